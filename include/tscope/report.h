@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_REPORT_H
+#define TSCOPE_REPORT_H
+
+#include <stdio.h>
+#include <tscope/analysis.h>
+
+/* Reporters: write the facts of one or more traces for a reader. They compute nothing. */
+
+enum tscope_report_format {
+	TSCOPE_REPORT_TEXT,
+	TSCOPE_REPORT_JSON,
+};
+
+struct tscope_report_options {
+	enum tscope_report_format format;
+	bool color;     /* escapes for a terminal (text) */
+	bool ascii;     /* no characters beyond ASCII (text) */
+	unsigned width; /* columns of the terminal; 0: 80 */
+	size_t top;     /* rows of a ranking (tables by_…); 0: 10 in text, all in JSON */
+	bool brief;     /* only the headers and what is damaged (text) */
+	bool as_list;   /* traces[] even of one analysis: several were asked for (JSON) */
+};
+
+/* "text", "json" → format; false: no such format. */
+bool tscope_report_format_parse(const char *name, enum tscope_report_format *format);
+
+/*
+ * Writes the report of `count` analyses to out. Strings of the input are
+ * escaped for where they go. TSCOPE_E_WRITE if out refuses; does not flush.
+ */
+enum tscope_status tscope_report_write(FILE *out, struct tscope_analysis *const *analyses,
+				       size_t count, const struct tscope_report_options *options,
+				       struct tscope_error *err);
+
+/*
+ * Writes a text that comes from an input (a name, a path, the message of an
+ * error) so that it can do no harm to a terminal: controls, marks that turn the
+ * direction of writing and bytes that are no UTF-8 become visible escapes.
+ */
+void tscope_write_escaped(FILE *out, const char *text);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_TSCOPE_H
+#define TSCOPE_TSCOPE_H
+
+/*
+ * libtscope: reads what training and inference jobs left behind and says where
+ * the time went. A trace is opened, put on a timeline, analysed, reported:
+ *
+ *	struct tscope_trace *trace;
+ *	struct tscope_timeline *timeline;
+ *	struct tscope_analysis *analysis;
+ *	struct tscope_error err;
+ *
+ *	if (tscope_trace_open(&trace, "trace.json.gz", NULL, &err) != TSCOPE_OK)
+ *		errx(3, "%s", err.message);
+ *	if (tscope_timeline_build(&timeline, trace, NULL, &err) == TSCOPE_OK &&
+ *	    tscope_analyze(&analysis, trace, timeline, NULL, &err) == TSCOPE_OK)
+ *		tscope_report_write(stdout, &analysis, 1,
+ *				    &(struct tscope_report_options){ 0 }, &err);
+ *
+ * Ownership: every object is freed by its own _free function (NULL is fine),
+ * in the reverse of the order in which they were made; an object must outlive
+ * those made from it. What a function hands out as const lives as long as the
+ * object it came from. Nothing is global: different threads may work on
+ * different objects, and read the same one.
+ */
+#include <tscope/analysis.h>
+#include <tscope/error.h>
+#include <tscope/report.h>
+#include <tscope/timeline.h>
+#include <tscope/trace.h>
+
+/* "0.1.0" */
+const char *tscope_version(void);
+
+/*
+ * What this build can and cannot read, a line each: "zstd 1.5.4", "lz4: not
+ * built in". NULL after the last.
+ */
+const char *tscope_build_feature(size_t index);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_BASE_ARRAY_H
+#define TSCOPE_BASE_ARRAY_H
+
+#include "base/attributes.h"
+
+#include <stddef.h>
+#include <tscope/error.h>
+
+/*
+ * Growing arrays without a container type: an array is a pointer, a count and
+ * a capacity in somebody's struct, freed with free().
+ *
+ *	if (tsi_array_reserve(&list->items, &list->capacity, list->count + 1,
+ *			      sizeof(*list->items), err) != TSCOPE_OK)
+ *		return TSCOPE_E_NOMEM;
+ *	list->items[list->count++] = item;
+ */
+
+/*
+ * Makes room for at least `wanted` items of item_bytes each. items points to
+ * the pointer variable. Capacity at least doubles, so appending is amortised
+ * O(1). On failure array and capacity are as before.
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_array_reserve(void *items, size_t *capacity, size_t wanted,
+				     size_t item_bytes, struct tscope_error *err);
+
+/* calloc that fails like everything else; memory points to a pointer variable. count 0: NULL. */
+TSI_MUST_CHECK
+enum tscope_status tsi_array_new(void *memory, size_t count, size_t item_bytes,
+				 struct tscope_error *err);
+
+#endif

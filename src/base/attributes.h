@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_BASE_ATTRIBUTES_H
+#define TSCOPE_BASE_ATTRIBUTES_H
+
+/* What gcc and clang know beyond C11, under names that say what is meant. */
+
+#define TSI_MUST_CHECK __attribute__((warn_unused_result))
+#define TSI_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#define TSI_COLD __attribute__((cold, noinline))
+
+#define tsi_likely(claim) __builtin_expect(!!(claim), 1)
+#define tsi_unlikely(claim) __builtin_expect(!!(claim), 0)
+
+#define TSI_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Interning: every event of a trace brings a name, and a gigabyte of events
+ * has a few hundred different ones. The common case is therefore a hit: one
+ * hash over the bytes, one probe, one compare of hash and length, one memcmp.
+ *
+ * Texts lie in chunks that never move, so a struct str handed out stays valid.
+ */
+#include "base/intern.h"
+
+#include "base/array.h"
+#include "base/error.h"
+
+#include <stdlib.h>
+
+struct intern_entry {
+	const char *data;
+	uint32_t length;
+	uint32_t hash;
+};
+
+struct intern_chunk {
+	struct intern_chunk *next;
+	size_t used, size;
+	char bytes[];
+};
+
+enum {
+	CHUNK_BYTES = 64 * 1024,
+	FIRST_SLOTS = 256,
+};
+
+/* The product of two 64-bit numbers folded to 64 bits: every input bit reaches every output bit. */
+static uint64_t fold_multiply(uint64_t a, uint64_t b)
+{
+	__extension__ unsigned __int128 product = (unsigned __int128)a * b;
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static uint64_t load64(const char *p)
+{
+	uint64_t word;
+	memcpy(&word, p, sizeof(word));
+	return word;
+}
+
+/* Sixteen bytes a round; the last (up to sixteen) are read from the end and may overlap. */
+static uint32_t hash_text(struct str text)
+{
+	static const uint64_t seed_a = 0x9e3779b97f4a7c15u;
+	static const uint64_t seed_b = 0xd6e8feb86659fd93u;
+	const char *p = text.data;
+	size_t left = text.length;
+	uint64_t hash = seed_a ^ left;
+
+	while (left > 16) {
+		hash = fold_multiply(load64(p) ^ seed_a, load64(p + 8) ^ hash);
+		p += 16;
+		left -= 16;
+	}
+	uint64_t head = 0, tail = 0;
+	if (left >= 8) {
+		head = load64(p);
+		tail = load64(p + left - 8);
+	} else if (left) {
+		memcpy(&head, p, left);
+	}
+	hash = fold_multiply(head ^ seed_b, tail ^ hash);
+	return (uint32_t)fold_multiply(hash, seed_a);
+}
+
+static enum tscope_status grow_slots(struct intern *set, struct tscope_error *err)
+{
+	size_t slot_count = set->slot_count ? set->slot_count * 2 : FIRST_SLOTS;
+	uint32_t *slots;
+	if (tsi_array_new(&slots, slot_count, sizeof(*slots), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (size_t id = 0; id < set->count; id++) {
+		size_t at = set->entries[id].hash & (slot_count - 1);
+		while (slots[at])
+			at = (at + 1) & (slot_count - 1);
+		slots[at] = (uint32_t)id + 1;
+	}
+	free(set->slots);
+	set->slots = slots;
+	set->slot_count = slot_count;
+	return TSCOPE_OK;
+}
+
+/* The slot that holds the text, or the free one where it belongs. */
+static size_t find_slot(const struct intern *set, struct str text, uint32_t hash)
+{
+	size_t at = hash & (set->slot_count - 1);
+	while (set->slots[at]) {
+		const struct intern_entry *entry = &set->entries[set->slots[at] - 1];
+		if (entry->hash == hash && entry->length == text.length &&
+		    (text.length == 0 || memcmp(entry->data, text.data, text.length) == 0))
+			break;
+		at = (at + 1) & (set->slot_count - 1);
+	}
+	return at;
+}
+
+static char *keep_bytes(struct intern *set, struct str text)
+{
+	size_t needed = text.length + 1;
+	struct intern_chunk *chunk = set->chunks;
+	if (!chunk || chunk->size - chunk->used < needed) {
+		size_t size = needed > CHUNK_BYTES ? needed : CHUNK_BYTES;
+		chunk = malloc(sizeof(*chunk) + size);
+		if (!chunk)
+			return NULL;
+		chunk->used = 0;
+		chunk->size = size;
+		chunk->next = set->chunks;
+		set->chunks = chunk;
+	}
+	char *copy = chunk->bytes + chunk->used;
+	if (text.length)
+		memcpy(copy, text.data, text.length);
+	copy[text.length] = '\0';
+	chunk->used += needed;
+	return copy;
+}
+
+enum tscope_status tsi_intern_init(struct intern *set, size_t limit, struct tscope_error *err)
+{
+	uint32_t empty;
+	*set = (struct intern){ .limit = limit < UINT32_MAX - 1 ? limit : UINT32_MAX - 1 };
+	if (grow_slots(set, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	return tsi_intern_add(set, TSI_STR(""), &empty, err);
+}
+
+void tsi_intern_deinit(struct intern *set)
+{
+	while (set->chunks) {
+		struct intern_chunk *next = set->chunks->next;
+		free(set->chunks);
+		set->chunks = next;
+	}
+	free(set->entries);
+	free(set->slots);
+	*set = (struct intern){ 0 };
+}
+
+enum tscope_status tsi_intern_add(struct intern *set, struct str text, uint32_t *id,
+				  struct tscope_error *err)
+{
+	uint32_t hash = hash_text(text);
+	size_t at = find_slot(set, text, hash);
+	if (tsi_likely(set->slots[at])) {
+		*id = set->slots[at] - 1;
+		return TSCOPE_OK;
+	}
+
+	if (set->count >= set->limit || text.length >= UINT32_MAX)
+		return tsi_fail(err, TSCOPE_E_LIMIT, "more than %zu different names (limit: names)",
+				set->limit);
+	if ((set->count + 1) * 2 > set->slot_count) {
+		if (grow_slots(set, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		at = find_slot(set, text, hash);
+	}
+	if (tsi_array_reserve(&set->entries, &set->capacity, set->count + 1, sizeof(*set->entries),
+			      err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	char *copy = keep_bytes(set, text);
+	if (!copy)
+		return tsi_fail_nomem(err);
+
+	set->entries[set->count] = (struct intern_entry){ copy, (uint32_t)text.length, hash };
+	*id = (uint32_t)set->count++;
+	set->slots[at] = *id + 1;
+	return TSCOPE_OK;
+}
+
+uint32_t tsi_intern_find(const struct intern *set, struct str text)
+{
+	size_t at = find_slot(set, text, hash_text(text));
+	return set->slots[at] ? set->slots[at] - 1 : UINT32_MAX;
+}
+
+struct str tsi_intern_text(const struct intern *set, uint32_t id)
+{
+	return (struct str){ set->entries[id].data, set->entries[id].length };
+}

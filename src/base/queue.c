@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Threads: a bounded queue between them, and how one is started. Producers and
+ * consumers of blocks (decompression ahead of the parser) meet only here, so
+ * this is also the only file that includes pthread.h.
+ */
+#include "base/queue.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+
+struct queue {
+	pthread_mutex_t lock;
+	pthread_cond_t not_full, not_empty;
+	bool closed;
+	size_t first, count, capacity;
+	void *items[];
+};
+
+struct thread {
+	pthread_t id;
+	void (*run)(void *);
+	void *argument;
+};
+
+enum tscope_status tsi_queue_new(struct queue **ret, size_t capacity, struct tscope_error *err)
+{
+	struct queue *queue = calloc(1, sizeof(*queue) + capacity * sizeof(queue->items[0]));
+	if (!queue)
+		return tsi_fail_nomem(err);
+	queue->capacity = capacity;
+	/* With default attributes none of the three can fail on the systems that we know. */
+	pthread_mutex_init(&queue->lock, NULL);
+	pthread_cond_init(&queue->not_full, NULL);
+	pthread_cond_init(&queue->not_empty, NULL);
+	*ret = queue;
+	return TSCOPE_OK;
+}
+
+void tsi_queue_free(struct queue *queue)
+{
+	if (!queue)
+		return;
+	pthread_cond_destroy(&queue->not_empty);
+	pthread_cond_destroy(&queue->not_full);
+	pthread_mutex_destroy(&queue->lock);
+	free(queue);
+}
+
+bool tsi_queue_push(struct queue *queue, void *item)
+{
+	pthread_mutex_lock(&queue->lock);
+	while (queue->count == queue->capacity && !queue->closed)
+		pthread_cond_wait(&queue->not_full, &queue->lock);
+	bool open = !queue->closed;
+	if (open) {
+		queue->items[(queue->first + queue->count) % queue->capacity] = item;
+		queue->count++;
+		pthread_cond_signal(&queue->not_empty);
+	}
+	pthread_mutex_unlock(&queue->lock);
+	return open;
+}
+
+void *tsi_queue_pop(struct queue *queue)
+{
+	void *item = NULL;
+	pthread_mutex_lock(&queue->lock);
+	while (queue->count == 0 && !queue->closed)
+		pthread_cond_wait(&queue->not_empty, &queue->lock);
+	if (queue->count) {
+		item = queue->items[queue->first];
+		queue->first = (queue->first + 1) % queue->capacity;
+		queue->count--;
+		pthread_cond_signal(&queue->not_full);
+	}
+	pthread_mutex_unlock(&queue->lock);
+	return item;
+}
+
+void tsi_queue_close(struct queue *queue)
+{
+	pthread_mutex_lock(&queue->lock);
+	queue->closed = true;
+	pthread_cond_broadcast(&queue->not_full);
+	pthread_cond_broadcast(&queue->not_empty);
+	pthread_mutex_unlock(&queue->lock);
+}
+
+static void *run_thread(void *argument)
+{
+	struct thread *thread = argument;
+	thread->run(thread->argument);
+	return NULL;
+}
+
+enum tscope_status tsi_thread_start(struct thread **ret, void (*run)(void *), void *argument,
+				    struct tscope_error *err)
+{
+	struct thread *thread = malloc(sizeof(*thread));
+	if (!thread)
+		return tsi_fail_nomem(err);
+	thread->run = run;
+	thread->argument = argument;
+
+	/* A program's signals belong to its own threads: ours inherits a full mask. */
+	sigset_t all, before;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	int failure = pthread_create(&thread->id, NULL, run_thread, thread);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (failure) {
+		free(thread);
+		return tsi_fail(err, TSCOPE_E_NOMEM, "out of memory: no thread can be started");
+	}
+	*ret = thread;
+	return TSCOPE_OK;
+}
+
+void tsi_thread_join(struct thread *thread)
+{
+	pthread_join(thread->id, NULL);
+	free(thread);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_BASE_SORT_H
+#define TSCOPE_BASE_SORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What is sorted: a key (a time, an id) and what belongs to it (mostly an index). */
+struct sort_pair {
+	uint64_t key;
+	uint64_t value;
+};
+
+/*
+ * Sorts by key, ascending; equal keys keep their order. scratch is room for
+ * count more pairs, its content is lost. Both may be NULL where count is 0.
+ * O(count): one pass to look, then one for each byte in which keys differ;
+ * items that are already in order are only looked at.
+ */
+void tsi_sort_pairs(struct sort_pair *items, struct sort_pair *scratch, size_t count);
+
+/* A signed key (nanoseconds before an origin) as one that sorts the same. */
+static inline uint64_t tsi_sort_key_of_int64(int64_t number)
+{
+	return (uint64_t)number ^ (UINT64_C(1) << 63);
+}
+
+#endif

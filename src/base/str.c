@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* Text as pointer and length: the few questions that are asked of it everywhere. */
+#include "base/str.h"
+
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+ptrdiff_t tsi_str_find(struct str text, struct str needle)
+{
+	if (needle.length == 0)
+		return 0;
+	const char *at = text.data;
+	const char *end = text.data + text.length;
+	while ((size_t)(end - at) >= needle.length) {
+		at = memchr(at, needle.data[0], (size_t)(end - at) - needle.length + 1);
+		if (!at)
+			return -1;
+		if (memcmp(at, needle.data, needle.length) == 0)
+			return at - text.data;
+		at++;
+	}
+	return -1;
+}
+
+bool tsi_str_equal_nocase(struct str a, struct str b)
+{
+	if (a.length != b.length)
+		return false;
+	for (size_t i = 0; i < a.length; i++)
+		if (lower(a.data[i]) != lower(b.data[i]))
+			return false;
+	return true;
+}
+
+ptrdiff_t tsi_str_find_nocase(struct str text, struct str needle)
+{
+	for (size_t i = 0; i + needle.length <= text.length; i++) {
+		struct str here = { text.data + i, needle.length };
+		if (tsi_str_equal_nocase(here, needle))
+			return (ptrdiff_t)i;
+	}
+	return -1;
+}
+
+struct str tsi_str_trim(struct str text)
+{
+	while (text.length && is_space(text.data[0])) {
+		text.data++;
+		text.length--;
+	}
+	while (text.length && is_space(text.data[text.length - 1]))
+		text.length--;
+	return text;
+}
+
+bool tsi_str_to_int64(struct str text, int64_t *number)
+{
+	bool negative = text.length && text.data[0] == '-';
+	size_t i = negative;
+	if (i == text.length)
+		return false;
+	uint64_t value = 0;
+	uint64_t limit = (uint64_t)INT64_MAX + negative;
+	for (; i < text.length; i++) {
+		unsigned digit = (unsigned char)text.data[i] - '0';
+		if (digit > 9 || value > (limit - digit) / 10)
+			return false;
+		value = value * 10 + digit;
+	}
+	*number = negative ? (int64_t)(0 - value) : (int64_t)value;
+	return true;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_BASE_STR_H
+#define TSCOPE_BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/*
+ * A piece of text that somebody else owns: pointer and length, no NUL at its
+ * end, any bytes inside. {NULL, 0} is the empty (or absent) text.
+ */
+struct str {
+	const char *data;
+	size_t length;
+};
+
+#define TSI_STR(literal) ((struct str){ (literal), sizeof(literal) - 1 })
+
+/* For "%.*s": a text as printf wants it, cut at 64 bytes. Not safe for terminals by itself. */
+#define TSI_QUOTE(text) ((int)((text).length < 64 ? (text).length : 64)), (text).data
+
+static inline bool tsi_str_equal(struct str a, struct str b)
+{
+	return a.length == b.length && (a.length == 0 || memcmp(a.data, b.data, a.length) == 0);
+}
+
+#define tsi_str_is(text, literal) tsi_str_equal((text), TSI_STR(literal))
+
+static inline bool tsi_str_has_prefix(struct str text, struct str prefix)
+{
+	return text.length >= prefix.length && memcmp(text.data, prefix.data, prefix.length) == 0;
+}
+
+#define tsi_str_starts(text, literal) tsi_str_has_prefix((text), TSI_STR(literal))
+
+/* Where needle begins in text, or -1. */
+ptrdiff_t tsi_str_find(struct str text, struct str needle);
+
+/* As tsi_str_equal and tsi_str_find, but A-Z and a-z are the same. */
+bool tsi_str_equal_nocase(struct str a, struct str b);
+ptrdiff_t tsi_str_find_nocase(struct str text, struct str needle);
+
+/* The text without blanks, tabs and line ends at either end. */
+struct str tsi_str_trim(struct str text);
+
+/*
+ * Reads a whole decimal integer ("-12", "7"): true and *number only if all of
+ * the text is one and it fits.
+ */
+bool tsi_str_to_int64(struct str text, int64_t *number);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* base/queue.c: order, waiting, closing. Run under ThreadSanitizer as well. */
+#include "base/queue.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fail_alloc.h"
+
+enum { COUNT = 20000 };
+
+static void *item(uintptr_t number)
+{
+	return (void *)number;
+}
+
+struct producer {
+	struct queue *queue;
+	uintptr_t pushed;
+};
+
+static void produce(void *argument)
+{
+	struct producer *producer = argument;
+	while (producer->pushed < COUNT) {
+		if (!tsi_queue_push(producer->queue, item(producer->pushed + 1)))
+			return;
+		producer->pushed++;
+	}
+	tsi_queue_close(producer->queue);
+}
+
+static void test_order(void **state)
+{
+	(void)state;
+	for (size_t capacity = 1; capacity <= 4; capacity++) {
+		struct producer producer = { 0 };
+		struct thread *thread;
+		assert_int_equal(tsi_queue_new(&producer.queue, capacity, NULL), TSCOPE_OK);
+		assert_int_equal(tsi_thread_start(&thread, produce, &producer, NULL), TSCOPE_OK);
+		for (uintptr_t i = 1; i <= COUNT; i++)
+			assert_ptr_equal(tsi_queue_pop(producer.queue), item(i));
+		assert_null(tsi_queue_pop(producer.queue)); /* closed and empty */
+		tsi_thread_join(thread);
+		tsi_queue_free(producer.queue);
+	}
+}
+
+/* Whoever closes wakes a producer that waits for room; what is inside can still be taken. */
+static void test_close_wakes_producer(void **state)
+{
+	(void)state;
+	struct producer producer = { 0 };
+	struct thread *thread;
+	assert_int_equal(tsi_queue_new(&producer.queue, 2, NULL), TSCOPE_OK);
+	assert_int_equal(tsi_thread_start(&thread, produce, &producer, NULL), TSCOPE_OK);
+	assert_ptr_equal(tsi_queue_pop(producer.queue), item(1));
+	tsi_queue_close(producer.queue);
+	tsi_thread_join(thread);
+
+	assert_true(producer.pushed >= 1 && producer.pushed <= 3);
+	for (uintptr_t i = 2; i <= producer.pushed; i++)
+		assert_ptr_equal(tsi_queue_pop(producer.queue), item(i));
+	assert_null(tsi_queue_pop(producer.queue));
+	assert_false(tsi_queue_push(producer.queue, item(9)));
+	tsi_queue_free(producer.queue);
+}
+
+static void pop_until_closed(void *argument)
+{
+	struct producer *consumer = argument;
+	while (tsi_queue_pop(consumer->queue))
+		consumer->pushed++;
+}
+
+static void test_close_wakes_consumer(void **state)
+{
+	(void)state;
+	struct producer consumer = { 0 };
+	struct thread *thread;
+	assert_int_equal(tsi_queue_new(&consumer.queue, 2, NULL), TSCOPE_OK);
+	assert_int_equal(tsi_thread_start(&thread, pop_until_closed, &consumer, NULL), TSCOPE_OK);
+	assert_true(tsi_queue_push(consumer.queue, item(1)));
+	tsi_queue_close(consumer.queue);
+	tsi_thread_join(thread);
+	assert_int_equal(consumer.pushed, 1);
+	tsi_queue_free(consumer.queue);
+}
+
+static void test_without_memory(void **state)
+{
+	(void)state;
+	struct tscope_error err = { 0 };
+	struct queue *queue = NULL;
+	struct thread *thread = NULL;
+	fail_alloc_at(1);
+	assert_int_equal(tsi_queue_new(&queue, 4, &err), TSCOPE_E_NOMEM);
+	assert_true(fail_alloc_stop());
+	assert_string_equal(err.message, "out of memory");
+	fail_alloc_at(1);
+	assert_int_equal(tsi_thread_start(&thread, produce, NULL, &err), TSCOPE_E_NOMEM);
+	assert_true(fail_alloc_stop());
+	assert_null(queue);
+	assert_null(thread);
+	tsi_queue_free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_close_wakes_producer),
+		cmocka_unit_test(test_close_wakes_consumer),
+		cmocka_unit_test(test_without_memory),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* base/sort.c: in order, stable, for every shape of keys. */
+#include "base/sort.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/attributes.h"
+
+enum { MAX_COUNT = 3000 };
+
+static uint64_t next_random(uint64_t *seed)
+{
+	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+	return *seed ^ (*seed >> 29);
+}
+
+/* Values count up, so that equal keys must keep ascending values; their sum shows a lost one. */
+static void check(struct sort_pair *items, size_t count)
+{
+	static struct sort_pair scratch[MAX_COUNT];
+	uint64_t key_sum = 0, sorted_sum = 0, value_sum = 0;
+	for (size_t i = 0; i < count; i++) {
+		items[i].value = i;
+		key_sum += items[i].key * (2 * i + 1);
+	}
+	tsi_sort_pairs(items, scratch, count);
+	for (size_t i = 0; i < count; i++) {
+		sorted_sum += items[i].key * (2 * items[i].value + 1);
+		value_sum += items[i].value;
+		if (i == 0)
+			continue;
+		assert_true(items[i - 1].key <= items[i].key);
+		if (items[i - 1].key == items[i].key)
+			assert_true(items[i - 1].value < items[i].value);
+	}
+	assert_int_equal(sorted_sum, key_sum);
+	assert_int_equal(value_sum, count * (count - (count > 0)) / 2);
+}
+
+static void test_shapes(void **state)
+{
+	(void)state;
+	static const size_t counts[] = { 1, 2, 3, 47, 48, 49, 50, 255, 256, 257, MAX_COUNT };
+	static const uint64_t masks[] = {
+		UINT64_MAX,
+		0,
+		1,
+		0xff,
+		0xff00,
+		UINT64_C(0xff00000000000000), /* the highest byte only */
+		UINT64_C(0x00ff0000000000ff), /* an even number of bytes: no copy back */
+		UINT64_C(0x0000000000ffff00),
+		UINT64_C(0x0000000001010100), /* an odd number, many equal keys */
+	};
+	static struct sort_pair items[MAX_COUNT];
+	uint64_t seed = 1;
+	for (size_t c = 0; c < TSI_COUNT_OF(counts); c++)
+		for (size_t m = 0; m < TSI_COUNT_OF(masks); m++) {
+			uint64_t base = next_random(&seed) & ~masks[m];
+			for (size_t i = 0; i < counts[c]; i++)
+				items[i].key = base | (next_random(&seed) & masks[m]);
+			check(items, counts[c]);
+		}
+}
+
+static void test_orders(void **state)
+{
+	(void)state;
+	static struct sort_pair items[MAX_COUNT];
+	for (size_t i = 0; i < MAX_COUNT; i++)
+		items[i].key = i * 1000;
+	check(items, MAX_COUNT);
+	for (size_t i = 0; i < MAX_COUNT; i++)
+		items[i].key = UINT64_MAX - i;
+	check(items, MAX_COUNT);
+	for (size_t i = 0; i < MAX_COUNT; i++)
+		items[i].key = i;
+	items[MAX_COUNT - 1].key = 0; /* in order but for the last */
+	check(items, MAX_COUNT);
+}
+
+static void test_nothing(void **state)
+{
+	(void)state;
+	struct sort_pair one = { 5, 6 };
+	tsi_sort_pairs(NULL, NULL, 0);
+	tsi_sort_pairs(&one, NULL, 1);
+	assert_int_equal(one.key, 5);
+	assert_int_equal(one.value, 6);
+}
+
+static void test_signed_keys(void **state)
+{
+	(void)state;
+	static const int64_t ascending[] = { INT64_MIN, -2, -1, 0, 1, INT64_MAX };
+	for (size_t i = 1; i < TSI_COUNT_OF(ascending); i++)
+		assert_true(tsi_sort_key_of_int64(ascending[i - 1]) <
+			    tsi_sort_key_of_int64(ascending[i]));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_shapes),
+		cmocka_unit_test(test_orders),
+		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_signed_keys),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* base/str.c: text by pointer and length. */
+#include "base/str.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "base/attributes.h"
+
+static const struct str nothing = { NULL, 0 };
+
+static void test_equal(void **state)
+{
+	(void)state;
+	assert_true(tsi_str_is(TSI_STR("abc"), "abc"));
+	assert_false(tsi_str_is(TSI_STR("abc"), "abd"));
+	assert_false(tsi_str_is(TSI_STR("abc"), "ab"));
+	assert_true(tsi_str_equal(TSI_STR("a\0b"), TSI_STR("a\0b")));
+	assert_false(tsi_str_equal(TSI_STR("a\0b"), TSI_STR("a\0c")));
+	assert_true(tsi_str_equal(nothing, TSI_STR("")));
+	assert_true(tsi_str_equal_nocase(TSI_STR("Ab_9Z"), TSI_STR("aB_9z")));
+	assert_false(tsi_str_equal_nocase(TSI_STR("@"), TSI_STR("`"))); /* 0x40 and 0x60 */
+	assert_false(tsi_str_equal_nocase(TSI_STR("ab"), TSI_STR("abc")));
+}
+
+static void test_prefix(void **state)
+{
+	(void)state;
+	assert_true(tsi_str_starts(TSI_STR("ProfilerStep#3"), "ProfilerStep#"));
+	assert_true(tsi_str_starts(TSI_STR("x"), "x"));
+	assert_true(tsi_str_starts(TSI_STR("x"), ""));
+	assert_false(tsi_str_starts(TSI_STR("Prof"), "Profiler"));
+}
+
+static void test_find(void **state)
+{
+	(void)state;
+	static const struct {
+		struct str text, needle;
+		ptrdiff_t at, at_nocase;
+	} cases[] = {
+		{ { "ncclKernel_AllReduce", 20 }, { "AllReduce", 9 }, 11, 11 },
+		{ { "ncclKernel_AllReduce", 20 }, { "allreduce", 9 }, -1, 11 },
+		{ { "aab", 3 }, { "ab", 2 }, 1, 1 },
+		{ { "aaa", 3 }, { "aaaa", 4 }, -1, -1 },
+		{ { "abc", 3 }, { "c", 1 }, 2, 2 },
+		{ { "abcX", 3 }, { "X", 1 }, -1, -1 }, /* lies behind the text */
+		{ { "abc", 3 }, { "", 0 }, 0, 0 },
+		{ { "", 0 }, { "a", 1 }, -1, -1 },
+	};
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		assert_int_equal(tsi_str_find(cases[i].text, cases[i].needle), cases[i].at);
+		assert_int_equal(tsi_str_find_nocase(cases[i].text, cases[i].needle),
+				 cases[i].at_nocase);
+	}
+}
+
+static void test_trim(void **state)
+{
+	(void)state;
+	assert_true(tsi_str_is(tsi_str_trim(TSI_STR(" \t a b\r\n")), "a b"));
+	assert_true(tsi_str_is(tsi_str_trim(TSI_STR("a")), "a"));
+	assert_int_equal(tsi_str_trim(TSI_STR(" \n ")).length, 0);
+	assert_int_equal(tsi_str_trim(nothing).length, 0);
+}
+
+static void test_to_int64(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		int64_t number;
+	} good[] = {
+		{ "0", 0 },
+		{ "7", 7 },
+		{ "-12", -12 },
+		{ "-0", 0 },
+		{ "007", 7 },
+		{ "9223372036854775807", INT64_MAX },
+		{ "-9223372036854775808", INT64_MIN },
+	};
+	static const char *const bad[] = {
+		"",
+		"-",
+		"+1",
+		" 1",
+		"1 ",
+		"1.0",
+		"1e3",
+		"0x1",
+		"--1",
+		"a",
+		"9223372036854775808",
+		"-9223372036854775809",
+		"18446744073709551616",
+		"99999999999999999999999",
+	};
+	int64_t number = 0;
+	for (size_t i = 0; i < TSI_COUNT_OF(good); i++) {
+		struct str text = { good[i].text, strlen(good[i].text) };
+		assert_true(tsi_str_to_int64(text, &number));
+		assert_true(number == good[i].number);
+	}
+	number = 42;
+	for (size_t i = 0; i < TSI_COUNT_OF(bad); i++) {
+		struct str text = { bad[i], strlen(bad[i]) };
+		assert_false(tsi_str_to_int64(text, &number));
+		assert_int_equal(number, 42);
+	}
+}
+
+static void test_quote_is_cut(void **state)
+{
+	(void)state;
+	char text[100], shown[200];
+	memset(text, 'n', sizeof(text));
+	struct str long_text = { text, sizeof(text) };
+	assert_int_equal(snprintf(shown, sizeof(shown), "%.*s", TSI_QUOTE(long_text)), 64);
+	assert_int_equal(snprintf(shown, sizeof(shown), "%.*s", TSI_QUOTE(TSI_STR("ab"))), 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_equal),    cmocka_unit_test(test_prefix),
+		cmocka_unit_test(test_find),     cmocka_unit_test(test_trim),
+		cmocka_unit_test(test_to_int64), cmocka_unit_test(test_quote_is_cut),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
