@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_INPUT_INPUT_H
+#define TSCOPE_INPUT_INPUT_H
+
+#include "base/attributes.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tscope/error.h>
+
+/*
+ * Bytes, decompressed, in order: what every decoder reads from.
+ *
+ * There is one primitive, peek: "show me at least this many bytes from where I
+ * am". consume() moves on. Whatever lies behind (file, pipe, memory, gzip
+ * inside zstd, another thread that decompresses ahead) looks the same, and a
+ * decoder never sees where one block ends and the next begins.
+ *
+ * To add a source or a filter see filter.h.
+ */
+struct input;
+
+struct input_options {
+	/* Bytes asked of the source at a time; 0: the default (256 KiB). Tests use 1, 2, 3. */
+	size_t block_bytes;
+	/* No second thread: decompress when asked. */
+	bool single_thread;
+	/* Limits; 0: the defaults in input.c. */
+	unsigned max_filter_depth;
+	uint64_t max_output_bytes;
+	uint64_t max_ratio; /* of decompressed to compressed bytes, looked at from 64 MiB on */
+};
+
+/*
+ * Opens a file, or standard input for "-". The filters are found by tasting
+ * the bytes, never by the name. The caller closes.
+ * Fails with TSCOPE_E_IO (cannot open or read), TSCOPE_E_UNSUPPORTED (a
+ * compression that this build cannot undo, or an archive: named, with the
+ * remedy), TSCOPE_E_LIMIT (nested too deep).
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_input_open_file(struct input **ret, const char *path,
+				       const struct input_options *options,
+				       struct tscope_error *err);
+
+/* The same over bytes in memory, which the caller keeps until close. */
+TSI_MUST_CHECK
+enum tscope_status tsi_input_open_memory(struct input **ret, const void *data, size_t length,
+					 const struct input_options *options,
+					 struct tscope_error *err);
+
+/* Stops the thread if there is one. NULL is fine. */
+void tsi_input_close(struct input *in);
+
+/* Bytes behind those shown by tsi_input_peek() that may be read, though they mean nothing. */
+enum { TSI_INPUT_PADDING = 64 };
+
+/*
+ * Shows bytes from the current position without moving it: *data points to
+ * *available >= min of them (min >= 1), valid until the next call on `in`.
+ * More than min are shown where they are at hand. TSI_INPUT_PADDING bytes behind
+ * them may be read, so that a reader of whole blocks need not look where it stops.
+ *
+ * TSCOPE_END: the stream is over and fewer than min bytes are left; *data and
+ * *available still show those (perhaps none).
+ * TSCOPE_E_DAMAGED, _IO, _LIMIT: the stream broke after the bytes shown, which
+ * are good; the same answer comes again when they have been consumed.
+ * TSCOPE_E_NOMEM as usual; then *available is 0.
+ *
+ * Cost: amortised O(1) per byte as long as min does not exceed a block by much.
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_input_peek(struct input *in, size_t min, const char **data,
+				  size_t *available, struct tscope_error *err);
+
+/* Moves on by count bytes, no more than were shown last. */
+void tsi_input_consume(struct input *in, size_t count);
+
+/* Bytes consumed so far: the position in the decompressed stream. Any thread. */
+uint64_t tsi_input_offset(const struct input *in);
+
+/* Bytes taken from the source so far (compressed), for progress. Any thread. */
+uint64_t tsi_input_source_offset(const struct input *in);
+
+/* Size of the source in bytes, or 0 where it is not known (pipes). */
+uint64_t tsi_input_source_bytes(const struct input *in);
+
+/* The filters in use, outermost first: "gzip", "zstd+gzip", or "none". */
+const char *tsi_input_filters(const struct input *in);
+
+/* Garbage that followed the last gzip member or zstd frame and was ignored; bytes. */
+uint64_t tsi_input_trailing_bytes(const struct input *in);
+
+/*
+ * What is wrong with the input of a program: names a file kind by its first
+ * bytes ("xz-compressed data", "PNG image", "SQLite database", "zip archive")
+ * or NULL where they say nothing.
+ */
+const char *tsi_input_name_of_magic(const char *data, size_t length);
+
+#endif

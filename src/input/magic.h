@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_INPUT_MAGIC_H
+#define TSCOPE_INPUT_MAGIC_H
+
+#include <stddef.h>
+
+/* A kind of file, known by some bytes at a fixed place. */
+struct magic {
+	size_t at;
+	const char *bytes;
+	size_t length;
+	const char *name;
+	/* What to do with it, for compressions and archives that no filter reads; else NULL. */
+	const char *remedy;
+};
+
+/* The first bytes that have to be seen to know any of them. */
+enum { MAGIC_BYTES_MAX = 262 };
+
+/* The kind that these first bytes show, or NULL. */
+const struct magic *tsi_magic_find(const char *data, size_t length);
+
+#endif

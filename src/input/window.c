@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The window between any two stages of the input, and the last one, which the
+ * decoder looks through. Alone it has one block, read into again and again
+ * while it stays in the cache; with a thread a few that go round.
+ */
+#include "input/window.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "input/input.h"
+#include "input/read_ahead.h"
+
+enum {
+	RING_BLOCKS = 4,
+	/* The part of a block that is kept free before its data, for tails. */
+	HEADROOM_SHARE = 4,
+};
+
+struct window {
+	struct reader *reader;
+	size_t block_bytes, headroom_bytes;
+	const char *at, *end; /* what is shown: inside the current block or gathered */
+	bool is_aside;        /* it is gathered */
+	_Atomic uint64_t
+		offset; /* written by the reader alone; progress looks at it from elsewhere */
+	struct block *current;    /* the block read last: its status is what follows `end` */
+	struct read_ahead *ahead; /* NULL: no thread */
+	char *gathered;           /* the side buffer */
+	size_t gathered_capacity;
+	char *memory[RING_BLOCKS]; /* of the blocks */
+	struct block blocks[RING_BLOCKS];
+};
+
+static enum tscope_status allocate_block(struct window *window, size_t i, struct tscope_error *err)
+{
+	size_t bytes = window->headroom_bytes + window->block_bytes + TSI_INPUT_PADDING;
+	if (tsi_array_new(&window->memory[i], bytes, 1, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	window->blocks[i].data = window->memory[i] + window->headroom_bytes;
+	window->blocks[i].room = window->block_bytes;
+	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_window_new(struct window **ret, struct reader *reader, size_t block_bytes,
+				  struct tscope_error *err)
+{
+	struct window *window = calloc(1, sizeof(*window));
+	if (!window) {
+		reader->close(reader);
+		return tsi_fail_nomem(err);
+	}
+	window->reader = reader;
+	window->block_bytes = block_bytes;
+	window->headroom_bytes = block_bytes / HEADROOM_SHARE;
+	if (allocate_block(window, 0, err) != TSCOPE_OK) {
+		tsi_window_free(window);
+		return TSCOPE_E_NOMEM;
+	}
+	window->current = &window->blocks[0];
+	window->at = window->end = window->current->data;
+	*ret = window;
+	return TSCOPE_OK;
+}
+
+void tsi_window_free(struct window *window)
+{
+	if (!window)
+		return;
+	tsi_read_ahead_stop(window->ahead);
+	window->reader->close(window->reader);
+	for (size_t i = 0; i < RING_BLOCKS; i++)
+		free(window->memory[i]);
+	free(window->gathered);
+	free(window);
+}
+
+enum tscope_status tsi_window_read_ahead(struct window *window, struct tscope_error *err)
+{
+	if (window->current->status != TSCOPE_OK)
+		return TSCOPE_OK; /* short: everything has been read */
+	for (size_t i = 1; i < RING_BLOCKS; i++)
+		if (allocate_block(window, i, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+	if (tsi_read_ahead_start(&window->ahead, window->reader, RING_BLOCKS, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	/* The first block is being shown; it joins the others when the next one is. */
+	for (size_t i = 1; i < RING_BLOCKS; i++)
+		tsi_read_ahead_give(window->ahead, &window->blocks[i]);
+	return TSCOPE_OK;
+}
+
+/* The block that comes next. Without a thread the one block: save the tail, then fill it. */
+static struct block *next_block(struct window *window)
+{
+	return window->ahead ? tsi_read_ahead_take(window->ahead) : window->current;
+}
+
+static void enter_block(struct window *window, struct block *next)
+{
+	if (window->ahead)
+		tsi_read_ahead_give(window->ahead, window->current);
+	else
+		tsi_block_fill(next, window->reader);
+	window->current = next;
+}
+
+/* Brings the tail into the side buffer, so that one more block fits behind it. */
+static enum tscope_status move_tail_aside(struct window *window, size_t tail,
+					  struct tscope_error *err)
+{
+	size_t start = 0;
+	if (window->is_aside) {
+		const char *limit =
+			window->gathered + window->gathered_capacity - TSI_INPUT_PADDING;
+		if ((size_t)(limit - window->end) >= window->block_bytes)
+			return TSCOPE_OK;
+		start = (size_t)(window->at - window->gathered);
+	}
+
+	/* Twice the need: a tail then moves only once for as many new bytes as it is long. */
+	if (tsi_array_reserve(&window->gathered, &window->gathered_capacity,
+			      2 * (tail + window->block_bytes) + TSI_INPUT_PADDING, 1,
+			      err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	memmove(window->gathered, window->is_aside ? window->gathered + start : window->at, tail);
+	window->at = window->gathered;
+	window->end = window->gathered + tail;
+	window->is_aside = true;
+	return TSCOPE_OK;
+}
+
+static enum tscope_status refill(struct window *window, struct tscope_error *err)
+{
+	const struct block *current = window->current;
+	if (current->status != TSCOPE_OK) {
+		if (current->status < 0 && err)
+			*err = current->error;
+		return current->status;
+	}
+
+	size_t tail = (size_t)(window->end - window->at);
+	if (tail <= window->headroom_bytes) {
+		struct block *next = next_block(window);
+		window->at = memmove(next->data - tail, window->at, tail);
+		enter_block(window, next);
+		window->end = next->data + next->length;
+		window->is_aside = false;
+		return TSCOPE_OK;
+	}
+
+	if (move_tail_aside(window, tail, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	struct block *next = next_block(window);
+	enter_block(window, next);
+	memcpy(window->gathered + (window->end - window->gathered), next->data, next->length);
+	window->end += next->length;
+	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_window_peek(struct window *window, size_t min, const char **data,
+				   size_t *available, struct tscope_error *err)
+{
+	enum tscope_status status = TSCOPE_OK;
+	while ((size_t)(window->end - window->at) < min && status == TSCOPE_OK)
+		status = refill(window, err);
+	*data = window->at;
+	*available = status == TSCOPE_E_NOMEM ? 0 : (size_t)(window->end - window->at);
+	return status;
+}
+
+void tsi_window_consume(struct window *window, size_t count)
+{
+	window->at += count;
+	atomic_store_explicit(&window->offset, tsi_window_offset(window) + count,
+			      memory_order_relaxed);
+}
+
+uint64_t tsi_window_offset(const struct window *window)
+{
+	return atomic_load_explicit(&window->offset, memory_order_relaxed);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_INPUT_WINDOW_H
+#define TSCOPE_INPUT_WINDOW_H
+
+#include "base/attributes.h"
+#include "input/reader.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <tscope/error.h>
+
+/*
+ * A window over the bytes of a reader: peek shows, consume moves on. What
+ * tsi_input_peek promises (input.h) is kept here.
+ *
+ * Bytes are shown where they were read, inside a block. Only what is left of
+ * one block when more is asked for is copied: in front of the next block,
+ * which keeps room there, or, where that is too small, into a side buffer
+ * together with the whole next block.
+ *
+ *	block 1  [ headroom | ......................tail ]
+ *	block 2  [     tail | ........................... ]
+ *	                ^ shown from here on
+ */
+struct window;
+
+/*
+ * block_bytes: how much the reader is asked for at a time. The window owns the
+ * reader, even where this fails.
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_window_new(struct window **ret, struct reader *reader, size_t block_bytes,
+				  struct tscope_error *err);
+
+/* Stops the thread, frees the reader and all behind it. NULL is fine. */
+void tsi_window_free(struct window *window);
+
+/* From now on the reader runs in a thread of its own, some blocks ahead. */
+TSI_MUST_CHECK
+enum tscope_status tsi_window_read_ahead(struct window *window, struct tscope_error *err);
+
+/* As tsi_input_peek, tsi_input_consume and tsi_input_offset. */
+TSI_MUST_CHECK
+enum tscope_status tsi_window_peek(struct window *window, size_t min, const char **data,
+				   size_t *available, struct tscope_error *err);
+void tsi_window_consume(struct window *window, size_t count);
+uint64_t tsi_window_offset(const struct window *window);
+
+#endif
