@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Naming what is no trace. Users hand over what lies in the directory: a
+ * snapshot, an execution trace, a log. "Invalid JSON" helps nobody; the name
+ * of the thing and the next step do. One row of a table adds one kind.
+ */
+#include "decode/foreign.h"
+
+#include "base/attributes.h"
+#include "base/error.h"
+#include "input/input.h"
+
+#include <stdio.h>
+
+/* Kinds known by how they begin. */
+struct foreign_magic {
+	struct str magic;
+	const char *text;
+};
+
+#define MAGIC(literal)                                                                             \
+	{                                                                                          \
+		literal, sizeof(literal) - 1                                                       \
+	}
+
+static const struct foreign_magic magics[] = {
+	{ MAGIC("memray\0"), "a memray capture: see `memray stats` or `memray tree`" },
+	{ MAGIC("\x80\x02"), "a Python pickle (an allocator snapshot?), not a trace" },
+	{ MAGIC("\x80\x03"), "a Python pickle (an allocator snapshot?), not a trace" },
+	{ MAGIC("\x80\x04"), "a Python pickle (an allocator snapshot?), not a trace" },
+	{ MAGIC("\x80\x05"), "a Python pickle (an allocator snapshot?), not a trace" },
+	{ MAGIC("!!python/object"), "a YAML dump of memory statistics, not a trace" },
+	{ MAGIC("\xff\xfe"), "UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)" },
+	{ MAGIC("\xfe\xff"), "UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)" },
+	{ MAGIC("<!DOCTYPE html"), "an HTML page: give the trace that it was made from" },
+	{ MAGIC("<!doctype html"), "an HTML page: give the trace that it was made from" },
+	{ MAGIC("<html"), "an HTML page: give the trace that it was made from" },
+};
+
+/* Top-level keys that tell what a JSON document is. */
+enum {
+	KEY_NODES,
+	KEY_SCHEMA,
+	KEY_SEGMENTS,
+	KEY_DEVICE_TRACES,
+	KEY_DOLLAR_SCHEMA,
+	KEY_PROFILES,
+	KEY_SAMPLES,
+	KEY_TIME_DELTAS,
+	KEY_STEP,
+	KEY_PHASES,
+	KEY_CELLS,
+};
+
+static const struct str known_keys[] = {
+	[KEY_NODES] = MAGIC("nodes"),
+	[KEY_SCHEMA] = MAGIC("schema"),
+	[KEY_SEGMENTS] = MAGIC("segments"),
+	[KEY_DEVICE_TRACES] = MAGIC("device_traces"),
+	[KEY_DOLLAR_SCHEMA] = MAGIC("$schema"),
+	[KEY_PROFILES] = MAGIC("profiles"),
+	[KEY_SAMPLES] = MAGIC("samples"),
+	[KEY_TIME_DELTAS] = MAGIC("timeDeltas"),
+	[KEY_STEP] = MAGIC("step"),
+	[KEY_PHASES] = MAGIC("phases"),
+	[KEY_CELLS] = MAGIC("cells"),
+};
+
+struct foreign_json {
+	uint32_t keys; /* all of these */
+	const char *text;
+};
+
+#define HAS(key) (UINT32_C(1) << KEY_##key)
+
+static const struct foreign_json documents[] = {
+	{ HAS(SCHEMA) | HAS(NODES),
+	  "an execution trace (ExecutionTraceObserver), not a profiler trace: it holds no times; "
+	  "record with torch.profiler and export_chrome_trace()" },
+	{ HAS(SEGMENTS) | HAS(DEVICE_TRACES),
+	  "a CUDA allocator snapshot dumped as JSON, not a trace" },
+	{ HAS(DOLLAR_SCHEMA) | HAS(PROFILES),
+	  "a profile in speedscope's own format, not a Chrome trace" },
+	{ HAS(NODES) | HAS(SAMPLES) | HAS(TIME_DELTAS),
+	  "a V8 CPU profile (.cpuprofile), not a Chrome trace" },
+	{ HAS(STEP) | HAS(PHASES), "a pytscope step log (steps.jsonl), not a trace" },
+	{ HAS(CELLS), "a Jupyter notebook, not a trace" },
+};
+
+static enum tscope_status refuse_unknown(struct str head, struct tscope_error *err)
+{
+	char shown[3 * 16 + 1];
+	size_t used = 0;
+	for (size_t i = 0; i < head.length && i < 16; i++)
+		used += (size_t)snprintf(shown + used, sizeof(shown) - used, "%02x ",
+					 (unsigned)(unsigned char)head.data[i]);
+	shown[used ? used - 1 : 0] = '\0';
+	return tsi_fail_at(err, TSCOPE_E_FORMAT, 0,
+			   "not a trace: expected JSON that begins with { or [, found bytes %s",
+			   shown);
+}
+
+enum tscope_status tsi_foreign_refuse(struct str head, struct tscope_error *err)
+{
+	for (size_t i = 0; i < TSI_COUNT_OF(magics); i++)
+		if (tsi_str_has_prefix(head, magics[i].magic))
+			return tsi_fail(err, TSCOPE_E_UNSUPPORTED, "%s", magics[i].text);
+
+	const char *name = tsi_input_name_of_magic(head.data, head.length);
+	if (name)
+		return tsi_fail(err, TSCOPE_E_UNSUPPORTED, "%s, not a trace", name);
+	if (tsi_str_trim(head).length == 0)
+		return tsi_fail(err, TSCOPE_E_EMPTY, "the file holds nothing but white space");
+	return refuse_unknown(head, err);
+}
+
+void tsi_json_shape_add_key(struct json_shape *shape, struct str key)
+{
+	for (size_t i = 0; i < TSI_COUNT_OF(known_keys); i++)
+		if (tsi_str_equal(key, known_keys[i]))
+			shape->keys |= UINT32_C(1) << i;
+}
+
+enum tscope_status tsi_foreign_refuse_json(const struct json_shape *shape, struct tscope_error *err)
+{
+	if (shape->is_array_of_rows)
+		return tsi_fail(err, TSCOPE_E_UNSUPPORTED,
+				"a memory timeline (export_memory_timeline), not a trace");
+	for (size_t i = 0; i < TSI_COUNT_OF(documents); i++)
+		if ((shape->keys & documents[i].keys) == documents[i].keys)
+			return tsi_fail(err, TSCOPE_E_UNSUPPORTED, "%s", documents[i].text);
+	if (shape->is_lines)
+		return tsi_fail(err, TSCOPE_E_FORMAT,
+				"JSON lines without traceEvents, not a trace");
+	return tsi_fail(err, TSCOPE_E_FORMAT,
+			"JSON without traceEvents: neither a Chrome trace nor a PyTorch trace");
+}

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: MIT */
+/* Every format that is decoded. No include guard: it is included twice. */
+FORMAT(chrome_json)

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The hot loop: bytes of traceEvents to raw events. Compiled once for each
+ * instruction set (see simd.h); the best one is picked at run time.
+ *
+ * What makes it fast:
+ *   - keys and the white space around them are predicted (layout.h) and verified
+ *     with one 32-byte comparison, not read;
+ *   - strings end where a 32-byte mask says so;
+ *   - args are skipped 64 bytes at a time: quotes to a mask of what lies inside
+ *     strings (prefix xor), braces outside of it counted;
+ *   - times go from digits to integers eight at a time.
+ * An event is handed on only when a comma or the closing bracket follows it:
+ * a quote that was not escaped shows there at the latest.
+ */
+#include "decode/scan.h"
+
+#include "decode/event_field.h"
+#include "decode/layout.h"
+#include "decode/members.h"
+#include "decode/number.h"
+#include "decode/skip.h"
+
+enum step {
+	STEP_OK,
+	STEP_MORE, /* the window ended */
+	STEP_ODD,
+};
+
+struct cursor {
+	const char *p, *end;
+	size_t max_depth;
+	struct event_flaws flaws;
+	uint32_t seen, twice; /* bit per enum event_field */
+};
+
+static inline bool is_space(char c)
+{
+	return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+static inline enum step skip_space(struct cursor *c)
+{
+	while (c->p < c->end && is_space(*c->p))
+		c->p++;
+	return c->p < c->end ? STEP_OK : STEP_MORE;
+}
+
+/* c->p is behind an opening quote; leaves it behind the closing one. */
+static inline enum step read_string(struct cursor *c, struct str *text, bool *escaped)
+{
+	struct skipped met = { 0 };
+	const char *quote = skip_string_text(c->p, c->end, &met);
+	if (tsi_unlikely(!quote))
+		return STEP_MORE;
+	*text = (struct str){ c->p, (size_t)(quote - c->p) };
+	*escaped = met.escape;
+	c->flaws.control_character |= met.control;
+	c->p = quote + 1;
+	return STEP_OK;
+}
+
+/* c->p is at an opening brace; leaves it behind the one that closes it. */
+static inline enum step skip_object(struct cursor *c)
+{
+	struct skipped met = { 0 };
+	bool too_deep = false;
+	const char *behind = skip_brackets(c->p, c->end, c->max_depth, &too_deep, &met);
+	if (tsi_unlikely(!behind))
+		return too_deep ? STEP_ODD : STEP_MORE;
+	c->flaws.control_character |= met.control;
+	c->p = behind;
+	return STEP_OK;
+}
+
+/* A word: up to what may follow a value. */
+static enum step read_word(struct cursor *c, struct str *text)
+{
+	const char *p = c->p;
+	while (p < c->end && *p >= 'a' && *p <= 'z')
+		p++;
+	if (p == c->end)
+		return STEP_MORE;
+	*text = (struct str){ c->p, (size_t)(p - c->p) };
+	c->p = p;
+	bool is_known = tsi_str_is(*text, "null") || tsi_str_is(*text, "true") ||
+			tsi_str_is(*text, "false");
+	return is_known ? STEP_OK : STEP_ODD;
+}
+
+/* A number without exponent. */
+static inline enum step read_number(struct cursor *c, struct str *text)
+{
+	const char *digits = c->p + (*c->p == '-');
+	const char *p = skip_digits(digits, c->end);
+	if (tsi_unlikely(*p == '.' && p < c->end)) {
+		digits = p + 1;
+		p = skip_digits(digits, c->end);
+	}
+	if (p >= c->end)
+		return STEP_MORE;
+	if (p == digits || !(*p == ',' || is_space(*p) || *p == '}'))
+		return STEP_ODD;
+	*text = (struct str){ c->p, (size_t)(p - c->p) };
+	c->p = p;
+	return STEP_OK;
+}
+
+/* A number, or a string; null counts as absent. The other forms are for the careful reader. */
+static inline enum step read_scalar(struct cursor *c, struct str *text)
+{
+	bool escaped = false;
+	char first = *c->p;
+	if (first == '"') {
+		c->p++;
+		return read_string(c, text, &escaped);
+	}
+	if (first == '-' || (unsigned char)(first - '0') <= 9)
+		return read_number(c, text);
+	enum step step = read_word(c, text);
+	if (step == STEP_OK && first == 'n')
+		*text = (struct str){ 0 };
+	return step;
+}
+
+/* A time in the plain form; all other forms are for the careful reader. */
+static inline enum step read_time(struct cursor *c, int64_t *ns)
+{
+	const char *behind = parse_plain_ns(c->p, c->end, ns);
+	if (tsi_unlikely(!behind)) /* perhaps only the window ends in it */
+		return c->end - c->p < 32 ? STEP_MORE : STEP_ODD;
+	if (behind == c->end)
+		return STEP_MORE;
+	c->p = behind;
+	return STEP_OK;
+}
+
+static inline enum step skip_other(struct cursor *c)
+{
+	struct str text;
+	if (*c->p == '{')
+		return skip_object(c);
+	return read_scalar(c, &text);
+}
+
+/* The value of a field; c->p is at its first character. */
+static inline enum step read_value(struct cursor *c, enum event_field field,
+				   struct raw_event *event)
+{
+	bool escaped = false;
+	struct str text;
+	enum step step;
+
+	switch (field) {
+	case FIELD_PH:
+		if ((step = read_scalar(c, &text)) == STEP_OK)
+			event->phase = text.length ? text.data[0] : '\0';
+		return step;
+	case FIELD_NAME:
+		if (*c->p != '"')
+			return read_scalar(c, &event->name);
+		c->p++;
+		step = read_string(c, &event->name, &escaped);
+		event->name_escaped = escaped;
+		return step;
+	case FIELD_CAT:
+		return read_scalar(c, &event->cat);
+	case FIELD_PID:
+		return read_scalar(c, &event->pid);
+	case FIELD_TID:
+		return read_scalar(c, &event->tid);
+	case FIELD_ID:
+		return read_scalar(c, &event->id);
+	case FIELD_TS:
+		if ((step = read_time(c, &event->ts_ns)) == STEP_OK)
+			event->has_ts = true;
+		return step;
+	case FIELD_DUR:
+		if ((step = read_time(c, &event->dur_ns)) == STEP_OK)
+			event->has_dur = true;
+		return step;
+	case FIELD_TDUR:
+		if ((step = read_time(c, &c->flaws.tdur_ns)) == STEP_OK)
+			c->flaws.has_tdur = true;
+		return step;
+	case FIELD_ARGS:
+		event->args.data = c->p;
+		step = skip_other(c);
+		event->args.length = (size_t)(c->p - event->args.data);
+		return step;
+	case FIELD_ID2:
+		text.data = c->p;
+		if ((step = skip_other(c)) == STEP_OK)
+			event->id = (struct str){ text.data, (size_t)(c->p - text.data) };
+		return step;
+	case FIELD_OTHER:
+	case FIELD_END:
+		break;
+	}
+	return skip_other(c);
+}
+
+/*
+ * Reads what stands between two values the general way: the opening brace or a
+ * comma, a key and its colon; or the closing brace (FIELD_END).
+ */
+static enum step read_glue(struct cursor *c, bool is_first, enum event_field *field)
+{
+	bool escaped = false;
+	struct str key;
+	enum step step;
+	if ((step = skip_space(c)) != STEP_OK)
+		return step;
+	if (*c->p == '}' && !is_first) {
+		c->p++;
+		*field = FIELD_END;
+		return STEP_OK;
+	}
+	if (*c->p != (is_first ? '{' : ','))
+		return STEP_ODD;
+	c->p++;
+	if ((step = skip_space(c)) != STEP_OK)
+		return step;
+	if (*c->p != '"')
+		return STEP_ODD;
+	c->p++;
+	if ((step = read_string(c, &key, &escaped)) != STEP_OK)
+		return step;
+	if ((step = skip_space(c)) != STEP_OK)
+		return step;
+	if (*c->p != ':')
+		return STEP_ODD;
+	c->p++;
+	*field = event_field_of(key);
+	return skip_space(c);
+}
+
+/* One event, c->p at its brace; leaves c->p behind it. */
+static inline enum step read_event(struct layout *layout, struct cursor *c, struct raw_event *event)
+{
+	unsigned glue = 0;
+	for (bool is_first = true;; is_first = false) {
+		bool on_path = glue || is_first; /* of glues that are known so far */
+		unsigned known = on_path ? layout_match(layout, glue, c->p) : 0;
+		enum event_field field;
+		enum step step;
+		if (tsi_likely(known)) {
+			glue = known;
+			field = (enum event_field)layout->glues[known].field;
+			c->p += layout->glues[known].length;
+		} else {
+			const char *from = c->p;
+			if ((step = read_glue(c, is_first, &field)) != STEP_OK)
+				return step;
+			struct str text = { from, (size_t)(c->p - from) };
+			glue = on_path ? layout_learn(layout, glue, text, field) : 0;
+		}
+		if (tsi_unlikely(c->p >= c->end))
+			return STEP_MORE;
+		if (field == FIELD_END)
+			return STEP_OK;
+		c->twice |= c->seen & 1u << field;
+		c->seen |= 1u << field;
+		if ((step = read_value(c, field, event)) != STEP_OK)
+			return step;
+	}
+}
+
+static enum scan_result scan(struct scanner *scanner, struct tscope_error *err)
+{
+	for (;;) {
+		struct cursor c = { .p = scanner->at,
+				    .end = scanner->end,
+				    .max_depth = scanner->max_depth };
+		struct raw_event event = { 0 };
+		enum step step = skip_space(&c);
+		if (step == STEP_OK) {
+			event.offset = scanner->offset + (uint64_t)(c.p - scanner->window);
+			step = *c.p == '{' ? read_event(&scanner->layout, &c, &event) : STEP_ODD;
+		}
+		if (step == STEP_OK)
+			step = skip_space(&c);
+		if (tsi_unlikely(step != STEP_OK))
+			return step == STEP_MORE ? SCAN_MORE : SCAN_ODD;
+		if (tsi_unlikely(*c.p != ',' && *c.p != ']'))
+			return SCAN_ODD;
+
+		scanner->at = c.p + 1;
+		c.flaws.duplicate_key = c.twice & ~(1u << FIELD_OTHER);
+		if (tsi_event_emit(scanner->sink, &event, &c.flaws, err) != TSCOPE_OK)
+			return SCAN_FAILED;
+		if (*c.p == ']')
+			return SCAN_CLOSED;
+	}
+}
+
+static bool is_supported(void)
+{
+#if defined(TSI_SCAN_AVX2)
+	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+	       __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("pclmul");
+#else
+	return true;
+#endif
+}
+
+#define ISA_TEXT(isa) ISA_TEXT_OF(isa)
+#define ISA_TEXT_OF(isa) #isa
+
+extern const struct scan_isa TSI_ISA_NAME(tsi_scan);
+const struct scan_isa TSI_ISA_NAME(tsi_scan) = {
+	.name = ISA_TEXT(TSI_ISA),
+	.is_supported = is_supported,
+	.scan = scan,
+	.next_member = TSI_ISA_NAME(tsi_next_member),
+};

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * decode/format_chrome_json.c and element.c: containers, every tolerance with
+ * its counter, cut and broken files, limits, and what is refused by which name.
+ * Everything is read in blocks of several sizes with the same result.
+ */
+#include "decode/format.h"
+#include "event_log.h"
+#include "fail_alloc.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static enum tscope_status decode_blocks(struct str text, size_t block_bytes,
+					const struct decode_options *options, struct event_log *log,
+					struct tscope_error *err)
+{
+	struct input_options input_options = { .block_bytes = block_bytes, .single_thread = true };
+	struct input *in;
+	enum tscope_status status =
+		tsi_input_open_memory(&in, text.data, text.length, &input_options, err);
+	if (status != TSCOPE_OK)
+		return status;
+	status = tsi_decode(in, options, &log->sink, err);
+	tsi_input_close(in);
+	return status;
+}
+
+/* Decodes with one block size, and sees that the others agree. The log is the caller's to deinit. */
+static enum tscope_status decode(struct str text, struct event_log *log, struct tscope_error *err)
+{
+	static const size_t sizes[] = { 1, 2, 3, 64 };
+	struct decode_options options = { 0 };
+	event_log_init(log);
+	enum tscope_status status = decode_blocks(text, 4096, &options, log, err);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct event_log other;
+		struct tscope_error other_err = { 0 };
+		event_log_init(&other);
+		assert_int_equal(decode_blocks(text, sizes[i], &options, &other, &other_err),
+				 status);
+		if (!event_log_equal(log, &other))
+			fail_msg("blocks of %zu: %s instead of %s", sizes[i], other.text,
+				 log->text);
+		if (status != TSCOPE_OK)
+			assert_string_equal(other_err.message, err->message);
+		event_log_deinit(&other);
+	}
+	return status;
+}
+
+#define EVENT "{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":2}"
+#define LINE "X|a|||||1000|2000|\n"
+
+struct reading {
+	const char *text, *lines;
+	int counter; /* that is 1, all others being 0; or -1 */
+	enum tscope_status status;
+};
+
+static void check_reading(const struct reading *c)
+{
+	struct event_log log;
+	struct tscope_error err = { 0 };
+	enum tscope_status status = decode((struct str){ c->text, strlen(c->text) }, &log, &err);
+	if (status != c->status)
+		fail_msg("%s: status %d (%s)", c->text, status, err.message);
+	if (strcmp(log.text, c->lines) != 0)
+		fail_msg("%s: read as %s", c->text, log.text);
+	for (int i = 0; i < TSCOPE_DIAGNOSTIC_COUNT; i++)
+		if (log.sink.diagnostics[i] != (i == c->counter))
+			fail_msg("%s: counter %d is %d", c->text, i, (int)log.sink.diagnostics[i]);
+	event_log_deinit(&log);
+}
+
+static void test_containers(void **state)
+{
+	(void)state;
+	static const struct reading cases[] = {
+		{ "[" EVENT "]", LINE, -1, TSCOPE_OK },
+		{ " \n[ " EVENT " , " EVENT " ] \n", LINE LINE, -1, TSCOPE_OK },
+		{ "\xef\xbb\xbf[" EVENT "]", LINE, -1, TSCOPE_OK },
+		{ "[]", "", -1, TSCOPE_OK },
+		{ "{\"traceEvents\":[" EVENT "]}", LINE, -1, TSCOPE_OK },
+		{ "{\"traceEvents\":[]}", "", -1, TSCOPE_OK },
+		{ "{\"a\": 1, \"traceEvents\": [" EVENT "], \"b\": {\"c\": [\"]\"]}, \"d\": \"x\"}",
+		  "M: a=1\n" LINE "M: b={\"c\": [\"]\"]}\nM: d=\"x\"\n", -1, TSCOPE_OK },
+		{ "{\"traceEvents\":[" EVENT "],\"traceEvents\":[" EVENT "]}", LINE LINE, -1,
+		  TSCOPE_OK },
+		{ "{\"traceEvents\":[" EVENT "],\"n\":-1.5e3 ,\"t\":true}",
+		  LINE "M: n=-1.5e3\nM: t=true\n", -1, TSCOPE_OK },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		check_reading(&cases[i]);
+}
+
+#define ONE(id) TSCOPE_DIAGNOSTIC_##id
+
+static void test_tolerances(void **state)
+{
+	(void)state;
+	static const struct reading cases[] = {
+		{ "[7," EVENT "]", LINE, ONE(not_an_object), TSCOPE_OK },
+		{ "[" EVENT ",[{}]]", LINE, ONE(not_an_object), TSCOPE_OK },
+		{ "[\"x, y\"," EVENT "]", LINE, ONE(not_an_object), TSCOPE_OK },
+		{ "[{}," EVENT "]", LINE, ONE(empty_event), TSCOPE_OK },
+		{ "[{\"ts\":1}," EVENT "]", LINE, ONE(missing_phase), TSCOPE_OK },
+		{ "[{\"ph\":\"X\",\"dur\":1}," EVENT "]", LINE, ONE(missing_timestamp), TSCOPE_OK },
+		{ "[{\"ph\":\"X\",\"ts\":null,\"dur\":1}," EVENT "]", LINE, ONE(missing_timestamp),
+		  TSCOPE_OK },
+		{ "[{\"ph\":\"X\",\"ts\":\"100a\",\"dur\":1}," EVENT "]", LINE, ONE(bad_timestamp),
+		  TSCOPE_OK },
+		{ "[{\"ph\":\"X\",\"ts\":{},\"dur\":1}," EVENT "]", LINE, ONE(bad_timestamp),
+		  TSCOPE_OK },
+		{ "[{\"ph\":\"X\",\"ts\":1}," EVENT "]", LINE, ONE(missing_duration), TSCOPE_OK },
+		{ "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"tdur\":2}]", LINE, -1, TSCOPE_OK },
+		{ "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":-2}]", "X|a|||||1000|0|\n",
+		  ONE(negative_duration), TSCOPE_OK },
+		{ "[{\"ph\":\"M\",\"name\":\"a\",\"args\":{}}]", "M|a|||||0|0|{}\n", -1,
+		  TSCOPE_OK },
+		{ "[" EVENT ",]", LINE, ONE(trailing_comma), TSCOPE_OK },
+		{ "[" EVENT ",," EVENT "]", LINE LINE, ONE(trailing_comma), TSCOPE_OK },
+		{ "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":2,}]", LINE, ONE(trailing_comma),
+		  TSCOPE_OK },
+		{ "[" EVENT " " EVENT "]", LINE LINE, ONE(missing_comma), TSCOPE_OK },
+		{ "[{\"ph\":\"X\",\"name\":\"b\",\"name\":\"a\",\"ts\":1,\"dur\":2}]", LINE,
+		  ONE(duplicate_key), TSCOPE_OK },
+		{ "[{\"ph\":\"X\",\"name\":\"a\nb\",\"ts\":1,\"dur\":2}]",
+		  "X|a\nb|||||1000|2000|\n", ONE(control_character), TSCOPE_OK },
+		{ "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":2,\"args\":{\"x\":\"\t\"}}]",
+		  "X|a|||||1000|2000|{\"x\":\"\t\"}\n", ONE(control_character), TSCOPE_OK },
+		{ "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":2,\"id\":N/A}]",
+		  "X|a||||N/A|1000|2000|\n", ONE(bare_word), TSCOPE_OK },
+		{ "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":2,\"id\":-nan}]",
+		  "X|a||||-nan|1000|2000|\n", ONE(bare_word), TSCOPE_OK },
+		{ "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":\"1\",\"dur\":2e0}]", LINE, -1, TSCOPE_OK },
+		{ "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":2,\"stack\":[\"]\",{}]}]", LINE,
+		  -1, TSCOPE_OK },
+		{ "[" EVENT, LINE, ONE(unclosed_json), TSCOPE_OK },
+		{ "[" EVENT ",\n", LINE, ONE(unclosed_json), TSCOPE_OK },
+		{ "[", "", ONE(unclosed_json), TSCOPE_OK },
+		{ "{\"traceEvents\":[" EVENT "}", LINE, ONE(unclosed_json), TSCOPE_OK },
+		{ "[" EVENT "]x", LINE, ONE(trailing_bytes), TSCOPE_OK },
+		{ "{\"a\":{1},\"traceEvents\":[" EVENT "]}", LINE, ONE(malformed_metadata),
+		  TSCOPE_OK },
+		{ "{\"traceEvents\":[" EVENT "],\"INFO\":[\"say \"hi\"\"],\"n\":1}",
+		  LINE "M: n=1\n", ONE(malformed_metadata), TSCOPE_OK },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		check_reading(&cases[i]);
+}
+
+/* Quotes that the writer did not escape. */
+static void test_unescaped_quotes(void **state)
+{
+	(void)state;
+#define NAMED(name) "{\"ph\":\"X\",\"name\":\"" name "\",\"ts\":1,\"dur\":2}"
+#define NAMED_LINE(name) "X|" name "|||||1000|2000|\n"
+	static const struct reading cases[] = {
+		{ "[" EVENT "," NAMED("say \"hi\"") "," EVENT "]",
+		  LINE NAMED_LINE("say \"hi\"") LINE, ONE(unescaped_quote), TSCOPE_OK },
+		{ "[" NAMED("5\" disk") "," EVENT "," EVENT "]", NAMED_LINE("5\" disk") LINE LINE,
+		  ONE(unescaped_quote), TSCOPE_OK },
+		{ "[" NAMED("\"a\", \"b\"") "," EVENT "]", NAMED_LINE("\"a\", \"b\"") LINE,
+		  ONE(unescaped_quote), TSCOPE_OK },
+		/* torch.compile: a file name that is JSON itself */
+		{ "[" NAMED("{\"device\": \"cpu\", \"x\": 1}(12): f") "," EVENT "]",
+		  NAMED_LINE("{\"device\": \"cpu\", \"x\": 1}(12): f") LINE, ONE(unescaped_quote),
+		  TSCOPE_OK },
+		{ "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":2,\"args\":{\"f\":\"5\" "
+		  "disk\",\"g\":1}}," EVENT "]",
+		  "X|a|||||1000|2000|{\"f\":\"5\" disk\",\"g\":1}\n" LINE, ONE(unescaped_quote),
+		  TSCOPE_OK },
+		/* beyond repair: the event is lost, the next one is found */
+		{ "[{\"ph\":\"X\",\"name\":\"a\" b,\"ts\":1,\"dur\":2}," EVENT "," EVENT "]",
+		  LINE LINE, ONE(malformed_event), TSCOPE_OK },
+		{ "[{#garbage#}," EVENT "]", LINE, ONE(malformed_event), TSCOPE_OK },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		check_reading(&cases[i]);
+}
+
+static void test_cut_everywhere(void **state)
+{
+	(void)state;
+	static const char whole[] =
+		"{\"schemaVersion\": 1, \"traceEvents\": [\n  {\n \"ph\": \"X\", \"name\": "
+		"\"a\\\"b\", \"ts\": 1.5, \"dur\": 2,"
+		" \"args\": {\"x\": [1, {}]}\n },\n" EVENT "\n], \"traceName\": \"t\"}";
+	for (size_t length = 0; length < sizeof(whole) - 1; length++) {
+		struct event_log log;
+		struct tscope_error err = { 0 };
+		enum tscope_status status = decode((struct str){ whole, length }, &log, &err);
+		if (length == 0)
+			assert_int_equal(status, TSCOPE_E_EMPTY);
+		else
+			assert_int_equal(status, TSCOPE_E_DAMAGED);
+		event_log_deinit(&log);
+	}
+}
+
+static void test_cut_says_where(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *message;
+		unsigned offset;
+	} cases[] = {
+		{ "[" EVENT "," EVENT ",{\"ph\":\"X", "input ends inside event 3", 83 },
+		{ "{\"traceEvents\":[" EVENT ",", "input ends inside the trace, after 1 events",
+		  53 },
+		{ "{\"traceEvents\":[" EVENT "]", "input ends inside the trace, after 1 events",
+		  53 },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct event_log log;
+		struct tscope_error err = { 0 };
+		assert_int_equal(
+			decode((struct str){ cases[i].text, strlen(cases[i].text) }, &log, &err),
+			TSCOPE_E_DAMAGED);
+		assert_string_equal(err.message, cases[i].message);
+		assert_int_equal(err.offset, cases[i].offset);
+		event_log_deinit(&log);
+	}
+}
+
+static void test_limits(void **state)
+{
+	(void)state;
+	struct event_log log;
+	struct tscope_error err = { 0 };
+	struct decode_options options = { .max_event_bytes = 1000, .max_depth = 3 };
+	char text[8192];
+
+	int n = snprintf(text, sizeof(text),
+			 "[" EVENT ",{\"ph\":\"X\",\"name\":\"%05000d\",\"ts\":1,\"dur\":2}]", 0);
+	event_log_init(&log);
+	assert_int_equal(decode_blocks((struct str){ text, (size_t)n }, 100, &options, &log, &err),
+			 TSCOPE_E_LIMIT);
+	assert_string_equal(err.message,
+			    "an event longer than 1000 bytes (limit: max-event-bytes)");
+	assert_string_equal(log.text, LINE); /* what came before is not lost */
+	event_log_deinit(&log);
+
+	static const char deep[] =
+		"[{\"ph\":\"X\",\"ts\":1,\"dur\":1,\"args\":{\"a\":{\"b\":{\"c\":{}}},"
+		"\"long enough\":\"to reach into the next sixty-four bytes of the block\"}}]";
+	event_log_init(&log);
+	assert_int_equal(
+		decode_blocks((struct str){ deep, sizeof(deep) - 1 }, 0, &options, &log, &err),
+		TSCOPE_OK);
+	event_log_deinit(&log);
+	static const char deeper[] = "[{\"ph\":\"X\",\"ts\":1,\"dur\":1,\"x\":[[[[[]]]]]}]";
+	event_log_init(&log);
+	assert_int_equal(
+		decode_blocks((struct str){ deeper, sizeof(deeper) - 1 }, 0, &options, &log, &err),
+		TSCOPE_E_LIMIT);
+	assert_string_equal(err.message, "values nested deeper than 3 (limit: max-depth)");
+	event_log_deinit(&log);
+}
+
+/* A string without end must neither swallow the file nor take quadratic time. */
+static void test_open_quote_in_a_long_file(void **state)
+{
+	(void)state;
+	enum { EVENTS = 60000 };
+	size_t event_length = strlen(EVENT ",\n"), length = 0;
+	char *text = malloc(EVENTS * event_length + 200);
+	length += (size_t)sprintf(text, "[" NAMED("5\" disk") ",\n");
+	for (int i = 0; i < EVENTS; i++) {
+		memcpy(text + length, EVENT ",\n", event_length);
+		length += event_length;
+	}
+	length += (size_t)sprintf(text + length, EVENT "]");
+	struct event_log log;
+	struct decode_options options = { 0 };
+	event_log_init(&log);
+	assert_int_equal(decode_blocks((struct str){ text, length }, 0, &options, &log, NULL),
+			 TSCOPE_OK);
+	assert_int_equal(log.sink.element_count, EVENTS + 2);
+	assert_int_equal(log.sink.diagnostics[ONE(unescaped_quote)], 1);
+	assert_int_equal(log.sink.diagnostics[ONE(malformed_event)], 0);
+	event_log_deinit(&log);
+	free(text);
+}
+
+static void test_long_metadata_is_skipped(void **state)
+{
+	(void)state;
+	size_t filler = 3 << 20, length = 0;
+	char *text = malloc(filler + 200);
+	length += (size_t)sprintf(text, "{\"file_info\":{\"x\":\"");
+	memset(text + length, '[', filler);
+	length += filler;
+	length += (size_t)sprintf(text + length, "\\\"\"},\"traceEvents\":[" EVENT "],\"n\":1}");
+	struct event_log log;
+	struct decode_options options = { 0 };
+	event_log_init(&log);
+	assert_int_equal(decode_blocks((struct str){ text, length }, 0, &options, &log, NULL),
+			 TSCOPE_OK);
+	assert_string_equal(log.text, LINE "M: n=1\n");
+	assert_int_equal(log.sink.diagnostics[ONE(long_metadata)], 1);
+	event_log_deinit(&log);
+	free(text);
+}
+
+static void test_refused_by_name(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		size_t length;
+		enum tscope_status status;
+		const char *message;
+	} cases[] = {
+		{ "", 0, TSCOPE_E_EMPTY, "the file is empty" },
+		{ " \n", 2, TSCOPE_E_EMPTY, "the file holds nothing but white space" },
+		{ "hello", 5, TSCOPE_E_FORMAT,
+		  "not a trace: expected JSON that begins with { or [, found bytes 68 65 6c 6c "
+		  "6f" },
+		{ "\x80\x04\x95", 3, TSCOPE_E_UNSUPPORTED,
+		  "a Python pickle (an allocator snapshot?), not a trace" },
+		{ "memray\0\x0b", 8, TSCOPE_E_UNSUPPORTED,
+		  "a memray capture: see `memray stats` or `memray tree`" },
+		{ "\xff\xfe{\0", 4, TSCOPE_E_UNSUPPORTED,
+		  "UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)" },
+		{ "<!DOCTYPE html>", 15, TSCOPE_E_UNSUPPORTED,
+		  "an HTML page: give the trace that it was made from" },
+		{ "[[1,2],[[0],[0]]]", 17, TSCOPE_E_UNSUPPORTED,
+		  "a memory timeline (export_memory_timeline), not a trace" },
+		{ "{\"schema\":\"1\",\"nodes\":[]}", 25, TSCOPE_E_UNSUPPORTED,
+		  "an execution trace (ExecutionTraceObserver), not a profiler trace: it holds no "
+		  "times; "
+		  "record with torch.profiler and export_chrome_trace()" },
+		{ "{\"segments\":[],\"device_traces\":[]}", 34, TSCOPE_E_UNSUPPORTED,
+		  "a CUDA allocator snapshot dumped as JSON, not a trace" },
+		{ "{\"step\":1,\"phases\":{}}\n{\"step\":2}", 33, TSCOPE_E_UNSUPPORTED,
+		  "a pytscope step log (steps.jsonl), not a trace" },
+		{ "{\"x\":1}\n{\"x\":2}", 15, TSCOPE_E_FORMAT,
+		  "JSON lines without traceEvents, not a trace" },
+		{ "{\"x\":1}", 7, TSCOPE_E_FORMAT,
+		  "JSON without traceEvents: neither a Chrome trace nor a PyTorch trace" },
+		{ "[1,2,3]", 7, TSCOPE_E_FORMAT,
+		  "an array whose elements are no events, not a trace" },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct event_log log;
+		struct tscope_error err = { 0 };
+		assert_int_equal(decode((struct str){ cases[i].text, cases[i].length }, &log, &err),
+				 cases[i].status);
+		assert_string_equal(err.message, cases[i].message);
+		event_log_deinit(&log);
+	}
+}
+
+static enum tscope_status fail_event(struct event_sink *sink, const struct raw_event *event,
+				     struct tscope_error *err)
+{
+	(void)sink;
+	(void)event;
+	*err = (struct tscope_error){ .status = TSCOPE_E_NOMEM };
+	return TSCOPE_E_NOMEM;
+}
+
+static void test_failures_of_the_sink_and_of_memory(void **state)
+{
+	(void)state;
+	struct tscope_error err = { 0 };
+	struct decode_options options = { 0 };
+	struct event_log log;
+	event_log_init(&log);
+	log.sink.event = fail_event;
+	assert_int_equal(decode_blocks(TSI_STR("[" EVENT "]"), 0, &options, &log, &err),
+			 TSCOPE_E_NOMEM);
+	assert_int_equal(decode_blocks(TSI_STR("[" EVENT), 0, &options, &log, NULL),
+			 TSCOPE_E_NOMEM);
+	event_log_deinit(&log);
+
+	for (size_t n = 1;; n++) {
+		event_log_init(&log);
+		free(log.text); /* not ours to fail */
+		log.text = malloc(1 << 16);
+		log.capacity = 1 << 16;
+		fail_alloc_at(n);
+		enum tscope_status status = decode_blocks(TSI_STR("{\"traceEvents\":[" EVENT "]}"),
+							  1, &options, &log, &err);
+		bool failed = fail_alloc_stop();
+		event_log_deinit(&log);
+		if (status != (failed ? TSCOPE_E_NOMEM : TSCOPE_OK))
+			fail_msg("allocation %zu: status %d", n, status);
+		if (!failed)
+			break;
+		assert_string_equal(err.message, "out of memory");
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_containers),
+		cmocka_unit_test(test_tolerances),
+		cmocka_unit_test(test_unescaped_quotes),
+		cmocka_unit_test(test_cut_everywhere),
+		cmocka_unit_test(test_cut_says_where),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_open_quote_in_a_long_file),
+		cmocka_unit_test(test_long_metadata_is_skipped),
+		cmocka_unit_test(test_refused_by_name),
+		cmocka_unit_test(test_failures_of_the_sink_and_of_memory),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
