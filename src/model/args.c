@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What events carry in args, for the few classes whose args are read at all:
+ * operators, runtime calls, device work. Args are most of a file's bytes, so
+ * each object is walked once, with the layout of those before it.
+ */
+#include "base/array.h"
+#include "decode/json.h"
+#include "decode/members.h"
+#include "model/build.h"
+
+#include <float.h>
+#include <math.h>
+
+enum arg {
+	ARG_OTHER,
+	ARG_BLOCKS_PER_SM,
+	ARG_BYTES,
+	ARG_COLLECTIVE,
+	ARG_CORRELATION,
+	ARG_DEVICE,
+	ARG_DIRECTION,
+	ARG_EXTERNAL_ID,
+	ARG_GRAPH,
+	ARG_GRID,
+	ARG_INPUT_DIMS,
+	ARG_INPUT_TYPES,
+	ARG_OCCUPANCY,
+	ARG_STREAM,
+	ARG_WARPS_PER_SM,
+};
+
+/* Which argument a key is. Writers changed the case of some over the years. */
+static unsigned find_arg(struct str key)
+{
+	switch (key.length) {
+	case 4:
+		return tsi_str_is(key, "grid")   ? ARG_GRID
+		       : tsi_str_is(key, "kind") ? ARG_DIRECTION
+		       : tsi_str_is(key, "size") ? ARG_BYTES
+						 : ARG_OTHER;
+	case 5:
+		return tsi_str_is(key, "bytes") ? ARG_BYTES : ARG_OTHER;
+	case 6:
+		return tsi_str_is(key, "device")   ? ARG_DEVICE
+		       : tsi_str_is(key, "stream") ? ARG_STREAM
+						   : ARG_OTHER;
+	case 8:
+		return tsi_str_is(key, "graph id") ? ARG_GRAPH : ARG_OTHER;
+	case 9:
+		return tsi_str_is(key, "direction") ? ARG_DIRECTION : ARG_OTHER;
+	case 10:
+		return tsi_str_is(key, "Input Dims") || tsi_str_is(key, "Input dims")
+			       ? ARG_INPUT_DIMS
+		       : tsi_str_is(key, "Input type") ? ARG_INPUT_TYPES
+						       : ARG_OTHER;
+	case 11:
+		return tsi_str_is(key, "correlation") ? ARG_CORRELATION
+		       : tsi_str_is(key, "External id") || tsi_str_is(key, "external id")
+			       ? ARG_EXTERNAL_ID
+			       : ARG_OTHER;
+	case 12:
+		return tsi_str_is(key, "warps per SM") ? ARG_WARPS_PER_SM : ARG_OTHER;
+	case 13:
+		return tsi_str_is(key, "blocks per SM") ? ARG_BLOCKS_PER_SM : ARG_OTHER;
+	case 15:
+		return tsi_str_is(key, "Collective name") ? ARG_COLLECTIVE : ARG_OTHER;
+	case 23:
+		return tsi_str_is(key, "theoretical occupancy %") ? ARG_OCCUPANCY : ARG_OTHER;
+	case 25:
+		return tsi_str_is(key, "est. achieved occupancy %") ? ARG_OCCUPANCY : ARG_OTHER;
+	}
+	return ARG_OTHER;
+}
+
+/* Ids beyond 32 bits name nothing. */
+static uint32_t id_of(struct str value)
+{
+	uint64_t id;
+	return tsi_json_to_uint64(value, &id) && id < NO_ROW ? (uint32_t)id : 0;
+}
+
+static float float_of(struct str value)
+{
+	double number;
+	return tsi_json_to_double(value, &number) && fabs(number) <= FLT_MAX ? (float)number : NAN;
+}
+
+static void read_int(struct str value, int64_t *number)
+{
+	int64_t read;
+	if (tsi_json_to_int64(value, &read))
+		*number = read;
+}
+
+/* No copy has less than nothing. */
+static void read_bytes(struct str value, int64_t *bytes)
+{
+	int64_t read;
+	if (tsi_json_to_int64(value, &read) && read >= 0)
+		*bytes = read;
+}
+
+static void read_correlation(struct str value, uint64_t *correlation)
+{
+	uint64_t read;
+	if (tsi_json_to_uint64(value, &read))
+		*correlation = read;
+}
+
+/* [x, y, z] -> x * y * z; 0 for what is none. */
+static uint32_t blocks_of(struct str grid)
+{
+	struct json_array sizes;
+	struct str value;
+	uint64_t blocks = 0;
+	tsi_json_array_open(&sizes, grid);
+	while (tsi_json_array_next(&sizes, &value)) {
+		uint64_t size;
+		if (!tsi_json_to_uint64(value, &size) || size > UINT32_MAX)
+			return 0;
+		blocks = blocks ? blocks * size : size;
+		if (blocks > UINT32_MAX)
+			return UINT32_MAX;
+	}
+	return (uint32_t)blocks;
+}
+
+/* ---- collectives --------------------------------------------------------------------- */
+
+static enum tscope_status read_text(struct builder *b, struct str value, uint32_t *id,
+				    struct tscope_error *err)
+{
+	struct str text = tsi_json_unquote(value);
+	return tsi_builder_intern(b, text, memchr(text.data, '\\', text.length) != NULL, id, err);
+}
+
+/* The texts of a collective and where they go. */
+static const struct {
+	const char *key;
+	size_t offset; /* of an id in struct collective */
+} collective_texts[] = {
+	{ "Collective name", offsetof(struct collective, name) },
+	{ "dtype", offsetof(struct collective, dtype) },
+	{ "Process Group Name", offsetof(struct collective, group_name) },
+	{ "Process Group ID", offsetof(struct collective, group_name) }, /* 2.3 */
+	{ "Process Group Description", offsetof(struct collective, group_desc) },
+	{ "Process Group Ranks", offsetof(struct collective, group_ranks) },
+	{ "In split size", offsetof(struct collective, in_split) },
+	{ "Out split size", offsetof(struct collective, out_split) },
+};
+
+static const struct {
+	const char *key;
+	size_t offset; /* of an int64_t in struct collective */
+} collective_numbers[] = {
+	{ "In msg nelems", offsetof(struct collective, in_elements) },
+	{ "In msg size", offsetof(struct collective, in_elements) }, /* 2.2 */
+	{ "Out msg nelems", offsetof(struct collective, out_elements) },
+	{ "Out msg size", offsetof(struct collective, out_elements) },
+	{ "Group size", offsetof(struct collective, group_size) },
+	{ "Seq", offsetof(struct collective, sequence) },
+	{ "Src Rank", offsetof(struct collective, src_rank) },
+	{ "Dst Rank", offsetof(struct collective, dst_rank) },
+};
+
+static bool is_key(struct str key, const char *wanted)
+{
+	return tsi_str_equal(key, (struct str){ wanted, strlen(wanted) });
+}
+
+static enum tscope_status read_collective_arg(struct builder *b, struct collective *collective,
+					      struct str key, struct str value,
+					      struct tscope_error *err)
+{
+	char *base = (char *)collective;
+	for (size_t i = 0; i < TSI_COUNT_OF(collective_texts); i++)
+		if (is_key(key, collective_texts[i].key))
+			return read_text(b, value,
+					 (uint32_t *)(void *)(base + collective_texts[i].offset),
+					 err);
+	for (size_t i = 0; i < TSI_COUNT_OF(collective_numbers); i++)
+		if (is_key(key, collective_numbers[i].key))
+			read_int(value, (int64_t *)(void *)(base + collective_numbers[i].offset));
+	return TSCOPE_OK;
+}
+
+static enum tscope_status add_collective(struct builder *b, struct str args, uint32_t *index,
+					 struct tscope_error *err)
+{
+	struct tscope_trace *trace = b->trace;
+	struct collective collective = {
+		.in_elements = NO_NUMBER,
+		.out_elements = NO_NUMBER,
+		.group_size = NO_NUMBER,
+		.sequence = NO_NUMBER,
+		.src_rank = NO_NUMBER,
+		.dst_rank = NO_NUMBER,
+	};
+	struct json_object members;
+	struct str key, value;
+	tsi_json_object_open(&members, args);
+	while (tsi_json_object_next(&members, &key, &value)) {
+		enum tscope_status status = read_collective_arg(b, &collective, key, value, err);
+		if (status != TSCOPE_OK)
+			return status;
+	}
+	struct str name = tsi_intern_text(&trace->names, collective.name);
+	collective.kind = (uint8_t)tsi_classify_collective(name);
+	collective.is_wait = tsi_is_collective_wait(name);
+	collective.element_bytes =
+		tsi_dtype_bytes(tsi_intern_text(&trace->names, collective.dtype));
+
+	if (tsi_array_reserve(&trace->collectives, &trace->collective_capacity,
+			      trace->collective_count + 1, sizeof(collective), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	*index = (uint32_t)trace->collective_count;
+	trace->collectives[trace->collective_count++] = collective;
+	return TSCOPE_OK;
+}
+
+/* ---- operators ----------------------------------------------------------------------- */
+
+/* Copies a JSON list without its blanks and quotes, with one blank behind each comma. */
+static char *put_list(char *out, struct str list)
+{
+	for (size_t i = 0; i < list.length; i++) {
+		char c = list.data[i];
+		if (c == ' ' || c == '"' || c == '\n' || c == '\t' || c == '\r')
+			continue;
+		*out++ = c;
+		if (c == ',')
+			*out++ = ' ';
+	}
+	return out;
+}
+
+/*
+ * The signature of an op call is one text, so that equal shapes have equal ids:
+ * "[[8, 128], [128, 64]] float, float", dims as recorded, then the types
+ * without their brackets.
+ */
+static enum tscope_status put_signature(struct builder *b, struct str dims, struct str types,
+					uint32_t *signature, struct tscope_error *err)
+{
+	if (types.length >= 2 && types.data[0] == '[') {
+		types.data++;
+		types.length -= 2;
+	}
+	char *end = put_list(b->text, dims);
+	if (types.length) {
+		*end++ = ' ';
+		end = put_list(end, types);
+	}
+	struct str text = { b->text, (size_t)(end - b->text) };
+	return tsi_intern_add(&b->trace->names, text, signature, err);
+}
+
+/* As it stands in the file a signature is put only once, and looked up from then on. */
+static enum tscope_status find_signature(struct builder *b, struct str dims, struct str types,
+					 uint32_t *signature, struct tscope_error *err)
+{
+	size_t length = dims.length + types.length, known_count = b->raw_signatures.count;
+	if (tsi_array_reserve(&b->text, &b->text_capacity, 2 * length + 1, 1, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	memcpy(b->text, dims.data, dims.length);
+	if (types.length)
+		memcpy(b->text + dims.length, types.data, types.length);
+	uint32_t raw;
+	enum tscope_status status =
+		tsi_intern_add(&b->raw_signatures, (struct str){ b->text, length }, &raw, err);
+	if (status == TSCOPE_OK && raw == known_count) {
+		if (tsi_array_reserve(&b->signatures, &b->signature_capacity, (size_t)raw + 1,
+				      sizeof(*b->signatures), err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		status = put_signature(b, dims, types, &b->signatures[raw], err);
+	}
+	if (status == TSCOPE_OK)
+		*signature = b->signatures[raw];
+	return status;
+}
+
+enum tscope_status tsi_read_op_args(struct builder *b, struct str args, struct cpu_op *op,
+				    struct tscope_error *err)
+{
+	struct members members = tsi_members_open(b->isa, &b->op_args, find_arg, args);
+	struct str value, dims = { 0 }, types = { 0 };
+	unsigned arg;
+	bool has_collective = false;
+	while (tsi_members_next(&members, &arg, &value)) {
+		switch ((enum arg)arg) {
+		case ARG_EXTERNAL_ID:
+			op->external_id = id_of(value);
+			break;
+		case ARG_INPUT_DIMS:
+			dims = value;
+			break;
+		case ARG_INPUT_TYPES:
+			types = value;
+			break;
+		case ARG_COLLECTIVE:
+			has_collective = true;
+			break;
+		default:
+			break;
+		}
+	}
+	enum tscope_status status = TSCOPE_OK;
+	if (dims.length)
+		status = find_signature(b, dims, types, &op->signature, err);
+	if (status == TSCOPE_OK && has_collective)
+		status = add_collective(b, args, &op->collective, err);
+	return status;
+}
+
+/* ---- runtime calls ------------------------------------------------------------------- */
+
+void tsi_read_call_args(struct builder *b, struct str args, struct runtime_call *call)
+{
+	struct members members = tsi_members_open(b->isa, &b->call_args, find_arg, args);
+	struct str value;
+	unsigned arg;
+	while (tsi_members_next(&members, &arg, &value)) {
+		switch ((enum arg)arg) {
+		case ARG_CORRELATION:
+			read_correlation(value, &call->correlation);
+			break;
+		case ARG_EXTERNAL_ID:
+			call->op = id_of(value);
+			break;
+		case ARG_BYTES:
+			read_bytes(value, &call->bytes);
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+/* ---- device work --------------------------------------------------------------------- */
+
+static void read_device_arg(struct device_event *event, struct device_place *place, enum arg arg,
+			    struct str value)
+{
+	switch (arg) {
+	case ARG_DEVICE:
+		read_int(value, &place->device);
+		break;
+	case ARG_STREAM:
+		read_int(value, &place->stream);
+		break;
+	case ARG_CORRELATION:
+		read_correlation(value, &event->correlation);
+		break;
+	case ARG_EXTERNAL_ID:
+		event->op = id_of(value);
+		break;
+	case ARG_BYTES:
+		read_bytes(value, &event->bytes);
+		break;
+	case ARG_DIRECTION:
+		event->direction = (uint8_t)tsi_classify_copy(tsi_json_unquote(value));
+		break;
+	case ARG_GRAPH:
+		event->graph = id_of(value) != 0;
+		break;
+	case ARG_GRID:
+		event->grid_blocks = blocks_of(value);
+		break;
+	case ARG_BLOCKS_PER_SM:
+		event->blocks_per_sm = float_of(value);
+		break;
+	case ARG_WARPS_PER_SM:
+		event->warps_per_sm = float_of(value);
+		break;
+	case ARG_OCCUPANCY:
+		event->occupancy_pct = float_of(value);
+		break;
+	default:
+		break;
+	}
+}
+
+enum tscope_status tsi_read_device_args(struct builder *b, struct str args,
+					struct device_event *event, struct device_place *place,
+					struct tscope_error *err)
+{
+	struct members members = tsi_members_open(b->isa, &b->device_args, find_arg, args);
+	struct str value;
+	unsigned arg;
+	bool has_collective = false;
+	*event = (struct device_event){
+		.call = NO_ROW,
+		.collective = NO_ROW,
+		.bytes = NO_NUMBER,
+		.blocks_per_sm = NAN,
+		.warps_per_sm = NAN,
+		.occupancy_pct = NAN,
+		.phase = PHASE_COMPUTE,
+	};
+	while (tsi_members_next(&members, &arg, &value)) {
+		if (arg == ARG_COLLECTIVE)
+			has_collective = true;
+		else if (arg != ARG_OTHER)
+			read_device_arg(event, place, (enum arg)arg, value);
+	}
+	return has_collective ? add_collective(b, args, &event->collective, err) : TSCOPE_OK;
+}

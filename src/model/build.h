@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_MODEL_BUILD_H
+#define TSCOPE_MODEL_BUILD_H
+
+#include "decode/event_sink.h"
+#include "decode/members.h"
+#include "model/builder.h"
+#include "model/classify.h"
+#include "model/key_map.h"
+#include "model/trace.h"
+
+/*
+ * The trace while it is being built, and the stages that build it. Only files
+ * of this folder include this. In the order of the data's path:
+ *
+ *	builder.c     takes events: class, name, track, a row
+ *	args.c        reads what some classes carry in args
+ *	tracks.c      finds a row's track; names of threads
+ *	metadata.c    reads top-level keys
+ *	begin_end.c   joins B and E events
+ *	finish.c      runs the rest (after the last event)
+ *	roles.c       what rows are by their names
+ *	group.c       rows into the order of tracks and time
+ *	repair.c      impossible durations
+ *	enclose.c     which op and phase encloses each call
+ *	link.c        device events to calls, calls to ops
+ *	devices.c     the devices in use
+ *	validate.c    counts what is odd
+ *
+ * While building, the field `op` of calls and device events holds their
+ * "External id" (0: none); link.c puts the row in its place.
+ */
+
+enum {
+	CATEGORY_MEMO_SLOTS = 64, /* powers of two */
+	TRACK_MEMO_SLOTS = 16,
+	TICK_EVENTS = 16384,
+};
+
+#define OPEN_DURATION INT64_C(-1) /* a span whose end has not come */
+
+/* Beyond this (126 years around the epoch) times are refused: differences must not overflow. */
+#define TIME_LIMIT_NS INT64_C(4000000000000000000)
+
+/* A category seen lately: most events have one of a handful. */
+struct category_memo {
+	struct str text; /* in the names; lives as long as they */
+	uint32_t index;  /* in trace->categories */
+	char phase;
+	bool used;
+};
+
+struct track_memo {
+	struct str pid, tid;
+	uint32_t track;
+	bool used;
+};
+
+/* The beginning or end of a slice that comes as two events. */
+struct slice_mark {
+	int64_t ts_ns;
+	uint32_t track;
+	uint32_t name;
+	uint32_t row; /* that the B opened; NO_ROW: an E */
+};
+
+struct thread_name {
+	uint32_t pid, tid, name; /* ids */
+};
+
+struct builder {
+	struct event_sink sink; /* first: a pointer to it is one to the builder */
+	struct tscope_trace *trace;
+	struct builder_options options;
+	uint32_t events_until_tick;
+
+	struct key_map category_of;                  /* (name id, phase) -> index */
+	const struct category_rule **category_rules; /* by index in trace->categories */
+	size_t category_rule_capacity;
+	struct category_memo category_memo[CATEGORY_MEMO_SLOTS];
+
+	struct key_map host_track_of;   /* (pid id, tid id) -> track */
+	struct key_map device_track_of; /* (device, stream) -> track */
+	struct track_memo track_memo[TRACK_MEMO_SLOTS];
+
+	const struct scan_isa *isa;                    /* reads args */
+	struct layout op_args, call_args, device_args; /* how the writer prints them */
+
+	struct slice_mark *marks;
+	size_t mark_count, mark_capacity;
+	struct thread_name *thread_names;
+	size_t thread_name_count, thread_name_capacity;
+
+	struct intern raw_signatures; /* shapes and types as they stand in the file */
+	uint32_t *signatures;         /* by id of the raw one: id in the names */
+	size_t signature_capacity;
+
+	char *text; /* room for a name without escapes, a signature */
+	size_t text_capacity;
+
+	bool has_open_rows;     /* rows of OPEN_DURATION */
+	uint32_t gc_row;        /* the garbage collection that runs, or NO_ROW */
+	int64_t window_mark_ns; /* "Record Window End", or NO_NUMBER */
+	uint64_t untimed_count; /* device rows with time 0 and duration 0 */
+	int64_t composer_rank;  /* what Composer's "global_rank" says, or -1 */
+};
+
+/* The place of a device span, as its args or its pid and tid say. */
+struct device_place {
+	int64_t device; /* or NO_NUMBER */
+	int64_t stream; /* or NO_NUMBER */
+};
+
+/* builder.c */
+
+/* The id of a text as it stands in JSON between its quotes. */
+TSI_MUST_CHECK
+enum tscope_status tsi_builder_intern(struct builder *b, struct str text, bool escaped,
+				      uint32_t *id, struct tscope_error *err);
+
+/* args.c: all take an event's args, which may be empty. */
+
+TSI_MUST_CHECK
+enum tscope_status tsi_read_op_args(struct builder *b, struct str args, struct cpu_op *op,
+				    struct tscope_error *err);
+void tsi_read_call_args(struct builder *b, struct str args, struct runtime_call *call);
+TSI_MUST_CHECK
+enum tscope_status tsi_read_device_args(struct builder *b, struct str args,
+					struct device_event *event, struct device_place *place,
+					struct tscope_error *err);
+
+/* tracks.c */
+
+TSI_MUST_CHECK
+enum tscope_status tsi_find_host_track(struct builder *b, const struct raw_event *event,
+				       uint32_t *track, struct tscope_error *err);
+/* Fills in what `place` does not say from the event's pid and tid. */
+TSI_MUST_CHECK
+enum tscope_status tsi_find_device_track(struct builder *b, const struct raw_event *event,
+					 struct device_place place, uint32_t *track,
+					 struct tscope_error *err);
+/* Gives the tracks the names that M events announced; before the tracks are put in order. */
+void tsi_name_tracks(struct builder *b);
+
+/* metadata.c */
+
+TSI_MUST_CHECK
+enum tscope_status tsi_take_metadata(struct event_sink *sink, struct str key, struct str value,
+				     struct tscope_error *err);
+TSI_MUST_CHECK
+enum tscope_status tsi_take_metadata_event(struct builder *b, const struct raw_event *event,
+					   struct tscope_error *err);
+
+/* begin_end.c */
+
+/* Notes a B, whose row (of OPEN_DURATION) is there, or an E (row NO_ROW). */
+TSI_MUST_CHECK
+enum tscope_status tsi_add_mark(struct builder *b, struct slice_mark mark,
+				struct tscope_error *err);
+/* Gives every open row its duration. */
+TSI_MUST_CHECK
+enum tscope_status tsi_match_begin_end(struct builder *b, struct tscope_error *err);
+
+/* The stages after the last event, in this order. All work on the trace alone. */
+
+TSI_MUST_CHECK
+enum tscope_status tsi_assign_roles(struct tscope_trace *trace, struct tscope_error *err);
+TSI_MUST_CHECK
+enum tscope_status tsi_group_rows(struct tscope_trace *trace, struct tscope_error *err);
+TSI_MUST_CHECK
+enum tscope_status tsi_repair_durations(struct tscope_trace *trace, struct tscope_error *err);
+TSI_MUST_CHECK
+enum tscope_status tsi_link_rows(struct tscope_trace *trace, struct tscope_error *err);
+TSI_MUST_CHECK
+enum tscope_status tsi_list_devices(struct tscope_trace *trace, struct tscope_error *err);
+void tsi_validate(struct tscope_trace *trace);
+
+/* What is open on its thread when a call starts. */
+struct launch_site {
+	uint32_t op; /* row of the innermost cpu_op, or NO_ROW */
+	uint32_t
+		collective; /* of the innermost op that has one: index in trace->collectives, or NO_ROW */
+};
+
+/* enclose.c: fills sites (by index of call), and the phase of each call. */
+TSI_MUST_CHECK
+enum tscope_status tsi_enclose_calls(struct tscope_trace *trace, struct launch_site *sites,
+				     struct tscope_error *err);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The devices that ran something: which they are, and all their work over all
+ * streams in the order of time.
+ */
+#include "base/array.h"
+#include "model/build.h"
+#include "model/order.h"
+
+#include <stdlib.h>
+
+static uint32_t find_properties(const struct tscope_trace *trace, int32_t ordinal)
+{
+	for (uint32_t i = 0; i < trace->device_properties_count; i++)
+		if (trace->device_properties[i].id == ordinal)
+			return i;
+	return NO_ROW;
+}
+
+/* The start of the launch call; before all others what was launched before the capture. */
+static uint64_t launch_key(const struct tscope_trace *trace, uint32_t row)
+{
+	uint32_t call = tsi_device_event(trace, row)->call;
+	return call == NO_ROW ? 0 : tsi_sort_key_of_int64(trace->spans.start_ns[call]);
+}
+
+static enum tscope_status sort_device_rows(const struct tscope_trace *trace, struct device *device,
+					   struct tscope_error *err)
+{
+	uint32_t count = device->row_count;
+	struct sort_pair *items = NULL, *scratch = NULL;
+	enum tscope_status status = TSCOPE_E_NOMEM;
+	if (tsi_array_new(&items, count, sizeof(*items), err) == TSCOPE_OK &&
+	    tsi_array_new(&scratch, count, sizeof(*scratch), err) == TSCOPE_OK) {
+		for (uint32_t i = 0; i < count; i++)
+			items[i] = (struct sort_pair){
+				tsi_sort_key_of_int64(trace->spans.start_ns[device->rows[i]]),
+				device->rows[i]
+			};
+		tsi_sort_rows(items, scratch, count, trace, launch_key);
+		for (uint32_t i = 0; i < count; i++)
+			device->rows[i] = (uint32_t)items[i].value;
+		status = TSCOPE_OK;
+	}
+	free(items);
+	free(scratch);
+	return status;
+}
+
+/* A device's tracks lie side by side: its rows are one range, stream after stream. */
+static enum tscope_status add_device(struct tscope_trace *trace, uint32_t first_track,
+				     uint32_t track_end, struct tscope_error *err)
+{
+	uint32_t first_row = trace->tracks[first_track].first;
+	const struct track *last = &trace->tracks[track_end - 1];
+	struct device *device = &trace->devices[trace->device_count];
+	device->ordinal = last->device;
+	device->properties = find_properties(trace, device->ordinal);
+	device->row_count = last->first + last->count - first_row;
+	if (tsi_array_new(&device->rows, device->row_count, sizeof(*device->rows), err) !=
+	    TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	trace->device_count++;
+	for (uint32_t i = 0; i < device->row_count; i++)
+		device->rows[i] = first_row + i;
+	return sort_device_rows(trace, device, err);
+}
+
+enum tscope_status tsi_list_devices(struct tscope_trace *trace, struct tscope_error *err)
+{
+	uint32_t count = 0, first = trace->host_track_count;
+	for (uint32_t i = first; i < trace->track_count; i++)
+		count += i == first || trace->tracks[i].device != trace->tracks[i - 1].device;
+	if (tsi_array_new(&trace->devices, count, sizeof(*trace->devices), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (uint32_t end = first; first < trace->track_count; first = end) {
+		while (end < trace->track_count &&
+		       trace->tracks[end].device == trace->tracks[first].device)
+			end++;
+		if (add_device(trace, first, end, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+	}
+	return TSCOPE_OK;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_MODEL_TRACE_H
+#define TSCOPE_MODEL_TRACE_H
+
+#include "base/intern.h"
+
+#include <tscope/trace.h>
+
+/*
+ * The trace model: columns, not objects. Row i of every column of `spans` is
+ * one span; rows are ordered by track, host tracks before device tracks, and
+ * within a track by start, the longer first (so a parent comes before its
+ * children). What only some classes have stands in side tables that the
+ * column `extra` points into: cpu_ops[], calls[], device_events[].
+ *
+ * Built by builder.c, linked by link.c, checked by validate.c; immutable afterwards.
+ */
+
+#define NO_ROW UINT32_MAX
+#define NO_NUMBER INT64_MIN /* "the file does not say", for int64_t fields */
+
+struct spans {
+	uint32_t count;
+	size_t capacity;
+	int64_t *start_ns;
+	int64_t *dur_ns;
+	uint32_t *name; /* id in trace->names */
+	uint32_t
+		*track; /* index in trace->tracks; freed after grouping: NULL in a finished trace */
+	uint32_t *extra;     /* index in the side table of the class, or NO_ROW */
+	uint8_t *span_class; /* enum tscope_span_class */
+};
+
+/* extra of TSCOPE_SPAN_CPU_OP */
+struct cpu_op {
+	uint32_t external_id; /* "External id", 0: none */
+	uint32_t signature;   /* interned text of input dims and types, 0: not recorded */
+	uint32_t collective;  /* index in trace->collectives (record_param_comms), or NO_ROW */
+};
+
+enum call_kind { /* what a runtime or driver call does, by its name */
+		 CALL_OTHER,
+		 CALL_LAUNCH, /* cudaLaunchKernel*, cuLaunchKernel*, hip…, cooperative, ext */
+		 CALL_GRAPH_LAUNCH,
+		 CALL_MEMCPY,
+		 CALL_MEMSET,
+		 CALL_SYNC, /* stream, device, event, context synchronise: the host waits */
+		 CALL_MALLOC,
+		 CALL_FREE,
+		 CALL_EVENT, /* record, query, wait, create */
+};
+
+enum phase { /* pytscope's names, in its order */
+	     PHASE_DATA,
+	     PHASE_FORWARD,
+	     PHASE_BACKWARD,
+	     PHASE_OPTIMIZER,
+	     PHASE_COMM,
+	     PHASE_COMPUTE,
+	     PHASE_OTHER,
+	     PHASE_COUNT,
+};
+
+/* extra of TSCOPE_SPAN_RUNTIME */
+struct runtime_call {
+	uint64_t correlation;  /* 0: none */
+	uint32_t op;           /* row of the innermost cpu_op that encloses its start, or NO_ROW */
+	uint32_t device_count; /* device events that it launched */
+	int64_t device_ns;     /* sum of their durations */
+	int64_t bytes;         /* of a copy (ROCm says it here), or NO_NUMBER */
+	uint8_t phase;         /* enum phase of the place it was called from */
+	uint8_t kind;          /* enum call_kind */
+};
+
+enum copy_direction {
+	COPY_UNKNOWN,
+	COPY_H2D,
+	COPY_D2H,
+	COPY_D2D,
+	COPY_P2P,
+	COPY_H2H,
+	COPY_DIRECTION_COUNT
+};
+
+/* extra of TSCOPE_SPAN_KERNEL, _COMM, _MEMCPY, _MEMSET */
+struct device_event {
+	uint64_t correlation; /* 0: none */
+	uint32_t call;        /* row of its launch call, or NO_ROW */
+	uint32_t op;          /* row of the cpu_op that launched it, or NO_ROW */
+	uint32_t collective;  /* index in trace->collectives, or NO_ROW */
+	uint32_t grid_blocks; /* of a kernel, 0: not said */
+	int64_t bytes;        /* of a copy or fill, or NO_NUMBER */
+	float blocks_per_sm;  /* of a kernel, NAN: not said */
+	float warps_per_sm;
+	float occupancy_pct; /* "est. achieved occupancy %", NAN: not said */
+	uint8_t phase;       /* enum phase, that of its launch call; PHASE_COMPUTE where unknown */
+	uint8_t direction;   /* enum copy_direction */
+	bool pageable;       /* one side of a copy is pageable host memory */
+	bool graph;          /* launched by a graph replay */
+};
+
+enum collective_kind {
+	COLLECTIVE_UNKNOWN,
+	COLLECTIVE_ALL_REDUCE,
+	COLLECTIVE_ALL_GATHER,
+	COLLECTIVE_REDUCE_SCATTER,
+	COLLECTIVE_ALL_TO_ALL,
+	COLLECTIVE_BROADCAST,
+	COLLECTIVE_REDUCE,
+	COLLECTIVE_GATHER,
+	COLLECTIVE_SCATTER,
+	COLLECTIVE_SEND_RECV,
+	COLLECTIVE_BARRIER,
+	COLLECTIVE_KIND_COUNT,
+};
+
+/* Metadata of one collective: args of record_param_comms or of the kernel. */
+struct collective {
+	uint8_t kind;   /* enum collective_kind */
+	bool is_wait;   /* "wait", "init", "coalesced": moves no data */
+	uint32_t name;  /* ids in trace->names: "allreduce" … */
+	uint32_t dtype; /* "BFloat16" */
+	uint32_t group_name, group_desc, group_ranks; /* "0", "default_pg", "[0, 1]" */
+	uint32_t in_split, out_split;                 /* text of the lists */
+	uint32_t element_bytes;                       /* 0: dtype unknown */
+	int64_t in_elements, out_elements;            /* NO_NUMBER: not said */
+	int64_t group_size;                           /* NO_NUMBER: not said */
+	int64_t sequence;
+	int64_t src_rank, dst_rank;
+};
+
+struct track {
+	uint32_t pid, tid;     /* ids of their texts in trace->names */
+	uint32_t name;         /* of the thread, id; 0: none */
+	uint32_t first, count; /* its rows */
+	int32_t device;        /* ordinal of a device track, or -1 */
+	int64_t stream;        /* of a device track, or -1 */
+	bool is_device;
+	bool is_autograd; /* a backward thread: holds autograd::engine spans and no step markers */
+};
+
+/* A device that ran something. */
+struct device {
+	int32_t ordinal;
+	uint32_t properties; /* index in device_properties, or NO_ROW */
+	uint32_t *
+		rows; /* its spans over all streams by start, those that start together by launch */
+	uint32_t row_count;
+};
+
+struct device_properties { /* one entry of deviceProperties */
+	int64_t id, sm_count, total_bytes, compute_major, compute_minor, max_threads_per_sm,
+		warp_size; /* or NO_NUMBER */
+	uint32_t name;     /* id; may be the empty text */
+};
+
+/* How many elements a (phase, category) pair had: what the file is made of. */
+struct category {
+	uint32_t name; /* id */
+	char phase;
+	uint64_t count;
+};
+
+struct tscope_trace {
+	struct intern names; /* every text of the model */
+	struct spans spans;
+	struct track *tracks;
+	uint32_t track_count, host_track_count; /* tracks [0, host_track_count) are threads */
+	size_t track_capacity;
+
+	struct cpu_op *cpu_ops;
+	struct runtime_call *calls;
+	struct device_event *device_events;
+	struct collective *collectives;
+	size_t cpu_op_count, call_count, device_event_count, collective_count;
+	size_t cpu_op_capacity, call_capacity, device_event_capacity, collective_capacity;
+
+	struct device *devices; /* by ordinal */
+	uint32_t device_count;
+	struct device_properties *device_properties;
+	uint32_t device_properties_count;
+
+	struct category *categories;
+	size_t category_count, category_capacity;
+
+	/* What the file says of itself (texts are ids, 0: not said). */
+	bool is_kineto, is_viztracer;
+	bool record_shapes, with_stack, profile_memory, with_flops;
+	bool viztracer_overflow;
+	uint32_t nccl_version, cuda_runtime_version, hip_runtime_version, trace_name, host_name;
+	int64_t capture_start_ns, capture_end_ns; /* of the profiler's own span, or NO_NUMBER */
+	int64_t impossible_ns;                    /* removed from impossible durations */
+
+	uint64_t diagnostics[TSCOPE_DIAGNOSTIC_COUNT];
+	bool is_damaged;
+	struct tscope_error damage;
+	struct tscope_trace_info info;
+	char *path; /* owned; info.path */
+};
+
+static inline bool tsi_class_is_device(uint8_t span_class)
+{
+	return span_class >= TSCOPE_SPAN_KERNEL;
+}
+
+static inline int64_t tsi_span_end(const struct tscope_trace *trace, uint32_t row)
+{
+	return trace->spans.start_ns[row] + trace->spans.dur_ns[row];
+}
+
+static inline struct str tsi_span_name(const struct tscope_trace *trace, uint32_t row)
+{
+	return tsi_intern_text(&trace->names, trace->spans.name[row]);
+}
+
+/* The device event of a device row, the call of a runtime row, the op of a cpu_op row. */
+static inline struct device_event *tsi_device_event(const struct tscope_trace *trace, uint32_t row)
+{
+	return &trace->device_events[trace->spans.extra[row]];
+}
+
+static inline struct runtime_call *tsi_call(const struct tscope_trace *trace, uint32_t row)
+{
+	return &trace->calls[trace->spans.extra[row]];
+}
+
+static inline struct cpu_op *tsi_cpu_op(const struct tscope_trace *trace, uint32_t row)
+{
+	return &trace->cpu_ops[trace->spans.extra[row]];
+}
+
+/* The track of a row. O(log tracks). */
+uint32_t tsi_trace_track_of(const struct tscope_trace *trace, uint32_t row);
+
+#endif

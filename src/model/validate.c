@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Before anything is believed: counts what is odd about the finished model.
+ * Nothing is changed; the integrity analyzer and the report say what the
+ * counts mean for the figures.
+ */
+#include "model/build.h"
+
+static void check_stream(struct tscope_trace *trace, const struct track *track)
+{
+	int64_t busy_until = INT64_MIN;
+	for (uint32_t row = track->first; row < track->first + track->count; row++) {
+		int64_t end = tsi_span_end(trace, row);
+		if (trace->spans.start_ns[row] < busy_until)
+			trace->diagnostics[TSCOPE_DIAGNOSTIC_stream_overlap]++;
+		if (end > busy_until)
+			busy_until = end;
+	}
+}
+
+static void check_device_event(struct tscope_trace *trace, uint32_t row)
+{
+	uint32_t call = tsi_device_event(trace, row)->call;
+	if (call == NO_ROW)
+		trace->diagnostics[TSCOPE_DIAGNOSTIC_unlinked_device_event]++;
+	else if (trace->spans.start_ns[row] < trace->spans.start_ns[call])
+		trace->diagnostics[TSCOPE_DIAGNOSTIC_device_before_launch]++;
+}
+
+static void check_call(struct tscope_trace *trace, const struct runtime_call *call)
+{
+	if (call->device_count)
+		return;
+	if (call->kind == CALL_LAUNCH)
+		trace->diagnostics[TSCOPE_DIAGNOSTIC_launch_without_work]++;
+	else if (call->kind == CALL_GRAPH_LAUNCH)
+		trace->diagnostics[TSCOPE_DIAGNOSTIC_empty_graph_launch]++;
+}
+
+void tsi_validate(struct tscope_trace *trace)
+{
+	for (size_t i = 0; i < trace->call_count; i++)
+		check_call(trace, &trace->calls[i]);
+	for (uint32_t i = trace->host_track_count; i < trace->track_count; i++) {
+		const struct track *track = &trace->tracks[i];
+		check_stream(trace, track);
+		for (uint32_t row = track->first; row < track->first + track->count; row++)
+			check_device_event(trace, row);
+	}
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The path of the data, end to end; read this first. Opening a trace is:
+ *
+ *	input    bytes of a file, a pipe or memory, decompressed    (src/input/)
+ *	decode   bytes to events                                    (src/decode/)
+ *	builder  events to the trace model, checked and linked      (src/model/)
+ *
+ * What the caller does with the trace comes after: timeline (src/timeline/),
+ * analyzers (src/analyze/), reporters (src/report/).
+ *
+ * An input that breaks in the middle is still a trace when events came before
+ * the break: the error then becomes the trace's damage.
+ */
+#include <tscope/trace.h>
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "decode/format.h"
+#include "decode/relay.h"
+#include "input/input.h"
+#include "model/builder.h"
+
+/* What the builder calls now and then: looks how far the input is and passes it on. */
+struct progress_report {
+	const struct tscope_trace_options *options;
+	const struct input *in;
+};
+
+static void report_progress(void *data)
+{
+	const struct progress_report *report = data;
+	report->options->progress(report->options->progress_data,
+				  tsi_input_source_offset(report->in),
+				  tsi_input_source_bytes(report->in), tsi_input_offset(report->in));
+}
+
+static struct input_options input_options_of(const struct tscope_trace_options *options)
+{
+	return (struct input_options){
+		.block_bytes = options->block_bytes,
+		.single_thread = options->thread_count == 1,
+		.max_output_bytes = options->max_output_bytes,
+	};
+}
+
+/* Fills in what only the input knows. */
+static enum tscope_status describe_source(struct tscope_trace *trace, const char *path,
+					  const struct input *in, struct tscope_error *err)
+{
+	const char *filters = tsi_input_filters(in);
+	size_t path_size = strlen(path) + 1, filters_size = strlen(filters) + 1;
+	trace->path = malloc(path_size + filters_size);
+	if (!trace->path)
+		return tsi_fail_nomem(err);
+	memcpy(trace->path, path, path_size);
+	memcpy(trace->path + path_size, filters, filters_size);
+	trace->info.path = trace->path;
+	trace->info.compression = trace->path + path_size;
+	trace->info.source_bytes = tsi_input_source_offset(in);
+	trace->info.bytes = tsi_input_offset(in);
+	return TSCOPE_OK;
+}
+
+/* Does a further thread for building help, beside that which decompresses ahead? */
+static bool has_thread_to_build(const struct input *in, const struct tscope_trace_options *options)
+{
+	unsigned used = strcmp(tsi_input_filters(in), "none") == 0 ? 1 : 2;
+	return options->thread_count == 0 || options->thread_count > used;
+}
+
+/* Bytes to events, and these to the builder, which may work in a thread of its own. */
+static enum tscope_status decode(struct builder *builder, struct input *in,
+				 const struct tscope_trace_options *options,
+				 struct tscope_error *err)
+{
+	struct decode_options decode_options = {
+		.max_event_bytes = options->max_event_bytes,
+		.max_depth = options->max_depth,
+	};
+	struct event_sink *sink = tsi_builder_sink(builder);
+	if (!has_thread_to_build(in, options))
+		return tsi_decode(in, &decode_options, sink, err);
+
+	struct relay *relay;
+	enum tscope_status status = tsi_relay_new(&relay, sink, err);
+	if (status != TSCOPE_OK)
+		return status;
+	status = tsi_decode(in, &decode_options, tsi_relay_sink(relay), err);
+	struct tscope_error late = { 0 };
+	enum tscope_status relayed = tsi_relay_finish(relay, &late);
+	tsi_relay_free(relay);
+	if (relayed == TSCOPE_OK)
+		return status;
+	*err = late;
+	return relayed;
+}
+
+/* Bytes to events to model. On success *ret may be a trace of what came before damage. */
+static enum tscope_status build(struct builder *builder, struct input *in,
+				const struct tscope_trace_options *options,
+				struct tscope_trace **ret, struct tscope_error *err)
+{
+	struct tscope_error damage = { 0 };
+	enum tscope_status decoded = decode(builder, in, options, &damage);
+	bool is_hopeless = decoded == TSCOPE_E_NOMEM || decoded == TSCOPE_E_FORMAT ||
+			   decoded == TSCOPE_E_UNSUPPORTED || decoded == TSCOPE_E_INTERNAL;
+	if (!is_hopeless) {
+		enum tscope_status built = tsi_builder_finish(builder, ret, err);
+		if (built == TSCOPE_OK) {
+			(*ret)->is_damaged = decoded != TSCOPE_OK;
+			(*ret)->damage = damage;
+			return TSCOPE_OK;
+		}
+		if (built != TSCOPE_E_EMPTY || decoded == TSCOPE_OK)
+			return built;
+	}
+	/* Nothing came before the break: it is the whole story. */
+	if (err)
+		*err = damage;
+	return decoded;
+}
+
+/* Takes over `in`. */
+static enum tscope_status open_input(struct tscope_trace **ret, const char *path, struct input *in,
+				     const struct tscope_trace_options *options,
+				     struct tscope_error *err)
+{
+	struct progress_report report = { options, in };
+	struct builder_options builder_options = {
+		.python = options->python,
+		.max_names = options->max_names,
+		.tick = options->progress ? report_progress : NULL,
+		.tick_data = &report,
+	};
+	struct builder *builder = NULL;
+	struct tscope_trace *trace = NULL;
+	enum tscope_status status = tsi_builder_new(&builder, &builder_options, err);
+	if (status == TSCOPE_OK)
+		status = build(builder, in, options, &trace, err);
+	if (status == TSCOPE_OK)
+		status = describe_source(trace, path, in, err);
+	tsi_builder_free(builder);
+	tsi_input_close(in);
+	if (status == TSCOPE_OK)
+		*ret = trace;
+	else
+		tscope_trace_free(trace);
+	return status;
+}
+
+enum tscope_status tscope_trace_open(struct tscope_trace **ret, const char *path,
+				     const struct tscope_trace_options *options,
+				     struct tscope_error *err)
+{
+	static const struct tscope_trace_options defaults = { 0 };
+	struct input *in;
+	if (!options)
+		options = &defaults;
+	struct input_options input_options = input_options_of(options);
+	enum tscope_status status = tsi_input_open_file(&in, path, &input_options, err);
+	return status == TSCOPE_OK ? open_input(ret, path, in, options, err) : status;
+}
+
+enum tscope_status tscope_trace_open_memory(struct tscope_trace **ret, const char *name,
+					    const void *data, size_t length,
+					    const struct tscope_trace_options *options,
+					    struct tscope_error *err)
+{
+	static const struct tscope_trace_options defaults = { 0 };
+	struct input *in;
+	if (!options)
+		options = &defaults;
+	struct input_options input_options = input_options_of(options);
+	enum tscope_status status = tsi_input_open_memory(&in, data, length, &input_options, err);
+	return status == TSCOPE_OK ? open_input(ret, name, in, options, err) : status;
+}

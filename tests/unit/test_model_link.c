@@ -1,0 +1,576 @@
+/* SPDX-License-Identifier: MIT */
+/* model/link.c, enclose.c, devices.c: which call and op launched what, in which phase. */
+#include "model/trace.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "trace_builder.h"
+
+static uint64_t diagnostic(const struct tscope_trace *trace, enum tscope_diagnostic kind)
+{
+	return tscope_trace_diagnostic(trace, kind);
+}
+
+static struct device_event *event_of(const struct tscope_trace *trace, const char *name)
+{
+	return tsi_device_event(trace, test_row(trace, name));
+}
+
+static const char *name_of(const struct tscope_trace *trace, uint32_t row)
+{
+	return row == NO_ROW ? "none" : tsi_span_name(trace, row).data;
+}
+
+static void check_op(const struct tscope_trace *trace, const char *kernel, const char *op)
+{
+	assert_string_equal(name_of(trace, event_of(trace, kernel)->op), op);
+}
+
+/* ---- who launched -------------------------------------------------------------------- */
+
+static void kernel_to_call_to_innermost_op(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+	test_annotation(t, "not an op", 1, 119, 20);
+	test_op(t, "outer", 1, 100, 100);
+	test_op(t, "inner", 1, 110, 50);
+	test_op(t, "over", 1, 111, 3);
+	test_op(t, "elsewhere", 2, 115, 50);
+	test_call(t, "cudaLaunchKernel", 1, 120, 5, 7);
+	test_kernel(t, "a", 0, 7, 130, 400, 7);
+	test_call(t, "cuLaunchKernel", 1, 160, 5, 8); /* inner has just ended */
+	test_kernel(t, "b", 0, 7, 530, 40, 8);
+	test_call(t, "cudaLaunchKernel", 1, 200, 5, 9); /* outer, too */
+	test_kernel(t, "c", 0, 7, 570, 2, 9);
+	test_kernel(t, "before the capture", 0, 7, 10, 2, 6);
+	struct tscope_trace *trace = test_trace_finish(t);
+	check_op(trace, "a", "inner");
+	check_op(trace, "b", "outer");
+	check_op(trace, "c", "none");
+	check_op(trace, "before the capture", "none");
+	assert_string_equal(name_of(trace, event_of(trace, "b")->call), "cuLaunchKernel");
+	assert_int_equal(event_of(trace, "before the capture")->call, NO_ROW);
+	assert_int_equal(event_of(trace, "before the capture")->phase, PHASE_COMPUTE);
+	assert_int_equal(diagnostic(trace, TSCOPE_DIAGNOSTIC_unlinked_device_event), 1);
+	struct runtime_call *call = tsi_call(trace, event_of(trace, "a")->call);
+	assert_int_equal(call->device_ns, 400);
+	assert_int_equal(call->device_count, 1);
+	assert_int_equal(call->kind, CALL_LAUNCH);
+	struct tscope_span span = tscope_trace_span(trace, test_row(trace, "a"));
+	assert_int_equal(span.launch, event_of(trace, "a")->call);
+	assert_int_equal(span.op, test_row(trace, "inner"));
+	tscope_trace_free(trace);
+}
+
+/* Clocks of whole microseconds make spans cross; what has ended encloses nothing. */
+static void crossing_spans_do_not_confuse(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+	test_op(t, "ends early", 1, 0, 10);
+	test_annotation(t, "crosses", 1, 5, 20);
+	test_op(t, "without length", 1, 30, 0);
+	test_call(t, "cudaLaunchKernel", 1, 12, 1, 1);
+	test_kernel(t, "a", 0, 7, 20, 5, 1);
+	test_call(t, "cudaLaunchKernel", 1, 30, 0, 2);
+	test_kernel(t, "b", 0, 7, 40, 5, 2);
+	struct tscope_trace *trace = test_trace_finish(t);
+	check_op(trace, "a", "none");
+	check_op(trace, "b", "without length");
+	assert_int_equal(diagnostic(trace, TSCOPE_DIAGNOSTIC_crossing_spans), 1);
+	tscope_trace_free(trace);
+}
+
+/* One graph launch, many kernels; another graph whose kernels were lost. */
+static void graphs_launch_many(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+	test_call(t, "cudaGraphLaunch", 1, 0, 5, 11);
+	test_call(t, "cudaGraphLaunch", 1, 10, 5, 12);
+	test_call(t, "cudaLaunchKernel", 1, 20, 5, 13);
+	test_kernel(t, "a", 0, 7, 10, 20, 11);
+	test_kernel(t, "b", 0, 8, 15, 30, 11);
+	struct tscope_trace *trace = test_trace_finish(t);
+	assert_true(event_of(trace, "a")->graph);
+	assert_true(event_of(trace, "b")->graph);
+	struct runtime_call *call = tsi_call(trace, event_of(trace, "a")->call);
+	assert_int_equal(call->device_count, 2);
+	assert_int_equal(call->device_ns, 50);
+	assert_int_equal(diagnostic(trace, TSCOPE_DIAGNOSTIC_empty_graph_launch), 1);
+	assert_int_equal(diagnostic(trace, TSCOPE_DIAGNOSTIC_launch_without_work), 1);
+	tscope_trace_free(trace);
+}
+
+/* Merged files reuse correlations: the latest call before the event, else the first. */
+static void equal_correlations(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+	test_call(t, "second", 2, 200, 5, 5);
+	test_call(t, "first", 1, 100, 5, 5);
+	test_call(t, "third", 1, 300, 5, 5);
+	test_kernel(t, "early", 0, 7, 50, 1, 5);
+	test_kernel(t, "at", 0, 7, 100, 1, 5);
+	test_kernel(t, "between", 0, 7, 299, 1, 5);
+	test_kernel(t, "late", 0, 7, 900, 1, 5);
+	struct tscope_trace *trace = test_trace_finish(t);
+	assert_string_equal(name_of(trace, event_of(trace, "early")->call), "first");
+	assert_string_equal(name_of(trace, event_of(trace, "at")->call), "first");
+	assert_string_equal(name_of(trace, event_of(trace, "between")->call), "second");
+	assert_string_equal(name_of(trace, event_of(trace, "late")->call), "third");
+	assert_int_equal(diagnostic(trace, TSCOPE_DIAGNOSTIC_duplicate_correlation), 2);
+	assert_int_equal(diagnostic(trace, TSCOPE_DIAGNOSTIC_device_before_launch), 1);
+	tscope_trace_free(trace);
+}
+
+static void correlations_of_any_size(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+	test_call(t, "huge", 1, 0, 5, UINT64_MAX);
+	test_call(t, "none", 1, 1, 1, 0);
+	test_kernel(t, "a", 0, 7, 50, 1, UINT64_MAX);
+	test_kernel(t, "b", 0, 7, 60, 1, 0);
+	struct tscope_trace *trace = test_trace_finish(t);
+	assert_string_equal(name_of(trace, event_of(trace, "a")->call), "huge");
+	assert_int_equal(event_of(trace, "b")->call, NO_ROW);
+	tscope_trace_free(trace);
+}
+
+/* ---- External id --------------------------------------------------------------------- */
+
+/*
+ * From 1.12 to 2.3 a device event's "External id" is its own correlation, and
+ * may by chance be the id of some op that has nothing to do with it.
+ */
+static void external_id_is_a_link_only_if_it_must_be(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *args, *op;
+	} cases[] = {
+		{ "\"External id\": 3", "none" }, /* equals the correlation, though an op has it */
+		{ "\"External id\": 0", "none" }, { "\"External id\": 99", "none" }, /* nobody's */
+		{ "\"External id\": 4", "far" },  { "\"external id\": 4", "far" },   { "", "none" },
+	};
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct test_trace *t = test_trace_new();
+		test_span_args(t, "cpu_op", "chance", 1, 1, 5, "{\"External id\": 3}");
+		test_span_args(t, "cpu_op", "far", 2, 1, 5, "{\"External id\": 4}");
+		test_device_args(t, "kernel", "k", 0, 7, 50, 5, 3, cases[i].args);
+		struct tscope_trace *trace = test_trace_finish(t);
+		print_message("%s\n", cases[i].args);
+		check_op(trace, "k", cases[i].op);
+		tscope_trace_free(trace);
+	}
+}
+
+/* Where time has an answer, it counts. */
+static void time_beats_external_id(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+	test_span_args(t, "cpu_op", "around", 1, 1, 100, "{\"External id\": 3}");
+	test_span_args(t, "cpu_op", "far", 2, 1, 5, "{\"External id\": 4}");
+	test_span_args(t, "cuda_runtime", "cudaLaunchKernel", 1, 10, 5,
+		       "{\"correlation\": 9, \"External id\": 4}");
+	test_device_args(t, "kernel", "k", 0, 7, 50, 5, 9, "\"External id\": 4");
+	test_span_args(t, "cuda_runtime", "cudaLaunchKernel", 1, 200, 5,
+		       "{\"correlation\": 10, \"External id\": 4}");
+	test_kernel(t, "outside", 0, 7, 250, 5, 10);
+	struct tscope_trace *trace = test_trace_finish(t);
+	check_op(trace, "k", "around");
+	check_op(trace, "outside", "far"); /* no op around the call: its id is all there is */
+	tscope_trace_free(trace);
+}
+
+/*
+ * Whole microseconds: calls at the instant where an op begins or ends. Those
+ * writers' ids are true; one that the times contradict is still not believed.
+ */
+static void in_whole_microseconds_a_fitting_id_decides(void **state)
+{
+	(void)state;
+	static const struct {
+		int64_t call_ns;
+		const char *id, *op;
+	} cases[] = {
+		{ 120000, "2", "outer" }, { 120000, "4", "inner" }, { 190000, "4", "inner" },
+		{ 190000, "2", "outer" }, { 150000, "2", "outer" }, { 150000, "0", "inner" },
+		{ 195000, "4", "outer" }, { 150000, "6", "inner" },
+	};
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		char args[64];
+		snprintf(args, sizeof(args), "{\"correlation\": 334, \"external id\": %s}",
+			 cases[i].id);
+		struct test_trace *t = test_trace_new();
+		test_span_args(t, "Operator", "outer", 1, 100000, 100000, "{\"External id\": 2}");
+		test_span_args(t, "Operator", "inner", 1, 120000, 70000, "{\"External id\": 4}");
+		test_span_args(t, "Operator", "other thread", 2, 100000, 100000,
+			       "{\"External id\": 6}");
+		test_span_args(t, "Runtime", "cudaLaunchKernel", 1, cases[i].call_ns, 0, args);
+		test_kernel(t, "k", 0, 7, 300000, 5000, 334);
+		struct tscope_trace *trace = test_trace_finish(t);
+		print_message("call %d, id %s\n", (int)cases[i].call_ns, cases[i].id);
+		check_op(trace, "k", cases[i].op);
+		tscope_trace_free(trace);
+	}
+}
+
+/* ---- what the call knows ------------------------------------------------------------- */
+
+static void bytes_of_rocm_copies_come_from_the_call(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+	test_span_args(t, "cuda_runtime", "hipMemcpyWithStream", 1, 0, 5,
+		       "{\"correlation\": 1, \"bytes\": \"4096\", \"kind\": \"2\"}");
+	test_device_args(t, "gpu_memcpy", "copy", 0, 7, 10, 5, 1, "\"kind\": \"DtoD\"");
+	test_span_args(t, "cuda_runtime", "hipMemcpyAsync", 1, 10, 5,
+		       "{\"correlation\": 2, \"bytes\": 1}");
+	test_device_args(t, "gpu_memcpy", "own", 0, 7, 20, 5, 2, "\"bytes\": 8");
+	test_span_args(t, "cuda_runtime", "hipLaunchKernel", 1, 20, 5,
+		       "{\"correlation\": 3, \"size\": 9}");
+	test_kernel(t, "kernel", 0, 7, 30, 5, 3);
+	struct tscope_trace *trace = test_trace_finish(t);
+	assert_int_equal(event_of(trace, "copy")->bytes, 4096);
+	assert_int_equal(event_of(trace, "copy")->direction, COPY_D2D);
+	assert_int_equal(event_of(trace, "own")->bytes, 8);
+	assert_true(event_of(trace, "kernel")->bytes == NO_NUMBER);
+	tscope_trace_free(trace);
+}
+
+/* ---- communication ------------------------------------------------------------------- */
+
+#define ALL_REDUCE                                                                                 \
+	"\"Collective name\": \"allreduce\", \"In msg nelems\": 2049000, "                         \
+	"\"Out msg nelems\": 2049000, \"Group size\": 2, \"dtype\": \"BFloat16\", "                \
+	"\"In split size\": \"[]\", \"Out split size\": \"[]\", \"Process Group Name\": \"0\", "   \
+	"\"Process Group Description\": \"default_pg\", \"Process Group Ranks\": \"[0, 1]\", "     \
+	"\"Seq\": 12, \"Comms Id\": 10159970886766084423"
+
+static const struct collective *collective_of(const struct tscope_trace *trace, const char *kernel)
+{
+	uint32_t index = event_of(trace, kernel)->collective;
+	assert_int_not_equal(index, NO_ROW);
+	return &trace->collectives[index];
+}
+
+static void metadata_of_the_kernel_itself(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+	test_device_args(t, "kernel", "ncclDevKernel_Generic_4(x)", 0, 7, 0, 10, 1, ALL_REDUCE);
+	struct tscope_trace *trace = test_trace_finish(t);
+	const struct collective *c = collective_of(trace, "ncclDevKernel_Generic_4(x)");
+	assert_int_equal(trace->spans.span_class[0], TSCOPE_SPAN_COMM);
+	assert_int_equal(c->kind, COLLECTIVE_ALL_REDUCE);
+	assert_int_equal(c->in_elements, 2049000);
+	assert_int_equal(c->out_elements, 2049000);
+	assert_int_equal(c->group_size, 2);
+	assert_int_equal(c->element_bytes, 2);
+	assert_int_equal(c->sequence, 12);
+	assert_true(c->src_rank == NO_NUMBER);
+	assert_false(c->is_wait);
+	assert_string_equal(tsi_intern_text(&trace->names, c->name).data, "allreduce");
+	assert_string_equal(tsi_intern_text(&trace->names, c->group_desc).data, "default_pg");
+	assert_string_equal(tsi_intern_text(&trace->names, c->group_ranks).data, "[0, 1]");
+	tscope_trace_free(trace);
+}
+
+/* record_param_comms encloses the launch, directly or with an op in between. */
+static void metadata_of_the_op_around_the_launch(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+	test_span_args(t, "cpu_op", "record_param_comms", 1, 0, 100, "{" ALL_REDUCE "}");
+	test_op(t, "c10d::inner", 1, 5, 50);
+	test_call(t, "cudaLaunchKernel", 1, 10, 5, 1);
+	test_kernel(t, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", 0, 9, 20, 10, 1);
+	test_call(t, "cudaLaunchKernel", 1, 20, 5, 2);
+	test_kernel(t, "a_ring_of_our_own", 0, 9, 40, 10, 2);
+	/* what the collective's op launches besides: copies and elementwise work compute */
+	test_call(t, "cudaLaunchKernel", 1, 30, 5, 3);
+	test_kernel(t, "void at::native::CatArrayBatchedCopy<float>(int)", 0, 9, 60, 10, 3);
+	test_call(t, "cudaMemcpyAsync", 1, 40, 5, 4);
+	test_memcpy(t, "Memcpy DtoD (Device -> Device)", 0, 9, 80, 10, 4, 8);
+	test_call(t, "cudaLaunchKernel", 1, 150, 5, 5); /* behind the op */
+	test_kernel(t, "another_kernel", 0, 9, 160, 10, 5);
+	struct tscope_trace *trace = test_trace_finish(t);
+	assert_int_equal(
+		collective_of(trace, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL")->in_elements,
+		2049000);
+	assert_int_equal(collective_of(trace, "a_ring_of_our_own")->kind, COLLECTIVE_ALL_REDUCE);
+	check_op(trace, "a_ring_of_our_own", "c10d::inner");
+	test_check_rows(trace,
+			"1 cpu_op record_param_comms 0 100\n"
+			"1 cpu_op c10d::inner 5 50\n"
+			"1 runtime cudaLaunchKernel 10 5\n"
+			"1 runtime cudaLaunchKernel 20 5\n"
+			"1 runtime cudaLaunchKernel 30 5\n"
+			"1 runtime cudaMemcpyAsync 40 5\n"
+			"1 runtime cudaLaunchKernel 150 5\n"
+			"gpu0/9 comm ncclDevKernel_AllReduce_Sum_bf16_RING_LL 20 10\n"
+			"gpu0/9 comm a_ring_of_our_own 40 10\n"
+			"gpu0/9 kernel void at::native::CatArrayBatchedCopy<float>(int) 60 10\n"
+			"gpu0/9 memcpy Memcpy DtoD (Device -> Device) 80 10\n"
+			"gpu0/9 kernel another_kernel 160 10\n");
+	assert_int_equal(event_of(trace, "Memcpy DtoD (Device -> Device)")->collective, NO_ROW);
+	tscope_trace_free(trace);
+}
+
+/* "wait" moves nothing: it makes no kernel communication and tells no size. */
+static void a_wait_is_no_collective(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+	test_span_args(
+		t, "cpu_op", "record_param_comms", 1, 0, 100,
+		"{\"Collective name\": \"wait\", \"dtype\": \"Byte\", \"In msg nelems\": 1}");
+	test_call(t, "cudaLaunchKernel", 1, 10, 5, 1);
+	test_kernel(t, "some_kernel", 0, 9, 20, 10, 1);
+	test_call(t, "cudaLaunchKernel", 1, 20, 5, 2);
+	test_kernel(t, "ncclDevKernel_Reduce_Sum_f32", 0, 9, 40, 10, 2);
+	struct tscope_trace *trace = test_trace_finish(t);
+	assert_int_equal(trace->spans.span_class[test_row(trace, "some_kernel")],
+			 TSCOPE_SPAN_KERNEL);
+	assert_int_equal(event_of(trace, "some_kernel")->collective, NO_ROW);
+	const struct collective *c = collective_of(trace, "ncclDevKernel_Reduce_Sum_f32");
+	assert_int_equal(c->kind, COLLECTIVE_REDUCE);
+	assert_true(c->in_elements == NO_NUMBER);
+	assert_true(trace->collectives[0].is_wait);
+	tscope_trace_free(trace);
+}
+
+static void without_metadata_the_name_tells_the_kind(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+	test_kernel(t, "ncclKernel_AllGather_RING", 0, 9, 0, 10, 0);
+	test_kernel(t, "ncclKernel_AllGather_RING", 0, 9, 20, 10, 0);
+	test_kernel(t, "ncclDevKernel_Generic", 0, 9, 40, 10, 0);
+	struct tscope_trace *trace = test_trace_finish(t);
+	assert_int_equal(collective_of(trace, "ncclKernel_AllGather_RING")->kind,
+			 COLLECTIVE_ALL_GATHER);
+	assert_int_equal(collective_of(trace, "ncclDevKernel_Generic")->kind, COLLECTIVE_UNKNOWN);
+	assert_int_equal(trace->collective_count, 2); /* one for each name */
+	tscope_trace_free(trace);
+}
+
+/* ---- phases -------------------------------------------------------------------------- */
+
+static enum phase phase_at(const struct tscope_trace *trace, const char *call)
+{
+	return tsi_call(trace, test_row(trace, call))->phase;
+}
+
+static void phases_of_calls(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+	test_annotation(t, "ProfilerStep#1", 1, 100, 900);
+	test_call(t, "before", 1, 50, 1, 0);
+	test_annotation(t, "enumerate(DataLoader)#_Iter.__next__", 1, 110, 50);
+	test_call(t, "loader", 1, 120, 1, 0);
+	test_op(t, "aten::mm", 1, 200, 50);
+	test_call(t, "forward", 1, 210, 1, 0);
+	test_annotation(t, "Optimizer.step#SGD.step", 1, 600, 100);
+	test_call(t, "optimizer", 1, 650, 1, 0);
+	test_op(t, "autograd::engine::evaluate_function: X", 1, 660, 20);
+	test_call(t, "inner", 1, 665, 1, 0);
+	test_call(t, "after", 1, 1000, 1, 0);
+	test_op(t, "autograd::engine::evaluate_function: MmBackward0", 2, 300, 50);
+	test_call(t, "backward", 2, 310, 1, 0);
+	test_call(t, "backward thread", 2, 400, 1, 0);
+	test_call(t, "helper", 3, 500, 1, 1);
+	test_kernel(t, "k", 0, 7, 550, 5, 1);
+	struct tscope_trace *trace = test_trace_finish(t);
+	assert_int_equal(phase_at(trace, "before"), PHASE_OTHER);
+	assert_int_equal(phase_at(trace, "loader"), PHASE_DATA);
+	assert_int_equal(phase_at(trace, "forward"), PHASE_FORWARD);
+	assert_int_equal(phase_at(trace, "optimizer"), PHASE_OPTIMIZER);
+	assert_int_equal(phase_at(trace, "inner"), PHASE_BACKWARD); /* the innermost mark counts */
+	assert_int_equal(phase_at(trace, "after"), PHASE_OTHER);
+	assert_int_equal(phase_at(trace, "backward"), PHASE_BACKWARD);
+	assert_int_equal(phase_at(trace, "backward thread"), PHASE_BACKWARD);
+	assert_int_equal(phase_at(trace, "helper"), PHASE_FORWARD); /* inside the step, by time */
+	assert_int_equal(event_of(trace, "k")->phase, PHASE_FORWARD);
+	assert_false(trace->tracks[0].is_autograd);
+	assert_true(trace->tracks[1].is_autograd);
+	tscope_trace_free(trace);
+}
+
+static void phases_without_marks(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+	test_op(t, "aten::mm", 1, 0, 10);
+	test_call(t, "call", 1, 50, 1, 0);
+	struct tscope_trace *trace = test_trace_finish(t);
+	assert_int_equal(phase_at(trace, "call"), PHASE_FORWARD);
+	tscope_trace_free(trace);
+
+	t = test_trace_new();
+	test_annotation(t, "ProfilerStep#1", 1, 0, 100);
+	test_call(t, "call", 1, 50, 1, 0);
+	trace = test_trace_finish(t);
+	assert_int_equal(phase_at(trace, "call"), PHASE_COMPUTE); /* no op: nothing is known */
+	tscope_trace_free(trace);
+}
+
+/* A main thread that runs backward itself still holds the steps. */
+static void the_main_thread_is_no_backward_thread(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+	test_annotation(t, "ProfilerStep#1", 1, 0, 100);
+	test_op(t, "autograd::engine::evaluate_function: X", 1, 10, 20);
+	test_call(t, "call", 1, 50, 1, 0);
+	struct tscope_trace *trace = test_trace_finish(t);
+	assert_false(trace->tracks[0].is_autograd);
+	assert_int_equal(phase_at(trace, "call"), PHASE_FORWARD);
+	tscope_trace_free(trace);
+}
+
+/* ---- devices ------------------------------------------------------------------------- */
+
+/* Over all streams by start; together: by launch, those without one first. */
+static void rows_of_a_device(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+	test_call(t, "late", 1, 20, 5, 1);
+	test_call(t, "early", 1, 10, 5, 2);
+	test_kernel(t, "a", 0, 7, 100, 50, 1);
+	test_kernel(t, "b", 0, 8, 100, 10, 2);
+	test_kernel(t, "c", 0, 9, 100, 10, 0);
+	test_kernel(t, "d", 0, 9, 50, 10, 0);
+	test_kernel(t, "e", 3, 9, 50, 10, 0);
+	struct tscope_trace *trace = test_trace_finish(t);
+	static const char *const expected[] = { "d", "c", "b", "a" };
+	assert_int_equal(trace->device_count, 2);
+	assert_int_equal(trace->devices[0].row_count, 4);
+	for (size_t i = 0; i < 4; i++)
+		assert_string_equal(name_of(trace, trace->devices[0].rows[i]), expected[i]);
+	assert_int_equal(trace->devices[1].ordinal, 3);
+	assert_int_equal(trace->devices[1].row_count, 1);
+	tscope_trace_free(trace);
+}
+
+/* ---- a second implementation --------------------------------------------------------- */
+
+static uint32_t random_below(uint64_t *seed, uint32_t limit)
+{
+	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(*seed >> 33) % limit;
+}
+
+/* By definition: of the ops that come before the call in their thread and have not ended, the last. */
+static uint32_t slow_op(const struct tscope_trace *trace, uint32_t call)
+{
+	int64_t now = trace->spans.start_ns[call];
+	uint32_t op = NO_ROW;
+	for (uint32_t row = trace->tracks[tsi_trace_track_of(trace, call)].first; row < call;
+	     row++) {
+		int64_t end = tsi_span_end(trace, row);
+		bool holds = end > now || (end == now && trace->spans.dur_ns[row] == 0);
+		if (holds && trace->spans.span_class[row] == TSCOPE_SPAN_CPU_OP)
+			op = row;
+	}
+	return op;
+}
+
+/* Of the calls with the correlation: the latest not after the event; else the earliest. */
+static uint32_t slow_call(const struct tscope_trace *trace, uint32_t event)
+{
+	uint64_t correlation = tsi_device_event(trace, event)->correlation;
+	uint32_t before = NO_ROW, after = NO_ROW;
+	for (uint32_t row = 0; row < trace->spans.count && correlation; row++) {
+		if (trace->spans.span_class[row] != TSCOPE_SPAN_RUNTIME ||
+		    tsi_call(trace, row)->correlation != correlation)
+			continue;
+		int64_t start = trace->spans.start_ns[row];
+		if (start <= trace->spans.start_ns[event]) {
+			if (before == NO_ROW || start >= trace->spans.start_ns[before])
+				before = row;
+		} else if (after == NO_ROW || start < trace->spans.start_ns[after]) {
+			after = row;
+		}
+	}
+	return before != NO_ROW ? before : after;
+}
+
+static struct tscope_trace *random_trace(uint64_t *seed)
+{
+	struct test_trace *t = test_trace_new();
+	uint32_t count = 5 + random_below(seed, 60);
+	for (uint32_t i = 0; i < count; i++) {
+		int64_t tid = random_below(seed, 2), start = random_below(seed, 60);
+		int64_t dur = random_below(seed, 20);
+		switch (random_below(seed, 4)) {
+		case 0:
+			test_annotation(t, "annotation", tid, start, dur);
+			break;
+		case 1:
+			test_op(t, "op", tid, start, dur);
+			break;
+		case 2:
+			test_call(t, "call", tid, start, dur, random_below(seed, 8));
+			break;
+		case 3:
+			test_kernel(t, "k", 0, tid, start, dur, random_below(seed, 8));
+			break;
+		}
+	}
+	return test_trace_finish(t);
+}
+
+static void random_traces_are_linked_as_defined(void **state)
+{
+	(void)state;
+	uint64_t seed = 7;
+	for (int round = 0; round < 2000; round++) {
+		struct tscope_trace *trace = random_trace(&seed);
+		for (uint32_t row = 0; row < trace->spans.count; row++) {
+			if (trace->spans.span_class[row] == TSCOPE_SPAN_RUNTIME)
+				assert_int_equal(tsi_call(trace, row)->op, slow_op(trace, row));
+			if (trace->spans.span_class[row] == TSCOPE_SPAN_KERNEL)
+				assert_int_equal(tsi_device_event(trace, row)->call,
+						 slow_call(trace, row));
+		}
+		tscope_trace_free(trace);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kernel_to_call_to_innermost_op),
+		cmocka_unit_test(crossing_spans_do_not_confuse),
+		cmocka_unit_test(graphs_launch_many),
+		cmocka_unit_test(equal_correlations),
+		cmocka_unit_test(correlations_of_any_size),
+		cmocka_unit_test(external_id_is_a_link_only_if_it_must_be),
+		cmocka_unit_test(time_beats_external_id),
+		cmocka_unit_test(in_whole_microseconds_a_fitting_id_decides),
+		cmocka_unit_test(bytes_of_rocm_copies_come_from_the_call),
+		cmocka_unit_test(metadata_of_the_kernel_itself),
+		cmocka_unit_test(metadata_of_the_op_around_the_launch),
+		cmocka_unit_test(a_wait_is_no_collective),
+		cmocka_unit_test(without_metadata_the_name_tells_the_kind),
+		cmocka_unit_test(phases_of_calls),
+		cmocka_unit_test(phases_without_marks),
+		cmocka_unit_test(the_main_thread_is_no_backward_thread),
+		cmocka_unit_test(rows_of_a_device),
+		cmocka_unit_test(random_traces_are_linked_as_defined),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* pipeline.c and version.c: from bytes to a trace, whole, cut and refused. */
+#include <tscope/tscope.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fail_alloc.h"
+
+static const char whole[] = "{\"schemaVersion\": 1, \"traceEvents\": [\n"
+			    "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"a\", \"pid\": 1, "
+			    "\"tid\": 2, \"ts\": 10, \"dur\": 5},\n"
+			    "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"b\", \"pid\": 1, "
+			    "\"tid\": 2, \"ts\": 20.5, \"dur\": 0.25}\n"
+			    "], \"baseTimeNanoseconds\": 1000}\n";
+
+static enum tscope_status open_text(struct tscope_trace **trace, const char *text, size_t length,
+				    struct tscope_error *err)
+{
+	return tscope_trace_open_memory(trace, "memory.json", text, length, NULL, err);
+}
+
+static void a_whole_trace(void **state)
+{
+	(void)state;
+	struct tscope_trace *trace;
+	assert_int_equal(open_text(&trace, whole, strlen(whole), NULL), TSCOPE_OK);
+	const struct tscope_trace_info *info = tscope_trace_info(trace);
+	assert_string_equal(info->path, "memory.json");
+	assert_string_equal(info->format, "kineto");
+	assert_string_equal(info->compression, "none");
+	assert_int_equal(info->source_bytes, strlen(whole));
+	assert_int_equal(info->bytes, strlen(whole));
+	assert_int_equal(info->event_count, 2);
+	assert_int_equal(info->first_ns, 10000);
+	assert_int_equal(info->last_ns, 20750);
+	assert_int_equal(info->base_time_ns, 1000);
+	assert_null(tscope_trace_damage(trace));
+	assert_int_equal(tscope_trace_span_count(trace), 2);
+	tscope_trace_free(trace);
+}
+
+/* Cut at every byte: a trace with its damage as soon as one event was whole, else an error. */
+static void a_trace_cut_anywhere(void **state)
+{
+	(void)state;
+	const char *first_end = strchr(whole, '}') + 1;
+	for (size_t length = 0; length < strlen(whole) - 2; length++) {
+		struct tscope_trace *trace = NULL;
+		struct tscope_error err = { 0 };
+		enum tscope_status status = open_text(&trace, whole, length, &err);
+		if (whole + length < first_end) {
+			assert_int_not_equal(status, TSCOPE_OK);
+			assert_int_equal(err.status, status);
+			assert_true(*err.message);
+			assert_null(trace);
+			continue;
+		}
+		assert_int_equal(status, TSCOPE_OK);
+		const struct tscope_error *damage = tscope_trace_damage(trace);
+		assert_non_null(damage);
+		assert_int_equal(damage->status, TSCOPE_E_DAMAGED);
+		assert_true(*damage->message);
+		tscope_trace_free(trace);
+	}
+}
+
+static void refused(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		enum tscope_status status;
+		const char *part; /* of the message */
+	} cases[] = {
+		{ "not JSON", TSCOPE_E_FORMAT, "not a trace" },
+		{ "{\"traceEvents\": []}", TSCOPE_E_EMPTY, "none of 0 events is timed work" },
+		{ "{\"deviceProperties\": [], \"traceEvents\": []}", TSCOPE_E_EMPTY,
+		  "never reached its active phase" },
+		{ "{\"schema\": \"1.0\", \"nodes\": []}", TSCOPE_E_UNSUPPORTED, "execution trace" },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct tscope_trace *trace = NULL;
+		struct tscope_error err = { 0 };
+		enum tscope_status status =
+			open_text(&trace, cases[i].text, strlen(cases[i].text), &err);
+		print_message("%s: %s\n", cases[i].text, err.message);
+		assert_int_equal(status, cases[i].status);
+		assert_int_equal(err.status, status);
+		assert_non_null(strstr(err.message, cases[i].part));
+		assert_null(trace);
+	}
+}
+
+static void a_missing_file(void **state)
+{
+	(void)state;
+	struct tscope_trace *trace = NULL;
+	struct tscope_error err = { 0 };
+	assert_int_equal(tscope_trace_open(&trace, "no such file", NULL, &err), TSCOPE_E_IO);
+	assert_string_equal(err.message, "cannot open: No such file or directory");
+	assert_int_equal(tscope_trace_open(&trace, "no such file", NULL, NULL), TSCOPE_E_IO);
+	assert_null(trace);
+}
+
+/* A limit ends the reading; what came before it stays. */
+static void limits_damage(void **state)
+{
+	(void)state;
+	struct tscope_trace *trace;
+	/* "", "cpu_op", "1", "2", "a" fit; "b" is one too many */
+	struct tscope_trace_options options = { .max_names = 5 };
+	assert_int_equal(
+		tscope_trace_open_memory(&trace, "x", whole, strlen(whole), &options, NULL),
+		TSCOPE_OK);
+	assert_int_equal(tscope_trace_span_count(trace), 1);
+	assert_int_equal(tscope_trace_damage(trace)->status, TSCOPE_E_LIMIT);
+	assert_string_equal(tscope_trace_damage(trace)->message,
+			    "more than 5 different names (limit: names)");
+	tscope_trace_free(trace);
+
+	options = (struct tscope_trace_options){ .max_names = 1 };
+	struct tscope_error err;
+	assert_int_equal(
+		tscope_trace_open_memory(&trace, "x", whole, strlen(whole), &options, &err),
+		TSCOPE_E_LIMIT);
+	assert_string_equal(err.message, "more than 1 different names (limit: names)");
+}
+
+static void note_progress(void *data, uint64_t source_bytes, uint64_t source_size, uint64_t bytes)
+{
+	uint64_t *last = data;
+	assert_true(source_bytes <= source_size);
+	assert_true(bytes >= *last);
+	*last = bytes;
+}
+
+static void progress_is_told(void **state)
+{
+	(void)state;
+	enum { EVENTS = 40000, EVENT_CHARS = 80 };
+	static char text[EVENTS * EVENT_CHARS];
+	size_t length = 1;
+	text[0] = '[';
+	for (int i = 0; i < EVENTS; i++)
+		length += (size_t)snprintf(text + length, sizeof(text) - length,
+					   "{\"ph\":\"X\",\"name\":\"a\",\"ts\":%d,\"dur\":1},", i);
+	uint64_t last = 0;
+	struct tscope_trace *trace;
+	struct tscope_trace_options options = {
+		.thread_count = 1,
+		.block_bytes = 4096,
+		.progress = note_progress,
+		.progress_data = &last,
+	};
+	assert_int_equal(tscope_trace_open_memory(&trace, "x", text, length, &options, NULL),
+			 TSCOPE_OK);
+	assert_int_equal(tscope_trace_span_count(trace), EVENTS);
+	assert_true(last > length / 2);
+	tscope_trace_free(trace);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+	(void)state;
+	for (size_t n = 1;; n++) {
+		struct tscope_trace *trace = NULL;
+		struct tscope_error err = { 0 };
+		fail_alloc_at(n);
+		enum tscope_status status = open_text(&trace, whole, strlen(whole), &err);
+		if (!fail_alloc_stop()) {
+			assert_int_equal(status, TSCOPE_OK);
+			assert_true(n > 20);
+			tscope_trace_free(trace);
+			return;
+		}
+		assert_int_equal(status, TSCOPE_E_NOMEM);
+		assert_string_equal(err.message, "out of memory");
+		assert_null(trace);
+	}
+}
+
+static void the_build_describes_itself(void **state)
+{
+	(void)state;
+	size_t count = 0;
+	assert_true(*tscope_version());
+	while (tscope_build_feature(count))
+		assert_true(*tscope_build_feature(count++));
+	assert_int_equal(count, 4);
+	assert_null(tscope_build_feature(SIZE_MAX));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_whole_trace),
+		cmocka_unit_test(a_trace_cut_anywhere),
+		cmocka_unit_test(refused),
+		cmocka_unit_test(a_missing_file),
+		cmocka_unit_test(limits_damage),
+		cmocka_unit_test(progress_is_told),
+		cmocka_unit_test(every_allocation_may_fail),
+		cmocka_unit_test(the_build_describes_itself),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
