@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What each device did, as unions over its streams: kernels, communication
+ * kernels, copies with fills, and all of them. Rows of a device come by start,
+ * so every union is one pass of appending.
+ */
+#include "timeline/build.h"
+
+#include "base/array.h"
+
+static struct interval_set *set_of_class(struct device_activity *activity, uint8_t span_class)
+{
+	switch (span_class) {
+	case TSCOPE_SPAN_KERNEL:
+		return &activity->compute;
+	case TSCOPE_SPAN_COMM:
+		return &activity->comm;
+	default:
+		return &activity->copy;
+	}
+}
+
+static enum tscope_status add_device(struct device_activity *activity,
+				     const struct tscope_trace *trace, const struct device *device,
+				     struct tscope_error *err)
+{
+	for (uint32_t i = 0; i < device->row_count; i++) {
+		uint32_t row = device->rows[i];
+		int64_t start_ns = trace->spans.start_ns[row], end_ns = tsi_span_end(trace, row);
+		struct interval_set *set = set_of_class(activity, trace->spans.span_class[row]);
+
+		if (tsi_intervals_append(set, start_ns, end_ns, err) != TSCOPE_OK ||
+		    tsi_intervals_append(&activity->busy, start_ns, end_ns, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		if (i == 0)
+			activity->span_start_ns = start_ns;
+		if (i == 0 || end_ns > activity->span_end_ns)
+			activity->span_end_ns = end_ns;
+	}
+	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_timeline_find_activity(struct tscope_timeline *timeline,
+					      struct tscope_error *err)
+{
+	const struct tscope_trace *trace = timeline->trace;
+
+	if (tsi_array_new(&timeline->activity, trace->device_count, sizeof(*timeline->activity),
+			  err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (uint32_t d = 0; d < trace->device_count; d++)
+		if (add_device(&timeline->activity[d], trace, &trace->devices[d], err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+	return TSCOPE_OK;
+}

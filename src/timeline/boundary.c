@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where the steps begin and end: the first rule that finds a marker wins.
+ * Markers are those of the one thread that has most of them, so that copies on
+ * other threads count for nothing; neither do markers within a marker.
+ *
+ * Marks of an optimizer bound steps by their ends, since nothing marks a
+ * start: step i is what happened after the end of mark i - 1 until that of mark
+ * i. The same holds where most ProfilerSteps hide several steps of one
+ * optimizer, as writers leave that step the profiler only when they publish.
+ */
+#include "timeline/build.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+
+struct boundary_rule {
+	enum tscope_boundary boundary;
+	unsigned label;
+	bool numbered; /* the name ends in the step's number */
+};
+
+/* In order of precedence. */
+static const struct boundary_rule rules[] = {
+	{ TSCOPE_BOUNDARY_STEP_MARKER, LABEL_STEP_MARKER, true },
+	{ TSCOPE_BOUNDARY_PROFILER_STEP, LABEL_PROFILER_STEP, true },
+	{ TSCOPE_BOUNDARY_TRAIN_BATCH, LABEL_TRAIN_BATCH, false },
+	{ TSCOPE_BOUNDARY_OPTIMIZER, LABEL_OPTIMIZER_STEP, false },
+	{ TSCOPE_BOUNDARY_ITERATION, LABEL_ITERATION, false },
+};
+
+static const struct boundary_rule *const optimizer_rule = &rules[TSCOPE_BOUNDARY_OPTIMIZER];
+
+struct markers { /* of one rule, by start */
+	struct tscope_step *items;
+	size_t count, capacity;
+	uint32_t track;
+};
+
+static uint32_t track_with_most(const struct landmarks *marks, unsigned label)
+{
+	uint32_t best = NO_ROW;
+	size_t most = 0, count = 0;
+
+	for (size_t i = 0; i < marks->count; i++) {
+		if (i && marks->items[i].track != marks->items[i - 1].track)
+			count = 0;
+		if ((marks->items[i].labels & label) && ++count > most) {
+			most = count;
+			best = marks->items[i].track;
+		}
+	}
+	return best;
+}
+
+/*
+ * The optimizer whose marks bound the steps: that with most marks, for a model
+ * may have several that take turns; of equals that which steps last.
+ */
+static enum tscope_status find_optimizer(const struct landmarks *marks, uint32_t track,
+					 uint32_t *name, struct tscope_error *err)
+{
+	const uint32_t *names = marks->trace->spans.name;
+	uint32_t *counts, most = 0;
+
+	if (tsi_array_new(&counts, marks->trace->names.count, sizeof(*counts), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (size_t i = 0; i < marks->count; i++)
+		if (marks->items[i].track == track &&
+		    (marks->items[i].labels & LABEL_OPTIMIZER_STEP))
+			counts[names[marks->items[i].row]]++;
+	for (size_t i = 0; i < marks->count; i++) {
+		uint32_t candidate = names[marks->items[i].row];
+		if (counts[candidate] >= most && counts[candidate] > 0) {
+			most = counts[candidate];
+			*name = candidate;
+		}
+	}
+	free(counts);
+	return TSCOPE_OK;
+}
+
+/* The number at the end of "ProfilerStep#12", or else the marker's place in the row. */
+static int64_t number_of(struct str name, size_t place)
+{
+	size_t digits = name.length;
+	int64_t number;
+
+	while (digits && name.data[digits - 1] != '#')
+		digits--;
+	struct str text = { name.data + digits, name.length - digits };
+	return digits && tsi_str_to_int64(text, &number) ? number : (int64_t)place;
+}
+
+static bool is_within_last(const struct markers *markers, int64_t start_ns, int64_t end_ns)
+{
+	if (!markers->count)
+		return false;
+	const struct tscope_step *last = &markers->items[markers->count - 1];
+	int64_t last_end_ns = last->start_ns + last->dur_ns;
+	return start_ns < last_end_ns && end_ns <= last_end_ns;
+}
+
+static enum tscope_status add_marker(struct markers *markers, const struct landmarks *marks,
+				     const struct boundary_rule *rule, uint32_t row,
+				     struct tscope_error *err)
+{
+	const struct tscope_trace *trace = marks->trace;
+	int64_t start_ns = trace->spans.start_ns[row];
+
+	if (is_within_last(markers, start_ns, tsi_span_end(trace, row)))
+		return TSCOPE_OK;
+	if (tsi_array_reserve(&markers->items, &markers->capacity, markers->count + 1,
+			      sizeof(*markers->items), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	size_t place = markers->count++;
+	markers->items[place] = (struct tscope_step){
+		.number = rule->numbered ? number_of(tsi_span_name(trace, row), place)
+					 : (int64_t)place,
+		.start_ns = start_ns,
+		.dur_ns = trace->spans.dur_ns[row],
+	};
+	return TSCOPE_OK;
+}
+
+/* Makes steps that end with the markers of those that begin with them. */
+static void bound_by_ends(struct markers *markers, int64_t first_ns)
+{
+	for (size_t i = 0; i < markers->count; i++) {
+		struct tscope_step *step = &markers->items[i];
+		int64_t end_ns = step->start_ns + step->dur_ns;
+
+		if (i == 0)
+			step->start_ns = first_ns < step->start_ns ? first_ns : step->start_ns;
+		else
+			step->start_ns = step[-1].start_ns + step[-1].dur_ns;
+		step->dur_ns = end_ns > step->start_ns ? end_ns - step->start_ns : 0;
+	}
+}
+
+static enum tscope_status find_markers(struct markers *markers, const struct landmarks *marks,
+				       const struct boundary_rule *rule, struct tscope_error *err)
+{
+	uint32_t only_name = NO_ROW;
+
+	markers->count = 0;
+	markers->track = track_with_most(marks, rule->label);
+	if (markers->track == NO_ROW)
+		return TSCOPE_OK;
+	if (rule == optimizer_rule &&
+	    find_optimizer(marks, markers->track, &only_name, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+
+	for (size_t i = 0; i < marks->count; i++) {
+		const struct landmark *mark = &marks->items[i];
+		if (mark->track != markers->track || !(mark->labels & rule->label))
+			continue;
+		if (only_name != NO_ROW && marks->trace->spans.name[mark->row] != only_name)
+			continue;
+		if (add_marker(markers, marks, rule, mark->row, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+	}
+	if (rule == optimizer_rule)
+		bound_by_ends(markers, marks->trace->info.first_ns);
+	return TSCOPE_OK;
+}
+
+/* Do more than half of the outer steps hold the ends of two or more inner ones? */
+static bool hides_steps(const struct markers *outer, const struct markers *inner)
+{
+	size_t hiding_count = 0, j = 0;
+
+	for (size_t i = 0; i < outer->count; i++) {
+		const struct tscope_step *step = &outer->items[i];
+		size_t within_count = 0;
+
+		for (; j < inner->count; j++) {
+			const struct tscope_step *candidate = &inner->items[j];
+			int64_t end_ns = candidate->start_ns + candidate->dur_ns;
+			if (end_ns > step->start_ns + step->dur_ns)
+				break;
+			within_count += end_ns > step->start_ns;
+		}
+		hiding_count += within_count >= 2;
+	}
+	return 2 * hiding_count > outer->count;
+}
+
+/* Lets the optimizer's steps take the place of ProfilerSteps that hide them. */
+static enum tscope_status prefer_hidden_steps(struct markers *found, const struct landmarks *marks,
+					      const struct boundary_rule **rule,
+					      struct tscope_error *err)
+{
+	struct markers inner = { 0 };
+	enum tscope_status status = find_markers(&inner, marks, optimizer_rule, err);
+
+	if (status == TSCOPE_OK && hides_steps(found, &inner)) {
+		struct markers outer = *found;
+		*found = inner;
+		inner = outer;
+		*rule = optimizer_rule;
+	}
+	free(inner.items);
+	return status;
+}
+
+static enum tscope_status use_whole_trace(struct tscope_timeline *timeline,
+					  const struct landmarks *marks, struct tscope_error *err)
+{
+	const struct tscope_trace_info *info = &marks->trace->info;
+
+	if (tsi_array_new(&timeline->steps, 1, sizeof(*timeline->steps), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	timeline->boundary = TSCOPE_BOUNDARY_WHOLE_TRACE;
+	timeline->main_track = marks->busiest_track;
+	timeline->step_count = 1;
+	timeline->steps[0].start_ns = info->first_ns;
+	timeline->steps[0].dur_ns = info->last_ns - info->first_ns;
+	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_timeline_find_steps(struct tscope_timeline *timeline,
+					   const struct landmarks *marks, struct tscope_error *err)
+{
+	struct markers found = { 0 };
+	const struct boundary_rule *rule = rules;
+	enum tscope_status status = TSCOPE_OK;
+
+	for (; rule < rules + TSI_COUNT_OF(rules); rule++) {
+		status = find_markers(&found, marks, rule, err);
+		if (status != TSCOPE_OK || found.count)
+			break;
+	}
+	if (status == TSCOPE_OK && found.count && rule->boundary == TSCOPE_BOUNDARY_PROFILER_STEP)
+		status = prefer_hidden_steps(&found, marks, &rule, err);
+	if (status != TSCOPE_OK || !found.count) {
+		free(found.items);
+		return status == TSCOPE_OK ? use_whole_trace(timeline, marks, err) : status;
+	}
+	timeline->boundary = rule->boundary;
+	timeline->main_track = found.track;
+	timeline->steps = found.items;
+	timeline->step_count = (uint32_t)found.count;
+	return TSCOPE_OK;
+}

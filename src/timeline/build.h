@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_TIMELINE_BUILD_H
+#define TSCOPE_TIMELINE_BUILD_H
+
+#include "timeline/landmarks.h"
+#include "timeline/timeline.h"
+
+/* The stages of tscope_timeline_build(), in their order; each fills its part of the timeline. */
+
+/* boundary.c: the rule, the main track, and each step's number, start_ns and dur_ns. */
+TSI_MUST_CHECK
+enum tscope_status tsi_timeline_find_steps(struct tscope_timeline *timeline,
+					   const struct landmarks *marks, struct tscope_error *err);
+
+/* steps.c: wall_ns of each step, the device events launched in it, and its mark. */
+TSI_MUST_CHECK
+enum tscope_status tsi_timeline_finish_steps(struct tscope_timeline *timeline,
+					     const struct landmarks *marks, unsigned warmup,
+					     struct tscope_error *err);
+
+/* steps.c: drops the steps outside first … last. TSCOPE_E_EMPTY if none is left. */
+TSI_MUST_CHECK
+enum tscope_status tsi_timeline_keep_range(struct tscope_timeline *timeline, int64_t first,
+					   int64_t last, struct tscope_error *err);
+
+/* activity.c: the unions of each device. */
+TSI_MUST_CHECK
+enum tscope_status tsi_timeline_find_activity(struct tscope_timeline *timeline,
+					      struct tscope_error *err);
+
+/* device_budget.c: the budgets, from the activity and the waits of the threads. */
+TSI_MUST_CHECK
+enum tscope_status tsi_timeline_find_device_budget(struct tscope_timeline *timeline,
+						   const struct landmarks *marks,
+						   struct tscope_error *err);
+
+/* host_budget.c: the budgets of a trace without devices. */
+TSI_MUST_CHECK
+enum tscope_status tsi_timeline_find_host_budget(struct tscope_timeline *timeline,
+						 const struct landmarks *marks,
+						 struct tscope_error *err);
+
+/*
+ * Cuts pieces of time at the borders of the steps; what lies in no step is
+ * left out. The pieces must come in order.
+ *
+ *	tsi_cut(&cutter, start_ns, end_ns);
+ *	while (tsi_cut_next(&cutter, &step, &length_ns))
+ *		…
+ */
+struct step_cutter {
+	const struct tscope_timeline *timeline;
+	uint32_t step; /* the first that may hold time of this piece */
+	int64_t start_ns, end_ns;
+};
+
+static inline void tsi_cut(struct step_cutter *cutter, int64_t start_ns, int64_t end_ns)
+{
+	cutter->start_ns = start_ns;
+	cutter->end_ns = end_ns;
+}
+
+/* steps.c: the next part of the piece, in *step, of length_ns > 0; false: that was all. */
+bool tsi_cut_next(struct step_cutter *cutter, uint32_t *step, int64_t *length_ns);
+
+#endif

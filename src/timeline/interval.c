@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sets of time: what the unions of device activity, exposed communication and
+ * idle time are computed with. All arithmetic is exact, in half-open intervals
+ * of integer nanoseconds, and every operation is one merge of sorted lists.
+ */
+#include "timeline/interval.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+
+void tsi_intervals_deinit(struct interval_set *set)
+{
+	free(set->items);
+	*set = (struct interval_set){ 0 };
+}
+
+enum tscope_status tsi_intervals_append(struct interval_set *set, int64_t start_ns, int64_t end_ns,
+					struct tscope_error *err)
+{
+	if (end_ns <= start_ns)
+		return TSCOPE_OK;
+	if (set->count && start_ns <= set->items[set->count - 1].end_ns) {
+		struct interval *last = &set->items[set->count - 1];
+		if (end_ns > last->end_ns)
+			last->end_ns = end_ns;
+		return TSCOPE_OK;
+	}
+	if (tsi_array_reserve(&set->items, &set->capacity, set->count + 1, sizeof(*set->items),
+			      err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	set->items[set->count++] = (struct interval){ start_ns, end_ns };
+	return TSCOPE_OK;
+}
+
+int64_t tsi_intervals_length(const struct interval_set *set)
+{
+	int64_t length_ns = 0;
+
+	for (size_t i = 0; i < set->count; i++)
+		length_ns += set->items[i].end_ns - set->items[i].start_ns;
+	return length_ns;
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+int64_t tsi_intervals_common(const struct interval_set *a, const struct interval_set *b)
+{
+	int64_t common_ns = 0;
+	size_t i = 0, j = 0;
+
+	while (i < a->count && j < b->count) {
+		const struct interval *x = &a->items[i], *y = &b->items[j];
+		int64_t start_ns = later(x->start_ns, y->start_ns);
+		int64_t end_ns = earlier(x->end_ns, y->end_ns);
+		if (end_ns > start_ns)
+			common_ns += end_ns - start_ns;
+		if (x->end_ns < y->end_ns)
+			i++;
+		else
+			j++;
+	}
+	return common_ns;
+}
+
+/* The first interval that ends after t, or count. */
+static size_t first_ending_after(const struct interval_set *set, int64_t t_ns)
+{
+	size_t low = 0, high = set->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (set->items[middle].end_ns > t_ns)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+int64_t tsi_intervals_within(const struct interval_set *set, int64_t start_ns, int64_t end_ns)
+{
+	int64_t within_ns = 0;
+
+	for (size_t i = first_ending_after(set, start_ns);
+	     i < set->count && set->items[i].start_ns < end_ns; i++)
+		within_ns += earlier(set->items[i].end_ns, end_ns) -
+			     later(set->items[i].start_ns, start_ns);
+	return within_ns;
+}
+
+enum tscope_status tsi_intervals_union(struct interval_set *out, const struct interval_set *a,
+				       const struct interval_set *b, struct tscope_error *err)
+{
+	size_t i = 0, j = 0;
+
+	out->count = 0;
+	while (i < a->count || j < b->count) {
+		bool take_a = j == b->count ||
+			      (i < a->count && a->items[i].start_ns <= b->items[j].start_ns);
+		const struct interval *next = take_a ? &a->items[i++] : &b->items[j++];
+		if (tsi_intervals_append(out, next->start_ns, next->end_ns, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+	}
+	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_intervals_subtract(struct interval_set *out, const struct interval_set *a,
+					  const struct interval_set *b, struct tscope_error *err)
+{
+	size_t j = 0;
+
+	out->count = 0;
+	for (size_t i = 0; i < a->count; i++) {
+		int64_t start_ns = a->items[i].start_ns, end_ns = a->items[i].end_ns;
+		while (j < b->count && b->items[j].end_ns <= start_ns)
+			j++;
+		/* The last b looked at may reach into the next a: j stays on it. */
+		for (size_t k = j; k < b->count && b->items[k].start_ns < end_ns; k++) {
+			if (tsi_intervals_append(out, start_ns, b->items[k].start_ns, err) !=
+			    TSCOPE_OK)
+				return TSCOPE_E_NOMEM;
+			start_ns = later(start_ns, b->items[k].end_ns);
+		}
+		if (tsi_intervals_append(out, start_ns, end_ns, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+	}
+	return TSCOPE_OK;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The first stage of the timeline: finds the host spans that tell where steps
+ * begin and what a thread waits for. What a name tells stands in one table;
+ * each distinct name is looked up once. A call tells that its thread waits when
+ * it synchronises, or when it is a copy that came back only after the copying.
+ */
+#include "timeline/landmarks.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+
+enum name_match { MATCH_START, MATCH_END };
+
+struct name_label {
+	struct str text;
+	enum name_match match;
+	uint16_t labels;
+};
+
+#define STARTS(literal, flags)                                                                     \
+	{                                                                                          \
+		{ literal, sizeof(literal) - 1 }, MATCH_START, flags                               \
+	}
+#define ENDS(literal, flags)                                                                       \
+	{                                                                                          \
+		{ literal, sizeof(literal) - 1 }, MATCH_END, flags                                 \
+	}
+
+/* A name has the labels of all rows that match it. */
+static const struct name_label name_labels[] = {
+	STARTS("ProfilerStep#", LABEL_PROFILER_STEP),
+	STARTS("event/train_batch", LABEL_TRAIN_BATCH),
+	STARTS("Optimizer.step#", LABEL_OPTIMIZER_STEP | LABEL_OPTIMIZER),
+	/* vLLM and SGLang */
+	STARTS("execute_", LABEL_ITERATION),
+	STARTS("step[", LABEL_ITERATION),
+	/* PyTorch, Composer, Lightning and what people write themselves */
+	STARTS("enumerate(DataLoader)#", LABEL_DATA),
+	STARTS("enumerate(DataPipe)#", LABEL_DATA),
+	STARTS("event/dataloader", LABEL_DATA),
+	STARTS("dataloader", LABEL_DATA),
+	STARTS("DataLoader", LABEL_DATA),
+	ENDS("dataloader_next", LABEL_DATA),
+	STARTS("Optimizer.zero_grad#", LABEL_OPTIMIZER),
+	ENDS(".optimizer_step", LABEL_OPTIMIZER),
+	STARTS("forward", LABEL_FORWARD),
+	STARTS("event/forward", LABEL_FORWARD),
+	STARTS("event/loss", LABEL_FORWARD),
+	ENDS(".forward", LABEL_FORWARD),
+	ENDS(".training_step", LABEL_FORWARD),
+	STARTS("backward", LABEL_BACKWARD),
+	STARTS("event/backward", LABEL_BACKWARD),
+	STARTS("## backward", LABEL_BACKWARD),
+	STARTS("autograd::engine", LABEL_BACKWARD),
+	ENDS(".backward", LABEL_BACKWARD),
+	STARTS("record_param_comms", LABEL_COMM),
+	STARTS("c10d::", LABEL_COMM),
+	STARTS("gloo:", LABEL_COMM),
+	STARTS("nccl:", LABEL_COMM),
+	STARTS("xccl:", LABEL_COMM),
+	STARTS("hccl:", LABEL_COMM),
+	STARTS("mpi:", LABEL_COMM),
+	STARTS("ucc:", LABEL_COMM),
+};
+
+enum {
+	LABELS_SEEN = 1 << 15, /* in by_name: this name was looked up */
+	LANDMARK_LABELS = LABEL_STEP_MARKER | LABEL_PROFILER_STEP | LABEL_TRAIN_BATCH |
+			  LABEL_OPTIMIZER_STEP | LABEL_ITERATION | LABEL_DATA | LABEL_SYNC |
+			  LABEL_OVERHEAD,
+};
+
+static bool matches(struct str name, const struct name_label *pattern)
+{
+	if (pattern->match == MATCH_START)
+		return tsi_str_has_prefix(name, pattern->text);
+	if (name.length < pattern->text.length)
+		return false;
+	struct str end = { name.data + name.length - pattern->text.length, pattern->text.length };
+	return tsi_str_equal(end, pattern->text);
+}
+
+/* Is it the user's marker: NAME, or NAME#12? */
+static bool is_step_marker(struct str name, struct str marker)
+{
+	return marker.length && tsi_str_has_prefix(name, marker) &&
+	       (name.length == marker.length || name.data[marker.length] == '#');
+}
+
+static unsigned labels_of_name(const struct landmarks *marks, uint32_t name_id)
+{
+	if (marks->by_name[name_id])
+		return marks->by_name[name_id];
+
+	struct str name = tsi_intern_text(&marks->trace->names, name_id);
+	unsigned labels = LABELS_SEEN;
+	if (is_step_marker(name, marks->step_marker))
+		labels |= LABEL_STEP_MARKER;
+	for (size_t i = 0; i < TSI_COUNT_OF(name_labels); i++)
+		if (matches(name, &name_labels[i]))
+			labels |= name_labels[i].labels;
+	marks->by_name[name_id] = (uint16_t)labels;
+	return labels;
+}
+
+unsigned tsi_labels_of_row(const struct landmarks *marks, uint32_t row)
+{
+	uint32_t name = marks->trace->spans.name[row];
+
+	switch (marks->trace->spans.span_class[row]) {
+	case TSCOPE_SPAN_ANNOTATION:
+	case TSCOPE_SPAN_OTHER:
+		return labels_of_name(marks, name);
+	case TSCOPE_SPAN_CPU_OP: /* PyTorch below 1.10 writes annotations as operators */
+		return labels_of_name(marks, name) & ~(unsigned)LABEL_ITERATION;
+	case TSCOPE_SPAN_PYTHON:
+		return labels_of_name(marks, name) & LABEL_STEP_MARKER;
+	case TSCOPE_SPAN_OVERHEAD:
+		return LABEL_OVERHEAD;
+	default:
+		return 0;
+	}
+}
+
+/* For pageable memory "Async" is but a name: such a call returns when the copy is done. */
+static void find_pageable_waits(struct landmarks *marks)
+{
+	const struct tscope_trace *trace = marks->trace;
+
+	for (uint32_t d = 0; d < trace->device_count; d++) {
+		const struct device *device = &trace->devices[d];
+		for (uint32_t i = 0; i < device->row_count; i++) {
+			uint32_t row = device->rows[i];
+			const struct device_event *event = tsi_device_event(trace, row);
+			if (event->pageable && event->call != NO_ROW &&
+			    tsi_span_end(trace, row) <= tsi_span_end(trace, event->call))
+				marks->waits_by_call[trace->spans.extra[event->call]] = true;
+		}
+	}
+}
+
+static bool is_sync_call(const struct landmarks *marks, uint32_t row)
+{
+	const struct tscope_trace *trace = marks->trace;
+	uint8_t kind = tsi_call(trace, row)->kind;
+
+	if (kind == CALL_SYNC)
+		return true;
+	if (kind != CALL_MEMCPY)
+		return false;
+	return marks->waits_by_call[trace->spans.extra[row]] ||
+	       tsi_str_find(tsi_span_name(trace, row), TSI_STR("Async")) < 0;
+}
+
+/* Operators, annotations, calls and slices; not frames, pauses and overhead. */
+static bool is_work(uint8_t span_class)
+{
+	return span_class <= TSCOPE_SPAN_RUNTIME || span_class == TSCOPE_SPAN_OTHER;
+}
+
+/* Adds the landmarks of one thread; *work_count gets the number of its spans that are work. */
+static enum tscope_status collect_track(struct landmarks *marks, uint32_t track_index,
+					uint32_t *work_count, struct tscope_error *err)
+{
+	const struct track *track = &marks->trace->tracks[track_index];
+
+	*work_count = 0;
+	for (uint32_t row = track->first; row < track->first + track->count; row++) {
+		uint8_t span_class = marks->trace->spans.span_class[row];
+		unsigned labels = tsi_labels_of_row(marks, row) & LANDMARK_LABELS;
+
+		*work_count += is_work(span_class);
+		if (span_class == TSCOPE_SPAN_RUNTIME && is_sync_call(marks, row))
+			labels = LABEL_SYNC;
+		if (!labels)
+			continue;
+		if (tsi_array_reserve(&marks->items, &marks->capacity, marks->count + 1,
+				      sizeof(*marks->items), err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		marks->items[marks->count++] =
+			(struct landmark){ row, track_index, (uint16_t)labels };
+	}
+	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_landmarks_init(struct landmarks *marks, const struct tscope_trace *trace,
+				      const char *step_marker, struct tscope_error *err)
+{
+	uint32_t most_work = 0;
+
+	*marks = (struct landmarks){ .trace = trace, .busiest_track = NO_ROW };
+	if (step_marker)
+		marks->step_marker = (struct str){ step_marker, strlen(step_marker) };
+	if (tsi_array_new(&marks->by_name, trace->names.count, sizeof(*marks->by_name), err) ||
+	    tsi_array_new(&marks->waits_by_call, trace->call_count, sizeof(*marks->waits_by_call),
+			  err))
+		return TSCOPE_E_NOMEM;
+
+	find_pageable_waits(marks);
+	for (uint32_t i = 0; i < trace->host_track_count; i++) {
+		uint32_t work_count;
+		if (collect_track(marks, i, &work_count, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		if (work_count > most_work && !trace->tracks[i].is_autograd) {
+			most_work = work_count;
+			marks->busiest_track = i;
+		}
+	}
+	return TSCOPE_OK;
+}
+
+void tsi_landmarks_deinit(struct landmarks *marks)
+{
+	free(marks->items);
+	free(marks->by_name);
+	free(marks->waits_by_call);
+	*marks = (struct landmarks){ 0 };
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From markers to windows: a step lasts until the next one starts, the last
+ * one until its own end or that of the last GPU work it launched. Then the
+ * work of each step is counted, by the time of its launch, and the steps that
+ * statistics must not use are marked.
+ */
+#include "timeline/build.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+/* The profiler's own work in the first step, as a share of its window, from which it is marked. */
+enum { STARTUP_MIN_PCT = 1 };
+
+/* A tail step has a cut end if it has fewer device events than this share of the step before. */
+enum { COMPLETE_MIN_PCT = 80 };
+
+static int64_t window_end(const struct tscope_step *step)
+{
+	return step->start_ns + step->wall_ns;
+}
+
+uint32_t tsi_timeline_step_at(const struct tscope_timeline *timeline, int64_t t_ns)
+{
+	uint32_t low = 0, high = timeline->step_count; /* the first step that starts after t */
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (timeline->steps[middle].start_ns > t_ns)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low && t_ns < window_end(&timeline->steps[low - 1]) ? low - 1 : NO_ROW;
+}
+
+bool tsi_cut_next(struct step_cutter *cutter, uint32_t *step, int64_t *length_ns)
+{
+	const struct tscope_timeline *timeline = cutter->timeline;
+
+	while (cutter->start_ns < cutter->end_ns && cutter->step < timeline->step_count) {
+		const struct tscope_step *window = &timeline->steps[cutter->step];
+		int64_t start_ns = window->start_ns, end_ns = window_end(window);
+
+		if (start_ns >= cutter->end_ns)
+			return false;
+		if (start_ns < cutter->start_ns)
+			start_ns = cutter->start_ns;
+		if (end_ns > cutter->end_ns)
+			end_ns = cutter->end_ns;
+		if (start_ns < end_ns) {
+			cutter->start_ns = end_ns;
+			*step = cutter->step;
+			*length_ns = end_ns - start_ns;
+			return true;
+		}
+		cutter->step++;
+	}
+	return false;
+}
+
+/* When a device event was launched, or, without a launch call, started. */
+static int64_t launch_time(const struct tscope_trace *trace, uint32_t row)
+{
+	uint32_t call = tsi_device_event(trace, row)->call;
+
+	return trace->spans.start_ns[call == NO_ROW ? row : call];
+}
+
+/* The end of the last GPU work that was launched in [start, end), or end. */
+static int64_t end_with_launched_work(const struct tscope_trace *trace, int64_t start_ns,
+				      int64_t end_ns)
+{
+	int64_t last_ns = end_ns;
+
+	for (uint32_t d = 0; d < trace->device_count; d++) {
+		const struct device *device = &trace->devices[d];
+		for (uint32_t i = 0; i < device->row_count; i++) {
+			uint32_t call = tsi_device_event(trace, device->rows[i])->call;
+			if (call == NO_ROW || trace->spans.start_ns[call] < start_ns ||
+			    trace->spans.start_ns[call] >= end_ns)
+				continue;
+			if (tsi_span_end(trace, device->rows[i]) > last_ns)
+				last_ns = tsi_span_end(trace, device->rows[i]);
+		}
+	}
+	return last_ns;
+}
+
+static void set_windows(struct tscope_timeline *timeline)
+{
+	struct tscope_step *last = &timeline->steps[timeline->step_count - 1];
+
+	for (struct tscope_step *step = timeline->steps; step < last; step++)
+		step->wall_ns = step[1].start_ns - step->start_ns;
+	last->wall_ns = end_with_launched_work(timeline->trace, last->start_ns,
+					       last->start_ns + last->dur_ns) -
+			last->start_ns;
+}
+
+static void count_device_events(struct tscope_timeline *timeline)
+{
+	const struct tscope_trace *trace = timeline->trace;
+
+	for (uint32_t d = 0; d < trace->device_count; d++) {
+		const struct device *device = &trace->devices[d];
+		for (uint32_t i = 0; i < device->row_count; i++) {
+			uint32_t step =
+				tsi_timeline_step_at(timeline, launch_time(trace, device->rows[i]));
+			if (step == NO_ROW)
+				continue;
+			timeline->step_device_events[step]++;
+			timeline->attributed_by_time +=
+				tsi_device_event(trace, device->rows[i])->call == NO_ROW;
+		}
+	}
+}
+
+/* Did the profiler start up in the first step? Then it worked for 1 % of it or more. */
+static bool holds_startup(const struct tscope_timeline *timeline, const struct landmarks *marks)
+{
+	const struct tscope_trace *trace = timeline->trace;
+	const struct tscope_step *first = &timeline->steps[0];
+	int64_t overhead_ns = 0;
+
+	for (size_t i = 0; i < marks->count; i++) {
+		if (!(marks->items[i].labels & LABEL_OVERHEAD))
+			continue;
+		uint32_t row = marks->items[i].row;
+		int64_t start_ns = trace->spans.start_ns[row], end_ns = tsi_span_end(trace, row);
+		if (start_ns < first->start_ns)
+			start_ns = first->start_ns;
+		if (end_ns > window_end(first))
+			end_ns = window_end(first);
+		if (end_ns > start_ns)
+			overhead_ns += end_ns - start_ns;
+	}
+	return overhead_ns > 0 && overhead_ns >= first->wall_ns / 100 * STARTUP_MIN_PCT;
+}
+
+static bool has_cut_end(const struct tscope_timeline *timeline)
+{
+	uint64_t last = timeline->step_device_events[timeline->step_count - 1];
+	uint64_t before = timeline->step_device_events[timeline->step_count - 2];
+
+	return last * 100 < before * COMPLETE_MIN_PCT;
+}
+
+static void mark_steps(struct tscope_timeline *timeline, const struct landmarks *marks,
+		       unsigned warmup)
+{
+	uint32_t next = 0; /* the first step that is not marked */
+
+	if (timeline->boundary == TSCOPE_BOUNDARY_WHOLE_TRACE)
+		return;
+	if (timeline->step_count > 1) {
+		if (has_cut_end(timeline))
+			timeline->steps[timeline->step_count - 1].mark = TSCOPE_STEP_INCOMPLETE;
+		if (holds_startup(timeline, marks))
+			timeline->steps[next++].mark = TSCOPE_STEP_FIRST;
+	}
+	for (; warmup && next < timeline->step_count; warmup--)
+		timeline->steps[next++].mark = TSCOPE_STEP_WARMUP;
+}
+
+enum tscope_status tsi_timeline_finish_steps(struct tscope_timeline *timeline,
+					     const struct landmarks *marks, unsigned warmup,
+					     struct tscope_error *err)
+{
+	if (tsi_array_new(&timeline->step_device_events, timeline->step_count,
+			  sizeof(*timeline->step_device_events), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	set_windows(timeline);
+	count_device_events(timeline);
+	mark_steps(timeline, marks, warmup);
+	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_timeline_keep_range(struct tscope_timeline *timeline, int64_t first,
+					   int64_t last, struct tscope_error *err)
+{
+	int64_t lowest = timeline->steps[0].number, highest = lowest;
+	uint32_t kept_count = 0;
+
+	for (uint32_t i = 0; i < timeline->step_count; i++) {
+		int64_t number = timeline->steps[i].number;
+		lowest = number < lowest ? number : lowest;
+		highest = number > highest ? number : highest;
+		if (number < first || number > last)
+			continue;
+		timeline->steps[kept_count] = timeline->steps[i];
+		timeline->step_device_events[kept_count++] = timeline->step_device_events[i];
+	}
+	if (!kept_count)
+		return tsi_fail(err, TSCOPE_E_EMPTY,
+				"no step from %" PRId64 " to %" PRId64
+				": the trace has steps %" PRId64 " to %" PRId64,
+				first, last, lowest, highest);
+	timeline->step_count = kept_count;
+	return TSCOPE_OK;
+}

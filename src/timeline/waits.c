@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The waits of the host threads, looked up wherever a device is idle because
+ * nothing was launched: was the thread that launched next waiting for data, for
+ * the device, or simply slow?
+ */
+#include "timeline/waits.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+
+static enum tscope_status add_track(struct waits *waits, const struct landmarks *marks,
+				    uint32_t track, size_t *next, struct tscope_error *err)
+{
+	const struct tscope_trace *trace = marks->trace;
+
+	for (; *next < marks->count && marks->items[*next].track == track; ++*next) {
+		const struct landmark *mark = &marks->items[*next];
+		unsigned label = mark->labels & (LABEL_DATA | LABEL_SYNC);
+		if (label &&
+		    tsi_flatten_add(&waits->flat, trace->spans.start_ns[mark->row],
+				    tsi_span_end(trace, mark->row), label, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+	}
+	return tsi_flatten_end(&waits->flat, err);
+}
+
+enum tscope_status tsi_waits_init(struct waits *waits, const struct landmarks *marks,
+				  struct tscope_error *err)
+{
+	uint32_t track_count = marks->trace->host_track_count;
+	size_t next = 0; /* landmark */
+
+	*waits = (struct waits){ 0 };
+	if (tsi_array_new(&waits->first_of_track, (size_t)track_count + 1,
+			  sizeof(*waits->first_of_track), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (uint32_t i = 0; i < track_count; i++) {
+		if (add_track(waits, marks, i, &next, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		waits->first_of_track[i + 1] = waits->flat.count;
+	}
+	return TSCOPE_OK;
+}
+
+void tsi_waits_deinit(struct waits *waits)
+{
+	tsi_flatten_deinit(&waits->flat);
+	free(waits->first_of_track);
+	*waits = (struct waits){ 0 };
+}
+
+/* The first segment in [low, high) that ends after t, or high. */
+static size_t first_ending_after(const struct flat_segment *segments, size_t low, size_t high,
+				 int64_t t_ns)
+{
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (segments[middle].end_ns > t_ns)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+unsigned tsi_waits_next(const struct waits *waits, uint32_t track, int64_t *start_ns,
+			int64_t end_ns)
+{
+	const struct flat_segment *segments = waits->flat.segments;
+	int64_t t_ns = *start_ns;
+
+	*start_ns = end_ns;
+	if (track == NO_ROW)
+		return 0;
+	size_t high = waits->first_of_track[track + 1];
+	size_t at = first_ending_after(segments, waits->first_of_track[track], high, t_ns);
+	if (at == high || segments[at].start_ns >= end_ns)
+		return 0;
+	if (segments[at].start_ns > t_ns) {
+		*start_ns = segments[at].start_ns;
+		return 0;
+	}
+	if (segments[at].end_ns < end_ns)
+		*start_ns = segments[at].end_ns;
+	return segments[at].label;
+}

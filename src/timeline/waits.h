@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_TIMELINE_WAITS_H
+#define TSCOPE_TIMELINE_WAITS_H
+
+#include "timeline/flatten.h"
+#include "timeline/landmarks.h"
+
+/* What each host thread waits for, and when: a data loader or a device. */
+struct waits {
+	struct flattener flat;  /* segments with LABEL_DATA or LABEL_SYNC, thread after thread */
+	size_t *first_of_track; /* of thread i: segments [first[i], first[i + 1]) */
+};
+
+/* On failure the struct may still be deinited. O(landmarks + tracks). */
+TSI_MUST_CHECK
+enum tscope_status tsi_waits_init(struct waits *waits, const struct landmarks *marks,
+				  struct tscope_error *err);
+
+/* Fine on a zeroed struct. */
+void tsi_waits_deinit(struct waits *waits);
+
+/*
+ * What the thread (NO_ROW: none) is in at *start_ns, which moves on to where
+ * that ends, or to end_ns: LABEL_DATA, LABEL_SYNC, or 0. O(log waits).
+ */
+unsigned tsi_waits_next(const struct waits *waits, uint32_t track, int64_t *start_ns,
+			int64_t end_ns);
+
+#endif

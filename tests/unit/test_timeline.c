@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: MIT */
+/* Step boundaries by each rule, windows, marks, ranges, and the activity of devices. */
+#include "timeline/timeline.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fail_alloc.h"
+#include "trace_builder.h"
+
+enum { MAIN = 1, OTHER = 2 }; /* thread ids */
+
+struct setup {
+	struct test_trace *t;
+	struct tscope_trace *trace;
+	struct tscope_timeline *timeline;
+};
+
+static int set_up(void **state)
+{
+	static struct setup setup;
+
+	setup = (struct setup){ .t = test_trace_new() };
+	*state = &setup;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct setup *setup = *state;
+
+	tscope_timeline_free(setup->timeline);
+	tscope_trace_free(setup->trace);
+	return 0;
+}
+
+static struct tscope_timeline *build(struct setup *setup,
+				     const struct tscope_timeline_options *options)
+{
+	setup->trace = test_trace_finish(setup->t);
+	assert_int_equal(tscope_timeline_build(&setup->timeline, setup->trace, options, NULL),
+			 TSCOPE_OK);
+	return setup->timeline;
+}
+
+/* number, start, dur, wall */
+static void assert_steps(const struct tscope_timeline *timeline, size_t count,
+			 const int64_t (*expected)[4])
+{
+	assert_int_equal(tscope_timeline_step_count(timeline), count);
+	for (uint32_t i = 0; i < count; i++) {
+		struct tscope_step step = tscope_timeline_step(timeline, i);
+		assert_int_equal(step.number, expected[i][0]);
+		assert_int_equal(step.start_ns, expected[i][1]);
+		assert_int_equal(step.dur_ns, expected[i][2]);
+		assert_int_equal(step.wall_ns, expected[i][3]);
+	}
+}
+
+#define ASSERT_STEPS(timeline, ...)                                                                \
+	assert_steps((timeline), sizeof((int64_t[][4]){ __VA_ARGS__ }) / sizeof(int64_t[4]),       \
+		     (const int64_t[][4]){ __VA_ARGS__ })
+
+static void assert_marks(const struct tscope_timeline *timeline, const char *expected)
+{
+	for (uint32_t i = 0; i < timeline->step_count; i++) {
+		const char *name = tscope_step_mark_name(timeline->steps[i].mark);
+		assert_int_equal(name[0] ? name[0] : '.', expected[i]);
+	}
+}
+
+/* A launch call at launch_ns and its kernel. */
+static void launch(struct test_trace *t, int64_t launch_ns, int64_t start_ns, int64_t dur_ns)
+{
+	static uint64_t correlation;
+
+	correlation++;
+	test_call(t, "cudaLaunchKernel", MAIN, launch_ns, 2, correlation);
+	test_kernel(t, "gemm", 0, 7, start_ns, dur_ns, correlation);
+}
+
+static void profiler_steps_of_the_main_thread(void **state)
+{
+	struct setup *s = *state;
+
+	test_annotation(s->t, "ProfilerStep#8", MAIN, 1000, 90);
+	test_annotation(s->t, "ProfilerStep#9", MAIN, 1100, 80);
+	test_annotation(s->t, "ProfilerStep#10", MAIN, 1180, 50);
+	/* A copy on another thread, and one within a step. */
+	test_annotation(s->t, "ProfilerStep#8", OTHER, 1001, 90);
+	test_annotation(s->t, "ProfilerStep#8", MAIN, 1005, 50);
+	test_op(s->t, "aten::mm", MAIN, 900, 500);
+
+	struct tscope_timeline *timeline = build(s, NULL);
+	assert_int_equal(tscope_timeline_boundary(timeline), TSCOPE_BOUNDARY_PROFILER_STEP);
+	ASSERT_STEPS(timeline, { 8, 1000, 90, 100 }, { 9, 1100, 80, 80 }, { 10, 1180, 50, 50 });
+	assert_string_equal(
+		tsi_intern_text(&s->trace->names, s->trace->tracks[timeline->main_track].tid).data,
+		"1");
+}
+
+static void steps_that_share_a_number_stay_in_order_of_time(void **state)
+{
+	struct setup *s = *state;
+
+	test_annotation(s->t, "ProfilerStep#2", MAIN, 300, 100);
+	test_annotation(s->t, "ProfilerStep#1", MAIN, 100, 100);
+	test_annotation(s->t, "ProfilerStep#1", MAIN, 500, 100);
+	/* Rounding to whole µs may let a step start before the one before it ends. */
+	test_annotation(s->t, "ProfilerStep#2", MAIN, 599, 100);
+
+	ASSERT_STEPS(build(s, NULL), { 1, 100, 100, 200 }, { 2, 300, 100, 200 },
+		     { 1, 500, 100, 99 }, { 2, 599, 100, 100 });
+}
+
+static void optimizer_ends_bound_steps_without_markers(void **state)
+{
+	struct setup *s = *state;
+
+	test_op(s->t, "aten::mm", MAIN, 50, 10);
+	test_annotation(s->t, "Optimizer.step#SGD.step", MAIN, 100, 20);
+	test_annotation(s->t, "Optimizer.step#SGD.step", MAIN, 200, 30);
+	launch(s->t, 225, 260, 40); /* launched in the last step, ends at 300 */
+	launch(s->t, 240, 300, 40); /* launched after it */
+
+	struct tscope_timeline *timeline = build(s, NULL);
+	assert_int_equal(tscope_timeline_boundary(timeline), TSCOPE_BOUNDARY_OPTIMIZER);
+	ASSERT_STEPS(timeline, { 0, 50, 70, 70 }, { 1, 120, 110, 180 });
+}
+
+static void of_several_optimizers_the_last_in_turn_bounds(void **state)
+{
+	struct setup *s = *state;
+
+	for (int64_t i = 0; i < 3; i++) {
+		test_annotation(s->t, "Optimizer.step#Muon.step", MAIN, 100 * i + 60, 10);
+		test_annotation(s->t, "Optimizer.step#AdamW.step", MAIN, 100 * i + 80, 10);
+	}
+	ASSERT_STEPS(build(s, NULL), { 0, 60, 30, 30 }, { 1, 90, 100, 100 }, { 2, 190, 100, 100 });
+}
+
+static void profiler_steps_that_hide_optimizer_steps_give_way(void **state)
+{
+	struct setup *s = *state;
+
+	test_annotation(s->t, "ProfilerStep#1", MAIN, 0, 200);
+	test_annotation(s->t, "Optimizer.step#Adam.step", MAIN, 80, 20);
+	test_annotation(s->t, "Optimizer.step#Adam.step", MAIN, 180, 20);
+	test_annotation(s->t, "ProfilerStep#2", MAIN, 200, 200);
+	test_annotation(s->t, "Optimizer.step#Adam.step", MAIN, 280, 20);
+	test_annotation(s->t, "Optimizer.step#Adam.step", MAIN, 380, 15);
+
+	struct tscope_timeline *timeline = build(s, NULL);
+	assert_int_equal(tscope_timeline_boundary(timeline), TSCOPE_BOUNDARY_OPTIMIZER);
+	ASSERT_STEPS(timeline, { 0, 0, 100, 100 }, { 1, 100, 100, 100 }, { 2, 200, 100, 100 },
+		     { 3, 300, 95, 95 });
+}
+
+static void profiler_steps_stay_where_optimizers_differ_or_half_hide(void **state)
+{
+	struct setup *s = *state;
+
+	/* Two optimizers, once each (a GAN). */
+	test_annotation(s->t, "ProfilerStep#1", MAIN, 0, 200);
+	test_annotation(s->t, "Optimizer.step#G.step", MAIN, 80, 20);
+	test_annotation(s->t, "Optimizer.step#D.step", MAIN, 180, 20);
+	/* D twice: one step of two, which is not most of them. */
+	test_annotation(s->t, "ProfilerStep#2", MAIN, 200, 200);
+	test_annotation(s->t, "Optimizer.step#D.step", MAIN, 280, 20);
+	test_annotation(s->t, "Optimizer.step#D.step", MAIN, 380, 20);
+
+	struct tscope_timeline *timeline = build(s, NULL);
+	assert_int_equal(tscope_timeline_boundary(timeline), TSCOPE_BOUNDARY_PROFILER_STEP);
+	assert_int_equal(timeline->step_count, 2);
+}
+
+static void other_markers(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *first, *second;
+		const char *step_marker;
+		enum tscope_boundary boundary;
+		int64_t first_number;
+	} cases[] = {
+		{ "event/train_batch", "event/train_batch", NULL, TSCOPE_BOUNDARY_TRAIN_BATCH, 0 },
+		{ "execute_context_1(8)_generation_0(0)", "execute_new_0", NULL,
+		  TSCOPE_BOUNDARY_ITERATION, 0 },
+		{ "step[DECODE bs=4]", "step[EXTEND bs=1]", NULL, TSCOPE_BOUNDARY_ITERATION, 0 },
+		{ "turn", "turn", "turn", TSCOPE_BOUNDARY_STEP_MARKER, 0 },
+		{ "turn#7", "turn#8", "turn", TSCOPE_BOUNDARY_STEP_MARKER, 7 },
+		/* A name that is not there leaves it to the rules. */
+		{ "ProfilerStep#4", "ProfilerStep#5", "turn", TSCOPE_BOUNDARY_PROFILER_STEP, 4 },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct setup own = { .t = test_trace_new() };
+		test_annotation(own.t, cases[i].first, MAIN, 100, 50);
+		test_annotation(own.t, cases[i].second, MAIN, 200, 40);
+		test_annotation(own.t, "turning", MAIN, 300, 40); /* not the marker "turn" */
+		struct tscope_timeline *timeline =
+			build(&own, &(struct tscope_timeline_options){
+					    .step_marker = cases[i].step_marker,
+				    });
+		assert_int_equal(tscope_timeline_boundary(timeline), cases[i].boundary);
+		ASSERT_STEPS(timeline, { cases[i].first_number, 100, 50, 100 },
+			     { cases[i].first_number + 1, 200, 40, 40 });
+		tscope_timeline_free(own.timeline);
+		tscope_trace_free(own.trace);
+	}
+}
+
+static void without_markers_the_whole_trace_is_one_step(void **state)
+{
+	struct setup *s = *state;
+
+	test_op(s->t, "aten::mm", OTHER, 100, 50);
+	test_op(s->t, "aten::mm", MAIN, 150, 50);
+	test_op(s->t, "aten::mm", MAIN, 250, 50);
+
+	struct tscope_timeline *timeline =
+		build(s, &(struct tscope_timeline_options){ .warmup = 1 });
+	assert_int_equal(tscope_timeline_boundary(timeline), TSCOPE_BOUNDARY_WHOLE_TRACE);
+	ASSERT_STEPS(timeline, { 0, 100, 200, 200 });
+	assert_marks(timeline, "."); /* the only step is never marked */
+	assert_string_equal(
+		tsi_intern_text(&s->trace->names, s->trace->tracks[timeline->main_track].tid).data,
+		"1"); /* has more work than thread 2 */
+}
+
+static void the_work_of_a_step_is_what_was_launched_in_it(void **state)
+{
+	struct setup *s = *state;
+
+	test_annotation(s->t, "ProfilerStep#1", MAIN, 100, 100);
+	test_annotation(s->t, "ProfilerStep#2", MAIN, 200, 100);
+	launch(s->t, 50, 150, 10);                      /* launched before the first step */
+	launch(s->t, 110, 120, 10);                     /* step 1 */
+	launch(s->t, 190, 250, 10);                     /* step 1, runs in step 2 */
+	launch(s->t, 210, 260, 90);                     /* step 2, ends at 350 */
+	test_kernel(s->t, "unlinked", 0, 7, 220, 5, 0); /* by its start: step 2 */
+
+	struct tscope_timeline *timeline = build(s, NULL);
+	ASSERT_STEPS(timeline, { 1, 100, 100, 100 }, { 2, 200, 100, 150 });
+	assert_int_equal(timeline->step_device_events[0], 2);
+	assert_int_equal(timeline->step_device_events[1], 2);
+	assert_int_equal(timeline->attributed_by_time, 1);
+	assert_int_equal(tsi_timeline_step_at(timeline, 99), NO_ROW);
+	assert_int_equal(tsi_timeline_step_at(timeline, 100), 0);
+	assert_int_equal(tsi_timeline_step_at(timeline, 199), 0);
+	assert_int_equal(tsi_timeline_step_at(timeline, 200), 1);
+	assert_int_equal(tsi_timeline_step_at(timeline, 349), 1);
+	assert_int_equal(tsi_timeline_step_at(timeline, 350), NO_ROW);
+}
+
+/* Three steps of 10,000 ns with so many launches each, and some overhead in the first. */
+static void add_three_steps(struct test_trace *t, const int *launch_counts, int64_t overhead_ns)
+{
+	for (int64_t i = 0; i < 3; i++) {
+		char name[] = "ProfilerStep#1";
+		name[sizeof(name) - 2] = (char)('1' + i);
+		test_annotation(t, name, MAIN, i * 10000, 10000);
+		for (int64_t k = 0; k < launch_counts[i]; k++)
+			launch(t, i * 10000 + k * 100, i * 10000 + k * 100 + 10, 20);
+	}
+	if (overhead_ns)
+		test_span(t, "overhead", "Lazy Function Loading", OTHER, 500, overhead_ns);
+}
+
+static void marks(void **state)
+{
+	(void)state;
+	static const struct {
+		int launch_counts[3];
+		int64_t overhead_ns;
+		unsigned warmup;
+		const char *marks;
+	} cases[] = {
+		{ { 10, 10, 10 }, 0, 0, "..." },
+		{ { 10, 10, 8 }, 0, 0, "..." }, /* exactly 0.8 */
+		{ { 10, 10, 7 }, 0, 0, "..i" },
+		{ { 10, 0, 0 }, 0, 0, "..." },    /* nothing to compare with */
+		{ { 10, 10, 10 }, 99, 0, "..." }, /* below 1 % of 10,000 */
+		{ { 10, 10, 10 }, 100, 0, "f.." },
+		{ { 10, 10, 10 }, 0, 1, "w.." },
+		{ { 10, 10, 10 }, 100, 1, "fw." }, /* warm-up comes on top */
+		{ { 10, 10, 7 }, 100, 9, "fww" },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct setup own = { .t = test_trace_new() };
+		add_three_steps(own.t, cases[i].launch_counts, cases[i].overhead_ns);
+		assert_marks(
+			build(&own, &(struct tscope_timeline_options){ .warmup = cases[i].warmup }),
+			cases[i].marks);
+		tscope_timeline_free(own.timeline);
+		tscope_trace_free(own.trace);
+	}
+}
+
+static void a_range_keeps_steps_as_they_were(void **state)
+{
+	struct setup *s = *state;
+	static const int launch_counts[3] = { 3, 2, 2 };
+
+	add_three_steps(s->t, launch_counts, 100);
+	struct tscope_timeline *timeline = build(s, &(struct tscope_timeline_options){
+							    .has_range = true,
+							    .first_step = 2,
+							    .last_step = 7,
+						    });
+	ASSERT_STEPS(timeline, { 2, 10000, 10000, 10000 }, { 3, 20000, 10000, 10000 });
+	assert_marks(timeline, ".."); /* the first of the trace is gone, not the first here */
+	assert_int_equal(timeline->step_device_events[0], 2);
+	assert_int_equal(tsi_timeline_step_at(timeline, 5000), NO_ROW);
+}
+
+static void a_range_without_steps_is_refused(void **state)
+{
+	struct setup *s = *state;
+	static const int launch_counts[3] = { 1, 1, 1 };
+	struct tscope_error err = { 0 };
+
+	add_three_steps(s->t, launch_counts, 0);
+	s->trace = test_trace_finish(s->t);
+	const struct tscope_timeline_options options = {
+		.has_range = true,
+		.first_step = 10,
+		.last_step = 20,
+	};
+	assert_int_equal(tscope_timeline_build(&s->timeline, s->trace, &options, &err),
+			 TSCOPE_E_EMPTY);
+	assert_string_equal(err.message, "no step from 10 to 20: the trace has steps 1 to 3");
+	assert_null(s->timeline);
+}
+
+static void activity_is_a_union_over_streams(void **state)
+{
+	struct setup *s = *state;
+
+	/*
+	 * device 0   compute  [100,200) [150,250)           one set of 150
+	 *            comm               [240,300)           60, of it 10 under compute
+	 *            copies                        [400,410) [410,420)  joined
+	 * device 1   compute  [500,600)
+	 */
+	test_kernel(s->t, "gemm", 0, 7, 100, 100, 0);
+	test_kernel(s->t, "gemm", 0, 8, 150, 100, 0);
+	test_kernel(s->t, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 9, 240, 60, 0);
+	test_memcpy(s->t, "Memcpy HtoD (Pinned -> Device)", 0, 7, 400, 10, 0, 64);
+	test_memset(s->t, 0, 7, 410, 10, 0, 64);
+	test_kernel(s->t, "gemm", 1, 7, 500, 100, 0);
+
+	struct tscope_timeline *timeline = build(s, NULL);
+	const struct device_activity *first = &timeline->activity[0];
+	assert_int_equal(s->trace->device_count, 2);
+	assert_int_equal(first->compute.count, 1);
+	assert_int_equal(tsi_intervals_length(&first->compute), 150);
+	assert_int_equal(tsi_intervals_length(&first->comm), 60);
+	assert_int_equal(first->copy.count, 1);
+	assert_int_equal(tsi_intervals_length(&first->copy), 20);
+	assert_int_equal(tsi_intervals_length(&first->busy), 220);
+	assert_int_equal(first->span_start_ns, 100);
+	assert_int_equal(first->span_end_ns, 420);
+	assert_int_equal(tsi_intervals_length(&timeline->activity[1].busy), 100);
+}
+
+static void names_are_stable(void **state)
+{
+	(void)state;
+
+	assert_string_equal(tscope_boundary_name(TSCOPE_BOUNDARY_PROFILER_STEP), "profiler_step");
+	assert_string_equal(tscope_boundary_name(TSCOPE_BOUNDARY_WHOLE_TRACE), "whole_trace");
+	assert_string_equal(tscope_step_mark_name(TSCOPE_STEP_COUNTED), "");
+	assert_string_equal(tscope_step_mark_name(TSCOPE_STEP_INCOMPLETE), "incomplete");
+	assert_string_equal(tscope_budget_line_name(TSCOPE_BUDGET_LAUNCH_STALL), "launch_stall");
+	assert_string_equal(tscope_budget_line_name(TSCOPE_BUDGET_LINE_COUNT), "unknown");
+}
+
+static void every_allocation_may_fail(void **state)
+{
+	struct setup *s = *state;
+	static const int launch_counts[3] = { 20, 20, 20 };
+	struct tscope_error err = { 0 };
+	size_t n = 1;
+
+	add_three_steps(s->t, launch_counts, 100);
+	test_annotation(s->t, "Optimizer.step#Adam.step", MAIN, 5000, 10);
+	s->trace = test_trace_finish(s->t);
+	for (;; n++) {
+		fail_alloc_at(n);
+		enum tscope_status status =
+			tscope_timeline_build(&s->timeline, s->trace, NULL, &err);
+		if (!fail_alloc_stop())
+			break;
+		assert_int_equal(status, TSCOPE_E_NOMEM);
+		assert_string_equal(err.message, "out of memory");
+		assert_null(s->timeline);
+	}
+	assert_true(n > 10);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		TEST(profiler_steps_of_the_main_thread),
+		TEST(steps_that_share_a_number_stay_in_order_of_time),
+		TEST(optimizer_ends_bound_steps_without_markers),
+		TEST(of_several_optimizers_the_last_in_turn_bounds),
+		TEST(profiler_steps_that_hide_optimizer_steps_give_way),
+		TEST(profiler_steps_stay_where_optimizers_differ_or_half_hide),
+		cmocka_unit_test(other_markers),
+		TEST(without_markers_the_whole_trace_is_one_step),
+		TEST(the_work_of_a_step_is_what_was_launched_in_it),
+		cmocka_unit_test(marks),
+		TEST(a_range_keeps_steps_as_they_were),
+		TEST(a_range_without_steps_is_refused),
+		TEST(activity_is_a_union_over_streams),
+		cmocka_unit_test(names_are_stable),
+		TEST(every_allocation_may_fail),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

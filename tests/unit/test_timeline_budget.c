@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The budgets: each line by hand, then random traces against a second
+ * implementation that looks at every single nanosecond.
+ */
+#include "timeline/timeline.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "fail_alloc.h"
+#include "trace_builder.h"
+
+enum { MAIN = 1, BACKWARD = 2 }; /* thread ids */
+
+#define NCCL "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
+#define LOADER "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+#define ENGINE "autograd::engine::evaluate_function: MmBackward0"
+
+struct setup {
+	struct test_trace *t;
+	struct tscope_trace *trace;
+	struct tscope_timeline *timeline;
+};
+
+static int set_up(void **state)
+{
+	static struct setup setup;
+
+	setup = (struct setup){ .t = test_trace_new() };
+	*state = &setup;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct setup *setup = *state;
+
+	tscope_timeline_free(setup->timeline);
+	tscope_trace_free(setup->trace);
+	return 0;
+}
+
+static struct tscope_timeline *build(struct setup *setup)
+{
+	setup->trace = test_trace_finish(setup->t);
+	assert_int_equal(tscope_timeline_build(&setup->timeline, setup->trace, NULL, NULL),
+			 TSCOPE_OK);
+	return setup->timeline;
+}
+
+/* Lines in the order of enum tscope_budget_line. */
+static void assert_budget(const struct tscope_timeline *timeline, uint32_t step,
+			  const int64_t expected[TSCOPE_BUDGET_LINE_COUNT])
+{
+	int64_t sum_ns = 0;
+
+	for (int line = 0; line < TSCOPE_BUDGET_LINE_COUNT; line++) {
+		int64_t line_ns =
+			tscope_timeline_budget(timeline, step, 0, (enum tscope_budget_line)line);
+		assert_int_equal(line_ns, expected[line]);
+		sum_ns += line_ns;
+	}
+	assert_int_equal(sum_ns, timeline->steps[step].wall_ns);
+}
+
+static void work_that_runs_has_its_line(void **state)
+{
+	struct setup *s = *state;
+
+	/*
+	 * compute  [100,300)      200
+	 * comm     [250,400)      exposed [300,400)  100
+	 * copy     [390,450)      exposed [400,450)   50
+	 * fill     [440,460)      exposed [450,460)   10, in all 60
+	 * before 100 and after 460: nothing is launched, so unattributed 100 + 540
+	 */
+	test_annotation(s->t, "ProfilerStep#1", MAIN, 0, 1000);
+	test_kernel(s->t, "gemm", 0, 7, 100, 200, 0);
+	test_kernel(s->t, NCCL, 0, 8, 250, 150, 0);
+	test_memcpy(s->t, "Memcpy DtoD (Device -> Device)", 0, 7, 390, 60, 0, 8);
+	test_memset(s->t, 0, 9, 440, 20, 0, 8);
+	assert_budget(build(s), 0, (int64_t[]){ 200, 100, 60, 0, 0, 0, 0, 640 });
+}
+
+static void idle_time_follows_the_next_launch(void **state)
+{
+	struct setup *s = *state;
+
+	/*
+	 * Main thread: loader [0,100) and [290,410), within it a synchronisation
+	 * [300,400); launches at 150 and 420. Device: [200,250) and [500,550).
+	 *
+	 *   [0,100)   data 100           [300,400) sync 100
+	 *   [100,150) launch 50          [400,410) data 10
+	 *   [150,200) gap 50             [410,420) launch 10
+	 *   [200,250) compute 50         [420,500) gap 80
+	 *   [250,290) launch 40          [500,550) compute 50
+	 *   [290,300) data 10            [550,1000) unattributed 450
+	 */
+	test_annotation(s->t, "ProfilerStep#1", MAIN, 0, 1000);
+	test_annotation(s->t, LOADER, MAIN, 0, 100);
+	test_call(s->t, "cudaLaunchKernel", MAIN, 150, 10, 1);
+	test_kernel(s->t, "gemm", 0, 7, 200, 50, 1);
+	test_annotation(s->t, LOADER, MAIN, 290, 120);
+	test_call(s->t, "cudaStreamSynchronize", MAIN, 300, 100, 0);
+	test_call(s->t, "cudaLaunchKernel", MAIN, 420, 10, 2);
+	test_kernel(s->t, "gemm", 0, 7, 500, 50, 2);
+	assert_budget(build(s), 0, (int64_t[]){ 100, 0, 0, 120, 100, 100, 130, 450 });
+}
+
+static void what_the_launching_thread_waits_for_comes_before_the_main_thread(void **state)
+{
+	struct setup *s = *state;
+
+	/*
+	 * The backward thread launches at 400; it synchronises in [100,200).
+	 * The main thread waits for data in [150,300): counts where the other waits for nothing.
+	 *   [0,100) launch   [100,200) sync   [200,300) data   [300,400) launch   [400,500) gap
+	 */
+	test_annotation(s->t, "ProfilerStep#1", MAIN, 0, 600);
+	test_annotation(s->t, LOADER, MAIN, 150, 150);
+	test_op(s->t, ENGINE, BACKWARD, 50, 500);
+	test_call(s->t, "cudaDeviceSynchronize", BACKWARD, 100, 100, 0);
+	test_call(s->t, "cudaLaunchKernel", BACKWARD, 400, 10, 1);
+	test_kernel(s->t, "gemm", 0, 7, 500, 100, 1);
+	assert_budget(build(s), 0, (int64_t[]){ 100, 0, 0, 100, 100, 200, 100, 0 });
+}
+
+static void a_copy_that_blocks_is_a_synchronisation(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *call, *copy;
+		int64_t call_dur_ns;
+		int64_t sync_ns; /* the part of [150,400) */
+	} cases[] = {
+		/* Not async: blocks. */
+		{ "cudaMemcpy", "Memcpy HtoD (Pinned -> Device)", 300, 250 },
+		/* Pageable, and back when the copy [110,150) was done. */
+		{ "cudaMemcpyAsync", "Memcpy DtoH (Device -> Pageable)", 300, 250 },
+		/* Pageable, but back before. */
+		{ "cudaMemcpyAsync", "Memcpy HtoD (Pageable -> Device)", 49, 0 },
+		/* Pinned: does not block, however long the call. */
+		{ "cudaMemcpyAsync", "Memcpy DtoH (Device -> Pinned)", 300, 0 },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		/*
+		 * The call starts at 100, its copy runs in [110,150); a kernel is launched
+		 * and runs at 500. Idle in [150,500) is sync while the call lasts.
+		 */
+		struct setup own = { .t = test_trace_new() };
+		test_annotation(own.t, "ProfilerStep#1", MAIN, 100, 500);
+		test_call(own.t, cases[i].call, MAIN, 100, cases[i].call_dur_ns, 1);
+		test_memcpy(own.t, cases[i].copy, 0, 7, 110, 40, 1, 8);
+		test_call(own.t, "cudaLaunchKernel", MAIN, 500, 5, 2);
+		test_kernel(own.t, "gemm", 0, 7, 500, 100, 2);
+		int64_t sync_ns = cases[i].sync_ns;
+		assert_budget(build(&own), 0,
+			      (int64_t[]){ 100, 0, 40, 0, sync_ns, 350 - sync_ns, 10, 0 });
+		tscope_timeline_free(own.timeline);
+		tscope_trace_free(own.trace);
+	}
+}
+
+static void a_gap_across_steps_is_judged_by_the_later_event(void **state)
+{
+	struct setup *s = *state;
+
+	/* Idle [60,260), launched at 150: step 1 has launch 40, step 2 launch 50 and gap 110. */
+	test_annotation(s->t, "ProfilerStep#1", MAIN, 0, 100);
+	test_annotation(s->t, "ProfilerStep#2", MAIN, 100, 200);
+	test_call(s->t, "cudaLaunchKernel", MAIN, 0, 5, 1);
+	test_kernel(s->t, "gemm", 0, 7, 10, 50, 1);
+	test_call(s->t, "cudaLaunchKernel", MAIN, 150, 5, 2);
+	test_kernel(s->t, "gemm", 0, 7, 260, 40, 2);
+
+	struct tscope_timeline *timeline = build(s);
+	assert_budget(timeline, 0, (int64_t[]){ 50, 0, 0, 0, 0, 40, 10, 0 });
+	assert_budget(timeline, 1, (int64_t[]){ 40, 0, 0, 0, 0, 50, 110, 0 });
+}
+
+static void compute_divides_over_the_phases_of_its_launches(void **state)
+{
+	struct setup *s = *state;
+	const struct budget *budget;
+
+	/*
+	 * forward  [100,200)   launched under aten::mm
+	 * backward [150,300)   launched by the backward thread: has [200,300)
+	 * optimizer [400,450)
+	 */
+	test_annotation(s->t, "ProfilerStep#1", MAIN, 0, 500);
+	test_op(s->t, "aten::mm", MAIN, 10, 20);
+	test_call(s->t, "cudaLaunchKernel", MAIN, 15, 5, 1);
+	test_op(s->t, ENGINE, BACKWARD, 40, 20);
+	test_call(s->t, "cudaLaunchKernel", BACKWARD, 45, 5, 2);
+	test_annotation(s->t, "Optimizer.step#SGD.step", MAIN, 80, 20);
+	test_op(s->t, "aten::add_", MAIN, 85, 10);
+	test_call(s->t, "cudaLaunchKernel", MAIN, 86, 5, 3);
+	test_kernel(s->t, "gemm", 0, 7, 100, 100, 1);
+	test_kernel(s->t, "gemm", 0, 8, 150, 150, 2);
+	test_kernel(s->t, "gemm", 0, 7, 400, 50, 3);
+
+	budget = tsi_timeline_budget(build(s), 0, 0);
+	assert_int_equal(budget->line_ns[TSCOPE_BUDGET_COMPUTE], 250);
+	assert_int_equal(budget->compute_phase_ns[PHASE_FORWARD], 100);
+	assert_int_equal(budget->compute_phase_ns[PHASE_BACKWARD], 100);
+	assert_int_equal(budget->compute_phase_ns[PHASE_OPTIMIZER], 50);
+}
+
+static void without_devices_the_main_thread_tells(void **state)
+{
+	struct setup *s = *state;
+	static const int64_t expected[HOST_LINE_COUNT] = {
+		[HOST_DATA] = 100,     /* [0,100) less nothing */
+		[HOST_FORWARD] = 80,   /* mm [100,200) less all_reduce [110,130) */
+		[HOST_BACKWARD] = 150, /* own [300,350), the other thread's [400,500) */
+		[HOST_OPTIMIZER] = 80, /* [500,580), with its operator */
+		[HOST_COMM] = 20,      [HOST_OTHER] = 570, /* 1000 - 430 */
+	};
+
+	test_annotation(s->t, "ProfilerStep#1", MAIN, 0, 1000);
+	test_annotation(s->t, LOADER, MAIN, 0, 100);
+	test_op(s->t, "aten::stack", MAIN, 20, 30); /* within the loader: data */
+	test_op(s->t, "aten::mm", MAIN, 100, 100);
+	test_annotation(s->t, "gloo:all_reduce", MAIN, 110, 20);
+	test_op(s->t, ENGINE, MAIN, 300, 50);
+	test_op(s->t, "aten::mm", MAIN, 310, 10);
+	test_op(s->t, ENGINE, BACKWARD, 340, 5); /* while the main thread works, too */
+	test_op(s->t, ENGINE, BACKWARD, 400, 130);
+	test_annotation(s->t, "Optimizer.step#SGD.step", MAIN, 500, 80);
+	test_op(s->t, "aten::add_", MAIN, 510, 20);
+
+	struct tscope_timeline *timeline = build(s);
+	assert_null(timeline->budgets);
+	for (int line = 0; line < HOST_LINE_COUNT; line++)
+		assert_int_equal(timeline->host_budgets[0].line_ns[line], expected[line]);
+	assert_int_equal(tscope_timeline_budget(timeline, 0, 0, TSCOPE_BUDGET_COMPUTE), 0);
+}
+
+/* The second implementation: definitions only, one instant after the other. */
+
+static bool covers(const struct tscope_trace *trace, uint32_t row, int64_t t_ns)
+{
+	return trace->spans.start_ns[row] <= t_ns && t_ns < tsi_span_end(trace, row);
+}
+
+static bool runs(const struct tscope_trace *trace, const struct device *device, uint8_t first_class,
+		 uint8_t last_class, int64_t t_ns)
+{
+	for (uint32_t i = 0; i < device->row_count; i++) {
+		uint8_t span_class = trace->spans.span_class[device->rows[i]];
+		if (span_class >= first_class && span_class <= last_class &&
+		    covers(trace, device->rows[i], t_ns))
+			return true;
+	}
+	return false;
+}
+
+/* What the thread is inside of, innermost first; LINE_COUNT: nothing that is a wait. */
+static enum tscope_budget_line wait_at(const struct tscope_trace *trace, uint32_t track_index,
+				       int64_t t_ns)
+{
+	enum tscope_budget_line line = TSCOPE_BUDGET_LINE_COUNT;
+	const struct track *track = &trace->tracks[track_index];
+
+	for (uint32_t row = track->first; row < track->first + track->count; row++) {
+		if (!covers(trace, row, t_ns))
+			continue;
+		if (tsi_str_is(tsi_span_name(trace, row), LOADER))
+			line = TSCOPE_BUDGET_DATA_STALL;
+		if (tsi_str_is(tsi_span_name(trace, row), "cudaStreamSynchronize"))
+			line = TSCOPE_BUDGET_SYNC_STALL;
+	}
+	return line;
+}
+
+static enum tscope_budget_line idle_line_at(const struct tscope_timeline *timeline,
+					    const struct device *device, int64_t t_ns)
+{
+	const struct tscope_trace *trace = timeline->trace;
+	uint32_t next = 0; /* device->rows are in order */
+
+	while (next < device->row_count && trace->spans.start_ns[device->rows[next]] <= t_ns)
+		next++;
+	if (next == device->row_count)
+		return TSCOPE_BUDGET_UNATTRIBUTED;
+	uint32_t call = tsi_device_event(trace, device->rows[next])->call;
+	if (call == NO_ROW)
+		return TSCOPE_BUDGET_UNATTRIBUTED;
+	if (t_ns >= trace->spans.start_ns[call])
+		return TSCOPE_BUDGET_DEVICE_GAP;
+	enum tscope_budget_line line = wait_at(trace, tsi_trace_track_of(trace, call), t_ns);
+	if (line == TSCOPE_BUDGET_LINE_COUNT)
+		line = wait_at(trace, timeline->main_track, t_ns);
+	return line == TSCOPE_BUDGET_LINE_COUNT ? TSCOPE_BUDGET_LAUNCH_STALL : line;
+}
+
+static enum tscope_budget_line line_at(const struct tscope_timeline *timeline,
+				       const struct device *device, int64_t t_ns)
+{
+	const struct tscope_trace *trace = timeline->trace;
+
+	if (runs(trace, device, TSCOPE_SPAN_KERNEL, TSCOPE_SPAN_KERNEL, t_ns))
+		return TSCOPE_BUDGET_COMPUTE;
+	if (runs(trace, device, TSCOPE_SPAN_COMM, TSCOPE_SPAN_COMM, t_ns))
+		return TSCOPE_BUDGET_EXPOSED_COMM;
+	if (runs(trace, device, TSCOPE_SPAN_MEMCPY, TSCOPE_SPAN_MEMSET, t_ns))
+		return TSCOPE_BUDGET_EXPOSED_COPY;
+	return idle_line_at(timeline, device, t_ns);
+}
+
+static void assert_agrees(const struct tscope_timeline *timeline, uint32_t step, uint32_t device)
+{
+	const struct tscope_step *window = &timeline->steps[step];
+	const struct budget *budget = tsi_timeline_budget(timeline, step, device);
+	int64_t line_ns[TSCOPE_BUDGET_LINE_COUNT] = { 0 };
+	int64_t phases_ns = 0, sum_ns = 0;
+
+	for (int64_t t = window->start_ns; t < window->start_ns + window->wall_ns; t++)
+		line_ns[line_at(timeline, &timeline->trace->devices[device], t)]++;
+	for (int line = 0; line < TSCOPE_BUDGET_LINE_COUNT; line++) {
+		assert_int_equal(budget->line_ns[line], line_ns[line]);
+		sum_ns += budget->line_ns[line];
+	}
+	assert_int_equal(sum_ns, window->wall_ns);
+	for (int phase = 0; phase < PHASE_COUNT; phase++)
+		phases_ns += budget->compute_phase_ns[phase];
+	assert_int_equal(phases_ns, budget->line_ns[TSCOPE_BUDGET_COMPUTE]);
+}
+
+enum { ROUNDS = 400, CLOCK_NS = 600, LAUNCHES = 24, WAITS = 6 };
+
+static int64_t random_below(uint32_t *seed, uint32_t limit)
+{
+	*seed = *seed * 1664525U + 1013904223U;
+	return (*seed >> 8) % limit;
+}
+
+static void add_random_work(struct test_trace *t, uint32_t *seed)
+{
+	for (uint64_t i = 1; i <= LAUNCHES; i++) {
+		int device = (int)random_below(seed, 2);
+		int64_t stream = 7 + random_below(seed, 2);
+		int64_t start_ns = 1 + random_below(seed, CLOCK_NS);
+		int64_t dur_ns = random_below(seed, 20);
+		/* Mostly before its kernel, sometimes after, sometimes not recorded. */
+		int64_t launch_ns = start_ns + 5 - random_below(seed, 120);
+		uint64_t correlation = random_below(seed, 8) ? i : 0;
+
+		if (correlation)
+			test_call(t, "cudaLaunchKernel", MAIN + random_below(seed, 2),
+				  launch_ns > 0 ? launch_ns : 1, 3, correlation);
+		switch (random_below(seed, 4)) {
+		case 0:
+			test_kernel(t, NCCL, device, stream, start_ns, dur_ns, correlation);
+			break;
+		case 1:
+			test_memcpy(t, "Memcpy DtoD (Device -> Device)", device, stream, start_ns,
+				    dur_ns, correlation, 8);
+			break;
+		default:
+			test_kernel(t, "gemm", device, stream, start_ns, dur_ns, correlation);
+		}
+	}
+}
+
+static struct tscope_trace *random_trace(uint32_t *seed)
+{
+	struct test_trace *t = test_trace_new();
+	int64_t start_ns = 1;
+
+	for (int i = 0; i < 4; i++) {
+		char name[32];
+		int64_t dur_ns = 50 + random_below(seed, 100);
+		snprintf(name, sizeof(name), "ProfilerStep#%d", i);
+		test_annotation(t, name, MAIN, start_ns, dur_ns);
+		start_ns += dur_ns + random_below(seed, 2) * random_below(seed, 30);
+	}
+	for (int i = 0; i < WAITS; i++) {
+		int64_t wait_ns = 1 + random_below(seed, CLOCK_NS);
+		int64_t tid = MAIN + random_below(seed, 2);
+		if (random_below(seed, 2))
+			test_annotation(t, LOADER, tid, wait_ns, random_below(seed, 80));
+		else
+			test_call(t, "cudaStreamSynchronize", tid, wait_ns, random_below(seed, 80),
+				  0);
+	}
+	add_random_work(t, seed);
+	return test_trace_finish(t);
+}
+
+static void random_traces_agree_with_every_instant(void **state)
+{
+	(void)state;
+	uint32_t seed = 3;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		struct tscope_trace *trace = random_trace(&seed);
+		struct tscope_timeline *timeline;
+		assert_int_equal(tscope_timeline_build(&timeline, trace, NULL, NULL), TSCOPE_OK);
+		assert_int_equal(timeline->step_count, 4);
+		for (uint32_t step = 0; step < timeline->step_count; step++)
+			for (uint32_t device = 0; device < trace->device_count; device++)
+				assert_agrees(timeline, step, device);
+		tscope_timeline_free(timeline);
+		tscope_trace_free(trace);
+	}
+}
+
+static void too_many_budgets_are_refused(void **state)
+{
+	struct setup *s = *state;
+	enum { SIDE = 2049 }; /* squared more than 2^22 */
+	struct tscope_error err = { 0 };
+
+	for (int i = 0; i < SIDE; i++) {
+		test_annotation(s->t, "ProfilerStep#1", MAIN, 10 * i, 10);
+		test_kernel(s->t, "gemm", i, 7, 10 * i, 5, 0);
+	}
+	s->trace = test_trace_finish(s->t);
+	assert_int_equal(tscope_timeline_build(&s->timeline, s->trace, NULL, &err), TSCOPE_E_LIMIT);
+	assert_string_equal(err.message, "more than 4194304 budgets: 2049 steps on 2049 devices; "
+					 "narrow the range of steps");
+}
+
+static void assert_allocations_may_fail(const struct tscope_trace *trace)
+{
+	struct tscope_timeline *timeline = NULL;
+	struct tscope_error err = { 0 };
+	size_t n = 1;
+
+	for (;; n++) {
+		fail_alloc_at(n);
+		enum tscope_status status = tscope_timeline_build(&timeline, trace, NULL, &err);
+		if (!fail_alloc_stop())
+			break;
+		assert_int_equal(status, TSCOPE_E_NOMEM);
+		assert_string_equal(err.message, "out of memory");
+	}
+	assert_true(n > 8);
+	tscope_timeline_free(timeline);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+	struct setup *s = *state;
+	uint32_t seed = 11;
+
+	s->trace = random_trace(&seed);
+	assert_allocations_may_fail(s->trace);
+	tscope_trace_free(s->trace);
+
+	test_op(s->t, "aten::mm", MAIN, 10, 20);
+	test_op(s->t, ENGINE, BACKWARD, 40, 20);
+	s->trace = test_trace_finish(s->t);
+	assert_allocations_may_fail(s->trace);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		TEST(work_that_runs_has_its_line),
+		TEST(idle_time_follows_the_next_launch),
+		TEST(what_the_launching_thread_waits_for_comes_before_the_main_thread),
+		cmocka_unit_test(a_copy_that_blocks_is_a_synchronisation),
+		TEST(a_gap_across_steps_is_judged_by_the_later_event),
+		TEST(compute_divides_over_the_phases_of_its_launches),
+		TEST(without_devices_the_main_thread_tells),
+		cmocka_unit_test(random_traces_agree_with_every_instant),
+		TEST(too_many_budgets_are_refused),
+		TEST(every_allocation_may_fail),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
