@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Kernels, communication included, over all devices and the whole trace: by
+ * name with the spread of their durations, by kind, and what can be told of
+ * how well they use the device.
+ */
+#include "analyze/facts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyze/kernel_kind.h"
+#include "analyze/quantile.h"
+#include "analyze/reliability.h"
+#include "analyze/sum.h"
+#include "base/array.h"
+#include "base/sort.h"
+
+enum { SHORT_NS = 10000 }; /* below, launching costs about as much as the kernel does */
+
+enum fact {
+	COUNT,
+	TOTAL_NS,
+	NAME_COUNT,
+	SHORT_COUNT,
+	SHORT_RATIO,
+	SMALL_GRID_COUNT,
+	SMALL_GRID_NS,
+	TENSOR_CORE_NS,
+	TENSOR_CORE_UNKNOWN_NS,
+	SM_EFFICIENCY_RATIO,
+	OCCUPANCY_PCT,
+};
+
+static const struct tscope_fact_def facts[] = {
+	[COUNT] = { "count", TSCOPE_UNIT_COUNT, "kernels" },
+	[TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "sum of their durations" },
+	[NAME_COUNT] = { "name_count", TSCOPE_UNIT_COUNT, "different kernels" },
+	[SHORT_COUNT] = { "short_count", TSCOPE_UNIT_COUNT, "kernels shorter than 10 µs" },
+	[SHORT_RATIO] = { "short_ratio", TSCOPE_UNIT_RATIO, "of all kernels" },
+	[SMALL_GRID_COUNT] = { "small_grid_count", TSCOPE_UNIT_COUNT,
+			       "kernels with fewer blocks than the device has multiprocessors" },
+	[SMALL_GRID_NS] = { "small_grid_ns", TSCOPE_UNIT_NS, "sum of their durations" },
+	[TENSOR_CORE_NS] = { "tensor_core_ns", TSCOPE_UNIT_NS,
+			     "kernels whose names say that they use tensor or matrix cores" },
+	[TENSOR_CORE_UNKNOWN_NS] = { "tensor_core_unknown_ns", TSCOPE_UNIT_NS,
+				     "kernels that may use them: the name does not say" },
+	[SM_EFFICIENCY_RATIO] = { "sm_efficiency_ratio", TSCOPE_UNIT_RATIO,
+				  "multiprocessors with work, over the devices' span: at most "
+				  "this" },
+	[OCCUPANCY_PCT] = { "occupancy_pct", TSCOPE_UNIT_NUMBER,
+			    "estimated achieved occupancy in %, weighted by duration" },
+};
+
+enum table { BY_NAME, BY_KIND };
+
+enum name_column {
+	NAME,
+	NAME_KIND,
+	NAME_KERNEL_COUNT,
+	NAME_TOTAL_NS,
+	NAME_SHARE_RATIO,
+	NAME_MEAN_NS,
+	NAME_P50_NS,
+	NAME_P95_NS,
+	NAME_MIN_NS,
+	NAME_MAX_NS,
+	NAME_BLOCKS_PER_SM,
+	NAME_OCCUPANCY_PCT,
+	NAME_SMALL_GRID_COUNT,
+};
+
+static const struct tscope_fact_def name_columns[] = {
+	[NAME] = { "name", TSCOPE_UNIT_TEXT, "of the kernel" },
+	[NAME_KIND] = { "kind", TSCOPE_UNIT_TEXT,
+			"what it computes, by its operators, else its name" },
+	[NAME_KERNEL_COUNT] = { "count", TSCOPE_UNIT_COUNT, "kernels" },
+	[NAME_TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "sum of their durations" },
+	[NAME_SHARE_RATIO] = { "share_ratio", TSCOPE_UNIT_RATIO, "of the total of all kernels" },
+	[NAME_MEAN_NS] = { "mean_ns", TSCOPE_UNIT_NS, "mean duration" },
+	[NAME_P50_NS] = { "p50_ns", TSCOPE_UNIT_NS, "median duration" },
+	[NAME_P95_NS] = { "p95_ns", TSCOPE_UNIT_NS, "95th percentile of the durations" },
+	[NAME_MIN_NS] = { "min_ns", TSCOPE_UNIT_NS, "shortest" },
+	[NAME_MAX_NS] = { "max_ns", TSCOPE_UNIT_NS, "longest" },
+	[NAME_BLOCKS_PER_SM] = { "blocks_per_sm", TSCOPE_UNIT_NUMBER,
+				 "blocks ÷ multiprocessors, weighted by duration" },
+	[NAME_OCCUPANCY_PCT] = { "occupancy_pct", TSCOPE_UNIT_NUMBER,
+				 "estimated achieved occupancy in %, weighted by duration" },
+	[NAME_SMALL_GRID_COUNT] = { "small_grid_count", TSCOPE_UNIT_COUNT,
+				    "with fewer blocks than multiprocessors" },
+};
+
+enum kind_column { KIND, KIND_NAME_COUNT, KIND_KERNEL_COUNT, KIND_TOTAL_NS, KIND_SHARE_RATIO };
+
+static const struct tscope_fact_def kind_columns[] = {
+	[KIND] = { "kind", TSCOPE_UNIT_TEXT, "what the kernels compute" },
+	[KIND_NAME_COUNT] = { "name_count", TSCOPE_UNIT_COUNT, "different kernels" },
+	[KIND_KERNEL_COUNT] = { "count", TSCOPE_UNIT_COUNT, "kernels" },
+	[KIND_TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "sum of their durations" },
+	[KIND_SHARE_RATIO] = { "share_ratio", TSCOPE_UNIT_RATIO, "of the total of all kernels" },
+};
+
+static const struct tscope_table_def tables[] = {
+	[BY_NAME] = { "by_name", name_columns, TSI_COUNT_OF(name_columns), "kernels by name" },
+	[BY_KIND] = { "by_kind", kind_columns, TSI_COUNT_OF(kind_columns),
+		      "kernels by what they compute" },
+};
+
+/* A mean of something that only some kernels say, weighted by their durations. */
+struct weighted {
+	double sum;
+	double weight_ns;
+};
+
+/* What is known of the kernels of one name; the durations stand apart. */
+struct kernel {
+	bool is_comm;
+	int64_t small_grid_count;
+	struct weighted blocks_per_sm, occupancy_pct;
+	/*
+	 * The kind of most of the time, as the launching operators see it: what
+	 * is ahead in a vote in which other kinds take back its nanoseconds.
+	 */
+	uint8_t op_kind;
+	int64_t op_kind_lead_ns;
+};
+
+struct work {
+	const struct tscope_trace *trace;
+	struct kernel *kernels;  /* by name id */
+	uint8_t *kind_of_op;     /* by name id: kind + 1; 0: not asked yet */
+	struct sort_pair *items; /* of each kernel: key name id, value duration */
+	struct sort_pair *scratch;
+	int64_t *durations; /* of one name */
+	size_t count;
+	int64_t total_ns, short_count, small_grid_count, small_grid_ns;
+	double used_sm_ns; /* sum of min(blocks per SM, 1) × duration */
+	bool knows_grid;
+	struct weighted occupancy_pct;
+	int64_t tensor_core_ns, tensor_core_unknown_ns;
+	struct {
+		int64_t name_count, count, total_ns;
+	} kinds[KERNEL_KIND_COUNT];
+};
+
+static void weigh(struct weighted *mean, float number, int64_t dur_ns)
+{
+	if (!isfinite(number))
+		return;
+	mean->sum += (double)number * (double)dur_ns;
+	mean->weight_ns += (double)dur_ns;
+}
+
+static struct tscope_value weighted_value(const struct weighted *mean)
+{
+	return tsi_real(mean->sum / mean->weight_ns); /* 0 ÷ 0: absent */
+}
+
+static void work_deinit(struct work *work)
+{
+	free(work->kernels);
+	free(work->kind_of_op);
+	free(work->items);
+	free(work->scratch);
+	free(work->durations);
+}
+
+static bool is_kernel(const struct tscope_trace *trace, uint32_t row)
+{
+	return trace->spans.span_class[row] == TSCOPE_SPAN_KERNEL ||
+	       trace->spans.span_class[row] == TSCOPE_SPAN_COMM;
+}
+
+static enum tscope_status work_init(struct work *work, const struct tscope_trace *trace,
+				    struct tscope_error *err)
+{
+	size_t names = trace->names.count, limit = 0;
+
+	*work = (struct work){ .trace = trace };
+	for (uint32_t i = 0; i < trace->device_count; i++)
+		limit += trace->devices[i].row_count;
+	if (tsi_array_new(&work->kernels, names, sizeof(*work->kernels), err) != TSCOPE_OK ||
+	    tsi_array_new(&work->kind_of_op, names, sizeof(*work->kind_of_op), err) != TSCOPE_OK ||
+	    tsi_array_new(&work->items, limit, sizeof(*work->items), err) != TSCOPE_OK ||
+	    tsi_array_new(&work->scratch, limit, sizeof(*work->scratch), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	return tsi_array_new(&work->durations, limit, sizeof(*work->durations), err);
+}
+
+/* Blocks of the grid ÷ multiprocessors of the device, or NAN. */
+static float blocks_per_sm(const struct tscope_trace *trace, uint32_t device,
+			   const struct device_event *event)
+{
+	if (isfinite(event->blocks_per_sm) || event->grid_blocks == 0)
+		return event->blocks_per_sm;
+	uint32_t properties = trace->devices[device].properties;
+	if (properties == NO_ROW || trace->device_properties[properties].sm_count <= 0)
+		return NAN;
+	return (float)event->grid_blocks / (float)trace->device_properties[properties].sm_count;
+}
+
+static enum kernel_kind kind_by_op(struct work *work, uint32_t op)
+{
+	if (op == NO_ROW)
+		return KERNEL_OTHER;
+	uint8_t *known = &work->kind_of_op[work->trace->spans.name[op]];
+	if (*known == 0)
+		*known = (uint8_t)(tsi_kernel_kind_of_op(tsi_span_name(work->trace, op)) + 1);
+	return *known - 1;
+}
+
+static void vote(struct kernel *kernel, enum kernel_kind kind, int64_t dur_ns)
+{
+	if (kernel->op_kind == kind) {
+		tsi_sum(&kernel->op_kind_lead_ns, dur_ns);
+	} else if (kernel->op_kind_lead_ns > dur_ns) {
+		kernel->op_kind_lead_ns -= dur_ns;
+	} else {
+		kernel->op_kind_lead_ns = dur_ns - kernel->op_kind_lead_ns;
+		kernel->op_kind = (uint8_t)kind;
+	}
+}
+
+static void add_grid(struct work *work, struct kernel *kernel, float blocks, int64_t dur_ns)
+{
+	if (!isfinite(blocks))
+		return;
+	work->knows_grid = true;
+	work->used_sm_ns += fmin((double)blocks, 1) * (double)dur_ns;
+	weigh(&kernel->blocks_per_sm, blocks, dur_ns);
+	if (blocks < 1) {
+		kernel->small_grid_count++;
+		work->small_grid_count++;
+		tsi_sum(&work->small_grid_ns, dur_ns);
+	}
+}
+
+static void add_kernel(struct work *work, uint32_t device, uint32_t row)
+{
+	const struct spans *spans = &work->trace->spans;
+	const struct device_event *event = tsi_device_event(work->trace, row);
+	struct kernel *kernel = &work->kernels[spans->name[row]];
+	int64_t dur_ns = spans->dur_ns[row];
+
+	work->items[work->count++] =
+		(struct sort_pair){ .key = (uint64_t)dur_ns, .value = spans->name[row] };
+	tsi_sum(&work->total_ns, dur_ns);
+	work->short_count += dur_ns < SHORT_NS;
+	kernel->is_comm |= spans->span_class[row] == TSCOPE_SPAN_COMM;
+	vote(kernel, kind_by_op(work, event->op), dur_ns);
+	add_grid(work, kernel, blocks_per_sm(work->trace, device, event), dur_ns);
+	weigh(&kernel->occupancy_pct, event->occupancy_pct, dur_ns);
+	weigh(&work->occupancy_pct, event->occupancy_pct, dur_ns);
+}
+
+/* Looks at every kernel; afterwards the durations stand together by name, each name's in order. */
+static void collect(struct work *work)
+{
+	const struct tscope_trace *trace = work->trace;
+
+	for (uint32_t device = 0; device < trace->device_count; device++) {
+		for (uint32_t i = 0; i < trace->devices[device].row_count; i++) {
+			uint32_t row = trace->devices[device].rows[i];
+			if (is_kernel(trace, row))
+				add_kernel(work, device, row);
+		}
+	}
+	tsi_sort_pairs(work->items, work->scratch, work->count);
+	for (size_t i = 0; i < work->count; i++) {
+		struct sort_pair item = work->items[i];
+		work->items[i] = (struct sort_pair){ .key = item.value, .value = item.key };
+	}
+	tsi_sort_pairs(work->items, work->scratch, work->count);
+}
+
+static enum kernel_kind kind_of(const struct kernel *kernel, struct str name)
+{
+	if (kernel->is_comm)
+		return KERNEL_COMM;
+	return kernel->op_kind != KERNEL_OTHER ? kernel->op_kind : tsi_kernel_kind_of_name(name);
+}
+
+static void add_to_kind(struct work *work, enum kernel_kind kind, struct str name, int64_t count,
+			int64_t total_ns)
+{
+	work->kinds[kind].name_count++;
+	work->kinds[kind].count += count;
+	tsi_sum(&work->kinds[kind].total_ns, total_ns);
+	switch (tsi_tensor_core_use(kind, name)) {
+	case TENSOR_CORES_USED:
+		tsi_sum(&work->tensor_core_ns, total_ns);
+		break;
+	case TENSOR_CORES_UNKNOWN:
+		tsi_sum(&work->tensor_core_unknown_ns, total_ns);
+		break;
+	case TENSOR_CORES_NOT_USED:
+		break;
+	}
+}
+
+/* Fills the row of the kernels whose durations stand in work->durations. */
+static void fill_name(struct work *work, uint32_t name, size_t count, struct tscope_value *cells)
+{
+	const struct kernel *kernel = &work->kernels[name];
+	struct str text = tsi_intern_text(&work->trace->names, name);
+	enum kernel_kind kind = kind_of(kernel, text);
+	int64_t total_ns = 0;
+
+	for (size_t i = 0; i < count; i++)
+		tsi_sum(&total_ns, work->durations[i]);
+	add_to_kind(work, kind, text, (int64_t)count, total_ns);
+
+	cells[NAME] = tsi_text(text.data);
+	cells[NAME_KIND] = tsi_text(tsi_kernel_kind_name(kind));
+	cells[NAME_KERNEL_COUNT] = tsi_int((int64_t)count);
+	cells[NAME_TOTAL_NS] = tsi_int(total_ns);
+	cells[NAME_SHARE_RATIO] = tsi_ratio(total_ns, work->total_ns);
+	cells[NAME_MEAN_NS] = tsi_mean(total_ns, (int64_t)count);
+	cells[NAME_P50_NS] = tsi_int(tsi_quantile_ns(work->durations, count, 50));
+	cells[NAME_P95_NS] = tsi_int(tsi_quantile_ns(work->durations, count, 95));
+	cells[NAME_MIN_NS] = tsi_int(work->durations[0]);
+	cells[NAME_MAX_NS] = tsi_int(work->durations[count - 1]);
+	cells[NAME_BLOCKS_PER_SM] = weighted_value(&kernel->blocks_per_sm);
+	cells[NAME_OCCUPANCY_PCT] = weighted_value(&kernel->occupancy_pct);
+	if (kernel->blocks_per_sm.weight_ns > 0)
+		cells[NAME_SMALL_GRID_COUNT] = tsi_int(kernel->small_grid_count);
+}
+
+static enum tscope_status add_names(struct work *work, struct fact_sheet *out,
+				    struct tscope_error *err)
+{
+	struct tscope_value *cells;
+	int64_t name_count = 0;
+
+	for (size_t first = 0, end; first < work->count; first = end) {
+		uint32_t name = (uint32_t)work->items[first].key;
+		for (end = first; end < work->count && work->items[end].key == name; end++)
+			work->durations[end - first] = (int64_t)work->items[end].value;
+		if (tsi_table_add(out, BY_NAME, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		fill_name(work, name, end - first, cells);
+		name_count++;
+	}
+	tsi_fact_int(out, NAME_COUNT, name_count);
+	return tsi_table_sort(out, BY_NAME, NAME_TOTAL_NS, NAME, err);
+}
+
+static enum tscope_status add_kinds(const struct work *work, struct fact_sheet *out,
+				    struct tscope_error *err)
+{
+	struct tscope_value *cells;
+
+	for (int kind = 0; kind < KERNEL_KIND_COUNT; kind++) {
+		if (work->kinds[kind].count == 0)
+			continue;
+		if (tsi_table_add(out, BY_KIND, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		cells[KIND] = tsi_text(tsi_kernel_kind_name((enum kernel_kind)kind));
+		cells[KIND_NAME_COUNT] = tsi_int(work->kinds[kind].name_count);
+		cells[KIND_KERNEL_COUNT] = tsi_int(work->kinds[kind].count);
+		cells[KIND_TOTAL_NS] = tsi_int(work->kinds[kind].total_ns);
+		cells[KIND_SHARE_RATIO] = tsi_ratio(work->kinds[kind].total_ns, work->total_ns);
+	}
+	return tsi_table_sort(out, BY_KIND, KIND_TOTAL_NS, KIND, err);
+}
+
+static double span_of_devices(const struct analysis_scope *scope)
+{
+	double span_ns = 0;
+
+	for (uint32_t i = 0; i < scope->trace->device_count; i++)
+		span_ns += (double)(scope->timeline->activity[i].span_end_ns -
+				    scope->timeline->activity[i].span_start_ns);
+	return span_ns;
+}
+
+static void set_facts(const struct work *work, const struct analysis_scope *scope,
+		      struct fact_sheet *out)
+{
+	int64_t count = (int64_t)work->count;
+
+	tsi_fact_int(out, COUNT, count);
+	tsi_fact_int(out, TOTAL_NS, work->total_ns);
+	tsi_fact_int(out, SHORT_COUNT, work->short_count);
+	tsi_fact_ratio(out, SHORT_RATIO, work->short_count, count);
+	tsi_fact_int(out, TENSOR_CORE_NS, work->tensor_core_ns);
+	tsi_fact_int(out, TENSOR_CORE_UNKNOWN_NS, work->tensor_core_unknown_ns);
+	tsi_fact_real(out, OCCUPANCY_PCT, work->occupancy_pct.sum / work->occupancy_pct.weight_ns);
+	if (work->knows_grid) {
+		tsi_fact_int(out, SMALL_GRID_COUNT, work->small_grid_count);
+		tsi_fact_int(out, SMALL_GRID_NS, work->small_grid_ns);
+		/* Kernels of several streams may run at once: their sum is no more than all. */
+		tsi_fact_real(out, SM_EFFICIENCY_RATIO,
+			      fmin(work->used_sm_ns / span_of_devices(scope), 1));
+	}
+	tsi_judge_device_time(work->trace, out);
+}
+
+static enum tscope_status run(const struct analysis_scope *scope, struct fact_sheet *out,
+			      struct tscope_error *err)
+{
+	struct work work;
+	enum tscope_status status = work_init(&work, scope->trace, err);
+
+	if (status == TSCOPE_OK) {
+		collect(&work);
+		status = add_names(&work, out, err);
+	}
+	if (status == TSCOPE_OK)
+		status = add_kinds(&work, out, err);
+	if (status == TSCOPE_OK)
+		set_facts(&work, scope, out);
+	work_deinit(&work);
+	return status;
+}
+
+const struct analyzer tsi_analyzer_kernels = {
+	.def = {
+		.id = "kernels",
+		.summary = "kernels by name and by what they compute",
+		.facts = facts,
+		.fact_count = TSI_COUNT_OF(facts),
+		.tables = tables,
+		.table_count = TSI_COUNT_OF(tables),
+	},
+	.run = run,
+};

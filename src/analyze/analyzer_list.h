@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Every analyzer, in the order of the report. No include guard: it is included twice. */
+ANALYZER(integrity)
+ANALYZER(steps)
+ANALYZER(step_time)
+ANALYZER(budget)
+ANALYZER(device_busy)
+ANALYZER(overlap)
+ANALYZER(kernels)
+ANALYZER(operators)
+ANALYZER(launches)
+ANALYZER(copies)
+ANALYZER(collectives)
+ANALYZER(spans)
+ANALYZER(python)

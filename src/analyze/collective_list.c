@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Finds the collectives of a trace and the size of each. A kernel's size is in
+ * its metadata; of a kernel that runs a coalesced group it is in the records
+ * before its launch that launched nothing themselves.
+ */
+#include "analyze/collective_list.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyze/collective_kind.h"
+#include "analyze/device_rows.h"
+#include "base/array.h"
+#include "base/ckd.h"
+#include "model/classify.h"
+
+struct finder {
+	const struct tscope_trace *trace;
+	struct collective_list *list;
+	bool *op_launched;   /* by cpu_op: a comm kernel */
+	bool *call_launched; /* by call: a comm kernel */
+	bool *op_listed;     /* by cpu_op: one of its kernels is in the list */
+	bool *call_listed;   /* by call: its coalesced group is in the list */
+	bool *is_host_name;  /* by name id: a collective of a backend without kernels */
+	bool has_host_names;
+	struct comm_name *names; /* by name id */
+};
+
+void tsi_collective_list_deinit(struct collective_list *list)
+{
+	free(list->runs);
+	*list = (struct collective_list){ 0 };
+}
+
+static void finder_deinit(struct finder *finder)
+{
+	free(finder->op_launched);
+	free(finder->call_launched);
+	free(finder->op_listed);
+	free(finder->call_listed);
+	free(finder->is_host_name);
+	free(finder->names);
+}
+
+static enum tscope_status finder_init(struct finder *finder, struct tscope_error *err)
+{
+	const struct tscope_trace *trace = finder->trace;
+
+	if (tsi_array_new(&finder->op_launched, trace->cpu_op_count, sizeof(bool), err) !=
+		    TSCOPE_OK ||
+	    tsi_array_new(&finder->call_launched, trace->call_count, sizeof(bool), err) !=
+		    TSCOPE_OK ||
+	    tsi_array_new(&finder->op_listed, trace->cpu_op_count, sizeof(bool), err) !=
+		    TSCOPE_OK ||
+	    tsi_array_new(&finder->call_listed, trace->call_count, sizeof(bool), err) !=
+		    TSCOPE_OK ||
+	    tsi_array_new(&finder->is_host_name, trace->names.count, sizeof(bool), err) !=
+		    TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	return tsi_array_new(&finder->names, trace->names.count, sizeof(*finder->names), err);
+}
+
+/* Length of the prefix that backends without kernels give their spans, 0 without. */
+static size_t kernelless_prefix(struct str name)
+{
+	static const struct str prefixes[] = { { "gloo:", 5 }, { "mpi:", 4 } };
+
+	for (size_t i = 0; i < TSI_COUNT_OF(prefixes); i++)
+		if (tsi_str_has_prefix(name, prefixes[i]))
+			return prefixes[i].length;
+	return 0;
+}
+
+static enum collective_kind kind_of_host_name(struct str name)
+{
+	size_t prefix = kernelless_prefix(name);
+
+	return tsi_classify_collective((struct str){ name.data + prefix, name.length - prefix });
+}
+
+/* Looks at everything once, so that afterwards each run can be judged alone. */
+static void look_round(struct finder *finder)
+{
+	const struct tscope_trace *trace = finder->trace;
+
+	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++) {
+		if (trace->spans.span_class[row] != TSCOPE_SPAN_COMM)
+			continue;
+		const struct device_event *event = tsi_device_event(trace, row);
+		if (event->op != NO_ROW)
+			finder->op_launched[trace->spans.extra[event->op]] = true;
+		if (event->call != NO_ROW)
+			finder->call_launched[trace->spans.extra[event->call]] = true;
+	}
+	for (uint32_t id = 0; id < trace->names.count; id++) {
+		struct str name = tsi_intern_text(&trace->names, id);
+		finder->is_host_name[id] = kernelless_prefix(name) > 0;
+		finder->has_host_names |= finder->is_host_name[id];
+	}
+}
+
+static enum tscope_status append(struct finder *finder, const struct collective_run *run,
+				 struct tscope_error *err)
+{
+	struct collective_list *list = finder->list;
+
+	if (tsi_array_reserve(&list->runs, &list->capacity, list->count + 1, sizeof(*list->runs),
+			      err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	list->runs[list->count++] = *run;
+	return TSCOPE_OK;
+}
+
+static struct collective_run run_of_unknown(int64_t dur_ns)
+{
+	return (struct collective_run){
+		.group_size = NO_NUMBER,
+		.bytes = NO_NUMBER,
+		.bus_bytes = NAN,
+		.algorithm = "",
+		.protocol = "",
+		.dur_ns = dur_ns,
+	};
+}
+
+/* Takes over what a metadata record says; sizes of several records add up. */
+static void add_record(struct collective_run *run, const struct collective *record)
+{
+	int64_t bytes = tsi_collective_bytes(record);
+
+	if (run->kind == COLLECTIVE_UNKNOWN)
+		run->kind = record->kind;
+	run->dtype = record->dtype;
+	run->group_name = record->group_name;
+	run->group_desc = record->group_desc;
+	run->group_size = record->group_size;
+	if (bytes == NO_NUMBER)
+		return;
+	double bus_bytes = (double)bytes * tsi_collective_bus_factor(record);
+	if (run->bytes == NO_NUMBER) {
+		run->bytes = bytes;
+		run->bus_bytes = bus_bytes;
+	} else if (!tsi_ckd_add(&run->bytes, run->bytes, bytes)) {
+		run->bus_bytes += bus_bytes;
+	}
+}
+
+/* The record that a row is, if it is that of a collective which moves data; else NULL. */
+static const struct collective *record_of(const struct tscope_trace *trace, uint32_t row)
+{
+	if (trace->spans.span_class[row] != TSCOPE_SPAN_CPU_OP)
+		return NULL;
+	uint32_t index = tsi_cpu_op(trace, row)->collective;
+	if (index == NO_ROW || trace->collectives[index].is_wait)
+		return NULL;
+	return &trace->collectives[index];
+}
+
+/*
+ * Adds the records of a coalesced group: those before its launch call, on the
+ * same thread, back to the launch of the communication kernel before it. So no
+ * row is looked at twice.
+ */
+static void add_coalesced(struct finder *finder, struct collective_run *run, uint32_t call)
+{
+	const struct tscope_trace *trace = finder->trace;
+	uint32_t first = trace->tracks[tsi_trace_track_of(trace, call)].first;
+
+	for (uint32_t row = call; row-- > first;) {
+		if (trace->spans.span_class[row] == TSCOPE_SPAN_RUNTIME &&
+		    finder->call_launched[trace->spans.extra[row]])
+			return;
+		const struct collective *record = record_of(trace, row);
+		if (record && !finder->op_launched[trace->spans.extra[row]])
+			add_record(run, record);
+	}
+}
+
+/* True where the record that launched a kernel has another kernel in the list. */
+static bool is_further(struct finder *finder, const struct device_event *event)
+{
+	if (event->op == NO_ROW || !record_of(finder->trace, event->op))
+		return false;
+	bool *listed = &finder->op_listed[finder->trace->spans.extra[event->op]];
+	bool was_listed = *listed;
+	*listed = true;
+	return was_listed;
+}
+
+static enum tscope_status add_kernel(struct finder *finder, uint32_t row, struct tscope_error *err)
+{
+	const struct tscope_trace *trace = finder->trace;
+	const struct device_event *event = tsi_device_event(trace, row);
+	const struct collective *collective = tsi_collective_of(trace, row);
+	struct collective_run run = run_of_unknown(trace->spans.dur_ns[row]);
+	const struct comm_name *name = tsi_comm_name(finder->names, trace, trace->spans.name[row]);
+
+	run.is_further = is_further(finder, event);
+	run.algorithm = name->algorithm;
+	run.protocol = name->protocol;
+	if (tsi_collective_has_metadata(collective)) {
+		add_record(&run, collective);
+	} else if (event->call != NO_ROW) {
+		bool *listed = &finder->call_listed[trace->spans.extra[event->call]];
+		if (!*listed)
+			add_coalesced(finder, &run, event->call);
+		*listed = true;
+	}
+	if (run.kind == COLLECTIVE_UNKNOWN)
+		run.kind = collective->kind;
+	return append(finder, &run, err);
+}
+
+static enum tscope_status add_kernels(struct finder *finder, struct tscope_error *err)
+{
+	const struct tscope_trace *trace = finder->trace;
+
+	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++)
+		if (trace->spans.span_class[row] == TSCOPE_SPAN_COMM &&
+		    add_kernel(finder, row, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+	return TSCOPE_OK;
+}
+
+/* The host spans of backends without kernels. */
+static enum tscope_status add_host_spans(struct finder *finder, struct tscope_error *err)
+{
+	const struct tscope_trace *trace = finder->trace;
+	uint32_t end_row = finder->has_host_names ? tsi_first_device_row(trace) : 0;
+
+	for (uint32_t row = 0; row < end_row; row++) {
+		uint8_t span_class = trace->spans.span_class[row];
+		if (!finder->is_host_name[trace->spans.name[row]] ||
+		    (span_class != TSCOPE_SPAN_CPU_OP && span_class != TSCOPE_SPAN_ANNOTATION))
+			continue;
+		struct collective_run run = run_of_unknown(trace->spans.dur_ns[row]);
+		run.on_host = true;
+		run.kind = (uint8_t)kind_of_host_name(tsi_span_name(trace, row));
+		if (append(finder, &run, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+	}
+	return TSCOPE_OK;
+}
+
+/* The metadata records themselves, where there is nothing better. */
+static enum tscope_status add_records(struct finder *finder, struct tscope_error *err)
+{
+	const struct tscope_trace *trace = finder->trace;
+	uint32_t end_row = trace->collective_count ? tsi_first_device_row(trace) : 0;
+
+	for (uint32_t row = 0; row < end_row; row++) {
+		const struct collective *record = record_of(trace, row);
+		if (!record)
+			continue;
+		struct collective_run run = run_of_unknown(trace->spans.dur_ns[row]);
+		run.on_host = true;
+		add_record(&run, record);
+		if (append(finder, &run, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+	}
+	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_collective_list_fill(struct collective_list *list,
+					    const struct tscope_trace *trace,
+					    struct tscope_error *err)
+{
+	struct finder finder = { .trace = trace, .list = list };
+	enum tscope_status status = finder_init(&finder, err);
+
+	if (status == TSCOPE_OK) {
+		look_round(&finder);
+		status = add_kernels(&finder, err);
+	}
+	if (status == TSCOPE_OK)
+		status = add_host_spans(&finder, err);
+	if (status == TSCOPE_OK && list->count == 0)
+		status = add_records(&finder, err);
+	finder_deinit(&finder);
+	return status;
+}

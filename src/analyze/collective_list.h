@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_ANALYZE_COLLECTIVE_LIST_H
+#define TSCOPE_ANALYZE_COLLECTIVE_LIST_H
+
+#include "model/trace.h"
+
+/* One run of a collective: a kernel or, for backends without kernels, a span of the host. */
+struct collective_run {
+	uint8_t kind; /* enum collective_kind */
+	bool on_host;
+	bool is_further; /* one more kernel of a collective that is in the list already */
+	uint32_t dtype, group_name, group_desc; /* ids, 0: not said */
+	int64_t group_size;                     /* or NO_NUMBER */
+	int64_t bytes;                          /* S of collective_kind.h, or NO_NUMBER */
+	double bus_bytes;                       /* S × bus factor, or NAN */
+	const char *algorithm, *protocol;       /* static, "": not said */
+	int64_t dur_ns;
+};
+
+struct collective_list {
+	struct collective_run *runs;
+	size_t count, capacity;
+};
+
+void tsi_collective_list_deinit(struct collective_list *list);
+
+/*
+ * All collectives of a trace; the list must be zeroed, and is to be deinited
+ * also after a failure.
+ *
+ * Host spans count where nothing runs on the device: those that backends
+ * without kernels write ("gloo:all_reduce") always, the metadata records of
+ * other backends only in a trace without communication kernels.
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_collective_list_fill(struct collective_list *list,
+					    const struct tscope_trace *trace,
+					    struct tscope_error *err);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_ANALYZE_DEVICE_ROWS_H
+#define TSCOPE_ANALYZE_DEVICE_ROWS_H
+
+#include "model/trace.h"
+
+/*
+ * The rows of device spans stand behind all those of the host:
+ *
+ *	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++)
+ */
+static inline uint32_t tsi_first_device_row(const struct tscope_trace *trace)
+{
+	return trace->host_track_count < trace->track_count
+		       ? trace->tracks[trace->host_track_count].first
+		       : trace->spans.count;
+}
+
+#endif

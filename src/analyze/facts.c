@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The fact store: a sheet holds what one analyzer found out for one scope.
+ * Values are addressed by the indices of the analyzer's definitions, so a
+ * sheet has no names of its own. Tables are flat arrays of cells, row by row.
+ */
+#include "analyze/fact_sheet.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+enum tscope_status tsi_fact_sheet_init(struct fact_sheet *sheet,
+				       const struct tscope_analyzer_def *def,
+				       struct tscope_error *err)
+{
+	*sheet = (struct fact_sheet){ .def = def };
+	if (tsi_array_new(&sheet->facts, def->fact_count, sizeof(*sheet->facts), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	return tsi_array_new(&sheet->tables, def->table_count, sizeof(*sheet->tables), err);
+}
+
+void tsi_fact_sheet_deinit(struct fact_sheet *sheet)
+{
+	for (size_t i = 0; sheet->tables && i < sheet->def->table_count; i++)
+		free(sheet->tables[i].cells);
+	free(sheet->tables);
+	free(sheet->facts);
+	*sheet = (struct fact_sheet){ 0 };
+}
+
+static void set_fact(struct fact_sheet *sheet, size_t fact, struct tscope_value value)
+{
+	assert(fact < sheet->def->fact_count);
+	sheet->facts[fact] = value;
+}
+
+void tsi_fact_int(struct fact_sheet *sheet, size_t fact, int64_t value)
+{
+	set_fact(sheet, fact, tsi_int(value));
+}
+
+void tsi_fact_real(struct fact_sheet *sheet, size_t fact, double value)
+{
+	set_fact(sheet, fact, tsi_real(value));
+}
+
+void tsi_fact_text(struct fact_sheet *sheet, size_t fact, const char *text)
+{
+	set_fact(sheet, fact, tsi_text(text));
+}
+
+void tsi_fact_flag(struct fact_sheet *sheet, size_t fact, bool flag)
+{
+	set_fact(sheet, fact, (struct tscope_value){ .kind = TSCOPE_VALUE_FLAG, .flag = flag });
+}
+
+void tsi_fact_ratio(struct fact_sheet *sheet, size_t fact, int64_t numerator, int64_t denominator)
+{
+	set_fact(sheet, fact, tsi_ratio(numerator, denominator));
+}
+
+void tsi_fact_mean(struct fact_sheet *sheet, size_t fact, int64_t total, int64_t count)
+{
+	set_fact(sheet, fact, tsi_mean(total, count));
+}
+
+void tsi_fact_unreliable(struct fact_sheet *sheet, const char *reason)
+{
+	if (!sheet->unreliable)
+		sheet->unreliable = reason;
+}
+
+struct tscope_value tsi_real(double real)
+{
+	if (!isfinite(real))
+		return (struct tscope_value){ 0 };
+	return (struct tscope_value){ .kind = TSCOPE_VALUE_REAL, .real = real };
+}
+
+struct tscope_value tsi_ratio(int64_t numerator, int64_t denominator)
+{
+	if (denominator == 0)
+		return (struct tscope_value){ 0 };
+	return tsi_real((double)numerator / (double)denominator);
+}
+
+struct tscope_value tsi_mean(int64_t total, int64_t count)
+{
+	if (count == 0)
+		return (struct tscope_value){ 0 };
+	int64_t rest = total % count;
+	return tsi_int(total / count + (rest >= count - rest));
+}
+
+enum tscope_status tsi_table_add(struct fact_sheet *sheet, size_t table,
+				 struct tscope_value **cells, struct tscope_error *err)
+{
+	assert(table < sheet->def->table_count);
+	struct fact_table *rows = &sheet->tables[table];
+	size_t columns = sheet->def->tables[table].column_count;
+
+	if (tsi_array_reserve(&rows->cells, &rows->row_capacity, rows->row_count + 1,
+			      columns * sizeof(*rows->cells), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	*cells = &rows->cells[rows->row_count++ * columns];
+	memset(*cells, 0, columns * sizeof(**cells));
+	return TSCOPE_OK;
+}
+
+/* What a row is sorted by. */
+struct row_key {
+	int64_t number;
+	const char *text;
+	size_t row;
+};
+
+static int compare_keys(const void *left, const void *right)
+{
+	const struct row_key *a = left, *b = right;
+
+	if (a->number != b->number)
+		return a->number > b->number ? -1 : 1;
+	int order = strcmp(a->text, b->text);
+	if (order)
+		return order;
+	return a->row < b->row ? -1 : 1;
+}
+
+static struct row_key key_of_row(const struct tscope_value *cells, size_t row, size_t number_column,
+				 size_t text_column)
+{
+	const struct tscope_value *number = &cells[number_column], *text = &cells[text_column];
+
+	return (struct row_key){
+		.number = number->kind == TSCOPE_VALUE_INT ? number->integer : INT64_MIN,
+		.text = text->kind == TSCOPE_VALUE_TEXT ? text->text : "",
+		.row = row,
+	};
+}
+
+enum tscope_status tsi_table_sort(struct fact_sheet *sheet, size_t table, size_t by_column,
+				  size_t then_text_column, struct tscope_error *err)
+{
+	struct fact_table *rows = &sheet->tables[table];
+	size_t columns = sheet->def->tables[table].column_count, count = rows->row_count;
+	struct tscope_value *sorted = NULL;
+	struct row_key *keys = NULL;
+
+	assert(by_column < columns && then_text_column < columns);
+	if (tsi_array_new(&keys, count, sizeof(*keys), err) != TSCOPE_OK ||
+	    tsi_array_new(&sorted, count, columns * sizeof(*sorted), err) != TSCOPE_OK) {
+		free(keys);
+		return TSCOPE_E_NOMEM;
+	}
+	for (size_t i = 0; i < count; i++)
+		keys[i] = key_of_row(&rows->cells[i * columns], i, by_column, then_text_column);
+	if (count)
+		qsort(keys, count, sizeof(*keys), compare_keys);
+	for (size_t i = 0; i < count; i++)
+		memcpy(&sorted[i * columns], &rows->cells[keys[i].row * columns],
+		       columns * sizeof(*sorted));
+
+	free(keys);
+	free(rows->cells);
+	rows->cells = sorted;
+	rows->row_capacity = count;
+	return TSCOPE_OK;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_ANALYZE_FACTS_H
+#define TSCOPE_ANALYZE_FACTS_H
+
+#include "analyze/analyzer.h"
+
+/*
+ * The sheet that one analyzer fills for one scope: a value for each of its
+ * facts (absent until set) and rows for each of its tables. Indices are those
+ * of the analyzer's definitions.
+ */
+void tsi_fact_int(struct fact_sheet *sheet, size_t fact, int64_t value);
+void tsi_fact_real(struct fact_sheet *sheet, size_t fact, double value); /* NaN, infinity: absent */
+/* text is borrowed and outlives the analysis. */
+void tsi_fact_text(struct fact_sheet *sheet, size_t fact, const char *text);
+void tsi_fact_flag(struct fact_sheet *sheet, size_t fact, bool flag);
+
+/* numerator ÷ denominator, absent where the denominator is 0. */
+void tsi_fact_ratio(struct fact_sheet *sheet, size_t fact, int64_t numerator, int64_t denominator);
+
+/* As tsi_mean(). */
+void tsi_fact_mean(struct fact_sheet *sheet, size_t fact, int64_t total, int64_t count);
+
+/*
+ * Says why the figures of this sheet must not be believed. Static or
+ * trace-owned text. The first one stays.
+ */
+void tsi_fact_unreliable(struct fact_sheet *sheet, const char *reason);
+
+/*
+ * A new row of a table with all cells absent: an array of column_count values,
+ * valid until the next row.
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_table_add(struct fact_sheet *sheet, size_t table,
+				 struct tscope_value **cells, struct tscope_error *err);
+
+/* Values for cells. */
+static inline struct tscope_value tsi_int(int64_t integer)
+{
+	return (struct tscope_value){ .kind = TSCOPE_VALUE_INT, .integer = integer };
+}
+
+static inline struct tscope_value tsi_text(const char *text)
+{
+	return (struct tscope_value){ .kind = TSCOPE_VALUE_TEXT, .text = text };
+}
+
+struct tscope_value tsi_real(double real); /* absent unless finite */
+struct tscope_value tsi_ratio(int64_t numerator, int64_t denominator);
+/* A mean that has the unit of its total, so an integer: halves up, absent where the count is 0. */
+struct tscope_value tsi_mean(int64_t total, int64_t count);
+
+/*
+ * Orders a table's rows by an integer column, largest first; ties by a text
+ * column. Deterministic. Call it once all rows are there.
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_table_sort(struct fact_sheet *sheet, size_t table, size_t by_column,
+				  size_t then_text_column, struct tscope_error *err);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Turns facts and tables into text, through the public interface alone, so
+ * that a test shows what it expects the way a report would.
+ */
+#include "analysis_check.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum {
+	TEXT_CHARS = 8192,
+	NAME_CHARS = 64,
+};
+
+struct text {
+	char chars[TEXT_CHARS];
+	size_t length;
+};
+
+static void add(struct text *text, const char *part)
+{
+	size_t length = strlen(part);
+
+	assert_true(text->length + length < sizeof(text->chars));
+	memcpy(text->chars + text->length, part, length + 1);
+	text->length += length;
+}
+
+static void add_value(struct text *text, struct tscope_value value)
+{
+	char number[NAME_CHARS] = "-";
+
+	switch (value.kind) {
+	case TSCOPE_VALUE_ABSENT:
+		break;
+	case TSCOPE_VALUE_INT:
+		snprintf(number, sizeof(number), "%" PRId64, value.integer);
+		break;
+	case TSCOPE_VALUE_REAL:
+		snprintf(number, sizeof(number), "%.6g", value.real);
+		break;
+	case TSCOPE_VALUE_TEXT:
+		add(text, value.text);
+		return;
+	case TSCOPE_VALUE_FLAG:
+		add(text, value.flag ? "yes" : "no");
+		return;
+	}
+	add(text, number);
+}
+
+/* Takes the next name off a list, up to one of the separators; false: no more. */
+static bool next_name(const char **list, const char *separators, char name[static NAME_CHARS])
+{
+	*list += strspn(*list, " ");
+	size_t length = strcspn(*list, separators);
+	if (length == 0)
+		return false;
+	assert_true(length < NAME_CHARS);
+	memcpy(name, *list, length);
+	name[length] = '\0';
+	*list += length;
+	if (**list && **list != ' ')
+		(*list)++; /* the separator */
+	return true;
+}
+
+static size_t find_analyzer(const char *id)
+{
+	for (size_t i = 0; i < tscope_analyzer_count(); i++)
+		if (strcmp(tscope_analyzer(i)->id, id) == 0)
+			return i;
+	fail_msg("no analyzer %s", id);
+	return 0;
+}
+
+static size_t find_def(const struct tscope_fact_def *defs, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(defs[i].name, name) == 0)
+			return i;
+	fail_msg("no fact or column %s", name);
+	return 0;
+}
+
+static size_t find_table(const struct tscope_analyzer_def *def, const char *name)
+{
+	for (size_t i = 0; i < def->table_count; i++)
+		if (strcmp(def->tables[i].name, name) == 0)
+			return i;
+	fail_msg("no table %s in %s", name, def->id);
+	return 0;
+}
+
+struct analyzed *analyze(struct test_trace *t)
+{
+	struct tscope_analysis_options options = { .python = true };
+	struct tscope_error err = { 0 };
+	struct analyzed *a = calloc(1, sizeof(*a));
+
+	assert_non_null(a);
+	a->trace = test_trace_finish(t);
+	if (tscope_timeline_build(&a->timeline, a->trace, NULL, &err) != TSCOPE_OK ||
+	    tscope_analyze(&a->analysis, a->trace, a->timeline, &options, &err) != TSCOPE_OK)
+		fail_msg("%s", err.message);
+	return a;
+}
+
+void analyzed_free(struct analyzed *a)
+{
+	tscope_analysis_free(a->analysis);
+	tscope_timeline_free(a->timeline);
+	tscope_trace_free(a->trace);
+	free(a);
+}
+
+void check_device_facts(const struct analyzed *a, int device, const char *names,
+			const char *expected)
+{
+	char name[NAME_CHARS];
+	struct text text = { 0 };
+
+	assert_true(next_name(&names, ":", name));
+	size_t analyzer = find_analyzer(name);
+	const struct tscope_analyzer_def *def = tscope_analyzer(analyzer);
+	while (next_name(&names, " ", name)) {
+		size_t fact = find_def(def->facts, def->fact_count, name);
+		if (text.length)
+			add(&text, " ");
+		add_value(&text, tscope_analysis_fact(a->analysis, analyzer, fact, device));
+	}
+	assert_string_equal(text.chars, expected);
+}
+
+void check_facts(const struct analyzed *a, const char *names, const char *expected)
+{
+	check_device_facts(a, TSCOPE_WHOLE_TRACE, names, expected);
+}
+
+void check_table(const struct analyzed *a, const char *names, const char *expected)
+{
+	char name[NAME_CHARS];
+	struct text text = { 0 };
+
+	assert_true(next_name(&names, ".", name));
+	size_t analyzer = find_analyzer(name);
+	const struct tscope_analyzer_def *def = tscope_analyzer(analyzer);
+	assert_true(next_name(&names, ":", name));
+	size_t table = find_table(def, name);
+	size_t row_count =
+		tscope_analysis_row_count(a->analysis, analyzer, table, TSCOPE_WHOLE_TRACE);
+
+	for (size_t row = 0; row < row_count; row++) {
+		const char *columns = names;
+		for (bool is_first = true; next_name(&columns, " ", name); is_first = false) {
+			size_t column = find_def(def->tables[table].columns,
+						 def->tables[table].column_count, name);
+			if (!is_first)
+				add(&text, " ");
+			add_value(&text, tscope_analysis_cell(a->analysis, analyzer, table,
+							      TSCOPE_WHOLE_TRACE, row, column));
+		}
+		add(&text, "\n");
+	}
+	assert_string_equal(text.chars, expected);
+}
+
+void check_reliability(const struct analyzed *a, const char *analyzer, const char *expected)
+{
+	const char *reason = tscope_analysis_reliability(a->analysis, find_analyzer(analyzer),
+							 TSCOPE_WHOLE_TRACE);
+
+	if (expected)
+		assert_non_null(reason);
+	else
+		assert_null(reason);
+	if (expected)
+		assert_string_equal(reason, expected);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_TESTS_ANALYSIS_CHECK_H
+#define TSCOPE_TESTS_ANALYSIS_CHECK_H
+
+#include "trace_builder.h"
+
+#include <tscope/analysis.h>
+
+/*
+ * Facts and tables of a small trace against what a test expects, as text: the
+ * named facts, or the named columns of all rows, one row a line.
+ *
+ *	struct analyzed *a = analyze(t);
+ *	check_facts(a, "overlap: comm_ns overlap_ratio", "190 0.368421");
+ *	check_table(a, "kernels.by_name: name count", "gemm 2\nadd 1\n");
+ *	analyzed_free(a);
+ *
+ * Integers stand as they are, reals with six digits, flags as yes and no,
+ * what is absent as "-".
+ */
+struct analyzed {
+	struct tscope_trace *trace;
+	struct tscope_timeline *timeline;
+	struct tscope_analysis *analysis;
+};
+
+/* Builds, puts on a timeline and analyses (Python included); frees t. The test fails if that fails. */
+struct analyzed *analyze(struct test_trace *t);
+void analyzed_free(struct analyzed *a);
+
+void check_facts(const struct analyzed *a, const char *names, const char *expected);
+void check_device_facts(const struct analyzed *a, int device, const char *names,
+			const char *expected);
+void check_table(const struct analyzed *a, const char *names, const char *expected);
+
+/* expected: why the analyzer's figures of the whole trace are in doubt, or NULL. */
+void check_reliability(const struct analyzed *a, const char *analyzer, const char *expected);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* The budget as facts: sums over unmarked steps and devices, per device, and of the host. */
+#include "analysis_check.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define LINES                                                                                      \
+	"budget: wall_ns compute_ns exposed_comm_ns exposed_copy_ns data_stall_ns sync_stall_ns "  \
+	"launch_stall_ns device_gap_ns unattributed_ns"
+
+/* A launch at launch_ns and its kernel, under an operator. */
+static void launch(struct test_trace *t, int device, int64_t launch_ns, int64_t start_ns,
+		   int64_t dur_ns)
+{
+	static uint64_t correlation;
+
+	correlation++;
+	test_op(t, "aten::mm", 1, launch_ns, 2);
+	test_call(t, "cudaLaunchKernel", 1, launch_ns, 2, correlation);
+	test_kernel(t, "gemm", device, 7, start_ns, dur_ns, correlation);
+}
+
+/*
+ * Step 1 is warm-up by choice; steps 2 [100,200) and 3 [200,300) count.
+ *   device 0  step 2: launch [100,110) 10, gap [110,120) 10, compute [120,180) 60, then idle
+ *             until the launch at 205: launch [180,200) 20
+ *             step 3: launch [200,205) 5, gap [205,210) 5, compute [210,290) 80, no more: 10
+ *   device 1  step 2: launch [100,130) 30, gap [130,140) 10, compute [140,150) 10, no more: 50
+ *             step 3: 100
+ * An event of no length in step 3 keeps it from looking cut.
+ */
+static struct analyzed *analyze_two_devices(void)
+{
+	const struct tscope_timeline_options options = { .warmup = 1 };
+	struct test_trace *t = test_trace_new();
+
+	test_annotation(t, "ProfilerStep#1", 1, 0, 100);
+	test_annotation(t, "ProfilerStep#2", 1, 100, 100);
+	test_annotation(t, "ProfilerStep#3", 1, 200, 100);
+	launch(t, 0, 10, 20, 70);
+	launch(t, 0, 110, 120, 60);
+	launch(t, 0, 205, 210, 80);
+	launch(t, 1, 130, 140, 10);
+	launch(t, 0, 220, 230, 0);
+	struct analyzed *a = analyze(t);
+	tscope_analysis_free(a->analysis);
+	tscope_timeline_free(a->timeline);
+	assert_int_equal(tscope_timeline_build(&a->timeline, a->trace, &options, NULL), TSCOPE_OK);
+	assert_int_equal(tscope_analyze(&a->analysis, a->trace, a->timeline, NULL, NULL),
+			 TSCOPE_OK);
+	return a;
+}
+
+static void unmarked_steps_of_all_devices_are_summed(void **state)
+{
+	(void)state;
+	struct analyzed *a = analyze_two_devices();
+
+	/* Two steps on two devices make 400 = 150 + 65 + 25 + 160. */
+	check_facts(a, LINES, "400 150 0 0 0 0 65 25 160");
+	check_facts(a, "budget: phase.forward_ns phase.backward_ns host.data_ns", "150 0 -");
+	analyzed_free(a);
+}
+
+static void each_device_has_its_own(void **state)
+{
+	(void)state;
+	struct analyzed *a = analyze_two_devices();
+
+	check_device_facts(a, 0, LINES, "200 140 0 0 0 0 35 15 10");
+	check_device_facts(a, 1, LINES, "200 10 0 0 0 0 30 10 150");
+	check_device_facts(a, 2, LINES, "- - - - - - - - -");
+	analyzed_free(a);
+}
+
+static void of_one_device_the_figures_are_the_trace_s(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_annotation(t, "ProfilerStep#1", 1, 0, 100);
+	launch(t, 3, 10, 20, 30);
+	struct analyzed *a = analyze(t);
+	assert_int_equal(tscope_analysis_device_ordinal(a->analysis, 0), 3);
+	check_facts(a, LINES, "100 30 0 0 0 0 10 10 50");
+	check_device_facts(a, 0, LINES, "100 30 0 0 0 0 10 10 50");
+	check_device_facts(a, 1, LINES, "- - - - - - - - -");
+	analyzed_free(a);
+}
+
+static void without_devices_the_host_tells(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_annotation(t, "ProfilerStep#1", 1, 0, 100);
+	test_annotation(t, "ProfilerStep#2", 1, 100, 100);
+	test_annotation(t, "enumerate(DataLoader)#_Iter.__next__", 1, 10, 20);
+	test_op(t, "aten::mm", 1, 120, 50);
+	struct analyzed *a = analyze(t);
+	check_facts(a, LINES, "200 - - - - - - - -");
+	check_facts(a,
+		    "budget: host.data_ns host.forward_ns host.backward_ns host.optimizer_ns "
+		    "host.comm_ns host.other_ns phase.forward_ns",
+		    "20 50 0 0 0 130 -");
+	analyzed_free(a);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(unmarked_steps_of_all_devices_are_summed),
+		cmocka_unit_test(each_device_has_its_own),
+		cmocka_unit_test(of_one_device_the_figures_are_the_trace_s),
+		cmocka_unit_test(without_devices_the_host_tells),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

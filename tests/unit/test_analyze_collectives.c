@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* Collectives by kind and size, with kernels and without. */
+#include "analysis_check.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define ALL_REDUCE "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(Args)"
+#define META(collective, in, out)                                                                  \
+	"\"Collective name\": \"" collective "\", \"In msg nelems\": " #in                         \
+	", \"Out msg nelems\": " #out ", \"Group size\": 4, \"dtype\": \"BFloat16\", "             \
+	"\"Process Group Name\": \"0\", \"Process Group Description\": \"default_pg\""
+
+static void sizes_and_bandwidth(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_device_args(t, "kernel", ALL_REDUCE, 0, 20, 0, 100, 0, META("allreduce", 500, 500));
+	test_device_args(t, "kernel", ALL_REDUCE, 0, 20, 200, 300, 0, META("allreduce", 500, 500));
+	test_device_args(t, "kernel", ALL_REDUCE, 0, 20, 600, 50, 0, META("allreduce", 100, 100));
+	test_device_args(t, "kernel", "ncclDevKernel_AllGather_RING_LL(Args)", 0, 20, 700, 80, 0,
+			 META("_allgather_base", 100, 400));
+	struct analyzed *a = analyze(t);
+
+	check_facts(a, "collectives: count total_ns bytes unsized_count host_count",
+		    "4 530 3000 0 0"); /* 1000 + 1000 + 200 + 800 */
+	/* 2200 B in 450 ns, × 2 × 3 ÷ 4; all_gather's size is what comes out: 800 B in 80 ns, × 3 ÷ 4. */
+	check_table(a,
+		    "collectives.by_kind: kind dtype group group_description group_size count "
+		    "bytes total_ns mean_ns",
+		    "all_reduce BFloat16 0 default_pg 4 3 2200 450 150\n"
+		    "all_gather BFloat16 0 default_pg 4 1 800 80 80\n");
+	check_table(a,
+		    "collectives.by_kind: algorithm_bytes_per_second bus_bytes_per_second "
+		    "is_lower_bound on_host",
+		    "4.88889e+09 7.33333e+09 yes no\n1e+10 7.5e+09 yes no\n");
+	check_table(
+		a,
+		"collectives.by_size: kind message_bytes algorithm protocol count total_ns min_ns "
+		"max_ns algorithm_bytes_per_second",
+		"all_reduce 1000 ring ll 2 400 100 300 5e+09\n"
+		"all_gather 800 ring ll 1 80 80 80 1e+10\n"
+		"all_reduce 200 ring ll 1 50 50 50 4e+09\n");
+	analyzed_free(a);
+}
+
+static void kind_by_the_kernels_name(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_kernel(t, "ncclKernel_AllReduce_TREE_LL128_Sum_float(Args)", 0, 20, 0, 30, 0);
+	test_kernel(t, "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(Args)", 0, 20, 50, 10, 0);
+	struct analyzed *a = analyze(t);
+	check_facts(a, "collectives: count bytes unsized_count", "2 - 2");
+	check_table(a,
+		    "collectives.by_kind: kind dtype group group_size count bytes total_ns "
+		    "algorithm_bytes_per_second is_lower_bound",
+		    "all_reduce - - - 1 - 30 - -\nsend_recv - - - 1 - 10 - -\n");
+	check_table(a, "collectives.by_size: algorithm protocol message_bytes",
+		    "tree ll128 -\nring simple -\n");
+	analyzed_free(a);
+}
+
+/* Two records launch nothing; the one kernel behind them runs both. A record before is its own. */
+static void coalesced_records_are_added(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_span_args(t, "cpu_op", "record_param_comms", 1, 0, 50,
+		       "{" META("allreduce", 7, 7) "}");
+	test_call(t, "cudaLaunchKernelExC", 1, 10, 5, 1);
+	test_span_args(t, "cpu_op", "record_param_comms", 1, 100, 10,
+		       "{" META("allreduce", 100, 100) "}");
+	test_span_args(t, "cpu_op", "record_param_comms", 1, 120, 10,
+		       "{" META("allreduce", 200, 200) "}");
+	test_span_args(t, "cpu_op", "record_param_comms", 1, 140, 10, "{" META("wait", 0, 0) "}");
+	test_call(t, "cudaLaunchKernelExC", 1, 200, 5, 2);
+	test_kernel(t, ALL_REDUCE, 0, 20, 300, 40, 1);
+	test_kernel(t, ALL_REDUCE, 0, 20, 400, 60, 2);
+	struct analyzed *a = analyze(t);
+	check_table(a, "collectives.by_size: kind message_bytes count total_ns group_size",
+		    "all_reduce 600 1 60 4\nall_reduce 14 1 40 4\n");
+	analyzed_free(a);
+}
+
+/* One record, two kernels: one collective, whose bytes move once. */
+static void several_kernels_of_one_record(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_span_args(t, "cpu_op", "record_param_comms", 1, 0, 50,
+		       "{" META("allreduce", 500, 500) "}");
+	test_call(t, "cudaLaunchKernelExC", 1, 10, 5, 1);
+	test_call(t, "cudaLaunchKernelExC", 1, 20, 5, 2);
+	test_kernel(t, ALL_REDUCE, 0, 20, 100, 40, 1);
+	test_kernel(t, ALL_REDUCE, 0, 20, 200, 60, 2);
+	struct analyzed *a = analyze(t);
+	check_table(a, "collectives.by_kind: kind count bytes total_ns algorithm_bytes_per_second",
+		    "all_reduce 1 1000 100 1e+10\n");
+	analyzed_free(a);
+}
+
+static void backend_without_kernels(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_annotation(t, "gloo:all_reduce", 2, 0, 100);
+	test_annotation(t, "gloo:all_reduce", 2, 200, 150);
+	test_op(t, "gloo:reduce", 2, 400, 20);          /* as early PyTorch filed it */
+	test_annotation(t, "nccl:all_reduce", 1, 0, 5); /* only the launch */
+	struct analyzed *a = analyze(t);
+	check_facts(a, "collectives: count total_ns host_count", "3 270 3");
+	check_table(a, "collectives.by_kind: kind on_host count total_ns mean_ns",
+		    "all_reduce yes 2 250 125\nreduce yes 1 20 20\n");
+	analyzed_free(a);
+}
+
+static void records_where_there_is_nothing_better(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_span_args(t, "cpu_op", "record_param_comms", 1, 0, 50,
+		       "{" META("allreduce", 500, 500) "}");
+	test_span_args(t, "cpu_op", "record_param_comms", 1, 60, 10, "{" META("wait", 0, 0) "}");
+	struct analyzed *a = analyze(t);
+	check_table(a, "collectives.by_kind: kind on_host count bytes total_ns",
+		    "all_reduce yes 1 1000 50\n");
+	analyzed_free(a);
+}
+
+static void without_collectives(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_kernel(t, "k", 0, 7, 0, 100, 0);
+	struct analyzed *a = analyze(t);
+	check_facts(a, "collectives: count total_ns bytes unsized_count host_count", "0 0 - 0 0");
+	check_table(a, "collectives.by_kind: kind", "");
+	check_table(a, "collectives.by_size: kind", "");
+	analyzed_free(a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sizes_and_bandwidth),
+		cmocka_unit_test(kind_by_the_kernels_name),
+		cmocka_unit_test(coalesced_records_are_added),
+		cmocka_unit_test(several_kernels_of_one_record),
+		cmocka_unit_test(backend_without_kernels),
+		cmocka_unit_test(records_where_there_is_nothing_better),
+		cmocka_unit_test(without_collectives),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* Kernels by name and kind, and how well they use the device. */
+#include "analysis_check.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define US 1000
+
+static void spread_of_durations(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+	static const int64_t dur_us[] = { 40, 10, 30, 20 };
+
+	for (int i = 0; i < 4; i++)
+		test_kernel(t, "volta_sgemm_128x64_nn", 0, 7, i * 100 * US, dur_us[i] * US, 0);
+	test_kernel(t, "void reduce_kernel<512>(float)", 0, 7, 500 * US, 5 * US, 0);
+	test_kernel(t, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(Args)", 0, 20, 600 * US, 15 * US,
+		    0);
+	test_memcpy(t, "Memcpy HtoD (Pinned -> Device)", 0, 7, 700 * US, 99 * US, 0, 10);
+	struct analyzed *a = analyze(t);
+
+	check_facts(a, "kernels: count total_ns name_count short_count short_ratio",
+		    "6 120000 3 1 0.166667");
+	/* place of the 95th percentile: 2.85, so 30 + 0.85 × 10. Shares of 120 µs. */
+	check_table(a, "kernels.by_name: name count total_ns mean_ns p50_ns p95_ns min_ns max_ns",
+		    "volta_sgemm_128x64_nn 4 100000 25000 25000 38500 10000 40000\n"
+		    "ncclDevKernel_AllReduce_Sum_f32_RING_LL(Args) 1 15000 15000 15000 15000 15000 "
+		    "15000\n"
+		    "void reduce_kernel<512>(float) 1 5000 5000 5000 5000 5000 5000\n");
+	check_table(a, "kernels.by_name: kind share_ratio blocks_per_sm occupancy_pct",
+		    "gemm 0.833333 - -\ncomm 0.125 - -\nreduction 0.0416667 - -\n");
+	check_table(
+		a, "kernels.by_kind: kind name_count count total_ns share_ratio",
+		"gemm 1 4 100000 0.833333\ncomm 1 1 15000 0.125\nreduction 1 1 5000 0.0416667\n");
+	check_facts(a, "kernels: tensor_core_ns tensor_core_unknown_ns small_grid_count", "0 0 -");
+	analyzed_free(a);
+}
+
+/* The operator knows better than the kernel's name, if it launched most of its time. */
+static void operators_vote_on_the_kind(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_op(t, "aten::mm", 1, 0, 100);
+	test_call(t, "cudaLaunchKernel", 1, 10, 5, 1);
+	test_op(t, "aten::add", 1, 200, 100);
+	test_call(t, "cudaLaunchKernel", 1, 210, 5, 2);
+	test_op(t, "aten::cudnn_convolution", 1, 400, 100);
+	test_call(t, "cudaLaunchKernel", 1, 410, 5, 3);
+	test_kernel(t, "mystery", 0, 7, 1000, 60, 1);
+	test_kernel(t, "mystery", 0, 7, 1100, 50, 2);
+	test_kernel(t, "void vectorized_elementwise_kernel<4>(int)", 0, 7, 1200, 30, 3);
+	test_kernel(t, "enigma", 0, 7, 1300, 20, 0);
+	struct analyzed *a = analyze(t);
+
+	check_table(
+		a, "kernels.by_name: name kind",
+		"mystery gemm\nvoid vectorized_elementwise_kernel<4>(int) conv\nenigma other\n");
+	analyzed_free(a);
+}
+
+static void use_of_the_device(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_metadata(t, "deviceProperties", "[{\"id\": 0, \"name\": \"X\", \"numSms\": 80}]");
+	test_device_args(t, "kernel", "a", 0, 7, 0, 100, 0,
+			 "\"blocks per SM\": 0.5, \"est. achieved occupancy %\": 20, "
+			 "\"grid\": [40, 1, 1]");
+	test_device_args(t, "kernel", "a", 0, 7, 100, 300, 0,
+			 "\"blocks per SM\": 4, \"est. achieved occupancy %\": 60, "
+			 "\"grid\": [320, 1, 1]");
+	/* ROCm: only a grid, 20 × 2 blocks on 80 multiprocessors. */
+	test_device_args(t, "kernel", "b", 0, 7, 400, 400, 0, "\"grid\": [20, 2, 1]");
+	struct analyzed *a = analyze(t);
+
+	/* a: (0.5 × 100 + 4 × 300) ÷ 400; (20 × 100 + 60 × 300) ÷ 400. */
+	check_table(a, "kernels.by_name: name blocks_per_sm occupancy_pct small_grid_count",
+		    "a 3.125 50 1\nb 0.5 - 1\n");
+	/* (0.5 × 100 + 1 × 300 + 0.5 × 400) ÷ 800. */
+	check_facts(a, "kernels: small_grid_count small_grid_ns sm_efficiency_ratio occupancy_pct",
+		    "2 500 0.6875 50");
+	analyzed_free(a);
+}
+
+static void tensor_cores_by_name(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_kernel(t, "ampere_fp16_s16816gemm_fp16_128x64_tn", 0, 7, 0, 100, 0);
+	test_kernel(t, "volta_sgemm_128x64_nn", 0, 7, 100, 200, 0);
+	test_kernel(t, "triton_poi_fused_mm_0", 0, 7, 300, 50, 0);
+	struct analyzed *a = analyze(t);
+	check_facts(a, "kernels: tensor_core_ns tensor_core_unknown_ns", "100 50");
+	analyzed_free(a);
+}
+
+static void without_kernels(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_op(t, "aten::mm", 1, 0, 100);
+	struct analyzed *a = analyze(t);
+	check_facts(a, "kernels: count total_ns short_ratio occupancy_pct sm_efficiency_ratio",
+		    "0 0 - - -");
+	check_table(a, "kernels.by_name: name", "");
+	check_table(a, "kernels.by_kind: kind", "");
+	analyzed_free(a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(spread_of_durations), cmocka_unit_test(operators_vote_on_the_kind),
+		cmocka_unit_test(use_of_the_device),   cmocka_unit_test(tensor_cores_by_name),
+		cmocka_unit_test(without_kernels),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* Launch calls, their delays, and calls that stall the host. */
+#include "analysis_check.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+/*
+ * Calls at 0, 100 and 290 (10 ns each) start kernels [20, 220), [220, 260) and
+ * [300, 310): delays 20, 120 and 10, from the end of the calls 10, 110, 0.
+ */
+static void delays_and_idle_time(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_call(t, "cudaLaunchKernel", 1, 0, 10, 1);
+	test_call(t, "cudaLaunchKernel", 1, 100, 10, 2);
+	test_call(t, "cuLaunchKernel", 1, 290, 10, 3);
+	test_kernel(t, "k", 0, 7, 20, 200, 1);
+	test_kernel(t, "k", 0, 7, 220, 40, 2);
+	test_kernel(t, "k", 0, 7, 300, 10, 3);
+	struct analyzed *a = analyze(t);
+
+	check_facts(a, "launches: launch_count launch_ns", "3 30");
+	/* 95th: place 1.9, 20 + 0.9 × 100. */
+	check_facts(a, "launches: delay_mean_ns delay_p50_ns delay_p95_ns delay_from_end_p50_ns",
+		    "50 20 110 10");
+	/* One of the later two was launched while the device ran; idle 260 … 300, the host's to 290. */
+	check_facts(a, "launches: queued_ratio host_bound_ratio", "0.5 0.75");
+	check_table(a, "launches.by_name: name kind count total_ns mean_ns max_ns",
+		    "cudaLaunchKernel launch 2 20 10 10\ncuLaunchKernel launch 1 10 10 10\n");
+	analyzed_free(a);
+}
+
+static void start_before_launch_is_no_delay(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_call(t, "cudaLaunchKernel", 1, 105, 10, 1);
+	test_kernel(t, "k", 0, 7, 100, 50, 1);
+	struct analyzed *a = analyze(t);
+	check_facts(a, "launches: delay_mean_ns delay_p50_ns delay_from_end_p50_ns", "0 0 0");
+	analyzed_free(a);
+}
+
+static void synchronisation_by_caller(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_op(t, "aten::item", 1, 0, 100);
+	test_call(t, "cudaStreamSynchronize", 1, 10, 80, 0);
+	test_op(t, "aten::item", 1, 200, 100);
+	test_call(t, "cudaStreamSynchronize", 1, 210, 20, 0);
+	test_call(t, "cudaDeviceSynchronize", 1, 400, 30, 0);
+	test_call(t, "cudaEventQuery", 1, 500, 1, 0);
+	struct analyzed *a = analyze(t);
+
+	check_facts(a, "launches: sync_count sync_ns launch_count delay_p50_ns queued_ratio",
+		    "3 130 0 - -");
+	check_table(a, "launches.syncs: op call count total_ns",
+		    "aten::item cudaStreamSynchronize 2 100\n- cudaDeviceSynchronize 1 30\n");
+	analyzed_free(a);
+}
+
+/* Three steps of 1000 ns with 1, 2 and 3 launches; the first one is not steady. */
+static void figures_of_steps(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+	static const char *const markers[] = { "ProfilerStep#5", "ProfilerStep#6",
+					       "ProfilerStep#7" };
+	uint64_t correlation = 0;
+
+	for (int step = 0; step < 3; step++) {
+		int64_t start_ns = step * 1000;
+		test_annotation(t, markers[step], 1, start_ns, 1000);
+		test_call(t, "cudaMalloc", 1, start_ns + 1, 5, 0);
+		test_call(t, "cudaFree", 1, start_ns + 10, 7, 0);
+		for (int i = 0; i <= step; i++) {
+			correlation++;
+			test_call(t, "cudaLaunchKernel", 1, start_ns + 100 + i * 10, 5,
+				  correlation);
+			test_kernel(t, "k", 0, 7, start_ns + 200 + i * 10, 5, correlation);
+		}
+	}
+	struct analyzed *a = analyze(t);
+
+	check_facts(a, "launches: malloc_count malloc_ns free_count free_ns", "3 15 3 21");
+	int64_t counted = 0, launches = 0, steady = 0;
+	for (uint32_t i = 0; i < 3; i++) {
+		bool is_counted = tscope_timeline_step(a->timeline, i).mark == TSCOPE_STEP_COUNTED;
+		counted += is_counted;
+		launches += is_counted ? i + 1 : 0;
+		steady += is_counted && i > 0;
+	}
+	assert_true(steady > 0);
+	char expected[64];
+	snprintf(expected, sizeof(expected), "%.6g %d %d", (double)launches / (double)counted,
+		 (int)steady, (int)steady);
+	check_facts(a, "launches: launches_per_step steady_malloc_count steady_free_count",
+		    expected);
+	analyzed_free(a);
+}
+
+static void without_calls(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_op(t, "aten::mm", 1, 0, 100);
+	struct analyzed *a = analyze(t);
+	check_facts(a,
+		    "launches: launch_count sync_count delay_mean_ns host_bound_ratio "
+		    "steady_malloc_count",
+		    "0 0 - - -");
+	check_table(a, "launches.by_name: name", "");
+	check_table(a, "launches.syncs: call", "");
+	analyzed_free(a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(delays_and_idle_time),
+		cmocka_unit_test(start_before_launch_is_no_delay),
+		cmocka_unit_test(synchronisation_by_caller),
+		cmocka_unit_test(figures_of_steps),
+		cmocka_unit_test(without_calls),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/* Operators: own and whole time on the host and on the device, against hand and brute force. */
+#include "analysis_check.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/*
+ * Thread 1: A [0, 100) holds B [10, 40), which holds C [20, 30), and B [50, 60).
+ * Launched in C at 22: 300 ns; in A itself at 70: 500 ns. Thread 2: A [0, 10).
+ */
+static void nested_on_two_threads(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_op(t, "A", 1, 0, 100);
+	test_op(t, "B", 1, 10, 30);
+	test_op(t, "C", 1, 20, 10);
+	test_op(t, "B", 1, 50, 10);
+	test_op(t, "A", 2, 0, 10);
+	test_call(t, "cudaLaunchKernel", 1, 22, 5, 1);
+	test_call(t, "cudaLaunchKernel", 1, 70, 6, 2);
+	test_kernel(t, "k", 0, 7, 1000, 300, 1);
+	test_memset(t, 0, 7, 2000, 500, 2, 64);
+	test_kernel(t, "k", 0, 7, 3000, 200, 0);
+	struct analyzed *a = analyze(t);
+
+	check_table(a,
+		    "operators.by_name: name count total_ns mean_ns self_ns call_ns device_ns "
+		    "self_device_ns",
+		    "A 2 110 55 70 6 800 500\n"
+		    "B 2 40 20 30 0 300 0\n"
+		    "C 1 10 10 10 5 300 300\n");
+	check_facts(a, "operators: count name_count self_ns device_ns unattributed_device_ratio",
+		    "5 3 110 800 0.2"); /* 200 of 1000 */
+	analyzed_free(a);
+}
+
+/* Annotations, calls and Python frames between two operators do not part them. */
+static void other_classes_are_not_in_between(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_op(t, "outer", 1, 0, 100);
+	test_annotation(t, "note", 1, 5, 90);
+	test_op(t, "inner", 1, 10, 50);
+	test_call(t, "cudaLaunchKernel", 1, 70, 10, 0);
+	struct analyzed *a = analyze(t);
+	check_table(a, "operators.by_name: name total_ns self_ns", "inner 50 50\nouter 100 50\n");
+	analyzed_free(a);
+}
+
+/* div [0, 100) holds div [10, 60), which launches: both count, self times do not overlap. */
+static void operator_within_its_own_name(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_op(t, "div", 1, 0, 100);
+	test_op(t, "div", 1, 10, 50);
+	test_call(t, "cudaLaunchKernel", 1, 20, 5, 1);
+	test_kernel(t, "k", 0, 7, 1000, 300, 1);
+	struct analyzed *a = analyze(t);
+	check_table(
+		a,
+		"operators.by_name: name count total_ns mean_ns self_ns device_ns self_device_ns",
+		"div 2 150 75 100 600 300\n");
+	analyzed_free(a);
+}
+
+/*
+ * P [0, 20) holds A [2, 12), which B [8, 18) crosses: B takes 4 of A's 10 and
+ * is over for the rest of the world at 12, so D [13, 15) lies directly in P.
+ */
+static void crossing_spans(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_op(t, "P", 1, 0, 20);
+	test_op(t, "A", 1, 2, 10);
+	test_op(t, "B", 1, 8, 10);
+	test_op(t, "D", 1, 13, 2);
+	struct analyzed *a = analyze(t);
+	check_table(a, "operators.by_name: name total_ns self_ns",
+		    "B 10 10\nP 20 8\nA 10 6\nD 2 2\n");
+	analyzed_free(a);
+}
+
+static void empty_spans_at_borders(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_op(t, "P", 1, 0, 20);
+	test_op(t, "at_start", 1, 0, 0);
+	test_op(t, "at_end", 1, 20, 0);
+	test_op(t, "same", 1, 0, 20);
+	struct analyzed *a = analyze(t);
+	check_table(a, "operators.by_name: name count total_ns",
+		    "same 1 20\nP 1 20\nat_end 1 0\nat_start 1 0\n");
+	check_facts(a, "operators: count self_ns", "4 20");
+	analyzed_free(a);
+}
+
+static void by_shape(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+	static const char small[] = "{\"Input Dims\": [[2, 3]], \"Input type\": [\"float\"]}";
+	static const char large[] = "{\"Input Dims\": [[64, 3]], \"Input type\": [\"float\"]}";
+
+	test_span_args(t, "cpu_op", "aten::mm", 1, 0, 10, small);
+	test_span_args(t, "cpu_op", "aten::mm", 1, 20, 12, large);
+	test_span_args(t, "cpu_op", "aten::mm", 1, 40, 14, small);
+	test_span_args(t, "cpu_op", "aten::add", 1, 60, 16, small);
+	test_op(t, "aten::add", 1, 80, 18);
+	test_call(t, "cudaLaunchKernel", 1, 5, 1, 1);
+	test_kernel(t, "k", 0, 7, 100, 7, 1);
+	struct analyzed *a = analyze(t);
+	check_table(a, "operators.by_shape: name count total_ns self_ns device_ns self_device_ns",
+		    "aten::mm 2 24 24 7 7\naten::add 1 16 16 0 0\naten::mm 1 12 12 0 0\n");
+	analyzed_free(a);
+}
+
+static void deep_nesting_needs_no_recursion(void **state)
+{
+	(void)state;
+	enum { DEPTH = 20000 };
+	struct test_trace *t = test_trace_new();
+
+	for (int i = 0; i < DEPTH; i++)
+		test_op(t, i % 2 ? "odd" : "even", 1, i, 2 * (DEPTH - i));
+	struct analyzed *a = analyze(t);
+	/* All but the innermost have 2 ns of their own, and so has that. */
+	check_table(a, "operators.by_name: name count self_ns",
+		    "even 10000 20000\nodd 10000 20000\n");
+	analyzed_free(a);
+}
+
+static void without_operators(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_kernel(t, "k", 0, 7, 0, 10, 0);
+	struct analyzed *a = analyze(t);
+	check_facts(a, "operators: count self_ns device_ns unattributed_device_ratio", "0 0 0 1");
+	check_table(a, "operators.by_name: name", "");
+	check_table(a, "operators.by_shape: name", "");
+	analyzed_free(a);
+}
+
+/* A random forest of operators with launches in it, and what it must yield. */
+enum { MAX_OPS = 400, NAMES = 5, THREADS = 3 };
+
+struct op {
+	int64_t start_ns, end_ns, launched_ns;
+	int name, thread;
+};
+
+struct forest {
+	uint64_t seed;
+	struct op ops[MAX_OPS];
+	int count;
+	uint64_t correlation;
+	struct test_trace *t;
+};
+
+static int64_t random_below(struct forest *forest, int64_t limit)
+{
+	forest->seed = forest->seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (int64_t)((forest->seed >> 33) % (uint64_t)limit);
+}
+
+/* Fills [start, end) of a thread with operators, a launch here and there, and what is in them. */
+static void grow(struct forest *forest, int thread, int64_t start_ns, int64_t end_ns)
+{
+	static const char *const names[NAMES] = { "a", "b", "c", "d", "e" };
+
+	while (end_ns - start_ns > 4 && forest->count < MAX_OPS && random_below(forest, 5)) {
+		struct op *op = &forest->ops[forest->count++];
+		op->start_ns = start_ns + random_below(forest, (end_ns - start_ns) / 2 + 1);
+		op->end_ns = op->start_ns + 1 + random_below(forest, end_ns - op->start_ns);
+		op->name = (int)random_below(forest, NAMES);
+		op->thread = thread;
+		op->launched_ns = 0;
+		start_ns = op->end_ns;
+		test_op(forest->t, names[op->name], thread + 1, op->start_ns,
+			op->end_ns - op->start_ns);
+		grow(forest, thread, op->start_ns, op->end_ns);
+	}
+}
+
+static bool holds(const struct op *outer, const struct op *inner)
+{
+	return outer->thread == inner->thread && outer->start_ns <= inner->start_ns &&
+	       inner->end_ns <= outer->end_ns;
+}
+
+/* The smallest operator around another, or -1. Of equal ones the first grown is the outer. */
+static int parent_of(const struct forest *forest, int child)
+{
+	int best = -1;
+
+	for (int i = 0; i < child; i++)
+		if (holds(&forest->ops[i], &forest->ops[child]))
+			best = i; /* grown later, so within those before */
+	return best;
+}
+
+/* Launches at the start of some operators: in the innermost one that holds that instant. */
+static void launch_some(struct forest *forest)
+{
+	for (int i = 0; i < forest->count; i++) {
+		int64_t at_ns = forest->ops[i].start_ns, dur_ns = 1 + random_below(forest, 1000);
+		if (random_below(forest, 2))
+			continue;
+		forest->correlation++;
+		test_call(forest->t, "cudaLaunchKernel", forest->ops[i].thread + 1, at_ns, 0,
+			  forest->correlation);
+		test_kernel(forest->t, "k", 0, 7, 1000000 + (int64_t)forest->correlation * 2000,
+			    dur_ns, forest->correlation);
+		int innermost = i;
+		for (int j = i + 1; j < forest->count; j++)
+			if (forest->ops[j].thread == forest->ops[i].thread &&
+			    forest->ops[j].start_ns <= at_ns && at_ns < forest->ops[j].end_ns)
+				innermost = j;
+		forest->ops[innermost].launched_ns += dur_ns;
+	}
+}
+
+static void check_forest(struct forest *forest)
+{
+	int64_t count[NAMES] = { 0 }, total[NAMES] = { 0 }, self[NAMES] = { 0 };
+	int64_t device[NAMES] = { 0 }, self_device[NAMES] = { 0 };
+
+	for (int i = 0; i < forest->count; i++) {
+		const struct op *op = &forest->ops[i];
+		int64_t dur_ns = op->end_ns - op->start_ns;
+		int parent = parent_of(forest, i);
+		count[op->name]++;
+		total[op->name] += dur_ns;
+		self[op->name] += dur_ns;
+		if (parent >= 0)
+			self[forest->ops[parent].name] -= dur_ns;
+		self_device[op->name] += op->launched_ns;
+		for (int j = i; j >= 0; j = parent_of(forest, j))
+			device[forest->ops[j].name] += op->launched_ns;
+	}
+	struct analyzed *a = analyze(forest->t);
+	char expected[1024] = "";
+	size_t length = 0;
+	bool done[NAMES] = { false };
+	for (int n = 0; n < NAMES; n++) { /* largest self time first, ties by name */
+		int best = -1;
+		for (int i = 0; i < NAMES; i++)
+			if (!done[i] && count[i] && (best < 0 || self[i] > self[best]))
+				best = i;
+		if (best < 0)
+			break;
+		done[best] = true;
+		length += (size_t)snprintf(expected + length, sizeof(expected) - length,
+					   "%c %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64
+					   " %" PRId64 "\n",
+					   'a' + best, count[best], total[best], self[best],
+					   device[best], self_device[best]);
+	}
+	check_table(a, "operators.by_name: name count total_ns self_ns device_ns self_device_ns",
+		    expected);
+	analyzed_free(a);
+}
+
+static void agrees_with_brute_force(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		struct forest forest = { .seed = seed, .t = test_trace_new() };
+		test_annotation(forest.t, "all", THREADS + 1, 0, 3000);
+		for (int thread = 0; thread < THREADS; thread++)
+			grow(&forest, thread, 0, 3000);
+		launch_some(&forest);
+		check_forest(&forest);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nested_on_two_threads),
+		cmocka_unit_test(other_classes_are_not_in_between),
+		cmocka_unit_test(operator_within_its_own_name),
+		cmocka_unit_test(crossing_spans),
+		cmocka_unit_test(empty_spans_at_borders),
+		cmocka_unit_test(by_shape),
+		cmocka_unit_test(deep_nesting_needs_no_recursion),
+		cmocka_unit_test(without_operators),
+		cmocka_unit_test(agrees_with_brute_force),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

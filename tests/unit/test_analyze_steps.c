@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* The step table, with devices and without, and how an analysis hands out its sheets. */
+#include "analysis_check.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fail_alloc.h"
+
+/*
+ * Two steps on two devices.
+ *   step 1 [0,100):   device 0 computes [10,60), device 1 [20,30)
+ *   step 2 [100,200): device 0 computes [110,120)
+ */
+static struct test_trace *two_steps(void)
+{
+	struct test_trace *t = test_trace_new();
+
+	test_annotation(t, "ProfilerStep#1", 1, 0, 95);
+	test_annotation(t, "ProfilerStep#2", 1, 100, 100);
+	test_call(t, "cudaLaunchKernel", 1, 5, 2, 1);
+	test_kernel(t, "gemm", 0, 7, 10, 50, 1);
+	test_call(t, "cudaLaunchKernel", 1, 8, 2, 2);
+	test_kernel(t, "gemm", 1, 7, 20, 10, 2);
+	test_call(t, "cudaLaunchKernel", 1, 105, 2, 3);
+	test_kernel(t, "gemm", 0, 7, 110, 10, 3);
+	return t;
+}
+
+static void every_step_has_its_row(void **state)
+{
+	(void)state;
+	struct analyzed *a = analyze(two_steps());
+
+	check_facts(a, "steps: count boundary", "2 profiler_step");
+	/* Step 2 has 1 event where the step before had 2: cut by the end of the capture. */
+	check_table(a, "steps.list: step start_ns dur_ns wall_ns device_events mark",
+		    "1 0 95 100 2 \n"
+		    "2 100 100 100 1 incomplete\n");
+	/*
+	 * Both devices: step 1 of device 0: launch 5, gap 5, compute 50, launch 40 (until 105);
+	 * of device 1: launch 8, gap 12, compute 10, 70 without a later event.
+	 * Step 2 of device 0: launch 5, gap 5, compute 10, rest 80; of device 1: 100.
+	 */
+	check_table(a,
+		    "steps.list: compute_ns exposed_comm_ns exposed_copy_ns data_stall_ns "
+		    "sync_stall_ns launch_stall_ns device_gap_ns unattributed_ns data_ns other_ns",
+		    "60 0 0 0 0 53 17 70 - -\n"
+		    "10 0 0 0 0 5 5 180 - -\n");
+	analyzed_free(a);
+}
+
+static void without_devices_the_host_lines_are_there(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_annotation(t, "ProfilerStep#1", 1, 0, 100);
+	test_op(t, "aten::mm", 1, 10, 30);
+	struct analyzed *a = analyze(t);
+	check_table(a,
+		    "steps.list: device_events compute_ns unattributed_ns data_ns forward_ns "
+		    "backward_ns optimizer_ns comm_ns other_ns",
+		    "0 - - 0 30 0 0 0 70\n");
+	analyzed_free(a);
+}
+
+static void rows_may_be_limited(void **state)
+{
+	(void)state;
+	const struct tscope_analysis_options options = { .table_limit = 1 };
+	struct analyzed *a = analyze(two_steps());
+
+	tscope_analysis_free(a->analysis);
+	assert_int_equal(tscope_analyze(&a->analysis, a->trace, a->timeline, &options, NULL),
+			 TSCOPE_OK);
+	check_table(a, "steps.list: step", "1\n");
+	check_facts(a, "steps: count", "2");
+	analyzed_free(a);
+}
+
+static size_t analyzer_named(const char *id)
+{
+	size_t index = 0;
+
+	while (strcmp(tscope_analyzer(index)->id, id) != 0)
+		index++;
+	return index;
+}
+
+static void sheets_exist_for_what_was_computed(void **state)
+{
+	(void)state;
+	size_t steps = analyzer_named("steps"), budget = analyzer_named("budget");
+	struct analyzed *analyzed = analyze(two_steps());
+	const struct tscope_analysis *a = analyzed->analysis;
+
+	assert_true(tscope_analysis_has(a, steps, TSCOPE_WHOLE_TRACE));
+	assert_false(tscope_analysis_has(a, steps, 0)); /* not per device */
+	assert_true(tscope_analysis_has(a, budget, 1));
+	assert_false(tscope_analysis_has(a, budget, 2));
+	assert_false(tscope_analysis_has(a, budget, -2));
+	assert_false(tscope_analysis_has(a, tscope_analyzer_count(), TSCOPE_WHOLE_TRACE));
+	assert_null(tscope_analysis_reliability(a, steps, TSCOPE_WHOLE_TRACE));
+	assert_int_equal(tscope_analysis_fact(a, steps, 99, TSCOPE_WHOLE_TRACE).kind,
+			 TSCOPE_VALUE_ABSENT);
+	assert_int_equal(tscope_analysis_row_count(a, steps, 0, TSCOPE_WHOLE_TRACE), 2);
+	assert_int_equal(tscope_analysis_row_count(a, steps, 99, TSCOPE_WHOLE_TRACE), 0);
+	assert_int_equal(tscope_analysis_cell(a, steps, 0, TSCOPE_WHOLE_TRACE, 2, 0).kind,
+			 TSCOPE_VALUE_ABSENT);
+	analyzed_free(analyzed);
+}
+
+static void devices_are_told_by_index(void **state)
+{
+	(void)state;
+	struct analyzed *analyzed = analyze(two_steps());
+	const struct tscope_analysis *a = analyzed->analysis;
+
+	assert_ptr_equal(tscope_analysis_trace(a), analyzed->trace);
+	assert_ptr_equal(tscope_analysis_timeline(a), analyzed->timeline);
+	assert_int_equal(tscope_analysis_device_count(a), 2);
+	assert_int_equal(tscope_analysis_device_ordinal(a, 1), 1);
+	assert_int_equal(tscope_analysis_device_ordinal(a, 2), -1);
+	assert_string_equal(tscope_analysis_device_name(a, 0), "");
+	assert_string_equal(tscope_analysis_device_name(a, 9), "");
+	analyzed_free(analyzed);
+}
+
+static void facts_are_found_by_id(void **state)
+{
+	(void)state;
+	struct analyzed *analyzed = analyze(two_steps());
+	const struct tscope_analysis *a = analyzed->analysis;
+	static const char *const unknown[] = { "steps.list", "step.count", "steps",
+					       "",           "steps.",     "budget.phase" };
+	struct tscope_value value;
+	enum tscope_unit unit;
+
+	assert_true(tscope_analysis_find(a, "steps.count", &value, &unit));
+	assert_int_equal(value.kind, TSCOPE_VALUE_INT);
+	assert_int_equal(value.integer, 2);
+	assert_int_equal(unit, TSCOPE_UNIT_COUNT);
+	assert_true(tscope_analysis_find(a, "budget.phase.forward_ns", &value, &unit));
+	assert_int_equal(unit, TSCOPE_UNIT_NS);
+	for (size_t i = 0; i < TSI_COUNT_OF(unknown); i++)
+		assert_false(tscope_analysis_find(a, unknown[i], &value, &unit));
+	analyzed_free(analyzed);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+	(void)state;
+	struct analyzed *a = analyze(two_steps());
+	struct tscope_analysis *again = NULL;
+	struct tscope_error err = { 0 };
+	size_t n = 1;
+
+	for (;; n++) {
+		fail_alloc_at(n);
+		enum tscope_status status =
+			tscope_analyze(&again, a->trace, a->timeline, NULL, &err);
+		if (!fail_alloc_stop())
+			break;
+		assert_int_equal(status, TSCOPE_E_NOMEM);
+		assert_string_equal(err.message, "out of memory");
+		assert_null(again);
+	}
+	assert_true(n > 10);
+	tscope_analysis_free(again);
+	analyzed_free(a);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_step_has_its_row),
+		cmocka_unit_test(without_devices_the_host_lines_are_there),
+		cmocka_unit_test(rows_may_be_limited),
+		cmocka_unit_test(sheets_exist_for_what_was_computed),
+		cmocka_unit_test(devices_are_told_by_index),
+		cmocka_unit_test(facts_are_found_by_id),
+		cmocka_unit_test(every_allocation_may_fail),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

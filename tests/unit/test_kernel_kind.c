@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* What kernels compute, by names as real libraries write them. */
+#include "analyze/kernel_kind.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/attributes.h"
+
+static struct str text(const char *chars)
+{
+	return (struct str){ chars, strlen(chars) };
+}
+
+static void names_of_kernels(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name;
+		enum kernel_kind kind;
+		enum tensor_core_use use;
+	} cases[] = {
+		{ "ampere_fp16_s16816gemm_fp16_128x64_ldg8_f2f_stages_64x3_tn", KERNEL_GEMM,
+		  TENSOR_CORES_USED },
+		{ "sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize64x64x8_stage3_warpsize1x4x1_ffma",
+		  KERNEL_GEMM, TENSOR_CORES_NOT_USED },
+		{ "sm80_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize128x128x16_stage4_tensor16x8x8",
+		  KERNEL_GEMM, TENSOR_CORES_USED },
+		{ "volta_sgemm_128x64_nn", KERNEL_GEMM, TENSOR_CORES_NOT_USED },
+		{ "nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNT", KERNEL_GEMM, TENSOR_CORES_USED },
+		{ "Cijk_Alik_Bljk_BBS_BH_MT128x64x128_MI16x16x1_SN_LDSB1", KERNEL_GEMM,
+		  TENSOR_CORES_USED },
+		{ "void cutlass::Kernel<cutlass_80_tensorop_bf16_s16816gemm>(Params)", KERNEL_GEMM,
+		  TENSOR_CORES_USED },
+		{ "void splitKreduce_kernel<32, 16, int, float>(cublasSplitKParams<float>)",
+		  KERNEL_GEMM, TENSOR_CORES_NOT_USED },
+		{ "void flash::flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128> >(Params)",
+		  KERNEL_ATTENTION, TENSOR_CORES_USED },
+		{ "fmha_cutlassF_f32_aligned_64x64_rf_sm80(Params)", KERNEL_ATTENTION,
+		  TENSOR_CORES_UNKNOWN },
+		{ "attn_fwd.kd", KERNEL_ATTENTION, TENSOR_CORES_UNKNOWN },
+		{ "volta_scudnn_128x64_relu_interior_nn_v1", KERNEL_CONV, TENSOR_CORES_NOT_USED },
+		{ "void cudnn::cnn::dgrad_engine<float, 512, 6, 5, 3, 3, 3, false>(int)",
+		  KERNEL_CONV, TENSOR_CORES_NOT_USED },
+		{ "void implicit_convolve_sgemm<float, float, 1024, 5, 5>(int)", KERNEL_CONV,
+		  TENSOR_CORES_NOT_USED },
+		{ "igemm_bwd_gtcx2_nhwc_bf16_bx0_ex1_bt128x128x32", KERNEL_CONV,
+		  TENSOR_CORES_UNKNOWN },
+		{ "MIOpenBatchNormFwdTrainSpatial", KERNEL_NORM, TENSOR_CORES_NOT_USED },
+		{ "void at::native::vectorized_layer_norm_kernel<float, float>(int)", KERNEL_NORM,
+		  TENSOR_CORES_NOT_USED },
+		{ "void cunn_SoftMaxForward<8, float, float, float>(float*)", KERNEL_SOFTMAX,
+		  TENSOR_CORES_NOT_USED },
+		{ "void at::native::indexSelectLargeIndex<float, long>(Info)", KERNEL_EMBEDDING,
+		  TENSOR_CORES_NOT_USED },
+		{ "void at::native::multi_tensor_apply_kernel<FusedAdamMathFunctor<float> >(int)",
+		  KERNEL_OPTIMIZER, TENSOR_CORES_NOT_USED },
+		{ "aiter_fused_moe_kernel_bf16", KERNEL_MOE, TENSOR_CORES_UNKNOWN },
+		{ "void at::native::radixSortKVInPlace<2, -1>(Info)", KERNEL_SORT,
+		  TENSOR_CORES_NOT_USED },
+		{ "void at::native::unrolled_elementwise_kernel<direct_copy_kernel_cuda>(int)",
+		  KERNEL_COPY, TENSOR_CORES_NOT_USED },
+		{ "void cudnn::convertTensor_kernel<float, float, half>(float)", KERNEL_COPY,
+		  TENSOR_CORES_NOT_USED },
+		{ "SubTensorOpWithScalar1d", KERNEL_ELEMENTWISE, TENSOR_CORES_NOT_USED },
+		{ "batched_transpose_32x32_half", KERNEL_COPY, TENSOR_CORES_NOT_USED },
+		{ "void at::native::reduce_kernel<512, 1, ReduceOp<float> >(ReduceOp<float>)",
+		  KERNEL_REDUCTION, TENSOR_CORES_NOT_USED },
+		{ "void at::native::vectorized_elementwise_kernel<4, CUDAFunctor_add<float> >(int)",
+		  KERNEL_ELEMENTWISE, TENSOR_CORES_NOT_USED },
+		{ "triton_red_fused__to_copy_add_mean_mul_pow_rsqrt_17", KERNEL_TRITON,
+		  TENSOR_CORES_UNKNOWN },
+		{ "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+		  KERNEL_COMM, TENSOR_CORES_NOT_USED },
+		{ "spin_kernel(long)", KERNEL_OTHER, TENSOR_CORES_UNKNOWN },
+		{ "", KERNEL_OTHER, TENSOR_CORES_UNKNOWN },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		enum kernel_kind kind = tsi_kernel_kind_of_name(text(cases[i].name));
+		if (kind != cases[i].kind)
+			fail_msg("%s: %s", cases[i].name, tsi_kernel_kind_name(kind));
+		enum tensor_core_use use = tsi_tensor_core_use(kind, text(cases[i].name));
+		if (use != cases[i].use)
+			fail_msg("%s: tensor core use %d", cases[i].name, use);
+	}
+}
+
+static void names_of_operators(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name;
+		enum kernel_kind kind;
+	} cases[] = {
+		{ "aten::mm", KERNEL_GEMM },
+		{ "aten::addmm", KERNEL_GEMM },
+		{ "aten::cudnn_convolution", KERNEL_CONV },
+		{ "aten::convolution_backward", KERNEL_CONV },
+		{ "aten::native_layer_norm", KERNEL_NORM },
+		{ "aten::_flash_attention_forward", KERNEL_ATTENTION },
+		{ "aten::_softmax", KERNEL_SOFTMAX },
+		{ "aten::_fused_adamw_", KERNEL_OPTIMIZER },
+		{ "aten::copy_", KERNEL_COPY },
+		{ "aten::add_", KERNEL_OTHER },
+		{ "autograd::engine::evaluate_function: MmBackward0", KERNEL_OTHER },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++)
+		assert_int_equal(tsi_kernel_kind_of_op(text(cases[i].name)), cases[i].kind);
+}
+
+static void every_kind_has_a_name(void **state)
+{
+	(void)state;
+	for (int kind = 0; kind < KERNEL_KIND_COUNT; kind++)
+		assert_true(strlen(tsi_kernel_kind_name((enum kernel_kind)kind)) > 0);
+	assert_string_equal(tsi_kernel_kind_name(KERNEL_EMBEDDING), "embedding");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_of_kernels),
+		cmocka_unit_test(names_of_operators),
+		cmocka_unit_test(every_kind_has_a_name),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

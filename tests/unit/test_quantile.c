@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Sorting and quantiles of nanoseconds. */
+#include "analyze/quantile.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static void sorts_negative_before_positive(void **state)
+{
+	(void)state;
+	int64_t numbers[] = { 5, -3, INT64_MAX, 0, INT64_MIN, 5, -4 };
+	const int64_t expected[] = { INT64_MIN, -4, -3, 0, 5, 5, INT64_MAX };
+
+	assert_int_equal(tsi_sort_ns(numbers, TSI_COUNT_OF(numbers), NULL), TSCOPE_OK);
+	assert_memory_equal(numbers, expected, sizeof(expected));
+	assert_int_equal(tsi_sort_ns(NULL, 0, NULL), TSCOPE_OK);
+}
+
+static void interpolates(void **state)
+{
+	(void)state;
+	static const int64_t sorted[] = { 10, 20, 30, 40 };
+	static const struct {
+		size_t count;
+		unsigned percent;
+		int64_t expected;
+	} cases[] = {
+		{ 0, 50, 0 },  { 1, 50, 10 }, { 1, 95, 10 }, { 4, 0, 10 }, { 4, 100, 40 },
+		{ 4, 50, 25 }, { 3, 50, 20 }, { 2, 95, 20 }, /* 10 + 10 × 0.95 = 19.5, up */
+		{ 4, 95, 39 },                               /* place 2.85: 30 + 8.5 = 38.5, up */
+		{ 4, 25, 18 },                               /* place 0.75: 17.5, up */
+		{ 3, 1, 10 },                                /* place 0.02: 10.2, down */
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++)
+		assert_int_equal(tsi_quantile_ns(sorted, cases[i].count, cases[i].percent),
+				 cases[i].expected);
+}
+
+static void long_times_do_not_overflow(void **state)
+{
+	(void)state;
+	static const int64_t sorted[] = { 0, INT64_C(8000000000000000000) };
+
+	assert_int_equal(tsi_quantile_ns(sorted, 2, 99), INT64_C(7920000000000000000));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sorts_negative_before_positive),
+		cmocka_unit_test(interpolates),
+		cmocka_unit_test(long_times_do_not_overflow),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
