@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_REPORT_LOOKUP_H
+#define TSCOPE_REPORT_LOOKUP_H
+
+#include <tscope/analysis.h>
+
+/*
+ * Facts and tables by the names that tscope-json(5) gives them
+ * ("overlap.comm_ns", "kernels.by_name"), for reporters that pick some of
+ * them. A name that no analyzer defines is a bug of ours, and asserted.
+ */
+
+/* ABSENT also where the analyzer did not run for this scope. */
+struct tscope_value tsi_lookup_fact(const struct tscope_analysis *analysis, int scope,
+				    const char *id, enum tscope_unit *unit);
+
+/* A fact that is an integer: 0 where it is absent. */
+int64_t tsi_lookup_int(const struct tscope_analysis *analysis, int scope, const char *id);
+
+/* The index of an analyzer. */
+size_t tsi_lookup_analyzer(const char *id);
+
+/* A table of one scope. */
+struct table_view {
+	const struct tscope_analysis *analysis;
+	const struct tscope_table_def *def;
+	size_t analyzer, table;
+	int scope;
+	size_t row_count;
+};
+
+struct table_view tsi_lookup_table(const struct tscope_analysis *analysis, int scope,
+				   const char *id);
+
+/* The index of a column. */
+size_t tsi_table_column(const struct table_view *view, const char *name);
+
+struct tscope_value tsi_table_cell(const struct table_view *view, size_t row, size_t column);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every number of a report, in either format, gets its text here. People see
+ * four digits of a time and three of a size: more would claim a precision that
+ * no profiler has.
+ */
+#include "report/number.h"
+
+#include "base/attributes.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct scale {
+	double divisor;
+	const char *unit;
+};
+
+static const struct scale time_scales[] = {
+	{ 1, "ns" }, { 1e3, "µs" }, { 1e6, "ms" }, { 1e9, "s" }
+};
+static const struct scale byte_scales[] = {
+	{ 1, "B" }, { 0x1p10, "KiB" }, { 0x1p20, "MiB" }, { 0x1p30, "GiB" }, { 0x1p40, "TiB" },
+};
+static const struct scale rate_scales[] = {
+	{ 1, "B/s" }, { 1e3, "kB/s" }, { 1e6, "MB/s" }, { 1e9, "GB/s" }, { 1e12, "TB/s" },
+};
+
+/* A locale may write its own decimal separator, of any length: puts a point in its place. */
+static void put_point(char *text)
+{
+	size_t sign_and_digits = strspn(text, "-0123456789");
+	char *separator = text + sign_and_digits;
+	size_t length = strcspn(separator, "0123456789eE");
+
+	if (*separator == '\0' || length == 0)
+		return;
+	*separator = '.';
+	memmove(separator + 1, separator + length, strlen(separator + length) + 1);
+}
+
+void tsi_number_shortest(char text[NUMBER_MAX], double value)
+{
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(text, NUMBER_MAX, "%.*g", digits, value);
+		if (strtod(text, NULL) == value)
+			break;
+	}
+	put_point(text);
+}
+
+static void format_fixed(char text[NUMBER_MAX], double value, int decimals)
+{
+	snprintf(text, NUMBER_MAX, "%.*f", decimals, value);
+	put_point(text);
+}
+
+/* Half of the last digit shown, by the number of decimals: what rounding may add. */
+static const double half_digit[] = { 0.5, 0.05, 0.005, 0.0005, 0.00005 };
+
+/* Decimals with which a value below 1000 shows so many significant digits, after rounding. */
+static int decimals_for(double value, int digits)
+{
+	double limit = 10;
+	int decimals = digits - 1;
+
+	while (decimals > 0 && fabs(value) >= limit - half_digit[decimals]) {
+		decimals--;
+		limit *= 10;
+	}
+	return decimals;
+}
+
+/* A value in the largest scale in which it is at least 1 after rounding, with its unit. */
+static void format_scaled(char text[NUMBER_MAX], double value, const struct scale *scales,
+			  size_t scale_count, int digits)
+{
+	size_t i = 0;
+	size_t length;
+
+	while (i + 1 < scale_count &&
+	       fabs(value) >= scales[i + 1].divisor * (1 - half_digit[digits]))
+		i++;
+	value /= scales[i].divisor;
+	format_fixed(text, value, i == 0 ? 0 : decimals_for(value, digits));
+	length = strlen(text);
+	snprintf(text + length, NUMBER_MAX - length, " %s", scales[i].unit);
+}
+
+/* 1234567 as "1,234,567". */
+static void format_count(char text[NUMBER_MAX], int64_t count)
+{
+	char digits[NUMBER_MAX];
+	int length = snprintf(digits, sizeof(digits), "%lld", (long long)count);
+	char *out = text;
+
+	for (int i = 0; i < length; i++) {
+		*out++ = digits[i];
+		if ((length - 1 - i) % 3 == 0 && i + 1 < length && digits[i] != '-')
+			*out++ = ',';
+	}
+	*out = '\0';
+}
+
+/* A share in percent; what is neither nothing nor all never reads as "0.0 %" or "100.0 %". */
+static void format_ratio(char text[NUMBER_MAX], double ratio)
+{
+	char percent[NUMBER_MAX];
+	const char *bound = "";
+
+	if (ratio > 0 && ratio < 0.0005) {
+		bound = "<";
+		ratio = 0.001;
+	} else if (ratio < 1 && ratio >= 0.9995) {
+		bound = ">";
+		ratio = 0.999;
+	}
+	format_fixed(percent, ratio * 100, 1);
+	snprintf(text, NUMBER_MAX, "%s%.*s %%", bound, NUMBER_MAX - 4, percent);
+}
+
+static void format_number(char text[NUMBER_MAX], struct tscope_value value)
+{
+	if (value.kind == TSCOPE_VALUE_INT)
+		format_count(text, value.integer);
+	else
+		format_fixed(text, value.real, decimals_for(value.real, 3));
+}
+
+void tsi_number_people(char text[NUMBER_MAX], struct tscope_value value, enum tscope_unit unit)
+{
+	double number = value.kind == TSCOPE_VALUE_INT ? (double)value.integer : value.real;
+
+	if (value.kind == TSCOPE_VALUE_FLAG) {
+		snprintf(text, NUMBER_MAX, "%s", value.flag ? "yes" : "no");
+		return;
+	}
+	if (value.kind != TSCOPE_VALUE_INT && value.kind != TSCOPE_VALUE_REAL) {
+		snprintf(text, NUMBER_MAX, "-");
+		return;
+	}
+	switch (unit) {
+	case TSCOPE_UNIT_NS:
+		format_scaled(text, number, time_scales, TSI_COUNT_OF(time_scales), 4);
+		break;
+	case TSCOPE_UNIT_BYTES:
+		format_scaled(text, number, byte_scales, TSI_COUNT_OF(byte_scales), 3);
+		break;
+	case TSCOPE_UNIT_BYTES_PER_SECOND:
+		format_scaled(text, number, rate_scales, TSI_COUNT_OF(rate_scales), 3);
+		break;
+	case TSCOPE_UNIT_RATIO:
+		format_ratio(text, number);
+		break;
+	case TSCOPE_UNIT_COUNT:
+	case TSCOPE_UNIT_NUMBER:
+	case TSCOPE_UNIT_TEXT:
+	case TSCOPE_UNIT_FLAG:
+		format_number(text, value);
+		break;
+	}
+}
+
+void tsi_number_people_int(char text[NUMBER_MAX], int64_t number, enum tscope_unit unit)
+{
+	struct tscope_value value = { .kind = TSCOPE_VALUE_INT, .integer = number };
+
+	tsi_number_people(text, value, unit);
+}

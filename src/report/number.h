@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_REPORT_NUMBER_H
+#define TSCOPE_REPORT_NUMBER_H
+
+#include <tscope/analysis.h>
+
+/*
+ * Numbers as text: shortest for machines, scaled and rounded for people. The
+ * decimal point is a point whatever the locale of the program.
+ */
+enum { NUMBER_MAX = 48 }; /* room for any of them, with its NUL */
+
+/* As few digits as read back as the same double (15, 16 or 17); value must be finite. */
+void tsi_number_shortest(char text[NUMBER_MAX], double value);
+
+/*
+ * A value in the unit of its definition: "12.34 ms", "1.50 MiB", "40,213",
+ * "39.8 %", "25.1 GB/s", "yes"; "-" where it is absent. For values of any kind but text.
+ */
+void tsi_number_people(char text[NUMBER_MAX], struct tscope_value value, enum tscope_unit unit);
+
+/* The same of a number that is there. */
+void tsi_number_people_int(char text[NUMBER_MAX], int64_t number, enum tscope_unit unit);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_REPORT_REPORTER_H
+#define TSCOPE_REPORT_REPORTER_H
+
+#include <tscope/report.h>
+
+/*
+ * A reporter writes facts for one kind of reader and computes nothing.
+ *
+ * To add one: write report_<name>.c with a `const struct reporter
+ * tsi_reporter_<name>`, add REPORTER(<name>, <NAME>) to reporter_list.h with an
+ * enumerator TSCOPE_REPORT_<NAME> in <tscope/report.h>, the file to
+ * meson.build, and the format to man/tscope.1 (--format).
+ */
+struct reporter {
+	/*
+	 * Writes the report of count >= 1 analyses. Does not look at errors of
+	 * the stream: tscope_report_write() does that for all.
+	 */
+	void (*write)(FILE *out, struct tscope_analysis *const *analyses, size_t count,
+		      const struct tscope_report_options *options);
+};
+
+#endif

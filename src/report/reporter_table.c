@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The public door of the reporters: finds the one asked for and lets it write.
+ */
+#include "report/reporter.h"
+
+#include "base/attributes.h"
+#include "base/error.h"
+
+#include <string.h>
+
+#define REPORTER(name, id) extern const struct reporter tsi_reporter_##name;
+#include "report/reporter_list.h"
+#undef REPORTER
+
+static const struct {
+	const char *name;
+	const struct reporter *reporter;
+} reporters[] = {
+#define REPORTER(name, id) [TSCOPE_REPORT_##id] = { #name, &tsi_reporter_##name },
+#include "report/reporter_list.h"
+#undef REPORTER
+};
+
+bool tscope_report_format_parse(const char *name, enum tscope_report_format *format)
+{
+	for (size_t i = 0; i < TSI_COUNT_OF(reporters); i++) {
+		if (strcmp(name, reporters[i].name) == 0) {
+			*format = (enum tscope_report_format)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+enum tscope_status tscope_report_write(FILE *out, struct tscope_analysis *const *analyses,
+				       size_t count, const struct tscope_report_options *options,
+				       struct tscope_error *err)
+{
+	if (count > 0)
+		reporters[options->format].reporter->write(out, analyses, count, options);
+	if (ferror(out))
+		return tsi_fail(err, TSCOPE_E_WRITE, "cannot write the report");
+	return TSCOPE_OK;
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sections of the text report about where the time went: steps, their budget,
+ * the devices, communication against computation.
+ */
+#include "report/lookup.h"
+#include "report/panel.h"
+
+#include "base/attributes.h"
+
+#include <string.h>
+#include <tscope/timeline.h>
+
+static int64_t fact(const struct panel *panel, const char *id)
+{
+	return tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, id);
+}
+
+/* The light of a section whose loss is this part of a whole. */
+static enum text_style light_of_loss(int64_t loss_ns, int64_t whole_ns)
+{
+	if (whole_ns <= 0 || loss_ns < whole_ns / 5)
+		return TEXT_GREEN;
+	return loss_ns < whole_ns / 2 ? TEXT_YELLOW : TEXT_RED;
+}
+
+/* ---- steps ---- */
+
+/*
+ * Wall times of the steps, a tick each. Where there are more steps than
+ * columns a tick stands for several and shows the longest, so that no spike is lost.
+ */
+static void put_step_sparkline(const struct panel *panel)
+{
+	struct table_view list =
+		tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, "steps.list");
+	size_t wall = tsi_table_column(&list, "wall_ns");
+	size_t tick_count = panel->w->width - 4;
+	int64_t ticks[TEXT_MAX_WIDTH];
+
+	if (list.row_count < 2)
+		return;
+	if (tick_count > list.row_count)
+		tick_count = list.row_count;
+	for (size_t tick = 0; tick < tick_count; tick++) {
+		size_t row = tick * list.row_count / tick_count;
+
+		ticks[tick] = INT64_MIN;
+		for (; row < (tick + 1) * list.row_count / tick_count; row++) {
+			int64_t wall_ns = tsi_table_cell(&list, row, wall).integer;
+
+			ticks[tick] = wall_ns > ticks[tick] ? wall_ns : ticks[tick];
+		}
+	}
+	tsi_text_put(panel->w, "  ");
+	tsi_text_style(panel->w, TEXT_CYAN);
+	tsi_text_sparkline(panel->w, ticks, tick_count);
+	tsi_text_style(panel->w, TEXT_PLAIN);
+	tsi_text_put(panel->w, "\n");
+}
+
+/* How many steps of each mark stay out of the statistics. */
+static void put_marked_steps(const struct panel *panel)
+{
+	static const char *const reasons[] = {
+		[TSCOPE_STEP_FIRST] = "holds the profiler's start-up",
+		[TSCOPE_STEP_WARMUP] = "warm-up, as asked",
+		[TSCOPE_STEP_INCOMPLETE] = "cut by the end of the capture",
+	};
+	const struct tscope_timeline *timeline = tscope_analysis_timeline(panel->analysis);
+	uint32_t counts[TSI_COUNT_OF(reasons)] = { 0 };
+
+	for (uint32_t i = 0; i < tscope_timeline_step_count(timeline); i++)
+		counts[tscope_timeline_step(timeline, i).mark]++;
+	for (size_t mark = TSCOPE_STEP_FIRST; mark < TSI_COUNT_OF(reasons); mark++) {
+		if (counts[mark] > 0)
+			tsi_text_printf(panel->w, "  %u left out: %s\n", counts[mark],
+					reasons[mark]);
+	}
+}
+
+void tsi_section_steps(const struct panel *panel)
+{
+	static const char *const boundaries[] = {
+		[TSCOPE_BOUNDARY_STEP_MARKER] = "by --step-marker",
+		[TSCOPE_BOUNDARY_PROFILER_STEP] = "by ProfilerStep#N",
+		[TSCOPE_BOUNDARY_TRAIN_BATCH] = "by event/train_batch",
+		[TSCOPE_BOUNDARY_OPTIMIZER] = "by the ends of Optimizer.step",
+		[TSCOPE_BOUNDARY_ITERATION] = "by the engine's iterations",
+		[TSCOPE_BOUNDARY_WHOLE_TRACE] = "without marks: the whole trace is one step",
+	};
+	static const struct figure figures[] = {
+		{ "mean", "step_time.mean_ns" },       { "p50", "step_time.p50_ns" },
+		{ "p95", "step_time.p95_ns" },         { "min", "step_time.min_ns" },
+		{ "max", "step_time.max_ns" },         { "CV", "step_time.cv" },
+		{ "spikes", "step_time.spike_count" },
+	};
+	static const struct column slow_columns[] = {
+		{ "slow step", "step", 11 },
+		{ "wall", "wall_ns", 12 },
+		{ "what grew", "grew", 20 },
+		{ "by", "grew_ns", 12 },
+	};
+	const struct tscope_timeline *timeline = tscope_analysis_timeline(panel->analysis);
+	char count[NUMBER_MAX];
+
+	tsi_panel_number(panel, "steps.count", count);
+	tsi_panel_title(panel, TEXT_CYAN, "steps", "STEPS", "%s %s", count,
+			boundaries[tscope_timeline_boundary(timeline)]);
+	/* Of one step there is no more to say than how long it took. */
+	tsi_panel_figures(panel, figures,
+			  fact(panel, "steps.count") > 1 ? TSI_COUNT_OF(figures) : 1);
+	put_step_sparkline(panel);
+	put_marked_steps(panel);
+	tsi_panel_table(panel, "step_time.slow", slow_columns, TSI_COUNT_OF(slow_columns));
+}
+
+/* ---- budget ---- */
+
+struct budget_line {
+	const char *label;
+	const char *id;
+	enum text_style style;
+};
+
+/* Part of the mean step that has the same share of it as part_ns has of whole_ns. */
+static int64_t of_mean_step(const struct panel *panel, int64_t part_ns, int64_t whole_ns)
+{
+	double share = whole_ns > 0 ? (double)part_ns / (double)whole_ns : 0;
+
+	return (int64_t)(share * (double)fact(panel, "step_time.mean_ns") + 0.5);
+}
+
+static void put_budget_lines(const struct panel *panel, const struct budget_line *lines,
+			     size_t count)
+{
+	int64_t wall_ns = fact(panel, "budget.wall_ns");
+
+	for (size_t i = 0; i < count; i++) {
+		struct meter meter = { .label = lines[i].label,
+				       .part_ns = fact(panel, lines[i].id),
+				       .whole_ns = wall_ns,
+				       .style = lines[i].style };
+
+		meter.shown_ns = of_mean_step(panel, meter.part_ns, wall_ns);
+		if (meter.part_ns > 0)
+			tsi_panel_meter(panel, &meter);
+	}
+}
+
+void tsi_section_budget(const struct panel *panel)
+{
+	static const struct budget_line lines[] = {
+		{ "compute", "budget.compute_ns", TEXT_GREEN },
+		{ "  forward", "budget.phase.forward_ns", TEXT_DIM },
+		{ "  backward", "budget.phase.backward_ns", TEXT_DIM },
+		{ "  optimizer", "budget.phase.optimizer_ns", TEXT_DIM },
+		{ "  data", "budget.phase.data_ns", TEXT_DIM },
+		{ "  other", "budget.phase.other_ns", TEXT_DIM },
+		{ "  unlinked", "budget.phase.compute_ns", TEXT_DIM }, /* launched by no known op */
+		{ "exposed comm", "budget.exposed_comm_ns", TEXT_YELLOW },
+		{ "exposed copy", "budget.exposed_copy_ns", TEXT_YELLOW },
+		{ "data stall", "budget.data_stall_ns", TEXT_RED },
+		{ "sync stall", "budget.sync_stall_ns", TEXT_RED },
+		{ "launch stall", "budget.launch_stall_ns", TEXT_RED },
+		{ "device gap", "budget.device_gap_ns", TEXT_RED },
+		{ "unattributed", "budget.unattributed_ns", TEXT_RED },
+		{ "data", "budget.host.data_ns", TEXT_RED },
+		{ "forward", "budget.host.forward_ns", TEXT_GREEN },
+		{ "backward", "budget.host.backward_ns", TEXT_GREEN },
+		{ "optimizer", "budget.host.optimizer_ns", TEXT_GREEN },
+		{ "comm", "budget.host.comm_ns", TEXT_YELLOW },
+		{ "other", "budget.host.other_ns", TEXT_PLAIN },
+	};
+	int64_t wall_ns = fact(panel, "budget.wall_ns");
+	bool has_device = tscope_analysis_device_count(panel->analysis) > 0;
+	int64_t loss_ns = wall_ns - fact(panel, "budget.compute_ns");
+	char mean[NUMBER_MAX];
+
+	if (wall_ns == 0)
+		return;
+	tsi_panel_number(panel, "step_time.mean_ns", mean);
+	tsi_panel_title(panel, has_device ? light_of_loss(loss_ns, wall_ns) : TEXT_CYAN, "budget",
+			"BUDGET", "where the mean step of %s goes", mean);
+	put_budget_lines(panel, lines, TSI_COUNT_OF(lines));
+}
+
+/* ---- devices ---- */
+
+static void put_device_number(const struct panel *panel, uint32_t device, const char *id)
+{
+	enum tscope_unit unit;
+	struct tscope_value value = tsi_lookup_fact(panel->analysis, (int)device, id, &unit);
+	char text[NUMBER_MAX];
+
+	tsi_number_people(text, value, unit);
+	tsi_text_right(panel->w, text, 10);
+}
+
+/* Several devices: a line each. */
+static void put_devices(const struct panel *panel)
+{
+	static const char *const ids[] = { "device_busy.utilisation_ratio",
+					   "device_busy.compute_ns", "overlap.comm_ns",
+					   "overlap.exposed_ns", "device_busy.copy_ns" };
+	uint32_t count = tscope_analysis_device_count(panel->analysis);
+
+	if (count < 2)
+		return;
+	tsi_text_put_styled(panel->w, TEXT_DIM,
+			    "  device        busy   compute      comm   exposed      copy\n");
+	for (uint32_t i = 0; i < count && i < panel->top; i++) {
+		tsi_text_printf(panel->w, "  %-6d",
+				tscope_analysis_device_ordinal(panel->analysis, i));
+		for (size_t j = 0; j < TSI_COUNT_OF(ids); j++)
+			put_device_number(panel, i, ids[j]);
+		tsi_text_put(panel->w, "\n");
+	}
+}
+
+void tsi_section_device_busy(const struct panel *panel)
+{
+	static const struct budget_line lines[] = {
+		{ "busy", "device_busy.busy_ns", TEXT_GREEN },
+		{ "  compute", "device_busy.compute_ns", TEXT_DIM },
+		{ "  comm", "device_busy.comm_ns", TEXT_DIM },
+		{ "  copy", "device_busy.copy_ns", TEXT_DIM },
+		{ "idle", "device_busy.idle_ns", TEXT_RED },
+	};
+	static const struct figure figures[] = {
+		{ "events", "device_busy.event_count" },
+		{ "running at once", "device_busy.concurrency" },
+		{ "queued mean", "device_busy.queue_mean" },
+		{ "max", "device_busy.queue_max" },
+	};
+	static const struct column idle_columns[] = {
+		{ "idle, shorter than", "upper_ns", 19 },
+		{ "count", "count", 12 },
+		{ "total", "total_ns", 12 },
+		{ "share", "share_ratio", 10 },
+	};
+	int64_t span_ns = fact(panel, "device_busy.span_ns");
+	char span[NUMBER_MAX];
+
+	if (span_ns == 0) {
+		tsi_panel_title(panel, TEXT_DIM, "device_busy", "DEVICE", "no device activity");
+		return;
+	}
+	tsi_panel_number(panel, "device_busy.span_ns", span);
+	tsi_panel_title(panel, light_of_loss(fact(panel, "device_busy.idle_ns"), span_ns),
+			"device_busy", "DEVICE", "first to last device event: %s%s", span,
+			tscope_analysis_device_count(panel->analysis) > 1 ? ", all devices" : "");
+	for (size_t i = 0; i < TSI_COUNT_OF(lines); i++) {
+		int64_t part_ns = fact(panel, lines[i].id);
+		struct meter meter = { lines[i].label, part_ns, span_ns, part_ns, lines[i].style };
+
+		if (part_ns > 0)
+			tsi_panel_meter(panel, &meter);
+	}
+	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures));
+	put_devices(panel);
+	tsi_panel_table(panel, "device_busy.idle_histogram", idle_columns,
+			TSI_COUNT_OF(idle_columns));
+}
+
+/* ---- communication ---- */
+
+void tsi_section_overlap(const struct panel *panel)
+{
+	static const struct column collective_columns[] = {
+		{ "collective", "kind", 0 }, { "dtype", "dtype", 10 },
+		{ "group", "group", 8 },     { "ranks", "group_size", 7 },
+		{ "count", "count", 8 },     { "total", "total_ns", 11 },
+		{ "bytes", "bytes", 10 },    { "bus", "bus_bytes_per_second", 11 },
+	};
+	int64_t comm_ns = fact(panel, "overlap.comm_ns");
+	int64_t span_ns = fact(panel, "device_busy.span_ns");
+	int64_t exposed_ns = fact(panel, "overlap.exposed_ns");
+	char comm[NUMBER_MAX];
+	struct table_view kinds =
+		tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, "collectives.by_kind");
+
+	if (comm_ns == 0 && kinds.row_count == 0) {
+		if (span_ns > 0)
+			tsi_panel_title(panel, TEXT_DIM, "overlap", "COMMUNICATION",
+					"no communication kernels");
+		return;
+	}
+	tsi_panel_number(panel, "overlap.comm_ns", comm);
+	tsi_panel_title(panel, light_of_loss(exposed_ns, span_ns), "overlap", "COMMUNICATION", "%s",
+			comm_ns > 0 ? comm : "on the host only");
+	if (comm_ns > 0) {
+		int64_t hidden_ns = fact(panel, "overlap.overlapped_ns");
+
+		tsi_panel_meter(panel, &(struct meter){ "overlapped", hidden_ns, comm_ns, hidden_ns,
+							TEXT_GREEN });
+		tsi_panel_meter(panel, &(struct meter){ "exposed", exposed_ns, comm_ns, exposed_ns,
+							TEXT_YELLOW });
+	}
+	tsi_panel_table(panel, "collectives.by_kind", collective_columns,
+			TSI_COUNT_OF(collective_columns));
+}

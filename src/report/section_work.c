@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sections of the text report about who did the work: kernels, operators,
+ * launch calls, copies, annotated spans, Python functions.
+ */
+#include "report/lookup.h"
+#include "report/panel.h"
+
+#include "base/attributes.h"
+
+static bool is_empty(const struct panel *panel, const char *table)
+{
+	return tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, table).row_count == 0;
+}
+
+void tsi_section_kernels(const struct panel *panel)
+{
+	static const struct figure figures[] = {
+		{ "different", "kernels.name_count" },
+		{ "below 10 µs", "kernels.short_ratio" },
+		{ "with fewer blocks than SMs", "kernels.small_grid_count" },
+		{ "tensor cores", "kernels.tensor_core_ns" },
+		{ "SM efficiency", "kernels.sm_efficiency_ratio" },
+	};
+	static const struct column kind_columns[] = {
+		{ "kind", "kind", 0 },
+		{ "count", "count", 10 },
+		{ "total", "total_ns", 12 },
+		{ "share", "share_ratio", 9 },
+	};
+	static const struct column columns[] = {
+		{ "kernel", "name", 0 },     { "count", "count", 8 },
+		{ "total", "total_ns", 11 }, { "share", "share_ratio", 9 },
+		{ "mean", "mean_ns", 11 },
+	};
+	char count[NUMBER_MAX], total[NUMBER_MAX];
+
+	if (is_empty(panel, "kernels.by_name"))
+		return;
+	tsi_panel_number(panel, "kernels.count", count);
+	tsi_panel_number(panel, "kernels.total_ns", total);
+	tsi_panel_title(panel, TEXT_CYAN, "kernels", "KERNELS", "%s · %s", count, total);
+	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures));
+	tsi_panel_table(panel, "kernels.by_kind", kind_columns, TSI_COUNT_OF(kind_columns));
+	tsi_panel_table(panel, "kernels.by_name", columns, TSI_COUNT_OF(columns));
+}
+
+void tsi_section_operators(const struct panel *panel)
+{
+	static const struct figure figures[] = {
+		{ "different", "operators.name_count" },
+		{ "host time in them", "operators.self_ns" },
+		{ "device time they launched", "operators.device_ns" },
+		{ "launched by none", "operators.unattributed_device_ratio" },
+	};
+	static const struct column columns[] = {
+		{ "operator", "name", 0 },     { "count", "count", 8 },
+		{ "total", "total_ns", 11 },   { "self", "self_ns", 11 },
+		{ "device", "device_ns", 11 },
+	};
+	/* Without a device the last figures and the last column are nothing but zeros. */
+	bool has_device = tscope_analysis_device_count(panel->analysis) > 0;
+	char count[NUMBER_MAX];
+
+	if (is_empty(panel, "operators.by_name"))
+		return;
+	tsi_panel_number(panel, "operators.count", count);
+	tsi_panel_title(panel, TEXT_CYAN, "operators", "OPERATORS", "%s", count);
+	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures) - (has_device ? 0 : 2));
+	tsi_panel_table(panel, "operators.by_name", columns,
+			TSI_COUNT_OF(columns) - (has_device ? 0 : 1));
+}
+
+void tsi_section_launches(const struct panel *panel)
+{
+	static const struct figure figures[] = {
+		{ "per step", "launches.launches_per_step" },
+		{ "delay p50", "launches.delay_p50_ns" },
+		{ "p95", "launches.delay_p95_ns" },
+		{ "queued behind other work", "launches.queued_ratio" },
+		{ "idle time owed to the host", "launches.host_bound_ratio" },
+		{ "mallocs in steady steps", "launches.steady_malloc_count" },
+		{ "frees", "launches.steady_free_count" },
+	};
+	static const struct column columns[] = {
+		{ "call", "name", 0 },       { "kind", "kind", 14 },    { "count", "count", 8 },
+		{ "total", "total_ns", 11 }, { "mean", "mean_ns", 11 },
+	};
+	static const struct column sync_columns[] = {
+		{ "waiting in", "op", 0 },
+		{ "call", "call", 25 },
+		{ "count", "count", 8 },
+		{ "total", "total_ns", 11 },
+	};
+	char count[NUMBER_MAX];
+
+	if (is_empty(panel, "launches.by_name"))
+		return;
+	tsi_panel_number(panel, "launches.launch_count", count);
+	tsi_panel_title(panel, TEXT_CYAN, "launches", "LAUNCHES", "%s", count);
+	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures));
+	tsi_panel_table(panel, "launches.by_name", columns, TSI_COUNT_OF(columns));
+	tsi_panel_table(panel, "launches.syncs", sync_columns, TSI_COUNT_OF(sync_columns));
+}
+
+void tsi_section_copies(const struct panel *panel)
+{
+	static const struct figure figures[] = {
+		{ "moved or filled", "copies.bytes" },
+		{ "exposed", "copies.exposed_ns" },
+		{ "of pageable memory", "copies.pageable_ns" },
+	};
+	static const struct column columns[] = {
+		{ "copy", "name", 0 },
+		{ "count", "count", 8 },
+		{ "total", "total_ns", 11 },
+		{ "bytes", "bytes", 10 },
+		{ "rate", "bytes_per_second", 11 },
+	};
+	char count[NUMBER_MAX], total[NUMBER_MAX];
+
+	if (is_empty(panel, "copies.by_name"))
+		return;
+	tsi_panel_number(panel, "copies.count", count);
+	tsi_panel_number(panel, "copies.total_ns", total);
+	tsi_panel_title(panel, TEXT_CYAN, "copies", "COPIES AND FILLS", "%s · %s", count, total);
+	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures));
+	tsi_panel_table(panel, "copies.by_name", columns, TSI_COUNT_OF(columns));
+}
+
+/* All there is in traces of other programs; beside the point where there are operators. */
+void tsi_section_spans(const struct panel *panel)
+{
+	static const struct column columns[] = {
+		{ "span", "name", 0 },     { "count", "count", 8 },   { "total", "total_ns", 11 },
+		{ "self", "self_ns", 11 }, { "mean", "mean_ns", 11 },
+	};
+	char count[NUMBER_MAX];
+
+	if (is_empty(panel, "spans.by_name") || !is_empty(panel, "operators.by_name"))
+		return;
+	tsi_panel_number(panel, "spans.count", count);
+	tsi_panel_title(panel, TEXT_CYAN, "spans", "SPANS", "%s", count);
+	tsi_panel_table(panel, "spans.by_name", columns, TSI_COUNT_OF(columns));
+}
+
+void tsi_section_python(const struct panel *panel)
+{
+	static const struct figure figures[] = {
+		{ "different", "python.function_count" }, { "time in them", "python.self_ns" },
+		{ "gc pauses", "python.gc_count" },       { "taking", "python.gc_total_ns" },
+		{ "longest", "python.gc_max_ns" },
+	};
+	static const struct column columns[] = {
+		{ "function", "name", 0 },
+		{ "count", "count", 8 },
+		{ "self", "self_ns", 11 },
+		{ "total", "total_ns", 11 },
+	};
+	int64_t gc_count = tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, "python.gc_count");
+	char count[NUMBER_MAX];
+
+	if (is_empty(panel, "python.by_name") && gc_count == 0)
+		return;
+	tsi_panel_number(panel, "python.call_count", count);
+	tsi_panel_title(panel, TEXT_CYAN, "python", "PYTHON", "%s calls", count);
+	tsi_panel_figures(panel, figures, gc_count > 0 ? TSI_COUNT_OF(figures) : 2);
+	tsi_panel_table(panel, "python.by_name", columns, TSI_COUNT_OF(columns));
+}

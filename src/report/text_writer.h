@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_REPORT_TEXT_WRITER_H
+#define TSCOPE_REPORT_TEXT_WRITER_H
+
+#include "base/attributes.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/*
+ * Writes text for a terminal, or the same text without escapes for anything
+ * else. Two kinds of text never mix:
+ *
+ *	own	literals of ours and formatted numbers, in UTF-8; with `ascii` each of
+ *		the few characters beyond ASCII that we use has a substitute
+ *	names	texts out of an input, which may hold anything: what could move the
+ *		cursor, hide itself or is no UTF-8 is shown as an escape (\x1b, \u202e),
+ *		with `ascii` all that is not ASCII
+ *
+ * Widths are columns of the terminal, not bytes. Errors of the stream are left
+ * to ferror().
+ */
+struct text_writer {
+	FILE *out;
+	bool color, ascii;
+	unsigned width; /* columns that a line may take, TEXT_MIN_WIDTH to TEXT_MAX_WIDTH */
+};
+
+enum { TEXT_MIN_WIDTH = 60, TEXT_MAX_WIDTH = 120 };
+
+enum text_style {
+	TEXT_PLAIN,
+	TEXT_BOLD,
+	TEXT_DIM,
+	TEXT_RED,
+	TEXT_GREEN,
+	TEXT_YELLOW,
+	TEXT_CYAN,
+};
+
+/* What follows has this style; TEXT_PLAIN ends any other. */
+void tsi_text_style(struct text_writer *w, enum text_style style);
+
+/* Own text. */
+void tsi_text_put(struct text_writer *w, const char *text);
+void tsi_text_put_styled(struct text_writer *w, enum text_style style, const char *text);
+TSI_PRINTF(2, 3) void tsi_text_printf(struct text_writer *w, const char *format, ...);
+void tsi_text_repeat(struct text_writer *w, const char *text, unsigned count);
+
+/* Own text in a cell of so many columns, flush right or left; longer text is not cut. */
+void tsi_text_left(struct text_writer *w, const char *text, unsigned columns);
+void tsi_text_right(struct text_writer *w, const char *text, unsigned columns);
+
+/* Columns of own text. */
+unsigned tsi_text_columns(const char *text);
+
+/* A name as it is, made harmless. */
+void tsi_text_name(struct text_writer *w, const char *name);
+
+/*
+ * A name in a cell of so many columns. One that is too long first loses what
+ * says least (a C++ kernel's "void " and its parameters), then its middle.
+ */
+void tsi_text_name_cell(struct text_writer *w, const char *name, unsigned columns);
+
+/*
+ * A name or message of several words, made harmless and broken into lines. The
+ * cursor stands at column `indent`, where the next lines begin, too.
+ */
+void tsi_text_paragraph(struct text_writer *w, const char *words, unsigned indent);
+
+/* A meter: ratio (0 to 1) of so many cells lit in this style. */
+void tsi_text_bar(struct text_writer *w, double ratio, unsigned cells, enum text_style style);
+
+/* One tick for each value, from the lowest to the highest of them. */
+void tsi_text_sparkline(struct text_writer *w, const int64_t *values, size_t count);
+
+#endif

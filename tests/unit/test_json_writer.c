@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The JSON writer: layout, escapes of hostile texts, and numbers that read back
+ * as they were.
+ */
+#include "report/json_writer.h"
+
+#include "base/attributes.h"
+#include "report/number.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* A writer into memory. */
+struct sink {
+	struct json_writer w;
+	char *text;
+	size_t length;
+};
+
+static void sink_open(struct sink *sink)
+{
+	*sink = (struct sink){ 0 };
+	sink->w.out = open_memstream(&sink->text, &sink->length);
+	assert_non_null(sink->w.out);
+}
+
+static void sink_expect(struct sink *sink, const char *expected)
+{
+	assert_int_equal(fclose(sink->w.out), 0);
+	assert_string_equal(sink->text, expected);
+	free(sink->text);
+}
+
+static void test_layout(void **state)
+{
+	struct sink sink;
+	struct json_writer *w = &sink.w;
+
+	(void)state;
+	sink_open(&sink);
+	tsi_jw_object(w);
+	tsi_jw_key(w, "a");
+	tsi_jw_int(w, -1);
+	tsi_jw_key(w, "empty");
+	tsi_jw_object(w);
+	tsi_jw_end_object(w);
+	tsi_jw_key(w, "rows");
+	tsi_jw_array(w);
+	for (int i = 0; i < 2; i++) {
+		tsi_jw_row(w);
+		tsi_jw_key(w, "x");
+		tsi_jw_uint(w, UINT64_MAX);
+		tsi_jw_key(w, "y");
+		tsi_jw_array(w);
+		tsi_jw_flag(w, true);
+		tsi_jw_null(w);
+		tsi_jw_end_array(w);
+		tsi_jw_end_object(w);
+	}
+	tsi_jw_end_array(w);
+	tsi_jw_key(w, "none");
+	tsi_jw_array(w);
+	tsi_jw_end_array(w);
+	tsi_jw_key(w, "last");
+	tsi_jw_flag(w, false);
+	tsi_jw_end_object(w);
+	sink_expect(&sink, "{\n"
+			   "  \"a\": -1,\n"
+			   "  \"empty\": {},\n"
+			   "  \"rows\": [\n"
+			   "    {\"x\": 18446744073709551615, \"y\": [true, null]},\n"
+			   "    {\"x\": 18446744073709551615, \"y\": [true, null]}\n"
+			   "  ],\n"
+			   "  \"none\": [],\n"
+			   "  \"last\": false\n"
+			   "}\n");
+}
+
+static void test_texts(void **state)
+{
+	static const struct {
+		const char *text, *json;
+	} cases[] = {
+		{ "plain", "\"plain\"" },
+		{ "", "\"\"" },
+		{ NULL, "null" },
+		{ "a\"b\\c/", "\"a\\\"b\\\\c/\"" },
+		{ "\b\t\n\f\r\x01\x1b[31m\x7f", "\"\\b\\t\\n\\f\\r\\u0001\\u001b[31m\\u007f\"" },
+		{ "µ 你 😀", "\"µ 你 😀\"" },
+		{ "\xC2\x9B", "\"\\u009b\"" },                  /* C1: CSI in one character */
+		{ "\xE2\x80\xAE", "\"\\u202e\"" },              /* right-to-left override */
+		{ "\xF3\xA0\x80\x81", "\"\\udb40\\udc01\"" },   /* tag, beyond the BMP */
+		{ "a\xFFz", "\"a\xEF\xBF\xBDz\"" },             /* no UTF-8 */
+		{ "\xC0\xAF", "\"\xEF\xBF\xBD\xEF\xBF\xBD\"" }, /* overlong */
+		{ "\xED\xA0\x80", "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"" }, /* surrogate */
+		{ "\xF4\x90\x80\x80", "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"" },
+		{ "cut \xE4\xBD", "\"cut \xEF\xBF\xBD\xEF\xBF\xBD\"" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct sink sink;
+
+		sink_open(&sink);
+		tsi_jw_text(&sink.w, cases[i].text);
+		sink_expect(&sink, cases[i].json);
+	}
+}
+
+static void test_shortest_numbers(void **state)
+{
+	static const struct {
+		double value;
+		const char *text;
+	} cases[] = {
+		{ 0, "0" },
+		{ 0.1, "0.1" },
+		{ 1.0 / 3, "0.3333333333333333" },
+		{ 0.1 + 0.2, "0.30000000000000004" },
+		{ 1e300, "1e+300" },
+		{ 5e-324, "4.94065645841247e-324" },
+		{ -2.5, "-2.5" },
+		{ 123456789.0, "123456789" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		char text[NUMBER_MAX];
+
+		tsi_number_shortest(text, cases[i].value);
+		assert_string_equal(text, cases[i].text);
+		assert_true(strtod(text, NULL) == cases[i].value);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_layout),
+		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_shortest_numbers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

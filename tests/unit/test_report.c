@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The reporters over a whole trace: what holds for any report. That every name
+ * a section looks up is defined is asserted by lookup.c, and comes true here.
+ */
+#include "base/attributes.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tscope/tscope.h>
+
+#include <cmocka.h>
+
+static const char *testdata;
+
+/* A trace from a file of testdata/ to its analysis. */
+struct loaded {
+	struct tscope_trace *trace;
+	struct tscope_timeline *timeline;
+	struct tscope_analysis *analysis;
+};
+
+static void analyze(struct loaded *file)
+{
+	static const struct tscope_analysis_options options = { .python = true };
+
+	assert_int_equal(tscope_timeline_build(&file->timeline, file->trace, NULL, NULL),
+			 TSCOPE_OK);
+	assert_int_equal(
+		tscope_analyze(&file->analysis, file->trace, file->timeline, &options, NULL),
+		TSCOPE_OK);
+}
+
+static void load(struct loaded *file, const char *name)
+{
+	char path[1024];
+
+	snprintf(path, sizeof(path), "%s/%s", testdata, name);
+	assert_int_equal(tscope_trace_open(&file->trace, path, NULL, NULL), TSCOPE_OK);
+	analyze(file);
+}
+
+static void unload(struct loaded *file)
+{
+	tscope_analysis_free(file->analysis);
+	tscope_timeline_free(file->timeline);
+	tscope_trace_free(file->trace);
+}
+
+/* The report of one analysis; the caller frees it. */
+static char *report(const struct loaded *file, const struct tscope_report_options *options)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+
+	assert_non_null(out);
+	assert_int_equal(tscope_report_write(out, &file->analysis, 1, options, NULL), TSCOPE_OK);
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+/* Takes "\033[...m" out of a text, in place. */
+static void strip_escapes(char *text)
+{
+	char *out = text;
+
+	for (char *in = text; *in != '\0'; in++) {
+		if (*in == '\033')
+			in = strchr(in, 'm');
+		else
+			*out++ = *in;
+	}
+	*out = '\0';
+}
+
+static const char *const files[] = { "two_steps.json", "cpu_only.json", "chrome_phases.json",
+				     "two_steps_cut.json", "rocm.json" };
+
+static void test_color_changes_nothing_else(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(files); i++) {
+		struct loaded file;
+		char *plain, *colored;
+
+		load(&file, files[i]);
+		plain = report(&file, &(struct tscope_report_options){ .color = false });
+		colored = report(&file, &(struct tscope_report_options){ .color = true });
+		assert_non_null(strchr(colored, '\033'));
+		assert_null(strchr(plain, '\033'));
+		strip_escapes(colored);
+		assert_string_equal(colored, plain);
+		free(plain);
+		free(colored);
+		unload(&file);
+	}
+}
+
+/* Columns of a line: code points, as the tests' files hold none that is wide. */
+static unsigned columns_of(const char *line, size_t length)
+{
+	unsigned columns = 0;
+
+	for (size_t i = 0; i < length; i++)
+		columns += ((unsigned char)line[i] & 0xC0) != 0x80;
+	return columns;
+}
+
+static void test_lines_keep_the_width(void **state)
+{
+	static const unsigned widths[] = { 60, 80, 120 };
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(files) * TSI_COUNT_OF(widths); i++) {
+		struct tscope_report_options options = { .width = widths[i / TSI_COUNT_OF(files)] };
+		struct loaded file;
+		char *text;
+
+		load(&file, files[i % TSI_COUNT_OF(files)]);
+		text = report(&file, &options);
+		/* the first line is the path, however long */
+		for (size_t at = strcspn(text, "\n"); text[at] != '\0';) {
+			size_t length = strcspn(text + at + 1, "\n");
+
+			if (columns_of(text + at + 1, length) > options.width)
+				fail_msg("more than %u columns: %.*s", options.width, (int)length,
+					 text + at + 1);
+			at += 1 + length;
+		}
+		free(text);
+		unload(&file);
+	}
+}
+
+static void test_ascii(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(files); i++) {
+		struct loaded file;
+		char *text;
+
+		load(&file, files[i]);
+		text = report(&file, &(struct tscope_report_options){ .ascii = true });
+		for (const char *p = text; *p != '\0'; p++)
+			assert_true((unsigned char)*p < 0x80);
+		assert_null(strstr(text, "?")); /* a character without a substitute */
+		free(text);
+		unload(&file);
+	}
+}
+
+/* Names that would move the cursor, as JSON escapes and as raw bytes. */
+static void test_hostile_names(void **state)
+{
+	static const char json[] =
+		"[{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"\\u001b[2J\\u009b\\u202e\\u0007\","
+		"\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":1},"
+		"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"\xC2\x9B\xE2\x80\xAE\xFF\x7F\","
+		"\"pid\":1,"
+		"\"tid\":1,\"ts\":3,\"dur\":1}]";
+	static const char *const forbidden[] = { "\033",     "\x07",         "\x7F",
+						 "\xC2\x9B", "\xE2\x80\xAE", "\xFF" };
+	static const enum tscope_report_format formats[] = { TSCOPE_REPORT_TEXT,
+							     TSCOPE_REPORT_JSON };
+	struct loaded file;
+
+	(void)state;
+	assert_int_equal(tscope_trace_open_memory(&file.trace, "\033]0;title\x07", json,
+						  sizeof(json) - 1, NULL, NULL),
+			 TSCOPE_OK);
+	analyze(&file);
+	for (size_t i = 0; i < TSI_COUNT_OF(formats); i++) {
+		char *text = report(&file, &(struct tscope_report_options){ .format = formats[i] });
+
+		for (size_t j = 0; j < TSI_COUNT_OF(forbidden); j++)
+			assert_null(strstr(text, forbidden[j]));
+		assert_non_null(strstr(text, "202e"));
+		free(text);
+	}
+	unload(&file);
+}
+
+static void test_top(void **state)
+{
+	struct loaded file;
+	char *cut, *whole;
+
+	(void)state;
+	load(&file, "two_steps.json");
+	cut = report(&file,
+		     &(struct tscope_report_options){ .format = TSCOPE_REPORT_JSON, .top = 1 });
+	whole = report(&file, &(struct tscope_report_options){ .format = TSCOPE_REPORT_JSON });
+	assert_true(strlen(cut) < strlen(whole));
+	/* rankings are cut, lists are not */
+	assert_non_null(strstr(whole, "\"aten::linear\""));
+	assert_null(strstr(cut, "\"aten::linear\""));
+	assert_non_null(strstr(cut, "{\"step\": 1, "));
+	assert_non_null(strstr(cut, "{\"step\": 2, "));
+	free(cut);
+	free(whole);
+	unload(&file);
+}
+
+static void test_brief(void **state)
+{
+	struct loaded file;
+	char *text;
+
+	(void)state;
+	load(&file, "two_steps_cut.json");
+	text = report(&file, &(struct tscope_report_options){ .brief = true });
+	assert_non_null(strstr(text, "DAMAGED"));
+	assert_null(strstr(text, "BUDGET"));
+	free(text);
+	unload(&file);
+}
+
+/* One analysis is traces[] only where several were asked for; several always are. */
+static void test_json_shape(void **state)
+{
+	struct tscope_report_options options = { .format = TSCOPE_REPORT_JSON };
+	struct loaded file;
+	char *text;
+
+	(void)state;
+	load(&file, "cpu_only.json");
+	text = report(&file, &options);
+	assert_null(strstr(text, "\"traces\""));
+	assert_non_null(strstr(text, "\n  \"facts\": {"));
+	free(text);
+	options.as_list = true;
+	text = report(&file, &options);
+	assert_non_null(strstr(text, "\n  \"traces\": ["));
+	assert_null(strstr(text, "\n  \"facts\": {"));
+	free(text);
+	unload(&file);
+}
+
+static void test_full_device(void **state)
+{
+	FILE *out = fopen("/dev/full", "w");
+	struct tscope_error err = { 0 };
+	struct loaded file;
+
+	(void)state;
+	if (!out)
+		skip();
+	load(&file, "two_steps.json");
+	assert_int_equal(setvbuf(out, NULL, _IONBF, 0), 0);
+	assert_int_equal(tscope_report_write(out, &file.analysis, 1,
+					     &(struct tscope_report_options){ 0 }, &err),
+			 TSCOPE_E_WRITE);
+	assert_string_equal(err.message, "cannot write the report");
+	fclose(out);
+	unload(&file);
+}
+
+static void test_format_parse(void **state)
+{
+	enum tscope_report_format format = TSCOPE_REPORT_TEXT;
+
+	(void)state;
+	assert_true(tscope_report_format_parse("json", &format));
+	assert_int_equal(format, TSCOPE_REPORT_JSON);
+	assert_true(tscope_report_format_parse("text", &format));
+	assert_int_equal(format, TSCOPE_REPORT_TEXT);
+	assert_false(tscope_report_format_parse("xml", &format));
+	assert_false(tscope_report_format_parse("", &format));
+	assert_int_equal(format, TSCOPE_REPORT_TEXT);
+}
+
+/* JSON nests "phase.x" and "phase.y" in one object: they must stand together, and no name twice. */
+static void check_names(const struct tscope_fact_def *defs, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		size_t group = strcspn(defs[i].name, ".");
+
+		assert_true(strspn(defs[i].name, "abcdefghijklmnopqrstuvwxyz0123456789_.") ==
+			    strlen(defs[i].name));
+		for (size_t j = 0; j < i; j++) {
+			assert_string_not_equal(defs[i].name, defs[j].name);
+			if (strncmp(defs[i].name, defs[j].name, group) == 0 &&
+			    (defs[j].name[group] == '.') && defs[i].name[group] == '.')
+				assert_int_equal(strncmp(defs[i - 1].name, defs[i].name, group + 1),
+						 0);
+		}
+	}
+}
+
+static void test_definitions_fit_json(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < tscope_analyzer_count(); i++) {
+		const struct tscope_analyzer_def *def = tscope_analyzer(i);
+
+		check_names(def->facts, def->fact_count);
+		for (size_t j = 0; j < def->table_count; j++)
+			check_names(def->tables[j].columns, def->tables[j].column_count);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_color_changes_nothing_else),
+		cmocka_unit_test(test_lines_keep_the_width),
+		cmocka_unit_test(test_ascii),
+		cmocka_unit_test(test_hostile_names),
+		cmocka_unit_test(test_top),
+		cmocka_unit_test(test_brief),
+		cmocka_unit_test(test_json_shape),
+		cmocka_unit_test(test_full_device),
+		cmocka_unit_test(test_format_parse),
+		cmocka_unit_test(test_definitions_fit_json),
+	};
+
+	testdata = argc > 1 ? argv[1] : "testdata";
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

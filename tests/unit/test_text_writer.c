@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The text writer: numbers as people read them, and names of an input that
+ * must neither harm the terminal nor break the columns.
+ */
+#include "report/text_writer.h"
+
+#include "report/number.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tscope/report.h>
+
+#include <cmocka.h>
+
+struct sink {
+	struct text_writer w;
+	char *text;
+	size_t length;
+};
+
+static void sink_open(struct sink *sink, bool color, bool ascii)
+{
+	*sink = (struct sink){ .w = { .color = color, .ascii = ascii, .width = 80 } };
+	sink->w.out = open_memstream(&sink->text, &sink->length);
+	assert_non_null(sink->w.out);
+}
+
+static void sink_expect(struct sink *sink, const char *expected)
+{
+	assert_int_equal(fclose(sink->w.out), 0);
+	assert_string_equal(sink->text, expected);
+	free(sink->text);
+}
+
+static void test_numbers(void **state)
+{
+	static const struct {
+		int64_t value;
+		enum tscope_unit unit;
+		const char *text;
+	} cases[] = {
+		{ 0, TSCOPE_UNIT_NS, "0 ns" },
+		{ 999, TSCOPE_UNIT_NS, "999 ns" },
+		{ 1000, TSCOPE_UNIT_NS, "1.000 µs" },
+		{ 9999, TSCOPE_UNIT_NS, "9.999 µs" },
+		{ 99994, TSCOPE_UNIT_NS, "99.99 µs" },
+		{ 99995, TSCOPE_UNIT_NS, "100.0 µs" },
+		{ 999949, TSCOPE_UNIT_NS, "999.9 µs" },
+		{ 999950, TSCOPE_UNIT_NS, "1.000 ms" },
+		{ 12345678, TSCOPE_UNIT_NS, "12.35 ms" },
+		{ 3661000000000, TSCOPE_UNIT_NS, "3661 s" },
+		{ -1500, TSCOPE_UNIT_NS, "-1.500 µs" },
+		{ 1023, TSCOPE_UNIT_BYTES, "1023 B" },
+		{ 1024, TSCOPE_UNIT_BYTES, "1.00 KiB" },
+		{ 1048576, TSCOPE_UNIT_BYTES, "1.00 MiB" },
+		{ 1047552, TSCOPE_UNIT_BYTES, "1023 KiB" },
+		{ 25100000000, TSCOPE_UNIT_BYTES_PER_SECOND, "25.1 GB/s" },
+		{ 0, TSCOPE_UNIT_COUNT, "0" },
+		{ 999, TSCOPE_UNIT_COUNT, "999" },
+		{ 1000, TSCOPE_UNIT_COUNT, "1,000" },
+		{ -1234567, TSCOPE_UNIT_COUNT, "-1,234,567" },
+		{ 1, TSCOPE_UNIT_RATIO, "100.0 %" },
+		{ 0, TSCOPE_UNIT_RATIO, "0.0 %" },
+	};
+	char text[NUMBER_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct tscope_value value = { .kind = TSCOPE_VALUE_INT, .integer = cases[i].value };
+
+		tsi_number_people(text, value, cases[i].unit);
+		assert_string_equal(text, cases[i].text);
+	}
+}
+
+static void test_real_numbers(void **state)
+{
+	static const struct {
+		struct tscope_value value;
+		enum tscope_unit unit;
+		const char *text;
+	} cases[] = {
+		{ { .kind = TSCOPE_VALUE_REAL, .real = 0.0004 }, TSCOPE_UNIT_RATIO, "<0.1 %" },
+		{ { .kind = TSCOPE_VALUE_REAL, .real = 0.0006 }, TSCOPE_UNIT_RATIO, "0.1 %" },
+		{ { .kind = TSCOPE_VALUE_REAL, .real = 0.9999 }, TSCOPE_UNIT_RATIO, ">99.9 %" },
+		{ { .kind = TSCOPE_VALUE_REAL, .real = 0.398 }, TSCOPE_UNIT_RATIO, "39.8 %" },
+		{ { .kind = TSCOPE_VALUE_REAL, .real = 1e308 }, TSCOPE_UNIT_RATIO, NULL },
+		{ { .kind = TSCOPE_VALUE_REAL, .real = 1e308 }, TSCOPE_UNIT_NUMBER, NULL },
+		{ { .kind = TSCOPE_VALUE_REAL, .real = 2.345 }, TSCOPE_UNIT_NUMBER, "2.35" },
+		{ { .kind = TSCOPE_VALUE_REAL, .real = 9.996 }, TSCOPE_UNIT_NUMBER, "10.0" },
+		{ { .kind = TSCOPE_VALUE_FLAG, .flag = true }, TSCOPE_UNIT_FLAG, "yes" },
+		{ { .kind = TSCOPE_VALUE_FLAG, .flag = false }, TSCOPE_UNIT_FLAG, "no" },
+		{ { .kind = TSCOPE_VALUE_ABSENT }, TSCOPE_UNIT_NS, "-" },
+	};
+	char text[NUMBER_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		tsi_number_people(text, cases[i].value, cases[i].unit);
+		if (cases[i].text)
+			assert_string_equal(text, cases[i].text);
+		else
+			assert_true(strlen(text) < NUMBER_MAX); /* cut, but in its room */
+	}
+}
+
+/* Names in a cell of 20 columns. */
+static void test_name_cells(void **state)
+{
+	static const struct {
+		const char *name, *shown, *ascii;
+	} cases[] = {
+		{ "aten::mm", "aten::mm            ", "aten::mm            " },
+		{ "exactly_20_columns_!", "exactly_20_columns_!", "exactly_20_columns_!" },
+		/* 11 columns of the head, …, 8 of the tail */
+		{ "abcdefghijklmnopqrstuvwxyz", "abcdefghijk…stuvwxyz", "abcdefghijk~stuvwxyz" },
+		/* what says least goes first: return type and parameters */
+		{ "void f<4, half>(int, float (*)(int))", "f<4, half>          ",
+		  "f<4, half>          " },
+		{ "(anonymous namespace)", "(anonymous …mespace)", "(anonymous ~mespace)" },
+		/* escapes for the terminal; backslashes of the input stay */
+		{ "\x1b[2J\x07", "\\x1b[2J\\x07         ", "\\x1b[2J\\x07         " },
+		{ "a\nb\tc\x7f", "a\\x0ab\\x09c\\x7f     ", "a\\x0ab\\x09c\\x7f     " },
+		{ "\xC2\x9B"
+		  "1m",
+		  "\\u009b1m            ", "\\u009b1m            " },
+		{ "x\xE2\x80\xAEy", "x\\u202ey            ", "x\\u202ey            " },
+		{ "bad\xFF", "bad\\xff             ", "bad\\xff             " },
+		/* columns, not bytes: é 1, 你 2, combining accent 0 */
+		{ "caf\xC3\xA9", "café                ", "caf\\u00e9           " },
+		{ "你好", "你好                ", "\\u4f60\\u597d        " },
+		{ "e\xCC\x81", "e\xCC\x81                   ", "e\\u0301             " },
+		/* a wide character that would stick out of the head is left out, not halved */
+		{ "你你你你你你你你你你你", "你你你你你…你你你你 ", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct sink sink;
+
+		sink_open(&sink, false, false);
+		tsi_text_name_cell(&sink.w, cases[i].name, 20);
+		sink_expect(&sink, cases[i].shown);
+		if (!cases[i].ascii)
+			continue;
+		sink_open(&sink, false, true);
+		tsi_text_name_cell(&sink.w, cases[i].name, 20);
+		sink_expect(&sink, cases[i].ascii);
+	}
+}
+
+static void test_bars_and_sparklines(void **state)
+{
+	static const int64_t values[] = { 10, 20, 30, 80 };
+	static const int64_t extremes[] = { INT64_MIN, INT64_MAX };
+	static const int64_t same[] = { 5, 5 };
+	struct sink sink;
+
+	(void)state;
+	sink_open(&sink, false, false);
+	tsi_text_bar(&sink.w, 0.5, 4, TEXT_RED);
+	tsi_text_bar(&sink.w, -1, 2, TEXT_RED);
+	tsi_text_bar(&sink.w, 7, 2, TEXT_RED);
+	/* eighths of the range 10…80: 0, 1.1, 2.3, 8 */
+	tsi_text_sparkline(&sink.w, values, 4);
+	tsi_text_sparkline(&sink.w, extremes, 2);
+	tsi_text_sparkline(&sink.w, same, 2);
+	sink_expect(&sink, "██░░░░██▁▂▃█▁█▁▁");
+
+	sink_open(&sink, false, true);
+	tsi_text_bar(&sink.w, 0.5, 4, TEXT_RED);
+	tsi_text_put(&sink.w, " µ·…");
+	sink_expect(&sink, "##.. u|~");
+}
+
+/* With colours the same text, and every style ends. */
+static void test_styles(void **state)
+{
+	struct sink sink;
+
+	(void)state;
+	sink_open(&sink, true, false);
+	tsi_text_put_styled(&sink.w, TEXT_BOLD, "title");
+	tsi_text_bar(&sink.w, 1, 1, TEXT_GREEN);
+	sink_expect(&sink, "\033[1mtitle\033[0m\033[32m█\033[0m\033[2m\033[0m");
+}
+
+static void test_write_escaped(void **state)
+{
+	struct sink sink;
+
+	(void)state;
+	sink_open(&sink, false, false);
+	tscope_write_escaped(sink.w.out, "no\r\x1b]0;file.json");
+	sink_expect(&sink, "no\\x0d\\x1b]0;file.json");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_numbers),    cmocka_unit_test(test_real_numbers),
+		cmocka_unit_test(test_name_cells), cmocka_unit_test(test_bars_and_sparklines),
+		cmocka_unit_test(test_styles),     cmocka_unit_test(test_write_escaped),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
