@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tscope trace: opens each file, puts it on its timeline, analyses it, and
+ * reports all of them together. A file that cannot be read does not keep the
+ * others from being reported.
+ */
+#include "command.h"
+#include "message.h"
+#include "output.h"
+#include "progress.h"
+#include "terminal.h"
+
+#include <stdlib.h>
+
+/* What is made of one file, each from the one before. */
+struct loaded {
+	struct tscope_trace *trace;
+	struct tscope_timeline *timeline;
+	struct tscope_analysis *analysis;
+};
+
+static void unload(struct loaded *file)
+{
+	tscope_analysis_free(file->analysis);
+	tscope_timeline_free(file->timeline);
+	tscope_trace_free(file->trace);
+	*file = (struct loaded){ 0 };
+}
+
+static enum tscope_status open_trace(struct tscope_trace **trace, const char *path,
+				     const struct options *options, struct tscope_error *err)
+{
+	struct tscope_trace_options trace_options = options->trace;
+	struct progress progress;
+	enum tscope_status status;
+
+	progress_start(&progress, options);
+	trace_options.progress = progress_update;
+	trace_options.progress_data = &progress;
+	status = tscope_trace_open(trace, path, &trace_options, err);
+	progress_stop(&progress);
+	return status;
+}
+
+/* On failure *file is empty. */
+static enum tscope_status load(struct loaded *file, const char *path, const struct options *options,
+			       struct tscope_error *err)
+{
+	struct tscope_analysis_options analysis_options = { .python = options->trace.python };
+	enum tscope_status status;
+
+	*file = (struct loaded){ 0 };
+	status = open_trace(&file->trace, path, options, err);
+	if (status == TSCOPE_OK)
+		status = tscope_timeline_build(&file->timeline, file->trace, &options->timeline,
+					       err);
+	if (status == TSCOPE_OK)
+		status = tscope_analyze(&file->analysis, file->trace, file->timeline,
+					&analysis_options, err);
+	if (status != TSCOPE_OK)
+		unload(file);
+	return status;
+}
+
+/* Says what was lost of a file; with --strict that counts as an input that cannot be read. */
+static enum exit_code judge_loss(const struct tscope_trace *trace, const char *path, bool is_strict)
+{
+	const struct tscope_error *damage = tscope_trace_damage(trace);
+	uint64_t dropped = tscope_trace_info(trace)->dropped_count;
+
+	if (damage)
+		say_error(path, damage, "; reported is what came before");
+	if (is_strict && dropped > 0) {
+		char rest[64];
+
+		snprintf(rest, sizeof(rest), ": --strict, and %llu events were dropped",
+			 (unsigned long long)dropped);
+		say("", path, rest);
+	}
+	return is_strict && (damage || dropped > 0) ? EXIT_CODE_INPUT : EXIT_CODE_OK;
+}
+
+static enum exit_code worse(enum exit_code a, enum exit_code b)
+{
+	return a > b ? a : b;
+}
+
+static enum exit_code report(const struct loaded *files, size_t count,
+			     const struct options *options)
+{
+	struct tscope_report_options report_options = terminal_report_options(options);
+	struct tscope_analysis **analyses = calloc(count, sizeof(*analyses));
+	enum exit_code code = EXIT_CODE_OK;
+	struct output out;
+
+	if (!analyses) {
+		say("", tscope_status_text(TSCOPE_E_NOMEM), "");
+		return EXIT_CODE_INTERNAL;
+	}
+	for (size_t i = 0; i < count; i++)
+		analyses[i] = files[i].analysis;
+	if (!output_open(&out, options->output)) {
+		code = EXIT_CODE_OUTPUT;
+	} else {
+		/* A failed write stays with the stream, and commit says why. */
+		code = exit_code_of(
+			tscope_report_write(out.stream, analyses, count, &report_options, NULL));
+		if (!output_commit(&out))
+			code = EXIT_CODE_OUTPUT;
+	}
+	free(analyses);
+	return code;
+}
+
+static enum exit_code run(const struct options *options)
+{
+	struct loaded *files = calloc((size_t)options->operand_count, sizeof(*files));
+	enum exit_code code = EXIT_CODE_OK;
+	size_t count = 0;
+
+	if (!files) {
+		say("", tscope_status_text(TSCOPE_E_NOMEM), "");
+		return EXIT_CODE_INTERNAL;
+	}
+	for (int i = 0; i < options->operand_count; i++) {
+		const char *path = options->operands[i];
+		struct tscope_error err = { 0 };
+		enum tscope_status status = load(&files[count], path, options, &err);
+
+		if (status == TSCOPE_OK) {
+			code = worse(code, judge_loss(files[count].trace, path, options->strict));
+			count++;
+		} else {
+			say_error(path, &err, "");
+			code = worse(code, exit_code_of(status));
+		}
+	}
+	if (count > 0)
+		code = worse(code, report(files, count, options));
+	while (count > 0)
+		unload(&files[--count]);
+	free(files);
+	return code;
+}
+
+const struct command command_trace = {
+	.name = "trace",
+	.operands = "FILE...",
+	.summary = "one trace in depth: where the time of its steps went",
+	.run = run,
+};

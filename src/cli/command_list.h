@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: MIT */
+/* Every command, in the order of --help. No include guard: it is included twice. */
+COMMAND(trace)

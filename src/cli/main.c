@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The program: finds the command, reads its options, runs it and turns what
+ * happened into an exit code. All work is done by libtscope, of which it sees
+ * the public headers only.
+ */
+#include "command.h"
+#include "message.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#define COMMAND(name) extern const struct command command_##name;
+#include "command_list.h"
+#undef COMMAND
+
+static const struct command *const commands[] = {
+#define COMMAND(name) &command_##name,
+#include "command_list.h"
+#undef COMMAND
+};
+
+enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < COMMAND_COUNT; i++) {
+		if (strcmp(commands[i]->name, name) == 0)
+			return commands[i];
+	}
+	return NULL;
+}
+
+static void print_usage(FILE *out)
+{
+	fputs("usage: tscope COMMAND [OPTION]... FILE...\n\n"
+	      "Says where the time of a training or inference job went.\n\n",
+	      out);
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		fprintf(out, "  %-10s%s\n", commands[i]->name, commands[i]->summary);
+	fputs("\n'tscope help COMMAND' lists the options; 'man tscope' tells all.\n", out);
+}
+
+static void print_command_help(FILE *out, const struct command *command)
+{
+	fprintf(out, "usage: tscope %s [OPTION]... %s\n\n%s\n\n", command->name, command->operands,
+		command->summary);
+	options_print_help(out);
+}
+
+static void print_version(FILE *out)
+{
+	fprintf(out, "tscope %s\n", tscope_version());
+	for (size_t i = 0; tscope_build_feature(i); i++)
+		fprintf(out, "%s\n", tscope_build_feature(i));
+}
+
+static enum exit_code fail_unknown_command(const char *word)
+{
+	struct guess guess = { .word = word };
+
+	if (access(word, F_OK) == 0) {
+		say("no command given; did you mean: tscope trace ", word, "");
+		return EXIT_CODE_USAGE;
+	}
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		guess_consider(&guess, commands[i]->name);
+	guess_consider(&guess, "help");
+	say_unknown("command", "", &guess);
+	return EXIT_CODE_USAGE;
+}
+
+static enum exit_code run_help(const char *name)
+{
+	const struct command *command = name ? find_command(name) : NULL;
+
+	if (name && !command)
+		return fail_unknown_command(name);
+	if (command)
+		print_command_help(stdout, command);
+	else
+		print_usage(stdout);
+	return EXIT_CODE_OK;
+}
+
+static enum exit_code run_command(const struct command *command, int count, char **arguments)
+{
+	struct options options;
+
+	if (!options_parse(&options, count, arguments)) {
+		say("'tscope help ", command->name, "' lists the options");
+		return EXIT_CODE_USAGE;
+	}
+	if (options.help)
+		return run_help(command->name);
+	if (options.version) {
+		print_version(stdout);
+		return EXIT_CODE_OK;
+	}
+	if (options.operand_count == 0) {
+		say("no file given: tscope ", command->name, " FILE...; - is standard input");
+		return EXIT_CODE_USAGE;
+	}
+	return command->run(&options);
+}
+
+static enum exit_code run(int count, char **arguments)
+{
+	const struct command *command;
+
+	if (count < 1) {
+		print_usage(stderr);
+		return EXIT_CODE_USAGE;
+	}
+	if (strcmp(arguments[0], "--version") == 0) {
+		print_version(stdout);
+		return EXIT_CODE_OK;
+	}
+	if (strcmp(arguments[0], "help") == 0 || strcmp(arguments[0], "--help") == 0 ||
+	    strcmp(arguments[0], "-h") == 0)
+		return run_help(count > 1 ? arguments[1] : NULL);
+	command = find_command(arguments[0]);
+	if (!command)
+		return fail_unknown_command(arguments[0]);
+	return run_command(command, count - 1, arguments + 1);
+}
+
+/*
+ * Gives the three standard descriptors to /dev/null where they are closed, in
+ * the direction that fails: else the first file we open would be standard
+ * output, and a report would be written into it.
+ */
+static void occupy_standard_descriptors(void)
+{
+	static const int failing_mode[] = { O_WRONLY, O_RDONLY, O_RDONLY };
+	int fd;
+
+	for (int i = 0; i < 3; i++) {
+		if (fcntl(i, F_GETFD) >= 0)
+			continue;
+		fd = open("/dev/null", failing_mode[i]); /* takes the lowest free number: i */
+		(void)fd;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	enum exit_code code;
+
+	occupy_standard_descriptors();
+	code = run(argc - 1, argv + 1);
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		if (code != EXIT_CODE_OUTPUT)
+			say("cannot write to ", "standard output", "");
+		code = code > EXIT_CODE_OUTPUT ? code : EXIT_CODE_OUTPUT;
+	}
+	return (int)code;
+}

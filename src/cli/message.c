@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The only place of the program that writes to standard error, but for the
+ * progress line.
+ */
+#include "message.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <tscope/report.h>
+
+void say(const char *text, const char *word, const char *rest)
+{
+	fputs("tscope: ", stderr);
+	fputs(text, stderr);
+	tscope_write_escaped(stderr, word);
+	fputs(rest, stderr);
+	fputc('\n', stderr);
+}
+
+void say_error(const char *subject, const struct tscope_error *err, const char *rest)
+{
+	fputs("tscope: ", stderr);
+	tscope_write_escaped(stderr, subject);
+	fputs(": ", stderr);
+	tscope_write_escaped(stderr, err->message);
+	if (err->has_offset)
+		fprintf(stderr, " (byte %" PRIu64 ")", err->offset);
+	fputs(rest, stderr);
+	fputc('\n', stderr);
+}
+
+void say_value(const char *option, const char *value, const char *expected)
+{
+	fprintf(stderr, "tscope: --%s: expected %s, not '", option, expected);
+	tscope_write_escaped(stderr, value);
+	fputs("'\n", stderr);
+}
+
+enum { MAX_WORD = 32 }; /* longer than any name of ours */
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Letters to put in, take out or change to make one word of the other (Levenshtein). */
+static size_t word_distance(const char *a, const char *b)
+{
+	size_t row[MAX_WORD + 1]; /* distances of the prefix of a to all prefixes of b */
+	size_t length = strlen(b);
+
+	for (size_t j = 0; j <= length; j++)
+		row[j] = j;
+	for (size_t i = 1; a[i - 1] != '\0'; i++) {
+		size_t diagonal = row[0];
+
+		row[0] = i;
+		for (size_t j = 1; j <= length; j++) {
+			size_t change = diagonal + (a[i - 1] != b[j - 1]);
+
+			diagonal = row[j];
+			row[j] = least(change, least(row[j], row[j - 1]) + 1);
+		}
+	}
+	return row[length];
+}
+
+void guess_consider(struct guess *guess, const char *name)
+{
+	size_t length = strlen(guess->word);
+	size_t distance;
+
+	if (length > MAX_WORD || strlen(name) > MAX_WORD)
+		return;
+	distance = word_distance(guess->word, name);
+	/* More than a third of the letters wrong is another word, not a slip. */
+	if (distance > 1 + length / 3)
+		return;
+	if (!guess->name || distance < guess->distance) {
+		guess->name = name;
+		guess->distance = distance;
+	}
+}
+
+void say_unknown(const char *kind, const char *dashes, const struct guess *guess)
+{
+	fprintf(stderr, "tscope: unknown %s %s", kind, dashes);
+	tscope_write_escaped(stderr, guess->word);
+	if (guess->name)
+		fprintf(stderr, "; did you mean %s%s?", dashes, guess->name);
+	fputc('\n', stderr);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_CLI_MESSAGE_H
+#define TSCOPE_CLI_MESSAGE_H
+
+#include <stddef.h>
+#include <tscope/error.h>
+
+/*
+ * What the program says on standard error, one line each, "tscope: " in front.
+ * Texts that the user or an input chose are shown escaped.
+ */
+
+/* "tscope: <text><word><rest>": word is the user's. */
+void say(const char *text, const char *word, const char *rest);
+
+/* "tscope: trace.json.zst: zstd frame 3: truncated (byte 918273)<rest>" */
+void say_error(const char *subject, const struct tscope_error *err, const char *rest);
+
+/* "tscope: --top: expected a whole number, not 'ten'" */
+void say_value(const char *option, const char *value, const char *expected);
+
+/* A guess at what was meant by a word that we do not know: the nearest name so far. */
+struct guess {
+	const char *word; /* what was written */
+	const char *name; /* NULL: none is near */
+	size_t distance;
+};
+
+void guess_consider(struct guess *guess, const char *name);
+
+/* "tscope: unknown option --colr; did you mean --color?" */
+void say_unknown(const char *kind, const char *dashes, const struct guess *guess);
+
+#endif

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One table holds every option: its name, its help and how its value is read.
+ * The parser and --help walk it, so that an option is one row.
+ */
+#include "options.h"
+
+#include "message.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct option_row {
+	const char *name;  /* without its dashes */
+	const char *value; /* what it takes, as --help calls it; NULL: it takes nothing */
+	const char *help;
+	/* Sets the field of struct options at `offset`. Returns NULL, or what is expected. */
+	const char *(*parse)(const char *text, void *field);
+	size_t offset;
+};
+
+static unsigned scale_shift(char letter)
+{
+	if (letter == 'K')
+		return 10;
+	return letter == 'M' ? 20 : 30;
+}
+
+/* A whole number with an optional K, M or G (1024 each); digits only, no sign. */
+static bool parse_number(const char *text, uint64_t limit, bool may_scale, uint64_t *number)
+{
+	unsigned shift = 0;
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	*number = strtoull(text, &end, 10);
+	if (may_scale && *end != '\0' && strchr("KMG", *end))
+		shift = scale_shift(*end++);
+	if (errno != 0 || *end != '\0' || *number > limit >> shift)
+		return false;
+	*number <<= shift;
+	return true;
+}
+
+static const char *parse_unsigned(const char *text, void *field)
+{
+	uint64_t number;
+
+	if (!parse_number(text, UINT_MAX, false, &number))
+		return "a whole number";
+	*(unsigned *)field = (unsigned)number;
+	return NULL;
+}
+
+static const char *parse_count(const char *text, void *field)
+{
+	uint64_t number;
+
+	if (!parse_number(text, SIZE_MAX, false, &number))
+		return "a whole number";
+	*(size_t *)field = (size_t)number;
+	return NULL;
+}
+
+static const char *parse_memory_size(const char *text, void *field)
+{
+	uint64_t number;
+
+	if (!parse_number(text, SIZE_MAX / 2, true, &number) || number == 0)
+		return "a number of bytes above 0, such as 4096, 64K or 1M";
+	*(size_t *)field = (size_t)number;
+	return NULL;
+}
+
+static const char *parse_file_size(const char *text, void *field)
+{
+	if (!parse_number(text, UINT64_MAX, true, field) || *(uint64_t *)field == 0)
+		return "a number of bytes above 0, such as 4096, 64K or 100G";
+	return NULL;
+}
+
+static const char *parse_flag(const char *text, void *field)
+{
+	(void)text;
+	*(bool *)field = true;
+	return NULL;
+}
+
+static const char *parse_text(const char *text, void *field)
+{
+	*(const char **)field = text;
+	return *text != '\0' ? NULL : "a name";
+}
+
+static const char *parse_format(const char *text, void *field)
+{
+	return tscope_report_format_parse(text, field) ? NULL : "text or json";
+}
+
+static const char *parse_color(const char *text, void *field)
+{
+	enum when *when = field;
+
+	if (strcmp(text, "auto") == 0)
+		*when = WHEN_AUTO;
+	else if (strcmp(text, "always") == 0)
+		*when = WHEN_ALWAYS;
+	else if (strcmp(text, "never") == 0)
+		*when = WHEN_NEVER;
+	else
+		return "auto, always or never";
+	return NULL;
+}
+
+static const char *parse_progress(const char *text, void *field)
+{
+	if (strcmp(text, "always") == 0 || parse_color(text, field) != NULL)
+		return "auto or never";
+	return NULL;
+}
+
+/* A:B, with either end left out: 3:5, 3:, :5 */
+static const char *parse_steps(const char *text, void *field)
+{
+	static const char expected[] = "A:B, the first and the last step, such as 3:5, 3: or :5";
+	struct tscope_timeline_options *timeline = field;
+	const char *last = strchr(text, ':');
+	char *end;
+
+	if (!last || strlen(text) < 2)
+		return expected;
+	timeline->has_range = true;
+	timeline->first_step = INT64_MIN;
+	timeline->last_step = INT64_MAX;
+	errno = 0;
+	if (text < last)
+		timeline->first_step = strtoll(text, &end, 10);
+	if (text < last && end != last)
+		return expected;
+	last++;
+	if (*last != '\0')
+		timeline->last_step = strtoll(last, &end, 10);
+	if ((*last != '\0' && *end != '\0') || errno != 0 ||
+	    timeline->first_step > timeline->last_step)
+		return expected;
+	return NULL;
+}
+
+#define FIELD(name) offsetof(struct options, name)
+
+/* In the order of --help. */
+static const struct option_row rows[] = {
+	{ "format", "FORMAT", "text for people (default) or json for programs", parse_format,
+	  FIELD(format) },
+	{ "output", "FILE", "write the report to FILE, whole or not at all", parse_text,
+	  FIELD(output) },
+	{ "top", "N", "rows of each ranking (text: 10; json: all)", parse_count, FIELD(top) },
+	{ "quiet", NULL, "only the head of the report and what is damaged", parse_flag,
+	  FIELD(quiet) },
+	{ "color", "WHEN", "auto (default), always or never", parse_color, FIELD(color) },
+	{ "progress", "WHEN", "auto (default) or never", parse_progress, FIELD(progress) },
+	{ "strict", NULL, "exit 3 where any of the input is damaged or dropped", parse_flag,
+	  FIELD(strict) },
+	{ "warmup", "N", "leave the first N steps out of the statistics", parse_unsigned,
+	  FIELD(timeline.warmup) },
+	{ "steps", "A:B", "only the steps with these numbers", parse_steps, FIELD(timeline) },
+	{ "step-marker", "NAME", "spans with this name are the steps", parse_text,
+	  FIELD(timeline.step_marker) },
+	{ "python", NULL, "keep Python frames and analyse them", parse_flag, FIELD(trace.python) },
+	{ "threads", "N", "threads that may work (default: as many as help)", parse_unsigned,
+	  FIELD(trace.thread_count) },
+	{ "block-size", "BYTES", "bytes per read; the report is the same for any",
+	  parse_memory_size, FIELD(trace.block_bytes) },
+	{ "max-output-bytes", "BYTES", "limit: size of the input after decompression",
+	  parse_file_size, FIELD(trace.max_output_bytes) },
+	{ "max-event-bytes", "BYTES", "limit: length of one event", parse_file_size,
+	  FIELD(trace.max_event_bytes) },
+	{ "max-depth", "N", "limit: nesting of JSON values", parse_unsigned,
+	  FIELD(trace.max_depth) },
+	{ "max-names", "N", "limit: distinct names", parse_count, FIELD(trace.max_names) },
+	{ "version", NULL, "print the version and what this build can read", parse_flag,
+	  FIELD(version) },
+	{ "help", NULL, "print this", parse_flag, FIELD(help) },
+};
+
+enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
+
+/* The row of "name" or "name=value", or NULL. */
+static const struct option_row *find_row(const char *name)
+{
+	size_t length = strcspn(name, "=");
+
+	for (size_t i = 0; i < ROW_COUNT; i++) {
+		if (strlen(rows[i].name) == length && strncmp(rows[i].name, name, length) == 0)
+			return &rows[i];
+	}
+	return NULL;
+}
+
+static bool fail_unknown(const char *name)
+{
+	char word[40];
+	struct guess guess = { .word = word };
+
+	snprintf(word, sizeof(word), "%.*s", (int)strcspn(name, "="), name);
+	for (size_t i = 0; i < ROW_COUNT; i++)
+		guess_consider(&guess, rows[i].name);
+	say_unknown("option", "--", &guess);
+	return false;
+}
+
+/* Reads the option at arguments[*i]; *i moves on where its value is the next argument. */
+static bool parse_option(struct options *options, int count, char **arguments, int *i)
+{
+	const char *name = arguments[*i] + 2;
+	const struct option_row *row = find_row(name);
+	const char *value = strchr(name, '=');
+	const char *expected;
+
+	if (!row)
+		return fail_unknown(name);
+	if (value)
+		value++;
+	else if (row->value && *i + 1 < count)
+		value = arguments[++*i];
+	if (row->value && !value) {
+		say("--", row->name, " needs a value");
+		return false;
+	}
+	if (!row->value && value) {
+		say("--", row->name, " takes no value");
+		return false;
+	}
+	expected = row->parse(value, (char *)options + row->offset);
+	if (expected)
+		say_value(row->name, value, expected);
+	return !expected;
+}
+
+bool options_parse(struct options *options, int count, char **arguments)
+{
+	bool may_be_option = true;
+
+	*options = (struct options){ .operands = arguments };
+	for (int i = 0; i < count; i++) {
+		char *argument = arguments[i];
+
+		if (may_be_option && strcmp(argument, "--") == 0) {
+			may_be_option = false;
+		} else if (may_be_option && strncmp(argument, "--", 2) == 0) {
+			if (!parse_option(options, count, arguments, &i))
+				return false;
+		} else if (may_be_option && strcmp(argument, "-h") == 0) {
+			options->help = true;
+		} else if (may_be_option && argument[0] == '-' && argument[1] != '\0') {
+			say("unknown option ", argument, "; options have two dashes");
+			return false;
+		} else {
+			arguments[options->operand_count++] = argument;
+		}
+	}
+	return true;
+}
+
+void options_print_help(FILE *out)
+{
+	for (size_t i = 0; i < ROW_COUNT; i++) {
+		char option[40];
+
+		snprintf(option, sizeof(option), "--%s%s%s", rows[i].name, rows[i].value ? " " : "",
+			 rows[i].value ? rows[i].value : "");
+		fprintf(out, "  %-25s%s\n", option, rows[i].help);
+	}
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_CLI_PROGRESS_H
+#define TSCOPE_CLI_PROGRESS_H
+
+#include "options.h"
+
+#include <time.h>
+
+/*
+ * A line on the terminal that says how far the reading is. It comes after half
+ * a second only, and is wiped away in the end. Nothing where standard error is
+ * no terminal.
+ */
+struct progress {
+	bool is_on, is_shown;
+	struct timespec start, last; /* of the work; of the last line */
+};
+
+void progress_start(struct progress *progress, const struct options *options);
+
+/* For struct tscope_trace_options; data is the struct progress. */
+void progress_update(void *data, uint64_t source_bytes, uint64_t source_size, uint64_t bytes);
+
+void progress_stop(struct progress *progress);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the environment says about the reader's screen. Only looks change with
+ * it, never a figure; a pipe gets the same text without escapes.
+ */
+#include "terminal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* The value of a variable, "" where it is not set. */
+static const char *variable(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value ? value : "";
+}
+
+static bool wants_color(const struct options *options)
+{
+	if (options->color != WHEN_AUTO)
+		return options->color == WHEN_ALWAYS;
+	if (options->output || *variable("NO_COLOR") != '\0')
+		return false;
+	if (*variable("FORCE_COLOR") != '\0')
+		return true;
+	return isatty(STDOUT_FILENO) && strcmp(variable("TERM"), "dumb") != 0;
+}
+
+static unsigned width(const struct options *options)
+{
+	unsigned long columns = strtoul(variable("COLUMNS"), NULL, 10);
+	struct winsize size;
+
+	if (columns > 0 && columns <= 9999)
+		return (unsigned)columns;
+	if (!options->output && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+		return size.ws_col;
+	return 0;
+}
+
+static bool is_utf8_locale(void)
+{
+	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+	const char *locale = "";
+	const char *charset;
+
+	for (size_t i = 0; *locale == '\0' && i < sizeof(names) / sizeof(names[0]); i++)
+		locale = variable(names[i]);
+	charset = strchr(locale, '.');
+	return charset && (strncasecmp(charset + 1, "UTF-8", 5) == 0 ||
+			   strncasecmp(charset + 1, "UTF8", 4) == 0);
+}
+
+struct tscope_report_options terminal_report_options(const struct options *options)
+{
+	return (struct tscope_report_options){
+		.format = options->format,
+		.color = wants_color(options),
+		.ascii = !is_utf8_locale(),
+		.width = width(options),
+		.top = options->top,
+		.brief = options->quiet,
+		.as_list = options->operand_count > 1,
+	};
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_CLI_TERMINAL_H
+#define TSCOPE_CLI_TERMINAL_H
+
+#include "options.h"
+
+/*
+ * How the report is to look where it goes: colours (--color, NO_COLOR,
+ * FORCE_COLOR), width (COLUMNS, the terminal) and characters (LC_ALL,
+ * LC_CTYPE, LANG).
+ */
+struct tscope_report_options terminal_report_options(const struct options *options);
+
+#endif

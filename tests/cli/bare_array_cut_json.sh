@@ -1,0 +1,1 @@
+tscope trace --format json data/bare_array_cut.json

@@ -1,0 +1,1 @@
+tscope trace data/bare_array_cut.json

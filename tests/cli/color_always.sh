@@ -1,0 +1,1 @@
+tscope trace --color always data/two_steps.json

@@ -1,0 +1,1 @@
+tscope data/two_steps.json

@@ -1,0 +1,1 @@
+tscope tarce data/two_steps.json

@@ -1,0 +1,2 @@
+# A trace without an event.
+tscope trace data/empty_window.json

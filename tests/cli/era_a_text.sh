@@ -1,0 +1,1 @@
+tscope trace data/era_a.json

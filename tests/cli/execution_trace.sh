@@ -1,0 +1,2 @@
+# Another format, known and named.
+tscope trace data/execution_trace.json

@@ -1,0 +1,1 @@
+LC_ALL=C tscope trace data/two_steps.json

@@ -1,0 +1,2 @@
+printf 'hello\n' >notes.txt
+tscope trace notes.txt

@@ -1,0 +1,1 @@
+tscope trace --zzzzzz data/two_steps.json

@@ -1,0 +1,1 @@
+tscope trace --quiet=yes data/two_steps.json

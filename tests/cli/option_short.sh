@@ -1,0 +1,1 @@
+tscope trace -q data/two_steps.json

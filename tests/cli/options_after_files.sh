@@ -1,0 +1,3 @@
+# Options may stand anywhere; -- ends them.
+cp data/two_steps.json ./--quiet
+tscope trace data/two_steps.json --quiet -- --quiet

@@ -1,0 +1,1 @@
+tscope trace --output missing/report.txt data/two_steps.json

@@ -1,0 +1,1 @@
+tscope trace --quiet data/two_steps_cut.json

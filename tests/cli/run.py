@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs the program as a user does and compares what it says with what it should say.
+
+usage: run.py [--update] TSCOPE TESTDATA [CASE]...
+
+A case is a shell script <case>.sh, run with `tscope` on the PATH in an empty folder where `data`
+is testdata/. Beside it stand what is expected:
+
+  <case>.exit            the exit status
+  <case>.stdout.exact    all of standard output; or .stdout.glob, in which * stands for any text
+  <case>.stderr.exact    within a line. Where neither is there, nothing may be written.
+
+--update rewrites .exit and .exact files; look at the difference as you would at code. A case that
+cannot run here exits with 77. Results are printed in the Test Anything Protocol.
+"""
+import argparse
+import difflib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).parent
+SKIP = 77
+TIMEOUT_SECONDS = 120
+# What a script sees of the outside: nothing that changes how a report looks.
+ENVIRONMENT = {"LC_ALL": "C.UTF-8", "COLUMNS": "80"}
+KEPT = ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS")
+
+
+def run_case(script, program, testdata):
+    """Exit status, standard output and standard error of a case."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.symlink(testdata, os.path.join(folder, "data"))
+        bin_folder = os.path.join(folder, "bin")
+        os.mkdir(bin_folder)
+        os.symlink(program, os.path.join(bin_folder, "tscope"))
+        environment = {name: os.environ[name] for name in KEPT if name in os.environ}
+        environment.update(ENVIRONMENT, PATH=bin_folder + ":" + os.environ["PATH"])
+        done = subprocess.run(["sh", str(script)], cwd=folder, env=environment, check=False,
+                              stdin=subprocess.DEVNULL, capture_output=True,
+                              timeout=TIMEOUT_SECONDS)
+    return done.returncode, {"stdout": done.stdout.decode(errors="backslashreplace"),
+                             "stderr": done.stderr.decode(errors="backslashreplace")}
+
+
+def expected_text(case, stream):
+    """What a case's stream should hold, and whether as a glob."""
+    exact, glob = (HERE / f"{case}.{stream}.{kind}" for kind in ("exact", "glob"))
+    if glob.is_file():
+        return glob.read_text(), True
+    return exact.read_text() if exact.is_file() else "", False
+
+
+def matches(text, expected, is_glob):
+    if not is_glob:
+        return text == expected
+    pattern = re.escape(expected).replace(r"\*", "[^\n]*")
+    return re.fullmatch(pattern, text) is not None
+
+
+def problems_of(case, status, streams):
+    """Yields lines that say what is wrong."""
+    exit_file = HERE / f"{case}.exit"
+    wanted = int(exit_file.read_text()) if exit_file.is_file() else None
+    if status != wanted:
+        yield f"exit status {status}, expected {wanted}"
+    for stream, text in streams.items():
+        expected, is_glob = expected_text(case, stream)
+        if not matches(text, expected, is_glob):
+            yield from difflib.unified_diff(expected.splitlines(), text.splitlines(),
+                                            f"expected {stream}", f"actual {stream}", lineterm="")
+    if streams["stdout"].startswith("{"):
+        try:
+            json.loads(streams["stdout"])
+        except ValueError as error:
+            yield f"stdout is not JSON: {error}"
+
+
+def update(case, status, streams):
+    (HERE / f"{case}.exit").write_text(f"{status}\n")
+    for stream, text in streams.items():
+        exact = HERE / f"{case}.{stream}.exact"
+        if (HERE / f"{case}.{stream}.glob").is_file():
+            continue
+        if text:
+            exact.write_text(text)
+        elif exact.is_file():
+            exact.unlink()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--update", action="store_true")
+    parser.add_argument("program")
+    parser.add_argument("testdata")
+    parser.add_argument("cases", nargs="*")
+    options = parser.parse_args()
+    scripts = sorted(path for path in HERE.glob("*.sh")
+                     if not options.cases or path.stem in options.cases)
+    print(f"1..{len(scripts)}")
+    failed = 0
+    for number, script in enumerate(scripts, 1):
+        status, streams = run_case(script, os.path.abspath(options.program),
+                                   os.path.abspath(options.testdata))
+        if status == SKIP:
+            print(f"ok {number} - {script.stem} # SKIP cannot run here")
+            continue
+        if options.update:
+            update(script.stem, status, streams)
+        problems = list(problems_of(script.stem, status, streams))
+        print(f"{'not ok' if problems else 'ok'} {number} - {script.stem}")
+        for line in problems:
+            print(f"# {line}")
+        failed += bool(problems)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+tscope trace --format=json --top 1 data/cpu_only.json data/chrome_phases.json

@@ -1,0 +1,1 @@
+tscope trace data/two_steps.json >&-

@@ -1,0 +1,1 @@
+tscope trace --step-marker aten::linear data/two_steps.json

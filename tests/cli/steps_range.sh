@@ -1,0 +1,1 @@
+tscope trace --steps 2: data/two_steps.json

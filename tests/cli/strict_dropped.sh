@@ -1,0 +1,1 @@
+tscope trace --strict --quiet data/chrome_phases.json

@@ -1,0 +1,1 @@
+tscope trace --strict --quiet data/two_steps.json

@@ -1,0 +1,1 @@
+tscope trace --top 1 data/two_steps.json

@@ -1,0 +1,1 @@
+tscope trace data/unescaped_quotes.json

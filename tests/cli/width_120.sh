@@ -1,0 +1,1 @@
+COLUMNS=500 tscope trace data/two_steps.json

@@ -1,0 +1,1 @@
+COLUMNS=20 tscope trace data/two_steps.json
