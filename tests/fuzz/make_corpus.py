@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Writes the seeds of the fuzz targets json and trace: one short input for each thing that they
+should know from the start. (Whole traces come from testdata/; a finding is added by hand as
+corpus/<target>/fix-<what>.)
+
+usage: make_corpus.py
+"""
+import gzip
+import json
+import pathlib
+
+CORPUS = pathlib.Path(__file__).parent / "corpus"
+
+VALUES = {
+    "numbers": b'[0,-1,1.5e3,9223372036854775807,18446744073709551615,1e400,"12"]',
+    "strings": rb'["\u00e9\ud83d\ude00\ud800\u0000\n\"\\","C:\Users","a\u12",""]',
+    "nested": b'{"a":{"b":[{"c":[[[]]]}]},"a":1,}',
+    "words": b"[NaN,Infinity,-Infinity,true,false,null,N/A]",
+    "cut": b'{"a":[1,2,{"b":"c',
+    "times": b'["1704161511420306.491",0.0005,-0.0005,1e3,"x",12345678901234567890]',
+}
+
+
+def event(phase, name, start, duration, **more):
+    return {"ph": phase, "name": name, "ts": start, "dur": duration, "pid": 1, "tid": 1, **more}
+
+
+def kernel(name, start, duration, correlation, stream=7):
+    return event("X", name, start, duration, cat="kernel",
+                 args={"device": 0, "stream": stream, "correlation": correlation})
+
+
+def call(name, start, duration, correlation):
+    return event("X", name, start, duration, cat="cuda_runtime", args={"correlation": correlation})
+
+
+STEP = [
+    event("X", "ProfilerStep#1", 0, 100, cat="user_annotation"),
+    event("X", "aten::mm", 10, 30, cat="cpu_op", args={"External id": 3}),
+    call("cudaLaunchKernel", 15, 5, 8),
+    kernel("gemm", 30, 40, 8),
+    kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 50, 40, 9, stream=13),
+    call("cudaStreamSynchronize", 80, 15, 10),
+]
+TRACES = {
+    "step": {"schemaVersion": 1, "traceEvents": STEP},
+    "array": STEP,
+    "slices": [event("B", "a", 0, 0), event("B", "b", 1, 0), event("E", "", 2, 0),
+               event("X", "c", 1, 5), event("E", "a", 9, 0), event("E", "late", 9, 0)],
+    "graph": {"traceEvents": [call("cudaGraphLaunch", 0, 5, 4), kernel("k", 10, 5, 4),
+                              kernel("k", 12, 5, 4), kernel("untimed", 0, 0, 4)]},
+    "host": {"traceEvents": [event("X", "ProfilerStep#4", 0, 50, cat="user_annotation"),
+                             event("X", "gloo:all_reduce", 10, 9, cat="user_annotation")],
+             "distributedInfo": {"rank": 1, "world_size": 2, "backend": "gloo"}},
+    "far": {"baseTimeNanoseconds": 1767189312000000000, "traceEvents": [
+        event("X", "a", 9223372036854775, 1, cat="cpu_op"),
+        event("X", "b", -9223372036854775, 9223372036854775, cat="kernel")]},
+}
+
+
+def write(target, name, data):
+    folder = CORPUS / target
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(data)
+
+
+def main():
+    for name, data in VALUES.items():
+        write("json", name, data)
+    for name, trace in TRACES.items():
+        data = json.dumps(trace, separators=(",", ":")).encode()
+        write("json", name, data)
+        write("trace", name, data)
+        write("trace", name + ".gz", gzip.compress(data, compresslevel=0, mtime=0))
+
+
+if __name__ == "__main__":
+    main()
