@@ -1,0 +1,446 @@
+# SPDX-License-Identifier: MIT
+"""A second, slow and simple implementation of tscope's definitions, to compare with. Everything is
+worked out from the events again, by the shortest way that is plainly right. All times are ns.
+"""
+import bisect
+import collections
+import re
+
+import traces
+
+CLASS_OF_CATEGORY = {
+    "cpu_op": "cpu_op", "operator": "cpu_op",
+    "user_annotation": "annotation",
+    "kernel": "kernel", "mtia_ccp_events": "kernel",
+    "gpu_memcpy": "memcpy", "memcpy": "memcpy",
+    "gpu_memset": "memset", "memset": "memset",
+    "runtime": "runtime", "cuda_runtime": "runtime", "cuda_driver": "runtime",
+    "glow_runtime": "runtime", "mtia_runtime": "runtime", "xpu_runtime": "runtime",
+    "xpu_driver": "runtime",
+    "privateuse1_runtime": "runtime", "privateuse1_driver": "runtime",
+}
+DEVICE_CLASSES = ("kernel", "comm", "memcpy", "memset")
+COMM_NAME = re.compile(
+    r"(void )?([a-z_]\w*::)*(nccl(dev)?ker|rccl|msccl|oneccl|ccl_|hccl|hcom_|gloo"
+    r"|cross_device_reduce|multimem_|nvshmem|one_shot_all_reduce|two_shot_all_reduce|symm_mem|allreduce_fusion"
+    r"|quick_reduce|userbuffers)", re.IGNORECASE)
+# Copies and fills that run as kernels (ROCm) or are filed among them (MTIA).
+COPY_NAME = re.compile(r"__amd_rocclr_copyBuffer|dma_request")
+FILL_NAME = re.compile(r"__amd_rocclr_fillBuffer")
+# Not work, though it has the category of kernels (MTIA).
+MARK_NAME = re.compile(r"event_(wait|record)$")
+# Annotations that writers before 1.10 file as operators.
+ANNOTATION_NAME = re.compile(r"(ProfilerStep|Optimizer\.step|Optimizer\.zero_grad"
+                             r"|enumerate\(DataLoader\))#")
+STEP_NAME = re.compile(r"ProfilerStep#(\d+)$")
+DATA_WAIT = re.compile(r"enumerate\(Data(Loader|Pipe)\)#|event/dataloader|[dD]ata[lL]oader"
+                       r"|.*dataloader_next$")
+SYNC_CALL = re.compile(r"(cuda|cu|hip)(Stream|Device|Event|Ctx)Synchronize"
+                       r"|(cuda|hip)Memcpy(2D|3D|ToSymbol|FromSymbol|Peer|WithStream)?$")
+
+
+class Row:
+    """One timed event that is work."""
+    __slots__ = ("start", "end", "name", "kind", "track", "correlation", "external", "device",
+                 "stream", "launch", "op", "parent", "order", "args")
+
+    def __init__(self, event, kind, start, duration, order):
+        args = event.get("args")
+        self.args = args if isinstance(args, dict) else {}
+        self.kind, self.start, self.end, self.order = kind, start, start + duration, order
+        self.name = event.get("name", "")
+        self.track = (str(event.get("pid", "")), str(event.get("tid", "")))
+        self.correlation = traces.to_int(self.args.get("correlation"))
+        self.external = traces.to_int(self.args.get("External id", self.args.get("external id")))
+        self.device = self.stream = self.launch = self.op = self.parent = None
+
+    @property
+    def duration(self):
+        return self.end - self.start
+
+
+# ---- sets of time --------------------------------------------------------------------------
+
+
+def union(spans):
+    """Sorted disjoint [start, end) pairs."""
+    merged = []
+    for start, end in sorted(span for span in spans if span[0] < span[1]):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def length(spans):
+    return sum(end - start for start, end in spans)
+
+
+def subtract(spans, others):
+    """Of disjoint sorted spans what disjoint sorted others leave."""
+    left, first = [], 0
+    for start, end in spans:
+        while first < len(others) and others[first][1] <= start:
+            first += 1
+        at, index = start, first
+        while index < len(others) and others[index][0] < end:
+            if others[index][0] > at:
+                left.append((at, others[index][0]))
+            at = max(at, others[index][1])
+            index += 1
+        if at < end:
+            left.append((at, end))
+    return left
+
+
+def within(spans, start, end):
+    """Length of the part of disjoint sorted spans inside [start, end)."""
+    index = max(0, bisect.bisect_right(spans, start, key=lambda span: span[0]) - 1)
+    total = 0
+    while index < len(spans) and spans[index][0] < end:
+        total += max(0, min(end, spans[index][1]) - max(start, spans[index][0]))
+        index += 1
+    return total
+
+
+# ---- the rows ------------------------------------------------------------------------------
+
+
+def device_of(row, event):
+    device = traces.to_int(row.args.get("device"))
+    return device if device is not None else traces.to_int(event.get("pid")) or 0
+
+
+def stream_of(row, event):
+    stream = traces.to_int(row.args.get("stream"))
+    if stream is None:
+        digits = re.search(r"-?\d+", str(event.get("tid", "")))
+        stream = int(digits.group()) if digits else 0
+    return stream
+
+
+def kind_of(event):
+    """tscope's class of a complete event, or None where it is none that is looked at here."""
+    name = str(event.get("name", ""))
+    kind = CLASS_OF_CATEGORY.get(str(event.get("cat", "")).lower())
+    if kind == "cpu_op" and ANNOTATION_NAME.match(name):
+        return "annotation"
+    if kind != "kernel":
+        # torch.autograd.profiler writes operators without a category.
+        is_bare = "cat" not in event and event.get("pid") == "CPU functions"
+        return "cpu_op" if is_bare or "cat" not in event and name.startswith("aten::") else kind
+    if MARK_NAME.match(name):
+        return None
+    for pattern, better in ((COPY_NAME, "memcpy"), (FILL_NAME, "memset"), (COMM_NAME, "comm")):
+        if pattern.match(name):
+            return better
+    return kind
+
+
+def make_row(event, order):
+    if not isinstance(event, dict) or event.get("ph") != "X":
+        return None
+    kind = kind_of(event)
+    start, duration = traces.to_ns(event.get("ts")), traces.to_ns(event.get("dur"))
+    if not kind or start is None or duration is None:
+        return None
+    row = Row(event, kind, start, max(0, duration), order)
+    if row.kind in DEVICE_CLASSES:
+        if start == 0 and duration == 0:
+            return None  # not timed by the profiler
+        row.device, row.stream = device_of(row, event), stream_of(row, event)
+    return row
+
+
+def nest(rows):
+    """Sets parent of each op, and op of each call, to the innermost op around its start."""
+    open_ops = []
+    for row in sorted(rows, key=lambda r: (r.start, r.kind == "runtime", -r.end, r.order)):
+        while open_ops and open_ops[-1].end <= row.start:
+            open_ops.pop()
+        around = open_ops[-1] if open_ops else None
+        if row.kind == "runtime":
+            row.op = around
+        else:
+            row.parent = around
+            open_ops.append(row)
+
+
+def outer_ops(op):
+    """The operators around an operator, innermost first."""
+    while op.parent:
+        op = op.parent
+        yield op
+
+
+class Reference:
+    """The figures of one trace."""
+
+    def __init__(self, trace):
+        made = (make_row(event, order) for order, event in enumerate(trace.events))
+        self.rows = [row for row in made if row]
+        self.by_kind = collections.defaultdict(list)
+        for row in self.rows:
+            self.by_kind[row.kind].append(row)
+        self.device_rows = [row for row in self.rows if row.kind in DEVICE_CLASSES]
+        self.by_device = collections.defaultdict(list)
+        for row in self.device_rows:
+            self.by_device[row.device].append(row)
+        self._nest_threads()
+        self._name_ops()
+        self._link()
+
+    def _nest_threads(self):
+        threads = collections.defaultdict(list)
+        for row in self.by_kind["cpu_op"] + self.by_kind["runtime"]:
+            threads[row.track].append(row)
+        for rows in threads.values():
+            nest(rows)
+
+    def _name_ops(self):
+        """In files of whole µs an id that agrees with the times tells which operator it was."""
+        if any(row.start % 1000 or row.end % 1000 for row in self.rows):
+            return
+        ops = {op.external: op for op in reversed(self.by_kind["cpu_op"]) if op.external}
+        for call in self.by_kind["runtime"]:
+            op = ops.get(call.external) if call.external != call.correlation else None
+            if op and op.track == call.track and op.start <= call.start <= op.end:
+                call.op = op
+
+    def _link(self):
+        """Device event → call by correlation: the latest that starts before it, else the first."""
+        calls = collections.defaultdict(list)
+        for call in sorted(self.by_kind["runtime"], key=lambda r: (r.start, r.order)):
+            if call.correlation:
+                calls[call.correlation].append(call)
+        ops = {op.external: op for op in reversed(self.by_kind["cpu_op"]) if op.external}
+        for row in self.device_rows:
+            same = calls.get(row.correlation) if row.correlation else None
+            if same:
+                before = [call for call in same if call.start <= row.start]
+                row.launch = before[-1] if before else same[0]
+                row.op = row.launch.op
+            if not row.op and row.external and row.external != row.correlation:
+                row.op = ops.get(row.external)
+
+    # ---- figures over the whole trace ----
+
+    def activity(self, rows):
+        """Unions of one device's rows: compute, comm, copy, busy."""
+        compute = union((r.start, r.end) for r in rows if r.kind == "kernel")
+        comm = union((r.start, r.end) for r in rows if r.kind == "comm")
+        copy = union((r.start, r.end) for r in rows if r.kind in ("memcpy", "memset"))
+        busy = union((r.start, r.end) for r in rows)
+        return compute, comm, copy, busy
+
+    def device_facts(self):
+        """device_busy and overlap: sums over the devices."""
+        total = collections.Counter()
+        for rows in self.by_device.values():
+            compute, comm, copy, busy = self.activity(rows)
+            span = max(r.end for r in rows) - min(r.start for r in rows)
+            exposed = length(subtract(comm, compute))
+            total.update(
+                span_ns=span, busy_ns=length(busy), idle_ns=span - length(busy),
+                compute_ns=length(compute), comm_ns=length(comm), copy_ns=length(copy),
+                exposed_ns=exposed, overlapped_ns=length(comm) - exposed)
+        return total
+
+    def by_name(self, kinds):
+        """name → (count, total)."""
+        table = collections.defaultdict(lambda: [0, 0])
+        for row in self.device_rows:
+            if row.kind in kinds:
+                table[row.name][0] += 1
+                table[row.name][1] += row.duration
+        return {name: tuple(figures) for name, figures in table.items()}
+
+    def operators(self):
+        """name → (count, total, self, device)."""
+        self_ns = {id(op): op.duration for op in self.by_kind["cpu_op"]}
+        device_ns = collections.Counter()
+        for op in self.by_kind["cpu_op"]:
+            if op.parent:
+                self_ns[id(op.parent)] -= min(op.end, op.parent.end) - op.start
+        for row in self.device_rows:
+            if row.op:
+                for op in (row.op, *outer_ops(row.op)):
+                    device_ns[id(op)] += row.duration
+        table = collections.defaultdict(lambda: [0, 0, 0, 0])
+        for op in self.by_kind["cpu_op"]:
+            figures = table[op.name]
+            figures[0] += 1
+            figures[1] += op.duration
+            figures[2] += self_ns[id(op)]
+            figures[3] += device_ns[id(op)]
+        return {name: tuple(figures) for name, figures in table.items()}
+
+    # ---- steps ----
+
+    def markers(self):
+        """ProfilerStep#N rows of the thread that has most of them, by start."""
+        threads = collections.defaultdict(list)
+        for row in self.by_kind["annotation"] + self.by_kind["cpu_op"]:
+            if STEP_NAME.match(row.name):
+                threads[row.track].append(row)
+        most = max(threads.values(), key=len, default=[])
+        return sorted(most, key=lambda r: r.start)
+
+    def steps(self):
+        """(number, start, duration, wall) of each; empty where no ProfilerStep marks any."""
+        markers = self.markers()
+        listed = []
+        for index, marker in enumerate(markers):
+            if index + 1 < len(markers):
+                end = markers[index + 1].start
+            else:
+                launched = [r.end for r in self.device_rows
+                            if r.launch and marker.start <= r.launch.start < marker.end]
+                end = max(launched + [marker.end])
+            number = int(STEP_NAME.match(marker.name).group(1))
+            listed.append((number, marker.start, marker.duration, end - marker.start))
+        return listed
+
+    def launched_counts(self):
+        """Device events of each step: launched in its window, or started there if unlinked."""
+        listed = self.steps()
+        starts = [step[1] for step in listed]
+        counts = [0] * len(listed)
+        for row in self.device_rows:
+            at = row.launch.start if row.launch else row.start
+            index = bisect.bisect_right(starts, at) - 1
+            if index >= 0 and at < starts[index] + listed[index][3]:
+                counts[index] += 1
+        return counts
+
+    def waits(self, track):
+        """Labelled waits of a thread as (start, end, line): for data, for the device."""
+        found = []
+        for row in self.by_kind["annotation"] + self.by_kind["cpu_op"] + self.by_kind["runtime"]:
+            if row.track != track:
+                continue
+            if row.kind == "runtime" and SYNC_CALL.match(row.name):
+                found.append((row.start, row.end, "sync_stall"))
+            elif row.kind != "runtime" and DATA_WAIT.match(row.name):
+                found.append((row.start, row.end, "data_stall"))
+        for call, copies in self.copies_of_calls().items():
+            blocks = call.track == track and "Async" in call.name and all(
+                "Pageable" in copy.name and copy.end <= call.end for copy in copies)
+            if blocks:
+                found.append((call.start, call.end, "sync_stall"))
+        return sorted(found, key=lambda wait: (wait[0], -wait[1]))
+
+    def copies_of_calls(self):
+        copies = collections.defaultdict(list)
+        for row in self.by_kind["memcpy"]:
+            if row.launch:
+                copies[row.launch].append(row)
+        return copies
+
+    def budget(self, device):
+        """For each step a Counter of the budget's lines on one device."""
+        return Budget(self, device).by_step()
+
+
+def flatten(waits):
+    """Nested waits, sorted, as disjoint pieces: the innermost one counts."""
+    pieces, open_waits, at = [], [], 0
+
+    def close(until):
+        nonlocal at
+        if open_waits and at < until:
+            pieces.append((at, until, open_waits[-1][2]))
+        at = max(at, until)
+
+    for wait in waits:
+        while open_waits and open_waits[-1][1] <= wait[0]:
+            close(open_waits[-1][1])
+            open_waits.pop()
+        close(wait[0])
+        at = wait[0]
+        open_waits.append(wait)
+    while open_waits:
+        close(open_waits[-1][1])
+        open_waits.pop()
+    return pieces
+
+
+class Budget:
+    """The budget of one device, instant by instant, as cuts of its idle intervals."""
+
+    def __init__(self, reference, device):
+        self.reference = reference
+        self.rows = sorted(
+            reference.by_device[device],
+            key=lambda r: (r.start, r.launch.start if r.launch else r.start, r.order))
+        self.compute, self.comm, self.copy, self.busy = reference.activity(self.rows)
+        self.starts = [row.start for row in self.rows]
+        markers = reference.markers()
+        self.main_track = markers[0].track if markers else None
+        self.waits = {}
+
+    def waits_of(self, track):
+        if track not in self.waits:
+            self.waits[track] = flatten(self.reference.waits(track))
+        return self.waits[track]
+
+    def label(self, track, at):
+        """The innermost wait of a thread at a moment, or None."""
+        waits = self.waits_of(track)
+        index = bisect.bisect_right(waits, at, key=lambda wait: wait[0]) - 1
+        return waits[index][2] if index >= 0 and at < waits[index][1] else None
+
+    def cuts(self, track, start, end):
+        """Where the thread's wait changes inside (start, end)."""
+        waits = self.waits_of(track)
+        index = max(0, bisect.bisect_right(waits, start, key=lambda wait: wait[0]) - 1)
+        while index < len(waits) and waits[index][0] < end:
+            yield from (at for at in waits[index][:2] if start < at < end)
+            index += 1
+
+    def host_lines(self, call, start, end, lines):
+        """Divides idle time before a launch by what the launching or the main thread waits for."""
+        tracks = [call.track] + ([self.main_track] if self.main_track else [])
+        cuts = {start, end}
+        for track in tracks:
+            cuts.update(self.cuts(track, start, end))
+        cuts = sorted(cuts)
+        for left, right in zip(cuts, cuts[1:]):
+            labels = [self.label(track, left) for track in tracks]
+            lines[next((label for label in labels if label), "launch_stall")] += right - left
+
+    def idle_lines(self, start, end, lines):
+        """Idle time without any event inside, judged by the next event's launch."""
+        index = bisect.bisect_left(self.starts, end)
+        if index == len(self.rows) or not self.rows[index].launch:
+            lines["unattributed"] += end - start
+            return
+        launch = min(max(self.rows[index].launch.start, start), end)
+        lines["device_gap"] += end - launch
+        if start < launch:
+            self.host_lines(self.rows[index].launch, start, launch, lines)
+
+    def idle_pieces(self, start, end):
+        """Idle time of a window, cut where events begin (also those without length)."""
+        for left, right in subtract([(start, end)], self.busy):
+            first = bisect.bisect_right(self.starts, left)
+            last = bisect.bisect_left(self.starts, right)
+            cuts = [left, *sorted(set(self.starts[first:last])), right]
+            yield from zip(cuts, cuts[1:])
+
+    def by_step(self):
+        exposed_comm = subtract(self.comm, self.compute)
+        kernels = union(self.compute + self.comm)
+        exposed_copy = subtract(self.copy, kernels)
+        table = []
+        for _, start, _, wall in self.reference.steps():
+            end = start + wall
+            lines = collections.Counter(
+                compute=within(self.compute, start, end),
+                exposed_comm=within(exposed_comm, start, end),
+                exposed_copy=within(exposed_copy, start, end))
+            for left, right in self.idle_pieces(start, end):
+                self.idle_lines(left, right, lines)
+            table.append(lines)
+        return table
