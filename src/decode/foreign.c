@@ -87,16 +87,26 @@ static const struct foreign_json documents[] = {
 	{ HAS(CELLS), "a Jupyter notebook, not a trace" },
 };
 
+/* Shows the first bytes: as text where they are, else in hexadecimal. */
 static enum tscope_status refuse_unknown(struct str head, struct tscope_error *err)
 {
-	char shown[3 * 16 + 1];
+	enum { SHOWN = 16 };
+	char shown[3 * SHOWN + 1] = "";
 	size_t used = 0;
-	for (size_t i = 0; i < head.length && i < 16; i++)
-		used += (size_t)snprintf(shown + used, sizeof(shown) - used, "%02x ",
+	bool is_text = true;
+	head.length = head.length < SHOWN ? head.length : SHOWN;
+	for (size_t i = 0; i < head.length; i++) {
+		is_text &= head.data[i] >= ' ' && head.data[i] <= '~';
+		used += (size_t)snprintf(shown + used, sizeof(shown) - used, " %02x",
 					 (unsigned)(unsigned char)head.data[i]);
-	shown[used ? used - 1 : 0] = '\0';
+	}
+	if (is_text)
+		return tsi_fail_at(
+			err, TSCOPE_E_FORMAT, 0,
+			"not a trace: expected JSON that begins with { or [, found \"%.*s\"",
+			TSI_QUOTE(head));
 	return tsi_fail_at(err, TSCOPE_E_FORMAT, 0,
-			   "not a trace: expected JSON that begins with { or [, found bytes %s",
+			   "not a trace: expected JSON that begins with { or [, found bytes%s",
 			   shown);
 }
 

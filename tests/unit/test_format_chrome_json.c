@@ -322,8 +322,9 @@ static void test_refused_by_name(void **state)
 		{ "", 0, TSCOPE_E_EMPTY, "the file is empty" },
 		{ " \n", 2, TSCOPE_E_EMPTY, "the file holds nothing but white space" },
 		{ "hello", 5, TSCOPE_E_FORMAT,
-		  "not a trace: expected JSON that begins with { or [, found bytes 68 65 6c 6c "
-		  "6f" },
+		  "not a trace: expected JSON that begins with { or [, found \"hello\"" },
+		{ "hel\x1b", 4, TSCOPE_E_FORMAT,
+		  "not a trace: expected JSON that begins with { or [, found bytes 68 65 6c 1b" },
 		{ "\x80\x04\x95", 3, TSCOPE_E_UNSUPPORTED,
 		  "a Python pickle (an allocator snapshot?), not a trace" },
 		{ "memray\0\x0b", 8, TSCOPE_E_UNSUPPORTED,
