@@ -63,7 +63,6 @@ struct event_flaws {
  * Where both readers end: counts an element, its flaws and what it lacks, and
  * passes it to the sink if it lacks nothing that its phase needs.
  */
-
 enum tscope_status tsi_event_emit(struct event_sink *sink, struct raw_event *event,
 				  const struct event_flaws *flaws, struct tscope_error *err);
 
