@@ -7,11 +7,6 @@ static char lower(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
 }
 
-static bool is_space(char c)
-{
-	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 ptrdiff_t tsi_str_find(struct str text, struct str needle)
 {
 	if (needle.length == 0)
@@ -51,11 +46,11 @@ ptrdiff_t tsi_str_find_nocase(struct str text, struct str needle)
 
 struct str tsi_str_trim(struct str text)
 {
-	while (text.length && is_space(text.data[0])) {
+	while (text.length && tsi_is_space(text.data[0])) {
 		text.data++;
 		text.length--;
 	}
-	while (text.length && is_space(text.data[text.length - 1]))
+	while (text.length && tsi_is_space(text.data[text.length - 1]))
 		text.length--;
 	return text;
 }

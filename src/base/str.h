@@ -42,6 +42,20 @@ ptrdiff_t tsi_str_find(struct str text, struct str needle);
 bool tsi_str_equal_nocase(struct str a, struct str b);
 ptrdiff_t tsi_str_find_nocase(struct str text, struct str needle);
 
+/* What JSON calls white space. */
+static inline bool tsi_is_space(char c)
+{
+	return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+/* The first character of [p, end) that is no white space, or end. */
+static inline const char *tsi_skip_space(const char *p, const char *end)
+{
+	while (p < end && tsi_is_space(*p))
+		p++;
+	return p;
+}
+
 /* The text without blanks, tabs and line ends at either end. */
 struct str tsi_str_trim(struct str text);
 

@@ -47,26 +47,14 @@ struct attempt {
 	unsigned bare_words, trailing_commas;
 };
 
-static bool is_space(char c)
-{
-	return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
-
 static bool is_one_of(char c, const char *set)
 {
 	return c && strchr(set, c);
 }
 
-static const char *after_space(const char *p, const char *end)
-{
-	while (p < end && is_space(*p))
-		p++;
-	return p;
-}
-
 static enum step skip_space(struct attempt *a)
 {
-	a->p = after_space(a->p, a->end);
+	a->p = tsi_skip_space(a->p, a->end);
 	return a->p < a->end ? STEP_OK : STEP_MORE;
 }
 
@@ -90,7 +78,7 @@ static bool is_one_of_keys(const char *p, const char *end, size_t key_count)
 		if ((size_t)(end - p) <= length || memcmp(p, event_keys[i], length) != 0 ||
 		    p[length] != '"')
 			continue;
-		const char *colon = after_space(p + length + 1, end);
+		const char *colon = tsi_skip_space(p + length + 1, end);
 		return colon < end && *colon == ':';
 	}
 	return false;
@@ -106,7 +94,7 @@ static enum step is_closing(const struct attempt *a, const char *p)
 {
 	if (a->rule == STRICT)
 		return STEP_OK;
-	const char *next = after_space(p + 1, a->end);
+	const char *next = tsi_skip_space(p + 1, a->end);
 	if (next == a->end)
 		return a->is_last ? STEP_OK : STEP_MORE;
 	if (a->rule == BEFORE_MARK)
@@ -115,7 +103,7 @@ static enum step is_closing(const struct attempt *a, const char *p)
 	bool is_comma = *next == ',';
 	if (!is_comma && *next != '}')
 		return STEP_ODD;
-	next = after_space(next + 1, a->end);
+	next = tsi_skip_space(next + 1, a->end);
 	if (next == a->end)
 		return a->is_last ? STEP_OK : STEP_MORE;
 	if (is_comma)
@@ -156,7 +144,7 @@ static enum step read_string(struct attempt *a, struct str *text, bool *escaped)
 static enum step read_word(struct attempt *a, struct str *text)
 {
 	const char *start = a->p;
-	while (a->p < a->end && !is_space(*a->p) && !is_one_of(*a->p, ",:}]\"{["))
+	while (a->p < a->end && !tsi_is_space(*a->p) && !is_one_of(*a->p, ",:}]\"{["))
 		a->p++;
 	if (a->p == a->end && !a->is_last)
 		return STEP_MORE;
@@ -340,12 +328,12 @@ static enum step read_object(struct attempt *a)
  */
 static enum step expect_end(struct attempt *a)
 {
-	a->p = after_space(a->p, a->end);
+	a->p = tsi_skip_space(a->p, a->end);
 	if (a->p == a->end)
 		return a->is_last ? STEP_OK : STEP_MORE;
 	if (is_one_of(*a->p, ",]{"))
 		return STEP_OK;
-	if (*a->p != '}' || after_space(a->p + 1, a->end) != a->end)
+	if (*a->p != '}' || tsi_skip_space(a->p + 1, a->end) != a->end)
 		return STEP_ODD;
 	return a->is_last ? STEP_OK : STEP_MORE;
 }
@@ -401,7 +389,7 @@ static const char *find_next_event(const struct scanner *scanner, const char *st
 {
 	const char *p = start + 1;
 	while (p < scanner->end && (p = memchr(p, '{', (size_t)(scanner->end - p)))) {
-		if (is_event_key(after_space(p + 1, scanner->end), scanner->end))
+		if (is_event_key(tsi_skip_space(p + 1, scanner->end), scanner->end))
 			return p;
 		p++;
 	}
@@ -446,7 +434,7 @@ static bool take_stray(struct scanner *scanner, const char *p, enum element_resu
 enum element_result tsi_element_read(struct scanner *scanner, bool is_last,
 				     struct tscope_error *err)
 {
-	const char *start = after_space(scanner->at, scanner->end);
+	const char *start = tsi_skip_space(scanner->at, scanner->end);
 	enum element_result stray;
 	if (start == scanner->end)
 		return ELEMENT_MORE;

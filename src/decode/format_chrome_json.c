@@ -77,9 +77,10 @@ static bool show_more(struct reader *r)
 static char next_char(struct reader *r)
 {
 	do {
-		for (struct scanner *s = &r->scanner; s->at < s->end; s->at++)
-			if (*s->at != ' ' && *s->at != '\n' && *s->at != '\r' && *s->at != '\t')
-				return *s->at;
+		struct scanner *s = &r->scanner;
+		s->at = tsi_skip_space(s->at, s->end);
+		if (s->at < s->end)
+			return *s->at;
 	} while (show_more(r));
 	return '\0';
 }
@@ -291,8 +292,7 @@ static enum tscope_status read_metadata(struct reader *r, struct str key, struct
 /* Does a member (key, colon) begin at p, as one would behind the comma that p follows? */
 static bool is_member(const char *p, const char *end)
 {
-	while (p < end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
-		p++;
+	p = tsi_skip_space(p, end);
 	if (p == end || *p++ != '"')
 		return false;
 	const char *key = p;
@@ -300,9 +300,7 @@ static bool is_member(const char *p, const char *end)
 		p++;
 	if (p == end || *p != '"' || p == key)
 		return false;
-	do
-		p++;
-	while (p < end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'));
+	p = tsi_skip_space(p + 1, end);
 	return p < end && *p == ':';
 }
 
@@ -447,11 +445,10 @@ static enum tscope_status read_document(struct reader *r, struct tscope_error *e
 
 static unsigned taste(const char *data, size_t length)
 {
-	size_t at = length >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-	while (at < length &&
-	       (data[at] == ' ' || data[at] == '\n' || data[at] == '\r' || data[at] == '\t'))
-		at++;
-	return at < length && (data[at] == '{' || data[at] == '[') ? 8 : 0;
+	const char *end = data + length;
+	bool has_mark = length >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0;
+	const char *first = tsi_skip_space(has_mark ? data + 3 : data, end);
+	return first < end && (*first == '{' || *first == '[') ? 8 : 0;
 }
 
 static enum tscope_status decode(struct input *in, const struct decode_options *options,

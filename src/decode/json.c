@@ -11,18 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static bool is_space(char c)
-{
-	return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-}
-
-static const char *skip_space(const char *p, const char *end)
-{
-	while (p < end && is_space(*p))
-		p++;
-	return p;
-}
-
 /* p is at the opening quote; the result is behind the closing one, or at end. */
 static const char *skip_string(const char *p, const char *end)
 {
@@ -61,7 +49,7 @@ static const char *skip_value(const char *p, const char *end)
 		return skip_string(p, end);
 	if (*p == '{' || *p == '[')
 		return skip_brackets(p, end);
-	while (p < end && *p != ',' && *p != '}' && *p != ']' && !is_space(*p))
+	while (p < end && *p != ',' && *p != '}' && *p != ']' && !tsi_is_space(*p))
 		p++;
 	return p;
 }
@@ -80,18 +68,18 @@ void tsi_json_object_open(struct json_object *members, struct str text)
 bool tsi_json_object_next(struct json_object *members, struct str *key, struct str *value)
 {
 	const char *end = members->end;
-	const char *p = skip_space(members->at, end);
+	const char *p = tsi_skip_space(members->at, end);
 	while (p < end && *p == ',')
-		p = skip_space(p + 1, end);
+		p = tsi_skip_space(p + 1, end);
 	if (p == end || *p != '"')
 		return false;
 
 	const char *key_end = skip_string(p, end);
 	*key = (struct str){ p + 1, (size_t)(key_end - p) - (key_end > p + 1 ? 2 : 1) };
-	p = skip_space(key_end, end);
+	p = tsi_skip_space(key_end, end);
 	if (p == end || *p != ':')
 		return false;
-	p = skip_space(p + 1, end);
+	p = tsi_skip_space(p + 1, end);
 	const char *value_end = skip_value(p, end);
 	if (value_end == p)
 		return false;
@@ -125,9 +113,9 @@ void tsi_json_array_open(struct json_array *items, struct str text)
 bool tsi_json_array_next(struct json_array *items, struct str *value)
 {
 	const char *end = items->end;
-	const char *p = skip_space(items->at, end);
+	const char *p = tsi_skip_space(items->at, end);
 	while (p < end && *p == ',')
-		p = skip_space(p + 1, end);
+		p = tsi_skip_space(p + 1, end);
 	if (p == end || *p == ']')
 		return false;
 	const char *value_end = skip_value(p, end);

@@ -26,8 +26,7 @@ static enum tscope_status wrong(const struct checker *c, const char *expected)
 
 static void skip_space(struct checker *c)
 {
-	while (c->p < c->end && (*c->p == ' ' || *c->p == '\n' || *c->p == '\r' || *c->p == '\t'))
-		c->p++;
+	c->p = tsi_skip_space(c->p, c->end);
 }
 
 static bool take(struct checker *c, char wanted)

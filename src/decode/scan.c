@@ -34,15 +34,9 @@ struct cursor {
 	uint32_t seen, twice; /* bit per enum event_field */
 };
 
-static inline bool is_space(char c)
-{
-	return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
-
 static inline enum step skip_space(struct cursor *c)
 {
-	while (c->p < c->end && is_space(*c->p))
-		c->p++;
+	c->p = tsi_skip_space(c->p, c->end);
 	return c->p < c->end ? STEP_OK : STEP_MORE;
 }
 
@@ -99,7 +93,7 @@ static inline enum step read_number(struct cursor *c, struct str *text)
 	}
 	if (p >= c->end)
 		return STEP_MORE;
-	if (p == digits || !(*p == ',' || is_space(*p) || *p == '}'))
+	if (p == digits || !(*p == ',' || tsi_is_space(*p) || *p == '}'))
 		return STEP_ODD;
 	*text = (struct str){ c->p, (size_t)(p - c->p) };
 	c->p = p;
