@@ -378,7 +378,6 @@ static enum element_result accept(struct scanner *scanner, const char *start, st
 				    : TSCOPE_DIAGNOSTIC_empty_event]++;
 		return take_separator(scanner, a->p);
 	}
-	a->event.offset = scanner->offset + (uint64_t)(start - scanner->window);
 	if (tsi_event_emit(scanner->sink, &a->event, &a->flaws, err) != TSCOPE_OK)
 		return ELEMENT_FAILED;
 	return take_separator(scanner, a->p);

@@ -29,7 +29,6 @@ struct raw_event {
 	struct str tid;
 	struct str id;   /* likewise, or the JSON text of id2; empty when absent */
 	struct str args; /* JSON text of the value, braces and all, or empty; only balanced */
-	uint64_t offset; /* of the event's '{' in the decompressed stream */
 };
 
 struct event_sink {

@@ -268,10 +268,8 @@ static enum scan_result scan(struct scanner *scanner, struct tscope_error *err)
 				    .max_depth = scanner->max_depth };
 		struct raw_event event = { 0 };
 		enum step step = skip_space(&c);
-		if (step == STEP_OK) {
-			event.offset = scanner->offset + (uint64_t)(c.p - scanner->window);
+		if (step == STEP_OK)
 			step = *c.p == '{' ? read_event(&scanner->layout, &c, &event) : STEP_ODD;
-		}
 		if (step == STEP_OK)
 			step = skip_space(&c);
 		if (tsi_unlikely(step != STEP_OK))
