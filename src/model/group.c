@@ -172,54 +172,32 @@ static void sort_rows(const struct spans *spans, uint32_t *rows, uint32_t count,
 
 /* ---- the columns --------------------------------------------------------------------- */
 
-/* column[i] = old column[rows[i]], in new memory of just the right size. */
-static enum tscope_status permute_8(int64_t **column, const uint32_t *rows, uint32_t count,
-				    struct tscope_error *err)
+/*
+ * column[i] = old column[rows[i]], in new memory of just the right size; column points to the
+ * pointer. Inlined, so that each width of item gets a loop of its own.
+ */
+static inline enum tscope_status permute(void *column, size_t item_bytes, const uint32_t *rows,
+					 uint32_t count, struct tscope_error *err)
 {
-	int64_t *fresh;
-	if (tsi_array_new(&fresh, count, sizeof(*fresh), err) != TSCOPE_OK)
+	char *fresh, *old;
+	if (tsi_array_new(&fresh, count, item_bytes, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
+	memcpy(&old, column, sizeof(old));
 	for (uint32_t i = 0; i < count; i++)
-		fresh[i] = (*column)[rows[i]];
-	free(*column);
-	*column = fresh;
-	return TSCOPE_OK;
-}
-
-static enum tscope_status permute_4(uint32_t **column, const uint32_t *rows, uint32_t count,
-				    struct tscope_error *err)
-{
-	uint32_t *fresh;
-	if (tsi_array_new(&fresh, count, sizeof(*fresh), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (uint32_t i = 0; i < count; i++)
-		fresh[i] = (*column)[rows[i]];
-	free(*column);
-	*column = fresh;
-	return TSCOPE_OK;
-}
-
-static enum tscope_status permute_1(uint8_t **column, const uint32_t *rows, uint32_t count,
-				    struct tscope_error *err)
-{
-	uint8_t *fresh;
-	if (tsi_array_new(&fresh, count, sizeof(*fresh), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (uint32_t i = 0; i < count; i++)
-		fresh[i] = (*column)[rows[i]];
-	free(*column);
-	*column = fresh;
+		memcpy(fresh + i * item_bytes, old + rows[i] * item_bytes, item_bytes);
+	free(old);
+	memcpy(column, &fresh, sizeof(fresh));
 	return TSCOPE_OK;
 }
 
 static enum tscope_status permute_columns(struct spans *spans, const uint32_t *rows, uint32_t count,
 					  struct tscope_error *err)
 {
-	if (permute_8(&spans->start_ns, rows, count, err) != TSCOPE_OK ||
-	    permute_8(&spans->dur_ns, rows, count, err) != TSCOPE_OK ||
-	    permute_4(&spans->name, rows, count, err) != TSCOPE_OK ||
-	    permute_4(&spans->extra, rows, count, err) != TSCOPE_OK ||
-	    permute_1(&spans->span_class, rows, count, err) != TSCOPE_OK)
+	if (permute(&spans->start_ns, sizeof(*spans->start_ns), rows, count, err) != TSCOPE_OK ||
+	    permute(&spans->dur_ns, sizeof(*spans->dur_ns), rows, count, err) != TSCOPE_OK ||
+	    permute(&spans->name, sizeof(*spans->name), rows, count, err) != TSCOPE_OK ||
+	    permute(&spans->extra, sizeof(*spans->extra), rows, count, err) != TSCOPE_OK ||
+	    permute(&spans->span_class, sizeof(*spans->span_class), rows, count, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	spans->count = count;
 	spans->capacity = count;
