@@ -7,7 +7,7 @@
 #include "analyze/facts.h"
 #include "analyze/reliability.h"
 #include "analyze/step_lines.h"
-#include "analyze/sum.h"
+#include "base/sum.h"
 
 enum fact {
 	WALL_NS,

@@ -13,7 +13,7 @@
 #include "analyze/collective_kind.h"
 #include "analyze/collective_list.h"
 #include "analyze/reliability.h"
-#include "analyze/sum.h"
+#include "base/sum.h"
 
 enum fact { COUNT, TOTAL_NS, BYTES, UNSIZED_COUNT, HOST_COUNT };
 

@@ -10,8 +10,8 @@
 
 #include "analyze/device_rows.h"
 #include "analyze/reliability.h"
-#include "analyze/sum.h"
 #include "base/array.h"
+#include "base/sum.h"
 
 enum fact { COUNT, TOTAL_NS, BYTES, EXPOSED_NS, PAGEABLE_COUNT, PAGEABLE_NS, PAGEABLE_BYTES };
 

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 #include "analyze/reliability.h"
-#include "analyze/sum.h"
 #include "base/array.h"
 #include "base/sort.h"
+#include "base/sum.h"
 
 enum fact {
 	SPAN_NS,

@@ -9,7 +9,7 @@
 #include "analyze/collective_kind.h"
 #include "analyze/device_rows.h"
 #include "analyze/reliability.h"
-#include "analyze/sum.h"
+#include "base/sum.h"
 
 enum fact {
 	VERDICT,

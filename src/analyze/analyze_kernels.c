@@ -12,9 +12,9 @@
 #include "analyze/kernel_kind.h"
 #include "analyze/quantile.h"
 #include "analyze/reliability.h"
-#include "analyze/sum.h"
 #include "base/array.h"
 #include "base/sort.h"
+#include "base/sum.h"
 
 enum { SHORT_NS = 10000 }; /* below, launching costs about as much as the kernel does */
 

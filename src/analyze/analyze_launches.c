@@ -11,8 +11,8 @@
 #include "analyze/device_rows.h"
 #include "analyze/pair_set.h"
 #include "analyze/quantile.h"
-#include "analyze/sum.h"
 #include "base/array.h"
+#include "base/sum.h"
 
 enum fact {
 	LAUNCH_COUNT,

@@ -12,8 +12,8 @@
 #include "analyze/device_rows.h"
 #include "analyze/nest.h"
 #include "analyze/pair_set.h"
-#include "analyze/sum.h"
 #include "base/array.h"
+#include "base/sum.h"
 
 enum fact { COUNT, SELF_NS, DEVICE_NS, UNATTRIBUTED_DEVICE_RATIO, NAME_COUNT };
 

@@ -12,9 +12,9 @@
 #include "analyze/collective_kind.h"
 #include "analyze/pair_set.h"
 #include "analyze/reliability.h"
-#include "analyze/sum.h"
 #include "base/array.h"
 #include "base/sort.h"
+#include "base/sum.h"
 
 enum fact { COMM_NS, OVERLAPPED_NS, EXPOSED_NS, OVERLAP_RATIO, EXPOSED_COMM_RATIO };
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "analyze/nest.h"
-#include "analyze/sum.h"
 #include "base/array.h"
+#include "base/sum.h"
 
 enum fact { CALL_COUNT, FUNCTION_COUNT, SELF_NS, GC_COUNT, GC_TOTAL_NS, GC_MAX_NS };
 

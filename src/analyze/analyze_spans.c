@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 #include "analyze/nest.h"
-#include "analyze/sum.h"
 #include "base/array.h"
+#include "base/sum.h"
 #include "model/classify.h"
 
 enum fact { COUNT, NAME_COUNT };

@@ -7,7 +7,7 @@
 #include "analyze/facts.h"
 #include "analyze/quantile.h"
 #include "analyze/step_lines.h"
-#include "analyze/sum.h"
+#include "base/sum.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  */
 #include "analyze/reliability.h"
 
-#include "analyze/sum.h"
+#include "base/sum.h"
 
 /* Device time that was impossible and clipped counts as harmless up to 1 ÷ 20 (5 %) of it all. */
 enum { HARMLESS_PART = 20 };

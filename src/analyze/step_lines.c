@@ -4,7 +4,7 @@
 
 #include <assert.h>
 
-#include "analyze/sum.h"
+#include "base/sum.h"
 
 static const char *const host_line_names[HOST_LINE_COUNT] = {
 	[HOST_DATA] = "data",           [HOST_FORWARD] = "forward", [HOST_BACKWARD] = "backward",

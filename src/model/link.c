@@ -9,7 +9,7 @@
  * Work launched before the capture began has no call; it stays, unlinked.
  */
 #include "base/array.h"
-#include "base/ckd.h"
+#include "base/sum.h"
 #include "model/build.h"
 #include "model/order.h"
 
@@ -173,17 +173,11 @@ static enum tscope_status link_calls(struct linker *l, struct tscope_error *err)
 
 /* ---- device events ------------------------------------------------------------------- */
 
-static void add_saturated(int64_t *sum, int64_t number)
-{
-	if (tsi_ckd_add(sum, *sum, number))
-		*sum = INT64_MAX;
-}
-
 /* What the call knows of its device event, and the other way round. */
 static void join_call(struct tscope_trace *trace, uint32_t row, struct device_event *event)
 {
 	struct runtime_call *call = tsi_call(trace, event->call);
-	add_saturated(&call->device_ns, trace->spans.dur_ns[row]);
+	tsi_sum(&call->device_ns, trace->spans.dur_ns[row]);
 	call->device_count++;
 	event->phase = call->phase;
 	event->graph |= call->kind == CALL_GRAPH_LAUNCH;

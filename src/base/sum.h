@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TSCOPE_ANALYZE_SUM_H
-#define TSCOPE_ANALYZE_SUM_H
+#ifndef TSCOPE_BASE_SUM_H
+#define TSCOPE_BASE_SUM_H
 
 #include "base/ckd.h"
 
