@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/error.h"
 
@@ -124,4 +125,11 @@ void tsi_thread_join(struct thread *thread)
 {
 	pthread_join(thread->id, NULL);
 	free(thread);
+}
+
+unsigned tsi_thread_count(void)
+{
+	long count = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return count > 0 ? (unsigned)count : 1;
 }
