@@ -337,6 +337,12 @@ bool tsi_json_to_ns(struct str value, int64_t *ns)
 	return parse_decimal(value, &decimal) && decimal_to_int64(&decimal, 3, true, ns);
 }
 
+bool tsi_json_seconds_to_ns(struct str value, int64_t *ns)
+{
+	struct decimal decimal;
+	return parse_decimal(value, &decimal) && decimal_to_int64(&decimal, 9, true, ns);
+}
+
 static int hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')

@@ -62,6 +62,9 @@ bool tsi_json_to_double(struct str value, double *number);
  */
 bool tsi_json_to_ns(struct str value, int64_t *ns);
 
+/* Seconds ("0.012345678", "1.5e-05") to nanoseconds, as exactly. */
+bool tsi_json_seconds_to_ns(struct str value, int64_t *ns);
+
 /*
  * Writes the text inside a string's quotes without its escapes as UTF-8 to
  * out, which has room for text.length bytes (never needs more); returns the length.

@@ -115,6 +115,17 @@ const char *tscope_budget_line_name(enum tscope_budget_line line)
 	return (size_t)line < TSI_COUNT_OF(names) ? names[line] : "unknown";
 }
 
+const char *tsi_host_line_name(enum host_line line)
+{
+	static const char *const names[HOST_LINE_COUNT] = {
+		[HOST_DATA] = "data",         [HOST_FORWARD] = "forward",
+		[HOST_BACKWARD] = "backward", [HOST_OPTIMIZER] = "optimizer",
+		[HOST_COMM] = "comm",         [HOST_OTHER] = "other",
+	};
+
+	return names[line];
+}
+
 enum tscope_boundary tscope_timeline_boundary(const struct tscope_timeline *timeline)
 {
 	return timeline->boundary;

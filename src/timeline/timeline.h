@@ -55,6 +55,9 @@ struct tscope_timeline {
 	uint64_t attributed_by_time;  /* device events without launch, put where they start */
 };
 
+/* "data", "forward" …: never NULL. */
+const char *tsi_host_line_name(enum host_line line);
+
 /* The step whose window holds t, or NO_ROW. O(log steps). */
 uint32_t tsi_timeline_step_at(const struct tscope_timeline *timeline, int64_t t_ns);
 

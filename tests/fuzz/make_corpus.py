@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the seeds of the fuzz targets json and trace: one short input for each thing that they
-should know from the start. (Whole traces come from testdata/; a finding is added by hand as
+"""Writes the seeds of the fuzz targets json, steps and trace: one short input for each thing that
+they should know from the start. (Whole traces come from testdata/; a finding is added by hand as
 corpus/<target>/fix-<what>.)
 
 usage: make_corpus.py
@@ -19,6 +19,17 @@ VALUES = {
     "words": b"[NaN,Infinity,-Infinity,true,false,null,N/A]",
     "cut": b'{"a":[1,2,{"b":"c',
     "times": b'["1704161511420306.491",0.0005,-0.0005,1e3,"x",12345678901234567890]',
+}
+STEPS = {
+    "pytscope": b'{"step":0,"phases":{"data":0.012,"forward":1.5e-05,"eval":2},'
+                b'"scalars":{"loss":2.5,"lr":0.001,"grad_norm":NaN},"memory":{"alloc":1,"reserved":2,"peak_alloc":3}}\n'
+                b'{"step":1,"phases":{"comm":-1},"scalars":{"loss":-Infinity,"a":"inf"}}\n',
+    "own": b'{"step":1,"phases":{},"mark":"first","start_ns":-7,"wall_ns":50,"budget_mark":"",'
+           b'"budget_ns":{"compute":60,"device_gap":40},"compute_phase_ns":{"forward":60}}\n'
+           b'{"step":1,"wall_ns":9,"host_budget_ns":{"data":4,"other":5}}\n',
+    "runs": b'{"idx":5}\n{"idx":6}\n\n{"idx":3.0,"phases":{"x":1,"x":2}}\nx\n{"global_step":4',
+    "run_json": b'{"name":"run","rank":0,"world_size":8,"flops_per_step":2.5e12,"peak_flops":1e14,'
+                b'"tscope":{"has_start":true,"point_to_point":true,"doubt":"a\\u001fb"}}',
 }
 
 
@@ -68,6 +79,8 @@ def write(target, name, data):
 def main():
     for name, data in VALUES.items():
         write("json", name, data)
+    for name, data in STEPS.items():
+        write("steps", name, data)
     for name, trace in TRACES.items():
         data = json.dumps(trace, separators=(",", ":")).encode()
         write("json", name, data)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Runs a fuzz target without a fuzzer: once on no bytes at all, then on each
- * file of the folders named on the command line. So every finding that was
+ * file that lies in the folders named on the command line. So every finding that was
  * ever put into a corpus is tested again by a plain `meson test`.
  */
 #include "fuzz.h"
@@ -19,6 +19,10 @@ static int replay_file(const char *path)
 	if (!file || fstat(fileno(file), &status) != 0) {
 		perror(path);
 		return 1;
+	}
+	if (S_ISDIR(status.st_mode)) {
+		fclose(file);
+		return 0;
 	}
 	size_t length = (size_t)status.st_size;
 	uint8_t *data = malloc(length + 1);

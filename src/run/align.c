@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Aligns ranks by step number: each rank's records are put in the order of their
+ * numbers, and all lists are then walked together, as in a merge.
+ */
+#include "run/align.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/sort.h"
+
+/* One rank's counted steps: number (as a key) and index of the record, each number once. */
+struct numbered {
+	struct sort_pair *pairs;
+	size_t count, at;
+};
+
+static enum tscope_status number_rank(struct numbered *rank, const struct step_series *steps,
+				      struct tscope_error *err)
+{
+	struct sort_pair *scratch = NULL;
+	size_t count = 0;
+
+	if (tsi_array_new(&rank->pairs, steps->count, sizeof(*rank->pairs), err) != TSCOPE_OK ||
+	    tsi_array_new(&scratch, steps->count, sizeof(*scratch), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (size_t i = 0; i < steps->count; i++)
+		if (tsi_step_is_timed(&steps->records[i]))
+			rank->pairs[count++] =
+				(struct sort_pair){ tsi_sort_key_of_int64(steps->records[i].number),
+						    i };
+	tsi_sort_pairs(rank->pairs, scratch, count);
+	free(scratch);
+	/* Equal numbers stand in the order of the file: the last one stays. */
+	for (size_t i = 0; i < count; i++) {
+		if (rank->count > 0 && rank->pairs[rank->count - 1].key == rank->pairs[i].key)
+			rank->count--;
+		rank->pairs[rank->count++] = rank->pairs[i];
+	}
+	return TSCOPE_OK;
+}
+
+/* Moves every rank to the next number that all have; false: there is none. */
+static bool find_common(struct numbered *ranks, size_t rank_count)
+{
+	uint64_t wanted = 0; /* the largest key that any rank stands at */
+
+	for (size_t i = 0, agreeing = 0; agreeing < rank_count; i = (i + 1) % rank_count) {
+		struct numbered *rank = &ranks[i];
+		while (rank->at < rank->count && rank->pairs[rank->at].key < wanted)
+			rank->at++;
+		if (rank->at == rank->count)
+			return false;
+		agreeing = rank->pairs[rank->at].key == wanted ? agreeing + 1 : 1;
+		wanted = rank->pairs[rank->at].key;
+	}
+	return true;
+}
+
+static void take_common(struct step_alignment *alignment, struct numbered *ranks)
+{
+	uint32_t *row = &alignment->records[alignment->count++ * alignment->rank_count];
+
+	for (size_t i = 0; i < alignment->rank_count; i++)
+		row[i] = (uint32_t)ranks[i].pairs[ranks[i].at++].value;
+}
+
+static enum tscope_status align_numbered(struct step_alignment *alignment, struct numbered *ranks,
+					 struct tscope_error *err)
+{
+	size_t most = SIZE_MAX;
+
+	for (size_t i = 0; i < alignment->rank_count; i++)
+		most = ranks[i].count < most ? ranks[i].count : most;
+	if (tsi_array_new(&alignment->records, most,
+			  alignment->rank_count * sizeof(*alignment->records), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	while (find_common(ranks, alignment->rank_count))
+		take_common(alignment, ranks);
+	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_align(struct step_alignment *alignment, const struct step_series *ranks,
+			     size_t rank_count, struct tscope_error *err)
+{
+	struct numbered *numbered = NULL;
+
+	*alignment = (struct step_alignment){ .rank_count = rank_count };
+	if (rank_count == 0)
+		return TSCOPE_OK;
+	enum tscope_status status = tsi_array_new(&numbered, rank_count, sizeof(*numbered), err);
+	for (size_t i = 0; status == TSCOPE_OK && i < rank_count; i++)
+		status = number_rank(&numbered[i], &ranks[i], err);
+	if (status == TSCOPE_OK)
+		status = align_numbered(alignment, numbered, err);
+	for (size_t i = 0; numbered && i < rank_count; i++)
+		free(numbered[i].pairs);
+	free(numbered);
+	return status;
+}
+
+void tsi_alignment_deinit(struct step_alignment *alignment)
+{
+	free(alignment->records);
+	*alignment = (struct step_alignment){ 0 };
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_RUN_ALIGN_H
+#define TSCOPE_RUN_ALIGN_H
+
+#include "run/steps.h"
+
+/*
+ * The steps of several ranks side by side: the numbers for which every rank has
+ * a counted time, ascending. Where a rank has a number twice, its last record
+ * counts (as in pytscope).
+ */
+struct step_alignment {
+	size_t count, rank_count;
+	uint32_t *records; /* [step * rank_count + rank]: index in the rank's records */
+};
+
+/* O(records), but for sorting. */
+TSI_MUST_CHECK
+enum tscope_status tsi_align(struct step_alignment *alignment, const struct step_series *ranks,
+			     size_t rank_count, struct tscope_error *err);
+void tsi_alignment_deinit(struct step_alignment *alignment); /* fine on a zeroed struct */
+
+static inline const struct step_record *tsi_aligned(const struct step_alignment *alignment,
+						    const struct step_series *ranks, size_t step,
+						    size_t rank)
+{
+	return &ranks[rank].records[alignment->records[step * alignment->rank_count + rank]];
+}
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of files as texts: their parts, their order, and making them. */
+#include "run/file_name.h"
+
+#include "base/array.h"
+
+/* The plain file first: it is the quickest to read. */
+static const struct str compressions[] = {
+	{ "", 0 },
+	{ ".gz", 3 },
+	{ ".zst", 4 },
+	{ ".lz4", 4 },
+};
+
+bool tsi_name_ends(struct str name, struct str ending)
+{
+	if (name.length <= ending.length)
+		return false;
+	struct str end = { name.data + name.length - ending.length, ending.length };
+	return tsi_str_equal_nocase(end, ending);
+}
+
+/* Index of the compression that the name tells. */
+static size_t compression_of(struct str name)
+{
+	for (size_t i = 1; i < TSI_COUNT_OF(compressions); i++)
+		if (tsi_name_ends(name, compressions[i]))
+			return i;
+	return 0;
+}
+
+const char *tsi_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+struct str tsi_unpacked_name(const char *path)
+{
+	struct str name = { path, strlen(path) };
+
+	name.length -= compressions[compression_of(name)].length;
+	return name;
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Takes the number at the start of text off it; without the zeros before it. */
+static struct str take_number(struct str *text)
+{
+	struct str number = *text;
+
+	while (text->length && is_digit(text->data[0])) {
+		text->data++;
+		text->length--;
+	}
+	number.length -= text->length;
+	while (number.length > 1 && number.data[0] == '0') {
+		number.data++;
+		number.length--;
+	}
+	return number;
+}
+
+static int compare_bytes(struct str a, struct str b)
+{
+	size_t length = a.length < b.length ? a.length : b.length;
+	int order = length ? memcmp(a.data, b.data, length) : 0;
+
+	if (order != 0 || a.length == b.length)
+		return order;
+	return a.length < b.length ? -1 : 1;
+}
+
+/* Of as many digits as it takes: no number is too long. */
+static int compare_numbers(struct str a, struct str b)
+{
+	if (a.length != b.length)
+		return a.length < b.length ? -1 : 1;
+	return compare_bytes(a, b);
+}
+
+static int compare_natural(struct str a, struct str b)
+{
+	while (a.length && b.length) {
+		int order;
+
+		if (is_digit(a.data[0]) && is_digit(b.data[0])) {
+			order = compare_numbers(take_number(&a), take_number(&b));
+		} else {
+			order = (unsigned char)*a.data++ - (unsigned char)*b.data++;
+			a.length--;
+			b.length--;
+		}
+		if (order != 0)
+			return order;
+	}
+	return compare_bytes(a, b);
+}
+
+int tsi_compare_names(const char *left, const char *right)
+{
+	struct str a = tsi_unpacked_name(left);
+	struct str b = tsi_unpacked_name(right);
+	int order = compare_natural(a, b);
+
+	if (order == 0)
+		order = compare_bytes(a, b); /* "rank01", "rank1" */
+	if (order != 0)
+		return order;
+	return (int)compression_of((struct str){ left, strlen(left) }) -
+	       (int)compression_of((struct str){ right, strlen(right) });
+}
+
+enum tscope_status tsi_text_copy(char **ret, struct str text, struct tscope_error *err)
+{
+	return tsi_path_join(ret, (struct str){ 0 }, text, err);
+}
+
+enum tscope_status tsi_path_join(char **ret, struct str folder, struct str name,
+				 struct tscope_error *err)
+{
+	bool has_slash = folder.length && folder.data[folder.length - 1] != '/';
+	char *path;
+
+	if (tsi_array_new(&path, folder.length + has_slash + name.length + 1, 1, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	if (folder.length)
+		memcpy(path, folder.data, folder.length);
+	if (has_slash)
+		path[folder.length] = '/';
+	if (name.length)
+		memcpy(path + folder.length + has_slash, name.data, name.length);
+	*ret = path;
+	return TSCOPE_OK;
+}

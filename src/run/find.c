@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From the paths that somebody gives to the files of a run: walks through
+ * folders (folder.c), tastes what lies there (taste.c) and takes out what is
+ * there twice (settle.c).
+ */
+#include "run/find.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "run/file_name.h"
+#include "run/folder.h"
+#include "run/settle.h"
+#include "run/taste.h"
+
+struct finder {
+	struct run_files *files;
+	size_t seen_count, max_count; /* entries of folders */
+};
+
+/* A folder that is being searched, within those above it. */
+struct level {
+	const struct level *above; /* NULL: the folder that was given */
+	unsigned depth;            /* 0 there */
+	dev_t device;
+	ino_t inode;
+};
+
+void tsi_run_files_deinit(struct run_files *files)
+{
+	for (size_t i = 0; i < files->count; i++)
+		tsi_run_file_drop(&files->items[i]);
+	free(files->items);
+	*files = (struct run_files){ 0 };
+}
+
+/* Appends a file, for the caller to judge. */
+static enum tscope_status add_file(struct finder *finder, const char *path, struct run_file **ret,
+				   struct tscope_error *err)
+{
+	struct run_files *files = finder->files;
+	struct run_file file = { .name_rank = tsi_rank_of_path(path) };
+
+	if (tsi_array_reserve(&files->items, &files->capacity, files->count + 1,
+			      sizeof(*files->items), err) != TSCOPE_OK ||
+	    tsi_text_copy(&file.path, (struct str){ path, strlen(path) }, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	files->items[files->count] = file;
+	*ret = &files->items[files->count++];
+	return TSCOPE_OK;
+}
+
+static enum tscope_status add_left_out(struct finder *finder, const char *path,
+				       enum run_file_kind kind, const char *reason,
+				       struct tscope_error *err)
+{
+	struct run_file *file;
+
+	if (add_file(finder, path, &file, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	return tsi_run_leave_out(file, kind, reason, err);
+}
+
+/* ---- what one file is ---- */
+
+static enum tscope_status attach_run_json(struct run_file *steps, struct tscope_error *err)
+{
+	size_t folder_length = (size_t)(tsi_base_name(steps->path) - steps->path);
+	struct str folder = { steps->path, folder_length };
+	struct stat found;
+
+	if (tsi_path_join(&steps->run_json, folder, TSI_STR("run.json"), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	if (stat(steps->run_json, &found) != 0 || !S_ISREG(found.st_mode)) {
+		free(steps->run_json);
+		steps->run_json = NULL;
+	}
+	return TSCOPE_OK;
+}
+
+static enum tscope_status add_tasted(struct finder *finder, const char *path, bool is_named,
+				     struct tscope_error *err)
+{
+	struct run_file *file;
+
+	if (add_file(finder, path, &file, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	file->is_named = is_named;
+	if (tsi_run_taste(file, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	return file->kind == RUN_FILE_STEPS ? attach_run_json(file, err) : TSCOPE_OK;
+}
+
+/* What stands in a folder and is no folder. */
+static enum tscope_status add_entry(struct finder *finder, const struct folder_entry *entry,
+				    struct tscope_error *err)
+{
+	struct tscope_error why;
+
+	if (entry->error) {
+		tsi_fail(&why, TSCOPE_E_IO, "cannot open: %s", strerror(entry->error));
+		return add_left_out(finder, entry->path, RUN_FILE_REFUSED, why.message, err);
+	}
+	if (!S_ISREG(entry->stat.st_mode))
+		return add_left_out(finder, entry->path, RUN_FILE_IGNORED, "not a regular file",
+				    err);
+	return add_tasted(finder, entry->path, false, err);
+}
+
+/* ---- folders ---- */
+
+static enum tscope_status add_files(struct finder *finder, const struct folder *folder,
+				    struct tscope_error *err)
+{
+	struct run_files *files = finder->files;
+	size_t first = files->count;
+
+	for (size_t i = 0; i < folder->count; i++)
+		if (!tsi_is_folder(&folder->items[i]) &&
+		    add_entry(finder, &folder->items[i], err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+	if (files->count == first)
+		return TSCOPE_OK;
+	return tsi_settle_folder(files->items + first, files->count - first, err);
+}
+
+static enum tscope_status search_below(struct finder *finder, const struct folder_entry *entry,
+				       const struct level *above, struct tscope_error *err);
+
+/* The files of a folder, then its folders. */
+static enum tscope_status search(struct finder *finder, const char *path, const struct level *level,
+				 struct tscope_error *err)
+{
+	const struct folder_query query = {
+		.path = path,
+		.prefix = TSI_STR(""),
+		.max_count = finder->max_count - finder->seen_count,
+	};
+	struct folder folder = { 0 };
+	enum tscope_status status = tsi_folder_read(&folder, &query, err);
+
+	finder->seen_count += folder.count;
+	if (status == TSCOPE_OK)
+		status = add_files(finder, &folder, err);
+	for (size_t i = 0; i < folder.count && status == TSCOPE_OK; i++)
+		if (tsi_is_folder(&folder.items[i]))
+			status = search_below(finder, &folder.items[i], level, err);
+	tsi_folder_deinit(&folder);
+	return status;
+}
+
+static bool is_inside(const struct level *level, const struct stat *folder)
+{
+	for (; level; level = level->above)
+		if (level->device == folder->st_dev && level->inode == folder->st_ino)
+			return true;
+	return false;
+}
+
+/* A folder that was found; one that cannot be read is no reason to stop. */
+static enum tscope_status search_below(struct finder *finder, const struct folder_entry *entry,
+				       const struct level *above, struct tscope_error *err)
+{
+	const struct level level = {
+		.above = above,
+		.depth = above ? above->depth + 1 : 0,
+		.device = entry->stat.st_dev,
+		.inode = entry->stat.st_ino,
+	};
+	struct tscope_error why = { 0 };
+
+	if (is_inside(above, &entry->stat))
+		return add_left_out(finder, entry->path, RUN_FILE_IGNORED,
+				    "a link to a folder that it lies in", err);
+	if (level.depth > FIND_MAX_DEPTH)
+		return add_left_out(finder, entry->path, RUN_FILE_IGNORED,
+				    "in too many folders (limit: depth of folders)", err);
+	enum tscope_status status = search(finder, entry->path, &level, &why);
+	if (status == TSCOPE_E_IO)
+		return add_left_out(finder, entry->path, RUN_FILE_REFUSED, why.message, err);
+	if (status != TSCOPE_OK && err)
+		*err = why;
+	return status;
+}
+
+/* ---- paths that were given ---- */
+
+/* Is name, which begins with base, the base with "_rank<digits>" behind it? */
+static bool is_sibling(const char *name, struct str base)
+{
+	const struct str word = TSI_STR("_rank");
+	const char *rest = name + base.length;
+
+	if (strncmp(rest, word.data, word.length) != 0)
+		return false;
+	rest += word.length;
+	return rest[0] && rest[strspn(rest, "0123456789")] == '\0';
+}
+
+static enum tscope_status search_siblings_in(struct finder *finder, const struct folder *folder,
+					     struct str base, size_t *found_count,
+					     struct tscope_error *err)
+{
+	enum tscope_status status = TSCOPE_OK;
+
+	for (size_t i = 0; i < folder->count && status == TSCOPE_OK; i++) {
+		const struct folder_entry *entry = &folder->items[i];
+
+		if (!tsi_is_folder(entry) || !is_sibling(tsi_base_name(entry->path), base))
+			continue;
+		++*found_count;
+		status = search_below(finder, entry, NULL, err);
+	}
+	return status;
+}
+
+/* The folders P_rank0, P_rank1 … beside P, whether or not that exists. */
+static enum tscope_status search_siblings(struct finder *finder, const char *path,
+					  size_t *found_count, struct tscope_error *err)
+{
+	const char *name = tsi_base_name(path);
+	struct folder_query query = {
+		.prefix = { name, strlen(name) },
+		.max_count = finder->max_count,
+	};
+	struct folder folder = { 0 };
+	struct tscope_error why = { 0 };
+	char *parent;
+
+	*found_count = 0;
+	if (tsi_text_copy(&parent, (struct str){ path, (size_t)(name - path) }, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	query.path = parent;
+	enum tscope_status status = tsi_folder_read(&folder, &query, &why);
+	if (status == TSCOPE_OK)
+		status = search_siblings_in(finder, &folder, query.prefix, found_count, err);
+	else if (status != TSCOPE_E_IO && err)
+		*err = why;
+	tsi_folder_deinit(&folder);
+	free(parent);
+	return status == TSCOPE_E_IO ? TSCOPE_OK : status;
+}
+
+static enum tscope_status add_trace(struct finder *finder, const char *path,
+				    struct tscope_error *err)
+{
+	struct run_file *file;
+
+	if (add_file(finder, path, &file, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	file->is_named = true;
+	return TSCOPE_OK;
+}
+
+static enum tscope_status search_path(struct finder *finder, const char *path,
+				      struct tscope_error *err)
+{
+	size_t sibling_count;
+	struct stat found;
+	enum tscope_status status = TSCOPE_OK;
+	int error = stat(path, &found) == 0 ? 0 : errno;
+
+	if (error == 0 && S_ISREG(found.st_mode))
+		return add_tasted(finder, path, true, err);
+	if (error == 0 && !S_ISDIR(found.st_mode))
+		return add_trace(finder, path, err); /* tasting a pipe would empty it */
+	if (error == 0) {
+		const struct level level = { .device = found.st_dev, .inode = found.st_ino };
+
+		status = search(finder, path, &level, err);
+		if (status == TSCOPE_E_IO)
+			tsi_fail_within(err, "%s", path);
+	}
+	if (status == TSCOPE_OK)
+		status = search_siblings(finder, path, &sibling_count, err);
+	if (status == TSCOPE_OK && error && sibling_count == 0)
+		return tsi_fail(err, TSCOPE_E_IO, "%s: cannot open: %s", path, strerror(error));
+	return status;
+}
+
+/* "run/" is "run", to whose name siblings are looked for. */
+static struct str without_slashes(const char *path)
+{
+	struct str text = { path, strlen(path) };
+
+	while (text.length > 1 && path[text.length - 1] == '/')
+		text.length--;
+	return text;
+}
+
+enum tscope_status tsi_find_files(struct run_files *files, const char *const *paths,
+				  size_t path_count, struct tscope_error *err)
+{
+	struct finder finder = {
+		.files = files,
+		.max_count = files->max_count ? files->max_count : FIND_MAX_FILES,
+	};
+	enum tscope_status status = TSCOPE_OK;
+
+	for (size_t i = 0; i < path_count && status == TSCOPE_OK; i++) {
+		char *path;
+
+		if (strcmp(paths[i], "-") == 0) {
+			status = add_trace(&finder, paths[i], err);
+			continue;
+		}
+		status = tsi_text_copy(&path, without_slashes(paths[i]), err);
+		if (status == TSCOPE_OK) {
+			status = search_path(&finder, path, err);
+			free(path);
+		}
+	}
+	if (status == TSCOPE_OK)
+		status = tsi_settle_doubles(files, err);
+	if (status != TSCOPE_OK)
+		tsi_run_files_deinit(files);
+	return status;
+}

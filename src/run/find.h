@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_RUN_FIND_H
+#define TSCOPE_RUN_FIND_H
+
+#include "base/attributes.h"
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tscope/error.h>
+
+/*
+ * The files of a run: what the given paths hold that may be ours, told by
+ * content. Folders are searched to a depth of FIND_MAX_DEPTH, in the order of
+ * names (numbers by value: rank2 before rank10), files before folders; what is
+ * in a folder and not ours is ignored, with a reason that --verbose shows. A file
+ * that was named itself is a trace, or step records, whatever it holds: reading
+ * it tells what is wrong. A file that two paths or links lead to counts once.
+ */
+enum {
+	FIND_MAX_DEPTH = 8,
+	FIND_MAX_FILES = 1 << 20,
+	RUN_HEAD_BYTES = 64 << 10, /* what a file is tasted by */
+};
+
+enum run_file_kind {
+	RUN_FILE_TRACE,   /* may be a trace: only reading it will tell */
+	RUN_FILE_STEPS,   /* step records; run_json is beside it where there is one */
+	RUN_FILE_REFUSED, /* known, and not readable as it is (tar, zip): reason has the remedy */
+	RUN_FILE_IGNORED, /* not ours */
+};
+
+struct run_file {
+	enum run_file_kind kind;
+	char *path;        /* as it was given, or folder/name */
+	char *run_json;    /* path, or NULL (steps) */
+	char *reason;      /* refused, ignored: why; else NULL */
+	bool is_named;     /* given as a file, not found in a folder */
+	int64_t name_rank; /* rank that folder or file name tell, or -1 */
+};
+
+struct run_files {
+	struct run_file *items;
+	size_t count, capacity;
+	size_t max_count; /* set before: limit of entries looked at; 0: FIND_MAX_FILES */
+};
+
+/*
+ * For each path: a file, a folder, or a name P where folders P_rank0, P_rank1 …
+ * stand (also beside a folder P). TSCOPE_E_IO: a path does not exist, or is
+ * a folder that cannot be read (the message names it); TSCOPE_E_LIMIT. An empty
+ * result is no failure; a failure leaves files empty.
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_find_files(struct run_files *files, const char *const *paths,
+				  size_t path_count, struct tscope_error *err);
+void tsi_run_files_deinit(struct run_files *files);
+
+/*
+ * The rank that a path tells, or -1: the file's name first (rank-0.json.gz,
+ * rank0.17.pt.trace.json, ep1-ba42-rank3, worker2_step_12…, rank_4.…, 3_trace.json,
+ * fit-name-0[Strategy]DDP….pt.trace.json), then the nearest folder (rank3/, run_rank3/).
+ */
+int64_t tsi_rank_of_path(const char *path);
+
+/*
+ * Which process wrote a file, by its name: "host_4242" of
+ * host_4242.1700000000000.pt.trace.json, or the name without its time stamps.
+ * Two files of unknown rank with the same writer are windows of one rank.
+ * Points into path.
+ */
+struct str tsi_writer_of_path(const char *path);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_RUN_FOLDER_H
+#define TSCOPE_RUN_FOLDER_H
+
+#include "base/attributes.h"
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <sys/stat.h>
+#include <tscope/error.h>
+
+/* What one folder holds, hidden entries left out, in the order of names. */
+struct folder_entry {
+	char *path;       /* folder/name */
+	int error;        /* errno: it could not be looked at; else 0 */
+	struct stat stat; /* links are followed */
+};
+
+struct folder {
+	struct folder_entry *items;
+	size_t count, capacity;
+};
+
+static inline bool tsi_is_folder(const struct folder_entry *entry)
+{
+	return entry->error == 0 && S_ISDIR(entry->stat.st_mode);
+}
+
+struct folder_query {
+	const char *path;  /* "": the current folder, which does not show in the paths */
+	struct str prefix; /* only names that begin so */
+	size_t max_count;  /* limit of entries */
+};
+
+/* TSCOPE_E_IO: the folder cannot be read; TSCOPE_E_LIMIT: it holds more than max_count. */
+TSI_MUST_CHECK
+enum tscope_status tsi_folder_read(struct folder *ret, const struct folder_query *query,
+				   struct tscope_error *err);
+void tsi_folder_deinit(struct folder *folder); /* fine on a zeroed struct */
+
+#endif

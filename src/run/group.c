@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Gives each file that was read its place: which rank, and which time window
+ * of that rank. Ranks are taken from the files and, where they are silent, from
+ * names and folders; contradictions are errors, never guessed away.
+ */
+#include "run/group.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "run/find.h"
+
+static struct str folder_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return (struct str){ path, slash ? (size_t)(slash - path) : 0 };
+}
+
+enum { NO_RANK = -1, SEVERAL_RANKS = -2 };
+
+/* The only rank that is said, in one folder or anywhere (folder NULL), or one of the above. */
+static int64_t only_rank(const struct run_item *items, size_t count, const struct str *folder)
+{
+	int64_t rank = NO_RANK;
+
+	for (size_t i = 0; i < count; i++) {
+		if (items[i].rank < 0 ||
+		    (folder && !tsi_str_equal(folder_of(items[i].path), *folder)))
+			continue;
+		if (rank >= 0 && rank != items[i].rank)
+			return SEVERAL_RANKS;
+		rank = items[i].rank;
+	}
+	return rank;
+}
+
+/* Gives the items that say no rank the only one there is, in their folder or at all. */
+static void adopt(struct run_item *items, size_t count)
+{
+	int64_t of_run = only_rank(items, count, NULL);
+
+	for (size_t i = 0; i < count && of_run != NO_RANK; i++) {
+		struct str folder = folder_of(items[i].path);
+		int64_t of_folder;
+
+		if (items[i].rank >= 0)
+			continue;
+		of_folder = only_rank(items, count, &folder);
+		items[i].is_stray = of_folder < 0 && of_run < 0;
+		if (!items[i].is_stray)
+			items[i].rank = of_folder >= 0 ? of_folder : of_run;
+	}
+}
+
+static int compare_names(const void *left, const void *right)
+{
+	const struct run_item *a = left, *b = right;
+
+	return strcmp(a->path, b->path);
+}
+
+static bool same_writer(const struct run_item *a, const struct run_item *b)
+{
+	return tsi_str_equal(tsi_writer_of_path(a->path), tsi_writer_of_path(b->path));
+}
+
+static bool overlap(const struct run_item *a, const struct run_item *b)
+{
+	return a->start_ns < b->end_ns && b->start_ns < a->end_ns;
+}
+
+/* Do traces of different processes run at the same time? */
+static bool is_concurrent(const struct run_item *items, size_t count)
+{
+	for (size_t i = 0; i + 1 < count; i++)
+		for (size_t j = i + 1; j < count; j++)
+			if (items[i].is_trace && items[j].is_trace &&
+			    overlap(&items[i], &items[j]) && !same_writer(&items[i], &items[j]))
+				return true;
+	return false;
+}
+
+/* Numbers the processes in the order of their names. */
+static void number_writers(struct run_item *items, size_t count)
+{
+	int64_t next = 0;
+
+	qsort(items, count, sizeof(*items), compare_names);
+	for (size_t i = 0; i < count; i++) {
+		for (size_t j = 0; j < i && items[i].rank < 0; j++)
+			if (same_writer(&items[i], &items[j]))
+				items[i].rank = items[j].rank;
+		if (items[i].rank < 0)
+			items[i].rank = next++;
+	}
+}
+
+static int compare_places(const void *left, const void *right)
+{
+	const struct run_item *a = left, *b = right;
+
+	if (a->is_stray != b->is_stray)
+		return a->is_stray ? 1 : -1;
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	if (a->is_trace != b->is_trace)
+		return a->is_trace ? 1 : -1;
+	if (a->is_trace && a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	return strcmp(a->path, b->path);
+}
+
+static enum tscope_status fail_claim(struct tscope_error *err, const struct run_item *a,
+				     const struct run_item *b)
+{
+	char rank[40] = "one rank";
+
+	if (a->rank >= 0)
+		snprintf(rank, sizeof(rank), "rank %lld", (long long)a->rank);
+	return tsi_fail(err, TSCOPE_E_DAMAGED,
+			"%s is claimed by %.150s and %.150s%s; name the files of one run only",
+			rank, a->path, b->path, a->is_trace ? ", which overlap in time" : "");
+}
+
+static enum tscope_status number_windows(struct run_item *items, size_t count,
+					 struct tscope_error *err)
+{
+	for (size_t i = 1; i < count; i++) {
+		const struct run_item *before = &items[i - 1];
+
+		if (items[i].is_stray || before->rank != items[i].rank ||
+		    before->is_trace != items[i].is_trace)
+			continue;
+		if (!items[i].is_trace || overlap(before, &items[i]))
+			return fail_claim(err, before, &items[i]);
+		items[i].window = before->window + 1;
+	}
+	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_group_items(struct run_item *items, size_t count, enum group_note *note,
+				   struct tscope_error *err)
+{
+	*note = GROUP_AS_SAID;
+	if (count == 0)
+		return TSCOPE_OK;
+	adopt(items, count);
+	if (only_rank(items, count, NULL) == NO_RANK && is_concurrent(items, count)) {
+		number_writers(items, count);
+		*note = GROUP_NUMBERED;
+	}
+	qsort(items, count, sizeof(*items), compare_places);
+	return number_windows(items, count, err);
+}

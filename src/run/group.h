@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_RUN_GROUP_H
+#define TSCOPE_RUN_GROUP_H
+
+#include "base/attributes.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tscope/error.h>
+
+/* What has to be known of a file, once it was read, to give it its place in the run. */
+struct run_item {
+	size_t file; /* the caller's index of it */
+	const char *path;
+	bool is_trace;            /* else step records */
+	int64_t rank;             /* that it or its name says, or -1 */
+	int64_t start_ns, end_ns; /* of a trace; Unix time where it says so */
+	unsigned window;          /* set: traces of one rank count from 0 in the order of time */
+	bool is_stray;            /* set: others say their rank, and this one's cannot be told */
+};
+
+enum group_note {
+	GROUP_AS_SAID,
+	GROUP_NUMBERED, /* no file says its rank: processes were numbered in the order of names */
+};
+
+/*
+ * Finds the rank of the items that do not say it, and sorts all by rank, step
+ * records first, then by time. An item without a rank belongs to the only rank
+ * of its folder or, failing that, of the run. Where nobody says a rank,
+ * processes (by file name) that ran at the same time are ranks 0, 1 …, and anything else
+ * is windows of one rank, which stays -1. Strays stand last.
+ *
+ * TSCOPE_E_DAMAGED: two files claim one rank: traces that overlap in time, or two
+ * files of step records. The message names them.
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_group_items(struct run_item *items, size_t count, enum group_note *note,
+				   struct tscope_error *err);
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What names tell: which rank wrote a file, and which process. Only hints for
+ * files that do not say it themselves. A number that may mean something else
+ * (a tensor-parallel index, a host, a time stamp) is not taken for a rank:
+ * a wrong one is worse than none.
+ */
+#include "run/find.h"
+
+#include "base/attributes.h"
+
+enum {
+	RANK_MAX = 9999999,   /* what is larger is a time stamp */
+	LOCAL_RANK_MAX = 999, /* of one node */
+	STAMP_DIGITS_MIN = 9, /* seconds, ms or ns since 1970 */
+	NOT_FOUND = -1,
+};
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_alnum(char c)
+{
+	return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* The text from `at` on. */
+static struct str tail(struct str text, size_t at)
+{
+	return (struct str){ text.data + at, text.length - at };
+}
+
+static size_t count_digits(struct str text)
+{
+	size_t count = 0;
+
+	while (count < text.length && is_digit(text.data[count]))
+		count++;
+	return count;
+}
+
+/* The number that text begins with, and in *rest what follows it; -1: none, or no rank's. */
+static int64_t leading_rank(struct str text, struct str *rest)
+{
+	size_t count = count_digits(text);
+	int64_t number;
+
+	*rest = tail(text, count);
+	if (!tsi_str_to_int64((struct str){ text.data, count }, &number) || number > RANK_MAX)
+		return NOT_FOUND;
+	return number;
+}
+
+/* Takes one of these characters off, if text begins with it. */
+static struct str skip_any(struct str text, const char *characters)
+{
+	bool skips = text.length && strchr(characters, text.data[0]) && text.data[0];
+
+	return tail(text, skips);
+}
+
+static bool ends_word(struct str rest)
+{
+	return rest.length == 0 || !is_alnum(rest.data[0]);
+}
+
+/* The word before `at`, over one separator: "tp" in "tp_rank3" where "rank3" begins. */
+static struct str word_before(struct str name, size_t at)
+{
+	size_t end = at ? at - 1 : 0;
+	size_t begin = end;
+
+	while (begin > 0 && is_alnum(name.data[begin - 1]))
+		begin--;
+	return (struct str){ name.data + begin, end - begin };
+}
+
+/* "tp_rank3": a place in a group of ranks, or among nodes. */
+static bool is_partial(struct str word)
+{
+	static const struct str words[] = {
+		{ "node", 4 }, { "group", 5 }, { "tp", 2 }, { "pp", 2 }, { "dp", 2 },
+		{ "cp", 2 },   { "ep", 2 },    { "sp", 2 }, { "mp", 2 },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(words); i++)
+		if (tsi_str_equal_nocase(word, words[i]))
+			return true;
+	return false;
+}
+
+/* The word "rank" with its number: rank3, rank-3, rank_3, rank=3. */
+static int64_t rank_of_word(struct str name)
+{
+	const struct str word = TSI_STR("rank");
+
+	for (size_t at = 0; at + word.length < name.length; at++) {
+		struct str here = { name.data + at, word.length };
+		struct str rest;
+		int64_t rank;
+
+		if (!tsi_str_equal_nocase(here, word) || (at > 0 && is_alnum(name.data[at - 1])))
+			continue;
+		rank = leading_rank(skip_any(tail(name, at + word.length), "-_="), &rest);
+		if (rank != NOT_FOUND && ends_word(rest) && !is_partial(word_before(name, at)))
+			return rank;
+	}
+	return NOT_FOUND;
+}
+
+/* "worker0_step_12…", "worker0.<stamp>…"; but in "worker3_4242.<stamp>…" it is a host. */
+static int64_t rank_of_worker(struct str name)
+{
+	struct str rest;
+	int64_t rank;
+
+	if (!tsi_str_starts(name, "worker"))
+		return NOT_FOUND;
+	rank = leading_rank(tail(name, sizeof("worker") - 1), &rest);
+	return tsi_str_starts(rest, ".") || tsi_str_starts(rest, "_step_") ? rank : NOT_FOUND;
+}
+
+/* "0_trace.json"; but "1234_trace.json" tells a process, or a year. */
+static int64_t rank_of_start(struct str name)
+{
+	struct str rest;
+	int64_t rank = leading_rank(name, &rest);
+
+	return rank <= LOCAL_RANK_MAX && tsi_str_starts(rest, "_trace.") ? rank : NOT_FOUND;
+}
+
+/* Lightning's "fit-name-0[Strategy]…", later "-0-[Strategy]…". */
+static int64_t rank_of_action(struct str name)
+{
+	for (size_t at = 0; at < name.length; at++) {
+		struct str rest;
+		int64_t rank;
+
+		if (name.data[at] != '-')
+			continue;
+		rank = leading_rank(tail(name, at + 1), &rest);
+		rest = skip_any(rest, "-");
+		if (rank != NOT_FOUND &&
+		    (tsi_str_starts(rest, "[") || tsi_str_starts(rest, "_Strategy_")))
+			return rank;
+	}
+	return NOT_FOUND;
+}
+
+/* Takes the last part off a path. */
+static struct str pop_part(struct str *path)
+{
+	size_t begin = path->length;
+	struct str part;
+
+	while (begin > 0 && path->data[begin - 1] != '/')
+		begin--;
+	part = tail(*path, begin);
+	path->length = begin ? begin - 1 : 0;
+	return part;
+}
+
+int64_t tsi_rank_of_path(const char *path)
+{
+	static int64_t (*const readers[])(struct str name) = {
+		rank_of_word,
+		rank_of_worker,
+		rank_of_start,
+		rank_of_action,
+	};
+	struct str left = { path, strlen(path) };
+	struct str name = pop_part(&left);
+	int64_t rank = NOT_FOUND;
+
+	for (size_t i = 0; i < TSI_COUNT_OF(readers) && rank == NOT_FOUND; i++)
+		rank = readers[i](name);
+	while (rank == NOT_FOUND && left.length > 0)
+		rank = rank_of_word(pop_part(&left));
+	return rank;
+}
+
+/* SGLang begins with its stamp: "1723456789.25-TP-3-DECODE". */
+static struct str skip_stamp(struct str name)
+{
+	size_t count = count_digits(name);
+	struct str rest = tail(name, count);
+
+	if (count < STAMP_DIGITS_MIN)
+		return name;
+	rest = skip_any(rest, ".");
+	rest = tail(rest, count_digits(rest));
+	return tsi_str_starts(rest, "-") ? tail(rest, 1) : name;
+}
+
+/* Does what is not the writer any more begin here: ".<stamp>", ".pt.trace", ".json"? */
+static bool is_ending(struct str text)
+{
+	return tsi_str_starts(text, ".pt.trace") || tsi_str_starts(text, ".trace.") ||
+	       tsi_str_starts(text, ".json") ||
+	       (text.data[0] == '.' && count_digits(tail(text, 1)) >= STAMP_DIGITS_MIN);
+}
+
+struct str tsi_writer_of_path(const char *path)
+{
+	struct str left = { path, strlen(path) };
+	struct str writer = skip_stamp(pop_part(&left));
+
+	for (size_t at = 1; at < writer.length; at++)
+		if (is_ending(tail(writer, at)))
+			writer.length = at;
+	return writer;
+}

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Step series: how they grow, how a trace's timeline becomes one, how the two
+ * kinds of a rank are joined, and how several ranks become the steps of the run.
+ */
+#include "run/steps.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/sort.h"
+#include "base/sum.h"
+#include "run/align.h"
+
+enum { MAX_STEP_NAMES = 1 << 16 };
+
+static const char *const phase_names[PHASE_COUNT] = {
+	[PHASE_DATA] = "data",           [PHASE_FORWARD] = "forward", [PHASE_BACKWARD] = "backward",
+	[PHASE_OPTIMIZER] = "optimizer", [PHASE_COMM] = "comm",       [PHASE_COMPUTE] = "compute",
+	[PHASE_OTHER] = "other",
+};
+
+const char *tsi_phase_name(enum phase phase)
+{
+	return phase_names[phase];
+}
+
+enum tscope_status tsi_steps_init(struct step_series *steps, struct tscope_error *err)
+{
+	*steps = (struct step_series){ .rank = -1, .world_size = -1 };
+	return tsi_intern_init(&steps->names, MAX_STEP_NAMES, err);
+}
+
+void tsi_steps_deinit(struct step_series *steps)
+{
+	free(steps->records);
+	free(steps->budgets);
+	free(steps->phases.items);
+	free(steps->scalars.items);
+	tsi_intern_deinit(&steps->names);
+	*steps = (struct step_series){ 0 };
+}
+
+void tsi_steps_move(struct step_series *to, struct step_series *from)
+{
+	tsi_steps_deinit(to);
+	*to = *from;
+	*from = (struct step_series){ 0 };
+}
+
+static enum tscope_status add_record(struct step_series *steps, const struct step_record *record,
+				     struct tscope_error *err)
+{
+	if (steps->count >= NO_ROW)
+		return tsi_fail(err, TSCOPE_E_LIMIT, "more steps than fit into 32 bits");
+	if (tsi_array_reserve(&steps->records, &steps->capacity, steps->count + 1,
+			      sizeof(*steps->records), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	steps->records[steps->count++] = *record;
+	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_steps_add(struct step_series *steps, int64_t number,
+				 struct step_record **ret, struct tscope_error *err)
+{
+	struct step_record record = { .number = number, .budget = NO_ROW };
+
+	for (size_t i = 0; i < STEP_MEMORY_COUNT; i++)
+		record.memory_bytes[i] = NO_BYTES;
+	enum tscope_status status = add_record(steps, &record, err);
+	if (status == TSCOPE_OK)
+		*ret = &steps->records[steps->count - 1];
+	return status;
+}
+
+enum tscope_status tsi_steps_add_extra(struct step_series *steps, struct step_extras *extras,
+				       struct str name, double value, struct tscope_error *err)
+{
+	uint32_t id;
+	enum tscope_status status = tsi_intern_add(&steps->names, name, &id, err);
+
+	if (status != TSCOPE_OK)
+		return status;
+	if (tsi_array_reserve(&extras->items, &extras->capacity, extras->count + 1,
+			      sizeof(*extras->items), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	extras->items[extras->count++] =
+		(struct step_extra){ (uint32_t)(steps->count - 1), id, value };
+	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_steps_add_budget(struct step_series *steps, const struct step_budget *budget,
+					uint32_t *index, struct tscope_error *err)
+{
+	if (tsi_array_reserve(&steps->budgets, &steps->budget_capacity, steps->budget_count + 1,
+			      sizeof(*steps->budgets), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	*index = (uint32_t)steps->budget_count;
+	steps->budgets[steps->budget_count++] = *budget;
+	return TSCOPE_OK;
+}
+
+static bool is_in_range(const struct step_record *record,
+			const struct tscope_timeline_options *options)
+{
+	return !options->has_range ||
+	       (record->number >= options->first_step && record->number <= options->last_step);
+}
+
+/* Takes the extras of records that are gone out, and renumbers the others. */
+static void keep_extras(struct step_extras *extras, const struct step_record *records,
+			size_t record_count, const struct tscope_timeline_options *options)
+{
+	size_t kept = 0, gone = 0;
+	uint32_t record = 0;
+
+	for (size_t i = 0; i < extras->count; i++) {
+		struct step_extra extra = extras->items[i];
+
+		for (; record < extra.record; record++)
+			gone += !is_in_range(&records[record], options);
+		if (extra.record >= record_count || !is_in_range(&records[extra.record], options))
+			continue;
+		extra.record -= (uint32_t)gone;
+		extras->items[kept++] = extra;
+	}
+	extras->count = kept;
+}
+
+void tsi_steps_select(struct step_series *steps, const struct tscope_timeline_options *options)
+{
+	size_t kept = 0;
+
+	if (!options)
+		return;
+	keep_extras(&steps->phases, steps->records, steps->count, options);
+	keep_extras(&steps->scalars, steps->records, steps->count, options);
+	for (size_t i = 0; i < steps->count; i++)
+		if (is_in_range(&steps->records[i], options))
+			steps->records[kept++] = steps->records[i];
+	steps->count = kept;
+	for (size_t i = 0; i < kept && i < options->warmup; i++) {
+		steps->records[i].mark = TSCOPE_STEP_WARMUP;
+		if (steps->records[i].budget != NO_ROW)
+			steps->budgets[steps->records[i].budget].mark = TSCOPE_STEP_WARMUP;
+	}
+}
+
+/* ---- from a timeline ---- */
+
+static struct step_budget budget_of_step(const struct tscope_timeline *timeline, uint32_t step)
+{
+	int64_t start_ns = timeline->steps[step].start_ns;
+	struct step_budget sum = {
+		.wall_ns = timeline->steps[step].wall_ns,
+		.mark = (uint8_t)timeline->steps[step].mark,
+	};
+
+	if (tsi_ckd_add(&sum.start_ns, start_ns, timeline->trace->info.base_time_ns))
+		sum.start_ns = start_ns;
+	if (timeline->host_budgets)
+		sum.host = timeline->host_budgets[step];
+	for (uint32_t d = 0; d < timeline->trace->device_count; d++) {
+		const struct budget *part = tsi_timeline_budget(timeline, step, d);
+		for (size_t line = 0; line < TSCOPE_BUDGET_LINE_COUNT; line++)
+			tsi_sum(&sum.device.line_ns[line], part->line_ns[line]);
+		for (size_t phase = 0; phase < PHASE_COUNT; phase++)
+			tsi_sum(&sum.device.compute_phase_ns[phase], part->compute_phase_ns[phase]);
+	}
+	return sum;
+}
+
+/*
+ * A device's time as pytscope's phases: compute by the phase that launched it,
+ * communication and data where they are exposed, everything else as "other". Of
+ * several devices it is the mean, and what division leaves over is "other", so that
+ * the phases sum to the wall time.
+ */
+static void phases_of_devices(struct step_record *record, const struct budget *budget,
+			      uint32_t device_count)
+{
+	const int64_t *compute = budget->compute_phase_ns, *line = budget->line_ns;
+	int64_t *phase = record->phase_ns, rest_ns = record->time_ns;
+
+	phase[PHASE_FORWARD] = compute[PHASE_FORWARD] / device_count;
+	phase[PHASE_BACKWARD] = compute[PHASE_BACKWARD] / device_count;
+	phase[PHASE_OPTIMIZER] = compute[PHASE_OPTIMIZER] / device_count;
+	phase[PHASE_COMPUTE] = line[TSCOPE_BUDGET_COMPUTE] / device_count - phase[PHASE_FORWARD] -
+			       phase[PHASE_BACKWARD] - phase[PHASE_OPTIMIZER];
+	phase[PHASE_COMM] = line[TSCOPE_BUDGET_EXPOSED_COMM] / device_count;
+	phase[PHASE_DATA] = line[TSCOPE_BUDGET_DATA_STALL] / device_count;
+	for (size_t i = 0; i < PHASE_OTHER; i++)
+		rest_ns -= phase[i];
+	phase[PHASE_OTHER] = rest_ns;
+}
+
+static void phases_of_host(struct step_record *record, const struct host_budget *budget)
+{
+	static const enum phase phase_of_line[HOST_LINE_COUNT] = {
+		[HOST_DATA] = PHASE_DATA,         [HOST_FORWARD] = PHASE_FORWARD,
+		[HOST_BACKWARD] = PHASE_BACKWARD, [HOST_OPTIMIZER] = PHASE_OPTIMIZER,
+		[HOST_COMM] = PHASE_COMM,         [HOST_OTHER] = PHASE_OTHER,
+	};
+
+	for (size_t line = 0; line < HOST_LINE_COUNT; line++)
+		record->phase_ns[phase_of_line[line]] = budget->line_ns[line];
+}
+
+static void fill_from_timeline(struct step_record *record, const struct tscope_timeline *timeline,
+			       const struct step_budget *budget)
+{
+	record->mark = budget->mark;
+	record->has = STEP_HAS_TIME;
+	record->time_ns = budget->wall_ns;
+	if (timeline->host_budgets)
+		phases_of_host(record, &budget->host);
+	else
+		phases_of_devices(record, &budget->device, timeline->trace->device_count);
+	for (size_t phase = 0; phase < PHASE_COUNT; phase++)
+		if (record->phase_ns[phase] != 0)
+			record->phases |= (uint8_t)(1u << phase);
+}
+
+/* Do ranks send to one another, as the stages of a pipeline do? */
+static bool has_point_to_point(const struct tscope_trace *trace)
+{
+	for (size_t i = 0; i < trace->collective_count; i++)
+		if (trace->collectives[i].kind == COLLECTIVE_SEND_RECV)
+			return true;
+	return false;
+}
+
+enum tscope_status tsi_steps_add_timeline(struct step_series *steps,
+					  const struct tscope_timeline *timeline,
+					  struct tscope_error *err)
+{
+	const struct tscope_trace *trace = timeline->trace;
+
+	steps->device_count = trace->device_count;
+	steps->has_start = trace->info.has_base_time;
+	steps->has_point_to_point = has_point_to_point(trace);
+	steps->is_of_trace = true;
+	for (uint32_t i = 0; i < timeline->step_count; i++) {
+		struct step_budget budget = budget_of_step(timeline, i);
+		struct step_record *record;
+		uint32_t index;
+		enum tscope_status status =
+			tsi_steps_add(steps, timeline->steps[i].number, &record, err);
+		if (status == TSCOPE_OK)
+			status = tsi_steps_add_budget(steps, &budget, &index, err);
+		if (status != TSCOPE_OK)
+			return status;
+		record->budget = index;
+		fill_from_timeline(record, timeline, &budget);
+	}
+	return TSCOPE_OK;
+}
+
+/* ---- joining ---- */
+
+/* What the budgets of a series are, as far as it is said once for all. */
+static void describe_budgets(struct step_series *steps, const struct step_series *from)
+{
+	steps->device_count = from->device_count;
+	steps->has_start = from->has_start;
+	steps->has_point_to_point |= from->has_point_to_point;
+	if (!steps->doubt)
+		steps->doubt = from->doubt;
+}
+
+enum tscope_status tsi_steps_append(struct step_series *steps, const struct step_series *from,
+				    struct tscope_error *err)
+{
+	describe_budgets(steps, from);
+	steps->is_of_trace |= from->is_of_trace;
+	for (size_t i = 0; i < from->count; i++) {
+		struct step_record record = from->records[i];
+		enum tscope_status status = TSCOPE_OK;
+
+		if (record.budget != NO_ROW)
+			status = tsi_steps_add_budget(steps, &from->budgets[record.budget],
+						      &record.budget, err);
+		if (status == TSCOPE_OK)
+			status = add_record(steps, &record, err);
+		if (status != TSCOPE_OK)
+			return status;
+	}
+	return TSCOPE_OK;
+}
+
+/* Records by number: pairs of number (as a key) and index, sorted. */
+static enum tscope_status sort_by_number(struct sort_pair **ret, const struct step_series *steps,
+					 struct tscope_error *err)
+{
+	struct sort_pair *pairs = NULL, *scratch = NULL;
+
+	if (tsi_array_new(&pairs, steps->count, sizeof(*pairs), err) != TSCOPE_OK ||
+	    tsi_array_new(&scratch, steps->count, sizeof(*scratch), err) != TSCOPE_OK) {
+		free(pairs);
+		return TSCOPE_E_NOMEM;
+	}
+	for (size_t i = 0; i < steps->count; i++)
+		pairs[i] = (struct sort_pair){ tsi_sort_key_of_int64(steps->records[i].number), i };
+	tsi_sort_pairs(pairs, scratch, steps->count);
+	free(scratch);
+	*ret = pairs;
+	return TSCOPE_OK;
+}
+
+/* The index of the first record with this number, or NO_ROW. */
+static uint32_t find_number(const struct sort_pair *pairs, size_t count, int64_t number)
+{
+	uint64_t key = tsi_sort_key_of_int64(number);
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (pairs[middle].key < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < count && pairs[low].key == key ? (uint32_t)pairs[low].value : NO_ROW;
+}
+
+/* Gives a step's budget to the record `index`, or to a new one where that is NO_ROW. */
+static enum tscope_status join_step(struct step_series *steps, uint32_t index,
+				    const struct step_record *other,
+				    const struct step_budget *budget, struct tscope_error *err)
+{
+	struct step_record *record;
+	enum tscope_status status;
+	uint32_t added;
+
+	status = tsi_steps_add_budget(steps, budget, &added, err);
+	if (status == TSCOPE_OK && index == NO_ROW)
+		status = tsi_steps_add(steps, other->number, &record, err);
+	if (status != TSCOPE_OK)
+		return status;
+	if (index != NO_ROW)
+		record = &steps->records[index];
+	else
+		record->mark = other->mark;
+	record->budget = added;
+	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_steps_join(struct step_series *records, const struct step_series *from,
+				  struct tscope_error *err)
+{
+	size_t own_count = records->count;
+	struct sort_pair *by_number = NULL;
+	enum tscope_status status = sort_by_number(&by_number, records, err);
+
+	describe_budgets(records, from);
+	for (size_t i = 0; status == TSCOPE_OK && i < from->count; i++) {
+		const struct step_record *other = &from->records[i];
+		if (other->budget != NO_ROW)
+			status =
+				join_step(records, find_number(by_number, own_count, other->number),
+					  other, &from->budgets[other->budget], err);
+	}
+	free(by_number);
+	return status;
+}
+
+/* The rank that took longest for an aligned step; ties: the lowest. */
+static size_t slowest_rank(const struct step_alignment *alignment, const struct step_series *ranks,
+			   size_t step)
+{
+	size_t slowest = 0;
+
+	for (size_t rank = 1; rank < alignment->rank_count; rank++)
+		if (tsi_aligned(alignment, ranks, step, rank)->time_ns >
+		    tsi_aligned(alignment, ranks, step, slowest)->time_ns)
+			slowest = rank;
+	return slowest;
+}
+
+/* The first extra of a record or a later one. */
+static size_t find_extra(const struct step_extras *extras, uint32_t record)
+{
+	size_t low = 0, high = extras->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (extras->items[middle].record < record)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Appends a record of another series, with its phases of unknown names and without its budget. */
+static enum tscope_status copy_record(struct step_series *steps, const struct step_series *from,
+				      uint32_t index, struct tscope_error *err)
+{
+	struct step_record record = from->records[index];
+	enum tscope_status status;
+
+	record.budget = NO_ROW;
+	status = add_record(steps, &record, err);
+	for (size_t i = find_extra(&from->phases, index);
+	     status == TSCOPE_OK && i < from->phases.count && from->phases.items[i].record == index;
+	     i++)
+		status = tsi_steps_add_extra(
+			steps, &steps->phases,
+			tsi_intern_text(&from->names, from->phases.items[i].name),
+			from->phases.items[i].value, err);
+	return status;
+}
+
+enum tscope_status tsi_steps_slowest(struct step_series *ret, const struct step_series *ranks,
+				     size_t rank_count, struct tscope_error *err)
+{
+	struct step_alignment alignment;
+	enum tscope_status status = tsi_align(&alignment, ranks, rank_count, err);
+
+	for (size_t i = 0; status == TSCOPE_OK && i < alignment.count; i++) {
+		size_t rank = slowest_rank(&alignment, ranks, i);
+
+		status = copy_record(ret, &ranks[rank], alignment.records[i * rank_count + rank],
+				     err);
+	}
+	tsi_alignment_deinit(&alignment);
+	return status;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_RUN_STEPS_H
+#define TSCOPE_RUN_STEPS_H
+
+#include "base/intern.h"
+#include "timeline/timeline.h"
+
+/*
+ * The steps of one rank, whichever source they came from: the records that the
+ * job wrote itself (steps.jsonl), the timeline of a trace, or both joined by
+ * step number. What the analyzers of a run read, and what `tscope export`
+ * writes. Times are integer nanoseconds.
+ */
+
+enum step_has {
+	STEP_HAS_TIME = 1 << 0, /* time_ns and phases; without it only the budget is known */
+	STEP_HAS_LOSS = 1 << 1,
+	STEP_HAS_GRAD_NORM = 1 << 2,
+};
+
+enum step_memory {
+	STEP_MEMORY_ALLOC, /* in the order of pytscope's memory block */
+	STEP_MEMORY_RESERVED,
+	STEP_MEMORY_PEAK_ALLOC,
+	STEP_MEMORY_PEAK_RESERVED,
+	STEP_MEMORY_COUNT,
+};
+
+enum { NO_BYTES = -1 }; /* not recorded */
+
+struct step_record {
+	int64_t number;
+	/*
+	 * From records: the sum of the phases, phases of unknown names included.
+	 * From a trace: the wall time of the step's window, which the phases sum to.
+	 */
+	int64_t time_ns;
+	int64_t phase_ns[PHASE_COUNT];           /* 0 where the step has no such phase */
+	int64_t memory_bytes[STEP_MEMORY_COUNT]; /* or NO_BYTES */
+	double loss, grad_norm; /* any double: NaN and infinity are what was recorded */
+	uint32_t budget;        /* index in step_series.budgets, or NO_ROW */
+	uint8_t has;            /* enum step_has */
+	uint8_t phases;         /* a bit for each enum phase that was recorded */
+	uint8_t mark;           /* enum tscope_step_mark */
+};
+
+/* What a trace says of a step. Lines are sums over the rank's devices. */
+struct step_budget {
+	int64_t start_ns;        /* Unix time where has_start; else on the trace's own clock */
+	int64_t wall_ns;         /* of the window, once */
+	struct budget device;    /* zero where the rank has no device */
+	struct host_budget host; /* zero where it has */
+	uint8_t mark;            /* enum tscope_step_mark of the trace's step */
+};
+
+/* A phase or a scalar whose name is not one of ours. */
+struct step_extra {
+	uint32_t record; /* ascending */
+	uint32_t name;   /* in step_series.names */
+	double value;    /* ns of a phase, the value of a scalar */
+};
+
+struct step_extras {
+	struct step_extra *items;
+	size_t count, capacity;
+};
+
+struct step_series {
+	int64_t rank;                /* -1: not said */
+	int64_t world_size;          /* -1: not said */
+	struct step_record *records; /* in the order of time */
+	size_t count, capacity;
+	struct step_budget *budgets; /* as records refer to them */
+	size_t budget_count, budget_capacity;
+	uint32_t device_count;      /* devices whose lines are summed in budgets; 0: host budgets */
+	bool has_start;             /* start_ns of the budgets is Unix time */
+	bool has_point_to_point;    /* the trace holds sends or receives between ranks */
+	bool is_of_trace;           /* times and phases are a trace's, not the job's own records */
+	const char *doubt;          /* against device times; static or one of names; or NULL */
+	struct step_extras phases;  /* of unknown names */
+	struct step_extras scalars; /* but loss and grad_norm */
+	struct intern names;
+	double flops_per_step, peak_flops; /* 0: not said */
+};
+
+/* An empty series. On failure it may be deinited. */
+TSI_MUST_CHECK
+enum tscope_status tsi_steps_init(struct step_series *steps, struct tscope_error *err);
+void tsi_steps_deinit(struct step_series *steps); /* fine on a zeroed struct */
+
+/* Gives to what from held; from is zeroed. */
+void tsi_steps_move(struct step_series *to, struct step_series *from);
+
+/* Appends a record that holds nothing yet; *ret is valid until the next call. */
+TSI_MUST_CHECK
+enum tscope_status tsi_steps_add(struct step_series *steps, int64_t number,
+				 struct step_record **ret, struct tscope_error *err);
+
+/* Notes a phase or scalar of another name for the last record. */
+TSI_MUST_CHECK
+enum tscope_status tsi_steps_add_extra(struct step_series *steps, struct step_extras *extras,
+				       struct str name, double value, struct tscope_error *err);
+
+/* Appends a budget; *index is for the record that it belongs to. */
+TSI_MUST_CHECK
+enum tscope_status tsi_steps_add_budget(struct step_series *steps, const struct step_budget *budget,
+					uint32_t *index, struct tscope_error *err);
+
+/* Appends the steps of a timeline, each with its budget: phases are made of budget lines. */
+TSI_MUST_CHECK
+enum tscope_status tsi_steps_add_timeline(struct step_series *steps,
+					  const struct tscope_timeline *timeline,
+					  struct tscope_error *err);
+
+/*
+ * What the timeline options say of step records: takes out those beyond the
+ * range of numbers, and marks the first `warmup` that are left. options may be NULL.
+ */
+void tsi_steps_select(struct step_series *steps, const struct tscope_timeline_options *options);
+
+/* Appends the steps of a later window of the same rank; from stays as it was. */
+TSI_MUST_CHECK
+enum tscope_status tsi_steps_append(struct step_series *steps, const struct step_series *from,
+				    struct tscope_error *err);
+
+/*
+ * Joins what traces say of a rank to its own records, by step number: budgets go
+ * to the records; steps without a record are appended with their budget alone.
+ * from is left as it was.
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_steps_join(struct step_series *records, const struct step_series *from,
+				  struct tscope_error *err);
+
+/*
+ * The steps of a run of several ranks: of each number that all ranks have a
+ * counted time for, the record of the rank that took longest (ties: the lowest
+ * rank). The last record of a number counts. Records have no budgets.
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_steps_slowest(struct step_series *ret, const struct step_series *ranks,
+				     size_t rank_count, struct tscope_error *err);
+
+/* ns of a phase of unknown name, as an integer. */
+static inline int64_t tsi_extra_ns(const struct step_extra *extra)
+{
+	return extra->value >= 0x1p63 ? INT64_MAX : (int64_t)extra->value;
+}
+
+/* Does the record take part in the statistics of time? */
+static inline bool tsi_step_is_timed(const struct step_record *record)
+{
+	return (record->has & STEP_HAS_TIME) && record->mark == TSCOPE_STEP_COUNTED;
+}
+
+/* "data", "forward" …: pytscope's names. Never NULL. */
+const char *tsi_phase_name(enum phase phase);
+
+#endif

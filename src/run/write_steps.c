@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Steps to files: the end of `tscope export`, and the beginning of another
+ * tool's path or of another `tscope report`. No digit is lost on the way: times
+ * are decimal seconds with all nanoseconds, reals the shortest text that reads
+ * back equal.
+ */
+#include "run/write_steps.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/real.h"
+#include "run/record.h"
+
+/* ---- JSON on one line ---- */
+
+struct object {
+	FILE *out;
+	bool has_members;
+};
+
+static struct object open_object(FILE *out)
+{
+	fputc('{', out);
+	return (struct object){ .out = out };
+}
+
+static void close_object(const struct object *object)
+{
+	fputc('}', object->out);
+}
+
+static void put_text(FILE *out, struct str text)
+{
+	fputc('"', out);
+	for (size_t i = 0; i < text.length; i++) {
+		unsigned char c = (unsigned char)text.data[i];
+
+		if (c < ' ') {
+			fprintf(out, "\\u%04x", (unsigned)c);
+			continue;
+		}
+		if (c == '"' || c == '\\')
+			fputc('\\', out);
+		fputc(c, out);
+	}
+	fputc('"', out);
+}
+
+static void put_name(struct object *object, struct str name)
+{
+	if (object->has_members)
+		fputc(',', object->out);
+	object->has_members = true;
+	put_text(object->out, name);
+	fputc(':', object->out);
+}
+
+static void put_key(struct object *object, const char *key)
+{
+	put_name(object, (struct str){ key, strlen(key) });
+}
+
+static void put_int(struct object *object, const char *key, int64_t number)
+{
+	put_key(object, key);
+	fprintf(object->out, "%" PRId64, number);
+}
+
+/* 1500000000 as "1.5", 0 as "0.0". */
+static void put_seconds(FILE *out, int64_t ns)
+{
+	char decimals[24];
+	size_t length = 9;
+
+	snprintf(decimals, sizeof(decimals), "%09" PRId64, ns % 1000000000);
+	while (length > 1 && decimals[length - 1] == '0')
+		length--;
+	fprintf(out, "%" PRId64 ".%.*s", ns / 1000000000, (int)length, decimals);
+}
+
+/* What is not finite as Python writes it. */
+static void put_real(FILE *out, double value)
+{
+	char text[REAL_TEXT_MAX];
+
+	if (isnan(value)) {
+		fputs("NaN", out);
+	} else if (isinf(value)) {
+		fputs(value < 0 ? "-Infinity" : "Infinity", out);
+	} else {
+		tsi_real_shortest(text, value);
+		fputs(text, out);
+	}
+}
+
+/* ---- a record ---- */
+
+/* The records are written in order, and what is noted beside them is in the same order. */
+struct steps_writer {
+	FILE *out;
+	const struct step_series *steps;
+	size_t next_phase, next_scalar; /* of the extras */
+};
+
+/* The next extra if it is one of this record, or NULL. */
+static const struct step_extra *next_extra(const struct step_extras *extras, size_t *next,
+					   size_t record)
+{
+	if (*next == extras->count || extras->items[*next].record != record)
+		return NULL;
+	return &extras->items[(*next)++];
+}
+
+static void write_phases(struct steps_writer *w, const struct step_record *record, size_t index)
+{
+	const struct step_extra *extra;
+	struct object phases = open_object(w->out);
+
+	for (enum phase phase = 0; phase < PHASE_COUNT; phase++) {
+		if (!(record->phases & 1u << phase))
+			continue;
+		put_key(&phases, tsi_phase_name(phase));
+		put_seconds(w->out, record->phase_ns[phase]);
+	}
+	while ((extra = next_extra(&w->steps->phases, &w->next_phase, index))) {
+		put_name(&phases, tsi_intern_text(&w->steps->names, extra->name));
+		put_seconds(w->out, tsi_extra_ns(extra));
+	}
+	close_object(&phases);
+}
+
+static void write_scalars(struct steps_writer *w, const struct step_record *record, size_t index)
+{
+	const struct step_extra *extra;
+	struct object scalars = open_object(w->out);
+
+	if (record->has & STEP_HAS_LOSS) {
+		put_key(&scalars, "loss");
+		put_real(w->out, record->loss);
+	}
+	if (record->has & STEP_HAS_GRAD_NORM) {
+		put_key(&scalars, "grad_norm");
+		put_real(w->out, record->grad_norm);
+	}
+	while ((extra = next_extra(&w->steps->scalars, &w->next_scalar, index))) {
+		put_name(&scalars, tsi_intern_text(&w->steps->names, extra->name));
+		put_real(w->out, extra->value);
+	}
+	close_object(&scalars);
+}
+
+static void write_memory(FILE *out, const struct step_record *record)
+{
+	struct object memory = open_object(out);
+
+	for (enum step_memory i = 0; i < STEP_MEMORY_COUNT; i++)
+		if (record->memory_bytes[i] != NO_BYTES)
+			put_int(&memory, tsi_step_memory_name(i), record->memory_bytes[i]);
+	close_object(&memory);
+}
+
+static bool has_memory(const struct step_record *record)
+{
+	for (size_t i = 0; i < STEP_MEMORY_COUNT; i++)
+		if (record->memory_bytes[i] != NO_BYTES)
+			return true;
+	return false;
+}
+
+static void put_mark(struct object *object, const char *key, uint8_t mark)
+{
+	const char *name = tscope_step_mark_name((enum tscope_step_mark)mark);
+
+	put_key(object, key);
+	put_text(object->out, (struct str){ name, strlen(name) });
+}
+
+static void write_device_budget(struct object *line, const struct budget *budget)
+{
+	put_key(line, "budget_ns");
+	struct object lines = open_object(line->out);
+	for (enum tscope_budget_line i = 0; i < TSCOPE_BUDGET_LINE_COUNT; i++)
+		put_int(&lines, tscope_budget_line_name(i), budget->line_ns[i]);
+	close_object(&lines);
+
+	put_key(line, "compute_phase_ns");
+	struct object phases = open_object(line->out);
+	for (enum phase phase = 0; phase < PHASE_COUNT; phase++)
+		put_int(&phases, tsi_phase_name(phase), budget->compute_phase_ns[phase]);
+	close_object(&phases);
+}
+
+static void write_host_budget(struct object *line, const struct host_budget *budget)
+{
+	put_key(line, "host_budget_ns");
+	struct object lines = open_object(line->out);
+	for (enum host_line i = 0; i < HOST_LINE_COUNT; i++)
+		put_int(&lines, tsi_host_line_name(i), budget->line_ns[i]);
+	close_object(&lines);
+}
+
+static void write_budget(struct steps_writer *w, struct object *line,
+			 const struct step_record *record)
+{
+	const struct step_budget *budget = &w->steps->budgets[record->budget];
+
+	put_int(line, "start_ns", budget->start_ns);
+	put_int(line, "wall_ns", budget->wall_ns);
+	if (budget->mark != record->mark)
+		put_mark(line, "budget_mark", budget->mark);
+	if (w->steps->device_count > 0)
+		write_device_budget(line, &budget->device);
+	else
+		write_host_budget(line, &budget->host);
+}
+
+static void write_record(struct steps_writer *w, size_t index)
+{
+	const struct step_record *record = &w->steps->records[index];
+	struct object line = open_object(w->out);
+
+	put_int(&line, "step", record->number);
+	if (record->has & STEP_HAS_TIME) {
+		put_key(&line, "phases");
+		write_phases(w, record, index);
+	}
+	put_key(&line, "scalars");
+	write_scalars(w, record, index);
+	if (has_memory(record)) {
+		put_key(&line, "memory");
+		write_memory(w->out, record);
+	}
+	if (record->mark != TSCOPE_STEP_COUNTED)
+		put_mark(&line, "mark", record->mark);
+	if (record->budget != NO_ROW)
+		write_budget(w, &line, record);
+	close_object(&line);
+	fputc('\n', w->out);
+}
+
+void tsi_write_steps(FILE *out, const struct step_series *steps)
+{
+	struct steps_writer w = { .out = out, .steps = steps };
+
+	for (size_t i = 0; i < steps->count; i++)
+		write_record(&w, i);
+}
+
+/* ---- run.json ---- */
+
+void tsi_write_run_json(FILE *out, const struct step_series *steps)
+{
+	struct object run = open_object(out);
+
+	put_key(&run, "name");
+	put_text(out, TSI_STR("run"));
+	if (steps->rank >= 0)
+		put_int(&run, "rank", steps->rank);
+	if (steps->world_size >= 0)
+		put_int(&run, "world_size", steps->world_size);
+	put_int(&run, "n_steps", (int64_t)steps->count);
+	if (steps->flops_per_step > 0) {
+		put_key(&run, "flops_per_step");
+		put_real(out, steps->flops_per_step);
+	}
+	if (steps->peak_flops > 0) {
+		put_key(&run, "peak_flops");
+		put_real(out, steps->peak_flops);
+	}
+	put_key(&run, "tscope");
+	struct object own = open_object(out);
+	put_key(&own, "has_start");
+	fputs(steps->has_start ? "true" : "false", out);
+	put_key(&own, "point_to_point");
+	fputs(steps->has_point_to_point ? "true" : "false", out);
+	put_key(&own, "times_from_trace");
+	fputs(steps->is_of_trace ? "true" : "false", out);
+	if (steps->doubt) {
+		put_key(&own, "doubt");
+		put_text(out, (struct str){ steps->doubt, strlen(steps->doubt) });
+	}
+	close_object(&own);
+	close_object(&run);
+	fputc('\n', out);
+}

@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run/find.c with folder.c, taste.c and settle.c: which files of a tree are a
+ * run's, and why the others are not. Each case builds a small tree in a folder
+ * of its own, which is the current one, and compares what is found as text:
+ *
+ *	kind path [rank N] [+ run.json] [named] [: reason]
+ */
+#include "run/find.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/attributes.h"
+#include "config.h"
+#include "fail_alloc.h"
+#include "packed.h"
+
+#define STEPS "{\"step\":0,\"phases\":{\"forward\":0.1}}\n"
+#define TRACE "{\"traceEvents\":[]}"
+#define EVENTS "[{\"ph\":\"X\",\"ts\":1,\"dur\":1},\n"
+#define RUN_JSON "{\"name\":\"run\",\"rank\":0}"
+#define NO_EVENTS "JSON without traceEvents: neither a Chrome trace nor a PyTorch trace"
+#define NOT_READ "not a kind of file that tscope reads"
+
+enum { TEXT_BYTES = 8192 };
+
+/* ---- the tree ---- */
+
+static char start_folder[4096];
+static char test_folder[] = "run_find-XXXXXX";
+
+static void make_folders(const char *path)
+{
+	char part[256];
+
+	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+		snprintf(part, sizeof(part), "%.*s", (int)(slash - path), path);
+		if (mkdir(part, 0777) != 0)
+			assert_int_equal(errno, EEXIST);
+	}
+}
+
+static void put_bytes(const char *path, const void *bytes, size_t count)
+{
+	make_folders(path);
+	FILE *file = fopen(path, "wb");
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, 1, count, file), count);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void put(const char *path, const char *contents)
+{
+	put_bytes(path, contents, strlen(contents));
+}
+
+static void put_pipe(const char *path)
+{
+	make_folders(path);
+	assert_int_equal(mkfifo(path, 0600), 0);
+}
+
+static void put_link(const char *path, const char *target)
+{
+	make_folders(path);
+	assert_int_equal(symlink(target, path), 0);
+}
+
+/* Links are not followed. */
+static void remove_tree(const char *path)
+{
+	DIR *dir = NULL;
+	struct stat found;
+
+	assert_int_equal(lstat(path, &found), 0);
+	if (S_ISDIR(found.st_mode))
+		dir = opendir(path);
+	for (struct dirent *entry = dir ? readdir(dir) : NULL; entry; entry = readdir(dir)) {
+		char inner[4096];
+
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		snprintf(inner, sizeof(inner), "%s/%s", path, entry->d_name);
+		remove_tree(inner);
+	}
+	if (dir)
+		closedir(dir);
+	assert_int_equal(remove(path), 0);
+}
+
+static int enter_folder(void **state)
+{
+	(void)state;
+	strcpy(strrchr(test_folder, '-'), "-XXXXXX");
+	assert_non_null(getcwd(start_folder, sizeof(start_folder)));
+	assert_non_null(mkdtemp(test_folder));
+	return chdir(test_folder);
+}
+
+static int leave_folder(void **state)
+{
+	(void)state;
+	assert_int_equal(chdir(start_folder), 0);
+	remove_tree(test_folder);
+	return 0;
+}
+
+/* ---- what is found ---- */
+
+static void describe(char *text, const struct run_files *files)
+{
+	static const char *const kinds[] = {
+		[RUN_FILE_TRACE] = "trace",
+		[RUN_FILE_STEPS] = "steps",
+		[RUN_FILE_REFUSED] = "refused",
+		[RUN_FILE_IGNORED] = "ignored",
+	};
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < files->count; i++) {
+		const struct run_file *file = &files->items[i];
+		char rank[32] = "";
+
+		if (file->name_rank >= 0)
+			snprintf(rank, sizeof(rank), " rank %d", (int)file->name_rank);
+		used += (size_t)snprintf(
+			text + used, TEXT_BYTES - used, "%s %s%s%s%s%s%s%s\n", kinds[file->kind],
+			file->path, rank, file->run_json ? " + " : "",
+			file->run_json ? file->run_json : "", file->is_named ? " named" : "",
+			file->reason ? ": " : "", file->reason ? file->reason : "");
+		assert_true(used < TEXT_BYTES);
+	}
+}
+
+static void expect_paths(const char *const *paths, size_t count, const char *expected)
+{
+	char text[TEXT_BYTES];
+	struct run_files files = { 0 };
+	struct tscope_error err = { 0 };
+
+	if (tsi_find_files(&files, paths, count, &err) != TSCOPE_OK)
+		fail_msg("failed: %s", err.message);
+	describe(text, &files);
+	tsi_run_files_deinit(&files);
+	assert_string_equal(text, expected);
+}
+
+static void expect(const char *path, const char *expected)
+{
+	expect_paths(&path, 1, expected);
+}
+
+static void expect_failure(const char *path, enum tscope_status status, const char *message)
+{
+	struct run_files files = { 0 };
+	struct tscope_error err = { 0 };
+
+	assert_int_equal(tsi_find_files(&files, &path, 1, &err), status);
+	assert_string_equal(err.message, message);
+	assert_int_equal(files.count, 0);
+	assert_null(files.items);
+}
+
+/* ---- layouts ---- */
+
+static void test_one_rank(void **state)
+{
+	(void)state;
+	put("run/steps.jsonl", STEPS);
+	put("run/run.json", RUN_JSON);
+	put("run/trace.json", TRACE);
+	put("run/notes.txt", "a note");
+	put("run/.hidden.json", TRACE);
+	put("run/.cache/trace.json", TRACE);
+	expect("run", "ignored run/notes.txt: " NOT_READ "\n"
+		      "steps run/steps.jsonl + run/run.json\n"
+		      "trace run/trace.json\n");
+	expect("run/", "ignored run/notes.txt: " NOT_READ "\n"
+		       "steps run/steps.jsonl + run/run.json\n"
+		       "trace run/trace.json\n");
+	expect("run/steps.jsonl", "steps run/steps.jsonl + run/run.json named\n");
+}
+
+static void test_rank_children(void **state)
+{
+	(void)state;
+	put("run/rank10/steps.jsonl", STEPS);
+	put("run/rank2/steps.jsonl", STEPS);
+	put("run/rank2/run.json", "{\"name\":\"cut");
+	put("run/rank2/kineto.json", TRACE);
+	put("run/zz.json", TRACE);
+	expect("run", "trace run/zz.json\n"
+		      "trace run/rank2/kineto.json rank 2\n"
+		      "steps run/rank2/steps.jsonl rank 2 + run/rank2/run.json\n"
+		      "steps run/rank10/steps.jsonl rank 10\n");
+	/* The folder that a program stands in shows in the paths as it was given. */
+	expect(".", "trace ./run/zz.json\n"
+		    "trace ./run/rank2/kineto.json rank 2\n"
+		    "steps ./run/rank2/steps.jsonl rank 2 + ./run/rank2/run.json\n"
+		    "steps ./run/rank10/steps.jsonl rank 10\n");
+}
+
+static void test_rank_siblings(void **state)
+{
+	static const char siblings[] = "steps jobs/run_rank2/steps.jsonl rank 2\n"
+				       "steps jobs/run_rank10/steps.jsonl rank 10\n";
+
+	(void)state;
+	put("jobs/run_rank10/steps.jsonl", STEPS);
+	put("jobs/run_rank2/steps.jsonl", STEPS);
+	put("jobs/run_rank/steps.jsonl", STEPS);
+	put("jobs/run_rank3b/steps.jsonl", STEPS);
+	put("jobs/run_rank4", STEPS); /* no folder */
+	put("jobs/rerun_rank5/steps.jsonl", STEPS);
+	put("jobs/run2_rank6/steps.jsonl", STEPS);
+	expect("jobs/run", siblings);
+	expect("jobs/run/", siblings);
+
+	put("jobs/run/trace.json", TRACE);
+	expect("jobs/run", "trace jobs/run/trace.json\n"
+			   "steps jobs/run_rank2/steps.jsonl rank 2\n"
+			   "steps jobs/run_rank10/steps.jsonl rank 10\n");
+	expect("jobs/run_rank2", "steps jobs/run_rank2/steps.jsonl rank 2\n");
+
+	assert_int_equal(chdir("jobs"), 0);
+	expect("run", "trace run/trace.json\n"
+		      "steps run_rank2/steps.jsonl rank 2\n"
+		      "steps run_rank10/steps.jsonl rank 10\n");
+}
+
+static void test_named_files(void **state)
+{
+	static const char *const paths[] = { "b.txt", "-", "a.json", "image", "empty", "pipe" };
+
+	(void)state;
+	put("b.txt", STEPS);
+	put("a.json", TRACE);
+	put("image", "\x89PNG\r\n\x1a\n");
+	put("empty", "");
+	put_pipe("pipe");
+	/* What is named is read, whatever it holds: reading it says what is wrong. */
+	expect_paths(paths, TSI_COUNT_OF(paths),
+		     "steps b.txt named\n"
+		     "trace - named\n"
+		     "trace a.json named\n"
+		     "trace image named\n"
+		     "trace empty named\n"
+		     "trace pipe named\n");
+	expect_paths(paths, 0, "");
+}
+
+static void test_missing(void **state)
+{
+	(void)state;
+	put("file", "");
+	put("run2/trace.json", TRACE);
+	expect_failure("nowhere", TSCOPE_E_IO, "nowhere: cannot open: No such file or directory");
+	expect_failure("no/where", TSCOPE_E_IO, "no/where: cannot open: No such file or directory");
+	expect_failure("file/in", TSCOPE_E_IO, "file/in: cannot open: Not a directory");
+	expect_failure("run", TSCOPE_E_IO, "run: cannot open: No such file or directory");
+	expect_failure("", TSCOPE_E_IO, ": cannot open: No such file or directory");
+}
+
+/* ---- kinds ---- */
+
+#define BYTES(literal) literal, sizeof(literal) - 1
+
+static const struct {
+	const char *contents;
+	size_t length;
+	const char *expected;
+} kind_cases[] = {
+	{ BYTES(TRACE), "trace run/x\n" },
+	{ BYTES("\xef\xbb\xbf \n" TRACE), "trace run/x\n" },
+	{ BYTES("{\"schemaVersion\":1,\"traceEvents\":[{\"ph\":\"X\""), "trace run/x\n" },
+	{ BYTES(EVENTS), "trace run/x\n" },
+	{ BYTES(STEPS), "steps run/x\n" },
+	{ BYTES(""), "ignored run/x: the file is empty\n" },
+	{ BYTES(" \n\t\n"), "ignored run/x: the file holds nothing but white space\n" },
+	{ BYTES("{}"), "ignored run/x: " NO_EVENTS "\n" },
+	{ BYTES("{\"schema\":\"1.1\",\"nodes\":[]}"), "ignored run/x: " NO_EVENTS "\n" },
+	{ BYTES("{\"a\":1}\n{\"a\":2}\n"), "ignored run/x: " NO_EVENTS "\n" },
+	{ BYTES("[]"), "ignored run/x: " NO_EVENTS "\n" },
+	{ BYTES("[1,2,3]"), "ignored run/x: " NO_EVENTS "\n" },
+	{ BYTES("[{\"a\":1}]"), "ignored run/x: " NO_EVENTS "\n" },
+	{ BYTES("[[1,2],[3]]"),
+	  "ignored run/x: a memory timeline (export_memory_timeline), not a trace\n" },
+	{ BYTES("\x80\x04\x95"),
+	  "ignored run/x: a Python pickle (an allocator snapshot?), not a trace\n" },
+	{ BYTES("\x89PNG\r\n\x1a\n"), "ignored run/x: PNG image, not a trace\n" },
+	{ BYTES("hello"), "ignored run/x: not a trace: expected JSON that begins with { or [, "
+			  "found \"hello\"\n" },
+	{ BYTES("PK\x03\x04"), "refused run/x: zip archive: unpack it first, then give the "
+			       "traces that are in it\n" },
+	{ BYTES("\xfd\x37zXZ\0"), "refused run/x: xz-compressed data: unpack it first (xz -dc "
+				  "FILE | tscope trace -)\n" },
+};
+
+static void test_kinds(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(kind_cases); i++) {
+		put_bytes("run/x", kind_cases[i].contents, kind_cases[i].length);
+		expect("run", kind_cases[i].expected);
+	}
+}
+
+/* Documents that go on behind what is tasted. */
+static void test_long_json(void **state)
+{
+	struct bytes bytes = { 0 };
+
+	(void)state;
+	bytes_add_literal(&bytes, "{\"nodes\":\"");
+	bytes_add_text(&bytes, RUN_HEAD_BYTES);
+	put_bytes("run/object.json", bytes.data, bytes.length);
+	bytes.data[0] = '[';
+	put_bytes("run/strings.json", bytes.data, bytes.length);
+	bytes.data[1] = '{';
+	put_bytes("run/objects.json", bytes.data, bytes.length);
+	bytes.data[1] = '[';
+	put_bytes("run/rows.json", bytes.data, bytes.length);
+	bytes_reset(&bytes);
+	expect("run", "trace run/object.json\n"
+		      "trace run/objects.json\n"
+		      "ignored run/rows.json: a memory timeline (export_memory_timeline), not a "
+		      "trace\n"
+		      "ignored run/strings.json: " NO_EVENTS "\n");
+}
+
+/* Names that say enough are not opened: what lies there is no matter. */
+static void test_foreign_endings(void **state)
+{
+	(void)state;
+	put("run/a.ckpt", "PK\x03\x04");
+	put("run/b.LOG", TRACE);
+	put("run/c.html.gz", TRACE);
+	put("run/d.pt.trace.json", TRACE);
+	put("run/pt", TRACE);
+	expect("run", "ignored run/a.ckpt: " NOT_READ "\n"
+		      "ignored run/b.LOG: " NOT_READ "\n"
+		      "ignored run/c.html.gz: " NOT_READ "\n"
+		      "trace run/d.pt.trace.json\n"
+		      "trace run/pt\n");
+}
+
+static void test_archives(void **state)
+{
+	char tar[512] = "run/rank0.json";
+
+	(void)state;
+	memcpy(tar + 257, "ustar", 5);
+	put_bytes("run/a.tar", tar, sizeof(tar));
+	expect("run", "refused run/a.tar: tar archive: unpack it first, then give the traces that "
+		      "are in it\n");
+#if HAVE_ZLIB
+	struct bytes packed = { 0 };
+	bytes_add_gzip(&packed, tar, sizeof(tar));
+	put_bytes("run/a.tar", packed.data, packed.length);
+	expect("run", "refused run/a.tar: gzip-compressed tar archive: unpack it first, then give "
+		      "the traces that are in it\n");
+	/* The header alone: what it held is lost, and that is told. */
+	put_bytes("run/a.tar", packed.data, 10);
+	expect("run", "refused run/a.tar: gzip member 1: truncated\n");
+	bytes_reset(&packed);
+#endif
+}
+
+/* ---- twice ---- */
+
+static void test_compressions(void **state)
+{
+	(void)state;
+	/* The names decide here; what is inside need not be compressed. */
+	put("run/trace.json", TRACE);
+	put("run/trace.json.gz", TRACE);
+	put("run/trace.json.old", TRACE);
+	put("run/trace.json.lz4", TRACE);
+	put("run/b.json", "");
+	put("run/b.json.zst", TRACE);
+	put("run/b.json.gz", TRACE);
+	put("run/steps.jsonl.gz", STEPS);
+	put("run/rank1/trace.json.gz", TRACE);
+	expect("run", "ignored run/b.json: the file is empty\n"
+		      "trace run/b.json.gz\n"
+		      "ignored run/b.json.zst: b.json.gz again, in another compression\n"
+		      "steps run/steps.jsonl.gz\n"
+		      "trace run/trace.json\n"
+		      "ignored run/trace.json.gz: trace.json again, in another compression\n"
+		      "ignored run/trace.json.lz4: trace.json again, in another compression\n"
+		      "trace run/trace.json.old\n"
+		      "trace run/rank1/trace.json.gz rank 1\n");
+}
+
+static void test_run_json(void **state)
+{
+	(void)state;
+	/* Without step records beside it, it is like any other. */
+	put("a/run.json", RUN_JSON);
+	put("a/trace.json", TRACE);
+	expect("a", "ignored a/run.json: " NO_EVENTS "\n"
+		    "trace a/trace.json\n");
+	/* A trace by content, for all its name. */
+	put("a/run.json", TRACE);
+	put("a/steps.jsonl", STEPS);
+	expect("a", "trace a/run.json\n"
+		    "steps a/steps.jsonl + a/run.json\n"
+		    "trace a/trace.json\n");
+	put("b/run.json/notes.txt", "");
+	put("b/steps.jsonl", STEPS);
+	expect("b", "steps b/steps.jsonl\n"
+		    "ignored b/run.json/notes.txt: " NOT_READ "\n");
+}
+
+static void test_doubles(void **state)
+{
+	static const char *const paths[] = { "run", "run/rank0", "run/rank1/trace.json" };
+
+	(void)state;
+	put("run/rank0/steps.jsonl", STEPS);
+	put("run/rank1/trace.json", TRACE);
+	put_link("run/latest.json", "rank1/trace.json");
+	put_link("run/latest", "rank0");
+	/* The names that tell ranks stay. */
+	expect_paths(paths, TSI_COUNT_OF(paths),
+		     "steps run/rank0/steps.jsonl rank 0\n"
+		     "trace run/rank1/trace.json rank 1\n");
+}
+
+/* ---- odd trees ---- */
+
+static void test_links(void **state)
+{
+	(void)state;
+	put("else/where/trace.json", TRACE);
+	put("run/a.json", TRACE);
+	put_link("run/rank3", "../else/where");
+	put_link("run/self", ".");
+	put_link("run/deep/up", "../..");
+	put_link("run/gone.json", "nothing");
+	put_pipe("run/pipe.json");
+	/* run/deep/up is the folder around run, where run itself is found again. */
+	expect("run", "trace run/a.json\n"
+		      "refused run/gone.json: cannot open: No such file or directory\n"
+		      "ignored run/pipe.json: not a regular file\n"
+		      "ignored run/deep/up/run: a link to a folder that it lies in\n"
+		      "trace run/rank3/trace.json rank 3\n"
+		      "ignored run/self: a link to a folder that it lies in\n");
+}
+
+static void test_depth(void **state)
+{
+	(void)state;
+	put("0/1/2/3/4/5/6/7/8/trace.json", TRACE);
+	put("0/1/2/3/4/5/6/7/8/9/trace.json", TRACE);
+	expect("0", "trace 0/1/2/3/4/5/6/7/8/trace.json\n"
+		    "ignored 0/1/2/3/4/5/6/7/8/9: in too many folders (limit: depth of folders)\n");
+}
+
+static void test_count_limit(void **state)
+{
+	static const char *const path = "run";
+	struct run_files files = { 0 };
+	struct tscope_error err = { 0 };
+
+	(void)state;
+	put("run/rank0/a.json", TRACE);
+	put("run/rank1/a.txt", "");
+	/* Two folders and two files. */
+	files.max_count = 4;
+	assert_int_equal(tsi_find_files(&files, &path, 1, &err), TSCOPE_OK);
+	assert_int_equal(files.count, 2);
+	tsi_run_files_deinit(&files);
+	files.max_count = 3;
+	assert_int_equal(tsi_find_files(&files, &path, 1, &err), TSCOPE_E_LIMIT);
+	assert_string_equal(err.message, "more files than a run may have (limit: files of a run)");
+	assert_int_equal(files.count, 0);
+}
+
+static void test_nomem(void **state)
+{
+	static const char *const paths[] = { "job", "run/steps.jsonl", "-" };
+	size_t n = 1;
+
+	(void)state;
+	put("run/steps.jsonl", STEPS);
+	put("run/run.json", RUN_JSON);
+	put("run/trace.json", TRACE);
+	put("run/trace.json.gz", TRACE);
+	put("run/rank1/notes.txt", "a note");
+	put("run/rank1/empty", "");
+	put_link("run/rank1/loop", "..");
+	put_link("job_rank0", "run");
+	for (;; n++) {
+		struct run_files files = { 0 };
+		struct tscope_error err = { 0 };
+
+		fail_alloc_at(n);
+		enum tscope_status status =
+			tsi_find_files(&files, paths, TSI_COUNT_OF(paths), &err);
+		bool failed = fail_alloc_stop();
+		if (!failed) {
+			assert_int_equal(status, TSCOPE_OK);
+			tsi_run_files_deinit(&files);
+			break;
+		}
+		assert_int_equal(status, TSCOPE_E_NOMEM);
+		assert_string_equal(err.message, "out of memory");
+		assert_int_equal(files.count, 0);
+	}
+	assert_true(n > 30);
+}
+
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown((test), enter_folder, leave_folder)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_FOLDER(test_one_rank),      IN_FOLDER(test_rank_children),
+		IN_FOLDER(test_rank_siblings), IN_FOLDER(test_named_files),
+		IN_FOLDER(test_missing),       IN_FOLDER(test_kinds),
+		IN_FOLDER(test_long_json),     IN_FOLDER(test_foreign_endings),
+		IN_FOLDER(test_archives),      IN_FOLDER(test_compressions),
+		IN_FOLDER(test_run_json),      IN_FOLDER(test_doubles),
+		IN_FOLDER(test_links),         IN_FOLDER(test_depth),
+		IN_FOLDER(test_count_limit),   IN_FOLDER(test_nomem),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* run/run_json.c: what is taken of a run.json, and that half of one gives nothing. */
+#include "run/store.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/attributes.h"
+
+#define NOTHING "rank -1 of -1 flops 0 peak 0"
+
+/* "rank 1 of 2 flops 0 peak 0", then what is said of budgets. */
+static void show(char *text, size_t size, const struct step_series *steps)
+{
+	snprintf(text, size, "rank %" PRId64 " of %" PRId64 " flops %g peak %g%s%s%s%s",
+		 steps->rank, steps->world_size, steps->flops_per_step, steps->peak_flops,
+		 steps->has_start ? " start" : "", steps->has_point_to_point ? " p2p" : "",
+		 steps->doubt ? " doubt " : "", steps->doubt ? steps->doubt : "");
+}
+
+static bool read_text(struct step_series *steps, struct str text)
+{
+	assert_int_equal(tsi_steps_init(steps, NULL), TSCOPE_OK);
+	return tsi_run_json_read(text, steps);
+}
+
+static void test_members(void **state)
+{
+	static const struct {
+		const char *text;
+		bool is_read;
+		const char *expected;
+	} cases[] = {
+		{ "{\"name\":\"run\",\"rank\":3,\"world_size\":8,\"flops_per_step\":2.5e12,"
+		  "\"peak_flops\":1e14,\"config\":{\"rank\":9},\"n_steps\":4}\n",
+		  true, "rank 3 of 8 flops 2.5e+12 peak 1e+14" },
+		{ "{}", true, NOTHING },
+		{ " { \"rank\" : 0 , \"loss\" : NaN } ", true, "rank 0 of -1 flops 0 peak 0" },
+		/* As os.environ has it. */
+		{ "{\"rank\":\"1\",\"world_size\":\"2\"}", true, "rank 1 of 2 flops 0 peak 0" },
+		{ "{\"tscope\":{\"has_start\":true,\"point_to_point\":true,\"doubt\":\"x\"}}", true,
+		  NOTHING " start p2p doubt x" },
+		{ "{\"tscope\":{\"doubt\":\"a\\u0020\\\"b\\\"\"}}", true,
+		  NOTHING " doubt a \"b\"" },
+		{ "{\"tscope\":{\"has_start\":false,\"point_to_point\":0,\"doubt\":7}}", true,
+		  NOTHING },
+		{ "{\"has_start\":true,\"tscope\":[]}", true, NOTHING },
+		/* No such ranks, no such speeds. */
+		{ "{\"rank\":-1,\"world_size\":0,\"flops_per_step\":0,\"peak_flops\":-1}", true,
+		  NOTHING },
+		{ "{\"rank\":null,\"world_size\":[8],\"flops_per_step\":NaN,"
+		  "\"peak_flops\":Infinity}",
+		  true, NOTHING },
+		{ "{\"rank\":99999999999999999999,\"peak_flops\":1e999}", true, NOTHING },
+		/* No object. */
+		{ "", false, NOTHING },
+		{ " \n", false, NOTHING },
+		{ "[1]", false, NOTHING },
+		{ "7", false, NOTHING },
+		{ "{\"rank\":3,\"world_size\":8", false, NOTHING },
+		{ "{\"rank\":3}{\"rank\":4}", false, NOTHING },
+		{ "{\"rank\":3,,}", false, NOTHING },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct step_series steps;
+		char actual[200];
+		bool is_read =
+			read_text(&steps, (struct str){ cases[i].text, strlen(cases[i].text) });
+
+		show(actual, sizeof(actual), &steps);
+		if (is_read != cases[i].is_read || strcmp(actual, cases[i].expected) != 0)
+			fail_msg("%s: %d, %s", cases[i].text, is_read, actual);
+		tsi_steps_deinit(&steps);
+	}
+}
+
+static void test_no_text(void **state)
+{
+	struct step_series steps;
+
+	(void)state;
+	assert_false(read_text(&steps, (struct str){ 0 }));
+	tsi_steps_deinit(&steps);
+}
+
+/* What is known already stays. */
+static void test_known_stays(void **state)
+{
+	struct step_series steps;
+	char actual[200];
+
+	(void)state;
+	assert_true(read_text(&steps, TSI_STR("{\"rank\":1,\"peak_flops\":5,"
+					      "\"tscope\":{\"doubt\":\"first\"}}")));
+	assert_true(
+		tsi_run_json_read(TSI_STR("{\"rank\":2,\"world_size\":4,\"peak_flops\":6,"
+					  "\"tscope\":{\"has_start\":true,\"doubt\":\"second\"}}"),
+				  &steps));
+	show(actual, sizeof(actual), &steps);
+	assert_string_equal(actual, "rank 1 of 4 flops 0 peak 5 start doubt first");
+	tsi_steps_deinit(&steps);
+}
+
+/* A run that was killed while it wrote: only the whole file counts. */
+static void test_truncated_anywhere(void **state)
+{
+	static const char text[] =
+		"{\"rank\": 3, \"world_size\": 8,\n \"env\": {\"a\": [1, \"\\n\"]},"
+		" \"peak_flops\": 1e14, \"tscope\": {\"has_start\": true}}";
+
+	(void)state;
+	for (size_t length = 0; length < sizeof(text); length++) {
+		struct step_series steps;
+		char actual[200];
+		bool is_whole = length + 1 == sizeof(text);
+		/* A copy of just this length: a read beyond its end is then seen. */
+		char *copy = malloc(length + 1);
+
+		assert_non_null(copy);
+		memcpy(copy, text, length);
+		assert_int_equal(read_text(&steps, (struct str){ copy, length }), is_whole);
+		show(actual, sizeof(actual), &steps);
+		assert_string_equal(actual,
+				    is_whole ? "rank 3 of 8 flops 0 peak 1e+14 start" : NOTHING);
+		tsi_steps_deinit(&steps);
+		free(copy);
+	}
+}
+
+static void test_depth_limit(void **state)
+{
+	char text[200];
+
+	(void)state;
+	/* The object is level 1, so that 63 brackets inside it are 64 levels. */
+	for (int brackets = 63; brackets <= 64; brackets++) {
+		struct step_series steps;
+		int length = snprintf(text, sizeof(text), "{\"rank\":1,\"a\":");
+
+		memset(text + length, '[', (size_t)brackets);
+		memset(text + length + brackets, ']', (size_t)brackets);
+		strcpy(text + length + 2 * brackets, "}");
+		assert_int_equal(read_text(&steps, (struct str){ text, strlen(text) }),
+				 brackets == 63);
+		tsi_steps_deinit(&steps);
+	}
+}
+
+/* Takes every name that a series has room for. */
+static void fill_names(struct step_series *steps)
+{
+	uint32_t id;
+
+	for (int name = 0; name < 1 << 16; name++)
+		(void)!tsi_intern_add(&steps->names, (struct str){ (char *)&name, sizeof(name) },
+				      &id, NULL);
+}
+
+/* The words of a doubt may be lost, the doubt may not. */
+static void test_doubt_without_room(void **state)
+{
+	static const struct {
+		int length;
+		bool is_full, is_kept;
+	} cases[] = { { 4096, false, true }, { 4097, false, false }, { 4096, true, false } };
+	char words[4097], text[4200];
+
+	(void)state;
+	memset(words, 'x', sizeof(words));
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct step_series steps;
+
+		snprintf(text, sizeof(text), "{\"tscope\":{\"doubt\":\"%.*s\"}}", cases[i].length,
+			 words);
+		assert_int_equal(tsi_steps_init(&steps, NULL), TSCOPE_OK);
+		if (cases[i].is_full)
+			fill_names(&steps);
+		assert_true(tsi_run_json_read((struct str){ text, strlen(text) }, &steps));
+		if (cases[i].is_kept)
+			assert_int_equal(strlen(steps.doubt), cases[i].length);
+		else
+			assert_string_equal(steps.doubt,
+					    "run.json says that device times cannot be believed");
+		tsi_steps_deinit(&steps);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_members),     cmocka_unit_test(test_no_text),
+		cmocka_unit_test(test_known_stays), cmocka_unit_test(test_truncated_anywhere),
+		cmocka_unit_test(test_depth_limit), cmocka_unit_test(test_doubt_without_room),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

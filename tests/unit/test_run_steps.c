@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run/steps.c and run/align.c: series of steps that are made of traces, cut to a
+ * range, joined, and put side by side. Series are written as in step_text.h and
+ * compared as in step_dump.h.
+ */
+#include "run/align.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/attributes.h"
+#include "fail_alloc.h"
+#include "step_dump.h"
+#include "step_text.h"
+#include "trace_builder.h"
+
+enum { MAX_RANKS = 4 };
+
+static void check(const struct step_series *steps, const char *expected)
+{
+	char *actual = step_dump(steps);
+
+	assert_string_equal(actual, expected);
+	free(actual);
+}
+
+/* Gives record `index` a budget of one line. */
+static void add_budget(struct step_series *steps, size_t index, int64_t wall_ns)
+{
+	struct step_budget *budget = test_steps_add_budget(steps, index);
+
+	budget->wall_ns = wall_ns;
+	budget->device.line_ns[TSCOPE_BUDGET_COMPUTE] = wall_ns;
+	steps->device_count = 1;
+}
+
+/* ---- one series ---- */
+
+static void test_empty(void **state)
+{
+	struct step_series steps, other = { 0 };
+
+	(void)state;
+	assert_int_equal(tsi_steps_init(&steps, NULL), TSCOPE_OK);
+	assert_int_equal(steps.rank, -1);
+	assert_int_equal(steps.world_size, -1);
+	check(&steps, "");
+	tsi_steps_move(&other, &steps);
+	assert_int_equal(other.rank, -1);
+	tsi_steps_deinit(&steps);
+	tsi_steps_deinit(&other);
+	tsi_steps_deinit(&other);
+}
+
+static void test_move(void **state)
+{
+	struct step_series from = test_steps("1 data=1 eval=2\n"), to = test_steps("2\n3\n");
+
+	(void)state;
+	tsi_steps_move(&to, &from);
+	check(&to, "1 time=3 data=1 eval=2\n");
+	assert_int_equal(from.count, 0);
+	assert_null(from.records);
+	tsi_steps_deinit(&to);
+}
+
+static void test_select(void **state)
+{
+	static const struct {
+		struct tscope_timeline_options options;
+		const char *expected;
+	} cases[] = {
+		{ { .warmup = 0 }, "1 time=10 a=10\n2 time=20 b=20\n3 first\n4 time=40 a=40\n" },
+		{ { .warmup = 3 },
+		  "1 warmup time=10 a=10\n2 warmup time=20 b=20\n3 warmup\n4 time=40 a=40\n" },
+		{ { .warmup = 9 },
+		  "1 warmup time=10 a=10\n2 warmup time=20 b=20\n3 warmup\n4 warmup time=40 "
+		  "a=40\n" },
+		{ { .has_range = true, .first_step = 2, .last_step = 3 },
+		  "2 time=20 b=20\n3 first\n" },
+		/* Of those left, the first one warms up. */
+		{ { .has_range = true, .first_step = 2, .last_step = 4, .warmup = 1 },
+		  "2 warmup time=20 b=20\n3 first\n4 time=40 a=40\n" },
+		{ { .has_range = true, .first_step = 4, .last_step = 4 }, "4 time=40 a=40\n" },
+		{ { .has_range = true, .first_step = 5, .last_step = 4 }, "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct step_series steps = test_steps("1 a=10\n2 b=20\n3 first\n4 a=40\n");
+
+		tsi_steps_select(&steps, &cases[i].options);
+		check(&steps, cases[i].expected);
+		tsi_steps_deinit(&steps);
+	}
+}
+
+static void test_select_nothing(void **state)
+{
+	struct step_series steps = test_steps("1 a=10\n");
+
+	(void)state;
+	tsi_steps_select(&steps, NULL);
+	check(&steps, "1 time=10 a=10\n");
+	tsi_steps_deinit(&steps);
+}
+
+static void test_is_timed(void **state)
+{
+	struct step_series steps = test_steps("1 data=1\n2\n3 warmup data=1\n");
+
+	(void)state;
+	assert_true(tsi_step_is_timed(&steps.records[0]));
+	assert_false(tsi_step_is_timed(&steps.records[1]));
+	assert_false(tsi_step_is_timed(&steps.records[2]));
+	tsi_steps_deinit(&steps);
+}
+
+/* A phase of another name is a double; the largest is none that an integer holds. */
+static void test_extra_ns(void **state)
+{
+	(void)state;
+	assert_int_equal(tsi_extra_ns(&(struct step_extra){ .value = 7 }), 7);
+	assert_int_equal(tsi_extra_ns(&(struct step_extra){ .value = 0x1p62 }), INT64_C(1) << 62);
+	assert_int_equal(tsi_extra_ns(&(struct step_extra){ .value = 0x1p63 }), INT64_MAX);
+}
+
+/* ---- from a trace ---- */
+
+/* Steps of the trace that t builds; frees t. */
+static struct step_series steps_of(struct test_trace *t)
+{
+	struct tscope_trace *trace = test_trace_finish(t);
+	struct tscope_timeline *timeline;
+	struct step_series steps;
+
+	assert_int_equal(tscope_timeline_build(&timeline, trace, NULL, NULL), TSCOPE_OK);
+	assert_int_equal(tsi_steps_init(&steps, NULL), TSCOPE_OK);
+	assert_int_equal(tsi_steps_add_timeline(&steps, timeline, NULL), TSCOPE_OK);
+	tscope_timeline_free(timeline);
+	tscope_trace_free(trace);
+	return steps;
+}
+
+/*
+ * Two devices in two windows of 1000. In step 7 device 0 computes 100 … 401 and
+ * device 1 communicates 200 … 500 and computes 500 … 600; there is no operator,
+ * so the phase is "compute": of both, (301 + 100) / 2 = 200, comm 300 / 2 = 150,
+ * other is what is left of 1000.
+ */
+static void test_phases_of_devices(void **state)
+{
+	struct test_trace *t = test_trace_new();
+	struct step_series steps;
+
+	(void)state;
+	test_metadata(t, "baseTimeNanoseconds", "5000");
+	test_annotation(t, "ProfilerStep#7", 1, 0, 1000);
+	test_annotation(t, "ProfilerStep#8", 1, 1000, 1000);
+	test_call(t, "cudaLaunchKernel", 1, 10, 5, 1);
+	test_call(t, "cudaLaunchKernel", 1, 20, 5, 2);
+	test_call(t, "cudaLaunchKernel", 1, 30, 5, 3);
+	test_call(t, "cudaLaunchKernel", 1, 1010, 5, 4);
+	test_kernel(t, "gemm", 0, 7, 100, 301, 1);
+	test_kernel(t, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 1, 7, 200, 300, 2);
+	test_kernel(t, "gemm", 1, 7, 500, 100, 3);
+	test_kernel(t, "gemm", 0, 7, 1100, 700, 4);
+	steps = steps_of(t);
+	assert_int_equal(steps.count, 2);
+	assert_int_equal(steps.device_count, 2);
+	assert_true(steps.has_start);
+	assert_false(steps.has_point_to_point);
+
+	const struct step_record *record = &steps.records[0];
+	assert_int_equal(record->number, 7);
+	assert_int_equal(record->has, STEP_HAS_TIME);
+	assert_int_equal(record->time_ns, 1000);
+	assert_int_equal(record->phase_ns[PHASE_COMPUTE] + record->phase_ns[PHASE_FORWARD], 200);
+	assert_int_equal(record->phase_ns[PHASE_COMM], 150);
+	assert_int_equal(record->phase_ns[PHASE_DATA], 0);
+	assert_int_equal(record->phase_ns[PHASE_OTHER], 650);
+	for (size_t i = 0; i < STEP_MEMORY_COUNT; i++)
+		assert_int_equal(record->memory_bytes[i], NO_BYTES);
+
+	const struct step_budget *budget = &steps.budgets[record->budget];
+	assert_int_equal(budget->start_ns, 5000);
+	assert_int_equal(budget->wall_ns, 1000);
+	assert_int_equal(budget->mark, record->mark);
+	assert_int_equal(budget->device.line_ns[TSCOPE_BUDGET_COMPUTE], 401);
+	assert_int_equal(budget->device.line_ns[TSCOPE_BUDGET_EXPOSED_COMM], 300);
+	assert_int_equal(steps.budgets[steps.records[1].budget].start_ns, 6000);
+	tsi_steps_deinit(&steps);
+}
+
+/* Without a device the main thread's annotations are the phases. */
+static void test_phases_of_host(void **state)
+{
+	struct test_trace *t = test_trace_new();
+	struct step_series steps;
+
+	(void)state;
+	test_annotation(t, "ProfilerStep#0", 1, 0, 1000);
+	test_annotation(t, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 1, 0,
+			200);
+	test_annotation(t, "Optimizer.step#SGD.step", 1, 700, 100);
+	steps = steps_of(t);
+	assert_int_equal(steps.count, 1);
+	assert_int_equal(steps.device_count, 0);
+	assert_int_equal(steps.records[0].time_ns, 1000);
+	assert_int_equal(steps.records[0].phase_ns[PHASE_DATA], 200);
+	assert_int_equal(steps.records[0].phase_ns[PHASE_OPTIMIZER], 100);
+	assert_int_equal(steps.budgets[0].host.line_ns[HOST_DATA], 200);
+	assert_int_equal(steps.budgets[0].device.line_ns[TSCOPE_BUDGET_DATA_STALL], 0);
+	tsi_steps_deinit(&steps);
+}
+
+/* ---- joining ---- */
+
+static void test_append(void **state)
+{
+	struct step_series steps = test_steps("1 data=5\n2 data=6\n");
+	struct step_series later = test_steps("0 first data=7\n1 data=8\n");
+
+	(void)state;
+	add_budget(&steps, 1, 20);
+	add_budget(&later, 0, 30);
+	add_budget(&later, 1, 40);
+	later.device_count = 4;
+	later.has_point_to_point = true;
+	later.doubt = "later";
+	assert_int_equal(tsi_steps_append(&steps, &later, NULL), TSCOPE_OK);
+	check(&steps, "1 time=5 data=5\n"
+		      "2 time=6 data=6 | start=0 wall=20 compute=20\n"
+		      "0 first time=7 data=7 | start=0 wall=30 compute=30\n"
+		      "1 time=8 data=8 | start=0 wall=40 compute=40\n");
+	assert_int_equal(steps.device_count, 4);
+	assert_true(steps.has_point_to_point);
+	assert_string_equal(steps.doubt, "later");
+
+	/* A doubt once raised stays. */
+	later.doubt = "last";
+	assert_int_equal(tsi_steps_append(&steps, &later, NULL), TSCOPE_OK);
+	assert_string_equal(steps.doubt, "later");
+	assert_int_equal(steps.count, 6);
+	tsi_steps_deinit(&steps);
+	tsi_steps_deinit(&later);
+}
+
+/* Budgets go to the first record of their number, whatever the order; the rest is appended. */
+static void test_join(void **state)
+{
+	struct step_series records = test_steps("5 forward=1 loss=2.5\n-3 forward=2\n7 forward=3\n"
+						"5 forward=4\n");
+	struct step_series trace = test_steps("7 first data=1\n8 incomplete data=2\n9 data=4\n"
+					      "-3 data=5\n5 data=6\n");
+
+	(void)state;
+	for (size_t i = 0; i < trace.count; i++)
+		if (trace.records[i].number != 9)
+			add_budget(&trace, i, 100 + trace.records[i].number);
+	trace.has_start = true;
+	assert_int_equal(tsi_steps_join(&records, &trace, NULL), TSCOPE_OK);
+	/* The marks of a record are its own, those of a step without record the trace's. */
+	check(&records, "5 time=1 forward=1 loss:2.5 | start=0 wall=105 compute=105\n"
+			"-3 time=2 forward=2 | start=0 wall=97 compute=97\n"
+			"7 time=3 forward=3 | start=0 wall=107 mark=first compute=107\n"
+			"5 time=4 forward=4\n"
+			"8 incomplete | start=0 wall=108 compute=108\n");
+	assert_true(records.has_start);
+	assert_int_equal(records.device_count, 1);
+	tsi_steps_deinit(&records);
+	tsi_steps_deinit(&trace);
+}
+
+static void test_join_nothing(void **state)
+{
+	struct step_series records = test_steps("5 forward=1\n"), none = test_steps("");
+
+	(void)state;
+	assert_int_equal(tsi_steps_join(&records, &none, NULL), TSCOPE_OK);
+	check(&records, "5 time=1 forward=1\n");
+	assert_int_equal(tsi_steps_join(&none, &records, NULL), TSCOPE_OK);
+	check(&none, "");
+	tsi_steps_deinit(&records);
+	tsi_steps_deinit(&none);
+}
+
+/* ---- side by side ---- */
+
+/* Texts of the ranks; the first that is NULL ends them. */
+struct side_by_side {
+	const char *ranks[MAX_RANKS];
+	const char *aligned; /* for each step the indexes of the ranks' records */
+	const char *slowest; /* the records as step_dump() shows them */
+};
+
+static const struct side_by_side side_by_side_cases[] = {
+	/* No rank, one, one without a step. */
+	{ { NULL }, "", "" },
+	{ { "3 data=5\n1 data=6\n" }, "1\n0\n", "1 time=6 data=6\n3 time=5 data=5\n" },
+	{ { "1 data=5\n", "" }, "", "" },
+	/* Ties: the lowest rank. */
+	{ { "1 data=5\n2 data=5\n", "1 comm=5\n2 comm=6\n" },
+	  "0 0\n1 1\n",
+	  "1 time=5 data=5\n2 time=6 comm=6\n" },
+	/* Only steps that all have, though none is the first or last of each. */
+	{ { "1 data=1\n2 data=2\n4 data=4\n6 data=6\n", "2 data=1\n3 data=1\n4 data=1\n5 data=1\n",
+	    "0 data=9\n4 data=9\n2 data=9\n" },
+	  "1 0 2\n2 2 1\n",
+	  "2 time=9 data=9\n4 time=9 data=9\n" },
+	{ { "1 data=1\n3 data=1\n", "2 data=1\n4 data=1\n" }, "", "" },
+	/* The last record of a number counts; negative numbers are lower. */
+	{ { "-2 data=9\n-2 data=1\n5 data=3\n", "5 data=9\n-2 data=2\n5 data=1\n" },
+	  "1 1\n2 2\n",
+	  "-2 time=2 data=2\n5 time=3 data=3\n" },
+	/* Marked steps, and those without a time, are not there. */
+	{ { "1 first data=1\n2 data=1\n3 data=1\n4 data=1\n",
+	    "1 data=1\n2\n3 warmup data=1\n4 data=1\n" },
+	  "3 3\n",
+	  "4 time=1 data=1\n" },
+	/* Nor does a later mark take the place of a record that counts. */
+	{ { "1 data=1\n1 warmup data=9\n", "1 data=2\n" }, "0 0\n", "1 time=2 data=2\n" },
+	/* What is known of the slowest goes along. */
+	{ { "1 data=1 loss=1\n", "1 eval=2 step=3 loss=2.5 alloc=7\n", "1 a=1\n" },
+	  "0 0 0\n",
+	  "1 time=5 eval=2 step=3 loss:2.5 alloc=7\n" },
+};
+
+static size_t make_ranks(struct step_series *ranks, const struct side_by_side *given)
+{
+	size_t count = 0;
+
+	for (; count < MAX_RANKS && given->ranks[count]; count++)
+		ranks[count] = test_steps(given->ranks[count]);
+	return count;
+}
+
+static void drop_ranks(struct step_series *ranks, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		tsi_steps_deinit(&ranks[i]);
+}
+
+static void test_align(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(side_by_side_cases); i++) {
+		struct step_series ranks[MAX_RANKS];
+		size_t rank_count = make_ranks(ranks, &side_by_side_cases[i]);
+		struct step_alignment alignment;
+		char text[200] = "";
+		size_t length = 0;
+
+		assert_int_equal(tsi_align(&alignment, ranks, rank_count, NULL), TSCOPE_OK);
+		assert_int_equal(alignment.rank_count, rank_count);
+		for (size_t step = 0; step < alignment.count; step++) {
+			for (size_t rank = 0; rank < rank_count; rank++) {
+				const struct step_record *record =
+					tsi_aligned(&alignment, ranks, step, rank);
+
+				length += (size_t)snprintf(text + length, sizeof(text) - length,
+							   "%s%td", rank ? " " : "",
+							   record - ranks[rank].records);
+			}
+			length += (size_t)snprintf(text + length, sizeof(text) - length, "\n");
+		}
+		assert_string_equal(text, side_by_side_cases[i].aligned);
+		tsi_alignment_deinit(&alignment);
+		tsi_alignment_deinit(&alignment);
+		drop_ranks(ranks, rank_count);
+	}
+}
+
+static void test_slowest(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(side_by_side_cases); i++) {
+		struct step_series ranks[MAX_RANKS], slowest;
+		size_t rank_count = make_ranks(ranks, &side_by_side_cases[i]);
+
+		if (rank_count > 0 && ranks[0].count > 0)
+			add_budget(&ranks[0], 0, 10); /* does not go along */
+		assert_int_equal(tsi_steps_init(&slowest, NULL), TSCOPE_OK);
+		assert_int_equal(tsi_steps_slowest(&slowest, ranks, rank_count, NULL), TSCOPE_OK);
+		check(&slowest, side_by_side_cases[i].slowest);
+		assert_int_equal(slowest.budget_count, 0);
+		tsi_steps_deinit(&slowest);
+		drop_ranks(ranks, rank_count);
+	}
+}
+
+/*
+ * Against the definition, on random numbers: a number is aligned if every rank
+ * has it, and stands for the last record of it.
+ */
+static void test_align_random(void **state)
+{
+	uint64_t seed = 11;
+
+	(void)state;
+	for (int round = 0; round < 500; round++) {
+		struct step_series ranks[3];
+		struct step_alignment alignment;
+		size_t next = 0;
+
+		for (size_t rank = 0; rank < 3; rank++) {
+			char text[400] = "";
+			size_t length = 0;
+
+			for (int i = 0; i < 12; i++) {
+				seed = seed * 6364136223846793005u + 1442695040888963407u;
+				length +=
+					(size_t)snprintf(text + length, sizeof(text) - length,
+							 "%d data=%d\n", (int)(seed >> 60) - 8, i);
+			}
+			ranks[rank] = test_steps(text);
+		}
+		assert_int_equal(tsi_align(&alignment, ranks, 3, NULL), TSCOPE_OK);
+		for (int64_t number = -8; number < 8; number++) {
+			size_t last[3] = { 12, 12, 12 };
+
+			for (size_t rank = 0; rank < 3; rank++)
+				for (size_t i = 0; i < 12; i++)
+					if (ranks[rank].records[i].number == number)
+						last[rank] = i;
+			if (last[0] == 12 || last[1] == 12 || last[2] == 12)
+				continue;
+			assert_true(next < alignment.count);
+			for (size_t rank = 0; rank < 3; rank++)
+				assert_int_equal(alignment.records[next * 3 + rank], last[rank]);
+			next++;
+		}
+		assert_int_equal(alignment.count, next);
+		tsi_alignment_deinit(&alignment);
+		drop_ranks(ranks, 3);
+	}
+}
+
+/* ---- failures ---- */
+
+/* All that allocates, one after the other. */
+static enum tscope_status do_all(struct step_series *steps, const struct step_series *ranks,
+				 const struct tscope_timeline *timeline, struct tscope_error *err)
+{
+	struct step_series slowest;
+	enum tscope_status status = tsi_steps_add_timeline(steps, timeline, err);
+
+	if (status == TSCOPE_OK)
+		status = tsi_steps_append(steps, &ranks[0], err);
+	if (status == TSCOPE_OK)
+		status = tsi_steps_join(steps, &ranks[1], err);
+	if (status != TSCOPE_OK)
+		return status;
+	status = tsi_steps_init(&slowest, err);
+	if (status == TSCOPE_OK)
+		status = tsi_steps_slowest(&slowest, ranks, 2, err);
+	tsi_steps_deinit(&slowest);
+	return status;
+}
+
+static void test_allocations(void **state)
+{
+	struct step_series ranks[2] = { test_steps("1 eval=1\n2 eval=2\n"),
+					test_steps("1 eval=2 x=3\n2 data=1\n") };
+	struct test_trace *t = test_trace_new();
+	struct tscope_timeline *timeline;
+
+	(void)state;
+	add_budget(&ranks[0], 0, 5);
+	add_budget(&ranks[1], 1, 5);
+	test_annotation(t, "ProfilerStep#7", 1, 0, 1000);
+	struct tscope_trace *trace = test_trace_finish(t);
+	assert_int_equal(tscope_timeline_build(&timeline, trace, NULL, NULL), TSCOPE_OK);
+	for (size_t n = 1;; n++) {
+		struct step_series steps = { 0 };
+		struct tscope_error err = { 0 };
+
+		fail_alloc_at(n);
+		enum tscope_status status = tsi_steps_init(&steps, &err);
+		if (status == TSCOPE_OK)
+			status = do_all(&steps, ranks, timeline, &err);
+		bool has_failed = fail_alloc_stop();
+		tsi_steps_deinit(&steps);
+		if (!has_failed) {
+			assert_int_equal(status, TSCOPE_OK);
+			assert_true(n > 15);
+			break;
+		}
+		assert_int_equal(status, TSCOPE_E_NOMEM);
+		assert_string_equal(err.message, "out of memory");
+	}
+	tscope_timeline_free(timeline);
+	tscope_trace_free(trace);
+	drop_ranks(ranks, 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_move),
+		cmocka_unit_test(test_select),
+		cmocka_unit_test(test_select_nothing),
+		cmocka_unit_test(test_is_timed),
+		cmocka_unit_test(test_extra_ns),
+		cmocka_unit_test(test_phases_of_devices),
+		cmocka_unit_test(test_phases_of_host),
+		cmocka_unit_test(test_append),
+		cmocka_unit_test(test_join),
+		cmocka_unit_test(test_join_nothing),
+		cmocka_unit_test(test_align),
+		cmocka_unit_test(test_slowest),
+		cmocka_unit_test(test_align_random),
+		cmocka_unit_test(test_allocations),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run/write_steps.c: the text of steps.jsonl and run.json, and that reading what
+ * was written gives the same series, whatever it holds.
+ */
+#include "run/write_steps.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/attributes.h"
+#include "decode/json.h"
+#include "run/store.h"
+#include "step_dump.h"
+#include "step_text.h"
+
+/* What a writer writes; to be freed. */
+static char *written(void (*write)(FILE *out, const struct step_series *steps),
+		     const struct step_series *steps)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+
+	assert_non_null(out);
+	write(out, steps);
+	assert_int_equal(fclose(out), 0);
+	assert_int_equal(strlen(text), length);
+	return text;
+}
+
+static void check_steps(struct step_series *steps, const char *expected)
+{
+	char *text = written(tsi_write_steps, steps);
+
+	assert_string_equal(text, expected);
+	free(text);
+	tsi_steps_deinit(steps);
+}
+
+static void test_records(void **state)
+{
+	struct step_series steps = test_steps("-3 data=0 forward=1500000000 eval=20\n"
+					      "4 warmup loss=2.5 grad_norm=nan forward=1\n"
+					      "5 alloc=0 peak_reserved=9223372036854775807\n");
+
+	(void)state;
+	/* A step with a time but no phase, as one from a record without phases. */
+	steps.records[2].has |= STEP_HAS_TIME;
+	check_steps(&steps,
+		    "{\"step\":-3,\"phases\":{\"data\":0.0,\"forward\":1.5,\"eval\":0.00000002},"
+		    "\"scalars\":{}}\n"
+		    "{\"step\":4,\"phases\":{\"forward\":0.000000001},"
+		    "\"scalars\":{\"loss\":2.5,\"grad_norm\":NaN},\"mark\":\"warmup\"}\n"
+		    "{\"step\":5,\"phases\":{},\"scalars\":{},"
+		    "\"memory\":{\"alloc\":0,\"peak_reserved\":9223372036854775807}}\n");
+}
+
+static void test_scalars(void **state)
+{
+	static const struct {
+		struct str name;
+		double value;
+	} scalars[] = {
+		{ { "lr", 2 }, 0.1 },     { { "a\"\\\n\x1f", 5 }, 1e-300 },
+		{ { "", 0 }, -INFINITY }, { { "\xc3\xa4", 2 }, INFINITY },
+		{ { "x", 1 }, 1.0 / 3 },
+	};
+	struct step_series steps = test_steps("1\n2\n");
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(scalars); i++)
+		assert_int_equal(tsi_steps_add_extra(&steps, &steps.scalars, scalars[i].name,
+						     scalars[i].value, NULL),
+				 TSCOPE_OK);
+	check_steps(&steps, "{\"step\":1,\"scalars\":{}}\n"
+			    "{\"step\":2,\"scalars\":{\"lr\":0.1,"
+			    "\"a\\\"\\\\\\u000a\\u001f\":1e-300,\"\":-Infinity,"
+			    "\"\xc3\xa4\":Infinity,\"x\":0.3333333333333333}}\n");
+}
+
+static void test_device_budget(void **state)
+{
+	struct step_series steps = test_steps("1 first\n");
+	struct step_budget *budget = test_steps_add_budget(&steps, 0);
+
+	(void)state;
+	steps.device_count = 2;
+	budget->start_ns = 1700000000000000001;
+	budget->wall_ns = 10;
+	budget->mark = TSCOPE_STEP_COUNTED;
+	budget->device.line_ns[TSCOPE_BUDGET_COMPUTE] = 15;
+	budget->device.line_ns[TSCOPE_BUDGET_UNATTRIBUTED] = 5;
+	budget->device.compute_phase_ns[PHASE_BACKWARD] = 15;
+	check_steps(&steps, "{\"step\":1,\"scalars\":{},\"mark\":\"first\","
+			    "\"start_ns\":1700000000000000001,\"wall_ns\":10,\"budget_mark\":\"\","
+			    "\"budget_ns\":{\"compute\":15,\"exposed_comm\":0,\"exposed_copy\":0,"
+			    "\"data_stall\":0,\"sync_stall\":0,\"launch_stall\":0,"
+			    "\"device_gap\":0,\"unattributed\":5},"
+			    "\"compute_phase_ns\":{\"data\":0,\"forward\":0,\"backward\":15,"
+			    "\"optimizer\":0,\"comm\":0,\"compute\":0,\"other\":0}}\n");
+}
+
+static void test_host_budget(void **state)
+{
+	struct step_series steps = test_steps("1\n");
+	struct step_budget *budget = test_steps_add_budget(&steps, 0);
+
+	(void)state;
+	budget->wall_ns = 10;
+	budget->host.line_ns[HOST_OPTIMIZER] = 10;
+	check_steps(&steps, "{\"step\":1,\"scalars\":{},\"start_ns\":0,\"wall_ns\":10,"
+			    "\"host_budget_ns\":{\"data\":0,\"forward\":0,\"backward\":0,"
+			    "\"optimizer\":10,\"comm\":0,\"other\":0}}\n");
+}
+
+static void test_run_json(void **state)
+{
+	struct step_series steps = test_steps("1\n2\n");
+	char *text = written(tsi_write_run_json, &steps);
+
+	(void)state;
+	assert_string_equal(text, "{\"name\":\"run\",\"n_steps\":2,"
+				  "\"tscope\":{\"has_start\":false,\"point_to_point\":false,"
+				  "\"times_from_trace\":false}}\n");
+	free(text);
+	steps.rank = 0;
+	steps.world_size = 8;
+	steps.flops_per_step = 2.5e12;
+	steps.peak_flops = 1e14;
+	steps.has_start = true;
+	steps.has_point_to_point = true;
+	steps.is_of_trace = true;
+	steps.doubt = "a \"b\"";
+	text = written(tsi_write_run_json, &steps);
+	assert_string_equal(text, "{\"name\":\"run\",\"rank\":0,\"world_size\":8,\"n_steps\":2,"
+				  "\"flops_per_step\":2500000000000,\"peak_flops\":100000000000000,"
+				  "\"tscope\":{\"has_start\":true,\"point_to_point\":true,"
+				  "\"times_from_trace\":true,"
+				  "\"doubt\":\"a \\\"b\\\"\"}}\n");
+	free(text);
+	tsi_steps_deinit(&steps);
+}
+
+/* ---- there and back ---- */
+
+static uint64_t next_random(uint64_t *seed)
+{
+	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+	return *seed >> 33;
+}
+
+static bool flip(uint64_t *seed)
+{
+	return next_random(seed) & 1;
+}
+
+/* Nanoseconds of any magnitude below 2^59. */
+static int64_t random_ns(uint64_t *seed)
+{
+	uint64_t bits = next_random(seed) << 31 | next_random(seed);
+
+	return (int64_t)(bits >> 3 >> next_random(seed) % 60);
+}
+
+/* Any double at all. */
+static double random_real(uint64_t *seed)
+{
+	uint64_t bits = next_random(seed) << 62 | next_random(seed) << 31 | next_random(seed);
+	double real;
+
+	memcpy(&real, &bits, sizeof(real));
+	return flip(seed) ? real : (double)(bits >> 44) / 1000;
+}
+
+static void add_random_extras(struct step_series *steps, struct step_extras *extras, bool is_phase,
+			      uint64_t *seed)
+{
+	static const char *const names[] = {
+		"", "lr", "a \"b\"\\\t", "\xc3\xa9val", "step", "\x7f"
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(names); i++) {
+		double value = is_phase ? (double)random_ns(seed) : random_real(seed);
+
+		if (next_random(seed) % 3 == 0)
+			assert_int_equal(
+				tsi_steps_add_extra(steps, extras,
+						    (struct str){ names[i], strlen(names[i]) },
+						    value, NULL),
+				TSCOPE_OK);
+	}
+}
+
+/* At most 13 phases below 2^59: their sum fits. */
+static void add_random_phases(struct step_series *steps, struct step_record *record, uint64_t *seed)
+{
+	size_t first_extra = steps->phases.count;
+
+	record->has |= STEP_HAS_TIME;
+	for (size_t phase = 0; phase < PHASE_COUNT; phase++) {
+		if (flip(seed))
+			continue;
+		record->phase_ns[phase] = random_ns(seed);
+		record->phases |= (uint8_t)(1u << phase);
+		record->time_ns += record->phase_ns[phase];
+	}
+	add_random_extras(steps, &steps->phases, true, seed);
+	for (size_t i = first_extra; i < steps->phases.count; i++)
+		record->time_ns += tsi_extra_ns(&steps->phases.items[i]);
+}
+
+static void add_random_scalars(struct step_series *steps, struct step_record *record,
+			       uint64_t *seed)
+{
+	if (flip(seed)) {
+		record->has |= STEP_HAS_LOSS;
+		record->loss = random_real(seed);
+	}
+	if (flip(seed)) {
+		record->has |= STEP_HAS_GRAD_NORM;
+		record->grad_norm = random_real(seed);
+	}
+	add_random_extras(steps, &steps->scalars, false, seed);
+	for (size_t i = 0; i < STEP_MEMORY_COUNT; i++)
+		if (flip(seed))
+			record->memory_bytes[i] = random_ns(seed);
+}
+
+/* The wall time is cut into the lines of each device, or of the host. */
+static void add_random_budget(struct step_series *steps, size_t index, uint64_t *seed)
+{
+	struct step_budget *budget = test_steps_add_budget(steps, index);
+
+	budget->start_ns = flip(seed) ? random_ns(seed) : -random_ns(seed);
+	budget->wall_ns = 1 + (random_ns(seed) >> 8);
+	if (flip(seed))
+		budget->mark = (uint8_t)(next_random(seed) % 4);
+	for (uint32_t device = 0; device < steps->device_count; device++) {
+		int64_t rest_ns = budget->wall_ns;
+
+		for (size_t line = 1; line < TSCOPE_BUDGET_LINE_COUNT; line++) {
+			int64_t part_ns = random_ns(seed) % (rest_ns + 1);
+			budget->device.line_ns[line] += part_ns;
+			rest_ns -= part_ns;
+		}
+		budget->device.line_ns[TSCOPE_BUDGET_COMPUTE] += rest_ns;
+		budget->device.compute_phase_ns[next_random(seed) % PHASE_COUNT] += rest_ns;
+	}
+	if (steps->device_count == 0)
+		budget->host.line_ns[next_random(seed) % HOST_LINE_COUNT] = budget->wall_ns;
+}
+
+static void make_random(struct step_series *steps, uint64_t *seed)
+{
+	size_t count = next_random(seed) % 8;
+	bool has_trace = flip(seed);
+	int64_t number = (int64_t)(next_random(seed) % 100) - 50;
+
+	assert_int_equal(tsi_steps_init(steps, NULL), TSCOPE_OK);
+	steps->device_count = has_trace ? (uint32_t)(next_random(seed) % 5) : 0;
+	steps->has_start = flip(seed);
+	steps->has_point_to_point = flip(seed);
+	steps->is_of_trace = flip(seed);
+	steps->doubt = flip(seed) ? "clocks \\ jump" : NULL;
+	steps->rank = (int64_t)(next_random(seed) % 9) - 1;
+	steps->world_size = flip(seed) ? 8 : -1;
+	steps->flops_per_step = flip(seed) ? (double)random_ns(seed) + 1 : 0;
+	steps->peak_flops = flip(seed) ? 0.1 + (double)next_random(seed) : 0;
+	for (size_t i = 0; i < count; i++) {
+		struct step_record *record;
+
+		assert_int_equal(tsi_steps_add(steps, number, &record, NULL), TSCOPE_OK);
+		record->mark = (uint8_t)(next_random(seed) % 4);
+		if (!has_trace || flip(seed))
+			add_random_phases(steps, record, seed);
+		add_random_scalars(steps, record, seed);
+		if (has_trace)
+			add_random_budget(steps, i, seed);
+		/* Windows may number their steps anew. */
+		number += has_trace ? (int64_t)(next_random(seed) % 5) - 2
+				    : 1 + (int64_t)(next_random(seed) % 5);
+	}
+}
+
+static void read_back(struct step_series *steps, const char *lines, const char *run_json)
+{
+	struct store_log log = { 0 };
+	struct tscope_error err = { 0 };
+	struct input *in;
+
+	assert_int_equal(tsi_steps_init(steps, NULL), TSCOPE_OK);
+	assert_int_equal(tsi_input_open_memory(&in, lines, strlen(lines), NULL, &err), TSCOPE_OK);
+	assert_int_equal(tsi_store_find(TSI_STR("{\"step\":0}"))->read(in, steps, &log, &err),
+			 TSCOPE_OK);
+	tsi_input_close(in);
+	assert_int_equal(log.bad_line_count, 0);
+	assert_int_equal(log.bad_value_count, 0);
+	assert_int_equal(log.earlier_count, 0);
+	assert_false(log.is_cut);
+	assert_true(tsi_run_json_read((struct str){ run_json, strlen(run_json) }, steps));
+}
+
+static void check_equal(const struct step_series *a, const struct step_series *b)
+{
+	char *text_a = step_dump(a), *text_b = step_dump(b);
+
+	assert_string_equal(text_a, text_b);
+	free(text_a);
+	free(text_b);
+	assert_int_equal(a->rank, b->rank);
+	assert_int_equal(a->world_size, b->world_size);
+	/* Where there is no step, nothing has lines. */
+	if (a->budget_count > 0)
+		assert_int_equal(a->device_count, b->device_count);
+	assert_int_equal(a->has_start, b->has_start);
+	assert_int_equal(a->has_point_to_point, b->has_point_to_point);
+	assert_int_equal(a->is_of_trace, b->is_of_trace);
+	assert_true(a->flops_per_step == b->flops_per_step);
+	assert_true(a->peak_flops == b->peak_flops);
+	assert_string_equal(a->doubt ? a->doubt : "-", b->doubt ? b->doubt : "-");
+}
+
+/* Each line is one that any reader of JSON takes, but for NaN and the infinities. */
+static void check_lines(const char *text)
+{
+	for (const char *end; (end = strchr(text, '\n')); text = end + 1)
+		assert_int_equal(
+			tsi_json_check((struct str){ text, (size_t)(end - text) }, 3, NULL),
+			TSCOPE_OK);
+	assert_string_equal(text, "");
+}
+
+static void test_round_trip(void **state)
+{
+	uint64_t seed = 3;
+
+	(void)state;
+	for (int i = 0; i < 3000; i++) {
+		struct step_series steps, again;
+		char *lines, *run_json;
+
+		make_random(&steps, &seed);
+		lines = written(tsi_write_steps, &steps);
+		run_json = written(tsi_write_run_json, &steps);
+		check_lines(lines);
+		check_lines(run_json);
+		read_back(&again, lines, run_json);
+		check_equal(&steps, &again);
+		free(lines);
+		free(run_json);
+		tsi_steps_deinit(&steps);
+		tsi_steps_deinit(&again);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_records),       cmocka_unit_test(test_scalars),
+		cmocka_unit_test(test_device_budget), cmocka_unit_test(test_host_budget),
+		cmocka_unit_test(test_run_json),      cmocka_unit_test(test_round_trip),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
