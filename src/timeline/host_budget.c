@@ -2,8 +2,9 @@
 /*
  * The budget of a trace without devices: what the main thread is in, innermost
  * first, by annotations and operators. Operators within nothing named are
- * forward work. Where the main thread is in nothing while a backward thread
- * works, it waits for backward. The rest is other: lines sum to the wall time.
+ * forward work. Where it is in nothing while a backward thread works, it waits
+ * for backward. Where other threads communicate (gloo has its own) and nothing
+ * computes, it waits for that. The rest is other: lines sum to the wall time.
  */
 #include "timeline/build.h"
 #include "timeline/flatten.h"
@@ -16,10 +17,10 @@
 struct host_walk {
 	struct tscope_timeline *timeline;
 	const struct landmarks *marks;
-	struct flattener main;          /* labels: enum host_line */
-	struct interval_set main_named; /* when the main thread is in something */
-	struct interval_set backward;   /* when other threads work on backward */
-	struct interval_set waits;      /* backward less main_named */
+	/* When the main thread is in each line, in any of them, and in an operator. */
+	struct interval_set lines[HOST_OTHER], named, operators;
+	struct interval_set backward; /* when other threads work on it */
+	struct interval_set exposed;  /* when they communicate, less what hides that */
 };
 
 static enum host_line line_of_labels(unsigned labels)
@@ -35,7 +36,9 @@ static enum host_line line_of_labels(unsigned labels)
 	return labels & LABEL_FORWARD ? HOST_FORWARD : HOST_OTHER;
 }
 
-static enum tscope_status flatten_main(struct host_walk *walk, struct tscope_error *err)
+/* The named rows of the main thread, with labels of enum host_line. */
+static enum tscope_status flatten_main(struct host_walk *walk, struct flattener *flat,
+				       struct tscope_error *err)
 {
 	const struct tscope_trace *trace = walk->timeline->trace;
 	const struct track *track = &trace->tracks[walk->timeline->main_track];
@@ -44,28 +47,43 @@ static enum tscope_status flatten_main(struct host_walk *walk, struct tscope_err
 	for (uint32_t row = track->first; row < track->first + track->count; row++) {
 		int64_t start_ns = trace->spans.start_ns[row], end_ns = tsi_span_end(trace, row);
 		enum host_line line = line_of_labels(tsi_labels_of_row(walk->marks, row));
+		bool is_operator = trace->spans.span_class[row] == TSCOPE_SPAN_CPU_OP;
 
+		if (is_operator &&
+		    tsi_intervals_append(&walk->operators, start_ns, end_ns, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
 		if (line != HOST_OTHER && end_ns > named_until_ns)
 			named_until_ns = end_ns;
-		if (line == HOST_OTHER && start_ns >= named_until_ns &&
-		    trace->spans.span_class[row] == TSCOPE_SPAN_CPU_OP)
+		if (line == HOST_OTHER && is_operator && start_ns >= named_until_ns)
 			line = HOST_FORWARD;
 		if (line != HOST_OTHER &&
-		    tsi_flatten_add(&walk->main, start_ns, end_ns, line, err) != TSCOPE_OK)
+		    tsi_flatten_add(flat, start_ns, end_ns, line, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 	}
-	if (tsi_flatten_end(&walk->main, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t i = 0; i < walk->main.count; i++)
-		if (tsi_intervals_append(&walk->main_named, walk->main.segments[i].start_ns,
-					 walk->main.segments[i].end_ns, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-	return TSCOPE_OK;
+	return tsi_flatten_end(flat, err);
 }
 
-/* The rows of other threads that are backward work, by start. */
-static enum tscope_status list_backward(const struct host_walk *walk, struct sort_pair **pairs,
-					size_t *count, struct tscope_error *err)
+static enum tscope_status find_main(struct host_walk *walk, struct tscope_error *err)
+{
+	struct flattener flat = { 0 };
+	enum tscope_status status = flatten_main(walk, &flat, err);
+
+	for (size_t i = 0; status == TSCOPE_OK && i < flat.count; i++) {
+		const struct flat_segment *segment = &flat.segments[i];
+		status = tsi_intervals_append(&walk->lines[segment->label], segment->start_ns,
+					      segment->end_ns, err);
+		if (status == TSCOPE_OK)
+			status = tsi_intervals_append(&walk->named, segment->start_ns,
+						      segment->end_ns, err);
+	}
+	tsi_flatten_deinit(&flat);
+	return status;
+}
+
+/* The rows of other threads that have the label, not sorted. */
+static enum tscope_status list_elsewhere(const struct host_walk *walk, unsigned label,
+					 struct sort_pair **pairs, size_t *count,
+					 struct tscope_error *err)
 {
 	const struct tscope_trace *trace = walk->timeline->trace;
 	size_t capacity = 0;
@@ -74,7 +92,7 @@ static enum tscope_status list_backward(const struct host_walk *walk, struct sor
 		const struct track *track = &trace->tracks[t];
 		for (uint32_t row = track->first; row < track->first + track->count; row++) {
 			if (t == walk->timeline->main_track ||
-			    !(tsi_labels_of_row(walk->marks, row) & LABEL_BACKWARD))
+			    !(tsi_labels_of_row(walk->marks, row) & label))
 				continue;
 			if (tsi_array_reserve(pairs, &capacity, *count + 1, sizeof(**pairs), err) !=
 			    TSCOPE_OK)
@@ -86,12 +104,13 @@ static enum tscope_status list_backward(const struct host_walk *walk, struct sor
 	return TSCOPE_OK;
 }
 
-static enum tscope_status find_backward(struct host_walk *walk, struct tscope_error *err)
+static enum tscope_status find_elsewhere(const struct host_walk *walk, unsigned label,
+					 struct interval_set *out, struct tscope_error *err)
 {
 	const struct tscope_trace *trace = walk->timeline->trace;
 	struct sort_pair *pairs = NULL, *scratch = NULL;
 	size_t count = 0;
-	enum tscope_status status = list_backward(walk, &pairs, &count, err);
+	enum tscope_status status = list_elsewhere(walk, label, &pairs, &count, err);
 
 	if (status == TSCOPE_OK)
 		status = tsi_array_new(&scratch, count, sizeof(*scratch), err);
@@ -99,7 +118,7 @@ static enum tscope_status find_backward(struct host_walk *walk, struct tscope_er
 		tsi_sort_pairs(pairs, scratch, count);
 	for (size_t i = 0; status == TSCOPE_OK && i < count; i++) {
 		uint32_t row = (uint32_t)pairs[i].value;
-		status = tsi_intervals_append(&walk->backward, trace->spans.start_ns[row],
+		status = tsi_intervals_append(out, trace->spans.start_ns[row],
 					      tsi_span_end(trace, row), err);
 	}
 	free(pairs);
@@ -107,36 +126,90 @@ static enum tscope_status find_backward(struct host_walk *walk, struct tscope_er
 	return status;
 }
 
-static void charge(struct host_walk *walk, struct step_cutter *cutter, struct interval piece,
+static void charge(struct tscope_timeline *timeline, const struct interval_set *set,
 		   enum host_line line)
 {
+	struct step_cutter cutter = { .timeline = timeline };
 	uint32_t step;
 	int64_t length_ns;
 
-	tsi_cut(cutter, piece.start_ns, piece.end_ns);
-	while (tsi_cut_next(cutter, &step, &length_ns))
-		walk->timeline->host_budgets[step].line_ns[line] += length_ns;
+	for (size_t i = 0; i < set->count; i++) {
+		tsi_cut(&cutter, set->items[i].start_ns, set->items[i].end_ns);
+		while (tsi_cut_next(&cutter, &step, &length_ns))
+			timeline->host_budgets[step].line_ns[line] += length_ns;
+	}
 }
 
-static void charge_all(struct host_walk *walk)
+/* Charges the part of the set that is not in the other. */
+static enum tscope_status charge_less(struct tscope_timeline *timeline,
+				      const struct interval_set *set,
+				      const struct interval_set *less, enum host_line line,
+				      struct tscope_error *err)
+{
+	struct interval_set rest = { 0 };
+	enum tscope_status status = tsi_intervals_subtract(&rest, set, less, err);
+
+	if (status == TSCOPE_OK)
+		charge(timeline, &rest, line);
+	tsi_intervals_deinit(&rest);
+	return status;
+}
+
+/*
+ * As on a device, communication is exposed where nothing computes: neither the
+ * main thread, in an operator, nor backward threads. That counts in a phase and
+ * outside of all, for programs wait for collectives between phases, too; only a
+ * wait for data, which has a name, comes first.
+ */
+static enum tscope_status find_exposed(struct host_walk *walk, struct tscope_error *err)
+{
+	const struct interval_set *const hiding[] = {
+		&walk->operators, &walk->backward, &walk->lines[HOST_DATA],
+		&walk->lines[HOST_COMM], /* has the time already */
+	};
+	struct interval_set rest = { 0 };
+	enum tscope_status status = TSCOPE_OK;
+
+	for (size_t i = 0; status == TSCOPE_OK && i < TSI_COUNT_OF(hiding); i++) {
+		status = tsi_intervals_subtract(&rest, &walk->exposed, hiding[i], err);
+		struct interval_set swap = walk->exposed;
+		walk->exposed = rest;
+		rest = swap;
+	}
+	tsi_intervals_deinit(&rest);
+	return status;
+}
+
+static enum tscope_status charge_all(const struct host_walk *walk, struct tscope_error *err)
 {
 	struct tscope_timeline *timeline = walk->timeline;
-	struct step_cutter main = { .timeline = timeline }, others = main;
+	enum tscope_status status =
+		charge_less(timeline, &walk->backward, &walk->named, HOST_BACKWARD, err);
 
-	for (size_t i = 0; i < walk->main.count; i++) {
-		const struct flat_segment *segment = &walk->main.segments[i];
-		charge(walk, &main, (struct interval){ segment->start_ns, segment->end_ns },
-		       (enum host_line)segment->label);
-	}
-	for (size_t i = 0; i < walk->waits.count; i++)
-		charge(walk, &others, walk->waits.items[i], HOST_BACKWARD);
+	for (enum host_line line = 0; status == TSCOPE_OK && line < HOST_OTHER; line++)
+		status = charge_less(timeline, &walk->lines[line], &walk->exposed, line, err);
+	charge(timeline, &walk->exposed, HOST_COMM);
+	return status;
+}
 
+static void charge_rest(struct tscope_timeline *timeline)
+{
 	for (uint32_t i = 0; i < timeline->step_count; i++) {
 		int64_t *line_ns = timeline->host_budgets[i].line_ns;
 		line_ns[HOST_OTHER] = timeline->steps[i].wall_ns;
 		for (unsigned line = 0; line < HOST_OTHER; line++)
 			line_ns[HOST_OTHER] -= line_ns[line];
 	}
+}
+
+static void walk_deinit(struct host_walk *walk)
+{
+	for (unsigned line = 0; line < HOST_OTHER; line++)
+		tsi_intervals_deinit(&walk->lines[line]);
+	tsi_intervals_deinit(&walk->named);
+	tsi_intervals_deinit(&walk->operators);
+	tsi_intervals_deinit(&walk->backward);
+	tsi_intervals_deinit(&walk->exposed);
 }
 
 enum tscope_status tsi_timeline_find_host_budget(struct tscope_timeline *timeline,
@@ -148,16 +221,17 @@ enum tscope_status tsi_timeline_find_host_budget(struct tscope_timeline *timelin
 						  sizeof(*timeline->host_budgets), err);
 
 	if (status == TSCOPE_OK && timeline->main_track != NO_ROW)
-		status = flatten_main(&walk, err);
+		status = find_main(&walk, err);
 	if (status == TSCOPE_OK)
-		status = find_backward(&walk, err);
+		status = find_elsewhere(&walk, LABEL_BACKWARD, &walk.backward, err);
 	if (status == TSCOPE_OK)
-		status = tsi_intervals_subtract(&walk.waits, &walk.backward, &walk.main_named, err);
+		status = find_elsewhere(&walk, LABEL_COMM, &walk.exposed, err);
 	if (status == TSCOPE_OK)
-		charge_all(&walk);
-	tsi_flatten_deinit(&walk.main);
-	tsi_intervals_deinit(&walk.main_named);
-	tsi_intervals_deinit(&walk.backward);
-	tsi_intervals_deinit(&walk.waits);
+		status = find_exposed(&walk, err);
+	if (status == TSCOPE_OK)
+		status = charge_all(&walk, err);
+	if (status == TSCOPE_OK)
+		charge_rest(timeline);
+	walk_deinit(&walk);
 	return status;
 }

@@ -15,6 +15,7 @@ import traces
 
 BUDGET_LINES = ("compute", "exposed_comm", "exposed_copy", "data_stall", "sync_stall",
                 "launch_stall", "device_gap", "unattributed")
+HOST_LINES = ("data", "forward", "backward", "optimizer", "comm", "other")
 DEVICE_FACTS = {
     "device_busy": ("span_ns", "busy_ns", "idle_ns", "compute_ns", "comm_ns", "copy_ns"),
     "overlap": ("comm_ns", "overlapped_ns", "exposed_ns"),
@@ -48,13 +49,14 @@ def compare_steps(results, label, ours, report):
     listed = report["facts"]["steps"]["list"]
     results.check(label + " steps", ours.steps(),
                   [(s["step"], s["start_ns"], s["dur_ns"], s["wall_ns"]) for s in listed])
-    if not ours.device_rows:
-        return
     results.check(label + " steps' device events", ours.launched_counts(),
                   [step["device_events"] for step in listed])
-    budgets = [ours.budget(device) for device in sorted(ours.by_device)]
+    if ours.device_rows:
+        lines, budgets = BUDGET_LINES, [ours.budget(device) for device in sorted(ours.by_device)]
+    else:
+        lines, budgets = HOST_LINES, [ours.host_budget()]
     for index, step in enumerate(listed):
-        for line in BUDGET_LINES:
+        for line in lines:
             results.check(f"{label} step {step['step']} {line}_ns",
                           sum(budget[index][line] for budget in budgets), step[line + "_ns"])
 

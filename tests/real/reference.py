@@ -4,6 +4,7 @@ worked out from the events again, by the shortest way that is plainly right. All
 """
 import bisect
 import collections
+import math
 import re
 
 import traces
@@ -37,6 +38,15 @@ DATA_WAIT = re.compile(r"enumerate\(Data(Loader|Pipe)\)#|event/dataloader|[dD]at
                        r"|.*dataloader_next$")
 SYNC_CALL = re.compile(r"(cuda|cu|hip)(Stream|Device|Event|Ctx)Synchronize"
                        r"|(cuda|hip)Memcpy(2D|3D|ToSymbol|FromSymbol|Peer|WithStream)?$")
+
+# What a host span tells, the first that matches; and what the main thread is in otherwise.
+HOST_LABELS = (
+    ("data", DATA_WAIT),
+    ("comm", re.compile(r"record_param_comms|c10d::|(gloo|nccl|xccl|hccl|mpi|ucc):")),
+    ("optimizer", re.compile(r"Optimizer\.(step|zero_grad)#|.*\.optimizer_step$")),
+    ("backward", re.compile(r"(event/|## )?backward|autograd::engine|.*\.backward$")),
+    ("forward", re.compile(r"(event/)?forward|event/loss|.*\.(forward|training_step)$")),
+)
 
 
 class Row:
@@ -342,6 +352,14 @@ class Reference:
         """For each step a Counter of the budget's lines on one device."""
         return Budget(self, device).by_step()
 
+    def host_budget(self):
+        """The same without devices."""
+        pieces = host_pieces(self.by_kind["annotation"] + self.by_kind["cpu_op"],
+                             self.markers()[0].track)
+        return [collections.Counter({line: within(spans, start, start + wall)
+                                     for line, spans in pieces.items()})
+                for _, start, _, wall in self.steps()]
+
 
 def flatten(waits):
     """Nested waits, sorted, as disjoint pieces: the innermost one counts."""
@@ -444,3 +462,48 @@ class Budget:
                 self.idle_lines(left, right, lines)
             table.append(lines)
         return table
+
+
+def host_label(row):
+    return next((label for label, pattern in HOST_LABELS if pattern.match(row.name)), None)
+
+
+def host_labels(rows, main_track):
+    """(row, label) by start; an operator that the main thread starts outside of all is forward."""
+    named_until = -math.inf
+    for row in sorted(rows, key=lambda r: (r.start, -r.end, r.order)):
+        label = host_label(row)
+        if row.track == main_track:
+            if label:
+                named_until = max(named_until, row.end)
+            elif row.kind == "cpu_op" and row.start >= named_until:
+                label = "forward"
+        yield row, label
+
+
+def host_line(open_rows, main_track):
+    """The line of a moment, from the rows (with labels, by start) that are open in it."""
+    main = [(row, label) for row, label in open_rows if row.track == main_track]
+    elsewhere = {label for row, label in open_rows if row.track != main_track}
+    innermost = next((label for _, label in reversed(main) if label), "other")
+    computes = "backward" in elsewhere or any(row.kind == "cpu_op" for row, _ in main)
+    if innermost == "data":
+        return "data"
+    if "comm" in elsewhere and not computes:
+        return "comm"
+    return "backward" if innermost == "other" and "backward" in elsewhere else innermost
+
+
+def host_pieces(rows, main_track):
+    """line → disjoint sorted spans, from looking anew after each start and end."""
+    labelled = list(host_labels(rows, main_track))
+    cuts = sorted({at for row in rows for at in (row.start, row.end)})
+    pieces = collections.defaultdict(list)
+    open_rows, index = [], 0
+    for left, right in zip(cuts, cuts[1:]):
+        while index < len(labelled) and labelled[index][0].start <= left:
+            open_rows.append(labelled[index])
+            index += 1
+        open_rows = [pair for pair in open_rows if pair[0].end > left]
+        pieces[host_line(open_rows, main_track)].append((left, right))
+    return pieces

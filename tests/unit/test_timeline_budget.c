@@ -217,36 +217,6 @@ static void compute_divides_over_the_phases_of_its_launches(void **state)
 	assert_int_equal(budget->compute_phase_ns[PHASE_OPTIMIZER], 50);
 }
 
-static void without_devices_the_main_thread_tells(void **state)
-{
-	struct setup *s = *state;
-	static const int64_t expected[HOST_LINE_COUNT] = {
-		[HOST_DATA] = 100,     /* [0,100) less nothing */
-		[HOST_FORWARD] = 80,   /* mm [100,200) less all_reduce [110,130) */
-		[HOST_BACKWARD] = 150, /* own [300,350), the other thread's [400,500) */
-		[HOST_OPTIMIZER] = 80, /* [500,580), with its operator */
-		[HOST_COMM] = 20,      [HOST_OTHER] = 570, /* 1000 - 430 */
-	};
-
-	test_annotation(s->t, "ProfilerStep#1", MAIN, 0, 1000);
-	test_annotation(s->t, LOADER, MAIN, 0, 100);
-	test_op(s->t, "aten::stack", MAIN, 20, 30); /* within the loader: data */
-	test_op(s->t, "aten::mm", MAIN, 100, 100);
-	test_annotation(s->t, "gloo:all_reduce", MAIN, 110, 20);
-	test_op(s->t, ENGINE, MAIN, 300, 50);
-	test_op(s->t, "aten::mm", MAIN, 310, 10);
-	test_op(s->t, ENGINE, BACKWARD, 340, 5); /* while the main thread works, too */
-	test_op(s->t, ENGINE, BACKWARD, 400, 130);
-	test_annotation(s->t, "Optimizer.step#SGD.step", MAIN, 500, 80);
-	test_op(s->t, "aten::add_", MAIN, 510, 20);
-
-	struct tscope_timeline *timeline = build(s);
-	assert_null(timeline->budgets);
-	for (int line = 0; line < HOST_LINE_COUNT; line++)
-		assert_int_equal(timeline->host_budgets[0].line_ns[line], expected[line]);
-	assert_int_equal(tscope_timeline_budget(timeline, 0, 0, TSCOPE_BUDGET_COMPUTE), 0);
-}
-
 /* The second implementation: definitions only, one instant after the other. */
 
 static bool covers(const struct tscope_trace *trace, uint32_t row, int64_t t_ns)
@@ -477,7 +447,6 @@ int main(void)
 		cmocka_unit_test(a_copy_that_blocks_is_a_synchronisation),
 		TEST(a_gap_across_steps_is_judged_by_the_later_event),
 		TEST(compute_divides_over_the_phases_of_its_launches),
-		TEST(without_devices_the_main_thread_tells),
 		cmocka_unit_test(random_traces_agree_with_every_instant),
 		TEST(too_many_budgets_are_refused),
 		TEST(every_allocation_may_fail),
