@@ -6,16 +6,24 @@
 #include <tscope/trace.h>
 
 /*
- * Facts: what the analyzers computed from a trace and its timeline. A fact has
- * an id ("overlap.exposed_comm_ratio"), a value, a unit and a scope (the whole
- * trace, or one device). Tables ("kernels.by_name") are facts with rows.
- * Reporters print them, gates compare them, diff subtracts them.
+ * Facts: what the analyzers computed from a trace and its timeline, or from the
+ * steps of a run. A fact has an id ("overlap.exposed_comm_ratio"), a value, a
+ * unit and a scope (the whole trace, rank or run, or one device). Tables
+ * ("kernels.by_name") are facts with rows. Reporters print them, gates compare
+ * them, diff subtracts them.
  */
 struct tscope_analysis;
 
 struct tscope_analysis_options {
 	bool python;        /* run the python analyzer (the trace must have kept the frames) */
 	size_t table_limit; /* rows kept of each table; 0: all */
+	/* Floating-point operations of a step, and of the device per second; 0: not said. */
+	double flops_per_step, peak_flops;
+	/* The ranks are this many stages of a pipeline (0: where the traces say so) ... */
+	unsigned pipeline_stages;
+	unsigned microbatches; /* ... fed with this many microbatches a step (0: not said) */
+	/* From this excess over the median of the others on a rank is slow; 0: 0.01 */
+	double slow_rank_min_excess;
 };
 
 enum tscope_unit {
@@ -28,6 +36,9 @@ enum tscope_unit {
 	TSCOPE_UNIT_TEXT,
 	TSCOPE_UNIT_FLAG,
 };
+
+/* "count", "ns", "bytes", "bytes/s", "ratio", "number", "text", "flag": never NULL. */
+const char *tscope_unit_name(enum tscope_unit unit);
 
 enum tscope_value_kind {
 	TSCOPE_VALUE_ABSENT, /* the input cannot yield it; null in JSON */
@@ -55,11 +66,19 @@ struct tscope_fact_def {
 	const char *meaning;
 };
 
+/* What a table is in JSON. */
+enum tscope_table_shape {
+	TSCOPE_TABLE_ROWS,   /* an array of objects */
+	TSCOPE_TABLE_LIST,   /* one column: an array of values */
+	TSCOPE_TABLE_OBJECT, /* at most one row: an object or null */
+};
+
 struct tscope_table_def {
 	const char *name;
 	const struct tscope_fact_def *columns;
 	size_t column_count;
 	const char *meaning;
+	enum tscope_table_shape shape;
 };
 
 /* What an analyzer is and yields: the same for every trace. */
@@ -70,7 +89,8 @@ struct tscope_analyzer_def {
 	size_t fact_count;
 	const struct tscope_table_def *tables;
 	size_t table_count;
-	bool per_device; /* its facts exist per device, too */
+	bool per_device;   /* its facts exist per device, too */
+	const char *needs; /* what the input must hold for them: "a trace with device activity" */
 };
 
 size_t tscope_analyzer_count(void);
@@ -84,6 +104,7 @@ enum tscope_status tscope_analyze(struct tscope_analysis **ret, const struct tsc
 
 void tscope_analysis_free(struct tscope_analysis *analysis);
 
+/* NULL for the analyses of a run, which have closed their traces. */
 const struct tscope_trace *tscope_analysis_trace(const struct tscope_analysis *analysis);
 const struct tscope_timeline *tscope_analysis_timeline(const struct tscope_analysis *analysis);
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs the analyzers over a trace and its timeline and keeps their sheets: one
- * for the whole trace and, where the analyzer speaks of devices, one for each
- * device. Everything else here hands out what the sheets hold.
+ * Runs the analyzers and keeps their sheets: one for the whole of a trace, rank
+ * or run and, where the analyzer speaks of devices, one for each device.
+ * Everything else here hands out what the sheets hold.
  */
+#include "analyze/analysis.h"
+
 #include "analyze/analyzer_table.h"
 #include "analyze/fact_sheet.h"
+#include "analyze/reliability.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +16,21 @@
 #include "base/array.h"
 #include "base/error.h"
 
+struct analysis_device {
+	int32_t ordinal;
+	const char *name; /* "" if not said */
+};
+
 struct tscope_analysis {
-	const struct tscope_trace *trace;
+	const struct tscope_trace *trace; /* NULL: there was none, or it is closed */
 	const struct tscope_timeline *timeline;
+	const struct tscope_analysis *before; /* answers where no sheet is; NULL: nobody */
+	struct step_series steps;             /* of the trace */
+	struct analysis_device *devices;
+	uint32_t device_count;
 	size_t scope_count;
-	struct fact_sheet *sheets; /* [analyzer * scope_count + slot]; slot 0: the whole trace */
+	struct fact_sheet *sheets; /* [analyzer * scope_count + slot]; slot 0: the whole */
+	struct intern texts;       /* of a closed trace */
 };
 
 /*
@@ -29,19 +42,28 @@ static size_t slot_of(const struct tscope_analysis *analysis, int scope)
 	return analysis->scope_count == 1 ? 0 : (size_t)(scope + 1);
 }
 
-static const struct fact_sheet *find_sheet(const struct tscope_analysis *analysis, size_t analyzer,
-					   int scope)
+/* The sheet of this very analysis, or NULL. */
+static const struct fact_sheet *own_sheet(const struct tscope_analysis *analysis, size_t analyzer,
+					  int scope)
 {
-	uint32_t device_count = analysis->trace->device_count;
-
-	if (analyzer >= tscope_analyzer_count() || scope < TSCOPE_WHOLE_TRACE)
-		return NULL;
 	if (scope >= 0 &&
-	    ((uint32_t)scope >= device_count || !tscope_analyzer(analyzer)->per_device))
+	    ((uint32_t)scope >= analysis->device_count || !tscope_analyzer(analyzer)->per_device))
 		return NULL;
 	const struct fact_sheet *sheet =
 		&analysis->sheets[analyzer * analysis->scope_count + slot_of(analysis, scope)];
 	return sheet->def ? sheet : NULL;
+}
+
+static const struct fact_sheet *find_sheet(const struct tscope_analysis *analysis, size_t analyzer,
+					   int scope)
+{
+	const struct fact_sheet *sheet = NULL;
+
+	if (analyzer >= tscope_analyzer_count() || scope < TSCOPE_WHOLE_TRACE)
+		return NULL;
+	for (; analysis && !sheet; analysis = analysis->before)
+		sheet = own_sheet(analysis, analyzer, scope);
+	return sheet;
 }
 
 static void limit_tables(struct fact_sheet *sheet, size_t limit)
@@ -51,59 +73,185 @@ static void limit_tables(struct fact_sheet *sheet, size_t limit)
 			sheet->tables[i].row_count = limit;
 }
 
+/* Runs an analyzer for the whole scope and, at the level of a trace, for each device. */
 static enum tscope_status run_analyzer(struct tscope_analysis *analysis, size_t index,
-				       const struct tscope_analysis_options *options,
-				       struct tscope_error *err)
+				       const struct analysis_scope *whole, struct tscope_error *err)
 {
 	const struct analyzer *analyzer = tsi_analyzer(index);
 	struct fact_sheet *sheets = &analysis->sheets[index * analysis->scope_count];
 	size_t slot_count = analyzer->def.per_device ? analysis->scope_count : 1;
 
-	if (analyzer->on_request && !options->python)
+	if (analyzer->on_request && !whole->options->python)
 		return TSCOPE_OK;
 	for (size_t slot = 0; slot < slot_count; slot++) {
-		struct analysis_scope scope = {
-			.trace = analysis->trace,
-			.timeline = analysis->timeline,
-			.first_device = slot ? (uint32_t)slot - 1 : 0,
-			.end_device = slot ? (uint32_t)slot : analysis->trace->device_count,
-		};
+		struct analysis_scope scope = *whole;
+		scope.first_device = slot ? (uint32_t)slot - 1 : 0;
+		scope.end_device = slot ? (uint32_t)slot : analysis->device_count;
 		enum tscope_status status = tsi_fact_sheet_init(&sheets[slot], &analyzer->def, err);
 		if (status == TSCOPE_OK)
 			status = analyzer->run(&scope, &sheets[slot], err);
 		if (status != TSCOPE_OK)
 			return status;
-		limit_tables(&sheets[slot], options->table_limit);
+		limit_tables(&sheets[slot], whole->options->table_limit);
 	}
 	return TSCOPE_OK;
 }
+
+static enum tscope_status run_analyzers(struct tscope_analysis *analysis, enum analyzer_level level,
+					const struct analysis_scope *scope,
+					struct tscope_error *err)
+{
+	size_t count = tscope_analyzer_count();
+
+	analysis->scope_count = analysis->device_count > 1 ? (size_t)analysis->device_count + 1 : 1;
+	enum tscope_status status = tsi_array_new(&analysis->sheets, count * analysis->scope_count,
+						  sizeof(*analysis->sheets), err);
+	for (size_t i = 0; status == TSCOPE_OK && i < count; i++)
+		if (tsi_analyzer(i)->levels & level)
+			status = run_analyzer(analysis, i, scope, err);
+	return status;
+}
+
+static const char *device_name(const struct tscope_trace *trace, uint32_t device)
+{
+	if (trace->devices[device].properties == NO_ROW)
+		return "";
+	uint32_t name = trace->device_properties[trace->devices[device].properties].name;
+	return name ? tsi_intern_text(&trace->names, name).data : "";
+}
+
+static enum tscope_status note_devices(struct tscope_analysis *analysis,
+				       const struct tscope_trace *trace, struct tscope_error *err)
+{
+	if (tsi_array_new(&analysis->devices, trace->device_count, sizeof(*analysis->devices),
+			  err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (uint32_t i = 0; i < trace->device_count; i++)
+		analysis->devices[i] = (struct analysis_device){ trace->devices[i].ordinal,
+								 device_name(trace, i) };
+	analysis->device_count = trace->device_count;
+	return TSCOPE_OK;
+}
+
+static const struct tscope_analysis_options default_options;
 
 enum tscope_status tscope_analyze(struct tscope_analysis **ret, const struct tscope_trace *trace,
 				  const struct tscope_timeline *timeline,
 				  const struct tscope_analysis_options *options,
 				  struct tscope_error *err)
 {
-	static const struct tscope_analysis_options defaults = { 0 };
-	size_t analyzer_count = tscope_analyzer_count();
 	struct tscope_analysis *analysis;
 
 	if (tsi_array_new(&analysis, 1, sizeof(*analysis), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	analysis->trace = trace;
 	analysis->timeline = timeline;
-	analysis->scope_count = trace->device_count > 1 ? (size_t)trace->device_count + 1 : 1;
 
-	enum tscope_status status =
-		tsi_array_new(&analysis->sheets, analyzer_count * analysis->scope_count,
-			      sizeof(*analysis->sheets), err);
-	for (size_t i = 0; status == TSCOPE_OK && i < analyzer_count; i++)
-		status = run_analyzer(analysis, i, options ? options : &defaults, err);
+	struct analysis_scope scope = {
+		.trace = trace,
+		.timeline = timeline,
+		.steps = &analysis->steps,
+		.options = options ? options : &default_options,
+	};
+	enum tscope_status status = note_devices(analysis, trace, err);
+	if (status == TSCOPE_OK)
+		status = tsi_steps_init(&analysis->steps, err);
+	if (status == TSCOPE_OK)
+		status = tsi_steps_add_timeline(&analysis->steps, timeline, err);
+	analysis->steps.doubt = tsi_device_time_doubt(trace);
+	if (status == TSCOPE_OK)
+		status = run_analyzers(analysis, LEVEL_TRACE, &scope, err);
 	if (status != TSCOPE_OK) {
 		tscope_analysis_free(analysis);
 		return status;
 	}
 	*ret = analysis;
 	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_analyze_level(struct tscope_analysis **ret, enum analyzer_level level,
+				     const struct analysis_scope *scope,
+				     const struct tscope_analysis *before, struct tscope_error *err)
+{
+	struct analysis_scope whole = *scope;
+	struct tscope_analysis *analysis;
+
+	if (tsi_array_new(&analysis, 1, sizeof(*analysis), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	analysis->before = before;
+	whole.options = scope->options ? scope->options : &default_options;
+	enum tscope_status status = run_analyzers(analysis, level, &whole, err);
+	if (status != TSCOPE_OK) {
+		tscope_analysis_free(analysis);
+		return status;
+	}
+	*ret = analysis;
+	return TSCOPE_OK;
+}
+
+/* Puts a text of the trace where it outlives the trace. */
+static enum tscope_status keep_text(struct tscope_analysis *analysis, const char **text,
+				    struct tscope_error *err)
+{
+	uint32_t id;
+
+	if (!*text)
+		return TSCOPE_OK;
+	if (tsi_intern_add(&analysis->texts, (struct str){ *text, strlen(*text) }, &id, err) !=
+	    TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	*text = tsi_intern_text(&analysis->texts, id).data;
+	return TSCOPE_OK;
+}
+
+static enum tscope_status keep_values(struct tscope_analysis *analysis, struct tscope_value *values,
+				      size_t count, struct tscope_error *err)
+{
+	enum tscope_status status = TSCOPE_OK;
+
+	for (size_t i = 0; status == TSCOPE_OK && i < count; i++)
+		if (values[i].kind == TSCOPE_VALUE_TEXT)
+			status = keep_text(analysis, &values[i].text, err);
+	return status;
+}
+
+static enum tscope_status keep_sheet(struct tscope_analysis *analysis, struct fact_sheet *sheet,
+				     struct tscope_error *err)
+{
+	enum tscope_status status = keep_text(analysis, &sheet->unreliable, err);
+
+	if (status == TSCOPE_OK)
+		status = keep_values(analysis, sheet->facts, sheet->def->fact_count, err);
+	for (size_t i = 0; status == TSCOPE_OK && i < sheet->def->table_count; i++)
+		status = keep_values(
+			analysis, sheet->tables[i].cells,
+			sheet->tables[i].row_count * sheet->def->tables[i].column_count, err);
+	return status;
+}
+
+enum tscope_status tsi_analysis_detach(struct tscope_analysis *analysis, struct tscope_error *err)
+{
+	size_t sheet_count = tscope_analyzer_count() * analysis->scope_count;
+	enum tscope_status status = tsi_intern_init(&analysis->texts, UINT32_MAX - 1, err);
+
+	for (size_t i = 0; status == TSCOPE_OK && i < sheet_count; i++)
+		if (analysis->sheets[i].def)
+			status = keep_sheet(analysis, &analysis->sheets[i], err);
+	for (uint32_t i = 0; status == TSCOPE_OK && i < analysis->device_count; i++)
+		status = keep_text(analysis, &analysis->devices[i].name, err);
+	analysis->trace = NULL;
+	analysis->timeline = NULL;
+	return status;
+}
+
+const struct step_series *tsi_analysis_steps(const struct tscope_analysis *analysis)
+{
+	return &analysis->steps;
+}
+
+struct fact_sheet *tsi_analysis_sheet(struct tscope_analysis *analysis, size_t analyzer)
+{
+	return &analysis->sheets[analyzer * analysis->scope_count];
 }
 
 void tscope_analysis_free(struct tscope_analysis *analysis)
@@ -114,6 +262,9 @@ void tscope_analysis_free(struct tscope_analysis *analysis)
 	for (size_t i = 0; analysis->sheets && i < sheet_count; i++)
 		tsi_fact_sheet_deinit(&analysis->sheets[i]);
 	free(analysis->sheets);
+	free(analysis->devices);
+	tsi_steps_deinit(&analysis->steps);
+	tsi_intern_deinit(&analysis->texts);
 	free(analysis);
 }
 
@@ -127,25 +278,29 @@ const struct tscope_timeline *tscope_analysis_timeline(const struct tscope_analy
 	return analysis->timeline;
 }
 
+/* The analysis that knows devices: this one, or one before it. */
+static const struct tscope_analysis *with_devices(const struct tscope_analysis *analysis)
+{
+	while (analysis->device_count == 0 && analysis->before)
+		analysis = analysis->before;
+	return analysis;
+}
+
 uint32_t tscope_analysis_device_count(const struct tscope_analysis *analysis)
 {
-	return analysis->trace->device_count;
+	return with_devices(analysis)->device_count;
 }
 
 int32_t tscope_analysis_device_ordinal(const struct tscope_analysis *analysis, uint32_t device)
 {
-	return device < analysis->trace->device_count ? analysis->trace->devices[device].ordinal
-						      : -1;
+	analysis = with_devices(analysis);
+	return device < analysis->device_count ? analysis->devices[device].ordinal : -1;
 }
 
 const char *tscope_analysis_device_name(const struct tscope_analysis *analysis, uint32_t device)
 {
-	const struct tscope_trace *trace = analysis->trace;
-
-	if (device >= trace->device_count || trace->devices[device].properties == NO_ROW)
-		return "";
-	uint32_t name = trace->device_properties[trace->devices[device].properties].name;
-	return name ? tsi_intern_text(&trace->names, name).data : "";
+	analysis = with_devices(analysis);
+	return device < analysis->device_count ? analysis->devices[device].name : "";
 }
 
 bool tscope_analysis_has(const struct tscope_analysis *analysis, size_t analyzer, int scope)
@@ -171,24 +326,11 @@ struct tscope_value tscope_analysis_fact(const struct tscope_analysis *analysis,
 	return sheet->facts[fact];
 }
 
-/* The index of the analyzer whose id stands before the first dot of a fact's id, or the count. */
-static size_t find_analyzer(const char *id)
-{
-	size_t length = strcspn(id, "."), count = tscope_analyzer_count();
-
-	for (size_t i = 0; i < count; i++) {
-		const char *candidate = tscope_analyzer(i)->id;
-		if (strlen(candidate) == length && memcmp(candidate, id, length) == 0)
-			return i;
-	}
-	return count;
-}
-
 bool tscope_analysis_find(const struct tscope_analysis *analysis, const char *id,
 			  struct tscope_value *value, enum tscope_unit *unit)
 {
 	const char *dot = strchr(id, '.');
-	size_t analyzer = find_analyzer(id);
+	size_t analyzer = tsi_find_analyzer(id);
 
 	if (!dot || analyzer == tscope_analyzer_count())
 		return false;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the wall time of the unmarked steps went to: the sum of the timeline's
- * budgets over steps and devices. The lines sum to wall_ns, which counts a step
- * once for each device in scope. A trace without devices has host lines instead.
+ * budgets over steps and devices, and of several ranks the mean of their sums.
+ * The lines sum to wall_ns, which counts a step once for each device in scope.
+ * Where no device was seen there are host lines instead.
  */
 #include "analyze/facts.h"
-#include "analyze/reliability.h"
 #include "analyze/step_lines.h"
 #include "base/sum.h"
 
@@ -41,18 +41,20 @@ static const struct tscope_fact_def facts[] = {
 	{ "host.forward_ns", TSCOPE_UNIT_NS, "it is in forward work" },
 	{ "host.backward_ns", TSCOPE_UNIT_NS, "it is in backward work, or waits for it" },
 	{ "host.optimizer_ns", TSCOPE_UNIT_NS, "it is in the optimizer" },
-	{ "host.comm_ns", TSCOPE_UNIT_NS, "it is in communication" },
+	{ "host.comm_ns", TSCOPE_UNIT_NS, "it is in communication, or waits for it" },
 	{ "host.other_ns", TSCOPE_UNIT_NS, "anything else" },
 };
 
 _Static_assert(TSI_COUNT_OF(facts) == FIRST_HOST_LINE + HOST_LINE_COUNT,
 	       "a fact for each line of both budgets and for each phase");
 
-static void put_lines(struct fact_sheet *out, size_t first_fact, const int64_t *sums, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		tsi_fact_int(out, first_fact + i, sums[i]);
-}
+struct sums {                    /* over steps, devices and ranks */
+	size_t step_count;       /* that have gone in; 0: there is nothing to say */
+	int64_t wall_ns;         /* what the lines sum to */
+	struct budget device;    /* zero without devices */
+	struct host_budget host; /* zero with devices */
+	const char *doubt;       /* why device times must not be believed, or NULL */
+};
 
 static void add_lines(int64_t *sums, const int64_t *parts, size_t count)
 {
@@ -60,59 +62,128 @@ static void add_lines(int64_t *sums, const int64_t *parts, size_t count)
 		tsi_sum(&sums[i], parts[i]);
 }
 
-static void put_host_budget(const struct tscope_timeline *timeline, struct fact_sheet *out)
+static void add_device_budget(struct sums *sums, const struct budget *budget)
 {
-	int64_t wall_ns = 0, lines[HOST_LINE_COUNT] = { 0 };
-
-	for (uint32_t i = 0; i < timeline->step_count; i++) {
-		if (!tsi_step_is_counted(timeline, i))
-			continue;
-		tsi_sum(&wall_ns, timeline->steps[i].wall_ns);
-		add_lines(lines, timeline->host_budgets[i].line_ns, HOST_LINE_COUNT);
-	}
-	tsi_fact_int(out, WALL_NS, wall_ns);
-	put_lines(out, FIRST_HOST_LINE, lines, HOST_LINE_COUNT);
+	add_lines(sums->device.line_ns, budget->line_ns, TSCOPE_BUDGET_LINE_COUNT);
+	add_lines(sums->device.compute_phase_ns, budget->compute_phase_ns, PHASE_COUNT);
 }
 
-static void put_device_budget(const struct analysis_scope *scope, struct fact_sheet *out)
+/* The counted steps of the devices in scope. */
+static void add_devices_of_trace(struct sums *sums, const struct analysis_scope *scope)
 {
 	const struct tscope_timeline *timeline = scope->timeline;
-	int64_t wall_ns = 0, lines[TSCOPE_BUDGET_LINE_COUNT] = { 0 }, phases[PHASE_COUNT] = { 0 };
 
 	for (uint32_t i = 0; i < timeline->step_count; i++) {
+		if (timeline->steps[i].mark != TSCOPE_STEP_COUNTED)
+			continue;
+		sums->step_count++;
 		for (uint32_t d = scope->first_device; d < scope->end_device; d++) {
-			const struct budget *budget = tsi_timeline_budget(timeline, i, d);
-			if (!tsi_step_is_counted(timeline, i))
-				continue;
-			tsi_sum(&wall_ns, timeline->steps[i].wall_ns);
-			add_lines(lines, budget->line_ns, TSCOPE_BUDGET_LINE_COUNT);
-			add_lines(phases, budget->compute_phase_ns, PHASE_COUNT);
+			tsi_sum(&sums->wall_ns, timeline->steps[i].wall_ns);
+			add_device_budget(sums, tsi_timeline_budget(timeline, i, d));
 		}
 	}
-	tsi_fact_int(out, WALL_NS, wall_ns);
-	put_lines(out, FIRST_LINE, lines, TSCOPE_BUDGET_LINE_COUNT);
-	put_lines(out, FIRST_PHASE, phases, PHASE_COUNT);
-	tsi_judge_device_time(scope->trace, out);
+	sums->doubt = scope->steps->doubt;
 }
 
-static bool has_counted_step(const struct tscope_timeline *timeline)
+/* The counted steps of a rank. */
+static void add_rank(struct sums *sums, const struct step_series *steps)
 {
-	for (uint32_t i = 0; i < timeline->step_count; i++)
-		if (tsi_step_is_counted(timeline, i))
-			return true;
-	return false;
+	for (size_t i = 0; i < steps->count; i++) {
+		const struct step_budget *budget = tsi_counted_budget(steps, &steps->records[i]);
+		int64_t wall_ns;
+		if (!budget)
+			continue;
+		if (tsi_ckd_mul(&wall_ns, budget->wall_ns,
+				steps->device_count ? steps->device_count : 1))
+			wall_ns = INT64_MAX;
+		sums->step_count++;
+		tsi_sum(&sums->wall_ns, wall_ns);
+		add_device_budget(sums, &budget->device);
+		add_lines(sums->host.line_ns, budget->host.line_ns, HOST_LINE_COUNT);
+	}
+	if (steps->device_count && !sums->doubt)
+		sums->doubt = steps->doubt;
+}
+
+/*
+ * Divides lines by a number of ranks so that they still sum to the divided sum:
+ * each is what the rounded sum up to it has more than the one before. Thirds of 5, 5 and 6
+ * are 2, 1 and 2: the sums 5, 10, 16 become 1.67, 3.33, 5.33, so 2, 3, 5.
+ */
+static void divide_lines(int64_t *lines, size_t count, int64_t rank_count)
+{
+	int64_t sum_ns = 0, before_ns = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		tsi_sum(&sum_ns, lines[i]);
+		int64_t mean_ns = tsi_mean(sum_ns, rank_count).integer;
+		lines[i] = mean_ns - before_ns;
+		before_ns = mean_ns;
+	}
+}
+
+static void divide(struct sums *sums, int64_t rank_count)
+{
+	divide_lines(&sums->wall_ns, 1, rank_count);
+	divide_lines(sums->device.line_ns, TSCOPE_BUDGET_LINE_COUNT, rank_count);
+	divide_lines(sums->device.compute_phase_ns, PHASE_COUNT, rank_count);
+	divide_lines(sums->host.line_ns, HOST_LINE_COUNT, rank_count);
+}
+
+/* The mean of the ranks that have budgets with devices or, as asked, without. */
+static void add_ranks(struct sums *sums, const struct step_series *ranks, size_t rank_count,
+		      bool has_devices)
+{
+	int64_t added_count = 0;
+
+	for (size_t i = 0; i < rank_count; i++) {
+		size_t before = sums->step_count;
+		if ((ranks[i].device_count > 0) == has_devices)
+			add_rank(sums, &ranks[i]);
+		added_count += sums->step_count > before;
+	}
+	if (added_count)
+		divide(sums, added_count);
+}
+
+static void put_lines(struct fact_sheet *out, size_t first_fact, const int64_t *sums, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		tsi_fact_int(out, first_fact + i, sums[i]);
+}
+
+static void put_sums(struct fact_sheet *out, const struct sums *sums, bool has_devices)
+{
+	tsi_fact_int(out, WALL_NS, sums->wall_ns);
+	if (!has_devices) {
+		put_lines(out, FIRST_HOST_LINE, sums->host.line_ns, HOST_LINE_COUNT);
+		return;
+	}
+	put_lines(out, FIRST_LINE, sums->device.line_ns, TSCOPE_BUDGET_LINE_COUNT);
+	put_lines(out, FIRST_PHASE, sums->device.compute_phase_ns, PHASE_COUNT);
+	if (sums->doubt)
+		tsi_fact_unreliable(out, sums->doubt);
 }
 
 static enum tscope_status run(const struct analysis_scope *scope, struct fact_sheet *out,
 			      struct tscope_error *err)
 {
+	const struct step_series *ranks = scope->ranks ? scope->ranks : scope->steps;
+	size_t rank_count = scope->ranks ? scope->rank_count : 1;
+	struct sums sums = { 0 };
+	bool has_devices = true;
+
 	(void)err;
-	if (!has_counted_step(scope->timeline))
-		return TSCOPE_OK;
-	if (scope->timeline->host_budgets)
-		put_host_budget(scope->timeline, out);
+	if (scope->trace && scope->trace->device_count)
+		add_devices_of_trace(&sums, scope);
 	else
-		put_device_budget(scope, out);
+		add_ranks(&sums, ranks, rank_count, has_devices);
+	if (sums.step_count == 0) {
+		has_devices = false;
+		add_ranks(&sums, ranks, rank_count, has_devices);
+	}
+	if (sums.step_count)
+		put_sums(out, &sums, has_devices);
 	return TSCOPE_OK;
 }
 
@@ -123,6 +194,8 @@ const struct analyzer tsi_analyzer_budget = {
 		.facts = facts,
 		.fact_count = TSI_COUNT_OF(facts),
 		.per_device = true,
+		.needs = "a trace with a step that is not marked",
 	},
+	.levels = LEVEL_TRACE | LEVEL_RANK | LEVEL_RUN,
 	.run = run,
 };

@@ -104,9 +104,9 @@ static const struct tscope_fact_def size_columns[] = {
 
 static const struct tscope_table_def tables[] = {
 	[BY_KIND] = { "by_kind", kind_columns, TSI_COUNT_OF(kind_columns),
-		      "collectives by kind, type and process group" },
+		      "collectives by kind, type and process group", TSCOPE_TABLE_ROWS },
 	[BY_SIZE] = { "by_size", size_columns, TSI_COUNT_OF(size_columns),
-		      "the same, each size for itself" },
+		      "the same, each size for itself", TSCOPE_TABLE_ROWS },
 };
 
 #define COMPARE(field)                                                                             \
@@ -176,11 +176,6 @@ static struct figures sum_up(const struct collective_run *runs, size_t count)
 	return sum;
 }
 
-static struct tscope_value flag_value(bool flag)
-{
-	return (struct tscope_value){ .kind = TSCOPE_VALUE_FLAG, .flag = flag };
-}
-
 static struct tscope_value name_value(const struct tscope_trace *trace, uint32_t id)
 {
 	return id ? tsi_text(tsi_intern_text(&trace->names, id).data) : (struct tscope_value){ 0 };
@@ -196,7 +191,7 @@ static void fill_labels(struct tscope_value *cells, const struct tscope_trace *t
 	cells[KIND_GROUP_DESCRIPTION] = name_value(trace, run->group_desc);
 	if (run->group_size != NO_NUMBER)
 		cells[KIND_GROUP_SIZE] = tsi_int(run->group_size);
-	cells[KIND_ON_HOST] = flag_value(run->on_host);
+	cells[KIND_ON_HOST] = tsi_flag(run->on_host);
 }
 
 /* cells points to the first of the figure columns, "count". */
@@ -213,7 +208,7 @@ static void fill_figures(struct tscope_value *cells, const struct figures *figur
 	cells[KIND_ALGORITHM_BANDWIDTH - FIRST] =
 		tsi_real((double)figures->bytes * 1e9 / (double)figures->sized_ns);
 	cells[KIND_BUS_BANDWIDTH - FIRST] = tsi_real(figures->bus_bytes * 1e9 / figures->bus_ns);
-	cells[KIND_IS_LOWER_BOUND - FIRST] = flag_value(true);
+	cells[KIND_IS_LOWER_BOUND - FIRST] = tsi_flag(true);
 }
 
 static enum tscope_status add_kind(const struct tscope_trace *trace,
@@ -317,6 +312,8 @@ const struct analyzer tsi_analyzer_collectives = {
 		.fact_count = TSI_COUNT_OF(facts),
 		.tables = tables,
 		.table_count = TSI_COUNT_OF(tables),
+		.needs = "a trace with collectives",
 	},
+	.levels = LEVEL_TRACE,
 	.run = run,
 };

@@ -63,9 +63,9 @@ static const struct tscope_fact_def direction_columns[] = {
 
 static const struct tscope_table_def tables[] = {
 	[BY_NAME] = { "by_name", name_columns, TSI_COUNT_OF(name_columns),
-		      "copies and fills by name" },
+		      "copies and fills by name", TSCOPE_TABLE_ROWS },
 	[BY_DIRECTION] = { "by_direction", direction_columns, TSI_COUNT_OF(direction_columns),
-			   "copies and fills by direction" },
+			   "copies and fills by direction", TSCOPE_TABLE_ROWS },
 };
 
 struct copies {
@@ -179,8 +179,7 @@ static enum tscope_status add_directions(const struct work *work, struct fact_sh
 		if (tsi_table_add(out, BY_DIRECTION, &cells, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 		cells[DIRECTION] = tsi_text(way_name(way));
-		cells[PAGEABLE] =
-			(struct tscope_value){ .kind = TSCOPE_VALUE_FLAG, .flag = pageable };
+		cells[PAGEABLE] = tsi_flag(pageable);
 		cells[DIRECTION_COPY_COUNT] = tsi_int(copies->count);
 		cells[DIRECTION_TOTAL_NS] = tsi_int(copies->total_ns);
 		cells[DIRECTION_BYTES] = bytes_value(copies);
@@ -244,6 +243,8 @@ const struct analyzer tsi_analyzer_copies = {
 		.fact_count = TSI_COUNT_OF(facts),
 		.tables = tables,
 		.table_count = TSI_COUNT_OF(tables),
+		.needs = "a trace with copies or fills",
 	},
+	.levels = LEVEL_TRACE,
 	.run = run,
 };

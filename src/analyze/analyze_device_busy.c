@@ -58,7 +58,7 @@ static const struct tscope_fact_def idle_columns[] = {
 
 static const struct tscope_table_def tables[] = {
 	[IDLE_HISTOGRAM] = { "idle_histogram", idle_columns, TSI_COUNT_OF(idle_columns),
-			     "idle intervals by length" },
+			     "idle intervals by length", TSCOPE_TABLE_ROWS },
 };
 
 /* Upper ends of the size classes: 1 µs, 10 µs … 1 s, and what is longer. */
@@ -242,6 +242,8 @@ const struct analyzer tsi_analyzer_device_busy = {
 		.tables = tables,
 		.table_count = TSI_COUNT_OF(tables),
 		.per_device = true,
+		.needs = "a trace with device activity",
 	},
+	.levels = LEVEL_TRACE,
 	.run = run,
 };

@@ -90,11 +90,11 @@ static const struct tscope_fact_def missing_columns[] = {
 
 static const struct tscope_table_def tables[] = {
 	[CATEGORIES] = { "categories", category_columns, TSI_COUNT_OF(category_columns),
-			 "what the file is made of" },
+			 "what the file is made of", TSCOPE_TABLE_ROWS },
 	[DIAGNOSTICS] = { "diagnostics", diagnostic_columns, TSI_COUNT_OF(diagnostic_columns),
-			  "what was odd about it" },
+			  "what was odd about it", TSCOPE_TABLE_ROWS },
 	[MISSING] = { "missing", missing_columns, TSI_COUNT_OF(missing_columns),
-		      "what to record next time" },
+		      "what to record next time", TSCOPE_TABLE_ROWS },
 };
 
 /* What is in the trace, as far as advice needs it. */
@@ -324,6 +324,8 @@ const struct analyzer tsi_analyzer_integrity = {
 		.fact_count = TSI_COUNT_OF(facts),
 		.tables = tables,
 		.table_count = TSI_COUNT_OF(tables),
+		.needs = "a trace",
 	},
+	.levels = LEVEL_TRACE,
 	.run = run,
 };

@@ -101,9 +101,10 @@ static const struct tscope_fact_def kind_columns[] = {
 };
 
 static const struct tscope_table_def tables[] = {
-	[BY_NAME] = { "by_name", name_columns, TSI_COUNT_OF(name_columns), "kernels by name" },
+	[BY_NAME] = { "by_name", name_columns, TSI_COUNT_OF(name_columns), "kernels by name",
+		      TSCOPE_TABLE_ROWS },
 	[BY_KIND] = { "by_kind", kind_columns, TSI_COUNT_OF(kind_columns),
-		      "kernels by what they compute" },
+		      "kernels by what they compute", TSCOPE_TABLE_ROWS },
 };
 
 /* A mean of something that only some kernels say, weighted by their durations. */
@@ -422,6 +423,8 @@ const struct analyzer tsi_analyzer_kernels = {
 		.fact_count = TSI_COUNT_OF(facts),
 		.tables = tables,
 		.table_count = TSI_COUNT_OF(tables),
+		.needs = "a trace with kernels",
 	},
+	.levels = LEVEL_TRACE,
 	.run = run,
 };

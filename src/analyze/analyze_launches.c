@@ -86,9 +86,10 @@ static const struct tscope_fact_def sync_columns[] = {
 
 static const struct tscope_table_def tables[] = {
 	[BY_NAME] = { "by_name", name_columns, TSI_COUNT_OF(name_columns),
-		      "runtime and driver calls by name" },
+		      "runtime and driver calls by name", TSCOPE_TABLE_ROWS },
 	[SYNCS] = { "syncs", sync_columns, TSI_COUNT_OF(sync_columns),
-		    "calls that wait for the device, by the operator that makes them" },
+		    "calls that wait for the device, by the operator that makes them",
+		    TSCOPE_TABLE_ROWS },
 };
 
 enum { KIND_COUNT = CALL_EVENT + 1 };
@@ -404,6 +405,8 @@ const struct analyzer tsi_analyzer_launches = {
 		.fact_count = TSI_COUNT_OF(facts),
 		.tables = tables,
 		.table_count = TSI_COUNT_OF(tables),
+		.needs = "a trace with launch calls",
 	},
+	.levels = LEVEL_TRACE,
 	.run = run,
 };

@@ -79,9 +79,11 @@ static const struct tscope_fact_def shape_columns[] = {
 };
 
 static const struct tscope_table_def tables[] = {
-	[BY_NAME] = { "by_name", name_columns, TSI_COUNT_OF(name_columns), "operators by name" },
+	[BY_NAME] = { "by_name", name_columns, TSI_COUNT_OF(name_columns), "operators by name",
+		      TSCOPE_TABLE_ROWS },
 	[BY_SHAPE] = { "by_shape", shape_columns, TSI_COUNT_OF(shape_columns),
-		       "operators by name and inputs, of those whose inputs were recorded" },
+		       "operators by name and inputs, of those whose inputs were recorded",
+		       TSCOPE_TABLE_ROWS },
 };
 
 struct op_times {
@@ -293,6 +295,8 @@ const struct analyzer tsi_analyzer_operators = {
 		.fact_count = TSI_COUNT_OF(facts),
 		.tables = tables,
 		.table_count = TSI_COUNT_OF(tables),
+		.needs = "a trace with operators",
 	},
+	.levels = LEVEL_TRACE,
 	.run = run,
 };

@@ -63,9 +63,10 @@ static const struct tscope_fact_def group_columns[] = {
 
 static const struct tscope_table_def tables[] = {
 	[BY_KIND] = { "by_kind", kind_columns, TSI_COUNT_OF(kind_columns),
-		      "communication by kind of collective" },
+		      "communication by kind of collective", TSCOPE_TABLE_ROWS },
 	[BY_GROUP] = { "by_group", group_columns, TSI_COUNT_OF(group_columns),
-		       "communication by process group, where the trace names it" },
+		       "communication by process group, where the trace names it",
+		       TSCOPE_TABLE_ROWS },
 };
 
 /* The comm kernels of the scope, each with the number of the part that it belongs to. */
@@ -295,6 +296,8 @@ const struct analyzer tsi_analyzer_overlap = {
 		.tables = tables,
 		.table_count = TSI_COUNT_OF(tables),
 		.per_device = true,
+		.needs = "a trace with communication on a device",
 	},
+	.levels = LEVEL_TRACE,
 	.run = run,
 };

@@ -37,7 +37,8 @@ static const struct tscope_fact_def columns[] = {
 };
 
 static const struct tscope_table_def tables[] = {
-	[BY_NAME] = { "by_name", columns, TSI_COUNT_OF(columns), "Python functions" },
+	[BY_NAME] = { "by_name", columns, TSI_COUNT_OF(columns), "Python functions",
+		      TSCOPE_TABLE_ROWS },
 };
 
 struct function {
@@ -135,7 +136,9 @@ const struct analyzer tsi_analyzer_python = {
 		.fact_count = TSI_COUNT_OF(facts),
 		.tables = tables,
 		.table_count = TSI_COUNT_OF(tables),
+		.needs = "--python and a trace with Python frames",
 	},
+	.levels = LEVEL_TRACE,
 	.on_request = true,
 	.run = run,
 };

@@ -35,7 +35,8 @@ static const struct tscope_fact_def columns[] = {
 };
 
 static const struct tscope_table_def tables[] = {
-	[BY_NAME] = { "by_name", columns, TSI_COUNT_OF(columns), "annotations and slices by name" },
+	[BY_NAME] = { "by_name", columns, TSI_COUNT_OF(columns), "annotations and slices by name",
+		      TSCOPE_TABLE_ROWS },
 };
 
 struct times {
@@ -136,6 +137,8 @@ const struct analyzer tsi_analyzer_spans = {
 		.fact_count = TSI_COUNT_OF(facts),
 		.tables = tables,
 		.table_count = TSI_COUNT_OF(tables),
+		.needs = "a trace with annotations",
 	},
+	.levels = LEVEL_TRACE,
 	.run = run,
 };

@@ -47,7 +47,7 @@ static const struct tscope_fact_def list_columns[] = {
 	{ "forward_ns", TSCOPE_UNIT_NS, "it is in forward work" },
 	{ "backward_ns", TSCOPE_UNIT_NS, "it is in backward work, or waits for it" },
 	{ "optimizer_ns", TSCOPE_UNIT_NS, "it is in the optimizer" },
-	{ "comm_ns", TSCOPE_UNIT_NS, "it is in communication" },
+	{ "comm_ns", TSCOPE_UNIT_NS, "it is in communication, or waits for it" },
 	{ "other_ns", TSCOPE_UNIT_NS, "anything else" },
 };
 
@@ -57,15 +57,16 @@ _Static_assert(TSI_COUNT_OF(list_columns) == LIST_FIRST_HOST_LINE + HOST_LINE_CO
 enum table { LIST };
 
 static const struct tscope_table_def tables[] = {
-	[LIST] = { "list", list_columns, TSI_COUNT_OF(list_columns),
-		   "every step, in order of time" },
+	[LIST] = { "list", list_columns, TSI_COUNT_OF(list_columns), "every step, in order of time",
+		   TSCOPE_TABLE_ROWS },
 };
 
-static void fill_row(struct tscope_value *cells, const struct tscope_timeline *timeline,
-		     uint32_t index)
+static void fill_row(struct tscope_value *cells, const struct analysis_scope *scope, uint32_t index)
 {
+	const struct tscope_timeline *timeline = scope->timeline;
 	const struct tscope_step *step = &timeline->steps[index];
-	size_t first_line = timeline->host_budgets ? LIST_FIRST_HOST_LINE : LIST_FIRST_DEVICE_LINE;
+	const struct step_series *steps = scope->steps; /* a record and a budget for each step */
+	size_t first_line = steps->device_count ? LIST_FIRST_DEVICE_LINE : LIST_FIRST_HOST_LINE;
 
 	cells[LIST_STEP] = tsi_int(step->number);
 	cells[LIST_START_NS] = tsi_int(step->start_ns);
@@ -73,8 +74,9 @@ static void fill_row(struct tscope_value *cells, const struct tscope_timeline *t
 	cells[LIST_WALL_NS] = tsi_int(step->wall_ns);
 	cells[LIST_MARK] = tsi_text(tscope_step_mark_name(step->mark));
 	cells[LIST_DEVICE_EVENTS] = tsi_int(timeline->step_device_events[index]);
-	for (size_t line = 0; line < tsi_step_line_count(timeline); line++)
-		cells[first_line + line] = tsi_int(tsi_step_line_ns(timeline, index, line));
+	for (size_t line = 0; line < tsi_step_line_count(steps); line++)
+		cells[first_line + line] =
+			tsi_int(tsi_step_line_ns(steps, &steps->budgets[index], line));
 }
 
 static enum tscope_status run(const struct analysis_scope *scope, struct fact_sheet *out,
@@ -88,7 +90,7 @@ static enum tscope_status run(const struct analysis_scope *scope, struct fact_sh
 		struct tscope_value *cells;
 		if (tsi_table_add(out, LIST, &cells, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
-		fill_row(cells, timeline, i);
+		fill_row(cells, scope, i);
 	}
 	return TSCOPE_OK;
 }
@@ -101,6 +103,8 @@ const struct analyzer tsi_analyzer_steps = {
 		.fact_count = TSI_COUNT_OF(facts),
 		.tables = tables,
 		.table_count = TSI_COUNT_OF(tables),
+		.needs = "a trace",
 	},
+	.levels = LEVEL_TRACE,
 	.run = run,
 };

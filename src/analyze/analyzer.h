@@ -2,12 +2,13 @@
 #ifndef TSCOPE_ANALYZE_ANALYZER_H
 #define TSCOPE_ANALYZE_ANALYZER_H
 
-#include "timeline/timeline.h"
+#include "run/steps.h"
 
 #include <tscope/analysis.h>
 
 /*
- * An analyzer computes facts from trace and timeline and has no opinion.
+ * An analyzer computes facts from a trace and its timeline, or from steps, and
+ * has no opinion.
  *
  * To add one: write analyze_<id>.c with a `const struct analyzer
  * tsi_analyzer_<id>`, add ANALYZER(<id>) to analyzer_list.h, the file to
@@ -20,16 +21,31 @@
  * cannot get the wrong name. JSON, diff and gates follow without another line.
  */
 struct analysis_scope {
+	/* Of one trace; NULL at the levels of rank and run. */
 	const struct tscope_trace *trace;
 	const struct tscope_timeline *timeline;
 	/* Devices [first_device, end_device): one, or all for the trace's own figures. */
 	uint32_t first_device, end_device;
+	/* Of the trace, of the rank, or of the run: there the slowest rank's, step by step. */
+	const struct step_series *steps;
+	/* All ranks, in ascending order, at the level of the run; else NULL, 0. */
+	const struct step_series *ranks;
+	size_t rank_count;
+	const struct tscope_analysis_options *options;
+};
+
+/* What an analyzer looks at. Figures that it has not at a level are those of the level before. */
+enum analyzer_level {
+	LEVEL_TRACE = 1 << 0, /* a trace; for the whole of it and perhaps for each device */
+	LEVEL_RANK = 1 << 1,  /* the steps of one rank, from records and traces */
+	LEVEL_RUN = 1 << 2,   /* all ranks; the level before is the lowest rank's */
 };
 
 struct fact_sheet; /* where an analyzer puts its facts: facts.h */
 
 struct analyzer {
 	struct tscope_analyzer_def def;
+	unsigned levels; /* enum analyzer_level, those at which it runs */
 	bool on_request; /* only with options.python */
 	/*
 	 * Fills the sheet for a scope. With def.per_device it is called once for

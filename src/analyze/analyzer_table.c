@@ -6,6 +6,7 @@
 #include "analyze/analyzer_table.h"
 
 #include <assert.h>
+#include <string.h>
 
 #define ANALYZER(id) extern const struct analyzer tsi_analyzer_##id;
 #include "analyze/analyzer_list.h"
@@ -23,6 +24,16 @@ const struct analyzer *tsi_analyzer(size_t index)
 	return analyzers[index];
 }
 
+size_t tsi_find_analyzer(const char *id)
+{
+	size_t length = strcspn(id, "."), i = 0;
+
+	while (i < TSI_COUNT_OF(analyzers) && (strlen(analyzers[i]->def.id) != length ||
+					       memcmp(analyzers[i]->def.id, id, length) != 0))
+		i++;
+	return i;
+}
+
 size_t tscope_analyzer_count(void)
 {
 	return TSI_COUNT_OF(analyzers);
@@ -31,4 +42,16 @@ size_t tscope_analyzer_count(void)
 const struct tscope_analyzer_def *tscope_analyzer(size_t index)
 {
 	return &tsi_analyzer(index)->def;
+}
+
+const char *tscope_unit_name(enum tscope_unit unit)
+{
+	static const char *const names[] = {
+		[TSCOPE_UNIT_COUNT] = "count", [TSCOPE_UNIT_NS] = "ns",
+		[TSCOPE_UNIT_BYTES] = "bytes", [TSCOPE_UNIT_BYTES_PER_SECOND] = "bytes/s",
+		[TSCOPE_UNIT_RATIO] = "ratio", [TSCOPE_UNIT_NUMBER] = "number",
+		[TSCOPE_UNIT_TEXT] = "text",   [TSCOPE_UNIT_FLAG] = "flag",
+	};
+
+	return names[unit];
 }

@@ -46,6 +46,11 @@ static inline struct tscope_value tsi_text(const char *text)
 	return (struct tscope_value){ .kind = TSCOPE_VALUE_TEXT, .text = text };
 }
 
+static inline struct tscope_value tsi_flag(bool flag)
+{
+	return (struct tscope_value){ .kind = TSCOPE_VALUE_FLAG, .flag = flag };
+}
+
 struct tscope_value tsi_real(double real); /* absent unless finite */
 struct tscope_value tsi_ratio(int64_t numerator, int64_t denominator);
 /* A mean that has the unit of its total, so an integer: halves up, absent where the count is 0. */

@@ -48,3 +48,14 @@ int64_t tsi_quantile_ns(const int64_t *sorted, size_t count, unsigned percent)
 	int64_t gap = sorted[below + 1] - sorted[below];
 	return sorted[below] + gap / 100 * part + (gap % 100 * part + 50) / 100;
 }
+
+double tsi_quantile(const int64_t *sorted, size_t count, unsigned percent)
+{
+	if (count == 0)
+		return 0;
+
+	size_t place = (count - 1) * percent;
+	size_t below = place / 100, above = (place + 99) / 100;
+	double gap = (double)sorted[above] - (double)sorted[below];
+	return (double)sorted[below] + gap * (double)(place % 100) / 100;
+}

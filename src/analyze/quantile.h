@@ -18,4 +18,7 @@ enum tscope_status tsi_sort_ns(int64_t *numbers, size_t count, struct tscope_err
  */
 int64_t tsi_quantile_ns(const int64_t *sorted, size_t count, unsigned percent);
 
+/* The same, not rounded: for a ratio of two of them. */
+double tsi_quantile(const int64_t *sorted, size_t count, unsigned percent);
+
 #endif

@@ -2,7 +2,7 @@
 #ifndef TSCOPE_ANALYZE_STEP_LINES_H
 #define TSCOPE_ANALYZE_STEP_LINES_H
 
-#include "timeline/timeline.h"
+#include "run/steps.h"
 
 /*
  * The lines that a step's wall time divides into: those of the devices (summed
@@ -14,13 +14,18 @@ enum {
 				    : (int)HOST_LINE_COUNT,
 };
 
-size_t tsi_step_line_count(const struct tscope_timeline *timeline);
-const char *tsi_step_line_name(const struct tscope_timeline *timeline, size_t line);
-int64_t tsi_step_line_ns(const struct tscope_timeline *timeline, uint32_t step, size_t line);
+size_t tsi_step_line_count(const struct step_series *steps);
+const char *tsi_step_line_name(const struct step_series *steps, size_t line);
+int64_t tsi_step_line_ns(const struct step_series *steps, const struct step_budget *budget,
+			 size_t line);
 
-static inline bool tsi_step_is_counted(const struct tscope_timeline *timeline, uint32_t step)
+/* The budget of a record, or NULL where it has none or one that does not count. */
+static inline const struct step_budget *tsi_counted_budget(const struct step_series *steps,
+							   const struct step_record *record)
 {
-	return timeline->steps[step].mark == TSCOPE_STEP_COUNTED;
+	if (record->budget == NO_ROW || steps->budgets[record->budget].mark != TSCOPE_STEP_COUNTED)
+		return NULL;
+	return &steps->budgets[record->budget];
 }
 
 #endif

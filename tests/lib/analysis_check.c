@@ -14,6 +14,8 @@
 
 #include <cmocka.h>
 
+#include "analyze/analysis.h"
+
 enum {
 	TEXT_CHARS = 8192,
 	NAME_CHARS = 64,
@@ -113,9 +115,62 @@ struct analyzed *analyze(struct test_trace *t)
 	return a;
 }
 
+static struct analyzed *hold_ranks(struct step_series *ranks, size_t rank_count)
+{
+	struct analyzed *a = calloc(1, sizeof(*a));
+
+	assert_non_null(a);
+	a->ranks = calloc(rank_count, sizeof(*a->ranks));
+	assert_non_null(a->ranks);
+	for (size_t i = 0; i < rank_count; i++)
+		tsi_steps_move(&a->ranks[i], &ranks[i]);
+	a->rank_count = rank_count;
+	return a;
+}
+
+static void analyze_level(struct analyzed *a, enum analyzer_level level,
+			  const struct analysis_scope *scope)
+{
+	struct tscope_error err = { 0 };
+
+	if (tsi_analyze_level(&a->analysis, level, scope, NULL, &err) != TSCOPE_OK)
+		fail_msg("%s", err.message);
+}
+
+struct analyzed *analyze_rank(struct step_series *steps,
+			      const struct tscope_analysis_options *options)
+{
+	struct analyzed *a = hold_ranks(steps, 1);
+
+	analyze_level(a, LEVEL_RANK,
+		      &(struct analysis_scope){ .steps = a->ranks, .options = options });
+	return a;
+}
+
+struct analyzed *analyze_run(struct step_series *ranks, size_t rank_count,
+			     const struct tscope_analysis_options *options)
+{
+	struct analyzed *a = hold_ranks(ranks, rank_count);
+	struct analysis_scope scope = {
+		.steps = &a->slowest,
+		.ranks = a->ranks,
+		.rank_count = rank_count,
+		.options = options,
+	};
+
+	assert_int_equal(tsi_steps_init(&a->slowest, NULL), TSCOPE_OK);
+	assert_int_equal(tsi_steps_slowest(&a->slowest, a->ranks, rank_count, NULL), TSCOPE_OK);
+	analyze_level(a, LEVEL_RUN, &scope);
+	return a;
+}
+
 void analyzed_free(struct analyzed *a)
 {
 	tscope_analysis_free(a->analysis);
+	for (size_t i = 0; i < a->rank_count; i++)
+		tsi_steps_deinit(&a->ranks[i]);
+	tsi_steps_deinit(&a->slowest);
+	free(a->ranks);
 	tscope_timeline_free(a->timeline);
 	tscope_trace_free(a->trace);
 	free(a);

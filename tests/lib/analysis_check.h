@@ -2,6 +2,7 @@
 #ifndef TSCOPE_TESTS_ANALYSIS_CHECK_H
 #define TSCOPE_TESTS_ANALYSIS_CHECK_H
 
+#include "run/steps.h"
 #include "trace_builder.h"
 
 #include <tscope/analysis.h>
@@ -22,10 +23,20 @@ struct analyzed {
 	struct tscope_trace *trace;
 	struct tscope_timeline *timeline;
 	struct tscope_analysis *analysis;
+	struct step_series *ranks; /* instead of a trace */
+	size_t rank_count;
+	struct step_series slowest;
 };
 
 /* Builds, puts on a timeline and analyses (Python included); frees t. The test fails if that fails. */
 struct analyzed *analyze(struct test_trace *t);
+
+/* The steps of a rank (step_text.h), or of the ranks of a run, which move in. options may be NULL. */
+struct analyzed *analyze_rank(struct step_series *steps,
+			      const struct tscope_analysis_options *options);
+struct analyzed *analyze_run(struct step_series *ranks, size_t rank_count,
+			     const struct tscope_analysis_options *options);
+
 void analyzed_free(struct analyzed *a);
 
 void check_facts(const struct analyzed *a, const char *names, const char *expected);

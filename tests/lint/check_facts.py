@@ -19,13 +19,18 @@ def documented(page):
     section = re.search(r"^\.Sh FACTS$(.*?)^\.Sh ", page, re.MULTILINE | re.DOTALL).group(1)
     for escape, character in ESCAPES.items():
         section = section.replace(escape, character)
-    return [line for line in section.splitlines() if line.startswith((".Ss", ".Sy", ".It"))]
+    return listed(section.splitlines())
+
+
+def listed(lines):
+    return [line for line in lines if line.startswith((".Ss", ".Sy", ".It"))]
 
 
 def main():
     page = pathlib.Path(sys.argv[1]) / "man/tscope-json.5"
-    defined = subprocess.run([sys.argv[2]], check=True, text=True, encoding="utf-8",
-                             capture_output=True).stdout.splitlines()
+    printed = subprocess.run([sys.argv[2]], check=True, text=True, encoding="utf-8",
+                             capture_output=True).stdout
+    defined = listed(printed.splitlines())
     difference = list(difflib.unified_diff(documented(page.read_text(encoding="utf-8")), defined,
                                            "man/tscope-json.5", "as defined", lineterm="", n=1))
     print("\n".join(difference))

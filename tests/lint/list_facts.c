@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prints every fact and column as tscope-json(5) should list it, through the
- * public API: what check_facts.py compares the page with.
+ * Prints every fact and column as tscope-json(5) should list it, and the shape
+ * of each table as a comment, through the public API: what check_facts.py
+ * compares the page with, and check_schema.py the JSON Schema.
  */
 #include <stdio.h>
 #include <tscope/tscope.h>
 
-static const char *const unit_names[] = {
-	[TSCOPE_UNIT_COUNT] = "count", [TSCOPE_UNIT_NS] = "ns",
-	[TSCOPE_UNIT_BYTES] = "bytes", [TSCOPE_UNIT_BYTES_PER_SECOND] = "bytes/s",
-	[TSCOPE_UNIT_RATIO] = "ratio", [TSCOPE_UNIT_NUMBER] = "number",
-	[TSCOPE_UNIT_TEXT] = "text",   [TSCOPE_UNIT_FLAG] = "flag",
+static const char *const shapes[] = {
+	[TSCOPE_TABLE_ROWS] = "rows",
+	[TSCOPE_TABLE_LIST] = "list",
+	[TSCOPE_TABLE_OBJECT] = "object",
 };
 
 static void list(const struct tscope_fact_def *facts, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		printf(".It %s Ta %s Ta %s\n", facts[i].name, unit_names[facts[i].unit],
+		printf(".It %s Ta %s Ta %s\n", facts[i].name, tscope_unit_name(facts[i].unit),
 		       facts[i].meaning);
 }
 
@@ -29,6 +29,7 @@ int main(void)
 		list(analyzer->facts, analyzer->fact_count);
 		for (size_t j = 0; j < analyzer->table_count; j++) {
 			printf(".Sy %s :\n", analyzer->tables[j].name);
+			printf(".\\\" %s\n", shapes[analyzer->tables[j].shape]);
 			list(analyzer->tables[j].columns, analyzer->tables[j].column_count);
 		}
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The budget as facts: sums over unmarked steps and devices, per device, and of the host. */
 #include "analysis_check.h"
+#include "step_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,6 +9,8 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+
+#include "analyze/analysis.h"
 
 #define LINES                                                                                      \
 	"budget: wall_ns compute_ns exposed_comm_ns exposed_copy_ns data_stall_ns sync_stall_ns "  \
@@ -111,6 +114,112 @@ static void without_devices_the_host_tells(void **state)
 	analyzed_free(a);
 }
 
+static void of_a_trace_alone_the_rank_s_figures_are_the_trace_s(void **state)
+{
+	(void)state;
+	struct analyzed *a = analyze_two_devices();
+	const struct analysis_scope scope = { .steps = tsi_analysis_steps(a->analysis) };
+	struct analyzed rank = { 0 };
+
+	assert_int_equal(tsi_analyze_level(&rank.analysis, LEVEL_RANK, &scope, NULL, NULL),
+			 TSCOPE_OK);
+	check_facts(&rank, LINES, "400 150 0 0 0 0 65 25 160");
+	check_facts(&rank, "budget: phase.forward_ns phase.backward_ns host.data_ns", "150 0 -");
+	tscope_analysis_free(rank.analysis);
+	analyzed_free(a);
+}
+
+/* One step of a rank, of its compute line so much forward work. */
+struct rank_step {
+	int64_t compute_ns, forward_ns, comm_ns, gap_ns;
+};
+
+static struct step_series rank_of_step(struct rank_step step)
+{
+	struct step_series steps = test_steps("1 forward=1\n2 forward=1\n3 forward=1\n");
+	struct step_budget *budget = test_steps_add_budget(&steps, 0);
+
+	steps.device_count = 1;
+	budget->wall_ns = step.compute_ns + step.comm_ns + step.gap_ns;
+	budget->device.line_ns[TSCOPE_BUDGET_COMPUTE] = step.compute_ns;
+	budget->device.line_ns[TSCOPE_BUDGET_EXPOSED_COMM] = step.comm_ns;
+	budget->device.line_ns[TSCOPE_BUDGET_DEVICE_GAP] = step.gap_ns;
+	budget->device.compute_phase_ns[PHASE_FORWARD] = step.forward_ns;
+	budget->device.compute_phase_ns[PHASE_BACKWARD] = step.compute_ns - step.forward_ns;
+	budget = test_steps_add_budget(&steps, 1);
+	budget->mark = TSCOPE_STEP_FIRST;
+	budget->wall_ns = 1000;
+	return steps;
+}
+
+static struct step_series rank_of_host(int64_t data_ns, int64_t other_ns)
+{
+	struct step_series steps = test_steps("1 forward=1\n");
+	struct step_budget *budget = test_steps_add_budget(&steps, 0);
+
+	budget->wall_ns = data_ns + other_ns;
+	budget->host.line_ns[HOST_DATA] = data_ns;
+	budget->host.line_ns[HOST_OTHER] = other_ns;
+	return steps;
+}
+
+static void of_several_ranks_it_is_the_mean(void **state)
+{
+	(void)state;
+	/*
+	 * Wall 6 + 5 + 5 = 16, ÷ 3 = 5.33. Compute 5 (forward 2, backward 3), communication 5,
+	 * gap 6: the sums 5, 10, 16 by 3 are 1.67, 3.33, 5.33, so 2, 3, 5 and the lines 2, 1, 2.
+	 * Forward 0.67 is 1, which leaves 1 of 2. The others have no budget, or none of devices.
+	 */
+	struct step_series ranks[] = {
+		rank_of_step((struct rank_step){ 3, 2, 1, 2 }), test_steps("1 forward=1\n"),
+		rank_of_step((struct rank_step){ 1, 0, 2, 2 }), rank_of_host(100, 100),
+		rank_of_step((struct rank_step){ 1, 0, 2, 2 }),
+	};
+
+	ranks[2].doubt = "no one was looking";
+	struct analyzed *a = analyze_run(ranks, TSI_COUNT_OF(ranks), NULL);
+	check_facts(a, LINES, "5 2 1 0 0 0 0 2 0");
+	check_facts(a, "budget: phase.forward_ns phase.backward_ns host.data_ns", "1 1 -");
+	check_reliability(a, "budget", "no one was looking");
+	analyzed_free(a);
+}
+
+static void of_one_rank_it_is_its_own(void **state)
+{
+	(void)state;
+	struct step_series steps = rank_of_step((struct rank_step){ 3, 2, 1, 2 });
+
+	steps.device_count = 2; /* whose lines are summed */
+	steps.budgets[0].wall_ns = 3;
+	struct analyzed *a = analyze_run(&steps, 1, NULL);
+	check_facts(a, LINES, "6 3 1 0 0 0 0 2 0");
+	check_reliability(a, "budget", NULL);
+	analyzed_free(a);
+}
+
+static void a_run_without_devices_has_host_lines(void **state)
+{
+	(void)state;
+	struct step_series ranks[] = { rank_of_host(1, 6), rank_of_host(2, 6) };
+	struct analyzed *a = analyze_run(ranks, TSI_COUNT_OF(ranks), NULL);
+
+	/* 15 ÷ 2 = 7.5, of which data 1.5, both up */
+	check_facts(a, LINES, "8 - - - - - - - -");
+	check_facts(a, "budget: host.data_ns host.other_ns", "2 6");
+	analyzed_free(a);
+}
+
+static void records_alone_have_no_budget(void **state)
+{
+	(void)state;
+	struct step_series steps = test_steps("1 forward=1\n");
+	struct analyzed *a = analyze_rank(&steps, NULL);
+
+	check_facts(a, LINES, "- - - - - - - - -");
+	analyzed_free(a);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -118,6 +227,11 @@ int main(void)
 		cmocka_unit_test(each_device_has_its_own),
 		cmocka_unit_test(of_one_device_the_figures_are_the_trace_s),
 		cmocka_unit_test(without_devices_the_host_tells),
+		cmocka_unit_test(of_a_trace_alone_the_rank_s_figures_are_the_trace_s),
+		cmocka_unit_test(of_several_ranks_it_is_the_mean),
+		cmocka_unit_test(of_one_rank_it_is_its_own),
+		cmocka_unit_test(a_run_without_devices_has_host_lines),
+		cmocka_unit_test(records_alone_have_no_budget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,8 +32,8 @@ static const struct tscope_fact_def columns[] = {
 };
 
 static const struct tscope_table_def tables[] = {
-	{ "first", columns, COLUMNS, "rows" },
-	{ "second", columns, COLUMNS, "never filled" },
+	{ "first", columns, COLUMNS, "rows", TSCOPE_TABLE_ROWS },
+	{ "second", columns, COLUMNS, "never filled", TSCOPE_TABLE_ROWS },
 };
 
 static const struct tscope_analyzer_def def = {

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_ANALYZE_ANALYSIS_H
+#define TSCOPE_ANALYZE_ANALYSIS_H
+
+#include "analyze/analyzer.h"
+
+/*
+ * Analyses beyond that of one trace, for what puts a run together. Each level
+ * holds the sheets of its own analyzers and answers for all others with those
+ * of the level before.
+ */
+
+/*
+ * Runs the analyzers of one level over a scope (its devices are ignored).
+ * before: the analysis of the level before, or NULL; it, and what the scope
+ * points to, must outlive the new one.
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_analyze_level(struct tscope_analysis **ret, enum analyzer_level level,
+				     const struct analysis_scope *scope,
+				     const struct tscope_analysis *before,
+				     struct tscope_error *err);
+
+/* The steps of the trace that the analysis was made of. */
+const struct step_series *tsi_analysis_steps(const struct tscope_analysis *analysis);
+
+/* Copies what the analysis borrows from its trace, so that trace and timeline may go. */
+TSI_MUST_CHECK
+enum tscope_status tsi_analysis_detach(struct tscope_analysis *analysis, struct tscope_error *err);
+
+/*
+ * The sheet of an analyzer at this level, to be written by tests. Where the
+ * analyzer did not run it is zeroed, and to be begun by tsi_fact_sheet_init().
+ */
+struct fact_sheet *tsi_analysis_sheet(struct tscope_analysis *analysis, size_t analyzer);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The aligned steps of all ranks as plain tables of times: what the analyzers of
+ * a run compare.
+ */
+#include "analyze/rank_steps.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/sum.h"
+#include "run/align.h"
+
+int64_t tsi_step_compute_ns(const struct step_record *record)
+{
+	static const enum phase compute_phases[] = { PHASE_FORWARD, PHASE_BACKWARD, PHASE_OPTIMIZER,
+						     PHASE_COMPUTE };
+	int64_t sum_ns = 0;
+
+	for (size_t i = 0; i < TSI_COUNT_OF(compute_phases); i++)
+		tsi_sum(&sum_ns, record->phase_ns[compute_phases[i]]);
+	return sum_ns;
+}
+
+static enum tscope_status make_tables(struct rank_steps *steps, struct tscope_error *err)
+{
+	size_t step_bytes = steps->rank_count * sizeof(int64_t);
+
+	if (tsi_array_new(&steps->time_ns, steps->step_count, step_bytes, err) != TSCOPE_OK ||
+	    tsi_array_new(&steps->compute_ns, steps->step_count, step_bytes, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	return tsi_array_new(&steps->comm_ns, steps->step_count, step_bytes, err);
+}
+
+static void fill_tables(struct rank_steps *steps, const struct step_alignment *alignment,
+			const struct step_series *ranks)
+{
+	for (size_t step = 0; step < steps->step_count; step++) {
+		for (size_t rank = 0; rank < steps->rank_count; rank++) {
+			const struct step_record *record =
+				tsi_aligned(alignment, ranks, step, rank);
+			size_t cell = step * steps->rank_count + rank;
+			steps->time_ns[cell] = record->time_ns;
+			steps->compute_ns[cell] = tsi_step_compute_ns(record);
+			steps->comm_ns[cell] = record->phase_ns[PHASE_COMM];
+		}
+	}
+}
+
+enum tscope_status tsi_rank_steps_init(struct rank_steps *steps, const struct step_series *ranks,
+				       size_t rank_count, struct tscope_error *err)
+{
+	struct step_alignment alignment;
+	enum tscope_status status = tsi_align(&alignment, ranks, rank_count, err);
+
+	*steps = (struct rank_steps){ .step_count = alignment.count, .rank_count = rank_count };
+	if (status == TSCOPE_OK)
+		status = make_tables(steps, err);
+	if (status == TSCOPE_OK)
+		fill_tables(steps, &alignment, ranks);
+	tsi_alignment_deinit(&alignment);
+	return status;
+}
+
+void tsi_rank_steps_deinit(struct rank_steps *steps)
+{
+	free(steps->time_ns);
+	free(steps->compute_ns);
+	free(steps->comm_ns);
+	*steps = (struct rank_steps){ 0 };
+}
+
+const char *tsi_ranks_doubt(const struct step_series *ranks, size_t rank_count)
+{
+	for (size_t i = 0; i < rank_count; i++) {
+		if (ranks[i].doubt && ranks[i].is_of_trace)
+			return ranks[i].doubt;
+		if (ranks[i].is_of_trace != ranks[0].is_of_trace)
+			return "times of some ranks are their own records and of others those of "
+			       "traces: they do not compare";
+	}
+	return NULL;
+}

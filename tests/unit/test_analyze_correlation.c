@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* Signals that jump at once: which, where, and what belongs together. */
+#include "analysis_check.h"
+#include "step_text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/analysis.h"
+#include "fail_alloc.h"
+
+enum { TEXT_CHARS = 4096 };
+
+#define CALM "forward=100 loss=1 grad_norm=1 alloc=10"
+
+/* Calm steps from 0 on, but for those that the case writes instead ("8 forward=300\n9 …"). */
+static struct step_series steps_with(size_t count, const char *changes)
+{
+	char text[TEXT_CHARS] = "";
+	size_t at = 0;
+
+	for (size_t step = 0; step < count; step++) {
+		size_t length = strcspn(changes, "\n");
+		unsigned number;
+		if (sscanf(changes, "%u", &number) == 1 && number == step) {
+			at += (size_t)snprintf(text + at, sizeof(text) - at, "%.*s\n", (int)length,
+					       changes);
+			changes += length + (changes[length] == '\n');
+		} else {
+			at += (size_t)snprintf(text + at, sizeof(text) - at, "%zu " CALM "\n",
+					       step);
+		}
+		assert_true(at < sizeof(text));
+	}
+	return test_steps(text);
+}
+
+/*
+ * Where nothing deviates, more than half above the median is a jump. All later
+ * steps look back on the jump as well: one in twelve moves no median.
+ */
+static void events_and_groups(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *changes, *facts, *groups;
+	} cases[] = {
+		{ "", "0 0", "" },
+		/* One signal alone */
+		{ "9 forward=100 loss=2 grad_norm=1 alloc=10", "0 0", "" },
+		{ "9 forward=100 loss=2 grad_norm=3 alloc=10", "1 1",
+		  "9 9 9 grad_norm, loss 2 3 100 10\n" },
+		{ "9 forward=300 loss=1 grad_norm=1 alloc=20", "1 1",
+		  "9 9 9 memory, step_time 1 1 300 20\n" },
+		{ "9 forward=300 loss=2 grad_norm=2 alloc=20", "1 1",
+		  "9 9 9 grad_norm, loss, memory, step_time 2 2 300 20\n" },
+		/* 1.5 times the median is no jump yet; nor is a fall */
+		{ "9 forward=150 loss=1.5 grad_norm=0 alloc=10", "0 0", "" },
+		/* What is not finite is a jump of the loss, and the peak, but no number */
+		{ "9 forward=300 loss=nan grad_norm=1 alloc=10\n"
+		  "10 forward=300 loss=9 grad_norm=2 alloc=10",
+		  "1 2", "9 10 9 grad_norm, loss, step_time - 1 300 10\n" },
+		/* Nor does a gradient norm jump that is not finite */
+		{ "9 forward=100 loss=2 grad_norm=inf alloc=10", "0 0", "" },
+		/* Two steps apart is one group, with the peak of both; three are two groups */
+		{ "9 forward=100 loss=2 grad_norm=2 alloc=10\n11 forward=200 loss=3 alloc=10",
+		  "1 2", "9 11 11 grad_norm, loss, step_time 3 - 200 10\n" },
+		{ "9 forward=100 loss=2 grad_norm=2 alloc=10\n12 forward=200 loss=3 grad_norm=1",
+		  "2 2", "9 9 9 grad_norm, loss 2 2 100 10\n12 12 12 loss, step_time 3 1 200 -\n" },
+		/* Of equal losses the first; a loss that is not said is below all */
+		{ "9 forward=200 grad_norm=2\n10 forward=200 grad_norm=2 loss=1\n"
+		  "11 forward=300 grad_norm=2 loss=1",
+		  "1 3", "9 11 10 grad_norm, step_time 1 2 200 -\n" },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct step_series steps = steps_with(16, cases[i].changes);
+		struct analyzed *a = analyze_rank(&steps, NULL);
+		check_facts(a, "correlation: group_count event_count", cases[i].facts);
+		check_table(a,
+			    "correlation.groups: first_step last_step peak_step axes loss "
+			    "grad_norm step_ns alloc_bytes",
+			    cases[i].groups);
+		analyzed_free(a);
+	}
+}
+
+/* pytscope shows three groups; the fourth is no less one. */
+static void all_groups_are_listed(void **state)
+{
+	(void)state;
+	struct step_series steps = steps_with(24, "8 forward=100 loss=2 grad_norm=2\n"
+						  "12 forward=100 loss=2 grad_norm=2\n"
+						  "16 forward=100 loss=2 grad_norm=2\n"
+						  "20 forward=100 loss=2 grad_norm=2\n");
+	struct analyzed *a = analyze_rank(&steps, NULL);
+
+	check_facts(a, "correlation: group_count event_count", "4 4");
+	check_table(a, "correlation.groups: peak_step", "8\n12\n16\n20\n");
+	analyzed_free(a);
+}
+
+static void at_least_eight_counted_steps(void **state)
+{
+	(void)state;
+	static const struct {
+		size_t step_count;
+		const char *changes, *facts;
+	} cases[] = {
+		{ 7, "6 forward=300 loss=2", "- -" },
+		{ 8, "6 forward=300 loss=2", "1 1" },
+		{ 8, "0 warmup " CALM "\n7 forward=300 loss=2", "- -" },
+		{ 9, "0 warmup " CALM "\n7 forward=300 loss=2", "1 1" },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct step_series steps = steps_with(cases[i].step_count, cases[i].changes);
+		struct analyzed *a = analyze_rank(&steps, NULL);
+		check_facts(a, "correlation: group_count event_count", cases[i].facts);
+		analyzed_free(a);
+	}
+}
+
+/* Of a trace there are step times alone: that nothing coincides says nothing. */
+static void one_signal_is_not_enough(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *facts;
+	} cases[] = {
+		{ "0 forward=1\n1 forward=1\n2 forward=1\n3 forward=1\n4 forward=1\n5 forward=1\n"
+		  "6 forward=1\n7 forward=9\n",
+		  "- -" },
+		{ "0 forward=1\n1 forward=1\n2 forward=1\n3 forward=1\n4 forward=1\n5 forward=1\n"
+		  "6 forward=1\n7 forward=9 loss=nan\n",
+		  "1 1" },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct step_series steps = test_steps(cases[i].text);
+		struct analyzed *a = analyze_rank(&steps, NULL);
+		check_facts(a, "correlation: group_count event_count", cases[i].facts);
+		analyzed_free(a);
+	}
+}
+
+static void memory_ends(void **state)
+{
+	(void)state;
+	struct step_series steps = steps_with(16, "9 forward=300 loss=2\n");
+	struct analysis_scope scope = { .steps = &steps };
+
+	for (size_t n = 1;; n++) {
+		struct tscope_analysis *analysis = NULL;
+		fail_alloc_at(n);
+		enum tscope_status status =
+			tsi_analyze_level(&analysis, LEVEL_RANK, &scope, NULL, NULL);
+		bool has_failed = fail_alloc_stop();
+		tscope_analysis_free(analysis);
+		if (!has_failed)
+			break;
+		assert_int_equal(status, TSCOPE_E_NOMEM);
+	}
+	tsi_steps_deinit(&steps);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(events_and_groups),
+		cmocka_unit_test(all_groups_are_listed),
+		cmocka_unit_test(at_least_eight_counted_steps),
+		cmocka_unit_test(one_signal_is_not_enough),
+		cmocka_unit_test(memory_ends),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

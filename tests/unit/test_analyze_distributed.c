@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+/* Ranks side by side: pytscope's figures by hand, ours beside them, and the edges. */
+#include "analysis_check.h"
+#include "step_text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/analysis.h"
+#include "fail_alloc.h"
+
+enum { MAX_RANKS = 8, MAX_STEPS = 30 };
+
+#define ALL                                                                                        \
+	"distributed: world_size n_steps mean_step_wall_ns mean_comm_fraction "                    \
+	"mean_transfer_fraction imbalance_cv sync_skew_ns wall_frac_lost_to_imbalance "            \
+	"wall_lost_ns_per_step"
+
+/* Ranks 0, 1 … of these texts. */
+static struct analyzed *analyze_texts(const char *const *texts, size_t rank_count)
+{
+	struct step_series ranks[MAX_RANKS];
+
+	for (size_t i = 0; i < rank_count; i++) {
+		ranks[i] = test_steps(texts[i]);
+		ranks[i].rank = (int64_t)i;
+	}
+	return analyze_run(ranks, rank_count, NULL);
+}
+
+/* Ranks that need so long in each step. */
+static struct analyzed *analyze_even_steps(const int64_t *compute_ns, size_t rank_count,
+					   size_t step_count,
+					   const struct tscope_analysis_options *options)
+{
+	struct step_series ranks[MAX_RANKS];
+
+	for (size_t i = 0; i < rank_count; i++) {
+		char text[MAX_STEPS * 48] = "";
+		for (size_t step = 0, at = 0; step < step_count; step++)
+			at += (size_t)snprintf(text + at, sizeof(text) - at,
+					       "%zu backward=%lld comm=1\n", step,
+					       (long long)compute_ns[i]);
+		ranks[i] = test_steps(text);
+		ranks[i].rank = (int64_t)i;
+	}
+	return analyze_run(ranks, rank_count, options);
+}
+
+static void figures_by_hand(void **state)
+{
+	(void)state;
+	/*
+	 * Step 1: compute 100 100 160, communication 70 60 10. Wall 160 + 70 = 230, of that
+	 * 70 ÷ 230 = 0.304348; transfer 10 ÷ 170 = 0.058824; mean 120, deviation
+	 * sqrt((400 + 400 + 1600) ÷ 3) = 28.2843, by mean 0.2357023; median 100, skew 60.
+	 * Step 2: compute 120 100 110, communication 20 30 30. Wall 150, 0.2; transfer
+	 * 20 ÷ 140 = 0.142857; mean 110, deviation 8.16497, by mean 0.0742270; skew 10.
+	 * Lost: (160 − 120) + (120 − 110) = 50 of 280.
+	 */
+	static const char *const texts[] = {
+		"1 data=5 forward=40 backward=50 optimizer=10 comm=70\n2 compute=120 comm=20\n",
+		"1 forward=100 comm=60 other=9\n2 forward=100 comm=30\n",
+		"1 forward=160 comm=10 eval=50\n2 forward=110 comm=30\n",
+	};
+	struct analyzed *a = analyze_texts(texts, 3);
+
+	check_facts(a, ALL, "3 2 190 0.252174 0.10084 0.154965 35 0.178571 25");
+	/*
+	 * Chance has 2 ÷ 3 of the steps for each rank, deviation sqrt(2 × 1/3 × 2/3) = 2 ÷ 3.
+	 * Slowdowns: 0 and 10 ÷ 110; 0 and −10 ÷ 110; 0.6 and 0; the median is their mean.
+	 */
+	check_table(a,
+		    "distributed.ranks: rank mean_compute_ns median_compute_ns slowest_count "
+		    "slowest_fraction straggler_z rel_slowdown",
+		    "0 110 110 1 0.5 0.5 0.0454545\n"
+		    "1 100 100 0 0 -1 -0.0454545\n"
+		    "2 135 135 1 0.5 0.5 0.3\n");
+	/*
+	 * Waits: 60 0, 50 10, 0 10. Levels: (1 + 1.0909) ÷ 2 = 1.04545, 0.954545, 1.3; the
+	 * others' medians: 1.127273, 1.172727, 1. Two steps prove nothing.
+	 */
+	check_table(a,
+		    "distributed.ranks: mean_comm_ns mean_wait_ns slowest_p_value excess_ratio "
+		    "p_value",
+		    "45 30 1 -0.0725806 1\n45 30 1 -0.186047 1\n20 5 1 0.3 1\n");
+	check_table(a, "distributed.straggler: rank", "");
+	check_table(a, "distributed.slow_ranks: rank", "");
+	check_reliability(a, "distributed", NULL);
+	analyzed_free(a);
+}
+
+static void one_straggler(void **state)
+{
+	(void)state;
+	static const int64_t compute_ns[] = { 100, 100, 100, 112, 100, 100, 100, 100 };
+	struct analyzed *a = analyze_even_steps(compute_ns, 8, 10, NULL);
+
+	/* (10 − 1.25) ÷ sqrt(10 × 1/8 × 7/8) = 8.3666; chance 8 × 8⁻¹⁰ */
+	check_table(a,
+		    "distributed.straggler: rank straggler_z rel_slowdown slowest_fraction "
+		    "excess_ratio",
+		    "3 8.3666 0.12 1 0.12\n");
+	check_table(a, "distributed.slow_ranks: rank excess_ratio p_value", "3 0.12 7.45058e-09\n");
+	analyzed_free(a);
+}
+
+static void the_threshold_is_that_of_the_options(void **state)
+{
+	(void)state;
+	static const int64_t compute_ns[] = { 100, 100, 125, 100, 100, 100, 100, 100 };
+	static const struct {
+		double min_excess;
+		const char *slow;
+	} cases[] = { { 0, "2\n" }, { 0.25, "2\n" }, { 0.26, "" } };
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct tscope_analysis_options options = { .slow_rank_min_excess =
+								   cases[i].min_excess };
+		struct analyzed *a = analyze_even_steps(compute_ns, 8, 10, &options);
+		check_table(a, "distributed.slow_ranks: rank", cases[i].slow);
+		check_table(a, "distributed.straggler: rank", "2\n");
+		analyzed_free(a);
+	}
+}
+
+/* pytscope's rule is silent where two ranks qualify, and sees only the first of equals. */
+static void groups_of_slow_ranks(void **state)
+{
+	(void)state;
+	static const char *const slow_by_turns[] = {
+		"0 forward=9\n1 forward=9\n2 forward=9\n3 forward=9\n",
+		"0 forward=9\n1 forward=9\n2 forward=9\n3 forward=9\n",
+	};
+	static const int64_t equal[] = { 100, 120, 100, 100, 120, 100, 100, 100 };
+	struct analyzed *a = analyze_even_steps(equal, 8, 20, NULL);
+
+	check_table(a, "distributed.slow_ranks: rank excess_ratio", "1 0.2\n4 0.2\n");
+	check_table(a, "distributed.straggler: rank", "1\n");
+	check_table(a, "distributed.ranks: slowest_count slowest_p_value",
+		    "0 1\n20 1\n0 1\n0 1\n0 1\n0 1\n0 1\n0 1\n");
+	analyzed_free(a);
+
+	a = analyze_texts(slow_by_turns, 2);
+	check_table(a, "distributed.ranks: slowest_count straggler_z rel_slowdown",
+		    "4 2 0\n0 -2 0\n");
+	check_table(a, "distributed.slow_ranks: rank", "");
+	analyzed_free(a);
+}
+
+/* Of two ranks the median holds the slow one itself: 2.2 ÷ 1.6 reads as 37.5 %. */
+static void two_ranks(void **state)
+{
+	(void)state;
+	static const int64_t compute_ns[] = { 100, 220 };
+	struct analyzed *a = analyze_even_steps(compute_ns, 2, 30, NULL);
+
+	check_table(a, "distributed.straggler: rank rel_slowdown excess_ratio", "1 0.375 1.2\n");
+	check_table(a, "distributed.slow_ranks: rank excess_ratio p_value", "1 1.2 1.86265e-09\n");
+	analyzed_free(a);
+}
+
+static void steps_and_ranks_that_are_not_there(void **state)
+{
+	(void)state;
+	/* Of the numbers 1 … 4 all have 3; 0 is a warm-up step of both. The last 3 counts. */
+	static const char *const texts[] = {
+		"0 warmup forward=900\n1 forward=10\n3 forward=90\n3 forward=30\n",
+		"0 warmup forward=900\n2 forward=10\n3 forward=20\n4 forward=10\n",
+	};
+	struct step_series ranks[2];
+
+	for (size_t i = 0; i < 2; i++) {
+		ranks[i] = test_steps(texts[i]);
+		ranks[i].rank = (int64_t)i * 3 + 1; /* 1 and 4 */
+		ranks[i].world_size = (int64_t)i * 6;
+	}
+	struct analyzed *a = analyze_run(ranks, 2, NULL);
+	check_facts(a, "distributed: n_steps dropped_step_count mean_step_wall_ns", "1 3 30");
+	check_facts(a, "distributed: world_size declared_world_size missing_rank_count", "2 6 4");
+	check_table(a, "distributed.missing_ranks: rank", "0\n2\n3\n5\n");
+	analyzed_free(a);
+}
+
+static void worlds(void **state)
+{
+	(void)state;
+	static const struct {
+		int64_t ranks[2], world_sizes[2];
+		const char *facts, *missing;
+	} cases[] = {
+		{ { 0, 1 }, { -1, -1 }, "- -", "" },
+		{ { 0, 1 }, { 2, 2 }, "2 0", "" },
+		{ { 0, 7 }, { 2, -1 }, "2 1", "1\n" },
+		{ { -1, 1 }, { 4, 4 }, "4 -", "" },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct step_series ranks[2];
+		for (size_t j = 0; j < 2; j++) {
+			ranks[j] = test_steps("1 forward=5\n");
+			ranks[j].rank = cases[i].ranks[j];
+			ranks[j].world_size = cases[i].world_sizes[j];
+		}
+		struct analyzed *a = analyze_run(ranks, 2, NULL);
+		check_facts(a, "distributed: declared_world_size missing_rank_count",
+			    cases[i].facts);
+		check_table(a, "distributed.missing_ranks: rank", cases[i].missing);
+		analyzed_free(a);
+	}
+}
+
+static void a_huge_world_has_a_short_list(void **state)
+{
+	(void)state;
+	struct step_series ranks[2];
+
+	for (size_t j = 0; j < 2; j++) {
+		ranks[j] = test_steps("1 forward=5\n");
+		ranks[j].rank = (int64_t)j;
+		ranks[j].world_size = INT64_MAX;
+	}
+	struct analyzed *a = analyze_run(ranks, 2, NULL);
+	check_facts(a, "distributed: missing_rank_count", "9223372036854775805");
+	for (size_t i = 0; i < tscope_analyzer_count(); i++)
+		if (strcmp(tscope_analyzer(i)->id, "distributed") == 0)
+			assert_int_equal(
+				tscope_analysis_row_count(a->analysis, i, 3, TSCOPE_WHOLE_TRACE),
+				1024);
+	analyzed_free(a);
+}
+
+static void nothing_to_compare(void **state)
+{
+	(void)state;
+	static const struct {
+		size_t rank_count;
+		const char *texts[2];
+	} cases[] = {
+		{ 1, { "1 forward=5\n2 forward=5\n" } },
+		{ 2, { "1 forward=5\n", "2 forward=5\n" } },
+		{ 2, { "1 forward=5\n", "" } },
+		{ 2, { "1 forward=5\n", "1 loss=2\n" } },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct analyzed *a = analyze_texts(cases[i].texts, cases[i].rank_count);
+		check_facts(a, ALL, "- - - - - - - - -");
+		check_facts(a, "distributed: declared_world_size dropped_step_count", "- -");
+		check_table(a, "distributed.ranks: rank", "");
+		analyzed_free(a);
+	}
+}
+
+static void steps_without_compute_or_time(void **state)
+{
+	(void)state;
+	/* The second step counts as 0 in means, and has no part in slowdown and excess. */
+	static const char *const texts[] = {
+		"1 forward=10 comm=30\n2 data=0\n",
+		"1 forward=10 comm=30\n2 data=7\n",
+	};
+	static const char *const zeros[] = { "1 forward=0\n", "1 comm=0\n" };
+	struct analyzed *a = analyze_texts(texts, 2);
+
+	check_facts(a, ALL, "2 2 20 0.375 0.375 0 0 0 0");
+	check_table(a, "distributed.ranks: rel_slowdown excess_ratio p_value", "0 0 1\n0 0 1\n");
+	analyzed_free(a);
+
+	a = analyze_texts(zeros, 2);
+	check_facts(a, ALL, "2 1 0 0 0 0 0 0 0");
+	check_table(a, "distributed.ranks: slowest_count rel_slowdown excess_ratio p_value",
+		    "1 0 - 1\n0 0 - 1\n");
+	analyzed_free(a);
+}
+
+static void a_doubt_of_any_rank_is_one_of_the_run(void **state)
+{
+	(void)state;
+	struct step_series ranks[2] = { test_steps("1 forward=5\n"), test_steps("1 forward=5\n") };
+
+	ranks[0].is_of_trace = ranks[1].is_of_trace = true;
+	ranks[1].doubt = "clocks run backwards";
+	struct analyzed *a = analyze_run(ranks, 2, NULL);
+	check_reliability(a, "distributed", "clocks run backwards");
+	analyzed_free(a);
+}
+
+static void memory_ends(void **state)
+{
+	(void)state;
+	struct step_series ranks[8];
+	struct analysis_scope scope = { .steps = ranks, .ranks = ranks, .rank_count = 8 };
+	size_t n = 1;
+
+	for (size_t i = 0; i < 8; i++) {
+		char text[256] = "";
+		for (size_t step = 0, at = 0; step < 8; step++)
+			at += (size_t)snprintf(text + at, sizeof(text) - at, "%zu forward=%d\n",
+					       step, i == 3 ? 20 : 10);
+		ranks[i] = test_steps(text);
+		ranks[i].rank = (int64_t)i * 2;
+		ranks[i].world_size = 16;
+		ranks[i].has_point_to_point = true;
+	}
+	for (;; n++) {
+		struct tscope_analysis *analysis = NULL;
+		fail_alloc_at(n);
+		enum tscope_status status =
+			tsi_analyze_level(&analysis, LEVEL_RUN, &scope, NULL, NULL);
+		bool has_failed = fail_alloc_stop();
+		tscope_analysis_free(analysis);
+		if (!has_failed)
+			break;
+		assert_int_equal(status, TSCOPE_E_NOMEM);
+	}
+	assert_true(n > 30);
+	for (size_t i = 0; i < 8; i++)
+		tsi_steps_deinit(&ranks[i]);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(figures_by_hand),
+		cmocka_unit_test(one_straggler),
+		cmocka_unit_test(the_threshold_is_that_of_the_options),
+		cmocka_unit_test(groups_of_slow_ranks),
+		cmocka_unit_test(two_ranks),
+		cmocka_unit_test(steps_and_ranks_that_are_not_there),
+		cmocka_unit_test(worlds),
+		cmocka_unit_test(a_huge_world_has_a_short_list),
+		cmocka_unit_test(nothing_to_compare),
+		cmocka_unit_test(steps_without_compute_or_time),
+		cmocka_unit_test(a_doubt_of_any_rank_is_one_of_the_run),
+		cmocka_unit_test(memory_ends),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory of step records: peaks, fragmentation and growth. */
+#include "analysis_check.h"
+#include "step_text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#define ALL                                                                                        \
+	"memory: peak_alloc_bytes peak_reserved_bytes mean_alloc_bytes fragmentation "             \
+	"growth_bytes_per_step slope_bytes_per_step peak_step step_count"
+
+static void check_memory(const char *text, const char *expected)
+{
+	struct step_series steps = test_steps(text);
+	struct analyzed *a = analyze_rank(&steps, NULL);
+
+	check_facts(a, ALL, expected);
+	analyzed_free(a);
+}
+
+static void figures_are_of_the_steps_with_memory(void **state)
+{
+	(void)state;
+	/*
+	 * Three steps say what is allocated: mean 800 ÷ 3 = 266.7. The first peaks above what it
+	 * ends with; the last one's peak is what it ends with. Fragmentation is (0.5 + 0.2) ÷ 2:
+	 * the step without reservation has none (paired by position it would be 0.45).
+	 * Slope (400 − 100) ÷ 2.
+	 */
+	check_memory("0 warmup forward=1 alloc=9000 reserved=9000\n"
+		     "1 forward=1 alloc=100 reserved=200 peak_alloc=150 peak_reserved=220\n"
+		     "2 forward=1 alloc=300 peak_alloc=310\n"
+		     "3 forward=1 reserved=900\n"
+		     "4 forward=1 alloc=400 reserved=500\n",
+		     "400 500 267 0.35 150 150 4 3");
+}
+
+static void the_peak_step_is_the_first(void **state)
+{
+	(void)state;
+	check_memory("5 alloc=10 peak_alloc=70\n6 alloc=70\n7 alloc=10 peak_alloc=0\n",
+		     "70 - 30 - 0 0 5 3");
+}
+
+static void the_edges(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *expected;
+	} cases[] = {
+		{ "", "- - - - - - - -" },
+		{ "1 forward=10 loss=2\n", "- - - - - - - -" },
+		{ "1 reserved=10\n", "- - - - - - - -" },
+		/* Of one step the slope is not known; the reference says 0. */
+		{ "1 alloc=30 reserved=40\n", "30 40 30 0.25 0 - 1 1" },
+		{ "1 alloc=0 reserved=0\n", "0 0 0 - 0 - 1 1" },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++)
+		check_memory(cases[i].text, cases[i].expected);
+}
+
+static void growth_is_the_reference_s_and_slope_the_true_one(void **state)
+{
+	(void)state;
+	char text[40 * 40], *end = text;
+
+	/* 100 + 5 a step: medians of 4 are 107.5 and 287.5; 180 ÷ 39 and 180 ÷ 36. */
+	for (int i = 0; i < 40; i++)
+		end += snprintf(end, 40, "%d alloc=%d reserved=400\n", i, 100 + 5 * i);
+	struct step_series steps = test_steps(text);
+	struct analyzed *a = analyze_rank(&steps, NULL);
+	check_facts(a, "memory: growth_bytes_per_step slope_bytes_per_step", "4.61538 5");
+	analyzed_free(a);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(figures_are_of_the_steps_with_memory),
+		cmocka_unit_test(the_peak_step_is_the_first),
+		cmocka_unit_test(the_edges),
+		cmocka_unit_test(growth_is_the_reference_s_and_slope_the_true_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

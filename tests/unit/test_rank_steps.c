@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* The tables of aligned steps: what goes in, and what a step computes. */
+#include "analyze/rank_steps.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fail_alloc.h"
+#include "step_text.h"
+
+static void check_numbers(const int64_t *numbers, const int64_t *expected, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(numbers[i], expected[i]);
+}
+
+static void tables_of_common_steps(void **state)
+{
+	(void)state;
+	struct step_series ranks[2] = {
+		test_steps("1 forward=7\n"
+			   "2 data=1 forward=2 backward=3 optimizer=4 comm=5 compute=6 other=7\n"
+			   "3 forward=10 eval=1\n"),
+		test_steps("3 comm=3\n2 backward=20 comm=2\n0 forward=9\n"),
+	};
+	/* Steps 2 and 3, rank after rank. */
+	static const int64_t time_ns[] = { 28, 22, 11, 3 };
+	static const int64_t compute_ns[] = { 15, 20, 10, 0 };
+	static const int64_t comm_ns[] = { 5, 2, 0, 3 };
+	struct rank_steps steps;
+
+	assert_int_equal(tsi_rank_steps_init(&steps, ranks, 2, NULL), TSCOPE_OK);
+	assert_int_equal(steps.step_count, 2);
+	assert_int_equal(steps.rank_count, 2);
+	check_numbers(steps.time_ns, time_ns, 4);
+	check_numbers(steps.compute_ns, compute_ns, 4);
+	check_numbers(steps.comm_ns, comm_ns, 4);
+	tsi_rank_steps_deinit(&steps);
+
+	for (size_t n = 1;; n++) {
+		fail_alloc_at(n);
+		enum tscope_status status = tsi_rank_steps_init(&steps, ranks, 2, NULL);
+		bool has_failed = fail_alloc_stop();
+		tsi_rank_steps_deinit(&steps);
+		if (!has_failed)
+			break;
+		assert_int_equal(status, TSCOPE_E_NOMEM);
+	}
+	tsi_steps_deinit(&ranks[0]);
+	tsi_steps_deinit(&ranks[1]);
+}
+
+static void the_first_doubt(void **state)
+{
+	(void)state;
+	struct step_series ranks[3] = { { .is_of_trace = true },
+					{ .is_of_trace = true, .doubt = "one" },
+					{ .is_of_trace = true, .doubt = "two" } };
+
+	assert_string_equal(tsi_ranks_doubt(ranks, 3), "one");
+	assert_null(tsi_ranks_doubt(ranks, 1));
+	/* The doubt is against the trace; times that are the job's own records have none. */
+	for (size_t i = 0; i < 3; i++)
+		ranks[i].is_of_trace = false;
+	assert_null(tsi_ranks_doubt(ranks, 3));
+	ranks[2].is_of_trace = true;
+	ranks[2].doubt = NULL;
+	assert_string_equal(tsi_ranks_doubt(ranks, 3),
+			    "times of some ranks are their own records and of others those of "
+			    "traces: they do not compare");
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tables_of_common_steps),
+		cmocka_unit_test(the_first_doubt),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* Which ranks are slow, on steps without noise, where excess and chance can be worked out. */
+#include "analyze/slow_ranks.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/attributes.h"
+#include "fail_alloc.h"
+
+enum { MAX_RANKS = 8, MAX_STEPS = 30 };
+
+/* All steps alike: compute_ns of each rank, up to the first 0. */
+struct run {
+	int64_t compute_ns[MAX_RANKS + 1];
+	size_t step_count;
+};
+
+static size_t count_ranks(const struct run *run)
+{
+	size_t count = 0;
+
+	while (run->compute_ns[count] > 0)
+		count++;
+	return count;
+}
+
+static enum tscope_status judge(struct rank_verdict *verdicts, const struct run *run)
+{
+	int64_t table[MAX_STEPS * MAX_RANKS];
+	size_t rank_count = count_ranks(run);
+
+	for (size_t step = 0; step < run->step_count; step++)
+		for (size_t rank = 0; rank < rank_count; rank++)
+			/* each step longer than the one before, for all */
+			table[step * rank_count + rank] =
+				run->compute_ns[rank] * (int64_t)(step + 1);
+	return tsi_judge_ranks(verdicts, table, run->step_count, rank_count, NULL);
+}
+
+static void check_near(double value, double expected)
+{
+	if (!(fabs(value - expected) <= 1e-9 * fabs(expected)))
+		fail_msg("%.17g, not %.17g", value, expected);
+}
+
+static void who_is_slow(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *what;
+		struct run run;
+		double min_excess;
+		const char *slow;
+	} cases[] = {
+		{ "all equal", { { 9, 9, 9, 9 }, 30 }, 0.01, "" },
+		{ "one", { { 100, 100, 105, 100, 100, 100, 100, 100 }, 30 }, 0.01, "2" },
+		{ "one below the threshold", { { 100, 100, 105, 100, 100 }, 30 }, 0.06, "" },
+		{ "exactly the threshold", { { 100, 100, 125, 100, 100 }, 30 }, 0.25, "2" },
+		{ "two", { { 110, 100, 100, 100, 100, 112, 100, 100 }, 30 }, 0.01, "05" },
+		{ "half", { { 110, 100, 100, 110, 100, 110, 110, 100 }, 30 }, 0.01, "0356" },
+		/* More than half: they are the normal ones. */
+		{ "three fast", { { 90, 100, 100, 100, 90, 100, 100, 90 }, 30 }, 0.01, "" },
+		{ "one fast", { { 90, 100, 100, 100 }, 30 }, 0.01, "" },
+		{ "slow and fast", { { 90, 100, 100, 120, 100, 100 }, 30 }, 0.01, "3" },
+		{ "middle of three", { { 100, 110, 120 }, 30 }, 0.01, "2" },
+		/* Of two, chance has it 2 × 2⁻¹¹ = 0.00098, or 2 × 2⁻¹⁰. */
+		{ "two ranks, 11 steps", { { 220, 100 }, 11 }, 0.01, "0" },
+		{ "two ranks, 10 steps", { { 220, 100 }, 10 }, 0.01, "" },
+		/* 8 × 8⁻⁵ = 0.00024; 8 × 8⁻⁴ = 0.002 */
+		{ "5 steps", { { 100, 150, 100, 100, 100, 100, 100, 100 }, 5 }, 0.01, "1" },
+		{ "4 steps", { { 100, 150, 100, 100, 100, 100, 100, 100 }, 4 }, 0.01, "" },
+		{ "no step", { { 100, 150 }, 0 }, 0.01, "" },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct rank_verdict verdicts[MAX_RANKS];
+		char slow[MAX_RANKS + 1] = "", *end = slow;
+		assert_int_equal(judge(verdicts, &cases[i].run), TSCOPE_OK);
+		for (size_t rank = 0; rank < count_ranks(&cases[i].run); rank++)
+			if (tsi_is_slow_rank(&verdicts[rank], cases[i].min_excess))
+				*end++ = (char)('0' + rank);
+		if (strcmp(slow, cases[i].slow) != 0)
+			fail_msg("%s: \"%s\"", cases[i].what, slow);
+	}
+}
+
+static void excess_and_chance(void **state)
+{
+	(void)state;
+	static const struct run run = { { 110, 100, 100, 112, 96 }, 4 };
+	struct rank_verdict verdicts[MAX_RANKS];
+
+	/*
+	 * Levels (by the median, 100): 1.1 1 1 1.12 0.96. Medians of the others:
+	 * (1 + 1) ÷ 2, (1 + 1.1) ÷ 2 twice, (1 + 1) ÷ 2, (1 + 1.1) ÷ 2.
+	 */
+	assert_int_equal(judge(verdicts, &run), TSCOPE_OK);
+	check_near(verdicts[0].excess_ratio, 0.1);
+	check_near(verdicts[1].excess_ratio, 1 / 1.05 - 1);
+	check_near(verdicts[3].excess_ratio, 0.12);
+	check_near(verdicts[4].excess_ratio, 0.96 / 1.05 - 1);
+	/*
+	 * Position 4 in each of 4 steps: 5 × 5⁻⁴. Position 3: the sum 12 is 4 short of the
+	 * most, as in C(8, 4) = 70 of 5⁴ ways; 5 × 70 ÷ 625 = 0.56. The fast one is not judged.
+	 */
+	check_near(verdicts[3].p_value, 0.008);
+	check_near(verdicts[0].p_value, 0.56);
+	check_near(verdicts[1].p_value, 1);
+	check_near(verdicts[4].p_value, 1);
+}
+
+/* Two ranks share the positions 6 and 7: 6.5 each, 65 in 10 steps. */
+static void equal_ranks_share_positions(void **state)
+{
+	(void)state;
+	static const struct run run = { { 120, 100, 100, 120, 100, 100, 100, 100 }, 10 };
+	struct rank_verdict verdicts[MAX_RANKS];
+
+	/* 5 short of 70: C(15, 5) = 3003 of 8¹⁰ ways, times 8. */
+	assert_int_equal(judge(verdicts, &run), TSCOPE_OK);
+	check_near(verdicts[0].p_value, 3003 * 0x1p-27);
+	check_near(verdicts[3].p_value, 3003 * 0x1p-27);
+	check_near(verdicts[0].excess_ratio, 0.2);
+}
+
+/* What counts is how often a rank is late; one step of any length is one step. */
+static void often_late(void **state)
+{
+	(void)state;
+	int64_t table[20 * 3];
+	struct rank_verdict verdicts[3];
+
+	for (size_t step = 0; step < 20; step++) {
+		table[step * 3] = 100;
+		table[step * 3 + 1] = step % 5 == 0 ? 90 : 110;
+		table[step * 3 + 2] = step == 7 ? 100000 : 101;
+	}
+	assert_int_equal(tsi_judge_ranks(verdicts, table, 20, 3, NULL), TSCOPE_OK);
+	/* 15 times position 2 and once (step 7) 1: 31 of 40, as in 5,745,755 of 3²⁰ ways. */
+	check_near(verdicts[1].p_value, 3 * 5745755.0 / 3486784401.0);
+	check_near(verdicts[1].excess_ratio, 110 / 100.5 - 1);
+	assert_true(verdicts[2].p_value == 1 && verdicts[2].excess_ratio < 0);
+}
+
+static void without_compute_nobody_is_slow(void **state)
+{
+	(void)state;
+	/* Nothing at all; then one rank of three alone: an excess over nothing is not known. */
+	static const int64_t nothing[4 * 2] = { 0 };
+	static const int64_t one[2 * 3] = { 0, 0, 7, 0, 0, 7 };
+	struct rank_verdict verdicts[3];
+
+	assert_int_equal(tsi_judge_ranks(verdicts, nothing, 4, 2, NULL), TSCOPE_OK);
+	for (size_t rank = 0; rank < 2; rank++) {
+		assert_true(isnan(verdicts[rank].excess_ratio));
+		assert_true(verdicts[rank].p_value == 1);
+		assert_false(tsi_is_slow_rank(&verdicts[rank], 0.01));
+	}
+	assert_int_equal(tsi_judge_ranks(verdicts, one, 2, 3, NULL), TSCOPE_OK);
+	assert_true(isnan(verdicts[2].excess_ratio));
+	assert_true(verdicts[2].p_value == 1);
+}
+
+static void memory_ends(void **state)
+{
+	(void)state;
+	static const struct run run = { { 100, 110, 100 }, 10 };
+	struct rank_verdict verdicts[MAX_RANKS];
+	size_t n = 1;
+
+	for (;; n++) {
+		fail_alloc_at(n);
+		enum tscope_status status = judge(verdicts, &run);
+		if (!fail_alloc_stop())
+			break;
+		assert_int_equal(status, TSCOPE_E_NOMEM);
+	}
+	assert_true(n > 6);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_is_slow),
+		cmocka_unit_test(excess_and_chance),
+		cmocka_unit_test(equal_ranks_share_positions),
+		cmocka_unit_test(often_late),
+		cmocka_unit_test(without_compute_nobody_is_slow),
+		cmocka_unit_test(memory_ends),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
