@@ -27,6 +27,7 @@
 #include <tscope/analysis.h>
 #include <tscope/error.h>
 #include <tscope/report.h>
+#include <tscope/rules.h>
 #include <tscope/timeline.h>
 #include <tscope/trace.h>
 

@@ -17,6 +17,7 @@ KINDS = {
     "FILTER": ("filter_{}.c", "", "tscope.1"),
     "FORMAT": ("format_{}.c", "", ""),
     "REPORTER": ("report_{}.c", "", "tscope.1"),
+    "RULE": ("rule_{}.c", "", ""),  # check_rules.py asks for the rest
     "STORE": ("store_{}.c", "store_{}", ""),
 }
 LINE = re.compile(r"^([A-Z_]+)\((\w+)[,)]", re.MULTILINE)

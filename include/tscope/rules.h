@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_RULES_H
+#define TSCOPE_RULES_H
+
+#include <tscope/analysis.h>
+
+/*
+ * Rules read facts and say what is wrong and what to do. A rule that fires gives
+ * a finding; findings are ranked by severity, then by the time each wins back,
+ * and those that name one cause are merged.
+ */
+enum tscope_severity {
+	TSCOPE_SEVERITY_LOW,
+	TSCOPE_SEVERITY_MED,
+	TSCOPE_SEVERITY_HIGH,
+};
+
+/* "low", "med", "high": never NULL. */
+const char *tscope_severity_name(enum tscope_severity severity);
+
+/* A number of a rule that the user may change: "threshold" first, "high" … */
+struct tscope_rule_parameter {
+	const char *name; /* NULL: the list ends here */
+	double value;
+	const char *meaning; /* "share of the step at which it fires" */
+};
+
+enum { TSCOPE_RULE_MAX_PARAMETERS = 4, TSCOPE_RULE_MAX_FACTS = 6 };
+
+struct tscope_rule_def {
+	const char *id;      /* "TIMING.DATALOADER_BOUND" */
+	const char *summary; /* one line: "the step waits for the data loader" */
+	const char *trigger; /* when it fires and how severe it is then, with parameters in words */
+	const char *meaning; /* why it matters */
+	const char *advice;  /* what to do tomorrow */
+	const char *example; /* a case with numbers, and what the rule says of it */
+	struct tscope_rule_parameter parameters[TSCOPE_RULE_MAX_PARAMETERS];
+	/* Ids of the facts that it cannot do without. */
+	const char *facts[TSCOPE_RULE_MAX_FACTS];
+};
+
+size_t tscope_rule_count(void);
+const struct tscope_rule_def *tscope_rule(size_t index);
+/* The rule with this id, upper or lower case, or NULL. */
+const struct tscope_rule_def *tscope_rule_find(const char *id);
+
+/* Changes to the rules, as the user wrote them: "ID=off|low|med|high", "ID.threshold=0.3". */
+struct tscope_rule_options {
+	const char *const *changes;
+	size_t change_count;
+};
+
+/* Is it a change that tscope_diagnose() takes? Else TSCOPE_E_FORMAT: what is wrong with it. */
+enum tscope_status tscope_rule_change_check(const char *change, struct tscope_error *err);
+
+/*
+ * A parameter of a rule as these changes leave it, or its default; options may
+ * be NULL. NaN where there is no such rule or parameter.
+ */
+double tscope_rule_value(const struct tscope_rule_options *options, const char *id,
+			 const char *parameter);
+
+struct tscope_diagnosis;
+
+/* Evaluates all rules on an analysis, which must outlive the diagnosis. options may be NULL. */
+enum tscope_status tscope_diagnose(struct tscope_diagnosis **ret,
+				   const struct tscope_analysis *analysis,
+				   const struct tscope_rule_options *options,
+				   struct tscope_error *err);
+void tscope_diagnosis_free(struct tscope_diagnosis *diagnosis);
+
+/* A fact that a finding rests on. */
+struct tscope_evidence {
+	const char *fact; /* id */
+	struct tscope_value value;
+	enum tscope_unit unit;
+};
+
+/* Strings live as long as the diagnosis. */
+struct tscope_finding {
+	const struct tscope_rule_def *rule;
+	enum tscope_severity severity;
+	const char *title;  /* "waiting for data takes 41.2 % of the step" */
+	const char *detail; /* further figures in words, or "" */
+	const char *advice;
+	bool is_recoverable; /* recoverable_ns_per_step is meaningful */
+	int64_t recoverable_ns_per_step;
+	const struct tscope_evidence *evidence;
+	size_t evidence_count;
+	/* Rules that fired for the same cause and are told by this one. */
+	const struct tscope_rule_def *const *also;
+	size_t also_count;
+};
+
+size_t tscope_diagnosis_finding_count(const struct tscope_diagnosis *diagnosis);
+struct tscope_finding tscope_diagnosis_finding(const struct tscope_diagnosis *diagnosis,
+					       size_t index);
+
+/* Did the rule fire, be it told by another one's finding? */
+bool tscope_diagnosis_fired(const struct tscope_diagnosis *diagnosis,
+			    const struct tscope_rule_def *rule);
+
+/* A rule that could not be evaluated, or was switched off. */
+struct tscope_not_evaluated {
+	const struct tscope_rule_def *rule;
+	const char *reason; /* "no overlap.exposed_ns: no trace was read" */
+};
+
+size_t tscope_diagnosis_not_evaluated_count(const struct tscope_diagnosis *diagnosis);
+struct tscope_not_evaluated tscope_diagnosis_not_evaluated(const struct tscope_diagnosis *diagnosis,
+							   size_t index);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_RULES_CHANGE_H
+#define TSCOPE_RULES_CHANGE_H
+
+#include "rules/rule.h"
+
+/* What the user may change of a rule. */
+struct rule_setting {
+	bool is_off;
+	bool has_severity;
+	enum tscope_severity severity;                 /* of its findings, if has_severity */
+	double parameters[TSCOPE_RULE_MAX_PARAMETERS]; /* as in the rule's definition */
+};
+
+/* Settings of all rules as they are defined: tscope_rule_count() of them, freed with free(). */
+TSI_MUST_CHECK
+enum tscope_status tsi_rule_settings_new(struct rule_setting **ret, struct tscope_error *err);
+
+/* Applies "ID=off", "ID=high" or "ID.parameter=0.3"; the last change of a thing holds. */
+TSI_MUST_CHECK
+enum tscope_status tsi_rule_settings_change(struct rule_setting *settings, const char *change,
+					    struct tscope_error *err);
+
+#endif

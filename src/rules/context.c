@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One rule before the facts of a run: whether it can be evaluated at all, the
+ * facts and parameters that it asks for, and the finding that it writes. All
+ * of it fits into the context, so that rules need not think of memory.
+ */
+#include "rules/context.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyze/analyzer_table.h"
+#include "rules/rule_table.h"
+
+/* Appends formatted text, cut where the room ends. */
+TSI_PRINTF(3, 0)
+static void append(char *text, size_t room, const char *format, va_list args)
+{
+	size_t length = strlen(text);
+
+	vsnprintf(text + length, room - length, format, args);
+}
+
+void tsi_rule_skip(struct rule_context *ctx, const char *reason, ...)
+{
+	va_list args;
+
+	assert(!ctx->has_fired && !ctx->is_skipped);
+	ctx->is_skipped = true;
+	va_start(args, reason);
+	append(ctx->reason, sizeof(ctx->reason), reason, args);
+	va_end(args);
+}
+
+/* Skips the rule where a fact that it needs is absent or not to be believed. */
+static void check_fact(struct rule_context *ctx, const char *fact)
+{
+	size_t analyzer = tsi_find_analyzer(fact);
+	bool is_known = analyzer < tscope_analyzer_count();
+	const char *needs = is_known ? tscope_analyzer(analyzer)->needs : NULL;
+	const char *doubt =
+		is_known ? tscope_analysis_reliability(ctx->analysis, analyzer, TSCOPE_WHOLE_TRACE)
+			 : NULL;
+
+	if (!tsi_rule_has(ctx, fact))
+		tsi_rule_skip(ctx, "no %s%s%s", fact, needs ? ": it needs " : "",
+			      needs ? needs : "");
+	else if (doubt)
+		tsi_rule_skip(ctx, "%s is not reliable: %s", fact, doubt);
+}
+
+void tsi_rule_run(struct rule_context *ctx)
+{
+	const char *const *facts = ctx->rule->def.facts;
+
+	ctx->advice = ctx->rule->def.advice;
+	if (ctx->setting->is_off)
+		tsi_rule_skip(ctx, "switched off by --rule");
+	for (size_t i = 0; !ctx->is_skipped && i < TSCOPE_RULE_MAX_FACTS && facts[i]; i++)
+		check_fact(ctx, facts[i]);
+	if (!ctx->is_skipped)
+		ctx->rule->evaluate(ctx);
+}
+
+const struct tscope_analysis *tsi_rule_analysis(const struct rule_context *ctx)
+{
+	return ctx->analysis;
+}
+
+double tsi_rule_parameter(const struct rule_context *ctx, const char *name)
+{
+	size_t index = tsi_rule_find_parameter(&ctx->rule->def, (struct str){ name, strlen(name) });
+
+	assert(index < TSCOPE_RULE_MAX_PARAMETERS);
+	return ctx->setting->parameters[index];
+}
+
+enum tscope_severity tsi_rule_grade(const struct rule_context *ctx, double value)
+{
+	return value >= tsi_rule_parameter(ctx, "high") ? TSCOPE_SEVERITY_HIGH
+							: TSCOPE_SEVERITY_MED;
+}
+
+static struct tscope_value get(const struct rule_context *ctx, const char *fact)
+{
+	struct tscope_value value = { 0 };
+	enum tscope_unit unit;
+
+	if (!tscope_analysis_find(ctx->analysis, fact, &value, &unit))
+		return (struct tscope_value){ 0 };
+	return value;
+}
+
+bool tsi_rule_has(const struct rule_context *ctx, const char *fact)
+{
+	return get(ctx, fact).kind != TSCOPE_VALUE_ABSENT;
+}
+
+int64_t tsi_rule_int(const struct rule_context *ctx, const char *fact)
+{
+	struct tscope_value value = get(ctx, fact);
+
+	return value.kind == TSCOPE_VALUE_INT ? value.integer : 0;
+}
+
+double tsi_rule_real(const struct rule_context *ctx, const char *fact)
+{
+	return tsi_value_real(get(ctx, fact));
+}
+
+const char *tsi_rule_text(const struct rule_context *ctx, const char *fact)
+{
+	struct tscope_value value = get(ctx, fact);
+
+	return value.kind == TSCOPE_VALUE_TEXT ? value.text : "";
+}
+
+double tsi_value_real(struct tscope_value value)
+{
+	if (value.kind == TSCOPE_VALUE_INT)
+		return (double)value.integer;
+	return value.kind == TSCOPE_VALUE_REAL ? value.real : NAN;
+}
+
+/* The table with an id such as "distributed.slow_ranks", or NULL. */
+static const struct tscope_table_def *find_table(const char *id, size_t *analyzer, size_t *table)
+{
+	const char *name = strchr(id, '.');
+
+	*analyzer = tsi_find_analyzer(id);
+	if (!name || *analyzer == tscope_analyzer_count())
+		return NULL;
+	const struct tscope_analyzer_def *def = tscope_analyzer(*analyzer);
+	for (*table = 0; *table < def->table_count; ++*table)
+		if (strcmp(def->tables[*table].name, name + 1) == 0)
+			return &def->tables[*table];
+	return NULL;
+}
+
+size_t tsi_rule_rows(const struct rule_context *ctx, const char *table)
+{
+	size_t analyzer, index;
+
+	if (!find_table(table, &analyzer, &index))
+		return 0;
+	return tscope_analysis_row_count(ctx->analysis, analyzer, index, TSCOPE_WHOLE_TRACE);
+}
+
+struct tscope_value tsi_rule_cell(const struct rule_context *ctx, const char *table, size_t row,
+				  const char *column)
+{
+	size_t analyzer, index;
+	const struct tscope_table_def *def = find_table(table, &analyzer, &index);
+
+	for (size_t i = 0; def && i < def->column_count; i++)
+		if (strcmp(def->columns[i].name, column) == 0)
+			return tscope_analysis_cell(ctx->analysis, analyzer, index,
+						    TSCOPE_WHOLE_TRACE, row, i);
+	return (struct tscope_value){ 0 };
+}
+
+void tsi_rule_fire(struct rule_context *ctx, enum tscope_severity severity, const char *title, ...)
+{
+	va_list args;
+
+	assert(!ctx->has_fired && !ctx->is_skipped);
+	ctx->has_fired = true;
+	ctx->severity = ctx->setting->has_severity ? ctx->setting->severity : severity;
+	va_start(args, title);
+	append(ctx->title, sizeof(ctx->title), title, args);
+	va_end(args);
+}
+
+void tsi_rule_detail(struct rule_context *ctx, const char *format, ...)
+{
+	size_t length = strlen(ctx->detail);
+	va_list args;
+
+	assert(ctx->has_fired);
+	if (length)
+		snprintf(ctx->detail + length, sizeof(ctx->detail) - length, "; ");
+	va_start(args, format);
+	append(ctx->detail, sizeof(ctx->detail), format, args);
+	va_end(args);
+}
+
+void tsi_rule_advice(struct rule_context *ctx, const char *advice)
+{
+	assert(ctx->has_fired);
+	ctx->advice = advice;
+}
+
+void tsi_rule_evidence(struct rule_context *ctx, const char *fact)
+{
+	struct tscope_evidence *evidence = &ctx->evidence[ctx->evidence_count];
+
+	assert(ctx->has_fired && ctx->evidence_count < RULE_MAX_EVIDENCE);
+	evidence->fact = fact;
+	if (tscope_analysis_find(ctx->analysis, fact, &evidence->value, &evidence->unit) &&
+	    evidence->value.kind != TSCOPE_VALUE_ABSENT)
+		ctx->evidence_count++;
+}
+
+void tsi_rule_recoverable(struct rule_context *ctx, int64_t ns_per_step)
+{
+	assert(ctx->has_fired);
+	ctx->is_recoverable = true;
+	ctx->recoverable_ns_per_step = ns_per_step;
+}
+
+void tsi_rule_cause(struct rule_context *ctx, enum rule_cause cause)
+{
+	assert(ctx->has_fired);
+	ctx->cause = cause;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_RULES_CONTEXT_H
+#define TSCOPE_RULES_CONTEXT_H
+
+#include "rules/change.h"
+
+/* What a rule sees and what it said, for diagnosis.c; rules themselves use the calls of rule.h. */
+
+enum {
+	RULE_TITLE_CHARS = 256,
+	RULE_DETAIL_CHARS = 1024,
+	RULE_MAX_EVIDENCE = 12,
+};
+
+struct rule_context {
+	const struct tscope_analysis *analysis;
+	const struct rule *rule;
+	const struct rule_setting *setting;
+
+	bool has_fired;
+	enum tscope_severity severity;
+	enum rule_cause cause;
+	char title[RULE_TITLE_CHARS];
+	char detail[RULE_DETAIL_CHARS];
+	const char *advice;
+	bool is_recoverable;
+	int64_t recoverable_ns_per_step;
+	struct tscope_evidence evidence[RULE_MAX_EVIDENCE];
+	size_t evidence_count;
+
+	bool is_skipped;
+	char reason[RULE_TITLE_CHARS]; /* why, if is_skipped */
+};
+
+/* Evaluates a rule on a context that holds nothing but analysis, rule and setting. */
+void tsi_rule_run(struct rule_context *ctx);
+
+#endif

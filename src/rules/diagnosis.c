@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From facts to findings: evaluates each rule, lets one finding tell all that
+ * have its cause, and ranks what is left by severity and by the time to win.
+ * Rules that had nothing to go by are kept with the reason, since silence must
+ * not read as health.
+ */
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/intern.h"
+#include "rules/context.h"
+#include "rules/rule_table.h"
+
+/* A finding and the arrays that it owns. */
+struct kept {
+	struct tscope_finding finding;
+	enum rule_cause cause;
+	struct tscope_evidence *evidence;
+	size_t evidence_capacity;
+	const struct tscope_rule_def **also;
+	size_t also_capacity;
+};
+
+struct tscope_diagnosis {
+	/* Room for one of each for every rule. */
+	struct kept *findings;
+	size_t finding_count;
+	struct tscope_not_evaluated *not_evaluated;
+	size_t not_evaluated_count;
+	bool *fired; /* by index of the rule */
+	struct intern texts;
+};
+
+static enum tscope_status keep_text(struct tscope_diagnosis *diagnosis, const char *text,
+				    const char **kept, struct tscope_error *err)
+{
+	struct str bytes = { text, strlen(text) };
+	uint32_t id;
+
+	if (tsi_intern_add(&diagnosis->texts, bytes, &id, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	*kept = tsi_intern_text(&diagnosis->texts, id).data;
+	return TSCOPE_OK;
+}
+
+static bool has_evidence(const struct tscope_finding *finding, const char *fact)
+{
+	for (size_t i = 0; i < finding->evidence_count; i++)
+		if (strcmp(finding->evidence[i].fact, fact) == 0)
+			return true;
+	return false;
+}
+
+/* Adds evidence that the finding has not yet. */
+static enum tscope_status add_evidence(struct kept *kept, const struct tscope_evidence *evidence,
+				       size_t count, struct tscope_error *err)
+{
+	struct tscope_finding *finding = &kept->finding;
+
+	if (tsi_array_reserve(&kept->evidence, &kept->evidence_capacity,
+			      finding->evidence_count + count, sizeof(*kept->evidence),
+			      err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	finding->evidence = kept->evidence;
+	for (size_t i = 0; i < count; i++)
+		if (!has_evidence(finding, evidence[i].fact))
+			kept->evidence[finding->evidence_count++] = evidence[i];
+	return TSCOPE_OK;
+}
+
+static enum tscope_status keep_finding(struct tscope_diagnosis *diagnosis,
+				       const struct rule_context *ctx, struct tscope_error *err)
+{
+	struct kept *kept = &diagnosis->findings[diagnosis->finding_count++];
+	struct tscope_finding *finding = &kept->finding;
+
+	kept->cause = ctx->cause;
+	finding->rule = &ctx->rule->def;
+	finding->severity = ctx->severity;
+	finding->advice = ctx->advice;
+	finding->is_recoverable = ctx->is_recoverable;
+	finding->recoverable_ns_per_step = ctx->recoverable_ns_per_step;
+	if (keep_text(diagnosis, ctx->title, &finding->title, err) != TSCOPE_OK ||
+	    keep_text(diagnosis, ctx->detail, &finding->detail, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	return add_evidence(kept, ctx->evidence, ctx->evidence_count, err);
+}
+
+static enum tscope_status keep_reason(struct tscope_diagnosis *diagnosis,
+				      const struct rule_context *ctx, struct tscope_error *err)
+{
+	struct tscope_not_evaluated *kept =
+		&diagnosis->not_evaluated[diagnosis->not_evaluated_count++];
+
+	kept->rule = &ctx->rule->def;
+	return keep_text(diagnosis, ctx->reason, &kept->reason, err);
+}
+
+static enum tscope_status evaluate_all(struct tscope_diagnosis *diagnosis,
+				       const struct tscope_analysis *analysis,
+				       const struct rule_setting *settings,
+				       struct tscope_error *err)
+{
+	enum tscope_status status = TSCOPE_OK;
+
+	for (size_t i = 0; status == TSCOPE_OK && i < tscope_rule_count(); i++) {
+		struct rule_context ctx = {
+			.analysis = analysis,
+			.rule = tsi_rule(i),
+			.setting = &settings[i],
+		};
+		tsi_rule_run(&ctx);
+		diagnosis->fired[i] = ctx.has_fired;
+		if (ctx.has_fired)
+			status = keep_finding(diagnosis, &ctx, err);
+		else if (ctx.is_skipped)
+			status = keep_reason(diagnosis, &ctx, err);
+	}
+	return status;
+}
+
+/* Rules write numbers into their texts: with a point, whatever the locale of the program. */
+static enum tscope_status evaluate(struct tscope_diagnosis *diagnosis,
+				   const struct tscope_analysis *analysis,
+				   const struct rule_setting *settings, struct tscope_error *err)
+{
+	locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+
+	if (plain == (locale_t)0)
+		return tsi_fail_nomem(err);
+	locale_t own = uselocale(plain);
+	enum tscope_status status = evaluate_all(diagnosis, analysis, settings, err);
+	uselocale(own);
+	freelocale(plain);
+	return status;
+}
+
+/* The most severe finding of a cause, the first one of several: it tells the others. */
+static size_t strongest_of(const struct tscope_diagnosis *diagnosis, enum rule_cause cause)
+{
+	const struct kept *findings = diagnosis->findings;
+	size_t strongest = diagnosis->finding_count;
+
+	for (size_t i = 0; i < diagnosis->finding_count; i++)
+		if (findings[i].cause == cause &&
+		    (strongest == diagnosis->finding_count ||
+		     findings[i].finding.severity > findings[strongest].finding.severity))
+			strongest = i;
+	return strongest;
+}
+
+/* One stall seen by two rules is won back once: the larger estimate stands for both. */
+static enum tscope_status absorb(struct kept *into, const struct kept *from,
+				 struct tscope_error *err)
+{
+	struct tscope_finding *finding = &into->finding;
+	const struct tscope_finding *other = &from->finding;
+
+	if (tsi_array_reserve(&into->also, &into->also_capacity, finding->also_count + 1,
+			      sizeof(*into->also), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	into->also[finding->also_count++] = other->rule;
+	finding->also = into->also;
+	if (other->is_recoverable &&
+	    (!finding->is_recoverable ||
+	     other->recoverable_ns_per_step > finding->recoverable_ns_per_step)) {
+		finding->is_recoverable = true;
+		finding->recoverable_ns_per_step = other->recoverable_ns_per_step;
+	}
+	return add_evidence(into, other->evidence, other->evidence_count, err);
+}
+
+static void free_kept(struct kept *kept)
+{
+	free(kept->evidence);
+	free(kept->also);
+}
+
+static enum tscope_status merge(struct tscope_diagnosis *diagnosis, struct tscope_error *err)
+{
+	struct kept *findings = diagnosis->findings;
+	enum tscope_status status = TSCOPE_OK;
+	bool *is_told;
+	size_t left = 0;
+
+	if (tsi_array_new(&is_told, diagnosis->finding_count, sizeof(*is_told), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (size_t i = 0; status == TSCOPE_OK && i < diagnosis->finding_count; i++) {
+		size_t strongest = strongest_of(diagnosis, findings[i].cause);
+		is_told[i] = findings[i].cause != CAUSE_OWN && strongest != i;
+		if (is_told[i])
+			status = absorb(&findings[strongest], &findings[i], err);
+	}
+	for (size_t i = 0; status == TSCOPE_OK && i < diagnosis->finding_count; i++) {
+		if (is_told[i])
+			free_kept(&findings[i]);
+		else
+			findings[left++] = findings[i];
+	}
+	if (status == TSCOPE_OK)
+		diagnosis->finding_count = left;
+	free(is_told);
+	return status;
+}
+
+/* Does a stand before b, whatever their order in the list? */
+static bool outranks(const struct tscope_finding *a, const struct tscope_finding *b)
+{
+	int64_t a_ns = a->is_recoverable ? a->recoverable_ns_per_step : 0;
+	int64_t b_ns = b->is_recoverable ? b->recoverable_ns_per_step : 0;
+
+	return a->severity != b->severity ? a->severity > b->severity : a_ns > b_ns;
+}
+
+/* By insertion: a few dozen findings, and those of equal rank stay in the order of the list. */
+static void rank(struct tscope_diagnosis *diagnosis)
+{
+	for (size_t i = 1; i < diagnosis->finding_count; i++) {
+		struct kept kept = diagnosis->findings[i];
+		size_t place = i;
+		for (;
+		     place > 0 && outranks(&kept.finding, &diagnosis->findings[place - 1].finding);
+		     place--)
+			diagnosis->findings[place] = diagnosis->findings[place - 1];
+		diagnosis->findings[place] = kept;
+	}
+}
+
+static enum tscope_status new_diagnosis(struct tscope_diagnosis **ret, struct tscope_error *err)
+{
+	size_t count = tscope_rule_count();
+	struct tscope_diagnosis *diagnosis;
+
+	if (tsi_array_new(&diagnosis, 1, sizeof(*diagnosis), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	if (tsi_array_new(&diagnosis->findings, count, sizeof(*diagnosis->findings), err) !=
+		    TSCOPE_OK ||
+	    tsi_array_new(&diagnosis->not_evaluated, count, sizeof(*diagnosis->not_evaluated),
+			  err) != TSCOPE_OK ||
+	    tsi_array_new(&diagnosis->fired, count, sizeof(*diagnosis->fired), err) != TSCOPE_OK ||
+	    tsi_intern_init(&diagnosis->texts, UINT32_MAX - 1, err) != TSCOPE_OK) {
+		tscope_diagnosis_free(diagnosis);
+		return TSCOPE_E_NOMEM;
+	}
+	*ret = diagnosis;
+	return TSCOPE_OK;
+}
+
+static enum tscope_status diagnose(struct tscope_diagnosis *diagnosis,
+				   const struct tscope_analysis *analysis,
+				   const struct tscope_rule_options *options,
+				   struct tscope_error *err)
+{
+	struct rule_setting *settings;
+	enum tscope_status status = tsi_rule_settings_new(&settings, err);
+
+	if (status != TSCOPE_OK)
+		return status;
+	for (size_t i = 0; status == TSCOPE_OK && options && i < options->change_count; i++)
+		status = tsi_rule_settings_change(settings, options->changes[i], err);
+	if (status == TSCOPE_OK)
+		status = evaluate(diagnosis, analysis, settings, err);
+	free(settings);
+	if (status == TSCOPE_OK)
+		status = merge(diagnosis, err);
+	if (status == TSCOPE_OK)
+		rank(diagnosis);
+	return status;
+}
+
+enum tscope_status tscope_diagnose(struct tscope_diagnosis **ret,
+				   const struct tscope_analysis *analysis,
+				   const struct tscope_rule_options *options,
+				   struct tscope_error *err)
+{
+	struct tscope_diagnosis *diagnosis;
+	enum tscope_status status = new_diagnosis(&diagnosis, err);
+
+	if (status != TSCOPE_OK)
+		return status;
+	status = diagnose(diagnosis, analysis, options, err);
+	if (status != TSCOPE_OK) {
+		tscope_diagnosis_free(diagnosis);
+		return status;
+	}
+	*ret = diagnosis;
+	return TSCOPE_OK;
+}
+
+void tscope_diagnosis_free(struct tscope_diagnosis *diagnosis)
+{
+	if (!diagnosis)
+		return;
+	for (size_t i = 0; i < diagnosis->finding_count; i++)
+		free_kept(&diagnosis->findings[i]);
+	free(diagnosis->findings);
+	free(diagnosis->not_evaluated);
+	free(diagnosis->fired);
+	tsi_intern_deinit(&diagnosis->texts);
+	free(diagnosis);
+}
+
+size_t tscope_diagnosis_finding_count(const struct tscope_diagnosis *diagnosis)
+{
+	return diagnosis->finding_count;
+}
+
+struct tscope_finding tscope_diagnosis_finding(const struct tscope_diagnosis *diagnosis,
+					       size_t index)
+{
+	return diagnosis->findings[index].finding;
+}
+
+bool tscope_diagnosis_fired(const struct tscope_diagnosis *diagnosis,
+			    const struct tscope_rule_def *rule)
+{
+	for (size_t i = 0; i < tscope_rule_count(); i++)
+		if (tscope_rule(i) == rule)
+			return diagnosis->fired[i];
+	return false;
+}
+
+size_t tscope_diagnosis_not_evaluated_count(const struct tscope_diagnosis *diagnosis)
+{
+	return diagnosis->not_evaluated_count;
+}
+
+struct tscope_not_evaluated tscope_diagnosis_not_evaluated(const struct tscope_diagnosis *diagnosis,
+							   size_t index)
+{
+	return diagnosis->not_evaluated[index];
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The lines of the efficiency budget in words, shared by the rules that judge
+ * it with and without known FLOPs.
+ */
+#include "rules/efficiency_lines.h"
+
+#include <string.h>
+
+#include "rules/budget_share.h"
+
+#define LINES "efficiency.lines"
+
+static const double worth_telling_ratio = 0.005; /* less would be printed as 0 % */
+
+struct line {
+	const char *name;
+	const char *words;
+	const char *advice;
+	enum rule_cause cause; /* of a rule that tells more about it */
+};
+
+static const struct line lines[] = {
+	{ "compute_overhead", "compute beyond what the FLOPs take",
+	  "run under bf16 autocast so that tensor cores work, torch.compile the model, enlarge the "
+	  "batch, use fused attention and a fused optimizer; see kernels.by_name for what costs "
+	  "most",
+	  CAUSE_OWN },
+	{ "data_stall", "waiting for data",
+	  "raise num_workers of the DataLoader, set persistent_workers=True and pin_memory=True, "
+	  "raise prefetch_factor; then move costly transforms out of the loop or onto the device",
+	  CAUSE_DATA },
+	{ "communication", "communication",
+	  "overlap gradients with backward, skip the exchange between accumulated batches "
+	  "(no_sync), "
+	  "send bf16, enlarge the batch per rank",
+	  CAUSE_COMM },
+	{ "other", "time in no known phase",
+	  "find out what it is: put marks around logging, checkpoints and evaluation in the loop, "
+	  "or read a trace with the Python stack",
+	  CAUSE_OWN },
+};
+
+/* Where a trace was read its budget tells what else there is. */
+static const struct line other_of_trace = {
+	"other", "time in which the device neither computes nor communicates",
+	"begin with the longest of the budget's other lines: data, synchronisation, launches, gaps "
+	"or "
+	"copies",
+	CAUSE_IDLE
+};
+
+/* NULL: not recoverable. */
+static const struct line *find_line(const struct rule_context *ctx, const char *name)
+{
+	if (strcmp(name, other_of_trace.name) == 0 && tsi_rule_has(ctx, "budget.device_gap_ns"))
+		return &other_of_trace;
+	for (size_t i = 0; i < TSI_COUNT_OF(lines); i++)
+		if (strcmp(lines[i].name, name) == 0)
+			return &lines[i];
+	return NULL;
+}
+
+static void tell_row(struct rule_context *ctx, size_t row)
+{
+	struct tscope_value name = tsi_rule_cell(ctx, LINES, row, "line");
+	double ratio = tsi_value_real(tsi_rule_cell(ctx, LINES, row, "ratio"));
+	const struct line *line = name.kind == TSCOPE_VALUE_TEXT ? find_line(ctx, name.text) : NULL;
+
+	if (line && ratio >= worth_telling_ratio)
+		tsi_rule_detail(ctx, "%s %.0f %%", line->words, 100 * ratio);
+}
+
+const char *tsi_top_efficiency_line(const struct rule_context *ctx)
+{
+	const struct line *top = find_line(ctx, tsi_rule_text(ctx, "efficiency.top_recoverable"));
+
+	return top ? top->words : "one line";
+}
+
+void tsi_tell_efficiency_lines(struct rule_context *ctx)
+{
+	const struct line *top = find_line(ctx, tsi_rule_text(ctx, "efficiency.top_recoverable"));
+
+	for (size_t row = 0; row < tsi_rule_rows(ctx, LINES); row++)
+		tell_row(ctx, row);
+	tsi_rule_evidence(ctx, "efficiency.top_recoverable");
+	tsi_rule_evidence(ctx, "efficiency.top_recoverable_ratio");
+	if (!top)
+		return;
+	tsi_rule_advice(ctx, top->advice);
+	tsi_rule_cause(ctx, top == &other_of_trace ? tsi_idle_cause(ctx) : top->cause);
+	tsi_recover_share(ctx, tsi_rule_real(ctx, "efficiency.top_recoverable_ratio"));
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_RULES_EFFICIENCY_LINES_H
+#define TSCOPE_RULES_EFFICIENCY_LINES_H
+
+#include "rules/rule.h"
+
+/*
+ * For rules on the efficiency budget that have fired: puts the lines that can
+ * be won back into the detail, and takes advice, cause and the time to win from
+ * the largest of them.
+ */
+void tsi_tell_efficiency_lines(struct rule_context *ctx);
+
+/* The largest line that can be won back, in words: "waiting for data". */
+const char *tsi_top_efficiency_line(const struct rule_context *ctx);
+
+#endif

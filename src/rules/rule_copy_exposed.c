@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* COPY.EXPOSED: the device copies or fills memory while no kernel runs. */
+#include "rules/budget_share.h"
+
+#include <math.h>
+
+#define DIRECTIONS "copies.by_direction"
+
+/* The first row of the table: the direction with most time. */
+static void tell_direction(struct rule_context *ctx)
+{
+	if (tsi_rule_rows(ctx, DIRECTIONS) == 0)
+		return;
+	const char *direction = tsi_value_text(tsi_rule_cell(ctx, DIRECTIONS, 0, "direction"));
+	double ns = tsi_value_real(tsi_rule_cell(ctx, DIRECTIONS, 0, "total_ns"));
+	double speed = tsi_value_real(tsi_rule_cell(ctx, DIRECTIONS, 0, "bytes_per_second"));
+
+	if (isfinite(speed))
+		tsi_rule_detail(ctx, "most time goes to %s: %.2f ms in the trace, %.1f GB/s",
+				direction, ns / 1e6, speed / 1e9);
+	else
+		tsi_rule_detail(ctx, "most time goes to %s: %.2f ms in the trace", direction,
+				ns / 1e6);
+}
+
+static void evaluate(struct rule_context *ctx)
+{
+	double share = tsi_budget_share(ctx, "budget.exposed_copy_ns");
+
+	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
+		return;
+	tsi_rule_fire(ctx, tsi_rule_grade(ctx, share),
+		      "for %.1f %% of the step the device only copies memory", 100 * share);
+	tell_direction(ctx);
+	tsi_rule_evidence(ctx, "budget.exposed_copy_ns");
+	tsi_rule_evidence(ctx, "budget.wall_ns");
+	tsi_rule_evidence(ctx, "copies.exposed_ns");
+	tsi_rule_evidence(ctx, "copies.total_ns");
+	tsi_rule_evidence(ctx, "copies.bytes");
+	tsi_recover_share(ctx, share);
+	tsi_rule_cause(ctx, CAUSE_COPY);
+}
+
+const struct rule tsi_rule_copy_exposed = {
+	.def = {
+		.id = "COPY.EXPOSED",
+		.summary = "copies are not hidden behind compute",
+		.trigger = "Fires where copies and fills that no kernel overlaps take at least "
+			   "threshold of the steps' time; high from high on, else med.",
+		.meaning = "The device has engines that copy while kernels run, so that most "
+			   "copies can be free. A twentieth of the step that only copies is more "
+			   "than setting up a batch needs.",
+		.advice = "copy the next batch on a stream of its own while this one is computed, "
+			  "from pinned memory with non_blocking=True; make tensors on the device "
+			  "(device=) instead of moving them; zero_grad(set_to_none=True) instead "
+			  "of fills; for offloaded states prefetch the next layer",
+		.example = "In a step of 100 ms the batch is copied for 10 ms before the first "
+			   "kernel starts: 0.10, a finding of severity med with 10 ms a step to "
+			   "win.",
+		.parameters = {
+			{ "threshold", 0.05, "share of the step at which it fires" },
+			{ "high", 0.20, "share of the step from which it is severe" },
+		},
+		.facts = { "budget.exposed_copy_ns", "budget.wall_ns" },
+	},
+	.evaluate = evaluate,
+};

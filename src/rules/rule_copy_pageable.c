@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* COPY.PAGEABLE: copies from or to host memory that is not pinned: slow, and nothing hides them. */
+#include "rules/budget_share.h"
+
+#include <math.h>
+#include <string.h>
+
+#define DIRECTIONS "copies.by_direction"
+
+/* The pageable direction with most time (rows come in that order), or "". */
+static const char *main_direction(const struct rule_context *ctx)
+{
+	for (size_t row = 0; row < tsi_rule_rows(ctx, DIRECTIONS); row++) {
+		struct tscope_value pageable = tsi_rule_cell(ctx, DIRECTIONS, row, "pageable");
+		if (pageable.kind == TSCOPE_VALUE_FLAG && pageable.flag)
+			return tsi_value_text(tsi_rule_cell(ctx, DIRECTIONS, row, "direction"));
+	}
+	return "";
+}
+
+static void tell_copies(struct rule_context *ctx)
+{
+	const char *direction = main_direction(ctx);
+	double seconds = tsi_rule_real(ctx, "copies.pageable_ns") / 1e9;
+	double bytes = tsi_rule_real(ctx, "copies.pageable_bytes");
+
+	if (isfinite(bytes) && seconds > 0)
+		tsi_rule_detail(ctx, "%.1f MiB at %.1f GB/s", bytes / 0x1p20,
+				bytes / seconds / 1e9);
+	if (strcmp(direction, "h2d") == 0)
+		tsi_rule_detail(ctx, "mostly from the host to the device");
+	if (strcmp(direction, "d2h") != 0)
+		return;
+	tsi_rule_detail(ctx, "mostly from the device to the host");
+	tsi_rule_advice(ctx,
+			"copy into a tensor made once with torch.empty(..., pin_memory=True) by "
+			"copy_(..., non_blocking=True), and fewer times: every few steps, or "
+			"only what has been reduced on the device");
+}
+
+static void evaluate(struct rule_context *ctx)
+{
+	double share = tsi_rule_real(ctx, "copies.pageable_ns") /
+		       tsi_rule_real(ctx, "device_busy.span_ns");
+
+	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
+		return;
+	tsi_rule_fire(ctx, tsi_rule_grade(ctx, share),
+		      "copies of memory that is not pinned take %.1f %% of the device's time",
+		      100 * share);
+	tell_copies(ctx);
+	tsi_rule_evidence(ctx, "copies.pageable_count");
+	tsi_rule_evidence(ctx, "copies.pageable_ns");
+	tsi_rule_evidence(ctx, "copies.pageable_bytes");
+	tsi_rule_evidence(ctx, "device_busy.span_ns");
+	/* Only what no kernel hides makes the step longer. */
+	double exposed = tsi_budget_share(ctx, "budget.exposed_copy_ns");
+	tsi_recover_share(ctx, exposed < share ? exposed : share);
+	tsi_rule_cause(ctx, CAUSE_COPY);
+}
+
+const struct rule tsi_rule_copy_pageable = {
+	.def = {
+		.id = "COPY.PAGEABLE",
+		.summary = "copies use host memory that is not pinned",
+		.trigger = "Fires where copies from or to pageable host memory take at least "
+			   "threshold of the devices' time, from their first event to their last; "
+			   "high from high on, else med.",
+		.meaning = "The driver sends pageable memory through a buffer of its own, at half "
+			   "the speed or less, and makes the host wait for it, non_blocking=True "
+			   "or not. Single numbers (.item()) do not matter; a hundredth of the "
+			   "time means that batches go this way.",
+		.advice = "DataLoader(pin_memory=True) and .to(device, non_blocking=True); a "
+			  "collate function that returns a class of its own needs a pin_memory() "
+			  "method",
+		.example = "In 100 ms 4 ms are copies Pageable -> Device: 0.04, a finding of "
+			   "severity med.",
+		.parameters = {
+			{ "threshold", 0.01, "share of the devices' time at which it fires" },
+			{ "high", 0.10, "share of the devices' time from which it is severe" },
+		},
+		.facts = { "copies.pageable_ns", "device_busy.span_ns" },
+	},
+	.evaluate = evaluate,
+};

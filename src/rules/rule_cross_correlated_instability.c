@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * CROSS.CORRELATED_INSTABILITY: loss, gradients, time or memory jump in the
+ * same steps. The groups of such steps are found by the analyzer correlation;
+ * here they are told.
+ */
+#include "rules/rule.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define GROUPS "correlation.groups"
+enum { MAX_TOLD = 3 }; /* groups in words */
+
+static int64_t step_of(const struct rule_context *ctx, size_t group, const char *column)
+{
+	struct tscope_value value = tsi_rule_cell(ctx, GROUPS, group, column);
+
+	return value.kind == TSCOPE_VALUE_INT ? value.integer : 0;
+}
+
+static const char *axes_of(const struct rule_context *ctx, size_t group)
+{
+	struct tscope_value value = tsi_rule_cell(ctx, GROUPS, group, "axes");
+
+	return value.kind == TSCOPE_VALUE_TEXT ? value.text : "";
+}
+
+static void fire(struct rule_context *ctx, size_t group_count)
+{
+	int64_t first = step_of(ctx, 0, "first_step"), last = step_of(ctx, 0, "last_step");
+	const char *axes = axes_of(ctx, 0);
+
+	if (group_count > 1)
+		tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
+			      "signals jump together %zu times, first in step %" PRId64,
+			      group_count, first);
+	else if (first == last)
+		tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH, "%s jump together in step %" PRId64, axes,
+			      first);
+	else
+		tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
+			      "%s jump together in steps %" PRId64 " to %" PRId64, axes, first,
+			      last);
+}
+
+/* "step 25: grad_norm, loss (loss 8.1, grad norm 40, 130 ms, 2048 MiB)" */
+static void tell_group(struct rule_context *ctx, size_t group)
+{
+	static const struct {
+		const char *column, *before, *after;
+		double scale;
+	} values[] = {
+		{ "loss", "loss ", "", 1 },
+		{ "grad_norm", "grad norm ", "", 1 },
+		{ "step_ns", "", " ms", 1e6 },
+		{ "alloc_bytes", "", " MiB", 0x1p20 },
+	};
+	char text[160] = "";
+
+	for (size_t i = 0; i < TSI_COUNT_OF(values); i++) {
+		struct tscope_value value = tsi_rule_cell(ctx, GROUPS, group, values[i].column);
+		size_t length = strlen(text);
+		if (value.kind != TSCOPE_VALUE_ABSENT)
+			snprintf(text + length, sizeof(text) - length, "%s%s%.4g%s",
+				 length ? ", " : "", values[i].before,
+				 tsi_value_real(value) / values[i].scale, values[i].after);
+	}
+	tsi_rule_detail(ctx, "step %" PRId64 ": %s (%s)", step_of(ctx, group, "peak_step"),
+			axes_of(ctx, group), text);
+}
+
+static void evaluate(struct rule_context *ctx)
+{
+	size_t group_count = tsi_rule_rows(ctx, GROUPS);
+
+	if (group_count == 0)
+		return;
+	fire(ctx, group_count);
+	for (size_t i = 0; i < group_count && i < MAX_TOLD; i++)
+		tell_group(ctx, i);
+	if (group_count > MAX_TOLD)
+		tsi_rule_detail(ctx, "and %zu more in " GROUPS, group_count - MAX_TOLD);
+	tsi_rule_evidence(ctx, "correlation.group_count");
+}
+
+const struct rule tsi_rule_cross_correlated_instability = {
+	.def = {
+		.id = "CROSS.CORRELATED_INSTABILITY",
+		.summary = "loss, gradients, time or memory jump in the same steps",
+		.trigger = "Fires where in any step at least two of loss, gradient norm, step "
+			   "time and allocated memory jump above their near past, or the loss is "
+			   "not finite; high.",
+		.meaning = "One signal that jumps is noise. Several at once are an event: a bad "
+			   "batch, a bad update, or a disturbance of the machine.",
+		.advice = "look at the batch of that step (lengths, labels, bad values) and at "
+			  "the learning rate there; clip gradients, lengthen the warm-up, skip "
+			  "updates whose gradient norm is an outlier",
+		.example = "In step 25 the loss is 8.1 after 2.0 and the gradient norm 40 after "
+			   "1.2: a finding of severity high that names step 25, loss and "
+			   "grad_norm.",
+		.facts = { "correlation.group_count" },
+	},
+	.evaluate = evaluate,
+};

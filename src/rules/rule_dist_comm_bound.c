@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* DIST.COMM_BOUND: the steps' own phase comm, in which nothing is computed, takes much of them. */
+#include "rules/rule.h"
+
+#include <math.h>
+
+static void evaluate(struct rule_context *ctx)
+{
+	double ratio = tsi_rule_real(ctx, "distributed.mean_comm_fraction");
+	double wall_ns = tsi_rule_real(ctx, "distributed.mean_step_wall_ns");
+
+	if (ratio < tsi_rule_parameter(ctx, "threshold"))
+		return;
+	tsi_rule_fire(ctx, tsi_rule_grade(ctx, ratio), "communication takes %.1f %% of the step",
+		      100 * ratio);
+	tsi_rule_detail(ctx, "%.2f ms of %.2f ms", ratio * wall_ns / 1e6, wall_ns / 1e6);
+	if (tsi_rule_has(ctx, "distributed.mean_transfer_fraction"))
+		tsi_rule_detail(ctx, "%.1f %% without the wait for slower ranks",
+				100 * tsi_rule_real(ctx, "distributed.mean_transfer_fraction"));
+	tsi_rule_evidence(ctx, "distributed.mean_comm_fraction");
+	tsi_rule_evidence(ctx, "distributed.mean_transfer_fraction");
+	tsi_rule_evidence(ctx, "distributed.mean_step_wall_ns");
+	tsi_rule_recoverable(ctx, llround(ratio * wall_ns));
+	tsi_rule_cause(ctx, CAUSE_COMM);
+}
+
+const struct rule tsi_rule_dist_comm_bound = {
+	.def = {
+		.id = "DIST.COMM_BOUND",
+		.summary = "communication takes much of the step",
+		.trigger = "Fires where phase comm takes at least threshold of the step over all "
+			   "ranks; high from high on, else med.",
+		.meaning = "In phase comm a rank waits for others and computes nothing: the more "
+			   "ranks, the less each of them adds.",
+		.advice = "overlap gradients with backward (DDP buckets, bucket_cap_mb), skip "
+			  "the exchange between accumulated batches (no_sync), send bf16, "
+			  "enlarge the batch per rank; if the share without the wait is small, "
+			  "fix the slow rank first",
+		.example = "The slowest rank computes for 60 ms of each step and spends 40 ms in "
+			   "phase comm: the share is 0.40, a finding of severity med with 40 ms "
+			   "a step to win.",
+		.parameters = {
+			{ "threshold", 0.25, "share of the step at which it fires" },
+			{ "high", 0.45, "share of the step from which it is severe" },
+		},
+		.facts = { "distributed.mean_comm_fraction", "distributed.mean_step_wall_ns" },
+	},
+	.evaluate = evaluate,
+};

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* DIST.EXPOSED_COMM: the device communicates while it could compute. */
+#include "rules/budget_share.h"
+
+static void evaluate(struct rule_context *ctx)
+{
+	double ratio = tsi_rule_real(ctx, "overlap.exposed_comm_ratio");
+
+	if (ratio < tsi_rule_parameter(ctx, "threshold"))
+		return;
+	tsi_rule_fire(ctx, tsi_rule_grade(ctx, ratio),
+		      "for %.1f %% of the time the device only communicates", 100 * ratio);
+	tsi_rule_detail(ctx, "%.2f ms of communication in the trace, %.1f %% of it behind compute",
+			tsi_ms(tsi_rule_int(ctx, "overlap.comm_ns")),
+			100 * tsi_rule_real(ctx, "overlap.overlap_ratio"));
+	tsi_rule_evidence(ctx, "overlap.exposed_comm_ratio");
+	tsi_rule_evidence(ctx, "overlap.exposed_ns");
+	tsi_rule_evidence(ctx, "overlap.comm_ns");
+	tsi_rule_evidence(ctx, "overlap.overlap_ratio");
+	tsi_recover_share(ctx, ratio);
+	tsi_rule_cause(ctx, CAUSE_COMM);
+}
+
+const struct rule tsi_rule_dist_exposed_comm = {
+	.def = {
+		.id = "DIST.EXPOSED_COMM",
+		.summary = "communication is not hidden behind compute",
+		.trigger = "Fires where communication that no compute kernel overlaps takes at "
+			   "least threshold of the trace's device time; high from high on, else "
+			   "med.",
+		.meaning = "Communication behind compute is free; the rest makes each step "
+			   "longer.",
+		.advice = "with DDP tune bucket_cap_mb, set gradient_as_bucket_view=True and "
+			  "drop find_unused_parameters where no parameter is unused; with FSDP "
+			  "prefetch (forward_prefetch, backward_prefetch); enlarge the batch "
+			  "per rank. If the bandwidth reached is that of the link, only sending "
+			  "less helps: bf16, accumulation",
+		.example = "In 100 ms all-reduces run for 40 ms, 30 ms of these while a matrix "
+			   "product runs: 10 ms are exposed, 0.10, a finding of severity med.",
+		.parameters = {
+			{ "threshold", 0.05, "share of the device time at which it fires" },
+			{ "high", 0.20, "share of the device time from which it is severe" },
+		},
+		.facts = { "overlap.exposed_comm_ratio" },
+	},
+	.evaluate = evaluate,
+};

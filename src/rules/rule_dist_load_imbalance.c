@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* DIST.LOAD_IMBALANCE: the work differs from rank to rank, and not always the same is slowest. */
+#include "rules/rule.h"
+
+static void evaluate(struct rule_context *ctx)
+{
+	double cv = tsi_rule_real(ctx, "distributed.imbalance_cv");
+	double lost = tsi_rule_real(ctx, "distributed.wall_frac_lost_to_imbalance");
+
+	/* One slow rank is what DIST.STRAGGLER tells. */
+	if (tsi_rule_rows(ctx, "distributed.straggler") > 0)
+		return;
+	if (cv < tsi_rule_parameter(ctx, "threshold") || lost < tsi_rule_parameter(ctx, "lost"))
+		return;
+	tsi_rule_fire(ctx, TSCOPE_SEVERITY_MED,
+		      "uneven work among ranks costs %.1f %% of their compute", 100 * lost);
+	tsi_rule_detail(ctx,
+			"compute varies by %.1f %% of its mean from rank to rank; the slowest is "
+			"%.2f ms behind the median",
+			100 * cv, tsi_ms(tsi_rule_int(ctx, "distributed.sync_skew_ns")));
+	tsi_rule_evidence(ctx, "distributed.imbalance_cv");
+	tsi_rule_evidence(ctx, "distributed.wall_frac_lost_to_imbalance");
+	tsi_rule_evidence(ctx, "distributed.wall_lost_ns_per_step");
+	tsi_rule_evidence(ctx, "distributed.sync_skew_ns");
+	tsi_rule_recoverable(ctx, tsi_rule_int(ctx, "distributed.wall_lost_ns_per_step"));
+	tsi_rule_cause(ctx, CAUSE_SLOW_RANK);
+}
+
+const struct rule tsi_rule_dist_load_imbalance = {
+	.def = {
+		.id = "DIST.LOAD_IMBALANCE",
+		.summary = "the work differs from rank to rank",
+		.trigger = "Fires where distributed.straggler names no rank, the compute of the "
+			   "ranks varies by at least threshold, and at least lost is lost by "
+			   "that; med.",
+		.meaning = "In each step all ranks wait for the one with most work, even if that "
+			   "is another one each time.",
+		.advice = "give each rank batches of equal cost: bucket or pack by length, "
+			  "count tokens instead of samples, shuffle across ranks; move work of "
+			  "one rank only (logging, evaluation) elsewhere",
+		.example = "Of 2 ranks one computes for 100 ms and the other for 140 ms, in "
+			   "turns: the variation is 0.17 and 0.14 is lost, a finding of severity "
+			   "med with 20 ms a step to win.",
+		.parameters = {
+			{ "threshold", 0.15,
+			  "standard deviation ÷ mean of the ranks' compute at which it fires" },
+			{ "lost", 0.05, "wall_frac_lost_to_imbalance at which it fires" },
+		},
+		.facts = { "distributed.imbalance_cv", "distributed.wall_frac_lost_to_imbalance" },
+	},
+	.evaluate = evaluate,
+};

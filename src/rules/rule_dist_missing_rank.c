@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* DIST.MISSING_RANK: the job had ranks whose files are not there. */
+#include "rules/rule.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define MISSING "distributed.missing_ranks"
+
+enum { SHOWN_RANKS = 8, LIST_CHARS = 256 };
+
+/* "3, 5, 7 and more" */
+static void list_ranks(const struct rule_context *ctx, char *list, size_t room)
+{
+	size_t count = tsi_rule_rows(ctx, MISSING), length = 0;
+
+	list[0] = '\0';
+	for (size_t row = 0; row < count && row < SHOWN_RANKS; row++) {
+		int64_t rank = tsi_rule_cell(ctx, MISSING, row, "rank").integer;
+		length += (size_t)snprintf(list + length, room - length, "%s%" PRId64,
+					   row ? ", " : "", rank);
+	}
+	if (count > SHOWN_RANKS)
+		snprintf(list + length, room - length, " and more");
+}
+
+static void evaluate(struct rule_context *ctx)
+{
+	double missing = tsi_rule_real(ctx, "distributed.missing_rank_count");
+	double declared = tsi_rule_real(ctx, "distributed.declared_world_size");
+	char ranks[LIST_CHARS];
+
+	if (missing < tsi_rule_parameter(ctx, "threshold"))
+		return;
+	list_ranks(ctx, ranks, sizeof(ranks));
+	tsi_rule_fire(ctx, tsi_rule_grade(ctx, missing / declared),
+		      "%.0f of %.0f ranks are missing", missing, declared);
+	if (ranks[0])
+		tsi_rule_detail(ctx, "rank %s", ranks);
+	tsi_rule_evidence(ctx, "distributed.missing_rank_count");
+	tsi_rule_evidence(ctx, "distributed.declared_world_size");
+	tsi_rule_evidence(ctx, "distributed.world_size");
+}
+
+const struct rule tsi_rule_dist_missing_rank = {
+	.def = {
+		.id = "DIST.MISSING_RANK",
+		.summary = "ranks of the job were not read",
+		.trigger = "Fires where at least threshold ranks of those that the files declare "
+			   "were not read; high where their share is at least high, else med.",
+		.meaning = "A slow rank makes all others wait. If its files are missing, the "
+			   "report shows the wait and not the reason; a rank that crashed leaves "
+			   "none either. One missing rank is enough for that.",
+		.advice = "collect the files of all ranks into one directory (each host writes its "
+			  "own), and read the log of the ranks that have none",
+		.example = "The traces say that the job had 8 ranks, rank 3 and 5 have no file: 2 "
+			   "of 8 are missing, a finding of severity med.",
+		.parameters = {
+			{ "threshold", 1, "missing ranks at which it fires" },
+			{ "high", 0.50, "share of the ranks from which it is severe" },
+		},
+		.facts = { "distributed.missing_rank_count", "distributed.declared_world_size" },
+	},
+	.evaluate = evaluate,
+};

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* EFFICIENCY.RECOVERABLE: much of the step is no compute; how good the compute is, is not known. */
+#include "rules/efficiency_lines.h"
+
+static void evaluate(struct rule_context *ctx)
+{
+	double top = tsi_rule_real(ctx, "efficiency.top_recoverable_ratio");
+
+	/* Where the FLOPs are known EFFICIENCY.LOW_MFU judges the same lines. */
+	if (tsi_rule_has(ctx, "efficiency.mfu") || top < tsi_rule_parameter(ctx, "threshold"))
+		return;
+	tsi_rule_fire(ctx, tsi_rule_grade(ctx, top), "%.1f %% of the step goes to %s", 100 * top,
+		      tsi_top_efficiency_line(ctx));
+	tsi_tell_efficiency_lines(ctx);
+	tsi_rule_evidence(ctx, "efficiency.useful_ratio");
+}
+
+const struct rule tsi_rule_efficiency_recoverable = {
+	.def = {
+		.id = "EFFICIENCY.RECOVERABLE",
+		.summary = "much of the step is no compute",
+		.trigger = "Fires where the FLOPs of a step are not known and the largest "
+			   "recoverable line takes at least threshold of the time; high from "
+			   "high on, else med.",
+		.meaning = "Data stalls, communication and time in no known phase leave the "
+			   "device without compute.",
+		.advice = "follow the largest line: more loader workers against data stalls, "
+			  "overlap against communication, marks around what is in no phase",
+		.example = "A step of 100 ms spends 30 ms in phase other: 0.30, a finding of "
+			   "severity med with 30 ms a step to win.",
+		.parameters = {
+			{ "threshold", 0.20, "share of the largest line at which it fires" },
+			{ "high", 0.35, "share from which it is severe" },
+		},
+		.facts = { "efficiency.top_recoverable_ratio" },
+	},
+	.evaluate = evaluate,
+};

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SYNC.BLOCKING: the host waits for the device, and launches nothing meanwhile,
+ * so that the device runs dry. The operator that waited longest tells which
+ * line of the script to look for.
+ */
+#include "rules/budget_share.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define SYNCS "launches.syncs"
+
+struct caller {
+	const char *op;
+	const char *advice;
+};
+
+static const char reads_a_number[] =
+	"the script reads a number from the device (.item(), float(tensor), print, an if on a "
+	"tensor): do it every 100 steps, or keep the sum on the device";
+static const char copies_at_once[] =
+	"the script waits for a copy: .to(device, non_blocking=True) from pinned memory "
+	"(pin_memory=True), and .cpu() only where the step ends";
+static const char asks_for_a_size[] =
+	"the size of a result depends on its data (nonzero, a boolean mask, unique): use "
+	"torch.where, or pass size and indices that are known";
+
+static const struct caller callers[] = {
+	{ "aten::_local_scalar_dense", reads_a_number },
+	{ "aten::item", reads_a_number },
+	{ "aten::is_nonzero", reads_a_number },
+	{ "aten::equal", reads_a_number },
+	{ "aten::copy_", copies_at_once },
+	{ "aten::_to_copy", copies_at_once },
+	{ "aten::to", copies_at_once },
+	{ "aten::nonzero", asks_for_a_size },
+	{ "aten::masked_select", asks_for_a_size },
+	{ "aten::_unique2", asks_for_a_size },
+};
+
+/* The first row of the table: whoever waited longest. */
+static void tell_caller(struct rule_context *ctx)
+{
+	if (tsi_rule_rows(ctx, SYNCS) == 0)
+		return;
+	const char *op = tsi_value_text(tsi_rule_cell(ctx, SYNCS, 0, "op"));
+	const char *call = tsi_value_text(tsi_rule_cell(ctx, SYNCS, 0, "call"));
+	int64_t count = tsi_rule_cell(ctx, SYNCS, 0, "count").integer;
+	int64_t total_ns = tsi_rule_cell(ctx, SYNCS, 0, "total_ns").integer;
+
+	tsi_rule_detail(ctx, "%s%s%s waits longest: %" PRId64 " calls, %.2f ms in the trace", call,
+			*op ? " in " : "", op, count, tsi_ms(total_ns));
+	for (size_t i = 0; i < TSI_COUNT_OF(callers); i++)
+		if (strcmp(callers[i].op, op) == 0)
+			tsi_rule_advice(ctx, callers[i].advice);
+}
+
+static void evaluate(struct rule_context *ctx)
+{
+	double share = tsi_budget_share(ctx, "budget.sync_stall_ns");
+
+	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
+		return;
+	tsi_rule_fire(ctx, tsi_rule_grade(ctx, share),
+		      "for %.1f %% of the step the device idles because the host waited for it",
+		      100 * share);
+	tell_caller(ctx);
+	tsi_rule_evidence(ctx, "budget.sync_stall_ns");
+	tsi_rule_evidence(ctx, "budget.wall_ns");
+	tsi_rule_evidence(ctx, "launches.sync_count");
+	tsi_rule_evidence(ctx, "launches.sync_ns");
+	tsi_recover_share(ctx, share);
+	tsi_rule_cause(ctx, CAUSE_SYNC);
+}
+
+const struct rule tsi_rule_sync_blocking = {
+	.def = {
+		.id = "SYNC.BLOCKING",
+		.summary = "the host stops to wait for the device",
+		.trigger = "Fires where the device is idle while the host is inside a call that "
+			   "waits for it, for at least threshold of the steps' time; high from "
+			   "high on, else med.",
+		.meaning = "A host that waits launches nothing, so that afterwards the device has "
+			   "nothing to do until the host has caught up. One wait at the end of a "
+			   "step costs little; a twentieth of the step means waits within it.",
+		.advice = "find what waits (launches.syncs, with_stack=True names the line) and "
+			  "remove it from the step: torch.cuda.synchronize(), .item(), .cpu(), "
+			  "print of tensors; torch.cuda.set_sync_debug_mode(\"warn\") shows each "
+			  "of them",
+		.example = "In a step of 100 ms the device idles 8 ms during loss.item(): 0.08, a "
+			   "finding of severity med that names aten::_local_scalar_dense, with 8 "
+			   "ms a step to win.",
+		.parameters = {
+			{ "threshold", 0.05, "share of the step at which it fires" },
+			{ "high", 0.20, "share of the step from which it is severe" },
+		},
+		.facts = { "budget.sync_stall_ns", "budget.wall_ns" },
+	},
+	.evaluate = evaluate,
+};

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * All rules, made of rule_list.h: what the diagnosis walks over and the public
+ * listing shows.
+ */
+#include "rules/rule_table.h"
+
+#include <assert.h>
+
+#define RULE(name, id) extern const struct rule tsi_rule_##name;
+#include "rules/rule_list.h"
+#undef RULE
+
+static const struct rule *const rules[] = {
+#define RULE(name, id) &tsi_rule_##name,
+#include "rules/rule_list.h"
+#undef RULE
+};
+
+const struct rule *tsi_rule(size_t index)
+{
+	assert(index < TSI_COUNT_OF(rules));
+	return rules[index];
+}
+
+size_t tsi_rule_find(struct str id)
+{
+	size_t i = 0;
+
+	while (i < TSI_COUNT_OF(rules) &&
+	       !tsi_str_equal_nocase(id,
+				     (struct str){ rules[i]->def.id, strlen(rules[i]->def.id) }))
+		i++;
+	return i;
+}
+
+size_t tsi_rule_find_parameter(const struct tscope_rule_def *def, struct str name)
+{
+	for (size_t i = 0; i < TSCOPE_RULE_MAX_PARAMETERS && def->parameters[i].name; i++) {
+		const char *known = def->parameters[i].name;
+		if (tsi_str_equal(name, (struct str){ known, strlen(known) }))
+			return i;
+	}
+	return TSCOPE_RULE_MAX_PARAMETERS;
+}
+
+size_t tscope_rule_count(void)
+{
+	return TSI_COUNT_OF(rules);
+}
+
+const struct tscope_rule_def *tscope_rule(size_t index)
+{
+	return &tsi_rule(index)->def;
+}
+
+const struct tscope_rule_def *tscope_rule_find(const char *id)
+{
+	size_t index = tsi_rule_find((struct str){ id, strlen(id) });
+
+	return index < TSI_COUNT_OF(rules) ? &rules[index]->def : NULL;
+}
+
+const char *tscope_severity_name(enum tscope_severity severity)
+{
+	static const char *const names[] = {
+		[TSCOPE_SEVERITY_LOW] = "low",
+		[TSCOPE_SEVERITY_MED] = "med",
+		[TSCOPE_SEVERITY_HIGH] = "high",
+	};
+
+	return names[severity];
+}

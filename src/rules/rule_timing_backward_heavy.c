@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* TIMING.BACKWARD_HEAVY: the gradients cost more than twice the forward work that they undo. */
+#include "rules/rule.h"
+
+static void evaluate(struct rule_context *ctx)
+{
+	double forward_ns = tsi_rule_real(ctx, "step_time.phase.forward_ns");
+	double backward_ns = tsi_rule_real(ctx, "step_time.phase.backward_ns");
+
+	if (forward_ns <= 0 || backward_ns <= 0) {
+		tsi_rule_skip(ctx, "the steps do not tell forward and backward apart");
+		return;
+	}
+	double ratio = backward_ns / forward_ns;
+	if (ratio < tsi_rule_parameter(ctx, "threshold"))
+		return;
+	tsi_rule_fire(ctx, tsi_rule_grade(ctx, ratio),
+		      "backward takes %.1f times as long as forward", ratio);
+	tsi_rule_detail(ctx, "%.2f ms against %.2f ms a step; about 2 is usual", backward_ns / 1e6,
+			forward_ns / 1e6);
+	tsi_rule_evidence(ctx, "step_time.phase.backward_ns");
+	tsi_rule_evidence(ctx, "step_time.phase.forward_ns");
+}
+
+const struct rule tsi_rule_timing_backward_heavy = {
+	.def = {
+		.id = "TIMING.BACKWARD_HEAVY",
+		.summary = "backward takes far longer than forward",
+		.trigger = "Fires where the mean backward time of a step is at least threshold "
+			   "times its forward time; high from high on, else med.",
+		.meaning = "Gradients cost about twice the forward work. Much more means that "
+			   "the backward pass does something else, too: it computes activations "
+			   "or a graph of its own again, or runs in a higher precision.",
+		.advice = "look for retain_graph=True and create_graph=True that are not "
+			  "needed, run forward and loss under autocast, try torch.compile; with "
+			  "activation checkpointing up to 3 is expected: checkpoint fewer "
+			  "layers if memory allows",
+		.example = "Forward takes 20 ms and backward 60 ms: the ratio is 3.0, a finding "
+			   "of severity med.",
+		.parameters = {
+			{ "threshold", 2.5, "backward ÷ forward at which it fires" },
+			{ "high", 3.5, "backward ÷ forward from which it is severe" },
+		},
+		.facts = { "step_time.phase.forward_ns", "step_time.phase.backward_ns" },
+	},
+	.evaluate = evaluate,
+};

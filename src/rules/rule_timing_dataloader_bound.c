@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* TIMING.DATALOADER_BOUND: the device has nothing to do until the next batch arrives. */
+#include "rules/rule.h"
+
+static void evaluate(struct rule_context *ctx)
+{
+	double ratio = tsi_rule_real(ctx, "step_time.phase.data_ratio");
+	int64_t data_ns = tsi_rule_int(ctx, "step_time.phase.data_ns");
+
+	if (ratio < tsi_rule_parameter(ctx, "threshold"))
+		return;
+	tsi_rule_fire(ctx, tsi_rule_grade(ctx, ratio), "waiting for data takes %.1f %% of the step",
+		      100 * ratio);
+	tsi_rule_detail(ctx, "%.2f ms of a step of %.2f ms", tsi_ms(data_ns),
+			tsi_ms(tsi_rule_int(ctx, "step_time.mean_ns")));
+	tsi_rule_evidence(ctx, "step_time.phase.data_ratio");
+	tsi_rule_evidence(ctx, "step_time.phase.data_ns");
+	tsi_rule_recoverable(ctx, data_ns);
+	tsi_rule_cause(ctx, CAUSE_DATA);
+}
+
+const struct rule tsi_rule_timing_dataloader_bound = {
+	.def = {
+		.id = "TIMING.DATALOADER_BOUND",
+		.summary = "the step waits for the data loader",
+		.trigger = "Fires where phase data takes at least threshold of the mean step; "
+			   "high from high on, else med.",
+		.meaning = "While the step waits for its batch, the device idles. A faster model "
+			   "or device makes the share grow, not the step shorter.",
+		.advice = "raise num_workers of the DataLoader until the wait stops falling, "
+			  "set persistent_workers=True and pin_memory=True, raise "
+			  "prefetch_factor; then move costly transforms out of the loop or onto "
+			  "the device",
+		.example = "A step of 100 ms waits 30 ms for its batch: the share is 0.30, a "
+			   "finding of severity med with 30 ms a step to win.",
+		.parameters = {
+			{ "threshold", 0.25, "share of the step at which it fires" },
+			{ "high", 0.40, "share of the step from which it is severe" },
+		},
+		.facts = { "step_time.phase.data_ratio" },
+	},
+	.evaluate = evaluate,
+};

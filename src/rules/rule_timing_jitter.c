@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* TIMING.JITTER: some steps take far longer than most. */
+#include "rules/rule.h"
+
+#include <inttypes.h>
+
+static void evaluate(struct rule_context *ctx)
+{
+	int64_t count = tsi_rule_int(ctx, "step_time.count");
+	double least = tsi_rule_parameter(ctx, "steps");
+	double cv = tsi_rule_real(ctx, "step_time.cv");
+	double tail = tsi_rule_real(ctx, "step_time.p95_p50_ratio");
+	int64_t excess_ns =
+		tsi_rule_int(ctx, "step_time.mean_ns") - tsi_rule_int(ctx, "step_time.p50_ns");
+
+	if ((double)count < least) {
+		tsi_rule_skip(ctx, "%" PRId64 " steps: it needs %g", count, least);
+		return;
+	}
+	if (cv < tsi_rule_parameter(ctx, "threshold") && tail < tsi_rule_parameter(ctx, "tail"))
+		return;
+	tsi_rule_fire(ctx, TSCOPE_SEVERITY_LOW,
+		      "the time of a step varies: the 95th percentile is %.2f times the median",
+		      tail);
+	tsi_rule_detail(ctx, "standard deviation by mean %.2f over %" PRId64 " steps", cv, count);
+	tsi_rule_evidence(ctx, "step_time.cv");
+	tsi_rule_evidence(ctx, "step_time.p95_p50_ratio");
+	tsi_rule_evidence(ctx, "step_time.count");
+	if (excess_ns > 0)
+		tsi_rule_recoverable(ctx, excess_ns);
+}
+
+const struct rule tsi_rule_timing_jitter = {
+	.def = {
+		.id = "TIMING.JITTER",
+		.summary = "some steps take far longer than most",
+		.trigger = "Fires where the steps' standard deviation is at least threshold "
+			   "times their mean, or their 95th percentile at least tail times their "
+			   "median; low. It needs at least as many steps as steps says.",
+		.meaning = "Slow steps cost more than their own time where other ranks wait for "
+			   "them, and hide smaller changes from every comparison.",
+		.advice = "see step_time.slow for the slow steps and what grew in them; move "
+			  "checkpoints, logging and evaluation off the step's path, bucket "
+			  "batches by length, look for other jobs on the host",
+		.example = "Of 100 steps 90 take 100 ms and 10 take 200 ms: the 95th percentile "
+			   "is 2.0 times the median, a finding of severity low with 10 ms a step "
+			   "to win (the mean less the median).",
+		.parameters = {
+			{ "threshold", 0.50, "standard deviation ÷ mean at which it fires" },
+			{ "tail", 1.5, "95th percentile ÷ median at which it fires" },
+			{ "steps", 10, "fewest steps to judge by" },
+		},
+		.facts = { "step_time.count", "step_time.cv", "step_time.p95_p50_ratio" },
+	},
+	.evaluate = evaluate,
+};

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* TIMING.OPTIMIZER_HEAVY: updating the weights takes a share that fused kernels would not. */
+#include "rules/rule.h"
+
+static void evaluate(struct rule_context *ctx)
+{
+	double ratio = tsi_rule_real(ctx, "step_time.phase.optimizer_ratio");
+
+	if (ratio < tsi_rule_parameter(ctx, "threshold"))
+		return;
+	tsi_rule_fire(ctx, TSCOPE_SEVERITY_LOW, "the optimizer takes %.1f %% of the step",
+		      100 * ratio);
+	tsi_rule_detail(ctx, "%.2f ms of a step of %.2f ms",
+			tsi_ms(tsi_rule_int(ctx, "step_time.phase.optimizer_ns")),
+			tsi_ms(tsi_rule_int(ctx, "step_time.mean_ns")));
+	tsi_rule_evidence(ctx, "step_time.phase.optimizer_ratio");
+	tsi_rule_evidence(ctx, "step_time.phase.optimizer_ns");
+}
+
+const struct rule tsi_rule_timing_optimizer_heavy = {
+	.def = {
+		.id = "TIMING.OPTIMIZER_HEAVY",
+		.summary = "the optimizer takes much of the step",
+		.trigger = "Fires where phase optimizer takes at least threshold of the mean "
+			   "step; low.",
+		.meaning = "An update reads and writes each weight a few times. An optimizer "
+			   "that walks over the parameters one by one launches thousands of "
+			   "small kernels for it.",
+		.advice = "pass fused=True (or foreach=True) to the optimizer; accumulate "
+			  "gradients over several batches if its share stays high",
+		.example = "A step of 100 ms spends 20 ms in the optimizer: the share is 0.20, a "
+			   "finding of severity low.",
+		.parameters = {
+			{ "threshold", 0.15, "share of the step at which it fires" },
+		},
+		.facts = { "step_time.phase.optimizer_ratio" },
+	},
+	.evaluate = evaluate,
+};

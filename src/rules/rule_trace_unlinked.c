@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* TRACE.UNLINKED: for much of the device's work the trace does not tell who launched it. */
+#include "rules/rule.h"
+
+#include <inttypes.h>
+
+static void evaluate(struct rule_context *ctx)
+{
+	double ratio = tsi_rule_real(ctx, "integrity.unlinked_device_ratio");
+
+	/* It is absent where nothing ran on a device: nothing to link. */
+	if (!(ratio >= tsi_rule_parameter(ctx, "threshold")))
+		return;
+	tsi_rule_fire(ctx, tsi_rule_grade(ctx, ratio),
+		      "%.1f %% of the device's time has no launch in the trace", 100 * ratio);
+	tsi_rule_detail(ctx, "%" PRId64 " of %" PRId64 " device events",
+			tsi_rule_int(ctx, "integrity.unlinked_count"),
+			tsi_rule_int(ctx, "integrity.device_event_count"));
+	tsi_rule_evidence(ctx, "integrity.unlinked_device_ratio");
+	tsi_rule_evidence(ctx, "integrity.unlinked_count");
+	tsi_rule_evidence(ctx, "integrity.device_event_count");
+	tsi_rule_evidence(ctx, "integrity.attributed_by_time_count");
+}
+
+const struct rule tsi_rule_trace_unlinked = {
+	.def = {
+		.id = "TRACE.UNLINKED",
+		.summary = "device work without its launch in the trace",
+		.trigger = "Fires where device events without a launch call take at least "
+			   "threshold of the time of all device events; high from high on, else "
+			   "med.",
+		.meaning = "Without the launch it is not known which operator, phase and step the "
+			   "work belongs to, nor why the device was idle before it. Some is "
+			   "normal: it was launched before the capture began. Beyond a tenth the "
+			   "phases of the budget and its stalls are guesses.",
+		.advice = "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) in "
+			  "one profile, with warmup=1 or more in its schedule and "
+			  "torch.cuda.synchronize() before it starts",
+		.example = "Kernels take 100 ms, 20 ms of them have no launch call: 0.20, a "
+			   "finding of severity med.",
+		.parameters = {
+			{ "threshold", 0.10, "share of the device events' time at which it fires" },
+			{ "high", 0.50, "share from which it is severe" },
+		},
+		.facts = { "integrity.device_event_count" },
+	},
+	.evaluate = evaluate,
+};

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes facts into the sheets of an analysis for which no analyzer ran. */
+#include "fact_values.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/analysis.h"
+#include "analyze/analyzer_table.h"
+#include "analyze/fact_sheet.h"
+
+static size_t find_def(const struct tscope_fact_def *defs, size_t count, const char *name)
+{
+	size_t i = 0;
+
+	while (i < count && strcmp(defs[i].name, name) != 0)
+		i++;
+	return i;
+}
+
+static struct tscope_value parse_value(enum tscope_unit unit, const char *text)
+{
+	switch (unit) {
+	case TSCOPE_UNIT_TEXT:
+		return tsi_text(text);
+	case TSCOPE_UNIT_FLAG:
+		return (struct tscope_value){ .kind = TSCOPE_VALUE_FLAG,
+					      .flag = strcmp(text, "yes") == 0 };
+	case TSCOPE_UNIT_RATIO:
+	case TSCOPE_UNIT_NUMBER:
+		return tsi_real(strtod(text, NULL));
+	default:
+		return strchr(text, '.') ? tsi_real(strtod(text, NULL))
+					 : tsi_int(strtoll(text, NULL, 10));
+	}
+}
+
+/* The sheet of the analyzer before the first dot of a name, begun if need be. */
+static struct fact_sheet *sheet_of(struct tscope_analysis *analysis, const char *name)
+{
+	size_t analyzer = tsi_find_analyzer(name);
+
+	if (analyzer == tscope_analyzer_count())
+		fail_msg("no analyzer has %s", name);
+	struct fact_sheet *sheet = tsi_analysis_sheet(analysis, analyzer);
+	if (!sheet->def)
+		assert_int_equal(tsi_fact_sheet_init(sheet, tscope_analyzer(analyzer), NULL),
+				 TSCOPE_OK);
+	return sheet;
+}
+
+/* "rank=3 excess_ratio=0.02" */
+static void add_row(struct fact_sheet *sheet, size_t table, char *cells_text)
+{
+	const struct tscope_table_def *def = &sheet->def->tables[table];
+	struct tscope_value *cells;
+	char *rest;
+
+	assert_int_equal(tsi_table_add(sheet, table, &cells, NULL), TSCOPE_OK);
+	for (char *cell = strtok_r(cells_text, " ", &rest); cell;
+	     cell = strtok_r(NULL, " ", &rest)) {
+		char *value = strchr(cell, '=');
+		assert_non_null(value);
+		*value++ = '\0';
+		size_t column = find_def(def->columns, def->column_count, cell);
+		if (column == def->column_count)
+			fail_msg("%s has no column %s", def->name, cell);
+		cells[column] = parse_value(def->columns[column].unit, value);
+	}
+}
+
+static void add_line(struct tscope_analysis *analysis, const char *name, char *rest)
+{
+	struct fact_sheet *sheet = sheet_of(analysis, name);
+	const struct tscope_analyzer_def *def = sheet->def;
+	const char *local = name + strcspn(name, ".") + 1;
+	size_t fact = find_def(def->facts, def->fact_count, local);
+
+	if (fact < def->fact_count) {
+		sheet->facts[fact] = parse_value(def->facts[fact].unit, rest);
+		return;
+	}
+	for (size_t table = 0; table < def->table_count; table++) {
+		if (strcmp(def->tables[table].name, local) == 0) {
+			add_row(sheet, table, rest);
+			return;
+		}
+	}
+	fail_msg("no fact or table %s", name);
+}
+
+struct fact_values fact_values(const char *lines)
+{
+	const struct analysis_scope scope = { 0 };
+	struct fact_values facts = { .text = strdup(lines) };
+	char *next;
+
+	assert_non_null(facts.text);
+	assert_int_equal(
+		tsi_analyze_level(&facts.analysis, (enum analyzer_level)0, &scope, NULL, NULL),
+		TSCOPE_OK);
+	for (char *line = strtok_r(facts.text, "\n", &next); line;
+	     line = strtok_r(NULL, "\n", &next)) {
+		char *rest;
+		char *name = strtok_r(line, " ", &rest);
+		if (strcmp(name, "!") != 0) {
+			add_line(facts.analysis, name, rest);
+			continue;
+		}
+		name = strtok_r(NULL, " ", &rest);
+		tsi_fact_unreliable(sheet_of(facts.analysis, name), rest);
+	}
+	return facts;
+}
+
+void fact_values_free(struct fact_values *facts)
+{
+	tscope_analysis_free(facts->analysis);
+	free(facts->text);
+}

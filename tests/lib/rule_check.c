@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs cases of rules, through the public interface, and shows what comes of each as text. */
+#include "rule_check.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { OUTCOME_CHARS = 2048 };
+
+static void show_finding(const struct tscope_finding *finding, char text[OUTCOME_CHARS])
+{
+	int length = snprintf(text, OUTCOME_CHARS, "%s: %s",
+			      tscope_severity_name(finding->severity), finding->title);
+
+	if (finding->detail[0] != '\0')
+		length += snprintf(text + length, OUTCOME_CHARS - (size_t)length, " (%s)",
+				   finding->detail);
+	if (finding->is_recoverable)
+		snprintf(text + length, OUTCOME_CHARS - (size_t)length, " [%" PRId64 " ns]",
+			 finding->recoverable_ns_per_step);
+	assert_non_null(finding->advice);
+	assert_true(finding->evidence_count > 0);
+}
+
+/* What the diagnosis says of one rule; other rules may tell of the same facts. */
+static void show_outcome(const struct tscope_diagnosis *diagnosis,
+			 const struct tscope_rule_def *rule, char text[OUTCOME_CHARS])
+{
+	text[0] = '\0';
+	for (size_t i = 0; i < tscope_diagnosis_finding_count(diagnosis); i++) {
+		struct tscope_finding finding = tscope_diagnosis_finding(diagnosis, i);
+		if (finding.rule == rule)
+			show_finding(&finding, text);
+	}
+	for (size_t i = 0; i < tscope_diagnosis_not_evaluated_count(diagnosis); i++) {
+		struct tscope_not_evaluated skipped = tscope_diagnosis_not_evaluated(diagnosis, i);
+		if (skipped.rule == rule)
+			snprintf(text, OUTCOME_CHARS, "skipped: %s", skipped.reason);
+	}
+}
+
+/* All rules but one are off, so that none tells its finding. */
+static size_t leave_only(const struct tscope_rule_def *rule, char (*changes)[64],
+			 const char **pointers)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < tscope_rule_count(); i++) {
+		if (tscope_rule(i) == rule)
+			continue;
+		snprintf(changes[count], sizeof(changes[count]), "%s=off", tscope_rule(i)->id);
+		pointers[count] = changes[count];
+		count++;
+	}
+	return count;
+}
+
+static void check_case(const struct rule_case *c)
+{
+	enum { MAX_CHANGES = 128 };
+	char off[MAX_CHANGES][64], outcome[OUTCOME_CHARS];
+	const char *changes[MAX_CHANGES];
+	const struct tscope_rule_def *rule = tscope_rule_find(c->rule);
+	struct fact_values facts = fact_values(c->facts);
+	struct tscope_diagnosis *diagnosis;
+	struct tscope_error err = { 0 };
+
+	assert_non_null(rule);
+	assert_true(tscope_rule_count() < MAX_CHANGES);
+	struct tscope_rule_options options = { changes, leave_only(rule, off, changes) };
+	if (c->change)
+		changes[options.change_count++] = c->change;
+	if (tscope_diagnose(&diagnosis, facts.analysis, &options, &err) != TSCOPE_OK)
+		fail_msg("%s", err.message);
+	show_outcome(diagnosis, rule, outcome);
+	bool is_whole = c->outcome[0] == '\0' || strncmp(c->outcome, "skipped", 7) == 0;
+	if (is_whole ? strcmp(outcome, c->outcome) != 0
+		     : strncmp(outcome, c->outcome, strlen(c->outcome)) != 0)
+		fail_msg("%s with\n%s%s\nsays    '%s'\nand not '%s'", c->rule, c->facts,
+			 c->change ? c->change : "", outcome, c->outcome);
+	tscope_diagnosis_free(diagnosis);
+	fact_values_free(&facts);
+}
+
+void check_rule_cases(const struct rule_case *cases, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		check_case(&cases[i]);
+}

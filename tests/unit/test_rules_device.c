@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* Rules on what the device does: idle time, copies, kernels. */
+#include "rule_check.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/attributes.h"
+
+/* Two steps of 100 ms on one device: a line of n ms in all is n ÷ 200 of the step. */
+#define STEPS "step_time.mean_ns 100000000\nbudget.wall_ns 200000000\n"
+
+/* The idle lines in ms; what they lack of 200 is computed. */
+#define IDLE(data, sync, launch, gap, unattributed)                                                \
+	STEPS "budget.data_stall_ns " #data "000000\n"                                             \
+	      "budget.sync_stall_ns " #sync "000000\n"                                             \
+	      "budget.launch_stall_ns " #launch "000000\n"                                         \
+	      "budget.device_gap_ns " #gap "000000\n"                                              \
+	      "budget.unattributed_ns " #unattributed "000000\n"
+
+/* Of 100 ms `ms` go to the kernel k of this kind, on so many blocks ÷ multiprocessors. */
+#define SMALL(ms, kind, blocks)                                                                    \
+	"device_busy.span_ns 100000000\nkernels.small_grid_ns 1\n"                                 \
+	"kernels.by_name name=big kind=gemm total_ns=50000000 blocks_per_sm=4\n"                   \
+	"kernels.by_name name=unknown kind=other total_ns=50000000\n"                              \
+	"kernels.by_name name=k kind=" kind " total_ns=" #ms "000000 blocks_per_sm=" blocks "\n"
+
+/* Of 100 ms so many go to products and to what is not known. */
+#define MATRIX(gemm, other)                                                                        \
+	"step_time.mean_ns 100000000\ndevice_busy.span_ns 100000000\n"                             \
+	"kernels.by_kind kind=norm total_ns=20000000\n"                                            \
+	"kernels.by_kind kind=gemm total_ns=" #gemm "000000\n"                                     \
+	"kernels.by_kind kind=other total_ns=" #other "000000\n"
+
+/* Of these on tensor cores, and those whose names do not say it, in ns. */
+#define TENSOR(used, unknown)                                                                      \
+	"kernels.tensor_core_ns " #used "\nkernels.tensor_core_unknown_ns " #unknown "\n"
+
+static const struct rule_case cases[] = {
+	/* 30 + 10 + 2 ms of 200: 0.21. The largest line is data with 15 ms of each step. */
+	{ "GPU.IDLE", FIRES, IDLE(30, 0, 0, 10, 2), NULL,
+	  "med: the device is idle for 21.0 % of the step (waiting for data 15.0 %; gaps between "
+	  "work that is launched 5.0 %; no launch to judge by 1.0 %) [15000000 ns]" },
+	{ "GPU.IDLE", QUIET, IDLE(10, 5, 5, 5, 0), NULL, "" },
+	{ "GPU.IDLE", AT, IDLE(6, 6, 6, 6, 6), NULL, "med: the device is idle for 15.0 %" },
+	{ "GPU.IDLE", AT, IDLE(6, 6, 6, 6, 5), NULL, "" },
+	{ "GPU.IDLE", AT, IDLE(0, 80, 0, 0, 0), NULL,
+	  "high: the device is idle for 40.0 % of the step (the host waits for the device 40.0 %) "
+	  "[40000000 ns]" },
+	{ "GPU.IDLE", AT, IDLE(0, 79, 0, 0, 0), NULL, "med" },
+	{ "GPU.IDLE", CHANGED, IDLE(30, 0, 0, 10, 2), "GPU.IDLE.threshold=0.22", "" },
+	{ "GPU.IDLE", QUIET, IDLE(0, 0, 0, 0, 0) "budget.wall_ns 0\n", NULL, "" },
+	{ "GPU.IDLE", SKIPPED, "budget.wall_ns 0\n! budget clocks differ\n", NULL,
+	  "skipped: budget.wall_ns is not reliable: clocks differ" },
+
+	/* 4 of 100 ms; 12 MB in 4 ms are 3 GB/s and 11.4 MiB. Exposed are 6 of 200 ms: 0.03. */
+	{ "COPY.PAGEABLE", FIRES,
+	  STEPS "budget.exposed_copy_ns 6000000\n"
+		"device_busy.span_ns 100000000\n"
+		"copies.pageable_ns 4000000\ncopies.pageable_bytes 12000000\n"
+		"copies.by_direction direction=d2d pageable=no total_ns=5000000\n"
+		"copies.by_direction direction=h2d pageable=yes total_ns=4000000\n",
+	  NULL,
+	  "med: copies of memory that is not pinned take 4.0 % of the device's time (11.4 MiB at "
+	  "3.0 GB/s; mostly from the host to the device) [3000000 ns]" },
+	/* Without a size; of all that is exposed only its own 4 % can be won. */
+	{ "COPY.PAGEABLE", FIRES,
+	  STEPS "budget.exposed_copy_ns 100000000\n"
+		"device_busy.span_ns 100000000\ncopies.pageable_ns 4000000\n"
+		"copies.by_direction direction=d2h pageable=yes total_ns=4000000\n",
+	  NULL,
+	  "med: copies of memory that is not pinned take 4.0 % of the device's time (mostly from "
+	  "the device to the host) [4000000 ns]" },
+	{ "COPY.PAGEABLE", QUIET, "device_busy.span_ns 100000000\ncopies.pageable_ns 3000\n", NULL,
+	  "" },
+	{ "COPY.PAGEABLE", AT, "device_busy.span_ns 100000000\ncopies.pageable_ns 1000000\n", NULL,
+	  "med: copies of memory that is not pinned take 1.0 %" },
+	{ "COPY.PAGEABLE", AT, "device_busy.span_ns 100000000\ncopies.pageable_ns 999999\n", NULL,
+	  "" },
+	{ "COPY.PAGEABLE", AT, "device_busy.span_ns 100000000\ncopies.pageable_ns 10000000\n", NULL,
+	  "high" },
+	{ "COPY.PAGEABLE", AT, "device_busy.span_ns 100000000\ncopies.pageable_ns 9999999\n", NULL,
+	  "med" },
+	{ "COPY.PAGEABLE", QUIET, "device_busy.span_ns 0\ncopies.pageable_ns 0\n", NULL, "" },
+
+	{ "COPY.EXPOSED", FIRES,
+	  STEPS "budget.exposed_copy_ns 20000000\n"
+		"copies.by_direction direction=h2d pageable=no total_ns=25000000 "
+		"bytes_per_second=12500000000.0\n",
+	  NULL,
+	  "med: for 10.0 % of the step the device only copies memory (most time goes to h2d: "
+	  "25.00 ms in the trace, 12.5 GB/s) [10000000 ns]" },
+	{ "COPY.EXPOSED", FIRES,
+	  STEPS "budget.exposed_copy_ns 20000000\n"
+		"copies.by_direction direction=fill pageable=no total_ns=25000000\n",
+	  NULL,
+	  "med: for 10.0 % of the step the device only copies memory (most time goes to fill: "
+	  "25.00 ms in the trace) [10000000 ns]" },
+	{ "COPY.EXPOSED", QUIET, STEPS "budget.exposed_copy_ns 2000000\n", NULL, "" },
+	{ "COPY.EXPOSED", AT, STEPS "budget.exposed_copy_ns 10000000\n", NULL,
+	  "med: for 5.0 % of the step the device only copies memory [5000000 ns]" },
+	{ "COPY.EXPOSED", AT, STEPS "budget.exposed_copy_ns 9999999\n", NULL, "" },
+	{ "COPY.EXPOSED", AT, STEPS "budget.exposed_copy_ns 40000000\n", NULL, "high" },
+	{ "COPY.EXPOSED", AT, STEPS "budget.exposed_copy_ns 39999999\n", NULL, "med" },
+
+	{ "KERNEL.SHORT", FIRES, IDLE(0, 0, 30, 10, 0) "kernels.short_ratio 0.8\n", NULL,
+	  "med: 80 % of the kernels are shorter than 10 µs, and the device idles between them "
+	  "(late "
+	  "launches and gaps take 20.0 % of the step) [20000000 ns]" },
+	/* Short kernels behind a full queue cost nothing. */
+	{ "KERNEL.SHORT", QUIET, IDLE(0, 0, 0, 10, 0) "kernels.short_ratio 0.9\n", NULL, "" },
+	{ "KERNEL.SHORT", QUIET, IDLE(0, 0, 60, 0, 0) "kernels.short_ratio 0.1\n", NULL, "" },
+	{ "KERNEL.SHORT", AT, IDLE(0, 0, 10, 10, 0) "kernels.short_ratio 0.5\n", NULL, "med" },
+	{ "KERNEL.SHORT", AT, IDLE(0, 0, 10, 10, 0) "kernels.short_ratio 0.499999\n", NULL, "" },
+	{ "KERNEL.SHORT", AT, IDLE(0, 0, 10, 9, 0) "kernels.short_ratio 0.5\n", NULL, "" },
+	{ "KERNEL.SHORT", AT, IDLE(0, 0, 60, 0, 0) "kernels.short_ratio 0.5\n", NULL, "high" },
+	{ "KERNEL.SHORT", AT, IDLE(0, 0, 59, 0, 0) "kernels.short_ratio 0.5\n", NULL, "med" },
+
+	{ "KERNEL.LOW_OCCUPANCY", FIRES, SMALL(30, "norm", "0.3"), NULL,
+	  "med: for 30.0 % of the device's time kernels are too small to fill it (most of it, "
+	  "30.00 "
+	  "ms, in k)" },
+	{ "KERNEL.LOW_OCCUPANCY", QUIET, SMALL(10, "norm", "0.3"), NULL, "" },
+	/* A block for each multiprocessor fills it. */
+	{ "KERNEL.LOW_OCCUPANCY", QUIET, SMALL(60, "norm", "1"), NULL, "" },
+	/* Communication needs few blocks. */
+	{ "KERNEL.LOW_OCCUPANCY", QUIET, SMALL(60, "comm", "0.1"), NULL, "" },
+	{ "KERNEL.LOW_OCCUPANCY", AT, SMALL(25, "norm", "0.999"), NULL, "med" },
+	{ "KERNEL.LOW_OCCUPANCY", AT, SMALL(24, "norm", "0.999"), NULL, "" },
+	{ "KERNEL.LOW_OCCUPANCY", AT, SMALL(50, "norm", "0.5"), NULL, "high" },
+	{ "KERNEL.LOW_OCCUPANCY", AT, SMALL(49, "norm", "0.5"), NULL, "med" },
+	/* The kernel with most time is named, but both count. */
+	{ "KERNEL.LOW_OCCUPANCY", FIRES,
+	  SMALL(10, "norm",
+		"0.5") "kernels.by_name name=j kind=softmax total_ns=20000000 blocks_per_sm=0.9\n",
+	  NULL,
+	  "med: for 30.0 % of the device's time kernels are too small to fill it (most of it, "
+	  "20.00 "
+	  "ms, in j)" },
+
+	/* Half of 50 ms can be won. */
+	{ "KERNEL.NO_TENSOR_CORES", FIRES, MATRIX(50, 30) TENSOR(0, 30000000), NULL,
+	  "high: matrix products without tensor cores take 50.0 % of the device's time (kernels "
+	  "with tensor cores 0.0 %, those of which it is not known 30.0 %) [25000000 ns]" },
+	{ "KERNEL.NO_TENSOR_CORES", QUIET, MATRIX(80, 0) TENSOR(75000000, 0), NULL, "" },
+	/* Products whose names do not say it, beside other kernels that are none. */
+	{ "KERNEL.NO_TENSOR_CORES", QUIET, MATRIX(60, 20) TENSOR(0, 80000000), NULL, "" },
+	/* What uses no tensor cores are no products. */
+	{ "KERNEL.NO_TENSOR_CORES", QUIET, MATRIX(0, 0) TENSOR(0, 0), NULL, "" },
+	/* 60 ms of products: 38 on tensor cores, 2 not known beside the 20 of other, so 20. */
+	{ "KERNEL.NO_TENSOR_CORES", AT, MATRIX(60, 20) TENSOR(38000000, 22000000), NULL,
+	  "med: matrix products without tensor cores take 20.0 % of the device's time" },
+	{ "KERNEL.NO_TENSOR_CORES", AT, MATRIX(60, 20) TENSOR(38000001, 22000000), NULL, "" },
+	{ "KERNEL.NO_TENSOR_CORES", AT, MATRIX(50, 30) TENSOR(1, 30000000), NULL, "med" },
+};
+
+static void rules_on_the_device(void **state)
+{
+	(void)state;
+	check_rule_cases(cases, TSI_COUNT_OF(cases));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rules_on_the_device),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT */
+/* What all rules share: their list, changes by the user, merging, ranking and what is not evaluated. */
+#include "rules/rule.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "fact_values.h"
+#include "fail_alloc.h"
+
+/* A wait of 30 ms in steps of 100 ms; efficiency sees 36 ms of it. */
+#define DATA_STALL                                                                                 \
+	"step_time.mean_ns 100000000\n"                                                            \
+	"step_time.phase.data_ratio 0.30\n"                                                        \
+	"step_time.phase.data_ns 30000000\n"                                                       \
+	"efficiency.top_recoverable data_stall\n"                                                  \
+	"efficiency.top_recoverable_ratio 0.36\n"                                                  \
+	"efficiency.useful_ratio 0.60\n"
+
+enum { TEXT_CHARS = 2048 };
+
+static struct tscope_diagnosis *diagnose(const struct fact_values *facts, const char *change)
+{
+	struct tscope_rule_options options = { &change, change ? 1 : 0 };
+	struct tscope_diagnosis *diagnosis;
+	struct tscope_error err = { 0 };
+
+	if (tscope_diagnose(&diagnosis, facts->analysis, &options, &err) != TSCOPE_OK)
+		fail_msg("%s", err.message);
+	return diagnosis;
+}
+
+/* "med TIMING.DATALOADER_BOUND 30000000\n" for each finding, without the number if there is none. */
+static void show_findings(const struct tscope_diagnosis *diagnosis, char text[TEXT_CHARS])
+{
+	int length = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < tscope_diagnosis_finding_count(diagnosis); i++) {
+		struct tscope_finding finding = tscope_diagnosis_finding(diagnosis, i);
+		length += snprintf(text + length, TEXT_CHARS - (size_t)length, "%s %s",
+				   tscope_severity_name(finding.severity), finding.rule->id);
+		if (finding.is_recoverable)
+			length += snprintf(text + length, TEXT_CHARS - (size_t)length, " %lld",
+					   (long long)finding.recoverable_ns_per_step);
+		length += snprintf(text + length, TEXT_CHARS - (size_t)length, "\n");
+	}
+}
+
+static void check_findings(const char *lines, const char *change, const char *expected)
+{
+	struct fact_values facts = fact_values(lines);
+	struct tscope_diagnosis *diagnosis = diagnose(&facts, change);
+	char text[TEXT_CHARS];
+
+	show_findings(diagnosis, text);
+	assert_string_equal(text, expected);
+	tscope_diagnosis_free(diagnosis);
+	fact_values_free(&facts);
+}
+
+static void the_list_has_the_ids_of_the_definitions(void **state)
+{
+	(void)state;
+	static const char *const ids[] = {
+#define RULE(name, id) id,
+#include "rules/rule_list.h"
+#undef RULE
+	};
+
+	assert_int_equal(tscope_rule_count(), TSI_COUNT_OF(ids));
+	for (size_t i = 0; i < TSI_COUNT_OF(ids); i++) {
+		assert_string_equal(tscope_rule(i)->id, ids[i]);
+		assert_ptr_equal(tscope_rule_find(ids[i]), tscope_rule(i));
+	}
+	assert_string_equal(tscope_rule_find("memory.growth")->id, "MEMORY.GROWTH");
+	assert_null(tscope_rule_find("MEMORY"));
+	assert_null(tscope_rule_find(""));
+}
+
+static void definitions_are_complete(void **state)
+{
+	(void)state;
+	struct fact_values none = fact_values("");
+
+	for (size_t i = 0; i < tscope_rule_count(); i++) {
+		const struct tscope_rule_def *def = tscope_rule(i);
+		const char *const texts[] = { def->id,      def->summary, def->trigger,
+					      def->meaning, def->advice,  def->example };
+		for (size_t j = 0; j < TSI_COUNT_OF(texts); j++)
+			if (!texts[j] || texts[j][0] == '\0')
+				fail_msg("%s lacks text %zu", def->id, j);
+		assert_non_null(def->facts[0]);
+		for (size_t j = 0; j < TSCOPE_RULE_MAX_FACTS && def->facts[j]; j++) {
+			struct tscope_value value;
+			enum tscope_unit unit;
+			if (!tscope_analysis_find(none.analysis, def->facts[j], &value, &unit))
+				fail_msg("%s needs %s, which nobody defines", def->id,
+					 def->facts[j]);
+		}
+		for (size_t j = 0; j < TSCOPE_RULE_MAX_PARAMETERS && def->parameters[j].name; j++)
+			assert_non_null(def->parameters[j].meaning);
+	}
+	fact_values_free(&none);
+}
+
+static void changes_are_checked(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *change, *message; /* NULL: it is taken */
+	} cases[] = {
+		{ "MEMORY.GROWTH=off", NULL },
+		{ "memory.growth=low", NULL },
+		{ "MEMORY.GROWTH=med", NULL },
+		{ "MEMORY.GROWTH=high", NULL },
+		{ "MEMORY.GROWTH.threshold=0", NULL },
+		{ "MEMORY.GROWTH.threshold=2.5e6", NULL },
+		{ "MEMORY.GROWTH.share=0.5", NULL },
+		{ "", "expected RULE=off|low|med|high or RULE.PARAMETER=NUMBER, not ''" },
+		{ "MEMORY.GROWTH", "expected RULE=off|low|med|high or RULE.PARAMETER=NUMBER, not "
+				   "'MEMORY.GROWTH'" },
+		{ "MEMORY.GROWHT=off", "unknown rule MEMORY.GROWHT; did you mean MEMORY.GROWTH?" },
+		{ "MEMORY.GROWHT.share=1",
+		  "unknown rule MEMORY.GROWHT; did you mean MEMORY.GROWTH?" },
+		{ "everything=off", "unknown rule everything" },
+		{ "=off", "unknown rule " },
+		{ "MEMORY.GROWTH=on",
+		  "expected off, low, med or high after MEMORY.GROWTH=, not 'on'" },
+		{ "MEMORY.GROWTH=", "expected off, low, med or high after MEMORY.GROWTH=, not ''" },
+		{ "MEMORY.GROWTH.treshold=1",
+		  "MEMORY.GROWTH has no parameter 'treshold'; did you mean threshold?" },
+		{ "MEMORY.GROWTH.zz=1", "MEMORY.GROWTH has no parameter 'zz', but threshold" },
+		{ "MEMORY.GROWTH.=1", "MEMORY.GROWTH has no parameter '', but threshold" },
+		{ "CONVERGENCE.DIVERGED.threshold=1", "CONVERGENCE.DIVERGED has no parameters" },
+		{ "MEMORY.GROWTH.share=", "expected a number such as 0.3 after "
+					  "MEMORY.GROWTH.share=, not ''" },
+		{ "MEMORY.GROWTH.share=.5", "expected a number such as 0.3 after "
+					    "MEMORY.GROWTH.share=, not '.5'" },
+		{ "MEMORY.GROWTH.share=-1", "expected a number such as 0.3 after "
+					    "MEMORY.GROWTH.share=, not '-1'" },
+		{ "MEMORY.GROWTH.share=nan", "expected a number such as 0.3 after "
+					     "MEMORY.GROWTH.share=, not 'nan'" },
+		{ "MEMORY.GROWTH.share=1e999", "expected a number such as 0.3 after "
+					       "MEMORY.GROWTH.share=, not '1e999'" },
+		{ "MEMORY.GROWTH.share=1 %", "expected a number such as 0.3 after "
+					     "MEMORY.GROWTH.share=, not '1 %'" },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct tscope_error err = { 0 };
+		enum tscope_status status = tscope_rule_change_check(cases[i].change, &err);
+		assert_string_equal(err.message, cases[i].message ? cases[i].message : "");
+		assert_int_equal(status, cases[i].message ? TSCOPE_E_FORMAT : TSCOPE_OK);
+	}
+}
+
+static void a_wrong_change_is_no_diagnosis(void **state)
+{
+	(void)state;
+	const char *const changes[] = { "MEMORY.GROWTH=off", "MEMORY.GROWTH=loud" };
+	const struct tscope_rule_options options = { changes, 2 };
+	struct fact_values facts = fact_values(DATA_STALL);
+	struct tscope_diagnosis *diagnosis = NULL;
+	struct tscope_error err = { 0 };
+
+	assert_int_equal(tscope_diagnose(&diagnosis, facts.analysis, &options, &err),
+			 TSCOPE_E_FORMAT);
+	assert_string_equal(err.message,
+			    "expected off, low, med or high after MEMORY.GROWTH=, not 'loud'");
+	assert_null(diagnosis);
+	fact_values_free(&facts);
+}
+
+/* The reason why a rule was not evaluated, or "". */
+static void check_reason(const char *lines, const char *change, const char *id,
+			 const char *expected)
+{
+	struct fact_values facts = fact_values(lines);
+	struct tscope_diagnosis *diagnosis = diagnose(&facts, change);
+	const struct tscope_rule_def *rule = tscope_rule_find(id);
+	const char *reason = "";
+
+	for (size_t i = 0; i < tscope_diagnosis_not_evaluated_count(diagnosis); i++)
+		if (tscope_diagnosis_not_evaluated(diagnosis, i).rule == rule)
+			reason = tscope_diagnosis_not_evaluated(diagnosis, i).reason;
+	assert_string_equal(reason, expected);
+	if (reason[0] != '\0')
+		assert_false(tscope_diagnosis_fired(diagnosis, rule));
+	tscope_diagnosis_free(diagnosis);
+	fact_values_free(&facts);
+}
+
+static void what_is_not_evaluated_says_why(void **state)
+{
+	(void)state;
+	check_reason("", NULL, "DIST.EXPOSED_COMM",
+		     "no overlap.exposed_comm_ratio: it needs a trace with communication on a "
+		     "device");
+	check_reason("overlap.exposed_comm_ratio 0.5\n! overlap clocks do not agree\n", NULL,
+		     "DIST.EXPOSED_COMM",
+		     "overlap.exposed_comm_ratio is not reliable: clocks do not agree");
+	check_reason("overlap.exposed_comm_ratio 0.5\n", "DIST.EXPOSED_COMM=off",
+		     "DIST.EXPOSED_COMM", "switched off by --rule");
+	check_reason("", "DIST.EXPOSED_COMM=off", "DIST.EXPOSED_COMM", "switched off by --rule");
+	check_reason("overlap.exposed_comm_ratio 0.5\n", NULL, "DIST.EXPOSED_COMM", "");
+	/* The first of several that are absent. */
+	check_reason("step_time.count 12\nstep_time.p95_p50_ratio 1.0\n", NULL, "TIMING.JITTER",
+		     "no step_time.cv: it needs steps that are not marked");
+}
+
+static void nothing_at_all_fires_nothing(void **state)
+{
+	(void)state;
+	struct fact_values facts = fact_values("");
+	struct tscope_diagnosis *diagnosis = diagnose(&facts, NULL);
+
+	assert_int_equal(tscope_diagnosis_finding_count(diagnosis), 0);
+	assert_int_equal(tscope_diagnosis_not_evaluated_count(diagnosis), tscope_rule_count());
+	for (size_t i = 0; i < tscope_rule_count(); i++)
+		assert_ptr_equal(tscope_diagnosis_not_evaluated(diagnosis, i).rule, tscope_rule(i));
+	tscope_diagnosis_free(diagnosis);
+	fact_values_free(&facts);
+	tscope_diagnosis_free(NULL);
+}
+
+static void the_last_change_holds(void **state)
+{
+	(void)state;
+	const char *const changes[] = {
+		"DIST.EXPOSED_COMM=off",
+		"DIST.EXPOSED_COMM.threshold=0.9",
+		"dist.exposed_comm=low",
+		"DIST.EXPOSED_COMM.threshold=0.5",
+	};
+	const struct tscope_rule_options options = { changes, TSI_COUNT_OF(changes) };
+	struct fact_values facts = fact_values("overlap.exposed_comm_ratio 0.5\n");
+	struct tscope_diagnosis *diagnosis;
+	char text[TEXT_CHARS];
+
+	assert_int_equal(tscope_diagnose(&diagnosis, facts.analysis, &options, NULL), TSCOPE_OK);
+	show_findings(diagnosis, text);
+	assert_string_equal(text, "low DIST.EXPOSED_COMM\n");
+	tscope_diagnosis_free(diagnosis);
+	fact_values_free(&facts);
+}
+
+static void the_more_severe_finding_tells_the_other(void **state)
+{
+	(void)state;
+	struct fact_values facts = fact_values(DATA_STALL);
+	struct tscope_diagnosis *diagnosis = diagnose(&facts, NULL);
+
+	/* 0.36 is from 0.35 on high for RECOVERABLE; 0.30 is below 0.40 for DATALOADER_BOUND. */
+	assert_int_equal(tscope_diagnosis_finding_count(diagnosis), 1);
+	struct tscope_finding finding = tscope_diagnosis_finding(diagnosis, 0);
+	assert_string_equal(finding.rule->id, "EFFICIENCY.RECOVERABLE");
+	assert_int_equal(finding.severity, TSCOPE_SEVERITY_HIGH);
+	assert_int_equal(finding.also_count, 1);
+	assert_string_equal(finding.also[0]->id, "TIMING.DATALOADER_BOUND");
+	assert_int_equal(finding.recoverable_ns_per_step, 36000000);
+	static const char *const evidence[] = {
+		"efficiency.top_recoverable", "efficiency.top_recoverable_ratio",
+		"efficiency.useful_ratio",    "step_time.phase.data_ratio",
+		"step_time.phase.data_ns",
+	};
+	assert_int_equal(finding.evidence_count, TSI_COUNT_OF(evidence));
+	for (size_t i = 0; i < TSI_COUNT_OF(evidence); i++)
+		assert_string_equal(finding.evidence[i].fact, evidence[i]);
+	assert_int_equal(finding.evidence[4].unit, TSCOPE_UNIT_NS);
+	assert_int_equal(finding.evidence[4].value.integer, 30000000);
+	assert_true(tscope_diagnosis_fired(diagnosis, tscope_rule_find("TIMING.DATALOADER_BOUND")));
+	assert_true(tscope_diagnosis_fired(diagnosis, tscope_rule_find("EFFICIENCY.RECOVERABLE")));
+	assert_false(tscope_diagnosis_fired(diagnosis, tscope_rule_find("EFFICIENCY.LOW_MFU")));
+	tscope_diagnosis_free(diagnosis);
+	fact_values_free(&facts);
+}
+
+static void of_equal_ones_the_earlier_tells_the_other(void **state)
+{
+	(void)state;
+	/* The larger of 30 ms and 36 ms stands for both. */
+	check_findings(DATA_STALL, "EFFICIENCY.RECOVERABLE=med",
+		       "med TIMING.DATALOADER_BOUND 36000000\n");
+	check_findings(DATA_STALL, "TIMING.DATALOADER_BOUND=off",
+		       "high EFFICIENCY.RECOVERABLE 36000000\n");
+	/* An "other" that is large has nothing to do with the data. */
+	check_findings("step_time.mean_ns 100000000\n"
+		       "step_time.phase.data_ratio 0.30\n"
+		       "step_time.phase.data_ns 30000000\n"
+		       "efficiency.top_recoverable other\n"
+		       "efficiency.top_recoverable_ratio 0.34\n",
+		       NULL,
+		       "med EFFICIENCY.RECOVERABLE 34000000\n"
+		       "med TIMING.DATALOADER_BOUND 30000000\n");
+}
+
+static void findings_are_ranked(void **state)
+{
+	(void)state;
+	/* In the list: OPTIMIZER_HEAVY, JITTER (10 ms to win), LOAD_IMBALANCE, FRAGMENTATION, GROWTH. */
+	check_findings("step_time.phase.optimizer_ratio 0.2\n"
+		       "step_time.phase.optimizer_ns 20000000\n"
+		       "step_time.count 10\n"
+		       "step_time.mean_ns 110000000\n"
+		       "step_time.p50_ns 100000000\n"
+		       "step_time.cv 0.6\n"
+		       "step_time.p95_p50_ratio 2.0\n"
+		       "distributed.imbalance_cv 0.2\n"
+		       "distributed.wall_frac_lost_to_imbalance 0.06\n"
+		       "distributed.wall_lost_ns_per_step 6000000\n"
+		       "memory.fragmentation 0.25\n"
+		       "memory.peak_alloc_bytes 1000000000\n"
+		       "memory.growth_bytes_per_step 2000000.0\n"
+		       "memory.step_count 20\n",
+		       NULL,
+		       "high MEMORY.GROWTH\n"
+		       "med DIST.LOAD_IMBALANCE 6000000\n"
+		       "low TIMING.JITTER 10000000\n"
+		       "low TIMING.OPTIMIZER_HEAVY\n"
+		       "low MEMORY.FRAGMENTATION\n");
+}
+
+static void failing_allocations(void **state)
+{
+	(void)state;
+	const char *change = "TIMING.JITTER=off";
+	const struct tscope_rule_options options = { &change, 1 };
+	struct fact_values facts = fact_values(DATA_STALL);
+
+	for (size_t n = 1;; n++) {
+		struct tscope_error err = { 0 };
+		struct tscope_diagnosis *diagnosis = NULL;
+		fail_alloc_at(n);
+		enum tscope_status status =
+			tscope_diagnose(&diagnosis, facts.analysis, &options, &err);
+		if (!fail_alloc_stop()) {
+			assert_int_equal(status, TSCOPE_OK);
+			assert_int_equal(tscope_diagnosis_finding_count(diagnosis), 1);
+			tscope_diagnosis_free(diagnosis);
+			break;
+		}
+		assert_int_equal(status, TSCOPE_E_NOMEM);
+		assert_string_equal(err.message, "out of memory");
+		assert_null(diagnosis);
+	}
+	fact_values_free(&facts);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_list_has_the_ids_of_the_definitions),
+		cmocka_unit_test(definitions_are_complete),
+		cmocka_unit_test(changes_are_checked),
+		cmocka_unit_test(a_wrong_change_is_no_diagnosis),
+		cmocka_unit_test(what_is_not_evaluated_says_why),
+		cmocka_unit_test(nothing_at_all_fires_nothing),
+		cmocka_unit_test(the_last_change_holds),
+		cmocka_unit_test(the_more_severe_finding_tells_the_other),
+		cmocka_unit_test(of_equal_ones_the_earlier_tells_the_other),
+		cmocka_unit_test(findings_are_ranked),
+		cmocka_unit_test(failing_allocations),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

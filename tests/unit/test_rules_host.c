@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* Rules on what the host does to the device: launching late, waiting, allocating, pausing. */
+#include "rule_check.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/attributes.h"
+
+/* Two steps of 100 ms on one device: a line of n ms in all is n ÷ 200 of the step. */
+#define STEPS "step_time.mean_ns 100000000\nbudget.wall_ns 200000000\n"
+
+/* In all `ms` of the 200 the device waits for launches, and for nothing else. */
+#define IDLE(ms)                                                                                   \
+	STEPS "budget.launch_stall_ns " #ms "000000\nbudget.data_stall_ns 0\n"                     \
+	      "budget.sync_stall_ns 0\nbudget.device_gap_ns 0\nbudget.unattributed_ns 0\n"
+
+/* So many calls of cudaMalloc in the steps after the first of 5; in all 100 took 200 ms. */
+#define MALLOCS(count)                                                                             \
+	"steps.count 5\nlaunches.steady_malloc_count " #count "\n"                                 \
+	"launches.malloc_count 100\nlaunches.malloc_ns 200000000\n"
+
+static const struct rule_case cases[] = {
+	{ "HOST.LAUNCH_BOUND", FIRES,
+	  STEPS "budget.launch_stall_ns 24000000\nlaunches.launches_per_step 2400\n"
+		"launches.host_bound_ratio 0.7\n",
+	  NULL,
+	  "med: for 12.0 % of the step the device waits for the host to launch work (2400 launch "
+	  "calls a step; 70 % of the idle time ends with a late launch) [12000000 ns]" },
+	{ "HOST.LAUNCH_BOUND", QUIET, STEPS "budget.launch_stall_ns 4000000\n", NULL, "" },
+	{ "HOST.LAUNCH_BOUND", AT, STEPS "budget.launch_stall_ns 20000000\n", NULL,
+	  "med: for 10.0 % of the step the device waits for the host to launch work [10000000 "
+	  "ns]" },
+	{ "HOST.LAUNCH_BOUND", AT, STEPS "budget.launch_stall_ns 19999999\n", NULL, "" },
+	{ "HOST.LAUNCH_BOUND", AT, STEPS "budget.launch_stall_ns 60000000\n", NULL, "high" },
+	{ "HOST.LAUNCH_BOUND", AT, STEPS "budget.launch_stall_ns 59999999\n", NULL, "med" },
+	/* A budget of the host alone has no such line. */
+	{ "HOST.LAUNCH_BOUND", SKIPPED, STEPS "budget.host.data_ns 1\n", NULL,
+	  "skipped: no budget.launch_stall_ns: it needs a trace with a step that is not marked" },
+
+	{ "SYNC.BLOCKING", FIRES,
+	  STEPS "budget.sync_stall_ns 16000000\n"
+		"launches.syncs op=aten::_local_scalar_dense call=cudaStreamSynchronize count=12 "
+		"total_ns=90000000\n"
+		"launches.syncs call=cudaDeviceSynchronize count=1 total_ns=1000000\n",
+	  NULL,
+	  "med: for 8.0 % of the step the device idles because the host waited for it "
+	  "(cudaStreamSynchronize in aten::_local_scalar_dense waits longest: 12 calls, 90.00 ms "
+	  "in "
+	  "the trace) [8000000 ns]" },
+	/* A call that no operator makes. */
+	{ "SYNC.BLOCKING", FIRES,
+	  STEPS "budget.sync_stall_ns 16000000\n"
+		"launches.syncs call=cudaDeviceSynchronize count=2 total_ns=16000000\n",
+	  NULL,
+	  "med: for 8.0 % of the step the device idles because the host waited for it "
+	  "(cudaDeviceSynchronize waits longest: 2 calls, 16.00 ms in the trace) [8000000 ns]" },
+	{ "SYNC.BLOCKING", QUIET, STEPS "budget.sync_stall_ns 1000000\n", NULL, "" },
+	{ "SYNC.BLOCKING", AT, STEPS "budget.sync_stall_ns 10000000\n", NULL,
+	  "med: for 5.0 % of the step the device idles because the host waited for it [5000000 "
+	  "ns]" },
+	{ "SYNC.BLOCKING", AT, STEPS "budget.sync_stall_ns 9999999\n", NULL, "" },
+	{ "SYNC.BLOCKING", AT, STEPS "budget.sync_stall_ns 40000000\n", NULL, "high" },
+	{ "SYNC.BLOCKING", AT, STEPS "budget.sync_stall_ns 39999999\n", NULL, "med" },
+
+	/* 12 calls in 4 steps of 2 ms each are 6 ms a step; the device idles for 10. */
+	{ "ALLOC.CUDA_MALLOC", FIRES, IDLE(20) MALLOCS(12), NULL,
+	  "med: each step allocates device memory 3.0 times (cudaMalloc) [6000000 ns]" },
+	/* 12 calls that free of 10 ms each are 30 ms more; the device idles for 10. */
+	{ "ALLOC.CUDA_MALLOC", FIRES,
+	  IDLE(20) MALLOCS(12) "launches.steady_free_count 12\nlaunches.free_count 20\n"
+			       "launches.free_ns 200000000\n",
+	  NULL,
+	  "med: each step allocates device memory 3.0 times (cudaMalloc) (12 calls free memory: "
+	  "the "
+	  "allocator empties its cache, the device is full) [10000000 ns]" },
+	{ "ALLOC.CUDA_MALLOC", QUIET, MALLOCS(0), NULL, "" },
+	{ "ALLOC.CUDA_MALLOC", AT, MALLOCS(4), NULL,
+	  "med: each step allocates device memory 1.0 times (cudaMalloc)" },
+	{ "ALLOC.CUDA_MALLOC", AT, MALLOCS(3), NULL, "" },
+	{ "ALLOC.CUDA_MALLOC", AT, MALLOCS(40), NULL, "high" },
+	{ "ALLOC.CUDA_MALLOC", AT, MALLOCS(39), NULL, "med" },
+	/* Two steps suffice: one of them is after the first. */
+	{ "ALLOC.CUDA_MALLOC", FIRES, "steps.count 2\nlaunches.steady_malloc_count 2\n", NULL,
+	  "med: each step allocates device memory 2.0 times (cudaMalloc)" },
+	{ "ALLOC.CUDA_MALLOC", SKIPPED, "steps.count 1\nlaunches.steady_malloc_count 0\n", NULL,
+	  "skipped: one step: it needs 2, as the first one fills the cache" },
+
+	/* 0.3 of 10 s, so 3 ms a step; the device idles for 10. */
+	{ "GC.PAUSE", FIRES,
+	  IDLE(20) "integrity.work_ns 10000000000\npython.gc_total_ns 300000000\n"
+		   "python.gc_count 2\npython.gc_max_ns 160000000\n",
+	  NULL,
+	  "med: Python's garbage collector takes 3.0 % of the time (2 pauses, the longest 160.00 "
+	  "ms) [3000000 ns]" },
+	/* While the device never idles nothing can be won. */
+	{ "GC.PAUSE", FIRES, IDLE(0) "integrity.work_ns 1000\npython.gc_total_ns 30\n", NULL,
+	  "med: Python's garbage collector takes 3.0 % of the time (0 pauses, the longest 0.00 ms) "
+	  "[0 ns]" },
+	{ "GC.PAUSE", QUIET, "integrity.work_ns 1000\npython.gc_total_ns 0\n", NULL, "" },
+	{ "GC.PAUSE", AT, "integrity.work_ns 1000\npython.gc_total_ns 10\n", NULL, "med" },
+	{ "GC.PAUSE", AT, "integrity.work_ns 1000\npython.gc_total_ns 9\n", NULL, "" },
+	{ "GC.PAUSE", AT, "integrity.work_ns 1000\npython.gc_total_ns 100\n", NULL, "high" },
+	{ "GC.PAUSE", AT, "integrity.work_ns 1000\npython.gc_total_ns 99\n", NULL, "med" },
+	{ "GC.PAUSE", QUIET, "integrity.work_ns 0\npython.gc_total_ns 0\n", NULL, "" },
+};
+
+static void rules_on_the_host(void **state)
+{
+	(void)state;
+	check_rule_cases(cases, TSI_COUNT_OF(cases));
+}
+
+/* The first finding of these facts: its rule and the beginning of its advice. */
+static void check_first(const char *lines, const char *rule, const char *advice)
+{
+	struct fact_values facts = fact_values(lines);
+	struct tscope_diagnosis *diagnosis;
+
+	assert_int_equal(tscope_diagnose(&diagnosis, facts.analysis, NULL, NULL), TSCOPE_OK);
+	assert_true(tscope_diagnosis_finding_count(diagnosis) > 0);
+	struct tscope_finding finding = tscope_diagnosis_finding(diagnosis, 0);
+	assert_string_equal(finding.rule->id, rule);
+	if (strncmp(finding.advice, advice, strlen(advice)) != 0)
+		fail_msg("'%s' and not '%s'", finding.advice, advice);
+	tscope_diagnosis_free(diagnosis);
+	fact_values_free(&facts);
+}
+
+#define SYNC_BY(op) STEPS "budget.sync_stall_ns 16000000\nlaunches.syncs " op "count=1 total_ns=1\n"
+
+static void advice_is_for_who_waits(void **state)
+{
+	(void)state;
+	check_first(SYNC_BY("op=aten::_local_scalar_dense "), "SYNC.BLOCKING",
+		    "the script reads a number from the device");
+	check_first(SYNC_BY("op=aten::copy_ "), "SYNC.BLOCKING", "the script waits for a copy");
+	check_first(SYNC_BY("op=aten::nonzero "), "SYNC.BLOCKING", "the size of a result");
+	check_first(SYNC_BY("op=my::op "), "SYNC.BLOCKING", "find what waits");
+	check_first(SYNC_BY(""), "SYNC.BLOCKING", "find what waits");
+}
+
+/* Late launches are why the device idles, and short kernels are why launches are late. */
+static void one_cause_is_told_once(void **state)
+{
+	(void)state;
+	struct fact_values facts = fact_values(IDLE(50) "kernels.short_ratio 0.9\n");
+	struct tscope_diagnosis *diagnosis;
+
+	assert_int_equal(tscope_diagnose(&diagnosis, facts.analysis, NULL, NULL), TSCOPE_OK);
+	assert_int_equal(tscope_diagnosis_finding_count(diagnosis), 1);
+	struct tscope_finding finding = tscope_diagnosis_finding(diagnosis, 0);
+	assert_string_equal(finding.rule->id, "HOST.LAUNCH_BOUND");
+	assert_int_equal(finding.recoverable_ns_per_step, 25000000);
+	assert_int_equal(finding.also_count, 2);
+	assert_string_equal(finding.also[0]->id, "KERNEL.SHORT");
+	assert_string_equal(finding.also[1]->id, "GPU.IDLE");
+	tscope_diagnosis_free(diagnosis);
+	fact_values_free(&facts);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rules_on_the_host),
+		cmocka_unit_test(advice_is_for_who_waits),
+		cmocka_unit_test(one_cause_is_told_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

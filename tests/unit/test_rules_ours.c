@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* Rules of ours on ranks and FLOPs: slow links, missing ranks, skew, an MFU that cannot be. */
+#include "rule_check.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/attributes.h"
+
+#define COLLECTIVES "collectives.total_ns 1000000000\ncollectives.bytes 1\n"
+
+/*
+ * 10 all-reduces of so many bytes take 600 of the 1000 ms: 60 ms each and the fastest 50,
+ * so that the fastest has 1.2 times their bus bandwidth.
+ */
+#define SIZE(bytes, bus)                                                                           \
+	"collectives.by_size kind=all_reduce on_host=no count=10 total_ns=600000000 "              \
+	"mean_ns=60000000 min_ns=50000000 message_bytes=" #bytes " bus_bytes_per_second=" #bus     \
+	"\n"
+
+#define MISSING(missing, declared)                                                                 \
+	"distributed.missing_rank_count " #missing "\n"                                            \
+	"distributed.declared_world_size " #declared "\n"
+
+/* The median of the slowest rank's delay in steps of 100 ms. */
+#define SKEW(ns) "distributed.mean_step_wall_ns 100000000\ndistributed.sync_skew_ns " #ns "\n"
+
+static const struct rule_case cases[] = {
+	{ "NCCL.LOW_BANDWIDTH", FIRES, COLLECTIVES SIZE(67108864, 2000000000.0), NULL,
+	  "med: large collectives show 2.4 GB/s even at their fastest (bus bandwidth of the "
+	  "fastest "
+	  "all_reduce of 64.0 MiB; at least, as it may have waited; such messages take 60 % of the "
+	  "collectives' time)" },
+	/* The larger share tells; both are slow. */
+	{ "NCCL.LOW_BANDWIDTH", FIRES,
+	  COLLECTIVES "collectives.by_size kind=all_gather on_host=no count=1 total_ns=100000000 "
+		      "mean_ns=100000000 min_ns=100000000 message_bytes=33554432 "
+		      "bus_bytes_per_second=300000000.0\n" SIZE(67108864, 5000000000.0),
+	  NULL,
+	  "med: large collectives show 6.0 GB/s even at their fastest (bus bandwidth of the "
+	  "fastest "
+	  "all_reduce of 64.0 MiB; at least, as it may have waited; such messages take 70 % of the "
+	  "collectives' time)" },
+	{ "NCCL.LOW_BANDWIDTH", QUIET, COLLECTIVES SIZE(67108864, 200000000000.0), NULL, "" },
+	{ "NCCL.LOW_BANDWIDTH", QUIET, COLLECTIVES, NULL, "" },
+	/* Gloo on the host is not slow for want of a link. */
+	{ "NCCL.LOW_BANDWIDTH", QUIET,
+	  COLLECTIVES
+	  "collectives.by_size kind=all_reduce on_host=yes total_ns=600000000 mean_ns=60000000 "
+	  "min_ns=50000000 message_bytes=67108864 bus_bytes_per_second=1000000000.0\n",
+	  NULL, "" },
+	/* A group of one rank uses no link. */
+	{ "NCCL.LOW_BANDWIDTH", QUIET, COLLECTIVES SIZE(67108864, 0.0), NULL, "" },
+	/* Neither size nor bandwidth is known. */
+	{ "NCCL.LOW_BANDWIDTH", QUIET,
+	  COLLECTIVES "collectives.by_size kind=all_reduce total_ns=600000000 mean_ns=60000000 "
+		      "min_ns=50000000\n",
+	  NULL, "" },
+	/* 8.333… × 1.2 is 10: not less. */
+	{ "NCCL.LOW_BANDWIDTH", AT, COLLECTIVES SIZE(16777216, 8333333334.0), NULL, "" },
+	{ "NCCL.LOW_BANDWIDTH", AT, COLLECTIVES SIZE(16777216, 8333333332.0), NULL, "med" },
+	{ "NCCL.LOW_BANDWIDTH", AT, COLLECTIVES SIZE(16777215, 8333333332.0), NULL, "" },
+	{ "NCCL.LOW_BANDWIDTH", AT, COLLECTIVES SIZE(16777216, 1666666667.0), NULL, "med" },
+	{ "NCCL.LOW_BANDWIDTH", AT, COLLECTIVES SIZE(16777216, 1666666666.0), NULL, "high" },
+	/* 600 ms of 6 s are 0.1. */
+	{ "NCCL.LOW_BANDWIDTH", AT,
+	  "collectives.total_ns 6000000000\ncollectives.bytes 1\n" SIZE(16777216, 5000000000.0),
+	  NULL, "med" },
+	{ "NCCL.LOW_BANDWIDTH", AT,
+	  "collectives.total_ns 6000000001\ncollectives.bytes 1\n" SIZE(16777216, 5000000000.0),
+	  NULL, "" },
+	{ "NCCL.LOW_BANDWIDTH", CHANGED, COLLECTIVES SIZE(67108864, 2000000000.0),
+	  "NCCL.LOW_BANDWIDTH.high=2.4", "med" },
+	{ "NCCL.LOW_BANDWIDTH", CHANGED, COLLECTIVES SIZE(67108864, 2000000000.0),
+	  "NCCL.LOW_BANDWIDTH.threshold=2.4", "" },
+
+	{ "DIST.MISSING_RANK", FIRES,
+	  MISSING(2, 8) "distributed.missing_ranks rank=3\ndistributed.missing_ranks rank=5\n",
+	  NULL, "med: 2 of 8 ranks are missing (rank 3, 5)" },
+	/* No more than 8 are named. */
+	{ "DIST.MISSING_RANK", FIRES,
+	  MISSING(9, 64) "distributed.missing_ranks rank=0\ndistributed.missing_ranks rank=1\n"
+			 "distributed.missing_ranks rank=2\ndistributed.missing_ranks rank=3\n"
+			 "distributed.missing_ranks rank=4\ndistributed.missing_ranks rank=5\n"
+			 "distributed.missing_ranks rank=6\ndistributed.missing_ranks rank=7\n"
+			 "distributed.missing_ranks rank=8\n",
+	  NULL, "med: 9 of 64 ranks are missing (rank 0, 1, 2, 3, 4, 5, 6, 7 and more)" },
+	{ "DIST.MISSING_RANK", QUIET, MISSING(0, 8), NULL, "" },
+	{ "DIST.MISSING_RANK", AT, MISSING(1, 8), NULL, "med: 1 of 8 ranks are missing" },
+	{ "DIST.MISSING_RANK", AT, MISSING(1, 8), "DIST.MISSING_RANK.threshold=2", "" },
+	{ "DIST.MISSING_RANK", AT, MISSING(4, 8), NULL, "high" },
+	{ "DIST.MISSING_RANK", AT, MISSING(3, 8), NULL, "med" },
+
+	{ "DIST.SKEW", FIRES, SKEW(8000000), NULL,
+	  "med: the slowest rank comes 8.0 % of the step after the median rank (8.00 ms of a step "
+	  "of 100.00 ms) [8000000 ns]" },
+	{ "DIST.SKEW", QUIET, SKEW(1000000), NULL, "" },
+	{ "DIST.SKEW", QUIET, "distributed.mean_step_wall_ns 0\ndistributed.sync_skew_ns 0\n", NULL,
+	  "" },
+	{ "DIST.SKEW", AT, SKEW(5000000), NULL, "med" },
+	{ "DIST.SKEW", AT, SKEW(4999999), NULL, "" },
+	{ "DIST.SKEW", AT, SKEW(15000000), NULL, "high" },
+	{ "DIST.SKEW", AT, SKEW(14999999), NULL, "med" },
+
+	{ "EFFICIENCY.IMPOSSIBLE_MFU", FIRES, "efficiency.mfu_uncapped 4.04\n", NULL,
+	  "high: your FLOPs or your peak are wrong: together they give an MFU of 404 %" },
+	{ "EFFICIENCY.IMPOSSIBLE_MFU", QUIET, "efficiency.mfu_uncapped 0.45\n", NULL, "" },
+	{ "EFFICIENCY.IMPOSSIBLE_MFU", AT, "efficiency.mfu_uncapped 1\n", NULL, "" },
+	{ "EFFICIENCY.IMPOSSIBLE_MFU", AT, "efficiency.mfu_uncapped 1.000001\n", NULL, "high" },
+};
+
+static void rules_of_ours(void **state)
+{
+	(void)state;
+	check_rule_cases(cases, TSI_COUNT_OF(cases));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rules_of_ours),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* TIMING.*: what the times of steps and phases say. */
+#include "rule_check.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define WAIT(ratio, ns)                                                                            \
+	"step_time.mean_ns 100000000\n"                                                            \
+	"step_time.phase.data_ratio " ratio "\n"                                                   \
+	"step_time.phase.data_ns " ns "\n"
+#define PASSES(forward_ns, backward_ns)                                                            \
+	"step_time.phase.forward_ns " forward_ns "\n"                                              \
+	"step_time.phase.backward_ns " backward_ns "\n"
+#define OPTIMIZER(ratio, ns)                                                                       \
+	"step_time.mean_ns 100000000\n"                                                            \
+	"step_time.phase.optimizer_ratio " ratio "\n"                                              \
+	"step_time.phase.optimizer_ns " ns "\n"
+#define SPREAD(count, cv, tail)                                                                    \
+	"step_time.mean_ns 110000000\n"                                                            \
+	"step_time.p50_ns 100000000\n"                                                             \
+	"step_time.count " count "\n"                                                              \
+	"step_time.cv " cv "\n"                                                                    \
+	"step_time.p95_p50_ratio " tail "\n"
+#define MEDIAN(ns) "step_time.p50_ns " ns "\n"
+
+static const struct rule_case cases[] = {
+	{ "TIMING.DATALOADER_BOUND", FIRES, WAIT("0.5", "50000000"), NULL,
+	  "high: waiting for data takes 50.0 % of the step (50.00 ms of a step of 100.00 ms) "
+	  "[50000000 ns]" },
+	{ "TIMING.DATALOADER_BOUND", QUIET, WAIT("0.1", "10000000"), NULL, "" },
+	{ "TIMING.DATALOADER_BOUND", AT, WAIT("0.25", "25000000"), NULL,
+	  "med: waiting for data takes 25.0 % of the step" },
+	{ "TIMING.DATALOADER_BOUND", AT, WAIT("0.2499", "24990000"), NULL, "" },
+	{ "TIMING.DATALOADER_BOUND", AT, WAIT("0.4", "40000000"), NULL, "high: waiting" },
+	{ "TIMING.DATALOADER_BOUND", AT, WAIT("0.3999", "39990000"), NULL, "med: waiting" },
+	{ "TIMING.DATALOADER_BOUND", CHANGED, WAIT("0.25", "25000000"),
+	  "TIMING.DATALOADER_BOUND.threshold=0.26", "" },
+	{ "TIMING.DATALOADER_BOUND", CHANGED, WAIT("0.25", "25000000"),
+	  "TIMING.DATALOADER_BOUND.high=0.25", "high: waiting" },
+	{ "TIMING.DATALOADER_BOUND", CHANGED, WAIT("0.25", "25000000"),
+	  "TIMING.DATALOADER_BOUND=low", "low: waiting" },
+	{ "TIMING.BACKWARD_HEAVY", FIRES, PASSES("20000000", "80000000"), NULL,
+	  "high: backward takes 4.0 times as long as forward (80.00 ms against 20.00 ms a step; "
+	  "about 2 is usual)" },
+	{ "TIMING.BACKWARD_HEAVY", QUIET, PASSES("20000000", "40000000"), NULL, "" },
+	{ "TIMING.BACKWARD_HEAVY", AT, PASSES("20000000", "50000000"), NULL,
+	  "med: backward takes 2.5 times" },
+	{ "TIMING.BACKWARD_HEAVY", AT, PASSES("20000000", "49999999"), NULL, "" },
+	{ "TIMING.BACKWARD_HEAVY", AT, PASSES("20000000", "70000000"), NULL,
+	  "high: backward takes 3.5 times" },
+	{ "TIMING.BACKWARD_HEAVY", AT, PASSES("20000000", "69999999"), NULL,
+	  "med: backward takes 3.5 times" },
+	{ "TIMING.BACKWARD_HEAVY", CHANGED, PASSES("20000000", "50000000"),
+	  "TIMING.BACKWARD_HEAVY.threshold=2.6", "" },
+	{ "TIMING.BACKWARD_HEAVY", SKIPPED, PASSES("0", "50000000"), NULL,
+	  "skipped: the steps do not tell forward and backward apart" },
+	{ "TIMING.BACKWARD_HEAVY", SKIPPED, PASSES("20000000", "0"), NULL,
+	  "skipped: the steps do not tell forward and backward apart" },
+	{ "TIMING.OPTIMIZER_HEAVY", FIRES, OPTIMIZER("0.5", "50000000"), NULL,
+	  "low: the optimizer takes 50.0 % of the step (50.00 ms of a step of 100.00 ms)" },
+	{ "TIMING.OPTIMIZER_HEAVY", QUIET, OPTIMIZER("0.05", "5000000"), NULL, "" },
+	{ "TIMING.OPTIMIZER_HEAVY", AT, OPTIMIZER("0.15", "15000000"), NULL,
+	  "low: the optimizer takes 15.0 % of the step" },
+	{ "TIMING.OPTIMIZER_HEAVY", AT, OPTIMIZER("0.1499", "14990000"), NULL, "" },
+	{ "TIMING.OPTIMIZER_HEAVY", CHANGED, OPTIMIZER("0.15", "15000000"),
+	  "TIMING.OPTIMIZER_HEAVY.threshold=0.2", "" },
+	{ "TIMING.JITTER", FIRES, SPREAD("100", "0.6", "2.0"), NULL,
+	  "low: the time of a step varies: the 95th percentile is 2.00 times the median (standard "
+	  "deviation by mean 0.60 over 100 steps) [10000000 ns]" },
+	{ "TIMING.JITTER", QUIET, SPREAD("100", "0.1", "1.1"), NULL, "" },
+	/* Either of both is enough, from 10 steps on. */
+	{ "TIMING.JITTER", AT, SPREAD("10", "0.5", "1.0"), NULL, "low: the time of a step varies" },
+	{ "TIMING.JITTER", AT, SPREAD("10", "0.1", "1.5"), NULL, "low: the time of a step varies" },
+	{ "TIMING.JITTER", AT, SPREAD("10", "0.4999", "1.4999"), NULL, "" },
+	{ "TIMING.JITTER", SKIPPED, SPREAD("9", "0.9", "9.0"), NULL,
+	  "skipped: 9 steps: it needs 10" },
+	{ "TIMING.JITTER", CHANGED, SPREAD("9", "0.9", "9.0"), "TIMING.JITTER.steps=9",
+	  "low: the time of a step varies" },
+	{ "TIMING.JITTER", CHANGED, SPREAD("10", "0.5", "1.0"), "TIMING.JITTER.threshold=0.6", "" },
+	{ "TIMING.JITTER", CHANGED, SPREAD("10", "0.1", "1.5"), "TIMING.JITTER.tail=1.6", "" },
+	/* Nothing to win where the mean is not above the median. */
+	{ "TIMING.JITTER", FIRES, SPREAD("10", "0.1", "1.5") MEDIAN("100000000"), NULL,
+	  "low: the time of a step varies: the 95th percentile is 1.50 times the median (standard "
+	  "deviation by mean 0.10 over 10 steps)" },
+};
+
+static void rules_say_what_they_should(void **state)
+{
+	(void)state;
+	check_rule_cases(cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rules_say_what_they_should),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* Rules on whether a trace can be believed, and for how much of the run it speaks. */
+#include "rule_check.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/attributes.h"
+
+#define TRACE(verdict, dropped)                                                                    \
+	"integrity.verdict " verdict "\nintegrity.event_count 10000\n"                             \
+	"integrity.dropped_count " #dropped "\n"
+
+#define STEPS(whole, cut)                                                                          \
+	"steps.boundary profiler_step\nstep_time.count " #whole "\n"                               \
+	"integrity.incomplete_step_count " #cut "\n"
+
+#define LINKS(ratio)                                                                               \
+	"integrity.device_event_count 300\nintegrity.unlinked_device_ratio " #ratio "\n"
+
+static const struct rule_case cases[] = {
+	{ "TRACE.DAMAGED", FIRES, TRACE("damaged", 1), NULL,
+	  "med: the trace ends early (1 of 10000 events are in no figure)" },
+	{ "TRACE.DAMAGED", FIRES, TRACE("damaged", 0), NULL, "med: the trace ends early" },
+	{ "TRACE.DAMAGED", FIRES, TRACE("sound", 3), NULL,
+	  "low: events of the trace cannot be read (3 of 10000 events are in no figure)" },
+	{ "TRACE.DAMAGED", QUIET, TRACE("sound", 0), NULL, "" },
+	{ "TRACE.DAMAGED", QUIET, TRACE("doubtful", 0), NULL, "" },
+	{ "TRACE.DAMAGED", AT, TRACE("sound", 10), NULL, "med" },
+	{ "TRACE.DAMAGED", AT, TRACE("sound", 9), NULL, "low" },
+	{ "TRACE.DAMAGED", AT, TRACE("damaged", 500), NULL, "high" },
+	{ "TRACE.DAMAGED", AT, TRACE("damaged", 499), NULL, "med" },
+	{ "TRACE.DAMAGED", CHANGED, TRACE("sound", 9), "TRACE.DAMAGED.threshold=0.0009", "med" },
+
+	{ "TRACE.INCOMPLETE", FIRES, STEPS(2, 1), NULL,
+	  "low: there are 2 whole steps to judge by" },
+	{ "TRACE.INCOMPLETE", FIRES, STEPS(1, 0), NULL, "low: there is 1 whole step to judge by" },
+	{ "TRACE.INCOMPLETE", FIRES,
+	  "steps.boundary profiler_step\nintegrity.incomplete_step_count 1\n", NULL,
+	  "low: there are 0 whole steps to judge by" },
+	{ "TRACE.INCOMPLETE", FIRES,
+	  "steps.boundary whole_trace\nstep_time.count 1\nintegrity.incomplete_step_count 0\n",
+	  NULL, "low: the trace marks no steps: it counts as one step" },
+	{ "TRACE.INCOMPLETE", FIRES, STEPS(20, 1), NULL,
+	  "low: 1 step is cut by the end of the capture" },
+	{ "TRACE.INCOMPLETE", FIRES, STEPS(20, 2), NULL,
+	  "low: 2 steps are cut by the end of the capture" },
+	{ "TRACE.INCOMPLETE", QUIET, STEPS(20, 0), NULL, "" },
+	{ "TRACE.INCOMPLETE", AT, STEPS(3, 0), NULL, "" },
+	{ "TRACE.INCOMPLETE", AT, STEPS(3, 1), NULL,
+	  "low: 1 step is cut by the end of the capture" },
+	{ "TRACE.INCOMPLETE", AT, STEPS(3, 0), "TRACE.INCOMPLETE.threshold=4",
+	  "low: there are 3 whole steps to judge by" },
+
+	{ "TRACE.UNRELIABLE", FIRES,
+	  "integrity.verdict doubtful\nintegrity.doubt graph launches have no kernel\n"
+	  "integrity.empty_graph_launch_count 40\n",
+	  NULL,
+	  "high: the times of the device cannot be believed (graph launches have no kernel)" },
+	/* A file that ends early can be doubtful, too. */
+	{ "TRACE.UNRELIABLE", FIRES,
+	  "integrity.verdict damaged\nintegrity.doubt time was removed\n", NULL,
+	  "high: the times of the device cannot be believed (time was removed)" },
+	{ "TRACE.UNRELIABLE", QUIET, "integrity.verdict sound\n", NULL, "" },
+
+	{ "TRACE.UNLINKED", FIRES, LINKS(0.2) "integrity.unlinked_count 30\n", NULL,
+	  "med: 20.0 % of the device's time has no launch in the trace (30 of 300 device events)" },
+	{ "TRACE.UNLINKED", QUIET, LINKS(0.01), NULL, "" },
+	{ "TRACE.UNLINKED", AT, LINKS(0.10), NULL, "med" },
+	{ "TRACE.UNLINKED", AT, LINKS(0.099999), NULL, "" },
+	{ "TRACE.UNLINKED", AT, LINKS(0.50), NULL, "high" },
+	{ "TRACE.UNLINKED", AT, LINKS(0.499999), NULL, "med" },
+	/* Without device events there is nothing to link. */
+	{ "TRACE.UNLINKED", QUIET, "integrity.device_event_count 0\n", NULL, "" },
+	{ "TRACE.UNLINKED", SKIPPED, "", NULL,
+	  "skipped: no integrity.device_event_count: it needs a trace" },
+};
+
+static void rules_on_the_trace(void **state)
+{
+	(void)state;
+	check_rule_cases(cases, TSI_COUNT_OF(cases));
+}
+
+static void check_doubt(const char *lines, const char *advice)
+{
+	struct fact_values facts = fact_values(lines);
+	struct tscope_diagnosis *diagnosis;
+
+	assert_int_equal(tscope_diagnose(&diagnosis, facts.analysis, NULL, NULL), TSCOPE_OK);
+	assert_int_equal(tscope_diagnosis_finding_count(diagnosis), 1);
+	struct tscope_finding finding = tscope_diagnosis_finding(diagnosis, 0);
+	assert_string_equal(finding.rule->id, "TRACE.UNRELIABLE");
+	assert_string_equal(finding.detail, "why");
+	if (strncmp(finding.advice, advice, strlen(advice)) != 0)
+		fail_msg("'%s' and not '%s'", finding.advice, advice);
+	tscope_diagnosis_free(diagnosis);
+	fact_values_free(&facts);
+}
+
+/* Kernels that graphs lost come back in another way than times that are wrong. */
+static void advice_is_for_what_is_in_doubt(void **state)
+{
+	(void)state;
+#define DOUBT "integrity.verdict doubtful\nintegrity.doubt why\n"
+	check_doubt(DOUBT "integrity.empty_graph_launch_count 1\n",
+		    "the profiler lost the kernels");
+	check_doubt(DOUBT "integrity.empty_graph_launch_count 0\n", "record again");
+#undef DOUBT
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(advice_is_for_what_is_in_doubt),
+		cmocka_unit_test(rules_on_the_trace),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

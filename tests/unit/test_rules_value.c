@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* What a parameter of a rule is after the user's changes. */
+#include <tscope/rules.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "base/attributes.h"
+
+static void the_last_change_holds(void **state)
+{
+	(void)state;
+	/* The default is that of the definition: 0.01. */
+	static const struct {
+		const char *changes[3];
+		size_t count;
+		double value;
+	} cases[] = {
+		{ { "" }, 0, 0.01 },
+		{ { "DIST.STRAGGLER.threshold=0.05" }, 1, 0.05 },
+		{ { "dist.straggler.threshold=0.05", "DIST.STRAGGLER.threshold=0.1" }, 2, 0.1 },
+		/* Neither the severity nor another rule's parameter matters. */
+		{ { "DIST.STRAGGLER=high", "DIST.STRAGGLER=off", "TIMING.JITTER.threshold=9" },
+		  3,
+		  0.01 },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		const struct tscope_rule_options options = { cases[i].changes, cases[i].count };
+
+		assert_true(tscope_rule_value(&options, "DIST.STRAGGLER", "threshold") ==
+			    cases[i].value);
+	}
+	assert_true(tscope_rule_value(NULL, "dist.straggler", "threshold") == 0.01);
+}
+
+static void what_is_not_there_has_no_value(void **state)
+{
+	(void)state;
+	assert_true(isnan(tscope_rule_value(NULL, "DIST.STRAGGLER", "treshold")));
+	assert_true(isnan(tscope_rule_value(NULL, "DIST.STRAGLER", "threshold")));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_last_change_holds),
+		cmocka_unit_test(what_is_not_there_has_no_value),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
