@@ -26,6 +26,7 @@
  */
 #include <tscope/analysis.h>
 #include <tscope/error.h>
+#include <tscope/gate.h>
 #include <tscope/report.h>
 #include <tscope/rules.h>
 #include <tscope/timeline.h>

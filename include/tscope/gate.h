@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_GATE_H
+#define TSCOPE_GATE_H
+
+#include <tscope/rules.h>
+
+/*
+ * Gates let a CI job fail. A gate says what must not be:
+ *
+ *	step_time.p95_ms>320	a fact, one of < <= > >= == !=, and a number
+ *	DIST.STRAGGLER		a rule that must not fire
+ *	straggler		distributed.straggler or slow_ranks
+ *	severity>=high		no finding as severe
+ *
+ * A _ns fact may be named with _us, _ms or _s; "mfu" is efficiency.mfu.
+ */
+
+/* TSCOPE_E_FORMAT: what is wrong with it, with the nearest name for one that is not known. */
+enum tscope_status tscope_gate_check(const char *expression, struct tscope_error *err);
+
+struct tscope_gate_result {
+	const char *expression; /* as it was given */
+	bool held;
+	bool has_value;
+	double value;     /* of the fact, in the unit that the expression names */
+	char reason[160]; /* "0.31 < 0.35", "holds: 0.41" */
+};
+
+/*
+ * Evaluates a gate that tscope_gate_check() takes. A fact that the input cannot
+ * yield, or that is marked unreliable, trips: silence never passes.
+ */
+struct tscope_gate_result tscope_gate_evaluate(const char *expression,
+					       const struct tscope_analysis *analysis,
+					       const struct tscope_diagnosis *diagnosis);
+
+#endif

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The language of gates: from the text of --fail-on to what is compared with
+ * what. Names are resolved here, against the definitions of analyzers and
+ * rules, so that a slip is known before any input is read.
+ */
+#include "gate/expression.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/nearest.h"
+#include "decode/json.h"
+
+enum { MAX_NAME = 96 }; /* longer than any name of ours, with its NUL */
+
+/* Longer ones first: "<=" is not "<" with a value that begins with "=". */
+static const struct {
+	const char *text;
+	enum gate_comparison comparison;
+} comparisons[] = {
+	{ "<=", GATE_LESS_EQUAL }, { ">=", GATE_GREATER_EQUAL }, { "==", GATE_EQUAL },
+	{ "!=", GATE_NOT_EQUAL },  { "<", GATE_LESS },           { ">", GATE_GREATER },
+};
+
+/* How a _ns fact may end instead. */
+static const struct {
+	const char *suffix;
+	double unit_ns;
+} time_units[] = { { "_us", 1e3 }, { "_ms", 1e6 }, { "_s", 1e9 } };
+
+const char *tsi_gate_comparison_text(enum gate_comparison comparison)
+{
+	for (size_t i = 0; i < TSI_COUNT_OF(comparisons); i++)
+		if (comparisons[i].comparison == comparison)
+			return comparisons[i].text;
+	return "";
+}
+
+/* ---- names ---- */
+
+/* A name as a string, cut where it is longer than any that we know. */
+static void copy_name(char name[MAX_NAME], struct str text)
+{
+	snprintf(name, MAX_NAME, "%.*s", (int)(text.length < MAX_NAME ? text.length : MAX_NAME),
+		 text.data);
+}
+
+static void fact_id(char id[MAX_NAME], const struct tscope_analyzer_def *analyzer, size_t fact)
+{
+	snprintf(id, MAX_NAME, "%s.%s", analyzer->id, analyzer->facts[fact].name);
+}
+
+static bool find_fact(struct gate_expression *gate, const char *name)
+{
+	char id[MAX_NAME];
+
+	for (size_t i = 0; i < tscope_analyzer_count(); i++) {
+		const struct tscope_analyzer_def *analyzer = tscope_analyzer(i);
+
+		for (size_t j = 0; j < analyzer->fact_count; j++) {
+			fact_id(id, analyzer, j);
+			if (strcmp(id, name) != 0)
+				continue;
+			gate->analyzer = i;
+			gate->fact = j;
+			gate->unit = analyzer->facts[j].unit;
+			gate->unit_ns = 1;
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * "step_time.p95_ms" → "step_time.p95_ns"; returns the suffix that was there,
+ * and its unit in *unit_ns; NULL for every other name.
+ */
+static const char *to_ns_name(char name[MAX_NAME], double *unit_ns)
+{
+	size_t length = strlen(name);
+
+	for (size_t i = 0; i < TSI_COUNT_OF(time_units); i++) {
+		const char *suffix = time_units[i].suffix;
+		size_t stem = length - strlen(suffix);
+
+		if (length <= strlen(suffix) || strcmp(name + stem, suffix) != 0)
+			continue;
+		snprintf(name + stem, MAX_NAME - stem, "_ns");
+		*unit_ns = time_units[i].unit_ns;
+		return suffix;
+	}
+	return NULL;
+}
+
+/* The fact with a name as a gate may write it: "mfu", "step_time.p95_ms". */
+static bool resolve_fact(struct gate_expression *gate, struct str text)
+{
+	char name[MAX_NAME];
+	double unit_ns;
+
+	if (tsi_str_is(text, "mfu"))
+		text = TSI_STR("efficiency.mfu");
+	copy_name(name, text);
+	if (find_fact(gate, name))
+		return true;
+	if (!to_ns_name(name, &unit_ns) || !find_fact(gate, name) || gate->unit != TSCOPE_UNIT_NS)
+		return false;
+	gate->unit_ns = unit_ns;
+	return true;
+}
+
+/* Considers all facts; the nearest one's id is kept in `best`. */
+static void consider_facts(struct nearest *nearest, char best[MAX_NAME])
+{
+	char id[MAX_NAME];
+
+	for (size_t i = 0; i < tscope_analyzer_count(); i++) {
+		const struct tscope_analyzer_def *analyzer = tscope_analyzer(i);
+
+		for (size_t j = 0; j < analyzer->fact_count; j++) {
+			fact_id(id, analyzer, j);
+			tsi_nearest_consider(nearest, id);
+			if (nearest->name != id)
+				continue;
+			memcpy(best, id, sizeof(id));
+			nearest->name = best;
+		}
+	}
+}
+
+static bool is_table(const char *name)
+{
+	char id[MAX_NAME];
+
+	for (size_t i = 0; i < tscope_analyzer_count(); i++) {
+		const struct tscope_analyzer_def *analyzer = tscope_analyzer(i);
+
+		for (size_t j = 0; j < analyzer->table_count; j++) {
+			snprintf(id, sizeof(id), "%s.%s", analyzer->id, analyzer->tables[j].name);
+			if (strcmp(id, name) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+static enum tscope_status fail_unknown(struct str text, struct tscope_error *err)
+{
+	char name[MAX_NAME], best[MAX_NAME];
+	double unit_ns;
+
+	copy_name(name, text);
+	if (is_table(name))
+		return tsi_fail(err, TSCOPE_E_FORMAT, "%s is a table, and no fact or rule", name);
+	/* The nearest of _ns names; it is proposed with the unit that was asked for. */
+	const char *suffix = to_ns_name(name, &unit_ns);
+	struct nearest nearest = { .word = { name, strlen(name) } };
+	consider_facts(&nearest, best);
+	for (size_t i = 0; i < tscope_rule_count(); i++)
+		tsi_nearest_consider(&nearest, tscope_rule(i)->id);
+	tsi_nearest_consider(&nearest, "mfu");
+	tsi_nearest_consider(&nearest, "severity");
+	tsi_nearest_consider(&nearest, "straggler");
+	if (!nearest.name)
+		return tsi_fail(err, TSCOPE_E_FORMAT, "unknown fact or rule '%.*s'",
+				TSI_QUOTE(text));
+	size_t length = strlen(nearest.name);
+	bool is_time = suffix && length > 3 && strcmp(nearest.name + length - 3, "_ns") == 0;
+	return tsi_fail(err, TSCOPE_E_FORMAT, "unknown fact or rule %.*s; did you mean %.*s%s?",
+			TSI_QUOTE(text), (int)(is_time ? length - 3 : length), nearest.name,
+			is_time ? suffix : "");
+}
+
+static const struct tscope_rule_def *find_rule(struct str text)
+{
+	char name[MAX_NAME];
+
+	copy_name(name, text);
+	return tscope_rule_find(name);
+}
+
+/* ---- the two forms ---- */
+
+/* "DIST.STRAGGLER", "straggler" */
+static enum tscope_status parse_word(struct gate_expression *gate, struct str word,
+				     struct tscope_error *err)
+{
+	gate->rule = find_rule(word);
+	if (gate->rule) {
+		gate->kind = GATE_RULE;
+		return TSCOPE_OK;
+	}
+	if (tsi_str_is(word, "straggler")) {
+		gate->kind = GATE_STRAGGLER;
+		return TSCOPE_OK;
+	}
+	if (tsi_str_is(word, "severity"))
+		return tsi_fail(err, TSCOPE_E_FORMAT,
+				"severity needs a comparison, such as severity>=high");
+	if (resolve_fact(gate, word))
+		return tsi_fail(err, TSCOPE_E_FORMAT, "%.*s needs a comparison, such as %.*s>0",
+				TSI_QUOTE(word), TSI_QUOTE(word));
+	return fail_unknown(word, err);
+}
+
+static enum tscope_status parse_severity(struct gate_expression *gate, struct tscope_error *err)
+{
+	for (int i = TSCOPE_SEVERITY_LOW; i <= TSCOPE_SEVERITY_HIGH; i++) {
+		const char *name = tscope_severity_name((enum tscope_severity)i);
+
+		if (!tsi_str_equal(gate->value, (struct str){ name, strlen(name) }))
+			continue;
+		gate->kind = GATE_SEVERITY;
+		gate->severity = (enum tscope_severity)i;
+		return TSCOPE_OK;
+	}
+	return tsi_fail(err, TSCOPE_E_FORMAT, "severity is low, med or high, not '%.*s'",
+			TSI_QUOTE(gate->value));
+}
+
+/* The value that a fact is compared with. */
+static enum tscope_status parse_value(struct gate_expression *gate, struct str name,
+				      struct tscope_error *err)
+{
+	bool is_text = gate->unit == TSCOPE_UNIT_TEXT, is_flag = gate->unit == TSCOPE_UNIT_FLAG;
+
+	if ((is_text || is_flag) && gate->comparison != GATE_EQUAL &&
+	    gate->comparison != GATE_NOT_EQUAL)
+		return tsi_fail(err, TSCOPE_E_FORMAT,
+				"%.*s is no number: compare it by == or !=", TSI_QUOTE(name));
+	if (is_text)
+		return TSCOPE_OK;
+	if (is_flag) {
+		gate->number = tsi_str_is(gate->value, "true");
+		if (gate->number == 1 || tsi_str_is(gate->value, "false"))
+			return TSCOPE_OK;
+		return tsi_fail(err, TSCOPE_E_FORMAT, "%.*s is true or false, not '%.*s'",
+				TSI_QUOTE(name), TSI_QUOTE(gate->value));
+	}
+	if (tsi_json_to_double(gate->value, &gate->number) && isfinite(gate->number))
+		return TSCOPE_OK;
+	return tsi_fail(err, TSCOPE_E_FORMAT, "%.*s is compared with a number, not '%.*s'",
+			TSI_QUOTE(name), TSI_QUOTE(gate->value));
+}
+
+/* "mfu<0.35", "severity>=high" */
+static enum tscope_status parse_comparison(struct gate_expression *gate, struct str name,
+					   struct tscope_error *err)
+{
+	if (name.length == 0 || gate->value.length == 0)
+		return tsi_fail(err, TSCOPE_E_FORMAT, "nothing stands %s %s",
+				name.length == 0 ? "before" : "behind",
+				tsi_gate_comparison_text(gate->comparison));
+	if (tsi_str_is(name, "severity"))
+		return parse_severity(gate, err);
+	if (resolve_fact(gate, name)) {
+		gate->kind = GATE_FACT;
+		return parse_value(gate, name, err);
+	}
+	if (tsi_str_is(name, "straggler") || find_rule(name))
+		return tsi_fail(err, TSCOPE_E_FORMAT,
+				"%.*s is compared with nothing: it stands alone", TSI_QUOTE(name));
+	return fail_unknown(name, err);
+}
+
+enum tscope_status tsi_gate_parse(struct gate_expression *gate, const char *text,
+				  struct tscope_error *err)
+{
+	size_t name_length = strcspn(text, "<>=!");
+	struct str name = tsi_str_trim((struct str){ text, name_length });
+	const char *rest = text + name_length;
+
+	*gate = (struct gate_expression){ .comparison = GATE_NO_COMPARISON, .unit_ns = 1 };
+	if (*rest == '\0' && name.length == 0)
+		return tsi_fail(err, TSCOPE_E_FORMAT, "a gate names a fact or a rule");
+	if (*rest == '\0')
+		return parse_word(gate, name, err);
+	for (size_t i = 0; i < TSI_COUNT_OF(comparisons); i++) {
+		size_t length = strlen(comparisons[i].text);
+
+		if (strncmp(rest, comparisons[i].text, length) != 0)
+			continue;
+		gate->comparison = comparisons[i].comparison;
+		gate->value = tsi_str_trim((struct str){ rest + length, strlen(rest + length) });
+		return parse_comparison(gate, name, err);
+	}
+	return tsi_fail(err, TSCOPE_E_FORMAT, "%.*s is no comparison; there are < <= > >= == !=", 1,
+			rest);
+}
+
+enum tscope_status tscope_gate_check(const char *expression, struct tscope_error *err)
+{
+	struct gate_expression gate;
+
+	return tsi_gate_parse(&gate, expression, err);
+}

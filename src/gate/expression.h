@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_GATE_EXPRESSION_H
+#define TSCOPE_GATE_EXPRESSION_H
+
+#include "base/attributes.h"
+#include "base/str.h"
+
+#include <tscope/gate.h>
+
+/* A gate, read: what it compares with what. */
+
+enum gate_comparison {
+	GATE_LESS,
+	GATE_LESS_EQUAL,
+	GATE_GREATER,
+	GATE_GREATER_EQUAL,
+	GATE_EQUAL,
+	GATE_NOT_EQUAL,
+	GATE_NO_COMPARISON,
+};
+
+enum gate_kind {
+	GATE_FACT,      /* a fact is compared with a value */
+	GATE_SEVERITY,  /* the findings are compared with a severity */
+	GATE_RULE,      /* a rule */
+	GATE_STRAGGLER, /* distributed.straggler or slow_ranks */
+};
+
+struct gate_expression {
+	enum gate_kind kind;
+	enum gate_comparison comparison;
+	struct str value;      /* what the name is compared with */
+	size_t analyzer, fact; /* indices of the definitions */
+	enum tscope_unit unit;
+	double unit_ns; /* of a time: what the name's unit is in ns (1e6 for _ms); else 1 */
+	double number;  /* the value, of a fact that is a number; 1 or 0 of a flag */
+	enum tscope_severity severity;
+	const struct tscope_rule_def *rule;
+};
+
+/* As it is written: "<=". */
+const char *tsi_gate_comparison_text(enum gate_comparison comparison);
+
+/* Reads an expression; text outlives *gate. TSCOPE_E_FORMAT: what is wrong with it. */
+TSI_MUST_CHECK
+enum tscope_status tsi_gate_parse(struct gate_expression *gate, const char *text,
+				  struct tscope_error *err);
+
+#endif

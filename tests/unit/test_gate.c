@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT */
+/* Gates: what is one, what is wrong with the others, and when each trips or holds. */
+#include <tscope/gate.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analyze/analysis.h"
+#include "step_text.h"
+
+static void gates_are_taken(void **state)
+{
+	(void)state;
+	static const char *const gates[] = {
+		"step_time.mean_ns>320000000",
+		"step_time.p95_us>320",
+		"step_time.p95_ms > 3.2e2",
+		"\tstep_time.p95_s\t<=\t-1 ",
+		"mfu<0.35",
+		"efficiency.mfu!=0",
+		"overlap.exposed_comm_ratio>=0.2",
+		"integrity.verdict==damaged",
+		"integrity.verdict != in doubt",
+		"DIST.STRAGGLER",
+		" dist.straggler ",
+		"straggler",
+		"severity>=high",
+		"severity == low",
+		"severity<med",
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(gates); i++)
+		assert_int_equal(tscope_gate_check(gates[i], NULL), TSCOPE_OK);
+}
+
+static void the_others_are_refused_with_the_reason(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *gate, *message;
+	} cases[] = {
+		{ "", "a gate names a fact or a rule" },
+		{ " \t", "a gate names a fact or a rule" },
+		{ "<3", "nothing stands before <" },
+		{ "mfu >= ", "nothing stands behind >=" },
+		{ "mfu=3", "= is no comparison; there are < <= > >= == !=" },
+		{ "mfu!3", "! is no comparison; there are < <= > >= == !=" },
+		{ "mfu", "mfu needs a comparison, such as mfu>0" },
+		{ "severity", "severity needs a comparison, such as severity>=high" },
+		{ "mfu<", "nothing stands behind <" },
+		{ "mfu<nan", "mfu is compared with a number, not 'nan'" },
+		{ "mfu<inf", "mfu is compared with a number, not 'inf'" },
+		{ "mfu<1e999", "mfu is compared with a number, not '1e999'" },
+		{ "mfu<0x10", "mfu is compared with a number, not '0x10'" },
+		{ "mfu<0.3 0.4", "mfu is compared with a number, not '0.3 0.4'" },
+		{ "mfu<<3", "mfu is compared with a number, not '<3'" },
+		{ "severity>=hihg", "severity is low, med or high, not 'hihg'" },
+		{ "integrity.verdict<3", "integrity.verdict is no number: compare it by == or !=" },
+		{ "straggler>0", "straggler is compared with nothing: it stands alone" },
+		{ "DIST.STRAGGLER>0", "DIST.STRAGGLER is compared with nothing: it stands alone" },
+		{ "DIST.STRAGLER",
+		  "unknown fact or rule DIST.STRAGLER; did you mean DIST.STRAGGLER?" },
+		{ "stragler", "unknown fact or rule stragler; did you mean straggler?" },
+		{ "muf<1", "unknown fact or rule muf; did you mean mfu?" },
+		{ "overlap.com_ns>1",
+		  "unknown fact or rule overlap.com_ns; did you mean overlap.comm_ns?" },
+		{ "overlap.com_ms>1",
+		  "unknown fact or rule overlap.com_ms; did you mean overlap.comm_ms?" },
+		/* Only times are converted. */
+		{ "overlap.exposed_comm_ms>1", "unknown fact or rule overlap.exposed_comm_ms; did "
+					       "you mean overlap.exposed_ms?" },
+		{ "kernels.by_name>3", "kernels.by_name is a table, and no fact or rule" },
+		{ "zzzzzzzzzzzzzzzzzzzz>3", "unknown fact or rule 'zzzzzzzzzzzzzzzzzzzz'" },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct tscope_error err = { 0 };
+
+		assert_int_equal(tscope_gate_check(cases[i].gate, &err), TSCOPE_E_FORMAT);
+		assert_string_equal(err.message, cases[i].message);
+	}
+}
+
+/* Longer than any buffer within. */
+static void a_long_gate_is_refused(void **state)
+{
+	(void)state;
+	char gate[1000];
+	struct tscope_error err = { 0 };
+
+	memset(gate, 'x', sizeof(gate) - 1);
+	gate[sizeof(gate) - 1] = '\0';
+	assert_int_equal(tscope_gate_check(gate, &err), TSCOPE_E_FORMAT);
+	memcpy(gate, "mfu<", 4);
+	assert_int_equal(tscope_gate_check(gate, &err), TSCOPE_E_FORMAT);
+	memcpy(gate, "integrity.verdict==", 19);
+	assert_int_equal(tscope_gate_check(gate, NULL), TSCOPE_OK);
+}
+
+/* ---- evaluation ---- */
+
+enum { MAX_RANKS = 4 };
+
+/* A run of ranks that a test wrote down, analysed and diagnosed. */
+struct diagnosed {
+	struct step_series ranks[MAX_RANKS], slowest;
+	struct tscope_analysis *rank_analysis, *analysis;
+	struct tscope_diagnosis *diagnosis;
+};
+
+/* ranks: their steps, as in step_text.h; NULL ends them. changes: as of --rule. */
+static struct diagnosed diagnose(const char *const *ranks, const char *doubt, const char *change)
+{
+	const struct tscope_rule_options rules = { &change, change ? 1 : 0 };
+	struct diagnosed run = { 0 };
+	size_t count = 0;
+
+	for (; ranks[count]; count++) {
+		run.ranks[count] = test_steps(ranks[count]);
+		run.ranks[count].rank = (int64_t)count;
+		run.ranks[count].doubt = doubt;
+		run.ranks[count].is_of_trace = doubt != NULL;
+	}
+	struct analysis_scope rank = { .steps = &run.ranks[0] };
+	assert_int_equal(tsi_analyze_level(&run.rank_analysis, LEVEL_RANK, &rank, NULL, NULL),
+			 TSCOPE_OK);
+	assert_int_equal(tsi_steps_init(&run.slowest, NULL), TSCOPE_OK);
+	if (count > 1)
+		assert_int_equal(tsi_steps_slowest(&run.slowest, run.ranks, count, NULL),
+				 TSCOPE_OK);
+	struct analysis_scope whole = {
+		.steps = count > 1 ? &run.slowest : &run.ranks[0],
+		.ranks = run.ranks,
+		.rank_count = count,
+	};
+	assert_int_equal(
+		tsi_analyze_level(&run.analysis, LEVEL_RUN, &whole, run.rank_analysis, NULL),
+		TSCOPE_OK);
+	assert_int_equal(tscope_diagnose(&run.diagnosis, run.analysis, &rules, NULL), TSCOPE_OK);
+	return run;
+}
+
+static void diagnosed_deinit(struct diagnosed *run)
+{
+	tscope_diagnosis_free(run->diagnosis);
+	tscope_analysis_free(run->analysis);
+	tscope_analysis_free(run->rank_analysis);
+	tsi_steps_deinit(&run->slowest);
+	for (size_t i = 0; i < MAX_RANKS; i++)
+		tsi_steps_deinit(&run->ranks[i]);
+}
+
+/* A gate and what becomes of it. */
+struct verdict {
+	const char *gate;
+	bool held;
+	const char *reason;
+};
+
+static void check(const struct diagnosed *run, const struct verdict *verdicts, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct tscope_gate_result result =
+			tscope_gate_evaluate(verdicts[i].gate, run->analysis, run->diagnosis);
+
+		assert_string_equal(result.reason, verdicts[i].reason);
+		assert_int_equal(result.held, verdicts[i].held);
+		assert_ptr_equal(result.expression, verdicts[i].gate);
+	}
+}
+
+#define check_all(run, verdicts) check((run), (verdicts), TSI_COUNT_OF(verdicts))
+
+/* Two steps of 100 ms; data takes 30 of 100, a finding of severity med. */
+static const char *const bound_by_data[] = {
+	"0 data=30000000 forward=30000000 backward=40000000\n"
+	"1 data=30000000 forward=30000000 backward=40000000\n",
+	NULL,
+};
+
+static void numbers_are_compared_in_the_unit_that_is_named(void **state)
+{
+	(void)state;
+	static const struct verdict verdicts[] = {
+		{ "step_time.mean_ms>99.5", false, "100 > 99.5" },
+		{ "step_time.mean_ms>=100", false, "100 >= 100" },
+		{ "step_time.mean_ms>100", true, "holds: 100" },
+		{ "step_time.mean_ms<100", true, "holds: 100" },
+		{ "step_time.mean_ms<=100.0", false, "100 <= 100.0" },
+		{ "step_time.mean_ns<1e9", false, "100000000 < 1e9" },
+		{ "step_time.mean_us == 100000", false, "100000 == 100000" },
+		{ "step_time.mean_s!=0.1", true, "holds: 0.1" },
+		{ "step_time.mean_s!=0.2", false, "0.1 != 0.2" },
+		{ "step_time.phase.data_ratio>0.25", false, "0.3 > 0.25" },
+		{ "step_time.count==2", false, "2 == 2" },
+	};
+	struct diagnosed run = diagnose(bound_by_data, NULL, NULL);
+	struct tscope_gate_result result =
+		tscope_gate_evaluate("step_time.mean_s>1", run.analysis, run.diagnosis);
+
+	check_all(&run, verdicts);
+	assert_true(result.has_value);
+	assert_true(result.value == 0.1);
+	diagnosed_deinit(&run);
+}
+
+/* 1 ÷ 3 is above 0.333333, which six digits do not show. */
+static void a_reason_shows_the_difference(void **state)
+{
+	(void)state;
+	static const char *const ranks[] = { "0 data=1 forward=2\n", NULL };
+	static const struct verdict verdicts[] = {
+		{ "step_time.phase.data_ratio>0.333333", false, "0.3333333 > 0.333333" },
+		{ "step_time.phase.data_ratio>0.3", false, "0.333333 > 0.3" },
+	};
+	struct diagnosed run = diagnose(ranks, NULL, NULL);
+
+	check_all(&run, verdicts);
+	diagnosed_deinit(&run);
+}
+
+static void texts_are_equal_or_not(void **state)
+{
+	(void)state;
+	static const struct verdict verdicts[] = {
+		{ "efficiency.top_recoverable==data_stall", false, "data_stall == data_stall" },
+		{ "efficiency.top_recoverable != data_stall", true, "holds: data_stall" },
+		{ "efficiency.top_recoverable==comm", true, "holds: data_stall" },
+		{ "efficiency.top_recoverable!=comm", false, "data_stall != comm" },
+	};
+	struct diagnosed run = diagnose(bound_by_data, NULL, NULL);
+
+	check_all(&run, verdicts);
+	diagnosed_deinit(&run);
+}
+
+static void what_is_not_known_trips(void **state)
+{
+	(void)state;
+	static const struct verdict verdicts[] = {
+		{ "overlap.comm_ns>0", false,
+		  "overlap.comm_ns is not known: it needs a trace with communication on a device" },
+		{ "mfu<0.35", false,
+		  "efficiency.mfu is not known: it needs steps with phases, and for mfu "
+		  "--flops-per-step and --peak-tflops" },
+		{ "straggler", false,
+		  "distributed.straggler is not known: it needs steps of two or more ranks with "
+		  "numbers in common" },
+	};
+	struct diagnosed run = diagnose(bound_by_data, NULL, NULL);
+	struct tscope_gate_result result =
+		tscope_gate_evaluate("mfu<0.35", run.analysis, run.diagnosis);
+
+	check_all(&run, verdicts);
+	assert_false(result.has_value);
+	diagnosed_deinit(&run);
+}
+
+static void what_is_not_reliable_trips(void **state)
+{
+	(void)state;
+	static const char *const ranks[] = { "0 forward=2\n", "0 forward=2\n", NULL };
+	static const struct verdict verdicts[] = {
+		{ "straggler", false, "distributed is not reliable: the clock ran backwards" },
+		{ "distributed.n_steps>9", false,
+		  "distributed is not reliable: the clock ran backwards" },
+	};
+	struct diagnosed run = diagnose(ranks, "the clock ran backwards", NULL);
+
+	check_all(&run, verdicts);
+	diagnosed_deinit(&run);
+}
+
+static void a_rule_must_not_fire(void **state)
+{
+	(void)state;
+	static const struct verdict verdicts[] = {
+		{ "TIMING.DATALOADER_BOUND", false,
+		  "it fired: waiting for data takes 30.0 % of the step" },
+		{ "timing.backward_heavy", true, "holds: it did not fire" },
+		{ "CONVERGENCE.DIVERGED", false,
+		  "not evaluated: no convergence.loss_trend: it needs step records with a loss" },
+	};
+	static const struct verdict off[] = {
+		{ "TIMING.DATALOADER_BOUND", false, "not evaluated: switched off by --rule" },
+	};
+	struct diagnosed run = diagnose(bound_by_data, NULL, NULL);
+
+	check_all(&run, verdicts);
+	diagnosed_deinit(&run);
+	run = diagnose(bound_by_data, NULL, "TIMING.DATALOADER_BOUND=off");
+	check_all(&run, off);
+	diagnosed_deinit(&run);
+}
+
+static void severities_are_ordered(void **state)
+{
+	(void)state;
+	static const struct verdict med[] = {
+		{ "severity>=low", false, "1 finding, first TIMING.DATALOADER_BOUND (med)" },
+		{ "severity>low", false, "1 finding, first TIMING.DATALOADER_BOUND (med)" },
+		{ "severity==med", false, "1 finding, first TIMING.DATALOADER_BOUND (med)" },
+		{ "severity>=high", true, "holds: the worst finding is med" },
+		{ "severity<med", true, "holds: the worst finding is med" },
+	};
+	static const struct verdict none[] = {
+		{ "severity>=low", true, "holds: no findings" },
+	};
+	struct diagnosed run = diagnose(bound_by_data, NULL, NULL);
+
+	check_all(&run, med);
+	diagnosed_deinit(&run);
+	run = diagnose((const char *const[]){ "0 forward=2\n", NULL }, NULL, NULL);
+	check_all(&run, none);
+	diagnosed_deinit(&run);
+}
+
+/* Steps of `count` lines, all alike. */
+static const char *repeat(char *text, size_t size, size_t count, const char *phases)
+{
+	size_t length = 0;
+
+	for (size_t i = 0; i < count; i++)
+		length += (size_t)snprintf(text + length, size - length, "%zu %s\n", i, phases);
+	return text;
+}
+
+/* 30 steps in which rank 1 takes 20 % longer than the other two. */
+static void a_slow_rank_is_named(void **state)
+{
+	(void)state;
+	enum { STEPS = 30, SIZE = STEPS * 32 };
+	static const struct verdict slow[] = { { "straggler", false, "slow: rank 1" } };
+	static const struct verdict even[] = { { "straggler", true, "holds: no rank is slow" } };
+	char fast_text[SIZE], slow_text[SIZE];
+	const char *fast = repeat(fast_text, SIZE, STEPS, "forward=1000 comm=200");
+	const char *late = repeat(slow_text, SIZE, STEPS, "forward=1200");
+
+	struct diagnosed run =
+		diagnose((const char *const[]){ fast, late, fast, NULL }, NULL, NULL);
+	check_all(&run, slow);
+	diagnosed_deinit(&run);
+	run = diagnose((const char *const[]){ fast, fast, NULL }, NULL, NULL);
+	check_all(&run, even);
+	diagnosed_deinit(&run);
+}
+
+static void what_is_no_gate_trips(void **state)
+{
+	(void)state;
+	static const struct verdict verdicts[] = {
+		{ "stragler", false, "unknown fact or rule stragler; did you mean straggler?" },
+	};
+	struct diagnosed run = diagnose(bound_by_data, NULL, NULL);
+
+	check_all(&run, verdicts);
+	diagnosed_deinit(&run);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(gates_are_taken),
+		cmocka_unit_test(the_others_are_refused_with_the_reason),
+		cmocka_unit_test(a_long_gate_is_refused),
+		cmocka_unit_test(numbers_are_compared_in_the_unit_that_is_named),
+		cmocka_unit_test(a_reason_shows_the_difference),
+		cmocka_unit_test(texts_are_equal_or_not),
+		cmocka_unit_test(what_is_not_known_trips),
+		cmocka_unit_test(what_is_not_reliable_trips),
+		cmocka_unit_test(a_rule_must_not_fire),
+		cmocka_unit_test(severities_are_ordered),
+		cmocka_unit_test(a_slow_rank_is_named),
+		cmocka_unit_test(what_is_no_gate_trips),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
