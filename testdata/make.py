@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the traces of this folder; README.md says what each shows.
+"""Writes the traces and runs of this folder; README.md says what each shows.
 
 usage: make.py           write the files beside this script
        make.py --check   only compare: exit 1 if a file differs from what would be written
@@ -12,6 +12,8 @@ import gzip
 import json
 import pathlib
 import sys
+
+import make_runs
 
 HERE = pathlib.Path(__file__).parent
 BASE_NS = 1790857026 * 10**9
@@ -241,11 +243,11 @@ RANK = {"backend": "nccl", "rank": 0, "world_size": 2, "pg_count": 1, "pg_config
      "ranks": [0, 1]}], "nccl_version": "2.21.5"}
 
 
-def new_style():
+def new_style(rank=0):
     events = two_steps()
     body = [*render(events, "F"), *flows(events), *surroundings("F")]
     return document(body, {"schemaVersion": 1, "deviceProperties": [GPU], "record_shapes": 1,
-                           "distributedInfo": RANK, "displayTimeUnit": "ms",
+                           "distributedInfo": {**RANK, "rank": rank}, "displayTimeUnit": "ms",
                            "baseTimeNanoseconds": BASE_NS}, {"traceName": "two_steps.json"})
 
 
@@ -351,6 +353,7 @@ def files():
         "execution_trace.json": execution_trace().encode(),
         "empty_window.json": document([], {"schemaVersion": 1, "deviceProperties": [GPU]})
         .replace("[\n\n  ]", "[]").encode(),
+        **make_runs.runs(new_style),
     }
 
 
@@ -363,6 +366,7 @@ def main():
                 print(f"testdata/{name} is not what make.py writes: run python3 testdata/make.py")
                 stale += 1
         else:
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
     return 1 if stale else 0
 

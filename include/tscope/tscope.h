@@ -29,6 +29,7 @@
 #include <tscope/gate.h>
 #include <tscope/report.h>
 #include <tscope/rules.h>
+#include <tscope/run.h>
 #include <tscope/timeline.h>
 #include <tscope/trace.h>
 

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_RUN_H
+#define TSCOPE_RUN_H
+
+#include <stdio.h>
+#include <tscope/analysis.h>
+
+/*
+ * A run: everything that one job left behind, rank by rank, put on one step
+ * timeline and analysed. Traces are opened, analysed and closed again one after
+ * the other, so memory grows with the steps and not with the files.
+ */
+struct tscope_run;
+
+struct tscope_run_options {
+	struct tscope_trace_options trace;
+	struct tscope_timeline_options
+		timeline; /* its marks and range hold for step records, too */
+	struct tscope_analysis_options analysis;
+};
+
+/*
+ * Opens files and folders. options may be NULL.
+ *
+ * What cannot be read becomes a problem of the run (tscope_run_other) and does not
+ * keep the rest from being analysed. TSCOPE_E_EMPTY: nothing is left to analyse;
+ * the message says what was looked for. A single path fails with its own error.
+ * TSCOPE_E_DAMAGED: the files contradict each other (two claim one rank at one
+ * time). TSCOPE_E_IO: a path does not exist.
+ */
+enum tscope_status tscope_run_open(struct tscope_run **ret, const char *const *paths, size_t count,
+				   const struct tscope_run_options *options,
+				   struct tscope_error *err);
+
+void tscope_run_free(struct tscope_run *run);
+
+/* Facts of the whole run. What is not reduced over ranks is that of the lowest rank. */
+const struct tscope_analysis *tscope_run_analysis(const struct tscope_run *run);
+
+/* Ranks, in ascending order. A run has at least one. */
+size_t tscope_run_rank_count(const struct tscope_run *run);
+int64_t tscope_run_rank_number(const struct tscope_run *run, size_t rank); /* -1: not said */
+const struct tscope_analysis *tscope_run_rank_analysis(const struct tscope_run *run, size_t rank);
+
+/* A step as the analyzers see it, for a sketch of the run. */
+struct tscope_run_step {
+	int64_t number;
+	int64_t time_ns; /* where is_timed */
+	double loss;     /* where has_loss; any double */
+	bool is_timed;   /* its time is known, and it is not marked (warm-up ...) */
+	bool has_loss;
+};
+
+/* The steps of a rank, in the order of time; or of all: there the slowest rank's, step by step. */
+#define TSCOPE_ALL_RANKS SIZE_MAX
+size_t tscope_run_step_count(const struct tscope_run *run, size_t rank);
+struct tscope_run_step tscope_run_step(const struct tscope_run *run, size_t rank, size_t index);
+
+/* A file that was read. Strings live as long as the run. */
+struct tscope_run_input {
+	const char *path;
+	const char *format;      /* "kineto" …, "steps.jsonl" */
+	const char *compression; /* "none", "gzip" … */
+	uint64_t source_bytes, bytes;
+	uint64_t event_count;   /* events of a trace, lines of step records */
+	uint64_t dropped_count; /* of these, lost to every figure */
+	uint64_t step_count;
+	int64_t rank;    /* -1: not said */
+	unsigned window; /* 0, 1 …: several traces of one rank, in the order of time */
+	const struct tscope_error *damage; /* what ended the reading early, or NULL */
+	const uint64_t *diagnostics; /* of a trace, by enum tscope_diagnostic; NULL: step records */
+	/* What a person should know ("the last line is incomplete"), or "". */
+	const char *note;
+};
+
+size_t tscope_run_input_count(const struct tscope_run *run);
+struct tscope_run_input tscope_run_input(const struct tscope_run *run, size_t index);
+
+/* Files that are not in the figures: found in a folder, and not ours or not readable. */
+struct tscope_run_other {
+	const char *path;
+	const char *reason;
+	bool is_problem; /* it should have been read: damaged, refused, unreadable */
+	bool is_named;   /* it was given as a file, not found in a folder */
+};
+
+size_t tscope_run_other_count(const struct tscope_run *run);
+struct tscope_run_other tscope_run_other(const struct tscope_run *run, size_t index);
+
+/* Remarks on the run as a whole ("rank 5 of 8 is missing"), each a line. */
+size_t tscope_run_note_count(const struct tscope_run *run);
+const char *tscope_run_note(const struct tscope_run *run, size_t index);
+
+/*
+ * Writes the steps of a rank as pytscope's steps.jsonl, and what it keeps in
+ * run.json beside it; our budget lines are further keys. Reading them again
+ * gives the same step-level facts. TSCOPE_E_WRITE.
+ */
+enum tscope_status tscope_run_write_steps(FILE *out, const struct tscope_run *run, size_t rank,
+					  struct tscope_error *err);
+enum tscope_status tscope_run_write_meta(FILE *out, const struct tscope_run *run, size_t rank,
+					 struct tscope_error *err);
+
+#endif

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads the files of a run. A trace goes its whole path (trace, timeline, facts)
+ * and is closed again; what stays are its facts and its steps, so that a run
+ * of any number of files needs the memory of those being read. Step records are only read.
+ */
+#include "pipeline_load.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/analysis.h"
+#include "base/array.h"
+#include "base/ckd.h"
+#include "base/error.h"
+#include "base/queue.h"
+#include "input/input.h"
+#include "run/store.h"
+
+enum { RUN_JSON_MAX_BYTES = 16 << 20 };
+
+void tsi_loaded_deinit(struct loaded *loaded)
+{
+	tscope_analysis_free(loaded->analysis);
+	tsi_steps_deinit(&loaded->steps);
+	*loaded = (struct loaded){ 0 };
+}
+
+/* Adds a remark; what does not fit is left out. */
+TSI_PRINTF(2, 3)
+static void add_note(struct loaded *loaded, const char *format, ...)
+{
+	size_t length = strlen(loaded->note);
+	va_list arguments;
+
+	if (length > 0 && length + 2 < sizeof(loaded->note)) {
+		memcpy(loaded->note + length, "; ", 3);
+		length += 2;
+	}
+	va_start(arguments, format);
+	vsnprintf(loaded->note + length, sizeof(loaded->note) - length, format, arguments);
+	va_end(arguments);
+}
+
+/* ---- traces ---- */
+
+static void describe_trace(struct loaded *loaded, const struct tscope_trace *trace)
+{
+	const struct tscope_trace_info *info = tscope_trace_info(trace);
+	const struct tscope_error *damage = tscope_trace_damage(trace);
+	int64_t base_ns = info->has_base_time ? info->base_time_ns : 0;
+
+	for (enum tscope_diagnostic kind = 0; kind < TSCOPE_DIAGNOSTIC_COUNT; kind++)
+		loaded->diagnostics[kind] = tscope_trace_diagnostic(trace, kind);
+	snprintf(loaded->compression, sizeof(loaded->compression), "%s", info->compression);
+	loaded->input.format = info->format;
+	loaded->input.source_bytes = info->source_bytes;
+	loaded->input.bytes = info->bytes;
+	loaded->input.event_count = info->event_count;
+	loaded->input.dropped_count = info->dropped_count;
+	loaded->input.diagnostics = loaded->diagnostics;
+	if (damage) {
+		loaded->damage = *damage;
+		loaded->input.damage = &loaded->damage;
+	}
+	if (info->rank >= 0)
+		loaded->input.rank = info->rank;
+	loaded->steps.world_size = info->world_size;
+	if (tsi_ckd_add(&loaded->start_ns, info->first_ns, base_ns) ||
+	    tsi_ckd_add(&loaded->end_ns, info->last_ns, base_ns)) {
+		loaded->start_ns = info->first_ns;
+		loaded->end_ns = info->last_ns;
+	}
+}
+
+static enum tscope_status analyze_trace(struct loaded *loaded, const struct tscope_trace *trace,
+					const struct tscope_run_options *options,
+					struct tscope_error *err)
+{
+	struct tscope_timeline *timeline = NULL;
+	enum tscope_status status =
+		tscope_timeline_build(&timeline, trace, &options->timeline, err);
+
+	if (status == TSCOPE_OK)
+		status =
+			tscope_analyze(&loaded->analysis, trace, timeline, &options->analysis, err);
+	if (status == TSCOPE_OK)
+		status =
+			tsi_steps_append(&loaded->steps, tsi_analysis_steps(loaded->analysis), err);
+	if (status == TSCOPE_OK)
+		status = tsi_analysis_detach(loaded->analysis, err);
+	tscope_timeline_free(timeline);
+	return status;
+}
+
+static enum tscope_status load_trace(struct loaded *loaded, const char *path,
+				     const struct tscope_run_options *options,
+				     struct tscope_error *err)
+{
+	struct tscope_trace *trace = NULL;
+	enum tscope_status status = tscope_trace_open(&trace, path, &options->trace, err);
+
+	if (status == TSCOPE_OK) {
+		describe_trace(loaded, trace);
+		status = analyze_trace(loaded, trace, options, err);
+	}
+	tscope_trace_free(trace);
+	return status;
+}
+
+/* ---- step records ---- */
+
+static struct input_options input_options_of(const struct tscope_run_options *options)
+{
+	return (struct input_options){
+		.block_bytes = options->trace.block_bytes,
+		.single_thread = options->trace.thread_count == 1,
+		.max_output_bytes = options->trace.max_output_bytes,
+	};
+}
+
+static void note_log(struct loaded *loaded, const struct store_log *log)
+{
+	if (log->run_count > 1)
+		add_note(loaded,
+			 "%" PRIu64 " runs one after another: the last one, from line %" PRIu64
+			 ", was taken, and %" PRIu64 " earlier records were not",
+			 log->run_count, log->last_run_line, log->earlier_count);
+	if (log->bad_line_count > 0)
+		add_note(loaded, "lines that are no step records: %" PRIu64, log->bad_line_count);
+	if (log->bad_value_count > 0)
+		add_note(loaded, "values that are no time or size: %" PRIu64, log->bad_value_count);
+	if (log->is_cut)
+		add_note(loaded, "the last line is incomplete");
+}
+
+/* What run.json says. A broken one costs a remark and nothing else. */
+static enum tscope_status read_run_json(struct loaded *loaded, const char *path,
+					const struct input_options *options,
+					struct tscope_error *err)
+{
+	const char *data = NULL;
+	size_t length = 0;
+	struct input *in;
+	enum tscope_status status = tsi_input_open_file(&in, path, options, err);
+
+	if (status == TSCOPE_E_NOMEM)
+		return status;
+	if (status == TSCOPE_OK) {
+		status = tsi_input_peek(in, RUN_JSON_MAX_BYTES, &data, &length, NULL);
+		if (status != TSCOPE_E_NOMEM &&
+		    !(status == TSCOPE_END &&
+		      tsi_run_json_read((struct str){ data, length }, &loaded->steps)))
+			add_note(loaded, "run.json beside it is cut or broken");
+		tsi_input_close(in);
+		return status == TSCOPE_E_NOMEM ? tsi_fail_nomem(err) : TSCOPE_OK;
+	}
+	add_note(loaded, "run.json beside it cannot be read");
+	return TSCOPE_OK;
+}
+
+static void describe_store(struct loaded *loaded, const struct input *in,
+			   const struct store_log *log)
+{
+	snprintf(loaded->compression, sizeof(loaded->compression), "%s", tsi_input_filters(in));
+	loaded->input.source_bytes = tsi_input_source_offset(in);
+	loaded->input.bytes = tsi_input_offset(in);
+	loaded->input.event_count = log->line_count;
+	loaded->input.dropped_count = log->bad_line_count;
+	note_log(loaded, log);
+}
+
+/* Records that came before the input broke are kept. */
+static enum tscope_status read_store(struct loaded *loaded, const struct store *store,
+				     struct input *in, struct tscope_error *err)
+{
+	struct store_log log = { 0 };
+	enum tscope_status status = store->read(in, &loaded->steps, &log, err);
+
+	if (status == TSCOPE_E_NOMEM || (status != TSCOPE_OK && loaded->steps.count == 0))
+		return status;
+	if (status != TSCOPE_OK) {
+		if (err)
+			loaded->damage = *err;
+		loaded->damage.status = status;
+		loaded->input.damage = &loaded->damage;
+	}
+	loaded->input.format = store->id;
+	describe_store(loaded, in, &log);
+	if (loaded->steps.count == 0)
+		return tsi_fail(err, TSCOPE_E_EMPTY, "holds no step record");
+	return TSCOPE_OK;
+}
+
+/* Applies the range and the warm-up that were asked for. */
+static enum tscope_status select_steps(struct step_series *steps,
+				       const struct tscope_timeline_options *options,
+				       struct tscope_error *err)
+{
+	int64_t lowest = INT64_MAX, highest = INT64_MIN;
+
+	for (size_t i = 0; i < steps->count; i++) {
+		int64_t number = steps->records[i].number;
+
+		lowest = number < lowest ? number : lowest;
+		highest = number > highest ? number : highest;
+	}
+	tsi_steps_select(steps, options);
+	if (steps->count > 0)
+		return TSCOPE_OK;
+	return tsi_fail(err, TSCOPE_E_EMPTY,
+			"no step from %" PRId64 " to %" PRId64 ": the records have steps %" PRId64
+			" to %" PRId64,
+			options->first_step, options->last_step, lowest, highest);
+}
+
+static enum tscope_status load_steps(struct loaded *loaded, const struct run_file *file,
+				     const struct tscope_run_options *options,
+				     struct tscope_error *err)
+{
+	struct input_options input_options = input_options_of(options);
+	const struct store *store;
+	const char *head;
+	size_t length;
+	struct input *in;
+	enum tscope_status status = tsi_input_open_file(&in, file->path, &input_options, err);
+
+	if (status != TSCOPE_OK)
+		return status;
+	status = tsi_input_peek(in, RUN_HEAD_BYTES, &head, &length, err);
+	store = tsi_store_find((struct str){ head, length });
+	if (status == TSCOPE_E_NOMEM || !store)
+		status = store ? status : tsi_fail(err, TSCOPE_E_FORMAT, "no step records");
+	else
+		status = read_store(loaded, store, in, err);
+	tsi_input_close(in);
+	if (status == TSCOPE_OK && file->run_json)
+		status = read_run_json(loaded, file->run_json, &input_options, err);
+	if (status == TSCOPE_OK && loaded->steps.rank >= 0)
+		loaded->input.rank = loaded->steps.rank;
+	if (status == TSCOPE_OK)
+		status = select_steps(&loaded->steps, &options->timeline, err);
+	return status;
+}
+
+static enum tscope_status load_file(struct loaded *loaded, const struct run_file *file,
+				    const struct tscope_run_options *options,
+				    struct tscope_error *err)
+{
+	*loaded = (struct loaded){
+		.input = {
+			.path = file->path,
+			.compression = loaded->compression,
+			.rank = file->name_rank,
+			.note = loaded->note,
+		},
+	};
+	enum tscope_status status = tsi_steps_init(&loaded->steps, err);
+	if (status == TSCOPE_OK && file->kind == RUN_FILE_STEPS)
+		status = load_steps(loaded, file, options, err);
+	else if (status == TSCOPE_OK)
+		status = load_trace(loaded, file->path, options, err);
+	loaded->input.step_count = loaded->steps.count;
+	return status;
+}
+
+/* ---- several files ---- */
+
+/* Files that are being read, by any number of threads. */
+struct loading {
+	const struct tscope_run_options *options;
+	struct queue *jobs;
+};
+
+static void do_jobs(const struct loading *loading, const struct tscope_run_options *options)
+{
+	struct load_job *job;
+
+	while ((job = tsi_queue_pop(loading->jobs)))
+		job->status = load_file(job->loaded, job->file, options, &job->error);
+}
+
+/* A worker besides the caller: progress is the caller's to show. */
+static void run_worker(void *argument)
+{
+	const struct loading *loading = argument;
+	struct tscope_run_options options = *loading->options;
+
+	options.trace.progress = NULL;
+	do_jobs(loading, &options);
+}
+
+/*
+ * Several files are read at once, one thread each, as far as threads may work and
+ * the machine has them; threads that are left over help within a file. Fewer
+ * workers than wanted are no failure.
+ */
+static enum tscope_status do_all_jobs(struct queue *jobs, size_t job_count,
+				      const struct tscope_run_options *options,
+				      struct tscope_error *err)
+{
+	struct tscope_run_options each = *options;
+	struct loading loading = { &each, jobs };
+	struct thread **workers;
+	size_t worker_count = options->trace.thread_count, started = 1;
+
+	if (worker_count == 0)
+		worker_count = tsi_thread_count();
+	if (job_count >= worker_count)
+		each.trace.thread_count = 1;
+	else
+		worker_count = job_count;
+	if (tsi_array_new(&workers, worker_count + 1, sizeof(*workers), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	while (started < worker_count &&
+	       tsi_thread_start(&workers[started], run_worker, &loading, NULL) == TSCOPE_OK)
+		started++;
+	do_jobs(&loading, &each);
+	for (size_t i = 1; i < started; i++)
+		tsi_thread_join(workers[i]);
+	free(workers);
+	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_load_files(struct load_job *jobs, size_t count,
+				  const struct tscope_run_options *options,
+				  struct tscope_error *err)
+{
+	size_t job_count = 0;
+	struct queue *queue;
+
+	if (tsi_queue_new(&queue, count, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (size_t i = 0; i < count; i++)
+		if (jobs[i].file)
+			job_count += tsi_queue_push(queue, &jobs[i]);
+	tsi_queue_close(queue);
+	enum tscope_status status = do_all_jobs(queue, job_count, options, err);
+	tsi_queue_free(queue);
+	return status;
+}

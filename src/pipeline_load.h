@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_PIPELINE_LOAD_H
+#define TSCOPE_PIPELINE_LOAD_H
+
+#include "run/find.h"
+#include "run/steps.h"
+
+#include <tscope/run.h>
+
+enum { LOAD_NOTE_CHARS = 256 };
+
+/*
+ * A file of a run that was read, and what is kept of it. It must stay where it
+ * is: input points into it.
+ */
+struct loaded {
+	struct tscope_run_input input;
+	struct tscope_error damage;
+	uint64_t diagnostics[TSCOPE_DIAGNOSTIC_COUNT];
+	char compression[32];
+	char note[LOAD_NOTE_CHARS];
+	struct step_series steps;
+	struct tscope_analysis *analysis; /* of a trace, which is closed by now; else NULL */
+	int64_t start_ns, end_ns;         /* of a trace; Unix time where it says so */
+};
+
+/* A file to be read (NULL: none, the job is left out), where to, and what came of it. */
+struct load_job {
+	const struct run_file *file; /* RUN_FILE_TRACE or _STEPS; its path must outlive loaded */
+	struct loaded *loaded;       /* to be deinited, on failure, too */
+	enum tscope_status status;
+	struct tscope_error error;
+};
+
+/*
+ * Does all jobs, several at a time, as far as threads may work. Fails only where
+ * there is no memory to begin; what is wrong with a file stands in its job.
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_load_files(struct load_job *jobs, size_t count,
+				  const struct tscope_run_options *options,
+				  struct tscope_error *err);
+void tsi_loaded_deinit(struct loaded *loaded);
+
+#endif

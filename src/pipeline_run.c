@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The path of a run's data, end to end:
+ *
+ *	find     which files there are                        (src/run/find.c)
+ *	load     each file to steps, a trace to facts, too    (src/pipeline_load.c)
+ *	group    which rank and which window each file is     (src/run/group.c)
+ *	join     one series of steps for each rank            (src/run/steps.c)
+ *	analyze  facts of each rank, then of all together     (src/analyze/)
+ *
+ * What cannot be read is kept as a problem of the run, and does not keep the
+ * rest from being analysed.
+ */
+#include <tscope/run.h>
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/analysis.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "pipeline_load.h"
+#include "run/group.h"
+#include "run/write_steps.h"
+
+/* A file that is not in the figures. */
+struct other {
+	struct tscope_run_other shown;
+	struct tscope_error error;
+};
+
+struct run_rank {
+	const struct tscope_analysis *trace_analysis; /* of its longest window, or NULL */
+	struct tscope_analysis *analysis;
+};
+
+struct run_note {
+	char text[LOAD_NOTE_CHARS];
+};
+
+struct tscope_run {
+	struct run_files files; /* own the paths */
+	struct loaded *loaded;  /* by file; zero where it was not read */
+	size_t read_count;      /* of them, those that were */
+	struct run_item *items; /* the loaded ones in the order of rank and window */
+	size_t item_count;      /* of them, those that take part; the strays follow */
+	struct other *others;
+	size_t other_count;
+	struct step_series *series; /* by rank */
+	struct run_rank *ranks;
+	size_t rank_count;
+	struct step_series slowest; /* of several ranks */
+	struct tscope_analysis *analysis;
+	struct run_note *notes;
+	size_t note_count, note_capacity;
+};
+
+TSI_PRINTF(3, 4)
+TSI_MUST_CHECK
+static enum tscope_status add_note(struct tscope_run *run, struct tscope_error *err,
+				   const char *format, ...)
+{
+	va_list arguments;
+
+	if (tsi_array_reserve(&run->notes, &run->note_capacity, run->note_count + 1,
+			      sizeof(*run->notes), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	va_start(arguments, format);
+	vsnprintf(run->notes[run->note_count].text, sizeof(run->notes->text), format, arguments);
+	va_end(arguments);
+	run->note_count++;
+	return TSCOPE_OK;
+}
+
+/* ---- load ---- */
+
+static void add_other(struct tscope_run *run, const struct run_file *file, bool is_problem,
+		      const struct tscope_error *error)
+{
+	struct other *other = &run->others[run->other_count++];
+
+	other->error = *error;
+	other->shown = (struct tscope_run_other){
+		.path = file->path,
+		.reason = other->error.message,
+		.is_problem = is_problem || file->is_named,
+		.is_named = file->is_named,
+	};
+}
+
+/* A file of a folder that turns out to be something else is no loss. */
+static bool is_foreign(enum tscope_status status)
+{
+	return status == TSCOPE_E_FORMAT || status == TSCOPE_E_UNSUPPORTED;
+}
+
+static bool is_candidate(const struct run_file *file)
+{
+	return file->kind == RUN_FILE_TRACE || file->kind == RUN_FILE_STEPS;
+}
+
+/* What became of a file. Fails where that was no fault of the file. */
+static enum tscope_status settle(struct tscope_run *run, const struct run_file *file,
+				 struct load_job *job, struct tscope_error *err)
+{
+	if (!job->file) {
+		tsi_fail(&job->error, TSCOPE_E_UNSUPPORTED, "%s", file->reason);
+		add_other(run, file, file->kind == RUN_FILE_REFUSED, &job->error);
+		return TSCOPE_OK;
+	}
+	if (job->status == TSCOPE_OK) {
+		run->read_count++;
+		return TSCOPE_OK;
+	}
+	tsi_loaded_deinit(job->loaded);
+	if (job->status == TSCOPE_E_NOMEM || job->status == TSCOPE_E_INTERNAL) {
+		if (err)
+			*err = job->error;
+		return job->status;
+	}
+	add_other(run, file, !is_foreign(job->status), &job->error);
+	return TSCOPE_OK;
+}
+
+/* Nothing could be read: why. */
+static enum tscope_status fail_empty(const struct tscope_run *run, const char *const *paths,
+				     size_t path_count, struct tscope_error *err)
+{
+	for (size_t i = 0; i < run->other_count; i++) {
+		if (!run->others[i].shown.is_problem)
+			continue;
+		if (path_count == 1 && run->others[i].shown.is_named) {
+			if (err)
+				*err = run->others[i].error;
+			tsi_fail_within(err, "%s", paths[0]);
+			return run->others[i].error.status;
+		}
+		return tsi_fail(err, TSCOPE_E_EMPTY, "nothing could be read; %.200s: %.200s",
+				run->others[i].shown.path, run->others[i].shown.reason);
+	}
+	return tsi_fail(err, TSCOPE_E_EMPTY,
+			"%s%s holds nothing to analyse: looked for PyTorch traces (.json, .gz, "
+			".zst) and step records (steps.jsonl) and found %zu other %s",
+			paths[0], path_count == 1 ? "" : " and the rest", run->other_count,
+			run->other_count == 1 ? "file" : "files");
+}
+
+static enum tscope_status load_all(struct tscope_run *run, const struct tscope_run_options *options,
+				   struct tscope_error *err)
+{
+	size_t count = run->files.count;
+	struct load_job *jobs = NULL;
+	enum tscope_status status = tsi_array_new(&run->loaded, count, sizeof(*run->loaded), err);
+
+	if (count == 0)
+		return status;
+	if (status == TSCOPE_OK)
+		status = tsi_array_new(&run->others, count, sizeof(*run->others), err);
+	if (status == TSCOPE_OK)
+		status = tsi_array_new(&jobs, count, sizeof(*jobs), err);
+	for (size_t i = 0; status == TSCOPE_OK && i < count; i++)
+		jobs[i] = (struct load_job){
+			.file = is_candidate(&run->files.items[i]) ? &run->files.items[i] : NULL,
+			.loaded = &run->loaded[i],
+		};
+	if (status == TSCOPE_OK)
+		status = tsi_load_files(jobs, count, options, err);
+	for (size_t i = 0; status == TSCOPE_OK && i < count; i++)
+		status = settle(run, &run->files.items[i], &jobs[i], err);
+	free(jobs);
+	return status;
+}
+
+/* ---- group ---- */
+
+static void add_stray(struct tscope_run *run, const struct loaded *loaded)
+{
+	struct run_file file = { .path = (char *)loaded->input.path };
+	struct tscope_error error = { 0 };
+
+	tsi_fail(&error, TSCOPE_E_DAMAGED,
+		 "does not say its rank as the others do; put the rank into its name (rank3.json)");
+	add_other(run, &file, true, &error);
+}
+
+static enum tscope_status group(struct tscope_run *run, struct tscope_error *err)
+{
+	enum group_note note;
+
+	size_t count = 0;
+
+	if (tsi_array_new(&run->items, run->read_count, sizeof(*run->items), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (size_t i = 0; i < run->files.count; i++) {
+		const struct loaded *loaded = &run->loaded[i];
+
+		if (!loaded->input.path)
+			continue;
+		run->items[count++] = (struct run_item){
+			.file = i,
+			.path = loaded->input.path,
+			.is_trace = loaded->analysis != NULL,
+			.rank = loaded->input.rank,
+			.start_ns = loaded->start_ns,
+			.end_ns = loaded->end_ns,
+		};
+	}
+	enum tscope_status status = tsi_group_items(run->items, run->read_count, &note, err);
+	for (size_t i = 0; status == TSCOPE_OK && i < run->read_count; i++) {
+		struct loaded *loaded = &run->loaded[run->items[i].file];
+
+		loaded->input.rank = run->items[i].rank;
+		loaded->input.window = run->items[i].window;
+		if (run->items[i].is_stray)
+			add_stray(run, loaded);
+		else
+			run->item_count++;
+	}
+	if (status == TSCOPE_OK && note == GROUP_NUMBERED)
+		status = add_note(run, err,
+				  "no file says its rank: processes were numbered in the order of "
+				  "their names");
+	return status;
+}
+
+/* ---- join ---- */
+
+static size_t counted_steps(const struct step_series *steps)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < steps->count; i++)
+		count += tsi_step_is_timed(&steps->records[i]);
+	return count;
+}
+
+/* What a rank's files say once for all steps; what came first stays. */
+static void take_description(struct step_series *steps, const struct step_series *from)
+{
+	if (steps->world_size < 0)
+		steps->world_size = from->world_size;
+	if (steps->flops_per_step <= 0)
+		steps->flops_per_step = from->flops_per_step;
+	if (steps->peak_flops <= 0)
+		steps->peak_flops = from->peak_flops;
+}
+
+/* Says so where the records of a rank and its trace number their steps differently. */
+static enum tscope_status note_strangers(struct tscope_run *run, const struct step_series *steps,
+					 size_t record_count, struct tscope_error *err)
+{
+	size_t strangers = steps->count - record_count;
+
+	if (strangers == 0)
+		return TSCOPE_OK;
+	return add_note(run, err, "%zu steps of the trace have no step record of their number",
+			strangers);
+}
+
+/* All traces of a rank as one series; the one with the most steps speaks for the rank. */
+static enum tscope_status join_windows(struct tscope_run *run, size_t first, size_t end,
+				       struct step_series *windows, struct tscope_error *err)
+{
+	struct run_rank *rank = &run->ranks[run->rank_count - 1];
+	size_t most = 0;
+
+	for (size_t i = first; i < end; i++) {
+		const struct loaded *loaded = &run->loaded[run->items[i].file];
+		size_t count = counted_steps(&loaded->steps);
+
+		take_description(windows, &loaded->steps);
+		if (tsi_steps_append(windows, &loaded->steps, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		if (count >= most) {
+			most = count;
+			rank->trace_analysis = loaded->analysis;
+		}
+	}
+	return TSCOPE_OK;
+}
+
+/* The series of the rank that items [first, end) belong to: its own records stand first. */
+static enum tscope_status join_rank(struct tscope_run *run, size_t first, size_t end,
+				    struct tscope_error *err)
+{
+	struct step_series *steps = &run->series[run->rank_count++], windows;
+	int64_t rank = run->items[first].rank;
+	enum tscope_status status = tsi_steps_init(&windows, err);
+
+	if (status == TSCOPE_OK && run->items[first].is_trace) {
+		status = join_windows(run, first, end, &windows, err);
+		tsi_steps_move(steps, &windows);
+	} else if (status == TSCOPE_OK) {
+		tsi_steps_move(steps, &run->loaded[run->items[first].file].steps);
+		size_t record_count = steps->count;
+
+		status = join_windows(run, first + 1, end, &windows, err);
+		take_description(steps, &windows);
+		if (status == TSCOPE_OK && windows.count > 0)
+			status = tsi_steps_join(steps, &windows, err);
+		if (status == TSCOPE_OK)
+			status = note_strangers(run, steps, record_count, err);
+	}
+	steps->rank = rank;
+	tsi_steps_deinit(&windows);
+	return status;
+}
+
+static enum tscope_status join(struct tscope_run *run, struct tscope_error *err)
+{
+	enum tscope_status status =
+		tsi_array_new(&run->series, run->read_count, sizeof(*run->series), err);
+
+	if (status == TSCOPE_OK)
+		status = tsi_array_new(&run->ranks, run->read_count, sizeof(*run->ranks), err);
+	for (size_t first = 0, end; status == TSCOPE_OK && first < run->item_count; first = end) {
+		for (end = first + 1; end < run->item_count; end++)
+			if (run->items[end].rank != run->items[first].rank)
+				break;
+		status = join_rank(run, first, end, err);
+	}
+	return status;
+}
+
+/* Says so where steps were read and every one is left out of the figures. */
+static enum tscope_status note_no_step(struct tscope_run *run, struct tscope_error *err)
+{
+	size_t count = 0, counted_count = 0;
+
+	for (size_t i = 0; i < run->rank_count; i++) {
+		count += run->series[i].count;
+		counted_count += counted_steps(&run->series[i]);
+	}
+	if (count == 0 || counted_count > 0)
+		return TSCOPE_OK;
+	return add_note(run, err,
+			"no step is left to judge by: all that were read (%zu) are warm-up, the "
+			"first or incomplete",
+			count);
+}
+
+/* ---- analyze ---- */
+
+static enum tscope_status analyze_ranks(struct tscope_run *run,
+					const struct tscope_analysis_options *options,
+					struct tscope_error *err)
+{
+	enum tscope_status status = TSCOPE_OK;
+
+	for (size_t i = 0; status == TSCOPE_OK && i < run->rank_count; i++) {
+		struct analysis_scope scope = { .steps = &run->series[i], .options = options };
+
+		status = tsi_analyze_level(&run->ranks[i].analysis, LEVEL_RANK, &scope,
+					   run->ranks[i].trace_analysis, err);
+	}
+	return status;
+}
+
+/* Of one rank the steps are its own; of several the slowest rank's, step by step. */
+static enum tscope_status analyze_run(struct tscope_run *run,
+				      const struct tscope_analysis_options *options,
+				      struct tscope_error *err)
+{
+	struct analysis_scope scope = {
+		.steps = run->rank_count == 1 ? &run->series[0] : &run->slowest,
+		.ranks = run->series,
+		.rank_count = run->rank_count,
+		.options = options,
+	};
+	enum tscope_status status = tsi_steps_init(&run->slowest, err);
+
+	if (status == TSCOPE_OK && run->rank_count > 1)
+		status = tsi_steps_slowest(&run->slowest, run->series, run->rank_count, err);
+	if (status == TSCOPE_OK)
+		status = tsi_analyze_level(&run->analysis, LEVEL_RUN, &scope,
+					   run->ranks[0].analysis, err);
+	return status;
+}
+
+/* ---- the whole ---- */
+
+static enum tscope_status open_run(struct tscope_run *run, const char *const *paths, size_t count,
+				   const struct tscope_run_options *options,
+				   struct tscope_error *err)
+{
+	enum tscope_status status = tsi_find_files(&run->files, paths, count, err);
+
+	if (status == TSCOPE_OK)
+		status = load_all(run, options, err);
+	if (status == TSCOPE_OK && run->read_count == 0)
+		return fail_empty(run, paths, count, err);
+	if (status == TSCOPE_OK)
+		status = group(run, err);
+	if (status == TSCOPE_OK)
+		status = join(run, err);
+	if (status == TSCOPE_OK)
+		status = note_no_step(run, err);
+	if (status == TSCOPE_OK)
+		status = analyze_ranks(run, &options->analysis, err);
+	if (status == TSCOPE_OK)
+		status = analyze_run(run, &options->analysis, err);
+	return status;
+}
+
+enum tscope_status tscope_run_open(struct tscope_run **ret, const char *const *paths, size_t count,
+				   const struct tscope_run_options *options,
+				   struct tscope_error *err)
+{
+	static const struct tscope_run_options defaults = { 0 };
+	struct tscope_run *run;
+
+	if (tsi_array_new(&run, 1, sizeof(*run), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	enum tscope_status status = open_run(run, paths, count, options ? options : &defaults, err);
+	if (status != TSCOPE_OK) {
+		tscope_run_free(run);
+		return status;
+	}
+	*ret = run;
+	return TSCOPE_OK;
+}
+
+void tscope_run_free(struct tscope_run *run)
+{
+	if (!run)
+		return;
+	tscope_analysis_free(run->analysis);
+	for (size_t i = 0; i < run->rank_count; i++) {
+		tscope_analysis_free(run->ranks[i].analysis);
+		tsi_steps_deinit(&run->series[i]);
+	}
+	for (size_t i = 0; run->loaded && i < run->files.count; i++)
+		tsi_loaded_deinit(&run->loaded[i]);
+	tsi_steps_deinit(&run->slowest);
+	tsi_run_files_deinit(&run->files);
+	free(run->loaded);
+	free(run->items);
+	free(run->others);
+	free(run->series);
+	free(run->ranks);
+	free(run->notes);
+	free(run);
+}
+
+const struct tscope_analysis *tscope_run_analysis(const struct tscope_run *run)
+{
+	return run->analysis;
+}
+
+size_t tscope_run_rank_count(const struct tscope_run *run)
+{
+	return run->rank_count;
+}
+
+int64_t tscope_run_rank_number(const struct tscope_run *run, size_t rank)
+{
+	return rank < run->rank_count ? run->series[rank].rank : -1;
+}
+
+const struct tscope_analysis *tscope_run_rank_analysis(const struct tscope_run *run, size_t rank)
+{
+	return rank < run->rank_count ? run->ranks[rank].analysis : NULL;
+}
+
+static const struct step_series *series_of(const struct tscope_run *run, size_t rank)
+{
+	if (rank < run->rank_count)
+		return &run->series[rank];
+	return run->rank_count == 1 ? &run->series[0] : &run->slowest;
+}
+
+size_t tscope_run_step_count(const struct tscope_run *run, size_t rank)
+{
+	return series_of(run, rank)->count;
+}
+
+struct tscope_run_step tscope_run_step(const struct tscope_run *run, size_t rank, size_t index)
+{
+	const struct step_record *record = &series_of(run, rank)->records[index];
+
+	return (struct tscope_run_step){
+		.number = record->number,
+		.time_ns = record->time_ns,
+		.loss = record->loss,
+		.is_timed = tsi_step_is_timed(record),
+		.has_loss = (record->has & STEP_HAS_LOSS) && record->mark == TSCOPE_STEP_COUNTED,
+	};
+}
+
+size_t tscope_run_input_count(const struct tscope_run *run)
+{
+	return run->item_count;
+}
+
+struct tscope_run_input tscope_run_input(const struct tscope_run *run, size_t index)
+{
+	return run->loaded[run->items[index].file].input;
+}
+
+size_t tscope_run_other_count(const struct tscope_run *run)
+{
+	return run->other_count;
+}
+
+struct tscope_run_other tscope_run_other(const struct tscope_run *run, size_t index)
+{
+	return run->others[index].shown;
+}
+
+size_t tscope_run_note_count(const struct tscope_run *run)
+{
+	return run->note_count;
+}
+
+const char *tscope_run_note(const struct tscope_run *run, size_t index)
+{
+	return run->notes[index].text;
+}
+
+static enum tscope_status check_stream(FILE *out, struct tscope_error *err)
+{
+	return ferror(out) ? tsi_fail(err, TSCOPE_E_WRITE, "cannot be written") : TSCOPE_OK;
+}
+
+enum tscope_status tscope_run_write_steps(FILE *out, const struct tscope_run *run, size_t rank,
+					  struct tscope_error *err)
+{
+	tsi_write_steps(out, &run->series[rank]);
+	return check_stream(out, err);
+}
+
+enum tscope_status tscope_run_write_meta(FILE *out, const struct tscope_run *run, size_t rank,
+					 struct tscope_error *err)
+{
+	tsi_write_run_json(out, &run->series[rank]);
+	return check_stream(out, err);
+}

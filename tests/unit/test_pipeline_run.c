@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs from end to end: the folders of testdata/, whose README says what is in
+ * them, and folders made of them that go wrong.
+ */
+#include "fail_alloc.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <tscope/tscope.h>
+
+static const char *testdata;
+
+enum { PATH_CHARS = 512 };
+
+static const struct tscope_run_options one_thread = { .trace = { .thread_count = 1 } };
+
+static enum tscope_status open_data(struct tscope_run **run, const char *name,
+				    const struct tscope_run_options *options,
+				    struct tscope_error *err)
+{
+	char path[PATH_CHARS];
+	const char *paths[] = { path };
+
+	snprintf(path, sizeof(path), "%s/%s", testdata, name);
+	return tscope_run_open(run, paths, 1, options, err);
+}
+
+static struct tscope_run *must_open(const char *name, const struct tscope_run_options *options)
+{
+	struct tscope_error err = { 0 };
+	struct tscope_run *run = NULL;
+
+	if (open_data(&run, name, options, &err) != TSCOPE_OK)
+		fail_msg("%s: %s", name, err.message);
+	return run;
+}
+
+static struct tscope_value fact(const struct tscope_analysis *analysis, const char *id)
+{
+	struct tscope_value value;
+	enum tscope_unit unit;
+
+	assert_true(tscope_analysis_find(analysis, id, &value, &unit));
+	return value;
+}
+
+/* Two traces, and step records beside one of them: each signal from where it is. */
+static void test_mixed(void **state)
+{
+	struct tscope_run *run = must_open("run_mixed", NULL);
+	const struct tscope_analysis *first = tscope_run_rank_analysis(run, 0),
+				     *second = tscope_run_rank_analysis(run, 1);
+
+	(void)state;
+	assert_int_equal(tscope_run_rank_count(run), 2);
+	assert_int_equal(tscope_run_rank_number(run, 0), 0);
+	assert_int_equal(tscope_run_rank_number(run, 1), 1);
+	assert_int_equal(tscope_run_input_count(run), 3);
+	assert_string_equal(tscope_run_input(run, 0).format, "steps_jsonl");
+	assert_string_equal(tscope_run_input(run, 2).format, "kineto");
+	/* Times are the records' (1 ms a step), the budget is the trace's (340 us computing). */
+	assert_int_equal(fact(first, "step_time.mean_ns").integer, 1000000);
+	assert_int_equal(fact(first, "budget.compute_ns").integer, 680000);
+	assert_int_equal(fact(first, "memory.peak_alloc_bytes").integer, 100 << 20);
+	assert_int_equal(fact(first, "kernels.count").integer, 10);
+	/* Rank 1 has its trace alone: windows of 1000 and 990 us. */
+	assert_int_equal(fact(second, "step_time.mean_ns").integer, 995000);
+	assert_int_equal(fact(second, "memory.peak_alloc_bytes").kind, TSCOPE_VALUE_ABSENT);
+	assert_null(tscope_analysis_trace(second));
+	/* The run: the slowest rank's steps, the lowest rank's kernels. */
+	assert_int_equal(fact(tscope_run_analysis(run), "step_time.max_ns").integer, 1000000);
+	assert_int_equal(fact(tscope_run_analysis(run), "kernels.count").integer, 10);
+	tscope_run_free(run);
+}
+
+static void test_records(void **state)
+{
+	struct tscope_run *run = must_open("run_rerun", NULL);
+	struct tscope_run_input input = tscope_run_input(run, 0);
+
+	(void)state;
+	assert_int_equal(tscope_run_input_count(run), 1);
+	assert_int_equal(input.step_count, 10);
+	assert_int_equal(input.dropped_count, 1);
+	assert_string_equal(
+		input.note,
+		"2 runs one after another: the last one, from line 7, was taken, and 5 earlier "
+		"records were not; lines that are no step records: 1; the last line is "
+		"incomplete; run.json beside it is cut or broken");
+	/* 11 + 22 ms and the user's own phase of 3.5 ms. */
+	assert_int_equal(fact(tscope_run_analysis(run), "step_time.mean_ns").integer, 36500000);
+	tscope_run_free(run);
+}
+
+static void test_range_and_warmup(void **state)
+{
+	struct tscope_run_options options = {
+		.timeline = { .has_range = true, .first_step = 3, .last_step = 6, .warmup = 1 }
+	};
+	struct tscope_run *run = must_open("run_rerun", &options);
+
+	(void)state;
+	assert_int_equal(tscope_run_input(run, 0).step_count, 4);
+	assert_int_equal(fact(tscope_run_analysis(run), "step_time.count").integer, 3);
+	tscope_run_free(run);
+}
+
+/* Where nothing is left of the steps, somebody says so. */
+static void test_no_step_left(void **state)
+{
+	struct tscope_run_options range = {
+		.timeline = { .has_range = true, .first_step = 100, .last_step = 200 }
+	};
+	struct tscope_run_options warmup = { .timeline = { .warmup = 100 } };
+	struct tscope_error err = { 0 };
+	struct tscope_run *run = NULL;
+
+	(void)state;
+	assert_int_equal(open_data(&run, "run_sick", &range, &err), TSCOPE_E_EMPTY);
+	assert_null(run);
+	assert_non_null(strstr(
+		err.message, "/rank0/steps.jsonl: no step from 100 to 200: the records have steps "
+			     "0 to 39"));
+
+	run = must_open("run_sick", &warmup);
+	assert_int_equal(tscope_run_note_count(run), 1);
+	/* 4 ranks of 40 steps. */
+	assert_string_equal(tscope_run_note(run, 0),
+			    "no step is left to judge by: all that were read (160) are warm-up, "
+			    "the first or incomplete");
+	tscope_run_free(run);
+}
+
+/* Which threads read which file does not show. */
+static void test_threads(void **state)
+{
+	static const unsigned counts[] = { 1, 2, 3, 8 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		struct tscope_run_options options = { .trace = { .thread_count = counts[i] } };
+		struct tscope_run *run = must_open("run_sick", &options);
+
+		assert_int_equal(tscope_run_rank_count(run), 4);
+		for (size_t rank = 0; rank < 4; rank++)
+			assert_int_equal(tscope_run_input(run, rank).rank, rank);
+		assert_int_equal(
+			fact(tscope_run_analysis(run), "distributed.missing_rank_count").integer,
+			1);
+		tscope_run_free(run);
+	}
+}
+
+static void test_failures(void **state)
+{
+	static const struct {
+		const char *name;
+		enum tscope_status status;
+		const char *message; /* its end */
+	} cases[] = {
+		{ "nowhere", TSCOPE_E_IO, "No such file or directory" },
+		{ "execution_trace.json", TSCOPE_E_UNSUPPORTED, NULL },
+		{ "empty_window.json", TSCOPE_E_EMPTY, NULL },
+		{ "run_mixed/notes.txt", TSCOPE_E_FORMAT, NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct tscope_error err = { 0 };
+		struct tscope_run *run = NULL;
+
+		assert_int_equal(open_data(&run, cases[i].name, NULL, &err), cases[i].status);
+		assert_null(run);
+		assert_non_null(strstr(err.message, cases[i].name));
+		if (cases[i].message)
+			assert_non_null(strstr(err.message, cases[i].message));
+	}
+}
+
+/* The same trace twice in one run: two files claim rank 0. */
+static void test_two_files_of_one_rank(void **state)
+{
+	char first[PATH_CHARS], second[PATH_CHARS];
+	const char *paths[] = { first, second };
+	struct tscope_error err = { 0 };
+	struct tscope_run *run = NULL;
+
+	(void)state;
+	snprintf(first, sizeof(first), "%s/two_steps.json", testdata);
+	snprintf(second, sizeof(second), "%s/run_mixed/rank0/trace.json", testdata);
+	assert_int_equal(tscope_run_open(&run, paths, 2, NULL, &err), TSCOPE_E_DAMAGED);
+	assert_non_null(strstr(err.message, "rank 0 is claimed by "));
+}
+
+static void test_write_again(void **state)
+{
+	struct tscope_run *run = must_open("run_mixed", NULL);
+	char *text = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+
+	(void)state;
+	assert_non_null(out);
+	assert_int_equal(tscope_run_write_steps(out, run, 1, NULL), TSCOPE_OK);
+	fclose(out);
+	assert_non_null(strstr(text, "\"budget_ns\":"));
+	free(text);
+	tscope_run_free(run);
+}
+
+static void test_allocation_failures(void **state)
+{
+	(void)state;
+	for (size_t n = 1;; n++) {
+		struct tscope_error err = { 0 };
+		struct tscope_run *run = NULL;
+
+		fail_alloc_at(n);
+		enum tscope_status status = open_data(&run, "run_mixed", &one_thread, &err);
+		if (!fail_alloc_stop()) {
+			assert_int_equal(status, TSCOPE_OK);
+			tscope_run_free(run);
+			break;
+		}
+		/* Some are survived: where only a remark or a worker was lost. */
+		if (status == TSCOPE_OK)
+			tscope_run_free(run);
+		else
+			assert_int_equal(status, TSCOPE_E_NOMEM);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_mixed),
+		cmocka_unit_test(test_records),
+		cmocka_unit_test(test_range_and_warmup),
+		cmocka_unit_test(test_no_step_left),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_two_files_of_one_rank),
+		cmocka_unit_test(test_write_again),
+		cmocka_unit_test(test_allocation_failures),
+	};
+
+	testdata = argc > 1 ? argv[1] : "testdata";
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
