@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 #include <tscope/analysis.h>
+#include <tscope/gate.h>
+#include <tscope/run.h>
 
 /* Reporters: write the facts of one or more traces for a reader. They compute nothing. */
 
@@ -19,6 +21,7 @@ struct tscope_report_options {
 	unsigned width; /* columns of the terminal; 0: 80 */
 	size_t top;     /* rows of a ranking (tables by_…); 0: 10 in text, all in JSON */
 	bool brief;     /* only the headers and what is damaged (text) */
+	bool verbose;   /* also the files that were ignored, and why (run) */
 	bool as_list;   /* traces[] even of one analysis: several were asked for (JSON) */
 };
 
@@ -32,6 +35,19 @@ bool tscope_report_format_parse(const char *name, enum tscope_report_format *for
 enum tscope_status tscope_report_write(FILE *out, struct tscope_analysis *const *analyses,
 				       size_t count, const struct tscope_report_options *options,
 				       struct tscope_error *err);
+
+/* What is said of a run. Gates stand in the order of the command line. */
+struct tscope_run_report {
+	const struct tscope_run *run;
+	const struct tscope_diagnosis *diagnosis;
+	const struct tscope_gate_result *gates;
+	size_t gate_count;
+};
+
+/* Writes the report of a run; options and failures as above. */
+enum tscope_status tscope_report_write_run(FILE *out, const struct tscope_run_report *report,
+					   const struct tscope_report_options *options,
+					   struct tscope_error *err);
 
 /*
  * Writes a text that comes from an input (a name, a path, the message of an

@@ -5,7 +5,7 @@
  */
 #include "report/json_writer.h"
 
-#include "report/number.h"
+#include "base/real.h"
 #include "report/utf8.h"
 
 #include <inttypes.h>
@@ -59,11 +59,17 @@ void tsi_jw_object(struct json_writer *w)
 	open_bracket(w, '{');
 }
 
+/* What was opened last stands on one line with all that is in it. */
+static void begin_row(struct json_writer *w)
+{
+	if (w->row_depth == 0)
+		w->row_depth = w->depth;
+}
+
 void tsi_jw_row(struct json_writer *w)
 {
 	open_bracket(w, '{');
-	if (w->row_depth == 0)
-		w->row_depth = w->depth;
+	begin_row(w);
 }
 
 void tsi_jw_end_object(struct json_writer *w)
@@ -74,6 +80,12 @@ void tsi_jw_end_object(struct json_writer *w)
 void tsi_jw_array(struct json_writer *w)
 {
 	open_bracket(w, '[');
+}
+
+void tsi_jw_row_array(struct json_writer *w)
+{
+	open_bracket(w, '[');
+	begin_row(w);
 }
 
 void tsi_jw_end_array(struct json_writer *w)
@@ -146,9 +158,9 @@ void tsi_jw_uint(struct json_writer *w, uint64_t value)
 
 void tsi_jw_real(struct json_writer *w, double value)
 {
-	char text[NUMBER_MAX];
+	char text[REAL_TEXT_MAX];
 
-	tsi_number_shortest(text, value);
+	tsi_real_shortest(text, value);
 	begin_item(w);
 	fputs(text, w->out);
 }

@@ -32,6 +32,7 @@ void tsi_jw_object(struct json_writer *w);
 void tsi_jw_row(struct json_writer *w); /* an object on one line; ends like any object */
 void tsi_jw_end_object(struct json_writer *w);
 void tsi_jw_array(struct json_writer *w);
+void tsi_jw_row_array(struct json_writer *w); /* an array on one line */
 void tsi_jw_end_array(struct json_writer *w);
 
 /* Keys are ours: plain ASCII without anything to escape. */

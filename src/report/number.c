@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every number of a report, in either format, gets its text here. People see
- * four digits of a time and three of a size: more would claim a precision that
+ * Every number that a report shows to people gets its text here. They see four
+ * digits of a time and three of a size: more would claim a precision that
  * no profiler has.
  */
 #include "report/number.h"
 
 #include "base/attributes.h"
+#include "base/real.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct scale {
@@ -28,33 +28,16 @@ static const struct scale rate_scales[] = {
 	{ 1, "B/s" }, { 1e3, "kB/s" }, { 1e6, "MB/s" }, { 1e9, "GB/s" }, { 1e12, "TB/s" },
 };
 
-/* A locale may write its own decimal separator, of any length: puts a point in its place. */
-static void put_point(char *text)
+void tsi_number_significant(char text[NUMBER_MAX], double value, int digits)
 {
-	size_t sign_and_digits = strspn(text, "-0123456789");
-	char *separator = text + sign_and_digits;
-	size_t length = strcspn(separator, "0123456789eE");
-
-	if (*separator == '\0' || length == 0)
-		return;
-	*separator = '.';
-	memmove(separator + 1, separator + length, strlen(separator + length) + 1);
-}
-
-void tsi_number_shortest(char text[NUMBER_MAX], double value)
-{
-	for (int digits = 15; digits <= 17; digits++) {
-		snprintf(text, NUMBER_MAX, "%.*g", digits, value);
-		if (strtod(text, NULL) == value)
-			break;
-	}
-	put_point(text);
+	snprintf(text, NUMBER_MAX, "%.*g", digits, value);
+	tsi_real_put_point(text);
 }
 
 static void format_fixed(char text[NUMBER_MAX], double value, int decimals)
 {
 	snprintf(text, NUMBER_MAX, "%.*f", decimals, value);
-	put_point(text);
+	tsi_real_put_point(text);
 }
 
 /* Half of the last digit shown, by the number of decimals: what rounding may add. */

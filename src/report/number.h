@@ -5,13 +5,13 @@
 #include <tscope/analysis.h>
 
 /*
- * Numbers as text: shortest for machines, scaled and rounded for people. The
- * decimal point is a point whatever the locale of the program.
+ * Numbers as text for people, scaled and rounded, with a point whatever the
+ * locale of the program.
  */
 enum { NUMBER_MAX = 48 }; /* room for any of them, with its NUL */
 
-/* As few digits as read back as the same double (15, 16 or 17); value must be finite. */
-void tsi_number_shortest(char text[NUMBER_MAX], double value);
+/* So many significant digits, as "%g" writes them: for what has no usual size. Finite. */
+void tsi_number_significant(char text[NUMBER_MAX], double value, int digits);
 
 /*
  * A value in the unit of its definition: "12.34 ms", "1.50 MiB", "40,213",

@@ -8,6 +8,8 @@
 #include "report/lookup.h"
 
 #include <assert.h>
+#include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -18,7 +20,40 @@ enum {
 	MAX_BAR_CELLS = 40,
 	MAX_COLUMNS = 12,
 	MIN_NAME_WIDTH = 12,
+	DEFAULT_WIDTH = 80,
 };
+
+static unsigned usable_width(unsigned width)
+{
+	if (width == 0)
+		return DEFAULT_WIDTH;
+	if (width < TEXT_MIN_WIDTH)
+		return TEXT_MIN_WIDTH;
+	return width < TEXT_MAX_WIDTH ? width : TEXT_MAX_WIDTH;
+}
+
+struct text_writer tsi_panel_writer(FILE *out, const struct tscope_report_options *options)
+{
+	return (struct text_writer){ out, options->color, options->ascii,
+				     usable_width(options->width) };
+}
+
+void tsi_panel_loss(const struct panel *panel, const char *word, const char *text)
+{
+	tsi_text_put_styled(panel->w, TEXT_RED, word);
+	tsi_text_put(panel->w, "  ");
+	tsi_text_paragraph(panel->w, text, tsi_text_columns(word) + 2);
+}
+
+void tsi_damage_words(char words[DAMAGE_MAX], const struct tscope_error *damage)
+{
+	char place[40] = "";
+
+	if (damage->has_offset)
+		snprintf(place, sizeof(place), " (byte %" PRIu64 ")", damage->offset);
+	snprintf(words, DAMAGE_MAX, "%s%s; what follows is missing from every figure",
+		 damage->message, place);
+}
 
 void tsi_panel_number(const struct panel *panel, const char *id, char text[NUMBER_MAX])
 {
@@ -26,6 +61,78 @@ void tsi_panel_number(const struct panel *panel, const char *id, char text[NUMBE
 	struct tscope_value value = tsi_lookup_fact(panel->analysis, TSCOPE_WHOLE_TRACE, id, &unit);
 
 	tsi_number_people(text, value, unit);
+}
+
+enum text_style tsi_severity_style(enum tscope_severity severity)
+{
+	switch (severity) {
+	case TSCOPE_SEVERITY_HIGH:
+		return TEXT_RED;
+	case TSCOPE_SEVERITY_MED:
+		return TEXT_YELLOW;
+	case TSCOPE_SEVERITY_LOW:
+		break;
+	}
+	return TEXT_CYAN;
+}
+
+static bool rests_on(const struct tscope_finding *finding, const char *analyzer)
+{
+	size_t length = strlen(analyzer);
+
+	for (size_t i = 0; i < finding->evidence_count; i++) {
+		const char *fact = finding->evidence[i].fact;
+
+		if (strncmp(fact, analyzer, length) == 0 && fact[length] == '.')
+			return true;
+	}
+	return false;
+}
+
+/* The colour of the worst finding that rests on the analyzer's facts, else the section's own. */
+static enum text_style judged_light(const struct panel *panel, enum text_style light,
+				    const char *analyzer)
+{
+	size_t count = panel->report ? tscope_diagnosis_finding_count(panel->report->diagnosis) : 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct tscope_finding finding =
+			tscope_diagnosis_finding(panel->report->diagnosis, i);
+
+		if (rests_on(&finding, analyzer))
+			return tsi_severity_style(finding.severity);
+	}
+	return light;
+}
+
+void tsi_panel_plain_title(const struct panel *panel, enum text_style light, const char *title,
+			   const char *rest)
+{
+	struct text_writer *w = panel->w;
+	unsigned column = 2 + tsi_text_columns(title);
+
+	tsi_text_put(w, "\n");
+	tsi_text_put_styled(w, light, "●");
+	tsi_text_put(w, " ");
+	tsi_text_put_styled(w, TEXT_BOLD, title);
+	if (panel->rank >= 0) {
+		char of_rank[NUMBER_MAX];
+
+		snprintf(of_rank, sizeof(of_rank), " of rank %lld", (long long)panel->rank);
+		tsi_text_put(w, of_rank);
+		column += tsi_text_columns(of_rank);
+	}
+	if (*rest == '\0') {
+		tsi_text_put(w, "\n");
+		return;
+	}
+	/* What does not fit behind the title stands below it. */
+	if (column + 2 + tsi_text_columns(rest) > w->width) {
+		tsi_text_put(w, "\n");
+		column = 0;
+	}
+	tsi_text_put(w, "  ");
+	tsi_text_paragraph(w, rest, column + 2);
 }
 
 void tsi_panel_title(const struct panel *panel, enum text_style light, const char *analyzer,
@@ -39,13 +146,8 @@ void tsi_panel_title(const struct panel *panel, enum text_style light, const cha
 	va_start(values, format);
 	vsnprintf(rest, sizeof(rest), format, values);
 	va_end(values);
-	tsi_text_put(panel->w, "\n");
-	tsi_text_put_styled(panel->w, reason ? TEXT_RED : light, "●");
-	tsi_text_put(panel->w, " ");
-	tsi_text_put_styled(panel->w, TEXT_BOLD, title);
-	if (*rest != '\0')
-		tsi_text_printf(panel->w, "  %s", rest);
-	tsi_text_put(panel->w, "\n");
+	tsi_panel_plain_title(panel, reason ? TEXT_RED : judged_light(panel, light, analyzer),
+			      title, rest);
 	if (reason) {
 		tsi_text_style(panel->w, TEXT_RED);
 		tsi_text_put(panel->w, "  unreliable: ");
@@ -58,7 +160,7 @@ void tsi_panel_meter(const struct panel *panel, const struct meter *meter)
 {
 	struct text_writer *w = panel->w;
 	unsigned used = 2 + LABEL_WIDTH + TIME_WIDTH + SHARE_WIDTH + 2;
-	unsigned cells = w->width - used < MAX_BAR_CELLS ? w->width - used : MAX_BAR_CELLS;
+	unsigned left = w->width > used ? w->width - used : 0;
 	struct tscope_value ratio = { .kind = TSCOPE_VALUE_ABSENT };
 	char time[NUMBER_MAX], share[NUMBER_MAX];
 
@@ -69,40 +171,71 @@ void tsi_panel_meter(const struct panel *panel, const struct meter *meter)
 	tsi_number_people(share, ratio, TSCOPE_UNIT_RATIO);
 	tsi_number_people_int(time, meter->shown_ns, TSCOPE_UNIT_NS);
 	tsi_text_put(w, "  ");
-	tsi_text_left(w, meter->label, LABEL_WIDTH);
-	tsi_text_right(w, time, TIME_WIDTH);
+	tsi_text_name_cell(w, meter->label, LABEL_WIDTH - 1);
+	tsi_text_right(w, time, TIME_WIDTH + 1);
 	tsi_text_right(w, share, SHARE_WIDTH);
-	tsi_text_put(w, "  ");
-	tsi_text_bar(w, meter->whole_ns > 0 ? ratio.real : 0, cells, meter->style);
+	if (left > 0) {
+		tsi_text_put(w, "  ");
+		tsi_text_bar(w, meter->whole_ns > 0 ? ratio.real : 0,
+			     left < MAX_BAR_CELLS ? left : MAX_BAR_CELLS, meter->style);
+	}
 	tsi_text_put(w, "\n");
+}
+
+/* The highest of values [first, end), NaN and infinity above all; false: there is none. */
+static bool find_highest(const struct sketch *sketch, size_t first, size_t end, double *highest)
+{
+	bool is_found = false;
+
+	for (size_t i = first; i < end; i++) {
+		double value;
+
+		if (!sketch->get(sketch->source, i, &value))
+			continue;
+		if (!is_found || !isfinite(value) || (isfinite(*highest) && value > *highest))
+			*highest = value;
+		is_found = true;
+	}
+	return is_found;
+}
+
+void tsi_panel_sparkline(const struct panel *panel, const struct sketch *sketch)
+{
+	size_t room = panel->w->width - 4;
+	size_t part_count = room < sketch->count ? room : sketch->count;
+	double ticks[TEXT_MAX_WIDTH];
+	size_t tick_count = 0;
+
+	for (size_t i = 0; i < part_count; i++)
+		tick_count +=
+			find_highest(sketch, i * sketch->count / part_count,
+				     (i + 1) * sketch->count / part_count, &ticks[tick_count]);
+	if (tick_count < 2)
+		return;
+	tsi_text_put(panel->w, "  ");
+	tsi_text_style(panel->w, TEXT_CYAN);
+	tsi_text_sparkline(panel->w, ticks, tick_count);
+	tsi_text_style(panel->w, TEXT_PLAIN);
+	tsi_text_put(panel->w, "\n");
 }
 
 void tsi_panel_figures(const struct panel *panel, const struct figure *figures, size_t count)
 {
-	struct text_writer *w = panel->w;
-	unsigned column = 0;
+	struct text_flow flow = { .w = panel->w, .separator = " · ", .indent = 2 };
 
 	for (size_t i = 0; i < count; i++) {
 		enum tscope_unit unit;
 		struct tscope_value value =
 			tsi_lookup_fact(panel->analysis, TSCOPE_WHOLE_TRACE, figures[i].id, &unit);
-		char number[NUMBER_MAX];
-		unsigned length;
+		char number[NUMBER_MAX], text[2 * NUMBER_MAX];
 
 		if (value.kind == TSCOPE_VALUE_ABSENT)
 			continue;
 		tsi_number_people(number, value, unit);
-		length = tsi_text_columns(figures[i].label) + 1 + tsi_text_columns(number);
-		if (column > 0 && column + 3 + length > w->width) {
-			tsi_text_put(w, "\n");
-			column = 0;
-		}
-		tsi_text_put(w, column > 0 ? " · " : "  ");
-		tsi_text_printf(w, "%s %s", figures[i].label, number);
-		column += (column > 0 ? 3 : 2) + length;
+		snprintf(text, sizeof(text), "%s %s", figures[i].label, number);
+		tsi_text_flow(&flow, text);
 	}
-	if (column > 0)
-		tsi_text_put(w, "\n");
+	tsi_text_flow_end(&flow);
 }
 
 /* A table as it is printed: which of its columns are shown, and how wide. */
@@ -126,32 +259,37 @@ static bool has_values(const struct layout *layout, size_t column)
 	return false;
 }
 
-/* Columns that the line has left for names when the others have had theirs. */
-static unsigned width_left(const struct layout *layout, unsigned width)
+/* Columns that the line has left for names when the others have had theirs; negative: too few. */
+static int width_left(const struct layout *layout, unsigned width)
 {
 	unsigned used = 2;
 
 	for (size_t i = 0; i < layout->count; i++)
 		used += layout->width[i];
-	return used < width ? width - used : 0;
+	return (int)width - (int)used;
 }
 
 /* Where the line is too short for all columns, those on the right go first. */
 static void lay_out(struct layout *layout, unsigned width)
 {
-	unsigned left;
+	bool has_names = false;
+	int left;
 
 	for (size_t i = 0; i < layout->count; i++) {
 		layout->index[i] = tsi_table_column(&layout->view, layout->columns[i].name);
 		if (has_values(layout, i))
 			layout->width[i] = layout->columns[i].width;
+		has_names |= layout->columns[i].width == 0;
 	}
-	for (size_t i = layout->count; i-- > 0 && width_left(layout, width) < MIN_NAME_WIDTH;)
+	for (size_t i = layout->count; i-- > 0;) {
+		if (width_left(layout, width) >= (has_names ? MIN_NAME_WIDTH : 0))
+			break;
 		layout->width[i] = 0;
+	}
 	left = width_left(layout, width);
 	for (size_t i = 0; i < layout->count; i++) {
 		if (layout->columns[i].width == 0)
-			layout->width[i] = left;
+			layout->width[i] = (unsigned)left;
 	}
 }
 

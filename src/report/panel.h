@@ -3,47 +3,54 @@
 #define TSCOPE_REPORT_PANEL_H
 
 #include "report/number.h"
+#include "report/reporter.h"
 #include "report/text_writer.h"
-
-#include <tscope/analysis.h>
 
 /*
  * What the sections of the text report are made of. A section names facts and
  * tables, and says in which words and widths; the panel looks them up, puts
  * them into units and leaves out what is absent.
- *
- * To add a section for an analyzer: write a function in one of the section_*.c,
- * declare it below and add a row to the table in report_text.c.
  */
 struct panel {
 	struct text_writer *w;
 	const struct tscope_analysis *analysis;
 	size_t top; /* rows of a table */
+	/* Of a run; NULL for a trace. */
+	const struct tscope_run_report *report;
+	bool verbose;
+	int64_t rank; /* the only one of several that a section speaks of, or -1 */
 };
 
-void tsi_section_steps(const struct panel *panel);
-void tsi_section_budget(const struct panel *panel);
-void tsi_section_device_busy(const struct panel *panel);
-void tsi_section_overlap(const struct panel *panel);
-void tsi_section_kernels(const struct panel *panel);
-void tsi_section_operators(const struct panel *panel);
-void tsi_section_launches(const struct panel *panel);
-void tsi_section_copies(const struct panel *panel);
-void tsi_section_spans(const struct panel *panel);
-void tsi_section_python(const struct panel *panel);
-void tsi_section_integrity(const struct panel *panel);
+/* A writer for this stream, as the options want it. */
+struct text_writer tsi_panel_writer(FILE *out, const struct tscope_report_options *options);
 
-/* The trace-level fact as people read it, "-" where it is absent. */
+/* A line of the head in red: "DAMAGED  gzip member 1: truncated"; the text is made harmless. */
+void tsi_panel_loss(const struct panel *panel, const char *word, const char *text);
+
+/* "gzip member 1: truncated (byte 918273); what follows is missing from every figure" */
+enum { DAMAGE_MAX = 640 };
+void tsi_damage_words(char words[DAMAGE_MAX], const struct tscope_error *damage);
+
+/* The fact of the whole as people read it, "-" where it is absent. */
 void tsi_panel_number(const struct panel *panel, const char *id, char text[NUMBER_MAX]);
 
-/* "● BUDGET  <format>" with its light, and why the analyzer's figures must not be believed. */
+/*
+ * "● BUDGET  <format>" with its light, and why the analyzer's figures must not
+ * be believed. What a finding says of the analyzer's facts outweighs the light.
+ */
 TSI_PRINTF(5, 6)
 void tsi_panel_title(const struct panel *panel, enum text_style light, const char *analyzer,
 		     const char *title, const char *format, ...);
 
+/* The same of a section that no analyzer stands behind; rest: what follows the title, or "". */
+void tsi_panel_plain_title(const struct panel *panel, enum text_style light, const char *title,
+			   const char *rest);
+
+enum text_style tsi_severity_style(enum tscope_severity severity);
+
 /* "  compute    397.5 µs  39.8 %  ████░░░░": a part of a whole. */
 struct meter {
-	const char *label;
+	const char *label; /* may come from an input */
 	int64_t part_ns, whole_ns;
 	int64_t shown_ns; /* the time to print: part_ns, or its share of something else */
 	enum text_style style;
@@ -55,6 +62,17 @@ struct figure {
 	const char *label;
 	const char *id;
 };
+
+/*
+ * A sketch of a series, in the order of time. Where there are more values than
+ * columns a tick stands for several and shows the highest, so that no spike is lost.
+ */
+struct sketch {
+	const void *source;
+	bool (*get)(const void *source, size_t index, double *value); /* false: there is none */
+	size_t count;
+};
+void tsi_panel_sparkline(const struct panel *panel, const struct sketch *sketch);
 
 /* Figures that are there, on as few lines as they need. */
 void tsi_panel_figures(const struct panel *panel, const struct figure *figures, size_t count);

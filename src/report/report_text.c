@@ -5,107 +5,102 @@
  * each section stand in section_*.c.
  */
 #include "report/lookup.h"
-#include "report/panel.h"
 #include "report/reporter.h"
+#include "report/section.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { DEFAULT_WIDTH = 80, DEFAULT_TOP = 10 };
+enum { DEFAULT_TOP = 10 };
 
 /* In the order of the report. */
 static const struct section {
 	const char *analyzer; /* printed where it ran */
 	void (*print)(const struct panel *panel);
 } sections[] = {
-	{ "steps", tsi_section_steps },
-	{ "budget", tsi_section_budget },
-	{ "device_busy", tsi_section_device_busy },
-	{ "overlap", tsi_section_overlap },
-	{ "kernels", tsi_section_kernels },
-	{ "operators", tsi_section_operators },
-	{ "launches", tsi_section_launches },
-	{ "copies", tsi_section_copies },
-	{ "spans", tsi_section_spans },
-	{ "python", tsi_section_python },
-	{ "integrity", tsi_section_integrity },
+	{ "steps", tsi_section_steps },           { "budget", tsi_section_budget },
+	{ "efficiency", tsi_section_efficiency }, { "device_busy", tsi_section_device_busy },
+	{ "overlap", tsi_section_overlap },       { "kernels", tsi_section_kernels },
+	{ "operators", tsi_section_operators },   { "launches", tsi_section_launches },
+	{ "copies", tsi_section_copies },         { "spans", tsi_section_spans },
+	{ "python", tsi_section_python },         { "integrity", tsi_section_integrity },
 };
 
-/* A number in the middle of a line. */
-static void put_number(struct text_writer *w, int64_t number, enum tscope_unit unit)
-{
-	char text[NUMBER_MAX];
-
-	tsi_number_people_int(text, number, unit);
-	tsi_text_put(w, text);
-}
-
+/* "kineto trace · 1,204 events · 2.10 MiB (gzip 210 KiB) · 12.34 ms captured" */
 static void put_file_line(struct text_writer *w, const struct tscope_trace_info *info)
 {
-	tsi_text_printf(w, "%s trace · ", info->format);
-	put_number(w, (int64_t)info->event_count, TSCOPE_UNIT_COUNT);
-	tsi_text_put(w, info->event_count == 1 ? " event · " : " events · ");
-	put_number(w, (int64_t)info->bytes, TSCOPE_UNIT_BYTES);
-	if (strcmp(info->compression, "none") != 0) {
-		tsi_text_printf(w, " (%s ", info->compression);
-		put_number(w, (int64_t)info->source_bytes, TSCOPE_UNIT_BYTES);
-		tsi_text_put(w, ")");
-	}
-	tsi_text_put(w, " · ");
-	put_number(w, info->last_ns - info->first_ns, TSCOPE_UNIT_NS);
-	tsi_text_put(w, " captured\n");
+	struct text_flow flow = { .w = w, .separator = " · " };
+	char events[NUMBER_MAX], bytes[NUMBER_MAX], stored[NUMBER_MAX], span[NUMBER_MAX];
+	char text[3 * NUMBER_MAX];
+
+	tsi_number_people_int(events, (int64_t)info->event_count, TSCOPE_UNIT_COUNT);
+	tsi_number_people_int(bytes, (int64_t)info->bytes, TSCOPE_UNIT_BYTES);
+	tsi_number_people_int(stored, (int64_t)info->source_bytes, TSCOPE_UNIT_BYTES);
+	tsi_number_people_int(span, info->last_ns - info->first_ns, TSCOPE_UNIT_NS);
+	snprintf(text, sizeof(text), "%s trace", info->format);
+	tsi_text_flow(&flow, text);
+	snprintf(text, sizeof(text), "%s event%s", events, info->event_count == 1 ? "" : "s");
+	tsi_text_flow(&flow, text);
+	if (strcmp(info->compression, "none") != 0)
+		snprintf(text, sizeof(text), "%s (%s %s)", bytes, info->compression, stored);
+	else
+		snprintf(text, sizeof(text), "%s", bytes);
+	tsi_text_flow(&flow, text);
+	snprintf(text, sizeof(text), "%s captured", span);
+	tsi_text_flow(&flow, text);
+	tsi_text_flow_end(&flow);
 }
 
+static void put_device(struct text_flow *flow, uint32_t count, const char *name)
+{
+	char text[256];
+
+	if (count > 1)
+		snprintf(text, sizeof(text), "%u × %s", count,
+			 *name != '\0' ? name : "device of unknown name");
+	else if (count == 1)
+		snprintf(text, sizeof(text), "%s", *name != '\0' ? name : "device of unknown name");
+	else
+		snprintf(text, sizeof(text), "no device%s", name);
+	tsi_text_flow(flow, text);
+}
+
+/* "2 × NVIDIA A100 · rank 3 of 8 · nccl" */
 static void put_device_line(struct text_writer *w, const struct tscope_analysis *analysis,
 			    const struct tscope_trace_info *info)
 {
-	uint32_t device_count = tscope_analysis_device_count(analysis);
+	struct text_flow flow = { .w = w, .separator = " · " };
+	char rank[NUMBER_MAX];
 
-	if (device_count == 0)
-		tsi_text_put(w, "no device");
-	else if (device_count > 1)
-		tsi_text_printf(w, "%u × ", device_count);
-	if (device_count > 0 && *info->device_name == '\0')
-		tsi_text_put(w, "device of unknown name");
-	tsi_text_name(w, info->device_name);
-	if (info->rank >= 0)
-		tsi_text_printf(w, " · rank %" PRId64, info->rank);
+	put_device(&flow, tscope_analysis_device_count(analysis), info->device_name);
 	if (info->rank >= 0 && info->world_size >= 0)
-		tsi_text_printf(w, " of %" PRId64, info->world_size);
-	if (*info->backend != '\0') {
-		tsi_text_put(w, " · ");
-		tsi_text_name(w, info->backend);
-	}
-	tsi_text_put(w, "\n");
-}
-
-/* "gzip member 1: truncated (byte 918273); what follows is missing from every figure" */
-static void put_damage(struct text_writer *w, const struct tscope_error *damage)
-{
-	char place[40] = "";
-	char text[sizeof(damage->message) + sizeof(place) + 64];
-
-	if (damage->has_offset)
-		snprintf(place, sizeof(place), " (byte %" PRIu64 ")", damage->offset);
-	snprintf(text, sizeof(text), "%s%s; what follows is missing from every figure",
-		 damage->message, place);
-	tsi_text_put_styled(w, TEXT_RED, "DAMAGED  ");
-	tsi_text_paragraph(w, text, 9);
+		snprintf(rank, sizeof(rank), "rank %" PRId64 " of %" PRId64, info->rank,
+			 info->world_size);
+	else
+		snprintf(rank, sizeof(rank), "rank %" PRId64, info->rank);
+	if (info->rank >= 0)
+		tsi_text_flow(&flow, rank);
+	if (*info->backend != '\0')
+		tsi_text_flow(&flow, info->backend);
+	tsi_text_flow_end(&flow);
 }
 
 /* What makes every figure doubtful comes before the figures. */
-static void put_losses(struct text_writer *w, const struct tscope_trace *trace)
+static void put_losses(const struct panel *panel, const struct tscope_trace *trace)
 {
 	const struct tscope_error *damage = tscope_trace_damage(trace);
 	uint64_t dropped = tscope_trace_info(trace)->dropped_count;
+	char words[DAMAGE_MAX], count[NUMBER_MAX];
 
-	if (damage)
-		put_damage(w, damage);
+	if (damage) {
+		tsi_damage_words(words, damage);
+		tsi_panel_loss(panel, "DAMAGED", words);
+	}
 	if (dropped > 0) {
-		tsi_text_put_styled(w, TEXT_RED, "DROPPED  ");
-		tsi_text_put(w, "events: ");
-		put_number(w, (int64_t)dropped, TSCOPE_UNIT_COUNT);
-		tsi_text_put(w, "; they are in no figure, see INPUT\n");
+		tsi_number_people_int(count, (int64_t)dropped, TSCOPE_UNIT_COUNT);
+		snprintf(words, sizeof(words), "events: %s; they are in no figure, see INPUT",
+			 count);
+		tsi_panel_loss(panel, "DROPPED", words);
 	}
 }
 
@@ -120,7 +115,7 @@ static void write_analysis(const struct panel *panel, bool is_brief)
 	tsi_text_put(panel->w, "\n");
 	put_file_line(panel->w, info);
 	put_device_line(panel->w, panel->analysis, info);
-	put_losses(panel->w, trace);
+	put_losses(panel, trace);
 	for (size_t i = 0; i < TSI_COUNT_OF(sections) && !is_brief; i++) {
 		if (tscope_analysis_has(panel->analysis, tsi_lookup_analyzer(sections[i].analyzer),
 					TSCOPE_WHOLE_TRACE))
@@ -128,29 +123,22 @@ static void write_analysis(const struct panel *panel, bool is_brief)
 	}
 }
 
-static unsigned usable_width(unsigned width)
-{
-	if (width == 0)
-		return DEFAULT_WIDTH;
-	if (width < TEXT_MIN_WIDTH)
-		return TEXT_MIN_WIDTH;
-	return width < TEXT_MAX_WIDTH ? width : TEXT_MAX_WIDTH;
-}
-
 static void write_report(FILE *out, struct tscope_analysis *const *analyses, size_t count,
 			 const struct tscope_report_options *options)
 {
-	struct text_writer w = { out, options->color, options->ascii,
-				 usable_width(options->width) };
-	size_t top = options->top > 0 ? options->top : DEFAULT_TOP;
+	struct text_writer w = tsi_panel_writer(out, options);
 
 	for (size_t i = 0; i < count; i++) {
-		struct panel panel = { &w, analyses[i], top };
+		struct panel panel = { .w = &w, .analysis = analyses[i], .rank = -1 };
 
+		panel.top = options->top > 0 ? options->top : DEFAULT_TOP;
 		if (i > 0)
 			tsi_text_put(&w, "\n");
 		write_analysis(&panel, options->brief);
 	}
 }
 
-const struct reporter tsi_reporter_text = { .write = write_report };
+const struct reporter tsi_reporter_text = {
+	.write = write_report,
+	.write_run = tsi_text_write_run,
+};

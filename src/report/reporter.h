@@ -14,11 +14,22 @@
  */
 struct reporter {
 	/*
-	 * Writes the report of count >= 1 analyses. Does not look at errors of
-	 * the stream: tscope_report_write() does that for all.
+	 * Writes the report of count >= 1 analyses of traces. Does not look at
+	 * errors of the stream: tscope_report_write() does that for all.
 	 */
 	void (*write)(FILE *out, struct tscope_analysis *const *analyses, size_t count,
 		      const struct tscope_report_options *options);
+	/* Writes the report of a run, likewise. */
+	void (*write_run)(FILE *out, const struct tscope_run_report *report,
+			  const struct tscope_report_options *options);
 };
+
+void tsi_text_write_run(FILE *out, const struct tscope_run_report *report,
+			const struct tscope_report_options *options);
+void tsi_json_write_run(FILE *out, const struct tscope_run_report *report,
+			const struct tscope_report_options *options);
+
+/* Sums the diagnostics of all files of a run, by enum tscope_diagnostic. */
+void tsi_run_diagnostics(const struct tscope_run *run, uint64_t counts[TSCOPE_DIAGNOSTIC_COUNT]);
 
 #endif

@@ -33,13 +33,37 @@ bool tscope_report_format_parse(const char *name, enum tscope_report_format *for
 	return false;
 }
 
+static enum tscope_status check_stream(FILE *out, struct tscope_error *err)
+{
+	if (ferror(out))
+		return tsi_fail(err, TSCOPE_E_WRITE, "cannot write the report");
+	return TSCOPE_OK;
+}
+
 enum tscope_status tscope_report_write(FILE *out, struct tscope_analysis *const *analyses,
 				       size_t count, const struct tscope_report_options *options,
 				       struct tscope_error *err)
 {
 	if (count > 0)
 		reporters[options->format].reporter->write(out, analyses, count, options);
-	if (ferror(out))
-		return tsi_fail(err, TSCOPE_E_WRITE, "cannot write the report");
-	return TSCOPE_OK;
+	return check_stream(out, err);
+}
+
+enum tscope_status tscope_report_write_run(FILE *out, const struct tscope_run_report *report,
+					   const struct tscope_report_options *options,
+					   struct tscope_error *err)
+{
+	reporters[options->format].reporter->write_run(out, report, options);
+	return check_stream(out, err);
+}
+
+void tsi_run_diagnostics(const struct tscope_run *run, uint64_t counts[TSCOPE_DIAGNOSTIC_COUNT])
+{
+	memset(counts, 0, TSCOPE_DIAGNOSTIC_COUNT * sizeof(*counts));
+	for (size_t i = 0; i < tscope_run_input_count(run); i++) {
+		const uint64_t *of_input = tscope_run_input(run, i).diagnostics;
+
+		for (size_t kind = 0; of_input && kind < TSCOPE_DIAGNOSTIC_COUNT; kind++)
+			counts[kind] += of_input[kind];
+	}
 }

@@ -3,12 +3,12 @@
  * The section of the text report about the trace itself: what was lost,
  * repaired or odd, and what to record next time.
  */
-#include "report/lookup.h"
-#include "report/panel.h"
+#include "report/section.h"
 
 #include "base/attributes.h"
+#include "report/lookup.h"
 
-static void put_diagnostics(const struct panel *panel)
+void tsi_put_diagnostics(const struct panel *panel, const uint64_t counts[TSCOPE_DIAGNOSTIC_COUNT])
 {
 	static const struct {
 		const char *word;
@@ -18,16 +18,14 @@ static void put_diagnostics(const struct panel *panel)
 		[TSCOPE_EFFECT_REPAIRED] = { "repaired", TEXT_YELLOW },
 		[TSCOPE_EFFECT_NOTED] = { "noted", TEXT_CYAN },
 	};
-	const struct tscope_trace *trace = tscope_analysis_trace(panel->analysis);
 
 	for (enum tscope_diagnostic kind = 0; kind < TSCOPE_DIAGNOSTIC_COUNT; kind++) {
-		uint64_t count = tscope_trace_diagnostic(trace, kind);
 		enum tscope_effect effect = tscope_diagnostic_effect(kind);
 		char number[NUMBER_MAX];
 
-		if (count == 0)
+		if (counts[kind] == 0)
 			continue;
-		tsi_number_people_int(number, (int64_t)count, TSCOPE_UNIT_COUNT);
+		tsi_number_people_int(number, (int64_t)counts[kind], TSCOPE_UNIT_COUNT);
 		tsi_text_put(panel->w, "  ");
 		tsi_text_style(panel->w, effects[effect].style);
 		tsi_text_left(panel->w, effects[effect].word, 10);
@@ -38,8 +36,8 @@ static void put_diagnostics(const struct panel *panel)
 	}
 }
 
-/* What to do next time: "record  profile(with_stack=True) for Python frames" */
-static void put_advice(const struct panel *panel)
+/* "record  profile(with_stack=True) for Python frames" */
+void tsi_put_advice(const struct panel *panel)
 {
 	struct table_view missing =
 		tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, "integrity.missing");
@@ -65,6 +63,7 @@ void tsi_section_integrity(const struct panel *panel)
 	};
 	const struct tscope_trace *trace = tscope_analysis_trace(panel->analysis);
 	bool is_lossy = tscope_trace_info(trace)->dropped_count > 0 || tscope_trace_damage(trace);
+	uint64_t diagnostics[TSCOPE_DIAGNOSTIC_COUNT];
 	enum tscope_unit unit;
 	struct tscope_value doubt =
 		tsi_lookup_fact(panel->analysis, TSCOPE_WHOLE_TRACE, "integrity.doubt", &unit);
@@ -78,6 +77,8 @@ void tsi_section_integrity(const struct panel *panel)
 		tsi_text_paragraph(panel->w, doubt.text, 12);
 	}
 	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures));
-	put_diagnostics(panel);
-	put_advice(panel);
+	for (enum tscope_diagnostic kind = 0; kind < TSCOPE_DIAGNOSTIC_COUNT; kind++)
+		diagnostics[kind] = tscope_trace_diagnostic(trace, kind);
+	tsi_put_diagnostics(panel, diagnostics);
+	tsi_put_advice(panel);
 }

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sections of the text report about where the time went: steps, their budget,
- * the devices, communication against computation.
+ * Sections of the text report about where the time went: the steps' budget, the
+ * devices, communication against computation.
  */
-#include "report/lookup.h"
-#include "report/panel.h"
+#include "report/section.h"
 
 #include "base/attributes.h"
-
-#include <string.h>
-#include <tscope/timeline.h>
+#include "report/lookup.h"
 
 static int64_t fact(const struct panel *panel, const char *id)
 {
@@ -22,97 +19,6 @@ static enum text_style light_of_loss(int64_t loss_ns, int64_t whole_ns)
 	if (whole_ns <= 0 || loss_ns < whole_ns / 5)
 		return TEXT_GREEN;
 	return loss_ns < whole_ns / 2 ? TEXT_YELLOW : TEXT_RED;
-}
-
-/* ---- steps ---- */
-
-/*
- * Wall times of the steps, a tick each. Where there are more steps than
- * columns a tick stands for several and shows the longest, so that no spike is lost.
- */
-static void put_step_sparkline(const struct panel *panel)
-{
-	struct table_view list =
-		tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, "steps.list");
-	size_t wall = tsi_table_column(&list, "wall_ns");
-	size_t tick_count = panel->w->width - 4;
-	int64_t ticks[TEXT_MAX_WIDTH];
-
-	if (list.row_count < 2)
-		return;
-	if (tick_count > list.row_count)
-		tick_count = list.row_count;
-	for (size_t tick = 0; tick < tick_count; tick++) {
-		size_t row = tick * list.row_count / tick_count;
-
-		ticks[tick] = INT64_MIN;
-		for (; row < (tick + 1) * list.row_count / tick_count; row++) {
-			int64_t wall_ns = tsi_table_cell(&list, row, wall).integer;
-
-			ticks[tick] = wall_ns > ticks[tick] ? wall_ns : ticks[tick];
-		}
-	}
-	tsi_text_put(panel->w, "  ");
-	tsi_text_style(panel->w, TEXT_CYAN);
-	tsi_text_sparkline(panel->w, ticks, tick_count);
-	tsi_text_style(panel->w, TEXT_PLAIN);
-	tsi_text_put(panel->w, "\n");
-}
-
-/* How many steps of each mark stay out of the statistics. */
-static void put_marked_steps(const struct panel *panel)
-{
-	static const char *const reasons[] = {
-		[TSCOPE_STEP_FIRST] = "holds the profiler's start-up",
-		[TSCOPE_STEP_WARMUP] = "warm-up, as asked",
-		[TSCOPE_STEP_INCOMPLETE] = "cut by the end of the capture",
-	};
-	const struct tscope_timeline *timeline = tscope_analysis_timeline(panel->analysis);
-	uint32_t counts[TSI_COUNT_OF(reasons)] = { 0 };
-
-	for (uint32_t i = 0; i < tscope_timeline_step_count(timeline); i++)
-		counts[tscope_timeline_step(timeline, i).mark]++;
-	for (size_t mark = TSCOPE_STEP_FIRST; mark < TSI_COUNT_OF(reasons); mark++) {
-		if (counts[mark] > 0)
-			tsi_text_printf(panel->w, "  %u left out: %s\n", counts[mark],
-					reasons[mark]);
-	}
-}
-
-void tsi_section_steps(const struct panel *panel)
-{
-	static const char *const boundaries[] = {
-		[TSCOPE_BOUNDARY_STEP_MARKER] = "by --step-marker",
-		[TSCOPE_BOUNDARY_PROFILER_STEP] = "by ProfilerStep#N",
-		[TSCOPE_BOUNDARY_TRAIN_BATCH] = "by event/train_batch",
-		[TSCOPE_BOUNDARY_OPTIMIZER] = "by the ends of Optimizer.step",
-		[TSCOPE_BOUNDARY_ITERATION] = "by the engine's iterations",
-		[TSCOPE_BOUNDARY_WHOLE_TRACE] = "without marks: the whole trace is one step",
-	};
-	static const struct figure figures[] = {
-		{ "mean", "step_time.mean_ns" },       { "p50", "step_time.p50_ns" },
-		{ "p95", "step_time.p95_ns" },         { "min", "step_time.min_ns" },
-		{ "max", "step_time.max_ns" },         { "CV", "step_time.cv" },
-		{ "spikes", "step_time.spike_count" },
-	};
-	static const struct column slow_columns[] = {
-		{ "slow step", "step", 11 },
-		{ "wall", "wall_ns", 12 },
-		{ "what grew", "grew", 20 },
-		{ "by", "grew_ns", 12 },
-	};
-	const struct tscope_timeline *timeline = tscope_analysis_timeline(panel->analysis);
-	char count[NUMBER_MAX];
-
-	tsi_panel_number(panel, "steps.count", count);
-	tsi_panel_title(panel, TEXT_CYAN, "steps", "STEPS", "%s %s", count,
-			boundaries[tscope_timeline_boundary(timeline)]);
-	/* Of one step there is no more to say than how long it took. */
-	tsi_panel_figures(panel, figures,
-			  fact(panel, "steps.count") > 1 ? TSI_COUNT_OF(figures) : 1);
-	put_step_sparkline(panel);
-	put_marked_steps(panel);
-	tsi_panel_table(panel, "step_time.slow", slow_columns, TSI_COUNT_OF(slow_columns));
 }
 
 /* ---- budget ---- */
@@ -175,13 +81,15 @@ void tsi_section_budget(const struct panel *panel)
 	int64_t wall_ns = fact(panel, "budget.wall_ns");
 	bool has_device = tscope_analysis_device_count(panel->analysis) > 0;
 	int64_t loss_ns = wall_ns - fact(panel, "budget.compute_ns");
+	size_t rank_count = panel->report ? tscope_run_rank_count(panel->report->run) : 1;
 	char mean[NUMBER_MAX];
 
 	if (wall_ns == 0)
 		return;
 	tsi_panel_number(panel, "step_time.mean_ns", mean);
 	tsi_panel_title(panel, has_device ? light_of_loss(loss_ns, wall_ns) : TEXT_CYAN, "budget",
-			"BUDGET", "where the mean step of %s goes", mean);
+			"BUDGET", "where the mean step of %s goes%s", mean,
+			rank_count > 1 ? ", mean of the ranks" : "");
 	put_budget_lines(panel, lines, TSI_COUNT_OF(lines));
 }
 

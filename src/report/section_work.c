@@ -3,10 +3,10 @@
  * Sections of the text report about who did the work: kernels, operators,
  * launch calls, copies, annotated spans, Python functions.
  */
-#include "report/lookup.h"
-#include "report/panel.h"
+#include "report/section.h"
 
 #include "base/attributes.h"
+#include "report/lookup.h"
 
 static bool is_empty(const struct panel *panel, const char *table)
 {

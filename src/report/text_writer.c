@@ -8,6 +8,7 @@
 
 #include "report/utf8.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <tscope/report.h>
 
@@ -15,9 +16,10 @@
 static const struct {
 	const char *utf8, *ascii;
 } substitutes[] = {
-	{ "●", "*" }, { "█", "#" }, { "░", "." }, { "…", "~" }, { "·", "|" },  { "µ", "u" },
-	{ "–", "-" }, { "×", "x" }, { "→", ">" }, { "▁", "_" }, { "▂", "." },  { "▃", "-" },
-	{ "▄", "=" }, { "▅", "+" }, { "▆", "*" }, { "▇", "#" }, { "≥", ">=" }, { "≤", "<=" },
+	{ "●", "*" }, { "█", "#" }, { "░", "." },  { "…", "~" },  { "·", "|" },
+	{ "µ", "u" }, { "–", "-" }, { "×", "x" },  { "→", ">" },  { "←", "<" },
+	{ "▁", "_" }, { "▂", "." }, { "▃", "-" },  { "▄", "=" },  { "▅", "+" },
+	{ "▆", "*" }, { "▇", "#" }, { "≥", ">=" }, { "≤", "<=" },
 };
 
 void tsi_text_style(struct text_writer *w, enum text_style style)
@@ -32,6 +34,7 @@ void tsi_text_style(struct text_writer *w, enum text_style style)
 		fputs(escapes[style], w->out);
 }
 
+/* NULL: it is none of ours. */
 static const char *ascii_substitute(const char *character, size_t length)
 {
 	for (size_t i = 0; i < TSI_COUNT_OF(substitutes); i++) {
@@ -39,7 +42,7 @@ static const char *ascii_substitute(const char *character, size_t length)
 		    memcmp(substitutes[i].utf8, character, length) == 0)
 			return substitutes[i].ascii;
 	}
-	return "?";
+	return NULL;
 }
 
 void tsi_text_put(struct text_writer *w, const char *text)
@@ -48,11 +51,14 @@ void tsi_text_put(struct text_writer *w, const char *text)
 
 	while (w->ascii && rest.length > 0) {
 		const char *start = rest.data;
+		const char *substitute;
 
-		if (tsi_utf8_next(&rest) < 0x80)
+		if (tsi_utf8_next(&rest) < 0x80) {
 			fputc(*start, w->out);
-		else
-			fputs(ascii_substitute(start, (size_t)(rest.data - start)), w->out);
+			continue;
+		}
+		substitute = ascii_substitute(start, (size_t)(rest.data - start));
+		fputs(substitute ? substitute : "?", w->out);
 	}
 	fputs(rest.data, w->out);
 }
@@ -117,20 +123,22 @@ static struct glyph next_glyph(const struct text_writer *w, struct str *rest)
 {
 	const char *start = rest->data;
 	uint32_t code_point = tsi_utf8_next(rest);
+	size_t length = (size_t)(rest->data - start);
+	const char *substitute = NULL;
 	struct glyph glyph;
-	int length;
 
+	if (w->ascii && code_point > 0x7F && code_point != UTF8_INVALID)
+		substitute = ascii_substitute(start, length);
 	if (code_point == UTF8_INVALID || code_point < 0x20 || code_point == 0x7F)
-		length = snprintf(glyph.text, sizeof(glyph.text), "\\x%02x", (unsigned char)*start);
+		snprintf(glyph.text, sizeof(glyph.text), "\\x%02x", (unsigned char)*start);
+	else if (substitute)
+		snprintf(glyph.text, sizeof(glyph.text), "%s", substitute);
 	else if (tsi_utf8_is_unsafe(code_point) || (w->ascii && code_point > 0x7F))
-		length = snprintf(glyph.text, sizeof(glyph.text),
-				  code_point > 0xFFFF ? "\\U%08x" : "\\u%04x", code_point);
-	else {
-		snprintf(glyph.text, sizeof(glyph.text), "%.*s", (int)(rest->data - start), start);
-		glyph.columns = tsi_utf8_columns(code_point);
-		return glyph;
-	}
-	glyph.columns = (unsigned)length;
+		snprintf(glyph.text, sizeof(glyph.text),
+			 code_point > 0xFFFF ? "\\U%08x" : "\\u%04x", code_point);
+	else
+		snprintf(glyph.text, sizeof(glyph.text), "%.*s", (int)length, start);
+	glyph.columns = tsi_text_columns(glyph.text);
 	return glyph;
 }
 
@@ -224,28 +232,95 @@ void tsi_text_name_cell(struct text_writer *w, const char *name, unsigned column
 	tsi_text_repeat(w, " ", columns - put);
 }
 
+/* May a line not end between a text and the word behind it? "12 ms" stays together, and "a ·". */
+static bool is_bound(struct str text, struct str word)
+{
+	char last = text.data[text.length - 1];
+
+	return tsi_str_is(word, "·") || (last >= '0' && last <= '9' && word.length <= 4);
+}
+
+/* What stands together at the front of some words; not empty, unless there are none. */
+static struct str next_chunk(const char *words)
+{
+	struct str chunk = { words, strcspn(words, " ") };
+
+	for (;;) {
+		struct str word = { chunk.data + chunk.length, 0 };
+
+		word.data += strspn(word.data, " ");
+		word.length = strcspn(word.data, " ");
+		if (word.length == 0 || chunk.length == 0 || !is_bound(chunk, word))
+			return chunk;
+		chunk.length = (size_t)(word.data + word.length - chunk.data);
+	}
+}
+
+static void break_line(struct text_writer *w, unsigned indent)
+{
+	tsi_text_put(w, "\n");
+	tsi_text_repeat(w, " ", indent);
+}
+
 void tsi_text_paragraph(struct text_writer *w, const char *words, unsigned indent)
 {
-	size_t column = indent;
+	size_t room = w->width > indent ? w->width - indent : 1;
+	size_t used = 0;
 
-	while (*words != '\0') {
-		struct str word = { words, strcspn(words, " ") };
-		size_t columns = name_columns(w, word);
+	for (words += strspn(words, " "); *words != '\0'; words += strspn(words, " ")) {
+		struct str chunk = next_chunk(words);
+		size_t columns = name_columns(w, chunk);
 
-		if (column > indent && column + 1 + columns > w->width) {
-			tsi_text_put(w, "\n");
-			tsi_text_repeat(w, " ", indent);
-			column = indent;
-		} else if (column > indent) {
+		if (used > 0 && used + 1 + columns > room) {
+			break_line(w, indent);
+			used = 0;
+		} else if (used > 0) {
 			tsi_text_put(w, " ");
-			column++;
+			used++;
 		}
-		put_name_part(w, word, 0, SIZE_MAX);
-		column += columns;
-		words += word.length;
-		words += strspn(words, " ");
+		/* A chunk longer than a line is broken wherever the line ends. */
+		for (size_t first = 0; first < columns; first += room) {
+			if (first > 0) {
+				break_line(w, indent);
+				used = 0;
+			}
+			used += put_name_part(w, chunk, first, first + room);
+		}
+		words += chunk.length;
 	}
 	tsi_text_put(w, "\n");
+}
+
+void tsi_text_flow(struct text_flow *flow, const char *item)
+{
+	struct text_writer *w = flow->w;
+	unsigned columns = (unsigned)name_columns(w, (struct str){ item, strlen(item) });
+	unsigned gap = flow->has_items ? tsi_text_columns(flow->separator) : 0;
+	unsigned room = w->width - flow->indent;
+
+	if (columns > room)
+		columns = room;
+	if (flow->has_items && flow->column + gap + columns > w->width) {
+		tsi_text_put(w, "\n");
+		flow->column = 0;
+		gap = 0;
+	} else if (flow->has_items) {
+		tsi_text_put(w, flow->separator);
+	}
+	if (flow->column == 0) {
+		tsi_text_repeat(w, " ", flow->indent);
+		flow->column = flow->indent;
+	}
+	tsi_text_name_cell(w, item, columns);
+	flow->column += gap + columns;
+	flow->has_items = true;
+}
+
+void tsi_text_flow_end(struct text_flow *flow)
+{
+	if (flow->has_items)
+		tsi_text_put(flow->w, "\n");
+	*flow = (struct text_flow){ flow->w, flow->separator, flow->indent, 0, false };
 }
 
 void tsi_text_bar(struct text_writer *w, double ratio, unsigned cells, enum text_style style)
@@ -262,20 +337,28 @@ void tsi_text_bar(struct text_writer *w, double ratio, unsigned cells, enum text
 	tsi_text_style(w, TEXT_PLAIN);
 }
 
-void tsi_text_sparkline(struct text_writer *w, const int64_t *values, size_t count)
+void tsi_text_sparkline(struct text_writer *w, const double *values, size_t count)
 {
 	static const char *const ticks[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
-	int64_t lowest = INT64_MAX, highest = INT64_MIN;
+	double lowest = INFINITY, highest = -INFINITY;
 
 	for (size_t i = 0; i < count; i++) {
-		lowest = values[i] < lowest ? values[i] : lowest;
-		highest = values[i] > highest ? values[i] : highest;
+		if (!isfinite(values[i]))
+			continue;
+		lowest = fmin(lowest, values[i]);
+		highest = fmax(highest, values[i]);
 	}
 	for (size_t i = 0; i < count; i++) {
-		double range = (double)highest - (double)lowest;
-		double part = range > 0 ? ((double)values[i] - (double)lowest) / range : 0;
-		size_t tick = (size_t)(part * (double)TSI_COUNT_OF(ticks));
+		/* halves: the range of two doubles may be no double */
+		double range = highest / 2 - lowest / 2;
+		double part = range > 0 ? (values[i] / 2 - lowest / 2) / range : 0;
+		size_t tick = isfinite(values[i]) ? (size_t)(part * TSI_COUNT_OF(ticks)) : 0;
 
-		tsi_text_put(w, ticks[tick < TSI_COUNT_OF(ticks) ? tick : TSI_COUNT_OF(ticks) - 1]);
+		if (!isfinite(values[i]))
+			tsi_text_put(w, "×");
+		else
+			tsi_text_put(
+				w,
+				ticks[tick < TSI_COUNT_OF(ticks) ? tick : TSI_COUNT_OF(ticks) - 1]);
 	}
 }

@@ -17,7 +17,7 @@
  *		the few characters beyond ASCII that we use has a substitute
  *	names	texts out of an input, which may hold anything: what could move the
  *		cursor, hide itself or is no UTF-8 is shown as an escape (\x1b, \u202e),
- *		with `ascii` all that is not ASCII
+ *		with `ascii` all that is not ASCII and none of our few characters
  *
  * Widths are columns of the terminal, not bytes. Errors of the stream are left
  * to ferror().
@@ -28,7 +28,7 @@ struct text_writer {
 	unsigned width; /* columns that a line may take, TEXT_MIN_WIDTH to TEXT_MAX_WIDTH */
 };
 
-enum { TEXT_MIN_WIDTH = 60, TEXT_MAX_WIDTH = 120 };
+enum { TEXT_MIN_WIDTH = 40, TEXT_MAX_WIDTH = 120 };
 
 enum text_style {
 	TEXT_PLAIN,
@@ -67,14 +67,36 @@ void tsi_text_name_cell(struct text_writer *w, const char *name, unsigned column
 
 /*
  * A name or message of several words, made harmless and broken into lines. The
- * cursor stands at column `indent`, where the next lines begin, too.
+ * cursor stands at column `indent`, where the next lines begin, too. A number
+ * is not parted from its unit.
  */
 void tsi_text_paragraph(struct text_writer *w, const char *words, unsigned indent);
+
+/*
+ * Items with a separator between them, made harmless, on as few lines as they
+ * need; each line begins at column `indent`.
+ *
+ *	struct text_flow flow = { .w = w, .separator = ", ", .indent = 4 };
+ *
+ *	tsi_text_flow(&flow, "one");
+ *	tsi_text_flow(&flow, "two");
+ *	tsi_text_flow_end(&flow);
+ */
+struct text_flow {
+	struct text_writer *w;
+	const char *separator; /* own text */
+	unsigned indent;
+	unsigned column; /* of the cursor; 0: at the start of a line, before the indent */
+	bool has_items;
+};
+
+void tsi_text_flow(struct text_flow *flow, const char *item);
+void tsi_text_flow_end(struct text_flow *flow); /* ends the line, if any item stands on it */
 
 /* A meter: ratio (0 to 1) of so many cells lit in this style. */
 void tsi_text_bar(struct text_writer *w, double ratio, unsigned cells, enum text_style style);
 
-/* One tick for each value, from the lowest to the highest of them. */
-void tsi_text_sparkline(struct text_writer *w, const int64_t *values, size_t count);
+/* One tick for each value, from the lowest to the highest of them; a cross for NaN and infinity. */
+void tsi_text_sparkline(struct text_writer *w, const double *values, size_t count);
 
 #endif

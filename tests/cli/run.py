@@ -11,6 +11,8 @@ is testdata/. Beside it stand what is expected:
   <case>.stdout.exact    all of standard output; or .stdout.glob, in which * stands for any text
   <case>.stderr.exact    within a line. Where neither is there, nothing may be written.
 
+A report in JSON must also be what schema/tscope-report.schema.json says.
+
 --update rewrites .exit and .exact files; look at the difference as you would at code. A case that
 cannot run here exits with 77. Results are printed in the Test Anything Protocol.
 """
@@ -24,7 +26,15 @@ import subprocess
 import sys
 import tempfile
 
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
 HERE = pathlib.Path(__file__).parent
+SCHEMA = HERE.parents[1] / "schema/tscope-report.schema.json"
+# Without python3-jsonschema reports are not validated.
+VALIDATOR = jsonschema and jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text()))
 SKIP = 77
 TIMEOUT_SECONDS = 120
 # What a script sees of the outside: nothing that changes how a report looks.
@@ -75,10 +85,19 @@ def problems_of(case, status, streams):
             yield from difflib.unified_diff(expected.splitlines(), text.splitlines(),
                                             f"expected {stream}", f"actual {stream}", lineterm="")
     if streams["stdout"].startswith("{"):
-        try:
-            json.loads(streams["stdout"])
-        except ValueError as error:
-            yield f"stdout is not JSON: {error}"
+        yield from problems_of_json(streams["stdout"])
+
+
+def problems_of_json(text):
+    try:
+        document = json.loads(text)
+    except ValueError as error:
+        yield f"stdout is not JSON: {error}"
+        return
+    if VALIDATOR and "schema_version" in document:
+        error = jsonschema.exceptions.best_match(VALIDATOR.iter_errors(document))
+        if error:
+            yield f"stdout is not as the schema says: {error.json_path}: {error.message[:500]}"
 
 
 def update(case, status, streams):
@@ -103,6 +122,8 @@ def main():
     scripts = sorted(path for path in HERE.glob("*.sh")
                      if not options.cases or path.stem in options.cases)
     print(f"1..{len(scripts)}")
+    if not VALIDATOR:
+        print("# python3-jsonschema is missing: reports in JSON are not held against the schema")
     failed = 0
     for number, script in enumerate(scripts, 1):
         status, streams = run_case(script, os.path.abspath(options.program),

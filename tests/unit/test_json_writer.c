@@ -6,7 +6,7 @@
 #include "report/json_writer.h"
 
 #include "base/attributes.h"
-#include "report/number.h"
+#include "base/real.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,6 +67,11 @@ static void test_layout(void **state)
 	tsi_jw_key(w, "none");
 	tsi_jw_array(w);
 	tsi_jw_end_array(w);
+	tsi_jw_key(w, "list");
+	tsi_jw_row_array(w);
+	tsi_jw_int(w, 12);
+	tsi_jw_int(w, 40);
+	tsi_jw_end_array(w);
 	tsi_jw_key(w, "last");
 	tsi_jw_flag(w, false);
 	tsi_jw_end_object(w);
@@ -78,6 +83,7 @@ static void test_layout(void **state)
 			   "    {\"x\": 18446744073709551615, \"y\": [true, null]}\n"
 			   "  ],\n"
 			   "  \"none\": [],\n"
+			   "  \"list\": [12, 40],\n"
 			   "  \"last\": false\n"
 			   "}\n");
 }
@@ -131,9 +137,9 @@ static void test_shortest_numbers(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
-		char text[NUMBER_MAX];
+		char text[REAL_TEXT_MAX];
 
-		tsi_number_shortest(text, cases[i].value);
+		tsi_real_shortest(text, cases[i].value);
 		assert_string_equal(text, cases[i].text);
 		assert_true(strtod(text, NULL) == cases[i].value);
 	}

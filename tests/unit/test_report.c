@@ -111,7 +111,7 @@ static unsigned columns_of(const char *line, size_t length)
 
 static void test_lines_keep_the_width(void **state)
 {
-	static const unsigned widths[] = { 60, 80, 120 };
+	static const unsigned widths[] = { 40, 60, 80, 120 };
 
 	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(files) * TSI_COUNT_OF(widths); i++) {

@@ -7,6 +7,8 @@
 
 #include "report/number.h"
 
+#include <float.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -133,6 +135,8 @@ static void test_name_cells(void **state)
 		{ "caf\xC3\xA9", "café                ", "caf\\u00e9           " },
 		{ "你好", "你好                ", "\\u4f60\\u597d        " },
 		{ "e\xCC\x81", "e\xCC\x81                   ", "e\\u0301             " },
+		/* the few characters that we use ourselves have a substitute */
+		{ "12 µs", "12 µs               ", "12 us               " },
 		/* a wide character that would stick out of the head is left out, not halved */
 		{ "你你你你你你你你你你你", "你你你你你…你你你你 ", NULL },
 	};
@@ -154,9 +158,9 @@ static void test_name_cells(void **state)
 
 static void test_bars_and_sparklines(void **state)
 {
-	static const int64_t values[] = { 10, 20, 30, 80 };
-	static const int64_t extremes[] = { INT64_MIN, INT64_MAX };
-	static const int64_t same[] = { 5, 5 };
+	static const double values[] = { 10, 20, 30, 80 };
+	static const double extremes[] = { -DBL_MAX, NAN, INFINITY, DBL_MAX };
+	static const double same[] = { 5, 5 };
 	struct sink sink;
 
 	(void)state;
@@ -166,9 +170,9 @@ static void test_bars_and_sparklines(void **state)
 	tsi_text_bar(&sink.w, 7, 2, TEXT_RED);
 	/* eighths of the range 10…80: 0, 1.1, 2.3, 8 */
 	tsi_text_sparkline(&sink.w, values, 4);
-	tsi_text_sparkline(&sink.w, extremes, 2);
+	tsi_text_sparkline(&sink.w, extremes, 4);
 	tsi_text_sparkline(&sink.w, same, 2);
-	sink_expect(&sink, "██░░░░██▁▂▃█▁█▁▁");
+	sink_expect(&sink, "██░░░░██▁▂▃█▁××█▁▁");
 
 	sink_open(&sink, false, true);
 	tsi_text_bar(&sink.w, 0.5, 4, TEXT_RED);
@@ -188,6 +192,57 @@ static void test_styles(void **state)
 	sink_expect(&sink, "\033[1mtitle\033[0m\033[32m█\033[0m\033[2m\033[0m");
 }
 
+/* Lines of 20 columns, the first of which begins at column 4. */
+static void test_paragraphs(void **state)
+{
+	static const struct {
+		const char *words, *shown;
+	} cases[] = {
+		{ "", "\n" },
+		{ "one two three four", "one two three\n    four\n" },
+		/* a number keeps its unit, a dot the word before it */
+		{ "the step took 12 ms", "the step took\n    12 ms\n" },
+		{ "1.5 GiB · two · three", "1.5 GiB · two ·\n    three\n" },
+		/* a word longer than the line is broken, and nothing of it lost */
+		{ "a bcdefghijklmnopqrstu v", "a\n    bcdefghijklmnopq\n    rstu v\n" },
+		{ "a\033[31m b", "a\\x1b[31m b\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct sink sink;
+
+		sink_open(&sink, false, false);
+		sink.w.width = 20;
+		tsi_text_paragraph(&sink.w, cases[i].words, 4);
+		sink_expect(&sink, cases[i].shown);
+	}
+}
+
+static void test_flows(void **state)
+{
+	struct text_flow flow = { .separator = " · ", .indent = 2 };
+	struct sink sink;
+
+	(void)state;
+	sink_open(&sink, false, true);
+	sink.w.width = 20;
+	flow.w = &sink.w;
+	tsi_text_flow_end(&flow); /* nothing: no line */
+	tsi_text_flow(&flow, "mean 12 ms");
+	tsi_text_flow(&flow, "p50 9");
+	tsi_text_flow(&flow, "µ");
+	tsi_text_flow(&flow, "a_name_of_an_input_that_is_too_long");
+	tsi_text_flow_end(&flow);
+	tsi_text_flow(&flow, "again");
+	tsi_text_flow_end(&flow);
+	/* 2 + 10 + 3 + 5 = 20 columns, then 18 for the long one */
+	sink_expect(&sink, "  mean 12 ms | p50 9\n"
+			   "  u\n"
+			   "  a_name_of_~oo_long\n"
+			   "  again\n");
+}
+
 static void test_write_escaped(void **state)
 {
 	struct sink sink;
@@ -203,7 +258,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_numbers),    cmocka_unit_test(test_real_numbers),
 		cmocka_unit_test(test_name_cells), cmocka_unit_test(test_bars_and_sparklines),
-		cmocka_unit_test(test_styles),     cmocka_unit_test(test_write_escaped),
+		cmocka_unit_test(test_styles),     cmocka_unit_test(test_paragraphs),
+		cmocka_unit_test(test_flows),      cmocka_unit_test(test_write_escaped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What stands in every JSON report: facts under their own names. It walks the
+ * analyzers' definitions, so a new fact is here without another line.
+ */
+#include "report/json_parts.h"
+
+#include <string.h>
+#include <tscope/tscope.h>
+
+static void write_value(struct json_writer *w, struct tscope_value value)
+{
+	switch (value.kind) {
+	case TSCOPE_VALUE_ABSENT:
+		tsi_jw_null(w);
+		break;
+	case TSCOPE_VALUE_INT:
+		tsi_jw_int(w, value.integer);
+		break;
+	case TSCOPE_VALUE_REAL:
+		tsi_jw_real(w, value.real);
+		break;
+	case TSCOPE_VALUE_TEXT:
+		tsi_jw_text(w, value.text);
+		break;
+	case TSCOPE_VALUE_FLAG:
+		tsi_jw_flag(w, value.flag);
+		break;
+	}
+}
+
+void tsi_json_text(struct json_writer *w, const char *key, const char *text)
+{
+	tsi_jw_key(w, key);
+	tsi_jw_text(w, text);
+}
+
+void tsi_json_uint(struct json_writer *w, const char *key, uint64_t value)
+{
+	tsi_jw_key(w, key);
+	tsi_jw_uint(w, value);
+}
+
+void tsi_json_int_if(struct json_writer *w, const char *key, bool is_known, int64_t value)
+{
+	tsi_jw_key(w, key);
+	if (is_known)
+		tsi_jw_int(w, value);
+	else
+		tsi_jw_null(w);
+}
+
+void tsi_json_value(struct json_writer *w, const char *key, struct tscope_value value)
+{
+	tsi_jw_key(w, key);
+	write_value(w, value);
+}
+
+void tsi_json_head(struct json_writer *w)
+{
+	tsi_json_uint(w, "schema_version", JSON_SCHEMA_VERSION);
+	tsi_jw_key(w, "tool");
+	tsi_jw_row(w);
+	tsi_json_text(w, "name", "tscope");
+	tsi_json_text(w, "version", tscope_version());
+	tsi_jw_end_object(w);
+}
+
+void tsi_json_diagnostics(struct json_writer *w, const char *key, const uint64_t *counts,
+			  bool only_dropped)
+{
+	tsi_jw_key(w, key);
+	tsi_jw_object(w);
+	for (enum tscope_diagnostic kind = 0; counts && kind < TSCOPE_DIAGNOSTIC_COUNT; kind++) {
+		if (counts[kind] == 0)
+			continue;
+		if (!only_dropped || tscope_diagnostic_effect(kind) == TSCOPE_EFFECT_DROPPED)
+			tsi_json_uint(w, tscope_diagnostic_id(kind), counts[kind]);
+	}
+	tsi_jw_end_object(w);
+}
+
+void tsi_json_damage(struct json_writer *w, const struct tscope_error *damage)
+{
+	tsi_jw_key(w, "damage");
+	if (!damage) {
+		tsi_jw_null(w);
+		return;
+	}
+	tsi_jw_object(w);
+	tsi_json_text(w, "message", damage->message);
+	tsi_json_int_if(w, "offset", damage->has_offset, (int64_t)damage->offset);
+	tsi_jw_end_object(w);
+}
+
+/* One analyzer of one scope: what the functions below write. */
+struct sheet_view {
+	const struct tscope_analysis *analysis;
+	const struct tscope_analyzer_def *def;
+	size_t analyzer;
+	int scope;
+};
+
+static void write_fact(struct json_writer *w, const struct sheet_view *sheet, size_t fact,
+		       const char *key)
+{
+	tsi_json_value(w, key,
+		       tscope_analysis_fact(sheet->analysis, sheet->analyzer, fact, sheet->scope));
+}
+
+/* Writes the facts that share the group of `first` ("phase." …) as one object; returns the next. */
+static size_t write_group(struct json_writer *w, const struct sheet_view *sheet, size_t first)
+{
+	const struct tscope_fact_def *facts = sheet->def->facts;
+	size_t length = (size_t)(strchr(facts[first].name, '.') - facts[first].name);
+	size_t fact = first;
+	char key[64];
+
+	snprintf(key, sizeof(key), "%.*s", (int)length, facts[first].name);
+	tsi_jw_key(w, key);
+	tsi_jw_object(w);
+	for (; fact < sheet->def->fact_count; fact++) {
+		if (strncmp(facts[fact].name, facts[first].name, length + 1) != 0)
+			break;
+		write_fact(w, sheet, fact, facts[fact].name + length + 1);
+	}
+	tsi_jw_end_object(w);
+	return fact;
+}
+
+/* A table of one scope. */
+struct rows_view {
+	const struct sheet_view *sheet;
+	const struct tscope_table_def *def;
+	size_t table, count;
+};
+
+static struct tscope_value cell(const struct rows_view *rows, size_t row, size_t column)
+{
+	return tscope_analysis_cell(rows->sheet->analysis, rows->sheet->analyzer, rows->table,
+				    rows->sheet->scope, row, column);
+}
+
+static void write_row(struct json_writer *w, const struct rows_view *rows, size_t row)
+{
+	tsi_jw_row(w);
+	for (size_t column = 0; column < rows->def->column_count; column++)
+		tsi_json_value(w, rows->def->columns[column].name, cell(rows, row, column));
+	tsi_jw_end_object(w);
+}
+
+/* A ranking may be cut, a list never: its rows are no less important at its end. */
+static size_t row_limit(const struct tscope_table_def *table, size_t top)
+{
+	return top > 0 && strncmp(table->name, "by_", 3) == 0 ? top : SIZE_MAX;
+}
+
+static void write_table(struct json_writer *w, const struct rows_view *rows, size_t top)
+{
+	size_t limit = row_limit(rows->def, top);
+
+	tsi_jw_key(w, rows->def->name);
+	switch (rows->def->shape) {
+	case TSCOPE_TABLE_OBJECT:
+		if (rows->count > 0)
+			write_row(w, rows, 0);
+		else
+			tsi_jw_null(w);
+		break;
+	case TSCOPE_TABLE_LIST:
+		tsi_jw_row_array(w);
+		for (size_t row = 0; row < rows->count; row++)
+			write_value(w, cell(rows, row, 0));
+		tsi_jw_end_array(w);
+		break;
+	case TSCOPE_TABLE_ROWS:
+		tsi_jw_array(w);
+		for (size_t row = 0; row < rows->count && row < limit; row++)
+			write_row(w, rows, row);
+		tsi_jw_end_array(w);
+		break;
+	}
+}
+
+static void write_sheet(struct json_writer *w, const struct sheet_view *sheet, size_t top)
+{
+	const char *reason =
+		tscope_analysis_reliability(sheet->analysis, sheet->analyzer, sheet->scope);
+
+	tsi_jw_key(w, sheet->def->id);
+	tsi_jw_object(w);
+	if (reason)
+		tsi_json_text(w, "reliability", reason);
+	for (size_t fact = 0; fact < sheet->def->fact_count;) {
+		const char *name = sheet->def->facts[fact].name;
+
+		if (strchr(name, '.'))
+			fact = write_group(w, sheet, fact);
+		else
+			write_fact(w, sheet, fact++, name);
+	}
+	for (size_t table = 0; table < sheet->def->table_count; table++) {
+		struct rows_view rows = {
+			.sheet = sheet,
+			.def = &sheet->def->tables[table],
+			.table = table,
+			.count = tscope_analysis_row_count(sheet->analysis, sheet->analyzer, table,
+							   sheet->scope),
+		};
+
+		write_table(w, &rows, top);
+	}
+	tsi_jw_end_object(w);
+}
+
+void tsi_json_facts(struct json_writer *w, const struct tscope_analysis *analysis, int scope,
+		    size_t top)
+{
+	tsi_jw_key(w, "facts");
+	tsi_jw_object(w);
+	for (size_t i = 0; i < tscope_analyzer_count(); i++) {
+		struct sheet_view sheet = { analysis, tscope_analyzer(i), i, scope };
+
+		if (tscope_analysis_has(analysis, i, scope))
+			write_sheet(w, &sheet, top);
+	}
+	tsi_jw_end_object(w);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_REPORT_JSON_PARTS_H
+#define TSCOPE_REPORT_JSON_PARTS_H
+
+#include "report/json_writer.h"
+
+#include <tscope/analysis.h>
+
+/* What the JSON of a trace and that of a run share. Each writes members of the open object. */
+
+enum { JSON_SCHEMA_VERSION = 1 };
+
+void tsi_json_text(struct json_writer *w, const char *key, const char *text); /* NULL: null */
+void tsi_json_uint(struct json_writer *w, const char *key, uint64_t value);
+/* A number that is null where the input does not say. */
+void tsi_json_int_if(struct json_writer *w, const char *key, bool is_known, int64_t value);
+void tsi_json_value(struct json_writer *w, const char *key, struct tscope_value value);
+
+/* "schema_version" and "tool": how every document begins. */
+void tsi_json_head(struct json_writer *w);
+
+/* The kinds that occurred; counts by enum tscope_diagnostic, NULL: none. */
+void tsi_json_diagnostics(struct json_writer *w, const char *key, const uint64_t *counts,
+			  bool only_dropped);
+
+/* "damage": what ended the reading early, or null. */
+void tsi_json_damage(struct json_writer *w, const struct tscope_error *damage);
+
+/* "facts" of all analyzers that ran for this scope; at most `top` rows of a ranking, 0: all. */
+void tsi_json_facts(struct json_writer *w, const struct tscope_analysis *analysis, int scope,
+		    size_t top);
+
+#endif

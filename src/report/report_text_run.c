@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The report of a run for people: what it is and what is wrong in the head,
+ * then a section for each analyzer that has something to say, then the findings
+ * with what to do, and the gates.
+ */
+#include "report/lookup.h"
+#include "report/section.h"
+
+#include "base/attributes.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { DEFAULT_TOP = 10, DEFAULT_TOP_OF_TRACE = 5, MAX_LOSSES = 4 };
+
+enum of_whom {
+	OF_RUN,
+	OF_LOWEST_RANK, /* the run's figures are that one's */
+	OF_TRACE,       /* of the first rank that has a trace */
+};
+
+/* In the order of the report. */
+static const struct section {
+	const char *analyzer; /* printed where it ran; NULL: always */
+	void (*print)(const struct panel *panel);
+	enum of_whom of_whom;
+} sections[] = {
+	{ "step_time", tsi_section_run_steps, OF_RUN },
+	{ "budget", tsi_section_budget, OF_RUN },
+	{ "efficiency", tsi_section_efficiency, OF_LOWEST_RANK },
+	{ "memory", tsi_section_memory, OF_LOWEST_RANK },
+	{ "convergence", tsi_section_convergence, OF_LOWEST_RANK },
+	{ "distributed", tsi_section_distributed, OF_RUN },
+	{ "pipeline", tsi_section_pipeline, OF_RUN },
+	{ "device_busy", tsi_section_device_busy, OF_TRACE },
+	{ "overlap", tsi_section_overlap, OF_TRACE },
+	{ "kernels", tsi_section_kernels, OF_TRACE },
+	{ "operators", tsi_section_operators, OF_TRACE },
+	{ "launches", tsi_section_launches, OF_TRACE },
+	{ "copies", tsi_section_copies, OF_TRACE },
+	{ "spans", tsi_section_spans, OF_TRACE },
+	{ "python", tsi_section_python, OF_TRACE },
+	{ NULL, tsi_section_inputs, OF_RUN },
+	{ NULL, tsi_section_findings, OF_RUN },
+	{ NULL, tsi_section_not_evaluated, OF_RUN },
+	{ NULL, tsi_section_gates, OF_RUN },
+};
+
+/* ---- the head ---- */
+
+/* The file, or the folder that all files are in; "3 files" where there is none. */
+static void put_name(struct text_writer *w, const struct tscope_run *run)
+{
+	size_t count = tscope_run_input_count(run), length = tsi_run_folder(run);
+	const char *first = tscope_run_input(run, 0).path;
+	char name[1024];
+
+	if (count == 1)
+		snprintf(name, sizeof(name), "%s", first);
+	else if (length > 0)
+		snprintf(name, sizeof(name), "%.*s", (int)(length > 1 ? length - 1 : 1), first);
+	else
+		snprintf(name, sizeof(name), "%zu files", count);
+	tsi_text_style(w, TEXT_BOLD);
+	tsi_text_name(w, name);
+	tsi_text_style(w, TEXT_PLAIN);
+	tsi_text_put(w, "\n");
+}
+
+/* "3 step records", "8 traces" */
+static void put_count(struct text_flow *flow, size_t count, const char *one, const char *many)
+{
+	char number[NUMBER_MAX], text[2 * NUMBER_MAX];
+
+	if (count == 0)
+		return;
+	tsi_number_people_int(number, (int64_t)count, TSCOPE_UNIT_COUNT);
+	snprintf(text, sizeof(text), "%s %s", number, count == 1 ? one : many);
+	tsi_text_flow(flow, text);
+}
+
+/* "8 ranks · 30 steps of 412.3 ms · 8 traces" */
+static void put_outline(const struct panel *panel)
+{
+	const struct tscope_run *run = panel->report->run;
+	struct text_flow flow = { .w = panel->w, .separator = " · " };
+	size_t rank_count = tscope_run_rank_count(run), record_count = 0;
+	int64_t steps = tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, "step_time.count");
+	char mean[NUMBER_MAX], text[2 * NUMBER_MAX];
+
+	for (size_t i = 0; i < tscope_run_input_count(run); i++)
+		record_count += !tscope_run_input(run, i).diagnostics;
+	snprintf(text, sizeof(text), "rank %" PRId64, tscope_run_rank_number(run, 0));
+	if (rank_count > 1)
+		put_count(&flow, rank_count, "rank", "ranks");
+	else if (tscope_run_rank_number(run, 0) >= 0)
+		tsi_text_flow(&flow, text);
+	put_count(&flow, (size_t)steps, "step", "steps");
+	tsi_panel_number(panel, "step_time.mean_ns", mean);
+	snprintf(text, sizeof(text), "%s a step", mean);
+	if (steps > 0)
+		tsi_text_flow(&flow, text);
+	put_count(&flow, record_count, "file of step records", "files of step records");
+	put_count(&flow, tscope_run_input_count(run) - record_count, "trace", "traces");
+	tsi_text_flow_end(&flow);
+}
+
+/* ---- what is missing from the figures ---- */
+
+/* Lines of the head about losses: the first few are printed, all are counted. */
+struct losses {
+	const struct panel *panel;
+	size_t count;
+};
+
+static void put_loss(struct losses *losses, const char *word, const char *path, const char *what)
+{
+	char text[DAMAGE_MAX + 512];
+
+	if (losses->count++ >= MAX_LOSSES && !losses->panel->verbose)
+		return;
+	snprintf(text, sizeof(text), "%s: %s", path, what);
+	tsi_panel_loss(losses->panel, word, text);
+}
+
+static void put_input_losses(struct losses *losses, const struct tscope_run_input *input)
+{
+	char words[DAMAGE_MAX];
+
+	if (input->damage) {
+		tsi_damage_words(words, input->damage);
+		put_loss(losses, "DAMAGED", input->path, words);
+	}
+	if (input->dropped_count > 0) {
+		snprintf(words, sizeof(words), "%s: %" PRIu64 "; they are in no figure, see INPUT",
+			 input->diagnostics ? "events" : "lines", input->dropped_count);
+		put_loss(losses, "DROPPED", input->path, words);
+	}
+}
+
+static void put_losses(const struct panel *panel)
+{
+	const struct tscope_run *run = panel->report->run;
+	struct losses losses = { .panel = panel };
+
+	for (size_t i = 0; i < tscope_run_other_count(run); i++) {
+		struct tscope_run_other other = tscope_run_other(run, i);
+
+		if (other.is_problem)
+			put_loss(&losses, "NOT READ", other.path, other.reason);
+	}
+	for (size_t i = 0; i < tscope_run_input_count(run); i++) {
+		struct tscope_run_input input = tscope_run_input(run, i);
+
+		put_input_losses(&losses, &input);
+	}
+	if (losses.count > MAX_LOSSES && !panel->verbose)
+		tsi_text_printf(panel->w, "and %zu more; --verbose names all\n",
+				losses.count - MAX_LOSSES);
+}
+
+/* ---- the whole ---- */
+
+/* The first rank of which there is a trace, else the first. */
+static size_t rank_with_trace(const struct tscope_run *run)
+{
+	size_t analyzer = tsi_lookup_analyzer("device_busy");
+
+	for (size_t i = 0; i < tscope_run_rank_count(run); i++)
+		if (tscope_analysis_has(tscope_run_rank_analysis(run, i), analyzer,
+					TSCOPE_WHOLE_TRACE))
+			return i;
+	return 0;
+}
+
+/* The panel of a section: of the run, or of one of its ranks. */
+static struct panel panel_for(const struct panel *whole, const struct section *section,
+			      const struct tscope_report_options *options)
+{
+	const struct tscope_run *run = whole->report->run;
+	size_t rank = section->of_whom == OF_TRACE ? rank_with_trace(run) : 0;
+	struct panel panel = *whole;
+
+	if (section->of_whom != OF_RUN && tscope_run_rank_count(run) > 1)
+		panel.rank = tscope_run_rank_number(run, rank);
+	if (section->of_whom == OF_TRACE) {
+		panel.analysis = tscope_run_rank_analysis(run, rank);
+		panel.top = options->top > 0 ? options->top : DEFAULT_TOP_OF_TRACE;
+	}
+	return panel;
+}
+
+void tsi_text_write_run(FILE *out, const struct tscope_run_report *report,
+			const struct tscope_report_options *options)
+{
+	struct text_writer w = tsi_panel_writer(out, options);
+	struct panel whole = {
+		.w = &w,
+		.analysis = tscope_run_analysis(report->run),
+		.top = options->top > 0 ? options->top : DEFAULT_TOP,
+		.report = report,
+		.verbose = options->verbose,
+		.rank = -1,
+	};
+
+	put_name(&w, report->run);
+	put_outline(&whole);
+	put_losses(&whole);
+	tsi_put_verdict(&whole, options->brief);
+	for (size_t i = 0; i < TSI_COUNT_OF(sections); i++) {
+		struct panel panel = panel_for(&whole, &sections[i], options);
+
+		/* Of a brief report the gates remain: they were asked for one by one. */
+		if (options->brief && sections[i].print != tsi_section_gates)
+			continue;
+		if (!sections[i].analyzer ||
+		    tscope_analysis_has(panel.analysis, tsi_lookup_analyzer(sections[i].analyzer),
+					TSCOPE_WHOLE_TRACE))
+			sections[i].print(&panel);
+	}
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_REPORT_SECTION_H
+#define TSCOPE_REPORT_SECTION_H
+
+#include "report/panel.h"
+
+/*
+ * The sections of the text report; each prints nothing where it has nothing to
+ * say.
+ *
+ * To add one for an analyzer: write a function in one of the section_*.c, declare
+ * it below and add a row to the table in report_text.c, report_text_run.c or both.
+ */
+
+/* Of a trace: its own report, or that of the run which it belongs to. */
+void tsi_section_budget(const struct panel *panel);
+void tsi_section_efficiency(const struct panel *panel);
+void tsi_section_device_busy(const struct panel *panel);
+void tsi_section_overlap(const struct panel *panel);
+void tsi_section_kernels(const struct panel *panel);
+void tsi_section_operators(const struct panel *panel);
+void tsi_section_launches(const struct panel *panel);
+void tsi_section_copies(const struct panel *panel);
+void tsi_section_spans(const struct panel *panel);
+void tsi_section_python(const struct panel *panel);
+
+/* Of a trace alone. */
+void tsi_section_steps(const struct panel *panel);
+void tsi_section_integrity(const struct panel *panel);
+
+/* Of a run. */
+void tsi_section_run_steps(const struct panel *panel);
+void tsi_section_memory(const struct panel *panel);
+void tsi_section_convergence(const struct panel *panel);
+void tsi_section_distributed(const struct panel *panel);
+void tsi_section_pipeline(const struct panel *panel);
+void tsi_section_inputs(const struct panel *panel);
+void tsi_section_findings(const struct panel *panel);
+void tsi_section_not_evaluated(const struct panel *panel);
+void tsi_section_gates(const struct panel *panel);
+
+/* What is wrong with a run, in a few lines for the head of its report. */
+void tsi_put_verdict(const struct panel *panel, bool is_brief);
+
+/* What was odd about an input, with what became of it; counts by enum tscope_diagnostic. */
+void tsi_put_diagnostics(const struct panel *panel, const uint64_t counts[TSCOPE_DIAGNOSTIC_COUNT]);
+
+/* What to record next time. */
+void tsi_put_advice(const struct panel *panel);
+
+/* Length of the folder that all files of a run are in, with its slash, in each of their paths. */
+size_t tsi_run_folder(const struct tscope_run *run);
+
+/* Do records of the job itself say how long the steps of the run took? */
+bool tsi_has_records(const struct tscope_run *run);
+
+#endif

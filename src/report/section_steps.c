@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The section of the text report about the steps: how long they take, how
+ * evenly, and which of them stand out. Of a trace they come from its timeline,
+ * of a run from whatever told of them.
+ */
+#include "report/section.h"
+
+#include "base/attributes.h"
+#include "report/lookup.h"
+
+#include <string.h>
+
+static const struct figure time_figures[] = {
+	{ "mean", "step_time.mean_ns" },       { "p50", "step_time.p50_ns" },
+	{ "p95", "step_time.p95_ns" },         { "min", "step_time.min_ns" },
+	{ "max", "step_time.max_ns" },         { "CV", "step_time.cv" },
+	{ "spikes", "step_time.spike_count" },
+};
+
+/* Of one step there is no more to say than how long it took. */
+static void put_times(const struct panel *panel, int64_t step_count)
+{
+	tsi_panel_figures(panel, time_figures, step_count > 1 ? TSI_COUNT_OF(time_figures) : 1);
+}
+
+static void put_slow_steps(const struct panel *panel)
+{
+	static const struct column columns[] = {
+		{ "slow step", "step", 11 },
+		{ "wall", "wall_ns", 12 },
+		{ "what grew", "grew", 20 },
+		{ "by", "grew_ns", 12 },
+	};
+
+	tsi_panel_table(panel, "step_time.slow", columns, TSI_COUNT_OF(columns));
+}
+
+/* ---- of a trace ---- */
+
+static bool get_wall(const void *source, size_t row, double *wall_ns)
+{
+	const struct table_view *list = source;
+
+	*wall_ns = (double)tsi_table_cell(list, row, tsi_table_column(list, "wall_ns")).integer;
+	return true;
+}
+
+/* How many steps of each mark stay out of the statistics. */
+static void put_marked_steps(const struct panel *panel, const struct table_view *list)
+{
+	static const struct {
+		enum tscope_step_mark mark;
+		const char *reason;
+	} marks[] = {
+		{ TSCOPE_STEP_FIRST, "holds the profiler's start-up" },
+		{ TSCOPE_STEP_WARMUP, "warm-up, as asked" },
+		{ TSCOPE_STEP_INCOMPLETE, "cut by the end of the capture" },
+	};
+	size_t column = tsi_table_column(list, "mark");
+
+	for (size_t i = 0; i < TSI_COUNT_OF(marks); i++) {
+		const char *name = tscope_step_mark_name(marks[i].mark);
+		unsigned count = 0;
+		char text[2 * NUMBER_MAX];
+
+		for (size_t row = 0; row < list->row_count; row++)
+			count += strcmp(tsi_table_cell(list, row, column).text, name) == 0;
+		if (count == 0)
+			continue;
+		snprintf(text, sizeof(text), "%u left out: %s", count, marks[i].reason);
+		tsi_text_put(panel->w, "  ");
+		tsi_text_paragraph(panel->w, text, 2);
+	}
+}
+
+/* How the steps were found, in words. */
+static const char *boundary_words(const struct panel *panel)
+{
+	static const char *const words[] = {
+		[TSCOPE_BOUNDARY_STEP_MARKER] = "by --step-marker",
+		[TSCOPE_BOUNDARY_PROFILER_STEP] = "by ProfilerStep#N",
+		[TSCOPE_BOUNDARY_TRAIN_BATCH] = "by event/train_batch",
+		[TSCOPE_BOUNDARY_OPTIMIZER] = "by the ends of Optimizer.step",
+		[TSCOPE_BOUNDARY_ITERATION] = "by the engine's iterations",
+		[TSCOPE_BOUNDARY_WHOLE_TRACE] = "without marks: the whole trace is one step",
+	};
+	enum tscope_unit unit;
+	struct tscope_value name =
+		tsi_lookup_fact(panel->analysis, TSCOPE_WHOLE_TRACE, "steps.boundary", &unit);
+
+	for (size_t i = 0; i < TSI_COUNT_OF(words); i++)
+		if (strcmp(name.text, tscope_boundary_name((enum tscope_boundary)i)) == 0)
+			return words[i];
+	return "";
+}
+
+void tsi_section_steps(const struct panel *panel)
+{
+	struct table_view list =
+		tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, "steps.list");
+	struct sketch walls = { &list, get_wall, list.row_count };
+	char count[NUMBER_MAX];
+
+	tsi_panel_number(panel, "steps.count", count);
+	tsi_panel_title(panel, TEXT_CYAN, "steps", "STEPS", "%s %s", count, boundary_words(panel));
+	put_times(panel, tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, "steps.count"));
+	tsi_panel_sparkline(panel, &walls);
+	put_marked_steps(panel, &list);
+	put_slow_steps(panel);
+}
+
+/* ---- of a run ---- */
+
+static bool get_time(const void *source, size_t index, double *time_ns)
+{
+	struct tscope_run_step step = tscope_run_step(source, TSCOPE_ALL_RANKS, index);
+
+	*time_ns = (double)step.time_ns;
+	return step.is_timed;
+}
+
+static enum text_style style_of_phase(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum text_style style;
+	} known[] = {
+		{ "data", TEXT_RED },        { "forward", TEXT_GREEN }, { "backward", TEXT_GREEN },
+		{ "optimizer", TEXT_GREEN }, { "compute", TEXT_GREEN }, { "comm", TEXT_YELLOW },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(known); i++)
+		if (strcmp(name, known[i].name) == 0)
+			return known[i].style;
+	return TEXT_PLAIN;
+}
+
+/* The phases as the job timed them; those made of a trace's budget stand in the budget. */
+static void put_phases(const struct panel *panel)
+{
+	struct table_view phases =
+		tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, "step_time.phases");
+	size_t name = tsi_table_column(&phases, "phase");
+	size_t mean = tsi_table_column(&phases, "mean_ns");
+	int64_t step_ns = tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, "step_time.mean_ns");
+
+	for (size_t row = 0; row < phases.row_count; row++) {
+		struct meter meter = { .label = tsi_table_cell(&phases, row, name).text,
+				       .part_ns = tsi_table_cell(&phases, row, mean).integer,
+				       .whole_ns = step_ns };
+
+		meter.shown_ns = meter.part_ns;
+		meter.style = style_of_phase(meter.label);
+		tsi_panel_meter(panel, &meter);
+	}
+}
+
+void tsi_section_run_steps(const struct panel *panel)
+{
+	const struct tscope_run *run = panel->report->run;
+	struct sketch times = { run, get_time, tscope_run_step_count(run, TSCOPE_ALL_RANKS) };
+	int64_t step_count = tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, "step_time.count");
+	char count[NUMBER_MAX], rate[NUMBER_MAX];
+
+	if (step_count == 0)
+		return;
+	tsi_panel_number(panel, "step_time.count", count);
+	tsi_panel_number(panel, "step_time.steps_per_second", rate);
+	tsi_panel_title(panel, TEXT_GREEN, "step_time", "STEPS", "%s · %s a second%s", count, rate,
+			tscope_run_rank_count(run) > 1 ? " · of each step the slowest rank" : "");
+	put_times(panel, step_count);
+	tsi_panel_sparkline(panel, &times);
+	if (tsi_has_records(panel->report->run))
+		put_phases(panel);
+	put_slow_steps(panel);
+}

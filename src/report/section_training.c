@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sections of the text report about the training job as a whole: efficiency,
+ * memory and convergence, of the lowest rank where there are several.
+ */
+#include "report/section.h"
+
+#include "base/attributes.h"
+#include "report/lookup.h"
+
+#include <string.h>
+
+static struct tscope_value value_of(const struct panel *panel, const char *id)
+{
+	enum tscope_unit unit;
+
+	return tsi_lookup_fact(panel->analysis, TSCOPE_WHOLE_TRACE, id, &unit);
+}
+
+static bool is_known(const struct panel *panel, const char *id)
+{
+	return value_of(panel, id).kind != TSCOPE_VALUE_ABSENT;
+}
+
+/* ---- efficiency ---- */
+
+static enum text_style style_of_line(const char *line)
+{
+	if (strcmp(line, "useful_compute") == 0)
+		return TEXT_GREEN;
+	return strcmp(line, "data_stall") == 0 ? TEXT_RED : TEXT_YELLOW;
+}
+
+/* "data_stall" → "data stall" */
+static void in_words(char words[NUMBER_MAX], const char *name)
+{
+	snprintf(words, NUMBER_MAX, "%s", name);
+	for (char *p = words; *p != '\0'; p++)
+		if (*p == '_')
+			*p = ' ';
+}
+
+static void put_lines(const struct panel *panel, int64_t wall_ns)
+{
+	struct table_view lines =
+		tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, "efficiency.lines");
+	size_t name = tsi_table_column(&lines, "line");
+	size_t time = tsi_table_column(&lines, "ns");
+
+	for (size_t row = 0; row < lines.row_count; row++) {
+		int64_t part_ns = tsi_table_cell(&lines, row, time).integer;
+		const char *line = tsi_table_cell(&lines, row, name).text;
+		char label[NUMBER_MAX];
+
+		if (part_ns <= 0)
+			continue;
+		in_words(label, line);
+		tsi_panel_meter(panel, &(struct meter){ label, part_ns, wall_ns, part_ns,
+							style_of_line(line) });
+	}
+}
+
+/* What is left to say for the MFU to be known. */
+static void put_anchor_advice(const struct panel *panel)
+{
+	bool has_flops = is_known(panel, "efficiency.flops_per_step");
+	bool has_peak = is_known(panel, "efficiency.peak_flops");
+	const char *text = "for the MFU give --flops-per-step and --peak-tflops";
+
+	if (has_flops)
+		text = "for the MFU give --peak-tflops";
+	else if (has_peak)
+		text = "for the MFU give --flops-per-step";
+	tsi_text_put_styled(panel->w, TEXT_DIM, "  ");
+	tsi_text_paragraph(panel->w, text, 2);
+}
+
+void tsi_section_efficiency(const struct panel *panel)
+{
+	int64_t wall_ns = tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, "efficiency.wall_ns");
+	struct tscope_value mfu = value_of(panel, "efficiency.mfu_uncapped");
+	bool has_mfu = mfu.kind != TSCOPE_VALUE_ABSENT;
+	bool has_records = panel->report && tsi_has_records(panel->report->run);
+	char wall[NUMBER_MAX], share[NUMBER_MAX];
+
+	/* Without the device's peak there is no more to say of a trace than its budget says. */
+	if (wall_ns <= 0 || !(has_mfu || has_records))
+		return;
+	tsi_panel_number(panel, "efficiency.wall_ns", wall);
+	tsi_panel_number(panel, "efficiency.useful_ratio", share);
+	if (has_mfu)
+		tsi_number_people(share, mfu, TSCOPE_UNIT_RATIO);
+	tsi_panel_title(panel, TEXT_GREEN, "efficiency", "EFFICIENCY", "%s %s of %s",
+			has_mfu ? "MFU" : "useful", share, wall);
+	put_lines(panel, wall_ns);
+	if (!has_mfu)
+		put_anchor_advice(panel);
+}
+
+/* ---- memory ---- */
+
+void tsi_section_memory(const struct panel *panel)
+{
+	static const struct figure figures[] = {
+		{ "reserved", "memory.peak_reserved_bytes" },
+		{ "mean", "memory.mean_alloc_bytes" },
+		{ "fragmentation", "memory.fragmentation" },
+		{ "growth a step", "memory.growth_bytes_per_step" },
+	};
+	char peak[NUMBER_MAX];
+
+	if (!is_known(panel, "memory.peak_alloc_bytes"))
+		return;
+	tsi_panel_number(panel, "memory.peak_alloc_bytes", peak);
+	tsi_panel_title(panel, TEXT_GREEN, "memory", "MEMORY", "peak %s allocated", peak);
+	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures));
+}
+
+/* ---- convergence ---- */
+
+enum { MAX_SPIKES = 8 };
+
+static bool get_loss(const void *source, size_t index, double *loss)
+{
+	struct tscope_run_step step = tscope_run_step(source, 0, index);
+
+	*loss = step.loss;
+	return step.has_loss;
+}
+
+/* "  loss spikes at steps 12, 40, 41 and 5 more" */
+static void put_spikes(const struct panel *panel, const char *words, const char *id)
+{
+	struct table_view spikes = tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, id);
+	char text[256];
+	size_t length;
+
+	if (spikes.row_count == 0)
+		return;
+	length = (size_t)snprintf(text, sizeof(text), "%s%s", words,
+				  spikes.row_count == 1 ? "" : "s");
+	for (size_t row = 0; row < spikes.row_count && row < MAX_SPIKES; row++)
+		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s %lld",
+					   row > 0 ? "," : "",
+					   (long long)tsi_table_cell(&spikes, row, 0).integer);
+	if (spikes.row_count > MAX_SPIKES)
+		snprintf(text + length, sizeof(text) - length, " and %zu more",
+			 spikes.row_count - MAX_SPIKES);
+	tsi_text_put(panel->w, "  ");
+	tsi_text_paragraph(panel->w, text, 2);
+}
+
+/* "best 1.2345 · final 1.3001", in more digits than other numbers: losses differ in the last. */
+static void format_losses(const struct panel *panel, char *text, size_t size)
+{
+	static const struct figure losses[] = {
+		{ "best", "convergence.best_loss" },
+		{ "final", "convergence.final_loss" },
+	};
+	size_t length = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < TSI_COUNT_OF(losses); i++) {
+		struct tscope_value loss = value_of(panel, losses[i].id);
+		char number[NUMBER_MAX];
+
+		if (loss.kind != TSCOPE_VALUE_REAL)
+			continue;
+		tsi_number_significant(number, loss.real, 5);
+		length += (size_t)snprintf(text + length, size - length, " · %s loss %s",
+					   losses[i].label, number);
+	}
+}
+
+void tsi_section_convergence(const struct panel *panel)
+{
+	struct tscope_value trend = value_of(panel, "convergence.loss_trend");
+	struct tscope_value diverged = value_of(panel, "convergence.diverged_at");
+	const struct tscope_run *run = panel->report->run;
+	struct sketch losses = { run, get_loss, tscope_run_step_count(run, 0) };
+	char best_and_final[2 * NUMBER_MAX + 32];
+
+	if (trend.kind != TSCOPE_VALUE_TEXT)
+		return;
+	if (strcmp(trend.text, "unknown") == 0)
+		trend.text = "too few losses for a trend";
+	format_losses(panel, best_and_final, sizeof(best_and_final));
+	tsi_panel_title(panel, TEXT_GREEN, "convergence", "CONVERGENCE", "%s%s", trend.text,
+			best_and_final);
+	tsi_panel_sparkline(panel, &losses);
+	if (diverged.kind == TSCOPE_VALUE_INT) {
+		tsi_text_put_styled(panel->w, TEXT_RED, "  DIVERGED");
+		tsi_text_printf(panel->w, "  at step %lld\n", (long long)diverged.integer);
+	}
+	put_spikes(panel, "the loss spikes at step", "convergence.loss_spikes");
+	put_spikes(panel, "the gradient's norm spikes at step", "convergence.grad_norm_spikes");
+}

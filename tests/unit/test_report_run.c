@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The reporters over whole runs of testdata/: what holds for any report, and
+ * what of hostile files, missing figures and tripped gates must be said.
+ */
+#include "base/attributes.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tscope/tscope.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const char *testdata;
+
+/* A run from a folder to its gates. */
+struct judged {
+	struct tscope_run *run;
+	struct tscope_diagnosis *diagnosis;
+	struct tscope_gate_result gates[2];
+};
+
+static void judge(struct judged *run)
+{
+	static const char *const gates[] = { "step_time.mean_ms>1e6", "overlap.comm_ns>1" };
+
+	assert_int_equal(
+		tscope_diagnose(&run->diagnosis, tscope_run_analysis(run->run), NULL, NULL),
+		TSCOPE_OK);
+	for (size_t i = 0; i < TSI_COUNT_OF(gates); i++)
+		run->gates[i] = tscope_gate_evaluate(gates[i], tscope_run_analysis(run->run),
+						     run->diagnosis);
+}
+
+static void open_path(struct judged *run, const char *path)
+{
+	assert_int_equal(tscope_run_open(&run->run, &path, 1, NULL, NULL), TSCOPE_OK);
+	judge(run);
+}
+
+static void load(struct judged *run, const char *name)
+{
+	char path[1024];
+
+	snprintf(path, sizeof(path), "%s/%s", testdata, name);
+	open_path(run, path);
+}
+
+static void unload(struct judged *run)
+{
+	tscope_diagnosis_free(run->diagnosis);
+	tscope_run_free(run->run);
+}
+
+/* The caller frees it. */
+static char *report(const struct judged *run, const struct tscope_report_options *options)
+{
+	struct tscope_run_report what = { run->run, run->diagnosis, run->gates, 2 };
+	char *text = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+
+	assert_non_null(out);
+	assert_int_equal(tscope_report_write_run(out, &what, options, NULL), TSCOPE_OK);
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+static const char *const runs[] = { "run_sick", "run_mixed", "run_rerun", "run_healthy",
+				    "two_steps.json" };
+
+/* Takes "\033[...m" out of a text, in place. */
+static void strip_escapes(char *text)
+{
+	char *out = text;
+
+	for (char *in = text; *in != '\0'; in++) {
+		if (*in == '\033')
+			in = strchr(in, 'm');
+		else
+			*out++ = *in;
+	}
+	*out = '\0';
+}
+
+static void test_color_changes_nothing_else(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(runs); i++) {
+		struct judged run;
+		char *plain, *colored;
+
+		load(&run, runs[i]);
+		plain = report(&run, &(struct tscope_report_options){ .color = false });
+		colored = report(&run, &(struct tscope_report_options){ .color = true });
+		assert_non_null(strchr(colored, '\033'));
+		assert_null(strchr(plain, '\033'));
+		strip_escapes(colored);
+		assert_string_equal(colored, plain);
+		free(plain);
+		free(colored);
+		unload(&run);
+	}
+}
+
+/* Code points, as the tests' files hold none that is wide. */
+static unsigned columns_of(const char *line, size_t length)
+{
+	unsigned columns = 0;
+
+	for (size_t i = 0; i < length; i++)
+		columns += ((unsigned char)line[i] & 0xC0) != 0x80;
+	return columns;
+}
+
+static void check_width(const char *text, unsigned width)
+{
+	/* the first line is the path, however long */
+	for (size_t at = strcspn(text, "\n"); text[at] != '\0';) {
+		size_t length = strcspn(text + at + 1, "\n");
+
+		if (columns_of(text + at + 1, length) > width)
+			fail_msg("more than %u columns: %.*s", width, (int)length, text + at + 1);
+		at += 1 + length;
+	}
+}
+
+static void test_lines_keep_the_width(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(runs); i++) {
+		struct judged run;
+
+		load(&run, runs[i]);
+		for (unsigned width = 40; width <= 120; width += 13) {
+			struct tscope_report_options options = { .width = width,
+								 .verbose = width % 2 };
+			char *text = report(&run, &options);
+
+			check_width(text, width);
+			free(text);
+		}
+		unload(&run);
+	}
+}
+
+static void test_ascii(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(runs); i++) {
+		struct judged run;
+		char *text;
+
+		load(&run, runs[i]);
+		text = report(&run, &(struct tscope_report_options){ .ascii = true });
+		for (const char *p = text; *p != '\0'; p++)
+			assert_true((unsigned char)*p < 0x80);
+		unload(&run);
+		free(text);
+	}
+}
+
+/* What each report must say, and what it must not. */
+static void test_contents(void **state)
+{
+	static const struct {
+		const char *run;
+		struct tscope_report_options options;
+		const char *there, *not_there;
+	} cases[] = {
+		/* the verdict stands above the first section */
+		{ "run_sick", { 0 }, "\n\n  HIGH  ", "no findings" },
+		{ "run_healthy", { 0 }, "\n\n  no findings of ", "HIGH" },
+		{ "run_sick", { 0 }, "100.0 %  ████████████████████ ←\n", "NOT READ" },
+		/* a held gate needs no reason; one that is not known says why */
+		{ "run_sick", { 0 }, "  held\n", "holds" },
+		{ "run_sick", { 0 }, "  TRIPPED\n    overlap.comm_ns is not known", "GATES  all" },
+		{ "two_steps.json", { 0 }, "  GATE  1 of 2 tripped", "DISTRIBUTED" },
+		/* of several ranks it is said whose figures they are */
+		{ "run_mixed", { 0 }, "KERNELS of rank 0  ", "notes.txt" },
+		{ "two_steps.json", { 0 }, "KERNELS  ", "of rank" },
+		{ "run_mixed", { .verbose = true }, "  ignored  ", "--verbose" },
+		{ "run_mixed", { 0 }, "  ignored 1; --verbose names it\n", "notes.txt" },
+		{ "run_sick", { .brief = true }, "  HIGH  ", "STEPS" },
+		/* the slowest rank is kept */
+		{ "run_sick", { .top = 1 }, "\n     2  ", "\n     0  " },
+		{ "run_sick", { .top = 1 }, "… and 3 faster ones\n", "\n     3  " },
+		/* NaN is a cross, and no number */
+		{ "run_rerun", { 0 }, "DIVERGED  at step ", "nan" },
+		{ "run_rerun", { 0 }, "×\n", "inf " },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct judged run;
+		char *text;
+
+		load(&run, cases[i].run);
+		text = report(&run, &cases[i].options);
+		if (!strstr(text, cases[i].there))
+			fail_msg("%s: '%s' is not in:\n%s", cases[i].run, cases[i].there, text);
+		if (strstr(text, cases[i].not_there))
+			fail_msg("%s: '%s' is in:\n%s", cases[i].run, cases[i].not_there, text);
+		free(text);
+		unload(&run);
+	}
+}
+
+static void test_pipeline(void **state)
+{
+	static const struct tscope_run_options options = {
+		.analysis = { .pipeline_stages = 2, .microbatches = 4 },
+	};
+	char path[1024], *text;
+	const char *paths[] = { path };
+	struct judged run;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/run_sick", testdata);
+	assert_int_equal(tscope_run_open(&run.run, paths, 1, &options, NULL), TSCOPE_OK);
+	judge(&run);
+	text = report(&run, &(struct tscope_report_options){ .width = 80 });
+	assert_non_null(strstr(text, "● PIPELINE  2 stages · idle "));
+	assert_non_null(strstr(text, "\n  ideal "));
+	free(text);
+	unload(&run);
+}
+
+static void test_json(void **state)
+{
+	static const struct {
+		const char *run, *there;
+	} cases[] = {
+		{ "run_sick", "\"straggler\": {\"rank\": 2, " },
+		{ "run_healthy", "\"straggler\": null" },
+		{ "run_healthy", "\"loss_spikes\": []" },
+		{ "run_sick", "\"loss_spikes\": [30]" },
+		{ "run_sick", "\"expr\": \"overlap.comm_ns>1\", \"value\": null, \"held\": false" },
+		{ "run_mixed", "\"problems\": [],\n  \"ignored\": [\n    {\"path\": " },
+		{ "two_steps.json", "\"rank\": 0,\n      \"facts\": {" },
+		{ "run_rerun", "\"rank\": null,\n      \"facts\": {" },
+		{ "run_healthy", "\"findings\": []" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct tscope_report_options options = { .format = TSCOPE_REPORT_JSON };
+		struct judged run;
+		char *text;
+
+		load(&run, cases[i].run);
+		text = report(&run, &options);
+		if (!strstr(text, cases[i].there))
+			fail_msg("%s: '%s' is not in:\n%s", cases[i].run, cases[i].there, text);
+		free(text);
+		unload(&run);
+	}
+}
+
+/* A folder of step records whose path, phases and scalars would move the cursor. */
+static void write_hostile_run(char *folder, size_t size)
+{
+	const char *base = getenv("TMPDIR");
+	char path[1200];
+	FILE *out;
+
+	snprintf(folder, size, "%s/h\033]0;x\x07\xE2\x80\xAE-XXXXXX", base ? base : "/tmp");
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/steps.jsonl", folder);
+	out = fopen(path, "w");
+	assert_non_null(out);
+	for (int i = 0; i < 3; i++)
+		fprintf(out,
+			"{\"step\": %d, \"phases\": {\"\\u001b[2J\\u009b\\u202e\": 0.5, "
+			"\"\xC2\x9B\xFF\": 0.25}, \"scalars\": {\"loss\": Infinity}}\n",
+			i);
+	assert_int_equal(fclose(out), 0);
+}
+
+static void remove_hostile_run(const char *folder)
+{
+	char path[1200];
+
+	snprintf(path, sizeof(path), "%s/steps.jsonl", folder);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rmdir(folder), 0);
+}
+
+static void test_hostile_names(void **state)
+{
+	static const char *const forbidden[] = { "\033", "\x07", "\xC2\x9B", "\xE2\x80\xAE",
+						 "\xFF" };
+	static const enum tscope_report_format formats[] = { TSCOPE_REPORT_TEXT,
+							     TSCOPE_REPORT_JSON };
+	char folder[1024];
+	struct judged run;
+
+	(void)state;
+	write_hostile_run(folder, sizeof(folder));
+	open_path(&run, folder);
+	for (size_t i = 0; i < TSI_COUNT_OF(formats); i++) {
+		char *text = report(&run, &(struct tscope_report_options){ .format = formats[i],
+									   .verbose = true });
+
+		for (size_t j = 0; j < TSI_COUNT_OF(forbidden); j++)
+			assert_null(strstr(text, forbidden[j]));
+		assert_non_null(strstr(text, "202e"));
+		free(text);
+	}
+	unload(&run);
+	remove_hostile_run(folder);
+}
+
+static void test_full_device(void **state)
+{
+	FILE *out = fopen("/dev/full", "w");
+	struct tscope_error err = { 0 };
+	struct judged run;
+
+	(void)state;
+	if (!out)
+		skip();
+	load(&run, "run_healthy");
+	assert_int_equal(setvbuf(out, NULL, _IONBF, 0), 0);
+	assert_int_equal(tscope_report_write_run(
+				 out,
+				 &(struct tscope_run_report){ run.run, run.diagnosis, NULL, 0 },
+				 &(struct tscope_report_options){ 0 }, &err),
+			 TSCOPE_E_WRITE);
+	assert_string_equal(err.message, "cannot write the report");
+	fclose(out);
+	unload(&run);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_color_changes_nothing_else),
+		cmocka_unit_test(test_lines_keep_the_width),
+		cmocka_unit_test(test_ascii),
+		cmocka_unit_test(test_contents),
+		cmocka_unit_test(test_pipeline),
+		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_hostile_names),
+		cmocka_unit_test(test_full_device),
+	};
+
+	testdata = argc > 1 ? argv[1] : "testdata";
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
