@@ -46,7 +46,6 @@ static enum tscope_status open_trace(struct tscope_trace **trace, const char *pa
 static enum tscope_status load(struct loaded *file, const char *path, const struct options *options,
 			       struct tscope_error *err)
 {
-	struct tscope_analysis_options analysis_options = { .python = options->trace.python };
 	enum tscope_status status;
 
 	*file = (struct loaded){ 0 };
@@ -56,7 +55,7 @@ static enum tscope_status load(struct loaded *file, const char *path, const stru
 					       err);
 	if (status == TSCOPE_OK)
 		status = tscope_analyze(&file->analysis, file->trace, file->timeline,
-					&analysis_options, err);
+					&options->analysis, err);
 	if (status != TSCOPE_OK)
 		unload(file);
 	return status;
@@ -78,11 +77,6 @@ static enum exit_code judge_loss(const struct tscope_trace *trace, const char *p
 		say("", path, rest);
 	}
 	return is_strict && (damage || dropped > 0) ? EXIT_CODE_INPUT : EXIT_CODE_OK;
-}
-
-static enum exit_code worse(enum exit_code a, enum exit_code b)
-{
-	return a > b ? a : b;
 }
 
 static enum exit_code report(const struct loaded *files, size_t count,

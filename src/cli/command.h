@@ -17,7 +17,8 @@ struct command {
 	const char *name;
 	const char *operands; /* what follows the options: "FILE..." */
 	const char *summary;  /* one line, lower case */
-	/* Runs with at least one operand; says on standard error what goes wrong. */
+	bool may_lack_operands;
+	/* Says on standard error what goes wrong. */
 	enum exit_code (*run)(const struct options *options);
 };
 

@@ -1,3 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Every command, in the order of --help. No include guard: it is included twice. */
+COMMAND(report)
 COMMAND(trace)
+COMMAND(export)
+COMMAND(rules)

@@ -14,6 +14,11 @@ enum exit_code {
 	EXIT_CODE_INTERNAL = 5, /* out of memory, or a bug of ours */
 };
 
+static inline enum exit_code worse(enum exit_code a, enum exit_code b)
+{
+	return a > b ? a : b;
+}
+
 static inline enum exit_code exit_code_of(enum tscope_status status)
 {
 	switch (status) {

@@ -34,7 +34,7 @@ static const struct command *find_command(const char *name)
 
 static void print_usage(FILE *out)
 {
-	fputs("usage: tscope COMMAND [OPTION]... FILE...\n\n"
+	fputs("usage: tscope COMMAND [OPTION]... [FILE]...\n\n"
 	      "Says where the time of a training or inference job went.\n\n",
 	      out);
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
@@ -46,7 +46,7 @@ static void print_command_help(FILE *out, const struct command *command)
 {
 	fprintf(out, "usage: tscope %s [OPTION]... %s\n\n%s\n\n", command->name, command->operands,
 		command->summary);
-	options_print_help(out);
+	options_print_help(out, command->name);
 }
 
 static void print_version(FILE *out)
@@ -61,7 +61,7 @@ static enum exit_code fail_unknown_command(const char *word)
 	struct guess guess = { .word = word };
 
 	if (access(word, F_OK) == 0) {
-		say("no command given; did you mean: tscope trace ", word, "");
+		say("no command given; did you mean: tscope report ", word, "");
 		return EXIT_CODE_USAGE;
 	}
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
@@ -84,25 +84,38 @@ static enum exit_code run_help(const char *name)
 	return EXIT_CODE_OK;
 }
 
-static enum exit_code run_command(const struct command *command, int count, char **arguments)
+static enum exit_code fail_no_operand(const struct command *command)
 {
-	struct options options;
+	char text[80];
 
-	if (!options_parse(&options, count, arguments)) {
-		say("'tscope help ", command->name, "' lists the options");
-		return EXIT_CODE_USAGE;
-	}
-	if (options.help)
+	snprintf(text, sizeof(text), "no file given: tscope %s %s", command->name,
+		 command->operands);
+	say(text, "", "; - is standard input");
+	return EXIT_CODE_USAGE;
+}
+
+static enum exit_code run_with(const struct command *command, const struct options *options)
+{
+	if (options->help)
 		return run_help(command->name);
-	if (options.version) {
+	if (options->version) {
 		print_version(stdout);
 		return EXIT_CODE_OK;
 	}
-	if (options.operand_count == 0) {
-		say("no file given: tscope ", command->name, " FILE...; - is standard input");
-		return EXIT_CODE_USAGE;
-	}
-	return command->run(&options);
+	if (options->operand_count == 0 && !command->may_lack_operands && !options->list_facts)
+		return fail_no_operand(command);
+	return command->run(options);
+}
+
+static enum exit_code run_command(const struct command *command, int count, char **arguments)
+{
+	struct options options;
+	enum exit_code code = options_parse(&options, command->name, count, arguments);
+
+	if (code == EXIT_CODE_OK)
+		code = run_with(command, &options);
+	options_deinit(&options);
+	return code;
 }
 
 static enum exit_code run(int count, char **arguments)

@@ -19,15 +19,39 @@ void say(const char *text, const char *word, const char *rest)
 	fputc('\n', stderr);
 }
 
-void say_error(const char *subject, const struct tscope_error *err, const char *rest)
+/* "tscope: subject: what", and the line goes on. */
+static void begin_about(const char *subject, const char *what)
 {
 	fputs("tscope: ", stderr);
-	tscope_write_escaped(stderr, subject);
-	fputs(": ", stderr);
-	tscope_write_escaped(stderr, err->message);
+	if (subject) {
+		tscope_write_escaped(stderr, subject);
+		fputs(": ", stderr);
+	}
+	tscope_write_escaped(stderr, what);
+}
+
+void say_about(const char *subject, const char *what, const char *rest)
+{
+	begin_about(subject, what);
+	fputs(rest, stderr);
+	fputc('\n', stderr);
+}
+
+void say_error(const char *subject, const struct tscope_error *err, const char *rest)
+{
+	begin_about(subject, err->message);
 	if (err->has_offset)
 		fprintf(stderr, " (byte %" PRIu64 ")", err->offset);
 	fputs(rest, stderr);
+	fputc('\n', stderr);
+}
+
+void say_tripped(const char *gate, const char *reason)
+{
+	fputs("tscope: gate ", stderr);
+	tscope_write_escaped(stderr, gate);
+	fputs(" tripped: ", stderr);
+	tscope_write_escaped(stderr, reason);
 	fputc('\n', stderr);
 }
 

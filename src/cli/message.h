@@ -13,8 +13,14 @@
 /* "tscope: <text><word><rest>": word is the user's. */
 void say(const char *text, const char *word, const char *rest);
 
-/* "tscope: trace.json.zst: zstd frame 3: truncated (byte 918273)<rest>" */
+/* "tscope: trace.json.zst: zstd frame 3: truncated (byte 918273)<rest>"; subject may be NULL */
 void say_error(const char *subject, const struct tscope_error *err, const char *rest);
+
+/* "tscope: run/rank3.json: <what><rest>": both are the user's or an input's. */
+void say_about(const char *subject, const char *what, const char *rest);
+
+/* "tscope: gate mfu<0.35 tripped: 0.31 < 0.35" */
+void say_tripped(const char *gate, const char *reason);
 
 /* "tscope: --top: expected a whole number, not 'ten'" */
 void say_value(const char *option, const char *value, const char *expected);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One table holds every option: its name, its help and how its value is read.
- * The parser and --help walk it, so that an option is one row.
+ * One table holds every option: its name, the commands that take it, its help
+ * and how its value is read. The parser and --help walk it, so that an option
+ * is one row.
  */
 #include "options.h"
 
@@ -9,17 +10,21 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct option_row {
-	const char *name;  /* without its dashes */
-	const char *value; /* what it takes, as --help calls it; NULL: it takes nothing */
+	const char *commands; /* those that take it, separated by ", "; NULL: all */
+	const char *name;     /* without its dashes */
+	const char *value;    /* what it takes, as --help calls it; NULL: it takes nothing */
 	const char *help;
 	/* Sets the field of struct options at `offset`. Returns NULL, or what is expected. */
 	const char *(*parse)(const char *text, void *field);
 	size_t offset;
+	/* Says more exactly what is wrong with a value; NULL: there is no more to say. */
+	enum tscope_status (*check)(const char *text, struct tscope_error *err);
 };
 
 static unsigned scale_shift(char letter)
@@ -67,6 +72,32 @@ static const char *parse_count(const char *text, void *field)
 	return NULL;
 }
 
+static const char *parse_positive_unsigned(const char *text, void *field)
+{
+	return parse_unsigned(text, field) || *(unsigned *)field == 0 ? "a whole number above 0"
+								      : NULL;
+}
+
+static const char *parse_positive_real(const char *text, void *field)
+{
+	char *end;
+	double number = strtod(text, &end);
+
+	if (end == text || *end != '\0' || !isfinite(number) || number <= 0)
+		return "a number above 0, such as 312 or 6.2e15";
+	*(double *)field = number;
+	return NULL;
+}
+
+static const char *parse_tflops(const char *text, void *field)
+{
+	const char *expected = parse_positive_real(text, field);
+
+	if (!expected)
+		*(double *)field *= 1e12;
+	return expected;
+}
+
 static const char *parse_memory_size(const char *text, void *field)
 {
 	uint64_t number;
@@ -95,6 +126,15 @@ static const char *parse_text(const char *text, void *field)
 {
 	*(const char **)field = text;
 	return *text != '\0' ? NULL : "a name";
+}
+
+/* options_parse() has made room for as many values as there are arguments. */
+static const char *parse_value(const char *text, void *field)
+{
+	struct option_values *values = field;
+
+	values->items[values->count++] = text;
+	return NULL;
 }
 
 static const char *parse_format(const char *text, void *field)
@@ -152,40 +192,66 @@ static const char *parse_steps(const char *text, void *field)
 }
 
 #define FIELD(name) offsetof(struct options, name)
+#define READERS "trace, report, export"
+#define REPORTERS "trace, report"
 
 /* In the order of --help. */
 static const struct option_row rows[] = {
-	{ "format", "FORMAT", "text for people (default) or json for programs", parse_format,
-	  FIELD(format) },
-	{ "output", "FILE", "write the report to FILE, whole or not at all", parse_text,
-	  FIELD(output) },
-	{ "top", "N", "rows of each ranking (text: 10; json: all)", parse_count, FIELD(top) },
-	{ "quiet", NULL, "only the head of the report and what is damaged", parse_flag,
-	  FIELD(quiet) },
-	{ "color", "WHEN", "auto (default), always or never", parse_color, FIELD(color) },
-	{ "progress", "WHEN", "auto (default) or never", parse_progress, FIELD(progress) },
-	{ "strict", NULL, "exit 3 where any of the input is damaged or dropped", parse_flag,
-	  FIELD(strict) },
-	{ "warmup", "N", "leave the first N steps out of the statistics", parse_unsigned,
-	  FIELD(timeline.warmup) },
-	{ "steps", "A:B", "only the steps with these numbers", parse_steps, FIELD(timeline) },
-	{ "step-marker", "NAME", "spans with this name are the steps", parse_text,
-	  FIELD(timeline.step_marker) },
-	{ "python", NULL, "keep Python frames and analyse them", parse_flag, FIELD(trace.python) },
-	{ "threads", "N", "threads that may work (default: as many as help)", parse_unsigned,
-	  FIELD(trace.thread_count) },
-	{ "block-size", "BYTES", "bytes per read; the report is the same for any",
-	  parse_memory_size, FIELD(trace.block_bytes) },
-	{ "max-output-bytes", "BYTES", "limit: size of the input after decompression",
-	  parse_file_size, FIELD(trace.max_output_bytes) },
-	{ "max-event-bytes", "BYTES", "limit: length of one event", parse_file_size,
-	  FIELD(trace.max_event_bytes) },
-	{ "max-depth", "N", "limit: nesting of JSON values", parse_unsigned,
-	  FIELD(trace.max_depth) },
-	{ "max-names", "N", "limit: distinct names", parse_count, FIELD(trace.max_names) },
-	{ "version", NULL, "print the version and what this build can read", parse_flag,
-	  FIELD(version) },
-	{ "help", NULL, "print this", parse_flag, FIELD(help) },
+	{ "report", "fail-on", "GATE", "exit 1 if it trips: mfu<0.35, DIST.STRAGGLER (repeatable)",
+	  parse_value, FIELD(gates), tscope_gate_check },
+	{ "report", "rule", "CHANGE", "ID=off|low|med|high or ID.threshold=X (repeatable)",
+	  parse_value, FIELD(rule_changes), tscope_rule_change_check },
+	{ "report", "list-facts", NULL, "print every fact with its unit and meaning", parse_flag,
+	  FIELD(list_facts), NULL },
+	{ "export", "out", "DIR", "the folder to write into", parse_text, FIELD(folder), NULL },
+	{ "export", "force", NULL, "replace files that exist", parse_flag, FIELD(force), NULL },
+	{ REPORTERS, "format", "FORMAT", "text for people (default) or json for programs",
+	  parse_format, FIELD(format), NULL },
+	{ REPORTERS, "output", "FILE", "write the report to FILE, whole or not at all", parse_text,
+	  FIELD(output), NULL },
+	{ REPORTERS, "top", "N", "rows of each ranking (text: 10; json: all)", parse_count,
+	  FIELD(top), NULL },
+	{ READERS, "quiet", NULL, "only head and gates of the report; export: nothing", parse_flag,
+	  FIELD(quiet), NULL },
+	{ "report", "verbose", NULL, "also name the files that were ignored", parse_flag,
+	  FIELD(verbose), NULL },
+	{ REPORTERS, "color", "WHEN", "auto (default), always or never", parse_color, FIELD(color),
+	  NULL },
+	{ READERS, "progress", "WHEN", "auto (default) or never", parse_progress, FIELD(progress),
+	  NULL },
+	{ READERS, "strict", NULL, "exit 3 where any of the input is damaged or dropped",
+	  parse_flag, FIELD(strict), NULL },
+	{ READERS, "warmup", "N", "leave the first N steps out of the statistics", parse_unsigned,
+	  FIELD(timeline.warmup), NULL },
+	{ READERS, "steps", "A:B", "only the steps with these numbers", parse_steps,
+	  FIELD(timeline), NULL },
+	{ READERS, "step-marker", "NAME", "spans with this name are the steps", parse_text,
+	  FIELD(timeline.step_marker), NULL },
+	{ READERS, "flops-per-step", "X", "floating-point operations of a step, for MFU",
+	  parse_positive_real, FIELD(analysis.flops_per_step), NULL },
+	{ READERS, "peak-tflops", "X", "the most that the device can do, in TFLOP/s, for MFU",
+	  parse_tflops, FIELD(analysis.peak_flops), NULL },
+	{ "report", "pipeline-stages", "N", "the ranks are N stages of a pipeline",
+	  parse_positive_unsigned, FIELD(analysis.pipeline_stages), NULL },
+	{ "report", "microbatches", "N", "microbatches of a step, for the ideal bubble",
+	  parse_positive_unsigned, FIELD(analysis.microbatches), NULL },
+	{ REPORTERS, "python", NULL, "keep Python frames and analyse them", parse_flag,
+	  FIELD(trace.python), NULL },
+	{ READERS, "threads", "N", "threads that may work (default: as many as help)",
+	  parse_unsigned, FIELD(trace.thread_count), NULL },
+	{ READERS, "block-size", "BYTES", "bytes per read; the report is the same for any",
+	  parse_memory_size, FIELD(trace.block_bytes), NULL },
+	{ READERS, "max-output-bytes", "BYTES", "limit: size of the input after decompression",
+	  parse_file_size, FIELD(trace.max_output_bytes), NULL },
+	{ READERS, "max-event-bytes", "BYTES", "limit: length of one event", parse_file_size,
+	  FIELD(trace.max_event_bytes), NULL },
+	{ READERS, "max-depth", "N", "limit: nesting of JSON values", parse_unsigned,
+	  FIELD(trace.max_depth), NULL },
+	{ READERS, "max-names", "N", "limit: distinct names", parse_count, FIELD(trace.max_names),
+	  NULL },
+	{ NULL, "version", NULL, "print the version and what this build can read", parse_flag,
+	  FIELD(version), NULL },
+	{ NULL, "help", NULL, "print this", parse_flag, FIELD(help), NULL },
 };
 
 enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
@@ -202,28 +268,67 @@ static const struct option_row *find_row(const char *name)
 	return NULL;
 }
 
-static bool fail_unknown(const char *name)
+/* Does the command take this option? */
+static bool is_taken(const struct option_row *row, const char *command)
+{
+	size_t length = strlen(command);
+	const char *at = row->commands;
+
+	while (at) {
+		size_t word_length = strcspn(at, ",");
+
+		if (word_length == length && strncmp(at, command, length) == 0)
+			return true;
+		at = at[word_length] == ',' ? at + word_length + 2 : NULL;
+	}
+	return !row->commands;
+}
+
+static bool fail_unknown(const char *name, const char *command)
 {
 	char word[40];
 	struct guess guess = { .word = word };
 
 	snprintf(word, sizeof(word), "%.*s", (int)strcspn(name, "="), name);
 	for (size_t i = 0; i < ROW_COUNT; i++)
-		guess_consider(&guess, rows[i].name);
+		if (is_taken(&rows[i], command))
+			guess_consider(&guess, rows[i].name);
 	say_unknown("option", "--", &guess);
 	return false;
 }
 
+static bool fail_not_taken(const struct option_row *row, const char *command)
+{
+	char text[80];
+
+	snprintf(text, sizeof(text), "--%s is no option of %s; it belongs to ", row->name, command);
+	say(text, row->commands, "");
+	return false;
+}
+
+static bool fail_value(const struct option_row *row, const struct tscope_error *err)
+{
+	char option[40];
+
+	snprintf(option, sizeof(option), "--%s", row->name);
+	say_error(option, err, "");
+	return false;
+}
+
 /* Reads the option at arguments[*i]; *i moves on where its value is the next argument. */
-static bool parse_option(struct options *options, int count, char **arguments, int *i)
+static bool parse_option(struct options *options, const char *command, int count, char **arguments,
+			 int *i)
 {
 	const char *name = arguments[*i] + 2;
 	const struct option_row *row = find_row(name);
 	const char *value = strchr(name, '=');
+	struct tscope_error err;
 	const char *expected;
 
 	if (!row)
-		return fail_unknown(name);
+		return fail_unknown(name, command);
+	if (!is_taken(row, command))
+		return fail_not_taken(row, command);
 	if (value)
 		value++;
 	else if (row->value && *i + 1 < count)
@@ -236,24 +341,26 @@ static bool parse_option(struct options *options, int count, char **arguments, i
 		say("--", row->name, " takes no value");
 		return false;
 	}
+	if (row->check && row->check(value, &err) != TSCOPE_OK)
+		return fail_value(row, &err);
 	expected = row->parse(value, (char *)options + row->offset);
 	if (expected)
 		say_value(row->name, value, expected);
 	return !expected;
 }
 
-bool options_parse(struct options *options, int count, char **arguments)
+static bool parse_arguments(struct options *options, const char *command, int count,
+			    char **arguments)
 {
 	bool may_be_option = true;
 
-	*options = (struct options){ .operands = arguments };
 	for (int i = 0; i < count; i++) {
 		char *argument = arguments[i];
 
 		if (may_be_option && strcmp(argument, "--") == 0) {
 			may_be_option = false;
 		} else if (may_be_option && strncmp(argument, "--", 2) == 0) {
-			if (!parse_option(options, count, arguments, &i))
+			if (!parse_option(options, command, count, arguments, &i))
 				return false;
 		} else if (may_be_option && strcmp(argument, "-h") == 0) {
 			options->help = true;
@@ -264,14 +371,43 @@ bool options_parse(struct options *options, int count, char **arguments)
 			arguments[options->operand_count++] = argument;
 		}
 	}
+	options->analysis.python = options->trace.python;
 	return true;
 }
 
-void options_print_help(FILE *out)
+enum exit_code options_parse(struct options *options, const char *command, int count,
+			     char **arguments)
+{
+	size_t room = (size_t)count + 1;
+
+	*options = (struct options){ .operands = arguments };
+	options->gates.items = calloc(room, sizeof(*options->gates.items));
+	options->rule_changes.items = calloc(room, sizeof(*options->rule_changes.items));
+	if (!options->gates.items || !options->rule_changes.items) {
+		say("", tscope_status_text(TSCOPE_E_NOMEM), "");
+		return EXIT_CODE_INTERNAL;
+	}
+	if (!parse_arguments(options, command, count, arguments)) {
+		say("'tscope help ", command, "' lists the options");
+		return EXIT_CODE_USAGE;
+	}
+	return EXIT_CODE_OK;
+}
+
+void options_deinit(struct options *options)
+{
+	free(options->gates.items);
+	free(options->rule_changes.items);
+	options->gates = options->rule_changes = (struct option_values){ 0 };
+}
+
+void options_print_help(FILE *out, const char *command)
 {
 	for (size_t i = 0; i < ROW_COUNT; i++) {
 		char option[40];
 
+		if (!is_taken(&rows[i], command))
+			continue;
 		snprintf(option, sizeof(option), "--%s%s%s", rows[i].name, rows[i].value ? " " : "",
 			 rows[i].value ? rows[i].value : "");
 		fprintf(out, "  %-25s%s\n", option, rows[i].help);

@@ -2,10 +2,15 @@
 #ifndef TSCOPE_CLI_OPTIONS_H
 #define TSCOPE_CLI_OPTIONS_H
 
+#include "exit_code.h"
+
 #include <stdio.h>
 #include <tscope/tscope.h>
 
-/* The options, shared by all commands: each means the same in every one. */
+/*
+ * The options of all commands. Not every command takes each, but each means
+ * the same wherever it is taken.
+ */
 
 enum when {
 	WHEN_AUTO,
@@ -13,14 +18,23 @@ enum when {
 	WHEN_NEVER,
 };
 
+/* The values of an option that may be given several times, in their order. */
+struct option_values {
+	const char **items;
+	size_t count;
+};
+
 struct options {
 	struct tscope_trace_options trace;
 	struct tscope_timeline_options timeline;
+	struct tscope_analysis_options analysis;
+	struct option_values gates, rule_changes;
 	enum tscope_report_format format;
 	const char *output; /* NULL: standard output */
+	const char *folder; /* of export; NULL: not given */
 	enum when color, progress;
 	size_t top;
-	bool strict, quiet, help, version;
+	bool strict, quiet, verbose, force, list_facts, help, version;
 	char *const *operands; /* what is no option */
 	int operand_count;
 };
@@ -28,11 +42,14 @@ struct options {
 /*
  * Reads the arguments after the command's name. Operands and options may be
  * mixed; "--" ends the options. Reorders arguments: operands point into it.
- * Returns false after having said on standard error what is wrong.
+ * Returns EXIT_CODE_OK, or another code after having said what is wrong; in
+ * either case end with options_deinit().
  */
-bool options_parse(struct options *options, int count, char **arguments);
+enum exit_code options_parse(struct options *options, const char *command, int count,
+			     char **arguments);
+void options_deinit(struct options *options);
 
-/* The table of options for --help. */
-void options_print_help(FILE *out);
+/* The rows of the table that a command takes, for --help. */
+void options_print_help(FILE *out, const char *command);
 
 #endif

@@ -40,19 +40,30 @@ static mode_t mode_of(const char *path)
 	return stat(path, &status) == 0 ? status.st_mode & 0777 : 0666 & ~mask;
 }
 
-/* A temporary file beside path, so that renaming it cannot cross file systems. */
+/*
+ * "folder/.name.XXXXXX": beside path, so that renaming cannot cross file systems, and hidden,
+ * so that what a killed process leaves is not taken for a file of the run. NULL: no memory.
+ */
+static char *temporary_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	int folder_length = slash ? (int)(slash + 1 - path) : 0;
+	size_t size = strlen(path) + sizeof("..XXXXXX");
+	char *name = malloc(size);
+
+	if (name)
+		snprintf(name, size, "%.*s.%s.XXXXXX", folder_length, path, path + folder_length);
+	return name;
+}
+
 static FILE *open_temporary(struct output *out)
 {
-	static const char suffix[] = ".XXXXXX";
-	size_t length = strlen(out->path);
 	FILE *stream = NULL;
 	int fd;
 
-	out->temporary = malloc(length + sizeof(suffix));
+	out->temporary = temporary_name(out->path);
 	if (!out->temporary)
 		return NULL;
-	memcpy(out->temporary, out->path, length);
-	memcpy(out->temporary + length, suffix, sizeof(suffix));
 	fd = mkstemp(out->temporary);
 	if (fd >= 0) {
 		if (fchmod(fd, mode_of(out->path)) == 0)
@@ -90,25 +101,33 @@ void output_abandon(struct output *out)
 	*out = (struct output){ 0 };
 }
 
-bool output_commit(struct output *out)
+static bool give_up(struct output *out)
 {
-	const char *path = out->path;
+	fail(out->path, errno != 0 ? strerror(errno) : "the device refused it");
+	output_abandon(out);
+	return false;
+}
+
+bool output_close(struct output *out)
+{
 	bool is_written;
 
 	/* A write that failed earlier is known to the stream only; its errno may be long gone. */
 	errno = 0;
 	is_written = fflush(out->stream) == 0 && !ferror(out->stream);
-	if (is_written && path) {
+	if (is_written && out->path) {
 		is_written = fclose(out->stream) == 0;
 		out->stream = NULL;
 	}
-	if (is_written && out->temporary)
-		is_written = rename(out->temporary, path) == 0;
-	if (!is_written) {
-		fail(path, errno != 0 ? strerror(errno) : "the device refused it");
-		output_abandon(out);
+	return is_written || give_up(out);
+}
+
+bool output_commit(struct output *out)
+{
+	if (out->stream && !output_close(out))
 		return false;
-	}
+	if (out->temporary && rename(out->temporary, out->path) != 0)
+		return give_up(out);
 	free(out->temporary);
 	out->temporary = NULL;
 	return true;

@@ -18,7 +18,13 @@ struct output {
 /* path NULL: standard output. After success end with commit or abandon. */
 bool output_open(struct output *out, const char *path);
 
-/* All is written: makes it stay. Says why where it cannot, and abandons it. */
+/*
+ * All is written: gives the stream back, so that many files can be made ready
+ * before the first one stays. Abandons it where that fails.
+ */
+bool output_close(struct output *out);
+
+/* Makes it stay; closes it first where that is not done. Abandons it where it cannot. */
 bool output_commit(struct output *out);
 
 /* Leaves the file as it was. */

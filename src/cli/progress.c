@@ -29,19 +29,23 @@ void progress_update(void *data, uint64_t source_bytes, uint64_t source_size, ui
 {
 	struct progress *progress = data;
 	struct timespec now;
-	double elapsed_ms;
+	double elapsed_ms, all_bytes;
 
 	if (!progress->is_on)
 		return;
+	if (bytes < progress->file_bytes)
+		progress->earlier_bytes += progress->file_bytes; /* the next file has begun */
+	progress->file_bytes = bytes;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	elapsed_ms = ms_since(&progress->start, &now);
 	if (elapsed_ms < FIRST_LINE_MS || ms_since(&progress->last, &now) < NEXT_LINE_MS)
 		return;
 	progress->last = now;
 	progress->is_shown = true;
-	fprintf(stderr, "\r\033[K%.2f GB read, %.2f GB/s", (double)bytes / 1e9,
-		(double)bytes / elapsed_ms / 1e6);
-	if (source_bytes > 0 && source_bytes <= source_size)
+	all_bytes = (double)(progress->earlier_bytes + bytes);
+	fprintf(stderr, "\r\033[K%.2f GB read, %.2f GB/s", all_bytes / 1e9,
+		all_bytes / elapsed_ms / 1e6);
+	if (!progress->is_of_many && source_bytes > 0 && source_bytes <= source_size)
 		fprintf(stderr, ", %.0f %%, %.0f s left",
 			100 * (double)source_bytes / (double)source_size,
 			elapsed_ms / 1e3 * (double)(source_size - source_bytes) /

@@ -13,6 +13,9 @@
  */
 struct progress {
 	bool is_on, is_shown;
+	bool is_of_many;             /* files are read one after the other: no end is in sight */
+	uint64_t earlier_bytes;      /* of the files before the present one */
+	uint64_t file_bytes;         /* of this one */
 	struct timespec start, last; /* of the work; of the last line */
 };
 

@@ -64,6 +64,39 @@ struct tscope_report_options terminal_report_options(const struct options *optio
 		.width = width(options),
 		.top = options->top,
 		.brief = options->quiet,
+		.verbose = options->verbose,
 		.as_list = options->operand_count > 1,
 	};
+}
+
+/* The substitute of the character that begins at text, which has *length bytes. */
+static const char *substitute_at(const char *text, size_t *length)
+{
+	static const struct {
+		const char *utf8, *ascii;
+	} substitutes[] = {
+		{ "÷", "/" }, { "×", "x" }, { "µ", "u" }, { "…", "..." }, { "∪", "|" },
+	};
+
+	for (size_t i = 0; i < sizeof(substitutes) / sizeof(substitutes[0]); i++) {
+		*length = strlen(substitutes[i].utf8);
+		if (strncmp(text, substitutes[i].utf8, *length) == 0)
+			return substitutes[i].ascii;
+	}
+	*length = 1;
+	return "?";
+}
+
+void terminal_print(const char *text, size_t length)
+{
+	bool is_utf8 = is_utf8_locale();
+	size_t step;
+
+	for (size_t i = 0; i < length; i += step) {
+		step = 1;
+		if (is_utf8 || (unsigned char)text[i] < 0x80)
+			putchar(text[i]);
+		else
+			fputs(substitute_at(text + i, &step), stdout);
+	}
 }

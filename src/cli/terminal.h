@@ -11,4 +11,7 @@
  */
 struct tscope_report_options terminal_report_options(const struct options *options);
 
+/* Writes a text of our own to standard output: in ASCII where the locale is not UTF-8. */
+void terminal_print(const char *text, size_t length);
+
 #endif

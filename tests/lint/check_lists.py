@@ -18,7 +18,7 @@ KINDS = {
     "FORMAT": ("format_{}.c", "", ""),
     "REPORTER": ("report_{}.c", "", "tscope.1"),
     "RULE": ("rule_{}.c", "", ""),  # check_rules.py asks for the rest
-    "STORE": ("store_{}.c", "store_{}", ""),
+    "STORE": ("store_{}.c", "store_{}", "tscope-report.1"),
 }
 LINE = re.compile(r"^([A-Z_]+)\((\w+)[,)]", re.MULTILINE)
 

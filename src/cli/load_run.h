@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_CLI_LOAD_RUN_H
+#define TSCOPE_CLI_LOAD_RUN_H
+
+#include "exit_code.h"
+#include "options.h"
+
+/*
+ * Opens the run that the operands name, and says on standard error what of it
+ * is damaged or could not be read. Returns the exit code that this calls for;
+ * *run is NULL where there is nothing to go on with, else the caller frees it.
+ */
+enum exit_code load_run(struct tscope_run **run, const struct options *options);
+
+#endif

@@ -1,0 +1,1 @@
+tscope export data/two_steps.json

@@ -1,0 +1,2 @@
+: >file
+tscope export data/run_healthy --out file/copy

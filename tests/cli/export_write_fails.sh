@@ -1,0 +1,7 @@
+# A file that cannot be written whole: no file stays, and none that was there changes.
+mkdir -p copy/rank0 && echo old >copy/rank0/run.json
+trap '' XFSZ
+(ulimit -f 1 && tscope export --force data/run_sick --out copy)
+echo $?
+cat copy/rank0/run.json
+find copy -type f

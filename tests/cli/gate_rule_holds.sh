@@ -1,0 +1,1 @@
+tscope report --quiet --fail-on TIMING.DATALOADER_BOUND data/run_healthy

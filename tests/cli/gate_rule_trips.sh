@@ -1,0 +1,1 @@
+tscope report --quiet --fail-on MEMORY.GROWTH data/run_sick

@@ -1,0 +1,1 @@
+tscope report --quiet --fail-on 'severity>=high' data/run_healthy

@@ -1,0 +1,1 @@
+tscope report --quiet --fail-on straggler data/run_healthy

@@ -1,0 +1,1 @@
+tscope report --fail-on stragler data/run_healthy

@@ -1,0 +1,1 @@
+tscope report --list-facts data/two_steps.json

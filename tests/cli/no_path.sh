@@ -1,0 +1,3 @@
+tscope report
+tscope report --fail-on straggler
+tscope export --out there

@@ -1,0 +1,1 @@
+LC_ALL=C tscope report data/run_healthy

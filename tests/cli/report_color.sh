@@ -1,0 +1,1 @@
+tscope report --color always data/run_healthy

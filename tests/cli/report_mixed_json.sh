@@ -1,0 +1,1 @@
+tscope report --format json --top 2 data/run_mixed

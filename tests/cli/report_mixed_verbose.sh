@@ -1,0 +1,1 @@
+tscope report --verbose --top 3 data/run_mixed

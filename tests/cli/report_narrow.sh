@@ -1,0 +1,1 @@
+COLUMNS=48 tscope report data/run_sick

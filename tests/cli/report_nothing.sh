@@ -1,0 +1,1 @@
+mkdir empty && echo hello >empty/notes.txt && tscope report empty

@@ -1,0 +1,1 @@
+tscope report data/two_steps.json.gz

@@ -1,0 +1,1 @@
+tscope report --strict --quiet data/run_rerun

@@ -1,0 +1,1 @@
+tscope rules TIMING.DATALOADER_BOUND timing.datalaoder_bound
