@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Whole runs: generated ones of 8 ranks whose truth is known, in every layout and compression, and
+real ones. Every rank's figures are those of its own trace alone, the slow rank is found, and what
+`tscope export` writes reads back as the same steps.
+
+usage: check_runs.py TSCOPE
+"""
+import json
+import pathlib
+import shutil
+import sys
+import tempfile
+
+import check_truth
+import program
+
+STRAGGLER = 3
+LAYOUTS = (("tb", "gz", "classic"), ("composer", "zst", "kineto2026"), ("hta", "none", "compact"),
+           ("hta", "gz", "classic"), ("tb", "zst", "compact"), ("composer", "none", "classic"))
+# Facts that follow from the steps alone, and must survive an export.
+STEP_LEVEL = ("step_time", "budget", "efficiency", "memory", "convergence", "correlation",
+              "distributed")
+# Folder, ranks that are there, windows of each.
+REAL_RUNS = (
+    ("made-torch26/ddp4", range(4), 1),
+    ("made-torch26/ddp8-slow5", range(8), 1),
+    ("made-torch26/tp2dp4-slow1", range(4), 1),
+    ("facebookresearch+param/et_replay/tests/inputs/dlrm_kineto.tar.gz.d/dlrm_kineto", range(4), 1),
+    ("facebookresearch+HolisticTraceAnalysis/tests/data/trace_filter", range(2), 1),
+    ("harryjmoss+particle_transformer/tensorboard_logs_forward_2024_12_09/batch_size_64",
+     (None,), 8),
+)
+
+
+def report(tscope, *paths):
+    done = tscope.run("report", "--format", "json", *paths)
+    if done.returncode != 0:
+        raise RuntimeError(f"exit {done.returncode}: {done.stderr.decode().strip()}")
+    return json.loads(done.stdout)
+
+
+def windows(rank):
+    """(number, wall) of the steps of a rank: until the next one starts; the last its own length."""
+    steps = [(number, start, rank["variants"][variant]) for number, variant, start in rank["steps"]]
+    ends = [start for _, start, _ in steps[1:]] + [steps[-1][1] + steps[-1][2]["step"]]
+    return [(number, end - start, parts) for (number, start, parts), end in zip(steps, ends)]
+
+
+def check_slow_rank(results, label, facts):
+    distributed = facts["distributed"]
+    results.check(label + " straggler", STRAGGLER, (distributed["straggler"] or {}).get("rank"))
+    results.check(label + " slow_ranks", [STRAGGLER],
+                  [row["rank"] for row in distributed["slow_ranks"]])
+
+
+def check_rank(results, label, truth, facts):
+    check_truth.check_steps(results, label, truth, facts)
+    check_truth.check_device(results, label, truth["totals"], facts)
+    for (number, wall, parts), step in zip(windows(truth), facts["steps"]["list"]):
+        place = f"{label} step {number}"
+        results.check(place + " wall", wall, step["wall_ns"])
+        results.check(place + " compute", parts["compute"], step["compute_ns"])
+        results.check(place + " exposed", parts["comm_exposed"], step["exposed_comm_ns"])
+
+
+def check_generated(tscope, results, folder, layout):
+    name, compression, style = layout
+    truth = check_truth.generate(folder, [
+        "--ranks", "8", "--steps", "30", "--events-per-step", "300", "--layout", name,
+        "--straggler", f"{STRAGGLER}:12", "--comm-fraction", "0.25", "--overlap", "0.7",
+        "--compress", compression, "--style", style])
+    document = report(tscope, folder)
+    label = " ".join(layout)
+    results.check(label + " ranks", list(range(8)), [r["rank"] for r in document["ranks"]])
+    for rank, found in zip(truth["ranks"], document["ranks"]):
+        check_rank(results, f"{label} rank {rank['rank']}", rank, found["facts"])
+    walls = [[wall for _, wall, _ in windows(rank)] for rank in truth["ranks"]]
+    longest = [max(step) for step in zip(*walls)]
+    results.check(label + " step_time", (len(longest), max(longest), min(longest)),
+                  tuple(document["facts"]["step_time"][k] for k in ("count", "max_ns", "min_ns")))
+    means = [round(sum(parts["compute"] for _, _, parts in windows(rank)) / len(longest))
+             for rank in truth["ranks"]]
+    results.check(label + " mean compute", True, all(
+        abs(row["mean_compute_ns"] - mean) <= 1
+        for row, mean in zip(document["facts"]["distributed"]["ranks"], means)))
+    check_slow_rank(results, label, document["facts"])
+    check_export(tscope, results, label, folder, document)
+
+
+def check_export(tscope, results, label, source, document):
+    """Reading an export gives the same step-level facts, for the run and for each rank."""
+    with tempfile.TemporaryDirectory() as place:
+        copy = pathlib.Path(place) / "copy"
+        done = tscope.run("export", "--quiet", source, "--out", copy)
+        results.check(label + " export", (0, b""), (done.returncode, done.stderr))
+        again = report(tscope, copy)
+    for analyzer in STEP_LEVEL:
+        results.check(f"{label} export {analyzer}", document["facts"].get(analyzer),
+                      again["facts"].get(analyzer))
+        for before, after in zip(document["ranks"], again["ranks"]):
+            results.check(f"{label} export rank {before['rank']} {analyzer}",
+                          before["facts"].get(analyzer), after["facts"].get(analyzer))
+    results.check(label + " export ranks", len(document["ranks"]), len(again["ranks"]))
+
+
+def check_alone(tscope, results, label, document):
+    """The figures of a rank with one trace are those of `tscope trace`."""
+    by_rank = {}
+    for entry in document["inputs"]:
+        by_rank.setdefault(entry["rank"], []).append(entry["path"])
+    for rank in document["ranks"]:
+        paths = by_rank[rank["rank"]]
+        if len(paths) > 1:
+            continue
+        alone = tscope.report(paths[0])["facts"]
+        for analyzer, facts in alone.items():
+            results.check(f"{label} rank {rank['rank']} {analyzer}", facts,
+                          rank["facts"].get(analyzer))
+
+
+def check_torch_truth(results, label, folder, document):
+    """Steps measured outside the profiler are as long, to 2 ms, as those of the report."""
+    for rank in document["ranks"]:
+        path = folder / f"truth.rank{rank['rank']}.json"
+        if not path.is_file():
+            return
+        measured = dict(json.loads(path.read_text())["step_ns"])
+        off = [step["step"] for step in rank["facts"]["steps"]["list"]
+               if abs(step["dur_ns"] - measured[step["step"]]) > 2_000_000]
+        results.check(f"{label} rank {rank['rank']} measured steps", [], off)
+
+
+def check_real(tscope, results, name, ranks, window_count):
+    folder = program.SHARED / "data" / name
+    document = report(tscope, folder)
+    results.check(name + " ranks", list(ranks), [r["rank"] for r in document["ranks"]])
+    results.check(name + " windows", window_count,
+                  1 + max(entry["window"] for entry in document["inputs"]))
+    check_alone(tscope, results, name, document)
+    check_torch_truth(results, name, folder, document)
+    check_export(tscope, results, name, folder, document)
+
+
+def main():
+    program.need(program.SHARED / "tools" / "gen_trace.py")
+    tscope = program.Program(sys.argv[1])
+    results = program.Results()
+    for layout in LAYOUTS:
+        if "zst" in layout and not shutil.which("zstd"):
+            print("not generated: zst, the generator needs the program zstd")
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            check_generated(tscope, results, pathlib.Path(folder), layout)
+    for name, ranks, window_count in REAL_RUNS:
+        check_real(tscope, results, name, ranks, window_count)
+    return results.exit_status()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
