@@ -26,7 +26,8 @@ struct intern_chunk {
 };
 
 enum {
-	CHUNK_BYTES = 64 * 1024,
+	FIRST_CHUNK_BYTES = 512, /* a run of thousands of files has a set for each */
+	MAX_CHUNK_BYTES = 64 * 1024,
 	FIRST_SLOTS = 256,
 };
 
@@ -101,12 +102,21 @@ static size_t find_slot(const struct intern *set, struct str text, uint32_t hash
 	return at;
 }
 
+/* Of the next chunk: twice the last one. */
+static size_t next_chunk_size(const struct intern_chunk *last, size_t needed)
+{
+	size_t size = last ? 2 * last->size : FIRST_CHUNK_BYTES;
+
+	size = size < MAX_CHUNK_BYTES ? size : MAX_CHUNK_BYTES;
+	return size > needed ? size : needed;
+}
+
 static char *keep_bytes(struct intern *set, struct str text)
 {
 	size_t needed = text.length + 1;
 	struct intern_chunk *chunk = set->chunks;
 	if (!chunk || chunk->size - chunk->used < needed) {
-		size_t size = needed > CHUNK_BYTES ? needed : CHUNK_BYTES;
+		size_t size = next_chunk_size(chunk, needed);
 		chunk = malloc(sizeof(*chunk) + size);
 		if (!chunk)
 			return NULL;
