@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/intern.h"
 #include "run/find.h"
 
 static struct str folder_of(const char *path)
@@ -63,40 +64,63 @@ static int compare_names(const void *left, const void *right)
 	return strcmp(a->path, b->path);
 }
 
-static bool same_writer(const struct run_item *a, const struct run_item *b)
+/* Numbers the processes in the order of their names. */
+static enum tscope_status find_writers(struct run_item *items, size_t count,
+				       struct tscope_error *err)
 {
-	return tsi_str_equal(tsi_writer_of_path(a->path), tsi_writer_of_path(b->path));
+	struct intern names;
+	enum tscope_status status = tsi_intern_init(&names, count + 1, err);
+
+	qsort(items, count, sizeof(*items), compare_names);
+	for (size_t i = 0; status == TSCOPE_OK && i < count; i++)
+		status = tsi_intern_add(&names, tsi_writer_of_path(items[i].path), &items[i].writer,
+					err);
+	tsi_intern_deinit(&names);
+	return status;
 }
 
-static bool overlap(const struct run_item *a, const struct run_item *b)
+static int compare_starts(const void *left, const void *right)
 {
-	return a->start_ns < b->end_ns && b->start_ns < a->end_ns;
+	const struct run_item *a = left, *b = right;
+
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
 }
 
-/* Do traces of different processes run at the same time? */
-static bool is_concurrent(const struct run_item *items, size_t count)
+/*
+ * Do traces of different processes run at the same time? In the order of their
+ * starts that is one which starts before the latest end so far, of another process.
+ */
+static bool is_concurrent(struct run_item *items, size_t count)
 {
-	for (size_t i = 0; i + 1 < count; i++)
-		for (size_t j = i + 1; j < count; j++)
-			if (items[i].is_trace && items[j].is_trace &&
-			    overlap(&items[i], &items[j]) && !same_writer(&items[i], &items[j]))
-				return true;
+	int64_t latest_end_ns = INT64_MIN;
+	uint32_t latest = UINT32_MAX; /* the process that it is of */
+
+	qsort(items, count, sizeof(*items), compare_starts);
+	for (size_t i = 0; i < count; i++) {
+		const struct run_item *item = &items[i];
+
+		if (!item->is_trace)
+			continue;
+		if (item->writer != latest && item->start_ns < latest_end_ns)
+			return true;
+		if (item->end_ns > latest_end_ns) {
+			latest_end_ns = item->end_ns;
+			latest = item->writer;
+		}
+	}
 	return false;
 }
 
-/* Numbers the processes in the order of their names. */
-static void number_writers(struct run_item *items, size_t count)
+static void number_by_writers(struct run_item *items, size_t count)
 {
-	int64_t next = 0;
+	uint32_t lowest = UINT32_MAX;
 
-	qsort(items, count, sizeof(*items), compare_names);
-	for (size_t i = 0; i < count; i++) {
-		for (size_t j = 0; j < i && items[i].rank < 0; j++)
-			if (same_writer(&items[i], &items[j]))
-				items[i].rank = items[j].rank;
-		if (items[i].rank < 0)
-			items[i].rank = next++;
-	}
+	for (size_t i = 0; i < count; i++)
+		lowest = items[i].writer < lowest ? items[i].writer : lowest;
+	for (size_t i = 0; i < count; i++)
+		items[i].rank = items[i].writer - lowest;
 }
 
 static int compare_places(const void *left, const void *right)
@@ -126,6 +150,11 @@ static enum tscope_status fail_claim(struct tscope_error *err, const struct run_
 			rank, a->path, b->path, a->is_trace ? ", which overlap in time" : "");
 }
 
+static bool overlap(const struct run_item *a, const struct run_item *b)
+{
+	return a->start_ns < b->end_ns && b->start_ns < a->end_ns;
+}
+
 static enum tscope_status number_windows(struct run_item *items, size_t count,
 					 struct tscope_error *err)
 {
@@ -149,9 +178,13 @@ enum tscope_status tsi_group_items(struct run_item *items, size_t count, enum gr
 	if (count == 0)
 		return TSCOPE_OK;
 	adopt(items, count);
-	if (only_rank(items, count, NULL) == NO_RANK && is_concurrent(items, count)) {
-		number_writers(items, count);
-		*note = GROUP_NUMBERED;
+	if (only_rank(items, count, NULL) == NO_RANK) {
+		if (find_writers(items, count, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		if (is_concurrent(items, count)) {
+			number_by_writers(items, count);
+			*note = GROUP_NUMBERED;
+		}
 	}
 	qsort(items, count, sizeof(*items), compare_places);
 	return number_windows(items, count, err);

@@ -16,6 +16,7 @@ struct run_item {
 	bool is_trace;            /* else step records */
 	int64_t rank;             /* that it or its name says, or -1 */
 	int64_t start_ns, end_ns; /* of a trace; Unix time where it says so */
+	uint32_t writer;          /* set: equal for traces of one process; only to number them */
 	unsigned window;          /* set: traces of one rank count from 0 in the order of time */
 	bool is_stray;            /* set: others say their rank, and this one's cannot be told */
 };

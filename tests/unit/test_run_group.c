@@ -104,6 +104,10 @@ static void test_unsaid_ranks(void **state)
 	      { "h_2.1700000000002.pt.trace.json", true, -1, 5, 20 },
 	      { "h_1.1700000000001.pt.trace.json", true, -1, 0, 10 },
 	      { "h_1.1700000000003.pt.trace.json", true, -1, 20, 30 });
+	/* The first one has ended before the others meet. */
+	CHECK(GROUP_NUMBERED, "a.json 0 0\nb.json 1 0\nc.json 2 0\n",
+	      { "c.json", true, -1, 20, 30 }, { "a.json", true, -1, 0, 10 },
+	      { "b.json", true, -1, 12, 40 });
 	/* The only rank of the run, or of the folder. */
 	CHECK(GROUP_AS_SAID, "run/steps.jsonl 0 0\nrun/trace.json 0 0\n",
 	      { "run/steps.jsonl", false, -1, 0, 0 }, { "run/trace.json", true, 0, 0, 10 });
