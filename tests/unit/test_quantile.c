@@ -49,12 +49,25 @@ static void long_times_do_not_overflow(void **state)
 	assert_int_equal(tsi_quantile_ns(sorted, 2, 99), INT64_C(7920000000000000000));
 }
 
+static void real_ones_are_not_rounded(void **state)
+{
+	(void)state;
+	static const int64_t sorted[] = { 10, 20, 30, 40 };
+
+	assert_true(tsi_quantile(sorted, 0, 50) == 0);
+	assert_true(tsi_quantile(sorted, 1, 95) == 10);
+	assert_true(tsi_quantile(sorted, 4, 100) == 40);
+	assert_true(tsi_quantile(sorted, 2, 95) == 19.5); /* 10 + 10 × 0.95 */
+	assert_true(tsi_quantile(sorted, 4, 25) == 17.5); /* place 0.75 */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sorts_negative_before_positive),
 		cmocka_unit_test(interpolates),
 		cmocka_unit_test(long_times_do_not_overflow),
+		cmocka_unit_test(real_ones_are_not_rounded),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
