@@ -4,7 +4,8 @@
 
 /*
  * libtscope: reads what training and inference jobs left behind and says where
- * the time went. A trace is opened, put on a timeline, analysed, reported:
+ * the time went and what to do. A trace is opened, put on a timeline, analysed,
+ * reported:
  *
  *	struct tscope_trace *trace;
  *	struct tscope_timeline *timeline;
@@ -17,6 +18,14 @@
  *	    tscope_analyze(&analysis, trace, timeline, NULL, &err) == TSCOPE_OK)
  *		tscope_report_write(stdout, &analysis, 1,
  *				    &(struct tscope_report_options){ 0 }, &err);
+ *
+ * A whole run is opened, diagnosed and reported:
+ *
+ *	if (tscope_run_open(&run, paths, path_count, NULL, &err) == TSCOPE_OK &&
+ *	    tscope_diagnose(&diagnosis, tscope_run_analysis(run), NULL, &err) == TSCOPE_OK)
+ *		tscope_report_write_run(stdout,
+ *					&(struct tscope_run_report){ run, diagnosis, NULL, 0 },
+ *					&(struct tscope_report_options){ 0 }, &err);
  *
  * Ownership: every object is freed by its own _free function (NULL is fine),
  * in the reverse of the order in which they were made; an object must outlive
