@@ -192,6 +192,7 @@ static enum tscope_status read_store(struct loaded *loaded, const struct store *
 	describe_store(loaded, in, &log);
 	if (loaded->steps.count == 0)
 		return tsi_fail(err, TSCOPE_E_EMPTY, "holds no step record");
+	tsi_steps_settle_times(&loaded->steps);
 	return TSCOPE_OK;
 }
 

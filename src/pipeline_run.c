@@ -225,6 +225,29 @@ static enum tscope_status group(struct tscope_run *run, struct tscope_error *err
 	return status;
 }
 
+/* Files of one job agree on how many ranks it has. */
+static enum tscope_status check_worlds(const struct tscope_run *run, struct tscope_error *err)
+{
+	const struct loaded *first = NULL;
+
+	for (size_t i = 0; i < run->item_count; i++) {
+		const struct loaded *loaded = &run->loaded[run->items[i].file];
+
+		if (loaded->steps.world_size < 0)
+			continue;
+		if (!first)
+			first = loaded;
+		if (loaded->steps.world_size != first->steps.world_size)
+			return tsi_fail(err, TSCOPE_E_DAMAGED,
+					"%.150s says that there are %" PRId64
+					" ranks, %.150s %" PRId64
+					"; name the files of one run only",
+					first->input.path, first->steps.world_size,
+					loaded->input.path, loaded->steps.world_size);
+	}
+	return TSCOPE_OK;
+}
+
 /* ---- join ---- */
 
 static size_t counted_steps(const struct step_series *steps)
@@ -341,6 +364,17 @@ static enum tscope_status note_no_step(struct tscope_run *run, struct tscope_err
 			count);
 }
 
+/* What was asked for goes before what the files say; an export keeps it. */
+static void take_anchors(struct tscope_run *run, const struct tscope_analysis_options *options)
+{
+	for (size_t i = 0; i < run->rank_count; i++) {
+		if (options->flops_per_step > 0)
+			run->series[i].flops_per_step = options->flops_per_step;
+		if (options->peak_flops > 0)
+			run->series[i].peak_flops = options->peak_flops;
+	}
+}
+
 /* ---- analyze ---- */
 
 static enum tscope_status analyze_ranks(struct tscope_run *run,
@@ -373,6 +407,10 @@ static enum tscope_status analyze_run(struct tscope_run *run,
 
 	if (status == TSCOPE_OK && run->rank_count > 1)
 		status = tsi_steps_slowest(&run->slowest, run->series, run->rank_count, err);
+	if (status == TSCOPE_OK && run->rank_count > 1 && run->slowest.count == 0 &&
+	    counted_steps(&run->series[0]) > 0)
+		status = add_note(run, err,
+				  "the ranks have no step in common: nothing compares them");
 	if (status == TSCOPE_OK)
 		status = tsi_analyze_level(&run->analysis, LEVEL_RUN, &scope,
 					   run->ranks[0].analysis, err);
@@ -394,7 +432,11 @@ static enum tscope_status open_run(struct tscope_run *run, const char *const *pa
 	if (status == TSCOPE_OK)
 		status = group(run, err);
 	if (status == TSCOPE_OK)
+		status = check_worlds(run, err);
+	if (status == TSCOPE_OK)
 		status = join(run, err);
+	if (status == TSCOPE_OK)
+		take_anchors(run, &options->analysis);
 	if (status == TSCOPE_OK)
 		status = note_no_step(run, err);
 	if (status == TSCOPE_OK)

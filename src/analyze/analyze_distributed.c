@@ -468,12 +468,47 @@ static enum tscope_status put_missing_ranks(const struct step_series *ranks, siz
 	return list_missing_ranks(ranks, rank_count, declared, out, err);
 }
 
-/* The numbers of counted steps that any rank has. */
+/* The numbers of a rank's counted steps, as keys; returns how many. */
+static size_t list_step_numbers(const struct step_series *ranks, size_t rank,
+				struct sort_pair *pairs)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < ranks[rank].count; i++)
+		if (tsi_step_is_timed(&ranks[rank].records[i]))
+			pairs[count++] = (struct sort_pair){
+				tsi_sort_key_of_int64(ranks[rank].records[i].number), rank
+			};
+	return count;
+}
+
+/*
+ * How many different steps there are in sorted pairs of number and rank. A number is as many
+ * steps as the rank that has it most often counts; pairs of one number stand rank by rank.
+ */
+static size_t count_different(const struct sort_pair *pairs, size_t count)
+{
+	size_t different = 0, most = 0, same = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		bool is_new = i == 0 || pairs[i].key != pairs[i - 1].key;
+
+		if (is_new) {
+			different += most;
+			most = 0;
+		}
+		same = is_new || pairs[i].value != pairs[i - 1].value ? 1 : same + 1;
+		most = same > most ? same : most;
+	}
+	return different + most;
+}
+
+/* How many steps the ranks have, each counted once. */
 static enum tscope_status count_step_numbers(const struct step_series *ranks, size_t rank_count,
 					     size_t *ret, struct tscope_error *err)
 {
 	struct sort_pair *pairs = NULL, *scratch = NULL;
-	size_t record_count = 0, count = 0, distinct = 0;
+	size_t record_count = 0, count = 0;
 
 	for (size_t i = 0; i < rank_count; i++)
 		record_count += ranks[i].count;
@@ -482,14 +517,9 @@ static enum tscope_status count_step_numbers(const struct step_series *ranks, si
 		status = tsi_array_new(&scratch, record_count, sizeof(*scratch), err);
 	if (status == TSCOPE_OK) {
 		for (size_t i = 0; i < rank_count; i++)
-			for (size_t j = 0; j < ranks[i].count; j++)
-				if (tsi_step_is_timed(&ranks[i].records[j]))
-					pairs[count++].key =
-						tsi_sort_key_of_int64(ranks[i].records[j].number);
+			count += list_step_numbers(ranks, i, &pairs[count]);
 		tsi_sort_pairs(pairs, scratch, count);
-		for (size_t i = 0; i < count; i++)
-			distinct += i == 0 || pairs[i].key != pairs[i - 1].key;
-		*ret = distinct;
+		*ret = count_different(pairs, count);
 	}
 	free(pairs);
 	free(scratch);

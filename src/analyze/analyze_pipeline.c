@@ -65,7 +65,8 @@ static size_t count_stages(const struct analysis_scope *scope)
 	if (said > 1)
 		return rank_count % said == 0 ? said : 0;
 	for (size_t i = 0; i < rank_count; i++)
-		if (!scope->ranks[i].has_point_to_point)
+		if (!scope->ranks[i].has_point_to_point ||
+		    scope->ranks[i].world_size != (int64_t)rank_count)
 			return 0;
 	return rank_count;
 }
@@ -176,8 +177,8 @@ const struct analyzer tsi_analyzer_pipeline = {
 		.fact_count = TSI_COUNT_OF(facts),
 		.tables = tables,
 		.table_count = TSI_COUNT_OF(tables),
-		.needs = "--pipeline-stages, or traces with sends and receives of two or more "
-			 "ranks",
+		.needs = "--pipeline-stages that divides the ranks, or traces of all ranks with "
+			 "sends and receives",
 	},
 	.levels = LEVEL_RUN,
 	.run = run,

@@ -283,6 +283,8 @@ static enum tscope_status run(const struct analysis_scope *scope, struct fact_sh
 	struct times times = { 0 };
 	enum tscope_status status = times_init(&times, scope->steps, err);
 
+	if (scope->steps->is_timeless)
+		tsi_fact_unreliable(out, tsi_timeless_doubt);
 	if (status == TSCOPE_OK)
 		tsi_fact_int(out, COUNT, (int64_t)times.count);
 	if (status == TSCOPE_OK && times.count)

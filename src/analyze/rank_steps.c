@@ -75,6 +75,8 @@ const char *tsi_ranks_doubt(const struct step_series *ranks, size_t rank_count)
 	for (size_t i = 0; i < rank_count; i++) {
 		if (ranks[i].doubt && ranks[i].is_of_trace)
 			return ranks[i].doubt;
+		if (ranks[i].is_timeless)
+			return tsi_timeless_doubt;
 		if (ranks[i].is_of_trace != ranks[0].is_of_trace)
 			return "times of some ranks are their own records and of others those of "
 			       "traces: they do not compare";

@@ -10,7 +10,7 @@
 #include "base/array.h"
 #include "base/sort.h"
 
-/* One rank's counted steps: number (as a key) and index of the record, each number once. */
+/* One rank's counted steps by number: pairs of number (as a key) and index of the record. */
 struct numbered {
 	struct sort_pair *pairs;
 	size_t count, at;
@@ -32,12 +32,7 @@ static enum tscope_status number_rank(struct numbered *rank, const struct step_s
 						    i };
 	tsi_sort_pairs(rank->pairs, scratch, count);
 	free(scratch);
-	/* Equal numbers stand in the order of the file: the last one stays. */
-	for (size_t i = 0; i < count; i++) {
-		if (rank->count > 0 && rank->pairs[rank->count - 1].key == rank->pairs[i].key)
-			rank->count--;
-		rank->pairs[rank->count++] = rank->pairs[i];
-	}
+	rank->count = count;
 	return TSCOPE_OK;
 }
 

@@ -6,8 +6,9 @@
 
 /*
  * The steps of several ranks side by side: the numbers for which every rank has
- * a counted time, ascending. Where a rank has a number twice, its last record
- * counts (as in pytscope).
+ * a counted time, ascending. Windows may begin to count again: the first step of
+ * a number stands beside the first ones of the other ranks, the second beside
+ * the second ones, as far as all have them. (Step records hold a number once.)
  */
 struct step_alignment {
 	size_t count, rank_count;

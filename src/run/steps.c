@@ -6,6 +6,7 @@
 #include "run/steps.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -20,6 +21,8 @@ static const char *const phase_names[PHASE_COUNT] = {
 	[PHASE_OPTIMIZER] = "optimizer", [PHASE_COMM] = "comm",       [PHASE_COMPUTE] = "compute",
 	[PHASE_OTHER] = "other",
 };
+
+const char tsi_timeless_doubt[] = "no step record holds a phase: times are not known";
 
 const char *tsi_phase_name(enum phase phase)
 {
@@ -222,12 +225,20 @@ static void fill_from_timeline(struct step_record *record, const struct tscope_t
 			record->phases |= (uint8_t)(1u << phase);
 }
 
-/* Do ranks send to one another, as the stages of a pipeline do? */
+/*
+ * Do ranks send to one another, as the stages of a pipeline do? Only what the
+ * operator is called tells: kernels that send and receive do all-to-all, too.
+ */
 static bool has_point_to_point(const struct tscope_trace *trace)
 {
-	for (size_t i = 0; i < trace->collective_count; i++)
-		if (trace->collectives[i].kind == COLLECTIVE_SEND_RECV)
+	for (size_t i = 0; i < trace->collective_count; i++) {
+		struct str name = tsi_intern_text(&trace->names, trace->collectives[i].name);
+
+		if (trace->collectives[i].kind == COLLECTIVE_SEND_RECV &&
+		    (tsi_str_find(name, TSI_STR("send")) >= 0 ||
+		     tsi_str_find(name, TSI_STR("recv")) >= 0))
 			return true;
+	}
 	return false;
 }
 
@@ -324,16 +335,42 @@ static uint32_t find_number(const struct sort_pair *pairs, size_t count, int64_t
 	return low < count && pairs[low].key == key ? (uint32_t)pairs[low].value : NO_ROW;
 }
 
-/* Gives a step's budget to the record `index`, or to a new one where that is NO_ROW. */
+void tsi_steps_settle_times(struct step_series *steps)
+{
+	steps->is_timeless = steps->count > 0 && steps->phases.count == 0;
+	for (size_t i = 0; steps->is_timeless && i < steps->count; i++)
+		steps->is_timeless = steps->records[i].phases == 0;
+}
+
+/* Before times come from elsewhere: those that are there mean nothing. */
+static void forget_times(struct step_series *steps)
+{
+	for (size_t i = 0; i < steps->count; i++)
+		steps->records[i].has &= (uint8_t)~STEP_HAS_TIME;
+	steps->is_timeless = false;
+}
+
+/* Takes over how long a step took and what its time went to. */
+static void take_time(struct step_record *record, const struct step_record *from)
+{
+	record->time_ns = from->time_ns;
+	memcpy(record->phase_ns, from->phase_ns, sizeof(record->phase_ns));
+	record->phases = from->phases;
+	record->has |= from->has & STEP_HAS_TIME;
+	if (record->mark == TSCOPE_STEP_COUNTED)
+		record->mark = from->mark;
+}
+
+/* What a trace knows of a step goes to the record `index`, or to a new one where that is NO_ROW. */
 static enum tscope_status join_step(struct step_series *steps, uint32_t index,
-				    const struct step_record *other,
-				    const struct step_budget *budget, struct tscope_error *err)
+				    const struct step_series *from, const struct step_record *other,
+				    struct tscope_error *err)
 {
 	struct step_record *record;
 	enum tscope_status status;
-	uint32_t added;
+	uint32_t budget;
 
-	status = tsi_steps_add_budget(steps, budget, &added, err);
+	status = tsi_steps_add_budget(steps, &from->budgets[other->budget], &budget, err);
 	if (status == TSCOPE_OK && index == NO_ROW)
 		status = tsi_steps_add(steps, other->number, &record, err);
 	if (status != TSCOPE_OK)
@@ -342,7 +379,9 @@ static enum tscope_status join_step(struct step_series *steps, uint32_t index,
 		record = &steps->records[index];
 	else
 		record->mark = other->mark;
-	record->budget = added;
+	record->budget = budget;
+	if (steps->is_of_trace)
+		take_time(record, other);
 	return TSCOPE_OK;
 }
 
@@ -354,12 +393,16 @@ enum tscope_status tsi_steps_join(struct step_series *records, const struct step
 	enum tscope_status status = sort_by_number(&by_number, records, err);
 
 	describe_budgets(records, from);
+	if (records->is_timeless && from->is_of_trace) {
+		forget_times(records);
+		records->is_of_trace = true;
+	}
 	for (size_t i = 0; status == TSCOPE_OK && i < from->count; i++) {
 		const struct step_record *other = &from->records[i];
 		if (other->budget != NO_ROW)
 			status =
 				join_step(records, find_number(by_number, own_count, other->number),
-					  other, &from->budgets[other->budget], err);
+					  from, other, err);
 	}
 	free(by_number);
 	return status;
@@ -418,6 +461,8 @@ enum tscope_status tsi_steps_slowest(struct step_series *ret, const struct step_
 	struct step_alignment alignment;
 	enum tscope_status status = tsi_align(&alignment, ranks, rank_count, err);
 
+	for (size_t i = 0; i < rank_count; i++)
+		ret->is_timeless |= ranks[i].is_timeless;
 	for (size_t i = 0; status == TSCOPE_OK && i < alignment.count; i++) {
 		size_t rank = slowest_rank(&alignment, ranks, i);
 

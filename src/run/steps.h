@@ -76,6 +76,7 @@ struct step_series {
 	bool has_start;             /* start_ns of the budgets is Unix time */
 	bool has_point_to_point;    /* the trace holds sends or receives between ranks */
 	bool is_of_trace;           /* times and phases are a trace's, not the job's own records */
+	bool is_timeless;           /* no record holds a phase: times are 0 and mean nothing */
 	const char *doubt;          /* against device times; static or one of names; or NULL */
 	struct step_extras phases;  /* of unknown names */
 	struct step_extras scalars; /* but loss and grad_norm */
@@ -124,8 +125,15 @@ enum tscope_status tsi_steps_append(struct step_series *steps, const struct step
 				    struct tscope_error *err);
 
 /*
+ * Sets is_timeless where none of the records holds a phase. (One without a phase
+ * among others took no time, as in pytscope.)
+ */
+void tsi_steps_settle_times(struct step_series *steps);
+
+/*
  * Joins what traces say of a rank to its own records, by step number: budgets go
  * to the records; steps without a record are appended with their budget alone.
+ * Where the records are timeless, times and phases are the trace's, too.
  * from is left as it was.
  */
 TSI_MUST_CHECK
@@ -135,7 +143,7 @@ enum tscope_status tsi_steps_join(struct step_series *records, const struct step
 /*
  * The steps of a run of several ranks: of each number that all ranks have a
  * counted time for, the record of the rank that took longest (ties: the lowest
- * rank). The last record of a number counts. Records have no budgets.
+ * rank). Records have no budgets.
  */
 TSI_MUST_CHECK
 enum tscope_status tsi_steps_slowest(struct step_series *ret, const struct step_series *ranks,
@@ -152,6 +160,9 @@ static inline bool tsi_step_is_timed(const struct step_record *record)
 {
 	return (record->has & STEP_HAS_TIME) && record->mark == TSCOPE_STEP_COUNTED;
 }
+
+/* Why times of a timeless series must not be believed. */
+extern const char tsi_timeless_doubt[];
 
 /* "data", "forward" …: pytscope's names. Never NULL. */
 const char *tsi_phase_name(enum phase phase);

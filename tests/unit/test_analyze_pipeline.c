@@ -25,6 +25,7 @@ static struct analyzed *analyze_texts(const char *const *texts, size_t rank_coun
 		ranks[i] = test_steps(texts[i]);
 		ranks[i].rank = (int64_t)i;
 		ranks[i].has_point_to_point = sends;
+		ranks[i].world_size = sends ? (int64_t)rank_count : -1;
 	}
 	return analyze_run(ranks, rank_count, options);
 }

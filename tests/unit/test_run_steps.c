@@ -279,6 +279,42 @@ static void test_join(void **state)
 	tsi_steps_deinit(&trace);
 }
 
+/* Records that say nothing of time take it from the trace, with the steps that only that has. */
+static void test_join_without_times(void **state)
+{
+	struct step_series records = test_steps("1 forward=9 loss=2\n2 forward=9 loss=1\n");
+	struct step_series trace = test_steps("1 first data=3\n2 forward=4 comm=1\n3 data=2\n");
+
+	(void)state;
+	for (size_t i = 0; i < records.count; i++) {
+		records.records[i].phases = 0;
+		records.records[i].phase_ns[PHASE_FORWARD] = records.records[i].time_ns = 0;
+	}
+	tsi_steps_settle_times(&records);
+	assert_true(records.is_timeless);
+	for (size_t i = 0; i < trace.count; i++)
+		add_budget(&trace, i, trace.records[i].time_ns);
+	trace.is_of_trace = true;
+	assert_int_equal(tsi_steps_join(&records, &trace, NULL), TSCOPE_OK);
+	check(&records, "1 first time=3 data=3 loss:2 | start=0 wall=3 compute=3\n"
+			"2 time=5 forward=4 comm=1 loss:1 | start=0 wall=5 compute=5\n"
+			"3 time=2 data=2 | start=0 wall=2 compute=2\n");
+	assert_true(records.is_of_trace && !records.is_timeless);
+	tsi_steps_deinit(&records);
+	tsi_steps_deinit(&trace);
+}
+
+/* One phase anywhere, and a step without phases is one that took no time. */
+static void test_settle_times(void **state)
+{
+	struct step_series records = test_steps("1 forward=0\n2 eval=0\n");
+
+	(void)state;
+	tsi_steps_settle_times(&records);
+	assert_false(records.is_timeless);
+	tsi_steps_deinit(&records);
+}
+
 static void test_join_nothing(void **state)
 {
 	struct step_series records = test_steps("5 forward=1\n"), none = test_steps("");
@@ -316,10 +352,13 @@ static const struct side_by_side side_by_side_cases[] = {
 	  "1 0 2\n2 2 1\n",
 	  "2 time=9 data=9\n4 time=9 data=9\n" },
 	{ { "1 data=1\n3 data=1\n", "2 data=1\n4 data=1\n" }, "", "" },
-	/* The last record of a number counts; negative numbers are lower. */
+	/* Windows that count again stand side by side as far as all have them; -2 is below 5. */
 	{ { "-2 data=9\n-2 data=1\n5 data=3\n", "5 data=9\n-2 data=2\n5 data=1\n" },
-	  "1 1\n2 2\n",
-	  "-2 time=2 data=2\n5 time=3 data=3\n" },
+	  "0 1\n2 0\n",
+	  "-2 time=9 data=9\n5 time=9 data=9\n" },
+	{ { "1 data=1\n2 data=2\n1 data=3\n", "1 data=4\n2 data=1\n1 data=2\n" },
+	  "0 0\n2 2\n1 1\n",
+	  "1 time=4 data=4\n1 time=3 data=3\n2 time=2 data=2\n" },
 	/* Marked steps, and those without a time, are not there. */
 	{ { "1 first data=1\n2 data=1\n3 data=1\n4 data=1\n",
 	    "1 data=1\n2\n3 warmup data=1\n4 data=1\n" },
@@ -397,8 +436,8 @@ static void test_slowest(void **state)
 }
 
 /*
- * Against the definition, on random numbers: a number is aligned if every rank
- * has it, and stands for the last record of it.
+ * Against the definition, on random numbers: the k-th step of a number is aligned
+ * if every rank has a k-th one.
  */
 static void test_align_random(void **state)
 {
@@ -424,18 +463,19 @@ static void test_align_random(void **state)
 		}
 		assert_int_equal(tsi_align(&alignment, ranks, 3, NULL), TSCOPE_OK);
 		for (int64_t number = -8; number < 8; number++) {
-			size_t last[3] = { 12, 12, 12 };
+			size_t places[3][12], counts[3] = { 0 };
 
 			for (size_t rank = 0; rank < 3; rank++)
 				for (size_t i = 0; i < 12; i++)
 					if (ranks[rank].records[i].number == number)
-						last[rank] = i;
-			if (last[0] == 12 || last[1] == 12 || last[2] == 12)
-				continue;
-			assert_true(next < alignment.count);
-			for (size_t rank = 0; rank < 3; rank++)
-				assert_int_equal(alignment.records[next * 3 + rank], last[rank]);
-			next++;
+						places[rank][counts[rank]++] = i;
+			for (size_t k = 0; k < counts[0] && k < counts[1] && k < counts[2]; k++) {
+				assert_true(next < alignment.count);
+				for (size_t rank = 0; rank < 3; rank++)
+					assert_int_equal(alignment.records[next * 3 + rank],
+							 places[rank][k]);
+				next++;
+			}
 		}
 		assert_int_equal(alignment.count, next);
 		tsi_alignment_deinit(&alignment);
@@ -514,6 +554,8 @@ int main(void)
 		cmocka_unit_test(test_phases_of_host),
 		cmocka_unit_test(test_append),
 		cmocka_unit_test(test_join),
+		cmocka_unit_test(test_join_without_times),
+		cmocka_unit_test(test_settle_times),
 		cmocka_unit_test(test_join_nothing),
 		cmocka_unit_test(test_align),
 		cmocka_unit_test(test_slowest),
