@@ -96,6 +96,15 @@ struct tscope_analyzer_def {
 size_t tscope_analyzer_count(void);
 const struct tscope_analyzer_def *tscope_analyzer(size_t index);
 
+/*
+ * The index of the analyzer whose id stands before the first dot of a fact's or
+ * table's id ("overlap.comm_ns"), or tscope_analyzer_count().
+ */
+size_t tscope_analyzer_find(const char *id);
+
+/* The table with an id such as "kernels.by_name", and its indices; NULL: no such id. */
+const struct tscope_table_def *tscope_table_find(const char *id, size_t *analyzer, size_t *table);
+
 /* The trace and timeline must outlive the analysis, which the caller frees. */
 enum tscope_status tscope_analyze(struct tscope_analysis **ret, const struct tscope_trace *trace,
 				  const struct tscope_timeline *timeline,
@@ -126,7 +135,7 @@ const char *tscope_analysis_reliability(const struct tscope_analysis *analysis, 
 struct tscope_value tscope_analysis_fact(const struct tscope_analysis *analysis, size_t analyzer,
 					 size_t fact, int scope);
 
-/* The trace-level fact with an id such as "overlap.comm_ns"; false: no such id. */
+/* The fact of the whole with an id such as "overlap.comm_ns"; false: no such id. */
 bool tscope_analysis_find(const struct tscope_analysis *analysis, const char *id,
 			  struct tscope_value *value, enum tscope_unit *unit);
 

@@ -7,7 +7,8 @@
 /*
  * Gates let a CI job fail. A gate says what must not be:
  *
- *	step_time.p95_ms>320	a fact, one of < <= > >= == !=, and a number
+ *	step_time.p95_ms>320	a fact, one of < <= > >= == !=, and a number; a text, true
+ *				or false by == and != only
  *	DIST.STRAGGLER		a rule that must not fire
  *	straggler		distributed.straggler or slow_ranks
  *	severity>=high		no finding as severe
@@ -19,7 +20,7 @@
 enum tscope_status tscope_gate_check(const char *expression, struct tscope_error *err);
 
 struct tscope_gate_result {
-	const char *expression; /* as it was given */
+	const char *expression; /* as it was given: borrowed */
 	bool held;
 	bool has_value;
 	double value;     /* of the fact, in the unit that the expression names */

@@ -7,7 +7,7 @@
 #include <tscope/gate.h>
 #include <tscope/run.h>
 
-/* Reporters: write the facts of one or more traces for a reader. They compute nothing. */
+/* Reporters: write the facts of traces, or of a run, for a reader. They compute nothing. */
 
 enum tscope_report_format {
 	TSCOPE_REPORT_TEXT,
@@ -19,8 +19,8 @@ struct tscope_report_options {
 	bool color;     /* escapes for a terminal (text) */
 	bool ascii;     /* no characters beyond ASCII (text) */
 	unsigned width; /* columns of the terminal; 0: 80 */
-	size_t top;     /* rows of a ranking (tables by_…); 0: 10 in text, all in JSON */
-	bool brief;     /* only the headers and what is damaged (text) */
+	size_t top;     /* rows of a ranking (tables by_…); 0: all in JSON; 10 or 5 in text */
+	bool brief;     /* only the head with what is damaged, and the gates (text) */
 	bool verbose;   /* also the files that were ignored, and why (run) */
 	bool as_list;   /* traces[] even of one analysis: several were asked for (JSON) */
 };

@@ -35,7 +35,7 @@ struct tscope_rule_def {
 	const char *advice;  /* what to do tomorrow */
 	const char *example; /* a case with numbers, and what the rule says of it */
 	struct tscope_rule_parameter parameters[TSCOPE_RULE_MAX_PARAMETERS];
-	/* Ids of the facts that it cannot do without. */
+	/* Ids of the facts that it cannot do without, and that must be reliable. */
 	const char *facts[TSCOPE_RULE_MAX_FACTS];
 };
 
@@ -62,7 +62,10 @@ double tscope_rule_value(const struct tscope_rule_options *options, const char *
 
 struct tscope_diagnosis;
 
-/* Evaluates all rules on an analysis, which must outlive the diagnosis. options may be NULL. */
+/*
+ * Evaluates all rules on an analysis, which must outlive the diagnosis. options
+ * may be NULL. TSCOPE_E_FORMAT: a change that tscope_rule_change_check() does not take.
+ */
 enum tscope_status tscope_diagnose(struct tscope_diagnosis **ret,
 				   const struct tscope_analysis *analysis,
 				   const struct tscope_rule_options *options,

@@ -59,7 +59,7 @@ struct tscope_run_step tscope_run_step(const struct tscope_run *run, size_t rank
 /* A file that was read. Strings live as long as the run. */
 struct tscope_run_input {
 	const char *path;
-	const char *format;      /* "kineto" …, "steps.jsonl" */
+	const char *format;      /* "kineto" …, "steps_jsonl" */
 	const char *compression; /* "none", "gzip" … */
 	uint64_t source_bytes, bytes;
 	uint64_t event_count;   /* events of a trace, lines of step records */

@@ -330,7 +330,7 @@ bool tscope_analysis_find(const struct tscope_analysis *analysis, const char *id
 			  struct tscope_value *value, enum tscope_unit *unit)
 {
 	const char *dot = strchr(id, '.');
-	size_t analyzer = tsi_find_analyzer(id);
+	size_t analyzer = tscope_analyzer_find(id);
 
 	if (!dot || analyzer == tscope_analyzer_count())
 		return false;

@@ -2,7 +2,7 @@
 /*
  * What the wall time of the unmarked steps went to: the sum of the timeline's
  * budgets over steps and devices, and of several ranks the mean of their sums.
- * The lines sum to wall_ns, which counts a step once for each device in scope.
+ * The lines sum to wall_ns; it and step_count count a step once for each device in scope.
  * Where no device was seen there are host lines instead.
  */
 #include "analyze/facts.h"
@@ -11,6 +11,7 @@
 
 enum fact {
 	WALL_NS,
+	STEP_COUNT,
 	FIRST_LINE,
 	FIRST_PHASE = FIRST_LINE + TSCOPE_BUDGET_LINE_COUNT,
 	FIRST_HOST_LINE = FIRST_PHASE + PHASE_COUNT,
@@ -19,6 +20,7 @@ enum fact {
 static const struct tscope_fact_def facts[] = {
 	[WALL_NS] = { "wall_ns", TSCOPE_UNIT_NS,
 		      "wall time of the unmarked steps, once for each device" },
+	[STEP_COUNT] = { "step_count", TSCOPE_UNIT_COUNT, "unmarked steps, once for each device" },
 	/* In the order of enum tscope_budget_line. */
 	{ "compute_ns", TSCOPE_UNIT_NS, "a compute kernel runs" },
 	{ "exposed_comm_ns", TSCOPE_UNIT_NS, "only communication runs" },
@@ -49,8 +51,8 @@ _Static_assert(TSI_COUNT_OF(facts) == FIRST_HOST_LINE + HOST_LINE_COUNT,
 	       "a fact for each line of both budgets and for each phase");
 
 struct sums {                    /* over steps, devices and ranks */
-	size_t step_count;       /* that have gone in; 0: there is nothing to say */
 	int64_t wall_ns;         /* what the lines sum to */
+	int64_t step_count;      /* that have gone in; 0: there is nothing to say */
 	struct budget device;    /* zero without devices */
 	struct host_budget host; /* zero with devices */
 	const char *doubt;       /* why device times must not be believed, or NULL */
@@ -76,8 +78,8 @@ static void add_devices_of_trace(struct sums *sums, const struct analysis_scope 
 	for (uint32_t i = 0; i < timeline->step_count; i++) {
 		if (timeline->steps[i].mark != TSCOPE_STEP_COUNTED)
 			continue;
-		sums->step_count++;
 		for (uint32_t d = scope->first_device; d < scope->end_device; d++) {
+			sums->step_count++;
 			tsi_sum(&sums->wall_ns, timeline->steps[i].wall_ns);
 			add_device_budget(sums, tsi_timeline_budget(timeline, i, d));
 		}
@@ -88,15 +90,16 @@ static void add_devices_of_trace(struct sums *sums, const struct analysis_scope 
 /* The counted steps of a rank. */
 static void add_rank(struct sums *sums, const struct step_series *steps)
 {
+	int64_t times = steps->device_count ? steps->device_count : 1;
+
 	for (size_t i = 0; i < steps->count; i++) {
 		const struct step_budget *budget = tsi_counted_budget(steps, &steps->records[i]);
 		int64_t wall_ns;
 		if (!budget)
 			continue;
-		if (tsi_ckd_mul(&wall_ns, budget->wall_ns,
-				steps->device_count ? steps->device_count : 1))
+		if (tsi_ckd_mul(&wall_ns, budget->wall_ns, times))
 			wall_ns = INT64_MAX;
-		sums->step_count++;
+		tsi_sum(&sums->step_count, times);
 		tsi_sum(&sums->wall_ns, wall_ns);
 		add_device_budget(sums, &budget->device);
 		add_lines(sums->host.line_ns, budget->host.line_ns, HOST_LINE_COUNT);
@@ -125,6 +128,7 @@ static void divide_lines(int64_t *lines, size_t count, int64_t rank_count)
 static void divide(struct sums *sums, int64_t rank_count)
 {
 	divide_lines(&sums->wall_ns, 1, rank_count);
+	divide_lines(&sums->step_count, 1, rank_count);
 	divide_lines(sums->device.line_ns, TSCOPE_BUDGET_LINE_COUNT, rank_count);
 	divide_lines(sums->device.compute_phase_ns, PHASE_COUNT, rank_count);
 	divide_lines(sums->host.line_ns, HOST_LINE_COUNT, rank_count);
@@ -137,7 +141,7 @@ static void add_ranks(struct sums *sums, const struct step_series *ranks, size_t
 	int64_t added_count = 0;
 
 	for (size_t i = 0; i < rank_count; i++) {
-		size_t before = sums->step_count;
+		int64_t before = sums->step_count;
 		if ((ranks[i].device_count > 0) == has_devices)
 			add_rank(sums, &ranks[i]);
 		added_count += sums->step_count > before;
@@ -155,6 +159,7 @@ static void put_lines(struct fact_sheet *out, size_t first_fact, const int64_t *
 static void put_sums(struct fact_sheet *out, const struct sums *sums, bool has_devices)
 {
 	tsi_fact_int(out, WALL_NS, sums->wall_ns);
+	tsi_fact_int(out, STEP_COUNT, sums->step_count);
 	if (!has_devices) {
 		put_lines(out, FIRST_HOST_LINE, sums->host.line_ns, HOST_LINE_COUNT);
 		return;

@@ -6,6 +6,7 @@
  * take at the peak. Phases of unknown names are in no line.
  */
 #include "analyze/facts.h"
+#include "analyze/rank_steps.h"
 
 #include <math.h>
 
@@ -91,13 +92,10 @@ static void sum_phases(struct efficiency *eff, const struct step_series *steps)
 		if (!tsi_step_is_timed(&steps->records[i]))
 			continue;
 		eff->step_count++;
+		tsi_sum(&eff->compute_ns, tsi_step_compute_ns(&steps->records[i]));
 		for (size_t phase = 0; phase < PHASE_COUNT; phase++)
 			tsi_sum(&eff->phase_ns[phase], steps->records[i].phase_ns[phase]);
 	}
-	tsi_sum(&eff->compute_ns, eff->phase_ns[PHASE_FORWARD]);
-	tsi_sum(&eff->compute_ns, eff->phase_ns[PHASE_BACKWARD]);
-	tsi_sum(&eff->compute_ns, eff->phase_ns[PHASE_OPTIMIZER]);
-	tsi_sum(&eff->compute_ns, eff->phase_ns[PHASE_COMPUTE]);
 	for (size_t phase = 0; phase < PHASE_COUNT; phase++)
 		tsi_sum(&eff->wall_ns, eff->phase_ns[phase]);
 }

@@ -12,7 +12,8 @@
  *
  * To add one: write analyze_<id>.c with a `const struct analyzer
  * tsi_analyzer_<id>`, add ANALYZER(<id>) to analyzer_list.h, the file to
- * meson.build, an entry to man/tscope-json.5 and tests/unit/test_analyze_<id>.c.
+ * meson.build, entries to man/tscope-json.5 and the JSON Schema, and
+ * tests/unit/test_analyze_<id>.c.
  * Facts and columns are named by enums that index the tables of definitions, so
  * that
  *

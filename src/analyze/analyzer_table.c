@@ -24,7 +24,7 @@ const struct analyzer *tsi_analyzer(size_t index)
 	return analyzers[index];
 }
 
-size_t tsi_find_analyzer(const char *id)
+size_t tscope_analyzer_find(const char *id)
 {
 	size_t length = strcspn(id, "."), i = 0;
 
@@ -32,6 +32,24 @@ size_t tsi_find_analyzer(const char *id)
 					       memcmp(analyzers[i]->def.id, id, length) != 0))
 		i++;
 	return i;
+}
+
+const struct tscope_table_def *tscope_table_find(const char *id, size_t *analyzer, size_t *table)
+{
+	const char *dot = strchr(id, '.');
+	size_t index = tscope_analyzer_find(id);
+
+	if (!dot || index == TSI_COUNT_OF(analyzers))
+		return NULL;
+	const struct tscope_analyzer_def *def = &analyzers[index]->def;
+	for (size_t i = 0; i < def->table_count; i++) {
+		if (strcmp(def->tables[i].name, dot + 1) != 0)
+			continue;
+		*analyzer = index;
+		*table = i;
+		return &def->tables[i];
+	}
+	return NULL;
 }
 
 size_t tscope_analyzer_count(void)

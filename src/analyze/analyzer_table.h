@@ -7,10 +7,4 @@
 /* The analyzer with this index (0 … tscope_analyzer_count() - 1). Static. */
 const struct analyzer *tsi_analyzer(size_t index);
 
-/*
- * The index of the analyzer whose id stands before the first dot of a fact's or
- * table's id, or tscope_analyzer_count().
- */
-size_t tsi_find_analyzer(const char *id);
-
 #endif

@@ -9,7 +9,10 @@
 #include "message.h"
 #include "output.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -27,8 +30,7 @@ static const struct rank_file {
 enum { RANK_FILE_COUNT = sizeof(rank_files) / sizeof(rank_files[0]) };
 
 /* The files of an export: RANK_FILE_COUNT for each rank, one after the other. */
-struct export
-{
+struct export_files {
 	const struct tscope_run *run;
 	const char *folder; /* the first folder_length bytes */
 	int folder_length;
@@ -37,27 +39,33 @@ struct export
 	struct output *outputs; /* those not yet written are zero */
 };
 
-static enum exit_code fail_nomem(void)
-{
-	say("", tscope_status_text(TSCOPE_E_NOMEM), "");
-	return EXIT_CODE_INTERNAL;
-}
+/* A file below the folder: "rank3/steps.jsonl", of a run with one rank "steps.jsonl". */
+struct place {
+	char text[NAME_MAX + sizeof("/steps.jsonl")];
+};
 
-/* "DIR/rank3/steps.jsonl"; of a run with one rank "DIR/steps.jsonl". NULL: no memory. */
-static char *path_of(const struct export *export, size_t rank, const char *name)
+/* "DIR/rank3/steps.jsonl". NULL: no memory. */
+static char *path_of(const struct export_files *files, const struct place *place)
 {
-	int64_t number = tscope_run_rank_number(export->run, rank);
-	size_t size = (size_t) export->folder_length + strlen(name) + 32;
+	size_t size = (size_t)files->folder_length + sizeof("/") + strlen(place->text);
 	char *path = malloc(size);
 
-	if (!path)
-		return NULL;
-	if (export->rank_count == 1)
-		snprintf(path, size, "%.*s/%s", export->folder_length, export->folder, name);
-	else
-		snprintf(path, size, "%.*s/rank%lld/%s", export->folder_length, export->folder,
-			 number < 0 ? (long long)rank : (long long)number, name);
+	if (path)
+		snprintf(path, size, "%.*s/%s", files->folder_length, files->folder, place->text);
 	return path;
+}
+
+static struct place place_of_rank(const struct export_files *files, size_t rank, const char *name)
+{
+	int64_t number = tscope_run_rank_number(files->run, rank);
+	struct place place;
+
+	if (files->rank_count == 1)
+		snprintf(place.text, sizeof(place.text), "%s", name);
+	else
+		snprintf(place.text, sizeof(place.text), "rank%lld/%s",
+			 number < 0 ? (long long)rank : (long long)number, name);
+	return place;
 }
 
 /* "out/" is the folder "out". */
@@ -70,49 +78,133 @@ static int length_without_slash(const char *folder)
 	return (int)length;
 }
 
-static void deinit(struct export *export)
+static void deinit(struct export_files *files)
 {
-	for (size_t i = 0; export->outputs && i < export->file_count; i++)
-		output_abandon(&export->outputs[i]);
-	for (size_t i = 0; export->paths && i < export->file_count; i++)
-		free(export->paths[i]);
-	free(export->outputs);
-	free(export->paths);
+	for (size_t i = 0; files->outputs && i < files->file_count; i++)
+		output_abandon(&files->outputs[i]);
+	for (size_t i = 0; files->paths && i < files->file_count; i++)
+		free(files->paths[i]);
+	free(files->outputs);
+	free(files->paths);
 }
 
-static enum exit_code init(struct export *export, const struct tscope_run *run, const char *folder)
+/* Fails for want of memory only. */
+static enum exit_code init(struct export_files *files, const struct tscope_run *run,
+			   const char *folder)
 {
 	size_t rank_count = tscope_run_rank_count(run);
 
-	*export = (struct export){
+	*files = (struct export_files){
 		.run = run,
 		.folder = folder,
 		.folder_length = length_without_slash(folder),
 		.rank_count = rank_count,
 		.file_count = rank_count * RANK_FILE_COUNT,
 	};
-	export->paths = calloc(export->file_count, sizeof(*export->paths));
-	export->outputs = calloc(export->file_count, sizeof(*export->outputs));
-	if (!export->paths || !export->outputs)
-		return fail_nomem();
-	for (size_t i = 0; i < export->file_count; i++) {
-		export->paths[i] =
-			path_of(export, i / RANK_FILE_COUNT, rank_files[i % RANK_FILE_COUNT].name);
-		if (!export->paths[i])
-			return fail_nomem();
+	files->paths = calloc(files->file_count, sizeof(*files->paths));
+	files->outputs = calloc(files->file_count, sizeof(*files->outputs));
+	if (!files->paths || !files->outputs)
+		return EXIT_CODE_INTERNAL;
+	for (size_t i = 0; i < files->file_count; i++) {
+		struct place place = place_of_rank(files, i / RANK_FILE_COUNT,
+						   rank_files[i % RANK_FILE_COUNT].name);
+
+		files->paths[i] = path_of(files, &place);
+		if (!files->paths[i])
+			return EXIT_CODE_INTERNAL;
 	}
 	return EXIT_CODE_OK;
 }
 
+/* Where step records may lie below an entry of the folder; false: nowhere. */
+static bool place_of_steps(struct place *place, const char *entry)
+{
+	size_t digit_count = strncmp(entry, "rank", 4) == 0 ? strspn(entry + 4, "0123456789") : 0;
+	bool is_rank = digit_count > 0 && entry[4 + digit_count] == '\0';
+
+	snprintf(place->text, sizeof(place->text), "%s%s", entry, is_rank ? "/steps.jsonl" : "");
+	return is_rank || strcmp(entry, "steps.jsonl") == 0;
+}
+
+static bool is_ours(const struct export_files *files, const struct place *place)
+{
+	for (size_t i = 0; i < files->file_count; i++)
+		if (strcmp(files->paths[i] + files->folder_length + 1, place->text) == 0)
+			return true;
+	return false;
+}
+
+/* rank9 comes before rank10. */
+static bool comes_before(const struct place *a, const struct place *b)
+{
+	size_t a_length = strlen(a->text), b_length = strlen(b->text);
+
+	return a_length != b_length ? a_length < b_length : strcmp(a->text, b->text) < 0;
+}
+
+/* The first step records in the folder that are not ours, or "". False: errno says why not. */
+static bool find_stranger(struct place *first, const struct export_files *files, DIR *folder)
+{
+	first->text[0] = '\0';
+	for (;;) {
+		struct stat status;
+		struct place place;
+
+		errno = 0;
+		const struct dirent *entry = readdir(folder);
+		if (!entry)
+			return errno == 0;
+		if (!place_of_steps(&place, entry->d_name) ||
+		    fstatat(dirfd(folder), place.text, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+		    is_ours(files, &place))
+			continue;
+		if (!first->text[0] || comes_before(&place, first))
+			*first = place;
+	}
+}
+
+static enum exit_code fail_stranger(const struct export_files *files, const struct place *stranger)
+{
+	char *path = path_of(files, stranger);
+
+	if (!path) {
+		say_nomem();
+		return EXIT_CODE_INTERNAL;
+	}
+	say("", path, " is not of this run; choose another folder or remove it");
+	free(path);
+	return EXIT_CODE_OUTPUT;
+}
+
+/* Before anything is changed: would records that stay be taken for ranks of this run? */
+static enum exit_code check_no_strangers(const struct export_files *files)
+{
+	DIR *folder = opendir(files->folder);
+	struct place stranger;
+	bool is_read;
+
+	/* What is missing is created, and where that fails it says why. */
+	if (!folder && (errno == ENOENT || errno == ENOTDIR))
+		return EXIT_CODE_OK;
+	is_read = folder && find_stranger(&stranger, files, folder);
+	if (!is_read)
+		say_about(files->folder, strerror(errno), "; what it holds is not known");
+	if (folder)
+		closedir(folder);
+	if (!is_read)
+		return EXIT_CODE_OUTPUT;
+	return stranger.text[0] ? fail_stranger(files, &stranger) : EXIT_CODE_OK;
+}
+
 /* Before anything is changed: would a file be lost? */
-static enum exit_code check_nothing_is_lost(const struct export *export)
+static enum exit_code check_nothing_is_lost(const struct export_files *files)
 {
 	struct stat status;
 
-	for (size_t i = 0; i < export->file_count; i++) {
-		if (lstat(export->paths[i], &status) != 0)
+	for (size_t i = 0; i < files->file_count; i++) {
+		if (lstat(files->paths[i], &status) != 0)
 			continue;
-		say("", export->paths[i], " exists; --force replaces it");
+		say("", files->paths[i], " exists; --force replaces it");
 		return EXIT_CODE_OUTPUT;
 	}
 	return EXIT_CODE_OK;
@@ -135,50 +227,54 @@ static bool make_folders(char *path)
 	return true;
 }
 
-static enum exit_code write_file(struct export *export, size_t index)
+static enum exit_code write_file(struct export_files *files, size_t index)
 {
 	const struct rank_file *file = &rank_files[index % RANK_FILE_COUNT];
-	struct output *out = &export->outputs[index];
+	struct output *out = &files->outputs[index];
 	struct tscope_error err = { 0 };
 	enum tscope_status status;
 
-	if (!make_folders(export->paths[index]) || !output_open(out, export->paths[index]))
+	if (!make_folders(files->paths[index]) || !output_open(out, files->paths[index]))
 		return EXIT_CODE_OUTPUT;
-	status = file->write(out->stream, export->run, index / RANK_FILE_COUNT, &err);
+	status = file->write(out->stream, files->run, index / RANK_FILE_COUNT, &err);
 	/* A failed write stays with the stream, and closing it says why. */
 	if (status != TSCOPE_OK && status != TSCOPE_E_WRITE) {
-		say_error(export->paths[index], &err, "");
+		say_error(files->paths[index], &err, "");
 		return exit_code_of(status);
 	}
 	return output_close(out) ? EXIT_CODE_OK : EXIT_CODE_OUTPUT;
 }
 
-static enum exit_code write_all(struct export *export)
+static enum exit_code write_all(struct export_files *files)
 {
 	enum exit_code code = EXIT_CODE_OK;
 
-	for (size_t i = 0; code == EXIT_CODE_OK && i < export->file_count; i++)
-		code = write_file(export, i);
-	for (size_t i = 0; code == EXIT_CODE_OK && i < export->file_count; i++)
-		if (!output_commit(&export->outputs[i]))
+	for (size_t i = 0; code == EXIT_CODE_OK && i < files->file_count; i++)
+		code = write_file(files, i);
+	for (size_t i = 0; code == EXIT_CODE_OK && i < files->file_count; i++)
+		if (!output_commit(&files->outputs[i]))
 			code = EXIT_CODE_OUTPUT;
 	return code;
 }
 
 static enum exit_code export_run(const struct tscope_run *run, const struct options *options)
 {
-	struct export export;
-	enum exit_code code = init(&export, run, options->folder);
+	struct export_files files;
+	enum exit_code code = init(&files, run, options->folder);
 
-	if (code == EXIT_CODE_OK && !options->force)
-		code = check_nothing_is_lost(&export);
+	if (code != EXIT_CODE_OK)
+		say_nomem();
 	if (code == EXIT_CODE_OK)
-		code = write_all(&export);
-	for (size_t i = 0; code == EXIT_CODE_OK && !options->quiet && i < export.file_count; i++) {
-		tscope_write_escaped(stdout, export.paths[i]);
+		code = check_no_strangers(&files);
+	if (code == EXIT_CODE_OK && !options->force)
+		code = check_nothing_is_lost(&files);
+	if (code == EXIT_CODE_OK)
+		code = write_all(&files);
+	for (size_t i = 0; code == EXIT_CODE_OK && !options->quiet && i < files.file_count; i++) {
+		tscope_write_escaped(stdout, files.paths[i]);
 		putchar('\n');
 	}
-	deinit(&export);
+	deinit(&files);
 	return code;
 }
 

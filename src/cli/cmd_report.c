@@ -13,12 +13,6 @@
 
 #include <stdlib.h>
 
-static enum exit_code fail(enum tscope_status status, const struct tscope_error *err)
-{
-	say("", err->message[0] != '\0' ? err->message : tscope_status_text(status), "");
-	return exit_code_of(status);
-}
-
 static enum exit_code write_report(const struct tscope_run_report *report,
 				   const struct options *options)
 {
@@ -57,8 +51,10 @@ static enum exit_code report(const struct tscope_run *run, const struct tscope_d
 	struct tscope_gate_result *gates = calloc(count + 1, sizeof(*gates));
 	enum exit_code code;
 
-	if (!gates)
-		return fail(TSCOPE_E_NOMEM, &(struct tscope_error){ 0 });
+	if (!gates) {
+		say_nomem();
+		return EXIT_CODE_INTERNAL;
+	}
 	for (size_t i = 0; i < count; i++)
 		gates[i] = tscope_gate_evaluate(options->gates.items[i], tscope_run_analysis(run),
 						diagnosis);
@@ -79,8 +75,10 @@ static enum exit_code diagnose_and_report(const struct tscope_run *run,
 		tscope_diagnose(&diagnosis, tscope_run_analysis(run), &rules, &err);
 	enum exit_code code;
 
-	if (status != TSCOPE_OK)
-		return fail(status, &err);
+	if (status != TSCOPE_OK) {
+		say_error(NULL, &err, "");
+		return exit_code_of(status);
+	}
 	code = report(run, diagnosis, options);
 	tscope_diagnosis_free(diagnosis);
 	return code;

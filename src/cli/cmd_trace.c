@@ -5,6 +5,7 @@
  * others from being reported.
  */
 #include "command.h"
+#include "loss.h"
 #include "message.h"
 #include "output.h"
 #include "progress.h"
@@ -61,22 +62,12 @@ static enum tscope_status load(struct loaded *file, const char *path, const stru
 	return status;
 }
 
-/* Says what was lost of a file; with --strict that counts as an input that cannot be read. */
-static enum exit_code judge_loss(const struct tscope_trace *trace, const char *path, bool is_strict)
+static enum exit_code judge(const struct tscope_trace *trace, const char *path, bool is_strict)
 {
-	const struct tscope_error *damage = tscope_trace_damage(trace);
-	uint64_t dropped = tscope_trace_info(trace)->dropped_count;
+	const struct loss loss = { tscope_trace_damage(trace),
+				   tscope_trace_info(trace)->dropped_count, "events" };
 
-	if (damage)
-		say_error(path, damage, "; reported is what came before");
-	if (is_strict && dropped > 0) {
-		char rest[64];
-
-		snprintf(rest, sizeof(rest), ": --strict, and %llu events were dropped",
-			 (unsigned long long)dropped);
-		say("", path, rest);
-	}
-	return is_strict && (damage || dropped > 0) ? EXIT_CODE_INPUT : EXIT_CODE_OK;
+	return judge_loss(path, &loss, is_strict);
 }
 
 static enum exit_code report(const struct loaded *files, size_t count,
@@ -88,7 +79,7 @@ static enum exit_code report(const struct loaded *files, size_t count,
 	struct output out;
 
 	if (!analyses) {
-		say("", tscope_status_text(TSCOPE_E_NOMEM), "");
+		say_nomem();
 		return EXIT_CODE_INTERNAL;
 	}
 	for (size_t i = 0; i < count; i++)
@@ -113,7 +104,7 @@ static enum exit_code run(const struct options *options)
 	size_t count = 0;
 
 	if (!files) {
-		say("", tscope_status_text(TSCOPE_E_NOMEM), "");
+		say_nomem();
 		return EXIT_CODE_INTERNAL;
 	}
 	for (int i = 0; i < options->operand_count; i++) {
@@ -122,7 +113,7 @@ static enum exit_code run(const struct options *options)
 		enum tscope_status status = load(&files[count], path, options, &err);
 
 		if (status == TSCOPE_OK) {
-			code = worse(code, judge_loss(files[count].trace, path, options->strict));
+			code = worse(code, judge(files[count].trace, path, options->strict));
 			count++;
 		} else {
 			say_error(path, &err, "");

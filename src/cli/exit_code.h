@@ -10,7 +10,7 @@ enum exit_code {
 	EXIT_CODE_GATE = 1,   /* a gate tripped */
 	EXIT_CODE_USAGE = 2,  /* the command line is wrong */
 	EXIT_CODE_INPUT = 3,  /* an input is unreadable, unknown or empty; with --strict: damaged */
-	EXIT_CODE_OUTPUT = 4, /* the report could not be written */
+	EXIT_CODE_OUTPUT = 4, /* the report or an export could not be written */
 	EXIT_CODE_INTERNAL = 5, /* out of memory, or a bug of ours */
 };
 

@@ -6,24 +6,9 @@
  */
 #include "load_run.h"
 
+#include "loss.h"
 #include "message.h"
 #include "progress.h"
-
-static enum exit_code judge_input(const struct tscope_run_input *input, bool is_strict)
-{
-	if (input->damage)
-		say_error(input->path, input->damage, "; reported is what came before");
-	if (is_strict && input->dropped_count > 0) {
-		char text[64];
-
-		snprintf(text, sizeof(text), "--strict, and %llu %s were dropped",
-			 (unsigned long long)input->dropped_count,
-			 input->diagnostics ? "events" : "lines");
-		say_about(input->path, text, "");
-	}
-	return is_strict && (input->damage || input->dropped_count > 0) ? EXIT_CODE_INPUT
-									: EXIT_CODE_OK;
-}
 
 static enum exit_code judge_other(const struct tscope_run_other *other, bool is_strict)
 {
@@ -40,7 +25,11 @@ static enum exit_code judge(const struct tscope_run *run, bool is_strict)
 	for (size_t i = 0; i < tscope_run_input_count(run); i++) {
 		struct tscope_run_input input = tscope_run_input(run, i);
 
-		code = worse(code, judge_input(&input, is_strict));
+		code = worse(code,
+			     judge_loss(input.path,
+					&(struct loss){ input.damage, input.dropped_count,
+							input.diagnostics ? "events" : "lines" },
+					is_strict));
 	}
 	for (size_t i = 0; i < tscope_run_other_count(run); i++) {
 		struct tscope_run_other other = tscope_run_other(run, i);

@@ -55,6 +55,11 @@ void say_tripped(const char *gate, const char *reason)
 	fputc('\n', stderr);
 }
 
+void say_nomem(void)
+{
+	say("", tscope_status_text(TSCOPE_E_NOMEM), "");
+}
+
 void say_value(const char *option, const char *value, const char *expected)
 {
 	fprintf(stderr, "tscope: --%s: expected %s, not '", option, expected);

@@ -22,6 +22,9 @@ void say_about(const char *subject, const char *what, const char *rest);
 /* "tscope: gate mfu<0.35 tripped: 0.31 < 0.35" */
 void say_tripped(const char *gate, const char *reason);
 
+/* "tscope: out of memory" */
+void say_nomem(void);
+
 /* "tscope: --top: expected a whole number, not 'ten'" */
 void say_value(const char *option, const char *value, const char *expected);
 

@@ -384,7 +384,7 @@ enum exit_code options_parse(struct options *options, const char *command, int c
 	options->gates.items = calloc(room, sizeof(*options->gates.items));
 	options->rule_changes.items = calloc(room, sizeof(*options->rule_changes.items));
 	if (!options->gates.items || !options->rule_changes.items) {
-		say("", tscope_status_text(TSCOPE_E_NOMEM), "");
+		say_nomem();
 		return EXIT_CODE_INTERNAL;
 	}
 	if (!parse_arguments(options, command, count, arguments)) {

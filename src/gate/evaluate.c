@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/analyzer_table.h"
 #include "base/real.h"
 #include "gate/expression.h"
 
@@ -220,31 +219,24 @@ static void judge_severity(struct tscope_gate_result *result, const struct gate_
 
 /* ---- straggler ---- */
 
-static size_t find_table(const struct tscope_analyzer_def *analyzer, const char *name)
-{
-	size_t i = 0;
-
-	while (i < analyzer->table_count && strcmp(analyzer->tables[i].name, name) != 0)
-		i++;
-	return i;
-}
-
 /* Ranks in words: "3, 5". */
 struct rank_list {
 	char text[100];
 	size_t length;
 };
 
-/* Adds the ranks in the first column of a table of `distributed`. */
+/* Adds the ranks in the first column of a table. */
 static void list_ranks(struct rank_list *list, const struct tscope_analysis *analysis,
-		       size_t distributed, const char *table_name)
+		       const char *table_id)
 {
-	size_t table = find_table(tscope_analyzer(distributed), table_name);
-	size_t count = tscope_analysis_row_count(analysis, distributed, table, TSCOPE_WHOLE_TRACE);
+	size_t analyzer, table;
 
+	if (!tscope_table_find(table_id, &analyzer, &table))
+		return;
+	size_t count = tscope_analysis_row_count(analysis, analyzer, table, TSCOPE_WHOLE_TRACE);
 	for (size_t i = 0; i < count; i++) {
 		int64_t rank =
-			tscope_analysis_cell(analysis, distributed, table, TSCOPE_WHOLE_TRACE, i, 0)
+			tscope_analysis_cell(analysis, analyzer, table, TSCOPE_WHOLE_TRACE, i, 0)
 				.integer;
 		size_t room = sizeof(list->text) - list->length;
 
@@ -258,7 +250,7 @@ static void list_ranks(struct rank_list *list, const struct tscope_analysis *ana
 static void judge_straggler(struct tscope_gate_result *result,
 			    const struct tscope_analysis *analysis)
 {
-	size_t distributed = tsi_find_analyzer("distributed");
+	size_t distributed = tscope_analyzer_find("distributed");
 	struct rank_list ranks = { .text = "" };
 	struct tscope_value step_count;
 	enum tscope_unit unit;
@@ -270,9 +262,9 @@ static void judge_straggler(struct tscope_gate_result *result,
 	}
 	if (!judge_reliability(result, analysis, distributed))
 		return;
-	list_ranks(&ranks, analysis, distributed, "slow_ranks");
+	list_ranks(&ranks, analysis, "distributed.slow_ranks");
 	if (ranks.length == 0)
-		list_ranks(&ranks, analysis, distributed, "straggler");
+		list_ranks(&ranks, analysis, "distributed.straggler");
 	if (ranks.length > 0)
 		judge(result, false, "slow: rank %s", ranks.text);
 	else

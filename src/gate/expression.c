@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "decode/json.h"
+#include "rules/rule_table.h"
 
 enum { MAX_NAME = 96 }; /* longer than any name of ours, with its NUL */
 
@@ -55,21 +56,20 @@ static void fact_id(char id[MAX_NAME], const struct tscope_analyzer_def *analyze
 
 static bool find_fact(struct gate_expression *gate, const char *name)
 {
-	char id[MAX_NAME];
+	size_t index = tscope_analyzer_find(name);
+	const char *dot = strchr(name, '.');
 
-	for (size_t i = 0; i < tscope_analyzer_count(); i++) {
-		const struct tscope_analyzer_def *analyzer = tscope_analyzer(i);
-
-		for (size_t j = 0; j < analyzer->fact_count; j++) {
-			fact_id(id, analyzer, j);
-			if (strcmp(id, name) != 0)
-				continue;
-			gate->analyzer = i;
-			gate->fact = j;
-			gate->unit = analyzer->facts[j].unit;
-			gate->unit_ns = 1;
-			return true;
-		}
+	if (!dot || index == tscope_analyzer_count())
+		return false;
+	const struct tscope_analyzer_def *analyzer = tscope_analyzer(index);
+	for (size_t i = 0; i < analyzer->fact_count; i++) {
+		if (strcmp(analyzer->facts[i].name, dot + 1) != 0)
+			continue;
+		gate->analyzer = index;
+		gate->fact = i;
+		gate->unit = analyzer->facts[i].unit;
+		gate->unit_ns = 1;
+		return true;
 	}
 	return false;
 }
@@ -131,29 +131,14 @@ static void consider_facts(struct nearest *nearest, char best[MAX_NAME])
 	}
 }
 
-static bool is_table(const char *name)
-{
-	char id[MAX_NAME];
-
-	for (size_t i = 0; i < tscope_analyzer_count(); i++) {
-		const struct tscope_analyzer_def *analyzer = tscope_analyzer(i);
-
-		for (size_t j = 0; j < analyzer->table_count; j++) {
-			snprintf(id, sizeof(id), "%s.%s", analyzer->id, analyzer->tables[j].name);
-			if (strcmp(id, name) == 0)
-				return true;
-		}
-	}
-	return false;
-}
-
 static enum tscope_status fail_unknown(struct str text, struct tscope_error *err)
 {
 	char name[MAX_NAME], best[MAX_NAME];
+	size_t analyzer, table;
 	double unit_ns;
 
 	copy_name(name, text);
-	if (is_table(name))
+	if (tscope_table_find(name, &analyzer, &table))
 		return tsi_fail(err, TSCOPE_E_FORMAT, "%s is a table, and no fact or rule", name);
 	/* The nearest of _ns names; it is proposed with the unit that was asked for. */
 	const char *suffix = to_ns_name(name, &unit_ns);
@@ -208,15 +193,9 @@ static enum tscope_status parse_word(struct gate_expression *gate, struct str wo
 
 static enum tscope_status parse_severity(struct gate_expression *gate, struct tscope_error *err)
 {
-	for (int i = TSCOPE_SEVERITY_LOW; i <= TSCOPE_SEVERITY_HIGH; i++) {
-		const char *name = tscope_severity_name((enum tscope_severity)i);
-
-		if (!tsi_str_equal(gate->value, (struct str){ name, strlen(name) }))
-			continue;
-		gate->kind = GATE_SEVERITY;
-		gate->severity = (enum tscope_severity)i;
+	gate->kind = GATE_SEVERITY;
+	if (tsi_severity_parse(gate->value, &gate->severity))
 		return TSCOPE_OK;
-	}
 	return tsi_fail(err, TSCOPE_E_FORMAT, "severity is low, med or high, not '%.*s'",
 			TSI_QUOTE(gate->value));
 }

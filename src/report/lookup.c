@@ -10,21 +10,10 @@
 
 size_t tsi_lookup_analyzer(const char *id)
 {
-	size_t length = strcspn(id, ".");
-	size_t count = tscope_analyzer_count();
-	size_t i = 0;
+	size_t index = tscope_analyzer_find(id);
 
-	while (i < count && (strlen(tscope_analyzer(i)->id) != length ||
-			     memcmp(tscope_analyzer(i)->id, id, length) != 0))
-		i++;
-	assert(i < count);
-	return i;
-}
-
-/* What follows the analyzer in an id. */
-static const char *local_name(const char *id)
-{
-	return id + strcspn(id, ".") + 1;
+	assert(index < tscope_analyzer_count());
+	return index;
 }
 
 struct tscope_value tsi_lookup_fact(const struct tscope_analysis *analysis, int scope,
@@ -32,9 +21,10 @@ struct tscope_value tsi_lookup_fact(const struct tscope_analysis *analysis, int 
 {
 	size_t analyzer = tsi_lookup_analyzer(id);
 	const struct tscope_analyzer_def *def = tscope_analyzer(analyzer);
+	const char *name = id + strcspn(id, ".") + 1;
 	size_t fact = 0;
 
-	while (fact < def->fact_count && strcmp(def->facts[fact].name, local_name(id)) != 0)
+	while (fact < def->fact_count && strcmp(def->facts[fact].name, name) != 0)
 		fact++;
 	assert(fact < def->fact_count);
 	*unit = def->facts[fact].unit;
@@ -53,15 +43,9 @@ struct table_view tsi_lookup_table(const struct tscope_analysis *analysis, int s
 				   const char *id)
 {
 	struct table_view view = { .analysis = analysis, .scope = scope };
-	const struct tscope_analyzer_def *def;
 
-	view.analyzer = tsi_lookup_analyzer(id);
-	def = tscope_analyzer(view.analyzer);
-	while (view.table < def->table_count &&
-	       strcmp(def->tables[view.table].name, local_name(id)) != 0)
-		view.table++;
-	assert(view.table < def->table_count);
-	view.def = &def->tables[view.table];
+	view.def = tscope_table_find(id, &view.analyzer, &view.table);
+	assert(view.def);
 	view.row_count = tscope_analysis_row_count(analysis, view.analyzer, view.table, scope);
 	return view;
 }

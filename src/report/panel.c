@@ -55,6 +55,13 @@ void tsi_damage_words(char words[DAMAGE_MAX], const struct tscope_error *damage)
 		 damage->message, place);
 }
 
+struct tscope_value tsi_panel_value(const struct panel *panel, const char *id)
+{
+	enum tscope_unit unit;
+
+	return tsi_lookup_fact(panel->analysis, TSCOPE_WHOLE_TRACE, id, &unit);
+}
+
 void tsi_panel_number(const struct panel *panel, const char *id, char text[NUMBER_MAX])
 {
 	enum tscope_unit unit;

@@ -31,7 +31,10 @@ void tsi_panel_loss(const struct panel *panel, const char *word, const char *tex
 enum { DAMAGE_MAX = 640 };
 void tsi_damage_words(char words[DAMAGE_MAX], const struct tscope_error *damage);
 
-/* The fact of the whole as people read it, "-" where it is absent. */
+/* The fact of the whole; ABSENT where it is not known. */
+struct tscope_value tsi_panel_value(const struct panel *panel, const char *id);
+
+/* The same as people read it, "-" where it is absent. */
 void tsi_panel_number(const struct panel *panel, const char *id, char text[NUMBER_MAX]);
 
 /*

@@ -10,14 +10,6 @@
 
 #include <math.h>
 
-static bool is_known(const struct panel *panel, const char *id)
-{
-	enum tscope_unit unit;
-
-	return tsi_lookup_fact(panel->analysis, TSCOPE_WHOLE_TRACE, id, &unit).kind !=
-	       TSCOPE_VALUE_ABSENT;
-}
-
 /* ---- a row a rank ---- */
 
 /* The ranks, and where in their table everything stands. */
@@ -247,7 +239,7 @@ void tsi_section_pipeline(const struct panel *panel)
 	};
 	char stages[NUMBER_MAX], bubble[NUMBER_MAX];
 
-	if (!is_known(panel, "pipeline.bubble_ratio"))
+	if (tsi_panel_value(panel, "pipeline.bubble_ratio").kind == TSCOPE_VALUE_ABSENT)
 		return;
 	tsi_panel_number(panel, "pipeline.stage_count", stages);
 	tsi_panel_number(panel, "pipeline.bubble_ratio", bubble);

@@ -85,9 +85,7 @@ static const char *boundary_words(const struct panel *panel)
 		[TSCOPE_BOUNDARY_ITERATION] = "by the engine's iterations",
 		[TSCOPE_BOUNDARY_WHOLE_TRACE] = "without marks: the whole trace is one step",
 	};
-	enum tscope_unit unit;
-	struct tscope_value name =
-		tsi_lookup_fact(panel->analysis, TSCOPE_WHOLE_TRACE, "steps.boundary", &unit);
+	struct tscope_value name = tsi_panel_value(panel, "steps.boundary");
 
 	for (size_t i = 0; i < TSI_COUNT_OF(words); i++)
 		if (strcmp(name.text, tscope_boundary_name((enum tscope_boundary)i)) == 0)

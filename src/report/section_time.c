@@ -29,12 +29,18 @@ struct budget_line {
 	enum text_style style;
 };
 
-/* Part of the mean step that has the same share of it as part_ns has of whole_ns. */
-static int64_t of_mean_step(const struct panel *panel, int64_t part_ns, int64_t whole_ns)
+/*
+ * What the budget's mean step has of one of the budget's sums; halves up. It need not be
+ * step_time.mean_ns: records may time other steps, and a run the slowest ranks.
+ */
+static int64_t of_mean_step(const struct panel *panel, int64_t sum_ns)
 {
-	double share = whole_ns > 0 ? (double)part_ns / (double)whole_ns : 0;
+	int64_t step_count = fact(panel, "budget.step_count");
 
-	return (int64_t)(share * (double)fact(panel, "step_time.mean_ns") + 0.5);
+	if (step_count == 0)
+		return 0;
+	int64_t rest_ns = sum_ns % step_count;
+	return sum_ns / step_count + (rest_ns >= step_count - rest_ns);
 }
 
 static void put_budget_lines(const struct panel *panel, const struct budget_line *lines,
@@ -48,7 +54,7 @@ static void put_budget_lines(const struct panel *panel, const struct budget_line
 				       .whole_ns = wall_ns,
 				       .style = lines[i].style };
 
-		meter.shown_ns = of_mean_step(panel, meter.part_ns, wall_ns);
+		meter.shown_ns = of_mean_step(panel, meter.part_ns);
 		if (meter.part_ns > 0)
 			tsi_panel_meter(panel, &meter);
 	}
@@ -82,11 +88,13 @@ void tsi_section_budget(const struct panel *panel)
 	bool has_device = tscope_analysis_device_count(panel->analysis) > 0;
 	int64_t loss_ns = wall_ns - fact(panel, "budget.compute_ns");
 	size_t rank_count = panel->report ? tscope_run_rank_count(panel->report->run) : 1;
+	struct tscope_value mean_step = { .kind = TSCOPE_VALUE_INT,
+					  .integer = of_mean_step(panel, wall_ns) };
 	char mean[NUMBER_MAX];
 
 	if (wall_ns == 0)
 		return;
-	tsi_panel_number(panel, "step_time.mean_ns", mean);
+	tsi_number_people(mean, mean_step, TSCOPE_UNIT_NS);
 	tsi_panel_title(panel, has_device ? light_of_loss(loss_ns, wall_ns) : TEXT_CYAN, "budget",
 			"BUDGET", "where the mean step of %s goes%s", mean,
 			rank_count > 1 ? ", mean of the ranks" : "");

@@ -10,16 +10,9 @@
 
 #include <string.h>
 
-static struct tscope_value value_of(const struct panel *panel, const char *id)
-{
-	enum tscope_unit unit;
-
-	return tsi_lookup_fact(panel->analysis, TSCOPE_WHOLE_TRACE, id, &unit);
-}
-
 static bool is_known(const struct panel *panel, const char *id)
 {
-	return value_of(panel, id).kind != TSCOPE_VALUE_ABSENT;
+	return tsi_panel_value(panel, id).kind != TSCOPE_VALUE_ABSENT;
 }
 
 /* ---- efficiency ---- */
@@ -78,7 +71,7 @@ static void put_anchor_advice(const struct panel *panel)
 void tsi_section_efficiency(const struct panel *panel)
 {
 	int64_t wall_ns = tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, "efficiency.wall_ns");
-	struct tscope_value mfu = value_of(panel, "efficiency.mfu_uncapped");
+	struct tscope_value mfu = tsi_panel_value(panel, "efficiency.mfu_uncapped");
 	bool has_mfu = mfu.kind != TSCOPE_VALUE_ABSENT;
 	bool has_records = panel->report && tsi_has_records(panel->report->run);
 	char wall[NUMBER_MAX], share[NUMBER_MAX];
@@ -161,7 +154,7 @@ static void format_losses(const struct panel *panel, char *text, size_t size)
 
 	text[0] = '\0';
 	for (size_t i = 0; i < TSI_COUNT_OF(losses); i++) {
-		struct tscope_value loss = value_of(panel, losses[i].id);
+		struct tscope_value loss = tsi_panel_value(panel, losses[i].id);
 		char number[NUMBER_MAX];
 
 		if (loss.kind != TSCOPE_VALUE_REAL)
@@ -174,8 +167,8 @@ static void format_losses(const struct panel *panel, char *text, size_t size)
 
 void tsi_section_convergence(const struct panel *panel)
 {
-	struct tscope_value trend = value_of(panel, "convergence.loss_trend");
-	struct tscope_value diverged = value_of(panel, "convergence.diverged_at");
+	struct tscope_value trend = tsi_panel_value(panel, "convergence.loss_trend");
+	struct tscope_value diverged = tsi_panel_value(panel, "convergence.diverged_at");
 	const struct tscope_run *run = panel->report->run;
 	struct sketch losses = { run, get_loss, tscope_run_step_count(run, 0) };
 	char best_and_final[2 * NUMBER_MAX + 32];

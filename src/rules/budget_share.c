@@ -15,42 +15,46 @@ double tsi_budget_share(const struct rule_context *ctx, const char *line)
 	return wall_ns > 0 ? tsi_rule_real(ctx, line) / wall_ns : NAN;
 }
 
-static const struct idle_line {
-	const char *fact;
-	enum rule_cause cause;
-} idle_lines[] = {
-	{ "budget.data_stall_ns", CAUSE_DATA },     { "budget.sync_stall_ns", CAUSE_SYNC },
-	{ "budget.launch_stall_ns", CAUSE_LAUNCH }, { "budget.device_gap_ns", CAUSE_IDLE },
-	{ "budget.unattributed_ns", CAUSE_IDLE },
+const struct idle_line tsi_idle_lines[IDLE_LINE_COUNT] = {
+	{ "budget.data_stall_ns", "waiting for data",
+	  "raise num_workers of the DataLoader, set persistent_workers=True and pin_memory=True, "
+	  "raise prefetch_factor",
+	  CAUSE_DATA },
+	{ "budget.sync_stall_ns", "the host waits for the device",
+	  "remove .item(), .cpu(), print of tensors and torch.cuda.synchronize() from the step; "
+	  "see launches.syncs for who waits",
+	  CAUSE_SYNC },
+	{ "budget.launch_stall_ns", "the host launches too slowly",
+	  "torch.compile(mode=\"reduce-overhead\") or a CUDA graph, larger batches, a fused "
+	  "optimizer; keep logging and Python work out of the step",
+	  CAUSE_LAUNCH },
+	{ "budget.device_gap_ns", "gaps between work that is launched",
+	  "fewer and larger kernels (torch.compile, CUDA graphs); look for events and streams that "
+	  "wait for each other",
+	  CAUSE_IDLE },
+	{ "budget.unattributed_ns", "no launch to judge by",
+	  "record CPU activity together with the device's, and whole steps, to see what the host "
+	  "does meanwhile",
+	  CAUSE_IDLE },
 };
 
 double tsi_idle_share(const struct rule_context *ctx)
 {
 	double wall_ns = tsi_rule_real(ctx, "budget.wall_ns"), idle_ns = 0;
 
-	for (size_t i = 0; i < TSI_COUNT_OF(idle_lines); i++)
-		idle_ns += tsi_rule_real(ctx, idle_lines[i].fact);
+	for (size_t i = 0; i < IDLE_LINE_COUNT; i++)
+		idle_ns += tsi_rule_real(ctx, tsi_idle_lines[i].fact);
 	return wall_ns > 0 ? idle_ns / wall_ns : NAN;
 }
 
-static const struct idle_line *find_longest(const struct rule_context *ctx)
+const struct idle_line *tsi_longest_idle_line(const struct rule_context *ctx)
 {
-	const struct idle_line *longest = &idle_lines[0];
+	const struct idle_line *longest = &tsi_idle_lines[0];
 
-	for (size_t i = 1; i < TSI_COUNT_OF(idle_lines); i++)
-		if (tsi_rule_int(ctx, idle_lines[i].fact) > tsi_rule_int(ctx, longest->fact))
-			longest = &idle_lines[i];
+	for (size_t i = 1; i < IDLE_LINE_COUNT; i++)
+		if (tsi_rule_int(ctx, tsi_idle_lines[i].fact) > tsi_rule_int(ctx, longest->fact))
+			longest = &tsi_idle_lines[i];
 	return longest;
-}
-
-const char *tsi_longest_idle_line(const struct rule_context *ctx)
-{
-	return find_longest(ctx)->fact;
-}
-
-enum rule_cause tsi_idle_cause(const struct rule_context *ctx)
-{
-	return find_longest(ctx)->cause;
 }
 
 void tsi_recover_share(struct rule_context *ctx, double share)

@@ -9,12 +9,26 @@
 /* The share of a line such as "budget.sync_stall_ns"; NaN where it is not known. */
 double tsi_budget_share(const struct rule_context *ctx, const char *line);
 
-/* The share of all lines in which nothing runs on the device. */
-double tsi_idle_share(const struct rule_context *ctx);
+/* Is a share worth a word? Less would be printed as 0 %. */
+static inline bool tsi_is_worth_telling(double share)
+{
+	return share >= 0.005;
+}
 
-/* The longest of these lines, and what findings about it have as their cause. */
-const char *tsi_longest_idle_line(const struct rule_context *ctx);
-enum rule_cause tsi_idle_cause(const struct rule_context *ctx);
+/* A line of the budget in which nothing runs on the device. */
+struct idle_line {
+	const char *fact;
+	const char *words;
+	const char *advice;
+	enum rule_cause cause; /* of the rule that tells more about it */
+};
+
+enum { IDLE_LINE_COUNT = 5 };
+extern const struct idle_line tsi_idle_lines[IDLE_LINE_COUNT];
+
+/* The share of all of them, and the longest. */
+double tsi_idle_share(const struct rule_context *ctx);
+const struct idle_line *tsi_longest_idle_line(const struct rule_context *ctx);
 
 /* This share of the mean step can be won back. Nothing where the step or the share is not known. */
 void tsi_recover_share(struct rule_context *ctx, double share);

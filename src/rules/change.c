@@ -75,15 +75,8 @@ static enum tscope_status parse_grade(struct str text, struct change *change,
 				      struct tscope_error *err)
 {
 	change->is_off = tsi_str_is(text, "off");
-	if (change->is_off)
+	if (change->is_off || tsi_severity_parse(text, &change->severity))
 		return TSCOPE_OK;
-	for (int i = TSCOPE_SEVERITY_LOW; i <= TSCOPE_SEVERITY_HIGH; i++) {
-		const char *name = tscope_severity_name((enum tscope_severity)i);
-		if (!tsi_str_equal(text, (struct str){ name, strlen(name) }))
-			continue;
-		change->severity = (enum tscope_severity)i;
-		return TSCOPE_OK;
-	}
 	return tsi_fail(err, TSCOPE_E_FORMAT,
 			"expected off, low, med or high after %s=, not '%.*s'",
 			tscope_rule(change->rule)->id, TSI_QUOTE(text));

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/analyzer_table.h"
 #include "rules/rule_table.h"
 
 /* Appends formatted text, cut where the room ends. */
@@ -38,7 +37,7 @@ void tsi_rule_skip(struct rule_context *ctx, const char *reason, ...)
 /* Skips the rule where a fact that it needs is absent or not to be believed. */
 static void check_fact(struct rule_context *ctx, const char *fact)
 {
-	size_t analyzer = tsi_find_analyzer(fact);
+	size_t analyzer = tscope_analyzer_find(fact);
 	bool is_known = analyzer < tscope_analyzer_count();
 	const char *needs = is_known ? tscope_analyzer(analyzer)->needs : NULL;
 	const char *doubt =
@@ -113,9 +112,7 @@ double tsi_rule_real(const struct rule_context *ctx, const char *fact)
 
 const char *tsi_rule_text(const struct rule_context *ctx, const char *fact)
 {
-	struct tscope_value value = get(ctx, fact);
-
-	return value.kind == TSCOPE_VALUE_TEXT ? value.text : "";
+	return tsi_value_text(get(ctx, fact));
 }
 
 double tsi_value_real(struct tscope_value value)
@@ -125,26 +122,11 @@ double tsi_value_real(struct tscope_value value)
 	return value.kind == TSCOPE_VALUE_REAL ? value.real : NAN;
 }
 
-/* The table with an id such as "distributed.slow_ranks", or NULL. */
-static const struct tscope_table_def *find_table(const char *id, size_t *analyzer, size_t *table)
-{
-	const char *name = strchr(id, '.');
-
-	*analyzer = tsi_find_analyzer(id);
-	if (!name || *analyzer == tscope_analyzer_count())
-		return NULL;
-	const struct tscope_analyzer_def *def = tscope_analyzer(*analyzer);
-	for (*table = 0; *table < def->table_count; ++*table)
-		if (strcmp(def->tables[*table].name, name + 1) == 0)
-			return &def->tables[*table];
-	return NULL;
-}
-
 size_t tsi_rule_rows(const struct rule_context *ctx, const char *table)
 {
 	size_t analyzer, index;
 
-	if (!find_table(table, &analyzer, &index))
+	if (!tscope_table_find(table, &analyzer, &index))
 		return 0;
 	return tscope_analysis_row_count(ctx->analysis, analyzer, index, TSCOPE_WHOLE_TRACE);
 }
@@ -153,7 +135,7 @@ struct tscope_value tsi_rule_cell(const struct rule_context *ctx, const char *ta
 				  const char *column)
 {
 	size_t analyzer, index;
-	const struct tscope_table_def *def = find_table(table, &analyzer, &index);
+	const struct tscope_table_def *def = tscope_table_find(table, &analyzer, &index);
 
 	for (size_t i = 0; def && i < def->column_count; i++)
 		if (strcmp(def->columns[i].name, column) == 0)

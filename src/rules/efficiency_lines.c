@@ -11,8 +11,6 @@
 
 #define LINES "efficiency.lines"
 
-static const double worth_telling_ratio = 0.005; /* less would be printed as 0 % */
-
 struct line {
 	const char *name;
 	const char *words;
@@ -67,7 +65,7 @@ static void tell_row(struct rule_context *ctx, size_t row)
 	double ratio = tsi_value_real(tsi_rule_cell(ctx, LINES, row, "ratio"));
 	const struct line *line = name.kind == TSCOPE_VALUE_TEXT ? find_line(ctx, name.text) : NULL;
 
-	if (line && ratio >= worth_telling_ratio)
+	if (line && tsi_is_worth_telling(ratio))
 		tsi_rule_detail(ctx, "%s %.0f %%", line->words, 100 * ratio);
 }
 
@@ -89,6 +87,7 @@ void tsi_tell_efficiency_lines(struct rule_context *ctx)
 	if (!top)
 		return;
 	tsi_rule_advice(ctx, top->advice);
-	tsi_rule_cause(ctx, top == &other_of_trace ? tsi_idle_cause(ctx) : top->cause);
+	tsi_rule_cause(ctx,
+		       top == &other_of_trace ? tsi_longest_idle_line(ctx)->cause : top->cause);
 	tsi_recover_share(ctx, tsi_rule_real(ctx, "efficiency.top_recoverable_ratio"));
 }

@@ -61,13 +61,25 @@ const struct tscope_rule_def *tscope_rule_find(const char *id)
 	return index < TSI_COUNT_OF(rules) ? &rules[index]->def : NULL;
 }
 
+static const char *const severity_names[] = {
+	[TSCOPE_SEVERITY_LOW] = "low",
+	[TSCOPE_SEVERITY_MED] = "med",
+	[TSCOPE_SEVERITY_HIGH] = "high",
+};
+
 const char *tscope_severity_name(enum tscope_severity severity)
 {
-	static const char *const names[] = {
-		[TSCOPE_SEVERITY_LOW] = "low",
-		[TSCOPE_SEVERITY_MED] = "med",
-		[TSCOPE_SEVERITY_HIGH] = "high",
-	};
+	return severity_names[severity];
+}
 
-	return names[severity];
+bool tsi_severity_parse(struct str name, enum tscope_severity *severity)
+{
+	for (size_t i = 0; i < TSI_COUNT_OF(severity_names); i++) {
+		const char *known = severity_names[i];
+		if (!tsi_str_equal(name, (struct str){ known, strlen(known) }))
+			continue;
+		*severity = (enum tscope_severity)i;
+		return true;
+	}
+	return false;
 }

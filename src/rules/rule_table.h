@@ -11,6 +11,9 @@ const struct rule *tsi_rule(size_t index);
 /* The index of the rule with this id, upper or lower case, or tscope_rule_count(). */
 size_t tsi_rule_find(struct str id);
 
+/* "low", "med", "high" → severity; false: none of them. */
+bool tsi_severity_parse(struct str name, enum tscope_severity *severity);
+
 /* The index of a parameter of a rule, or TSCOPE_RULE_MAX_PARAMETERS. */
 size_t tsi_rule_find_parameter(const struct tscope_rule_def *def, struct str name);
 

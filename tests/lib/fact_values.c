@@ -43,7 +43,7 @@ static struct tscope_value parse_value(enum tscope_unit unit, const char *text)
 /* The sheet of the analyzer before the first dot of a name, begun if need be. */
 static struct fact_sheet *sheet_of(struct tscope_analysis *analysis, const char *name)
 {
-	size_t analyzer = tsi_find_analyzer(name);
+	size_t analyzer = tscope_analyzer_find(name);
 
 	if (analyzer == tscope_analyzer_count())
 		fail_msg("no analyzer has %s", name);

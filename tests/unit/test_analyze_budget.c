@@ -13,8 +13,8 @@
 #include "analyze/analysis.h"
 
 #define LINES                                                                                      \
-	"budget: wall_ns compute_ns exposed_comm_ns exposed_copy_ns data_stall_ns sync_stall_ns "  \
-	"launch_stall_ns device_gap_ns unattributed_ns"
+	"budget: wall_ns step_count compute_ns exposed_comm_ns exposed_copy_ns data_stall_ns "     \
+	"sync_stall_ns launch_stall_ns device_gap_ns unattributed_ns"
 
 /* A launch at launch_ns and its kernel, under an operator. */
 static void launch(struct test_trace *t, int device, int64_t launch_ns, int64_t start_ns,
@@ -64,8 +64,8 @@ static void unmarked_steps_of_all_devices_are_summed(void **state)
 	(void)state;
 	struct analyzed *a = analyze_two_devices();
 
-	/* Two steps on two devices make 400 = 150 + 65 + 25 + 160. */
-	check_facts(a, LINES, "400 150 0 0 0 0 65 25 160");
+	/* Two steps on two devices are four, and make 400 = 150 + 65 + 25 + 160. */
+	check_facts(a, LINES, "400 4 150 0 0 0 0 65 25 160");
 	check_facts(a, "budget: phase.forward_ns phase.backward_ns host.data_ns", "150 0 -");
 	analyzed_free(a);
 }
@@ -75,9 +75,9 @@ static void each_device_has_its_own(void **state)
 	(void)state;
 	struct analyzed *a = analyze_two_devices();
 
-	check_device_facts(a, 0, LINES, "200 140 0 0 0 0 35 15 10");
-	check_device_facts(a, 1, LINES, "200 10 0 0 0 0 30 10 150");
-	check_device_facts(a, 2, LINES, "- - - - - - - - -");
+	check_device_facts(a, 0, LINES, "200 2 140 0 0 0 0 35 15 10");
+	check_device_facts(a, 1, LINES, "200 2 10 0 0 0 0 30 10 150");
+	check_device_facts(a, 2, LINES, "- - - - - - - - - -");
 	analyzed_free(a);
 }
 
@@ -90,9 +90,9 @@ static void of_one_device_the_figures_are_the_trace_s(void **state)
 	launch(t, 3, 10, 20, 30);
 	struct analyzed *a = analyze(t);
 	assert_int_equal(tscope_analysis_device_ordinal(a->analysis, 0), 3);
-	check_facts(a, LINES, "100 30 0 0 0 0 10 10 50");
-	check_device_facts(a, 0, LINES, "100 30 0 0 0 0 10 10 50");
-	check_device_facts(a, 1, LINES, "- - - - - - - - -");
+	check_facts(a, LINES, "100 1 30 0 0 0 0 10 10 50");
+	check_device_facts(a, 0, LINES, "100 1 30 0 0 0 0 10 10 50");
+	check_device_facts(a, 1, LINES, "- - - - - - - - - -");
 	analyzed_free(a);
 }
 
@@ -106,7 +106,7 @@ static void without_devices_the_host_tells(void **state)
 	test_annotation(t, "enumerate(DataLoader)#_Iter.__next__", 1, 10, 20);
 	test_op(t, "aten::mm", 1, 120, 50);
 	struct analyzed *a = analyze(t);
-	check_facts(a, LINES, "200 - - - - - - - -");
+	check_facts(a, LINES, "200 2 - - - - - - - -");
 	check_facts(a,
 		    "budget: host.data_ns host.forward_ns host.backward_ns host.optimizer_ns "
 		    "host.comm_ns host.other_ns phase.forward_ns",
@@ -123,7 +123,7 @@ static void of_a_trace_alone_the_rank_s_figures_are_the_trace_s(void **state)
 
 	assert_int_equal(tsi_analyze_level(&rank.analysis, LEVEL_RANK, &scope, NULL, NULL),
 			 TSCOPE_OK);
-	check_facts(&rank, LINES, "400 150 0 0 0 0 65 25 160");
+	check_facts(&rank, LINES, "400 4 150 0 0 0 0 65 25 160");
 	check_facts(&rank, "budget: phase.forward_ns phase.backward_ns host.data_ns", "150 0 -");
 	tscope_analysis_free(rank.analysis);
 	analyzed_free(a);
@@ -179,7 +179,7 @@ static void of_several_ranks_it_is_the_mean(void **state)
 
 	ranks[2].doubt = "no one was looking";
 	struct analyzed *a = analyze_run(ranks, TSI_COUNT_OF(ranks), NULL);
-	check_facts(a, LINES, "5 2 1 0 0 0 0 2 0");
+	check_facts(a, LINES, "5 1 2 1 0 0 0 0 2 0");
 	check_facts(a, "budget: phase.forward_ns phase.backward_ns host.data_ns", "1 1 -");
 	check_reliability(a, "budget", "no one was looking");
 	analyzed_free(a);
@@ -193,7 +193,7 @@ static void of_one_rank_it_is_its_own(void **state)
 	steps.device_count = 2; /* whose lines are summed */
 	steps.budgets[0].wall_ns = 3;
 	struct analyzed *a = analyze_run(&steps, 1, NULL);
-	check_facts(a, LINES, "6 3 1 0 0 0 0 2 0");
+	check_facts(a, LINES, "6 2 3 1 0 0 0 0 2 0");
 	check_reliability(a, "budget", NULL);
 	analyzed_free(a);
 }
@@ -204,9 +204,24 @@ static void a_run_without_devices_has_host_lines(void **state)
 	struct step_series ranks[] = { rank_of_host(1, 6), rank_of_host(2, 6) };
 	struct analyzed *a = analyze_run(ranks, TSI_COUNT_OF(ranks), NULL);
 
-	/* 15 ÷ 2 = 7.5, of which data 1.5, both up */
-	check_facts(a, LINES, "8 - - - - - - - -");
+	/* 15 ÷ 2 = 7.5, of which data 1.5, both up. */
+	check_facts(a, LINES, "8 1 - - - - - - - -");
 	check_facts(a, "budget: host.data_ns host.other_ns", "2 6");
+	analyzed_free(a);
+}
+
+static void the_ranks_steps_are_averaged_too(void **state)
+{
+	(void)state;
+	/* Two devices make two of the first's step: (2 + 1) ÷ 2 = 1.5, up; (12 + 3) ÷ 2 = 7.5, up. */
+	struct step_series ranks[] = {
+		rank_of_step((struct rank_step){ 3, 2, 1, 2 }),
+		rank_of_step((struct rank_step){ 1, 0, 1, 1 }),
+	};
+
+	ranks[0].device_count = 2;
+	struct analyzed *a = analyze_run(ranks, TSI_COUNT_OF(ranks), NULL);
+	check_facts(a, "budget: wall_ns step_count", "8 2");
 	analyzed_free(a);
 }
 
@@ -216,7 +231,7 @@ static void records_alone_have_no_budget(void **state)
 	struct step_series steps = test_steps("1 forward=1\n");
 	struct analyzed *a = analyze_rank(&steps, NULL);
 
-	check_facts(a, LINES, "- - - - - - - - -");
+	check_facts(a, LINES, "- - - - - - - - - -");
 	analyzed_free(a);
 }
 
@@ -231,6 +246,7 @@ int main(void)
 		cmocka_unit_test(of_several_ranks_it_is_the_mean),
 		cmocka_unit_test(of_one_rank_it_is_its_own),
 		cmocka_unit_test(a_run_without_devices_has_host_lines),
+		cmocka_unit_test(the_ranks_steps_are_averaged_too),
 		cmocka_unit_test(records_alone_have_no_budget),
 	};
 

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Damage and lost events of an input, on the way to the exit code: the same
+ * for a trace alone and for a file of a run.
+ */
+#include "loss.h"
+
+#include "message.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum exit_code judge_loss(const char *path, const struct loss *loss, bool is_strict)
+{
+	if (loss->damage)
+		say_error(path, loss->damage, "; reported is what came before");
+	if (is_strict && loss->dropped_count > 0) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "--strict, and %" PRIu64 " %s were dropped",
+			 loss->dropped_count, loss->of_what);
+		say_about(path, text, "");
+	}
+	return is_strict && (loss->damage || loss->dropped_count > 0) ? EXIT_CODE_INPUT
+								      : EXIT_CODE_OK;
+}
