@@ -2,9 +2,24 @@
 /* DIST.EXPOSED_COMM: the device communicates while it could compute. */
 #include "rules/budget_share.h"
 
+/*
+ * The part of communication that moves data: the rest is the wait for slower
+ * ranks, which shows where several were read. 1 where it is not known.
+ */
+static double transfer_part(const struct rule_context *ctx)
+{
+	bool is_reliable = !tscope_analysis_reliability(
+		tsi_rule_analysis(ctx), tscope_analyzer_find("distributed"), TSCOPE_WHOLE_TRACE);
+	double transfer = tsi_rule_real(ctx, "distributed.mean_transfer_fraction");
+	double comm = tsi_rule_real(ctx, "distributed.mean_comm_fraction");
+
+	return is_reliable && comm > 0 && transfer >= 0 && transfer < comm ? transfer / comm : 1;
+}
+
 static void evaluate(struct rule_context *ctx)
 {
-	double ratio = tsi_rule_real(ctx, "overlap.exposed_comm_ratio");
+	double exposed = tsi_rule_real(ctx, "overlap.exposed_comm_ratio");
+	double ratio = exposed * transfer_part(ctx);
 
 	if (ratio < tsi_rule_parameter(ctx, "threshold"))
 		return;
@@ -13,6 +28,9 @@ static void evaluate(struct rule_context *ctx)
 	tsi_rule_detail(ctx, "%.2f ms of communication in the trace, %.1f %% of it behind compute",
 			tsi_ms(tsi_rule_int(ctx, "overlap.comm_ns")),
 			100 * tsi_rule_real(ctx, "overlap.overlap_ratio"));
+	if (ratio < exposed)
+		tsi_rule_detail(ctx, "for a further %.1f %% it waits for slower ranks",
+				100 * (exposed - ratio));
 	tsi_rule_evidence(ctx, "overlap.exposed_comm_ratio");
 	tsi_rule_evidence(ctx, "overlap.exposed_ns");
 	tsi_rule_evidence(ctx, "overlap.comm_ns");
@@ -27,7 +45,8 @@ const struct rule tsi_rule_dist_exposed_comm = {
 		.summary = "communication is not hidden behind compute",
 		.trigger = "Fires where communication that no compute kernel overlaps takes at "
 			   "least threshold of the trace's device time; high from high on, else "
-			   "med.",
+			   "med. Where several ranks were read, the wait for slower ranks does "
+			   "not count: no overlap wins it back.",
 		.meaning = "Communication behind compute is free; the rest makes each step "
 			   "longer.",
 		.advice = "with DDP tune bucket_cap_mb, set gradient_as_bucket_view=True and "

@@ -30,6 +30,11 @@ static void evaluate(struct rule_context *ctx)
 	double declared = tsi_rule_real(ctx, "distributed.declared_world_size");
 	char ranks[LIST_CHARS];
 
+	/* No fact of the definition's: those must be reliable, and this counts no time. */
+	if (!tsi_rule_has(ctx, "distributed.missing_rank_count")) {
+		tsi_rule_skip(ctx, "no file says how many ranks there are, or one rank was read");
+		return;
+	}
 	if (missing < tsi_rule_parameter(ctx, "threshold"))
 		return;
 	list_ranks(ctx, ranks, sizeof(ranks));
@@ -59,7 +64,6 @@ const struct rule tsi_rule_dist_missing_rank = {
 			{ "threshold", 1, "missing ranks at which it fires" },
 			{ "high", 0.50, "share of the ranks from which it is severe" },
 		},
-		.facts = { "distributed.missing_rank_count", "distributed.declared_world_size" },
 	},
 	.evaluate = evaluate,
 };

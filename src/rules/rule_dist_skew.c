@@ -13,7 +13,7 @@ static void evaluate(struct rule_context *ctx)
 
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
-	tsi_rule_fire(ctx, tsi_rule_grade(ctx, share),
+	tsi_rule_fire(ctx, TSCOPE_SEVERITY_MED,
 		      "the slowest rank comes %.1f %% of the step after the median rank",
 		      100 * share);
 	tsi_rule_detail(ctx, "%.2f ms of a step of %.2f ms", tsi_ms(skew_ns), wall_ns / 1e6);
@@ -29,7 +29,7 @@ const struct rule tsi_rule_dist_skew = {
 		.summary = "ranks wait for the slowest one of each step",
 		.trigger = "Fires where the compute of the slowest rank exceeds that of the median "
 			   "rank by at least threshold of the step, in the median of the steps; "
-			   "high from high on, else med.",
+			   "med.",
 		.meaning = "Half of the ranks or more are ready and wait for one. Noise makes the "
 			   "slowest of many ranks a per cent or two late; a twentieth of the step "
 			   "is a rank, or a batch, that differs.",
@@ -41,7 +41,6 @@ const struct rule tsi_rule_dist_skew = {
 			   "for 88 ms: 0.08, a finding of severity med with 8 ms a step to win.",
 		.parameters = {
 			{ "threshold", 0.05, "share of the step at which it fires" },
-			{ "high", 0.15, "share of the step from which it is severe" },
 		},
 		.facts = { "distributed.sync_skew_ns", "distributed.mean_step_wall_ns" },
 	},

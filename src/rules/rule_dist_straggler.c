@@ -43,12 +43,12 @@ static double straggler_cell(const struct rule_context *ctx, const char *column)
 
 static void fire(struct rule_context *ctx, enum tscope_severity severity, const struct slow *slow)
 {
-	if (tsi_rule_rows(ctx, STRAGGLER) && slow->count <= 1)
+	if (slow->count == 0)
 		tsi_rule_fire(ctx, severity,
 			      "rank %" PRId64 " is %.1f %% slower than the median rank",
 			      tsi_rule_cell(ctx, STRAGGLER, 0, "rank").integer,
 			      100 * straggler_cell(ctx, "rel_slowdown"));
-	else if (slow->count <= 1)
+	else if (slow->count == 1)
 		tsi_rule_fire(ctx, severity, "rank %" PRId64 " is %.1f %% slower than the others",
 			      slow->rank, 100 * slow->excess);
 	else

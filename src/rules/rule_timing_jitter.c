@@ -19,9 +19,16 @@ static void evaluate(struct rule_context *ctx)
 	}
 	if (cv < tsi_rule_parameter(ctx, "threshold") && tail < tsi_rule_parameter(ctx, "tail"))
 		return;
-	tsi_rule_fire(ctx, TSCOPE_SEVERITY_LOW,
-		      "the time of a step varies: the 95th percentile is %.2f times the median",
-		      tail);
+	if (tail >= tsi_rule_parameter(ctx, "tail"))
+		tsi_rule_fire(ctx, TSCOPE_SEVERITY_LOW,
+			      "the time of a step varies: the 95th percentile is %.2f times the "
+			      "median",
+			      tail);
+	else
+		tsi_rule_fire(
+			ctx, TSCOPE_SEVERITY_LOW,
+			"the time of a step varies: its standard deviation is %.2f of the mean",
+			cv);
 	tsi_rule_detail(ctx, "standard deviation by mean %.2f over %" PRId64 " steps", cv, count);
 	tsi_rule_evidence(ctx, "step_time.cv");
 	tsi_rule_evidence(ctx, "step_time.p95_p50_ratio");

@@ -55,9 +55,10 @@ def entry(rule):
         lines += [".El"]
     for field in ("why", "what to do", "example"):
         lines += [f".It {field}", *paragraph(rule[field][0])]
-    facts = rule["fact"]
-    return lines + [".It needs", *(f".Em {fact} ," for fact in facts[:-1]), f".Em {facts[-1]}",
-                    ".El"]
+    facts = rule.get("fact", [])
+    if facts:
+        lines += [".It needs", *(f".Em {fact} ," for fact in facts[:-1]), f".Em {facts[-1]}"]
+    return lines + [".El"]
 
 
 def check_page(page, rules, update):

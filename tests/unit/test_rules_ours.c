@@ -29,6 +29,12 @@
 /* The median of the slowest rank's delay in steps of 100 ms. */
 #define SKEW(ns) "distributed.mean_step_wall_ns 100000000\ndistributed.sync_skew_ns " #ns "\n"
 
+#define WAIT(comm)                                                                                 \
+	"distributed.mean_step_wall_ns 10000000\n"                                                 \
+	"distributed.mean_transfer_fraction 0.05\n"                                                \
+	"distributed.mean_comm_fraction " comm "\n"
+#define WAITS(rank, ns) "distributed.ranks rank=" rank " mean_wait_ns=" ns "\n"
+
 static const struct rule_case cases[] = {
 	{ "NCCL.LOW_BANDWIDTH", FIRES, COLLECTIVES SIZE(67108864, 2000000000.0), NULL,
 	  "med: large collectives show 2.4 GB/s even at their fastest (bus bandwidth of the "
@@ -103,8 +109,22 @@ static const struct rule_case cases[] = {
 	  "" },
 	{ "DIST.SKEW", AT, SKEW(5000000), NULL, "med" },
 	{ "DIST.SKEW", AT, SKEW(4999999), NULL, "" },
-	{ "DIST.SKEW", AT, SKEW(15000000), NULL, "high" },
-	{ "DIST.SKEW", AT, SKEW(14999999), NULL, "med" },
+
+	/* 0.35 of the step in communication, 0.05 of it moves data. */
+	{ "DIST.WAIT", FIRES,
+	  WAIT("0.35") WAITS("0", "3000000") WAITS("1", "0") WAITS("2", "2000000"), NULL,
+	  "med: ranks wait for one another for 30.0 % of the step (rank 1 waits least, 0.00 ms a "
+	  "step, the others 2.50 ms: they wait for it) [3000000 ns]" },
+	/* Everybody waits alike: nobody is named. */
+	{ "DIST.WAIT", FIRES, WAIT("0.35") WAITS("0", "3000000") WAITS("1", "2000000"), NULL,
+	  "med: ranks wait for one another for 30.0 % of the step [3000000 ns]" },
+	{ "DIST.WAIT", QUIET, WAIT("0.06") WAITS("0", "3000000") WAITS("1", "0"), NULL, "" },
+	/* DIST.STRAGGLER tells it. */
+	{ "DIST.WAIT", QUIET, WAIT("0.35") "distributed.slow_ranks rank=1 excess_ratio=0.05\n",
+	  NULL, "" },
+	{ "DIST.WAIT", AT, WAIT("0.1001"), NULL, "med" },
+	{ "DIST.WAIT", AT, WAIT("0.0999"), NULL, "" },
+	{ "DIST.WAIT", CHANGED, WAIT("0.35"), "DIST.WAIT.threshold=0.31", "" },
 
 	{ "EFFICIENCY.IMPOSSIBLE_MFU", FIRES, "efficiency.mfu_uncapped 4.04\n", NULL,
 	  "high: your FLOPs or your peak are wrong: together they give an MFU of 404 %" },

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * DIST.WAIT: in communication ranks wait for one that is late for another reason
+ * than slower compute: its loader, its script, its host. Whoever waits least is
+ * whom the others wait for.
+ */
+#include "rules/rule.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#define RANKS "distributed.ranks"
+
+/* The rank that waits least, and the mean wait of the others. */
+struct late {
+	int64_t rank;
+	double wait_ns, others_ns;
+};
+
+static struct late find_late(const struct rule_context *ctx)
+{
+	size_t count = tsi_rule_rows(ctx, RANKS);
+	struct late late = { .wait_ns = INFINITY };
+	double sum_ns = 0;
+
+	for (size_t row = 0; row < count; row++) {
+		double wait_ns = tsi_value_real(tsi_rule_cell(ctx, RANKS, row, "mean_wait_ns"));
+
+		sum_ns += wait_ns;
+		if (wait_ns < late.wait_ns) {
+			late.wait_ns = wait_ns;
+			late.rank = tsi_rule_cell(ctx, RANKS, row, "rank").integer;
+		}
+	}
+	late.others_ns = count > 1 ? (sum_ns - late.wait_ns) / (double)(count - 1) : 0;
+	return late;
+}
+
+static void evaluate(struct rule_context *ctx)
+{
+	double share = tsi_rule_real(ctx, "distributed.mean_comm_fraction") -
+		       tsi_rule_real(ctx, "distributed.mean_transfer_fraction");
+	struct late late = find_late(ctx);
+
+	/* DIST.STRAGGLER tells whom they wait for, and why. */
+	if (tsi_rule_rows(ctx, "distributed.straggler") +
+			    tsi_rule_rows(ctx, "distributed.slow_ranks") >
+		    0 ||
+	    !(share >= tsi_rule_parameter(ctx, "threshold")))
+		return;
+	tsi_rule_fire(ctx, TSCOPE_SEVERITY_MED,
+		      "ranks wait for one another for %.1f %% of the step", 100 * share);
+	if (late.wait_ns <= tsi_rule_parameter(ctx, "late") * late.others_ns)
+		tsi_rule_detail(ctx,
+				"rank %" PRId64
+				" waits least, %.2f ms a step, the others %.2f ms: they "
+				"wait for it",
+				late.rank, late.wait_ns / 1e6, late.others_ns / 1e6);
+	tsi_rule_evidence(ctx, "distributed.mean_comm_fraction");
+	tsi_rule_evidence(ctx, "distributed.mean_transfer_fraction");
+	tsi_rule_recoverable(ctx,
+			     llround(share * tsi_rule_real(ctx, "distributed.mean_step_wall_ns")));
+	tsi_rule_cause(ctx, CAUSE_SLOW_RANK);
+}
+
+const struct rule tsi_rule_dist_wait = {
+	.def = {
+		.id = "DIST.WAIT",
+		.summary = "ranks wait for one another in communication",
+		.trigger = "Fires where communication takes longer than its fastest rank needs for "
+			   "it, by at least threshold of the step, and no rank is known to compute "
+			   "more slowly (DIST.STRAGGLER tells that); med. The rank that waits at "
+			   "most late times as long as the others is named.",
+		.meaning = "A collective ends when the last rank has come. Faster links do not "
+			   "help those who wait: somebody is late, through its data loader, its "
+			   "script or its host.",
+		.advice = "look at what the rank that waits least does before the collective: its "
+			  "budget beside another rank's (data, launches, synchronisation), logging "
+			  "or evaluation on one rank only, garbage collection",
+		.example = "Of a step of 10 ms rank 1 spends 0.5 ms in all-reduces and the others "
+			   "3.5 ms: they wait for 0.30 of the step, a finding with 3 ms a step to "
+			   "win that names rank 1.",
+		.parameters = {
+			{ "threshold", 0.05, "share of the step at which it fires" },
+			{ "late", 0.5, "of the others' wait: who waits no longer is named" },
+		},
+		.facts = { "distributed.mean_comm_fraction", "distributed.mean_transfer_fraction",
+			   "distributed.mean_step_wall_ns" },
+	},
+	.evaluate = evaluate,
+};
