@@ -140,11 +140,15 @@ static enum tscope_status fail_empty(const struct tscope_run *run, const char *c
 		return tsi_fail(err, TSCOPE_E_EMPTY, "nothing could be read; %.200s: %.200s",
 				run->others[i].shown.path, run->others[i].shown.reason);
 	}
+	char found[48] = "no file";
+
+	if (run->other_count > 0)
+		snprintf(found, sizeof(found), "%zu other %s", run->other_count,
+			 run->other_count == 1 ? "file" : "files");
 	return tsi_fail(err, TSCOPE_E_EMPTY,
 			"%s%s holds nothing to analyse: looked for PyTorch traces (.json, .gz, "
-			".zst) and step records (steps.jsonl) and found %zu other %s",
-			paths[0], path_count == 1 ? "" : " and the rest", run->other_count,
-			run->other_count == 1 ? "file" : "files");
+			".zst) and step records (steps.jsonl) and found %s",
+			paths[0], path_count == 1 ? "" : " and the rest", found);
 }
 
 static enum tscope_status load_all(struct tscope_run *run, const struct tscope_run_options *options,

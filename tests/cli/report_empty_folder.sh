@@ -1,0 +1,2 @@
+mkdir empty
+tscope report empty
