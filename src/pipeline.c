@@ -12,14 +12,13 @@
  * An input that breaks in the middle is still a trace when events came before
  * the break: the error then becomes the trace's damage.
  */
-#include <tscope/trace.h>
+#include "pipeline.h"
 
 #include <stdlib.h>
 
 #include "base/error.h"
 #include "decode/format.h"
 #include "decode/relay.h"
-#include "input/input.h"
 #include "model/builder.h"
 
 /* What the builder calls now and then: looks how far the input is and passes it on. */
@@ -36,7 +35,7 @@ static void report_progress(void *data)
 				  tsi_input_source_bytes(report->in), tsi_input_offset(report->in));
 }
 
-static struct input_options input_options_of(const struct tscope_trace_options *options)
+struct input_options tsi_input_options_of(const struct tscope_trace_options *options)
 {
 	return (struct input_options){
 		.block_bytes = options->block_bytes,
@@ -158,7 +157,7 @@ enum tscope_status tscope_trace_open(struct tscope_trace **ret, const char *path
 	struct input *in;
 	if (!options)
 		options = &defaults;
-	struct input_options input_options = input_options_of(options);
+	struct input_options input_options = tsi_input_options_of(options);
 	enum tscope_status status = tsi_input_open_file(&in, path, &input_options, err);
 	return status == TSCOPE_OK ? open_input(ret, path, in, options, err) : status;
 }
@@ -172,7 +171,7 @@ enum tscope_status tscope_trace_open_memory(struct tscope_trace **ret, const cha
 	struct input *in;
 	if (!options)
 		options = &defaults;
-	struct input_options input_options = input_options_of(options);
+	struct input_options input_options = tsi_input_options_of(options);
 	enum tscope_status status = tsi_input_open_memory(&in, data, length, &input_options, err);
 	return status == TSCOPE_OK ? open_input(ret, name, in, options, err) : status;
 }

@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/queue.h"
 #include "input/input.h"
+#include "pipeline.h"
 #include "run/store.h"
 
 enum { RUN_JSON_MAX_BYTES = 16 << 20 };
@@ -112,15 +113,6 @@ static enum tscope_status load_trace(struct loaded *loaded, const char *path,
 }
 
 /* ---- step records ---- */
-
-static struct input_options input_options_of(const struct tscope_run_options *options)
-{
-	return (struct input_options){
-		.block_bytes = options->trace.block_bytes,
-		.single_thread = options->trace.thread_count == 1,
-		.max_output_bytes = options->trace.max_output_bytes,
-	};
-}
 
 static void note_log(struct loaded *loaded, const struct store_log *log)
 {
@@ -222,21 +214,13 @@ static enum tscope_status load_steps(struct loaded *loaded, const struct run_fil
 				     const struct tscope_run_options *options,
 				     struct tscope_error *err)
 {
-	struct input_options input_options = input_options_of(options);
-	const struct store *store;
-	const char *head;
-	size_t length;
+	struct input_options input_options = tsi_input_options_of(&options->trace);
 	struct input *in;
 	enum tscope_status status = tsi_input_open_file(&in, file->path, &input_options, err);
 
 	if (status != TSCOPE_OK)
 		return status;
-	status = tsi_input_peek(in, RUN_HEAD_BYTES, &head, &length, err);
-	store = tsi_store_find((struct str){ head, length });
-	if (status == TSCOPE_E_NOMEM || !store)
-		status = store ? status : tsi_fail(err, TSCOPE_E_FORMAT, "no step records");
-	else
-		status = read_store(loaded, store, in, err);
+	status = read_store(loaded, file->store, in, err);
 	tsi_input_close(in);
 	if (status == TSCOPE_OK && file->run_json)
 		status = read_run_json(loaded, file->run_json, &input_options, err);
@@ -270,28 +254,25 @@ static enum tscope_status load_file(struct loaded *loaded, const struct run_file
 
 /* ---- several files ---- */
 
-/* Files that are being read, by any number of threads. */
-struct loading {
-	const struct tscope_run_options *options;
-	struct queue *jobs;
-};
-
-static void do_jobs(const struct loading *loading, const struct tscope_run_options *options)
+static void do_jobs(struct queue *jobs, const struct tscope_run_options *options)
 {
 	struct load_job *job;
 
-	while ((job = tsi_queue_pop(loading->jobs)))
+	while ((job = tsi_queue_pop(jobs)))
 		job->status = load_file(job->loaded, job->file, options, &job->error);
 }
 
-/* A worker besides the caller: progress is the caller's to show. */
+/* What the workers besides the caller share. */
+struct loading {
+	struct tscope_run_options options;
+	struct queue *jobs;
+};
+
 static void run_worker(void *argument)
 {
 	const struct loading *loading = argument;
-	struct tscope_run_options options = *loading->options;
 
-	options.trace.progress = NULL;
-	do_jobs(loading, &options);
+	do_jobs(loading->jobs, &loading->options);
 }
 
 /*
@@ -304,9 +285,9 @@ static enum tscope_status do_all_jobs(struct queue *jobs, size_t job_count,
 				      struct tscope_error *err)
 {
 	struct tscope_run_options each = *options;
-	struct loading loading = { &each, jobs };
+	struct loading loading;
 	struct thread **workers;
-	size_t worker_count = options->trace.thread_count, started = 1;
+	size_t worker_count = options->trace.thread_count, started = 0;
 
 	if (worker_count == 0)
 		worker_count = tsi_thread_count();
@@ -314,13 +295,16 @@ static enum tscope_status do_all_jobs(struct queue *jobs, size_t job_count,
 		each.trace.thread_count = 1;
 	else
 		worker_count = job_count;
-	if (tsi_array_new(&workers, worker_count + 1, sizeof(*workers), err) != TSCOPE_OK)
+	loading = (struct loading){ each, jobs };
+	loading.options.trace.progress = NULL; /* is the caller's to show */
+	if (tsi_array_new(&workers, worker_count, sizeof(*workers), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	while (started < worker_count &&
+	/* The caller is a worker, too. */
+	while (started + 1 < worker_count &&
 	       tsi_thread_start(&workers[started], run_worker, &loading, NULL) == TSCOPE_OK)
 		started++;
-	do_jobs(&loading, &each);
-	for (size_t i = 1; i < started; i++)
+	do_jobs(jobs, &each);
+	for (size_t i = 0; i < started; i++)
 		tsi_thread_join(workers[i]);
 	free(workers);
 	return TSCOPE_OK;

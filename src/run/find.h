@@ -24,6 +24,8 @@ enum {
 	RUN_HEAD_BYTES = 64 << 10, /* what a file is tasted by */
 };
 
+struct store; /* run/store.h */
+
 enum run_file_kind {
 	RUN_FILE_TRACE,   /* may be a trace: only reading it will tell */
 	RUN_FILE_STEPS,   /* step records; run_json is beside it where there is one */
@@ -33,11 +35,12 @@ enum run_file_kind {
 
 struct run_file {
 	enum run_file_kind kind;
-	char *path;        /* as it was given, or folder/name */
-	char *run_json;    /* path, or NULL (steps) */
-	char *reason;      /* refused, ignored: why; else NULL */
-	bool is_named;     /* given as a file, not found in a folder */
-	int64_t name_rank; /* rank that folder or file name tell, or -1 */
+	char *path;                /* as it was given, or folder/name */
+	char *run_json;            /* path, or NULL (steps) */
+	char *reason;              /* refused, ignored: why; else NULL */
+	bool is_named;             /* given as a file, not found in a folder */
+	const struct store *store; /* of step records: what reads them; else NULL */
+	int64_t name_rank;         /* rank that folder or file name tell, or -1 */
 };
 
 struct run_files {

@@ -72,11 +72,13 @@ static bool is_foreign_json(struct str head, bool is_whole, struct tscope_error 
 }
 
 /* What the first bytes show, and where it is not ours, why. */
-static enum run_file_kind kind_of_head(struct str head, bool is_whole, struct tscope_error *why)
+static enum run_file_kind kind_of_head(struct run_file *file, struct str head, bool is_whole,
+				       struct tscope_error *why)
 {
 	struct str text = head;
 
-	if (tsi_store_find(head))
+	file->store = tsi_store_find(head);
+	if (file->store)
 		return RUN_FILE_STEPS;
 	if (tsi_str_starts(text, "\xef\xbb\xbf"))
 		text = (struct str){ text.data + 3, text.length - 3 };
@@ -91,7 +93,7 @@ static enum run_file_kind kind_of_head(struct str head, bool is_whole, struct ts
 }
 
 /* TSCOPE_E_NOMEM, or TSCOPE_OK with a kind and, where it is not ours, why. */
-static enum tscope_status taste_bytes(const char *path, enum run_file_kind *kind,
+static enum tscope_status taste_bytes(struct run_file *file, enum run_file_kind *kind,
 				      struct tscope_error *why)
 {
 	const struct input_options options = {
@@ -100,14 +102,14 @@ static enum tscope_status taste_bytes(const char *path, enum run_file_kind *kind
 	};
 	struct str head = { 0 };
 	struct input *in = NULL;
-	enum tscope_status status = tsi_input_open_file(&in, path, &options, why);
+	enum tscope_status status = tsi_input_open_file(&in, file->path, &options, why);
 
 	if (status == TSCOPE_OK)
 		status = tsi_input_peek(in, RUN_HEAD_BYTES, &head.data, &head.length, why);
 	if (status < 0 && head.length == 0)
 		*kind = RUN_FILE_REFUSED;
 	else
-		*kind = kind_of_head(head, status == TSCOPE_END, why);
+		*kind = kind_of_head(file, head, status == TSCOPE_END, why);
 	tsi_input_close(in);
 	return status == TSCOPE_E_NOMEM ? TSCOPE_E_NOMEM : TSCOPE_OK;
 }
@@ -120,7 +122,7 @@ enum tscope_status tsi_run_taste(struct run_file *file, struct tscope_error *err
 	if (!file->is_named && has_foreign_ending(file->path))
 		return tsi_run_leave_out(file, RUN_FILE_IGNORED,
 					 "not a kind of file that tscope reads", err);
-	if (taste_bytes(file->path, &kind, &why) != TSCOPE_OK)
+	if (taste_bytes(file, &kind, &why) != TSCOPE_OK)
 		return tsi_fail_nomem(err);
 	if (kind == RUN_FILE_REFUSED || kind == RUN_FILE_IGNORED) {
 		if (!file->is_named)
