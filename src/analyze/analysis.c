@@ -197,8 +197,7 @@ static enum tscope_status keep_text(struct tscope_analysis *analysis, const char
 
 	if (!*text)
 		return TSCOPE_OK;
-	if (tsi_intern_add(&analysis->texts, (struct str){ *text, strlen(*text) }, &id, err) !=
-	    TSCOPE_OK)
+	if (tsi_intern_add(&analysis->texts, tsi_str_of(*text), &id, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	*text = tsi_intern_text(&analysis->texts, id).data;
 	return TSCOPE_OK;

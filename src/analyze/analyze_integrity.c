@@ -106,7 +106,7 @@ struct contents {
 
 static bool has_category(const struct tscope_trace *trace, const char *name)
 {
-	uint32_t id = tsi_intern_find(&trace->names, (struct str){ name, strlen(name) });
+	uint32_t id = tsi_intern_find(&trace->names, tsi_str_of(name));
 
 	for (size_t i = 0; i < trace->category_count; i++)
 		if (id != UINT32_MAX && trace->categories[i].name == id)

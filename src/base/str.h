@@ -18,6 +18,12 @@ struct str {
 
 #define TSI_STR(literal) ((struct str){ (literal), sizeof(literal) - 1 })
 
+/* The text of a NUL-terminated string, without the NUL. */
+static inline struct str tsi_str_of(const char *text)
+{
+	return (struct str){ text, strlen(text) };
+}
+
 /* For "%.*s": a text as printf wants it, cut at 64 bytes. Not safe for terminals by itself. */
 #define TSI_QUOTE(text) ((int)((text).length < 64 ? (text).length : 64)), (text).data
 

@@ -89,7 +89,7 @@ static void judge_number(struct tscope_gate_result *result, const struct gate_ex
 static void judge_text(struct tscope_gate_result *result, const struct gate_expression *gate,
 		       const char *text)
 {
-	bool is_equal = tsi_str_equal(gate->value, (struct str){ text, strlen(text) });
+	bool is_equal = tsi_str_equal(gate->value, tsi_str_of(text));
 
 	if (is_so(!is_equal, gate->comparison))
 		judge(result, false, "%.64s %s %.*s", text,

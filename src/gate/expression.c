@@ -263,7 +263,7 @@ enum tscope_status tsi_gate_parse(struct gate_expression *gate, const char *text
 		if (strncmp(rest, comparisons[i].text, length) != 0)
 			continue;
 		gate->comparison = comparisons[i].comparison;
-		gate->value = tsi_str_trim((struct str){ rest + length, strlen(rest + length) });
+		gate->value = tsi_str_trim(tsi_str_of(rest + length));
 		return parse_comparison(gate, name, err);
 	}
 	return tsi_fail(err, TSCOPE_E_FORMAT, "%.*s is no comparison; there are < <= > >= == !=", 1,

@@ -166,7 +166,7 @@ static const struct {
 
 static bool is_key(struct str key, const char *wanted)
 {
-	return tsi_str_equal(key, (struct str){ wanted, strlen(wanted) });
+	return tsi_str_equal(key, tsi_str_of(wanted));
 }
 
 static enum tscope_status read_collective_arg(struct builder *b, struct collective *collective,

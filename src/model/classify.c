@@ -61,11 +61,6 @@ static const struct category_rule category_rules[] = {
 static const struct category_rule other_category = { NULL, USE_SPAN, TSCOPE_SPAN_OTHER, false,
 						     true };
 
-static struct str of_literal(const char *text)
-{
-	return (struct str){ text, strlen(text) };
-}
-
 static bool starts_nocase(struct str text, struct str prefix)
 {
 	return text.length >= prefix.length &&
@@ -74,13 +69,13 @@ static bool starts_nocase(struct str text, struct str prefix)
 
 static bool has_nocase(struct str text, const char *needle)
 {
-	return tsi_str_find_nocase(text, of_literal(needle)) >= 0;
+	return tsi_str_find_nocase(text, tsi_str_of(needle)) >= 0;
 }
 
 static const struct category_rule *find_category(struct str category)
 {
 	for (size_t i = 0; i < TSI_COUNT_OF(category_rules); i++)
-		if (tsi_str_equal_nocase(category, of_literal(category_rules[i].name)))
+		if (tsi_str_equal_nocase(category, tsi_str_of(category_rules[i].name)))
 			return &category_rules[i];
 	return NULL;
 }
@@ -119,7 +114,7 @@ static uint8_t find_name(const struct name_rule *rules, size_t count, struct str
 			 uint8_t fallback)
 {
 	for (size_t i = 0; i < count; i++) {
-		struct str pattern = of_literal(rules[i].pattern);
+		struct str pattern = tsi_str_of(rules[i].pattern);
 		if (rules[i].place == AT_START ? starts_nocase(name, pattern)
 					       : tsi_str_find_nocase(name, pattern) >= 0)
 			return rules[i].value;
@@ -271,7 +266,7 @@ static const char *const comm_names[] = {
 static bool starts_with_comm_name(struct str text)
 {
 	for (size_t i = 0; i < TSI_COUNT_OF(comm_names); i++)
-		if (starts_nocase(text, of_literal(comm_names[i])))
+		if (starts_nocase(text, tsi_str_of(comm_names[i])))
 			return true;
 	return false;
 }
@@ -373,7 +368,7 @@ uint32_t tsi_dtype_bytes(struct str dtype)
 		{ "Int64", 8 }, { "Int32", 4 },    { "ComplexFloat", 8 }, { "ComplexDouble", 16 },
 	};
 	for (size_t i = 0; i < TSI_COUNT_OF(sizes); i++)
-		if (tsi_str_equal_nocase(dtype, of_literal(sizes[i].name)))
+		if (tsi_str_equal_nocase(dtype, tsi_str_of(sizes[i].name)))
 			return sizes[i].bytes;
 	return starts_nocase(dtype, TSI_STR("Float8_")) ? 1 : 0;
 }

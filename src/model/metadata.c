@@ -183,7 +183,7 @@ static const struct {
 
 static bool is_key(struct str key, const char *wanted)
 {
-	return tsi_str_equal(key, (struct str){ wanted, strlen(wanted) });
+	return tsi_str_equal(key, tsi_str_of(wanted));
 }
 
 enum tscope_status tsi_take_metadata(struct event_sink *sink, struct str key, struct str value,

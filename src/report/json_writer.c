@@ -127,7 +127,7 @@ void tsi_jw_text(struct json_writer *w, const char *text)
 		tsi_jw_null(w);
 		return;
 	}
-	rest = (struct str){ text, strlen(text) };
+	rest = tsi_str_of(text);
 	begin_item(w);
 	fputc('"', w->out);
 	while (rest.length > 0) {

@@ -171,7 +171,7 @@ static unsigned put_name_part(struct text_writer *w, struct str name, size_t fir
 
 void tsi_text_name(struct text_writer *w, const char *name)
 {
-	put_name_part(w, (struct str){ name, strlen(name) }, 0, SIZE_MAX);
+	put_name_part(w, tsi_str_of(name), 0, SIZE_MAX);
 }
 
 void tscope_write_escaped(FILE *out, const char *text)
@@ -294,7 +294,7 @@ void tsi_text_paragraph(struct text_writer *w, const char *words, unsigned inden
 void tsi_text_flow(struct text_flow *flow, const char *item)
 {
 	struct text_writer *w = flow->w;
-	unsigned columns = (unsigned)name_columns(w, (struct str){ item, strlen(item) });
+	unsigned columns = (unsigned)name_columns(w, tsi_str_of(item));
 	unsigned gap = flow->has_items ? tsi_text_columns(flow->separator) : 0;
 	unsigned room = w->width - flow->indent;
 

@@ -164,13 +164,12 @@ enum tscope_status tsi_rule_settings_change(struct rule_setting *settings, const
 double tscope_rule_value(const struct tscope_rule_options *options, const char *id,
 			 const char *parameter)
 {
-	size_t rule = tsi_rule_find((struct str){ id, strlen(id) });
+	size_t rule = tsi_rule_find(tsi_str_of(id));
 	size_t index = NO_PARAMETER;
 	struct change change;
 
 	if (rule < tscope_rule_count())
-		index = tsi_rule_find_parameter(tscope_rule(rule),
-						(struct str){ parameter, strlen(parameter) });
+		index = tsi_rule_find_parameter(tscope_rule(rule), tsi_str_of(parameter));
 	if (index == NO_PARAMETER)
 		return NAN;
 	double value = tscope_rule(rule)->parameters[index].value;

@@ -71,7 +71,7 @@ const struct tscope_analysis *tsi_rule_analysis(const struct rule_context *ctx)
 
 double tsi_rule_parameter(const struct rule_context *ctx, const char *name)
 {
-	size_t index = tsi_rule_find_parameter(&ctx->rule->def, (struct str){ name, strlen(name) });
+	size_t index = tsi_rule_find_parameter(&ctx->rule->def, tsi_str_of(name));
 
 	assert(index < TSCOPE_RULE_MAX_PARAMETERS);
 	return ctx->setting->parameters[index];

@@ -27,9 +27,7 @@ size_t tsi_rule_find(struct str id)
 {
 	size_t i = 0;
 
-	while (i < TSI_COUNT_OF(rules) &&
-	       !tsi_str_equal_nocase(id,
-				     (struct str){ rules[i]->def.id, strlen(rules[i]->def.id) }))
+	while (i < TSI_COUNT_OF(rules) && !tsi_str_equal_nocase(id, tsi_str_of(rules[i]->def.id)))
 		i++;
 	return i;
 }
@@ -38,7 +36,7 @@ size_t tsi_rule_find_parameter(const struct tscope_rule_def *def, struct str nam
 {
 	for (size_t i = 0; i < TSCOPE_RULE_MAX_PARAMETERS && def->parameters[i].name; i++) {
 		const char *known = def->parameters[i].name;
-		if (tsi_str_equal(name, (struct str){ known, strlen(known) }))
+		if (tsi_str_equal(name, tsi_str_of(known)))
 			return i;
 	}
 	return TSCOPE_RULE_MAX_PARAMETERS;
@@ -56,7 +54,7 @@ const struct tscope_rule_def *tscope_rule(size_t index)
 
 const struct tscope_rule_def *tscope_rule_find(const char *id)
 {
-	size_t index = tsi_rule_find((struct str){ id, strlen(id) });
+	size_t index = tsi_rule_find(tsi_str_of(id));
 
 	return index < TSI_COUNT_OF(rules) ? &rules[index]->def : NULL;
 }
@@ -76,7 +74,7 @@ bool tsi_severity_parse(struct str name, enum tscope_severity *severity)
 {
 	for (size_t i = 0; i < TSI_COUNT_OF(severity_names); i++) {
 		const char *known = severity_names[i];
-		if (!tsi_str_equal(name, (struct str){ known, strlen(known) }))
+		if (!tsi_str_equal(name, tsi_str_of(known)))
 			continue;
 		*severity = (enum tscope_severity)i;
 		return true;

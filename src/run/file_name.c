@@ -112,8 +112,7 @@ int tsi_compare_names(const char *left, const char *right)
 		order = compare_bytes(a, b); /* "rank01", "rank1" */
 	if (order != 0)
 		return order;
-	return (int)compression_of((struct str){ left, strlen(left) }) -
-	       (int)compression_of((struct str){ right, strlen(right) });
+	return (int)compression_of(tsi_str_of(left)) - (int)compression_of(tsi_str_of(right));
 }
 
 enum tscope_status tsi_text_copy(char **ret, struct str text, struct tscope_error *err)

@@ -47,7 +47,7 @@ static enum tscope_status add_file(struct finder *finder, const char *path, stru
 
 	if (tsi_array_reserve(&files->items, &files->capacity, files->count + 1,
 			      sizeof(*files->items), err) != TSCOPE_OK ||
-	    tsi_text_copy(&file.path, (struct str){ path, strlen(path) }, err) != TSCOPE_OK)
+	    tsi_text_copy(&file.path, tsi_str_of(path), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	files->items[files->count] = file;
 	*ret = &files->items[files->count++];

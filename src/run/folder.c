@@ -31,8 +31,7 @@ static enum tscope_status add_entry(struct folder *folder, DIR *dir, const char 
 
 	if (tsi_array_reserve(&folder->items, &folder->capacity, folder->count + 1,
 			      sizeof(*folder->items), err) != TSCOPE_OK ||
-	    tsi_path_join(&entry.path, folder_path, (struct str){ name, strlen(name) }, err) !=
-		    TSCOPE_OK)
+	    tsi_path_join(&entry.path, folder_path, tsi_str_of(name), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	if (fstatat(dirfd(dir), name, &entry.stat, 0) != 0)
 		entry.error = errno;

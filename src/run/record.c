@@ -47,11 +47,6 @@ const char *tsi_step_memory_name(enum step_memory memory)
 	return memory_names[memory];
 }
 
-static struct str text_of(const char *text)
-{
-	return (struct str){ text, strlen(text) };
-}
-
 /* ---- the members ---- */
 
 /* 3 and 3.0 are integral, 3.5 and "3" are not. */
@@ -66,7 +61,7 @@ static bool parse_integral(struct str value, int64_t *number)
 static void keep_member(struct record_text *record, struct str key, struct str value)
 {
 	for (size_t i = 0; i < RECORD_MEMBER_COUNT; i++) {
-		if (tsi_str_equal(key, text_of(member_names[i]))) {
+		if (tsi_str_equal(key, tsi_str_of(member_names[i]))) {
 			record->members[i] = value;
 			return;
 		}
@@ -178,7 +173,7 @@ static enum tscope_status read_phase(struct target *to, struct str name, struct 
 	if (tsi_json_is_string(value) || !tsi_json_seconds_to_ns(value, &ns) || ns < 0)
 		return refuse_value(to);
 	for (enum phase phase = 0; phase < PHASE_COUNT; phase++) {
-		if (tsi_str_equal(name, text_of(tsi_phase_name(phase)))) {
+		if (tsi_str_equal(name, tsi_str_of(tsi_phase_name(phase)))) {
 			to->record->phase_ns[phase] = ns;
 			to->record->phases |= (uint8_t)(1u << phase);
 			return TSCOPE_OK;
@@ -235,7 +230,7 @@ static enum tscope_status read_memory(struct target *to, struct str name, struct
 	int64_t bytes;
 
 	for (enum step_memory i = 0; i < STEP_MEMORY_COUNT; i++) {
-		if (!tsi_str_equal(name, text_of(memory_names[i])))
+		if (!tsi_str_equal(name, tsi_str_of(memory_names[i])))
 			continue;
 		if (tsi_json_is_string(value) || !tsi_json_to_int64(value, &bytes) || bytes < 0)
 			return refuse_value(to);
@@ -254,14 +249,14 @@ static uint8_t mark_of(struct str value, uint8_t otherwise)
 	if (!tsi_json_is_string(value))
 		return otherwise;
 	for (enum tscope_step_mark mark = 0; mark <= TSCOPE_STEP_INCOMPLETE; mark++)
-		if (tsi_str_equal(name, text_of(tscope_step_mark_name(mark))))
+		if (tsi_str_equal(name, tsi_str_of(tscope_step_mark_name(mark))))
 			return (uint8_t)mark;
 	return otherwise;
 }
 
 static int64_t read_ns(struct target *to, struct str block, const char *name)
 {
-	struct str value = tsi_json_object_get(block, text_of(name));
+	struct str value = tsi_json_object_get(block, tsi_str_of(name));
 	int64_t ns;
 
 	if (!is_said(value))

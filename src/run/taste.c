@@ -29,8 +29,7 @@ static bool has_foreign_ending(const char *path)
 	struct str name = tsi_unpacked_name(path);
 
 	for (size_t i = 0; i < TSI_COUNT_OF(foreign_endings); i++)
-		if (tsi_name_ends(name,
-				  (struct str){ foreign_endings[i], strlen(foreign_endings[i]) }))
+		if (tsi_name_ends(name, tsi_str_of(foreign_endings[i])))
 			return true;
 	return false;
 }
@@ -40,7 +39,7 @@ enum tscope_status tsi_run_leave_out(struct run_file *file, enum run_file_kind k
 {
 	char *copy;
 
-	if (tsi_text_copy(&copy, (struct str){ reason, strlen(reason) }, err) != TSCOPE_OK)
+	if (tsi_text_copy(&copy, tsi_str_of(reason), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	free(file->reason);
 	file->reason = copy;

@@ -60,7 +60,7 @@ static void put_name(struct object *object, struct str name)
 
 static void put_key(struct object *object, const char *key)
 {
-	put_name(object, (struct str){ key, strlen(key) });
+	put_name(object, tsi_str_of(key));
 }
 
 static void put_int(struct object *object, const char *key, int64_t number)
@@ -175,7 +175,7 @@ static void put_mark(struct object *object, const char *key, uint8_t mark)
 	const char *name = tscope_step_mark_name((enum tscope_step_mark)mark);
 
 	put_key(object, key);
-	put_text(object->out, (struct str){ name, strlen(name) });
+	put_text(object->out, tsi_str_of(name));
 }
 
 static void write_device_budget(struct object *line, const struct budget *budget)
@@ -280,7 +280,7 @@ void tsi_write_run_json(FILE *out, const struct step_series *steps)
 	fputs(steps->is_of_trace ? "true" : "false", out);
 	if (steps->doubt) {
 		put_key(&own, "doubt");
-		put_text(out, (struct str){ steps->doubt, strlen(steps->doubt) });
+		put_text(out, tsi_str_of(steps->doubt));
 	}
 	close_object(&own);
 	close_object(&run);

@@ -192,7 +192,7 @@ enum tscope_status tsi_landmarks_init(struct landmarks *marks, const struct tsco
 
 	*marks = (struct landmarks){ .trace = trace, .busiest_track = NO_ROW };
 	if (step_marker)
-		marks->step_marker = (struct str){ step_marker, strlen(step_marker) };
+		marks->step_marker = tsi_str_of(step_marker);
 	if (tsi_array_new(&marks->by_name, trace->names.count, sizeof(*marks->by_name), err) ||
 	    tsi_array_new(&marks->waits_by_call, trace->call_count, sizeof(*marks->waits_by_call),
 			  err))
