@@ -8,33 +8,12 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "base/sort.h"
 
 /* One rank's counted steps by number: pairs of number (as a key) and index of the record. */
 struct numbered {
 	struct sort_pair *pairs;
 	size_t count, at;
 };
-
-static enum tscope_status number_rank(struct numbered *rank, const struct step_series *steps,
-				      struct tscope_error *err)
-{
-	struct sort_pair *scratch = NULL;
-	size_t count = 0;
-
-	if (tsi_array_new(&rank->pairs, steps->count, sizeof(*rank->pairs), err) != TSCOPE_OK ||
-	    tsi_array_new(&scratch, steps->count, sizeof(*scratch), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t i = 0; i < steps->count; i++)
-		if (tsi_step_is_timed(&steps->records[i]))
-			rank->pairs[count++] =
-				(struct sort_pair){ tsi_sort_key_of_int64(steps->records[i].number),
-						    i };
-	tsi_sort_pairs(rank->pairs, scratch, count);
-	free(scratch);
-	rank->count = count;
-	return TSCOPE_OK;
-}
 
 /* Moves every rank to the next number that all have; false: there is none. */
 static bool find_common(struct numbered *ranks, size_t rank_count)
@@ -86,7 +65,8 @@ enum tscope_status tsi_align(struct step_alignment *alignment, const struct step
 		return TSCOPE_OK;
 	enum tscope_status status = tsi_array_new(&numbered, rank_count, sizeof(*numbered), err);
 	for (size_t i = 0; status == TSCOPE_OK && i < rank_count; i++)
-		status = number_rank(&numbered[i], &ranks[i], err);
+		status = tsi_steps_by_number(&numbered[i].pairs, &numbered[i].count, &ranks[i],
+					     true, err);
 	if (status == TSCOPE_OK)
 		status = align_numbered(alignment, numbered, err);
 	for (size_t i = 0; numbered && i < rank_count; i++)

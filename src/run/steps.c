@@ -10,7 +10,6 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/sort.h"
 #include "base/sum.h"
 #include "run/align.h"
 
@@ -300,11 +299,12 @@ enum tscope_status tsi_steps_append(struct step_series *steps, const struct step
 	return TSCOPE_OK;
 }
 
-/* Records by number: pairs of number (as a key) and index, sorted. */
-static enum tscope_status sort_by_number(struct sort_pair **ret, const struct step_series *steps,
-					 struct tscope_error *err)
+enum tscope_status tsi_steps_by_number(struct sort_pair **ret, size_t *count,
+				       const struct step_series *steps, bool only_timed,
+				       struct tscope_error *err)
 {
 	struct sort_pair *pairs = NULL, *scratch = NULL;
+	size_t taken = 0;
 
 	if (tsi_array_new(&pairs, steps->count, sizeof(*pairs), err) != TSCOPE_OK ||
 	    tsi_array_new(&scratch, steps->count, sizeof(*scratch), err) != TSCOPE_OK) {
@@ -312,10 +312,14 @@ static enum tscope_status sort_by_number(struct sort_pair **ret, const struct st
 		return TSCOPE_E_NOMEM;
 	}
 	for (size_t i = 0; i < steps->count; i++)
-		pairs[i] = (struct sort_pair){ tsi_sort_key_of_int64(steps->records[i].number), i };
-	tsi_sort_pairs(pairs, scratch, steps->count);
+		if (!only_timed || tsi_step_is_timed(&steps->records[i]))
+			pairs[taken++] =
+				(struct sort_pair){ tsi_sort_key_of_int64(steps->records[i].number),
+						    i };
+	tsi_sort_pairs(pairs, scratch, taken);
 	free(scratch);
 	*ret = pairs;
+	*count = taken;
 	return TSCOPE_OK;
 }
 
@@ -388,9 +392,10 @@ static enum tscope_status join_step(struct step_series *steps, uint32_t index,
 enum tscope_status tsi_steps_join(struct step_series *records, const struct step_series *from,
 				  struct tscope_error *err)
 {
-	size_t own_count = records->count;
+	size_t own_count = 0;
 	struct sort_pair *by_number = NULL;
-	enum tscope_status status = sort_by_number(&by_number, records, err);
+	enum tscope_status status =
+		tsi_steps_by_number(&by_number, &own_count, records, false, err);
 
 	describe_budgets(records, from);
 	if (records->is_timeless && from->is_of_trace) {

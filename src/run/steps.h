@@ -3,6 +3,7 @@
 #define TSCOPE_RUN_STEPS_H
 
 #include "base/intern.h"
+#include "base/sort.h"
 #include "timeline/timeline.h"
 
 /*
@@ -160,6 +161,15 @@ static inline bool tsi_step_is_timed(const struct step_record *record)
 {
 	return (record->has & STEP_HAS_TIME) && record->mark == TSCOPE_STEP_COUNTED;
 }
+
+/*
+ * The records in the order of their numbers, equal ones in the order of time: pairs
+ * of number (as a key) and index. *ret is the caller's to free.
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_steps_by_number(struct sort_pair **ret, size_t *count,
+				       const struct step_series *steps, bool only_timed,
+				       struct tscope_error *err);
 
 /* Why times of a timeless series must not be believed. */
 extern const char tsi_timeless_doubt[];
