@@ -3,6 +3,8 @@
  * The reporters over a whole trace: what holds for any report. That every name
  * a section looks up is defined is asserted by lookup.c, and comes true here.
  */
+#include "report_text.h"
+
 #include "base/attributes.h"
 
 #include <setjmp.h>
@@ -62,20 +64,6 @@ static char *report(const struct loaded *file, const struct tscope_report_option
 	return text;
 }
 
-/* Takes "\033[...m" out of a text, in place. */
-static void strip_escapes(char *text)
-{
-	char *out = text;
-
-	for (char *in = text; *in != '\0'; in++) {
-		if (*in == '\033')
-			in = strchr(in, 'm');
-		else
-			*out++ = *in;
-	}
-	*out = '\0';
-}
-
 static const char *const files[] = { "two_steps.json", "cpu_only.json", "chrome_phases.json",
 				     "two_steps_cut.json", "rocm.json" };
 
@@ -97,16 +85,6 @@ static void test_color_changes_nothing_else(void **state)
 		free(colored);
 		unload(&file);
 	}
-}
-
-/* Columns of a line: code points, as the tests' files hold none that is wide. */
-static unsigned columns_of(const char *line, size_t length)
-{
-	unsigned columns = 0;
-
-	for (size_t i = 0; i < length; i++)
-		columns += ((unsigned char)line[i] & 0xC0) != 0x80;
-	return columns;
 }
 
 static void test_lines_keep_the_width(void **state)

@@ -3,6 +3,8 @@
  * The reporters over whole runs of testdata/: what holds for any report, and
  * what of hostile files, missing figures and tripped gates must be said.
  */
+#include "report_text.h"
+
 #include "base/attributes.h"
 
 #include <setjmp.h>
@@ -72,20 +74,6 @@ static char *report(const struct judged *run, const struct tscope_report_options
 static const char *const runs[] = { "run_sick", "run_mixed", "run_rerun", "run_healthy",
 				    "two_steps.json" };
 
-/* Takes "\033[...m" out of a text, in place. */
-static void strip_escapes(char *text)
-{
-	char *out = text;
-
-	for (char *in = text; *in != '\0'; in++) {
-		if (*in == '\033')
-			in = strchr(in, 'm');
-		else
-			*out++ = *in;
-	}
-	*out = '\0';
-}
-
 static void test_color_changes_nothing_else(void **state)
 {
 	(void)state;
@@ -104,16 +92,6 @@ static void test_color_changes_nothing_else(void **state)
 		free(colored);
 		unload(&run);
 	}
-}
-
-/* Code points, as the tests' files hold none that is wide. */
-static unsigned columns_of(const char *line, size_t length)
-{
-	unsigned columns = 0;
-
-	for (size_t i = 0; i < length; i++)
-		columns += ((unsigned char)line[i] & 0xC0) != 0x80;
-	return columns;
 }
 
 static void check_width(const char *text, unsigned width)
