@@ -34,6 +34,7 @@
  * different objects, and read the same one.
  */
 #include <tscope/analysis.h>
+#include <tscope/device.h>
 #include <tscope/error.h>
 #include <tscope/gate.h>
 #include <tscope/report.h>

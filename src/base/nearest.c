@@ -12,11 +12,6 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-static char lower(char c)
-{
-	return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-}
-
 /* Letters to put in, take out or change to make one word of the other (Levenshtein). */
 static size_t distance_between(struct str a, struct str b)
 {
@@ -29,7 +24,7 @@ static size_t distance_between(struct str a, struct str b)
 
 		row[0] = i;
 		for (size_t j = 1; j <= b.length; j++) {
-			bool differs = lower(a.data[i - 1]) != lower(b.data[j - 1]);
+			bool differs = tsi_to_lower(a.data[i - 1]) != tsi_to_lower(b.data[j - 1]);
 			size_t change = diagonal + differs;
 
 			diagonal = row[j];

@@ -2,11 +2,6 @@
 /* Text as pointer and length: the few questions that are asked of it everywhere. */
 #include "base/str.h"
 
-static char lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
-}
-
 ptrdiff_t tsi_str_find(struct str text, struct str needle)
 {
 	if (needle.length == 0)
@@ -29,7 +24,7 @@ bool tsi_str_equal_nocase(struct str a, struct str b)
 	if (a.length != b.length)
 		return false;
 	for (size_t i = 0; i < a.length; i++)
-		if (lower(a.data[i]) != lower(b.data[i]))
+		if (tsi_to_lower(a.data[i]) != tsi_to_lower(b.data[i]))
 			return false;
 	return true;
 }
@@ -53,6 +48,22 @@ struct str tsi_str_trim(struct str text)
 	while (text.length && tsi_is_space(text.data[text.length - 1]))
 		text.length--;
 	return text;
+}
+
+void tsi_str_drop_partial(char *text)
+{
+	size_t length = strlen(text), following = 0, needed = 0;
+
+	while (following < length && following < 3 &&
+	       ((unsigned char)text[length - 1 - following] & 0xc0) == 0x80)
+		following++;
+	if (following == length)
+		return;
+	unsigned char first = (unsigned char)text[length - 1 - following];
+	if (first >= 0xc0)
+		needed = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
+	if (following < needed)
+		text[length - 1 - following] = '\0';
 }
 
 bool tsi_str_to_int64(struct str text, int64_t *number)

@@ -48,6 +48,17 @@ ptrdiff_t tsi_str_find(struct str text, struct str needle);
 bool tsi_str_equal_nocase(struct str a, struct str b);
 ptrdiff_t tsi_str_find_nocase(struct str text, struct str needle);
 
+/* Of ASCII, whatever the locale. */
+static inline bool tsi_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static inline char tsi_to_lower(char c)
+{
+	return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
 /* What JSON calls white space. */
 static inline bool tsi_is_space(char c)
 {
@@ -64,6 +75,9 @@ static inline const char *tsi_skip_space(const char *p, const char *end)
 
 /* The text without blanks, tabs and line ends at either end. */
 struct str tsi_str_trim(struct str text);
+
+/* Takes off the end of a string what is the beginning of a UTF-8 character and no more. */
+void tsi_str_drop_partial(char *text);
 
 /*
  * Reads a whole decimal integer ("-12", "7"): true and *number only if all of

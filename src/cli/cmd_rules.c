@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tscope rules: what the rules are, or all about some of them, printed from
- * their definitions. Reads no input.
+ * their definitions, and the devices that they are measured on. Reads no input.
  */
 #include "command.h"
 #include "message.h"
+#include "print_devices.h"
 #include "terminal.h"
 
 #include <string.h>
@@ -147,6 +148,14 @@ static size_t width_of(const struct options *options)
 
 static enum exit_code run(const struct options *options)
 {
+	if (options->devices && options->operand_count > 0) {
+		say("--devices prints no rule: ", options->operands[0], " is one too many");
+		return EXIT_CODE_USAGE;
+	}
+	if (options->devices) {
+		print_devices();
+		return EXIT_CODE_OK;
+	}
 	for (int i = 0; i < options->operand_count; i++)
 		if (!tscope_rule_find(options->operands[i]))
 			return fail_unknown(options->operands[i]);

@@ -203,6 +203,8 @@ static const struct option_row rows[] = {
 	  parse_value, FIELD(rule_changes), tscope_rule_change_check },
 	{ "report", "list-facts", NULL, "print every fact with its unit and meaning", parse_flag,
 	  FIELD(list_facts), NULL },
+	{ "rules", "devices", NULL, "print the peaks of all devices, and their sources", parse_flag,
+	  FIELD(devices), NULL },
 	{ "export", "out", "DIR", "the folder to write into", parse_text, FIELD(folder), NULL },
 	{ "export", "force", NULL, "replace files that exist", parse_flag, FIELD(force), NULL },
 	{ REPORTERS, "format", "FORMAT", "text for people (default) or json for programs",

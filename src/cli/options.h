@@ -34,7 +34,7 @@ struct options {
 	const char *folder; /* of export; NULL: not given */
 	enum when color, progress;
 	size_t top;
-	bool strict, quiet, verbose, force, list_facts, help, version;
+	bool strict, quiet, verbose, force, list_facts, devices, help, version;
 	char *const *operands; /* what is no option */
 	int operand_count;
 };

@@ -124,12 +124,45 @@ static void test_quote_is_cut(void **state)
 	assert_int_equal(snprintf(shown, sizeof(shown), "%.*s", TSI_QUOTE(TSI_STR("ab"))), 2);
 }
 
+static void test_drop_partial(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *kept;
+	} cases[] = {
+		{ "", "" },
+		{ "ab", "ab" },
+		{ "a\xc3\xa9", "a\xc3\xa9" }, /* é */
+		{ "a\xc3", "a" },
+		{ "a\xe2\x82\xac", "a\xe2\x82\xac" }, /* € */
+		{ "a\xe2\x82", "a" },
+		{ "a\xe2", "a" },
+		{ "a\xf0\x9f\x98\x80", "a\xf0\x9f\x98\x80" },
+		{ "a\xf0\x9f\x98", "a" },
+		{ "\xf0\x9f", "" },
+		{ "\xf0", "" },
+		/* What is no UTF-8 is no beginning of a character. */
+		{ "\x80", "\x80" },
+		{ "\x80\x80\x80\x80\x80", "\x80\x80\x80\x80\x80" },
+		{ "a\x80\x80", "a\x80\x80" },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		char text[16];
+
+		snprintf(text, sizeof(text), "%s", cases[i].text);
+		tsi_str_drop_partial(text);
+		assert_string_equal(text, cases[i].kept);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_equal),    cmocka_unit_test(test_prefix),
-		cmocka_unit_test(test_find),     cmocka_unit_test(test_trim),
-		cmocka_unit_test(test_to_int64), cmocka_unit_test(test_quote_is_cut),
+		cmocka_unit_test(test_equal),        cmocka_unit_test(test_prefix),
+		cmocka_unit_test(test_find),         cmocka_unit_test(test_trim),
+		cmocka_unit_test(test_to_int64),     cmocka_unit_test(test_quote_is_cut),
+		cmocka_unit_test(test_drop_partial),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

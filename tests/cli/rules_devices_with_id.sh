@@ -1,0 +1,1 @@
+tscope rules --devices TIMING.DATALOADER_BOUND

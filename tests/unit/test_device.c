@@ -1,0 +1,600 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of devices, and which row of it a trace's device is. */
+#include "device/device.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/attributes.h"
+#include "device/device_table.h"
+
+#define GIB_BYTES(gib) ((int64_t)((gib)*1073741824.0))
+
+struct device_case {
+	const char *name;
+	int64_t sm_count, total_bytes; /* 0: not said */
+	const char *row;               /* NULL: not known */
+};
+
+static struct device_match find(const struct device_case *device)
+{
+	return tsi_device_find(
+		&(struct device_traits){ device->name, device->sm_count, device->total_bytes });
+}
+
+static void check_match(const struct device_case *expected, double part)
+{
+	struct device_match match = find(expected);
+	const char *row = match.device ? match.device->name : "unknown";
+
+	if (strcmp(row, expected->row ? expected->row : "unknown") != 0)
+		fail_msg("'%s' (%d units, %.1f GiB): %s, expected %s", expected->name,
+			 (int)expected->sm_count, (double)expected->total_bytes / 1073741824.0, row,
+			 expected->row ? expected->row : "unknown");
+	assert_true(match.part == part);
+	if (match.device)
+		assert_string_equal(match.near, "");
+}
+
+/* Every device that occurs in the real traces; tests/real/check_devices.py reads this list. */
+static const struct device_case real_devices[] = {
+	{ "", 304, 206141652992, "MI300X" },
+	{ "AMD Instinct MI210", 104, 68702699520, "MI210/MI250" },
+	{ "AMD Instinct MI300X", 304, 206141652992, "MI300X" },
+	{ "AMD Instinct MI300X VF", 304, 205571227648, "MI300X" },
+	{ "AMD Radeon Graphics", 104, 68702699520, "MI210/MI250" },
+	{ "ARTEMIS", 0, 0, NULL }, /* Meta's MTIA */
+	{ "NVIDIA A100 80GB PCIe", 108, 84987740160, "A100 PCIe 80GB" },
+	{ "NVIDIA A100 80GB PCIe", 108, 84990623744, "A100 PCIe 80GB" },
+	{ "NVIDIA A100-PCIE-40GB", 108, 42346610688, "A100 40GB" },
+	{ "NVIDIA A100-PG509-200", 108, 42297524224, "A100 40GB" },
+	{ "NVIDIA A100-PG509-200", 108, 42505273344, "A100 40GB" },
+	{ "NVIDIA A100-SXM4-40GB", 108, 42314694656, "A100 40GB" },
+	/* 96 GB of it: not the 3.35 TB/s that 80 have. */
+	{ "NVIDIA H100", 132, 102085492736, "H100 SXM5" },
+	{ "NVIDIA H100 80GB HBM3", 132, 85018279936, "H100 SXM5 80GB" },
+	{ "Tesla V100-DGXS-32GB", 80, 34084028416, "V100 SXM2" },
+	{ "Tesla V100-DGXS-32GB", 80, 34087305216, "V100 SXM2" },
+	{ "Tesla V100-SXM2-32GB", 80, 34079637504, "V100 SXM2" },
+	{ "Tesla V100-SXM2-32GB", 80, 34079899648, "V100 SXM2" },
+	{ "Tesla V100-SXM2-32GB", 80, 34089730048, "V100 SXM2" },
+	/* Of files that were damaged on purpose. */
+	{ "�(�NVIDIA H100", 132, 102085492736, "H100 SXM5" },
+	{ "C:\\Users\torch\nn\\NVIDIA H100", 132, 102085492736, NULL },
+};
+
+/* As drivers print them, with units and memory as PyTorch reports them. */
+static const struct device_case whole_devices[] = {
+	{ "Tesla V100-SXM2-16GB", 80, GIB_BYTES(15.77), "V100 SXM2" },
+	{ "Tesla V100-PCIE-16GB", 80, GIB_BYTES(15.77), "V100 PCIe" },
+	{ "Tesla V100-PCIE-32GB", 80, GIB_BYTES(31.74), "V100 PCIe" },
+	{ "Tesla V100S-PCIE-32GB", 80, GIB_BYTES(31.74), "V100S" },
+	{ "Tesla T4", 40, GIB_BYTES(14.56), "T4" },
+	{ "Tesla T4", 0, 0, "T4" },
+	{ "NVIDIA A100-SXM4-80GB", 108, GIB_BYTES(79.15), "A100 SXM4 80GB" },
+	{ "NVIDIA A100-SXM4-80GB", 0, 0, "A100 SXM4 80GB" },
+	{ "A100-PCIE-40GB", 108, GIB_BYTES(39.39), "A100 40GB" },
+	{ "NVIDIA A100", 108, GIB_BYTES(39.39), "A100 40GB" },
+	/* Their peaks are the same whatever the form, their memory is not. */
+	{ "NVIDIA A100", 108, GIB_BYTES(79.15), "A100" },
+	{ "NVIDIA A100", 0, 0, "A100" },
+	{ "NVIDIA A800-SXM4-80GB", 108, GIB_BYTES(79.15), "A800 SXM4 80GB" },
+	{ "NVIDIA A800 80GB PCIe", 108, GIB_BYTES(79.15), "A800 PCIe 80GB" },
+	{ "NVIDIA A800-PCIE-40GB", 108, GIB_BYTES(39.39), "A800 40GB" },
+	{ "NVIDIA A30", 56, GIB_BYTES(23.5), "A30" },
+	{ "NVIDIA A10", 72, GIB_BYTES(22.1), "A10" },
+	{ "NVIDIA A10G", 80, GIB_BYTES(22.07), "A10G" },
+	{ "NVIDIA A40", 84, GIB_BYTES(44.4), "A40" },
+	{ "NVIDIA RTX A6000", 84, GIB_BYTES(47.5), "RTX A6000" },
+	{ "NVIDIA GeForce RTX 3090", 82, GIB_BYTES(23.7), "RTX 3090" },
+	{ "NVIDIA L4", 58, GIB_BYTES(22.05), "L4" },
+	{ "NVIDIA L40", 142, GIB_BYTES(44.4), "L40" },
+	{ "NVIDIA L40S", 142, GIB_BYTES(44.4), "L40S" },
+	{ "NVIDIA RTX 6000 Ada Generation", 142, GIB_BYTES(47.5), "RTX 6000 Ada" },
+	{ "NVIDIA GeForce RTX 4090", 128, GIB_BYTES(23.5), "RTX 4090" },
+	{ "NVIDIA GeForce RTX 5090", 170, GIB_BYTES(31.4), "RTX 5090" },
+	{ "NVIDIA RTX PRO 6000 Blackwell Workstation Edition", 188, GIB_BYTES(94.97),
+	  "RTX PRO 6000" },
+	/* Neither SXM nor PCIe in it: units, else the kind of memory decide. */
+	{ "NVIDIA H100 80GB HBM3", 0, 0, "H100 SXM5 80GB" },
+	{ "NVIDIA H100 80GB HBM2e", 0, 0, "H100 PCIe" },
+	{ "NVIDIA H100", 132, GIB_BYTES(79.1), "H100 SXM5 80GB" },
+	{ "NVIDIA H100", 132, 0, "H100 SXM5" },
+	{ "NVIDIA H100", 114, GIB_BYTES(79.1), "H100 PCIe" },
+	{ "NVIDIA H100 PCIe", 114, GIB_BYTES(79.1), "H100 PCIe" },
+	{ "NVIDIA H100 NVL", 132, GIB_BYTES(93.1), "H100 NVL" },
+	{ "NVIDIA H800", 132, GIB_BYTES(79.1), "H800 SXM5" },
+	{ "NVIDIA H800 PCIe", 114, GIB_BYTES(79.1), "H800 PCIe" },
+	{ "NVIDIA H20", 78, GIB_BYTES(95.1), "H20" },
+	{ "NVIDIA GH200 480GB", 132, GIB_BYTES(94.5), "GH200 96GB" },
+	{ "NVIDIA GH200 120GB", 132, GIB_BYTES(94.5), "GH200 96GB" },
+	{ "NVIDIA GH200 144G HBM3e", 132, GIB_BYTES(140.1), "GH200 144GB" },
+	{ "NVIDIA H200", 132, GIB_BYTES(139.8), "H200 SXM" },
+	{ "NVIDIA H200 NVL", 132, GIB_BYTES(139.8), "H200 NVL" },
+	{ "NVIDIA B200", 148, GIB_BYTES(178.4), "B200" },
+	{ "NVIDIA B300 SXM6 AC", 148, GIB_BYTES(267.7), "B300" },
+	{ "NVIDIA GB200", 152, GIB_BYTES(184.0), "GB200" },
+	{ "NVIDIA GB300", 152, GIB_BYTES(276.4), "GB300" },
+	{ "AMD Instinct MI100", 120, GIB_BYTES(31.98), "MI100" },
+	{ "AMD Instinct MI250", 104, GIB_BYTES(63.98), "MI210/MI250" },
+	{ "AMD Instinct MI250X", 110, GIB_BYTES(63.98), "MI250X GCD" },
+	/* The driver's word for either; their units differ. */
+	{ "AMD Instinct MI250X/MI250", 104, GIB_BYTES(63.98), "MI210/MI250" },
+	{ "AMD Instinct MI250X/MI250", 110, GIB_BYTES(63.98), "MI250X GCD" },
+	{ "AMD Instinct MI300A", 228, GIB_BYTES(127.5), "MI300A" },
+	{ "AMD Instinct\u2122 MI300X OAM", 304, GIB_BYTES(191.98), "MI300X" },
+	{ "AMD Instinct MI325X", 304, GIB_BYTES(255.98), "MI325X" },
+	{ "AMD Instinct MI350X", 256, GIB_BYTES(287.98), "MI350X" },
+	{ "AMD Instinct MI355X", 256, GIB_BYTES(287.98), "MI355X" },
+	{ "AMD Radeon Graphics", 110, GIB_BYTES(63.98), "MI250X GCD" },
+	{ "AMD Instinct", 304, GIB_BYTES(255.98), "MI325X" },
+	{ "GAUDI2", 0, 0, "Gaudi2" },
+	{ "GAUDI3", 0, 0, "Gaudi3" },
+	{ "Intel(R) Data Center GPU Max 1550", 512, GIB_BYTES(64), "Intel Max 1550" },
+	{ "TPU v2", 0, 0, "TPU v2 core" },
+	{ "TPU v3", 0, 0, "TPU v3 core" },
+	{ "TPU v4", 0, 0, "TPU v4" },
+	{ "TPU v5 lite", 0, 0, "TPU v5e" },
+	{ "TPU v5p", 0, 0, "TPU v5p" },
+	{ "TPU v6 lite", 0, 0, "TPU v6e" },
+	{ "TPU7x", 0, 0, "TPU v7" },
+	{ "trn1", 0, 0, "Trainium core" },
+	{ "trn2", 0, 0, "Trainium2 chip" },
+	{ "Ascend910A", 0, 0, "Ascend910A" },
+};
+
+static void real_and_whole_devices(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(real_devices); i++)
+		check_match(&real_devices[i], 1);
+	for (size_t i = 0; i < TSI_COUNT_OF(whole_devices); i++)
+		check_match(&whole_devices[i], 1);
+}
+
+static void other_products(void **state)
+{
+	(void)state;
+	static const struct device_case cases[] = {
+		{ "NVIDIA T400", 6, GIB_BYTES(2), NULL },
+		{ "NVIDIA T4G", 40, GIB_BYTES(14.6), NULL },
+		{ "NVIDIA A2", 10, GIB_BYTES(14.5), NULL },
+		{ "NVIDIA A16", 10, GIB_BYTES(14.5), NULL },
+		{ "NVIDIA A10M", 64, GIB_BYTES(20), NULL },
+		{ "NVIDIA A100X", 108, GIB_BYTES(79.1), NULL },
+		{ "NVIDIA RTX A1000", 18, GIB_BYTES(8), NULL },
+		{ "NVIDIA A100-SXM-64GB", 124, GIB_BYTES(63.4), NULL },
+		{ "NVIDIA A800 40GB Active", 108, GIB_BYTES(39.4), NULL },
+		{ "NVIDIA L20", 92, GIB_BYTES(44.5), NULL },
+		{ "NVIDIA L40G", 142, GIB_BYTES(23.6), NULL },
+		{ "NVIDIA H20-3e", 78, GIB_BYTES(139.8), NULL },
+		{ "NVIDIA H100L 94GB", 132, GIB_BYTES(93.1), NULL },
+		{ "NVIDIA GH100", 132, GIB_BYTES(79.1), NULL },
+		{ "NVIDIA GB10", 48, GIB_BYTES(119.7), NULL },
+		{ "NVIDIA GeForce RTX 4090 Laptop GPU", 76, GIB_BYTES(15.7), NULL },
+		{ "NVIDIA GeForce RTX 5090 Laptop GPU", 82, GIB_BYTES(23.9), NULL },
+		{ "NVIDIA GeForce RTX 4090 D", 114, GIB_BYTES(23.5), NULL },
+		{ "NVIDIA GeForce RTX 3090 Ti", 84, GIB_BYTES(23.7), NULL },
+		{ "NVIDIA GeForce RTX 4080 SUPER", 80, GIB_BYTES(15.7), NULL },
+		{ "NVIDIA RTX 6000", 142, GIB_BYTES(47.5), NULL },
+		{ "NVIDIA RTX 5000 Ada Generation", 100, GIB_BYTES(31.6), NULL },
+		{ "Quadro RTX 6000", 72, GIB_BYTES(23.6), NULL },
+		{ "Quadro RTX 8000", 72, GIB_BYTES(47.5), NULL },
+		{ "Quadro GV100", 80, GIB_BYTES(31.7), NULL },
+		/* Slower memory, lower clocks. */
+		{ "NVIDIA RTX PRO 6000 Blackwell Server Edition", 188, GIB_BYTES(95), NULL },
+		{ "NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition", 188, GIB_BYTES(95),
+		  NULL },
+		{ "Tesla V100-FHHL-16GB", 80, GIB_BYTES(15.8), NULL },
+		{ "Tesla V100", 80, GIB_BYTES(15.8), NULL }, /* SXM2 or PCIe */
+		{ "Tesla P4", 20, GIB_BYTES(7.6), NULL },
+		{ "AMD Instinct MI300X HF", 304, GIB_BYTES(192), NULL },
+		{ "AMD Instinct MI308X", 80, GIB_BYTES(192), NULL },
+		{ "AMD Instinct MI250X", 220, GIB_BYTES(127.9), NULL }, /* no such device */
+		{ "AMD Radeon RX 7900 XTX", 96, GIB_BYTES(24), NULL },
+		{ "AMD Radeon Graphics", 6, GIB_BYTES(16), NULL },
+		{ "AMD Radeon Graphics", 104, GIB_BYTES(31.9), NULL },
+		{ "AMD Radeon Graphics", 0, 0, NULL },
+		{ "", 256, GIB_BYTES(287.98), NULL }, /* MI350X or MI355X */
+		{ "", 108, GIB_BYTES(79.15), NULL },  /* CUDA has a name for it */
+		{ "", 40, GIB_BYTES(14.56), NULL },
+		{ "", 0, 0, NULL },
+		{ "NVIDIA", 132, GIB_BYTES(79.1), NULL },
+		{ "NVIDIA Graphics Device", 132, GIB_BYTES(79.1), NULL },
+		{ "TPU v4 lite", 0, 0, NULL },
+		{ "Ascend910B3", 20, GIB_BYTES(61), NULL },
+		/* A virtual one is a share in time, which units do not tell. */
+		{ "GRID A100-10C", 108, GIB_BYTES(10), NULL },
+		{ "NVIDIA A10-24Q", 72, GIB_BYTES(24), NULL },
+		/* Names and traits that contradict each other. */
+		{ "NVIDIA A100-SXM4-40GB", 108, GIB_BYTES(79.15), NULL },
+		{ "NVIDIA A100-SXM4-80GB", 109, GIB_BYTES(79.15), NULL },
+		{ "NVIDIA H100 PCIe", 132, GIB_BYTES(79.1), NULL },
+		{ "NVIDIA H100 NVL", 132, GIB_BYTES(79.1), NULL },
+		{ "NVIDIA A100 H100", 108, GIB_BYTES(79.1), NULL },
+		/* 132 units or 114: their peaks differ. */
+		{ "NVIDIA H100", 0, 0, NULL },
+		{ "NVIDIA H100", 0, GIB_BYTES(79.1), NULL },
+		{ "NVIDIA H100", 66, GIB_BYTES(39), NULL },
+		{ "NVIDIA H100 MIG 1g.10gb", 16, GIB_BYTES(9.5), NULL },
+		{ "CPU", 0, 0, NULL },
+		{ "Intel(R) Data Center GPU Max 1100", 448, GIB_BYTES(48), NULL },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++)
+		check_match(&cases[i], 1);
+}
+
+static void partitions(void **state)
+{
+	(void)state;
+	static const struct {
+		struct device_case device;
+		double part;
+	} cases[] = {
+		{ { "NVIDIA H100 80GB HBM3 MIG 1g.10gb", 16, GIB_BYTES(9.5), "H100 SXM5 80GB" },
+		  16.0 / 132 },
+		{ { "NVIDIA H100 80GB HBM3 MIG 7g.80gb", 132, GIB_BYTES(79.1), "H100 SXM5 80GB" },
+		  1 },
+		{ { "NVIDIA H100 PCIe MIG 3g.40gb", 46, GIB_BYTES(39.5), "H100 PCIe" },
+		  46.0 / 114 },
+		{ { "NVIDIA A100-SXM4-40GB MIG 1g.5gb", 14, GIB_BYTES(4.75), "A100 40GB" },
+		  14.0 / 108 },
+		/* All seven slices are less than the whole. */
+		{ { "NVIDIA A100-SXM4-80GB MIG 7g.80gb", 98, GIB_BYTES(79.1), "A100 SXM4 80GB" },
+		  98.0 / 108 },
+		{ { "NVIDIA A100-SXM4-80GB", 98, GIB_BYTES(79.1), "A100 SXM4 80GB" }, 98.0 / 108 },
+		{ { "NVIDIA A30 MIG 2g.12gb", 28, GIB_BYTES(11.8), "A30" }, 28.0 / 56 },
+		/* CPX, DPX */
+		{ { "AMD Instinct MI300X", 38, GIB_BYTES(24), "MI300X" }, 38.0 / 304 },
+		{ { "AMD Instinct MI300X", 152, GIB_BYTES(192), "MI300X" }, 152.0 / 304 },
+		{ { "Intel(R) Data Center GPU Max 1550", 448, GIB_BYTES(64), "Intel Max 1550" },
+		  448.0 / 512 },
+		/* How large the part is, units must tell. */
+		{ { "NVIDIA H100 80GB HBM3 MIG 1g.10gb", 0, GIB_BYTES(9.5), NULL }, 1 },
+		{ { "NVIDIA GB200 MIG 1g.23gb", 20, GIB_BYTES(23), NULL }, 1 },
+		/* A part is never told by units and memory alone. */
+		{ { "", 38, GIB_BYTES(24), NULL }, 1 },
+		{ { "MIG 1g.10gb", 304, GIB_BYTES(192), NULL }, 1 },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++)
+		check_match(&cases[i].device, cases[i].part);
+}
+
+static void told_by_traits(void **state)
+{
+	(void)state;
+	assert_true(find(&(struct device_case){ "", 304, 206141652992, NULL }).is_by_traits);
+	assert_true(find(&(struct device_case){ "AMD Radeon Graphics", 104, 68702699520, NULL })
+			    .is_by_traits);
+	assert_false(find(&(struct device_case){ "AMD Instinct MI300X", 304, 206141652992, NULL })
+			     .is_by_traits);
+	assert_false(find(&(struct device_case){ "", 7, 1, NULL }).is_by_traits);
+}
+
+static void near_names(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name, *near;
+	} cases[] = {
+		{ "NVIDIA H100", "H100 SXM5 80GB, H100 SXM5, H100 PCIe" },
+		/* First those of the same number, then what differs in one letter. */
+		{ "NVIDIA GeForce RTX 4090 Laptop GPU", "RTX 4090, RTX 3090, RTX 5090" },
+		{ "Quadro RTX 8000", "RTX 6000 Ada, RTX PRO 6000" },
+		{ "NVIDIA GeForce RTX 4080 SUPER", "RTX 4090" },
+		{ "AMD Instinct MI308X", "MI300X" },
+		{ "NVIDIA A16", "A10" },
+		{ "NVIDIA Graphics Device", "" },
+		{ "ARTEMIS", "" },
+		{ "", "" },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct device_match match =
+			tsi_device_find(&(struct device_traits){ cases[i].name, 0, 0 });
+
+		assert_null(match.device);
+		assert_string_equal(match.near, cases[i].near);
+	}
+}
+
+/* The table has the name, whether or not it is one of those. */
+static void listed_names(void **state)
+{
+	(void)state;
+	static const struct {
+		struct device_case device;
+		bool is_listed;
+	} cases[] = {
+		{ { "NVIDIA H100 80GB HBM3", 133, 85520809984, NULL }, true },
+		{ { "NVIDIA H100 80GB HBM3 MIG 3g.40gb", 0, 0, NULL }, true },
+		{ { "NVIDIA H100", 0, 0, NULL }, true },
+		{ { "NVIDIA H100 Laptop", 132, 85520809984, NULL }, false },
+		{ { "Zebra 9", 132, 85520809984, NULL }, false },
+		{ { "AMD Radeon Graphics", 7, 1, NULL }, false },
+		{ { "", 0, 0, NULL }, false },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct device_match match = find(&cases[i].device);
+		assert_null(match.device);
+		assert_int_equal(match.is_listed, cases[i].is_listed);
+	}
+}
+
+/* What cannot be a device is not known, and nothing breaks. */
+static void hostile_traits(void **state)
+{
+	(void)state;
+	static const int64_t numbers[] = { INT64_MIN, -1, 0, 1, INT64_MAX };
+	static const char *const names[] = { "NVIDIA H100 PCIe", "", "MIG", "|", " || ",
+					     "gb 0gb -1gb" };
+	char text[400];
+
+	for (size_t i = 0; i < TSI_COUNT_OF(names); i++)
+		for (size_t j = 0; j < TSI_COUNT_OF(numbers); j++)
+			for (size_t k = 0; k < TSI_COUNT_OF(numbers); k++) {
+				struct device_traits traits = { names[i], numbers[j], numbers[k] };
+				double part = tsi_device_find(&traits).part;
+
+				assert_true(part > 0 && part <= 1);
+			}
+	assert_null(tsi_device_find(&(struct device_traits){ NULL, 132, 0 }).device);
+	/* A name is not cut: its end may make it another product. */
+	snprintf(text, sizeof(text), "Tesla T4%*s", 119, "");
+	assert_string_equal(tsi_device_find(&(struct device_traits){ text, 0, 0 }).device->name,
+			    "T4");
+	for (int blanks = 120; blanks < 390; blanks++) {
+		snprintf(text, sizeof(text), "Tesla T4%*s", blanks, "");
+		assert_null(tsi_device_find(&(struct device_traits){ text, 0, 0 }).device);
+	}
+	for (size_t words = 24; words <= 25; words++) {
+		snprintf(text, sizeof(text), "T4");
+		for (size_t i = 1; i < words; i++)
+			strcat(text, " gpu");
+		assert_int_equal(!!tsi_device_find(&(struct device_traits){ text, 0, 0 }).device,
+				 words == 24);
+	}
+}
+
+static double peak(const struct tscope_device *device, enum tscope_precision precision)
+{
+	return device->peak_flops[precision];
+}
+
+static double half_peak(const struct tscope_device *device)
+{
+	double fp16 = peak(device, TSCOPE_PRECISION_FP16);
+	double bf16 = peak(device, TSCOPE_PRECISION_BF16);
+
+	return fp16 > bf16 ? fp16 : bf16;
+}
+
+/* Data sheets round. */
+static void check_near(const struct tscope_device *device, double expected, double found)
+{
+	if (found < expected * 0.987 || found > expected * 1.013)
+		fail_msg("%s: %g, expected about %g", device->name, found, expected);
+}
+
+static void rows_are_whole(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < tscope_device_count(); i++) {
+		const struct tscope_device *device = tscope_device(i);
+
+		assert_true(strlen(device->name) <= 20); /* three of them are in near[] */
+		assert_non_null(strchr("ABC", device->confidence));
+		assert_true(device->confidence != '\0' && strlen(device->source) > 5);
+		assert_true(half_peak(device) >= 1e13 && half_peak(device) < 1e16);
+		assert_true(peak(device, TSCOPE_PRECISION_UNKNOWN) == 0);
+		assert_true(device->bytes_per_second == 0 ||
+			    (device->bytes_per_second >= 1e11 && device->bytes_per_second <= 1e13));
+		for (size_t j = 0; j < i; j++)
+			assert_string_not_equal(device->name, tscope_device(j)->name);
+	}
+	assert_true(tscope_device_count() > 50);
+	assert_null(tscope_device(tscope_device_count()));
+}
+
+static void rows_are_found(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < tscope_device_count(); i++) {
+		const struct tscope_device *device = tscope_device(i);
+		const struct device_case own = { device->name, device->sm_count,
+						 GIB_BYTES(device->memory_gib), device->name };
+
+		check_match(&own, 1);
+	}
+}
+
+/* A driver's name for each row stands in the cases above. */
+static void rows_have_cases(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < tscope_device_count(); i++) {
+		bool is_found = false;
+
+		for (size_t j = 0; j < TSI_COUNT_OF(whole_devices); j++)
+			is_found |= strcmp(whole_devices[j].row, tscope_device(i)->name) == 0;
+		for (size_t j = 0; j < TSI_COUNT_OF(real_devices); j++)
+			is_found |= real_devices[j].row &&
+				    strcmp(real_devices[j].row, tscope_device(i)->name) == 0;
+		if (!is_found)
+			fail_msg("no name of a driver for %s", tscope_device(i)->name);
+	}
+}
+
+static void peaks_of_precisions(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < tscope_device_count(); i++) {
+		const struct tscope_device *device = tscope_device(i);
+		double fp64 = peak(device, TSCOPE_PRECISION_FP64);
+		double fp32 = peak(device, TSCOPE_PRECISION_FP32);
+		double tf32 = peak(device, TSCOPE_PRECISION_TF32);
+		double fp8 = peak(device, TSCOPE_PRECISION_FP8);
+		double fp4 = peak(device, TSCOPE_PRECISION_FP4);
+
+		/* Fewer bits are never slower. */
+		assert_true(fp32 == 0 || fp64 <= fp32);
+		assert_true(tf32 == 0 || fp32 <= tf32);
+		assert_true(tf32 <= half_peak(device) && fp32 <= half_peak(device));
+		assert_true(fp8 == 0 || fp8 >= half_peak(device));
+		assert_true(fp4 == 0 || fp4 >= 1.99 * fp8);
+		if (device->sparse_flops > 0)
+			check_near(device, 2 * half_peak(device), device->sparse_flops);
+		if (device->sparse_flops > 0 && tf32 > 0)
+			check_near(device, half_peak(device) / 2, tf32);
+		if (device->sparse_flops > 0 && fp8 > 0)
+			check_near(device, 2 * half_peak(device), fp8);
+	}
+}
+
+/* Where there is one of the two, or both differ; elsewhere they are the same. */
+static void peaks_of_16_bits(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *row;
+		double fp16, bf16;
+	} cases[] = {
+		{ "V100 SXM2", 125, 0 },      { "V100 PCIe", 112, 0 },
+		{ "V100S", 130, 0 },          { "T4", 65, 0 },
+		{ "MI100", 184.6, 92.3 },     { "Gaudi2", 0, 432 },
+		{ "Gaudi3", 459, 1677 },      { "Intel Max 1550", 0, 340.8 },
+		{ "TPU v2 core", 0, 22.5 },   { "TPU v3 core", 0, 61.5 },
+		{ "TPU v4", 0, 275 },         { "TPU v5e", 0, 197 },
+		{ "TPU v5p", 0, 459 },        { "TPU v6e", 0, 918 },
+		{ "TPU v7", 0, 2307 },        { "Trainium core", 0, 90 },
+		{ "Trainium2 chip", 0, 667 }, { "Ascend910A", 256, 0 },
+	};
+
+	for (size_t i = 0; i < tscope_device_count(); i++) {
+		const struct tscope_device *device = tscope_device(i);
+		double fp16 = half_peak(device), bf16 = half_peak(device);
+
+		for (size_t j = 0; j < TSI_COUNT_OF(cases); j++)
+			if (strcmp(cases[j].row, device->name) == 0) {
+				fp16 = cases[j].fp16 * 1e12;
+				bf16 = cases[j].bf16 * 1e12;
+			}
+		assert_true(peak(device, TSCOPE_PRECISION_FP16) == fp16);
+		assert_true(peak(device, TSCOPE_PRECISION_BF16) == bf16);
+	}
+}
+
+/* 16-bit peak = units x FLOP per unit and clock x clock. */
+static void peaks_are_reproduced(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *row;
+		double flops_per_clock, ghz;
+	} cases[] = {
+		{ "V100 SXM2", 1024, 1.53 },
+		{ "V100 PCIe", 1024, 1.38 },
+		{ "V100S", 1024, 1.597 },
+		{ "T4", 1024, 1.59 },
+		{ "A100 40GB", 2048, 1.41 },
+		{ "A100 SXM4 80GB", 2048, 1.41 },
+		{ "A100 PCIe 80GB", 2048, 1.41 },
+		{ "A100", 2048, 1.41 },
+		{ "A800 40GB", 2048, 1.41 },
+		{ "A800 SXM4 80GB", 2048, 1.41 },
+		{ "A800 PCIe 80GB", 2048, 1.41 },
+		{ "A30", 2048, 1.44 },
+		{ "A10", 1024, 1.695 },
+		{ "A10G", 512, 1.71 },
+		{ "A40", 1024, 1.74 },
+		{ "RTX A6000", 1024, 1.8 },
+		{ "RTX 3090", 512, 1.695 },
+		{ "L4", 1024, 2.04 },
+		{ "L40", 512, 2.49 },
+		{ "L40S", 1024, 2.52 },
+		{ "RTX 6000 Ada", 1024, 2.505 },
+		{ "RTX 4090", 512, 2.52 },
+		{ "RTX 5090", 512, 2.407 },
+		{ "RTX PRO 6000", 1024, 2.617 },
+		{ "H100 SXM5 80GB", 4096, 1.83 },
+		{ "H100 SXM5", 4096, 1.83 },
+		{ "H100 PCIe", 4096, 1.62 },
+		{ "H100 NVL", 4096, 1.545 },
+		{ "H800 SXM5", 4096, 1.83 },
+		{ "H800 PCIe", 4096, 1.62 },
+		{ "GH200 96GB", 4096, 1.83 },
+		{ "GH200 144GB", 4096, 1.83 },
+		{ "H200 SXM", 4096, 1.83 },
+		{ "H200 NVL", 4096, 1.545 },
+		{ "B200", 8192, 1.856 },
+		{ "MI100", 1024, 1.502 },
+		{ "MI210/MI250", 1024, 1.7 },
+		{ "MI250X GCD", 1024, 1.7 },
+		{ "MI300A", 2048, 2.1 },
+		{ "MI300X", 2048, 2.1 },
+		{ "MI325X", 2048, 2.1 },
+		{ "MI350X", 4096, 2.2 },
+		{ "MI355X", 4096, 2.4 },
+		{ "Intel Max 1550", 512, 1.3 },
+	};
+	size_t reproduced = 0, with_units = 0;
+
+	for (size_t i = 0; i < tscope_device_count(); i++) {
+		const struct tscope_device *device = tscope_device(i);
+
+		with_units += device->sm_count > 0;
+		for (size_t j = 0; j < TSI_COUNT_OF(cases); j++) {
+			if (strcmp(cases[j].row, device->name) != 0)
+				continue;
+			check_near(device,
+				   device->sm_count * cases[j].flops_per_clock * cases[j].ghz * 1e9,
+				   half_peak(device));
+			reproduced++;
+		}
+	}
+	assert_int_equal(reproduced, TSI_COUNT_OF(cases));
+	assert_int_equal(with_units, TSI_COUNT_OF(cases) + 1); /* an H20 is held below its clock */
+}
+
+static void precision_names(void **state)
+{
+	(void)state;
+	static const char *const names[] = { "unknown", "fp64", "fp32", "tf32", "fp16",
+					     "bf16",    "fp8",  "int8", "fp4" };
+
+	assert_int_equal(TSI_COUNT_OF(names), TSCOPE_PRECISION_COUNT);
+	for (int i = 0; i < TSCOPE_PRECISION_COUNT; i++)
+		assert_string_equal(tscope_precision_name((enum tscope_precision)i), names[i]);
+	assert_string_equal(tscope_precision_name(TSCOPE_PRECISION_COUNT), "unknown");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(real_and_whole_devices),
+		cmocka_unit_test(other_products),
+		cmocka_unit_test(partitions),
+		cmocka_unit_test(told_by_traits),
+		cmocka_unit_test(near_names),
+		cmocka_unit_test(listed_names),
+		cmocka_unit_test(hostile_traits),
+		cmocka_unit_test(rows_are_whole),
+		cmocka_unit_test(rows_are_found),
+		cmocka_unit_test(rows_have_cases),
+		cmocka_unit_test(peaks_of_precisions),
+		cmocka_unit_test(peaks_of_16_bits),
+		cmocka_unit_test(peaks_are_reproduced),
+		cmocka_unit_test(precision_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
