@@ -31,13 +31,15 @@ enum tscope_unit {
 	TSCOPE_UNIT_NS,
 	TSCOPE_UNIT_BYTES,
 	TSCOPE_UNIT_BYTES_PER_SECOND,
+	TSCOPE_UNIT_FLOPS,
+	TSCOPE_UNIT_FLOPS_PER_SECOND,
 	TSCOPE_UNIT_RATIO,  /* 0 to 1 */
 	TSCOPE_UNIT_NUMBER, /* without unit */
 	TSCOPE_UNIT_TEXT,
 	TSCOPE_UNIT_FLAG,
 };
 
-/* "count", "ns", "bytes", "bytes/s", "ratio", "number", "text", "flag": never NULL. */
+/* "count", "ns", "bytes", "bytes/s", "flop", "flop/s", "ratio", "number" …: never NULL. */
 const char *tscope_unit_name(enum tscope_unit unit);
 
 enum tscope_value_kind {

@@ -67,6 +67,7 @@ const char *tscope_unit_name(enum tscope_unit unit)
 	static const char *const names[] = {
 		[TSCOPE_UNIT_COUNT] = "count", [TSCOPE_UNIT_NS] = "ns",
 		[TSCOPE_UNIT_BYTES] = "bytes", [TSCOPE_UNIT_BYTES_PER_SECOND] = "bytes/s",
+		[TSCOPE_UNIT_FLOPS] = "flop",  [TSCOPE_UNIT_FLOPS_PER_SECOND] = "flop/s",
 		[TSCOPE_UNIT_RATIO] = "ratio", [TSCOPE_UNIT_NUMBER] = "number",
 		[TSCOPE_UNIT_TEXT] = "text",   [TSCOPE_UNIT_FLAG] = "flag",
 	};

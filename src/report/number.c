@@ -28,6 +28,17 @@ static const struct scale rate_scales[] = {
 	{ 1, "B/s" }, { 1e3, "kB/s" }, { 1e6, "MB/s" }, { 1e9, "GB/s" }, { 1e12, "TB/s" },
 };
 
+static const struct scale flop_scales[] = {
+	{ 1, "FLOP" },     { 1e3, "kFLOP" },  { 1e6, "MFLOP" },  { 1e9, "GFLOP" },
+	{ 1e12, "TFLOP" }, { 1e15, "PFLOP" }, { 1e18, "EFLOP" },
+};
+
+/* No PFLOP/s: data sheets have 2,250 TFLOP/s. */
+static const struct scale flop_rate_scales[] = {
+	{ 1, "FLOP/s" },    { 1e3, "kFLOP/s" },  { 1e6, "MFLOP/s" },
+	{ 1e9, "GFLOP/s" }, { 1e12, "TFLOP/s" },
+};
+
 void tsi_number_significant(char text[NUMBER_MAX], double value, int digits)
 {
 	snprintf(text, NUMBER_MAX, "%.*g", digits, value);
@@ -133,6 +144,12 @@ void tsi_number_people(char text[NUMBER_MAX], struct tscope_value value, enum ts
 		break;
 	case TSCOPE_UNIT_BYTES_PER_SECOND:
 		format_scaled(text, number, rate_scales, TSI_COUNT_OF(rate_scales), 3);
+		break;
+	case TSCOPE_UNIT_FLOPS:
+		format_scaled(text, number, flop_scales, TSI_COUNT_OF(flop_scales), 4);
+		break;
+	case TSCOPE_UNIT_FLOPS_PER_SECOND:
+		format_scaled(text, number, flop_rate_scales, TSI_COUNT_OF(flop_rate_scales), 4);
 		break;
 	case TSCOPE_UNIT_RATIO:
 		format_ratio(text, number);

@@ -14,6 +14,7 @@ import subprocess
 import sys
 
 BEGIN = '    "facts": '
+REAL_UNITS = ("bytes/s", "flop", "flop/s")
 
 
 def definitions(lines):
@@ -35,8 +36,9 @@ def definitions(lines):
 
 
 def value(name, unit, meaning):
-    """A fact or column. A rate or a mean change is no whole number of bytes."""
-    kind = "number" if unit.startswith("bytes") and "_per_" in name else unit
+    """A fact or column. A rate, FLOPs or a mean change of bytes is no whole number."""
+    is_real = unit in REAL_UNITS or unit == "bytes" and "_per_" in name
+    kind = "number" if is_real else unit
     return {"$ref": f"#/$defs/{kind}", "description": meaning}
 
 
