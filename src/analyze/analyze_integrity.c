@@ -117,7 +117,7 @@ static bool has_category(const struct tscope_trace *trace, const char *name)
 static bool has_shapes(const struct tscope_trace *trace)
 {
 	for (size_t i = 0; i < trace->cpu_op_count; i++)
-		if (trace->cpu_ops[i].signature)
+		if (trace->op_inputs[trace->cpu_ops[i].inputs].signature)
 			return true;
 	return false;
 }

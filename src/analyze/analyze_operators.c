@@ -176,7 +176,7 @@ static enum tscope_status add_op(struct work *work, const struct nested_span *sp
 {
 	const struct tscope_trace *trace = work->trace;
 	uint32_t name = trace->spans.name[span->row];
-	uint32_t signature = tsi_cpu_op(trace, span->row)->signature;
+	uint32_t signature = tsi_op_inputs(trace, span->row)->signature;
 	const struct own_work *own = &work->own[trace->spans.extra[span->row]];
 	int64_t device_ns = own->launched_ns;
 

@@ -17,15 +17,19 @@ enum arg {
 	ARG_BLOCKS_PER_SM,
 	ARG_BYTES,
 	ARG_COLLECTIVE,
+	ARG_CONCRETE_INPUTS,
 	ARG_CORRELATION,
 	ARG_DEVICE,
 	ARG_DIRECTION,
 	ARG_EXTERNAL_ID,
+	ARG_FLOPS,
+	ARG_FORWARD_THREAD,
 	ARG_GRAPH,
 	ARG_GRID,
 	ARG_INPUT_DIMS,
 	ARG_INPUT_TYPES,
 	ARG_OCCUPANCY,
+	ARG_SEQUENCE_NUMBER,
 	ARG_STREAM,
 	ARG_WARPS_PER_SM,
 };
@@ -40,7 +44,9 @@ static unsigned find_arg(struct str key)
 		       : tsi_str_is(key, "size") ? ARG_BYTES
 						 : ARG_OTHER;
 	case 5:
-		return tsi_str_is(key, "bytes") ? ARG_BYTES : ARG_OTHER;
+		return tsi_str_is(key, "bytes")   ? ARG_BYTES
+		       : tsi_str_is(key, "flops") ? ARG_FLOPS
+						  : ARG_OTHER;
 	case 6:
 		return tsi_str_is(key, "device")   ? ARG_DEVICE
 		       : tsi_str_is(key, "stream") ? ARG_STREAM
@@ -62,9 +68,14 @@ static unsigned find_arg(struct str key)
 	case 12:
 		return tsi_str_is(key, "warps per SM") ? ARG_WARPS_PER_SM : ARG_OTHER;
 	case 13:
-		return tsi_str_is(key, "blocks per SM") ? ARG_BLOCKS_PER_SM : ARG_OTHER;
+		return tsi_str_is(key, "blocks per SM")   ? ARG_BLOCKS_PER_SM
+		       : tsi_str_is(key, "Fwd thread id") ? ARG_FORWARD_THREAD
+							  : ARG_OTHER;
 	case 15:
-		return tsi_str_is(key, "Collective name") ? ARG_COLLECTIVE : ARG_OTHER;
+		return tsi_str_is(key, "Concrete Inputs")   ? ARG_CONCRETE_INPUTS
+		       : tsi_str_is(key, "Sequence number") ? ARG_SEQUENCE_NUMBER
+		       : tsi_str_is(key, "Collective name") ? ARG_COLLECTIVE
+							    : ARG_OTHER;
 	case 23:
 		return tsi_str_is(key, "theoretical occupancy %") ? ARG_OCCUPANCY : ARG_OTHER;
 	case 25:
@@ -221,70 +232,60 @@ static enum tscope_status add_collective(struct builder *b, struct str args, uin
 
 /* ---- operators ----------------------------------------------------------------------- */
 
-/* Copies a JSON list without its blanks and quotes, with one blank behind each comma. */
-static char *put_list(char *out, struct str list)
-{
-	for (size_t i = 0; i < list.length; i++) {
-		char c = list.data[i];
-		if (c == ' ' || c == '"' || c == '\n' || c == '\t' || c == '\r')
-			continue;
-		*out++ = c;
-		if (c == ',')
-			*out++ = ' ';
-	}
-	return out;
-}
+enum { CONCRETE_UNKNOWN, CONCRETE_KEPT, CONCRETE_DROPPED };
 
-/*
- * The signature of an op call is one text, so that equal shapes have equal ids:
- * "[[8, 128], [128, 64]] float, float", dims as recorded, then the types
- * without their brackets.
- */
-static enum tscope_status put_signature(struct builder *b, struct str dims, struct str types,
-					uint32_t *signature, struct tscope_error *err)
+/* Whether the concrete inputs of a name's operators are kept: found out once for each name. */
+static enum tscope_status keeps_concrete(struct builder *b, uint32_t name, bool *keeps,
+					 struct tscope_error *err)
 {
-	if (types.length >= 2 && types.data[0] == '[') {
-		types.data++;
-		types.length -= 2;
-	}
-	char *end = put_list(b->text, dims);
-	if (types.length) {
-		*end++ = ' ';
-		end = put_list(end, types);
-	}
-	struct str text = { b->text, (size_t)(end - b->text) };
-	return tsi_intern_add(&b->trace->names, text, signature, err);
-}
-
-/* As it stands in the file a signature is put only once, and looked up from then on. */
-static enum tscope_status find_signature(struct builder *b, struct str dims, struct str types,
-					 uint32_t *signature, struct tscope_error *err)
-{
-	size_t length = dims.length + types.length, known_count = b->raw_signatures.count;
-	if (tsi_array_reserve(&b->text, &b->text_capacity, 2 * length + 1, 1, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	memcpy(b->text, dims.data, dims.length);
-	if (types.length)
-		memcpy(b->text + dims.length, types.data, types.length);
-	uint32_t raw;
-	enum tscope_status status =
-		tsi_intern_add(&b->raw_signatures, (struct str){ b->text, length }, &raw, err);
-	if (status == TSCOPE_OK && raw == known_count) {
-		if (tsi_array_reserve(&b->signatures, &b->signature_capacity, (size_t)raw + 1,
-				      sizeof(*b->signatures), err) != TSCOPE_OK)
+	size_t known = b->concrete_use_capacity;
+	if (tsi_unlikely(name >= known)) {
+		if (tsi_array_reserve(&b->concrete_use, &b->concrete_use_capacity, (size_t)name + 1,
+				      1, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
-		status = put_signature(b, dims, types, &b->signatures[raw], err);
+		memset(b->concrete_use + known, CONCRETE_UNKNOWN, b->concrete_use_capacity - known);
 	}
-	if (status == TSCOPE_OK)
-		*signature = b->signatures[raw];
+	uint8_t *use = &b->concrete_use[name];
+	if (*use == CONCRETE_UNKNOWN)
+		*use = tsi_needs_concrete(tsi_intern_text(&b->trace->names, name))
+			       ? CONCRETE_KEPT
+			       : CONCRETE_DROPPED;
+	*keeps = *use == CONCRETE_KEPT;
+	return TSCOPE_OK;
+}
+
+static enum tscope_status read_inputs(struct builder *b, uint32_t name, struct raw_inputs *raw,
+				      struct cpu_op *op, struct tscope_error *err)
+{
+	uint32_t index;
+	bool keeps = false;
+	enum tscope_status status = TSCOPE_OK;
+	if (raw->dims.length == 0)
+		raw->types = raw->concrete = (struct str){ 0 };
+	if (raw->concrete.length)
+		status = keeps_concrete(b, name, &keeps, err);
+	if (!keeps)
+		raw->concrete = (struct str){ 0 };
+	if (status == TSCOPE_OK && (raw->dims.length || raw->flops.length)) {
+		status = tsi_find_inputs(b, raw, &index, err);
+		if (status == TSCOPE_OK)
+			op->inputs = index & MAX_INPUTS;
+	}
 	return status;
 }
 
-enum tscope_status tsi_read_op_args(struct builder *b, struct str args, struct cpu_op *op,
-				    struct tscope_error *err)
+/* A number whose first digit is at least this one: 0 or not is all that is asked. */
+static bool is_at_least(struct str value, char digit)
+{
+	return value.length && value.data[0] >= digit && value.data[0] <= '9';
+}
+
+enum tscope_status tsi_read_op_args(struct builder *b, uint32_t name, struct str args,
+				    struct cpu_op *op, struct tscope_error *err)
 {
 	struct members members = tsi_members_open(b->isa, &b->op_args, find_arg, args);
-	struct str value, dims = { 0 }, types = { 0 };
+	struct raw_inputs raw = { 0 };
+	struct str value;
 	unsigned arg;
 	bool has_collective = false;
 	while (tsi_members_next(&members, &arg, &value)) {
@@ -292,11 +293,23 @@ enum tscope_status tsi_read_op_args(struct builder *b, struct str args, struct c
 		case ARG_EXTERNAL_ID:
 			op->external_id = id_of(value);
 			break;
+		case ARG_SEQUENCE_NUMBER:
+			op->is_forward = is_at_least(value, '0');
+			break;
+		case ARG_FORWARD_THREAD:
+			op->is_backward = is_at_least(value, '1');
+			break;
 		case ARG_INPUT_DIMS:
-			dims = value;
+			raw.dims = value;
 			break;
 		case ARG_INPUT_TYPES:
-			types = value;
+			raw.types = value;
+			break;
+		case ARG_CONCRETE_INPUTS:
+			raw.concrete = value;
+			break;
+		case ARG_FLOPS:
+			raw.flops = value;
 			break;
 		case ARG_COLLECTIVE:
 			has_collective = true;
@@ -305,9 +318,9 @@ enum tscope_status tsi_read_op_args(struct builder *b, struct str args, struct c
 			break;
 		}
 	}
-	enum tscope_status status = TSCOPE_OK;
-	if (dims.length)
-		status = find_signature(b, dims, types, &op->signature, err);
+	if (op->is_backward)
+		op->is_forward = false;
+	enum tscope_status status = read_inputs(b, name, &raw, op, err);
 	if (status == TSCOPE_OK && has_collective)
 		status = add_collective(b, args, &op->collective, err);
 	return status;

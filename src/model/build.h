@@ -15,6 +15,7 @@
  *
  *	builder.c     takes events: class, name, track, a row
  *	args.c        reads what some classes carry in args
+ *	inputs.c      what operators are called with
  *	tracks.c      finds a row's track; names of threads
  *	metadata.c    reads top-level keys
  *	begin_end.c   joins B and E events
@@ -91,9 +92,9 @@ struct builder {
 	struct thread_name *thread_names;
 	size_t thread_name_count, thread_name_capacity;
 
-	struct intern raw_signatures; /* shapes and types as they stand in the file */
-	uint32_t *signatures;         /* by id of the raw one: id in the names */
-	size_t signature_capacity;
+	struct intern raw_inputs; /* of operators, as they stand in the file: ids as in op_inputs */
+	uint8_t *concrete_use;    /* by id of an operator's name: are its concrete inputs kept? */
+	size_t concrete_use_capacity;
 
 	char *text; /* room for a name without escapes, a signature */
 	size_t text_capacity;
@@ -121,13 +122,27 @@ enum tscope_status tsi_builder_intern(struct builder *b, struct str text, bool e
 /* args.c: all take an event's args, which may be empty. */
 
 TSI_MUST_CHECK
-enum tscope_status tsi_read_op_args(struct builder *b, struct str args, struct cpu_op *op,
-				    struct tscope_error *err);
+enum tscope_status tsi_read_op_args(struct builder *b, uint32_t name, struct str args,
+				    struct cpu_op *op, struct tscope_error *err);
 void tsi_read_call_args(struct builder *b, struct str args, struct runtime_call *call);
 TSI_MUST_CHECK
 enum tscope_status tsi_read_device_args(struct builder *b, struct str args,
 					struct device_event *event, struct device_place *place,
 					struct tscope_error *err);
+
+/* inputs.c */
+
+/* What of an operator's args tells its inputs, as it stands in the file. */
+struct raw_inputs {
+	struct str dims, types, concrete, flops;
+};
+
+enum { MAX_INPUTS = (1 << 30) - 1 }; /* the largest index that struct cpu_op has room for */
+
+/* The index in trace->op_inputs, where they are put if they are new. */
+TSI_MUST_CHECK
+enum tscope_status tsi_find_inputs(struct builder *b, const struct raw_inputs *raw, uint32_t *index,
+				   struct tscope_error *err);
 
 /* tracks.c */
 

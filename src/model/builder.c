@@ -32,8 +32,11 @@ enum tscope_status tsi_builder_new(struct builder **ret, const struct builder_op
 		return tsi_fail_nomem(err);
 	b->trace = calloc(1, sizeof(*b->trace));
 	size_t limit = options->max_names ? options->max_names : DEFAULT_MAX_NAMES;
+	size_t input_limit = limit < MAX_INPUTS ? limit : MAX_INPUTS;
 	if (!b->trace || tsi_intern_init(&b->trace->names, limit, err) != TSCOPE_OK ||
-	    tsi_intern_init(&b->raw_signatures, limit, err) != TSCOPE_OK) {
+	    tsi_intern_init(&b->raw_inputs, input_limit, err) != TSCOPE_OK ||
+	    tsi_array_new(&b->trace->op_inputs, 1, sizeof(*b->trace->op_inputs), err) !=
+		    TSCOPE_OK) {
 		tsi_builder_free(b);
 		return tsi_fail_nomem(err);
 	}
@@ -46,6 +49,7 @@ enum tscope_status tsi_builder_new(struct builder **ret, const struct builder_op
 	b->gc_row = NO_ROW;
 	b->composer_rank = -1;
 	b->window_mark_ns = NO_NUMBER;
+	b->trace->op_inputs_count = b->trace->op_inputs_capacity = 1; /* as the empty raw text */
 	b->trace->capture_start_ns = NO_NUMBER;
 	b->trace->capture_end_ns = NO_NUMBER;
 	b->trace->info = (struct tscope_trace_info){
@@ -69,9 +73,9 @@ void tsi_builder_free(struct builder *b)
 	tsi_key_map_deinit(&b->category_of);
 	tsi_key_map_deinit(&b->host_track_of);
 	tsi_key_map_deinit(&b->device_track_of);
-	tsi_intern_deinit(&b->raw_signatures);
+	tsi_intern_deinit(&b->raw_inputs);
+	free(b->concrete_use);
 	free(b->category_rules);
-	free(b->signatures);
 	free(b->marks);
 	free(b->thread_names);
 	free(b->text);
@@ -175,28 +179,24 @@ static enum tscope_status grow_spans(struct spans *spans, struct tscope_error *e
 	return TSCOPE_OK;
 }
 
-/* Where a new row belongs. */
+/* What a new row is and where it belongs. */
 struct row_place {
 	uint8_t span_class;
-	uint32_t track, extra;
+	uint32_t name, track, extra;
 };
 
 static enum tscope_status add_row(struct builder *b, const struct raw_event *event,
 				  struct row_place place, struct tscope_error *err)
 {
 	struct spans *spans = &b->trace->spans;
-	uint32_t name;
-	enum tscope_status status =
-		tsi_builder_intern(b, event->name, event->name_escaped, &name, err);
-	if (status != TSCOPE_OK)
-		return status;
+	enum tscope_status status;
 	if (spans->count == spans->capacity && (status = grow_spans(spans, err)) != TSCOPE_OK)
 		return status;
 
 	uint32_t row = spans->count++;
 	spans->start_ns[row] = event->ts_ns;
 	spans->dur_ns[row] = event->dur_ns;
-	spans->name[row] = name;
+	spans->name[row] = place.name;
 	spans->track[row] = place.track;
 	spans->extra[row] = place.extra;
 	spans->span_class[row] = place.span_class;
@@ -204,11 +204,11 @@ static enum tscope_status add_row(struct builder *b, const struct raw_event *eve
 }
 
 static enum tscope_status add_cpu_op(struct builder *b, const struct raw_event *event,
-				     uint32_t *extra, struct tscope_error *err)
+				     uint32_t name, uint32_t *extra, struct tscope_error *err)
 {
 	struct tscope_trace *trace = b->trace;
 	struct cpu_op op = { .collective = NO_ROW };
-	enum tscope_status status = tsi_read_op_args(b, event->args, &op, err);
+	enum tscope_status status = tsi_read_op_args(b, name, event->args, &op, err);
 	if (status != TSCOPE_OK)
 		return status;
 	if (tsi_array_reserve(&trace->cpu_ops, &trace->cpu_op_capacity, trace->cpu_op_count + 1,
@@ -238,8 +238,10 @@ static enum tscope_status add_host_row(struct builder *b, const struct raw_event
 {
 	struct row_place place = { .span_class = span_class, .extra = NO_ROW };
 	enum tscope_status status = tsi_find_host_track(b, event, &place.track, err);
+	if (status == TSCOPE_OK)
+		status = tsi_builder_intern(b, event->name, event->name_escaped, &place.name, err);
 	if (status == TSCOPE_OK && span_class == TSCOPE_SPAN_CPU_OP)
-		status = add_cpu_op(b, event, &place.extra, err);
+		status = add_cpu_op(b, event, place.name, &place.extra, err);
 	if (status == TSCOPE_OK && span_class == TSCOPE_SPAN_RUNTIME)
 		status = add_call(b, event, &place.extra, err);
 	return status == TSCOPE_OK ? add_row(b, event, place, err) : status;
@@ -265,6 +267,8 @@ static enum tscope_status add_device_row(struct builder *b, const struct raw_eve
 	trace->device_event_count++;
 	b->untimed_count += event->ts_ns == 0 && event->dur_ns == 0;
 	status = tsi_find_device_track(b, event, where, &place.track, err);
+	if (status == TSCOPE_OK)
+		status = tsi_builder_intern(b, event->name, event->name_escaped, &place.name, err);
 	return status == TSCOPE_OK ? add_row(b, event, place, err) : status;
 }
 

@@ -389,6 +389,38 @@ enum phase tsi_classify_phase(struct str name)
 	return FIND(phase_names, name, PHASE_COUNT);
 }
 
+/* By what a formula reads: a new one (analyze/op_work.h) that reads more has a row here. */
+static const struct name_rule concrete_names[] = {
+	{ "conv", ANYWHERE, true },      /* strides, padding, groups, transposed, output mask */
+	{ "attention", ANYWHERE, true }, /* lengths of packed sequences */
+	{ "attn", ANYWHERE, true },
+	{ "flash_", ANYWHERE, true },
+	{ "fmha", ANYWHERE, true },
+	{ "scaled_mm", ANYWHERE, true }, /* type of the result */
+	{ "grouped_mm", ANYWHERE, true },
+	{ "norm", ANYWHERE, true },    /* sizes, groups, output mask, training or not */
+	{ "softmax", ANYWHERE, true }, /* halves to floats or not */
+	{ "dropout", ANYWHERE, true }, /* training or not */
+	{ "embedding", ANYWHERE, true },
+	{ "aten::index_select", AT_START, true }, /* the dimension */
+	{ "aten::sum", AT_START, true },          /* the dimensions */
+	{ "aten::mean", AT_START, true },
+	{ "aten::var", AT_START, true },
+	{ "aten::std", AT_START, true },
+	{ "aten::amax", AT_START, true },
+	{ "aten::amin", AT_START, true },
+	{ "aten::max", AT_START, true },
+	{ "aten::min", AT_START, true },
+	{ "aten::arg", AT_START, true },
+	{ "aten::any", AT_START, true },
+	{ "aten::all", AT_START, true },
+};
+
+bool tsi_needs_concrete(struct str name)
+{
+	return FIND(concrete_names, name, false);
+}
+
 bool tsi_is_step_marker(struct str name)
 {
 	return tsi_str_starts(name, "ProfilerStep#");

@@ -71,6 +71,13 @@ uint32_t tsi_dtype_bytes(struct str dtype);
  */
 enum phase tsi_classify_phase(struct str name);
 
+/*
+ * Does what an operator of this name computes and moves depend on its "Concrete Inputs"
+ * (strides, groups, dimensions …)? True for a few more names, never for those whose
+ * values differ from call to call (slices, views, fills).
+ */
+bool tsi_needs_concrete(struct str name);
+
 /* True for "ProfilerStep#12". */
 bool tsi_is_step_marker(struct str name);
 

@@ -9,12 +9,25 @@
 
 #include <stdlib.h>
 
+static bool is_same_model(const struct device_properties *a, const struct device_properties *b)
+{
+	return a->name == b->name && a->sm_count == b->sm_count && a->total_bytes == b->total_bytes;
+}
+
+/*
+ * ROCm numbers the devices of its kernels by the machine and lists those of the process,
+ * from 0 on. Where all that are listed are of one model it is that, whatever the number.
+ */
 static uint32_t find_properties(const struct tscope_trace *trace, int32_t ordinal)
 {
-	for (uint32_t i = 0; i < trace->device_properties_count; i++)
-		if (trace->device_properties[i].id == ordinal)
+	const struct device_properties *listed = trace->device_properties;
+	bool is_one_model = true;
+	for (uint32_t i = 0; i < trace->device_properties_count; i++) {
+		if (listed[i].id == ordinal)
 			return i;
-	return NO_ROW;
+		is_one_model &= is_same_model(&listed[i], &listed[0]);
+	}
+	return trace->device_properties_count && is_one_model ? 0 : NO_ROW;
 }
 
 /* The start of the launch call; before all others what was launched before the capture. */

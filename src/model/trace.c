@@ -20,6 +20,7 @@ void tscope_trace_free(struct tscope_trace *trace)
 	free(spans->span_class);
 	free(trace->tracks);
 	free(trace->cpu_ops);
+	free(trace->op_inputs);
 	free(trace->calls);
 	free(trace->device_events);
 	free(trace->collectives);

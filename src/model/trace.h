@@ -34,8 +34,28 @@ struct spans {
 /* extra of TSCOPE_SPAN_CPU_OP */
 struct cpu_op {
 	uint32_t external_id; /* "External id", 0: none */
-	uint32_t signature;   /* interned text of input dims and types, 0: not recorded */
 	uint32_t collective;  /* index in trace->collectives (record_param_comms), or NO_ROW */
+	uint32_t inputs : 30; /* index in trace->op_inputs */
+	/*
+	 * Autograd recorded it for a backward pass: it has a sequence number, and no forward
+	 * thread. What runs without gradients, or inside such an op, has neither.
+	 */
+	uint32_t is_forward : 1;
+	uint32_t is_backward : 1; /* a node of the backward pass: it names its forward thread */
+};
+
+/*
+ * What operators are called with; calls that the file writes alike share one. All
+ * are ids of texts, 0: the file does not say.
+ */
+struct op_inputs {
+	uint32_t signature; /* input dims and types: "[[8, 128], [128, 64]] float, float" */
+	/*
+	 * "Concrete Inputs" in the same form: "[, 0.5, [1, 1]]". Empty items are tensors, or
+	 * texts that would not fit in. 0 too where nobody asks (tsi_needs_concrete).
+	 */
+	uint32_t concrete;
+	uint32_t flops; /* "flops", of a few writers: a number >= 0 for tsi_json_to_double() */
 };
 
 enum call_kind { /* what a runtime or driver call does, by its name */
@@ -169,11 +189,13 @@ struct tscope_trace {
 	size_t track_capacity;
 
 	struct cpu_op *cpu_ops;
+	struct op_inputs *op_inputs; /* [0] says nothing */
 	struct runtime_call *calls;
 	struct device_event *device_events;
 	struct collective *collectives;
-	size_t cpu_op_count, call_count, device_event_count, collective_count;
-	size_t cpu_op_capacity, call_capacity, device_event_capacity, collective_capacity;
+	size_t cpu_op_count, call_count, device_event_count, collective_count, op_inputs_count;
+	size_t cpu_op_capacity, call_capacity, device_event_capacity, collective_capacity,
+		op_inputs_capacity;
 
 	struct device *devices; /* by ordinal */
 	uint32_t device_count;
@@ -227,6 +249,12 @@ static inline struct runtime_call *tsi_call(const struct tscope_trace *trace, ui
 static inline struct cpu_op *tsi_cpu_op(const struct tscope_trace *trace, uint32_t row)
 {
 	return &trace->cpu_ops[trace->spans.extra[row]];
+}
+
+/* What the cpu_op of a row was called with. */
+static inline const struct op_inputs *tsi_op_inputs(const struct tscope_trace *trace, uint32_t row)
+{
+	return &trace->op_inputs[tsi_cpu_op(trace, row)->inputs];
 }
 
 /* The track of a row. O(log tracks). */

@@ -15,8 +15,6 @@
 
 #include "input/input.h"
 
-#include "input/input.h"
-
 #define PROCESS "100"
 
 enum {
@@ -129,6 +127,36 @@ void test_span(struct test_trace *t, const char *category, const char *name, int
 void test_op(struct test_trace *t, const char *name, int64_t tid, int64_t start_ns, int64_t dur_ns)
 {
 	test_span(t, "cpu_op", name, tid, start_ns, dur_ns);
+}
+
+void test_op_args(struct test_trace *t, const char *name, int64_t tid, int64_t start_ns,
+		  int64_t dur_ns, const struct test_op_args *args)
+{
+	const struct {
+		const char *key, *value;
+	} members[] = {
+		{ "Concrete Inputs", args->concrete }, { "Input type", args->types },
+		{ "Input Dims", args->dims },          { "flops", args->flops },
+		{ "Sequence number", args->sequence }, { "Fwd thread id", args->forward_thread },
+	};
+	char text[ARGS_CHARS];
+	size_t length = (size_t)snprintf(text, sizeof(text), "{\"External id\": 0");
+	for (size_t i = 0; i < TSI_COUNT_OF(members); i++) {
+		if (!members[i].value)
+			continue;
+		length += (size_t)snprintf(text + length, sizeof(text) - length, ", \"%s\": %s",
+					   members[i].key, members[i].value);
+		assert_true(length + 2 < sizeof(text));
+	}
+	memcpy(text + length, "}", 2);
+	test_span_args(t, "cpu_op", name, tid, start_ns, dur_ns, text);
+}
+
+void test_op_inputs(struct test_trace *t, const char *name, int64_t tid, int64_t start_ns,
+		    int64_t dur_ns, const char *dims, const char *types, const char *concrete)
+{
+	test_op_args(t, name, tid, start_ns, dur_ns,
+		     &(struct test_op_args){ .dims = dims, .types = types, .concrete = concrete });
 }
 
 void test_annotation(struct test_trace *t, const char *name, int64_t tid, int64_t start_ns,

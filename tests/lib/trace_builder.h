@@ -40,6 +40,28 @@ void test_call(struct test_trace *t, const char *name, int64_t tid, int64_t star
 void test_span_args(struct test_trace *t, const char *category, const char *name, int64_t tid,
 		    int64_t start_ns, int64_t dur_ns, const char *args);
 
+/*
+ * What autograd and record_shapes write into an operator's args, as JSON values; NULL: absent.
+ *
+ *	test_op_args(t, "aten::mm", 1, 100, 200,
+ *		     &(struct test_op_args){ .dims = "[[8, 128], [128, 64]]",
+ *					     .types = "[\"float\", \"float\"]",
+ *					     .sequence = "7" });
+ */
+struct test_op_args {
+	const char *dims, *types, *concrete; /* "Input Dims", "Input type", "Concrete Inputs" */
+	const char *sequence;                /* "Sequence number" */
+	const char *forward_thread;          /* "Fwd thread id" */
+	const char *flops;
+};
+
+void test_op_args(struct test_trace *t, const char *name, int64_t tid, int64_t start_ns,
+		  int64_t dur_ns, const struct test_op_args *args);
+
+/* The same with the inputs only. */
+void test_op_inputs(struct test_trace *t, const char *name, int64_t tid, int64_t start_ns,
+		    int64_t dur_ns, const char *dims, const char *types, const char *concrete);
+
 /* Device spans. A kernel with a name of NCCL is a communication kernel. */
 void test_kernel(struct test_trace *t, const char *name, int device, int64_t stream,
 		 int64_t start_ns, int64_t dur_ns, uint64_t correlation);

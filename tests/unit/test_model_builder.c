@@ -439,8 +439,9 @@ static void args_of_ops(void **state)
 		struct cpu_op *op = tsi_cpu_op(trace, 0);
 		print_message("%s\n", cases[i].args);
 		assert_int_equal(op->external_id, cases[i].external_id);
-		assert_string_equal(tsi_intern_text(&trace->names, op->signature).data,
-				    cases[i].signature);
+		assert_string_equal(
+			tsi_intern_text(&trace->names, tsi_op_inputs(trace, 0)->signature).data,
+			cases[i].signature);
 		assert_int_equal(op->collective, NO_ROW);
 		tscope_trace_free(trace);
 	}
@@ -852,6 +853,34 @@ static void all_at_one_time_with_one_correlation(void **state)
 	tscope_trace_free(trace);
 }
 
+/* ROCm numbers devices by the machine in its kernels, and by the process where it lists them. */
+static void devices_that_are_not_listed(void **state)
+{
+	static const struct {
+		const char *properties;
+		uint32_t found;
+	} cases[] = {
+		{ "[{\"id\": 0, \"name\": \"A\"}]", 0 },
+		{ "[{\"id\": 0, \"name\": \"A\"}, {\"id\": 5, \"name\": \"B\"}]", 1 },
+		{ "[{\"id\": 0, \"name\": \"A\"}, {\"id\": 1, \"name\": \"A\"}]", 0 },
+		{ "[{\"id\": 0, \"name\": \"A\"}, {\"id\": 1, \"name\": \"B\"}]", NO_ROW },
+		{ "[{\"id\": 0, \"name\": \"A\", \"numSms\": 4},"
+		  " {\"id\": 1, \"name\": \"A\", \"numSms\": 8}]",
+		  NO_ROW },
+		{ "[]", NO_ROW },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct test_trace *t = test_trace_new();
+		test_metadata(t, "deviceProperties", cases[i].properties);
+		test_kernel(t, "k", 5, 7, 0, 10, 1);
+		struct tscope_trace *trace = test_trace_finish(t);
+		assert_int_equal(trace->devices[0].properties, cases[i].found);
+		tscope_trace_free(trace);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -878,6 +907,7 @@ int main(void)
 		cmocka_unit_test(python_frames_on_request),
 		cmocka_unit_test(what_the_file_says_of_itself),
 		cmocka_unit_test(what_the_file_does_not_say),
+		cmocka_unit_test(devices_that_are_not_listed),
 		cmocka_unit_test(composer_s_rank_is_the_fallback),
 		cmocka_unit_test(nothing_to_analyse_is_said_with_its_reason),
 		cmocka_unit_test(names_have_a_limit),

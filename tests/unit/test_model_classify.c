@@ -413,6 +413,64 @@ static void phases(void **state)
 	assert_false(tsi_is_autograd_engine(TSI_STR("torch::autograd::x")));
 }
 
+static void operators_whose_values_matter(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name;
+		bool needs;
+	} cases[] = {
+		{ "aten::convolution", true },
+		{ "aten::_convolution", true },
+		{ "aten::conv1d", true },
+		{ "aten::conv_transpose3d", true },
+		{ "aten::cudnn_convolution_add_relu", true },
+		{ "aten::miopen_depthwise_convolution", true },
+		{ "aten::mkldnn_convolution", true },
+		{ "aten::thnn_conv2d", true },
+		{ "aten::_slow_conv2d_forward", true },
+		{ "aten::convolution_backward", true },
+		{ "aten::scaled_dot_product_attention", true },
+		{ "aten::_scaled_dot_product_cudnn_attention", true },
+		{ "aten::_efficient_attention_backward", true },
+		{ "flash_attn::_flash_attn_varlen_forward", true },
+		{ "FlashAttnFunc", true },
+		{ "xformers_flash::flash_fwd", true },
+		{ "aiter::fmha_v3_fwd", true },
+		{ "aten::_scaled_mm", true },
+		{ "aten::_grouped_mm", true },
+		{ "aten::_scaled_grouped_mm", true },
+		{ "aten::native_layer_norm_backward", true },
+		{ "aten::cudnn_batch_norm", true },
+		{ "aten::_log_softmax", true },
+		{ "aten::native_dropout", true },
+		{ "aten::embedding_dense_backward", true },
+		{ "aten::index_select", true },
+		{ "aten::sum", true },
+		{ "aten::argmax", true },
+		{ "aten::max", true },
+		/* Products and what is done element by element are known by their sizes. */
+		{ "aten::mm", false },
+		{ "aten::addmm", false },
+		{ "aten::linear", false },
+		{ "aten::add_", false },
+		{ "aten::copy_", false },
+		/* These would make a new entry of nearly each call. */
+		{ "aten::slice", false },
+		{ "aten::select", false },
+		{ "aten::view", false },
+		{ "aten::as_strided", false },
+		{ "aten::fill_", false },
+		{ "aten::flatten", false },
+		{ "aten::empty_strided", false },
+		{ "", false },
+	};
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		print_message("%s\n", cases[i].name);
+		assert_int_equal(tsi_needs_concrete(text_of(cases[i].name)), cases[i].needs);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -421,7 +479,7 @@ int main(void)
 		cmocka_unit_test(copies),           cmocka_unit_test(comm_kernels),
 		cmocka_unit_test(not_comm_kernels), cmocka_unit_test(compute_kernels),
 		cmocka_unit_test(collective_names), cmocka_unit_test(dtypes),
-		cmocka_unit_test(phases),
+		cmocka_unit_test(phases),           cmocka_unit_test(operators_whose_values_matter),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
