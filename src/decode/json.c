@@ -327,9 +327,9 @@ bool tsi_json_to_double(struct str value, double *number)
 bool tsi_json_to_ns(struct str value, int64_t *ns)
 {
 	struct str plain = tsi_json_unquote(value);
-	const char *end = plain.data + plain.length;
 	int64_t plain_ns;
-	if (plain.length && parse_plain_ns(plain.data, end, &plain_ns) == end) {
+	if (plain.length && parse_plain_ns(plain.data, plain.data + plain.length, &plain_ns) ==
+				    plain.data + plain.length) {
 		*ns = plain_ns;
 		return true;
 	}
