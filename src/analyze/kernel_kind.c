@@ -11,9 +11,12 @@
 
 #include "base/attributes.h"
 
+enum place_in_name { ANYWHERE, AT_START, AT_END };
+
 struct pattern {
 	uint8_t kind;
-	struct str text; /* anywhere in the name, upper and lower case alike */
+	uint8_t place;
+	struct str text; /* upper and lower case alike */
 };
 
 #define WORD(text)                                                                                 \
@@ -22,7 +25,15 @@ struct pattern {
 	}
 #define PATTERN(kind, text)                                                                        \
 	{                                                                                          \
-		kind, WORD(text)                                                                   \
+		kind, ANYWHERE, WORD(text)                                                         \
+	}
+#define START(kind, text)                                                                          \
+	{                                                                                          \
+		kind, AT_START, WORD(text)                                                         \
+	}
+#define END(kind, text)                                                                            \
+	{                                                                                          \
+		kind, AT_END, WORD(text)                                                           \
 	}
 
 static const struct pattern kernel_patterns[] = {
@@ -39,7 +50,13 @@ static const struct pattern kernel_patterns[] = {
 	PATTERN(KERNEL_ATTENTION, "flashinfer"),
 	PATTERN(KERNEL_GEMM,
 		"triton_tem_"), /* Inductor's template; its other kernels fuse many things */
+	PATTERN(KERNEL_GEMM, "triton_mm"),
+	PATTERN(KERNEL_GEMM, "triton_bmm"),
 	PATTERN(KERNEL_TRITON, "triton_"),
+	START(KERNEL_EMBEDDING, "_fwd_kernel_ep_"), /* SGLang: what scatters tokens to experts */
+	START(KERNEL_ATTENTION, "_fwd_kernel"), /* flash attention in Triton, as of its authors */
+	START(KERNEL_ATTENTION, "_bwd_kernel"),
+	START(KERNEL_ATTENTION, "_fwd_grouped_kernel"), /* of one token, with a cache */
 	PATTERN(KERNEL_OPTIMIZER, "adam"),
 	PATTERN(KERNEL_OPTIMIZER, "optimizer"),
 	PATTERN(KERNEL_OPTIMIZER, "adagrad"),
@@ -69,20 +86,28 @@ static const struct pattern kernel_patterns[] = {
 	PATTERN(KERNEL_CONV, "fprop"),
 	PATTERN(KERNEL_CONV, "igemm_fwd_gtc"), /* MIOpen's implicit GEMM */
 	PATTERN(KERNEL_CONV, "igemm_bwd_gtc"),
+	PATTERN(KERNEL_CONV, "igemm_bwd_data_gtc"),
 	PATTERN(KERNEL_CONV, "igemm_wrw_gtc"),
 	PATTERN(KERNEL_CONV, "im2d2col"),
 	PATTERN(KERNEL_CONV, "im2col"),
 	PATTERN(KERNEL_CONV, "cask_cudnn"),
+	PATTERN(KERNEL_EMBEDDING, "embedding"),
+	PATTERN(KERNEL_ELEMENTWISE, "vectorized_elementwise"),
+	PATTERN(KERNEL_OTHER, "fbgemm_gpu::"), /* of sparse tensors: no GEMM */
 	PATTERN(KERNEL_GEMM, "gemm"),
 	PATTERN(KERNEL_GEMM, "gemv"),
 	PATTERN(KERNEL_GEMM, "nvjet"),
 	PATTERN(KERNEL_GEMM, "cijk_"),
 	PATTERN(KERNEL_GEMM, "matmul"),
+	PATTERN(KERNEL_GEMM, "marlin<"), /* its other kernels pack weights anew */
+	PATTERN(KERNEL_GEMM, "marlin_24<"),
+	PATTERN(KERNEL_GEMM, "gmm_kernel"), /* of groups, in Triton */
+	PATTERN(KERNEL_GEMM, "tgmm_"),
+	PATTERN(KERNEL_GEMM, "bmm_chunk_"), /* of Mamba */
 	PATTERN(KERNEL_GEMM, "splitkreduce"),
 	PATTERN(KERNEL_GEMM, "cublas"),
 	PATTERN(KERNEL_GEMM, "hipblaslt"),
 	PATTERN(KERNEL_GEMM, "cutlass"),
-	PATTERN(KERNEL_EMBEDDING, "embedding"),
 	PATTERN(KERNEL_EMBEDDING, "indexselect"),
 	PATTERN(KERNEL_EMBEDDING, "index_"),
 	PATTERN(KERNEL_EMBEDDING, "_index"),
@@ -127,6 +152,13 @@ static const struct pattern op_patterns[] = {
 	PATTERN(KERNEL_GEMM, "aten::_scaled_mm"),
 	PATTERN(KERNEL_GEMM, "aten::_grouped_mm"),
 	PATTERN(KERNEL_GEMM, "aten::linear"),
+	PATTERN(KERNEL_MOE, "fused_experts"),
+	PATTERN(KERNEL_MOE, "fused_moe"),
+	PATTERN(KERNEL_OTHER, "fbgemm"), /* a library of other things, too */
+	PATTERN(KERNEL_GEMM, "gemm"),
+	PATTERN(KERNEL_GEMM, "scaled_mm"),
+	END(KERNEL_GEMM, "_mm"),
+	END(KERNEL_GEMM, "_bmm"),
 	PATTERN(KERNEL_EMBEDDING, "aten::embedding"),
 	PATTERN(KERNEL_EMBEDDING, "aten::index"),
 	PATTERN(KERNEL_EMBEDDING, "aten::_index"),
@@ -155,6 +187,12 @@ static const struct str plain_core_words[] = {
 	WORD("_engine<"), WORD("offsetskernel"), WORD("im2col"),
 };
 
+bool tsi_kernel_kind_multiplies(enum kernel_kind kind)
+{
+	return kind == KERNEL_GEMM || kind == KERNEL_ATTENTION || kind == KERNEL_CONV ||
+	       kind == KERNEL_MOE;
+}
+
 const char *tsi_kernel_kind_name(enum kernel_kind kind)
 {
 	static const char *const names[KERNEL_KIND_COUNT] = {
@@ -178,10 +216,23 @@ const char *tsi_kernel_kind_name(enum kernel_kind kind)
 	return kind < KERNEL_KIND_COUNT ? names[kind] : "other";
 }
 
+static bool fits(const struct pattern *pattern, struct str name)
+{
+	size_t length = pattern->text.length;
+
+	if (pattern->place != ANYWHERE && length > name.length)
+		return false;
+	if (pattern->place == AT_END)
+		name.data += name.length - length;
+	if (pattern->place != ANYWHERE)
+		name.length = length;
+	return tsi_str_find_nocase(name, pattern->text) >= 0;
+}
+
 static enum kernel_kind match(const struct pattern *patterns, size_t count, struct str name)
 {
 	for (size_t i = 0; i < count; i++)
-		if (tsi_str_find_nocase(name, patterns[i].text) >= 0)
+		if (fits(&patterns[i], name))
 			return patterns[i].kind;
 	return KERNEL_OTHER;
 }

@@ -28,6 +28,9 @@ enum kernel_kind {
 	KERNEL_KIND_COUNT,
 };
 
+/* Products of matrices: GEMM, attention, convolution, mixture of experts. */
+bool tsi_kernel_kind_multiplies(enum kernel_kind kind);
+
 /* "gemm", "attention" …: never NULL. */
 const char *tsi_kernel_kind_name(enum kernel_kind kind);
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the seeds of the fuzz targets json, steps and trace: one short input for each thing that
-they should know from the start. (Whole traces come from testdata/; a finding is added by hand as
+"""Writes the seeds of the fuzz targets json, op_work, steps and trace: one short input for each
+thing that they should know from the start. (Whole traces come from testdata/; a finding is added by hand as
 corpus/<target>/fix-<what>.)
 
 usage: make_corpus.py
@@ -30,6 +30,39 @@ STEPS = {
     "runs": b'{"idx":5}\n{"idx":6}\n\n{"idx":3.0,"phases":{"x":1,"x":2}}\nx\n{"global_step":4',
     "run_json": b'{"name":"run","rank":0,"world_size":8,"flops_per_step":2.5e12,"peak_flops":1e14,'
                 b'"tscope":{"has_start":true,"point_to_point":true,"doubt":"a\\u001fb"}}',
+}
+# Name, signature and concrete inputs of an operator.
+OPS = {
+    "mm": b"aten::mm\n[[8, 64], [64, 128]] float, float\n",
+    "addmm": b"aten::addmm\n[[128], [8, 64], [64, 128], [], []] "
+             b"c10::Half, c10::Half, c10::Half, Scalar, Scalar\n[, , , 1, 1]",
+    "bmm": b"aten::bmm\n[[4, 8, 64], [4, 64, 128]] c10::BFloat16, c10::BFloat16\n",
+    "linear": b"aten::linear\n[[2, 8, 64], [128, 64], []] double, double, \n",
+    "scaled_mm": b"aten::_scaled_mm\n[[16, 64], [64, 128], [], [], [], [], [], []] "
+                 b"c10::Float8_e4m3fn, c10::Float8_e4m3fn, float, float, , , Scalar, Scalar\n",
+    "convolution": b"aten::convolution\n"
+                   b"[[2, 8, 9, 9], [16, 4, 3, 3], [16], [], [], [], [], [], []] "
+                   b"float, float, float, ScalarList, ScalarList, ScalarList, Scalar, ScalarList, "
+                   b"Scalar\n[, , , [2, 2], [1, 1], [1, 1], False, [0, 0], 2]",
+    "transposed": b"aten::convolution\n[[2, 8, 9], [8, 4, 3], [], [], [], [], [], [], []] "
+                  b"float, float, , , , , , , \n[, , , [2], [1], [1], True, [1], 1]",
+    "convolution_backward": b"aten::convolution_backward\n"
+                            b"[[2, 16, 9], [2, 8, 9], [16, 8, 3], [], [], [], [], [], [], [], []] "
+                            b"float, float, float, , , , , , , , \n"
+                            b"[, , , [0], [1], [1], [1], False, [0], 1, [True, False, True]]",
+    "attention": b"aten::scaled_dot_product_attention\n"
+                 b"[[2, 8, 128, 64], [2, 2, 256, 64], [2, 2, 256, 32], [], [], [], [], []] "
+                 b"c10::Half, c10::Half, c10::Half, , Scalar, Scalar, , Scalar\n"
+                 b"[, , , , 0., True, , True]",
+    "flash_backward": b"aten::_flash_attention_backward\n[[2, 128, 8, 64], [2, 128, 8, 64], "
+                      b"[2, 128, 8, 64], [2, 128, 8, 64], [2, 128, 8, 64], [2, 8, 128]] "
+                      b"c10::Half, c10::Half, c10::Half, c10::Half, c10::Half, float\n",
+    "add": b"aten::add\n[[8, 1, 64], [128, 1], []] float, float, Scalar\n[, , 1]",
+    "lists": b"aten::_foreach_add_\n[[[8, 64], [64]], [[8, 64], [64]], []] "
+             b"TensorList, TensorList, Scalar\n",
+    "far": b"aten::mm\n[[9223372036854775807, 9223372036854775807], "
+           b"[9223372036854775807, 99999999999999999999]] float, float\n",
+    "odd": b"aten::mm\n[[-1, 1e9], [[[[[[, ]], 0x2] float, float, \n[[[",
 }
 
 
@@ -79,6 +112,8 @@ def write(target, name, data):
 def main():
     for name, data in VALUES.items():
         write("json", name, data)
+    for name, data in OPS.items():
+        write("op_work", name, data)
     for name, data in STEPS.items():
         write("steps", name, data)
     for name, trace in TRACES.items():
