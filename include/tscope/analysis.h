@@ -133,6 +133,13 @@ bool tscope_analysis_has(const struct tscope_analysis *analysis, size_t analyzer
 const char *tscope_analysis_reliability(const struct tscope_analysis *analysis, size_t analyzer,
 					int scope);
 
+/*
+ * Why a fact is absent, or must not be believed although it is there; NULL where
+ * nothing is to be said. What is said of its analyzer holds for it, too.
+ */
+const char *tscope_analysis_fact_doubt(const struct tscope_analysis *analysis, size_t analyzer,
+				       size_t fact, int scope);
+
 /* Fact `fact` (index in the def) of analyzer `analyzer`. ABSENT where it did not run. */
 struct tscope_value tscope_analysis_fact(const struct tscope_analysis *analysis, size_t analyzer,
 					 size_t fact, int scope);

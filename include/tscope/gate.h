@@ -24,12 +24,12 @@ struct tscope_gate_result {
 	bool held;
 	bool has_value;
 	double value;     /* of the fact, in the unit that the expression names */
-	char reason[160]; /* "0.31 < 0.35", "holds: 0.41" */
+	char reason[256]; /* "0.31 < 0.35", "holds: 0.41" */
 };
 
 /*
  * Evaluates a gate that tscope_gate_check() takes. A fact that the input cannot
- * yield, or that is marked unreliable, trips: silence never passes.
+ * yield, or that is not to be believed, trips: silence never passes.
  */
 struct tscope_gate_result tscope_gate_evaluate(const char *expression,
 					       const struct tscope_analysis *analysis,

@@ -22,21 +22,28 @@ struct tscope_report_options {
 	size_t top;     /* rows of a ranking (tables by_…); 0: all in JSON; 10 or 5 in text */
 	bool brief;     /* only the head with what is damaged, and the gates (text) */
 	bool verbose;   /* also the files that were ignored, and why (run) */
-	bool as_list;   /* traces[] even of one analysis: several were asked for (JSON) */
+	bool as_list;   /* traces[] even of one trace: several were asked for (JSON) */
 };
 
 /* "text", "json" → format; false: no such format. */
 bool tscope_report_format_parse(const char *name, enum tscope_report_format *format);
 
+/* What is said of a trace. Gates stand in the order of the command line. */
+struct tscope_trace_report {
+	const struct tscope_analysis *analysis;
+	const struct tscope_gate_result *gates;
+	size_t gate_count;
+};
+
 /*
- * Writes the report of `count` analyses to out. Strings of the input are
+ * Writes the report of `count` traces to out. Strings of the input are
  * escaped for where they go. TSCOPE_E_WRITE if out refuses; does not flush.
  */
-enum tscope_status tscope_report_write(FILE *out, struct tscope_analysis *const *analyses,
+enum tscope_status tscope_report_write(FILE *out, const struct tscope_trace_report *reports,
 				       size_t count, const struct tscope_report_options *options,
 				       struct tscope_error *err);
 
-/* What is said of a run. Gates stand in the order of the command line. */
+/* What is said of a run. */
 struct tscope_run_report {
 	const struct tscope_run *run;
 	const struct tscope_diagnosis *diagnosis;

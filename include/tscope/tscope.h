@@ -16,7 +16,7 @@
  *		errx(3, "%s", err.message);
  *	if (tscope_timeline_build(&timeline, trace, NULL, &err) == TSCOPE_OK &&
  *	    tscope_analyze(&analysis, trace, timeline, NULL, &err) == TSCOPE_OK)
- *		tscope_report_write(stdout, &analysis, 1,
+ *		tscope_report_write(stdout, &(struct tscope_trace_report){ analysis, NULL, 0 }, 1,
  *				    &(struct tscope_report_options){ 0 }, &err);
  *
  * A whole run is opened, diagnosed and reported:

@@ -219,6 +219,8 @@ static enum tscope_status keep_sheet(struct tscope_analysis *analysis, struct fa
 {
 	enum tscope_status status = keep_text(analysis, &sheet->unreliable, err);
 
+	for (size_t i = 0; status == TSCOPE_OK && i < sheet->def->fact_count; i++)
+		status = keep_text(analysis, &sheet->doubts[i], err);
 	if (status == TSCOPE_OK)
 		status = keep_values(analysis, sheet->facts, sheet->def->fact_count, err);
 	for (size_t i = 0; status == TSCOPE_OK && i < sheet->def->table_count; i++)
@@ -313,6 +315,16 @@ const char *tscope_analysis_reliability(const struct tscope_analysis *analysis, 
 	const struct fact_sheet *sheet = find_sheet(analysis, analyzer, scope);
 
 	return sheet ? sheet->unreliable : NULL;
+}
+
+const char *tscope_analysis_fact_doubt(const struct tscope_analysis *analysis, size_t analyzer,
+				       size_t fact, int scope)
+{
+	const struct fact_sheet *sheet = find_sheet(analysis, analyzer, scope);
+
+	if (!sheet || fact >= sheet->def->fact_count)
+		return NULL;
+	return sheet->doubts[fact] ? sheet->doubts[fact] : sheet->unreliable;
 }
 
 struct tscope_value tscope_analysis_fact(const struct tscope_analysis *analysis, size_t analyzer,

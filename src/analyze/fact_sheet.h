@@ -14,6 +14,7 @@ struct fact_table {
 struct fact_sheet {
 	const struct tscope_analyzer_def *def; /* NULL: the analyzer did not run */
 	struct tscope_value *facts;            /* def->fact_count */
+	const char **doubts;                   /* of each fact: why, or NULL */
 	struct fact_table *tables;             /* def->table_count */
 	const char *unreliable;                /* why, or NULL */
 };

@@ -21,6 +21,9 @@ enum tscope_status tsi_fact_sheet_init(struct fact_sheet *sheet,
 	*sheet = (struct fact_sheet){ .def = def };
 	if (tsi_array_new(&sheet->facts, def->fact_count, sizeof(*sheet->facts), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
+	if (tsi_array_new(&sheet->doubts, def->fact_count, sizeof(*sheet->doubts), err) !=
+	    TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
 	return tsi_array_new(&sheet->tables, def->table_count, sizeof(*sheet->tables), err);
 }
 
@@ -29,6 +32,7 @@ void tsi_fact_sheet_deinit(struct fact_sheet *sheet)
 	for (size_t i = 0; sheet->tables && i < sheet->def->table_count; i++)
 		free(sheet->tables[i].cells);
 	free(sheet->tables);
+	free(sheet->doubts);
 	free(sheet->facts);
 	*sheet = (struct fact_sheet){ 0 };
 }
@@ -73,6 +77,13 @@ void tsi_fact_unreliable(struct fact_sheet *sheet, const char *reason)
 {
 	if (!sheet->unreliable)
 		sheet->unreliable = reason;
+}
+
+void tsi_fact_doubt(struct fact_sheet *sheet, size_t fact, const char *reason)
+{
+	assert(fact < sheet->def->fact_count);
+	if (!sheet->doubts[fact])
+		sheet->doubts[fact] = reason;
 }
 
 struct tscope_value tsi_real(double real)

@@ -28,6 +28,12 @@ void tsi_fact_mean(struct fact_sheet *sheet, size_t fact, int64_t total, int64_t
 void tsi_fact_unreliable(struct fact_sheet *sheet, const char *reason);
 
 /*
+ * Says why one fact is absent, or must not be believed. Static or trace-owned
+ * text, or of the steps' names. The first one stays.
+ */
+void tsi_fact_doubt(struct fact_sheet *sheet, size_t fact, const char *reason);
+
+/*
  * A new row of a table with all cells absent: an array of column_count values,
  * valid until the next row.
  */

@@ -5,13 +5,12 @@
  * what these came to.
  */
 #include "command.h"
+#include "gates.h"
 #include "load_run.h"
 #include "message.h"
 #include "output.h"
 #include "print_facts.h"
 #include "terminal.h"
-
-#include <stdlib.h>
 
 static enum exit_code write_report(const struct tscope_run_report *report,
 				   const struct options *options)
@@ -27,58 +26,27 @@ static enum exit_code write_report(const struct tscope_run_report *report,
 	return output_commit(&out) ? code : EXIT_CODE_OUTPUT;
 }
 
-/* A tripped gate is said here, too, where the reader of the job's log does not see the report. */
-static enum exit_code judge_gates(const struct tscope_gate_result *gates, size_t count,
-				  const struct options *options)
-{
-	bool is_table_seen = !options->output && options->format == TSCOPE_REPORT_TEXT;
-	enum exit_code code = EXIT_CODE_OK;
-
-	for (size_t i = 0; i < count; i++) {
-		if (gates[i].held)
-			continue;
-		code = EXIT_CODE_GATE;
-		if (!is_table_seen)
-			say_tripped(gates[i].expression, gates[i].reason);
-	}
-	return code;
-}
-
 static enum exit_code report(const struct tscope_run *run, const struct tscope_diagnosis *diagnosis,
 			     const struct options *options)
 {
-	size_t count = options->gates.count;
-	struct tscope_gate_result *gates = calloc(count + 1, sizeof(*gates));
-	enum exit_code code;
+	struct gates gates;
+	enum exit_code code = gates_evaluate(&gates, tscope_run_analysis(run), diagnosis, options);
+	const struct tscope_run_report of_run = { run, diagnosis, gates.results, gates.count };
 
-	if (!gates) {
-		say_nomem();
-		return EXIT_CODE_INTERNAL;
-	}
-	for (size_t i = 0; i < count; i++)
-		gates[i] = tscope_gate_evaluate(options->gates.items[i], tscope_run_analysis(run),
-						diagnosis);
-	code = write_report(&(struct tscope_run_report){ run, diagnosis, gates, count }, options);
-	code = worse(code, judge_gates(gates, count, options));
-	free(gates);
+	if (code == EXIT_CODE_OK)
+		code = worse(write_report(&of_run, options), gates_judge(&gates, NULL, options));
+	gates_deinit(&gates);
 	return code;
 }
 
 static enum exit_code diagnose_and_report(const struct tscope_run *run,
 					  const struct options *options)
 {
-	const struct tscope_rule_options rules = { options->rule_changes.items,
-						   options->rule_changes.count };
 	struct tscope_diagnosis *diagnosis;
-	struct tscope_error err = { 0 };
-	enum tscope_status status =
-		tscope_diagnose(&diagnosis, tscope_run_analysis(run), &rules, &err);
-	enum exit_code code;
+	enum exit_code code = diagnose(&diagnosis, tscope_run_analysis(run), options);
 
-	if (status != TSCOPE_OK) {
-		say_error(NULL, &err, "");
-		return exit_code_of(status);
-	}
+	if (code != EXIT_CODE_OK)
+		return code;
 	code = report(run, diagnosis, options);
 	tscope_diagnosis_free(diagnosis);
 	return code;

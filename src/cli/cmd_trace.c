@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tscope trace: opens each file, puts it on its timeline, analyses it, and
- * reports all of them together. A file that cannot be read does not keep the
- * others from being reported.
+ * tscope trace: opens each file, puts it on its timeline, analyses it,
+ * evaluates the gates on it, and reports all of them together. A file that
+ * cannot be read does not keep the others from being reported.
  */
 #include "command.h"
+#include "gates.h"
 #include "loss.h"
 #include "message.h"
 #include "output.h"
@@ -18,10 +19,12 @@ struct loaded {
 	struct tscope_trace *trace;
 	struct tscope_timeline *timeline;
 	struct tscope_analysis *analysis;
+	struct gates gates;
 };
 
 static void unload(struct loaded *file)
 {
+	gates_deinit(&file->gates);
 	tscope_analysis_free(file->analysis);
 	tscope_timeline_free(file->timeline);
 	tscope_trace_free(file->trace);
@@ -70,31 +73,63 @@ static enum exit_code judge(const struct tscope_trace *trace, const char *path, 
 	return judge_loss(path, &loss, is_strict);
 }
 
+/* Findings are asked for by gates only: the report of a trace has facts. */
+static enum exit_code evaluate_gates(struct loaded *file, const struct options *options)
+{
+	struct tscope_diagnosis *diagnosis;
+	enum exit_code code;
+
+	if (options->gates.count == 0)
+		return EXIT_CODE_OK;
+	code = diagnose(&diagnosis, file->analysis, options);
+	if (code != EXIT_CODE_OK)
+		return code;
+	code = gates_evaluate(&file->gates, file->analysis, diagnosis, options);
+	tscope_diagnosis_free(diagnosis);
+	return code;
+}
+
+static enum exit_code judge_gates(const struct loaded *files, size_t count,
+				  const struct options *options)
+{
+	enum exit_code code = EXIT_CODE_OK;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *path = tscope_trace_info(files[i].trace)->path;
+
+		code = worse(code, gates_judge(&files[i].gates,
+					       options->operand_count > 1 ? path : NULL, options));
+	}
+	return code;
+}
+
 static enum exit_code report(const struct loaded *files, size_t count,
 			     const struct options *options)
 {
 	struct tscope_report_options report_options = terminal_report_options(options);
-	struct tscope_analysis **analyses = calloc(count, sizeof(*analyses));
+	struct tscope_trace_report *reports = calloc(count, sizeof(*reports));
 	enum exit_code code = EXIT_CODE_OK;
 	struct output out;
 
-	if (!analyses) {
+	if (!reports) {
 		say_nomem();
 		return EXIT_CODE_INTERNAL;
 	}
 	for (size_t i = 0; i < count; i++)
-		analyses[i] = files[i].analysis;
+		reports[i] =
+			(struct tscope_trace_report){ files[i].analysis, files[i].gates.results,
+						      files[i].gates.count };
 	if (!output_open(&out, options->output)) {
 		code = EXIT_CODE_OUTPUT;
 	} else {
 		/* A failed write stays with the stream, and commit says why. */
 		code = exit_code_of(
-			tscope_report_write(out.stream, analyses, count, &report_options, NULL));
+			tscope_report_write(out.stream, reports, count, &report_options, NULL));
 		if (!output_commit(&out))
 			code = EXIT_CODE_OUTPUT;
 	}
-	free(analyses);
-	return code;
+	free(reports);
+	return worse(code, judge_gates(files, count, options));
 }
 
 static enum exit_code run(const struct options *options)
@@ -114,6 +149,7 @@ static enum exit_code run(const struct options *options)
 
 		if (status == TSCOPE_OK) {
 			code = worse(code, judge(files[count].trace, path, options->strict));
+			code = worse(code, evaluate_gates(&files[count], options));
 			count++;
 		} else {
 			say_error(path, &err, "");

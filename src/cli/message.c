@@ -46,9 +46,9 @@ void say_error(const char *subject, const struct tscope_error *err, const char *
 	fputc('\n', stderr);
 }
 
-void say_tripped(const char *gate, const char *reason)
+void say_tripped(const char *subject, const char *gate, const char *reason)
 {
-	fputs("tscope: gate ", stderr);
+	begin_about(subject, "gate ");
 	tscope_write_escaped(stderr, gate);
 	fputs(" tripped: ", stderr);
 	tscope_write_escaped(stderr, reason);

@@ -19,8 +19,8 @@ void say_error(const char *subject, const struct tscope_error *err, const char *
 /* "tscope: run/rank3.json: <what><rest>": both are the user's or an input's. */
 void say_about(const char *subject, const char *what, const char *rest);
 
-/* "tscope: gate mfu<0.35 tripped: 0.31 < 0.35" */
-void say_tripped(const char *gate, const char *reason);
+/* "tscope: trace.json: gate mfu<0.35 tripped: 0.31 < 0.35"; subject may be NULL */
+void say_tripped(const char *subject, const char *gate, const char *reason);
 
 /* "tscope: out of memory" */
 void say_nomem(void);

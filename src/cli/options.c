@@ -197,9 +197,9 @@ static const char *parse_steps(const char *text, void *field)
 
 /* In the order of --help. */
 static const struct option_row rows[] = {
-	{ "report", "fail-on", "GATE", "exit 1 if it trips: mfu<0.35, DIST.STRAGGLER (repeatable)",
+	{ REPORTERS, "fail-on", "GATE", "exit 1 if it trips: mfu<0.35, DIST.STRAGGLER (repeatable)",
 	  parse_value, FIELD(gates), tscope_gate_check },
-	{ "report", "rule", "CHANGE", "ID=off|low|med|high or ID.threshold=X (repeatable)",
+	{ REPORTERS, "rule", "CHANGE", "ID=off|low|med|high or ID.threshold=X (repeatable)",
 	  parse_value, FIELD(rule_changes), tscope_rule_change_check },
 	{ "report", "list-facts", NULL, "print every fact with its unit and meaning", parse_flag,
 	  FIELD(list_facts), NULL },

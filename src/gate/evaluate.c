@@ -23,7 +23,9 @@ static void judge(struct tscope_gate_result *result, bool held, const char *reas
 
 	result->held = held;
 	va_start(arguments, reason);
-	vsnprintf(result->reason, sizeof(result->reason), reason, arguments);
+	if (vsnprintf(result->reason, sizeof(result->reason), reason, arguments) >=
+	    (int)sizeof(result->reason))
+		tsi_str_drop_partial(result->reason);
 	va_end(arguments);
 }
 
@@ -118,14 +120,40 @@ static void judge_unknown(struct tscope_gate_result *result, size_t analyzer, co
 	      def->needs ? ": it needs " : "", def->needs ? def->needs : "");
 }
 
+/* What is said of this one fact, and not of its analyzer; or NULL. */
+static const char *own_doubt(const struct tscope_analysis *analysis,
+			     const struct gate_expression *gate)
+{
+	const char *doubt = tscope_analysis_fact_doubt(analysis, gate->analyzer, gate->fact,
+						       TSCOPE_WHOLE_TRACE);
+
+	if (doubt == tscope_analysis_reliability(analysis, gate->analyzer, TSCOPE_WHOLE_TRACE))
+		return NULL;
+	return doubt;
+}
+
+/* Trips where a fact is there and must not be believed, or is absent for a reason of its own. */
+static bool judge_doubt(struct tscope_gate_result *result, const struct gate_expression *gate,
+			const struct tscope_analysis *analysis, bool is_known)
+{
+	const struct tscope_analyzer_def *def = tscope_analyzer(gate->analyzer);
+	const char *doubt = own_doubt(analysis, gate);
+
+	if (doubt)
+		judge(result, false, "%s.%s is not %s: %s", def->id, def->facts[gate->fact].name,
+		      is_known ? "reliable" : "known", doubt);
+	else if (is_known)
+		return judge_reliability(result, analysis, gate->analyzer);
+	return !doubt;
+}
+
 static void judge_fact(struct tscope_gate_result *result, const struct gate_expression *gate,
 		       const struct tscope_analysis *analysis)
 {
 	struct tscope_value value =
 		tscope_analysis_fact(analysis, gate->analyzer, gate->fact, TSCOPE_WHOLE_TRACE);
 
-	if (value.kind != TSCOPE_VALUE_ABSENT &&
-	    !judge_reliability(result, analysis, gate->analyzer))
+	if (!judge_doubt(result, gate, analysis, value.kind != TSCOPE_VALUE_ABSENT))
 		return;
 	switch (value.kind) {
 	case TSCOPE_VALUE_INT:

@@ -93,6 +93,26 @@ void tsi_json_damage(struct json_writer *w, const struct tscope_error *damage)
 	tsi_jw_end_object(w);
 }
 
+void tsi_json_gates(struct json_writer *w, const struct tscope_gate_result *gates, size_t count)
+{
+	tsi_jw_key(w, "gates");
+	tsi_jw_array(w);
+	for (size_t i = 0; i < count; i++) {
+		tsi_jw_row(w);
+		tsi_json_text(w, "expr", gates[i].expression);
+		tsi_jw_key(w, "value");
+		if (gates[i].has_value)
+			tsi_jw_real(w, gates[i].value);
+		else
+			tsi_jw_null(w);
+		tsi_jw_key(w, "held");
+		tsi_jw_flag(w, gates[i].held);
+		tsi_json_text(w, "reason", gates[i].reason);
+		tsi_jw_end_object(w);
+	}
+	tsi_jw_end_array(w);
+}
+
 /* One analyzer of one scope: what the functions below write. */
 struct sheet_view {
 	const struct tscope_analysis *analysis;
@@ -182,15 +202,37 @@ static void write_table(struct json_writer *w, const struct rows_view *rows, siz
 	}
 }
 
+/* Why the analyzer's figures must not be believed, and facts that have a reason of their own. */
+static void write_doubts(struct json_writer *w, const struct sheet_view *sheet)
+{
+	const char *of_all =
+		tscope_analysis_reliability(sheet->analysis, sheet->analyzer, sheet->scope);
+	bool is_open = false;
+
+	if (of_all)
+		tsi_json_text(w, "reliability", of_all);
+	for (size_t fact = 0; fact < sheet->def->fact_count; fact++) {
+		const char *doubt = tscope_analysis_fact_doubt(sheet->analysis, sheet->analyzer,
+							       fact, sheet->scope);
+
+		if (!doubt || doubt == of_all)
+			continue;
+		if (!is_open) {
+			tsi_jw_key(w, "doubts");
+			tsi_jw_object(w);
+			is_open = true;
+		}
+		tsi_json_text(w, sheet->def->facts[fact].name, doubt);
+	}
+	if (is_open)
+		tsi_jw_end_object(w);
+}
+
 static void write_sheet(struct json_writer *w, const struct sheet_view *sheet, size_t top)
 {
-	const char *reason =
-		tscope_analysis_reliability(sheet->analysis, sheet->analyzer, sheet->scope);
-
 	tsi_jw_key(w, sheet->def->id);
 	tsi_jw_object(w);
-	if (reason)
-		tsi_json_text(w, "reliability", reason);
+	write_doubts(w, sheet);
 	for (size_t fact = 0; fact < sheet->def->fact_count;) {
 		const char *name = sheet->def->facts[fact].name;
 

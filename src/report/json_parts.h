@@ -5,6 +5,7 @@
 #include "report/json_writer.h"
 
 #include <tscope/analysis.h>
+#include <tscope/gate.h>
 
 /* What the JSON of a trace and that of a run share. Each writes members of the open object. */
 
@@ -25,6 +26,9 @@ void tsi_json_diagnostics(struct json_writer *w, const char *key, const uint64_t
 
 /* "damage": what ended the reading early, or null. */
 void tsi_json_damage(struct json_writer *w, const struct tscope_error *damage);
+
+/* "gates", in the order of the command line. */
+void tsi_json_gates(struct json_writer *w, const struct tscope_gate_result *gates, size_t count);
 
 /* "facts" of all analyzers that ran for this scope; at most `top` rows of a ranking, 0: all. */
 void tsi_json_facts(struct json_writer *w, const struct tscope_analysis *analysis, int scope,

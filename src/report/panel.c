@@ -62,6 +62,11 @@ struct tscope_value tsi_panel_value(const struct panel *panel, const char *id)
 	return tsi_lookup_fact(panel->analysis, TSCOPE_WHOLE_TRACE, id, &unit);
 }
 
+bool tsi_panel_has(const struct panel *panel, const char *id)
+{
+	return tsi_panel_value(panel, id).kind != TSCOPE_VALUE_ABSENT;
+}
+
 void tsi_panel_number(const struct panel *panel, const char *id, char text[NUMBER_MAX])
 {
 	enum tscope_unit unit;

@@ -15,6 +15,8 @@ struct panel {
 	struct text_writer *w;
 	const struct tscope_analysis *analysis;
 	size_t top; /* rows of a table */
+	const struct tscope_gate_result *gates;
+	size_t gate_count;
 	/* Of a run; NULL for a trace. */
 	const struct tscope_run_report *report;
 	bool verbose;
@@ -33,6 +35,9 @@ void tsi_damage_words(char words[DAMAGE_MAX], const struct tscope_error *damage)
 
 /* The fact of the whole; ABSENT where it is not known. */
 struct tscope_value tsi_panel_value(const struct panel *panel, const char *id);
+
+/* Is it there? */
+bool tsi_panel_has(const struct panel *panel, const char *id);
 
 /* The same as people read it, "-" where it is absent. */
 void tsi_panel_number(const struct panel *panel, const char *id, char text[NUMBER_MAX]);

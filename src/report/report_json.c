@@ -63,27 +63,28 @@ static void count_diagnostics(const struct tscope_trace *trace,
 }
 
 /* The keys of one trace, into the object that is open. */
-static void write_analysis(struct json_writer *w, const struct tscope_analysis *analysis,
-			   size_t top)
+static void write_trace_report(struct json_writer *w, const struct tscope_trace_report *report,
+			       size_t top)
 {
-	const struct tscope_trace *trace = tscope_analysis_trace(analysis);
+	const struct tscope_trace *trace = tscope_analysis_trace(report->analysis);
 	uint64_t diagnostics[TSCOPE_DIAGNOSTIC_COUNT];
 
 	count_diagnostics(trace, diagnostics);
 	write_trace(w, trace);
-	tsi_json_facts(w, analysis, TSCOPE_WHOLE_TRACE, top);
-	write_devices(w, analysis, top);
+	tsi_json_facts(w, report->analysis, TSCOPE_WHOLE_TRACE, top);
+	write_devices(w, report->analysis, top);
+	tsi_json_gates(w, report->gates, report->gate_count);
 	tsi_json_diagnostics(w, "diagnostics", diagnostics, false);
 	tsi_json_damage(w, tscope_trace_damage(trace));
 }
 
-static void write_inputs(struct json_writer *w, struct tscope_analysis *const *analyses,
+static void write_inputs(struct json_writer *w, const struct tscope_trace_report *reports,
 			 size_t count)
 {
 	tsi_jw_key(w, "inputs");
 	tsi_jw_array(w);
 	for (size_t i = 0; i < count; i++) {
-		const struct tscope_trace *trace = tscope_analysis_trace(analyses[i]);
+		const struct tscope_trace *trace = tscope_analysis_trace(reports[i].analysis);
 		uint64_t diagnostics[TSCOPE_DIAGNOSTIC_COUNT];
 
 		count_diagnostics(trace, diagnostics);
@@ -92,25 +93,26 @@ static void write_inputs(struct json_writer *w, struct tscope_analysis *const *a
 	tsi_jw_end_array(w);
 }
 
-static void write_report(FILE *out, struct tscope_analysis *const *analyses, size_t count,
+static void write_report(FILE *out, const struct tscope_trace_report *reports, size_t count,
 			 const struct tscope_report_options *options)
 {
 	struct json_writer w = { .out = out };
 
 	tsi_jw_object(&w);
 	tsi_json_head(&w);
-	write_inputs(&w, analyses, count);
+	write_inputs(&w, reports, count);
 	if (count == 1 && !options->as_list) {
-		write_analysis(&w, analyses[0], options->top);
+		write_trace_report(&w, &reports[0], options->top);
 	} else {
 		tsi_jw_key(&w, "traces");
 		tsi_jw_array(&w);
 		for (size_t i = 0; i < count; i++) {
-			const struct tscope_trace *trace = tscope_analysis_trace(analyses[i]);
+			const struct tscope_trace *trace =
+				tscope_analysis_trace(reports[i].analysis);
 
 			tsi_jw_object(&w);
 			tsi_json_text(&w, "path", tscope_trace_info(trace)->path);
-			write_analysis(&w, analyses[i], options->top);
+			write_trace_report(&w, &reports[i], options->top);
 			tsi_jw_end_object(&w);
 		}
 		tsi_jw_end_array(&w);

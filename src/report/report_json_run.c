@@ -112,28 +112,6 @@ static void write_not_evaluated(struct json_writer *w, const struct tscope_diagn
 	tsi_jw_end_array(w);
 }
 
-static void write_gates(struct json_writer *w, const struct tscope_run_report *report)
-{
-	tsi_jw_key(w, "gates");
-	tsi_jw_array(w);
-	for (size_t i = 0; i < report->gate_count; i++) {
-		const struct tscope_gate_result *gate = &report->gates[i];
-
-		tsi_jw_row(w);
-		tsi_json_text(w, "expr", gate->expression);
-		tsi_jw_key(w, "value");
-		if (gate->has_value)
-			tsi_jw_real(w, gate->value);
-		else
-			tsi_jw_null(w);
-		tsi_jw_key(w, "held");
-		tsi_jw_flag(w, gate->held);
-		tsi_json_text(w, "reason", gate->reason);
-		tsi_jw_end_object(w);
-	}
-	tsi_jw_end_array(w);
-}
-
 static void write_notes(struct json_writer *w, const struct tscope_run *run)
 {
 	tsi_jw_key(w, "notes");
@@ -182,7 +160,7 @@ void tsi_json_write_run(FILE *out, const struct tscope_run_report *report,
 	write_ranks(&w, report->run, options->top);
 	write_findings(&w, report->diagnosis);
 	write_not_evaluated(&w, report->diagnosis);
-	write_gates(&w, report);
+	tsi_json_gates(&w, report->gates, report->gate_count);
 	write_notes(&w, report->run);
 	write_others(&w, report->run, "problems", true);
 	write_others(&w, report->run, "ignored", false);

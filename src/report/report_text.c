@@ -121,17 +121,24 @@ static void write_analysis(const struct panel *panel, bool is_brief)
 					TSCOPE_WHOLE_TRACE))
 			sections[i].print(panel);
 	}
+	tsi_section_gates(panel);
 }
 
-static void write_report(FILE *out, struct tscope_analysis *const *analyses, size_t count,
+static void write_report(FILE *out, const struct tscope_trace_report *reports, size_t count,
 			 const struct tscope_report_options *options)
 {
 	struct text_writer w = tsi_panel_writer(out, options);
 
 	for (size_t i = 0; i < count; i++) {
-		struct panel panel = { .w = &w, .analysis = analyses[i], .rank = -1 };
+		struct panel panel = {
+			.w = &w,
+			.analysis = reports[i].analysis,
+			.top = options->top > 0 ? options->top : DEFAULT_TOP,
+			.gates = reports[i].gates,
+			.gate_count = reports[i].gate_count,
+			.rank = -1,
+		};
 
-		panel.top = options->top > 0 ? options->top : DEFAULT_TOP;
 		if (i > 0)
 			tsi_text_put(&w, "\n");
 		write_analysis(&panel, options->brief);

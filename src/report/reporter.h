@@ -14,10 +14,10 @@
  */
 struct reporter {
 	/*
-	 * Writes the report of count >= 1 analyses of traces. Does not look at
-	 * errors of the stream: tscope_report_write() does that for all.
+	 * Writes the report of count >= 1 traces. Does not look at errors of the
+	 * stream: tscope_report_write() does that for all.
 	 */
-	void (*write)(FILE *out, struct tscope_analysis *const *analyses, size_t count,
+	void (*write)(FILE *out, const struct tscope_trace_report *reports, size_t count,
 		      const struct tscope_report_options *options);
 	/* Writes the report of a run, likewise. */
 	void (*write_run)(FILE *out, const struct tscope_run_report *report,

@@ -40,12 +40,12 @@ static enum tscope_status check_stream(FILE *out, struct tscope_error *err)
 	return TSCOPE_OK;
 }
 
-enum tscope_status tscope_report_write(FILE *out, struct tscope_analysis *const *analyses,
+enum tscope_status tscope_report_write(FILE *out, const struct tscope_trace_report *reports,
 				       size_t count, const struct tscope_report_options *options,
 				       struct tscope_error *err)
 {
 	if (count > 0)
-		reporters[options->format].reporter->write(out, analyses, count, options);
+		reporters[options->format].reporter->write(out, reports, count, options);
 	return check_stream(out, err);
 }
 

@@ -24,6 +24,9 @@ void tsi_section_copies(const struct panel *panel);
 void tsi_section_spans(const struct panel *panel);
 void tsi_section_python(const struct panel *panel);
 
+/* Of what was asked about a trace, or a run. */
+void tsi_section_gates(const struct panel *panel);
+
 /* Of a trace alone. */
 void tsi_section_steps(const struct panel *panel);
 void tsi_section_integrity(const struct panel *panel);
@@ -37,7 +40,6 @@ void tsi_section_pipeline(const struct panel *panel);
 void tsi_section_inputs(const struct panel *panel);
 void tsi_section_findings(const struct panel *panel);
 void tsi_section_not_evaluated(const struct panel *panel);
-void tsi_section_gates(const struct panel *panel);
 
 /* What is wrong with a run, in a few lines for the head of its report. */
 void tsi_put_verdict(const struct panel *panel, bool is_brief);

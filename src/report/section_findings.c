@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What is said of a run: the verdict in its head, and at its end the findings,
- * what could not be judged, and the gates.
+ * what could not be judged, and the gates, which a trace may have, too.
  */
 #include "report/section.h"
 
@@ -56,12 +56,12 @@ static void put_tag(struct text_writer *w, enum tscope_severity severity)
 	tsi_text_style(w, TEXT_PLAIN);
 }
 
-static size_t tripped_count(const struct tscope_run_report *report)
+static size_t tripped_count(const struct panel *panel)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < report->gate_count; i++)
-		count += !report->gates[i].held;
+	for (size_t i = 0; i < panel->gate_count; i++)
+		count += !panel->gates[i].held;
 	return count;
 }
 
@@ -81,7 +81,7 @@ void tsi_put_verdict(const struct panel *panel, bool is_brief)
 {
 	const struct tscope_diagnosis *diagnosis = panel->report->diagnosis;
 	size_t count = tscope_diagnosis_finding_count(diagnosis);
-	size_t tripped = tripped_count(panel->report);
+	size_t tripped = tripped_count(panel);
 	struct text_writer *w = panel->w;
 
 	tsi_text_put(w, "\n");
@@ -100,8 +100,7 @@ void tsi_put_verdict(const struct panel *panel, bool is_brief)
 				is_brief ? "" : ", see FINDINGS");
 	if (tripped > 0 && !is_brief) {
 		tsi_text_put_styled(w, TEXT_RED, "  GATE  ");
-		tsi_text_printf(w, "%zu of %zu tripped, see GATES\n", tripped,
-				panel->report->gate_count);
+		tsi_text_printf(w, "%zu of %zu tripped, see GATES\n", tripped, panel->gate_count);
 	}
 }
 
@@ -288,7 +287,7 @@ static void put_gate(struct text_writer *w, const struct tscope_gate_result *gat
 
 void tsi_section_gates(const struct panel *panel)
 {
-	size_t count = panel->report->gate_count, tripped = tripped_count(panel->report);
+	size_t count = panel->gate_count, tripped = tripped_count(panel);
 	char text[NUMBER_MAX];
 
 	if (count == 0)
@@ -297,5 +296,5 @@ void tsi_section_gates(const struct panel *panel)
 	tsi_panel_plain_title(panel, tripped > 0 ? TEXT_RED : TEXT_GREEN, "GATES",
 			      tripped > 0 ? text : "all held");
 	for (size_t i = 0; i < count; i++)
-		put_gate(panel->w, &panel->report->gates[i]);
+		put_gate(panel->w, &panel->gates[i]);
 }

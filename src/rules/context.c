@@ -20,7 +20,8 @@ static void append(char *text, size_t room, const char *format, va_list args)
 {
 	size_t length = strlen(text);
 
-	vsnprintf(text + length, room - length, format, args);
+	if (vsnprintf(text + length, room - length, format, args) >= (int)(room - length))
+		tsi_str_drop_partial(text);
 }
 
 void tsi_rule_skip(struct rule_context *ctx, const char *reason, ...)
@@ -34,20 +35,60 @@ void tsi_rule_skip(struct rule_context *ctx, const char *reason, ...)
 	va_end(args);
 }
 
+/* The index of a fact in its analyzer's definition, or the number of its facts. */
+static size_t find_fact(const struct tscope_analyzer_def *def, const char *id)
+{
+	const char *dot = strchr(id, '.');
+	size_t fact = 0;
+
+	while (fact < def->fact_count && dot && strcmp(def->facts[fact].name, dot + 1) != 0)
+		fact++;
+	return fact;
+}
+
+/* Why a fact is absent: what is said of it alone, else what its analyzer needs. */
+static void skip_absent(struct rule_context *ctx, const char *fact, const char *own_doubt,
+			const char *needs)
+{
+	if (own_doubt)
+		tsi_rule_skip(ctx, "no %s: %s", fact, own_doubt);
+	else
+		tsi_rule_skip(ctx, "no %s%s%s", fact, needs ? ": it needs " : "",
+			      needs ? needs : "");
+}
+
+/* Why a fact is absent or must not be believed: what is said of it alone, else of its analyzer. */
+static const char *doubt_of(const struct rule_context *ctx, size_t analyzer, const char *fact)
+{
+	return tscope_analysis_fact_doubt(ctx->analysis, analyzer,
+					  find_fact(tscope_analyzer(analyzer), fact),
+					  TSCOPE_WHOLE_TRACE);
+}
+
+bool tsi_rule_needs(struct rule_context *ctx, const char *fact)
+{
+	size_t analyzer = tscope_analyzer_find(fact);
+
+	if (tsi_rule_has(ctx, fact))
+		return true;
+	if (analyzer == tscope_analyzer_count()) {
+		skip_absent(ctx, fact, NULL, NULL);
+		return false;
+	}
+	const char *of_all =
+		tscope_analysis_reliability(ctx->analysis, analyzer, TSCOPE_WHOLE_TRACE);
+	const char *doubt = doubt_of(ctx, analyzer, fact);
+	skip_absent(ctx, fact, doubt != of_all ? doubt : NULL, tscope_analyzer(analyzer)->needs);
+	return false;
+}
+
 /* Skips the rule where a fact that it needs is absent or not to be believed. */
 static void check_fact(struct rule_context *ctx, const char *fact)
 {
-	size_t analyzer = tscope_analyzer_find(fact);
-	bool is_known = analyzer < tscope_analyzer_count();
-	const char *needs = is_known ? tscope_analyzer(analyzer)->needs : NULL;
 	const char *doubt =
-		is_known ? tscope_analysis_reliability(ctx->analysis, analyzer, TSCOPE_WHOLE_TRACE)
-			 : NULL;
+		tsi_rule_needs(ctx, fact) ? doubt_of(ctx, tscope_analyzer_find(fact), fact) : NULL;
 
-	if (!tsi_rule_has(ctx, fact))
-		tsi_rule_skip(ctx, "no %s%s%s", fact, needs ? ": it needs " : "",
-			      needs ? needs : "");
-	else if (doubt)
+	if (doubt)
 		tsi_rule_skip(ctx, "%s is not reliable: %s", fact, doubt);
 }
 
@@ -108,6 +149,13 @@ int64_t tsi_rule_int(const struct rule_context *ctx, const char *fact)
 double tsi_rule_real(const struct rule_context *ctx, const char *fact)
 {
 	return tsi_value_real(get(ctx, fact));
+}
+
+bool tsi_rule_flag(const struct rule_context *ctx, const char *fact)
+{
+	struct tscope_value value = get(ctx, fact);
+
+	return value.kind == TSCOPE_VALUE_FLAG && value.flag;
 }
 
 const char *tsi_rule_text(const struct rule_context *ctx, const char *fact)

@@ -59,10 +59,11 @@ double tsi_rule_parameter(const struct rule_context *ctx, const char *name);
 /* HIGH from the parameter "high" on, else MED. */
 enum tscope_severity tsi_rule_grade(const struct rule_context *ctx, double value);
 
-/* Facts of the run: absent ones read as 0 (int), NaN (real; integers are converted), "" (text). */
+/* Facts of the run: absent ones read as 0 (int), NaN (real; integers are converted), false, "". */
 bool tsi_rule_has(const struct rule_context *ctx, const char *fact);
 int64_t tsi_rule_int(const struct rule_context *ctx, const char *fact);
 double tsi_rule_real(const struct rule_context *ctx, const char *fact);
+bool tsi_rule_flag(const struct rule_context *ctx, const char *fact);
 const char *tsi_rule_text(const struct rule_context *ctx, const char *fact);
 
 /* Rows and cells of a table of the run ("distributed.slow_ranks"). */
@@ -88,6 +89,9 @@ static inline double tsi_ms(int64_t ns)
 /* Instead of a finding: the facts are there, but do not suffice ("9 steps: it needs 10"). */
 TSI_PRINTF(2, 3)
 void tsi_rule_skip(struct rule_context *ctx, const char *reason, ...);
+
+/* The same where a fact is absent, else true: for one that serves even where it is in doubt. */
+bool tsi_rule_needs(struct rule_context *ctx, const char *fact);
 
 /* The finding. Later calls add to it; before it they are errors of ours. */
 TSI_PRINTF(3, 4)

@@ -60,7 +60,8 @@ static void report(struct tscope_analysis *analysis, enum tscope_report_format f
 
 	if (!out)
 		return;
-	enum tscope_status status = tscope_report_write(out, &analysis, 1, &options, &err);
+	struct tscope_trace_report of_trace = { .analysis = analysis };
+	enum tscope_status status = tscope_report_write(out, &of_trace, 1, &options, &err);
 
 	require(fclose(out) == 0);
 	require(status == TSCOPE_OK || status == TSCOPE_E_NOMEM);

@@ -239,3 +239,15 @@ void check_reliability(const struct analyzed *a, const char *analyzer, const cha
 	if (expected)
 		assert_string_equal(reason, expected);
 }
+
+void check_doubt(const struct analyzed *a, const char *fact, const char *expected)
+{
+	size_t analyzer = tscope_analyzer_find(fact), index = 0;
+	const struct tscope_analyzer_def *def = tscope_analyzer(analyzer);
+	const char *doubt;
+
+	while (strcmp(def->facts[index].name, strchr(fact, '.') + 1) != 0)
+		assert_true(++index < def->fact_count);
+	doubt = tscope_analysis_fact_doubt(a->analysis, analyzer, index, TSCOPE_WHOLE_TRACE);
+	assert_string_equal(doubt ? doubt : "-", expected ? expected : "-");
+}

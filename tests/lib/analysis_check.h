@@ -47,4 +47,7 @@ void check_table(const struct analyzed *a, const char *names, const char *expect
 /* expected: why the analyzer's figures of the whole trace are in doubt, or NULL. */
 void check_reliability(const struct analyzed *a, const char *analyzer, const char *expected);
 
+/* expected: what is said against one fact ("efficiency.mfu"), or NULL. */
+void check_doubt(const struct analyzed *a, const char *fact, const char *expected);
+
 #endif

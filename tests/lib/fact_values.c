@@ -33,6 +33,8 @@ static struct tscope_value parse_value(enum tscope_unit unit, const char *text)
 					      .flag = strcmp(text, "yes") == 0 };
 	case TSCOPE_UNIT_RATIO:
 	case TSCOPE_UNIT_NUMBER:
+	case TSCOPE_UNIT_FLOPS:
+	case TSCOPE_UNIT_FLOPS_PER_SECOND:
 		return tsi_real(strtod(text, NULL));
 	default:
 		return strchr(text, '.') ? tsi_real(strtod(text, NULL))
@@ -54,22 +56,36 @@ static struct fact_sheet *sheet_of(struct tscope_analysis *analysis, const char 
 	return sheet;
 }
 
-/* "rank=3 excess_ratio=0.02" */
-static void add_row(struct fact_sheet *sheet, size_t table, char *cells_text)
+/* The next "name=value" of a row, cut off, or NULL; *value points behind the sign. */
+static char *next_cell(char **rest, char **value)
+{
+	char *name = *rest + strspn(*rest, " ");
+
+	if (*name == '\0')
+		return NULL;
+	*value = strchr(name, '=');
+	assert_non_null(*value);
+	*(*value)++ = '\0';
+	const char *end = **value == '\'' ? "'" : " ";
+	*value += **value == '\'';
+	*rest = *value + strcspn(*value, end);
+	if (**rest != '\0')
+		*(*rest)++ = '\0';
+	return name;
+}
+
+/* "rank=3 excess_ratio=0.02 inputs='[[8, 4]] float'" */
+static void add_row(struct fact_sheet *sheet, size_t table, char *rest)
 {
 	const struct tscope_table_def *def = &sheet->def->tables[table];
 	struct tscope_value *cells;
-	char *rest;
+	char *name, *value;
 
 	assert_int_equal(tsi_table_add(sheet, table, &cells, NULL), TSCOPE_OK);
-	for (char *cell = strtok_r(cells_text, " ", &rest); cell;
-	     cell = strtok_r(NULL, " ", &rest)) {
-		char *value = strchr(cell, '=');
-		assert_non_null(value);
-		*value++ = '\0';
-		size_t column = find_def(def->columns, def->column_count, cell);
+	while ((name = next_cell(&rest, &value))) {
+		size_t column = find_def(def->columns, def->column_count, name);
 		if (column == def->column_count)
-			fail_msg("%s has no column %s", def->name, cell);
+			fail_msg("%s has no column %s", def->name, name);
 		cells[column] = parse_value(def->columns[column].unit, value);
 	}
 }
@@ -94,6 +110,22 @@ static void add_line(struct tscope_analysis *analysis, const char *name, char *r
 	fail_msg("no fact or table %s", name);
 }
 
+/* "overlap clocks do not agree", "efficiency.mfu no peak" */
+static void add_doubt(struct tscope_analysis *analysis, const char *name, const char *reason)
+{
+	struct fact_sheet *sheet = sheet_of(analysis, name);
+	const char *dot = strchr(name, '.');
+
+	if (!dot) {
+		tsi_fact_unreliable(sheet, reason);
+		return;
+	}
+	size_t fact = find_def(sheet->def->facts, sheet->def->fact_count, dot + 1);
+	if (fact == sheet->def->fact_count)
+		fail_msg("no fact %s", name);
+	tsi_fact_doubt(sheet, fact, reason);
+}
+
 struct fact_values fact_values(const char *lines)
 {
 	const struct analysis_scope scope = { 0 };
@@ -113,7 +145,7 @@ struct fact_values fact_values(const char *lines)
 			continue;
 		}
 		name = strtok_r(NULL, " ", &rest);
-		tsi_fact_unreliable(sheet_of(facts.analysis, name), rest);
+		add_doubt(facts.analysis, name, rest);
 	}
 	return facts;
 }

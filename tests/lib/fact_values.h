@@ -7,15 +7,17 @@
 /*
  * An analysis that holds the facts a test says, for what reads facts only. One
  * fact or one row of a table a line; a line with ! says why the figures of an
- * analyzer are in doubt.
+ * analyzer, or one fact, are in doubt.
  *
  *	struct fact_values facts = fact_values("step_time.count 12\n"
  *					       "step_time.cv 0.5\n"
  *					       "distributed.slow_ranks rank=3 excess_ratio=0.02\n"
- *					       "! overlap clocks do not agree\n");
+ *					       "! overlap clocks do not agree\n"
+ *					       "! efficiency.mfu no peak\n");
  *
  * An analyzer of which nothing is said did not run. Integers are written
- * without a point, ratios and numbers are real in any case, flags yes or no.
+ * without a point, ratios, FLOPs and numbers are real in any case, flags yes or no.
+ * A cell with blanks stands in single quotes.
  * The test fails on a name that no analyzer defines.
  */
 struct fact_values {

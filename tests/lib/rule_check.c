@@ -92,3 +92,31 @@ void check_rule_cases(const struct rule_case *cases, size_t count)
 	for (size_t i = 0; i < count; i++)
 		check_case(&cases[i]);
 }
+
+static void check_advice(const struct advice_case *c)
+{
+	struct fact_values facts = fact_values(c->facts);
+	struct tscope_diagnosis *diagnosis;
+	bool is_found = false;
+
+	assert_int_equal(tscope_diagnose(&diagnosis, facts.analysis, NULL, NULL), TSCOPE_OK);
+	for (size_t i = 0; i < tscope_diagnosis_finding_count(diagnosis); i++) {
+		struct tscope_finding finding = tscope_diagnosis_finding(diagnosis, i);
+		if (finding.rule != tscope_rule_find(c->rule))
+			continue;
+		is_found = true;
+		if (!strstr(finding.advice, c->advice))
+			fail_msg("%s with\n%sadvises '%s'\nand not '%s'", c->rule, c->facts,
+				 finding.advice, c->advice);
+	}
+	if (!is_found)
+		fail_msg("%s does not fire with\n%s", c->rule, c->facts);
+	tscope_diagnosis_free(diagnosis);
+	fact_values_free(&facts);
+}
+
+void check_rule_advice(const struct advice_case *cases, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		check_advice(&cases[i]);
+}

@@ -35,4 +35,11 @@ struct rule_case {
 
 void check_rule_cases(const struct rule_case *cases, size_t count);
 
+/* What a rule that fires advises holds this text. */
+struct advice_case {
+	const char *rule, *facts, *advice;
+};
+
+void check_rule_advice(const struct advice_case *cases, size_t count);
+
 #endif

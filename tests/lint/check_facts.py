@@ -11,15 +11,19 @@ import re
 import subprocess
 import sys
 
-# How the page writes what the definitions hold.
-ESCAPES = {"\\(di": "÷", "\\(mu": "×", "\\(mc": "µ", "\\-": "-"}
+# How the page, which is ASCII, writes what the definitions hold.
+ESCAPES = {"÷": "\\(di", "×": "\\(mu", "µ": "\\(mc"}
 
 
 def documented(page):
     section = re.search(r"^\.Sh FACTS$(.*?)^\.Sh ", page, re.MULTILINE | re.DOTALL).group(1)
-    for escape, character in ESCAPES.items():
-        section = section.replace(escape, character)
-    return listed(section.splitlines())
+    return listed(section.replace("\\-", "-").splitlines())
+
+
+def escaped(text):
+    for character, escape in ESCAPES.items():
+        text = text.replace(character, escape)
+    return text
 
 
 def listed(lines):
@@ -30,7 +34,7 @@ def main():
     page = pathlib.Path(sys.argv[1]) / "man/tscope-json.5"
     printed = subprocess.run([sys.argv[2]], check=True, text=True, encoding="utf-8",
                              capture_output=True).stdout
-    defined = listed(printed.splitlines())
+    defined = listed(escaped(printed).splitlines())
     difference = list(difflib.unified_diff(documented(page.read_text(encoding="utf-8")), defined,
                                            "man/tscope-json.5", "as defined", lineterm="", n=1))
     print("\n".join(difference))

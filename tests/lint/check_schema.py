@@ -83,10 +83,11 @@ def write(node, depth):
 def generate(lines):
     analyzers = {}
     for name, facts, tables in definitions(lines):
-        properties = {"reliability": {"type": "string"}, **nested(facts)}
+        properties = {"reliability": {"type": "string"}, "doubts": {"$ref": "#/$defs/doubts"},
+                      **nested(facts)}
         for table_name, shape, columns in tables:
             properties[table_name] = table(shape, columns)
-        analyzers[name] = members(properties, optional=["reliability"])
+        analyzers[name] = members(properties, optional=["reliability", "doubts"])
     facts = members(analyzers, optional=analyzers)
     return write(facts, 2) + "\n  }\n}\n"
 

@@ -3,9 +3,11 @@
  * The reporters over a whole trace: what holds for any report. That every name
  * a section looks up is defined is asserted by lookup.c, and comes true here.
  */
+#include "fact_values.h"
 #include "report_text.h"
 
 #include "base/attributes.h"
+#include "report/json_parts.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,17 +53,24 @@ static void unload(struct loaded *file)
 	tscope_trace_free(file->trace);
 }
 
-/* The report of one analysis; the caller frees it. */
-static char *report(const struct loaded *file, const struct tscope_report_options *options)
+/* The caller frees it. */
+static char *report_all(const struct tscope_trace_report *reports, size_t count,
+			const struct tscope_report_options *options)
 {
 	char *text = NULL;
 	size_t length = 0;
 	FILE *out = open_memstream(&text, &length);
 
 	assert_non_null(out);
-	assert_int_equal(tscope_report_write(out, &file->analysis, 1, options, NULL), TSCOPE_OK);
+	assert_int_equal(tscope_report_write(out, reports, count, options, NULL), TSCOPE_OK);
 	assert_int_equal(fclose(out), 0);
 	return text;
+}
+
+/* The report of one trace; the caller frees it. */
+static char *report(const struct loaded *file, const struct tscope_report_options *options)
+{
+	return report_all(&(struct tscope_trace_report){ .analysis = file->analysis }, 1, options);
 }
 
 static const char *const files[] = { "two_steps.json", "cpu_only.json", "chrome_phases.json",
@@ -196,6 +205,91 @@ static void test_brief(void **state)
 	unload(&file);
 }
 
+/* Each trace has gates of its own: at the end of its report, also of a brief one. */
+static void test_gates(void **state)
+{
+	static const struct tscope_gate_result gates[] = {
+		{ .expression = "steps.count>2",
+		  .held = true,
+		  .has_value = true,
+		  .value = 2,
+		  .reason = "holds: 2" },
+		{ .expression = "mfu<0.4", .reason = "efficiency.mfu is not known: no peak" },
+	};
+	static const char *const texts[] = {
+		"\n● GATES  all held\n"
+		"  steps.count>2                                                       2  held\n",
+		"\n● GATES  1 of 2 tripped\n"
+		"  steps.count>2                                                       2  held\n"
+		"  mfu<0.4                                                             -  TRIPPED\n"
+		"    efficiency.mfu is not known: no peak\n",
+	};
+	static const char *const json[] = {
+		"\"gates\": [],\n",
+		"\"gates\": [\n"
+		"        {\"expr\": \"steps.count>2\", \"value\": 2, \"held\": true, "
+		"\"reason\": \"holds: 2\"},\n"
+		"        {\"expr\": \"mfu<0.4\", \"value\": null, \"held\": false, "
+		"\"reason\": \"efficiency.mfu is not known: no peak\"}\n"
+		"      ],\n",
+	};
+	struct tscope_report_options options = { .brief = true };
+	struct loaded file;
+	char *text, *second;
+
+	(void)state;
+	load(&file, "cpu_only.json");
+	const struct tscope_trace_report reports[] = { { file.analysis, gates, 1 },
+						       { file.analysis, gates, 2 } };
+	const struct tscope_trace_report none_and_two[] = { { file.analysis, gates, 0 },
+							    { file.analysis, gates, 2 } };
+	text = report_all(reports, 2, &options);
+	second = strstr(text, texts[0]);
+	assert_non_null(second);
+	assert_string_equal(text + strlen(text) - strlen(texts[1]), texts[1]);
+	assert_true(second < text + strlen(text) - strlen(texts[1]));
+	free(text);
+	options.format = TSCOPE_REPORT_JSON;
+	text = report_all(none_and_two, 2, &options);
+	assert_non_null(strstr(text, json[0]));
+	assert_true(strstr(text, json[1]) > strstr(text, json[0]));
+	free(text);
+	text = report(&file, &(struct tscope_report_options){ .brief = true });
+	assert_null(strstr(text, "GATES"));
+	free(text);
+	unload(&file);
+}
+
+/* What is said of single facts stands with them, what is said of all once for all. */
+static void test_json_doubts(void **state)
+{
+	struct fact_values facts = fact_values("overlap.comm_ns 5\n"
+					       "! overlap the clock ran backwards\n"
+					       "! overlap.comm_ns it is cut\n"
+					       "! overlap.exposed_comm_ratio no kernel\n"
+					       "launches.launch_count 3\n");
+	struct json_writer w = { 0 };
+	char *text = NULL;
+	size_t length = 0;
+
+	(void)state;
+	w.out = open_memstream(&text, &length);
+	assert_non_null(w.out);
+	tsi_jw_object(&w);
+	tsi_json_facts(&w, facts.analysis, TSCOPE_WHOLE_TRACE, 0);
+	tsi_jw_end_object(&w);
+	assert_int_equal(fclose(w.out), 0);
+	assert_non_null(strstr(text, "    \"overlap\": {\n"
+				     "      \"reliability\": \"the clock ran backwards\",\n"
+				     "      \"doubts\": {\n"
+				     "        \"comm_ns\": \"it is cut\",\n"
+				     "        \"exposed_comm_ratio\": \"no kernel\"\n"
+				     "      },\n"));
+	assert_null(strstr(strstr(text, "\"launches\""), "\"doubts\""));
+	free(text);
+	fact_values_free(&facts);
+}
+
 /* One analysis is traces[] only where several were asked for; several always are. */
 static void test_json_shape(void **state)
 {
@@ -228,9 +322,10 @@ static void test_full_device(void **state)
 		skip();
 	load(&file, "two_steps.json");
 	assert_int_equal(setvbuf(out, NULL, _IONBF, 0), 0);
-	assert_int_equal(tscope_report_write(out, &file.analysis, 1,
-					     &(struct tscope_report_options){ 0 }, &err),
-			 TSCOPE_E_WRITE);
+	assert_int_equal(
+		tscope_report_write(out, &(struct tscope_trace_report){ .analysis = file.analysis },
+				    1, &(struct tscope_report_options){ 0 }, &err),
+		TSCOPE_E_WRITE);
 	assert_string_equal(err.message, "cannot write the report");
 	fclose(out);
 	unload(&file);
@@ -289,6 +384,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_hostile_names),
 		cmocka_unit_test(test_top),
 		cmocka_unit_test(test_brief),
+		cmocka_unit_test(test_gates),
+		cmocka_unit_test(test_json_doubts),
 		cmocka_unit_test(test_json_shape),
 		cmocka_unit_test(test_full_device),
 		cmocka_unit_test(test_format_parse),

@@ -206,6 +206,19 @@ static void what_is_not_evaluated_says_why(void **state)
 	check_reason("overlap.exposed_comm_ratio 0.5\n! overlap clocks do not agree\n", NULL,
 		     "DIST.EXPOSED_COMM",
 		     "overlap.exposed_comm_ratio is not reliable: clocks do not agree");
+	/* What is said of a fact alone, there or not, comes first; that of another one is nothing. */
+	check_reason("overlap.exposed_comm_ratio 0.5\n! overlap clocks do not agree\n"
+		     "! overlap.exposed_comm_ratio half of it is lost\n",
+		     NULL, "DIST.EXPOSED_COMM",
+		     "overlap.exposed_comm_ratio is not reliable: half of it is lost");
+	check_reason("! overlap clocks do not agree\n! overlap.exposed_comm_ratio it is lost\n",
+		     NULL, "DIST.EXPOSED_COMM", "no overlap.exposed_comm_ratio: it is lost");
+	check_reason("overlap.exposed_comm_ratio 0.5\n! overlap.comm_ns it is lost\n", NULL,
+		     "DIST.EXPOSED_COMM", "");
+	/* An analyzer in doubt is no reason for what it does not have. */
+	check_reason("! overlap clocks do not agree\n", NULL, "DIST.EXPOSED_COMM",
+		     "no overlap.exposed_comm_ratio: it needs a trace with communication on a "
+		     "device");
 	check_reason("overlap.exposed_comm_ratio 0.5\n", "DIST.EXPOSED_COMM=off",
 		     "DIST.EXPOSED_COMM", "switched off by --rule");
 	check_reason("", "DIST.EXPOSED_COMM=off", "DIST.EXPOSED_COMM", "switched off by --rule");

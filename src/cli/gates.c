@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From facts to an exit code: the gates that `trace` and `report` evaluate, of
+ * each trace or of the run.
+ */
+#include "gates.h"
+
+#include "message.h"
+
+#include <stdlib.h>
+
+enum exit_code diagnose(struct tscope_diagnosis **diagnosis, const struct tscope_analysis *analysis,
+			const struct options *options)
+{
+	const struct tscope_rule_options rules = { options->rule_changes.items,
+						   options->rule_changes.count };
+	struct tscope_error err = { 0 };
+	enum tscope_status status = tscope_diagnose(diagnosis, analysis, &rules, &err);
+
+	if (status != TSCOPE_OK)
+		say_error(NULL, &err, "");
+	return exit_code_of(status);
+}
+
+enum exit_code gates_evaluate(struct gates *gates, const struct tscope_analysis *analysis,
+			      const struct tscope_diagnosis *diagnosis,
+			      const struct options *options)
+{
+	size_t count = options->gates.count;
+
+	*gates = (struct gates){ .results = calloc(count + 1, sizeof(*gates->results)) };
+	if (!gates->results) {
+		say_nomem();
+		return EXIT_CODE_INTERNAL;
+	}
+	gates->count = count;
+	for (size_t i = 0; i < count; i++)
+		gates->results[i] =
+			tscope_gate_evaluate(options->gates.items[i], analysis, diagnosis);
+	return EXIT_CODE_OK;
+}
+
+void gates_deinit(struct gates *gates)
+{
+	free(gates->results);
+	*gates = (struct gates){ 0 };
+}
+
+enum exit_code gates_judge(const struct gates *gates, const char *subject,
+			   const struct options *options)
+{
+	bool is_table_seen = !options->output && options->format == TSCOPE_REPORT_TEXT;
+	enum exit_code code = EXIT_CODE_OK;
+
+	for (size_t i = 0; i < gates->count; i++) {
+		if (gates->results[i].held)
+			continue;
+		code = EXIT_CODE_GATE;
+		if (!is_table_seen)
+			say_tripped(subject, gates->results[i].expression,
+				    gates->results[i].reason);
+	}
+	return code;
+}

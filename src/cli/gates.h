@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_CLI_GATES_H
+#define TSCOPE_CLI_GATES_H
+
+#include "exit_code.h"
+#include "options.h"
+
+/* What became of the gates of the command line, in their order. */
+struct gates {
+	struct tscope_gate_result *results;
+	size_t count;
+};
+
+/* Diagnoses an analysis with the --rule options. Returns EXIT_CODE_OK, or says what is wrong. */
+enum exit_code diagnose(struct tscope_diagnosis **diagnosis, const struct tscope_analysis *analysis,
+			const struct options *options);
+
+/* Evaluates the gates. Returns EXIT_CODE_OK, or says what is wrong; end with gates_deinit(). */
+enum exit_code gates_evaluate(struct gates *gates, const struct tscope_analysis *analysis,
+			      const struct tscope_diagnosis *diagnosis,
+			      const struct options *options);
+void gates_deinit(struct gates *gates);
+
+/*
+ * The exit code that the gates call for. Those that tripped are said on standard error, too, where
+ * the reader of the job's log does not see the report; subject: the file, NULL where there is one.
+ */
+enum exit_code gates_judge(const struct gates *gates, const char *subject,
+			   const struct options *options);
+
+#endif
