@@ -44,17 +44,12 @@ struct str tsi_unpacked_name(const char *path)
 	return name;
 }
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* Takes the number at the start of text off it; without the zeros before it. */
 static struct str take_number(struct str *text)
 {
 	struct str number = *text;
 
-	while (text->length && is_digit(text->data[0])) {
+	while (text->length && tsi_is_digit(text->data[0])) {
 		text->data++;
 		text->length--;
 	}
@@ -89,7 +84,7 @@ static int compare_natural(struct str a, struct str b)
 	while (a.length && b.length) {
 		int order;
 
-		if (is_digit(a.data[0]) && is_digit(b.data[0])) {
+		if (tsi_is_digit(a.data[0]) && tsi_is_digit(b.data[0])) {
 			order = compare_numbers(take_number(&a), take_number(&b));
 		} else {
 			order = (unsigned char)*a.data++ - (unsigned char)*b.data++;

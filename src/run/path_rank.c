@@ -16,14 +16,9 @@ enum {
 	NOT_FOUND = -1,
 };
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static bool is_alnum(char c)
 {
-	return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+	return tsi_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 /* The text from `at` on. */
@@ -36,7 +31,7 @@ static size_t count_digits(struct str text)
 {
 	size_t count = 0;
 
-	while (count < text.length && is_digit(text.data[count]))
+	while (count < text.length && tsi_is_digit(text.data[count]))
 		count++;
 	return count;
 }

@@ -33,6 +33,7 @@ static const char *const member_names[RECORD_MEMBER_COUNT] = {
 	[RECORD_BUDGET_NS] = "budget_ns",
 	[RECORD_HOST_BUDGET_NS] = "host_budget_ns",
 	[RECORD_COMPUTE_PHASE_NS] = "compute_phase_ns",
+	[RECORD_FLOPS] = "flops",
 };
 
 static const char *const memory_names[STEP_MEMORY_COUNT] = {
@@ -267,6 +268,30 @@ static int64_t read_ns(struct target *to, struct str block, const char *name)
 	return 0;
 }
 
+static double read_flops(struct target *to, struct str block, const char *name)
+{
+	struct str value = tsi_json_object_get(block, tsi_str_of(name));
+	double flops;
+
+	if (!is_said(value))
+		return 0;
+	if (tsi_json_to_double(value, &flops) && flops >= 0 && isfinite(flops))
+		return flops;
+	to->log->bad_value_count++;
+	return 0;
+}
+
+/* What is a part is no more than the whole. */
+static void check_flops(struct target *to, struct step_flops *flops)
+{
+	if (flops->repeated_flops > flops->flops || flops->counted_ns > flops->matrix_ns)
+		to->log->bad_value_count++;
+	if (flops->repeated_flops > flops->flops)
+		flops->repeated_flops = flops->flops;
+	if (flops->counted_ns > flops->matrix_ns)
+		flops->counted_ns = flops->matrix_ns;
+}
+
 /* The lines of each device sum to the wall time. 0: the step took none, so it does not tell. */
 static uint32_t devices_of(const struct step_budget *budget)
 {
@@ -309,6 +334,13 @@ static enum tscope_status read_budget(struct target *to, const struct record_tex
 	for (enum host_line line = 0; line < HOST_LINE_COUNT; line++)
 		budget.host.line_ns[line] =
 			read_ns(to, members[RECORD_HOST_BUDGET_NS], tsi_host_line_name(line));
+	budget.flops = (struct step_flops){
+		.flops = read_flops(to, members[RECORD_FLOPS], "all"),
+		.repeated_flops = read_flops(to, members[RECORD_FLOPS], "repeated"),
+		.matrix_ns = read_ns(to, members[RECORD_FLOPS], "matrix_ns"),
+		.counted_ns = read_ns(to, members[RECORD_FLOPS], "counted_ns"),
+	};
+	check_flops(to, &budget.flops);
 	if (is_said(members[RECORD_BUDGET_NS]) && to->steps->device_count == 0)
 		to->steps->device_count = devices_of(&budget);
 	return tsi_steps_add_budget(to->steps, &budget, &to->record->budget, to->err);

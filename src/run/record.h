@@ -10,7 +10,7 @@
  *
  *	{"step":7,"phases":{"data":0.012},"scalars":{"loss":2.5},"memory":{"alloc":4096},
  *	 "mark":"first","start_ns":100,"wall_ns":90,"budget_ns":{"compute":90},
- *	 "compute_phase_ns":{"forward":90}}
+ *	 "compute_phase_ns":{"forward":90},"flops":{"all":2e9,"repeated":0.0}}
  */
 enum record_member {
 	RECORD_STEP,
@@ -26,6 +26,7 @@ enum record_member {
 	RECORD_BUDGET_NS,      /* {tscope_budget_line_name(): ns} */
 	RECORD_HOST_BUDGET_NS, /* {tsi_host_line_name(): ns} */
 	RECORD_COMPUTE_PHASE_NS,
+	RECORD_FLOPS, /* {"all", "repeated": FLOPs, "matrix_ns", "counted_ns": ns} */
 	RECORD_MEMBER_COUNT,
 };
 

@@ -6,10 +6,12 @@
 #include "run/store.h"
 
 #include <math.h>
+#include <string.h>
+#include <tscope/device.h>
 
 #include "decode/json.h"
 
-enum { RUN_JSON_MAX_DEPTH = 64, DOUBT_MAX_BYTES = 4096 };
+enum { RUN_JSON_MAX_DEPTH = 64, DOUBT_MAX_BYTES = 4096, DEVICE_NAME_BYTES = 64 };
 
 /* A number of ranks or of one: min or more, and not known yet. */
 static void take_integer(struct str text, struct str key, int64_t min, int64_t *number)
@@ -48,14 +50,57 @@ static void take_doubt(struct str value, struct step_series *steps)
 		steps->doubt = tsi_intern_text(&steps->names, id).data;
 }
 
+static bool is_true(struct str object, struct str key)
+{
+	return tsi_str_is(tsi_json_object_get(object, key), "true");
+}
+
+/* A text of so many bytes with its NUL; what is longer or none leaves it as it is. */
+static void take_text(struct str value, char *text, size_t size)
+{
+	char inside[DOUBT_MAX_BYTES];
+	uint64_t bad_escapes = 0;
+	size_t length;
+
+	if (!tsi_json_is_string(value) || tsi_json_unquote(value).length > sizeof(inside))
+		return;
+	length = tsi_json_unescape(tsi_json_unquote(value), inside, &bad_escapes);
+	if (length >= size || memchr(inside, '\0', length))
+		return;
+	memcpy(text, inside, length);
+	text[length] = '\0';
+}
+
+static const char *find_device(const char *name)
+{
+	for (size_t i = 0; i < tscope_device_count(); i++)
+		if (strcmp(tscope_device(i)->name, name) == 0)
+			return tscope_device(i)->name;
+	return NULL;
+}
+
+static void take_peak(struct str peak, struct step_peak *to)
+{
+	char device[DEVICE_NAME_BYTES] = "";
+
+	if (to->device || to->flops_per_second > 0)
+		return;
+	take_flops(peak, TSI_STR("flops_per_second"), &to->flops_per_second);
+	take_text(tsi_json_object_get(peak, TSI_STR("device")), device, sizeof(device));
+	to->device = find_device(device);
+	take_text(tsi_json_object_get(peak, TSI_STR("precision")), to->precision,
+		  sizeof(to->precision));
+	take_text(tsi_json_object_get(peak, TSI_STR("lack")), to->lack, sizeof(to->lack));
+}
+
 /* What tsi_write_run_json() adds of the budgets. */
 static void take_own(struct str own, struct step_series *steps)
 {
-	steps->has_start |= tsi_str_is(tsi_json_object_get(own, TSI_STR("has_start")), "true");
-	steps->has_point_to_point |=
-		tsi_str_is(tsi_json_object_get(own, TSI_STR("point_to_point")), "true");
-	steps->is_of_trace |=
-		tsi_str_is(tsi_json_object_get(own, TSI_STR("times_from_trace")), "true");
+	steps->has_start |= is_true(own, TSI_STR("has_start"));
+	steps->has_point_to_point |= is_true(own, TSI_STR("point_to_point"));
+	steps->is_of_trace |= is_true(own, TSI_STR("times_from_trace"));
+	take_flops(own, TSI_STR("hardware_flops_per_step"), &steps->hardware_flops_per_step);
+	take_peak(tsi_json_object_get(own, TSI_STR("peak")), &steps->peak);
 	take_doubt(tsi_json_object_get(own, TSI_STR("doubt")), steps);
 }
 
@@ -67,8 +112,12 @@ bool tsi_run_json_read(struct str text, struct step_series *steps)
 		return false;
 	take_integer(text, TSI_STR("rank"), 0, &steps->rank);
 	take_integer(text, TSI_STR("world_size"), 1, &steps->world_size);
-	take_flops(text, TSI_STR("flops_per_step"), &steps->flops_per_step);
-	take_flops(text, TSI_STR("peak_flops"), &steps->peak_flops);
-	take_own(tsi_json_object_get(text, TSI_STR("tscope")), steps);
+	struct str own = tsi_json_object_get(text, TSI_STR("tscope"));
+
+	if (!is_true(own, TSI_STR("flops_from_operators")))
+		take_flops(text, TSI_STR("flops_per_step"), &steps->flops_per_step);
+	if (!is_true(own, TSI_STR("peak_from_device")))
+		take_flops(text, TSI_STR("peak_flops"), &steps->peak_flops);
+	take_own(own, steps);
 	return true;
 }

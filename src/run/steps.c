@@ -269,12 +269,20 @@ enum tscope_status tsi_steps_add_timeline(struct step_series *steps,
 
 /* ---- joining ---- */
 
+/* A peak, or why there is none. */
+static bool says_something(const struct step_peak *peak)
+{
+	return peak->flops_per_second > 0 || peak->lack[0] != '\0';
+}
+
 /* What the budgets of a series are, as far as it is said once for all. */
 static void describe_budgets(struct step_series *steps, const struct step_series *from)
 {
 	steps->device_count = from->device_count;
 	steps->has_start = from->has_start;
 	steps->has_point_to_point |= from->has_point_to_point;
+	if (!(steps->peak.flops_per_second > 0) && says_something(&from->peak))
+		steps->peak = from->peak;
 	if (!steps->doubt)
 		steps->doubt = from->doubt;
 }

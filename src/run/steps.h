@@ -45,13 +45,22 @@ struct step_record {
 	uint8_t mark;           /* enum tscope_step_mark */
 };
 
-/* What a trace says of a step. Lines are sums over the rank's devices. */
+/* FLOPs of what was launched in a step, as far as operators tell them; all 0: not at all. */
+struct step_flops {
+	double flops;          /* all that ran */
+	double repeated_flops; /* of them, forward work that checkpointing computed again */
+	int64_t matrix_ns;     /* time of the kernels that multiply matrices */
+	int64_t counted_ns;    /* of it, of those whose FLOPs are known */
+};
+
+/* What a trace says of a step. Lines and FLOPs are sums over the rank's devices. */
 struct step_budget {
 	int64_t start_ns;        /* Unix time where has_start; else on the trace's own clock */
 	int64_t wall_ns;         /* of the window, once */
 	struct budget device;    /* zero where the rank has no device */
 	struct host_budget host; /* zero where it has */
-	uint8_t mark;            /* enum tscope_step_mark of the trace's step */
+	struct step_flops flops;
+	uint8_t mark; /* enum tscope_step_mark of the trace's step */
 };
 
 /* A phase or a scalar whose name is not one of ours. */
@@ -64,6 +73,17 @@ struct step_extra {
 struct step_extras {
 	struct step_extra *items;
 	size_t count, capacity;
+};
+
+/* Room for the texts below, with their NULs; trace_flops.h has the same ones. */
+enum { PRECISION_BYTES = 64, PEAK_LACK_BYTES = 200 };
+
+/* What a device of the rank reaches at most, with the precisions that the job computes in. */
+struct step_peak {
+	double flops_per_second;         /* 0: not known */
+	const char *device;              /* its name in the table of devices (static), or NULL */
+	char precision[PRECISION_BYTES]; /* "bf16 97.0 %, fp32 3.0 %", "" where not known */
+	char lack[PEAK_LACK_BYTES];      /* why the peak is not known, "" if nobody says */
 };
 
 struct step_series {
@@ -82,7 +102,10 @@ struct step_series {
 	struct step_extras phases;  /* of unknown names */
 	struct step_extras scalars; /* but loss and grad_norm */
 	struct intern names;
-	double flops_per_step, peak_flops; /* 0: not said */
+	double flops_per_step, peak_flops; /* what run.json says, or was asked for; 0: not said */
+	double hardware_flops_per_step;    /* with what is computed again; 0 or NAN: not said */
+	double counted_flops_per_step;     /* of a device, as operators tell; 0: nothing certain */
+	struct step_peak peak;             /* what a trace tells; zero without one */
 };
 
 /* An empty series. On failure it may be deinited. */

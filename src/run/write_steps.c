@@ -202,6 +202,25 @@ static void write_host_budget(struct object *line, const struct host_budget *bud
 	close_object(&lines);
 }
 
+static void put_flops(struct object *object, const char *key, double flops)
+{
+	put_key(object, key);
+	put_real(object->out, flops);
+}
+
+static void write_flops(struct object *line, const struct step_flops *flops)
+{
+	if (flops->flops <= 0 && flops->matrix_ns <= 0)
+		return;
+	put_key(line, "flops");
+	struct object members = open_object(line->out);
+	put_flops(&members, "all", flops->flops);
+	put_flops(&members, "repeated", flops->repeated_flops);
+	put_int(&members, "matrix_ns", flops->matrix_ns);
+	put_int(&members, "counted_ns", flops->counted_ns);
+	close_object(&members);
+}
+
 static void write_budget(struct steps_writer *w, struct object *line,
 			 const struct step_record *record)
 {
@@ -215,6 +234,7 @@ static void write_budget(struct steps_writer *w, struct object *line,
 		write_device_budget(line, &budget->device);
 	else
 		write_host_budget(line, &budget->host);
+	write_flops(line, &budget->flops);
 }
 
 static void write_record(struct steps_writer *w, size_t index)
@@ -251,8 +271,61 @@ void tsi_write_steps(FILE *out, const struct step_series *steps)
 
 /* ---- run.json ---- */
 
+static void put_flag(struct object *object, const char *key, bool flag)
+{
+	put_key(object, key);
+	fputs(flag ? "true" : "false", object->out);
+}
+
+static void write_peak(struct object *own, const struct step_peak *peak)
+{
+	if (!(peak->flops_per_second > 0) && !peak->device && peak->precision[0] == '\0' &&
+	    peak->lack[0] == '\0')
+		return;
+	put_key(own, "peak");
+	struct object members = open_object(own->out);
+	put_flops(&members, "flops_per_second", peak->flops_per_second);
+	if (peak->device) {
+		put_key(&members, "device");
+		put_text(own->out, tsi_str_of(peak->device));
+	}
+	put_key(&members, "precision");
+	put_text(own->out, tsi_str_of(peak->precision));
+	put_key(&members, "lack");
+	put_text(own->out, tsi_str_of(peak->lack));
+	close_object(&members);
+}
+
+/*
+ * Other readers know flops_per_step and peak_flops only. Where these are made of
+ * what the steps and the peak below say, reading them back must not take them for more.
+ */
+static void write_own(FILE *out, const struct step_series *steps)
+{
+	struct object own = open_object(out);
+
+	put_flag(&own, "has_start", steps->has_start);
+	put_flag(&own, "point_to_point", steps->has_point_to_point);
+	put_flag(&own, "times_from_trace", steps->is_of_trace);
+	if (!(steps->flops_per_step > 0) && steps->counted_flops_per_step > 0)
+		put_flag(&own, "flops_from_operators", true);
+	if (!(steps->peak_flops > 0) && steps->peak.flops_per_second > 0)
+		put_flag(&own, "peak_from_device", true);
+	if (steps->hardware_flops_per_step > 0)
+		put_flops(&own, "hardware_flops_per_step", steps->hardware_flops_per_step);
+	write_peak(&own, &steps->peak);
+	if (steps->doubt) {
+		put_key(&own, "doubt");
+		put_text(out, tsi_str_of(steps->doubt));
+	}
+	close_object(&own);
+}
+
 void tsi_write_run_json(FILE *out, const struct step_series *steps)
 {
+	double flops =
+		steps->flops_per_step > 0 ? steps->flops_per_step : steps->counted_flops_per_step;
+	double peak = steps->peak_flops > 0 ? steps->peak_flops : steps->peak.flops_per_second;
 	struct object run = open_object(out);
 
 	put_key(&run, "name");
@@ -262,27 +335,12 @@ void tsi_write_run_json(FILE *out, const struct step_series *steps)
 	if (steps->world_size >= 0)
 		put_int(&run, "world_size", steps->world_size);
 	put_int(&run, "n_steps", (int64_t)steps->count);
-	if (steps->flops_per_step > 0) {
-		put_key(&run, "flops_per_step");
-		put_real(out, steps->flops_per_step);
-	}
-	if (steps->peak_flops > 0) {
-		put_key(&run, "peak_flops");
-		put_real(out, steps->peak_flops);
-	}
+	if (flops > 0)
+		put_flops(&run, "flops_per_step", flops);
+	if (peak > 0)
+		put_flops(&run, "peak_flops", peak);
 	put_key(&run, "tscope");
-	struct object own = open_object(out);
-	put_key(&own, "has_start");
-	fputs(steps->has_start ? "true" : "false", out);
-	put_key(&own, "point_to_point");
-	fputs(steps->has_point_to_point ? "true" : "false", out);
-	put_key(&own, "times_from_trace");
-	fputs(steps->is_of_trace ? "true" : "false", out);
-	if (steps->doubt) {
-		put_key(&own, "doubt");
-		put_text(out, tsi_str_of(steps->doubt));
-	}
-	close_object(&own);
+	write_own(out, steps);
 	close_object(&run);
 	fputc('\n', out);
 }

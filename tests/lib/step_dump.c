@@ -76,6 +76,11 @@ static void put_budget(FILE *out, const struct step_budget *budget, uint8_t reco
 		put_ns(out, "", tsi_phase_name(phase), budget->device.compute_phase_ns[phase]);
 	for (enum host_line i = 0; i < HOST_LINE_COUNT; i++)
 		put_ns(out, "host.", tsi_host_line_name(i), budget->host.line_ns[i]);
+	if (budget->flops.flops > 0)
+		fprintf(out, " flops=%.17g repeated=%.17g", budget->flops.flops,
+			budget->flops.repeated_flops);
+	put_ns(out, "", "matrix", budget->flops.matrix_ns);
+	put_ns(out, "", "counted", budget->flops.counted_ns);
 }
 
 char *step_dump(const struct step_series *steps)

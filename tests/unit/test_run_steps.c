@@ -279,6 +279,32 @@ static void test_join(void **state)
 	tsi_steps_deinit(&trace);
 }
 
+/* The peak is that of the first series that has one; why there is none does not stand in its way. */
+static void test_peaks(void **state)
+{
+	struct step_series steps = test_steps("1 data=5\n");
+	struct step_series unknown = test_steps("1 data=5\n2 data=6\n");
+	struct step_series first = test_steps("1 data=5\n"), second = test_steps("3 data=7\n");
+
+	(void)state;
+	unknown.peak = (struct step_peak){ .lack = "no such device" };
+	first.peak = (struct step_peak){ 2e14, "A100", "bf16", "" };
+	second.peak = (struct step_peak){ 4e14, "H100 SXM5", "fp16", "" };
+	assert_int_equal(tsi_steps_join(&steps, &unknown, NULL), TSCOPE_OK);
+	assert_string_equal(steps.peak.lack, "no such device");
+	assert_int_equal(tsi_steps_join(&steps, &first, NULL), TSCOPE_OK);
+	assert_true(steps.peak.flops_per_second == 2e14);
+	assert_string_equal(steps.peak.device, "A100");
+	assert_string_equal(steps.peak.lack, "");
+	assert_int_equal(tsi_steps_append(&steps, &second, NULL), TSCOPE_OK);
+	assert_true(steps.peak.flops_per_second == 2e14);
+	assert_string_equal(steps.peak.precision, "bf16");
+	tsi_steps_deinit(&steps);
+	tsi_steps_deinit(&unknown);
+	tsi_steps_deinit(&first);
+	tsi_steps_deinit(&second);
+}
+
 /* Records that say nothing of time take it from the trace, with the steps that only that has. */
 static void test_join_without_times(void **state)
 {
@@ -554,6 +580,7 @@ int main(void)
 		cmocka_unit_test(test_phases_of_host),
 		cmocka_unit_test(test_append),
 		cmocka_unit_test(test_join),
+		cmocka_unit_test(test_peaks),
 		cmocka_unit_test(test_join_without_times),
 		cmocka_unit_test(test_settle_times),
 		cmocka_unit_test(test_join_nothing),

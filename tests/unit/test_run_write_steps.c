@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tscope/device.h>
 
 #include <cmocka.h>
 
@@ -148,6 +149,38 @@ static void test_run_json(void **state)
 	tsi_steps_deinit(&steps);
 }
 
+/* What operators and the device tell stands where other readers look for it, and says that it does. */
+static void test_run_json_of_a_trace(void **state)
+{
+	struct step_series steps = test_steps("1\n");
+
+	(void)state;
+	steps.counted_flops_per_step = 2.5e12;
+	steps.peak = (struct step_peak){ 1e14, "H100 SXM5", "bf16", "" };
+	char *text = written(tsi_write_run_json, &steps);
+	assert_string_equal(text, "{\"name\":\"run\",\"n_steps\":1,"
+				  "\"flops_per_step\":2500000000000,\"peak_flops\":100000000000000,"
+				  "\"tscope\":{\"has_start\":false,\"point_to_point\":false,"
+				  "\"times_from_trace\":false,\"flops_from_operators\":true,"
+				  "\"peak_from_device\":true,\"peak\":{"
+				  "\"flops_per_second\":100000000000000,\"device\":\"H100 SXM5\","
+				  "\"precision\":\"bf16\",\"lack\":\"\"}}}\n");
+	free(text);
+	/* What run.json said itself goes before it. */
+	steps.flops_per_step = 7;
+	steps.peak_flops = 8;
+	steps.peak = (struct step_peak){ .lack = "no such device" };
+	text = written(tsi_write_run_json, &steps);
+	assert_string_equal(text, "{\"name\":\"run\",\"n_steps\":1,"
+				  "\"flops_per_step\":7,\"peak_flops\":8,"
+				  "\"tscope\":{\"has_start\":false,\"point_to_point\":false,"
+				  "\"times_from_trace\":false,\"peak\":{"
+				  "\"flops_per_second\":0,"
+				  "\"precision\":\"\",\"lack\":\"no such device\"}}}\n");
+	free(text);
+	tsi_steps_deinit(&steps);
+}
+
 /* ---- there and back ---- */
 
 static uint64_t next_random(uint64_t *seed)
@@ -253,6 +286,9 @@ static void add_random_budget(struct step_series *steps, size_t index, uint64_t 
 		budget->device.line_ns[TSCOPE_BUDGET_COMPUTE] += rest_ns;
 		budget->device.compute_phase_ns[next_random(seed) % PHASE_COUNT] += rest_ns;
 	}
+	if (flip(seed))
+		budget->flops = (struct step_flops){ 1 + fabs((double)random_ns(seed)) / 7, 0.5,
+						     INT64_MAX, random_ns(seed) };
 	if (steps->device_count == 0)
 		budget->host.line_ns[next_random(seed) % HOST_LINE_COUNT] = budget->wall_ns;
 }
@@ -273,6 +309,18 @@ static void make_random(struct step_series *steps, uint64_t *seed)
 	steps->world_size = flip(seed) ? 8 : -1;
 	steps->flops_per_step = flip(seed) ? (double)random_ns(seed) + 1 : 0;
 	steps->peak_flops = flip(seed) ? 0.1 + (double)next_random(seed) : 0;
+	steps->hardware_flops_per_step = flip(seed) ? 0.5 + (double)next_random(seed) : 0;
+	steps->counted_flops_per_step = flip(seed) ? 1 + (double)next_random(seed) : 0;
+	if (flip(seed))
+		steps->peak = (struct step_peak){
+			.flops_per_second = flip(seed) ? 1 + (double)random_ns(seed) : 0,
+			.device = flip(seed)
+					  ? tscope_device(next_random(seed) % tscope_device_count())
+						    ->name
+					  : NULL,
+			.precision = "bf16 97 %, \"tf32\" 3 %",
+			.lack = "no \\ such\tdevice",
+		};
 	for (size_t i = 0; i < count; i++) {
 		struct step_record *record;
 
@@ -324,6 +372,11 @@ static void check_equal(const struct step_series *a, const struct step_series *b
 	assert_int_equal(a->is_of_trace, b->is_of_trace);
 	assert_true(a->flops_per_step == b->flops_per_step);
 	assert_true(a->peak_flops == b->peak_flops);
+	assert_true(a->hardware_flops_per_step == b->hardware_flops_per_step);
+	assert_true(a->peak.flops_per_second == b->peak.flops_per_second);
+	assert_ptr_equal(a->peak.device, b->peak.device);
+	assert_string_equal(a->peak.precision, b->peak.precision);
+	assert_string_equal(a->peak.lack, b->peak.lack);
 	assert_string_equal(a->doubt ? a->doubt : "-", b->doubt ? b->doubt : "-");
 }
 
@@ -365,7 +418,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_records),       cmocka_unit_test(test_scalars),
 		cmocka_unit_test(test_device_budget), cmocka_unit_test(test_host_budget),
-		cmocka_unit_test(test_run_json),      cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_run_json),      cmocka_unit_test(test_run_json_of_a_trace),
+		cmocka_unit_test(test_round_trip),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
