@@ -9,6 +9,7 @@
 #include "analyze/analyzer_table.h"
 #include "analyze/fact_sheet.h"
 #include "analyze/reliability.h"
+#include "analyze/trace_flops.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ struct analysis_device {
 struct tscope_analysis {
 	const struct tscope_trace *trace; /* NULL: there was none, or it is closed */
 	const struct tscope_timeline *timeline;
+	struct trace_flops *flops;            /* of the trace, as long as that is open */
 	const struct tscope_analysis *before; /* answers where no sheet is; NULL: nobody */
 	struct step_series steps;             /* of the trace */
 	struct analysis_device *devices;
@@ -159,6 +161,10 @@ enum tscope_status tscope_analyze(struct tscope_analysis **ret, const struct tsc
 	if (status == TSCOPE_OK)
 		status = tsi_steps_add_timeline(&analysis->steps, timeline, err);
 	analysis->steps.doubt = tsi_device_time_doubt(trace);
+	analysis->steps.world_size = tscope_trace_info(trace)->world_size;
+	if (status == TSCOPE_OK)
+		status = tsi_trace_flops_new(&analysis->flops, trace, timeline, err);
+	scope.flops = analysis->flops;
 	if (status == TSCOPE_OK)
 		status = run_analyzers(analysis, LEVEL_TRACE, &scope, err);
 	if (status != TSCOPE_OK) {
@@ -240,6 +246,8 @@ enum tscope_status tsi_analysis_detach(struct tscope_analysis *analysis, struct 
 			status = keep_sheet(analysis, &analysis->sheets[i], err);
 	for (uint32_t i = 0; status == TSCOPE_OK && i < analysis->device_count; i++)
 		status = keep_text(analysis, &analysis->devices[i].name, err);
+	tsi_trace_flops_free(analysis->flops);
+	analysis->flops = NULL;
 	analysis->trace = NULL;
 	analysis->timeline = NULL;
 	return status;
@@ -264,6 +272,7 @@ void tscope_analysis_free(struct tscope_analysis *analysis)
 		tsi_fact_sheet_deinit(&analysis->sheets[i]);
 	free(analysis->sheets);
 	free(analysis->devices);
+	tsi_trace_flops_free(analysis->flops);
 	tsi_steps_deinit(&analysis->steps);
 	tsi_intern_deinit(&analysis->texts);
 	free(analysis);

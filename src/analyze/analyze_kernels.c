@@ -12,6 +12,7 @@
 #include "analyze/kernel_kind.h"
 #include "analyze/quantile.h"
 #include "analyze/reliability.h"
+#include "analyze/trace_flops.h"
 #include "base/array.h"
 #include "base/sort.h"
 #include "base/sum.h"
@@ -115,21 +116,14 @@ struct weighted {
 
 /* What is known of the kernels of one name; the durations stand apart. */
 struct kernel {
-	bool is_comm;
 	int64_t small_grid_count;
 	struct weighted blocks_per_sm, occupancy_pct;
-	/*
-	 * The kind of most of the time, as the launching operators see it: what
-	 * is ahead in a vote in which other kinds take back its nanoseconds.
-	 */
-	uint8_t op_kind;
-	int64_t op_kind_lead_ns;
 };
 
 struct work {
 	const struct tscope_trace *trace;
+	const uint8_t *kind_of;  /* by name id, of kernels' names: enum kernel_kind */
 	struct kernel *kernels;  /* by name id */
-	uint8_t *kind_of_op;     /* by name id: kind + 1; 0: not asked yet */
 	struct sort_pair *items; /* of each kernel: key name id, value duration */
 	struct sort_pair *scratch;
 	int64_t *durations; /* of one name */
@@ -160,7 +154,6 @@ static struct tscope_value weighted_value(const struct weighted *mean)
 static void work_deinit(struct work *work)
 {
 	free(work->kernels);
-	free(work->kind_of_op);
 	free(work->items);
 	free(work->scratch);
 	free(work->durations);
@@ -172,16 +165,16 @@ static bool is_kernel(const struct tscope_trace *trace, uint32_t row)
 	       trace->spans.span_class[row] == TSCOPE_SPAN_COMM;
 }
 
-static enum tscope_status work_init(struct work *work, const struct tscope_trace *trace,
+static enum tscope_status work_init(struct work *work, const struct analysis_scope *scope,
 				    struct tscope_error *err)
 {
+	const struct tscope_trace *trace = scope->trace;
 	size_t names = trace->names.count, limit = 0;
 
-	*work = (struct work){ .trace = trace };
+	*work = (struct work){ .trace = trace, .kind_of = scope->flops->kernel_kinds };
 	for (uint32_t i = 0; i < trace->device_count; i++)
 		limit += trace->devices[i].row_count;
 	if (tsi_array_new(&work->kernels, names, sizeof(*work->kernels), err) != TSCOPE_OK ||
-	    tsi_array_new(&work->kind_of_op, names, sizeof(*work->kind_of_op), err) != TSCOPE_OK ||
 	    tsi_array_new(&work->items, limit, sizeof(*work->items), err) != TSCOPE_OK ||
 	    tsi_array_new(&work->scratch, limit, sizeof(*work->scratch), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
@@ -198,28 +191,6 @@ static float blocks_per_sm(const struct tscope_trace *trace, uint32_t device,
 	if (properties == NO_ROW || trace->device_properties[properties].sm_count <= 0)
 		return NAN;
 	return (float)event->grid_blocks / (float)trace->device_properties[properties].sm_count;
-}
-
-static enum kernel_kind kind_by_op(struct work *work, uint32_t op)
-{
-	if (op == NO_ROW)
-		return KERNEL_OTHER;
-	uint8_t *known = &work->kind_of_op[work->trace->spans.name[op]];
-	if (*known == 0)
-		*known = (uint8_t)(tsi_kernel_kind_of_op(tsi_span_name(work->trace, op)) + 1);
-	return *known - 1;
-}
-
-static void vote(struct kernel *kernel, enum kernel_kind kind, int64_t dur_ns)
-{
-	if (kernel->op_kind == kind) {
-		tsi_sum(&kernel->op_kind_lead_ns, dur_ns);
-	} else if (kernel->op_kind_lead_ns > dur_ns) {
-		kernel->op_kind_lead_ns -= dur_ns;
-	} else {
-		kernel->op_kind_lead_ns = dur_ns - kernel->op_kind_lead_ns;
-		kernel->op_kind = (uint8_t)kind;
-	}
 }
 
 static void add_grid(struct work *work, struct kernel *kernel, float blocks, int64_t dur_ns)
@@ -247,8 +218,6 @@ static void add_kernel(struct work *work, uint32_t device, uint32_t row)
 		(struct sort_pair){ .key = (uint64_t)dur_ns, .value = spans->name[row] };
 	tsi_sum(&work->total_ns, dur_ns);
 	work->short_count += dur_ns < SHORT_NS;
-	kernel->is_comm |= spans->span_class[row] == TSCOPE_SPAN_COMM;
-	vote(kernel, kind_by_op(work, event->op), dur_ns);
 	add_grid(work, kernel, blocks_per_sm(work->trace, device, event), dur_ns);
 	weigh(&kernel->occupancy_pct, event->occupancy_pct, dur_ns);
 	weigh(&work->occupancy_pct, event->occupancy_pct, dur_ns);
@@ -274,13 +243,6 @@ static void collect(struct work *work)
 	tsi_sort_pairs(work->items, work->scratch, work->count);
 }
 
-static enum kernel_kind kind_of(const struct kernel *kernel, struct str name)
-{
-	if (kernel->is_comm)
-		return KERNEL_COMM;
-	return kernel->op_kind != KERNEL_OTHER ? kernel->op_kind : tsi_kernel_kind_of_name(name);
-}
-
 static void add_to_kind(struct work *work, enum kernel_kind kind, struct str name, int64_t count,
 			int64_t total_ns)
 {
@@ -304,7 +266,7 @@ static void fill_name(struct work *work, uint32_t name, size_t count, struct tsc
 {
 	const struct kernel *kernel = &work->kernels[name];
 	struct str text = tsi_intern_text(&work->trace->names, name);
-	enum kernel_kind kind = kind_of(kernel, text);
+	enum kernel_kind kind = (enum kernel_kind)work->kind_of[name];
 	int64_t total_ns = 0;
 
 	for (size_t i = 0; i < count; i++)
@@ -401,7 +363,7 @@ static enum tscope_status run(const struct analysis_scope *scope, struct fact_sh
 			      struct tscope_error *err)
 {
 	struct work work;
-	enum tscope_status status = work_init(&work, scope->trace, err);
+	enum tscope_status status = work_init(&work, scope, err);
 
 	if (status == TSCOPE_OK) {
 		collect(&work);

@@ -6,6 +6,8 @@
 
 #include <tscope/analysis.h>
 
+struct trace_flops; /* trace_flops.h */
+
 /*
  * An analyzer computes facts from a trace and its timeline, or from steps, and
  * has no opinion.
@@ -25,6 +27,7 @@ struct analysis_scope {
 	/* Of one trace; NULL at the levels of rank and run. */
 	const struct tscope_trace *trace;
 	const struct tscope_timeline *timeline;
+	const struct trace_flops *flops;
 	/* Devices [first_device, end_device): one, or all for the trace's own figures. */
 	uint32_t first_device, end_device;
 	/* Of the trace, of the rank, or of the run: there the slowest rank's, step by step. */

@@ -16,4 +16,15 @@ static inline uint32_t tsi_first_device_row(const struct tscope_trace *trace)
 		       : trace->spans.count;
 }
 
+/*
+ * The row of the operator that launched a device row's work, or NO_ROW. Operators
+ * around the launch of a graph are not those of its kernels.
+ */
+static inline uint32_t tsi_launching_op(const struct tscope_trace *trace, uint32_t row)
+{
+	const struct device_event *event = tsi_device_event(trace, row);
+
+	return event->graph ? NO_ROW : event->op;
+}
+
 #endif

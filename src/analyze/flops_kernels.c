@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What counting FLOPs asks of the devices' rows: who launched them, whether they
+ * multiply matrices, and whose work they are.
+ */
+#include "analyze/flops_count.h"
+
+#include "analyze/device_rows.h"
+#include "base/array.h"
+#include "base/sum.h"
+
+static bool is_kernel(const struct tscope_trace *trace, uint32_t row)
+{
+	return trace->spans.span_class[row] == TSCOPE_SPAN_KERNEL ||
+	       trace->spans.span_class[row] == TSCOPE_SPAN_COMM;
+}
+
+static bool is_matrix_kernel(const struct flops_count *c, uint32_t row)
+{
+	const struct spans *spans = &c->trace->spans;
+
+	return spans->span_class[row] == TSCOPE_SPAN_KERNEL &&
+	       tsi_kernel_kind_multiplies((enum kernel_kind)c->vote.kinds[spans->name[row]]);
+}
+
+static void note_launches(struct flops_count *c, const struct device *device,
+			  struct device_time *time)
+{
+	const struct spans *spans = &c->trace->spans;
+
+	for (uint32_t i = 0; i < device->row_count; i++) {
+		uint32_t row = device->rows[i], op = tsi_launching_op(c->trace, row);
+		bool is_matrix = is_matrix_kernel(c, row);
+		if (op != NO_ROW) {
+			c->states[spans->extra[op]].is_launcher = true;
+			c->states[spans->extra[op]].launches_matrix |= is_matrix;
+		}
+		if (spans->span_class[row] == TSCOPE_SPAN_KERNEL)
+			tsi_sum(&time->compute_ns, spans->dur_ns[row]);
+		if (is_matrix)
+			tsi_sum(&time->matrix_ns, spans->dur_ns[row]);
+	}
+}
+
+void tsi_flops_look_at_devices(struct flops_count *c)
+{
+	const struct tscope_trace *trace = c->trace;
+
+	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++)
+		if (is_kernel(trace, row))
+			tsi_kernel_vote_add(&c->vote, row);
+	tsi_kernel_vote_settle(&c->vote);
+	for (uint32_t i = 0; i < trace->device_count; i++)
+		note_launches(c, &trace->devices[i], &c->device_times[i]);
+}
+
+/* Then a link limits it, and not the device's memory. */
+static bool crosses_link(const struct device_event *event)
+{
+	return event->direction == COPY_H2D || event->direction == COPY_D2H ||
+	       event->direction == COPY_P2P;
+}
+
+static enum tscope_status add_launch(struct flops_count *c, uint32_t op, uint32_t row,
+				     struct tscope_error *err)
+{
+	const struct spans *spans = &c->trace->spans;
+	size_t known = c->launches.count;
+	uint32_t number;
+
+	tsi_sum(&c->out->ops[op].device_ns, spans->dur_ns[row]);
+	c->out->ops[op].crosses_link |= crosses_link(tsi_device_event(c->trace, row));
+	if (spans->span_class[row] != TSCOPE_SPAN_KERNEL)
+		return TSCOPE_OK;
+	if (tsi_pair_set_add(&c->launches, op, spans->name[row], &number, err) != TSCOPE_OK ||
+	    tsi_array_reserve(&c->launch_ns, &c->launch_capacity, c->launches.count,
+			      sizeof(*c->launch_ns), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	if (number == known)
+		c->launch_ns[number] = 0;
+	tsi_sum(&c->launch_ns[number], spans->dur_ns[row]);
+	return TSCOPE_OK;
+}
+
+static enum tscope_status add_uncounted(struct flops_count *c, uint32_t row,
+					enum uncounted_reason reason, struct tscope_error *err)
+{
+	const struct spans *spans = &c->trace->spans;
+	uint32_t op = tsi_device_event(c->trace, row)->op, op_name = 0, number;
+	size_t known = c->uncounted.count;
+
+	if (reason != UNCOUNTED_NO_OPERATOR)
+		op_name = spans->name[op];
+	if (tsi_pair_set_add(&c->uncounted, spans->name[row], op_name, &number, err) != TSCOPE_OK ||
+	    tsi_array_reserve(&c->out->uncounted, &c->uncounted_capacity, c->uncounted.count,
+			      sizeof(*c->out->uncounted), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	struct uncounted_kernel *kernel = &c->out->uncounted[number];
+	if (number == known)
+		*kernel = (struct uncounted_kernel){
+			.kernel = spans->name[row],
+			.op = op_name,
+			.kind = (enum kernel_kind)c->vote.kinds[spans->name[row]],
+			.reason = reason,
+		};
+	c->out->uncounted_count = c->uncounted.count;
+	kernel->count++;
+	tsi_sum(&kernel->total_ns, spans->dur_ns[row]);
+	return TSCOPE_OK;
+}
+
+/* op: the counted operator whose kernel it is, or NO_ROW. */
+static enum tscope_status add_matrix_kernel(struct flops_count *c, uint32_t op, uint32_t row,
+					    struct tscope_error *err)
+{
+	const struct spans *spans = &c->trace->spans;
+	uint32_t call = tsi_device_event(c->trace, row)->call;
+	uint32_t launcher = tsi_launching_op(c->trace, row);
+	uint32_t step = tsi_flops_step_at(c, spans->start_ns[call == NO_ROW ? row : call]);
+	int64_t dur_ns = spans->dur_ns[row];
+
+	tsi_sum(&c->out->all.matrix_ns, dur_ns);
+	if (step != NO_ROW)
+		tsi_sum(&c->out->steps[step].matrix_ns, dur_ns);
+	if (op != NO_ROW && c->out->ops[op].multiplies) {
+		tsi_sum(&c->out->all.counted_ns, dur_ns);
+		if (step != NO_ROW)
+			tsi_sum(&c->out->steps[step].counted_ns, dur_ns);
+		return TSCOPE_OK;
+	}
+	if (launcher == NO_ROW)
+		return add_uncounted(c, row, UNCOUNTED_NO_OPERATOR, err);
+	return add_uncounted(c, row,
+			     c->states[spans->extra[launcher]].is_lacking ? UNCOUNTED_NO_INPUTS
+									  : UNCOUNTED_NO_MODEL,
+			     err);
+}
+
+enum tscope_status tsi_flops_collect_kernels(struct flops_count *c, struct tscope_error *err)
+{
+	const struct tscope_trace *trace = c->trace;
+	enum tscope_status status = TSCOPE_OK;
+
+	for (uint32_t row = tsi_first_device_row(trace);
+	     status == TSCOPE_OK && row < trace->spans.count; row++) {
+		uint32_t launcher = tsi_launching_op(trace, row);
+		uint32_t op = launcher == NO_ROW ? NO_ROW : c->links[trace->spans.extra[launcher]];
+		if (op != NO_ROW)
+			status = add_launch(c, op, row, err);
+		if (status == TSCOPE_OK && is_matrix_kernel(c, row))
+			status = add_matrix_kernel(c, op, row, err);
+	}
+	return status;
+}
