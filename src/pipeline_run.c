@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "analyze/analysis.h"
+#include "analyze/anchor.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "pipeline_load.h"
@@ -268,8 +269,10 @@ static void take_description(struct step_series *steps, const struct step_series
 {
 	if (steps->world_size < 0)
 		steps->world_size = from->world_size;
-	if (steps->flops_per_step <= 0)
+	if (steps->flops_per_step <= 0) {
 		steps->flops_per_step = from->flops_per_step;
+		steps->hardware_flops_per_step = from->hardware_flops_per_step;
+	}
 	if (steps->peak_flops <= 0)
 		steps->peak_flops = from->peak_flops;
 }
@@ -368,17 +371,6 @@ static enum tscope_status note_no_step(struct tscope_run *run, struct tscope_err
 			count);
 }
 
-/* What was asked for goes before what the files say; an export keeps it. */
-static void take_anchors(struct tscope_run *run, const struct tscope_analysis_options *options)
-{
-	for (size_t i = 0; i < run->rank_count; i++) {
-		if (options->flops_per_step > 0)
-			run->series[i].flops_per_step = options->flops_per_step;
-		if (options->peak_flops > 0)
-			run->series[i].peak_flops = options->peak_flops;
-	}
-}
-
 /* ---- analyze ---- */
 
 static enum tscope_status analyze_ranks(struct tscope_run *run,
@@ -423,10 +415,29 @@ static enum tscope_status analyze_run(struct tscope_run *run,
 
 /* ---- the whole ---- */
 
+/*
+ * What is analysed and exported: a model's FLOPs are shared by all ranks, of which the
+ * files may not say how many there are.
+ */
+static struct tscope_analysis_options settle_anchors(struct tscope_run *run,
+						     const struct tscope_run_options *options)
+{
+	struct tscope_analysis_options analysis = options->analysis;
+	const struct step_series *first = &run->series[0];
+
+	if (analysis.model.device_count == 0 && first->world_size < 0)
+		analysis.model.device_count =
+			(unsigned)run->rank_count * (first->device_count ? first->device_count : 1);
+	for (size_t i = 0; i < run->rank_count; i++)
+		tsi_keep_anchor(&run->series[i], &analysis);
+	return analysis;
+}
+
 static enum tscope_status open_run(struct tscope_run *run, const char *const *paths, size_t count,
 				   const struct tscope_run_options *options,
 				   struct tscope_error *err)
 {
+	struct tscope_analysis_options analysis = options->analysis;
 	enum tscope_status status = tsi_find_files(&run->files, paths, count, err);
 
 	if (status == TSCOPE_OK)
@@ -440,13 +451,13 @@ static enum tscope_status open_run(struct tscope_run *run, const char *const *pa
 	if (status == TSCOPE_OK)
 		status = join(run, err);
 	if (status == TSCOPE_OK)
-		take_anchors(run, &options->analysis);
+		analysis = settle_anchors(run, options);
 	if (status == TSCOPE_OK)
 		status = note_no_step(run, err);
 	if (status == TSCOPE_OK)
-		status = analyze_ranks(run, &options->analysis, err);
+		status = analyze_ranks(run, &analysis, err);
 	if (status == TSCOPE_OK)
-		status = analyze_run(run, &options->analysis, err);
+		status = analyze_run(run, &analysis, err);
 	return status;
 }
 

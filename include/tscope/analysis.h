@@ -2,6 +2,7 @@
 #ifndef TSCOPE_ANALYSIS_H
 #define TSCOPE_ANALYSIS_H
 
+#include <tscope/model.h>
 #include <tscope/timeline.h>
 #include <tscope/trace.h>
 
@@ -17,8 +18,9 @@ struct tscope_analysis;
 struct tscope_analysis_options {
 	bool python;        /* run the python analyzer (the trace must have kept the frames) */
 	size_t table_limit; /* rows kept of each table; 0: all */
-	/* Floating-point operations of a step, and of the device per second; 0: not said. */
+	/* Floating-point operations of a step on one device, and of it per second; 0: not said. */
 	double flops_per_step, peak_flops;
+	struct tscope_model model; /* where flops_per_step is not said; zero: none */
 	/* The ranks are this many stages of a pipeline (0: where the traces say so) ... */
 	unsigned pipeline_stages;
 	unsigned microbatches; /* ... fed with this many microbatches a step (0: not said) */

@@ -7,6 +7,7 @@
 #include "analyze/analysis.h"
 
 #include "analyze/analyzer_table.h"
+#include "analyze/anchor.h"
 #include "analyze/fact_sheet.h"
 #include "analyze/reliability.h"
 #include "analyze/trace_flops.h"
@@ -164,6 +165,8 @@ enum tscope_status tscope_analyze(struct tscope_analysis **ret, const struct tsc
 	analysis->steps.world_size = tscope_trace_info(trace)->world_size;
 	if (status == TSCOPE_OK)
 		status = tsi_trace_flops_new(&analysis->flops, trace, timeline, err);
+	if (status == TSCOPE_OK)
+		tsi_note_flops(&analysis->steps, analysis->flops);
 	scope.flops = analysis->flops;
 	if (status == TSCOPE_OK)
 		status = run_analyzers(analysis, LEVEL_TRACE, &scope, err);

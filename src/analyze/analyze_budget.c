@@ -5,6 +5,7 @@
  * The lines sum to wall_ns; it and step_count count a step once for each device in scope.
  * Where no device was seen there are host lines instead.
  */
+#include "analyze/anchor.h"
 #include "analyze/facts.h"
 #include "analyze/step_lines.h"
 #include "base/sum.h"
@@ -12,6 +13,8 @@
 enum fact {
 	WALL_NS,
 	STEP_COUNT,
+	USEFUL_COMPUTE_NS,
+	COMPUTE_OVERHEAD_NS,
 	FIRST_LINE,
 	FIRST_PHASE = FIRST_LINE + TSCOPE_BUDGET_LINE_COUNT,
 	FIRST_HOST_LINE = FIRST_PHASE + PHASE_COUNT,
@@ -21,6 +24,9 @@ static const struct tscope_fact_def facts[] = {
 	[WALL_NS] = { "wall_ns", TSCOPE_UNIT_NS,
 		      "wall time of the unmarked steps, once for each device" },
 	[STEP_COUNT] = { "step_count", TSCOPE_UNIT_COUNT, "unmarked steps, once for each device" },
+	[USEFUL_COMPUTE_NS] = { "useful_compute_ns", TSCOPE_UNIT_NS,
+				"of compute_ns, what its FLOPs take at the device's peak" },
+	[COMPUTE_OVERHEAD_NS] = { "compute_overhead_ns", TSCOPE_UNIT_NS, "the rest of compute_ns" },
 	/* In the order of enum tscope_budget_line. */
 	{ "compute_ns", TSCOPE_UNIT_NS, "a compute kernel runs" },
 	{ "exposed_comm_ns", TSCOPE_UNIT_NS, "only communication runs" },
@@ -50,13 +56,31 @@ static const struct tscope_fact_def facts[] = {
 _Static_assert(TSI_COUNT_OF(facts) == FIRST_HOST_LINE + HOST_LINE_COUNT,
 	       "a fact for each line of both budgets and for each phase");
 
-struct sums {                    /* over steps, devices and ranks */
-	int64_t wall_ns;         /* what the lines sum to */
-	int64_t step_count;      /* that have gone in; 0: there is nothing to say */
-	struct budget device;    /* zero without devices */
-	struct host_budget host; /* zero with devices */
-	const char *doubt;       /* why device times must not be believed, or NULL */
+struct sums {                     /* over steps, devices and ranks */
+	int64_t wall_ns;          /* what the lines sum to */
+	int64_t step_count;       /* that have gone in; 0: there is nothing to say */
+	struct budget device;     /* zero without devices */
+	struct host_budget host;  /* zero with devices */
+	int64_t useful_ns;        /* of the device's compute line */
+	const char *useful_doubt; /* why that is not known, or NULL */
+	const char *doubt;        /* why device times must not be believed, or NULL */
 };
+
+/* What the FLOPs of these steps take at the peak, but no more than was computed in them. */
+static void add_useful(struct sums *sums, const struct step_series *steps,
+		       const struct tscope_analysis_options *options, int64_t step_count,
+		       int64_t compute_ns)
+{
+	struct flops_anchor anchor = tsi_flops_anchor(steps, options);
+	double ideal_ns = anchor.flops_per_step / anchor.peak_flops * 1e9 * (double)step_count;
+	const char *doubt = anchor.flops_doubt ? anchor.flops_doubt : anchor.peak_doubt;
+
+	if (doubt)
+		sums->useful_doubt = doubt;
+	else
+		tsi_sum(&sums->useful_ns,
+			ideal_ns < (double)compute_ns ? (int64_t)(ideal_ns + 0.5) : compute_ns);
+}
 
 static void add_lines(int64_t *sums, const int64_t *parts, size_t count)
 {
@@ -85,12 +109,20 @@ static void add_devices_of_trace(struct sums *sums, const struct analysis_scope 
 		}
 	}
 	sums->doubt = scope->steps->doubt;
+	if (scope->end_device - scope->first_device == timeline->trace->device_count)
+		add_useful(sums, scope->steps, scope->options, sums->step_count,
+			   sums->device.line_ns[TSCOPE_BUDGET_COMPUTE]);
+	else
+		sums->useful_doubt = "FLOPs are not known for each device";
 }
 
 /* The counted steps of a rank. */
-static void add_rank(struct sums *sums, const struct step_series *steps)
+static void add_rank(struct sums *sums, const struct step_series *steps,
+		     const struct tscope_analysis_options *options)
 {
 	int64_t times = steps->device_count ? steps->device_count : 1;
+	int64_t count_before = sums->step_count;
+	int64_t compute_before_ns = sums->device.line_ns[TSCOPE_BUDGET_COMPUTE];
 
 	for (size_t i = 0; i < steps->count; i++) {
 		const struct step_budget *budget = tsi_counted_budget(steps, &steps->records[i]);
@@ -106,6 +138,9 @@ static void add_rank(struct sums *sums, const struct step_series *steps)
 	}
 	if (steps->device_count && !sums->doubt)
 		sums->doubt = steps->doubt;
+	if (sums->step_count > count_before)
+		add_useful(sums, steps, options, sums->step_count - count_before,
+			   sums->device.line_ns[TSCOPE_BUDGET_COMPUTE] - compute_before_ns);
 }
 
 /*
@@ -129,21 +164,23 @@ static void divide(struct sums *sums, int64_t rank_count)
 {
 	divide_lines(&sums->wall_ns, 1, rank_count);
 	divide_lines(&sums->step_count, 1, rank_count);
+	divide_lines(&sums->useful_ns, 1, rank_count);
 	divide_lines(sums->device.line_ns, TSCOPE_BUDGET_LINE_COUNT, rank_count);
 	divide_lines(sums->device.compute_phase_ns, PHASE_COUNT, rank_count);
 	divide_lines(sums->host.line_ns, HOST_LINE_COUNT, rank_count);
 }
 
 /* The mean of the ranks that have budgets with devices or, as asked, without. */
-static void add_ranks(struct sums *sums, const struct step_series *ranks, size_t rank_count,
-		      bool has_devices)
+static void add_ranks(struct sums *sums, const struct analysis_scope *scope, bool has_devices)
 {
+	const struct step_series *ranks = scope->ranks ? scope->ranks : scope->steps;
+	size_t rank_count = scope->ranks ? scope->rank_count : 1;
 	int64_t added_count = 0;
 
 	for (size_t i = 0; i < rank_count; i++) {
 		int64_t before = sums->step_count;
 		if ((ranks[i].device_count > 0) == has_devices)
-			add_rank(sums, &ranks[i]);
+			add_rank(sums, &ranks[i], scope->options);
 		added_count += sums->step_count > before;
 	}
 	if (added_count)
@@ -156,6 +193,19 @@ static void put_lines(struct fact_sheet *out, size_t first_fact, const int64_t *
 		tsi_fact_int(out, first_fact + i, sums[i]);
 }
 
+static void put_useful(struct fact_sheet *out, const struct sums *sums)
+{
+	int64_t compute_ns = sums->device.line_ns[TSCOPE_BUDGET_COMPUTE];
+
+	if (sums->useful_doubt) {
+		tsi_fact_doubt(out, USEFUL_COMPUTE_NS, sums->useful_doubt);
+		tsi_fact_doubt(out, COMPUTE_OVERHEAD_NS, sums->useful_doubt);
+		return;
+	}
+	tsi_fact_int(out, USEFUL_COMPUTE_NS, sums->useful_ns);
+	tsi_fact_int(out, COMPUTE_OVERHEAD_NS, compute_ns - sums->useful_ns);
+}
+
 static void put_sums(struct fact_sheet *out, const struct sums *sums, bool has_devices)
 {
 	tsi_fact_int(out, WALL_NS, sums->wall_ns);
@@ -164,6 +214,7 @@ static void put_sums(struct fact_sheet *out, const struct sums *sums, bool has_d
 		put_lines(out, FIRST_HOST_LINE, sums->host.line_ns, HOST_LINE_COUNT);
 		return;
 	}
+	put_useful(out, sums);
 	put_lines(out, FIRST_LINE, sums->device.line_ns, TSCOPE_BUDGET_LINE_COUNT);
 	put_lines(out, FIRST_PHASE, sums->device.compute_phase_ns, PHASE_COUNT);
 	if (sums->doubt)
@@ -173,8 +224,6 @@ static void put_sums(struct fact_sheet *out, const struct sums *sums, bool has_d
 static enum tscope_status run(const struct analysis_scope *scope, struct fact_sheet *out,
 			      struct tscope_error *err)
 {
-	const struct step_series *ranks = scope->ranks ? scope->ranks : scope->steps;
-	size_t rank_count = scope->ranks ? scope->rank_count : 1;
 	struct sums sums = { 0 };
 	bool has_devices = true;
 
@@ -182,10 +231,10 @@ static enum tscope_status run(const struct analysis_scope *scope, struct fact_sh
 	if (scope->trace && scope->trace->device_count)
 		add_devices_of_trace(&sums, scope);
 	else
-		add_ranks(&sums, ranks, rank_count, has_devices);
+		add_ranks(&sums, scope, has_devices);
 	if (sums.step_count == 0) {
 		has_devices = false;
-		add_ranks(&sums, ranks, rank_count, has_devices);
+		add_ranks(&sums, scope, has_devices);
 	}
 	if (sums.step_count)
 		put_sums(out, &sums, has_devices);

@@ -78,24 +78,39 @@ static const char *parse_positive_unsigned(const char *text, void *field)
 								      : NULL;
 }
 
-static const char *parse_positive_real(const char *text, void *field)
+/* From least to most, neither of which anything comes near. */
+static bool parse_real(const char *text, double least, double most, double *number)
 {
 	char *end;
-	double number = strtod(text, &end);
 
-	if (end == text || *end != '\0' || !isfinite(number) || number <= 0)
-		return "a number above 0, such as 312 or 6.2e15";
-	*(double *)field = number;
-	return NULL;
+	*number = strtod(text, &end);
+	return end != text && *end == '\0' && *number >= least && *number <= most;
+}
+
+static const char *parse_flops(const char *text, void *field)
+{
+	return parse_real(text, 1, 1e30, field) ? NULL : "a number of FLOPs, such as 6.2e15";
 }
 
 static const char *parse_tflops(const char *text, void *field)
 {
-	const char *expected = parse_positive_real(text, field);
+	if (!parse_real(text, 1e-9, 1e15, field))
+		return "a number of TFLOP/s above 0, such as 312";
+	*(double *)field *= 1e12;
+	return NULL;
+}
 
-	if (!expected)
-		*(double *)field *= 1e12;
-	return expected;
+static enum tscope_status check_model(const char *text, struct tscope_error *err)
+{
+	struct tscope_model model;
+
+	return tscope_model_parse(&model, text, err);
+}
+
+/* check_model() has taken it. */
+static const char *parse_model(const char *text, void *field)
+{
+	return tscope_model_parse(field, text, NULL) == TSCOPE_OK ? NULL : "a model";
 }
 
 static const char *parse_memory_size(const char *text, void *field)
@@ -230,7 +245,9 @@ static const struct option_row rows[] = {
 	{ READERS, "step-marker", "NAME", "spans with this name are the steps", parse_text,
 	  FIELD(timeline.step_marker), NULL },
 	{ READERS, "flops-per-step", "X", "floating-point operations of a step, for MFU",
-	  parse_positive_real, FIELD(analysis.flops_per_step), NULL },
+	  parse_flops, FIELD(analysis.flops_per_step), NULL },
+	{ READERS, "model", "SIZES", "the model, for MFU: gpt:layers=32,hidden=4096,...",
+	  parse_model, FIELD(analysis.model), check_model },
 	{ READERS, "peak-tflops", "X", "the most that the device can do, in TFLOP/s, for MFU",
 	  parse_tflops, FIELD(analysis.peak_flops), NULL },
 	{ "report", "pipeline-stages", "N", "the ranks are N stages of a pipeline",

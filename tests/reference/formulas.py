@@ -150,14 +150,18 @@ def efficiency(records, flops_per_step, peak_flops):
     wall = measured + sums["data"] + sums["comm"] + sums["other"]
     if wall <= 0:
         return {}
-    useful, mfu = measured, None
+    useful, mfu, uncapped, achieved = measured, None, None, None
     if flops_per_step and peak_flops:
-        useful = min(flops_per_step * len(records) / peak_flops * 1e9, measured)
+        ideal = flops_per_step * len(records) / peak_flops * 1e9
+        useful = min(ideal, measured)
         mfu = useful / wall
+        # Ours, beside the reference's.
+        uncapped, achieved = ideal / wall, flops_per_step * len(records) / wall / 1e3
     lines = [("useful_compute", useful), ("compute_overhead", measured - useful),
              ("data_stall", sums["data"]), ("communication", sums["comm"]),
              ("other", sums["other"])]
-    return {"wall_ns": wall, "mfu": mfu, "lines": lines}
+    return {"wall_ns": wall, "mfu": mfu, "useful_ratio": useful / wall, "mfu_uncapped": uncapped,
+            "achieved_tflops": achieved, "lines": lines}
 
 
 def common_steps(ranks):

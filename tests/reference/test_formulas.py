@@ -59,7 +59,12 @@ class Analyzers(unittest.TestCase):
     def test_efficiency(self):
         # 2 steps of 1 s compute; 1e12 operations each at 2e12 per second: 1 s of 2 s + 2 s data.
         records = [step(i, forward=1.0, data=1.0, lunch=5.0) for i in range(2)]
-        self.assertEqual(formulas.efficiency(records, 1e12, 2e12)["mfu"], 0.25)
+        result = formulas.efficiency(records, 1e12, 2e12)
+        self.assertEqual((result["mfu"], result["useful_ratio"]), (0.25, 0.25))
+        self.assertEqual(result["achieved_tflops"], 0.5)  # 2e12 in 4 s
+        # 6 s at the peak in 4 s, of which 2 are computing: no more than those can be useful.
+        result = formulas.efficiency(records, 6e12, 2e12)
+        self.assertEqual((result["mfu"], result["mfu_uncapped"]), (0.5, 1.5))
 
 
 if __name__ == "__main__":

@@ -235,6 +235,56 @@ static void records_alone_have_no_budget(void **state)
 	analyzed_free(a);
 }
 
+/* ---- what of the computing is useful ---- */
+
+static void compute_is_useful_or_overhead(void **state)
+{
+	static const struct {
+		double flops, peak_flops; /* as options: 0 is not said */
+		const char *facts, *doubt;
+	} cases[] = {
+		/* 4 ns at 10 FLOPs a nanosecond, of 30 computed in the step */
+		{ 40, 1e10, "30 4 26", NULL },
+		/* no more than was computed */
+		{ 400, 1e10, "30 30 0", NULL },
+		{ 40, 0, "30 - -",
+		  "nothing says which device it is: --peak-tflops tells what it can do" },
+		{ 0, 1e10, "30 - -",
+		  "no operator says its FLOPs: record_shapes=True, --flops-per-step or --model "
+		  "tell them" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct step_series steps = rank_of_step((struct rank_step){ 30, 20, 1, 2 });
+		const struct tscope_analysis_options options = { .flops_per_step = cases[i].flops,
+								 .peak_flops =
+									 cases[i].peak_flops };
+		struct analyzed *a = analyze_rank(&steps, &options);
+
+		check_facts(a, "budget: compute_ns useful_compute_ns compute_overhead_ns",
+			    cases[i].facts);
+		check_doubt(a, "budget.useful_compute_ns", cases[i].doubt);
+		check_doubt(a, "budget.compute_overhead_ns", cases[i].doubt);
+		analyzed_free(a);
+	}
+}
+
+static void of_several_ranks_the_useful_part_is_the_mean_too(void **state)
+{
+	(void)state;
+	/* 4 ns of 30, and 4 of which 3 were computed: 7 ÷ 2 = 3.5 and 33 ÷ 2 = 16.5, halves up. */
+	const struct tscope_analysis_options options = { .flops_per_step = 40, .peak_flops = 1e10 };
+	struct step_series ranks[] = {
+		rank_of_step((struct rank_step){ 30, 20, 1, 2 }),
+		rank_of_step((struct rank_step){ 3, 2, 1, 2 }),
+	};
+	struct analyzed *a = analyze_run(ranks, TSI_COUNT_OF(ranks), &options);
+
+	check_facts(a, "budget: compute_ns useful_compute_ns compute_overhead_ns", "17 4 13");
+	analyzed_free(a);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -248,6 +298,8 @@ int main(void)
 		cmocka_unit_test(a_run_without_devices_has_host_lines),
 		cmocka_unit_test(the_ranks_steps_are_averaged_too),
 		cmocka_unit_test(records_alone_have_no_budget),
+		cmocka_unit_test(compute_is_useful_or_overhead),
+		cmocka_unit_test(of_several_ranks_the_useful_part_is_the_mean_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -168,6 +168,212 @@ static void phases_of_doubtful_devices_are_in_doubt(void **state)
 	}
 }
 
+/* ---- where FLOPs and peak come from ---- */
+
+/* What a trace says of a step: FLOPs of all its devices, and the time of matrix kernels. */
+static void add_flops(struct step_series *steps, size_t record, struct step_flops flops)
+{
+	test_steps_add_budget(steps, record)->flops = flops;
+}
+
+/* Two steps of 100 ns, 60 of them computing, on a device of 100 FLOPs a nanosecond. */
+static struct step_series counted_steps(int64_t counted_ns)
+{
+	struct step_series steps = test_steps("1 forward=60 comm=40\n"
+					      "2 forward=60 comm=40\n"
+					      "3 warmup forward=60 comm=40\n");
+
+	steps.device_count = 1;
+	steps.peak = (struct step_peak){ 1e11, "X100", "bf16", "" };
+	add_flops(&steps, 0, (struct step_flops){ 4000, 1000, 50, counted_ns });
+	add_flops(&steps, 1, (struct step_flops){ 2000, 0, 50, 50 });
+	add_flops(&steps, 2, (struct step_flops){ 9e9, 0, 50, 50 });
+	return steps;
+}
+
+static void operators_and_the_device_tell_them(void **state)
+{
+	(void)state;
+	/* (3000 + 2000) ÷ 2 a step, 6000 ÷ 2 with what is repeated; (45 + 50) ÷ (50 + 50). */
+	struct step_series steps = counted_steps(45);
+	struct analyzed *a = analyze_rank(&steps, NULL);
+
+	check_facts(a,
+		    "efficiency: flops_per_step hardware_flops_per_step flops_coverage_ratio "
+		    "flops_source",
+		    "2500 3000 0.95 operators");
+	check_facts(a, "efficiency: peak_flops peak_source precision device",
+		    "1e+11 device bf16 X100");
+	/* 2500 ÷ (100 × 100), 3000 ÷ (100 × 100); 2500 FLOPs in 100 ns are 0.025 TFLOP/s. */
+	check_facts(a,
+		    "efficiency: mean_wall_ns mfu hfu mfu_uncapped mfu_is_lower_bound "
+		    "achieved_tflops",
+		    "100 0.25 0.3 0.25 no 0.025");
+	/* 25 of 60 ns a step, twice */
+	check_facts(a, "efficiency: useful_ns useful_ratio top_recoverable",
+		    "50 0.25 communication");
+	check_doubt(a, "efficiency.mfu", NULL);
+	analyzed_free(a);
+}
+
+static void below_the_least_coverage_they_are_a_lower_bound(void **state)
+{
+	static const char doubt[] = "a lower bound: less than 90 % of the time of matrix kernels "
+				    "has known FLOPs";
+
+	(void)state;
+	/* (40 + 50) ÷ 100 is just enough, (39 + 50) ÷ 100 is not. */
+	for (int64_t counted_ns = 39; counted_ns <= 40; counted_ns++) {
+		bool is_enough = counted_ns == 40;
+		struct step_series steps = counted_steps(counted_ns);
+		struct analyzed *a = analyze_rank(&steps, NULL);
+
+		check_facts(a, "efficiency: mfu hfu mfu_is_lower_bound",
+			    is_enough ? "0.25 0.3 no" : "0.25 0.3 yes");
+		/* Then nobody knows what of the computing is overhead. */
+		check_facts(a, "efficiency: useful_ns", is_enough ? "50" : "120");
+		check_doubt(a, "efficiency.mfu", is_enough ? NULL : doubt);
+		check_doubt(a, "efficiency.flops_per_step", is_enough ? NULL : doubt);
+		check_doubt(a, "efficiency.useful_ratio", is_enough ? NULL : doubt);
+		check_doubt(a, "efficiency.peak_flops", NULL);
+		check_doubt(a, "efficiency.wall_ns", NULL);
+		analyzed_free(a);
+	}
+}
+
+static void of_several_devices_each_has_its_share(void **state)
+{
+	(void)state;
+	struct step_series steps = counted_steps(50);
+	steps.device_count = 2;
+	struct analyzed *a = analyze_rank(&steps, NULL);
+
+	check_facts(a, "efficiency: flops_per_step hardware_flops_per_step mfu", "1250 1500 0.125");
+	analyzed_free(a);
+}
+
+static void others_go_before_operators(void **state)
+{
+	static const struct {
+		double run_json;
+		struct tscope_analysis_options options;
+		int64_t world_size;
+		const char *facts;
+	} cases[] = {
+		{ 7, { 0 }, 1, "7 - run.json" },
+		{ 7, { .model = { 800, 1000, 0 } }, 4, "200 250 model" },
+		{ 7, { .model = { 800, 1000, 0 } }, -1, "800 1000 model" },
+		{ 7, { .model = { 800, 1000, 10 } }, 4, "80 100 model" },
+		{ 7, { .model = { 800, 1000, 0 }, .flops_per_step = 9 }, 4, "9 - option" },
+		{ 0, { .flops_per_step = -1 }, 1, "2500 3000 operators" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		/* Little is known of the operators: that is no matter to what goes before them. */
+		struct step_series steps = counted_steps(i == 5 ? 50 : 0);
+
+		steps.flops_per_step = cases[i].run_json;
+		steps.world_size = cases[i].world_size;
+		struct analyzed *a = analyze_rank(&steps, &cases[i].options);
+		check_facts(a, "efficiency: flops_per_step hardware_flops_per_step flops_source",
+			    cases[i].facts);
+		check_facts(a, "efficiency: mfu_is_lower_bound", "no");
+		check_doubt(a, "efficiency.mfu", NULL);
+		analyzed_free(a);
+	}
+}
+
+static void others_go_before_the_device(void **state)
+{
+	static const struct {
+		double run_json, option;
+		const char *facts;
+	} cases[] = {
+		{ 0, 0, "1e+11 device" },
+		{ 2e11, 0, "2e+11 run.json" },
+		{ 2e11, 4e11, "4e+11 option" },
+		{ NAN, -1, "1e+11 device" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct step_series steps = counted_steps(50);
+		const struct tscope_analysis_options options = { .peak_flops = cases[i].option };
+
+		steps.peak_flops = cases[i].run_json;
+		struct analyzed *a = analyze_rank(&steps, &options);
+		check_facts(a, "efficiency: peak_flops peak_source", cases[i].facts);
+		analyzed_free(a);
+	}
+}
+
+/* All that counts is repeated: there is HFU, but no MFU. */
+static void repeated_alone(void **state)
+{
+	(void)state;
+	struct step_series steps = counted_steps(50);
+
+	steps.budgets[0].flops = steps.budgets[1].flops = (struct step_flops){ 3000, 3000, 50, 50 };
+	struct analyzed *a = analyze_rank(&steps, NULL);
+	check_facts(a, "efficiency: flops_per_step hardware_flops_per_step mfu hfu",
+		    "0 3000 0 0.3");
+	analyzed_free(a);
+}
+
+/* What no job and no device does is no figure, wherever it comes from. */
+static void absurd_numbers_are_not_used(void **state)
+{
+	static const struct {
+		double flops, peak, counted;
+		const char *facts, *doubt;
+	} cases[] = {
+		{ 1e308, 0, 4000, "2250 1e+11 0.225", NULL },
+		{ 0, 1e-300, 4000, "2250 1e+11 0.225", NULL },
+		{ 0, 0, 1e308, "- 1e+11 -",
+		  "the FLOPs that the operators' shapes give are beyond belief" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct step_series steps = counted_steps(50);
+
+		steps.flops_per_step = cases[i].flops;
+		steps.peak_flops = cases[i].peak;
+		steps.budgets[0].flops = (struct step_flops){ cases[i].counted, 500, 50, 50 };
+		steps.budgets[1].flops = (struct step_flops){ 1000, 0, 50, 50 };
+		struct analyzed *a = analyze_rank(&steps, NULL);
+		check_facts(a, "efficiency: flops_per_step peak_flops mfu", cases[i].facts);
+		check_doubt(a, "efficiency.mfu", cases[i].doubt);
+		analyzed_free(a);
+	}
+}
+
+static void what_is_not_known_says_why(void **state)
+{
+	(void)state;
+	struct step_series steps = counted_steps(50);
+
+	steps.peak = (struct step_peak){ .lack = "the device \"Y\" is not known" };
+	struct analyzed *a = analyze_rank(&steps, NULL);
+	check_facts(a, "efficiency: flops_per_step peak_flops peak_source mfu hfu achieved_tflops",
+		    "2500 - - - - 0.025");
+	check_doubt(a, "efficiency.mfu", "the device \"Y\" is not known");
+	check_doubt(a, "efficiency.peak_flops", "the device \"Y\" is not known");
+	check_doubt(a, "efficiency.flops_per_step", NULL);
+	analyzed_free(a);
+
+	steps = test_steps("1 forward=60 comm=40\n");
+	a = analyze_rank(&steps, NULL);
+	check_facts(a, "efficiency: flops_per_step flops_source mfu", "- - -");
+	check_doubt(a, "efficiency.mfu",
+		    "no operator says its FLOPs: record_shapes=True, --flops-per-step or --model "
+		    "tell them");
+	check_doubt(a, "efficiency.peak_flops",
+		    "nothing says which device it is: --peak-tflops tells what it can do");
+	analyzed_free(a);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -180,6 +386,14 @@ int main(void)
 		cmocka_unit_test(without_time_there_is_no_figure),
 		cmocka_unit_test(a_trace_has_the_lines_too),
 		cmocka_unit_test(phases_of_doubtful_devices_are_in_doubt),
+		cmocka_unit_test(operators_and_the_device_tell_them),
+		cmocka_unit_test(below_the_least_coverage_they_are_a_lower_bound),
+		cmocka_unit_test(of_several_devices_each_has_its_share),
+		cmocka_unit_test(others_go_before_operators),
+		cmocka_unit_test(others_go_before_the_device),
+		cmocka_unit_test(repeated_alone),
+		cmocka_unit_test(absurd_numbers_are_not_used),
+		cmocka_unit_test(what_is_not_known_says_why),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "analyze/analysis.h"
+#include "fact_values.h"
 #include "step_text.h"
 
 static void gates_are_taken(void **state)
@@ -247,16 +248,13 @@ static void what_is_not_known_trips(void **state)
 	static const struct verdict verdicts[] = {
 		{ "overlap.comm_ns>0", false,
 		  "overlap.comm_ns is not known: it needs a trace with communication on a device" },
-		{ "mfu<0.35", false,
-		  "efficiency.mfu is not known: it needs steps with phases, and for mfu "
-		  "--flops-per-step and --peak-tflops" },
 		{ "straggler", false,
 		  "distributed.straggler is not known: it needs steps of two or more ranks with "
 		  "numbers in common" },
 	};
 	struct diagnosed run = diagnose(bound_by_data, NULL, NULL);
 	struct tscope_gate_result result =
-		tscope_gate_evaluate("mfu<0.35", run.analysis, run.diagnosis);
+		tscope_gate_evaluate("overlap.comm_ns>0", run.analysis, run.diagnosis);
 
 	check_all(&run, verdicts);
 	assert_false(result.has_value);
@@ -276,6 +274,62 @@ static void what_is_not_reliable_trips(void **state)
 
 	check_all(&run, verdicts);
 	diagnosed_deinit(&run);
+}
+
+/* Of one fact alone, there or not; the others are as their analyzer is. */
+static void what_is_said_of_a_fact_trips(void **state)
+{
+	(void)state;
+	static const struct verdict verdicts[] = {
+		{ "mfu<0.2", false, "efficiency.mfu is not reliable: a lower bound" },
+		{ "efficiency.hfu<0.2", false, "efficiency.hfu is not known: no peak" },
+		{ "efficiency.useful_ratio<0.2", true, "holds: 0.4" },
+		{ "efficiency.device!=A100", false,
+		  "efficiency.device is not known: it needs steps with phases, and for mfu their "
+		  "FLOPs and the peak of the device" },
+		{ "overlap.comm_ns>9", false, "overlap.comm_ns is not reliable: it is cut" },
+		{ "overlap.exposed_ns>9", false,
+		  "overlap is not reliable: the clock ran backwards" },
+		{ "overlap.overlapped_ns>9", false,
+		  "overlap.overlapped_ns is not known: it needs a trace with communication on a "
+		  "device" },
+	};
+	struct fact_values facts =
+		fact_values("efficiency.mfu 0.3\n! efficiency.mfu a lower bound\n"
+			    "! efficiency.hfu no peak\n"
+			    "efficiency.useful_ratio 0.4\n"
+			    "overlap.comm_ns 5\noverlap.exposed_ns 3\n"
+			    "! overlap the clock ran backwards\n"
+			    "! overlap.comm_ns it is cut\n");
+	struct diagnosed run = { .analysis = facts.analysis };
+	struct tscope_gate_result result = tscope_gate_evaluate("mfu<0.2", run.analysis, NULL);
+
+	assert_false(result.has_value);
+	check_all(&run, verdicts);
+	fact_values_free(&facts);
+}
+
+/* "efficiency.mfu is not known: " are 29 bytes, of the 255 that there is room for. */
+static void a_long_reason_ends_with_a_whole_character(void **state)
+{
+	(void)state;
+	enum { PLACE = 29, ROOM = 255 };
+	char lines[400] = "! efficiency.mfu ";
+	size_t begin = strlen(lines);
+
+	/* The second byte of é is the last for which there is room, or the first for which not. */
+	for (size_t before = ROOM - PLACE - 2; before <= ROOM - PLACE; before++) {
+		memset(lines + begin, 'x', before);
+		snprintf(lines + begin + before, sizeof(lines) - begin - before, "\xc3\xa9x");
+		struct fact_values facts = fact_values(lines);
+		struct tscope_gate_result result =
+			tscope_gate_evaluate("mfu<1", facts.analysis, NULL);
+		size_t length = strlen(result.reason);
+
+		assert_int_equal(length, before == ROOM - PLACE - 2 ? ROOM : PLACE + before);
+		assert_memory_equal(result.reason, "efficiency.mfu is not known: x", PLACE + 1);
+		fact_values_free(&facts);
+	}
 }
 
 static void a_rule_must_not_fire(void **state)
@@ -375,6 +429,8 @@ int main(void)
 		cmocka_unit_test(texts_are_equal_or_not),
 		cmocka_unit_test(what_is_not_known_trips),
 		cmocka_unit_test(what_is_not_reliable_trips),
+		cmocka_unit_test(what_is_said_of_a_fact_trips),
+		cmocka_unit_test(a_long_reason_ends_with_a_whole_character),
 		cmocka_unit_test(a_rule_must_not_fire),
 		cmocka_unit_test(severities_are_ordered),
 		cmocka_unit_test(a_slow_rank_is_named),

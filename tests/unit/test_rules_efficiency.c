@@ -45,8 +45,8 @@ static const struct rule_case cases[] = {
 	{ "EFFICIENCY.LOW_MFU", CHANGED, TOP("data_stall", "0.2") MFU("0.4"),
 	  "EFFICIENCY.LOW_MFU.line=0.25", "" },
 	{ "EFFICIENCY.LOW_MFU", SKIPPED, TOP("data_stall", "0.2"), NULL,
-	  "skipped: no efficiency.mfu: it needs steps with phases, and for mfu --flops-per-step "
-	  "and --peak-tflops" },
+	  "skipped: no efficiency.mfu: it needs steps with phases, and for mfu their FLOPs and the "
+	  "peak of the device" },
 	{ "EFFICIENCY.RECOVERABLE", FIRES, TOP("communication", "0.5"), NULL,
 	  "high: 50.0 % of the step goes to communication [50000000 ns]" },
 	{ "EFFICIENCY.RECOVERABLE", QUIET, TOP("communication", "0.1"), NULL, "" },
