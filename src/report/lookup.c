@@ -16,19 +16,35 @@ size_t tsi_lookup_analyzer(const char *id)
 	return index;
 }
 
-struct tscope_value tsi_lookup_fact(const struct tscope_analysis *analysis, int scope,
-				    const char *id, enum tscope_unit *unit)
+/* The index of a fact in the definition of its analyzer. */
+static size_t find_fact(const struct tscope_analyzer_def *def, const char *id)
 {
-	size_t analyzer = tsi_lookup_analyzer(id);
-	const struct tscope_analyzer_def *def = tscope_analyzer(analyzer);
 	const char *name = id + strcspn(id, ".") + 1;
 	size_t fact = 0;
 
 	while (fact < def->fact_count && strcmp(def->facts[fact].name, name) != 0)
 		fact++;
 	assert(fact < def->fact_count);
+	return fact;
+}
+
+struct tscope_value tsi_lookup_fact(const struct tscope_analysis *analysis, int scope,
+				    const char *id, enum tscope_unit *unit)
+{
+	size_t analyzer = tsi_lookup_analyzer(id);
+	const struct tscope_analyzer_def *def = tscope_analyzer(analyzer);
+	size_t fact = find_fact(def, id);
+
 	*unit = def->facts[fact].unit;
 	return tscope_analysis_fact(analysis, analyzer, fact, scope);
+}
+
+const char *tsi_lookup_doubt(const struct tscope_analysis *analysis, const char *id)
+{
+	size_t analyzer = tsi_lookup_analyzer(id);
+
+	return tscope_analysis_fact_doubt(
+		analysis, analyzer, find_fact(tscope_analyzer(analyzer), id), TSCOPE_WHOLE_TRACE);
 }
 
 int64_t tsi_lookup_int(const struct tscope_analysis *analysis, int scope, const char *id)

@@ -14,6 +14,9 @@
 struct tscope_value tsi_lookup_fact(const struct tscope_analysis *analysis, int scope,
 				    const char *id, enum tscope_unit *unit);
 
+/* Why a fact of the whole is absent or must not be believed, or NULL. */
+const char *tsi_lookup_doubt(const struct tscope_analysis *analysis, const char *id);
+
 /* A fact that is an integer: 0 where it is absent. */
 int64_t tsi_lookup_int(const struct tscope_analysis *analysis, int scope, const char *id);
 

@@ -20,10 +20,11 @@ static const struct section {
 } sections[] = {
 	{ "steps", tsi_section_steps },           { "budget", tsi_section_budget },
 	{ "efficiency", tsi_section_efficiency }, { "device_busy", tsi_section_device_busy },
-	{ "overlap", tsi_section_overlap },       { "kernels", tsi_section_kernels },
-	{ "operators", tsi_section_operators },   { "launches", tsi_section_launches },
-	{ "copies", tsi_section_copies },         { "spans", tsi_section_spans },
-	{ "python", tsi_section_python },         { "integrity", tsi_section_integrity },
+	{ "overlap", tsi_section_overlap },       { "flops", tsi_section_roofline },
+	{ "kernels", tsi_section_kernels },       { "operators", tsi_section_operators },
+	{ "launches", tsi_section_launches },     { "copies", tsi_section_copies },
+	{ "spans", tsi_section_spans },           { "python", tsi_section_python },
+	{ "integrity", tsi_section_integrity },
 };
 
 /* "kineto trace · 1,204 events · 2.10 MiB (gzip 210 KiB) · 12.34 ms captured" */

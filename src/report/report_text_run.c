@@ -35,6 +35,7 @@ static const struct section {
 	{ "pipeline", tsi_section_pipeline, OF_RUN },
 	{ "device_busy", tsi_section_device_busy, OF_TRACE },
 	{ "overlap", tsi_section_overlap, OF_TRACE },
+	{ "flops", tsi_section_roofline, OF_TRACE },
 	{ "kernels", tsi_section_kernels, OF_TRACE },
 	{ "operators", tsi_section_operators, OF_TRACE },
 	{ "launches", tsi_section_launches, OF_TRACE },

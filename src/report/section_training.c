@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sections of the text report about the training job as a whole: efficiency,
- * memory and convergence, of the lowest rank where there are several.
+ * Sections of the text report about the training job as a whole: memory and
+ * convergence, of the lowest rank where there are several.
  */
 #include "report/section.h"
 
@@ -9,86 +9,6 @@
 #include "report/lookup.h"
 
 #include <string.h>
-
-static bool is_known(const struct panel *panel, const char *id)
-{
-	return tsi_panel_value(panel, id).kind != TSCOPE_VALUE_ABSENT;
-}
-
-/* ---- efficiency ---- */
-
-static enum text_style style_of_line(const char *line)
-{
-	if (strcmp(line, "useful_compute") == 0)
-		return TEXT_GREEN;
-	return strcmp(line, "data_stall") == 0 ? TEXT_RED : TEXT_YELLOW;
-}
-
-/* "data_stall" → "data stall" */
-static void in_words(char words[NUMBER_MAX], const char *name)
-{
-	snprintf(words, NUMBER_MAX, "%s", name);
-	for (char *p = words; *p != '\0'; p++)
-		if (*p == '_')
-			*p = ' ';
-}
-
-static void put_lines(const struct panel *panel, int64_t wall_ns)
-{
-	struct table_view lines =
-		tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, "efficiency.lines");
-	size_t name = tsi_table_column(&lines, "line");
-	size_t time = tsi_table_column(&lines, "ns");
-
-	for (size_t row = 0; row < lines.row_count; row++) {
-		int64_t part_ns = tsi_table_cell(&lines, row, time).integer;
-		const char *line = tsi_table_cell(&lines, row, name).text;
-		char label[NUMBER_MAX];
-
-		if (part_ns <= 0)
-			continue;
-		in_words(label, line);
-		tsi_panel_meter(panel, &(struct meter){ label, part_ns, wall_ns, part_ns,
-							style_of_line(line) });
-	}
-}
-
-/* What is left to say for the MFU to be known. */
-static void put_anchor_advice(const struct panel *panel)
-{
-	bool has_flops = is_known(panel, "efficiency.flops_per_step");
-	bool has_peak = is_known(panel, "efficiency.peak_flops");
-	const char *text = "for the MFU give --flops-per-step and --peak-tflops";
-
-	if (has_flops)
-		text = "for the MFU give --peak-tflops";
-	else if (has_peak)
-		text = "for the MFU give --flops-per-step";
-	tsi_text_put_styled(panel->w, TEXT_DIM, "  ");
-	tsi_text_paragraph(panel->w, text, 2);
-}
-
-void tsi_section_efficiency(const struct panel *panel)
-{
-	int64_t wall_ns = tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, "efficiency.wall_ns");
-	struct tscope_value mfu = tsi_panel_value(panel, "efficiency.mfu_uncapped");
-	bool has_mfu = mfu.kind != TSCOPE_VALUE_ABSENT;
-	bool has_records = panel->report && tsi_has_records(panel->report->run);
-	char wall[NUMBER_MAX], share[NUMBER_MAX];
-
-	/* Without the device's peak there is no more to say of a trace than its budget says. */
-	if (wall_ns <= 0 || !(has_mfu || has_records))
-		return;
-	tsi_panel_number(panel, "efficiency.wall_ns", wall);
-	tsi_panel_number(panel, "efficiency.useful_ratio", share);
-	if (has_mfu)
-		tsi_number_people(share, mfu, TSCOPE_UNIT_RATIO);
-	tsi_panel_title(panel, TEXT_GREEN, "efficiency", "EFFICIENCY", "%s %s of %s",
-			has_mfu ? "MFU" : "useful", share, wall);
-	put_lines(panel, wall_ns);
-	if (!has_mfu)
-		put_anchor_advice(panel);
-}
 
 /* ---- memory ---- */
 
@@ -102,7 +22,7 @@ void tsi_section_memory(const struct panel *panel)
 	};
 	char peak[NUMBER_MAX];
 
-	if (!is_known(panel, "memory.peak_alloc_bytes"))
+	if (!tsi_panel_has(panel, "memory.peak_alloc_bytes"))
 		return;
 	tsi_panel_number(panel, "memory.peak_alloc_bytes", peak);
 	tsi_panel_title(panel, TEXT_GREEN, "memory", "MEMORY", "peak %s allocated", peak);
