@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "rules/budget_share.h"
+#include "rules/operator_words.h"
 
 #define LINES "efficiency.lines"
 
@@ -48,11 +49,49 @@ static const struct line other_of_trace = {
 	CAUSE_IDLE
 };
 
+/* Where shapes were recorded they tell which operators it is. */
+static const struct line overhead_of_operators = {
+	"compute_overhead", "compute beyond what the FLOPs take",
+	"begin with the operators that lose most (flops.by_operator): larger batches and sizes "
+	"that are multiples of 128 for products, fused attention; torch.compile and a fused "
+	"optimizer for what lies between them",
+	CAUSE_OWN
+};
+
+/* And where forward work is repeated, whether that could be less. */
+static const struct line overhead_of_repeats = {
+	"compute_overhead", "compute beyond what the FLOPs take",
+	"checkpoint no more activations than memory demands: fewer layers, or only what is cheap "
+	"to compute again (selective checkpointing); then see the operators that lose most "
+	"(flops.by_operator)",
+	CAUSE_OWN
+};
+
+bool tsi_repeats_forward(const struct rule_context *ctx)
+{
+	return tsi_is_worth_telling(tsi_rule_real(ctx, "efficiency.hfu") -
+				    tsi_rule_real(ctx, "efficiency.mfu"));
+}
+
+/* What is known beyond the phases makes a line more specific. */
+static const struct line *find_specific(const struct rule_context *ctx, const char *name)
+{
+	if (strcmp(name, other_of_trace.name) == 0)
+		return tsi_rule_has(ctx, "budget.device_gap_ns") ? &other_of_trace : NULL;
+	if (strcmp(name, overhead_of_operators.name) != 0)
+		return NULL;
+	if (tsi_repeats_forward(ctx))
+		return &overhead_of_repeats;
+	return tsi_operator_rows(ctx) > 0 ? &overhead_of_operators : NULL;
+}
+
 /* NULL: not recoverable. */
 static const struct line *find_line(const struct rule_context *ctx, const char *name)
 {
-	if (strcmp(name, other_of_trace.name) == 0 && tsi_rule_has(ctx, "budget.device_gap_ns"))
-		return &other_of_trace;
+	const struct line *specific = find_specific(ctx, name);
+
+	if (specific)
+		return specific;
 	for (size_t i = 0; i < TSI_COUNT_OF(lines); i++)
 		if (strcmp(lines[i].name, name) == 0)
 			return &lines[i];

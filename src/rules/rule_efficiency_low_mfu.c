@@ -1,6 +1,60 @@
 /* SPDX-License-Identifier: MIT */
-/* EFFICIENCY.LOW_MFU: the device does far fewer FLOPs than it could, and a line says why. */
+/*
+ * EFFICIENCY.LOW_MFU: the device does far fewer FLOPs than it could; the lines of
+ * the budget, and where shapes were recorded the operators, say why.
+ */
+#include "rules/budget_share.h"
 #include "rules/efficiency_lines.h"
+#include "rules/operator_words.h"
+
+enum { SHOWN_OPERATORS = 3 };
+
+/* What activation checkpointing costs in a mean step: of each operator the calls that repeat. */
+static double repeated_ms(const struct rule_context *ctx)
+{
+	double sum_ms = 0;
+
+	for (size_t row = 0; row < tsi_operator_rows(ctx); row++) {
+		double repeated = tsi_operator_number(ctx, row, "repeated_count") /
+				  tsi_operator_number(ctx, row, "count");
+		double device_ns = tsi_operator_number(ctx, row, "device_ns");
+		if (repeated > 0)
+			sum_ms += tsi_operator_step_ms(ctx, row, repeated * device_ns);
+	}
+	return sum_ms;
+}
+
+static void tell_repeats(struct rule_context *ctx)
+{
+	double hfu_pct = 100 * tsi_rule_real(ctx, "efficiency.hfu");
+	double step_ms = repeated_ms(ctx);
+
+	if (!tsi_repeats_forward(ctx))
+		return;
+	if (step_ms > 0)
+		tsi_rule_detail(ctx,
+				"%.1f %% with what activation checkpointing computes again (HFU), "
+				"%.2f ms a step",
+				hfu_pct, step_ms);
+	else
+		tsi_rule_detail(ctx, "%.1f %% with what is computed again (HFU)", hfu_pct);
+	tsi_rule_evidence(ctx, "efficiency.hfu");
+}
+
+/* The table has those that lose most first. */
+static void tell_operators(struct rule_context *ctx)
+{
+	for (size_t row = 0; row < tsi_operator_rows(ctx) && row < SHOWN_OPERATORS; row++) {
+		double lost_ns = tsi_operator_number(ctx, row, "lost_ns");
+		struct operator_words words = tsi_operator_words(ctx, row);
+		if (!tsi_is_worth_telling(tsi_device_share(ctx, lost_ns)))
+			return;
+		tsi_rule_detail(ctx, "%s loses %.2f ms a step at %.0f %% of its roofline",
+				words.text, tsi_operator_step_ms(ctx, row, lost_ns),
+				100 * tsi_operator_number(ctx, row, "roofline_ratio"));
+	}
+	tsi_rule_evidence(ctx, "flops.lost_ns");
+}
 
 static void evaluate(struct rule_context *ctx)
 {
@@ -14,7 +68,9 @@ static void evaluate(struct rule_context *ctx)
 							    : TSCOPE_SEVERITY_MED,
 		      "the model uses %.1f %% of the device's peak FLOPs (MFU)", 100 * mfu);
 	tsi_rule_evidence(ctx, "efficiency.mfu");
+	tell_repeats(ctx);
 	tsi_tell_efficiency_lines(ctx);
+	tell_operators(ctx);
 }
 
 const struct rule tsi_rule_efficiency_low_mfu = {
@@ -23,12 +79,16 @@ const struct rule tsi_rule_efficiency_low_mfu = {
 		.summary = "the device does far fewer FLOPs than it could",
 		.trigger = "Fires where the FLOPs of a step and the peak of the device are "
 			   "known, the MFU is below threshold and the largest recoverable line "
-			   "takes at least line of the time; high below high, else med.",
+			   "takes at least line of the time; high below high, else med. Not "
+			   "evaluated where the MFU is a lower bound.",
 		.meaning = "MFU is the share of the time that the model's FLOPs would take at "
-			   "the device's peak. The rest is paid for and not used.",
+			   "the device's peak. The rest is paid for and not used. Where shapes "
+			   "were recorded the operators that lose most against their rooflines "
+			   "are named.",
 		.advice = "follow the largest line: autocast, torch.compile and larger batches "
-			  "against compute overhead, more loader workers against data stalls, "
-			  "overlap against communication, marks around what is in no phase",
+			  "against compute overhead, less activation checkpointing where memory "
+			  "allows, more loader workers against data stalls, overlap against "
+			  "communication, marks around what is in no phase",
 		.example = "A step of 100 ms computes for 70 ms and waits 30 ms for data; its "
 			   "FLOPs take 35 ms at the peak: the MFU is 0.35, a finding of severity "
 			   "med, and the largest line is compute overhead with 35 ms a step.",

@@ -5,21 +5,28 @@
 static void evaluate(struct rule_context *ctx)
 {
 	double top = tsi_rule_real(ctx, "efficiency.top_recoverable_ratio");
+	bool has_mfu = tsi_rule_has(ctx, "efficiency.mfu");
+	bool is_lower_bound = tsi_rule_flag(ctx, "efficiency.mfu_is_lower_bound");
 
-	/* Where the FLOPs are known EFFICIENCY.LOW_MFU judges the same lines. */
-	if (tsi_rule_has(ctx, "efficiency.mfu") || top < tsi_rule_parameter(ctx, "threshold"))
+	/* Where the MFU is known EFFICIENCY.LOW_MFU judges the same lines. */
+	if ((has_mfu && !is_lower_bound) || top < tsi_rule_parameter(ctx, "threshold"))
 		return;
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, top), "%.1f %% of the step goes to %s", 100 * top,
 		      tsi_top_efficiency_line(ctx));
+	if (has_mfu)
+		tsi_rule_detail(ctx, "the MFU is at least %.1f %%",
+				100 * tsi_rule_real(ctx, "efficiency.mfu"));
 	tsi_tell_efficiency_lines(ctx);
 	tsi_rule_evidence(ctx, "efficiency.useful_ratio");
+	tsi_rule_evidence(ctx, "efficiency.mfu");
+	tsi_rule_evidence(ctx, "efficiency.flops_coverage_ratio");
 }
 
 const struct rule tsi_rule_efficiency_recoverable = {
 	.def = {
 		.id = "EFFICIENCY.RECOVERABLE",
 		.summary = "much of the step is no compute",
-		.trigger = "Fires where the FLOPs of a step are not known and the largest "
+		.trigger = "Fires where the MFU is not known or a lower bound and the largest "
 			   "recoverable line takes at least threshold of the time; high from "
 			   "high on, else med.",
 		.meaning = "Data stalls, communication and time in no known phase leave the "

@@ -40,6 +40,23 @@
 #define TENSOR(used, unknown)                                                                      \
 	"kernels.tensor_core_ns " #used "\nkernels.tensor_core_unknown_ns " #unknown "\n"
 
+/* No product by name, and of all time in these operators. */
+#define SHAPES MATRIX(0, 0) TENSOR(0, 0) "flops.coverage_ratio 1\n"
+
+/* So many ns of 100 ms, with what `rest` says of its roofline. */
+#define OPERATOR(precision, use, alignment, ns, rest)                                              \
+	"flops.by_operator name=aten::mm shape='8192x4096, 4096x1024' count=4 count_per_step=4 "   \
+	"precision=" precision " tensor_cores=" use " alignment=" #alignment                       \
+	" flops=1e12 device_ns=" #ns " " rest "\n"
+#define COMPUTE "bound=compute "
+/* At the float32 peak, at that of TF32 an eighth of it, in ms. */
+#define FP32(use, ns, roofline, tensor)                                                            \
+	OPERATOR("fp32", use, 16, ns,                                                              \
+		 COMPUTE "roofline_ns=" #roofline " tensor_roofline_ns=" #tensor)
+/* At this share of the roofline this much is lost. */
+#define BELOW(ratio, lost) COMPUTE "roofline_ratio=" ratio " lost_ns=" #lost
+#define SLOW "matrix products that tensor cores could do faster take "
+
 static const struct rule_case cases[] = {
 	/* 30 + 10 + 2 ms of 200: 0.21. The largest line is data with 15 ms of each step. */
 	{ "GPU.IDLE", FIRES, IDLE(30, 0, 0, 10, 2), NULL,
@@ -127,20 +144,35 @@ static const struct rule_case cases[] = {
 	{ "KERNEL.LOW_OCCUPANCY", QUIET, SMALL(10, "norm", "0.3"), NULL, "" },
 	/* A block for each multiprocessor fills it. */
 	{ "KERNEL.LOW_OCCUPANCY", QUIET, SMALL(60, "norm", "1"), NULL, "" },
+	/* Or nearly: 126 of 132 that stay on the device and take their work in turns. */
+	{ "KERNEL.LOW_OCCUPANCY", QUIET, SMALL(60, "gemm", "0.9545"), NULL, "" },
+	{ "KERNEL.LOW_OCCUPANCY", AT, SMALL(60, "gemm", "0.9"), NULL, "" },
+	{ "KERNEL.LOW_OCCUPANCY", AT, SMALL(60, "gemm", "0.8999"), NULL, "high" },
+	{ "KERNEL.LOW_OCCUPANCY", CHANGED, SMALL(60, "gemm", "0.8999"),
+	  "KERNEL.LOW_OCCUPANCY.filled=0.8", "" },
 	/* Communication needs few blocks. */
 	{ "KERNEL.LOW_OCCUPANCY", QUIET, SMALL(60, "comm", "0.1"), NULL, "" },
-	{ "KERNEL.LOW_OCCUPANCY", AT, SMALL(25, "norm", "0.999"), NULL, "med" },
-	{ "KERNEL.LOW_OCCUPANCY", AT, SMALL(24, "norm", "0.999"), NULL, "" },
+	{ "KERNEL.LOW_OCCUPANCY", AT, SMALL(25, "norm", "0.5"), NULL, "med" },
+	{ "KERNEL.LOW_OCCUPANCY", AT, SMALL(24, "norm", "0.5"), NULL, "" },
 	{ "KERNEL.LOW_OCCUPANCY", AT, SMALL(50, "norm", "0.5"), NULL, "high" },
 	{ "KERNEL.LOW_OCCUPANCY", AT, SMALL(49, "norm", "0.5"), NULL, "med" },
 	/* The kernel with most time is named, but both count. */
 	{ "KERNEL.LOW_OCCUPANCY", FIRES,
 	  SMALL(10, "norm",
-		"0.5") "kernels.by_name name=j kind=softmax total_ns=20000000 blocks_per_sm=0.9\n",
+		"0.5") "kernels.by_name name=j kind=softmax total_ns=20000000 blocks_per_sm=0.8\n",
 	  NULL,
 	  "med: for 30.0 % of the device's time kernels are too small to fill it (most of it, "
 	  "20.00 "
 	  "ms, in j)" },
+	/* And the operator that loses most in it. */
+	{ "KERNEL.LOW_OCCUPANCY", FIRES,
+	  SMALL(30, "gemm", "0.3") "flops.by_operator name=aten::mm kernel=big\n"
+				   "flops.by_operator name=aten::bmm kernel=k precision=fp16 "
+				   "shape='8x4x2, 8x2x4'\n"
+				   "flops.by_operator name=aten::mm kernel=k\n",
+	  NULL,
+	  "med: for 30.0 % of the device's time kernels are too small to fill it (most of it, "
+	  "30.00 ms, in k; it runs for aten::bmm 8x4x2, 8x2x4 fp16)" },
 
 	/* Half of 50 ms can be won. */
 	{ "KERNEL.NO_TENSOR_CORES", FIRES, MATRIX(50, 30) TENSOR(0, 30000000), NULL,
@@ -156,6 +188,126 @@ static const struct rule_case cases[] = {
 	  "med: matrix products without tensor cores take 20.0 % of the device's time" },
 	{ "KERNEL.NO_TENSOR_CORES", AT, MATRIX(60, 20) TENSOR(38000001, 22000000), NULL, "" },
 	{ "KERNEL.NO_TENSOR_CORES", AT, MATRIX(50, 30) TENSOR(1, 30000000), NULL, "med" },
+	{ "KERNEL.NO_TENSOR_CORES", QUIET,
+	  MATRIX(50, 30) TENSOR(0, 30000000) "device_busy.span_ns 0\n", NULL, "" },
+	/* From 0.9 on what is known of shapes decides, and nothing is slow. */
+	{ "KERNEL.NO_TENSOR_CORES", AT,
+	  MATRIX(50, 30) TENSOR(0, 30000000) "flops.coverage_ratio 0.9\n", NULL, "" },
+	{ "KERNEL.NO_TENSOR_CORES", AT,
+	  MATRIX(50, 30) TENSOR(0, 30000000) "flops.coverage_ratio 0.8999\n", NULL,
+	  "high: matrix products without tensor cores take 50.0 %" },
+	/* Below it the larger share tells; what is known of shapes names some: half of 50 to win. */
+	{ "KERNEL.NO_TENSOR_CORES", FIRES,
+	  MATRIX(50, 30) TENSOR(0, 30000000) OPERATOR("fp16", "no", 8, 40000000, ""), NULL,
+	  "high: matrix products without tensor cores take 50.0 % of the device's time (kernels "
+	  "with tensor cores 0.0 %, those of which it is not known 30.0 %; aten::mm 8192x4096, "
+	  "4096x1024 fp16 could be 20.00 ms a step shorter) [25000000 ns]" },
+	/* 35 ms are won by shapes alone. */
+	{ "KERNEL.NO_TENSOR_CORES", FIRES,
+	  MATRIX(50, 30) TENSOR(0, 30000000) FP32("no", 40000000, 40000000, 5000000), NULL,
+	  "high: matrix products without tensor cores take 50.0 % of the device's time (kernels "
+	  "with tensor cores 0.0 %, those of which it is not known 30.0 %; aten::mm 8192x4096, "
+	  "4096x1024 fp32 could be 35.00 ms a step shorter) [35000000 ns]" },
+	{ "KERNEL.NO_TENSOR_CORES", FIRES,
+	  MATRIX(50, 30) TENSOR(0, 30000000) OPERATOR("fp16", "no", 8, 60000000, ""), NULL,
+	  "high: " SLOW "60.0 %" },
+	/* 48 ms at the float32 peak are 6 on tensor cores: 42 to win. */
+	{ "KERNEL.NO_TENSOR_CORES", FIRES, SHAPES FP32("no", 60000000, 48000000, 6000000), NULL,
+	  "high: " SLOW "60.0 % of the device's time (float32 without TF32 60.0 %; aten::mm "
+	  "8192x4096, 4096x1024 fp32 could be 42.00 ms a step shorter) [42000000 ns]" },
+	/* Far from the peak: of 60 ms 7/8 would be won at the same share, half of it is said. */
+	{ "KERNEL.NO_TENSOR_CORES", FIRES, SHAPES FP32("no", 60000000, 16000000, 2000000), NULL,
+	  "high: " SLOW "60.0 % of the device's time (float32 without TF32 60.0 %; aten::mm "
+	  "8192x4096, 4096x1024 fp32 could be 26.25 ms a step shorter) [26250000 ns]" },
+	/* Matrix cores in float32 are slower than with rounded operands. */
+	{ "KERNEL.NO_TENSOR_CORES", FIRES, SHAPES FP32("yes", 60000000, 48000000, 12000000), NULL,
+	  "high: " SLOW "60.0 % of the device's time (float32 without TF32 60.0 %; aten::mm "
+	  "8192x4096, 4096x1024 fp32 could be 36.00 ms a step shorter) [36000000 ns]" },
+	/* The name does not say that it is not TF32. */
+	{ "KERNEL.NO_TENSOR_CORES", QUIET, SHAPES FP32("unknown", 60000000, 48000000, 6000000),
+	  NULL, "" },
+	/* A device that has none. */
+	{ "KERNEL.NO_TENSOR_CORES", QUIET,
+	  "flops.has_tensor_cores no\n" MATRIX(50, 30) TENSOR(0, 30000000), NULL, "" },
+	{ "KERNEL.NO_TENSOR_CORES", FIRES,
+	  "flops.has_tensor_cores yes\n" MATRIX(50, 30) TENSOR(0, 30000000), NULL,
+	  "high: matrix products without tensor cores take 50.0 %" },
+	/* What memory limits with and without them. */
+	{ "KERNEL.NO_TENSOR_CORES", QUIET,
+	  SHAPES OPERATOR("fp32", "no", 16, 60000000,
+			  "bound=memory roofline_ns=48000000 tensor_roofline_ns=48000000"),
+	  NULL, "" },
+	{ "KERNEL.NO_TENSOR_CORES", QUIET,
+	  SHAPES OPERATOR("bf16", "no", 1, 60000000, "bound=memory roofline_ratio=0.1"), NULL, "" },
+	/* On purpose, and what is no product. */
+	{ "KERNEL.NO_TENSOR_CORES", QUIET,
+	  SHAPES OPERATOR("fp64", "no", 1, 60000000, BELOW("0.1", 54000000)), NULL, "" },
+	{ "KERNEL.NO_TENSOR_CORES", QUIET,
+	  SHAPES "flops.by_operator name=aten::relu precision=fp32 tensor_cores=no flops=0 "
+		 "device_ns=60000000\n",
+	  NULL, "" },
+	/* Half of 60 ms, but no more than is lost; half where the device is not known. */
+	{ "KERNEL.NO_TENSOR_CORES", FIRES,
+	  SHAPES OPERATOR("fp16", "no", 8, 60000000, BELOW("0.05", 57000000)), NULL,
+	  "high: " SLOW "60.0 % of the device's time (on the plain cores 60.0 %; aten::mm "
+	  "8192x4096, 4096x1024 fp16 could be 30.00 ms a step shorter) [30000000 ns]" },
+	{ "KERNEL.NO_TENSOR_CORES", FIRES,
+	  SHAPES OPERATOR("int8", "no", 16, 60000000, BELOW("0.8", 12000000)), NULL,
+	  "high: " SLOW "60.0 % of the device's time (on the plain cores 60.0 %; aten::mm "
+	  "8192x4096, 4096x1024 int8 could be 12.00 ms a step shorter) [12000000 ns]" },
+	{ "KERNEL.NO_TENSOR_CORES", FIRES, SHAPES OPERATOR("fp32", "no", 16, 40000000, ""), NULL,
+	  "med: " SLOW "40.0 % of the device's time (on the plain cores 40.0 %; aten::mm "
+	  "8192x4096, 4096x1024 fp32 could be 20.00 ms a step shorter) [20000000 ns]" },
+	/* Sizes in pieces of 16 bytes. */
+	{ "KERNEL.NO_TENSOR_CORES", FIRES,
+	  SHAPES OPERATOR("bf16", "yes", 1, 30000000, BELOW("0.4", 18000000)), NULL,
+	  "med: " SLOW "30.0 % of the device's time (sizes that are no multiples of 16 bytes 30.0 "
+	  "%; aten::mm 8192x4096, 4096x1024 bf16 could be 15.00 ms a step shorter) "
+	  "[15000000 ns]" },
+	{ "KERNEL.NO_TENSOR_CORES", AT,
+	  SHAPES OPERATOR("bf16", "yes", 4, 30000000, BELOW("0.4999", 18000000)), NULL, "med" },
+	{ "KERNEL.NO_TENSOR_CORES", AT,
+	  SHAPES OPERATOR("bf16", "yes", 4, 30000000, BELOW("0.5", 18000000)), NULL, "" },
+	{ "KERNEL.NO_TENSOR_CORES", AT,
+	  SHAPES OPERATOR("bf16", "yes", 8, 30000000, BELOW("0.4", 18000000)), NULL, "" },
+	{ "KERNEL.NO_TENSOR_CORES", AT,
+	  SHAPES OPERATOR("fp8", "yes", 8, 30000000, BELOW("0.4", 18000000)), NULL, "med" },
+	{ "KERNEL.NO_TENSOR_CORES", AT,
+	  SHAPES OPERATOR("fp8", "yes", 16, 30000000, BELOW("0.4", 18000000)), NULL, "" },
+	{ "KERNEL.NO_TENSOR_CORES", AT,
+	  SHAPES OPERATOR("tf32", "yes", 2, 30000000, BELOW("0.4", 18000000)), NULL, "med" },
+	{ "KERNEL.NO_TENSOR_CORES", AT,
+	  SHAPES OPERATOR("tf32", "yes", 4, 30000000, BELOW("0.4", 18000000)), NULL, "" },
+	/* None is taken in pieces; how near it comes to its roofline is not known. */
+	{ "KERNEL.NO_TENSOR_CORES", QUIET,
+	  SHAPES OPERATOR("bf16", "yes", 0, 30000000, BELOW("0.4", 18000000)), NULL, "" },
+	{ "KERNEL.NO_TENSOR_CORES", QUIET, SHAPES OPERATOR("bf16", "yes", 1, 30000000, ""), NULL,
+	  "" },
+	{ "KERNEL.NO_TENSOR_CORES", CHANGED,
+	  SHAPES OPERATOR("bf16", "yes", 1, 30000000, BELOW("0.4", 18000000)),
+	  "KERNEL.NO_TENSOR_CORES.roofline=0.4", "" },
+	/* Together they reach a threshold; the two with most to win are named, 10 and 7 ms. */
+	{ "KERNEL.NO_TENSOR_CORES", AT,
+	  SHAPES OPERATOR("fp16", "no", 8, 6000000, BELOW("0.1", 5400000))
+		  OPERATOR("fp16", "no", 8, 20000000, BELOW("0.1", 18000000))
+			  FP32("no", 8000000, 8000000, 1000000)
+				  OPERATOR("bf16", "yes", 1, 16000000, BELOW("0.8", 0)),
+	  "KERNEL.NO_TENSOR_CORES.threshold=0.34",
+	  "med: " SLOW "34.0 % of the device's time (float32 without TF32 8.0 %; on the plain "
+	  "cores 26.0 %; aten::mm 8192x4096, 4096x1024 fp16 could be 10.00 ms a step "
+	  "shorter; aten::mm 8192x4096, 4096x1024 fp32 could be 7.00 ms a step shorter) "
+	  "[20000000 ns]" },
+	{ "KERNEL.NO_TENSOR_CORES", AT, SHAPES OPERATOR("fp16", "no", 8, 20000000, ""), NULL,
+	  "med" },
+	{ "KERNEL.NO_TENSOR_CORES", AT, SHAPES OPERATOR("fp16", "no", 8, 19999999, ""), NULL, "" },
+	{ "KERNEL.NO_TENSOR_CORES", AT, SHAPES OPERATOR("fp16", "no", 8, 50000000, ""), NULL,
+	  "high" },
+	{ "KERNEL.NO_TENSOR_CORES", AT, SHAPES OPERATOR("fp16", "no", 8, 49999999, ""), NULL,
+	  "med" },
+	{ "KERNEL.NO_TENSOR_CORES", SKIPPED, SHAPES "! kernels clocks differ\n", NULL,
+	  "skipped: kernels.tensor_core_ns is not reliable: clocks differ" },
+	{ "KERNEL.NO_TENSOR_CORES", SKIPPED, "device_busy.span_ns 100\n", NULL,
+	  "skipped: no kernels.tensor_core_ns: it needs a trace with kernels" },
 };
 
 static void rules_on_the_device(void **state)
@@ -164,10 +316,35 @@ static void rules_on_the_device(void **state)
 	check_rule_cases(cases, TSI_COUNT_OF(cases));
 }
 
+/* By the reason with most to win. */
+static void advice_follows_what_is_slow(void **state)
+{
+	static const struct advice_case advised[] = {
+		{ "KERNEL.NO_TENSOR_CORES", SHAPES FP32("no", 60000000, 48000000, 6000000),
+		  "allow_tf32 = True" },
+		{ "KERNEL.NO_TENSOR_CORES", SHAPES OPERATOR("fp32", "no", 16, 60000000, ""),
+		  "or float16 before Ampere" },
+		{ "KERNEL.NO_TENSOR_CORES",
+		  SHAPES OPERATOR("bf16", "yes", 1, 60000000, BELOW("0.4", 36000000)),
+		  "50257 tokens become 50304" },
+		{ "KERNEL.NO_TENSOR_CORES",
+		  SHAPES FP32("no", 8000000, 8000000, 1000000)
+			  OPERATOR("bf16", "yes", 1, 60000000, BELOW("0.4", 36000000))
+				  OPERATOR("fp16", "no", 8, 6000000, ""),
+		  "50257 tokens become 50304" },
+		{ "KERNEL.NO_TENSOR_CORES", MATRIX(50, 30) TENSOR(0, 30000000),
+		  "devices before Volta have none" },
+	};
+
+	(void)state;
+	check_rule_advice(advised, TSI_COUNT_OF(advised));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rules_on_the_device),
+		cmocka_unit_test(advice_follows_what_is_slow),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,11 +9,36 @@
 
 #include <cmocka.h>
 
+#include "base/attributes.h"
+
 #define TOP(line, ratio)                                                                           \
 	"step_time.mean_ns 100000000\n"                                                            \
 	"efficiency.top_recoverable " line "\n"                                                    \
 	"efficiency.top_recoverable_ratio " ratio "\n"
 #define MFU(ratio) "efficiency.mfu " ratio "\n"
+#define LOWER_BOUND                                                                                \
+	"efficiency.mfu_is_lower_bound yes\n"                                                      \
+	"! efficiency.mfu a lower bound: half is known\n"                                          \
+	"! efficiency.mfu_uncapped a lower bound: half is known\n"
+
+/* Two steps of 100 ms, which all of the devices' time is of. */
+#define SPAN "device_busy.span_ns 200000000\n"
+/* In 60 ms are 10 calls, one of which repeats forward work; half of what is lost is in a step. */
+#define OPERATOR(name, shape, lost_ms, ratio)                                                      \
+	"flops.by_operator name=" name " shape='" shape                                            \
+	"' precision=bf16 count=10 count_per_step=5 "                                              \
+	"repeated_count=1 device_ns=60000000 lost_ns=" lost_ms "000000 roofline_ratio=" ratio "\n"
+#define MM "8192x4096, 4096x1024"
+
+/* Above the peak by a factor: so many FLOPs in a step of 1 s on a device of 1 PFLOP/s. */
+#define MFU_IS(uncapped)                                                                           \
+	"efficiency.wall_ns 2000000000\nefficiency.mean_wall_ns 1000000000\n"                      \
+	"efficiency.mfu_uncapped " uncapped "\n"
+#define SOURCES(flops, peak)                                                                       \
+	"efficiency.flops_per_step 4e15\nefficiency.peak_flops 1e15\n"                             \
+	"efficiency.flops_source " flops "\nefficiency.peak_source " peak "\n"                     \
+	"efficiency.device H100 SXM5\nefficiency.precision bf16\n"
+#define WRONG "high: your FLOPs or your peak are wrong: together they give an MFU of "
 
 static const struct rule_case cases[] = {
 	{ "EFFICIENCY.LOW_MFU", FIRES,
@@ -47,11 +72,53 @@ static const struct rule_case cases[] = {
 	{ "EFFICIENCY.LOW_MFU", SKIPPED, TOP("data_stall", "0.2"), NULL,
 	  "skipped: no efficiency.mfu: it needs steps with phases, and for mfu their FLOPs and the "
 	  "peak of the device" },
+	{ "EFFICIENCY.LOW_MFU", SKIPPED,
+	  TOP("data_stall", "0.2") "! efficiency.mfu nothing says which device it is\n", NULL,
+	  "skipped: no efficiency.mfu: nothing says which device it is" },
+	/* However low: the rest of the FLOPs may be there. */
+	{ "EFFICIENCY.LOW_MFU", SKIPPED, TOP("data_stall", "0.2") MFU("0.01") LOWER_BOUND, NULL,
+	  "skipped: efficiency.mfu is not reliable: a lower bound: half is known" },
+	/* Three operators at most, and none that loses less than 1 of 200 ms. */
+	{ "EFFICIENCY.LOW_MFU", FIRES,
+	  TOP("compute_overhead", "0.3") MFU("0.4") SPAN OPERATOR("aten::mm", MM, "40", "0.33")
+		  OPERATOR("aten::bmm", "", "30", "0.5") OPERATOR("aten::mv", MM, "1", "0.98")
+			  OPERATOR("aten::dot", MM, "1", "0.98"),
+	  NULL,
+	  "med: the model uses 40.0 % of the device's peak FLOPs (MFU) ("
+	  "aten::mm 8192x4096, 4096x1024 bf16 loses 20.00 ms a step at 33 % of its "
+	  "roofline; aten::bmm bf16 loses 15.00 ms a step at 50 % of its roofline; "
+	  "aten::mv 8192x4096, 4096x1024 bf16 loses 0.50 ms a step at 98 % of its "
+	  "roofline) [30000000 ns]" },
+	{ "EFFICIENCY.LOW_MFU", FIRES,
+	  TOP("compute_overhead", "0.3") MFU("0.4") SPAN
+	  "flops.by_operator name=aten::mm lost_ns=999999 roofline_ratio=0.9\n",
+	  NULL, "med: the model uses 40.0 % of the device's peak FLOPs (MFU) [30000000 ns]" },
+	/* A tenth of the calls of two operators of 60 ms in two steps: 6 ms a step. */
+	{ "EFFICIENCY.LOW_MFU", FIRES,
+	  TOP("compute_overhead", "0.3") MFU("0.4") "efficiency.hfu 0.5\n" SPAN OPERATOR(
+		  "aten::mm", MM, "0", "1") OPERATOR("aten::bmm", MM, "0", "1"),
+	  NULL,
+	  "med: the model uses 40.0 % of the device's peak FLOPs (MFU) (50.0 % with what "
+	  "activation checkpointing computes again (HFU), 6.00 ms a step) [30000000 ns]" },
+	/* --model knows of it, and no operator tells what it takes. */
+	{ "EFFICIENCY.LOW_MFU", FIRES,
+	  TOP("compute_overhead", "0.3") MFU("0.4") "efficiency.hfu 0.5\n", NULL,
+	  "med: the model uses 40.0 % of the device's peak FLOPs (MFU) (50.0 % with what is "
+	  "computed again (HFU)) [30000000 ns]" },
+	{ "EFFICIENCY.LOW_MFU", FIRES,
+	  TOP("compute_overhead", "0.3") MFU("0.4") "efficiency.hfu 0.404\n", NULL,
+	  "med: the model uses 40.0 % of the device's peak FLOPs (MFU) [30000000 ns]" },
 	{ "EFFICIENCY.RECOVERABLE", FIRES, TOP("communication", "0.5"), NULL,
 	  "high: 50.0 % of the step goes to communication [50000000 ns]" },
 	{ "EFFICIENCY.RECOVERABLE", QUIET, TOP("communication", "0.1"), NULL, "" },
 	/* EFFICIENCY.LOW_MFU tells it. */
 	{ "EFFICIENCY.RECOVERABLE", QUIET, TOP("communication", "0.5") MFU("0.2"), NULL, "" },
+	{ "EFFICIENCY.RECOVERABLE", QUIET,
+	  TOP("communication", "0.5") MFU("0.2") "efficiency.mfu_is_lower_bound no\n", NULL, "" },
+	/* A lower bound says too little to judge the same lines by. */
+	{ "EFFICIENCY.RECOVERABLE", FIRES, TOP("communication", "0.5") MFU("0.2") LOWER_BOUND, NULL,
+	  "high: 50.0 % of the step goes to communication (the MFU is at least 20.0 %) "
+	  "[50000000 ns]" },
 	/* Where a trace was read, its budget knows more; GPU.IDLE (0.3 idle) tells of the launches. */
 	{ "EFFICIENCY.RECOVERABLE", FIRES,
 	  TOP("other", "0.3") "budget.wall_ns 10\nbudget.data_stall_ns 0\nbudget.sync_stall_ns 0\n"
@@ -67,18 +134,110 @@ static const struct rule_case cases[] = {
 	{ "EFFICIENCY.RECOVERABLE", AT, TOP("other", "0.3499"), NULL, "med: 35.0 %" },
 	{ "EFFICIENCY.RECOVERABLE", CHANGED, TOP("other", "0.2"),
 	  "EFFICIENCY.RECOVERABLE.threshold=0.25", "" },
+	{ "EFFICIENCY.RECOVERABLE", SKIPPED, MFU("0.2"), NULL,
+	  "skipped: no efficiency.top_recoverable_ratio: it needs steps with phases, and for mfu "
+	  "their FLOPs and the peak of the device" },
+
+	{ "EFFICIENCY.IMPOSSIBLE_MFU", FIRES, MFU_IS("4.04"), NULL, WRONG "404 %" },
+	{ "EFFICIENCY.IMPOSSIBLE_MFU", FIRES, MFU_IS("4") SOURCES("run.json", "option"), NULL,
+	  WRONG "400 % (run.json says 4000 TFLOP in a step of 1000.00 ms; --peak-tflops says 1000 "
+		"TFLOP/s)" },
+	{ "EFFICIENCY.IMPOSSIBLE_MFU", FIRES, MFU_IS("4") SOURCES("operators", "device"), NULL,
+	  WRONG "400 % (the shapes of operators say 4000 TFLOP in a step of 1000.00 ms; the table "
+		"of devices says 1000 TFLOP/s; that is H100 SXM5 at bf16, dense)" },
+	{ "EFFICIENCY.IMPOSSIBLE_MFU", FIRES, MFU_IS("4") SOURCES("model", "run.json"), NULL,
+	  WRONG "400 % (--model says 4000 TFLOP in a step of 1000.00 ms; run.json says 1000 "
+		"TFLOP/s)" },
+	{ "EFFICIENCY.IMPOSSIBLE_MFU", FIRES, MFU_IS("4") SOURCES("option", "device"), NULL,
+	  WRONG "400 % (--flops-per-step says 4000 TFLOP" },
+	/* Too much although it is not all. */
+	{ "EFFICIENCY.IMPOSSIBLE_MFU", FIRES, MFU_IS("1.2") MFU("1") LOWER_BOUND, NULL,
+	  WRONG "at least 120 %" },
+	{ "EFFICIENCY.IMPOSSIBLE_MFU", QUIET, MFU_IS("0.45"), NULL, "" },
+	{ "EFFICIENCY.IMPOSSIBLE_MFU", AT, MFU_IS("1"), NULL, "" },
+	{ "EFFICIENCY.IMPOSSIBLE_MFU", AT, MFU_IS("1.000001"), NULL, "high" },
+	{ "EFFICIENCY.IMPOSSIBLE_MFU", CHANGED, MFU_IS("1.2"),
+	  "EFFICIENCY.IMPOSSIBLE_MFU.threshold=1.25", "" },
+	{ "EFFICIENCY.IMPOSSIBLE_MFU", SKIPPED,
+	  "efficiency.wall_ns 1\n! efficiency.mfu_uncapped no operator says its FLOPs\n", NULL,
+	  "skipped: no efficiency.mfu_uncapped: no operator says its FLOPs" },
+	/* Where times cannot be believed neither can what they divide. */
+	{ "EFFICIENCY.IMPOSSIBLE_MFU", SKIPPED, MFU_IS("4") "! efficiency clocks differ\n", NULL,
+	  "skipped: efficiency.wall_ns is not reliable: clocks differ" },
 };
 
 static void rules_say_what_they_should(void **state)
 {
 	(void)state;
-	check_rule_cases(cases, sizeof(cases) / sizeof(cases[0]));
+	check_rule_cases(cases, TSI_COUNT_OF(cases));
+}
+
+static void advice_fits_what_is_known(void **state)
+{
+	static const struct advice_case advised[] = {
+		{ "EFFICIENCY.LOW_MFU", TOP("compute_overhead", "0.3") MFU("0.4"),
+		  "kernels.by_name" },
+		{ "EFFICIENCY.LOW_MFU",
+		  TOP("compute_overhead", "0.3") MFU("0.4") OPERATOR("aten::mm", MM, "1", "0.9"),
+		  "begin with the operators that lose most (flops.by_operator)" },
+		{ "EFFICIENCY.LOW_MFU",
+		  TOP("compute_overhead", "0.3") MFU("0.4") "efficiency.hfu 0.5\n",
+		  "checkpoint no more activations than memory demands" },
+		{ "EFFICIENCY.LOW_MFU", TOP("data_stall", "0.3") MFU("0.4") "efficiency.hfu 0.5\n",
+		  "raise num_workers" },
+		{ "EFFICIENCY.IMPOSSIBLE_MFU", MFU_IS("4"), "not of the whole job" },
+		{ "EFFICIENCY.IMPOSSIBLE_MFU", MFU_IS("4") SOURCES("run.json", "run.json"),
+		  "flops_per_step in run.json, or --flops-per-step); give the peak of one" },
+		{ "EFFICIENCY.IMPOSSIBLE_MFU", MFU_IS("4") SOURCES("option", "device"),
+		  "(--flops-per-step); if the device is not that of the table" },
+		{ "EFFICIENCY.IMPOSSIBLE_MFU", MFU_IS("4") SOURCES("model", "option"),
+		  "the devices that share it (devices=...); give the peak of one" },
+		{ "EFFICIENCY.IMPOSSIBLE_MFU", MFU_IS("4") SOURCES("operators", "device"),
+		  "these FLOPs did run" },
+	};
+
+	(void)state;
+	check_rule_advice(advised, TSI_COUNT_OF(advised));
+}
+
+/* Names and shapes of any length and form. */
+static void operators_are_named_in_few_words(void **state)
+{
+#define NAMED(name, shape)                                                                         \
+	TOP("compute_overhead", "0.3") MFU("0.4") SPAN OPERATOR(name, shape, "40", "0.33")
+#define SAYS(words)                                                                                \
+	"med: the model uses 40.0 % of the device's peak FLOPs (MFU) (" words                      \
+	" bf16 loses 20.00 ms a step"
+	static const struct rule_case named[] = {
+		{ "EFFICIENCY.LOW_MFU", FIRES, NAMED("aten::addmm", "64, 8x16, 16x64"), NULL,
+		  SAYS("aten::addmm 64, 8x16, 16x64") },
+		{ "EFFICIENCY.LOW_MFU", FIRES, NAMED("f", ""), NULL, SAYS("f") },
+		/* No half a letter. */
+		{ "EFFICIENCY.LOW_MFU", FIRES,
+		  NAMED("my_namespace::an_operator_with_a_name_of_some_le\xc3\xa4ngth", "8"), NULL,
+		  SAYS("my_namespace::an_operator_with_a_name_of_some_l 8") },
+		{ "EFFICIENCY.LOW_MFU", FIRES,
+		  NAMED("my_namespace::an_operator_with_a_name_of_some\xc3\xa4ngth", "8"), NULL,
+		  SAYS("my_namespace::an_operator_with_a_name_of_some\xc3\xa4 8") },
+		{ "EFFICIENCY.LOW_MFU", FIRES,
+		  NAMED("my_namespace::an_operator_with_a_name_of_some_\xc3\xa4ngth", "8"), NULL,
+		  SAYS("my_namespace::an_operator_with_a_name_of_some_ 8") },
+		/* As long as its room, which has the end of the string, too. */
+		{ "EFFICIENCY.LOW_MFU", FIRES,
+		  NAMED("my_namespace::an_operator_with_a_name_of_some_\xc3\xa4", "8"), NULL,
+		  SAYS("my_namespace::an_operator_with_a_name_of_some_ 8") },
+	};
+
+	(void)state;
+	check_rule_cases(named, TSI_COUNT_OF(named));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rules_say_what_they_should),
+		cmocka_unit_test(advice_fits_what_is_known),
+		cmocka_unit_test(operators_are_named_in_few_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

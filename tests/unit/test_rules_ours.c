@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules of ours on ranks and FLOPs: slow links, missing ranks, skew, an MFU that cannot be. */
+/* Rules of ours on ranks: slow links, missing ranks, skew, waits. */
 #include "rule_check.h"
 
 #include <setjmp.h>
@@ -125,12 +125,6 @@ static const struct rule_case cases[] = {
 	{ "DIST.WAIT", AT, WAIT("0.1001"), NULL, "med" },
 	{ "DIST.WAIT", AT, WAIT("0.0999"), NULL, "" },
 	{ "DIST.WAIT", CHANGED, WAIT("0.35"), "DIST.WAIT.threshold=0.31", "" },
-
-	{ "EFFICIENCY.IMPOSSIBLE_MFU", FIRES, "efficiency.mfu_uncapped 4.04\n", NULL,
-	  "high: your FLOPs or your peak are wrong: together they give an MFU of 404 %" },
-	{ "EFFICIENCY.IMPOSSIBLE_MFU", QUIET, "efficiency.mfu_uncapped 0.45\n", NULL, "" },
-	{ "EFFICIENCY.IMPOSSIBLE_MFU", AT, "efficiency.mfu_uncapped 1\n", NULL, "" },
-	{ "EFFICIENCY.IMPOSSIBLE_MFU", AT, "efficiency.mfu_uncapped 1.000001\n", NULL, "high" },
 };
 
 static void rules_of_ours(void **state)

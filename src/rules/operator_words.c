@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How rules speak of an operator: its name, its precision, the dimensions of its
+ * inputs as far as they say something; and of its time, in a mean step.
+ */
+#include "rules/operator_words.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+
+#define OPERATORS "flops.by_operator"
+
+enum { NAME_BYTES = 48 };
+
+size_t tsi_operator_rows(const struct rule_context *ctx)
+{
+	return tsi_rule_rows(ctx, OPERATORS);
+}
+
+double tsi_operator_number(const struct rule_context *ctx, size_t row, const char *column)
+{
+	return tsi_value_real(tsi_rule_cell(ctx, OPERATORS, row, column));
+}
+
+const char *tsi_operator_text(const struct rule_context *ctx, size_t row, const char *column)
+{
+	return tsi_value_text(tsi_rule_cell(ctx, OPERATORS, row, column));
+}
+
+struct operator_words tsi_operator_words(const struct rule_context *ctx, size_t row)
+{
+	const char *shape = tsi_operator_text(ctx, row, "shape");
+	const char *precision = tsi_operator_text(ctx, row, "precision");
+	struct operator_words words;
+	char name[NAME_BYTES];
+
+	snprintf(name, sizeof(name), "%s", tsi_operator_text(ctx, row, "name"));
+	tsi_str_drop_partial(name);
+	snprintf(words.text, sizeof(words.text), "%s%s%s%s%s", name, *shape ? " " : "", shape,
+		 *precision ? " " : "", precision);
+	return words;
+}
+
+double tsi_device_share(const struct rule_context *ctx, double ns)
+{
+	double span_ns = tsi_rule_real(ctx, "device_busy.span_ns");
+
+	return span_ns > 0 ? ns / span_ns : NAN;
+}
+
+double tsi_operator_step_ms(const struct rule_context *ctx, size_t row, double ns)
+{
+	return ns / tsi_operator_number(ctx, row, "count") *
+	       tsi_operator_number(ctx, row, "count_per_step") / 1e6;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_RULES_OPERATOR_WORDS_H
+#define TSCOPE_RULES_OPERATOR_WORDS_H
+
+#include "rules/rule.h"
+
+/* Rows of flops.by_operator, those that lose most first, for the rules that name operators. */
+size_t tsi_operator_rows(const struct rule_context *ctx);
+double tsi_operator_number(const struct rule_context *ctx, size_t row, const char *column);
+const char *tsi_operator_text(const struct rule_context *ctx, size_t row, const char *column);
+
+/* "aten::mm 8192x4096, 4096x4096 bf16"; what is long is cut. */
+struct operator_words {
+	char text[160];
+};
+struct operator_words tsi_operator_words(const struct rule_context *ctx, size_t row);
+
+/* A device time of the whole trace by all of it, from the devices' first event to their last. */
+double tsi_device_share(const struct rule_context *ctx, double ns);
+
+/* Of a time of all calls of a row the part of a mean step, in ms; NaN where not known. */
+double tsi_operator_step_ms(const struct rule_context *ctx, size_t row, double ns);
+
+#endif
