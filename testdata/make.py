@@ -13,6 +13,7 @@ import json
 import pathlib
 import sys
 
+import make_flops
 import make_runs
 
 HERE = pathlib.Path(__file__).parent
@@ -134,7 +135,8 @@ def render(events, era):
         if "id" in event:
             args["External id"] = event["id"]
         elif link is not None:
-            args["External id"] = link if era == "D" else operator_of[link]
+            # A kernel whose launch is not in the trace has no operator.
+            args["External id"] = link if era == "D" else operator_of.get(link, 0)
             args["correlation"] = link
         if on_device:
             args.update(device=0, stream=event["tid"])
@@ -175,7 +177,7 @@ class Time(float):
         return self.text
 
 
-def surroundings(era):
+def surroundings(era, end=3500):
     """Rows that are no work: names of rows, the profiler's own span, marks. Traps for a reader."""
     shift = BASE_NS // 1000 if era in "AD" else 0
     whole = era in "AD"
@@ -188,12 +190,12 @@ def surroundings(era):
         yield {"name": "thread_name", "ph": "M", "ts": Time(1000 + shift, whole), "pid": PROCESS,
                "tid": thread, "args": {"name": f"thread {thread} (python3)"}}
     yield {"ph": "X", "cat": "Trace", "name": "PyTorch Profiler (0)", "pid": "Spans",
-           "tid": "PyTorch Profiler", "ts": Time(500 + shift, whole), "dur": Time(3000, whole),
+           "tid": "PyTorch Profiler", "ts": Time(500 + shift, whole), "dur": Time(end - 500, whole),
            "args": {"Op count": 0}}
     yield {"ph": "i", "s": "g", "name": "Iteration Start: PyTorch Profiler", "pid": "Traces",
            "tid": "Trace PyTorch Profiler", "ts": Time(500 + shift, whole)}
     yield {"ph": "i", "s": "g", "name": "Record Window End", "pid": "", "tid": "",
-           "ts": Time(3500 + shift, whole)}
+           "ts": Time(end + shift, whole)}
 
 
 def flows(events):
@@ -238,6 +240,8 @@ GPU = {"id": 0, "name": "NVIDIA A100-SXM4-80GB", "totalGlobalMem": 85097971712, 
        "regsPerBlock": 65536, "warpSize": 32, "sharedMemPerBlock": 49152, "numSms": 108}
 AMD_GPU = {**GPU, "name": "AMD Instinct MI300X", "totalGlobalMem": 206141652992, "warpSize": 64,
            "computeMajor": 9, "computeMinor": 4, "numSms": 304}
+H100 = {**GPU, "name": "NVIDIA H100 80GB HBM3", "totalGlobalMem": 84942979072, "computeMajor": 9,
+        "numSms": 132}
 RANK = {"backend": "nccl", "rank": 0, "world_size": 2, "pg_count": 1, "pg_config": [
     {"pg_name": "0", "pg_desc": "default_pg", "backend_config": "cuda:nccl", "pg_size": 2,
      "ranks": [0, 1]}], "nccl_version": "2.21.5"}
@@ -263,6 +267,12 @@ def rocm():
     return document(body, {"schemaVersion": 1, "deviceProperties": [AMD_GPU],
                            "roctracer_version": 4.1, "displayTimeUnit": "ms",
                            "baseTimeNanoseconds": BASE_NS, "distributedInfo": RANK})
+
+
+def with_shapes(gpu, events):
+    body = [*render(events, "F"), *surroundings("F", 6000)]
+    return document(body, {"schemaVersion": 1, "deviceProperties": [gpu], "record_shapes": 1,
+                           "displayTimeUnit": "ms", "baseTimeNanoseconds": BASE_NS})
 
 
 def cpu_only():
@@ -347,6 +357,8 @@ def files():
         "era_d.json": old_style("D").encode(),
         "rocm.json": rocm().encode(),
         "cpu_only.json": cpu_only().encode(),
+        "flops.json": with_shapes(GPU, make_flops.training()).encode(),
+        "flops_part.json": with_shapes(H100, make_flops.part()).encode(),
         "bare_array_cut.json": bare_array_cut().encode(),
         "unescaped_quotes.json": unescaped_quotes().encode(),
         "chrome_phases.json": chrome_phases().encode(),

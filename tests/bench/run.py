@@ -149,7 +149,9 @@ def print_marks(runs, size):
 def check_reports(tscope, files, rank):
     results = program.Results()
     for packing, path in files.items():
-        check_truth.check_report(results, packing, rank, program.Program(tscope).report(path))
+        report = program.Program(tscope).report(path)
+        check_truth.check_report(results, packing, rank, report)
+        check_truth.check_flops(results, packing, rank, report)
     return results.exit_status()
 
 

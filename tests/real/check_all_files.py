@@ -78,7 +78,8 @@ def wrong_values(value, name=""):
     """Names of values whose unit forbids them: times and sizes are integers, ratios 0 to 1."""
     if isinstance(value, dict):
         for key, inner in value.items():
-            yield from wrong_values(inner, key)
+            if key != "doubts":  # texts, under the names of the facts that they are about
+                yield from wrong_values(inner, key)
     elif isinstance(value, list):
         for inner in value:
             yield from wrong_values(inner, name)

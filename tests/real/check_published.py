@@ -8,12 +8,14 @@ import pathlib
 import sys
 
 import program
+import published_flops
 import published_hta
 import published_kineto
 import published_speedscope
 import published_tracelens
 
-PUBLISHERS = (published_kineto, published_hta, published_tracelens, published_speedscope)
+PUBLISHERS = (published_kineto, published_hta, published_tracelens, published_flops,
+              published_speedscope)
 
 
 def main():

@@ -57,6 +57,7 @@ def check_slow_rank(results, label, facts):
 def check_rank(results, label, truth, facts):
     check_truth.check_steps(results, label, truth, facts)
     check_truth.check_device(results, label, truth["totals"], facts)
+    check_truth.check_flops(results, label, truth, {"facts": facts})
     for (number, wall, parts), step in zip(windows(truth), facts["steps"]["list"]):
         place = f"{label} step {number}"
         results.check(place + " wall", wall, step["wall_ns"])
@@ -67,9 +68,9 @@ def check_rank(results, label, truth, facts):
 def check_generated(tscope, results, folder, layout):
     name, compression, style = layout
     truth = check_truth.generate(folder, [
-        "--ranks", "8", "--steps", "30", "--events-per-step", "300", "--layout", name,
-        "--straggler", f"{STRAGGLER}:12", "--comm-fraction", "0.25", "--overlap", "0.7",
-        "--compress", compression, "--style", style])
+        "--ranks", "8", "--steps", "30", "--events-per-step", "300", "--record-shapes",
+        "--layout", name, "--straggler", f"{STRAGGLER}:12", "--comm-fraction", "0.25",
+        "--overlap", "0.7", "--compress", compression, "--style", style])
     document = report(tscope, folder)
     label = " ".join(layout)
     results.check(label + " ranks", list(range(8)), [r["rank"] for r in document["ranks"]])

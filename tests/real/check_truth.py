@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Compares tscope with traces whose truth is known: generated ones, of every style and machine.
-All figures are exact, to the ns.
+All figures are exact, to the ns and to the FLOP; only ratios are rounded, to a part in 10^9.
 
 usage: check_truth.py TSCOPE
 """
@@ -21,20 +21,72 @@ EXTRAS = {
 }
 # Beside every style with and without extras: one option at a time.
 VARIATIONS = [
-    *(["--gpu", gpu] for gpu in ("V100", "A100", "H100", "H200", "B200", "MI300X")),
+    *(["--record-shapes", "--gpu", gpu] for gpu in ("V100", "A100", "H100", "H200", "B200",
+                                                    "MI300X")),
     ["--clock-skew-us", "500", "--ranks", "2"],
     ["--overlap", "0"],
     ["--overlap", "0.8"],
     ["--buckets", "0"],
     ["--dataloader-stall", "30"],
-    ["--straggler", "0:20", "--ranks", "2"],
-    ["--compress", "gz", "--python-stack"],
-    ["--compress", "zst", "--style", "compact"],
+    ["--straggler", "0:20", "--ranks", "2", "--record-shapes"],
+    ["--compress", "gz", "--python-stack", "--record-shapes"],
+    ["--compress", "zst", "--style", "compact", "--record-shapes"],
     ["--layout", "hta", "--flops"],
     ["--first-step", "0", "--steps", "1"],
 ]
 BUDGET_LINES = ("compute_ns", "exposed_comm_ns", "exposed_copy_ns", "data_stall_ns",
                 "sync_stall_ns", "launch_stall_ns", "device_gap_ns", "unattributed_ns")
+
+# ---- FLOPs, worked out from the shapes a second time ------------------------------------------
+
+
+def product(left, right):
+    (rows, inner), (_, columns) = left, right
+    return 2 * rows * inner * columns
+
+
+def attention(query, key, factor):
+    """query and key as flash takes them: batch, sequence, heads, head dimension."""
+    batch, length, heads, dimension = query
+    return factor * batch * heads * length * key[1] * dimension
+
+
+# The innermost operators that compute; those around them have the same FLOPs and do not count.
+FORMULAS = {
+    "aten::mm": lambda dims: product(*dims),
+    "aten::addmm": lambda dims: product(dims[1], dims[2]),
+    "aten::_flash_attention_forward": lambda dims: attention(dims[0], dims[1], 4),
+    "aten::_flash_attention_backward": lambda dims: attention(dims[1], dims[2], 10),
+}
+MATRIX_KERNELS = ("nvjet", "sm90_xmma_gemm", "void flash::")
+# A marker ends this long before the next one starts; the window of its step holds the gap, too.
+MARKER_GAP_NS = 1000
+# The generator computes in bf16 on every machine. A V100 has no tensor cores for it.
+WITHOUT_BF16 = ("V100",)
+
+
+def flops_of_shapes(path):
+    """Operator → how often it ran, its FLOPs; by the inputs that the trace holds."""
+    sums = {}
+    for event in json.loads(path.read_text())["traceEvents"]:
+        if event["name"] in FORMULAS:
+            count, flops = sums.get(event["name"], (0, 0))
+            sums[event["name"]] = (count + 1,
+                                   flops + FORMULAS[event["name"]](event["args"]["Input Dims"]))
+    return sums
+
+
+def by_operator(report):
+    """The same of tscope's table, whose rows are operators by their inputs."""
+    sums = {}
+    for row in report["facts"]["flops"]["by_operator"]:
+        if row["flops"]:
+            count, flops = sums.get(row["name"], (0, 0))
+            sums[row["name"]] = (count + row["count"], flops + row["flops"])
+    return sums
+
+
+# ---- one trace ------------------------------------------------------------------------------
 
 
 def option_lists():
@@ -115,11 +167,86 @@ def check_report(results, label, rank, report):
     check_tables(results, label, rank, report)
 
 
+def check_flops(results, label, rank, report):
+    """FLOPs of a trace with shapes: all of them are known, and nothing is computed twice."""
+    flops, efficiency = report["facts"]["flops"], report["facts"]["efficiency"]
+    total, step_count = rank["totals"]["flops"], len(rank["steps"])
+    results.check(label + " flops.total", total, flops["total"])
+    results.check(label + " flops.repeated", 0, flops["repeated"])
+    results.check(label + " flops.coverage_ratio", 1, flops["coverage_ratio"])
+    results.check(label + " flops.matrix_ns",
+                  sum(total_ns for name, (_, total_ns) in rank["kernels"].items()
+                      if name.startswith(MATRIX_KERNELS)), flops["matrix_ns"])
+    results.check(label + " flops.uncounted_ns", 0, flops["uncounted_ns"])
+    results.check(label + " flops_per_step", total / step_count, efficiency["flops_per_step"])
+    results.check(label + " hardware_flops_per_step", total / step_count,
+                  efficiency["hardware_flops_per_step"])
+    results.check(label + " wall_ns", rank["totals"]["step"] + MARKER_GAP_NS * (step_count - 1),
+                  efficiency["wall_ns"])
+    results.check(label + " source", ("operators", 1, "bf16"),
+                  tuple(efficiency[name] for name in ("flops_source", "flops_coverage_ratio",
+                                                      "precision")))
+
+
+def check_mfu(results, label, truth, rank, report):
+    """The truth's MFU is of the markers' time; ours of the windows', which hold the gaps between
+    markers, too. Ours is never more than the share of computing."""
+    efficiency = report["facts"]["efficiency"]
+    peak_flops = truth["meta"]["gpu_peak_bf16_tflops"] * 1e12
+    uncapped = rank["mfu"] * rank["totals"]["step"] / efficiency["wall_ns"]
+    mfu = min(uncapped, efficiency["compute_ns"] / efficiency["wall_ns"])
+    for name, expected in (("peak_flops", peak_flops), ("mfu_uncapped", uncapped), ("mfu", mfu),
+                           ("hfu", mfu), ("useful_ratio", mfu),
+                           ("achieved_tflops", uncapped * peak_flops / 1e12)):
+        results.near(f"{label} {name}", expected, efficiency[name], 1e-9 * expected)
+    results.check(label + " mfu_is_lower_bound", False, efficiency["mfu_is_lower_bound"])
+
+
+def check_no_mfu(results, label, report, *absent):
+    """What cannot be known is absent, never 0, and the report says why."""
+    efficiency = report["facts"]["efficiency"]
+    for name in ("mfu", "hfu", "mfu_uncapped", *absent):
+        results.check(f"{label} {name}", None, efficiency[name])
+    results.check(f"{label} says why there is no mfu", True,
+                  bool(efficiency.get("doubts", {}).get("mfu")))
+
+
+def check_without_shapes(results, label, report):
+    check_no_mfu(results, label, report, "flops_per_step", "hardware_flops_per_step",
+                 "achieved_tflops")
+    results.check(label + " flops.total", None, report["facts"]["flops"]["total"])
+    results.check(label + " flops.coverage_ratio", 0, report["facts"]["flops"]["coverage_ratio"])
+
+
+def check_operators(results, label, rank, report, path):
+    """The truth, and tscope's table, against the shapes that stand in the file."""
+    expected = flops_of_shapes(path)
+    results.check(label + " flops of the shapes", rank["totals"]["flops"],
+                  sum(flops for _, flops in expected.values()))
+    results.check(label + " flops by operator", expected, by_operator(report))
+
+
+def check_efficiency(tscope, results, label, truth, rank, path):
+    """FLOPs and MFU of one rank, as far as its options let them be known."""
+    options, report = truth["meta"]["options"], tscope.report(path)
+    if not options["record_shapes"]:
+        check_without_shapes(results, label, report)
+        return
+    check_flops(results, label, rank, report)
+    if options["compress"] == "none":
+        check_operators(results, label, rank, report, path)
+    if options["gpu_key"] in WITHOUT_BF16:
+        check_no_mfu(results, label, report, "peak_flops")
+        report = tscope.report(path, "--peak-tflops", truth["meta"]["gpu_peak_bf16_tflops"])
+    check_mfu(results, label, truth, rank, report)
+
+
 def check_run(tscope, results, folder, options):
     truth = generate(folder, options)
     for rank in truth["ranks"]:
-        label = " ".join(options) + f" rank {rank['rank']}"
-        check_report(results, label, rank, tscope.report(folder / rank["file"]))
+        label, path = " ".join(options) + f" rank {rank['rank']}", folder / rank["file"]
+        check_report(results, label, rank, tscope.report(path))
+        check_efficiency(tscope, results, label, truth, rank, path)
 
 
 def main():

@@ -1,0 +1,1 @@
+tscope report data/flops_part.json
