@@ -45,7 +45,10 @@ static uint64_t load64(const char *p)
 	return word;
 }
 
-/* Sixteen bytes a round; the last (up to sixteen) are read from the end and may overlap. */
+/*
+ * Sixteen bytes a round; the last (up to sixteen) are read from the end and may overlap. A
+ * factor that a text makes 0 must not swallow the other, or texts could be made to collide.
+ */
 static uint32_t hash_text(struct str text)
 {
 	static const uint64_t seed_a = 0x9e3779b97f4a7c15u;
@@ -55,7 +58,8 @@ static uint32_t hash_text(struct str text)
 	uint64_t hash = seed_a ^ left;
 
 	while (left > 16) {
-		hash = fold_multiply(load64(p) ^ seed_a, load64(p + 8) ^ hash);
+		uint64_t other = load64(p + 8) ^ hash;
+		hash = fold_multiply(load64(p) ^ seed_a, other) ^ other;
 		p += 16;
 		left -= 16;
 	}
@@ -66,7 +70,8 @@ static uint32_t hash_text(struct str text)
 	} else if (left) {
 		memcpy(&head, p, left);
 	}
-	hash = fold_multiply(head ^ seed_b, tail ^ hash);
+	tail ^= hash;
+	hash = fold_multiply(head ^ seed_b, tail) ^ tail;
 	return (uint32_t)fold_multiply(hash, seed_a);
 }
 

@@ -110,6 +110,29 @@ static void test_long_texts(void **state)
 	free(text);
 }
 
+/*
+ * Texts of 16 and of 32 bytes that make a factor of the hash 0. Where that swallows the rest
+ * they are all in one place, and this takes minutes.
+ */
+static void test_factors_of_zero(void **state)
+{
+	static const uint64_t zeros[] = { 0xd6e8feb86659fd93u, 0x9e3779b97f4a7c15u };
+	enum { COUNT = 200000 };
+
+	(void)state;
+	for (size_t words = 2; words <= 4; words += 2) {
+		struct intern set;
+
+		assert_int_equal(tsi_intern_init(&set, 2 * COUNT, NULL), TSCOPE_OK);
+		for (uint64_t i = 1; i <= COUNT; i++) {
+			uint64_t text[4] = { zeros[words / 4], i, 0, 0 };
+			uint32_t id = add(&set, (struct str){ (const char *)text, 8 * words });
+			assert_int_equal(id, i);
+		}
+		tsi_intern_deinit(&set);
+	}
+}
+
 static void test_limit(void **state)
 {
 	(void)state;
@@ -160,9 +183,13 @@ static void test_without_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ids),   cmocka_unit_test(test_lengths),
-		cmocka_unit_test(test_many),  cmocka_unit_test(test_long_texts),
-		cmocka_unit_test(test_limit), cmocka_unit_test(test_without_memory),
+		cmocka_unit_test(test_ids),
+		cmocka_unit_test(test_lengths),
+		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_long_texts),
+		cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_without_memory),
+		cmocka_unit_test(test_factors_of_zero),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
