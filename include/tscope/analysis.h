@@ -142,6 +142,10 @@ const char *tscope_analysis_reliability(const struct tscope_analysis *analysis, 
 const char *tscope_analysis_fact_doubt(const struct tscope_analysis *analysis, size_t analyzer,
 				       size_t fact, int scope);
 
+/* That which is said of this fact alone; NULL where it is said of its analyzer, or nothing is. */
+const char *tscope_analysis_fact_own_doubt(const struct tscope_analysis *analysis, size_t analyzer,
+					   size_t fact, int scope);
+
 /* Fact `fact` (index in the def) of analyzer `analyzer`. ABSENT where it did not run. */
 struct tscope_value tscope_analysis_fact(const struct tscope_analysis *analysis, size_t analyzer,
 					 size_t fact, int scope);

@@ -329,6 +329,14 @@ const char *tscope_analysis_reliability(const struct tscope_analysis *analysis, 
 	return sheet ? sheet->unreliable : NULL;
 }
 
+const char *tscope_analysis_fact_own_doubt(const struct tscope_analysis *analysis, size_t analyzer,
+					   size_t fact, int scope)
+{
+	const struct fact_sheet *sheet = find_sheet(analysis, analyzer, scope);
+
+	return sheet && fact < sheet->def->fact_count ? sheet->doubts[fact] : NULL;
+}
+
 const char *tscope_analysis_fact_doubt(const struct tscope_analysis *analysis, size_t analyzer,
 				       size_t fact, int scope)
 {

@@ -120,24 +120,13 @@ static void judge_unknown(struct tscope_gate_result *result, size_t analyzer, co
 	      def->needs ? ": it needs " : "", def->needs ? def->needs : "");
 }
 
-/* What is said of this one fact, and not of its analyzer; or NULL. */
-static const char *own_doubt(const struct tscope_analysis *analysis,
-			     const struct gate_expression *gate)
-{
-	const char *doubt = tscope_analysis_fact_doubt(analysis, gate->analyzer, gate->fact,
-						       TSCOPE_WHOLE_TRACE);
-
-	if (doubt == tscope_analysis_reliability(analysis, gate->analyzer, TSCOPE_WHOLE_TRACE))
-		return NULL;
-	return doubt;
-}
-
 /* Trips where a fact is there and must not be believed, or is absent for a reason of its own. */
 static bool judge_doubt(struct tscope_gate_result *result, const struct gate_expression *gate,
 			const struct tscope_analysis *analysis, bool is_known)
 {
 	const struct tscope_analyzer_def *def = tscope_analyzer(gate->analyzer);
-	const char *doubt = own_doubt(analysis, gate);
+	const char *doubt = tscope_analysis_fact_own_doubt(analysis, gate->analyzer, gate->fact,
+							   TSCOPE_WHOLE_TRACE);
 
 	if (doubt)
 		judge(result, false, "%s.%s is not %s: %s", def->id, def->facts[gate->fact].name,

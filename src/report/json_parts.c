@@ -212,10 +212,10 @@ static void write_doubts(struct json_writer *w, const struct sheet_view *sheet)
 	if (of_all)
 		tsi_json_text(w, "reliability", of_all);
 	for (size_t fact = 0; fact < sheet->def->fact_count; fact++) {
-		const char *doubt = tscope_analysis_fact_doubt(sheet->analysis, sheet->analyzer,
-							       fact, sheet->scope);
+		const char *doubt = tscope_analysis_fact_own_doubt(sheet->analysis, sheet->analyzer,
+								   fact, sheet->scope);
 
-		if (!doubt || doubt == of_all)
+		if (!doubt)
 			continue;
 		if (!is_open) {
 			tsi_jw_key(w, "doubts");

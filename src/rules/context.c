@@ -57,14 +57,6 @@ static void skip_absent(struct rule_context *ctx, const char *fact, const char *
 			      needs ? needs : "");
 }
 
-/* Why a fact is absent or must not be believed: what is said of it alone, else of its analyzer. */
-static const char *doubt_of(const struct rule_context *ctx, size_t analyzer, const char *fact)
-{
-	return tscope_analysis_fact_doubt(ctx->analysis, analyzer,
-					  find_fact(tscope_analyzer(analyzer), fact),
-					  TSCOPE_WHOLE_TRACE);
-}
-
 bool tsi_rule_needs(struct rule_context *ctx, const char *fact)
 {
 	size_t analyzer = tscope_analyzer_find(fact);
@@ -75,19 +67,22 @@ bool tsi_rule_needs(struct rule_context *ctx, const char *fact)
 		skip_absent(ctx, fact, NULL, NULL);
 		return false;
 	}
-	const char *of_all =
-		tscope_analysis_reliability(ctx->analysis, analyzer, TSCOPE_WHOLE_TRACE);
-	const char *doubt = doubt_of(ctx, analyzer, fact);
-	skip_absent(ctx, fact, doubt != of_all ? doubt : NULL, tscope_analyzer(analyzer)->needs);
+	const struct tscope_analyzer_def *def = tscope_analyzer(analyzer);
+	const char *own_doubt = tscope_analysis_fact_own_doubt(
+		ctx->analysis, analyzer, find_fact(def, fact), TSCOPE_WHOLE_TRACE);
+	skip_absent(ctx, fact, own_doubt, def->needs);
 	return false;
 }
 
 /* Skips the rule where a fact that it needs is absent or not to be believed. */
 static void check_fact(struct rule_context *ctx, const char *fact)
 {
-	const char *doubt =
-		tsi_rule_needs(ctx, fact) ? doubt_of(ctx, tscope_analyzer_find(fact), fact) : NULL;
-
+	if (!tsi_rule_needs(ctx, fact))
+		return;
+	size_t analyzer = tscope_analyzer_find(fact);
+	const char *doubt = tscope_analysis_fact_doubt(ctx->analysis, analyzer,
+						       find_fact(tscope_analyzer(analyzer), fact),
+						       TSCOPE_WHOLE_TRACE);
 	if (doubt)
 		tsi_rule_skip(ctx, "%s is not reliable: %s", fact, doubt);
 }
