@@ -427,7 +427,7 @@ static struct tscope_analysis_options settle_anchors(struct tscope_run *run,
 
 	if (analysis.model.device_count == 0 && first->world_size < 0)
 		analysis.model.device_count =
-			(unsigned)run->rank_count * (first->device_count ? first->device_count : 1);
+			(unsigned)run->rank_count * tsi_counted_devices(first);
 	for (size_t i = 0; i < run->rank_count; i++)
 		tsi_keep_anchor(&run->series[i], &analysis);
 	return analysis;

@@ -120,7 +120,7 @@ static void add_devices_of_trace(struct sums *sums, const struct analysis_scope 
 static void add_rank(struct sums *sums, const struct step_series *steps,
 		     const struct tscope_analysis_options *options)
 {
-	int64_t times = steps->device_count ? steps->device_count : 1;
+	int64_t times = tsi_counted_devices(steps);
 	int64_t count_before = sums->step_count;
 	int64_t compute_before_ns = sums->device.line_ns[TSCOPE_BUDGET_COMPUTE];
 

@@ -50,7 +50,7 @@ static struct counted_flops count_steps(const struct step_series *steps)
 static void take_operators(struct flops_anchor *anchor, const struct step_series *steps)
 {
 	struct counted_flops sum = count_steps(steps);
-	double parts = (double)sum.step_count * (steps->device_count ? steps->device_count : 1);
+	double parts = (double)sum.step_count * tsi_counted_devices(steps);
 
 	if (sum.matrix_ns > 0)
 		anchor->coverage_ratio = (double)sum.counted_ns / (double)sum.matrix_ns;
@@ -82,7 +82,7 @@ static void take_model(struct flops_anchor *anchor, const struct step_series *st
 
 	if (model->device_count == 0)
 		devices = (steps->world_size > 0 ? (double)steps->world_size : 1) *
-			  (steps->device_count ? steps->device_count : 1);
+			  tsi_counted_devices(steps);
 	anchor->flops_source = "model";
 	anchor->flops_per_step = model->flops / devices;
 	anchor->hardware_flops_per_step = model->hardware_flops / devices;
@@ -160,7 +160,7 @@ void tsi_note_flops(struct step_series *steps, const struct trace_flops *flops)
 	for (size_t i = 0; i < steps->budget_count; i++)
 		steps->budgets[i].flops = flops->steps[i];
 	steps->peak.device = flops->device.device ? flops->device.device->name : NULL;
-	if (is_usable(flops->peak_flops))
+	if (is_usable_peak(flops->peak_flops))
 		steps->peak.flops_per_second = flops->peak_flops;
 	snprintf(steps->peak.precision, sizeof(steps->peak.precision), "%s", flops->precision);
 	snprintf(steps->peak.lack, sizeof(steps->peak.lack), "%s", flops->no_peak);

@@ -108,6 +108,12 @@ struct step_series {
 	struct step_peak peak;             /* what a trace tells; zero without one */
 };
 
+/* The devices that sums are over and are divided by: a rank without any counts as one. */
+static inline uint32_t tsi_counted_devices(const struct step_series *steps)
+{
+	return steps->device_count ? steps->device_count : 1;
+}
+
 /* An empty series. On failure it may be deinited. */
 TSI_MUST_CHECK
 enum tscope_status tsi_steps_init(struct step_series *steps, struct tscope_error *err);
