@@ -54,6 +54,20 @@ static inline bool tsi_is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
+static inline bool tsi_is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* 0 … 15, or -1. */
+static inline int tsi_hex_digit(char c)
+{
+	if (tsi_is_digit(c))
+		return c - '0';
+	c = (char)(c | 0x20);
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
 static inline char tsi_to_lower(char c)
 {
 	return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);

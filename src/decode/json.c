@@ -343,14 +343,6 @@ bool tsi_json_seconds_to_ns(struct str value, int64_t *ns)
 	return parse_decimal(value, &decimal) && decimal_to_int64(&decimal, 9, true, ns);
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c = (char)(c | 0x20);
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* The code unit of "\uXXXX" at p, or -1. */
 static int32_t code_unit(const char *p, const char *end)
 {
@@ -358,7 +350,7 @@ static int32_t code_unit(const char *p, const char *end)
 		return -1;
 	int32_t unit = 0;
 	for (int i = 2; i < 6; i++) {
-		int digit = hex_digit(p[i]);
+		int digit = tsi_hex_digit(p[i]);
 		if (digit < 0)
 			return -1;
 		unit = unit * 16 + digit;

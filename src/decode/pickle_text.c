@@ -48,14 +48,6 @@ bool tsi_pickle_parse_real(struct str text, double *number)
 	return !tsi_str_starts(text, "\"") && tsi_json_to_double(text, number);
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c = (char)(c | 0x20);
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* `digits` of them at p, or false where there are fewer. */
 static bool parse_hex(const char *p, const char *end, int digits, uint32_t *code)
 {
@@ -63,7 +55,7 @@ static bool parse_hex(const char *p, const char *end, int digits, uint32_t *code
 	if (end - p < digits)
 		return false;
 	for (int i = 0; i < digits; i++) {
-		int digit = hex_digit(p[i]);
+		int digit = tsi_hex_digit(p[i]);
 		if (digit < 0)
 			return false;
 		*code = *code << 4 | (uint32_t)digit;

@@ -10,16 +10,11 @@
 
 #include <math.h>
 
-static bool is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /* "long int", "unsigned char" */
 static bool is_between_words(struct str list, size_t i)
 {
-	return i > 0 && i + 1 < list.length && is_letter(list.data[i - 1]) &&
-	       is_letter(list.data[i + 1]);
+	return i > 0 && i + 1 < list.length && tsi_is_letter(list.data[i - 1]) &&
+	       tsi_is_letter(list.data[i + 1]);
 }
 
 /* Copies a JSON list without its quotes, with blanks within types and behind commas only. */
@@ -70,7 +65,7 @@ static bool closes(char c)
 
 static bool is_of_word(char c)
 {
-	return (c >= '0' && c <= '9') || is_letter(c) || c == '.' || c == '-' || c == '+' ||
+	return tsi_is_digit(c) || tsi_is_letter(c) || c == '.' || c == '-' || c == '+' ||
 	       c == '_' || c == ' ';
 }
 

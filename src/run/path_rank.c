@@ -18,7 +18,7 @@ enum {
 
 static bool is_alnum(char c)
 {
-	return tsi_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+	return tsi_is_digit(c) || tsi_is_letter(c);
 }
 
 /* The text from `at` on. */
