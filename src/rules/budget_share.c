@@ -15,6 +15,13 @@ double tsi_budget_share(const struct rule_context *ctx, const char *line)
 	return wall_ns > 0 ? tsi_rule_real(ctx, line) / wall_ns : NAN;
 }
 
+double tsi_device_share(const struct rule_context *ctx, double ns)
+{
+	double span_ns = tsi_rule_real(ctx, "device_busy.span_ns");
+
+	return span_ns > 0 ? ns / span_ns : NAN;
+}
+
 const struct idle_line tsi_idle_lines[IDLE_LINE_COUNT] = {
 	{ "budget.data_stall_ns", "waiting for data",
 	  "raise num_workers of the DataLoader, set persistent_workers=True and pin_memory=True, "

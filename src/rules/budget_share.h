@@ -9,6 +9,9 @@
 /* The share of a line such as "budget.sync_stall_ns"; NaN where it is not known. */
 double tsi_budget_share(const struct rule_context *ctx, const char *line);
 
+/* A device time of the whole trace by all of it, from the devices' first event to their last. */
+double tsi_device_share(const struct rule_context *ctx, double ns);
+
 /* Is a share worth a word? Less would be printed as 0 %. */
 static inline bool tsi_is_worth_telling(double share)
 {

@@ -5,7 +5,6 @@
  */
 #include "rules/operator_words.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,13 +41,6 @@ struct operator_words tsi_operator_words(const struct rule_context *ctx, size_t 
 	snprintf(words.text, sizeof(words.text), "%s%s%s%s%s", name, *shape ? " " : "", shape,
 		 *precision ? " " : "", precision);
 	return words;
-}
-
-double tsi_device_share(const struct rule_context *ctx, double ns)
-{
-	double span_ns = tsi_rule_real(ctx, "device_busy.span_ns");
-
-	return span_ns > 0 ? ns / span_ns : NAN;
 }
 
 double tsi_operator_step_ms(const struct rule_context *ctx, size_t row, double ns)

@@ -15,9 +15,6 @@ struct operator_words {
 };
 struct operator_words tsi_operator_words(const struct rule_context *ctx, size_t row);
 
-/* A device time of the whole trace by all of it, from the devices' first event to their last. */
-double tsi_device_share(const struct rule_context *ctx, double ns);
-
 /* Of a time of all calls of a row the part of a mean step, in ms; NaN where not known. */
 double tsi_operator_step_ms(const struct rule_context *ctx, size_t row, double ns);
 

@@ -40,8 +40,7 @@ static void tell_copies(struct rule_context *ctx)
 
 static void evaluate(struct rule_context *ctx)
 {
-	double share = tsi_rule_real(ctx, "copies.pageable_ns") /
-		       tsi_rule_real(ctx, "device_busy.span_ns");
+	double share = tsi_device_share(ctx, tsi_rule_real(ctx, "copies.pageable_ns"));
 
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;

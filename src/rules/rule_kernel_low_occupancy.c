@@ -7,6 +7,7 @@
  * design and is left out, and so is what has nearly as many blocks, as kernels have
  * that stay on the device and take their work in turns (persistent ones).
  */
+#include "rules/budget_share.h"
 #include "rules/operator_words.h"
 
 #include <string.h>
@@ -62,7 +63,7 @@ static void tell_kernel(struct rule_context *ctx, const struct small_kernels *sm
 static void evaluate(struct rule_context *ctx)
 {
 	struct small_kernels small = find_small(ctx);
-	double share = small.total_ns / tsi_rule_real(ctx, "device_busy.span_ns");
+	double share = tsi_device_share(ctx, small.total_ns);
 
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
