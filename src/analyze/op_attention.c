@@ -228,8 +228,7 @@ enum op_work_result tsi_attention_work(struct op_work *work, struct str name,
 	for (size_t i = 0; i < TSI_COUNT_OF(rows); i++)
 		if (tsi_str_equal(name, tsi_str_of(rows[i].name)))
 			return count_attention(work, &rows[i], call);
-	for (size_t i = 0; i < TSI_COUNT_OF(hidden_names); i++)
-		if (tsi_str_equal(name, tsi_str_of(hidden_names[i])))
-			return OP_WORK_NO_INPUTS;
+	if (tsi_is_among(name, hidden_names, TSI_COUNT_OF(hidden_names)))
+		return OP_WORK_NO_INPUTS;
 	return OP_WORK_NO_MODEL;
 }

@@ -22,6 +22,9 @@ typedef enum op_work_result op_formulas(struct op_work *work, struct str name,
 					const struct op_call *call);
 op_formulas tsi_gemm_work, tsi_conv_work, tsi_attention_work;
 
+/* For the names that share an answer and need no table of their own. */
+bool tsi_is_among(struct str name, const char *const *names, size_t count);
+
 /* Bytes of so many elements of this type; NAN where it is not known. */
 double tsi_elements_bytes(double elements, struct str type);
 

@@ -229,14 +229,6 @@ static const char *const hidden_expert_names[] = {
 	"vllm::moe_forward_shared",
 };
 
-static bool is_among(struct str name, const char *const *names, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (tsi_str_equal(name, tsi_str_of(names[i])))
-			return true;
-	return false;
-}
-
 /* Whether the sizes fit; those of weights that are packed in some way do not. */
 static bool are_experts(const struct tensor *tokens, const struct tensor *up,
 			const struct tensor *down, const struct tensor *weights)
@@ -281,9 +273,9 @@ enum op_work_result tsi_gemm_work(struct op_work *work, struct str name, const s
 	work->kind = row ? KERNEL_GEMM : KERNEL_MOE;
 	if (row)
 		return count_product(work, row, call);
-	if (is_among(name, expert_names, TSI_COUNT_OF(expert_names)))
+	if (tsi_is_among(name, expert_names, TSI_COUNT_OF(expert_names)))
 		return count_experts(work, call);
-	if (is_among(name, hidden_expert_names, TSI_COUNT_OF(hidden_expert_names)))
+	if (tsi_is_among(name, hidden_expert_names, TSI_COUNT_OF(hidden_expert_names)))
 		return OP_WORK_NO_INPUTS;
 	return OP_WORK_NO_MODEL;
 }

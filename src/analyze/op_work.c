@@ -49,6 +49,14 @@ bool tsi_op_multiplies(struct str name)
 
 /* ---- what the formulas share --------------------------------------------------------- */
 
+bool tsi_is_among(struct str name, const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (tsi_str_equal(name, tsi_str_of(names[i])))
+			return true;
+	return false;
+}
+
 double tsi_elements_bytes(double elements, struct str type)
 {
 	unsigned bytes = tsi_type_bytes(type);
