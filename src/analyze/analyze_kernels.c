@@ -159,12 +159,6 @@ static void work_deinit(struct work *work)
 	free(work->durations);
 }
 
-static bool is_kernel(const struct tscope_trace *trace, uint32_t row)
-{
-	return trace->spans.span_class[row] == TSCOPE_SPAN_KERNEL ||
-	       trace->spans.span_class[row] == TSCOPE_SPAN_COMM;
-}
-
 static enum tscope_status work_init(struct work *work, const struct analysis_scope *scope,
 				    struct tscope_error *err)
 {
@@ -231,7 +225,7 @@ static void collect(struct work *work)
 	for (uint32_t device = 0; device < trace->device_count; device++) {
 		for (uint32_t i = 0; i < trace->devices[device].row_count; i++) {
 			uint32_t row = trace->devices[device].rows[i];
-			if (is_kernel(trace, row))
+			if (tsi_is_kernel(trace, row))
 				add_kernel(work, device, row);
 		}
 	}

@@ -9,12 +9,6 @@
 #include "base/array.h"
 #include "base/sum.h"
 
-static bool is_kernel(const struct tscope_trace *trace, uint32_t row)
-{
-	return trace->spans.span_class[row] == TSCOPE_SPAN_KERNEL ||
-	       trace->spans.span_class[row] == TSCOPE_SPAN_COMM;
-}
-
 static bool is_matrix_kernel(const struct flops_count *c, uint32_t row)
 {
 	const struct spans *spans = &c->trace->spans;
@@ -47,7 +41,7 @@ void tsi_flops_look_at_devices(struct flops_count *c)
 	const struct tscope_trace *trace = c->trace;
 
 	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++)
-		if (is_kernel(trace, row))
+		if (tsi_is_kernel(trace, row))
 			tsi_kernel_vote_add(&c->vote, row);
 	tsi_kernel_vote_settle(&c->vote);
 	for (uint32_t i = 0; i < trace->device_count; i++)

@@ -225,6 +225,13 @@ static inline bool tsi_class_is_device(uint8_t span_class)
 	return span_class >= TSCOPE_SPAN_KERNEL;
 }
 
+/* Is it work that runs on the device's processors, collectives included, and no copy or fill? */
+static inline bool tsi_is_kernel(const struct tscope_trace *trace, uint32_t row)
+{
+	return trace->spans.span_class[row] == TSCOPE_SPAN_KERNEL ||
+	       trace->spans.span_class[row] == TSCOPE_SPAN_COMM;
+}
+
 static inline int64_t tsi_span_end(const struct tscope_trace *trace, uint32_t row)
 {
 	return trace->spans.start_ns[row] + trace->spans.dur_ns[row];
