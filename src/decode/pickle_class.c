@@ -69,40 +69,40 @@ enum tscope_status tsi_pickle_find_class(struct pickle_machine *m, struct str mo
 }
 
 /* The one argument of a call; absent where there is none, or more. */
-static struct pickle_value only_argument(const struct pickle *pickle, struct pickle_value arguments)
+static struct plain_value only_argument(const struct plain *plain, struct plain_value arguments)
 {
-	if (tsi_pickle_length(pickle, arguments) != 1)
-		return (struct pickle_value){ 0 };
-	return tsi_pickle_item(pickle, arguments, 0);
+	if (tsi_plain_length(plain, arguments) != 1)
+		return (struct plain_value){ 0 };
+	return tsi_plain_item(plain, arguments, 0);
 }
 
-static bool is_factory(struct pickle_value value)
+static bool is_factory(struct plain_value value)
 {
-	return tsi_pickle_kind(value) == PICKLE_CLASS &&
+	return tsi_plain_kind(value) == PLAIN_CLASS &&
 	       classes[tsi_word_payload(value.word)].role == IS_ARGUMENT;
 }
 
 enum tscope_status tsi_pickle_call(struct pickle_machine *m, uint32_t callable, uint32_t arguments,
 				   uint32_t *made)
 {
-	struct pickle_value class = { callable }, given = { arguments };
-	struct pickle_value only = only_argument(m->out, given);
+	struct plain_value class = { callable }, given = { arguments };
+	struct plain_value only = only_argument(m->out, given);
 	bool has_none =
-		tsi_pickle_kind(given) == PICKLE_TUPLE && tsi_pickle_length(m->out, given) == 0;
+		tsi_plain_kind(given) == PLAIN_TUPLE && tsi_plain_length(m->out, given) == 0;
 
-	if (tsi_pickle_kind(class) != PICKLE_CLASS)
+	if (tsi_plain_kind(class) != PLAIN_CLASS)
 		return tsi_pickle_fail(m, TSCOPE_E_UNSUPPORTED,
 				       "would call %s; only plain data is read",
-				       tsi_pickle_kind_name(tsi_pickle_kind(class)));
+				       tsi_plain_kind_name(tsi_plain_kind(class)));
 	enum class_role role = classes[tsi_word_payload(callable)].role;
 	if ((role == MAKES_DICT && has_none) ||
 	    (role == MAKES_DEFAULTDICT && (has_none || is_factory(only))))
 		return tsi_graph_add_object(m->out, WORD_DICT, made, m->err);
-	if (role == MAKES_TUPLE && tsi_pickle_kind(only) == PICKLE_TUPLE) {
+	if (role == MAKES_TUPLE && tsi_plain_kind(only) == PLAIN_TUPLE) {
 		*made = only.word;
 		return TSCOPE_OK;
 	}
-	struct str name = tsi_pickle_text(m->out, class);
+	struct str name = tsi_plain_text(m->out, class);
 	return tsi_pickle_fail(m, TSCOPE_E_UNSUPPORTED,
 			       "would call %.*s with other arguments than plain data has",
 			       TSI_QUOTE(name));

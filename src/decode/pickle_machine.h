@@ -2,7 +2,8 @@
 #ifndef TSCOPE_DECODE_PICKLE_MACHINE_H
 #define TSCOPE_DECODE_PICKLE_MACHINE_H
 
-#include "decode/pickle_graph.h"
+#include "decode/pickle.h"
+#include "decode/plain_graph.h"
 #include "input/input.h"
 
 /*
@@ -54,7 +55,7 @@ extern const struct pickle_opcode tsi_pickle_opcodes[256];
 struct pickle_machine {
 	struct input *in;
 	const char *start, *at, *end; /* what the input shows; the next byte is *at */
-	struct pickle *out;
+	struct plain *out;
 
 	uint32_t *stack;
 	size_t depth, stack_room, stack_capacity; /* room: within capacity and limit */

@@ -194,9 +194,9 @@ static enum tscope_status add_to(struct pickle_machine *m, enum word_tag tag, si
 	uint32_t container = m->stack[start - 1];
 	size_t count = m->depth - start;
 	if (tsi_word_tag(container) != tag) {
-		struct pickle_value wrong = { container };
+		struct plain_value wrong = { container };
 		return tsi_pickle_fail(m, TSCOPE_E_DAMAGED, "would add to %s",
-				       tsi_pickle_kind_name(tsi_pickle_kind(wrong)));
+				       tsi_plain_kind_name(tsi_plain_kind(wrong)));
 	}
 	const uint32_t *items = m->stack + start;
 	m->depth = start;
@@ -321,10 +321,10 @@ static enum tscope_status run_stack_global(struct pickle_machine *m,
 	if (status != TSCOPE_OK)
 		return status;
 	m->depth -= 2;
-	struct pickle_value module = { m->stack[m->depth] }, name = { m->stack[m->depth + 1] };
-	if (tsi_pickle_kind(module) != PICKLE_TEXT || tsi_pickle_kind(name) != PICKLE_TEXT)
+	struct plain_value module = { m->stack[m->depth] }, name = { m->stack[m->depth + 1] };
+	if (tsi_plain_kind(module) != PLAIN_TEXT || tsi_plain_kind(name) != PLAIN_TEXT)
 		return tsi_pickle_fail(m, TSCOPE_E_DAMAGED, "module and name are no texts");
-	return push_class(m, tsi_pickle_text(m->out, module), tsi_pickle_text(m->out, name));
+	return push_class(m, tsi_plain_text(m->out, module), tsi_plain_text(m->out, name));
 }
 
 static enum tscope_status run_reduce(struct pickle_machine *m, const struct pickle_operand *operand)

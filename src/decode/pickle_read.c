@@ -139,7 +139,7 @@ static enum tscope_status check_length(struct pickle_machine *m, const struct fo
 				       (unsigned long long)length);
 	if (length > m->max_text_bytes)
 		return tsi_pickle_fail(m, TSCOPE_E_LIMIT,
-				       "a text of more than %zu bytes (limit: pickle text bytes)",
+				       "a text of more than %zu bytes (limit: text bytes)",
 				       m->max_text_bytes);
 	return TSCOPE_OK;
 }
@@ -333,28 +333,28 @@ static size_t or_default(size_t option, size_t value)
 	return option ? option : value;
 }
 
-enum tscope_status tsi_pickle_read(struct pickle **ret, struct input *in,
+enum tscope_status tsi_pickle_read(struct plain **ret, struct input *in,
 				   const struct pickle_options *options, struct tscope_error *err)
 {
 	static const struct pickle_options defaults = { 0 };
 	const struct pickle_options *o = options ? options : &defaults;
-	struct pickle *pickle = calloc(1, sizeof(*pickle));
-	if (!pickle)
+	struct plain *plain = calloc(1, sizeof(*plain));
+	if (!plain)
 		return tsi_fail_nomem(err);
 
 	struct tscope_error own_err = { 0 };
 	struct pickle_machine m = {
 		.in = in,
 		.start = "",
-		.out = pickle,
+		.out = plain,
 		.stack_limit = { or_default(o->max_stack, DEFAULT_MAX_STACK), "stack values" },
 		.mark_limit = { or_default(o->max_marks, DEFAULT_MAX_MARKS), "marks" },
 		.memo_limit = { or_default(o->max_memo, DEFAULT_MAX_MEMO), "memo entries" },
-		.max_text_bytes = or_default(o->max_text_bytes, DEFAULT_MAX_TEXT_BYTES),
+		.max_text_bytes = or_default(o->plain.max_text_bytes, DEFAULT_MAX_TEXT_BYTES),
 		.err = err ? err : &own_err,
 	};
 	m.at = m.end = m.start;
-	enum tscope_status status = tsi_graph_init(pickle, o, m.err);
+	enum tscope_status status = tsi_graph_init(plain, &o->plain, m.err);
 	if (status == TSCOPE_OK)
 		status = run(&m);
 	free(m.stack);
@@ -362,9 +362,14 @@ enum tscope_status tsi_pickle_read(struct pickle **ret, struct input *in,
 	free(m.scratch);
 	tsi_word_pool_deinit(&m.memo);
 	if (status != TSCOPE_OK) {
-		tsi_pickle_free(pickle);
+		tsi_plain_free(plain);
 		return status;
 	}
-	*ret = pickle;
+	*ret = plain;
 	return TSCOPE_OK;
+}
+
+unsigned tsi_pickle_protocol(const struct plain *plain)
+{
+	return plain->protocol;
 }

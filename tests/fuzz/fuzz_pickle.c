@@ -23,7 +23,7 @@ static void require(bool holds)
 struct outcome {
 	enum tscope_status status;
 	struct tscope_error err;
-	struct pickle *pickle;
+	struct plain *plain;
 	bool is_plain; /* not compressed */
 };
 
@@ -38,11 +38,11 @@ static struct outcome read_in_blocks(const uint8_t *data, size_t length, size_t 
 	outcome.status = tsi_input_open_memory(&in, data, length, &options, &outcome.err);
 	if (outcome.status == TSCOPE_OK) {
 		outcome.is_plain = strcmp(tsi_input_filters(in), "none") == 0;
-		outcome.status = tsi_pickle_read(&outcome.pickle, in, NULL, &outcome.err);
+		outcome.status = tsi_pickle_read(&outcome.plain, in, NULL, &outcome.err);
 	}
 	tsi_input_close(in);
-	require((outcome.status == TSCOPE_OK) == (outcome.pickle != NULL));
-	if (!outcome.pickle)
+	require((outcome.status == TSCOPE_OK) == (outcome.plain != NULL));
+	if (!outcome.plain)
 		require(outcome.err.message[0] && outcome.err.status == outcome.status);
 	return outcome;
 }
@@ -53,51 +53,51 @@ static uint64_t mix(uint64_t sum, uint64_t number)
 }
 
 /* What a value shows of itself without what it holds. */
-static uint64_t look_at(const struct pickle *p, struct pickle_value value)
+static uint64_t look_at(const struct plain *p, struct plain_value value)
 {
-	size_t object = tsi_pickle_object_index(value), text = tsi_pickle_text_index(value);
-	uint64_t sum = mix(tsi_pickle_kind(value), value.word), bits;
-	struct str bytes = tsi_pickle_text(p, value);
+	size_t object = tsi_plain_object_index(value), text = tsi_plain_text_index(value);
+	uint64_t sum = mix(tsi_plain_kind(value), value.word), bits;
+	struct str bytes = tsi_plain_text(p, value);
 	double real = 0;
 
-	require(tsi_pickle_kind(value) != PICKLE_ABSENT);
-	require(object == SIZE_MAX || object < tsi_pickle_object_count(p));
-	require(text == SIZE_MAX || text < tsi_pickle_text_count(p));
+	require(tsi_plain_kind(value) != PLAIN_ABSENT);
+	require(object == SIZE_MAX || object < tsi_plain_object_count(p));
+	require(text == SIZE_MAX || text < tsi_plain_text_count(p));
 	for (size_t i = 0; i < bytes.length; i++)
 		sum = mix(sum, (unsigned char)bytes.data[i]);
-	(void)tsi_pickle_to_real(p, value, &real);
+	(void)tsi_plain_to_real(p, value, &real);
 	memcpy(&bits, &real, sizeof(bits));
 	return mix(sum, bits);
 }
 
-static uint64_t look_at_pairs(const struct pickle *p, struct pickle_value dict,
-			      void (*meet)(void *, struct pickle_value), void *walk)
+static uint64_t look_at_pairs(const struct plain *p, struct plain_value dict,
+			      void (*meet)(void *, struct plain_value), void *walk)
 {
-	size_t count = tsi_pickle_length(p, dict);
+	size_t count = tsi_plain_length(p, dict);
 	uint64_t sum = count;
 
 	for (size_t i = 0; i < count; i++) {
-		struct pickle_value key = tsi_pickle_key(p, dict, i);
-		struct pickle_value value = tsi_pickle_value(p, dict, i);
-		require(tsi_pickle_get(p, dict, key).word == value.word);
+		struct plain_value key = tsi_plain_key(p, dict, i);
+		struct plain_value value = tsi_plain_value(p, dict, i);
+		require(tsi_plain_get(p, dict, key).word == value.word);
 		sum = mix(mix(sum, look_at(p, key)), look_at(p, value));
 		meet(walk, key);
 		meet(walk, value);
 	}
-	require(tsi_pickle_key(p, dict, count).word == 0);
+	require(tsi_plain_key(p, dict, count).word == 0);
 	return sum;
 }
 
-static uint64_t look_at_items(const struct pickle *p, struct pickle_value list,
-			      void (*meet)(void *, struct pickle_value), void *walk)
+static uint64_t look_at_items(const struct plain *p, struct plain_value list,
+			      void (*meet)(void *, struct plain_value), void *walk)
 {
-	struct pickle_value items[MAX_ITEMS_AT_ONCE];
-	size_t count = tsi_pickle_length(p, list), at = 0, got;
+	struct plain_value items[MAX_ITEMS_AT_ONCE];
+	size_t count = tsi_plain_length(p, list), at = 0, got;
 	uint64_t sum = count;
 
-	while ((got = tsi_pickle_items(p, list, at, items, MAX_ITEMS_AT_ONCE)) > 0) {
+	while ((got = tsi_plain_items(p, list, at, items, MAX_ITEMS_AT_ONCE)) > 0) {
 		for (size_t i = 0; i < got; i++) {
-			require(tsi_pickle_item(p, list, at + i).word == items[i].word);
+			require(tsi_plain_item(p, list, at + i).word == items[i].word);
 			sum = mix(sum, look_at(p, items[i]));
 			meet(walk, items[i]);
 		}
@@ -109,15 +109,15 @@ static uint64_t look_at_items(const struct pickle *p, struct pickle_value list,
 
 /* Objects that have been met, each once. */
 struct walk {
-	struct pickle_value *met;
+	struct plain_value *met;
 	size_t met_count;
 	bool *is_met;
 };
 
-static void meet(void *data, struct pickle_value value)
+static void meet(void *data, struct plain_value value)
 {
 	struct walk *walk = data;
-	size_t object = tsi_pickle_object_index(value);
+	size_t object = tsi_plain_object_index(value);
 
 	if (object == SIZE_MAX || walk->is_met[object])
 		return;
@@ -125,17 +125,17 @@ static void meet(void *data, struct pickle_value value)
 	walk->met[walk->met_count++] = value;
 }
 
-static uint64_t look_at_all(const struct pickle *p)
+static uint64_t look_at_all(const struct plain *p)
 {
-	size_t room = tsi_pickle_object_count(p) + 1;
+	size_t room = tsi_plain_object_count(p) + 1;
 	struct walk walk = { .met = calloc(room, sizeof(*walk.met)), .is_met = calloc(room, 1) };
 	uint64_t sum = 0;
 
 	if (walk.met && walk.is_met) {
-		sum = look_at(p, tsi_pickle_root(p));
-		meet(&walk, tsi_pickle_root(p));
+		sum = look_at(p, tsi_plain_root(p));
+		meet(&walk, tsi_plain_root(p));
 		for (size_t i = 0; i < walk.met_count; i++)
-			sum = mix(sum, tsi_pickle_kind(walk.met[i]) == PICKLE_DICT
+			sum = mix(sum, tsi_plain_kind(walk.met[i]) == PLAIN_DICT
 					       ? look_at_pairs(p, walk.met[i], meet, &walk)
 					       : look_at_items(p, walk.met[i], meet, &walk));
 	}
@@ -149,10 +149,10 @@ static void require_same(const struct outcome *a, const struct outcome *b)
 	require(a->status == b->status);
 	require(strcmp(a->err.message, b->err.message) == 0);
 	require(a->err.offset == b->err.offset);
-	if (!a->pickle)
+	if (!a->plain)
 		return;
-	require(look_at_all(a->pickle) == look_at_all(b->pickle));
-	require(tsi_pickle_trailing_bytes(a->pickle) == tsi_pickle_trailing_bytes(b->pickle));
+	require(look_at_all(a->plain) == look_at_all(b->plain));
+	require(tsi_plain_trailing_bytes(a->plain) == tsi_plain_trailing_bytes(b->plain));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
@@ -165,7 +165,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 	/* How far damaged compressed data can be read depends on the blocks. */
 	if (whole.is_plain)
 		require_same(&whole, &parts);
-	tsi_pickle_free(whole.pickle);
-	tsi_pickle_free(parts.pickle);
+	tsi_plain_free(whole.plain);
+	tsi_plain_free(parts.plain);
 	return 0;
 }

@@ -20,9 +20,9 @@
 #include <string.h>
 
 struct printer {
-	const struct pickle *pickle;
+	const struct plain *plain;
 	uint32_t *numbers; /* of objects, by their index; 0: not met yet */
-	struct pickle_value *met;
+	struct plain_value *met;
 	size_t met_count;
 };
 
@@ -39,87 +39,87 @@ static void print_text(struct str text)
 	putchar('"');
 }
 
-static void print_scalar(const struct printer *p, struct pickle_value value)
+static void print_scalar(const struct printer *p, struct plain_value value)
 {
-	enum pickle_kind kind = tsi_pickle_kind(value);
+	enum plain_kind kind = tsi_plain_kind(value);
 	bool truth = false;
 	int64_t integer = 0;
 	uint64_t natural = 0;
 	double real = 0;
 
-	if (tsi_pickle_to_bool(value, &truth))
+	if (tsi_plain_to_bool(value, &truth))
 		printf("%s", truth ? "true" : "false");
-	else if (tsi_pickle_to_int64(p->pickle, value, &integer))
+	else if (tsi_plain_to_int64(p->plain, value, &integer))
 		printf("%" PRId64, integer);
-	else if (tsi_pickle_to_uint64(p->pickle, value, &natural))
+	else if (tsi_plain_to_uint64(p->plain, value, &natural))
 		printf("%" PRIu64, natural);
-	else if (tsi_pickle_to_real(p->pickle, value, &real))
+	else if (tsi_plain_to_real(p->plain, value, &real))
 		printf("{\"real\": \"%a\"}", real);
-	else if (kind == PICKLE_NONE)
+	else if (kind == PLAIN_NONE)
 		printf("null");
 	else {
-		printf("%s", kind == PICKLE_BYTES   ? "{\"bytes\": "
-			     : kind == PICKLE_CLASS ? "{\"class\": "
-						    : "");
-		print_text(tsi_pickle_text(p->pickle, value));
-		printf("%s", kind == PICKLE_TEXT ? "" : "}");
+		printf("%s", kind == PLAIN_BYTES   ? "{\"bytes\": "
+			     : kind == PLAIN_CLASS ? "{\"class\": "
+						   : "");
+		print_text(tsi_plain_text(p->plain, value));
+		printf("%s", kind == PLAIN_TEXT ? "" : "}");
 	}
 }
 
-static void print_value(struct printer *p, struct pickle_value value)
+static void print_value(struct printer *p, struct plain_value value)
 {
-	enum pickle_kind kind = tsi_pickle_kind(value);
+	enum plain_kind kind = tsi_plain_kind(value);
 
-	if (kind == PICKLE_TUPLE) {
+	if (kind == PLAIN_TUPLE) {
 		putchar('[');
-		for (size_t i = 0; i < tsi_pickle_length(p->pickle, value); i++) {
+		for (size_t i = 0; i < tsi_plain_length(p->plain, value); i++) {
 			printf("%s", i ? ", " : "");
-			print_value(p, tsi_pickle_item(p->pickle, value, i));
+			print_value(p, tsi_plain_item(p->plain, value, i));
 		}
 		putchar(']');
 		return;
 	}
-	if (kind != PICKLE_LIST && kind != PICKLE_DICT) {
+	if (kind != PLAIN_LIST && kind != PLAIN_DICT) {
 		print_scalar(p, value);
 		return;
 	}
-	uint32_t *number = &p->numbers[tsi_pickle_object_index(value)];
+	uint32_t *number = &p->numbers[tsi_plain_object_index(value)];
 	if (*number == 0) {
 		p->met[p->met_count++] = value;
 		*number = (uint32_t)p->met_count;
 	}
-	printf("{\"%s\": %" PRIu32 "}", kind == PICKLE_LIST ? "list" : "dict", *number);
+	printf("{\"%s\": %" PRIu32 "}", kind == PLAIN_LIST ? "list" : "dict", *number);
 }
 
-static void print_content(struct printer *p, struct pickle_value object)
+static void print_content(struct printer *p, struct plain_value object)
 {
-	bool is_dict = tsi_pickle_kind(object) == PICKLE_DICT;
+	bool is_dict = tsi_plain_kind(object) == PLAIN_DICT;
 
 	putchar('[');
-	for (size_t i = 0; i < tsi_pickle_length(p->pickle, object); i++) {
+	for (size_t i = 0; i < tsi_plain_length(p->plain, object); i++) {
 		printf("%s%s", i ? ", " : "", is_dict ? "[" : "");
 		if (is_dict) {
-			print_value(p, tsi_pickle_key(p->pickle, object, i));
+			print_value(p, tsi_plain_key(p->plain, object, i));
 			printf(", ");
-			print_value(p, tsi_pickle_value(p->pickle, object, i));
+			print_value(p, tsi_plain_value(p->plain, object, i));
 		} else {
-			print_value(p, tsi_pickle_item(p->pickle, object, i));
+			print_value(p, tsi_plain_item(p->plain, object, i));
 		}
 		printf("%s", is_dict ? "]" : "");
 	}
 	printf("]\n");
 }
 
-static enum tscope_status print_all(const struct pickle *pickle, struct tscope_error *err)
+static enum tscope_status print_all(const struct plain *plain, struct tscope_error *err)
 {
-	struct printer p = { .pickle = pickle };
-	size_t count = tsi_pickle_object_count(pickle);
+	struct printer p = { .plain = plain };
+	size_t count = tsi_plain_object_count(plain);
 	enum tscope_status status = tsi_array_new(&p.numbers, count, sizeof(*p.numbers), err);
 
 	if (status == TSCOPE_OK)
 		status = tsi_array_new(&p.met, count, sizeof(*p.met), err);
 	if (status == TSCOPE_OK) {
-		print_value(&p, tsi_pickle_root(pickle));
+		print_value(&p, tsi_plain_root(plain));
 		putchar('\n');
 		for (size_t i = 0; i < p.met_count; i++)
 			print_content(&p, p.met[i]);
@@ -134,7 +134,7 @@ int main(int argc, char **argv)
 	bool is_quiet = argc == 3 && strcmp(argv[1], "--quiet") == 0;
 	struct tscope_error err = { 0 };
 	struct input *in = NULL;
-	struct pickle *pickle = NULL;
+	struct plain *plain = NULL;
 
 	if (argc != 2 && !is_quiet) {
 		fprintf(stderr, "usage: pickle_probe [--quiet] PICKLE\n");
@@ -142,12 +142,12 @@ int main(int argc, char **argv)
 	}
 	enum tscope_status status = tsi_input_open_file(&in, argv[argc - 1], NULL, &err);
 	if (status == TSCOPE_OK)
-		status = tsi_pickle_read(&pickle, in, NULL, &err);
+		status = tsi_pickle_read(&plain, in, NULL, &err);
 	if (status == TSCOPE_OK && !is_quiet)
-		status = print_all(pickle, &err);
+		status = print_all(plain, &err);
 	if (status != TSCOPE_OK)
 		fprintf(stderr, "pickle_probe: %s (byte %" PRIu64 ")\n", err.message, err.offset);
-	tsi_pickle_free(pickle);
+	tsi_plain_free(plain);
 	tsi_input_close(in);
 	if (status != TSCOPE_OK)
 		return 3;

@@ -57,86 +57,86 @@ static void put_text(struct dump *dump, struct str text)
 	assert_int_equal(text.data[text.length], '\0');
 }
 
-static void put_value(struct dump *dump, const struct pickle *p, struct pickle_value value,
+static void put_value(struct dump *dump, const struct plain *p, struct plain_value value,
 		      unsigned depth);
 
-static void put_container(struct dump *dump, const struct pickle *p, struct pickle_value value,
+static void put_container(struct dump *dump, const struct plain *p, struct plain_value value,
 			  const char *brackets, unsigned depth)
 {
-	bool is_dict = tsi_pickle_kind(value) == PICKLE_DICT;
+	bool is_dict = tsi_plain_kind(value) == PLAIN_DICT;
 
 	put(dump, "%c", brackets[0]);
-	for (size_t i = 0; depth && i < tsi_pickle_length(p, value); i++) {
+	for (size_t i = 0; depth && i < tsi_plain_length(p, value); i++) {
 		put(dump, "%s", i ? ", " : "");
 		if (!is_dict) {
-			put_value(dump, p, tsi_pickle_item(p, value, i), depth - 1);
+			put_value(dump, p, tsi_plain_item(p, value, i), depth - 1);
 			continue;
 		}
-		struct pickle_value key = tsi_pickle_key(p, value, i);
-		struct pickle_value held = tsi_pickle_value(p, value, i);
+		struct plain_value key = tsi_plain_key(p, value, i);
+		struct plain_value held = tsi_plain_value(p, value, i);
 		put_value(dump, p, key, depth - 1);
 		put(dump, ": ");
 		put_value(dump, p, held, depth - 1);
-		assert_int_equal(tsi_pickle_get(p, value, key).word, held.word);
+		assert_int_equal(tsi_plain_get(p, value, key).word, held.word);
 	}
 	put(dump, "%s%c", depth ? "" : "...", brackets[1]);
 }
 
-static void put_number(struct dump *dump, const struct pickle *p, struct pickle_value value)
+static void put_number(struct dump *dump, const struct plain *p, struct plain_value value)
 {
 	int64_t integer;
 	uint64_t natural;
 	double real;
 
-	if (tsi_pickle_to_int64(p, value, &integer))
+	if (tsi_plain_to_int64(p, value, &integer))
 		put(dump, "%lld", (long long)integer);
-	else if (tsi_pickle_to_uint64(p, value, &natural))
+	else if (tsi_plain_to_uint64(p, value, &natural))
 		put(dump, "%lluu", (unsigned long long)natural);
-	else if (tsi_pickle_to_real(p, value, &real))
+	else if (tsi_plain_to_real(p, value, &real))
 		put(dump, "%#.17g", real);
 }
 
-static void put_value(struct dump *dump, const struct pickle *p, struct pickle_value value,
+static void put_value(struct dump *dump, const struct plain *p, struct plain_value value,
 		      unsigned depth)
 {
 	bool truth = false;
 	struct str text;
 
-	switch (tsi_pickle_kind(value)) {
-	case PICKLE_ABSENT:
+	switch (tsi_plain_kind(value)) {
+	case PLAIN_ABSENT:
 		put(dump, "absent");
 		break;
-	case PICKLE_NONE:
+	case PLAIN_NONE:
 		put(dump, "None");
 		break;
-	case PICKLE_BOOL:
-		assert_true(tsi_pickle_to_bool(value, &truth));
+	case PLAIN_BOOL:
+		assert_true(tsi_plain_to_bool(value, &truth));
 		put(dump, truth ? "True" : "False");
 		break;
-	case PICKLE_INT:
-	case PICKLE_UINT:
-	case PICKLE_REAL:
+	case PLAIN_INT:
+	case PLAIN_UINT:
+	case PLAIN_REAL:
 		put_number(dump, p, value);
 		break;
-	case PICKLE_BYTES:
+	case PLAIN_BYTES:
 		put(dump, "b");
-		put_text(dump, tsi_pickle_text(p, value));
+		put_text(dump, tsi_plain_text(p, value));
 		break;
-	case PICKLE_TEXT:
-		put_text(dump, tsi_pickle_text(p, value));
+	case PLAIN_TEXT:
+		put_text(dump, tsi_plain_text(p, value));
 		break;
-	case PICKLE_CLASS:
-		text = tsi_pickle_text(p, value);
+	case PLAIN_CLASS:
+		text = tsi_plain_text(p, value);
 		assert_int_equal(strlen(text.data), text.length);
 		put(dump, "<%s>", text.data);
 		break;
-	case PICKLE_LIST:
+	case PLAIN_LIST:
 		put_container(dump, p, value, "[]", depth);
 		break;
-	case PICKLE_TUPLE:
+	case PLAIN_TUPLE:
 		put_container(dump, p, value, "()", depth);
 		break;
-	case PICKLE_DICT:
+	case PLAIN_DICT:
 		put_container(dump, p, value, "{}", depth);
 		break;
 	}
@@ -144,7 +144,7 @@ static void put_value(struct dump *dump, const struct pickle *p, struct pickle_v
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-static enum tscope_status read_with(struct pickle **p, const void *data, size_t length,
+static enum tscope_status read_with(struct plain **p, const void *data, size_t length,
 				    const struct pickle_options *options, size_t block_bytes,
 				    struct tscope_error *err)
 {
@@ -160,10 +160,10 @@ static enum tscope_status read_with(struct pickle **p, const void *data, size_t 
 	return status;
 }
 
-static struct pickle *read_whole(const void *data, size_t length)
+static struct plain *read_whole(const void *data, size_t length)
 {
 	struct tscope_error err = { 0 };
-	struct pickle *p;
+	struct plain *p;
 
 	if (read_with(&p, data, length, NULL, 0, &err) != TSCOPE_OK)
 		fail_msg("%s (byte %llu)", err.message, (unsigned long long)err.offset);
@@ -179,16 +179,16 @@ static void check_dump(const char *name, const char *data, size_t length, const 
 	for (size_t i = 0; i < TSI_COUNT_OF(block_sizes); i++) {
 		struct tscope_error err = { 0 };
 		struct dump dump = { .length = 0 };
-		struct pickle *p;
+		struct plain *p;
 
 		if (read_with(&p, data, length, NULL, block_sizes[i], &err) != TSCOPE_OK)
 			fail_msg("%s: %s (byte %llu)", name, err.message,
 				 (unsigned long long)err.offset);
-		put_value(&dump, p, tsi_pickle_root(p), DUMP_DEPTH);
+		put_value(&dump, p, tsi_plain_root(p), DUMP_DEPTH);
 		if (strcmp(dump.text, expected) != 0)
 			fail_msg("%s: expected %s, found %s", name, expected, dump.text);
-		assert_int_equal(tsi_pickle_trailing_bytes(p), 0);
-		tsi_pickle_free(p);
+		assert_int_equal(tsi_plain_trailing_bytes(p), 0);
+		tsi_plain_free(p);
 	}
 }
 
@@ -197,11 +197,11 @@ static void check_failure(const char *data, size_t length, const struct pickle_o
 {
 	for (size_t i = 0; i < TSI_COUNT_OF(block_sizes); i++) {
 		struct tscope_error err = { 0 };
-		struct pickle *p;
+		struct plain *p;
 		enum tscope_status found =
 			read_with(&p, data, length, options, block_sizes[i], &err);
 
-		tsi_pickle_free(p);
+		tsi_plain_free(p);
 		assert_string_equal(err.message, message);
 		assert_int_equal(found, status);
 		assert_int_equal(err.status, status);
@@ -378,9 +378,9 @@ static const struct pickle_case bad_cases[] = {
 
 	/* lengths that nobody means */
 	BAD("BINUNICODE8", "\x8d\xff\xff\xff\xff\xff\xff\xff\xff.", LIMIT, 0,
-	    "BINUNICODE8: a text of more than 67108864 bytes (limit: pickle text bytes)"),
+	    "BINUNICODE8: a text of more than 67108864 bytes (limit: text bytes)"),
 	BAD("BINBYTES", "B\xff\xff\xff\xff.", LIMIT, 0,
-	    "BINBYTES: a text of more than 67108864 bytes (limit: pickle text bytes)"),
+	    "BINBYTES: a text of more than 67108864 bytes (limit: text bytes)"),
 	BAD("BINSTRING", "T\xff\xff\xff\xff.", DAMAGED, 0, "BINSTRING: a negative length"),
 	BAD("LONG4", "\x8b\xff\xff\xff\xff.", DAMAGED, 0, "LONG4: a negative length"),
 	BAD("LONG4", "\x8b\xff\xff\xff\x7f.", UNSUPPORTED, 0,
@@ -615,12 +615,12 @@ static void test_truncated(void **state)
 	for (size_t w = 0; w < TSI_COUNT_OF(whole); w++) {
 		for (size_t length = 0; length <= whole[w].length; length++) {
 			struct tscope_error err = { 0 };
-			struct pickle *p;
+			struct plain *p;
 			char *part = malloc(length + 1); /* a read behind it is seen */
 			memcpy(part, whole[w].data, length);
 			enum tscope_status status = read_with(&p, part, length, NULL, 0, &err);
 
-			tsi_pickle_free(p);
+			tsi_plain_free(p);
 			free(part);
 			if (length == whole[w].length) {
 				assert_int_equal(status, TSCOPE_OK);
@@ -637,17 +637,17 @@ static void test_truncated(void **state)
 static void test_stream_facts(void **state)
 {
 	(void)state;
-	struct pickle *p = READ("\x80\3N.");
+	struct plain *p = READ("\x80\3N.");
 
 	assert_int_equal(tsi_pickle_protocol(p), 3);
-	assert_int_equal(tsi_pickle_trailing_bytes(p), 0);
-	tsi_pickle_free(p);
+	assert_int_equal(tsi_plain_trailing_bytes(p), 0);
+	tsi_plain_free(p);
 
 	p = READ("N.N.xyz"); /* what follows is not looked at, be it a pickle or not */
 	assert_int_equal(tsi_pickle_protocol(p), 0);
-	assert_int_equal(tsi_pickle_trailing_bytes(p), 5);
-	tsi_pickle_free(p);
-	tsi_pickle_free(NULL);
+	assert_int_equal(tsi_plain_trailing_bytes(p), 5);
+	tsi_plain_free(p);
+	tsi_plain_free(NULL);
 }
 
 /* ---- the graph ------------------------------------------------------------------------------ */
@@ -656,17 +656,17 @@ static void test_shared(void **state)
 {
 	(void)state;
 	/* r = [a, a, r] with a = [] */
-	struct pickle *p = READ("]\x94(]\x94h\1h\0e.");
-	struct pickle_value root = tsi_pickle_root(p);
+	struct plain *p = READ("]\x94(]\x94h\1h\0e.");
+	struct plain_value root = tsi_plain_root(p);
 
-	assert_int_equal(tsi_pickle_length(p, root), 3);
-	assert_int_equal(tsi_pickle_item(p, root, 2).word, root.word);
-	assert_int_equal(tsi_pickle_item(p, root, 0).word, tsi_pickle_item(p, root, 1).word);
-	assert_int_not_equal(tsi_pickle_item(p, root, 0).word, root.word);
-	assert_int_equal(tsi_pickle_object_count(p), 2);
-	assert_int_equal(tsi_pickle_object_index(root), 0);
-	assert_int_equal(tsi_pickle_object_index(tsi_pickle_item(p, root, 0)), 1);
-	tsi_pickle_free(p);
+	assert_int_equal(tsi_plain_length(p, root), 3);
+	assert_int_equal(tsi_plain_item(p, root, 2).word, root.word);
+	assert_int_equal(tsi_plain_item(p, root, 0).word, tsi_plain_item(p, root, 1).word);
+	assert_int_not_equal(tsi_plain_item(p, root, 0).word, root.word);
+	assert_int_equal(tsi_plain_object_count(p), 2);
+	assert_int_equal(tsi_plain_object_index(root), 0);
+	assert_int_equal(tsi_plain_object_index(tsi_plain_item(p, root, 0)), 1);
+	tsi_plain_free(p);
 }
 
 /* A memoised list grows where it is referred to already. */
@@ -681,18 +681,18 @@ static void test_grows_behind_references(void **state)
 static void test_equal_texts(void **state)
 {
 	(void)state;
-	struct pickle *p = READ("(\x8c\1a\x8c\1aC\1aX\1\0\0\0at.");
-	struct pickle_value root = tsi_pickle_root(p);
-	struct pickle_value first = tsi_pickle_item(p, root, 0);
+	struct plain *p = READ("(\x8c\1a\x8c\1aC\1aX\1\0\0\0at.");
+	struct plain_value root = tsi_plain_root(p);
+	struct plain_value first = tsi_plain_item(p, root, 0);
 
-	assert_int_equal(tsi_pickle_item(p, root, 1).word, first.word);
-	assert_int_equal(tsi_pickle_item(p, root, 3).word, first.word);
-	assert_int_not_equal(tsi_pickle_item(p, root, 2).word, first.word); /* bytes are no text */
-	assert_int_equal(tsi_pickle_name(p, TSI_STR("a")).word, first.word);
-	assert_int_equal(tsi_pickle_name(p, TSI_STR("b")).word, 0);
-	assert_int_equal(tsi_pickle_text_index(first), 1); /* 0 is the empty text */
-	assert_int_equal(tsi_pickle_text_count(p), 2);
-	tsi_pickle_free(p);
+	assert_int_equal(tsi_plain_item(p, root, 1).word, first.word);
+	assert_int_equal(tsi_plain_item(p, root, 3).word, first.word);
+	assert_int_not_equal(tsi_plain_item(p, root, 2).word, first.word); /* bytes are no text */
+	assert_int_equal(tsi_plain_name(p, TSI_STR("a")).word, first.word);
+	assert_int_equal(tsi_plain_name(p, TSI_STR("b")).word, 0);
+	assert_int_equal(tsi_plain_text_index(first), 1); /* 0 is the empty text */
+	assert_int_equal(tsi_plain_text_count(p), 2);
+	tsi_plain_free(p);
 }
 
 /* Thirty lists, each holding the one before it twice: 2^30 leaves, were it a tree. */
@@ -707,9 +707,9 @@ static void test_is_no_tree(void **state)
 		bytes_add(&data, level, sizeof(level));
 	}
 	bytes_add_literal(&data, ".");
-	struct pickle *p = read_whole(data.data, data.length);
-	assert_int_equal(tsi_pickle_object_count(p), 30);
-	tsi_pickle_free(p);
+	struct plain *p = read_whole(data.data, data.length);
+	assert_int_equal(tsi_plain_object_count(p), 30);
+	tsi_plain_free(p);
 	bytes_reset(&data);
 }
 
@@ -736,25 +736,25 @@ static void test_packing(void **state)
 			add_number(&data, largest[i]);
 			bytes_add(&data, is_mixed ? "N" : "K\3", is_mixed ? 1 : 2);
 			bytes_add_literal(&data, "e.");
-			struct pickle *p = read_whole(data.data, data.length);
-			struct pickle_value list = tsi_pickle_root(p), items[9];
+			struct plain *p = read_whole(data.data, data.length);
+			struct plain_value list = tsi_plain_root(p), items[9];
 
-			assert_int_equal(tsi_pickle_length(p, list), 4);
-			assert_int_equal(tsi_pickle_items(p, list, 0, items, 9), 4);
-			assert_true(tsi_pickle_to_int64(p, items[2], &number));
+			assert_int_equal(tsi_plain_length(p, list), 4);
+			assert_int_equal(tsi_plain_items(p, list, 0, items, 9), 4);
+			assert_true(tsi_plain_to_int64(p, items[2], &number));
 			assert_int_equal(number, largest[i]);
-			assert_true(tsi_pickle_to_int64(p, items[1], &number));
+			assert_true(tsi_plain_to_int64(p, items[1], &number));
 			assert_int_equal(number, 2);
-			assert_int_equal(tsi_pickle_kind(items[3]),
-					 is_mixed ? PICKLE_NONE : PICKLE_INT);
-			tsi_pickle_free(p);
+			assert_int_equal(tsi_plain_kind(items[3]),
+					 is_mixed ? PLAIN_NONE : PLAIN_INT);
+			tsi_plain_free(p);
 			bytes_reset(&data);
 		}
 	}
 }
 
 /* A list of count numbers, added `batch` at a time: one by one as protocol 0 does, a thousand as later ones. */
-static struct pickle *read_range(uint32_t count, uint32_t batch)
+static struct plain *read_range(uint32_t count, uint32_t batch)
 {
 	struct bytes data = { 0 };
 
@@ -767,7 +767,7 @@ static struct pickle *read_range(uint32_t count, uint32_t batch)
 			bytes_add_literal(&data, "e");
 	}
 	bytes_add_literal(&data, ".");
-	struct pickle *p = read_whole(data.data, data.length);
+	struct plain *p = read_whole(data.data, data.length);
 	bytes_reset(&data);
 	return p;
 }
@@ -782,21 +782,21 @@ static void test_long_lists(void **state)
 	(void)state;
 	for (size_t c = 0; c < TSI_COUNT_OF(counts); c++) {
 		for (size_t b = 0; b < TSI_COUNT_OF(batches); b++) {
-			struct pickle *p = read_range(counts[c], batches[b]);
-			struct pickle_value list = tsi_pickle_root(p), items[7] = { 0 };
+			struct plain *p = read_range(counts[c], batches[b]);
+			struct plain_value list = tsi_plain_root(p), items[7] = { 0 };
 
-			assert_int_equal(tsi_pickle_length(p, list), counts[c]);
+			assert_int_equal(tsi_plain_length(p, list), counts[c]);
 			for (uint32_t i = 0; i < counts[c]; i++) {
 				int64_t number = -1;
-				assert_true(tsi_pickle_to_int64(p, tsi_pickle_item(p, list, i),
-								&number));
+				assert_true(
+					tsi_plain_to_int64(p, tsi_plain_item(p, list, i), &number));
 				assert_int_equal(number, i * 3);
 			}
-			assert_int_equal(tsi_pickle_item(p, list, counts[c]).word, 0);
-			assert_int_equal(tsi_pickle_items(p, list, counts[c] - 1, items, 7), 1);
-			assert_int_equal(tsi_pickle_items(p, list, counts[c], items, 7), 0);
-			assert_int_equal(tsi_pickle_items(p, list, SIZE_MAX, items, 7), 0);
-			tsi_pickle_free(p);
+			assert_int_equal(tsi_plain_item(p, list, counts[c]).word, 0);
+			assert_int_equal(tsi_plain_items(p, list, counts[c] - 1, items, 7), 1);
+			assert_int_equal(tsi_plain_items(p, list, counts[c], items, 7), 0);
+			assert_int_equal(tsi_plain_items(p, list, SIZE_MAX, items, 7), 0);
+			tsi_plain_free(p);
 		}
 	}
 }
@@ -804,7 +804,7 @@ static void test_long_lists(void **state)
 /* ---- dicts ---------------------------------------------------------------------------------- */
 
 /* A dict of count pairs {base + i: i}, each set twice, the second value i + 1. */
-static struct pickle *read_dict(uint32_t count, uint32_t base, bool is_batched)
+static struct plain *read_dict(uint32_t count, uint32_t base, bool is_batched)
 {
 	struct bytes data = { 0 };
 
@@ -822,15 +822,15 @@ static struct pickle *read_dict(uint32_t count, uint32_t base, bool is_batched)
 			bytes_add_literal(&data, "u");
 	}
 	bytes_add_literal(&data, ".");
-	struct pickle *p = read_whole(data.data, data.length);
+	struct plain *p = read_whole(data.data, data.length);
 	bytes_reset(&data);
 	return p;
 }
 
-static int64_t number_of(const struct pickle *p, struct pickle_value value)
+static int64_t number_of(const struct plain *p, struct plain_value value)
 {
 	int64_t number = INT64_MIN;
-	assert_true(tsi_pickle_to_int64(p, value, &number));
+	assert_true(tsi_plain_to_int64(p, value, &number));
 	return number;
 }
 
@@ -843,19 +843,19 @@ static void test_dicts_of_many_keys(void **state)
 	(void)state;
 	for (size_t c = 0; c < 2 * 2 * TSI_COUNT_OF(counts); c++) {
 		uint32_t count = counts[c / 4], base = bases[c % 2];
-		struct pickle *p = read_dict(count, base, c % 4 < 2);
-		struct pickle_value dict = tsi_pickle_root(p);
+		struct plain *p = read_dict(count, base, c % 4 < 2);
+		struct plain_value dict = tsi_plain_root(p);
 
-		assert_int_equal(tsi_pickle_length(p, dict), count);
+		assert_int_equal(tsi_plain_length(p, dict), count);
 		for (uint32_t i = 0; i < count; i++) {
-			struct pickle_value key = tsi_pickle_key(p, dict, i);
+			struct plain_value key = tsi_plain_key(p, dict, i);
 			assert_int_equal(number_of(p, key), base + i);
-			assert_int_equal(number_of(p, tsi_pickle_value(p, dict, i)), i + 1);
-			assert_int_equal(number_of(p, tsi_pickle_get(p, dict, key)), i + 1);
+			assert_int_equal(number_of(p, tsi_plain_value(p, dict, i)), i + 1);
+			assert_int_equal(number_of(p, tsi_plain_get(p, dict, key)), i + 1);
 		}
-		assert_int_equal(tsi_pickle_key(p, dict, count).word, 0);
-		assert_int_equal(tsi_pickle_value(p, dict, count).word, 0);
-		tsi_pickle_free(p);
+		assert_int_equal(tsi_plain_key(p, dict, count).word, 0);
+		assert_int_equal(tsi_plain_value(p, dict, count).word, 0);
+		tsi_plain_free(p);
 	}
 }
 
@@ -886,15 +886,15 @@ static void test_keys_of_other_kinds(void **state)
 static void test_find(void **state)
 {
 	(void)state;
-	struct pickle *p = READ("}(\x8c\4sizeK\5\x8c\4nameN\x8c\4size\x8c\4sizeu.");
-	struct pickle_value dict = tsi_pickle_root(p);
+	struct plain *p = READ("}(\x8c\4sizeK\5\x8c\4nameN\x8c\4size\x8c\4sizeu.");
+	struct plain_value dict = tsi_plain_root(p);
 
 	assert_true(
-		tsi_str_is(tsi_pickle_text(p, tsi_pickle_find(p, dict, TSI_STR("size"))), "size"));
-	assert_int_equal(tsi_pickle_kind(tsi_pickle_find(p, dict, TSI_STR("name"))), PICKLE_NONE);
-	assert_int_equal(tsi_pickle_find(p, dict, TSI_STR("none")).word, 0);
-	assert_int_equal(tsi_pickle_find(p, dict, TSI_STR("")).word, 0); /* a text, but no key */
-	tsi_pickle_free(p);
+		tsi_str_is(tsi_plain_text(p, tsi_plain_find(p, dict, TSI_STR("size"))), "size"));
+	assert_int_equal(tsi_plain_kind(tsi_plain_find(p, dict, TSI_STR("name"))), PLAIN_NONE);
+	assert_int_equal(tsi_plain_find(p, dict, TSI_STR("none")).word, 0);
+	assert_int_equal(tsi_plain_find(p, dict, TSI_STR("")).word, 0); /* a text, but no key */
+	tsi_plain_free(p);
 }
 
 /* ---- memory -------------------------------------------------------------------------------- */
@@ -909,12 +909,12 @@ static void test_keys_are_stored_once(void **state)
 	for (int i = 0; i < 1000; i++)
 		bytes_add_literal(&data, "}(U\1aNU\1bNU\1cNu");
 	bytes_add_literal(&data, "t.");
-	struct pickle *p = read_whole(data.data, data.length);
+	struct plain *p = read_whole(data.data, data.length);
 	/* None, a, ab, abc */
 	assert_int_equal(p->shapes.count, 4);
 	/* Of the first one 2 + 3 + 5 words, while it grew; the tuple's are 1 and 1000 * 2 bytes. */
 	assert_int_equal(p->contents.count, 1 + 10 + 999 * 4 + 1 + 501);
-	tsi_pickle_free(p);
+	tsi_plain_free(p);
 	bytes_reset(&data);
 }
 
@@ -928,9 +928,9 @@ static void test_references_are_packed(void **state)
 	for (int i = 0; i < 100; i++)
 		bytes_add_literal(&data, "h\0");
 	bytes_add_literal(&data, "l.");
-	struct pickle *p = read_whole(data.data, data.length);
+	struct plain *p = read_whole(data.data, data.length);
 	assert_int_equal(p->contents.count, 1 + 1 + (99 + 4 + 3) / 4);
-	tsi_pickle_free(p);
+	tsi_plain_free(p);
 	bytes_reset(&data);
 }
 
@@ -939,64 +939,63 @@ static void test_references_are_packed(void **state)
 static void test_absent(void **state)
 {
 	(void)state;
-	struct pickle *p =
+	struct plain *p =
 		READ("(NK\1G\x3f\xf0\0\0\0\0\0\0\x8c\1a]}\x88"
 		     "c__builtin__\ndict\n\x8a\x9\0\0\0\0\0\0\0\x80\0J\xff\xff\xff\xffK\0t.");
-	struct pickle_value root = tsi_pickle_root(p), absent = { 0 };
+	struct plain_value root = tsi_plain_root(p), absent = { 0 };
 	/* What each can be turned into: i int64, u uint64, r real, b bool, t text, l length > 0. */
 	static const char *const able[] = {
 		"", "iur", "r", "t", "", "", "b", "t", "ur", "ir", "iur"
 	};
 
 	for (size_t i = 0; i <= TSI_COUNT_OF(able); i++) {
-		struct pickle_value value = tsi_pickle_item(p, root, i);
+		struct plain_value value = tsi_plain_item(p, root, i);
 		const char *can = i < TSI_COUNT_OF(able) ? able[i] : "";
 		bool truth;
 		int64_t integer;
 		uint64_t natural;
 		double real;
 
-		assert_int_equal(tsi_pickle_to_int64(p, value, &integer), strchr(can, 'i') != NULL);
-		assert_int_equal(tsi_pickle_to_uint64(p, value, &natural),
-				 strchr(can, 'u') != NULL);
-		assert_int_equal(tsi_pickle_to_real(p, value, &real), strchr(can, 'r') != NULL);
-		assert_int_equal(tsi_pickle_to_bool(value, &truth), strchr(can, 'b') != NULL);
-		assert_int_equal(tsi_pickle_text(p, value).length > 0, strchr(can, 't') != NULL);
-		assert_int_equal(tsi_pickle_length(p, value), 0);
-		assert_int_equal(tsi_pickle_item(p, value, 0).word, 0);
-		assert_int_equal(tsi_pickle_key(p, value, 0).word, 0);
-		assert_int_equal(tsi_pickle_value(p, value, 0).word, 0);
-		assert_int_equal(tsi_pickle_get(p, value, root).word, 0);
-		assert_int_equal(tsi_pickle_get(p, value, absent).word, 0);
-		assert_int_equal(tsi_pickle_object_index(value),
+		assert_int_equal(tsi_plain_to_int64(p, value, &integer), strchr(can, 'i') != NULL);
+		assert_int_equal(tsi_plain_to_uint64(p, value, &natural), strchr(can, 'u') != NULL);
+		assert_int_equal(tsi_plain_to_real(p, value, &real), strchr(can, 'r') != NULL);
+		assert_int_equal(tsi_plain_to_bool(value, &truth), strchr(can, 'b') != NULL);
+		assert_int_equal(tsi_plain_text(p, value).length > 0, strchr(can, 't') != NULL);
+		assert_int_equal(tsi_plain_length(p, value), 0);
+		assert_int_equal(tsi_plain_item(p, value, 0).word, 0);
+		assert_int_equal(tsi_plain_key(p, value, 0).word, 0);
+		assert_int_equal(tsi_plain_value(p, value, 0).word, 0);
+		assert_int_equal(tsi_plain_get(p, value, root).word, 0);
+		assert_int_equal(tsi_plain_get(p, value, absent).word, 0);
+		assert_int_equal(tsi_plain_object_index(value),
 				 i == 4 || i == 5 ? i - 3 - 1 : SIZE_MAX);
-		assert_int_equal(tsi_pickle_text_index(value), i == 3 ? 1 : SIZE_MAX);
+		assert_int_equal(tsi_plain_text_index(value), i == 3 ? 1 : SIZE_MAX);
 	}
-	assert_int_equal(tsi_pickle_find(p, root, TSI_STR("a")).word, 0);
-	assert_int_equal(tsi_pickle_key(p, root, 0).word, 0);
-	tsi_pickle_free(p);
+	assert_int_equal(tsi_plain_find(p, root, TSI_STR("a")).word, 0);
+	assert_int_equal(tsi_plain_key(p, root, 0).word, 0);
+	tsi_plain_free(p);
 }
 
 static void test_reals_of_integers(void **state)
 {
 	(void)state;
-	struct pickle *p = READ("\x8a\x9\0\0\0\0\0\0\0\x80\0K\7\x86.");
-	struct pickle_value root = tsi_pickle_root(p);
+	struct plain *p = READ("\x8a\x9\0\0\0\0\0\0\0\x80\0K\7\x86.");
+	struct plain_value root = tsi_plain_root(p);
 	double real = 0;
 
-	assert_true(tsi_pickle_to_real(p, tsi_pickle_item(p, root, 0), &real));
+	assert_true(tsi_plain_to_real(p, tsi_plain_item(p, root, 0), &real));
 	assert_true(real == 9223372036854775808.0); /* 2^63 */
-	assert_true(tsi_pickle_to_real(p, tsi_pickle_item(p, root, 1), &real));
+	assert_true(tsi_plain_to_real(p, tsi_plain_item(p, root, 1), &real));
 	assert_true(real == 7.0);
-	tsi_pickle_free(p);
+	tsi_plain_free(p);
 }
 
 static void test_kind_names(void **state)
 {
 	(void)state;
-	for (int kind = PICKLE_ABSENT; kind <= PICKLE_DICT; kind++)
-		assert_non_null(tsi_pickle_kind_name((enum pickle_kind)kind));
-	assert_string_equal(tsi_pickle_kind_name(PICKLE_DICT), "a dict");
+	for (int kind = PLAIN_ABSENT; kind <= PLAIN_DICT; kind++)
+		assert_non_null(tsi_plain_kind_name((enum plain_kind)kind));
+	assert_string_equal(tsi_plain_kind_name(PLAIN_DICT), "a dict");
 }
 
 /* ---- limits --------------------------------------------------------------------------------- */
@@ -1017,33 +1016,33 @@ struct limit_case {
 
 static const struct limit_case limit_cases[] = {
 	LIMIT(max_stack, 3, "NNN.", "NNNN.", 3,
-	      "NONE: more than 3 stack values (limit: pickle stack values)"),
+	      "NONE: more than 3 stack values (limit: stack values)"),
 	LIMIT(max_stack, 17, "NNNNNNNNNNNNNNNNN.",
 	      "Nq\0h\0h\0h\0h\0h\0h\0h\0h\0h\0h\0h\0h\0h\0h\0h\0h\0h\0.", 3 + 2 * 16,
-	      "BINGET: more than 17 stack values (limit: pickle stack values)"),
-	LIMIT(max_marks, 2, "((tt.", "(((ttt.", 2, "MARK: more than 2 marks (limit: pickle marks)"),
+	      "BINGET: more than 17 stack values (limit: stack values)"),
+	LIMIT(max_marks, 2, "((tt.", "(((ttt.", 2, "MARK: more than 2 marks (limit: marks)"),
 	LIMIT(max_memo, 2, "N\x94\x94.", "N\x94\x94\x94.", 3,
-	      "MEMOIZE: more than 2 memo entries (limit: pickle memo entries)"),
+	      "MEMOIZE: more than 2 memo entries (limit: memo entries)"),
 	LIMIT(max_memo, 2, "NNq\1.", "NNq\2.", 2,
-	      "BINPUT: more than 2 memo entries (limit: pickle memo entries)"),
-	LIMIT(max_text_bytes, 3, "X\3\0\0\0abc.", "X\4\0\0\0abcd.", 0,
-	      "BINUNICODE: a text of more than 3 bytes (limit: pickle text bytes)"),
-	LIMIT(max_text_bytes, 3, "Vabc\n.", "Vabcd\n.", 0,
-	      "UNICODE: a text of more than 3 bytes (limit: pickle text bytes)"),
-	LIMIT(max_text_bytes, 3, "I123\n.", "I1234", 0,
-	      "INT: a text of more than 3 bytes (limit: pickle text bytes)"),
-	LIMIT(max_objects, 2, "]].", "]]].", 2,
-	      "EMPTY_LIST: more than 2 objects (limit: pickle objects)"),
-	LIMIT(max_objects, 2, "U\0U\1aU\1bU\1a.", "U\1aU\1bU\1c.", 6,
-	      "SHORT_BINSTRING: more than 2 texts (limit: pickle texts)"),
-	LIMIT(max_objects, 2, "F1\nF1\nK\1.", "F1\nF1\nF1\n.", 6,
-	      "FLOAT: more than 2 numbers (limit: pickle numbers)"),
+	      "BINPUT: more than 2 memo entries (limit: memo entries)"),
+	LIMIT(plain.max_text_bytes, 3, "X\3\0\0\0abc.", "X\4\0\0\0abcd.", 0,
+	      "BINUNICODE: a text of more than 3 bytes (limit: text bytes)"),
+	LIMIT(plain.max_text_bytes, 3, "Vabc\n.", "Vabcd\n.", 0,
+	      "UNICODE: a text of more than 3 bytes (limit: text bytes)"),
+	LIMIT(plain.max_text_bytes, 3, "I123\n.", "I1234", 0,
+	      "INT: a text of more than 3 bytes (limit: text bytes)"),
+	LIMIT(plain.max_objects, 2, "]].", "]]].", 2,
+	      "EMPTY_LIST: more than 2 objects (limit: objects)"),
+	LIMIT(plain.max_objects, 2, "U\0U\1aU\1bU\1a.", "U\1aU\1bU\1c.", 6,
+	      "SHORT_BINSTRING: more than 2 texts (limit: texts)"),
+	LIMIT(plain.max_objects, 2, "F1\nF1\nK\1.", "F1\nF1\nF1\n.", 6,
+	      "FLOAT: more than 2 numbers (limit: numbers)"),
 	/* One word is there from the beginning; two items of a byte are a header and two words. */
-	LIMIT(max_values, 4, "](K\1K\2e](e.", "](K\1K\2e](K\1K\2e.", 13,
-	      "APPENDS: more than 4 values (limit: pickle values)"),
+	LIMIT(plain.max_values, 4, "](K\1K\2e](e.", "](K\1K\2e](K\1K\2e.", 13,
+	      "APPENDS: more than 4 values (limit: values)"),
 	/* A dict of keys that no other had before gets room for 1, 2, 4 … values, each with a header. */
-	LIMIT(max_values, 6, "}(K\1NK\2Nu.", "}(K\1NK\2NK\3Nu.", 11,
-	      "SETITEMS: more than 6 values (limit: pickle values)"),
+	LIMIT(plain.max_values, 6, "}(K\1NK\2Nu.", "}(K\1NK\2NK\3Nu.", 11,
+	      "SETITEMS: more than 6 values (limit: values)"),
 };
 
 static void test_limits(void **state)
@@ -1053,12 +1052,12 @@ static void test_limits(void **state)
 		const struct limit_case *c = &limit_cases[i];
 		for (size_t b = 0; b < TSI_COUNT_OF(block_sizes); b++) {
 			struct tscope_error err = { 0 };
-			struct pickle *p;
+			struct plain *p;
 
 			if (read_with(&p, c->fits, c->fits_length, &c->options, block_sizes[b],
 				      &err) != TSCOPE_OK)
 				fail_msg("case %zu: %s", i, err.message);
-			tsi_pickle_free(p);
+			tsi_plain_free(p);
 		}
 		check_failure(c->exceeds, c->exceeds_length, &c->options, TSCOPE_E_LIMIT,
 			      c->message, c->offset);
@@ -1068,9 +1067,9 @@ static void test_limits(void **state)
 /* A list of `items` and a dict of `pairs` in memory of their own, up to the limit of both together. */
 static enum tscope_status read_long_ones(int items, uint32_t pairs, struct tscope_error *err)
 {
-	static const struct pickle_options options = { .max_values = 9000 };
+	static const struct pickle_options options = { .plain.max_values = 9000 };
 	struct bytes data = { 0 };
-	struct pickle *p;
+	struct plain *p;
 
 	bytes_add_literal(&data, "](");
 	for (int i = 0; i < items; i++)
@@ -1082,7 +1081,7 @@ static enum tscope_status read_long_ones(int items, uint32_t pairs, struct tscop
 	}
 	bytes_add_literal(&data, "u.");
 	enum tscope_status status = read_with(&p, data.data, data.length, &options, 0, err);
-	tsi_pickle_free(p);
+	tsi_plain_free(p);
 	bytes_reset(&data);
 	return status;
 }
@@ -1094,10 +1093,10 @@ static void test_limit_of_long_ones(void **state)
 	(void)state;
 	assert_int_equal(read_long_ones(5000, 2000, &err), TSCOPE_OK); /* 5000 + 2 * 2000 */
 	assert_int_equal(read_long_ones(5000, 2001, &err), TSCOPE_E_LIMIT);
-	assert_string_equal(err.message, "SETITEMS: more than 9000 values (limit: pickle values)");
+	assert_string_equal(err.message, "SETITEMS: more than 9000 values (limit: values)");
 	assert_int_equal(read_long_ones(9000, 0, &err), TSCOPE_OK);
 	assert_int_equal(read_long_ones(9001, 0, &err), TSCOPE_E_LIMIT);
-	assert_string_equal(err.message, "APPENDS: more than 9000 values (limit: pickle values)");
+	assert_string_equal(err.message, "APPENDS: more than 9000 values (limit: values)");
 }
 
 /* ---- failures -------------------------------------------------------------------------------- */
@@ -1139,7 +1138,7 @@ static void test_out_of_memory(void **state)
 		struct input_options input_options = { .block_bytes = 1000 };
 		struct tscope_error err = { 0 };
 		struct input *in;
-		struct pickle *p = NULL;
+		struct plain *p = NULL;
 
 		assert_int_equal(
 			tsi_input_open_memory(&in, data.data, data.length, &input_options, NULL),
@@ -1148,7 +1147,7 @@ static void test_out_of_memory(void **state)
 		enum tscope_status status = tsi_pickle_read(&p, in, NULL, &err);
 		bool has_failed = fail_alloc_stop();
 		tsi_input_close(in);
-		tsi_pickle_free(p);
+		tsi_plain_free(p);
 		if (!has_failed) {
 			assert_int_equal(status, TSCOPE_OK);
 			break;
@@ -1166,7 +1165,7 @@ static void test_no_error_wanted(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(bad); i++) {
-		struct pickle *p;
+		struct plain *p;
 		assert_true(read_with(&p, bad[i], strlen(bad[i]), NULL, 0, NULL) < 0);
 	}
 }
@@ -1178,7 +1177,7 @@ static void test_damaged_input(void **state)
 #if HAVE_ZLIB
 	struct tscope_error err = { 0 };
 	struct bytes packed = { 0 };
-	struct pickle *p;
+	struct plain *p;
 
 	bytes_add_gzip(&packed, small, sizeof(small) - 1);
 	assert_int_equal(read_with(&p, packed.data, packed.length - 30, NULL, 0, &err),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TSCOPE_DECODE_PICKLE_WORD_H
-#define TSCOPE_DECODE_PICKLE_WORD_H
+#ifndef TSCOPE_DECODE_PLAIN_WORD_H
+#define TSCOPE_DECODE_PLAIN_WORD_H
 
 #include "base/attributes.h"
 
@@ -10,7 +10,7 @@
 #include <tscope/error.h>
 
 /*
- * A value of a pickle in 32 bits: what it is in the lower four, the value or its number in
+ * A value of plain data in 32 bits: what it is in the lower four, the value or its number in
  * the others. Word 0 is no value.
  */
 enum word_tag {
@@ -90,7 +90,7 @@ struct word_pool {
 	size_t count;
 };
 
-/* Says what is too many and which limit that is: "more than 7 objects (limit: pickle objects)". */
+/* Says what is too many and which limit that is: "more than 7 objects (limit: objects)". */
 struct pool_limit {
 	size_t count;
 	const char *what;

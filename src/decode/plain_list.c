@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lists and tuples of a pickle. Nearly all of a snapshot are lists of frames, written at once
+ * Lists and tuples of plain data. Nearly all of a snapshot are lists of frames, written at once
  * and never touched again: they are packed. A list that is added to later is stored as whole
  * words with room for as many again, and a long one in memory of its own.
  */
-#include "decode/pickle_graph.h"
+#include "decode/plain_graph.h"
 
 #include "base/array.h"
 #include "base/error.h"
@@ -52,18 +52,18 @@ static size_t packed_words(size_t count, unsigned width)
 	return (bytes + sizeof(uint32_t) - 1) / sizeof(uint32_t);
 }
 
-static enum tscope_status add_packed(struct pickle *pickle, const uint32_t *items, size_t count,
+static enum tscope_status add_packed(struct plain *plain, const uint32_t *items, size_t count,
 				     uint32_t *content, struct tscope_error *err)
 {
 	struct packing packing = choose_packing(items, count);
 	size_t at;
 	enum tscope_status status =
-		tsi_word_pool_take(&pickle->contents, 1 + packed_words(count, packing.width),
-				   &pickle->content_limit, &at, err);
+		tsi_word_pool_take(&plain->contents, 1 + packed_words(count, packing.width),
+				   &plain->content_limit, &at, err);
 
 	if (status != TSCOPE_OK)
 		return status;
-	uint32_t *words = tsi_word_pool_at(&pickle->contents, at);
+	uint32_t *words = tsi_word_pool_at(&plain->contents, at);
 	words[0] = (uint32_t)count | packing.tag << LIST_TAG_SHIFT |
 		   (packing.width - 1) << LIST_WIDTH_SHIFT;
 	pack((unsigned char *)(words + 1), items, count, packing);
@@ -72,20 +72,20 @@ static enum tscope_status add_packed(struct pickle *pickle, const uint32_t *item
 }
 
 /* Moves what a list holds to where it has room for more; content 0 has none yet. */
-static enum tscope_status move_to_heap(struct pickle *pickle, uint32_t *content, size_t room,
+static enum tscope_status move_to_heap(struct plain *plain, uint32_t *content, size_t room,
 				       struct tscope_error *err)
 {
 	struct packed items = { 0 };
 	uint32_t moved;
 
 	if (*content)
-		items = tsi_graph_packed(tsi_graph_words(pickle, *content));
-	if (tsi_graph_new_heap(pickle, room, &moved, err) != TSCOPE_OK)
+		items = tsi_graph_packed(tsi_graph_words(plain, *content));
+	if (tsi_graph_new_heap(plain, room, &moved, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	struct pickle_heap *heap = tsi_graph_heap(pickle, moved);
+	struct plain_heap *heap = tsi_graph_heap(plain, moved);
 	for (size_t i = 0; i < items.count; i++) {
 		uint32_t word = tsi_graph_unpack(&items, i);
-		enum tscope_status status = tsi_graph_heap_add(pickle, heap, &word, 1, err);
+		enum tscope_status status = tsi_graph_heap_add(plain, heap, &word, 1, err);
 		if (status != TSCOPE_OK)
 			return status;
 	}
@@ -93,17 +93,17 @@ static enum tscope_status move_to_heap(struct pickle *pickle, uint32_t *content,
 	return TSCOPE_OK;
 }
 
-static enum tscope_status move_to_room(struct pickle *pickle, uint32_t *content, size_t room,
+static enum tscope_status move_to_room(struct plain *plain, uint32_t *content, size_t room,
 				       struct tscope_error *err)
 {
-	struct packed items = tsi_graph_packed(tsi_graph_words(pickle, *content));
+	struct packed items = tsi_graph_packed(tsi_graph_words(plain, *content));
 	size_t at;
 	enum tscope_status status =
-		tsi_word_pool_take(&pickle->contents, 1 + room, &pickle->content_limit, &at, err);
+		tsi_word_pool_take(&plain->contents, 1 + room, &plain->content_limit, &at, err);
 
 	if (status != TSCOPE_OK)
 		return status;
-	uint32_t *words = tsi_word_pool_at(&pickle->contents, at);
+	uint32_t *words = tsi_word_pool_at(&plain->contents, at);
 	words[0] = (uint32_t)items.count | CONTENT_HAS_ROOM |
 		   (whole_words.width - 1) << LIST_WIDTH_SHIFT;
 	for (size_t i = 0; i < items.count; i++) {
@@ -115,17 +115,17 @@ static enum tscope_status move_to_room(struct pickle *pickle, uint32_t *content,
 }
 
 /* Sees that a list that is not empty has room for `count` items more, as whole words. */
-static enum tscope_status make_room(struct pickle *pickle, uint32_t *content, size_t count,
+static enum tscope_status make_room(struct plain *plain, uint32_t *content, size_t count,
 				    struct tscope_error *err)
 {
-	const uint32_t *words = tsi_graph_words(pickle, *content);
+	const uint32_t *words = tsi_graph_words(plain, *content);
 	size_t held = tsi_graph_packed(words).count;
 
 	if ((words[0] & CONTENT_HAS_ROOM) && held + count <= tsi_graph_room(held))
 		return TSCOPE_OK;
 	if (held + count >= CONTENT_WORDS_MAX)
-		return move_to_heap(pickle, content, held + count, err);
-	return move_to_room(pickle, content, tsi_graph_room(held + count), err);
+		return move_to_heap(plain, content, held + count, err);
+	return move_to_room(plain, content, tsi_graph_room(held + count), err);
 }
 
 /* Behind what whole words are there; make_room() has seen to it that these fit. */
@@ -137,25 +137,25 @@ static void add_in_place(uint32_t *words, const uint32_t *items, size_t count)
 	words[0] += (uint32_t)count;
 }
 
-enum tscope_status tsi_graph_append(struct pickle *pickle, uint32_t list, const uint32_t *items,
+enum tscope_status tsi_graph_append(struct plain *plain, uint32_t list, const uint32_t *items,
 				    size_t count, struct tscope_error *err)
 {
-	uint32_t *content = tsi_graph_content(pickle, list);
+	uint32_t *content = tsi_graph_content(plain, list);
 	enum tscope_status status = TSCOPE_OK;
 
 	if (count == 0)
 		return TSCOPE_OK;
 	if (*content == 0 && count < CONTENT_WORDS_MAX)
-		return add_packed(pickle, items, count, content, err);
+		return add_packed(plain, items, count, content, err);
 	if (*content == 0)
-		status = move_to_heap(pickle, content, count, err);
+		status = move_to_heap(plain, content, count, err);
 	else if (!(*content & CONTENT_IN_HEAP))
-		status = make_room(pickle, content, count, err);
+		status = make_room(plain, content, count, err);
 	if (status != TSCOPE_OK)
 		return status;
 	if (*content & CONTENT_IN_HEAP)
-		return tsi_graph_heap_add(pickle, tsi_graph_heap(pickle, *content), items, count,
+		return tsi_graph_heap_add(plain, tsi_graph_heap(plain, *content), items, count,
 					  err);
-	add_in_place(tsi_graph_words(pickle, *content), items, count);
+	add_in_place(tsi_graph_words(plain, *content), items, count);
 	return TSCOPE_OK;
 }

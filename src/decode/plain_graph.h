@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TSCOPE_DECODE_PICKLE_GRAPH_H
-#define TSCOPE_DECODE_PICKLE_GRAPH_H
+#ifndef TSCOPE_DECODE_PLAIN_GRAPH_H
+#define TSCOPE_DECODE_PLAIN_GRAPH_H
 
 #include "base/intern.h"
-#include "decode/pickle.h"
-#include "decode/pickle_shape.h"
-#include "decode/pickle_word.h"
+#include "decode/plain.h"
+#include "decode/plain_shape.h"
+#include "decode/plain_word.h"
 
 #include <string.h>
 
 /*
- * What a pickle is made of, for its reader, which adds to it, and for pickle.c, which shows it.
+ * What plain data is made of, for its readers, which add to it, and for plain.c, which shows it.
  *
  * A list, tuple or dict is a number; its word in `objects` says where its content is: 0: it is
  * empty; with CONTENT_IN_HEAP: a row of `heaps`; else an index into `contents`:
@@ -37,19 +37,19 @@ enum {
 enum { CONTENT_WORDS_MAX = POOL_CHUNK_WORDS / 4 };
 
 /* Items; or keys and values by turns, found by the slots. */
-struct pickle_heap {
+struct plain_heap {
 	uint32_t *words;
 	size_t count, capacity; /* words */
 	uint32_t *slots;        /* open addressing; index of a pair + 1, 0 is free */
 	size_t slot_count;      /* a power of two, or 0 */
 };
 
-struct pickle {
+struct plain {
 	struct intern texts;
 	struct word_pool objects, contents;
 	struct word_pool numbers; /* two words each, low half first */
 	struct shape_set shapes;
-	struct pickle_heap *heaps;
+	struct plain_heap *heaps;
 	size_t heap_count, heap_capacity;
 	size_t heap_words; /* of all of them */
 	/* Words of large numbers that are keys: the first of equal ones stands for all. */
@@ -65,27 +65,27 @@ struct pickle {
 
 /* ---- reading -------------------------------------------------------------------------- */
 
-static inline uint64_t tsi_graph_number(const struct pickle *pickle, uint32_t word)
+static inline uint64_t tsi_graph_number(const struct plain *plain, uint32_t word)
 {
 	const uint32_t *half =
-		tsi_word_pool_at(&pickle->numbers, (size_t)tsi_word_payload(word) * 2);
+		tsi_word_pool_at(&plain->numbers, (size_t)tsi_word_payload(word) * 2);
 	return (uint64_t)half[1] << 32 | half[0];
 }
 
-static inline uint32_t *tsi_graph_content(const struct pickle *pickle, uint32_t object)
+static inline uint32_t *tsi_graph_content(const struct plain *plain, uint32_t object)
 {
-	return tsi_word_pool_at(&pickle->objects, tsi_word_payload(object));
+	return tsi_word_pool_at(&plain->objects, tsi_word_payload(object));
 }
 
-static inline struct pickle_heap *tsi_graph_heap(const struct pickle *pickle, uint32_t content)
+static inline struct plain_heap *tsi_graph_heap(const struct plain *plain, uint32_t content)
 {
-	return &pickle->heaps[content & ~CONTENT_IN_HEAP];
+	return &plain->heaps[content & ~CONTENT_IN_HEAP];
 }
 
 /* Of content that is neither empty nor in the heap. */
-static inline uint32_t *tsi_graph_words(const struct pickle *pickle, uint32_t content)
+static inline uint32_t *tsi_graph_words(const struct plain *plain, uint32_t content)
 {
-	return tsi_word_pool_at(&pickle->contents, content);
+	return tsi_word_pool_at(&plain->contents, content);
 }
 
 static inline uint32_t tsi_graph_shape_of(uint32_t header)
@@ -118,7 +118,7 @@ static inline struct packed tsi_graph_packed(const uint32_t *words)
 	};
 }
 
-/* Four bytes are read; those behind the last item are there, see pack() in pickle_list.c. */
+/* Four bytes are read; those behind the last item are there, see pack() in plain_list.c. */
 static inline uint32_t tsi_graph_unpack(const struct packed *items, size_t i)
 {
 	const unsigned char *at = items->bytes + i * items->width;
@@ -128,11 +128,11 @@ static inline uint32_t tsi_graph_unpack(const struct packed *items, size_t i)
 }
 
 /* The slot of a dict in the heap that holds a key, or the free one that it would get. */
-static inline uint32_t *tsi_graph_heap_slot(const struct pickle *pickle,
-					    const struct pickle_heap *heap, uint32_t key)
+static inline uint32_t *tsi_graph_heap_slot(const struct plain *plain,
+					    const struct plain_heap *heap, uint32_t key)
 {
 	size_t mask = heap->slot_count - 1;
-	size_t at = tsi_word_hash(pickle->hash_seed, key) & mask;
+	size_t at = tsi_word_hash(plain->hash_seed, key) & mask;
 
 	while (heap->slots[at] && heap->words[2 * (size_t)(heap->slots[at] - 1)] != key)
 		at = (at + 1) & mask;
@@ -142,40 +142,40 @@ static inline uint32_t *tsi_graph_heap_slot(const struct pickle *pickle,
 /* ---- adding --------------------------------------------------------------------------- */
 
 TSI_MUST_CHECK
-enum tscope_status tsi_graph_init(struct pickle *pickle, const struct pickle_options *options,
+enum tscope_status tsi_graph_init(struct plain *plain, const struct plain_limits *limits,
 				  struct tscope_error *err);
 
 /* Fine on a zeroed struct. */
-void tsi_graph_deinit(struct pickle *pickle);
+void tsi_graph_deinit(struct plain *plain);
 
 /* WORD_TEXT or WORD_BYTES, copied; equal ones have the same word. */
 TSI_MUST_CHECK
-enum tscope_status tsi_graph_add_text(struct pickle *pickle, enum word_tag tag, struct str text,
+enum tscope_status tsi_graph_add_text(struct plain *plain, enum word_tag tag, struct str text,
 				      uint32_t *word, struct tscope_error *err);
 
 TSI_MUST_CHECK
-enum tscope_status tsi_graph_add_int64(struct pickle *pickle, int64_t number, uint32_t *word,
+enum tscope_status tsi_graph_add_int64(struct plain *plain, int64_t number, uint32_t *word,
 				       struct tscope_error *err);
 TSI_MUST_CHECK
-enum tscope_status tsi_graph_add_uint64(struct pickle *pickle, uint64_t number, uint32_t *word,
+enum tscope_status tsi_graph_add_uint64(struct plain *plain, uint64_t number, uint32_t *word,
 					struct tscope_error *err);
 TSI_MUST_CHECK
-enum tscope_status tsi_graph_add_real(struct pickle *pickle, double number, uint32_t *word,
+enum tscope_status tsi_graph_add_real(struct plain *plain, double number, uint32_t *word,
 				      struct tscope_error *err);
 
 /* An empty WORD_LIST, WORD_TUPLE or WORD_DICT. */
 TSI_MUST_CHECK
-enum tscope_status tsi_graph_add_object(struct pickle *pickle, enum word_tag tag, uint32_t *word,
+enum tscope_status tsi_graph_add_object(struct plain *plain, enum word_tag tag, uint32_t *word,
 					struct tscope_error *err);
 
 /* Adds items at the end of a list, or fills a tuple. They are not in the graph's own memory. */
 TSI_MUST_CHECK
-enum tscope_status tsi_graph_append(struct pickle *pickle, uint32_t list, const uint32_t *items,
+enum tscope_status tsi_graph_append(struct plain *plain, uint32_t list, const uint32_t *items,
 				    size_t count, struct tscope_error *err);
 
 /* Sets pairs of a dict: key, value, key, value … Of equal keys the last value counts. */
 TSI_MUST_CHECK
-enum tscope_status tsi_graph_set(struct pickle *pickle, uint32_t dict, const uint32_t *pairs,
+enum tscope_status tsi_graph_set(struct plain *plain, uint32_t dict, const uint32_t *pairs,
 				 size_t pair_count, struct tscope_error *err);
 
 /* ---- what lists and dicts share -------------------------------------------------------- */
@@ -192,12 +192,12 @@ static inline size_t tsi_graph_room(size_t words)
 
 /* Another row of heaps, with room for some words, for the content of an object. */
 TSI_MUST_CHECK
-enum tscope_status tsi_graph_new_heap(struct pickle *pickle, size_t room, uint32_t *content,
+enum tscope_status tsi_graph_new_heap(struct plain *plain, size_t room, uint32_t *content,
 				      struct tscope_error *err);
 
 /* Adds words at its end. */
 TSI_MUST_CHECK
-enum tscope_status tsi_graph_heap_add(struct pickle *pickle, struct pickle_heap *heap,
+enum tscope_status tsi_graph_heap_add(struct plain *plain, struct plain_heap *heap,
 				      const uint32_t *words, size_t count,
 				      struct tscope_error *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pools of words: what a pickle's graph and its reader's memo are made of. */
-#include "decode/pickle_word.h"
+/* Pools of words: what the graph of plain data and a memo are made of. */
+#include "decode/plain_word.h"
 
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@ void tsi_word_pool_deinit(struct word_pool *pool)
 
 enum tscope_status tsi_pool_fail(const struct pool_limit *limit, struct tscope_error *err)
 {
-	return tsi_fail(err, TSCOPE_E_LIMIT, "more than %zu %s (limit: pickle %s)", limit->count,
+	return tsi_fail(err, TSCOPE_E_LIMIT, "more than %zu %s (limit: %s)", limit->count,
 			limit->what, limit->what);
 }
 

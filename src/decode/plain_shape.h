@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TSCOPE_DECODE_PICKLE_SHAPE_H
-#define TSCOPE_DECODE_PICKLE_SHAPE_H
+#ifndef TSCOPE_DECODE_PLAIN_SHAPE_H
+#define TSCOPE_DECODE_PLAIN_SHAPE_H
 
-#include "decode/pickle_word.h"
+#include "decode/plain_word.h"
 
 /*
  * The keys of dicts, in order. A snapshot holds millions of dicts with a few different
@@ -17,14 +17,14 @@ enum {
 	SHAPE_NONE = 0,       /* shape 0 is nobody's child */
 };
 
-struct pickle_shape {
+struct plain_shape {
 	uint32_t parent;
 	uint32_t keys; /* index of the first key in the set's pool */
 	uint32_t count;
 };
 
 struct shape_set {
-	struct pickle_shape *shapes;
+	struct plain_shape *shapes;
 	size_t count, capacity;
 	struct word_pool keys; /* of a shape side by side; its children share them where they can */
 	uint32_t *slots;       /* open addressing; number of a shape, 0 is free */
@@ -52,7 +52,7 @@ static inline uint32_t tsi_shape_child(const struct shape_set *set, uint32_t sha
 	size_t at = tsi_word_hash(set->seed, (uint64_t)shape << 32 | key) & mask;
 
 	for (; set->slots[at]; at = (at + 1) & mask) {
-		const struct pickle_shape *child = &set->shapes[set->slots[at]];
+		const struct plain_shape *child = &set->shapes[set->slots[at]];
 		if (child->parent == shape &&
 		    tsi_shape_keys(set, set->slots[at])[child->count - 1] == key)
 			break;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The tree of key sequences, and the hash table that leads from a shape and a key to its child. */
-#include "decode/pickle_shape.h"
+#include "decode/plain_shape.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static enum tscope_status make_room(struct shape_set *set, struct tscope_error *
 	set->slots = slots;
 	set->slot_count = slot_count;
 	for (uint32_t i = 1; i < set->count; i++) {
-		const struct pickle_shape *shape = &set->shapes[i];
+		const struct plain_shape *shape = &set->shapes[i];
 		*free_slot(set, shape->parent, tsi_shape_keys(set, i)[shape->count - 1]) = i;
 	}
 	return TSCOPE_OK;
@@ -47,7 +47,7 @@ static enum tscope_status make_room(struct shape_set *set, struct tscope_error *
  * Room for a shape's keys. Where the parent's are the last in their chunk the new key goes
  * behind them; else all are copied, and 64 of them are less than any dict that has them.
  */
-static enum tscope_status place_keys(struct shape_set *set, const struct pickle_shape *parent,
+static enum tscope_status place_keys(struct shape_set *set, const struct plain_shape *parent,
 				     size_t *keys, struct tscope_error *err)
 {
 	size_t behind = (size_t)parent->keys + parent->count;
@@ -75,7 +75,7 @@ enum tscope_status tsi_shape_set_init(struct shape_set *set, uint64_t seed,
 	if (tsi_array_reserve(&set->shapes, &set->capacity, 1, sizeof(*set->shapes), err) !=
 	    TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	set->shapes[set->count++] = (struct pickle_shape){ 0 };
+	set->shapes[set->count++] = (struct plain_shape){ 0 };
 	return tsi_word_pool_take(&set->keys, 1, &key_limit, &start, err);
 }
 
@@ -106,7 +106,7 @@ enum tscope_status tsi_shape_add_child(struct shape_set *set, uint32_t shape, ui
 	uint32_t count = set->shapes[shape].count + 1;
 	tsi_word_pool_at(&set->keys, keys)[count - 1] = key;
 	*child = (uint32_t)set->count++;
-	set->shapes[*child] = (struct pickle_shape){ shape, (uint32_t)keys, count };
+	set->shapes[*child] = (struct plain_shape){ shape, (uint32_t)keys, count };
 	*free_slot(set, shape, key) = *child;
 	return TSCOPE_OK;
 }
