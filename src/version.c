@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which tscope this is and which compressions it was built with. A codec that
+ * Which tscope this is and which libraries it was built with. What needs one that
  * was left out is still recognised in an input; the error then sends people to
  * `tscope --version`, and this is what they find there.
  */
@@ -39,6 +39,12 @@
 #define LZ4_FEATURE "lz4: not built in"
 #endif
 
+#if HAVE_YAML
+#define YAML_FEATURE "libyaml " LIBYAML_VERSION
+#else
+#define YAML_FEATURE "libyaml: not built in"
+#endif
+
 const char *tscope_version(void)
 {
 	return TSCOPE_VERSION;
@@ -47,10 +53,7 @@ const char *tscope_version(void)
 const char *tscope_build_feature(size_t index)
 {
 	static const char *const features[] = {
-		ZLIB_FEATURE,
-		ISAL_FEATURE,
-		ZSTD_FEATURE,
-		LZ4_FEATURE,
+		ZLIB_FEATURE, ISAL_FEATURE, ZSTD_FEATURE, LZ4_FEATURE, YAML_FEATURE,
 	};
 	return index < TSI_COUNT_OF(features) ? features[index] : NULL;
 }

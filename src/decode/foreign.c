@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Naming what is no trace. Users hand over what lies in the directory: a
+ * Naming what is not read. Users hand over what lies in the directory: a
  * snapshot, an execution trace, a log. "Invalid JSON" helps nobody; the name
  * of the thing and the next step do. One row of a table adds one kind.
  */
@@ -8,7 +8,7 @@
 
 #include "base/attributes.h"
 #include "base/error.h"
-#include "input/input.h"
+#include "decode/plain_reader.h"
 
 #include <stdio.h>
 
@@ -25,16 +25,8 @@ struct foreign_magic {
 
 static const struct foreign_magic magics[] = {
 	{ MAGIC("memray\0"), "a memray capture: see `memray stats` or `memray tree`" },
-	{ MAGIC("\x80\x02"), "a Python pickle (an allocator snapshot?), not a trace" },
-	{ MAGIC("\x80\x03"), "a Python pickle (an allocator snapshot?), not a trace" },
-	{ MAGIC("\x80\x04"), "a Python pickle (an allocator snapshot?), not a trace" },
-	{ MAGIC("\x80\x05"), "a Python pickle (an allocator snapshot?), not a trace" },
-	{ MAGIC("!!python/object"), "a YAML dump of memory statistics, not a trace" },
 	{ MAGIC("\xff\xfe"), "UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)" },
 	{ MAGIC("\xfe\xff"), "UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)" },
-	{ MAGIC("<!DOCTYPE html"), "an HTML page: give the trace that it was made from" },
-	{ MAGIC("<!doctype html"), "an HTML page: give the trace that it was made from" },
-	{ MAGIC("<html"), "an HTML page: give the trace that it was made from" },
 };
 
 /* Top-level keys that tell what a JSON document is. */
@@ -78,7 +70,7 @@ static const struct foreign_json documents[] = {
 	  "an execution trace (ExecutionTraceObserver), not a profiler trace: it holds no times; "
 	  "record with torch.profiler and export_chrome_trace()" },
 	{ HAS(SEGMENTS) | HAS(DEVICE_TRACES),
-	  "a CUDA allocator snapshot dumped as JSON, not a trace" },
+	  "a CUDA allocator snapshot dumped as JSON, not a trace: use `tscope memory FILE`" },
 	{ HAS(DOLLAR_SCHEMA) | HAS(PROFILES),
 	  "a profile in speedscope's own format, not a Chrome trace" },
 	{ HAS(NODES) | HAS(SAMPLES) | HAS(TIME_DELTAS),
@@ -87,8 +79,14 @@ static const struct foreign_json documents[] = {
 	{ HAS(CELLS), "a Jupyter notebook, not a trace" },
 };
 
+/* What a file should have been. */
+struct wanted {
+	const char *what, *expected;
+};
+
 /* Shows the first bytes: as text where they are, else in hexadecimal. */
-static enum tscope_status refuse_unknown(struct str head, struct tscope_error *err)
+static enum tscope_status refuse_unknown(struct str head, const struct wanted *wanted,
+					 struct tscope_error *err)
 {
 	enum { SHOWN = 16 };
 	char shown[3 * SHOWN + 1] = "";
@@ -101,16 +99,14 @@ static enum tscope_status refuse_unknown(struct str head, struct tscope_error *e
 					 (unsigned)(unsigned char)head.data[i]);
 	}
 	if (is_text)
-		return tsi_fail_at(
-			err, TSCOPE_E_FORMAT, 0,
-			"not a trace: expected JSON that begins with { or [, found \"%.*s\"",
-			TSI_QUOTE(head));
-	return tsi_fail_at(err, TSCOPE_E_FORMAT, 0,
-			   "not a trace: expected JSON that begins with { or [, found bytes%s",
-			   shown);
+		return tsi_fail_at(err, TSCOPE_E_FORMAT, 0, "not %s: expected %s, found \"%.*s\"",
+				   wanted->what, wanted->expected, TSI_QUOTE(head));
+	return tsi_fail_at(err, TSCOPE_E_FORMAT, 0, "not %s: expected %s, found bytes%s",
+			   wanted->what, wanted->expected, shown);
 }
 
-enum tscope_status tsi_foreign_refuse(struct str head, struct tscope_error *err)
+static enum tscope_status refuse(struct str head, const struct wanted *wanted,
+				 struct tscope_error *err)
 {
 	for (size_t i = 0; i < TSI_COUNT_OF(magics); i++)
 		if (tsi_str_has_prefix(head, magics[i].magic))
@@ -118,10 +114,31 @@ enum tscope_status tsi_foreign_refuse(struct str head, struct tscope_error *err)
 
 	const char *name = tsi_input_name_of_magic(head.data, head.length);
 	if (name)
-		return tsi_fail(err, TSCOPE_E_UNSUPPORTED, "%s, not a trace", name);
+		return tsi_fail(err, TSCOPE_E_UNSUPPORTED, "%s, not %s", name, wanted->what);
+	if (head.length == 0)
+		return tsi_fail(err, TSCOPE_E_EMPTY, "the file is empty");
 	if (tsi_str_trim(head).length == 0)
 		return tsi_fail(err, TSCOPE_E_EMPTY, "the file holds nothing but white space");
-	return refuse_unknown(head, err);
+	return refuse_unknown(head, wanted, err);
+}
+
+enum tscope_status tsi_foreign_refuse(struct str head, struct tscope_error *err)
+{
+	static const struct wanted trace = { "a trace", "JSON that begins with { or [" };
+	const struct plain_reader *reader = tsi_plain_reader_find(head);
+
+	if (reader && reader->not_a_trace)
+		return tsi_fail(err, TSCOPE_E_UNSUPPORTED, "%s", reader->not_a_trace);
+	return refuse(head, &trace, err);
+}
+
+enum tscope_status tsi_foreign_refuse_memory(struct str head, struct tscope_error *err)
+{
+	static const struct wanted memory = {
+		"a file about memory", "a pickle, JSON, YAML, a page of torch's memory_viz or a "
+				       "memory tracker's log"
+	};
+	return refuse(head, &memory, err);
 }
 
 void tsi_json_shape_add_key(struct json_shape *shape, struct str key)
@@ -135,7 +152,8 @@ enum tscope_status tsi_foreign_refuse_json(const struct json_shape *shape, struc
 {
 	if (shape->is_array_of_rows)
 		return tsi_fail(err, TSCOPE_E_UNSUPPORTED,
-				"a memory timeline (export_memory_timeline), not a trace");
+				"a memory timeline (export_memory_timeline), not a trace: use "
+				"`tscope memory FILE`");
 	for (size_t i = 0; i < TSI_COUNT_OF(documents); i++)
 		if ((shape->keys & documents[i].keys) == documents[i].keys)
 			return tsi_fail(err, TSCOPE_E_UNSUPPORTED, "%s", documents[i].text);

@@ -7,12 +7,15 @@
 #include <tscope/error.h>
 
 /*
- * Files that are no traces but are given to us all the same. Each is named for
+ * Files that are not what we read but are given to us all the same. Each is named for
  * what it is, with what to do instead.
  */
 
-/* Refuses a stream by its first bytes. Never TSCOPE_OK. */
+/* Refuses a stream, which should have been a trace, by its first bytes. Never TSCOPE_OK. */
 enum tscope_status tsi_foreign_refuse(struct str head, struct tscope_error *err);
+
+/* The same where it should have been about memory. */
+enum tscope_status tsi_foreign_refuse_memory(struct str head, struct tscope_error *err);
 
 /* What was seen of a JSON document that holds no traceEvents. */
 struct json_shape {

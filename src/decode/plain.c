@@ -52,6 +52,11 @@ uint64_t tsi_plain_trailing_bytes(const struct plain *plain)
 	return plain->trailing_bytes;
 }
 
+uint64_t tsi_plain_further_count(const struct plain *plain)
+{
+	return plain->further_count;
+}
+
 enum plain_kind tsi_plain_kind(struct plain_value value)
 {
 	return kinds[tsi_word_tag(value.word)];
@@ -232,6 +237,36 @@ struct plain_value tsi_plain_find(const struct plain *plain, struct plain_value 
 				  struct str key)
 {
 	return tsi_plain_get(plain, dict, tsi_plain_name(plain, key));
+}
+
+/* Looks up where the keys stand in another shape. */
+static void pick_shape(const struct plain *plain, struct plain_pick *pick, uint32_t shape)
+{
+	for (size_t i = 0; i < pick->count; i++) {
+		size_t at = pick->keys[i].word
+				    ? tsi_shape_find(&plain->shapes, shape, pick->keys[i].word)
+				    : SIZE_MAX;
+		pick->at[i] = at == SIZE_MAX ? 0 : (unsigned char)(at + 1);
+	}
+	pick->shape = shape;
+}
+
+bool tsi_plain_pick(const struct plain *plain, struct plain_pick *pick, struct plain_value dict,
+		    struct plain_value *out)
+{
+	uint32_t content = is_dict(dict) ? *tsi_graph_content(plain, dict.word) : 0;
+
+	if (content == 0 || content & CONTENT_IN_HEAP) {
+		for (size_t i = 0; i < pick->count; i++)
+			out[i] = tsi_plain_get(plain, dict, pick->keys[i]);
+		return is_dict(dict);
+	}
+	const uint32_t *words = tsi_graph_words(plain, content);
+	if (tsi_graph_shape_of(words[0]) != pick->shape)
+		pick_shape(plain, pick, tsi_graph_shape_of(words[0]));
+	for (size_t i = 0; i < pick->count; i++)
+		out[i].word = pick->at[i] ? words[pick->at[i]] : 0;
+	return true;
 }
 
 /* ---- numbers of objects and texts ------------------------------------------------------- */

@@ -68,6 +68,9 @@ struct plain_value tsi_plain_root(const struct plain *plain);
 /* Bytes that follow the plain and were not looked at. */
 uint64_t tsi_plain_trailing_bytes(const struct plain *plain);
 
+/* Documents, pages' snapshots or logs' reports behind the one that was read: not looked at. */
+uint64_t tsi_plain_further_count(const struct plain *plain);
+
 enum plain_kind tsi_plain_kind(struct plain_value value);
 
 /* "a list", "an integer": for messages. Static. */
@@ -114,6 +117,23 @@ struct plain_value tsi_plain_get(const struct plain *plain, struct plain_value d
 /* The same by the key's text. */
 struct plain_value tsi_plain_find(const struct plain *plain, struct plain_value dict,
 				  struct str key);
+
+/*
+ * What many dicts have under the same keys: where they stand is looked up when a dict has
+ * other keys, or another order of them, than the one before. Set keys and count, the rest 0.
+ */
+enum { PLAIN_PICK_MAX = 16 };
+
+struct plain_pick {
+	const struct plain_value *keys;
+	size_t count; /* up to PLAIN_PICK_MAX */
+	uint32_t shape;
+	unsigned char at[PLAIN_PICK_MAX]; /* of a shape: index of the value + 1, or 0 */
+};
+
+/* Sets out[i] to what the dict has under keys[i]: absent values, and false, for what is no dict. */
+bool tsi_plain_pick(const struct plain *plain, struct plain_pick *pick, struct plain_value dict,
+		    struct plain_value *out);
 
 /*
  * For arrays beside the graph: lists, tuples and dicts are numbered from 0, texts and bytes

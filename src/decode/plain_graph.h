@@ -61,6 +61,7 @@ struct plain {
 	uint32_t root;
 	unsigned protocol;
 	uint64_t trailing_bytes;
+	uint64_t further_count;
 };
 
 /* ---- reading -------------------------------------------------------------------------- */

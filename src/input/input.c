@@ -164,6 +164,24 @@ enum tscope_status tsi_input_open_memory(struct input **ret, const void *data, s
 	return start(ret, in, source, options && options->single_thread, err);
 }
 
+enum tscope_status tsi_input_open_reader(struct input **ret, struct reader *source,
+					 const struct input_options *options,
+					 struct tscope_error *err)
+{
+	struct input *in = new_input(options);
+	if (!in) {
+		source->close(source);
+		return tsi_fail_nomem(err);
+	}
+	enum tscope_status status = tsi_window_new(&in->window, source, in->block_bytes, err);
+	if (status != TSCOPE_OK) {
+		free(in);
+		return status;
+	}
+	*ret = in;
+	return TSCOPE_OK;
+}
+
 void tsi_input_close(struct input *in)
 {
 	if (!in)

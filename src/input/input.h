@@ -50,6 +50,16 @@ enum tscope_status tsi_input_open_memory(struct input **ret, const void *data, s
 					 const struct input_options *options,
 					 struct tscope_error *err);
 
+/*
+ * The same over what a reader (reader.h) gives, which the input owns, also where this fails. What
+ * is compressed in it stays so.
+ */
+struct reader;
+TSI_MUST_CHECK
+enum tscope_status tsi_input_open_reader(struct input **ret, struct reader *source,
+					 const struct input_options *options,
+					 struct tscope_error *err);
+
 /* Stops the thread if there is one. NULL is fine. */
 void tsi_input_close(struct input *in);
 

@@ -16,7 +16,11 @@
 		(at), (bytes), sizeof(bytes) - 1, (name), (remedy)                                 \
 	}
 
-static const char archive_remedy[] = "unpack it first, then give the traces that are in it";
+#define ARCHIVE_REMEDY "unpack it first, then give the traces that are in it"
+static const char archive_remedy[] = ARCHIVE_REMEDY;
+
+static const char zip_remedy[] = ARCHIVE_REMEDY
+	" (a checkpoint of torch.save is one, too: it holds tensors and no memory snapshot)";
 
 /* The first that fits counts. */
 static const struct magic kinds[] = {
@@ -26,7 +30,7 @@ static const struct magic kinds[] = {
 	      "unpack it first (bzip2 -dc FILE | tscope trace -)"),
 	MAGIC(0, "\x02\x21\x4c\x18", "lz4-compressed data (legacy format)",
 	      "unpack it first (lz4 -dc FILE | tscope trace -)"),
-	MAGIC(0, "PK\x03\x04", "zip archive", archive_remedy),
+	MAGIC(0, "PK\x03\x04", "zip archive", zip_remedy),
 	MAGIC(0, "PK\x05\x06", "zip archive (empty)", archive_remedy),
 	MAGIC(0, "7z\xbc\xaf\x27\x1c", "7z archive", archive_remedy),
 	MAGIC(257, "ustar", "tar archive", archive_remedy),

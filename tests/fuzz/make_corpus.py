@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the seeds of the fuzz targets json, op_work, steps and trace: one short input for each
-thing that they should know from the start. (Whole traces come from testdata/; a finding is added by hand as
+"""Writes the seeds of the fuzz targets json, op_work, plain, steps and trace: one short input for
+each thing that they should know from the start. (Whole traces come from testdata/; a finding is added by hand as
 corpus/<target>/fix-<what>.)
 
 usage: make_corpus.py
@@ -30,6 +30,34 @@ STEPS = {
     "runs": b'{"idx":5}\n{"idx":6}\n\n{"idx":3.0,"phases":{"x":1,"x":2}}\nx\n{"global_step":4',
     "run_json": b'{"name":"run","rank":0,"world_size":8,"flops_per_step":2.5e12,"peak_flops":1e14,'
                 b'"tscope":{"has_start":true,"point_to_point":true,"doubt":"a\\u001fb"}}',
+}
+BAR = b"-" * 80 + b"\n"
+# One for each form of plain data, and for what only it has.
+PLAIN = {
+    "json": b'{"segments":[{"address":140737488355328,"total_size":2097152,"frames":[]}],'
+            b'"device_traces":[[{"action":"alloc","frames":[{"name":"f","line":7}]},'
+            b'{"action":"free","frames":[{"name":"f","line":7}]}]],'
+            b'"a\\u00e9":[NaN,-1.5e-3,true]}\n',
+    "json_timeline": b"[[1700000000000000,1700000000000001],"
+                     b"[[0,1,2,3,4,5,6,7,8],[0,8,7,6,5,4,3,2,1]]]",
+    "json_raw": b"[[-1,1,37888,7],[1700000000000000000,2,512,3],[1700000000000000001,4,-512,3]]",
+    "yaml": b"!!python/object/apply:collections.defaultdict\n"
+            b"args:\n- !!python/name:builtins.dict ''\ndictitems:\n"
+            b"  0.f.0.end: &a\n    rss: 1\n    ? x\n    : 1.0e-05\n  0.f.0.start: *a\n",
+    "yaml_flow": b"--- {a: [.inf, ~, yes, 'x', \"y\", !!str 1], b: |\n  text\n  }\n--- 2\n",
+    "page": b"<!DOCTYPE html>\n<script>const local_files = "
+            b"[{\"name\": \"a\", \"base64\": \"gARLBy4A\"}, {\"base64\": \"gARdLgAA\"}]</script>\n",
+    "page_picture": b"<html><img src='data:image/png;base64,iVBO'></html>",
+    "tracker": b"Iteration 2 training_step Peak FSDP memory stats: \n" + BAR
+               + b"Device: cuda:0\n\tSharded Param: 1024 B\n\tTotal: 1024 B\n" + BAR
+               + b"Iteration 2 training_step Modulewise FSDP memory stats: \n" + BAR
+               + b"Module:  net.0\n_FSDPModState.BEF_PRE_FW\n# 1:\nDevice: cuda:0\n"
+                 b"\t_FSDPRefType.ACT: 0.5 MiB\n\n" + BAR,
+    "tracker_table": b"Iteration 2 f Modulewise FSDP memory stats: \nModule:  net.0\n"
+                     b"================  ========  =======\nState & Call      Device    Buffer\n"
+                     b"================  ========  =======\nPeak-Forward # 1  cuda:0    1 KiB\n"
+                     b"                  cpu       2 GiB\n================  ========  =======\n",
+    "pickle": b"(dp0\nVsegments\np1\n(lp2\nsV1\nI2\ns.",
 }
 # Name, signature and concrete inputs of an operator.
 OPS = {
@@ -114,6 +142,8 @@ def main():
         write("json", name, data)
     for name, data in OPS.items():
         write("op_work", name, data)
+    for name, data in PLAIN.items():
+        write("plain", name, data)
     for name, data in STEPS.items():
         write("steps", name, data)
     for name, trace in TRACES.items():

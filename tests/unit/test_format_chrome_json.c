@@ -326,21 +326,31 @@ static void test_refused_by_name(void **state)
 		{ "hel\x1b", 4, TSCOPE_E_FORMAT,
 		  "not a trace: expected JSON that begins with { or [, found bytes 68 65 6c 1b" },
 		{ "\x80\x04\x95", 3, TSCOPE_E_UNSUPPORTED,
-		  "a Python pickle (an allocator snapshot?), not a trace" },
+		  "a Python pickle, not a trace: if it is about memory, use `tscope memory FILE`" },
+		{ "(dp0\nVsegments", 14, TSCOPE_E_UNSUPPORTED,
+		  "a Python pickle, not a trace: if it is about memory, use `tscope memory FILE`" },
+		{ "!!python/object/apply:collections.defaultdict\n", 46, TSCOPE_E_UNSUPPORTED,
+		  "a YAML document, not a trace: if it is finetuning-scheduler's statistics, use "
+		  "`tscope memory FILE`" },
+		{ "Iteration 0 f Peak FSDP memory stats: \n", 39, TSCOPE_E_UNSUPPORTED,
+		  "a memory tracker's log, not a trace: use `tscope memory FILE`" },
 		{ "memray\0\x0b", 8, TSCOPE_E_UNSUPPORTED,
 		  "a memray capture: see `memray stats` or `memray tree`" },
 		{ "\xff\xfe{\0", 4, TSCOPE_E_UNSUPPORTED,
 		  "UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)" },
 		{ "<!DOCTYPE html>", 15, TSCOPE_E_UNSUPPORTED,
-		  "an HTML page: give the trace that it was made from" },
+		  "an HTML page: give the trace that it was made from (of a page of torch's "
+		  "memory_viz: use `tscope memory FILE`)" },
 		{ "[[1,2],[[0],[0]]]", 17, TSCOPE_E_UNSUPPORTED,
-		  "a memory timeline (export_memory_timeline), not a trace" },
+		  "a memory timeline (export_memory_timeline), not a trace: use `tscope memory "
+		  "FILE`" },
 		{ "{\"schema\":\"1\",\"nodes\":[]}", 25, TSCOPE_E_UNSUPPORTED,
 		  "an execution trace (ExecutionTraceObserver), not a profiler trace: it holds no "
 		  "times; "
 		  "record with torch.profiler and export_chrome_trace()" },
 		{ "{\"segments\":[],\"device_traces\":[]}", 34, TSCOPE_E_UNSUPPORTED,
-		  "a CUDA allocator snapshot dumped as JSON, not a trace" },
+		  "a CUDA allocator snapshot dumped as JSON, not a trace: use `tscope memory "
+		  "FILE`" },
 		{ "{\"step\":1,\"phases\":{}}\n{\"step\":2}", 33, TSCOPE_E_UNSUPPORTED,
 		  "a pytscope step log (steps.jsonl), not a trace" },
 		{ "{\"x\":1}\n{\"x\":2}", 15, TSCOPE_E_FORMAT,

@@ -324,7 +324,8 @@ static void test_refused(void **state)
 		  "lz4-compressed data (legacy format): unpack it first "
 		  "(lz4 -dc FILE | tscope trace -)" },
 		{ "PK\x03\x04 ", 5,
-		  "zip archive: unpack it first, then give the traces that are in it" },
+		  "zip archive: unpack it first, then give the traces that are in it (a checkpoint "
+		  "of torch.save is one, too: it holds tensors and no memory snapshot)" },
 		{ "7z\xbc\xaf\x27\x1c", 6,
 		  "7z archive: unpack it first, then give the traces that are in it" },
 		{ tar, sizeof(tar),

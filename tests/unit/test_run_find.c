@@ -32,6 +32,7 @@
 #define EVENTS "[{\"ph\":\"X\",\"ts\":1,\"dur\":1},\n"
 #define RUN_JSON "{\"name\":\"run\",\"rank\":0}"
 #define NO_EVENTS "JSON without traceEvents: neither a Chrome trace nor a PyTorch trace"
+#define PICKLE "a Python pickle, not a trace: if it is about memory, use `tscope memory FILE`"
 #define NOT_READ "not a kind of file that tscope reads"
 
 enum { TEXT_BYTES = 8192 };
@@ -297,14 +298,15 @@ static const struct {
 	{ BYTES("[1,2,3]"), "ignored run/x: " NO_EVENTS "\n" },
 	{ BYTES("[{\"a\":1}]"), "ignored run/x: " NO_EVENTS "\n" },
 	{ BYTES("[[1,2],[3]]"),
-	  "ignored run/x: a memory timeline (export_memory_timeline), not a trace\n" },
-	{ BYTES("\x80\x04\x95"),
-	  "ignored run/x: a Python pickle (an allocator snapshot?), not a trace\n" },
+	  "ignored run/x: a memory timeline (export_memory_timeline), not a trace: use `tscope "
+	  "memory FILE`\n" },
+	{ BYTES("\x80\x04\x95"), "ignored run/x: " PICKLE "\n" },
 	{ BYTES("\x89PNG\r\n\x1a\n"), "ignored run/x: PNG image, not a trace\n" },
 	{ BYTES("hello"), "ignored run/x: not a trace: expected JSON that begins with { or [, "
 			  "found \"hello\"\n" },
 	{ BYTES("PK\x03\x04"), "refused run/x: zip archive: unpack it first, then give the "
-			       "traces that are in it\n" },
+			       "traces that are in it (a checkpoint of torch.save is one, too: it "
+			       "holds tensors and no memory snapshot)\n" },
 	{ BYTES("\xfd\x37zXZ\0"), "refused run/x: xz-compressed data: unpack it first (xz -dc "
 				  "FILE | tscope trace -)\n" },
 };
@@ -337,7 +339,7 @@ static void test_long_json(void **state)
 	expect("run", "trace run/object.json\n"
 		      "trace run/objects.json\n"
 		      "ignored run/rows.json: a memory timeline (export_memory_timeline), not a "
-		      "trace\n"
+		      "trace: use `tscope memory FILE`\n"
 		      "ignored run/strings.json: " NO_EVENTS "\n");
 }
 
