@@ -21,13 +21,7 @@
 #include "decode/relay.h"
 #include "model/builder.h"
 
-/* What the builder calls now and then: looks how far the input is and passes it on. */
-struct progress_report {
-	const struct tscope_trace_options *options;
-	const struct input *in;
-};
-
-static void report_progress(void *data)
+void tsi_report_progress(void *data)
 {
 	const struct progress_report *report = data;
 	report->options->progress(report->options->progress_data,
@@ -44,21 +38,37 @@ struct input_options tsi_input_options_of(const struct tscope_trace_options *opt
 	};
 }
 
-/* Fills in what only the input knows. */
-static enum tscope_status describe_source(struct tscope_trace *trace, const char *path,
-					  const struct input *in, struct tscope_error *err)
+enum tscope_status tsi_describe_source(struct source *source, const char *path,
+				       const struct input *in, struct tscope_error *err)
 {
 	const char *filters = tsi_input_filters(in);
 	size_t path_size = strlen(path) + 1, filters_size = strlen(filters) + 1;
-	trace->path = malloc(path_size + filters_size);
-	if (!trace->path)
+	char *text = malloc(path_size + filters_size);
+	if (!text)
 		return tsi_fail_nomem(err);
-	memcpy(trace->path, path, path_size);
-	memcpy(trace->path + path_size, filters, filters_size);
-	trace->info.path = trace->path;
-	trace->info.compression = trace->path + path_size;
-	trace->info.source_bytes = tsi_input_source_offset(in);
-	trace->info.bytes = tsi_input_offset(in);
+	memcpy(text, path, path_size);
+	memcpy(text + path_size, filters, filters_size);
+	*source = (struct source){
+		.path = text,
+		.compression = text + path_size,
+		.source_bytes = tsi_input_source_offset(in),
+		.bytes = tsi_input_offset(in),
+	};
+	return TSCOPE_OK;
+}
+
+static enum tscope_status describe_trace(struct tscope_trace *trace, const char *path,
+					 const struct input *in, struct tscope_error *err)
+{
+	struct source source;
+	enum tscope_status status = tsi_describe_source(&source, path, in, err);
+	if (status != TSCOPE_OK)
+		return status;
+	trace->path = source.path;
+	trace->info.path = source.path;
+	trace->info.compression = source.compression;
+	trace->info.source_bytes = source.source_bytes;
+	trace->info.bytes = source.bytes;
 	return TSCOPE_OK;
 }
 
@@ -130,7 +140,7 @@ static enum tscope_status open_input(struct tscope_trace **ret, const char *path
 	struct builder_options builder_options = {
 		.python = options->python,
 		.max_names = options->max_names,
-		.tick = options->progress ? report_progress : NULL,
+		.tick = options->progress ? tsi_report_progress : NULL,
 		.tick_data = &report,
 	};
 	struct builder *builder = NULL;
@@ -139,7 +149,7 @@ static enum tscope_status open_input(struct tscope_trace **ret, const char *path
 	if (status == TSCOPE_OK)
 		status = build(builder, in, options, &trace, err);
 	if (status == TSCOPE_OK)
-		status = describe_source(trace, path, in, err);
+		status = describe_trace(trace, path, in, err);
 	tsi_builder_free(builder);
 	tsi_input_close(in);
 	if (status == TSCOPE_OK)

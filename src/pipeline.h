@@ -9,4 +9,21 @@
 /* How a file is to be opened, as far as the options of a trace say it. */
 struct input_options tsi_input_options_of(const struct tscope_trace_options *options);
 
+/* The data of tsi_report_progress(), which looks how far the input is and passes that on. */
+struct progress_report {
+	const struct tscope_trace_options *options; /* with a progress */
+	const struct input *in;
+};
+void tsi_report_progress(void *report);
+
+/* What only the input knows, once it was read. */
+struct source {
+	char *path; /* a copy, and behind its NUL the filters; the caller frees */
+	const char *compression;
+	uint64_t source_bytes, bytes;
+};
+TSI_MUST_CHECK
+enum tscope_status tsi_describe_source(struct source *source, const char *path,
+				       const struct input *in, struct tscope_error *err);
+
 #endif

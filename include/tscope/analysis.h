@@ -26,6 +26,9 @@ struct tscope_analysis_options {
 	unsigned microbatches; /* ... fed with this many microbatches a step (0: not said) */
 	/* From this excess over the median of the others on a rank is slow; 0: 0.01 */
 	double slow_rank_min_excess;
+	/* Of allocation sites: frames in each, innermost first (0: 1) ... */
+	unsigned stack_depth;
+	const char *stack_filter; /* ... of stacks that hold this text; NULL: of all */
 };
 
 enum tscope_unit {

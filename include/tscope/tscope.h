@@ -37,6 +37,7 @@
 #include <tscope/device.h>
 #include <tscope/error.h>
 #include <tscope/gate.h>
+#include <tscope/memory.h>
 #include <tscope/model.h>
 #include <tscope/report.h>
 #include <tscope/rules.h>

@@ -33,7 +33,7 @@ struct tscope_analysis {
 	uint32_t device_count;
 	size_t scope_count;
 	struct fact_sheet *sheets; /* [analyzer * scope_count + slot]; slot 0: the whole */
-	struct intern texts;       /* of a closed trace */
+	struct intern texts;       /* that analyzers made; of a closed trace */
 };
 
 /*
@@ -156,7 +156,9 @@ enum tscope_status tscope_analyze(struct tscope_analysis **ret, const struct tsc
 		.steps = &analysis->steps,
 		.options = options ? options : &default_options,
 	};
-	enum tscope_status status = note_devices(analysis, trace, err);
+	enum tscope_status status = tsi_intern_init(&analysis->texts, UINT32_MAX - 1, err);
+	if (status == TSCOPE_OK)
+		status = note_devices(analysis, trace, err);
 	if (status == TSCOPE_OK)
 		status = tsi_steps_init(&analysis->steps, err);
 	if (status == TSCOPE_OK)
@@ -168,6 +170,7 @@ enum tscope_status tscope_analyze(struct tscope_analysis **ret, const struct tsc
 	if (status == TSCOPE_OK)
 		tsi_note_flops(&analysis->steps, analysis->flops);
 	scope.flops = analysis->flops;
+	scope.texts = &analysis->texts;
 	if (status == TSCOPE_OK)
 		status = run_analyzers(analysis, LEVEL_TRACE, &scope, err);
 	if (status != TSCOPE_OK) {
@@ -189,7 +192,10 @@ enum tscope_status tsi_analyze_level(struct tscope_analysis **ret, enum analyzer
 		return TSCOPE_E_NOMEM;
 	analysis->before = before;
 	whole.options = scope->options ? scope->options : &default_options;
-	enum tscope_status status = run_analyzers(analysis, level, &whole, err);
+	whole.texts = &analysis->texts;
+	enum tscope_status status = tsi_intern_init(&analysis->texts, UINT32_MAX - 1, err);
+	if (status == TSCOPE_OK)
+		status = run_analyzers(analysis, level, &whole, err);
 	if (status != TSCOPE_OK) {
 		tscope_analysis_free(analysis);
 		return status;
@@ -242,7 +248,7 @@ static enum tscope_status keep_sheet(struct tscope_analysis *analysis, struct fa
 enum tscope_status tsi_analysis_detach(struct tscope_analysis *analysis, struct tscope_error *err)
 {
 	size_t sheet_count = tscope_analyzer_count() * analysis->scope_count;
-	enum tscope_status status = tsi_intern_init(&analysis->texts, UINT32_MAX - 1, err);
+	enum tscope_status status = TSCOPE_OK;
 
 	for (size_t i = 0; status == TSCOPE_OK && i < sheet_count; i++)
 		if (analysis->sheets[i].def)

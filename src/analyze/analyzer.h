@@ -6,7 +6,8 @@
 
 #include <tscope/analysis.h>
 
-struct trace_flops; /* trace_flops.h */
+struct trace_flops;   /* trace_flops.h */
+struct tscope_memory; /* model/memory_file.h */
 
 /*
  * An analyzer computes facts from a trace and its timeline, or from steps, and
@@ -35,7 +36,10 @@ struct analysis_scope {
 	/* All ranks, in ascending order, at the level of the run; else NULL, 0. */
 	const struct step_series *ranks;
 	size_t rank_count;
+	/* Of a file about memory; earlier: one to compare with, or NULL. Else both NULL. */
+	const struct tscope_memory *memory, *earlier;
 	const struct tscope_analysis_options *options;
+	struct intern *texts; /* those that analyzers make (tsi_make_text) live here */
 };
 
 /* What an analyzer looks at. Figures that it has not at a level are those of the level before. */
@@ -43,6 +47,11 @@ enum analyzer_level {
 	LEVEL_TRACE = 1 << 0, /* a trace; for the whole of it and perhaps for each device */
 	LEVEL_RANK = 1 << 1,  /* the steps of one rank, from records and traces */
 	LEVEL_RUN = 1 << 2,   /* all ranks; the level before is the lowest rank's */
+	/* A file about memory: a level for each kind. Ranks and runs take its figures over. */
+	LEVEL_SNAPSHOT = 1 << 3,
+	LEVEL_MEMORY_TIMELINE = 1 << 4,
+	LEVEL_MEMORY_STATS = 1 << 5,
+	LEVEL_MEMORY_TRACKER = 1 << 6,
 };
 
 struct fact_sheet; /* where an analyzer puts its facts: facts.h */

@@ -8,6 +8,8 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -181,4 +183,29 @@ enum tscope_status tsi_table_sort(struct fact_sheet *sheet, size_t table, size_t
 	rows->cells = sorted;
 	rows->row_capacity = count;
 	return TSCOPE_OK;
+}
+
+enum { MADE_TEXT_MAX = 1024 };
+
+enum tscope_status tsi_keep_text(const struct analysis_scope *scope, struct str text,
+				 const char **kept, struct tscope_error *err)
+{
+	uint32_t id;
+	enum tscope_status status = tsi_intern_add(scope->texts, text, &id, err);
+
+	if (status == TSCOPE_OK)
+		*kept = tsi_intern_text(scope->texts, id).data;
+	return status;
+}
+
+enum tscope_status tsi_make_text(const struct analysis_scope *scope, const char **text,
+				 struct tscope_error *err, const char *format, ...)
+{
+	char made[MADE_TEXT_MAX];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(made, sizeof(made), format, arguments);
+	va_end(arguments);
+	return tsi_keep_text(scope, tsi_str_of(made), text, err);
 }

@@ -41,6 +41,19 @@ TSI_MUST_CHECK
 enum tscope_status tsi_table_add(struct fact_sheet *sheet, size_t table,
 				 struct tscope_value **cells, struct tscope_error *err);
 
+/*
+ * Makes a text that lives as long as the analysis, for tsi_text() and tsi_fact_text():
+ * what the format gives, cut at 1023 bytes.
+ */
+TSI_MUST_CHECK TSI_PRINTF(4, 5) enum tscope_status
+	tsi_make_text(const struct analysis_scope *scope, const char **text,
+		      struct tscope_error *err, const char *format, ...);
+
+/* The same of a text as it is; one with a NUL in it ends there. */
+TSI_MUST_CHECK
+enum tscope_status tsi_keep_text(const struct analysis_scope *scope, struct str text,
+				 const char **kept, struct tscope_error *err);
+
 /* Values for cells. */
 static inline struct tscope_value tsi_int(int64_t integer)
 {

@@ -16,4 +16,19 @@ static inline void tsi_sum(int64_t *sum, int64_t part)
 		*sum = INT64_MAX;
 }
 
+/* The same of parts of either sign: a sum that passes one end stays there. */
+static inline void tsi_sum_signed(int64_t *sum, int64_t part)
+{
+	if (tsi_ckd_add(sum, *sum, part))
+		*sum = part < 0 ? INT64_MIN : INT64_MAX;
+}
+
+/* Room for the sum of all numbers of 64 bits that memory can hold; then the nearest of these. */
+__extension__ typedef __int128 tsi_wide;
+
+static inline int64_t tsi_narrow(tsi_wide sum)
+{
+	return sum > INT64_MAX ? INT64_MAX : sum < INT64_MIN ? INT64_MIN : (int64_t)sum;
+}
+
 #endif

@@ -23,6 +23,7 @@ enum {
 	DEFAULT_MAX_FILTER_DEPTH = 4,
 	DEFAULT_MAX_RATIO = 1000, /* traces have up to 30; gzip can do no more than 1032 */
 	FILTER_NAMES_BYTES = 64,
+	TICK_BYTES = 8 << 20,
 };
 
 #define DEFAULT_MAX_OUTPUT_BYTES (UINT64_C(1) << 40)
@@ -33,6 +34,9 @@ struct input {
 	size_t block_bytes;
 	unsigned filter_count, max_filter_count;
 	char filters[FILTER_NAMES_BYTES]; /* "zstd+gzip" */
+	void (*tick)(void *tick_data);    /* NULL: nobody watches */
+	void *tick_data;
+	uint64_t next_tick; /* offset */
 };
 
 static struct input *new_input(const struct input_options *options)
@@ -191,9 +195,28 @@ void tsi_input_close(struct input *in)
 	free(in);
 }
 
+void tsi_input_watch(struct input *in, void (*tick)(void *tick_data), void *tick_data)
+{
+	in->tick = tick;
+	in->tick_data = tick_data;
+	in->next_tick = tsi_input_offset(in) + TICK_BYTES;
+}
+
+static TSI_COLD void tick_if_due(struct input *in)
+{
+	uint64_t offset = tsi_input_offset(in);
+
+	if (offset < in->next_tick)
+		return;
+	in->next_tick = offset + TICK_BYTES;
+	in->tick(in->tick_data);
+}
+
 enum tscope_status tsi_input_peek(struct input *in, size_t min, const char **data,
 				  size_t *available, struct tscope_error *err)
 {
+	if (in->tick)
+		tick_if_due(in);
 	return tsi_window_peek(in->window, min, data, available, err);
 }
 

@@ -60,6 +60,9 @@ enum tscope_status tsi_input_open_reader(struct input **ret, struct reader *sour
 					 const struct input_options *options,
 					 struct tscope_error *err);
 
+/* From now on calls tick every few megabytes that are consumed, from within tsi_input_peek(). */
+void tsi_input_watch(struct input *in, void (*tick)(void *tick_data), void *tick_data);
+
 /* Stops the thread if there is one. NULL is fine. */
 void tsi_input_close(struct input *in);
 

@@ -15,6 +15,8 @@
 #include <cmocka.h>
 
 #include "analyze/analysis.h"
+#include "model/memory_file.h"
+#include "plain_text.h"
 
 enum {
 	TEXT_CHARS = 8192,
@@ -162,6 +164,58 @@ struct analyzed *analyze_run(struct step_series *ranks, size_t rank_count,
 	assert_int_equal(tsi_steps_slowest(&a->slowest, a->ranks, rank_count, NULL), TSCOPE_OK);
 	analyze_level(a, LEVEL_RUN, &scope);
 	return a;
+}
+
+/* Takes over the file: what comes of it holds nothing of it. */
+static struct analyzed *analyze_opened(struct tscope_memory *memory, struct tscope_memory *earlier,
+				       const struct tscope_analysis_options *options)
+{
+	struct analyzed *a = calloc(1, sizeof(*a));
+	struct tscope_error err = { 0 };
+
+	assert_non_null(a);
+	if (tscope_memory_analyze(&a->analysis, memory, earlier, options, &err) != TSCOPE_OK)
+		fail_msg("%s", err.message);
+	tscope_memory_free(memory);
+	tscope_memory_free(earlier);
+	return a;
+}
+
+static struct tscope_memory *memory_of(const char *plain_text, const char *path)
+{
+	struct tscope_memory *memory = calloc(1, sizeof(*memory));
+	struct tscope_error err = { 0 };
+
+	assert_non_null(memory);
+	memory->plain = plain_of(plain_text);
+	memory->info = (struct tscope_memory_info){ .path = path, .rank = -1, .note = "" };
+	if (tsi_memory_build(memory, &err) != TSCOPE_OK)
+		fail_msg("%s", err.message);
+	return memory;
+}
+
+struct analyzed *analyze_memory(const char *plain_text,
+				const struct tscope_analysis_options *options)
+{
+	return analyze_opened(memory_of(plain_text, "test"), NULL, options);
+}
+
+struct analyzed *analyze_growth(const char *plain_text, const char *earlier,
+				const struct tscope_analysis_options *options)
+{
+	return analyze_opened(memory_of(plain_text, "test"), memory_of(earlier, "earlier"),
+			      options);
+}
+
+struct analyzed *analyze_memory_file(const void *bytes, size_t length,
+				     const struct tscope_analysis_options *options)
+{
+	struct tscope_memory *memory;
+	struct tscope_error err = { 0 };
+
+	if (tscope_memory_open_memory(&memory, "test", bytes, length, NULL, &err) != TSCOPE_OK)
+		fail_msg("%s", err.message);
+	return analyze_opened(memory, NULL, options);
 }
 
 void analyzed_free(struct analyzed *a)

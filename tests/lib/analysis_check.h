@@ -5,7 +5,7 @@
 #include "run/steps.h"
 #include "trace_builder.h"
 
-#include <tscope/analysis.h>
+#include <tscope/memory.h>
 
 /*
  * Facts and tables of a small trace against what a test expects, as text: the
@@ -36,6 +36,18 @@ struct analyzed *analyze_rank(struct step_series *steps,
 			      const struct tscope_analysis_options *options);
 struct analyzed *analyze_run(struct step_series *ranks, size_t rank_count,
 			     const struct tscope_analysis_options *options);
+
+/* Of a file about memory: what plain_text.h makes of a text. options may be NULL. */
+struct analyzed *analyze_memory(const char *plain_text,
+				const struct tscope_analysis_options *options);
+
+/* The same with an earlier file to compare with, whose path is "earlier". */
+struct analyzed *analyze_growth(const char *plain_text, const char *earlier,
+				const struct tscope_analysis_options *options);
+
+/* Of a file's bytes, in whichever form. */
+struct analyzed *analyze_memory_file(const void *bytes, size_t length,
+				     const struct tscope_analysis_options *options);
 
 void analyzed_free(struct analyzed *a);
 

@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 # How the page, which is ASCII, writes what the definitions hold.
-ESCAPES = {"÷": "\\(di", "×": "\\(mu", "µ": "\\(mc"}
+ESCAPES = {"÷": "\\(di", "×": "\\(mu", "µ": "\\(mc", "−": "\\(mi"}
 
 
 def documented(page):

@@ -11,7 +11,8 @@ import sys
 # The path, lowest first. A folder may include those before it, and itself.
 LAYERS = ["base", "device", "input", "decode", "model", "timeline", "run", "analyze", "rules",
           "gate", "report",
-          "pipeline.c", "pipeline_load.c", "pipeline_run.c", "version.c", "cli"]
+          "pipeline.c", "pipeline_memory.c", "pipeline_load.c",
+          "pipeline_run.c", "version.c", "cli"]
 GENERATED = {"config.h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 

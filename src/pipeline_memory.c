@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The path of a file about memory: bytes to plain data (src/decode/plain_reader.c), that to one
+ * of the models (src/model/memory_file.c), that to facts (src/analyze/).
+ */
+#include <tscope/memory.h>
+
+#include <stdlib.h>
+
+#include "analyze/analysis.h"
+#include "analyze/snapshot_stacks.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "decode/plain_reader.h"
+#include "model/memory_file.h"
+#include "pipeline.h"
+#include "run/find.h"
+
+static const struct {
+	const char *name;
+	enum analyzer_level level;
+} kinds[TSCOPE_MEMORY_KIND_COUNT] = {
+	[TSCOPE_MEMORY_SNAPSHOT] = { "snapshot", LEVEL_SNAPSHOT },
+	[TSCOPE_MEMORY_TIMELINE] = { "memory_timeline", LEVEL_MEMORY_TIMELINE },
+	[TSCOPE_MEMORY_STATS] = { "memory_stats", LEVEL_MEMORY_STATS },
+	[TSCOPE_MEMORY_TRACKER] = { "memory_tracker", LEVEL_MEMORY_TRACKER },
+};
+
+const char *tscope_memory_kind_name(enum tscope_memory_kind kind)
+{
+	return kinds[kind].name;
+}
+
+/* ---- opening ------------------------------------------------------------------------------ */
+
+static enum tscope_status describe_file(struct tscope_memory *memory, const char *path,
+					const struct input *in, struct tscope_error *err)
+{
+	struct source source;
+	enum tscope_status status = tsi_describe_source(&source, path, in, err);
+
+	if (status != TSCOPE_OK)
+		return status;
+	memory->path = source.path;
+	memory->info.path = source.path;
+	memory->info.compression = source.compression;
+	memory->info.source_bytes = source.source_bytes;
+	memory->info.bytes = source.bytes;
+	return TSCOPE_OK;
+}
+
+/* Takes over `in`. */
+static enum tscope_status open_input(struct tscope_memory **ret, const char *path, struct input *in,
+				     const struct tscope_trace_options *options,
+				     struct tscope_error *err)
+{
+	struct progress_report report = { options, in };
+	struct tscope_memory *memory = NULL;
+	enum tscope_status status = tsi_array_new(&memory, 1, sizeof(*memory), err);
+
+	if (options->progress)
+		tsi_input_watch(in, tsi_report_progress, &report);
+	if (status == TSCOPE_OK) {
+		memory->info.rank = -1;
+		memory->info.note = "";
+		status = tsi_plain_read(&memory->plain, &memory->info.form, in, NULL, err);
+		if (status == TSCOPE_OK)
+			status = describe_file(memory, path, in, err);
+	}
+	tsi_input_close(in);
+	if (status == TSCOPE_OK)
+		status = tsi_memory_build(memory, err);
+	if (status != TSCOPE_OK) {
+		tscope_memory_free(memory);
+		return status;
+	}
+	if (memory->info.rank < 0)
+		memory->info.rank = tsi_rank_of_path(path);
+	*ret = memory;
+	return TSCOPE_OK;
+}
+
+static const struct tscope_trace_options default_options;
+
+enum tscope_status tscope_memory_open(struct tscope_memory **ret, const char *path,
+				      const struct tscope_trace_options *options,
+				      struct tscope_error *err)
+{
+	const struct tscope_trace_options *o = options ? options : &default_options;
+	struct input_options input_options = tsi_input_options_of(o);
+	struct input *in;
+	enum tscope_status status = tsi_input_open_file(&in, path, &input_options, err);
+
+	return status == TSCOPE_OK ? open_input(ret, path, in, o, err) : status;
+}
+
+enum tscope_status tscope_memory_open_memory(struct tscope_memory **ret, const char *name,
+					     const void *data, size_t length,
+					     const struct tscope_trace_options *options,
+					     struct tscope_error *err)
+{
+	const struct tscope_trace_options *o = options ? options : &default_options;
+	struct input_options input_options = tsi_input_options_of(o);
+	struct input *in;
+	enum tscope_status status = tsi_input_open_memory(&in, data, length, &input_options, err);
+
+	return status == TSCOPE_OK ? open_input(ret, name, in, o, err) : status;
+}
+
+void tscope_memory_free(struct tscope_memory *memory)
+{
+	if (!memory)
+		return;
+	tsi_snapshot_deinit(&memory->snapshot);
+	tsi_memory_timeline_deinit(&memory->timeline);
+	tsi_memory_stats_deinit(&memory->stats);
+	tsi_memory_tracker_deinit(&memory->tracker);
+	tsi_plain_free(memory->plain);
+	free(memory->path);
+	free(memory);
+}
+
+const struct tscope_memory_info *tscope_memory_info(const struct tscope_memory *memory)
+{
+	return &memory->info;
+}
+
+/* ---- analysing ---------------------------------------------------------------------------- */
+
+enum tscope_status tscope_memory_analyze(struct tscope_analysis **ret,
+					 const struct tscope_memory *memory,
+					 const struct tscope_memory *earlier,
+					 const struct tscope_analysis_options *options,
+					 struct tscope_error *err)
+{
+	const struct analysis_scope scope = {
+		.memory = memory,
+		.earlier = earlier,
+		.options = options,
+	};
+	struct tscope_analysis *analysis;
+	enum tscope_status status =
+		tsi_analyze_level(&analysis, kinds[memory->info.kind].level, &scope, NULL, err);
+
+	if (status != TSCOPE_OK)
+		return status;
+	status = tsi_analysis_detach(analysis, err);
+	if (status != TSCOPE_OK) {
+		tscope_analysis_free(analysis);
+		return status;
+	}
+	*ret = analysis;
+	return TSCOPE_OK;
+}
+
+/* The time of the last entry of all devices, or NO_TIME_US. */
+static int64_t end_time_us(const struct snapshot *snapshot)
+{
+	int64_t latest = NO_TIME_US;
+
+	for (uint32_t i = 0; i < snapshot->device_count; i++) {
+		size_t count = snapshot->devices[i].entry_count;
+		struct snapshot_entry entry;
+
+		if (count && tsi_snapshot_entries(snapshot, i, count - 1, &entry, 1) &&
+		    entry.time_us > latest)
+			latest = entry.time_us;
+	}
+	return latest;
+}
+
+bool tscope_memory_is_comparable(const struct tscope_memory *memory,
+				 const struct tscope_memory *earlier)
+{
+	const struct snapshot *now = &memory->snapshot, *then = &earlier->snapshot;
+
+	if (memory->info.kind != TSCOPE_MEMORY_SNAPSHOT ||
+	    earlier->info.kind != memory->info.kind || memory->info.rank != earlier->info.rank ||
+	    now->device_count != then->device_count)
+		return false;
+	for (uint32_t i = 0; i < now->device_count; i++)
+		if (now->devices[i].ordinal != then->devices[i].ordinal)
+			return false;
+	int64_t now_us = end_time_us(now), then_us = end_time_us(then);
+	return now_us == NO_TIME_US || then_us <= now_us;
+}
+
+enum tscope_status tscope_memory_write_stacks(FILE *out, const struct tscope_memory *memory,
+					      enum tscope_memory_moment moment,
+					      struct tscope_error *err)
+{
+	if (memory->info.kind != TSCOPE_MEMORY_SNAPSHOT)
+		return tsi_fail(err, TSCOPE_E_FORMAT,
+				"a %s holds no stacks: only a snapshot of CUDA's allocator does",
+				kinds[memory->info.kind].name);
+	return tsi_snapshot_write_stacks(out, &memory->snapshot, moment, err);
+}
