@@ -37,6 +37,7 @@ DIAGNOSTIC(trailing_bytes, NOTED, "bytes follow the end of the trace")
 DIAGNOSTIC(unmatched_end, DROPPED, "end events (E) have no begin event (B)")
 DIAGNOSTIC(unmatched_begin, REPAIRED, "begin events (B) never end; closed at the end of the trace")
 DIAGNOSTIC(untimed_device_event, DROPPED, "device events were not timed by the profiler (ts 0)")
+DIAGNOSTIC(memory_without_total, NOTED, "memory events of devices do not say the total allocated")
 DIAGNOSTIC(bogus_mark, NOTED, "profiler marks lie far outside the trace")
 DIAGNOSTIC(impossible_duration, REPAIRED,
 	   "device events outlast later work on their stream; clipped")

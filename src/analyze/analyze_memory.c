@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The device memory that the steps recorded: peaks, how much of what the
- * allocator holds lies idle, and growth. Figures are of the unmarked steps that
- * say how much is allocated.
+ * The device memory of the steps, as they recorded it or as a trace's "[memory]"
+ * events tell it: peaks, how much of what the allocator holds lies idle, and
+ * growth. Figures are of the unmarked steps that say how much is allocated.
  */
 #include "analyze/facts.h"
 #include "analyze/robust.h"
@@ -21,6 +21,9 @@ enum fact {
 	SLOPE_BYTES_PER_STEP,
 	PEAK_STEP,
 	STEP_COUNT,
+	EVENT_COUNT,
+	OOM_COUNT,
+	PEAK_TIME_NS,
 };
 
 static const struct tscope_fact_def facts[] = {
@@ -37,6 +40,13 @@ static const struct tscope_fact_def facts[] = {
 				   "slope of the allocation" },
 	[PEAK_STEP] = { "peak_step", TSCOPE_UNIT_COUNT, "first step with the most allocated" },
 	[STEP_COUNT] = { "step_count", TSCOPE_UNIT_COUNT, "steps that recorded memory" },
+	[EVENT_COUNT] = { "event_count", TSCOPE_UNIT_COUNT,
+			  "[memory] events of traces that the memory of steps is made of" },
+	[OOM_COUNT] = { "oom_count", TSCOPE_UNIT_COUNT,
+			"[OutOfMemory] events of traces: requests that failed" },
+	[PEAK_TIME_NS] = { "peak_time_ns", TSCOPE_UNIT_NS,
+			   "when most was allocated in peak_step, by a trace: Unix time where "
+			   "the trace knows it, else on its own clock" },
 };
 
 /* A peak that was not recorded is what the step ended with. */
@@ -55,7 +65,8 @@ static bool has_memory(const struct step_record *record)
 
 static void put_peaks(struct fact_sheet *out, const struct step_series *steps)
 {
-	int64_t peak_alloc = NO_BYTES, peak_reserved = NO_BYTES, peak_step = 0;
+	int64_t peak_alloc = NO_BYTES, peak_reserved = NO_BYTES;
+	const struct step_record *peak_step = NULL;
 
 	for (size_t i = 0; i < steps->count; i++) {
 		const struct step_record *record = &steps->records[i];
@@ -64,12 +75,16 @@ static void put_peaks(struct fact_sheet *out, const struct step_series *steps)
 		int64_t alloc = peak_of(record, STEP_MEMORY_PEAK_ALLOC, STEP_MEMORY_ALLOC);
 		int64_t reserved = peak_of(record, STEP_MEMORY_PEAK_RESERVED, STEP_MEMORY_RESERVED);
 		if (alloc > peak_alloc)
-			peak_step = record->number;
+			peak_step = record;
 		peak_alloc = alloc > peak_alloc ? alloc : peak_alloc;
 		peak_reserved = reserved > peak_reserved ? reserved : peak_reserved;
 	}
 	tsi_fact_int(out, PEAK_ALLOC_BYTES, peak_alloc);
-	tsi_fact_int(out, PEAK_STEP, peak_step);
+	if (!peak_step)
+		return;
+	tsi_fact_int(out, PEAK_STEP, peak_step->number);
+	if (peak_step->budget != NO_ROW && steps->budgets[peak_step->budget].has_alloc_peak)
+		tsi_fact_int(out, PEAK_TIME_NS, steps->budgets[peak_step->budget].alloc_peak_ns);
 	if (peak_reserved != NO_BYTES)
 		tsi_fact_int(out, PEAK_RESERVED_BYTES, peak_reserved);
 }
@@ -111,6 +126,14 @@ static enum tscope_status put_growth(struct fact_sheet *out, const double *alloc
 	return TSCOPE_OK;
 }
 
+static void put_events(struct fact_sheet *out, const struct step_series *steps)
+{
+	if (!steps->memory_event_count)
+		return;
+	tsi_fact_int(out, EVENT_COUNT, steps->memory_event_count);
+	tsi_fact_int(out, OOM_COUNT, steps->oom_count);
+}
+
 static enum tscope_status run(const struct analysis_scope *scope, struct fact_sheet *out,
 			      struct tscope_error *err)
 {
@@ -129,6 +152,7 @@ static enum tscope_status run(const struct analysis_scope *scope, struct fact_sh
 		alloc[count++] = (double)bytes;
 	}
 	enum tscope_status status = TSCOPE_OK;
+	put_events(out, steps);
 	if (count) {
 		tsi_fact_int(out, STEP_COUNT, (int64_t)count);
 		tsi_fact_mean(out, MEAN_ALLOC_BYTES, sum_bytes, (int64_t)count);
@@ -143,11 +167,11 @@ static enum tscope_status run(const struct analysis_scope *scope, struct fact_sh
 const struct analyzer tsi_analyzer_memory = {
 	.def = {
 		.id = "memory",
-		.summary = "device memory that the steps recorded",
+		.summary = "device memory that the steps or a trace recorded",
 		.facts = facts,
 		.fact_count = TSI_COUNT_OF(facts),
-		.needs = "step records with memory",
+		.needs = "step records with memory, or a trace with profile_memory",
 	},
-	.levels = LEVEL_RANK,
+	.levels = LEVEL_TRACE | LEVEL_RANK,
 	.run = run,
 };

@@ -16,6 +16,7 @@
  *	builder.c     takes events: class, name, track, a row
  *	args.c        reads what some classes carry in args
  *	inputs.c      what operators are called with
+ *	allocator.c   what allocators of devices said
  *	tracks.c      finds a row's track; names of threads
  *	metadata.c    reads top-level keys
  *	begin_end.c   joins B and E events
@@ -84,8 +85,9 @@ struct builder {
 	struct key_map device_track_of; /* (device, stream) -> track */
 	struct track_memo track_memo[TRACK_MEMO_SLOTS];
 
-	const struct scan_isa *isa;                    /* reads args */
-	struct layout op_args, call_args, device_args; /* how the writer prints them */
+	const struct scan_isa *isa; /* reads args */
+	/* How the writer prints them. */
+	struct layout op_args, call_args, device_args, memory_args;
 
 	struct slice_mark *marks;
 	size_t mark_count, mark_capacity;
@@ -143,6 +145,17 @@ enum { MAX_INPUTS = (1 << 30) - 1 }; /* the largest index that struct cpu_op has
 TSI_MUST_CHECK
 enum tscope_status tsi_find_inputs(struct builder *b, const struct raw_inputs *raw, uint32_t *index,
 				   struct tscope_error *err);
+
+/* allocator.c */
+
+/* True for "[memory]" and "[OutOfMemory]". */
+bool tsi_is_memory_event(struct str name);
+/* Keeps what such an event says of an accelerator; its time is good. */
+TSI_MUST_CHECK
+enum tscope_status tsi_add_allocator_point(struct builder *b, const struct raw_event *event,
+					   struct tscope_error *err);
+TSI_MUST_CHECK
+enum tscope_status tsi_sort_allocator_points(struct tscope_trace *trace, struct tscope_error *err);
 
 /* tracks.c */
 

@@ -442,10 +442,14 @@ static enum tscope_status take_counter(struct builder *b, const struct raw_event
 	return TSCOPE_OK;
 }
 
-static void take_instant(struct builder *b, const struct raw_event *event)
+static enum tscope_status take_instant(struct builder *b, const struct raw_event *event,
+				       struct tscope_error *err)
 {
+	if (tsi_is_memory_event(event->name))
+		return is_timed(b, event) ? tsi_add_allocator_point(b, event, err) : TSCOPE_OK;
 	if (event->has_ts && tsi_str_starts(event->name, "Record Window End"))
 		b->window_mark_ns = event->ts_ns;
+	return TSCOPE_OK;
 }
 
 /*
@@ -498,8 +502,7 @@ static enum tscope_status take_event(struct event_sink *sink, const struct raw_e
 	case 'i':
 	case 'I':
 	case 'R':
-		take_instant(b, event);
-		return TSCOPE_OK;
+		return take_instant(b, event, err);
 	}
 	if (!is_known_phase(event->phase))
 		b->sink.diagnostics[TSCOPE_DIAGNOSTIC_unknown_phase]++;

@@ -203,7 +203,8 @@ enum tscope_status tsi_builder_finish(struct builder *b, struct tscope_trace **r
 	    (status = tsi_group_rows(b->trace, err)) != TSCOPE_OK ||
 	    (status = tsi_repair_durations(b->trace, err)) != TSCOPE_OK ||
 	    (status = tsi_link_rows(b->trace, err)) != TSCOPE_OK ||
-	    (status = tsi_list_devices(b->trace, err)) != TSCOPE_OK)
+	    (status = tsi_list_devices(b->trace, err)) != TSCOPE_OK ||
+	    (status = tsi_sort_allocator_points(b->trace, err)) != TSCOPE_OK)
 		return status;
 	tsi_validate(b->trace);
 	fill_info(b);

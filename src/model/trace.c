@@ -24,6 +24,7 @@ void tscope_trace_free(struct tscope_trace *trace)
 	free(trace->calls);
 	free(trace->device_events);
 	free(trace->collectives);
+	free(trace->allocator_points);
 	for (uint32_t i = 0; i < trace->device_count; i++)
 		free(trace->devices[i].rows);
 	free(trace->devices);

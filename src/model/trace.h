@@ -159,6 +159,15 @@ struct track {
 	bool is_autograd; /* a backward thread: holds autograd::engine spans and no step markers */
 };
 
+/* What an accelerator's allocator said at a moment: a "[memory]" event. */
+struct allocator_point {
+	int64_t time_ns;
+	int64_t allocated_bytes; /* of the whole process, from here on */
+	int64_t reserved_bytes;  /* likewise, or NO_NUMBER */
+	int32_t device;
+	bool is_oom; /* an "[OutOfMemory]" event: a request had just failed */
+};
+
 /* A device that ran something. */
 struct device {
 	int32_t ordinal;
@@ -201,6 +210,9 @@ struct tscope_trace {
 	uint32_t device_count;
 	struct device_properties *device_properties;
 	uint32_t device_properties_count;
+
+	struct allocator_point *allocator_points; /* by device, then time, then as in the file */
+	size_t allocator_point_count, allocator_point_capacity;
 
 	struct category *categories;
 	size_t category_count, category_capacity;

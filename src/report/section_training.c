@@ -19,14 +19,17 @@ void tsi_section_memory(const struct panel *panel)
 		{ "mean", "memory.mean_alloc_bytes" },
 		{ "fragmentation", "memory.fragmentation" },
 		{ "growth a step", "memory.growth_bytes_per_step" },
+		{ "requests that failed", "memory.oom_count" },
 	};
+	bool has_oom = tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, "memory.oom_count") > 0;
 	char peak[NUMBER_MAX];
 
 	if (!tsi_panel_has(panel, "memory.peak_alloc_bytes"))
 		return;
 	tsi_panel_number(panel, "memory.peak_alloc_bytes", peak);
-	tsi_panel_title(panel, TEXT_GREEN, "memory", "MEMORY", "peak %s allocated", peak);
-	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures));
+	tsi_panel_title(panel, has_oom ? TEXT_RED : TEXT_GREEN, "memory", "MEMORY",
+			"peak %s allocated", peak);
+	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures) - !has_oom);
 }
 
 /* ---- convergence ---- */

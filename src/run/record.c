@@ -34,6 +34,7 @@ static const char *const member_names[RECORD_MEMBER_COUNT] = {
 	[RECORD_HOST_BUDGET_NS] = "host_budget_ns",
 	[RECORD_COMPUTE_PHASE_NS] = "compute_phase_ns",
 	[RECORD_FLOPS] = "flops",
+	[RECORD_ALLOC_PEAK_NS] = "alloc_peak_ns",
 };
 
 static const char *const memory_names[STEP_MEMORY_COUNT] = {
@@ -341,6 +342,8 @@ static enum tscope_status read_budget(struct target *to, const struct record_tex
 		.counted_ns = read_ns(to, members[RECORD_FLOPS], "counted_ns"),
 	};
 	check_flops(to, &budget.flops);
+	budget.has_alloc_peak =
+		tsi_json_to_int64(members[RECORD_ALLOC_PEAK_NS], &budget.alloc_peak_ns);
 	if (is_said(members[RECORD_BUDGET_NS]) && to->steps->device_count == 0)
 		to->steps->device_count = devices_of(&budget);
 	return tsi_steps_add_budget(to->steps, &budget, &to->record->budget, to->err);

@@ -27,6 +27,7 @@ enum record_member {
 	RECORD_HOST_BUDGET_NS, /* {tsi_host_line_name(): ns} */
 	RECORD_COMPUTE_PHASE_NS,
 	RECORD_FLOPS, /* {"all", "repeated": FLOPs, "matrix_ns", "counted_ns": ns} */
+	RECORD_ALLOC_PEAK_NS,
 	RECORD_MEMBER_COUNT,
 };
 

@@ -23,6 +23,14 @@ static void take_integer(struct str text, struct str key, int64_t min, int64_t *
 		*number = value;
 }
 
+static void take_count(struct str text, struct str key, int64_t *count)
+{
+	int64_t value;
+
+	if (*count == 0 && tsi_json_to_int64(tsi_json_object_get(text, key), &value) && value > 0)
+		*count = value;
+}
+
 static void take_flops(struct str text, struct str key, double *number)
 {
 	double value;
@@ -99,6 +107,8 @@ static void take_own(struct str own, struct step_series *steps)
 	steps->has_start |= is_true(own, TSI_STR("has_start"));
 	steps->has_point_to_point |= is_true(own, TSI_STR("point_to_point"));
 	steps->is_of_trace |= is_true(own, TSI_STR("times_from_trace"));
+	take_count(own, TSI_STR("memory_event_count"), &steps->memory_event_count);
+	take_count(own, TSI_STR("oom_count"), &steps->oom_count);
 	take_flops(own, TSI_STR("hardware_flops_per_step"), &steps->hardware_flops_per_step);
 	take_peak(tsi_json_object_get(own, TSI_STR("peak")), &steps->peak);
 	take_doubt(tsi_json_object_get(own, TSI_STR("doubt")), steps);

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/sum.h"
 #include "run/align.h"
+#include "run/step_memory.h"
 
 enum { MAX_STEP_NAMES = 1 << 16 };
 
@@ -26,6 +27,13 @@ const char tsi_timeless_doubt[] = "no step record holds a phase: times are not k
 const char *tsi_phase_name(enum phase phase)
 {
 	return phase_names[phase];
+}
+
+int64_t tsi_time_of_run(const struct tscope_trace *trace, int64_t time_ns)
+{
+	int64_t unix_ns;
+
+	return tsi_ckd_add(&unix_ns, time_ns, trace->info.base_time_ns) ? time_ns : unix_ns;
 }
 
 enum tscope_status tsi_steps_init(struct step_series *steps, struct tscope_error *err)
@@ -153,14 +161,12 @@ void tsi_steps_select(struct step_series *steps, const struct tscope_timeline_op
 
 static struct step_budget budget_of_step(const struct tscope_timeline *timeline, uint32_t step)
 {
-	int64_t start_ns = timeline->steps[step].start_ns;
 	struct step_budget sum = {
+		.start_ns = tsi_time_of_run(timeline->trace, timeline->steps[step].start_ns),
 		.wall_ns = timeline->steps[step].wall_ns,
 		.mark = (uint8_t)timeline->steps[step].mark,
 	};
 
-	if (tsi_ckd_add(&sum.start_ns, start_ns, timeline->trace->info.base_time_ns))
-		sum.start_ns = start_ns;
 	if (timeline->host_budgets)
 		sum.host = timeline->host_budgets[step];
 	for (uint32_t d = 0; d < timeline->trace->device_count; d++) {
@@ -264,6 +270,7 @@ enum tscope_status tsi_steps_add_timeline(struct step_series *steps,
 		record->budget = index;
 		fill_from_timeline(record, timeline, &budget);
 	}
+	tsi_note_memory(steps, timeline);
 	return TSCOPE_OK;
 }
 
@@ -281,6 +288,8 @@ static void describe_budgets(struct step_series *steps, const struct step_series
 	steps->device_count = from->device_count;
 	steps->has_start = from->has_start;
 	steps->has_point_to_point |= from->has_point_to_point;
+	tsi_sum(&steps->memory_event_count, from->memory_event_count);
+	tsi_sum(&steps->oom_count, from->oom_count);
 	if (!(steps->peak.flops_per_second > 0) && says_something(&from->peak))
 		steps->peak = from->peak;
 	if (!steps->doubt)
@@ -373,6 +382,16 @@ static void take_time(struct step_record *record, const struct step_record *from
 		record->mark = from->mark;
 }
 
+/* The record's own figures stay. That of the peak's time, too, is only the trace's. */
+static void take_memory(struct step_record *record, struct step_budget *budget,
+			const struct step_record *from)
+{
+	budget->has_alloc_peak &= record->memory_bytes[STEP_MEMORY_PEAK_ALLOC] == NO_BYTES;
+	for (size_t i = 0; i < STEP_MEMORY_COUNT; i++)
+		if (record->memory_bytes[i] == NO_BYTES)
+			record->memory_bytes[i] = from->memory_bytes[i];
+}
+
 /* What a trace knows of a step goes to the record `index`, or to a new one where that is NO_ROW. */
 static enum tscope_status join_step(struct step_series *steps, uint32_t index,
 				    const struct step_series *from, const struct step_record *other,
@@ -387,10 +406,13 @@ static enum tscope_status join_step(struct step_series *steps, uint32_t index,
 		status = tsi_steps_add(steps, other->number, &record, err);
 	if (status != TSCOPE_OK)
 		return status;
-	if (index != NO_ROW)
+	if (index != NO_ROW) {
 		record = &steps->records[index];
-	else
+		take_memory(record, &steps->budgets[budget], other);
+	} else {
 		record->mark = other->mark;
+		steps->budgets[budget].has_alloc_peak = false;
+	}
 	record->budget = budget;
 	if (steps->is_of_trace)
 		take_time(record, other);

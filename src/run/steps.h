@@ -60,7 +60,9 @@ struct step_budget {
 	struct budget device;    /* zero where the rank has no device */
 	struct host_budget host; /* zero where it has */
 	struct step_flops flops;
-	uint8_t mark; /* enum tscope_step_mark of the trace's step */
+	int64_t alloc_peak_ns; /* where has_alloc_peak; the clock is that of start_ns */
+	bool has_alloc_peak;   /* known is when the record's PEAK_ALLOC was reached first */
+	uint8_t mark;          /* enum tscope_step_mark of the trace's step */
 };
 
 /* A phase or a scalar whose name is not one of ours. */
@@ -106,6 +108,8 @@ struct step_series {
 	double hardware_flops_per_step;    /* with what is computed again; 0 or NAN: not said */
 	double counted_flops_per_step;     /* of a device, as operators tell; 0: nothing certain */
 	struct step_peak peak;             /* what a trace tells; zero without one */
+	int64_t memory_event_count; /* events of traces that the memory of steps is made of */
+	int64_t oom_count;          /* "[OutOfMemory]" events of traces, on any device */
 };
 
 /* The devices that sums are over and are divided by: a rank without any counts as one. */
@@ -143,6 +147,9 @@ enum tscope_status tsi_steps_add_timeline(struct step_series *steps,
 					  const struct tscope_timeline *timeline,
 					  struct tscope_error *err);
 
+/* A time of the trace as Unix time, or as it is where the trace does not know it. */
+int64_t tsi_time_of_run(const struct tscope_trace *trace, int64_t time_ns);
+
 /*
  * What the timeline options say of step records: takes out those beyond the
  * range of numbers, and marks the first `warmup` that are left. options may be NULL.
@@ -162,7 +169,8 @@ void tsi_steps_settle_times(struct step_series *steps);
 
 /*
  * Joins what traces say of a rank to its own records, by step number: budgets go
- * to the records; steps without a record are appended with their budget alone.
+ * to the records, as does memory that these lack; steps without a record are appended
+ * with their budget alone.
  * Where the records are timeless, times and phases are the trace's, too.
  * from is left as it was.
  */

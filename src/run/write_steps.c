@@ -235,6 +235,8 @@ static void write_budget(struct steps_writer *w, struct object *line,
 	else
 		write_host_budget(line, &budget->host);
 	write_flops(line, &budget->flops);
+	if (budget->has_alloc_peak)
+		put_int(line, "alloc_peak_ns", budget->alloc_peak_ns);
 }
 
 static void write_record(struct steps_writer *w, size_t index)
@@ -311,6 +313,10 @@ static void write_own(FILE *out, const struct step_series *steps)
 		put_flag(&own, "flops_from_operators", true);
 	if (!(steps->peak_flops > 0) && steps->peak.flops_per_second > 0)
 		put_flag(&own, "peak_from_device", true);
+	if (steps->memory_event_count > 0) {
+		put_int(&own, "memory_event_count", steps->memory_event_count);
+		put_int(&own, "oom_count", steps->oom_count);
+	}
 	if (steps->hardware_flops_per_step > 0)
 		put_flops(&own, "hardware_flops_per_step", steps->hardware_flops_per_step);
 	write_peak(&own, &steps->peak);

@@ -11,7 +11,8 @@
  *	8 | start=100 wall=90 mark=first compute=90 forward=90
  *
  * Number and mark, time and phases in ns, scalars with a colon, bytes; behind the
- * bar its budget: lines that are not zero (of the host: host.data=…), the mark where it is another.
+ * bar its budget: lines that are not zero (of the host: host.data=…), the mark where it is another,
+ * alloc_peak where it is known.
  * What is not there is not shown. To be freed.
  */
 char *step_dump(const struct step_series *steps);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory of step records: peaks, fragmentation and growth. */
+/* Memory of steps, as records or traces have it: peaks, fragmentation, growth, and when. */
 #include "analysis_check.h"
 #include "step_text.h"
 
@@ -80,6 +80,80 @@ static void growth_is_the_reference_s_and_slope_the_true_one(void **state)
 	analyzed_free(a);
 }
 
+/* ---- traces ---- */
+
+static void add_event(struct test_trace *t, const char *name, int64_t ts_ns, int64_t allocated)
+{
+	char args[160];
+
+	snprintf(args, sizeof(args),
+		 "{\"Device Type\": 1, \"Device Id\": 0, \"Total Allocated\": %lld, "
+		 "\"Total Reserved\": 200}",
+		 (long long)allocated);
+	test_event(t, &(struct raw_event){
+			      .phase = 'i',
+			      .has_ts = true,
+			      .ts_ns = ts_ns,
+			      .name = tsi_str_of(name),
+			      .cat = TSI_STR("cpu_instant_event"),
+			      .args = tsi_str_of(args),
+		      });
+}
+
+static void a_trace_tells_the_memory_of_its_steps(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+	static const int64_t at_end[] = { 100, 60, 80, 120 };
+
+	/* Each step of 100 ns allocates 150 at its 10th ns, and at the 20th only keeps some. */
+	for (int64_t i = 0; i < 4; i++) {
+		char name[40];
+
+		snprintf(name, sizeof(name), "ProfilerStep#%lld", (long long)i);
+		test_annotation(t, name, 1, 1000 + 100 * i, 100);
+		add_event(t, "[memory]", 1010 + 100 * i, i == 2 ? 160 : 150);
+		add_event(t, "[memory]", 1020 + 100 * i, at_end[i]);
+	}
+	add_event(t, "[OutOfMemory]", 1399, 120);
+	struct analyzed *a = analyze(t);
+
+	/*
+	 * mean (100 + 60 + 80 + 120) ÷ 4 = 90; fragmentation (0.5 + 0.7 + 0.6 + 0.4) ÷ 4; slope
+	 * (120 − 100) ÷ 3. The peak is step 2's, at 1210.
+	 */
+	check_facts(a,
+		    "memory: peak_alloc_bytes peak_reserved_bytes mean_alloc_bytes fragmentation "
+		    "slope_bytes_per_step peak_step step_count event_count oom_count peak_time_ns",
+		    "160 200 90 0.55 6.66667 2 4 9 1 1210");
+	analyzed_free(a);
+}
+
+static void a_trace_without_memory_is_silent(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+	test_annotation(t, "ProfilerStep#1", 1, 0, 100);
+	struct analyzed *a = analyze(t);
+
+	check_facts(a, ALL " event_count oom_count peak_time_ns", "- - - - - - - - - - -");
+	analyzed_free(a);
+}
+
+static void the_peak_s_time_is_that_of_the_peak_s_step(void **state)
+{
+	(void)state;
+	struct step_series steps = test_steps("1 alloc=10\n2 alloc=30\n3 alloc=20\n");
+	struct step_budget *budget = test_steps_add_budget(&steps, 0);
+
+	/* The peak is step 2's, whose time nobody knows. */
+	budget->has_alloc_peak = true;
+	budget->alloc_peak_ns = 5;
+	struct analyzed *a = analyze_rank(&steps, NULL);
+	check_facts(a, "memory: peak_step peak_time_ns", "2 -");
+	analyzed_free(a);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -87,6 +161,9 @@ int main(void)
 		cmocka_unit_test(the_peak_step_is_the_first),
 		cmocka_unit_test(the_edges),
 		cmocka_unit_test(growth_is_the_reference_s_and_slope_the_true_one),
+		cmocka_unit_test(a_trace_tells_the_memory_of_its_steps),
+		cmocka_unit_test(a_trace_without_memory_is_silent),
+		cmocka_unit_test(the_peak_s_time_is_that_of_the_peak_s_step),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -94,6 +94,8 @@ static void test_device_budget(void **state)
 	(void)state;
 	steps.device_count = 2;
 	budget->start_ns = 1700000000000000001;
+	budget->has_alloc_peak = true;
+	budget->alloc_peak_ns = 1700000000000000005;
 	budget->wall_ns = 10;
 	budget->mark = TSCOPE_STEP_COUNTED;
 	budget->device.line_ns[TSCOPE_BUDGET_COMPUTE] = 15;
@@ -105,7 +107,8 @@ static void test_device_budget(void **state)
 			    "\"data_stall\":0,\"sync_stall\":0,\"launch_stall\":0,"
 			    "\"device_gap\":0,\"unattributed\":5},"
 			    "\"compute_phase_ns\":{\"data\":0,\"forward\":0,\"backward\":15,"
-			    "\"optimizer\":0,\"comm\":0,\"compute\":0,\"other\":0}}\n");
+			    "\"optimizer\":0,\"comm\":0,\"compute\":0,\"other\":0},"
+			    "\"alloc_peak_ns\":1700000000000000005}\n");
 }
 
 static void test_host_budget(void **state)
@@ -138,12 +141,15 @@ static void test_run_json(void **state)
 	steps.has_start = true;
 	steps.has_point_to_point = true;
 	steps.is_of_trace = true;
+	steps.memory_event_count = 40;
+	steps.oom_count = 1;
 	steps.doubt = "a \"b\"";
 	text = written(tsi_write_run_json, &steps);
 	assert_string_equal(text, "{\"name\":\"run\",\"rank\":0,\"world_size\":8,\"n_steps\":2,"
 				  "\"flops_per_step\":2500000000000,\"peak_flops\":100000000000000,"
 				  "\"tscope\":{\"has_start\":true,\"point_to_point\":true,"
 				  "\"times_from_trace\":true,"
+				  "\"memory_event_count\":40,\"oom_count\":1,"
 				  "\"doubt\":\"a \\\"b\\\"\"}}\n");
 	free(text);
 	tsi_steps_deinit(&steps);
@@ -271,6 +277,8 @@ static void add_random_budget(struct step_series *steps, size_t index, uint64_t 
 {
 	struct step_budget *budget = test_steps_add_budget(steps, index);
 
+	budget->has_alloc_peak = flip(seed);
+	budget->alloc_peak_ns = flip(seed) ? random_ns(seed) : -random_ns(seed);
 	budget->start_ns = flip(seed) ? random_ns(seed) : -random_ns(seed);
 	budget->wall_ns = 1 + (random_ns(seed) >> 8);
 	if (flip(seed))
@@ -307,6 +315,8 @@ static void make_random(struct step_series *steps, uint64_t *seed)
 	steps->doubt = flip(seed) ? "clocks \\ jump" : NULL;
 	steps->rank = (int64_t)(next_random(seed) % 9) - 1;
 	steps->world_size = flip(seed) ? 8 : -1;
+	steps->memory_event_count = flip(seed) ? 1 + random_ns(seed) : 0;
+	steps->oom_count = steps->memory_event_count ? random_ns(seed) : 0;
 	steps->flops_per_step = flip(seed) ? (double)random_ns(seed) + 1 : 0;
 	steps->peak_flops = flip(seed) ? 0.1 + (double)next_random(seed) : 0;
 	steps->hardware_flops_per_step = flip(seed) ? 0.5 + (double)next_random(seed) : 0;
@@ -370,6 +380,8 @@ static void check_equal(const struct step_series *a, const struct step_series *b
 	assert_int_equal(a->has_start, b->has_start);
 	assert_int_equal(a->has_point_to_point, b->has_point_to_point);
 	assert_int_equal(a->is_of_trace, b->is_of_trace);
+	assert_int_equal(a->memory_event_count, b->memory_event_count);
+	assert_int_equal(a->oom_count, b->oom_count);
 	assert_true(a->flops_per_step == b->flops_per_step);
 	assert_true(a->peak_flops == b->peak_flops);
 	assert_true(a->hardware_flops_per_step == b->hardware_flops_per_step);

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the allocators of accelerators said while the trace was taken: PyTorch writes an
+ * instant for each block that comes or goes, with the totals of the whole process. The
+ * CPU's are left out: its totals count only blocks that came while they were watched.
+ */
+#include "base/array.h"
+#include "base/sort.h"
+#include "decode/json.h"
+#include "model/build.h"
+
+#include <stdlib.h>
+
+enum memory_arg {
+	MEMORY_ARG_OTHER,
+	MEMORY_ARG_DEVICE_TYPE,
+	MEMORY_ARG_DEVICE_ID,
+	MEMORY_ARG_ALLOCATED,
+	MEMORY_ARG_RESERVED,
+	MEMORY_ARG_COUNT,
+};
+
+enum { DEVICE_TYPE_CPU = 0 };
+
+static bool is_oom_event(struct str name)
+{
+	return tsi_str_is(name, "[OutOfMemory]");
+}
+
+bool tsi_is_memory_event(struct str name)
+{
+	return tsi_str_is(name, "[memory]") || is_oom_event(name);
+}
+
+static unsigned find_memory_arg(struct str key)
+{
+	return tsi_str_is(key, "Device Type")       ? MEMORY_ARG_DEVICE_TYPE
+	       : tsi_str_is(key, "Device Id")       ? MEMORY_ARG_DEVICE_ID
+	       : tsi_str_is(key, "Total Allocated") ? MEMORY_ARG_ALLOCATED
+	       : tsi_str_is(key, "Total Reserved")  ? MEMORY_ARG_RESERVED
+						    : MEMORY_ARG_OTHER;
+}
+
+/* Fills in NO_NUMBER for what is not said. */
+static void read_args(struct builder *b, struct str args, int64_t numbers[MEMORY_ARG_COUNT])
+{
+	struct members members = tsi_members_open(b->isa, &b->memory_args, find_memory_arg, args);
+	struct str value;
+	unsigned arg;
+
+	for (size_t i = 0; i < MEMORY_ARG_COUNT; i++)
+		numbers[i] = NO_NUMBER;
+	while (tsi_members_next(&members, &arg, &value))
+		if (arg != MEMORY_ARG_OTHER && !tsi_json_to_int64(value, &numbers[arg]))
+			numbers[arg] = NO_NUMBER;
+}
+
+enum tscope_status tsi_add_allocator_point(struct builder *b, const struct raw_event *event,
+					   struct tscope_error *err)
+{
+	struct tscope_trace *trace = b->trace;
+	int64_t numbers[MEMORY_ARG_COUNT];
+
+	read_args(b, event->args, numbers);
+	if (numbers[MEMORY_ARG_DEVICE_TYPE] == DEVICE_TYPE_CPU)
+		return TSCOPE_OK;
+	int64_t device = numbers[MEMORY_ARG_DEVICE_ID];
+	if (numbers[MEMORY_ARG_DEVICE_TYPE] == NO_NUMBER || numbers[MEMORY_ARG_ALLOCATED] < 0 ||
+	    device < INT32_MIN || device > INT32_MAX) {
+		b->sink.diagnostics[TSCOPE_DIAGNOSTIC_memory_without_total]++;
+		return TSCOPE_OK;
+	}
+	if (tsi_array_reserve(&trace->allocator_points, &trace->allocator_point_capacity,
+			      trace->allocator_point_count + 1, sizeof(*trace->allocator_points),
+			      err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	trace->allocator_points[trace->allocator_point_count++] = (struct allocator_point){
+		.time_ns = event->ts_ns,
+		.allocated_bytes = numbers[MEMORY_ARG_ALLOCATED],
+		.reserved_bytes =
+			numbers[MEMORY_ARG_RESERVED] < 0 ? NO_NUMBER : numbers[MEMORY_ARG_RESERVED],
+		.device = (int32_t)device,
+		.is_oom = is_oom_event(event->name),
+	};
+	return TSCOPE_OK;
+}
+
+/* ---- their order --------------------------------------------------------------------- */
+
+static bool is_sorted(const struct allocator_point *points, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		if (points[i - 1].device > points[i].device ||
+		    (points[i - 1].device == points[i].device &&
+		     points[i - 1].time_ns > points[i].time_ns))
+			return false;
+	return true;
+}
+
+static void sort_order(struct sort_pair *order, struct sort_pair *scratch,
+		       const struct allocator_point *points, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		order[i] = (struct sort_pair){ tsi_sort_key_of_int64(points[i].time_ns), i };
+	tsi_sort_pairs(order, scratch, count);
+	for (size_t i = 0; i < count; i++)
+		order[i].key = tsi_sort_key_of_int64(points[order[i].value].device);
+	tsi_sort_pairs(order, scratch, count);
+}
+
+enum tscope_status tsi_sort_allocator_points(struct tscope_trace *trace, struct tscope_error *err)
+{
+	size_t count = trace->allocator_point_count;
+	struct allocator_point *sorted = NULL;
+	struct sort_pair *order = NULL, *scratch = NULL;
+
+	if (is_sorted(trace->allocator_points, count))
+		return TSCOPE_OK;
+	enum tscope_status status = tsi_array_new(&sorted, count, sizeof(*sorted), err);
+	if (status == TSCOPE_OK)
+		status = tsi_array_new(&order, count, sizeof(*order), err);
+	if (status == TSCOPE_OK)
+		status = tsi_array_new(&scratch, count, sizeof(*scratch), err);
+	if (status == TSCOPE_OK) {
+		sort_order(order, scratch, trace->allocator_points, count);
+		for (size_t i = 0; i < count; i++)
+			sorted[i] = trace->allocator_points[order[i].value];
+		free(trace->allocator_points);
+		trace->allocator_points = sorted;
+		trace->allocator_point_capacity = count;
+		sorted = NULL;
+	}
+	free(sorted);
+	free(order);
+	free(scratch);
+	return status;
+}
