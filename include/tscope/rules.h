@@ -107,6 +107,7 @@ bool tscope_diagnosis_fired(const struct tscope_diagnosis *diagnosis,
 struct tscope_not_evaluated {
 	const struct tscope_rule_def *rule;
 	const char *reason; /* "no overlap.exposed_ns: no trace was read" */
+	const char *fact;   /* its id where one is absent or in doubt, else NULL */
 };
 
 size_t tscope_diagnosis_not_evaluated_count(const struct tscope_diagnosis *diagnosis);

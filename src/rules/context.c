@@ -50,6 +50,7 @@ static size_t find_fact(const struct tscope_analyzer_def *def, const char *id)
 static void skip_absent(struct rule_context *ctx, const char *fact, const char *own_doubt,
 			const char *needs)
 {
+	ctx->missing = fact;
 	if (own_doubt)
 		tsi_rule_skip(ctx, "no %s: %s", fact, own_doubt);
 	else
@@ -74,17 +75,19 @@ bool tsi_rule_needs(struct rule_context *ctx, const char *fact)
 	return false;
 }
 
-/* Skips the rule where a fact that it needs is absent or not to be believed. */
-static void check_fact(struct rule_context *ctx, const char *fact)
+bool tsi_rule_trusts(struct rule_context *ctx, const char *fact)
 {
 	if (!tsi_rule_needs(ctx, fact))
-		return;
+		return false;
 	size_t analyzer = tscope_analyzer_find(fact);
 	const char *doubt = tscope_analysis_fact_doubt(ctx->analysis, analyzer,
 						       find_fact(tscope_analyzer(analyzer), fact),
 						       TSCOPE_WHOLE_TRACE);
-	if (doubt)
-		tsi_rule_skip(ctx, "%s is not reliable: %s", fact, doubt);
+	if (!doubt)
+		return true;
+	ctx->missing = fact;
+	tsi_rule_skip(ctx, "%s is not reliable: %s", fact, doubt);
+	return false;
 }
 
 void tsi_rule_run(struct rule_context *ctx)
@@ -94,8 +97,8 @@ void tsi_rule_run(struct rule_context *ctx)
 	ctx->advice = ctx->rule->def.advice;
 	if (ctx->setting->is_off)
 		tsi_rule_skip(ctx, "switched off by --rule");
-	for (size_t i = 0; !ctx->is_skipped && i < TSCOPE_RULE_MAX_FACTS && facts[i]; i++)
-		check_fact(ctx, facts[i]);
+	for (size_t i = 0; i < TSCOPE_RULE_MAX_FACTS && facts[i] && !ctx->is_skipped; i++)
+		(void)tsi_rule_trusts(ctx, facts[i]);
 	if (!ctx->is_skipped)
 		ctx->rule->evaluate(ctx);
 }

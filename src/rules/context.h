@@ -30,6 +30,7 @@ struct rule_context {
 
 	bool is_skipped;
 	char reason[RULE_TITLE_CHARS]; /* why, if is_skipped */
+	const char *missing;           /* the fact that this is about, or NULL */
 };
 
 /* Evaluates a rule on a context that holds nothing but analysis, rule and setting. */

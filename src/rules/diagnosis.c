@@ -97,6 +97,7 @@ static enum tscope_status keep_reason(struct tscope_diagnosis *diagnosis,
 		&diagnosis->not_evaluated[diagnosis->not_evaluated_count++];
 
 	kept->rule = &ctx->rule->def;
+	kept->fact = ctx->missing;
 	return keep_text(diagnosis, ctx->reason, &kept->reason, err);
 }
 

@@ -40,6 +40,7 @@ enum rule_cause {
 	CAUSE_COPY,
 	CAUSE_IDLE,
 	CAUSE_TRACE,
+	CAUSE_FRAGMENTATION,
 };
 
 struct rule {
@@ -92,6 +93,9 @@ void tsi_rule_skip(struct rule_context *ctx, const char *reason, ...);
 
 /* The same where a fact is absent, else true: for one that serves even where it is in doubt. */
 bool tsi_rule_needs(struct rule_context *ctx, const char *fact);
+
+/* The same where it is absent or in doubt: for one that def.facts cannot name, others may serve. */
+bool tsi_rule_trusts(struct rule_context *ctx, const char *fact);
 
 /* The finding. Later calls add to it; before it they are errors of ours. */
 TSI_PRINTF(3, 4)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* MEMORY.*: idle and growing memory of the device. */
+/* MEMORY.*: idle, growing and exhausted memory of the device. */
 #include "rule_check.h"
 
 #include <setjmp.h>
@@ -16,6 +16,35 @@
 	"memory.growth_bytes_per_step " bytes_per_step "\n"                                        \
 	"memory.step_count " steps "\n"                                                            \
 	"memory.peak_alloc_bytes " peak_bytes "\n"
+
+/* A snapshot: most that was requested, and reserved, at once. */
+#define HELD(peak_bytes, reserved_bytes)                                                           \
+	"snapshot.reserved_bytes " reserved_bytes "\n"                                             \
+	"snapshot.peak_allocated_bytes " peak_bytes "\n"                                           \
+	"snapshot.peak_reserved_bytes " reserved_bytes "\n"
+#define GREW(bytes, peak_bytes)                                                                    \
+	"snapshot.growth_bytes " bytes "\n"                                                        \
+	"snapshot.peak_allocated_bytes " peak_bytes "\n"
+#define CALLS(bytes_per_call, calls, peak_bytes)                                                   \
+	"memory_stats.growth_bytes_per_call " bytes_per_call "\n"                                  \
+	"memory_stats.growth_function forward\n"                                                   \
+	"memory_stats.call_count " calls "\n"                                                      \
+	"memory_stats.peak_allocated_bytes " peak_bytes "\n"
+#define SPLIT(ratio, bytes)                                                                        \
+	"snapshot.inactive_split_ratio " ratio "\n"                                                \
+	"snapshot.inactive_split_bytes " bytes "\n"
+#define CHURN(retries, taken, freed, allocs)                                                       \
+	"snapshot.retry_count " retries "\n"                                                       \
+	"snapshot.segment_alloc_count " taken "\n"                                                 \
+	"snapshot.segment_free_count " freed "\n"                                                  \
+	"snapshot.alloc_count " allocs "\n"
+/* 512 MiB asked for. */
+#define OOM(device_free_bytes, fits, helps)                                                        \
+	"snapshot.oom_count 1\n"                                                                   \
+	"snapshot.oom_size_bytes 536870912\n"                                                      \
+	"snapshot.oom_device_free_bytes " device_free_bytes "\n"                                   \
+	"snapshot.oom_fits_unfragmented " fits "\n"                                                \
+	"snapshot.oom_expandable_segments " helps "\n"
 
 static const struct rule_case cases[] = {
 	{ "MEMORY.FRAGMENTATION", FIRES,
@@ -36,6 +65,27 @@ static const struct rule_case cases[] = {
 	  "med: 20.0 %" },
 	{ "MEMORY.FRAGMENTATION", CHANGED, IDLE("0.5", "1000"), "MEMORY.FRAGMENTATION.bytes=1000",
 	  "med: 50.0 %" },
+	/* Of a snapshot: 96 of 128 MiB are in use at the peak. */
+	{ "MEMORY.FRAGMENTATION", FIRES, HELD("100663296", "134217728"), NULL,
+	  "low: 25.0 % of the reserved device memory lies idle (at most 96.0 MiB allocated; at "
+	  "most "
+	  "128.0 MiB reserved)" },
+	{ "MEMORY.FRAGMENTATION", QUIET, HELD("120795955", "134217728"), NULL, "" },
+	/* 1 - 96/120 is a little more than 0.2, 1 - 80/100 a little less. */
+	{ "MEMORY.FRAGMENTATION", AT, HELD("100663295", "125829120"), NULL, "low: 20.0 %" },
+	{ "MEMORY.FRAGMENTATION", AT, HELD("100663400", "125829120"), NULL, "" },
+	{ "MEMORY.FRAGMENTATION", AT, HELD("67108864", "134217728"), NULL, "med: 50.0 %" },
+	{ "MEMORY.FRAGMENTATION", AT, HELD("67108863", "134217728"), NULL, "" },
+	/* Nothing was ever reserved. */
+	{ "MEMORY.FRAGMENTATION", QUIET, HELD("0", "0"), NULL, "" },
+	/* Steps go before a snapshot. */
+	{ "MEMORY.FRAGMENTATION", QUIET, IDLE("0.1", "1073741824") HELD("67108864", "134217728"),
+	  NULL, "" },
+	{ "MEMORY.FRAGMENTATION", SKIPPED, "snapshot.reserved_bytes 1\n", NULL,
+	  "skipped: no snapshot.peak_allocated_bytes: it needs a snapshot of CUDA's allocator" },
+	{ "MEMORY.FRAGMENTATION", SKIPPED,
+	  HELD("67108864", "134217728") "! snapshot.peak_allocated_bytes entries are missing\n",
+	  NULL, "skipped: snapshot.peak_allocated_bytes is not reliable: entries are missing" },
 	/* 5 MiB a step. */
 	{ "MEMORY.GROWTH", FIRES, GROWTH("5242880.0", "40", "314572800"), NULL,
 	  "high: allocated memory grows by 5.00 MiB a step (200.0 MiB over 40 steps, the peak is "
@@ -52,12 +102,114 @@ static const struct rule_case cases[] = {
 	{ "MEMORY.GROWTH", AT, GROWTH("1048576.0", "20", "2097152100"), NULL, "" },
 	{ "MEMORY.GROWTH", SKIPPED, GROWTH("5242880.0", "19", "104857600"), NULL,
 	  "skipped: 19 steps with memory: it needs 20" },
+	/* Between two snapshots: 32 MiB of a peak of 3200, which is 1 %. */
+	{ "MEMORY.GROWTH", FIRES,
+	  GREW("67108864", "1073741824") "snapshot.growth site=a.py:1:f growth_bytes=1048576\n"
+					 "snapshot.growth site=b.py:2:g growth_bytes=66060288\n",
+	  NULL,
+	  "med: live memory grew by 64.0 MiB between two snapshots (most of it, 63.0 MiB, at "
+	  "b.py:2:g)" },
+	{ "MEMORY.GROWTH", QUIET, GREW("-67108864", "1073741824"), NULL, "" },
+	{ "MEMORY.GROWTH", AT, GREW("33554432", "3355443200"), NULL,
+	  "med: live memory grew by 32.0 MiB between two snapshots" },
+	{ "MEMORY.GROWTH", AT, GREW("33554431", "3355443200"), NULL, "" },
+	{ "MEMORY.GROWTH", AT, GREW("33554432", "3355443300"), NULL, "" },
+	{ "MEMORY.GROWTH", SKIPPED, "snapshot.reserved_bytes 1\n", NULL,
+	  "skipped: one snapshot: it needs an earlier one of the same process" },
+	{ "MEMORY.GROWTH", CHANGED, GREW("33554432", "104857600"), "MEMORY.GROWTH.bytes=4e7", "" },
+	/* From call to call: 4 of 1 MiB are 1 % of 400 MiB. */
+	{ "MEMORY.GROWTH", FIRES, CALLS("2097152.0", "4", "104857600"), NULL,
+	  "med: allocated memory grows by 2.00 MiB from call to call of forward" },
+	{ "MEMORY.GROWTH", AT, CALLS("1048576.0", "4", "419430400"), NULL, "med: allocated" },
+	{ "MEMORY.GROWTH", AT, CALLS("1048575.0", "4", "104857600"), NULL, "" },
+	{ "MEMORY.GROWTH", AT, CALLS("1048576.0", "4", "419430500"), NULL, "" },
+	{ "MEMORY.GROWTH", SKIPPED, "memory_stats.call_count 1\n", NULL,
+	  "skipped: no memory_stats.growth_bytes_per_call: it needs statistics of "
+	  "finetuning-scheduler (rank_*_memory_stats)" },
 	{ "MEMORY.GROWTH", CHANGED, GROWTH("1048576.0", "20", "104857600"),
 	  "MEMORY.GROWTH.threshold=2e6", "" },
 	{ "MEMORY.GROWTH", CHANGED, GROWTH("1048576.0", "20", "104857600"),
 	  "MEMORY.GROWTH.share=0.21", "" },
 	{ "MEMORY.GROWTH", CHANGED, GROWTH("5242880.0", "19", "104857600"),
 	  "MEMORY.GROWTH.steps=19", "high: allocated" },
+	{ "MEMORY.INACTIVE_SPLIT", FIRES,
+	  SPLIT("0.15", "536870912") "snapshot.largest_free_bytes 67108864\n", NULL,
+	  "med: 15.0 % of the reserved memory is split off and not in use (512.0 MiB that no other "
+	  "stream, pool or process can have; the largest free block is 64.0 MiB)" },
+	{ "MEMORY.INACTIVE_SPLIT", QUIET, SPLIT("0.05", "1073741824"), NULL, "" },
+	/* 256 MiB */
+	{ "MEMORY.INACTIVE_SPLIT", AT, SPLIT("0.1", "268435456"), NULL, "med: 10.0 %" },
+	{ "MEMORY.INACTIVE_SPLIT", AT, SPLIT("0.0999", "268435456"), NULL, "" },
+	{ "MEMORY.INACTIVE_SPLIT", AT, SPLIT("0.1", "268435455"), NULL, "" },
+	{ "MEMORY.INACTIVE_SPLIT", AT, SPLIT("0.25", "268435456"), NULL, "high: 25.0 %" },
+	{ "MEMORY.INACTIVE_SPLIT", AT, SPLIT("0.2499", "268435456"), NULL, "med: 25.0 %" },
+	{ "MEMORY.INACTIVE_SPLIT", CHANGED, SPLIT("0.05", "1073741824"),
+	  "MEMORY.INACTIVE_SPLIT.threshold=0.05", "med: 5.0 %" },
+	{ "MEMORY.CHURN", FIRES, CHURN("2", "30", "20", "1000"), NULL,
+	  "med: the allocator flushed its cache to find memory: 2 times (20 segments given back "
+	  "and "
+	  "taken again, 20.0 in 1000 allocations)" },
+	{ "MEMORY.CHURN", FIRES, CHURN("0", "30", "25", "1000"), NULL,
+	  "med: segments go back to the driver and are taken again: 25 (25 segments given back and "
+	  "taken again, 25.0 in 1000 allocations)" },
+	{ "MEMORY.CHURN", QUIET, CHURN("0", "30", "0", "1000"), NULL, "" },
+	/* Given back at the end of the job, or taken at its start. */
+	{ "MEMORY.CHURN", QUIET, CHURN("0", "0", "500", "1000"), NULL, "" },
+	{ "MEMORY.CHURN", QUIET, CHURN("0", "500", "0", "1000"), NULL, "" },
+	{ "MEMORY.CHURN", QUIET, CHURN("0", "500", "500", "0"), NULL, "" },
+	{ "MEMORY.CHURN", AT, CHURN("1", "0", "0", "1000"), NULL,
+	  "med: the allocator flushed its cache to find memory: 1 time" },
+	{ "MEMORY.CHURN", AT, CHURN("9", "0", "0", "1000"), NULL, "med: " },
+	{ "MEMORY.CHURN", AT, CHURN("10", "0", "0", "1000"), NULL, "high: " },
+	/* 20 of 4000 are 5 of 1000. */
+	{ "MEMORY.CHURN", AT, CHURN("0", "20", "20", "4000"), NULL, "med: segments" },
+	{ "MEMORY.CHURN", AT, CHURN("0", "20", "20", "4001"), NULL, "" },
+	{ "MEMORY.CHURN", AT, CHURN("0", "19", "20", "1000"), NULL, "" },
+	{ "MEMORY.CHURN", CHANGED, CHURN("0", "19", "20", "1000"), "MEMORY.CHURN.segments=19",
+	  "med: segments" },
+	{ "MEMORY.CHURN", FIRES, "memory_stats.num_alloc_retries 3\n", NULL,
+	  "med: the allocator flushed its cache to find memory: 3 times" },
+	{ "MEMORY.CHURN", QUIET, "memory_stats.num_alloc_retries 0\n", NULL, "" },
+	{ "MEMORY.CHURN", SKIPPED, "memory_stats.call_count 3\n", NULL,
+	  "skipped: no memory_stats.num_alloc_retries: it needs statistics of "
+	  "finetuning-scheduler (rank_*_memory_stats)" },
+	{ "MEMORY.CHURN", SKIPPED, "memory.step_count 3\n", NULL,
+	  "skipped: no snapshot.retry_count: it needs a snapshot of CUDA's allocator" },
+	{ "MEMORY.OOM", FIRES,
+	  OOM("41943040", "yes", "perhaps") "snapshot.oom_free_bytes 734003200\n"
+					    "snapshot.oom_largest_free_bytes 268435456\n"
+					    "snapshot.oom_site train.py:7:step\n",
+	  NULL,
+	  "high: out of memory: 512.0 MiB asked for, 40.0 MiB free on the device (fragmentation is "
+	  "to blame: 700.0 MiB lay free in segments and 40.0 MiB on the device, the largest piece "
+	  "for it was 256.0 MiB; asked by train.py:7:step)" },
+	{ "MEMORY.OOM", FIRES, OOM("0", "no", "no") "snapshot.oom_shortfall_bytes 104857600\n",
+	  NULL,
+	  "high: out of memory: 512.0 MiB asked for, 0.0 MiB free on the device (100.0 MiB are "
+	  "missing even with all free memory in one piece)" },
+	{ "MEMORY.OOM", FIRES, "snapshot.oom_count 3\nsnapshot.oom_size_bytes 536870912\n", NULL,
+	  "high: out of memory: 512.0 MiB asked for (the last of 3 requests that failed)" },
+	{ "MEMORY.OOM", FIRES, "memory.oom_count 2\n", NULL,
+	  "high: out of memory: 2 requests for device memory failed" },
+	{ "MEMORY.OOM", FIRES, "memory.oom_count 0\nmemory_stats.num_ooms 1\n", NULL,
+	  "high: out of memory: 1 request for device memory failed" },
+	{ "MEMORY.OOM", QUIET, "snapshot.oom_count 0\n", NULL, "" },
+	{ "MEMORY.OOM", QUIET, "memory_stats.num_ooms 0\n", NULL, "" },
+	{ "MEMORY.OOM", SKIPPED, "memory_stats.call_count 3\n", NULL,
+	  "skipped: no memory_stats.num_ooms: it needs statistics of finetuning-scheduler "
+	  "(rank_*_memory_stats)" },
+	{ "MEMORY.OOM", SKIPPED, "memory.step_count 3\n", NULL,
+	  "skipped: no snapshot.oom_count: it needs a snapshot of CUDA's allocator" },
+};
+
+/* What would have let the request pass. */
+static const struct advice_case advices[] = {
+	{ "MEMORY.OOM", OOM("0", "yes", "yes"), "would have held the request" },
+	{ "MEMORY.OOM", OOM("0", "yes", "perhaps"), "the free pages may suffice" },
+	{ "MEMORY.OOM", OOM("0", "yes", "hardly"), "holes smaller than a page" },
+	{ "MEMORY.OOM", OOM("0", "no", "no"), "no setting of the allocator" },
+	{ "MEMORY.OOM", OOM("0", "no", "in_use"), "in use already" },
+	{ "MEMORY.OOM", "memory.oom_count 1\n", "where enough was free in pieces" },
 };
 
 static void rules_say_what_they_should(void **state)
@@ -66,10 +218,17 @@ static void rules_say_what_they_should(void **state)
 	check_rule_cases(cases, sizeof(cases) / sizeof(cases[0]));
 }
 
+static void an_oom_gets_the_advice_that_helps(void **state)
+{
+	(void)state;
+	check_rule_advice(advices, sizeof(advices) / sizeof(advices[0]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rules_say_what_they_should),
+		cmocka_unit_test(an_oom_gets_the_advice_that_helps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

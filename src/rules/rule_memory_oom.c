@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * MEMORY.OOM: a request for device memory failed. A snapshot tells what was free then, and in
+ * which pieces, so the advice is what would have let that request pass; traces and statistics
+ * only count.
+ */
+#include "rules/rule.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static double mib(const struct rule_context *ctx, const char *fact)
+{
+	return tsi_rule_real(ctx, fact) / 0x1p20;
+}
+
+/* What would have let it pass, by what the analyzer found on expandable segments. */
+static const char *advice_for(const struct rule_context *ctx)
+{
+	static const struct {
+		const char *helps, *advice;
+	} advices[] = {
+		{ "yes", "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True: the pages that lay "
+			 "free would have held the request; a smaller peak gives room for more" },
+		{ "perhaps", "try PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, the free pages "
+			     "may suffice; be ready to lower the peak too: activation "
+			     "checkpointing, a smaller micro-batch" },
+		{ "hardly",
+		  "lower the peak: activation checkpointing, a smaller micro-batch, sharded "
+		  "optimizer state; what is free lies in holes smaller than a page, so that "
+		  "expandable segments alone would not do" },
+		{ "no", "lower the peak by what is missing, at least: activation checkpointing, a "
+			"smaller micro-batch, sharded or offloaded optimizer state; no setting of "
+			"the allocator would have let this pass" },
+		{ "in_use",
+		  "lower the peak: activation checkpointing, a smaller micro-batch, sharded "
+		  "or offloaded optimizer state; expandable segments are in use already" },
+	};
+	const char *helps = tsi_rule_text(ctx, "snapshot.oom_expandable_segments");
+
+	for (size_t i = 0; i < TSI_COUNT_OF(advices); i++)
+		if (strcmp(helps, advices[i].helps) == 0)
+			return advices[i].advice;
+	return NULL;
+}
+
+static void tell_why(struct rule_context *ctx)
+{
+	if (tsi_rule_flag(ctx, "snapshot.oom_fits_unfragmented")) {
+		tsi_rule_detail(ctx,
+				"fragmentation is to blame: %.1f MiB lay free in segments and %.1f "
+				"MiB on the device, the largest piece for it was %.1f MiB",
+				mib(ctx, "snapshot.oom_free_bytes"),
+				mib(ctx, "snapshot.oom_device_free_bytes"),
+				mib(ctx, "snapshot.oom_largest_free_bytes"));
+		tsi_rule_cause(ctx, CAUSE_FRAGMENTATION);
+	} else if (tsi_rule_has(ctx, "snapshot.oom_shortfall_bytes")) {
+		tsi_rule_detail(ctx, "%.1f MiB are missing even with all free memory in one piece",
+				mib(ctx, "snapshot.oom_shortfall_bytes"));
+		tsi_rule_evidence(ctx, "snapshot.oom_shortfall_bytes");
+	}
+	if (tsi_rule_text(ctx, "snapshot.oom_site")[0] != '\0')
+		tsi_rule_detail(ctx, "asked by %.200s", tsi_rule_text(ctx, "snapshot.oom_site"));
+}
+
+static void tell_snapshot(struct rule_context *ctx)
+{
+	static const char *const evidence[] = {
+		"snapshot.oom_count",
+		"snapshot.oom_size_bytes",
+		"snapshot.oom_device_free_bytes",
+		"snapshot.oom_free_bytes",
+		"snapshot.oom_largest_free_bytes",
+		"snapshot.oom_expandable_segments",
+		"snapshot.oom_live_bytes",
+		"snapshot.oom_reserved_bytes",
+	};
+	const char *advice = advice_for(ctx);
+	int64_t count = tsi_rule_int(ctx, "snapshot.oom_count");
+
+	if (tsi_rule_has(ctx, "snapshot.oom_device_free_bytes"))
+		tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
+			      "out of memory: %.1f MiB asked for, %.1f MiB free on the device",
+			      mib(ctx, "snapshot.oom_size_bytes"),
+			      mib(ctx, "snapshot.oom_device_free_bytes"));
+	else
+		tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH, "out of memory: %.1f MiB asked for",
+			      mib(ctx, "snapshot.oom_size_bytes"));
+	if (count > 1)
+		tsi_rule_detail(ctx, "the last of %" PRId64 " requests that failed", count);
+	tell_why(ctx);
+	if (advice)
+		tsi_rule_advice(ctx, advice);
+	for (size_t i = 0; i < TSI_COUNT_OF(evidence); i++)
+		tsi_rule_evidence(ctx, evidence[i]);
+}
+
+static void evaluate(struct rule_context *ctx)
+{
+	static const char *const counters[] = { "memory.oom_count", "memory_stats.num_ooms" };
+	bool is_known = tsi_rule_has(ctx, "snapshot.oom_count");
+
+	if (tsi_rule_int(ctx, "snapshot.oom_count") > 0) {
+		tell_snapshot(ctx);
+		return;
+	}
+	for (size_t i = 0; i < TSI_COUNT_OF(counters); i++) {
+		int64_t count = tsi_rule_int(ctx, counters[i]);
+
+		is_known |= tsi_rule_has(ctx, counters[i]);
+		if (count <= 0)
+			continue;
+		tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
+			      "out of memory: %" PRId64 " request%s for device memory failed",
+			      count, count == 1 ? "" : "s");
+		tsi_rule_evidence(ctx, counters[i]);
+		return;
+	}
+	if (!is_known)
+		(void)tsi_rule_needs(ctx, tsi_rule_has(ctx, "memory_stats.call_count")
+						  ? "memory_stats.num_ooms"
+						  : "snapshot.oom_count");
+}
+
+const struct rule tsi_rule_memory_oom = {
+	.def = {
+		.id = "MEMORY.OOM",
+		.summary = "a request for device memory failed",
+		.trigger = "Fires where a snapshot holds an out-of-memory entry, or a trace or "
+			   "memory statistics count one; high. Of several it tells the last.",
+		.meaning = "The job ended here, or went on after it had caught the error and lost "
+			   "a step. Either there is too little memory at the peak, or enough that "
+			   "lies in pieces which are too small.",
+		.advice = "lower the peak: activation checkpointing, a smaller micro-batch, "
+			  "sharded or offloaded optimizer state; where enough was free in pieces, "
+			  "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+		.example = "512 MiB are asked for with 40 MiB free on the device and 700 MiB in "
+			   "segments, the largest piece 256 MiB: a finding of severity high that "
+			   "blames fragmentation.",
+	},
+	.evaluate = evaluate,
+};
