@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the traces and runs of this folder; README.md says what each shows.
+"""Writes the traces, runs and files about memory of this folder; README.md says what each shows.
 
 usage: make.py           write the files beside this script
        make.py --check   only compare: exit 1 if a file differs from what would be written
@@ -14,6 +14,7 @@ import pathlib
 import sys
 
 import make_flops
+import make_memory
 import make_runs
 
 HERE = pathlib.Path(__file__).parent
@@ -366,6 +367,7 @@ def files():
         "empty_window.json": document([], {"schemaVersion": 1, "deviceProperties": [GPU]})
         .replace("[\n\n  ]", "[]").encode(),
         **make_runs.runs(new_style),
+        **make_memory.files(),
     }
 
 

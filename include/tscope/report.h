@@ -5,9 +5,13 @@
 #include <stdio.h>
 #include <tscope/analysis.h>
 #include <tscope/gate.h>
+#include <tscope/memory.h>
 #include <tscope/run.h>
 
-/* Reporters: write the facts of traces, or of a run, for a reader. They compute nothing. */
+/*
+ * Reporters: write the facts of traces, of a run or of files about memory for a reader. They
+ * compute nothing.
+ */
 
 enum tscope_report_format {
 	TSCOPE_REPORT_TEXT,
@@ -22,7 +26,7 @@ struct tscope_report_options {
 	size_t top;     /* rows of a ranking (tables by_…); 0: all in JSON; 10 or 5 in text */
 	bool brief;     /* only the head with what is damaged, and the gates (text) */
 	bool verbose;   /* also the files that were ignored, and why (run) */
-	bool as_list;   /* traces[] even of one trace: several were asked for (JSON) */
+	bool as_list;   /* traces[] or files[] even of one: several were asked for (JSON) */
 };
 
 /* "text", "json" → format; false: no such format. */
@@ -55,6 +59,21 @@ struct tscope_run_report {
 enum tscope_status tscope_report_write_run(FILE *out, const struct tscope_run_report *report,
 					   const struct tscope_report_options *options,
 					   struct tscope_error *err);
+
+/* What is said of a file about memory. */
+struct tscope_memory_report {
+	const struct tscope_memory *memory;
+	const struct tscope_analysis *analysis;
+	const struct tscope_diagnosis *diagnosis;
+	const struct tscope_gate_result *gates;
+	size_t gate_count;
+};
+
+/* Writes the report of `count` files about memory; options and failures as above. */
+enum tscope_status tscope_report_write_memory(FILE *out, const struct tscope_memory_report *reports,
+					      size_t count,
+					      const struct tscope_report_options *options,
+					      struct tscope_error *err);
 
 /*
  * Writes a text that comes from an input (a name, a path, the message of an

@@ -2,5 +2,6 @@
 /* Every command, in the order of --help. No include guard: it is included twice. */
 COMMAND(report)
 COMMAND(trace)
+COMMAND(memory)
 COMMAND(export)
 COMMAND(rules)

@@ -172,6 +172,19 @@ static const char *parse_color(const char *text, void *field)
 	return NULL;
 }
 
+static const char *parse_moment(const char *text, void *field)
+{
+	enum tscope_memory_moment *moment = field;
+
+	if (strcmp(text, "peak") == 0)
+		*moment = TSCOPE_MEMORY_AT_PEAK;
+	else if (strcmp(text, "end") == 0)
+		*moment = TSCOPE_MEMORY_AT_END;
+	else
+		return "peak or end";
+	return NULL;
+}
+
 static const char *parse_progress(const char *text, void *field)
 {
 	if (strcmp(text, "always") == 0 || parse_color(text, field) != NULL)
@@ -207,8 +220,10 @@ static const char *parse_steps(const char *text, void *field)
 }
 
 #define FIELD(name) offsetof(struct options, name)
-#define READERS "trace, report, export"
-#define REPORTERS "trace, report"
+#define READERS "trace, memory, report, export"
+#define REPORTERS "trace, memory, report"
+#define TRACE_READERS "trace, report, export"
+#define TRACE_REPORTERS "trace, report"
 
 /* In the order of --help. */
 static const struct option_row rows[] = {
@@ -238,23 +253,31 @@ static const struct option_row rows[] = {
 	  NULL },
 	{ READERS, "strict", NULL, "exit 3 where any of the input is damaged or dropped",
 	  parse_flag, FIELD(strict), NULL },
-	{ READERS, "warmup", "N", "leave the first N steps out of the statistics", parse_unsigned,
-	  FIELD(timeline.warmup), NULL },
-	{ READERS, "steps", "A:B", "only the steps with these numbers", parse_steps,
+	{ TRACE_READERS, "warmup", "N", "leave the first N steps out of the statistics",
+	  parse_unsigned, FIELD(timeline.warmup), NULL },
+	{ TRACE_READERS, "steps", "A:B", "only the steps with these numbers", parse_steps,
 	  FIELD(timeline), NULL },
-	{ READERS, "step-marker", "NAME", "spans with this name are the steps", parse_text,
+	{ TRACE_READERS, "step-marker", "NAME", "spans with this name are the steps", parse_text,
 	  FIELD(timeline.step_marker), NULL },
-	{ READERS, "flops-per-step", "X", "floating-point operations of a step, for MFU",
+	{ TRACE_READERS, "flops-per-step", "X", "floating-point operations of a step, for MFU",
 	  parse_flops, FIELD(analysis.flops_per_step), NULL },
-	{ READERS, "model", "SIZES", "the model, for MFU: gpt:layers=32,hidden=4096,...",
+	{ TRACE_READERS, "model", "SIZES", "the model, for MFU: gpt:layers=32,hidden=4096,...",
 	  parse_model, FIELD(analysis.model), check_model },
-	{ READERS, "peak-tflops", "X", "the most that the device can do, in TFLOP/s, for MFU",
+	{ TRACE_READERS, "peak-tflops", "X", "the most that the device can do, in TFLOP/s, for MFU",
 	  parse_tflops, FIELD(analysis.peak_flops), NULL },
 	{ "report", "pipeline-stages", "N", "the ranks are N stages of a pipeline",
 	  parse_positive_unsigned, FIELD(analysis.pipeline_stages), NULL },
 	{ "report", "microbatches", "N", "microbatches of a step, for the ideal bubble",
 	  parse_positive_unsigned, FIELD(analysis.microbatches), NULL },
-	{ REPORTERS, "python", NULL, "keep Python frames and analyse them", parse_flag,
+	{ "memory", "stack-depth", "N", "frames in an allocation site (default: 1)",
+	  parse_positive_unsigned, FIELD(analysis.stack_depth), NULL },
+	{ "memory", "stack-filter", "TEXT", "name only sites whose stack holds TEXT", parse_text,
+	  FIELD(analysis.stack_filter), NULL },
+	{ "memory", "flamegraph", "FILE", "write the stacks of what was live, for flame graphs",
+	  parse_text, FIELD(flamegraph), NULL },
+	{ "memory", "flamegraph-at", "WHEN", "peak (default) or end", parse_moment,
+	  FIELD(flamegraph_at), NULL },
+	{ TRACE_REPORTERS, "python", NULL, "keep Python frames and analyse them", parse_flag,
 	  FIELD(trace.python), NULL },
 	{ READERS, "threads", "N", "threads that may work (default: as many as help)",
 	  parse_unsigned, FIELD(trace.thread_count), NULL },
@@ -262,12 +285,12 @@ static const struct option_row rows[] = {
 	  parse_memory_size, FIELD(trace.block_bytes), NULL },
 	{ READERS, "max-output-bytes", "BYTES", "limit: size of the input after decompression",
 	  parse_file_size, FIELD(trace.max_output_bytes), NULL },
-	{ READERS, "max-event-bytes", "BYTES", "limit: length of one event", parse_file_size,
+	{ TRACE_READERS, "max-event-bytes", "BYTES", "limit: length of one event", parse_file_size,
 	  FIELD(trace.max_event_bytes), NULL },
-	{ READERS, "max-depth", "N", "limit: nesting of JSON values", parse_unsigned,
+	{ TRACE_READERS, "max-depth", "N", "limit: nesting of JSON values", parse_unsigned,
 	  FIELD(trace.max_depth), NULL },
-	{ READERS, "max-names", "N", "limit: distinct names", parse_count, FIELD(trace.max_names),
-	  NULL },
+	{ TRACE_READERS, "max-names", "N", "limit: distinct names", parse_count,
+	  FIELD(trace.max_names), NULL },
 	{ NULL, "version", NULL, "print the version and what this build can read", parse_flag,
 	  FIELD(version), NULL },
 	{ NULL, "help", NULL, "print this", parse_flag, FIELD(help), NULL },

@@ -30,8 +30,10 @@ struct options {
 	struct tscope_analysis_options analysis;
 	struct option_values gates, rule_changes;
 	enum tscope_report_format format;
-	const char *output; /* NULL: standard output */
-	const char *folder; /* of export; NULL: not given */
+	const char *output;     /* NULL: standard output */
+	const char *folder;     /* of export; NULL: not given */
+	const char *flamegraph; /* NULL: none is asked for */
+	enum tscope_memory_moment flamegraph_at;
 	enum when color, progress;
 	size_t top;
 	bool strict, quiet, verbose, force, list_facts, devices, help, version;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stands in every JSON report: facts under their own names. It walks the
- * analyzers' definitions, so a new fact is here without another line.
+ * What stands in every JSON report: facts under their own names, findings, gates. It walks
+ * the analyzers' definitions, so a new fact is here without another line.
  */
 #include "report/json_parts.h"
 
@@ -112,6 +112,63 @@ void tsi_json_gates(struct json_writer *w, const struct tscope_gate_result *gate
 	}
 	tsi_jw_end_array(w);
 }
+
+/* ---- findings ---- */
+
+static void write_evidence(struct json_writer *w, const struct tscope_finding *finding)
+{
+	tsi_jw_key(w, "evidence");
+	tsi_jw_array(w);
+	for (size_t i = 0; i < finding->evidence_count; i++) {
+		tsi_jw_row(w);
+		tsi_json_text(w, "fact", finding->evidence[i].fact);
+		tsi_json_value(w, "value", finding->evidence[i].value);
+		tsi_json_text(w, "unit", tscope_unit_name(finding->evidence[i].unit));
+		tsi_jw_end_object(w);
+	}
+	tsi_jw_end_array(w);
+}
+
+static void write_finding(struct json_writer *w, const struct tscope_finding *finding)
+{
+	tsi_jw_object(w);
+	tsi_json_text(w, "id", finding->rule->id);
+	tsi_json_text(w, "severity", tscope_severity_name(finding->severity));
+	tsi_json_text(w, "title", finding->title);
+	tsi_json_text(w, "detail", finding->detail);
+	write_evidence(w, finding);
+	tsi_json_int_if(w, "recoverable_ns_per_step", finding->is_recoverable,
+			finding->recoverable_ns_per_step);
+	tsi_json_text(w, "advice", finding->advice);
+	tsi_jw_key(w, "also");
+	tsi_jw_row_array(w);
+	for (size_t i = 0; i < finding->also_count; i++)
+		tsi_jw_text(w, finding->also[i]->id);
+	tsi_jw_end_array(w);
+	tsi_jw_end_object(w);
+}
+
+void tsi_json_findings(struct json_writer *w, const struct tscope_diagnosis *diagnosis)
+{
+	tsi_jw_key(w, "findings");
+	tsi_jw_array(w);
+	for (size_t i = 0; i < tscope_diagnosis_finding_count(diagnosis); i++) {
+		struct tscope_finding finding = tscope_diagnosis_finding(diagnosis, i);
+
+		write_finding(w, &finding);
+	}
+	tsi_jw_end_array(w);
+}
+
+void tsi_json_not_evaluated(struct json_writer *w, const struct tscope_not_evaluated *missed)
+{
+	tsi_jw_row(w);
+	tsi_json_text(w, "id", missed->rule->id);
+	tsi_json_text(w, "reason", missed->reason);
+	tsi_jw_end_object(w);
+}
+
+/* ---- facts ---- */
 
 /* One analyzer of one scope: what the functions below write. */
 struct sheet_view {

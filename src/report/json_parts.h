@@ -7,7 +7,10 @@
 #include <tscope/analysis.h>
 #include <tscope/gate.h>
 
-/* What the JSON of a trace and that of a run share. Each writes members of the open object. */
+/*
+ * What the JSON of a trace, of a run and of files about memory share. Each writes members of the
+ * open object.
+ */
 
 enum { JSON_SCHEMA_VERSION = 1 };
 
@@ -29,6 +32,12 @@ void tsi_json_damage(struct json_writer *w, const struct tscope_error *damage);
 
 /* "gates", in the order of the command line. */
 void tsi_json_gates(struct json_writer *w, const struct tscope_gate_result *gates, size_t count);
+
+/* "findings", the gravest first. */
+void tsi_json_findings(struct json_writer *w, const struct tscope_diagnosis *diagnosis);
+
+/* An element of "not_evaluated". */
+void tsi_json_not_evaluated(struct json_writer *w, const struct tscope_not_evaluated *missed);
 
 /* "facts" of all analyzers that ran for this scope; at most `top` rows of a ranking, 0: all. */
 void tsi_json_facts(struct json_writer *w, const struct tscope_analysis *analysis, int scope,

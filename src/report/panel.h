@@ -17,8 +17,11 @@ struct panel {
 	size_t top; /* rows of a table */
 	const struct tscope_gate_result *gates;
 	size_t gate_count;
-	/* Of a run; NULL for a trace. */
+	const struct tscope_diagnosis *diagnosis; /* NULL for a trace, which has facts only */
+	/* Of a run, else NULL. */
 	const struct tscope_run_report *report;
+	/* Of a file about memory, else NULL. */
+	const struct tscope_memory_report *memory;
 	bool verbose;
 	int64_t rank; /* the only one of several that a section speaks of, or -1 */
 };
@@ -59,9 +62,10 @@ enum text_style tsi_severity_style(enum tscope_severity severity);
 /* "  compute    397.5 µs  39.8 %  ████░░░░": a part of a whole. */
 struct meter {
 	const char *label; /* may come from an input */
-	int64_t part_ns, whole_ns;
-	int64_t shown_ns; /* the time to print: part_ns, or its share of something else */
+	int64_t part, whole;
+	int64_t shown; /* what to print: the part, or its share of something else */
 	enum text_style style;
+	enum tscope_unit unit;
 };
 void tsi_panel_meter(const struct panel *panel, const struct meter *meter);
 
@@ -87,7 +91,7 @@ void tsi_panel_figures(const struct panel *panel, const struct figure *figures, 
 
 struct column {
 	const char *heading;
-	const char *name; /* in the table's definition */
+	const char *name; /* in the table's definition; "sum/count": the one by the other */
 	unsigned width;   /* 0: what the others leave, for names */
 };
 
@@ -97,5 +101,17 @@ struct column {
  */
 void tsi_panel_table(const struct panel *panel, const char *id, const struct column *columns,
 		     size_t count);
+
+/* The rows of a table that have most of something. Those where either column is 0 are left out. */
+struct ranking {
+	const char *table;
+	const char *by;     /* a column of integers */
+	const char *only;   /* another one, or NULL */
+	const char *folder; /* what names lose wherever they hold it, or NULL */
+};
+
+/* The same of a table that is in another order. */
+void tsi_panel_ranking(const struct panel *panel, const struct ranking *ranking,
+		       const struct column *columns, size_t count);
 
 #endif

@@ -52,51 +52,6 @@ static void write_ranks(struct json_writer *w, const struct tscope_run *run, siz
 	tsi_jw_end_array(w);
 }
 
-static void write_evidence(struct json_writer *w, const struct tscope_finding *finding)
-{
-	tsi_jw_key(w, "evidence");
-	tsi_jw_array(w);
-	for (size_t i = 0; i < finding->evidence_count; i++) {
-		tsi_jw_row(w);
-		tsi_json_text(w, "fact", finding->evidence[i].fact);
-		tsi_json_value(w, "value", finding->evidence[i].value);
-		tsi_json_text(w, "unit", tscope_unit_name(finding->evidence[i].unit));
-		tsi_jw_end_object(w);
-	}
-	tsi_jw_end_array(w);
-}
-
-static void write_finding(struct json_writer *w, const struct tscope_finding *finding)
-{
-	tsi_jw_object(w);
-	tsi_json_text(w, "id", finding->rule->id);
-	tsi_json_text(w, "severity", tscope_severity_name(finding->severity));
-	tsi_json_text(w, "title", finding->title);
-	tsi_json_text(w, "detail", finding->detail);
-	write_evidence(w, finding);
-	tsi_json_int_if(w, "recoverable_ns_per_step", finding->is_recoverable,
-			finding->recoverable_ns_per_step);
-	tsi_json_text(w, "advice", finding->advice);
-	tsi_jw_key(w, "also");
-	tsi_jw_row_array(w);
-	for (size_t i = 0; i < finding->also_count; i++)
-		tsi_jw_text(w, finding->also[i]->id);
-	tsi_jw_end_array(w);
-	tsi_jw_end_object(w);
-}
-
-static void write_findings(struct json_writer *w, const struct tscope_diagnosis *diagnosis)
-{
-	tsi_jw_key(w, "findings");
-	tsi_jw_array(w);
-	for (size_t i = 0; i < tscope_diagnosis_finding_count(diagnosis); i++) {
-		struct tscope_finding finding = tscope_diagnosis_finding(diagnosis, i);
-
-		write_finding(w, &finding);
-	}
-	tsi_jw_end_array(w);
-}
-
 static void write_not_evaluated(struct json_writer *w, const struct tscope_diagnosis *diagnosis)
 {
 	tsi_jw_key(w, "not_evaluated");
@@ -104,10 +59,7 @@ static void write_not_evaluated(struct json_writer *w, const struct tscope_diagn
 	for (size_t i = 0; i < tscope_diagnosis_not_evaluated_count(diagnosis); i++) {
 		struct tscope_not_evaluated missed = tscope_diagnosis_not_evaluated(diagnosis, i);
 
-		tsi_jw_row(w);
-		tsi_json_text(w, "id", missed.rule->id);
-		tsi_json_text(w, "reason", missed.reason);
-		tsi_jw_end_object(w);
+		tsi_json_not_evaluated(w, &missed);
 	}
 	tsi_jw_end_array(w);
 }
@@ -158,7 +110,7 @@ void tsi_json_write_run(FILE *out, const struct tscope_run_report *report,
 	write_inputs(&w, report->run);
 	tsi_json_facts(&w, tscope_run_analysis(report->run), TSCOPE_WHOLE_TRACE, options->top);
 	write_ranks(&w, report->run, options->top);
-	write_findings(&w, report->diagnosis);
+	tsi_json_findings(&w, report->diagnosis);
 	write_not_evaluated(&w, report->diagnosis);
 	tsi_json_gates(&w, report->gates, report->gate_count);
 	write_notes(&w, report->run);

@@ -22,12 +22,27 @@ struct reporter {
 	/* Writes the report of a run, likewise. */
 	void (*write_run)(FILE *out, const struct tscope_run_report *report,
 			  const struct tscope_report_options *options);
+	/* Writes the report of count >= 1 files about memory, likewise. */
+	void (*write_memory)(FILE *out, const struct tscope_memory_report *reports, size_t count,
+			     const struct tscope_report_options *options);
 };
 
 void tsi_text_write_run(FILE *out, const struct tscope_run_report *report,
 			const struct tscope_report_options *options);
+void tsi_text_write_memory(FILE *out, const struct tscope_memory_report *reports, size_t count,
+			   const struct tscope_report_options *options);
 void tsi_json_write_run(FILE *out, const struct tscope_run_report *report,
 			const struct tscope_report_options *options);
+
+void tsi_json_write_memory(FILE *out, const struct tscope_memory_report *reports, size_t count,
+			   const struct tscope_report_options *options);
+
+/*
+ * Could the file have told what the rule lacks? Of a file about memory others are not worth a
+ * word: it says nothing of steps.
+ */
+bool tsi_is_of_memory(const struct tscope_memory_report *report,
+		      const struct tscope_not_evaluated *missed);
 
 /* Sums the diagnostics of all files of a run, by enum tscope_diagnostic. */
 void tsi_run_diagnostics(const struct tscope_run *run, uint64_t counts[TSCOPE_DIAGNOSTIC_COUNT]);

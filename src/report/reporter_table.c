@@ -57,6 +57,25 @@ enum tscope_status tscope_report_write_run(FILE *out, const struct tscope_run_re
 	return check_stream(out, err);
 }
 
+enum tscope_status tscope_report_write_memory(FILE *out, const struct tscope_memory_report *reports,
+					      size_t count,
+					      const struct tscope_report_options *options,
+					      struct tscope_error *err)
+{
+	if (count > 0)
+		reporters[options->format].reporter->write_memory(out, reports, count, options);
+	return check_stream(out, err);
+}
+
+bool tsi_is_of_memory(const struct tscope_memory_report *report,
+		      const struct tscope_not_evaluated *missed)
+{
+	if (!missed->fact)
+		return strncmp(missed->rule->id, "MEMORY.", 7) == 0;
+	return tscope_analysis_has(report->analysis, tscope_analyzer_find(missed->fact),
+				   TSCOPE_WHOLE_TRACE);
+}
+
 void tsi_run_diagnostics(const struct tscope_run *run, uint64_t counts[TSCOPE_DIAGNOSTIC_COUNT])
 {
 	memset(counts, 0, TSCOPE_DIAGNOSTIC_COUNT * sizeof(*counts));

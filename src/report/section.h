@@ -9,7 +9,8 @@
  * say.
  *
  * To add one for an analyzer: write a function in one of the section_*.c, declare
- * it below and add a row to the table in report_text.c, report_text_run.c or both.
+ * it below and add a row to the table in report_text.c, report_text_run.c or both; of a
+ * file about memory to that in report_text_memory.c.
  */
 
 /* Of a trace: its own report, or that of the run which it belongs to. */
@@ -25,8 +26,12 @@ void tsi_section_copies(const struct panel *panel);
 void tsi_section_spans(const struct panel *panel);
 void tsi_section_python(const struct panel *panel);
 
-/* Of what was asked about a trace, or a run. */
+/* Of what was asked about a trace, a run or a file about memory. */
 void tsi_section_gates(const struct panel *panel);
+
+/* Of a run, or a file about memory. */
+void tsi_section_findings(const struct panel *panel);
+void tsi_section_not_evaluated(const struct panel *panel);
 
 /* Of a trace alone. */
 void tsi_section_steps(const struct panel *panel);
@@ -39,10 +44,20 @@ void tsi_section_convergence(const struct panel *panel);
 void tsi_section_distributed(const struct panel *panel);
 void tsi_section_pipeline(const struct panel *panel);
 void tsi_section_inputs(const struct panel *panel);
-void tsi_section_findings(const struct panel *panel);
-void tsi_section_not_evaluated(const struct panel *panel);
 
-/* What is wrong with a run, in a few lines for the head of its report. */
+/* Of a file about memory. */
+void tsi_section_oom(const struct panel *panel);
+void tsi_section_snapshot(const struct panel *panel);
+void tsi_section_snapshot_growth(const struct panel *panel);
+void tsi_section_snapshot_time(const struct panel *panel);
+void tsi_section_snapshot_peak(const struct panel *panel);
+void tsi_section_snapshot_churn(const struct panel *panel);
+void tsi_section_snapshot_segments(const struct panel *panel);
+void tsi_section_memory_timeline(const struct panel *panel);
+void tsi_section_memory_stats(const struct panel *panel);
+void tsi_section_memory_tracker(const struct panel *panel);
+
+/* What is wrong with a run or file, in a few lines for the head of its report. */
 void tsi_put_verdict(const struct panel *panel, bool is_brief);
 
 /* What was odd about an input, with what became of it; counts by enum tscope_diagnostic. */

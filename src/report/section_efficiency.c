@@ -65,7 +65,7 @@ static void put_lines(const struct panel *panel, int64_t wall_ns)
 		in_words(label, strcmp(line, "useful_compute") != 0 || is_split ? line : "compute");
 		tsi_panel_meter(panel, &(struct meter){ label, part_ns, wall_ns,
 							(int64_t)((double)part_ns / steps + 0.5),
-							style_of_line(line) });
+							style_of_line(line), TSCOPE_UNIT_NS });
 	}
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is said of a run: the verdict in its head, and at its end the findings,
- * what could not be judged, and the gates, which a trace may have, too.
+ * What is said of a run or of a file about memory: the verdict in its head, and at its end the
+ * findings, what could not be judged, and the gates, which a trace may have, too.
  */
 #include "report/section.h"
 
@@ -65,13 +65,29 @@ static size_t tripped_count(const struct panel *panel)
 	return count;
 }
 
-static void put_all_clear(struct text_writer *w, const struct tscope_diagnosis *diagnosis)
+/* Rules that have something to judge by. */
+static size_t judging_count(const struct tscope_diagnosis *diagnosis)
 {
+	return tscope_rule_count() - tscope_diagnosis_not_evaluated_count(diagnosis);
+}
+
+/* Of a file about memory most rules can say nothing, and are no matter. */
+static void put_all_clear(const struct panel *panel)
+{
+	const struct tscope_diagnosis *diagnosis = panel->diagnosis;
+	size_t judging = judging_count(diagnosis);
+	struct text_writer *w = panel->w;
 	char text[2 * NUMBER_MAX];
 
-	snprintf(text, sizeof(text), "no findings of %zu rules; %zu were not evaluated",
-		 tscope_rule_count(), tscope_diagnosis_not_evaluated_count(diagnosis));
-	tsi_text_style(w, TEXT_GREEN);
+	if (!panel->memory)
+		snprintf(text, sizeof(text), "no findings of %zu rules; %zu were not evaluated",
+			 tscope_rule_count(), tscope_diagnosis_not_evaluated_count(diagnosis));
+	else if (judging > 0)
+		snprintf(text, sizeof(text), "no findings of %zu rule%s", judging,
+			 judging == 1 ? "" : "s");
+	else
+		snprintf(text, sizeof(text), "no rule judges such a file");
+	tsi_text_style(w, panel->memory && judging == 0 ? TEXT_DIM : TEXT_GREEN);
 	tsi_text_put(w, "  ");
 	tsi_text_paragraph(w, text, 2);
 	tsi_text_style(w, TEXT_PLAIN);
@@ -79,14 +95,14 @@ static void put_all_clear(struct text_writer *w, const struct tscope_diagnosis *
 
 void tsi_put_verdict(const struct panel *panel, bool is_brief)
 {
-	const struct tscope_diagnosis *diagnosis = panel->report->diagnosis;
+	const struct tscope_diagnosis *diagnosis = panel->diagnosis;
 	size_t count = tscope_diagnosis_finding_count(diagnosis);
 	size_t tripped = tripped_count(panel);
 	struct text_writer *w = panel->w;
 
 	tsi_text_put(w, "\n");
 	if (count == 0)
-		put_all_clear(w, diagnosis);
+		put_all_clear(panel);
 	for (size_t i = 0; i < count && i < VERDICT_LINES; i++) {
 		struct tscope_finding finding = tscope_diagnosis_finding(diagnosis, i);
 
@@ -176,10 +192,12 @@ static void put_finding(const struct panel *panel, const struct tscope_finding *
 
 void tsi_section_findings(const struct panel *panel)
 {
-	const struct tscope_diagnosis *diagnosis = panel->report->diagnosis;
+	const struct tscope_diagnosis *diagnosis = panel->diagnosis;
 	size_t count = tscope_diagnosis_finding_count(diagnosis);
 	char counts[NUMBER_MAX];
 
+	if (panel->memory && judging_count(diagnosis) == 0)
+		return;
 	if (count == 0) {
 		tsi_panel_plain_title(panel, TEXT_GREEN, "FINDINGS", "none");
 		return;
@@ -218,10 +236,28 @@ static bool is_told(const struct tscope_diagnosis *diagnosis, size_t index)
 	return false;
 }
 
+/* Of a file about memory, what it could have told; of a run, all. */
+static bool is_shown(const struct panel *panel, size_t index)
+{
+	struct tscope_not_evaluated missed =
+		tscope_diagnosis_not_evaluated(panel->diagnosis, index);
+
+	return !panel->memory || tsi_is_of_memory(panel->memory, &missed);
+}
+
+static size_t shown_count(const struct panel *panel)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < tscope_diagnosis_not_evaluated_count(panel->diagnosis); i++)
+		count += is_shown(panel, i);
+	return count;
+}
+
 /* All rules that lack the same as this one: the need, then their ids. */
 static void put_group(const struct panel *panel, size_t first)
 {
-	const struct tscope_diagnosis *diagnosis = panel->report->diagnosis;
+	const struct tscope_diagnosis *diagnosis = panel->diagnosis;
 	const char *need = need_of(tscope_diagnosis_not_evaluated(diagnosis, first).reason);
 	struct text_flow flow = { .w = panel->w, .separator = ", ", .indent = 4 };
 
@@ -246,16 +282,18 @@ static void put_not_evaluated(struct text_writer *w, struct tscope_not_evaluated
 
 void tsi_section_not_evaluated(const struct panel *panel)
 {
-	const struct tscope_diagnosis *diagnosis = panel->report->diagnosis;
-	size_t count = tscope_diagnosis_not_evaluated_count(diagnosis);
+	const struct tscope_diagnosis *diagnosis = panel->diagnosis;
+	size_t count = shown_count(panel);
 	char text[NUMBER_MAX];
 
 	if (count == 0)
 		return;
 	snprintf(text, sizeof(text), "%zu of %zu rules", count, tscope_rule_count());
-	tsi_panel_plain_title(panel, TEXT_DIM, "NOT EVALUATED", text);
-	for (size_t i = 0; i < count; i++) {
-		if (panel->verbose)
+	tsi_panel_plain_title(panel, TEXT_DIM, "NOT EVALUATED", panel->memory ? "" : text);
+	for (size_t i = 0; i < tscope_diagnosis_not_evaluated_count(diagnosis); i++) {
+		if (!is_shown(panel, i))
+			continue;
+		if (panel->verbose || panel->memory)
 			put_not_evaluated(panel->w, tscope_diagnosis_not_evaluated(diagnosis, i));
 		else if (!is_told(diagnosis, i))
 			put_group(panel, i);

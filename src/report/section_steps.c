@@ -145,10 +145,11 @@ static void put_phases(const struct panel *panel)
 
 	for (size_t row = 0; row < phases.row_count; row++) {
 		struct meter meter = { .label = tsi_table_cell(&phases, row, name).text,
-				       .part_ns = tsi_table_cell(&phases, row, mean).integer,
-				       .whole_ns = step_ns };
+				       .part = tsi_table_cell(&phases, row, mean).integer,
+				       .whole = step_ns,
+				       .unit = TSCOPE_UNIT_NS };
 
-		meter.shown_ns = meter.part_ns;
+		meter.shown = meter.part;
 		meter.style = style_of_phase(meter.label);
 		tsi_panel_meter(panel, &meter);
 	}

@@ -50,12 +50,13 @@ static void put_budget_lines(const struct panel *panel, const struct budget_line
 
 	for (size_t i = 0; i < count; i++) {
 		struct meter meter = { .label = lines[i].label,
-				       .part_ns = fact(panel, lines[i].id),
-				       .whole_ns = wall_ns,
-				       .style = lines[i].style };
+				       .part = fact(panel, lines[i].id),
+				       .whole = wall_ns,
+				       .style = lines[i].style,
+				       .unit = TSCOPE_UNIT_NS };
 
-		meter.shown_ns = of_mean_step(panel, meter.part_ns);
-		if (meter.part_ns > 0)
+		meter.shown = of_mean_step(panel, meter.part);
+		if (meter.part > 0)
 			tsi_panel_meter(panel, &meter);
 	}
 }
@@ -168,7 +169,8 @@ void tsi_section_device_busy(const struct panel *panel)
 			tscope_analysis_device_count(panel->analysis) > 1 ? ", all devices" : "");
 	for (size_t i = 0; i < TSI_COUNT_OF(lines); i++) {
 		int64_t part_ns = fact(panel, lines[i].id);
-		struct meter meter = { lines[i].label, part_ns, span_ns, part_ns, lines[i].style };
+		struct meter meter = { lines[i].label, part_ns,        span_ns,
+				       part_ns,        lines[i].style, TSCOPE_UNIT_NS };
 
 		if (part_ns > 0)
 			tsi_panel_meter(panel, &meter);
@@ -209,9 +211,9 @@ void tsi_section_overlap(const struct panel *panel)
 		int64_t hidden_ns = fact(panel, "overlap.overlapped_ns");
 
 		tsi_panel_meter(panel, &(struct meter){ "overlapped", hidden_ns, comm_ns, hidden_ns,
-							TEXT_GREEN });
+							TEXT_GREEN, TSCOPE_UNIT_NS });
 		tsi_panel_meter(panel, &(struct meter){ "exposed", exposed_ns, comm_ns, exposed_ns,
-							TEXT_YELLOW });
+							TEXT_YELLOW, TSCOPE_UNIT_NS });
 	}
 	tsi_panel_table(panel, "collectives.by_kind", collective_columns,
 			TSI_COUNT_OF(collective_columns));

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tscope memory: opens each file about memory, analyses it, a snapshot also against the one
+ * before it, diagnoses it, evaluates the gates on it, and reports all of them together. A file
+ * that cannot be read does not keep the others from being reported.
+ */
+#include "command.h"
+#include "gates.h"
+#include "loss.h"
+#include "message.h"
+#include "output.h"
+#include "progress.h"
+#include "terminal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What is made of one file, each from the one before. */
+struct loaded {
+	struct tscope_memory *memory;
+	struct tscope_analysis *analysis;
+	struct tscope_diagnosis *diagnosis;
+	struct gates gates;
+};
+
+/* Those that could be read, in the order of the command line. */
+struct files {
+	struct loaded *items;
+	size_t count;
+};
+
+static void unload(struct loaded *file)
+{
+	gates_deinit(&file->gates);
+	tscope_diagnosis_free(file->diagnosis);
+	tscope_analysis_free(file->analysis);
+	tscope_memory_free(file->memory);
+	*file = (struct loaded){ 0 };
+}
+
+static enum tscope_status open_memory(struct tscope_memory **memory, const char *path,
+				      const struct options *options, struct tscope_error *err)
+{
+	struct tscope_trace_options trace_options = options->trace;
+	struct progress progress;
+	enum tscope_status status;
+
+	progress_start(&progress, options);
+	trace_options.progress = progress_update;
+	trace_options.progress_data = &progress;
+	status = tscope_memory_open(memory, path, &trace_options, err);
+	progress_stop(&progress);
+	return status;
+}
+
+/* The nearest snapshot before it of the same process, or NULL. */
+static const struct tscope_memory *find_earlier(const struct files *files,
+						const struct tscope_memory *memory)
+{
+	for (size_t i = files->count; i-- > 0;)
+		if (tscope_memory_is_comparable(memory, files->items[i].memory))
+			return files->items[i].memory;
+	return NULL;
+}
+
+/* Adds the file to those that are loaded, if it can be. */
+static enum exit_code load(struct files *files, const char *path, const struct options *options)
+{
+	struct loaded *file = &files->items[files->count];
+	struct tscope_error err = { 0 };
+	enum tscope_status status = open_memory(&file->memory, path, options, &err);
+	enum exit_code code;
+
+	if (status == TSCOPE_OK)
+		status = tscope_memory_analyze(&file->analysis, file->memory,
+					       find_earlier(files, file->memory),
+					       &options->analysis, &err);
+	if (status != TSCOPE_OK) {
+		say_error(path, &err, "");
+		unload(file);
+		return exit_code_of(status);
+	}
+	code = diagnose(&file->diagnosis, file->analysis, options);
+	if (code == EXIT_CODE_OK)
+		code = gates_evaluate(&file->gates, file->analysis, file->diagnosis, options);
+	if (code == EXIT_CODE_OK)
+		files->count++;
+	else
+		unload(file);
+	return code;
+}
+
+static enum exit_code judge(const struct files *files, const struct options *options)
+{
+	enum exit_code code = EXIT_CODE_OK;
+
+	for (size_t i = 0; i < files->count; i++) {
+		const struct tscope_memory_info *info = tscope_memory_info(files->items[i].memory);
+		const struct loss loss = { NULL, info->dropped_count, "records" };
+
+		code = worse(code, judge_loss(info->path, &loss, options->strict));
+		code = worse(code,
+			     gates_judge(&files->items[i].gates,
+					 options->operand_count > 1 ? info->path : NULL, options));
+	}
+	return code;
+}
+
+static enum exit_code write_report(const struct tscope_memory_report *reports, size_t count,
+				   const struct options *options)
+{
+	struct tscope_report_options report_options = terminal_report_options(options);
+	enum exit_code code;
+	struct output out;
+
+	if (!output_open(&out, options->output))
+		return EXIT_CODE_OUTPUT;
+	/* A failed write stays with the stream, and commit says why. */
+	code = exit_code_of(
+		tscope_report_write_memory(out.stream, reports, count, &report_options, NULL));
+	return output_commit(&out) ? code : EXIT_CODE_OUTPUT;
+}
+
+static enum exit_code report(const struct files *files, const struct options *options)
+{
+	struct tscope_memory_report *reports = calloc(files->count, sizeof(*reports));
+	enum exit_code code;
+
+	if (!reports) {
+		say_nomem();
+		return EXIT_CODE_INTERNAL;
+	}
+	for (size_t i = 0; i < files->count; i++) {
+		const struct loaded *file = &files->items[i];
+
+		reports[i] = (struct tscope_memory_report){ file->memory, file->analysis,
+							    file->diagnosis, file->gates.results,
+							    file->gates.count };
+	}
+	code = write_report(reports, files->count, options);
+	free(reports);
+	return code;
+}
+
+static enum exit_code write_flamegraph(const struct tscope_memory *memory,
+				       const struct options *options)
+{
+	struct tscope_error err = { 0 };
+	enum tscope_status status;
+	struct output out;
+
+	if (!output_open(&out, options->flamegraph))
+		return EXIT_CODE_OUTPUT;
+	status = tscope_memory_write_stacks(out.stream, memory, options->flamegraph_at, &err);
+	/* A failed write stays with the stream, and commit says why. */
+	if (status == TSCOPE_OK || status == TSCOPE_E_WRITE)
+		return output_commit(&out) ? EXIT_CODE_OK : EXIT_CODE_OUTPUT;
+	say_error(tscope_memory_info(memory)->path, &err, "");
+	output_abandon(&out);
+	return exit_code_of(status);
+}
+
+static enum exit_code check_flamegraph(const struct options *options)
+{
+	if (!options->flamegraph)
+		return EXIT_CODE_OK;
+	if (options->operand_count != 1) {
+		say("--flamegraph needs exactly one snapshot", "", "");
+		return EXIT_CODE_USAGE;
+	}
+	if (options->output && strcmp(options->output, options->flamegraph) == 0) {
+		say("--output and --flamegraph both name ", options->output, "");
+		return EXIT_CODE_USAGE;
+	}
+	return EXIT_CODE_OK;
+}
+
+static enum exit_code load_and_report(struct files *files, const struct options *options)
+{
+	enum exit_code code = EXIT_CODE_OK;
+
+	for (int i = 0; i < options->operand_count; i++)
+		code = worse(code, load(files, options->operands[i], options));
+	if (files->count == 0)
+		return code;
+	code = worse(code, report(files, options));
+	if (options->flamegraph)
+		code = worse(code, write_flamegraph(files->items[0].memory, options));
+	return worse(code, judge(files, options));
+}
+
+static enum exit_code run(const struct options *options)
+{
+	struct files files = { 0 };
+	enum exit_code code = check_flamegraph(options);
+
+	if (code != EXIT_CODE_OK)
+		return code;
+	files.items = calloc((size_t)options->operand_count, sizeof(*files.items));
+	if (!files.items) {
+		say_nomem();
+		return EXIT_CODE_INTERNAL;
+	}
+	code = load_and_report(&files, options);
+	while (files.count > 0)
+		unload(&files.items[--files.count]);
+	free(files.items);
+	return code;
+}
+
+const struct command command_memory = {
+	.name = "memory",
+	.operands = "FILE...",
+	.summary = "allocator snapshots and other files about device memory in depth",
+	.run = run,
+};

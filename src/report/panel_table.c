@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tables of the text report: which of their rows and columns are shown, in which widths and
+ * units. Those of names take what the line has left.
+ */
+#include "report/panel.h"
+
+#include "report/lookup.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum {
+	MAX_COLUMNS = 12,
+	MAX_RANKED = 100,
+	MIN_NAME_WIDTH = 12,
+	NAME_MAX_BYTES = 1024,
+};
+
+/* A table as it is printed: which of its columns are shown, and how wide. */
+struct layout {
+	struct table_view view;
+	const struct column *columns;
+	size_t count;
+	size_t row_count, all_count; /* rows shown, and rows there are to show */
+	const size_t *rows;          /* those shown; NULL: the first */
+	const char *folder;          /* left out of names, or NULL */
+	size_t index[MAX_COLUMNS];   /* in the definition */
+	unsigned width[MAX_COLUMNS]; /* 0: not shown */
+};
+
+static double real_of(struct tscope_value value)
+{
+	return value.kind == TSCOPE_VALUE_INT ? (double)value.integer : value.real;
+}
+
+/* The value in a row that is shown, of a column that is. */
+static struct tscope_value value_of(const struct layout *layout, size_t row, size_t column)
+{
+	size_t of_table = layout->rows ? layout->rows[row] : row;
+	const char *slash = strchr(layout->columns[column].name, '/');
+	struct tscope_value value, divisor;
+
+	value = tsi_table_cell(&layout->view, of_table, layout->index[column]);
+	if (!slash || value.kind == TSCOPE_VALUE_ABSENT)
+		return value;
+	divisor =
+		tsi_table_cell(&layout->view, of_table, tsi_table_column(&layout->view, slash + 1));
+	if (divisor.kind == TSCOPE_VALUE_ABSENT || real_of(divisor) == 0)
+		return (struct tscope_value){ .kind = TSCOPE_VALUE_ABSENT };
+	return (struct tscope_value){ .kind = TSCOPE_VALUE_REAL,
+				      .real = real_of(value) / real_of(divisor) };
+}
+
+static size_t index_of(const struct layout *layout, size_t column)
+{
+	char name[NUMBER_MAX];
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(layout->columns[column].name, "/"),
+		 layout->columns[column].name);
+	return tsi_table_column(&layout->view, name);
+}
+
+static bool has_values(const struct layout *layout, size_t column)
+{
+	for (size_t row = 0; row < layout->row_count; row++)
+		if (value_of(layout, row, column).kind != TSCOPE_VALUE_ABSENT)
+			return true;
+	return false;
+}
+
+/* Columns that the line has left for names when the others have had theirs; negative: too few. */
+static int width_left(const struct layout *layout, unsigned width)
+{
+	unsigned used = 2;
+
+	for (size_t i = 0; i < layout->count; i++)
+		used += layout->width[i];
+	return (int)width - (int)used;
+}
+
+/* Where the line is too short for all columns, those on the right go first. */
+static void lay_out(struct layout *layout, unsigned width)
+{
+	bool has_names = false;
+	int left;
+
+	for (size_t i = 0; i < layout->count; i++) {
+		layout->index[i] = index_of(layout, i);
+		if (has_values(layout, i))
+			layout->width[i] = layout->columns[i].width;
+		has_names |= layout->columns[i].width == 0;
+	}
+	for (size_t i = layout->count; i-- > 0;) {
+		if (width_left(layout, width) >= (has_names ? MIN_NAME_WIDTH : 0))
+			break;
+		layout->width[i] = 0;
+	}
+	left = width_left(layout, width);
+	for (size_t i = 0; i < layout->count; i++) {
+		if (layout->columns[i].width == 0)
+			layout->width[i] = (unsigned)left;
+	}
+}
+
+static bool is_text(const struct layout *layout, size_t column)
+{
+	return layout->view.def->columns[layout->index[column]].unit == TSCOPE_UNIT_TEXT;
+}
+
+static void put_headings(struct text_writer *w, const struct layout *layout)
+{
+	tsi_text_style(w, TEXT_DIM);
+	tsi_text_put(w, "  ");
+	for (size_t i = 0; i < layout->count; i++) {
+		if (layout->width[i] == 0)
+			continue;
+		if (i > 0 && is_text(layout, i)) {
+			tsi_text_put(w, "  ");
+			tsi_text_left(w, layout->columns[i].heading, layout->width[i] - 2);
+		} else if (is_text(layout, i)) {
+			tsi_text_left(w, layout->columns[i].heading, layout->width[i]);
+		} else {
+			tsi_text_right(w, layout->columns[i].heading, layout->width[i]);
+		}
+	}
+	tsi_text_style(w, TEXT_PLAIN);
+	tsi_text_put(w, "\n");
+}
+
+/* A name as it is shown; one that is too long for `room` stays as it is. */
+static const char *without_folder(const struct layout *layout, const char *name,
+				  char room[NAME_MAX_BYTES])
+{
+	size_t folder_length = layout->folder ? strlen(layout->folder) : 0, length = 0;
+
+	if (folder_length == 0 || strlen(name) >= NAME_MAX_BYTES)
+		return name;
+	while (*name != '\0') {
+		if (strncmp(name, layout->folder, folder_length) == 0)
+			name += folder_length;
+		else
+			room[length++] = *name++;
+	}
+	room[length] = '\0';
+	return room;
+}
+
+static void put_cell(struct text_writer *w, const struct layout *layout, size_t row, size_t column)
+{
+	struct tscope_value value = value_of(layout, row, column);
+	unsigned width = layout->width[column];
+	char number[NUMBER_MAX], name[NAME_MAX_BYTES];
+
+	if (is_text(layout, column)) {
+		unsigned gap = column > 0 ? 2 : 0;
+
+		tsi_text_repeat(w, " ", gap);
+		if (value.kind != TSCOPE_VALUE_TEXT || *value.text == '\0')
+			value.text = "-";
+		tsi_text_name_cell(w, without_folder(layout, value.text, name), width - gap);
+		return;
+	}
+	tsi_number_people(number, value, layout->view.def->columns[layout->index[column]].unit);
+	tsi_text_right(w, number, width);
+}
+
+static void put_rest(struct text_writer *w, size_t count)
+{
+	char rest[NUMBER_MAX];
+
+	tsi_number_people_int(rest, (int64_t)count, TSCOPE_UNIT_COUNT);
+	tsi_text_style(w, TEXT_DIM);
+	tsi_text_printf(w, "  … and %s more\n", rest);
+	tsi_text_style(w, TEXT_PLAIN);
+}
+
+static void put_table(struct text_writer *w, struct layout *layout)
+{
+	assert(layout->count <= MAX_COLUMNS);
+	if (layout->row_count == 0)
+		return;
+	lay_out(layout, w->width);
+	tsi_text_put(w, "\n");
+	put_headings(w, layout);
+	for (size_t row = 0; row < layout->row_count; row++) {
+		tsi_text_put(w, "  ");
+		for (size_t column = 0; column < layout->count; column++) {
+			if (layout->width[column] > 0)
+				put_cell(w, layout, row, column);
+		}
+		tsi_text_put(w, "\n");
+	}
+	if (layout->all_count > layout->row_count)
+		put_rest(w, layout->all_count - layout->row_count);
+}
+
+void tsi_panel_table(const struct panel *panel, const char *id, const struct column *columns,
+		     size_t count)
+{
+	struct layout layout = {
+		.view = tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, id),
+		.columns = columns,
+		.count = count,
+	};
+
+	layout.all_count = layout.view.row_count;
+	layout.row_count = layout.all_count < panel->top ? layout.all_count : panel->top;
+	put_table(panel->w, &layout);
+}
+
+static bool is_above_0(const struct table_view *view, size_t row, size_t column)
+{
+	struct tscope_value value = tsi_table_cell(view, row, column);
+
+	return value.kind == TSCOPE_VALUE_INT && value.integer > 0;
+}
+
+/* Puts a row where it belongs among the first `limit`; of equal ones the earlier goes first. */
+static void rank_row(struct layout *layout, size_t rows[MAX_RANKED], size_t limit, size_t row,
+		     size_t by)
+{
+	int64_t value = tsi_table_cell(&layout->view, row, by).integer;
+	size_t place = layout->row_count;
+
+	while (place > 0 && value > tsi_table_cell(&layout->view, rows[place - 1], by).integer)
+		place--;
+	if (place == limit)
+		return;
+	if (layout->row_count < limit)
+		layout->row_count++;
+	memmove(&rows[place + 1], &rows[place], (layout->row_count - place - 1) * sizeof(*rows));
+	rows[place] = row;
+}
+
+void tsi_panel_ranking(const struct panel *panel, const struct ranking *ranking,
+		       const struct column *columns, size_t count)
+{
+	struct layout layout = {
+		.view = tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, ranking->table),
+		.columns = columns,
+		.count = count,
+	};
+	size_t by = tsi_table_column(&layout.view, ranking->by);
+	size_t only = ranking->only ? tsi_table_column(&layout.view, ranking->only) : by;
+	size_t limit = panel->top < MAX_RANKED ? panel->top : MAX_RANKED;
+	size_t rows[MAX_RANKED];
+
+	for (size_t row = 0; row < layout.view.row_count; row++) {
+		if (!is_above_0(&layout.view, row, by) || !is_above_0(&layout.view, row, only))
+			continue;
+		layout.all_count++;
+		rank_row(&layout, rows, limit, row, by);
+	}
+	layout.rows = rows;
+	layout.folder = ranking->folder;
+	put_table(panel->w, &layout);
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sections of the text report about files that tell of memory without the allocator's blocks:
+ * the timeline of torch.profiler, finetuning-scheduler's statistics, the logs of torch's trackers.
+ */
+#include "report/section.h"
+
+#include "base/attributes.h"
+#include "base/str.h"
+#include "report/lookup.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- timeline ---- */
+
+/* A column of a table, row by row. */
+struct series {
+	struct table_view view;
+	size_t column;
+};
+
+static bool get_bytes(const void *source, size_t index, double *value)
+{
+	const struct series *series = source;
+	struct tscope_value bytes = tsi_table_cell(&series->view, index, series->column);
+
+	*value = (double)bytes.integer;
+	return bytes.kind == TSCOPE_VALUE_INT;
+}
+
+enum { TIME_WORDS_MAX = 2 * NUMBER_MAX };
+
+/* " 1.20 s after the start"; "" where there are no times. */
+static void format_peak_time(const struct panel *panel, char text[TIME_WORDS_MAX])
+{
+	struct tscope_value peak = tsi_panel_value(panel, "memory_timeline.peak_time_ns");
+	struct tscope_value start = tsi_panel_value(panel, "memory_timeline.start_time_ns");
+	char number[NUMBER_MAX];
+
+	text[0] = '\0';
+	if (peak.kind != TSCOPE_VALUE_INT || start.kind != TSCOPE_VALUE_INT ||
+	    peak.integer < start.integer)
+		return;
+	tsi_number_people_int(number, peak.integer - start.integer, TSCOPE_UNIT_NS);
+	snprintf(text, TIME_WORDS_MAX, " %s after the start", number);
+}
+
+void tsi_section_memory_timeline(const struct panel *panel)
+{
+	static const struct figure figures[] = {
+		{ "end", "memory_timeline.end_bytes" },
+		{ "before the profile", "memory_timeline.preexisting_bytes" },
+		{ "window", "memory_timeline.window_ns" },
+		{ "created", "memory_timeline.created_count" },
+		{ "destroyed", "memory_timeline.destroyed_count" },
+	};
+	static const struct column columns[] = {
+		{ "category", "category", 0 },
+		{ "at the peak", "peak_bytes", 13 },
+		{ "at the end", "end_bytes", 13 },
+		{ "at most", "own_peak_bytes", 13 },
+	};
+	static const struct ranking ranking = {
+		.table = "memory_timeline.by_category",
+		.by = "own_peak_bytes",
+	};
+	struct series series = { .view = tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE,
+							  "memory_timeline.timeline") };
+	char peak[NUMBER_MAX], time[TIME_WORDS_MAX];
+
+	series.column = tsi_table_column(&series.view, "bytes");
+	tsi_panel_number(panel, "memory_timeline.peak_bytes", peak);
+	format_peak_time(panel, time);
+	tsi_panel_title(panel, TEXT_CYAN, "memory_timeline", "MEMORY TIMELINE", "peak %s%s", peak,
+			time);
+	tsi_panel_sparkline(panel, &(struct sketch){ &series, get_bytes, series.view.row_count });
+	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures));
+	tsi_panel_ranking(panel, &ranking, columns, TSI_COUNT_OF(columns));
+}
+
+/* ---- statistics ---- */
+
+/* A line with a name of the input in it: what is longer is cut. */
+enum { NAMED_MAX = 512 };
+
+static void put_line(const struct panel *panel, char text[NAMED_MAX])
+{
+	tsi_str_drop_partial(text);
+	tsi_text_put(panel->w, "  ");
+	tsi_text_paragraph(panel->w, text, 2);
+}
+
+/* The largest value of a name; ABSENT where the user did not have it kept. */
+static struct tscope_value largest(const struct table_view *view, const char *name)
+{
+	size_t names = tsi_table_column(view, "name"), values = tsi_table_column(view, "value");
+
+	for (size_t row = 0; row < view->row_count; row++)
+		if (strcmp(tsi_table_cell(view, row, names).text, name) == 0)
+			return tsi_table_cell(view, row, values);
+	return (struct tscope_value){ .kind = TSCOPE_VALUE_ABSENT };
+}
+
+/* The names that say most: "  at most  allocated 1.20 GiB · active 1.50 GiB". */
+static void put_largest(const struct panel *panel)
+{
+	static const struct {
+		const char *label, *name;
+		enum tscope_unit unit;
+	} shown[] = {
+		{ "allocated", "allocated_bytes.all.peak", TSCOPE_UNIT_BYTES },
+		{ "active", "active_bytes.all.peak", TSCOPE_UNIT_BYTES },
+		{ "reserved", "reserved_bytes.all.peak", TSCOPE_UNIT_BYTES },
+		{ "inactive split", "inactive_split_bytes.all.peak", TSCOPE_UNIT_BYTES },
+		{ "retries", "num_alloc_retries", TSCOPE_UNIT_COUNT },
+		{ "OOMs", "num_ooms", TSCOPE_UNIT_COUNT },
+		{ "host memory (rss)", "rss", TSCOPE_UNIT_BYTES },
+		{ "host growth", "rss_diff", TSCOPE_UNIT_BYTES },
+	};
+	struct text_flow flow = { .w = panel->w, .separator = " · ", .indent = 11, .column = 11 };
+	struct table_view view =
+		tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, "memory_stats.largest");
+
+	tsi_text_put_styled(panel->w, TEXT_DIM, "  at most  ");
+	for (size_t i = 0; i < TSI_COUNT_OF(shown); i++) {
+		struct tscope_value value = largest(&view, shown[i].name);
+		char number[NUMBER_MAX], text[2 * NUMBER_MAX];
+
+		if (value.kind == TSCOPE_VALUE_ABSENT)
+			continue;
+		tsi_number_people(number, value, shown[i].unit);
+		snprintf(text, sizeof(text), "%s %s", shown[i].label, number);
+		tsi_text_flow(&flow, text);
+	}
+	if (!flow.has_items)
+		tsi_text_flow(&flow, "-");
+	tsi_text_flow_end(&flow);
+}
+
+/* "  what is allocated grows by 1.50 MiB from call to call of training_step" */
+static void put_growth(const struct panel *panel)
+{
+	struct tscope_value growth = tsi_panel_value(panel, "memory_stats.growth_bytes_per_call");
+	struct tscope_value function = tsi_panel_value(panel, "memory_stats.growth_function");
+	char number[NUMBER_MAX], text[NAMED_MAX];
+	bool is_shrinking;
+
+	if (growth.kind != TSCOPE_VALUE_REAL || function.kind != TSCOPE_VALUE_TEXT)
+		return;
+	is_shrinking = growth.real < 0;
+	growth.real = fabs(growth.real);
+	tsi_number_people(number, growth, TSCOPE_UNIT_BYTES);
+	snprintf(text, sizeof(text), "what is allocated %s by %s from call to call of %s",
+		 is_shrinking ? "shrinks" : "grows", number, function.text);
+	put_line(panel, text);
+}
+
+void tsi_section_memory_stats(const struct panel *panel)
+{
+	static const struct column columns[] = {
+		{ "function", "function", 0 },
+		{ "calls", "call_count", 8 },
+		{ "+ allocated", "allocated_change_bytes", 13 },
+		{ "+ reserved", "reserved_change_bytes", 13 },
+		{ "+ host (rss)", "rss_change_bytes", 14 },
+		{ "rank", "rank", 6 }, /* the last: only where there are several */
+	};
+	bool has_ranks =
+		tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, "memory_stats.rank_count") > 1;
+	char moments[NUMBER_MAX], calls[NUMBER_MAX], values[NUMBER_MAX];
+
+	tsi_panel_number(panel, "memory_stats.moment_count", moments);
+	tsi_panel_number(panel, "memory_stats.call_count", calls);
+	tsi_panel_number(panel, "memory_stats.value_count", values);
+	tsi_panel_title(panel, TEXT_CYAN, "memory_stats", "MEMORY STATISTICS",
+			"moments %s · calls %s · values %s", moments, calls, values);
+	put_largest(panel);
+	put_growth(panel);
+	tsi_panel_table(panel, "memory_stats.by_function", columns,
+			TSI_COUNT_OF(columns) - (has_ranks ? 0 : 1));
+}
+
+/* ---- tracker ---- */
+
+/* The kinds at the peak, as parts of it. */
+static void put_peak(const struct panel *panel, const char *device, int64_t whole)
+{
+	struct table_view view =
+		tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, "memory_tracker.peak");
+	size_t devices = tsi_table_column(&view, "device");
+	size_t kinds = tsi_table_column(&view, "kind"), bytes = tsi_table_column(&view, "bytes");
+
+	for (size_t row = 0; row < view.row_count; row++) {
+		int64_t part = tsi_table_cell(&view, row, bytes).integer;
+		struct meter meter = {
+			.label = tsi_table_cell(&view, row, kinds).text,
+			.part = part,
+			.whole = whole,
+			.shown = part,
+			.style = TEXT_GREEN,
+			.unit = TSCOPE_UNIT_BYTES,
+		};
+
+		if (part > 0 && strcmp(tsi_table_cell(&view, row, devices).text, device) == 0)
+			tsi_panel_meter(panel, &meter);
+	}
+}
+
+/* "  training_step, iteration 2, on cuda:0" */
+static void put_call(const struct panel *panel, const char *device)
+{
+	struct tscope_value function = tsi_panel_value(panel, "memory_tracker.function");
+	char iteration[NUMBER_MAX], text[NAMED_MAX];
+
+	tsi_panel_number(panel, "memory_tracker.iteration", iteration);
+	snprintf(text, sizeof(text), "%s, iteration %s%s%s",
+		 function.kind == TSCOPE_VALUE_TEXT ? function.text : "-", iteration,
+		 *device != '\0' ? ", on " : "", device);
+	put_line(panel, text);
+}
+
+void tsi_section_memory_tracker(const struct panel *panel)
+{
+	static const struct column columns[] = {
+		{ "module", "module", 0 }, { "memory", "total_bytes", 11 }, { "call", "call", 6 },
+		{ "state", "state", 23 },  { "device", "device", 10 },
+	};
+	static const struct ranking ranking = {
+		.table = "memory_tracker.modules",
+		.by = "total_bytes",
+	};
+	struct tscope_value device = tsi_panel_value(panel, "memory_tracker.peak_device");
+	struct tscope_value peak = tsi_panel_value(panel, "memory_tracker.peak_bytes");
+	char bytes[NUMBER_MAX];
+
+	tsi_panel_number(panel, "memory_tracker.peak_bytes", bytes);
+	tsi_panel_title(panel, TEXT_CYAN, "memory_tracker", "MEMORY TRACKER", "peak %s", bytes);
+	if (device.kind != TSCOPE_VALUE_TEXT)
+		device.text = "";
+	put_call(panel, device.text);
+	put_peak(panel, device.text, peak.integer);
+	tsi_panel_ranking(panel, &ranking, columns, TSI_COUNT_OF(columns));
+}

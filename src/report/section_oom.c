@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The section of the text report about a request of CUDA's allocator that failed: what was free
+ * then, in which pieces, and what would have let it pass.
+ */
+#include "report/section.h"
+
+#include "base/attributes.h"
+#include "report/snapshot_words.h"
+
+#include <string.h>
+
+/* The row of the request that the facts speak of: the last one of its device. */
+static size_t told_row(const struct panel *panel, const struct table_view *ooms)
+{
+	int64_t device = tsi_snapshot_int(panel, "snapshot.oom_device");
+	size_t row = ooms->row_count - 1;
+
+	while (row > 0 && tsi_snapshot_cell(ooms, row, "device").integer != device)
+		row--;
+	return row;
+}
+
+/* What there was, against what was asked for. */
+static void put_room(const struct panel *panel)
+{
+	static const struct {
+		const char *label, *id;
+		enum text_style style;
+	} lines[] = {
+		{ "live", "snapshot.oom_live_bytes", TEXT_GREEN },
+		{ "free in segments", "snapshot.oom_free_bytes", TEXT_YELLOW },
+		{ "free on device", "snapshot.oom_device_free_bytes", TEXT_CYAN },
+		{ "asked for", "snapshot.oom_size_bytes", TEXT_RED },
+	};
+	int64_t reserved = tsi_snapshot_int(panel, "snapshot.oom_reserved_bytes");
+	int64_t left = tsi_snapshot_int(panel, "snapshot.oom_device_free_bytes");
+
+	for (size_t i = 0; i < TSI_COUNT_OF(lines); i++) {
+		int64_t part = tsi_snapshot_int(panel, lines[i].id);
+		struct meter meter = {
+			.label = lines[i].label,
+			.part = part,
+			.whole = reserved > INT64_MAX - left ? INT64_MAX : reserved + left,
+			.shown = part,
+			.style = lines[i].style,
+			.unit = TSCOPE_UNIT_BYTES,
+		};
+
+		if (tsi_panel_has(panel, lines[i].id))
+			tsi_panel_meter(panel, &meter);
+	}
+}
+
+static enum text_style style_of_verdict(const char *verdict)
+{
+	if (strcmp(verdict, "yes") == 0)
+		return TEXT_GREEN;
+	return strcmp(verdict, "perhaps") == 0 ? TEXT_YELLOW : TEXT_DIM;
+}
+
+/* "  yes      expandable_segments: 96.0 MiB of free pages ≥ 64.0 MiB asked for" */
+static void put_remedies(const struct panel *panel, size_t oom)
+{
+	struct table_view remedies = tsi_snapshot_table(panel, "snapshot.oom_remedies");
+	bool is_first = true;
+
+	for (size_t row = 0; row < remedies.row_count; row++) {
+		const char *verdict = tsi_snapshot_cell(&remedies, row, "verdict").text;
+		char text[1024];
+
+		if (tsi_snapshot_cell(&remedies, row, "oom").integer != (int64_t)oom)
+			continue;
+		if (is_first)
+			tsi_text_put_styled(panel->w, TEXT_DIM, "\n  would it have passed with\n");
+		is_first = false;
+		snprintf(text, sizeof(text), "%s: %s",
+			 tsi_snapshot_cell(&remedies, row, "remedy").text,
+			 tsi_snapshot_cell(&remedies, row, "arithmetic").text);
+		tsi_text_put(panel->w, "  ");
+		tsi_text_style(panel->w, style_of_verdict(verdict));
+		tsi_text_left(panel->w, strcmp(verdict, "in_use") == 0 ? "in use" : verdict, 9);
+		tsi_text_style(panel->w, TEXT_PLAIN);
+		tsi_text_paragraph(panel->w, text, 11);
+	}
+}
+
+/* Too little, or enough in pieces? */
+static void put_shortage(const struct panel *panel)
+{
+	struct tscope_value fits = tsi_panel_value(panel, "snapshot.oom_fits_unfragmented");
+	char largest[NUMBER_MAX], missing[NUMBER_MAX], text[4 * NUMBER_MAX];
+
+	if (fits.kind != TSCOPE_VALUE_FLAG)
+		return;
+	tsi_panel_number(panel, "snapshot.oom_largest_free_bytes", largest);
+	tsi_panel_number(panel, "snapshot.oom_shortfall_bytes", missing);
+	if (fits.flag)
+		snprintf(text, sizeof(text),
+			 "the largest piece for it was %s; all that was free, in one piece, would "
+			 "have done",
+			 largest);
+	else
+		snprintf(text, sizeof(text),
+			 "the largest piece for it was %s; with all that was free in one piece %s "
+			 "would be missing",
+			 largest, missing);
+	tsi_text_put(panel->w, "  ");
+	tsi_text_paragraph(panel->w, text, 2);
+}
+
+static void put_site(const struct panel *panel)
+{
+	struct tscope_value site = tsi_panel_value(panel, "snapshot.oom_site");
+
+	if (site.kind != TSCOPE_VALUE_TEXT || *site.text == '\0')
+		return;
+	tsi_text_put_styled(panel->w, TEXT_DIM, "  asked by  ");
+	tsi_text_paragraph(panel->w, site.text, 12);
+}
+
+void tsi_section_oom(const struct panel *panel)
+{
+	static const struct column columns[] = {
+		{ "asked by", "site", 0 },
+		{ "device", "device", 8 },
+		{ "entry", "index", 9 },
+		{ "asked for", "size_bytes", 11 },
+		{ "on device", "device_free_bytes", 11 },
+		{ "largest free", "largest_free_bytes", 14 },
+	};
+	struct table_view ooms = tsi_snapshot_table(panel, "snapshot.ooms");
+	char size[NUMBER_MAX], count[NUMBER_MAX];
+	size_t row;
+
+	if (ooms.row_count == 0)
+		return;
+	row = told_row(panel, &ooms);
+	tsi_panel_number(panel, "snapshot.oom_size_bytes", size);
+	tsi_panel_number(panel, "snapshot.oom_count", count);
+	if (ooms.row_count == 1)
+		tsi_panel_title(panel, TEXT_RED, "snapshot", "OUT OF MEMORY", "%s were asked for",
+				size);
+	else
+		tsi_panel_title(panel, TEXT_RED, "snapshot", "OUT OF MEMORY",
+				"%s requests failed, the last one of %s", count, size);
+	put_site(panel);
+	put_room(panel);
+	put_shortage(panel);
+	if (tsi_snapshot_cell(&ooms, row, "is_exact").kind == TSCOPE_VALUE_FLAG &&
+	    !tsi_snapshot_cell(&ooms, row, "is_exact").flag)
+		tsi_text_put_styled(panel->w, TEXT_DIM,
+				    "  the layout is not known to the byte: gaps may be smaller\n");
+	put_remedies(panel, row);
+	if (ooms.row_count > 1)
+		tsi_panel_table(panel, "snapshot.ooms", columns, TSI_COUNT_OF(columns));
+}

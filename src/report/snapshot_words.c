@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* Figures of a snapshot, counts and names of sites in words: for the sections about it. */
+#include "report/snapshot_words.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+
+int64_t tsi_snapshot_int(const struct panel *panel, const char *id)
+{
+	return tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, id);
+}
+
+struct table_view tsi_snapshot_table(const struct panel *panel, const char *id)
+{
+	return tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, id);
+}
+
+struct tscope_value tsi_snapshot_cell(const struct table_view *view, size_t row, const char *column)
+{
+	return tsi_table_cell(view, row, tsi_table_column(view, column));
+}
+
+bool tsi_has_many_devices(const struct panel *panel)
+{
+	return tsi_snapshot_int(panel, "snapshot.device_count") > 1;
+}
+
+void tsi_peak_device_words(const struct panel *panel, char text[NUMBER_MAX])
+{
+	text[0] = '\0';
+	if (tsi_has_many_devices(panel))
+		snprintf(text, NUMBER_MAX, ", device %" PRId64,
+			 tsi_snapshot_int(panel, "snapshot.peak_device"));
+}
+
+void tsi_count_words(const struct panel *panel, const char *id, const char *noun,
+		     char text[COUNT_WORDS_MAX])
+{
+	char number[NUMBER_MAX];
+
+	tsi_panel_number(panel, id, number);
+	snprintf(text, COUNT_WORDS_MAX, "%s %s%s", number, noun,
+		 tsi_snapshot_int(panel, id) == 1 ? "" : "s");
+}
+
+/* ---- the folder of sites ---- */
+
+static bool is_separator(char c)
+{
+	return c == '/' || c == '\\';
+}
+
+/* "/home/…", "C:\…"; functions of C++ and what is made up have no folder. */
+static bool is_absolute(const char *frame)
+{
+	return frame[0] == '/' ||
+	       (isalpha((unsigned char)frame[0]) && frame[1] == ':' && is_separator(frame[2]));
+}
+
+/* Shortens the folder to what it has in common with the frame "folder/file:line:name". */
+static void shorten(char folder[FOLDER_MAX], const char *frame, size_t length)
+{
+	size_t same = 0;
+
+	while (same < length && folder[same] != '\0' && folder[same] == frame[same])
+		same++;
+	while (same > 0 && !is_separator(frame[same - 1]))
+		same--;
+	folder[same] = '\0';
+}
+
+void tsi_site_folder(const struct table_view *sites, char folder[FOLDER_MAX])
+{
+	size_t column = tsi_table_column(sites, "site");
+	bool is_first = true;
+
+	folder[0] = '\0';
+	for (size_t row = 0; row < sites->row_count; row++) {
+		struct tscope_value site = tsi_table_cell(sites, row, column);
+		const char *frame = site.kind == TSCOPE_VALUE_TEXT ? site.text : NULL;
+
+		while (frame) {
+			const char *next = strstr(frame, " < ");
+			size_t length = next ? (size_t)(next - frame) : strlen(frame);
+
+			if (is_absolute(frame) && is_first)
+				snprintf(folder, FOLDER_MAX, "%.*s",
+					 (int)(length < FOLDER_MAX ? length : FOLDER_MAX - 1),
+					 frame);
+			if (is_absolute(frame))
+				shorten(folder, frame, length);
+			is_first &= !is_absolute(frame);
+			frame = next ? next + 3 : NULL;
+		}
+	}
+	if (strlen(folder) < 2)
+		folder[0] = '\0';
+}
+
+void tsi_put_site_folder(const struct panel *panel, const char *folder)
+{
+	if (*folder == '\0')
+		return;
+	tsi_text_put_styled(panel->w, TEXT_DIM, "  sites below  ");
+	tsi_text_paragraph(panel->w, folder, 15);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_REPORT_SNAPSHOT_WORDS_H
+#define TSCOPE_REPORT_SNAPSHOT_WORDS_H
+
+#include "report/lookup.h"
+#include "report/panel.h"
+
+/* What the sections about a snapshot share. */
+
+enum { FOLDER_MAX = 512, COUNT_WORDS_MAX = 2 * NUMBER_MAX };
+
+/* A fact that is an integer: 0 where it is absent. */
+int64_t tsi_snapshot_int(const struct panel *panel, const char *id);
+
+struct table_view tsi_snapshot_table(const struct panel *panel, const char *id);
+
+struct tscope_value tsi_snapshot_cell(const struct table_view *view, size_t row,
+				      const char *column);
+
+bool tsi_has_many_devices(const struct panel *panel);
+
+/* ", device 3" where there are several, else "". */
+void tsi_peak_device_words(const struct panel *panel, char text[NUMBER_MAX]);
+
+/* "1 block", "12,345 blocks" */
+void tsi_count_words(const struct panel *panel, const char *id, const char *noun,
+		     char text[COUNT_WORDS_MAX]);
+
+/*
+ * The folder, with its last slash, that all files named in the column "site" of a table lie in:
+ * what names can do without. "" where there is none.
+ */
+void tsi_site_folder(const struct table_view *sites, char folder[FOLDER_MAX]);
+
+/* What was left out of the sites, if anything. */
+void tsi_put_site_folder(const struct panel *panel, const char *folder);
+
+#endif

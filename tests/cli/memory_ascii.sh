@@ -1,0 +1,1 @@
+LC_ALL=C tscope memory data/oom.pickle

@@ -1,0 +1,1 @@
+tscope memory --color always --top 2 data/oom.pickle

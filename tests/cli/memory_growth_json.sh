@@ -1,0 +1,1 @@
+tscope memory --format json data/leak_a.pickle data/leak_b.pickle

@@ -1,0 +1,1 @@
+tscope memory data/hostile_reduce.pickle

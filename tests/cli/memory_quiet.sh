@@ -1,0 +1,1 @@
+tscope memory --quiet data/oom.pickle data/leak_a.pickle

@@ -1,0 +1,1 @@
+tscope memory --format json data/fsdp_mem_rank_0_training_step_1.log

@@ -1,0 +1,1 @@
+COLUMNS=40 tscope memory data/oom.pickle
