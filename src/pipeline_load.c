@@ -2,7 +2,8 @@
 /*
  * Reads the files of a run. A trace goes its whole path (trace, timeline, facts)
  * and is closed again; what stays are its facts and its steps, so that a run
- * of any number of files needs the memory of those being read. Step records are only read.
+ * of any number of files needs the memory of those being read. Step records are only read; of a
+ * file about memory its facts stay.
  */
 #include "pipeline_load.h"
 
@@ -109,6 +110,39 @@ static enum tscope_status load_trace(struct loaded *loaded, const char *path,
 		status = analyze_trace(loaded, trace, options, err);
 	}
 	tscope_trace_free(trace);
+	return status;
+}
+
+/* ---- memory ---- */
+
+static void describe_memory(struct loaded *loaded, const struct tscope_memory_info *info)
+{
+	snprintf(loaded->compression, sizeof(loaded->compression), "%s", info->compression);
+	loaded->memory_kind = info->kind;
+	loaded->input.format = tscope_memory_kind_name(info->kind);
+	loaded->input.source_bytes = info->source_bytes;
+	loaded->input.bytes = info->bytes;
+	loaded->input.event_count = info->record_count;
+	loaded->input.dropped_count = info->dropped_count;
+	if (info->rank >= 0)
+		loaded->input.rank = info->rank;
+	if (*info->note != '\0')
+		add_note(loaded, "%s", info->note);
+}
+
+static enum tscope_status load_memory(struct loaded *loaded, const char *path,
+				      const struct tscope_run_options *options,
+				      struct tscope_error *err)
+{
+	struct tscope_memory *memory = NULL;
+	enum tscope_status status = tscope_memory_open(&memory, path, &options->trace, err);
+
+	if (status == TSCOPE_OK) {
+		describe_memory(loaded, tscope_memory_info(memory));
+		status = tscope_memory_analyze(&loaded->analysis, memory, NULL, &options->analysis,
+					       err);
+	}
+	tscope_memory_free(memory);
 	return status;
 }
 
@@ -231,12 +265,20 @@ static enum tscope_status load_steps(struct loaded *loaded, const struct run_fil
 	return status;
 }
 
+static enum tscope_input_kind input_kind(enum run_file_kind kind)
+{
+	return kind == RUN_FILE_STEPS    ? TSCOPE_INPUT_STEPS
+	       : kind == RUN_FILE_MEMORY ? TSCOPE_INPUT_MEMORY
+					 : TSCOPE_INPUT_TRACE;
+}
+
 static enum tscope_status load_file(struct loaded *loaded, const struct run_file *file,
 				    const struct tscope_run_options *options,
 				    struct tscope_error *err)
 {
 	*loaded = (struct loaded){
 		.input = {
+			.kind = input_kind(file->kind),
 			.path = file->path,
 			.compression = loaded->compression,
 			.rank = file->name_rank,
@@ -246,6 +288,8 @@ static enum tscope_status load_file(struct loaded *loaded, const struct run_file
 	enum tscope_status status = tsi_steps_init(&loaded->steps, err);
 	if (status == TSCOPE_OK && file->kind == RUN_FILE_STEPS)
 		status = load_steps(loaded, file, options, err);
+	else if (status == TSCOPE_OK && file->kind == RUN_FILE_MEMORY)
+		status = load_memory(loaded, file->path, options, err);
 	else if (status == TSCOPE_OK)
 		status = load_trace(loaded, file->path, options, err);
 	loaded->input.step_count = loaded->steps.count;
@@ -254,12 +298,17 @@ static enum tscope_status load_file(struct loaded *loaded, const struct run_file
 
 /* ---- several files ---- */
 
+static void do_job(struct load_job *job, const struct tscope_run_options *options)
+{
+	job->status = load_file(job->loaded, job->file, options, &job->error);
+}
+
 static void do_jobs(struct queue *jobs, const struct tscope_run_options *options)
 {
 	struct load_job *job;
 
 	while ((job = tsi_queue_pop(jobs)))
-		job->status = load_file(job->loaded, job->file, options, &job->error);
+		do_job(job, options);
 }
 
 /* What the workers besides the caller share. */
@@ -320,10 +369,13 @@ enum tscope_status tsi_load_files(struct load_job *jobs, size_t count,
 	if (tsi_queue_new(&queue, count, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	for (size_t i = 0; i < count; i++)
-		if (jobs[i].file)
+		if (jobs[i].file && jobs[i].file->kind != RUN_FILE_MEMORY)
 			job_count += tsi_queue_push(queue, &jobs[i]);
 	tsi_queue_close(queue);
 	enum tscope_status status = do_all_jobs(queue, job_count, options, err);
 	tsi_queue_free(queue);
+	for (size_t i = 0; status == TSCOPE_OK && i < count; i++)
+		if (jobs[i].file && jobs[i].file->kind == RUN_FILE_MEMORY)
+			do_job(&jobs[i], options);
 	return status;
 }

@@ -5,6 +5,7 @@
 #include "run/find.h"
 #include "run/steps.h"
 
+#include <tscope/memory.h>
 #include <tscope/run.h>
 
 enum { LOAD_NOTE_CHARS = 256 };
@@ -20,20 +21,22 @@ struct loaded {
 	char compression[32];
 	char note[LOAD_NOTE_CHARS];
 	struct step_series steps;
-	struct tscope_analysis *analysis; /* of a trace, which is closed by now; else NULL */
-	int64_t start_ns, end_ns;         /* of a trace; Unix time where it says so */
+	struct tscope_analysis *analysis;    /* of a trace or of memory, closed by now; else NULL */
+	enum tscope_memory_kind memory_kind; /* of a file about memory */
+	int64_t start_ns, end_ns;            /* of a trace; Unix time where it says so */
 };
 
 /* A file to be read (NULL: none, the job is left out), where to, and what came of it. */
 struct load_job {
-	const struct run_file *file; /* RUN_FILE_TRACE or _STEPS; its path must outlive loaded */
+	const struct run_file *file; /* a trace, steps or memory; its path must outlive loaded */
 	struct loaded *loaded;       /* to be deinited, on failure, too */
 	enum tscope_status status;
 	struct tscope_error error;
 };
 
 /*
- * Does all jobs, several at a time, as far as threads may work. Fails only where
+ * Does all jobs, several at a time, as far as threads may work; files about memory one by one,
+ * since each needs more than its own size. Fails only where
  * there is no memory to begin; what is wrong with a file stands in its job.
  */
 TSI_MUST_CHECK

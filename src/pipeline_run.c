@@ -3,15 +3,16 @@
  * The path of a run's data, end to end:
  *
  *	find     which files there are                        (src/run/find.c)
- *	load     each file to steps, a trace to facts, too    (src/pipeline_load.c)
+ *	load     to steps, facts, or both                     (src/pipeline_load.c)
  *	group    which rank and which window each file is     (src/run/group.c)
- *	join     one series of steps for each rank            (src/run/steps.c)
+ *	join     one series of steps for each rank            (src/run/steps.c),
+ *	         and what is known of its memory              (src/pipeline_run_memory.c)
  *	analyze  facts of each rank, then of all together     (src/analyze/)
  *
  * What cannot be read is kept as a problem of the run, and does not keep the
  * rest from being analysed.
  */
-#include <tscope/run.h>
+#include "pipeline_run.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -22,41 +23,6 @@
 #include "analyze/anchor.h"
 #include "base/array.h"
 #include "base/error.h"
-#include "pipeline_load.h"
-#include "run/group.h"
-#include "run/write_steps.h"
-
-/* A file that is not in the figures. */
-struct other {
-	struct tscope_run_other shown;
-	struct tscope_error error;
-};
-
-struct run_rank {
-	const struct tscope_analysis *trace_analysis; /* of its longest window, or NULL */
-	struct tscope_analysis *analysis;
-};
-
-struct run_note {
-	char text[LOAD_NOTE_CHARS];
-};
-
-struct tscope_run {
-	struct run_files files; /* own the paths */
-	struct loaded *loaded;  /* by file; zero where it was not read */
-	size_t read_count;      /* of them, those that were */
-	struct run_item *items; /* the loaded ones in the order of rank and window */
-	size_t item_count;      /* of them, those that take part; the strays follow */
-	struct other *others;
-	size_t other_count;
-	struct step_series *series; /* by rank */
-	struct run_rank *ranks;
-	size_t rank_count;
-	struct step_series slowest; /* of several ranks */
-	struct tscope_analysis *analysis;
-	struct run_note *notes;
-	size_t note_count, note_capacity;
-};
 
 TSI_PRINTF(3, 4)
 TSI_MUST_CHECK
@@ -91,15 +57,17 @@ static void add_other(struct tscope_run *run, const struct run_file *file, bool 
 	};
 }
 
-/* A file of a folder that turns out to be something else is no loss. */
-static bool is_foreign(enum tscope_status status)
+/* A file of a folder that turns out to be something else, or to tell nothing, is no loss. */
+static bool is_foreign(const struct run_file *file, enum tscope_status status)
 {
-	return status == TSCOPE_E_FORMAT || status == TSCOPE_E_UNSUPPORTED;
+	return status == TSCOPE_E_FORMAT || status == TSCOPE_E_UNSUPPORTED ||
+	       (status == TSCOPE_E_EMPTY && file->kind == RUN_FILE_MEMORY);
 }
 
 static bool is_candidate(const struct run_file *file)
 {
-	return file->kind == RUN_FILE_TRACE || file->kind == RUN_FILE_STEPS;
+	return file->kind == RUN_FILE_TRACE || file->kind == RUN_FILE_STEPS ||
+	       file->kind == RUN_FILE_MEMORY;
 }
 
 /* What became of a file. Fails where that was no fault of the file. */
@@ -121,7 +89,7 @@ static enum tscope_status settle(struct tscope_run *run, const struct run_file *
 			*err = job->error;
 		return job->status;
 	}
-	add_other(run, file, !is_foreign(job->status), &job->error);
+	add_other(run, file, !is_foreign(file, job->status), &job->error);
 	return TSCOPE_OK;
 }
 
@@ -148,7 +116,8 @@ static enum tscope_status fail_empty(const struct tscope_run *run, const char *c
 			 run->other_count == 1 ? "file" : "files");
 	return tsi_fail(err, TSCOPE_E_EMPTY,
 			"%s%s holds nothing to analyse: looked for PyTorch traces (.json, .gz, "
-			".zst) and step records (steps.jsonl) and found %s",
+			".zst), step records (steps.jsonl) and memory snapshots (.pickle) and "
+			"found %s",
 			paths[0], path_count == 1 ? "" : " and the rest", found);
 }
 
@@ -190,10 +159,15 @@ static void add_stray(struct tscope_run *run, const struct loaded *loaded)
 	add_other(run, &file, true, &error);
 }
 
+static const enum run_item_kind item_kinds[] = {
+	[TSCOPE_INPUT_TRACE] = RUN_ITEM_TRACE,
+	[TSCOPE_INPUT_STEPS] = RUN_ITEM_STEPS,
+	[TSCOPE_INPUT_MEMORY] = RUN_ITEM_MEMORY,
+};
+
 static enum tscope_status group(struct tscope_run *run, struct tscope_error *err)
 {
 	enum group_note note;
-
 	size_t count = 0;
 
 	if (tsi_array_new(&run->items, run->read_count, sizeof(*run->items), err) != TSCOPE_OK)
@@ -206,7 +180,7 @@ static enum tscope_status group(struct tscope_run *run, struct tscope_error *err
 		run->items[count++] = (struct run_item){
 			.file = i,
 			.path = loaded->input.path,
-			.is_trace = loaded->analysis != NULL,
+			.kind = item_kinds[loaded->input.kind],
 			.rank = loaded->input.rank,
 			.start_ns = loaded->start_ns,
 			.end_ns = loaded->end_ns,
@@ -222,6 +196,8 @@ static enum tscope_status group(struct tscope_run *run, struct tscope_error *err
 			add_stray(run, loaded);
 		else
 			run->item_count++;
+		run->step_item_count +=
+			!run->items[i].is_stray && run->items[i].kind != RUN_ITEM_MEMORY;
 	}
 	if (status == TSCOPE_OK && note == GROUP_NUMBERED)
 		status = add_note(run, err,
@@ -319,7 +295,7 @@ static enum tscope_status join_rank(struct tscope_run *run, size_t first, size_t
 	int64_t rank = run->items[first].rank;
 	enum tscope_status status = tsi_steps_init(&windows, err);
 
-	if (status == TSCOPE_OK && run->items[first].is_trace) {
+	if (status == TSCOPE_OK && run->items[first].kind == RUN_ITEM_TRACE) {
 		status = join_windows(run, first, end, &windows, err);
 		tsi_steps_move(steps, &windows);
 	} else if (status == TSCOPE_OK) {
@@ -338,6 +314,46 @@ static enum tscope_status join_rank(struct tscope_run *run, size_t first, size_t
 	return status;
 }
 
+static enum tscope_status add_empty_rank(struct tscope_run *run, int64_t rank,
+					 struct tscope_error *err)
+{
+	struct step_series *steps = &run->series[run->rank_count++];
+	enum tscope_status status = tsi_steps_init(steps, err);
+
+	steps->rank = rank;
+	return status;
+}
+
+/* Of files about memory alone: the ranks that they name, or one that nobody names. No steps. */
+static enum tscope_status add_memory_ranks(struct tscope_run *run, struct tscope_error *err)
+{
+	enum tscope_status status = TSCOPE_OK;
+	int64_t last = -1;
+
+	for (size_t i = 0; status == TSCOPE_OK && i < run->item_count; i++) {
+		if (run->items[i].rank <= last)
+			continue;
+		last = run->items[i].rank;
+		status = add_empty_rank(run, last, err);
+	}
+	if (status == TSCOPE_OK && run->rank_count == 0)
+		status = add_empty_rank(run, -1, err);
+	return status;
+}
+
+/* A file whose rank is not one of the run's, or not known, speaks for the run alone. */
+static void join_memory(struct tscope_run *run)
+{
+	for (size_t i = run->step_item_count; i < run->item_count; i++) {
+		const struct loaded *loaded = &run->loaded[run->items[i].file];
+
+		for (size_t rank = 0; rank < run->rank_count; rank++)
+			if (run->series[rank].rank == run->items[i].rank)
+				tsi_run_memory_offer(&run->ranks[rank].memory, loaded);
+		tsi_run_memory_offer(&run->memory, loaded);
+	}
+}
+
 static enum tscope_status join(struct tscope_run *run, struct tscope_error *err)
 {
 	enum tscope_status status =
@@ -345,12 +361,17 @@ static enum tscope_status join(struct tscope_run *run, struct tscope_error *err)
 
 	if (status == TSCOPE_OK)
 		status = tsi_array_new(&run->ranks, run->read_count, sizeof(*run->ranks), err);
-	for (size_t first = 0, end; status == TSCOPE_OK && first < run->item_count; first = end) {
-		for (end = first + 1; end < run->item_count; end++)
+	for (size_t first = 0, end; status == TSCOPE_OK && first < run->step_item_count;
+	     first = end) {
+		for (end = first + 1; end < run->step_item_count; end++)
 			if (run->items[end].rank != run->items[first].rank)
 				break;
 		status = join_rank(run, first, end, err);
 	}
+	if (status == TSCOPE_OK && run->rank_count == 0)
+		status = add_memory_ranks(run, err);
+	if (status == TSCOPE_OK)
+		join_memory(run);
 	return status;
 }
 
@@ -380,10 +401,17 @@ static enum tscope_status analyze_ranks(struct tscope_run *run,
 	enum tscope_status status = TSCOPE_OK;
 
 	for (size_t i = 0; status == TSCOPE_OK && i < run->rank_count; i++) {
-		struct analysis_scope scope = { .steps = &run->series[i], .options = options };
+		struct run_rank *rank = &run->ranks[i];
+		struct analysis_scope scope = {
+			.steps = &run->series[i],
+			.rank_memory = rank->memory.by_kind,
+			.options = options,
+		};
 
-		status = tsi_analyze_level(&run->ranks[i].analysis, LEVEL_RANK, &scope,
-					   run->ranks[i].trace_analysis, err);
+		status = tsi_analyze_level(&rank->analysis, LEVEL_RANK, &scope,
+					   rank->trace_analysis, err);
+		if (status == TSCOPE_OK)
+			tsi_run_memory_put(&rank->memory, rank->analysis);
 	}
 	return status;
 }
@@ -410,6 +438,8 @@ static enum tscope_status analyze_run(struct tscope_run *run,
 	if (status == TSCOPE_OK)
 		status = tsi_analyze_level(&run->analysis, LEVEL_RUN, &scope,
 					   run->ranks[0].analysis, err);
+	if (status == TSCOPE_OK)
+		tsi_run_memory_put(&run->memory, run->analysis);
 	return status;
 }
 
@@ -499,98 +529,4 @@ void tscope_run_free(struct tscope_run *run)
 	free(run->ranks);
 	free(run->notes);
 	free(run);
-}
-
-const struct tscope_analysis *tscope_run_analysis(const struct tscope_run *run)
-{
-	return run->analysis;
-}
-
-size_t tscope_run_rank_count(const struct tscope_run *run)
-{
-	return run->rank_count;
-}
-
-int64_t tscope_run_rank_number(const struct tscope_run *run, size_t rank)
-{
-	return rank < run->rank_count ? run->series[rank].rank : -1;
-}
-
-const struct tscope_analysis *tscope_run_rank_analysis(const struct tscope_run *run, size_t rank)
-{
-	return rank < run->rank_count ? run->ranks[rank].analysis : NULL;
-}
-
-static const struct step_series *series_of(const struct tscope_run *run, size_t rank)
-{
-	if (rank < run->rank_count)
-		return &run->series[rank];
-	return run->rank_count == 1 ? &run->series[0] : &run->slowest;
-}
-
-size_t tscope_run_step_count(const struct tscope_run *run, size_t rank)
-{
-	return series_of(run, rank)->count;
-}
-
-struct tscope_run_step tscope_run_step(const struct tscope_run *run, size_t rank, size_t index)
-{
-	const struct step_record *record = &series_of(run, rank)->records[index];
-
-	return (struct tscope_run_step){
-		.number = record->number,
-		.time_ns = record->time_ns,
-		.loss = record->loss,
-		.is_timed = tsi_step_is_timed(record),
-		.has_loss = (record->has & STEP_HAS_LOSS) && record->mark == TSCOPE_STEP_COUNTED,
-	};
-}
-
-size_t tscope_run_input_count(const struct tscope_run *run)
-{
-	return run->item_count;
-}
-
-struct tscope_run_input tscope_run_input(const struct tscope_run *run, size_t index)
-{
-	return run->loaded[run->items[index].file].input;
-}
-
-size_t tscope_run_other_count(const struct tscope_run *run)
-{
-	return run->other_count;
-}
-
-struct tscope_run_other tscope_run_other(const struct tscope_run *run, size_t index)
-{
-	return run->others[index].shown;
-}
-
-size_t tscope_run_note_count(const struct tscope_run *run)
-{
-	return run->note_count;
-}
-
-const char *tscope_run_note(const struct tscope_run *run, size_t index)
-{
-	return run->notes[index].text;
-}
-
-static enum tscope_status check_stream(FILE *out, struct tscope_error *err)
-{
-	return ferror(out) ? tsi_fail(err, TSCOPE_E_WRITE, "cannot be written") : TSCOPE_OK;
-}
-
-enum tscope_status tscope_run_write_steps(FILE *out, const struct tscope_run *run, size_t rank,
-					  struct tscope_error *err)
-{
-	tsi_write_steps(out, &run->series[rank]);
-	return check_stream(out, err);
-}
-
-enum tscope_status tscope_run_write_meta(FILE *out, const struct tscope_run *run, size_t rank,
-					 struct tscope_error *err)
-{
-	tsi_write_run_json(out, &run->series[rank]);
-	return check_stream(out, err);
 }

@@ -15,6 +15,7 @@ import sys
 
 import make_flops
 import make_memory
+import make_run_memory
 import make_runs
 
 HERE = pathlib.Path(__file__).parent
@@ -368,6 +369,7 @@ def files():
         .replace("[\n\n  ]", "[]").encode(),
         **make_runs.runs(new_style),
         **make_memory.files(),
+        **make_run_memory.files(document),
     }
 
 

@@ -56,19 +56,29 @@ struct tscope_run_step {
 size_t tscope_run_step_count(const struct tscope_run *run, size_t rank);
 struct tscope_run_step tscope_run_step(const struct tscope_run *run, size_t rank, size_t index);
 
+enum tscope_input_kind {
+	TSCOPE_INPUT_TRACE,
+	TSCOPE_INPUT_STEPS,  /* step records */
+	TSCOPE_INPUT_MEMORY, /* tscope/memory.h */
+};
+
+/* What is counted in one: "events", "lines", "records". Never NULL. */
+const char *tscope_input_kind_unit(enum tscope_input_kind kind);
+
 /* A file that was read. Strings live as long as the run. */
 struct tscope_run_input {
+	enum tscope_input_kind kind;
 	const char *path;
-	const char *format;      /* "kineto" …, "steps_jsonl" */
+	const char *format;      /* "kineto" …, "steps_jsonl", "snapshot" … */
 	const char *compression; /* "none", "gzip" … */
 	uint64_t source_bytes, bytes;
-	uint64_t event_count;   /* events of a trace, lines of step records */
+	uint64_t event_count;   /* events of a trace, lines of step records, records of memory */
 	uint64_t dropped_count; /* of these, lost to every figure */
 	uint64_t step_count;
 	int64_t rank;    /* -1: not said */
 	unsigned window; /* 0, 1 …: several traces of one rank, in the order of time */
 	const struct tscope_error *damage; /* what ended the reading early, or NULL */
-	const uint64_t *diagnostics; /* of a trace, by enum tscope_diagnostic; NULL: step records */
+	const uint64_t *diagnostics;       /* of a trace, by enum tscope_diagnostic; else NULL */
 	/* What a person should know ("the last line is incomplete"), or "". */
 	const char *note;
 };

@@ -28,7 +28,9 @@ struct tscope_analysis {
 	const struct tscope_timeline *timeline;
 	struct trace_flops *flops;            /* of the trace, as long as that is open */
 	const struct tscope_analysis *before; /* answers where no sheet is; NULL: nobody */
-	struct step_series steps;             /* of the trace */
+	/* Files about memory, asked before `before`; NULL where there is none. */
+	const struct tscope_analysis *memory[TSCOPE_MEMORY_KIND_COUNT];
+	struct step_series steps; /* of the trace */
 	struct analysis_device *devices;
 	uint32_t device_count;
 	size_t scope_count;
@@ -64,8 +66,12 @@ static const struct fact_sheet *find_sheet(const struct tscope_analysis *analysi
 
 	if (analyzer >= tscope_analyzer_count() || scope < TSCOPE_WHOLE_TRACE)
 		return NULL;
-	for (; analysis && !sheet; analysis = analysis->before)
+	for (; analysis && !sheet; analysis = analysis->before) {
 		sheet = own_sheet(analysis, analyzer, scope);
+		for (size_t i = 0; i < TSCOPE_MEMORY_KIND_COUNT && !sheet; i++)
+			if (analysis->memory[i])
+				sheet = own_sheet(analysis->memory[i], analyzer, scope);
+	}
 	return sheet;
 }
 
@@ -260,6 +266,12 @@ enum tscope_status tsi_analysis_detach(struct tscope_analysis *analysis, struct 
 	analysis->trace = NULL;
 	analysis->timeline = NULL;
 	return status;
+}
+
+void tsi_analysis_put_memory(struct tscope_analysis *analysis, const struct tscope_analysis *memory,
+			     enum tscope_memory_kind kind)
+{
+	analysis->memory[kind] = memory;
 }
 
 const struct step_series *tsi_analysis_steps(const struct tscope_analysis *analysis)

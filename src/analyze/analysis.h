@@ -4,6 +4,8 @@
 
 #include "analyze/analyzer.h"
 
+#include <tscope/memory.h>
+
 /*
  * Analyses beyond that of one trace, for what puts a run together. Each level
  * holds the sheets of its own analyzers and answers for all others with those
@@ -20,6 +22,13 @@ enum tscope_status tsi_analyze_level(struct tscope_analysis **ret, enum analyzer
 				     const struct analysis_scope *scope,
 				     const struct tscope_analysis *before,
 				     struct tscope_error *err);
+
+/*
+ * Lets the analysis of a file about memory answer for its analyzer, where this one of a
+ * rank or run has no figures of its own; it must outlive this one.
+ */
+void tsi_analysis_put_memory(struct tscope_analysis *analysis, const struct tscope_analysis *memory,
+			     enum tscope_memory_kind kind);
 
 /* The steps of the trace that the analysis was made of. */
 const struct step_series *tsi_analysis_steps(const struct tscope_analysis *analysis);

@@ -8,8 +8,10 @@
 #include "analyze/robust.h"
 
 #include <stdlib.h>
+#include <tscope/memory.h>
 
 #include "base/array.h"
+#include "base/ckd.h"
 #include "base/sum.h"
 
 enum fact {
@@ -24,6 +26,8 @@ enum fact {
 	EVENT_COUNT,
 	OOM_COUNT,
 	PEAK_TIME_NS,
+	SNAPSHOT_PEAK_STEP,
+	OOM_STEP,
 };
 
 static const struct tscope_fact_def facts[] = {
@@ -47,6 +51,10 @@ static const struct tscope_fact_def facts[] = {
 	[PEAK_TIME_NS] = { "peak_time_ns", TSCOPE_UNIT_NS,
 			   "when most was allocated in peak_step, by a trace: Unix time where "
 			   "the trace knows it, else on its own clock" },
+	[SNAPSHOT_PEAK_STEP] = { "snapshot_peak_step", TSCOPE_UNIT_COUNT,
+				 "step whose window holds snapshot.peak_time_ns" },
+	[OOM_STEP] = { "oom_step", TSCOPE_UNIT_COUNT,
+		       "step whose window holds snapshot.oom_time_ns" },
 };
 
 /* A peak that was not recorded is what the step ended with. */
@@ -134,6 +142,42 @@ static void put_events(struct fact_sheet *out, const struct step_series *steps)
 	tsi_fact_int(out, OOM_COUNT, steps->oom_count);
 }
 
+/* The first step in whose window this Unix time lies, or NULL. */
+static const struct step_record *find_step(const struct step_series *steps, int64_t time_ns)
+{
+	for (size_t i = 0; steps->has_start && i < steps->count; i++) {
+		const struct step_record *record = &steps->records[i];
+		int64_t since_ns;
+
+		if (record->budget == NO_ROW)
+			continue;
+		const struct step_budget *budget = &steps->budgets[record->budget];
+		if (time_ns >= budget->start_ns &&
+		    !tsi_ckd_sub(&since_ns, time_ns, budget->start_ns) &&
+		    since_ns < budget->wall_ns)
+			return record;
+	}
+	return NULL;
+}
+
+/* In which step a moment of the rank's snapshot was, as far as a trace tells when steps were. */
+static void put_step_of(struct fact_sheet *out, enum fact fact, const struct analysis_scope *scope,
+			const char *time_id)
+{
+	const struct tscope_analysis *snapshot =
+		scope->rank_memory ? scope->rank_memory[TSCOPE_MEMORY_SNAPSHOT] : NULL;
+	const struct step_record *step;
+	struct tscope_value time;
+	enum tscope_unit unit;
+
+	if (!snapshot || !tscope_analysis_find(snapshot, time_id, &time, &unit) ||
+	    time.kind != TSCOPE_VALUE_INT)
+		return;
+	step = find_step(scope->steps, time.integer);
+	if (step)
+		tsi_fact_int(out, fact, step->number);
+}
+
 static enum tscope_status run(const struct analysis_scope *scope, struct fact_sheet *out,
 			      struct tscope_error *err)
 {
@@ -153,6 +197,8 @@ static enum tscope_status run(const struct analysis_scope *scope, struct fact_sh
 	}
 	enum tscope_status status = TSCOPE_OK;
 	put_events(out, steps);
+	put_step_of(out, SNAPSHOT_PEAK_STEP, scope, "snapshot.peak_time_ns");
+	put_step_of(out, OOM_STEP, scope, "snapshot.oom_time_ns");
 	if (count) {
 		tsi_fact_int(out, STEP_COUNT, (int64_t)count);
 		tsi_fact_mean(out, MEAN_ALLOC_BYTES, sum_bytes, (int64_t)count);

@@ -25,11 +25,10 @@ static enum exit_code judge(const struct tscope_run *run, bool is_strict)
 	for (size_t i = 0; i < tscope_run_input_count(run); i++) {
 		struct tscope_run_input input = tscope_run_input(run, i);
 
-		code = worse(code,
-			     judge_loss(input.path,
-					&(struct loss){ input.damage, input.dropped_count,
-							input.diagnostics ? "events" : "lines" },
-					is_strict));
+		code = worse(code, judge_loss(input.path,
+					      &(struct loss){ input.damage, input.dropped_count,
+							      tscope_input_kind_unit(input.kind) },
+					      is_strict));
 	}
 	for (size_t i = 0; i < tscope_run_other_count(run); i++) {
 		struct tscope_run_other other = tscope_run_other(run, i);

@@ -12,12 +12,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { DEFAULT_TOP = 10, DEFAULT_TOP_OF_TRACE = 5, MAX_LOSSES = 4 };
+enum { DEFAULT_TOP = 10, DEFAULT_TOP_OF_PART = 5, MAX_LOSSES = 4 };
 
 enum of_whom {
 	OF_RUN,
 	OF_LOWEST_RANK, /* the run's figures are that one's */
 	OF_TRACE,       /* of the first rank that has a trace */
+	OF_FILE,        /* of the file about memory that speaks for the run: its fact `path` */
 };
 
 /* In the order of the report. */
@@ -30,6 +31,12 @@ static const struct section {
 	{ "budget", tsi_section_budget, OF_RUN },
 	{ "efficiency", tsi_section_efficiency, OF_LOWEST_RANK },
 	{ "memory", tsi_section_memory, OF_LOWEST_RANK },
+	{ "snapshot", tsi_section_oom, OF_FILE },
+	{ "snapshot", tsi_section_snapshot, OF_FILE },
+	{ "snapshot", tsi_section_snapshot_peak, OF_FILE },
+	{ "memory_timeline", tsi_section_memory_timeline, OF_FILE },
+	{ "memory_stats", tsi_section_memory_stats, OF_FILE },
+	{ "memory_tracker", tsi_section_memory_tracker, OF_FILE },
 	{ "convergence", tsi_section_convergence, OF_LOWEST_RANK },
 	{ "distributed", tsi_section_distributed, OF_RUN },
 	{ "pipeline", tsi_section_pipeline, OF_RUN },
@@ -86,12 +93,12 @@ static void put_outline(const struct panel *panel)
 {
 	const struct tscope_run *run = panel->report->run;
 	struct text_flow flow = { .w = panel->w, .separator = " · " };
-	size_t rank_count = tscope_run_rank_count(run), record_count = 0;
+	size_t rank_count = tscope_run_rank_count(run), counts[TSCOPE_INPUT_MEMORY + 1] = { 0 };
 	int64_t steps = tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, "step_time.count");
 	char mean[NUMBER_MAX], text[2 * NUMBER_MAX];
 
 	for (size_t i = 0; i < tscope_run_input_count(run); i++)
-		record_count += !tscope_run_input(run, i).diagnostics;
+		counts[tscope_run_input(run, i).kind]++;
 	snprintf(text, sizeof(text), "rank %" PRId64, tscope_run_rank_number(run, 0));
 	if (rank_count > 1)
 		put_count(&flow, rank_count, "rank", "ranks");
@@ -102,8 +109,10 @@ static void put_outline(const struct panel *panel)
 	snprintf(text, sizeof(text), "%s a step", mean);
 	if (steps > 0)
 		tsi_text_flow(&flow, text);
-	put_count(&flow, record_count, "file of step records", "files of step records");
-	put_count(&flow, tscope_run_input_count(run) - record_count, "trace", "traces");
+	put_count(&flow, counts[TSCOPE_INPUT_STEPS], "file of step records",
+		  "files of step records");
+	put_count(&flow, counts[TSCOPE_INPUT_TRACE], "trace", "traces");
+	put_count(&flow, counts[TSCOPE_INPUT_MEMORY], "file about memory", "files about memory");
 	tsi_text_flow_end(&flow);
 }
 
@@ -135,7 +144,7 @@ static void put_input_losses(struct losses *losses, const struct tscope_run_inpu
 	}
 	if (input->dropped_count > 0) {
 		snprintf(words, sizeof(words), "%s: %" PRIu64 "; they are in no figure, see INPUT",
-			 input->diagnostics ? "events" : "lines", input->dropped_count);
+			 tscope_input_kind_unit(input->kind), input->dropped_count);
 		put_loss(losses, "DROPPED", input->path, words);
 	}
 }
@@ -175,7 +184,38 @@ static size_t rank_with_trace(const struct tscope_run *run)
 	return 0;
 }
 
-/* The panel of a section: of the run, or of one of its ranks. */
+static const char *find_text(const struct tscope_analysis *analysis, const char *id)
+{
+	struct tscope_value text = { .kind = TSCOPE_VALUE_ABSENT };
+	enum tscope_unit unit;
+
+	(void)tscope_analysis_find(analysis, id, &text, &unit);
+	return text.kind == TSCOPE_VALUE_TEXT ? text.text : "";
+}
+
+/* The file that the figures of an analyzer are of. */
+static const char *path_of_file(const struct panel *whole, const struct section *section)
+{
+	char id[64];
+
+	snprintf(id, sizeof(id), "%s.path", section->analyzer);
+	return find_text(whole->analysis, id);
+}
+
+/* The rank of a file where there are several, else -1. */
+static int64_t rank_of_file(const struct tscope_run *run, const char *path)
+{
+	for (size_t i = 0; i < tscope_run_input_count(run); i++) {
+		struct tscope_run_input input = tscope_run_input(run, i);
+
+		if (strcmp(input.path, path) == 0 && (tscope_run_rank_count(run) > 1 ||
+						      input.rank != tscope_run_rank_number(run, 0)))
+			return input.rank;
+	}
+	return -1;
+}
+
+/* The panel of a section: of the run, of one of its ranks, or of a file. */
 static struct panel panel_for(const struct panel *whole, const struct section *section,
 			      const struct tscope_report_options *options)
 {
@@ -185,11 +225,66 @@ static struct panel panel_for(const struct panel *whole, const struct section *s
 
 	if (section->of_whom != OF_RUN && tscope_run_rank_count(run) > 1)
 		panel.rank = tscope_run_rank_number(run, rank);
-	if (section->of_whom == OF_TRACE) {
+	if (section->of_whom == OF_TRACE)
 		panel.analysis = tscope_run_rank_analysis(run, rank);
-		panel.top = options->top > 0 ? options->top : DEFAULT_TOP_OF_TRACE;
-	}
+	if (section->of_whom == OF_FILE)
+		panel.rank = rank_of_file(run, path_of_file(whole, section));
+	if (section->of_whom == OF_TRACE || section->of_whom == OF_FILE)
+		panel.top = options->top > 0 ? options->top : DEFAULT_TOP_OF_PART;
 	return panel;
+}
+
+/* ", its peak in step 7" */
+static void add_step(const struct tscope_analysis *rank, const char *words, const char *id,
+		     char *text, size_t size)
+{
+	struct tscope_value step = { .kind = TSCOPE_VALUE_ABSENT };
+	enum tscope_unit unit;
+	size_t length = strlen(text);
+
+	(void)tscope_analysis_find(rank, id, &step, &unit);
+	if (step.kind == TSCOPE_VALUE_INT)
+		snprintf(text + length, size - length, ", %s in step %" PRId64, words,
+			 step.integer);
+}
+
+/* The file that the sections of an analyzer were of, and when it was in the run. */
+static void put_file(const struct panel *panel, const struct section *section)
+{
+	const struct tscope_run *run = panel->report->run;
+	const char *path = path_of_file(panel, section);
+	char text[1024];
+
+	if (*path == '\0')
+		return;
+	snprintf(text, sizeof(text), "%s", path + tsi_run_folder(run));
+	for (size_t i = 0; i < tscope_run_rank_count(run); i++) {
+		const struct tscope_analysis *rank = tscope_run_rank_analysis(run, i);
+
+		if (strcmp(section->analyzer, "snapshot") != 0 ||
+		    strcmp(find_text(rank, "snapshot.path"), path) != 0)
+			continue;
+		add_step(rank, "its peak", "memory.snapshot_peak_step", text, sizeof(text));
+		add_step(rank, "the failed request", "memory.oom_step", text, sizeof(text));
+	}
+	tsi_text_put_styled(panel->w, TEXT_DIM, "  file  ");
+	tsi_text_paragraph(panel->w, text, 8);
+}
+
+static void put_section(const struct panel *whole, const struct section *section,
+			const struct tscope_report_options *options)
+{
+	struct panel panel = panel_for(whole, section, options);
+	const struct section *next = section + 1;
+
+	if (section->analyzer &&
+	    !tscope_analysis_has(panel.analysis, tsi_lookup_analyzer(section->analyzer),
+				 TSCOPE_WHOLE_TRACE))
+		return;
+	section->print(&panel);
+	if (section->of_whom == OF_FILE && tscope_run_input_count(whole->report->run) > 1 &&
+	    (!next->analyzer || strcmp(next->analyzer, section->analyzer) != 0))
+		put_file(&panel, section);
 }
 
 void tsi_text_write_run(FILE *out, const struct tscope_run_report *report,
@@ -213,14 +308,8 @@ void tsi_text_write_run(FILE *out, const struct tscope_run_report *report,
 	put_losses(&whole);
 	tsi_put_verdict(&whole, options->brief);
 	for (size_t i = 0; i < TSI_COUNT_OF(sections); i++) {
-		struct panel panel = panel_for(&whole, &sections[i], options);
-
 		/* Of a brief report the gates remain: they were asked for one by one. */
-		if (options->brief && sections[i].print != tsi_section_gates)
-			continue;
-		if (!sections[i].analyzer ||
-		    tscope_analysis_has(panel.analysis, tsi_lookup_analyzer(sections[i].analyzer),
-					TSCOPE_WHOLE_TRACE))
-			sections[i].print(&panel);
+		if (!options->brief || sections[i].print == tsi_section_gates)
+			put_section(&whole, &sections[i], options);
 	}
 }

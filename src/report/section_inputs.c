@@ -36,7 +36,7 @@ size_t tsi_run_folder(const struct tscope_run *run)
 bool tsi_has_records(const struct tscope_run *run)
 {
 	for (size_t i = 0; i < tscope_run_input_count(run); i++)
-		if (!tscope_run_input(run, i).diagnostics)
+		if (tscope_run_input(run, i).kind == TSCOPE_INPUT_STEPS)
 			return true;
 	return false;
 }
@@ -61,6 +61,15 @@ static struct totals add_up(const struct tscope_run *run)
 	return totals;
 }
 
+/* "stats" of "memory_stats": the column is narrow. */
+static const char *short_format(const struct tscope_run_input *input)
+{
+	static const char prefix[] = "memory_";
+	size_t length = sizeof(prefix) - 1;
+
+	return strncmp(input->format, prefix, length) == 0 ? input->format + length : input->format;
+}
+
 /* "  rank 3.1  kineto       19.4 KiB  rank3/trace.json" */
 static void put_file(struct text_writer *w, const struct tscope_run_input *input, size_t folder)
 {
@@ -75,7 +84,7 @@ static void put_file(struct text_writer *w, const struct tscope_run_input *input
 	tsi_number_people_int(size, (int64_t)input->source_bytes, TSCOPE_UNIT_BYTES);
 	tsi_text_put(w, "  ");
 	tsi_text_left(w, rank, 10);
-	tsi_text_left(w, input->format, 13);
+	tsi_text_left(w, short_format(input), 13);
 	tsi_text_right(w, size, 8);
 	if (w->width < path.indent + MIN_PATH_WIDTH) {
 		path.indent = path.column = 4;

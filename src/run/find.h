@@ -15,7 +15,7 @@
  * content. Folders are searched to a depth of FIND_MAX_DEPTH, in the order of
  * names (numbers by value: rank2 before rank10), files before folders; what is
  * in a folder and not ours is ignored, with a reason that --verbose shows. A file
- * that was named itself is a trace, or step records, whatever it holds: reading
+ * that was named itself is a trace, step records or about memory, whatever it holds: reading
  * it tells what is wrong. A file that two paths or links lead to counts once.
  */
 enum {
@@ -29,6 +29,7 @@ struct store; /* run/store.h */
 enum run_file_kind {
 	RUN_FILE_TRACE,   /* may be a trace: only reading it will tell */
 	RUN_FILE_STEPS,   /* step records; run_json is beside it where there is one */
+	RUN_FILE_MEMORY,  /* may be about memory (tscope/memory.h): only reading it will tell */
 	RUN_FILE_REFUSED, /* known, and not readable as it is (tar, zip): reason has the remedy */
 	RUN_FILE_IGNORED, /* not ours */
 };

@@ -101,7 +101,7 @@ static bool is_concurrent(struct run_item *items, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		const struct run_item *item = &items[i];
 
-		if (!item->is_trace)
+		if (item->kind != RUN_ITEM_TRACE)
 			continue;
 		if (item->writer != latest && item->start_ns < latest_end_ns)
 			return true;
@@ -123,17 +123,24 @@ static void number_by_writers(struct run_item *items, size_t count)
 		items[i].rank = items[i].writer - lowest;
 }
 
+static bool is_memory(const struct run_item *item)
+{
+	return item->kind == RUN_ITEM_MEMORY;
+}
+
 static int compare_places(const void *left, const void *right)
 {
 	const struct run_item *a = left, *b = right;
 
 	if (a->is_stray != b->is_stray)
 		return a->is_stray ? 1 : -1;
+	if (is_memory(a) != is_memory(b))
+		return is_memory(a) ? 1 : -1;
 	if (a->rank != b->rank)
 		return a->rank < b->rank ? -1 : 1;
-	if (a->is_trace != b->is_trace)
-		return a->is_trace ? 1 : -1;
-	if (a->is_trace && a->start_ns != b->start_ns)
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	if (a->kind == RUN_ITEM_TRACE && a->start_ns != b->start_ns)
 		return a->start_ns < b->start_ns ? -1 : 1;
 	return strcmp(a->path, b->path);
 }
@@ -147,7 +154,8 @@ static enum tscope_status fail_claim(struct tscope_error *err, const struct run_
 		snprintf(rank, sizeof(rank), "rank %lld", (long long)a->rank);
 	return tsi_fail(err, TSCOPE_E_DAMAGED,
 			"%s is claimed by %.150s and %.150s%s; name the files of one run only",
-			rank, a->path, b->path, a->is_trace ? ", which overlap in time" : "");
+			rank, a->path, b->path,
+			a->kind == RUN_ITEM_TRACE ? ", which overlap in time" : "");
 }
 
 static bool overlap(const struct run_item *a, const struct run_item *b)
@@ -162,21 +170,19 @@ static enum tscope_status number_windows(struct run_item *items, size_t count,
 		const struct run_item *before = &items[i - 1];
 
 		if (items[i].is_stray || before->rank != items[i].rank ||
-		    before->is_trace != items[i].is_trace)
+		    before->kind != items[i].kind)
 			continue;
-		if (!items[i].is_trace || overlap(before, &items[i]))
+		if (items[i].kind == RUN_ITEM_STEPS || overlap(before, &items[i]))
 			return fail_claim(err, before, &items[i]);
 		items[i].window = before->window + 1;
 	}
 	return TSCOPE_OK;
 }
 
-enum tscope_status tsi_group_items(struct run_item *items, size_t count, enum group_note *note,
-				   struct tscope_error *err)
+/* Traces and step records: their ranks, then their windows. */
+static enum tscope_status group_steps(struct run_item *items, size_t count, enum group_note *note,
+				      struct tscope_error *err)
 {
-	*note = GROUP_AS_SAID;
-	if (count == 0)
-		return TSCOPE_OK;
 	adopt(items, count);
 	if (only_rank(items, count, NULL) == NO_RANK) {
 		if (find_writers(items, count, err) != TSCOPE_OK)
@@ -188,4 +194,64 @@ enum tscope_status tsi_group_items(struct run_item *items, size_t count, enum gr
 	}
 	qsort(items, count, sizeof(*items), compare_places);
 	return number_windows(items, count, err);
+}
+
+/*
+ * Files about memory, which stand behind `step_count` others. What these say of ranks goes
+ * first, in a folder as in the run.
+ */
+static void group_memory(struct run_item *items, size_t step_count, size_t count)
+{
+	int64_t of_run = only_rank(items, step_count ? step_count : count, NULL);
+
+	for (size_t i = step_count; i < count; i++) {
+		struct str folder = folder_of(items[i].path);
+		int64_t of_folder = only_rank(items, step_count ? step_count : count, &folder);
+
+		if (items[i].rank >= 0)
+			continue;
+		if (of_folder >= 0)
+			items[i].rank = of_folder;
+		else if (of_run >= 0)
+			items[i].rank = of_run;
+	}
+}
+
+/* Where nobody else says a rank, the only one that files about memory say is that of all. */
+static void adopt_from_memory(struct run_item *items, size_t step_count, size_t count)
+{
+	int64_t rank = only_rank(items + step_count, count - step_count, NULL);
+
+	if (rank < 0 || only_rank(items, step_count, NULL) != NO_RANK)
+		return;
+	for (size_t i = 0; i < step_count; i++)
+		items[i].rank = rank;
+}
+
+static int compare_kinds(const void *left, const void *right)
+{
+	const struct run_item *a = left, *b = right;
+
+	return is_memory(a) - is_memory(b);
+}
+
+enum tscope_status tsi_group_items(struct run_item *items, size_t count, enum group_note *note,
+				   struct tscope_error *err)
+{
+	enum tscope_status status = TSCOPE_OK;
+	size_t step_count = 0;
+
+	*note = GROUP_AS_SAID;
+	if (count == 0)
+		return TSCOPE_OK;
+	for (size_t i = 0; i < count; i++)
+		step_count += !is_memory(&items[i]);
+	qsort(items, count, sizeof(*items), compare_kinds);
+	if (step_count > 0)
+		status = group_steps(items, step_count, note, err);
+	if (status == TSCOPE_OK)
+		adopt_from_memory(items, step_count, count);
+	group_memory(items, step_count, count);
+	qsort(items, count, sizeof(*items), compare_places);
+	return status;
 }

@@ -9,11 +9,17 @@
 #include <stdint.h>
 #include <tscope/error.h>
 
+enum run_item_kind {
+	RUN_ITEM_STEPS, /* in the order in which those of one rank stand */
+	RUN_ITEM_TRACE,
+	RUN_ITEM_MEMORY,
+};
+
 /* What has to be known of a file, once it was read, to give it its place in the run. */
 struct run_item {
 	size_t file; /* the caller's index of it */
 	const char *path;
-	bool is_trace;            /* else step records */
+	enum run_item_kind kind;
 	int64_t rank;             /* that it or its name says, or -1 */
 	int64_t start_ns, end_ns; /* of a trace; Unix time where it says so */
 	uint32_t writer;          /* set: equal for traces of one process; only to number them */
@@ -32,6 +38,11 @@ enum group_note {
  * of its folder or, failing that, of the run. Where nobody says a rank,
  * processes (by file name) that ran at the same time are ranks 0, 1 …, and anything else
  * is windows of one rank, which stays -1. Strays stand last.
+ *
+ * Files about memory stand behind all others but the strays. They decide nothing about
+ * these where these say a rank, contradict nobody and are never strays. As the others do, one
+ * that says no rank belongs to the only one of its folder or of the run; else it keeps -1.
+ * Where only they say a rank, and just one, it is that of all.
  *
  * TSCOPE_E_DAMAGED: two files claim one rank: traces that overlap in time, or two
  * files of step records. The message names them.

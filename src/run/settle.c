@@ -26,7 +26,8 @@ static bool is_used(const struct run_file *file)
 {
 	if (!file->path)
 		return false;
-	return file->kind == RUN_FILE_TRACE || file->kind == RUN_FILE_STEPS;
+	return file->kind == RUN_FILE_TRACE || file->kind == RUN_FILE_STEPS ||
+	       file->kind == RUN_FILE_MEMORY;
 }
 
 static bool is_same_unpacked(const struct run_file *a, const struct run_file *b)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a file is, by its first bytes: step records, maybe a trace, or something
- * else with its name. A folder may hold millions of files that are not ours, so
+ * What a file is, by its first bytes: step records, maybe a trace or about memory, or
+ * something else with its name. A folder may hold millions of files that are not ours, so
  * those whose names say it are not even opened.
  */
 #include "run/taste.h"
@@ -10,26 +10,28 @@
 
 #include "base/error.h"
 #include "decode/foreign.h"
+#include "decode/plain_reader.h"
 #include "run/file_name.h"
 #include "run/store.h"
 
 /* Endings of names, with or without a compression behind them. */
 static const char *const foreign_endings[] = {
-	".bin",    ".c",     ".cfg",         ".ckpt",    ".cpp",  ".csv",  ".cu",
-	".distcp", ".docx",  ".egg",         ".gif",     ".h",    ".h5",   ".html",
-	".ini",    ".ipynb", ".jar",         ".jpeg",    ".jpg",  ".lock", ".log",
-	".md",     ".mp4",   ".npy",         ".npz",     ".onnx", ".out",  ".pdf",
-	".pickle", ".pkl",   ".png",         ".parquet", ".pt",   ".pth",  ".py",
-	".pyc",    ".rst",   ".safetensors", ".sh",      ".so",   ".svg",  ".toml",
-	".tsv",    ".txt",   ".whl",         ".xlsx",    ".xml",  ".yaml", ".yml",
+	".bin",     ".c",    ".cfg", ".ckpt", ".cpp", ".csv",   ".cu",          ".distcp", ".docx",
+	".egg",     ".gif",  ".h",   ".h5",   ".ini", ".ipynb", ".jar",         ".jpeg",   ".jpg",
+	".lock",    ".md",   ".mp4", ".npy",  ".npz", ".onnx",  ".out",         ".pdf",    ".png",
+	".parquet", ".pt",   ".pth", ".py",   ".pyc", ".rst",   ".safetensors", ".sh",     ".so",
+	".svg",     ".toml", ".tsv", ".txt",  ".whl", ".xlsx",  ".xml",
 };
 
-static bool has_foreign_ending(const char *path)
+/* What ends so is ours only if it is about memory. */
+static const char *const memory_endings[] = { ".html", ".log", ".pickle", ".pkl", ".yaml", ".yml" };
+
+static bool has_ending(const char *path, const char *const *endings, size_t count)
 {
 	struct str name = tsi_unpacked_name(path);
 
-	for (size_t i = 0; i < TSI_COUNT_OF(foreign_endings); i++)
-		if (tsi_name_ends(name, tsi_str_of(foreign_endings[i])))
+	for (size_t i = 0; i < count; i++)
+		if (tsi_name_ends(name, tsi_str_of(endings[i])))
 			return true;
 	return false;
 }
@@ -58,16 +60,96 @@ static bool is_foreign_json(struct str head, bool is_whole, struct tscope_error 
 	struct json_shape shape = { 0 };
 	bool is_foreign;
 
-	if (head.data[0] == '[') {
-		shape.is_array_of_rows = first < end && *first == '[';
+	if (head.data[0] == '[')
 		is_foreign = (first < end && *first != '{') ||
 			     (is_whole && tsi_str_find(head, TSI_STR("\"ph\"")) < 0);
-	} else {
+	else
 		is_foreign = is_whole && tsi_str_find(head, TSI_STR("\"traceEvents\"")) < 0;
-	}
 	if (is_foreign)
 		tsi_foreign_refuse_json(&shape, why);
 	return is_foreign;
+}
+
+/* May it hold anything? So may pickles, pages, and YAML with its usual beginning. */
+static bool is_of_any_kind(const struct plain_reader *reader, struct str head)
+{
+	return strcmp(reader->form, "pickle") == 0 || strcmp(reader->form, "html") == 0 ||
+	       tsi_str_starts(head, "---") || tsi_str_starts(head, "%YAML");
+}
+
+/*
+ * May it be about memory? Reading a large file takes long, so one that was not named and may
+ * hold anything must begin as those do that we know: with the first key of a snapshot, or of
+ * its first segment, with the container of statistics, or with the files of a page.
+ */
+static bool is_memory(struct str head, bool is_named)
+{
+	static const struct str words[] = {
+		{ "segments", 8 },
+		{ "total_size", 10 },
+		{ "defaultdict", 11 },
+		{ "local_files", 11 },
+	};
+	const struct plain_reader *reader;
+
+	if (head.length > TASTED_PLAIN_BYTES)
+		head.length = TASTED_PLAIN_BYTES;
+	reader = tsi_plain_reader_find(head);
+	if (!reader || strcmp(reader->form, "json") == 0)
+		return false;
+	if (is_named || !is_of_any_kind(reader, head))
+		return true;
+	for (size_t i = 0; i < TSI_COUNT_OF(words); i++)
+		if (tsi_str_find(head, words[i]) >= 0)
+			return true;
+	return false;
+}
+
+enum { TASTED_NUMBERS = 5 };
+
+/* The integers that a list of JSON begins with; count is those of the whole list if it is short. */
+static size_t first_numbers(const char *at, const char *end, int64_t numbers[TASTED_NUMBERS])
+{
+	size_t count = 0;
+
+	while (count < TASTED_NUMBERS) {
+		const char *first = tsi_skip_space(at, end), *last = first;
+
+		while (last < end && (tsi_is_digit(*last) || *last == '-'))
+			last++;
+		at = tsi_skip_space(last, end);
+		if (at == end || !tsi_str_to_int64((struct str){ first, (size_t)(last - first) },
+						   &numbers[count]))
+			break;
+		if (*at != ',' && *at != ']')
+			return 0;
+		count++;
+		if (*at++ == ']')
+			break;
+	}
+	return count;
+}
+
+/*
+ * A memory timeline is a list of lists: of times, which ascend, and of sizes; or of rows that
+ * are a time, an action from 1 to 4, bytes and a category from 0 to 7.
+ */
+static bool is_timeline(struct str text, bool is_named)
+{
+	const char *end = text.data + text.length, *first = tsi_skip_space(text.data + 1, end);
+	int64_t numbers[TASTED_NUMBERS];
+	bool ascends = true;
+
+	if (text.data[0] != '[' || first == end || *first != '[')
+		return false;
+	if (is_named)
+		return true;
+	size_t count = first_numbers(first + 1, end, numbers);
+	if (count == 4 && numbers[1] >= 1 && numbers[1] <= 4 && numbers[3] >= 0 && numbers[3] <= 7)
+		return true;
+	for (size_t i = 1; i < count; i++)
+		ascends &= numbers[i] >= numbers[i - 1];
+	return count > 0 && numbers[0] >= 0 && ascends;
 }
 
 /* What the first bytes show, and where it is not ours, why. */
@@ -82,8 +164,12 @@ static enum run_file_kind kind_of_head(struct run_file *file, struct str head, b
 	if (tsi_str_starts(text, "\xef\xbb\xbf"))
 		text = (struct str){ text.data + 3, text.length - 3 };
 	text = tsi_str_trim(text);
+	if (text.length && is_timeline(text, file->is_named))
+		return RUN_FILE_MEMORY;
 	if (text.length && (text.data[0] == '{' || text.data[0] == '['))
 		return is_foreign_json(text, is_whole, why) ? RUN_FILE_IGNORED : RUN_FILE_TRACE;
+	if (is_memory(head, file->is_named))
+		return RUN_FILE_MEMORY;
 	if (head.length == 0)
 		tsi_fail(why, TSCOPE_E_EMPTY, "the file is empty");
 	else
@@ -115,14 +201,18 @@ static enum tscope_status taste_bytes(struct run_file *file, enum run_file_kind 
 
 enum tscope_status tsi_run_taste(struct run_file *file, struct tscope_error *err)
 {
+	static const char not_ours[] = "not a kind of file that tscope reads";
 	struct tscope_error why = { 0 };
 	enum run_file_kind kind;
 
-	if (!file->is_named && has_foreign_ending(file->path))
-		return tsi_run_leave_out(file, RUN_FILE_IGNORED,
-					 "not a kind of file that tscope reads", err);
+	if (!file->is_named &&
+	    has_ending(file->path, foreign_endings, TSI_COUNT_OF(foreign_endings)))
+		return tsi_run_leave_out(file, RUN_FILE_IGNORED, not_ours, err);
 	if (taste_bytes(file, &kind, &why) != TSCOPE_OK)
 		return tsi_fail_nomem(err);
+	if (!file->is_named && kind != RUN_FILE_MEMORY &&
+	    has_ending(file->path, memory_endings, TSI_COUNT_OF(memory_endings)))
+		return tsi_run_leave_out(file, RUN_FILE_IGNORED, not_ours, err);
 	if (kind == RUN_FILE_REFUSED || kind == RUN_FILE_IGNORED) {
 		if (!file->is_named)
 			return tsi_run_leave_out(file, kind, why.message, err);

@@ -6,7 +6,7 @@
 
 /*
  * Sets kind and reason of a file by its first bytes. One that was named is
- * RUN_FILE_STEPS or RUN_FILE_TRACE, whatever it holds: reading it will tell what
+ * RUN_FILE_STEPS, _MEMORY or _TRACE, whatever it holds: reading it will tell what
  * is wrong. Fails with TSCOPE_E_NOMEM only.
  */
 TSI_MUST_CHECK

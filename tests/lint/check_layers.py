@@ -12,7 +12,7 @@ import sys
 LAYERS = ["base", "device", "input", "decode", "model", "timeline", "run", "analyze", "rules",
           "gate", "report",
           "pipeline.c", "pipeline_memory.c", "pipeline_load.c",
-          "pipeline_run.c", "version.c", "cli"]
+          "pipeline_run_memory.c", "pipeline_run.c", "pipeline_run_view.c", "version.c", "cli"]
 GENERATED = {"config.h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 

@@ -10,6 +10,9 @@
 #include <stdio.h>
 
 #include <cmocka.h>
+#include <tscope/memory.h>
+
+#include "analyze/analysis.h"
 
 #define ALL                                                                                        \
 	"memory: peak_alloc_bytes peak_reserved_bytes mean_alloc_bytes fragmentation "             \
@@ -154,6 +157,72 @@ static void the_peak_s_time_is_that_of_the_peak_s_step(void **state)
 	analyzed_free(a);
 }
 
+/* ---- snapshots ---- */
+
+/* One block that came at 5 us, and a request that failed at 9. */
+static const char snapshot_text[] =
+	"{\"segments\": [{\"device\": 0, \"address\": 4096, \"total_size\": 2097152, "
+	"\"stream\": 0, \"segment_type\": \"small\", \"blocks\": [{\"address\": 4096, "
+	"\"size\": 2097152, \"requested_size\": 2097152, \"state\": \"active_allocated\", "
+	"\"frames\": []}]}], \"device_traces\": [["
+	"{\"action\": \"alloc\", \"addr\": 4096, \"size\": 2097152, \"stream\": 0, "
+	"\"time_us\": 5, \"frames\": []}, "
+	"{\"action\": \"oom\", \"addr\": 0, \"size\": 4194304, \"device_free\": 0, "
+	"\"stream\": 0, \"time_us\": 9, \"frames\": []}]]}";
+
+/* Steps 3, 4 and 5 of these windows beside the snapshot; expected: snapshot_peak_step oom_step. */
+static void check_steps_of_snapshot(const int64_t windows[3][2], bool has_start,
+				    const char *expected)
+{
+	struct step_series steps = test_steps("3 data=1\n4 data=1\n5 data=1\n6 data=1\n");
+	const struct tscope_analysis *by_kind[TSCOPE_MEMORY_KIND_COUNT] = { 0 };
+	struct analysis_scope scope = { .steps = &steps, .rank_memory = by_kind };
+	struct tscope_analysis *snapshot = NULL;
+	struct tscope_memory *memory = NULL;
+	struct tscope_error err = { 0 };
+	struct analyzed a = { 0 };
+
+	steps.has_start = has_start;
+	for (size_t i = 0; i < 3; i++) {
+		struct step_budget *budget = test_steps_add_budget(&steps, i);
+		budget->start_ns = windows[i][0];
+		budget->wall_ns = windows[i][1];
+	}
+	if (tscope_memory_open_memory(&memory, "s.json", snapshot_text, sizeof(snapshot_text) - 1,
+				      NULL, &err) != TSCOPE_OK ||
+	    tscope_memory_analyze(&snapshot, memory, NULL, NULL, &err) != TSCOPE_OK)
+		fail_msg("%s", err.message);
+	by_kind[TSCOPE_MEMORY_SNAPSHOT] = snapshot;
+	assert_int_equal(tsi_analyze_level(&a.analysis, LEVEL_RANK, &scope, NULL, &err), TSCOPE_OK);
+	check_facts(&a, "memory: snapshot_peak_step oom_step", expected);
+	tscope_analysis_free(a.analysis);
+	tscope_analysis_free(snapshot);
+	tscope_memory_free(memory);
+	tsi_steps_deinit(&steps);
+}
+
+static void moments_of_a_snapshot_are_found_in_steps(void **state)
+{
+	(void)state;
+	static const struct {
+		int64_t windows[3][2];
+		bool has_start;
+		const char *expected;
+	} cases[] = {
+		{ { { 0, 4000 }, { 4000, 2000 }, { 6000, 9000 } }, true, "4 5" },
+		/* A window ends before its end. */
+		{ { { 0, 5000 }, { 5000, 1000 }, { 9000, 1 } }, true, "4 5" },
+		{ { { 0, 5000 }, { 5001, 3999 }, { 9001, 10 } }, true, "- -" },
+		{ { { 0, 4000 }, { 4000, 2000 }, { 6000, 9000 } }, false, "- -" },
+		{ { { INT64_MIN, INT64_MAX }, { INT64_MAX, INT64_MAX }, { 0, INT64_MAX } },
+		  true,
+		  "5 5" },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++)
+		check_steps_of_snapshot(cases[i].windows, cases[i].has_start, cases[i].expected);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -164,6 +233,7 @@ int main(void)
 		cmocka_unit_test(a_trace_tells_the_memory_of_its_steps),
 		cmocka_unit_test(a_trace_without_memory_is_silent),
 		cmocka_unit_test(the_peak_s_time_is_that_of_the_peak_s_step),
+		cmocka_unit_test(moments_of_a_snapshot_are_found_in_steps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,6 +43,16 @@ static const struct rank_case rank_cases[] = {
 	{ "ep1-ba42-rank0.pt.trace.json", 0 },
 	{ "ep0-ba1-rank15.json", 15 },
 
+	/* files about memory */
+	{ "torch_traces/rank3.17.memory_snapshot.pickle", 3 },
+	{ "rank2_oom_snapshot.pickle", 2 },
+	{ "memory_snapshot/iteration_10/rank1_memory_snapshot.pickle", 1 },
+	{ "cuda_alloc_rank_0.training_step.2.end.pickle", 0 },
+	{ "cuda_alloc_rank_12.validation_step.0.start.pickle.gz", 12 },
+	{ "rank_5_memory_stats.yaml", 5 },
+	{ "fsdp_mem_rank_6_training_step_1.log", 6 },
+	{ "memory_snapshot_2.pickle", -1 },
+
 	/* inference servers */
 	{ "graph_capture_rank_0.1771234567890123456.pt.trace.json.gz", 0 },
 	{ "rank_2.1771234567890123456.pt.trace.json.gz", 2 },

@@ -16,6 +16,8 @@
 #include <cmocka.h>
 #include <tscope/tscope.h>
 
+#include "config.h"
+
 static const char *testdata;
 
 enum { PATH_CHARS = 512 };
@@ -200,6 +202,120 @@ static void test_two_files_of_one_rank(void **state)
 	assert_non_null(strstr(err.message, "rank 0 is claimed by "));
 }
 
+/* Two ranks with a trace, a snapshot and statistics each: README.md works the figures out. */
+static void test_memory(void **state)
+{
+	if (!HAVE_YAML)
+		skip(); /* the statistics */
+	struct tscope_run *run = must_open("run_memory", NULL);
+	const struct tscope_analysis *whole = tscope_run_analysis(run),
+				     *first = tscope_run_rank_analysis(run, 0),
+				     *second = tscope_run_rank_analysis(run, 1);
+
+	(void)state;
+	assert_int_equal(tscope_run_rank_count(run), 2);
+	assert_int_equal(tscope_run_input_count(run), 6);
+	/* Traces first, then what is about memory, by rank and name. */
+	assert_int_equal(tscope_run_input(run, 1).kind, TSCOPE_INPUT_TRACE);
+	assert_int_equal(tscope_run_input(run, 2).kind, TSCOPE_INPUT_MEMORY);
+	assert_string_equal(tscope_run_input(run, 2).format, "snapshot");
+	assert_int_equal(tscope_run_input(run, 2).rank, 0);
+	assert_string_equal(tscope_run_input(run, 3).format, "memory_stats");
+	assert_int_equal(tscope_run_input(run, 3).event_count, 12);
+	assert_int_equal(tscope_run_input(run, 5).rank, 1);
+	/* What the traces say of each step. */
+	assert_int_equal(fact(first, "memory.peak_alloc_bytes").integer, 256 << 20);
+	assert_int_equal(fact(first, "memory.mean_alloc_bytes").integer, 128 << 20);
+	assert_int_equal(fact(second, "memory.mean_alloc_bytes").integer, 152 << 20);
+	assert_int_equal(fact(second, "memory.oom_count").integer, 1);
+	assert_int_equal(fact(second, "memory.peak_time_ns").integer, 1763324225005150000);
+	/* Each rank has its own snapshot; its moments lie in steps. */
+	assert_int_equal(fact(first, "snapshot.oom_count").integer, 0);
+	assert_int_equal(fact(first, "memory.snapshot_peak_step").integer, 7);
+	assert_int_equal(fact(first, "memory.oom_step").kind, TSCOPE_VALUE_ABSENT);
+	assert_int_equal(fact(second, "snapshot.oom_size_bytes").integer, 512 << 20);
+	assert_int_equal(fact(second, "snapshot.peak_time_ns").integer, 1763324225005150000);
+	assert_int_equal(fact(second, "memory.oom_step").integer, 8);
+	/* The run's is that of the rank with the OOM, whatever its peak. */
+	assert_non_null(strstr(fact(whole, "snapshot.path").text, "/rank1_oom_snapshot.pickle"));
+	assert_int_equal(fact(whole, "memory_stats.num_ooms").integer, 1);
+	assert_int_equal(fact(first, "memory_stats.num_ooms").integer, 0);
+	assert_int_equal(fact(whole, "memory_timeline.peak_bytes").kind, TSCOPE_VALUE_ABSENT);
+	tscope_run_free(run);
+}
+
+/* Files about memory alone are a run, too, without steps. */
+static void test_memory_alone(void **state)
+{
+	struct tscope_run *run = must_open("run_memory/rank1/rank1_oom_snapshot.pickle", NULL);
+
+	(void)state;
+	assert_int_equal(tscope_run_rank_count(run), 1);
+	assert_int_equal(tscope_run_rank_number(run, 0), 1);
+	assert_int_equal(tscope_run_step_count(run, TSCOPE_ALL_RANKS), 0);
+	assert_int_equal(tscope_run_note_count(run), 0);
+	assert_int_equal(fact(tscope_run_analysis(run), "snapshot.oom_count").integer, 1);
+	assert_int_equal(fact(tscope_run_analysis(run), "step_time.count").integer, 0);
+	tscope_run_free(run);
+}
+
+/* Opens files of run_memory. */
+static struct tscope_run *open_files(const char *const *names, size_t count)
+{
+	char texts[4][PATH_CHARS];
+	const char *paths[4];
+	struct tscope_error err = { 0 };
+	struct tscope_run *run = NULL;
+
+	assert_true(count <= 4);
+	for (size_t i = 0; i < count; i++) {
+		snprintf(texts[i], PATH_CHARS, "%s/run_memory/%s", testdata, names[i]);
+		paths[i] = texts[i];
+	}
+	if (tscope_run_open(&run, paths, count, NULL, &err) != TSCOPE_OK)
+		fail_msg("%s", err.message);
+	return run;
+}
+
+/* A rank that only files about memory name is none of a run with steps. They count all the same. */
+static void test_memory_makes_no_rank(void **state)
+{
+	static const char *const names[] = { "rank0/trace.json", "rank1/rank1_oom_snapshot.pickle",
+					     "rank0/rank0_memory_snapshot.pickle" };
+	struct tscope_run *run = open_files(names, 3);
+	const struct tscope_analysis *whole = tscope_run_analysis(run),
+				     *rank = tscope_run_rank_analysis(run, 0);
+
+	(void)state;
+	assert_int_equal(tscope_run_rank_count(run), 1);
+	assert_int_equal(tscope_run_input_count(run), 3);
+	assert_non_null(strstr(fact(whole, "snapshot.path").text, "/rank1_oom_snapshot.pickle"));
+	assert_non_null(strstr(fact(rank, "snapshot.path").text, "/rank0_memory_snapshot.pickle"));
+	tscope_run_free(run);
+}
+
+/* Of files about memory alone each that is named makes a rank. */
+static void test_memory_makes_ranks(void **state)
+{
+	static const char *const names[] = { "rank1/rank1_oom_snapshot.pickle",
+					     "rank0/rank0_memory_snapshot.pickle",
+					     "rank_1_memory_stats.yaml" };
+	if (!HAVE_YAML)
+		skip();
+	struct tscope_run *run = open_files(names, 3);
+
+	(void)state;
+	assert_int_equal(tscope_run_rank_count(run), 2);
+	assert_int_equal(tscope_run_rank_number(run, 0), 0);
+	assert_int_equal(tscope_run_rank_number(run, 1), 1);
+	assert_int_equal(fact(tscope_run_rank_analysis(run, 0), "snapshot.oom_count").integer, 0);
+	assert_int_equal(fact(tscope_run_rank_analysis(run, 0), "memory_stats.num_ooms").kind,
+			 TSCOPE_VALUE_ABSENT);
+	assert_int_equal(fact(tscope_run_rank_analysis(run, 1), "memory_stats.num_ooms").integer,
+			 1);
+	tscope_run_free(run);
+}
+
 static void test_write_again(void **state)
 {
 	struct tscope_run *run = must_open("run_mixed", NULL);
@@ -216,15 +332,14 @@ static void test_write_again(void **state)
 	tscope_run_free(run);
 }
 
-static void test_allocation_failures(void **state)
+static void sweep(const char *name)
 {
-	(void)state;
 	for (size_t n = 1;; n++) {
 		struct tscope_error err = { 0 };
 		struct tscope_run *run = NULL;
 
 		fail_alloc_at(n);
-		enum tscope_status status = open_data(&run, "run_mixed", &one_thread, &err);
+		enum tscope_status status = open_data(&run, name, &one_thread, &err);
 		if (!fail_alloc_stop()) {
 			assert_int_equal(status, TSCOPE_OK);
 			tscope_run_free(run);
@@ -238,6 +353,13 @@ static void test_allocation_failures(void **state)
 	}
 }
 
+static void test_allocation_failures(void **state)
+{
+	(void)state;
+	sweep("run_mixed");
+	sweep("run_memory/rank1");
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -248,6 +370,10 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_failures),
 		cmocka_unit_test(test_two_files_of_one_rank),
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_memory_alone),
+		cmocka_unit_test(test_memory_makes_no_rank),
+		cmocka_unit_test(test_memory_makes_ranks),
 		cmocka_unit_test(test_write_again),
 		cmocka_unit_test(test_allocation_failures),
 	};

@@ -123,9 +123,8 @@ static int leave_folder(void **state)
 static void describe(char *text, const struct run_files *files)
 {
 	static const char *const kinds[] = {
-		[RUN_FILE_TRACE] = "trace",
-		[RUN_FILE_STEPS] = "steps",
-		[RUN_FILE_REFUSED] = "refused",
+		[RUN_FILE_TRACE] = "trace",     [RUN_FILE_STEPS] = "steps",
+		[RUN_FILE_MEMORY] = "memory",   [RUN_FILE_REFUSED] = "refused",
 		[RUN_FILE_IGNORED] = "ignored",
 	};
 	size_t used = 0;
@@ -297,9 +296,29 @@ static const struct {
 	{ BYTES("[]"), "ignored run/x: " NO_EVENTS "\n" },
 	{ BYTES("[1,2,3]"), "ignored run/x: " NO_EVENTS "\n" },
 	{ BYTES("[{\"a\":1}]"), "ignored run/x: " NO_EVENTS "\n" },
-	{ BYTES("[[1,2],[3]]"),
-	  "ignored run/x: a memory timeline (export_memory_timeline), not a trace: use `tscope "
-	  "memory FILE`\n" },
+	/* Timelines: times, which ascend; rows of time, action, bytes, category. */
+	{ BYTES("[[1,2],[[0]]]"), "memory run/x\n" },
+	{ BYTES("[[1700000000000000, 1700000000000000, 17"), "memory run/x\n" },
+	{ BYTES("[[5"), "ignored run/x: " NO_EVENTS "\n" }, /* the number may go on */
+	{ BYTES(" [ [ 5 ] ,"), "memory run/x\n" },
+	{ BYTES("[[-1, 1, 37888, 7], [-1,"), "memory run/x\n" },
+	{ BYTES("[[1700000000000000000, 4, -512, 0], "), "memory run/x\n" },
+	{ BYTES("[[101, 2023, 17, 102], [101"), "ignored run/x: " NO_EVENTS "\n" },
+	{ BYTES("[[3, 5, 7, 6]]"), "ignored run/x: " NO_EVENTS "\n" },
+	{ BYTES("[[9, 1, 2, 8]]"), "ignored run/x: " NO_EVENTS "\n" },
+	{ BYTES("[[101, 2023, 17, 102, 5, 6], "), "ignored run/x: " NO_EVENTS "\n" },
+	{ BYTES("[[-5, 1, 2, 3, 5]]"), "ignored run/x: " NO_EVENTS "\n" },
+	{ BYTES("[[0.1, 1.2], [2]]"), "ignored run/x: " NO_EVENTS "\n" },
+	{ BYTES("[[\"a\"]]"), "ignored run/x: " NO_EVENTS "\n" },
+	{ BYTES("[["), "ignored run/x: " NO_EVENTS "\n" },
+	{ BYTES("[[]]"), "ignored run/x: " NO_EVENTS "\n" },
+	/* Pickles: snapshots, those of torch 1.12 and statistics. */
+	{ BYTES("\x80\x04\x95\0\0\0\0\0\0\0\0}\x94(\x8c\bsegments\x94]"), "memory run/x\n" },
+	{ BYTES("\x80\x02]q\0}q\x01(X\n\0\0\0total_sizeq\x02"), "memory run/x\n" },
+	{ BYTES("\x80\x03"
+		"ccollections\ndefaultdict\nq\0"),
+	  "memory run/x\n" },
+	{ BYTES("!!python/object/apply:collections.defaultdict\nargs:\n"), "memory run/x\n" },
 	{ BYTES("\x80\x04\x95"), "ignored run/x: " PICKLE "\n" },
 	{ BYTES("\x89PNG\r\n\x1a\n"), "ignored run/x: PNG image, not a trace\n" },
 	{ BYTES("hello"), "ignored run/x: not a trace: expected JSON that begins with { or [, "
@@ -338,9 +357,71 @@ static void test_long_json(void **state)
 	bytes_reset(&bytes);
 	expect("run", "trace run/object.json\n"
 		      "trace run/objects.json\n"
-		      "ignored run/rows.json: a memory timeline (export_memory_timeline), not a "
-		      "trace: use `tscope memory FILE`\n"
+		      "ignored run/rows.json: " NO_EVENTS "\n"
 		      "ignored run/strings.json: " NO_EVENTS "\n");
+}
+
+/* Whether a file about memory is looked for by its name, and what is said of the others. */
+static void test_memory_endings(void **state)
+{
+	static const char page[] =
+		"<!DOCTYPE html>\n<html>\n<head>\n</head>\n<body>\n<script>\n"
+		"const local_files = [{\"name\": \"s\", \"base64\": \"gAR9Lg\"}]";
+
+	(void)state;
+	put("run/a.pickle", "\x80\x02}q\x01X\b");
+	put("run/b.pkl", "\x80\x02}q\x01X\bsegments");
+	put("run/c.pt", "\x80\x02}q\x01X\bsegments");
+	put("run/d.yaml", "!!python/object/apply:collections.defaultdict\nargs:\n");
+	put("run/e.yml", "--- !!python/object/apply:collections.defaultdict\nargs:\n");
+	put("run/f.yaml", "---\nlearning_rate: 0.1\n");
+	put("run/g.yaml", TRACE);
+	put("run/h.log", "Iteration 2 training_step Peak FSDP memory stats: \n");
+	put("run/i.log", "epoch 1\n");
+	put("run/j.html", page);
+	put("run/k.html", "<!DOCTYPE html>\n<html>\n<head>\n");
+	put("run/l.gz", "\x80\x02}q\x01X\bsegments");
+	put("run/m.html", "");
+	expect("run", "ignored run/a.pickle: " NOT_READ "\n"
+		      "memory run/b.pkl\n"
+		      "ignored run/c.pt: " NOT_READ "\n"
+		      "memory run/d.yaml\n"
+		      "memory run/e.yml\n"
+		      "ignored run/f.yaml: " NOT_READ "\n"
+		      "ignored run/g.yaml: " NOT_READ "\n"
+		      "memory run/h.log\n"
+		      "ignored run/i.log: " NOT_READ "\n"
+		      "memory run/j.html\n"
+		      "ignored run/k.html: " NOT_READ "\n"
+		      "memory run/l.gz\n"
+		      "ignored run/m.html: " NOT_READ "\n");
+}
+
+/* Whoever names a file knows what it is: nothing is asked of its first words. */
+static void test_named_memory(void **state)
+{
+	static const char *const paths[] = { "a.pt", "b.yaml", "c.json", "d.html" };
+
+	(void)state;
+	put("a.pt", "\x80\x02}q\x01.");
+	put("b.yaml", "---\nlearning_rate: 0.1\n");
+	put("c.json", "[[\"a\"]]");
+	put("d.html", "<!DOCTYPE html>\n");
+	expect_paths(paths, TSI_COUNT_OF(paths),
+		     "memory a.pt named\n"
+		     "memory b.yaml named\n"
+		     "memory c.json named\n"
+		     "memory d.html named\n");
+}
+
+/* One file in two compressions counts once, whatever it is about. */
+static void test_memory_twins(void **state)
+{
+	(void)state;
+	put("run/s.pickle", "\x80\x02}q\x01X\bsegments");
+	put("run/s.pickle.gz", "\x80\x02}q\x01X\bsegments");
+	expect("run", "memory run/s.pickle\n"
+		      "ignored run/s.pickle.gz: s.pickle again, in another compression\n");
 }
 
 /* Names that say enough are not opened: what lies there is no matter. */
@@ -348,13 +429,13 @@ static void test_foreign_endings(void **state)
 {
 	(void)state;
 	put("run/a.ckpt", "PK\x03\x04");
-	put("run/b.LOG", TRACE);
-	put("run/c.html.gz", TRACE);
+	put("run/b.TXT", TRACE);
+	put("run/c.csv.gz", TRACE);
 	put("run/d.pt.trace.json", TRACE);
 	put("run/pt", TRACE);
 	expect("run", "ignored run/a.ckpt: " NOT_READ "\n"
-		      "ignored run/b.LOG: " NOT_READ "\n"
-		      "ignored run/c.html.gz: " NOT_READ "\n"
+		      "ignored run/b.TXT: " NOT_READ "\n"
+		      "ignored run/c.csv.gz: " NOT_READ "\n"
 		      "trace run/d.pt.trace.json\n"
 		      "trace run/pt\n");
 }
@@ -531,14 +612,16 @@ static void test_nomem(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_FOLDER(test_one_rank),      IN_FOLDER(test_rank_children),
-		IN_FOLDER(test_rank_siblings), IN_FOLDER(test_named_files),
-		IN_FOLDER(test_missing),       IN_FOLDER(test_kinds),
-		IN_FOLDER(test_long_json),     IN_FOLDER(test_foreign_endings),
-		IN_FOLDER(test_archives),      IN_FOLDER(test_compressions),
-		IN_FOLDER(test_run_json),      IN_FOLDER(test_doubles),
-		IN_FOLDER(test_links),         IN_FOLDER(test_depth),
-		IN_FOLDER(test_count_limit),   IN_FOLDER(test_nomem),
+		IN_FOLDER(test_one_rank),       IN_FOLDER(test_rank_children),
+		IN_FOLDER(test_rank_siblings),  IN_FOLDER(test_named_files),
+		IN_FOLDER(test_missing),        IN_FOLDER(test_kinds),
+		IN_FOLDER(test_long_json),      IN_FOLDER(test_foreign_endings),
+		IN_FOLDER(test_memory_endings), IN_FOLDER(test_named_memory),
+		IN_FOLDER(test_memory_twins),   IN_FOLDER(test_archives),
+		IN_FOLDER(test_compressions),   IN_FOLDER(test_run_json),
+		IN_FOLDER(test_doubles),        IN_FOLDER(test_links),
+		IN_FOLDER(test_depth),          IN_FOLDER(test_count_limit),
+		IN_FOLDER(test_nomem),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

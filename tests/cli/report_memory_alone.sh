@@ -1,0 +1,1 @@
+tscope report data/run_memory/rank1/rank1_oom_snapshot.pickle

@@ -1,0 +1,1 @@
+tscope trace --top 1 data/run_memory/rank1/trace.json
