@@ -85,27 +85,37 @@ static enum tscope_status fail_here(struct yaml_reader *r, enum tscope_status st
 	return tsi_fail(r->err, status, "YAML: line %zu: %s", r->event.start_mark.line + 1, text);
 }
 
-/* libyaml's yaml_read_handler_t: 0 is failure, no byte the end. */
+/*
+ * libyaml's yaml_read_handler_t: 0 is failure, no byte the end. All of the room is filled, if it
+ * can be: which of two errors libyaml sees first must not depend on the blocks of the input.
+ */
 static int read_bytes(void *data, unsigned char *buffer, size_t room, size_t *got)
 {
 	struct yaml_reader *r = data;
-	const char *bytes;
-	size_t available;
-	enum tscope_status status = tsi_input_peek(r->in, 1, &bytes, &available, r->err);
+	enum tscope_status status = TSCOPE_OK;
 
-	*got = available < room ? available : room;
-	if (status == TSCOPE_OK && r->waiting_bytes > r->max_text_bytes)
+	*got = 0;
+	if (r->waiting_bytes > r->max_text_bytes)
 		status = tsi_fail_at(r->err, TSCOPE_E_LIMIT, tsi_input_offset(r->in),
 				     "YAML: a text of more than %zu bytes (limit: text bytes)",
 				     r->max_text_bytes);
-	if (status != TSCOPE_OK) {
-		r->input_status = status;
-		return status == TSCOPE_END;
+	while (status == TSCOPE_OK && *got < room) {
+		const char *bytes;
+		size_t count;
+
+		status = tsi_input_peek(r->in, 1, &bytes, &count, *got ? NULL : r->err);
+		if (status != TSCOPE_OK)
+			break;
+		count = count < room - *got ? count : room - *got;
+		memcpy(buffer + *got, bytes, count);
+		tsi_input_consume(r->in, count);
+		*got += count;
 	}
-	memcpy(buffer, bytes, *got);
-	tsi_input_consume(r->in, *got);
 	r->waiting_bytes += *got;
-	return 1;
+	/* What broke after these bytes breaks again when they are used up. */
+	if (status != TSCOPE_OK && *got == 0)
+		r->input_status = status;
+	return status == TSCOPE_OK || status == TSCOPE_END || *got > 0;
 }
 
 static enum tscope_status fail_parser(struct yaml_reader *r)
