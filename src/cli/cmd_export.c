@@ -257,6 +257,15 @@ static enum exit_code write_all(struct export_files *files)
 	return code;
 }
 
+/* A run of files about memory alone has ranks and no step. */
+static bool has_steps(const struct tscope_run *run)
+{
+	for (size_t i = 0; i < tscope_run_rank_count(run); i++)
+		if (tscope_run_step_count(run, i) > 0)
+			return true;
+	return false;
+}
+
 static enum exit_code export_run(const struct tscope_run *run, const struct options *options)
 {
 	struct export_files files;
@@ -288,8 +297,12 @@ static enum exit_code run(const struct options *options)
 		return EXIT_CODE_USAGE;
 	}
 	code = load_run(&loaded, options);
-	if (loaded)
+	if (loaded && has_steps(loaded)) {
 		code = worse(code, export_run(loaded, options));
+	} else if (loaded) {
+		say("no steps to export: the files hold neither a trace nor step records", "", "");
+		code = EXIT_CODE_INPUT;
+	}
 	tscope_run_free(loaded);
 	return code;
 }

@@ -1,0 +1,4 @@
+tscope export --out out data/oom.pickle
+code=$?
+ls
+exit $code
