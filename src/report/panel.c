@@ -52,6 +52,20 @@ void tsi_damage_words(char words[DAMAGE_MAX], const struct tscope_error *damage)
 		 damage->message, place);
 }
 
+void tsi_panel_size(struct text_flow *flow, uint64_t bytes, uint64_t stored_bytes,
+		    const char *compression)
+{
+	char whole[NUMBER_MAX], stored[NUMBER_MAX], text[3 * NUMBER_MAX];
+
+	tsi_number_people_int(whole, (int64_t)bytes, TSCOPE_UNIT_BYTES);
+	tsi_number_people_int(stored, (int64_t)stored_bytes, TSCOPE_UNIT_BYTES);
+	if (strcmp(compression, "none") != 0)
+		snprintf(text, sizeof(text), "%s (%s %s)", whole, compression, stored);
+	else
+		snprintf(text, sizeof(text), "%s", whole);
+	tsi_text_flow(flow, text);
+}
+
 struct tscope_value tsi_panel_value(const struct panel *panel, const char *id)
 {
 	enum tscope_unit unit;

@@ -36,6 +36,10 @@ void tsi_panel_loss(const struct panel *panel, const char *word, const char *tex
 enum { DAMAGE_MAX = 640 };
 void tsi_damage_words(char words[DAMAGE_MAX], const struct tscope_error *damage);
 
+/* The size of a file: "3.0 MiB", "3.0 MiB (gzip 300 KiB)". */
+void tsi_panel_size(struct text_flow *flow, uint64_t bytes, uint64_t stored_bytes,
+		    const char *compression);
+
 /* The fact of the whole; ABSENT where it is not known. */
 struct tscope_value tsi_panel_value(const struct panel *panel, const char *id);
 

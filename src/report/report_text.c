@@ -38,22 +38,15 @@ static const struct section {
 static void put_file_line(struct text_writer *w, const struct tscope_trace_info *info)
 {
 	struct text_flow flow = { .w = w, .separator = " · " };
-	char events[NUMBER_MAX], bytes[NUMBER_MAX], stored[NUMBER_MAX], span[NUMBER_MAX];
-	char text[3 * NUMBER_MAX];
+	char events[NUMBER_MAX], span[NUMBER_MAX], text[3 * NUMBER_MAX];
 
 	tsi_number_people_int(events, (int64_t)info->event_count, TSCOPE_UNIT_COUNT);
-	tsi_number_people_int(bytes, (int64_t)info->bytes, TSCOPE_UNIT_BYTES);
-	tsi_number_people_int(stored, (int64_t)info->source_bytes, TSCOPE_UNIT_BYTES);
 	tsi_number_people_int(span, info->last_ns - info->first_ns, TSCOPE_UNIT_NS);
 	snprintf(text, sizeof(text), "%s trace", info->format);
 	tsi_text_flow(&flow, text);
 	snprintf(text, sizeof(text), "%s event%s", events, info->event_count == 1 ? "" : "s");
 	tsi_text_flow(&flow, text);
-	if (strcmp(info->compression, "none") != 0)
-		snprintf(text, sizeof(text), "%s (%s %s)", bytes, info->compression, stored);
-	else
-		snprintf(text, sizeof(text), "%s", bytes);
-	tsi_text_flow(&flow, text);
+	tsi_panel_size(&flow, info->bytes, info->source_bytes, info->compression);
 	snprintf(text, sizeof(text), "%s captured", span);
 	tsi_text_flow(&flow, text);
 	tsi_text_flow_end(&flow);

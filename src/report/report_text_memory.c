@@ -49,20 +49,6 @@ static void put_count(struct text_flow *flow, int64_t count, const char *one, co
 	tsi_text_flow(flow, text);
 }
 
-/* "3.0 MiB", "3.0 MiB (gzip 300 KiB)" */
-static void put_size(struct text_flow *flow, const struct tscope_memory_info *info)
-{
-	char bytes[NUMBER_MAX], stored[NUMBER_MAX], text[3 * NUMBER_MAX];
-
-	tsi_number_people_int(bytes, (int64_t)info->bytes, TSCOPE_UNIT_BYTES);
-	tsi_number_people_int(stored, (int64_t)info->source_bytes, TSCOPE_UNIT_BYTES);
-	if (strcmp(info->compression, "none") != 0)
-		snprintf(text, sizeof(text), "%s (%s %s)", bytes, info->compression, stored);
-	else
-		snprintf(text, sizeof(text), "%s", bytes);
-	tsi_text_flow(flow, text);
-}
-
 /* "snapshot · pickle · 3.0 MiB (gzip 300 KiB) · 19,136 entries · 2 devices · rank 3" */
 static void put_file_line(const struct panel *panel, const struct tscope_memory_info *info)
 {
@@ -75,7 +61,7 @@ static void put_file_line(const struct panel *panel, const struct tscope_memory_
 
 	tsi_text_flow(&flow, kinds[info->kind].name);
 	tsi_text_flow(&flow, info->form);
-	put_size(&flow, info);
+	tsi_panel_size(&flow, info->bytes, info->source_bytes, info->compression);
 	put_count(&flow, count, kinds[info->kind].one, kinds[info->kind].many);
 	if (is_snapshot)
 		put_count(&flow,
