@@ -46,7 +46,7 @@ static bool holds_items(const struct plain *plain, uint32_t content, const uint3
 	return true;
 }
 
-/* In the same order; those of many keys are never found to be equal. */
+/* In the same order; those of many keys, or with a key twice, are never found to be equal. */
 static bool holds_pairs(const struct plain *plain, uint32_t content, const uint32_t *pairs,
 			size_t count)
 {
@@ -122,8 +122,11 @@ enum tscope_status tsi_share_object(struct plain_share *share, struct plain *pla
 					  : tsi_graph_append(plain, made, words, count, err);
 	if (status != TSCOPE_OK)
 		return status;
+	*object = made;
+	/* What would never be found must not lie in the way of others with its hash. */
+	if (!holds(plain, made, words, count))
+		return TSCOPE_OK;
 	share->slots[at] = (struct share_slot){ made, hash };
 	share->count++;
-	*object = made;
 	return TSCOPE_OK;
 }

@@ -272,12 +272,15 @@ static enum tscope_status take_header(struct tracker_reader *r, struct str line)
 	return status;
 }
 
-/* "Peak-Forward # 2"; where nothing stands the state is that of the row above. */
+/*
+ * "Peak-Forward # 2"; where nothing stands the state is that of the row above. tabulate writes
+ * ".." for nothing in the first column of such a table.
+ */
 static enum tscope_status take_state(struct tracker_reader *r, struct str text)
 {
 	ptrdiff_t sign = tsi_str_find(text, TSI_STR(" # "));
 
-	if (text.length == 0)
+	if (text.length == 0 || tsi_str_is(text, ".."))
 		return TSCOPE_OK;
 	struct str state = { text.data, sign < 0 ? text.length : (size_t)sign };
 	enum tscope_status status = set_state(r, state);

@@ -14,7 +14,12 @@ static bool begins_with_moment(struct str head)
 {
 	const char *end = memchr(head.data, '\n', head.length);
 	struct str line = { head.data, end ? (size_t)(end - head.data) : head.length };
-	ptrdiff_t colon = tsi_str_find(line, TSI_STR(":"));
+	bool is_asked = tsi_str_starts(line, "? "), is_quoted;
+
+	line = (struct str){ line.data + 2 * is_asked, line.length - 2 * is_asked };
+	is_quoted = tsi_str_starts(line, "'") || tsi_str_starts(line, "\"");
+	line = (struct str){ line.data + is_quoted, line.length - is_quoted };
+	ptrdiff_t colon = is_asked ? (ptrdiff_t)line.length : tsi_str_find(line, TSI_STR(":"));
 
 	if (colon <= 0 || !tsi_is_digit(*line.data))
 		return false;
@@ -23,14 +28,34 @@ static bool begins_with_moment(struct str head)
 							tsi_str_find(line, TSI_STR(".end")) > 0);
 }
 
+/* Lines that hold nothing but blanks, or a comment. */
+static struct str skip_comments(struct str head)
+{
+	const char *at = head.data, *end = head.data + head.length;
+
+	for (;;) {
+		const char *first = tsi_skip_space(at, end);
+		const char *line_end = first < end && *first == '#'
+					       ? memchr(first, '\n', (size_t)(end - first))
+					       : NULL;
+		if (!line_end)
+			break;
+		at = line_end + 1;
+	}
+	while (at < end && (*at == '\n' || *at == '\r'))
+		at++;
+	return (struct str){ at, (size_t)(end - at) };
+}
+
 static unsigned taste_yaml(struct str head)
 {
-	head = tsi_plain_skip_mark(head);
+	head = skip_comments(tsi_plain_skip_mark(head));
 	if (tsi_str_starts(head, "!!python/"))
 		return 72;
 	if (tsi_str_starts(head, "%YAML "))
 		return 48;
-	if (tsi_str_starts(head, "---\n") || tsi_str_starts(head, "--- "))
+	if (tsi_str_starts(head, "---\n") || tsi_str_starts(head, "---\r\n") ||
+	    tsi_str_starts(head, "--- "))
 		return 32;
 	return begins_with_moment(head) ? 40 : 0;
 }
@@ -50,6 +75,9 @@ static unsigned taste_yaml(struct str head)
 
 enum { DEFAULT_MAX_TEXT_BYTES = 64 << 20, MAX_NUMBER_BYTES = 128 };
 
+/* What may stand before and between documents: libyaml compares each directive with all others. */
+enum { MAX_HEAD_BYTES = 64 << 10 };
+
 /* A container that is open. */
 struct yaml_level {
 	uint32_t anchor; /* the word of its name, or 0 */
@@ -66,6 +94,7 @@ struct yaml_reader {
 	uint32_t anchors; /* a dict from names to what they stand for; 0: none so far */
 	size_t max_text_bytes;
 	size_t waiting_bytes; /* read since the last event */
+	bool is_in_document;
 	enum tscope_status input_status;
 	struct tscope_error *err;
 };
@@ -95,7 +124,13 @@ static int read_bytes(void *data, unsigned char *buffer, size_t room, size_t *go
 	enum tscope_status status = TSCOPE_OK;
 
 	*got = 0;
-	if (r->waiting_bytes > r->max_text_bytes)
+	if (!r->is_in_document && r->waiting_bytes > MAX_HEAD_BYTES)
+		status =
+			tsi_fail_at(r->err, TSCOPE_E_LIMIT, tsi_input_offset(r->in),
+				    "YAML: more than %d bytes before the first value (limit: bytes "
+				    "before a value)",
+				    MAX_HEAD_BYTES);
+	else if (r->waiting_bytes > r->max_text_bytes)
 		status = tsi_fail_at(r->err, TSCOPE_E_LIMIT, tsi_input_offset(r->in),
 				     "YAML: a text of more than %zu bytes (limit: text bytes)",
 				     r->max_text_bytes);
@@ -140,6 +175,10 @@ static enum tscope_status take_event(struct yaml_reader *r)
 	if (!yaml_parser_parse(&r->parser, &r->event))
 		return fail_parser(r);
 	r->waiting_bytes = 0;
+	if (r->event.type == YAML_DOCUMENT_START_EVENT)
+		r->is_in_document = true;
+	else if (r->event.type == YAML_DOCUMENT_END_EVENT)
+		r->is_in_document = false;
 	return TSCOPE_OK;
 }
 

@@ -17,6 +17,9 @@
 /* Of a file or name: in a site; in a collapsed stack, where templates may be written out. */
 enum { MAX_SITE_PIECE = 2000, MAX_LINE_PIECE = 16000 };
 
+/* Of all sites: a few bytes of a file may refer to long names again and again. */
+enum { MAX_SITE_BYTES = 64 << 20 };
+
 /* A frame as text: two pieces, two colons, a number. */
 #define MAX_FRAME_BYTES(piece) (2 * (piece) + 32)
 
@@ -26,6 +29,9 @@ enum { MAX_COLLAPSED_FRAMES = 4096 };
 enum { FRAME_BATCH = 64 };
 
 static const char outwards[] = " < ";
+
+/* The site of what is not filtered for, and of what comes when there is too much to be named. */
+static const struct str other = { "(other)", 7 };
 
 /* ---- texts ------------------------------------------------------------------------------- */
 
@@ -365,7 +371,7 @@ static struct str site_text(struct stack_sites *sites, const struct site_walk *w
 	char *at = sites->text;
 
 	if (!walk->matches)
-		return TSI_STR("(other)");
+		return other;
 	for (unsigned i = 0; i < walk->count; i++) {
 		struct snapshot_frame frame = tsi_snapshot_frame(sites->snapshot, walk->frames[i]);
 		if (i) {
@@ -389,10 +395,16 @@ enum tscope_status tsi_stack_site(struct stack_sites *sites, struct plain_value 
 		return TSCOPE_OK;
 	}
 	walk_stack(sites, stack, &walk);
-	enum tscope_status status =
-		tsi_intern_add(&sites->texts, site_text(sites, &walk), &id, err);
+	struct str text = site_text(sites, &walk);
+	if (text.length > MAX_SITE_BYTES - sites->text_bytes &&
+	    tsi_intern_find(&sites->texts, text) == UINT32_MAX)
+		text = other;
+	size_t known_count = sites->texts.count;
+	enum tscope_status status = tsi_intern_add(&sites->texts, text, &id, err);
 	if (status != TSCOPE_OK)
 		return status;
+	if (sites->texts.count > known_count && text.length < MAX_SITE_BYTES - sites->text_bytes)
+		sites->text_bytes += text.length;
 	if (index != SIZE_MAX)
 		sites->sites[index] = id + 1;
 	*site = id;

@@ -20,6 +20,7 @@ struct stack_sites {
 	unsigned depth;      /* frames in a site */
 	struct str filter;   /* a stack without this text in a file or name is "(other)"; "": all */
 	struct intern texts; /* of sites */
+	size_t text_bytes;   /* of them; what is too much is told as "(other)", too */
 	struct plain_pick frame_pick;
 	uint32_t *text_marks;  /* by text: what it tells as a file or a name; 0: not yet known */
 	unsigned char *frames; /* by object: what it is as a frame; 0: not yet known */

@@ -273,6 +273,8 @@ def plain_block(snapshot, unit, is_new):
 
 
 def table(header, rows):
+    """As tabulate's "rst", which writes ".." for nothing in the first column."""
+    rows = [[row[0] or "..", *row[1:]] for row in rows]
     widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
 
     def line(cells):

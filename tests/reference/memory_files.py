@@ -191,10 +191,10 @@ def table_rows(lines):
 
 
 def table_row(module, cells, rows):
-    """A blank state is that of the row above."""
+    """A blank state (".." of tabulate) is that of the row above."""
     text = cells.pop("State & Call", None)
     state, call = None, None
-    if text:
+    if text and text != "..":
         state, _, call = text.partition(" # ")
         state, call = state_name(state), int(call)
     elif text is not None:

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "decode/plain_share.h"
 #include "plain_reading.h"
 
 extern const struct plain_reader tsi_plain_reader_json;
@@ -295,6 +296,37 @@ static void test_different_frames(void **state)
 	tsi_plain_free(p);
 }
 
+/* What would never be found again is not kept: a dict with a key twice, one of many keys. */
+static void test_unfindable_dicts(void **state)
+{
+	static const struct plain_limits no_limits = { 0 };
+	enum { MANY = 200 };
+	struct plain_share share = { 0 };
+	struct plain plain;
+	uint32_t one = tsi_word_of_small(1), pairs[2 * MANY], object, again;
+
+	(void)state;
+	assert_int_equal(tsi_graph_init(&plain, &no_limits, NULL), TSCOPE_OK);
+	for (int i = 0; i < MANY; i++) {
+		pairs[2 * i] = tsi_word_of_small(i);
+		pairs[2 * i + 1] = one;
+	}
+	const uint32_t twice[] = { one, one, one, one };
+	for (size_t i = 0; i < 3; i++) {
+		const uint32_t *words = i ? pairs : twice;
+		size_t count = i == 0 ? 4 : i == 1 ? 2 * MANY : 4;
+		assert_int_equal(
+			tsi_share_object(&share, &plain, WORD_DICT, words, count, &object, NULL),
+			TSCOPE_OK);
+		assert_int_equal(share.count, i == 2);
+	}
+	assert_int_equal(tsi_share_object(&share, &plain, WORD_DICT, pairs, 4, &again, NULL),
+			 TSCOPE_OK);
+	assert_int_equal(again, object);
+	tsi_share_deinit(&share);
+	tsi_graph_deinit(&plain);
+}
+
 /* A thousand different stacks, each three times. */
 static void test_many_shared(void **state)
 {
@@ -345,6 +377,7 @@ int main(void)
 		cmocka_unit_test(test_long_text),
 		cmocka_unit_test(test_shared_frames),
 		cmocka_unit_test(test_different_frames),
+		cmocka_unit_test(test_unfindable_dicts),
 		cmocka_unit_test(test_many_shared),
 		cmocka_unit_test(test_taste),
 	};

@@ -70,7 +70,8 @@ static const struct plain_reading cases[] = {
 				   "State & Call            Device    Activation    Total\n"
 				   "======================  ========  ============  =======\n"
 				   "Before Pre-Forward # 1  cuda:0    0.5 MiB       0.5 MiB\n"
-				   "                        cpu       1.0 MiB       1.0 MiB\n"
+				   "..                      cpu       1.0 MiB       1.0 MiB\n"
+				   "                        cpu:1     1.0 MiB       1.0 MiB\n"
 				   "_ModState.PEAK_BW # 2   cuda:0    2.0 GiB       2.0 GiB\n"
 				   "======================  ========  ============  =======\n"),
 		   /* 2 * 2^30 */
@@ -80,6 +81,8 @@ static const struct plain_reading cases[] = {
 		   "'modules': [{'device': 'cuda:0', 'bytes': {'activation': 524288}, "
 		   "'module': 'net.0', 'state': 'Before Pre-Forward', 'call': 1, 'total': 524288}, "
 		   "{'device': 'cpu', 'bytes': {'activation': 1048576}, 'module': 'net.0', "
+		   "'state': 'Before Pre-Forward', 'call': 1, 'total': 1048576}, "
+		   "{'device': 'cpu:1', 'bytes': {'activation': 1048576}, 'module': 'net.0', "
 		   "'state': 'Before Pre-Forward', 'call': 1, 'total': 1048576}, "
 		   "{'device': 'cuda:0', 'bytes': {'activation': 2147483648}, 'module': 'net.0', "
 		   "'state': 'Peak-Backward', 'call': 2, 'total': 2147483648}]}"),

@@ -30,6 +30,11 @@ static void test_taste(void **state)
 		{ "---\na: 1\n", true },
 		{ "0.training_step.0.end:\n  rss: 1\n", true },
 		{ "0.training_step.0.start: {}", true },
+		{ "# a comment\n\n  # another\n---\na: 1\n", true },
+		{ "---\r\na: 1\r\n", true },
+		{ "'0.training_step.0.end':\n  rss: 1\n", true },
+		{ "? 0.training_step.0.end\n: rss: 1\n", true },
+		{ "# a comment alone", false },
 		{ "0: 1\n", false },
 		{ "0.training step.0.end: 1\n", false },
 		{ "12:00:01 train.start: x\n", false },
@@ -208,8 +213,21 @@ static void test_limits(void **state)
 	check_limit("[\n[],\n[],\n[]]", 13, &objects,
 		    "YAML: line 4: more than 2 objects (limit: objects)");
 	memset(long_text, 'x', sizeof(long_text));
+	check_limit(long_text, sizeof(long_text), NULL,
+		    "YAML: more than 65536 bytes before the first value (limit: bytes before a "
+		    "value)");
+	memcpy(long_text, "- x\n- ", 6);
 	check_limit(long_text, sizeof(long_text), &texts,
 		    "YAML: a text of more than 100000 bytes (limit: text bytes)");
+	/* Directives, each of which libyaml compares with all others. */
+	for (size_t i = 0; i < sizeof(long_text); i += 16) {
+		char line[32];
+		snprintf(line, sizeof(line), "%%TAG !%06zu! x\n", i);
+		memcpy(long_text + i, line, 16);
+	}
+	check_limit(long_text, sizeof(long_text), NULL,
+		    "YAML: more than 65536 bytes before the first value (limit: bytes before a "
+		    "value)");
 	/* As many bytes in short texts are fine. */
 	for (size_t i = 0; i < sizeof(long_text); i += 4)
 		memcpy(long_text + i, "- x\n", 4);

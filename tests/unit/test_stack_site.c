@@ -454,6 +454,29 @@ static void test_collapse_deep(void **state)
 	free(text);
 }
 
+/* What names all sites may take is limited; those that are known stay. */
+static void test_many_sites(void **state)
+{
+	static const char *const rows[] = { "a.py:1:f", "b.py:2:g", "b.py:2:g z.py:3:h" };
+	struct stack_sites sites;
+	struct stacks stacks;
+	uint32_t known, other, again;
+
+	(void)state;
+	stacks_init(&stacks, rows, 3);
+	assert_int_equal(tsi_stack_sites_init(&sites, &stacks.snapshot, 1, TSI_STR(""), NULL),
+			 TSCOPE_OK);
+	assert_int_equal(tsi_stack_site(&sites, stack_at(&stacks, 1), &known, NULL), TSCOPE_OK);
+	assert_int_equal(sites.text_bytes, strlen("b.py:2:g"));
+	sites.text_bytes = 64 << 20;
+	assert_int_equal(tsi_stack_site(&sites, stack_at(&stacks, 0), &other, NULL), TSCOPE_OK);
+	assert_string_equal(tsi_stack_site_text(&sites, other).data, "(other)");
+	assert_int_equal(tsi_stack_site(&sites, stack_at(&stacks, 2), &again, NULL), TSCOPE_OK);
+	assert_int_equal(again, known);
+	tsi_stack_sites_deinit(&sites);
+	stacks_deinit(&stacks);
+}
+
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 static enum tscope_status use_all(const struct stacks *stacks, struct tscope_error *err)
@@ -497,12 +520,12 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sites),         cmocka_unit_test(test_depth),
-		cmocka_unit_test(test_filter),        cmocka_unit_test(test_deep_stack),
-		cmocka_unit_test(test_limits),        cmocka_unit_test(test_odd_stacks),
-		cmocka_unit_test(test_ids),           cmocka_unit_test(test_roles),
-		cmocka_unit_test(test_collapse),      cmocka_unit_test(test_collapse_deep),
-		cmocka_unit_test(test_out_of_memory),
+		cmocka_unit_test(test_sites),      cmocka_unit_test(test_depth),
+		cmocka_unit_test(test_filter),     cmocka_unit_test(test_deep_stack),
+		cmocka_unit_test(test_limits),     cmocka_unit_test(test_odd_stacks),
+		cmocka_unit_test(test_ids),        cmocka_unit_test(test_roles),
+		cmocka_unit_test(test_collapse),   cmocka_unit_test(test_collapse_deep),
+		cmocka_unit_test(test_many_sites), cmocka_unit_test(test_out_of_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
