@@ -24,10 +24,8 @@
 #include "base/array.h"
 #include "base/error.h"
 
-TSI_PRINTF(3, 4)
-TSI_MUST_CHECK
-static enum tscope_status add_note(struct tscope_run *run, struct tscope_error *err,
-				   const char *format, ...)
+enum tscope_status tsi_run_add_note(struct tscope_run *run, struct tscope_error *err,
+				    const char *format, ...)
 {
 	va_list arguments;
 
@@ -37,6 +35,7 @@ static enum tscope_status add_note(struct tscope_run *run, struct tscope_error *
 	va_start(arguments, format);
 	vsnprintf(run->notes[run->note_count].text, sizeof(run->notes->text), format, arguments);
 	va_end(arguments);
+	tsi_str_drop_partial(run->notes[run->note_count].text);
 	run->note_count++;
 	return TSCOPE_OK;
 }
@@ -109,11 +108,14 @@ static enum tscope_status fail_empty(const struct tscope_run *run, const char *c
 		return tsi_fail(err, TSCOPE_E_EMPTY, "nothing could be read; %.200s: %.200s",
 				run->others[i].shown.path, run->others[i].shown.reason);
 	}
-	char found[48] = "no file";
+	char found[288] = "no file";
 
-	if (run->other_count > 0)
-		snprintf(found, sizeof(found), "%zu other %s", run->other_count,
-			 run->other_count == 1 ? "file" : "files");
+	if (run->other_count == 1)
+		snprintf(found, sizeof(found), "1 other file, %.120s: %.120s",
+			 run->others[0].shown.path, run->others[0].shown.reason);
+	else if (run->other_count > 1)
+		snprintf(found, sizeof(found), "%zu other files", run->other_count);
+	tsi_str_drop_partial(found);
 	return tsi_fail(err, TSCOPE_E_EMPTY,
 			"%s%s holds nothing to analyse: looked for PyTorch traces (.json, .gz, "
 			".zst), step records (steps.jsonl) and memory snapshots (.pickle) and "
@@ -200,9 +202,10 @@ static enum tscope_status group(struct tscope_run *run, struct tscope_error *err
 			!run->items[i].is_stray && run->items[i].kind != RUN_ITEM_MEMORY;
 	}
 	if (status == TSCOPE_OK && note == GROUP_NUMBERED)
-		status = add_note(run, err,
-				  "no file says its rank: processes were numbered in the order of "
-				  "their names");
+		status = tsi_run_add_note(
+			run, err,
+			"no file says its rank: processes were numbered in the order of "
+			"their names");
 	return status;
 }
 
@@ -261,8 +264,8 @@ static enum tscope_status note_strangers(struct tscope_run *run, const struct st
 
 	if (strangers == 0)
 		return TSCOPE_OK;
-	return add_note(run, err, "%zu steps of the trace have no step record of their number",
-			strangers);
+	return tsi_run_add_note(
+		run, err, "%zu steps of the trace have no step record of their number", strangers);
 }
 
 /* All traces of a rank as one series; the one with the most steps speaks for the rank. */
@@ -386,10 +389,11 @@ static enum tscope_status note_no_step(struct tscope_run *run, struct tscope_err
 	}
 	if (count == 0 || counted_count > 0)
 		return TSCOPE_OK;
-	return add_note(run, err,
-			"no step is left to judge by: all that were read (%zu) are warm-up, the "
-			"first or incomplete",
-			count);
+	return tsi_run_add_note(
+		run, err,
+		"no step is left to judge by: all that were read (%zu) are warm-up, the "
+		"first or incomplete",
+		count);
 }
 
 /* ---- analyze ---- */
@@ -425,6 +429,7 @@ static enum tscope_status analyze_run(struct tscope_run *run,
 		.steps = run->rank_count == 1 ? &run->series[0] : &run->slowest,
 		.ranks = run->series,
 		.rank_count = run->rank_count,
+		.rank_memory = run->ranks[0].memory.by_kind,
 		.options = options,
 	};
 	enum tscope_status status = tsi_steps_init(&run->slowest, err);
@@ -433,8 +438,8 @@ static enum tscope_status analyze_run(struct tscope_run *run,
 		status = tsi_steps_slowest(&run->slowest, run->series, run->rank_count, err);
 	if (status == TSCOPE_OK && run->rank_count > 1 && run->slowest.count == 0 &&
 	    counted_steps(&run->series[0]) > 0)
-		status = add_note(run, err,
-				  "the ranks have no step in common: nothing compares them");
+		status = tsi_run_add_note(
+			run, err, "the ranks have no step in common: nothing compares them");
 	if (status == TSCOPE_OK)
 		status = tsi_analyze_level(&run->analysis, LEVEL_RUN, &scope,
 					   run->ranks[0].analysis, err);
@@ -484,6 +489,8 @@ static enum tscope_status open_run(struct tscope_run *run, const char *const *pa
 		analysis = settle_anchors(run, options);
 	if (status == TSCOPE_OK)
 		status = note_no_step(run, err);
+	if (status == TSCOPE_OK)
+		status = tsi_run_memory_note(run, err);
 	if (status == TSCOPE_OK)
 		status = analyze_ranks(run, &analysis, err);
 	if (status == TSCOPE_OK)

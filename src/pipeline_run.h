@@ -2,6 +2,7 @@
 #ifndef TSCOPE_PIPELINE_RUN_H
 #define TSCOPE_PIPELINE_RUN_H
 
+#include "base/attributes.h"
 #include "pipeline_run_memory.h"
 #include "run/group.h"
 
@@ -19,8 +20,10 @@ struct run_rank {
 	struct tscope_analysis *analysis;
 };
 
+enum { RUN_NOTE_CHARS = 1024 }; /* has a path in it, and words */
+
 struct run_note {
-	char text[LOAD_NOTE_CHARS];
+	char text[RUN_NOTE_CHARS];
 };
 
 struct tscope_run {
@@ -41,5 +44,15 @@ struct tscope_run {
 	struct run_note *notes;
 	size_t note_count, note_capacity;
 };
+
+/* Notes which files about memory a joined run has that do not speak in its report. */
+TSI_MUST_CHECK
+enum tscope_status tsi_run_memory_note(struct tscope_run *run, struct tscope_error *err);
+
+/* Adds a remark about the run; what does not fit is left out. */
+TSI_PRINTF(3, 4)
+TSI_MUST_CHECK
+enum tscope_status tsi_run_add_note(struct tscope_run *run, struct tscope_error *err,
+				    const char *format, ...);
 
 #endif

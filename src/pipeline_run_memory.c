@@ -54,3 +54,9 @@ void tsi_run_memory_put(const struct run_memory *memory, struct tscope_analysis 
 			tsi_analysis_put_memory(analysis, memory->by_kind[kind],
 						(enum tscope_memory_kind)kind);
 }
+
+bool tsi_has_failed_request(const struct loaded *loaded)
+{
+	return loaded->memory_kind == TSCOPE_MEMORY_SNAPSHOT &&
+	       find_int(loaded->analysis, kinds[TSCOPE_MEMORY_SNAPSHOT].oom_count) > 0;
+}

@@ -18,4 +18,7 @@ void tsi_run_memory_offer(struct run_memory *memory, const struct loaded *loaded
 /* Lets the files answer for what the analysis of a rank or run has no figures of. */
 void tsi_run_memory_put(const struct run_memory *memory, struct tscope_analysis *analysis);
 
+/* Is it a snapshot in which a request for memory failed? */
+bool tsi_has_failed_request(const struct loaded *loaded);
+
 #endif

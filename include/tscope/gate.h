@@ -22,6 +22,7 @@ enum tscope_status tscope_gate_check(const char *expression, struct tscope_error
 struct tscope_gate_result {
 	const char *expression; /* as it was given: borrowed */
 	bool held;
+	bool is_evaluated; /* false: the input does not tell, and it trips, unless excused */
 	bool has_value;
 	double value;     /* of the fact, in the unit that the expression names */
 	char reason[256]; /* "0.31 < 0.35", "holds: 0.41" */
@@ -34,5 +35,12 @@ struct tscope_gate_result {
 struct tscope_gate_result tscope_gate_evaluate(const char *expression,
 					       const struct tscope_analysis *analysis,
 					       const struct tscope_diagnosis *diagnosis);
+
+/*
+ * Lets a gate that was not evaluated hold: for one of several inputs, where another one tells
+ * what is asked. The reason says so: "not evaluated here: one snapshot". One that was evaluated
+ * stays as it is.
+ */
+void tscope_gate_excuse(struct tscope_gate_result *result);
 
 #endif

@@ -2,7 +2,8 @@
 /*
  * The device memory of the steps, as they recorded it or as a trace's "[memory]"
  * events tell it: peaks, how much of what the allocator holds lies idle, and
- * growth. Figures are of the unmarked steps that say how much is allocated.
+ * growth. Figures are of the unmarked steps that say how much is allocated. Those of a run are its
+ * lowest rank's, but requests that failed are counted on all ranks: one is enough to end the run.
  */
 #include "analyze/facts.h"
 #include "analyze/robust.h"
@@ -47,7 +48,8 @@ static const struct tscope_fact_def facts[] = {
 	[EVENT_COUNT] = { "event_count", TSCOPE_UNIT_COUNT,
 			  "[memory] events of traces that the memory of steps is made of" },
 	[OOM_COUNT] = { "oom_count", TSCOPE_UNIT_COUNT,
-			"[OutOfMemory] events of traces: requests that failed" },
+			"[OutOfMemory] events of traces: requests that failed; of a run on all "
+			"ranks" },
 	[PEAK_TIME_NS] = { "peak_time_ns", TSCOPE_UNIT_NS,
 			   "when most was allocated in peak_step, by a trace: Unix time where "
 			   "the trace knows it, else on its own clock" },
@@ -134,12 +136,22 @@ static enum tscope_status put_growth(struct fact_sheet *out, const double *alloc
 	return TSCOPE_OK;
 }
 
-static void put_events(struct fact_sheet *out, const struct step_series *steps)
+/* Any rank that has events can tell of failures; the first one's are those of the figures. */
+static void put_events(struct fact_sheet *out, const struct step_series *ranks, size_t count)
 {
-	if (!steps->memory_event_count)
-		return;
-	tsi_fact_int(out, EVENT_COUNT, steps->memory_event_count);
-	tsi_fact_int(out, OOM_COUNT, steps->oom_count);
+	int64_t oom_count = 0;
+	bool is_known = false;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!ranks[i].memory_event_count)
+			continue;
+		is_known = true;
+		tsi_sum(&oom_count, ranks[i].oom_count);
+	}
+	if (count && ranks[0].memory_event_count)
+		tsi_fact_int(out, EVENT_COUNT, ranks[0].memory_event_count);
+	if (is_known)
+		tsi_fact_int(out, OOM_COUNT, oom_count);
 }
 
 /* The first step in whose window this Unix time lies, or NULL. */
@@ -162,7 +174,7 @@ static const struct step_record *find_step(const struct step_series *steps, int6
 
 /* In which step a moment of the rank's snapshot was, as far as a trace tells when steps were. */
 static void put_step_of(struct fact_sheet *out, enum fact fact, const struct analysis_scope *scope,
-			const char *time_id)
+			const struct step_series *steps, const char *time_id)
 {
 	const struct tscope_analysis *snapshot =
 		scope->rank_memory ? scope->rank_memory[TSCOPE_MEMORY_SNAPSHOT] : NULL;
@@ -173,7 +185,7 @@ static void put_step_of(struct fact_sheet *out, enum fact fact, const struct ana
 	if (!snapshot || !tscope_analysis_find(snapshot, time_id, &time, &unit) ||
 	    time.kind != TSCOPE_VALUE_INT)
 		return;
-	step = find_step(scope->steps, time.integer);
+	step = find_step(steps, time.integer);
 	if (step)
 		tsi_fact_int(out, fact, step->number);
 }
@@ -181,7 +193,9 @@ static void put_step_of(struct fact_sheet *out, enum fact fact, const struct ana
 static enum tscope_status run(const struct analysis_scope *scope, struct fact_sheet *out,
 			      struct tscope_error *err)
 {
-	const struct step_series *steps = scope->steps;
+	/* At the level of a run its steps are the slowest ranks', which have no memory. */
+	bool is_run = scope->rank_count > 0;
+	const struct step_series *steps = is_run ? scope->ranks : scope->steps;
 	int64_t sum_bytes = 0;
 	size_t count = 0;
 	double *alloc;
@@ -196,9 +210,9 @@ static enum tscope_status run(const struct analysis_scope *scope, struct fact_sh
 		alloc[count++] = (double)bytes;
 	}
 	enum tscope_status status = TSCOPE_OK;
-	put_events(out, steps);
-	put_step_of(out, SNAPSHOT_PEAK_STEP, scope, "snapshot.peak_time_ns");
-	put_step_of(out, OOM_STEP, scope, "snapshot.oom_time_ns");
+	put_events(out, steps, is_run ? scope->rank_count : 1);
+	put_step_of(out, SNAPSHOT_PEAK_STEP, scope, steps, "snapshot.peak_time_ns");
+	put_step_of(out, OOM_STEP, scope, steps, "snapshot.oom_time_ns");
 	if (count) {
 		tsi_fact_int(out, STEP_COUNT, (int64_t)count);
 		tsi_fact_mean(out, MEAN_ALLOC_BYTES, sum_bytes, (int64_t)count);
@@ -218,6 +232,6 @@ const struct analyzer tsi_analyzer_memory = {
 		.fact_count = TSI_COUNT_OF(facts),
 		.needs = "step records with memory, or a trace with profile_memory",
 	},
-	.levels = LEVEL_TRACE | LEVEL_RANK,
+	.levels = LEVEL_TRACE | LEVEL_RANK | LEVEL_RUN,
 	.run = run,
 };

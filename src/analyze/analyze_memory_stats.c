@@ -24,6 +24,7 @@ enum fact {
 	NUM_OOMS,
 	GROWTH_BYTES_PER_CALL,
 	GROWTH_FUNCTION,
+	GROWTH_CALL_COUNT,
 };
 
 static const struct tscope_fact_def facts[] = {
@@ -43,6 +44,8 @@ static const struct tscope_fact_def facts[] = {
 				    "slope of what is allocated at the end of the calls of the "
 				    "function with most of them" },
 	[GROWTH_FUNCTION] = { "growth_function", TSCOPE_UNIT_TEXT, "that function" },
+	[GROWTH_CALL_COUNT] = { "growth_call_count", TSCOPE_UNIT_COUNT,
+				"calls that the slope is of" },
 };
 
 enum largest_column { LARGEST_NAME, LARGEST_VALUE };
@@ -331,6 +334,7 @@ static enum tscope_status put_slope(const struct stats_view *view, double *alloc
 	if (status == TSCOPE_OK) {
 		tsi_fact_real(out, GROWTH_BYTES_PER_CALL, slope);
 		tsi_fact_text(out, GROWTH_FUNCTION, function);
+		tsi_fact_int(out, GROWTH_CALL_COUNT, (int64_t)count);
 	}
 	return status;
 }

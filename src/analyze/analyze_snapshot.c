@@ -48,9 +48,11 @@ static const struct tscope_fact_def facts[SNAPSHOT_FACT_COUNT] = {
 	[SNAPSHOT_LARGEST_FREE_BYTES] = BYTES("largest_free_bytes", "largest inactive block"),
 	[SNAPSHOT_INACTIVE_RATIO] = { "inactive_ratio", TSCOPE_UNIT_RATIO, "inactive ÷ reserved" },
 	[SNAPSHOT_INACTIVE_SPLIT_RATIO] = { "inactive_split_ratio", TSCOPE_UNIT_RATIO,
-					    "inactive split ÷ reserved" },
+					    "inactive split ÷ reserved, on the device where that "
+					    "is most" },
 	[SNAPSHOT_FRAGMENTATION_RATIO] = { "fragmentation_ratio", TSCOPE_UNIT_RATIO,
-					   "1 − largest free ÷ inactive" },
+					   "1 − largest free ÷ inactive, on the device where that "
+					   "is most" },
 	[SNAPSHOT_SEGMENT_COUNT] = COUNT("segment_count", "segments"),
 	[SNAPSHOT_BLOCK_COUNT] = COUNT("block_count", "blocks, inactive ones included"),
 	[SNAPSHOT_TRACE_ENTRY_COUNT] = COUNT("trace_entry_count", "entries of all devices"),
@@ -83,6 +85,8 @@ static const struct tscope_fact_def facts[SNAPSHOT_FACT_COUNT] = {
 	[SNAPSHOT_OOM_DEVICE] = COUNT("oom_device", "device of the last of them"),
 	[SNAPSHOT_OOM_TIME_NS] = NS("oom_time_ns", "Unix time of the last of them"),
 	[SNAPSHOT_OOM_SIZE_BYTES] = BYTES("oom_size_bytes", "what it asked for"),
+	[SNAPSHOT_OOM_DRIVER_BYTES] =
+		BYTES("oom_driver_bytes", "what torch asks the driver for, to serve that"),
 	[SNAPSHOT_OOM_DEVICE_FREE_BYTES] =
 		BYTES("oom_device_free_bytes", "what the driver had left then"),
 	[SNAPSHOT_OOM_FREE_BYTES] =
@@ -95,9 +99,13 @@ static const struct tscope_fact_def facts[SNAPSHOT_FACT_COUNT] = {
 		BYTES("oom_shortfall_bytes", "what was missing even without fragmentation"),
 	[SNAPSHOT_OOM_FITS_UNFRAGMENTED] = { "oom_fits_unfragmented", TSCOPE_UNIT_FLAG,
 					     "all that was free, in one piece, would have done" },
+	[SNAPSHOT_OOM_CAUSE] =
+		TEXT("oom_cause", "limit (of the process: the driver had enough left), "
+				  "rounding (up, of what the driver is asked for), fragmentation, "
+				  "shortage"),
 	[SNAPSHOT_OOM_EXPANDABLE_SEGMENTS] =
 		TEXT("oom_expandable_segments",
-		     "would expandable segments have helped: yes, perhaps, hardly, no, in_use"),
+		     "would expandable segments have helped: likely, perhaps, hardly, no, in_use"),
 	[SNAPSHOT_OOM_SITE] = TEXT("oom_site", "who asked"),
 	[SNAPSHOT_EARLIER_PATH] = TEXT("earlier_path", "the snapshot that growth is measured from"),
 	[SNAPSHOT_GROWTH_BYTES] = BYTES("growth_bytes", "requested live bytes since then"),
@@ -223,7 +231,8 @@ static const struct tscope_fact_def ooms_columns[] = {
 	[OOMS_FITS_UNFRAGMENTED] = { "fits_unfragmented", TSCOPE_UNIT_FLAG,
 				     "that, in one piece, would have done" },
 	[OOMS_PAGES_LOW_BYTES] =
-		BYTES("pages_low_bytes", "what expandable segments would surely have had free"),
+		BYTES("pages_low_bytes", "what expandable segments would have had free in whole "
+					 "pages, wherever the gaps begin"),
 	[OOMS_PAGES_HIGH_BYTES] = BYTES("pages_high_bytes", "the same at most"),
 	[OOMS_IS_EXACT] = { "is_exact", TSCOPE_UNIT_FLAG,
 			    "the layout is known to the byte; else gaps may be smaller" },
@@ -234,7 +243,7 @@ static const struct tscope_fact_def remedies_columns[] = {
 	[REMEDIES_OOM] = COUNT("oom", "row of ooms"),
 	[REMEDIES_REMEDY] = TEXT("remedy", "expandable_segments, garbage_collection_threshold, "
 					   "max_split_size_mb, smaller_peak"),
-	[REMEDIES_VERDICT] = TEXT("verdict", "yes, perhaps, hardly, no, in_use"),
+	[REMEDIES_VERDICT] = TEXT("verdict", "yes, likely, perhaps, hardly, no, in_use"),
 	[REMEDIES_ARITHMETIC] = TEXT("arithmetic", "why"),
 };
 

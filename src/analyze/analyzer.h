@@ -36,7 +36,10 @@ struct analysis_scope {
 	/* All ranks, in ascending order, at the level of the run; else NULL, 0. */
 	const struct step_series *ranks;
 	size_t rank_count;
-	/* What files about the memory of a rank say, at its level; by kind, NULL: none does. */
+	/*
+	 * What files about the memory of a rank say, at its level, or of the lowest at the run's;
+	 * by kind, NULL: none does.
+	 */
 	const struct tscope_analysis *const *rank_memory;
 	/* Of a file about memory; earlier: one to compare with, or NULL. Else both NULL. */
 	const struct tscope_memory *memory, *earlier;

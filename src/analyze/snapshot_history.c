@@ -11,11 +11,13 @@
 
 const char tsi_snapshot_no_entries[] = "no entries were recorded (torch.cuda.memory."
 				       "_record_memory_history): only the end is known";
-static const char missing_entries[] =
+const char tsi_snapshot_missing_entries[] =
 	"entries are missing within the window: more was freed than was there, or a block that "
 	"was live was allocated again";
 static const char no_stacks[] =
 	"at most: without stacks an empty_cache() before an allocation looks the same";
+static const char equal_stacks[] =
+	"at most: JSON does not tell equal stacks from one that is shared";
 
 enum { NS_PER_US = 1000 };
 
@@ -54,7 +56,7 @@ static void put_window(const struct snapshot_view *view, struct fact_sheet *out)
 	put_ns(out, SNAPSHOT_WINDOW_NS, window_us);
 }
 
-static bool is_incomplete(const struct snapshot_replay *replay)
+bool tsi_snapshot_is_incomplete(const struct snapshot_replay *replay)
 {
 	if (replay->overlap_count)
 		return true;
@@ -75,8 +77,8 @@ static void doubt_peak(const struct snapshot_view *view, struct fact_sheet *out)
 
 	/* A device that is not known well may have had the higher one. */
 	for (uint32_t i = 0; i < view->snapshot->device_count; i++)
-		if (is_incomplete(&view->replays[i]))
-			reason = missing_entries;
+		if (tsi_snapshot_is_incomplete(&view->replays[i]))
+			reason = tsi_snapshot_missing_entries;
 	if (view->snapshot->devices[view->peak_device].entry_count == 0)
 		reason = tsi_snapshot_no_entries;
 	for (size_t i = 0; reason && i < TSI_COUNT_OF(facts); i++)
@@ -135,14 +137,19 @@ static void put_churn(const struct snapshot_view *view, struct fact_sheet *out, 
 
 static void put_retries(const struct snapshot_view *view, struct fact_sheet *out)
 {
+	const char *form = view->scope->memory->info.form, *doubt = NULL;
 	int64_t count = 0;
 
 	for (uint32_t i = 0; i < view->snapshot->device_count; i++) {
 		const struct snapshot_replay *replay = &view->replays[i];
 		count += (int64_t)replay->retry_count;
 		if (replay->retry_count && !replay->has_stacks)
-			tsi_fact_doubt(out, SNAPSHOT_RETRY_COUNT, no_stacks);
+			doubt = no_stacks;
 	}
+	if (count && !doubt && form && strcmp(form, "json") == 0)
+		doubt = equal_stacks;
+	if (doubt)
+		tsi_fact_doubt(out, SNAPSHOT_RETRY_COUNT, doubt);
 	tsi_fact_int(out, SNAPSHOT_RETRY_COUNT, count);
 }
 
@@ -152,6 +159,13 @@ static void put_never_freed(const struct snapshot_view *view, struct fact_sheet 
 
 	for (uint32_t i = 0; i < view->snapshot->device_count; i++) {
 		const struct snapshot_replay *replay = &view->replays[i];
+		/* What seems not to be freed may have been, by an entry that is missing. */
+		if (tsi_snapshot_is_incomplete(replay)) {
+			tsi_fact_doubt(out, SNAPSHOT_NEVER_FREED_COUNT,
+				       tsi_snapshot_missing_entries);
+			tsi_fact_doubt(out, SNAPSHOT_NEVER_FREED_BYTES,
+				       tsi_snapshot_missing_entries);
+		}
 		for (size_t j = 0; j < replay->life_count; j++) {
 			if (!tsi_is_never_freed(&replay->lives[j]))
 				continue;

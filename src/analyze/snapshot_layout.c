@@ -157,6 +157,7 @@ static enum tscope_status add_oom(struct oom_list *list, const struct snapshot_e
 		.reserved_bytes = tsi_narrow(list->reserved_bytes),
 		.live_bytes = tsi_narrow(list->live_bytes),
 		.stream = entry->stream,
+		.pool = entry->pool,
 		.stack = entry->stack,
 		.largest_free_bytes = UNKNOWN_BYTES,
 		.free_bytes = UNKNOWN_BYTES,

@@ -55,6 +55,7 @@ enum snapshot_fact {
 	SNAPSHOT_OOM_DEVICE,
 	SNAPSHOT_OOM_TIME_NS,
 	SNAPSHOT_OOM_SIZE_BYTES,
+	SNAPSHOT_OOM_DRIVER_BYTES,
 	SNAPSHOT_OOM_DEVICE_FREE_BYTES,
 	SNAPSHOT_OOM_FREE_BYTES,
 	SNAPSHOT_OOM_LARGEST_FREE_BYTES,
@@ -62,6 +63,7 @@ enum snapshot_fact {
 	SNAPSHOT_OOM_LIVE_BYTES,
 	SNAPSHOT_OOM_SHORTFALL_BYTES,
 	SNAPSHOT_OOM_FITS_UNFRAGMENTED,
+	SNAPSHOT_OOM_CAUSE,
 	SNAPSHOT_OOM_EXPANDABLE_SEGMENTS,
 	SNAPSHOT_OOM_SITE,
 	/* snapshot_growth.c: against an earlier snapshot */
@@ -210,6 +212,10 @@ struct snapshot_view {
 
 /* Why something is not known where nothing was recorded. */
 extern const char tsi_snapshot_no_entries[];
+
+/* Entries are missing within the window, and why then something is in doubt. */
+bool tsi_snapshot_is_incomplete(const struct snapshot_replay *replay);
+extern const char tsi_snapshot_missing_entries[];
 
 /* A time, or a span, in nanoseconds; absent where it is not known or does not fit. */
 struct tscope_value tsi_snapshot_ns(int64_t time_us);

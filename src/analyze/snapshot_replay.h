@@ -121,6 +121,7 @@ struct snapshot_oom {
 	int64_t size_bytes, device_free_bytes;
 	int64_t reserved_bytes, live_bytes; /* after the entry */
 	int64_t stream;
+	struct snapshot_pool pool; /* that it was for */
 	struct plain_value stack;
 
 	/* By the layout. Gaps are what no live block covers. */
@@ -130,7 +131,7 @@ struct snapshot_oom {
 	int64_t whole_bytes;        /* of these: segments without a block, not expandable */
 	int64_t split_bytes; /* of these: within segments that max_split_size_mb can keep whole */
 	int64_t unfragmented_free_bytes; /* gaps and what the device had free */
-	/* What expandable segments surely, and at most, free. */
+	/* What expandable segments have free in whole pages: wherever gaps begin, and at most. */
 	int64_t pages_low_bytes, pages_high_bytes;
 	/* No segment was released after it, and every block live then is there at the end. */
 	bool is_exact;

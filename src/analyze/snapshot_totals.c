@@ -403,12 +403,36 @@ static void put_sums(struct fact_sheet *out, const struct totals *totals)
 		tsi_fact_int(out, sums[i].fact, totals->sums[sums[i].column]);
 }
 
+/* What is lost on one device another does not make up for: the worst one's ratios. */
+static void put_worst_ratios(const struct snapshot *snapshot, struct fact_sheet *out,
+			     const struct totals *devices)
+{
+	double split_ratio = -1, fragmentation = -1;
+
+	for (uint32_t i = 0; i < snapshot->device_count; i++) {
+		const int64_t *sums = devices[i].sums;
+		struct tscope_value value = fragmentation_of(&devices[i]);
+
+		if (value.kind == TSCOPE_VALUE_REAL && value.real > fragmentation) {
+			fragmentation = value.real;
+			tsi_fact_real(out, SNAPSHOT_FRAGMENTATION_RATIO, fragmentation);
+		}
+		if (sums[TOTALS_RESERVED_BYTES] <= 0)
+			continue;
+		double ratio = (double)sums[TOTALS_INACTIVE_SPLIT_BYTES] /
+			       (double)sums[TOTALS_RESERVED_BYTES];
+		if (ratio > split_ratio) {
+			split_ratio = ratio;
+			tsi_fact_real(out, SNAPSHOT_INACTIVE_SPLIT_RATIO, ratio);
+		}
+	}
+}
+
 static void put_facts(const struct snapshot_view *view, struct fact_sheet *out,
 		      const struct totals *totals)
 {
 	const struct snapshot *snapshot = view->snapshot;
 	const int64_t *sums = totals->sums;
-	struct tscope_value fragmentation = fragmentation_of(totals);
 
 	tsi_fact_text(out, SNAPSHOT_PATH, view->scope->memory->info.path);
 	tsi_fact_int(out, SNAPSHOT_DEVICE_COUNT, snapshot->device_count);
@@ -423,10 +447,6 @@ static void put_facts(const struct snapshot_view *view, struct fact_sheet *out,
 	}
 	tsi_fact_ratio(out, SNAPSHOT_INACTIVE_RATIO, sums[TOTALS_INACTIVE_BYTES],
 		       sums[TOTALS_RESERVED_BYTES]);
-	tsi_fact_ratio(out, SNAPSHOT_INACTIVE_SPLIT_RATIO, sums[TOTALS_INACTIVE_SPLIT_BYTES],
-		       sums[TOTALS_RESERVED_BYTES]);
-	if (fragmentation.kind == TSCOPE_VALUE_REAL)
-		tsi_fact_real(out, SNAPSHOT_FRAGMENTATION_RATIO, fragmentation.real);
 	put_settings(snapshot, out);
 }
 
@@ -440,8 +460,10 @@ enum tscope_status tsi_snapshot_put_totals(const struct snapshot_view *view, str
 		status = put_tables(view, out, &all, err);
 	if (status == TSCOPE_OK)
 		status = put_segments(view, out, err);
-	if (status == TSCOPE_OK)
+	if (status == TSCOPE_OK) {
 		put_facts(view, out, &all.whole);
+		put_worst_ratios(view->snapshot, out, all.devices);
+	}
 	deinit_all(&all);
 	return status;
 }

@@ -90,6 +90,28 @@ static enum exit_code load(struct files *files, const char *path, const struct o
 	return code;
 }
 
+static bool is_evaluated_anywhere(const struct files *files, size_t gate)
+{
+	for (size_t i = 0; i < files->count; i++)
+		if (files->items[i].gates.results[gate].is_evaluated)
+			return true;
+	return false;
+}
+
+/*
+ * What one file cannot tell, another may: growth is of every snapshot but the first. A gate trips
+ * for want of figures only where no file has them.
+ */
+static void excuse_gates(const struct files *files, const struct options *options)
+{
+	for (size_t gate = 0; gate < options->gates.count; gate++) {
+		if (!is_evaluated_anywhere(files, gate))
+			continue;
+		for (size_t i = 0; i < files->count; i++)
+			tscope_gate_excuse(&files->items[i].gates.results[gate]);
+	}
+}
+
 static enum exit_code judge(const struct files *files, const struct options *options)
 {
 	enum exit_code code = EXIT_CODE_OK;
@@ -183,6 +205,7 @@ static enum exit_code load_and_report(struct files *files, const struct options 
 		code = worse(code, load(files, options->operands[i], options));
 	if (files->count == 0)
 		return code;
+	excuse_gates(files, options);
 	code = worse(code, report(files, options));
 	if (options->flamegraph)
 		code = worse(code, write_flamegraph(files->items[0].memory, options));

@@ -15,6 +15,9 @@
 #include "base/real.h"
 #include "gate/expression.h"
 
+/* How the reason of a rule that could not be evaluated begins. */
+#define NOT_EVALUATED "not evaluated: "
+
 /* Sets verdict and reason; a reason that is too long is cut. */
 TSI_PRINTF(3, 4)
 static void judge(struct tscope_gate_result *result, bool held, const char *reason, ...)
@@ -116,6 +119,7 @@ static void judge_unknown(struct tscope_gate_result *result, size_t analyzer, co
 {
 	const struct tscope_analyzer_def *def = tscope_analyzer(analyzer);
 
+	result->is_evaluated = false;
 	judge(result, false, "%s.%s is not known%s%s", def->id, fact,
 	      def->needs ? ": it needs " : "", def->needs ? def->needs : "");
 }
@@ -128,6 +132,8 @@ static bool judge_doubt(struct tscope_gate_result *result, const struct gate_exp
 	const char *doubt = tscope_analysis_fact_own_doubt(analysis, gate->analyzer, gate->fact,
 							   TSCOPE_WHOLE_TRACE);
 
+	if (doubt)
+		result->is_evaluated = is_known;
 	if (doubt)
 		judge(result, false, "%s.%s is not %s: %s", def->id, def->facts[gate->fact].name,
 		      is_known ? "reliable" : "known", doubt);
@@ -200,7 +206,8 @@ static void judge_rule(struct tscope_gate_result *result, const struct tscope_ru
 
 		if (skipped.rule != rule)
 			continue;
-		judge(result, false, "not evaluated: %s", skipped.reason);
+		result->is_evaluated = false;
+		judge(result, false, NOT_EVALUATED "%s", skipped.reason);
 		return;
 	}
 	judge(result, true, "holds: it did not fire");
@@ -300,6 +307,7 @@ struct tscope_gate_result tscope_gate_evaluate(const char *expression,
 		judge(&result, false, "%s", err.message);
 		return result;
 	}
+	result.is_evaluated = true;
 	switch (gate.kind) {
 	case GATE_FACT:
 		judge_fact(&result, &gate, analysis);
@@ -315,4 +323,16 @@ struct tscope_gate_result tscope_gate_evaluate(const char *expression,
 		break;
 	}
 	return result;
+}
+
+void tscope_gate_excuse(struct tscope_gate_result *result)
+{
+	struct tscope_gate_result before = *result;
+	const char *reason = before.reason;
+
+	if (before.is_evaluated)
+		return;
+	if (tsi_str_starts(tsi_str_of(reason), NOT_EVALUATED))
+		reason += strlen(NOT_EVALUATED);
+	judge(result, true, "not evaluated here: %s", reason);
 }

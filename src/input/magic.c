@@ -16,7 +16,7 @@
 		(at), (bytes), sizeof(bytes) - 1, (name), (remedy)                                 \
 	}
 
-#define ARCHIVE_REMEDY "unpack it first, then give the traces that are in it"
+#define ARCHIVE_REMEDY "unpack it first, then give the files that are in it"
 static const char archive_remedy[] = ARCHIVE_REMEDY;
 
 static const char zip_remedy[] = ARCHIVE_REMEDY
@@ -24,12 +24,10 @@ static const char zip_remedy[] = ARCHIVE_REMEDY
 
 /* The first that fits counts. */
 static const struct magic kinds[] = {
-	MAGIC(0, "\xfd\x37zXZ\0", "xz-compressed data",
-	      "unpack it first (xz -dc FILE | tscope trace -)"),
-	MAGIC(0, "BZh", "bzip2-compressed data",
-	      "unpack it first (bzip2 -dc FILE | tscope trace -)"),
+	MAGIC(0, "\xfd\x37zXZ\0", "xz-compressed data", "unpack it first (xz -dk FILE)"),
+	MAGIC(0, "BZh", "bzip2-compressed data", "unpack it first (bzip2 -dk FILE)"),
 	MAGIC(0, "\x02\x21\x4c\x18", "lz4-compressed data (legacy format)",
-	      "unpack it first (lz4 -dc FILE | tscope trace -)"),
+	      "unpack it first (lz4 -d FILE)"),
 	MAGIC(0, "PK\x03\x04", "zip archive", zip_remedy),
 	MAGIC(0, "PK\x05\x06", "zip archive (empty)", archive_remedy),
 	MAGIC(0, "7z\xbc\xaf\x27\x1c", "7z archive", archive_remedy),

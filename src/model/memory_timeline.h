@@ -8,8 +8,8 @@
 
 /*
  * A memory timeline of torch.profiler (export_memory_timeline): bytes by category over time,
- * one point for each different time. The .json form is such points; the rows of the .raw.json
- * form are added up.
+ * in the order of the file. The .json form is such points; the rows of the .raw.json form are
+ * added up, and those of equal time that follow each other make one.
  */
 enum memory_category {
 	MEMORY_PARAMETER, /* in the order of both forms */

@@ -8,11 +8,18 @@
 #include "base/sum.h"
 #include "model/plain_repeats.h"
 
+static bool has_list(const struct plain *plain, struct str key)
+{
+	return tsi_plain_kind(tsi_plain_find(plain, tsi_plain_root(plain), key)) == PLAIN_LIST;
+}
+
 bool tsi_is_memory_tracker(const struct plain *plain)
 {
-	struct plain_value root = tsi_plain_root(plain);
+	struct plain_value tracker =
+		tsi_plain_find(plain, tsi_plain_root(plain), TSI_STR("tracker"));
 
-	return tsi_plain_kind(tsi_plain_find(plain, root, TSI_STR("tracker"))) == PLAIN_TEXT;
+	return tsi_plain_kind(tracker) == PLAIN_TEXT &&
+	       (has_list(plain, TSI_STR("peak")) || has_list(plain, TSI_STR("modules")));
 }
 
 /* Texts and numbers that are missing are "" and 0. */

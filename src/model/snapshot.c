@@ -76,7 +76,7 @@ struct snapshot_builder {
 	size_t segments_of[MAX_DEVICES]; /* by ordinal; then where those of the next one begin */
 	struct plain_value *blocks;      /* of each segment */
 	size_t device_capacity;
-	unsigned char *taken; /* a bit for each list: somebody's blocks or entries */
+	unsigned char *taken; /* a bit for each object: a segment, a block, somebody's list */
 	struct tscope_error *err;
 };
 
@@ -108,21 +108,39 @@ static void drop_list(struct snapshot_builder *b, struct plain_value list)
 }
 
 /*
- * A list of blocks or entries counts once: nobody writes one that two share, and so a small file
- * cannot make a large model.
+ * A segment, a block, a list of blocks or entries counts once: nobody writes one that two
+ * share, and so a small file cannot make a large model. False for one that was taken before,
+ * which is dropped.
  */
-static struct plain_value take_list(struct snapshot_builder *b, struct plain_value list)
+static bool take_object(struct snapshot_builder *b, struct plain_value object)
 {
-	if (!tsi_is_list(list))
-		return (struct plain_value){ 0 };
-	size_t index = tsi_plain_object_index(list);
+	size_t index = tsi_plain_object_index(object);
 	unsigned char bit = (unsigned char)(1 << index % 8);
+
 	if (b->taken[index / 8] & bit) {
-		drop_list(b, list);
-		return (struct plain_value){ 0 };
+		b->snapshot->dropped_count++;
+		return false;
 	}
 	b->taken[index / 8] |= bit;
+	return true;
+}
+
+static struct plain_value take_list(struct snapshot_builder *b, struct plain_value list)
+{
+	if (!tsi_is_list(list) || !take_object(b, list))
+		return (struct plain_value){ 0 };
 	return list;
+}
+
+/* On a second walk over those that were taken: true for the first mention of each. */
+static bool untake_object(struct snapshot_builder *b, struct plain_value object)
+{
+	size_t index = tsi_plain_object_index(object);
+	unsigned char bit = (unsigned char)(1 << index % 8);
+	bool is_first = b->taken[index / 8] & bit;
+
+	b->taken[index / 8] &= (unsigned char)~bit;
+	return is_first;
 }
 
 /* ---- segments ---------------------------------------------------------------------------- */
@@ -160,11 +178,11 @@ static void count_segments(struct snapshot_builder *b)
 	for (size_t i = 0; i < count; i++) {
 		struct plain_value value = tsi_plain_item(b->plain, b->segments, i), blocks;
 		struct snapshot_segment segment;
-		if (read_segment(b, value, &segment, &blocks)) {
+		if (!read_segment(b, value, &segment, &blocks)) {
+			b->snapshot->dropped_count++;
+		} else if (take_object(b, value)) {
 			b->segments_of[segment.device]++;
 			b->snapshot->segment_count++;
-		} else {
-			b->snapshot->dropped_count++;
 		}
 	}
 	size_t first = 0;
@@ -190,7 +208,7 @@ static enum tscope_status place_segments(struct snapshot_builder *b)
 	for (size_t i = 0; i < count; i++) {
 		struct plain_value value = tsi_plain_item(b->plain, b->segments, i), blocks;
 		struct snapshot_segment segment;
-		if (!read_segment(b, value, &segment, &blocks))
+		if (!read_segment(b, value, &segment, &blocks) || !untake_object(b, value))
 			continue;
 		size_t at = b->segments_of[segment.device]++;
 		snapshot->segments[at] = segment;
@@ -284,10 +302,13 @@ static enum tscope_status read_blocks(struct snapshot_builder *b, struct snapsho
 			.address = address,
 			.requested_bytes = UNKNOWN_BYTES,
 		};
-		if (!read_block(b, tsi_plain_item(b->plain, blocks, i), &block)) {
+		struct plain_value value = tsi_plain_item(b->plain, blocks, i);
+		if (!read_block(b, value, &block)) {
 			snapshot->dropped_count++;
 			continue;
 		}
+		if (!take_object(b, value))
+			continue;
 		address += (uint64_t)block.size_bytes;
 		snapshot->blocks[snapshot->block_count++] = block;
 	}
@@ -369,13 +390,27 @@ static bool check_entries(struct snapshot *snapshot)
 
 /* ---- the interface ------------------------------------------------------------------------ */
 
+/* Others call their items segments, too: those of speech, of routes, of images. */
+static bool is_snapshot_dict(const struct plain *plain, struct plain_value root)
+{
+	struct plain_value segments = tsi_plain_find(plain, root, TSI_STR("segments"));
+	struct plain_value first = tsi_plain_item(plain, segments, 0);
+
+	if (!tsi_is_list(segments))
+		return false;
+	return tsi_plain_length(plain, segments) == 0 ||
+	       tsi_plain_find(plain, root, TSI_STR("device_traces")).word != 0 ||
+	       tsi_plain_find(plain, first, TSI_STR("total_size")).word != 0 ||
+	       tsi_plain_find(plain, first, TSI_STR("blocks")).word != 0;
+}
+
 bool tsi_is_snapshot(const struct plain *plain)
 {
 	struct plain_value root = tsi_plain_root(plain);
 	struct plain_value first = tsi_plain_item(plain, root, 0);
 
 	if (tsi_plain_kind(root) == PLAIN_DICT)
-		return tsi_is_list(tsi_plain_find(plain, root, TSI_STR("segments")));
+		return is_snapshot_dict(plain, root);
 	return tsi_is_list(tsi_plain_find(plain, first, TSI_STR("blocks"))) &&
 	       tsi_plain_find(plain, first, TSI_STR("total_size")).word != 0;
 }

@@ -8,11 +8,12 @@
 #include "report/lookup.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
 	MAX_COLUMNS = 12,
-	MAX_RANKED = 100,
+	FEW_RANKED = 100,
 	MIN_NAME_WIDTH = 12,
 	NAME_MAX_BYTES = 1024,
 };
@@ -27,6 +28,7 @@ struct layout {
 	const char *folder;          /* left out of names, or NULL */
 	size_t index[MAX_COLUMNS];   /* in the definition */
 	unsigned width[MAX_COLUMNS]; /* 0: not shown */
+	size_t last;                 /* column that is shown: no blanks follow it */
 };
 
 static double real_of(struct tscope_value value)
@@ -100,6 +102,8 @@ static void lay_out(struct layout *layout, unsigned width)
 	for (size_t i = 0; i < layout->count; i++) {
 		if (layout->columns[i].width == 0)
 			layout->width[i] = (unsigned)left;
+		if (layout->width[i] > 0)
+			layout->last = i;
 	}
 }
 
@@ -113,16 +117,16 @@ static void put_headings(struct text_writer *w, const struct layout *layout)
 	tsi_text_style(w, TEXT_DIM);
 	tsi_text_put(w, "  ");
 	for (size_t i = 0; i < layout->count; i++) {
+		unsigned gap = i > 0 && is_text(layout, i) ? 2 : 0;
+
 		if (layout->width[i] == 0)
 			continue;
-		if (i > 0 && is_text(layout, i)) {
-			tsi_text_put(w, "  ");
-			tsi_text_left(w, layout->columns[i].heading, layout->width[i] - 2);
-		} else if (is_text(layout, i)) {
-			tsi_text_left(w, layout->columns[i].heading, layout->width[i]);
-		} else {
+		tsi_text_repeat(w, " ", gap);
+		if (!is_text(layout, i))
 			tsi_text_right(w, layout->columns[i].heading, layout->width[i]);
-		}
+		else
+			tsi_text_left(w, layout->columns[i].heading,
+				      i == layout->last ? 0 : layout->width[i] - gap);
 	}
 	tsi_text_style(w, TEXT_PLAIN);
 	tsi_text_put(w, "\n");
@@ -146,23 +150,35 @@ static const char *without_folder(const struct layout *layout, const char *name,
 	return room;
 }
 
+static void put_name(struct text_writer *w, const struct layout *layout, const char *text,
+		     size_t column)
+{
+	unsigned gap = column > 0 ? 2 : 0, width = layout->width[column] - gap, used;
+	char room[NAME_MAX_BYTES];
+	const char *name = without_folder(layout, text, room);
+
+	tsi_text_repeat(w, " ", gap);
+	if (strcmp(layout->columns[column].name, "site") == 0)
+		used = tsi_text_site_cut(w, name, width);
+	else
+		used = tsi_text_name_cut(w, name, width);
+	if (column != layout->last)
+		tsi_text_repeat(w, " ", width - used);
+}
+
 static void put_cell(struct text_writer *w, const struct layout *layout, size_t row, size_t column)
 {
 	struct tscope_value value = value_of(layout, row, column);
-	unsigned width = layout->width[column];
-	char number[NUMBER_MAX], name[NAME_MAX_BYTES];
+	char number[NUMBER_MAX];
 
 	if (is_text(layout, column)) {
-		unsigned gap = column > 0 ? 2 : 0;
+		bool is_named = value.kind == TSCOPE_VALUE_TEXT && *value.text != '\0';
 
-		tsi_text_repeat(w, " ", gap);
-		if (value.kind != TSCOPE_VALUE_TEXT || *value.text == '\0')
-			value.text = "-";
-		tsi_text_name_cell(w, without_folder(layout, value.text, name), width - gap);
+		put_name(w, layout, is_named ? value.text : "-", column);
 		return;
 	}
 	tsi_number_people(number, value, layout->view.def->columns[layout->index[column]].unit);
-	tsi_text_right(w, number, width);
+	tsi_text_right(w, number, layout->width[column]);
 }
 
 static void put_rest(struct text_writer *w, size_t count)
@@ -217,8 +233,7 @@ static bool is_above_0(const struct table_view *view, size_t row, size_t column)
 }
 
 /* Puts a row where it belongs among the first `limit`; of equal ones the earlier goes first. */
-static void rank_row(struct layout *layout, size_t rows[MAX_RANKED], size_t limit, size_t row,
-		     size_t by)
+static void rank_row(struct layout *layout, size_t *rows, size_t limit, size_t row, size_t by)
 {
 	int64_t value = tsi_table_cell(&layout->view, row, by).integer;
 	size_t place = layout->row_count;
@@ -243,9 +258,16 @@ void tsi_panel_ranking(const struct panel *panel, const struct ranking *ranking,
 	};
 	size_t by = tsi_table_column(&layout.view, ranking->by);
 	size_t only = ranking->only ? tsi_table_column(&layout.view, ranking->only) : by;
-	size_t limit = panel->top < MAX_RANKED ? panel->top : MAX_RANKED;
-	size_t rows[MAX_RANKED];
+	size_t limit = panel->top < layout.view.row_count ? panel->top : layout.view.row_count;
+	size_t few[FEW_RANKED], *many = NULL, *rows = few;
 
+	if (limit > FEW_RANKED)
+		rows = many = calloc(limit, sizeof(*many));
+	if (!rows) {
+		/* The table says itself that there are more. */
+		rows = few;
+		limit = FEW_RANKED;
+	}
 	for (size_t row = 0; row < layout.view.row_count; row++) {
 		if (!is_above_0(&layout.view, row, by) || !is_above_0(&layout.view, row, only))
 			continue;
@@ -255,4 +277,5 @@ void tsi_panel_ranking(const struct panel *panel, const struct ranking *ranking,
 	layout.rows = rows;
 	layout.folder = ranking->folder;
 	put_table(panel->w, &layout);
+	free(many);
 }

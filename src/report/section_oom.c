@@ -54,7 +54,7 @@ static void put_room(const struct panel *panel)
 
 static enum text_style style_of_verdict(const char *verdict)
 {
-	if (strcmp(verdict, "yes") == 0)
+	if (strcmp(verdict, "yes") == 0 || strcmp(verdict, "likely") == 0)
 		return TEXT_GREEN;
 	return strcmp(verdict, "perhaps") == 0 ? TEXT_YELLOW : TEXT_DIM;
 }

@@ -63,10 +63,12 @@ static void put_totals(const struct panel *panel, const char *id, const char *ke
 
 void tsi_section_snapshot(const struct panel *panel)
 {
-	static const struct figure figures[] = {
+	const struct figure figures[] = {
 		{ "largest free block", "snapshot.largest_free_bytes" },
 		{ "inactive", "snapshot.inactive_ratio" },
-		{ "fragmentation of that", "snapshot.fragmentation_ratio" },
+		{ tsi_has_many_devices(panel) ? "fragmentation of the worst device"
+					      : "fragmentation of that",
+		  "snapshot.fragmentation_ratio" },
 		{ "expandable segments", "snapshot.expandable_segments" },
 	};
 	struct tscope_value conf = tsi_panel_value(panel, "snapshot.alloc_conf");

@@ -208,28 +208,223 @@ static struct str without_signature(struct str name)
 	return name;
 }
 
-void tsi_text_name_cell(struct text_writer *w, const char *name, unsigned columns)
+unsigned tsi_text_name_cut(struct text_writer *w, const char *name, unsigned columns)
 {
 	struct str shown = { name, strlen(name) };
 	size_t total = name_columns(w, shown);
-	unsigned put;
 
 	if (total > columns) {
 		shown = without_signature(shown);
 		total = name_columns(w, shown);
 	}
-	if (total <= columns) {
-		put = put_name_part(w, shown, 0, SIZE_MAX);
-	} else {
-		/* The head says which family, the tail which member: three to two. */
-		unsigned head = (columns - 1) * 3 / 5;
-		unsigned tail = columns - 1 - head;
+	if (total <= columns)
+		return put_name_part(w, shown, 0, SIZE_MAX);
+	/* The head says which family, the tail which member: three to two. */
+	unsigned head = (columns - 1) * 3 / 5;
+	unsigned tail = columns - 1 - head;
+	unsigned put = put_name_part(w, shown, 0, head) + 1;
+	tsi_text_put(w, "…");
+	return put + put_name_part(w, shown, total - tail, SIZE_MAX);
+}
 
-		put = put_name_part(w, shown, 0, head) + 1;
-		tsi_text_put(w, "…");
-		put += put_name_part(w, shown, total - tail, SIZE_MAX);
+void tsi_text_name_cell(struct text_writer *w, const char *name, unsigned columns)
+{
+	tsi_text_repeat(w, " ", columns - tsi_text_name_cut(w, name, columns));
+}
+
+/* ---- sites ---- */
+
+/* "folder/" "file.py:83" ":function"; what has no line is a function. */
+struct site_frame {
+	struct str folder, place, function;
+	size_t folder_columns, place_columns, function_columns;
+};
+
+static bool is_separator(char c)
+{
+	return c == '/' || c == '\\';
+}
+
+/* Where ":83" begins and ends in a frame; false: nowhere. Functions of C++ have colons, too. */
+static bool find_line(struct str frame, size_t *begin, size_t *end)
+{
+	for (size_t i = 0; i < frame.length; i++) {
+		size_t digits = 0;
+
+		if (frame.data[i] != ':')
+			continue;
+		while (i + 1 + digits < frame.length && frame.data[i + 1 + digits] >= '0' &&
+		       frame.data[i + 1 + digits] <= '9')
+			digits++;
+		*begin = i;
+		*end = i + 1 + digits;
+		if (digits > 0 && (*end == frame.length || frame.data[*end] == ':'))
+			return true;
 	}
-	tsi_text_repeat(w, " ", columns - put);
+	return false;
+}
+
+static struct site_frame frame_of(struct text_writer *w, struct str text)
+{
+	size_t base = 0, begin = 0, end = 0;
+
+	if (find_line(text, &begin, &end))
+		for (base = begin; base > 0; base--)
+			if (is_separator(text.data[base - 1]))
+				break;
+	struct site_frame frame = {
+		.folder = { text.data, base },
+		.place = { text.data + base, end - base },
+		.function = { text.data + end, text.length - end },
+	};
+	frame.folder_columns = name_columns(w, frame.folder);
+	frame.place_columns = name_columns(w, frame.place);
+	frame.function_columns = name_columns(w, frame.function);
+	return frame;
+}
+
+/* Takes the innermost frame off a site. */
+static struct str next_frame(struct str *site)
+{
+	struct str frame = *site;
+
+	for (size_t i = 0; i + 3 <= site->length; i++) {
+		if (memcmp(site->data + i, " < ", 3) != 0)
+			continue;
+		frame.length = i;
+		break;
+	}
+	size_t taken = frame.length < site->length ? frame.length + 3 : frame.length;
+	*site = (struct str){ site->data + taken, site->length - taken };
+	return frame;
+}
+
+/* The columns that a frame cannot do without: "…file.py:83", with its function where that stays. */
+static size_t least_columns(const struct site_frame *frame, bool has_function)
+{
+	return (frame->folder_columns > 0) + frame->place_columns +
+	       (has_function ? frame->function_columns : 0);
+}
+
+/* The same of the first frames of a site: of *count of them, or as many as `room` is enough for. */
+static size_t least_of_frames(struct text_writer *w, struct str site, size_t *count,
+			      bool has_functions, size_t room)
+{
+	size_t columns = 0, fitting = 0;
+
+	while (fitting < *count && site.length > 0) {
+		struct site_frame frame = frame_of(w, next_frame(&site));
+		size_t more = least_columns(&frame, has_functions) + (fitting > 0 ? 3 : 0);
+
+		if (more > room - columns)
+			break;
+		columns += more;
+		fitting++;
+	}
+	*count = fitting;
+	return columns;
+}
+
+/* Puts what of a folder fits, whole names only: "…b/" of "a/b/". */
+static unsigned put_folder(struct text_writer *w, struct str folder, size_t columns)
+{
+	size_t left = name_columns(w, folder);
+
+	if (left <= columns)
+		return put_name_part(w, folder, 0, SIZE_MAX);
+	tsi_text_put(w, "…");
+	while (folder.length > 0 && 1 + left > columns) {
+		struct str outer = { folder.data, 0 };
+
+		do
+			outer.length++;
+		while (outer.length < folder.length &&
+		       !is_separator(folder.data[outer.length - 1]));
+		left -= name_columns(w, outer);
+		folder.data += outer.length;
+		folder.length -= outer.length;
+	}
+	return 1 + put_name_part(w, folder, 0, SIZE_MAX);
+}
+
+/* Puts the beginning of a function, nothing where no column is left for it. */
+static unsigned put_function(struct text_writer *w, const struct site_frame *frame, size_t columns)
+{
+	if (frame->function_columns <= columns)
+		return put_name_part(w, frame->function, 0, SIZE_MAX);
+	if (columns == 0)
+		return 0;
+	unsigned put = put_name_part(w, frame->function, 0, columns - 1);
+	tsi_text_put(w, "…");
+	return put + 1;
+}
+
+/* with_folder: no function of the site is cut, so that what is left may show folders. */
+static unsigned put_frame(struct text_writer *w, const struct site_frame *frame, size_t columns,
+			  bool with_folder)
+{
+	size_t behind = frame->place_columns + frame->function_columns;
+	unsigned put = 0;
+
+	if (frame->place_columns > columns) {
+		tsi_text_put(w, "…");
+		return 1 + put_name_part(w, frame->place, frame->place_columns - (columns - 1),
+					 SIZE_MAX);
+	}
+	/* A file's name that takes all the room stands without the mark of its folder. */
+	if (frame->folder_columns > 0 && frame->place_columns < columns)
+		put = put_folder(w, frame->folder, with_folder ? columns - behind : 1);
+	put += put_name_part(w, frame->place, 0, SIZE_MAX);
+	return put + put_function(w, frame, columns - put);
+}
+
+/* Shares the columns that no frame needs among them; what one leaves goes to those behind. */
+static unsigned put_frames(struct text_writer *w, struct str site, size_t count, size_t columns)
+{
+	size_t whole_count = count, least_count = count;
+	size_t whole = least_of_frames(w, site, &whole_count, true, columns);
+	size_t least = least_of_frames(w, site, &least_count, false, columns);
+	bool has_functions = whole_count == count;
+	size_t spare = columns - (has_functions ? whole : least);
+	unsigned put = 0;
+
+	for (size_t left = count; left > 0; left--) {
+		struct site_frame frame = frame_of(w, next_frame(&site));
+		size_t own = least_columns(&frame, has_functions), room = own + spare / left;
+		unsigned used =
+			put_frame(w, &frame, room < columns ? room : columns, has_functions);
+
+		spare -= used > own ? used - own : 0;
+		put += used;
+		if (left == 1)
+			break;
+		tsi_text_put(w, " < ");
+		put += 3;
+	}
+	return put;
+}
+
+unsigned tsi_text_site_cut(struct text_writer *w, const char *site, unsigned columns)
+{
+	static const char more[] = " < …";
+	struct str whole = tsi_str_of(site), rest = whole;
+	unsigned more_columns = tsi_text_columns(more);
+	size_t count = 0, fitting;
+
+	if (name_columns(w, whole) <= columns)
+		return put_name_part(w, whole, 0, SIZE_MAX);
+	for (; rest.length > 0; count++)
+		next_frame(&rest);
+	fitting = count;
+	least_of_frames(w, whole, &fitting, false, columns);
+	if (fitting == count || columns < more_columns)
+		return put_frames(w, whole, fitting, columns);
+	least_of_frames(w, whole, &fitting, false, columns - more_columns);
+	if (fitting == 0)
+		return put_frames(w, whole, 1, columns);
+	unsigned put = put_frames(w, whole, fitting, columns - more_columns);
+	tsi_text_put(w, more);
+	return put + more_columns;
 }
 
 /* May a line not end between a text and the word behind it? "12 ms" stays together, and "a ·". */

@@ -62,8 +62,17 @@ void tsi_text_name(struct text_writer *w, const char *name);
 /*
  * A name in a cell of so many columns. One that is too long first loses what
  * says least (a C++ kernel's "void " and its parameters), then its middle.
+ * The others return the columns used, and leave the rest of the cell to the caller.
  */
 void tsi_text_name_cell(struct text_writer *w, const char *name, unsigned columns);
+unsigned tsi_text_name_cut(struct text_writer *w, const char *name, unsigned columns);
+
+/*
+ * An allocation site, "folder/file.py:83:function", or several frames with " < " between them. One
+ * that is too long first loses folders, from the left, then the ends of functions, then its outer
+ * frames: which line of which file it is stays.
+ */
+unsigned tsi_text_site_cut(struct text_writer *w, const char *site, unsigned columns);
 
 /*
  * A name or message of several words, made harmless and broken into lines. The

@@ -10,30 +10,71 @@
 #include "rules/rule.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 struct churn {
 	const char *retries_fact;
 	int64_t retries;
+	bool is_at_most;  /* the retries: some of them may be none */
 	int64_t segments; /* given back and taken again */
 	double per_1000;  /* allocations */
 };
 
+/* What is said against this fact alone, or NULL: here that is no reason to skip. */
+static const char *doubt_of(const struct rule_context *ctx, const char *fact)
+{
+	size_t analyzer = tscope_analyzer_find(fact);
+	const struct tscope_analyzer_def *def = tscope_analyzer(analyzer);
+
+	for (size_t i = 0; i < def->fact_count; i++)
+		if (strcmp(def->facts[i].name, strchr(fact, '.') + 1) == 0)
+			return tscope_analysis_fact_own_doubt(tsi_rule_analysis(ctx), analyzer, i,
+							      TSCOPE_WHOLE_TRACE);
+	return NULL;
+}
+
+/* The first source that has seen a retry; where none has, one that would have. */
+static const char *find_retries(const struct rule_context *ctx)
+{
+	static const char snapshot[] = "snapshot.retry_count";
+	static const char stats[] = "memory_stats.num_alloc_retries";
+
+	if (tsi_rule_int(ctx, snapshot) > 0)
+		return snapshot;
+	if (tsi_rule_int(ctx, stats) > 0)
+		return stats;
+	if (tsi_rule_has(ctx, snapshot))
+		return snapshot;
+	return tsi_rule_has(ctx, stats) || tsi_rule_has(ctx, "memory_stats.call_count") ? stats
+											: snapshot;
+}
+
 static struct churn get_churn(const struct rule_context *ctx)
 {
-	bool is_stats = !tsi_rule_has(ctx, "snapshot.retry_count") &&
-			(tsi_rule_has(ctx, "memory_stats.num_alloc_retries") ||
-			 tsi_rule_has(ctx, "memory_stats.call_count"));
-	const char *retries = is_stats ? "memory_stats.num_alloc_retries" : "snapshot.retry_count";
+	const char *retries = find_retries(ctx);
 	int64_t freed = tsi_rule_int(ctx, "snapshot.segment_free_count");
 	int64_t taken = tsi_rule_int(ctx, "snapshot.segment_alloc_count");
 	int64_t allocs = tsi_rule_int(ctx, "snapshot.alloc_count");
 	struct churn churn = { .retries_fact = retries };
 
 	churn.retries = tsi_rule_int(ctx, retries);
+	churn.is_at_most = doubt_of(ctx, retries) != NULL;
 	churn.segments = freed < taken ? freed : taken;
 	if (allocs > 0)
 		churn.per_1000 = 1000 * (double)churn.segments / (double)allocs;
 	return churn;
+}
+
+static void fire_retries(struct rule_context *ctx, const struct churn *churn)
+{
+	enum tscope_severity severity = tsi_rule_grade(ctx, (double)churn->retries);
+
+	if (churn->is_at_most && severity > TSCOPE_SEVERITY_MED)
+		severity = TSCOPE_SEVERITY_MED;
+	tsi_rule_fire(ctx, severity,
+		      "the allocator flushed its cache to find memory: %s%" PRId64 " time%s",
+		      churn->is_at_most ? "at most " : "", churn->retries,
+		      churn->retries == 1 ? "" : "s");
 }
 
 static void tell_segments(struct rule_context *ctx, const struct churn *churn)
@@ -47,6 +88,15 @@ static void tell_segments(struct rule_context *ctx, const struct churn *churn)
 	tsi_rule_evidence(ctx, "snapshot.alloc_count");
 }
 
+#define ADVICE                                                                                     \
+	"leave room: a smaller micro-batch or activation checkpointing; take empty_cache() out "   \
+	"of the loop; pad or bucket shapes so that cached blocks fit again"
+#define ADVICE_COLLECTION                                                                          \
+	"; garbage_collection_threshold:0.8 instead of whole flushes, but only together with "     \
+	"torch.cuda.set_per_process_memory_fraction(): else it does nothing"
+
+static const char advice_when_expandable[] = ADVICE ADVICE_COLLECTION;
+
 static void evaluate(struct rule_context *ctx)
 {
 	struct churn churn = get_churn(ctx);
@@ -59,9 +109,7 @@ static void evaluate(struct rule_context *ctx)
 	if (!has_retries && !is_frequent)
 		return;
 	if (has_retries)
-		tsi_rule_fire(ctx, tsi_rule_grade(ctx, (double)churn.retries),
-			      "the allocator flushed its cache to find memory: %" PRId64 " time%s",
-			      churn.retries, churn.retries == 1 ? "" : "s");
+		fire_retries(ctx, &churn);
 	else
 		tsi_rule_fire(ctx, TSCOPE_SEVERITY_MED,
 			      "segments go back to the driver and are taken again: %" PRId64,
@@ -69,6 +117,8 @@ static void evaluate(struct rule_context *ctx)
 	tsi_rule_evidence(ctx, churn.retries_fact);
 	if (is_frequent)
 		tell_segments(ctx, &churn);
+	if (tsi_rule_flag(ctx, "snapshot.expandable_segments"))
+		tsi_rule_advice(ctx, advice_when_expandable);
 }
 
 const struct rule tsi_rule_memory_churn = {
@@ -77,16 +127,15 @@ const struct rule tsi_rule_memory_churn = {
 		.summary = "the allocator gives memory back to the driver and takes it again",
 		.trigger = "Fires where a snapshot or memory statistics show that an allocation "
 			   "failed, flushed the cache and was tried again, high from high such "
-			   "retries on, else med; and where in a snapshot at least segments "
-			   "segments were given back and taken again, at least threshold in 1000 "
-			   "allocations; med.",
+			   "retries on, else med; where a snapshot without stacks only tells "
+			   "how many they are at most, med. And where in a snapshot at least "
+			   "segments segments were given back and taken again, at least threshold "
+			   "in 1000 allocations; med.",
 		.meaning = "cudaFree waits until the device has done all its work, and cudaMalloc "
 			   "follows: each segment is a pause of the step. A retry also says that "
 			   "the memory was full: the next may fail.",
-		.advice = "leave room: a smaller micro-batch or activation checkpointing; take "
-			  "empty_cache() out of the loop; pad or bucket shapes so that cached "
-			  "blocks fit again; PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, and "
-			  "garbage_collection_threshold:0.8 instead of whole flushes",
+		.advice = ADVICE
+		"; PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True" ADVICE_COLLECTION,
 		.example = "12 of 40,000 allocations flushed the cache first: a finding of "
 			   "severity high.",
 		.parameters = {

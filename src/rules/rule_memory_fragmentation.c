@@ -12,6 +12,12 @@ struct holding {
 	const char *peak_fact, *reserved_fact;
 };
 
+#define ADVICE                                                                                     \
+	"pad or bucket batches so that shapes repeat; empty_cache() only between phases such as "  \
+	"training and evaluation, never in each step"
+
+static const char advice_when_expandable[] = "expandable segments are in use already: " ADVICE;
+
 static void judge(struct rule_context *ctx, const struct holding *holding)
 {
 	double peak_bytes = tsi_rule_real(ctx, holding->peak_fact);
@@ -31,6 +37,8 @@ static void judge(struct rule_context *ctx, const struct holding *holding)
 	tsi_rule_evidence(ctx, holding->peak_fact);
 	tsi_rule_evidence(ctx, holding->reserved_fact);
 	tsi_rule_cause(ctx, CAUSE_FRAGMENTATION);
+	if (tsi_rule_flag(ctx, "snapshot.expandable_segments"))
+		tsi_rule_advice(ctx, advice_when_expandable);
 }
 
 static void judge_steps(struct rule_context *ctx)
@@ -77,9 +85,7 @@ const struct rule tsi_rule_memory_fragmentation = {
 			   "requested at the peak.",
 		.meaning = "Memory that is cut into pieces cannot serve a large request: the run "
 			   "ends out of memory although enough is free.",
-		.advice = "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, pad or bucket "
-			  "batches so that shapes repeat; empty_cache() only between phases "
-			  "such as training and evaluation, never in each step",
+		.advice = "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, " ADVICE,
 		.example = "Steps allocate 6 GiB of 10 GiB reserved: the share is 0.40, a "
 			   "finding of severity med.",
 		.parameters = {

@@ -1,28 +1,51 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * MEMORY.GROWTH: each step leaves more allocated than the one before. Without memory of steps
- * two snapshots of a process tell, or statistics of calls; these are fewer, and weigh less.
+ * two snapshots of a process tell, or statistics of calls; these are fewer, and weigh less. They
+ * are asked where steps are too few or in doubt, too; silence is the word of one that suffices.
  */
 #include "rules/rule.h"
 
 #include <inttypes.h>
+#include <string.h>
+
+/* Fewest calls to judge by: of three, what the first one keeps looks like growth. */
+enum { CALLS_MIN = 4 };
+
+/* Why a fact is in doubt, or NULL: here that is no reason to skip. */
+static const char *doubt_of(const struct rule_context *ctx, const char *fact)
+{
+	size_t analyzer = tscope_analyzer_find(fact);
+	const struct tscope_analyzer_def *def = tscope_analyzer(analyzer);
+
+	for (size_t i = 0; i < def->fact_count; i++)
+		if (strcmp(def->facts[i].name, strchr(fact, '.') + 1) == 0)
+			return tscope_analysis_fact_doubt(tsi_rule_analysis(ctx), analyzer, i,
+							  TSCOPE_WHOLE_TRACE);
+	return NULL;
+}
+
+static bool is_sure(const struct rule_context *ctx, const char *fact)
+{
+	return tsi_rule_has(ctx, fact) && !doubt_of(ctx, fact);
+}
+
+/* ---- steps ---- */
+
+static bool suffice_steps(const struct rule_context *ctx)
+{
+	return is_sure(ctx, "memory.growth_bytes_per_step") &&
+	       is_sure(ctx, "memory.peak_alloc_bytes") && is_sure(ctx, "memory.step_count") &&
+	       tsi_rule_real(ctx, "memory.step_count") >= tsi_rule_parameter(ctx, "steps");
+}
 
 static void judge_steps(struct rule_context *ctx)
 {
 	int64_t count = tsi_rule_int(ctx, "memory.step_count");
-	double least = tsi_rule_parameter(ctx, "steps");
 	double slope = tsi_rule_real(ctx, "memory.growth_bytes_per_step");
 	double peak_bytes = tsi_rule_real(ctx, "memory.peak_alloc_bytes");
 	double total_bytes = slope * (double)count;
 
-	if (!tsi_rule_trusts(ctx, "memory.growth_bytes_per_step") ||
-	    !tsi_rule_trusts(ctx, "memory.peak_alloc_bytes") ||
-	    !tsi_rule_trusts(ctx, "memory.step_count"))
-		return;
-	if ((double)count < least) {
-		tsi_rule_skip(ctx, "%" PRId64 " steps with memory: it needs %g", count, least);
-		return;
-	}
 	if (slope < tsi_rule_parameter(ctx, "threshold") ||
 	    total_bytes < tsi_rule_parameter(ctx, "share") * peak_bytes)
 		return;
@@ -37,6 +60,24 @@ static void judge_steps(struct rule_context *ctx)
 	tsi_rule_evidence(ctx, "memory.growth_bytes_per_step");
 	tsi_rule_evidence(ctx, "memory.peak_alloc_bytes");
 	tsi_rule_evidence(ctx, "memory.step_count");
+}
+
+static void skip_steps(struct rule_context *ctx)
+{
+	if (tsi_rule_trusts(ctx, "memory.growth_bytes_per_step") &&
+	    tsi_rule_trusts(ctx, "memory.peak_alloc_bytes") &&
+	    tsi_rule_trusts(ctx, "memory.step_count"))
+		tsi_rule_skip(ctx, "%" PRId64 " steps with memory: it needs %g",
+			      tsi_rule_int(ctx, "memory.step_count"),
+			      tsi_rule_parameter(ctx, "steps"));
+}
+
+/* ---- snapshots ---- */
+
+static bool suffice_snapshots(const struct rule_context *ctx)
+{
+	return is_sure(ctx, "snapshot.growth_bytes") &&
+	       is_sure(ctx, "snapshot.peak_allocated_bytes");
 }
 
 /* The site that grew most, if one is known. */
@@ -64,9 +105,6 @@ static void judge_snapshots(struct rule_context *ctx)
 	double growth_bytes = tsi_rule_real(ctx, "snapshot.growth_bytes");
 	double peak_bytes = tsi_rule_real(ctx, "snapshot.peak_allocated_bytes");
 
-	if (!tsi_rule_trusts(ctx, "snapshot.growth_bytes") ||
-	    !tsi_rule_trusts(ctx, "snapshot.peak_allocated_bytes"))
-		return;
 	if (growth_bytes < tsi_rule_parameter(ctx, "bytes") ||
 	    growth_bytes < tsi_rule_parameter(ctx, "share") * peak_bytes)
 		return;
@@ -78,14 +116,30 @@ static void judge_snapshots(struct rule_context *ctx)
 	tsi_rule_evidence(ctx, "snapshot.peak_allocated_bytes");
 }
 
+static void skip_snapshots(struct rule_context *ctx)
+{
+	if (!tsi_rule_has(ctx, "snapshot.growth_bytes"))
+		tsi_rule_skip(ctx, "needs an earlier snapshot of the same process: tscope memory "
+				   "EARLIER LATER");
+	else if (tsi_rule_trusts(ctx, "snapshot.growth_bytes"))
+		(void)tsi_rule_trusts(ctx, "snapshot.peak_allocated_bytes");
+}
+
+/* ---- calls ---- */
+
+static bool suffice_calls(const struct rule_context *ctx)
+{
+	return is_sure(ctx, "memory_stats.growth_bytes_per_call") &&
+	       tsi_rule_int(ctx, "memory_stats.growth_call_count") >= CALLS_MIN;
+}
+
 static void judge_calls(struct rule_context *ctx)
 {
 	double slope = tsi_rule_real(ctx, "memory_stats.growth_bytes_per_call");
-	double count = tsi_rule_real(ctx, "memory_stats.call_count");
+	double count = tsi_rule_real(ctx, "memory_stats.growth_call_count");
 	double peak_bytes = tsi_rule_real(ctx, "memory_stats.peak_allocated_bytes");
 
-	if (!tsi_rule_trusts(ctx, "memory_stats.growth_bytes_per_call") ||
-	    slope < tsi_rule_parameter(ctx, "threshold"))
+	if (slope < tsi_rule_parameter(ctx, "threshold"))
 		return;
 	if (tsi_rule_has(ctx, "memory_stats.peak_allocated_bytes") &&
 	    slope * count < tsi_rule_parameter(ctx, "share") * peak_bytes)
@@ -94,24 +148,43 @@ static void judge_calls(struct rule_context *ctx)
 		      "allocated memory grows by %.2f MiB from call to call of %.160s",
 		      slope / 0x1p20, tsi_rule_text(ctx, "memory_stats.growth_function"));
 	tsi_rule_evidence(ctx, "memory_stats.growth_bytes_per_call");
-	tsi_rule_evidence(ctx, "memory_stats.call_count");
+	tsi_rule_evidence(ctx, "memory_stats.growth_call_count");
 	tsi_rule_evidence(ctx, "memory_stats.peak_allocated_bytes");
 }
 
+static void skip_calls(struct rule_context *ctx)
+{
+	if (tsi_rule_trusts(ctx, "memory_stats.growth_bytes_per_call"))
+		tsi_rule_skip(ctx, "%" PRId64 " calls of one function: it needs %d",
+			      tsi_rule_int(ctx, "memory_stats.growth_call_count"), CALLS_MIN);
+}
+
+/* ---- the first source that suffices ---- */
+
 static void evaluate(struct rule_context *ctx)
 {
-	if (tsi_rule_has(ctx, "memory.growth_bytes_per_step"))
-		judge_steps(ctx);
-	else if (tsi_rule_has(ctx, "snapshot.growth_bytes"))
-		judge_snapshots(ctx);
-	else if (tsi_rule_has(ctx, "memory_stats.growth_bytes_per_call"))
-		judge_calls(ctx);
-	else if (tsi_rule_has(ctx, "snapshot.reserved_bytes"))
-		tsi_rule_skip(ctx, "one snapshot: it needs an earlier one of the same process");
-	else if (tsi_rule_has(ctx, "memory_stats.call_count"))
-		(void)tsi_rule_needs(ctx, "memory_stats.growth_bytes_per_call");
-	else
-		judge_steps(ctx);
+	static const struct {
+		const char *present; /* with this fact the source is there */
+		bool (*suffices)(const struct rule_context *ctx);
+		void (*judge)(struct rule_context *ctx);
+		void (*skip)(struct rule_context *ctx);
+	} sources[] = {
+		{ "memory.growth_bytes_per_step", suffice_steps, judge_steps, skip_steps },
+		{ "snapshot.reserved_bytes", suffice_snapshots, judge_snapshots, skip_snapshots },
+		{ "memory_stats.call_count", suffice_calls, judge_calls, skip_calls },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(sources); i++)
+		if (sources[i].suffices(ctx)) {
+			sources[i].judge(ctx);
+			return;
+		}
+	for (size_t i = 0; i < TSI_COUNT_OF(sources); i++)
+		if (tsi_rule_has(ctx, sources[i].present)) {
+			sources[i].skip(ctx);
+			return;
+		}
+	skip_steps(ctx);
 }
 
 const struct rule tsi_rule_memory_growth = {
@@ -120,10 +193,10 @@ const struct rule tsi_rule_memory_growth = {
 		.summary = "allocated memory grows from step to step",
 		.trigger = "Fires where allocated memory grows by at least threshold bytes a "
 			   "step, and over all steps by at least share of its peak; high. It "
-			   "needs at least as many steps as steps says. Without memory of steps: "
-			   "where live memory grew between two snapshots by at least bytes and "
-			   "share of the peak, or in memory statistics by threshold from call to "
-			   "call of one function; med.",
+			   "needs at least as many steps as steps says. Without them, or where "
+			   "their memory is in doubt: where live memory grew between two snapshots "
+			   "by at least bytes and share of the peak, or in memory statistics by "
+			   "threshold from call to call of one function, of at least 4 calls; med.",
 		.meaning = "Something keeps tensors alive. The run ends out of memory, the later "
 			   "the costlier.",
 		.advice = "add up losses and metrics with .item() or .detach(), look for lists, "

@@ -1,16 +1,57 @@
 /* SPDX-License-Identifier: MIT */
-/* MEMORY.INACTIVE_SPLIT: memory lies idle beside blocks in use, and cannot be given back. */
+/*
+ * MEMORY.INACTIVE_SPLIT: memory lies idle beside blocks in use, and cannot be given back. After a
+ * step most of it is what activations left behind: where it was in use at the peak, and nothing
+ * failed, it costs nothing yet.
+ */
 #include "rules/rule.h"
+
+#include <string.h>
+
+/* Why a fact is in doubt, or NULL: here that is no reason to skip. */
+static const char *doubt_of(const struct rule_context *ctx, const char *fact)
+{
+	size_t analyzer = tscope_analyzer_find(fact);
+	const struct tscope_analyzer_def *def = tscope_analyzer(analyzer);
+
+	for (size_t i = 0; i < def->fact_count; i++)
+		if (strcmp(def->facts[i].name, strchr(fact, '.') + 1) == 0)
+			return tscope_analysis_fact_doubt(tsi_rule_analysis(ctx), analyzer, i,
+							  TSCOPE_WHOLE_TRACE);
+	return NULL;
+}
+
+/* Was nearly all that was reserved in use at the peak, and no request in want of memory? */
+static bool is_used_at_peak(const struct rule_context *ctx)
+{
+	static const char allocated[] = "snapshot.peak_allocated_bytes";
+	static const char reserved[] = "snapshot.peak_reserved_bytes";
+	static const char *const failures[] = { "snapshot.oom_count", "snapshot.retry_count",
+						"memory_stats.num_ooms",
+						"memory_stats.num_alloc_retries" };
+	double reserved_bytes = tsi_rule_real(ctx, reserved);
+
+	for (size_t i = 0; i < TSI_COUNT_OF(failures); i++)
+		if (tsi_rule_int(ctx, failures[i]) > 0)
+			return false;
+	/* The peak is one device's, and what is split off all of them. */
+	if (doubt_of(ctx, allocated) || doubt_of(ctx, reserved) ||
+	    tsi_rule_int(ctx, "snapshot.device_count") > 1)
+		return false;
+	return reserved_bytes > 0 &&
+	       tsi_rule_real(ctx, allocated) / reserved_bytes >= tsi_rule_parameter(ctx, "peak");
+}
 
 static void evaluate(struct rule_context *ctx)
 {
 	double ratio = tsi_rule_real(ctx, "snapshot.inactive_split_ratio");
 	double bytes = tsi_rule_real(ctx, "snapshot.inactive_split_bytes");
+	bool is_used = is_used_at_peak(ctx);
 
 	if (ratio < tsi_rule_parameter(ctx, "threshold") ||
 	    bytes < tsi_rule_parameter(ctx, "bytes"))
 		return;
-	tsi_rule_fire(ctx, tsi_rule_grade(ctx, ratio),
+	tsi_rule_fire(ctx, is_used ? TSCOPE_SEVERITY_LOW : tsi_rule_grade(ctx, ratio),
 		      "%.1f %% of the reserved memory is split off and not in use", 100 * ratio);
 	tsi_rule_detail(ctx, "%.1f MiB that no other stream, pool or process can have",
 			bytes / 0x1p20);
@@ -21,7 +62,17 @@ static void evaluate(struct rule_context *ctx)
 	tsi_rule_evidence(ctx, "snapshot.inactive_split_bytes");
 	tsi_rule_evidence(ctx, "snapshot.largest_free_bytes");
 	tsi_rule_evidence(ctx, "snapshot.reserved_bytes");
+	if (is_used) {
+		tsi_rule_detail(ctx, "at the peak nearly all was in use");
+		tsi_rule_evidence(ctx, "snapshot.peak_allocated_bytes");
+		tsi_rule_evidence(ctx, "snapshot.peak_reserved_bytes");
+	}
 	tsi_rule_cause(ctx, CAUSE_FRAGMENTATION);
+	if (tsi_rule_flag(ctx, "snapshot.expandable_segments"))
+		tsi_rule_advice(ctx,
+				"expandable segments are in use already: allocate what stays "
+				"(parameters, optimizer state, caches) before what goes, and pad "
+				"shapes so that sizes repeat");
 }
 
 const struct rule tsi_rule_memory_inactive_split = {
@@ -30,10 +81,14 @@ const struct rule tsi_rule_memory_inactive_split = {
 		.summary = "idle pieces of segments in use cannot be given back",
 		.trigger = "Fires where inactive split blocks of a snapshot are at least threshold "
 			   "of the reserved memory and at least bytes; high from high on, else "
-			   "med.",
+			   "med. Low where one device's memory was in use at the peak to at least "
+			   "peak of what was reserved at most, and no request failed or was tried "
+			   "again.",
 		.meaning = "A block that shares its segment with one in use serves requests no "
 			   "larger than itself, and empty_cache() cannot return it to the driver. "
-			   "The job may run out of memory that it holds.",
+			   "The job may run out of memory that it holds. At the end of a step much "
+			   "of it is what activations left, and the next step fills it again: "
+			   "where that can be seen at the peak, it is only worth knowing.",
 		.advice = "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, or "
 			  "max_split_size_mb to keep large blocks whole; allocate what stays "
 			  "(parameters, optimizer state, caches) before what goes, and pad shapes "
@@ -44,6 +99,7 @@ const struct rule tsi_rule_memory_inactive_split = {
 			{ "threshold", 0.10, "share of the reserved memory at which it fires" },
 			{ "high", 0.25, "share of the reserved memory from which it is severe" },
 			{ "bytes", 268435456, "least size of them (256 MiB)" },
+			{ "peak", 0.9, "share in use at the peak from which it is low" },
 		},
 		.facts = { "snapshot.inactive_split_ratio", "snapshot.inactive_split_bytes" },
 	},

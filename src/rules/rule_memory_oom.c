@@ -9,9 +9,16 @@
 #include <inttypes.h>
 #include <string.h>
 
-static double mib(const struct rule_context *ctx, const char *fact)
+#include "base/size_text.h"
+
+static struct size_text size(const struct rule_context *ctx, const char *fact)
 {
-	return tsi_rule_real(ctx, fact) / 0x1p20;
+	return tsi_size_text(tsi_rule_int(ctx, fact));
+}
+
+static bool has_cause(const struct rule_context *ctx, const char *cause)
+{
+	return strcmp(tsi_rule_text(ctx, "snapshot.oom_cause"), cause) == 0;
 }
 
 /* What would have let it pass, by what the analyzer found on expandable segments. */
@@ -20,8 +27,9 @@ static const char *advice_for(const struct rule_context *ctx)
 	static const struct {
 		const char *helps, *advice;
 	} advices[] = {
-		{ "yes", "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True: the pages that lay "
-			 "free would have held the request; a smaller peak gives room for more" },
+		{ "likely", "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True: the pages that "
+			    "lay free would probably have held the request; a smaller peak gives "
+			    "room for more" },
 		{ "perhaps", "try PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, the free pages "
 			     "may suffice; be ready to lower the peak too: activation "
 			     "checkpointing, a smaller micro-batch" },
@@ -38,25 +46,49 @@ static const char *advice_for(const struct rule_context *ctx)
 	};
 	const char *helps = tsi_rule_text(ctx, "snapshot.oom_expandable_segments");
 
+	if (has_cause(ctx, "limit"))
+		return "raise the limit of the process "
+		       "(torch.cuda.set_per_process_memory_fraction),"
+		       " or lower the peak to fit below it; where no limit is set, another process "
+		       "held the memory a moment before: give each its share";
 	for (size_t i = 0; i < TSI_COUNT_OF(advices); i++)
 		if (strcmp(helps, advices[i].helps) == 0)
 			return advices[i].advice;
 	return NULL;
 }
 
+/* Enough was free, in pieces. */
+static void tell_pieces(struct rule_context *ctx)
+{
+	int64_t largest_bytes = tsi_rule_int(ctx, "snapshot.oom_largest_free_bytes");
+
+	tsi_rule_detail(ctx,
+			"fragmentation is to blame: %s lay free in segments and %s on the device",
+			size(ctx, "snapshot.oom_free_bytes").chars,
+			size(ctx, "snapshot.oom_device_free_bytes").chars);
+	/* Else it was for a pool of its own, and this is a piece of the default one. */
+	if (largest_bytes < tsi_rule_int(ctx, "snapshot.oom_size_bytes"))
+		tsi_rule_detail(ctx, "the largest piece for it was %s",
+				tsi_size_text(largest_bytes).chars);
+	tsi_rule_cause(ctx, CAUSE_FRAGMENTATION);
+}
+
 static void tell_why(struct rule_context *ctx)
 {
-	if (tsi_rule_flag(ctx, "snapshot.oom_fits_unfragmented")) {
+	if (has_cause(ctx, "limit")) {
+		tsi_rule_detail(ctx, "the driver had enough left: a limit of the process, such as "
+				     "set_per_process_memory_fraction, refused it, unless the "
+				     "driver had less just before");
+	} else if (has_cause(ctx, "rounding")) {
 		tsi_rule_detail(ctx,
-				"fragmentation is to blame: %.1f MiB lay free in segments and %.1f "
-				"MiB on the device, the largest piece for it was %.1f MiB",
-				mib(ctx, "snapshot.oom_free_bytes"),
-				mib(ctx, "snapshot.oom_device_free_bytes"),
-				mib(ctx, "snapshot.oom_largest_free_bytes"));
-		tsi_rule_cause(ctx, CAUSE_FRAGMENTATION);
+				"for it torch asks the driver for %s, and there was not so much",
+				size(ctx, "snapshot.oom_driver_bytes").chars);
+		tsi_rule_evidence(ctx, "snapshot.oom_driver_bytes");
+	} else if (has_cause(ctx, "fragmentation")) {
+		tell_pieces(ctx);
 	} else if (tsi_rule_has(ctx, "snapshot.oom_shortfall_bytes")) {
-		tsi_rule_detail(ctx, "%.1f MiB are missing even with all free memory in one piece",
-				mib(ctx, "snapshot.oom_shortfall_bytes"));
+		tsi_rule_detail(ctx, "%s are missing even with all free memory in one piece",
+				size(ctx, "snapshot.oom_shortfall_bytes").chars);
 		tsi_rule_evidence(ctx, "snapshot.oom_shortfall_bytes");
 	}
 	if (tsi_rule_text(ctx, "snapshot.oom_site")[0] != '\0')
@@ -71,6 +103,7 @@ static void tell_snapshot(struct rule_context *ctx)
 		"snapshot.oom_device_free_bytes",
 		"snapshot.oom_free_bytes",
 		"snapshot.oom_largest_free_bytes",
+		"snapshot.oom_cause",
 		"snapshot.oom_expandable_segments",
 		"snapshot.oom_live_bytes",
 		"snapshot.oom_reserved_bytes",
@@ -80,12 +113,12 @@ static void tell_snapshot(struct rule_context *ctx)
 
 	if (tsi_rule_has(ctx, "snapshot.oom_device_free_bytes"))
 		tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
-			      "out of memory: %.1f MiB asked for, %.1f MiB free on the device",
-			      mib(ctx, "snapshot.oom_size_bytes"),
-			      mib(ctx, "snapshot.oom_device_free_bytes"));
+			      "out of memory: %s asked for, %s free on the device",
+			      size(ctx, "snapshot.oom_size_bytes").chars,
+			      size(ctx, "snapshot.oom_device_free_bytes").chars);
 	else
-		tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH, "out of memory: %.1f MiB asked for",
-			      mib(ctx, "snapshot.oom_size_bytes"));
+		tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH, "out of memory: %s asked for",
+			      size(ctx, "snapshot.oom_size_bytes").chars);
 	if (count > 1)
 		tsi_rule_detail(ctx, "the last of %" PRId64 " requests that failed", count);
 	tell_why(ctx);
@@ -130,7 +163,8 @@ const struct rule tsi_rule_memory_oom = {
 			   "memory statistics count one; high. Of several it tells the last.",
 		.meaning = "The job ended here, or went on after it had caught the error and lost "
 			   "a step. Either there is too little memory at the peak, or enough that "
-			   "lies in pieces which are too small.",
+			   "lies in pieces which are too small, or the driver had enough and a "
+			   "limit of the process (set_per_process_memory_fraction) refused it.",
 		.advice = "lower the peak: activation checkpointing, a smaller micro-batch, "
 			  "sharded or offloaded optimizer state; where enough was free in pieces, "
 			  "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",

@@ -26,6 +26,9 @@ static const char *const foreign_endings[] = {
 /* What ends so is ours only if it is about memory. */
 static const char *const memory_endings[] = { ".html", ".log", ".pickle", ".pkl", ".yaml", ".yml" };
 
+/* What ends so is never empty, unless who wrote it was killed. */
+static const char *const pickle_endings[] = { ".pickle", ".pkl" };
+
 static bool has_ending(const char *path, const char *const *endings, size_t count)
 {
 	struct str name = tsi_unpacked_name(path);
@@ -78,18 +81,24 @@ static bool is_of_any_kind(const struct plain_reader *reader, struct str head)
 }
 
 /*
+ * What those begin with that we know: the first key of a snapshot, or of its first segment, the
+ * container of statistics, the files of a page. In other forms the same words mean nothing.
+ */
+static const struct {
+	const char *form;
+	struct str word;
+} memory_words[] = {
+	{ "pickle", { "segments", 8 } },     { "pickle", { "total_size", 10 } },
+	{ "pickle", { "defaultdict", 11 } }, { "yaml", { "collections.defaultdict", 23 } },
+	{ "html", { "local_files", 11 } },
+};
+
+/*
  * May it be about memory? Reading a large file takes long, so one that was not named and may
- * hold anything must begin as those do that we know: with the first key of a snapshot, or of
- * its first segment, with the container of statistics, or with the files of a page.
+ * hold anything must begin as those do that we know.
  */
 static bool is_memory(struct str head, bool is_named)
 {
-	static const struct str words[] = {
-		{ "segments", 8 },
-		{ "total_size", 10 },
-		{ "defaultdict", 11 },
-		{ "local_files", 11 },
-	};
 	const struct plain_reader *reader;
 
 	if (head.length > TASTED_PLAIN_BYTES)
@@ -99,10 +108,45 @@ static bool is_memory(struct str head, bool is_named)
 		return false;
 	if (is_named || !is_of_any_kind(reader, head))
 		return true;
-	for (size_t i = 0; i < TSI_COUNT_OF(words); i++)
-		if (tsi_str_find(head, words[i]) >= 0)
+	for (size_t i = 0; i < TSI_COUNT_OF(memory_words); i++)
+		if (strcmp(reader->form, memory_words[i].form) == 0 &&
+		    tsi_str_find(head, memory_words[i].word) >= 0)
 			return true;
 	return false;
+}
+
+/* Does the text hold this word, with its quotes, before a colon? */
+static bool has_key(struct str text, struct str quoted)
+{
+	const char *end = text.data + text.length;
+	ptrdiff_t found;
+
+	while ((found = tsi_str_find(text, quoted)) >= 0) {
+		const char *next = text.data + found + quoted.length;
+		const char *colon = tsi_skip_space(next, end);
+
+		if (colon < end && *colon == ':')
+			return true;
+		text = (struct str){ next, (size_t)(end - next) };
+	}
+	return false;
+}
+
+/*
+ * A snapshot that was dumped as JSON. Segments alone are no sign of one, since those of speech
+ * are called so, too: what every segment of memory has must be with them.
+ */
+static bool is_json_snapshot(struct str text)
+{
+	struct str head = text;
+
+	if (text.data[0] != '{' || has_key(text, TSI_STR("\"traceEvents\"")))
+		return false;
+	if (head.length > TASTED_PLAIN_BYTES)
+		head.length = TASTED_PLAIN_BYTES;
+	return has_key(head, TSI_STR("\"device_traces\"")) ||
+	       (has_key(head, TSI_STR("\"segments\"")) &&
+		(has_key(head, TSI_STR("\"total_size\"")) || has_key(head, TSI_STR("\"blocks\""))));
 }
 
 enum { TASTED_NUMBERS = 5 };
@@ -164,7 +208,7 @@ static enum run_file_kind kind_of_head(struct run_file *file, struct str head, b
 	if (tsi_str_starts(text, "\xef\xbb\xbf"))
 		text = (struct str){ text.data + 3, text.length - 3 };
 	text = tsi_str_trim(text);
-	if (text.length && is_timeline(text, file->is_named))
+	if (text.length && (is_timeline(text, file->is_named) || is_json_snapshot(text)))
 		return RUN_FILE_MEMORY;
 	if (text.length && (text.data[0] == '{' || text.data[0] == '['))
 		return is_foreign_json(text, is_whole, why) ? RUN_FILE_IGNORED : RUN_FILE_TRACE;
@@ -199,9 +243,28 @@ static enum tscope_status taste_bytes(struct run_file *file, enum run_file_kind 
 	return status == TSCOPE_E_NOMEM ? TSCOPE_E_NOMEM : TSCOPE_OK;
 }
 
+static const char not_ours[] = "not a kind of file that tscope reads";
+
+/*
+ * A file of a folder that is not about memory, for all its ending. What kept it from being read
+ * may have cost the snapshot of the rank that died, and is told, but for an archive: that is a
+ * checkpoint of torch.save().
+ */
+static enum tscope_status leave_out_unlike_memory(struct run_file *file, enum run_file_kind kind,
+						  const struct tscope_error *why,
+						  struct tscope_error *err)
+{
+	bool is_pickle = has_ending(file->path, pickle_endings, TSI_COUNT_OF(pickle_endings));
+
+	if (kind == RUN_FILE_REFUSED && why->status == TSCOPE_E_UNSUPPORTED)
+		return tsi_run_leave_out(file, RUN_FILE_IGNORED, why->message, err);
+	if (kind == RUN_FILE_REFUSED || (is_pickle && why->status == TSCOPE_E_EMPTY))
+		return tsi_run_leave_out(file, RUN_FILE_REFUSED, why->message, err);
+	return tsi_run_leave_out(file, RUN_FILE_IGNORED, not_ours, err);
+}
+
 enum tscope_status tsi_run_taste(struct run_file *file, struct tscope_error *err)
 {
-	static const char not_ours[] = "not a kind of file that tscope reads";
 	struct tscope_error why = { 0 };
 	enum run_file_kind kind;
 
@@ -212,7 +275,7 @@ enum tscope_status tsi_run_taste(struct run_file *file, struct tscope_error *err
 		return tsi_fail_nomem(err);
 	if (!file->is_named && kind != RUN_FILE_MEMORY &&
 	    has_ending(file->path, memory_endings, TSI_COUNT_OF(memory_endings)))
-		return tsi_run_leave_out(file, RUN_FILE_IGNORED, not_ours, err);
+		return leave_out_unlike_memory(file, kind, &why, err);
 	if (kind == RUN_FILE_REFUSED || kind == RUN_FILE_IGNORED) {
 		if (!file->is_named)
 			return tsi_run_leave_out(file, kind, why.message, err);

@@ -67,8 +67,10 @@ def expected_facts(found):
     facts = {name: totals[name] for name in TOTALS}
     facts["trace_entry_count"] = found["entry_count"]
     facts["device_count"] = len(devices)
-    if totals["inactive_bytes"]:
-        facts["fragmentation_ratio"] = 1 - totals["largest_free_bytes"] / totals["inactive_bytes"]
+    ratios = [1 - one["largest_free_bytes"] / one["inactive_bytes"]
+              for one in found["by_device"].values() if one["inactive_bytes"]]
+    if ratios:  # the worst device's
+        facts["fragmentation_ratio"] = max(ratios)
     if not devices:
         return facts
     peak = max(devices, key=lambda n: (devices[n]["timeline"]["active"]["peak_bytes"], -int(n)))

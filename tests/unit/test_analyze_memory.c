@@ -157,6 +157,41 @@ static void the_peak_s_time_is_that_of_the_peak_s_step(void **state)
 	analyzed_free(a);
 }
 
+/* ---- runs ---- */
+
+static void failures_of_a_run_are_those_of_all_ranks(void **state)
+{
+	(void)state;
+	static const struct {
+		int64_t events[3], ooms[3];
+		const char *expected;
+	} cases[] = {
+		{ { 9, 5, 7 }, { 0, 2, 1 }, "9 3" },
+		{ { 9, 5, 7 }, { 0, 0, 0 }, "9 0" },
+		/* Only the traces of other ranks have events; no trace has. */
+		{ { 0, 5, 0 }, { 0, 2, 0 }, "- 2" },
+		{ { 0, 0, 0 }, { 0, 0, 0 }, "- -" },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct step_series ranks[] = {
+			test_steps("1 forward=1 alloc=100\n2 forward=1 alloc=300\n"),
+			test_steps("1 forward=9 alloc=900\n2 forward=9 alloc=900\n"),
+			test_steps("2 forward=1\n"),
+		};
+		for (int32_t rank = 0; rank < 3; rank++) {
+			ranks[rank].rank = rank;
+			ranks[rank].memory_event_count = cases[i].events[rank];
+			ranks[rank].oom_count = cases[i].ooms[rank];
+		}
+		struct analyzed *a = analyze_run(ranks, 3, NULL);
+		check_facts(a, "memory: event_count oom_count", cases[i].expected);
+		/* All else is the lowest rank's. */
+		check_facts(a, ALL, "300 - 200 - 200 200 2 2");
+		analyzed_free(a);
+	}
+}
+
 /* ---- snapshots ---- */
 
 /* One block that came at 5 us, and a request that failed at 9. */
@@ -233,6 +268,7 @@ int main(void)
 		cmocka_unit_test(a_trace_tells_the_memory_of_its_steps),
 		cmocka_unit_test(a_trace_without_memory_is_silent),
 		cmocka_unit_test(the_peak_s_time_is_that_of_the_peak_s_step),
+		cmocka_unit_test(failures_of_a_run_are_those_of_all_ranks),
 		cmocka_unit_test(moments_of_a_snapshot_are_found_in_steps),
 	};
 

@@ -14,7 +14,7 @@
 #define ALL                                                                                        \
 	"memory_stats: path moment_count value_count rank_count call_count "                       \
 	"peak_allocated_bytes peak_reserved_bytes num_alloc_retries num_ooms "                     \
-	"growth_bytes_per_call growth_function"
+	"growth_bytes_per_call growth_function growth_call_count"
 #define CHANGES "memory_stats.changes: rank function iteration name start end change"
 #define FUNCTIONS                                                                                  \
 	"memory_stats.by_function: rank function call_count allocated_change_bytes "               \
@@ -37,7 +37,7 @@ static void facts_are_the_largest(void **state)
 
 	(void)state;
 	/* Values 3 + 3 + 5 + 2, nulls included; one start has its end. */
-	check_facts(a, ALL, "test 4 13 2 1 90 128 3 2 - -");
+	check_facts(a, ALL, "test 4 13 2 1 90 128 3 2 - - -");
 	check_table(a, "memory_stats.largest: name value",
 		    "a -2\nallocated_bytes.all.peak 90\nb 1.5\nnum_alloc_retries 3\nnum_ooms 2\n"
 		    "reserved_bytes.all.peak 128\nrss 7\n");
@@ -92,28 +92,29 @@ static void growth_is_that_of_the_function_with_most_calls(void **state)
 	static const struct {
 		const char *text, *expected;
 	} cases[] = {
-		/* 100, 130, 160 by iteration: 30 a call; the starts and g do not count. */
+		/* 100, 130, 160 by iteration: 30 a call of 3; the starts and g do not count. */
 		{ "{'0.f.10.end': {" ALLOCATED ": 160}, '0.f.9.end': {" ALLOCATED ": 130},"
 		  " '0.f.8.end': {" ALLOCATED ": 100}, '0.f.8.start': {" ALLOCATED ": 1},"
 		  " '0.g.0.end': {" ALLOCATED ": 5}, '0.g.1.end': {" ALLOCATED ": 500}}",
-		  "30 f" },
+		  "30 f 3" },
 		/* The first of two with as many; each rank by itself. */
 		{ "{'0.f.0.end': {" ALLOCATED ": 7}, '0.f.1.end': {" ALLOCATED ": 5},"
 		  " '0.f.2.end': {" ALLOCATED ": 3}, '1.f.0.end': {" ALLOCATED ": 0},"
 		  " '1.f.1.end': {" ALLOCATED ": 100}, '1.f.2.end': {" ALLOCATED ": 200}}",
-		  "-2 f" },
+		  "-2 f 3" },
 		/* Two are too few; so are three of which one does not tell. */
-		{ "{'0.f.0.end': {" ALLOCATED ": 7}, '0.f.1.end': {" ALLOCATED ": 5}}", "- -" },
+		{ "{'0.f.0.end': {" ALLOCATED ": 7}, '0.f.1.end': {" ALLOCATED ": 5}}", "- - -" },
 		{ "{'0.f.0.end': {" ALLOCATED ": 7}, '0.f.1.end': {" ALLOCATED ": none},"
 		  " '0.f.2.end': {" ALLOCATED ": 9}}",
-		  "- -" },
+		  "- - -" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct analyzed *a = analyze_memory(cases[i].text, NULL);
 
-		check_facts(a, "memory_stats: growth_bytes_per_call growth_function",
+		check_facts(a,
+			    "memory_stats: growth_bytes_per_call growth_function growth_call_count",
 			    cases[i].expected);
 		analyzed_free(a);
 	}

@@ -332,6 +332,48 @@ static void a_long_reason_ends_with_a_whole_character(void **state)
 	}
 }
 
+/* What another file may tell is excused; a figure that is there and not to be believed is not. */
+static void what_was_not_evaluated_is_excused(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *gate;
+		bool is_evaluated, held;
+		const char *reason; /* when it is excused */
+	} cases[] = {
+		{ "efficiency.useful_ratio<0.2", true, true, "holds: 0.4" },
+		{ "efficiency.useful_ratio<0.5", true, false, "0.4 < 0.5" },
+		{ "mfu<0.2", true, false, "efficiency.mfu is not reliable: a lower bound" },
+		{ "efficiency.hfu<0.2", false, true,
+		  "not evaluated here: efficiency.hfu is not known: no peak" },
+		{ "overlap.comm_ns>9", false, true,
+		  "not evaluated here: overlap.comm_ns is not known: it needs a trace with "
+		  "communication on a device" },
+		{ "CONVERGENCE.DIVERGED", false, true,
+		  "not evaluated here: no convergence.loss_trend: it needs step records with a "
+		  "loss" },
+		{ "severity>=low", true, true, "holds: no findings" },
+	};
+	struct fact_values facts =
+		fact_values("efficiency.mfu 0.3\n! efficiency.mfu a lower bound\n"
+			    "! efficiency.hfu no peak\nefficiency.useful_ratio 0.4\n");
+	struct diagnosed run = diagnose((const char *const[]){ "0 forward=2\n", NULL }, NULL, NULL);
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct tscope_gate_result result =
+			tscope_gate_evaluate(cases[i].gate, facts.analysis, run.diagnosis);
+
+		assert_int_equal(result.is_evaluated, cases[i].is_evaluated);
+		if (!result.is_evaluated)
+			assert_false(result.held);
+		tscope_gate_excuse(&result);
+		assert_string_equal(result.reason, cases[i].reason);
+		assert_int_equal(result.held, cases[i].held);
+	}
+	fact_values_free(&facts);
+	diagnosed_deinit(&run);
+}
+
 static void a_rule_must_not_fire(void **state)
 {
 	(void)state;
@@ -431,6 +473,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_reliable_trips),
 		cmocka_unit_test(what_is_said_of_a_fact_trips),
 		cmocka_unit_test(a_long_reason_ends_with_a_whole_character),
+		cmocka_unit_test(what_was_not_evaluated_is_excused),
 		cmocka_unit_test(a_rule_must_not_fire),
 		cmocka_unit_test(severities_are_ordered),
 		cmocka_unit_test(a_slow_rank_is_named),

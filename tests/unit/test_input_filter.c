@@ -366,11 +366,10 @@ static void test_archive_inside(void **state)
 		char message[128];
 		memcpy(tar + 257, "ustar", 5);
 		codec->add(&packed, tar, sizeof(tar));
-		snprintf(
-			message, sizeof(message),
-			"%s-compressed tar archive: unpack it first, then give the traces that are "
-			"in it",
-			codec->name);
+		snprintf(message, sizeof(message),
+			 "%s-compressed tar archive: unpack it first, then give the files that are "
+			 "in it",
+			 codec->name);
 		expect_error(&packed, TSCOPE_E_UNSUPPORTED, message);
 		bytes_reset(&packed);
 	}

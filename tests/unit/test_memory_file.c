@@ -128,7 +128,7 @@ static void other_files_are_named(void **state)
 		{ "[[], []]", TSCOPE_E_EMPTY,
 		  "a memory timeline without a row that can be read: nothing was allocated, or the "
 		  "file is damaged" },
-		{ "{tracker: fsdp}", TSCOPE_E_EMPTY,
+		{ "{tracker: fsdp, peak: []}", TSCOPE_E_EMPTY,
 		  "a memory tracker's log without a device: no memory was tracked" },
 	};
 

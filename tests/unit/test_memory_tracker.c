@@ -67,7 +67,7 @@ static void rows_are_read(void **state)
 	check_tracker("{tracker: fsdp, peak: [{device: a, bytes: {x: 10, y: 20}, total: 31},"
 		      " {device: b, bytes: {x: 10, y: 20}, total: none}]}",
 		      " 0 peak rows 2\n||0|a|31\n||0|b|30\nvalues 4 dropped 0\n");
-	check_tracker("{tracker: plain}", " 0 peak rows 0\nvalues 0 dropped 0\n");
+	check_tracker("{tracker: plain, peak: []}", " 0 peak rows 0\nvalues 0 dropped 0\n");
 }
 
 static void what_is_no_row_is_counted(void **state)
@@ -100,7 +100,10 @@ static void kinds_are_named(void **state)
 
 static void other_data_is_none(void **state)
 {
-	static const char *const others[] = { "[]", "{}", "{tracker: 7}", "[tracker]", "tracker" };
+	static const char *const others[] = {
+		"[]",        "{}",     "{tracker: 7, peak: []}", "{tracker: mlflow, lr: 1}",
+		"[tracker]", "tracker"
+	};
 
 	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(others); i++) {

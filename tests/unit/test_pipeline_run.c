@@ -187,6 +187,27 @@ static void test_failures(void **state)
 	}
 }
 
+/* The one file that was found instead has a name and a reason. */
+static void test_one_other_file(void **state)
+{
+	char folder[] = "one-XXXXXX", path[32];
+	const char *paths[] = { folder };
+	struct tscope_error err = { 0 };
+	struct tscope_run *run = NULL;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/notes.txt", folder);
+	FILE *file = fopen(path, "w");
+	assert_non_null(file);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(tscope_run_open(&run, paths, 1, NULL, &err), TSCOPE_E_EMPTY);
+	assert_non_null(strstr(err.message, " and found 1 other file, one-"));
+	assert_non_null(strstr(err.message, "/notes.txt: not a kind of file that tscope reads"));
+	assert_int_equal(remove(path), 0);
+	assert_int_equal(remove(folder), 0);
+}
+
 /* The same trace twice in one run: two files claim rank 0. */
 static void test_two_files_of_one_rank(void **state)
 {
@@ -291,6 +312,12 @@ static void test_memory_makes_no_rank(void **state)
 	assert_int_equal(tscope_run_input_count(run), 3);
 	assert_non_null(strstr(fact(whole, "snapshot.path").text, "/rank1_oom_snapshot.pickle"));
 	assert_non_null(strstr(fact(rank, "snapshot.path").text, "/rank0_memory_snapshot.pickle"));
+	/* It speaks for the run, so that the report shows it. */
+	assert_int_equal(tscope_run_note_count(run), 1);
+	assert_non_null(strstr(tscope_run_note(run, 0),
+			       "/rank1_oom_snapshot.pickle is of rank 1, of which there is neither "
+			       "a trace nor step records"));
+	assert_null(strstr(tscope_run_note(run, 0), "tscope memory"));
 	tscope_run_free(run);
 }
 
@@ -314,6 +341,90 @@ static void test_memory_makes_ranks(void **state)
 	assert_int_equal(fact(tscope_run_rank_analysis(run, 1), "memory_stats.num_ooms").integer,
 			 1);
 	tscope_run_free(run);
+}
+
+/* A copy of a snapshot under a name that tells another rank, in the current folder. */
+static void copy_snapshot(const char *from, const char *to)
+{
+	char path[PATH_CHARS], bytes[4096];
+	size_t count;
+
+	snprintf(path, sizeof(path), "%s/run_memory/%s", testdata, from);
+	FILE *in = fopen(path, "rb"), *out = fopen(to, "wb");
+	assert_non_null(in);
+	assert_non_null(out);
+	while ((count = fread(bytes, 1, sizeof(bytes), in)) > 0)
+		assert_int_equal(fwrite(bytes, 1, count, out), count);
+	fclose(in);
+	assert_int_equal(fclose(out), 0);
+}
+
+enum { COPIES_MAX = 12, COPY_CHARS = 64 };
+
+/* The notes of a run of trace (or NULL) and copies of a snapshot for ranks 1, 2 …, joined by \n. */
+static void check_memory_notes(const char *trace, const char *snapshot, size_t copy_count,
+			       const char *expected)
+{
+	char names[COPIES_MAX][COPY_CHARS], path[PATH_CHARS], text[2048] = "";
+	const char *paths[COPIES_MAX + 1] = { path };
+	struct tscope_error err = { 0 };
+	struct tscope_run *run = NULL;
+	size_t count = trace ? 1 : 0;
+
+	snprintf(path, sizeof(path), "%s/%s", testdata, trace ? trace : "");
+	for (size_t i = 0; i < copy_count; i++) {
+		snprintf(names[i], COPY_CHARS, "notes-%d-rank%zu.pickle", (int)getpid(), i + 1);
+		copy_snapshot(snapshot, names[i]);
+		paths[count++] = names[i];
+	}
+	if (tscope_run_open(&run, paths, count, NULL, &err) != TSCOPE_OK)
+		fail_msg("%s", err.message);
+	for (size_t i = 0; i < tscope_run_note_count(run); i++) {
+		const char *note = tscope_run_note(run, i), *own = strstr(note, "notes-");
+		/* The process in the name is no matter. */
+		const char *rest = own ? strstr(own, "-rank") : note;
+		size_t kept = own ? (size_t)(own - note) : 0;
+
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%.*s%s\n", (int)kept,
+			 note, rest);
+	}
+	tscope_run_free(run);
+	for (size_t i = 0; i < copy_count; i++)
+		assert_int_equal(remove(names[i]), 0);
+	assert_string_equal(text, expected);
+}
+
+/* Files about memory that do not speak are not passed over in silence. */
+static void test_memory_notes(void **state)
+{
+	static const char trace[] = "run_memory/rank0/trace.json",
+			  oom[] = "rank1/rank1_oom_snapshot.pickle",
+			  plain[] = "rank0/rank0_memory_snapshot.pickle";
+
+	(void)state;
+	check_memory_notes(NULL, oom, 1, "");
+	check_memory_notes(NULL, plain, 3, "");
+	check_memory_notes(NULL, oom, 3,
+			   "3 snapshots have a failed request (ranks 1, 2, 3); the report shows "
+			   "-rank1.pickle\n");
+	check_memory_notes(NULL, oom, 8,
+			   "8 snapshots have a failed request (ranks 1, 2, 3, 4, 5, 6, 7, 8); the "
+			   "report shows -rank1.pickle\n");
+	check_memory_notes(NULL, oom, 9,
+			   "9 snapshots have a failed request (ranks 1, 2, 3, 4, 5, 6, 7, 8 …); "
+			   "the report shows -rank1.pickle\n");
+	/* Of equals the first speaks. */
+	check_memory_notes(trace, plain, 3,
+			   "-rank1.pickle is of rank 1, of which there is neither a trace nor step "
+			   "records\n"
+			   "-rank2.pickle is of rank 2, of which there is neither a trace nor step "
+			   "records; tscope memory shows it\n"
+			   "-rank3.pickle is of rank 3, of which there is neither a trace nor step "
+			   "records; tscope memory shows it\n");
+	check_memory_notes(
+		trace, plain, 4,
+		"4 files about memory are of ranks of which there are neither traces nor "
+		"step records; tscope memory shows them\n");
 }
 
 static void test_write_again(void **state)
@@ -369,11 +480,13 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_no_step_left),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_one_other_file),
 		cmocka_unit_test(test_two_files_of_one_rank),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_memory_alone),
 		cmocka_unit_test(test_memory_makes_no_rank),
 		cmocka_unit_test(test_memory_makes_ranks),
+		cmocka_unit_test(test_memory_notes),
 		cmocka_unit_test(test_write_again),
 		cmocka_unit_test(test_allocation_failures),
 	};

@@ -86,7 +86,7 @@ static void test_refused(void **state)
 		{ BYTES("\xff\xfe{\0"), TSCOPE_E_UNSUPPORTED,
 		  "UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)" },
 		{ BYTES("PK\3\4"), TSCOPE_E_UNSUPPORTED,
-		  "zip archive: unpack it first, then give the traces that are in it (a checkpoint "
+		  "zip archive: unpack it first, then give the files that are in it (a checkpoint "
 		  "of torch.save is one, too: it holds tensors and no memory snapshot)" },
 		{ BYTES("\x80\2ctorch._utils\n_rebuild_tensor_v2\n."), TSCOPE_E_UNSUPPORTED,
 		  "GLOBAL: would import torch._utils._rebuild_tensor_v2, as a checkpoint of "

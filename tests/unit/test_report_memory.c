@@ -3,6 +3,7 @@
  * The reporters over files about memory: what holds for any report, and what the sections say of
  * figures that no file of testdata/ has. Golden files show the rest.
  */
+#include "base/str.h"
 #include "fact_values.h"
 #include "report_text.h"
 
@@ -180,6 +181,67 @@ static void test_hostile_names(void **state)
 		assert_non_null(strstr(text, "202e"));
 		free(text);
 	}
+	unload(&file);
+}
+
+/* Retries of a snapshot in JSON are at most so many: it repeats a stack that a pickle shares. */
+static void test_retries_of_json(void **state)
+{
+	static const char json[] =
+		"{\"segments\":[],\"device_traces\":[["
+		"{\"action\":\"segment_free\",\"addr\":1,\"size\":4,\"stream\":0,"
+		"\"frames\":[{\"name\":\"f\",\"filename\":\"a.py\",\"line\":1}]},"
+		"{\"action\":\"segment_alloc\",\"addr\":1,\"size\":4,\"stream\":0,"
+		"\"frames\":[{\"name\":\"f\",\"filename\":\"a.py\",\"line\":1}]},"
+		"{\"action\":\"segment_free\",\"addr\":1,\"size\":4,\"stream\":0,"
+		"\"frames\":[{\"name\":\"f\",\"filename\":\"a.py\",\"line\":1}]}]]}";
+	struct tscope_gate_result result;
+	struct loaded file;
+
+	(void)state;
+	assert_int_equal(
+		tscope_memory_open_memory(&file.memory, "test", json, sizeof(json) - 1, NULL, NULL),
+		TSCOPE_OK);
+	analyze(&file);
+	result = tscope_gate_evaluate("snapshot.retry_count>9", file.analysis, file.diagnosis);
+	assert_string_equal(result.reason,
+			    "snapshot.retry_count is not reliable: at most: JSON does not tell "
+			    "equal stacks from one that is shared");
+	unload(&file);
+}
+
+/* More rows than any report has by itself: 150 sites, the last of them the largest. */
+static void test_many_rows(void **state)
+{
+	enum { SITES = 150 };
+	char *facts = NULL, *text;
+	size_t length, last = 0;
+	FILE *out = open_memstream(&facts, &length);
+	struct loaded file;
+
+	(void)state;
+	assert_non_null(out);
+	fputs("snapshot.live_at_peak_count 1\nsnapshot.device_count 1\n", out);
+	for (int i = 0; i < SITES; i++)
+		fprintf(out, "snapshot.sites device=0 site=x%d.py:1:f bytes=%d\n", i, i + 1);
+	assert_int_equal(fclose(out), 0);
+	struct fact_values values = fact_values(facts);
+	load(&file, "oom.pickle");
+	struct tscope_memory_report made = report_of(&file);
+	made.analysis = values.analysis;
+	text = report_all(&made, 1, &(struct tscope_report_options){ .top = 500 });
+	for (int i = SITES; i-- > 0;) {
+		char site[40];
+
+		snprintf(site, sizeof(site), "\n  x%d.py:1:f ", i);
+		ptrdiff_t place = tsi_str_find(tsi_str_of(text + last), tsi_str_of(site));
+		assert_true(place >= 0);
+		last += (size_t)place;
+	}
+	assert_null(strstr(text, "  … and "));
+	free(text);
+	free(facts);
+	fact_values_free(&values);
 	unload(&file);
 }
 
@@ -368,6 +430,15 @@ static const struct section_case {
 	  "  asked by                                            device    entry  asked for\n"
 	  "  -                                                        0        5   2.00 KiB\n"
 	  "  -                                                        1        4   4.00 KiB\n" },
+	/* Sites are cut so that their lines stay; 80 - 2 - 11 columns. */
+	{ PEAK "snapshot.sites device=0 bytes=1024 site=vllm/a_folder/and_another/worker/"
+	       "cache_engine.py:83:_allocate_kv_cache_of_all_layers\n",
+	  true,
+	  "  …worker/cache_engine.py:83:_allocate_kv_cache_of_all_layers           1.00 KiB\n" },
+	/* No blanks behind the last column, nor behind its heading. */
+	{ "snapshot.by_device device=0 segment_count=1\n"
+	  "snapshot.by_stream stream=0\nsnapshot.by_stream stream=77\n",
+	  true, "\n  stream\n  0\n  77\n" },
 	/* Growth may be none. */
 	{ PEAK "snapshot.earlier_path before.pickle\n"
 	       "snapshot.growth_bytes -2048\n"
@@ -415,6 +486,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_lines_keep_the_width),
 		cmocka_unit_test(test_ascii),
 		cmocka_unit_test(test_hostile_names),
+		cmocka_unit_test(test_retries_of_json),
+		cmocka_unit_test(test_many_rows),
 		cmocka_unit_test(test_json_shape),
 		cmocka_unit_test(test_full_device),
 		cmocka_unit_test(test_sections),

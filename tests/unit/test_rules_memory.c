@@ -28,22 +28,27 @@
 #define CALLS(bytes_per_call, calls, peak_bytes)                                                   \
 	"memory_stats.growth_bytes_per_call " bytes_per_call "\n"                                  \
 	"memory_stats.growth_function forward\n"                                                   \
-	"memory_stats.call_count " calls "\n"                                                      \
+	"memory_stats.call_count 1000\n"                                                           \
+	"memory_stats.growth_call_count " calls "\n"                                               \
 	"memory_stats.peak_allocated_bytes " peak_bytes "\n"
 #define SPLIT(ratio, bytes)                                                                        \
 	"snapshot.inactive_split_ratio " ratio "\n"                                                \
 	"snapshot.inactive_split_bytes " bytes "\n"
+#define USED(peak_bytes, more)                                                                     \
+	"snapshot.oom_count 0\n"                                                                   \
+	"snapshot.peak_allocated_bytes " peak_bytes "\n"                                           \
+	"snapshot.peak_reserved_bytes 10737418240\n" more
 #define CHURN(retries, taken, freed, allocs)                                                       \
 	"snapshot.retry_count " retries "\n"                                                       \
 	"snapshot.segment_alloc_count " taken "\n"                                                 \
 	"snapshot.segment_free_count " freed "\n"                                                  \
 	"snapshot.alloc_count " allocs "\n"
 /* 512 MiB asked for. */
-#define OOM(device_free_bytes, fits, helps)                                                        \
+#define OOM(device_free_bytes, cause, helps)                                                       \
 	"snapshot.oom_count 1\n"                                                                   \
 	"snapshot.oom_size_bytes 536870912\n"                                                      \
 	"snapshot.oom_device_free_bytes " device_free_bytes "\n"                                   \
-	"snapshot.oom_fits_unfragmented " fits "\n"                                                \
+	"snapshot.oom_cause " cause "\n"                                                           \
 	"snapshot.oom_expandable_segments " helps "\n"
 
 static const struct rule_case cases[] = {
@@ -115,7 +120,7 @@ static const struct rule_case cases[] = {
 	{ "MEMORY.GROWTH", AT, GREW("33554431", "3355443200"), NULL, "" },
 	{ "MEMORY.GROWTH", AT, GREW("33554432", "3355443300"), NULL, "" },
 	{ "MEMORY.GROWTH", SKIPPED, "snapshot.reserved_bytes 1\n", NULL,
-	  "skipped: one snapshot: it needs an earlier one of the same process" },
+	  "skipped: needs an earlier snapshot of the same process: tscope memory EARLIER LATER" },
 	{ "MEMORY.GROWTH", CHANGED, GREW("33554432", "104857600"), "MEMORY.GROWTH.bytes=4e7", "" },
 	/* From call to call: 4 of 1 MiB are 1 % of 400 MiB. */
 	{ "MEMORY.GROWTH", FIRES, CALLS("2097152.0", "4", "104857600"), NULL,
@@ -123,6 +128,41 @@ static const struct rule_case cases[] = {
 	{ "MEMORY.GROWTH", AT, CALLS("1048576.0", "4", "419430400"), NULL, "med: allocated" },
 	{ "MEMORY.GROWTH", AT, CALLS("1048575.0", "4", "104857600"), NULL, "" },
 	{ "MEMORY.GROWTH", AT, CALLS("1048576.0", "4", "419430500"), NULL, "" },
+	{ "MEMORY.GROWTH", SKIPPED, CALLS("1048576000.0", "3", "3145728000"), NULL,
+	  "skipped: 3 calls of one function: it needs 4" },
+	/* Where a source does not suffice the next one tells; silence of one that does is final. */
+	{ "MEMORY.GROWTH", FIRES,
+	  GROWTH("5242880.0", "19", "104857600") GREW("67108864", "1073741824"), NULL,
+	  "med: live memory grew by 64.0 MiB between two snapshots" },
+	{ "MEMORY.GROWTH", FIRES,
+	  GROWTH("5242880.0", "40", "314572800") "! memory.growth_bytes_per_step no steps\n" CALLS(
+		  "2097152.0", "4", "104857600"),
+	  NULL, "med: allocated memory grows by 2.00 MiB from call to call" },
+	{ "MEMORY.GROWTH", FIRES,
+	  "snapshot.reserved_bytes 1\n" CALLS("2097152.0", "4", "104857600"), NULL,
+	  "med: allocated memory grows by 2.00 MiB from call to call" },
+	{ "MEMORY.GROWTH", FIRES,
+	  GREW("67108864", "1073741824") "snapshot.reserved_bytes 1\n"
+					 "! snapshot.growth_bytes entries are missing\n" CALLS(
+						 "2097152.0", "4", "104857600"),
+	  NULL, "med: allocated memory grows by 2.00 MiB from call to call" },
+	{ "MEMORY.GROWTH", QUIET,
+	  GROWTH("1000.0", "1000", "104857600") GREW("67108864", "1073741824"), NULL, "" },
+	{ "MEMORY.GROWTH", QUIET, GREW("0", "1073741824") CALLS("2097152.0", "4", "104857600"),
+	  NULL, "" },
+	/* Where none suffices, the reason is the first one's. */
+	{ "MEMORY.GROWTH", SKIPPED,
+	  GROWTH("5242880.0", "19", "104857600") "snapshot.reserved_bytes 1\n", NULL,
+	  "skipped: 19 steps with memory: it needs 20" },
+	{ "MEMORY.GROWTH", SKIPPED,
+	  GROWTH("5242880.0", "40", "104857600") "! memory.step_count some are lost\n", NULL,
+	  "skipped: memory.step_count is not reliable: some are lost" },
+	{ "MEMORY.GROWTH", SKIPPED, "snapshot.reserved_bytes 1\nsnapshot.growth_bytes 67108864\n",
+	  NULL,
+	  "skipped: no snapshot.peak_allocated_bytes: it needs a snapshot of CUDA's allocator" },
+	{ "MEMORY.GROWTH", SKIPPED, "memory.step_count 3\n", NULL,
+	  "skipped: no memory.growth_bytes_per_step: it needs step records with memory, or a trace "
+	  "with profile_memory" },
 	{ "MEMORY.GROWTH", SKIPPED, "memory_stats.call_count 1\n", NULL,
 	  "skipped: no memory_stats.growth_bytes_per_call: it needs statistics of "
 	  "finetuning-scheduler (rank_*_memory_stats)" },
@@ -143,6 +183,34 @@ static const struct rule_case cases[] = {
 	{ "MEMORY.INACTIVE_SPLIT", AT, SPLIT("0.1", "268435455"), NULL, "" },
 	{ "MEMORY.INACTIVE_SPLIT", AT, SPLIT("0.25", "268435456"), NULL, "high: 25.0 %" },
 	{ "MEMORY.INACTIVE_SPLIT", AT, SPLIT("0.2499", "268435456"), NULL, "med: 25.0 %" },
+	/* At the peak 90 % of 10 GiB were in use. */
+	{ "MEMORY.INACTIVE_SPLIT", FIRES, USED("9663676417", "") SPLIT("0.5", "5368709120"), NULL,
+	  "low: 50.0 % of the reserved memory is split off and not in use (5120.0 MiB that no "
+	  "other stream, pool or process can have; at the peak nearly all was in use)" },
+	{ "MEMORY.INACTIVE_SPLIT", AT, USED("9663676416", "") SPLIT("0.5", "5368709120"), NULL,
+	  "low: 50.0 %" },
+	{ "MEMORY.INACTIVE_SPLIT", AT, USED("9663676415", "") SPLIT("0.5", "5368709120"), NULL,
+	  "high: 50.0 %" },
+	{ "MEMORY.INACTIVE_SPLIT", AT, USED("9663676415", "") SPLIT("0.15", "1610612736"), NULL,
+	  "med: 15.0 %" },
+	{ "MEMORY.INACTIVE_SPLIT", FIRES,
+	  USED("10737418240", "snapshot.oom_count 1\n") SPLIT("0.5", "5368709120"), NULL,
+	  "high: 50.0 %" },
+	{ "MEMORY.INACTIVE_SPLIT", FIRES,
+	  USED("10737418240", "snapshot.retry_count 1\n") SPLIT("0.5", "5368709120"), NULL,
+	  "high: 50.0 %" },
+	{ "MEMORY.INACTIVE_SPLIT", FIRES,
+	  USED("10737418240", "memory_stats.num_alloc_retries 1\n") SPLIT("0.5", "5368709120"),
+	  NULL, "high: 50.0 %" },
+	{ "MEMORY.INACTIVE_SPLIT", FIRES,
+	  USED("10737418240", "snapshot.device_count 2\n") SPLIT("0.5", "5368709120"), NULL,
+	  "high: 50.0 %" },
+	{ "MEMORY.INACTIVE_SPLIT", FIRES,
+	  USED("10737418240", "! snapshot.peak_allocated_bytes entries are missing\n")
+		  SPLIT("0.5", "5368709120"),
+	  NULL, "high: 50.0 %" },
+	{ "MEMORY.INACTIVE_SPLIT", CHANGED, USED("9663676415", "") SPLIT("0.5", "5368709120"),
+	  "MEMORY.INACTIVE_SPLIT.peak=0.8", "low: 50.0 %" },
 	{ "MEMORY.INACTIVE_SPLIT", CHANGED, SPLIT("0.05", "1073741824"),
 	  "MEMORY.INACTIVE_SPLIT.threshold=0.05", "med: 5.0 %" },
 	{ "MEMORY.CHURN", FIRES, CHURN("2", "30", "20", "1000"), NULL,
@@ -170,23 +238,55 @@ static const struct rule_case cases[] = {
 	{ "MEMORY.CHURN", FIRES, "memory_stats.num_alloc_retries 3\n", NULL,
 	  "med: the allocator flushed its cache to find memory: 3 times" },
 	{ "MEMORY.CHURN", QUIET, "memory_stats.num_alloc_retries 0\n", NULL, "" },
+	/* Each source tells of what it saw. */
+	{ "MEMORY.CHURN", FIRES, CHURN("0", "0", "0", "1000") "memory_stats.num_alloc_retries 12\n",
+	  NULL, "high: the allocator flushed its cache to find memory: 12 times" },
+	{ "MEMORY.CHURN", FIRES, CHURN("2", "0", "0", "1000") "memory_stats.num_alloc_retries 12\n",
+	  NULL, "med: the allocator flushed its cache to find memory: 2 times" },
+	{ "MEMORY.CHURN", QUIET, CHURN("0", "0", "0", "1000") "memory_stats.num_alloc_retries 0\n",
+	  NULL, "" },
+	{ "MEMORY.CHURN", FIRES, CHURN("12", "0", "0", "1000") "! snapshot.retry_count no stacks\n",
+	  NULL, "med: the allocator flushed its cache to find memory: at most 12 times" },
 	{ "MEMORY.CHURN", SKIPPED, "memory_stats.call_count 3\n", NULL,
 	  "skipped: no memory_stats.num_alloc_retries: it needs statistics of "
 	  "finetuning-scheduler (rank_*_memory_stats)" },
 	{ "MEMORY.CHURN", SKIPPED, "memory.step_count 3\n", NULL,
 	  "skipped: no snapshot.retry_count: it needs a snapshot of CUDA's allocator" },
 	{ "MEMORY.OOM", FIRES,
-	  OOM("41943040", "yes", "perhaps") "snapshot.oom_free_bytes 734003200\n"
-					    "snapshot.oom_largest_free_bytes 268435456\n"
-					    "snapshot.oom_site train.py:7:step\n",
+	  OOM("41943040", "fragmentation", "perhaps") "snapshot.oom_free_bytes 734003200\n"
+						      "snapshot.oom_largest_free_bytes 268435456\n"
+						      "snapshot.oom_site train.py:7:step\n",
 	  NULL,
 	  "high: out of memory: 512.0 MiB asked for, 40.0 MiB free on the device (fragmentation is "
-	  "to blame: 700.0 MiB lay free in segments and 40.0 MiB on the device, the largest piece "
+	  "to blame: 700.0 MiB lay free in segments and 40.0 MiB on the device; the largest piece "
 	  "for it was 256.0 MiB; asked by train.py:7:step)" },
-	{ "MEMORY.OOM", FIRES, OOM("0", "no", "no") "snapshot.oom_shortfall_bytes 104857600\n",
-	  NULL,
-	  "high: out of memory: 512.0 MiB asked for, 0.0 MiB free on the device (100.0 MiB are "
+	{ "MEMORY.OOM", FIRES,
+	  OOM("0", "shortage", "no") "snapshot.oom_shortfall_bytes 104857600\n", NULL,
+	  "high: out of memory: 512.0 MiB asked for, 0 B free on the device (100.0 MiB are "
 	  "missing even with all free memory in one piece)" },
+	/* A piece of the default pool that would do: it was for another pool. */
+	{ "MEMORY.OOM", FIRES,
+	  OOM("0", "fragmentation", "perhaps") "snapshot.oom_free_bytes 734003200\n"
+					       "snapshot.oom_largest_free_bytes 734003200\n",
+	  NULL,
+	  "high: out of memory: 512.0 MiB asked for, 0 B free on the device (fragmentation is to "
+	  "blame: 700.0 MiB lay free in segments and 0 B on the device)" },
+	/* 60 GiB are left. */
+	{ "MEMORY.OOM", FIRES,
+	  OOM("64424509440", "limit", "no") "snapshot.oom_fits_unfragmented yes\n", NULL,
+	  "high: out of memory: 512.0 MiB asked for, 60.0 GiB free on the device (the driver had "
+	  "enough left: a limit of the process, such as set_per_process_memory_fraction, refused "
+	  "it, unless the driver had less just before)" },
+	{ "MEMORY.OOM", FIRES,
+	  "snapshot.oom_count 1\nsnapshot.oom_size_bytes 4194304\n"
+	  "snapshot.oom_device_free_bytes 16777216\nsnapshot.oom_cause rounding\n"
+	  "snapshot.oom_driver_bytes 20971520\n",
+	  NULL,
+	  "high: out of memory: 4.0 MiB asked for, 16.0 MiB free on the device (for it torch asks "
+	  "the driver for 20.0 MiB, and there was not so much)" },
+	{ "MEMORY.OOM", FIRES,
+	  "snapshot.oom_count 1\nsnapshot.oom_size_bytes 512\nsnapshot.oom_device_free_bytes 0\n",
+	  NULL, "high: out of memory: 512 B asked for, 0 B free on the device" },
 	{ "MEMORY.OOM", FIRES, "snapshot.oom_count 3\nsnapshot.oom_size_bytes 536870912\n", NULL,
 	  "high: out of memory: 512.0 MiB asked for (the last of 3 requests that failed)" },
 	{ "MEMORY.OOM", FIRES, "memory.oom_count 2\n", NULL,
@@ -204,12 +304,29 @@ static const struct rule_case cases[] = {
 
 /* What would have let the request pass. */
 static const struct advice_case advices[] = {
-	{ "MEMORY.OOM", OOM("0", "yes", "yes"), "would have held the request" },
-	{ "MEMORY.OOM", OOM("0", "yes", "perhaps"), "the free pages may suffice" },
-	{ "MEMORY.OOM", OOM("0", "yes", "hardly"), "holes smaller than a page" },
-	{ "MEMORY.OOM", OOM("0", "no", "no"), "no setting of the allocator" },
-	{ "MEMORY.OOM", OOM("0", "no", "in_use"), "in use already" },
+	{ "MEMORY.OOM", OOM("0", "fragmentation", "likely"),
+	  "would probably have held the request" },
+	{ "MEMORY.OOM", OOM("0", "fragmentation", "perhaps"), "the free pages may suffice" },
+	{ "MEMORY.OOM", OOM("0", "fragmentation", "hardly"), "holes smaller than a page" },
+	{ "MEMORY.OOM", OOM("64424509440", "limit", "no"), "raise the limit of the process" },
+	{ "MEMORY.OOM", OOM("64424509440", "limit", "in_use"), "raise the limit of the process" },
+	{ "MEMORY.OOM", OOM("0", "shortage", "no"), "no setting of the allocator" },
+	{ "MEMORY.OOM", OOM("0", "shortage", "in_use"), "in use already" },
 	{ "MEMORY.OOM", "memory.oom_count 1\n", "where enough was free in pieces" },
+	/* What is in use already is not advised. */
+	{ "MEMORY.FRAGMENTATION", HELD("67108864", "134217728"),
+	  "set PYTORCH_CUDA_ALLOC_CONF=exp" },
+	{ "MEMORY.FRAGMENTATION",
+	  HELD("67108864", "134217728") "snapshot.expandable_segments yes\n",
+	  "expandable segments are in use already: pad" },
+	{ "MEMORY.INACTIVE_SPLIT", SPLIT("0.5", "5368709120"), "set PYTORCH_CUDA_ALLOC_CONF=exp" },
+	{ "MEMORY.INACTIVE_SPLIT", SPLIT("0.5", "5368709120") "snapshot.expandable_segments yes\n",
+	  "expandable segments are in use already: allocate" },
+	{ "MEMORY.CHURN", CHURN("2", "0", "0", "1000"),
+	  "fit again; PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; garbage" },
+	{ "MEMORY.CHURN", CHURN("2", "0", "0", "1000") "snapshot.expandable_segments yes\n",
+	  "fit again; garbage_collection_threshold:0.8 instead of whole flushes, but only "
+	  "together with torch.cuda.set_per_process_memory_fraction()" },
 };
 
 static void rules_say_what_they_should(void **state)

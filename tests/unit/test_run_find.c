@@ -33,6 +33,12 @@
 #define RUN_JSON "{\"name\":\"run\",\"rank\":0}"
 #define NO_EVENTS "JSON without traceEvents: neither a Chrome trace nor a PyTorch trace"
 #define PICKLE "a Python pickle, not a trace: if it is about memory, use `tscope memory FILE`"
+#define PAGE                                                                                       \
+	"an HTML page: give the trace that it was made from (of a page of torch's memory_viz: "    \
+	"use `tscope memory FILE`)"
+#define ZIP                                                                                        \
+	"zip archive: unpack it first, then give the files that are in it (a checkpoint of "       \
+	"torch.save is one, too: it holds tensors and no memory snapshot)"
 #define NOT_READ "not a kind of file that tscope reads"
 
 enum { TEXT_BYTES = 8192 };
@@ -319,15 +325,27 @@ static const struct {
 		"ccollections\ndefaultdict\nq\0"),
 	  "memory run/x\n" },
 	{ BYTES("!!python/object/apply:collections.defaultdict\nargs:\n"), "memory run/x\n" },
+	/* The same words in another form. */
+	{ BYTES("\x80\x04\x95\0\0\0\0\0\0\0\0}\x94\x8c\x0blocal_files"),
+	  "ignored run/x: " PICKLE "\n" },
+	{ BYTES("<html><p>segments total_size defaultdict"), "ignored run/x: " PAGE "\n" },
+	/* Snapshots dumped as JSON, and what is called alike. */
+	{ BYTES("{\"segments\": [{\"device\": 0, \"address\": 1, \"total_size\": 2"),
+	  "memory run/x\n" },
+	{ BYTES("{\"segments\":[{\"address\":1,\"blocks\":[]}]}"), "memory run/x\n" },
+	{ BYTES("{\"device_traces\" : []}"), "memory run/x\n" },
+	{ BYTES("\xef\xbb\xbf{\"segments\": [], \"device_traces\": [[]]}"), "memory run/x\n" },
+	{ BYTES("{\"text\":\"\",\"segments\":[{\"start\":0.0}]}"),
+	  "ignored run/x: " NO_EVENTS "\n" },
+	{ BYTES("{\"keys\":[\"device_traces\"]}"), "ignored run/x: " NO_EVENTS "\n" },
+	{ BYTES("{\"device_traces\":1,\"traceEvents\":["), "trace run/x\n" },
 	{ BYTES("\x80\x04\x95"), "ignored run/x: " PICKLE "\n" },
 	{ BYTES("\x89PNG\r\n\x1a\n"), "ignored run/x: PNG image, not a trace\n" },
 	{ BYTES("hello"), "ignored run/x: not a trace: expected JSON that begins with { or [, "
 			  "found \"hello\"\n" },
-	{ BYTES("PK\x03\x04"), "refused run/x: zip archive: unpack it first, then give the "
-			       "traces that are in it (a checkpoint of torch.save is one, too: it "
-			       "holds tensors and no memory snapshot)\n" },
-	{ BYTES("\xfd\x37zXZ\0"), "refused run/x: xz-compressed data: unpack it first (xz -dc "
-				  "FILE | tscope trace -)\n" },
+	{ BYTES("PK\x03\x04"), "refused run/x: " ZIP "\n" },
+	{ BYTES("\xfd\x37zXZ\0"),
+	  "refused run/x: xz-compressed data: unpack it first (xz -dk FILE)\n" },
 };
 
 static void test_kinds(void **state)
@@ -382,6 +400,15 @@ static void test_memory_endings(void **state)
 	put("run/k.html", "<!DOCTYPE html>\n<html>\n<head>\n");
 	put("run/l.gz", "\x80\x02}q\x01X\bsegments");
 	put("run/m.html", "");
+	/* Dumps that were killed are a loss; checkpoints are none. */
+	put("run/n.pickle", "");
+	put("run/o.pkl.gz", "");
+	put("run/p.pkl", "PK\x03\x04");
+	put("run/q.yaml", "---\nwords: [segments, total_size, local_files]\n");
+	put("run/q2.yaml", "---\nfactory: defaultdict\n");
+	put("run/r.html", "<!DOCTYPE html>\n<p>segments, defaultdict\n");
+	put_link("run/s.pickle", "nothing");
+	put_link("run/t.log", "nothing");
 	expect("run", "ignored run/a.pickle: " NOT_READ "\n"
 		      "memory run/b.pkl\n"
 		      "ignored run/c.pt: " NOT_READ "\n"
@@ -394,7 +421,23 @@ static void test_memory_endings(void **state)
 		      "memory run/j.html\n"
 		      "ignored run/k.html: " NOT_READ "\n"
 		      "memory run/l.gz\n"
-		      "ignored run/m.html: " NOT_READ "\n");
+		      "ignored run/m.html: " NOT_READ "\n"
+		      "refused run/n.pickle: the file is empty\n"
+		      "refused run/o.pkl.gz: the file is empty\n"
+		      "ignored run/p.pkl: " ZIP "\n"
+		      "ignored run/q.yaml: " NOT_READ "\n"
+		      "ignored run/q2.yaml: " NOT_READ "\n"
+		      "ignored run/r.html: " NOT_READ "\n"
+		      "refused run/s.pickle: cannot open: No such file or directory\n"
+		      "refused run/t.log: cannot open: No such file or directory\n");
+#if HAVE_ZLIB
+	struct bytes packed = { 0 };
+
+	bytes_add_gzip(&packed, page, sizeof(page));
+	put_bytes("cut/a.pickle.gz", packed.data, 10);
+	bytes_reset(&packed);
+	expect("cut", "refused cut/a.pickle.gz: gzip member 1: truncated\n");
+#endif
 }
 
 /* Whoever names a file knows what it is: nothing is asked of its first words. */
@@ -447,14 +490,14 @@ static void test_archives(void **state)
 	(void)state;
 	memcpy(tar + 257, "ustar", 5);
 	put_bytes("run/a.tar", tar, sizeof(tar));
-	expect("run", "refused run/a.tar: tar archive: unpack it first, then give the traces that "
+	expect("run", "refused run/a.tar: tar archive: unpack it first, then give the files that "
 		      "are in it\n");
 #if HAVE_ZLIB
 	struct bytes packed = { 0 };
 	bytes_add_gzip(&packed, tar, sizeof(tar));
 	put_bytes("run/a.tar", packed.data, packed.length);
 	expect("run", "refused run/a.tar: gzip-compressed tar archive: unpack it first, then give "
-		      "the traces that are in it\n");
+		      "the files that are in it\n");
 	/* The header alone: what it held is lost, and that is told. */
 	put_bytes("run/a.tar", packed.data, 10);
 	expect("run", "refused run/a.tar: gzip member 1: truncated\n");

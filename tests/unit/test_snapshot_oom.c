@@ -168,13 +168,18 @@ static void what_an_entry_says(void **state)
 	(void)state;
 	struct looked_at l;
 
-	look_at_text(&l, "{segments: [], device_traces: [["
-			 "{action: oom, size: 5, device_free: 18446744073709551615, stream: 3, "
-			 "time_us: 77, frames: @s=[{filename: f, line: 1, name: n}]}]]}");
+	look_at_text(
+		&l,
+		"{segments: [], device_traces: [["
+		"{action: oom, size: 5, device_free: 18446744073709551615, stream: 3, "
+		"time_us: 77, pool_id: (1, 2), frames: @s=[{filename: f, line: 1, name: n}]}]]}");
 	assert_int_equal(l.count, 1);
 	assert_int_equal(l.ooms[0].device_free_bytes, INT64_MAX);
 	assert_int_equal(l.ooms[0].unfragmented_free_bytes, INT64_MAX);
 	assert_int_equal(l.ooms[0].stream, 3);
+	assert_true(l.ooms[0].pool.is_known);
+	assert_int_equal(l.ooms[0].pool.high, 1);
+	assert_int_equal(l.ooms[0].pool.low, 2);
 	assert_int_equal(l.ooms[0].time_us, 77);
 	assert_int_equal(tsi_stack_depth(&l.snapshot, l.ooms[0].stack), 1);
 	looked_at_deinit(&l);

@@ -28,8 +28,8 @@
  * All:	reserved 1000 + 500 + 700 + 64 + 50 = 2314; allocated 400 + 100 + 64 = 564; pending 100;
  *	active 664; requested 390 + 90 + 100 + 1 = 581; rounding 664 − 581 = 83;
  *	inactive 300 + 200 + 500 + 600 = 1600: split 500, free segment 500, expandable 600;
- *	largest free 600; fragmentation 1 − 600 ÷ 1600 = 0.625;
- *	inactive ÷ reserved = 1600 ÷ 2314 = 0.691443; split: 500 ÷ 2314 = 0.216076
+ *	largest free 600; inactive ÷ reserved = 1600 ÷ 2314 = 0.691443
+ * Of device 0, the worse one: fragmentation 1 − 600 ÷ 1600 = 0.625; split 500 ÷ 2200 = 0.227273
  */
 static const char five_segments[] =
 	"{segments: ["
@@ -76,7 +76,7 @@ static void test_facts(void **state)
 		    " free_segment_bytes inactive_expandable_bytes largest_free_bytes",
 		    "2314 564 100 664 581 83 1600 500 500 600 600");
 	check_facts(a, "snapshot: inactive_ratio inactive_split_ratio fragmentation_ratio",
-		    "0.691443 0.216076 0.625");
+		    "0.691443 0.227273 0.625");
 	check_facts(a, "snapshot: expandable_segments alloc_conf", "yes max_split_size_mb:64");
 	check_doubt(a, "snapshot.requested_bytes", NULL);
 	analyzed_free(a);
@@ -204,6 +204,35 @@ static void test_largest_free(void **state)
 	analyzed_free(a);
 }
 
+/*
+ * The worst device's ratios, which need not be the same device's:
+ *
+ *	0	reserved 100: inactive 60 + 30, split 90 ÷ 100 = 0.9; fragmentation 1 − 60 ÷ 90 = 1/3
+ *	1	reserved 1000: inactive 4 × 10, split 0.04; fragmentation 1 − 10 ÷ 40 = 0.75
+ *	2	no segments
+ *
+ * Over both it would be split 130 ÷ 1100, fragmentation 1 − 60 ÷ 130.
+ */
+static void test_worst_device(void **state)
+{
+	struct analyzed *a =
+		analyze_memory("{segments: [{device: 0, address: 1, total_size: 100, blocks: ["
+			       " {size: 60, state: inactive}, {size: 10, state: active_allocated},"
+			       " {size: 30, state: inactive}]},"
+			       "{device: 1, address: 200, total_size: 1000, blocks: ["
+			       " {size: 10, state: inactive}, {size: 400, state: active_allocated},"
+			       " {size: 10, state: inactive}, {size: 400, state: active_allocated},"
+			       " {size: 10, state: inactive}, {size: 160, state: active_allocated},"
+			       " {size: 10, state: inactive}]}],"
+			       " device_traces: [[], [], [{action: oom, size: 1}]]}",
+			       NULL);
+
+	(void)state;
+	check_facts(a, "snapshot: inactive_split_ratio fragmentation_ratio inactive_ratio",
+		    "0.9 0.75 0.118182");
+	analyzed_free(a);
+}
+
 /* Without segments every sum is 0, and no ratio is there. */
 static void test_no_segments(void **state)
 {
@@ -288,11 +317,11 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_facts),         cmocka_unit_test(test_groups),
-		cmocka_unit_test(test_segments),      cmocka_unit_test(test_unknown_requests),
-		cmocka_unit_test(test_settings),      cmocka_unit_test(test_no_segments),
-		cmocka_unit_test(test_largest_free),  cmocka_unit_test(test_absurd_numbers),
-		cmocka_unit_test(test_out_of_memory),
+		cmocka_unit_test(test_facts),        cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_segments),     cmocka_unit_test(test_unknown_requests),
+		cmocka_unit_test(test_settings),     cmocka_unit_test(test_no_segments),
+		cmocka_unit_test(test_largest_free), cmocka_unit_test(test_absurd_numbers),
+		cmocka_unit_test(test_worst_device), cmocka_unit_test(test_out_of_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -179,6 +179,59 @@ static void test_name_cells(void **state)
 	}
 }
 
+/* What of a site stays: the line, then the function, then folders. */
+static void test_site_cells(void **state)
+{
+	static const struct {
+		const char *site;
+		unsigned columns;
+		const char *shown;
+	} cases[] = {
+		{ "a/b.py:1:f", 10, "a/b.py:1:f" },
+		/* folders go from the left, whole names only, and first */
+		{ "vllm/worker/cache_engine.py:83:_allocate_kv_cache", 45,
+		  "…worker/cache_engine.py:83:_allocate_kv_cache" },
+		{ "vllm/worker/cache_engine.py:83:_allocate_kv_cache", 44,
+		  "…cache_engine.py:83:_allocate_kv_cache" },
+		{ "vllm/worker/cache_engine.py:83:_allocate_kv_cache", 38,
+		  "…cache_engine.py:83:_allocate_kv_cache" },
+		/* then ends of functions */
+		{ "vllm/worker/cache_engine.py:83:_allocate_kv_cache", 37,
+		  "…cache_engine.py:83:_allocate_kv_cac…" },
+		{ "vllm/worker/cache_engine.py:83:_allocate_kv_cache", 20, "…cache_engine.py:83…" },
+		{ "vllm/worker/cache_engine.py:83:_allocate_kv_cache", 19, "…cache_engine.py:83" },
+		{ "vllm/worker/cache_engine.py:83:_allocate_kv_cache", 18, "cache_engine.py:83" },
+		/* what even a file's name does not fit in keeps the line */
+		{ "vllm/worker/cache_engine.py:83:_allocate_kv_cache", 10, "…ine.py:83" },
+		{ "C:\\job\\cache.py:83:get", 16, "…cache.py:83:get" },
+		{ "cache_engine.py:83:_allocate_kv_cache", 20, "cache_engine.py:83:…" },
+		/* the line is the first number that stands alone between colons */
+		{ "??:0:at::_ops::sum::1::call", 10, "??:0:at::…" },
+		{ "a function of nothing", 10, "a functio…" },
+		{ "é/你.py:1:caf\xC3\xA9_x", 11, "…你.py:1:c…" },
+		/* of several frames each keeps its line: 7 + 3 + 7 and 4 for functions, 2 each */
+		{ "a/b.py:1:function < c/d.py:2:gunction", 21, "…b.py:1:… < …d.py:2:…" },
+		{ "a/b.py:1:f < c/d.py:2:gunction", 23, "…b.py:1:f < …d.py:2:gu…" },
+		{ "a/b.py:1:f < c/d.py:2:g", 22, "…b.py:1:f < c/d.py:2:g" },
+		/* outer ones go where there is no room for all lines */
+		{ "a/b.py:1:f < c/d.py:2:gunction", 14, "a/b.py:1:f < …" },
+		{ "a/b.py:1:f < c/d.py:2:gunction < e.py:3:h", 21, "…b.py:1 < …d.py:2 < …" },
+		{ "a/b.py:1:f < c/d.py:2:gunction", 8, "…b.py:1…" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct sink sink;
+		unsigned put;
+
+		sink_open(&sink, false, false);
+		put = tsi_text_site_cut(&sink.w, cases[i].site, cases[i].columns);
+		sink_expect(&sink, cases[i].shown);
+		assert_int_equal(put, tsi_text_columns(cases[i].shown));
+		assert_true(put <= cases[i].columns);
+	}
+}
+
 static void test_bars_and_sparklines(void **state)
 {
 	static const double values[] = { 10, 20, 30, 80 };
@@ -283,6 +336,7 @@ int main(void)
 		cmocka_unit_test(test_name_cells), cmocka_unit_test(test_bars_and_sparklines),
 		cmocka_unit_test(test_styles),     cmocka_unit_test(test_paragraphs),
 		cmocka_unit_test(test_flows),      cmocka_unit_test(test_write_escaped),
+		cmocka_unit_test(test_site_cells),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
