@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Why a request failed: what torch asks the driver for to serve it, and which of a limit of the
+ * process, rounding, fragmentation and too little memory is to blame.
+ */
 #include "analyze/snapshot_oom_case.h"
 
 #include "base/ckd.h"

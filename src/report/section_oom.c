@@ -85,17 +85,26 @@ static void put_remedies(const struct panel *panel, size_t oom)
 	}
 }
 
-/* Too little, or enough in pieces? */
+/* Too little, or enough in pieces? Neither, where the driver refused what it had. */
 static void put_shortage(const struct panel *panel)
 {
 	struct tscope_value fits = tsi_panel_value(panel, "snapshot.oom_fits_unfragmented");
-	char largest[NUMBER_MAX], missing[NUMBER_MAX], text[4 * NUMBER_MAX];
+	struct tscope_value cause = tsi_panel_value(panel, "snapshot.oom_cause");
+	const char *word = cause.kind == TSCOPE_VALUE_TEXT ? cause.text : "";
+	char largest[NUMBER_MAX], missing[NUMBER_MAX], driver[NUMBER_MAX], text[4 * NUMBER_MAX];
 
 	if (fits.kind != TSCOPE_VALUE_FLAG)
 		return;
 	tsi_panel_number(panel, "snapshot.oom_largest_free_bytes", largest);
 	tsi_panel_number(panel, "snapshot.oom_shortfall_bytes", missing);
-	if (fits.flag)
+	tsi_panel_number(panel, "snapshot.oom_driver_bytes", driver);
+	if (strcmp(word, "limit") == 0)
+		snprintf(text, sizeof(text),
+			 "the driver had enough left: a limit of the process refused the request");
+	else if (strcmp(word, "rounding") == 0)
+		snprintf(text, sizeof(text),
+			 "torch asks the driver for %s to serve it, more than was left", driver);
+	else if (fits.flag)
 		snprintf(text, sizeof(text),
 			 "the largest piece for it was %s; all that was free, in one piece, would "
 			 "have done",
