@@ -75,14 +75,20 @@ bool tsi_rule_needs(struct rule_context *ctx, const char *fact)
 	return false;
 }
 
+const char *tsi_rule_doubt(const struct rule_context *ctx, const char *fact)
+{
+	size_t analyzer = tscope_analyzer_find(fact);
+
+	return tscope_analysis_fact_doubt(ctx->analysis, analyzer,
+					  find_fact(tscope_analyzer(analyzer), fact),
+					  TSCOPE_WHOLE_TRACE);
+}
+
 bool tsi_rule_trusts(struct rule_context *ctx, const char *fact)
 {
 	if (!tsi_rule_needs(ctx, fact))
 		return false;
-	size_t analyzer = tscope_analyzer_find(fact);
-	const char *doubt = tscope_analysis_fact_doubt(ctx->analysis, analyzer,
-						       find_fact(tscope_analyzer(analyzer), fact),
-						       TSCOPE_WHOLE_TRACE);
+	const char *doubt = tsi_rule_doubt(ctx, fact);
 	if (!doubt)
 		return true;
 	ctx->missing = fact;

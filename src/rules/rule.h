@@ -97,6 +97,9 @@ bool tsi_rule_needs(struct rule_context *ctx, const char *fact);
 /* The same where it is absent or in doubt: for one that def.facts cannot name, others may serve. */
 bool tsi_rule_trusts(struct rule_context *ctx, const char *fact);
 
+/* Why a fact must not be believed, or NULL: for one that says so, or has others to go by. */
+const char *tsi_rule_doubt(const struct rule_context *ctx, const char *fact);
+
 /* The finding. Later calls add to it; before it they are errors of ours. */
 TSI_PRINTF(3, 4)
 void tsi_rule_fire(struct rule_context *ctx, enum tscope_severity severity, const char *title, ...);

@@ -10,7 +10,6 @@
 #include "rules/rule.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 struct churn {
 	const char *retries_fact;
@@ -19,19 +18,6 @@ struct churn {
 	int64_t segments; /* given back and taken again */
 	double per_1000;  /* allocations */
 };
-
-/* What is said against this fact alone, or NULL: here that is no reason to skip. */
-static const char *doubt_of(const struct rule_context *ctx, const char *fact)
-{
-	size_t analyzer = tscope_analyzer_find(fact);
-	const struct tscope_analyzer_def *def = tscope_analyzer(analyzer);
-
-	for (size_t i = 0; i < def->fact_count; i++)
-		if (strcmp(def->facts[i].name, strchr(fact, '.') + 1) == 0)
-			return tscope_analysis_fact_own_doubt(tsi_rule_analysis(ctx), analyzer, i,
-							      TSCOPE_WHOLE_TRACE);
-	return NULL;
-}
 
 /* The first source that has seen a retry; where none has, one that would have. */
 static const char *find_retries(const struct rule_context *ctx)
@@ -58,7 +44,7 @@ static struct churn get_churn(const struct rule_context *ctx)
 	struct churn churn = { .retries_fact = retries };
 
 	churn.retries = tsi_rule_int(ctx, retries);
-	churn.is_at_most = doubt_of(ctx, retries) != NULL;
+	churn.is_at_most = tsi_rule_doubt(ctx, retries) != NULL;
 	churn.segments = freed < taken ? freed : taken;
 	if (allocs > 0)
 		churn.per_1000 = 1000 * (double)churn.segments / (double)allocs;

@@ -7,27 +7,13 @@
 #include "rules/rule.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* Fewest calls to judge by: of three, what the first one keeps looks like growth. */
 enum { CALLS_MIN = 4 };
 
-/* Why a fact is in doubt, or NULL: here that is no reason to skip. */
-static const char *doubt_of(const struct rule_context *ctx, const char *fact)
-{
-	size_t analyzer = tscope_analyzer_find(fact);
-	const struct tscope_analyzer_def *def = tscope_analyzer(analyzer);
-
-	for (size_t i = 0; i < def->fact_count; i++)
-		if (strcmp(def->facts[i].name, strchr(fact, '.') + 1) == 0)
-			return tscope_analysis_fact_doubt(tsi_rule_analysis(ctx), analyzer, i,
-							  TSCOPE_WHOLE_TRACE);
-	return NULL;
-}
-
 static bool is_sure(const struct rule_context *ctx, const char *fact)
 {
-	return tsi_rule_has(ctx, fact) && !doubt_of(ctx, fact);
+	return tsi_rule_has(ctx, fact) && !tsi_rule_doubt(ctx, fact);
 }
 
 /* ---- steps ---- */

@@ -6,21 +6,6 @@
  */
 #include "rules/rule.h"
 
-#include <string.h>
-
-/* Why a fact is in doubt, or NULL: here that is no reason to skip. */
-static const char *doubt_of(const struct rule_context *ctx, const char *fact)
-{
-	size_t analyzer = tscope_analyzer_find(fact);
-	const struct tscope_analyzer_def *def = tscope_analyzer(analyzer);
-
-	for (size_t i = 0; i < def->fact_count; i++)
-		if (strcmp(def->facts[i].name, strchr(fact, '.') + 1) == 0)
-			return tscope_analysis_fact_doubt(tsi_rule_analysis(ctx), analyzer, i,
-							  TSCOPE_WHOLE_TRACE);
-	return NULL;
-}
-
 /* Was nearly all that was reserved in use at the peak, and no request in want of memory? */
 static bool is_used_at_peak(const struct rule_context *ctx)
 {
@@ -35,7 +20,7 @@ static bool is_used_at_peak(const struct rule_context *ctx)
 		if (tsi_rule_int(ctx, failures[i]) > 0)
 			return false;
 	/* The peak is one device's, and what is split off all of them. */
-	if (doubt_of(ctx, allocated) || doubt_of(ctx, reserved) ||
+	if (tsi_rule_doubt(ctx, allocated) || tsi_rule_doubt(ctx, reserved) ||
 	    tsi_rule_int(ctx, "snapshot.device_count") > 1)
 		return false;
 	return reserved_bytes > 0 &&
