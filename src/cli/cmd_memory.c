@@ -45,9 +45,7 @@ static enum tscope_status open_memory(struct tscope_memory **memory, const char 
 	struct progress progress;
 	enum tscope_status status;
 
-	progress_start(&progress, options);
-	trace_options.progress = progress_update;
-	trace_options.progress_data = &progress;
+	progress_start(&progress, options, &trace_options);
 	status = tscope_memory_open(memory, path, &trace_options, err);
 	progress_stop(&progress);
 	return status;

@@ -38,9 +38,7 @@ static enum tscope_status open_trace(struct tscope_trace **trace, const char *pa
 	struct progress progress;
 	enum tscope_status status;
 
-	progress_start(&progress, options);
-	trace_options.progress = progress_update;
-	trace_options.progress_data = &progress;
+	progress_start(&progress, options, &trace_options);
 	status = tscope_trace_open(trace, path, &trace_options, err);
 	progress_stop(&progress);
 	return status;

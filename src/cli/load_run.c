@@ -52,10 +52,8 @@ enum exit_code load_run(struct tscope_run **run, const struct options *options)
 	enum tscope_status status;
 
 	*run = NULL;
-	progress_start(&progress, options);
+	progress_start(&progress, options, &run_options.trace);
 	progress.is_of_many = true;
-	run_options.trace.progress = progress_update;
-	run_options.trace.progress_data = &progress;
 	/* The rule's threshold is the analyzer's, too: what it lists is what the rule tells. */
 	run_options.analysis.slow_rank_min_excess =
 		tscope_rule_value(&rules, "DIST.STRAGGLER", "threshold");

@@ -16,16 +16,7 @@ static double ms_since(const struct timespec *past, const struct timespec *now)
 	       (double)(now->tv_nsec - past->tv_nsec) / 1e6;
 }
 
-void progress_start(struct progress *progress, const struct options *options)
-{
-	*progress = (struct progress){
-		.is_on = options->progress == WHEN_AUTO && !options->quiet && isatty(STDERR_FILENO),
-	};
-	clock_gettime(CLOCK_MONOTONIC, &progress->start);
-	progress->last = progress->start;
-}
-
-void progress_update(void *data, uint64_t source_bytes, uint64_t source_size, uint64_t bytes)
+static void update(void *data, uint64_t source_bytes, uint64_t source_size, uint64_t bytes)
 {
 	struct progress *progress = data;
 	struct timespec now;
@@ -51,6 +42,18 @@ void progress_update(void *data, uint64_t source_bytes, uint64_t source_size, ui
 			elapsed_ms / 1e3 * (double)(source_size - source_bytes) /
 				(double)source_bytes);
 	fflush(stderr);
+}
+
+void progress_start(struct progress *progress, const struct options *options,
+		    struct tscope_trace_options *watched)
+{
+	*progress = (struct progress){
+		.is_on = options->progress == WHEN_AUTO && !options->quiet && isatty(STDERR_FILENO),
+	};
+	clock_gettime(CLOCK_MONOTONIC, &progress->start);
+	progress->last = progress->start;
+	watched->progress = update;
+	watched->progress_data = progress;
 }
 
 void progress_stop(struct progress *progress)

@@ -19,10 +19,9 @@ struct progress {
 	struct timespec start, last; /* of the work; of the last line */
 };
 
-void progress_start(struct progress *progress, const struct options *options);
-
-/* For struct tscope_trace_options; data is the struct progress. */
-void progress_update(void *data, uint64_t source_bytes, uint64_t source_size, uint64_t bytes);
+/* watched: what is read with these options is told of; progress must outlive the reading. */
+void progress_start(struct progress *progress, const struct options *options,
+		    struct tscope_trace_options *watched);
 
 void progress_stop(struct progress *progress);
 
