@@ -13,12 +13,9 @@ static struct oom_settings settings_of(const struct snapshot *snapshot)
 	struct oom_settings settings = { 0 };
 	int64_t max_split_size = -1; /* no limit */
 	double threshold = 0;        /* none */
+	bool is_said;
 
-	(void)tsi_plain_to_bool(
-		tsi_plain_find(plain, snapshot->settings, TSI_STR("expandable_segments")),
-		&settings.is_expandable);
-	for (size_t i = 0; i < snapshot->segment_count; i++)
-		settings.is_expandable |= snapshot->segments[i].is_expandable;
+	settings.is_expandable = tsi_snapshot_is_expandable(snapshot, &is_said);
 	(void)tsi_plain_to_int64(
 		plain, tsi_plain_find(plain, snapshot->settings, TSI_STR("max_split_size")),
 		&max_split_size);

@@ -368,13 +368,9 @@ static void put_settings(const struct snapshot *snapshot, struct fact_sheet *out
 {
 	const struct plain *plain = snapshot->plain;
 	struct plain_value conf = alloc_conf(snapshot);
-	struct plain_value said =
-		tsi_plain_find(plain, snapshot->settings, TSI_STR("expandable_segments"));
-	bool is_expandable = false, is_said = tsi_plain_to_bool(said, &is_expandable);
+	bool is_said, is_expandable = tsi_snapshot_is_expandable(snapshot, &is_said);
 
-	for (size_t i = 0; i < snapshot->segment_count && !is_expandable; i++)
-		is_expandable = snapshot->segments[i].is_expandable;
-	if (is_said || snapshot->segment_count)
+	if (is_said)
 		tsi_fact_flag(out, SNAPSHOT_EXPANDABLE_SEGMENTS, is_expandable);
 	if (tsi_plain_kind(conf) == PLAIN_TEXT)
 		tsi_fact_text(out, SNAPSHOT_ALLOC_CONF, tsi_plain_text(plain, conf).data);

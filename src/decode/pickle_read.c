@@ -22,7 +22,6 @@ enum {
 	DEFAULT_MAX_STACK = 1 << 26, /* torch's C++ writer keeps a whole list on the stack */
 	DEFAULT_MAX_MARKS = 4096,
 	DEFAULT_MAX_MEMO = 1 << 28,
-	DEFAULT_MAX_TEXT_BYTES = 64 << 20,
 };
 
 /* The longest integer that is looked at: the magic number of torch.save has 10 bytes. */
@@ -350,7 +349,7 @@ enum tscope_status tsi_pickle_read(struct plain **ret, struct input *in,
 		.stack_limit = { or_default(o->max_stack, DEFAULT_MAX_STACK), "stack values" },
 		.mark_limit = { or_default(o->max_marks, DEFAULT_MAX_MARKS), "marks" },
 		.memo_limit = { or_default(o->max_memo, DEFAULT_MAX_MEMO), "memo entries" },
-		.max_text_bytes = or_default(o->plain.max_text_bytes, DEFAULT_MAX_TEXT_BYTES),
+		.max_text_bytes = or_default(o->plain.max_text_bytes, PLAIN_MAX_TEXT_BYTES),
 		.err = err ? err : &own_err,
 	};
 	m.at = m.end = m.start;

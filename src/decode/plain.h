@@ -32,6 +32,9 @@
  */
 struct plain;
 
+/* The longest text that is read, where nothing else is asked for. */
+enum { PLAIN_MAX_TEXT_BYTES = 64 << 20 };
+
 /* Limits of a hostile file; 0: the defaults. */
 struct plain_limits {
 	size_t max_text_bytes; /* of one text */
@@ -72,6 +75,13 @@ uint64_t tsi_plain_trailing_bytes(const struct plain *plain);
 uint64_t tsi_plain_further_count(const struct plain *plain);
 
 enum plain_kind tsi_plain_kind(struct plain_value value);
+
+/* A list or tuple: writers take the one for the other. */
+static inline bool tsi_plain_is_list(struct plain_value value)
+{
+	enum plain_kind kind = tsi_plain_kind(value);
+	return kind == PLAIN_LIST || kind == PLAIN_TUPLE;
+}
 
 /* "a list", "an integer": for messages. Static. */
 const char *tsi_plain_kind_name(enum plain_kind kind);

@@ -3,8 +3,7 @@
 #include "decode/plain_cursor.h"
 
 #include "base/error.h"
-
-enum { DEFAULT_MAX_TEXT_BYTES = 64 << 20 };
+#include "decode/plain.h"
 
 void tsi_cursor_init(struct plain_cursor *cursor, struct input *in, size_t max_text_bytes,
 		     struct tscope_error *err)
@@ -12,7 +11,7 @@ void tsi_cursor_init(struct plain_cursor *cursor, struct input *in, size_t max_t
 	*cursor = (struct plain_cursor){
 		.in = in,
 		.start = "",
-		.max_text_bytes = max_text_bytes ? max_text_bytes : DEFAULT_MAX_TEXT_BYTES,
+		.max_text_bytes = max_text_bytes ? max_text_bytes : PLAIN_MAX_TEXT_BYTES,
 		.err = err,
 	};
 	cursor->at = cursor->end = cursor->start;

@@ -73,7 +73,7 @@ static unsigned taste_yaml(struct str head)
 #include "decode/json.h"
 #include "decode/plain_build.h"
 
-enum { DEFAULT_MAX_TEXT_BYTES = 64 << 20, MAX_NUMBER_BYTES = 128 };
+enum { MAX_NUMBER_BYTES = 128 };
 
 /* What may stand before and between documents: libyaml compares each directive with all others. */
 enum { MAX_HEAD_BYTES = 64 << 10 };
@@ -500,7 +500,7 @@ static enum tscope_status read_yaml(struct plain **ret, struct input *in,
 	struct yaml_reader r = { .in = in, .err = err ? err : &own_err };
 
 	r.max_text_bytes =
-		limits && limits->max_text_bytes ? limits->max_text_bytes : DEFAULT_MAX_TEXT_BYTES;
+		limits && limits->max_text_bytes ? limits->max_text_bytes : PLAIN_MAX_TEXT_BYTES;
 	if (!yaml_parser_initialize(&r.parser))
 		return tsi_fail_nomem(r.err);
 	yaml_parser_set_input(&r.parser, read_bytes, &r);

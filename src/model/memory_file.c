@@ -207,7 +207,7 @@ static enum tscope_status refuse(const struct plain *plain, struct tscope_error 
 {
 	struct plain_value root = tsi_plain_root(plain);
 	enum plain_kind kind = tsi_plain_kind(root);
-	bool is_list = kind == PLAIN_LIST || kind == PLAIN_TUPLE;
+	bool is_list = tsi_plain_is_list(root);
 	const char *name = name_stranger(plain, is_list ? tsi_plain_item(plain, root, 0) : root);
 	char words[WORDS_MAX + 64];
 

@@ -56,18 +56,13 @@ enum { SIZES_COLUMN_COUNT = 1 + MEMORY_CATEGORY_COUNT, NS_PER_US = 1000 };
 /* Of rows that may be damaged; among so many one is whole. */
 enum { TASTED_ROWS = 16 };
 
-static bool is_list(struct plain_value value)
-{
-	return tsi_plain_kind(value) == PLAIN_LIST || tsi_plain_kind(value) == PLAIN_TUPLE;
-}
-
 /* A list of exactly so many integers; at most SIZES_COLUMN_COUNT. */
 static bool read_row(const struct plain *plain, struct plain_value row, int64_t *numbers,
 		     size_t count)
 {
 	struct plain_value items[SIZES_COLUMN_COUNT];
 
-	if (!is_list(row) || tsi_plain_length(plain, row) != count)
+	if (!tsi_plain_is_list(row) || tsi_plain_length(plain, row) != count)
 		return false;
 	tsi_plain_items(plain, row, 0, items, count);
 	for (size_t i = 0; i < count; i++)
@@ -90,10 +85,12 @@ static bool is_pair(const struct plain *plain, struct plain_value root)
 	struct plain_value times = tsi_plain_item(plain, root, 0);
 	struct plain_value sizes = tsi_plain_item(plain, root, 1);
 
-	if (tsi_plain_length(plain, root) != 2 || !is_list(times) || !is_list(sizes))
+	if (tsi_plain_length(plain, root) != 2 || !tsi_plain_is_list(times) ||
+	    !tsi_plain_is_list(sizes))
 		return false;
-	return tsi_plain_length(plain, sizes) == 0 ? tsi_plain_length(plain, times) == 0
-						   : is_list(tsi_plain_item(plain, sizes, 0));
+	return tsi_plain_length(plain, sizes) == 0
+		       ? tsi_plain_length(plain, times) == 0
+		       : tsi_plain_is_list(tsi_plain_item(plain, sizes, 0));
 }
 
 static bool has_raw_rows(const struct plain *plain, struct plain_value root)
@@ -112,7 +109,7 @@ bool tsi_is_memory_timeline(const struct plain *plain)
 {
 	struct plain_value root = tsi_plain_root(plain);
 
-	return is_list(root) && (is_pair(plain, root) || has_raw_rows(plain, root));
+	return tsi_plain_is_list(root) && (is_pair(plain, root) || has_raw_rows(plain, root));
 }
 
 /* ---- reading ------------------------------------------------------------------------------ */

@@ -85,7 +85,8 @@ static void init_builder(struct snapshot_builder *b)
 	const struct plain *plain = b->plain;
 	struct plain_value root = tsi_plain_root(plain);
 
-	b->segments = tsi_is_list(root) ? root : tsi_plain_find(plain, root, TSI_STR("segments"));
+	b->segments =
+		tsi_plain_is_list(root) ? root : tsi_plain_find(plain, root, TSI_STR("segments"));
 	b->traces = tsi_plain_find(plain, root, TSI_STR("device_traces"));
 	b->snapshot->settings = tsi_plain_find(plain, root, TSI_STR("allocator_settings"));
 	tsi_find_names(plain, segment_keys, SEGMENT_KEY_COUNT, b->segment_keys);
@@ -127,7 +128,7 @@ static bool take_object(struct snapshot_builder *b, struct plain_value object)
 
 static struct plain_value take_list(struct snapshot_builder *b, struct plain_value list)
 {
-	if (!tsi_is_list(list) || !take_object(b, list))
+	if (!tsi_plain_is_list(list) || !take_object(b, list))
 		return (struct plain_value){ 0 };
 	return list;
 }
@@ -396,7 +397,7 @@ static bool is_snapshot_dict(const struct plain *plain, struct plain_value root)
 	struct plain_value segments = tsi_plain_find(plain, root, TSI_STR("segments"));
 	struct plain_value first = tsi_plain_item(plain, segments, 0);
 
-	if (!tsi_is_list(segments))
+	if (!tsi_plain_is_list(segments))
 		return false;
 	return tsi_plain_length(plain, segments) == 0 ||
 	       tsi_plain_find(plain, root, TSI_STR("device_traces")).word != 0 ||
@@ -411,7 +412,7 @@ bool tsi_is_snapshot(const struct plain *plain)
 
 	if (tsi_plain_kind(root) == PLAIN_DICT)
 		return is_snapshot_dict(plain, root);
-	return tsi_is_list(tsi_plain_find(plain, first, TSI_STR("blocks"))) &&
+	return tsi_plain_is_list(tsi_plain_find(plain, first, TSI_STR("blocks"))) &&
 	       tsi_plain_find(plain, first, TSI_STR("total_size")).word != 0;
 }
 
@@ -457,6 +458,18 @@ enum tscope_status tsi_snapshot_init(struct snapshot *snapshot, const struct pla
 	free(b->blocks);
 	free(b);
 	return status;
+}
+
+bool tsi_snapshot_is_expandable(const struct snapshot *snapshot, bool *is_said)
+{
+	struct plain_value said =
+		tsi_plain_find(snapshot->plain, snapshot->settings, TSI_STR("expandable_segments"));
+	bool is_expandable = false;
+
+	*is_said = tsi_plain_to_bool(said, &is_expandable) || snapshot->segment_count;
+	for (size_t i = 0; i < snapshot->segment_count && !is_expandable; i++)
+		is_expandable = snapshot->segments[i].is_expandable;
+	return is_expandable;
 }
 
 void tsi_snapshot_deinit(struct snapshot *snapshot)

@@ -136,6 +136,12 @@ void tsi_snapshot_deinit(struct snapshot *snapshot); /* fine on a zeroed struct 
 size_t tsi_snapshot_entries(const struct snapshot *snapshot, uint32_t device, size_t first,
 			    struct snapshot_entry *out, size_t room);
 
+/*
+ * Did the allocator run with expandable segments? As the settings say, or a segment shows.
+ * *is_said: the file tells it either way.
+ */
+bool tsi_snapshot_is_expandable(const struct snapshot *snapshot, bool *is_said);
+
 /* A frame of a stack. Texts live as long as the plain data; line 0: not known. */
 struct snapshot_frame {
 	struct str filename, name;

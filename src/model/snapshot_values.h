@@ -6,12 +6,6 @@
 
 /* Plain values as what they mean in a snapshot, for snapshot.c and snapshot_entries.c. */
 
-static inline bool tsi_is_list(struct plain_value value)
-{
-	enum plain_kind kind = tsi_plain_kind(value);
-	return kind == PLAIN_LIST || kind == PLAIN_TUPLE;
-}
-
 static inline bool tsi_is_text(struct plain_value value)
 {
 	return tsi_plain_kind(value) == PLAIN_TEXT;
@@ -20,7 +14,7 @@ static inline bool tsi_is_text(struct plain_value value)
 /* A stack or nothing. */
 static inline struct plain_value tsi_to_stack(struct plain_value value)
 {
-	return tsi_is_list(value) ? value : (struct plain_value){ 0 };
+	return tsi_plain_is_list(value) ? value : (struct plain_value){ 0 };
 }
 
 static inline bool tsi_to_size(const struct plain *plain, struct plain_value value, int64_t *bytes)
