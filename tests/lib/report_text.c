@@ -2,9 +2,15 @@
 /* Text reports as a terminal shows them: without escapes, in columns. */
 #include "report_text.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
 #include <string.h>
 
-void strip_escapes(char *text)
+#include <cmocka.h>
+
+/* Takes "\033[...m" out of a text, in place. */
+static void strip_escapes(char *text)
 {
 	char *out = text;
 
@@ -17,11 +23,37 @@ void strip_escapes(char *text)
 	*out = '\0';
 }
 
-unsigned columns_of(const char *line, size_t length)
+/* Code points, as the tests' files hold none that is wide. */
+static unsigned columns_of(const char *line, size_t length)
 {
 	unsigned columns = 0;
 
 	for (size_t i = 0; i < length; i++)
 		columns += ((unsigned char)line[i] & 0xC0) != 0x80;
 	return columns;
+}
+
+void check_colored(char *colored, const char *plain)
+{
+	assert_non_null(strchr(colored, '\033'));
+	assert_null(strchr(plain, '\033'));
+	strip_escapes(colored);
+	assert_string_equal(colored, plain);
+}
+
+void check_width(const char *text, unsigned width)
+{
+	for (size_t at = strcspn(text, "\n"); text[at] != '\0';) {
+		size_t length = strcspn(text + at + 1, "\n");
+
+		if (columns_of(text + at + 1, length) > width)
+			fail_msg("more than %u columns: %.*s", width, (int)length, text + at + 1);
+		at += 1 + length;
+	}
+}
+
+void check_ascii(const char *text)
+{
+	for (const char *p = text; *p != '\0'; p++)
+		assert_true((unsigned char)*p < 0x80);
 }

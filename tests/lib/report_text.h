@@ -2,14 +2,15 @@
 #ifndef TSCOPE_TESTS_REPORT_TEXT_H
 #define TSCOPE_TESTS_REPORT_TEXT_H
 
-#include <stddef.h>
-
 /* What the tests of text reports look at. */
 
-/* Takes "\033[...m" out of a text, in place. */
-void strip_escapes(char *text);
+/* Escapes are in the colored text, which loses them here, and are all that sets the two apart. */
+void check_colored(char *colored, const char *plain);
 
-/* Columns of a line: code points, as the tests' files hold none that is wide. */
-unsigned columns_of(const char *line, size_t length);
+/* No line is wider, but the first, which is a path, however long. */
+void check_width(const char *text, unsigned width);
+
+/* Nothing is beyond ASCII. */
+void check_ascii(const char *text);
 
 #endif

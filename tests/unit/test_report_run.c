@@ -84,25 +84,10 @@ static void test_color_changes_nothing_else(void **state)
 		load(&run, runs[i]);
 		plain = report(&run, &(struct tscope_report_options){ .color = false });
 		colored = report(&run, &(struct tscope_report_options){ .color = true });
-		assert_non_null(strchr(colored, '\033'));
-		assert_null(strchr(plain, '\033'));
-		strip_escapes(colored);
-		assert_string_equal(colored, plain);
+		check_colored(colored, plain);
 		free(plain);
 		free(colored);
 		unload(&run);
-	}
-}
-
-static void check_width(const char *text, unsigned width)
-{
-	/* the first line is the path, however long */
-	for (size_t at = strcspn(text, "\n"); text[at] != '\0';) {
-		size_t length = strcspn(text + at + 1, "\n");
-
-		if (columns_of(text + at + 1, length) > width)
-			fail_msg("more than %u columns: %.*s", width, (int)length, text + at + 1);
-		at += 1 + length;
 	}
 }
 
@@ -134,8 +119,7 @@ static void test_ascii(void **state)
 
 		load(&run, runs[i]);
 		text = report(&run, &(struct tscope_report_options){ .ascii = true });
-		for (const char *p = text; *p != '\0'; p++)
-			assert_true((unsigned char)*p < 0x80);
+		check_ascii(text);
 		unload(&run);
 		free(text);
 	}
