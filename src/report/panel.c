@@ -5,7 +5,7 @@
  */
 #include "report/panel.h"
 
-#include "report/lookup.h"
+#include "analyze/lookup.h"
 
 #include <inttypes.h>
 #include <math.h>

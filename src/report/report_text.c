@@ -4,7 +4,7 @@
  * something to say. It formats and computes nothing; the words and widths of
  * each section stand in section_*.c.
  */
-#include "report/lookup.h"
+#include "analyze/lookup.h"
 #include "report/reporter.h"
 #include "report/section.h"
 

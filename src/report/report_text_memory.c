@@ -3,7 +3,7 @@
  * The report of files about memory for people: for each a head, the sections that its kind has
  * something for, then the findings with what to do, and the gates.
  */
-#include "report/lookup.h"
+#include "analyze/lookup.h"
 #include "report/section.h"
 
 #include "base/attributes.h"

@@ -4,7 +4,7 @@
  * then a section for each analyzer that has something to say, then the findings
  * with what to do, and the gates.
  */
-#include "report/lookup.h"
+#include "analyze/lookup.h"
 #include "report/section.h"
 
 #include "base/attributes.h"

@@ -5,8 +5,8 @@
  */
 #include "report/section.h"
 
+#include "analyze/lookup.h"
 #include "base/attributes.h"
-#include "report/lookup.h"
 
 #include <string.h>
 

@@ -5,8 +5,8 @@
  */
 #include "report/section.h"
 
+#include "analyze/lookup.h"
 #include "base/attributes.h"
-#include "report/lookup.h"
 
 void tsi_put_diagnostics(const struct panel *panel, const uint64_t counts[TSCOPE_DIAGNOSTIC_COUNT])
 {

@@ -5,9 +5,9 @@
  */
 #include "report/section.h"
 
+#include "analyze/lookup.h"
 #include "base/attributes.h"
 #include "base/str.h"
-#include "report/lookup.h"
 
 #include <math.h>
 #include <string.h>

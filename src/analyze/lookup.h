@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TSCOPE_REPORT_LOOKUP_H
-#define TSCOPE_REPORT_LOOKUP_H
+#ifndef TSCOPE_ANALYZE_LOOKUP_H
+#define TSCOPE_ANALYZE_LOOKUP_H
 
 #include <tscope/analysis.h>
 

@@ -3,7 +3,7 @@
  * From the names of facts to their values: what keeps the sections of the text
  * report free of indices and of the analyzers' headers.
  */
-#include "report/lookup.h"
+#include "analyze/lookup.h"
 
 #include <assert.h>
 #include <string.h>
