@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 #include "analyze/device_rows.h"
-#include "analyze/pair_set.h"
 #include "analyze/quantile.h"
 #include "base/array.h"
+#include "base/pair_set.h"
 #include "base/sum.h"
 
 enum fact {

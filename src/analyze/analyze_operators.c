@@ -11,8 +11,8 @@
 
 #include "analyze/device_rows.h"
 #include "analyze/nest.h"
-#include "analyze/pair_set.h"
 #include "base/array.h"
+#include "base/pair_set.h"
 #include "base/sum.h"
 
 enum fact { COUNT, SELF_NS, DEVICE_NS, UNATTRIBUTED_DEVICE_RATIO, NAME_COUNT };

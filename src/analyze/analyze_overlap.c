@@ -10,9 +10,9 @@
 #include <stdlib.h>
 
 #include "analyze/collective_kind.h"
-#include "analyze/pair_set.h"
 #include "analyze/reliability.h"
 #include "base/array.h"
+#include "base/pair_set.h"
 #include "base/sort.h"
 #include "base/sum.h"
 

@@ -3,8 +3,8 @@
 #define TSCOPE_ANALYZE_FLOPS_COUNT_H
 
 #include "analyze/kernel_vote.h"
-#include "analyze/pair_set.h"
 #include "analyze/trace_flops.h"
+#include "base/pair_set.h"
 
 /*
  * The counting of a trace's FLOPs (trace_flops.c), while it lasts: three

@@ -3,7 +3,7 @@
  * A hash table of pairs of ids, so that tables by two and more keys can be
  * filled in one pass, each row found in O(1).
  */
-#include "analyze/pair_set.h"
+#include "base/pair_set.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TSCOPE_ANALYZE_PAIR_SET_H
-#define TSCOPE_ANALYZE_PAIR_SET_H
+#ifndef TSCOPE_BASE_PAIR_SET_H
+#define TSCOPE_BASE_PAIR_SET_H
 
 #include "base/attributes.h"
 

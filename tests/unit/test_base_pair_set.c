@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbering of pairs. */
-#include "analyze/pair_set.h"
+#include "base/pair_set.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
