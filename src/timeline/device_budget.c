@@ -14,6 +14,7 @@
  *	                     _stall _stall  _gap
  */
 #include "timeline/build.h"
+#include "timeline/parts.h"
 #include "timeline/waits.h"
 
 #include <inttypes.h>
@@ -27,6 +28,7 @@ enum { MAX_BUDGETS = 1 << 22 };
 struct budget_walk { /* over the time of one device, in order */
 	struct tscope_timeline *timeline;
 	const struct waits *waits;
+	struct part_collector *parts;
 	uint32_t device;
 	struct step_cutter cutter;
 	uint32_t launch_track; /* of the launch call seen last: often that of the next, too */
@@ -39,62 +41,37 @@ static struct budget *budget_of(struct budget_walk *walk, uint32_t step)
 	return &walk->timeline->budgets[step * device_count + walk->device];
 }
 
-static void charge(struct budget_walk *walk, int64_t start_ns, int64_t end_ns,
-		   enum tscope_budget_line line)
+/* The row is what the line says it is for: its name is that of the part. */
+static void charge(struct budget_walk *walk, struct interval piece, enum tscope_budget_line line,
+		   uint32_t row)
 {
 	uint32_t step;
 	int64_t length_ns;
 
-	tsi_cut(&walk->cutter, start_ns, end_ns);
-	while (tsi_cut_next(&walk->cutter, &step, &length_ns))
-		budget_of(walk, step)->line_ns[line] += length_ns;
-}
-
-static void charge_compute(struct budget_walk *walk, int64_t start_ns, int64_t end_ns,
-			   uint8_t phase)
-{
-	uint32_t step;
-	int64_t length_ns;
-
-	tsi_cut(&walk->cutter, start_ns, end_ns);
+	tsi_cut(&walk->cutter, piece.start_ns, piece.end_ns);
 	while (tsi_cut_next(&walk->cutter, &step, &length_ns)) {
-		budget_of(walk, step)->line_ns[TSCOPE_BUDGET_COMPUTE] += length_ns;
-		budget_of(walk, step)->compute_phase_ns[phase] += length_ns;
+		struct budget *budget = budget_of(walk, step);
+		budget->line_ns[line] += length_ns;
+		if (line == TSCOPE_BUDGET_COMPUTE)
+			budget->compute_phase_ns[tsi_device_event(walk->timeline->trace, row)
+							 ->phase] += length_ns;
+		tsi_part_add(walk->parts, step, line, row, length_ns);
 	}
 }
 
-static void charge_set(struct budget_walk *walk, const struct interval_set *set,
-		       enum tscope_budget_line line)
+/* Idle before a launch: because of a wait, or because of who launches. */
+static void charge_stall(struct budget_walk *walk, struct interval piece, uint32_t wait,
+			 uint32_t call)
 {
-	walk->cutter.step = 0;
-	for (size_t i = 0; i < set->count; i++)
-		charge(walk, set->items[i].start_ns, set->items[i].end_ns, line);
-}
+	const struct tscope_trace *trace = walk->timeline->trace;
+	uint32_t op = tsi_call(trace, call)->op;
 
-static enum tscope_budget_line stall_of_label(unsigned label)
-{
-	if (label == LABEL_DATA)
-		return TSCOPE_BUDGET_DATA_STALL;
-	return label == LABEL_SYNC ? TSCOPE_BUDGET_SYNC_STALL : TSCOPE_BUDGET_LAUNCH_STALL;
-}
-
-/* The host was late: what did the launching thread wait for, or else the main thread? */
-static void charge_late_host(struct budget_walk *walk, uint32_t track, int64_t start_ns,
-			     int64_t end_ns)
-{
-	while (start_ns < end_ns) {
-		int64_t until_ns = start_ns;
-		unsigned label = tsi_waits_next(walk->waits, track, &until_ns, end_ns);
-		while (!label && start_ns < until_ns) {
-			int64_t main_until_ns = start_ns;
-			unsigned main_label = tsi_waits_next(
-				walk->waits, walk->timeline->main_track, &main_until_ns, until_ns);
-			charge(walk, start_ns, main_until_ns, stall_of_label(main_label));
-			start_ns = main_until_ns;
-		}
-		charge(walk, start_ns, until_ns, stall_of_label(label));
-		start_ns = until_ns;
-	}
+	if (wait == NO_ROW)
+		charge(walk, piece, TSCOPE_BUDGET_LAUNCH_STALL, op == NO_ROW ? call : op);
+	else if (trace->spans.span_class[wait] == TSCOPE_SPAN_RUNTIME)
+		charge(walk, piece, TSCOPE_BUDGET_SYNC_STALL, wait);
+	else
+		charge(walk, piece, TSCOPE_BUDGET_DATA_STALL, wait);
 }
 
 static uint32_t launch_track(struct budget_walk *walk, uint32_t call)
@@ -107,24 +84,43 @@ static uint32_t launch_track(struct budget_walk *walk, uint32_t call)
 	return walk->launch_track;
 }
 
-/* The device is idle in [start, end), until the event of this row. */
-static void charge_idle(struct budget_walk *walk, int64_t start_ns, int64_t end_ns, uint32_t row)
+/* The host was late: what did the launching thread wait for, or else the main thread? */
+static void charge_late_host(struct budget_walk *walk, struct interval late, uint32_t call)
+{
+	uint32_t track = launch_track(walk, call);
+
+	while (late.start_ns < late.end_ns) {
+		struct interval piece = { late.start_ns, late.start_ns };
+		uint32_t wait = tsi_waits_next(walk->waits, track, &piece.end_ns, late.end_ns);
+		if (wait == NO_ROW) {
+			int64_t until_ns = piece.end_ns;
+			piece.end_ns = late.start_ns;
+			wait = tsi_waits_next(walk->waits, walk->timeline->main_track,
+					      &piece.end_ns, until_ns);
+		}
+		charge_stall(walk, piece, wait, call);
+		late.start_ns = piece.end_ns;
+	}
+}
+
+/* The device is idle until the event of this row. */
+static void charge_idle(struct budget_walk *walk, struct interval idle, uint32_t row)
 {
 	const struct tscope_trace *trace = walk->timeline->trace;
 	uint32_t call = tsi_device_event(trace, row)->call;
 
 	if (call == NO_ROW) {
-		charge(walk, start_ns, end_ns, TSCOPE_BUDGET_UNATTRIBUTED);
+		charge(walk, idle, TSCOPE_BUDGET_UNATTRIBUTED, NO_ROW);
 		return;
 	}
-	int64_t launch_ns = trace->spans.start_ns[call];
-	if (launch_ns > end_ns)
-		launch_ns = end_ns;
-	if (launch_ns > start_ns) {
-		charge_late_host(walk, launch_track(walk, call), start_ns, launch_ns);
-		start_ns = launch_ns;
+	struct interval late = { idle.start_ns, trace->spans.start_ns[call] };
+	if (late.end_ns > idle.end_ns)
+		late.end_ns = idle.end_ns;
+	if (late.end_ns > late.start_ns) {
+		charge_late_host(walk, late, call);
+		idle.start_ns = late.end_ns;
 	}
-	charge(walk, start_ns, end_ns, TSCOPE_BUDGET_DEVICE_GAP);
+	charge(walk, idle, TSCOPE_BUDGET_DEVICE_GAP, row);
 }
 
 /*
@@ -144,18 +140,51 @@ static void charge_events(struct budget_walk *walk)
 		int64_t start_ns = trace->spans.start_ns[row], end_ns = tsi_span_end(trace, row);
 
 		if (start_ns > busy_until_ns)
-			charge_idle(walk, busy_until_ns, start_ns, row);
+			charge_idle(walk, (struct interval){ busy_until_ns, start_ns }, row);
 		if (end_ns > busy_until_ns)
 			busy_until_ns = end_ns;
 		if (trace->spans.span_class[row] != TSCOPE_SPAN_KERNEL)
 			continue;
-		charge_compute(walk, start_ns > compute_until_ns ? start_ns : compute_until_ns,
-			       end_ns, tsi_device_event(trace, row)->phase);
-		if (end_ns > compute_until_ns)
-			compute_until_ns = end_ns;
+		struct interval piece = tsi_unclaimed(&compute_until_ns, start_ns, end_ns);
+		charge(walk, piece, TSCOPE_BUDGET_COMPUTE, row);
 	}
 	const struct tscope_step *last = &timeline->steps[timeline->step_count - 1];
-	charge(walk, busy_until_ns, last->start_ns + last->wall_ns, TSCOPE_BUDGET_UNATTRIBUTED);
+	struct interval rest = { busy_until_ns, last->start_ns + last->wall_ns };
+	charge(walk, rest, TSCOPE_BUDGET_UNATTRIBUTED, NO_ROW);
+}
+
+static enum tscope_budget_line line_of_class(uint8_t span_class)
+{
+	switch (span_class) {
+	case TSCOPE_SPAN_KERNEL:
+		return TSCOPE_BUDGET_COMPUTE;
+	case TSCOPE_SPAN_COMM:
+		return TSCOPE_BUDGET_EXPOSED_COMM;
+	default:
+		return TSCOPE_BUDGET_EXPOSED_COPY;
+	}
+}
+
+/* One pass over the events of a line, which gets of their time what is in the set. */
+static void charge_within(struct budget_walk *walk, const struct interval_set *set,
+			  enum tscope_budget_line line)
+{
+	const struct tscope_trace *trace = walk->timeline->trace;
+	const struct device *device = &trace->devices[walk->device];
+	struct interval_cursor cursor = { .set = set };
+	int64_t claimed_until_ns = INT64_MIN;
+	struct interval part;
+
+	walk->cutter.step = 0;
+	for (uint32_t i = 0; i < device->row_count && cursor.at < set->count; i++) {
+		uint32_t row = device->rows[i];
+		if (line_of_class(trace->spans.span_class[row]) != line)
+			continue;
+		struct interval piece = tsi_unclaimed(&claimed_until_ns, trace->spans.start_ns[row],
+						      tsi_span_end(trace, row));
+		while (tsi_intervals_next(&cursor, &piece, &part))
+			charge(walk, part, line, row);
+	}
 }
 
 /* Communication that no kernel hides, and copies that neither hides. */
@@ -166,11 +195,11 @@ static enum tscope_status charge_exposed(struct budget_walk *walk, struct interv
 
 	if (tsi_intervals_subtract(exposed, &activity->comm, &activity->compute, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	charge_set(walk, exposed, TSCOPE_BUDGET_EXPOSED_COMM);
+	charge_within(walk, exposed, TSCOPE_BUDGET_EXPOSED_COMM);
 	if (tsi_intervals_union(kernels, &activity->comm, &activity->compute, err) != TSCOPE_OK ||
 	    tsi_intervals_subtract(exposed, &activity->copy, kernels, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	charge_set(walk, exposed, TSCOPE_BUDGET_EXPOSED_COPY);
+	charge_within(walk, exposed, TSCOPE_BUDGET_EXPOSED_COPY);
 	return TSCOPE_OK;
 }
 
@@ -178,12 +207,15 @@ static enum tscope_status charge_devices(struct tscope_timeline *timeline,
 					 const struct waits *waits, struct tscope_error *err)
 {
 	struct interval_set exposed = { 0 }, kernels = { 0 };
+	struct part_collector parts;
 	enum tscope_status status = TSCOPE_OK;
 
+	tsi_parts_begin(&parts, timeline, err);
 	for (uint32_t d = 0; status == TSCOPE_OK && d < timeline->trace->device_count; d++) {
 		struct budget_walk walk = {
 			.timeline = timeline,
 			.waits = waits,
+			.parts = &parts,
 			.device = d,
 			.cutter.timeline = timeline,
 		};
@@ -192,7 +224,7 @@ static enum tscope_status charge_devices(struct tscope_timeline *timeline,
 	}
 	tsi_intervals_deinit(&exposed);
 	tsi_intervals_deinit(&kernels);
-	return status;
+	return tsi_parts_end(&parts) == TSCOPE_OK ? status : TSCOPE_E_NOMEM;
 }
 
 enum tscope_status tsi_timeline_find_device_budget(struct tscope_timeline *timeline,

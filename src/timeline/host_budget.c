@@ -5,22 +5,33 @@
  * forward work. Where it is in nothing while a backward thread works, it waits
  * for backward. Where other threads communicate (gloo has its own) and nothing
  * computes, it waits for that. The rest is other: lines sum to the wall time.
+ *
+ * The parts of a line are finer than what makes it so: within forward, backward and the
+ * optimizer they are the innermost operators.
  */
 #include "timeline/build.h"
 #include "timeline/flatten.h"
+#include "timeline/parts.h"
 
 #include <stdlib.h>
 
 #include "base/array.h"
 #include "base/sort.h"
 
+/* What other threads do of one kind. */
+struct elsewhere {
+	struct sort_pair *rows; /* by start */
+	size_t count;
+	struct interval_set when;
+};
+
 struct host_walk {
 	struct tscope_timeline *timeline;
 	const struct landmarks *marks;
+	struct part_collector parts;
 	/* When the main thread is in each line, in any of them, and in an operator. */
 	struct interval_set lines[HOST_OTHER], named, operators;
-	struct interval_set backward; /* when other threads work on it */
-	struct interval_set exposed;  /* when they communicate, less what hides that */
+	struct elsewhere backward, comm;
 };
 
 static enum host_line line_of_labels(unsigned labels)
@@ -82,8 +93,7 @@ static enum tscope_status find_main(struct host_walk *walk, struct tscope_error 
 
 /* The rows of other threads that have the label, not sorted. */
 static enum tscope_status list_elsewhere(const struct host_walk *walk, unsigned label,
-					 struct sort_pair **pairs, size_t *count,
-					 struct tscope_error *err)
+					 struct elsewhere *out, struct tscope_error *err)
 {
 	const struct tscope_trace *trace = walk->timeline->trace;
 	size_t capacity = 0;
@@ -94,65 +104,50 @@ static enum tscope_status list_elsewhere(const struct host_walk *walk, unsigned 
 			if (t == walk->timeline->main_track ||
 			    !(tsi_labels_of_row(walk->marks, row) & label))
 				continue;
-			if (tsi_array_reserve(pairs, &capacity, *count + 1, sizeof(**pairs), err) !=
-			    TSCOPE_OK)
+			if (tsi_array_reserve(&out->rows, &capacity, out->count + 1,
+					      sizeof(*out->rows), err) != TSCOPE_OK)
 				return TSCOPE_E_NOMEM;
 			uint64_t key = tsi_sort_key_of_int64(trace->spans.start_ns[row]);
-			(*pairs)[(*count)++] = (struct sort_pair){ key, row };
+			out->rows[out->count++] = (struct sort_pair){ key, row };
 		}
 	}
 	return TSCOPE_OK;
 }
 
 static enum tscope_status find_elsewhere(const struct host_walk *walk, unsigned label,
-					 struct interval_set *out, struct tscope_error *err)
+					 struct elsewhere *out, struct tscope_error *err)
 {
 	const struct tscope_trace *trace = walk->timeline->trace;
-	struct sort_pair *pairs = NULL, *scratch = NULL;
-	size_t count = 0;
-	enum tscope_status status = list_elsewhere(walk, label, &pairs, &count, err);
+	struct sort_pair *scratch = NULL;
+	enum tscope_status status = list_elsewhere(walk, label, out, err);
 
 	if (status == TSCOPE_OK)
-		status = tsi_array_new(&scratch, count, sizeof(*scratch), err);
+		status = tsi_array_new(&scratch, out->count, sizeof(*scratch), err);
 	if (status == TSCOPE_OK)
-		tsi_sort_pairs(pairs, scratch, count);
-	for (size_t i = 0; status == TSCOPE_OK && i < count; i++) {
-		uint32_t row = (uint32_t)pairs[i].value;
-		status = tsi_intervals_append(out, trace->spans.start_ns[row],
+		tsi_sort_pairs(out->rows, scratch, out->count);
+	for (size_t i = 0; status == TSCOPE_OK && i < out->count; i++) {
+		uint32_t row = (uint32_t)out->rows[i].value;
+		status = tsi_intervals_append(&out->when, trace->spans.start_ns[row],
 					      tsi_span_end(trace, row), err);
 	}
-	free(pairs);
 	free(scratch);
 	return status;
 }
 
-static void charge(struct tscope_timeline *timeline, const struct interval_set *set,
-		   enum host_line line)
-{
-	struct step_cutter cutter = { .timeline = timeline };
-	uint32_t step;
-	int64_t length_ns;
-
-	for (size_t i = 0; i < set->count; i++) {
-		tsi_cut(&cutter, set->items[i].start_ns, set->items[i].end_ns);
-		while (tsi_cut_next(&cutter, &step, &length_ns))
-			timeline->host_budgets[step].line_ns[line] += length_ns;
-	}
-}
-
-/* Charges the part of the set that is not in the other. */
-static enum tscope_status charge_less(struct tscope_timeline *timeline,
-				      const struct interval_set *set,
-				      const struct interval_set *less, enum host_line line,
-				      struct tscope_error *err)
+/* Leaves of a set what is not in the other. */
+static enum tscope_status take_off(struct interval_set *set, const struct interval_set *less,
+				   struct tscope_error *err)
 {
 	struct interval_set rest = { 0 };
 	enum tscope_status status = tsi_intervals_subtract(&rest, set, less, err);
 
-	if (status == TSCOPE_OK)
-		charge(timeline, &rest, line);
-	tsi_intervals_deinit(&rest);
-	return status;
+	if (status != TSCOPE_OK) {
+		tsi_intervals_deinit(&rest);
+		return status;
+	}
+	tsi_intervals_deinit(set);
+	*set = rest;
+	return TSCOPE_OK;
 }
 
 /*
@@ -164,52 +159,191 @@ static enum tscope_status charge_less(struct tscope_timeline *timeline,
 static enum tscope_status find_exposed(struct host_walk *walk, struct tscope_error *err)
 {
 	const struct interval_set *const hiding[] = {
-		&walk->operators, &walk->backward, &walk->lines[HOST_DATA],
+		&walk->operators, &walk->backward.when, &walk->lines[HOST_DATA],
 		&walk->lines[HOST_COMM], /* has the time already */
 	};
-	struct interval_set rest = { 0 };
 	enum tscope_status status = TSCOPE_OK;
 
-	for (size_t i = 0; status == TSCOPE_OK && i < TSI_COUNT_OF(hiding); i++) {
-		status = tsi_intervals_subtract(&rest, &walk->exposed, hiding[i], err);
-		struct interval_set swap = walk->exposed;
-		walk->exposed = rest;
-		rest = swap;
-	}
-	tsi_intervals_deinit(&rest);
+	for (size_t i = 0; status == TSCOPE_OK && i < TSI_COUNT_OF(hiding); i++)
+		status = take_off(&walk->comm.when, hiding[i], err);
 	return status;
 }
 
-static enum tscope_status charge_all(const struct host_walk *walk, struct tscope_error *err)
+/* Gives each instant of the lines to one of what may claim it. */
+static enum tscope_status settle_lines(struct host_walk *walk, struct tscope_error *err)
 {
-	struct tscope_timeline *timeline = walk->timeline;
-	enum tscope_status status =
-		charge_less(timeline, &walk->backward, &walk->named, HOST_BACKWARD, err);
+	enum tscope_status status = find_exposed(walk, err);
 
 	for (enum host_line line = 0; status == TSCOPE_OK && line < HOST_OTHER; line++)
-		status = charge_less(timeline, &walk->lines[line], &walk->exposed, line, err);
-	charge(timeline, &walk->exposed, HOST_COMM);
+		status = take_off(&walk->lines[line], &walk->comm.when, err);
+	return status == TSCOPE_OK ? take_off(&walk->backward.when, &walk->named, err) : status;
+}
+
+struct line_walk { /* over the time of one line, in order */
+	enum host_line line;
+	struct interval_cursor cursor;
+	struct step_cutter cutter;
+};
+
+struct main_lines {
+	struct line_walk walks[HOST_OTHER];
+	unsigned last; /* that got something: mostly the next gets it, too */
+};
+
+static struct line_walk line_walk_of(const struct host_walk *walk, enum host_line line,
+				     const struct interval_set *set)
+{
+	return (struct line_walk){
+		.line = line,
+		.cursor.set = set,
+		.cutter.timeline = walk->timeline,
+	};
+}
+
+/* The line gets of the row's piece what is the line's: so much. */
+static int64_t charge(struct host_walk *walk, struct line_walk *to, struct interval piece,
+		      uint32_t row)
+{
+	struct host_budget *budgets = walk->timeline->host_budgets;
+	struct interval part;
+	uint32_t step;
+	int64_t length_ns, taken_ns = 0;
+
+	while (tsi_intervals_next(&to->cursor, &piece, &part)) {
+		taken_ns += part.end_ns - part.start_ns;
+		tsi_cut(&to->cutter, part.start_ns, part.end_ns);
+		while (tsi_cut_next(&to->cutter, &step, &length_ns)) {
+			budgets[step].line_ns[to->line] += length_ns;
+			tsi_part_add(&walk->parts, step, to->line, row, length_ns);
+		}
+	}
+	return taken_ns;
+}
+
+static void charge_elsewhere(struct host_walk *walk, const struct elsewhere *from,
+			     enum host_line line)
+{
+	const struct tscope_trace *trace = walk->timeline->trace;
+	struct line_walk to = line_walk_of(walk, line, &from->when);
+	int64_t claimed_until_ns = INT64_MIN;
+
+	for (size_t i = 0; i < from->count; i++) {
+		uint32_t row = (uint32_t)from->rows[i].value;
+		charge(walk, &to,
+		       tsi_unclaimed(&claimed_until_ns, trace->spans.start_ns[row],
+				     tsi_span_end(trace, row)),
+		       row);
+	}
+}
+
+/* What the main thread is in belongs to one line, or to several one after the other. */
+static void charge_segment(struct host_walk *walk, struct main_lines *lines,
+			   const struct flat_segment *segment)
+{
+	struct interval piece = { segment->start_ns, segment->end_ns };
+	int64_t left_ns = piece.end_ns - piece.start_ns;
+	unsigned line = lines->last;
+
+	for (int tried = 0; left_ns > 0 && tried < HOST_OTHER; tried++) {
+		int64_t taken_ns = charge(walk, &lines->walks[line], piece, segment->label);
+		if (taken_ns > 0)
+			lines->last = line;
+		left_ns -= taken_ns;
+		line = (line + 1) % HOST_OTHER;
+	}
+}
+
+/* Takes the segments that are complete: they are gone before there are many. */
+static void charge_segments(struct host_walk *walk, struct main_lines *lines,
+			    struct flattener *flat)
+{
+	for (size_t i = 0; i < flat->count; i++)
+		charge_segment(walk, lines, &flat->segments[i]);
+	flat->count = 0;
+}
+
+/*
+ * The rows of the main thread, of which the innermost has the instant. A wait for data and
+ * communication are parts as a whole, whatever operators they are made of.
+ */
+static enum tscope_status flatten_rows(struct host_walk *walk, struct main_lines *lines,
+				       struct flattener *flat, struct tscope_error *err)
+{
+	const struct tscope_trace *trace = walk->timeline->trace;
+	const struct track *track = &trace->tracks[walk->timeline->main_track];
+	int64_t whole_until_ns = INT64_MIN;
+
+	for (uint32_t row = track->first; row < track->first + track->count; row++) {
+		int64_t start_ns = trace->spans.start_ns[row], end_ns = tsi_span_end(trace, row);
+		enum host_line line = line_of_labels(tsi_labels_of_row(walk->marks, row));
+
+		if (line == HOST_OTHER && (trace->spans.span_class[row] != TSCOPE_SPAN_CPU_OP ||
+					   start_ns < whole_until_ns))
+			continue;
+		if ((line == HOST_DATA || line == HOST_COMM) && end_ns > whole_until_ns)
+			whole_until_ns = end_ns;
+		if (tsi_flatten_add(flat, start_ns, end_ns, row, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		charge_segments(walk, lines, flat);
+	}
+	if (tsi_flatten_end(flat, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	charge_segments(walk, lines, flat);
+	return TSCOPE_OK;
+}
+
+static enum tscope_status charge_main(struct host_walk *walk, struct tscope_error *err)
+{
+	struct main_lines lines = { .last = HOST_FORWARD };
+	struct flattener flat = { 0 };
+
+	for (enum host_line line = 0; line < HOST_OTHER; line++)
+		lines.walks[line] = line_walk_of(walk, line, &walk->lines[line]);
+	enum tscope_status status = flatten_rows(walk, &lines, &flat, err);
+	tsi_flatten_deinit(&flat);
 	return status;
 }
 
-static void charge_rest(struct tscope_timeline *timeline)
+static void charge_rest(struct host_walk *walk)
 {
+	struct tscope_timeline *timeline = walk->timeline;
+
 	for (uint32_t i = 0; i < timeline->step_count; i++) {
 		int64_t *line_ns = timeline->host_budgets[i].line_ns;
 		line_ns[HOST_OTHER] = timeline->steps[i].wall_ns;
 		for (unsigned line = 0; line < HOST_OTHER; line++)
 			line_ns[HOST_OTHER] -= line_ns[line];
+		if (line_ns[HOST_OTHER] > 0)
+			tsi_part_add(&walk->parts, i, HOST_OTHER, NO_ROW, line_ns[HOST_OTHER]);
 	}
 }
 
-static void walk_deinit(struct host_walk *walk)
+static enum tscope_status charge_all(struct host_walk *walk, struct tscope_error *err)
+{
+	charge_elsewhere(walk, &walk->backward, HOST_BACKWARD);
+	charge_elsewhere(walk, &walk->comm, HOST_COMM);
+	if (walk->timeline->main_track != NO_ROW && charge_main(walk, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	charge_rest(walk);
+	return TSCOPE_OK;
+}
+
+static void elsewhere_deinit(struct elsewhere *elsewhere)
+{
+	free(elsewhere->rows);
+	tsi_intervals_deinit(&elsewhere->when);
+}
+
+/* Frees all but the parts. Fails where one of these found no memory. */
+static enum tscope_status walk_end(struct host_walk *walk)
 {
 	for (unsigned line = 0; line < HOST_OTHER; line++)
 		tsi_intervals_deinit(&walk->lines[line]);
 	tsi_intervals_deinit(&walk->named);
 	tsi_intervals_deinit(&walk->operators);
-	tsi_intervals_deinit(&walk->backward);
-	tsi_intervals_deinit(&walk->exposed);
+	elsewhere_deinit(&walk->backward);
+	elsewhere_deinit(&walk->comm);
+	return tsi_parts_end(&walk->parts);
 }
 
 enum tscope_status tsi_timeline_find_host_budget(struct tscope_timeline *timeline,
@@ -220,18 +354,16 @@ enum tscope_status tsi_timeline_find_host_budget(struct tscope_timeline *timelin
 	enum tscope_status status = tsi_array_new(&timeline->host_budgets, timeline->step_count,
 						  sizeof(*timeline->host_budgets), err);
 
+	tsi_parts_begin(&walk.parts, timeline, err);
 	if (status == TSCOPE_OK && timeline->main_track != NO_ROW)
 		status = find_main(&walk, err);
 	if (status == TSCOPE_OK)
 		status = find_elsewhere(&walk, LABEL_BACKWARD, &walk.backward, err);
 	if (status == TSCOPE_OK)
-		status = find_elsewhere(&walk, LABEL_COMM, &walk.exposed, err);
+		status = find_elsewhere(&walk, LABEL_COMM, &walk.comm, err);
 	if (status == TSCOPE_OK)
-		status = find_exposed(&walk, err);
+		status = settle_lines(&walk, err);
 	if (status == TSCOPE_OK)
 		status = charge_all(&walk, err);
-	if (status == TSCOPE_OK)
-		charge_rest(timeline);
-	walk_deinit(&walk);
-	return status;
+	return walk_end(&walk) == TSCOPE_OK ? status : TSCOPE_E_NOMEM;
 }

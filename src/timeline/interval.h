@@ -4,6 +4,7 @@
 
 #include "base/attributes.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <tscope/error.h>
@@ -47,5 +48,39 @@ enum tscope_status tsi_intervals_union(struct interval_set *out, const struct in
 TSI_MUST_CHECK
 enum tscope_status tsi_intervals_subtract(struct interval_set *out, const struct interval_set *a,
 					  const struct interval_set *b, struct tscope_error *err);
+
+/*
+ * What a set has in common with pieces of time, one after the other; the
+ * pieces come in order and do not overlap:
+ *
+ *	struct interval_cursor cursor = { .set = set };
+ *	while (tsi_intervals_next(&cursor, &piece, &part))
+ *		…
+ */
+struct interval_cursor {
+	const struct interval_set *set;
+	size_t at; /* the first that may have time in common with this piece */
+};
+
+/* The next common part, which the piece loses with all before it; false: that was all. */
+static inline bool tsi_intervals_next(struct interval_cursor *cursor, struct interval *piece,
+				      struct interval *part)
+{
+	const struct interval *items = cursor->set->items;
+
+	while (cursor->at < cursor->set->count && items[cursor->at].end_ns <= piece->start_ns)
+		cursor->at++;
+	if (cursor->at == cursor->set->count || piece->start_ns >= piece->end_ns)
+		return false;
+	*part = items[cursor->at];
+	if (part->start_ns >= piece->end_ns)
+		return false;
+	if (part->start_ns < piece->start_ns)
+		part->start_ns = piece->start_ns;
+	if (part->end_ns > piece->end_ns)
+		part->end_ns = piece->end_ns;
+	piece->start_ns = part->end_ns;
+	return true;
+}
 
 #endif

@@ -63,8 +63,7 @@ bool tsi_cut_next(struct step_cutter *cutter, uint32_t *step, int64_t *length_ns
 	return false;
 }
 
-/* When a device event was launched, or, without a launch call, started. */
-static int64_t launch_time(const struct tscope_trace *trace, uint32_t row)
+int64_t tsi_timeline_launch_time(const struct tscope_trace *trace, uint32_t row)
 {
 	uint32_t call = tsi_device_event(trace, row)->call;
 
@@ -109,8 +108,8 @@ static void count_device_events(struct tscope_timeline *timeline)
 	for (uint32_t d = 0; d < trace->device_count; d++) {
 		const struct device *device = &trace->devices[d];
 		for (uint32_t i = 0; i < device->row_count; i++) {
-			uint32_t step =
-				tsi_timeline_step_at(timeline, launch_time(trace, device->rows[i]));
+			uint32_t step = tsi_timeline_step_at(
+				timeline, tsi_timeline_launch_time(trace, device->rows[i]));
 			if (step == NO_ROW)
 				continue;
 			timeline->step_device_events[step]++;

@@ -68,6 +68,8 @@ void tscope_timeline_free(struct tscope_timeline *timeline)
 	free(timeline->activity);
 	free(timeline->steps);
 	free(timeline->step_device_events);
+	for (unsigned line = 0; line < TSI_PART_LINES; line++)
+		free(timeline->parts[line].items);
 	free(timeline->budgets);
 	free(timeline->host_budgets);
 	free(timeline);

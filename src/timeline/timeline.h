@@ -40,6 +40,25 @@ struct host_budget {
 	int64_t line_ns[HOST_LINE_COUNT]; /* sums to the step's wall_ns */
 };
 
+/*
+ * What a line is made of: time of the counted steps on all devices, added up by who had it.
+ * The parts of a line sum to it; the words for them are analyze_breakdown.c's.
+ */
+struct time_part {
+	int64_t ns;
+	uint32_t row; /* the first that belongs to the part, or NO_ROW: nobody is to be named */
+};
+
+struct line_parts {
+	struct time_part *items; /* in no order that means anything */
+	size_t count, capacity;
+};
+
+/* Room for the lines of either kind of budget. */
+enum { TSI_PART_LINES = TSCOPE_BUDGET_LINE_COUNT };
+
+_Static_assert((int)HOST_LINE_COUNT <= (int)TSI_PART_LINES, "room for the lines of the host");
+
 struct tscope_timeline {
 	const struct tscope_trace *trace;
 	enum tscope_boundary boundary;
@@ -50,6 +69,8 @@ struct tscope_timeline {
 	struct device_activity *activity; /* by device index */
 	struct budget *budgets;           /* [step * device_count + device] */
 	struct host_budget *host_budgets; /* by step; NULL where there are devices */
+	/* By enum tscope_budget_line, or enum host_line where there are no devices. */
+	struct line_parts parts[TSI_PART_LINES];
 	/* Work of a step: launched in its window, wherever it ran (design section 5). */
 	uint32_t *step_device_events; /* count by step, all devices */
 	uint64_t attributed_by_time;  /* device events without launch, put where they start */
@@ -60,6 +81,19 @@ const char *tsi_host_line_name(enum host_line line);
 
 /* The step whose window holds t, or NO_ROW. O(log steps). */
 uint32_t tsi_timeline_step_at(const struct tscope_timeline *timeline, int64_t t_ns);
+
+/*
+ * When a device event was launched, or, without a launch call, started: it is the work of that
+ * step.
+ */
+int64_t tsi_timeline_launch_time(const struct tscope_trace *trace, uint32_t row);
+
+/*
+ * The collective that a part of a line of communication stands for; NULL of other lines, and
+ * where nothing is known of it.
+ */
+const struct collective *tsi_part_collective(const struct tscope_trace *trace, unsigned line,
+					     uint32_t row);
 
 static inline const struct budget *tsi_timeline_budget(const struct tscope_timeline *timeline,
 						       uint32_t step, uint32_t device)

@@ -17,10 +17,9 @@ static enum tscope_status add_track(struct waits *waits, const struct landmarks 
 
 	for (; *next < marks->count && marks->items[*next].track == track; ++*next) {
 		const struct landmark *mark = &marks->items[*next];
-		unsigned label = mark->labels & (LABEL_DATA | LABEL_SYNC);
-		if (label &&
+		if ((mark->labels & (LABEL_DATA | LABEL_SYNC)) &&
 		    tsi_flatten_add(&waits->flat, trace->spans.start_ns[mark->row],
-				    tsi_span_end(trace, mark->row), label, err) != TSCOPE_OK)
+				    tsi_span_end(trace, mark->row), mark->row, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 	}
 	return tsi_flatten_end(&waits->flat, err);
@@ -65,7 +64,7 @@ static size_t first_ending_after(const struct flat_segment *segments, size_t low
 	return low;
 }
 
-unsigned tsi_waits_next(const struct waits *waits, uint32_t track, int64_t *start_ns,
+uint32_t tsi_waits_next(const struct waits *waits, uint32_t track, int64_t *start_ns,
 			int64_t end_ns)
 {
 	const struct flat_segment *segments = waits->flat.segments;
@@ -73,14 +72,14 @@ unsigned tsi_waits_next(const struct waits *waits, uint32_t track, int64_t *star
 
 	*start_ns = end_ns;
 	if (track == NO_ROW)
-		return 0;
+		return NO_ROW;
 	size_t high = waits->first_of_track[track + 1];
 	size_t at = first_ending_after(segments, waits->first_of_track[track], high, t_ns);
 	if (at == high || segments[at].start_ns >= end_ns)
-		return 0;
+		return NO_ROW;
 	if (segments[at].start_ns > t_ns) {
 		*start_ns = segments[at].start_ns;
-		return 0;
+		return NO_ROW;
 	}
 	if (segments[at].end_ns < end_ns)
 		*start_ns = segments[at].end_ns;

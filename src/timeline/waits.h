@@ -7,7 +7,7 @@
 
 /* What each host thread waits for, and when: a data loader or a device. */
 struct waits {
-	struct flattener flat;  /* segments with LABEL_DATA or LABEL_SYNC, thread after thread */
+	struct flattener flat;  /* segments labelled with the row, thread after thread */
 	size_t *first_of_track; /* of thread i: segments [first[i], first[i + 1]) */
 };
 
@@ -20,10 +20,11 @@ enum tscope_status tsi_waits_init(struct waits *waits, const struct landmarks *m
 void tsi_waits_deinit(struct waits *waits);
 
 /*
- * What the thread (NO_ROW: none) is in at *start_ns, which moves on to where
- * that ends, or to end_ns: LABEL_DATA, LABEL_SYNC, or 0. O(log waits).
+ * The innermost wait that the thread (NO_ROW: none) is in at *start_ns, which
+ * moves on to where that ends, or to end_ns: the row of a data loader's span or
+ * of a call that synchronises, or NO_ROW. O(log waits).
  */
-unsigned tsi_waits_next(const struct waits *waits, uint32_t track, int64_t *start_ns,
+uint32_t tsi_waits_next(const struct waits *waits, uint32_t track, int64_t *start_ns,
 			int64_t end_ns);
 
 #endif

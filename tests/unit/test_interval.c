@@ -113,6 +113,32 @@ static uint32_t random_below(uint32_t *seed, uint32_t limit)
 	return (*seed >> 8) % limit;
 }
 
+static void pieces_take_what_they_share_with_a_set(void **state)
+{
+	(void)state;
+	struct interval_set set = SET({ 0, 10 }, { 20, 30 }, { 40, 50 });
+	struct interval_cursor cursor = { .set = &set };
+	/* In order; empty ones, and one that ends before it starts, share nothing. */
+	static const struct interval pieces[] = {
+		{ -9, -1 }, { -1, 4 },  { 4, 4 },   { 4, 25 },  { 25, 26 },
+		{ 26, 20 }, { 30, 40 }, { 41, 60 }, { 60, 70 },
+	};
+	struct interval_set shared = { 0 };
+
+	for (size_t i = 0; i < TSI_COUNT_OF(pieces); i++) {
+		struct interval piece = pieces[i], part;
+		while (tsi_intervals_next(&cursor, &piece, &part)) {
+			assert_true(part.start_ns >= pieces[i].start_ns);
+			assert_true(part.end_ns <= pieces[i].end_ns);
+			assert_int_equal(
+				tsi_intervals_append(&shared, part.start_ns, part.end_ns, NULL),
+				TSCOPE_OK);
+		}
+	}
+	assert_same(&shared, &SET({ 0, 10 }, { 20, 26 }, { 41, 50 }));
+	tsi_intervals_deinit(&shared);
+}
+
 static void fill_randomly(struct interval_set *set, bool *bits, uint32_t *seed)
 {
 	memset(bits, 0, CLOCK_NS * sizeof(*bits));
@@ -192,6 +218,7 @@ int main(void)
 		cmocka_unit_test(common_is_the_length_of_the_intersection),
 		cmocka_unit_test(within_counts_what_lies_in_a_window),
 		cmocka_unit_test(union_and_difference),
+		cmocka_unit_test(pieces_take_what_they_share_with_a_set),
 		cmocka_unit_test(random_sets_agree_with_a_bitmap),
 		cmocka_unit_test(memory_that_ends_is_told),
 	};

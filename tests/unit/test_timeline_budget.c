@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The budgets: each line by hand, then random traces against a second
- * implementation that looks at every single nanosecond.
+ * The budgets and what is in their lines: by hand, then random traces against a
+ * second implementation that looks at every single nanosecond.
  */
 #include "timeline/timeline.h"
 
@@ -224,38 +224,45 @@ static bool covers(const struct tscope_trace *trace, uint32_t row, int64_t t_ns)
 	return trace->spans.start_ns[row] <= t_ns && t_ns < tsi_span_end(trace, row);
 }
 
-static bool runs(const struct tscope_trace *trace, const struct device *device, uint8_t first_class,
-		 uint8_t last_class, int64_t t_ns)
+/* An instant: its line, and the row because of which it is that line's (NO_ROW: none). */
+struct instant {
+	enum tscope_budget_line line;
+	uint32_t row;
+};
+
+/* The first to start of those that run, device->rows being in order; NO_ROW: none. */
+static uint32_t running(const struct tscope_trace *trace, const struct device *device,
+			uint8_t first_class, uint8_t last_class, int64_t t_ns)
 {
 	for (uint32_t i = 0; i < device->row_count; i++) {
 		uint8_t span_class = trace->spans.span_class[device->rows[i]];
 		if (span_class >= first_class && span_class <= last_class &&
 		    covers(trace, device->rows[i], t_ns))
-			return true;
+			return device->rows[i];
 	}
-	return false;
+	return NO_ROW;
 }
 
-/* What the thread is inside of, innermost first; LINE_COUNT: nothing that is a wait. */
-static enum tscope_budget_line wait_at(const struct tscope_trace *trace, uint32_t track_index,
-				       int64_t t_ns)
+/* What the thread is inside of, innermost first; NO_ROW: nothing that is a wait. */
+static struct instant wait_at(const struct tscope_trace *trace, uint32_t track_index, int64_t t_ns)
 {
-	enum tscope_budget_line line = TSCOPE_BUDGET_LINE_COUNT;
+	struct instant now = { TSCOPE_BUDGET_LAUNCH_STALL, NO_ROW };
 	const struct track *track = &trace->tracks[track_index];
 
 	for (uint32_t row = track->first; row < track->first + track->count; row++) {
 		if (!covers(trace, row, t_ns))
 			continue;
-		if (tsi_str_is(tsi_span_name(trace, row), LOADER))
-			line = TSCOPE_BUDGET_DATA_STALL;
+		if (tsi_str_is(tsi_span_name(trace, row), LOADER) ||
+		    tsi_str_is(tsi_span_name(trace, row), "dataloader"))
+			now = (struct instant){ TSCOPE_BUDGET_DATA_STALL, row };
 		if (tsi_str_is(tsi_span_name(trace, row), "cudaStreamSynchronize"))
-			line = TSCOPE_BUDGET_SYNC_STALL;
+			now = (struct instant){ TSCOPE_BUDGET_SYNC_STALL, row };
 	}
-	return line;
+	return now;
 }
 
-static enum tscope_budget_line idle_line_at(const struct tscope_timeline *timeline,
-					    const struct device *device, int64_t t_ns)
+static struct instant idle_at(const struct tscope_timeline *timeline, const struct device *device,
+			      int64_t t_ns)
 {
 	const struct tscope_trace *trace = timeline->trace;
 	uint32_t next = 0; /* device->rows are in order */
@@ -263,41 +270,86 @@ static enum tscope_budget_line idle_line_at(const struct tscope_timeline *timeli
 	while (next < device->row_count && trace->spans.start_ns[device->rows[next]] <= t_ns)
 		next++;
 	if (next == device->row_count)
-		return TSCOPE_BUDGET_UNATTRIBUTED;
+		return (struct instant){ TSCOPE_BUDGET_UNATTRIBUTED, NO_ROW };
 	uint32_t call = tsi_device_event(trace, device->rows[next])->call;
 	if (call == NO_ROW)
-		return TSCOPE_BUDGET_UNATTRIBUTED;
+		return (struct instant){ TSCOPE_BUDGET_UNATTRIBUTED, NO_ROW };
 	if (t_ns >= trace->spans.start_ns[call])
-		return TSCOPE_BUDGET_DEVICE_GAP;
-	enum tscope_budget_line line = wait_at(trace, tsi_trace_track_of(trace, call), t_ns);
-	if (line == TSCOPE_BUDGET_LINE_COUNT)
-		line = wait_at(trace, timeline->main_track, t_ns);
-	return line == TSCOPE_BUDGET_LINE_COUNT ? TSCOPE_BUDGET_LAUNCH_STALL : line;
+		return (struct instant){ TSCOPE_BUDGET_DEVICE_GAP, device->rows[next] };
+	struct instant now = wait_at(trace, tsi_trace_track_of(trace, call), t_ns);
+	if (now.row == NO_ROW)
+		now = wait_at(trace, timeline->main_track, t_ns);
+	if (now.row == NO_ROW)
+		now.row = tsi_call(trace, call)->op == NO_ROW ? call : tsi_call(trace, call)->op;
+	return now;
 }
 
-static enum tscope_budget_line line_at(const struct tscope_timeline *timeline,
-				       const struct device *device, int64_t t_ns)
+static struct instant instant_at(const struct tscope_timeline *timeline,
+				 const struct device *device, int64_t t_ns)
 {
-	const struct tscope_trace *trace = timeline->trace;
+	static const struct {
+		uint8_t first_class, last_class;
+		enum tscope_budget_line line;
+	} work[] = {
+		{ TSCOPE_SPAN_KERNEL, TSCOPE_SPAN_KERNEL, TSCOPE_BUDGET_COMPUTE },
+		{ TSCOPE_SPAN_COMM, TSCOPE_SPAN_COMM, TSCOPE_BUDGET_EXPOSED_COMM },
+		{ TSCOPE_SPAN_MEMCPY, TSCOPE_SPAN_MEMSET, TSCOPE_BUDGET_EXPOSED_COPY },
+	};
 
-	if (runs(trace, device, TSCOPE_SPAN_KERNEL, TSCOPE_SPAN_KERNEL, t_ns))
-		return TSCOPE_BUDGET_COMPUTE;
-	if (runs(trace, device, TSCOPE_SPAN_COMM, TSCOPE_SPAN_COMM, t_ns))
-		return TSCOPE_BUDGET_EXPOSED_COMM;
-	if (runs(trace, device, TSCOPE_SPAN_MEMCPY, TSCOPE_SPAN_MEMSET, t_ns))
-		return TSCOPE_BUDGET_EXPOSED_COPY;
-	return idle_line_at(timeline, device, t_ns);
+	for (size_t i = 0; i < TSI_COUNT_OF(work); i++) {
+		uint32_t row = running(timeline->trace, device, work[i].first_class,
+				       work[i].last_class, t_ns);
+		if (row != NO_ROW)
+			return (struct instant){ work[i].line, row };
+	}
+	return idle_at(timeline, device, t_ns);
 }
 
-static void assert_agrees(const struct tscope_timeline *timeline, uint32_t step, uint32_t device)
+/* What the names have of the lines, in the steps that count; by the name's id, "" is nobody. */
+enum { NAMES = 64 };
+
+struct shares {
+	int64_t ns[TSCOPE_BUDGET_LINE_COUNT][NAMES];
+};
+
+static void add_share(struct shares *shares, const struct tscope_trace *trace, unsigned line,
+		      uint32_t row, int64_t ns)
+{
+	uint32_t name = row == NO_ROW ? 0 : trace->spans.name[row];
+
+	assert_true(name < NAMES);
+	shares->ns[line][name] += ns;
+}
+
+static void assert_parts(const struct tscope_timeline *timeline, const struct shares *expected)
+{
+	struct shares found = { 0 };
+
+	for (unsigned line = 0; line < TSCOPE_BUDGET_LINE_COUNT; line++) {
+		const struct line_parts *parts = &timeline->parts[line];
+		for (size_t i = 0; i < parts->count; i++) {
+			assert_true(parts->items[i].ns > 0);
+			add_share(&found, timeline->trace, line, parts->items[i].row,
+				  parts->items[i].ns);
+		}
+	}
+	assert_memory_equal(&found, expected, sizeof(found));
+}
+
+static void assert_agrees(const struct tscope_timeline *timeline, uint32_t step, uint32_t device,
+			  struct shares *shares)
 {
 	const struct tscope_step *window = &timeline->steps[step];
 	const struct budget *budget = tsi_timeline_budget(timeline, step, device);
 	int64_t line_ns[TSCOPE_BUDGET_LINE_COUNT] = { 0 };
 	int64_t phases_ns = 0, sum_ns = 0;
 
-	for (int64_t t = window->start_ns; t < window->start_ns + window->wall_ns; t++)
-		line_ns[line_at(timeline, &timeline->trace->devices[device], t)]++;
+	for (int64_t t = window->start_ns; t < window->start_ns + window->wall_ns; t++) {
+		struct instant now = instant_at(timeline, &timeline->trace->devices[device], t);
+		line_ns[now.line]++;
+		if (window->mark == TSCOPE_STEP_COUNTED)
+			add_share(shares, timeline->trace, now.line, now.row, 1);
+	}
 	for (int line = 0; line < TSCOPE_BUDGET_LINE_COUNT; line++) {
 		assert_int_equal(budget->line_ns[line], line_ns[line]);
 		sum_ns += budget->line_ns[line];
@@ -318,6 +370,9 @@ static int64_t random_below(uint32_t *seed, uint32_t limit)
 
 static void add_random_work(struct test_trace *t, uint32_t *seed)
 {
+	static const char *const operators[] = { "aten::mm", "aten::add" };
+	static const char *const kernels[] = { "gemm", "add", "softmax" };
+
 	for (uint64_t i = 1; i <= LAUNCHES; i++) {
 		int device = (int)random_below(seed, 2);
 		int64_t stream = 7 + random_below(seed, 2);
@@ -326,10 +381,14 @@ static void add_random_work(struct test_trace *t, uint32_t *seed)
 		/* Mostly before its kernel, sometimes after, sometimes not recorded. */
 		int64_t launch_ns = start_ns + 5 - random_below(seed, 120);
 		uint64_t correlation = random_below(seed, 8) ? i : 0;
+		int64_t tid = MAIN + random_below(seed, 2);
 
+		launch_ns = launch_ns > 0 ? launch_ns : 1;
+		if (correlation && random_below(seed, 2))
+			test_op(t, operators[random_below(seed, TSI_COUNT_OF(operators))], tid,
+				launch_ns, 3);
 		if (correlation)
-			test_call(t, "cudaLaunchKernel", MAIN + random_below(seed, 2),
-				  launch_ns > 0 ? launch_ns : 1, 3, correlation);
+			test_call(t, "cudaLaunchKernel", tid, launch_ns, 3, correlation);
 		switch (random_below(seed, 4)) {
 		case 0:
 			test_kernel(t, NCCL, device, stream, start_ns, dur_ns, correlation);
@@ -339,7 +398,8 @@ static void add_random_work(struct test_trace *t, uint32_t *seed)
 				    dur_ns, correlation, 8);
 			break;
 		default:
-			test_kernel(t, "gemm", device, stream, start_ns, dur_ns, correlation);
+			test_kernel(t, kernels[random_below(seed, TSI_COUNT_OF(kernels))], device,
+				    stream, start_ns, dur_ns, correlation);
 		}
 	}
 }
@@ -360,7 +420,8 @@ static struct tscope_trace *random_trace(uint32_t *seed)
 		int64_t wait_ns = 1 + random_below(seed, CLOCK_NS);
 		int64_t tid = MAIN + random_below(seed, 2);
 		if (random_below(seed, 2))
-			test_annotation(t, LOADER, tid, wait_ns, random_below(seed, 80));
+			test_annotation(t, random_below(seed, 2) ? LOADER : "dataloader", tid,
+					wait_ns, random_below(seed, 80));
 		else
 			test_call(t, "cudaStreamSynchronize", tid, wait_ns, random_below(seed, 80),
 				  0);
@@ -375,13 +436,17 @@ static void random_traces_agree_with_every_instant(void **state)
 	uint32_t seed = 3;
 
 	for (int round = 0; round < ROUNDS; round++) {
+		const struct tscope_timeline_options options = { .warmup = round % 3 };
 		struct tscope_trace *trace = random_trace(&seed);
 		struct tscope_timeline *timeline;
-		assert_int_equal(tscope_timeline_build(&timeline, trace, NULL, NULL), TSCOPE_OK);
+		struct shares shares = { 0 };
+		assert_int_equal(tscope_timeline_build(&timeline, trace, &options, NULL),
+				 TSCOPE_OK);
 		assert_int_equal(timeline->step_count, 4);
 		for (uint32_t step = 0; step < timeline->step_count; step++)
 			for (uint32_t device = 0; device < trace->device_count; device++)
-				assert_agrees(timeline, step, device);
+				assert_agrees(timeline, step, device, &shares);
+		assert_parts(timeline, &shares);
 		tscope_timeline_free(timeline);
 		tscope_trace_free(trace);
 	}

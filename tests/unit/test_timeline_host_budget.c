@@ -221,14 +221,17 @@ static enum host_line line_of_name(struct str name)
 
 struct instant {
 	enum host_line line; /* what the main thread is in */
+	uint32_t row;        /* which makes it so, or the operator in there */
 	bool computes;       /* it is in an operator */
-	bool backward, comm; /* other threads are */
+	/* What other threads are in: the first to start, or NO_ROW. */
+	uint32_t backward, comm;
 };
 
+/* What began while the thread waited for data, or communicated, is no part of its own. */
 static void look_at_main(struct instant *now, const struct tscope_trace *trace,
 			 const struct track *track, int64_t t_ns)
 {
-	int64_t named_until_ns = INT64_MIN;
+	int64_t named_until_ns = INT64_MIN, whole_until_ns = INT64_MIN;
 
 	now->line = HOST_OTHER;
 	for (uint32_t row = track->first; row < track->first + track->count; row++) {
@@ -238,6 +241,8 @@ static void look_at_main(struct instant *now, const struct tscope_trace *trace,
 
 		if (line != HOST_OTHER && end_ns > named_until_ns)
 			named_until_ns = end_ns;
+		if ((line == HOST_DATA || line == HOST_COMM) && end_ns > whole_until_ns)
+			whole_until_ns = end_ns;
 		if (line == HOST_OTHER && is_operator && named_until_ns <= start_ns)
 			line = HOST_FORWARD;
 		if (t_ns < start_ns || t_ns >= end_ns)
@@ -245,7 +250,18 @@ static void look_at_main(struct instant *now, const struct tscope_trace *trace,
 		now->computes = now->computes || is_operator;
 		if (line != HOST_OTHER)
 			now->line = line; /* the last to start is innermost */
+		if (line != HOST_OTHER || (is_operator && whole_until_ns <= start_ns))
+			now->row = row;
 	}
+	if (now->line == HOST_OTHER)
+		now->row = NO_ROW;
+}
+
+static uint32_t earlier(const struct tscope_trace *trace, uint32_t a, uint32_t b)
+{
+	if (a == NO_ROW || trace->spans.start_ns[b] < trace->spans.start_ns[a])
+		return b;
+	return a;
 }
 
 static void look_at_other(struct instant *now, const struct tscope_trace *trace,
@@ -255,15 +271,17 @@ static void look_at_other(struct instant *now, const struct tscope_trace *trace,
 		enum host_line line = line_of_name(tsi_span_name(trace, row));
 		if (t_ns < trace->spans.start_ns[row] || t_ns >= tsi_span_end(trace, row))
 			continue;
-		now->backward = now->backward || line == HOST_BACKWARD;
-		now->comm = now->comm || line == HOST_COMM;
+		if (line == HOST_BACKWARD)
+			now->backward = earlier(trace, now->backward, row);
+		if (line == HOST_COMM)
+			now->comm = earlier(trace, now->comm, row);
 	}
 }
 
-static enum host_line line_at(const struct tscope_timeline *timeline, int64_t t_ns)
+static struct instant instant_at(const struct tscope_timeline *timeline, int64_t t_ns)
 {
 	const struct tscope_trace *trace = timeline->trace;
-	struct instant now = { 0 };
+	struct instant now = { .row = NO_ROW, .backward = NO_ROW, .comm = NO_ROW };
 
 	for (uint32_t i = 0; i < trace->host_track_count; i++) {
 		if (i == timeline->main_track)
@@ -271,11 +289,44 @@ static enum host_line line_at(const struct tscope_timeline *timeline, int64_t t_
 		else
 			look_at_other(&now, trace, &trace->tracks[i], t_ns);
 	}
-	if (now.line == HOST_DATA)
-		return HOST_DATA;
-	if (now.comm && !now.computes && !now.backward)
-		return HOST_COMM;
-	return now.line == HOST_OTHER && now.backward ? HOST_BACKWARD : now.line;
+	if (now.line == HOST_DATA || now.line == HOST_COMM)
+		return now;
+	if (now.comm != NO_ROW && !now.computes && now.backward == NO_ROW)
+		return (struct instant){ .line = HOST_COMM, .row = now.comm };
+	if (now.line == HOST_OTHER && now.backward != NO_ROW)
+		return (struct instant){ .line = HOST_BACKWARD, .row = now.backward };
+	return now;
+}
+
+/* What the names have of the lines, in the steps that count; by the name's id, "" is nobody. */
+enum { NAMES = 64 };
+
+struct shares {
+	int64_t ns[HOST_LINE_COUNT][NAMES];
+};
+
+static void add_share(struct shares *shares, const struct tscope_trace *trace, unsigned line,
+		      uint32_t row, int64_t ns)
+{
+	uint32_t name = row == NO_ROW ? 0 : trace->spans.name[row];
+
+	assert_true(name < NAMES);
+	shares->ns[line][name] += ns;
+}
+
+static void assert_parts(const struct tscope_timeline *timeline, const struct shares *expected)
+{
+	struct shares found = { 0 };
+
+	for (unsigned line = 0; line < HOST_LINE_COUNT; line++) {
+		const struct line_parts *parts = &timeline->parts[line];
+		for (size_t i = 0; i < parts->count; i++) {
+			assert_true(parts->items[i].ns > 0);
+			add_share(&found, timeline->trace, line, parts->items[i].row,
+				  parts->items[i].ns);
+		}
+	}
+	assert_memory_equal(&found, expected, sizeof(found));
 }
 
 static int64_t random_below(uint32_t *seed, uint32_t limit)
@@ -288,6 +339,7 @@ static struct tscope_trace *random_trace(uint32_t *seed)
 {
 	static const char *const annotations[] = { LOADER,    DDP,        BACKWARD_PHASE,
 						   ZERO_GRAD, ALL_REDUCE, "evaluate" };
+	static const char *const operators[] = { "aten::mm", "aten::add", ENGINE };
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 1, 200);
@@ -297,7 +349,7 @@ static struct tscope_trace *random_trace(uint32_t *seed)
 		test_annotation(t, annotations[random_below(seed, TSI_COUNT_OF(annotations))],
 				MAIN + random_below(seed, 2), start_ns, random_below(seed, 80));
 		start_ns = 1 + random_below(seed, 350);
-		test_op(t, random_below(seed, 3) ? "aten::mm" : ENGINE, MAIN, start_ns,
+		test_op(t, operators[random_below(seed, TSI_COUNT_OF(operators))], MAIN, start_ns,
 			random_below(seed, 30));
 	}
 	for (int i = 0; i < 4; i++) {
@@ -315,16 +367,25 @@ static void random_traces_agree_with_every_instant(void **state)
 
 	(void)state;
 	for (int round = 0; round < ROUNDS; round++) {
+		const struct tscope_timeline_options options = { .warmup = round % 2 };
 		struct tscope_trace *trace = random_trace(&seed);
-		struct tscope_timeline *timeline = build(trace);
+		struct tscope_timeline *timeline;
+		struct shares shares = { 0 };
+		assert_int_equal(tscope_timeline_build(&timeline, trace, &options, NULL),
+				 TSCOPE_OK);
 		assert_int_equal(timeline->step_count, 2);
 		for (uint32_t i = 0; i < timeline->step_count; i++) {
 			const struct tscope_step *step = &timeline->steps[i];
 			int64_t line_ns[HOST_LINE_COUNT] = { 0 };
-			for (int64_t t = step->start_ns; t < step->start_ns + step->wall_ns; t++)
-				line_ns[line_at(timeline, t)]++;
+			for (int64_t t = step->start_ns; t < step->start_ns + step->wall_ns; t++) {
+				struct instant now = instant_at(timeline, t);
+				line_ns[now.line]++;
+				if (step->mark == TSCOPE_STEP_COUNTED)
+					add_share(&shares, trace, now.line, now.row, 1);
+			}
 			assert_lines(timeline, i, line_ns, "random");
 		}
+		assert_parts(timeline, &shares);
 		tscope_timeline_free(timeline);
 		tscope_trace_free(trace);
 	}

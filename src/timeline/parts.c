@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The parts of the lines. Rows make one part where a reader could not tell them
+ * apart: kernels and operators by name, calls also by the operator that made
+ * them, collectives by kind and process group.
+ */
+#include "timeline/parts.h"
+
+#include "base/array.h"
+#include "base/sum.h"
+
+void tsi_parts_begin(struct part_collector *parts, struct tscope_timeline *timeline,
+		     struct tscope_error *err)
+{
+	*parts = (struct part_collector){ .timeline = timeline, .err = err };
+}
+
+const struct collective *tsi_part_collective(const struct tscope_trace *trace, unsigned line,
+					     uint32_t row)
+{
+	uint32_t index = NO_ROW;
+
+	if (row == NO_ROW)
+		return NULL;
+	uint8_t span_class = trace->spans.span_class[row];
+	if (trace->device_count && line == TSCOPE_BUDGET_EXPOSED_COMM)
+		index = tsi_device_event(trace, row)->collective;
+	if (!trace->device_count && line == HOST_COMM && span_class == TSCOPE_SPAN_CPU_OP)
+		index = tsi_cpu_op(trace, row)->collective;
+	return index == NO_ROW ? NULL : &trace->collectives[index];
+}
+
+/* Kinds are numbered behind the names, which stand for what has no kind. */
+static enum tscope_status key_of_collective(struct part_collector *parts,
+					    const struct collective *collective, struct pair *key)
+{
+	if (collective->kind != COLLECTIVE_UNKNOWN)
+		key->first = (uint32_t)parts->timeline->trace->names.count + collective->kind;
+	return tsi_pair_set_add(&parts->groups, collective->group_name, collective->group_desc,
+				&key->second, parts->err);
+}
+
+static enum tscope_status key_of(struct part_collector *parts, unsigned line, uint32_t row,
+				 struct pair *key)
+{
+	const struct tscope_trace *trace = parts->timeline->trace;
+	const struct collective *collective = tsi_part_collective(trace, line, row);
+
+	*key = (struct pair){ NO_ROW, NO_ROW };
+	if (row == NO_ROW)
+		return TSCOPE_OK;
+	key->first = trace->spans.name[row];
+	if (collective)
+		return key_of_collective(parts, collective, key);
+	if (trace->spans.span_class[row] == TSCOPE_SPAN_RUNTIME) {
+		uint32_t op = tsi_call(trace, row)->op;
+		key->second = op == NO_ROW ? 0 : trace->spans.name[op] + 1;
+	}
+	return TSCOPE_OK;
+}
+
+static enum tscope_status add_part(struct part_collector *parts, struct line_parts *of_line,
+				   uint32_t row)
+{
+	if (tsi_array_reserve(&of_line->items, &of_line->capacity, of_line->count + 1,
+			      sizeof(*of_line->items), parts->err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	of_line->items[of_line->count++] = (struct time_part){ .row = row };
+	return TSCOPE_OK;
+}
+
+static enum tscope_status add(struct part_collector *parts, unsigned line, uint32_t row,
+			      int64_t length_ns)
+{
+	struct line_parts *of_line = &parts->timeline->parts[line];
+	struct pair key;
+	uint32_t number;
+
+	if (key_of(parts, line, row, &key) != TSCOPE_OK ||
+	    tsi_pair_set_add(&parts->keys[line], key.first, key.second, &number, parts->err) !=
+		    TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	if (number == of_line->count && add_part(parts, of_line, row) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	tsi_sum(&of_line->items[number].ns, length_ns);
+	return TSCOPE_OK;
+}
+
+void tsi_part_add(struct part_collector *parts, uint32_t step, unsigned line, uint32_t row,
+		  int64_t length_ns)
+{
+	if (parts->timeline->steps[step].mark == TSCOPE_STEP_COUNTED && parts->status == TSCOPE_OK)
+		parts->status = add(parts, line, row, length_ns);
+}
+
+enum tscope_status tsi_parts_end(struct part_collector *parts)
+{
+	for (unsigned line = 0; line < TSI_PART_LINES; line++)
+		tsi_pair_set_deinit(&parts->keys[line]);
+	tsi_pair_set_deinit(&parts->groups);
+	return parts->status;
+}
