@@ -78,6 +78,8 @@ enum tscope_table_shape {
 	TSCOPE_TABLE_ROWS,   /* an array of objects */
 	TSCOPE_TABLE_LIST,   /* one column: an array of values */
 	TSCOPE_TABLE_OBJECT, /* at most one row: an object or null */
+	/* An object of arrays, one for each column that has a value in any row. */
+	TSCOPE_TABLE_COLUMNS,
 };
 
 struct tscope_table_def {

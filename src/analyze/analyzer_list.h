@@ -3,6 +3,7 @@
 ANALYZER(integrity)
 ANALYZER(steps)
 ANALYZER(step_time)
+ANALYZER(series)
 ANALYZER(budget)
 ANALYZER(breakdown)
 ANALYZER(efficiency)

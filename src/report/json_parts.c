@@ -232,6 +232,30 @@ static size_t row_limit(const struct tscope_table_def *table, size_t top)
 	return top > 0 && strncmp(table->name, "by_", 3) == 0 ? top : SIZE_MAX;
 }
 
+static bool has_value(const struct rows_view *rows, size_t column)
+{
+	for (size_t row = 0; row < rows->count; row++)
+		if (cell(rows, row, column).kind != TSCOPE_VALUE_ABSENT)
+			return true;
+	return false;
+}
+
+/* Columns of nothing but absent values are left out. */
+static void write_columns(struct json_writer *w, const struct rows_view *rows)
+{
+	tsi_jw_object(w);
+	for (size_t column = 0; column < rows->def->column_count; column++) {
+		if (!has_value(rows, column))
+			continue;
+		tsi_jw_key(w, rows->def->columns[column].name);
+		tsi_jw_row_array(w);
+		for (size_t row = 0; row < rows->count; row++)
+			write_value(w, cell(rows, row, column));
+		tsi_jw_end_array(w);
+	}
+	tsi_jw_end_object(w);
+}
+
 static void write_table(struct json_writer *w, const struct rows_view *rows, size_t top)
 {
 	size_t limit = row_limit(rows->def, top);
@@ -255,6 +279,9 @@ static void write_table(struct json_writer *w, const struct rows_view *rows, siz
 		for (size_t row = 0; row < rows->count && row < limit; row++)
 			write_row(w, rows, row);
 		tsi_jw_end_array(w);
+		break;
+	case TSCOPE_TABLE_COLUMNS:
+		write_columns(w, rows);
 		break;
 	}
 }

@@ -65,6 +65,9 @@ def nested(facts):
 def table(shape, columns):
     if shape == "list":
         return {"type": "array", "items": value(*columns[0])}
+    if shape == "columns":
+        arrays = {column[0]: {"type": "array", "items": value(*column)} for column in columns}
+        return members(arrays, optional=arrays)
     row = members({column[0]: value(*column) for column in columns})
     if shape == "object":
         return {**row, "type": ["object", "null"]}

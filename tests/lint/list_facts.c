@@ -11,6 +11,7 @@ static const char *const shapes[] = {
 	[TSCOPE_TABLE_ROWS] = "rows",
 	[TSCOPE_TABLE_LIST] = "list",
 	[TSCOPE_TABLE_OBJECT] = "object",
+	[TSCOPE_TABLE_COLUMNS] = "columns",
 };
 
 static void list(const struct tscope_fact_def *facts, size_t count)

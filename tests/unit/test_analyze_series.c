@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* Every step with what it recorded; what it did not record is absent. */
+#include "analysis_check.h"
+#include "step_text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyze/analysis.h"
+#include "fail_alloc.h"
+
+static void records_show_what_they_hold(void **state)
+{
+	(void)state;
+	struct step_series steps = test_steps("7 warmup data=5 forward=10 loss=2.5\n"
+					      "8 forward=20 eval=3 loss=nan grad_norm=inf\n"
+					      "9 loss=-inf alloc=100 reserved=500 peak_alloc=300\n"
+					      "11 first loss=inf grad_norm=0.5\n"
+					      "10 other=0\n");
+	struct analyzed *a = analyze_rank(&steps, NULL);
+
+	/* 5 + 10; 20 + 3 of a phase with a name of its own, which has no column. */
+	check_table(a,
+		    "series.steps: step mark time_ns phase_data_ns phase_forward_ns "
+		    "phase_other_ns",
+		    "7 warmup 15 5 10 -\n"
+		    "8 - 23 - 20 -\n"
+		    "9 - - - - -\n"
+		    "11 first - - - -\n"
+		    "10 - 0 - - 0\n");
+	check_table(a, "series.steps: loss loss_text grad_norm alloc_bytes peak_alloc_bytes",
+		    "2.5 - - - -\n"
+		    "- NaN - - -\n"
+		    "- -Infinity - 100 300\n"
+		    "- Infinity 0.5 - -\n"
+		    "- - - - -\n");
+	check_table(a, "series.steps: line_compute_ns host_other_ns", "- -\n- -\n- -\n- -\n- -\n");
+	analyzed_free(a);
+}
+
+/* Without any phase the times are 0 and mean nothing. */
+static void records_without_phases_have_no_time(void **state)
+{
+	(void)state;
+	struct step_series steps = test_steps("1 loss=2\n2 loss=1\n");
+
+	for (size_t i = 0; i < steps.count; i++)
+		steps.records[i].has |= STEP_HAS_TIME;
+	tsi_steps_settle_times(&steps);
+	struct analyzed *a = analyze_rank(&steps, NULL);
+	check_table(a, "series.steps: step time_ns loss", "1 - 2\n2 - 1\n");
+	analyzed_free(a);
+}
+
+/* A budget has a mark of its own: the record counts and its budget does not, or the reverse. */
+static void lines_are_those_of_budgets_that_count(void **state)
+{
+	(void)state;
+	struct step_series steps = test_steps("1 forward=9\n2 forward=9\n3 warmup forward=9\n");
+
+	steps.device_count = 2;
+	for (size_t i = 0; i < steps.count; i++) {
+		struct step_budget *budget = test_steps_add_budget(&steps, i);
+
+		budget->device.line_ns[TSCOPE_BUDGET_COMPUTE] = 10 + (int64_t)i;
+		budget->device.line_ns[TSCOPE_BUDGET_UNATTRIBUTED] = 5;
+		budget->mark = TSCOPE_STEP_COUNTED;
+	}
+	steps.budgets[1].mark = TSCOPE_STEP_INCOMPLETE;
+	struct analyzed *a = analyze_rank(&steps, NULL);
+	check_table(a,
+		    "series.steps: step mark line_compute_ns line_exposed_comm_ns "
+		    "line_unattributed_ns host_data_ns",
+		    "1 - 10 0 5 -\n"
+		    "2 - - - - -\n"
+		    "3 warmup 12 0 5 -\n");
+	analyzed_free(a);
+}
+
+/*
+ * Two steps on two devices.
+ *   step 1 [0,100):   device 0 computes [10,60), device 1 [20,30)
+ *   step 2 [100,200): device 0 computes [110,120): fewer events than step 1, so incomplete
+ * Step 1: launch 5 and 8, gap 5 and 12, compute 50 and 10, launch 40 until 105; 70 without a
+ * later event. Compute by phase: what launched it is not known, so (50 + 10) / 2 = 30 is "compute".
+ */
+static void a_trace_has_the_lines_of_its_devices(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_annotation(t, "ProfilerStep#1", 1, 0, 95);
+	test_annotation(t, "ProfilerStep#2", 1, 100, 100);
+	test_call(t, "cudaLaunchKernel", 1, 5, 2, 1);
+	test_kernel(t, "gemm", 0, 7, 10, 50, 1);
+	test_call(t, "cudaLaunchKernel", 1, 8, 2, 2);
+	test_kernel(t, "gemm", 1, 7, 20, 10, 2);
+	test_call(t, "cudaLaunchKernel", 1, 105, 2, 3);
+	test_kernel(t, "gemm", 0, 7, 110, 10, 3);
+	struct analyzed *a = analyze(t);
+	check_table(a,
+		    "series.steps: step mark time_ns phase_compute_ns line_compute_ns "
+		    "line_launch_stall_ns line_device_gap_ns line_unattributed_ns",
+		    "1 - 100 30 60 53 17 70\n"
+		    "2 incomplete 100 5 - - - -\n");
+	analyzed_free(a);
+}
+
+static void without_devices_there_are_host_lines(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_annotation(t, "ProfilerStep#1", 1, 0, 100);
+	test_op(t, "aten::mm", 1, 10, 30);
+	struct analyzed *a = analyze(t);
+	check_table(a,
+		    "series.steps: step host_data_ns host_forward_ns host_other_ns "
+		    "line_compute_ns",
+		    "1 0 30 70 -\n");
+	analyzed_free(a);
+}
+
+/* The run's are the slowest rank's, step by step; step 3 is not common. */
+static void a_run_has_the_slowest_ranks_steps(void **state)
+{
+	(void)state;
+	struct step_series ranks[2] = {
+		test_steps("1 forward=10 loss=5\n2 forward=30 loss=6\n"),
+		test_steps("1 forward=20 loss=7\n2 forward=20 loss=8\n3 forward=1 loss=9\n"),
+	};
+
+	ranks[0].rank = 0;
+	ranks[1].rank = 1;
+	struct analyzed *a = analyze_run(ranks, 2, NULL);
+	check_table(a, "series.steps: step time_ns loss", "1 20 7\n2 30 6\n");
+	analyzed_free(a);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+	(void)state;
+	struct step_series steps = test_steps("1 forward=10 loss=5\n2 forward=30 loss=nan\n");
+	struct analysis_scope scope = { .steps = &steps };
+	struct tscope_analysis *analysis = NULL;
+	struct tscope_error err = { 0 };
+	size_t n = 1;
+
+	for (;; n++) {
+		fail_alloc_at(n);
+		enum tscope_status status =
+			tsi_analyze_level(&analysis, LEVEL_RANK, &scope, NULL, &err);
+		if (!fail_alloc_stop())
+			break;
+		assert_int_equal(status, TSCOPE_E_NOMEM);
+	}
+	assert_true(n > 10);
+	tscope_analysis_free(analysis);
+	tsi_steps_deinit(&steps);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(records_show_what_they_hold),
+		cmocka_unit_test(records_without_phases_have_no_time),
+		cmocka_unit_test(lines_are_those_of_budgets_that_count),
+		cmocka_unit_test(a_trace_has_the_lines_of_its_devices),
+		cmocka_unit_test(without_devices_there_are_host_lines),
+		cmocka_unit_test(a_run_has_the_slowest_ranks_steps),
+		cmocka_unit_test(every_allocation_may_fail),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
