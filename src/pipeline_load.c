@@ -20,6 +20,7 @@
 #include "base/queue.h"
 #include "input/input.h"
 #include "pipeline.h"
+#include "run/settings.h"
 #include "run/store.h"
 
 enum { RUN_JSON_MAX_BYTES = 16 << 20 };
@@ -92,6 +93,9 @@ static enum tscope_status analyze_trace(struct loaded *loaded, const struct tsco
 	if (status == TSCOPE_OK)
 		status =
 			tsi_steps_append(&loaded->steps, tsi_analysis_steps(loaded->analysis), err);
+	if (status == TSCOPE_OK)
+		status = tsi_settings_take(&loaded->steps, tsi_analysis_steps(loaded->analysis),
+					   err);
 	if (status == TSCOPE_OK)
 		status = tsi_analysis_detach(loaded->analysis, err);
 	tscope_timeline_free(timeline);
@@ -176,10 +180,15 @@ static enum tscope_status read_run_json(struct loaded *loaded, const char *path,
 	if (status == TSCOPE_E_NOMEM)
 		return status;
 	if (status == TSCOPE_OK) {
+		bool is_read = false;
+
 		status = tsi_input_peek(in, RUN_JSON_MAX_BYTES, &data, &length, NULL);
-		if (status != TSCOPE_E_NOMEM &&
-		    !(status == TSCOPE_END &&
-		      tsi_run_json_read((struct str){ data, length }, &loaded->steps)))
+		if (status == TSCOPE_END) {
+			status = tsi_run_json_read((struct str){ data, length }, &loaded->steps,
+						   NULL);
+			is_read = status == TSCOPE_OK;
+		}
+		if (status != TSCOPE_E_NOMEM && !is_read)
 			add_note(loaded, "run.json beside it is cut or broken");
 		tsi_input_close(in);
 		return status == TSCOPE_E_NOMEM ? tsi_fail_nomem(err) : TSCOPE_OK;

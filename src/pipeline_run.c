@@ -23,6 +23,7 @@
 #include "analyze/anchor.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "run/settings.h"
 
 enum tscope_status tsi_run_add_note(struct tscope_run *run, struct tscope_error *err,
 				    const char *format, ...)
@@ -244,7 +245,8 @@ static size_t counted_steps(const struct step_series *steps)
 }
 
 /* What a rank's files say once for all steps; what came first stays. */
-static void take_description(struct step_series *steps, const struct step_series *from)
+static enum tscope_status take_description(struct step_series *steps,
+					   const struct step_series *from, struct tscope_error *err)
 {
 	if (steps->world_size < 0)
 		steps->world_size = from->world_size;
@@ -254,6 +256,7 @@ static void take_description(struct step_series *steps, const struct step_series
 	}
 	if (steps->peak_flops <= 0)
 		steps->peak_flops = from->peak_flops;
+	return tsi_settings_take(steps, from, err);
 }
 
 /* Says so where the records of a rank and its trace number their steps differently. */
@@ -279,8 +282,8 @@ static enum tscope_status join_windows(struct tscope_run *run, size_t first, siz
 		const struct loaded *loaded = &run->loaded[run->items[i].file];
 		size_t count = counted_steps(&loaded->steps);
 
-		take_description(windows, &loaded->steps);
-		if (tsi_steps_append(windows, &loaded->steps, err) != TSCOPE_OK)
+		if (take_description(windows, &loaded->steps, err) != TSCOPE_OK ||
+		    tsi_steps_append(windows, &loaded->steps, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 		if (count >= most) {
 			most = count;
@@ -306,7 +309,8 @@ static enum tscope_status join_rank(struct tscope_run *run, size_t first, size_t
 		size_t record_count = steps->count;
 
 		status = join_windows(run, first + 1, end, &windows, err);
-		take_description(steps, &windows);
+		if (status == TSCOPE_OK)
+			status = take_description(steps, &windows, err);
 		if (status == TSCOPE_OK && windows.count > 0)
 			status = tsi_steps_join(steps, &windows, err);
 		if (status == TSCOPE_OK)

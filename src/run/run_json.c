@@ -9,7 +9,9 @@
 #include <string.h>
 #include <tscope/device.h>
 
+#include "base/error.h"
 #include "decode/json.h"
+#include "run/settings.h"
 
 enum { RUN_JSON_MAX_DEPTH = 64, DOUBT_MAX_BYTES = 4096, DEVICE_NAME_BYTES = 64 };
 
@@ -114,12 +116,48 @@ static void take_own(struct str own, struct step_series *steps)
 	take_doubt(tsi_json_object_get(own, TSI_STR("doubt")), steps);
 }
 
-bool tsi_run_json_read(struct str text, struct step_series *steps)
+static void take_real(struct str text, struct str key, double *number)
+{
+	double value;
+
+	if (isnan(*number) && tsi_json_to_double(tsi_json_object_get(text, key), &value) &&
+	    isfinite(value))
+		*number = value;
+}
+
+/* What stands there only because tsi_write_run_json() had to write something is not taken. */
+static enum tscope_status take_provenance(struct str text, struct str own,
+					  struct step_series *steps, struct tscope_error *err)
+{
+	struct step_provenance *to = &steps->provenance;
+	enum tscope_status status = TSCOPE_OK;
+
+	take_real(text, TSI_STR("started"), &to->started_s);
+	take_real(text, TSI_STR("wall_time"), &to->wall_s);
+	if (!is_true(own, TSI_STR("n_steps_from_records")))
+		take_integer(text, TSI_STR("n_steps"), 0, &to->step_count);
+	if (to->run_name == 0 && !is_true(own, TSI_STR("name_from_tscope")))
+		status =
+			tsi_settings_text(&steps->names, tsi_json_object_get(text, TSI_STR("name")),
+					  &to->run_name, err);
+	if (status == TSCOPE_OK && to->environment.count == 0)
+		status = tsi_settings_read(&to->environment, &steps->names,
+					   tsi_json_object_get(text, TSI_STR("environment")), true,
+					   err);
+	if (status == TSCOPE_OK && to->config.count == 0)
+		status =
+			tsi_settings_read(&to->config, &steps->names,
+					  tsi_json_object_get(text, TSI_STR("config")), false, err);
+	return status;
+}
+
+enum tscope_status tsi_run_json_read(struct str text, struct step_series *steps,
+				     struct tscope_error *err)
 {
 	text = tsi_str_trim(text);
 	if (text.length == 0 || text.data[0] != '{' ||
 	    tsi_json_check(text, RUN_JSON_MAX_DEPTH, NULL) != TSCOPE_OK)
-		return false;
+		return tsi_fail(err, TSCOPE_E_FORMAT, "is no JSON object");
 	take_integer(text, TSI_STR("rank"), 0, &steps->rank);
 	take_integer(text, TSI_STR("world_size"), 1, &steps->world_size);
 	struct str own = tsi_json_object_get(text, TSI_STR("tscope"));
@@ -129,5 +167,5 @@ bool tsi_run_json_read(struct str text, struct step_series *steps)
 	if (!is_true(own, TSI_STR("peak_from_device")))
 		take_flops(text, TSI_STR("peak_flops"), &steps->peak_flops);
 	take_own(own, steps);
-	return true;
+	return take_provenance(text, own, steps, err);
 }

@@ -5,6 +5,7 @@
  */
 #include "run/steps.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 #include "base/error.h"
 #include "base/sum.h"
 #include "run/align.h"
+#include "run/settings.h"
 #include "run/step_memory.h"
 
 enum { MAX_STEP_NAMES = 1 << 16 };
@@ -38,7 +40,11 @@ int64_t tsi_time_of_run(const struct tscope_trace *trace, int64_t time_ns)
 
 enum tscope_status tsi_steps_init(struct step_series *steps, struct tscope_error *err)
 {
-	*steps = (struct step_series){ .rank = -1, .world_size = -1 };
+	*steps = (struct step_series){
+		.rank = -1,
+		.world_size = -1,
+		.provenance = { .started_s = NAN, .wall_s = NAN, .step_count = -1 },
+	};
 	return tsi_intern_init(&steps->names, MAX_STEP_NAMES, err);
 }
 
@@ -48,6 +54,8 @@ void tsi_steps_deinit(struct step_series *steps)
 	free(steps->budgets);
 	free(steps->phases.items);
 	free(steps->scalars.items);
+	free(steps->provenance.environment.items);
+	free(steps->provenance.config.items);
 	tsi_intern_deinit(&steps->names);
 	*steps = (struct step_series){ 0 };
 }
@@ -271,7 +279,7 @@ enum tscope_status tsi_steps_add_timeline(struct step_series *steps,
 		fill_from_timeline(record, timeline, &budget);
 	}
 	tsi_note_memory(steps, timeline);
-	return TSCOPE_OK;
+	return tsi_settings_of_trace(steps, trace, err);
 }
 
 /* ---- joining ---- */

@@ -88,6 +88,25 @@ struct step_peak {
 	char lack[PEAK_LACK_BYTES];      /* why the peak is not known, "" if nobody says */
 };
 
+/* An entry of what a job says of its environment or configuration: ids in step_series.names. */
+struct step_setting {
+	uint32_t name, value;
+	bool is_text; /* value is a text as it is, else JSON (settings.h) */
+};
+
+struct step_settings {
+	struct step_setting *items; /* by name, each name once */
+	size_t count, capacity;
+};
+
+/* What the job says of itself. */
+struct step_provenance {
+	uint32_t run_name;        /* in step_series.names; 0: not said */
+	double started_s, wall_s; /* Unix time of its start, time to its end; NAN: not said */
+	int64_t step_count;       /* -1: not said */
+	struct step_settings environment, config;
+};
+
 struct step_series {
 	int64_t rank;                /* -1: not said */
 	int64_t world_size;          /* -1: not said */
@@ -110,6 +129,7 @@ struct step_series {
 	struct step_peak peak;             /* what a trace tells; zero without one */
 	int64_t memory_event_count; /* events of traces that the memory of steps is made of */
 	int64_t oom_count;          /* "[OutOfMemory]" events of traces, on any device */
+	struct step_provenance provenance;
 };
 
 /* The devices that sums are over and are divided by: a rank without any counts as one. */

@@ -38,10 +38,12 @@ struct store {
 const struct store *tsi_store_find(struct str head);
 
 /*
- * run.json: rank, world_size, flops_per_step and peak_flops of a series that
- * they are not known of yet. False: it is no JSON object (a run that was killed
- * leaves it cut), and nothing was taken.
+ * run.json: rank, world_size, flops_per_step, peak_flops and provenance of a series
+ * that they are not known of yet. TSCOPE_E_FORMAT: it is no JSON object (a run that was
+ * killed leaves it cut), and nothing was taken.
  */
-bool tsi_run_json_read(struct str text, struct step_series *steps);
+TSI_MUST_CHECK
+enum tscope_status tsi_run_json_read(struct str text, struct step_series *steps,
+				     struct tscope_error *err);
 
 #endif

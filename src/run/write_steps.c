@@ -299,8 +299,9 @@ static void write_peak(struct object *own, const struct step_peak *peak)
 }
 
 /*
- * Other readers know flops_per_step and peak_flops only. Where these are made of
- * what the steps and the peak below say, reading them back must not take them for more.
+ * Other readers know flops_per_step and peak_flops only, and expect a name. Where these are
+ * made of what the steps and the peak below say, or of nothing, reading them back must not take
+ * them for more.
  */
 static void write_own(FILE *out, const struct step_series *steps)
 {
@@ -309,6 +310,10 @@ static void write_own(FILE *out, const struct step_series *steps)
 	put_flag(&own, "has_start", steps->has_start);
 	put_flag(&own, "point_to_point", steps->has_point_to_point);
 	put_flag(&own, "times_from_trace", steps->is_of_trace);
+	if (steps->provenance.run_name == 0)
+		put_flag(&own, "name_from_tscope", true);
+	if (steps->provenance.step_count < 0)
+		put_flag(&own, "n_steps_from_records", true);
 	if (!(steps->flops_per_step > 0) && steps->counted_flops_per_step > 0)
 		put_flag(&own, "flops_from_operators", true);
 	if (!(steps->peak_flops > 0) && steps->peak.flops_per_second > 0)
@@ -327,24 +332,65 @@ static void write_own(FILE *out, const struct step_series *steps)
 	close_object(&own);
 }
 
+static void write_settings(struct object *object, const char *key, const struct intern *names,
+			   const struct step_settings *settings)
+{
+	if (settings->count == 0)
+		return;
+	put_key(object, key);
+	struct object members = open_object(object->out);
+	for (size_t i = 0; i < settings->count; i++) {
+		struct str value = tsi_intern_text(names, settings->items[i].value);
+
+		put_name(&members, tsi_intern_text(names, settings->items[i].name));
+		if (settings->items[i].is_text)
+			put_text(object->out, value);
+		else
+			fwrite(value.data, 1, value.length, object->out);
+	}
+	close_object(&members);
+}
+
+static void put_number(struct object *object, const char *key, double number)
+{
+	if (isnan(number))
+		return;
+	put_key(object, key);
+	put_real(object->out, number);
+}
+
+static void write_provenance(struct object *run, const struct step_series *steps)
+{
+	const struct step_provenance *provenance = &steps->provenance;
+
+	put_number(run, "started", provenance->started_s);
+	put_number(run, "wall_time", provenance->wall_s);
+	write_settings(run, "environment", &steps->names, &provenance->environment);
+	write_settings(run, "config", &steps->names, &provenance->config);
+}
+
 void tsi_write_run_json(FILE *out, const struct step_series *steps)
 {
+	const struct step_provenance *provenance = &steps->provenance;
 	double flops =
 		steps->flops_per_step > 0 ? steps->flops_per_step : steps->counted_flops_per_step;
 	double peak = steps->peak_flops > 0 ? steps->peak_flops : steps->peak.flops_per_second;
 	struct object run = open_object(out);
 
 	put_key(&run, "name");
-	put_text(out, TSI_STR("run"));
+	put_text(out, provenance->run_name ? tsi_intern_text(&steps->names, provenance->run_name)
+					   : TSI_STR("run"));
 	if (steps->rank >= 0)
 		put_int(&run, "rank", steps->rank);
 	if (steps->world_size >= 0)
 		put_int(&run, "world_size", steps->world_size);
-	put_int(&run, "n_steps", (int64_t)steps->count);
+	put_int(&run, "n_steps",
+		provenance->step_count >= 0 ? provenance->step_count : (int64_t)steps->count);
 	if (flops > 0)
 		put_flops(&run, "flops_per_step", flops);
 	if (peak > 0)
 		put_flops(&run, "peak_flops", peak);
+	write_provenance(&run, steps);
 	put_key(&run, "tscope");
 	write_own(out, steps);
 	close_object(&run);

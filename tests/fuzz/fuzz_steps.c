@@ -84,11 +84,13 @@ static void check_run_json(struct str text)
 	struct step_series steps = { 0 }, again = { 0 };
 	char *first = NULL, *second = NULL;
 
-	if (tsi_steps_init(&steps, NULL) == TSCOPE_OK && tsi_run_json_read(text, &steps) &&
+	if (tsi_steps_init(&steps, NULL) == TSCOPE_OK &&
+	    tsi_run_json_read(text, &steps, NULL) == TSCOPE_OK &&
 	    (!steps.doubt || strlen(steps.doubt) < MAX_DOUBT_BYTES))
 		first = written(tsi_write_run_json, &steps);
 	if (first && tsi_steps_init(&again, NULL) == TSCOPE_OK) {
-		require(tsi_run_json_read((struct str){ first, strlen(first) }, &again));
+		require(tsi_run_json_read((struct str){ first, strlen(first) }, &again, NULL) ==
+			TSCOPE_OK);
 		second = written(tsi_write_run_json, &again);
 	}
 	if (second)

@@ -30,6 +30,8 @@ STEPS = {
     "runs": b'{"idx":5}\n{"idx":6}\n\n{"idx":3.0,"phases":{"x":1,"x":2}}\nx\n{"global_step":4',
     "run_json": b'{"name":"run","rank":0,"world_size":8,"flops_per_step":2.5e12,"peak_flops":1e14,'
                 b'"tscope":{"has_start":true,"point_to_point":true,"doubt":"a\\u001fb"}}',
+    "provenance": b'{"name":"a","started":1.5e9,"wall_time":4.5,"n_steps":9,"environment":{"torch":"2",'
+                  b'"env":{"A":"\\u00e4","B":null}},"config":{"lr":1e-3,"m":{"b":[1.0,"x"],"a":true}}}',
 }
 BAR = b"-" * 80 + b"\n"
 # One for each form of plain data, and for what only it has.

@@ -60,6 +60,7 @@ static void test_mixed(void **state)
 	struct tscope_run *run = must_open("run_mixed", NULL);
 	const struct tscope_analysis *first = tscope_run_rank_analysis(run, 0),
 				     *second = tscope_run_rank_analysis(run, 1);
+	size_t analyzer, table;
 
 	(void)state;
 	assert_int_equal(tscope_run_rank_count(run), 2);
@@ -77,6 +78,13 @@ static void test_mixed(void **state)
 	assert_int_equal(fact(second, "step_time.mean_ns").integer, 995000);
 	assert_int_equal(fact(second, "memory.peak_alloc_bytes").kind, TSCOPE_VALUE_ABSENT);
 	assert_null(tscope_analysis_trace(second));
+	/* What the traces say of the machine goes to their ranks. */
+	assert_true(tscope_table_find("provenance.environment", &analyzer, &table) != NULL);
+	for (size_t i = 0; i < 2; i++)
+		assert_string_equal(tscope_analysis_cell(tscope_run_rank_analysis(run, i), analyzer,
+							 table, TSCOPE_WHOLE_TRACE, 0, 0)
+					    .text,
+				    "trace.backend");
 	/* The run: the slowest rank's steps, the lowest rank's kernels. */
 	assert_int_equal(fact(tscope_run_analysis(run), "step_time.max_ns").integer, 1000000);
 	assert_int_equal(fact(tscope_run_analysis(run), "kernels.count").integer, 10);

@@ -17,6 +17,7 @@
 
 #include "base/attributes.h"
 #include "decode/json.h"
+#include "run/settings.h"
 #include "run/store.h"
 #include "step_dump.h"
 #include "step_text.h"
@@ -132,7 +133,8 @@ static void test_run_json(void **state)
 	(void)state;
 	assert_string_equal(text, "{\"name\":\"run\",\"n_steps\":2,"
 				  "\"tscope\":{\"has_start\":false,\"point_to_point\":false,"
-				  "\"times_from_trace\":false}}\n");
+				  "\"times_from_trace\":false,"
+				  "\"name_from_tscope\":true,\"n_steps_from_records\":true}}\n");
 	free(text);
 	steps.rank = 0;
 	steps.world_size = 8;
@@ -149,6 +151,7 @@ static void test_run_json(void **state)
 				  "\"flops_per_step\":2500000000000,\"peak_flops\":100000000000000,"
 				  "\"tscope\":{\"has_start\":true,\"point_to_point\":true,"
 				  "\"times_from_trace\":true,"
+				  "\"name_from_tscope\":true,\"n_steps_from_records\":true,"
 				  "\"memory_event_count\":40,\"oom_count\":1,"
 				  "\"doubt\":\"a \\\"b\\\"\"}}\n");
 	free(text);
@@ -167,7 +170,9 @@ static void test_run_json_of_a_trace(void **state)
 	assert_string_equal(text, "{\"name\":\"run\",\"n_steps\":1,"
 				  "\"flops_per_step\":2500000000000,\"peak_flops\":100000000000000,"
 				  "\"tscope\":{\"has_start\":false,\"point_to_point\":false,"
-				  "\"times_from_trace\":false,\"flops_from_operators\":true,"
+				  "\"times_from_trace\":false,"
+				  "\"name_from_tscope\":true,\"n_steps_from_records\":true,"
+				  "\"flops_from_operators\":true,"
 				  "\"peak_from_device\":true,\"peak\":{"
 				  "\"flops_per_second\":100000000000000,\"device\":\"H100 SXM5\","
 				  "\"precision\":\"bf16\",\"lack\":\"\"}}}\n");
@@ -177,12 +182,38 @@ static void test_run_json_of_a_trace(void **state)
 	steps.peak_flops = 8;
 	steps.peak = (struct step_peak){ .lack = "no such device" };
 	text = written(tsi_write_run_json, &steps);
-	assert_string_equal(text, "{\"name\":\"run\",\"n_steps\":1,"
-				  "\"flops_per_step\":7,\"peak_flops\":8,"
-				  "\"tscope\":{\"has_start\":false,\"point_to_point\":false,"
-				  "\"times_from_trace\":false,\"peak\":{"
-				  "\"flops_per_second\":0,"
-				  "\"precision\":\"\",\"lack\":\"no such device\"}}}\n");
+	assert_string_equal(text,
+			    "{\"name\":\"run\",\"n_steps\":1,"
+			    "\"flops_per_step\":7,\"peak_flops\":8,"
+			    "\"tscope\":{\"has_start\":false,\"point_to_point\":false,"
+			    "\"times_from_trace\":false,"
+			    "\"name_from_tscope\":true,\"n_steps_from_records\":true,\"peak\":{"
+			    "\"flops_per_second\":0,"
+			    "\"precision\":\"\",\"lack\":\"no such device\"}}}\n");
+	free(text);
+	tsi_steps_deinit(&steps);
+}
+
+/* What the job said of itself stands there as it did, nested names flat, and numbers as numbers. */
+static void test_provenance(void **state)
+{
+	static const char said[] =
+		"{\"name\":\"a "
+		"\\\"b\\\"\",\"n_steps\":9,\"started\":1790857026.25,\"wall_time\":0.5,"
+		"\"environment\":{\"torch\":\"2\",\"env\":{\"B\":\"\\t\",\"A\":null}},"
+		"\"config\":{\"lr\":1e-3,\"a\":{\"c\":[1.0],\"b\":true}}}";
+	struct step_series steps = test_steps("1\n");
+
+	(void)state;
+	assert_int_equal(tsi_run_json_read(TSI_STR(said), &steps, NULL), TSCOPE_OK);
+	char *text = written(tsi_write_run_json, &steps);
+	assert_string_equal(text,
+			    "{\"name\":\"a \\\"b\\\"\",\"n_steps\":9,\"started\":1790857026.25,"
+			    "\"wall_time\":0.5,\"environment\":{\"env.A\":null,"
+			    "\"env.B\":\"\\u0009\",\"torch\":\"2\"},"
+			    "\"config\":{\"a\":{\"b\":true,\"c\":[1]},\"lr\":0.001},"
+			    "\"tscope\":{\"has_start\":false,\"point_to_point\":false,"
+			    "\"times_from_trace\":false}}\n");
 	free(text);
 	tsi_steps_deinit(&steps);
 }
@@ -301,6 +332,35 @@ static void add_random_budget(struct step_series *steps, size_t index, uint64_t 
 		budget->host.line_ns[next_random(seed) % HOST_LINE_COUNT] = budget->wall_ns;
 }
 
+static void add_random_provenance(struct step_series *steps, uint64_t *seed)
+{
+	static const char *const jsons[] = {
+		"{}",
+		"{\"a\":\"1\",\"b\":1,\"c\":\"\\\\\"}",
+		"{\"\":[\"\xc3\xa4\"]}",
+		"{\"z\":{\"y\":{\"x\":-1e300}},\"null\":null}",
+	};
+	struct step_provenance *provenance = &steps->provenance;
+
+	provenance->started_s = flip(seed) ? (double)random_ns(seed) / 7 : NAN;
+	provenance->wall_s = flip(seed) ? (double)random_ns(seed) / 7 : NAN;
+	provenance->step_count = flip(seed) ? random_ns(seed) : -1;
+	if (flip(seed))
+		assert_int_equal(tsi_settings_text(&steps->names, TSI_STR("\"run\""),
+						   &provenance->run_name, NULL),
+				 TSCOPE_OK);
+	assert_int_equal(
+		tsi_settings_read(&provenance->environment, &steps->names,
+				  tsi_str_of(jsons[next_random(seed) % TSI_COUNT_OF(jsons)]), true,
+				  NULL),
+		TSCOPE_OK);
+	assert_int_equal(
+		tsi_settings_read(&provenance->config, &steps->names,
+				  tsi_str_of(jsons[next_random(seed) % TSI_COUNT_OF(jsons)]), false,
+				  NULL),
+		TSCOPE_OK);
+}
+
 static void make_random(struct step_series *steps, uint64_t *seed)
 {
 	size_t count = next_random(seed) % 8;
@@ -321,6 +381,7 @@ static void make_random(struct step_series *steps, uint64_t *seed)
 	steps->peak_flops = flip(seed) ? 0.1 + (double)next_random(seed) : 0;
 	steps->hardware_flops_per_step = flip(seed) ? 0.5 + (double)next_random(seed) : 0;
 	steps->counted_flops_per_step = flip(seed) ? 1 + (double)next_random(seed) : 0;
+	add_random_provenance(steps, seed);
 	if (flip(seed))
 		steps->peak = (struct step_peak){
 			.flops_per_second = flip(seed) ? 1 + (double)random_ns(seed) : 0,
@@ -362,7 +423,39 @@ static void read_back(struct step_series *steps, const char *lines, const char *
 	assert_int_equal(log.bad_value_count, 0);
 	assert_int_equal(log.earlier_count, 0);
 	assert_false(log.is_cut);
-	assert_true(tsi_run_json_read((struct str){ run_json, strlen(run_json) }, steps));
+	assert_int_equal(tsi_run_json_read((struct str){ run_json, strlen(run_json) }, steps, NULL),
+			 TSCOPE_OK);
+}
+
+static void check_settings(const struct step_settings *a, const struct intern *a_names,
+			   const struct step_settings *b, const struct intern *b_names)
+{
+	assert_int_equal(a->count, b->count);
+	for (size_t i = 0; i < a->count; i++) {
+		assert_string_equal(tsi_intern_text(a_names, a->items[i].name).data,
+				    tsi_intern_text(b_names, b->items[i].name).data);
+		assert_string_equal(tsi_intern_text(a_names, a->items[i].value).data,
+				    tsi_intern_text(b_names, b->items[i].value).data);
+		assert_int_equal(a->items[i].is_text, b->items[i].is_text);
+	}
+}
+
+static bool are_same(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
+
+static void check_provenance(const struct step_series *a, const struct step_series *b)
+{
+	const struct step_provenance *left = &a->provenance, *right = &b->provenance;
+
+	assert_string_equal(tsi_intern_text(&a->names, left->run_name).data,
+			    tsi_intern_text(&b->names, right->run_name).data);
+	assert_true(are_same(left->started_s, right->started_s));
+	assert_true(are_same(left->wall_s, right->wall_s));
+	assert_int_equal(left->step_count, right->step_count);
+	check_settings(&left->environment, &a->names, &right->environment, &b->names);
+	check_settings(&left->config, &a->names, &right->config, &b->names);
 }
 
 static void check_equal(const struct step_series *a, const struct step_series *b)
@@ -390,6 +483,7 @@ static void check_equal(const struct step_series *a, const struct step_series *b
 	assert_string_equal(a->peak.precision, b->peak.precision);
 	assert_string_equal(a->peak.lack, b->peak.lack);
 	assert_string_equal(a->doubt ? a->doubt : "-", b->doubt ? b->doubt : "-");
+	check_provenance(a, b);
 }
 
 /* Each line is one that any reader of JSON takes, but for NaN and the infinities. */
@@ -397,7 +491,7 @@ static void check_lines(const char *text)
 {
 	for (const char *end; (end = strchr(text, '\n')); text = end + 1)
 		assert_int_equal(
-			tsi_json_check((struct str){ text, (size_t)(end - text) }, 3, NULL),
+			tsi_json_check((struct str){ text, (size_t)(end - text) }, 8, NULL),
 			TSCOPE_OK);
 	assert_string_equal(text, "");
 }
@@ -431,7 +525,7 @@ int main(void)
 		cmocka_unit_test(test_records),       cmocka_unit_test(test_scalars),
 		cmocka_unit_test(test_device_budget), cmocka_unit_test(test_host_budget),
 		cmocka_unit_test(test_run_json),      cmocka_unit_test(test_run_json_of_a_trace),
-		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_provenance),    cmocka_unit_test(test_round_trip),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

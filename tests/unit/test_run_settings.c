@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* run/settings.c: which pairs of texts come of a JSON object, and where its limits are. */
+#include "run/settings.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fail_alloc.h"
+
+/* "name=value" of each, a value that is JSON in brackets of its own: "name=<1>". */
+static void show(char *text, size_t size, const struct step_settings *settings,
+		 const struct intern *names)
+{
+	size_t length = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < settings->count; i++) {
+		const struct step_setting *setting = &settings->items[i];
+
+		length += (size_t)snprintf(
+			text + length, size - length, "%s%s=%s%s%s", i ? " " : "",
+			tsi_intern_text(names, setting->name).data, setting->is_text ? "" : "<",
+			tsi_intern_text(names, setting->value).data, setting->is_text ? "" : ">");
+		assert_true(length < size);
+	}
+}
+
+static void check(const char *json, bool is_nested, const char *expected)
+{
+	struct step_settings settings = { 0 };
+	struct intern names;
+	char actual[400];
+
+	assert_int_equal(tsi_intern_init(&names, 100, NULL), TSCOPE_OK);
+	assert_int_equal(tsi_settings_read(&settings, &names, tsi_str_of(json), is_nested, NULL),
+			 TSCOPE_OK);
+	show(actual, sizeof(actual), &settings, &names);
+	assert_string_equal(actual, expected);
+	free(settings.items);
+	tsi_intern_deinit(&names);
+}
+
+static void pairs_by_name(void **state)
+{
+	(void)state;
+	check("{}", true, "");
+	check("[1]", true, "");
+	check("", true, "");
+	check("{\"b\":1,\"a\":\"1\",\"B\":null}", false, "B=<null> a=1 b=<1>");
+	check("{\"e\":{\"b\":{\"c\":2},\"a\":\"x\"}}", false, "e=<{\"a\":\"x\",\"b\":{\"c\":2}}>");
+	check("{\"e\":{\"b\":{\"c\":2},\"a\":\"x\"}}", true, "e.a=x e.b.c=<2>");
+	check("{\"e\":{},\"f\":[{\"b\":1,\"a\":2}]}", true, "f=<[{\"a\":2,\"b\":1}]>");
+	check("{\"\":{\"\":1}}", true, ".=<1>");
+	/* Of one name the last, as Python's json has it. */
+	check("{\"a\":1,\"\\u0061\":2,\"b\":3}", false, "a=<2> b=<3>");
+	check("{\"e.a\":1,\"e\":{\"a\":2}}", true, "e.a=<2>");
+}
+
+/* A text of so many x and a y, read as the value of "a" or as the name of a 1. */
+static struct str read_long(struct intern *names, struct step_settings *settings, size_t length,
+			    bool is_name)
+{
+	char *json = malloc(length + 32);
+
+	assert_non_null(json);
+	size_t start = (size_t)sprintf(json, "{\"%s", is_name ? "" : "a\":\"");
+	memset(json + start, 'x', length - 1);
+	json[start + length - 1] = 'y';
+	strcpy(json + start + length, is_name ? "\":\"1\"}" : "\"}");
+	assert_int_equal(tsi_intern_init(names, 100, NULL), TSCOPE_OK);
+	*settings = (struct step_settings){ 0 };
+	assert_int_equal(tsi_settings_read(settings, names, tsi_str_of(json), false, NULL),
+			 TSCOPE_OK);
+	free(json);
+	assert_int_equal(settings->count, 1);
+	return tsi_intern_text(names, is_name ? settings->items[0].name : settings->items[0].value);
+}
+
+static void what_is_too_long_is_cut(void **state)
+{
+	static const struct {
+		size_t length;
+		bool is_name;
+	} cases[] = { { SETTING_MAX_VALUE_BYTES, false }, { SETTING_MAX_NAME_BYTES, true } };
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct step_settings settings;
+		struct intern names;
+		size_t limit = cases[i].length;
+		char rest[64];
+
+		struct str text = read_long(&names, &settings, limit, cases[i].is_name);
+		assert_int_equal(text.length, limit);
+		assert_int_equal(text.data[limit - 1], 'y');
+		free(settings.items);
+		tsi_intern_deinit(&names);
+
+		text = read_long(&names, &settings, limit + 1, cases[i].is_name);
+		assert_int_equal(text.length, limit);
+		snprintf(rest, sizeof(rest), "xxx… (%zu bytes, ", limit + 1);
+		assert_true(tsi_str_find(text, tsi_str_of(rest)) > 0);
+		assert_int_equal(text.data[limit - 1], ')');
+		free(settings.items);
+		tsi_intern_deinit(&names);
+	}
+}
+
+/* Two that differ only where they are cut off are not the same. */
+static void what_is_cut_still_differs(void **state)
+{
+	char json[2][6000], *start;
+	struct step_settings settings[2] = { 0 };
+	struct intern names;
+
+	(void)state;
+	assert_int_equal(tsi_intern_init(&names, 100, NULL), TSCOPE_OK);
+	for (size_t i = 0; i < 2; i++) {
+		start = json[i] + sprintf(json[i], "{\"a\":[\"");
+		memset(start, 'z', 5000);
+		sprintf(start + 5000, "%zu\"]}", i);
+		assert_int_equal(
+			tsi_settings_read(&settings[i], &names, tsi_str_of(json[i]), false, NULL),
+			TSCOPE_OK);
+		/* What is left of it is JSON no more. */
+		assert_true(settings[i].items[0].is_text);
+	}
+	assert_int_not_equal(settings[0].items[0].value, settings[1].items[0].value);
+	free(settings[0].items);
+	free(settings[1].items);
+	tsi_intern_deinit(&names);
+}
+
+/* 3-byte characters: 31 bytes of words stand behind the cut, which is not within one of them. */
+static void characters_stay_whole(void **state)
+{
+	char json[1200] = "{\"";
+	struct step_settings settings = { 0 };
+	struct intern names;
+
+	(void)state;
+	for (size_t i = 0; i < 100; i++)
+		strcat(json, "\xe2\x82\xac");
+	strcat(json, "\":1}");
+	assert_int_equal(tsi_intern_init(&names, 100, NULL), TSCOPE_OK);
+	assert_int_equal(tsi_settings_read(&settings, &names, tsi_str_of(json), false, NULL),
+			 TSCOPE_OK);
+	struct str name = tsi_intern_text(&names, settings.items[0].name);
+	ptrdiff_t end = tsi_str_find(name, TSI_STR("… (300 bytes, "));
+	assert_true(end > 200 && end % 3 == 0);
+	assert_true(name.length <= SETTING_MAX_NAME_BYTES);
+	free(settings.items);
+	tsi_intern_deinit(&names);
+}
+
+static void the_number_is_limited(void **state)
+{
+	static char json[MAX_SETTINGS * 16];
+	struct step_settings settings = { 0 };
+	struct intern names;
+	size_t length = 0;
+
+	(void)state;
+	for (int i = 0; i <= MAX_SETTINGS; i++)
+		length += (size_t)sprintf(json + length, "%c\"%05d\":1", i ? ',' : '{', i);
+	strcpy(json + length, "}");
+	assert_int_equal(tsi_intern_init(&names, 1 << 16, NULL), TSCOPE_OK);
+	assert_int_equal(tsi_settings_read(&settings, &names, tsi_str_of(json), true, NULL),
+			 TSCOPE_OK);
+	assert_int_equal(settings.count, MAX_SETTINGS);
+	assert_string_equal(tsi_intern_text(&names, settings.items[MAX_SETTINGS - 1].name).data,
+			    "04095");
+	free(settings.items);
+	tsi_intern_deinit(&names);
+}
+
+/* Names have room for "", a and 1. */
+static void without_room_it_is_left_out(void **state)
+{
+	struct step_settings settings = { 0 };
+	struct intern names;
+	uint32_t id = 7;
+	char actual[100];
+
+	(void)state;
+	assert_int_equal(tsi_intern_init(&names, 3, NULL), TSCOPE_OK);
+	assert_int_equal(tsi_settings_read(&settings, &names,
+					   TSI_STR("{\"a\":1,\"b\":1,\"1\":2,\"1\":\"a\"}"), true,
+					   NULL),
+			 TSCOPE_OK);
+	show(actual, sizeof(actual), &settings, &names);
+	assert_string_equal(actual, "1=a a=<1>");
+	assert_int_equal(tsi_settings_text(&names, TSI_STR("\"c\""), &id, NULL), TSCOPE_OK);
+	assert_int_equal(id, 7);
+	assert_int_equal(tsi_settings_text(&names, TSI_STR("1"), &id, NULL), TSCOPE_OK);
+	assert_int_equal(id, 7);
+	assert_int_equal(tsi_settings_text(&names, TSI_STR("\"\\u0061\""), &id, NULL), TSCOPE_OK);
+	assert_string_equal(tsi_intern_text(&names, id).data, "a");
+	free(settings.items);
+	tsi_intern_deinit(&names);
+}
+
+static void make_series(struct step_series *steps, const char *environment)
+{
+	assert_int_equal(tsi_steps_init(steps, NULL), TSCOPE_OK);
+	assert_int_equal(tsi_settings_read(&steps->provenance.environment, &steps->names,
+					   tsi_str_of(environment), true, NULL),
+			 TSCOPE_OK);
+}
+
+static void what_is_known_stays(void **state)
+{
+	struct step_series steps, from;
+	char actual[100];
+
+	(void)state;
+	make_series(&steps, "{\"b\":\"mine\",\"d\":1}");
+	make_series(&from, "{\"a\":0,\"b\":\"other\",\"e\":\"x\"}");
+	steps.provenance.started_s = 5;
+	from.provenance.started_s = 6;
+	from.provenance.wall_s = 7;
+	from.provenance.step_count = 8;
+	assert_int_equal(
+		tsi_settings_text(&from.names, TSI_STR("\"run\""), &from.provenance.run_name, NULL),
+		TSCOPE_OK);
+	assert_int_equal(tsi_settings_take(&steps, &from, NULL), TSCOPE_OK);
+	show(actual, sizeof(actual), &steps.provenance.environment, &steps.names);
+	assert_string_equal(actual, "a=<0> b=mine d=<1> e=x");
+	assert_true(steps.provenance.started_s == 5 && steps.provenance.wall_s == 7);
+	assert_int_equal(steps.provenance.step_count, 8);
+	assert_string_equal(tsi_intern_text(&steps.names, steps.provenance.run_name).data, "run");
+	/* The other series may go. */
+	tsi_steps_deinit(&from);
+	show(actual, sizeof(actual), &steps.provenance.environment, &steps.names);
+	assert_string_equal(actual, "a=<0> b=mine d=<1> e=x");
+	tsi_steps_deinit(&steps);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+	struct step_series from;
+	size_t n = 1;
+
+	(void)state;
+	make_series(&from, "{\"a\":0,\"b\":\"other\"}");
+	for (;; n++) {
+		struct step_series steps;
+
+		make_series(&steps, "{\"b\":1}");
+		fail_alloc_at(n);
+		enum tscope_status status = tsi_settings_take(&steps, &from, NULL);
+		bool has_failed = fail_alloc_stop();
+		assert_int_equal(status, has_failed ? TSCOPE_E_NOMEM : TSCOPE_OK);
+		/* A failure leaves what was there. */
+		assert_int_equal(steps.provenance.environment.count, has_failed ? 1 : 2);
+		tsi_steps_deinit(&steps);
+		if (!has_failed)
+			break;
+	}
+	assert_true(n > 2);
+	tsi_steps_deinit(&from);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pairs_by_name),
+		cmocka_unit_test(what_is_too_long_is_cut),
+		cmocka_unit_test(what_is_cut_still_differs),
+		cmocka_unit_test(characters_stay_whole),
+		cmocka_unit_test(the_number_is_limited),
+		cmocka_unit_test(without_room_it_is_left_out),
+		cmocka_unit_test(what_is_known_stays),
+		cmocka_unit_test(every_allocation_may_fail),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
