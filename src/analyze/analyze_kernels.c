@@ -10,8 +10,10 @@
 #include <stdlib.h>
 
 #include "analyze/kernel_kind.h"
+#include "analyze/kernel_launchers.h"
 #include "analyze/quantile.h"
 #include "analyze/reliability.h"
+#include "analyze/step_work.h"
 #include "analyze/trace_flops.h"
 #include "base/array.h"
 #include "base/sort.h"
@@ -53,7 +55,7 @@ static const struct tscope_fact_def facts[] = {
 			    "estimated achieved occupancy in %, weighted by duration" },
 };
 
-enum table { BY_NAME, BY_KIND };
+enum table { BY_NAME, BY_KIND, BY_LAUNCHER };
 
 enum name_column {
 	NAME,
@@ -69,6 +71,10 @@ enum name_column {
 	NAME_BLOCKS_PER_SM,
 	NAME_OCCUPANCY_PCT,
 	NAME_SMALL_GRID_COUNT,
+	NAME_COUNTED,
+	NAME_COUNTED_NS,
+	NAME_STEP_DEVIATION_NS,
+	NAME_COUNTED_UNLINKED,
 };
 
 static const struct tscope_fact_def name_columns[] = {
@@ -89,6 +95,13 @@ static const struct tscope_fact_def name_columns[] = {
 				 "estimated achieved occupancy in %, weighted by duration" },
 	[NAME_SMALL_GRID_COUNT] = { "small_grid_count", TSCOPE_UNIT_COUNT,
 				    "with fewer blocks than multiprocessors" },
+	[NAME_COUNTED] = { "counted", TSCOPE_UNIT_COUNT,
+			   "launched in the steps that count, or in all steps where none does" },
+	[NAME_COUNTED_NS] = { "counted_ns", TSCOPE_UNIT_NS, "sum of the durations of these" },
+	[NAME_STEP_DEVIATION_NS] = { "step_deviation_ns", TSCOPE_UNIT_NS,
+				     "standard deviation of their time per step, of these steps" },
+	[NAME_COUNTED_UNLINKED] = { "counted_unlinked", TSCOPE_UNIT_COUNT,
+				    "of these, without a known launch: by their own start" },
 };
 
 enum kind_column { KIND, KIND_NAME_COUNT, KIND_KERNEL_COUNT, KIND_TOTAL_NS, KIND_SHARE_RATIO };
@@ -101,11 +114,31 @@ static const struct tscope_fact_def kind_columns[] = {
 	[KIND_SHARE_RATIO] = { "share_ratio", TSCOPE_UNIT_RATIO, "of the total of all kernels" },
 };
 
+enum launcher_column {
+	LAUNCHER_NAME,
+	LAUNCHER_OPERATOR,
+	LAUNCHER_INPUTS,
+	LAUNCHER_COUNTED,
+	LAUNCHER_COUNTED_NS,
+};
+
+static const struct tscope_fact_def launcher_columns[] = {
+	[LAUNCHER_NAME] = { "name", TSCOPE_UNIT_TEXT, "of the kernel" },
+	[LAUNCHER_OPERATOR] = { "operator", TSCOPE_UNIT_TEXT, "that launched it, the innermost" },
+	[LAUNCHER_INPUTS] = { "inputs", TSCOPE_UNIT_TEXT, "dimensions and types of its inputs" },
+	[LAUNCHER_COUNTED] = { "counted", TSCOPE_UNIT_COUNT,
+			       "kernels launched in the steps that count" },
+	[LAUNCHER_COUNTED_NS] = { "counted_ns", TSCOPE_UNIT_NS, "sum of their durations" },
+};
+
 static const struct tscope_table_def tables[] = {
 	[BY_NAME] = { "by_name", name_columns, TSI_COUNT_OF(name_columns), "kernels by name",
 		      TSCOPE_TABLE_ROWS },
 	[BY_KIND] = { "by_kind", kind_columns, TSI_COUNT_OF(kind_columns),
 		      "kernels by what they compute", TSCOPE_TABLE_ROWS },
+	[BY_LAUNCHER] = { "by_launcher", launcher_columns, TSI_COUNT_OF(launcher_columns),
+			  "kernels of the steps that count, by name and what launched them",
+			  TSCOPE_TABLE_ROWS },
 };
 
 /* A mean of something that only some kernels say, weighted by their durations. */
@@ -116,15 +149,17 @@ struct weighted {
 
 /* What is known of the kernels of one name; the durations stand apart. */
 struct kernel {
-	int64_t small_grid_count;
+	int64_t small_grid_count, counted_unlinked;
 	struct weighted blocks_per_sm, occupancy_pct;
 };
 
 struct work {
 	const struct tscope_trace *trace;
-	const uint8_t *kind_of;  /* by name id, of kernels' names: enum kernel_kind */
-	struct kernel *kernels;  /* by name id */
-	struct sort_pair *items; /* of each kernel: key name id, value duration */
+	const uint8_t *kind_of;            /* by name id, of kernels' names: enum kernel_kind */
+	struct step_work steps;            /* of those launched in the steps that count */
+	struct kernel_launchers launchers; /* likewise */
+	struct kernel *kernels;            /* by name id */
+	struct sort_pair *items;           /* of each kernel: key name id, value duration */
 	struct sort_pair *scratch;
 	int64_t *durations; /* of one name */
 	size_t count;
@@ -153,6 +188,8 @@ static struct tscope_value weighted_value(const struct weighted *mean)
 
 static void work_deinit(struct work *work)
 {
+	tsi_step_work_deinit(&work->steps);
+	tsi_kernel_launchers_deinit(&work->launchers);
 	free(work->kernels);
 	free(work->items);
 	free(work->scratch);
@@ -166,8 +203,11 @@ static enum tscope_status work_init(struct work *work, const struct analysis_sco
 	size_t names = trace->names.count, limit = 0;
 
 	*work = (struct work){ .trace = trace, .kind_of = scope->flops->kernel_kinds };
+	tsi_kernel_launchers_init(&work->launchers, trace);
 	for (uint32_t i = 0; i < trace->device_count; i++)
 		limit += trace->devices[i].row_count;
+	if (tsi_step_work_init(&work->steps, scope->timeline, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
 	if (tsi_array_new(&work->kernels, names, sizeof(*work->kernels), err) != TSCOPE_OK ||
 	    tsi_array_new(&work->items, limit, sizeof(*work->items), err) != TSCOPE_OK ||
 	    tsi_array_new(&work->scratch, limit, sizeof(*work->scratch), err) != TSCOPE_OK)
@@ -201,7 +241,25 @@ static void add_grid(struct work *work, struct kernel *kernel, float blocks, int
 	}
 }
 
-static void add_kernel(struct work *work, uint32_t device, uint32_t row)
+/* Adds a kernel to the step that launched it, where that counts. */
+static enum tscope_status add_to_step(struct work *work, uint32_t row, struct tscope_error *err)
+{
+	const struct spans *spans = &work->trace->spans;
+	uint32_t step =
+		tsi_counted_step_at(&work->steps, tsi_timeline_launch_time(work->trace, row));
+
+	if (step == NO_ROW)
+		return TSCOPE_OK;
+	work->kernels[spans->name[row]].counted_unlinked +=
+		tsi_device_event(work->trace, row)->call == NO_ROW;
+	if (tsi_step_work_add(&work->steps, spans->name[row], step, spans->dur_ns[row], err) !=
+	    TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	return tsi_kernel_launchers_add(&work->launchers, row, err);
+}
+
+static enum tscope_status add_kernel(struct work *work, uint32_t device, uint32_t row,
+				     struct tscope_error *err)
 {
 	const struct spans *spans = &work->trace->spans;
 	const struct device_event *event = tsi_device_event(work->trace, row);
@@ -215,18 +273,20 @@ static void add_kernel(struct work *work, uint32_t device, uint32_t row)
 	add_grid(work, kernel, blocks_per_sm(work->trace, device, event), dur_ns);
 	weigh(&kernel->occupancy_pct, event->occupancy_pct, dur_ns);
 	weigh(&work->occupancy_pct, event->occupancy_pct, dur_ns);
+	return add_to_step(work, row, err);
 }
 
 /* Looks at every kernel; afterwards the durations stand together by name, each name's in order. */
-static void collect(struct work *work)
+static enum tscope_status collect(struct work *work, struct tscope_error *err)
 {
 	const struct tscope_trace *trace = work->trace;
 
 	for (uint32_t device = 0; device < trace->device_count; device++) {
 		for (uint32_t i = 0; i < trace->devices[device].row_count; i++) {
 			uint32_t row = trace->devices[device].rows[i];
-			if (tsi_is_kernel(trace, row))
-				add_kernel(work, device, row);
+			if (tsi_is_kernel(trace, row) &&
+			    add_kernel(work, device, row, err) != TSCOPE_OK)
+				return TSCOPE_E_NOMEM;
 		}
 	}
 	tsi_sort_pairs(work->items, work->scratch, work->count);
@@ -235,6 +295,8 @@ static void collect(struct work *work)
 		work->items[i] = (struct sort_pair){ .key = item.value, .value = item.key };
 	}
 	tsi_sort_pairs(work->items, work->scratch, work->count);
+	tsi_step_work_settle(&work->steps);
+	return TSCOPE_OK;
 }
 
 static void add_to_kind(struct work *work, enum kernel_kind kind, struct str name, int64_t count,
@@ -281,6 +343,10 @@ static void fill_name(struct work *work, uint32_t name, size_t count, struct tsc
 	cells[NAME_OCCUPANCY_PCT] = weighted_value(&kernel->occupancy_pct);
 	if (kernel->blocks_per_sm.weight_ns > 0)
 		cells[NAME_SMALL_GRID_COUNT] = tsi_int(kernel->small_grid_count);
+	cells[NAME_COUNTED] = tsi_int(work->steps.names[name].count);
+	cells[NAME_COUNTED_NS] = tsi_int(work->steps.names[name].ns);
+	cells[NAME_STEP_DEVIATION_NS] = tsi_step_deviation(&work->steps, name);
+	cells[NAME_COUNTED_UNLINKED] = tsi_int(kernel->counted_unlinked);
 }
 
 static enum tscope_status add_names(struct work *work, struct fact_sheet *out,
@@ -321,6 +387,29 @@ static enum tscope_status add_kinds(const struct work *work, struct fact_sheet *
 	return tsi_table_sort(out, BY_KIND, KIND_TOTAL_NS, KIND, err);
 }
 
+static enum tscope_status add_launchers(const struct work *work, struct fact_sheet *out,
+					struct tscope_error *err)
+{
+	const struct kernel_launchers *launchers = &work->launchers;
+	const struct intern *names = &work->trace->names;
+	struct tscope_value *cells;
+
+	for (size_t i = 0; i < launchers->kernels.count; i++) {
+		const struct pair *kernel = &launchers->kernels.pairs[i];
+		const struct pair *op = &launchers->operators.pairs[kernel->second];
+		if (tsi_table_add(out, BY_LAUNCHER, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		cells[LAUNCHER_NAME] = tsi_text(tsi_intern_text(names, kernel->first).data);
+		if (op->first)
+			cells[LAUNCHER_OPERATOR] = tsi_text(tsi_intern_text(names, op->first).data);
+		if (op->second)
+			cells[LAUNCHER_INPUTS] = tsi_text(tsi_intern_text(names, op->second).data);
+		cells[LAUNCHER_COUNTED] = tsi_int(launchers->launched[i].count);
+		cells[LAUNCHER_COUNTED_NS] = tsi_int(launchers->launched[i].ns);
+	}
+	return tsi_table_sort(out, BY_LAUNCHER, LAUNCHER_COUNTED_NS, LAUNCHER_NAME, err);
+}
+
 static double span_of_devices(const struct analysis_scope *scope)
 {
 	double span_ns = 0;
@@ -359,12 +448,14 @@ static enum tscope_status run(const struct analysis_scope *scope, struct fact_sh
 	struct work work;
 	enum tscope_status status = work_init(&work, scope, err);
 
-	if (status == TSCOPE_OK) {
-		collect(&work);
+	if (status == TSCOPE_OK)
+		status = collect(&work, err);
+	if (status == TSCOPE_OK)
 		status = add_names(&work, out, err);
-	}
 	if (status == TSCOPE_OK)
 		status = add_kinds(&work, out, err);
+	if (status == TSCOPE_OK)
+		status = add_launchers(&work, out, err);
 	if (status == TSCOPE_OK)
 		set_facts(&work, scope, out);
 	work_deinit(&work);
@@ -374,7 +465,7 @@ static enum tscope_status run(const struct analysis_scope *scope, struct fact_sh
 const struct analyzer tsi_analyzer_kernels = {
 	.def = {
 		.id = "kernels",
-		.summary = "kernels by name and by what they compute",
+		.summary = "kernels by name, by what they compute and by what launched them",
 		.facts = facts,
 		.fact_count = TSI_COUNT_OF(facts),
 		.tables = tables,

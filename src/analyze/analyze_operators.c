@@ -11,6 +11,7 @@
 
 #include "analyze/device_rows.h"
 #include "analyze/nest.h"
+#include "analyze/step_work.h"
 #include "base/array.h"
 #include "base/pair_set.h"
 #include "base/sum.h"
@@ -39,6 +40,10 @@ enum name_column {
 	NAME_CALL_NS,
 	NAME_DEVICE_NS,
 	NAME_SELF_DEVICE_NS,
+	NAME_COUNTED,
+	NAME_COUNTED_NS,
+	NAME_STEP_DEVIATION_NS,
+	NAME_COUNTED_DEVICE_NS,
 };
 
 /* An operator inside another of its name counts in both, as in torch's key_averages(). */
@@ -58,6 +63,15 @@ enum name_column {
 static const struct tscope_fact_def name_columns[] = {
 	[NAME] = { "name", TSCOPE_UNIT_TEXT, "of the operator" },
 	TIME_COLUMNS(NAME),
+	[NAME_COUNTED] = { "counted", TSCOPE_UNIT_COUNT,
+			   "that began in the steps that count, or in any step where none does" },
+	[NAME_COUNTED_NS] = { "counted_ns", TSCOPE_UNIT_NS, "sum of the self times of these" },
+	[NAME_STEP_DEVIATION_NS] = { "step_deviation_ns", TSCOPE_UNIT_NS,
+				     "standard deviation of their self time per step, of these "
+				     "steps" },
+	[NAME_COUNTED_DEVICE_NS] = { "counted_device_ns", TSCOPE_UNIT_NS,
+				     "of counted ones, device time of what they launched "
+				     "themselves" },
 };
 
 enum shape_column {
@@ -98,10 +112,12 @@ struct own_work {
 
 struct work {
 	const struct tscope_trace *trace;
-	struct own_work *own;      /* by cpu_op */
-	struct op_times *by_name;  /* by name id */
-	struct pair_set shapes;    /* (name, signature) */
-	struct op_times *by_shape; /* by number of the pair */
+	struct own_work *own;       /* by cpu_op */
+	struct op_times *by_name;   /* by name id */
+	struct step_work steps;     /* self time of those that begin in the steps that count */
+	int64_t *counted_device_ns; /* by name id, of the same */
+	struct pair_set shapes;     /* (name, signature) */
+	struct op_times *by_shape;  /* by number of the pair */
 	size_t by_shape_capacity;
 	struct op_times all;
 	int64_t all_device_ns; /* of all device events */
@@ -109,19 +125,27 @@ struct work {
 
 static void work_deinit(struct work *work)
 {
+	tsi_step_work_deinit(&work->steps);
+	free(work->counted_device_ns);
 	free(work->own);
 	free(work->by_name);
 	free(work->by_shape);
 	tsi_pair_set_deinit(&work->shapes);
 }
 
-static enum tscope_status work_init(struct work *work, const struct tscope_trace *trace,
+static enum tscope_status work_init(struct work *work, const struct analysis_scope *scope,
 				    struct tscope_error *err)
 {
+	const struct tscope_trace *trace = scope->trace;
+	size_t names = trace->names.count;
+
 	*work = (struct work){ .trace = trace };
-	if (tsi_array_new(&work->own, trace->cpu_op_count, sizeof(*work->own), err) != TSCOPE_OK)
+	if (tsi_step_work_init(&work->steps, scope->timeline, err) != TSCOPE_OK ||
+	    tsi_array_new(&work->counted_device_ns, names, sizeof(*work->counted_device_ns), err) !=
+		    TSCOPE_OK ||
+	    tsi_array_new(&work->own, trace->cpu_op_count, sizeof(*work->own), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	return tsi_array_new(&work->by_name, trace->names.count, sizeof(*work->by_name), err);
+	return tsi_array_new(&work->by_name, names, sizeof(*work->by_name), err);
 }
 
 static void collect_own_work(struct work *work)
@@ -171,6 +195,19 @@ static enum tscope_status add_to_shape(struct work *work, uint32_t name, uint32_
 	return TSCOPE_OK;
 }
 
+/* Adds an operator to the step that it began in, where that counts. */
+static enum tscope_status add_to_step(struct work *work, uint32_t row, const struct op_times *op,
+				      struct tscope_error *err)
+{
+	const struct spans *spans = &work->trace->spans;
+	uint32_t step = tsi_counted_step_at(&work->steps, spans->start_ns[row]);
+
+	if (step == NO_ROW)
+		return TSCOPE_OK;
+	tsi_sum(&work->counted_device_ns[spans->name[row]], op->self_device_ns);
+	return tsi_step_work_add(&work->steps, spans->name[row], step, op->self_ns, err);
+}
+
 static enum tscope_status add_op(struct work *work, const struct nested_span *span,
 				 struct tscope_error *err)
 {
@@ -193,6 +230,8 @@ static enum tscope_status add_op(struct work *work, const struct nested_span *sp
 	};
 	add_times(&work->by_name[name], &op);
 	add_times(&work->all, &op);
+	if (add_to_step(work, span->row, &op, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
 	return signature ? add_to_shape(work, name, signature, &op, err) : TSCOPE_OK;
 }
 
@@ -209,7 +248,10 @@ static enum tscope_status collect_ops(struct work *work, struct tscope_error *er
 			status = add_op(work, &span, err);
 	}
 	tsi_nest_deinit(&nest);
-	return status == TSCOPE_END ? TSCOPE_OK : status;
+	if (status != TSCOPE_END)
+		return status;
+	tsi_step_work_settle(&work->steps);
+	return TSCOPE_OK;
 }
 
 /* Fills the columns that both tables have; cells points to the first, "count". */
@@ -239,6 +281,10 @@ static enum tscope_status add_names(const struct work *work, struct fact_sheet *
 			return TSCOPE_E_NOMEM;
 		cells[NAME] = tsi_text(tsi_intern_text(&work->trace->names, name).data);
 		fill_times(&cells[NAME_OP_COUNT], &work->by_name[name]);
+		cells[NAME_COUNTED] = tsi_int(work->steps.names[name].count);
+		cells[NAME_COUNTED_NS] = tsi_int(work->steps.names[name].ns);
+		cells[NAME_STEP_DEVIATION_NS] = tsi_step_deviation(&work->steps, name);
+		cells[NAME_COUNTED_DEVICE_NS] = tsi_int(work->counted_device_ns[name]);
 		name_count++;
 	}
 	tsi_fact_int(out, NAME_COUNT, name_count);
@@ -266,7 +312,7 @@ static enum tscope_status run(const struct analysis_scope *scope, struct fact_sh
 			      struct tscope_error *err)
 {
 	struct work work;
-	enum tscope_status status = work_init(&work, scope->trace, err);
+	enum tscope_status status = work_init(&work, scope, err);
 
 	if (status == TSCOPE_OK) {
 		collect_own_work(&work);

@@ -6,10 +6,12 @@
 #include "analyze/facts.h"
 #include "analyze/step_lines.h"
 
-enum fact { COUNT, BOUNDARY };
+enum fact { COUNT, COUNTED_COUNT, BOUNDARY };
 
 static const struct tscope_fact_def facts[] = {
 	[COUNT] = { "count", TSCOPE_UNIT_COUNT, "steps of the timeline, marked ones too" },
+	[COUNTED_COUNT] = { "counted_count", TSCOPE_UNIT_COUNT,
+			    "of them, without those that are marked" },
 	[BOUNDARY] = { "boundary", TSCOPE_UNIT_TEXT, "rule that bounds the steps" },
 };
 
@@ -83,6 +85,7 @@ static enum tscope_status run(const struct analysis_scope *scope, struct fact_sh
 			      struct tscope_error *err)
 {
 	const struct tscope_timeline *timeline = scope->timeline;
+	int64_t counted_count = 0;
 
 	tsi_fact_int(out, COUNT, timeline->step_count);
 	tsi_fact_text(out, BOUNDARY, tscope_boundary_name(timeline->boundary));
@@ -91,7 +94,9 @@ static enum tscope_status run(const struct analysis_scope *scope, struct fact_sh
 		if (tsi_table_add(out, LIST, &cells, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 		fill_row(cells, scope, i);
+		counted_count += timeline->steps[i].mark == TSCOPE_STEP_COUNTED;
 	}
+	tsi_fact_int(out, COUNTED_COUNT, counted_count);
 	return TSCOPE_OK;
 }
 

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "fail_alloc.h"
+
 #define US 1000
 
 static void spread_of_durations(void **state)
@@ -104,6 +106,99 @@ static void tensor_cores_by_name(void **state)
 	analyzed_free(a);
 }
 
+/* Launched in step 1: 300 ns, in step 2: 95, in step 3: 120; in step 4, cut by the end: 999. */
+static struct test_trace *four_steps(void)
+{
+	struct test_trace *t = test_trace_new();
+
+	for (int step = 0; step < 4; step++) {
+		static const char *const names[] = { "ProfilerStep#1", "ProfilerStep#2",
+						     "ProfilerStep#3", "ProfilerStep#4" };
+		test_annotation(t, names[step], 1, step * 1000, 1000);
+	}
+	test_op_inputs(t, "aten::mm", 1, 5, 10, "[[2, 3], [3, 4]]", "[\"float\", \"float\"]", NULL);
+	test_call(t, "cudaLaunchKernel", 1, 10, 1, 1);
+	test_kernel(t, "gemm", 0, 7, 500, 100, 1);
+	test_call(t, "cudaLaunchKernel", 1, 20, 1, 2);
+	test_kernel(t, "gemm", 0, 7, 1100, 200, 2); /* runs in step 2 */
+	test_op_inputs(t, "aten::mm", 1, 1005, 10, "[[2, 3], [3, 4]]", "[\"float\", \"float\"]",
+		       NULL);
+	test_call(t, "cudaLaunchKernel", 1, 1010, 1, 3);
+	test_kernel(t, "gemm", 0, 7, 1500, 60, 3);
+	test_call(t, "cudaLaunchKernel", 1, 1020, 1, 4);
+	test_kernel(t, "add", 0, 7, 1600, 30, 4);
+	test_kernel(t, "add", 0, 7, 1700, 5, 0); /* by its own start */
+	test_op(t, "aten::add", 1, 2005, 20);
+	test_call(t, "cudaLaunchKernel", 1, 2010, 1, 5);
+	test_kernel(t, "add", 0, 7, 2500, 50, 5);
+	test_call(t, "cudaLaunchKernel", 1, 2020, 1, 6);
+	test_kernel(t, "add", 0, 7, 2600, 70, 6);
+	test_call(t, "cudaLaunchKernel", 1, 3010, 1, 7);
+	test_kernel(t, "gemm", 0, 7, 3500, 999, 7);
+	return t;
+}
+
+/*
+ * gemm takes 300, 60 and 0 ns of the three: mean 120, squares 180², 60², 120² sum to 50400, ÷ 2
+ * is 158.7². add takes 0, 35 and 120: mean 51.67, squares sum to 7616.7, ÷ 2 is 61.7².
+ */
+static void work_of_the_steps_that_count(void **state)
+{
+	(void)state;
+	struct analyzed *a = analyze(four_steps());
+
+	check_table(a,
+		    "kernels.by_name: name count total_ns counted counted_ns step_deviation_ns "
+		    "counted_unlinked",
+		    "gemm 4 1359 3 360 159 0\nadd 4 155 4 155 62 1\n");
+	check_table(a, "kernels.by_launcher: name operator inputs counted counted_ns",
+		    "gemm - - 1 200\n"
+		    "gemm aten::mm [[2, 3], [3, 4]] float, float 2 160\n"
+		    "add aten::add - 2 120\n"
+		    "add - - 2 35\n");
+	analyzed_free(a);
+}
+
+/* Where all steps are marked, what was launched in any of them counts; nothing behind them does. */
+static void work_where_no_step_counts(void **state)
+{
+	(void)state;
+	const struct tscope_timeline_options all_are_warmup = { .warmup = 9 };
+	struct analyzed *a = analyze(four_steps());
+
+	tscope_analysis_free(a->analysis);
+	tscope_timeline_free(a->timeline);
+	assert_int_equal(tscope_timeline_build(&a->timeline, a->trace, &all_are_warmup, NULL),
+			 TSCOPE_OK);
+	assert_int_equal(tscope_analyze(&a->analysis, a->trace, a->timeline, NULL, NULL),
+			 TSCOPE_OK);
+	check_facts(a, "steps: count counted_count", "4 0");
+	check_table(a, "kernels.by_name: name counted counted_ns step_deviation_ns",
+		    "gemm 4 1359 -\nadd 4 155 -\n");
+	analyzed_free(a);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+	(void)state;
+	struct analyzed *a = analyze(four_steps());
+	size_t n = 1;
+
+	for (;; n++) {
+		struct tscope_analysis *again = NULL;
+		fail_alloc_at(n);
+		enum tscope_status status =
+			tscope_analyze(&again, a->trace, a->timeline, NULL, NULL);
+		bool has_failed = fail_alloc_stop();
+		assert_int_equal(status, has_failed ? TSCOPE_E_NOMEM : TSCOPE_OK);
+		tscope_analysis_free(again);
+		if (!has_failed)
+			break;
+	}
+	assert_true(n > 50);
+	analyzed_free(a);
+}
+
 static void without_kernels(void **state)
 {
 	(void)state;
@@ -115,14 +210,20 @@ static void without_kernels(void **state)
 		    "0 0 - - -");
 	check_table(a, "kernels.by_name: name", "");
 	check_table(a, "kernels.by_kind: kind", "");
+	check_table(a, "kernels.by_launcher: name", "");
 	analyzed_free(a);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(spread_of_durations), cmocka_unit_test(operators_vote_on_the_kind),
-		cmocka_unit_test(use_of_the_device),   cmocka_unit_test(tensor_cores_by_name),
+		cmocka_unit_test(spread_of_durations),
+		cmocka_unit_test(operators_vote_on_the_kind),
+		cmocka_unit_test(use_of_the_device),
+		cmocka_unit_test(tensor_cores_by_name),
+		cmocka_unit_test(work_of_the_steps_that_count),
+		cmocka_unit_test(work_where_no_step_counts),
+		cmocka_unit_test(every_allocation_may_fail),
 		cmocka_unit_test(without_kernels),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,6 +41,9 @@ static void nested_on_two_threads(void **state)
 		    "C 1 10 10 10 5 300 300\n");
 	check_facts(a, "operators: count name_count self_ns device_ns unattributed_device_ratio",
 		    "5 3 110 800 0.2"); /* 200 of 1000 */
+	/* The whole trace is one step, that counts, and one step has no deviation. */
+	check_table(a, "operators.by_name: counted counted_ns step_deviation_ns counted_device_ns",
+		    "2 70 - 500\n2 30 - 0\n1 10 - 300\n");
 	analyzed_free(a);
 }
 
@@ -129,6 +132,37 @@ static void by_shape(void **state)
 	struct analyzed *a = analyze(t);
 	check_table(a, "operators.by_shape: name count total_ns self_ns device_ns self_device_ns",
 		    "aten::mm 2 24 24 7 7\naten::add 1 16 16 0 0\naten::mm 1 12 12 0 0\n");
+	analyzed_free(a);
+}
+
+/*
+ * Step 1: A [10, 60) holds B [20, 40), which launches 300 ns. Step 2: A [110, 150) launches 500.
+ * Step 3 launches nothing: cut by the end. Self times: A 30 and 40, so 35 ± 7.07; B 20 and 0, so 10
+ * ± 14.1.
+ */
+static void work_of_the_steps_that_count(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_annotation(t, "ProfilerStep#1", 1, 0, 100);
+	test_annotation(t, "ProfilerStep#2", 1, 100, 100);
+	test_annotation(t, "ProfilerStep#3", 1, 200, 100);
+	test_op(t, "A", 1, 10, 50);
+	test_op(t, "B", 1, 20, 20);
+	test_call(t, "cudaLaunchKernel", 1, 25, 5, 1);
+	test_kernel(t, "k", 0, 7, 180, 300, 1); /* runs in the steps behind */
+	test_op(t, "A", 1, 110, 40);
+	test_call(t, "cudaLaunchKernel", 1, 120, 5, 2);
+	test_kernel(t, "k", 0, 7, 500, 500, 2);
+	test_op(t, "B", 1, 210, 10);
+	struct analyzed *a = analyze(t);
+
+	check_facts(a, "steps: count counted_count", "3 2");
+	check_table(a,
+		    "operators.by_name: name count self_ns counted counted_ns step_deviation_ns "
+		    "counted_device_ns",
+		    "A 2 70 2 70 7 500\nB 2 30 1 20 14 300\n");
 	analyzed_free(a);
 }
 
@@ -302,6 +336,7 @@ int main(void)
 		cmocka_unit_test(crossing_spans),
 		cmocka_unit_test(empty_spans_at_borders),
 		cmocka_unit_test(by_shape),
+		cmocka_unit_test(work_of_the_steps_that_count),
 		cmocka_unit_test(deep_nesting_needs_no_recursion),
 		cmocka_unit_test(without_operators),
 		cmocka_unit_test(agrees_with_brute_force),

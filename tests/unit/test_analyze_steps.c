@@ -36,7 +36,7 @@ static void every_step_has_its_row(void **state)
 	(void)state;
 	struct analyzed *a = analyze(two_steps());
 
-	check_facts(a, "steps: count boundary", "2 profiler_step");
+	check_facts(a, "steps: count counted_count boundary", "2 1 profiler_step");
 	/* Step 2 has 1 event where the step before had 2: cut by the end of the capture. */
 	check_table(a, "steps.list: step start_ns dur_ns wall_ns device_events mark",
 		    "1 0 95 100 2 \n"
