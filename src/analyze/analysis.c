@@ -106,16 +106,21 @@ static enum tscope_status run_analyzer(struct tscope_analysis *analysis, size_t 
 	return TSCOPE_OK;
 }
 
+/* Room for the sheets of the whole and of each device. */
+static enum tscope_status make_sheets(struct tscope_analysis *analysis, struct tscope_error *err)
+{
+	analysis->scope_count = analysis->device_count > 1 ? (size_t)analysis->device_count + 1 : 1;
+	return tsi_array_new(&analysis->sheets, tscope_analyzer_count() * analysis->scope_count,
+			     sizeof(*analysis->sheets), err);
+}
+
 static enum tscope_status run_analyzers(struct tscope_analysis *analysis, enum analyzer_level level,
 					const struct analysis_scope *scope,
 					struct tscope_error *err)
 {
-	size_t count = tscope_analyzer_count();
+	enum tscope_status status = TSCOPE_OK;
 
-	analysis->scope_count = analysis->device_count > 1 ? (size_t)analysis->device_count + 1 : 1;
-	enum tscope_status status = tsi_array_new(&analysis->sheets, count * analysis->scope_count,
-						  sizeof(*analysis->sheets), err);
-	for (size_t i = 0; status == TSCOPE_OK && i < count; i++)
+	for (size_t i = 0; status == TSCOPE_OK && i < tscope_analyzer_count(); i++)
 		if (tsi_analyzer(i)->levels & level)
 			status = run_analyzer(analysis, i, scope, err);
 	return status;
@@ -178,7 +183,26 @@ enum tscope_status tscope_analyze(struct tscope_analysis **ret, const struct tsc
 	scope.flops = analysis->flops;
 	scope.texts = &analysis->texts;
 	if (status == TSCOPE_OK)
+		status = make_sheets(analysis, err);
+	if (status == TSCOPE_OK)
 		status = run_analyzers(analysis, LEVEL_TRACE, &scope, err);
+	if (status != TSCOPE_OK) {
+		tscope_analysis_free(analysis);
+		return status;
+	}
+	*ret = analysis;
+	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_analysis_new(struct tscope_analysis **ret, struct tscope_error *err)
+{
+	struct tscope_analysis *analysis;
+
+	if (tsi_array_new(&analysis, 1, sizeof(*analysis), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	enum tscope_status status = tsi_intern_init(&analysis->texts, UINT32_MAX - 1, err);
+	if (status == TSCOPE_OK)
+		status = make_sheets(analysis, err);
 	if (status != TSCOPE_OK) {
 		tscope_analysis_free(analysis);
 		return status;
@@ -193,15 +217,14 @@ enum tscope_status tsi_analyze_level(struct tscope_analysis **ret, enum analyzer
 {
 	struct analysis_scope whole = *scope;
 	struct tscope_analysis *analysis;
+	enum tscope_status status = tsi_analysis_new(&analysis, err);
 
-	if (tsi_array_new(&analysis, 1, sizeof(*analysis), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (status != TSCOPE_OK)
+		return status;
 	analysis->before = before;
 	whole.options = scope->options ? scope->options : &default_options;
 	whole.texts = &analysis->texts;
-	enum tscope_status status = tsi_intern_init(&analysis->texts, UINT32_MAX - 1, err);
-	if (status == TSCOPE_OK)
-		status = run_analyzers(analysis, level, &whole, err);
+	status = run_analyzers(analysis, level, &whole, err);
 	if (status != TSCOPE_OK) {
 		tscope_analysis_free(analysis);
 		return status;
@@ -210,18 +233,22 @@ enum tscope_status tsi_analyze_level(struct tscope_analysis **ret, enum analyzer
 	return TSCOPE_OK;
 }
 
+enum tscope_status tsi_analysis_keep_text(struct tscope_analysis *analysis, struct str text,
+					  const char **kept, struct tscope_error *err)
+{
+	uint32_t id;
+	enum tscope_status status = tsi_intern_add(&analysis->texts, text, &id, err);
+
+	if (status == TSCOPE_OK)
+		*kept = tsi_intern_text(&analysis->texts, id).data;
+	return status;
+}
+
 /* Puts a text of the trace where it outlives the trace. */
 static enum tscope_status keep_text(struct tscope_analysis *analysis, const char **text,
 				    struct tscope_error *err)
 {
-	uint32_t id;
-
-	if (!*text)
-		return TSCOPE_OK;
-	if (tsi_intern_add(&analysis->texts, tsi_str_of(*text), &id, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	*text = tsi_intern_text(&analysis->texts, id).data;
-	return TSCOPE_OK;
+	return *text ? tsi_analysis_keep_text(analysis, tsi_str_of(*text), text, err) : TSCOPE_OK;
 }
 
 static enum tscope_status keep_values(struct tscope_analysis *analysis, struct tscope_value *values,
@@ -279,9 +306,13 @@ const struct step_series *tsi_analysis_steps(const struct tscope_analysis *analy
 	return &analysis->steps;
 }
 
-struct fact_sheet *tsi_analysis_sheet(struct tscope_analysis *analysis, size_t analyzer)
+enum tscope_status tsi_analysis_sheet(struct tscope_analysis *analysis, size_t analyzer,
+				      struct fact_sheet **sheet, struct tscope_error *err)
 {
-	return &analysis->sheets[analyzer * analysis->scope_count];
+	*sheet = &analysis->sheets[analyzer * analysis->scope_count];
+	if ((*sheet)->def)
+		return TSCOPE_OK;
+	return tsi_fact_sheet_init(*sheet, tscope_analyzer(analyzer), err);
 }
 
 void tscope_analysis_free(struct tscope_analysis *analysis)

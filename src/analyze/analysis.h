@@ -38,9 +38,20 @@ TSI_MUST_CHECK
 enum tscope_status tsi_analysis_detach(struct tscope_analysis *analysis, struct tscope_error *err);
 
 /*
- * The sheet of an analyzer at this level, to be written by tests. Where the
- * analyzer did not run it is zeroed, and to be begun by tsi_fact_sheet_init().
+ * An analysis for which no analyzer ran, to be filled from elsewhere: with figures that were saved,
+ * or that a test says.
  */
-struct fact_sheet *tsi_analysis_sheet(struct tscope_analysis *analysis, size_t analyzer);
+TSI_MUST_CHECK
+enum tscope_status tsi_analysis_new(struct tscope_analysis **ret, struct tscope_error *err);
+
+/* The sheet of an analyzer for the whole, begun if need be: the calls of facts.h fill it. */
+TSI_MUST_CHECK
+enum tscope_status tsi_analysis_sheet(struct tscope_analysis *analysis, size_t analyzer,
+				      struct fact_sheet **sheet, struct tscope_error *err);
+
+/* Copies a text to where it lives as long as the analysis; one with a NUL in it ends there. */
+TSI_MUST_CHECK
+enum tscope_status tsi_analysis_keep_text(struct tscope_analysis *analysis, struct str text,
+					  const char **kept, struct tscope_error *err);
 
 #endif

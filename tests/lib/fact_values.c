@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "analyze/analysis.h"
-#include "analyze/analyzer_table.h"
 #include "analyze/fact_sheet.h"
 
 static size_t find_def(const struct tscope_fact_def *defs, size_t count, const char *name)
@@ -49,10 +48,8 @@ static struct fact_sheet *sheet_of(struct tscope_analysis *analysis, const char 
 
 	if (analyzer == tscope_analyzer_count())
 		fail_msg("no analyzer has %s", name);
-	struct fact_sheet *sheet = tsi_analysis_sheet(analysis, analyzer);
-	if (!sheet->def)
-		assert_int_equal(tsi_fact_sheet_init(sheet, tscope_analyzer(analyzer), NULL),
-				 TSCOPE_OK);
+	struct fact_sheet *sheet;
+	assert_int_equal(tsi_analysis_sheet(analysis, analyzer, &sheet, NULL), TSCOPE_OK);
 	return sheet;
 }
 
@@ -128,14 +125,11 @@ static void add_doubt(struct tscope_analysis *analysis, const char *name, const 
 
 struct fact_values fact_values(const char *lines)
 {
-	const struct analysis_scope scope = { 0 };
 	struct fact_values facts = { .text = strdup(lines) };
 	char *next;
 
 	assert_non_null(facts.text);
-	assert_int_equal(
-		tsi_analyze_level(&facts.analysis, (enum analyzer_level)0, &scope, NULL, NULL),
-		TSCOPE_OK);
+	assert_int_equal(tsi_analysis_new(&facts.analysis, NULL), TSCOPE_OK);
 	for (char *line = strtok_r(facts.text, "\n", &next); line;
 	     line = strtok_r(NULL, "\n", &next)) {
 		char *rest;
