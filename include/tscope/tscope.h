@@ -35,6 +35,7 @@
  */
 #include <tscope/analysis.h>
 #include <tscope/device.h>
+#include <tscope/diff.h>
 #include <tscope/error.h>
 #include <tscope/gate.h>
 #include <tscope/memory.h>

@@ -10,7 +10,7 @@ import sys
 
 # The path, lowest first. A folder may include those before it, and itself.
 LAYERS = ["base", "device", "input", "decode", "model", "timeline", "run", "analyze", "rules",
-          "gate", "report",
+          "diff", "gate", "report",
           "pipeline.c", "pipeline_memory.c", "pipeline_load.c",
           "pipeline_run_memory.c", "pipeline_run.c", "pipeline_run_notes.c",
           "pipeline_run_view.c", "version.c", "cli"]

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the analyzers of a comparison share.
+ */
+#include "diff/comparison.h"
+
+#include "base/attributes.h"
+
+const char *tsi_diff_verdict_name(enum diff_verdict verdict)
+{
+	static const char *const names[] = {
+		[DIFF_SAME] = "same",           [DIFF_CHANGED] = "changed",
+		[DIFF_NO_CHANGE] = "no_change", [DIFF_UNDECIDED] = "undecided",
+		[DIFF_EXACT] = "exact",         [DIFF_NOT_TESTED] = "not_tested",
+		[DIFF_ONLY_A] = "only_a",       [DIFF_ONLY_B] = "only_b",
+	};
+
+	return names[verdict];
+}
+
+const struct diff_rank *tsi_diff_find_rank(const struct diff_side *side, int64_t number)
+{
+	for (size_t i = 0; i < side->rank_count; i++)
+		if (side->ranks[i].number == number)
+			return &side->ranks[i];
+	return NULL;
+}
+
+bool tsi_diff_number(struct tscope_value value, double *number)
+{
+	if (value.kind == TSCOPE_VALUE_INT)
+		*number = (double)value.integer;
+	else if (value.kind == TSCOPE_VALUE_REAL)
+		*number = value.real;
+	return value.kind == TSCOPE_VALUE_INT || value.kind == TSCOPE_VALUE_REAL;
+}

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whether two samples of steps differ by more than noise. What was chosen, and why; rates are of
+ * 20,000 generated pairs each (tests/bench/significance.c has fewer of the same kinds), of 20
+ * against 20 steps with normal noise of 3 % where nothing else is said.
+ *
+ * Both p values come together as their harmonic mean. Of steps with normal noise the two tests
+ * mostly agree, and halving alpha between them would waste half of it. So 0.46 % of equal pairs are
+ * called changed, and 96.6 % of those with a change of 5 %; of 50 against 50 steps 96.9 % of those
+ * with a change of 3 %. Where one test alone speaks, it has to be twice as sure.
+ *
+ * The error of the difference of the means is Welch's or that of pooled variances, whichever is
+ * larger. Welch's alone calls equal runs different where the shorter one happens to lack the rare
+ * slow steps of the longer one: of 50 against 500, of which 2 % take three times as long, 16 % of
+ * equal pairs, and 0.1 % with both.
+ *
+ * Steps resemble their neighbours where clocks, temperatures or data drift, and n of them tell less
+ * than n. The lag-1 correlation r of the ranks within each sample tells how much less: it divides n
+ * by (1 + r) / (1 - r). Samples without any resemblance show some by chance, so it counts from two
+ * standard errors on, of both samples together, or from 2.5 in one alone. With a correlation of
+ * 0.6, equal pairs of 20, 50 and 200 steps are called changed in 5, 0.8 and 0.5 %, and without all
+ * this in 15 %; so few as 20 steps cannot show it well. Where there is no resemblance, it costs
+ * half a percent of the changes.
+ *
+ * Not claimed: where a run has other noise and far fewer steps than the other one, equal means are
+ * called changed more often (10 steps with 9 % against 100 with 3 %: 2.4 %). And two runs may
+ * differ for a reason that is in neither's steps: another machine, another neighbour on it.
+ */
+#include "diff/sample_test.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/sort.h"
+#include "base/sum.h"
+#include "diff/chance.h"
+#include "diff/rank_sum.h"
+
+/* Standard errors from which on steps resemble their neighbours, and the most that is believed. */
+static const double resemblance_of_both = 2, resemblance_of_one = 2.5, max_resemblance = 0.9;
+/* Of fewer steps the resemblance is not corrected for what its estimate lacks. */
+enum { MIN_CORRECTED_COUNT = 9 };
+
+/* A sample and what the tests need to know of it. */
+struct prepared {
+	int64_t *values; /* sorted */
+	size_t count;
+	double mean, variance;
+	double resemblance; /* correlation of neighbours in time, by ranks */
+	double inflation;   /* >= 1: steps that tell as much as one that is independent */
+};
+
+/* A difference of means. */
+struct mean_difference {
+	double difference, error, degrees;
+};
+
+/* ---- one sample --------------------------------------------------------------------------- */
+
+static void put_moments(struct prepared *sample)
+{
+	tsi_wide sum = 0;
+	double squares = 0, count = (double)sample->count;
+
+	for (size_t i = 0; i < sample->count; i++)
+		sum += sample->values[i];
+	sample->mean = (double)sum / count;
+	for (size_t i = 0; i < sample->count; i++) {
+		double deviation = (double)sample->values[i] - sample->mean;
+		squares += deviation * deviation;
+	}
+	sample->variance = sample->count > 1 ? squares / (count - 1) : 0;
+}
+
+/* Ranks about their mean, twice each, in the order of time; those of equal values are equal. */
+static void put_ranks(double *ranks, const struct sort_pair *sorted, size_t count)
+{
+	for (size_t i = 0, end; i < count; i = end) {
+		for (end = i + 1; end < count && sorted[end].key == sorted[i].key;)
+			end++;
+		for (size_t j = i; j < end; j++)
+			ranks[sorted[j].value] = (double)(i + end) - (double)count;
+	}
+}
+
+static double neighbours_correlation(const double *ranks, size_t count)
+{
+	double squares = 0, products = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		squares += ranks[i] * ranks[i];
+		products += i ? ranks[i] * ranks[i - 1] : 0;
+	}
+	return squares > 0 ? products / squares : 0;
+}
+
+struct prepare_room {
+	struct sort_pair *pairs; /* and as many of scratch */
+	double *ranks;
+};
+
+static void prepare(struct prepared *prepared, const struct sample *sample,
+		    const struct prepare_room *room)
+{
+	size_t count = sample->count;
+
+	for (size_t i = 0; i < count; i++)
+		room->pairs[i] = (struct sort_pair){ tsi_sort_key_of_int64(sample->values[i]), i };
+	if (count > 0) /* without values there is no room for them */
+		tsi_sort_pairs(room->pairs, room->pairs + count, count);
+	for (size_t i = 0; i < count; i++)
+		prepared->values[i] = sample->values[room->pairs[i].value];
+	put_ranks(room->ranks, room->pairs, count);
+	prepared->resemblance = neighbours_correlation(room->ranks, count);
+	prepared->inflation = 1;
+	put_moments(prepared);
+}
+
+/* On failure it may be deinited. */
+static enum tscope_status prepared_init(struct prepared *prepared, const struct sample *sample,
+					struct tscope_error *err)
+{
+	size_t count = sample->count;
+	struct prepare_room room = { 0 };
+	enum tscope_status status;
+
+	*prepared = (struct prepared){ .count = count };
+	status = tsi_array_new(&prepared->values, count, sizeof(*prepared->values), err);
+	if (status == TSCOPE_OK)
+		status = tsi_array_new(&room.pairs, 2 * count, sizeof(*room.pairs), err);
+	if (status == TSCOPE_OK)
+		status = tsi_array_new(&room.ranks, count, sizeof(*room.ranks), err);
+	if (status == TSCOPE_OK)
+		prepare(prepared, sample, &room);
+	free(room.pairs);
+	free(room.ranks);
+	return status;
+}
+
+static void prepared_deinit(struct prepared *prepared)
+{
+	free(prepared->values);
+}
+
+/* How many steps tell as much as an independent one; few steps look less alike than they are. */
+static double inflation_of(double resemblance, double count)
+{
+	if (count >= MIN_CORRECTED_COUNT)
+		resemblance = (resemblance + 1 / count) / (1 - 4 / count);
+	resemblance = fmin(resemblance, max_resemblance);
+	return (1 + resemblance) / (1 - resemblance);
+}
+
+static void judge_resemblance(struct prepared *a, struct prepared *b)
+{
+	double n = (double)a->count, m = (double)b->count;
+	double both = (n * a->resemblance + m * b->resemblance) / (n + m);
+
+	if (both * sqrt(n + m) > resemblance_of_both) {
+		a->inflation = b->inflation = inflation_of(both, (n + m) / 2);
+		return;
+	}
+	if (a->resemblance * sqrt(n) > resemblance_of_one)
+		a->inflation = inflation_of(a->resemblance, n);
+	if (b->resemblance * sqrt(m) > resemblance_of_one)
+		b->inflation = inflation_of(b->resemblance, m);
+}
+
+/* ---- the test of the means ---------------------------------------------------------------- */
+
+/* What is left of a sample for the test of the means: steps that are independent. */
+struct moments {
+	double mean, variance, count;
+};
+
+static double at_least_1(double degrees)
+{
+	return degrees > 1 ? degrees : 1;
+}
+
+static struct mean_difference mean_difference_of(const struct moments *a, const struct moments *b)
+{
+	double share_a = a->variance / a->count, share_b = b->variance / b->count;
+	double square = share_a + share_b, degrees = at_least_1(a->count + b->count - 2);
+	double pooled = (a->variance * (a->count - 1) + b->variance * (b->count - 1)) / degrees *
+			(1 / a->count + 1 / b->count);
+
+	if (square >= pooled && square > 0) {
+		degrees = square * square /
+			  (share_a * share_a / at_least_1(a->count - 1) +
+			   share_b * share_b / at_least_1(b->count - 1));
+		pooled = square;
+	}
+	return (struct mean_difference){ b->mean - a->mean, sqrt(pooled), degrees };
+}
+
+static double mean_p(const struct mean_difference *means)
+{
+	if (means->difference == 0)
+		return 1;
+	if (means->error == 0)
+		return 0;
+	return 2 * tsi_student_tail(fabs(means->difference) / means->error, means->degrees);
+}
+
+static void put_mean_interval(struct sample_test *result, const struct mean_difference *means,
+			      double alpha)
+{
+	double reach = means->error * tsi_student_quantile(alpha / 2, means->degrees);
+
+	result->shift = means->difference;
+	result->low = means->difference - reach;
+	result->high = means->difference + reach;
+}
+
+/* ---- both tests --------------------------------------------------------------------------- */
+
+static const struct sample_test undecided = {
+	.verdict = DIFF_UNDECIDED,
+	.method = SAMPLE_TEST_NONE,
+	.p_value = 1,
+	.shift = NAN,
+	.low = NAN,
+	.high = NAN,
+	.typical_verdict = DIFF_UNDECIDED,
+	.typical_p_value = 1,
+	.typical_shift = NAN,
+};
+
+static const struct sample_test same = {
+	.verdict = DIFF_SAME,
+	.method = SAMPLE_TEST_RANK,
+	.p_value = 1,
+	.typical_verdict = DIFF_SAME,
+	.typical_p_value = 1,
+};
+
+static double corrected(double p_value, size_t comparisons)
+{
+	return fmin(1, p_value * (double)comparisons);
+}
+
+static enum diff_verdict verdict_of(double p_value)
+{
+	return p_value <= SAMPLE_TEST_ALPHA ? DIFF_CHANGED : DIFF_NO_CHANGE;
+}
+
+static double harmonic_mean(double left, double right)
+{
+	return left > 0 && right > 0 ? 2 / (1 / left + 1 / right) : 0;
+}
+
+/* The rank test speaks for the mean only where that goes the same way. */
+static void conclude(struct sample_test *ret, const struct rank_sum *ranks,
+		     const struct mean_difference *means, size_t comparisons)
+{
+	bool agree = (ranks->shift > 0 && means->difference > 0) ||
+		     (ranks->shift < 0 && means->difference < 0);
+	double p_value = harmonic_mean(agree ? ranks->p_value : 1, mean_p(means));
+
+	ret->p_value = corrected(p_value, comparisons);
+	ret->verdict = verdict_of(ret->p_value);
+	ret->typical_p_value = corrected(ranks->p_value, comparisons);
+	ret->typical_verdict = verdict_of(ret->typical_p_value);
+	ret->typical_shift = ranks->shift;
+
+	/* The interval is that of a test which says the same alone, if possible the rank test. */
+	bool by_rank = ret->typical_verdict == ret->verdict && !isnan(ranks->low) &&
+		       (agree || ret->verdict == DIFF_NO_CHANGE);
+	ret->method = by_rank ? SAMPLE_TEST_RANK : SAMPLE_TEST_MEAN;
+	if (!by_rank) {
+		put_mean_interval(ret, means, SAMPLE_TEST_ALPHA / (double)comparisons);
+		return;
+	}
+	ret->shift = ranks->shift;
+	ret->low = ranks->low;
+	ret->high = ranks->high;
+}
+
+static struct moments independent_moments(const struct prepared *sample)
+{
+	return (struct moments){ sample->mean, sample->variance,
+				 (double)sample->count / sample->inflation };
+}
+
+static enum tscope_status test_both(struct sample_test *ret, struct prepared *a, struct prepared *b,
+				    size_t comparisons, struct tscope_error *err)
+{
+	double n = (double)a->count, m = (double)b->count;
+	struct rank_sum ranks;
+
+	judge_resemblance(a, b);
+	struct rank_sum_question question = {
+		.a = a->values,
+		.b = b->values,
+		.a_count = a->count,
+		.b_count = b->count,
+		.alpha = SAMPLE_TEST_ALPHA / (double)comparisons,
+		.inflation = (a->inflation * m + b->inflation * n) / (n + m),
+	};
+	if (tsi_rank_sum(&ranks, &question, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	struct moments a_moments = independent_moments(a), b_moments = independent_moments(b);
+	struct mean_difference means = mean_difference_of(&a_moments, &b_moments);
+	conclude(ret, &ranks, &means, comparisons);
+	return TSCOPE_OK;
+}
+
+static bool are_equal(const struct prepared *a, const struct prepared *b)
+{
+	return a->count > 0 && a->count == b->count &&
+	       memcmp(a->values, b->values, a->count * sizeof(*a->values)) == 0;
+}
+
+enum tscope_status tsi_sample_test(struct sample_test *ret, const struct sample *a,
+				   const struct sample *b, size_t comparisons,
+				   struct tscope_error *err)
+{
+	struct prepared sorted_a = { 0 }, sorted_b = { 0 };
+	struct sample_test result = undecided;
+	enum tscope_status status = prepared_init(&sorted_a, a, err);
+
+	if (status == TSCOPE_OK)
+		status = prepared_init(&sorted_b, b, err);
+	if (status == TSCOPE_OK && are_equal(&sorted_a, &sorted_b))
+		result = same;
+	else if (status == TSCOPE_OK &&
+		 tsi_rank_sum_least_p(a->count, b->count) <= SAMPLE_TEST_ALPHA)
+		status = test_both(&result, &sorted_a, &sorted_b, comparisons, err);
+	prepared_deinit(&sorted_a);
+	prepared_deinit(&sorted_b);
+	if (status == TSCOPE_OK)
+		*ret = result;
+	return status;
+}
+
+/* ---- moments ------------------------------------------------------------------------------ */
+
+static bool is_known(const struct sample_moments *moments)
+{
+	return moments->count >= 1 && moments->count < 1e15 && isfinite(moments->mean) &&
+	       isfinite(moments->deviation);
+}
+
+struct sample_test tsi_moments_test(const struct sample_moments *a, const struct sample_moments *b,
+				    size_t comparisons)
+{
+	struct sample_test result = undecided;
+
+	if (!is_known(a) || !is_known(b))
+		return result;
+	if (a->mean == b->mean && a->deviation == b->deviation && a->count == b->count)
+		return same;
+	if (tsi_rank_sum_least_p((size_t)a->count, (size_t)b->count) > SAMPLE_TEST_ALPHA)
+		return result;
+	struct moments a_moments = { a->mean, a->deviation * a->deviation, a->count };
+	struct moments b_moments = { b->mean, b->deviation * b->deviation, b->count };
+	struct mean_difference means = mean_difference_of(&a_moments, &b_moments);
+	result.method = SAMPLE_TEST_MEAN;
+	result.p_value = corrected(mean_p(&means), comparisons);
+	result.verdict = verdict_of(result.p_value);
+	put_mean_interval(&result, &means, SAMPLE_TEST_ALPHA / (double)comparisons);
+	return result;
+}
+
+const char *tsi_sample_test_method_name(enum sample_test_method method)
+{
+	static const char *const names[] = {
+		[SAMPLE_TEST_NONE] = "none",
+		[SAMPLE_TEST_RANK] = "rank",
+		[SAMPLE_TEST_MEAN] = "mean",
+	};
+
+	return names[method];
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_DIFF_SAMPLE_TEST_H
+#define TSCOPE_DIFF_SAMPLE_TEST_H
+
+#include "base/attributes.h"
+#include "diff/comparison.h"
+
+/*
+ * Is the difference between two samples of steps more than noise? Two tests together: the rank sum
+ * test (Wilcoxon, Mann and Whitney; exact where the samples are small, ties included), which a few
+ * wild steps do not move, and Student's t test of the means, which sees what happens in few steps
+ * only. Steps that resemble their neighbours count as fewer.
+ *
+ * What is judged is the mean: where the typical step differs one way and the mean the other, the
+ * rank test does not speak for the mean. It speaks for the typical step, always.
+ */
+#define SAMPLE_TEST_ALPHA 0.004 /* a change is called one below this p value */
+
+enum sample_test_method {
+	SAMPLE_TEST_NONE, /* too few steps: no test can be significant */
+	SAMPLE_TEST_RANK, /* the typical step differs */
+	SAMPLE_TEST_MEAN, /* the means differ, the typical step does not, or the other way */
+};
+
+struct sample {
+	const int64_t *values; /* in the order of time */
+	size_t count;
+};
+
+struct sample_test {
+	enum diff_verdict verdict; /* on the mean: SAME, CHANGED, NO_CHANGE or UNDECIDED */
+	/*
+	 * That which decided; of no change RANK, unless this test alone would call it changed or
+	 * has no bounds.
+	 */
+	enum sample_test_method method;
+	double p_value; /* of both tests together, times `comparisons`, at most 1 */
+	/*
+	 * How much more b is than a, by the method: the median of all differences (Hodges and
+	 * Lehmann), or the difference of means; and the interval that holds it with the
+	 * confidence of that test. low <= shift <= high, NAN where UNDECIDED. Of a change by RANK
+	 * it leaves out 0, but may touch it where many steps are equal.
+	 */
+	double shift, low, high;
+	/* On the typical step, by the rank test alone: what is to be said of a median. */
+	enum diff_verdict typical_verdict;
+	double typical_p_value, typical_shift;
+};
+
+/*
+ * Tests b against a; comparisons (at least 1): how many such tests one question is asked by, so
+ * that all together err no more often than one (Bonferroni). Two equal samples are SAME, in
+ * whatever order. O(n log n) but for small samples.
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_sample_test(struct sample_test *ret, const struct sample *a,
+				   const struct sample *b, size_t comparisons,
+				   struct tscope_error *err);
+
+/* What is known of a sample that was not kept: the test of the means alone. */
+struct sample_moments {
+	double mean, deviation; /* standard deviation of the sample (by n - 1) */
+	double count;
+};
+
+struct sample_test tsi_moments_test(const struct sample_moments *a, const struct sample_moments *b,
+				    size_t comparisons);
+
+/* "rank", "mean", "none". */
+const char *tsi_sample_test_method_name(enum sample_test_method method);
+
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* The rank sum test, its shift and its interval, counted out by hand. */
+#include "diff/rank_sum.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include "base/attributes.h"
+#include "diff/chance.h"
+#include "fail_alloc.h"
+
+enum { MAX_VALUES = 40 };
+
+struct rank_case {
+	int64_t a[MAX_VALUES], b[MAX_VALUES];
+	size_t a_count, b_count;
+	double alpha;
+	struct rank_sum expected;
+};
+
+static void check_near(double value, double expected)
+{
+	if (isnan(expected) ? !isnan(value) : !(fabs(value - expected) <= 1e-12 * fabs(expected)))
+		fail_msg("%.17g, not %.17g", value, expected);
+}
+
+static void check_case(const struct rank_case *c)
+{
+	struct rank_sum_question question = { c->a, c->b, c->a_count, c->b_count, c->alpha, 1 };
+	struct rank_sum result;
+
+	assert_int_equal(tsi_rank_sum(&result, &question, NULL), TSCOPE_OK);
+	check_near(result.p_value, c->expected.p_value);
+	check_near(result.shift, c->expected.shift);
+	check_near(result.low, c->expected.low);
+	check_near(result.high, c->expected.high);
+}
+
+static void small_samples_are_counted_out(void **state)
+{
+	(void)state;
+	static const struct rank_case cases[] = {
+		/*
+		 * 2 of the 20 orders of three and three keep them apart. Differences: 7 8 8 9 9 9
+		 * 10 10 11.
+		 */
+		{ { 1, 2, 3 }, { 10, 11, 12 }, 3, 3, 0.1, { 0.1, 9, 7, 11 } },
+		/* With less than the least p value there are no bounds. */
+		{ { 1, 2, 3 }, { 10, 11, 12 }, 3, 3, 0.099, { 0.1, 9, NAN, NAN } },
+		/* b below a: the same with other signs. */
+		{ { 10, 11, 12 }, { 1, 2, 3 }, 3, 3, 0.1, { 0.1, -9, -11, -7 } },
+		/*
+		 * Ranks, twice each: 3 3 8 8 8 12. b has 8 + 8 + 12 = 28 where 21 are expected. Of
+		 * the 20 subsets of three, the 3 with 28 and the 3 with 14 (3 + 3 + 8) are as far
+		 * away. Differences: 1 1 2 1 1 2 0 0 1.
+		 */
+		{ { 1, 1, 2 }, { 2, 2, 3 }, 3, 3, 0.01, { 0.3, 1, NAN, NAN } },
+		/*
+		 * All are equal: every order is as far away as this one. The interval is that of
+		 * values that differ: of 10 orders of three and two 1 1 2 2 2 1 1 have the
+		 * deviations 3 to -3, and 4 ÷ 10 are 2 away, so it leaves out 1 of the differences
+		 * at either end.
+		 */
+		{ { 5, 5, 5 }, { 5, 5 }, 3, 2, 0.5, { 1, 0, 0, 0 } },
+		/* Two and one: 1 of 3 orders has b lowest, 1 has it highest. */
+		{ { 6, 7 }, { 2 }, 2, 1, 0.7, { 2.0 / 3, -4.5, -5, -4 } },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++)
+		check_case(&cases[i]);
+}
+
+/*
+ * Four and four without ties. The deviations from the expected sum, 8 to -8, come in
+ * 1 1 2 3 5 5 7 7 8 7 7 5 5 3 2 1 1 of 70 orders. b = 5 7 9 11 and a = 2 4 6 8 have the ranks
+ * 3 5 7 8: a sum of 23, 5 above 18, and 1 + 1 + 2 + 3 orders are as far away above. The differences
+ * are -3 -1 1 3, -1 1 3 5, 1 3 5 7, 3 5 7 9.
+ */
+static void intervals_leave_out_what_is_rejected(void **state)
+{
+	(void)state;
+	static const struct rank_case cases[] = {
+		/* 2 ÷ 70 = 0.029: the outermost differences. */
+		{ { 2, 4, 6, 8 }, { 5, 7, 9, 11 }, 4, 4, 0.03, { 0.2, 3, -3, 9 } },
+		/* 4 ÷ 70 = 0.057: the second ones. */
+		{ { 2, 4, 6, 8 }, { 5, 7, 9, 11 }, 4, 4, 0.058, { 0.2, 3, -1, 7 } },
+		/* 8 ÷ 70 = 0.114: the third ones. */
+		{ { 2, 4, 6, 8 }, { 5, 7, 9, 11 }, 4, 4, 0.12, { 0.2, 3, -1, 7 } },
+		/* 14 ÷ 70 = 0.2, which is the p value: the interval leaves out 0. */
+		{ { 2, 4, 6, 8 }, { 5, 7, 9, 11 }, 4, 4, 0.2, { 0.2, 3, 1, 5 } },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++)
+		check_case(&cases[i]);
+}
+
+/*
+ * 30 and 30 kept apart: b's sum is 450 above the expected one, twice that in doubled ranks. Their
+ * variance is 30 × 30 × 61 ÷ 3 = 18300, four times as much with inflation 4.
+ */
+static void many_values_are_normal(void **state)
+{
+	(void)state;
+	static const double inflations[] = { 1, 4 };
+	int64_t a[30], b[30];
+
+	for (int i = 0; i < 30; i++) {
+		a[i] = i;
+		b[i] = 100 + i;
+	}
+	for (size_t i = 0; i < TSI_COUNT_OF(inflations); i++) {
+		struct rank_sum_question question = { a, b, 30, 30, 0.01, inflations[i] };
+		struct rank_sum result;
+		assert_int_equal(tsi_rank_sum(&result, &question, NULL), TSCOPE_OK);
+		check_near(result.p_value,
+			   2 * tsi_student_tail(899 / sqrt(18300 * inflations[i]), INFINITY));
+		check_near(result.shift, 100);
+	}
+}
+
+/*
+ * 0 10 … 190 and 45 55 … 235: of the 400 pairs b is larger in 5 + 6 + … + 20 + 4 × 20 = 280, 80
+ * more than expected. The variance of doubled ranks is 20 × 20 × 41 ÷ 3.
+ */
+static void the_normal_distribution_is_close(void **state)
+{
+	(void)state;
+	int64_t a[20], b[20];
+	struct rank_sum exact;
+
+	for (int i = 0; i < 20; i++) {
+		a[i] = 10 * i;
+		b[i] = 10 * i + 45;
+	}
+	struct rank_sum_question question = { a, b, 20, 20, 0.05, 1 };
+	assert_int_equal(tsi_rank_sum(&exact, &question, NULL), TSCOPE_OK);
+	double normal = 2 * tsi_student_tail(159 / sqrt(20 * 20 * 41 / 3.0), INFINITY);
+	assert_true(exact.p_value > 0.9 * normal && exact.p_value < normal);
+	assert_true(exact.low > 0 && exact.high < 95);
+}
+
+static void ties_of_all_leave_nothing_to_tell(void **state)
+{
+	(void)state;
+	int64_t flat[41] = { 0 };
+	struct rank_sum_question question = { flat, flat, 41, 41, 0.05, 1 };
+	struct rank_sum result;
+
+	assert_int_equal(tsi_rank_sum(&result, &question, NULL), TSCOPE_OK);
+	check_near(result.p_value, 1);
+	check_near(result.shift, 0);
+}
+
+static void differences_of_any_size_fit(void **state)
+{
+	(void)state;
+	static const struct rank_case wide = { { INT64_MIN }, { INT64_MAX },          1, 1,
+					       0.01,          { 1, 0x1p64, NAN, NAN } };
+
+	check_case(&wide);
+}
+
+static void least_p_values(void **state)
+{
+	(void)state;
+	check_near(tsi_rank_sum_least_p(5, 5), 2.0 / 252);
+	check_near(tsi_rank_sum_least_p(6, 6), 2.0 / 924);
+	check_near(tsi_rank_sum_least_p(2, 4), 2.0 / 15);
+	check_near(tsi_rank_sum_least_p(4, 2), 2.0 / 15);
+	check_near(tsi_rank_sum_least_p(1, 1), 1);
+	check_near(tsi_rank_sum_least_p(0, 9), 1);
+	assert_true(tsi_rank_sum_least_p(SIZE_MAX, SIZE_MAX) < 1e-290);
+}
+
+static void memory_ends(void **state)
+{
+	(void)state;
+	static const int64_t a[] = { 1, 2 }, b[] = { 2, 4 };
+	struct rank_sum_question question = { a, b, 2, 2, 0.05, 1 };
+	struct rank_sum result = { 7, 7, 7, 7 };
+	size_t n = 1;
+
+	for (;; n++) {
+		fail_alloc_at(n);
+		enum tscope_status status = tsi_rank_sum(&result, &question, NULL);
+		if (!fail_alloc_stop())
+			break;
+		assert_int_equal(status, TSCOPE_E_NOMEM);
+		assert_true(result.p_value == 7);
+	}
+	assert_int_equal(n, 5); /* two for each distribution: with the ties and without */
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(small_samples_are_counted_out),
+		cmocka_unit_test(intervals_leave_out_what_is_rejected),
+		cmocka_unit_test(many_values_are_normal),
+		cmocka_unit_test(the_normal_distribution_is_close),
+		cmocka_unit_test(ties_of_all_leave_nothing_to_tell),
+		cmocka_unit_test(differences_of_any_size_fit),
+		cmocka_unit_test(least_p_values),
+		cmocka_unit_test(memory_ends),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT */
+/* What is called a change of the steps, and what is not. */
+#include "diff/sample_test.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "diff/chance.h"
+#include "fail_alloc.h"
+
+enum { MAX_STEPS = 64 };
+
+static struct sample_test test(const int64_t *a, size_t a_count, const int64_t *b, size_t b_count,
+			       size_t comparisons)
+{
+	struct sample left = { a, a_count }, right = { b, b_count };
+	struct sample_test result;
+
+	assert_int_equal(tsi_sample_test(&result, &left, &right, comparisons, NULL), TSCOPE_OK);
+	assert_true(result.p_value >= 0 && result.p_value <= 1);
+	return result;
+}
+
+static void check_near(double value, double expected)
+{
+	if (!(fabs(value - expected) <= 1e-9 * fabs(expected)))
+		fail_msg("%.17g, not %.17g", value, expected);
+}
+
+static void check_verdict(const struct sample_test *result, enum diff_verdict verdict,
+			  enum sample_test_method method)
+{
+	assert_string_equal(tsi_diff_verdict_name(result->verdict), tsi_diff_verdict_name(verdict));
+	assert_string_equal(tsi_sample_test_method_name(result->method),
+			    tsi_sample_test_method_name(method));
+}
+
+static void equal_samples_are_the_same(void **state)
+{
+	(void)state;
+	static const int64_t a[] = { 5, 7, 6, 5 }, shuffled[] = { 7, 5, 5, 6 };
+	struct sample_test result = test(a, 4, shuffled, 4, 3);
+
+	check_verdict(&result, DIFF_SAME, SAMPLE_TEST_RANK);
+	assert_true(result.p_value == 1 && result.shift == 0);
+	assert_true(result.low == 0 && result.high == 0);
+	assert_int_equal(result.typical_verdict, DIFF_SAME);
+	result = test(a, 1, a, 1, 1);
+	assert_int_equal(result.verdict, DIFF_SAME);
+}
+
+/*
+ * Of 252 orders of five and five, 2 keep them apart: no test of that can be below 0.004. Of six and
+ * six there are 924.
+ */
+static void few_steps_are_undecided(void **state)
+{
+	(void)state;
+	static const int64_t a[] = { 100, 101, 102, 103, 104, 105 },
+			     b[] = { 900, 901, 902, 903, 904, 905 };
+	static const struct {
+		size_t a_count, b_count;
+		enum diff_verdict verdict;
+	} cases[] = {
+		{ 0, 0, DIFF_UNDECIDED }, { 0, 6, DIFF_UNDECIDED }, { 6, 0, DIFF_UNDECIDED },
+		{ 1, 1, DIFF_UNDECIDED }, { 5, 5, DIFF_UNDECIDED }, { 5, 6, DIFF_UNDECIDED },
+		{ 6, 6, DIFF_CHANGED },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct sample_test result = test(a, cases[i].a_count, b, cases[i].b_count, 1);
+		bool is_decided = cases[i].verdict != DIFF_UNDECIDED;
+		check_verdict(&result, cases[i].verdict,
+			      is_decided ? SAMPLE_TEST_RANK : SAMPLE_TEST_NONE);
+		assert_int_equal(isnan(result.shift), !is_decided);
+		assert_int_equal(isnan(result.low), !is_decided);
+		assert_int_equal(result.typical_verdict, cases[i].verdict);
+	}
+}
+
+/*
+ * The same six and six: 2 of 924 orders; means 800 apart with variances of 3.5 and an error of
+ * sqrt(3.5 / 3), 10 degrees. The steps grow one by one, but ranks of so few resemble too little to
+ * count: their correlation is 0.5 in both, and 0.5 × sqrt(12) is below 2.
+ */
+static void both_tests_come_together(void **state)
+{
+	(void)state;
+	static const int64_t a[] = { 100, 101, 102, 103, 104, 105 },
+			     b[] = { 900, 901, 902, 903, 904, 905 };
+	double by_rank = 2.0 / 924, by_mean = 2 * tsi_student_tail(800 / sqrt(3.5 / 3), 10);
+	struct sample_test result = test(a, 6, b, 6, 1);
+
+	check_near(result.p_value, 2 / (1 / by_rank + 1 / by_mean));
+	check_near(result.typical_p_value, by_rank);
+	check_near(result.shift, 800);
+	check_near(result.low, 795);
+	check_near(result.high, 805);
+
+	/* Five comparisons: no order is rare enough for the rank test then, but the means are. */
+	result = test(a, 6, b, 6, 5);
+	check_verdict(&result, DIFF_CHANGED, SAMPLE_TEST_MEAN);
+	check_near(result.p_value, 5 * 2 / (1 / by_rank + 1 / by_mean));
+	assert_int_equal(result.typical_verdict, DIFF_NO_CHANGE);
+	check_near(result.typical_p_value, 5 * by_rank);
+	double reach = sqrt(3.5 / 3) * tsi_student_quantile(SAMPLE_TEST_ALPHA / 10, 10);
+	check_near(result.low, 800 - reach);
+	check_near(result.high, 800 + reach);
+}
+
+/* Without resemblance: 37 is prime to any count here. */
+static int64_t wobble(size_t step)
+{
+	return (int64_t)(step * 37 % 23);
+}
+
+static void a_change_of_all_steps_is_one(void **state)
+{
+	(void)state;
+	int64_t a[20], slower[20], other[20];
+
+	for (size_t i = 0; i < 20; i++) {
+		a[i] = 1000 + wobble(i);
+		other[i] = 1000 + wobble(i + 20);
+		slower[i] = 1030 + wobble(i + 20);
+	}
+	struct sample_test result = test(a, 20, slower, 20, 1);
+	check_verdict(&result, DIFF_CHANGED, SAMPLE_TEST_RANK);
+	assert_true(result.low > 0 && result.low < 30 && result.high > 30 && result.shift > 25);
+	assert_int_equal(result.typical_verdict, DIFF_CHANGED);
+
+	result = test(slower, 20, a, 20, 1);
+	check_verdict(&result, DIFF_CHANGED, SAMPLE_TEST_RANK);
+	assert_true(result.high < 0);
+
+	result = test(a, 20, other, 20, 1);
+	check_verdict(&result, DIFF_NO_CHANGE, SAMPLE_TEST_RANK);
+	assert_true(result.low < 0 && result.high > 0);
+}
+
+/* Every fifth step waits: the typical step is as it was, the mean is not. */
+static void a_change_of_few_steps_is_one_of_the_mean(void **state)
+{
+	(void)state;
+	int64_t a[60], b[60];
+
+	for (size_t i = 0; i < 60; i++) {
+		a[i] = 1000 + wobble(i);
+		b[i] = 1000 + wobble(i + 60) + (i % 5 == 0 ? 2000 : 0);
+	}
+	struct sample_test result = test(a, 60, b, 60, 1);
+	check_verdict(&result, DIFF_CHANGED, SAMPLE_TEST_MEAN);
+	assert_int_equal(result.typical_verdict, DIFF_NO_CHANGE);
+	assert_true(result.low > 0 && result.shift > 390 && result.shift < 410);
+}
+
+/* The typical step is faster for certain. The mean is larger by two steps, which may be chance. */
+static void the_typical_step_does_not_speak_against_the_mean(void **state)
+{
+	(void)state;
+	int64_t a[40], b[40];
+
+	for (size_t i = 0; i < 40; i++) {
+		a[i] = 1000 + wobble(i);
+		b[i] = 950 + wobble(i + 40) + (i % 20 == 3 ? 3000 : 0);
+	}
+	struct sample_test result = test(a, 40, b, 40, 1);
+	check_verdict(&result, DIFF_NO_CHANGE, SAMPLE_TEST_MEAN);
+	assert_true(result.shift > 90 && result.low < 0 && result.p_value > 0.1);
+	assert_int_equal(result.typical_verdict, DIFF_CHANGED);
+	assert_true(result.typical_shift < -45 && result.typical_p_value < 1e-6);
+}
+
+/*
+ * Two runs that drift up and down by ±100 around 1000 and 1060, in waves of 20 steps: as
+ * independent steps they would differ, but they tell only what a few would.
+ */
+static void steps_that_resemble_their_neighbours_tell_less(void **state)
+{
+	(void)state;
+	int64_t a[40], b[40], mixed_a[40], mixed_b[40];
+
+	for (size_t i = 0; i < 40; i++) {
+		int64_t wave = (int64_t)(i % 20 < 10 ? i % 10 : 9 - i % 10) * 22 - 100;
+		a[i] = 1000 + wave;
+		b[i] = 1060 + wave + 1;
+		mixed_a[i * 17 % 40] = a[i];
+		mixed_b[i * 17 % 40] = b[i];
+	}
+	struct sample_test alike = test(a, 40, b, 40, 1), mixed = test(mixed_a, 40, mixed_b, 40, 1);
+	assert_int_equal(alike.verdict, DIFF_NO_CHANGE);
+	assert_int_equal(mixed.verdict, DIFF_CHANGED);
+	assert_true(alike.p_value > 10 * mixed.p_value);
+	assert_true(alike.low < mixed.low && alike.high > mixed.high);
+}
+
+/*
+ * How much less, by the p value of the rank test.
+ *
+ * Eight and eight, four on end of each value: about their mean and twice, ranks are -4 and 4, six
+ * of seven neighbours alike, so that r = (6 - 1) / 8 = 0.625, of 16 steps 2.5 standard errors: a
+ * step is one of (1 + r) / (1 - r) = 13 / 3. Ranks, twice, are 5 13 21 29; b has 64 more than
+ * expected, with a variance of 64 / 3 * (17 - 4 * 60 / (16 * 15)).
+ *
+ * Twenty of ten on end, and twenty up and down: r = 17 / 20 and -19 / 20, together nothing, but the
+ * first is 3.8 standard errors alone. It is (0.85 + 1 / 20) / (1 - 4 / 20) > 0.9 without what so
+ * few steps hide: one of 1.9 / 0.1 = 19, and of both one of (19 + 1) / 2. Ranks, twice, are 11 31
+ * 51 71; b has 200 more, the variance is 400 / 3 * (41 - 4 * 990 / (40 * 39)).
+ */
+static void resemblance_widens_the_distribution(void **state)
+{
+	(void)state;
+	int64_t a[20], b[20];
+
+	for (size_t i = 0; i < 8; i++) {
+		a[i] = i < 4 ? 100 : 200;
+		b[i] = i < 4 ? 300 : 400;
+	}
+	struct sample_test result = test(a, 8, b, 8, 1);
+	check_near(result.typical_p_value,
+		   2 * tsi_student_tail(63 / sqrt(64.0 / 3 * 16 * 13 / 3), INFINITY));
+
+	for (size_t i = 0; i < 20; i++) {
+		a[i] = i < 10 ? 100 : 200;
+		b[i] = i % 2 ? 150 : 250;
+	}
+	double variance = 400.0 / 3 * (41 - 4 * 990 / (40 * 39.0)) * 10;
+	double expected = 2 * tsi_student_tail(199 / sqrt(variance), INFINITY);
+	result = test(a, 20, b, 20, 1);
+	check_near(result.typical_p_value, expected);
+	result = test(b, 20, a, 20, 1);
+	check_near(result.typical_p_value, expected);
+}
+
+/*
+ * The shorter run lacks the rare slow steps of the longer one. Welch's error is that of the longer
+ * one's mean alone, and its t is 4.2; with the variances pooled it is 1.
+ */
+static void a_short_run_without_the_rare_steps_is_no_change(void **state)
+{
+	(void)state;
+	int64_t a[20], b[400];
+
+	for (size_t i = 0; i < 400; i++)
+		b[i] = 1000 + wobble(i) + (i % 20 == 7 ? 2000 : 0);
+	for (size_t i = 0; i < 20; i++)
+		a[i] = 1000 + wobble(i);
+	struct sample_test result = test(a, 20, b, 400, 1);
+	assert_int_equal(result.verdict, DIFF_NO_CHANGE);
+}
+
+static void steps_that_never_vary_are_certain(void **state)
+{
+	(void)state;
+	static const int64_t a[] = { 7, 7, 7, 7, 7, 7, 7 }, b[] = { 8, 8, 8, 8, 8, 8 };
+	struct sample_test result = test(a, 6, b, 6, 1);
+
+	check_verdict(&result, DIFF_CHANGED, SAMPLE_TEST_RANK);
+	assert_true(result.shift == 1 && result.low == 1 && result.high == 1);
+	/* One step more of the same is no change, though not the same sample. */
+	result = test(a, 6, a, 7, 1);
+	check_verdict(&result, DIFF_NO_CHANGE, SAMPLE_TEST_RANK);
+	assert_true(result.p_value == 1);
+}
+
+static void times_of_any_size_are_fine(void **state)
+{
+	(void)state;
+	int64_t a[8], b[8];
+
+	for (size_t i = 0; i < 8; i++) {
+		a[i] = i % 2 ? INT64_MIN : INT64_MAX;
+		b[i] = INT64_MAX;
+	}
+	struct sample_test result = test(a, 8, b, 8, SIZE_MAX);
+	assert_int_equal(result.verdict, DIFF_NO_CHANGE);
+	result = test(b, 8, a, 8, 1);
+	assert_true(result.low <= result.shift && result.shift <= result.high);
+}
+
+/* ---- rates ---- */
+
+/* Noise of 3 % that is nearly normal: the sum of twelve uniform numbers (splitmix64). */
+static int64_t noisy(double mean, uint64_t *state)
+{
+	double sum = -6;
+
+	for (int i = 0; i < 12; i++) {
+		uint64_t bits = *state += UINT64_C(0x9e3779b97f4a7c15);
+		bits = (bits ^ (bits >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+		bits = (bits ^ (bits >> 27)) * UINT64_C(0x94d049bb133111eb);
+		sum += (double)((bits ^ (bits >> 31)) >> 11) * 0x1p-53;
+	}
+	return (int64_t)(mean * (1 + 0.03 * sum));
+}
+
+/* tests/bench/significance.c has more of this. */
+static void rates_are_as_promised(void **state)
+{
+	(void)state;
+	static const struct {
+		size_t steps, pairs;
+		double change;
+		size_t least, most;
+	} cases[] = {
+		{ 20, 300, 0, 0, 3 },
+		{ 20, 300, 0.05, 285, 300 },
+		{ 50, 300, 0.03, 285, 300 },
+	};
+	uint64_t random = 1;
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		size_t changed = 0;
+		for (size_t pair = 0; pair < cases[i].pairs; pair++) {
+			int64_t a[MAX_STEPS], b[MAX_STEPS];
+			for (size_t step = 0; step < cases[i].steps; step++) {
+				a[step] = noisy(1e8, &random);
+				b[step] = noisy(1e8 * (1 + cases[i].change), &random);
+			}
+			struct sample_test result = test(a, cases[i].steps, b, cases[i].steps, 1);
+			changed += result.verdict == DIFF_CHANGED;
+		}
+		if (changed < cases[i].least || changed > cases[i].most)
+			fail_msg("case %zu: %zu changed", i, changed);
+	}
+}
+
+/* ---- moments ---- */
+
+static void moments_are_tested_by_their_means(void **state)
+{
+	(void)state;
+	/* An error of sqrt(4 ÷ 8 + 4 ÷ 8) = 1, 14 degrees. */
+	static const struct sample_moments a = { 100, 2, 8 }, b = { 105, 2, 8 };
+	struct sample_test result = tsi_moments_test(&a, &b, 3);
+
+	check_verdict(&result, DIFF_CHANGED, SAMPLE_TEST_MEAN);
+	check_near(result.p_value, 3 * 2 * tsi_student_tail(5, 14));
+	double reach = tsi_student_quantile(SAMPLE_TEST_ALPHA / 6, 14);
+	check_near(result.shift, 5);
+	check_near(result.low, 5 - reach);
+	check_near(result.high, 5 + reach);
+	/* Of a hundred such, one is that far apart by chance. */
+	result = tsi_moments_test(&a, &b, 100);
+	assert_int_equal(result.verdict, DIFF_NO_CHANGE);
+
+	result = tsi_moments_test(&a, &a, 1);
+	assert_int_equal(result.verdict, DIFF_SAME);
+	/* Of different deviations Welch's error: sqrt(1 ÷ 8 + 16 ÷ 8), degrees 4.52 ÷ 0.576. */
+	static const struct sample_moments c = { 100, 1, 8 }, d = { 104, 4, 8 };
+	result = tsi_moments_test(&c, &d, 1);
+	check_near(result.p_value,
+		   2 * tsi_student_tail(4 / sqrt(2.125), 2.125 * 2.125 / ((0.015625 + 4) / 7)));
+}
+
+static void moments_that_are_not_known_decide_nothing(void **state)
+{
+	(void)state;
+	static const struct sample_moments known = { 100, 2, 8 }, unknown[] = {
+		{ NAN, 2, 8 },       { 90, NAN, 8 },   { 90, 2, NAN }, { 90, 2, 0 },
+		{ 90, INFINITY, 8 }, { 90, 2, 1e300 }, { 90, 0, 1 }
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(unknown); i++) {
+		struct sample_test result = tsi_moments_test(&known, &unknown[i], 1);
+		check_verdict(&result, DIFF_UNDECIDED, SAMPLE_TEST_NONE);
+		result = tsi_moments_test(&unknown[i], &known, 1);
+		check_verdict(&result, DIFF_UNDECIDED, SAMPLE_TEST_NONE);
+	}
+}
+
+static void memory_ends(void **state)
+{
+	(void)state;
+	static const int64_t a[] = { 1, 2, 3, 4, 5, 6 }, b[] = { 7, 8, 9, 10, 11, 12 };
+	struct sample left = { a, 6 }, right = { b, 6 };
+	struct sample_test result = { .p_value = 7 };
+	size_t n = 1;
+
+	for (;; n++) {
+		fail_alloc_at(n);
+		enum tscope_status status = tsi_sample_test(&result, &left, &right, 1, NULL);
+		if (!fail_alloc_stop())
+			break;
+		assert_int_equal(status, TSCOPE_E_NOMEM);
+		assert_true(result.p_value == 7);
+	}
+	assert_int_equal(n, 9); /* three for each sample, two for the distribution */
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(equal_samples_are_the_same),
+		cmocka_unit_test(few_steps_are_undecided),
+		cmocka_unit_test(both_tests_come_together),
+		cmocka_unit_test(a_change_of_all_steps_is_one),
+		cmocka_unit_test(a_change_of_few_steps_is_one_of_the_mean),
+		cmocka_unit_test(the_typical_step_does_not_speak_against_the_mean),
+		cmocka_unit_test(steps_that_resemble_their_neighbours_tell_less),
+		cmocka_unit_test(resemblance_widens_the_distribution),
+		cmocka_unit_test(a_short_run_without_the_rare_steps_is_no_change),
+		cmocka_unit_test(steps_that_never_vary_are_certain),
+		cmocka_unit_test(times_of_any_size_are_fine),
+		cmocka_unit_test(rates_are_as_promised),
+		cmocka_unit_test(moments_are_tested_by_their_means),
+		cmocka_unit_test(moments_that_are_not_known_decide_nothing),
+		cmocka_unit_test(memory_ends),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
