@@ -8,6 +8,7 @@
 
 struct trace_flops;   /* trace_flops.h */
 struct tscope_memory; /* model/memory_file.h */
+struct comparison;    /* diff/comparison.h */
 
 /*
  * An analyzer computes facts from a trace and its timeline, or from steps, and
@@ -43,6 +44,7 @@ struct analysis_scope {
 	const struct tscope_analysis *const *rank_memory;
 	/* Of a file about memory; earlier: one to compare with, or NULL. Else both NULL. */
 	const struct tscope_memory *memory, *earlier;
+	const struct comparison *comparison; /* of two sides, at its level; else NULL */
 	const struct tscope_analysis_options *options;
 	struct intern *texts; /* those that analyzers make (tsi_make_text) live here */
 };
@@ -57,6 +59,7 @@ enum analyzer_level {
 	LEVEL_MEMORY_TIMELINE = 1 << 4,
 	LEVEL_MEMORY_STATS = 1 << 5,
 	LEVEL_MEMORY_TRACKER = 1 << 6,
+	LEVEL_DIFF = 1 << 7, /* a comparison: the analyzers in src/diff/ */
 };
 
 struct fact_sheet; /* where an analyzer puts its facts: facts.h */

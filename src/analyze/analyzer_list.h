@@ -27,3 +27,5 @@ ANALYZER(collectives)
 ANALYZER(spans)
 ANALYZER(python)
 ANALYZER(provenance)
+/* Those of a comparison are in src/diff/. */
+DIFF_ANALYZER(step_change)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define ANALYZER(id) extern const struct analyzer tsi_analyzer_##id;
+#define DIFF_ANALYZER(id) ANALYZER(id)
 #include "analyze/analyzer_list.h"
 #undef ANALYZER
 
@@ -16,6 +17,7 @@ static const struct analyzer *const analyzers[] = {
 #define ANALYZER(id) &tsi_analyzer_##id,
 #include "analyze/analyzer_list.h"
 #undef ANALYZER
+#undef DIFF_ANALYZER
 };
 
 const struct analyzer *tsi_analyzer(size_t index)

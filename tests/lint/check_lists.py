@@ -12,6 +12,7 @@ import sys
 # What NAME(x) demands: its file, its unit test, the man page that names it ("": nothing).
 KINDS = {
     "ANALYZER": ("analyze_{}.c", "analyze_{}", "tscope-json.5"),
+    "DIFF_ANALYZER": ("../diff/diff_{}.c", "diff_{}", "tscope-json.5"),
     "COMMAND": ("cmd_{}.c", "", "tscope.1"),
     "DIAGNOSTIC": ("", "", "tscope-json.5"),
     "FILTER": ("filter_{}.c", "", "tscope.1"),
@@ -37,8 +38,9 @@ def missing(root, folder, kind, name):
     source = source.format(name)
     if source and not (folder / source).is_file():
         yield f"write {folder / source}"
-    if source and not names_file(folder / "meson.build", source):
-        yield f"add '{source}' to {folder / 'meson.build'}"
+    build_file = (folder / source).parent / "meson.build"
+    if source and not names_file(build_file, pathlib.Path(source).name):
+        yield f"add '{pathlib.Path(source).name}' to {build_file}"
     test, tests = test.format(name), root / "tests/unit"
     if test and not (tests / f"test_{test}.c").is_file():
         yield f"write {tests}/test_{test}.c"

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The step time of both sides, the difference, and whether it is more than noise.
+ *
+ * The verdict is on the mean, which change_ns tells, too. Where a few steps move the mean one way
+ * and the typical step moves the other, typical_verdict says so, and the verdict does not. Where
+ * the times of a side are in doubt the means are there, but nothing is claimed of them: not_tested,
+ * no parts, and all of it is marked as doubtful for the same reason.
+ */
+#include "analyze/facts.h"
+#include "analyze/lookup.h"
+
+#include <math.h>
+
+#include "base/ckd.h"
+#include "diff/step_tests.h"
+
+enum fact {
+	VERDICT,
+	A_NS,
+	B_NS,
+	CHANGE_NS,
+	CHANGE_RATIO,
+	A_P50_NS,
+	B_P50_NS,
+	SHIFT_NS,
+	LOW_NS,
+	HIGH_NS,
+	P_VALUE,
+	METHOD,
+	A_COUNT,
+	B_COUNT,
+	TYPICAL_VERDICT,
+	TYPICAL_SHIFT_NS,
+	TYPICAL_P_VALUE,
+	CHANGED_COUNT,
+};
+
+static const struct tscope_fact_def facts[] = {
+	[VERDICT] = { "verdict", TSCOPE_UNIT_TEXT,
+		      "changed, no_change, undecided (too few steps), same, not_tested or only one "
+		      "side: only_a, only_b" },
+	[A_NS] = { "a_ns", TSCOPE_UNIT_NS, "mean step of A" },
+	[B_NS] = { "b_ns", TSCOPE_UNIT_NS, "mean step of B" },
+	[CHANGE_NS] = { "change_ns", TSCOPE_UNIT_NS, "b_ns less a_ns" },
+	[CHANGE_RATIO] = { "change_ratio", TSCOPE_UNIT_NUMBER, "change_ns by a_ns" },
+	[A_P50_NS] = { "a_p50_ns", TSCOPE_UNIT_NS, "median of A" },
+	[B_P50_NS] = { "b_p50_ns", TSCOPE_UNIT_NS, "median of B" },
+	[SHIFT_NS] = { "shift_ns", TSCOPE_UNIT_NS,
+		       "how much longer a step of B is: by the rank test of typical steps, else of "
+		       "the mean" },
+	[LOW_NS] = { "low_ns", TSCOPE_UNIT_NS, "least that shift_ns may be" },
+	[HIGH_NS] = { "high_ns", TSCOPE_UNIT_NS, "most that shift_ns may be" },
+	[P_VALUE] = { "p_value", TSCOPE_UNIT_NUMBER,
+		      "chance of such a difference between equal runs" },
+	[METHOD] = { "method", TSCOPE_UNIT_TEXT,
+		     "test that shift_ns is of: rank (typical steps), mean (few steps) or none" },
+	[A_COUNT] = { "a_count", TSCOPE_UNIT_COUNT, "steps of A that count" },
+	[B_COUNT] = { "b_count", TSCOPE_UNIT_COUNT, "steps of B that count" },
+	[TYPICAL_VERDICT] = { "typical_verdict", TSCOPE_UNIT_TEXT,
+			      "as verdict, on the typical step: by the rank test alone" },
+	[TYPICAL_SHIFT_NS] = { "typical_shift_ns", TSCOPE_UNIT_NS,
+			       "median of all differences of a step of B and one of A" },
+	[TYPICAL_P_VALUE] = { "typical_p_value", TSCOPE_UNIT_NUMBER, "of the rank test" },
+	[CHANGED_COUNT] = { "changed_count", TSCOPE_UNIT_COUNT,
+			    "of the parts below, those that changed" },
+};
+
+enum part_column {
+	PART_PART,
+	PART_VERDICT,
+	PART_A_NS,
+	PART_B_NS,
+	PART_CHANGE_NS,
+	PART_SHIFT_NS,
+	PART_LOW_NS,
+	PART_HIGH_NS,
+	PART_P_VALUE,
+};
+
+static const struct tscope_fact_def part_columns[] = {
+	[PART_PART] = { "part", TSCOPE_UNIT_TEXT,
+			"as in the columns of series: line_, phase_ or host_ and its name" },
+	[PART_VERDICT] = { "verdict", TSCOPE_UNIT_TEXT, "as of the step" },
+	[PART_A_NS] = { "a_ns", TSCOPE_UNIT_NS, "mean of A" },
+	[PART_B_NS] = { "b_ns", TSCOPE_UNIT_NS, "mean of B" },
+	[PART_CHANGE_NS] = { "change_ns", TSCOPE_UNIT_NS, "b_ns less a_ns" },
+	[PART_SHIFT_NS] = { "shift_ns", TSCOPE_UNIT_NS, "as of the step" },
+	[PART_LOW_NS] = { "low_ns", TSCOPE_UNIT_NS, "as of the step" },
+	[PART_HIGH_NS] = { "high_ns", TSCOPE_UNIT_NS, "as of the step" },
+	[PART_P_VALUE] = { "p_value", TSCOPE_UNIT_NUMBER, "with all parts in mind" },
+};
+
+enum table { PARTS_TABLE };
+
+static const struct tscope_table_def tables[] = {
+	[PARTS_TABLE] = { "parts", part_columns, TSI_COUNT_OF(part_columns),
+			  "lines of the budget and phases, step by step", TSCOPE_TABLE_ROWS },
+};
+
+/* The difference of two means, absent where a side has none. */
+static struct tscope_value change_of(const struct step_test *test)
+{
+	int64_t change;
+
+	if (!test->is_in[TSCOPE_SIDE_A] || !test->is_in[TSCOPE_SIDE_B] ||
+	    tsi_ckd_sub(&change, test->mean[TSCOPE_SIDE_B], test->mean[TSCOPE_SIDE_A]))
+		return (struct tscope_value){ 0 };
+	return tsi_int(change);
+}
+
+static struct tscope_value mean_of(const struct step_test *test, enum tscope_side side)
+{
+	return test->is_in[side] ? tsi_int(test->mean[side]) : (struct tscope_value){ 0 };
+}
+
+/* Bounds of an interval as integers, rounded to the outside, and a shift to the nearest. */
+static struct tscope_value ns_of(double ns)
+{
+	if (!(ns > -0x1p63 && ns < 0x1p63))
+		return (struct tscope_value){ 0 };
+	return tsi_int((int64_t)ns);
+}
+
+static void put_value(struct fact_sheet *out, enum fact fact, struct tscope_value value)
+{
+	if (value.kind == TSCOPE_VALUE_INT)
+		tsi_fact_int(out, fact, value.integer);
+}
+
+static void copy_fact(struct fact_sheet *out, enum fact fact,
+		      const struct tscope_analysis *analysis, const char *id)
+{
+	enum tscope_unit unit;
+
+	put_value(out, fact, tsi_lookup_fact(analysis, TSCOPE_WHOLE_TRACE, id, &unit));
+}
+
+static void put_sides(struct fact_sheet *out, const struct tested_sides *sides,
+		      const struct step_test *time)
+{
+	const struct tscope_analysis *a = sides->analysis[TSCOPE_SIDE_A],
+				     *b = sides->analysis[TSCOPE_SIDE_B];
+	struct tscope_value change = change_of(time);
+
+	put_value(out, A_NS, mean_of(time, TSCOPE_SIDE_A));
+	put_value(out, B_NS, mean_of(time, TSCOPE_SIDE_B));
+	put_value(out, CHANGE_NS, change);
+	if (change.kind == TSCOPE_VALUE_INT)
+		tsi_fact_ratio(out, CHANGE_RATIO, change.integer, time->mean[TSCOPE_SIDE_A]);
+	copy_fact(out, A_P50_NS, a, "step_time.p50_ns");
+	copy_fact(out, B_P50_NS, b, "step_time.p50_ns");
+	copy_fact(out, A_COUNT, a, "step_time.count");
+	copy_fact(out, B_COUNT, b, "step_time.count");
+}
+
+static void put_test(struct fact_sheet *out, const struct step_test *time)
+{
+	const struct sample_test *test = &time->test;
+
+	tsi_fact_text(out, VERDICT, tsi_diff_verdict_name(time->verdict));
+	if (time->verdict == DIFF_UNDECIDED)
+		tsi_fact_text(out, TYPICAL_VERDICT, tsi_diff_verdict_name(time->verdict));
+	if (time->verdict == DIFF_UNDECIDED || tsi_is_tested(time->verdict))
+		tsi_fact_text(out, METHOD, tsi_sample_test_method_name(test->method));
+	if (!tsi_is_tested(time->verdict))
+		return;
+	put_value(out, SHIFT_NS, ns_of(round(test->shift)));
+	put_value(out, LOW_NS, ns_of(floor(test->low)));
+	put_value(out, HIGH_NS, ns_of(ceil(test->high)));
+	tsi_fact_real(out, P_VALUE, test->p_value);
+	tsi_fact_text(out, TYPICAL_VERDICT, tsi_diff_verdict_name(test->typical_verdict));
+	put_value(out, TYPICAL_SHIFT_NS, ns_of(round(test->typical_shift)));
+	tsi_fact_real(out, TYPICAL_P_VALUE, test->typical_p_value);
+}
+
+static enum tscope_status list_part(struct fact_sheet *out, const struct step_test *part,
+				    struct tscope_error *err)
+{
+	struct tscope_value *cells;
+
+	if (tsi_table_add(out, PARTS_TABLE, &cells, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	cells[PART_PART] = tsi_text(part->column);
+	cells[PART_VERDICT] = tsi_text(tsi_diff_verdict_name(part->verdict));
+	cells[PART_A_NS] = mean_of(part, TSCOPE_SIDE_A);
+	cells[PART_B_NS] = mean_of(part, TSCOPE_SIDE_B);
+	cells[PART_CHANGE_NS] = change_of(part);
+	if (!tsi_is_tested(part->verdict))
+		return TSCOPE_OK;
+	cells[PART_SHIFT_NS] = ns_of(round(part->test.shift));
+	cells[PART_LOW_NS] = ns_of(floor(part->test.low));
+	cells[PART_HIGH_NS] = ns_of(ceil(part->test.high));
+	cells[PART_P_VALUE] = tsi_real(part->test.p_value);
+	return TSCOPE_OK;
+}
+
+static enum tscope_status list_parts(struct fact_sheet *out, const struct tested_sides *sides,
+				     struct tscope_error *err)
+{
+	struct part_tests parts;
+	int64_t changed_count = 0;
+	enum tscope_status status = tsi_part_tests_init(&parts, sides, PART_TIME, err);
+
+	for (size_t i = 0; status == TSCOPE_OK && i < parts.count; i++) {
+		changed_count += parts.items[i].verdict == DIFF_CHANGED;
+		status = list_part(out, &parts.items[i], err);
+	}
+	tsi_fact_int(out, CHANGED_COUNT, changed_count);
+	tsi_part_tests_deinit(&parts);
+	return status;
+}
+
+static enum tscope_status run(const struct analysis_scope *scope, struct fact_sheet *out,
+			      struct tscope_error *err)
+{
+	const struct diff_side *sides = scope->comparison->sides;
+	struct tested_sides tested = { { sides[TSCOPE_SIDE_A].analysis,
+					 sides[TSCOPE_SIDE_B].analysis } };
+	struct step_test time;
+
+	if (tsi_test_step_time(&time, &tested, 1, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	if (!time.is_in[TSCOPE_SIDE_A] && !time.is_in[TSCOPE_SIDE_B])
+		return TSCOPE_OK;
+	if (time.doubt)
+		tsi_fact_unreliable(out, time.doubt);
+	put_sides(out, &tested, &time);
+	put_test(out, &time);
+	return list_parts(out, &tested, err);
+}
+
+const struct analyzer tsi_analyzer_step_change = {
+	.def = {
+		.id = "step_change",
+		.summary = "did the step time change?",
+		.facts = facts,
+		.fact_count = TSI_COUNT_OF(facts),
+		.tables = tables,
+		.table_count = TSI_COUNT_OF(tables),
+		.needs = "a comparison (tscope diff)",
+	},
+	.levels = LEVEL_DIFF,
+	.run = run,
+};

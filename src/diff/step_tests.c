@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From the tables of steps of two sides to tests of significance. A step without one of the phases
+ * spent no time in it, so it counts with 0; one without a budget is not known to any line.
+ */
+#include "diff/step_tests.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/facts.h"
+#include "analyze/lookup.h"
+#include "base/array.h"
+#include "base/sum.h"
+
+/* A share of 1 in a sample of integers. */
+static const double whole_share = 1e9;
+
+/* A column of one side, in the steps that count. */
+struct column_values {
+	int64_t *values;
+	size_t count;
+	bool occurs;
+	bool takes_time; /* a value is not 0 */
+};
+
+static bool has_prefix(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* ---- one side ----------------------------------------------------------------------------- */
+
+static bool is_figure(struct tscope_value value)
+{
+	return value.kind == TSCOPE_VALUE_INT && value.integer >= 0;
+}
+
+/* The columns that a sample is made of. */
+struct read_columns {
+	size_t mark, time, value;
+	bool missing_is_0;
+	enum part_measure measure;
+};
+
+static void read_row(struct column_values *column, const struct table_view *steps, size_t row,
+		     const struct read_columns *columns)
+{
+	struct tscope_value mark = tsi_table_cell(steps, row, columns->mark);
+	struct tscope_value time = tsi_table_cell(steps, row, columns->time);
+	struct tscope_value value = tsi_table_cell(steps, row, columns->value);
+	bool is_marked = mark.kind == TSCOPE_VALUE_TEXT && mark.text[0] != '\0';
+
+	if (is_marked || !is_figure(time) || (!is_figure(value) && !columns->missing_is_0))
+		return;
+	int64_t number = is_figure(value) ? value.integer : 0;
+	column->occurs |= is_figure(value);
+	column->takes_time |= number != 0;
+	if (columns->measure == PART_SHARE)
+		number = time.integer
+				 ? (int64_t)((double)number / (double)time.integer * whole_share)
+				 : 0;
+	column->values[column->count++] = number;
+}
+
+static enum tscope_status read_column(struct column_values *ret,
+				      const struct tscope_analysis *analysis, const char *name,
+				      enum part_measure measure, struct tscope_error *err)
+{
+	struct table_view steps = tsi_lookup_table(analysis, TSCOPE_WHOLE_TRACE, "series.steps");
+	struct read_columns columns = {
+		.mark = tsi_table_column(&steps, "mark"),
+		.time = tsi_table_column(&steps, "time_ns"),
+		.value = tsi_table_column(&steps, name),
+		.missing_is_0 = has_prefix(name, "phase_"),
+		.measure = measure,
+	};
+
+	*ret = (struct column_values){ 0 };
+	if (tsi_array_new(&ret->values, steps.row_count, sizeof(*ret->values), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (size_t row = 0; row < steps.row_count; row++)
+		read_row(ret, &steps, row, &columns);
+	return TSCOPE_OK;
+}
+
+static int64_t mean_of(const struct column_values *column)
+{
+	tsi_wide sum = 0;
+
+	for (size_t i = 0; i < column->count; i++)
+		sum += column->values[i];
+	return tsi_mean(tsi_narrow(sum), (int64_t)column->count).integer;
+}
+
+/* ---- both sides --------------------------------------------------------------------------- */
+
+struct column_pair {
+	struct column_values sides[TSCOPE_SIDE_COUNT];
+};
+
+static void column_pair_deinit(struct column_pair *pair)
+{
+	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++)
+		free(pair->sides[i].values);
+}
+
+/* On failure it may be deinited. */
+static enum tscope_status column_pair_init(struct column_pair *pair,
+					   const struct tested_sides *sides, const char *name,
+					   enum part_measure measure, struct tscope_error *err)
+{
+	enum tscope_status status = TSCOPE_OK;
+
+	*pair = (struct column_pair){ 0 };
+	for (size_t i = 0; status == TSCOPE_OK && i < TSCOPE_SIDE_COUNT; i++)
+		status = read_column(&pair->sides[i], sides->analysis[i], name, measure, err);
+	return status;
+}
+
+static enum diff_verdict verdict_by_presence(const struct step_test *test)
+{
+	if (test->is_in[TSCOPE_SIDE_A] == test->is_in[TSCOPE_SIDE_B])
+		return DIFF_NOT_TESTED;
+	return test->is_in[TSCOPE_SIDE_A] ? DIFF_ONLY_A : DIFF_ONLY_B;
+}
+
+static enum tscope_status test_pair(struct step_test *test, const struct column_pair *pair,
+				    size_t comparisons, struct tscope_error *err)
+{
+	const struct column_values *a = &pair->sides[TSCOPE_SIDE_A],
+				   *b = &pair->sides[TSCOPE_SIDE_B];
+	struct sample sample_a = { a->values, a->count }, sample_b = { b->values, b->count };
+
+	if (tsi_sample_test(&test->test, &sample_a, &sample_b, comparisons, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	test->verdict = test->test.verdict;
+	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_test_step_time(struct step_test *ret, const struct tested_sides *sides,
+				      size_t comparisons, struct tscope_error *err)
+{
+	struct step_test test = { .column = "time_ns" };
+	struct column_pair pair;
+	enum tscope_status status = column_pair_init(&pair, sides, "time_ns", PART_TIME, err);
+	bool are_there = true;
+
+	for (size_t i = 0; status == TSCOPE_OK && i < TSCOPE_SIDE_COUNT; i++) {
+		enum tscope_unit unit;
+		struct tscope_value mean = tsi_lookup_fact(sides->analysis[i], TSCOPE_WHOLE_TRACE,
+							   "step_time.mean_ns", &unit);
+		const char *doubt = tsi_lookup_doubt(sides->analysis[i], "step_time.mean_ns");
+		test.is_in[i] = is_figure(mean);
+		test.mean[i] = test.is_in[i] ? mean.integer : 0;
+		test.count[i] = pair.sides[i].count;
+		are_there &= test.is_in[i] && test.count[i] > 0;
+		if (!test.doubt && test.is_in[i])
+			test.doubt = doubt;
+	}
+	test.verdict = verdict_by_presence(&test);
+	if (status == TSCOPE_OK && are_there && !test.doubt)
+		status = test_pair(&test, &pair, comparisons, err);
+	column_pair_deinit(&pair);
+	if (status == TSCOPE_OK)
+		*ret = test;
+	return status;
+}
+
+static void describe(struct step_test *test, const struct column_pair *pair, const char *column)
+{
+	*test = (struct step_test){ .column = column };
+	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++) {
+		test->is_in[i] = pair->sides[i].occurs;
+		test->mean[i] = pair->sides[i].count ? mean_of(&pair->sides[i]) : 0;
+		test->count[i] = pair->sides[i].count;
+	}
+	test->verdict = verdict_by_presence(test);
+}
+
+enum tscope_status tsi_test_step_column(struct step_test *ret, const struct tested_sides *sides,
+					const char *column, struct tscope_error *err)
+{
+	struct step_test test = { 0 };
+	struct column_pair pair;
+	enum tscope_status status = column_pair_init(&pair, sides, column, PART_TIME, err);
+
+	if (status == TSCOPE_OK)
+		describe(&test, &pair, column);
+	if (status == TSCOPE_OK && test.is_in[TSCOPE_SIDE_A] && test.is_in[TSCOPE_SIDE_B])
+		status = test_pair(&test, &pair, 1, err);
+	column_pair_deinit(&pair);
+	if (status == TSCOPE_OK)
+		*ret = test;
+	return status;
+}
+
+/* ---- parts -------------------------------------------------------------------------------- */
+
+static bool is_part(const char *column)
+{
+	return has_prefix(column, "line_") || has_prefix(column, "phase_") ||
+	       has_prefix(column, "host_");
+}
+
+/* Times of devices may be in doubt where those of steps are not. */
+static const char *doubt_of(const struct tested_sides *sides, const char *column)
+{
+	const char *doubt = NULL;
+
+	for (size_t i = 0; !doubt && i < TSCOPE_SIDE_COUNT; i++) {
+		doubt = tsi_lookup_doubt(sides->analysis[i], "step_time.mean_ns");
+		if (!doubt && has_prefix(column, "line_"))
+			doubt = tsi_lookup_doubt(sides->analysis[i], "budget.wall_ns");
+	}
+	return doubt;
+}
+
+/* A phase that only one side has took no time on the other, if that has phases at all. */
+static void settle_phase(struct step_test *test, const bool *has_phases)
+{
+	if (!has_prefix(test->column, "phase_"))
+		return;
+	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++)
+		test->is_in[i] |= has_phases[i];
+	test->verdict = verdict_by_presence(test);
+}
+
+struct part_reader {
+	const struct tested_sides *sides;
+	struct column_pair *pairs; /* of each part */
+	struct part_tests *tests;
+	size_t comparisons;
+	bool has_phases[TSCOPE_SIDE_COUNT];
+};
+
+static enum tscope_status read_part(struct part_reader *reader, const char *column,
+				    enum part_measure measure, struct tscope_error *err)
+{
+	struct part_tests *tests = reader->tests;
+	struct column_pair *pair = &reader->pairs[tests->count];
+	struct step_test *test = &tests->items[tests->count];
+	enum tscope_status status = column_pair_init(pair, reader->sides, column, measure, err);
+
+	if (status == TSCOPE_OK)
+		describe(test, pair, column);
+	if (status != TSCOPE_OK || (!test->is_in[TSCOPE_SIDE_A] && !test->is_in[TSCOPE_SIDE_B])) {
+		column_pair_deinit(pair);
+		return status;
+	}
+	test->doubt = doubt_of(reader->sides, column);
+	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++)
+		reader->has_phases[i] |= test->is_in[i] && has_prefix(column, "phase_");
+	reader->comparisons +=
+		pair->sides[TSCOPE_SIDE_A].takes_time || pair->sides[TSCOPE_SIDE_B].takes_time;
+	tests->count++;
+	return TSCOPE_OK;
+}
+
+static enum tscope_status test_part(struct part_reader *reader, size_t part,
+				    struct tscope_error *err)
+{
+	struct step_test *test = &reader->tests->items[part];
+
+	settle_phase(test, reader->has_phases);
+	if (test->doubt || !test->is_in[TSCOPE_SIDE_A] || !test->is_in[TSCOPE_SIDE_B])
+		return TSCOPE_OK;
+	return test_pair(test, &reader->pairs[part], reader->comparisons ? reader->comparisons : 1,
+			 err);
+}
+
+/* All columns first: how many there are decides how sure each has to be. */
+static enum tscope_status test_parts(struct part_reader *reader, const struct tscope_table_def *def,
+				     enum part_measure measure, struct tscope_error *err)
+{
+	enum tscope_status status = TSCOPE_OK;
+
+	for (size_t i = 0; status == TSCOPE_OK && i < def->column_count; i++)
+		if (is_part(def->columns[i].name))
+			status = read_part(reader, def->columns[i].name, measure, err);
+	for (size_t i = 0; status == TSCOPE_OK && i < reader->tests->count; i++)
+		status = test_part(reader, i, err);
+	return status;
+}
+
+enum tscope_status tsi_part_tests_init(struct part_tests *tests, const struct tested_sides *sides,
+				       enum part_measure measure, struct tscope_error *err)
+{
+	struct table_view view = tsi_lookup_table(sides->analysis[TSCOPE_SIDE_A],
+						  TSCOPE_WHOLE_TRACE, "series.steps");
+	struct part_reader reader = { .sides = sides, .tests = tests };
+	enum tscope_status status;
+
+	*tests = (struct part_tests){ 0 };
+	if (doubt_of(sides, "time_ns"))
+		return TSCOPE_OK;
+	status = tsi_array_new(&tests->items, view.def->column_count, sizeof(*tests->items), err);
+	if (status == TSCOPE_OK)
+		status = tsi_array_new(&reader.pairs, view.def->column_count, sizeof(*reader.pairs),
+				       err);
+	if (status == TSCOPE_OK)
+		status = test_parts(&reader, view.def, measure, err);
+	for (size_t i = 0; reader.pairs && i < tests->count; i++)
+		column_pair_deinit(&reader.pairs[i]);
+	free(reader.pairs);
+	return status;
+}
+
+void tsi_part_tests_deinit(struct part_tests *tests)
+{
+	free(tests->items);
+	*tests = (struct part_tests){ 0 };
+}
+
+const struct step_test *tsi_part_tests_find(const struct part_tests *tests, const char *column)
+{
+	for (size_t i = 0; i < tests->count; i++)
+		if (strcmp(tests->items[i].column, column) == 0)
+			return &tests->items[i];
+	return NULL;
+}

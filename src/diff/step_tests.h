@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_DIFF_STEP_TESTS_H
+#define TSCOPE_DIFF_STEP_TESTS_H
+
+#include "diff/sample_test.h"
+
+/*
+ * Tests over the steps of two analyses: of their time, and of each of its parts, the columns
+ * line_…, phase_… and host_… of series.steps. What counts are steps without a mark that have a
+ * time.
+ */
+struct step_test {
+	const char *column;              /* of series.steps */
+	bool is_in[TSCOPE_SIDE_COUNT];   /* has the side such figures? */
+	int64_t mean[TSCOPE_SIDE_COUNT]; /* where it has */
+	size_t count[TSCOPE_SIDE_COUNT]; /* steps */
+	const char *doubt;               /* why nothing can be said, or NULL */
+	/* That of the test, or ONLY_A, ONLY_B; NOT_TESTED: in doubt, or a side has no series. */
+	enum diff_verdict verdict;
+	struct sample_test test; /* where verdict is SAME, CHANGED, NO_CHANGE or UNDECIDED */
+};
+
+struct tested_sides {
+	const struct tscope_analysis *analysis[TSCOPE_SIDE_COUNT];
+};
+
+/* The mean is step_time.mean_ns, whether or not there is a series. */
+TSI_MUST_CHECK
+enum tscope_status tsi_test_step_time(struct step_test *ret, const struct tested_sides *sides,
+				      size_t comparisons, struct tscope_error *err);
+
+/* One column, of which nothing is known but itself: alloc_bytes. */
+TSI_MUST_CHECK
+enum tscope_status tsi_test_step_column(struct step_test *ret, const struct tested_sides *sides,
+					const char *column, struct tscope_error *err);
+
+/* All parts that a side has, in the order of the columns, each with all in mind that take time. */
+struct part_tests {
+	struct step_test *items;
+	size_t count;
+};
+
+/* What of a part is tested: its time, or its share of the time of its step. */
+enum part_measure { PART_TIME, PART_SHARE };
+
+/* Without any where the step times are in doubt. On failure it may be deinited. */
+TSI_MUST_CHECK
+enum tscope_status tsi_part_tests_init(struct part_tests *tests, const struct tested_sides *sides,
+				       enum part_measure measure, struct tscope_error *err);
+void tsi_part_tests_deinit(struct part_tests *tests); /* fine on a zeroed struct */
+
+/* The test of a column, or NULL. */
+const struct step_test *tsi_part_tests_find(const struct part_tests *tests, const char *column);
+
+/* Was it tested, so that p value, shift and interval are known? */
+static inline bool tsi_is_tested(enum diff_verdict verdict)
+{
+	return verdict == DIFF_SAME || verdict == DIFF_CHANGED || verdict == DIFF_NO_CHANGE;
+}
+
+#endif
