@@ -42,6 +42,7 @@ enum tscope_unit {
 	TSCOPE_UNIT_NUMBER, /* without unit */
 	TSCOPE_UNIT_TEXT,
 	TSCOPE_UNIT_FLAG,
+	TSCOPE_UNIT_ANY, /* of a column: that which another column names */
 };
 
 /* "count", "ns", "bytes", "bytes/s", "flop", "flop/s", "ratio", "number" …: never NULL. */
@@ -90,6 +91,17 @@ struct tscope_table_def {
 	enum tscope_table_shape shape;
 };
 
+/*
+ * What the facts of an analyzer sum over that are sums (of ns, bytes, FLOPs or counts), so that
+ * runs of different lengths can be compared; tscope_fact_total() tells which are.
+ */
+enum tscope_total {
+	TSCOPE_TOTAL_NONE,    /* no sums, or what a longer run does not raise */
+	TSCOPE_TOTAL_STEPS,   /* the steps that count, once for each device: budget.step_count */
+	TSCOPE_TOTAL_TIMED,   /* the steps that have a time and count: step_time.count */
+	TSCOPE_TOTAL_CAPTURE, /* the whole trace: steps.count */
+};
+
 /* What an analyzer is and yields: the same for every trace. */
 struct tscope_analyzer_def {
 	const char *id;
@@ -100,6 +112,7 @@ struct tscope_analyzer_def {
 	size_t table_count;
 	bool per_device;   /* its facts exist per device, too */
 	const char *needs; /* what the input must hold for them: "a trace with device activity" */
+	enum tscope_total total;
 };
 
 size_t tscope_analyzer_count(void);
@@ -113,6 +126,9 @@ size_t tscope_analyzer_find(const char *id);
 
 /* The table with an id such as "kernels.by_name", and its indices; NULL: no such id. */
 const struct tscope_table_def *tscope_table_find(const char *id, size_t *analyzer, size_t *table);
+
+/* What a fact sums over: its analyzer's total, or NONE where it is a mean, a ratio, a maximum … */
+enum tscope_total tscope_fact_total(const struct tscope_analyzer_def *analyzer, size_t fact);
 
 /* The trace and timeline must outlive the analysis, which the caller frees. */
 enum tscope_status tscope_analyze(struct tscope_analysis **ret, const struct tscope_trace *trace,

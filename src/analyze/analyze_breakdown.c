@@ -314,6 +314,7 @@ const struct analyzer tsi_analyzer_breakdown = {
 		.tables = tables,
 		.table_count = TSI_COUNT_OF(tables),
 		.needs = "a trace with a step that is not marked",
+		.total = TSCOPE_TOTAL_STEPS,
 	},
 	.levels = LEVEL_TRACE,
 	.run = run,

@@ -249,6 +249,7 @@ const struct analyzer tsi_analyzer_budget = {
 		.fact_count = TSI_COUNT_OF(facts),
 		.per_device = true,
 		.needs = "a trace with a step that is not marked",
+		.total = TSCOPE_TOTAL_STEPS,
 	},
 	.levels = LEVEL_TRACE | LEVEL_RANK | LEVEL_RUN,
 	.run = run,

@@ -313,6 +313,7 @@ const struct analyzer tsi_analyzer_collectives = {
 		.tables = tables,
 		.table_count = TSI_COUNT_OF(tables),
 		.needs = "a trace with collectives",
+		.total = TSCOPE_TOTAL_CAPTURE,
 	},
 	.levels = LEVEL_TRACE,
 	.run = run,

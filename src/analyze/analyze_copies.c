@@ -244,6 +244,7 @@ const struct analyzer tsi_analyzer_copies = {
 		.tables = tables,
 		.table_count = TSI_COUNT_OF(tables),
 		.needs = "a trace with copies or fills",
+		.total = TSCOPE_TOTAL_CAPTURE,
 	},
 	.levels = LEVEL_TRACE,
 	.run = run,

@@ -265,6 +265,7 @@ const struct analyzer tsi_analyzer_correlation = {
 		.tables = tables,
 		.table_count = TSI_COUNT_OF(tables),
 		.needs = "8 or more steps with a loss, a gradient norm or memory beside their time",
+		.total = TSCOPE_TOTAL_TIMED,
 	},
 	.levels = LEVEL_RANK,
 	.run = run,

@@ -243,6 +243,7 @@ const struct analyzer tsi_analyzer_device_busy = {
 		.table_count = TSI_COUNT_OF(tables),
 		.per_device = true,
 		.needs = "a trace with device activity",
+		.total = TSCOPE_TOTAL_CAPTURE,
 	},
 	.levels = LEVEL_TRACE,
 	.run = run,

@@ -272,6 +272,7 @@ const struct analyzer tsi_analyzer_efficiency = {
 		.tables = tables,
 		.table_count = TSI_COUNT_OF(tables),
 		.needs = "steps with phases, and for mfu their FLOPs and the peak of the device",
+		.total = TSCOPE_TOTAL_TIMED,
 	},
 	.levels = LEVEL_TRACE | LEVEL_RANK,
 	.run = run,

@@ -503,6 +503,7 @@ const struct analyzer tsi_analyzer_flops = {
 		.tables = tables,
 		.table_count = TSI_COUNT_OF(tables),
 		.needs = "a trace with the shapes of operators (record_shapes=True)",
+		.total = TSCOPE_TOTAL_CAPTURE,
 	},
 	.levels = LEVEL_TRACE,
 	.run = run,

@@ -325,6 +325,7 @@ const struct analyzer tsi_analyzer_integrity = {
 		.tables = tables,
 		.table_count = TSI_COUNT_OF(tables),
 		.needs = "a trace",
+		.total = TSCOPE_TOTAL_CAPTURE,
 	},
 	.levels = LEVEL_TRACE,
 	.run = run,

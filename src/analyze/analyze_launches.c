@@ -406,6 +406,7 @@ const struct analyzer tsi_analyzer_launches = {
 		.tables = tables,
 		.table_count = TSI_COUNT_OF(tables),
 		.needs = "a trace with launch calls",
+		.total = TSCOPE_TOTAL_CAPTURE,
 	},
 	.levels = LEVEL_TRACE,
 	.run = run,

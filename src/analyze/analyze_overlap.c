@@ -297,6 +297,7 @@ const struct analyzer tsi_analyzer_overlap = {
 		.table_count = TSI_COUNT_OF(tables),
 		.per_device = true,
 		.needs = "a trace with communication on a device",
+		.total = TSCOPE_TOTAL_CAPTURE,
 	},
 	.levels = LEVEL_TRACE,
 	.run = run,

@@ -179,6 +179,7 @@ const struct analyzer tsi_analyzer_pipeline = {
 		.table_count = TSI_COUNT_OF(tables),
 		.needs = "--pipeline-stages that divides the ranks, or traces of all ranks with "
 			 "sends and receives",
+		.total = TSCOPE_TOTAL_TIMED,
 	},
 	.levels = LEVEL_RUN,
 	.run = run,

@@ -137,6 +137,7 @@ const struct analyzer tsi_analyzer_python = {
 		.tables = tables,
 		.table_count = TSI_COUNT_OF(tables),
 		.needs = "--python and a trace with Python frames",
+		.total = TSCOPE_TOTAL_CAPTURE,
 	},
 	.levels = LEVEL_TRACE,
 	.on_request = true,

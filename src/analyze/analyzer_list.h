@@ -29,3 +29,4 @@ ANALYZER(python)
 ANALYZER(provenance)
 /* Those of a comparison are in src/diff/. */
 DIFF_ANALYZER(step_change)
+DIFF_ANALYZER(fact_changes)

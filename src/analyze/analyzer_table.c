@@ -64,6 +64,43 @@ const struct tscope_analyzer_def *tscope_analyzer(size_t index)
 	return &tsi_analyzer(index)->def;
 }
 
+/*
+ * Words in the name of a fact that is no sum although its unit would allow it: of statistics, of
+ * what there are so many of however long a run is, of steps and where they are.
+ */
+static const char *const words_of_no_sum[] = {
+	"mean",    "median", "p50",  "p95",   "p99",   "min",  "max",   "peak",     "largest",
+	"longest", "per",    "step", "steps", "stage", "name", "names", "function", "functions",
+};
+
+static bool has_word(const char *name, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (const char *at = name; *at; at += strcspn(at, "_."), at += *at != '\0')
+		if (strcspn(at, "_.") == length && memcmp(at, word, length) == 0)
+			return true;
+	return false;
+}
+
+static bool can_be_sum(enum tscope_unit unit)
+{
+	return unit == TSCOPE_UNIT_COUNT || unit == TSCOPE_UNIT_NS || unit == TSCOPE_UNIT_BYTES ||
+	       unit == TSCOPE_UNIT_FLOPS;
+}
+
+enum tscope_total tscope_fact_total(const struct tscope_analyzer_def *analyzer, size_t fact)
+{
+	const struct tscope_fact_def *def = &analyzer->facts[fact];
+
+	if (!can_be_sum(def->unit))
+		return TSCOPE_TOTAL_NONE;
+	for (size_t i = 0; i < TSI_COUNT_OF(words_of_no_sum); i++)
+		if (has_word(def->name, words_of_no_sum[i]))
+			return TSCOPE_TOTAL_NONE;
+	return analyzer->total;
+}
+
 const char *tscope_unit_name(enum tscope_unit unit)
 {
 	static const char *const names[] = {
@@ -72,6 +109,7 @@ const char *tscope_unit_name(enum tscope_unit unit)
 		[TSCOPE_UNIT_FLOPS] = "flop",  [TSCOPE_UNIT_FLOPS_PER_SECOND] = "flop/s",
 		[TSCOPE_UNIT_RATIO] = "ratio", [TSCOPE_UNIT_NUMBER] = "number",
 		[TSCOPE_UNIT_TEXT] = "text",   [TSCOPE_UNIT_FLAG] = "flag",
+		[TSCOPE_UNIT_ANY] = "any",
 	};
 
 	return names[unit];

@@ -156,6 +156,7 @@ void tsi_number_people(char text[NUMBER_MAX], struct tscope_value value, enum ts
 		break;
 	case TSCOPE_UNIT_COUNT:
 	case TSCOPE_UNIT_NUMBER:
+	case TSCOPE_UNIT_ANY:
 	case TSCOPE_UNIT_TEXT:
 	case TSCOPE_UNIT_FLAG:
 		format_number(text, value);

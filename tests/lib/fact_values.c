@@ -35,6 +35,11 @@ static struct tscope_value parse_value(enum tscope_unit unit, const char *text)
 	case TSCOPE_UNIT_FLOPS:
 	case TSCOPE_UNIT_FLOPS_PER_SECOND:
 		return tsi_real(strtod(text, NULL));
+	case TSCOPE_UNIT_ANY:
+		if (text[strspn(text, "-.0123456789")] != '\0')
+			return tsi_text(text);
+		return strchr(text, '.') ? tsi_real(strtod(text, NULL))
+					 : tsi_int(strtoll(text, NULL, 10));
 	default:
 		return strchr(text, '.') ? tsi_real(strtod(text, NULL))
 					 : tsi_int(strtoll(text, NULL, 10));

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every fact of both sides, the difference, and what can be said of it.
+ *
+ * Sums are divided by the steps that they are over, for no two runs are of the same length. What
+ * tells who, where and when, and nothing about the run (fact_basis.c), is left out. Of equal
+ * figures the verdict is "same", whatever else is known; of figures in doubt that differ it is
+ * "not_tested".
+ */
+#include "analyze/analyzer_table.h"
+#include "analyze/facts.h"
+#include "analyze/lookup.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/ckd.h"
+#include "diff/fact_basis.h"
+#include "diff/step_tests.h"
+
+enum fact {
+	COMPARED_COUNT,
+	CHANGED_COUNT,
+	ONLY_A_COUNT,
+	ONLY_B_COUNT,
+};
+
+static const struct tscope_fact_def facts[] = {
+	[COMPARED_COUNT] = { "compared_count", TSCOPE_UNIT_COUNT, "facts that both sides have" },
+	[CHANGED_COUNT] = { "changed_count", TSCOPE_UNIT_COUNT,
+			    "of these, with verdict changed or exact" },
+	[ONLY_A_COUNT] = { "only_a_count", TSCOPE_UNIT_COUNT, "facts that B has not" },
+	[ONLY_B_COUNT] = { "only_b_count", TSCOPE_UNIT_COUNT, "facts that A has not" },
+};
+
+enum list_column {
+	LIST_FACT,
+	LIST_UNIT,
+	LIST_PER_STEP,
+	LIST_A,
+	LIST_B,
+	LIST_DIFFERENCE,
+	LIST_RATIO,
+	LIST_VERDICT,
+	LIST_P_VALUE,
+	LIST_A_DOUBT,
+	LIST_B_DOUBT,
+};
+
+static const struct tscope_fact_def list_columns[] = {
+	[LIST_FACT] = { "fact", TSCOPE_UNIT_TEXT, "id, as in fact lists" },
+	[LIST_UNIT] = { "unit", TSCOPE_UNIT_TEXT, "of a, b and difference" },
+	[LIST_PER_STEP] = { "per_step", TSCOPE_UNIT_FLAG,
+			    "a and b are divided by the steps of each side" },
+	[LIST_A] = { "a", TSCOPE_UNIT_ANY, "value of A" },
+	[LIST_B] = { "b", TSCOPE_UNIT_ANY, "value of B" },
+	[LIST_DIFFERENCE] = { "difference", TSCOPE_UNIT_ANY, "b less a, of numbers" },
+	[LIST_RATIO] = { "ratio", TSCOPE_UNIT_NUMBER, "difference by |a|" },
+	[LIST_VERDICT] = { "verdict", TSCOPE_UNIT_TEXT,
+			   "same, changed, no_change, undecided, exact, not_tested, only_a or "
+			   "only_b" },
+	[LIST_P_VALUE] = { "p_value", TSCOPE_UNIT_NUMBER, "of what was tested" },
+	[LIST_A_DOUBT] = { "a_doubt", TSCOPE_UNIT_TEXT, "why a must not be believed" },
+	[LIST_B_DOUBT] = { "b_doubt", TSCOPE_UNIT_TEXT, "why b must not be believed" },
+};
+
+enum table { LIST_TABLE };
+
+static const struct tscope_table_def tables[] = {
+	[LIST_TABLE] = { "list", list_columns, TSI_COUNT_OF(list_columns),
+			 "facts that a side has, in the order of the report", TSCOPE_TABLE_ROWS },
+};
+
+/* ---- tests -------------------------------------------------------------------------------- */
+
+/*
+ * A run of several ranks has facts of its own, and takes others over from its lowest rank: these
+ * are judged by that rank's steps.
+ */
+enum source { SOURCE_WHOLE, SOURCE_FIRST_RANK, SOURCE_COUNT };
+
+struct tests {
+	const struct diff_side *sides;
+	struct tested_sides sources[SOURCE_COUNT];
+	struct step_test time[SOURCE_COUNT];
+	struct step_test allocation; /* of the lowest rank, as memory.* are */
+	struct part_tests parts, shares;
+};
+
+static void tests_deinit(struct tests *tests)
+{
+	tsi_part_tests_deinit(&tests->parts);
+	tsi_part_tests_deinit(&tests->shares);
+}
+
+/* On failure it may be deinited. */
+static enum tscope_status tests_init(struct tests *tests, const struct diff_side *sides,
+				     struct tscope_error *err)
+{
+	enum tscope_status status = TSCOPE_OK;
+
+	*tests = (struct tests){ .sides = sides };
+	for (size_t side = 0; side < TSCOPE_SIDE_COUNT; side++) {
+		tests->sources[SOURCE_WHOLE].analysis[side] = sides[side].analysis;
+		tests->sources[SOURCE_FIRST_RANK].analysis[side] = sides[side].ranks[0].analysis;
+	}
+	for (size_t i = 0; status == TSCOPE_OK && i < SOURCE_COUNT; i++)
+		status = tsi_test_step_time(&tests->time[i], &tests->sources[i], 1, err);
+	if (status == TSCOPE_OK)
+		status = tsi_test_step_column(
+			&tests->allocation, &tests->sources[SOURCE_FIRST_RANK], "alloc_bytes", err);
+	if (status == TSCOPE_OK)
+		status = tsi_part_tests_init(&tests->parts, &tests->sources[SOURCE_WHOLE],
+					     PART_TIME, err);
+	if (status == TSCOPE_OK)
+		status = tsi_part_tests_init(&tests->shares, &tests->sources[SOURCE_WHOLE],
+					     PART_SHARE, err);
+	return status;
+}
+
+/* ---- a fact ------------------------------------------------------------------------------- */
+
+/* A fact of both sides. */
+struct compared_fact {
+	const char *id;
+	size_t analyzer, fact;
+	enum source source;
+	struct tscope_value values[TSCOPE_SIDE_COUNT];
+	const char *doubts[TSCOPE_SIDE_COUNT]; /* about a value that is there, or NULL */
+	bool is_per_step;
+	bool is_as_long; /* the same number of steps, or it is no sum */
+	enum diff_verdict verdict;
+	struct tscope_value p_value;
+};
+
+static bool is_there(const struct compared_fact *fact, enum tscope_side side)
+{
+	return fact->values[side].kind != TSCOPE_VALUE_ABSENT;
+}
+
+static int64_t steps_of(const struct tscope_analysis *analysis, enum tscope_total total)
+{
+	static const char *const counts[] = {
+		[TSCOPE_TOTAL_STEPS] = "budget.step_count",
+		[TSCOPE_TOTAL_TIMED] = "step_time.count",
+		[TSCOPE_TOTAL_CAPTURE] = "steps.count",
+	};
+
+	return tsi_lookup_int(analysis, TSCOPE_WHOLE_TRACE, counts[total]);
+}
+
+/* What is counted in ns or bytes stays an integer. */
+static struct tscope_value divide(struct tscope_value sum, int64_t steps, enum tscope_unit unit)
+{
+	double number;
+
+	if (sum.kind == TSCOPE_VALUE_INT && (unit == TSCOPE_UNIT_NS || unit == TSCOPE_UNIT_BYTES) &&
+	    sum.integer >= 0)
+		return tsi_mean(sum.integer, steps);
+	return tsi_diff_number(sum, &number) ? tsi_real(number / (double)steps) : sum;
+}
+
+static void divide_by_steps(struct compared_fact *fact, const struct tests *tests)
+{
+	const struct tscope_analyzer_def *def = tscope_analyzer(fact->analyzer);
+	enum tscope_total total = tscope_fact_total(def, fact->fact);
+	int64_t steps[TSCOPE_SIDE_COUNT];
+
+	fact->is_as_long = true;
+	if (total == TSCOPE_TOTAL_NONE)
+		return;
+	fact->is_per_step = true;
+	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++) {
+		steps[i] = steps_of(tests->sources[fact->source].analysis[i], total);
+		fact->is_per_step &= steps[i] > 0 || !is_there(fact, (enum tscope_side)i);
+	}
+	fact->is_as_long = steps[TSCOPE_SIDE_A] == steps[TSCOPE_SIDE_B];
+	for (size_t i = 0; fact->is_per_step && i < TSCOPE_SIDE_COUNT; i++)
+		if (is_there(fact, (enum tscope_side)i))
+			fact->values[i] =
+				divide(fact->values[i], steps[i], def->facts[fact->fact].unit);
+}
+
+static void read_fact(struct compared_fact *fact, const struct tests *tests)
+{
+	bool is_of_run = tsi_analyzer(fact->analyzer)->levels & LEVEL_RUN;
+
+	fact->source = is_of_run ? SOURCE_WHOLE : SOURCE_FIRST_RANK;
+	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++) {
+		const struct tscope_analysis *analysis = tests->sides[i].analysis;
+		fact->values[i] = tscope_analysis_fact(analysis, fact->analyzer, fact->fact,
+						       TSCOPE_WHOLE_TRACE);
+		if (is_there(fact, (enum tscope_side)i))
+			fact->doubts[i] = tscope_analysis_fact_doubt(
+				analysis, fact->analyzer, fact->fact, TSCOPE_WHOLE_TRACE);
+	}
+	divide_by_steps(fact, tests);
+}
+
+static bool are_equal(struct tscope_value a, struct tscope_value b)
+{
+	double left, right;
+
+	if (a.kind == TSCOPE_VALUE_INT && b.kind == TSCOPE_VALUE_INT)
+		return a.integer == b.integer;
+	if (tsi_diff_number(a, &left) && tsi_diff_number(b, &right))
+		return left == right;
+	if (a.kind != b.kind)
+		return false;
+	return a.kind == TSCOPE_VALUE_TEXT ? strcmp(a.text, b.text) == 0 : a.flag == b.flag;
+}
+
+static struct tscope_value difference_of(struct tscope_value a, struct tscope_value b)
+{
+	double left, right;
+	int64_t difference;
+
+	if (a.kind == TSCOPE_VALUE_INT && b.kind == TSCOPE_VALUE_INT &&
+	    !tsi_ckd_sub(&difference, b.integer, a.integer))
+		return tsi_int(difference);
+	if (tsi_diff_number(a, &left) && tsi_diff_number(b, &right))
+		return tsi_real(right - left);
+	return (struct tscope_value){ 0 };
+}
+
+/* ---- verdicts ----------------------------------------------------------------------------- */
+
+/*
+ * A change is only that of the figure if both go the same way: a ratio of sums may rise while the
+ * mean ratio falls.
+ */
+static void judge_by(struct compared_fact *fact, enum diff_verdict verdict, double p_value,
+		     double rise)
+{
+	double difference = 0;
+
+	tsi_diff_number(difference_of(fact->values[TSCOPE_SIDE_A], fact->values[TSCOPE_SIDE_B]),
+			&difference);
+	/*
+	 * Where the steps are the same and the figures are not, these are of something else, too.
+	 */
+	if (verdict == DIFF_SAME || !tsi_is_tested(verdict)) {
+		fact->verdict = verdict == DIFF_UNDECIDED ? DIFF_UNDECIDED : DIFF_NOT_TESTED;
+		return;
+	}
+	fact->verdict = verdict;
+	if (verdict == DIFF_CHANGED && !(difference * rise > 0))
+		fact->verdict = DIFF_NO_CHANGE;
+	fact->p_value = tsi_real(p_value);
+}
+
+static void judge_by_test(struct compared_fact *fact, const struct step_test *test, bool falls)
+{
+	fact->verdict = DIFF_NOT_TESTED;
+	if (test)
+		judge_by(fact, test->verdict, test->test.p_value,
+			 falls ? -test->test.shift : test->test.shift);
+}
+
+static void judge_by_typical(struct compared_fact *fact, const struct step_test *test)
+{
+	bool is_tested = tsi_is_tested(test->verdict);
+
+	judge_by(fact, is_tested ? test->test.typical_verdict : test->verdict,
+		 test->test.typical_p_value, test->test.typical_shift);
+}
+
+static bool is_equal_on_both(const struct tests *tests, const char *id)
+{
+	enum tscope_unit unit;
+
+	return are_equal(tsi_lookup_fact(tests->sides[TSCOPE_SIDE_A].analysis, TSCOPE_WHOLE_TRACE,
+					 id, &unit),
+			 tsi_lookup_fact(tests->sides[TSCOPE_SIDE_B].analysis, TSCOPE_WHOLE_TRACE,
+					 id, &unit));
+}
+
+static bool has_equal_anchors(const struct tests *tests)
+{
+	return is_equal_on_both(tests, "efficiency.flops_per_step") &&
+	       is_equal_on_both(tests, "efficiency.hardware_flops_per_step") &&
+	       is_equal_on_both(tests, "efficiency.peak_flops");
+}
+
+static bool are_single_ranks(const struct tests *tests)
+{
+	return tests->sides[TSCOPE_SIDE_A].rank_count == 1 &&
+	       tests->sides[TSCOPE_SIDE_B].rank_count == 1;
+}
+
+static void judge_difference(struct compared_fact *fact, const struct tests *tests,
+			     const struct fact_judgement *judgement)
+{
+	const struct step_test *time = &tests->time[fact->source];
+
+	switch (judgement->basis) {
+	case BASIS_STEP:
+		judge_by_test(fact, time, judgement->falls);
+		return;
+	case BASIS_WALL:
+		judge_by_test(fact, are_single_ranks(tests) ? time : NULL, judgement->falls);
+		return;
+	case BASIS_TYPICAL_STEP:
+		judge_by_typical(fact, time);
+		return;
+	case BASIS_UTILISATION:
+		judge_by_test(fact, has_equal_anchors(tests) ? time : NULL, judgement->falls);
+		return;
+	case BASIS_PART:
+		judge_by_test(fact, tsi_part_tests_find(&tests->parts, judgement->column), false);
+		return;
+	case BASIS_SHARE:
+		judge_by_test(fact, tsi_part_tests_find(&tests->shares, judgement->column), false);
+		return;
+	case BASIS_ALLOCATION:
+		judge_by_test(fact, &tests->allocation, false);
+		return;
+	case BASIS_EXACT:
+		/* What a capture cuts at its ends is not a difference of runs. */
+		fact->verdict = fact->is_as_long ? DIFF_EXACT : DIFF_NOT_TESTED;
+		return;
+	case BASIS_NONE:
+	case BASIS_LEFT_OUT:
+		fact->verdict = DIFF_NOT_TESTED;
+	}
+}
+
+static void judge(struct compared_fact *fact, const struct tests *tests,
+		  const struct fact_judgement *judgement)
+{
+	bool is_in_a = is_there(fact, TSCOPE_SIDE_A), is_in_b = is_there(fact, TSCOPE_SIDE_B);
+
+	if (!is_in_a || !is_in_b)
+		fact->verdict = is_in_a ? DIFF_ONLY_A : DIFF_ONLY_B;
+	else if (are_equal(fact->values[TSCOPE_SIDE_A], fact->values[TSCOPE_SIDE_B]))
+		fact->verdict = DIFF_SAME;
+	else if (fact->doubts[TSCOPE_SIDE_A] || fact->doubts[TSCOPE_SIDE_B])
+		fact->verdict = DIFF_NOT_TESTED;
+	else
+		judge_difference(fact, tests, judgement);
+}
+
+/* ---- the list ----------------------------------------------------------------------------- */
+
+static struct tscope_value text_or_absent(const char *text)
+{
+	return text ? tsi_text(text) : (struct tscope_value){ 0 };
+}
+
+static enum tscope_status list_fact(struct fact_sheet *out, const struct compared_fact *fact,
+				    struct tscope_error *err)
+{
+	struct tscope_value a = fact->values[TSCOPE_SIDE_A], b = fact->values[TSCOPE_SIDE_B];
+	struct tscope_value difference = difference_of(a, b), *cells;
+	const struct tscope_fact_def *def = &tscope_analyzer(fact->analyzer)->facts[fact->fact];
+	double number, base;
+
+	if (tsi_table_add(out, LIST_TABLE, &cells, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	cells[LIST_FACT] = tsi_text(fact->id);
+	cells[LIST_UNIT] = tsi_text(tscope_unit_name(def->unit));
+	cells[LIST_PER_STEP] = tsi_flag(fact->is_per_step);
+	cells[LIST_A] = a;
+	cells[LIST_B] = b;
+	cells[LIST_DIFFERENCE] = difference;
+	if (tsi_diff_number(difference, &number) && tsi_diff_number(a, &base) && base != 0)
+		cells[LIST_RATIO] = tsi_real(number / fabs(base));
+	cells[LIST_VERDICT] = tsi_text(tsi_diff_verdict_name(fact->verdict));
+	cells[LIST_P_VALUE] = fact->p_value;
+	cells[LIST_A_DOUBT] = text_or_absent(fact->doubts[TSCOPE_SIDE_A]);
+	cells[LIST_B_DOUBT] = text_or_absent(fact->doubts[TSCOPE_SIDE_B]);
+	return TSCOPE_OK;
+}
+
+struct counts {
+	int64_t compared, changed, only_a, only_b;
+};
+
+static void count(struct counts *counts, enum diff_verdict verdict)
+{
+	counts->only_a += verdict == DIFF_ONLY_A;
+	counts->only_b += verdict == DIFF_ONLY_B;
+	counts->compared += verdict != DIFF_ONLY_A && verdict != DIFF_ONLY_B;
+	counts->changed += verdict == DIFF_CHANGED || verdict == DIFF_EXACT;
+}
+
+struct listing {
+	const struct analysis_scope *scope;
+	struct fact_sheet *out;
+	struct tests tests;
+	struct counts counts;
+};
+
+static enum tscope_status compare_fact(struct listing *listing, size_t analyzer, size_t index,
+				       struct tscope_error *err)
+{
+	const struct tscope_analyzer_def *def = tscope_analyzer(analyzer);
+	struct compared_fact fact = { .analyzer = analyzer, .fact = index };
+
+	read_fact(&fact, &listing->tests);
+	if (!is_there(&fact, TSCOPE_SIDE_A) && !is_there(&fact, TSCOPE_SIDE_B))
+		return TSCOPE_OK;
+	if (tsi_make_text(listing->scope, &fact.id, err, "%s.%s", def->id,
+			  def->facts[index].name) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	struct fact_judgement judgement = tsi_judge_fact(fact.id, def->facts[index].unit);
+	if (judgement.basis == BASIS_LEFT_OUT)
+		return TSCOPE_OK;
+	judge(&fact, &listing->tests, &judgement);
+	count(&listing->counts, fact.verdict);
+	return list_fact(listing->out, &fact, err);
+}
+
+static enum tscope_status compare_all(struct listing *listing, struct tscope_error *err)
+{
+	enum tscope_status status = TSCOPE_OK;
+
+	for (size_t i = 0; i < tscope_analyzer_count(); i++) {
+		if (tsi_analyzer(i)->levels & LEVEL_DIFF)
+			continue;
+		for (size_t j = 0; status == TSCOPE_OK && j < tscope_analyzer(i)->fact_count; j++)
+			status = compare_fact(listing, i, j, err);
+	}
+	return status;
+}
+
+static enum tscope_status run(const struct analysis_scope *scope, struct fact_sheet *out,
+			      struct tscope_error *err)
+{
+	struct listing listing = { .scope = scope, .out = out };
+	enum tscope_status status = tests_init(&listing.tests, scope->comparison->sides, err);
+
+	if (status == TSCOPE_OK)
+		status = compare_all(&listing, err);
+	tests_deinit(&listing.tests);
+	tsi_fact_int(out, COMPARED_COUNT, listing.counts.compared);
+	tsi_fact_int(out, CHANGED_COUNT, listing.counts.changed);
+	tsi_fact_int(out, ONLY_A_COUNT, listing.counts.only_a);
+	tsi_fact_int(out, ONLY_B_COUNT, listing.counts.only_b);
+	return status;
+}
+
+const struct analyzer tsi_analyzer_fact_changes = {
+	.def = {
+		.id = "fact_changes",
+		.summary = "every fact of both sides",
+		.facts = facts,
+		.fact_count = TSI_COUNT_OF(facts),
+		.tables = tables,
+		.table_count = TSI_COUNT_OF(tables),
+		.needs = "a comparison (tscope diff)",
+	},
+	.levels = LEVEL_DIFF,
+	.run = run,
+};
