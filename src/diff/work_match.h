@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_DIFF_WORK_MATCH_H
+#define TSCOPE_DIFF_WORK_MATCH_H
+
+#include "base/attributes.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <tscope/error.h>
+
+/*
+ * Which kernel (or operator) of A is which of B: first those of one name, then those whose names
+ * are equal once normalised (kernel_name.h), then those that the same operator launches with the
+ * same shapes. What one such operator launched in A and no longer does, and launches in B and did
+ * not before, is replaced: one by several, or several by one.
+ */
+struct work_item {
+	const char *name;
+	/* Who launches it most of its time ("aten::mm [[8,8],[8,8]]"), or NULL. */
+	const char *launcher;
+};
+
+enum work_match {
+	WORK_BY_NAME,
+	WORK_BY_NORMAL_NAME,
+	WORK_BY_LAUNCHER,
+	WORK_UNMATCHED, /* only one side has it */
+};
+
+/* Items [first, first + count) of a_items and b_items; one of the counts may be 0. */
+struct work_pair {
+	enum work_match match;
+	size_t a_first, a_count, b_first, b_count;
+};
+
+struct work_pairs {
+	struct work_pair *pairs; /* in the order of their first items, those of A first */
+	size_t count;
+	size_t *a_items, *b_items; /* indices of items, as pairs refer to them */
+};
+
+/* On failure it may be deinited. O(n log n) of the items of both. */
+TSI_MUST_CHECK
+enum tscope_status tsi_work_match(struct work_pairs *ret, const struct work_item *a, size_t a_count,
+				  const struct work_item *b, size_t b_count,
+				  struct tscope_error *err);
+void tsi_work_pairs_deinit(struct work_pairs *pairs); /* fine on a zeroed struct */
+
+/* "name", "normalised_name", "launcher", "none". */
+const char *tsi_work_match_name(enum work_match match);
+
+#endif

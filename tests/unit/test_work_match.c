@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* Which kernel is which: by name, by normal name, by launcher, in this order. */
+#include "diff/work_match.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/attributes.h"
+#include "fail_alloc.h"
+
+enum { MAX_ITEMS = 8, TEXT_BYTES = 512 };
+
+struct match_case {
+	struct work_item a[MAX_ITEMS], b[MAX_ITEMS]; /* end with a name of NULL */
+	/* A pair a line: how, indices of A, a slash, indices of B. */
+	const char *pairs;
+};
+
+static size_t count_items(const struct work_item *items)
+{
+	size_t count = 0;
+
+	while (count < MAX_ITEMS && items[count].name)
+		count++;
+	return count;
+}
+
+static size_t print_items(char *text, const size_t *items, size_t first, size_t count)
+{
+	size_t length = 0;
+
+	for (size_t i = first; i < first + count; i++)
+		length += (size_t)snprintf(text + length, TEXT_BYTES / 4, " %zu", items[i]);
+	return length;
+}
+
+static void check_case(const struct match_case *c)
+{
+	char text[TEXT_BYTES] = "";
+	size_t length = 0;
+	struct work_pairs pairs;
+
+	assert_int_equal(
+		tsi_work_match(&pairs, c->a, count_items(c->a), c->b, count_items(c->b), NULL),
+		TSCOPE_OK);
+	for (size_t i = 0; i < pairs.count; i++) {
+		const struct work_pair *pair = &pairs.pairs[i];
+		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s",
+					   tsi_work_match_name(pair->match));
+		length += print_items(text + length, pairs.a_items, pair->a_first, pair->a_count);
+		length += (size_t)snprintf(text + length, sizeof(text) - length, " /");
+		length += print_items(text + length, pairs.b_items, pair->b_first, pair->b_count);
+		length += (size_t)snprintf(text + length, sizeof(text) - length, "\n");
+	}
+	assert_string_equal(text, c->pairs);
+	tsi_work_pairs_deinit(&pairs);
+}
+
+static void items_are_matched(void **state)
+{
+	(void)state;
+	static const struct match_case cases[] = {
+		{ { { 0 } }, { { 0 } }, "" },
+		{ { { "a", NULL }, { "b", NULL } },
+		  { { "b", NULL }, { "c", NULL }, { "a", NULL } },
+		  "name 0 / 2\n"
+		  "name 1 / 0\n"
+		  "none / 1\n" },
+		/* A name that both have leaves before its normal name is looked at. */
+		{ { { "triton_poi_add_1", NULL }, { "triton_poi_add_2", NULL } },
+		  { { "triton_poi_add_2", NULL }, { "triton_poi_add_7", NULL } },
+		  "normalised_name 0 / 1\n"
+		  "name 1 / 0\n" },
+		/* Tiles that were chosen anew: two kernels for one, n for m. */
+		{ { { "volta_sgemm_128x64_nn", NULL }, { "other", NULL } },
+		  { { "ampere_sgemm_64x64_nn", NULL }, { "ampere_sgemm_32x32_nn", NULL } },
+		  "normalised_name 0 / 0 1\n"
+		  "none 1 /\n" },
+		{ { { "triton_add_1", NULL }, { "triton_add_2", NULL }, { "triton_add_3", NULL } },
+		  { { "triton_add_4", NULL }, { "x", NULL }, { "triton_add_5", NULL } },
+		  "normalised_name 0 1 2 / 0 2\n"
+		  "none / 1\n" },
+		/* By launcher: only what is left, one for two. */
+		{ { { "attention", "aten::sdpa [2]" }, { "softmax", "aten::softmax [2]" } },
+		  { { "softmax", "aten::softmax [2]" },
+		    { "matmul_qk", "aten::sdpa [2]" },
+		    { "matmul_v", "aten::sdpa [2]" } },
+		  "launcher 0 / 1 2\n"
+		  "name 1 / 0\n" },
+		/* Of other shapes, or of nobody: not the same work. */
+		{ { { "k1", "aten::mm [2]" }, { "k2", NULL } },
+		  { { "k3", "aten::mm [4]" }, { "k4", NULL } },
+		  "none 0 /\n"
+		  "none 1 /\n"
+		  "none / 0\n"
+		  "none / 1\n" },
+		/* The same launcher has several names, but no other side. */
+		{ { { "k1", "aten::mm" }, { "k2", "aten::mm" } },
+		  { { 0 } },
+		  "none 0 /\n"
+		  "none 1 /\n" },
+		/* Names that a damaged report has twice. */
+		{ { { "a", NULL }, { "a", NULL } }, { { "a", NULL } }, "name 0 1 / 0\n" },
+		{ { { "", NULL } }, { { "", NULL } }, "name 0 / 0\n" },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++)
+		check_case(&cases[i]);
+}
+
+/* 20,000 names against as many that differ in what normal names leave out. */
+static void many_items(void **state)
+{
+	(void)state;
+	enum { COUNT = 20000 };
+	struct work_item *a = calloc(COUNT, sizeof(*a)), *b = calloc(COUNT, sizeof(*b));
+	char(*names)[32] = calloc(2 * COUNT, sizeof(*names));
+	struct work_pairs pairs;
+
+	assert_true(a && b && names);
+	for (size_t i = 0; i < COUNT; i++) {
+		snprintf(names[2 * i], sizeof(*names), "k%zux_%d", i, 1);
+		snprintf(names[2 * i + 1], sizeof(*names), "k%zux_%d", i, 2);
+		a[i].name = names[2 * i];
+		b[COUNT - 1 - i].name = names[2 * i + 1];
+	}
+	assert_int_equal(tsi_work_match(&pairs, a, COUNT, b, COUNT, NULL), TSCOPE_OK);
+	assert_int_equal(pairs.count, COUNT);
+	for (size_t i = 0; i < COUNT; i++) {
+		assert_int_equal(pairs.pairs[i].match, WORK_BY_NORMAL_NAME);
+		assert_int_equal(pairs.a_items[pairs.pairs[i].a_first], i);
+		assert_int_equal(pairs.b_items[pairs.pairs[i].b_first], COUNT - 1 - i);
+	}
+	tsi_work_pairs_deinit(&pairs);
+	free(a);
+	free(b);
+	free(names);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+	(void)state;
+	static const struct work_item a[] = { { "a", NULL }, { "k_1", NULL }, { "x", "op" } };
+	static const struct work_item b[] = { { "a", NULL }, { "k_2", NULL }, { "y", "op" } };
+	size_t n = 1;
+
+	for (;; n++) {
+		struct tscope_error err = { 0 };
+		struct work_pairs pairs;
+		fail_alloc_at(n);
+		enum tscope_status status = tsi_work_match(&pairs, a, 3, b, 3, &err);
+		bool has_failed = fail_alloc_stop();
+		assert_int_equal(status, has_failed ? TSCOPE_E_NOMEM : TSCOPE_OK);
+		assert_int_equal(pairs.count, has_failed ? pairs.count : 3);
+		tsi_work_pairs_deinit(&pairs);
+		if (!has_failed)
+			break;
+	}
+	assert_true(n > 10);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(items_are_matched),
+		cmocka_unit_test(many_items),
+		cmocka_unit_test(every_allocation_may_fail),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

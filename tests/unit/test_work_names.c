@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* Who launches a kernel, as a table of facts tells; and names of several kernels made one. */
+#include "diff/work_names.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/intern.h"
+#include "fact_values.h"
+
+static struct intern texts;
+static const struct analysis_scope scope = { .texts = &texts };
+
+static int begin(void **state)
+{
+	(void)state;
+	return tsi_intern_init(&texts, 1000, NULL) != TSCOPE_OK;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	tsi_intern_deinit(&texts);
+	return 0;
+}
+
+/* ---- launchers ---- */
+
+#define LAUNCHED "kernels.by_launcher counted=1 name="
+
+static const char launched[] = LAUNCHED
+	"gemm operator=aten::mm inputs=[[8,8],[8,8]] counted_ns=30\n" LAUNCHED
+	"gemm operator=aten::addmm inputs=[[8]] counted_ns=40\n" LAUNCHED
+	"even operator=aten::b inputs=[[1]] counted_ns=5\n" LAUNCHED
+	"even operator=aten::a inputs=[[1]] counted_ns=5\n" LAUNCHED
+	"bare operator=aten::fill_ counted_ns=7\n" LAUNCHED "orphan counted_ns=9\n" LAUNCHED
+	"orphan operator=aten::late inputs=[[2]] counted_ns=1\n"
+	"kernels.by_launcher operator=aten::nameless counted_ns=1\n";
+
+static const char without_inputs[] = LAUNCHED "gemm operator=aten::addmm counted_ns=40\n";
+
+static void check_launcher(const struct launcher_names *names, const char *kernel,
+			   const char *expected)
+{
+	const char *launcher;
+
+	assert_int_equal(tsi_launcher_name(names, &scope, kernel, &launcher, NULL), TSCOPE_OK);
+	if (!expected)
+		assert_null(launcher);
+	else
+		assert_string_equal(launcher, expected);
+}
+
+static void launchers_are_those_of_most_time(void **state)
+{
+	struct fact_values facts = fact_values(launched);
+	struct launcher_names names;
+
+	(void)state;
+	assert_int_equal(tsi_launcher_names_init(&names, facts.analysis, NULL), TSCOPE_OK);
+	check_launcher(&names, "gemm", "aten::addmm [[8]]");
+	check_launcher(&names, "even", "aten::b [[1]]"); /* the first row of equal ones */
+	check_launcher(&names, "bare", "aten::fill_");
+	check_launcher(&names, "orphan", NULL); /* most of it no operator launched */
+	check_launcher(&names, "unheard of", NULL);
+	check_launcher(&names, "", NULL);
+	tsi_launcher_names_deinit(&names);
+	fact_values_free(&facts);
+}
+
+/* Where one side has no shapes the others' would match nothing. */
+static void inputs_are_told_where_both_have_them(void **state)
+{
+	struct fact_values facts[] = { fact_values(launched), fact_values(without_inputs) };
+	struct launcher_names names[TSCOPE_SIDE_COUNT];
+
+	(void)state;
+	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++)
+		assert_int_equal(tsi_launcher_names_init(&names[i], facts[i].analysis, NULL),
+				 TSCOPE_OK);
+	tsi_launcher_names_agree(names);
+	check_launcher(&names[TSCOPE_SIDE_A], "gemm", "aten::addmm");
+	check_launcher(&names[TSCOPE_SIDE_B], "gemm", "aten::addmm");
+	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++) {
+		tsi_launcher_names_deinit(&names[i]);
+		fact_values_free(&facts[i]);
+	}
+}
+
+/* ---- joined names ---- */
+
+enum { MANY = 11, LONG_CHARS = 2000 };
+
+/* A copy, which the next call takes back. */
+static const char *join(const struct work_item *items, size_t count)
+{
+	static char text[2 * LONG_CHARS];
+	static const size_t in_order[MANY] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 };
+	const char *joined;
+
+	assert_int_equal(tsi_join_work_names(&scope, items, in_order, count, &joined, NULL),
+			 TSCOPE_OK);
+	assert_in_range(snprintf(text, sizeof(text), "%s", joined), 1, sizeof(text) - 1);
+	return text;
+}
+
+static void few_names_are_joined(void **state)
+{
+	static const struct work_item items[] = { { "a", NULL }, { "b", NULL }, { "c d", NULL } };
+	static const size_t turned[] = { 2, 0 };
+	const char *joined;
+
+	(void)state;
+	assert_string_equal(join(items, 1), items[0].name);
+	assert_string_equal(join(items, 2), "a + b");
+	assert_string_equal(join(items, 3), "a + b + c d");
+	assert_int_equal(tsi_join_work_names(&scope, items, turned, 2, &joined, NULL), TSCOPE_OK);
+	assert_string_equal(joined, "c d + a");
+}
+
+static void many_names_are_counted(void **state)
+{
+	struct work_item items[MANY];
+
+	(void)state;
+	for (size_t i = 0; i < MANY; i++)
+		items[i] = (struct work_item){ .name = "k" };
+	assert_string_equal(join(items, 8), "k + k + k + k + k + k + k + k");
+	assert_string_equal(join(items, MANY), "k + k + k + k + k + k + k + k + 3 more");
+}
+
+/* The end of a character of two bytes is cut off with its beginning. */
+static void long_names_are_cut(void **state)
+{
+	char name[LONG_CHARS + 1] = "";
+	struct work_item items[MANY];
+	const char *joined, *cut;
+
+	(void)state;
+	for (size_t i = 0; i < LONG_CHARS; i += 2)
+		memcpy(name + i, "é", 3);
+	for (size_t i = 0; i < MANY; i++)
+		items[i] = (struct work_item){ .name = name };
+	assert_string_equal(join(items, 1), name);
+	for (size_t count = 2; count <= MANY; count++) {
+		joined = join(items, count);
+		cut = strstr(joined, "… + é");
+		assert_true(strlen(joined) < 640);
+		assert_non_null(cut);
+		assert_int_equal((cut - joined) % 2, 0);
+		assert_true(cut - joined > 50);
+		assert_int_equal(strstr(joined, " more") != NULL, count > 8);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(launchers_are_those_of_most_time, begin, end),
+		cmocka_unit_test_setup_teardown(inputs_are_told_where_both_have_them, begin, end),
+		cmocka_unit_test_setup_teardown(few_names_are_joined, begin, end),
+		cmocka_unit_test_setup_teardown(many_names_are_counted, begin, end),
+		cmocka_unit_test_setup_teardown(long_names_are_cut, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
