@@ -29,4 +29,5 @@ ANALYZER(python)
 ANALYZER(provenance)
 /* Those of a comparison are in src/diff/. */
 DIFF_ANALYZER(step_change)
+DIFF_ANALYZER(explanation)
 DIFF_ANALYZER(fact_changes)

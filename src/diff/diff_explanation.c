@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What explains the change of the mean step: lines of the budget, and what is in each, which sum
+ * to the change in integer ns. Of several ranks that one is explained which makes the others wait.
+ */
+#include "analyze/facts.h"
+#include "diff/explain_parts.h"
+#include "diff/explain_rank.h"
+#include "diff/step_tests.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/lookup.h"
+
+enum fact {
+	SOURCE,
+	A_NS,
+	B_NS,
+	CHANGE_NS,
+	A_RANK,
+	B_RANK,
+	A_CRITICAL_RANK,
+	B_CRITICAL_RANK,
+	IS_ONE_RANK,
+	RANK_EXCESS_NS,
+	REST_NS,
+};
+
+static const struct tscope_fact_def facts[] = {
+	[SOURCE] = { "source", TSCOPE_UNIT_TEXT,
+		     "budget, host_budget or phases: which lines there are" },
+	[A_NS] = { "a_ns", TSCOPE_UNIT_NS, "mean step of A, of the rank that is explained" },
+	[B_NS] = { "b_ns", TSCOPE_UNIT_NS, "the same of B" },
+	[CHANGE_NS] = { "change_ns", TSCOPE_UNIT_NS, "b_ns less a_ns: what the lines sum to" },
+	[A_RANK] = { "a_rank", TSCOPE_UNIT_COUNT, "of several ranks, which of A is explained" },
+	[B_RANK] = { "b_rank", TSCOPE_UNIT_COUNT, "and of B" },
+	[A_CRITICAL_RANK] = { "a_critical_rank", TSCOPE_UNIT_COUNT,
+			      "rank of A with most time of its own, without communication" },
+	[B_CRITICAL_RANK] = { "b_critical_rank", TSCOPE_UNIT_COUNT, "and of B" },
+	[IS_ONE_RANK] = { "is_one_rank", TSCOPE_UNIT_FLAG,
+			  "one rank changed and the others did not, but for waiting" },
+	[RANK_EXCESS_NS] = { "rank_excess_ns", TSCOPE_UNIT_NS,
+			     "change of its own time less the median change of the others" },
+	[REST_NS] = { "rest_ns", TSCOPE_UNIT_NS,
+		      "change of the mean step of the run less change_ns: other ranks are slower "
+		      "in some steps" },
+};
+
+enum line_column {
+	LINE_LINE,
+	LINE_A_NS,
+	LINE_B_NS,
+	LINE_CHANGE_NS,
+	LINE_VERDICT,
+};
+
+static const struct tscope_fact_def line_columns[] = {
+	[LINE_LINE] = { "line", TSCOPE_UNIT_TEXT,
+			"line of the budget, or phase; outside: not in the trace" },
+	[LINE_A_NS] = { "a_ns", TSCOPE_UNIT_NS, "of the mean step of A" },
+	[LINE_B_NS] = { "b_ns", TSCOPE_UNIT_NS, "and of B" },
+	[LINE_CHANGE_NS] = { "change_ns", TSCOPE_UNIT_NS, "b_ns less a_ns" },
+	[LINE_VERDICT] = { "verdict", TSCOPE_UNIT_TEXT, "as in step_change.parts" },
+};
+
+enum part_column {
+	PART_LINE,
+	PART_KIND,
+	PART_PART,
+	PART_CHANGE,
+	PART_A_PART,
+	PART_A_NS,
+	PART_B_NS,
+	PART_CHANGE_NS,
+};
+
+static const struct tscope_fact_def part_columns[] = {
+	[PART_LINE] = { "line", TSCOPE_UNIT_TEXT, "in which it is" },
+	[PART_KIND] = { "kind", TSCOPE_UNIT_TEXT, "as in breakdown.parts" },
+	[PART_PART] = { "part", TSCOPE_UNIT_TEXT, "what; names of B where both have one" },
+	[PART_CHANGE] = { "change", TSCOPE_UNIT_TEXT, "new, gone, replaced, slower, faster, same" },
+	[PART_A_PART] = { "a_part", TSCOPE_UNIT_TEXT,
+			  "its name in A where that differs; several joined by +" },
+	[PART_A_NS] = { "a_ns", TSCOPE_UNIT_NS, "of the mean step of A" },
+	[PART_B_NS] = { "b_ns", TSCOPE_UNIT_NS, "and of B" },
+	[PART_CHANGE_NS] = { "change_ns", TSCOPE_UNIT_NS, "b_ns less a_ns" },
+};
+
+enum table { LINES_TABLE, PARTS_TABLE };
+
+static const struct tscope_table_def tables[] = {
+	[LINES_TABLE] = { "lines", line_columns, TSI_COUNT_OF(line_columns),
+			  "lines, the largest change first", TSCOPE_TABLE_ROWS },
+	[PARTS_TABLE] = { "parts", part_columns, TSI_COUNT_OF(part_columns),
+			  "what is in the lines, the largest change first", TSCOPE_TABLE_ROWS },
+};
+
+/* ---- what was found, as facts ---- */
+
+struct explanation {
+	const struct comparison *comparison;
+	struct explained_rank rank;
+	const struct tscope_analysis *analyses[TSCOPE_SIDE_COUNT]; /* of the rank */
+	struct step_lines sides[TSCOPE_SIDE_COUNT];
+	struct explained_step step;
+};
+
+static void explanation_deinit(struct explanation *explanation)
+{
+	for (size_t side = 0; side < TSCOPE_SIDE_COUNT; side++)
+		tsi_step_lines_deinit(&explanation->sides[side]);
+	tsi_explained_step_deinit(&explanation->step);
+}
+
+static int64_t change_of(const int64_t ns[TSCOPE_SIDE_COUNT])
+{
+	return tsi_less(ns[TSCOPE_SIDE_B], ns[TSCOPE_SIDE_A]);
+}
+
+static int64_t mean_of_whole(const struct diff_side *side)
+{
+	return tsi_lookup_int(side->analysis, TSCOPE_WHOLE_TRACE, "step_time.mean_ns");
+}
+
+static void put_ranks(struct fact_sheet *out, const struct explanation *explanation,
+		      int64_t change_ns)
+{
+	const struct diff_side *sides = explanation->comparison->sides;
+	const struct explained_rank *rank = &explanation->rank;
+	bool has_several = false;
+
+	for (size_t side = 0; side < TSCOPE_SIDE_COUNT; side++) {
+		if (sides[side].rank_count < 2)
+			continue;
+		has_several = true;
+		tsi_fact_int(out, A_RANK + side, rank->ranks[side]->number);
+		tsi_fact_int(out, A_CRITICAL_RANK + side, rank->critical[side]->number);
+	}
+	if (has_several)
+		tsi_fact_int(out, REST_NS,
+			     tsi_less(tsi_less(mean_of_whole(&sides[TSCOPE_SIDE_B]),
+					       mean_of_whole(&sides[TSCOPE_SIDE_A])),
+				      change_ns));
+	if (rank->has_excess) {
+		tsi_fact_flag(out, IS_ONE_RANK, rank->is_one_rank);
+		tsi_fact_int(out, RANK_EXCESS_NS, rank->excess_ns);
+	}
+}
+
+static void put_facts(struct fact_sheet *out, const struct explanation *explanation,
+		      enum step_source source)
+{
+	int64_t means_ns[] = { explanation->sides[TSCOPE_SIDE_A].mean_ns,
+			       explanation->sides[TSCOPE_SIDE_B].mean_ns };
+
+	tsi_fact_text(out, SOURCE, tsi_step_source_name(source));
+	tsi_fact_int(out, A_NS, means_ns[TSCOPE_SIDE_A]);
+	tsi_fact_int(out, B_NS, means_ns[TSCOPE_SIDE_B]);
+	tsi_fact_int(out, CHANGE_NS, change_of(means_ns));
+	put_ranks(out, explanation, change_of(means_ns));
+}
+
+/* ---- tables ---- */
+
+/* The largest change first, then by name. */
+static int compare_changes(const int64_t a[], const int64_t b[], const char *a_name,
+			   const char *b_name)
+{
+	tsi_wide a_change = (tsi_wide)a[TSCOPE_SIDE_B] - a[TSCOPE_SIDE_A];
+	tsi_wide b_change = (tsi_wide)b[TSCOPE_SIDE_B] - b[TSCOPE_SIDE_A];
+	tsi_wide a_size = a_change < 0 ? -a_change : a_change;
+	tsi_wide b_size = b_change < 0 ? -b_change : b_change;
+
+	if (a_size != b_size)
+		return a_size > b_size ? -1 : 1;
+	return strcmp(a_name, b_name);
+}
+
+static int compare_lines(const void *left, const void *right)
+{
+	const struct explained_line *a = left, *b = right;
+
+	return compare_changes(a->ns, b->ns, a->name, b->name);
+}
+
+/* Parts refer to lines in the order that these have: their order is by name, so no tie is left. */
+static int compare_parts(const void *left, const void *right)
+{
+	const struct explained_part *a = left, *b = right;
+	int order = compare_changes(a->ns, b->ns, a->name ? a->name : "", b->name ? b->name : "");
+
+	if (order)
+		return order;
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	return strcmp(a->kind, b->kind);
+}
+
+static enum tscope_status put_parts(struct fact_sheet *out, struct explained_step *step,
+				    struct tscope_error *err)
+{
+	if (step->part_count)
+		qsort(step->parts, step->part_count, sizeof(*step->parts), compare_parts);
+	for (size_t i = 0; i < step->part_count; i++) {
+		const struct explained_part *part = &step->parts[i];
+		struct tscope_value *cells;
+		if (tsi_table_add(out, PARTS_TABLE, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		cells[PART_LINE] = tsi_text(step->lines[part->line].name);
+		cells[PART_KIND] = tsi_text(part->kind);
+		if (part->name)
+			cells[PART_PART] = tsi_text(part->name);
+		if (part->a_name)
+			cells[PART_A_PART] = tsi_text(part->a_name);
+		cells[PART_CHANGE] = tsi_text(part->change);
+		cells[PART_A_NS] = tsi_int(part->ns[TSCOPE_SIDE_A]);
+		cells[PART_B_NS] = tsi_int(part->ns[TSCOPE_SIDE_B]);
+		cells[PART_CHANGE_NS] = tsi_int(change_of(part->ns));
+	}
+	return TSCOPE_OK;
+}
+
+/* Is its change more than noise? Told of lines that both sides have step by step. */
+static enum diff_verdict judge_line(const struct part_tests *tests,
+				    const struct explained_line *line)
+{
+	const struct step_test *test = NULL;
+
+	if (line->column)
+		test = tsi_part_tests_find(tests, line->column);
+	if (test)
+		return test->verdict;
+	return change_of(line->ns) == 0 ? DIFF_SAME : DIFF_NOT_TESTED;
+}
+
+/* Sorts the lines, to which parts refer: to be called after put_parts(). */
+static enum tscope_status put_lines(struct fact_sheet *out, struct explained_step *step,
+				    const struct part_tests *tests, struct tscope_error *err)
+{
+	if (step->line_count)
+		qsort(step->lines, step->line_count, sizeof(*step->lines), compare_lines);
+	for (size_t i = 0; i < step->line_count; i++) {
+		const struct explained_line *line = &step->lines[i];
+		enum diff_verdict verdict = judge_line(tests, line);
+		struct tscope_value *cells;
+		if (tsi_table_add(out, LINES_TABLE, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		cells[LINE_LINE] = tsi_text(line->name);
+		cells[LINE_A_NS] = tsi_int(line->ns[TSCOPE_SIDE_A]);
+		cells[LINE_B_NS] = tsi_int(line->ns[TSCOPE_SIDE_B]);
+		cells[LINE_CHANGE_NS] = tsi_int(change_of(line->ns));
+		cells[LINE_VERDICT] = tsi_text(tsi_diff_verdict_name(verdict));
+	}
+	return TSCOPE_OK;
+}
+
+/* Each line by the test that step_change.parts has of a whole run, here of the rank. */
+static enum tscope_status test_lines(struct fact_sheet *out, struct explanation *explanation,
+				     struct tscope_error *err)
+{
+	const struct tested_sides sides = { { explanation->analyses[TSCOPE_SIDE_A],
+					      explanation->analyses[TSCOPE_SIDE_B] } };
+	struct part_tests tests;
+	enum tscope_status status = tsi_part_tests_init(&tests, &sides, PART_TIME, err);
+
+	if (status == TSCOPE_OK)
+		status = put_lines(out, &explanation->step, &tests, err);
+	tsi_part_tests_deinit(&tests);
+	return status;
+}
+
+static enum tscope_status explain(struct explanation *explanation,
+				  const struct analysis_scope *scope, enum step_source source,
+				  struct tscope_error *err)
+{
+	enum tscope_status status = TSCOPE_OK;
+
+	for (size_t side = 0; status == TSCOPE_OK && side < TSCOPE_SIDE_COUNT; side++)
+		status = tsi_step_lines_init(&explanation->sides[side], explanation->analyses[side],
+					     source, err);
+	if (status == TSCOPE_OK)
+		status = tsi_explain_lines(&explanation->step, explanation->sides, err);
+	if (status == TSCOPE_OK && source != STEP_SOURCE_PHASES)
+		status = tsi_explain_parts(&explanation->step, scope, explanation->analyses, err);
+	return status;
+}
+
+static enum tscope_status run(const struct analysis_scope *scope, struct fact_sheet *out,
+			      struct tscope_error *err)
+{
+	struct explanation explanation = { .comparison = scope->comparison };
+	enum step_source sources[TSCOPE_SIDE_COUNT];
+	enum tscope_status status = tsi_explain_rank(&explanation.rank, scope->comparison, err);
+
+	if (status != TSCOPE_OK)
+		return status;
+	for (size_t side = 0; side < TSCOPE_SIDE_COUNT; side++) {
+		explanation.analyses[side] = explanation.rank.ranks[side]->analysis;
+		sources[side] = tsi_step_source(explanation.analyses[side]);
+	}
+	enum step_source source =
+		tsi_common_step_source(sources[TSCOPE_SIDE_A], sources[TSCOPE_SIDE_B]);
+	if (source == STEP_SOURCE_NONE)
+		return TSCOPE_OK;
+	status = explain(&explanation, scope, source, err);
+	if (status == TSCOPE_OK) {
+		put_facts(out, &explanation, source);
+		status = put_parts(out, &explanation.step, err);
+	}
+	if (status == TSCOPE_OK)
+		status = test_lines(out, &explanation, err);
+	explanation_deinit(&explanation);
+	return status;
+}
+
+const struct analyzer tsi_analyzer_explanation = {
+	.def = {
+		.id = "explanation",
+		.summary = "what explains the change of the step time",
+		.facts = facts,
+		.fact_count = TSI_COUNT_OF(facts),
+		.tables = tables,
+		.table_count = TSI_COUNT_OF(tables),
+		.needs = "a comparison of steps with phases or a budget",
+	},
+	.levels = LEVEL_DIFF,
+	.run = run,
+};

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_DIFF_EXPLAIN_PARTS_H
+#define TSCOPE_DIFF_EXPLAIN_PARTS_H
+
+#include "analyze/analyzer.h"
+#include "diff/explain_step.h"
+
+/*
+ * The lines of two mean steps side by side, and what is in them (breakdown.parts), matched: kernels
+ * and operators as work_match.h does, anything else by its name.
+ */
+struct explained_line {
+	const char *name;
+	const char *column;                        /* as in struct step_line */
+	struct mean_parts from[TSCOPE_SIDE_COUNT]; /* the same */
+	int64_t ns[TSCOPE_SIDE_COUNT];
+};
+
+struct explained_part {
+	size_t line; /* index in lines */
+	const char *kind;
+	const char *name;   /* of B, or of A where that has it alone; NULL: what nothing names */
+	const char *a_name; /* where it differs, or NULL */
+	const char *change; /* "new", "gone", "replaced", "slower", "faster", "same" */
+	int64_t ns[TSCOPE_SIDE_COUNT];
+};
+
+struct explained_step {
+	struct explained_line *lines; /* by name; those that neither side has are left out */
+	size_t line_count;
+	struct explained_part *parts;
+	size_t part_count, part_capacity;
+};
+
+/* Puts lines of one name together. On failure it may be deinited. */
+TSI_MUST_CHECK
+enum tscope_status tsi_explain_lines(struct explained_step *ret,
+				     const struct step_lines sides[TSCOPE_SIDE_COUNT],
+				     struct tscope_error *err);
+
+/*
+ * Finds the parts of each line, which sum to it on either side; none where a rank has no breakdown.
+ * Joined names live in scope->texts.
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_explain_parts(struct explained_step *step,
+				     const struct analysis_scope *scope,
+				     const struct tscope_analysis *const ranks[TSCOPE_SIDE_COUNT],
+				     struct tscope_error *err);
+void tsi_explained_step_deinit(struct explained_step *step); /* fine on a zeroed struct */
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* Picks the rank to be explained, and sees whether it is the only one that changed. */
+#include "diff/explain_rank.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyze/lookup.h"
+#include "analyze/robust.h"
+#include "base/array.h"
+#include "diff/explain_step.h"
+
+/* What sets one rank apart: its change exceeds that of the others by these. */
+static const double min_change_share = 0.5; /* share of the change of the step */
+static const double min_step_share = 0.01;  /* share of the step */
+static const double max_other_share = 0.25; /* what the others may change, of the excess */
+
+/* Of equal ones the lowest. */
+static const struct diff_rank *critical_rank(const struct diff_side *side)
+{
+	const struct diff_rank *critical = &side->ranks[0];
+	int64_t most_ns = tsi_own_step_ns(critical->analysis);
+
+	for (size_t i = 1; i < side->rank_count; i++) {
+		int64_t own_ns = tsi_own_step_ns(side->ranks[i].analysis);
+		if (own_ns <= most_ns)
+			continue;
+		critical = &side->ranks[i];
+		most_ns = own_ns;
+	}
+	return critical;
+}
+
+/*
+ * The rank that makes the slower run slow, on both sides; where the other side has not got
+ * it, the one there that makes that run slow.
+ */
+static void pick(struct explained_rank *ret, const struct comparison *comparison)
+{
+	const struct diff_side *sides = comparison->sides;
+	int64_t a_ns = tsi_lookup_int(sides[TSCOPE_SIDE_A].analysis, TSCOPE_WHOLE_TRACE,
+				      "step_time.mean_ns");
+	int64_t b_ns = tsi_lookup_int(sides[TSCOPE_SIDE_B].analysis, TSCOPE_WHOLE_TRACE,
+				      "step_time.mean_ns");
+	enum tscope_side slower = b_ns >= a_ns ? TSCOPE_SIDE_B : TSCOPE_SIDE_A;
+	enum tscope_side other = slower == TSCOPE_SIDE_A ? TSCOPE_SIDE_B : TSCOPE_SIDE_A;
+
+	ret->ranks[slower] = ret->critical[slower];
+	ret->ranks[other] = ret->critical[other];
+	if (sides[other].rank_count > 1) {
+		const struct diff_rank *same =
+			tsi_diff_find_rank(&sides[other], ret->critical[slower]->number);
+		if (same)
+			ret->ranks[other] = same;
+	}
+}
+
+static int64_t own_change_ns(const struct diff_rank *a, const struct diff_rank *b)
+{
+	return tsi_less(tsi_own_step_ns(b->analysis), tsi_own_step_ns(a->analysis));
+}
+
+/* The changes of the ranks that both have but the explained one; room for those of A. */
+static size_t list_other_changes(const struct explained_rank *rank,
+				 const struct comparison *comparison, double *changes_ns)
+{
+	const struct diff_side *a = &comparison->sides[TSCOPE_SIDE_A];
+	size_t count = 0;
+
+	for (size_t i = 0; i < a->rank_count; i++) {
+		const struct diff_rank *of_a = &a->ranks[i];
+		const struct diff_rank *of_b =
+			tsi_diff_find_rank(&comparison->sides[TSCOPE_SIDE_B], of_a->number);
+		if (of_b && of_a != rank->ranks[TSCOPE_SIDE_A])
+			changes_ns[count++] = (double)own_change_ns(of_a, of_b);
+	}
+	return count;
+}
+
+/* Doubles hold times of months exactly. */
+static int64_t round_ns(double ns)
+{
+	return ns >= 0x1p62 ? INT64_MAX : ns <= -0x1p62 ? INT64_MIN : (int64_t)floor(ns + 0.5);
+}
+
+/* Is the excess so large, and of the sign of the change, that this rank explains it? */
+static bool is_alone(const struct explained_rank *rank, double excess_ns, double others_ns)
+{
+	double a_ns = (double)tsi_mean_step_ns(rank->ranks[TSCOPE_SIDE_A]->analysis);
+	double b_ns = (double)tsi_mean_step_ns(rank->ranks[TSCOPE_SIDE_B]->analysis);
+	double change_ns = b_ns - a_ns;
+
+	return excess_ns * change_ns > 0 && fabs(excess_ns) >= min_change_share * fabs(change_ns) &&
+	       fabs(excess_ns) >= min_step_share * a_ns &&
+	       others_ns < max_other_share * fabs(excess_ns);
+}
+
+static enum tscope_status look_at_others(struct explained_rank *ret,
+					 const struct comparison *comparison,
+					 struct tscope_error *err)
+{
+	const struct diff_rank *a = ret->ranks[TSCOPE_SIDE_A], *b = ret->ranks[TSCOPE_SIDE_B];
+	double *changes_ns = NULL;
+
+	if (a->number != b->number)
+		return TSCOPE_OK;
+	if (tsi_array_new(&changes_ns, comparison->sides[TSCOPE_SIDE_A].rank_count,
+			  sizeof(*changes_ns), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	size_t count = list_other_changes(ret, comparison, changes_ns);
+	if (count) {
+		double excess_ns = (double)own_change_ns(a, b) - tsi_median(changes_ns, count);
+		for (size_t i = 0; i < count; i++)
+			changes_ns[i] = fabs(changes_ns[i]);
+		ret->has_excess = true;
+		ret->excess_ns = round_ns(excess_ns);
+		ret->is_one_rank = is_alone(ret, excess_ns, tsi_median(changes_ns, count));
+	}
+	free(changes_ns);
+	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_explain_rank(struct explained_rank *ret, const struct comparison *comparison,
+				    struct tscope_error *err)
+{
+	*ret = (struct explained_rank){ 0 };
+	for (size_t side = 0; side < TSCOPE_SIDE_COUNT; side++)
+		ret->critical[side] = critical_rank(&comparison->sides[side]);
+	pick(ret, comparison);
+	return look_at_others(ret, comparison, err);
+}
+
+enum tscope_status tsi_explained_analyses(const struct tscope_analysis *ret[TSCOPE_SIDE_COUNT],
+					  const struct comparison *comparison, const char *fact,
+					  struct tscope_error *err)
+{
+	struct explained_rank explained;
+	enum tscope_status status = tsi_explain_rank(&explained, comparison, err);
+	bool is_known = status == TSCOPE_OK;
+	enum tscope_unit unit;
+
+	for (size_t i = 0; is_known && i < TSCOPE_SIDE_COUNT; i++) {
+		ret[i] = explained.ranks[i]->analysis;
+		is_known = tsi_lookup_fact(ret[i], TSCOPE_WHOLE_TRACE, fact, &unit).kind !=
+			   TSCOPE_VALUE_ABSENT;
+	}
+	for (size_t i = 0; !is_known && i < TSCOPE_SIDE_COUNT; i++)
+		ret[i] = comparison->sides[i].analysis;
+	return status;
+}

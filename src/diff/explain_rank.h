@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_DIFF_EXPLAIN_RANK_H
+#define TSCOPE_DIFF_EXPLAIN_RANK_H
+
+#include "base/attributes.h"
+#include "diff/comparison.h"
+
+/*
+ * Which rank of two runs explains the change of their step. Ranks wait for each other, so that all
+ * steps are as long as that of the rank with most work of its own: the critical one. What it spends
+ * its time on is what the step takes; of the others communication tells no more than that they
+ * wait.
+ */
+struct explained_rank {
+	const struct diff_rank *ranks[TSCOPE_SIDE_COUNT];    /* to be explained; never NULL */
+	const struct diff_rank *critical[TSCOPE_SIDE_COUNT]; /* the same, of each side by itself */
+	bool has_excess; /* there are other ranks to compare with: */
+	int64_t excess_ns;
+	bool is_one_rank;
+};
+
+/* Sides have a rank at least. */
+TSI_MUST_CHECK
+enum tscope_status tsi_explain_rank(struct explained_rank *ret, const struct comparison *comparison,
+				    struct tscope_error *err);
+
+/*
+ * The analyses of the explained rank where both sides have a fact on it; else those of the
+ * wholes, which have what any rank has. One rank is the whole.
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_explained_analyses(const struct tscope_analysis *ret[TSCOPE_SIDE_COUNT],
+					  const struct comparison *comparison, const char *fact,
+					  struct tscope_error *err);
+
+#endif

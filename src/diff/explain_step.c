@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From facts to the lines of a mean step. Budgets are totals over steps and devices; phases are
+ * summed from the steps, since means of theirs that are rounded one by one would not sum to the
+ * step. Of phases with names of the job's own only such means are known: the last of these takes
+ * the few ns that are left.
+ */
+#include "diff/explain_step.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/lookup.h"
+#include "base/array.h"
+
+struct fixed_line {
+	const char *name, *column;
+	const char *total; /* fact; NULL: the sum of the column */
+};
+
+static const struct fixed_line budget_lines[] = {
+	{ "compute", "line_compute_ns", "budget.compute_ns" },
+	{ "exposed_comm", "line_exposed_comm_ns", "budget.exposed_comm_ns" },
+	{ "exposed_copy", "line_exposed_copy_ns", "budget.exposed_copy_ns" },
+	{ "data_stall", "line_data_stall_ns", "budget.data_stall_ns" },
+	{ "sync_stall", "line_sync_stall_ns", "budget.sync_stall_ns" },
+	{ "launch_stall", "line_launch_stall_ns", "budget.launch_stall_ns" },
+	{ "device_gap", "line_device_gap_ns", "budget.device_gap_ns" },
+	{ "unattributed", "line_unattributed_ns", "budget.unattributed_ns" },
+};
+
+static const struct fixed_line host_lines[] = {
+	{ "host.data", "host_data_ns", "budget.host.data_ns" },
+	{ "host.forward", "host_forward_ns", "budget.host.forward_ns" },
+	{ "host.backward", "host_backward_ns", "budget.host.backward_ns" },
+	{ "host.optimizer", "host_optimizer_ns", "budget.host.optimizer_ns" },
+	{ "host.comm", "host_comm_ns", "budget.host.comm_ns" },
+	{ "host.other", "host_other_ns", "budget.host.other_ns" },
+};
+
+static const struct fixed_line phase_lines[] = {
+	{ "data", "phase_data_ns", NULL },         { "forward", "phase_forward_ns", NULL },
+	{ "backward", "phase_backward_ns", NULL }, { "optimizer", "phase_optimizer_ns", NULL },
+	{ "comm", "phase_comm_ns", NULL },         { "compute", "phase_compute_ns", NULL },
+	{ "other", "phase_other_ns", NULL },
+};
+
+static const struct source_def {
+	const char *name;
+	const struct fixed_line *lines;
+	size_t line_count;
+} sources[] = {
+	[STEP_SOURCE_NONE] = { "", NULL, 0 },
+	[STEP_SOURCE_PHASES] = { "phases", phase_lines, TSI_COUNT_OF(phase_lines) },
+	[STEP_SOURCE_HOST_BUDGET] = { "host_budget", host_lines, TSI_COUNT_OF(host_lines) },
+	[STEP_SOURCE_BUDGET] = { "budget", budget_lines, TSI_COUNT_OF(budget_lines) },
+};
+
+const char *tsi_step_source_name(enum step_source source)
+{
+	return sources[source].name;
+}
+
+static bool has_fact(const struct tscope_analysis *rank, const char *id)
+{
+	enum tscope_unit unit;
+
+	return tsi_lookup_fact(rank, TSCOPE_WHOLE_TRACE, id, &unit).kind == TSCOPE_VALUE_INT;
+}
+
+enum step_source tsi_step_source(const struct tscope_analysis *rank)
+{
+	if (tsi_mean_step_ns(rank) <= 0)
+		return STEP_SOURCE_NONE;
+	if (tsi_lookup_int(rank, TSCOPE_WHOLE_TRACE, "budget.step_count") <= 0)
+		return STEP_SOURCE_PHASES;
+	if (has_fact(rank, budget_lines[0].total))
+		return STEP_SOURCE_BUDGET;
+	return has_fact(rank, host_lines[0].total) ? STEP_SOURCE_HOST_BUDGET : STEP_SOURCE_PHASES;
+}
+
+enum step_source tsi_common_step_source(enum step_source a, enum step_source b)
+{
+	if (a == STEP_SOURCE_NONE || b == STEP_SOURCE_NONE)
+		return STEP_SOURCE_NONE;
+	return a == b ? a : STEP_SOURCE_PHASES;
+}
+
+int64_t tsi_next_mean(struct mean_parts *parts, int64_t total_ns)
+{
+	int64_t before_ns = parts->mean_ns;
+
+	parts->sum += total_ns;
+	parts->mean_ns = tsi_narrow((parts->sum + parts->count / 2) / parts->count);
+	return tsi_less(parts->mean_ns, before_ns);
+}
+
+/* ---- sums over steps ---- */
+
+static bool is_counted(const struct table_view *steps, size_t row, size_t mark, size_t time)
+{
+	return tsi_table_cell(steps, row, mark).kind == TSCOPE_VALUE_ABSENT &&
+	       tsi_table_cell(steps, row, time).kind == TSCOPE_VALUE_INT;
+}
+
+/* The sum of a column over the steps that count, and how many these are. */
+static tsi_wide sum_of_steps(const struct tscope_analysis *rank, const char *name, int64_t *count)
+{
+	struct table_view steps = tsi_lookup_table(rank, TSCOPE_WHOLE_TRACE, "series.steps");
+	size_t mark = tsi_table_column(&steps, "mark"), time = tsi_table_column(&steps, "time_ns");
+	size_t column = tsi_table_column(&steps, name);
+	tsi_wide sum = 0;
+
+	*count = 0;
+	for (size_t row = 0; row < steps.row_count; row++) {
+		struct tscope_value value = tsi_table_cell(&steps, row, column);
+		if (!is_counted(&steps, row, mark, time))
+			continue;
+		if (value.kind == TSCOPE_VALUE_INT)
+			sum += value.integer;
+		++*count;
+	}
+	return sum;
+}
+
+int64_t tsi_mean_step_ns(const struct tscope_analysis *rank)
+{
+	struct mean_parts step = { 0 };
+
+	step.sum = sum_of_steps(rank, "time_ns", &step.count);
+	return step.count ? tsi_next_mean(&step, 0) : 0;
+}
+
+/* ---- lines ---- */
+
+static enum tscope_status add_line(struct step_lines *lines, struct step_line line,
+				   struct tscope_error *err)
+{
+	if (tsi_array_reserve(&lines->items, &lines->capacity, lines->count + 1,
+			      sizeof(*lines->items), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	lines->items[lines->count++] = line;
+	return TSCOPE_OK;
+}
+
+static enum tscope_status add_fixed_lines(struct step_lines *lines,
+					  const struct tscope_analysis *rank,
+					  const struct source_def *source, struct tscope_error *err)
+{
+	struct mean_parts parts = { .count = tsi_lookup_int(rank, TSCOPE_WHOLE_TRACE,
+							    "budget.step_count") };
+	enum tscope_status status = TSCOPE_OK;
+
+	for (size_t i = 0; status == TSCOPE_OK && i < source->line_count; i++) {
+		const struct fixed_line *fixed = &source->lines[i];
+		struct step_line line = { .name = fixed->name, .column = fixed->column };
+		int64_t total_ns;
+		if (fixed->total)
+			total_ns = tsi_lookup_int(rank, TSCOPE_WHOLE_TRACE, fixed->total);
+		else
+			total_ns = tsi_narrow(sum_of_steps(rank, fixed->column, &parts.count));
+		line.from = parts;
+		line.ns = tsi_next_mean(&parts, total_ns);
+		status = add_line(lines, line, err);
+	}
+	return status;
+}
+
+static bool is_fixed_phase(const char *name)
+{
+	for (size_t i = 0; i < TSI_COUNT_OF(phase_lines); i++)
+		if (strcmp(phase_lines[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Phases with names of the job's own. */
+static enum tscope_status add_own_phases(struct step_lines *lines,
+					 const struct tscope_analysis *rank,
+					 struct tscope_error *err)
+{
+	struct table_view phases = tsi_lookup_table(rank, TSCOPE_WHOLE_TRACE, "step_time.phases");
+	size_t name = tsi_table_column(&phases, "phase");
+	size_t mean = tsi_table_column(&phases, "mean_ns");
+	enum tscope_status status = TSCOPE_OK;
+
+	for (size_t row = 0; status == TSCOPE_OK && row < phases.row_count; row++) {
+		struct tscope_value text = tsi_table_cell(&phases, row, name);
+		struct tscope_value mean_ns = tsi_table_cell(&phases, row, mean);
+		if (text.kind != TSCOPE_VALUE_TEXT || mean_ns.kind != TSCOPE_VALUE_INT ||
+		    is_fixed_phase(text.text))
+			continue;
+		struct step_line line = { .name = text.text, .ns = mean_ns.integer };
+		status = add_line(lines, line, err);
+	}
+	return status;
+}
+
+static tsi_wide sum_of_lines(const struct step_lines *lines)
+{
+	tsi_wide sum = 0;
+
+	for (size_t i = 0; i < lines->count; i++)
+		sum += lines->items[i].ns;
+	return sum;
+}
+
+/* What is left of the step after all lines: rounding, or what they do not know. */
+static enum tscope_status add_rest(struct step_lines *lines, size_t own_phase_count,
+				   struct tscope_error *err)
+{
+	struct step_line rest = { .name = "outside" };
+	tsi_wide most_rounding = (tsi_wide)own_phase_count + 1;
+	tsi_wide rest_ns = lines->mean_ns - sum_of_lines(lines);
+
+	rest.ns = tsi_narrow(rest_ns);
+	if (rest.ns == 0)
+		return TSCOPE_OK;
+	if (own_phase_count == 0 || rest_ns > most_rounding || rest_ns < -most_rounding)
+		return add_line(lines, rest, err);
+	int64_t *last_ns = &lines->items[lines->count - 1].ns;
+	*last_ns = tsi_narrow((tsi_wide)*last_ns + rest.ns);
+	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_step_lines_init(struct step_lines *ret, const struct tscope_analysis *rank,
+				       enum step_source source, struct tscope_error *err)
+{
+	*ret = (struct step_lines){ .mean_ns = tsi_mean_step_ns(rank) };
+	enum tscope_status status = add_fixed_lines(ret, rank, &sources[source], err);
+	size_t fixed_count = ret->count;
+
+	if (status == TSCOPE_OK && source == STEP_SOURCE_PHASES)
+		status = add_own_phases(ret, rank, err);
+	if (status == TSCOPE_OK)
+		status = add_rest(ret, ret->count - fixed_count, err);
+	return status;
+}
+
+void tsi_step_lines_deinit(struct step_lines *lines)
+{
+	free(lines->items);
+	*lines = (struct step_lines){ 0 };
+}
+
+int64_t tsi_own_step_ns(const struct tscope_analysis *rank)
+{
+	struct mean_parts comm = { 0 };
+
+	if (tsi_step_source(rank) == STEP_SOURCE_BUDGET) {
+		comm.sum = tsi_lookup_int(rank, TSCOPE_WHOLE_TRACE, "budget.exposed_comm_ns");
+		comm.count = tsi_lookup_int(rank, TSCOPE_WHOLE_TRACE, "budget.step_count");
+	} else {
+		comm.sum = sum_of_steps(rank, "phase_comm_ns", &comm.count);
+	}
+	return comm.count ? tsi_less(tsi_mean_step_ns(rank), tsi_next_mean(&comm, 0)) : 0;
+}

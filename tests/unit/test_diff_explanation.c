@@ -1,0 +1,625 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What explains the change of a mean step, on figures that can be added up by hand. Where a test is
+ * not about rounding each side has one step, so that its totals are its means.
+ */
+#include "diff_check.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/analyzer_table.h"
+#include "analyze/fact_sheet.h"
+#include "fail_alloc.h"
+
+static const char line_columns[] = "explanation.lines: line a_ns b_ns change_ns";
+static const char part_columns[] =
+	"explanation.parts: line kind part change a_part a_ns b_ns change_ns";
+static const char sums[] = "explanation: source a_ns b_ns change_ns";
+
+/* The budget of steps with devices: the named lines, the others 0. */
+#define BUDGET(steps, compute, comm, stall)                                                        \
+	"budget.step_count " steps "\nbudget.compute_ns " compute "\nbudget.exposed_comm_ns " comm \
+	"\nbudget.exposed_copy_ns 0\nbudget.data_stall_ns " stall                                  \
+	"\nbudget.sync_stall_ns 0\nbudget.launch_stall_ns 0\nbudget.device_gap_ns 0\n"             \
+	"budget.unattributed_ns 0\n"
+
+#define STEP(time) "series.steps step=1 time_ns=" time "\n"
+
+#define PART(line, kind, name, ns)                                                                 \
+	"breakdown.parts line=" line " kind=" kind " name=" name " ns=" ns "\n"
+
+struct pair_case {
+	const char *a, *b;
+	const char *sums, *lines, *parts;
+};
+
+static void check_case(const struct pair_case *expected)
+{
+	struct compared *c = compare(expected->a, expected->b);
+
+	check_facts(&c->result, sums, expected->sums);
+	check_table(&c->result, line_columns, expected->lines);
+	check_table(&c->result, part_columns, expected->parts);
+	compared_free(c);
+}
+
+/* ---- lines ---- */
+
+/*
+ * A: 301 ns in 3 steps, mean 100.33: 100. The sums up to each line are 200, 250 and 301, their
+ * thirds 66.67, 83.33 and 100.33: 67, 83 and 100, so the lines are 67, 16 and 17; thirds of each by
+ * itself (67, 17, 17) would sum to 101. B: 361, mean 120; sums 260, 310 and 361, thirds 87, 103 and
+ * 120. Parts do the same from where their line begins: 150 and 200 of the first are 50 and 67.
+ */
+static void means_sum_exactly(void **state)
+{
+	(void)state;
+	check_case(&(struct pair_case){
+		"series.steps step=0 mark=warmup time_ns=1000\n"
+		"series.steps step=1 time_ns=100\nseries.steps step=2 time_ns=100\n"
+		"series.steps step=3 time_ns=101\n" BUDGET(
+			"3", "200", "50", "51") "breakdown.step_count 3\n" PART("compute", "kernel",
+										"gemm", "150")
+			PART("compute", "kernel", "add", "50")
+				PART("exposed_comm", "collective", "all_reduce", "50")
+					PART("data_stall", "loader", "next", "51"),
+		"series.steps step=1 time_ns=120\nseries.steps step=2 time_ns=120\n"
+		"series.steps step=3 time_ns=121\n" BUDGET(
+			"3", "260", "50", "51") "breakdown.step_count 3\n" PART("compute", "kernel",
+										"gemm", "200")
+			PART("compute", "kernel", "add", "60")
+				PART("exposed_comm", "collective", "all_reduce", "50")
+					PART("data_stall", "loader", "next", "51"),
+		"budget 100 120 20",
+		"compute 67 87 20\n"
+		"data_stall 17 17 0\n"
+		"exposed_comm 16 16 0\n",
+		"compute kernel gemm slower - 50 67 17\n"
+		"compute kernel add slower - 17 20 3\n"
+		"exposed_comm collective all_reduce same - 16 16 0\n"
+		"data_stall loader next same - 17 17 0\n",
+	});
+}
+
+/* The rank's own records are of other steps than its trace. */
+static void what_the_trace_does_not_hold_is_outside(void **state)
+{
+	(void)state;
+	check_case(&(struct pair_case){
+		STEP("100") BUDGET("1", "80", "0", "0") "breakdown.step_count 1\n" PART(
+			"compute", "kernel", "gemm", "80"),
+		STEP("130") BUDGET("1", "90", "0", "0") "breakdown.step_count 1\n" PART(
+			"compute", "kernel", "gemm", "90"),
+		"budget 100 130 30",
+		"outside 20 40 20\n"
+		"compute 80 90 10\n",
+		"outside none - slower - 20 40 20\n"
+		"compute kernel gemm slower - 80 90 10\n",
+	});
+}
+
+static const char host_only[] =
+	STEP("15") "budget.step_count 1\nbudget.host.data_ns 5\n"
+		   "budget.host.forward_ns 10\nbudget.host.backward_ns 0\n"
+		   "budget.host.optimizer_ns 0\nbudget.host.comm_ns 0\n"
+		   "budget.host.other_ns 0\nbreakdown.step_count 1\n" PART("host.data", "loader",
+									   "next", "5")
+			   PART("host.forward", "operator", "aten::mm", "10");
+
+static void hosts_have_lines_of_their_own(void **state)
+{
+	(void)state;
+	check_case(&(struct pair_case){
+		host_only,
+		STEP("19") "budget.step_count 1\nbudget.host.data_ns 9\n"
+			   "budget.host.forward_ns 10\nbudget.host.backward_ns 0\n"
+			   "budget.host.optimizer_ns 0\nbudget.host.comm_ns 0\n"
+			   "budget.host.other_ns 0\nbreakdown.step_count 1\n" PART(
+				   "host.data", "loader", "next", "9")
+				   PART("host.forward", "operator", "aten::mm", "10"),
+		"host_budget 15 19 4",
+		"host.data 5 9 4\n"
+		"host.forward 10 10 0\n",
+		"host.data loader next slower - 5 9 4\n"
+		"host.forward operator aten::mm same - 10 10 0\n",
+	});
+}
+
+/*
+ * Phases of A: forward 20 + 21 = 41, mean 20.5: 21; eval 11 + 12 = 23, mean 11.5: 12. The step is
+ * 64 / 2 = 32, one less than their sum: it is the last phase with a name of the job's own that has
+ * it.
+ */
+static void phases_are_summed_from_the_steps(void **state)
+{
+	(void)state;
+	check_case(&(struct pair_case){
+		"series.steps step=1 time_ns=31 phase_forward_ns=20\n"
+		"series.steps step=2 time_ns=33 phase_forward_ns=21\n"
+		"step_time.phases phase=forward mean_ns=21\nstep_time.phases phase=eval "
+		"mean_ns=12\n",
+		"series.steps step=1 time_ns=62 phase_forward_ns=50\n"
+		"series.steps step=2 time_ns=62 phase_forward_ns=50\n"
+		"step_time.phases phase=forward mean_ns=50\nstep_time.phases phase=eval "
+		"mean_ns=10\n"
+		"step_time.phases phase=save mean_ns=2\n",
+		"phases 32 62 30",
+		"forward 21 50 29\n"
+		"save 0 2 2\n"
+		"eval 11 10 -1\n",
+		"",
+	});
+}
+
+/* More than rounding: phases that were not written down (a report that was cut). */
+static void what_no_phase_tells_is_outside(void **state)
+{
+	static const struct pair_case cases[] = {
+		{ STEP("100 phase_forward_ns=60"), STEP("110 phase_forward_ns=60"),
+		  "phases 100 110 10", "outside 40 50 10\nforward 60 60 0\n", "" },
+		/* Not a phase that is told but for rounding: these are exact. */
+		{ STEP("61 phase_forward_ns=60"), STEP("60 phase_forward_ns=60"), "phases 61 60 -1",
+		  "outside 1 0 -1\nforward 60 60 0\n", "" },
+		/* 100 − 60 − 37 = 3: one more than two phases and a step are rounded by. */
+		{ STEP("100 phase_forward_ns=60") "step_time.phases phase=eval mean_ns=37\n",
+		  STEP("100 phase_forward_ns=60") "step_time.phases phase=eval mean_ns=38\n",
+		  "phases 100 100 0", "eval 37 40 3\noutside 3 0 -3\nforward 60 60 0\n", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++)
+		check_case(&cases[i]);
+}
+
+/* Devices on one side, only the host on the other: what both have are phases. */
+static void sides_are_compared_by_what_both_have(void **state)
+{
+	(void)state;
+	check_case(&(struct pair_case){
+		STEP("15 phase_forward_ns=15") BUDGET("1", "15", "0", "0"),
+		host_only,
+		"phases 15 15 0",
+		"forward 15 0 -15\n"
+		"outside 0 15 15\n",
+		"",
+	});
+}
+
+static void nothing_is_explained_without_times(void **state)
+{
+	static const char *const texts[] = {
+		"steps.counted_count 3\n",
+		"series.steps step=1 loss=2\n" BUDGET("1", "5", "0", "0"),
+		"series.steps step=1 time_ns=5 mark=warmup\n",
+		"series.steps step=1 time_ns=0\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(texts); i++) {
+		struct compared *c = compare(texts[i], STEP("5 phase_forward_ns=5"));
+		check_facts(&c->result, sums, "- - - -");
+		check_table(&c->result, line_columns, "");
+		compared_free(c);
+	}
+}
+
+/* ---- parts ---- */
+
+/*
+ * 40 + 30 + 20 + 10 = 100 become 50 + 25 + 12 + 9 + 6 = 102. What launched `flash` no longer does,
+ * and launches two others.
+ */
+static void parts_are_matched(void **state)
+{
+	(void)state;
+	check_case(&(struct pair_case){
+		STEP("100") BUDGET("1", "100", "0", "0") "breakdown.step_count 1\n" PART(
+			"compute", "kernel", "gemm", "40") PART("compute", "kernel", "add", "30")
+			PART("compute", "kernel", "old", "20")
+				PART("compute", "kernel", "flash",
+				     "10") "kernels.by_launcher name=flash operator=aten::mul "
+					   "inputs=[[8]] counted=1 counted_ns=3\n"
+					   "kernels.by_launcher name=flash operator=aten::sdpa "
+					   "inputs=[[8]] counted=1 counted_ns=7\n"
+					   "kernels.by_launcher name=old operator=aten::mul "
+					   "inputs=[[8]] counted=1 counted_ns=20\n",
+		STEP("102") BUDGET("1", "102", "0", "0") "breakdown.step_count 1\n" PART(
+			"compute", "kernel", "gemm", "50") PART("compute", "kernel", "add", "25")
+			PART("compute", "kernel", "fresh", "12") PART("compute", "kernel", "dq",
+								      "9")
+				PART("compute", "kernel", "dkv",
+				     "6") "kernels.by_launcher name=dkv operator=aten::sdpa "
+					  "inputs=[[8]] counted=1 counted_ns=6\n"
+					  "kernels.by_launcher name=dq operator=aten::sdpa "
+					  "inputs=[[8]] counted=1 counted_ns=9\n"
+					  "kernels.by_launcher name=fresh operator=aten::mul "
+					  "inputs=[[16]] counted=1 counted_ns=12\n",
+		"budget 100 102 2",
+		"compute 100 102 2\n",
+		"compute kernel old gone - 20 0 -20\n"
+		"compute kernel fresh new - 0 12 12\n"
+		"compute kernel gemm slower - 40 50 10\n"
+		"compute kernel add faster - 30 25 -5\n"
+		"compute kernel dq + dkv replaced flash 10 15 5\n",
+	});
+}
+
+/* One name in two lines or of two kinds is not one part; a name twice in a line is. */
+static void parts_stay_in_their_line(void **state)
+{
+	(void)state;
+	check_case(&(struct pair_case){
+		STEP("100") BUDGET("1", "60", "0", "40") "breakdown.step_count 1\n" PART(
+			"compute", "kernel", "x", "50") PART("compute", "kernel", "x", "10")
+			PART("data_stall", "call", "x", "40"),
+		STEP("100") BUDGET("1", "60", "0", "40") "breakdown.step_count 1\n" PART(
+			"compute", "kernel", "x", "60") PART("data_stall", "loader", "x", "40")
+			PART("nowhere", "loader", "x", "7"),
+		"budget 100 100 0",
+		"compute 60 60 0\n"
+		"data_stall 40 40 0\n",
+		"data_stall call x gone - 40 0 -40\n"
+		"data_stall loader x new - 0 40 40\n"
+		"compute kernel x same - 60 60 0\n",
+	});
+}
+
+/*
+ * Two windows, of which the first alone is broken down: 90 ns of its step are known, of the mean
+ * step 100. Of B 95 of 110.
+ */
+static void what_is_not_broken_down_has_no_name(void **state)
+{
+	(void)state;
+	check_case(&(struct pair_case){
+		STEP("100") BUDGET("2", "200", "0", "0") "breakdown.step_count 1\n" PART(
+			"compute", "kernel", "gemm", "90"),
+		STEP("110") BUDGET("2", "220", "0", "0") "breakdown.step_count 1\n" PART(
+			"compute", "kernel", "gemm", "95"),
+		"budget 100 110 10",
+		"compute 100 110 10\n",
+		"compute none - slower - 10 15 5\n"
+		"compute kernel gemm slower - 90 95 5\n",
+	});
+}
+
+/* Of A everything is broken down, so that B's rest has nothing to be matched with. */
+static void what_has_no_name_is_never_new(void **state)
+{
+	(void)state;
+	check_case(&(struct pair_case){
+		STEP("100") BUDGET("1", "100", "0", "0") "breakdown.step_count 1\n" PART(
+			"compute", "kernel", "gemm", "100"),
+		STEP("110") BUDGET("2", "220", "0", "0") "breakdown.step_count 1\n" PART(
+			"compute", "kernel", "gemm", "95"),
+		"budget 100 110 10",
+		"compute 100 110 10\n",
+		"compute none - slower - 0 15 15\n"
+		"compute kernel gemm faster - 100 95 -5\n",
+	});
+}
+
+static void sides_without_breakdown_have_lines_only(void **state)
+{
+	(void)state;
+	check_case(&(struct pair_case){
+		STEP("100") BUDGET("1", "100", "0", "0"),
+		STEP("90") BUDGET("1", "90", "0", "0") "breakdown.step_count 1\n" PART(
+			"compute", "kernel", "gemm", "90"),
+		"budget 100 90 -10",
+		"compute 100 90 -10\n",
+		"",
+	});
+}
+
+/* ---- verdicts ---- */
+
+/* Steps that take `compute_ns` ± 5 and 300; one that does not count is far from that. */
+static const char *steps_of(char *text, size_t size, int64_t compute_ns, int step_count)
+{
+	int64_t wall_ns = (compute_ns + 300) * step_count;
+	size_t length =
+		(size_t)snprintf(text, size,
+				 "budget.step_count %d\nbudget.wall_ns %" PRId64
+				 "\nbudget.compute_ns %" PRId64 "\nbudget.data_stall_ns %d\n",
+				 step_count, wall_ns, compute_ns * step_count, 300 * step_count);
+
+	length += (size_t)snprintf(text + length, size - length,
+				   "series.steps step=-1 mark=warmup time_ns=9 line_compute_ns=%d "
+				   "line_data_stall_ns=%" PRId64 "\n",
+				   step_count, compute_ns);
+	for (int i = 0; i < step_count; i++) {
+		int64_t compute = compute_ns + (i % 2 ? 5 : -5);
+		length += (size_t)snprintf(text + length, size - length,
+					   "series.steps step=%d time_ns=%" PRId64
+					   " line_compute_ns=%" PRId64 " line_data_stall_ns=300\n",
+					   i, compute + 300, compute);
+	}
+	assert_true(length < size);
+	return text;
+}
+
+static void lines_are_tested_over_the_steps(void **state)
+{
+	static const struct {
+		int64_t a_ns, b_ns;
+		int step_count;
+		const char *lines;
+	} cases[] = {
+		{ 700, 750, 20, "compute changed\ndata_stall same\n" },
+		{ 700, 701, 20, "compute no_change\ndata_stall same\n" },
+		{ 700, 700, 20, "compute same\ndata_stall same\n" },
+		{ 700, 750, 2, "compute undecided\ndata_stall same\n" },
+	};
+	char a[4096], b[4096];
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct compared *c =
+			compare(steps_of(a, sizeof(a), cases[i].a_ns, cases[i].step_count),
+				steps_of(b, sizeof(b), cases[i].b_ns, cases[i].step_count));
+		check_table(&c->result, "explanation.lines: line verdict", cases[i].lines);
+		compared_free(c);
+	}
+}
+
+/* No steps to test by: the part of the step that its trace does not hold. */
+static void what_has_no_steps_is_not_tested(void **state)
+{
+	struct compared *c = compare(STEP("100") BUDGET("1", "90", "0", "0"),
+				     STEP("120") BUDGET("1", "90", "0", "0"));
+
+	(void)state;
+	check_table(&c->result, "explanation.lines: line change_ns verdict",
+		    "outside 20 not_tested\ncompute 0 same\n");
+	compared_free(c);
+}
+
+/* ---- ranks ---- */
+
+#define RANK(time, compute, comm) STEP(time) BUDGET("1", compute, comm, "0")
+
+static const char rank_facts[] = "explanation: a_rank b_rank a_critical_rank b_critical_rank "
+				 "a_ns b_ns is_one_rank rank_excess_ns rest_ns";
+
+struct rank_case {
+	struct side_text a, b;
+	const char *facts, *lines;
+};
+
+static void check_ranks(const struct rank_case *expected)
+{
+	struct compared *c = compare_sides(&expected->a, &expected->b);
+
+	check_facts(&c->result, rank_facts, expected->facts);
+	if (expected->lines)
+		check_table(&c->result, line_columns, expected->lines);
+	compared_free(c);
+}
+
+/*
+ * Rank 2 takes 22 ns longer for its own work, the others wait 20 for it: their own work is as it
+ * was. The run of three such steps takes 21 more, so other ranks are slower in some of its steps.
+ */
+static const struct side_text even = { .whole = "step_time.mean_ns 100\n",
+				       .ranks = { RANK("100", "90", "10"), RANK("100", "90", "10"),
+						  RANK("100", "90", "10"),
+						  RANK("100", "90", "10") } };
+static const struct side_text one_slow = {
+	.whole = "step_time.mean_ns 121\n",
+	.ranks = { RANK("120", "90", "30"), RANK("120", "90", "30"), RANK("120", "112", "8"),
+		   RANK("120", "90", "30") }
+};
+
+static const struct side_text other_slow = {
+	.whole = "step_time.mean_ns 121\n",
+	.ranks = { RANK("120", "90", "30"), RANK("120", "112", "8"), RANK("120", "90", "30"),
+		   RANK("120", "90", "30") },
+};
+
+static void the_rank_that_others_wait_for_is_explained(void **state)
+{
+	(void)state;
+	check_ranks(&(struct rank_case){ even, one_slow, "2 2 0 2 100 120 yes 22 1",
+					 "compute 90 112 22\nexposed_comm 10 8 -2\n" });
+	/* The run got faster: what made it slow before is explained. */
+	check_ranks(&(struct rank_case){ one_slow, even, "2 2 2 0 120 100 yes -22 -1",
+					 "compute 112 90 -22\nexposed_comm 8 10 2\n" });
+	check_ranks(&(struct rank_case){ even, even, "0 0 0 0 100 100 no 0 0", NULL });
+	/* Equally slow as before, and another one makes it so. */
+	check_ranks(&(struct rank_case){ one_slow, other_slow, "1 1 2 1 120 120 no 22 0", NULL });
+}
+
+static void a_rank_may_be_missing(void **state)
+{
+	static const struct side_text two = {
+		.whole = "step_time.mean_ns 100\n",
+		.ranks = { RANK("100", "80", "20"), RANK("100", "90", "10") },
+	};
+	static const struct side_text alone = { .whole = "step_time.mean_ns 100\n" RANK("100", "95",
+											"5") };
+
+	(void)state;
+	/* A has no rank 2: its own critical one is the next best. */
+	check_ranks(&(struct rank_case){ two, one_slow, "1 2 1 2 100 120 - - 1", NULL });
+	check_ranks(&(struct rank_case){ alone, one_slow, "- 2 - 2 100 120 - - 1", NULL });
+	check_ranks(&(struct rank_case){ alone, alone, "- - - - 100 100 - - -", NULL });
+}
+
+/* Of two ranks the second takes `own` more, the first `other`; their step of 2000 ns `step`. */
+static const char *is_one_rank(int step, int own, int other)
+{
+	char texts[4][512];
+	int64_t times[] = { 2000, 2000, 2000 + step, 2000 + step };
+	int computes[] = { 1500, 1600, 1500 + other, 1600 + own };
+	const char *said;
+
+	for (size_t i = 0; i < 4; i++)
+		snprintf(texts[i], sizeof(texts[i]),
+			 "series.steps step=1 time_ns=%" PRId64
+			 "\nbudget.step_count 1\nbudget.compute_ns %d\nbudget.exposed_comm_ns "
+			 "%" PRId64 "\n",
+			 times[i], computes[i], times[i] - computes[i]);
+	struct compared *c =
+		compare_sides(&(struct side_text){ .whole = "step_time.mean_ns 2000\n",
+						   .ranks = { texts[0], texts[1] } },
+			      &(struct side_text){ .whole = step < 0 ? "step_time.mean_ns 1000\n"
+								     : "step_time.mean_ns 3000\n",
+						   .ranks = { texts[2], texts[3] } });
+	struct tscope_value value;
+	enum tscope_unit unit;
+	assert_true(
+		tscope_analysis_find(c->result.analysis, "explanation.is_one_rank", &value, &unit));
+	said = value.kind != TSCOPE_VALUE_FLAG ? "-" : value.flag ? "yes" : "no";
+	compared_free(c);
+	return said;
+}
+
+static void one_rank_is_set_apart_by_thresholds(void **state)
+{
+	(void)state;
+	/* At least half of the change of the step. */
+	assert_string_equal(is_one_rank(100, 50, 0), "yes");
+	assert_string_equal(is_one_rank(101, 50, 0), "no");
+	/* At least 1 % of the step. */
+	assert_string_equal(is_one_rank(20, 20, 0), "yes");
+	assert_string_equal(is_one_rank(19, 19, 0), "no");
+	/* The others change by less than a quarter of what it exceeds them by, either way. */
+	assert_string_equal(is_one_rank(100, 99, 19), "yes"); /* 80: a quarter is 20 */
+	assert_string_equal(is_one_rank(100, 100, 20), "no");
+	assert_string_equal(is_one_rank(100, 80, -20), "yes"); /* 100: 25 */
+	assert_string_equal(is_one_rank(100, 75, -25), "no");
+	/* It has to change the way the step does. */
+	assert_string_equal(is_one_rank(-100, -50, 0), "yes");
+	assert_string_equal(is_one_rank(-20, 50, 0), "no");
+	assert_string_equal(is_one_rank(0, 50, 0), "no");
+}
+
+/* ---- robustness ---- */
+
+/* Figures that no run has: sums stay at the ends of what there is. */
+static void absurd_figures_are_survived(void **state)
+{
+	static const char *const texts[] = {
+		STEP("9223372036854775807")
+			BUDGET("1", "9223372036854775807", "9223372036854775807",
+			       "-9223372036854775808") "breakdown.step_count "
+						       "9223372036854775807\n" PART("compute",
+										    "kernel", "a",
+										    "92233720368547"
+										    "75807")
+							       PART("compute", "kernel", "a",
+								    "9223372036854775807"),
+		STEP("1") BUDGET(
+			"9223372036854775807", "-9223372036854775808", "-9223372036854775808",
+			"-9223372036854775808") "breakdown.step_count 1\n" PART("compute", "kernel",
+										"a",
+										"-92233720368547758"
+										"08")
+			PART("data_stall", "", "b", "-9223372036854775808"),
+		STEP("9223372036854775807 phase_comm_ns=-9223372036854775808") "step_time.phases "
+									       "phase=x "
+									       "mean_ns="
+									       "9223372036854775807"
+									       "\n"
+									       "step_time.phases "
+									       "phase=x "
+									       "mean_ns="
+									       "9223372036854775807"
+									       "\n"
+									       "step_time.phases "
+									       "phase=outside "
+									       "mean_ns=-"
+									       "9223372036854775808"
+									       "\n",
+		STEP("5") "budget.step_count -1\nbreakdown.step_count -1\nbudget.compute_ns 3\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(texts); i++)
+		for (size_t j = 0; j < TSI_COUNT_OF(texts); j++)
+			compared_free(compare(texts[i], texts[j]));
+}
+
+/* Runs this analyzer alone. */
+static enum tscope_status explain_alone(const struct comparison *comparison)
+{
+	const struct analyzer *analyzer = tsi_analyzer(tscope_analyzer_find("explanation"));
+	struct intern texts = { 0 };
+	struct analysis_scope scope = { .comparison = comparison, .texts = &texts };
+	struct fact_sheet sheet = { 0 };
+	enum tscope_status status = tsi_intern_init(&texts, 1000, NULL);
+
+	if (status == TSCOPE_OK)
+		status = tsi_fact_sheet_init(&sheet, &analyzer->def, NULL);
+	if (status == TSCOPE_OK)
+		status = analyzer->run(&scope, &sheet, NULL);
+	tsi_fact_sheet_deinit(&sheet);
+	tsi_intern_deinit(&texts);
+	return status;
+}
+
+static void failing_allocations_are_reported(void **state)
+{
+	static const char a[] = RANK("100", "90", "10") "breakdown.step_count 1\n" PART(
+		"compute", "kernel", "gemm", "90")
+		PART("exposed_comm", "collective", "r",
+		     "10") "kernels.by_launcher name=gemm operator=aten::mm inputs=[[8]] counted=1 "
+			   "counted_ns=9\n";
+	static const char b[] = RANK("110", "90", "20") "breakdown.step_count 1\n" PART(
+		"compute", "kernel", "one", "50") PART("compute", "kernel", "two", "40")
+		PART("exposed_comm", "collective", "r",
+		     "20") "kernels.by_launcher name=one operator=aten::mm inputs=[[8]] counted=1 "
+			   "counted_ns=9\n"
+			   "kernels.by_launcher name=two operator=aten::mm inputs=[[8]] counted=1 "
+			   "counted_ns=9\n";
+	struct compared *c = compare_sides(&(struct side_text){ .whole = a, .ranks = { a, a } },
+					   &(struct side_text){ .whole = b, .ranks = { b, b } });
+
+	(void)state;
+	for (size_t n = 1;; n++) {
+		fail_alloc_at(n);
+		enum tscope_status status = explain_alone(&c->comparison);
+		if (!fail_alloc_stop()) {
+			assert_int_equal(status, TSCOPE_OK);
+			assert_true(n > 10);
+			break;
+		}
+		assert_int_equal(status, TSCOPE_E_NOMEM);
+	}
+	compared_free(c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(means_sum_exactly),
+		cmocka_unit_test(what_the_trace_does_not_hold_is_outside),
+		cmocka_unit_test(hosts_have_lines_of_their_own),
+		cmocka_unit_test(phases_are_summed_from_the_steps),
+		cmocka_unit_test(what_no_phase_tells_is_outside),
+		cmocka_unit_test(sides_are_compared_by_what_both_have),
+		cmocka_unit_test(nothing_is_explained_without_times),
+		cmocka_unit_test(parts_are_matched),
+		cmocka_unit_test(parts_stay_in_their_line),
+		cmocka_unit_test(what_is_not_broken_down_has_no_name),
+		cmocka_unit_test(what_has_no_name_is_never_new),
+		cmocka_unit_test(sides_without_breakdown_have_lines_only),
+		cmocka_unit_test(lines_are_tested_over_the_steps),
+		cmocka_unit_test(what_has_no_steps_is_not_tested),
+		cmocka_unit_test(the_rank_that_others_wait_for_is_explained),
+		cmocka_unit_test(a_rank_may_be_missing),
+		cmocka_unit_test(one_rank_is_set_apart_by_thresholds),
+		cmocka_unit_test(absurd_figures_are_survived),
+		cmocka_unit_test(failing_allocations_are_reported),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
