@@ -30,4 +30,5 @@ ANALYZER(provenance)
 /* Those of a comparison are in src/diff/. */
 DIFF_ANALYZER(step_change)
 DIFF_ANALYZER(explanation)
+DIFF_ANALYZER(rank_changes)
 DIFF_ANALYZER(fact_changes)

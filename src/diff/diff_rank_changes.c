@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rank by rank: what changed on each that both sides have. Ranks are told by their numbers; where
+ * each side is but one rank, these two are compared, whatever their numbers are. What a rank has of
+ * its own is its mean step less communication: the line exposed_comm of its devices' budget, or
+ * without devices the phase.
+ */
+#include "analyze/facts.h"
+#include "analyze/lookup.h"
+#include "base/ckd.h"
+#include "diff/step_tests.h"
+
+enum fact {
+	A_RANK_COUNT,
+	B_RANK_COUNT,
+	COMPARED_COUNT,
+	CHANGED_COUNT,
+};
+
+static const struct tscope_fact_def facts[] = {
+	[A_RANK_COUNT] = { "a_rank_count", TSCOPE_UNIT_COUNT, "ranks of A" },
+	[B_RANK_COUNT] = { "b_rank_count", TSCOPE_UNIT_COUNT, "ranks of B" },
+	[COMPARED_COUNT] = { "compared_count", TSCOPE_UNIT_COUNT, "ranks of both" },
+	[CHANGED_COUNT] = { "changed_count", TSCOPE_UNIT_COUNT,
+			    "of these, ranks whose step time changed" },
+};
+
+enum list_column {
+	LIST_RANK,
+	LIST_VERDICT,
+	LIST_A_NS,
+	LIST_B_NS,
+	LIST_CHANGE_NS,
+	LIST_P_VALUE,
+	LIST_A_OWN_NS,
+	LIST_B_OWN_NS,
+	LIST_OWN_CHANGE_NS,
+	LIST_A_PEAK_ALLOC_BYTES,
+	LIST_B_PEAK_ALLOC_BYTES,
+};
+
+static const struct tscope_fact_def list_columns[] = {
+	[LIST_RANK] = { "rank", TSCOPE_UNIT_COUNT,
+			"number of the rank, in B where they differ; -1: not said" },
+	[LIST_VERDICT] = { "verdict", TSCOPE_UNIT_TEXT, "as in step_change" },
+	[LIST_A_NS] = { "a_ns", TSCOPE_UNIT_NS, "mean step of A" },
+	[LIST_B_NS] = { "b_ns", TSCOPE_UNIT_NS, "mean step of B" },
+	[LIST_CHANGE_NS] = { "change_ns", TSCOPE_UNIT_NS, "b_ns less a_ns" },
+	[LIST_P_VALUE] = { "p_value", TSCOPE_UNIT_NUMBER, "with all ranks in mind" },
+	[LIST_A_OWN_NS] = { "a_own_ns", TSCOPE_UNIT_NS, "of it, without communication" },
+	[LIST_B_OWN_NS] = { "b_own_ns", TSCOPE_UNIT_NS, "and of B" },
+	[LIST_OWN_CHANGE_NS] = { "own_change_ns", TSCOPE_UNIT_NS, "b_own_ns less a_own_ns" },
+	[LIST_A_PEAK_ALLOC_BYTES] = { "a_peak_alloc_bytes", TSCOPE_UNIT_BYTES,
+				      "most that was allocated in A" },
+	[LIST_B_PEAK_ALLOC_BYTES] = { "b_peak_alloc_bytes", TSCOPE_UNIT_BYTES, "and in B" },
+};
+
+enum only_a_column {
+	ONLY_A_RANK,
+};
+
+static const struct tscope_fact_def only_a_columns[] = {
+	[ONLY_A_RANK] = { "rank", TSCOPE_UNIT_COUNT, "number of the rank" },
+};
+
+enum only_b_column {
+	ONLY_B_RANK,
+};
+
+static const struct tscope_fact_def only_b_columns[] = {
+	[ONLY_B_RANK] = { "rank", TSCOPE_UNIT_COUNT, "number of the rank" },
+};
+
+enum table { LIST_TABLE, ONLY_A_TABLE, ONLY_B_TABLE };
+
+static const struct tscope_table_def tables[] = {
+	[LIST_TABLE] = { "list", list_columns, TSI_COUNT_OF(list_columns),
+			 "ranks of both, in ascending order", TSCOPE_TABLE_ROWS },
+	[ONLY_A_TABLE] = { "only_a", only_a_columns, TSI_COUNT_OF(only_a_columns),
+			   "ranks that B has not", TSCOPE_TABLE_LIST },
+	[ONLY_B_TABLE] = { "only_b", only_b_columns, TSI_COUNT_OF(only_b_columns),
+			   "ranks that A has not", TSCOPE_TABLE_LIST },
+};
+
+static struct tscope_value lookup(const struct tscope_analysis *analysis, const char *id)
+{
+	enum tscope_unit unit;
+
+	return tsi_lookup_fact(analysis, TSCOPE_WHOLE_TRACE, id, &unit);
+}
+
+/* ns of a mean step, of a sum over steps and devices; absent without it. */
+static struct tscope_value per_step(const struct tscope_analysis *analysis, const char *id)
+{
+	struct tscope_value sum = lookup(analysis, id);
+	int64_t steps = tsi_lookup_int(analysis, TSCOPE_WHOLE_TRACE, "budget.step_count");
+
+	if (sum.kind != TSCOPE_VALUE_INT || sum.integer < 0 || steps <= 0)
+		return (struct tscope_value){ 0 };
+	return tsi_mean(sum.integer, steps);
+}
+
+static struct tscope_value difference_of(struct tscope_value from, struct tscope_value to)
+{
+	int64_t difference;
+
+	if (from.kind != TSCOPE_VALUE_INT || to.kind != TSCOPE_VALUE_INT ||
+	    tsi_ckd_sub(&difference, to.integer, from.integer))
+		return (struct tscope_value){ 0 };
+	return tsi_int(difference);
+}
+
+static struct tscope_value own_time(const struct tscope_analysis *analysis)
+{
+	struct tscope_value comm = per_step(analysis, "budget.exposed_comm_ns");
+
+	if (comm.kind != TSCOPE_VALUE_INT)
+		comm = lookup(analysis, "step_time.phase.comm_ns");
+	return difference_of(comm, lookup(analysis, "step_time.mean_ns"));
+}
+
+/* A rank of both sides. */
+struct rank_pair {
+	int64_t number;
+	struct tested_sides sides;
+};
+
+static enum tscope_status list_rank(struct fact_sheet *out, const struct rank_pair *pair,
+				    const struct step_test *time, struct tscope_error *err)
+{
+	const struct tscope_analysis *a = pair->sides.analysis[TSCOPE_SIDE_A],
+				     *b = pair->sides.analysis[TSCOPE_SIDE_B];
+	struct tscope_value *cells;
+
+	if (tsi_table_add(out, LIST_TABLE, &cells, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	cells[LIST_RANK] = tsi_int(pair->number);
+	if (time->is_in[TSCOPE_SIDE_A] || time->is_in[TSCOPE_SIDE_B])
+		cells[LIST_VERDICT] = tsi_text(tsi_diff_verdict_name(time->verdict));
+	cells[LIST_A_NS] = lookup(a, "step_time.mean_ns");
+	cells[LIST_B_NS] = lookup(b, "step_time.mean_ns");
+	cells[LIST_CHANGE_NS] = difference_of(cells[LIST_A_NS], cells[LIST_B_NS]);
+	if (tsi_is_tested(time->verdict))
+		cells[LIST_P_VALUE] = tsi_real(time->test.p_value);
+	cells[LIST_A_OWN_NS] = own_time(a);
+	cells[LIST_B_OWN_NS] = own_time(b);
+	cells[LIST_OWN_CHANGE_NS] = difference_of(cells[LIST_A_OWN_NS], cells[LIST_B_OWN_NS]);
+	cells[LIST_A_PEAK_ALLOC_BYTES] = lookup(a, "memory.peak_alloc_bytes");
+	cells[LIST_B_PEAK_ALLOC_BYTES] = lookup(b, "memory.peak_alloc_bytes");
+	return TSCOPE_OK;
+}
+
+static enum tscope_status list_alone(struct fact_sheet *out, enum table table, int64_t number,
+				     struct tscope_error *err)
+{
+	struct tscope_value *cells;
+
+	if (tsi_table_add(out, table, &cells, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	cells[0] = tsi_int(number);
+	return TSCOPE_OK;
+}
+
+/* A walk over the ranks of both sides, which are in ascending order. */
+struct rank_walk {
+	const struct diff_side *a, *b;
+	size_t i, j;
+};
+
+/* The next rank: of both sides, or of one (the analysis of the other is NULL). */
+static bool next_pair(struct rank_walk *walk, struct rank_pair *pair)
+{
+	bool is_in_a = walk->i < walk->a->rank_count, is_in_b = walk->j < walk->b->rank_count;
+
+	if (!is_in_a && !is_in_b)
+		return false;
+	bool are_alone = walk->a->rank_count == 1 && walk->b->rank_count == 1;
+	if (is_in_a && is_in_b && !are_alone) {
+		int64_t a = walk->a->ranks[walk->i].number, b = walk->b->ranks[walk->j].number;
+		is_in_a = a <= b;
+		is_in_b = b <= a;
+	}
+	*pair = (struct rank_pair){ 0 };
+	if (is_in_b) {
+		pair->number = walk->b->ranks[walk->j].number;
+		pair->sides.analysis[TSCOPE_SIDE_B] = walk->b->ranks[walk->j++].analysis;
+	}
+	if (is_in_a) {
+		if (!is_in_b || pair->number < 0)
+			pair->number = walk->a->ranks[walk->i].number;
+		pair->sides.analysis[TSCOPE_SIDE_A] = walk->a->ranks[walk->i++].analysis;
+	}
+	return true;
+}
+
+static size_t count_pairs(const struct diff_side *a, const struct diff_side *b)
+{
+	struct rank_walk walk = { a, b, 0, 0 };
+	struct rank_pair pair;
+	size_t count = 0;
+
+	while (next_pair(&walk, &pair))
+		count += pair.sides.analysis[TSCOPE_SIDE_A] && pair.sides.analysis[TSCOPE_SIDE_B];
+	return count;
+}
+
+static enum tscope_status compare_pair(struct fact_sheet *out, const struct rank_pair *pair,
+				       size_t comparisons, int64_t *changed_count,
+				       struct tscope_error *err)
+{
+	struct step_test time;
+
+	if (!pair->sides.analysis[TSCOPE_SIDE_B])
+		return list_alone(out, ONLY_A_TABLE, pair->number, err);
+	if (!pair->sides.analysis[TSCOPE_SIDE_A])
+		return list_alone(out, ONLY_B_TABLE, pair->number, err);
+	if (tsi_test_step_time(&time, &pair->sides, comparisons, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	*changed_count += time.verdict == DIFF_CHANGED;
+	return list_rank(out, pair, &time, err);
+}
+
+static enum tscope_status run(const struct analysis_scope *scope, struct fact_sheet *out,
+			      struct tscope_error *err)
+{
+	const struct diff_side *a = &scope->comparison->sides[TSCOPE_SIDE_A],
+			       *b = &scope->comparison->sides[TSCOPE_SIDE_B];
+	struct rank_walk walk = { a, b, 0, 0 };
+	size_t compared_count = count_pairs(a, b);
+	enum tscope_status status = TSCOPE_OK;
+	int64_t changed_count = 0;
+	struct rank_pair pair;
+
+	while (status == TSCOPE_OK && next_pair(&walk, &pair))
+		status = compare_pair(out, &pair, compared_count, &changed_count, err);
+	tsi_fact_int(out, A_RANK_COUNT, (int64_t)a->rank_count);
+	tsi_fact_int(out, B_RANK_COUNT, (int64_t)b->rank_count);
+	tsi_fact_int(out, COMPARED_COUNT, (int64_t)compared_count);
+	tsi_fact_int(out, CHANGED_COUNT, changed_count);
+	return status;
+}
+
+const struct analyzer tsi_analyzer_rank_changes = {
+	.def = {
+		.id = "rank_changes",
+		.summary = "what changed on each rank",
+		.facts = facts,
+		.fact_count = TSI_COUNT_OF(facts),
+		.tables = tables,
+		.table_count = TSI_COUNT_OF(tables),
+		.needs = "a comparison of runs with several ranks",
+	},
+	.levels = LEVEL_DIFF,
+	.run = run,
+};
