@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Kernels of both sides, matched; counts and times are of a mean step. */
+#include "diff/work_changes.h"
+
+static const struct tscope_fact_def facts[] = { WORK_FACTS("kernels") };
+
+static const struct tscope_fact_def list_columns[] = {
+	WORK_COLUMNS,
+	[WORK_LAUNCHER] = { "launcher", TSCOPE_UNIT_TEXT,
+			    "operator that launches it, with its shapes" },
+};
+
+static const struct tscope_table_def tables[] = {
+	{ "list", list_columns, TSI_COUNT_OF(list_columns), WORK_LIST_MEANING, TSCOPE_TABLE_ROWS },
+};
+
+static enum tscope_status run(const struct analysis_scope *scope, struct fact_sheet *out,
+			      struct tscope_error *err)
+{
+	static const struct work_source kernels = {
+		.table = "kernels.by_name",
+		.count = "kernels.count",
+		.all_ns = "total_ns",
+		.are_launched = true,
+	};
+
+	return tsi_compare_work(scope, out, &kernels, err);
+}
+
+const struct analyzer tsi_analyzer_kernel_changes = {
+	.def = {
+		.id = "kernel_changes",
+		.summary = "kernels that are new, gone, replaced, slower or faster",
+		.facts = facts,
+		.fact_count = TSI_COUNT_OF(facts),
+		.tables = tables,
+		.table_count = TSI_COUNT_OF(tables),
+		.needs = "a comparison of traces with kernels",
+	},
+	.levels = LEVEL_DIFF,
+	.run = run,
+};

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* Operators of both sides, matched; counts and self times are of a mean step. */
+#include "diff/work_changes.h"
+
+static const struct tscope_fact_def facts[] = { WORK_FACTS("operators") };
+
+static const struct tscope_fact_def list_columns[] = {
+	WORK_COLUMNS,
+	[WORK_A_STEP_DEVICE_NS] = { "a_step_device_ns", TSCOPE_UNIT_NS,
+				    "time of what it launched itself in a mean step of A" },
+	[WORK_B_STEP_DEVICE_NS] = { "b_step_device_ns", TSCOPE_UNIT_NS, "and of B" },
+	[WORK_DEVICE_CHANGE_NS] = { "device_change_ns", TSCOPE_UNIT_NS,
+				    "b_step_device_ns less a_step_device_ns" },
+};
+
+static const struct tscope_table_def tables[] = {
+	{ "list", list_columns, TSI_COUNT_OF(list_columns), WORK_LIST_MEANING, TSCOPE_TABLE_ROWS },
+};
+
+static enum tscope_status run(const struct analysis_scope *scope, struct fact_sheet *out,
+			      struct tscope_error *err)
+{
+	static const struct work_source operators = {
+		.table = "operators.by_name",
+		.count = "operators.count",
+		.all_ns = "self_ns",
+		.all_device_ns = "self_device_ns",
+	};
+
+	return tsi_compare_work(scope, out, &operators, err);
+}
+
+const struct analyzer tsi_analyzer_operator_changes = {
+	.def = {
+		.id = "operator_changes",
+		.summary = "operators that are new, gone, slower or faster",
+		.facts = facts,
+		.fact_count = TSI_COUNT_OF(facts),
+		.tables = tables,
+		.table_count = TSI_COUNT_OF(tables),
+		.needs = "a comparison of traces with operators",
+	},
+	.levels = LEVEL_DIFF,
+	.run = run,
+};
