@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Findings that only one side has, or that are graver on one. A finding is that of its rule; where
+ * another one of the same cause tells it, it is there all the same: it is neither new nor gone
+ * when that changes.
+ */
+#include "analyze/facts.h"
+#include "diff/comparison.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+
+enum fact {
+	NEW_COUNT,
+	GONE_COUNT,
+	WORSE_COUNT,
+	BETTER_COUNT,
+};
+
+static const struct tscope_fact_def facts[] = {
+	[NEW_COUNT] = { "new_count", TSCOPE_UNIT_COUNT, "findings that only B has" },
+	[GONE_COUNT] = { "gone_count", TSCOPE_UNIT_COUNT,
+			 "findings that only A has, of rules that B could evaluate, too" },
+	[WORSE_COUNT] = { "worse_count", TSCOPE_UNIT_COUNT, "graver in B" },
+	[BETTER_COUNT] = { "better_count", TSCOPE_UNIT_COUNT, "less grave in B" },
+};
+
+enum list_column {
+	LIST_CHANGE,
+	LIST_ID,
+	LIST_A_SEVERITY,
+	LIST_B_SEVERITY,
+	LIST_TITLE,
+	LIST_RECOVERABLE_NS_PER_STEP,
+};
+
+static const struct tscope_fact_def list_columns[] = {
+	[LIST_CHANGE] = { "change", TSCOPE_UNIT_TEXT, "new, worse, better, gone or same" },
+	[LIST_ID] = { "id", TSCOPE_UNIT_TEXT, "of the rule" },
+	[LIST_A_SEVERITY] = { "a_severity", TSCOPE_UNIT_TEXT,
+			      "in A, of the finding that tells it; absent: none does" },
+	[LIST_B_SEVERITY] = { "b_severity", TSCOPE_UNIT_TEXT, "in B; absent: none tells it" },
+	[LIST_TITLE] = { "title", TSCOPE_UNIT_TEXT, "of B; of A where it is gone" },
+	[LIST_RECOVERABLE_NS_PER_STEP] = { "recoverable_ns_per_step", TSCOPE_UNIT_NS,
+					   "as in findings" },
+};
+
+enum lost_column {
+	LOST_ID,
+	LOST_REASON,
+};
+
+static const struct tscope_fact_def lost_columns[] = {
+	[LOST_ID] = { "id", TSCOPE_UNIT_TEXT, "of the rule" },
+	[LOST_REASON] = { "reason", TSCOPE_UNIT_TEXT, "why not" },
+};
+
+enum table { LIST_TABLE, LOST_TABLE };
+
+static const struct tscope_table_def tables[] = {
+	[LIST_TABLE] = { "list", list_columns, TSI_COUNT_OF(list_columns),
+			 "those of B, and of A those that are gone; the new ones first, then "
+			 "those that are worse, better, gone and the same, the gravest first",
+			 TSCOPE_TABLE_ROWS },
+	[LOST_TABLE] = { "lost", lost_columns, TSI_COUNT_OF(lost_columns),
+			 "rules that A could evaluate and B not", TSCOPE_TABLE_ROWS },
+};
+
+/* In the order of the list. */
+enum change { CHANGE_NEW, CHANGE_WORSE, CHANGE_BETTER, CHANGE_GONE, CHANGE_SAME, CHANGE_COUNT };
+
+static const char *const change_names[CHANGE_COUNT] = {
+	[CHANGE_NEW] = "new",   [CHANGE_WORSE] = "worse", [CHANGE_BETTER] = "better",
+	[CHANGE_GONE] = "gone", [CHANGE_SAME] = "same",
+};
+
+/* A finding of one side, and what the other one says of its rule. */
+struct changed {
+	enum change change;
+	struct tscope_finding finding;             /* of B; of A where it is gone */
+	const char *severities[TSCOPE_SIDE_COUNT]; /* NULL: none tells it */
+};
+
+static bool tells(const struct tscope_finding *finding, const struct tscope_rule_def *rule)
+{
+	bool is_told = finding->rule == rule;
+
+	for (size_t i = 0; i < finding->also_count; i++)
+		is_told |= finding->also[i] == rule;
+	return is_told;
+}
+
+/* The finding that tells of a rule; false: it did not fire. */
+static bool find_teller(const struct tscope_diagnosis *diagnosis,
+			const struct tscope_rule_def *rule, struct tscope_finding *finding)
+{
+	for (size_t i = 0; i < tscope_diagnosis_finding_count(diagnosis); i++) {
+		*finding = tscope_diagnosis_finding(diagnosis, i);
+		if (tells(finding, rule))
+			return true;
+	}
+	return false;
+}
+
+/* Why a rule was not evaluated, or NULL. */
+static const char *why_not(const struct tscope_diagnosis *diagnosis,
+			   const struct tscope_rule_def *rule)
+{
+	for (size_t i = 0; i < tscope_diagnosis_not_evaluated_count(diagnosis); i++) {
+		struct tscope_not_evaluated missed = tscope_diagnosis_not_evaluated(diagnosis, i);
+		if (missed.rule == rule)
+			return missed.reason;
+	}
+	return NULL;
+}
+
+static enum change compare(enum tscope_severity a, enum tscope_severity b)
+{
+	if (a == b)
+		return CHANGE_SAME;
+	return b > a ? CHANGE_WORSE : CHANGE_BETTER;
+}
+
+/* A finding of B. */
+static struct changed against_a(const struct tscope_diagnosis *a, struct tscope_finding finding)
+{
+	struct changed changed = { .finding = finding };
+	struct tscope_finding earlier;
+
+	changed.severities[TSCOPE_SIDE_B] = tscope_severity_name(finding.severity);
+	changed.change = CHANGE_NEW;
+	if (!find_teller(a, finding.rule, &earlier))
+		return changed;
+	changed.severities[TSCOPE_SIDE_A] = tscope_severity_name(earlier.severity);
+	changed.change = compare(earlier.severity, finding.severity);
+	return changed;
+}
+
+/* Of a rule that fired in A: could B tell, and does not? */
+static bool is_gone(const struct tscope_diagnosis *b, const struct tscope_rule_def *rule)
+{
+	return !tscope_diagnosis_fired(b, rule) && !why_not(b, rule);
+}
+
+/* Findings of B in their order, then those of A that are gone; how many these are. */
+static size_t collect(struct changed *all, const struct tscope_diagnosis *a,
+		      const struct tscope_diagnosis *b)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < tscope_diagnosis_finding_count(b); i++)
+		all[count++] = against_a(a, tscope_diagnosis_finding(b, i));
+	for (size_t i = 0; i < tscope_diagnosis_finding_count(a); i++) {
+		struct tscope_finding finding = tscope_diagnosis_finding(a, i);
+		if (!is_gone(b, finding.rule))
+			continue;
+		all[count] = (struct changed){ .change = CHANGE_GONE, .finding = finding };
+		all[count++].severities[TSCOPE_SIDE_A] = tscope_severity_name(finding.severity);
+	}
+	return count;
+}
+
+static enum tscope_status put_row(struct fact_sheet *out, const struct changed *changed,
+				  struct tscope_error *err)
+{
+	static const enum list_column columns[TSCOPE_SIDE_COUNT] = {
+		[TSCOPE_SIDE_A] = LIST_A_SEVERITY,
+		[TSCOPE_SIDE_B] = LIST_B_SEVERITY,
+	};
+	const struct tscope_finding *finding = &changed->finding;
+	struct tscope_value *cells;
+
+	if (tsi_table_add(out, LIST_TABLE, &cells, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	cells[LIST_CHANGE] = tsi_text(change_names[changed->change]);
+	cells[LIST_ID] = tsi_text(finding->rule->id);
+	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++)
+		if (changed->severities[i])
+			cells[columns[i]] = tsi_text(changed->severities[i]);
+	cells[LIST_TITLE] = tsi_text(finding->title);
+	if (finding->is_recoverable)
+		cells[LIST_RECOVERABLE_NS_PER_STEP] = tsi_int(finding->recoverable_ns_per_step);
+	return TSCOPE_OK;
+}
+
+/* The findings of a side come with the gravest first: so do those of each kind of change. */
+static enum tscope_status put_list(struct fact_sheet *out, const struct changed *all, size_t count,
+				   struct tscope_error *err)
+{
+	static const enum fact facts_of[CHANGE_SAME] = {
+		[CHANGE_NEW] = NEW_COUNT,
+		[CHANGE_WORSE] = WORSE_COUNT,
+		[CHANGE_BETTER] = BETTER_COUNT,
+		[CHANGE_GONE] = GONE_COUNT,
+	};
+	enum tscope_status status = TSCOPE_OK;
+
+	for (enum change change = 0; change < CHANGE_COUNT; change++) {
+		int64_t changed_count = 0;
+		for (size_t i = 0; status == TSCOPE_OK && i < count; i++) {
+			if (all[i].change != change)
+				continue;
+			changed_count++;
+			status = put_row(out, &all[i], err);
+		}
+		if (change != CHANGE_SAME)
+			tsi_fact_int(out, facts_of[change], changed_count);
+	}
+	return status;
+}
+
+/* A rule that is switched off is so on both sides. */
+static enum tscope_status put_lost(struct fact_sheet *out, const struct tscope_diagnosis *a,
+				   const struct tscope_diagnosis *b, struct tscope_error *err)
+{
+	struct tscope_value *cells;
+
+	for (size_t i = 0; i < tscope_diagnosis_not_evaluated_count(b); i++) {
+		struct tscope_not_evaluated missed = tscope_diagnosis_not_evaluated(b, i);
+		if (why_not(a, missed.rule))
+			continue;
+		if (tsi_table_add(out, LOST_TABLE, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		cells[LOST_ID] = tsi_text(missed.rule->id);
+		cells[LOST_REASON] = tsi_text(missed.reason);
+	}
+	return TSCOPE_OK;
+}
+
+static enum tscope_status run(const struct analysis_scope *scope, struct fact_sheet *out,
+			      struct tscope_error *err)
+{
+	const struct tscope_diagnosis *a = scope->comparison->sides[TSCOPE_SIDE_A].diagnosis;
+	const struct tscope_diagnosis *b = scope->comparison->sides[TSCOPE_SIDE_B].diagnosis;
+	struct changed *all;
+
+	if (tsi_array_new(&all,
+			  tscope_diagnosis_finding_count(a) + tscope_diagnosis_finding_count(b),
+			  sizeof(*all), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	enum tscope_status status = put_list(out, all, collect(all, a, b), err);
+	free(all);
+	return status == TSCOPE_OK ? put_lost(out, a, b, err) : status;
+}
+
+const struct analyzer tsi_analyzer_finding_changes = {
+	.def = {
+		.id = "finding_changes",
+		.summary = "findings that are new, gone, worse or better",
+		.facts = facts,
+		.fact_count = TSI_COUNT_OF(facts),
+		.tables = tables,
+		.table_count = TSI_COUNT_OF(tables),
+		.needs = "a comparison (tscope diff)",
+	},
+	.levels = LEVEL_DIFF,
+	.run = run,
+};

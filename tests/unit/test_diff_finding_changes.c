@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* Findings of two sides: which are new, gone, worse or better, and of which B cannot tell. */
+#include "diff_check.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "analyze/analyzer_table.h"
+#include "analyze/fact_sheet.h"
+#include "base/attributes.h"
+#include "fail_alloc.h"
+
+/* Steps of 100 ms, as the rules of TIMING.* see them. */
+#define STEPS(data_ratio, data_ns, optimizer_ratio, spread, mean_ns)                               \
+	"step_time.count 100\n"                                                                    \
+	"step_time.p50_ns 100000000\n"                                                             \
+	"step_time.p95_p50_ratio 1.0\n"                                                            \
+	"step_time.mean_ns " mean_ns "\n"                                                          \
+	"step_time.cv " spread "\n"                                                                \
+	"step_time.phase.data_ratio " data_ratio "\n"                                              \
+	"step_time.phase.data_ns " data_ns "\n"                                                    \
+	"step_time.phase.optimizer_ratio " optimizer_ratio "\n"
+/* Data: med from 0.25 on, high from 0.4 on; optimizer: low from 0.15; spread: low from 0.5. */
+#define WAITS_SOME STEPS("0.3", "30000000", "0.2", "0.1", "100000000")
+#define WAITS_MUCH STEPS("0.5", "55000000", "0.05", "0.6", "110000000")
+/* What efficiency says of the same wait: high from 0.35 on, and then the one that tells it. */
+#define LINE(ratio)                                                                                \
+	"efficiency.top_recoverable data_stall\n"                                                  \
+	"efficiency.top_recoverable_ratio " ratio "\n"
+
+static const char all_columns[] =
+	"finding_changes.list: change id a_severity b_severity recoverable_ns_per_step";
+static const char all_counts[] = "finding_changes: new_count gone_count worse_count better_count";
+
+static void test_changes(void **state)
+{
+	static const struct {
+		const char *a, *b, *list, *counts;
+	} cases[] = {
+		/* The spread wins back what the mean is above the median: 10 ms. */
+		{ WAITS_SOME, WAITS_MUCH,
+		  "new TIMING.JITTER - low 10000000\n"
+		  "worse TIMING.DATALOADER_BOUND med high 55000000\n"
+		  "gone TIMING.OPTIMIZER_HEAVY low - -\n",
+		  "1 1 1 0" },
+		{ WAITS_MUCH, WAITS_SOME,
+		  "new TIMING.OPTIMIZER_HEAVY - low -\n"
+		  "better TIMING.DATALOADER_BOUND high med 30000000\n"
+		  "gone TIMING.JITTER low - 10000000\n",
+		  "1 1 0 1" },
+		/* In the order of the diagnosis: the gravest first. */
+		{ WAITS_MUCH, WAITS_MUCH,
+		  "same TIMING.DATALOADER_BOUND high high 55000000\n"
+		  "same TIMING.JITTER low low 10000000\n",
+		  "0 0 0 0" },
+		{ "", WAITS_MUCH,
+		  "new TIMING.DATALOADER_BOUND - high 55000000\nnew TIMING.JITTER - low 10000000\n",
+		  "2 0 0 0" },
+		{ "", "", "", "0 0 0 0" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct compared *c = compare(cases[i].a, cases[i].b);
+		check_table(&c->result, all_columns, cases[i].list);
+		check_facts(&c->result, all_counts, cases[i].counts);
+		compared_free(c);
+	}
+}
+
+/* The wait of A is told by EFFICIENCY.RECOVERABLE, that of B by its own rule. */
+static void test_told_by_another(void **state)
+{
+	static const struct {
+		const char *a, *b, *list, *counts;
+	} cases[] = {
+		{ WAITS_SOME LINE("0.36"), WAITS_SOME LINE("0.1"),
+		  "better TIMING.DATALOADER_BOUND high med 30000000\n"
+		  "gone EFFICIENCY.RECOVERABLE high - 36000000\n"
+		  "same TIMING.OPTIMIZER_HEAVY low low -\n",
+		  "0 1 0 1" },
+		/* The wait is not gone: the new finding tells of it, too. */
+		{ WAITS_SOME LINE("0.1"), WAITS_SOME LINE("0.36"),
+		  "new EFFICIENCY.RECOVERABLE - high 36000000\n"
+		  "same TIMING.OPTIMIZER_HEAVY low low -\n",
+		  "1 0 0 0" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct compared *c = compare(cases[i].a, cases[i].b);
+		check_table(&c->result, all_columns, cases[i].list);
+		check_facts(&c->result, all_counts, cases[i].counts);
+		compared_free(c);
+	}
+}
+
+static void test_titles(void **state)
+{
+	struct compared *c = compare(WAITS_SOME, WAITS_MUCH);
+
+	(void)state;
+	check_table(&c->result, "finding_changes.list: title",
+		    "the time of a step varies: its standard deviation is 0.60 of the mean\n"
+		    "waiting for data takes 50.0 % of the step\n"
+		    "the optimizer takes 20.0 % of the step\n");
+	compared_free(c);
+}
+
+/* What B cannot tell of is not gone. */
+static void test_lost(void **state)
+{
+	static const char optimizer[] = "step_time.phase.optimizer_ratio 0.2\n";
+	static const char no_optimizer[] = "step_time.phase.optimizer_ratio 0.1\n";
+	static const struct {
+		const char *a, *b, *list, *lost;
+	} cases[] = {
+		{ optimizer, "", "",
+		  "TIMING.OPTIMIZER_HEAVY no step_time.phase.optimizer_ratio: it needs steps "
+		  "that are not marked\n" },
+		{ no_optimizer, "", "",
+		  "TIMING.OPTIMIZER_HEAVY no step_time.phase.optimizer_ratio: it needs steps "
+		  "that are not marked\n" },
+		{ optimizer, "step_time.phase.optimizer_ratio 0.2\n! step_time clocks\n", "",
+		  "TIMING.OPTIMIZER_HEAVY step_time.phase.optimizer_ratio is not reliable: "
+		  "clocks\n" },
+		{ optimizer, no_optimizer, "gone TIMING.OPTIMIZER_HEAVY\n", "" },
+		{ "", optimizer, "new TIMING.OPTIMIZER_HEAVY\n", "" },
+		{ "", no_optimizer, "", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct compared *c = compare(cases[i].a, cases[i].b);
+		check_table(&c->result, "finding_changes.list: change id", cases[i].list);
+		check_table(&c->result, "finding_changes.lost: id reason", cases[i].lost);
+		compared_free(c);
+	}
+}
+
+static void test_allocations(void **state)
+{
+	const struct analyzer *analyzer = tsi_analyzer(tscope_analyzer_find("finding_changes."));
+	struct compared *c =
+		compare(WAITS_SOME "efficiency.top_recoverable_ratio 0.1\n", WAITS_MUCH);
+	struct analysis_scope scope = { .comparison = &c->comparison };
+	size_t failed_count = 0;
+
+	(void)state;
+	for (size_t n = 1;; n++) {
+		struct fact_sheet sheet;
+
+		assert_int_equal(tsi_fact_sheet_init(&sheet, &analyzer->def, NULL), TSCOPE_OK);
+		fail_alloc_at(n);
+		enum tscope_status status = analyzer->run(&scope, &sheet, NULL);
+		bool has_failed = fail_alloc_stop();
+		tsi_fact_sheet_deinit(&sheet);
+		if (!has_failed)
+			break;
+		assert_int_equal(status, TSCOPE_E_NOMEM);
+		failed_count++;
+	}
+	assert_true(failed_count >= 3); /* room for all, the list, what is lost */
+	compared_free(c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_changes),     cmocka_unit_test(test_told_by_another),
+		cmocka_unit_test(test_titles),      cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_allocations),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
