@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the seeds of the fuzz targets json, op_work, plain, steps and trace: one short input for
+"""Writes the seeds of the fuzz targets json, op_work, plain, saved_report, steps and trace: one short input for
 each thing that they should know from the start. (Whole traces come from testdata/; a finding is added by hand as
 corpus/<target>/fix-<what>.)
 
@@ -133,6 +133,62 @@ TRACES = {
 }
 
 
+def site(name, peak, end):
+    return {"device": 0, "site": name, "bytes": peak, "end_bytes": end, "end_count": 1}
+
+
+def segment(address, size):
+    return {"device": 0, "address": address, "pool": "large", "kind": "plain",
+            "reserved_bytes": size, "allocated_bytes": 5}
+
+
+def launched(name, kernel_count, time_ns):
+    return {"name": name, "count": kernel_count, "total_ns": time_ns, "counted": kernel_count,
+            "counted_ns": time_ns, "step_deviation_ns": 1.5}
+
+
+def facts(scale):
+    """Something for each analyzer of a comparison."""
+    return {
+        "steps": {"count": 3, "counted_count": 3},
+        "step_time": {"mean_ns": 100 * scale, "count": 3, "cv": 0.6, "p95_p50_ratio": 2.5,
+                      "reliability": "clocks", "doubts": {"phase.data_ns": "a"},
+                      "phase": {"data_ns": 30 * scale, "data_ratio": 0.3, "optimizer_ratio": 0.2}},
+        "series": {"steps": {"step": [0, 1, 2], "time_ns": [99, None, 101 * scale],
+                             "loss": [2.5, 1e300, -0.0], "loss_text": ["NaN"]}},
+        "kernels": {"count": 2, "name_count": 2, "by_name": [
+            launched("gemm<128>", 3, 50 * scale), launched("\u00e9", 1, 7)]},
+        "operators": {"count": 6, "name_count": 3, "by_name": [launched("aten::mm", 3, 60 * scale)]},
+        "snapshot": {"peak_allocated_bytes": 70 * scale, "fragmentation_ratio": 0.5,
+                     "sites": [site("a.py:1 f", 9, 8 * scale), site("b", 2, 2)],
+                     "segments": [segment("0x10", 5), segment("0x20", 6 * scale)]},
+        "provenance": {"environment": [{"name": "torch", "value": "2.%d" % scale}]},
+        "unknown": {"count": 1},
+    }
+
+
+def report(**more):
+    return json.dumps({"schema_version": 1, "tool": {"name": "tscope", "version": "0.1"}, **more},
+                      separators=(",", ":")).encode()
+
+
+NO_WORK = {"steps": {"count": 3, "counted_count": 3}, "kernels": {"count": 0, "by_name": []}}
+RUN = report(facts=facts(1), ranks=[{"rank": 1, "facts": facts(2)}, {"rank": 0, "facts": facts(1)}])
+REPORTS = {
+    "run": RUN,
+    "pair": RUN + b"\xff" + report(facts=facts(2), ranks=[{"rank": 1, "facts": facts(3)}]),
+    "new": report(facts=NO_WORK) + b"\xff" + report(facts=facts(1)),
+    "gone": report(facts=facts(1)) + b"\xff" + report(facts=NO_WORK),
+    "far": report(facts={"step_time": {"mean_ns": -2**63, "cv": 2**64, "count": 1e19},
+                         "snapshot": {"sites": [site("a", 2**63 - 1, -2**63)]}})
+    + b"\xff" + report(facts={"snapshot": {"sites": [site("a", -2**63, 2**63 - 1)]}}),
+    "trace": report(trace={"rank": 3}, facts=facts(1), devices=[]),
+    "file": report(inputs=[{"rank": 2}], files=[{"path": "a", "facts": facts(1)}]),
+    "several": report(traces=[{"facts": {}}, {"facts": {}}]),
+    "comparison": report(sides={}, facts={"step_change": {}}),
+}
+
+
 def write(target, name, data):
     folder = CORPUS / target
     folder.mkdir(parents=True, exist_ok=True)
@@ -146,6 +202,8 @@ def main():
         write("op_work", name, data)
     for name, data in PLAIN.items():
         write("plain", name, data)
+    for name, data in REPORTS.items():
+        write("saved_report", name, data)
     for name, data in STEPS.items():
         write("steps", name, data)
     for name, trace in TRACES.items():

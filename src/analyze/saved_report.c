@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads the document that a JSON report is: what there is of it, and of whom. The facts themselves
+ * are saved_facts.c.
+ */
+#include "analyze/saved_report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analyze/analyzer_table.h"
+#include "analyze/lookup.h"
+#include "analyze/saved_facts.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "decode/json.h"
+#include "decode/plain_reader.h"
+
+bool tsi_is_saved_report(struct str head)
+{
+	head = tsi_plain_skip_mark(head);
+	struct str version = tsi_json_object_get(head, TSI_STR("schema_version"));
+	struct str tool = tsi_json_object_get(head, TSI_STR("tool"));
+	struct str name = tsi_json_unquote(tsi_json_object_get(tool, TSI_STR("name")));
+
+	return version.length > 0 && tsi_str_is(name, "tscope");
+}
+
+/* ---- what document it is ------------------------------------------------------------------- */
+
+/* The document while it is read. */
+struct document {
+	const struct plain *plain;
+	struct plain_value root;
+	struct plain_value
+		body; /* where facts and ranks stand: the root, or the only report of a list */
+	struct saved_facts_reader facts;
+	struct tscope_error *err;
+};
+
+static struct plain_value find(const struct document *doc, struct plain_value dict, const char *key)
+{
+	return tsi_plain_find(doc->plain, dict, tsi_str_of(key));
+}
+
+/* What is no text is the empty one. */
+static struct str find_text(const struct document *doc, struct plain_value dict, const char *key)
+{
+	return tsi_plain_text(doc->plain, find(doc, dict, key));
+}
+
+static enum tscope_status check_head(const struct document *doc, struct saved_report *report)
+{
+	struct plain_value tool = find(doc, doc->root, "tool");
+	struct str name = find_text(doc, tool, "name");
+	int64_t schema = 0;
+
+	if (!tsi_str_is(name, "tscope") ||
+	    !tsi_plain_to_int64(doc->plain, find(doc, doc->root, "schema_version"), &schema) ||
+	    schema < 1)
+		return tsi_fail(doc->err, TSCOPE_E_FORMAT,
+				"no report of tscope: expected an object with schema_version and "
+				"tool (tscope report --format json)");
+	snprintf(report->saved_by, sizeof(report->saved_by), "%s %s", name.data,
+		 find_text(doc, tool, "version").data);
+	tsi_str_drop_partial(report->saved_by);
+	if (schema > SAVED_SCHEMA_VERSION)
+		return tsi_fail(doc->err, TSCOPE_E_UNSUPPORTED,
+				"saved by %.40s with schema_version %lld: this tscope reads "
+				"version %d; save it again with this one",
+				report->saved_by, (long long)schema, SAVED_SCHEMA_VERSION);
+	return TSCOPE_OK;
+}
+
+/* Several traces or files side by side are no side of a comparison; one of them is. */
+static enum tscope_status find_body(struct document *doc)
+{
+	static const char *const lists[] = { "traces", "files" };
+
+	doc->body = doc->root;
+	for (size_t i = 0; i < TSI_COUNT_OF(lists); i++) {
+		struct plain_value list = find(doc, doc->root, lists[i]);
+		if (!tsi_plain_is_list(list))
+			continue;
+		if (tsi_plain_length(doc->plain, list) != 1)
+			return tsi_fail(doc->err, TSCOPE_E_UNSUPPORTED,
+					"holds %zu reports (%s): a comparison takes one; save one "
+					"for each",
+					tsi_plain_length(doc->plain, list), lists[i]);
+		doc->body = tsi_plain_item(doc->plain, list, 0);
+	}
+	return TSCOPE_OK;
+}
+
+static enum tscope_status check_facts(const struct document *doc, struct plain_value facts)
+{
+	if (tsi_plain_kind(facts) != PLAIN_DICT)
+		return tsi_fail(doc->err, TSCOPE_E_FORMAT,
+				"a report without facts: expected what tscope report --format json "
+				"writes");
+	for (size_t i = 0; i < tscope_analyzer_count(); i++)
+		if (tsi_analyzer(i)->levels & LEVEL_DIFF &&
+		    tsi_plain_kind(find(doc, facts, tscope_analyzer(i)->id)) != PLAIN_ABSENT)
+			return tsi_fail(doc->err, TSCOPE_E_UNSUPPORTED,
+					"is a comparison itself; save a report "
+					"(tscope report --format json)");
+	return TSCOPE_OK;
+}
+
+/* ---- ranks --------------------------------------------------------------------------------- */
+
+static int64_t rank_number(const struct document *doc, struct plain_value dict)
+{
+	int64_t number;
+
+	if (!tsi_plain_to_int64(doc->plain, find(doc, dict, "rank"), &number) || number < 0)
+		return -1;
+	return number;
+}
+
+/* The rank of a report without a list of them: that of its trace, or of its file. */
+static int64_t only_number(const struct document *doc)
+{
+	int64_t number = rank_number(doc, find(doc, doc->body, "trace"));
+	struct plain_value inputs = find(doc, doc->root, "inputs");
+
+	if (number < 0 && tsi_plain_length(doc->plain, inputs) == 1)
+		number = rank_number(doc, tsi_plain_item(doc->plain, inputs, 0));
+	return number;
+}
+
+static int by_number(const void *left, const void *right)
+{
+	const struct saved_rank *a = left, *b = right;
+
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+/* In ascending order, each once. */
+static enum tscope_status order_ranks(const struct document *doc, struct saved_report *report)
+{
+	qsort(report->ranks, report->rank_count, sizeof(*report->ranks), by_number);
+	for (size_t i = 1; i < report->rank_count; i++) {
+		int64_t number = report->ranks[i].number;
+		if (number != report->ranks[i - 1].number)
+			continue;
+		if (number < 0)
+			return tsi_fail(doc->err, TSCOPE_E_DAMAGED,
+					"ranks without a number: expected at most one");
+		return tsi_fail(doc->err, TSCOPE_E_DAMAGED, "rank %lld is there twice",
+				(long long)number);
+	}
+	return TSCOPE_OK;
+}
+
+static enum tscope_status read_ranks(struct document *doc, struct saved_report *report)
+{
+	struct plain_value ranks = find(doc, doc->body, "ranks");
+	size_t count = tsi_plain_is_list(ranks) ? tsi_plain_length(doc->plain, ranks) : 0;
+
+	if (tsi_array_new(&report->ranks, count ? count : 1, sizeof(*report->ranks), doc->err) !=
+	    TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (; report->rank_count < count; report->rank_count++) {
+		struct saved_rank *rank = &report->ranks[report->rank_count];
+		struct plain_value saved = tsi_plain_item(doc->plain, ranks, report->rank_count);
+		enum tscope_status status = tsi_saved_facts_read(
+			&rank->analysis, &doc->facts, find(doc, saved, "facts"), doc->err);
+		if (status != TSCOPE_OK)
+			return status;
+		rank->number = rank_number(doc, saved);
+	}
+	if (count == 0)
+		report->ranks[report->rank_count++] =
+			(struct saved_rank){ only_number(doc), report->analysis };
+	return order_ranks(doc, report);
+}
+
+/* ---- the whole ----------------------------------------------------------------------------- */
+
+/* Rankings with the facts that count their rows. */
+static bool has_cut_table(const struct tscope_analysis *analysis)
+{
+	static const struct {
+		const char *table, *count;
+	} rankings[] = {
+		{ "kernels.by_name", "kernels.name_count" },
+		{ "operators.by_name", "operators.name_count" },
+		{ "spans.by_name", "spans.name_count" },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(rankings); i++) {
+		struct table_view view =
+			tsi_lookup_table(analysis, TSCOPE_WHOLE_TRACE, rankings[i].table);
+		int64_t count = tsi_lookup_int(analysis, TSCOPE_WHOLE_TRACE, rankings[i].count);
+		if (count > 0 && (uint64_t)count > view.row_count)
+			return true;
+	}
+	return false;
+}
+
+static enum tscope_status read_document(struct document *doc, struct saved_report *report)
+{
+	enum tscope_status status = check_head(doc, report);
+
+	if (status == TSCOPE_OK)
+		status = find_body(doc);
+	if (status != TSCOPE_OK)
+		return status;
+	struct plain_value facts = find(doc, doc->body, "facts");
+	status = check_facts(doc, facts);
+	if (status == TSCOPE_OK)
+		status = tsi_saved_facts_read(&report->analysis, &doc->facts, facts, doc->err);
+	if (status == TSCOPE_OK)
+		status = read_ranks(doc, report);
+	if (status != TSCOPE_OK)
+		return status;
+	report->is_cut = has_cut_table(report->analysis);
+	for (size_t i = 0; i < report->rank_count && !report->is_cut; i++)
+		report->is_cut = has_cut_table(report->ranks[i].analysis);
+	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_saved_report_read(struct saved_report *ret, struct input *in,
+					 struct tscope_error *err)
+{
+	struct document doc = { .err = err };
+	struct plain *plain = NULL;
+	const char *form;
+
+	*ret = (struct saved_report){ 0 };
+	enum tscope_status status = tsi_plain_read(&plain, &form, in, NULL, err);
+	if (status != TSCOPE_OK)
+		return status;
+	if (tsi_plain_trailing_bytes(plain) > 0) {
+		status = tsi_fail(err, TSCOPE_E_DAMAGED,
+				  "%llu bytes follow the report: expected one report in a file",
+				  (unsigned long long)tsi_plain_trailing_bytes(plain));
+	} else {
+		doc.plain = doc.facts.plain = plain;
+		doc.root = tsi_plain_root(plain);
+		status = read_document(&doc, ret);
+	}
+	tsi_plain_free(plain);
+	return status;
+}
+
+void tsi_saved_report_deinit(struct saved_report *report)
+{
+	for (size_t i = 0; i < report->rank_count; i++)
+		if (report->ranks[i].analysis != report->analysis)
+			tscope_analysis_free(report->ranks[i].analysis);
+	free(report->ranks);
+	tscope_analysis_free(report->analysis);
+	*report = (struct saved_report){ 0 };
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_ANALYZE_SAVED_REPORT_H
+#define TSCOPE_ANALYZE_SAVED_REPORT_H
+
+#include "base/attributes.h"
+#include "base/str.h"
+#include "input/input.h"
+
+#include <tscope/analysis.h>
+
+/* The "schema_version" that is written, and read. */
+enum { SAVED_SCHEMA_VERSION = 1 };
+
+/*
+ * A report that was saved as JSON (tscope report, trace or memory, --format json), read back: its
+ * facts and tables fill analyses that answer as those that were computed do. Facts that this
+ * version does not know are passed over; those that the report has not are absent.
+ */
+struct saved_rank {
+	int64_t number; /* -1: not said */
+	struct tscope_analysis *analysis;
+};
+
+struct saved_report {
+	char saved_by[64];                /* "tscope 0.1.0" */
+	struct tscope_analysis *analysis; /* of the whole */
+	struct saved_rank *ranks; /* ascending; one at least, whose analysis may be the whole's */
+	size_t rank_count;
+	bool is_cut; /* a ranking holds fewer rows than its facts count: it was saved with --top */
+};
+
+/* Do the first bytes of a file look like a report of ours? (up to TASTED_PLAIN_BYTES) */
+bool tsi_is_saved_report(struct str head);
+
+/*
+ * Reads one from `in`. TSCOPE_E_DAMAGED: no JSON, or cut, or ranks that stand twice; _UNSUPPORTED:
+ * of a later schema_version, of several inputs (traces[], files[]), or a comparison; _FORMAT: no
+ * report; _LIMIT: more than SAVED_MAX_VALUES. On failure it may be deinited.
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_saved_report_read(struct saved_report *ret, struct input *in,
+					 struct tscope_error *err);
+void tsi_saved_report_deinit(struct saved_report *report); /* fine on a zeroed struct */
+
+#endif
