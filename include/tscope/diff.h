@@ -5,11 +5,59 @@
 #include <tscope/rules.h>
 #include <tscope/run.h>
 
-/* The sides of a comparison: what changed from A to B. */
+/*
+ * A comparison of two sides: what changed from A to B, whether it is real, and
+ * what explains it. A side is whatever tscope_run_open() takes (a run, a trace,
+ * a rank, a file about memory), or a report that was saved as JSON.
+ *
+ * What comes of it is facts, as of everything else: those of the analyzers step_change,
+ * explanation, kernel_changes … (tscope-json(5)), which reports print and gates read.
+ */
+struct tscope_diff;
+
 enum tscope_side {
 	TSCOPE_SIDE_A, /* before */
 	TSCOPE_SIDE_B, /* after */
 	TSCOPE_SIDE_COUNT,
 };
+
+struct tscope_diff_options {
+	struct tscope_run_options run;    /* how sides that are no saved reports are read */
+	struct tscope_rule_options rules; /* how both sides are diagnosed */
+	/* Losses a and b are equal up to |a − b| <= tolerance × max(|a|, |b|); 0: exactly. */
+	double loss_tolerance;
+};
+
+/*
+ * Opens and compares two sides. options may be NULL. The first side that cannot be opened
+ * decides the failure: as tscope_run_open(); of a saved report TSCOPE_E_FORMAT (no report of
+ * ours), _UNSUPPORTED (of another version, of several inputs, a comparison), _DAMAGED (cut).
+ * The message names the path. TSCOPE_E_FORMAT also of rules that tscope_diagnose() does not take.
+ */
+enum tscope_status tscope_diff_open(struct tscope_diff **ret,
+				    const char *const paths[TSCOPE_SIDE_COUNT],
+				    const struct tscope_diff_options *options,
+				    struct tscope_error *err);
+
+void tscope_diff_free(struct tscope_diff *diff); /* NULL is fine */
+
+/* The facts of the comparison. */
+const struct tscope_analysis *tscope_diff_analysis(const struct tscope_diff *diff);
+
+/* One side. What it points to lives as long as the comparison. */
+struct tscope_diff_side {
+	const char *path;                       /* as it was given */
+	const struct tscope_run *run;           /* NULL: a saved report */
+	const char *saved_by;                   /* "tscope 0.1.0" of a saved report, else NULL */
+	const struct tscope_analysis *analysis; /* of the whole */
+	const struct tscope_diagnosis *diagnosis;
+	size_t rank_count;
+};
+
+struct tscope_diff_side tscope_diff_side(const struct tscope_diff *diff, enum tscope_side side);
+
+/* Remarks on the comparison as a whole ("A has 8 ranks and B 4 …"), each a line. */
+size_t tscope_diff_note_count(const struct tscope_diff *diff);
+const char *tscope_diff_note(const struct tscope_diff *diff, size_t index);
 
 #endif

@@ -13,7 +13,7 @@ LAYERS = ["base", "device", "input", "decode", "model", "timeline", "run", "anal
           "diff", "gate", "report",
           "pipeline.c", "pipeline_memory.c", "pipeline_load.c",
           "pipeline_run_memory.c", "pipeline_run.c", "pipeline_run_notes.c",
-          "pipeline_run_view.c", "version.c", "cli"]
+          "pipeline_run_view.c", "pipeline_diff.c", "version.c", "cli"]
 GENERATED = {"config.h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The path of a comparison: each side is a run (src/pipeline_run.c), or a report that was saved
+ * (src/analyze/saved_report.c); both come down to facts and findings, and the analyzers in
+ * src/diff/ make facts of the two.
+ */
+#include <tscope/diff.h>
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/analysis.h"
+#include "analyze/saved_report.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "decode/plain_reader.h"
+#include "diff/comparison.h"
+#include "pipeline.h"
+
+enum { NOTE_CHARS = 512, MAX_NOTES = 4 };
+
+struct side {
+	const char *path;
+	struct tscope_run *run; /* NULL: */
+	struct saved_report saved;
+	struct tscope_diagnosis *diagnosis;
+	struct diff_rank *ranks;
+	size_t rank_count;
+};
+
+struct tscope_diff {
+	struct side sides[TSCOPE_SIDE_COUNT];
+	struct tscope_analysis *analysis;
+	char *paths; /* copies, one behind the other */
+	char notes[MAX_NOTES][NOTE_CHARS];
+	size_t note_count;
+};
+
+static const struct tscope_analysis *side_analysis(const struct side *side)
+{
+	return side->run ? tscope_run_analysis(side->run) : side->saved.analysis;
+}
+
+/* ---- opening ------------------------------------------------------------------------------ */
+
+/* Reads a side that is a saved report; *is_saved says whether it is one. */
+static enum tscope_status open_saved(struct side *side, const struct tscope_run_options *options,
+				     bool *is_saved, struct tscope_error *err)
+{
+	struct input_options input_options = tsi_input_options_of(&options->trace);
+	struct tscope_error ignored;
+	struct input *in;
+	const char *data;
+	size_t available;
+
+	*is_saved = false;
+	/* Folders and what cannot be opened are for tscope_run_open(), which knows the remedies. */
+	if (tsi_input_open_file(&in, side->path, &input_options, &ignored) != TSCOPE_OK)
+		return TSCOPE_OK;
+	enum tscope_status status = tsi_input_peek(in, TASTED_PLAIN_BYTES, &data, &available, NULL);
+	struct str head = { data, available < TASTED_PLAIN_BYTES ? available : TASTED_PLAIN_BYTES };
+
+	*is_saved = (status == TSCOPE_OK || status == TSCOPE_END) && tsi_is_saved_report(head);
+	status = TSCOPE_OK;
+	if (*is_saved)
+		status = tsi_saved_report_read(&side->saved, in, err);
+	if (status != TSCOPE_OK)
+		tsi_fail_within(err, "%s", side->path);
+	tsi_input_close(in);
+	return status;
+}
+
+static enum tscope_status list_ranks(struct side *side, struct tscope_error *err)
+{
+	side->rank_count = side->run ? tscope_run_rank_count(side->run) : side->saved.rank_count;
+	if (tsi_array_new(&side->ranks, side->rank_count, sizeof(*side->ranks), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (size_t i = 0; i < side->rank_count; i++)
+		side->ranks[i] =
+			side->run ? (struct diff_rank){ tscope_run_rank_number(side->run, i),
+							tscope_run_rank_analysis(side->run, i) }
+				  : (struct diff_rank){ side->saved.ranks[i].number,
+							side->saved.ranks[i].analysis };
+	return TSCOPE_OK;
+}
+
+static enum tscope_status open_side(struct side *side, const struct tscope_diff_options *options,
+				    struct tscope_error *err)
+{
+	/* What comes through a pipe can be looked at once only: it is read as a run is. */
+	bool is_stream = strcmp(side->path, "-") == 0, is_saved = false;
+	enum tscope_status status = TSCOPE_OK;
+
+	if (!is_stream)
+		status = open_saved(side, &options->run, &is_saved, err);
+	if (status == TSCOPE_OK && !is_saved)
+		status = tscope_run_open(&side->run, &side->path, 1, &options->run, err);
+	if (status == TSCOPE_OK)
+		status = list_ranks(side, err);
+	if (status == TSCOPE_OK)
+		status = tscope_diagnose(&side->diagnosis, side_analysis(side), &options->rules,
+					 err);
+	return status;
+}
+
+/* ---- comparing ---------------------------------------------------------------------------- */
+
+TSI_PRINTF(2, 3) static void add_note(struct tscope_diff *diff, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(diff->notes[diff->note_count], NOTE_CHARS, format, arguments);
+	va_end(arguments);
+	tsi_str_drop_partial(diff->notes[diff->note_count++]);
+}
+
+static void note(struct tscope_diff *diff)
+{
+	const struct side *a = &diff->sides[TSCOPE_SIDE_A], *b = &diff->sides[TSCOPE_SIDE_B];
+
+	if (a->rank_count != b->rank_count)
+		add_note(diff,
+			 "A has %zu rank%s and B %zu: figures are compared rank by rank, those of "
+			 "the whole run stand for different sizes",
+			 a->rank_count, a->rank_count == 1 ? "" : "s", b->rank_count);
+	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++)
+		if (diff->sides[i].saved.is_cut)
+			add_note(diff,
+				 "%.300s was saved with --top: of kernels, operators and other "
+				 "rankings it holds the first rows only",
+				 diff->sides[i].path);
+}
+
+static enum tscope_status compare(struct tscope_diff *diff,
+				  const struct tscope_diff_options *options,
+				  struct tscope_error *err)
+{
+	struct comparison comparison = { .loss_tolerance = options->loss_tolerance };
+	struct analysis_scope scope = { .comparison = &comparison };
+
+	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++)
+		comparison.sides[i] = (struct diff_side){
+			.analysis = side_analysis(&diff->sides[i]),
+			.ranks = diff->sides[i].ranks,
+			.rank_count = diff->sides[i].rank_count,
+			.diagnosis = diff->sides[i].diagnosis,
+		};
+	note(diff);
+	return tsi_analyze_level(&diff->analysis, LEVEL_DIFF, &scope, NULL, err);
+}
+
+static enum tscope_status copy_paths(struct tscope_diff *diff,
+				     const char *const paths[TSCOPE_SIDE_COUNT],
+				     struct tscope_error *err)
+{
+	size_t sizes[TSCOPE_SIDE_COUNT] = { strlen(paths[0]) + 1, strlen(paths[1]) + 1 };
+
+	if (tsi_array_new(&diff->paths, sizes[0] + sizes[1], 1, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	memcpy(diff->paths, paths[0], sizes[0]);
+	memcpy(diff->paths + sizes[0], paths[1], sizes[1]);
+	diff->sides[TSCOPE_SIDE_A].path = diff->paths;
+	diff->sides[TSCOPE_SIDE_B].path = diff->paths + sizes[0];
+	return TSCOPE_OK;
+}
+
+static const struct tscope_diff_options default_options;
+
+enum tscope_status tscope_diff_open(struct tscope_diff **ret,
+				    const char *const paths[TSCOPE_SIDE_COUNT],
+				    const struct tscope_diff_options *options,
+				    struct tscope_error *err)
+{
+	struct tscope_diff *diff = NULL;
+	enum tscope_status status = tsi_array_new(&diff, 1, sizeof(*diff), err);
+
+	if (status != TSCOPE_OK)
+		return status;
+	if (!options)
+		options = &default_options;
+	status = copy_paths(diff, paths, err);
+	for (size_t i = 0; status == TSCOPE_OK && i < TSCOPE_SIDE_COUNT; i++)
+		status = open_side(&diff->sides[i], options, err);
+	if (status == TSCOPE_OK)
+		status = compare(diff, options, err);
+	if (status != TSCOPE_OK) {
+		tscope_diff_free(diff);
+		return status;
+	}
+	*ret = diff;
+	return TSCOPE_OK;
+}
+
+void tscope_diff_free(struct tscope_diff *diff)
+{
+	if (!diff)
+		return;
+	tscope_analysis_free(diff->analysis);
+	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++) {
+		tscope_diagnosis_free(diff->sides[i].diagnosis);
+		free(diff->sides[i].ranks);
+		tscope_run_free(diff->sides[i].run);
+		tsi_saved_report_deinit(&diff->sides[i].saved);
+	}
+	free(diff->paths);
+	free(diff);
+}
+
+/* ---- showing ------------------------------------------------------------------------------ */
+
+const struct tscope_analysis *tscope_diff_analysis(const struct tscope_diff *diff)
+{
+	return diff->analysis;
+}
+
+struct tscope_diff_side tscope_diff_side(const struct tscope_diff *diff, enum tscope_side side)
+{
+	const struct side *shown = &diff->sides[side];
+
+	return (struct tscope_diff_side){
+		.path = shown->path,
+		.run = shown->run,
+		.saved_by = shown->run ? NULL : shown->saved.saved_by,
+		.analysis = side_analysis(shown),
+		.diagnosis = shown->diagnosis,
+		.rank_count = shown->rank_count,
+	};
+}
+
+size_t tscope_diff_note_count(const struct tscope_diff *diff)
+{
+	return diff->note_count;
+}
+
+const char *tscope_diff_note(const struct tscope_diff *diff, size_t index)
+{
+	return diff->notes[index];
+}
