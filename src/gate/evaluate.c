@@ -3,7 +3,7 @@
  * Evaluates gates: the last step from facts and findings to an exit code. What
  * cannot be known trips, and the reason says so.
  */
-#include <tscope/gate.h>
+#include "gate/evaluate.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -13,14 +13,11 @@
 #include <string.h>
 
 #include "base/real.h"
-#include "gate/expression.h"
 
 /* How the reason of a rule that could not be evaluated begins. */
 #define NOT_EVALUATED "not evaluated: "
 
-/* Sets verdict and reason; a reason that is too long is cut. */
-TSI_PRINTF(3, 4)
-static void judge(struct tscope_gate_result *result, bool held, const char *reason, ...)
+void tsi_gate_judge(struct tscope_gate_result *result, bool held, const char *reason, ...)
 {
 	va_list arguments;
 
@@ -32,8 +29,7 @@ static void judge(struct tscope_gate_result *result, bool held, const char *reas
 	va_end(arguments);
 }
 
-/* Is it so, where `order` is below, at or above 0 as the left side is to the right one? */
-static bool is_so(int order, enum gate_comparison comparison)
+bool tsi_gate_is_so(int order, enum gate_comparison comparison)
 {
 	switch (comparison) {
 	case GATE_LESS:
@@ -56,20 +52,14 @@ static bool is_so(int order, enum gate_comparison comparison)
 
 /* ---- facts ---- */
 
-enum { MAX_NUMBER = 40 };
-
-/*
- * All digits of an integer; of other numbers six, or as many as it takes to
- * tell the value from the bound: never "0.35 < 0.35".
- */
-static void format_number(char text[MAX_NUMBER], double value, double bound)
+void tsi_gate_number_text(char text[GATE_NUMBER_MAX], double value, double bound)
 {
 	bool is_whole = fabs(value) < 1e15 && value == floor(value);
 
-	snprintf(text, MAX_NUMBER, is_whole ? "%.0f" : "%.6g", value);
+	snprintf(text, GATE_NUMBER_MAX, is_whole ? "%.0f" : "%.6g", value);
 	for (int digits = 7; digits <= 17 && value != bound && strtod(text, NULL) == bound;
 	     digits++)
-		snprintf(text, MAX_NUMBER, "%.*g", digits, value);
+		snprintf(text, GATE_NUMBER_MAX, "%.*g", digits, value);
 	tsi_real_put_point(text);
 }
 
@@ -77,18 +67,18 @@ static void judge_number(struct tscope_gate_result *result, const struct gate_ex
 			 double value)
 {
 	int order = (value > gate->number) - (value < gate->number);
-	char text[MAX_NUMBER];
+	char text[GATE_NUMBER_MAX];
 
 	result->has_value = true;
 	result->value = value;
-	format_number(text, value, gate->number);
+	tsi_gate_number_text(text, value, gate->number);
 	if (gate->unit == TSCOPE_UNIT_FLAG)
 		snprintf(text, sizeof(text), "%s", value != 0 ? "true" : "false");
-	if (is_so(order, gate->comparison))
-		judge(result, false, "%s %s %.*s", text, tsi_gate_comparison_text(gate->comparison),
-		      TSI_QUOTE(gate->value));
+	if (tsi_gate_is_so(order, gate->comparison))
+		tsi_gate_judge(result, false, "%s %s %.*s", text,
+			       tsi_gate_comparison_text(gate->comparison), TSI_QUOTE(gate->value));
 	else
-		judge(result, true, "holds: %s", text);
+		tsi_gate_judge(result, true, "holds: %s", text);
 }
 
 static void judge_text(struct tscope_gate_result *result, const struct gate_expression *gate,
@@ -96,11 +86,11 @@ static void judge_text(struct tscope_gate_result *result, const struct gate_expr
 {
 	bool is_equal = tsi_str_equal(gate->value, tsi_str_of(text));
 
-	if (is_so(!is_equal, gate->comparison))
-		judge(result, false, "%.64s %s %.*s", text,
-		      tsi_gate_comparison_text(gate->comparison), TSI_QUOTE(gate->value));
+	if (tsi_gate_is_so(!is_equal, gate->comparison))
+		tsi_gate_judge(result, false, "%.64s %s %.*s", text,
+			       tsi_gate_comparison_text(gate->comparison), TSI_QUOTE(gate->value));
 	else
-		judge(result, true, "holds: %.64s", text);
+		tsi_gate_judge(result, true, "holds: %.64s", text);
 }
 
 /* Trips where the figures of an analyzer are marked unreliable. */
@@ -110,18 +100,18 @@ static bool judge_reliability(struct tscope_gate_result *result,
 	const char *doubt = tscope_analysis_reliability(analysis, analyzer, TSCOPE_WHOLE_TRACE);
 
 	if (doubt)
-		judge(result, false, "%s is not reliable: %s", tscope_analyzer(analyzer)->id,
-		      doubt);
+		tsi_gate_judge(result, false, "%s is not reliable: %s",
+			       tscope_analyzer(analyzer)->id, doubt);
 	return !doubt;
 }
 
-static void judge_unknown(struct tscope_gate_result *result, size_t analyzer, const char *fact)
+void tsi_gate_judge_unknown(struct tscope_gate_result *result, size_t analyzer, const char *fact)
 {
 	const struct tscope_analyzer_def *def = tscope_analyzer(analyzer);
 
 	result->is_evaluated = false;
-	judge(result, false, "%s.%s is not known%s%s", def->id, fact,
-	      def->needs ? ": it needs " : "", def->needs ? def->needs : "");
+	tsi_gate_judge(result, false, "%s.%s is not known%s%s", def->id, fact,
+		       def->needs ? ": it needs " : "", def->needs ? def->needs : "");
 }
 
 /* Trips where a fact is there and must not be believed, or is absent for a reason of its own. */
@@ -135,15 +125,15 @@ static bool judge_doubt(struct tscope_gate_result *result, const struct gate_exp
 	if (doubt)
 		result->is_evaluated = is_known;
 	if (doubt)
-		judge(result, false, "%s.%s is not %s: %s", def->id, def->facts[gate->fact].name,
-		      is_known ? "reliable" : "known", doubt);
+		tsi_gate_judge(result, false, "%s.%s is not %s: %s", def->id,
+			       def->facts[gate->fact].name, is_known ? "reliable" : "known", doubt);
 	else if (is_known)
 		return judge_reliability(result, analysis, gate->analyzer);
 	return !doubt;
 }
 
-static void judge_fact(struct tscope_gate_result *result, const struct gate_expression *gate,
-		       const struct tscope_analysis *analysis)
+void tsi_gate_judge_fact(struct tscope_gate_result *result, const struct gate_expression *gate,
+			 const struct tscope_analysis *analysis)
 {
 	struct tscope_value value =
 		tscope_analysis_fact(analysis, gate->analyzer, gate->fact, TSCOPE_WHOLE_TRACE);
@@ -152,10 +142,10 @@ static void judge_fact(struct tscope_gate_result *result, const struct gate_expr
 		return;
 	switch (value.kind) {
 	case TSCOPE_VALUE_INT:
-		judge_number(result, gate, (double)value.integer / gate->unit_ns);
+		judge_number(result, gate, (double)value.integer / gate->scale);
 		return;
 	case TSCOPE_VALUE_REAL:
-		judge_number(result, gate, value.real / gate->unit_ns);
+		judge_number(result, gate, value.real / gate->scale);
 		return;
 	case TSCOPE_VALUE_FLAG:
 		judge_number(result, gate, value.flag);
@@ -166,8 +156,8 @@ static void judge_fact(struct tscope_gate_result *result, const struct gate_expr
 	case TSCOPE_VALUE_ABSENT:
 		break;
 	}
-	judge_unknown(result, gate->analyzer,
-		      tscope_analyzer(gate->analyzer)->facts[gate->fact].name);
+	tsi_gate_judge_unknown(result, gate->analyzer,
+			       tscope_analyzer(gate->analyzer)->facts[gate->fact].name);
 }
 
 /* ---- findings ---- */
@@ -188,14 +178,14 @@ static void judge_fired(struct tscope_gate_result *result, const struct tscope_r
 
 		if (!is_told_by(&finding, rule))
 			continue;
-		judge(result, false, "it fired: %s", finding.title);
+		tsi_gate_judge(result, false, "it fired: %s", finding.title);
 		return;
 	}
-	judge(result, false, "it fired");
+	tsi_gate_judge(result, false, "it fired");
 }
 
-static void judge_rule(struct tscope_gate_result *result, const struct tscope_rule_def *rule,
-		       const struct tscope_diagnosis *diagnosis)
+void tsi_gate_judge_rule(struct tscope_gate_result *result, const struct tscope_rule_def *rule,
+			 const struct tscope_diagnosis *diagnosis)
 {
 	if (tscope_diagnosis_fired(diagnosis, rule)) {
 		judge_fired(result, rule, diagnosis);
@@ -207,10 +197,10 @@ static void judge_rule(struct tscope_gate_result *result, const struct tscope_ru
 		if (skipped.rule != rule)
 			continue;
 		result->is_evaluated = false;
-		judge(result, false, NOT_EVALUATED "%s", skipped.reason);
+		tsi_gate_judge(result, false, NOT_EVALUATED "%s", skipped.reason);
 		return;
 	}
-	judge(result, true, "holds: it did not fire");
+	tsi_gate_judge(result, true, "holds: it did not fire");
 }
 
 static void judge_severity(struct tscope_gate_result *result, const struct gate_expression *gate,
@@ -221,7 +211,7 @@ static void judge_severity(struct tscope_gate_result *result, const struct gate_
 	for (size_t i = count; i-- > 0;) {
 		int severity = (int)tscope_diagnosis_finding(diagnosis, i).severity;
 
-		if (!is_so(severity - (int)gate->severity, gate->comparison))
+		if (!tsi_gate_is_so(severity - (int)gate->severity, gate->comparison))
 			continue;
 		match_count++;
 		first = i;
@@ -231,14 +221,14 @@ static void judge_severity(struct tscope_gate_result *result, const struct gate_
 	if (count > 0)
 		finding = tscope_diagnosis_finding(diagnosis, first);
 	if (match_count > 0)
-		judge(result, false, "%zu finding%s, first %s (%s)", match_count,
-		      match_count == 1 ? "" : "s", finding.rule->id,
-		      tscope_severity_name(finding.severity));
+		tsi_gate_judge(result, false, "%zu finding%s, first %s (%s)", match_count,
+			       match_count == 1 ? "" : "s", finding.rule->id,
+			       tscope_severity_name(finding.severity));
 	else if (count > 0)
-		judge(result, true, "holds: the worst finding is %s",
-		      tscope_severity_name(finding.severity));
+		tsi_gate_judge(result, true, "holds: the worst finding is %s",
+			       tscope_severity_name(finding.severity));
 	else
-		judge(result, true, "holds: no findings");
+		tsi_gate_judge(result, true, "holds: no findings");
 }
 
 /* ---- straggler ---- */
@@ -271,8 +261,8 @@ static void list_ranks(struct rank_list *list, const struct tscope_analysis *ana
 	}
 }
 
-static void judge_straggler(struct tscope_gate_result *result,
-			    const struct tscope_analysis *analysis)
+void tsi_gate_judge_straggler(struct tscope_gate_result *result,
+			      const struct tscope_analysis *analysis)
 {
 	size_t distributed = tscope_analyzer_find("distributed");
 	struct rank_list ranks = { .text = "" };
@@ -281,7 +271,7 @@ static void judge_straggler(struct tscope_gate_result *result,
 
 	if (!tscope_analysis_find(analysis, "distributed.n_steps", &step_count, &unit) ||
 	    step_count.kind == TSCOPE_VALUE_ABSENT) {
-		judge_unknown(result, distributed, "straggler");
+		tsi_gate_judge_unknown(result, distributed, "straggler");
 		return;
 	}
 	if (!judge_reliability(result, analysis, distributed))
@@ -290,9 +280,9 @@ static void judge_straggler(struct tscope_gate_result *result,
 	if (ranks.length == 0)
 		list_ranks(&ranks, analysis, "distributed.straggler");
 	if (ranks.length > 0)
-		judge(result, false, "slow: rank %s", ranks.text);
+		tsi_gate_judge(result, false, "slow: rank %s", ranks.text);
 	else
-		judge(result, true, "holds: no rank is slow");
+		tsi_gate_judge(result, true, "holds: no rank is slow");
 }
 
 struct tscope_gate_result tscope_gate_evaluate(const char *expression,
@@ -303,23 +293,25 @@ struct tscope_gate_result tscope_gate_evaluate(const char *expression,
 	struct gate_expression gate;
 	struct tscope_error err;
 
-	if (tsi_gate_parse(&gate, expression, &err) != TSCOPE_OK) {
-		judge(&result, false, "%s", err.message);
+	if (tsi_gate_parse(&gate, expression, GATES_OF_REPORT, &err) != TSCOPE_OK) {
+		tsi_gate_judge(&result, false, "%s", err.message);
 		return result;
 	}
 	result.is_evaluated = true;
 	switch (gate.kind) {
 	case GATE_FACT:
-		judge_fact(&result, &gate, analysis);
+		tsi_gate_judge_fact(&result, &gate, analysis);
 		break;
 	case GATE_SEVERITY:
 		judge_severity(&result, &gate, diagnosis);
 		break;
 	case GATE_RULE:
-		judge_rule(&result, gate.rule, diagnosis);
+		tsi_gate_judge_rule(&result, gate.rule, diagnosis);
 		break;
 	case GATE_STRAGGLER:
-		judge_straggler(&result, analysis);
+		tsi_gate_judge_straggler(&result, analysis);
+		break;
+	case GATE_NEW_FINDING: /* of comparisons */
 		break;
 	}
 	return result;
@@ -334,5 +326,5 @@ void tscope_gate_excuse(struct tscope_gate_result *result)
 		return;
 	if (tsi_str_starts(tsi_str_of(reason), NOT_EVALUATED))
 		reason += strlen(NOT_EVALUATED);
-	judge(result, true, "not evaluated here: %s", reason);
+	tsi_gate_judge(result, true, "not evaluated here: %s", reason);
 }

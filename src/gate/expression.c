@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyze/analyzer_table.h"
 #include "base/error.h"
 #include "base/nearest.h"
 #include "decode/json.h"
@@ -29,8 +30,23 @@ static const struct {
 /* How a _ns fact may end instead. */
 static const struct {
 	const char *suffix;
-	double unit_ns;
+	double ns;
 } time_units[] = { { "_us", 1e3 }, { "_ms", 1e6 }, { "_s", 1e9 } };
+
+/* What a number may end with; those that end like another one come first. */
+static const struct {
+	const char *suffix;
+	enum tscope_unit unit; /* of the fact */
+	double scale;
+} value_units[] = {
+	{ "KiB", TSCOPE_UNIT_BYTES, 0x1p10 }, { "MiB", TSCOPE_UNIT_BYTES, 0x1p20 },
+	{ "GiB", TSCOPE_UNIT_BYTES, 0x1p30 }, { "TiB", TSCOPE_UNIT_BYTES, 0x1p40 },
+	{ "kB", TSCOPE_UNIT_BYTES, 1e3 },     { "KB", TSCOPE_UNIT_BYTES, 1e3 },
+	{ "MB", TSCOPE_UNIT_BYTES, 1e6 },     { "GB", TSCOPE_UNIT_BYTES, 1e9 },
+	{ "TB", TSCOPE_UNIT_BYTES, 1e12 },    { "B", TSCOPE_UNIT_BYTES, 1 },
+	{ "ns", TSCOPE_UNIT_NS, 1 },          { "us", TSCOPE_UNIT_NS, 1e3 },
+	{ "ms", TSCOPE_UNIT_NS, 1e6 },        { "s", TSCOPE_UNIT_NS, 1e9 },
+};
 
 const char *tsi_gate_comparison_text(enum gate_comparison comparison)
 {
@@ -68,7 +84,8 @@ static bool find_fact(struct gate_expression *gate, const char *name)
 		gate->analyzer = index;
 		gate->fact = i;
 		gate->unit = analyzer->facts[i].unit;
-		gate->unit_ns = 1;
+		gate->scale = 1;
+		gate->is_of_comparison = tsi_analyzer(index)->levels == LEVEL_DIFF;
 		return true;
 	}
 	return false;
@@ -76,9 +93,9 @@ static bool find_fact(struct gate_expression *gate, const char *name)
 
 /*
  * "step_time.p95_ms" → "step_time.p95_ns"; returns the suffix that was there,
- * and its unit in *unit_ns; NULL for every other name.
+ * and its unit in *ns; NULL for every other name.
  */
-static const char *to_ns_name(char name[MAX_NAME], double *unit_ns)
+static const char *to_ns_name(char name[MAX_NAME], double *ns)
 {
 	size_t length = strlen(name);
 
@@ -89,7 +106,7 @@ static const char *to_ns_name(char name[MAX_NAME], double *unit_ns)
 		if (length <= strlen(suffix) || strcmp(name + stem, suffix) != 0)
 			continue;
 		snprintf(name + stem, MAX_NAME - stem, "_ns");
-		*unit_ns = time_units[i].unit_ns;
+		*ns = time_units[i].ns;
 		return suffix;
 	}
 	return NULL;
@@ -99,16 +116,16 @@ static const char *to_ns_name(char name[MAX_NAME], double *unit_ns)
 static bool resolve_fact(struct gate_expression *gate, struct str text)
 {
 	char name[MAX_NAME];
-	double unit_ns;
+	double ns;
 
 	if (tsi_str_is(text, "mfu"))
 		text = TSI_STR("efficiency.mfu");
 	copy_name(name, text);
 	if (find_fact(gate, name))
 		return true;
-	if (!to_ns_name(name, &unit_ns) || !find_fact(gate, name) || gate->unit != TSCOPE_UNIT_NS)
+	if (!to_ns_name(name, &ns) || !find_fact(gate, name) || gate->unit != TSCOPE_UNIT_NS)
 		return false;
-	gate->unit_ns = unit_ns;
+	gate->scale = ns;
 	return true;
 }
 
@@ -131,17 +148,18 @@ static void consider_facts(struct nearest *nearest, char best[MAX_NAME])
 	}
 }
 
-static enum tscope_status fail_unknown(struct str text, struct tscope_error *err)
+static enum tscope_status fail_unknown(const struct gate_expression *gate, struct str text,
+				       struct tscope_error *err)
 {
 	char name[MAX_NAME], best[MAX_NAME];
 	size_t analyzer, table;
-	double unit_ns;
+	double ns;
 
 	copy_name(name, text);
 	if (tscope_table_find(name, &analyzer, &table))
 		return tsi_fail(err, TSCOPE_E_FORMAT, "%s is a table, and no fact or rule", name);
 	/* The nearest of _ns names; it is proposed with the unit that was asked for. */
-	const char *suffix = to_ns_name(name, &unit_ns);
+	const char *suffix = to_ns_name(name, &ns);
 	struct nearest nearest = { .word = { name, strlen(name) } };
 	consider_facts(&nearest, best);
 	for (size_t i = 0; i < tscope_rule_count(); i++)
@@ -149,6 +167,8 @@ static enum tscope_status fail_unknown(struct str text, struct tscope_error *err
 	tsi_nearest_consider(&nearest, "mfu");
 	tsi_nearest_consider(&nearest, "severity");
 	tsi_nearest_consider(&nearest, "straggler");
+	if (gate->language == GATES_OF_DIFF)
+		tsi_nearest_consider(&nearest, "new-finding");
 	if (!nearest.name)
 		return tsi_fail(err, TSCOPE_E_FORMAT, "unknown fact or rule '%.*s'",
 				TSI_QUOTE(text));
@@ -167,6 +187,13 @@ static const struct tscope_rule_def *find_rule(struct str text)
 	return tscope_rule_find(name);
 }
 
+static enum tscope_status fail_of_diff(struct str text, struct tscope_error *err)
+{
+	return tsi_fail(err, TSCOPE_E_FORMAT,
+			"%.*s tells of a change between two inputs: it is a gate of tscope diff",
+			TSI_QUOTE(text));
+}
+
 /* ---- the two forms ---- */
 
 /* "DIST.STRAGGLER", "straggler" */
@@ -182,13 +209,17 @@ static enum tscope_status parse_word(struct gate_expression *gate, struct str wo
 		gate->kind = GATE_STRAGGLER;
 		return TSCOPE_OK;
 	}
+	if (tsi_str_is(word, "new-finding")) {
+		gate->kind = GATE_NEW_FINDING;
+		return gate->language == GATES_OF_DIFF ? TSCOPE_OK : fail_of_diff(word, err);
+	}
 	if (tsi_str_is(word, "severity"))
 		return tsi_fail(err, TSCOPE_E_FORMAT,
 				"severity needs a comparison, such as severity>=high");
 	if (resolve_fact(gate, word))
 		return tsi_fail(err, TSCOPE_E_FORMAT, "%.*s needs a comparison, such as %.*s>0",
 				TSI_QUOTE(word), TSI_QUOTE(word));
-	return fail_unknown(word, err);
+	return fail_unknown(gate, word, err);
 }
 
 static enum tscope_status parse_severity(struct gate_expression *gate, struct tscope_error *err)
@@ -198,6 +229,52 @@ static enum tscope_status parse_severity(struct gate_expression *gate, struct ts
 		return TSCOPE_OK;
 	return tsi_fail(err, TSCOPE_E_FORMAT, "severity is low, med or high, not '%.*s'",
 			TSI_QUOTE(gate->value));
+}
+
+/* Takes the end of a number off that says its unit. */
+static void take_unit(struct gate_expression *gate, struct str *number)
+{
+	for (size_t i = 0; i < TSI_COUNT_OF(value_units); i++) {
+		struct str suffix = tsi_str_of(value_units[i].suffix);
+
+		if (value_units[i].unit != gate->unit || number->length <= suffix.length ||
+		    memcmp(number->data + number->length - suffix.length, suffix.data,
+			   suffix.length) != 0)
+			continue;
+		number->length -= suffix.length;
+		*number = tsi_str_trim(*number);
+		gate->scale = value_units[i].scale;
+		return;
+	}
+}
+
+/* "+5%", "-0.02", "+200MiB", "320" */
+static enum tscope_status parse_number(struct gate_expression *gate, struct str name,
+				       struct tscope_error *err)
+{
+	struct str number = gate->value;
+	bool is_signed = tsi_str_starts(number, "+") || tsi_str_starts(number, "-");
+
+	gate->is_percent = number.data[number.length - 1] == '%';
+	if (gate->language == GATES_OF_REPORT && (gate->is_percent || *number.data == '+'))
+		return fail_of_diff(gate->value, err);
+	gate->is_change = gate->language == GATES_OF_DIFF && is_signed && !gate->is_of_comparison;
+	if (gate->is_percent && !gate->is_change)
+		return tsi_fail(err, TSCOPE_E_FORMAT, "%.*s %s, not '%.*s'", TSI_QUOTE(name),
+				gate->is_of_comparison
+					? "is of the comparison: no percent of it"
+					: "changes by a signed percentage: +5% or -5%",
+				TSI_QUOTE(gate->value));
+	if (gate->is_percent)
+		number = tsi_str_trim((struct str){ number.data, number.length - 1 });
+	else
+		take_unit(gate, &number);
+	if (*number.data == '+' && !tsi_str_starts(number, "+-"))
+		number = (struct str){ number.data + 1, number.length - 1 };
+	if (tsi_json_to_double(number, &gate->number) && isfinite(gate->number))
+		return TSCOPE_OK;
+	return tsi_fail(err, TSCOPE_E_FORMAT, "%.*s is compared with a number, not '%.*s'",
+			TSI_QUOTE(name), TSI_QUOTE(gate->value));
 }
 
 /* The value that a fact is compared with. */
@@ -219,10 +296,7 @@ static enum tscope_status parse_value(struct gate_expression *gate, struct str n
 		return tsi_fail(err, TSCOPE_E_FORMAT, "%.*s is true or false, not '%.*s'",
 				TSI_QUOTE(name), TSI_QUOTE(gate->value));
 	}
-	if (tsi_json_to_double(gate->value, &gate->number) && isfinite(gate->number))
-		return TSCOPE_OK;
-	return tsi_fail(err, TSCOPE_E_FORMAT, "%.*s is compared with a number, not '%.*s'",
-			TSI_QUOTE(name), TSI_QUOTE(gate->value));
+	return parse_number(gate, name, err);
 }
 
 /* "mfu<0.35", "severity>=high" */
@@ -237,22 +311,28 @@ static enum tscope_status parse_comparison(struct gate_expression *gate, struct 
 		return parse_severity(gate, err);
 	if (resolve_fact(gate, name)) {
 		gate->kind = GATE_FACT;
+		if (gate->is_of_comparison && gate->language == GATES_OF_REPORT)
+			return fail_of_diff(name, err);
 		return parse_value(gate, name, err);
 	}
-	if (tsi_str_is(name, "straggler") || find_rule(name))
+	if (tsi_str_is(name, "straggler") || tsi_str_is(name, "new-finding") || find_rule(name))
 		return tsi_fail(err, TSCOPE_E_FORMAT,
 				"%.*s is compared with nothing: it stands alone", TSI_QUOTE(name));
-	return fail_unknown(name, err);
+	return fail_unknown(gate, name, err);
 }
 
 enum tscope_status tsi_gate_parse(struct gate_expression *gate, const char *text,
-				  struct tscope_error *err)
+				  enum gate_language language, struct tscope_error *err)
 {
 	size_t name_length = strcspn(text, "<>=!");
 	struct str name = tsi_str_trim((struct str){ text, name_length });
 	const char *rest = text + name_length;
 
-	*gate = (struct gate_expression){ .comparison = GATE_NO_COMPARISON, .unit_ns = 1 };
+	*gate = (struct gate_expression){
+		.comparison = GATE_NO_COMPARISON,
+		.language = language,
+		.scale = 1,
+	};
 	if (*rest == '\0' && name.length == 0)
 		return tsi_fail(err, TSCOPE_E_FORMAT, "a gate names a fact or a rule");
 	if (*rest == '\0')
@@ -274,5 +354,12 @@ enum tscope_status tscope_gate_check(const char *expression, struct tscope_error
 {
 	struct gate_expression gate;
 
-	return tsi_gate_parse(&gate, expression, err);
+	return tsi_gate_parse(&gate, expression, GATES_OF_REPORT, err);
+}
+
+enum tscope_status tscope_gate_check_change(const char *expression, struct tscope_error *err)
+{
+	struct gate_expression gate;
+
+	return tsi_gate_parse(&gate, expression, GATES_OF_DIFF, err);
 }

@@ -20,10 +20,17 @@ enum gate_comparison {
 };
 
 enum gate_kind {
-	GATE_FACT,      /* a fact is compared with a value */
-	GATE_SEVERITY,  /* the findings are compared with a severity */
-	GATE_RULE,      /* a rule */
-	GATE_STRAGGLER, /* distributed.straggler or slow_ranks */
+	GATE_FACT,        /* a fact, or its change, is compared with a value */
+	GATE_SEVERITY,    /* the findings are compared with a severity */
+	GATE_RULE,        /* a rule */
+	GATE_STRAGGLER,   /* distributed.straggler or slow_ranks */
+	GATE_NEW_FINDING, /* a finding that only B has */
+};
+
+/* Of what a gate is: a signed number means a change in the language of comparisons only. */
+enum gate_language {
+	GATES_OF_REPORT,
+	GATES_OF_DIFF,
 };
 
 struct gate_expression {
@@ -32,8 +39,12 @@ struct gate_expression {
 	struct str value;      /* what the name is compared with */
 	size_t analyzer, fact; /* indices of the definitions */
 	enum tscope_unit unit;
-	double unit_ns; /* of a time: what the name's unit is in ns (1e6 for _ms); else 1 */
-	double number;  /* the value, of a fact that is a number; 1 or 0 of a flag */
+	enum gate_language language;
+	bool is_of_comparison; /* the fact is one of the comparison, not of its sides */
+	bool is_change;        /* number is a change from A to B: */
+	bool is_percent;       /* in percent of A, else in the fact's unit */
+	double scale;  /* of number, in the fact's unit: 1e6 for _ms, 2^20 for MiB; else 1 */
+	double number; /* the value, of a fact that is a number; 1 or 0 of a flag */
 	enum tscope_severity severity;
 	const struct tscope_rule_def *rule;
 };
@@ -44,6 +55,6 @@ const char *tsi_gate_comparison_text(enum gate_comparison comparison);
 /* Reads an expression; text outlives *gate. TSCOPE_E_FORMAT: what is wrong with it. */
 TSI_MUST_CHECK
 enum tscope_status tsi_gate_parse(struct gate_expression *gate, const char *text,
-				  struct tscope_error *err);
+				  enum gate_language language, struct tscope_error *err);
 
 #endif

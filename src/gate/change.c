@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Evaluates gates on a comparison: what changed, and which findings are new. A change within noise
+ * is none; what cannot be told is inconclusive; what one side does not say trips.
+ */
+#include "gate/change.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyze/lookup.h"
+#include "base/real.h"
+#include "diff/comparison.h"
+#include "gate/evaluate.h"
+#include "rules/rule_table.h"
+
+enum { QUALIFIER_MAX = 64, AMOUNT_MAX = GATE_NUMBER_MAX + 32 };
+
+/* ---- changes of facts ---- */
+
+/* A row of fact_changes.list. */
+struct change_row {
+	struct table_view list;
+	size_t row;
+};
+
+static struct tscope_value cell(const struct change_row *change, const char *column)
+{
+	return tsi_table_cell(&change->list, change->row, tsi_table_column(&change->list, column));
+}
+
+/* The text of a cell, NULL where it is absent. */
+static const char *text_of(const struct change_row *change, const char *column)
+{
+	struct tscope_value value = cell(change, column);
+
+	return value.kind == TSCOPE_VALUE_TEXT ? value.text : NULL;
+}
+
+static bool is_verdict(const struct change_row *change, enum diff_verdict verdict)
+{
+	const char *text = text_of(change, "verdict");
+
+	return text && strcmp(text, tsi_diff_verdict_name(verdict)) == 0;
+}
+
+static bool find_row(struct change_row *change, const struct tscope_analysis *changes,
+		     const char *fact)
+{
+	change->list = tsi_lookup_table(changes, TSCOPE_WHOLE_TRACE, "fact_changes.list");
+	for (change->row = 0; change->row < change->list.row_count; change->row++) {
+		const char *id = text_of(change, "fact");
+
+		if (id && strcmp(id, fact) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Trips where a side lacks the figure, or where it must not be believed. */
+static bool judge_sides(struct tscope_gate_result *result, const struct change_row *change,
+			const char *fact)
+{
+	const char *a_doubt = text_of(change, "a_doubt"), *b_doubt = text_of(change, "b_doubt");
+	bool is_in_a = !is_verdict(change, DIFF_ONLY_B), is_in_b = !is_verdict(change, DIFF_ONLY_A);
+
+	if (!is_in_a || !is_in_b) {
+		const char *why = is_in_a ? b_doubt : a_doubt;
+
+		result->is_evaluated = false;
+		tsi_gate_judge(result, false, "%s is not known in %s%s%s", fact,
+			       is_in_a ? "B" : "A", why ? ": " : "", why ? why : "");
+		return false;
+	}
+	if (a_doubt || b_doubt)
+		tsi_gate_judge(result, false, "%s is not reliable in %s: %s", fact,
+			       b_doubt ? "B" : "A", b_doubt ? b_doubt : a_doubt);
+	return !a_doubt && !b_doubt;
+}
+
+/* The change in the unit of the expression; false: there is none in it. */
+static bool find_change(const struct change_row *change, const struct gate_expression *gate,
+			double *number)
+{
+	if (!tsi_diff_number(cell(change, gate->is_percent ? "ratio" : "difference"), number))
+		return false;
+	*number = gate->is_percent ? *number * 100 : *number / gate->scale;
+	return isfinite(*number);
+}
+
+/* " MiB" of "+200MiB", " %" of "+5%" */
+static void unit_text(char text[16], const struct gate_expression *gate)
+{
+	struct str value = gate->value;
+	size_t length = 0;
+
+	while (length < value.length && length < 4 &&
+	       strchr("%kKMGTiBnums", value.data[value.length - 1 - length]))
+		length++;
+	snprintf(text, 16, "%s%.*s", length > 0 ? " " : "", (int)length,
+		 value.data + value.length - length);
+}
+
+/* "+13.1 %", "-210.2 MiB per step" */
+static void amount_text(char text[AMOUNT_MAX], const struct change_row *change,
+			const struct gate_expression *gate, double value)
+{
+	struct tscope_value per_step = cell(change, "per_step");
+	char number[GATE_NUMBER_MAX], unit[16];
+
+	tsi_gate_number_text(number, value, gate->number);
+	unit_text(unit, gate);
+	snprintf(text, AMOUNT_MAX, "%s%s%s%s", value > 0 ? "+" : "", number, unit,
+		 per_step.kind == TSCOPE_VALUE_FLAG && per_step.flag && !gate->is_percent
+			 ? " per step"
+			 : "");
+}
+
+/* How the change is known: ", significant (p = 0.0012)", ", not tested"; "" of what is exact. */
+static void qualifier_text(char text[QUALIFIER_MAX], const struct change_row *change)
+{
+	static const struct {
+		enum diff_verdict verdict;
+		const char *words;
+	} qualifiers[] = {
+		{ DIFF_CHANGED, ", significant" },
+		{ DIFF_NO_CHANGE, ", not significant" },
+		{ DIFF_UNDECIDED, ", too few steps to tell" },
+		{ DIFF_NOT_TESTED, ", not tested" },
+	};
+	char number[GATE_NUMBER_MAX];
+	double p_value;
+	size_t length;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < TSI_COUNT_OF(qualifiers); i++)
+		if (is_verdict(change, qualifiers[i].verdict))
+			snprintf(text, QUALIFIER_MAX, "%s", qualifiers[i].words);
+	length = strlen(text);
+	if (!is_verdict(change, DIFF_CHANGED) && !is_verdict(change, DIFF_NO_CHANGE))
+		return;
+	if (!tsi_diff_number(cell(change, "p_value"), &p_value))
+		return;
+	snprintf(number, sizeof(number), "%.2g", p_value);
+	tsi_real_put_point(number);
+	snprintf(text + length, QUALIFIER_MAX - length, " (p %s%.24s)",
+		 p_value < 0.0001 ? "" : "= ", p_value < 0.0001 ? "< 0.0001" : number);
+}
+
+/* Chance may have made it, or not: the steps are too few to tell. */
+static void judge_undecided(struct tscope_gate_result *result, const char *amount,
+			    const struct tscope_analysis *changes)
+{
+	long long a = tsi_lookup_int(changes, TSCOPE_WHOLE_TRACE, "step_change.a_count");
+	long long b = tsi_lookup_int(changes, TSCOPE_WHOLE_TRACE, "step_change.b_count");
+
+	result->is_inconclusive = true;
+	tsi_gate_judge(result, false,
+		       "inconclusive: %s, and %lld steps against %lld are too few to tell", amount,
+		       a, b);
+}
+
+/* value: the change as it is measured; counted: as it counts, 0 where it may be noise. */
+static void judge_amount(struct tscope_gate_result *result, const struct gate_expression *gate,
+			 const struct change_row *change, double counted)
+{
+	int order = (counted > gate->number) - (counted < gate->number);
+	char amount[AMOUNT_MAX], qualifier[QUALIFIER_MAX];
+	bool trips = tsi_gate_is_so(order, gate->comparison);
+
+	amount_text(amount, change, gate, result->value);
+	qualifier_text(qualifier, change);
+	if (!trips)
+		tsi_gate_judge(result, true, "holds: %s%s", amount, qualifier);
+	else if (counted != result->value)
+		tsi_gate_judge(result, false, "no change %s %.*s: %s%s",
+			       tsi_gate_comparison_text(gate->comparison), TSI_QUOTE(gate->value),
+			       amount, qualifier);
+	else
+		tsi_gate_judge(result, false, "%s %s %.*s%s", amount,
+			       tsi_gate_comparison_text(gate->comparison), TSI_QUOTE(gate->value),
+			       qualifier);
+}
+
+static void judge_row(struct tscope_gate_result *result, const struct gate_expression *gate,
+		      const struct gate_sides *sides, const struct change_row *change,
+		      bool ignore_significance)
+{
+	bool is_same = is_verdict(change, DIFF_SAME);
+	char amount[AMOUNT_MAX];
+
+	result->has_value = find_change(change, gate, &result->value);
+	if (is_same) {
+		result->has_value = true;
+		result->value = 0;
+	}
+	if (!result->has_value) {
+		tsi_gate_judge(result, false, "the change cannot be had %s: A is 0 or no number",
+			       gate->is_percent ? "in percent" : "as a number");
+		return;
+	}
+	if (is_verdict(change, DIFF_UNDECIDED) && !ignore_significance) {
+		amount_text(amount, change, gate, result->value);
+		judge_undecided(result, amount, sides->changes);
+		return;
+	}
+	bool is_noise = is_verdict(change, DIFF_NO_CHANGE) && !ignore_significance;
+	judge_amount(result, gate, change, is_noise ? 0 : result->value);
+}
+
+static void judge_change(struct tscope_gate_result *result, const struct gate_expression *gate,
+			 const struct gate_sides *sides, bool ignore_significance)
+{
+	const struct tscope_analyzer_def *def = tscope_analyzer(gate->analyzer);
+	const char *name = def->facts[gate->fact].name;
+	struct change_row change;
+	char fact[128];
+
+	snprintf(fact, sizeof(fact), "%s.%s", def->id, name);
+	if (!find_row(&change, sides->changes, fact))
+		tsi_gate_judge_unknown(result, gate->analyzer, name);
+	else if (judge_sides(result, &change, fact))
+		judge_row(result, gate, sides, &change, ignore_significance);
+}
+
+/* ---- findings ---- */
+
+/* The findings that only B has, or that are as severe only there. */
+struct new_findings {
+	size_t count;
+	const char *id, *title; /* of the first */
+};
+
+/* A severity in a column compared with that of the gate; false also where there is none. */
+static bool is_as_severe(const struct change_row *finding, const char *column,
+			 const struct gate_expression *gate)
+{
+	const char *text = text_of(finding, column);
+	enum tscope_severity severity;
+
+	return text && tsi_severity_parse(tsi_str_of(text), &severity) &&
+	       tsi_gate_is_so((int)severity - (int)gate->severity, gate->comparison);
+}
+
+static bool is_counted(const struct change_row *finding, const struct gate_expression *gate)
+{
+	const char *change = text_of(finding, "change");
+	bool is_new = change && strcmp(change, "new") == 0;
+
+	if (gate->kind == GATE_NEW_FINDING)
+		return is_new;
+	if (!is_new && (!change || strcmp(change, "worse") != 0))
+		return false;
+	return is_as_severe(finding, "b_severity", gate) &&
+	       !is_as_severe(finding, "a_severity", gate);
+}
+
+static struct new_findings count_findings(const struct tscope_analysis *changes,
+					  const struct gate_expression *gate)
+{
+	struct change_row finding = { .list = tsi_lookup_table(changes, TSCOPE_WHOLE_TRACE,
+							       "finding_changes.list") };
+	struct new_findings found = { 0 };
+
+	for (; finding.row < finding.list.row_count; finding.row++) {
+		if (!is_counted(&finding, gate) || found.count++ > 0)
+			continue;
+		found.id = text_of(&finding, "id");
+		found.title = text_of(&finding, "title");
+	}
+	return found;
+}
+
+/* Trips where B says nothing of what A could tell: no finding is no good news then. */
+static bool judge_lost(struct tscope_gate_result *result, const struct tscope_analysis *changes)
+{
+	struct change_row lost = { .list = tsi_lookup_table(changes, TSCOPE_WHOLE_TRACE,
+							    "finding_changes.lost") };
+	size_t count = lost.list.row_count;
+
+	if (count == 0)
+		return true;
+	const char *id = text_of(&lost, "id"), *reason = text_of(&lost, "reason");
+	result->is_evaluated = false;
+	tsi_gate_judge(result, false,
+		       "B cannot tell of %zu rule%s that A could tell of, first %s: %s", count,
+		       count == 1 ? "" : "s", id ? id : "", reason ? reason : "");
+	return false;
+}
+
+static void judge_findings(struct tscope_gate_result *result, const struct gate_expression *gate,
+			   const struct tscope_analysis *changes)
+{
+	size_t analyzer = tscope_analyzer_find("finding_changes");
+	struct new_findings found = count_findings(changes, gate);
+
+	if (!tscope_analysis_has(changes, analyzer, TSCOPE_WHOLE_TRACE))
+		tsi_gate_judge_unknown(result, analyzer, "new_count");
+	else if (found.count > 0)
+		tsi_gate_judge(result, false, "%zu new finding%s, first %s: %s", found.count,
+			       found.count == 1 ? "" : "s", found.id ? found.id : "",
+			       found.title ? found.title : "");
+	else if (judge_lost(result, changes))
+		tsi_gate_judge(result, true, "holds: no new finding");
+}
+
+static void judge_rule(struct tscope_gate_result *result, const struct gate_expression *gate,
+		       const struct gate_sides *sides)
+{
+	tsi_gate_judge_rule(result, gate->rule, sides->diagnoses[TSCOPE_SIDE_B]);
+	if (!result->held && tscope_diagnosis_fired(sides->diagnoses[TSCOPE_SIDE_B], gate->rule) &&
+	    tscope_diagnosis_fired(sides->diagnoses[TSCOPE_SIDE_A], gate->rule))
+		tsi_gate_judge(result, true, "holds: it fired in A, too");
+}
+
+/* ---- the whole ---- */
+
+static void evaluate(struct tscope_gate_result *result, const struct gate_expression *gate,
+		     const struct gate_sides *sides, bool ignore_significance)
+{
+	switch (gate->kind) {
+	case GATE_FACT:
+		if (gate->is_change)
+			judge_change(result, gate, sides, ignore_significance);
+		else
+			tsi_gate_judge_fact(result, gate,
+					    gate->is_of_comparison ? sides->changes : sides->b);
+		break;
+	case GATE_SEVERITY:
+	case GATE_NEW_FINDING:
+		judge_findings(result, gate, sides->changes);
+		break;
+	case GATE_RULE:
+		judge_rule(result, gate, sides);
+		break;
+	case GATE_STRAGGLER:
+		tsi_gate_judge_straggler(result, sides->b);
+		break;
+	}
+}
+
+struct tscope_gate_result tsi_gate_evaluate_change(const char *expression,
+						   const struct gate_sides *sides,
+						   bool ignore_significance)
+{
+	struct tscope_gate_result result = { .expression = expression };
+	struct gate_expression gate;
+	struct tscope_error err;
+
+	if (tsi_gate_parse(&gate, expression, GATES_OF_DIFF, &err) != TSCOPE_OK) {
+		tsi_gate_judge(&result, false, "%s", err.message);
+		return result;
+	}
+	result.is_evaluated = true;
+	evaluate(&result, &gate, sides, ignore_significance);
+	return result;
+}
+
+struct tscope_gate_result tscope_gate_evaluate_change(const char *expression,
+						      const struct tscope_diff *diff,
+						      bool ignore_significance)
+{
+	struct tscope_diff_side a = tscope_diff_side(diff, TSCOPE_SIDE_A);
+	struct tscope_diff_side b = tscope_diff_side(diff, TSCOPE_SIDE_B);
+	const struct gate_sides sides = {
+		.changes = tscope_diff_analysis(diff),
+		.b = b.analysis,
+		.diagnoses = { a.diagnosis, b.diagnosis },
+	};
+
+	return tsi_gate_evaluate_change(expression, &sides, ignore_significance);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_GATE_CHANGE_H
+#define TSCOPE_GATE_CHANGE_H
+
+#include <tscope/gate.h>
+
+/* What gates on a comparison look at. */
+struct gate_sides {
+	const struct tscope_analysis *changes; /* the comparison */
+	const struct tscope_analysis *b;
+	const struct tscope_diagnosis *diagnoses[TSCOPE_SIDE_COUNT];
+};
+
+/* As tscope_gate_evaluate_change(). */
+struct tscope_gate_result tsi_gate_evaluate_change(const char *expression,
+						   const struct gate_sides *sides,
+						   bool ignore_significance);
+
+#endif
