@@ -13,6 +13,7 @@ import json
 import pathlib
 import sys
 
+import make_diff
 import make_flops
 import make_memory
 import make_run_memory
@@ -370,6 +371,7 @@ def files():
         **make_runs.runs(new_style),
         **make_memory.files(),
         **make_run_memory.files(document),
+        **make_diff.files(),
     }
 
 

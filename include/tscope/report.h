@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <tscope/analysis.h>
+#include <tscope/diff.h>
 #include <tscope/gate.h>
 #include <tscope/memory.h>
 #include <tscope/run.h>
@@ -26,6 +27,7 @@ struct tscope_report_options {
 	size_t top;     /* rows of a ranking (tables by_…); 0: all in JSON; 10 or 5 in text */
 	bool brief;     /* only the head with what is damaged, and the gates (text) */
 	bool verbose;   /* also the files that were ignored, and why (run) */
+	bool all;       /* also what did not change, or matters little (diff, text) */
 	bool as_list;   /* traces[] or files[] even of one: several were asked for (JSON) */
 };
 
@@ -74,6 +76,18 @@ enum tscope_status tscope_report_write_memory(FILE *out, const struct tscope_mem
 					      size_t count,
 					      const struct tscope_report_options *options,
 					      struct tscope_error *err);
+
+/* What is said of a comparison. */
+struct tscope_diff_report {
+	const struct tscope_diff *diff;
+	const struct tscope_gate_result *gates;
+	size_t gate_count;
+};
+
+/* Writes the report of a comparison; options and failures as above. */
+enum tscope_status tscope_report_write_diff(FILE *out, const struct tscope_diff_report *report,
+					    const struct tscope_report_options *options,
+					    struct tscope_error *err);
 
 /*
  * Writes a text that comes from an input (a name, a path, the message of an

@@ -93,21 +93,42 @@ void tsi_json_damage(struct json_writer *w, const struct tscope_error *damage)
 	tsi_jw_end_object(w);
 }
 
+/* The members of a gate, into the object that is open. */
+static void write_gate(struct json_writer *w, const struct tscope_gate_result *gate)
+{
+	tsi_json_text(w, "expr", gate->expression);
+	tsi_jw_key(w, "value");
+	if (gate->has_value)
+		tsi_jw_real(w, gate->value);
+	else
+		tsi_jw_null(w);
+	tsi_jw_key(w, "held");
+	tsi_jw_flag(w, gate->held);
+	tsi_json_text(w, "reason", gate->reason);
+}
+
 void tsi_json_gates(struct json_writer *w, const struct tscope_gate_result *gates, size_t count)
 {
 	tsi_jw_key(w, "gates");
 	tsi_jw_array(w);
 	for (size_t i = 0; i < count; i++) {
 		tsi_jw_row(w);
-		tsi_json_text(w, "expr", gates[i].expression);
-		tsi_jw_key(w, "value");
-		if (gates[i].has_value)
-			tsi_jw_real(w, gates[i].value);
-		else
-			tsi_jw_null(w);
-		tsi_jw_key(w, "held");
-		tsi_jw_flag(w, gates[i].held);
-		tsi_json_text(w, "reason", gates[i].reason);
+		write_gate(w, &gates[i]);
+		tsi_jw_end_object(w);
+	}
+	tsi_jw_end_array(w);
+}
+
+void tsi_json_change_gates(struct json_writer *w, const struct tscope_gate_result *gates,
+			   size_t count)
+{
+	tsi_jw_key(w, "gates");
+	tsi_jw_array(w);
+	for (size_t i = 0; i < count; i++) {
+		tsi_jw_row(w);
+		write_gate(w, &gates[i]);
+		tsi_jw_key(w, "inconclusive");
+		tsi_jw_flag(w, gates[i].is_inconclusive);
 		tsi_jw_end_object(w);
 	}
 	tsi_jw_end_array(w);

@@ -6,10 +6,11 @@
 
 #include <tscope/analysis.h>
 #include <tscope/gate.h>
+#include <tscope/run.h>
 
 /*
- * What the JSON of a trace, of a run and of files about memory share. Each writes members of the
- * open object.
+ * What the JSON of a trace, of a run, of files about memory and of a comparison share. Each writes
+ * members of the open object.
  */
 
 enum { JSON_SCHEMA_VERSION = 1 };
@@ -33,11 +34,22 @@ void tsi_json_damage(struct json_writer *w, const struct tscope_error *damage);
 /* "gates", in the order of the command line. */
 void tsi_json_gates(struct json_writer *w, const struct tscope_gate_result *gates, size_t count);
 
+/* The same of a comparison, where a gate may be inconclusive, too. */
+void tsi_json_change_gates(struct json_writer *w, const struct tscope_gate_result *gates,
+			   size_t count);
+
 /* "findings", the gravest first. */
 void tsi_json_findings(struct json_writer *w, const struct tscope_diagnosis *diagnosis);
 
 /* An element of "not_evaluated". */
 void tsi_json_not_evaluated(struct json_writer *w, const struct tscope_not_evaluated *missed);
+
+/* "inputs" of a run: the files that are in its figures. */
+void tsi_json_run_inputs(struct json_writer *w, const struct tscope_run *run);
+
+/* Files that are in no figure: those that should be ("problems"), or the rest ("ignored"). */
+void tsi_json_run_others(struct json_writer *w, const struct tscope_run *run, const char *key,
+			 bool problems);
 
 /* "facts" of all analyzers that ran for this scope; at most `top` rows of a ranking, 0: all. */
 void tsi_json_facts(struct json_writer *w, const struct tscope_analysis *analysis, int scope,

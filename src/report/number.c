@@ -164,6 +164,17 @@ void tsi_number_people(char text[NUMBER_MAX], struct tscope_value value, enum ts
 	}
 }
 
+void tsi_number_signed(char text[NUMBER_MAX], struct tscope_value value, enum tscope_unit unit)
+{
+	char number[NUMBER_MAX];
+	bool is_above_0 = value.kind == TSCOPE_VALUE_INT    ? value.integer > 0
+			  : value.kind == TSCOPE_VALUE_REAL ? value.real > 0
+							    : false;
+
+	tsi_number_people(number, value, unit);
+	snprintf(text, NUMBER_MAX, "%s%.*s", is_above_0 ? "+" : "", NUMBER_MAX - 2, number);
+}
+
 void tsi_number_people_int(char text[NUMBER_MAX], int64_t number, enum tscope_unit unit)
 {
 	struct tscope_value value = { .kind = TSCOPE_VALUE_INT, .integer = number };

@@ -19,6 +19,9 @@ void tsi_number_significant(char text[NUMBER_MAX], double value, int digits);
  */
 void tsi_number_people(char text[NUMBER_MAX], struct tscope_value value, enum tscope_unit unit);
 
+/* The same of a difference: "+12.34 ms"; what is no more than 0 has no sign of its own. */
+void tsi_number_signed(char text[NUMBER_MAX], struct tscope_value value, enum tscope_unit unit);
+
 /* The same of a number that is there. */
 void tsi_number_people_int(char text[NUMBER_MAX], int64_t number, enum tscope_unit unit);
 

@@ -23,6 +23,7 @@ struct panel {
 	/* Of a file about memory, else NULL. */
 	const struct tscope_memory_report *memory;
 	bool verbose;
+	bool all;     /* of a comparison: also what did not change */
 	int64_t rank; /* the only one of several that a section speaks of, or -1 */
 };
 

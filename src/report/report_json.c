@@ -124,4 +124,5 @@ const struct reporter tsi_reporter_json = {
 	.write = write_report,
 	.write_run = tsi_json_write_run,
 	.write_memory = tsi_json_write_memory,
+	.write_diff = tsi_json_write_diff,
 };

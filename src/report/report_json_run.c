@@ -25,7 +25,7 @@ static void write_input(struct json_writer *w, const struct tscope_run_input *in
 	tsi_jw_end_object(w);
 }
 
-static void write_inputs(struct json_writer *w, const struct tscope_run *run)
+void tsi_json_run_inputs(struct json_writer *w, const struct tscope_run *run)
 {
 	tsi_jw_key(w, "inputs");
 	tsi_jw_array(w);
@@ -73,8 +73,7 @@ static void write_notes(struct json_writer *w, const struct tscope_run *run)
 	tsi_jw_end_array(w);
 }
 
-/* Files that are in no figure: those that should be ("problems"), or the rest ("ignored"). */
-static void write_others(struct json_writer *w, const struct tscope_run *run, const char *key,
+void tsi_json_run_others(struct json_writer *w, const struct tscope_run *run, const char *key,
 			 bool problems)
 {
 	tsi_jw_key(w, key);
@@ -107,15 +106,15 @@ void tsi_json_write_run(FILE *out, const struct tscope_run_report *report,
 
 	tsi_jw_object(&w);
 	tsi_json_head(&w);
-	write_inputs(&w, report->run);
+	tsi_json_run_inputs(&w, report->run);
 	tsi_json_facts(&w, tscope_run_analysis(report->run), TSCOPE_WHOLE_TRACE, options->top);
 	write_ranks(&w, report->run, options->top);
 	tsi_json_findings(&w, report->diagnosis);
 	write_not_evaluated(&w, report->diagnosis);
 	tsi_json_gates(&w, report->gates, report->gate_count);
 	write_notes(&w, report->run);
-	write_others(&w, report->run, "problems", true);
-	write_others(&w, report->run, "ignored", false);
+	tsi_json_run_others(&w, report->run, "problems", true);
+	tsi_json_run_others(&w, report->run, "ignored", false);
 	write_diagnostics(&w, report->run);
 	tsi_jw_end_object(&w);
 }

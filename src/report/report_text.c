@@ -150,4 +150,5 @@ const struct reporter tsi_reporter_text = {
 	.write = write_report,
 	.write_run = tsi_text_write_run,
 	.write_memory = tsi_text_write_memory,
+	.write_diff = tsi_text_write_diff,
 };

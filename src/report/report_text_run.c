@@ -149,9 +149,8 @@ static void put_input_losses(struct losses *losses, const struct tscope_run_inpu
 	}
 }
 
-static void put_losses(const struct panel *panel)
+void tsi_put_losses(const struct panel *panel, const struct tscope_run *run)
 {
-	const struct tscope_run *run = panel->report->run;
 	struct losses losses = { .panel = panel };
 
 	for (size_t i = 0; i < tscope_run_other_count(run); i++) {
@@ -166,8 +165,8 @@ static void put_losses(const struct panel *panel)
 		put_input_losses(&losses, &input);
 	}
 	if (losses.count > MAX_LOSSES && !panel->verbose)
-		tsi_text_printf(panel->w, "and %zu more; --verbose names all\n",
-				losses.count - MAX_LOSSES);
+		tsi_text_printf(panel->w, "and %zu more%s\n", losses.count - MAX_LOSSES,
+				panel->report ? "; --verbose names all" : "");
 }
 
 /* ---- the whole ---- */
@@ -305,7 +304,7 @@ void tsi_text_write_run(FILE *out, const struct tscope_run_report *report,
 
 	put_name(&w, report->run);
 	put_outline(&whole);
-	put_losses(&whole);
+	tsi_put_losses(&whole, report->run);
 	tsi_put_verdict(&whole, options->brief);
 	for (size_t i = 0; i < TSI_COUNT_OF(sections); i++) {
 		/* Of a brief report the gates remain: they were asked for one by one. */

@@ -25,17 +25,23 @@ struct reporter {
 	/* Writes the report of count >= 1 files about memory, likewise. */
 	void (*write_memory)(FILE *out, const struct tscope_memory_report *reports, size_t count,
 			     const struct tscope_report_options *options);
+	/* Writes the report of a comparison, likewise. */
+	void (*write_diff)(FILE *out, const struct tscope_diff_report *report,
+			   const struct tscope_report_options *options);
 };
 
 void tsi_text_write_run(FILE *out, const struct tscope_run_report *report,
 			const struct tscope_report_options *options);
 void tsi_text_write_memory(FILE *out, const struct tscope_memory_report *reports, size_t count,
 			   const struct tscope_report_options *options);
+void tsi_text_write_diff(FILE *out, const struct tscope_diff_report *report,
+			 const struct tscope_report_options *options);
 void tsi_json_write_run(FILE *out, const struct tscope_run_report *report,
 			const struct tscope_report_options *options);
-
 void tsi_json_write_memory(FILE *out, const struct tscope_memory_report *reports, size_t count,
 			   const struct tscope_report_options *options);
+void tsi_json_write_diff(FILE *out, const struct tscope_diff_report *report,
+			 const struct tscope_report_options *options);
 
 /*
  * Could the file have told what the rule lacks? Of a file about memory others are not worth a

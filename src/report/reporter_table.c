@@ -67,6 +67,14 @@ enum tscope_status tscope_report_write_memory(FILE *out, const struct tscope_mem
 	return check_stream(out, err);
 }
 
+enum tscope_status tscope_report_write_diff(FILE *out, const struct tscope_diff_report *report,
+					    const struct tscope_report_options *options,
+					    struct tscope_error *err)
+{
+	reporters[options->format].reporter->write_diff(out, report, options);
+	return check_stream(out, err);
+}
+
 bool tsi_is_of_memory(const struct tscope_memory_report *report,
 		      const struct tscope_not_evaluated *missed)
 {

@@ -57,6 +57,19 @@ void tsi_section_memory_timeline(const struct panel *panel);
 void tsi_section_memory_stats(const struct panel *panel);
 void tsi_section_memory_tracker(const struct panel *panel);
 
+/* Of a comparison: what changed, and with panel->all the rest. */
+void tsi_section_explanation(const struct panel *panel);
+void tsi_section_rank_changes(const struct panel *panel);
+void tsi_section_kernel_changes(const struct panel *panel);
+void tsi_section_operator_changes(const struct panel *panel);
+void tsi_section_memory_changes(const struct panel *panel);
+void tsi_section_reproducibility(const struct panel *panel);
+void tsi_section_finding_changes(const struct panel *panel);
+void tsi_section_fact_changes(const struct panel *panel);
+
+/* What changed, in a few lines for the head of the report of a comparison. */
+void tsi_put_changes(const struct panel *panel, bool is_brief);
+
 /* What is wrong with a run or file, in a few lines for the head of its report. */
 void tsi_put_verdict(const struct panel *panel, bool is_brief);
 
@@ -65,6 +78,9 @@ void tsi_put_diagnostics(const struct panel *panel, const uint64_t counts[TSCOPE
 
 /* What to record next time. */
 void tsi_put_advice(const struct panel *panel);
+
+/* Files of a run that are damaged or could not be read, each a line of the head. */
+void tsi_put_losses(const struct panel *panel, const struct tscope_run *run);
 
 /* Length of the folder that all files of a run are in, with its slash, in each of their paths. */
 size_t tsi_run_folder(const struct tscope_run *run);

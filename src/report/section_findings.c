@@ -61,7 +61,7 @@ static size_t tripped_count(const struct panel *panel)
 	size_t count = 0;
 
 	for (size_t i = 0; i < panel->gate_count; i++)
-		count += !panel->gates[i].held;
+		count += !panel->gates[i].held && !panel->gates[i].is_inconclusive;
 	return count;
 }
 
@@ -315,7 +315,11 @@ static void put_gate(struct text_writer *w, const struct tscope_gate_result *gat
 			   w->width - 2 - GATE_VALUE_WIDTH - GATE_VERDICT_WIDTH);
 	tsi_text_right(w, value, GATE_VALUE_WIDTH);
 	tsi_text_put(w, "  ");
-	tsi_text_put_styled(w, gate->held ? TEXT_GREEN : TEXT_RED, gate->held ? "held" : "TRIPPED");
+	if (gate->is_inconclusive)
+		tsi_text_put_styled(w, TEXT_YELLOW, "unsure");
+	else
+		tsi_text_put_styled(w, gate->held ? TEXT_GREEN : TEXT_RED,
+				    gate->held ? "held" : "TRIPPED");
 	tsi_text_put(w, "\n");
 	if (gate->held)
 		return;
@@ -325,14 +329,21 @@ static void put_gate(struct text_writer *w, const struct tscope_gate_result *gat
 
 void tsi_section_gates(const struct panel *panel)
 {
-	size_t count = panel->gate_count, tripped = tripped_count(panel);
-	char text[NUMBER_MAX];
+	size_t count = panel->gate_count, tripped = tripped_count(panel), open = 0;
+	char text[2 * NUMBER_MAX], unsure[NUMBER_MAX] = "";
 
 	if (count == 0)
 		return;
-	snprintf(text, sizeof(text), "%zu of %zu tripped", tripped, count);
-	tsi_panel_plain_title(panel, tripped > 0 ? TEXT_RED : TEXT_GREEN, "GATES",
-			      tripped > 0 ? text : "all held");
+	for (size_t i = 0; i < count; i++)
+		open += panel->gates[i].is_inconclusive;
+	if (open > 0)
+		snprintf(unsure, sizeof(unsure), ", %zu inconclusive", open);
+	snprintf(text, sizeof(text), "%zu of %zu tripped%s", tripped, count, unsure);
+	tsi_panel_plain_title(panel,
+			      tripped > 0 ? TEXT_RED
+			      : open > 0  ? TEXT_YELLOW
+					  : TEXT_GREEN,
+			      "GATES", tripped + open > 0 ? text : "all held");
 	for (size_t i = 0; i < count; i++)
 		put_gate(panel->w, &panel->gates[i]);
 }

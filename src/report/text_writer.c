@@ -200,7 +200,7 @@ static size_t parameters_start(struct str name)
 /* "void at::native::f<4>(int, float*)" → "at::native::f<4>" */
 static struct str without_signature(struct str name)
 {
-	name.length = parameters_start(name);
+	name = tsi_str_trim((struct str){ name.data, parameters_start(name) });
 	if (tsi_str_starts(name, "void ")) {
 		name.data += 5;
 		name.length -= 5;

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sections of the report of a comparison about all but time: memory, whether the run is the same
+ * again, findings, and other figures that changed.
+ */
+#include "report/section.h"
+
+#include "base/attributes.h"
+#include "base/str.h"
+#include "report/change_words.h"
+#include "report/snapshot_words.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- facts that changed ---- */
+
+/*
+ * A change of less than this, of what is there in both, is not worth a line; the second one is of
+ * figures that nothing tests.
+ */
+static const double worth_ratio = 0.01, worth_untested_ratio = 0.05;
+
+/* Analyzers whose facts are about memory. */
+static const char *const of_memory[] = {
+	"memory", "snapshot", "memory_timeline", "memory_stats", "memory_tracker",
+};
+
+/* Of these, those that say at a glance what is different; the rest is for --all. */
+static const char *const telling_of_memory[] = {
+	"memory.peak_alloc_bytes",       "memory.peak_reserved_bytes",
+	"memory.mean_alloc_bytes",       "memory.fragmentation",
+	"memory.growth_bytes_per_step",  "memory.oom_count",
+	"snapshot.peak_allocated_bytes", "snapshot.reserved_bytes",
+	"snapshot.allocated_bytes",      "snapshot.inactive_split_bytes",
+	"memory_timeline.peak_bytes",    "memory_timeline.end_bytes",
+	"memory_tracker.peak_bytes",
+};
+
+/* The same of all that no other section tells of. */
+static const char *const telling[] = {
+	"integrity.verdict",
+	"efficiency.mfu",
+	"efficiency.precision",
+	"efficiency.device",
+	"efficiency.flops_per_step",
+	"efficiency.top_recoverable",
+	"convergence.loss_trend",
+	"distributed.wall_frac_lost_to_imbalance",
+	"distributed.mean_comm_fraction",
+	"pipeline.bubble_ratio",
+	"device_busy.utilisation_ratio",
+	"overlap.overlap_ratio",
+	"overlap.exposed_comm_ratio",
+	"launches.launches_per_step",
+	"launches.host_bound_ratio",
+	"launches.sync_count",
+	"launches.malloc_count",
+	"copies.count",
+	"copies.pageable_count",
+	"collectives.count",
+	"collectives.bytes",
+};
+
+static bool is_one_of(const struct change *fact, const char *const *ids, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (tsi_change_is(fact, "fact", ids[i]))
+			return true;
+	return false;
+}
+
+static bool is_of_memory(const struct change *fact)
+{
+	const char *id = tsi_change_text(fact, "fact");
+	size_t length = strcspn(id, ".");
+
+	for (size_t i = 0; i < TSI_COUNT_OF(of_memory); i++)
+		if (strlen(of_memory[i]) == length && strncmp(id, of_memory[i], length) == 0)
+			return true;
+	return false;
+}
+
+static bool is_telling_of_memory(const struct panel *panel, const struct change *fact)
+{
+	return panel->all ? is_of_memory(fact)
+			  : is_one_of(fact, telling_of_memory, TSI_COUNT_OF(telling_of_memory));
+}
+
+static bool is_telling(const struct panel *panel, const struct change *fact)
+{
+	return panel->all ? !is_of_memory(fact) : is_one_of(fact, telling, TSI_COUNT_OF(telling));
+}
+
+/*
+ * Is it real, and large enough to matter? Texts and what had been 0 always are. What nothing tests
+ * is taken for real where the step changed, since then there is more than noise.
+ */
+static bool is_worth(const struct panel *panel, const struct change *fact)
+{
+	struct tscope_value ratio = tsi_change_cell(fact, "ratio");
+	double least = worth_ratio;
+
+	if (!tsi_change_is_real(fact)) {
+		if (!tsi_change_is(fact, "verdict", "not_tested") ||
+		    strcmp(tsi_panel_text(panel, "step_change.verdict"), "changed") != 0)
+			return false;
+		least = worth_untested_ratio;
+	}
+	return ratio.kind != TSCOPE_VALUE_REAL || fabs(ratio.real) >= least;
+}
+
+struct fact_choice {
+	bool (*is_chosen)(const struct panel *panel, const struct change *fact);
+	const char *heading;
+};
+
+static bool is_shown(const struct panel *panel, const struct fact_choice *choice,
+		     const struct change *fact)
+{
+	return choice->is_chosen(panel, fact) && (panel->all || is_worth(panel, fact));
+}
+
+static size_t count_facts(const struct panel *panel, const struct fact_choice *choice)
+{
+	struct change fact = tsi_change_first(panel, "fact_changes.list");
+	size_t count = 0;
+
+	for (; tsi_change_is_there(&fact); fact.row++)
+		count += is_shown(panel, choice, &fact);
+	return count;
+}
+
+/* The unit that a column names. */
+static enum tscope_unit unit_of(const struct change *fact)
+{
+	const char *name = tsi_change_text(fact, "unit");
+
+	for (int unit = 0; unit < TSCOPE_UNIT_ANY; unit++)
+		if (strcmp(tscope_unit_name((enum tscope_unit)unit), name) == 0)
+			return (enum tscope_unit)unit;
+	return TSCOPE_UNIT_NUMBER;
+}
+
+/* What of it has to be said besides its figures. */
+static const char *fact_word(const struct change *fact)
+{
+	static const struct {
+		const char *verdict, *word;
+	} words[] = {
+		{ "no_change", "noise" },     { "undecided", "cannot tell" },
+		{ "not_tested", "untested" }, { "only_a", "only in A" },
+		{ "only_b", "only in B" },    { "same", "the same" },
+	};
+	struct tscope_value per_step = tsi_change_cell(fact, "per_step");
+
+	for (size_t i = 0; i < TSI_COUNT_OF(words); i++)
+		if (tsi_change_is(fact, "verdict", words[i].verdict))
+			return words[i].word;
+	return per_step.kind == TSCOPE_VALUE_FLAG && per_step.flag ? "per step" : "";
+}
+
+static void put_facts(const struct panel *panel, const struct fact_choice *choice)
+{
+	struct change fact = tsi_change_first(panel, "fact_changes.list");
+	size_t shown = 0, matching = 0;
+
+	tsi_change_headings(panel, choice->heading);
+	for (; tsi_change_is_there(&fact); fact.row++) {
+		if (!is_shown(panel, choice, &fact))
+			continue;
+		if (matching++ >= panel->top && !panel->all)
+			continue;
+		shown++;
+		tsi_put_change_line(panel, &(struct change_line){
+						   .name = tsi_change_text(&fact, "fact"),
+						   .word = fact_word(&fact),
+						   .a = tsi_change_cell(&fact, "a"),
+						   .b = tsi_change_cell(&fact, "b"),
+						   .change = tsi_change_cell(&fact, "difference"),
+						   .unit = unit_of(&fact) });
+	}
+	tsi_put_more(panel, matching - shown);
+}
+
+static const struct fact_choice others = { is_telling, "figure" };
+
+bool tsi_is_other_fact(const struct panel *panel, const struct change *fact)
+{
+	struct panel brief = *panel;
+
+	brief.all = false;
+	return is_shown(&brief, &others, fact);
+}
+
+size_t tsi_other_fact_count(const struct panel *panel)
+{
+	struct panel brief = *panel;
+
+	brief.all = false;
+	return count_facts(&brief, &others);
+}
+
+void tsi_section_fact_changes(const struct panel *panel)
+{
+	if (count_facts(panel, &others) == 0)
+		return;
+	tsi_panel_title(panel, panel->all ? TEXT_GREEN : TEXT_YELLOW, "fact_changes",
+			panel->all ? "FIGURES" : "OTHER FIGURES", "%s",
+			panel->all ? "" : "that changed");
+	put_facts(panel, &others);
+}
+
+/* ---- memory ---- */
+
+bool tsi_find_memory_change(const struct panel *panel, struct change *fact, const char **what)
+{
+	static const struct {
+		const char *fact, *what;
+	} peaks[] = {
+		{ "memory.peak_alloc_bytes", "the peak" },
+		{ "snapshot.peak_allocated_bytes", "the peak" },
+		{ "memory_timeline.peak_bytes", "the peak" },
+		{ "memory_tracker.peak_bytes", "the peak" },
+		{ "memory.peak_reserved_bytes", "the peak of what is reserved" },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(peaks); i++) {
+		*what = peaks[i].what;
+		*fact = tsi_change_first(panel, "fact_changes.list");
+		for (; tsi_change_is_there(fact); fact->row++)
+			if (tsi_change_is(fact, "fact", peaks[i].fact) && is_worth(panel, fact))
+				return true;
+	}
+	return false;
+}
+
+static bool is_site_shown(const struct panel *panel, const struct change *site)
+{
+	return panel->all || !tsi_change_is(site, "change", "same");
+}
+
+static void put_site(const struct panel *panel, const struct change *site)
+{
+	int64_t a_count = tsi_change_int(site, "a_count"),
+		b_count = tsi_change_int(site, "b_count");
+	char text[3 * NUMBER_MAX];
+
+	tsi_put_change_line(panel,
+			    &(struct change_line){ .name = tsi_change_text(site, "site"),
+						   .word = tsi_change_text(site, "change"),
+						   .a = tsi_change_cell(site, "a_bytes"),
+						   .b = tsi_change_cell(site, "b_bytes"),
+						   .change = tsi_change_cell(site, "change_bytes"),
+						   .unit = TSCOPE_UNIT_BYTES,
+						   .is_site = true,
+						   .is_cost = true });
+	if (a_count == b_count)
+		return;
+	snprintf(text, sizeof(text), "blocks: %" PRId64 " → %" PRId64, a_count, b_count);
+	tsi_put_change_note(panel, text, "");
+}
+
+static void put_sites(const struct panel *panel)
+{
+	struct change site = tsi_change_first(panel, "allocation_changes.sites");
+	size_t shown = 0, matching = 0;
+
+	for (; tsi_change_is_there(&site); site.row++)
+		matching += is_site_shown(panel, &site);
+	if (matching == 0)
+		return;
+	tsi_change_headings(panel, "live at the end, by site");
+	for (site.row = 0; tsi_change_is_there(&site) && shown < panel->top; site.row++) {
+		if (!is_site_shown(panel, &site))
+			continue;
+		shown++;
+		put_site(panel, &site);
+	}
+	tsi_put_more(panel, matching - shown);
+}
+
+void tsi_section_memory_changes(const struct panel *panel)
+{
+	static const struct fact_choice memory = { is_telling_of_memory, "figure" };
+	struct tscope_value change = tsi_panel_value(panel, "allocation_changes.change_bytes");
+	struct change site = tsi_change_first(panel, "allocation_changes.sites");
+	size_t fact_count = count_facts(panel, &memory), site_count = 0;
+	char text[2 * NUMBER_MAX] = "", number[NUMBER_MAX];
+
+	for (; tsi_change_is_there(&site); site.row++)
+		site_count += is_site_shown(panel, &site);
+	if (fact_count == 0 && site_count == 0)
+		return;
+	tsi_number_signed(number, change, TSCOPE_UNIT_BYTES);
+	if (change.kind == TSCOPE_VALUE_INT)
+		snprintf(text, sizeof(text), "%s live at the end", number);
+	tsi_panel_plain_title(panel, TEXT_YELLOW, "MEMORY", text);
+	if (fact_count > 0)
+		put_facts(panel, &memory);
+	put_sites(panel);
+}
+
+/* ---- is it the same again? ---- */
+
+/* "  lr  0.001 → 0.0003"; a side that has none shows "-". */
+static void put_entries(const struct panel *panel, const char *words, const char *id)
+{
+	struct change entry = tsi_change_first(panel, id);
+	size_t count = entry.table.row_count;
+	struct text_writer *w = panel->w;
+
+	for (; tsi_change_is_there(&entry) && (entry.row < panel->top || panel->all); entry.row++) {
+		struct tscope_value a = tsi_change_cell(&entry, "a");
+		struct tscope_value b = tsi_change_cell(&entry, "b");
+		char text[1024];
+
+		snprintf(text, sizeof(text), "%.200s: %.300s → %.300s",
+			 tsi_change_text(&entry, "name"),
+			 a.kind == TSCOPE_VALUE_TEXT ? a.text : "-",
+			 b.kind == TSCOPE_VALUE_TEXT ? b.text : "-");
+		tsi_str_drop_partial(text);
+		tsi_text_put_styled(w, TEXT_DIM, words);
+		tsi_text_paragraph(w, text, tsi_text_columns(words));
+	}
+	tsi_put_more(panel, count - entry.row);
+}
+
+static void put_notes(const struct panel *panel)
+{
+	struct change note = tsi_change_first(panel, "reproducibility.notes");
+
+	for (; tsi_change_is_there(&note); note.row++) {
+		tsi_text_put(panel->w, "  ");
+		tsi_text_paragraph(panel->w, tsi_change_text(&note, "note"), 2);
+	}
+}
+
+static void format_loss(char text[NUMBER_MAX], struct tscope_value loss)
+{
+	if (loss.kind == TSCOPE_VALUE_REAL)
+		tsi_number_significant(text, loss.real, 6);
+	else
+		snprintf(text, NUMBER_MAX, "-");
+}
+
+/* "  loss         final 1.25 → 1.26 · best 1.2 → 1.2 · first differs in step 7" */
+static void put_losses_compared(const struct panel *panel)
+{
+	struct tscope_value step = tsi_panel_value(panel, "reproducibility.first_divergence_step");
+	struct text_flow flow = { .w = panel->w, .separator = " · ", .indent = 15, .column = 15 };
+	char a[NUMBER_MAX], b[NUMBER_MAX], text[3 * NUMBER_MAX];
+
+	if (!tsi_panel_has(panel, "reproducibility.identical_trajectory"))
+		return;
+	tsi_text_put_styled(panel->w, TEXT_DIM, "  loss         ");
+	format_loss(a, tsi_panel_value(panel, "reproducibility.a_final_loss"));
+	format_loss(b, tsi_panel_value(panel, "reproducibility.b_final_loss"));
+	snprintf(text, sizeof(text), "final %s → %s", a, b);
+	tsi_text_flow(&flow, text);
+	format_loss(a, tsi_panel_value(panel, "reproducibility.a_best_loss"));
+	format_loss(b, tsi_panel_value(panel, "reproducibility.b_best_loss"));
+	snprintf(text, sizeof(text), "best %s → %s", a, b);
+	tsi_text_flow(&flow, text);
+	if (step.kind == TSCOPE_VALUE_INT) {
+		snprintf(text, sizeof(text), "first differs in step %" PRId64, step.integer);
+		tsi_text_flow(&flow, text);
+	}
+	tsi_text_flow_end(&flow);
+}
+
+void tsi_section_reproducibility(const struct panel *panel)
+{
+	struct tscope_value same = tsi_panel_value(panel, "reproducibility.is_reproducible");
+	struct tscope_value losses = tsi_panel_value(panel, "reproducibility.identical_trajectory");
+	bool is_same = same.kind == TSCOPE_VALUE_FLAG && same.flag;
+
+	if (same.kind == TSCOPE_VALUE_ABSENT && losses.kind == TSCOPE_VALUE_ABSENT &&
+	    tsi_change_first(panel, "reproducibility.environment").table.row_count == 0 &&
+	    tsi_change_first(panel, "reproducibility.config").table.row_count == 0)
+		return;
+	if (is_same && !panel->all)
+		return;
+	tsi_panel_title(panel, is_same ? TEXT_GREEN : TEXT_YELLOW, "reproducibility",
+			"REPRODUCIBILITY", "%s",
+			is_same ? "environment, configuration and losses are the same"
+				: "not the same run again");
+	put_entries(panel, "  config       ", "reproducibility.config");
+	put_entries(panel, "  environment  ", "reproducibility.environment");
+	put_losses_compared(panel);
+	put_notes(panel);
+}
+
+/* ---- findings ---- */
+
+enum { FINDING_INDENT = 10 };
+
+static void put_finding(const struct panel *panel, const struct change *finding)
+{
+	static const struct {
+		const char *change, *word;
+		enum text_style style;
+	} words[] = {
+		{ "new", "  NEW     ", TEXT_RED },      { "worse", "  WORSE   ", TEXT_RED },
+		{ "better", "  BETTER  ", TEXT_GREEN }, { "gone", "  GONE    ", TEXT_GREEN },
+		{ "same", "  SAME    ", TEXT_DIM },
+	};
+	const char *a = tsi_change_text(finding, "a_severity");
+	const char *b = tsi_change_text(finding, "b_severity");
+	char text[512];
+
+	for (size_t i = 0; i < TSI_COUNT_OF(words); i++)
+		if (tsi_change_is(finding, "change", words[i].change))
+			tsi_text_put_styled(panel->w, words[i].style, words[i].word);
+	snprintf(text, sizeof(text), "[%s%s%s] %.360s (%.64s)", a,
+		 *a != '\0' && *b != '\0' && strcmp(a, b) != 0 ? " → " : "",
+		 *a != '\0' && strcmp(a, b) == 0 ? "" : b, tsi_change_text(finding, "title"),
+		 tsi_change_text(finding, "id"));
+	tsi_str_drop_partial(text);
+	tsi_text_paragraph(panel->w, text, FINDING_INDENT);
+}
+
+/* Rules that B says nothing of: that they did not fire is no good news. */
+static void put_lost(const struct panel *panel)
+{
+	struct change lost = tsi_change_first(panel, "finding_changes.lost");
+	struct text_flow flow = { .w = panel->w, .separator = ", ", .indent = 4 };
+
+	if (lost.table.row_count == 0)
+		return;
+	tsi_text_put(panel->w, "  ");
+	tsi_text_paragraph(panel->w, "rules that A could tell of and B cannot:", 2);
+	tsi_text_style(panel->w, TEXT_DIM);
+	for (; tsi_change_is_there(&lost); lost.row++)
+		tsi_text_flow(&flow, tsi_change_text(&lost, "id"));
+	tsi_text_flow_end(&flow);
+	tsi_text_style(panel->w, TEXT_PLAIN);
+}
+
+void tsi_finding_counts(const struct panel *panel, char text[2 * NUMBER_MAX])
+{
+	static const struct {
+		const char *id, *word;
+	} counts[] = {
+		{ "finding_changes.new_count", "new" },
+		{ "finding_changes.worse_count", "worse" },
+		{ "finding_changes.better_count", "better" },
+		{ "finding_changes.gone_count", "gone" },
+	};
+	size_t length = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < TSI_COUNT_OF(counts); i++) {
+		int64_t count = tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, counts[i].id);
+
+		if (count > 0 && length < 2 * NUMBER_MAX)
+			length += (size_t)snprintf(text + length, 2 * NUMBER_MAX - length,
+						   "%s%" PRId64 " %s", length > 0 ? ", " : "",
+						   count, counts[i].word);
+	}
+}
+
+void tsi_section_finding_changes(const struct panel *panel)
+{
+	struct change finding = tsi_change_first(panel, "finding_changes.list");
+	bool has_lost = tsi_change_first(panel, "finding_changes.lost").table.row_count > 0;
+	char counts[2 * NUMBER_MAX];
+
+	tsi_finding_counts(panel, counts);
+	if (counts[0] == '\0' && !has_lost && (!panel->all || finding.table.row_count == 0))
+		return;
+	tsi_panel_title(panel,
+			strstr(counts, "new") || strstr(counts, "worse") ? TEXT_RED : TEXT_GREEN,
+			"finding_changes", "FINDINGS", "%s",
+			counts[0] != '\0' ? counts : "the same in A and B");
+	for (; tsi_change_is_there(&finding); finding.row++)
+		if (panel->all || !tsi_change_is(&finding, "change", "same"))
+			put_finding(panel, &finding);
+	put_lost(panel);
+}

@@ -1,0 +1,608 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The reporters over a comparison: what holds for any report, and what the head and the sections
+ * say of facts that a test writes down. Golden files show whole reports.
+ */
+#include "base/attributes.h"
+#include "fact_values.h"
+#include "report/section.h"
+#include "report_text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tscope/tscope.h>
+
+#include <cmocka.h>
+
+static const char *testdata;
+
+/* ---- sections over facts ---- */
+
+/* Blanks side by side become one: widths are for golden files. */
+static void squeeze(char *text)
+{
+	char *end = text;
+
+	for (const char *at = text; *at != '\0'; at++)
+		if (*at != ' ' || end == text || end[-1] != ' ')
+			*end++ = *at;
+	*end = '\0';
+}
+
+/* What a section prints of some facts; the caller frees it. */
+static char *print(void (*section)(const struct panel *panel), const char *lines, bool all)
+{
+	struct fact_values facts = fact_values(lines);
+	struct text_writer w = { .width = 80 };
+	struct panel panel = {
+		.w = &w, .analysis = facts.analysis, .top = 3, .all = all, .rank = -1
+	};
+	char *text = NULL;
+	size_t length = 0;
+
+	w.out = open_memstream(&text, &length);
+	assert_non_null(w.out);
+	section(&panel);
+	assert_int_equal(fclose(w.out), 0);
+	fact_values_free(&facts);
+	squeeze(text);
+	return text;
+}
+
+struct section_case {
+	void (*section)(const struct panel *panel);
+	const char *facts;
+	bool all;
+	const char *text;
+};
+
+static void check(const struct section_case *cases, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		char *text = print(cases[i].section, cases[i].facts, cases[i].all);
+
+		assert_string_equal(text, cases[i].text);
+		free(text);
+	}
+}
+
+static void put_head(const struct panel *panel)
+{
+	tsi_put_changes(panel, false);
+}
+
+/* 100 ms became 113; two lines explain it. */
+#define SLOWER                                                                                     \
+	"step_change.verdict changed\nstep_change.method rank\nstep_change.p_value 0.00001\n"      \
+	"step_change.change_ns 13000000\nstep_change.change_ratio 0.13\n"                          \
+	"step_change.low_ns 12500000\nstep_change.high_ns 13500000\n"                              \
+	"explanation.change_ns 13000000\n"                                                         \
+	"explanation.lines line=compute a_ns=70000000 b_ns=80000000 change_ns=10000000 "           \
+	"verdict=changed\n"                                                                        \
+	"explanation.lines line=exposed_comm a_ns=10000000 b_ns=13000000 change_ns=3000000 "       \
+	"verdict=undecided\n"                                                                      \
+	"explanation.lines line=data_stall a_ns=10000000 b_ns=12000000 change_ns=2000000 "         \
+	"verdict=no_change\n"                                                                      \
+	"explanation.lines line=device_gap a_ns=10000000 b_ns=10000000 change_ns=0 "               \
+	"verdict=same\n"                                                                           \
+	"explanation.parts line=compute kind=kernel part='bwd_dq + bwd_dkv' change=replaced "      \
+	"a_part=bwd a_ns=20000000 b_ns=30000000 change_ns=10000000\n"                              \
+	"explanation.parts line=exposed_comm kind=collective part='all_reduce in group 2' "        \
+	"change=slower a_ns=10000000 b_ns=13000000 change_ns=3000000\n"
+
+static void the_head_says_how_much_and_why(void **state)
+{
+	(void)state;
+	static const struct section_case cases[] = {
+		{ put_head, SLOWER, false,
+		  "\n"
+		  " SLOWER the mean step got 13.00 ms (13.0 %) slower, certain (p < 0.0001): a\n"
+		  " typical step by +12.50 ms to +13.50 ms\n"
+		  " +10.00 ms compute: bwd_dq\n"
+		  " and bwd_dkv\n"
+		  " in place of bwd\n"
+		  " +3.000 ms exposed communication: all_reduce in group 2, slower\n"
+		  " nothing else that matters changed\n" },
+		{ put_head,
+		  "step_change.verdict changed\nstep_change.method mean\nstep_change.p_value "
+		  "0.002\n"
+		  "step_change.change_ns -500000\nstep_change.change_ratio -0.0002\n"
+		  "step_change.low_ns -900000\nstep_change.high_ns -100000\n"
+		  "reproducibility.config_count 1\nreproducibility.environment_count 2\n"
+		  "reproducibility.identical_trajectory no\n"
+		  "reproducibility.first_divergence_step 7\n"
+		  "finding_changes.new_count 1\n"
+		  "finding_changes.list change=new id=GPU.IDLE title='it idles'\n"
+		  "fact_changes.list fact=memory.peak_alloc_bytes unit=bytes a=1073741824 "
+		  "b=1610612736 difference=536870912 ratio=0.5 verdict=exact\n"
+		  "fact_changes.list fact=collectives.bytes unit=bytes a=100 b=200 difference=100 "
+		  "ratio=1.0 verdict=exact\n"
+		  "fact_changes.only_a_count 3\nfact_changes.only_b_count 0\n",
+		  false,
+		  "\n"
+		  " FASTER the mean step got 500.0 µs (0.02 %) faster, significant (p = 0.002):\n"
+		  " the mean by -900.0 µs to -100.0 µs; typical steps did not change\n"
+		  " MEMORY the peak +512 MiB (+50.0 %): 1.00 GiB → 1.50 GiB\n"
+		  " FINDINGS 1 new: it idles\n"
+		  " SETTINGS 1 of the configuration and 2 of the environment differ\n"
+		  " LOSS the losses differ from step 7 on\n"
+		  " FIGURES 1 other: collectives.bytes +100.0 %\n"
+		  " LACKING 3 figures of A are not in B; --all lists them\n"
+		  " nothing else that matters changed\n" },
+	};
+
+	check(cases, TSI_COUNT_OF(cases));
+}
+
+static void the_head_does_not_call_noise_a_change(void **state)
+{
+	(void)state;
+	static const struct section_case cases[] = {
+		{ put_head,
+		  "step_change.verdict same\nfact_changes.compared_count 312\n"
+		  "fact_changes.list fact=copies.bytes unit=bytes a=1 b=1 difference=0 ratio=0.0 "
+		  "verdict=same\n",
+		  false, "\n no change: of 312 figures none differs\n" },
+		{ put_head,
+		  "step_change.verdict no_change\nstep_change.change_ns 400000\n"
+		  "step_change.change_ratio 0.004\nstep_change.low_ns -1100000\n"
+		  "step_change.high_ns 1900000\nfact_changes.compared_count 312\n",
+		  false,
+		  "\n no change: +400.0 µs (+0.4 %) of the mean step is within noise (-1.100 ms "
+		  "to\n"
+		  " +1.900 ms), and nothing else that matters differs\n" },
+		{ put_head,
+		  "step_change.verdict undecided\nstep_change.change_ns 4000000\n"
+		  "step_change.change_ratio 0.04\nstep_change.a_count 3\nstep_change.b_count 4\n",
+		  false,
+		  "\n UNSURE cannot tell whether the step changed: +4.000 ms (+4.0 %), but 3 "
+		  "steps\n"
+		  " against 4 are too few; take 6 of each, or more\n"
+		  " nothing else that matters changed\n" },
+		{ put_head, "step_change.verdict only_a\n", false,
+		  "\n UNSURE only A has steps: their time cannot be compared\n"
+		  " nothing else that matters changed\n" },
+		{ put_head,
+		  "step_change.verdict no_change\nstep_change.change_ns 400000\n"
+		  "step_change.change_ratio 0.004\nstep_change.low_ns -1100000\n"
+		  "step_change.high_ns 1900000\nreproducibility.config_count 1\n",
+		  false,
+		  "\n SETTINGS 1 of the configuration and 0 of the environment differ\n"
+		  " no significant change of the step: +400.0 µs (+0.4 %) is within "
+		  "noise\n"
+		  " (-1.100 ms to +1.900 ms)\n" },
+	};
+
+	check(cases, TSI_COUNT_OF(cases));
+}
+
+static void an_explanation_names_lines_and_parts(void **state)
+{
+	(void)state;
+	static const char ranks[] = "explanation.a_rank 2\nexplanation.b_rank 2\n"
+				    "explanation.is_one_rank yes\n"
+				    "explanation.rank_excess_ns 9000000\nexplanation.rest_ns 20\n";
+	static const char head[] = "\n● EXPLANATION of +13.00 ms in the mean step\n"
+				   "\n line of the step A B "
+				   "change\n"
+				   " compute significant 70.00 ms 80.00 ms +10.00 ms\n"
+				   " 2 together replaced 20.00 ms 30.00 ms +10.00 ms\n"
+				   " bwd_dq\n"
+				   " bwd_dkv\n"
+				   " in place of bwd\n"
+				   " exposed communication 10.00 ms 13.00 ms +3.000 ms\n"
+				   " all_reduce in group 2 slower 10.00 ms 13.00 ms +3.000 ms\n"
+				   " … and 1 more +2.000 ms\n";
+	const struct section_case cases[] = {
+		{ tsi_section_explanation, SLOWER, false, head },
+		{ tsi_section_explanation, "step_change.verdict same\n", true, "" },
+	};
+	char facts[4096], *text;
+
+	check(cases, TSI_COUNT_OF(cases));
+	snprintf(facts, sizeof(facts), "%s%s", SLOWER, ranks);
+	text = print(tsi_section_explanation, facts, false);
+	assert_non_null(strstr(text, "\n explained is rank 2\n this rank alone changed, by 9.000 "
+				     "ms of its own time beyond the others, which\n"));
+	assert_non_null(strstr(text, " +20 ns more: other ranks are slower in some steps\n"));
+	free(text);
+}
+
+/* Noise is not explained, but where all is asked for. */
+static void noise_has_no_explanation(void **state)
+{
+	(void)state;
+	static const char noise[] = "step_change.verdict no_change\nexplanation.change_ns 5\n"
+				    "explanation.lines line=host.comm a_ns=1 b_ns=6 change_ns=5 "
+				    "verdict=no_change\n";
+	const struct section_case cases[] = {
+		{ tsi_section_explanation, noise, false, "" },
+		{ tsi_section_explanation, noise, true,
+		  "\n● EXPLANATION of +5 ns in the mean step, which may be noise\n"
+		  "\n line of the step A B "
+		  "change\n"
+		  " communication on the host 1 ns 6 ns +5 "
+		  "ns\n" },
+	};
+
+	check(cases, TSI_COUNT_OF(cases));
+}
+
+static void work_that_changed_is_listed(void **state)
+{
+	(void)state;
+	static const char kernels[] =
+		"kernel_changes.new_count 1\nkernel_changes.more_calls_count 1\n"
+		"kernel_changes.replaced_count 1\nkernel_changes.is_cut yes\n"
+		"kernel_changes.list change=replaced name=dq+dkv a_name=bwd a_calls_per_step=1 "
+		"b_calls_per_step=2 a_step_ns=2000000 b_step_ns=3000000 change_ns=1000000\n"
+		"kernel_changes.list change=new name=gelu b_calls_per_step=0.5 b_step_ns=500000 "
+		"change_ns=500000\n"
+		"kernel_changes.list change=more_calls name=relu a_name=relu_128 "
+		"a_calls_per_step=10 b_calls_per_step=12 a_step_ns=100000 b_step_ns=120000 "
+		"change_ns=20000\n"
+		"kernel_changes.list change=new name=fourth b_calls_per_step=1 b_step_ns=5 "
+		"change_ns=5\n"
+		"kernel_changes.list change=same name=sgd a_calls_per_step=1 b_calls_per_step=1 "
+		"a_step_ns=7 b_step_ns=7 change_ns=0\n";
+	const struct section_case cases[] = {
+		{ tsi_section_kernel_changes, kernels, false,
+		  "\n● KERNELS 1 new, 1 replaced, 1 with more calls\n"
+		  " a saved report holds the first rows only: what is new or gone is not known\n"
+		  "\n kernel, time a step A B "
+		  "change\n"
+		  " dq+dkv replaced 2.000 ms 3.000 ms +1.000 "
+		  "ms\n"
+		  " in place of bwd\n"
+		  " calls a step: 1 → 2\n"
+		  " gelu new - 500.0 µs +500.0 "
+		  "µs\n"
+		  " relu more calls 100.0 µs 120.0 µs +20.00 "
+		  "µs\n"
+		  " was relu_128\n"
+		  " calls a step: 10 → 12\n"
+		  " … and 1 more\n" },
+		{ tsi_section_operator_changes, "operator_changes.new_count 0\n", true, "" },
+		{ tsi_section_operator_changes,
+		  "operator_changes.list change=same name=aten::mm a_calls_per_step=1 "
+		  "b_calls_per_step=1 a_step_ns=7 b_step_ns=7 change_ns=0\n",
+		  false, "" },
+		{ tsi_section_operator_changes,
+		  "operator_changes.list change=same name=aten::mm a_calls_per_step=1 "
+		  "b_calls_per_step=1 a_step_ns=7 b_step_ns=7 change_ns=0\n",
+		  true,
+		  "\n● OPERATORS the same\n"
+		  "\n operator, own time a step A B "
+		  "change\n"
+		  " aten::mm same 7 ns 7 ns 0 "
+		  "ns\n" },
+	};
+
+	check(cases, TSI_COUNT_OF(cases));
+}
+
+static void ranks_that_changed_are_listed(void **state)
+{
+	(void)state;
+	static const struct section_case cases[] = {
+		{ tsi_section_rank_changes,
+		  "rank_changes.changed_count 1\n"
+		  "rank_changes.list rank=0 verdict=no_change a_ns=5 b_ns=6 change_ns=1\n"
+		  "rank_changes.list rank=3 verdict=changed a_ns=5 b_ns=9 change_ns=4\n"
+		  "rank_changes.only_a rank=4\nrank_changes.only_a rank=5\n",
+		  false,
+		  "\n● RANKS the step changed on 1 of 2 that both have\n"
+		  " only in A: 4, 5\n"
+		  "\n mean step of A B "
+		  "change\n"
+		  " rank 3 slower 5 ns 9 ns +4 "
+		  "ns\n" },
+		{ tsi_section_rank_changes,
+		  "rank_changes.changed_count 0\n"
+		  "rank_changes.list rank=0 verdict=no_change a_ns=5 b_ns=6 change_ns=1\n"
+		  "rank_changes.list rank=3 verdict=undecided a_ns=5 b_ns=9 change_ns=4\n",
+		  false, "" },
+	};
+
+	check(cases, TSI_COUNT_OF(cases));
+}
+
+static void memory_that_changed_is_listed(void **state)
+{
+	(void)state;
+	static const struct section_case cases[] = {
+		{ tsi_section_memory_changes,
+		  "allocation_changes.change_bytes 1048576\n"
+		  "allocation_changes.sites site=/a/model.py:12:forward change=grew "
+		  "a_bytes=1048576 "
+		  "b_bytes=2097152 change_bytes=1048576 a_count=1 b_count=2\n"
+		  "allocation_changes.sites site=/a/model.py:9:init change=same a_bytes=5 "
+		  "b_bytes=5 "
+		  "change_bytes=0 a_count=1 b_count=1\n"
+		  "fact_changes.list fact=memory.fragmentation unit=ratio a=0.1 b=0.2 "
+		  "difference=0.1 ratio=1.0 verdict=exact\n"
+		  /* Less than one percent is not worth a line. */
+		  "fact_changes.list fact=memory.peak_alloc_bytes unit=bytes a=1000 b=1001 "
+		  "difference=1 ratio=0.001 verdict=exact\n",
+		  false,
+		  "\n● MEMORY +1.00 MiB live at the end\n"
+		  "\n figure A B "
+		  "change\n"
+		  " memory.fragmentation 10.0 % 20.0 % +10.0 "
+		  "%\n"
+		  "\n live at the end, by site A B "
+		  "change\n"
+		  " /a/model.py:12:forward grew 1.00 MiB 2.00 MiB +1.00 "
+		  "MiB\n"
+		  " blocks: 1 → 2\n" },
+		{ tsi_section_memory_changes, "", true, "" },
+	};
+
+	check(cases, TSI_COUNT_OF(cases));
+}
+
+static void what_is_not_the_same_again_is_told(void **state)
+{
+	(void)state;
+	static const struct section_case cases[] = {
+		{ tsi_section_reproducibility,
+		  "reproducibility.is_reproducible no\nreproducibility.identical_trajectory no\n"
+		  "reproducibility.first_divergence_step 7\n"
+		  "reproducibility.a_final_loss 1.25\nreproducibility.b_final_loss 1.5\n"
+		  "reproducibility.a_best_loss 1.25\nreproducibility.b_best_loss 1.5\n"
+		  "reproducibility.config name=lr a=0.001 b=0.0003\n"
+		  "reproducibility.config name=seed a=7\n"
+		  "reproducibility.environment name=torch a=2.8.0 b=2.9.0\n"
+		  "reproducibility.notes note='configuration differs'\n",
+		  false,
+		  "\n● REPRODUCIBILITY not the same run again\n"
+		  " config lr: 0.001 → 0.0003\n"
+		  " config seed: 7 → -\n"
+		  " environment torch: 2.8.0 → 2.9.0\n"
+		  " loss final 1.25 → 1.5 · best 1.25 → 1.5 · first differs in step 7\n"
+		  " configuration differs\n" },
+		{ tsi_section_reproducibility,
+		  "reproducibility.is_reproducible yes\nreproducibility.identical_trajectory yes\n",
+		  false, "" },
+		{ tsi_section_reproducibility, "", true, "" },
+	};
+
+	check(cases, TSI_COUNT_OF(cases));
+}
+
+static void findings_are_told_by_what_became_of_them(void **state)
+{
+	(void)state;
+	static const struct section_case cases[] = {
+		{ tsi_section_finding_changes,
+		  "finding_changes.new_count 1\nfinding_changes.worse_count 1\n"
+		  "finding_changes.gone_count 1\n"
+		  "finding_changes.list change=new id=GPU.IDLE b_severity=high title='it idles'\n"
+		  "finding_changes.list change=worse id=HOST.GC a_severity=low b_severity=med "
+		  "title='it collects'\n"
+		  "finding_changes.list change=same id=DIST.STRAGGLER a_severity=med "
+		  "b_severity=med title='rank 3 is slow'\n"
+		  "finding_changes.list change=gone id=MEMORY.GROWTH a_severity=med "
+		  "title='it grows'\n"
+		  "finding_changes.lost id=GPU.OOM reason='no snapshot'\n",
+		  false,
+		  "\n● FINDINGS 1 new, 1 worse, 1 gone\n"
+		  " NEW [high] it idles (GPU.IDLE)\n"
+		  " WORSE [low → med] it collects (HOST.GC)\n"
+		  " GONE [med] it grows (MEMORY.GROWTH)\n"
+		  " rules that A could tell of and B cannot:\n"
+		  " GPU.OOM\n" },
+		{ tsi_section_finding_changes,
+		  "finding_changes.list change=same id=DIST.STRAGGLER a_severity=med "
+		  "b_severity=med title='rank 3 is slow'\n",
+		  false, "" },
+		{ tsi_section_finding_changes,
+		  "finding_changes.list change=same id=DIST.STRAGGLER a_severity=med "
+		  "b_severity=med title='rank 3 is slow'\n",
+		  true,
+		  "\n● FINDINGS the same in A and B\n"
+		  " SAME [med] rank 3 is slow (DIST.STRAGGLER)\n" },
+	};
+
+	check(cases, TSI_COUNT_OF(cases));
+}
+
+/* What nothing tests is told where the step changed, and by 5 % or more. */
+static void untested_figures_are_told_with_a_change(void **state)
+{
+	(void)state;
+	static const char facts[] =
+		"fact_changes.list fact=efficiency.mfu unit=ratio a=0.4 b=0.3 difference=-0.1 "
+		"ratio=-0.25 verdict=not_tested\n"
+		"fact_changes.list fact=overlap.overlap_ratio unit=ratio a=0.5 b=0.48 "
+		"difference=-0.02 ratio=-0.04 verdict=not_tested\n";
+	char changed[1024];
+
+	snprintf(changed, sizeof(changed), "step_change.verdict changed\n%s", facts);
+	const struct section_case cases[] = {
+		{ tsi_section_fact_changes, facts, false, "" },
+		{ tsi_section_fact_changes, changed, false,
+		  "\n● OTHER FIGURES that changed\n"
+		  "\n figure A B change\n"
+		  " efficiency.mfu untested 40.0 % 30.0 % -10.0 %\n" },
+	};
+
+	check(cases, TSI_COUNT_OF(cases));
+}
+
+static void other_figures_are_told_once(void **state)
+{
+	(void)state;
+	static const char facts[] =
+		/* Told by the head, by MEMORY, or no matter. */
+		"fact_changes.list fact=step_time.mean_ns unit=ns a=5 b=9 difference=4 ratio=0.8 "
+		"verdict=changed\n"
+		"fact_changes.list fact=memory.fragmentation unit=ratio a=0.1 b=0.2 difference=0.1 "
+		"ratio=1.0 verdict=exact\n"
+		"fact_changes.list fact=efficiency.mfu unit=ratio a=0.4 b=0.3 difference=-0.1 "
+		"ratio=-0.25 verdict=no_change\n"
+		"fact_changes.list fact=collectives.bytes unit=bytes per_step=yes a=1024 b=2048 "
+		"difference=1024 ratio=1.0 verdict=exact\n"
+		"fact_changes.list fact=efficiency.device unit=text a=A100 b=H100 verdict=exact\n";
+	const struct section_case cases[] = {
+		{ tsi_section_fact_changes, facts, false,
+		  "\n● OTHER FIGURES that changed\n"
+		  "\n figure A B "
+		  "change\n"
+		  " collectives.bytes per step 1.00 KiB 2.00 KiB +1.00 "
+		  "KiB\n"
+		  " efficiency.device A100 H100 "
+		  "-\n" },
+		{ tsi_section_fact_changes, "", false, "" },
+	};
+	char *text;
+
+	check(cases, TSI_COUNT_OF(cases));
+	text = print(tsi_section_fact_changes, facts, true);
+	assert_non_null(strstr(text, " efficiency.mfu noise"));
+	free(text);
+}
+
+/* Figures as absurd as a saved report may hold them. */
+static void absurd_figures_are_printed(void **state)
+{
+	(void)state;
+	static void (*const sections[])(const struct panel *panel) = {
+		put_head,
+		tsi_section_explanation,
+		tsi_section_rank_changes,
+		tsi_section_kernel_changes,
+		tsi_section_memory_changes,
+		tsi_section_reproducibility,
+		tsi_section_finding_changes,
+		tsi_section_fact_changes,
+	};
+	static const char facts[] =
+		"step_change.verdict changed\nstep_change.change_ns -9223372036854775808\n"
+		"step_change.change_ratio nan\nstep_change.p_value nan\n"
+		"explanation.change_ns 9223372036854775807\n"
+		"explanation.lines line=\x1b[2J change_ns=-9223372036854775808\n"
+		"explanation.lines\n"
+		"explanation.parts line=\x1b[2J part=\x1b[2J a_part=\x1b change_ns=5\n"
+		"rank_changes.changed_count 9\nrank_changes.list verdict=changed\n"
+		"rank_changes.list rank=-9223372036854775808 verdict=changed\n"
+		"kernel_changes.new_count 9\nkernel_changes.list change=new name=\x1b[2J\n"
+		"kernel_changes.list\n"
+		"allocation_changes.sites site=\x1b]0;t change=new change_bytes=5 "
+		"b_count=9223372036854775807\nallocation_changes.sites\n"
+		"reproducibility.config name=\x1b[2J a=\xff "
+		"b=\xe2\x80\xae\nreproducibility.config\n"
+		"reproducibility.notes note=\x1b[2J\n"
+		"finding_changes.new_count 1\nfinding_changes.list change=new id=\x1b "
+		"title=\x1b[2J\n"
+		"finding_changes.list\nfinding_changes.lost id=\x1b\n"
+		"fact_changes.list fact=\x1b[2J verdict=changed a=\x1b b=\xff unit=\x1b\n"
+		"fact_changes.list fact=memory.peak_alloc_bytes verdict=changed ratio=inf\n"
+		"fact_changes.list\n";
+
+	for (size_t i = 0; i < 2 * TSI_COUNT_OF(sections); i++) {
+		char *text = print(sections[i / 2], facts, i % 2 == 1);
+
+		if (i % 2 == 1)
+			assert_true(*text != '\0');
+		assert_null(strchr(text, '\x1b'));
+		assert_null(strstr(text, "\xe2\x80\xae"));
+		assert_null(strchr(text, '\xff'));
+		free(text);
+	}
+}
+
+/* ---- whole reports ---- */
+
+static const char *const pairs[][TSCOPE_SIDE_COUNT] = {
+	{ "run_before", "run_after" },      { "run_before", "run_before" },
+	{ "run_healthy", "run_sick" },      { "leak_a.pickle", "leak_b.pickle" },
+	{ "two_steps.json", "flops.json" },
+};
+
+/* The report of a pair; the caller frees it. */
+static char *report(size_t pair, const struct tscope_report_options *options)
+{
+	const char *const gates[] = { "step_time.mean_ns>+5%", "new-finding" };
+	struct tscope_gate_result results[TSI_COUNT_OF(gates)];
+	char paths[TSCOPE_SIDE_COUNT][1024], *text = NULL;
+	const char *sides[] = { paths[0], paths[1] };
+	struct tscope_diff *diff;
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+
+	assert_non_null(out);
+	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++)
+		snprintf(paths[i], sizeof(paths[i]), "%s/%s", testdata, pairs[pair][i]);
+	assert_int_equal(tscope_diff_open(&diff, sides, NULL, NULL), TSCOPE_OK);
+	for (size_t i = 0; i < TSI_COUNT_OF(gates); i++)
+		results[i] = tscope_gate_evaluate_change(gates[i], diff, false);
+	const struct tscope_diff_report of_diff = { diff, results, TSI_COUNT_OF(gates) };
+	assert_int_equal(tscope_report_write_diff(out, &of_diff, options, NULL), TSCOPE_OK);
+	assert_int_equal(fclose(out), 0);
+	tscope_diff_free(diff);
+	return text;
+}
+
+/* Behind the two sides: paths are shown as they are, however long. */
+static const char *behind_sides(const char *text)
+{
+	const char *b = strstr(text, "\nB  ");
+
+	assert_non_null(b);
+	return b + 1;
+}
+
+static void reports_keep_what_is_asked_of_them(void **state)
+{
+	(void)state;
+	static const unsigned widths[] = { 40, 60, 80, 120 };
+
+	for (size_t pair = 0; pair < TSI_COUNT_OF(pairs); pair++) {
+		char *plain = report(pair, &(struct tscope_report_options){ .all = true });
+		char *colored =
+			report(pair, &(struct tscope_report_options){ .all = true, .color = true });
+		char *ascii =
+			report(pair, &(struct tscope_report_options){ .all = true, .ascii = true });
+
+		check_colored(colored, plain);
+		check_ascii(ascii);
+		assert_null(strstr(ascii, "?")); /* a character without a substitute */
+		free(plain);
+		free(colored);
+		free(ascii);
+		for (size_t i = 0; i < TSI_COUNT_OF(widths); i++) {
+			struct tscope_report_options options = { .width = widths[i],
+								 .all = i % 2 == 0 };
+			char *text = report(pair, &options);
+
+			check_width(behind_sides(text), widths[i]);
+			free(text);
+		}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_head_says_how_much_and_why),
+		cmocka_unit_test(the_head_does_not_call_noise_a_change),
+		cmocka_unit_test(an_explanation_names_lines_and_parts),
+		cmocka_unit_test(noise_has_no_explanation),
+		cmocka_unit_test(work_that_changed_is_listed),
+		cmocka_unit_test(ranks_that_changed_are_listed),
+		cmocka_unit_test(memory_that_changed_is_listed),
+		cmocka_unit_test(what_is_not_the_same_again_is_told),
+		cmocka_unit_test(findings_are_told_by_what_became_of_them),
+		cmocka_unit_test(untested_figures_are_told_with_a_change),
+		cmocka_unit_test(other_figures_are_told_once),
+		cmocka_unit_test(absurd_figures_are_printed),
+		cmocka_unit_test(reports_keep_what_is_asked_of_them),
+	};
+
+	assert_int_equal(argc, 2);
+	testdata = argv[1];
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
