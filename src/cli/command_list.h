@@ -3,5 +3,6 @@
 COMMAND(report)
 COMMAND(trace)
 COMMAND(memory)
+COMMAND(diff)
 COMMAND(export)
 COMMAND(rules)

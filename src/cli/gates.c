@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From facts to an exit code: the gates that `trace` and `report` evaluate, of
- * each trace or of the run.
+ * From facts to an exit code: the gates that `trace` and `report` evaluate, of each trace or of the
+ * run, and those that `diff` evaluates of what changed.
  */
 #include "gates.h"
 
@@ -22,9 +22,7 @@ enum exit_code diagnose(struct tscope_diagnosis **diagnosis, const struct tscope
 	return exit_code_of(status);
 }
 
-enum exit_code gates_evaluate(struct gates *gates, const struct tscope_analysis *analysis,
-			      const struct tscope_diagnosis *diagnosis,
-			      const struct options *options)
+static enum exit_code allocate(struct gates *gates, const struct options *options)
 {
 	size_t count = options->gates.count;
 
@@ -34,16 +32,42 @@ enum exit_code gates_evaluate(struct gates *gates, const struct tscope_analysis 
 		return EXIT_CODE_INTERNAL;
 	}
 	gates->count = count;
-	for (size_t i = 0; i < count; i++)
+	return EXIT_CODE_OK;
+}
+
+enum exit_code gates_evaluate(struct gates *gates, const struct tscope_analysis *analysis,
+			      const struct tscope_diagnosis *diagnosis,
+			      const struct options *options)
+{
+	enum exit_code code = allocate(gates, options);
+
+	for (size_t i = 0; i < gates->count; i++)
 		gates->results[i] =
 			tscope_gate_evaluate(options->gates.items[i], analysis, diagnosis);
-	return EXIT_CODE_OK;
+	return code;
+}
+
+enum exit_code gates_evaluate_change(struct gates *gates, const struct tscope_diff *diff,
+				     const struct options *options)
+{
+	enum exit_code code = allocate(gates, options);
+
+	for (size_t i = 0; i < gates->count; i++)
+		gates->results[i] = tscope_gate_evaluate_change(options->gates.items[i], diff,
+								options->no_significance);
+	return code;
 }
 
 void gates_deinit(struct gates *gates)
 {
 	free(gates->results);
 	*gates = (struct gates){ 0 };
+}
+
+/* Too few steps to tell are no failure, unless nothing may be left open. */
+static bool trips(const struct tscope_gate_result *result, const struct options *options)
+{
+	return !result->held && (!result->is_inconclusive || options->strict);
 }
 
 enum exit_code gates_judge(const struct gates *gates, const char *subject,
@@ -53,7 +77,7 @@ enum exit_code gates_judge(const struct gates *gates, const char *subject,
 	enum exit_code code = EXIT_CODE_OK;
 
 	for (size_t i = 0; i < gates->count; i++) {
-		if (gates->results[i].held)
+		if (!trips(&gates->results[i], options))
 			continue;
 		code = EXIT_CODE_GATE;
 		if (!is_table_seen)

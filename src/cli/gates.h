@@ -19,6 +19,10 @@ enum exit_code diagnose(struct tscope_diagnosis **diagnosis, const struct tscope
 enum exit_code gates_evaluate(struct gates *gates, const struct tscope_analysis *analysis,
 			      const struct tscope_diagnosis *diagnosis,
 			      const struct options *options);
+enum exit_code gates_evaluate_changes(struct gates *gates, const struct tscope_diff *diff,
+				      const struct options *options);
+enum exit_code gates_evaluate_change(struct gates *gates, const struct tscope_diff *diff,
+				     const struct options *options);
 void gates_deinit(struct gates *gates);
 
 /*

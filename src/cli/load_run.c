@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From the command line to a run: what `report` and `export` begin with. A
+ * From the command line to a run: what `report`, `export` and `diff` begin with. A
  * file of a folder that cannot be read keeps nobody from the rest, but with
  * --strict it decides the exit code, as do damage and lost events.
  */
@@ -18,9 +18,10 @@ static enum exit_code judge_other(const struct tscope_run_other *other, bool is_
 	return is_strict || other->is_named ? EXIT_CODE_INPUT : EXIT_CODE_OK;
 }
 
-static enum exit_code judge(const struct tscope_run *run, bool is_strict)
+enum exit_code judge_run(const struct tscope_run *run, const struct options *options)
 {
 	enum exit_code code = EXIT_CODE_OK;
+	bool is_strict = options->strict;
 
 	for (size_t i = 0; i < tscope_run_input_count(run); i++) {
 		struct tscope_run_input input = tscope_run_input(run, i);
@@ -38,25 +39,32 @@ static enum exit_code judge(const struct tscope_run *run, bool is_strict)
 	return code;
 }
 
-enum exit_code load_run(struct tscope_run **run, const struct options *options)
+struct tscope_run_options load_run_options(const struct options *options)
 {
 	const struct tscope_rule_options rules = { options->rule_changes.items,
 						   options->rule_changes.count };
-	struct progress progress;
 	struct tscope_run_options run_options = {
 		.trace = options->trace,
 		.timeline = options->timeline,
 		.analysis = options->analysis,
 	};
+
+	/* The rule's threshold is the analyzer's, too: what it lists is what the rule tells. */
+	run_options.analysis.slow_rank_min_excess =
+		tscope_rule_value(&rules, "DIST.STRAGGLER", "threshold");
+	return run_options;
+}
+
+enum exit_code load_run(struct tscope_run **run, const struct options *options)
+{
+	struct tscope_run_options run_options = load_run_options(options);
+	struct progress progress;
 	struct tscope_error err = { 0 };
 	enum tscope_status status;
 
 	*run = NULL;
 	progress_start(&progress, options, &run_options.trace);
 	progress.is_of_many = true;
-	/* The rule's threshold is the analyzer's, too: what it lists is what the rule tells. */
-	run_options.analysis.slow_rank_min_excess =
-		tscope_rule_value(&rules, "DIST.STRAGGLER", "threshold");
 	status = tscope_run_open(run, (const char *const *)options->operands,
 				 (size_t)options->operand_count, &run_options, &err);
 	progress_stop(&progress);
@@ -64,5 +72,5 @@ enum exit_code load_run(struct tscope_run **run, const struct options *options)
 		say_error(NULL, &err, ""); /* the message names the paths that it speaks of */
 		return exit_code_of(status);
 	}
-	return judge(*run, options->strict);
+	return judge_run(*run, options);
 }

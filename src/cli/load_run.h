@@ -12,4 +12,10 @@
  */
 enum exit_code load_run(struct tscope_run **run, const struct options *options);
 
+/* How a run is to be read. */
+struct tscope_run_options load_run_options(const struct options *options);
+
+/* Says what of a run is damaged or could not be read, and returns the exit code for it. */
+enum exit_code judge_run(const struct tscope_run *run, const struct options *options);
+
 #endif

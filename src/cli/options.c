@@ -100,6 +100,11 @@ static const char *parse_tflops(const char *text, void *field)
 	return NULL;
 }
 
+static const char *parse_tolerance(const char *text, void *field)
+{
+	return parse_real(text, 0, 1, field) ? NULL : "a number from 0 to 1, such as 1e-6";
+}
+
 static enum tscope_status check_model(const char *text, struct tscope_error *err)
 {
 	struct tscope_model model;
@@ -220,17 +225,27 @@ static const char *parse_steps(const char *text, void *field)
 }
 
 #define FIELD(name) offsetof(struct options, name)
-#define READERS "trace, memory, report, export"
-#define REPORTERS "trace, memory, report"
-#define TRACE_READERS "trace, report, export"
-#define TRACE_REPORTERS "trace, report"
+#define READERS "trace, memory, report, diff, export"
+#define REPORTERS "trace, memory, report, diff"
+#define TRACE_READERS "trace, report, diff, export"
+#define TRACE_REPORTERS "trace, report, diff"
+#define RUN_REPORTERS "report, diff"
 
 /* In the order of --help. */
 static const struct option_row rows[] = {
-	{ REPORTERS, "fail-on", "GATE", "exit 1 if it trips: mfu<0.35, DIST.STRAGGLER (repeatable)",
-	  parse_value, FIELD(gates), tscope_gate_check },
+	{ "trace, memory, report", "fail-on", "GATE",
+	  "exit 1 if it trips: mfu<0.35, DIST.STRAGGLER (repeatable)", parse_value, FIELD(gates),
+	  tscope_gate_check },
+	{ "diff", "fail-on", "GATE", "exit 1 if it trips: mfu<-2%, new-finding (repeatable)",
+	  parse_value, FIELD(gates), tscope_gate_check_change },
+	{ "diff", "no-significance", NULL, "gates on changes trip on those within noise, too",
+	  parse_flag, FIELD(no_significance), NULL },
 	{ REPORTERS, "rule", "CHANGE", "ID=off|low|med|high or ID.threshold=X (repeatable)",
 	  parse_value, FIELD(rule_changes), tscope_rule_change_check },
+	{ "diff", "tolerance", "X", "losses are equal up to this relative difference",
+	  parse_tolerance, FIELD(loss_tolerance), NULL },
+	{ "diff", "all", NULL, "also what did not change, or matters little", parse_flag,
+	  FIELD(all), NULL },
 	{ "report", "list-facts", NULL, "print every fact with its unit and meaning", parse_flag,
 	  FIELD(list_facts), NULL },
 	{ "rules", "devices", NULL, "print the peaks of all devices, and their sources", parse_flag,
@@ -265,11 +280,11 @@ static const struct option_row rows[] = {
 	  parse_model, FIELD(analysis.model), check_model },
 	{ TRACE_READERS, "peak-tflops", "X", "the most that the device can do, in TFLOP/s, for MFU",
 	  parse_tflops, FIELD(analysis.peak_flops), NULL },
-	{ "report", "pipeline-stages", "N", "the ranks are N stages of a pipeline",
+	{ RUN_REPORTERS, "pipeline-stages", "N", "the ranks are N stages of a pipeline",
 	  parse_positive_unsigned, FIELD(analysis.pipeline_stages), NULL },
-	{ "report", "microbatches", "N", "microbatches of a step, for the ideal bubble",
+	{ RUN_REPORTERS, "microbatches", "N", "microbatches of a step, for the ideal bubble",
 	  parse_positive_unsigned, FIELD(analysis.microbatches), NULL },
-	{ "memory", "stack-depth", "N", "frames in an allocation site (default: 1)",
+	{ "memory, diff", "stack-depth", "N", "frames in an allocation site (default: 1)",
 	  parse_positive_unsigned, FIELD(analysis.stack_depth), NULL },
 	{ "memory", "stack-filter", "TEXT", "name only sites whose stack holds TEXT", parse_text,
 	  FIELD(analysis.stack_filter), NULL },
@@ -298,18 +313,6 @@ static const struct option_row rows[] = {
 
 enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
 
-/* The row of "name" or "name=value", or NULL. */
-static const struct option_row *find_row(const char *name)
-{
-	size_t length = strcspn(name, "=");
-
-	for (size_t i = 0; i < ROW_COUNT; i++) {
-		if (strlen(rows[i].name) == length && strncmp(rows[i].name, name, length) == 0)
-			return &rows[i];
-	}
-	return NULL;
-}
-
 /* Does the command take this option? */
 static bool is_taken(const struct option_row *row, const char *command)
 {
@@ -324,6 +327,21 @@ static bool is_taken(const struct option_row *row, const char *command)
 		at = at[word_length] == ',' ? at + word_length + 2 : NULL;
 	}
 	return !row->commands;
+}
+
+/* The row of "name" or "name=value": the command's own, or else another command's, or NULL. */
+static const struct option_row *find_row(const char *name, const char *command)
+{
+	const struct option_row *found = NULL;
+	size_t length = strcspn(name, "=");
+
+	for (size_t i = 0; i < ROW_COUNT; i++) {
+		if (strlen(rows[i].name) != length || strncmp(rows[i].name, name, length) != 0)
+			continue;
+		if (!found || is_taken(&rows[i], command))
+			found = &rows[i];
+	}
+	return found;
 }
 
 static bool fail_unknown(const char *name, const char *command)
@@ -341,10 +359,16 @@ static bool fail_unknown(const char *name, const char *command)
 
 static bool fail_not_taken(const struct option_row *row, const char *command)
 {
-	char text[80];
+	char text[80], owners[120] = "";
 
+	/* The option of one name may have several rows. */
+	for (size_t i = 0, length = 0; i < ROW_COUNT; i++) {
+		if (strcmp(rows[i].name, row->name) == 0)
+			length += (size_t)snprintf(owners + length, sizeof(owners) - length, "%s%s",
+						   length > 0 ? ", " : "", rows[i].commands);
+	}
 	snprintf(text, sizeof(text), "--%s is no option of %s; it belongs to ", row->name, command);
-	say(text, row->commands, "");
+	say(text, owners, "");
 	return false;
 }
 
@@ -362,7 +386,7 @@ static bool parse_option(struct options *options, const char *command, int count
 			 int *i)
 {
 	const char *name = arguments[*i] + 2;
-	const struct option_row *row = find_row(name);
+	const struct option_row *row = find_row(name, command);
 	const char *value = strchr(name, '=');
 	struct tscope_error err;
 	const char *expected;

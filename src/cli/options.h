@@ -36,6 +36,8 @@ struct options {
 	enum tscope_memory_moment flamegraph_at;
 	enum when color, progress;
 	size_t top;
+	double loss_tolerance; /* of diff */
+	bool all, no_significance;
 	bool strict, quiet, verbose, force, list_facts, devices, help, version;
 	char *const *operands; /* what is no option */
 	int operand_count;

@@ -65,6 +65,7 @@ struct tscope_report_options terminal_report_options(const struct options *optio
 		.top = options->top,
 		.brief = options->quiet,
 		.verbose = options->verbose,
+		.all = options->all,
 		.as_list = options->operand_count > 1,
 	};
 }

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tscope diff: what changed from A to B. Opens both sides, compares them, evaluates the gates on
+ * what changed and reports; the exit code is the worst of what these came to.
+ */
+#include "command.h"
+#include "gates.h"
+#include "load_run.h"
+#include "message.h"
+#include "output.h"
+#include "progress.h"
+#include "terminal.h"
+
+static enum exit_code check_operands(const struct options *options)
+{
+	if (options->operand_count == TSCOPE_SIDE_COUNT)
+		return EXIT_CODE_OK;
+	if (options->operand_count < TSCOPE_SIDE_COUNT)
+		say("diff compares two: nothing was given to compare ", options->operands[0],
+		    " with");
+	else
+		say("diff compares two: ", options->operands[TSCOPE_SIDE_COUNT],
+		    " is one too many; the files of a run are compared as its folder");
+	return EXIT_CODE_USAGE;
+}
+
+/* Opens both sides, and says what of them is damaged; *diff is NULL where it cannot go on. */
+static enum exit_code load(struct tscope_diff **diff, const struct options *options)
+{
+	struct tscope_diff_options diff_options = {
+		.run = load_run_options(options),
+		.rules = { options->rule_changes.items, options->rule_changes.count },
+		.loss_tolerance = options->loss_tolerance,
+	};
+	enum exit_code code = EXIT_CODE_OK;
+	struct tscope_error err = { 0 };
+	struct progress progress;
+	enum tscope_status status;
+
+	*diff = NULL;
+	progress_start(&progress, options, &diff_options.run.trace);
+	progress.is_of_many = true;
+	status =
+		tscope_diff_open(diff, (const char *const *)options->operands, &diff_options, &err);
+	progress_stop(&progress);
+	if (status != TSCOPE_OK) {
+		say_error(NULL, &err, ""); /* the message names the side that it speaks of */
+		return exit_code_of(status);
+	}
+	for (enum tscope_side side = TSCOPE_SIDE_A; side < TSCOPE_SIDE_COUNT; side++) {
+		const struct tscope_run *run = tscope_diff_side(*diff, side).run;
+
+		if (run)
+			code = worse(code, judge_run(run, options));
+	}
+	return code;
+}
+
+static enum exit_code write_report(const struct tscope_diff_report *report,
+				   const struct options *options)
+{
+	struct tscope_report_options report_options = terminal_report_options(options);
+	enum exit_code code;
+	struct output out;
+
+	if (!output_open(&out, options->output))
+		return EXIT_CODE_OUTPUT;
+	/* A failed write stays with the stream, and commit says why. */
+	code = exit_code_of(tscope_report_write_diff(out.stream, report, &report_options, NULL));
+	return output_commit(&out) ? code : EXIT_CODE_OUTPUT;
+}
+
+static enum exit_code report(const struct tscope_diff *diff, const struct options *options)
+{
+	struct gates gates;
+	enum exit_code code = gates_evaluate_change(&gates, diff, options);
+	const struct tscope_diff_report of_diff = { diff, gates.results, gates.count };
+
+	if (code == EXIT_CODE_OK)
+		code = worse(write_report(&of_diff, options), gates_judge(&gates, NULL, options));
+	gates_deinit(&gates);
+	return code;
+}
+
+static enum exit_code run(const struct options *options)
+{
+	enum exit_code code = check_operands(options);
+	struct tscope_diff *diff;
+
+	if (code != EXIT_CODE_OK)
+		return code;
+	code = load(&diff, options);
+	if (diff)
+		code = worse(code, report(diff, options));
+	tscope_diff_free(diff);
+	return code;
+}
+
+const struct command command_diff = {
+	.name = "diff",
+	.operands = "A B",
+	.summary = "two runs or saved reports: what changed, is it real, what explains it",
+	.run = run,
+};

@@ -1,0 +1,1 @@
+tscope diff --all --top 4 data/run_before data/run_after

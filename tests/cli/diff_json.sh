@@ -1,0 +1,1 @@
+tscope diff --format json data/run_before data/run_after

@@ -1,0 +1,1 @@
+tscope diff data/leak_a.pickle data/leak_b.pickle

@@ -1,0 +1,1 @@
+tscope diff data/run_healthy data/run_sick

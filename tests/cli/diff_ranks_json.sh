@@ -1,0 +1,1 @@
+tscope diff --format json data/run_healthy data/run_sick

@@ -1,0 +1,1 @@
+tscope diff data/run_before data/run_after
