@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Pairs of traces that others compared and published: the operators and kernels that tscope diff
+calls different, their counts and their times against the published ones.
+
+usage: check_diff.py TSCOPE [--all]    --all: print what agrees as well
+
+Where definitions differ:
+
+- HTA compares one iteration of each trace by what lies in it, and counts annotations and runtime calls as
+  operators, too (these are in published_hta.py). tscope's operators are the file's cpu_op.
+- TraceLens lists the operators that launched device work themselves, with the number of calls that did;
+  tscope's have all operators and all calls. Its times are doubles, see published_tracelens.py.
+- TraceLens counts the kernels of the file. One without a launch that started before the first
+  step is of no step to tscope: these are left out here.
+- TraceLens matches kernels by their names alone; those of other names are on one side only. tscope
+  then asks for the same work and the same operator, so its rows may have two names. Both sides' names,
+  counts and times must be there all the same.
+"""
+import collections
+import json
+import sys
+
+import program
+import published_hta
+import published_tracelens
+import traces
+
+QWEN = "Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz"
+COMPARED = published_tracelens.TRACES / "compare_test_e2e/reference/compare_h100_mi300_qwen_csvs"
+SIDES = (("a", "h100"), ("b", "mi300"))
+KINETO = program.DATA / "pytorch+kineto"
+US, MS = 1000, 1000000
+# A time of today in µs, as a double: a sum of n durations may be off by n times this.
+DOUBLE_NS = 250
+
+
+def compare(tscope, a, b, *arguments):
+    """The facts of a comparison."""
+    done = tscope.run("diff", "--format", "json", *arguments, a, b)
+    if done.returncode != 0:
+        raise RuntimeError(f"exit {done.returncode}: {done.stderr.decode().strip()}")
+    return json.loads(done.stdout)["facts"]
+
+
+def names_of(rows, *changes):
+    return {row["name"] for row in rows if row["change"] in changes}
+
+
+# ---- HTA -----------------------------------------------------------------------------------
+
+
+def check_hta(tscope, results):
+    """test_trace_diff.py, iteration 1010; the operators of what it counts."""
+    folder = published_hta.FOLDER / "trace_compare"
+    rows = compare(tscope, folder / "base/base.json.gz", folder / "test/test.json.gz",
+                   "--steps", "1010:1010")["operator_changes"]["list"]
+    results.check("HTA trace_compare added",
+                  {"AddmmBackward0", "All2All_Pooled_Req", "CatBackward0"}, names_of(rows, "new"))
+    results.check("HTA trace_compare deleted, of operators", set(), names_of(rows, "gone"))
+    results.check("HTA trace_compare unchanged, of operators",
+                  {"aten::empty", "aten::as_strided"}, names_of(rows, "same"))
+    for row in rows:
+        if row["change"] == "same":
+            results.check(f"HTA trace_compare {row['name']}, calls", (1, 1),
+                          (row["a_calls_per_step"], row["b_calls_per_step"]))
+    # HTA does not publish their times: they are the durations of the only calls in the file.
+    times = {"AddmmBackward0": 207 * US, "All2All_Pooled_Req": 311 * US, "CatBackward0": 11 * US}
+    for row in rows:
+        if row["change"] == "new":
+            results.check(f"HTA trace_compare {row['name']}, calls and ns",
+                          (1, times[row["name"]]), (row["b_calls_per_step"], row["b_step_ns"]))
+
+
+# ---- TraceLens -----------------------------------------------------------------------------
+
+
+def check_operator_sets(results, sheet, rows):
+    for side, device in SIDES:
+        published = {line["name"] for line in sheet if line[device + "::Count"]}
+        found = {row["name"] for row in rows if row[side + "_step_device_ns"]}
+        results.check(f"TraceLens {device} operators that launch", published, found)
+    both = [line for line in sheet if line["h100::Count"] and line["mi300::Count"]]
+    by_name = {row["name"]: row for row in rows if row["matched_by"] == "name"}
+    results.check("TraceLens operators of both", set(),
+                  {line["name"] for line in both} - set(by_name))
+    results.check("TraceLens operators of MI300 only", {"aten::fill_"},
+                  {line["name"] for line in sheet if not line["h100::Count"]}
+                  & names_of(rows, "new"))
+
+
+def check_operator(results, line, row):
+    name = f"TraceLens {line['name']}"
+    # aten::arange calls itself, and only the inner one launches.
+    reason = "calls that launch nothing, too" if line["name"] == "aten::arange" else ""
+    counts = 0
+    for side, device in SIDES:
+        if not line[device + "::Count"]:
+            continue
+        count = int(float(line[device + "::Count"]))
+        counts += count
+        results.check(f"{name} calls on {device}", count, row[side + "_calls_per_step"], reason)
+        results.near(f"{name} device ns on {device}",
+                     float(line[device + "::total_direct_kernel_time_ms"]) * MS,
+                     row[side + "_step_device_ns"], 20 + DOUBLE_NS * count)
+    if not line["total_direct_kernel_time_ms__mi300_diff"]:
+        return
+    results.near(f"{name} change in ns", float(line["total_direct_kernel_time_ms__mi300_diff"]) * MS,
+                 row["device_change_ns"], 20 + DOUBLE_NS * counts)
+    if row["a_step_device_ns"] > 100 * US: # of shorter ones a double's rounding is some percent
+        results.near(f"{name} change in %", float(line["total_direct_kernel_time_ms__mi300_pct"]),
+                     100 * row["device_change_ns"] / row["a_step_device_ns"], 0.02)
+
+
+def check_operators(results, rows):
+    sheet = published_tracelens.read_sheet(COMPARED, "ops_summary")
+    check_operator_sets(results, sheet, rows)
+    by_name = {row["name"]: row for row in rows}
+    for line in sheet:
+        if line["name"] in by_name:
+            check_operator(results, line, by_name[line["name"]])
+
+
+def kernels_before_steps(path):
+    """(name, ns) of kernels that no call in the file launched, and that started before any step."""
+    events = [event for event in traces.read(path).events if event.get("ph") == "X"]
+    launched = {event["args"].get("correlation") for event in events
+                if event.get("cat") in ("cuda_runtime", "cuda_driver")}
+    first = min(traces.to_ns(event["ts"]) for event in events
+                if event["name"].startswith("ProfilerStep#") and event["cat"] == "user_annotation")
+    return [(event["name"], traces.to_ns(event["dur"])) for event in events
+            if event.get("cat") == "kernel" and traces.to_ns(event["ts"]) < first
+            and event["args"].get("correlation") not in launched]
+
+
+def read_kernels(device):
+    """Kernel → [count, ns] of one side. The sheet has a line for each pair of both sides' lines."""
+    parts = set()
+    for line in published_tracelens.read_sheet(COMPARED, "kernel_summary"):
+        count = line[device + "::Kernel duration (µs)_count"]
+        if count:
+            parts.add((line["Kernel name"], line[device + "::Parent cpu_op"],
+                       line[device + "::Kernel stream"], int(float(count)),
+                       round(float(line[device + "::Kernel duration (µs)_sum"]) * US)))
+    kernels = collections.defaultdict(lambda: [0, 0])
+    for name, _, _, count, ns in parts:
+        kernels[name][0] += count
+        kernels[name][1] += ns
+    for name, ns in kernels_before_steps(published_tracelens.TRACES / device / QWEN):
+        kernels[name][0] -= 1
+        kernels[name][1] -= ns
+    return kernels
+
+
+def check_kernels_of_side(results, rows, side, device):
+    kernels = read_kernels(device)
+    results.check(f"TraceLens {device} kernels", len(kernels),
+                  sum(row[side + "_names"] for row in rows))
+    results.check(f"TraceLens {device} kernels, calls and ns",
+                  tuple(map(sum, zip(*kernels.values()))),
+                  (sum(row[side + "_calls_per_step"] for row in rows),
+                   sum(row[side + "_step_ns"] for row in rows)))
+    for row in rows:
+        if row[side + "_names"] == 1:
+            name = row["name"] if side == "b" or not row["a_name"] else row["a_name"]
+            results.check(f"TraceLens {device} {name[:70]}, calls and ns",
+                          tuple(kernels.get(name, ())),
+                          (row[side + "_calls_per_step"], row[side + "_step_ns"]))
+
+
+def check_kernels(results, rows):
+    for side, device in SIDES:
+        check_kernels_of_side(results, rows, side, device)
+    both = set(read_kernels("h100")) & set(read_kernels("mi300"))
+    results.check("TraceLens kernels of both", both,
+                  {row["name"] for row in rows if row["matched_by"] == "name"})
+    changes = {row["launcher"].split()[0]: row["change"] for row in rows if row["launcher"]}
+    for operator in ("aten::_flash_attention_forward", "aten::bmm", "aten::neg"):
+        results.check(f"TraceLens the one kernel of {operator}", "replaced", changes[operator])
+
+
+def check_tracelens(tscope, results):
+    facts = compare(tscope, published_tracelens.TRACES / "h100" / QWEN,
+                    published_tracelens.TRACES / "mi300" / QWEN)
+    check_operators(results, facts["operator_changes"]["list"])
+    check_kernels(results, facts["kernel_changes"]["list"])
+
+
+# ---- kineto --------------------------------------------------------------------------------
+
+
+def check_kineto(tscope, results):
+    """A fix of the order of two rows: no operator or kernel differs."""
+    facts = compare(tscope, KINETO / "@db36f7b79a/docs/traces/before_fix_trace.json",
+                    KINETO / "@5b7b13c334/docs/traces/after_fix_trace.json")
+    for table, published in (("operator_changes", {"op1", "op_record", "op_wait", "op_evt_sync"}),
+                             ("kernel_changes", {"Kernel"})):
+        rows = facts[table]["list"]
+        results.check(f"kineto before and after: {table}", published, names_of(rows, "same"))
+        results.check(f"kineto before and after: {table}, others", len(published), len(rows))
+        for row in rows:
+            results.check(f"kineto before and after: {row['name']}, calls and change", (1, 1, 0),
+                          (row["a_calls_per_step"], row["b_calls_per_step"], row["change_ns"]))
+
+
+def main():
+    program.need(program.DATA)
+    tscope = program.Program(sys.argv[1])
+    results = program.Results(prints_all="--all" in sys.argv)
+    check_hta(tscope, results)
+    check_tracelens(tscope, results)
+    check_kineto(tscope, results)
+    return results.exit_status()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

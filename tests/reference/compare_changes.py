@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs `tscope diff` on pairs of runs that differ in one thing (make_changes.py) and compares what it
+says with the truth: is the step called changed, by how much, and what explains it. What sums to
+what is compared in integers.
+
+usage: compare_changes.py TSCOPE [COUNT [FIRST_SEED]]    COUNT pairs of each kind
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import make_changes
+
+# A change is found as large as it was made up to the noise of two means of 14 steps.
+MOST_NOISE = 0.012
+
+
+def tscope(program, *arguments):
+    done = subprocess.run([program, *arguments], check=False, capture_output=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, arguments))}: exit {done.returncode}: "
+                           f"{done.stderr.decode()}")
+    return done.stdout
+
+
+def facts_of(program, a, b):
+    return json.loads(tscope(program, "diff", a, b, "--format", "json"))["facts"]
+
+
+def check_sums(facts):
+    """What the explanation is made of sums to what it is of."""
+    explanation = facts["explanation"]
+    lines, parts = explanation["lines"], explanation["parts"]
+    for key in ("a_ns", "b_ns", "change_ns"):
+        total = sum(line[key] for line in lines)
+        if total != explanation[key]:
+            yield f"lines sum to {key} {total}, not {explanation[key]}"
+        for line in lines:
+            total = sum(part[key] for part in parts if part["line"] == line["line"])
+            if total != line[key]:
+                yield f"parts of {line['line']} sum to {key} {total}, not {line[key]}"
+    for rows in (lines, parts):
+        sizes = [abs(row["change_ns"]) for row in rows]
+        if sizes != sorted(sizes, reverse=True):
+            yield "not the largest change first"
+        if any(row["change_ns"] != row["b_ns"] - row["a_ns"] for row in rows):
+            yield "a change is not the difference"
+
+
+def check_means(facts, truth):
+    explanation, step = facts["explanation"], facts["step_change"]
+    for key in ("a_ns", "b_ns", "change_ns"):
+        if step[key] != truth[key]:
+            yield f"step_change.{key} {step[key]}, not {truth[key]}"
+    if explanation["source"] != "budget":
+        yield f"source {explanation['source']}"
+    ranks = [explanation.get(key) or 0 for key in ("a_rank", "b_rank")]
+    for side, key in enumerate(("a_ns", "b_ns")):
+        expected = truth["rank_ns"][ranks[side]][side]
+        if explanation[key] != expected:
+            yield f"explanation.{key} of rank {ranks[side]} {explanation[key]}, not {expected}"
+    if len(truth["rank_ns"]) > 1:
+        rest = truth["change_ns"] - explanation["change_ns"]
+        if explanation["rest_ns"] != rest:
+            yield f"rest_ns {explanation['rest_ns']}, not {rest}"
+
+
+def check_no_change(facts):
+    if facts["step_change"]["verdict"] != "no_change":
+        yield f"the step is called {facts['step_change']['verdict']}"
+    for name in ("new", "gone", "replaced", "slower", "faster", "more_calls", "fewer_calls"):
+        if facts["kernel_changes"][f"{name}_count"]:
+            yield f"{facts['kernel_changes'][name + '_count']} kernels are called {name}"
+    for line in facts["explanation"]["lines"]:
+        if line["verdict"] == "changed":
+            yield f"line {line['line']} is called changed"
+
+
+def check_part(facts, truth):
+    """The part that changed most is what was changed."""
+    part = facts["explanation"]["parts"][0]
+    names = [sorted((part[key] or part["part"]).split(" + ")) for key in ("a_part", "part")]
+    if part["line"] != truth["line"]:
+        yield f"first part {part['part']} is of {part['line']}, not {truth['line']}"
+    if truth["parts"] and names != [sorted(side) for side in truth["parts"]]:
+        yield f"first part {names}, not {truth['parts']}"
+    expected = {"kernel_slower": ("kernel", {"slower"}), "kernel_split": ("kernel", {"replaced"}),
+                "comm_exposed": ("collective", {"slower", "new"}),
+                "loader_stall": ("loader", {"slower"}), "rank_slow": ("kernel", {"slower"})}
+    kind, changes = expected[truth["change"]]
+    if part["kind"] != kind or part["change"] not in changes:
+        yield f"first part is {part['kind']}, {part['change']}"
+
+
+def check_change(facts, truth):
+    step, explanation = facts["step_change"], facts["explanation"]
+    most = MOST_NOISE * truth["a_ns"]
+    if step["verdict"] != "changed":
+        yield f"the step is called {step['verdict']}"
+    elif abs(step["shift_ns"] - truth["injected_ns"]) > most:
+        yield f"shift {step['shift_ns']}, injected {truth['injected_ns']}"
+    line = explanation["lines"][0]
+    if (line["line"], line["verdict"]) != (truth["line"], "changed"):
+        yield f"first line {line['line']} ({line['verdict']}), not {truth['line']}"
+    if abs(line["change_ns"] - truth["injected_ns"]) > most:
+        yield f"first line changes by {line['change_ns']}, injected {truth['injected_ns']}"
+    yield from check_part(facts, truth)
+    if len(truth["rank_ns"]) < 2:
+        return
+    if explanation["is_one_rank"] != (truth["rank"] is not None):
+        yield f"is_one_rank {explanation['is_one_rank']}"
+    if truth["rank"] is not None and explanation["b_rank"] != truth["rank"]:
+        yield f"rank {explanation['b_rank']}, not {truth['rank']}"
+
+
+def check_itself(program, path):
+    facts = facts_of(program, path, path)
+    yield from check_sums(facts)
+    if facts["step_change"]["verdict"] != "same":
+        yield f"against itself the step is {facts['step_change']['verdict']}"
+    for row in facts["explanation"]["lines"]:
+        if row["change_ns"] or row["verdict"] != "same":
+            yield f"against itself line {row['line']} is {row['verdict']}"
+    for row in facts["explanation"]["parts"]:
+        if row["change_ns"] or row["change"] != "same":
+            yield f"against itself {row['part']} is {row['change']}"
+
+
+def check_saved(program, folder, facts):
+    """A report of A that was saved says what A says."""
+    saved = folder / "a.json"
+    saved.write_bytes(tscope(program, "report", folder / "a", "--format", "json"))
+    again = facts_of(program, saved, folder / "b")
+    for analyzer in ("step_change", "explanation", "kernel_changes", "rank_changes"):
+        if again[analyzer] != facts[analyzer]:
+            yield f"{analyzer} differs with A saved"
+
+
+def check_pair(program, folder, change, seed):
+    rank_count = (2, 4)[seed % 2] if change in ("comm_exposed", "rank_slow") else (1, 2, 4)[seed % 3]
+    truth = make_changes.write_pair(folder, change, seed, rank_count)
+    facts = facts_of(program, folder / "a", folder / "b")
+    yield from check_sums(facts)
+    yield from check_means(facts, truth)
+    yield from check_no_change(facts) if change == "none" else check_change(facts, truth)
+    yield from check_itself(program, folder / "b")
+    yield from check_saved(program, folder, facts)
+
+
+def main():
+    program = sys.argv[1]
+    count = int(sys.argv[2]) if len(sys.argv) > 2 else 10
+    first = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    bad = 0
+    for change in make_changes.CHANGES:
+        for seed in range(first, first + count):
+            with tempfile.TemporaryDirectory() as folder:
+                said = list(check_pair(program, pathlib.Path(folder), change, seed))
+            bad += bool(said)
+            for text in said:
+                print(f"{change}, seed {seed}: {text}")
+    print(f"{len(make_changes.CHANGES) * count - bad} pairs agree, {bad} differ")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
