@@ -10,12 +10,9 @@
 
 enum { MIN_CAPACITY = 16 };
 
-enum tscope_status tsi_array_reserve(void *items, size_t *capacity, size_t wanted,
-				     size_t item_bytes, struct tscope_error *err)
+enum tscope_status tsi_array_grow(void *items, size_t *capacity, size_t wanted, size_t item_bytes,
+				  struct tscope_error *err)
 {
-	if (tsi_likely(wanted <= *capacity))
-		return TSCOPE_OK;
-
 	size_t grown = *capacity < MIN_CAPACITY ? MIN_CAPACITY : *capacity;
 	while (grown < wanted)
 		if (tsi_ckd_mul(&grown, grown, 2))

@@ -17,14 +17,24 @@
  *	list->items[list->count++] = item;
  */
 
+/* tsi_array_reserve() where there is no room. */
+TSI_MUST_CHECK
+enum tscope_status tsi_array_grow(void *items, size_t *capacity, size_t wanted, size_t item_bytes,
+				  struct tscope_error *err);
+
 /*
  * Makes room for at least `wanted` items of item_bytes each. items points to
  * the pointer variable. Capacity at least doubles, so appending is amortised
  * O(1). On failure array and capacity are as before.
  */
 TSI_MUST_CHECK
-enum tscope_status tsi_array_reserve(void *items, size_t *capacity, size_t wanted,
-				     size_t item_bytes, struct tscope_error *err);
+static inline enum tscope_status tsi_array_reserve(void *items, size_t *capacity, size_t wanted,
+						   size_t item_bytes, struct tscope_error *err)
+{
+	if (tsi_likely(wanted <= *capacity))
+		return TSCOPE_OK;
+	return tsi_array_grow(items, capacity, wanted, item_bytes, err);
+}
 
 /* calloc that fails like everything else; memory points to a pointer variable. count 0: NULL. */
 TSI_MUST_CHECK

@@ -74,7 +74,13 @@ static inline struct interval tsi_unclaimed(int64_t *claimed_until_ns, int64_t s
 	return (struct interval){ start_ns, end_ns };
 }
 
-/* steps.c: the next part of the piece, in *step, of length_ns > 0; false: that was all. */
-bool tsi_cut_next(struct step_cutter *cutter, uint32_t *step, int64_t *length_ns);
+/* steps.c: tsi_cut_next() where something is left of the piece. */
+bool tsi_cut_rest(struct step_cutter *cutter, uint32_t *step, int64_t *length_ns);
+
+/* The next part of the piece, in *step, of length_ns > 0; false: that was all. */
+static inline bool tsi_cut_next(struct step_cutter *cutter, uint32_t *step, int64_t *length_ns)
+{
+	return cutter->start_ns < cutter->end_ns && tsi_cut_rest(cutter, step, length_ns);
+}
 
 #endif

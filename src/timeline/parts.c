@@ -6,6 +6,8 @@
  */
 #include "timeline/parts.h"
 
+#include <stdlib.h>
+
 #include "base/array.h"
 #include "base/sum.h"
 
@@ -13,6 +15,13 @@ void tsi_parts_begin(struct part_collector *parts, struct tscope_timeline *timel
 		     struct tscope_error *err)
 {
 	*parts = (struct part_collector){ .timeline = timeline, .err = err };
+	parts->status = tsi_array_new(&parts->recent, timeline->trace->names.count,
+				      sizeof(*parts->recent), err);
+}
+
+static bool has_collectives(const struct tscope_trace *trace, unsigned line)
+{
+	return line == (trace->device_count ? (unsigned)TSCOPE_BUDGET_EXPOSED_COMM : HOST_COMM);
 }
 
 const struct collective *tsi_part_collective(const struct tscope_trace *trace, unsigned line,
@@ -20,12 +29,11 @@ const struct collective *tsi_part_collective(const struct tscope_trace *trace, u
 {
 	uint32_t index = NO_ROW;
 
-	if (row == NO_ROW)
+	if (row == NO_ROW || !has_collectives(trace, line))
 		return NULL;
-	uint8_t span_class = trace->spans.span_class[row];
-	if (trace->device_count && line == TSCOPE_BUDGET_EXPOSED_COMM)
+	if (trace->device_count)
 		index = tsi_device_event(trace, row)->collective;
-	if (!trace->device_count && line == HOST_COMM && span_class == TSCOPE_SPAN_CPU_OP)
+	else if (trace->spans.span_class[row] == TSCOPE_SPAN_CPU_OP)
 		index = tsi_cpu_op(trace, row)->collective;
 	return index == NO_ROW ? NULL : &trace->collectives[index];
 }
@@ -69,28 +77,55 @@ static enum tscope_status add_part(struct part_collector *parts, struct line_par
 	return TSCOPE_OK;
 }
 
-static enum tscope_status add(struct part_collector *parts, unsigned line, uint32_t row,
-			      int64_t length_ns)
+static enum tscope_status find_part(struct part_collector *parts, unsigned line, uint32_t row,
+				    uint32_t *number)
 {
 	struct line_parts *of_line = &parts->timeline->parts[line];
 	struct pair key;
-	uint32_t number;
 
 	if (key_of(parts, line, row, &key) != TSCOPE_OK ||
-	    tsi_pair_set_add(&parts->keys[line], key.first, key.second, &number, parts->err) !=
+	    tsi_pair_set_add(&parts->keys[line], key.first, key.second, number, parts->err) !=
 		    TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	if (number == of_line->count && add_part(parts, of_line, row) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	tsi_sum(&of_line->items[number].ns, length_ns);
-	return TSCOPE_OK;
+	return *number == of_line->count ? add_part(parts, of_line, row) : TSCOPE_OK;
+}
+
+/* The same without a search where the name is the whole key and the line is that of the last. */
+static enum tscope_status find_named_part(struct part_collector *parts, unsigned line, uint32_t row,
+					  uint32_t *number)
+{
+	struct recent_part *recent = &parts->recent[parts->timeline->trace->spans.name[row]];
+
+	if (recent->number_and_1 && recent->line == line) {
+		*number = recent->number_and_1 - 1;
+		return TSCOPE_OK;
+	}
+	enum tscope_status status = find_part(parts, line, row, number);
+	if (status == TSCOPE_OK)
+		*recent = (struct recent_part){ line, *number + 1 };
+	return status;
+}
+
+/* Told without a look at the row's record, so not of all rows. */
+static bool is_name_the_key(const struct tscope_trace *trace, unsigned line, uint32_t row)
+{
+	return row != NO_ROW && trace->spans.span_class[row] != TSCOPE_SPAN_RUNTIME &&
+	       !has_collectives(trace, line);
 }
 
 void tsi_part_add(struct part_collector *parts, uint32_t step, unsigned line, uint32_t row,
 		  int64_t length_ns)
 {
-	if (parts->timeline->steps[step].mark == TSCOPE_STEP_COUNTED && parts->status == TSCOPE_OK)
-		parts->status = add(parts, line, row, length_ns);
+	struct tscope_timeline *timeline = parts->timeline;
+	uint32_t number;
+
+	if (timeline->steps[step].mark != TSCOPE_STEP_COUNTED || parts->status != TSCOPE_OK)
+		return;
+	parts->status = is_name_the_key(timeline->trace, line, row)
+				? find_named_part(parts, line, row, &number)
+				: find_part(parts, line, row, &number);
+	if (parts->status == TSCOPE_OK)
+		tsi_sum(&timeline->parts[line].items[number].ns, length_ns);
 }
 
 enum tscope_status tsi_parts_end(struct part_collector *parts)
@@ -98,5 +133,6 @@ enum tscope_status tsi_parts_end(struct part_collector *parts)
 	for (unsigned line = 0; line < TSI_PART_LINES; line++)
 		tsi_pair_set_deinit(&parts->keys[line]);
 	tsi_pair_set_deinit(&parts->groups);
+	free(parts->recent);
 	return parts->status;
 }

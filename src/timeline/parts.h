@@ -5,6 +5,12 @@
 #include "base/pair_set.h"
 #include "timeline/timeline.h"
 
+/* The part that a name's time went to last. */
+struct recent_part {
+	uint32_t line;
+	uint32_t number_and_1; /* 0: none yet */
+};
+
 /*
  * Collects what the lines of the budgets are made of while the budgets are computed: each
  * piece of time goes to the part that its row belongs to, so there is no record per event.
@@ -18,6 +24,7 @@ struct part_collector {
 	struct tscope_timeline *timeline;
 	struct pair_set keys[TSI_PART_LINES]; /* what tells the parts of a line apart, by number */
 	struct pair_set groups;               /* process groups: (name, description) */
+	struct recent_part *recent;           /* by name id: of parts that have it as their key */
 	enum tscope_status status;            /* of the first that failed: later ones do nothing */
 	struct tscope_error *err;
 };

@@ -38,11 +38,11 @@ uint32_t tsi_timeline_step_at(const struct tscope_timeline *timeline, int64_t t_
 	return low && t_ns < window_end(&timeline->steps[low - 1]) ? low - 1 : NO_ROW;
 }
 
-bool tsi_cut_next(struct step_cutter *cutter, uint32_t *step, int64_t *length_ns)
+bool tsi_cut_rest(struct step_cutter *cutter, uint32_t *step, int64_t *length_ns)
 {
 	const struct tscope_timeline *timeline = cutter->timeline;
 
-	while (cutter->start_ns < cutter->end_ns && cutter->step < timeline->step_count) {
+	while (cutter->step < timeline->step_count) {
 		const struct tscope_step *window = &timeline->steps[cutter->step];
 		int64_t start_ns = window->start_ns, end_ns = window_end(window);
 
