@@ -114,6 +114,14 @@ static enum tscope_status make_sheets(struct tscope_analysis *analysis, struct t
 			     sizeof(*analysis->sheets), err);
 }
 
+static bool runs_at(const struct analyzer *analyzer, enum analyzer_level level,
+		    const struct analysis_scope *scope)
+{
+	if (level == LEVEL_RUN && analyzer->of_several_ranks && scope->rank_count < 2)
+		return false;
+	return analyzer->levels & level;
+}
+
 static enum tscope_status run_analyzers(struct tscope_analysis *analysis, enum analyzer_level level,
 					const struct analysis_scope *scope,
 					struct tscope_error *err)
@@ -121,7 +129,7 @@ static enum tscope_status run_analyzers(struct tscope_analysis *analysis, enum a
 	enum tscope_status status = TSCOPE_OK;
 
 	for (size_t i = 0; status == TSCOPE_OK && i < tscope_analyzer_count(); i++)
-		if (tsi_analyzer(i)->levels & level)
+		if (runs_at(tsi_analyzer(i), level, scope))
 			status = run_analyzer(analysis, i, scope, err);
 	return status;
 }

@@ -143,31 +143,14 @@ static void add_rank(struct sums *sums, const struct step_series *steps,
 			   sums->device.line_ns[TSCOPE_BUDGET_COMPUTE] - compute_before_ns);
 }
 
-/*
- * Divides lines by a number of ranks so that they still sum to the divided sum:
- * each is what the rounded sum up to it has more than the one before. Thirds of 5, 5 and 6
- * are 2, 1 and 2: the sums 5, 10, 16 become 1.67, 3.33, 5.33, so 2, 3, 5.
- */
-static void divide_lines(int64_t *lines, size_t count, int64_t rank_count)
-{
-	int64_t sum_ns = 0, before_ns = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		tsi_sum(&sum_ns, lines[i]);
-		int64_t mean_ns = tsi_mean(sum_ns, rank_count).integer;
-		lines[i] = mean_ns - before_ns;
-		before_ns = mean_ns;
-	}
-}
-
 static void divide(struct sums *sums, int64_t rank_count)
 {
-	divide_lines(&sums->wall_ns, 1, rank_count);
-	divide_lines(&sums->step_count, 1, rank_count);
-	divide_lines(&sums->useful_ns, 1, rank_count);
-	divide_lines(sums->device.line_ns, TSCOPE_BUDGET_LINE_COUNT, rank_count);
-	divide_lines(sums->device.compute_phase_ns, PHASE_COUNT, rank_count);
-	divide_lines(sums->host.line_ns, HOST_LINE_COUNT, rank_count);
+	tsi_divide_lines(&sums->wall_ns, 1, rank_count);
+	tsi_divide_lines(&sums->step_count, 1, rank_count);
+	tsi_divide_lines(&sums->useful_ns, 1, rank_count);
+	tsi_divide_lines(sums->device.line_ns, TSCOPE_BUDGET_LINE_COUNT, rank_count);
+	tsi_divide_lines(sums->device.compute_phase_ns, PHASE_COUNT, rank_count);
+	tsi_divide_lines(sums->host.line_ns, HOST_LINE_COUNT, rank_count);
 }
 
 /* The mean of the ranks that have budgets with devices or, as asked, without. */

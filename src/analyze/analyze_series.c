@@ -3,11 +3,20 @@
  * The steps one by one, as far as a comparison of two runs needs them: what its tests of
  * significance are made on, also when the report was saved as JSON. All steps are there; of a
  * marked one statistics take nothing, and the lines of a budget that does not count are absent.
+ *
+ * Of several ranks a step is that of the slowest one, and its lines are means over the ranks, as
+ * the run's budget is: over those that have a budget, in steps that all of these have counted.
  */
 #include "analyze/facts.h"
 #include "analyze/step_lines.h"
 
+#include <assert.h>
 #include <math.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/sum.h"
+#include "run/align.h"
 
 enum step_column {
 	STEP_STEP,
@@ -94,7 +103,10 @@ enum table { STEPS_TABLE };
 
 static const struct tscope_table_def tables[] = {
 	[STEPS_TABLE] = { "steps", step_columns, TSI_COUNT_OF(step_columns),
-			  "every step, in order of time", TSCOPE_TABLE_COLUMNS },
+			  "every step, in order of time; of several ranks the slowest one's, with "
+			  "lines "
+			  "that are means of the ranks",
+			  TSCOPE_TABLE_COLUMNS },
 };
 
 /* Columns that stand in the order of an enum, so that a loop can fill them. */
@@ -141,38 +153,145 @@ static void put_memory(struct tscope_value *cells, const struct step_record *rec
 		cells[STEP_PEAK_ALLOC_BYTES] = tsi_int(peak_alloc);
 }
 
-static void put_lines(struct tscope_value *cells, const struct step_series *steps,
+/* ---- lines -------------------------------------------------------------------------------- */
+
+/* of: whose lines they are. */
+static void put_lines(struct tscope_value *cells, const struct step_series *of,
+		      const int64_t *lines)
+{
+	size_t first = of->device_count > 0 ? STEP_LINE_COMPUTE_NS : STEP_HOST_DATA_NS;
+
+	for (size_t line = 0; line < tsi_step_line_count(of); line++)
+		cells[first + line] = tsi_int(lines[line]);
+}
+
+/* false: the record has none that count. */
+static bool add_lines(int64_t *lines, const struct step_series *steps,
 		      const struct step_record *record)
 {
 	const struct step_budget *budget = tsi_counted_budget(steps, record);
-	size_t first = steps->device_count > 0 ? STEP_LINE_COMPUTE_NS : STEP_HOST_DATA_NS;
 
 	for (size_t line = 0; budget && line < tsi_step_line_count(steps); line++)
-		cells[first + line] = tsi_int(tsi_step_line_ns(steps, budget, line));
+		tsi_sum(&lines[line], tsi_step_line_ns(steps, budget, line));
+	return budget != NULL;
+}
+
+static void put_own_lines(struct tscope_value *cells, const struct step_series *steps,
+			  const struct step_record *record)
+{
+	int64_t lines[TSI_STEP_LINE_MAX] = { 0 };
+
+	if (add_lines(lines, steps, record))
+		put_lines(cells, steps, lines);
+}
+
+/* The ranks of a run that have budgets. */
+struct rank_budgets {
+	const struct step_series *ranks;
+	size_t *members; /* indices of those whose mean it is */
+	size_t member_count;
+	struct step_alignment alignment; /* of all ranks; its rows are the run's steps */
+};
+
+static bool has_budget(const struct step_series *steps)
+{
+	for (size_t i = 0; i < steps->count; i++)
+		if (tsi_counted_budget(steps, &steps->records[i]))
+			return true;
+	return false;
+}
+
+static void choose_members(struct rank_budgets *budgets, size_t rank_count, bool has_devices)
+{
+	for (size_t i = 0; i < rank_count; i++)
+		if ((budgets->ranks[i].device_count > 0) == has_devices &&
+		    has_budget(&budgets->ranks[i]))
+			budgets->members[budgets->member_count++] = i;
+}
+
+/* On failure it may be deinited. */
+static enum tscope_status rank_budgets_init(struct rank_budgets *budgets,
+					    const struct analysis_scope *scope,
+					    struct tscope_error *err)
+{
+	*budgets = (struct rank_budgets){ .ranks = scope->ranks };
+	if (tsi_array_new(&budgets->members, scope->rank_count, sizeof(*budgets->members), err) !=
+	    TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	choose_members(budgets, scope->rank_count, true);
+	if (budgets->member_count == 0)
+		choose_members(budgets, scope->rank_count, false);
+	if (budgets->member_count == 0)
+		return TSCOPE_OK;
+	return tsi_align(&budgets->alignment, scope->ranks, scope->rank_count, err);
+}
+
+static void rank_budgets_deinit(struct rank_budgets *budgets)
+{
+	free(budgets->members);
+	tsi_alignment_deinit(&budgets->alignment);
+}
+
+static void put_mean_lines(struct tscope_value *cells, const struct rank_budgets *budgets,
+			   size_t step)
+{
+	const struct step_series *first = &budgets->ranks[budgets->members[0]];
+	int64_t lines[TSI_STEP_LINE_MAX] = { 0 };
+
+	for (size_t i = 0; i < budgets->member_count; i++) {
+		size_t rank = budgets->members[i];
+		if (!add_lines(lines, &budgets->ranks[rank],
+			       tsi_aligned(&budgets->alignment, budgets->ranks, step, rank)))
+			return;
+	}
+	tsi_divide_lines(lines, tsi_step_line_count(first), (int64_t)budgets->member_count);
+	put_lines(cells, first, lines);
+}
+
+/* ---- all ---------------------------------------------------------------------------------- */
+
+static void put_step(struct tscope_value *cells, const struct step_series *steps,
+		     const struct step_record *record)
+{
+	cells[STEP_STEP] = tsi_int(record->number);
+	if (record->mark != TSCOPE_STEP_COUNTED)
+		cells[STEP_MARK] =
+			tsi_text(tscope_step_mark_name((enum tscope_step_mark)record->mark));
+	if ((record->has & STEP_HAS_TIME) && !steps->is_timeless)
+		put_times(cells, record);
+	put_scalars(cells, record);
+	put_memory(cells, record);
+	put_own_lines(cells, steps, record);
+}
+
+static enum tscope_status list_steps(struct fact_sheet *out, const struct step_series *steps,
+				     const struct rank_budgets *budgets, struct tscope_error *err)
+{
+	assert(budgets->member_count == 0 || budgets->alignment.count == steps->count);
+	for (size_t i = 0; i < steps->count; i++) {
+		struct tscope_value *cells;
+
+		if (tsi_table_add(out, STEPS_TABLE, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		put_step(cells, steps, &steps->records[i]);
+		if (budgets->member_count)
+			put_mean_lines(cells, budgets, i);
+	}
+	return TSCOPE_OK;
 }
 
 static enum tscope_status run(const struct analysis_scope *scope, struct fact_sheet *out,
 			      struct tscope_error *err)
 {
-	const struct step_series *steps = scope->steps;
+	struct rank_budgets budgets = { 0 };
+	enum tscope_status status = TSCOPE_OK;
 
-	for (size_t i = 0; i < steps->count; i++) {
-		const struct step_record *record = &steps->records[i];
-		struct tscope_value *cells;
-
-		if (tsi_table_add(out, STEPS_TABLE, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-		cells[STEP_STEP] = tsi_int(record->number);
-		if (record->mark != TSCOPE_STEP_COUNTED)
-			cells[STEP_MARK] = tsi_text(
-				tscope_step_mark_name((enum tscope_step_mark)record->mark));
-		if ((record->has & STEP_HAS_TIME) && !steps->is_timeless)
-			put_times(cells, record);
-		put_scalars(cells, record);
-		put_memory(cells, record);
-		put_lines(cells, steps, record);
-	}
-	return TSCOPE_OK;
+	if (scope->ranks)
+		status = rank_budgets_init(&budgets, scope, err);
+	if (status == TSCOPE_OK)
+		status = list_steps(out, scope->steps, &budgets, err);
+	rank_budgets_deinit(&budgets);
+	return status;
 }
 
 const struct analyzer tsi_analyzer_series = {
@@ -184,5 +303,6 @@ const struct analyzer tsi_analyzer_series = {
 		.needs = "a step",
 	},
 	.levels = LEVEL_TRACE | LEVEL_RANK | LEVEL_RUN,
+	.of_several_ranks = true,
 	.run = run,
 };

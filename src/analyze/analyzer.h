@@ -68,6 +68,8 @@ struct analyzer {
 	struct tscope_analyzer_def def;
 	unsigned levels; /* enum analyzer_level, those at which it runs */
 	bool on_request; /* only with options.python */
+	/* LEVEL_RUN only with several ranks: of one the rank's sheet says the same, row by row. */
+	bool of_several_ranks;
 	/*
 	 * Fills the sheet for a scope. With def.per_device it is called once for
 	 * each device and once for all of them. What cannot be computed is left

@@ -4,6 +4,9 @@
 
 #include <assert.h>
 
+#include "analyze/facts.h"
+#include "base/sum.h"
+
 size_t tsi_step_line_count(const struct step_series *steps)
 {
 	return steps->device_count ? TSCOPE_BUDGET_LINE_COUNT : HOST_LINE_COUNT;
@@ -21,4 +24,16 @@ int64_t tsi_step_line_ns(const struct step_series *steps, const struct step_budg
 {
 	assert(line < tsi_step_line_count(steps));
 	return steps->device_count ? budget->device.line_ns[line] : budget->host.line_ns[line];
+}
+
+void tsi_divide_lines(int64_t *lines, size_t count, int64_t rank_count)
+{
+	int64_t sum_ns = 0, before_ns = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		tsi_sum(&sum_ns, lines[i]);
+		int64_t mean_ns = tsi_mean(sum_ns, rank_count).integer;
+		lines[i] = mean_ns - before_ns;
+		before_ns = mean_ns;
+	}
 }

@@ -141,6 +141,130 @@ static void a_run_has_the_slowest_ranks_steps(void **state)
 	analyzed_free(a);
 }
 
+/* A step on a device: compute, gap, and 1 of communication. */
+static void add_lines(struct step_series *steps, size_t record, int64_t compute_ns, int64_t gap_ns)
+{
+	struct step_budget *budget = test_steps_add_budget(steps, record);
+
+	steps->device_count = 1;
+	budget->wall_ns = compute_ns + 1 + gap_ns;
+	budget->device.line_ns[TSCOPE_BUDGET_COMPUTE] = compute_ns;
+	budget->device.line_ns[TSCOPE_BUDGET_EXPOSED_COMM] = 1;
+	budget->device.line_ns[TSCOPE_BUDGET_DEVICE_GAP] = gap_ns;
+}
+
+/*
+ * Three ranks, of which one has no trace: means of two. Step 1: compute 5 and 6, communication 1
+ * and 1, gap 4 and 3: the sums 11, 13, 20 by 2 are 5.5, 6.5 and 10, so 6, 7 and 10 and the lines
+ * 6, 1 and 3. Step 2 is incomplete in a trace, step 3 has no budget, step 5 is not common.
+ */
+static void a_run_has_the_mean_lines_of_its_ranks(void **state)
+{
+	(void)state;
+	static const char records[] = "1 forward=9\n2 forward=9\n3 forward=9\n4 forward=9\n";
+	struct step_series ranks[3] = {
+		test_steps("1 forward=8\n2 forward=8\n3 forward=8\n4 forward=8\n5 forward=8\n"),
+		test_steps(records),
+		test_steps(records),
+	};
+	/* Records are by number in one rank, and in another order in the other. */
+	struct step_record last = ranks[1].records[3];
+
+	ranks[1].records[3] = ranks[1].records[0];
+	ranks[1].records[0] = last;
+	for (size_t i = 0; i < 3; i++)
+		ranks[i].rank = (int64_t)i;
+	add_lines(&ranks[0], 0, 5, 4);
+	add_lines(&ranks[0], 1, 7, 7);
+	ranks[0].budgets[1].mark = TSCOPE_STEP_INCOMPLETE;
+	add_lines(&ranks[0], 3, 100, 20);
+	add_lines(&ranks[0], 4, 500, 500);
+	add_lines(&ranks[1], 3, 6, 3);
+	add_lines(&ranks[1], 1, 7, 7);
+	add_lines(&ranks[1], 2, 7, 7);
+	add_lines(&ranks[1], 0, 200, 30);
+	struct analyzed *a = analyze_run(ranks, 3, NULL);
+	check_table(a,
+		    "series.steps: step time_ns line_compute_ns line_exposed_comm_ns "
+		    "line_device_gap_ns line_unattributed_ns host_data_ns",
+		    "1 9 6 1 3 0 -\n"
+		    "2 9 - - - - -\n"
+		    "3 9 - - - - -\n"
+		    "4 9 150 1 25 0 -\n");
+	analyzed_free(a);
+}
+
+/* A rank with devices speaks; without any the hosts do. */
+static void a_run_without_devices_has_mean_host_lines(void **state)
+{
+	(void)state;
+	struct step_series ranks[2] = { test_steps("1 forward=9\n"), test_steps("1 forward=8\n") };
+	struct step_series mixed[2] = { test_steps("1 forward=9\n"), test_steps("1 forward=8\n") };
+
+	/* (3 + 4) ÷ 2 = 3.5, up; (3 + 4 + 6 + 6) ÷ 2 = 9.5, up, of which 4 are data. */
+	for (size_t i = 0; i < 2; i++) {
+		struct step_budget *budget = test_steps_add_budget(&ranks[i], 0);
+
+		budget->host.line_ns[HOST_DATA] = 3 + (int64_t)i;
+		budget->host.line_ns[HOST_OTHER] = 6;
+	}
+	struct analyzed *a = analyze_run(ranks, 2, NULL);
+	check_table(a, "series.steps: host_data_ns host_other_ns line_compute_ns", "4 6 -\n");
+	analyzed_free(a);
+
+	test_steps_add_budget(&mixed[0], 0)->host.line_ns[HOST_DATA] = 3;
+	add_lines(&mixed[1], 0, 5, 4);
+	a = analyze_run(mixed, 2, NULL);
+	check_table(a, "series.steps: host_data_ns line_compute_ns line_device_gap_ns", "- 5 4\n");
+	analyzed_free(a);
+}
+
+/* Of one rank the whole says what the rank does, and does not hold it twice. */
+static void a_run_of_one_rank_takes_its_steps_over(void **state)
+{
+	(void)state;
+	struct step_series steps =
+		test_steps("1 forward=10 loss=5\n2 warmup forward=30 loss=nan\n");
+	struct analyzed *a = analyze_rank(&steps, NULL);
+	struct analysis_scope scope = { .steps = a->ranks, .ranks = a->ranks, .rank_count = 1 };
+	size_t series = tscope_analyzer_find("series");
+	struct tscope_analysis *run, *alone;
+
+	assert_int_equal(tsi_analyze_level(&run, LEVEL_RUN, &scope, a->analysis, NULL), TSCOPE_OK);
+	assert_int_equal(tsi_analyze_level(&alone, LEVEL_RUN, &scope, NULL, NULL), TSCOPE_OK);
+	check_table(&(struct analyzed){ .analysis = run }, "series.steps: step mark time_ns loss",
+		    "1 - 10 5\n2 warmup 30 -\n");
+	assert_false(tscope_analysis_has(alone, series, TSCOPE_WHOLE_TRACE));
+	tscope_analysis_free(alone);
+	tscope_analysis_free(run);
+	analyzed_free(a);
+}
+
+static void every_allocation_of_a_run_may_fail(void **state)
+{
+	(void)state;
+	struct step_series ranks[2] = { test_steps("1 forward=9\n"), test_steps("1 forward=8\n") };
+	struct analysis_scope scope = { .steps = &ranks[0], .ranks = ranks, .rank_count = 2 };
+	size_t n = 1;
+
+	add_lines(&ranks[0], 0, 1, 1);
+	add_lines(&ranks[1], 0, 1, 1);
+	for (;; n++) {
+		struct tscope_analysis *analysis = NULL;
+		fail_alloc_at(n);
+		enum tscope_status status =
+			tsi_analyze_level(&analysis, LEVEL_RUN, &scope, NULL, NULL);
+		if (!fail_alloc_stop()) {
+			tscope_analysis_free(analysis);
+			break;
+		}
+		assert_int_equal(status, TSCOPE_E_NOMEM);
+	}
+	assert_true(n > 10);
+	tsi_steps_deinit(&ranks[0]);
+	tsi_steps_deinit(&ranks[1]);
+}
+
 static void every_allocation_may_fail(void **state)
 {
 	(void)state;
@@ -172,6 +296,10 @@ int main(void)
 		cmocka_unit_test(a_trace_has_the_lines_of_its_devices),
 		cmocka_unit_test(without_devices_there_are_host_lines),
 		cmocka_unit_test(a_run_has_the_slowest_ranks_steps),
+		cmocka_unit_test(a_run_has_the_mean_lines_of_its_ranks),
+		cmocka_unit_test(a_run_without_devices_has_mean_host_lines),
+		cmocka_unit_test(a_run_of_one_rank_takes_its_steps_over),
+		cmocka_unit_test(every_allocation_of_a_run_may_fail),
 		cmocka_unit_test(every_allocation_may_fail),
 	};
 
