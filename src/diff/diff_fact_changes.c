@@ -227,7 +227,7 @@ static struct tscope_value difference_of(struct tscope_value a, struct tscope_va
 
 /*
  * A change is only that of the figure if both go the same way: a ratio of sums may rise while the
- * mean ratio falls.
+ * mean ratio falls. Then the p value is not that of the figure either.
  */
 static void judge_by(struct compared_fact *fact, enum diff_verdict verdict, double p_value,
 		     double rise)
@@ -243,9 +243,11 @@ static void judge_by(struct compared_fact *fact, enum diff_verdict verdict, doub
 		fact->verdict = verdict == DIFF_UNDECIDED ? DIFF_UNDECIDED : DIFF_NOT_TESTED;
 		return;
 	}
-	fact->verdict = verdict;
-	if (verdict == DIFF_CHANGED && !(difference * rise > 0))
+	if (verdict == DIFF_CHANGED && !(difference * rise > 0)) {
 		fact->verdict = DIFF_NO_CHANGE;
+		return;
+	}
+	fact->verdict = verdict;
 	fact->p_value = tsi_real(p_value);
 }
 

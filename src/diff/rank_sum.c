@@ -30,6 +30,7 @@ struct null {
 	size_t largest;   /* deviation of the above */
 	double all;       /* orders */
 	double scale;     /* standard deviation of the normal distribution */
+	double least_p;   /* no chance is smaller, whatever the tail of that says */
 };
 
 /* ---- ranks -------------------------------------------------------------------------------- */
@@ -120,6 +121,7 @@ static void null_init_normal(struct null *null, const struct ranking *ranking, d
 
 	null->scale =
 		sqrt(n * m / 3 * (all + 1 - ranking->tie_sum / (all * (all - 1))) * inflation);
+	null->least_p = tsi_rank_sum_least_p(ranking->a_count, ranking->b_count);
 }
 
 /* The chance of a deviation at least this large, of either sign. */
@@ -127,10 +129,12 @@ static double null_p(const struct null *null, double deviation)
 {
 	double orders = 0, distance = fabs(deviation);
 
-	if (!null->orders) /* 1 less, for sums are integers */
-		return null->scale > 0 && distance > 1
-			       ? 2 * tsi_student_tail((distance - 1) / null->scale, INFINITY)
-			       : 1;
+	if (!null->orders) { /* 1 less, for sums are integers */
+		if (null->scale == 0 || distance <= 1)
+			return 1;
+		return fmax(2 * tsi_student_tail((distance - 1) / null->scale, INFINITY),
+			    null->least_p);
+	}
 	for (size_t i = (size_t)distance; i <= null->largest; i++)
 		orders += (double)null->orders[i];
 	return orders / null->all;

@@ -38,8 +38,9 @@ struct sample_test {
 	/*
 	 * How much more b is than a, by the method: the median of all differences (Hodges and
 	 * Lehmann), or the difference of means; and the interval that holds it with the
-	 * confidence of that test. low <= shift <= high, NAN where UNDECIDED. Of a change by RANK
-	 * it leaves out 0, but may touch it where many steps are equal.
+	 * confidence of that test, where the other one leaves it no less. low <= shift <= high,
+	 * NAN where UNDECIDED. 0 is in the interval unless CHANGED; then it is not, but for one of
+	 * RANK that touches it where many steps are equal, or has no bounds (NAN).
 	 */
 	double shift, low, high;
 	/* On the typical step, by the rank test alone: what is to be said of a median. */

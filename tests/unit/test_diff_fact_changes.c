@@ -298,6 +298,19 @@ static void figures_of_the_step_time_are_judged_by_it(void **state)
 	check_rows(cases, TSI_COUNT_OF(cases));
 }
 
+/* The steps are shorter for certain and the figure is larger: no change, and that p is not its. */
+static void a_change_the_other_way_has_no_p_value(void **state)
+{
+	(void)state;
+	struct compared *c = compare(A_STEP SIX("110"), B_STEP SIX("100"));
+
+	check_table(&c->result, "fact_changes.list: fact verdict p_value",
+		    "step_time.mean_ns no_change -\n"
+		    "step_time.p50_ns no_change -\n"
+		    "step_time.steps_per_second no_change -\n");
+	compared_free(c);
+}
+
 /*
  * 40 steps of 100, and 36 of 90 with 4 of 400: the mean is 121, but may be so by chance; the
  * typical step is 10 faster for certain.
@@ -455,6 +468,7 @@ int main(void)
 		cmocka_unit_test(kinds_of_figures),
 		cmocka_unit_test(sums_are_of_a_step),
 		cmocka_unit_test(figures_of_the_step_time_are_judged_by_it),
+		cmocka_unit_test(a_change_the_other_way_has_no_p_value),
 		cmocka_unit_test(mean_and_median_are_judged_each_by_itself),
 		cmocka_unit_test(parts_shares_and_memory_are_tested),
 		cmocka_unit_test(utilisation_is_judged_by_the_step_time),

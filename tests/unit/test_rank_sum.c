@@ -142,6 +142,21 @@ static void the_normal_distribution_is_close(void **state)
 	assert_true(exact.low > 0 && exact.high < 95);
 }
 
+/*
+ * 39 of 0, and two above: kept apart, and by ties the normal distribution is so narrow that its
+ * tail is 1e-9. Of the 820 orders of two and 39, though, two keep them apart.
+ */
+static void no_chance_is_less_than_that_of_an_order(void **state)
+{
+	(void)state;
+	int64_t a[39] = { 0 }, b[2] = { 5, 9 };
+	struct rank_sum_question question = { a, b, 39, 2, 0.05, 1 };
+	struct rank_sum result;
+
+	assert_int_equal(tsi_rank_sum(&result, &question, NULL), TSCOPE_OK);
+	check_near(result.p_value, 2 / 820.0);
+}
+
 static void ties_of_all_leave_nothing_to_tell(void **state)
 {
 	(void)state;
@@ -201,6 +216,7 @@ int main(void)
 		cmocka_unit_test(intervals_leave_out_what_is_rejected),
 		cmocka_unit_test(many_values_are_normal),
 		cmocka_unit_test(the_normal_distribution_is_close),
+		cmocka_unit_test(no_chance_is_less_than_that_of_an_order),
 		cmocka_unit_test(ties_of_all_leave_nothing_to_tell),
 		cmocka_unit_test(differences_of_any_size_fit),
 		cmocka_unit_test(least_p_values),

@@ -101,15 +101,37 @@ static void both_tests_come_together(void **state)
 	check_near(result.low, 795);
 	check_near(result.high, 805);
 
-	/* Five comparisons: no order is rare enough for the rank test then, but the means are. */
+	/*
+	 * Five comparisons: no order is rare enough for the rank test then, but the means are. With
+	 * its p value theirs has to be alpha / (2 - alpha / by_rank) for the harmonic mean alpha.
+	 */
 	result = test(a, 6, b, 6, 5);
 	check_verdict(&result, DIFF_CHANGED, SAMPLE_TEST_MEAN);
 	check_near(result.p_value, 5 * 2 / (1 / by_rank + 1 / by_mean));
 	assert_int_equal(result.typical_verdict, DIFF_NO_CHANGE);
 	check_near(result.typical_p_value, 5 * by_rank);
-	double reach = sqrt(3.5 / 3) * tsi_student_quantile(SAMPLE_TEST_ALPHA / 10, 10);
+	double alpha = SAMPLE_TEST_ALPHA / 5, of_means = alpha / (2 - alpha / by_rank);
+	double reach = sqrt(3.5 / 3) * tsi_student_quantile(of_means / 2, 10);
 	check_near(result.low, 800 - reach);
 	check_near(result.high, 800 + reach);
+}
+
+/* splitmix64 */
+static uint64_t random_bits(uint64_t *state)
+{
+	uint64_t bits = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+	bits = (bits ^ (bits >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	bits = (bits ^ (bits >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return bits ^ (bits >> 31);
+}
+
+/* 0, and now and then something up to the limit, a large one hardly ever. */
+static int64_t few_values(uint64_t *random, uint64_t limit)
+{
+	uint64_t bits = random_bits(random);
+
+	return bits % 50 == 0 ? 1000 : (int64_t)(bits / 50 % (limit + 1));
 }
 
 /* Without resemblance: 37 is prime to any count here. */
@@ -162,7 +184,7 @@ static void a_change_of_few_steps_is_one_of_the_mean(void **state)
 static void the_typical_step_does_not_speak_against_the_mean(void **state)
 {
 	(void)state;
-	int64_t a[40], b[40];
+	int64_t a[60], b[60];
 
 	for (size_t i = 0; i < 40; i++) {
 		a[i] = 1000 + wobble(i);
@@ -173,6 +195,17 @@ static void the_typical_step_does_not_speak_against_the_mean(void **state)
 	assert_true(result.shift > 90 && result.low < 0 && result.p_value > 0.1);
 	assert_int_equal(result.typical_verdict, DIFF_CHANGED);
 	assert_true(result.typical_shift < -45 && result.typical_p_value < 1e-6);
+
+	/* Every fourth of more steps: the mean is larger for certain, too, and speaks for itself. */
+	for (size_t i = 0; i < 60; i++) {
+		a[i] = 1000 + wobble(i);
+		b[i] = 950 + wobble(i + 60) + (i % 4 == 3 ? 3000 : 0);
+	}
+	result = test(a, 60, b, 60, 1);
+	check_verdict(&result, DIFF_CHANGED, SAMPLE_TEST_MEAN);
+	assert_true(result.low > 0 && result.shift > 500);
+	assert_int_equal(result.typical_verdict, DIFF_CHANGED);
+	assert_true(result.typical_shift < -40);
 }
 
 /*
@@ -253,6 +286,38 @@ static void a_short_run_without_the_rare_steps_is_no_change(void **state)
 	assert_int_equal(result.verdict, DIFF_NO_CHANGE);
 }
 
+/*
+ * An interval leaves out 0 where there is a change, and holds it where there is none: also where
+ * many steps are equal, where the tests disagree, where ranks have no bounds.
+ */
+static void intervals_say_what_the_verdict_does(void **state)
+{
+	(void)state;
+	uint64_t random = 1;
+	size_t changed = 0, no_change = 0, unbound = 0;
+
+	for (size_t i = 0; i < 20000; i++) {
+		int64_t a[MAX_STEPS], b[MAX_STEPS], spread = (int64_t)(random_bits(&random) % 40);
+		size_t n = 2 + random_bits(&random) % 45, m = 2 + random_bits(&random) % 45;
+		for (size_t k = 0; k < n; k++)
+			a[k] = i % 3 ? few_values(&random, 3) : 1;
+		for (size_t k = 0; k < m; k++)
+			b[k] = few_values(&random, 2) * spread / 8 + spread % 4;
+		struct sample_test result = test(a, n, b, m, 1 + random_bits(&random) % 8);
+		changed += result.verdict == DIFF_CHANGED;
+		no_change += result.verdict == DIFF_NO_CHANGE;
+		unbound += result.verdict == DIFF_CHANGED && isnan(result.low);
+		if (result.verdict == DIFF_CHANGED && result.method == SAMPLE_TEST_MEAN)
+			assert_true(result.low > 0 || result.high < 0);
+		else if (result.verdict == DIFF_CHANGED)
+			assert_false(result.low < 0 && result.high > 0);
+		else if (result.verdict == DIFF_NO_CHANGE)
+			assert_true(result.low <= 0 && result.high >= 0);
+		assert_false(result.shift < result.low || result.shift > result.high);
+	}
+	assert_true(changed > 2000 && no_change > 2000 && unbound < changed / 10);
+}
+
 static void steps_that_never_vary_are_certain(void **state)
 {
 	(void)state;
@@ -284,17 +349,13 @@ static void times_of_any_size_are_fine(void **state)
 
 /* ---- rates ---- */
 
-/* Noise of 3 % that is nearly normal: the sum of twelve uniform numbers (splitmix64). */
+/* Noise of 3 % that is nearly normal: the sum of twelve uniform numbers. */
 static int64_t noisy(double mean, uint64_t *state)
 {
 	double sum = -6;
 
-	for (int i = 0; i < 12; i++) {
-		uint64_t bits = *state += UINT64_C(0x9e3779b97f4a7c15);
-		bits = (bits ^ (bits >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-		bits = (bits ^ (bits >> 27)) * UINT64_C(0x94d049bb133111eb);
-		sum += (double)((bits ^ (bits >> 31)) >> 11) * 0x1p-53;
-	}
+	for (int i = 0; i < 12; i++)
+		sum += (double)(random_bits(state) >> 11) * 0x1p-53;
 	return (int64_t)(mean * (1 + 0.03 * sum));
 }
 
@@ -404,6 +465,7 @@ int main(void)
 		cmocka_unit_test(steps_that_resemble_their_neighbours_tell_less),
 		cmocka_unit_test(resemblance_widens_the_distribution),
 		cmocka_unit_test(a_short_run_without_the_rare_steps_is_no_change),
+		cmocka_unit_test(intervals_say_what_the_verdict_does),
 		cmocka_unit_test(steps_that_never_vary_are_certain),
 		cmocka_unit_test(times_of_any_size_are_fine),
 		cmocka_unit_test(rates_are_as_promised),
