@@ -21,7 +21,7 @@ static enum tscope_status run(const struct analysis_scope *scope, struct fact_sh
 		.table = "kernels.by_name",
 		.count = "kernels.count",
 		.all_ns = "total_ns",
-		.are_launched = true,
+		.are_kernels = true,
 	};
 
 	return tsi_compare_work(scope, out, &kernels, err);

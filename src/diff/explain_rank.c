@@ -31,9 +31,18 @@ static const struct diff_rank *critical_rank(const struct diff_side *side)
 	return critical;
 }
 
+/* A side of one rank, as a trace alone is, tells of that rank: that of the other is explained. */
+static const struct diff_rank *rank_of_only(const struct diff_side *only,
+					    const struct diff_side *other)
+{
+	if (only->rank_count > 1 || other->rank_count == 1 || only->ranks[0].number < 0)
+		return NULL;
+	return tsi_diff_find_rank(other, only->ranks[0].number);
+}
+
 /*
  * The rank that makes the slower run slow, on both sides; where the other side has not got
- * it, the one there that makes that run slow.
+ * it, the one there that makes that run slow. Where one side is a rank alone, that rank.
  */
 static void pick(struct explained_rank *ret, const struct comparison *comparison)
 {
@@ -47,12 +56,13 @@ static void pick(struct explained_rank *ret, const struct comparison *comparison
 
 	ret->ranks[slower] = ret->critical[slower];
 	ret->ranks[other] = ret->critical[other];
-	if (sides[other].rank_count > 1) {
-		const struct diff_rank *same =
-			tsi_diff_find_rank(&sides[other], ret->critical[slower]->number);
-		if (same)
-			ret->ranks[other] = same;
-	}
+	const struct diff_rank *same =
+		tsi_diff_find_rank(&sides[other], ret->critical[slower]->number);
+	const struct diff_rank *only = rank_of_only(&sides[other], &sides[slower]);
+	if (same && sides[other].rank_count > 1)
+		ret->ranks[other] = same;
+	if (only)
+		ret->ranks[slower] = only;
 }
 
 static int64_t own_change_ns(const struct diff_rank *a, const struct diff_rank *b)
@@ -130,21 +140,44 @@ enum tscope_status tsi_explain_rank(struct explained_rank *ret, const struct com
 	return look_at_others(ret, comparison, err);
 }
 
-enum tscope_status tsi_explained_analyses(const struct tscope_analysis *ret[TSCOPE_SIDE_COUNT],
-					  const struct comparison *comparison, const char *fact,
-					  struct tscope_error *err)
+static bool has_fact(const struct tscope_analysis *analysis, const char *fact)
+{
+	enum tscope_unit unit;
+
+	return tsi_lookup_fact(analysis, TSCOPE_WHOLE_TRACE, fact, &unit).kind !=
+	       TSCOPE_VALUE_ABSENT;
+}
+
+/* The only rank that has a fact, or the whole. */
+static struct diff_rank rank_with(const struct diff_side *side, const char *fact)
+{
+	const struct diff_rank *only = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < side->rank_count; i++) {
+		if (!has_fact(side->ranks[i].analysis, fact))
+			continue;
+		only = &side->ranks[i];
+		count++;
+	}
+	return count == 1 ? *only : (struct diff_rank){ -1, side->analysis };
+}
+
+enum tscope_status tsi_explained_ranks(struct diff_rank ret[TSCOPE_SIDE_COUNT],
+				       const struct comparison *comparison, const char *fact,
+				       struct tscope_error *err)
 {
 	struct explained_rank explained;
 	enum tscope_status status = tsi_explain_rank(&explained, comparison, err);
-	bool is_known = status == TSCOPE_OK;
-	enum tscope_unit unit;
 
-	for (size_t i = 0; is_known && i < TSCOPE_SIDE_COUNT; i++) {
-		ret[i] = explained.ranks[i]->analysis;
-		is_known = tsi_lookup_fact(ret[i], TSCOPE_WHOLE_TRACE, fact, &unit).kind !=
-			   TSCOPE_VALUE_ABSENT;
+	if (status != TSCOPE_OK)
+		return status;
+	bool is_known = true;
+	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++) {
+		ret[i] = *explained.ranks[i];
+		is_known &= has_fact(ret[i].analysis, fact);
 	}
 	for (size_t i = 0; !is_known && i < TSCOPE_SIDE_COUNT; i++)
-		ret[i] = comparison->sides[i].analysis;
-	return status;
+		ret[i] = rank_with(&comparison->sides[i], fact);
+	return TSCOPE_OK;
 }

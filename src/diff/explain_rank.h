@@ -25,12 +25,12 @@ enum tscope_status tsi_explain_rank(struct explained_rank *ret, const struct com
 				    struct tscope_error *err);
 
 /*
- * The analyses of the explained rank where both sides have a fact on it; else those of the
- * wholes, which have what any rank has. One rank is the whole.
+ * The explained rank where it has a fact on both sides; else of each side the only rank that has
+ * it, or the whole (number -1), which has what any rank has. One rank is the whole.
  */
 TSI_MUST_CHECK
-enum tscope_status tsi_explained_analyses(const struct tscope_analysis *ret[TSCOPE_SIDE_COUNT],
-					  const struct comparison *comparison, const char *fact,
-					  struct tscope_error *err);
+enum tscope_status tsi_explained_ranks(struct diff_rank ret[TSCOPE_SIDE_COUNT],
+				       const struct comparison *comparison, const char *fact,
+				       struct tscope_error *err);
 
 #endif

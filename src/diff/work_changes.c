@@ -17,6 +17,7 @@
 #include "diff/explain_rank.h"
 #include "diff/sample_test.h"
 #include "diff/work_names.h"
+#include "diff/work_side.h"
 
 /* Numbers of calls that differ by less are the same: a step more or less has a call in it. */
 #define CALLS_MIN_RATIO 0.005
@@ -46,32 +47,9 @@ static const char *const change_names[CHANGE_COUNT] = {
 	[CHANGE_FEWER_CALLS] = "fewer_calls",
 };
 
-/* Sums over the steps of a side. */
-struct figures {
-	int64_t calls, ns, device_ns;
-	int64_t unlinked;    /* of the calls, those that may be from before the capture */
-	double deviation_ns; /* of the time per step; NAN: not known */
-};
-
-struct side {
-	const struct tscope_analysis *analysis;
-	struct table_view rows;
-	int64_t steps;
-	bool has_counted; /* figures are those of steps, and not of the whole trace */
-	bool is_exact;    /* of steps that have no mark */
-	/* Some launch is known. Without any, kernels are calls of the steps that they start in. */
-	bool has_launches;
-	bool is_cut;
-	bool is_known; /* it has such work at all, and steps */
-	struct work_item *items;
-	const char **launchers; /* by item; NULL: not known */
-	struct figures *figures;
-	size_t count;
-};
-
 struct pair_change {
 	const struct work_pair *pair;
-	struct figures sums[TSCOPE_SIDE_COUNT];
+	struct work_figures sums[TSCOPE_SIDE_COUNT];
 	int64_t step_ns[TSCOPE_SIDE_COUNT];
 	int64_t change_ns;
 	enum change change;
@@ -82,176 +60,25 @@ struct pair_change {
 struct work {
 	const struct work_source *source;
 	const struct analysis_scope *scope;
-	struct side sides[TSCOPE_SIDE_COUNT];
+	struct diff_rank ranks[TSCOPE_SIDE_COUNT]; /* whose work it is */
+	struct work_side sides[TSCOPE_SIDE_COUNT];
 	struct work_pairs pairs;
 	struct pair_change *changes;
 	size_t change_count, tested_count;
 	int64_t counts[CHANGE_COUNT];
 };
 
-/* ---- a side ------------------------------------------------------------------------------- */
-
-/* A count or time; what is absent or absurd is 0. */
-static int64_t figure_at(const struct side *side, size_t row, const char *column)
-{
-	struct tscope_value value =
-		tsi_table_cell(&side->rows, row, tsi_table_column(&side->rows, column));
-
-	return value.kind == TSCOPE_VALUE_INT && value.integer > 0 ? value.integer : 0;
-}
-
-static bool has_counted_figures(const struct side *side)
-{
-	size_t column = tsi_table_column(&side->rows, "counted");
-
-	for (size_t row = 0; row < side->rows.row_count; row++)
-		if (tsi_table_cell(&side->rows, row, column).kind == TSCOPE_VALUE_INT)
-			return true;
-	return side->rows.row_count == 0;
-}
-
-/* Do the rows hold less than there was? */
-static bool is_table_cut(const struct side *side, int64_t all_count)
-{
-	int64_t count = 0;
-
-	for (size_t row = 0; row < side->rows.row_count; row++)
-		tsi_sum(&count, figure_at(side, row, "count"));
-	return count < all_count;
-}
-
-static void begin_side(struct side *side, const struct tscope_analysis *analysis,
-		       const struct work_source *source)
-{
-	enum tscope_unit unit;
-	struct tscope_value count =
-		tsi_lookup_fact(analysis, TSCOPE_WHOLE_TRACE, source->count, &unit);
-	int64_t counted_steps = tsi_lookup_int(analysis, TSCOPE_WHOLE_TRACE, "steps.counted_count");
-
-	side->analysis = analysis;
-	side->rows = tsi_lookup_table(analysis, TSCOPE_WHOLE_TRACE, source->table);
-	side->has_counted = has_counted_figures(side);
-	side->is_exact = side->has_counted && counted_steps > 0;
-	side->steps = side->is_exact ? counted_steps
-				     : tsi_lookup_int(analysis, TSCOPE_WHOLE_TRACE, "steps.count");
-	side->is_cut = count.kind == TSCOPE_VALUE_INT && is_table_cut(side, count.integer);
-	side->is_known = count.kind == TSCOPE_VALUE_INT && side->steps > 0;
-}
-
-static void side_deinit(struct side *side)
-{
-	free(side->items);
-	free(side->launchers);
-	free(side->figures);
-}
-
-static struct figures read_figures(const struct side *side, size_t row,
-				   const struct work_source *source)
-{
-	struct figures figures = { .deviation_ns = NAN };
-
-	if (!side->has_counted) {
-		figures.calls = figure_at(side, row, "count");
-		figures.ns = figure_at(side, row, source->all_ns);
-		if (source->all_device_ns)
-			figures.device_ns = figure_at(side, row, source->all_device_ns);
-		return figures;
-	}
-	size_t deviation = tsi_table_column(&side->rows, "step_deviation_ns");
-
-	figures.calls = figure_at(side, row, "counted");
-	figures.ns = figure_at(side, row, "counted_ns");
-	if (source->all_device_ns)
-		figures.device_ns = figure_at(side, row, "counted_device_ns");
-	if (source->are_launched)
-		figures.unlinked = figure_at(side, row, "counted_unlinked");
-	tsi_diff_number(tsi_table_cell(&side->rows, row, deviation), &figures.deviation_ns);
-	return figures;
-}
-
-/* Reads the rows that have a name. */
-static enum tscope_status read_side(struct side *side, const struct work_source *source,
-				    struct tscope_error *err)
-{
-	size_t name_column = tsi_table_column(&side->rows, "name"), rows = side->rows.row_count;
-
-	if (tsi_array_new(&side->items, rows, sizeof(*side->items), err) != TSCOPE_OK ||
-	    tsi_array_new(&side->launchers, rows, sizeof(*side->launchers), err) != TSCOPE_OK ||
-	    tsi_array_new(&side->figures, rows, sizeof(*side->figures), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t row = 0; row < rows; row++) {
-		struct tscope_value name = tsi_table_cell(&side->rows, row, name_column);
-		if (name.kind != TSCOPE_VALUE_TEXT)
-			continue;
-		side->items[side->count].name = name.text;
-		struct figures figures = read_figures(side, row, source);
-		side->has_launches |= figures.unlinked < figures.calls;
-		side->figures[side->count++] = figures;
-	}
-	return TSCOPE_OK;
-}
-
-/* is_matched_by: where rows are missing, what seems to come in place of another may be old. */
-static enum tscope_status name_launchers(struct work *work, struct side *side,
-					 const struct launcher_names *names, bool is_matched_by,
-					 struct tscope_error *err)
-{
-	enum tscope_status status = TSCOPE_OK;
-
-	for (size_t i = 0; status == TSCOPE_OK && i < side->count; i++) {
-		status = tsi_launcher_name(names, work->scope, side->items[i].name,
-					   &side->launchers[i], err);
-		if (is_matched_by)
-			side->items[i].launcher = side->launchers[i];
-	}
-	return status;
-}
-
-static enum tscope_status read_launchers(struct work *work, struct tscope_error *err)
-{
-	struct launcher_names names[TSCOPE_SIDE_COUNT] = { 0 };
-	bool is_cut = work->sides[TSCOPE_SIDE_A].is_cut || work->sides[TSCOPE_SIDE_B].is_cut;
-	enum tscope_status status = TSCOPE_OK;
-
-	for (size_t i = 0; status == TSCOPE_OK && i < TSCOPE_SIDE_COUNT; i++)
-		status = tsi_launcher_names_init(&names[i], work->sides[i].analysis, err);
-	if (status == TSCOPE_OK)
-		tsi_launcher_names_agree(names);
-	for (size_t i = 0; status == TSCOPE_OK && i < TSCOPE_SIDE_COUNT; i++)
-		status = name_launchers(work, &work->sides[i], &names[i], !is_cut, err);
-	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++)
-		tsi_launcher_names_deinit(&names[i]);
-	return status;
-}
-
 /* ---- pairs -------------------------------------------------------------------------------- */
 
 static void work_deinit(struct work *work)
 {
 	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++)
-		side_deinit(&work->sides[i]);
+		tsi_work_side_deinit(&work->sides[i]);
 	tsi_work_pairs_deinit(&work->pairs);
 	free(work->changes);
 }
 
-/* Several names count as one: their deviations add up, as if all were slow in the same steps. */
-static struct figures sum_up(const struct side *side, const size_t *items, size_t first,
-			     size_t count)
-{
-	struct figures sum = { 0 };
-
-	for (size_t i = first; i < first + count; i++) {
-		const struct figures *part = &side->figures[items[i]];
-		tsi_sum(&sum.calls, part->calls);
-		tsi_sum(&sum.ns, part->ns);
-		tsi_sum(&sum.device_ns, part->device_ns);
-		tsi_sum(&sum.unlinked, part->unlinked);
-		sum.deviation_ns += part->deviation_ns;
-	}
-	return sum;
-}
-
-static int64_t per_step(int64_t sum, const struct side *side)
+static int64_t per_step(int64_t sum, const struct work_side *side)
 {
 	return tsi_mean(sum, side->steps).integer;
 }
@@ -262,19 +89,35 @@ static double calls_per_step(const struct pair_change *change, const struct work
 	return (double)change->sums[side].calls / (double)work->sides[side].steps;
 }
 
+static bool has_several_ranks(const struct work *work, enum tscope_side side)
+{
+	return work->scope->comparison->sides[side].rank_count > 1;
+}
+
+/* Is its time that of waiting for other ranks? */
+static bool is_waiting(const struct pair_change *change, const struct work *work)
+{
+	bool communicates = change->sums[TSCOPE_SIDE_A].communicates ||
+			    change->sums[TSCOPE_SIDE_B].communicates;
+
+	return communicates &&
+	       (has_several_ranks(work, TSCOPE_SIDE_A) || has_several_ranks(work, TSCOPE_SIDE_B));
+}
+
 /* Adds up the pairs that have calls and are certain to be what they look like. */
 static void collect_changes(struct work *work)
 {
-	const struct side *a = &work->sides[TSCOPE_SIDE_A], *b = &work->sides[TSCOPE_SIDE_B];
+	const struct work_side *a = &work->sides[TSCOPE_SIDE_A], *b = &work->sides[TSCOPE_SIDE_B];
+	const struct work_pairs *pairs = &work->pairs;
 
-	for (size_t i = 0; i < work->pairs.count; i++) {
-		const struct work_pair *pair = &work->pairs.pairs[i];
+	for (size_t i = 0; i < pairs->count; i++) {
+		const struct work_pair *pair = &pairs->pairs[i];
 		struct pair_change *change = &work->changes[work->change_count];
 		*change = (struct pair_change){
 			.pair = pair,
 			.sums = {
-				sum_up(a, work->pairs.a_items, pair->a_first, pair->a_count),
-				sum_up(b, work->pairs.b_items, pair->b_first, pair->b_count),
+				tsi_work_side_sum(a, pairs->a_items, pair->a_first, pair->a_count),
+				tsi_work_side_sum(b, pairs->b_items, pair->b_first, pair->b_count),
 			},
 		};
 		if (change->sums[TSCOPE_SIDE_A].calls == 0 &&
@@ -285,14 +128,15 @@ static void collect_changes(struct work *work)
 		for (size_t s = 0; s < TSCOPE_SIDE_COUNT; s++)
 			change->step_ns[s] = per_step(change->sums[s].ns, &work->sides[s]);
 		change->change_ns = change->step_ns[TSCOPE_SIDE_B] - change->step_ns[TSCOPE_SIDE_A];
-		work->tested_count += pair->a_count && pair->b_count;
+		work->tested_count += pair->a_count && pair->b_count && !is_waiting(change, work);
 		work->change_count++;
 	}
 }
 
 /* ---- judgement ---------------------------------------------------------------------------- */
 
-static struct sample_moments moments_of(const struct figures *sum, const struct side *side)
+static struct sample_moments moments_of(const struct work_figures *sum,
+					const struct work_side *side)
 {
 	return (struct sample_moments){
 		.mean = (double)sum->ns / (double)side->steps,
@@ -303,16 +147,18 @@ static struct sample_moments moments_of(const struct figures *sum, const struct 
 
 static void test(struct pair_change *change, const struct work *work)
 {
-	const struct side *sides = work->sides;
+	const struct work_side *sides = work->sides;
 	struct sample_moments a = moments_of(&change->sums[TSCOPE_SIDE_A], &sides[TSCOPE_SIDE_A]);
 	struct sample_moments b = moments_of(&change->sums[TSCOPE_SIDE_B], &sides[TSCOPE_SIDE_B]);
 
 	change->p_value = NAN;
 	if (change->pair->a_count == 0 || change->pair->b_count == 0) {
 		change->verdict = change->pair->a_count ? DIFF_ONLY_A : DIFF_ONLY_B;
-	} else if (a.mean == b.mean && a.count == b.count && isnan(a.deviation + b.deviation)) {
+	} else if (a.mean == b.mean && a.count == b.count &&
+		   (isnan(a.deviation + b.deviation) || is_waiting(change, work))) {
 		change->verdict = DIFF_SAME;
-	} else if (!sides[TSCOPE_SIDE_A].is_exact || !sides[TSCOPE_SIDE_B].is_exact) {
+	} else if (is_waiting(change, work) || !sides[TSCOPE_SIDE_A].is_exact ||
+		   !sides[TSCOPE_SIDE_B].is_exact) {
 		change->verdict = DIFF_NOT_TESTED;
 	} else {
 		struct sample_test result = tsi_moments_test(&a, &b, work->tested_count);
@@ -432,7 +278,7 @@ static enum tscope_status fill_names(const struct work *work, const struct pair_
 				     struct tscope_value *cells, struct tscope_error *err)
 {
 	const struct work_pair *pair = change->pair;
-	const struct side *a = &work->sides[TSCOPE_SIDE_A], *b = &work->sides[TSCOPE_SIDE_B];
+	const struct work_side *a = &work->sides[TSCOPE_SIDE_A], *b = &work->sides[TSCOPE_SIDE_B];
 	const char *a_name = NULL, *b_name = NULL;
 
 	if (pair->a_count &&
@@ -454,7 +300,8 @@ static enum tscope_status fill_names(const struct work *work, const struct pair_
 static void fill_figures(const struct work *work, const struct pair_change *change,
 			 struct tscope_value *cells)
 {
-	const struct figures *a = &change->sums[TSCOPE_SIDE_A], *b = &change->sums[TSCOPE_SIDE_B];
+	const struct work_figures *a = &change->sums[TSCOPE_SIDE_A],
+				  *b = &change->sums[TSCOPE_SIDE_B];
 
 	cells[WORK_A_CALLS_PER_STEP] = tsi_real(calls_per_step(change, work, TSCOPE_SIDE_A));
 	cells[WORK_B_CALLS_PER_STEP] = tsi_real(calls_per_step(change, work, TSCOPE_SIDE_B));
@@ -514,15 +361,6 @@ static enum tscope_status add_rows(const struct work *work, struct fact_sheet *o
 	return TSCOPE_OK;
 }
 
-static int64_t count_names(const struct side *side)
-{
-	int64_t count = 0;
-
-	for (size_t i = 0; i < side->count; i++)
-		count += side->figures[i].calls > 0;
-	return count;
-}
-
 static void set_facts(const struct work *work, struct fact_sheet *out)
 {
 	static const enum work_fact fact_of_change[CHANGE_COUNT] = {
@@ -534,29 +372,32 @@ static void set_facts(const struct work *work, struct fact_sheet *out)
 		[CHANGE_MORE_CALLS] = WORK_MORE_CALLS_COUNT,
 		[CHANGE_FEWER_CALLS] = WORK_FEWER_CALLS_COUNT,
 	};
-	const struct side *a = &work->sides[TSCOPE_SIDE_A], *b = &work->sides[TSCOPE_SIDE_B];
+	const struct work_side *a = &work->sides[TSCOPE_SIDE_A], *b = &work->sides[TSCOPE_SIDE_B];
 	int64_t matched_count = 0;
 
 	for (int change = CHANGE_NEW; change < CHANGE_COUNT; change++)
 		tsi_fact_int(out, fact_of_change[change], work->counts[change]);
 	for (size_t i = 0; i < work->change_count; i++)
 		matched_count += work->changes[i].pair->match < WORK_BY_LAUNCHER;
-	tsi_fact_int(out, WORK_A_COUNT, count_names(a));
-	tsi_fact_int(out, WORK_B_COUNT, count_names(b));
+	tsi_fact_int(out, WORK_A_COUNT, tsi_work_side_count(a));
+	tsi_fact_int(out, WORK_B_COUNT, tsi_work_side_count(b));
 	tsi_fact_int(out, WORK_MATCHED_COUNT, matched_count);
 	tsi_fact_flag(out, WORK_IS_CUT, a->is_cut || b->is_cut);
+	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++)
+		if (has_several_ranks(work, (enum tscope_side)i) && work->ranks[i].number >= 0)
+			tsi_fact_int(out, WORK_A_RANK + i, work->ranks[i].number);
 }
 
 static enum tscope_status compare(struct work *work, struct fact_sheet *out,
 				  struct tscope_error *err)
 {
-	struct side *a = &work->sides[TSCOPE_SIDE_A], *b = &work->sides[TSCOPE_SIDE_B];
-	enum tscope_status status = read_side(a, work->source, err);
+	struct work_side *a = &work->sides[TSCOPE_SIDE_A], *b = &work->sides[TSCOPE_SIDE_B];
+	enum tscope_status status = tsi_work_side_read(a, work->source, err);
 
 	if (status == TSCOPE_OK)
-		status = read_side(b, work->source, err);
-	if (status == TSCOPE_OK && work->source->are_launched)
-		status = read_launchers(work, err);
+		status = tsi_work_side_read(b, work->source, err);
+	if (status == TSCOPE_OK && work->source->are_kernels)
+		status = tsi_work_sides_name_launchers(work->sides, work->scope, err);
 	if (status == TSCOPE_OK)
 		status = tsi_work_match(&work->pairs, a->items, a->count, b->items, b->count, err);
 	if (status == TSCOPE_OK)
@@ -576,15 +417,14 @@ static enum tscope_status compare(struct work *work, struct fact_sheet *out,
 enum tscope_status tsi_compare_work(const struct analysis_scope *scope, struct fact_sheet *out,
 				    const struct work_source *source, struct tscope_error *err)
 {
-	const struct tscope_analysis *analyses[TSCOPE_SIDE_COUNT];
 	struct work work = { .source = source, .scope = scope };
 	enum tscope_status status =
-		tsi_explained_analyses(analyses, scope->comparison, source->count, err);
+		tsi_explained_ranks(work.ranks, scope->comparison, source->count, err);
 
 	if (status != TSCOPE_OK)
 		return status;
 	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++)
-		begin_side(&work.sides[i], analyses[i], source);
+		tsi_work_side_begin(&work.sides[i], work.ranks[i].analysis, source);
 	if (work.sides[TSCOPE_SIDE_A].is_known && work.sides[TSCOPE_SIDE_B].is_known)
 		status = compare(&work, out, err);
 	work_deinit(&work);

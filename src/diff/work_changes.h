@@ -7,7 +7,8 @@
 /*
  * What kernel_changes and operator_changes have in common: the rows of a ranking of both sides,
  * matched (work_match.h), and what became of each. Of several ranks that one is looked at which
- * `explanation` is about.
+ * `explanation` is about. There the time of kernels that communicate is not tested: it is how long
+ * the rank waits for others, in many steps on end, and the rank was picked for waiting least.
  *
  * Counts and times are those of the steps that count, per step. Of a side where none does, all
  * steps are taken, and of one that does not tell (a report of an earlier version) the whole trace,
@@ -28,6 +29,8 @@ enum work_fact {
 	WORK_MORE_CALLS_COUNT,
 	WORK_FEWER_CALLS_COUNT,
 	WORK_IS_CUT,
+	WORK_A_RANK,
+	WORK_B_RANK,
 };
 
 #define WORK_FACTS(things)                                                                         \
@@ -47,7 +50,10 @@ enum work_fact {
 				     "with fewer calls a step" },                                  \
 	[WORK_IS_CUT] = { "is_cut", TSCOPE_UNIT_FLAG,                                              \
 			  "a saved report held only the first rows: new and gone ones are "        \
-			  "left out where it is not known" }
+			  "left out where it is not known" },                                      \
+	[WORK_A_RANK] = { "a_rank", TSCOPE_UNIT_COUNT,                                             \
+			  "of several ranks, which of A is looked at" },                           \
+	[WORK_B_RANK] = { "b_rank", TSCOPE_UNIT_COUNT, "and of B" }
 
 enum work_column {
 	WORK_CHANGE,
@@ -103,7 +109,7 @@ struct work_source {
 	const char *table;                  /* "kernels.by_name" */
 	const char *count;                  /* the fact that sums up its column "count" */
 	const char *all_ns, *all_device_ns; /* time over the whole trace; device: NULL without */
-	bool are_launched; /* kernels.by_launcher tells by whom, some perhaps before the capture */
+	bool are_kernels; /* kernels.by_launcher tells by whom, some perhaps before the capture */
 };
 
 /* Fills a sheet whose facts and first table are those above. */

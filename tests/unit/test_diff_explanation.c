@@ -449,7 +449,11 @@ static void a_rank_may_be_missing(void **state)
 	(void)state;
 	/* A has no rank 2: its own critical one is the next best. */
 	check_ranks(&(struct rank_case){ two, one_slow, "1 2 1 2 100 120 - - 1", NULL });
-	check_ranks(&(struct rank_case){ alone, one_slow, "- 2 - 2 100 120 - - 1", NULL });
+	/* Rank 0 alone is compared with rank 0, whoever makes that run slow; and the other way. */
+	check_ranks(&(struct rank_case){ alone, one_slow, "- 0 - 2 100 120 - - 1",
+					 "exposed_comm 5 30 25\ncompute 95 90 -5\n" });
+	check_ranks(&(struct rank_case){ one_slow, alone, "0 - 2 - 120 100 - - -1",
+					 "exposed_comm 30 5 -25\ncompute 90 95 5\n" });
 	check_ranks(&(struct rank_case){ alone, alone, "- - - - 100 100 - - -", NULL });
 }
 

@@ -434,6 +434,104 @@ static void launcher_of_most_time(void **state)
 	compared_free(c);
 }
 
+/* ---- ranks ---- */
+
+/* A rank whose step takes 1000 ns, so much of it for communication. */
+#define RANK(comm)                                                                                 \
+	"series.steps step=1 time_ns=1000\nbudget.step_count 1\nbudget.compute_ns 0\n"             \
+	"budget.exposed_comm_ns " comm "\n"
+
+#define KERNEL(name, kind, ns)                                                                     \
+	"kernels.count 20\nsteps.counted_count 20\nkernels.by_name name=" name " kind=" kind       \
+	" count=20 counted=20 counted_ns=" ns " step_deviation_ns=1\n"
+
+#define WHOLE(mean) "step_time.mean_ns " mean "\n"
+
+struct rank_case {
+	struct side_text a, b;
+	const char *facts; /* a_rank, b_rank, slower_count */
+	const char *list;  /* change, name, a_step_ns, b_step_ns, verdict */
+};
+
+static void check_ranks(const struct rank_case *cases, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct compared *c = compare_sides(&cases[i].a, &cases[i].b);
+		check_facts(&c->result, "kernel_changes: a_rank b_rank slower_count",
+			    cases[i].facts);
+		check_table(&c->result,
+			    "kernel_changes.list: change name a_step_ns b_step_ns verdict",
+			    cases[i].list);
+		compared_free(c);
+	}
+}
+
+/* Rank 1 waits least in B, which is slower: its kernels are compared, and not those of rank 0. */
+static void the_explained_rank_is_looked_at(void **state)
+{
+	(void)state;
+	static const struct rank_case cases[] = {
+		{ { WHOLE("1000") KERNEL("k", "gemm", "20"),
+		    { RANK("0") KERNEL("k", "gemm", "20"), RANK("0") KERNEL("k", "gemm", "4000") },
+		    0 },
+		  { WHOLE("1200") KERNEL("k", "gemm", "20"),
+		    { RANK("200") KERNEL("k", "gemm", "20"),
+		      RANK("0") KERNEL("k", "gemm", "8000") },
+		    0 },
+		  "1 1 1",
+		  "slower k 200 400 changed\n" },
+		/* Rank 0 alone is compared with rank 0. */
+		{ { WHOLE("1000") RANK("0") KERNEL("k", "gemm", "4000"), { NULL }, 0 },
+		  { WHOLE("1200") KERNEL("k", "gemm", "20"),
+		    { RANK("200") KERNEL("k", "gemm", "8000"),
+		      RANK("0") KERNEL("k", "gemm", "20") },
+		    0 },
+		  "- 0 1",
+		  "slower k 200 400 changed\n" },
+		/* Only rank 0 has a trace; rank 1 is explained. */
+		{ { WHOLE("1000") KERNEL("k", "gemm", "4000"),
+		    { RANK("0") KERNEL("k", "gemm", "4000"), RANK("0") },
+		    0 },
+		  { WHOLE("1200") KERNEL("k", "gemm", "8000"),
+		    { RANK("200") KERNEL("k", "gemm", "8000"), RANK("0") },
+		    0 },
+		  "0 0 1",
+		  "slower k 200 400 changed\n" },
+		/* Rank 1 has one in B only; of A none has what the whole tells. */
+		{ { WHOLE("1000") KERNEL("k", "gemm", "4000"), { RANK("0"), RANK("0") }, 0 },
+		  { WHOLE("1200") KERNEL("k", "gemm", "20"),
+		    { RANK("200"), RANK("0") KERNEL("k", "gemm", "8000") },
+		    0 },
+		  "- 1 1",
+		  "slower k 200 400 changed\n" },
+	};
+
+	check_ranks(cases, TSI_COUNT_OF(cases));
+}
+
+/* How long it takes says how long this rank waits for others. */
+static void waiting_for_ranks_is_not_tested(void **state)
+{
+	(void)state;
+	static const struct rank_case cases[] = {
+		{ { WHOLE("1000"), { RANK("0") KERNEL("k", "comm", "4000"), RANK("0") }, 0 },
+		  { WHOLE("1000"), { RANK("0") KERNEL("k", "comm", "8000"), RANK("0") }, 0 },
+		  "0 0 0",
+		  "same k 200 400 not_tested\n" },
+		{ { WHOLE("1000"), { RANK("0") KERNEL("k", "comm", "4000"), RANK("0") }, 0 },
+		  { WHOLE("1000"), { RANK("0") KERNEL("k", "comm", "4000"), RANK("0") }, 0 },
+		  "0 0 0",
+		  "same k 200 200 same\n" },
+		/* One rank is compared with one: what a trace says of itself is tested. */
+		{ { WHOLE("1000") RANK("0") KERNEL("k", "comm", "4000"), { NULL }, 0 },
+		  { WHOLE("1000") RANK("0") KERNEL("k", "comm", "8000"), { NULL }, 0 },
+		  "- - 1",
+		  "slower k 200 400 changed\n" },
+	};
+
+	check_ranks(cases, TSI_COUNT_OF(cases));
+}
+
 static void sides_without_kernels(void **state)
 {
 	(void)state;
@@ -509,6 +607,8 @@ int main(void)
 		cmocka_unit_test(no_step_counts),
 		cmocka_unit_test(calls_before_the_capture),
 		cmocka_unit_test(launcher_of_most_time),
+		cmocka_unit_test(the_explained_rank_is_looked_at),
+		cmocka_unit_test(waiting_for_ranks_is_not_tested),
 		cmocka_unit_test(sides_without_kernels),
 		cmocka_unit_test(hostile_reports),
 		cmocka_unit_test(every_allocation_may_fail),

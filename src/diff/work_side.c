@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* From the facts of a side to its items and their figures. */
+#include "diff/work_side.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/kernel_kind.h"
+#include "base/array.h"
+#include "base/sum.h"
+#include "diff/work_names.h"
+
+/* A count or time; what is absent or absurd is 0. */
+static int64_t figure_at(const struct work_side *side, size_t row, const char *column)
+{
+	struct tscope_value value =
+		tsi_table_cell(&side->rows, row, tsi_table_column(&side->rows, column));
+
+	return value.kind == TSCOPE_VALUE_INT && value.integer > 0 ? value.integer : 0;
+}
+
+static bool has_counted_figures(const struct work_side *side)
+{
+	size_t column = tsi_table_column(&side->rows, "counted");
+
+	for (size_t row = 0; row < side->rows.row_count; row++)
+		if (tsi_table_cell(&side->rows, row, column).kind == TSCOPE_VALUE_INT)
+			return true;
+	return side->rows.row_count == 0;
+}
+
+/* Do the rows hold less than there was? */
+static bool is_table_cut(const struct work_side *side, int64_t all_count)
+{
+	int64_t count = 0;
+
+	for (size_t row = 0; row < side->rows.row_count; row++)
+		tsi_sum(&count, figure_at(side, row, "count"));
+	return count < all_count;
+}
+
+void tsi_work_side_begin(struct work_side *side, const struct tscope_analysis *analysis,
+			 const struct work_source *source)
+{
+	enum tscope_unit unit;
+	struct tscope_value count =
+		tsi_lookup_fact(analysis, TSCOPE_WHOLE_TRACE, source->count, &unit);
+	int64_t counted_steps = tsi_lookup_int(analysis, TSCOPE_WHOLE_TRACE, "steps.counted_count");
+
+	side->analysis = analysis;
+	side->rows = tsi_lookup_table(analysis, TSCOPE_WHOLE_TRACE, source->table);
+	side->has_counted = has_counted_figures(side);
+	side->is_exact = side->has_counted && counted_steps > 0;
+	side->steps = side->is_exact ? counted_steps
+				     : tsi_lookup_int(analysis, TSCOPE_WHOLE_TRACE, "steps.count");
+	side->is_cut = count.kind == TSCOPE_VALUE_INT && is_table_cut(side, count.integer);
+	side->is_known = count.kind == TSCOPE_VALUE_INT && side->steps > 0;
+}
+
+void tsi_work_side_deinit(struct work_side *side)
+{
+	free(side->items);
+	free(side->launchers);
+	free(side->figures);
+}
+
+static bool is_communication(const struct work_side *side, size_t row)
+{
+	struct tscope_value kind =
+		tsi_table_cell(&side->rows, row, tsi_table_column(&side->rows, "kind"));
+
+	return kind.kind == TSCOPE_VALUE_TEXT &&
+	       strcmp(kind.text, tsi_kernel_kind_name(KERNEL_COMM)) == 0;
+}
+
+static struct work_figures read_figures(const struct work_side *side, size_t row,
+					const struct work_source *source)
+{
+	struct work_figures figures = {
+		.deviation_ns = NAN,
+		.communicates = source->are_kernels && is_communication(side, row),
+	};
+
+	if (!side->has_counted) {
+		figures.calls = figure_at(side, row, "count");
+		figures.ns = figure_at(side, row, source->all_ns);
+		if (source->all_device_ns)
+			figures.device_ns = figure_at(side, row, source->all_device_ns);
+		return figures;
+	}
+	size_t deviation = tsi_table_column(&side->rows, "step_deviation_ns");
+
+	figures.calls = figure_at(side, row, "counted");
+	figures.ns = figure_at(side, row, "counted_ns");
+	if (source->all_device_ns)
+		figures.device_ns = figure_at(side, row, "counted_device_ns");
+	if (source->are_kernels)
+		figures.unlinked = figure_at(side, row, "counted_unlinked");
+	tsi_diff_number(tsi_table_cell(&side->rows, row, deviation), &figures.deviation_ns);
+	return figures;
+}
+
+enum tscope_status tsi_work_side_read(struct work_side *side, const struct work_source *source,
+				      struct tscope_error *err)
+{
+	size_t name_column = tsi_table_column(&side->rows, "name"), rows = side->rows.row_count;
+
+	if (tsi_array_new(&side->items, rows, sizeof(*side->items), err) != TSCOPE_OK ||
+	    tsi_array_new(&side->launchers, rows, sizeof(*side->launchers), err) != TSCOPE_OK ||
+	    tsi_array_new(&side->figures, rows, sizeof(*side->figures), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (size_t row = 0; row < rows; row++) {
+		struct tscope_value name = tsi_table_cell(&side->rows, row, name_column);
+		if (name.kind != TSCOPE_VALUE_TEXT)
+			continue;
+		side->items[side->count].name = name.text;
+		struct work_figures figures = read_figures(side, row, source);
+		side->has_launches |= figures.unlinked < figures.calls;
+		side->figures[side->count++] = figures;
+	}
+	return TSCOPE_OK;
+}
+
+/* is_matched_by: where rows are missing, what seems to come in place of another may be old. */
+static enum tscope_status name_launchers(struct work_side *side, const struct analysis_scope *scope,
+					 const struct launcher_names *names, bool is_matched_by,
+					 struct tscope_error *err)
+{
+	enum tscope_status status = TSCOPE_OK;
+
+	for (size_t i = 0; status == TSCOPE_OK && i < side->count; i++) {
+		status = tsi_launcher_name(names, scope, side->items[i].name, &side->launchers[i],
+					   err);
+		if (is_matched_by)
+			side->items[i].launcher = side->launchers[i];
+	}
+	return status;
+}
+
+enum tscope_status tsi_work_sides_name_launchers(struct work_side sides[TSCOPE_SIDE_COUNT],
+						 const struct analysis_scope *scope,
+						 struct tscope_error *err)
+{
+	struct launcher_names names[TSCOPE_SIDE_COUNT] = { 0 };
+	bool is_cut = sides[TSCOPE_SIDE_A].is_cut || sides[TSCOPE_SIDE_B].is_cut;
+	enum tscope_status status = TSCOPE_OK;
+
+	for (size_t i = 0; status == TSCOPE_OK && i < TSCOPE_SIDE_COUNT; i++)
+		status = tsi_launcher_names_init(&names[i], sides[i].analysis, err);
+	if (status == TSCOPE_OK)
+		tsi_launcher_names_agree(names);
+	for (size_t i = 0; status == TSCOPE_OK && i < TSCOPE_SIDE_COUNT; i++)
+		status = name_launchers(&sides[i], scope, &names[i], !is_cut, err);
+	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++)
+		tsi_launcher_names_deinit(&names[i]);
+	return status;
+}
+
+/* Several names count as one: their deviations add up, as if all were slow in the same steps. */
+struct work_figures tsi_work_side_sum(const struct work_side *side, const size_t *items,
+				      size_t first, size_t count)
+{
+	struct work_figures sum = { 0 };
+
+	for (size_t i = first; i < first + count; i++) {
+		const struct work_figures *part = &side->figures[items[i]];
+		tsi_sum(&sum.calls, part->calls);
+		tsi_sum(&sum.ns, part->ns);
+		tsi_sum(&sum.device_ns, part->device_ns);
+		tsi_sum(&sum.unlinked, part->unlinked);
+		sum.deviation_ns += part->deviation_ns;
+		sum.communicates |= part->communicates;
+	}
+	return sum;
+}
+
+int64_t tsi_work_side_count(const struct work_side *side)
+{
+	int64_t count = 0;
+
+	for (size_t i = 0; i < side->count; i++)
+		count += side->figures[i].calls > 0;
+	return count;
+}

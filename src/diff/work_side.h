@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_DIFF_WORK_SIDE_H
+#define TSCOPE_DIFF_WORK_SIDE_H
+
+#include "analyze/analyzer.h"
+#include "analyze/lookup.h"
+#include "diff/comparison.h"
+#include "diff/work_changes.h"
+#include "diff/work_match.h"
+
+/* One side of what work_changes.h compares: the rows of its ranking, as items to be matched. */
+/* Sums over the steps of a side. */
+struct work_figures {
+	int64_t calls, ns, device_ns;
+	int64_t unlinked;    /* of the calls, those that may be from before the capture */
+	double deviation_ns; /* of the time per step; NAN: not known */
+	bool communicates;
+};
+
+struct work_side {
+	const struct tscope_analysis *analysis;
+	struct table_view rows;
+	int64_t steps;
+	bool has_counted; /* figures are those of steps, and not of the whole trace */
+	bool is_exact;    /* of steps that have no mark */
+	/* Some launch is known. Without any, kernels are calls of the steps that they start in. */
+	bool has_launches;
+	bool is_cut;
+	bool is_known; /* it has such work at all, and steps */
+	struct work_item *items;
+	const char **launchers; /* by item; NULL: not known */
+	struct work_figures *figures;
+	size_t count;
+};
+
+/* Looks at what there is; what is read may be deinited in any case. */
+void tsi_work_side_begin(struct work_side *side, const struct tscope_analysis *analysis,
+			 const struct work_source *source);
+void tsi_work_side_deinit(struct work_side *side);
+
+/* Reads the rows that have a name. */
+TSI_MUST_CHECK
+enum tscope_status tsi_work_side_read(struct work_side *side, const struct work_source *source,
+				      struct tscope_error *err);
+
+/* Finds who launches what was read. */
+TSI_MUST_CHECK
+enum tscope_status tsi_work_sides_name_launchers(struct work_side sides[TSCOPE_SIDE_COUNT],
+						 const struct analysis_scope *scope,
+						 struct tscope_error *err);
+
+/* Several items as one. */
+struct work_figures tsi_work_side_sum(const struct work_side *side, const size_t *items,
+				      size_t first, size_t count);
+
+/* Items that have calls. */
+int64_t tsi_work_side_count(const struct work_side *side);
+
+#endif
