@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two snapshots of memory: what is live by allocation site, and which segments only one has. Where
- * either side has one device only, that is the same to us, be it cuda:0 of one rank and cuda:3 of
- * another. Addresses are those of one process: two processes have no segment in common.
+ * Two snapshots of memory: what is live by allocation site, and which segments only one has.
+ * Addresses are those of one process: two processes have no segment in common.
  */
 #include "analyze/facts.h"
 #include "analyze/lookup.h"
 #include "diff/comparison.h"
+#include "diff/site_match.h"
+#include "diff/snapshot_rows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -115,215 +116,17 @@ static const struct tscope_table_def tables[] = {
 			     TSCOPE_TABLE_ROWS },
 };
 
-/* ---- reading a side ------------------------------------------------------------------------ */
+/* ---- sites --------------------------------------------------------------------------------- */
 
-enum { READ_COLUMNS_MAX = 5 };
-
-/* A table of a side with those of its columns that are read. */
-struct rows {
-	struct table_view view;
-	size_t columns[READ_COLUMNS_MAX];
-};
-
-static struct rows open_rows(const struct comparison *comparison, size_t side, const char *table,
-			     const char *const columns[READ_COLUMNS_MAX])
-{
-	struct rows rows = {
-		.view = tsi_lookup_table(comparison->sides[side].analysis, TSCOPE_WHOLE_TRACE,
-					 table),
-	};
-
-	for (size_t i = 0; i < READ_COLUMNS_MAX; i++)
-		rows.columns[i] = tsi_table_column(&rows.view, columns[i]);
-	return rows;
-}
-
-static struct tscope_value cell(const struct rows *rows, size_t row, size_t column)
-{
-	return tsi_table_cell(&rows->view, row, rows->columns[column]);
-}
-
-static int64_t int_cell(const struct rows *rows, size_t row, size_t column)
-{
-	struct tscope_value value = cell(rows, row, column);
-	return value.kind == TSCOPE_VALUE_INT ? value.integer : 0;
-}
-
-static const char *text_cell(const struct rows *rows, size_t row, size_t column)
-{
-	struct tscope_value value = cell(rows, row, column);
-	return value.kind == TSCOPE_VALUE_TEXT ? value.text : "";
-}
-
-enum { READ_DEVICE }; /* the first column of both tables below */
-enum { READ_SITE = 1, READ_END_BYTES, READ_END_COUNT, READ_PEAK_BYTES };
-enum { READ_ADDRESS = 1, READ_RESERVED, READ_POOL, READ_KIND };
-
-/* Both tables of both sides, and what their devices are to be called. */
-struct reading {
-	struct rows sites[TSCOPE_SIDE_COUNT], segments[TSCOPE_SIDE_COUNT];
-	bool is_one_device; /* each side has one, and they have two numbers: */
-	int64_t device;     /* that of B */
+/* What is being filled, and of what. */
+struct filling {
+	struct snapshot_pair pair;
 	struct fact_sheet *out;
 	struct tscope_error *err;
 };
 
-static int64_t device_of(const struct reading *reading, const struct rows *rows, size_t row)
-{
-	return reading->is_one_device ? reading->device : int_cell(rows, row, READ_DEVICE);
-}
-
-/* The device of all rows of a side; false: there are none, or they have several. */
-static bool only_device(const struct reading *reading, size_t side, int64_t *device)
-{
-	const struct rows *tables_of_side[] = { &reading->sites[side], &reading->segments[side] };
-	bool is_known = false;
-
-	for (size_t i = 0; i < TSI_COUNT_OF(tables_of_side); i++) {
-		for (size_t row = 0; row < tables_of_side[i]->view.row_count; row++) {
-			int64_t own = int_cell(tables_of_side[i], row, READ_DEVICE);
-			if (is_known && own != *device)
-				return false;
-			*device = own;
-			is_known = true;
-		}
-	}
-	return is_known;
-}
-
-static void open_reading(struct reading *reading, const struct comparison *comparison)
-{
-	static const char *const site_names[READ_COLUMNS_MAX] = {
-		[READ_DEVICE] = "device",       [READ_SITE] = "site",
-		[READ_END_BYTES] = "end_bytes", [READ_END_COUNT] = "end_count",
-		[READ_PEAK_BYTES] = "bytes",
-	};
-	static const char *const segment_names[READ_COLUMNS_MAX] = {
-		[READ_DEVICE] = "device",
-		[READ_ADDRESS] = "address",
-		[READ_RESERVED] = "reserved_bytes",
-		[READ_POOL] = "pool",
-		[READ_KIND] = "kind",
-	};
-	int64_t a_device = 0;
-
-	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++) {
-		reading->sites[i] = open_rows(comparison, i, "snapshot.sites", site_names);
-		reading->segments[i] = open_rows(comparison, i, "snapshot.segments", segment_names);
-	}
-	reading->is_one_device = only_device(reading, TSCOPE_SIDE_A, &a_device) &&
-				 only_device(reading, TSCOPE_SIDE_B, &reading->device);
-}
-
-/* ---- sites --------------------------------------------------------------------------------- */
-
-struct amounts {
-	int64_t end_bytes, end_count, peak_bytes;
-};
-
-struct site {
-	int64_t device;
-	const char *text;
-	bool is_there[TSCOPE_SIDE_COUNT];
-	struct amounts of[TSCOPE_SIDE_COUNT];
-	struct amounts change;
-};
-
-/* Of two figures that files chose: the nearest number that there is. */
-static int64_t change_of(int64_t a, int64_t b)
-{
-	return tsi_narrow((tsi_wide)b - a);
-}
-
-static uint64_t size_of(int64_t change)
-{
-	return change < 0 ? 0 - (uint64_t)change : (uint64_t)change;
-}
-
-static int compare_places(const struct site *a, const struct site *b)
-{
-	int order = strcmp(a->text, b->text);
-	return order ? order : (a->device > b->device) - (a->device < b->device);
-}
-
-static int by_place(const void *left, const void *right)
-{
-	return compare_places(left, right);
-}
-
-static int by_change(const void *left, const void *right)
-{
-	const struct site *a = left, *b = right;
-	uint64_t a_size = size_of(a->change.end_bytes), b_size = size_of(b->change.end_bytes);
-
-	if (a_size == b_size) {
-		a_size = size_of(a->change.peak_bytes);
-		b_size = size_of(b->change.peak_bytes);
-	}
-	if (a_size != b_size)
-		return a_size > b_size ? -1 : 1;
-	return compare_places(a, b);
-}
-
-static void add_amounts(struct amounts *sum, const struct amounts *part)
-{
-	tsi_sum_signed(&sum->end_bytes, part->end_bytes);
-	tsi_sum_signed(&sum->end_count, part->end_count);
-	tsi_sum_signed(&sum->peak_bytes, part->peak_bytes);
-}
-
-static size_t collect_sites(struct site *sites, const struct reading *reading)
-{
-	size_t count = 0;
-
-	for (size_t side = 0; side < TSCOPE_SIDE_COUNT; side++) {
-		const struct rows *rows = &reading->sites[side];
-		for (size_t row = 0; row < rows->view.row_count; row++) {
-			struct site *site = &sites[count++];
-			site->device = device_of(reading, rows, row);
-			site->text = text_cell(rows, row, READ_SITE);
-			site->is_there[side] = true;
-			site->of[side] = (struct amounts){
-				.end_bytes = int_cell(rows, row, READ_END_BYTES),
-				.end_count = int_cell(rows, row, READ_END_COUNT),
-				.peak_bytes = int_cell(rows, row, READ_PEAK_BYTES),
-			};
-		}
-	}
-	return count;
-}
-
-/* Makes one of those that have one place; how many there are then. */
-static size_t join_sites(struct site *sites, size_t count)
-{
-	size_t kept = 0;
-
-	if (count)
-		qsort(sites, count, sizeof(*sites), by_place);
-	for (size_t i = 0; i < count; i++) {
-		if (kept == 0 || compare_places(&sites[kept - 1], &sites[i]) != 0) {
-			sites[kept++] = sites[i];
-			continue;
-		}
-		for (size_t side = 0; side < TSCOPE_SIDE_COUNT; side++) {
-			sites[kept - 1].is_there[side] |= sites[i].is_there[side];
-			add_amounts(&sites[kept - 1].of[side], &sites[i].of[side]);
-		}
-	}
-	for (size_t i = 0; i < kept; i++) {
-		const struct amounts *a = &sites[i].of[TSCOPE_SIDE_A];
-		const struct amounts *b = &sites[i].of[TSCOPE_SIDE_B];
-		sites[i].change = (struct amounts){
-			.end_bytes = change_of(a->end_bytes, b->end_bytes),
-			.end_count = change_of(a->end_count, b->end_count),
-			.peak_bytes = change_of(a->peak_bytes, b->peak_bytes),
-		};
-	}
-	return kept;
-}
-
 /* NULL: it is the same. */
-static const char *change_word(const struct site *site)
+static const char *change_word(const struct site_pair *site)
 {
 	int64_t change = site->change.end_bytes ? site->change.end_bytes : site->change.peak_bytes;
 
@@ -336,13 +139,13 @@ static const char *change_word(const struct site *site)
 	return site->change.end_count ? "moved" : NULL;
 }
 
-static enum tscope_status put_site(const struct reading *reading, const struct site *site)
+static enum tscope_status put_site(const struct filling *filling, const struct site_pair *site)
 {
-	const struct amounts *a = &site->of[TSCOPE_SIDE_A], *b = &site->of[TSCOPE_SIDE_B];
+	const struct site_amounts *a = &site->of[TSCOPE_SIDE_A], *b = &site->of[TSCOPE_SIDE_B];
 	const char *word = change_word(site);
 	struct tscope_value *cells;
 
-	if (tsi_table_add(reading->out, SITES_TABLE, &cells, reading->err) != TSCOPE_OK)
+	if (tsi_table_add(filling->out, SITES_TABLE, &cells, filling->err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	cells[SITE_DEVICE] = tsi_int(site->device);
 	cells[SITE_SITE] = tsi_text(site->text);
@@ -358,32 +161,20 @@ static enum tscope_status put_site(const struct reading *reading, const struct s
 	return TSCOPE_OK;
 }
 
-static enum tscope_status put_sites(const struct reading *reading, struct site *sites, size_t count)
+static enum tscope_status put_sites(const struct filling *filling)
 {
-	enum tscope_status status = TSCOPE_OK;
+	struct site_pairs sites;
+	enum tscope_status status = tsi_match_sites(&sites, &filling->pair, filling->err);
 	int64_t changed_count = 0;
 
-	count = join_sites(sites, count);
-	if (count)
-		qsort(sites, count, sizeof(*sites), by_change);
-	for (size_t i = 0; status == TSCOPE_OK && i < count; i++) {
-		status = put_site(reading, &sites[i]);
-		changed_count += change_word(&sites[i]) != NULL;
+	if (status != TSCOPE_OK)
+		return status;
+	for (size_t i = 0; status == TSCOPE_OK && i < sites.count; i++) {
+		status = put_site(filling, &sites.items[i]);
+		changed_count += change_word(&sites.items[i]) != NULL;
 	}
-	tsi_fact_int(reading->out, SITE_COUNT, changed_count);
-	return status;
-}
-
-static enum tscope_status match_sites(const struct reading *reading)
-{
-	size_t count = reading->sites[TSCOPE_SIDE_A].view.row_count +
-		       reading->sites[TSCOPE_SIDE_B].view.row_count;
-	struct site *sites;
-
-	if (tsi_array_new(&sites, count, sizeof(*sites), reading->err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	enum tscope_status status = put_sites(reading, sites, collect_sites(sites, reading));
-	free(sites);
+	tsi_fact_int(filling->out, SITE_COUNT, changed_count);
+	free(sites.items);
 	return status;
 }
 
@@ -417,17 +208,17 @@ static int by_address(const void *left, const void *right)
 	return (a->row > b->row) - (a->row < b->row);
 }
 
-static size_t collect_segments(struct segment *segments, const struct reading *reading)
+static size_t collect_segments(struct segment *segments, const struct filling *filling)
 {
 	size_t count = 0;
 
 	for (size_t side = 0; side < TSCOPE_SIDE_COUNT; side++) {
-		const struct rows *rows = &reading->segments[side];
+		const struct snapshot_rows *rows = &filling->pair.segments[side];
 		for (size_t row = 0; row < rows->view.row_count; row++)
 			segments[count++] = (struct segment){
-				.device = device_of(reading, rows, row),
-				.reserved_bytes = int_cell(rows, row, READ_RESERVED),
-				.address = text_cell(rows, row, READ_ADDRESS),
+				.device = tsi_rows_device(&filling->pair, rows, row),
+				.reserved_bytes = tsi_rows_int(rows, row, READ_RESERVED),
+				.address = tsi_rows_text(rows, row, READ_ADDRESS),
 				.side = side,
 				.row = row,
 			};
@@ -455,25 +246,24 @@ static size_t drop_pairs(struct segment *segments, size_t count)
 	return kept;
 }
 
-static enum tscope_status put_segment(const struct reading *reading, const struct segment *segment)
+static enum tscope_status put_segment(const struct filling *filling, const struct segment *segment)
 {
-	const struct rows *rows = &reading->segments[segment->side];
-	size_t allocated = tsi_table_column(&rows->view, "allocated_bytes");
+	const struct snapshot_rows *rows = &filling->pair.segments[segment->side];
 	struct tscope_value *cells;
 
-	if (tsi_table_add(reading->out, SEGMENTS_TABLE, &cells, reading->err) != TSCOPE_OK)
+	if (tsi_table_add(filling->out, SEGMENTS_TABLE, &cells, filling->err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	cells[SEGMENT_SIDE] = tsi_text(segment->side == TSCOPE_SIDE_A ? "a" : "b");
-	cells[SEGMENT_DEVICE] = cell(rows, segment->row, READ_DEVICE);
+	cells[SEGMENT_DEVICE] = tsi_rows_cell(rows, segment->row, READ_DEVICE);
 	cells[SEGMENT_ADDRESS] = tsi_text(segment->address);
-	cells[SEGMENT_POOL] = cell(rows, segment->row, READ_POOL);
-	cells[SEGMENT_KIND] = cell(rows, segment->row, READ_KIND);
+	cells[SEGMENT_POOL] = tsi_rows_cell(rows, segment->row, READ_POOL);
+	cells[SEGMENT_KIND] = tsi_rows_cell(rows, segment->row, READ_KIND);
 	cells[SEGMENT_RESERVED_BYTES] = tsi_int(segment->reserved_bytes);
-	cells[SEGMENT_ALLOCATED_BYTES] = tsi_table_cell(&rows->view, segment->row, allocated);
+	cells[SEGMENT_ALLOCATED_BYTES] = tsi_rows_cell(rows, segment->row, READ_ALLOCATED);
 	return TSCOPE_OK;
 }
 
-static enum tscope_status put_segments(const struct reading *reading, struct segment *segments,
+static enum tscope_status put_segments(const struct filling *filling, struct segment *segments,
 				       size_t count)
 {
 	size_t left = drop_pairs(segments, count), common = (count - left) / 2;
@@ -482,24 +272,24 @@ static enum tscope_status put_segments(const struct reading *reading, struct seg
 
 	for (size_t i = 0; i < left; i++)
 		only_a += segments[i].side == TSCOPE_SIDE_A;
-	tsi_fact_int(reading->out, COMMON_SEGMENT_COUNT, (int64_t)common);
-	tsi_fact_int(reading->out, ONLY_A_SEGMENT_COUNT, only_a);
-	tsi_fact_int(reading->out, ONLY_B_SEGMENT_COUNT, (int64_t)left - only_a);
+	tsi_fact_int(filling->out, COMMON_SEGMENT_COUNT, (int64_t)common);
+	tsi_fact_int(filling->out, ONLY_A_SEGMENT_COUNT, only_a);
+	tsi_fact_int(filling->out, ONLY_B_SEGMENT_COUNT, (int64_t)left - only_a);
 	for (size_t i = 0; status == TSCOPE_OK && common > 0 && i < left; i++)
-		status = put_segment(reading, &segments[i]);
+		status = put_segment(filling, &segments[i]);
 	return status;
 }
 
-static enum tscope_status match_segments(const struct reading *reading)
+static enum tscope_status match_segments(const struct filling *filling)
 {
-	size_t count = reading->segments[TSCOPE_SIDE_A].view.row_count +
-		       reading->segments[TSCOPE_SIDE_B].view.row_count;
+	size_t count = filling->pair.segments[TSCOPE_SIDE_A].view.row_count +
+		       filling->pair.segments[TSCOPE_SIDE_B].view.row_count;
 	struct segment *segments;
 
-	if (tsi_array_new(&segments, count, sizeof(*segments), reading->err) != TSCOPE_OK)
+	if (tsi_array_new(&segments, count, sizeof(*segments), filling->err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	enum tscope_status status =
-		put_segments(reading, segments, collect_segments(segments, reading));
+		put_segments(filling, segments, collect_segments(segments, filling));
 	free(segments);
 	return status;
 }
@@ -515,15 +305,16 @@ struct figures {
 	const char *peak_doubt;
 };
 
-static struct figures figures_of(const struct tscope_analysis *analysis, const struct rows *sites)
+static struct figures figures_of(const struct tscope_analysis *analysis,
+				 const struct snapshot_rows *sites)
 {
 	enum tscope_unit unit;
 	struct tscope_value peak = tsi_lookup_fact(analysis, TSCOPE_WHOLE_TRACE, peak_fact, &unit);
 	struct figures figures = { .peak_doubt = tsi_lookup_doubt(analysis, peak_fact) };
 
 	for (size_t row = 0; row < sites->view.row_count; row++) {
-		tsi_sum_signed(&figures.bytes, int_cell(sites, row, READ_END_BYTES));
-		tsi_sum_signed(&figures.count, int_cell(sites, row, READ_END_COUNT));
+		tsi_sum_signed(&figures.bytes, tsi_rows_int(sites, row, READ_END_BYTES));
+		tsi_sum_signed(&figures.count, tsi_rows_int(sites, row, READ_END_COUNT));
 	}
 	figures.has_peak = peak.kind == TSCOPE_VALUE_INT;
 	if (figures.has_peak)
@@ -552,32 +343,32 @@ static void put_figures(struct fact_sheet *out, const struct figures *figures, s
 
 static void put_changes(struct fact_sheet *out, const struct figures *a, const struct figures *b)
 {
-	tsi_fact_int(out, CHANGE_BYTES, change_of(a->bytes, b->bytes));
+	tsi_fact_int(out, CHANGE_BYTES, tsi_change_of(a->bytes, b->bytes));
 	if (a->has_peak && b->has_peak)
-		tsi_fact_int(out, PEAK_CHANGE_BYTES, change_of(a->peak_bytes, b->peak_bytes));
+		tsi_fact_int(out, PEAK_CHANGE_BYTES, tsi_change_of(a->peak_bytes, b->peak_bytes));
 }
 
 static enum tscope_status run(const struct analysis_scope *scope, struct fact_sheet *out,
 			      struct tscope_error *err)
 {
 	size_t snapshot = tsi_lookup_analyzer("snapshot"), known_count = 0;
-	struct reading reading = { .out = out, .err = err };
+	struct filling filling = { .out = out, .err = err };
 	struct figures figures[TSCOPE_SIDE_COUNT];
 
-	open_reading(&reading, scope->comparison);
+	tsi_snapshot_pair_open(&filling.pair, scope->comparison);
 	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++) {
 		const struct tscope_analysis *analysis = scope->comparison->sides[i].analysis;
 		if (!tscope_analysis_has(analysis, snapshot, TSCOPE_WHOLE_TRACE))
 			continue;
 		known_count++;
-		figures[i] = figures_of(analysis, &reading.sites[i]);
+		figures[i] = figures_of(analysis, &filling.pair.sites[i]);
 		put_figures(out, &figures[i], i);
 	}
 	if (known_count < TSCOPE_SIDE_COUNT)
 		return TSCOPE_OK;
 	put_changes(out, &figures[TSCOPE_SIDE_A], &figures[TSCOPE_SIDE_B]);
-	enum tscope_status status = match_sites(&reading);
-	return status == TSCOPE_OK ? match_segments(&reading) : status;
+	enum tscope_status status = put_sites(&filling);
+	return status == TSCOPE_OK ? match_segments(&filling) : status;
 }
 
 const struct analyzer tsi_analyzer_allocation_changes = {

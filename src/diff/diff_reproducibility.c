@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "diff/comparison.h"
 #include "diff/reproducibility_notes.h"
+#include "diff/setting_match.h"
 #include "diff/trajectory.h"
 
 enum fact {
@@ -121,180 +122,18 @@ static const struct tscope_table_def tables[] = {
 
 /* ---- settings ----------------------------------------------------------------------------- */
 
-struct setting {
-	const char *name, *value;
-	size_t row;
-};
-
-struct settings {
-	struct setting *items; /* by name, each once */
-	size_t count;
-};
-
-static int compare_settings(const void *left, const void *right)
-{
-	const struct setting *a = left, *b = right;
-	int order = strcmp(a->name, b->name);
-
-	return order ? order : (a->row > b->row) - (a->row < b->row);
-}
-
-static const char *text_of(struct tscope_value value)
-{
-	return value.kind == TSCOPE_VALUE_TEXT ? value.text : "";
-}
-
-/* A table of names and values; a saved one may be in any order. Of one name the last counts. */
-static enum tscope_status read_settings(struct settings *ret,
-					const struct tscope_analysis *analysis, const char *id,
-					struct tscope_error *err)
-{
-	struct table_view view = tsi_lookup_table(analysis, TSCOPE_WHOLE_TRACE, id);
-	size_t name = tsi_table_column(&view, "name"), value = tsi_table_column(&view, "value");
-
-	if (tsi_array_new(&ret->items, view.row_count, sizeof(*ret->items), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t i = 0; i < view.row_count; i++)
-		ret->items[i] = (struct setting){
-			text_of(tsi_table_cell(&view, i, name)),
-			text_of(tsi_table_cell(&view, i, value)),
-			i,
-		};
-	if (view.row_count > 0)
-		qsort(ret->items, view.row_count, sizeof(*ret->items), compare_settings);
-	for (size_t i = 0; i < view.row_count; i++)
-		if (i + 1 == view.row_count ||
-		    strcmp(ret->items[i].name, ret->items[i + 1].name) != 0)
-			ret->items[ret->count++] = ret->items[i];
-	return TSCOPE_OK;
-}
-
-/* The value of a name, or NULL. */
-static const char *find_setting(const struct settings *settings, const char *name)
-{
-	for (size_t i = 0; i < settings->count; i++)
-		if (strcmp(settings->items[i].name, name) == 0)
-			return settings->items[i].value;
-	return NULL;
-}
-
-static const char trace_prefix[] = "trace."; /* of what a trace says, not the job */
-
-static bool is_of_trace(const char *name)
-{
-	return strncmp(name, trace_prefix, strlen(trace_prefix)) == 0;
-}
-
-static bool knows_job(const struct settings *settings)
-{
-	for (size_t i = 0; i < settings->count; i++)
-		if (!is_of_trace(settings->items[i].name))
-			return true;
-	return false;
-}
-
-static bool is_relevant(const char *name)
-{
-	static const char *const relevant[] = {
-		"torch",
-		"cuda",
-		"gpu",
-		"gpu_count",
-		"cudnn_deterministic",
-		"cudnn_benchmark",
-		"env.PYTHONHASHSEED",
-		"env.CUBLAS_WORKSPACE_CONFIG",
-		"trace.gpu",
-	};
-
-	for (size_t i = 0; i < TSI_COUNT_OF(relevant); i++)
-		if (strcmp(name, relevant[i]) == 0)
-			return true;
-	return false;
-}
-
-/* ---- their differences -------------------------------------------------------------------- */
-
-struct change {
-	const char *name, *a, *b; /* NULL: the side has none */
-};
-
-struct changes {
-	struct change *items;
-	size_t count;
-	const char **names; /* of all, then of the relevant ones */
-	size_t relevant_count;
-};
-
-static void changes_deinit(struct changes *changes)
-{
-	free(changes->items);
-	free(changes->names);
-}
-
-static void add_change(struct changes *changes, struct change change)
-{
-	if (change.a && change.b && strcmp(change.a, change.b) == 0)
-		return;
-	changes->items[changes->count++] = change;
-}
-
-/* Walks both in the order of names. */
-static void merge(struct changes *changes, const struct settings *a, const struct settings *b)
-{
-	size_t i = 0, j = 0;
-
-	while (i < a->count || j < b->count) {
-		int order = i == a->count   ? 1
-			    : j == b->count ? -1
-					    : strcmp(a->items[i].name, b->items[j].name);
-
-		add_change(changes, (struct change){
-					    order <= 0 ? a->items[i].name : b->items[j].name,
-					    order <= 0 ? a->items[i].value : NULL,
-					    order >= 0 ? b->items[j].value : NULL,
-				    });
-		i += order <= 0;
-		j += order >= 0;
-	}
-}
-
-static void list_names(struct changes *changes)
-{
-	for (size_t i = 0; i < changes->count; i++)
-		changes->names[i] = changes->items[i].name;
-	for (size_t i = 0; i < changes->count; i++)
-		if (is_relevant(changes->items[i].name))
-			changes->names[changes->count + changes->relevant_count++] =
-				changes->items[i].name;
-}
-
-/* On failure it may be deinited. */
-static enum tscope_status find_changes(struct changes *ret, const struct settings sides[],
-				       struct tscope_error *err)
-{
-	const struct settings *a = &sides[TSCOPE_SIDE_A], *b = &sides[TSCOPE_SIDE_B];
-	size_t most = a->count + b->count;
-
-	if (tsi_array_new(&ret->items, most, sizeof(*ret->items), err) != TSCOPE_OK ||
-	    tsi_array_new(&ret->names, 2 * most + 1, sizeof(*ret->names), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	merge(ret, a, b);
-	list_names(ret);
-	return TSCOPE_OK;
-}
-
 static struct tscope_value text_or_absent(const char *text)
 {
 	return text ? tsi_text(text) : (struct tscope_value){ 0 };
 }
 
-static enum tscope_status put_environment(struct fact_sheet *out, const struct changes *changes,
+static enum tscope_status put_environment(struct fact_sheet *out,
+					  const struct setting_pairs *changes,
 					  struct tscope_error *err)
 {
 	tsi_fact_int(out, ENVIRONMENT_COUNT, (int64_t)changes->count);
 	for (size_t i = 0; i < changes->count; i++) {
-		const struct change *change = &changes->items[i];
+		const struct setting_pair *change = &changes->items[i];
 		struct tscope_value *cells;
 
 		if (tsi_table_add(out, ENVIRONMENT_TABLE, &cells, err) != TSCOPE_OK)
@@ -302,17 +141,17 @@ static enum tscope_status put_environment(struct fact_sheet *out, const struct c
 		cells[ENVIRONMENT_NAME] = tsi_text(change->name);
 		cells[ENVIRONMENT_A] = text_or_absent(change->a);
 		cells[ENVIRONMENT_B] = text_or_absent(change->b);
-		cells[ENVIRONMENT_IS_RELEVANT] = tsi_flag(is_relevant(change->name));
+		cells[ENVIRONMENT_IS_RELEVANT] = tsi_flag(tsi_setting_is_relevant(change->name));
 	}
 	return TSCOPE_OK;
 }
 
-static enum tscope_status put_config(struct fact_sheet *out, const struct changes *changes,
+static enum tscope_status put_config(struct fact_sheet *out, const struct setting_pairs *changes,
 				     struct tscope_error *err)
 {
 	tsi_fact_int(out, CONFIG_COUNT, (int64_t)changes->count);
 	for (size_t i = 0; i < changes->count; i++) {
-		const struct change *change = &changes->items[i];
+		const struct setting_pair *change = &changes->items[i];
 		struct tscope_value *cells;
 
 		if (tsi_table_add(out, CONFIG_TABLE, &cells, err) != TSCOPE_OK)
@@ -434,7 +273,7 @@ static enum tscope_status compare_ranks(struct fact_sheet *out, struct reproduci
 /* Everything that the two sides say, before it is judged. */
 struct outcome {
 	struct settings environment[TSCOPE_SIDE_COUNT], config[TSCOPE_SIDE_COUNT];
-	struct changes environment_changes, config_changes;
+	struct setting_pairs environment_changes, config_changes;
 	struct reproducibility r;
 };
 
@@ -444,8 +283,8 @@ static void outcome_deinit(struct outcome *outcome)
 		free(outcome->environment[i].items);
 		free(outcome->config[i].items);
 	}
-	changes_deinit(&outcome->environment_changes);
-	changes_deinit(&outcome->config_changes);
+	tsi_setting_pairs_deinit(&outcome->environment_changes);
+	tsi_setting_pairs_deinit(&outcome->config_changes);
 }
 
 static enum tscope_status read_side(struct outcome *outcome, const struct comparison *comparison,
@@ -455,14 +294,14 @@ static enum tscope_status read_side(struct outcome *outcome, const struct compar
 	struct settings *environment = &outcome->environment[side];
 	struct settings *config = &outcome->config[side];
 
-	if (read_settings(environment, analysis, "provenance.environment", err) != TSCOPE_OK ||
-	    read_settings(config, analysis, "provenance.config", err) != TSCOPE_OK)
+	if (tsi_settings_open(environment, analysis, "provenance.environment", err) != TSCOPE_OK ||
+	    tsi_settings_open(config, analysis, "provenance.config", err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	const char *benchmark = find_setting(environment, "cudnn_benchmark");
-	outcome->r.knows_environment[side] = knows_job(environment);
-	outcome->r.knows_job[side] = knows_job(environment) || config->count > 0;
+	const char *benchmark = tsi_setting_find(environment, "cudnn_benchmark");
+	outcome->r.knows_environment[side] = tsi_settings_know_job(environment);
+	outcome->r.knows_job[side] = tsi_settings_know_job(environment) || config->count > 0;
 	outcome->r.has_cudnn_benchmark[side] = benchmark && strcmp(benchmark, "true") == 0;
-	outcome->r.has_hash_seed[side] = find_setting(environment, "env.PYTHONHASHSEED");
+	outcome->r.has_hash_seed[side] = tsi_setting_find(environment, "env.PYTHONHASHSEED");
 	return TSCOPE_OK;
 }
 
@@ -470,12 +309,15 @@ static enum tscope_status compare_sides(struct outcome *outcome,
 					const struct comparison *comparison,
 					struct tscope_error *err)
 {
+	const struct settings *environments = outcome->environment, *configs = outcome->config;
 	const struct diff_side *sides = comparison->sides;
-	struct changes *environment = &outcome->environment_changes;
-	struct changes *config = &outcome->config_changes;
+	struct setting_pairs *environment = &outcome->environment_changes;
+	struct setting_pairs *config = &outcome->config_changes;
 
-	if (find_changes(environment, outcome->environment, err) != TSCOPE_OK ||
-	    find_changes(config, outcome->config, err) != TSCOPE_OK)
+	if (tsi_settings_match(environment, &environments[TSCOPE_SIDE_A],
+			       &environments[TSCOPE_SIDE_B], err) != TSCOPE_OK ||
+	    tsi_settings_match(config, &configs[TSCOPE_SIDE_A], &configs[TSCOPE_SIDE_B], err) !=
+		    TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	outcome->r.environment = (struct setting_changes){ environment->names, environment->count };
 	outcome->r.relevant = (struct setting_changes){ environment->names + environment->count,

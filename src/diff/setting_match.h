@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_DIFF_SETTING_MATCH_H
+#define TSCOPE_DIFF_SETTING_MATCH_H
+
+#include "base/attributes.h"
+
+#include <tscope/analysis.h>
+
+/* What two jobs say of their environment or configuration, and where that differs. */
+struct setting {
+	const char *name, *value;
+	size_t row;
+};
+
+struct settings {
+	struct setting *items; /* by name, each once */
+	size_t count;
+};
+
+/*
+ * A table of names and values; a saved one may be in any order. Of one name the last counts.
+ * TSCOPE_E_NOMEM. free(ret->items) ends it.
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_settings_open(struct settings *ret, const struct tscope_analysis *analysis,
+				     const char *id, struct tscope_error *err);
+
+/* The value of a name, or NULL. */
+const char *tsi_setting_find(const struct settings *settings, const char *name);
+
+/* Does a job say anything, and not only its trace ("trace.gpu")? */
+bool tsi_settings_know_job(const struct settings *settings);
+
+/* Can this setting of the environment change numerics? */
+bool tsi_setting_is_relevant(const char *name);
+
+struct setting_pair {
+	const char *name, *a, *b; /* NULL: the side has none */
+};
+
+/* The settings that differ. */
+struct setting_pairs {
+	struct setting_pair *items;
+	size_t count;
+	const char **names; /* of all, then of the relevant ones */
+	size_t relevant_count;
+};
+
+/* On failure it may be deinited. */
+TSI_MUST_CHECK
+enum tscope_status tsi_settings_match(struct setting_pairs *ret, const struct settings *a,
+				      const struct settings *b, struct tscope_error *err);
+void tsi_setting_pairs_deinit(struct setting_pairs *pairs);
+
+#endif
