@@ -19,7 +19,7 @@
 #include "diff/comparison.h"
 #include "pipeline.h"
 
-enum { NOTE_CHARS = 512, MAX_NOTES = 4 };
+enum { NOTE_CHARS = 640, MAX_NOTES = 5 }; /* of ranks, and two of each side */
 
 struct side {
 	const char *path;
@@ -117,6 +117,21 @@ TSI_PRINTF(2, 3) static void add_note(struct tscope_diff *diff, const char *form
 	tsi_str_drop_partial(diff->notes[diff->note_count++]);
 }
 
+/* What is missing in a saved report. */
+static void note_saved(struct tscope_diff *diff, size_t side)
+{
+	const struct saved_report *saved = &diff->sides[side].saved;
+
+	if (*saved->damage != '\0')
+		add_note(diff, "%s was saved from inputs that were damaged or not read: %s",
+			 side == TSCOPE_SIDE_A ? "A" : "B", saved->damage);
+	if (saved->is_cut)
+		add_note(diff,
+			 "%.300s was saved with --top: of kernels, operators and other "
+			 "rankings it holds the first rows only",
+			 diff->sides[side].path);
+}
+
 static void note(struct tscope_diff *diff)
 {
 	const struct side *a = &diff->sides[TSCOPE_SIDE_A], *b = &diff->sides[TSCOPE_SIDE_B];
@@ -127,11 +142,7 @@ static void note(struct tscope_diff *diff)
 			 "the whole run stand for different sizes",
 			 a->rank_count, a->rank_count == 1 ? "" : "s", b->rank_count);
 	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++)
-		if (diff->sides[i].saved.is_cut)
-			add_note(diff,
-				 "%.300s was saved with --top: of kernels, operators and other "
-				 "rankings it holds the first rows only",
-				 diff->sides[i].path);
+		note_saved(diff, i);
 }
 
 static enum tscope_status compare(struct tscope_diff *diff,
@@ -224,6 +235,8 @@ struct tscope_diff_side tscope_diff_side(const struct tscope_diff *diff, enum ts
 		.path = shown->path,
 		.run = shown->run,
 		.saved_by = shown->run ? NULL : shown->saved.saved_by,
+		.saved_damage = *shown->saved.damage != '\0' ? shown->saved.damage : NULL,
+		.saved_dropped_count = shown->saved.dropped_count,
 		.analysis = side_analysis(shown),
 		.diagnosis = shown->diagnosis,
 		.rank_count = shown->rank_count,

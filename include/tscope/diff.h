@@ -46,9 +46,12 @@ const struct tscope_analysis *tscope_diff_analysis(const struct tscope_diff *dif
 
 /* One side. What it points to lives as long as the comparison. */
 struct tscope_diff_side {
-	const char *path;                       /* as it was given */
-	const struct tscope_run *run;           /* NULL: a saved report */
-	const char *saved_by;                   /* "tscope 0.1.0" of a saved report, else NULL */
+	const char *path;             /* as it was given */
+	const struct tscope_run *run; /* NULL: a saved report */
+	const char *saved_by;         /* "tscope 0.1.0" of a saved report, else NULL */
+	/* Of a saved report: what was wrong with its inputs ("PATH: what"), NULL: nothing. */
+	const char *saved_damage;
+	uint64_t saved_dropped_count;           /* and what of them was lost to every figure */
 	const struct tscope_analysis *analysis; /* of the whole */
 	const struct tscope_diagnosis *diagnosis;
 	size_t rank_count;

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/analyzer_table.h"
 #include "analyze/lookup.h"
@@ -176,6 +177,71 @@ static enum tscope_status read_ranks(struct document *doc, struct saved_report *
 	return order_ranks(doc, report);
 }
 
+/* ---- what was wrong with its inputs -------------------------------------------------------- */
+
+/* What a report says of its files, one after the other. */
+struct damages {
+	const struct document *doc;
+	struct saved_report *report;
+	size_t count;
+};
+
+/* The first one is told, the rest counted. `what` is no text: nothing was wrong. */
+static void add_damage(struct damages *damages, struct plain_value file, struct plain_value what)
+{
+	const struct plain *plain = damages->doc->plain;
+
+	if (tsi_plain_kind(what) != PLAIN_TEXT || damages->count++ > 0)
+		return;
+	snprintf(damages->report->damage, SAVED_DAMAGE_CHARS, "%.200s: %.240s",
+		 find_text(damages->doc, file, "path").data, tsi_plain_text(plain, what).data);
+	tsi_str_drop_partial(damages->report->damage);
+}
+
+static void add_dropped(struct damages *damages, struct plain_value number)
+{
+	uint64_t count, *sum = &damages->report->dropped_count;
+
+	if (tsi_plain_to_uint64(damages->doc->plain, number, &count))
+		*sum = count > UINT64_MAX - *sum ? UINT64_MAX : *sum + count;
+}
+
+/* A trace alone says of what kinds its dropped events are, and not how many together. */
+static void add_input(struct damages *damages, struct plain_value input)
+{
+	const struct document *doc = damages->doc;
+	struct plain_value count = find(doc, input, "dropped_count");
+	struct plain_value kinds = find(doc, input, "dropped");
+
+	add_damage(damages, input, find(doc, find(doc, input, "damage"), "message"));
+	add_dropped(damages, count);
+	if (tsi_plain_kind(count) != PLAIN_ABSENT || tsi_plain_kind(kinds) != PLAIN_DICT)
+		return;
+	for (size_t i = 0; i < tsi_plain_length(doc->plain, kinds); i++)
+		add_dropped(damages, tsi_plain_value(doc->plain, kinds, i));
+}
+
+/* Of a run each input says what ended it, of a trace the report; problems were not read at all. */
+static void read_damage(const struct document *doc, struct saved_report *report)
+{
+	struct damages damages = { .doc = doc, .report = report };
+	struct plain_value inputs = find(doc, doc->root, "inputs");
+	struct plain_value problems = find(doc, doc->root, "problems");
+	struct plain_value of_trace = find(doc, find(doc, doc->body, "damage"), "message");
+
+	for (size_t i = 0; i < tsi_plain_length(doc->plain, inputs); i++)
+		add_input(&damages, tsi_plain_item(doc->plain, inputs, i));
+	add_damage(&damages, tsi_plain_item(doc->plain, inputs, 0), of_trace);
+	for (size_t i = 0; i < tsi_plain_length(doc->plain, problems); i++) {
+		struct plain_value problem = tsi_plain_item(doc->plain, problems, i);
+		add_damage(&damages, problem, find(doc, problem, "reason"));
+	}
+	size_t length = strlen(report->damage);
+	if (damages.count > 1)
+		snprintf(report->damage + length, SAVED_DAMAGE_CHARS - length, ", and %zu more",
+			 damages.count - 1);
+}
+
 /* ---- the whole ----------------------------------------------------------------------------- */
 
 /* Rankings with the facts that count their rows. */
@@ -215,6 +281,7 @@ static enum tscope_status read_document(struct document *doc, struct saved_repor
 		status = read_ranks(doc, report);
 	if (status != TSCOPE_OK)
 		return status;
+	read_damage(doc, report);
 	report->is_cut = has_cut_table(report->analysis);
 	for (size_t i = 0; i < report->rank_count && !report->is_cut; i++)
 		report->is_cut = has_cut_table(report->ranks[i].analysis);

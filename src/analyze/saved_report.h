@@ -11,6 +11,8 @@
 /* The "schema_version" that is written, and read. */
 enum { SAVED_SCHEMA_VERSION = 1 };
 
+enum { SAVED_DAMAGE_CHARS = 480 };
+
 /*
  * A report that was saved as JSON (tscope report, trace or memory, --format json), read back: its
  * facts and tables fill analyses that answer as those that were computed do. Facts that this
@@ -27,6 +29,9 @@ struct saved_report {
 	struct saved_rank *ranks; /* ascending; one at least, whose analysis may be the whole's */
 	size_t rank_count;
 	bool is_cut; /* a ranking holds fewer rows than its facts count: it was saved with --top */
+	/* What was wrong with the files that it was made of: "PATH: what, and 2 more", or "". */
+	char damage[SAVED_DAMAGE_CHARS];
+	uint64_t dropped_count; /* events, lines or records of these that no figure has */
 };
 
 /* Do the first bytes of a file look like a report of ours? (up to TASTED_PLAIN_BYTES) */

@@ -6,6 +6,7 @@
 #include "command.h"
 #include "gates.h"
 #include "load_run.h"
+#include "loss.h"
 #include "message.h"
 #include "output.h"
 #include "progress.h"
@@ -22,6 +23,18 @@ static enum exit_code check_operands(const struct options *options)
 		say("diff compares two: ", options->operands[TSCOPE_SIDE_COUNT],
 		    " is one too many; the files of a run are compared as its folder");
 	return EXIT_CODE_USAGE;
+}
+
+/* The files that a saved report was made of count as those of a run do. */
+static enum exit_code judge_saved(const struct tscope_diff_side *side, bool is_strict)
+{
+	const struct loss loss = { NULL, side->saved_dropped_count, "records" };
+	enum exit_code code = judge_loss(side->path, &loss, is_strict);
+
+	if (!side->saved_damage)
+		return code;
+	say_about(side->path, side->saved_damage, "; it was saved from what could be read");
+	return is_strict ? EXIT_CODE_INPUT : code;
 }
 
 /* Opens both sides, and says what of them is damaged; *diff is NULL where it cannot go on. */
@@ -47,11 +60,11 @@ static enum exit_code load(struct tscope_diff **diff, const struct options *opti
 		say_error(NULL, &err, ""); /* the message names the side that it speaks of */
 		return exit_code_of(status);
 	}
-	for (enum tscope_side side = TSCOPE_SIDE_A; side < TSCOPE_SIDE_COUNT; side++) {
-		const struct tscope_run *run = tscope_diff_side(*diff, side).run;
+	for (enum tscope_side i = TSCOPE_SIDE_A; i < TSCOPE_SIDE_COUNT; i++) {
+		struct tscope_diff_side side = tscope_diff_side(*diff, i);
 
-		if (run)
-			code = worse(code, judge_run(run, options));
+		code = worse(code, side.run ? judge_run(side.run, options)
+					    : judge_saved(&side, options->strict));
 	}
 	return code;
 }

@@ -382,6 +382,61 @@ static void test_ranks(void **state)
 	}
 }
 
+#define BYTES_64 "a long name of sixty-four bytes, of which there are more than o "
+#define BYTES_256 BYTES_64 BYTES_64 BYTES_64 BYTES_64
+
+/* Each form in which the three commands say it; what is no text or number is passed over. */
+static void test_damage(void **state)
+{
+	static const struct {
+		const char *rest, *damage; /* with ' for " */
+		uint64_t dropped_count;
+	} cases[] = {
+		{ "'inputs': [{'path': 'a', 'damage': null, 'dropped_count': 0}]", "", 0 },
+		{ "'inputs': [{'path': 'a', 'dropped_count': 2, 'dropped': {'x': 2}}, "
+		  "{'path': 'b', 'damage': {'message': 'cut', 'offset': 7}, 'dropped_count': 3}]",
+		  "b: cut", 5 },
+		{ "'inputs': [{'path': 'a', 'damage': {'message': 'cut'}}], "
+		  "'problems': [{'path': 'b', 'reason': 'torn'}, {'path': 'c', 'reason': 'r'}]",
+		  "a: cut, and 2 more", 0 },
+		{ "'problems': [{'path': 'c', 'reason': 'no gzip'}]", "c: no gzip", 0 },
+		/* A trace alone. */
+		{ "'inputs': [{'path': 't', 'dropped': {'x': 2, 'y': 5}}], "
+		  "'damage': {'message': 'cut'}",
+		  "t: cut", 7 },
+		{ "'traces': [{'facts': {}, 'damage': {'message': 'cut'}}], "
+		  "'inputs': [{'path': 't', 'dropped': {}}]",
+		  "t: cut", 0 },
+		{ "'damage': {'message': 'cut'}", ": cut", 0 },
+		/* Not as they should be. */
+		{ "'inputs': [{}, 4, {'path': 'a', 'damage': {'message': 5}, 'dropped': 3}, "
+		  "{'dropped': {'x': -1, 'y': null, 'z': 1}}], 'problems': {'a': 1}",
+		  "", 1 },
+		{ "'inputs': [{'dropped_count': 18446744073709551615}, {'dropped_count': 4}]", "",
+		  UINT64_MAX },
+		{ "'inputs': [{'path': '" BYTES_256 "', 'damage': {'message': '" BYTES_256
+		  "'}}], 'problems': [{'path': 'c', 'reason': 'r'}]",
+		  /* 200 bytes of the path, 240 of what it is */
+		  BYTES_64 BYTES_64 BYTES_64 "a long n: " BYTES_64 BYTES_64 BYTES_64
+					     "a long name of sixty-four bytes, of which there , "
+					     "and 1 more",
+		  0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		char text[2048];
+
+		snprintf(text, sizeof(text), HEAD "\"facts\": {}, %s}", cases[i].rest);
+		for (char *quote = text; (quote = strchr(quote, '\'')) != NULL;)
+			*quote = '"';
+		struct saved_report report = read_good(text);
+		assert_string_equal(report.damage, cases[i].damage);
+		assert_int_equal(report.dropped_count, cases[i].dropped_count);
+		tsi_saved_report_deinit(&report);
+	}
+}
+
 /* ---- what is none --------------------------------------------------------------------------- */
 
 static void test_taste(void **state)
@@ -516,9 +571,9 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_runs),         cmocka_unit_test(test_single_files),
 		cmocka_unit_test(test_cut_rankings), cmocka_unit_test(test_compressed),
-		cmocka_unit_test(test_ranks),        cmocka_unit_test(test_taste),
-		cmocka_unit_test(test_refusals),     cmocka_unit_test(test_cut_files),
-		cmocka_unit_test(test_allocations),
+		cmocka_unit_test(test_ranks),        cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_taste),        cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_cut_files),    cmocka_unit_test(test_allocations),
 	};
 
 	testdata = argc > 1 ? argv[1] : "testdata";
