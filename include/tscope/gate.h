@@ -40,6 +40,8 @@ struct tscope_gate_result {
 	 * heeds it with --strict only.
 	 */
 	bool is_inconclusive;
+	/* Of a comparison: held, since what was measured would trip but is no more than noise. */
+	bool is_noise;
 	bool has_value;
 	double value;     /* of the fact, in the unit that the expression names */
 	char reason[256]; /* "0.31 < 0.35", "holds: 0.41" */

@@ -80,7 +80,8 @@ enum exit_code gates_judge(const struct gates *gates, const char *subject,
 		if (!trips(&gates->results[i], options))
 			continue;
 		code = EXIT_CODE_GATE;
-		if (!is_table_seen)
+		/* The table does not know that nothing may be left open. */
+		if (!is_table_seen || gates->results[i].is_inconclusive)
 			say_tripped(subject, gates->results[i].expression,
 				    gates->results[i].reason);
 	}

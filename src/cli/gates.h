@@ -19,8 +19,7 @@ enum exit_code diagnose(struct tscope_diagnosis **diagnosis, const struct tscope
 enum exit_code gates_evaluate(struct gates *gates, const struct tscope_analysis *analysis,
 			      const struct tscope_diagnosis *diagnosis,
 			      const struct options *options);
-enum exit_code gates_evaluate_changes(struct gates *gates, const struct tscope_diff *diff,
-				      const struct options *options);
+/* The same of gates on a comparison. */
 enum exit_code gates_evaluate_change(struct gates *gates, const struct tscope_diff *diff,
 				     const struct options *options);
 void gates_deinit(struct gates *gates);

@@ -161,13 +161,22 @@ static void judge_undecided(struct tscope_gate_result *result, const char *amoun
 		       a, b);
 }
 
-/* value: the change as it is measured; counted: as it counts, 0 where it may be noise. */
+/* Is it so of this change? */
+static bool is_so_of(double change, const struct gate_expression *gate)
+{
+	int order = (change > gate->number) - (change < gate->number);
+
+	return tsi_gate_is_so(order, gate->comparison);
+}
+
+/* result->value: the change as it is measured; counted: as it counts, 0 where it may be noise. */
 static void judge_amount(struct tscope_gate_result *result, const struct gate_expression *gate,
 			 const struct change_row *change, double counted)
 {
-	int order = (counted > gate->number) - (counted < gate->number);
 	char amount[AMOUNT_MAX], qualifier[QUALIFIER_MAX];
-	bool trips = tsi_gate_is_so(order, gate->comparison);
+	bool trips = is_so_of(counted, gate);
+
+	result->is_noise = !trips && is_so_of(result->value, gate);
 
 	amount_text(amount, change, gate, result->value);
 	qualifier_text(qualifier, change);

@@ -111,6 +111,35 @@ void tsi_line_words(char text[LINE_WORDS_MAX], const char *line)
 			*at = ' ';
 }
 
+/* ---- what explains the change ---- */
+
+bool tsi_find_lone_rank(const struct panel *panel, struct lone_rank *rank)
+{
+	struct tscope_value number = tsi_panel_value(panel, "explanation.b_rank");
+	struct tscope_value is_alone = tsi_panel_value(panel, "explanation.is_one_rank");
+
+	if (strcmp(tsi_panel_text(panel, "step_change.verdict"), "changed") != 0 ||
+	    number.kind != TSCOPE_VALUE_INT || is_alone.kind != TSCOPE_VALUE_FLAG || !is_alone.flag)
+		return false;
+	struct tscope_value excess = tsi_panel_value(panel, "explanation.rank_excess_ns");
+	rank->number = number.integer;
+	rank->waiting = excess.integer < 0 ? "the others waited for it" : "the others wait for it";
+	tsi_number_signed(rank->excess, excess, TSCOPE_UNIT_NS);
+	return true;
+}
+
+bool tsi_is_line_worth(const struct panel *panel, const struct change *line)
+{
+	struct change largest = { line->table, 0 };
+	int64_t change_ns = tsi_change_int(line, "change_ns");
+	int64_t step_ns =
+		tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, "explanation.change_ns");
+
+	return change_ns != 0 && !tsi_change_is(line, "verdict", "no_change") &&
+	       !tsi_is_negligible(change_ns, step_ns) &&
+	       !tsi_is_negligible(change_ns, tsi_change_int(&largest, "change_ns"));
+}
+
 /* ---- lines ---- */
 
 /* What the width of the line leaves room for. */

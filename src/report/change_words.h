@@ -35,7 +35,23 @@ enum { LINE_WORDS_MAX = 64 };
 void tsi_line_words(char text[LINE_WORDS_MAX], const char *line);
 
 /* What of kernels or operators changed: "2 new, 1 replaced", or "". */
+enum { WORK_COUNTS_MAX = 256 };
 void tsi_work_counts(const struct panel *panel, const char *analyzer, char *text, size_t size);
+
+/* Of which of several ranks they are: ", of rank 2", or "". */
+void tsi_work_ranks(const struct panel *panel, const char *analyzer, char text[2 * NUMBER_MAX]);
+
+/* The rank that alone changed; false: there is none. */
+struct lone_rank {
+	int64_t number;
+	const char *waiting;     /* "the others wait for it" */
+	char excess[NUMBER_MAX]; /* "+589.2 µs": how much more it changed than they */
+};
+
+bool tsi_find_lone_rank(const struct panel *panel, struct lone_rank *rank);
+
+/* Is a row of explanation.lines worth a line? Not with no change, with noise, or with little. */
+bool tsi_is_line_worth(const struct panel *panel, const struct change *line);
 
 /* "1 new, 2 gone", or "" */
 void tsi_finding_counts(const struct panel *panel, char text[2 * NUMBER_MAX]);

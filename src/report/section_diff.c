@@ -236,70 +236,114 @@ bool tsi_find_memory_change(const struct panel *panel, struct change *fact, cons
 	return false;
 }
 
+/* Not one that came and went, and holds nothing at the end or the peak of either. */
 static bool is_site_shown(const struct panel *panel, const struct change *site)
 {
-	return panel->all || !tsi_change_is(site, "change", "same");
+	bool has_change = tsi_change_int(site, "change_bytes") != 0 ||
+			  tsi_change_int(site, "peak_change_bytes") != 0 ||
+			  tsi_change_int(site, "a_count") != tsi_change_int(site, "b_count");
+
+	return panel->all || has_change;
 }
 
-static void put_site(const struct panel *panel, const struct change *site)
+/* Sites that changed at the end, by what lives then; others that changed at the peak, by that. */
+enum site_time { AT_END, AT_PEAK };
+
+static const struct {
+	const char *heading, *a, *b, *change;
+} site_times[] = {
+	[AT_END] = { "live at the end, by site", "a_bytes", "b_bytes", "change_bytes" },
+	[AT_PEAK] = { "at the peak alone, by site", "a_peak_bytes", "b_peak_bytes",
+		      "peak_change_bytes" },
+};
+
+static bool is_site_of(const struct panel *panel, const struct change *site, enum site_time time)
+{
+	bool is_of_peak = tsi_change_int(site, "change_bytes") == 0 &&
+			  tsi_change_int(site, "peak_change_bytes") != 0;
+
+	return is_site_shown(panel, site) && is_of_peak == (time == AT_PEAK);
+}
+
+static void put_site(const struct panel *panel, const struct change *site, enum site_time time)
 {
 	int64_t a_count = tsi_change_int(site, "a_count"),
 		b_count = tsi_change_int(site, "b_count");
+	const char *name = tsi_change_text(site, "site");
 	char text[3 * NUMBER_MAX];
 
-	tsi_put_change_line(panel,
-			    &(struct change_line){ .name = tsi_change_text(site, "site"),
-						   .word = tsi_change_text(site, "change"),
-						   .a = tsi_change_cell(site, "a_bytes"),
-						   .b = tsi_change_cell(site, "b_bytes"),
-						   .change = tsi_change_cell(site, "change_bytes"),
-						   .unit = TSCOPE_UNIT_BYTES,
-						   .is_site = true,
-						   .is_cost = true });
-	if (a_count == b_count)
+	tsi_put_change_line(panel, &(struct change_line){
+					   .name = *name != '\0' ? name : "-",
+					   .word = tsi_change_text(site, "change"),
+					   .a = tsi_change_cell(site, site_times[time].a),
+					   .b = tsi_change_cell(site, site_times[time].b),
+					   .change = tsi_change_cell(site, site_times[time].change),
+					   .unit = TSCOPE_UNIT_BYTES,
+					   .is_site = true,
+					   .is_cost = true });
+	if (a_count == b_count || time == AT_PEAK)
 		return;
 	snprintf(text, sizeof(text), "blocks: %" PRId64 " → %" PRId64, a_count, b_count);
 	tsi_put_change_note(panel, text, "");
 }
 
-static void put_sites(const struct panel *panel)
+static void put_sites(const struct panel *panel, enum site_time time)
 {
 	struct change site = tsi_change_first(panel, "allocation_changes.sites");
 	size_t shown = 0, matching = 0;
 
 	for (; tsi_change_is_there(&site); site.row++)
-		matching += is_site_shown(panel, &site);
+		matching += is_site_of(panel, &site, time);
 	if (matching == 0)
 		return;
-	tsi_change_headings(panel, "live at the end, by site");
+	tsi_change_headings(panel, site_times[time].heading);
 	for (site.row = 0; tsi_change_is_there(&site) && shown < panel->top; site.row++) {
-		if (!is_site_shown(panel, &site))
+		if (!is_site_of(panel, &site, time))
 			continue;
 		shown++;
-		put_site(panel, &site);
+		put_site(panel, &site, time);
 	}
 	tsi_put_more(panel, matching - shown);
+}
+
+/* "+48.0 MiB live at the end"; where that is equal, at the peak. */
+static void format_live(const struct panel *panel, char text[2 * NUMBER_MAX])
+{
+	struct tscope_value at_end = tsi_panel_value(panel, "allocation_changes.change_bytes");
+	struct tscope_value at_peak =
+		tsi_panel_value(panel, "allocation_changes.peak_change_bytes");
+	bool is_of_peak = at_end.kind == TSCOPE_VALUE_INT && at_end.integer == 0 &&
+			  at_peak.kind == TSCOPE_VALUE_INT && at_peak.integer != 0;
+	char number[NUMBER_MAX];
+
+	text[0] = '\0';
+	if (at_end.kind != TSCOPE_VALUE_INT)
+		return;
+	tsi_number_signed(number, is_of_peak ? at_peak : at_end, TSCOPE_UNIT_BYTES);
+	if (is_of_peak || at_end.integer != 0)
+		snprintf(text, 2 * NUMBER_MAX, "%s %s", number,
+			 is_of_peak ? "at the peak" : "live at the end");
+	else
+		snprintf(text, 2 * NUMBER_MAX, "as much live at the end");
 }
 
 void tsi_section_memory_changes(const struct panel *panel)
 {
 	static const struct fact_choice memory = { is_telling_of_memory, "figure" };
-	struct tscope_value change = tsi_panel_value(panel, "allocation_changes.change_bytes");
 	struct change site = tsi_change_first(panel, "allocation_changes.sites");
 	size_t fact_count = count_facts(panel, &memory), site_count = 0;
-	char text[2 * NUMBER_MAX] = "", number[NUMBER_MAX];
+	char text[2 * NUMBER_MAX];
 
 	for (; tsi_change_is_there(&site); site.row++)
 		site_count += is_site_shown(panel, &site);
 	if (fact_count == 0 && site_count == 0)
 		return;
-	tsi_number_signed(number, change, TSCOPE_UNIT_BYTES);
-	if (change.kind == TSCOPE_VALUE_INT)
-		snprintf(text, sizeof(text), "%s live at the end", number);
+	format_live(panel, text);
 	tsi_panel_plain_title(panel, TEXT_YELLOW, "MEMORY", text);
 	if (fact_count > 0)
 		put_facts(panel, &memory);
-	put_sites(panel);
+	put_sites(panel, AT_END);
+	put_sites(panel, AT_PEAK);
 }
 
 /* ---- is it the same again? ---- */

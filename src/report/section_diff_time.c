@@ -10,22 +10,16 @@
 #include "report/change_words.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 enum { PARTS_SHOWN = 3, PART_INDENT = 2 };
 
 /* ---- what explains the change ---- */
 
-/* Lines that say nothing are left out: without a change, or with one that is noise or little. */
 static bool is_line_shown(const struct panel *panel, const struct change *line)
 {
-	int64_t change_ns = tsi_change_int(line, "change_ns");
-	struct change largest = { line->table, 0 };
-
-	if (panel->all)
-		return true;
-	return change_ns != 0 && !tsi_change_is(line, "verdict", "no_change") &&
-	       !tsi_is_negligible(change_ns, tsi_change_int(&largest, "change_ns"));
+	return panel->all || tsi_is_line_worth(panel, line);
 }
 
 static size_t shown_lines(const struct panel *panel)
@@ -126,9 +120,9 @@ static void put_ranks_explained(const struct panel *panel)
 {
 	struct tscope_value a = tsi_panel_value(panel, "explanation.a_rank");
 	struct tscope_value b = tsi_panel_value(panel, "explanation.b_rank");
-	struct tscope_value alone = tsi_panel_value(panel, "explanation.is_one_rank");
 	struct tscope_value rest = tsi_panel_value(panel, "explanation.rest_ns");
 	char number[NUMBER_MAX], text[4 * NUMBER_MAX];
+	struct lone_rank alone;
 
 	if (a.kind == TSCOPE_VALUE_INT && b.kind == TSCOPE_VALUE_INT) {
 		snprintf(text, sizeof(text),
@@ -138,12 +132,10 @@ static void put_ranks_explained(const struct panel *panel)
 			 a.integer, b.integer);
 		put_note(panel, text);
 	}
-	if (alone.kind == TSCOPE_VALUE_FLAG && alone.flag) {
-		tsi_panel_number(panel, "explanation.rank_excess_ns", number);
+	if (tsi_find_lone_rank(panel, &alone)) {
 		snprintf(text, sizeof(text),
-			 "this rank alone changed, by %s of its own time beyond the others, which "
-			 "wait for it",
-			 number);
+			 "its own time alone changed, by %s more than that of the others; %s",
+			 alone.excess, alone.waiting);
 		put_note(panel, text);
 	}
 	if (rest.kind != TSCOPE_VALUE_INT || rest.integer == 0)
@@ -184,6 +176,27 @@ static const char *speed_word(const struct change *rank)
 	return tsi_change_int(rank, "change_ns") > 0 ? "slower" : "faster";
 }
 
+/* Times of ranks: of the step or, where one rank makes others wait, what each has of its own. */
+struct rank_times {
+	const char *heading, *a, *b, *change;
+	bool has_lone;
+	struct lone_rank lone;
+};
+
+static struct rank_times choose_times(const struct panel *panel)
+{
+	struct rank_times times = { "mean step of", "a_ns", "b_ns", "change_ns", false, { 0 } };
+
+	times.has_lone = tsi_find_lone_rank(panel, &times.lone);
+	if (!times.has_lone)
+		return times;
+	times.heading = "step less communication";
+	times.a = "a_own_ns";
+	times.b = "b_own_ns";
+	times.change = "own_change_ns";
+	return times;
+}
+
 /* "  only in A: 4, 5, 6" */
 static void put_lone_ranks(const struct panel *panel, const char *words, const char *id)
 {
@@ -203,33 +216,88 @@ static void put_lone_ranks(const struct panel *panel, const char *words, const c
 	tsi_text_flow_end(&flow);
 }
 
-void tsi_section_rank_changes(const struct panel *panel)
+static void put_rank(const struct panel *panel, const struct rank_times *times,
+		     const struct change *rank)
 {
-	struct change rank = tsi_change_first(panel, "rank_changes.list");
-	int64_t changed =
-		tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, "rank_changes.changed_count");
-	size_t shown = 0, matching = 0;
+	bool is_lone = tsi_change_int(rank, "rank") == times->lone.number;
 	char name[NUMBER_MAX];
 
-	if (rank.table.row_count < 2 || (changed == 0 && !panel->all))
-		return;
-	tsi_panel_title(panel, changed > 0 ? TEXT_YELLOW : TEXT_GREEN, "rank_changes", "RANKS",
-			"the step changed on %" PRId64 " of %zu that both have", changed,
-			rank.table.row_count);
-	put_lone_ranks(panel, "only in A: ", "rank_changes.only_a");
-	put_lone_ranks(panel, "only in B: ", "rank_changes.only_b");
-	tsi_change_headings(panel, "mean step of");
+	snprintf(name, sizeof(name), "rank %" PRId64, tsi_change_int(rank, "rank"));
+	tsi_put_change_line(
+		panel,
+		&(struct change_line){ .name = name,
+				       .word = times->has_lone && !is_lone ? "" : speed_word(rank),
+				       .a = tsi_change_cell(rank, times->a),
+				       .b = tsi_change_cell(rank, times->b),
+				       .change = tsi_change_cell(rank, times->change),
+				       .unit = TSCOPE_UNIT_NS,
+				       .is_cost = true });
+}
+
+/* Does one row come before another: with the larger change, else with the lower number? */
+static bool is_before(const struct change *rank, const struct change *other, const char *column)
+{
+	double change = fabs((double)tsi_change_int(rank, column));
+	double other_change = fabs((double)tsi_change_int(other, column));
+
+	return change != other_change ? change > other_change : rank->row < other->row;
+}
+
+/* The next row that is to be shown; the first one behind none. False: it was the last. */
+static bool next_rank(const struct panel *panel, const struct rank_times *times,
+		      const struct change *last, struct change *next)
+{
+	struct change rank = { next->table, 0 };
+	bool is_found = false;
+
 	for (; tsi_change_is_there(&rank); rank.row++) {
-		if (!panel->all && !tsi_change_is_real(&rank))
+		if ((!panel->all && !tsi_change_is_real(&rank)) ||
+		    (last && !is_before(last, &rank, times->change)) ||
+		    (is_found && !is_before(&rank, next, times->change)))
 			continue;
-		if (matching++ >= panel->top)
-			continue;
-		shown++;
-		snprintf(name, sizeof(name), "rank %" PRId64, tsi_change_int(&rank, "rank"));
-		put_times(panel, &rank,
-			  &(struct change_line){ .name = name, .word = speed_word(&rank) });
+		*next = rank;
+		is_found = true;
+	}
+	return is_found;
+}
+
+static void put_ranks(const struct panel *panel, const struct rank_times *times)
+{
+	struct change rank = tsi_change_first(panel, "rank_changes.list"), last;
+	size_t matching = 0, shown = 0;
+
+	for (; tsi_change_is_there(&rank); rank.row++)
+		matching += panel->all || tsi_change_is_real(&rank);
+	for (; shown < panel->top && next_rank(panel, times, shown > 0 ? &last : NULL, &rank);
+	     shown++) {
+		put_rank(panel, times, &rank);
+		last = rank;
 	}
 	tsi_put_more(panel, matching - shown);
+}
+
+void tsi_section_rank_changes(const struct panel *panel)
+{
+	struct table_view ranks =
+		tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, "rank_changes.list");
+	int64_t changed =
+		tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, "rank_changes.changed_count");
+	struct rank_times times = choose_times(panel);
+
+	if (ranks.row_count < 2 || (changed == 0 && !panel->all))
+		return;
+	if (times.has_lone)
+		tsi_panel_title(panel, TEXT_YELLOW, "rank_changes", "RANKS",
+				"rank %" PRId64 " alone changed; %s", times.lone.number,
+				times.lone.waiting);
+	else
+		tsi_panel_title(panel, changed > 0 ? TEXT_YELLOW : TEXT_GREEN, "rank_changes",
+				"RANKS", "the step changed on %" PRId64 " of %zu that both have",
+				changed, ranks.row_count);
+	put_lone_ranks(panel, "only in A: ", "rank_changes.only_a");
+	put_lone_ranks(panel, "only in B: ", "rank_changes.only_b");
+	tsi_change_headings(panel, times.heading);
+	put_ranks(panel, &times);
 }
 
 /* ---- kernels and operators ---- */
@@ -323,6 +391,34 @@ void tsi_work_counts(const struct panel *panel, const char *analyzer, char *text
 	}
 }
 
+/* The rank of a side that the work is of; absent where it is that of the whole. */
+static struct tscope_value work_rank(const struct panel *panel, const char *analyzer,
+				     const char *side)
+{
+	char id[64];
+
+	snprintf(id, sizeof(id), "%s.%s_rank", analyzer, side);
+	return tsi_panel_value(panel, id);
+}
+
+void tsi_work_ranks(const struct panel *panel, const char *analyzer, char text[2 * NUMBER_MAX])
+{
+	struct tscope_value a = work_rank(panel, analyzer, "a");
+	struct tscope_value b = work_rank(panel, analyzer, "b");
+	bool has_a = a.kind == TSCOPE_VALUE_INT, has_b = b.kind == TSCOPE_VALUE_INT;
+
+	text[0] = '\0';
+	if (has_a && has_b && a.integer == b.integer)
+		snprintf(text, 2 * NUMBER_MAX, ", of rank %" PRId64, b.integer);
+	else if (has_a && has_b)
+		snprintf(text, 2 * NUMBER_MAX,
+			 ", of rank %" PRId64 " in A and rank %" PRId64 " in B", a.integer,
+			 b.integer);
+	else if (has_a || has_b)
+		snprintf(text, 2 * NUMBER_MAX, ", of rank %" PRId64 " in %s",
+			 has_a ? a.integer : b.integer, has_a ? "A" : "B");
+}
+
 static void put_works(const struct panel *panel, const struct work *of)
 {
 	struct change work = tsi_change_first(panel, of->table);
@@ -342,13 +438,14 @@ static void put_works(const struct panel *panel, const struct work *of)
 static void put_work_section(const struct panel *panel, const struct work *of)
 {
 	struct change work = tsi_change_first(panel, of->table);
-	char counts[256], cut[64];
+	char counts[WORK_COUNTS_MAX], ranks[2 * NUMBER_MAX], cut[64];
 
 	tsi_work_counts(panel, of->analyzer, counts, sizeof(counts));
+	tsi_work_ranks(panel, of->analyzer, ranks);
 	if (work.table.row_count == 0 || (counts[0] == '\0' && !panel->all))
 		return;
 	tsi_panel_title(panel, counts[0] != '\0' ? TEXT_YELLOW : TEXT_GREEN, of->analyzer,
-			of->title, "%s", counts[0] != '\0' ? counts : "the same");
+			of->title, "%s%s", counts[0] != '\0' ? counts : "the same", ranks);
 	snprintf(cut, sizeof(cut), "%s.is_cut", of->analyzer);
 	if (tsi_panel_value(panel, cut).flag)
 		put_note(panel, "a saved report holds the first rows only: what is new or gone is "

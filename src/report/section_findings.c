@@ -321,7 +321,7 @@ static void put_gate(struct text_writer *w, const struct tscope_gate_result *gat
 		tsi_text_put_styled(w, gate->held ? TEXT_GREEN : TEXT_RED,
 				    gate->held ? "held" : "TRIPPED");
 	tsi_text_put(w, "\n");
-	if (gate->held)
+	if (gate->held && !gate->is_noise)
 		return;
 	tsi_text_put(w, "    ");
 	tsi_text_paragraph(w, gate->reason, 4);

@@ -1,3 +1,4 @@
+tscope --version | grep -q '^zlib [0-9]' || exit 77
 # What was wrong with the files that a saved report was made of is said, and with --strict an error.
 mkdir run
 cp data/two_steps_cut.json run/rank0.json

@@ -99,7 +99,7 @@ static void the_head_says_how_much_and_why(void **state)
 		{ put_head, SLOWER, false,
 		  "\n"
 		  " SLOWER the mean step got 13.00 ms (13.0 %) slower, certain (p < 0.0001): a\n"
-		  " typical step by +12.50 ms to +13.50 ms\n"
+		  " typical step takes 12.50 ms to 13.50 ms more\n"
 		  " +10.00 ms compute: bwd_dq\n"
 		  " and bwd_dkv\n"
 		  " in place of bwd\n"
@@ -110,6 +110,7 @@ static void the_head_says_how_much_and_why(void **state)
 		  "0.002\n"
 		  "step_change.change_ns -500000\nstep_change.change_ratio -0.0002\n"
 		  "step_change.low_ns -900000\nstep_change.high_ns -100000\n"
+		  "step_change.typical_verdict no_change\n"
 		  "reproducibility.config_count 1\nreproducibility.environment_count 2\n"
 		  "reproducibility.identical_trajectory no\n"
 		  "reproducibility.first_divergence_step 7\n"
@@ -123,7 +124,8 @@ static void the_head_says_how_much_and_why(void **state)
 		  false,
 		  "\n"
 		  " FASTER the mean step got 500.0 µs (0.02 %) faster, significant (p = 0.002):\n"
-		  " the mean by -900.0 µs to -100.0 µs; typical steps did not change\n"
+		  " the mean step takes 100.0 µs to 900.0 µs less; typical steps did not\n"
+		  " change\n"
 		  " MEMORY the peak +512 MiB (+50.0 %): 1.00 GiB → 1.50 GiB\n"
 		  " FINDINGS 1 new: it idles\n"
 		  " SETTINGS 1 of the configuration and 2 of the environment differ\n"
@@ -134,6 +136,113 @@ static void the_head_says_how_much_and_why(void **state)
 	};
 
 	check(cases, TSI_COUNT_OF(cases));
+}
+
+/* How the first line is to be read: which way, by how much, and which steps it is of. */
+static void the_first_line_cannot_be_misread(void **state)
+{
+	(void)state;
+	static const struct section_case cases[] = {
+		/* FASTER has no second sign. */
+		{ put_head,
+		  "step_change.verdict changed\nstep_change.method rank\nstep_change.p_value "
+		  "0.002\n"
+		  "step_change.typical_verdict changed\nstep_change.typical_shift_ns -800000\n"
+		  "step_change.change_ns -500000\nstep_change.change_ratio -0.05\n"
+		  "step_change.low_ns -900000\nstep_change.high_ns 0\n",
+		  false,
+		  "\n FASTER the mean step got 500.0 µs (5.0 %) faster, significant (p = 0.002): "
+		  "a\n"
+		  " typical step takes 0 ns to 900.0 µs less\n"
+		  " nothing else that matters changed\n" },
+		/* The mean one way, typical steps the other. */
+		{ put_head,
+		  "step_change.verdict changed\nstep_change.method mean\nstep_change.p_value "
+		  "0.002\n"
+		  "step_change.typical_verdict changed\nstep_change.typical_shift_ns -200000\n"
+		  "step_change.change_ns 500000\nstep_change.change_ratio 0.05\n"
+		  "step_change.low_ns 100000\nstep_change.high_ns 900000\n",
+		  false,
+		  "\n SLOWER the mean step got 500.0 µs (5.0 %) slower, significant (p = 0.002):\n"
+		  " the mean step takes 100.0 µs to 900.0 µs more; but typical steps got\n"
+		  " 200.0 µs faster\n"
+		  " nothing else that matters changed\n" },
+		{ put_head,
+		  "step_change.verdict no_change\nstep_change.method mean\n"
+		  "step_change.typical_verdict changed\nstep_change.typical_p_value 0.00001\n"
+		  "step_change.typical_shift_ns -200000\n"
+		  "step_change.change_ns 400000\nstep_change.change_ratio 0.004\n"
+		  "step_change.low_ns -1100000\nstep_change.high_ns 1900000\n",
+		  false,
+		  "\n STEPS typical steps got 200.0 µs faster, certain (p < 0.0001); the mean\n"
+		  " does not show it\n"
+		  " no significant change: +400.0 µs (+0.4 %) of the mean step is within\n"
+		  " noise (1.100 ms less to 1.900 ms more)\n" },
+		/* Bounds that are not known are not made up. */
+		{ put_head,
+		  "step_change.verdict changed\nstep_change.method rank\nstep_change.p_value "
+		  "0.002\nstep_change.change_ns 500000\nstep_change.change_ratio 0.05\n",
+		  false,
+		  "\n SLOWER the mean step got 500.0 µs (5.0 %) slower, significant (p = 0.002)\n"
+		  " nothing else that matters changed\n" },
+		{ put_head,
+		  "step_change.verdict not_tested\nstep_change.change_ns 400000\n"
+		  "step_change.change_ratio 0.004\n",
+		  false,
+		  "\n UNSURE the mean step changed by +400.0 µs (+0.4 %); there is nothing to "
+		  "test\n"
+		  " it by\n"
+		  " nothing else that matters changed\n" },
+		{ put_head, "reproducibility.config_count 0\nreproducibility.environment_count 2\n",
+		  false,
+		  "\n SETTINGS 2 of the environment differ\n"
+		  " nothing else that matters changed\n" },
+	};
+
+	check(cases, TSI_COUNT_OF(cases));
+}
+
+/* 100 µs more, of which compute has 60: 25 in the first kernel. */
+#define MANY_PARTS                                                                                 \
+	"step_change.verdict changed\nstep_change.method rank\nstep_change.p_value 0.00001\n"      \
+	"step_change.change_ns 100000\nstep_change.change_ratio 0.1\n"                             \
+	"step_change.low_ns 90000\nstep_change.high_ns 110000\n"                                   \
+	"explanation.change_ns 100000\n"                                                           \
+	"explanation.lines line=compute a_ns=1 b_ns=60001 change_ns=60000 verdict=changed\n"       \
+	"explanation.lines line=exposed_comm a_ns=1 b_ns=39101 change_ns=39100 verdict=changed\n"  \
+	"explanation.lines line=launch_stall a_ns=1 b_ns=900 change_ns=899 verdict=changed\n"      \
+	"explanation.lines line=device_gap a_ns=1 b_ns=2 change_ns=1 verdict=changed\n"            \
+	"explanation.parts line=compute part=dq+dkv change=replaced a_part=bwd change_ns=25000\n"  \
+	"explanation.parts line=exposed_comm part=all_reduce change=slower change_ns=19550\n"      \
+	"explanation.parts line=exposed_comm part=all_gather change=slower change_ns=19550\n"      \
+	"explanation.parts line=compute part=gelu change=slower change_ns=20000\n"                 \
+	"explanation.parts line=compute part=relu change=slower change_ns=15000\n"                 \
+	"explanation.parts line=compute part=sgd change=same change_ns=0\n"
+
+/* A part that has half of the line's change stands for it, a lesser one for its own share only. */
+static void a_part_stands_for_its_share(void **state)
+{
+	(void)state;
+	static const char first[] =
+		"\n SLOWER the mean step got 100.0 µs (10.0 %) slower, certain (p < 0.0001): a\n"
+		" typical step takes 90.00 µs to 110.0 µs more\n";
+	char text[1024], opposed[4096];
+
+	snprintf(text, sizeof(text),
+		 "%s +60.00 µs compute: dq+dkv +25.00 µs and 2 more\n"
+		 " +39.10 µs exposed communication: all_reduce, slower\n"
+		 " nothing else that matters changed\n",
+		 first);
+	check(&(struct section_case){ put_head, MANY_PARTS, false, text }, 1);
+	/* Against the line: it does not stand for it, however large. */
+	snprintf(opposed, sizeof(opposed),
+		 "step_change.verdict changed\nstep_change.change_ns 10\nexplanation.change_ns 10\n"
+		 "explanation.lines line=compute change_ns=10 verdict=changed\n"
+		 "explanation.parts line=compute part='a + b' change=gone change_ns=-50\n"
+		 "explanation.parts line=compute part=c change=new change_ns=60\n");
+	char *head = print(put_head, opposed, false);
+	assert_non_null(strstr(head, "\n +10 ns compute: 2 together -50 ns and 1 more\n"));
+	free(head);
 }
 
 static void the_head_does_not_call_noise_a_change(void **state)
@@ -150,9 +259,9 @@ static void the_head_does_not_call_noise_a_change(void **state)
 		  "step_change.change_ratio 0.004\nstep_change.low_ns -1100000\n"
 		  "step_change.high_ns 1900000\nfact_changes.compared_count 312\n",
 		  false,
-		  "\n no change: +400.0 µs (+0.4 %) of the mean step is within noise (-1.100 ms "
-		  "to\n"
-		  " +1.900 ms), and nothing else that matters differs\n" },
+		  "\n no change: +400.0 µs (+0.4 %) of the mean step is within noise (1.100 ms "
+		  "less\n"
+		  " to 1.900 ms more); nothing else that matters differs\n" },
 		{ put_head,
 		  "step_change.verdict undecided\nstep_change.change_ns 4000000\n"
 		  "step_change.change_ratio 0.04\nstep_change.a_count 3\nstep_change.b_count 4\n",
@@ -169,10 +278,9 @@ static void the_head_does_not_call_noise_a_change(void **state)
 		  "step_change.change_ratio 0.004\nstep_change.low_ns -1100000\n"
 		  "step_change.high_ns 1900000\nreproducibility.config_count 1\n",
 		  false,
-		  "\n SETTINGS 1 of the configuration and 0 of the environment differ\n"
-		  " no significant change of the step: +400.0 µs (+0.4 %) is within "
-		  "noise\n"
-		  " (-1.100 ms to +1.900 ms)\n" },
+		  "\n SETTINGS 1 of the configuration differs\n"
+		  " no significant change: +400.0 µs (+0.4 %) of the mean step is within\n"
+		  " noise (1.100 ms less to 1.900 ms more)\n" },
 	};
 
 	check(cases, TSI_COUNT_OF(cases));
@@ -204,8 +312,8 @@ static void an_explanation_names_lines_and_parts(void **state)
 	check(cases, TSI_COUNT_OF(cases));
 	snprintf(facts, sizeof(facts), "%s%s", SLOWER, ranks);
 	text = print(tsi_section_explanation, facts, false);
-	assert_non_null(strstr(text, "\n explained is rank 2\n this rank alone changed, by 9.000 "
-				     "ms of its own time beyond the others, which\n"));
+	assert_non_null(strstr(text, "\n explained is rank 2\n its own time alone changed, by "
+				     "+9.000 ms more than that of the others; the\n"));
 	assert_non_null(strstr(text, " +20 ns more: other ranks are slower in some steps\n"));
 	free(text);
 }
@@ -309,6 +417,92 @@ static void ranks_that_changed_are_listed(void **state)
 	check(cases, TSI_COUNT_OF(cases));
 }
 
+/* Rank 2 got slower; all others wait, so that their steps are as long as its own. */
+#define ONE_RANK                                                                                   \
+	"step_change.verdict changed\nstep_change.change_ns 40\nstep_change.change_ratio 0.4\n"    \
+	"explanation.a_rank 2\nexplanation.b_rank 2\nexplanation.is_one_rank yes\n"                \
+	"explanation.rank_excess_ns 41\nrank_changes.changed_count 3\n"                            \
+	"rank_changes.list rank=0 verdict=changed a_ns=100 b_ns=140 change_ns=40 a_own_ns=90 "     \
+	"b_own_ns=89 own_change_ns=-1\n"                                                           \
+	"rank_changes.list rank=1 verdict=changed a_ns=100 b_ns=140 change_ns=40 a_own_ns=90 "     \
+	"b_own_ns=92 own_change_ns=2\n"                                                            \
+	"rank_changes.list rank=2 verdict=changed a_ns=100 b_ns=140 change_ns=40 a_own_ns=90 "     \
+	"b_own_ns=130 own_change_ns=40\n"
+
+static void one_rank_that_changed_is_told_first(void **state)
+{
+	(void)state;
+	static const struct section_case cases[] = {
+		{ put_head, ONE_RANK, false,
+		  "\n SLOWER rank 2 alone: the mean step got 40 ns (40.0 %) slower, certain (p <\n"
+		  " 0.0001)\n"
+		  " RANKS own time of rank 2 changed by +41 ns more than that of the others;\n"
+		  " the others wait for it\n"
+		  " nothing else that matters changed\n" },
+		/* The largest change first; those that wait have no word. */
+		{ tsi_section_rank_changes, ONE_RANK, false,
+		  "\n● RANKS rank 2 alone changed; the others wait for it\n"
+		  "\n step less communication A B change\n"
+		  " rank 2 slower 90 ns 130 ns +40 ns\n"
+		  " rank 1 90 ns 92 ns +2 ns\n"
+		  " rank 0 90 ns 89 ns -1 ns\n" },
+	};
+
+	check(cases, TSI_COUNT_OF(cases));
+}
+
+/* Of more ranks than there is room for those with the largest change are shown. */
+static void the_ranks_that_changed_most_are_shown(void **state)
+{
+	(void)state;
+	static const struct section_case cases[] = {
+		{ tsi_section_rank_changes,
+		  "rank_changes.changed_count 5\n"
+		  "rank_changes.list rank=0 verdict=changed a_ns=5 b_ns=6 change_ns=1\n"
+		  "rank_changes.list rank=1 verdict=changed a_ns=5 b_ns=8 change_ns=3\n"
+		  "rank_changes.list rank=2 verdict=changed a_ns=9 b_ns=5 change_ns=-4\n"
+		  "rank_changes.list rank=3 verdict=changed a_ns=5 b_ns=8 change_ns=3\n"
+		  "rank_changes.list rank=4 verdict=changed a_ns=5 b_ns=6 change_ns=1\n",
+		  false,
+		  "\n● RANKS the step changed on 5 of 5 that both have\n"
+		  "\n mean step of A B change\n"
+		  " rank 2 faster 9 ns 5 ns -4 ns\n"
+		  " rank 1 slower 5 ns 8 ns +3 ns\n"
+		  " rank 3 slower 5 ns 8 ns +3 ns\n"
+		  " … and 2 more\n" },
+	};
+
+	check(cases, TSI_COUNT_OF(cases));
+}
+
+/* Kernels of several ranks are those of the rank that is explained. */
+static void work_says_which_rank_it_is_of(void **state)
+{
+	(void)state;
+	static const char work[] =
+		"kernel_changes.new_count 1\n"
+		"kernel_changes.list change=new name=gelu b_calls_per_step=1 b_step_ns=5 "
+		"change_ns=5\n";
+	static const struct {
+		const char *ranks, *title;
+	} cases[] = {
+		{ "", "\n● KERNELS 1 new\n" },
+		{ "kernel_changes.a_rank 3\nkernel_changes.b_rank 3\n",
+		  "\n● KERNELS 1 new, of rank 3\n" },
+		{ "kernel_changes.a_rank 1\nkernel_changes.b_rank 2\n",
+		  "\n● KERNELS 1 new, of rank 1 in A and rank 2 in B\n" },
+		{ "kernel_changes.b_rank 2\n", "\n● KERNELS 1 new, of rank 2 in B\n" },
+	};
+	char facts[512];
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		snprintf(facts, sizeof(facts), "%s%s", work, cases[i].ranks);
+		char *text = print(tsi_section_kernel_changes, facts, false);
+		assert_non_null(strstr(text, cases[i].title));
+		free(text);
+	}
+}
+
 static void memory_that_changed_is_listed(void **state)
 {
 	(void)state;
@@ -337,6 +531,25 @@ static void memory_that_changed_is_listed(void **state)
 		  " /a/model.py:12:forward grew 1.00 MiB 2.00 MiB +1.00 "
 		  "MiB\n"
 		  " blocks: 1 → 2\n" },
+		/* What came and went is no line, nor is a block without a stack without a name. */
+		{ tsi_section_memory_changes,
+		  "allocation_changes.change_bytes 0\n"
+		  "allocation_changes.peak_change_bytes 2097152\n"
+		  "allocation_changes.sites change=moved a_bytes=5 b_bytes=5 change_bytes=0 "
+		  "a_count=1 b_count=2\n"
+		  "allocation_changes.sites site=/a/model.py:3:f change=grew a_bytes=5 b_bytes=5 "
+		  "change_bytes=0 a_count=1 b_count=1 a_peak_bytes=1048576 b_peak_bytes=3145728 "
+		  "peak_change_bytes=2097152\n"
+		  "allocation_changes.sites site=/a/model.py:4:g change=new a_bytes=0 b_bytes=0 "
+		  "change_bytes=0 a_count=0 b_count=0 a_peak_bytes=0 b_peak_bytes=0 "
+		  "peak_change_bytes=0\n",
+		  false,
+		  "\n● MEMORY +2.00 MiB at the peak\n"
+		  "\n live at the end, by site A B change\n"
+		  " - moved 5 B 5 B 0 B\n"
+		  " blocks: 1 → 2\n"
+		  "\n at the peak alone, by site A B change\n"
+		  " /a/model.py:3:f grew 1.00 MiB 3.00 MiB +2.00 MiB\n" },
 		{ tsi_section_memory_changes, "", true, "" },
 	};
 
@@ -588,11 +801,16 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_head_says_how_much_and_why),
+		cmocka_unit_test(the_first_line_cannot_be_misread),
+		cmocka_unit_test(a_part_stands_for_its_share),
 		cmocka_unit_test(the_head_does_not_call_noise_a_change),
 		cmocka_unit_test(an_explanation_names_lines_and_parts),
 		cmocka_unit_test(noise_has_no_explanation),
 		cmocka_unit_test(work_that_changed_is_listed),
 		cmocka_unit_test(ranks_that_changed_are_listed),
+		cmocka_unit_test(one_rank_that_changed_is_told_first),
+		cmocka_unit_test(the_ranks_that_changed_most_are_shown),
+		cmocka_unit_test(work_says_which_rank_it_is_of),
 		cmocka_unit_test(memory_that_changed_is_listed),
 		cmocka_unit_test(what_is_not_the_same_again_is_told),
 		cmocka_unit_test(findings_are_told_by_what_became_of_them),
