@@ -169,13 +169,14 @@ static enum tscope_status note_environment(struct notes *notes)
 static enum tscope_status note_ranks(struct notes *notes)
 {
 	const struct reproducibility *r = notes->r;
+	const char *outcome = ": another outcome is to be expected, and no sign of nondeterminism";
 
+	if (r->losses.relation == TRAJECTORY_UNKNOWN)
+		outcome = ""; /* nobody speaks of an outcome */
+	else if (r->losses.relation == TRAJECTORY_EQUAL)
+		outcome = ", yet all losses are equal";
 	return add_note(notes, "The number of ranks differs (%zu in A, %zu in B)%s.",
-			r->rank_count[TSCOPE_SIDE_A], r->rank_count[TSCOPE_SIDE_B],
-			r->losses.relation == TRAJECTORY_EQUAL
-				? ", yet all losses are equal"
-				: ": another outcome is to be expected, and no sign of "
-				  "nondeterminism");
+			r->rank_count[TSCOPE_SIDE_A], r->rank_count[TSCOPE_SIDE_B], outcome);
 }
 
 static enum tscope_status note_nondeterminism(struct notes *notes)

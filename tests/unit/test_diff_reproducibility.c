@@ -441,6 +441,14 @@ static void other_ranks_are_another_run(void **state)
 	check_table(&c->result, "reproducibility.notes: note",
 		    "The number of ranks differs (2 in A, 1 in B), yet all losses are equal.\n");
 	compared_free(c);
+	/* Without losses there is no outcome to speak of. */
+	a = (struct side_text){ .whole = JOB, .ranks = { JOB, JOB } };
+	c = compare_sides(&a, &(struct side_text){ .whole = JOB, .ranks = { JOB } });
+	check_table(&c->result, "reproducibility.notes: note",
+		    "The number of ranks differs (2 in A, 1 in B).\n"
+		    "Neither side recorded a loss: whether the outcome is the same is not "
+		    "known.\n");
+	compared_free(c);
 }
 
 static void every_allocation_may_fail(void **state)
