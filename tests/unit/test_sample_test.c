@@ -232,6 +232,27 @@ static void steps_that_resemble_their_neighbours_tell_less(void **state)
 }
 
 /*
+ * Communication that was exposed in four steps, and then in all: ranks resemble each other by
+ * (0.653 + 0.203) / 2 = 0.428, corrected (0.428 + 1 / 14) / (1 - 4 / 14) = 0.7, so that 14 steps
+ * tell as much as 14 × 0.3 / 1.7 = 2.5. The means are 21 errors apart all the same: p is 2.4e-4 with
+ * the 3 degrees of five steps, too much where nine lines are asked, but next to nothing with 26.
+ */
+static void a_change_beyond_all_noise_is_one_though_steps_resemble(void **state)
+{
+	(void)state;
+	static const int64_t a[] = { 7500, 7500, 11689, 40237, 331165, 101363, 7500,
+				     7500, 7500, 7500,  7500,  7500,   7500,   7500 },
+			     b[] = {
+				     1609012, 1495159, 1497521, 1598568, 1663696, 1675993, 1498984,
+				     1510459, 1647732, 1493502, 1495400, 1498439, 1497810, 1547176
+			     };
+	struct sample_test result = test(a, TSI_COUNT_OF(a), b, TSI_COUNT_OF(b), 9);
+
+	assert_int_equal(result.verdict, DIFF_CHANGED);
+	assert_true(result.low > 1000000);
+}
+
+/*
  * How much less, by the p value of the rank test.
  *
  * Eight and eight, four on end of each value: about their mean and twice, ranks are -4 and 4, six
@@ -463,6 +484,7 @@ int main(void)
 		cmocka_unit_test(a_change_of_few_steps_is_one_of_the_mean),
 		cmocka_unit_test(the_typical_step_does_not_speak_against_the_mean),
 		cmocka_unit_test(steps_that_resemble_their_neighbours_tell_less),
+		cmocka_unit_test(a_change_beyond_all_noise_is_one_though_steps_resemble),
 		cmocka_unit_test(resemblance_widens_the_distribution),
 		cmocka_unit_test(a_short_run_without_the_rare_steps_is_no_change),
 		cmocka_unit_test(intervals_say_what_the_verdict_does),
