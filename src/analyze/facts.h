@@ -65,6 +65,12 @@ static inline struct tscope_value tsi_text(const char *text)
 	return (struct tscope_value){ .kind = TSCOPE_VALUE_TEXT, .text = text };
 }
 
+/* The same of a text that may not be there. */
+static inline struct tscope_value tsi_text_if(const char *text)
+{
+	return text ? tsi_text(text) : (struct tscope_value){ 0 };
+}
+
 static inline struct tscope_value tsi_flag(bool flag)
 {
 	return (struct tscope_value){ .kind = TSCOPE_VALUE_FLAG, .flag = flag };

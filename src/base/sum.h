@@ -31,4 +31,10 @@ static inline int64_t tsi_narrow(tsi_wide sum)
 	return sum > INT64_MAX ? INT64_MAX : sum < INT64_MIN ? INT64_MIN : (int64_t)sum;
 }
 
+/* to − from, or the nearest number that there is. */
+static inline int64_t tsi_difference(int64_t from, int64_t to)
+{
+	return tsi_narrow((tsi_wide)to - from);
+}
+
 #endif

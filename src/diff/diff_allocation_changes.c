@@ -343,9 +343,9 @@ static void put_figures(struct fact_sheet *out, const struct figures *figures, s
 
 static void put_changes(struct fact_sheet *out, const struct figures *a, const struct figures *b)
 {
-	tsi_fact_int(out, CHANGE_BYTES, tsi_change_of(a->bytes, b->bytes));
+	tsi_fact_int(out, CHANGE_BYTES, tsi_difference(a->bytes, b->bytes));
 	if (a->has_peak && b->has_peak)
-		tsi_fact_int(out, PEAK_CHANGE_BYTES, tsi_change_of(a->peak_bytes, b->peak_bytes));
+		tsi_fact_int(out, PEAK_CHANGE_BYTES, tsi_difference(a->peak_bytes, b->peak_bytes));
 }
 
 static enum tscope_status run(const struct analysis_scope *scope, struct fact_sheet *out,

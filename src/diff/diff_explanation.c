@@ -115,7 +115,7 @@ static void explanation_deinit(struct explanation *explanation)
 
 static int64_t change_of(const int64_t ns[TSCOPE_SIDE_COUNT])
 {
-	return tsi_less(ns[TSCOPE_SIDE_B], ns[TSCOPE_SIDE_A]);
+	return tsi_difference(ns[TSCOPE_SIDE_A], ns[TSCOPE_SIDE_B]);
 }
 
 static int64_t mean_of_whole(const struct diff_side *side)
@@ -139,9 +139,9 @@ static void put_ranks(struct fact_sheet *out, const struct explanation *explanat
 	}
 	if (has_several)
 		tsi_fact_int(out, REST_NS,
-			     tsi_less(tsi_less(mean_of_whole(&sides[TSCOPE_SIDE_B]),
-					       mean_of_whole(&sides[TSCOPE_SIDE_A])),
-				      change_ns));
+			     tsi_difference(change_ns,
+					    tsi_difference(mean_of_whole(&sides[TSCOPE_SIDE_A]),
+							   mean_of_whole(&sides[TSCOPE_SIDE_B]))));
 	if (rank->has_excess) {
 		tsi_fact_flag(out, IS_ONE_RANK, rank->is_one_rank);
 		tsi_fact_int(out, RANK_EXCESS_NS, rank->excess_ns);

@@ -344,11 +344,6 @@ static void judge(struct compared_fact *fact, const struct tests *tests,
 
 /* ---- the list ----------------------------------------------------------------------------- */
 
-static struct tscope_value text_or_absent(const char *text)
-{
-	return text ? tsi_text(text) : (struct tscope_value){ 0 };
-}
-
 static enum tscope_status list_fact(struct fact_sheet *out, const struct compared_fact *fact,
 				    struct tscope_error *err)
 {
@@ -369,8 +364,8 @@ static enum tscope_status list_fact(struct fact_sheet *out, const struct compare
 		cells[LIST_RATIO] = tsi_real(number / fabs(base));
 	cells[LIST_VERDICT] = tsi_text(tsi_diff_verdict_name(fact->verdict));
 	cells[LIST_P_VALUE] = fact->p_value;
-	cells[LIST_A_DOUBT] = text_or_absent(fact->doubts[TSCOPE_SIDE_A]);
-	cells[LIST_B_DOUBT] = text_or_absent(fact->doubts[TSCOPE_SIDE_B]);
+	cells[LIST_A_DOUBT] = tsi_text_if(fact->doubts[TSCOPE_SIDE_A]);
+	cells[LIST_B_DOUBT] = tsi_text_if(fact->doubts[TSCOPE_SIDE_B]);
 	return TSCOPE_OK;
 }
 

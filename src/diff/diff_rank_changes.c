@@ -8,6 +8,7 @@
 #include "analyze/facts.h"
 #include "analyze/lookup.h"
 #include "base/ckd.h"
+#include "diff/explain_step.h"
 #include "diff/step_tests.h"
 
 enum fact {
@@ -89,17 +90,6 @@ static struct tscope_value lookup(const struct tscope_analysis *analysis, const 
 	return tsi_lookup_fact(analysis, TSCOPE_WHOLE_TRACE, id, &unit);
 }
 
-/* ns of a mean step, of a sum over steps and devices; absent without it. */
-static struct tscope_value per_step(const struct tscope_analysis *analysis, const char *id)
-{
-	struct tscope_value sum = lookup(analysis, id);
-	int64_t steps = tsi_lookup_int(analysis, TSCOPE_WHOLE_TRACE, "budget.step_count");
-
-	if (sum.kind != TSCOPE_VALUE_INT || sum.integer < 0 || steps <= 0)
-		return (struct tscope_value){ 0 };
-	return tsi_mean(sum.integer, steps);
-}
-
 static struct tscope_value difference_of(struct tscope_value from, struct tscope_value to)
 {
 	int64_t difference;
@@ -108,15 +98,6 @@ static struct tscope_value difference_of(struct tscope_value from, struct tscope
 	    tsi_ckd_sub(&difference, to.integer, from.integer))
 		return (struct tscope_value){ 0 };
 	return tsi_int(difference);
-}
-
-static struct tscope_value own_time(const struct tscope_analysis *analysis)
-{
-	struct tscope_value comm = per_step(analysis, "budget.exposed_comm_ns");
-
-	if (comm.kind != TSCOPE_VALUE_INT)
-		comm = lookup(analysis, "step_time.phase.comm_ns");
-	return difference_of(comm, lookup(analysis, "step_time.mean_ns"));
 }
 
 /* A rank of both sides. */
@@ -142,8 +123,8 @@ static enum tscope_status list_rank(struct fact_sheet *out, const struct rank_pa
 	cells[LIST_CHANGE_NS] = difference_of(cells[LIST_A_NS], cells[LIST_B_NS]);
 	if (tsi_is_tested(time->verdict))
 		cells[LIST_P_VALUE] = tsi_real(time->test.p_value);
-	cells[LIST_A_OWN_NS] = own_time(a);
-	cells[LIST_B_OWN_NS] = own_time(b);
+	cells[LIST_A_OWN_NS] = tsi_own_step_ns(a);
+	cells[LIST_B_OWN_NS] = tsi_own_step_ns(b);
 	cells[LIST_OWN_CHANGE_NS] = difference_of(cells[LIST_A_OWN_NS], cells[LIST_B_OWN_NS]);
 	cells[LIST_A_PEAK_ALLOC_BYTES] = lookup(a, "memory.peak_alloc_bytes");
 	cells[LIST_B_PEAK_ALLOC_BYTES] = lookup(b, "memory.peak_alloc_bytes");

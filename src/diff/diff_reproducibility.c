@@ -122,11 +122,6 @@ static const struct tscope_table_def tables[] = {
 
 /* ---- settings ----------------------------------------------------------------------------- */
 
-static struct tscope_value text_or_absent(const char *text)
-{
-	return text ? tsi_text(text) : (struct tscope_value){ 0 };
-}
-
 static enum tscope_status put_environment(struct fact_sheet *out,
 					  const struct setting_pairs *changes,
 					  struct tscope_error *err)
@@ -139,8 +134,8 @@ static enum tscope_status put_environment(struct fact_sheet *out,
 		if (tsi_table_add(out, ENVIRONMENT_TABLE, &cells, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 		cells[ENVIRONMENT_NAME] = tsi_text(change->name);
-		cells[ENVIRONMENT_A] = text_or_absent(change->a);
-		cells[ENVIRONMENT_B] = text_or_absent(change->b);
+		cells[ENVIRONMENT_A] = tsi_text_if(change->a);
+		cells[ENVIRONMENT_B] = tsi_text_if(change->b);
 		cells[ENVIRONMENT_IS_RELEVANT] = tsi_flag(tsi_setting_is_relevant(change->name));
 	}
 	return TSCOPE_OK;
@@ -157,8 +152,8 @@ static enum tscope_status put_config(struct fact_sheet *out, const struct settin
 		if (tsi_table_add(out, CONFIG_TABLE, &cells, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 		cells[CONFIG_NAME] = tsi_text(change->name);
-		cells[CONFIG_A] = text_or_absent(change->a);
-		cells[CONFIG_B] = text_or_absent(change->b);
+		cells[CONFIG_A] = tsi_text_if(change->a);
+		cells[CONFIG_B] = tsi_text_if(change->b);
 	}
 	return TSCOPE_OK;
 }

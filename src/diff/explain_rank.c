@@ -15,14 +15,22 @@ static const double min_change_share = 0.5; /* share of the change of the step *
 static const double min_step_share = 0.01;  /* share of the step */
 static const double max_other_share = 0.25; /* what the others may change, of the excess */
 
+/* 0 where it is not known. */
+static int64_t own_step_ns(const struct tscope_analysis *rank)
+{
+	struct tscope_value own = tsi_own_step_ns(rank);
+
+	return own.kind == TSCOPE_VALUE_INT ? own.integer : 0;
+}
+
 /* Of equal ones the lowest. */
 static const struct diff_rank *critical_rank(const struct diff_side *side)
 {
 	const struct diff_rank *critical = &side->ranks[0];
-	int64_t most_ns = tsi_own_step_ns(critical->analysis);
+	int64_t most_ns = own_step_ns(critical->analysis);
 
 	for (size_t i = 1; i < side->rank_count; i++) {
-		int64_t own_ns = tsi_own_step_ns(side->ranks[i].analysis);
+		int64_t own_ns = own_step_ns(side->ranks[i].analysis);
 		if (own_ns <= most_ns)
 			continue;
 		critical = &side->ranks[i];
@@ -67,7 +75,7 @@ static void pick(struct explained_rank *ret, const struct comparison *comparison
 
 static int64_t own_change_ns(const struct diff_rank *a, const struct diff_rank *b)
 {
-	return tsi_less(tsi_own_step_ns(b->analysis), tsi_own_step_ns(a->analysis));
+	return tsi_difference(own_step_ns(a->analysis), own_step_ns(b->analysis));
 }
 
 /* The changes of the ranks that both have but the explained one; room for those of A. */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/facts.h"
 #include "analyze/lookup.h"
 #include "base/array.h"
 
@@ -92,7 +93,7 @@ int64_t tsi_next_mean(struct mean_parts *parts, int64_t total_ns)
 
 	parts->sum += total_ns;
 	parts->mean_ns = tsi_narrow((parts->sum + parts->count / 2) / parts->count);
-	return tsi_less(parts->mean_ns, before_ns);
+	return tsi_difference(before_ns, parts->mean_ns);
 }
 
 /* ---- sums over steps ---- */
@@ -243,15 +244,34 @@ void tsi_step_lines_deinit(struct step_lines *lines)
 	*lines = (struct step_lines){ 0 };
 }
 
-int64_t tsi_own_step_ns(const struct tscope_analysis *rank)
+static struct tscope_value lookup(const struct tscope_analysis *rank, const char *id)
 {
-	struct mean_parts comm = { 0 };
+	enum tscope_unit unit;
 
-	if (tsi_step_source(rank) == STEP_SOURCE_BUDGET) {
-		comm.sum = tsi_lookup_int(rank, TSCOPE_WHOLE_TRACE, "budget.exposed_comm_ns");
-		comm.count = tsi_lookup_int(rank, TSCOPE_WHOLE_TRACE, "budget.step_count");
-	} else {
-		comm.sum = sum_of_steps(rank, "phase_comm_ns", &comm.count);
-	}
-	return comm.count ? tsi_less(tsi_mean_step_ns(rank), tsi_next_mean(&comm, 0)) : 0;
+	return tsi_lookup_fact(rank, TSCOPE_WHOLE_TRACE, id, &unit);
+}
+
+/* ns of a mean step, of a sum over steps and devices; absent without it. */
+static struct tscope_value per_step(const struct tscope_analysis *rank, const char *id)
+{
+	struct tscope_value sum = lookup(rank, id);
+	int64_t steps = tsi_lookup_int(rank, TSCOPE_WHOLE_TRACE, "budget.step_count");
+
+	if (sum.kind != TSCOPE_VALUE_INT || sum.integer < 0 || steps <= 0)
+		return (struct tscope_value){ 0 };
+	return tsi_mean(sum.integer, steps);
+}
+
+struct tscope_value tsi_own_step_ns(const struct tscope_analysis *rank)
+{
+	struct tscope_value mean = lookup(rank, "step_time.mean_ns");
+	struct tscope_value comm = per_step(rank, "budget.exposed_comm_ns");
+	int64_t own_ns;
+
+	if (comm.kind != TSCOPE_VALUE_INT)
+		comm = lookup(rank, "step_time.phase.comm_ns");
+	if (mean.kind != TSCOPE_VALUE_INT || comm.kind != TSCOPE_VALUE_INT ||
+	    tsi_ckd_sub(&own_ns, mean.integer, comm.integer))
+		return (struct tscope_value){ 0 };
+	return tsi_int(own_ns);
 }

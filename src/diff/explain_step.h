@@ -39,12 +39,6 @@ struct mean_parts {
 
 int64_t tsi_next_mean(struct mean_parts *parts, int64_t total_ns);
 
-/* less than: a − b, or the nearest number that there is. */
-static inline int64_t tsi_less(int64_t a, int64_t b)
-{
-	return tsi_narrow((tsi_wide)a - b);
-}
-
 struct step_line {
 	const char *name;       /* "compute", "host.data", "forward", "outside" … */
 	const char *column;     /* its steps in series.steps, or NULL */
@@ -67,8 +61,9 @@ enum tscope_status tsi_step_lines_init(struct step_lines *ret, const struct tsco
 				       enum step_source source, struct tscope_error *err);
 void tsi_step_lines_deinit(struct step_lines *lines); /* fine on a zeroed struct */
 
-/* The mean step, and of it what is no waiting for other ranks; 0 where no step is timed. */
+/* The mean step; 0 where no step is timed. */
 int64_t tsi_mean_step_ns(const struct tscope_analysis *rank);
-int64_t tsi_own_step_ns(const struct tscope_analysis *rank);
+/* Of a mean step what is no waiting for other ranks: all but communication. Absent: not known. */
+struct tscope_value tsi_own_step_ns(const struct tscope_analysis *rank);
 
 #endif

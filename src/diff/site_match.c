@@ -7,11 +7,6 @@
 #include "base/array.h"
 #include "base/sum.h"
 
-int64_t tsi_change_of(int64_t a, int64_t b)
-{
-	return tsi_narrow((tsi_wide)b - a);
-}
-
 static uint64_t size_of(int64_t change)
 {
 	return change < 0 ? 0 - (uint64_t)change : (uint64_t)change;
@@ -91,9 +86,9 @@ static size_t join_sites(struct site_pair *sites, size_t count)
 		const struct site_amounts *a = &sites[i].of[TSCOPE_SIDE_A];
 		const struct site_amounts *b = &sites[i].of[TSCOPE_SIDE_B];
 		sites[i].change = (struct site_amounts){
-			.end_bytes = tsi_change_of(a->end_bytes, b->end_bytes),
-			.end_count = tsi_change_of(a->end_count, b->end_count),
-			.peak_bytes = tsi_change_of(a->peak_bytes, b->peak_bytes),
+			.end_bytes = tsi_difference(a->end_bytes, b->end_bytes),
+			.end_count = tsi_difference(a->end_count, b->end_count),
+			.peak_bytes = tsi_difference(a->peak_bytes, b->peak_bytes),
 		};
 	}
 	return kept;

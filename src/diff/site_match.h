@@ -23,9 +23,6 @@ struct site_pairs {
 	size_t count;
 };
 
-/* Of two figures that files chose: the nearest number that there is. */
-int64_t tsi_change_of(int64_t a, int64_t b);
-
 /* TSCOPE_E_NOMEM. free(ret->items) ends it. */
 TSI_MUST_CHECK
 enum tscope_status tsi_match_sites(struct site_pairs *ret, const struct snapshot_pair *pair,

@@ -127,7 +127,8 @@ static void collect_changes(struct work *work)
 			continue;
 		for (size_t s = 0; s < TSCOPE_SIDE_COUNT; s++)
 			change->step_ns[s] = per_step(change->sums[s].ns, &work->sides[s]);
-		change->change_ns = change->step_ns[TSCOPE_SIDE_B] - change->step_ns[TSCOPE_SIDE_A];
+		change->change_ns = tsi_difference(change->step_ns[TSCOPE_SIDE_A],
+						   change->step_ns[TSCOPE_SIDE_B]);
 		work->tested_count += pair->a_count && pair->b_count && !is_waiting(change, work);
 		work->change_count++;
 	}

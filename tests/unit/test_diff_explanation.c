@@ -384,7 +384,8 @@ static void what_has_no_steps_is_not_tested(void **state)
 
 /* ---- ranks ---- */
 
-#define RANK(time, compute, comm) STEP(time) BUDGET("1", compute, comm, "0")
+#define RANK(time, compute, comm)                                                                  \
+	"step_time.mean_ns " time "\n" STEP(time) BUDGET("1", compute, comm, "0")
 
 static const char rank_facts[] = "explanation: a_rank b_rank a_critical_rank b_critical_rank "
 				 "a_ns b_ns is_one_rank rank_excess_ns rest_ns";
@@ -467,10 +468,10 @@ static const char *is_one_rank(int step, int own, int other)
 
 	for (size_t i = 0; i < 4; i++)
 		snprintf(texts[i], sizeof(texts[i]),
-			 "series.steps step=1 time_ns=%" PRId64
+			 "step_time.mean_ns %" PRId64 "\nseries.steps step=1 time_ns=%" PRId64
 			 "\nbudget.step_count 1\nbudget.compute_ns %d\nbudget.exposed_comm_ns "
 			 "%" PRId64 "\n",
-			 times[i], computes[i], times[i] - computes[i]);
+			 times[i], times[i], computes[i], times[i] - computes[i]);
 	struct compared *c =
 		compare_sides(&(struct side_text){ .whole = "step_time.mean_ns 2000\n",
 						   .ranks = { texts[0], texts[1] } },

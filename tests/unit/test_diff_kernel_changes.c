@@ -438,7 +438,8 @@ static void launcher_of_most_time(void **state)
 
 /* A rank whose step takes 1000 ns, so much of it for communication. */
 #define RANK(comm)                                                                                 \
-	"series.steps step=1 time_ns=1000\nbudget.step_count 1\nbudget.compute_ns 0\n"             \
+	"step_time.mean_ns 1000\nseries.steps step=1 time_ns=1000\nbudget.step_count 1\n"          \
+	"budget.compute_ns 0\n"                                                                    \
 	"budget.exposed_comm_ns " comm "\n"
 
 #define KERNEL(name, kind, ns)                                                                     \
