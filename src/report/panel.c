@@ -66,6 +66,15 @@ void tsi_panel_size(struct text_flow *flow, uint64_t bytes, uint64_t stored_byte
 	tsi_text_flow(flow, text);
 }
 
+void tsi_panel_count(struct text_flow *flow, int64_t count, const char *one, const char *many)
+{
+	char number[NUMBER_MAX], text[2 * NUMBER_MAX];
+
+	tsi_number_people_int(number, count, TSCOPE_UNIT_COUNT);
+	snprintf(text, sizeof(text), "%s %s", number, count == 1 ? one : many);
+	tsi_text_flow(flow, text);
+}
+
 struct tscope_value tsi_panel_value(const struct panel *panel, const char *id)
 {
 	enum tscope_unit unit;

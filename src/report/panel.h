@@ -41,6 +41,9 @@ void tsi_damage_words(char words[DAMAGE_MAX], const struct tscope_error *damage)
 void tsi_panel_size(struct text_flow *flow, uint64_t bytes, uint64_t stored_bytes,
 		    const char *compression);
 
+/* "3 traces", "1 trace" */
+void tsi_panel_count(struct text_flow *flow, int64_t count, const char *one, const char *many);
+
 /* The fact of the whole; ABSENT where it is not known. */
 struct tscope_value tsi_panel_value(const struct panel *panel, const char *id);
 

@@ -21,17 +21,6 @@ static void (*const sections[])(const struct panel *panel) = {
 
 /* ---- the head ---- */
 
-static void put_count(struct text_flow *flow, size_t count, const char *one, const char *many)
-{
-	char number[NUMBER_MAX], text[2 * NUMBER_MAX];
-
-	if (count == 0)
-		return;
-	tsi_number_people_int(number, (int64_t)count, TSCOPE_UNIT_COUNT);
-	snprintf(text, sizeof(text), "%s %s", number, count == 1 ? one : many);
-	tsi_text_flow(flow, text);
-}
-
 /* "8 ranks · 30 steps · 412.3 ms a step · saved by tscope 0.1.0" */
 static void put_outline(struct text_writer *w, const struct tscope_diff_side *side)
 {
@@ -41,9 +30,9 @@ static void put_outline(struct text_writer *w, const struct tscope_diff_side *si
 	enum tscope_unit unit;
 
 	if (side->rank_count > 1)
-		put_count(&flow, side->rank_count, "rank", "ranks");
+		tsi_panel_count(&flow, (int64_t)side->rank_count, "rank", "ranks");
 	if (steps > 0)
-		put_count(&flow, (size_t)steps, "step", "steps");
+		tsi_panel_count(&flow, steps, "step", "steps");
 	struct tscope_value mean_ns =
 		tsi_lookup_fact(side->analysis, TSCOPE_WHOLE_TRACE, "step_time.mean_ns", &unit);
 	tsi_number_people(mean, mean_ns, unit);
@@ -51,7 +40,7 @@ static void put_outline(struct text_writer *w, const struct tscope_diff_side *si
 	if (mean_ns.kind != TSCOPE_VALUE_ABSENT)
 		tsi_text_flow(&flow, text);
 	if (side->run)
-		put_count(&flow, tscope_run_input_count(side->run), "file", "files");
+		tsi_panel_count(&flow, (int64_t)tscope_run_input_count(side->run), "file", "files");
 	snprintf(text, sizeof(text), "saved by %.100s", side->saved_by ? side->saved_by : "");
 	if (side->saved_by)
 		tsi_text_flow(&flow, text);

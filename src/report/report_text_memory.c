@@ -40,15 +40,6 @@ static const struct {
 	[TSCOPE_MEMORY_TRACKER] = { "memory tracker", "value", "values" },
 };
 
-static void put_count(struct text_flow *flow, int64_t count, const char *one, const char *many)
-{
-	char number[NUMBER_MAX], text[2 * NUMBER_MAX];
-
-	tsi_number_people_int(number, count, TSCOPE_UNIT_COUNT);
-	snprintf(text, sizeof(text), "%s %s", number, count == 1 ? one : many);
-	tsi_text_flow(flow, text);
-}
-
 /* "snapshot · pickle · 3.0 MiB (gzip 300 KiB) · 19,136 entries · 2 devices · rank 3" */
 static void put_file_line(const struct panel *panel, const struct tscope_memory_info *info)
 {
@@ -62,12 +53,12 @@ static void put_file_line(const struct panel *panel, const struct tscope_memory_
 	tsi_text_flow(&flow, kinds[info->kind].name);
 	tsi_text_flow(&flow, info->form);
 	tsi_panel_size(&flow, info->bytes, info->source_bytes, info->compression);
-	put_count(&flow, count, kinds[info->kind].one, kinds[info->kind].many);
+	tsi_panel_count(&flow, count, kinds[info->kind].one, kinds[info->kind].many);
 	if (is_snapshot)
-		put_count(&flow,
-			  tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE,
-					 "snapshot.device_count"),
-			  "device", "devices");
+		tsi_panel_count(&flow,
+				tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE,
+					       "snapshot.device_count"),
+				"device", "devices");
 	snprintf(text, sizeof(text), "rank %" PRId64, info->rank);
 	if (info->rank >= 0)
 		tsi_text_flow(&flow, text);

@@ -76,16 +76,11 @@ static void put_name(struct text_writer *w, const struct tscope_run *run)
 	tsi_text_put(w, "\n");
 }
 
-/* "3 step records", "8 traces" */
-static void put_count(struct text_flow *flow, size_t count, const char *one, const char *many)
+/* Nothing of what there is none of. */
+static void put_some(struct text_flow *flow, size_t count, const char *one, const char *many)
 {
-	char number[NUMBER_MAX], text[2 * NUMBER_MAX];
-
-	if (count == 0)
-		return;
-	tsi_number_people_int(number, (int64_t)count, TSCOPE_UNIT_COUNT);
-	snprintf(text, sizeof(text), "%s %s", number, count == 1 ? one : many);
-	tsi_text_flow(flow, text);
+	if (count > 0)
+		tsi_panel_count(flow, (int64_t)count, one, many);
 }
 
 /* "8 ranks · 30 steps of 412.3 ms · 8 traces" */
@@ -101,18 +96,18 @@ static void put_outline(const struct panel *panel)
 		counts[tscope_run_input(run, i).kind]++;
 	snprintf(text, sizeof(text), "rank %" PRId64, tscope_run_rank_number(run, 0));
 	if (rank_count > 1)
-		put_count(&flow, rank_count, "rank", "ranks");
+		tsi_panel_count(&flow, (int64_t)rank_count, "rank", "ranks");
 	else if (tscope_run_rank_number(run, 0) >= 0)
 		tsi_text_flow(&flow, text);
-	put_count(&flow, (size_t)steps, "step", "steps");
+	put_some(&flow, (size_t)steps, "step", "steps");
 	tsi_panel_number(panel, "step_time.mean_ns", mean);
 	snprintf(text, sizeof(text), "%s a step", mean);
 	if (steps > 0)
 		tsi_text_flow(&flow, text);
-	put_count(&flow, counts[TSCOPE_INPUT_STEPS], "file of step records",
-		  "files of step records");
-	put_count(&flow, counts[TSCOPE_INPUT_TRACE], "trace", "traces");
-	put_count(&flow, counts[TSCOPE_INPUT_MEMORY], "file about memory", "files about memory");
+	put_some(&flow, counts[TSCOPE_INPUT_STEPS], "file of step records",
+		 "files of step records");
+	put_some(&flow, counts[TSCOPE_INPUT_TRACE], "trace", "traces");
+	put_some(&flow, counts[TSCOPE_INPUT_MEMORY], "file about memory", "files about memory");
 	tsi_text_flow_end(&flow);
 }
 
