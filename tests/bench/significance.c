@@ -20,6 +20,7 @@
 #include <tscope/tscope.h>
 
 #include "diff/sample_test.h"
+#include "random_numbers.h"
 
 enum {
 	PROMISED_PAIR_COUNT = 500,
@@ -28,7 +29,6 @@ enum {
 	PATH_CHARS = 4096,
 };
 
-static const double pi = 3.14159265358979323846;
 static const double base_ns = 100e6; /* of a step without noise */
 
 enum noise {
@@ -92,30 +92,6 @@ static const struct kind kinds[] = {
 	{ "no change, trend", NOISE_TREND, 50, 50, 0.03, 0.03, 0, 0 },
 	{ "20 % slower, trend", NOISE_TREND, 20, 20, 0.03, 0.03, 0.2, 0 },
 };
-
-/* ---- chance (splitmix64) ---- */
-
-static uint64_t random_bits(uint64_t *state)
-{
-	uint64_t bits = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-	bits = (bits ^ (bits >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	bits = (bits ^ (bits >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return bits ^ (bits >> 31);
-}
-
-/* In (0, 1]. */
-static double random_ratio(uint64_t *state)
-{
-	return (double)((random_bits(state) >> 11) + 1) * 0x1p-53;
-}
-
-static double random_normal(uint64_t *state)
-{
-	double radius = sqrt(-2 * log(random_ratio(state)));
-
-	return radius * cos(2 * pi * random_ratio(state));
-}
 
 /* ---- samples ---- */
 

@@ -14,14 +14,13 @@
 #include <tscope/tscope.h>
 
 #include "analyze/analysis.h"
+#include "random_numbers.h"
 
 enum {
 	RUN_COUNT = 1000,
 	MAX_RANKS = 64,
 	BASE_NS = 100 * 1000 * 1000, /* compute of a step without noise */
 };
-
-static const double pi = 3.14159265358979323846;
 
 /* What varies the compute of a rank in a step, beside what all ranks share. */
 enum noise {
@@ -67,30 +66,6 @@ static const struct kind kinds[] = {
 	{ "one 2 % slower, noise 3 %", 8, 300, NOISE_NORMAL, 0.03, 0, 1, 0.02, 995 },
 	{ "one 10 % faster, noise 10 %", 8, 300, NOISE_NORMAL, 0.10, 0, 1, -0.10, 995 },
 };
-
-/* ---- chance (splitmix64) ---- */
-
-static uint64_t random_bits(uint64_t *state)
-{
-	uint64_t bits = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-	bits = (bits ^ (bits >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	bits = (bits ^ (bits >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return bits ^ (bits >> 31);
-}
-
-/* In (0, 1]. */
-static double random_ratio(uint64_t *state)
-{
-	return (double)((random_bits(state) >> 11) + 1) * 0x1p-53;
-}
-
-static double random_normal(uint64_t *state)
-{
-	double radius = sqrt(-2 * log(random_ratio(state)));
-
-	return radius * cos(2 * pi * random_ratio(state));
-}
 
 /* ---- runs ---- */
 

@@ -11,6 +11,7 @@
 
 #include "diff/chance.h"
 #include "fail_alloc.h"
+#include "random_numbers.h"
 
 enum { MAX_STEPS = 64 };
 
@@ -114,16 +115,6 @@ static void both_tests_come_together(void **state)
 	double reach = sqrt(3.5 / 3) * tsi_student_quantile(of_means / 2, 10);
 	check_near(result.low, 800 - reach);
 	check_near(result.high, 800 + reach);
-}
-
-/* splitmix64 */
-static uint64_t random_bits(uint64_t *state)
-{
-	uint64_t bits = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-	bits = (bits ^ (bits >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	bits = (bits ^ (bits >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return bits ^ (bits >> 31);
 }
 
 /* 0, and now and then something up to the limit, a large one hardly ever. */
