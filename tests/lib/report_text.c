@@ -2,9 +2,12 @@
 /* Text reports as a terminal shows them: without escapes, in columns. */
 #include "report_text.h"
 
+#include "base/attributes.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -56,4 +59,40 @@ void check_ascii(const char *text)
 {
 	for (const char *p = text; *p != '\0'; p++)
 		assert_true((unsigned char)*p < 0x80);
+}
+
+void check_colored_inputs(report_input *report, const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		char *plain = report(names[i], &(struct tscope_report_options){ .color = false });
+		char *colored = report(names[i], &(struct tscope_report_options){ .color = true });
+
+		check_colored(colored, plain);
+		free(plain);
+		free(colored);
+	}
+}
+
+void check_input_widths(report_input *report, const char *const *names, size_t count)
+{
+	static const unsigned widths[] = { 40, 60, 80, 120 };
+
+	for (size_t i = 0; i < count * TSI_COUNT_OF(widths); i++) {
+		struct tscope_report_options options = { .width = widths[i / count] };
+		char *text = report(names[i % count], &options);
+
+		check_width(text, options.width);
+		free(text);
+	}
+}
+
+void check_ascii_inputs(report_input *report, const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		char *text = report(names[i], &(struct tscope_report_options){ .ascii = true });
+
+		check_ascii(text);
+		assert_null(strstr(text, "?")); /* a character without a substitute */
+		free(text);
+	}
 }

@@ -86,55 +86,33 @@ static const char *const files[] = {
 	"fsdp_mem_rank_0_training_step_1.log",
 };
 
+static char *report_named(const char *name, const struct tscope_report_options *options)
+{
+	struct loaded file;
+	char *text;
+
+	load(&file, name);
+	text = report(&file, options);
+	unload(&file);
+	return text;
+}
+
 static void test_color_changes_nothing_else(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < TSI_COUNT_OF(files); i++) {
-		struct loaded file;
-		char *plain, *colored;
-
-		load(&file, files[i]);
-		plain = report(&file, &(struct tscope_report_options){ .color = false });
-		colored = report(&file, &(struct tscope_report_options){ .color = true });
-		check_colored(colored, plain);
-		free(plain);
-		free(colored);
-		unload(&file);
-	}
+	check_colored_inputs(report_named, files, TSI_COUNT_OF(files));
 }
 
 static void test_lines_keep_the_width(void **state)
 {
-	static const unsigned widths[] = { 40, 60, 80, 120 };
-
 	(void)state;
-	for (size_t i = 0; i < TSI_COUNT_OF(files) * TSI_COUNT_OF(widths); i++) {
-		struct tscope_report_options options = { .width = widths[i / TSI_COUNT_OF(files)] };
-		struct loaded file;
-		char *text;
-
-		load(&file, files[i % TSI_COUNT_OF(files)]);
-		text = report(&file, &options);
-		check_width(text, options.width);
-		free(text);
-		unload(&file);
-	}
+	check_input_widths(report_named, files, TSI_COUNT_OF(files));
 }
 
 static void test_ascii(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < TSI_COUNT_OF(files); i++) {
-		struct loaded file;
-		char *text;
-
-		load(&file, files[i]);
-		text = report(&file, &(struct tscope_report_options){ .ascii = true });
-		check_ascii(text);
-		assert_null(strstr(text, "?")); /* a character without a substitute */
-		free(text);
-		unload(&file);
-	}
+	check_ascii_inputs(report_named, files, TSI_COUNT_OF(files));
 }
 
 /* Names that would move the cursor, as they stand on a stack. */
