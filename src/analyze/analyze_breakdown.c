@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/collective_kind.h"
 #include "base/array.h"
 #include "base/sum.h"
+#include "comm/collective_kind.h"
 
 enum fact {
 	WALL_NS,

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/collective_kind.h"
-#include "analyze/collective_list.h"
 #include "analyze/reliability.h"
 #include "base/sum.h"
+#include "comm/collective_kind.h"
+#include "comm/collective_list.h"
 
 enum fact { COUNT, TOTAL_NS, BYTES, UNSIZED_COUNT, HOST_COUNT };
 

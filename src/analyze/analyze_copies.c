@@ -8,10 +8,10 @@
 
 #include <stdlib.h>
 
-#include "analyze/device_rows.h"
 #include "analyze/reliability.h"
 #include "base/array.h"
 #include "base/sum.h"
+#include "model/device_rows.h"
 
 enum fact { COUNT, TOTAL_NS, BYTES, EXPOSED_NS, PAGEABLE_COUNT, PAGEABLE_NS, PAGEABLE_BYTES };
 

@@ -6,10 +6,10 @@
  */
 #include "analyze/facts.h"
 
-#include "analyze/collective_kind.h"
-#include "analyze/device_rows.h"
 #include "analyze/reliability.h"
 #include "base/sum.h"
+#include "comm/collective_kind.h"
+#include "model/device_rows.h"
 
 enum fact {
 	VERDICT,

@@ -8,11 +8,11 @@
 
 #include <stdlib.h>
 
-#include "analyze/device_rows.h"
 #include "analyze/quantile.h"
 #include "base/array.h"
 #include "base/pair_set.h"
 #include "base/sum.h"
+#include "model/device_rows.h"
 
 enum fact {
 	LAUNCH_COUNT,

@@ -9,12 +9,12 @@
 
 #include <stdlib.h>
 
-#include "analyze/device_rows.h"
 #include "analyze/nest.h"
 #include "analyze/step_work.h"
 #include "base/array.h"
 #include "base/pair_set.h"
 #include "base/sum.h"
+#include "model/device_rows.h"
 
 enum fact { COUNT, SELF_NS, DEVICE_NS, UNATTRIBUTED_DEVICE_RATIO, NAME_COUNT };
 

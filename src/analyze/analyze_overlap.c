@@ -9,12 +9,12 @@
 
 #include <stdlib.h>
 
-#include "analyze/collective_kind.h"
 #include "analyze/reliability.h"
 #include "base/array.h"
 #include "base/pair_set.h"
 #include "base/sort.h"
 #include "base/sum.h"
+#include "comm/collective_kind.h"
 
 enum fact { COMM_NS, OVERLAPPED_NS, EXPOSED_NS, OVERLAP_RATIO, EXPOSED_COMM_RATIO };
 

@@ -5,9 +5,9 @@
  */
 #include "analyze/flops_count.h"
 
-#include "analyze/device_rows.h"
 #include "base/array.h"
 #include "base/sum.h"
+#include "model/device_rows.h"
 
 static bool is_matrix_kernel(const struct flops_count *c, uint32_t row)
 {

@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
-#include "analyze/device_rows.h"
 #include "base/array.h"
 #include "base/sum.h"
+#include "model/device_rows.h"
 
 void tsi_kernel_launchers_init(struct kernel_launchers *launchers, const struct tscope_trace *trace)
 {

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/device_rows.h"
 #include "base/array.h"
 #include "base/sum.h"
+#include "model/device_rows.h"
 
 enum tscope_status tsi_kernel_vote_init(struct kernel_vote *vote, const struct tscope_trace *trace,
 					struct tscope_error *err)

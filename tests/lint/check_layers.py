@@ -9,8 +9,8 @@ import re
 import sys
 
 # The path, lowest first. A folder may include those before it, and itself.
-LAYERS = ["base", "device", "input", "decode", "model", "timeline", "run", "analyze", "rules",
-          "diff", "gate", "report",
+LAYERS = ["base", "device", "input", "decode", "model", "timeline", "run", "comm", "analyze",
+          "rules", "diff", "gate", "report",
           "pipeline.c", "pipeline_memory.c", "pipeline_load.c",
           "pipeline_run_memory.c", "pipeline_run.c", "pipeline_run_notes.c",
           "pipeline_run_view.c", "pipeline_diff.c", "version.c", "cli"]

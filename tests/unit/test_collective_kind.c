@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sizes and bus factors of collectives, and what their kernels' names say. */
-#include "analyze/collective_kind.h"
+#include "comm/collective_kind.h"
 
 #include <math.h>
 #include <setjmp.h>

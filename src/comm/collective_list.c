@@ -4,16 +4,16 @@
  * its metadata; of a kernel that runs a coalesced group it is in the records
  * before its launch that launched nothing themselves.
  */
-#include "analyze/collective_list.h"
+#include "comm/collective_list.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/collective_kind.h"
-#include "analyze/device_rows.h"
 #include "base/array.h"
 #include "base/ckd.h"
+#include "comm/collective_kind.h"
 #include "model/classify.h"
+#include "model/device_rows.h"
 
 struct finder {
 	const struct tscope_trace *trace;

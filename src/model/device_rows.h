@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TSCOPE_ANALYZE_DEVICE_ROWS_H
-#define TSCOPE_ANALYZE_DEVICE_ROWS_H
+#ifndef TSCOPE_MODEL_DEVICE_ROWS_H
+#define TSCOPE_MODEL_DEVICE_ROWS_H
 
 #include "model/trace.h"
 

@@ -3,7 +3,7 @@
  * What is known of collectives in general: their names, their sizes and how
  * much a link carries for them (the conventions of nccl-tests).
  */
-#include "analyze/collective_kind.h"
+#include "comm/collective_kind.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TSCOPE_ANALYZE_COLLECTIVE_LIST_H
-#define TSCOPE_ANALYZE_COLLECTIVE_LIST_H
+#ifndef TSCOPE_COMM_COLLECTIVE_LIST_H
+#define TSCOPE_COMM_COLLECTIVE_LIST_H
 
 #include "model/trace.h"
 
