@@ -173,6 +173,8 @@ static const struct {
 	{ "Seq", offsetof(struct collective, sequence) },
 	{ "Src Rank", offsetof(struct collective, src_rank) },
 	{ "Dst Rank", offsetof(struct collective, dst_rank) },
+	{ "Global rank start", offsetof(struct collective, rank_start) },
+	{ "Global rank stride", offsetof(struct collective, rank_stride) },
 };
 
 static bool is_key(struct str key, const char *wanted)
@@ -207,6 +209,8 @@ static enum tscope_status add_collective(struct builder *b, struct str args, uin
 		.sequence = NO_NUMBER,
 		.src_rank = NO_NUMBER,
 		.dst_rank = NO_NUMBER,
+		.rank_start = NO_NUMBER,
+		.rank_stride = NO_NUMBER,
 	};
 	struct json_object members;
 	struct str key, value;

@@ -17,6 +17,7 @@
  *	args.c        reads what some classes carry in args
  *	inputs.c      what operators are called with
  *	allocator.c   what allocators of devices said
+ *	sync_records.c  what waits for what
  *	tracks.c      finds a row's track; names of threads
  *	metadata.c    reads top-level keys
  *	begin_end.c   joins B and E events
@@ -156,6 +157,13 @@ enum tscope_status tsi_add_allocator_point(struct builder *b, const struct raw_e
 					   struct tscope_error *err);
 TSI_MUST_CHECK
 enum tscope_status tsi_sort_allocator_points(struct tscope_trace *trace, struct tscope_error *err);
+
+/* sync_records.c */
+
+/* Keeps what a "cuda_sync" says. */
+TSI_MUST_CHECK
+enum tscope_status tsi_add_sync_record(struct builder *b, const struct raw_event *event,
+				       struct tscope_error *err);
 
 /* tracks.c */
 

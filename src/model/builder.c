@@ -233,6 +233,20 @@ static enum tscope_status add_call(struct builder *b, const struct raw_event *ev
 	return TSCOPE_OK;
 }
 
+/* Of annotations that are collectives only: their size follows from what they were called with. */
+static enum tscope_status add_inputs(struct builder *b, const struct raw_event *event,
+				     uint32_t name, uint32_t *extra, struct tscope_error *err)
+{
+	struct cpu_op op = { .collective = NO_ROW };
+	enum tscope_status status;
+
+	if (!tsi_backend_prefix(event->name))
+		return TSCOPE_OK;
+	status = tsi_read_op_args(b, name, event->args, &op, err);
+	*extra = op.inputs;
+	return status;
+}
+
 static enum tscope_status add_host_row(struct builder *b, const struct raw_event *event,
 				       uint8_t span_class, struct tscope_error *err)
 {
@@ -244,6 +258,8 @@ static enum tscope_status add_host_row(struct builder *b, const struct raw_event
 		status = add_cpu_op(b, event, place.name, &place.extra, err);
 	if (status == TSCOPE_OK && span_class == TSCOPE_SPAN_RUNTIME)
 		status = add_call(b, event, &place.extra, err);
+	if (status == TSCOPE_OK && span_class == TSCOPE_SPAN_ANNOTATION)
+		status = add_inputs(b, event, place.name, &place.extra, err);
 	return status == TSCOPE_OK ? add_row(b, event, place, err) : status;
 }
 
@@ -324,10 +340,20 @@ static uint8_t class_of(const struct raw_event *event, const struct category_rul
 				      : span_class;
 }
 
+/* Is it a span of some kind, and wanted? */
+static bool is_span(const struct builder *b, const struct category_rule *rule)
+{
+	if (rule->use == USE_FRAME)
+		return b->options.python;
+	return rule->use != USE_NONE && rule->use != USE_SYNC;
+}
+
 static enum tscope_status take_complete(struct builder *b, const struct raw_event *event,
 					const struct category_rule *rule, struct tscope_error *err)
 {
-	if (rule->use == USE_NONE || (rule->use == USE_FRAME && !b->options.python))
+	if (rule->use == USE_SYNC)
+		return tsi_add_sync_record(b, event, err);
+	if (!is_span(b, rule))
 		return TSCOPE_OK;
 	if (!event->has_dur) {
 		b->sink.diagnostics[TSCOPE_DIAGNOSTIC_missing_duration]++;
@@ -360,8 +386,7 @@ static enum tscope_status take_begin(struct builder *b, const struct raw_event *
 {
 	if (event->has_dur) /* VizTracer's way to write an X that has not ended */
 		return take_complete(b, event, rule, err);
-	if (rule->use == USE_NONE || (rule->use == USE_FRAME && !b->options.python) ||
-	    !is_timed(b, event))
+	if (!is_span(b, rule) || !is_timed(b, event))
 		return TSCOPE_OK;
 
 	uint8_t span_class = class_of(event, rule);
@@ -385,8 +410,7 @@ static enum tscope_status take_begin(struct builder *b, const struct raw_event *
 static enum tscope_status take_end(struct builder *b, const struct raw_event *event,
 				   const struct category_rule *rule, struct tscope_error *err)
 {
-	if (rule->use == USE_NONE || (rule->use == USE_FRAME && !b->options.python) ||
-	    !is_timed(b, event))
+	if (!is_span(b, rule) || !is_timed(b, event))
 		return TSCOPE_OK;
 	struct slice_mark mark = { .ts_ns = event->ts_ns, .row = NO_ROW };
 	enum tscope_status status = tsi_find_host_track(b, event, &mark.track, err);

@@ -46,7 +46,7 @@ static const struct category_rule category_rules[] = {
 	{ "fee", USE_SPAN, TSCOPE_SPAN_PYTHON, false, false }, /* VizTracer: all that it has */
 	{ "trace", USE_CAPTURE, TSCOPE_SPAN_OTHER, true, false },
 	NO_WORK("gpu_user_annotation"),
-	NO_WORK("cuda_sync"),
+	{ "cuda_sync", USE_SYNC, TSCOPE_SPAN_OTHER, true, false },
 	NO_WORK("xpu_sync"),
 	NO_WORK("cuda_event"),
 	NO_WORK("cuda_profiler_range"),
@@ -356,17 +356,48 @@ bool tsi_is_collective_wait(struct str name)
 	       tsi_str_is(name, "coalesced");
 }
 
+/* Those without kernels first. */
+static const struct str backend_prefixes[] = {
+	{ "gloo:", 5 }, { "mpi:", 4 },  { "nccl:", 5 },
+	{ "xccl:", 5 }, { "hccl:", 5 }, { "ucc:", 4 },
+};
+
+enum { KERNELLESS_PREFIXES = 2 };
+
+static size_t find_prefix(struct str name, size_t prefix_count)
+{
+	for (size_t i = 0; i < prefix_count; i++)
+		if (tsi_str_has_prefix(name, backend_prefixes[i]))
+			return backend_prefixes[i].length;
+	return 0;
+}
+
+size_t tsi_backend_prefix(struct str name)
+{
+	return find_prefix(name, TSI_COUNT_OF(backend_prefixes));
+}
+
+size_t tsi_kernelless_prefix(struct str name)
+{
+	return find_prefix(name, KERNELLESS_PREFIXES);
+}
+
 uint32_t tsi_dtype_bytes(struct str dtype)
 {
 	static const struct {
 		const char *name;
 		uint32_t bytes;
 	} sizes[] = {
-		{ "Float", 4 }, { "BFloat16", 2 }, { "Half", 2 },         { "Double", 8 },
-		{ "Long", 8 },  { "Int", 4 },      { "Short", 2 },        { "Byte", 1 },
-		{ "Char", 1 },  { "Bool", 1 },     { "Float32", 4 },      { "Float16", 2 },
-		{ "Int64", 8 }, { "Int32", 4 },    { "ComplexFloat", 8 }, { "ComplexDouble", 16 },
+		{ "Float", 4 },          { "BFloat16", 2 },    { "Half", 2 },
+		{ "Double", 8 },         { "Long", 8 },        { "Int", 4 },
+		{ "Short", 2 },          { "Byte", 1 },        { "Char", 1 },
+		{ "Bool", 1 },           { "Float32", 4 },     { "Float16", 2 },
+		{ "Int64", 8 },          { "Int32", 4 },       { "ComplexFloat", 8 },
+		{ "ComplexDouble", 16 }, { "long int", 8 },    { "short int", 2 },
+		{ "unsigned char", 1 },  { "signed char", 1 },
 	};
+	if (tsi_str_has_prefix(dtype, TSI_STR("c10::")))
+		dtype = (struct str){ dtype.data + 5, dtype.length - 5 };
 	for (size_t i = 0; i < TSI_COUNT_OF(sizes); i++)
 		if (tsi_str_equal_nocase(dtype, tsi_str_of(sizes[i].name)))
 			return sizes[i].bytes;

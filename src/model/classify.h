@@ -9,7 +9,8 @@
 /* What becomes of an event, by its category. */
 enum category_use {
 	USE_SPAN,    /* a row of the rule's class */
-	USE_NONE,    /* no work: painted ranges, waits, marks */
+	USE_NONE,    /* no work: painted ranges, marks */
+	USE_SYNC,    /* what waits for what: no row either */
 	USE_CAPTURE, /* the profiler's own span: where the capture begins and ends */
 	USE_FRAME,   /* a Python frame: a row if frames are wanted */
 };
@@ -62,7 +63,14 @@ enum collective_kind tsi_classify_collective(struct str name);
 /* True for "Collective name"s that move no data: "wait", "init", "coalesced". */
 bool tsi_is_collective_wait(struct str name);
 
-/* Bytes of an element by "dtype" ("BFloat16" -> 2), 0 where unknown. */
+/*
+ * Length of the prefix that backends give the spans of their collectives ("nccl:all_reduce"), 0
+ * without; of backends without kernels ("gloo:all_reduce") only.
+ */
+size_t tsi_backend_prefix(struct str name);
+size_t tsi_kernelless_prefix(struct str name);
+
+/* Bytes of an element by "dtype" ("BFloat16" -> 2) or C++ type ("long int"), 0 where unknown. */
 uint32_t tsi_dtype_bytes(struct str dtype);
 
 /*

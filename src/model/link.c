@@ -261,6 +261,15 @@ static enum tscope_status link_device_event(struct linker *l, uint32_t row,
 	return settle_collective(l, row, event, err);
 }
 
+static void link_sync_records(struct linker *l)
+{
+	for (size_t i = 0; i < l->trace->sync_record_count; i++) {
+		struct sync_record *record = &l->trace->sync_records[i];
+		record->call = find_call(l, record->correlation, record->start_ns);
+		record->event_call = find_call(l, record->event_correlation, record->start_ns);
+	}
+}
+
 static enum tscope_status link_all(struct linker *l, struct tscope_error *err)
 {
 	struct tscope_trace *trace = l->trace;
@@ -268,6 +277,7 @@ static enum tscope_status link_all(struct linker *l, struct tscope_error *err)
 	    tsi_enclose_calls(trace, l->sites, err) != TSCOPE_OK ||
 	    list_calls(l, err) != TSCOPE_OK || link_calls(l, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
+	link_sync_records(l);
 	if (trace->host_track_count == trace->track_count)
 		return TSCOPE_OK;
 	for (uint32_t row = trace->tracks[trace->host_track_count].first; row < trace->spans.count;

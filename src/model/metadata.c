@@ -103,6 +103,44 @@ static enum tscope_status take_schema(struct builder *b, struct str value, struc
 	return TSCOPE_OK;
 }
 
+/* The name of a group is a text or a number; until 2024 "uid" stood where "pg_desc" is now. */
+static enum tscope_status read_listed_group(struct builder *b, struct str group,
+					    struct listed_group *listed, struct tscope_error *err)
+{
+	enum tscope_status status =
+		intern_value(b, tsi_json_object_get(group, TSI_STR("pg_name")), &listed->name, err);
+
+	if (status == TSCOPE_OK)
+		status = intern_value(b, tsi_json_object_get(group, TSI_STR("pg_desc")),
+				      &listed->description, err);
+	if (status == TSCOPE_OK)
+		status = intern_value(b, tsi_json_object_get(group, TSI_STR("ranks")),
+				      &listed->ranks, err);
+	listed->size = int_or(tsi_json_object_get(group, TSI_STR("pg_size")), NO_NUMBER);
+	return status;
+}
+
+static enum tscope_status take_listed_groups(struct builder *b, struct str list,
+					     struct tscope_error *err)
+{
+	struct tscope_trace *trace = b->trace;
+	enum tscope_status status = TSCOPE_OK;
+	struct json_array groups;
+	struct str group;
+
+	trace->listed_group_count = 0; /* the last list wins */
+	tsi_json_array_open(&groups, list);
+	while (status == TSCOPE_OK && tsi_json_array_next(&groups, &group)) {
+		if (tsi_array_reserve(&trace->listed_groups, &trace->listed_group_capacity,
+				      trace->listed_group_count + 1, sizeof(*trace->listed_groups),
+				      err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		status = read_listed_group(b, group,
+					   &trace->listed_groups[trace->listed_group_count++], err);
+	}
+	return status;
+}
+
 static enum tscope_status take_distributed_info(struct builder *b, struct str object,
 						struct tscope_error *err)
 {
@@ -117,6 +155,9 @@ static enum tscope_status take_distributed_info(struct builder *b, struct str ob
 	if (status != TSCOPE_OK)
 		return status;
 	info->backend = tsi_intern_text(&b->trace->names, backend).data;
+	status = take_listed_groups(b, tsi_json_object_get(object, TSI_STR("pg_config")), err);
+	if (status != TSCOPE_OK)
+		return status;
 	return intern_value(b, tsi_json_object_get(object, TSI_STR("nccl_version")),
 			    &b->trace->nccl_version, err);
 }

@@ -25,10 +25,12 @@ void tscope_trace_free(struct tscope_trace *trace)
 	free(trace->device_events);
 	free(trace->collectives);
 	free(trace->allocator_points);
+	free(trace->sync_records);
 	for (uint32_t i = 0; i < trace->device_count; i++)
 		free(trace->devices[i].rows);
 	free(trace->devices);
 	free(trace->device_properties);
+	free(trace->listed_groups);
 	free(trace->categories);
 	free(trace->path);
 	tsi_intern_deinit(&trace->names);

@@ -27,7 +27,8 @@ struct spans {
 	uint32_t *name; /* id in trace->names */
 	uint32_t
 		*track; /* index in trace->tracks; freed after grouping: NULL in a finished trace */
-	uint32_t *extra;     /* index in the side table of the class, or NO_ROW */
+	uint32_t *extra;     /* index in the side table of the class, or NO_ROW; of annotations
+				of tsi_backend_prefix() that in op_inputs */
 	uint8_t *span_class; /* enum tscope_span_class */
 };
 
@@ -146,7 +147,15 @@ struct collective {
 	int64_t in_elements, out_elements;            /* NO_NUMBER: not said */
 	int64_t group_size;                           /* NO_NUMBER: not said */
 	int64_t sequence;
-	int64_t src_rank, dst_rank;
+	int64_t src_rank, dst_rank;      /* of send and recv: the rank at the other end */
+	int64_t rank_start, rank_stride; /* of the group's ranks; NO_NUMBER: not said */
+};
+
+/* A process group that distributedInfo lists: one that this rank is in, or any. */
+struct listed_group {
+	uint32_t name, description; /* ids in trace->names */
+	uint32_t ranks;             /* text of the list */
+	int64_t size;               /* NO_NUMBER: not said */
 };
 
 struct track {
@@ -157,6 +166,24 @@ struct track {
 	int64_t stream;        /* of a device track, or -1 */
 	bool is_device;
 	bool is_autograd; /* a backward thread: holds autograd::engine spans and no step markers */
+};
+
+enum sync_kind {
+	SYNC_EVENT,       /* a call waits for an event, or asks whether it has come */
+	SYNC_STREAM_WAIT, /* a call makes a stream wait for an event */
+	SYNC_STREAM,      /* a call waits for all work of a stream */
+	SYNC_CONTEXT,     /* ... of a device */
+};
+
+/* Who waits for whom, where the profiler was told to record it. */
+struct sync_record {
+	int64_t start_ns;
+	int64_t stream;       /* waits, or is waited for (SYNC_STREAM); -1: none */
+	int64_t event_stream; /* that the event was recorded on, or -1 */
+	uint64_t correlation, event_correlation; /* of the two calls, 0: not said */
+	uint32_t call, event_call; /* what it is about, what recorded the event: rows or NO_ROW */
+	int32_t device;
+	uint8_t kind; /* enum sync_kind */
 };
 
 /* What an accelerator's allocator said at a moment: a "[memory]" event. */
@@ -210,9 +237,15 @@ struct tscope_trace {
 	uint32_t device_count;
 	struct device_properties *device_properties;
 	uint32_t device_properties_count;
+	struct listed_group *listed_groups;
+	size_t listed_group_count, listed_group_capacity;
 
 	struct allocator_point *allocator_points; /* by device, then time, then as in the file */
 	size_t allocator_point_count, allocator_point_capacity;
+
+	/* As in the file; none where the profiler was not told to. */
+	struct sync_record *sync_records;
+	size_t sync_record_count, sync_record_capacity;
 
 	struct category *categories;
 	size_t category_count, category_capacity;

@@ -56,7 +56,7 @@ static void categories(void **state)
 		{ "Trace", USE_CAPTURE, TSCOPE_SPAN_OTHER, true },
 		{ "gpu_user_annotation", USE_NONE, TSCOPE_SPAN_OTHER, true },
 		{ "gpu_user_Annotation", USE_NONE, TSCOPE_SPAN_OTHER, true },
-		{ "cuda_sync", USE_NONE, TSCOPE_SPAN_OTHER, true },
+		{ "cuda_sync", USE_SYNC, TSCOPE_SPAN_OTHER, true },
 		{ "xpu_sync", USE_NONE, TSCOPE_SPAN_OTHER, true },
 		{ "cuda_event", USE_NONE, TSCOPE_SPAN_OTHER, true },
 		{ "cuda_profiler_range", USE_NONE, TSCOPE_SPAN_OTHER, true },
@@ -380,10 +380,33 @@ static void dtypes(void **state)
 		{ "Bool", 1 },         { "Float8_e4m3fn", 1 },  { "float32", 4 },
 		{ "float16", 2 },      { "int64", 8 },          { "int32", 4 },
 		{ "ComplexFloat", 8 }, { "ComplexDouble", 16 }, { "", 0 },
-		{ "Float9", 0 },
+		{ "Float9", 0 },       { "long int", 8 },       { "unsigned char", 1 },
+		{ "c10::Half", 2 },    { "c10::", 0 },
 	};
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++)
 		assert_int_equal(tsi_dtype_bytes(text_of(cases[i].dtype)), cases[i].bytes);
+}
+
+static void backends(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name;
+		size_t prefix, kernelless_prefix;
+	} cases[] = {
+		{ "gloo:all_reduce", 5, 5 },
+		{ "mpi:all_reduce", 4, 4 },
+		{ "nccl:all_to_all", 5, 0 },
+		{ "ucc:barrier", 4, 0 },
+		{ "nccl", 0, 0 },
+		{ "aten::mm", 0, 0 },
+		{ "", 0, 0 },
+	};
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		assert_int_equal(tsi_backend_prefix(text_of(cases[i].name)), cases[i].prefix);
+		assert_int_equal(tsi_kernelless_prefix(text_of(cases[i].name)),
+				 cases[i].kernelless_prefix);
+	}
 }
 
 static void phases(void **state)
@@ -474,12 +497,19 @@ static void operators_whose_values_matter(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(categories),       cmocka_unit_test(device_names),
-		cmocka_unit_test(host_names),       cmocka_unit_test(calls),
-		cmocka_unit_test(copies),           cmocka_unit_test(comm_kernels),
-		cmocka_unit_test(not_comm_kernels), cmocka_unit_test(compute_kernels),
-		cmocka_unit_test(collective_names), cmocka_unit_test(dtypes),
-		cmocka_unit_test(phases),           cmocka_unit_test(operators_whose_values_matter),
+		cmocka_unit_test(categories),
+		cmocka_unit_test(device_names),
+		cmocka_unit_test(host_names),
+		cmocka_unit_test(calls),
+		cmocka_unit_test(copies),
+		cmocka_unit_test(comm_kernels),
+		cmocka_unit_test(not_comm_kernels),
+		cmocka_unit_test(compute_kernels),
+		cmocka_unit_test(collective_names),
+		cmocka_unit_test(dtypes),
+		cmocka_unit_test(backends),
+		cmocka_unit_test(phases),
+		cmocka_unit_test(operators_whose_values_matter),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
