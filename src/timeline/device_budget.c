@@ -15,6 +15,7 @@
  */
 #include "timeline/build.h"
 #include "timeline/parts.h"
+#include "timeline/pieces.h"
 #include "timeline/waits.h"
 
 #include <inttypes.h>
@@ -29,6 +30,7 @@ struct budget_walk { /* over the time of one device, in order */
 	struct tscope_timeline *timeline;
 	const struct waits *waits;
 	struct part_collector *parts;
+	struct piece_collector pieces;
 	uint32_t device;
 	struct step_cutter cutter;
 	uint32_t launch_track; /* of the launch call seen last: often that of the next, too */
@@ -45,17 +47,22 @@ static struct budget *budget_of(struct budget_walk *walk, uint32_t step)
 static void charge(struct budget_walk *walk, struct interval piece, enum tscope_budget_line line,
 		   uint32_t row)
 {
+	struct line_piece charged = { .line = (uint8_t)line };
 	uint32_t step;
 	int64_t length_ns;
 
+	if (line == TSCOPE_BUDGET_COMPUTE)
+		charged.phase = tsi_device_event(walk->timeline->trace, row)->phase;
 	tsi_cut(&walk->cutter, piece.start_ns, piece.end_ns);
 	while (tsi_cut_next(&walk->cutter, &step, &length_ns)) {
 		struct budget *budget = budget_of(walk, step);
 		budget->line_ns[line] += length_ns;
 		if (line == TSCOPE_BUDGET_COMPUTE)
-			budget->compute_phase_ns[tsi_device_event(walk->timeline->trace, row)
-							 ->phase] += length_ns;
+			budget->compute_phase_ns[charged.phase] += length_ns;
 		tsi_part_add(walk->parts, step, line, row, length_ns);
+		charged.end_ns = walk->cutter.start_ns; /* what is behind it is left */
+		charged.start_ns = charged.end_ns - length_ns;
+		tsi_piece_add(&walk->pieces, &charged);
 	}
 }
 
@@ -196,10 +203,12 @@ static enum tscope_status charge_exposed(struct budget_walk *walk, struct interv
 	if (tsi_intervals_subtract(exposed, &activity->comm, &activity->compute, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	charge_within(walk, exposed, TSCOPE_BUDGET_EXPOSED_COMM);
+	tsi_pieces_end_pass(&walk->pieces);
 	if (tsi_intervals_union(kernels, &activity->comm, &activity->compute, err) != TSCOPE_OK ||
 	    tsi_intervals_subtract(exposed, &activity->copy, kernels, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	charge_within(walk, exposed, TSCOPE_BUDGET_EXPOSED_COPY);
+	tsi_pieces_end_pass(&walk->pieces);
 	return TSCOPE_OK;
 }
 
@@ -216,15 +225,29 @@ static enum tscope_status charge_devices(struct tscope_timeline *timeline,
 			.timeline = timeline,
 			.waits = waits,
 			.parts = &parts,
+			.pieces = { .to = timeline->pieces ? &timeline->pieces[d] : NULL,
+				    .err = err },
 			.device = d,
 			.cutter.timeline = timeline,
 		};
 		charge_events(&walk);
+		tsi_pieces_end_pass(&walk.pieces);
 		status = charge_exposed(&walk, &exposed, &kernels, err);
+		if (tsi_pieces_end(&walk.pieces) != TSCOPE_OK)
+			status = TSCOPE_E_NOMEM;
 	}
 	tsi_intervals_deinit(&exposed);
 	tsi_intervals_deinit(&kernels);
 	return tsi_parts_end(&parts) == TSCOPE_OK ? status : TSCOPE_E_NOMEM;
+}
+
+static bool has_comm(const struct tscope_timeline *timeline)
+{
+	bool has_kernels = false;
+
+	for (uint32_t d = 0; d < timeline->trace->device_count; d++)
+		has_kernels |= timeline->activity[d].comm.count > 0;
+	return has_kernels || timeline->trace->collective_count > 0;
 }
 
 enum tscope_status tsi_timeline_find_device_budget(struct tscope_timeline *timeline,
@@ -240,7 +263,8 @@ enum tscope_status tsi_timeline_find_device_budget(struct tscope_timeline *timel
 				" devices; narrow the range of steps",
 				MAX_BUDGETS, timeline->step_count, timeline->trace->device_count);
 	if (tsi_array_new(&timeline->budgets, (size_t)budget_count, sizeof(*timeline->budgets),
-			  err) != TSCOPE_OK)
+			  err) != TSCOPE_OK ||
+	    tsi_pieces_init(timeline, has_comm(timeline), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	enum tscope_status status = tsi_waits_init(&waits, marks, err);
 	if (status == TSCOPE_OK)

@@ -12,6 +12,7 @@
 #include "timeline/build.h"
 #include "timeline/flatten.h"
 #include "timeline/parts.h"
+#include "timeline/pieces.h"
 
 #include <stdlib.h>
 
@@ -318,6 +319,93 @@ static void charge_rest(struct host_walk *walk)
 	}
 }
 
+/* ---- pieces ---- */
+
+static void add_pieces(struct piece_collector *pieces, const struct host_walk *walk,
+		       const struct interval_set *set, enum host_line line)
+{
+	struct step_cutter cutter = { .timeline = walk->timeline };
+	struct line_piece piece = { .line = (uint8_t)line };
+	uint32_t step;
+	int64_t length_ns;
+
+	for (size_t i = 0; i < set->count; i++) {
+		tsi_cut(&cutter, set->items[i].start_ns, set->items[i].end_ns);
+		while (tsi_cut_next(&cutter, &step, &length_ns)) {
+			piece.end_ns = cutter.start_ns;
+			piece.start_ns = piece.end_ns - length_ns;
+			tsi_piece_add(pieces, &piece);
+		}
+	}
+	tsi_pieces_end_pass(pieces);
+}
+
+/* What the steps hold besides. */
+static void add_rest(struct piece_collector *pieces, const struct tscope_timeline *timeline)
+{
+	int64_t until_ns = INT64_MIN;
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < timeline->step_count; i++) {
+		const struct tscope_step *step = &timeline->steps[i];
+		int64_t end_ns = step->start_ns + step->wall_ns;
+		struct line_piece rest = { .line = HOST_OTHER };
+
+		if (until_ns < step->start_ns)
+			until_ns = step->start_ns;
+		while (until_ns < end_ns) {
+			const struct line_piece *next =
+				at < pieces->to->count ? &pieces->to->items[at] : NULL;
+			bool is_in_step = next && next->start_ns < end_ns;
+			rest.start_ns = until_ns;
+			rest.end_ns = is_in_step ? next->start_ns : end_ns;
+			if (rest.start_ns < rest.end_ns)
+				tsi_piece_add(pieces, &rest);
+			until_ns = is_in_step ? next->end_ns : end_ns;
+			at += is_in_step;
+		}
+	}
+	tsi_pieces_end_pass(pieces);
+}
+
+/* What the main thread is in, and what it waits for meanwhile, is one line. */
+static enum tscope_status add_joined(struct piece_collector *pieces, const struct host_walk *walk,
+				     const struct elsewhere *elsewhere, enum host_line line)
+{
+	struct interval_set both = { 0 };
+	enum tscope_status status =
+		tsi_intervals_union(&both, &walk->lines[line], &elsewhere->when, pieces->err);
+
+	if (status == TSCOPE_OK)
+		add_pieces(pieces, walk, &both, line);
+	tsi_intervals_deinit(&both);
+	return status;
+}
+
+/* The lines as settled: sets that have nothing in common. */
+static enum tscope_status find_pieces(struct host_walk *walk, struct tscope_error *err)
+{
+	struct tscope_timeline *timeline = walk->timeline;
+	struct piece_collector pieces = { .to = timeline->pieces, .err = err };
+
+	if (!timeline->pieces)
+		return TSCOPE_OK;
+	add_pieces(&pieces, walk, &walk->lines[HOST_DATA], HOST_DATA);
+	add_pieces(&pieces, walk, &walk->lines[HOST_FORWARD], HOST_FORWARD);
+	add_pieces(&pieces, walk, &walk->lines[HOST_OPTIMIZER], HOST_OPTIMIZER);
+	enum tscope_status status = add_joined(&pieces, walk, &walk->backward, HOST_BACKWARD);
+	if (status == TSCOPE_OK)
+		status = add_joined(&pieces, walk, &walk->comm, HOST_COMM);
+	add_rest(&pieces, timeline);
+	return tsi_pieces_end(&pieces) == TSCOPE_OK ? status : TSCOPE_E_NOMEM;
+}
+
+static bool has_comm(const struct host_walk *walk)
+{
+	return walk->timeline->trace->collective_count > 0 || walk->comm.count > 0 ||
+	       walk->lines[HOST_COMM].count > 0;
+}
+
 static enum tscope_status charge_all(struct host_walk *walk, struct tscope_error *err)
 {
 	charge_elsewhere(walk, &walk->backward, HOST_BACKWARD);
@@ -362,7 +450,11 @@ enum tscope_status tsi_timeline_find_host_budget(struct tscope_timeline *timelin
 	if (status == TSCOPE_OK)
 		status = find_elsewhere(&walk, LABEL_COMM, &walk.comm, err);
 	if (status == TSCOPE_OK)
+		status = tsi_pieces_init(timeline, has_comm(&walk), err);
+	if (status == TSCOPE_OK)
 		status = settle_lines(&walk, err);
+	if (status == TSCOPE_OK)
+		status = find_pieces(&walk, err);
 	if (status == TSCOPE_OK)
 		status = charge_all(&walk, err);
 	return walk_end(&walk) == TSCOPE_OK ? status : TSCOPE_E_NOMEM;

@@ -141,7 +141,7 @@ static void find_pageable_waits(struct landmarks *marks)
 	}
 }
 
-static bool is_sync_call(const struct landmarks *marks, uint32_t row)
+bool tsi_is_wait_call(const struct landmarks *marks, uint32_t row)
 {
 	const struct tscope_trace *trace = marks->trace;
 	uint8_t kind = tsi_call(trace, row)->kind;
@@ -172,7 +172,7 @@ static enum tscope_status collect_track(struct landmarks *marks, uint32_t track_
 		unsigned labels = tsi_labels_of_row(marks, row) & LANDMARK_LABELS;
 
 		*work_count += is_work(span_class);
-		if (span_class == TSCOPE_SPAN_RUNTIME && is_sync_call(marks, row))
+		if (span_class == TSCOPE_SPAN_RUNTIME && tsi_is_wait_call(marks, row))
 			labels = LABEL_SYNC;
 		if (!labels)
 			continue;

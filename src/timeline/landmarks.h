@@ -48,6 +48,9 @@ enum tscope_status tsi_landmarks_init(struct landmarks *marks, const struct tsco
 /* Fine on a zeroed struct. */
 void tsi_landmarks_deinit(struct landmarks *marks);
 
+/* Does the call of this row come back only when the device has done something? */
+bool tsi_is_wait_call(const struct landmarks *marks, uint32_t row);
+
 /* Labels of a host row by its class and name (LABEL_SYNC, that of calls, is not among them). */
 unsigned tsi_labels_of_row(const struct landmarks *marks, uint32_t row);
 

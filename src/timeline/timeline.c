@@ -39,14 +39,16 @@ enum tscope_status tscope_timeline_build(struct tscope_timeline **ret,
 {
 	static const struct tscope_timeline_options defaults = { 0 };
 	struct tscope_timeline *timeline;
-	struct landmarks marks = { 0 };
 
 	if (tsi_array_new(&timeline, 1, sizeof(*timeline), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	timeline->trace = trace;
 	enum tscope_status status =
-		run_stages(timeline, &marks, options ? options : &defaults, err);
-	tsi_landmarks_deinit(&marks);
+		tsi_array_new(&timeline->marks, 1, sizeof(*timeline->marks), err);
+	if (status == TSCOPE_OK)
+		status = run_stages(timeline, timeline->marks, options ? options : &defaults, err);
+	if (timeline->marks)
+		timeline->marks->step_marker = (struct str){ 0 }; /* the options may go */
 	if (status != TSCOPE_OK) {
 		tscope_timeline_free(timeline);
 		return status;
@@ -59,6 +61,9 @@ void tscope_timeline_free(struct tscope_timeline *timeline)
 {
 	if (!timeline)
 		return;
+	if (timeline->marks)
+		tsi_landmarks_deinit(timeline->marks);
+	free(timeline->marks);
 	for (uint32_t d = 0; timeline->activity && d < timeline->trace->device_count; d++) {
 		tsi_intervals_deinit(&timeline->activity[d].compute);
 		tsi_intervals_deinit(&timeline->activity[d].comm);
@@ -70,6 +75,9 @@ void tscope_timeline_free(struct tscope_timeline *timeline)
 	free(timeline->step_device_events);
 	for (unsigned line = 0; line < TSI_PART_LINES; line++)
 		free(timeline->parts[line].items);
+	for (uint32_t i = 0; timeline->pieces && i < tsi_piece_list_count(timeline); i++)
+		free(timeline->pieces[i].items);
+	free(timeline->pieces);
 	free(timeline->budgets);
 	free(timeline->host_budgets);
 	free(timeline);

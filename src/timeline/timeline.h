@@ -54,13 +54,28 @@ struct line_parts {
 	size_t count, capacity;
 };
 
+/* Where a stretch of a timeline went. */
+struct line_piece {
+	int64_t start_ns, end_ns;
+	uint8_t line;  /* enum tscope_budget_line, or enum host_line where there are no devices */
+	uint8_t phase; /* enum phase of TSCOPE_BUDGET_COMPUTE; else 0 */
+};
+
+struct line_pieces {
+	struct line_piece *items; /* in order, disjoint; neighbours of one kind are joined */
+	size_t count, capacity;
+};
+
 /* Room for the lines of either kind of budget. */
 enum { TSI_PART_LINES = TSCOPE_BUDGET_LINE_COUNT };
 
 _Static_assert((int)HOST_LINE_COUNT <= (int)TSI_PART_LINES, "room for the lines of the host");
 
+struct landmarks; /* landmarks.h */
+
 struct tscope_timeline {
 	const struct tscope_trace *trace;
+	struct landmarks *marks; /* the few host spans that it was made of */
 	enum tscope_boundary boundary;
 	/* Holds the step markers or, without any, the most work; a thread, or NO_ROW. */
 	uint32_t main_track;
@@ -71,6 +86,11 @@ struct tscope_timeline {
 	struct host_budget *host_budgets; /* by step; NULL where there are devices */
 	/* By enum tscope_budget_line, or enum host_line where there are no devices. */
 	struct line_parts parts[TSI_PART_LINES];
+	/*
+	 * By device index, or one for the main thread where there are none: the budgets of the
+	 * steps piece by piece. NULL in a trace without communication, which has no use for them.
+	 */
+	struct line_pieces *pieces;
 	/* Work of a step: launched in its window, wherever it ran (design section 5). */
 	uint32_t *step_device_events; /* count by step, all devices */
 	uint64_t attributed_by_time;  /* device events without launch, put where they start */
@@ -94,6 +114,12 @@ int64_t tsi_timeline_launch_time(const struct tscope_trace *trace, uint32_t row)
  */
 const struct collective *tsi_part_collective(const struct tscope_trace *trace, unsigned line,
 					     uint32_t row);
+
+/* Of timeline->pieces, where there are any. */
+static inline uint32_t tsi_piece_list_count(const struct tscope_timeline *timeline)
+{
+	return timeline->trace->device_count > 0 ? timeline->trace->device_count : 1;
+}
 
 static inline const struct budget *tsi_timeline_budget(const struct tscope_timeline *timeline,
 						       uint32_t step, uint32_t device)

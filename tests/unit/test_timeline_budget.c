@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "fail_alloc.h"
+#include "piece_check.h"
 #include "trace_builder.h"
 
 enum { MAIN = 1, BACKWARD = 2 }; /* thread ids */
@@ -336,6 +337,41 @@ static void assert_parts(const struct tscope_timeline *timeline, const struct sh
 	assert_memory_equal(&found, expected, sizeof(found));
 }
 
+/* Where there is communication, the instant is in a piece of its line and phase. */
+static void assert_piece(const struct tscope_timeline *timeline, uint32_t device, int64_t t_ns,
+			 struct instant now)
+{
+	uint8_t phase = now.line == TSCOPE_BUDGET_COMPUTE
+				? tsi_device_event(timeline->trace, now.row)->phase
+				: 0;
+	const struct line_piece *piece;
+
+	if (!timeline->pieces)
+		return;
+	piece = piece_at(&timeline->pieces[device], t_ns);
+	assert_non_null(piece);
+	assert_int_equal(piece->line, now.line);
+	assert_int_equal(piece->phase, phase);
+}
+
+/* The pieces hold the steps and nothing else; without communication there are none. */
+static void assert_pieces(const struct tscope_timeline *timeline)
+{
+	const struct tscope_trace *trace = timeline->trace;
+	bool has_comm = false;
+	int64_t wall_ns = 0;
+
+	for (uint32_t i = 0; i < timeline->step_count; i++)
+		wall_ns += timeline->steps[i].wall_ns;
+	for (uint32_t row = 0; row < trace->spans.count; row++)
+		has_comm |= trace->spans.span_class[row] == TSCOPE_SPAN_COMM;
+	assert_int_equal(timeline->pieces != NULL, has_comm);
+	for (uint32_t d = 0; timeline->pieces && d < trace->device_count; d++) {
+		assert_pieces_are_in_order(&timeline->pieces[d]);
+		assert_int_equal(length_of_pieces(&timeline->pieces[d]), wall_ns);
+	}
+}
+
 static void assert_agrees(const struct tscope_timeline *timeline, uint32_t step, uint32_t device,
 			  struct shares *shares)
 {
@@ -347,6 +383,7 @@ static void assert_agrees(const struct tscope_timeline *timeline, uint32_t step,
 	for (int64_t t = window->start_ns; t < window->start_ns + window->wall_ns; t++) {
 		struct instant now = instant_at(timeline, &timeline->trace->devices[device], t);
 		line_ns[now.line]++;
+		assert_piece(timeline, device, t, now);
 		if (window->mark == TSCOPE_STEP_COUNTED)
 			add_share(shares, timeline->trace, now.line, now.row, 1);
 	}
@@ -447,6 +484,7 @@ static void random_traces_agree_with_every_instant(void **state)
 			for (uint32_t device = 0; device < trace->device_count; device++)
 				assert_agrees(timeline, step, device, &shares);
 		assert_parts(timeline, &shares);
+		assert_pieces(timeline);
 		tscope_timeline_free(timeline);
 		tscope_trace_free(trace);
 	}

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "fail_alloc.h"
+#include "piece_check.h"
 #include "trace_builder.h"
 
 enum { MAIN = 1, BACKWARD = 2, GLOO = 3, GLOO2 = 4 }; /* thread ids */
@@ -329,6 +330,32 @@ static void assert_parts(const struct tscope_timeline *timeline, const struct sh
 	assert_memory_equal(&found, expected, sizeof(found));
 }
 
+/* Pieces are there where there is communication; they hold the steps and nothing else. */
+static void assert_pieces(const struct tscope_timeline *timeline)
+{
+	int64_t wall_ns = 0;
+
+	for (uint32_t i = 0; i < timeline->step_count; i++)
+		wall_ns += timeline->steps[i].wall_ns;
+	assert_non_null(timeline->pieces);
+	assert_pieces_are_in_order(timeline->pieces);
+	assert_int_equal(length_of_pieces(timeline->pieces), wall_ns);
+}
+
+static void without_communication_nobody_wants_the_pieces(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 100);
+	test_op(t, "aten::mm", MAIN, 10, 50);
+	struct tscope_trace *trace = test_trace_finish(t);
+	struct tscope_timeline *timeline = build(trace);
+	assert_null(timeline->pieces);
+	tscope_timeline_free(timeline);
+	tscope_trace_free(trace);
+}
+
 static int64_t random_below(uint32_t *seed, uint32_t limit)
 {
 	*seed = *seed * 1664525U + 1013904223U;
@@ -380,12 +407,14 @@ static void random_traces_agree_with_every_instant(void **state)
 			for (int64_t t = step->start_ns; t < step->start_ns + step->wall_ns; t++) {
 				struct instant now = instant_at(timeline, t);
 				line_ns[now.line]++;
+				assert_int_equal(piece_at(timeline->pieces, t)->line, now.line);
 				if (step->mark == TSCOPE_STEP_COUNTED)
 					add_share(&shares, trace, now.line, now.row, 1);
 			}
 			assert_lines(timeline, i, line_ns, "random");
 		}
 		assert_parts(timeline, &shares);
+		assert_pieces(timeline);
 		tscope_timeline_free(timeline);
 		tscope_trace_free(trace);
 	}
@@ -419,6 +448,7 @@ int main(void)
 		cmocka_unit_test(each_instant_has_its_line),
 		cmocka_unit_test(communication_is_cut_at_the_steps),
 		cmocka_unit_test(there_are_no_lines_of_devices),
+		cmocka_unit_test(without_communication_nobody_wants_the_pieces),
 		cmocka_unit_test(random_traces_agree_with_every_instant),
 		cmocka_unit_test(every_allocation_may_fail),
 	};
