@@ -187,30 +187,50 @@ void tsi_panel_title(const struct panel *panel, enum text_style light, const cha
 	}
 }
 
-void tsi_panel_meter(const struct panel *panel, const struct meter *meter)
+/* What stands before the bar; the ratio is that of the part. Columns that the line has left. */
+static unsigned put_meter_numbers(struct text_writer *w, const struct meter *meter, double *ratio)
 {
-	struct text_writer *w = panel->w;
 	unsigned used = 2 + LABEL_WIDTH + AMOUNT_WIDTH + SHARE_WIDTH + 2;
-	unsigned left = w->width > used ? w->width - used : 0;
-	struct tscope_value ratio = { .kind = TSCOPE_VALUE_ABSENT };
-	char amount[NUMBER_MAX], share[NUMBER_MAX];
+	struct tscope_value share = { .kind = TSCOPE_VALUE_ABSENT };
+	char text[NUMBER_MAX];
 
 	if (meter->whole > 0) {
-		ratio.kind = TSCOPE_VALUE_REAL;
-		ratio.real = (double)meter->part / (double)meter->whole;
+		share.kind = TSCOPE_VALUE_REAL;
+		share.real = (double)meter->part / (double)meter->whole;
 	}
-	tsi_number_people(share, ratio, TSCOPE_UNIT_RATIO);
-	tsi_number_people_int(amount, meter->shown, meter->unit);
+	*ratio = meter->whole > 0 ? share.real : 0;
 	tsi_text_put(w, "  ");
 	tsi_text_name_cell(w, meter->label, LABEL_WIDTH - 1);
-	tsi_text_right(w, amount, AMOUNT_WIDTH + 1);
-	tsi_text_right(w, share, SHARE_WIDTH);
+	tsi_number_people_int(text, meter->shown, meter->unit);
+	tsi_text_right(w, text, AMOUNT_WIDTH + 1);
+	tsi_number_people(text, share, TSCOPE_UNIT_RATIO);
+	tsi_text_right(w, text, SHARE_WIDTH);
+	return w->width > used ? w->width - used : 0;
+}
+
+void tsi_panel_meter(const struct panel *panel, const struct meter *meter)
+{
+	double ratio;
+	unsigned left = put_meter_numbers(panel->w, meter, &ratio);
+
 	if (left > 0) {
-		tsi_text_put(w, "  ");
-		tsi_text_bar(w, meter->whole > 0 ? ratio.real : 0,
-			     left < MAX_BAR_CELLS ? left : MAX_BAR_CELLS, meter->style);
+		tsi_text_put(panel->w, "  ");
+		tsi_text_bar(panel->w, ratio, left < MAX_BAR_CELLS ? left : MAX_BAR_CELLS,
+			     meter->style);
 	}
-	tsi_text_put(w, "\n");
+	tsi_text_put(panel->w, "\n");
+}
+
+void tsi_panel_part(const struct panel *panel, const struct meter *meter, const char *name)
+{
+	double ratio;
+	unsigned left = put_meter_numbers(panel->w, meter, &ratio);
+
+	if (left > 0) {
+		tsi_text_put(panel->w, "  ");
+		tsi_text_name_cut(panel->w, name, left);
+	}
+	tsi_text_put(panel->w, "\n");
 }
 
 /* The highest of values [first, end), NaN and infinity above all; false: there is none. */

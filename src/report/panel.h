@@ -77,6 +77,9 @@ struct meter {
 };
 void tsi_panel_meter(const struct panel *panel, const struct meter *meter);
 
+/* The same with a name of the input in the place of the bar. */
+void tsi_panel_part(const struct panel *panel, const struct meter *meter, const char *name);
+
 /* A fact and what to call it: "launches 1,204". */
 struct figure {
 	const char *label;

@@ -18,19 +18,13 @@ static const struct section {
 	const char *analyzer; /* printed where it ran */
 	void (*print)(const struct panel *panel);
 } sections[] = {
-	{ "steps", tsi_section_steps },
-	{ "budget", tsi_section_budget },
-	{ "efficiency", tsi_section_efficiency },
-	{ "memory", tsi_section_memory },
-	{ "device_busy", tsi_section_device_busy },
-	{ "overlap", tsi_section_overlap },
-	{ "flops", tsi_section_roofline },
-	{ "kernels", tsi_section_kernels },
-	{ "operators", tsi_section_operators },
-	{ "launches", tsi_section_launches },
-	{ "copies", tsi_section_copies },
-	{ "spans", tsi_section_spans },
-	{ "python", tsi_section_python },
+	{ "steps", tsi_section_steps },           { "budget", tsi_section_budget },
+	{ "efficiency", tsi_section_efficiency }, { "memory", tsi_section_memory },
+	{ "critical_path", tsi_section_path },    { "device_busy", tsi_section_device_busy },
+	{ "overlap", tsi_section_overlap },       { "flops", tsi_section_roofline },
+	{ "kernels", tsi_section_kernels },       { "operators", tsi_section_operators },
+	{ "launches", tsi_section_launches },     { "copies", tsi_section_copies },
+	{ "spans", tsi_section_spans },           { "python", tsi_section_python },
 	{ "integrity", tsi_section_integrity },
 };
 

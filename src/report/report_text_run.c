@@ -40,6 +40,7 @@ static const struct section {
 	{ "convergence", tsi_section_convergence, OF_LOWEST_RANK },
 	{ "distributed", tsi_section_distributed, OF_RUN },
 	{ "pipeline", tsi_section_pipeline, OF_RUN },
+	{ "critical_path", tsi_section_path, OF_TRACE },
 	{ "device_busy", tsi_section_device_busy, OF_TRACE },
 	{ "overlap", tsi_section_overlap, OF_TRACE },
 	{ "flops", tsi_section_roofline, OF_TRACE },

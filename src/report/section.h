@@ -16,6 +16,7 @@
 /* Of a trace: its own report, or that of the run which it belongs to. */
 void tsi_section_budget(const struct panel *panel);
 void tsi_section_efficiency(const struct panel *panel);
+void tsi_section_path(const struct panel *panel);
 void tsi_section_roofline(const struct panel *panel);
 void tsi_section_device_busy(const struct panel *panel);
 void tsi_section_overlap(const struct panel *panel);

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/* The way back through the host threads; see path_thread.h. */
+#include "analyze/path_thread.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+
+enum {
+	MARKER_LABELS =
+		LABEL_STEP_MARKER | LABEL_PROFILER_STEP | LABEL_TRAIN_BATCH | LABEL_ITERATION,
+	MAX_TRIES = 8, /* collectives that still run, behind one that has ended */
+};
+
+static bool is_comm(const struct path_threads *threads, uint32_t row)
+{
+	return threads->trace->device_count == 0 &&
+	       (tsi_labels_of_row(threads->marks, row) & LABEL_COMM) != 0;
+}
+
+static bool is_work(const struct path_threads *threads, uint32_t row)
+{
+	uint8_t span_class = threads->trace->spans.span_class[row];
+
+	return span_class == TSCOPE_SPAN_CPU_OP || span_class == TSCOPE_SPAN_RUNTIME ||
+	       is_comm(threads, row);
+}
+
+/* ---- what there is ------------------------------------------------------------------- */
+
+static void add_helper(struct path_threads *threads, uint32_t track, enum path_role role)
+{
+	if (threads->helper_count < PATH_MAX_HELPERS)
+		threads->helpers[threads->helper_count++] =
+			(struct path_helper){ track, (uint8_t)role };
+}
+
+static bool has_comm(const struct path_threads *threads, const struct track *track)
+{
+	for (uint32_t row = track->first; row < track->first + track->count; row++)
+		if (is_comm(threads, row))
+			return true;
+	return false;
+}
+
+static void find_helpers(struct path_threads *threads)
+{
+	const struct tscope_trace *trace = threads->trace;
+
+	for (uint32_t i = 0; i < trace->host_track_count; i++) {
+		if (i == threads->main_track)
+			continue;
+		if (trace->tracks[i].is_autograd)
+			add_helper(threads, i, ROLE_BACKWARD);
+		else if (trace->device_count == 0 && has_comm(threads, &trace->tracks[i]))
+			add_helper(threads, i, ROLE_COMM);
+	}
+}
+
+static enum tscope_status find_waits(struct path_threads *threads, struct tscope_error *err)
+{
+	const struct landmarks *marks = threads->marks;
+
+	for (size_t i = 0; i < marks->count; i++) {
+		uint32_t row = marks->items[i].row, track = marks->items[i].track;
+		struct path_wait wait = { track, row, threads->trace->spans.start_ns[row],
+					  tsi_span_end(threads->trace, row) };
+		if (!(marks->items[i].labels & LABEL_DATA))
+			continue;
+		struct path_wait *last =
+			threads->wait_count ? &threads->waits[threads->wait_count - 1] : NULL;
+		if (last && last->track == track && wait.start_ns <= last->end_ns) {
+			if (wait.end_ns > last->end_ns)
+				last->end_ns = wait.end_ns;
+			continue;
+		}
+		if (tsi_array_reserve(&threads->waits, &threads->wait_capacity,
+				      threads->wait_count + 1, sizeof(wait), err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		threads->waits[threads->wait_count++] = wait;
+		threads->threads[track].data_end = (uint32_t)threads->wait_count;
+	}
+	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_path_threads_init(struct path_threads *threads,
+					 const struct tscope_timeline *timeline,
+					 struct tscope_error *err)
+{
+	const struct tscope_trace *trace = timeline->trace;
+
+	*threads = (struct path_threads){ .trace = trace,
+					  .marks = timeline->marks,
+					  .main_track = timeline->main_track };
+	if (tsi_array_new(&threads->threads, trace->host_track_count, sizeof(*threads->threads),
+			  err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (uint32_t i = 0; i < trace->host_track_count; i++)
+		threads->threads[i].rows_end = threads->threads[i].work_end =
+			trace->tracks[i].first + trace->tracks[i].count;
+	find_helpers(threads);
+	return find_waits(threads, err);
+}
+
+void tsi_path_threads_deinit(struct path_threads *threads)
+{
+	for (uint32_t i = 0; threads->threads && i < threads->trace->host_track_count; i++)
+		free(threads->threads[i].gaps);
+	free(threads->threads);
+	free(threads->waits);
+	*threads = (struct path_threads){ 0 };
+}
+
+/* ---- gaps ---------------------------------------------------------------------------- */
+
+static void hand_out(struct path_threads *threads, struct interval time, uint32_t row,
+		     enum path_line line)
+{
+	struct path_piece piece = { time.start_ns, time.end_ns, row, (uint8_t)line };
+
+	threads->sink->take(threads->sink, &piece);
+}
+
+/* The time of steps has no name but that of the step. */
+static bool is_named(const struct path_threads *threads, uint32_t row)
+{
+	uint8_t span_class = threads->trace->spans.span_class[row];
+
+	return span_class == TSCOPE_SPAN_CPU_OP || span_class == TSCOPE_SPAN_RUNTIME ||
+	       !(tsi_labels_of_row(threads->marks, row) & MARKER_LABELS);
+}
+
+static void hand_out_host(struct path_threads *threads, struct interval time, uint32_t row)
+{
+	if (row == NO_ROW || !is_named(threads, row))
+		hand_out(threads, time, NO_ROW, PATH_HOST);
+	else
+		hand_out(threads, time, row, is_comm(threads, row) ? PATH_COMM : PATH_HOST);
+}
+
+/* A row that lies behind the thread's gaps has those that it reaches into. */
+static void claim_gaps(struct path_threads *threads, struct path_thread *thread, uint32_t row)
+{
+	int64_t end_ns = tsi_span_end(threads->trace, row);
+
+	while (thread->gap_count) {
+		struct interval *gap = &thread->gaps[thread->gap_count - 1];
+		if (gap->start_ns >= end_ns)
+			return;
+		if (gap->end_ns > end_ns) {
+			hand_out_host(threads, (struct interval){ gap->start_ns, end_ns }, row);
+			gap->start_ns = end_ns;
+			return;
+		}
+		hand_out_host(threads, *gap, row);
+		thread->gap_count--;
+	}
+}
+
+static enum tscope_status keep_gap(struct path_thread *thread, struct interval gap,
+				   struct tscope_error *err)
+{
+	if (tsi_array_reserve(&thread->gaps, &thread->gap_capacity, thread->gap_count + 1,
+			      sizeof(gap), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	thread->gaps[thread->gap_count++] = gap;
+	return TSCOPE_OK;
+}
+
+void tsi_path_threads_finish(struct path_threads *threads)
+{
+	for (uint32_t i = 0; i < threads->trace->host_track_count; i++) {
+		struct path_thread *thread = &threads->threads[i];
+		uint32_t first = threads->trace->tracks[i].first;
+		while (thread->gap_count && thread->rows_end > first)
+			claim_gaps(threads, thread, --thread->rows_end);
+		while (thread->gap_count)
+			hand_out_host(threads, thread->gaps[--thread->gap_count], NO_ROW);
+	}
+}
+
+/* ---- the way back -------------------------------------------------------------------- */
+
+/* Passes the rows that begin at t or later; they may be around the gaps behind them. */
+static void pass_rows(struct path_threads *threads, uint32_t track, int64_t t_ns)
+{
+	struct path_thread *thread = &threads->threads[track];
+	const int64_t *start_ns = threads->trace->spans.start_ns;
+	uint32_t first = threads->trace->tracks[track].first;
+
+	while (thread->rows_end > first && start_ns[thread->rows_end - 1] >= t_ns) {
+		thread->rows_end--;
+		if (thread->gap_count)
+			claim_gaps(threads, thread, thread->rows_end);
+	}
+}
+
+/* The last wait for data of the thread that begins before t; NULL: none. */
+static const struct path_wait *wait_before(struct path_threads *threads, uint32_t track,
+					   int64_t t_ns)
+{
+	struct path_thread *thread = &threads->threads[track];
+
+	while (thread->data_end > 0) {
+		const struct path_wait *wait = &threads->waits[thread->data_end - 1];
+		if (wait->track != track)
+			return NULL;
+		if (wait->start_ns < t_ns)
+			return wait;
+		thread->data_end--;
+	}
+	return NULL;
+}
+
+struct path_moment tsi_path_before(struct path_threads *threads, uint32_t track, int64_t t_ns)
+{
+	const struct path_wait *wait = wait_before(threads, track, t_ns);
+
+	pass_rows(threads, track, t_ns);
+	if (wait && wait->end_ns >= t_ns)
+		return (struct path_moment){ wait->start_ns, wait->row, .is_data = true };
+
+	struct path_moment moment = { INT64_MIN, NO_ROW, .is_data = false };
+	uint32_t rows_end = threads->threads[track].rows_end;
+	if (rows_end > threads->trace->tracks[track].first) {
+		int64_t end_ns = tsi_span_end(threads->trace, rows_end - 1);
+		moment.start_ns = end_ns;
+		if (end_ns >= t_ns) {
+			moment.row = rows_end - 1;
+			moment.start_ns = threads->trace->spans.start_ns[moment.row];
+			moment.is_work = is_work(threads, moment.row);
+		}
+	}
+	if (wait && wait->end_ns > moment.start_ns)
+		moment.start_ns = wait->end_ns;
+	return moment;
+}
+
+/* The last row of work that begins before t, or NO_ROW. */
+static uint32_t work_before(struct path_threads *threads, uint32_t track, int64_t t_ns)
+{
+	struct path_thread *thread = &threads->threads[track];
+	const int64_t *start_ns = threads->trace->spans.start_ns;
+	uint32_t first = threads->trace->tracks[track].first;
+
+	while (thread->work_end > first &&
+	       (start_ns[thread->work_end - 1] >= t_ns || !is_work(threads, thread->work_end - 1)))
+		thread->work_end--;
+	return thread->work_end > first ? thread->work_end - 1 : NO_ROW;
+}
+
+static enum path_role role_of(const struct path_threads *threads, uint32_t track)
+{
+	if (track == threads->main_track)
+		return ROLE_MAIN;
+	for (uint32_t i = 0; i < threads->helper_count; i++)
+		if (threads->helpers[i].track == track)
+			return (enum path_role)threads->helpers[i].role;
+	return ROLE_OTHER;
+}
+
+/* Until when a thread was at work before t; INT64_MIN: it was not, or it still is. */
+static int64_t worked_until(struct path_threads *threads, uint32_t track, enum path_role role,
+			    bool may_work_on, int64_t t_ns)
+{
+	const struct tscope_trace *trace = threads->trace;
+	uint32_t row = work_before(threads, track, t_ns);
+
+	if (row == NO_ROW)
+		return INT64_MIN;
+	if (may_work_on && tsi_span_end(trace, row) > t_ns)
+		return t_ns;
+	/* One collective may be over while the next one runs. */
+	for (int tries = 0; role == ROLE_COMM && tsi_span_end(trace, row) > t_ns &&
+			    row > trace->tracks[track].first && tries < MAX_TRIES;
+	     tries++)
+		row--;
+	if (tsi_span_end(trace, row) > t_ns || trace->spans.dur_ns[row] == 0)
+		return INT64_MIN;
+	return tsi_span_end(trace, row);
+}
+
+uint32_t tsi_path_other_thread(struct path_threads *threads, uint32_t track, int64_t idle_ns,
+			       int64_t *t_ns)
+{
+	enum path_role role = role_of(threads, track);
+	struct path_helper best = { NO_ROW, ROLE_OTHER };
+
+	if (role != ROLE_MAIN && threads->main_track != NO_ROW) {
+		int64_t until_ns =
+			worked_until(threads, threads->main_track, ROLE_MAIN, true, *t_ns);
+		if (until_ns > idle_ns) {
+			best = (struct path_helper){ threads->main_track, ROLE_MAIN };
+			idle_ns = until_ns;
+		}
+	}
+	for (uint32_t i = 0; role != ROLE_OTHER && i < threads->helper_count; i++) {
+		struct path_helper helper = threads->helpers[i];
+		if (helper.track == track)
+			continue;
+		int64_t until_ns =
+			worked_until(threads, helper.track, helper.role, helper.role < role, *t_ns);
+		if (until_ns > idle_ns) {
+			best = helper;
+			idle_ns = until_ns;
+		}
+	}
+	/* What a collective's thread does next is another collective. */
+	if (best.track != NO_ROW && best.role == ROLE_COMM)
+		*t_ns = idle_ns;
+	return best.track;
+}
+
+enum tscope_status tsi_path_put(struct path_threads *threads, uint32_t track,
+				const struct path_moment *moment, struct interval time,
+				struct tscope_error *err)
+{
+	enum tscope_status status = TSCOPE_OK;
+	struct interval part;
+
+	while (status == TSCOPE_OK && tsi_path_cut(threads->cutter, &time, &part)) {
+		if (moment->is_data)
+			hand_out(threads, part, moment->row, PATH_DATA);
+		else if (moment->row != NO_ROW)
+			hand_out_host(threads, part, moment->row);
+		else
+			status = keep_gap(&threads->threads[track], part, err);
+	}
+	return status;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* The critical path on the host: innermost spans, loaders, and threads that wait for each other. */
+#include "path_check.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+enum { MAIN = 1, BACKWARD = 2, OTHER = 3 }; /* thread ids */
+
+/* The innermost span has the time; that of the step alone has no name. */
+static void innermost_spans(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
+	test_op(t, "aten::linear", MAIN, 100, 500);
+	test_op(t, "aten::t", MAIN, 150, 50);
+	test_op(t, "aten::addmm", MAIN, 250, 300);
+	test_annotation(t, "Optimizer.step#SGD.step", MAIN, 700, 200);
+	test_op(t, "aten::add_", MAIN, 750, 50);
+	check_path(t, "host 0 100 -\n"
+		      "host 100 150 aten::linear\n"
+		      "host 150 200 aten::t\n"
+		      "host 200 250 aten::linear\n"
+		      "host 250 550 aten::addmm\n"
+		      "host 550 600 aten::linear\n"
+		      "host 600 700 -\n"
+		      "host 700 750 Optimizer.step#SGD.step\n"
+		      "host 750 800 aten::add_\n"
+		      "host 800 900 Optimizer.step#SGD.step\n"
+		      "host 900 1000 -\n");
+}
+
+/* Of spans that cross, the one that began last has the time, until it ends. */
+static void crossing_spans(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 400);
+	test_op(t, "aten::a", MAIN, 0, 200);
+	test_op(t, "aten::b", MAIN, 100, 200);
+	test_op(t, "aten::c", MAIN, 150, 50);
+	test_op(t, "aten::none", MAIN, 150, 0);
+	check_path(t, "host 0 100 aten::a\n"
+		      "host 100 150 aten::b\n"
+		      "host 150 200 aten::c\n"
+		      "host 200 300 aten::b\n"
+		      "host 300 400 -\n");
+}
+
+/* Whatever a loader does is a wait for data, also where two of its spans overlap. */
+static void loader_at_the_begin(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 500);
+	test_annotation(t, "enumerate(DataLoader)#it.__next__", MAIN, 20, 180);
+	test_op(t, "aten::stack", MAIN, 30, 120);
+	test_annotation(t, "enumerate(DataLoader)#inner", MAIN, 40, 170);
+	test_annotation(t, "enumerate(DataLoader)#again", MAIN, 220, 20);
+	test_op(t, "aten::cat", MAIN, 222, 8);
+	test_op(t, "aten::mm", MAIN, 250, 250);
+	check_path(t, "host 0 20 -\n"
+		      "data 20 210 enumerate(DataLoader)#it.__next__\n"
+		      "host 210 220 -\n"
+		      "data 220 240 enumerate(DataLoader)#again\n"
+		      "host 240 250 -\n"
+		      "host 250 500 aten::mm\n");
+}
+
+/* The main thread waits from 200 to 550; a backward thread works from 260 to 500. */
+static void backward_thread(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
+	test_op(t, "aten::loss", MAIN, 100, 100);
+	test_op(t, "autograd::engine::evaluate_function: Mm", BACKWARD, 260, 240);
+	test_op(t, "MmBackward0", BACKWARD, 270, 220);
+	test_op(t, "aten::add_", MAIN, 550, 450);
+	check_path(t, "host 0 100 -\n"
+		      "host 100 200 aten::loss\n"
+		      "host 200 260 -\n"
+		      "host 260 270 autograd::engine::evaluate_function: Mm\n"
+		      "host 270 490 MmBackward0\n"
+		      "host 490 500 autograd::engine::evaluate_function: Mm\n"
+		      "host 500 550 -\n"
+		      "host 550 1000 aten::add_\n");
+}
+
+/* Twice: what the main thread did before the second time is on the chain, not the first time. */
+static void backward_thread_again(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
+	test_op(t, "aten::loss", MAIN, 0, 100);
+	test_op(t, "autograd::engine::evaluate_function: A", BACKWARD, 150, 50);
+	test_op(t, "aten::loss", MAIN, 250, 350);
+	test_op(t, "autograd::engine::evaluate_function: B", BACKWARD, 650, 300);
+	check_path(t, "host 0 100 aten::loss\n"
+		      "host 100 150 -\n"
+		      "host 150 200 autograd::engine::evaluate_function: A\n"
+		      "host 200 250 -\n"
+		      "host 250 600 aten::loss\n"
+		      "host 600 650 -\n"
+		      "host 650 950 autograd::engine::evaluate_function: B\n"
+		      "host 950 1000 -\n");
+}
+
+/* It still works when the main thread goes on: that did not wait for it. */
+static void backward_thread_aside(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 600);
+	test_op(t, "aten::a", MAIN, 0, 200);
+	test_op(t, "autograd::engine::evaluate_function: Mm", BACKWARD, 260, 340);
+	test_op(t, "aten::b", MAIN, 300, 300);
+	check_path(t, "host 0 200 aten::a\n"
+		      "host 200 300 -\n"
+		      "host 300 600 aten::b\n");
+}
+
+/*
+ * Without devices a collective's thread is on the chain while the main thread waits, up to the
+ * end of the first; that of the second comes too late for it.
+ */
+static void comm_thread_without_device(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
+	test_op(t, "aten::mm", MAIN, 0, 300);
+	test_op(t, "c10d::allreduce_", MAIN, 300, 20);
+	test_annotation(t, "gloo:all_reduce", OTHER, 330, 370);
+	test_annotation(t, "gloo:all_reduce", OTHER, 700, 250);
+	test_op(t, "aten::add_", MAIN, 710, 290);
+	check_path(t, "host 0 300 aten::mm\n"
+		      "comm 300 320 c10d::allreduce_\n"
+		      "host 320 330 -\n"
+		      "comm 330 700 gloo:all_reduce\n"
+		      "host 700 710 -\n"
+		      "host 710 1000 aten::add_\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(innermost_spans),
+		cmocka_unit_test(crossing_spans),
+		cmocka_unit_test(loader_at_the_begin),
+		cmocka_unit_test(backward_thread),
+		cmocka_unit_test(backward_thread_again),
+		cmocka_unit_test(backward_thread_aside),
+		cmocka_unit_test(comm_thread_without_device),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
