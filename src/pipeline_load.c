@@ -29,6 +29,7 @@ void tsi_loaded_deinit(struct loaded *loaded)
 {
 	tscope_analysis_free(loaded->analysis);
 	tsi_steps_deinit(&loaded->steps);
+	tsi_rank_log_deinit(&loaded->log);
 	*loaded = (struct loaded){ 0 };
 }
 
@@ -79,10 +80,21 @@ static void describe_trace(struct loaded *loaded, const struct tscope_trace *tra
 	}
 }
 
-static enum tscope_status analyze_trace(struct loaded *loaded, const struct tscope_trace *trace,
+/* What is kept of the rank to compare it with the others. */
+static enum tscope_status fill_log(struct rank_log *log, const struct tscope_trace *trace,
+				   const struct tscope_timeline *timeline, struct tscope_error *err)
+{
+	enum tscope_status status = tsi_rank_log_init(log, err);
+
+	return status == TSCOPE_OK ? tsi_rank_log_fill(log, trace, timeline, err) : status;
+}
+
+static enum tscope_status analyze_trace(const struct load_job *job,
+					const struct tscope_trace *trace,
 					const struct tscope_run_options *options,
 					struct tscope_error *err)
 {
+	struct loaded *loaded = job->loaded;
 	struct tscope_timeline *timeline = NULL;
 	enum tscope_status status =
 		tscope_timeline_build(&timeline, trace, &options->timeline, err);
@@ -90,6 +102,8 @@ static enum tscope_status analyze_trace(struct loaded *loaded, const struct tsco
 	if (status == TSCOPE_OK)
 		status =
 			tscope_analyze(&loaded->analysis, trace, timeline, &options->analysis, err);
+	if (status == TSCOPE_OK && job->keeps_log)
+		status = fill_log(&loaded->log, trace, timeline, err);
 	if (status == TSCOPE_OK)
 		status =
 			tsi_steps_append(&loaded->steps, tsi_analysis_steps(loaded->analysis), err);
@@ -102,16 +116,17 @@ static enum tscope_status analyze_trace(struct loaded *loaded, const struct tsco
 	return status;
 }
 
-static enum tscope_status load_trace(struct loaded *loaded, const char *path,
+static enum tscope_status load_trace(const struct load_job *job,
 				     const struct tscope_run_options *options,
 				     struct tscope_error *err)
 {
 	struct tscope_trace *trace = NULL;
-	enum tscope_status status = tscope_trace_open(&trace, path, &options->trace, err);
+	enum tscope_status status =
+		tscope_trace_open(&trace, job->file->path, &options->trace, err);
 
 	if (status == TSCOPE_OK) {
-		describe_trace(loaded, trace);
-		status = analyze_trace(loaded, trace, options, err);
+		describe_trace(job->loaded, trace);
+		status = analyze_trace(job, trace, options, err);
 	}
 	tscope_trace_free(trace);
 	return status;
@@ -281,10 +296,13 @@ static enum tscope_input_kind input_kind(enum run_file_kind kind)
 					 : TSCOPE_INPUT_TRACE;
 }
 
-static enum tscope_status load_file(struct loaded *loaded, const struct run_file *file,
+static enum tscope_status load_file(const struct load_job *job,
 				    const struct tscope_run_options *options,
 				    struct tscope_error *err)
 {
+	const struct run_file *file = job->file;
+	struct loaded *loaded = job->loaded;
+
 	*loaded = (struct loaded){
 		.input = {
 			.kind = input_kind(file->kind),
@@ -300,7 +318,7 @@ static enum tscope_status load_file(struct loaded *loaded, const struct run_file
 	else if (status == TSCOPE_OK && file->kind == RUN_FILE_MEMORY)
 		status = load_memory(loaded, file->path, options, err);
 	else if (status == TSCOPE_OK)
-		status = load_trace(loaded, file->path, options, err);
+		status = load_trace(job, options, err);
 	loaded->input.step_count = loaded->steps.count;
 	return status;
 }
@@ -309,7 +327,7 @@ static enum tscope_status load_file(struct loaded *loaded, const struct run_file
 
 static void do_job(struct load_job *job, const struct tscope_run_options *options)
 {
-	job->status = load_file(job->loaded, job->file, options, &job->error);
+	job->status = load_file(job, options, &job->error);
 }
 
 static void do_jobs(struct queue *jobs, const struct tscope_run_options *options)

@@ -2,6 +2,7 @@
 #ifndef TSCOPE_PIPELINE_LOAD_H
 #define TSCOPE_PIPELINE_LOAD_H
 
+#include "comm/rank_log.h"
 #include "run/find.h"
 #include "run/steps.h"
 
@@ -24,12 +25,14 @@ struct loaded {
 	struct tscope_analysis *analysis;    /* of a trace or of memory, closed by now; else NULL */
 	enum tscope_memory_kind memory_kind; /* of a file about memory */
 	int64_t start_ns, end_ns;            /* of a trace; Unix time where it says so */
+	struct rank_log log;                 /* of a trace, where it was asked for; else zero */
 };
 
 /* A file to be read (NULL: none, the job is left out), where to, and what came of it. */
 struct load_job {
 	const struct run_file *file; /* a trace, steps or memory; its path must outlive loaded */
 	struct loaded *loaded;       /* to be deinited, on failure, too */
+	bool keeps_log;              /* of a trace: there are others to compare it with */
 	enum tscope_status status;
 	struct tscope_error error;
 };

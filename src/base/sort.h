@@ -25,4 +25,9 @@ static inline uint64_t tsi_sort_key_of_int64(int64_t number)
 	return (uint64_t)number ^ (UINT64_C(1) << 63);
 }
 
+static inline int64_t tsi_int64_of_sort_key(uint64_t key)
+{
+	return (int64_t)(key ^ (UINT64_C(1) << 63));
+}
+
 #endif

@@ -11,6 +11,8 @@
 
 #include "base/array.h"
 #include "base/ckd.h"
+#include "base/sum.h"
+#include "comm/call_input.h"
 #include "comm/collective_kind.h"
 #include "model/classify.h"
 #include "model/device_rows.h"
@@ -20,7 +22,7 @@ struct finder {
 	struct collective_list *list;
 	bool *op_launched;   /* by cpu_op: a comm kernel */
 	bool *call_launched; /* by call: a comm kernel */
-	bool *op_listed;     /* by cpu_op: one of its kernels is in the list */
+	uint32_t *op_listed; /* by cpu_op: index of its first kernel in the list + 1, 0: none */
 	bool *call_listed;   /* by call: its coalesced group is in the list */
 	bool *is_host_name;  /* by name id: a collective of a backend without kernels */
 	bool has_host_names;
@@ -51,32 +53,14 @@ static enum tscope_status finder_init(struct finder *finder, struct tscope_error
 		    TSCOPE_OK ||
 	    tsi_array_new(&finder->call_launched, trace->call_count, sizeof(bool), err) !=
 		    TSCOPE_OK ||
-	    tsi_array_new(&finder->op_listed, trace->cpu_op_count, sizeof(bool), err) !=
-		    TSCOPE_OK ||
+	    tsi_array_new(&finder->op_listed, trace->cpu_op_count, sizeof(*finder->op_listed),
+			  err) != TSCOPE_OK ||
 	    tsi_array_new(&finder->call_listed, trace->call_count, sizeof(bool), err) !=
 		    TSCOPE_OK ||
 	    tsi_array_new(&finder->is_host_name, trace->names.count, sizeof(bool), err) !=
 		    TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	return tsi_array_new(&finder->names, trace->names.count, sizeof(*finder->names), err);
-}
-
-/* Length of the prefix that backends without kernels give their spans, 0 without. */
-static size_t kernelless_prefix(struct str name)
-{
-	static const struct str prefixes[] = { { "gloo:", 5 }, { "mpi:", 4 } };
-
-	for (size_t i = 0; i < TSI_COUNT_OF(prefixes); i++)
-		if (tsi_str_has_prefix(name, prefixes[i]))
-			return prefixes[i].length;
-	return 0;
-}
-
-static enum collective_kind kind_of_host_name(struct str name)
-{
-	size_t prefix = kernelless_prefix(name);
-
-	return tsi_classify_collective((struct str){ name.data + prefix, name.length - prefix });
 }
 
 /* Looks at everything once, so that afterwards each run can be judged alone. */
@@ -95,7 +79,7 @@ static void look_round(struct finder *finder)
 	}
 	for (uint32_t id = 0; id < trace->names.count; id++) {
 		struct str name = tsi_intern_text(&trace->names, id);
-		finder->is_host_name[id] = kernelless_prefix(name) > 0;
+		finder->is_host_name[id] = tsi_kernelless_prefix(name) > 0;
 		finder->has_host_names |= finder->is_host_name[id];
 	}
 }
@@ -112,25 +96,64 @@ static enum tscope_status append(struct finder *finder, const struct collective_
 	return TSCOPE_OK;
 }
 
-static struct collective_run run_of_unknown(int64_t dur_ns)
+static struct collective_run run_of_unknown(const struct tscope_trace *trace, uint32_t row)
 {
 	return (struct collective_run){
+		.row = row,
+		.record = NO_ROW,
+		.annotation = NO_ROW,
 		.group_size = NO_NUMBER,
 		.bytes = NO_NUMBER,
+		.sent_bytes = NO_NUMBER,
+		.received_bytes = NO_NUMBER,
 		.bus_bytes = NAN,
 		.algorithm = "",
 		.protocol = "",
-		.dur_ns = dur_ns,
+		.dur_ns = trace->spans.dur_ns[row],
+		.first_start_ns = trace->spans.start_ns[row],
+		.last_end_ns = tsi_span_end(trace, row),
 	};
 }
 
+/* Adds elements of a record to a sum of bytes, which is not known before the first. */
+static void add_elements(int64_t *sum, const struct collective *record, int64_t elements)
+{
+	int64_t bytes;
+
+	if (elements < 0 || record->element_bytes == 0 ||
+	    tsi_ckd_mul(&bytes, elements, (int64_t)record->element_bytes))
+		return;
+	if (*sum == NO_NUMBER)
+		*sum = bytes;
+	else
+		tsi_sum(sum, bytes);
+}
+
+/* A rank that sends gets nothing, and one that receives puts nothing in. */
+static void add_directions(struct collective_run *run, const struct collective *record,
+			   struct str name)
+{
+	bool is_pair = record->kind == COLLECTIVE_SEND_RECV;
+	bool sends = tsi_str_find(name, TSI_STR("send")) >= 0;
+	bool receives = tsi_str_find(name, TSI_STR("recv")) >= 0;
+
+	if (!is_pair || !receives || sends)
+		add_elements(&run->sent_bytes, record, record->in_elements);
+	if (!is_pair || !sends || receives)
+		add_elements(&run->received_bytes, record, record->out_elements);
+	run->is_send = is_pair && sends && !receives;
+}
+
 /* Takes over what a metadata record says; sizes of several records add up. */
-static void add_record(struct collective_run *run, const struct collective *record)
+static void add_record(struct collective_run *run, const struct tscope_trace *trace,
+		       const struct collective *record)
 {
 	int64_t bytes = tsi_collective_bytes(record);
 
 	if (run->kind == COLLECTIVE_UNKNOWN)
 		run->kind = record->kind;
+	run->record = (uint32_t)(record - trace->collectives);
+	add_directions(run, record, tsi_intern_text(&trace->names, record->name));
 	run->dtype = record->dtype;
 	run->group_name = record->group_name;
 	run->group_desc = record->group_desc;
@@ -173,19 +196,38 @@ static void add_coalesced(struct finder *finder, struct collective_run *run, uin
 			return;
 		const struct collective *record = record_of(trace, row);
 		if (record && !finder->op_launched[trace->spans.extra[row]])
-			add_record(run, record);
+			add_record(run, trace, record);
 	}
 }
 
-/* True where the record that launched a kernel has another kernel in the list. */
-static bool is_further(struct finder *finder, const struct device_event *event)
+/*
+ * True where the record that launched a kernel has another kernel in the list, which stands for
+ * the collective from then on.
+ */
+static bool join_first(struct finder *finder, const struct collective_run *run, uint32_t op)
 {
-	if (event->op == NO_ROW || !record_of(finder->trace, event->op))
+	if (op == NO_ROW || !record_of(finder->trace, op))
 		return false;
-	bool *listed = &finder->op_listed[finder->trace->spans.extra[event->op]];
-	bool was_listed = *listed;
-	*listed = true;
-	return was_listed;
+	uint32_t *listed = &finder->op_listed[finder->trace->spans.extra[op]];
+	if (*listed == 0) {
+		*listed = (uint32_t)finder->list->count + 1;
+		return false;
+	}
+	struct collective_run *first = &finder->list->runs[*listed - 1];
+	if (run->first_start_ns < first->first_start_ns)
+		first->first_start_ns = run->first_start_ns;
+	if (run->last_end_ns > first->last_end_ns)
+		first->last_end_ns = run->last_end_ns;
+	return true;
+}
+
+/* Kernels that send and receive do so for other collectives, too: the annotation knows. */
+static void add_annotation(struct collective_run *run, const struct tscope_trace *trace,
+			   uint32_t call)
+{
+	run->annotation = tsi_find_comm_annotation(trace, call);
+	if (run->annotation != NO_ROW)
+		run->kind = (uint8_t)tsi_kind_of_annotation(trace, run->annotation);
 }
 
 static enum tscope_status add_kernel(struct finder *finder, uint32_t row, struct tscope_error *err)
@@ -193,19 +235,21 @@ static enum tscope_status add_kernel(struct finder *finder, uint32_t row, struct
 	const struct tscope_trace *trace = finder->trace;
 	const struct device_event *event = tsi_device_event(trace, row);
 	const struct collective *collective = tsi_collective_of(trace, row);
-	struct collective_run run = run_of_unknown(trace->spans.dur_ns[row]);
+	struct collective_run run = run_of_unknown(trace, row);
 	const struct comm_name *name = tsi_comm_name(finder->names, trace, trace->spans.name[row]);
 
-	run.is_further = is_further(finder, event);
+	run.is_further = join_first(finder, &run, event->op);
 	run.algorithm = name->algorithm;
 	run.protocol = name->protocol;
 	if (tsi_collective_has_metadata(collective)) {
-		add_record(&run, collective);
+		add_record(&run, trace, collective);
 	} else if (event->call != NO_ROW) {
 		bool *listed = &finder->call_listed[trace->spans.extra[event->call]];
 		if (!*listed)
 			add_coalesced(finder, &run, event->call);
 		*listed = true;
+		if (run.record == NO_ROW)
+			add_annotation(&run, trace, event->call);
 	}
 	if (run.kind == COLLECTIVE_UNKNOWN)
 		run.kind = collective->kind;
@@ -234,9 +278,10 @@ static enum tscope_status add_host_spans(struct finder *finder, struct tscope_er
 		if (!finder->is_host_name[trace->spans.name[row]] ||
 		    (span_class != TSCOPE_SPAN_CPU_OP && span_class != TSCOPE_SPAN_ANNOTATION))
 			continue;
-		struct collective_run run = run_of_unknown(trace->spans.dur_ns[row]);
+		struct collective_run run = run_of_unknown(trace, row);
 		run.on_host = true;
-		run.kind = (uint8_t)kind_of_host_name(tsi_span_name(trace, row));
+		run.annotation = row;
+		run.kind = (uint8_t)tsi_kind_of_annotation(trace, row);
 		if (append(finder, &run, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 	}
@@ -253,9 +298,9 @@ static enum tscope_status add_records(struct finder *finder, struct tscope_error
 		const struct collective *record = record_of(trace, row);
 		if (!record)
 			continue;
-		struct collective_run run = run_of_unknown(trace->spans.dur_ns[row]);
+		struct collective_run run = run_of_unknown(trace, row);
 		run.on_host = true;
-		add_record(&run, record);
+		add_record(&run, trace, record);
 		if (append(finder, &run, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 	}

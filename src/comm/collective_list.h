@@ -9,12 +9,21 @@ struct collective_run {
 	uint8_t kind; /* enum collective_kind */
 	bool on_host;
 	bool is_further; /* one more kernel of a collective that is in the list already */
+	bool is_send;    /* of COLLECTIVE_SEND_RECV: the record says so */
+	uint32_t row;    /* its span */
+	/* What describes it: index in collectives (of several the last), or NO_ROW. */
+	uint32_t record;
+	/* Without a record: row of the span that its backend wrote on the host, or NO_ROW. */
+	uint32_t annotation;
 	uint32_t dtype, group_name, group_desc; /* ids, 0: not said */
 	int64_t group_size;                     /* or NO_NUMBER */
 	int64_t bytes;                          /* S of collective_kind.h, or NO_NUMBER */
+	int64_t sent_bytes, received_bytes;     /* what the rank puts in, gets out; or NO_NUMBER */
 	double bus_bytes;                       /* S × bus factor, or NAN */
 	const char *algorithm, *protocol;       /* static, "": not said */
 	int64_t dur_ns;
+	/* Not of further ones: from the begin of its first kernel to the end of its last. */
+	int64_t first_start_ns, last_end_ns;
 };
 
 struct collective_list {

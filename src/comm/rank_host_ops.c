@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Collectives of backends without kernels: their threads write a span for each ("gloo:all_reduce")
+ * with what it was called with, and the thread that called them an operator ("c10d::allreduce_").
+ * Nothing says which is of which, but that calls are taken in turn: the n-th span of a kind and
+ * size is that of the n-th call.
+ *
+ * gloo takes the work of a group with two threads: of two ops on different streams, which may
+ * overlap, the one that started first was called first.
+ */
+#include "comm/log_filler.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/ckd.h"
+#include "comm/call_input.h"
+#include "model/classify.h"
+#include "model/device_rows.h"
+
+/* Bus bytes need the size of the group but for the kinds where each byte goes one way. */
+static bool is_one_way(uint8_t kind)
+{
+	return kind == COLLECTIVE_BROADCAST || kind == COLLECTIVE_REDUCE ||
+	       kind == COLLECTIVE_SEND_RECV;
+}
+
+/* Is what goes in the size that the collective is known by (collective_kind.h)? */
+static bool is_sized_by_input(uint8_t kind)
+{
+	return kind == COLLECTIVE_ALL_REDUCE || kind == COLLECTIVE_REDUCE_SCATTER ||
+	       is_one_way(kind);
+}
+
+enum tscope_status tsi_log_describe_op(const struct log_filler *filler, struct rank_op *op,
+				       uint32_t row)
+{
+	struct call_input input = tsi_call_input(filler->trace, row);
+	int64_t bytes;
+
+	if (op->kind == COLLECTIVE_SEND_RECV)
+		op->is_send = tsi_str_find(tsi_span_name(filler->trace, row), TSI_STR("send")) >= 0;
+	if (input.type.length > 0 &&
+	    tsi_intern_add(&filler->log->names, input.type, &op->dtype, filler->err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	if (input.elements < 0 || op->kind == COLLECTIVE_BARRIER ||
+	    tsi_ckd_mul(&bytes, input.elements, (int64_t)tsi_dtype_bytes(input.type)) || bytes == 0)
+		return TSCOPE_OK;
+	if (op->kind == COLLECTIVE_SEND_RECV && !op->is_send)
+		op->received_bytes = bytes;
+	else
+		op->sent_bytes = bytes;
+	if (is_sized_by_input(op->kind))
+		op->bytes = bytes;
+	if (is_one_way(op->kind))
+		op->bus_bytes = (double)bytes;
+	return TSCOPE_OK;
+}
+
+/* ---- which call launched which ---- */
+
+/* A call or an op: of equal kind and size they belong together in the order of time. */
+struct launch_side {
+	int64_t start_ns;
+	int64_t elements; /* or NO_NUMBER: of a kind whose calls do not have it first */
+	size_t op;        /* of an op: its index */
+	uint8_t kind;
+};
+
+struct launch_list {
+	struct launch_side *items;
+	size_t count, capacity;
+};
+
+static int compare_sides(const void *left, const void *right)
+{
+	const struct launch_side *a = left, *b = right;
+
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	if (a->elements != b->elements)
+		return a->elements < b->elements ? -1 : 1;
+	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
+static enum tscope_status add_side(struct launch_list *list, const struct log_filler *filler,
+				   uint32_t row, struct launch_side side)
+{
+	bool has_input_first =
+		is_sized_by_input(side.kind) && side.kind != COLLECTIVE_REDUCE_SCATTER;
+
+	side.start_ns = filler->trace->spans.start_ns[row];
+	side.elements = has_input_first ? tsi_call_input(filler->trace, row).elements : NO_NUMBER;
+	if (tsi_array_reserve(&list->items, &list->capacity, list->count + 1, sizeof(*list->items),
+			      filler->err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	list->items[list->count++] = side;
+	return TSCOPE_OK;
+}
+
+static void sort_sides(struct launch_list *list)
+{
+	if (list->count > 0)
+		qsort(list->items, list->count, sizeof(*list->items), compare_sides);
+}
+
+/* The operators that call collectives, found by name only once for each name. */
+static enum tscope_status list_calls(struct launch_list *calls, const struct log_filler *filler)
+{
+	const struct tscope_trace *trace = filler->trace;
+	uint32_t end_row = tsi_first_device_row(trace);
+	enum tscope_status status = TSCOPE_OK;
+	uint8_t *kinds;
+
+	if (tsi_array_new(&kinds, trace->names.count, 1, filler->err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (uint32_t id = 0; id < trace->names.count; id++) {
+		struct str name = tsi_intern_text(&trace->names, id);
+		if (tsi_str_starts(name, "c10d::"))
+			kinds[id] = (uint8_t)tsi_classify_collective(
+				(struct str){ name.data + 6, name.length - 6 });
+	}
+	for (uint32_t row = 0; status == TSCOPE_OK && row < end_row; row++) {
+		struct launch_side side = { .kind = kinds[trace->spans.name[row]] };
+		if (side.kind != COLLECTIVE_UNKNOWN &&
+		    trace->spans.span_class[row] == TSCOPE_SPAN_CPU_OP)
+			status = add_side(calls, filler, row, side);
+	}
+	free(kinds);
+	return status;
+}
+
+/* An op that began before the call whose turn it is was called before the capture. */
+static void join_launches(struct rank_log *log, const struct launch_list *calls,
+			  const struct launch_list *ops)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < ops->count; i++) {
+		const struct launch_side *op = &ops->items[i];
+
+		for (; at < calls->count; at++) {
+			const struct launch_side *call = &calls->items[at];
+			if (call->kind > op->kind ||
+			    (call->kind == op->kind && call->elements >= op->elements))
+				break;
+		}
+		if (at == calls->count)
+			return;
+		const struct launch_side *call = &calls->items[at];
+		if (call->kind != op->kind || call->elements != op->elements ||
+		    call->start_ns > op->start_ns)
+			continue;
+		log->ops[op->op].launch_ns = call->start_ns;
+		at++;
+	}
+}
+
+enum tscope_status tsi_log_find_host_launches(const struct log_filler *filler, const uint32_t *rows)
+{
+	const struct tscope_trace *trace = filler->trace;
+	struct launch_list calls = { 0 }, ops = { 0 };
+	enum tscope_status status = TSCOPE_OK;
+
+	for (size_t i = 0; status == TSCOPE_OK && i < filler->log->op_count; i++)
+		if (!tsi_class_is_device(trace->spans.span_class[rows[i]]))
+			status = add_side(
+				&ops, filler, rows[i],
+				(struct launch_side){ .op = i, .kind = filler->log->ops[i].kind });
+	if (status == TSCOPE_OK && ops.count > 0)
+		status = list_calls(&calls, filler);
+	if (status == TSCOPE_OK) {
+		sort_sides(&calls);
+		sort_sides(&ops);
+		join_launches(filler->log, &calls, &ops);
+	}
+	free(calls.items);
+	free(ops.items);
+	return status;
+}

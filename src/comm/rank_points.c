@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Walks along a rank's steps and cuts its time where the outside world touches it: at begins of
+ * steps, where an op has what it needs, and where local work goes on that had waited for one.
+ *
+ *	pieces   | compute | exposed_comm | compute | exposed_comm |      compute       |
+ *	ops          |======== A =========|         |===== B ===========|
+ *	points   S    R(A)                M(A)  R(B)                               END
+ *	local    compute, then nothing, compute, launch_stall (a kernel began while B ran), compute
+ */
+#include "comm/rank_log.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/sort.h"
+#include "base/sum.h"
+
+enum {
+	/* Times are written in whole µs at worst: an op that ends so much later has ended. */
+	END_TOLERANCE_NS = 1000,
+	/* So much later, at most, a kernel begins that waits on another stream for an op to end. */
+	WAKE_UP_NS = 10000,
+};
+
+/* Something that happens at a time: a point but a RESUME, which follows from the walk. */
+struct mark {
+	enum rank_point_kind kind;
+	uint32_t index;
+};
+
+/* A stretch of the rank's time: it works for a line or, where op is said, waits for the op. */
+struct stretch {
+	int64_t start_ns, end_ns;
+	unsigned line;
+	uint32_t op; /* or NO_ROW */
+};
+
+struct point_walk {
+	struct rank_log *log;
+	struct sort_pair *marks, *ends; /* by time; ops that take time by their end */
+	size_t mark_count, mark_at;
+	size_t end_count, end_at; /* ends before it are not after the end of the stretch */
+	size_t op_at;             /* ops before it began before the end of the stretch */
+	int64_t longest_end_ns;   /* of these */
+	size_t step_at;           /* steps before it ended before the end of the stretch */
+	bool is_in_step;
+	int64_t time_ns;         /* where the walk is */
+	struct rank_point since; /* what has gone since the last point; stall of the last RESUME */
+	struct tscope_error *err;
+};
+
+static uint64_t pack(struct mark mark)
+{
+	return (uint64_t)mark.kind << 32 | mark.index;
+}
+
+static struct mark unpack(uint64_t value)
+{
+	return (struct mark){ (enum rank_point_kind)(value >> 32), (uint32_t)value };
+}
+
+static int64_t later(int64_t time_ns, int64_t by_ns)
+{
+	tsi_sum_signed(&time_ns, by_ns);
+	return time_ns;
+}
+
+static int64_t end_of_step(const struct rank_log_step *step)
+{
+	return later(step->start_ns, step->wall_ns);
+}
+
+/* Does no other step begin where this one ends? */
+static bool is_last_of_window(const struct rank_log *log, size_t step)
+{
+	return step + 1 == log->step_count ||
+	       log->steps[step + 1].start_ns != end_of_step(&log->steps[step]);
+}
+
+/* Is the time in a step? O(log steps). */
+static bool is_in_any_step(const struct rank_log *log, int64_t time_ns)
+{
+	size_t first = 0, end = log->step_count;
+
+	while (first < end) {
+		size_t middle = first + (end - first) / 2;
+		if (log->steps[middle].start_ns <= time_ns)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first > 0 && time_ns < end_of_step(&log->steps[first - 1]);
+}
+
+static void add_mark(struct point_walk *walk, int64_t time_ns, struct mark mark)
+{
+	walk->marks[walk->mark_count++] =
+		(struct sort_pair){ tsi_sort_key_of_int64(time_ns), pack(mark) };
+}
+
+/* Of marks at one time the end of a window is first and ops are last: order of adding. */
+static void add_marks(struct point_walk *walk)
+{
+	const struct rank_log *log = walk->log;
+
+	for (size_t i = 0; i < log->step_count; i++) {
+		add_mark(walk, log->steps[i].start_ns,
+			 (struct mark){ RANK_POINT_STEP, (uint32_t)i });
+		if (is_last_of_window(log, i))
+			add_mark(walk, end_of_step(&log->steps[i]),
+				 (struct mark){ RANK_POINT_END, (uint32_t)i });
+	}
+	for (size_t i = 0; i < log->op_count; i++)
+		if (is_in_any_step(log, log->ops[i].ready_ns))
+			add_mark(walk, log->ops[i].ready_ns,
+				 (struct mark){ RANK_POINT_READY, (uint32_t)i });
+}
+
+static void add_ends(struct point_walk *walk)
+{
+	const struct rank_log *log = walk->log;
+
+	for (size_t i = 0; i < log->op_count; i++)
+		if (log->ops[i].dur_ns > 0)
+			walk->ends[walk->end_count++] =
+				(struct sort_pair){ tsi_sort_key_of_int64(tsi_op_end(&log->ops[i])),
+						    i };
+}
+
+static enum tscope_status walk_init(struct point_walk *walk)
+{
+	size_t op_count = walk->log->op_count, most = op_count + 2 * walk->log->step_count;
+	struct sort_pair *scratch;
+
+	if (tsi_array_new(&walk->marks, most, sizeof(*walk->marks), walk->err) != TSCOPE_OK ||
+	    tsi_array_new(&walk->ends, op_count, sizeof(*walk->ends), walk->err) != TSCOPE_OK ||
+	    tsi_array_new(&scratch, most, sizeof(*scratch), walk->err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	add_marks(walk);
+	tsi_sort_pairs(walk->marks, scratch, walk->mark_count);
+	add_ends(walk);
+	tsi_sort_pairs(walk->ends, scratch, walk->end_count);
+	free(scratch);
+	return TSCOPE_OK;
+}
+
+static void walk_deinit(struct point_walk *walk)
+{
+	free(walk->marks);
+	free(walk->ends);
+}
+
+/* ---- points ---- */
+
+static enum tscope_status add_point(struct point_walk *walk, int64_t time_ns, struct mark mark)
+{
+	struct rank_log *log = walk->log;
+	struct rank_point point = walk->since;
+
+	if (tsi_array_reserve(&log->points, &log->point_capacity, log->point_count + 1,
+			      sizeof(*log->points), walk->err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	point.time_ns = time_ns;
+	point.kind = (uint8_t)mark.kind;
+	point.index = mark.index;
+	if (mark.kind != RANK_POINT_RESUME)
+		point.stall_ns = 0;
+	log->points[log->point_count++] = point;
+	/* A stall goes on over points of other kinds. */
+	walk->since = (struct rank_point){ .stall_ns = mark.kind == RANK_POINT_RESUME
+							       ? 0
+							       : walk->since.stall_ns };
+	return TSCOPE_OK;
+}
+
+static void spend(struct point_walk *walk, const struct stretch *stretch, int64_t until_ns)
+{
+	if (walk->is_in_step && until_ns > walk->time_ns)
+		tsi_sum(stretch->op == NO_ROW ? &walk->since.line_ns[stretch->line]
+					      : &walk->since.stall_ns,
+			tsi_difference(walk->time_ns, until_ns));
+	if (until_ns > walk->time_ns)
+		walk->time_ns = until_ns;
+}
+
+/* Makes points of the marks that are not after the time. */
+static enum tscope_status pass_marks(struct point_walk *walk, const struct stretch *stretch,
+				     int64_t until_ns)
+{
+	for (; walk->mark_at < walk->mark_count; walk->mark_at++) {
+		const struct sort_pair *pair = &walk->marks[walk->mark_at];
+		struct mark mark = unpack(pair->value);
+		int64_t time_ns = tsi_int64_of_sort_key(pair->key);
+
+		if (time_ns > until_ns)
+			break;
+		spend(walk, stretch, time_ns);
+		if (add_point(walk, time_ns, mark) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		if (mark.kind != RANK_POINT_READY)
+			walk->is_in_step = mark.kind == RANK_POINT_STEP;
+	}
+	return TSCOPE_OK;
+}
+
+/* A point at the very end of a stretch belongs behind its RESUME, so to the next stretch. */
+static enum tscope_status pass(struct point_walk *walk, const struct stretch *stretch)
+{
+	if (stretch->start_ns >= stretch->end_ns)
+		return TSCOPE_OK;
+	if (stretch->start_ns > walk->time_ns)
+		walk->time_ns = stretch->start_ns;
+	if (pass_marks(walk, stretch, stretch->end_ns - 1) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	spend(walk, stretch, stretch->end_ns);
+	if (walk->since.stall_ns == 0 || stretch->op == NO_ROW)
+		return TSCOPE_OK;
+	return add_point(walk, stretch->end_ns, (struct mark){ RANK_POINT_RESUME, stretch->op });
+}
+
+/* ---- what exposed communication waited for ---- */
+
+static bool ends_window(struct point_walk *walk, int64_t time_ns)
+{
+	const struct rank_log *log = walk->log;
+
+	while (walk->step_at < log->step_count && end_of_step(&log->steps[walk->step_at]) < time_ns)
+		walk->step_at++;
+	return walk->step_at < log->step_count &&
+	       end_of_step(&log->steps[walk->step_at]) == time_ns &&
+	       is_last_of_window(log, walk->step_at);
+}
+
+/* Moves on to the end of a stretch. Does an op that began before it go on after it? */
+static bool move_to_end(struct point_walk *walk, int64_t end_ns)
+{
+	const struct rank_log *log = walk->log;
+	int64_t latest_ns = later(end_ns, END_TOLERANCE_NS);
+	uint64_t latest = tsi_sort_key_of_int64(latest_ns);
+
+	for (; walk->op_at < log->op_count && log->ops[walk->op_at].start_ns < end_ns;
+	     walk->op_at++)
+		if (tsi_op_end(&log->ops[walk->op_at]) > walk->longest_end_ns)
+			walk->longest_end_ns = tsi_op_end(&log->ops[walk->op_at]);
+	while (walk->end_at < walk->end_count && walk->ends[walk->end_at].key <= latest)
+		walk->end_at++;
+	return walk->longest_end_ns > latest_ns;
+}
+
+/* The op that ended last before the end, or NO_ROW. Some within the tolerance began later. */
+static uint32_t last_ended(const struct point_walk *walk, int64_t end_ns)
+{
+	for (size_t i = walk->end_at; i-- > 0;) {
+		const struct rank_op *op = &walk->log->ops[walk->ends[i].value];
+		if (op->start_ns < end_ns)
+			return (uint32_t)walk->ends[i].value;
+	}
+	return NO_ROW;
+}
+
+/*
+ * The part of exposed communication in which the rank stood still for an op: up to its end. Where
+ * no op goes on, nothing else can have been waited for. A host that waits for one op while others
+ * run may be late to go on: its threads have to be woken up.
+ */
+static struct stretch stall_of(struct point_walk *walk, const struct stretch *exposed, bool goes_on)
+{
+	uint32_t op = last_ended(walk, exposed->end_ns);
+	struct stretch stall = { exposed->start_ns, exposed->start_ns, exposed->line, op };
+
+	if (op == NO_ROW)
+		return stall;
+	int64_t end_ns = tsi_op_end(&walk->log->ops[op]);
+	if (end_ns > exposed->end_ns)
+		end_ns = exposed->end_ns;
+	if (end_ns <= exposed->start_ns ||
+	    (goes_on && !walk->log->is_host && end_ns < later(exposed->end_ns, -WAKE_UP_NS)))
+		return stall;
+	stall.end_ns = end_ns;
+	return stall;
+}
+
+static enum tscope_status pass_exposed(struct point_walk *walk, const struct stretch *exposed)
+{
+	bool goes_on = move_to_end(walk, exposed->end_ns);
+	struct stretch stall = stall_of(walk, exposed, goes_on);
+	struct stretch rest = { stall.end_ns, exposed->end_ns, TSCOPE_BUDGET_LAUNCH_STALL, NO_ROW };
+
+	if (goes_on && ends_window(walk, exposed->end_ns))
+		rest.line = TSCOPE_BUDGET_EXPOSED_COMM;
+	if (pass(walk, &stall) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	return pass(walk, &rest);
+}
+
+/* The pieces from *at on that are one stretch: exposed communication is joined. */
+static struct stretch next_stretch(const struct line_pieces *pieces, size_t *at)
+{
+	const struct line_piece *piece = &pieces->items[*at];
+	struct stretch stretch = { piece->start_ns, piece->end_ns, piece->line, NO_ROW };
+
+	while (++*at < pieces->count && stretch.line == TSCOPE_BUDGET_EXPOSED_COMM) {
+		piece = &pieces->items[*at];
+		if (piece->line != stretch.line || piece->start_ns != stretch.end_ns)
+			break;
+		stretch.end_ns = piece->end_ns;
+	}
+	return stretch;
+}
+
+enum tscope_status tsi_rank_log_find_points(struct rank_log *log, const struct line_pieces *pieces,
+					    struct tscope_error *err)
+{
+	struct point_walk walk = {
+		.log = log, .time_ns = INT64_MIN, .longest_end_ns = INT64_MIN, .err = err
+	};
+	const struct stretch after = { INT64_MAX, INT64_MAX, TSCOPE_BUDGET_UNATTRIBUTED, NO_ROW };
+	enum tscope_status status = walk_init(&walk);
+
+	for (size_t i = 0; status == TSCOPE_OK && i < pieces->count;) {
+		struct stretch stretch = next_stretch(pieces, &i);
+
+		status = stretch.line == TSCOPE_BUDGET_EXPOSED_COMM ? pass_exposed(&walk, &stretch)
+								    : pass(&walk, &stretch);
+	}
+	if (status == TSCOPE_OK)
+		status = pass_marks(&walk, &after, INT64_MAX);
+	walk_deinit(&walk);
+	return status;
+}

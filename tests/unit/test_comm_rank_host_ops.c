@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* What is kept of a trace without devices: spans of gloo, their calls, lines, operators. */
+#include "log_check.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+enum { MAIN = 1, GLOO = 2, GLOO2 = 3 }; /* thread ids */
+
+#define INPUT(dims, type) "{\"Input Dims\": " dims ", \"Input type\": [\"" type "\"]}"
+
+static void gloo(struct test_trace *t, const char *name, int64_t tid, int64_t start_ns,
+		 int64_t dur_ns, const char *args)
+{
+	test_span_args(t, "user_annotation", name, tid, start_ns, dur_ns, args);
+}
+
+static void call_all_reduce(struct test_trace *t, int64_t start_ns, const char *dims)
+{
+	test_op_inputs(t, "c10d::allreduce_", MAIN, start_ns, 10, dims,
+		       "[\"TensorList\", \"\", \"Scalar\"]", "[\"\", \"\", \"-1\"]");
+}
+
+/*
+ * Two threads take the work in turn. The first op was called before the capture, so the first call
+ * is that of the second; of the size 9 there is one call for one op, whatever is between.
+ */
+static void gloo_spans(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_three_steps(t);
+	gloo(t, "gloo:all_reduce", GLOO, 5, 300, INPUT("[[4, 2]]", "float"));
+	call_all_reduce(t, 100, "[[[8]], [], []]");
+	call_all_reduce(t, 150, "[[[9]], [], []]");
+	call_all_reduce(t, 200, "[[[8]], [], []]");
+	gloo(t, "gloo:all_reduce", GLOO2, 120, 80, INPUT("[[8]]", "float"));
+	gloo(t, "gloo:all_reduce", GLOO2, 210, 500, INPUT("[[9]]", "c10::BFloat16"));
+	gloo(t, "gloo:all_reduce", GLOO, 310, 90, INPUT("[[8]]", "float"));
+	test_op(t, "c10d::barrier", MAIN, 1100, 10);
+	gloo(t, "gloo:barrier", GLOO, 1200, 10, "{}");
+	struct kept_log kept = keep_log(t);
+
+	check_op_times(&kept.log, "all_reduce 5 305 launch - ready 5 step 4 seq -\n"
+				  "all_reduce 120 200 launch 100 ready 100 step 4 seq -\n"
+				  "all_reduce 210 710 launch 150 ready 150 step 4 seq -\n"
+				  "all_reduce 310 400 launch 200 ready 200 step 4 seq -\n"
+				  "barrier 1200 1210 launch 1100 ready 1100 step 5 seq -\n");
+	assert_true(kept.log.is_host);
+	assert_int_equal(kept.log.device_ordinal, -1);
+	assert_int_not_equal(kept.log.ops[0].stream, kept.log.ops[1].stream);
+	assert_int_equal(kept.log.ops[1].stream, kept.log.ops[2].stream);
+	check_points_hold_the_steps(&kept.log);
+	kept_log_free(&kept);
+}
+
+static void sizes_of_gloo_spans(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_three_steps(t);
+	gloo(t, "gloo:all_reduce", GLOO, 100, 10, INPUT("[[4, 2]]", "float"));
+	gloo(t, "gloo:reduce", GLOO, 200, 10, INPUT("[[9]]", "c10::BFloat16"));
+	gloo(t, "gloo:barrier", GLOO, 300, 10, "{}");
+	gloo(t, "gloo:all_gather", GLOO, 400, 10, INPUT("[[5], [6]]", "long int"));
+	gloo(t, "gloo:send", GLOO, 500, 10, INPUT("[[3]]", "unsigned char"));
+	gloo(t, "gloo:recv", GLOO, 600, 10, INPUT("[[4]]", "no type"));
+	struct kept_log kept = keep_log(t);
+
+	check_op_sizes(&kept.log,
+		       "all_reduce bytes 32 bus - sent 32 received - 'float' peer -1\n"
+		       "reduce bytes 18 bus 18 sent 18 received - 'c10::BFloat16' peer -1\n"
+		       "barrier bytes - bus - sent - received - '' peer -1\n"
+		       "all_gather bytes - bus - sent 88 received - 'long int' peer -1\n"
+		       "send_recv bytes 3 bus 3 sent 3 received - 'unsigned char' peer -1 send\n"
+		       "send_recv bytes - bus - sent - received - 'no type' peer -1\n");
+	kept_log_free(&kept);
+}
+
+/*
+ * data, forward [100,300), the wait [300,500), forward [500,600), the optimizer, other. Of forward
+ * the 5 of the call are communication at whose end no op ends: the host's own time.
+ */
+static void lines_of_the_host(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+	int64_t line_ns[TSCOPE_BUDGET_LINE_COUNT] = { 0 }, stall_ns = 0;
+
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
+	test_annotation(t, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", MAIN, 0,
+			100);
+	test_op(t, "aten::mm", MAIN, 100, 200);
+	gloo(t, "gloo:all_reduce", GLOO, 200, 300, INPUT("[[8]]", "float"));
+	test_op(t, "aten::mm", MAIN, 500, 100);
+	test_op(t, "c10d::allreduce_", MAIN, 590, 5);
+	test_annotation(t, "Optimizer.zero_grad#SGD.zero_grad", MAIN, 700, 150);
+	struct kept_log kept = keep_log(t);
+
+	for (size_t i = 0; i < kept.log.point_count; i++) {
+		stall_ns += kept.log.points[i].stall_ns;
+		for (int line = 0; line < TSCOPE_BUDGET_LINE_COUNT; line++)
+			line_ns[line] += kept.log.points[i].line_ns[line];
+	}
+	assert_int_equal(stall_ns, 200);
+	assert_int_equal(line_ns[TSCOPE_BUDGET_DATA_STALL], 100);
+	assert_int_equal(line_ns[TSCOPE_BUDGET_COMPUTE], 200 + 95 + 150);
+	assert_int_equal(line_ns[TSCOPE_BUDGET_LAUNCH_STALL], 5 + 100 + 150);
+	kept_log_free(&kept);
+}
+
+/* An operator within another counts in both: mm has 50 + 50 + 30. */
+static void operators_stand_for_kernels(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_three_steps(t);
+	test_op(t, "aten::mm", MAIN, 10, 50);
+	test_op(t, "aten::linear", MAIN, 1100, 100);
+	test_op(t, "aten::mm", MAIN, 1120, 50);
+	test_op(t, "aten::mm", MAIN, 1300, 30);
+	call_all_reduce(t, 1400, "[[[8]], [], []]");
+	struct kept_log kept = keep_log(t);
+
+	check_kernels(&kept.log, "aten::mm 3 130 0\naten::linear 1 100 0\n"
+				 "c10d::allreduce_ comm 1 10 0\n");
+	kept_log_free(&kept);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_three_steps(t);
+	call_all_reduce(t, 1100, "[[[8]], [], []]");
+	gloo(t, "gloo:all_reduce", GLOO, 1120, 80, INPUT("[[8]]", "float"));
+	check_fill_allocations(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(gloo_spans),
+		cmocka_unit_test(sizes_of_gloo_spans),
+		cmocka_unit_test(lines_of_the_host),
+		cmocka_unit_test(operators_stand_for_kernels),
+		cmocka_unit_test(every_allocation_may_fail),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
