@@ -35,6 +35,7 @@ static const char *const member_names[RECORD_MEMBER_COUNT] = {
 	[RECORD_COMPUTE_PHASE_NS] = "compute_phase_ns",
 	[RECORD_FLOPS] = "flops",
 	[RECORD_ALLOC_PEAK_NS] = "alloc_peak_ns",
+	[RECORD_EXPOSED_NS] = "exposed_ns",
 };
 
 static const char *const memory_names[STEP_MEMORY_COUNT] = {
@@ -293,6 +294,26 @@ static void check_flops(struct target *to, struct step_flops *flops)
 		flops->counted_ns = flops->matrix_ns;
 }
 
+/* The parts sum to the line that they are of; if not, there are none. */
+static void read_exposed(struct target *to, struct step_budget *budget, struct str block)
+{
+	tsi_wide sum_ns;
+
+	if (!is_said(block))
+		return;
+	budget->exposed_wait_ns = read_ns(to, block, "wait");
+	budget->exposed_transfer_ns = read_ns(to, block, "transfer");
+	budget->exposed_unsplit_ns = read_ns(to, block, "unsplit");
+	sum_ns = (tsi_wide)budget->exposed_wait_ns + budget->exposed_transfer_ns +
+		 budget->exposed_unsplit_ns;
+	budget->has_split = sum_ns == budget->device.line_ns[TSCOPE_BUDGET_EXPOSED_COMM] +
+					      (tsi_wide)budget->host.line_ns[HOST_COMM];
+	if (budget->has_split)
+		return;
+	to->log->bad_value_count++;
+	budget->exposed_wait_ns = budget->exposed_transfer_ns = budget->exposed_unsplit_ns = 0;
+}
+
 /* The lines of each device sum to the wall time. 0: the step took none, so it does not tell. */
 static uint32_t devices_of(const struct step_budget *budget)
 {
@@ -344,6 +365,7 @@ static enum tscope_status read_budget(struct target *to, const struct record_tex
 	check_flops(to, &budget.flops);
 	budget.has_alloc_peak =
 		tsi_json_to_int64(members[RECORD_ALLOC_PEAK_NS], &budget.alloc_peak_ns);
+	read_exposed(to, &budget, members[RECORD_EXPOSED_NS]);
 	if (is_said(members[RECORD_BUDGET_NS]) && to->steps->device_count == 0)
 		to->steps->device_count = devices_of(&budget);
 	return tsi_steps_add_budget(to->steps, &budget, &to->record->budget, to->err);

@@ -28,6 +28,7 @@ enum record_member {
 	RECORD_COMPUTE_PHASE_NS,
 	RECORD_FLOPS, /* {"all", "repeated": FLOPs, "matrix_ns", "counted_ns": ns} */
 	RECORD_ALLOC_PEAK_NS,
+	RECORD_EXPOSED_NS, /* {"wait", "transfer", "unsplit": ns} of exposed communication */
 	RECORD_MEMBER_COUNT,
 };
 

@@ -59,6 +59,13 @@ struct step_budget {
 	int64_t wall_ns;         /* of the window, once */
 	struct budget device;    /* zero where the rank has no device */
 	struct host_budget host; /* zero where it has */
+	/*
+	 * Where has_split: what the line exposed_comm (of host: HOST_COMM) is made of, as the
+	 * traces of the ranks tell together (comm/world.h). The three sum to that line; what
+	 * devices expose but the one that the rank's log follows is unsplit.
+	 */
+	int64_t exposed_wait_ns, exposed_transfer_ns, exposed_unsplit_ns;
+	bool has_split;
 	struct step_flops flops;
 	int64_t alloc_peak_ns; /* where has_alloc_peak; the clock is that of start_ns */
 	bool has_alloc_peak;   /* known is when the record's PEAK_ALLOC was reached first */

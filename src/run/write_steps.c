@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/real.h"
+#include "base/sum.h"
 #include "run/record.h"
 
 /* ---- JSON on one line ---- */
@@ -221,6 +222,22 @@ static void write_flops(struct object *line, const struct step_flops *flops)
 	close_object(&members);
 }
 
+/* What a line of communication is made of, where its parts sum to it. */
+static void write_exposed(struct object *line, const struct step_budget *budget, int64_t line_ns)
+{
+	tsi_wide sum_ns = (tsi_wide)budget->exposed_wait_ns + budget->exposed_transfer_ns +
+			  budget->exposed_unsplit_ns;
+
+	if (!budget->has_split || sum_ns != line_ns)
+		return;
+	put_key(line, "exposed_ns");
+	struct object parts = open_object(line->out);
+	put_int(&parts, "wait", budget->exposed_wait_ns);
+	put_int(&parts, "transfer", budget->exposed_transfer_ns);
+	put_int(&parts, "unsplit", budget->exposed_unsplit_ns);
+	close_object(&parts);
+}
+
 static void write_budget(struct steps_writer *w, struct object *line,
 			 const struct step_record *record)
 {
@@ -230,10 +247,13 @@ static void write_budget(struct steps_writer *w, struct object *line,
 	put_int(line, "wall_ns", budget->wall_ns);
 	if (budget->mark != record->mark)
 		put_mark(line, "budget_mark", budget->mark);
-	if (w->steps->device_count > 0)
+	if (w->steps->device_count > 0) {
 		write_device_budget(line, &budget->device);
-	else
+		write_exposed(line, budget, budget->device.line_ns[TSCOPE_BUDGET_EXPOSED_COMM]);
+	} else {
 		write_host_budget(line, &budget->host);
+		write_exposed(line, budget, budget->host.line_ns[HOST_COMM]);
+	}
 	write_flops(line, &budget->flops);
 	if (budget->has_alloc_peak)
 		put_int(line, "alloc_peak_ns", budget->alloc_peak_ns);

@@ -26,7 +26,8 @@ STEPS = {
                 b'{"step":1,"phases":{"comm":-1},"scalars":{"loss":-Infinity,"a":"inf"}}\n',
     "own": b'{"step":1,"phases":{},"mark":"first","start_ns":-7,"wall_ns":50,"budget_mark":"",'
            b'"budget_ns":{"compute":60,"device_gap":40},"compute_phase_ns":{"forward":60}}\n'
-           b'{"step":1,"wall_ns":9,"host_budget_ns":{"data":4,"other":5}}\n',
+           b'{"step":1,"wall_ns":9,"host_budget_ns":{"data":4,"comm":5},'
+           b'"exposed_ns":{"wait":2,"transfer":3}}\n',
     "runs": b'{"idx":5}\n{"idx":6}\n\n{"idx":3.0,"phases":{"x":1,"x":2}}\nx\n{"global_step":4',
     "run_json": b'{"name":"run","rank":0,"world_size":8,"flops_per_step":2.5e12,"peak_flops":1e14,'
                 b'"tscope":{"has_start":true,"point_to_point":true,"doubt":"a\\u001fb"}}',

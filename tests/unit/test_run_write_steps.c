@@ -99,16 +99,21 @@ static void test_device_budget(void **state)
 	budget->alloc_peak_ns = 1700000000000000005;
 	budget->wall_ns = 10;
 	budget->mark = TSCOPE_STEP_COUNTED;
-	budget->device.line_ns[TSCOPE_BUDGET_COMPUTE] = 15;
+	budget->device.line_ns[TSCOPE_BUDGET_COMPUTE] = 12;
+	budget->device.line_ns[TSCOPE_BUDGET_EXPOSED_COMM] = 3;
 	budget->device.line_ns[TSCOPE_BUDGET_UNATTRIBUTED] = 5;
-	budget->device.compute_phase_ns[PHASE_BACKWARD] = 15;
+	budget->device.compute_phase_ns[PHASE_BACKWARD] = 12;
+	budget->has_split = true;
+	budget->exposed_wait_ns = 2;
+	budget->exposed_transfer_ns = 1;
 	check_steps(&steps, "{\"step\":1,\"scalars\":{},\"mark\":\"first\","
 			    "\"start_ns\":1700000000000000001,\"wall_ns\":10,\"budget_mark\":\"\","
-			    "\"budget_ns\":{\"compute\":15,\"exposed_comm\":0,\"exposed_copy\":0,"
+			    "\"budget_ns\":{\"compute\":12,\"exposed_comm\":3,\"exposed_copy\":0,"
 			    "\"data_stall\":0,\"sync_stall\":0,\"launch_stall\":0,"
 			    "\"device_gap\":0,\"unattributed\":5},"
-			    "\"compute_phase_ns\":{\"data\":0,\"forward\":0,\"backward\":15,"
+			    "\"compute_phase_ns\":{\"data\":0,\"forward\":0,\"backward\":12,"
 			    "\"optimizer\":0,\"comm\":0,\"compute\":0,\"other\":0},"
+			    "\"exposed_ns\":{\"wait\":2,\"transfer\":1,\"unsplit\":0},"
 			    "\"alloc_peak_ns\":1700000000000000005}\n");
 }
 
@@ -303,6 +308,20 @@ static void add_random_scalars(struct step_series *steps, struct step_record *re
 			record->memory_bytes[i] = random_ns(seed);
 }
 
+static void add_random_split(struct step_budget *budget, uint64_t *seed)
+{
+	int64_t rest_ns = budget->device.line_ns[TSCOPE_BUDGET_EXPOSED_COMM] +
+			  budget->host.line_ns[HOST_COMM];
+
+	budget->has_split = flip(seed);
+	if (!budget->has_split)
+		return;
+	budget->exposed_wait_ns = random_ns(seed) % (rest_ns + 1);
+	rest_ns -= budget->exposed_wait_ns;
+	budget->exposed_transfer_ns = random_ns(seed) % (rest_ns + 1);
+	budget->exposed_unsplit_ns = rest_ns - budget->exposed_transfer_ns;
+}
+
 /* The wall time is cut into the lines of each device, or of the host. */
 static void add_random_budget(struct step_series *steps, size_t index, uint64_t *seed)
 {
@@ -330,6 +349,7 @@ static void add_random_budget(struct step_series *steps, size_t index, uint64_t 
 						     INT64_MAX, random_ns(seed) };
 	if (steps->device_count == 0)
 		budget->host.line_ns[next_random(seed) % HOST_LINE_COUNT] = budget->wall_ns;
+	add_random_split(budget, seed);
 }
 
 static void add_random_provenance(struct step_series *steps, uint64_t *seed)
