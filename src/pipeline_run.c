@@ -7,6 +7,7 @@
  *	group    which rank and which window each file is     (src/run/group.c)
  *	join     one series of steps for each rank            (src/run/steps.c),
  *	         and what is known of its memory              (src/pipeline_run_memory.c)
+ *	         and what its traces say together with those of others (src/pipeline_run_world.c)
  *	analyze  facts of each rank, then of all together     (src/analyze/)
  *
  * What cannot be read is kept as a problem of the run, and does not keep the
@@ -124,6 +125,15 @@ static enum tscope_status fail_empty(const struct tscope_run *run, const char *c
 			paths[0], path_count == 1 ? "" : " and the rest", found);
 }
 
+static bool has_several_traces(const struct run_files *files)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < files->count && count < 2; i++)
+		count += files->items[i].kind == RUN_FILE_TRACE;
+	return count >= 2;
+}
+
 static enum tscope_status load_all(struct tscope_run *run, const struct tscope_run_options *options,
 				   struct tscope_error *err)
 {
@@ -141,6 +151,7 @@ static enum tscope_status load_all(struct tscope_run *run, const struct tscope_r
 		jobs[i] = (struct load_job){
 			.file = is_candidate(&run->files.items[i]) ? &run->files.items[i] : NULL,
 			.loaded = &run->loaded[i],
+			.keeps_log = has_several_traces(&run->files),
 		};
 	if (status == TSCOPE_OK)
 		status = tsi_load_files(jobs, count, options, err);
@@ -433,6 +444,7 @@ static enum tscope_status analyze_run(struct tscope_run *run,
 		.steps = run->rank_count == 1 ? &run->series[0] : &run->slowest,
 		.ranks = run->series,
 		.rank_count = run->rank_count,
+		.world = run->world,
 		.rank_memory = run->ranks[0].memory.by_kind,
 		.options = options,
 	};
@@ -496,6 +508,8 @@ static enum tscope_status open_run(struct tscope_run *run, const char *const *pa
 	if (status == TSCOPE_OK)
 		status = tsi_run_memory_note(run, err);
 	if (status == TSCOPE_OK)
+		status = tsi_run_join_world(run, err);
+	if (status == TSCOPE_OK)
 		status = analyze_ranks(run, &analysis, err);
 	if (status == TSCOPE_OK)
 		status = analyze_run(run, &analysis, err);
@@ -525,6 +539,9 @@ void tscope_run_free(struct tscope_run *run)
 	if (!run)
 		return;
 	tscope_analysis_free(run->analysis);
+	tsi_world_free(run->world);
+	for (size_t i = 0; run->logs && i < run->rank_count; i++)
+		tsi_rank_log_deinit(&run->logs[i]);
 	for (size_t i = 0; i < run->rank_count; i++) {
 		tscope_analysis_free(run->ranks[i].analysis);
 		tsi_steps_deinit(&run->series[i]);
@@ -538,6 +555,7 @@ void tscope_run_free(struct tscope_run *run)
 	free(run->others);
 	free(run->series);
 	free(run->ranks);
+	free(run->logs);
 	free(run->notes);
 	free(run);
 }

@@ -3,6 +3,7 @@
 #define TSCOPE_PIPELINE_RUN_H
 
 #include "base/attributes.h"
+#include "comm/world.h"
 #include "pipeline_run_memory.h"
 #include "run/group.h"
 
@@ -38,6 +39,8 @@ struct tscope_run {
 	struct step_series *series; /* by rank */
 	struct run_rank *ranks;
 	size_t rank_count;
+	struct rank_log *logs; /* by rank; empty where it has no trace. NULL of a single rank */
+	struct world *world;   /* of ranks with traces, where two or more communicate; or NULL */
 	struct step_series slowest; /* of several ranks */
 	struct run_memory memory;
 	struct tscope_analysis *analysis;
@@ -48,6 +51,13 @@ struct tscope_run {
 /* Notes which files about memory a joined run has that do not speak in its report. */
 TSI_MUST_CHECK
 enum tscope_status tsi_run_memory_note(struct tscope_run *run, struct tscope_error *err);
+
+/*
+ * Joins the logs of the ranks' traces to a world, if two or more communicate, and writes into the
+ * ranks' budgets what part of communication is waiting.
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_run_join_world(struct tscope_run *run, struct tscope_error *err);
 
 /* Adds a remark about the run; what does not fit is left out. */
 TSI_PRINTF(3, 4)

@@ -9,6 +9,7 @@
 struct trace_flops;   /* trace_flops.h */
 struct tscope_memory; /* model/memory_file.h */
 struct comparison;    /* diff/comparison.h */
+struct world;         /* comm/world.h */
 
 /*
  * An analyzer computes facts from a trace and its timeline, or from steps, and
@@ -37,6 +38,11 @@ struct analysis_scope {
 	/* All ranks, in ascending order, at the level of the run; else NULL, 0. */
 	const struct step_series *ranks;
 	size_t rank_count;
+	/*
+	 * What the traces of these ranks say together, at the level of the run where two or more
+	 * ranks have communication; else NULL. Its ranks are those of `ranks`, by index.
+	 */
+	const struct world *world;
 	/*
 	 * What files about the memory of a rank say, at its level, or of the lowest at the run's;
 	 * by kind, NULL: none does.

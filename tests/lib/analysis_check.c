@@ -149,14 +149,16 @@ struct analyzed *analyze_rank(struct step_series *steps,
 	return a;
 }
 
-struct analyzed *analyze_run(struct step_series *ranks, size_t rank_count,
-			     const struct tscope_analysis_options *options)
+struct analyzed *analyze_run_of(struct step_series *ranks, size_t rank_count,
+				const struct world *world,
+				const struct tscope_analysis_options *options)
 {
 	struct analyzed *a = hold_ranks(ranks, rank_count);
 	struct analysis_scope scope = {
 		.steps = &a->slowest,
 		.ranks = a->ranks,
 		.rank_count = rank_count,
+		.world = world,
 		.options = options,
 	};
 
@@ -164,6 +166,12 @@ struct analyzed *analyze_run(struct step_series *ranks, size_t rank_count,
 	assert_int_equal(tsi_steps_slowest(&a->slowest, a->ranks, rank_count, NULL), TSCOPE_OK);
 	analyze_level(a, LEVEL_RUN, &scope);
 	return a;
+}
+
+struct analyzed *analyze_run(struct step_series *ranks, size_t rank_count,
+			     const struct tscope_analysis_options *options)
+{
+	return analyze_run_of(ranks, rank_count, NULL, options);
 }
 
 /* Takes over the file: what comes of it holds nothing of it. */

@@ -2,6 +2,7 @@
 #ifndef TSCOPE_TESTS_ANALYSIS_CHECK_H
 #define TSCOPE_TESTS_ANALYSIS_CHECK_H
 
+#include "comm/world.h"
 #include "run/steps.h"
 #include "trace_builder.h"
 
@@ -36,6 +37,11 @@ struct analyzed *analyze_rank(struct step_series *steps,
 			      const struct tscope_analysis_options *options);
 struct analyzed *analyze_run(struct step_series *ranks, size_t rank_count,
 			     const struct tscope_analysis_options *options);
+
+/* The same with what their traces say together (world_text.h), which outlives the result. */
+struct analyzed *analyze_run_of(struct step_series *ranks, size_t rank_count,
+				const struct world *world,
+				const struct tscope_analysis_options *options);
 
 /* Of a file about memory: what plain_text.h makes of a text. options may be NULL. */
 struct analyzed *analyze_memory(const char *plain_text,

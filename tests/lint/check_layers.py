@@ -12,7 +12,7 @@ import sys
 LAYERS = ["base", "device", "input", "decode", "model", "timeline", "run", "comm", "analyze",
           "rules", "diff", "gate", "report",
           "pipeline.c", "pipeline_memory.c", "pipeline_load.c",
-          "pipeline_run_memory.c", "pipeline_run.c", "pipeline_run_notes.c",
+          "pipeline_run_memory.c", "pipeline_run.c", "pipeline_run_world.c", "pipeline_run_notes.c",
           "pipeline_run_view.c", "pipeline_diff.c", "version.c", "cli"]
 GENERATED = {"config.h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')

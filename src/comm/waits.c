@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How long each rank waited in collectives, and what the exposed communication of its steps is
+ * made of. No clock is trusted: all members of a synchronising collective end together, so on
+ * each of them the last transfer_ns of it are transfer, and what comes before is waiting.
+ *
+ * Of exposed communication an instant is transfer where any such op is in its transfer, else
+ * waiting where any of them runs, else it is not divided: that is other communication.
+ */
+#include "comm/world.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/sum.h"
+
+/* ---- sums over the capture ---- */
+
+/* The last to come waits least; of equal ones the lowest rank. NULL: nobody waited. */
+static const struct match_member *last_to_come(const struct match_member *members, size_t count)
+{
+	const struct match_member *last = &members[0];
+	bool has_wait = false;
+
+	for (size_t i = 0; i < count; i++) {
+		has_wait |= members[i].wait_ns > 0;
+		if (members[i].wait_ns < last->wait_ns)
+			last = &members[i];
+	}
+	return has_wait ? last : NULL;
+}
+
+static void sum_match(struct world *world, const struct match *match)
+{
+	const struct match_member *members = &world->members[match->first_member];
+	const struct match_member *last = last_to_come(members, match->member_count);
+
+	for (uint32_t i = 0; i < match->member_count; i++) {
+		const struct match_member *member = &members[i];
+		struct rank_wait *wait = &world->waits[member->rank];
+		int64_t dur_ns = world->logs[member->rank].ops[member->op].dur_ns;
+
+		wait->count++;
+		tsi_sum(&wait->wait_ns, member->wait_ns);
+		tsi_sum(&wait->transfer_ns, dur_ns - member->wait_ns);
+		wait->last_count += member == last;
+	}
+}
+
+/* ---- exposed communication, divided ---- */
+
+/* When synchronising collectives ran on a rank. */
+struct comm_time {
+	struct interval_set runs;                            /* from begin to end, */
+	struct interval_set transfers;                       /* their last transfer_ns, */
+	struct interval_set exposed_runs, exposed_transfers; /* where nothing else ran */
+	struct sort_pair *tails, *scratch;                   /* transfers by begin: index of op */
+	size_t tail_count;
+};
+
+static void comm_time_deinit(struct comm_time *time)
+{
+	tsi_intervals_deinit(&time->runs);
+	tsi_intervals_deinit(&time->transfers);
+	tsi_intervals_deinit(&time->exposed_runs);
+	tsi_intervals_deinit(&time->exposed_transfers);
+	free(time->tails);
+	free(time->scratch);
+}
+
+/* The match of an op that its members end together, or NULL. */
+static const struct match *synchronising_match(const struct world *world, size_t rank, size_t op)
+{
+	uint32_t index = world->match_of_op ? world->match_of_op[rank][op] : NO_ROW;
+
+	return index != NO_ROW && world->matches[index].is_synchronising ? &world->matches[index]
+									 : NULL;
+}
+
+static enum tscope_status add_runs(struct comm_time *time, const struct world *world, size_t rank,
+				   struct tscope_error *err)
+{
+	const struct rank_log *log = &world->logs[rank];
+	enum tscope_status status = TSCOPE_OK;
+
+	for (size_t i = 0; status == TSCOPE_OK && i < log->op_count; i++) {
+		const struct match *match = synchronising_match(world, rank, i);
+		int64_t end_ns = tsi_op_end(&log->ops[i]);
+
+		if (!match)
+			continue;
+		status = tsi_intervals_append(&time->runs, log->ops[i].start_ns, end_ns, err);
+		time->tails[time->tail_count++] =
+			(struct sort_pair){ tsi_sort_key_of_int64(end_ns - match->transfer_ns), i };
+	}
+	return status;
+}
+
+/* Ops of several streams overlap: they do not end in the order in which they began. */
+static enum tscope_status add_transfers(struct comm_time *time, const struct world *world,
+					size_t rank, struct tscope_error *err)
+{
+	enum tscope_status status = TSCOPE_OK;
+
+	tsi_sort_pairs(time->tails, time->scratch, time->tail_count);
+	for (size_t i = 0; status == TSCOPE_OK && i < time->tail_count; i++) {
+		size_t op = (size_t)time->tails[i].value;
+		int64_t end_ns = tsi_op_end(&world->logs[rank].ops[op]);
+		int64_t transfer_ns = synchronising_match(world, rank, op)->transfer_ns;
+
+		status = tsi_intervals_append(&time->transfers, end_ns - transfer_ns, end_ns, err);
+	}
+	return status;
+}
+
+/* *out = a ∩ b */
+static enum tscope_status intersect(struct interval_set *out, const struct interval_set *a,
+				    const struct interval_set *b, struct tscope_error *err)
+{
+	struct interval_cursor cursor = { .set = b };
+	enum tscope_status status = TSCOPE_OK;
+
+	for (size_t i = 0; status == TSCOPE_OK && i < a->count; i++) {
+		struct interval piece = a->items[i], part;
+
+		while (status == TSCOPE_OK && tsi_intervals_next(&cursor, &piece, &part))
+			status = tsi_intervals_append(out, part.start_ns, part.end_ns, err);
+	}
+	return status;
+}
+
+/* On failure it may be deinited. */
+static enum tscope_status comm_time_init(struct comm_time *time, const struct world *world,
+					 size_t rank, struct tscope_error *err)
+{
+	const struct rank_log *log = &world->logs[rank];
+	enum tscope_status status;
+
+	*time = (struct comm_time){ 0 };
+	status = tsi_array_new(&time->tails, log->op_count, sizeof(*time->tails), err);
+	if (status == TSCOPE_OK)
+		status = tsi_array_new(&time->scratch, log->op_count, sizeof(*time->scratch), err);
+	if (status == TSCOPE_OK)
+		status = add_runs(time, world, rank, err);
+	if (status == TSCOPE_OK)
+		status = add_transfers(time, world, rank, err);
+	if (status == TSCOPE_OK)
+		status = intersect(&time->exposed_runs, &log->exposed, &time->runs, err);
+	if (status == TSCOPE_OK)
+		status = intersect(&time->exposed_transfers, &log->exposed, &time->transfers, err);
+	return status;
+}
+
+static enum tscope_status split_rank(struct world *world, size_t rank, struct tscope_error *err)
+{
+	const struct rank_log *log = &world->logs[rank];
+	struct comm_time time = { 0 };
+	enum tscope_status status =
+		tsi_array_new(&world->splits[rank], log->step_count, sizeof(**world->splits), err);
+
+	if (status == TSCOPE_OK)
+		status = comm_time_init(&time, world, rank, err);
+	for (size_t i = 0; status == TSCOPE_OK && i < log->step_count; i++) {
+		int64_t start_ns = log->steps[i].start_ns;
+		int64_t end_ns = tsi_narrow((tsi_wide)start_ns + log->steps[i].wall_ns);
+		int64_t exposed_ns = tsi_intervals_within(&log->exposed, start_ns, end_ns);
+		int64_t run_ns = tsi_intervals_within(&time.exposed_runs, start_ns, end_ns);
+		int64_t transfer_ns =
+			tsi_intervals_within(&time.exposed_transfers, start_ns, end_ns);
+
+		/* Transfers lie within runs, and these within what is exposed. */
+		world->splits[rank][i] = (struct step_split){
+			.wait_ns = run_ns - transfer_ns,
+			.transfer_ns = transfer_ns,
+			.unsplit_ns = exposed_ns - run_ns,
+		};
+	}
+	comm_time_deinit(&time);
+	return status;
+}
+
+enum tscope_status tsi_world_find_waits(struct world *world, struct tscope_error *err)
+{
+	enum tscope_status status =
+		tsi_array_new(&world->waits, world->rank_count, sizeof(*world->waits), err);
+
+	if (status == TSCOPE_OK)
+		status = tsi_array_new(&world->splits, world->rank_count, sizeof(*world->splits),
+				       err);
+	if (status != TSCOPE_OK)
+		return status;
+	for (size_t i = 0; i < world->match_count; i++)
+		if (world->matches[i].is_synchronising)
+			sum_match(world, &world->matches[i]);
+	for (size_t i = 0; status == TSCOPE_OK && i < world->rank_count; i++)
+		status = split_rank(world, i, err);
+	return status;
+}
+
+/* ---- to the budgets ---- */
+
+/* What other devices of the rank expose is not divided. */
+static void split_budget(struct step_budget *budget, const struct step_split *split,
+			 int64_t exposed_ns)
+{
+	int64_t divided_ns = split->wait_ns;
+
+	tsi_sum(&divided_ns, split->transfer_ns);
+	if (divided_ns > exposed_ns)
+		return;
+	budget->exposed_wait_ns = split->wait_ns;
+	budget->exposed_transfer_ns = split->transfer_ns;
+	budget->exposed_unsplit_ns = exposed_ns - divided_ns;
+	budget->has_split = true;
+}
+
+void tsi_world_split_budgets(const struct world *world, struct step_series *series)
+{
+	for (size_t i = 0; i < world->rank_count; i++) {
+		struct step_series *steps = &series[i];
+
+		for (size_t k = 0; world->logs[i].op_count > 0 && k < steps->budget_count; k++) {
+			struct step_budget *budget = &steps->budgets[k];
+			uint32_t step = tsi_rank_log_find_step(&world->logs[i], budget->start_ns,
+							       budget->wall_ns);
+			int64_t exposed_ns =
+				steps->device_count
+					? budget->device.line_ns[TSCOPE_BUDGET_EXPOSED_COMM]
+					: budget->host.line_ns[HOST_COMM];
+
+			if (step != NO_ROW)
+				split_budget(budget, &world->splits[i][step], exposed_ns);
+		}
+	}
+}
