@@ -4,11 +4,20 @@
  * budgets over steps and devices, and of several ranks the mean of their sums.
  * The lines sum to wall_ns; it and step_count count a step once for each device in scope.
  * Where no device was seen there are host lines instead.
+ *
+ * Exposed communication is divided where the traces of several ranks were read together: at the
+ * levels of rank and run.
  */
-#include "analyze/anchor.h"
 #include "analyze/facts.h"
 #include "analyze/step_lines.h"
+
+#include <string.h>
+
+#include "analyze/anchor.h"
 #include "base/sum.h"
+
+/* What exposed communication is divided into. */
+enum split { SPLIT_WAIT, SPLIT_TRANSFER, SPLIT_UNSPLIT, SPLIT_COUNT };
 
 enum fact {
 	WALL_NS,
@@ -18,6 +27,8 @@ enum fact {
 	FIRST_LINE,
 	FIRST_PHASE = FIRST_LINE + TSCOPE_BUDGET_LINE_COUNT,
 	FIRST_HOST_LINE = FIRST_PHASE + PHASE_COUNT,
+	FIRST_HOST_SPLIT = FIRST_HOST_LINE + HOST_LINE_COUNT,
+	FIRST_SPLIT = FIRST_HOST_SPLIT + SPLIT_COUNT,
 };
 
 static const struct tscope_fact_def facts[] = {
@@ -51,16 +62,32 @@ static const struct tscope_fact_def facts[] = {
 	{ "host.optimizer_ns", TSCOPE_UNIT_NS, "it is in the optimizer" },
 	{ "host.comm_ns", TSCOPE_UNIT_NS, "it is in communication, or waits for it" },
 	{ "host.other_ns", TSCOPE_UNIT_NS, "anything else" },
+	/* In the order of enum split: sum to host.comm_ns. */
+	{ "host.comm_wait_ns", TSCOPE_UNIT_NS,
+	  "of host.comm_ns: waiting for ranks that come later to a collective" },
+	{ "host.comm_transfer_ns", TSCOPE_UNIT_NS,
+	  "of host.comm_ns: collectives that all ranks had come to" },
+	{ "host.comm_unsplit_ns", TSCOPE_UNIT_NS,
+	  "of host.comm_ns: what does not end together on all ranks, or was not matched" },
+	/* Likewise: sum to exposed_comm_ns. */
+	{ "exposed_wait_ns", TSCOPE_UNIT_NS,
+	  "of exposed_comm_ns: waiting for ranks that come later to a collective" },
+	{ "exposed_transfer_ns", TSCOPE_UNIT_NS,
+	  "of exposed_comm_ns: collectives that all ranks had come to" },
+	{ "exposed_unsplit_ns", TSCOPE_UNIT_NS,
+	  "of exposed_comm_ns: what does not end together on all ranks, or was not matched" },
 };
 
-_Static_assert(TSI_COUNT_OF(facts) == FIRST_HOST_LINE + HOST_LINE_COUNT,
-	       "a fact for each line of both budgets and for each phase");
+_Static_assert(TSI_COUNT_OF(facts) == FIRST_SPLIT + SPLIT_COUNT,
+	       "a fact for each line of both budgets, for each phase and for each part");
 
-struct sums {                     /* over steps, devices and ranks */
-	int64_t wall_ns;          /* what the lines sum to */
-	int64_t step_count;       /* that have gone in; 0: there is nothing to say */
-	struct budget device;     /* zero without devices */
-	struct host_budget host;  /* zero with devices */
+struct sums {                          /* over steps, devices and ranks */
+	int64_t wall_ns;               /* what the lines sum to */
+	int64_t step_count;            /* that have gone in; 0: there is nothing to say */
+	struct budget device;          /* zero without devices */
+	struct host_budget host;       /* zero with devices */
+	int64_t split_ns[SPLIT_COUNT]; /* of exposed communication: sums to it where has_split */
+	bool has_split;
 	int64_t useful_ns;        /* of the device's compute line */
 	const char *useful_doubt; /* why that is not known, or NULL */
 	const char *doubt;        /* why device times must not be believed, or NULL */
@@ -116,6 +143,20 @@ static void add_devices_of_trace(struct sums *sums, const struct analysis_scope 
 		sums->useful_doubt = "FLOPs are not known for each device";
 }
 
+static void add_split(struct sums *sums, const struct step_budget *budget, bool has_devices)
+{
+	sums->has_split |= budget->has_split;
+	if (budget->has_split) {
+		tsi_sum(&sums->split_ns[SPLIT_WAIT], budget->exposed_wait_ns);
+		tsi_sum(&sums->split_ns[SPLIT_TRANSFER], budget->exposed_transfer_ns);
+		tsi_sum(&sums->split_ns[SPLIT_UNSPLIT], budget->exposed_unsplit_ns);
+	} else {
+		tsi_sum(&sums->split_ns[SPLIT_UNSPLIT],
+			has_devices ? budget->device.line_ns[TSCOPE_BUDGET_EXPOSED_COMM]
+				    : budget->host.line_ns[HOST_COMM]);
+	}
+}
+
 /* The counted steps of a rank. */
 static void add_rank(struct sums *sums, const struct step_series *steps,
 		     const struct tscope_analysis_options *options)
@@ -135,6 +176,7 @@ static void add_rank(struct sums *sums, const struct step_series *steps,
 		tsi_sum(&sums->wall_ns, wall_ns);
 		add_device_budget(sums, &budget->device);
 		add_lines(sums->host.line_ns, budget->host.line_ns, HOST_LINE_COUNT);
+		add_split(sums, budget, steps->device_count > 0);
 	}
 	if (steps->device_count && !sums->doubt)
 		sums->doubt = steps->doubt;
@@ -143,8 +185,23 @@ static void add_rank(struct sums *sums, const struct step_series *steps,
 			   sums->device.line_ns[TSCOPE_BUDGET_COMPUTE] - compute_before_ns);
 }
 
-static void divide(struct sums *sums, int64_t rank_count)
+/* Together with the lines before it in the budget, so that the parts sum to the line's mean. */
+static void divide_split(struct sums *sums, int64_t rank_count, bool has_devices)
 {
+	int64_t parts[1 + SPLIT_COUNT] = { 0 };
+	const int64_t *lines = has_devices ? sums->device.line_ns : sums->host.line_ns;
+	size_t line = has_devices ? (size_t)TSCOPE_BUDGET_EXPOSED_COMM : (size_t)HOST_COMM;
+
+	for (size_t i = 0; i < line; i++)
+		tsi_sum(&parts[0], lines[i]);
+	memcpy(&parts[1], sums->split_ns, sizeof(sums->split_ns));
+	tsi_divide_lines(parts, TSI_COUNT_OF(parts), rank_count);
+	memcpy(sums->split_ns, &parts[1], sizeof(sums->split_ns));
+}
+
+static void divide(struct sums *sums, int64_t rank_count, bool has_devices)
+{
+	divide_split(sums, rank_count, has_devices);
 	tsi_divide_lines(&sums->wall_ns, 1, rank_count);
 	tsi_divide_lines(&sums->step_count, 1, rank_count);
 	tsi_divide_lines(&sums->useful_ns, 1, rank_count);
@@ -167,7 +224,7 @@ static void add_ranks(struct sums *sums, const struct analysis_scope *scope, boo
 		added_count += sums->step_count > before;
 	}
 	if (added_count)
-		divide(sums, added_count);
+		divide(sums, added_count, has_devices);
 }
 
 static void put_lines(struct fact_sheet *out, size_t first_fact, const int64_t *sums, size_t count)
@@ -195,11 +252,15 @@ static void put_sums(struct fact_sheet *out, const struct sums *sums, bool has_d
 	tsi_fact_int(out, STEP_COUNT, sums->step_count);
 	if (!has_devices) {
 		put_lines(out, FIRST_HOST_LINE, sums->host.line_ns, HOST_LINE_COUNT);
+		if (sums->has_split)
+			put_lines(out, FIRST_HOST_SPLIT, sums->split_ns, SPLIT_COUNT);
 		return;
 	}
 	put_useful(out, sums);
 	put_lines(out, FIRST_LINE, sums->device.line_ns, TSCOPE_BUDGET_LINE_COUNT);
 	put_lines(out, FIRST_PHASE, sums->device.compute_phase_ns, PHASE_COUNT);
+	if (sums->has_split)
+		put_lines(out, FIRST_SPLIT, sums->split_ns, SPLIT_COUNT);
 	if (sums->doubt)
 		tsi_fact_unreliable(out, sums->doubt);
 }

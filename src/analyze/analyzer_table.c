@@ -66,11 +66,12 @@ const struct tscope_analyzer_def *tscope_analyzer(size_t index)
 
 /*
  * Words in the name of a fact that is no sum although its unit would allow it: of statistics, of
- * what there are so many of however long a run is, of steps and where they are.
+ * what there are so many of however long a run is, of steps, ranks and where they are.
  */
 static const char *const words_of_no_sum[] = {
-	"mean",    "median", "p50",  "p95",   "p99",   "min",  "max",   "peak",     "largest",
-	"longest", "per",    "step", "steps", "stage", "name", "names", "function", "functions",
+	"mean", "median",  "p50",      "p95",       "p99",  "min",   "max",
+	"peak", "largest", "longest",  "per",       "step", "steps", "stage",
+	"name", "names",   "function", "functions", "rank", "node",  "microbatch",
 };
 
 static bool has_word(const char *name, const char *word)

@@ -54,6 +54,11 @@ static const struct row rows[] = {
 	{ "step_time.phase.*_ratio", BASIS_SHARE, false, "phase_%_ns" },
 	{ "pipeline.wall_ns", BASIS_STEP, false, NULL },
 	{ "budget.wall_ns", BASIS_WALL, false, NULL },
+	/* Steps do not tell these one by one. */
+	{ "budget.exposed_wait_ns", BASIS_NONE, false, NULL },
+	{ "budget.exposed_transfer_ns", BASIS_NONE, false, NULL },
+	{ "budget.exposed_unsplit_ns", BASIS_NONE, false, NULL },
+	{ "budget.host.comm_*_ns", BASIS_NONE, false, NULL },
 	{ "budget.host.*_ns", BASIS_PART, false, "host_%_ns" },
 	{ "budget.phase.*", BASIS_NONE, false, NULL },
 	{ "budget.*_ns", BASIS_PART, false, "line_%_ns" },

@@ -72,6 +72,8 @@ void tsi_section_budget(const struct panel *panel)
 		{ "  other", "budget.phase.other_ns", TEXT_DIM },
 		{ "  unlinked", "budget.phase.compute_ns", TEXT_DIM }, /* launched by no known op */
 		{ "exposed comm", "budget.exposed_comm_ns", TEXT_YELLOW },
+		{ "  waiting", "budget.exposed_wait_ns", TEXT_DIM },
+		{ "  transfer", "budget.exposed_transfer_ns", TEXT_DIM },
 		{ "exposed copy", "budget.exposed_copy_ns", TEXT_YELLOW },
 		{ "data stall", "budget.data_stall_ns", TEXT_RED },
 		{ "sync stall", "budget.sync_stall_ns", TEXT_RED },
@@ -83,6 +85,8 @@ void tsi_section_budget(const struct panel *panel)
 		{ "backward", "budget.host.backward_ns", TEXT_GREEN },
 		{ "optimizer", "budget.host.optimizer_ns", TEXT_GREEN },
 		{ "comm", "budget.host.comm_ns", TEXT_YELLOW },
+		{ "  waiting", "budget.host.comm_wait_ns", TEXT_DIM },
+		{ "  transfer", "budget.host.comm_transfer_ns", TEXT_DIM },
 		{ "other", "budget.host.other_ns", TEXT_PLAIN },
 	};
 	int64_t wall_ns = fact(panel, "budget.wall_ns");

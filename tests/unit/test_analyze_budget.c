@@ -2,6 +2,7 @@
 /* The budget as facts: sums over unmarked steps and devices, per device, and of the host. */
 #include "analysis_check.h"
 #include "step_text.h"
+#include "world_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -225,6 +226,100 @@ static void the_ranks_steps_are_averaged_too(void **state)
 	analyzed_free(a);
 }
 
+/* Its exposed communication, or without a device the host's, is divided into wait and transfer. */
+static struct step_series divided(struct step_series steps, int64_t wait_ns, int64_t transfer_ns)
+{
+	struct step_budget *budget = &steps.budgets[0];
+
+	budget->has_split = true;
+	budget->exposed_wait_ns = wait_ns;
+	budget->exposed_transfer_ns = transfer_ns;
+	budget->exposed_unsplit_ns = budget->device.line_ns[TSCOPE_BUDGET_EXPOSED_COMM] +
+				     budget->host.line_ns[HOST_COMM] - wait_ns - transfer_ns;
+	return steps;
+}
+
+#define SPLIT                                                                                      \
+	"budget: exposed_comm_ns exposed_wait_ns exposed_transfer_ns exposed_unsplit_ns "          \
+	"host.comm_wait_ns"
+
+static void exposed_communication_is_divided(void **state)
+{
+	(void)state;
+	struct step_series steps = divided(rank_of_step((struct rank_step){ 3, 2, 9, 2 }), 5, 3);
+	struct analyzed *a = analyze_rank(&steps, NULL);
+
+	/* Of 9; the second step is marked and does not count. */
+	check_facts(a, SPLIT, "9 5 3 1 -");
+	analyzed_free(a);
+
+	/*
+	 * Compute 3 + 1 = 4 and communication 9 + 4 = 13, of which 5 waiting, 3 transfer and the
+	 * rest, 5, undivided: the second rank does not say. The sums 4, 9, 12 and 17 by 2 are 2,
+	 * 4.5, 6 and 8.5, so 2, 5, 6 and 9.
+	 */
+	struct step_series ranks[] = {
+		divided(rank_of_step((struct rank_step){ 3, 2, 9, 2 }), 5, 3),
+		rank_of_step((struct rank_step){ 1, 0, 4, 2 }),
+	};
+	a = analyze_run(ranks, TSI_COUNT_OF(ranks), NULL);
+	check_facts(a, SPLIT, "7 3 1 3 -");
+	analyzed_free(a);
+
+	steps = rank_of_step((struct rank_step){ 3, 2, 9, 2 });
+	a = analyze_rank(&steps, NULL);
+	check_facts(a, SPLIT, "9 - - - -");
+	analyzed_free(a);
+}
+
+static void traces_of_several_ranks_divide_it(void **state)
+{
+	(void)state;
+	/*
+	 * Transfer 20. Rank 0 exposes [40,90), of which it waits until 70; rank 1 exposes [70,90).
+	 * Compute 50 + 80, waiting 30, transfer 20 + 20, by 2: 65, 15, 20.
+	 */
+	struct test_world *w = test_world("rank 0\n"
+					  "step 1 0 100\n"
+					  "compute 0 40\n"
+					  "exposed_comm 40 90\n"
+					  "compute 90 100\n"
+					  "all_reduce 30 90 group=dp ranks=0,1 seq=0\n"
+					  "rank 1\n"
+					  "step 1 0 100\n"
+					  "compute 0 70\n"
+					  "exposed_comm 70 90\n"
+					  "compute 90 100\n"
+					  "all_reduce 70 90 group=dp ranks=0,1 seq=0\n");
+	struct analyzed *a = analyze_world(w, NULL);
+
+	check_facts(a, "budget: compute_ns", "65");
+	check_facts(a, SPLIT, "35 15 20 0 -");
+	analyzed_free(a);
+	test_world_free(w);
+}
+
+static void so_is_that_of_the_host(void **state)
+{
+	(void)state;
+	/* Data 1 + 2 = 3; communication 4 + 3 = 7: 2 waiting, 5 transfer. By 2: 1.5; 2.5 and 5. */
+	struct step_series ranks[] = { rank_of_host(1, 0), rank_of_host(2, 0) };
+
+	ranks[0].budgets[0].wall_ns += 4;
+	ranks[0].budgets[0].host.line_ns[HOST_COMM] = 4;
+	ranks[1].budgets[0].wall_ns += 3;
+	ranks[1].budgets[0].host.line_ns[HOST_COMM] = 3;
+	ranks[0] = divided(ranks[0], 1, 3);
+	ranks[1] = divided(ranks[1], 1, 2);
+	struct analyzed *a = analyze_run(ranks, TSI_COUNT_OF(ranks), NULL);
+	/* The sums 3, 5 and 10 by 2 are 1.5, 2.5 and 5, so 2, 3 and 5. */
+	check_facts(a,
+		    "budget: host.data_ns host.comm_ns host.comm_wait_ns host.comm_transfer_ns "
+		    "host.comm_unsplit_ns exposed_wait_ns",
+		    "2 3 1 2 0 -");
+	analyzed_free(a);
+}
+
 static void records_alone_have_no_budget(void **state)
 {
 	(void)state;
@@ -297,6 +392,9 @@ int main(void)
 		cmocka_unit_test(of_one_rank_it_is_its_own),
 		cmocka_unit_test(a_run_without_devices_has_host_lines),
 		cmocka_unit_test(the_ranks_steps_are_averaged_too),
+		cmocka_unit_test(exposed_communication_is_divided),
+		cmocka_unit_test(traces_of_several_ranks_divide_it),
+		cmocka_unit_test(so_is_that_of_the_host),
 		cmocka_unit_test(records_alone_have_no_budget),
 		cmocka_unit_test(compute_is_useful_or_overhead),
 		cmocka_unit_test(of_several_ranks_the_useful_part_is_the_mean_too),

@@ -68,7 +68,9 @@ static void sums_are_known(void **state)
 		   "exposed_comm_ns exposed_copy_ns data_stall_ns sync_stall_ns launch_stall_ns "
 		   "device_gap_ns unattributed_ns phase.data_ns phase.forward_ns phase.backward_ns "
 		   "phase.optimizer_ns phase.comm_ns phase.compute_ns phase.other_ns host.data_ns "
-		   "host.forward_ns host.backward_ns host.optimizer_ns host.comm_ns host.other_ns\n"
+		   "host.forward_ns host.backward_ns host.optimizer_ns host.comm_ns host.other_ns "
+		   "host.comm_wait_ns host.comm_transfer_ns host.comm_unsplit_ns exposed_wait_ns "
+		   "exposed_transfer_ns exposed_unsplit_ns\n"
 		   "breakdown: wall_ns\n");
 	check_list(is_total, TSCOPE_TOTAL_TIMED,
 		   "efficiency: wall_ns compute_ns useful_ns\n"
@@ -78,6 +80,7 @@ static void sums_are_known(void **state)
 		   "integrity: event_count dropped_count span_count capture_ns work_ns "
 		   "device_event_count unlinked_count device_before_launch_count impossible_count "
 		   "impossible_ns empty_graph_launch_count attributed_by_time_count\n"
+		   "arrivals: count\n"
 		   "device_busy: span_ns busy_ns idle_ns compute_ns comm_ns copy_ns event_count "
 		   "event_ns\n"
 		   "overlap: comm_ns overlapped_ns exposed_ns\n"
