@@ -1,83 +1,202 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * NCCL.LOW_BANDWIDTH: large messages move far slower than any link that is made
- * for training. Seen from one rank the time of a collective holds its wait for
- * the others, so the fastest of each size is judged: it waited least.
+ * NCCL.LOW_BANDWIDTH: large messages move far slower than any link that is made for training.
+ * Where collectives match across ranks, their transfers are judged, from which waiting is taken
+ * out. Seen from one rank the time of a collective holds its wait for the others: there the fastest
+ * of each size is judged, which waited least.
  */
 #include "rules/rule.h"
 
 #include <math.h>
+#include <string.h>
 
 #define SIZES "collectives.by_size"
+#define TRANSFERS "transfers.by_size"
+
+/* Messages of one size. */
+struct size {
+	const char *kind, *span;
+	bool is_on_host;
+	double bytes, total_ns;
+	double gb_per_second; /* of the bus; NaN: not known, or no link is used */
+};
+
+/* Where sizes come from, and what is said of them. */
+struct source {
+	const char *table;
+	struct size (*read)(const struct rule_context *ctx, size_t row);
+	const char *title, *which, *remark, *whole;
+};
 
 struct slow_size { /* the large messages below the threshold */
 	double total_ns;
-	size_t row; /* of these, with most time */
-	double row_ns, row_gb_per_second;
+	struct size most; /* of these, with most time */
 };
 
-/*
- * Bus bandwidth of the fastest message of a row in GB/s; NaN where it is not known,
- * or no link was used: a group of one rank.
- */
-static double best_gb_per_second(const struct rule_context *ctx, size_t row)
+static double cell(const struct rule_context *ctx, const char *table, size_t row,
+		   const char *column)
 {
-	double bus = tsi_value_real(tsi_rule_cell(ctx, SIZES, row, "bus_bytes_per_second"));
-	double mean_ns = tsi_value_real(tsi_rule_cell(ctx, SIZES, row, "mean_ns"));
-	double min_ns = tsi_value_real(tsi_rule_cell(ctx, SIZES, row, "min_ns"));
-
-	return min_ns > 0 && bus > 0 ? bus * mean_ns / min_ns / 1e9 : NAN;
+	return tsi_value_real(tsi_rule_cell(ctx, table, row, column));
 }
 
-static bool is_large(const struct rule_context *ctx, size_t row)
+static struct size read_labels(const struct rule_context *ctx, const char *table, size_t row)
 {
-	struct tscope_value on_host = tsi_rule_cell(ctx, SIZES, row, "on_host");
+	struct tscope_value on_host = tsi_rule_cell(ctx, table, row, "on_host");
 
-	return !(on_host.kind == TSCOPE_VALUE_FLAG && on_host.flag) &&
-	       tsi_value_real(tsi_rule_cell(ctx, SIZES, row, "message_bytes")) >=
-		       tsi_rule_parameter(ctx, "bytes");
+	return (struct size){
+		.kind = tsi_value_text(tsi_rule_cell(ctx, table, row, "kind")),
+		.span = "",
+		.is_on_host = on_host.kind == TSCOPE_VALUE_FLAG && on_host.flag,
+		.bytes = cell(ctx, table, row, "message_bytes"),
+		.gb_per_second = NAN,
+	};
 }
 
-static struct slow_size find_slow(const struct rule_context *ctx)
+/* The fastest message of the size, by one rank. */
+static struct size read_collective(const struct rule_context *ctx, size_t row)
+{
+	struct size size = read_labels(ctx, SIZES, row);
+	double bus = cell(ctx, SIZES, row, "bus_bytes_per_second");
+	double mean_ns = cell(ctx, SIZES, row, "mean_ns");
+	double min_ns = cell(ctx, SIZES, row, "min_ns");
+
+	size.total_ns = cell(ctx, SIZES, row, "total_ns");
+	if (min_ns > 0 && bus > 0)
+		size.gb_per_second = bus * mean_ns / min_ns / 1e9;
+	return size;
+}
+
+static struct size read_transfer(const struct rule_context *ctx, size_t row)
+{
+	struct size size = read_labels(ctx, TRANSFERS, row);
+	double bus = cell(ctx, TRANSFERS, row, "bus_bytes_per_second");
+
+	size.span = tsi_value_text(tsi_rule_cell(ctx, TRANSFERS, row, "span"));
+	size.total_ns =
+		cell(ctx, TRANSFERS, row, "transfer_ns") * cell(ctx, TRANSFERS, row, "count");
+	if (bus > 0)
+		size.gb_per_second = bus / 1e9;
+	return size;
+}
+
+/* The same where ranks that were not read may be waited for: again the fastest. */
+static struct size read_fastest_transfer(const struct rule_context *ctx, size_t row)
+{
+	struct size size = read_transfer(ctx, row);
+
+	size.gb_per_second *= cell(ctx, TRANSFERS, row, "transfer_ns") /
+			      cell(ctx, TRANSFERS, row, "min_transfer_ns");
+	return size;
+}
+
+static const struct source one_rank = {
+	SIZES,
+	read_collective,
+	"even at their fastest",
+	"fastest",
+	"at least, as it may have waited",
+	"collectives",
+};
+static const struct source all_ranks = {
+	TRANSFERS,
+	read_transfer,
+	"without waiting",
+	"median",
+	"waiting for other ranks is taken out",
+	"transfers",
+};
+static const struct source some_ranks = {
+	TRANSFERS,
+	read_fastest_transfer,
+	"even at their fastest",
+	"fastest",
+	"at least, as it may have waited for ranks that were not read",
+	"transfers",
+};
+
+static bool has_device_transfers(const struct rule_context *ctx)
+{
+	for (size_t row = 0; row < tsi_rule_rows(ctx, TRANSFERS); row++)
+		if (!read_labels(ctx, TRANSFERS, row).is_on_host)
+			return true;
+	return false;
+}
+
+static const struct source *choose_source(const struct rule_context *ctx)
+{
+	if (!has_device_transfers(ctx))
+		return &one_rank;
+	return tsi_rule_doubt(ctx, "transfers.transfer_ns") ? &some_ranks : &all_ranks;
+}
+
+static struct slow_size find_slow(const struct rule_context *ctx, const struct source *source)
 {
 	double threshold = tsi_rule_parameter(ctx, "threshold");
+	double bytes = tsi_rule_parameter(ctx, "bytes");
 	struct slow_size slow = { 0 };
 
-	for (size_t row = 0; row < tsi_rule_rows(ctx, SIZES); row++) {
-		double speed = best_gb_per_second(ctx, row);
-		double total_ns = tsi_value_real(tsi_rule_cell(ctx, SIZES, row, "total_ns"));
-		if (!is_large(ctx, row) || !(speed < threshold))
+	for (size_t row = 0; row < tsi_rule_rows(ctx, source->table); row++) {
+		struct size size = source->read(ctx, row);
+
+		if (size.is_on_host || !(size.bytes >= bytes) || !(size.gb_per_second < threshold))
 			continue;
-		slow.total_ns += total_ns;
-		if (total_ns > slow.row_ns) {
-			slow.row = row;
-			slow.row_ns = total_ns;
-			slow.row_gb_per_second = speed;
-		}
+		slow.total_ns += size.total_ns;
+		if (size.total_ns > slow.most.total_ns)
+			slow.most = size;
 	}
 	return slow;
 }
 
+static double time_of_all(const struct rule_context *ctx, const struct source *source)
+{
+	double total_ns = 0;
+
+	if (source == &one_rank)
+		return tsi_rule_real(ctx, "collectives.total_ns");
+	for (size_t row = 0; row < tsi_rule_rows(ctx, source->table); row++)
+		total_ns += source->read(ctx, row).total_ns;
+	return total_ns;
+}
+
+/* The usual reasons differ inside and between nodes. */
+static void advise(struct rule_context *ctx, const char *span)
+{
+	if (strcmp(span, "intra_node") == 0)
+		tsi_rule_advice(ctx, "the ranks share a node: look for devices that do not reach "
+				     "each other by P2P (nvidia-smi topo -m, ACS of the PCIe "
+				     "switches, NCCL_P2P_DISABLE, containers without /dev/shm) "
+				     "in the output of NCCL_DEBUG=INFO; compare with nccl-tests "
+				     "on the same host, and set threshold to what these reach");
+	else if (strcmp(span, "inter_node") == 0)
+		tsi_rule_advice(ctx, "the ranks are on several nodes: run with NCCL_DEBUG=INFO "
+				     "and look for NET/Socket where there is InfiniBand (set "
+				     "NCCL_IB_HCA, NCCL_SOCKET_IFNAME) and for GPU Direct RDMA; "
+				     "compare with nccl-tests on the same hosts, and set "
+				     "threshold to what these reach");
+}
+
 static void evaluate(struct rule_context *ctx)
 {
-	struct slow_size slow = find_slow(ctx);
-	double share = slow.total_ns / tsi_rule_real(ctx, "collectives.total_ns");
-	double speed = slow.row_gb_per_second;
+	const struct source *source = choose_source(ctx);
+	struct slow_size slow = find_slow(ctx, source);
+	double share = slow.total_ns / time_of_all(ctx, source);
+	double speed = slow.most.gb_per_second;
 
 	if (slow.total_ns <= 0 || !(share >= tsi_rule_parameter(ctx, "share")))
 		return;
 	tsi_rule_fire(ctx,
 		      speed < tsi_rule_parameter(ctx, "high") ? TSCOPE_SEVERITY_HIGH
 							      : TSCOPE_SEVERITY_MED,
-		      "large collectives show %.1f GB/s even at their fastest", speed);
-	tsi_rule_detail(
-		ctx, "bus bandwidth of the fastest %s of %.1f MiB; at least, as it may have waited",
-		tsi_value_text(tsi_rule_cell(ctx, SIZES, slow.row, "kind")),
-		tsi_value_real(tsi_rule_cell(ctx, SIZES, slow.row, "message_bytes")) / 0x1p20);
-	tsi_rule_detail(ctx, "such messages take %.0f %% of the collectives' time", 100 * share);
+		      "large collectives show %.1f GB/s %s", speed, source->title);
+	tsi_rule_detail(ctx, "bus bandwidth of the %s %s of %.1f MiB; %s", source->which,
+			slow.most.kind, slow.most.bytes / 0x1p20, source->remark);
+	tsi_rule_detail(ctx, "such messages take %.0f %% of the %s' time", 100 * share,
+			source->whole);
+	advise(ctx, slow.most.span);
 	tsi_rule_evidence(ctx, "collectives.total_ns");
 	tsi_rule_evidence(ctx, "collectives.bytes");
 	tsi_rule_evidence(ctx, "collectives.count");
+	tsi_rule_evidence(ctx, "transfers.transfer_ns");
 }
 
 const struct rule tsi_rule_nccl_low_bandwidth = {
@@ -87,8 +206,10 @@ const struct rule tsi_rule_nccl_low_bandwidth = {
 		.trigger = "Fires where collectives of at least bytes bytes, the fastest of whose "
 			   "size reaches less than threshold GB/s of bus bandwidth, take at least "
 			   "share of all collectives' time; high below high GB/s, else med. "
-			   "Waiting for other ranks counts as time: ranks that always come late "
-			   "make links look slow.",
+			   "Seen from one rank, waiting for others counts as time: ranks that "
+			   "always come late make links look slow. Where collectives match "
+			   "across the ranks of a run, waiting is taken out, and the median of "
+			   "each size is judged.",
 		.meaning = "Messages of this size are as fast as their link: 12 GB/s for PCIe 3 or "
 			   "100 Gbit/s, 50 for 400 Gbit/s, hundreds for NVLink. Less than 10 GB/s "
 			   "means that another path is taken; less than 2 mostly means TCP.",

@@ -81,6 +81,7 @@ static void sums_are_known(void **state)
 		   "device_event_count unlinked_count device_before_launch_count impossible_count "
 		   "impossible_ns empty_graph_launch_count attributed_by_time_count\n"
 		   "arrivals: count\n"
+		   "transfers: count bytes wait_ns transfer_ns\n"
 		   "device_busy: span_ns busy_ns idle_ns compute_ns comm_ns copy_ns event_count "
 		   "event_ns\n"
 		   "overlap: comm_ns overlapped_ns exposed_ns\n"

@@ -149,6 +149,64 @@ static void often_late(void **state)
 	assert_true(verdicts[2].p_value == 1 && verdicts[2].excess_ratio < 0);
 }
 
+/*
+ * Rank 0 is the slower of two in steps 0 … 9 and 18 … 29 of 30, so in 22. If these were
+ * independent, that were rare: 2 × P(X ≥ 22 of 30) = 0.016.
+ *
+ * Relative times are d = 10 ÷ 105 apart. In d, less their mean they are off by 8 ÷ 30 in 22 steps
+ * and by 22 ÷ 30 in 8: squares 22 × 64 + 8 × 484 = 5280 (by 900, as all that follows). Neighbours:
+ * 9 + 11 pairs of 64, 7 of 484, 2 of −176: 4316. Correlation 4316 ÷ 5280 = 0.81742; as the mean
+ * is of the same steps 0.81742 + (1 + 4 × 0.81742) ÷ 30 = 0.95974, so that 30 steps count as
+ * 30 × 0.04026 ÷ 1.95974 = 0.6, none: positions prove nothing.
+ *
+ * Levels are d apart. With a correlation of 0.98 (the most) the mean of 30 steps has
+ * 1.98 ÷ 0.02 ÷ 30 − 1.96 × (1 − 0.98³⁰) ÷ (0.02² × 900) = 0.82541 of the variance, what is
+ * left within a rank, 5280 ÷ 900 ÷ 30 = 0.19556, the rest: levels vary by
+ * 1.2533 × sqrt(0.19556 × 0.82541 ÷ 0.17459) = 1.2051. P(more than 1 ÷ 1.2051) = 0.20332.
+ */
+static void steps_that_resemble_the_ones_before(void **state)
+{
+	(void)state;
+	int64_t table[30 * 2];
+	struct rank_verdict verdicts[2];
+
+	for (size_t step = 0; step < 30; step++) {
+		bool is_slow = step < 10 || step >= 18;
+		table[step * 2] = is_slow ? 110 : 100;
+		table[step * 2 + 1] = is_slow ? 100 : 110;
+	}
+	assert_int_equal(tsi_judge_ranks(verdicts, table, 30, 2, NULL), TSCOPE_OK);
+	assert_true(fabs(verdicts[0].p_value - 2 * 0.20332) < 1e-4);
+	/* 23 steps, but not on end: all but 1, 5, 9 … 25. Neighbours differ more than by chance. */
+	for (size_t step = 0; step < 30; step++) {
+		bool is_slow = step % 4 != 1 || step == 29;
+		table[step * 2] = is_slow ? 110 : 100;
+		table[step * 2 + 1] = is_slow ? 100 : 110;
+	}
+	assert_int_equal(tsi_judge_ranks(verdicts, table, 30, 2, NULL), TSCOPE_OK);
+	/* P(X ≥ 23 of 30): 2,804,012 of 2³⁰ ways, for each of the two. */
+	check_near(verdicts[0].p_value, 2 * 2804012 * 0x1p-30);
+}
+
+/* As much correlation proves nothing against a rank that is far from the others. */
+static void a_steady_rank_among_noise(void **state)
+{
+	(void)state;
+	int64_t table[30 * 3];
+	struct rank_verdict verdicts[3];
+
+	/* Ranks 0 and 1 take turns in being 0.01 % slower, for 10 steps; rank 2 is 5 % slower. */
+	for (size_t step = 0; step < 30; step++) {
+		table[step * 3] = step / 10 == 1 ? 100010 : 100000;
+		table[step * 3 + 1] = step / 10 == 1 ? 100000 : 100010;
+		table[step * 3 + 2] = 105000;
+	}
+	assert_int_equal(tsi_judge_ranks(verdicts, table, 30, 3, NULL), TSCOPE_OK);
+	/* Position 2 of three in each of 30 steps. */
+	check_near(verdicts[2].p_value, 3 * pow(3, -30));
+	assert_true(verdicts[0].p_value > 0.5 && verdicts[1].p_value > 0.5);
+}
+
 static void without_compute_nobody_is_slow(void **state)
 {
 	(void)state;
@@ -192,6 +250,8 @@ int main(void)
 		cmocka_unit_test(excess_and_chance),
 		cmocka_unit_test(equal_ranks_share_positions),
 		cmocka_unit_test(often_late),
+		cmocka_unit_test(steps_that_resemble_the_ones_before),
+		cmocka_unit_test(a_steady_rank_among_noise),
 		cmocka_unit_test(without_compute_nobody_is_slow),
 		cmocka_unit_test(memory_ends),
 	};

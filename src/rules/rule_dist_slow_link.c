@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * DIST.SLOW_LINK: the ranks of one process group, or of one pair that sends and receives, exchange
+ * the same messages slower than other groups of their kind, step after step. All ranks wait for
+ * them in the end, so that nothing else shows where it comes from.
+ */
+#include "rules/rule.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LINKS "transfers.links"
+#define SLOW "transfers.slow_links"
+
+static double cell(const struct rule_context *ctx, size_t row, const char *column)
+{
+	return tsi_value_real(tsi_rule_cell(ctx, SLOW, row, column));
+}
+
+static const char *text(const struct rule_context *ctx, size_t row, const char *column)
+{
+	return tsi_value_text(tsi_rule_cell(ctx, SLOW, row, column));
+}
+
+/* Does any link have two others to be compared with? */
+static bool can_compare(const struct rule_context *ctx)
+{
+	for (size_t row = 0; row < tsi_rule_rows(ctx, LINKS); row++)
+		if (!isnan(tsi_value_real(tsi_rule_cell(ctx, LINKS, row, "slowdown_ratio"))))
+			return true;
+	return false;
+}
+
+/* Those that are slow enough: the one with most time to win, and all of its ranks'. */
+struct slow {
+	size_t link_count, worst;
+	double worst_ns, ranks_ns;
+};
+
+static double excess_ns(const struct rule_context *ctx, size_t row)
+{
+	double excess = cell(ctx, row, "excess_ns_per_step");
+
+	return excess > 0 ? excess : 0;
+}
+
+static struct slow find_slow(const struct rule_context *ctx)
+{
+	double threshold = tsi_rule_parameter(ctx, "threshold");
+	struct slow slow = { 0 };
+
+	for (size_t row = 0; row < tsi_rule_rows(ctx, SLOW); row++) {
+		if (!(cell(ctx, row, "slowdown_ratio") >= threshold))
+			continue;
+		if (slow.link_count++ == 0 || excess_ns(ctx, row) > slow.worst_ns) {
+			slow.worst = row;
+			slow.worst_ns = excess_ns(ctx, row);
+		}
+	}
+	for (size_t row = 0; slow.link_count > 0 && row < tsi_rule_rows(ctx, SLOW); row++)
+		if (strcmp(text(ctx, row, "ranks"), text(ctx, slow.worst, "ranks")) == 0)
+			slow.ranks_ns += excess_ns(ctx, row);
+	return slow;
+}
+
+static void describe(struct rule_context *ctx, const struct slow *slow)
+{
+	double slowdown = cell(ctx, slow->worst, "slowdown_ratio");
+	double own = cell(ctx, slow->worst, "bus_bytes_per_second") / 1e9;
+	const char *group = text(ctx, slow->worst, "group");
+	const char *span = text(ctx, slow->worst, "span");
+
+	if (isfinite(own))
+		tsi_rule_detail(ctx, "%.1f GB/s of bus bandwidth, its likes %.1f GB/s", own,
+				own * (1 + slowdown));
+	if (group[0])
+		tsi_rule_detail(ctx, "process group %s", group);
+	if (strcmp(span, "intra_node") == 0)
+		tsi_rule_detail(ctx, "all on one node, as its likes are");
+	else if (strcmp(span, "inter_node") == 0)
+		tsi_rule_detail(ctx, "on several nodes, as its likes are");
+	else
+		tsi_rule_detail(ctx, "which ranks share a node is not known: it may be alone in "
+				     "crossing nodes");
+	if (slow->link_count > 1)
+		tsi_rule_detail(ctx, "%zu links and sizes are slow in all", slow->link_count);
+}
+
+/* Only transfer that nothing hides makes steps longer. */
+static void put_recoverable(struct rule_context *ctx, const struct slow *slow)
+{
+	double exposed_ns = tsi_rule_real(ctx, "transfers.mean_exposed_transfer_ns");
+
+	if (slow->ranks_ns > 0 && exposed_ns >= 0)
+		tsi_rule_recoverable(ctx, llround(fmin(slow->ranks_ns, exposed_ns)));
+}
+
+static void evaluate(struct rule_context *ctx)
+{
+	struct slow slow = find_slow(ctx);
+
+	if (!can_compare(ctx)) {
+		tsi_rule_skip(ctx, "no process group or pair has two others that exchange messages "
+				   "of the same kind and size");
+		return;
+	}
+	if (slow.link_count == 0)
+		return;
+	double slowdown = cell(ctx, slow.worst, "slowdown_ratio");
+	tsi_rule_fire(ctx, tsi_rule_grade(ctx, slowdown),
+		      "%s of %.1f MiB between ranks %s takes %.0f %% longer than between others",
+		      text(ctx, slow.worst, "kind"),
+		      cell(ctx, slow.worst, "message_bytes") / 0x1p20,
+		      text(ctx, slow.worst, "ranks"), 100 * slowdown);
+	describe(ctx, &slow);
+	put_recoverable(ctx, &slow);
+	tsi_rule_evidence(ctx, "transfers.count");
+	tsi_rule_evidence(ctx, "transfers.transfer_ns");
+	tsi_rule_evidence(ctx, "transfers.mean_exposed_transfer_ns");
+}
+
+const struct rule tsi_rule_dist_slow_link = {
+	.def = {
+		.id = "DIST.SLOW_LINK",
+		.summary = "some ranks exchange data slower than others do",
+		.trigger = "Fires where transfers.slow_links names a process group or a pair whose "
+			   "transfers take at least threshold longer than those of its likes, "
+			   "which have the same kind, size and number of ranks and, where nodes "
+			   "are known, cross them or not as it does; high from high on, else "
+			   "med. Needs three such links.",
+		.meaning = "Waiting for late ranks is taken out of a transfer: a slow rank makes "
+			   "others wait, but no transfer long. What is left is the link, or what "
+			   "runs beside the transfer on the devices of these ranks alone.",
+		.advice = "look at the cables, ports and switches between these ranks' nodes, or "
+			  "at NVLink and PCIe between their devices (nvidia-smi nvlink -e, "
+			  "nvidia-smi topo -m, ibqueryerrors, error counters of the ports), run "
+			  "nccl-tests between them, and see whether the slowness moves with the "
+			  "host",
+		.example = "Of 4 data-parallel groups that reduce 64 MiB 3 take 10 ms, and ranks "
+			   "1, 5, 9, 13 need 15 ms in each of 30 steps: the slowdown is 0.5, a "
+			   "finding of severity high that names these ranks.",
+		.parameters = {
+			{ "threshold", 0.10, "slowdown at which it fires; no less than 0.1" },
+			{ "high", 0.50, "slowdown from which it is severe" },
+		},
+		.facts = { "transfers.count" },
+	},
+	.evaluate = evaluate,
+};

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* Rules on what traces of all ranks say of links. */
+#include "rule_check.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/attributes.h"
+
+#define COLLECTIVES "collectives.total_ns 1000000000\ncollectives.bytes 1\n"
+#define TRANSFERS "transfers.count 40\ntransfers.transfer_ns 4000000000\n"
+
+/* 10 all-reduces of so many bytes: median 60 ms, the fastest 50 ms. */
+#define MESSAGES(bytes, bus, more)                                                                 \
+	"transfers.by_size kind=all_reduce count=10 transfer_ns=60000000 "                         \
+	"min_transfer_ns=50000000 message_bytes=" #bytes " bus_bytes_per_second=" #bus " " more    \
+	"\n"
+
+/* 540 ms of others: 40 each, of a size that is not judged. */
+#define SMALL_ONES                                                                                 \
+	"transfers.by_size kind=all_gather count=10 transfer_ns=54000000 "                         \
+	"min_transfer_ns=54000000 message_bytes=1024 bus_bytes_per_second=1000000.0 on_host=no\n"
+
+/* Links of four groups, of which the last is slow. */
+#define LIKES "transfers.links ranks='0, 4' slowdown_ratio=0.0 p_value=1.0\n"
+#define SLOW(ranks, slowdown, excess)                                                              \
+	"transfers.slow_links group=dp ranks='" ranks "' kind=all_reduce span=inter_node "         \
+	"message_bytes=67108864 bus_bytes_per_second=20000000000.0 slowdown_ratio=" slowdown " "   \
+	"p_value=0.00001 excess_ns_per_step=" excess "\n"
+#define EXPOSED(ns) "transfers.mean_exposed_transfer_ns " #ns "\n"
+
+static const struct rule_case cases[] = {
+	/* Of transfers it is the median that counts, though another source is slower still. */
+	{ "NCCL.LOW_BANDWIDTH", FIRES,
+	  COLLECTIVES TRANSFERS MESSAGES(67108864, 2500000000.0, "on_host=no") SMALL_ONES
+	  "collectives.by_size kind=all_reduce on_host=no total_ns=900000000 "
+	  "mean_ns=60000000 min_ns=50000000 message_bytes=67108864 "
+	  "bus_bytes_per_second=1000000.0\n",
+	  NULL,
+	  /* 600 ms of 600 + 540. */
+	  "med: large collectives show 2.5 GB/s without waiting (bus bandwidth of the median "
+	  "all_reduce of 64.0 MiB; waiting for other ranks is taken out; such messages take 53 % "
+	  "of the transfers' time)" },
+	/* 2.5 × 60 ÷ 50. */
+	{ "NCCL.LOW_BANDWIDTH", FIRES,
+	  COLLECTIVES TRANSFERS
+	  "! transfers.transfer_ns unread\n" MESSAGES(67108864, 2500000000.0, "on_host=no"),
+	  NULL,
+	  "med: large collectives show 3.0 GB/s even at their fastest (bus bandwidth of the "
+	  "fastest all_reduce of 64.0 MiB; at least, as it may have waited for ranks that were not "
+	  "read; such messages take 100 % of the transfers' time)" },
+	/* Faster than any link: reduced in the switch. */
+	{ "NCCL.LOW_BANDWIDTH", QUIET,
+	  COLLECTIVES TRANSFERS MESSAGES(67108864, 2000000000000.0, "on_host=no"), NULL, "" },
+	/* Where waiting made the collectives of one rank slow. */
+	{ "NCCL.LOW_BANDWIDTH", QUIET,
+	  COLLECTIVES TRANSFERS MESSAGES(
+		  67108864, 200000000000.0,
+		  "on_host=no") "collectives.by_size kind=all_reduce on_host=no total_ns=900000000 "
+				"mean_ns=60000000 min_ns=50000000 message_bytes=67108864 "
+				"bus_bytes_per_second=1000000.0\n",
+	  NULL, "" },
+	/* Those of the host are no source: this is today's finding. */
+	{ "NCCL.LOW_BANDWIDTH", FIRES,
+	  COLLECTIVES TRANSFERS MESSAGES(
+		  67108864, 1000000.0,
+		  "on_host=yes") "collectives.by_size kind=all_reduce on_host=no "
+				 "total_ns=900000000 "
+				 "mean_ns=60000000 min_ns=60000000 message_bytes=67108864 "
+				 "bus_bytes_per_second=3000000000.0\n",
+	  NULL,
+	  "med: large collectives show 3.0 GB/s even at their fastest (bus bandwidth of the "
+	  "fastest all_reduce of 64.0 MiB; at least, as it may have waited; such messages take 90 "
+	  "% of the collectives' time)" },
+	{ "NCCL.LOW_BANDWIDTH", AT,
+	  COLLECTIVES TRANSFERS MESSAGES(16777216, 10000000000.0, "on_host=no"), NULL, "" },
+	{ "NCCL.LOW_BANDWIDTH", AT,
+	  COLLECTIVES TRANSFERS MESSAGES(16777216, 9999999999.0, "on_host=no"), NULL, "med" },
+	{ "NCCL.LOW_BANDWIDTH", AT,
+	  COLLECTIVES TRANSFERS MESSAGES(16777216, 1999999999.0, "on_host=no"), NULL, "high" },
+	{ "NCCL.LOW_BANDWIDTH", AT,
+	  COLLECTIVES TRANSFERS MESSAGES(16777215, 1999999999.0, "on_host=no"), NULL, "" },
+
+	/* 30 MB a step of excess, of which the steps feel no more than 20 ms. */
+	{ "DIST.SLOW_LINK", FIRES,
+	  TRANSFERS LIKES EXPOSED(20000000) SLOW("1, 5", "0.35", "10000000")
+		  SLOW("3, 7", "0.25", "12000000") SLOW("3, 7", "0.2", "18000000"),
+	  NULL,
+	  "med: all_reduce of 64.0 MiB between ranks 3, 7 takes 20 % longer than between others "
+	  "(20.0 GB/s of bus bandwidth, its likes 24.0 GB/s; process group dp; on several nodes, "
+	  "as its likes are; 3 links and sizes are slow in all) [20000000 ns]" },
+	{ "DIST.SLOW_LINK", FIRES,
+	  TRANSFERS LIKES EXPOSED(20000000) SLOW("1, 5", "0.35", "10000000")
+		  SLOW("3, 7", "0.25", "5000000"),
+	  NULL,
+	  "med: all_reduce of 64.0 MiB between ranks 1, 5 takes 35 % longer than between others "
+	  "(20.0 GB/s of bus bandwidth, its likes 27.0 GB/s; process group dp; on several nodes, "
+	  "as its likes are; 2 links and sizes are slow in all) [10000000 ns]" },
+	/* Neither nodes nor steps are known. */
+	{ "DIST.SLOW_LINK", FIRES,
+	  TRANSFERS LIKES "transfers.slow_links ranks='2, 3' kind=send_recv message_bytes=1048576 "
+			  "bus_bytes_per_second=1000000000.0 slowdown_ratio=0.6 p_value=0.0001\n",
+	  NULL,
+	  "high: send_recv of 1.0 MiB between ranks 2, 3 takes 60 % longer than between others "
+	  "(1.0 GB/s of bus bandwidth, its likes 1.6 GB/s; which ranks share a node is not known: "
+	  "it may be alone in crossing nodes)" },
+	{ "DIST.SLOW_LINK", QUIET, TRANSFERS LIKES, NULL, "" },
+	{ "DIST.SLOW_LINK", SKIPPED, TRANSFERS "transfers.links ranks='0, 4' p_value=1.0\n", NULL,
+	  "skipped: no process group or pair has two others that exchange messages of the same "
+	  "kind and size" },
+	{ "DIST.SLOW_LINK", AT, TRANSFERS LIKES SLOW("1, 5", "0.1", "1"), NULL, "med" },
+	{ "DIST.SLOW_LINK", AT, TRANSFERS LIKES SLOW("1, 5", "0.0999", "1"), NULL, "" },
+	{ "DIST.SLOW_LINK", AT, TRANSFERS LIKES SLOW("1, 5", "0.5", "1"), NULL, "high" },
+	{ "DIST.SLOW_LINK", AT, TRANSFERS LIKES SLOW("1, 5", "0.4999", "1"), NULL, "med" },
+	{ "DIST.SLOW_LINK", CHANGED, TRANSFERS LIKES SLOW("1, 5", "0.2", "1"),
+	  "DIST.SLOW_LINK.threshold=0.3", "" },
+};
+
+static void rules_say_what_they_should(void **state)
+{
+	(void)state;
+	check_rule_cases(cases, TSI_COUNT_OF(cases));
+}
+
+static void advice_depends_on_where_links_are(void **state)
+{
+	(void)state;
+	static const struct advice_case advised[] = {
+		{ "NCCL.LOW_BANDWIDTH",
+		  COLLECTIVES TRANSFERS MESSAGES(67108864, 2500000000.0, "span=intra_node"),
+		  "the ranks share a node" },
+		{ "NCCL.LOW_BANDWIDTH",
+		  COLLECTIVES TRANSFERS MESSAGES(67108864, 2500000000.0, "span=inter_node"),
+		  "the ranks are on several nodes" },
+		{ "NCCL.LOW_BANDWIDTH",
+		  COLLECTIVES TRANSFERS MESSAGES(67108864, 2500000000.0, "on_host=no"),
+		  "NET/Socket where there is InfiniBand" },
+	};
+
+	check_rule_advice(advised, TSI_COUNT_OF(advised));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rules_say_what_they_should),
+		cmocka_unit_test(advice_depends_on_where_links_are),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
