@@ -41,6 +41,7 @@ static const struct row rows[] = {
 	{ "memory_stats.growth_bytes_per_call", BASIS_NONE, false, NULL },
 	{ "pipeline.busiest_stage", BASIS_NONE, false, NULL },
 	{ "pipeline.idlest_stage", BASIS_NONE, false, NULL },
+	{ "experts.busiest_rank", BASIS_NONE, false, NULL },
 	{ "device_busy.queue_max", BASIS_NONE, false, NULL },
 	{ "kernels.short_count", BASIS_NONE, false, NULL },
 

@@ -4,13 +4,50 @@
 
 #include <inttypes.h>
 
+/* Of stages and a schedule that nobody said, what they were taken for. */
+static void describe_inferred(struct rule_context *ctx)
+{
+	double imbalance = tsi_rule_real(ctx, "pipeline.stage_imbalance_ratio");
+
+	if (!tsi_rule_flag(ctx, "pipeline.is_inferred"))
+		return;
+	if (tsi_rule_has(ctx, "pipeline.microbatch_count"))
+		tsi_rule_detail(ctx, "%" PRId64 " microbatches, %" PRId64 " stages",
+				tsi_rule_int(ctx, "pipeline.microbatch_count"),
+				tsi_rule_int(ctx, "pipeline.stage_count"));
+	if (tsi_rule_int(ctx, "pipeline.virtual_stage_count") > 1)
+		tsi_rule_detail(ctx, "each gone through %" PRId64 " times",
+				tsi_rule_int(ctx, "pipeline.virtual_stage_count"));
+	if (imbalance >= 0.01)
+		tsi_rule_detail(ctx, "stage %" PRId64 " computes %.1f %% more than the mean one",
+				tsi_rule_int(ctx, "pipeline.busiest_stage"), 100 * imbalance);
+	tsi_rule_evidence(ctx, "pipeline.microbatch_count");
+	tsi_rule_evidence(ctx, "pipeline.virtual_stage_count");
+	tsi_rule_evidence(ctx, "pipeline.stage_imbalance_ratio");
+}
+
+/* What is not the pipeline's, like transfers and loaders, is no bubble: where it is known. */
+static void describe_excess(struct rule_context *ctx, bool has_ideal)
+{
+	double excess = tsi_rule_real(ctx, "pipeline.excess_ratio");
+	double ideal = tsi_rule_real(ctx, "pipeline.ideal_bubble_ratio");
+
+	if (tsi_rule_has(ctx, "pipeline.stall_ratio"))
+		tsi_rule_detail(ctx, "of compute and waiting for one another %.1f %% is waiting",
+				100 * tsi_rule_real(ctx, "pipeline.stall_ratio"));
+	if (has_ideal)
+		tsi_rule_detail(ctx, "%.1f points more than the ideal %.1f %%", 100 * excess,
+				100 * ideal);
+}
+
 /* Where the microbatches are known, only what is beyond the ideal schedule counts. */
 static void evaluate(struct rule_context *ctx)
 {
 	bool has_ideal = tsi_rule_has(ctx, "pipeline.excess_ratio");
+	bool has_stalls = tsi_rule_has(ctx, "pipeline.stall_ratio");
 	double bubble = tsi_rule_real(ctx, "pipeline.bubble_ratio");
-	double excess = tsi_rule_real(ctx, "pipeline.excess_ratio");
-	double value = has_ideal ? excess : bubble;
+	double idle = has_stalls ? tsi_rule_real(ctx, "pipeline.stall_ratio") : bubble;
+	double value = has_ideal ? tsi_rule_real(ctx, "pipeline.excess_ratio") : idle;
 
 	if (value < tsi_rule_parameter(ctx, has_ideal ? "threshold" : "bubble"))
 		return;
@@ -19,16 +56,18 @@ static void evaluate(struct rule_context *ctx)
 			      ? TSCOPE_SEVERITY_HIGH
 			      : TSCOPE_SEVERITY_MED,
 		      "the stages of the pipeline idle for %.1f %% of the step", 100 * bubble);
-	if (has_ideal)
-		tsi_rule_detail(ctx, "%.1f points more than the ideal %.1f %%", 100 * excess,
-				100 * tsi_rule_real(ctx, "pipeline.ideal_bubble_ratio"));
+	describe_excess(ctx, has_ideal);
 	if (tsi_rule_has(ctx, "pipeline.idlest_stage"))
 		tsi_rule_detail(ctx, "most in stage %" PRId64,
 				tsi_rule_int(ctx, "pipeline.idlest_stage"));
 	tsi_rule_evidence(ctx, "pipeline.bubble_ratio");
+	tsi_rule_evidence(ctx, "pipeline.stall_ratio");
 	tsi_rule_evidence(ctx, "pipeline.ideal_bubble_ratio");
 	tsi_rule_evidence(ctx, "pipeline.excess_ratio");
 	tsi_rule_evidence(ctx, "pipeline.idlest_stage");
+	if (tsi_rule_has(ctx, "pipeline.excess_ns_per_step"))
+		tsi_rule_recoverable(ctx, tsi_rule_int(ctx, "pipeline.excess_ns_per_step"));
+	describe_inferred(ctx);
 }
 
 const struct rule tsi_rule_dist_pipeline_bubble = {
@@ -38,10 +77,14 @@ const struct rule tsi_rule_dist_pipeline_bubble = {
 		.trigger = "Where the microbatches are known: fires where the bubble exceeds the "
 			   "ideal one by at least threshold, high from high on, else med. Else: "
 			   "fires where the bubble is at least bubble, high from bubble_high on, "
-			   "else med.",
+			   "else med. Where collectives match across ranks, the bubble is "
+			   "pipeline.stall_ratio, which holds no transfers but those between "
+			   "stages, and nothing that the host is late with; without such matches "
+			   "pipeline.bubble_ratio is taken.",
 		.meaning = "With p stages and m microbatches each stage idles for (p-1)/(m+p-1) "
-			   "of the step in the best case. More than that is unevenness of the "
-			   "stages or a bad schedule.",
+			   "of the step in the best case; with v virtual stages on each rank "
+			   "v*m stands for m. More than that is unevenness of the stages or a "
+			   "bad schedule.",
 		.advice = "move layers from the busiest to the idlest stage, raise the number "
 			  "of microbatches, use 1F1B or an interleaved schedule",
 		.example = "4 stages with 8 microbatches idle for 40 % of the step, in the best "

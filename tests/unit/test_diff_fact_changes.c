@@ -82,6 +82,7 @@ static void sums_are_known(void **state)
 		   "impossible_ns empty_graph_launch_count attributed_by_time_count\n"
 		   "arrivals: count\n"
 		   "transfers: count bytes wait_ns transfer_ns\n"
+		   "experts: count\n"
 		   "device_busy: span_ns busy_ns idle_ns compute_ns comm_ns copy_ns event_count "
 		   "event_ns\n"
 		   "overlap: comm_ns overlapped_ns exposed_ns\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules on what traces of all ranks say of links. */
+/* Rules on what traces of all ranks say of links, experts and pipelines. */
 #include "rule_check.h"
 
 #include <setjmp.h>
@@ -32,6 +32,15 @@
 	"message_bytes=67108864 bus_bytes_per_second=20000000000.0 slowdown_ratio=" slowdown " "   \
 	"p_value=0.00001 excess_ns_per_step=" excess "\n"
 #define EXPOSED(ns) "transfers.mean_exposed_transfer_ns " #ns "\n"
+
+#define EXPERTS(ratio) "experts.busiest_rank 5\nexperts.imbalance_ratio " ratio "\n"
+#define LOADS(load)                                                                                \
+	"experts.ranks rank=4 load_ratio=0.9\nexperts.ranks rank=5 load_ratio=" load "\n"
+
+#define INFERRED                                                                                   \
+	"pipeline.bubble_ratio 0.4\npipeline.ideal_bubble_ratio 0.2\n"                             \
+	"pipeline.excess_ratio 0.2\npipeline.stage_count 4\npipeline.is_inferred yes\n"            \
+	"pipeline.busiest_stage 3\n"
 
 static const struct rule_case cases[] = {
 	/* Of transfers it is the median that counts, though another source is slower still. */
@@ -118,6 +127,47 @@ static const struct rule_case cases[] = {
 	{ "DIST.SLOW_LINK", AT, TRANSFERS LIKES SLOW("1, 5", "0.4999", "1"), NULL, "med" },
 	{ "DIST.SLOW_LINK", CHANGED, TRANSFERS LIKES SLOW("1, 5", "0.2", "1"),
 	  "DIST.SLOW_LINK.threshold=0.3", "" },
+
+	{ "DIST.EXPERT_IMBALANCE", FIRES, EXPERTS("1.5") LOADS("1.45"), NULL,
+	  "med: in an all-to-all the busiest rank gets 1.50 times what the mean rank gets (rank 5 "
+	  "gets most over the whole capture, 1.45 times the mean of its group)" },
+	/* 1.1 is less than half as much above 1 as 1.5. */
+	{ "DIST.EXPERT_IMBALANCE", FIRES, EXPERTS("1.5") LOADS("1.1"), NULL,
+	  "med: in an all-to-all the busiest rank gets 1.50 times what the mean rank gets (rank 5 "
+	  "gets most over the whole capture, 1.10 times the mean of its group; it is mostly "
+	  "another rank each time)" },
+	{ "DIST.EXPERT_IMBALANCE", QUIET, EXPERTS("1.05") LOADS("1.05"), NULL, "" },
+	{ "DIST.EXPERT_IMBALANCE", AT, EXPERTS("1.3") LOADS("1.3"), NULL, "med" },
+	{ "DIST.EXPERT_IMBALANCE", AT, EXPERTS("1.2999") LOADS("1.3"), NULL, "" },
+	{ "DIST.EXPERT_IMBALANCE", AT, EXPERTS("2.0") LOADS("1.3"), NULL, "high" },
+	{ "DIST.EXPERT_IMBALANCE", AT, EXPERTS("1.9999") LOADS("1.3"), NULL, "med" },
+	{ "DIST.EXPERT_IMBALANCE", CHANGED, EXPERTS("1.5") LOADS("1.3"),
+	  "DIST.EXPERT_IMBALANCE.threshold=1.6", "" },
+
+	/* What it was taken for is said only where nobody else did. */
+	{ "DIST.PIPELINE_BUBBLE", FIRES,
+	  INFERRED "pipeline.microbatch_count 6\npipeline.virtual_stage_count 2\n"
+		   "pipeline.stage_imbalance_ratio 0.1\n",
+	  NULL,
+	  "high: the stages of the pipeline idle for 40.0 % of the step (20.0 points more than the "
+	  "ideal 20.0 %; 6 microbatches, 4 stages; each gone through 2 times; stage 3 computes "
+	  "10.0 % more than the mean one)" },
+	{ "DIST.PIPELINE_BUBBLE", FIRES,
+	  INFERRED "pipeline.microbatch_count 12\npipeline.virtual_stage_count 1\n"
+		   "pipeline.stage_imbalance_ratio 0.001\n",
+	  NULL,
+	  "high: the stages of the pipeline idle for 40.0 % of the step (20.0 points more than the "
+	  "ideal 20.0 %; 12 microbatches, 4 stages)" },
+	/* Where it is known, waiting is judged, with or without an ideal to hold it against. */
+	{ "DIST.PIPELINE_BUBBLE", FIRES,
+	  INFERRED "pipeline.stall_ratio 0.35\npipeline.excess_ns_per_step 7000000\n", NULL,
+	  "high: the stages of the pipeline idle for 40.0 % of the step (of compute and waiting "
+	  "for one another 35.0 % is waiting; 20.0 points more than the ideal 20.0 %) [7000000 "
+	  "ns]" },
+	{ "DIST.PIPELINE_BUBBLE", AT, "pipeline.bubble_ratio 0.6\npipeline.stall_ratio 0.2499\n",
+	  NULL, "" },
+	{ "DIST.PIPELINE_BUBBLE", AT, "pipeline.bubble_ratio 0.6\npipeline.stall_ratio 0.25\n",
+	  NULL, "med" },
 };
 
 static void rules_say_what_they_should(void **state)
