@@ -5,6 +5,7 @@
  */
 #include "analyze/rank_steps.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -47,6 +48,37 @@ static void fill_tables(struct rank_steps *steps, const struct step_alignment *a
 	}
 }
 
+/* The budget whose exposed communication is the record's, divided; or NULL. */
+static const struct step_budget *split_of(const struct step_series *rank,
+					  const struct step_record *record)
+{
+	if (!rank->is_of_trace || tsi_counted_devices(rank) > 1 || record->budget == NO_ROW)
+		return NULL;
+	return rank->budgets[record->budget].has_split ? &rank->budgets[record->budget] : NULL;
+}
+
+static enum tscope_status fill_waits(struct rank_steps *steps,
+				     const struct step_alignment *alignment,
+				     const struct step_series *ranks, struct tscope_error *err)
+{
+	if (tsi_array_new(&steps->wait_ns, steps->step_count, steps->rank_count * sizeof(int64_t),
+			  err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (size_t cell = 0; cell < steps->step_count * steps->rank_count; cell++) {
+		size_t rank = cell % steps->rank_count;
+		const struct step_budget *split =
+			split_of(&ranks[rank], &ranks[rank].records[alignment->records[cell]]);
+
+		if (!split) {
+			free(steps->wait_ns);
+			steps->wait_ns = NULL;
+			return TSCOPE_OK;
+		}
+		steps->wait_ns[cell] = split->exposed_wait_ns;
+	}
+	return TSCOPE_OK;
+}
+
 enum tscope_status tsi_rank_steps_init(struct rank_steps *steps, const struct step_series *ranks,
 				       size_t rank_count, struct tscope_error *err)
 {
@@ -56,8 +88,10 @@ enum tscope_status tsi_rank_steps_init(struct rank_steps *steps, const struct st
 	*steps = (struct rank_steps){ .step_count = alignment.count, .rank_count = rank_count };
 	if (status == TSCOPE_OK)
 		status = make_tables(steps, err);
-	if (status == TSCOPE_OK)
+	if (status == TSCOPE_OK) {
 		fill_tables(steps, &alignment, ranks);
+		status = fill_waits(steps, &alignment, ranks, err);
+	}
 	tsi_alignment_deinit(&alignment);
 	return status;
 }
@@ -67,7 +101,13 @@ void tsi_rank_steps_deinit(struct rank_steps *steps)
 	free(steps->time_ns);
 	free(steps->compute_ns);
 	free(steps->comm_ns);
+	free(steps->wait_ns);
 	*steps = (struct rank_steps){ 0 };
+}
+
+int64_t tsi_round_ns(double ns)
+{
+	return ns < 0x1p62 ? (int64_t)floor(ns + 0.5) : INT64_MAX;
 }
 
 const char *tsi_ranks_doubt(const struct step_series *ranks, size_t rank_count)

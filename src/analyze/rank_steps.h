@@ -13,6 +13,11 @@ struct rank_steps {
 	int64_t *time_ns;
 	int64_t *compute_ns; /* tsi_step_compute_ns() */
 	int64_t *comm_ns;
+	/*
+	 * Of comm_ns, waiting for other ranks in matched collectives; NULL where the traces do not
+	 * tell it of every step and rank.
+	 */
+	int64_t *wait_ns;
 };
 
 /* Of the counted steps; step_count may be 0. On failure it may be deinited. */
@@ -23,6 +28,9 @@ void tsi_rank_steps_deinit(struct rank_steps *steps); /* fine on a zeroed struct
 
 /* pytscope's COMPUTE_PHASES: forward, backward, optimizer and compute. */
 int64_t tsi_step_compute_ns(const struct step_record *record);
+
+/* An even number of steps or ranks has its median between two of them: halves up. */
+int64_t tsi_round_ns(double ns);
 
 /* Why the times of these ranks must not be believed or compared, or NULL. */
 const char *tsi_ranks_doubt(const struct step_series *ranks, size_t rank_count);

@@ -54,6 +54,49 @@ static void tables_of_common_steps(void **state)
 	tsi_steps_deinit(&ranks[1]);
 }
 
+static struct step_series traced_rank(bool has_split, uint32_t device_count)
+{
+	struct step_series steps = test_steps("1 forward=7 comm=5\n");
+	struct step_budget budget = { .exposed_wait_ns = 3, .has_split = has_split };
+
+	steps.is_of_trace = true;
+	steps.device_count = device_count;
+	assert_int_equal(tsi_steps_add_budget(&steps, &budget, &steps.records[0].budget, NULL),
+			 TSCOPE_OK);
+	return steps;
+}
+
+/* Waits are told where all ranks have them, of one device, of a trace. */
+static void waits_of_traces(void **state)
+{
+	(void)state;
+	static const struct {
+		bool has_split, is_of_trace;
+		uint32_t device_count;
+		bool are_told;
+	} cases[] = {
+		{ true, true, 1, true },   { true, true, 0, true },   { true, true, 2, false },
+		{ false, true, 1, false }, { true, false, 1, false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct step_series ranks[2] = {
+			traced_rank(true, 1),
+			traced_rank(cases[i].has_split, cases[i].device_count),
+		};
+		struct rank_steps steps;
+
+		ranks[1].is_of_trace = cases[i].is_of_trace;
+		assert_int_equal(tsi_rank_steps_init(&steps, ranks, 2, NULL), TSCOPE_OK);
+		assert_int_equal(steps.wait_ns != NULL, cases[i].are_told);
+		if (steps.wait_ns)
+			assert_int_equal(steps.wait_ns[1], 3);
+		tsi_rank_steps_deinit(&steps);
+		tsi_steps_deinit(&ranks[0]);
+		tsi_steps_deinit(&ranks[1]);
+	}
+}
+
 static void the_first_doubt(void **state)
 {
 	(void)state;
@@ -78,6 +121,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables_of_common_steps),
+		cmocka_unit_test(waits_of_traces),
 		cmocka_unit_test(the_first_doubt),
 	};
 

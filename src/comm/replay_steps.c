@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which steps are played: from the first on that all ranks have (of those that were logged at
+ * all). Windows that begin earlier on some ranks, or end later, do not count.
+ */
+#include "comm/replay_parts.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/sort.h"
+
+enum { MAX_PLAYED_POINTS = 2000000 }; /* a quarter of a second each time */
+
+/* A step of a rank, behind its number as a key. */
+struct rank_step {
+	uint32_t rank, step;
+};
+
+struct step_search {
+	struct replay_graph *graph;
+	struct sort_pair *steps; /* of all ranks that take part, by number */
+	size_t step_count;
+	uint32_t **points; /* [rank][step of its log]: index of its STEP, or NO_ROW */
+	uint32_t *chosen;  /* by rank: its step of the number that is looked at */
+	size_t taking_part;
+};
+
+static struct rank_step unpack(const struct sort_pair *pair)
+{
+	return (struct rank_step){ (uint32_t)(pair->value >> 32), (uint32_t)pair->value };
+}
+
+static size_t all_step_count(const struct world *world)
+{
+	size_t count = 0;
+
+	for (size_t rank = 0; rank < world->rank_count; rank++)
+		count += world->logs[rank].step_count;
+	return count;
+}
+
+/* Lists the steps that have a STEP: of a rank without points none. */
+static enum tscope_status list_steps(struct step_search *search, uint32_t rank,
+				     struct tscope_error *err)
+{
+	const struct rank_log *log = &search->graph->world->logs[rank];
+	uint32_t *points;
+
+	if (tsi_array_new(&points, log->step_count, sizeof(*points), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	search->points[rank] = points;
+	for (size_t i = 0; i < log->step_count; i++)
+		points[i] = NO_ROW;
+	for (size_t i = log->point_count; i-- > 0;)
+		if (log->points[i].kind == RANK_POINT_STEP)
+			points[log->points[i].index] = (uint32_t)i;
+	for (size_t i = 0; i < log->step_count; i++)
+		if (points[i] != NO_ROW)
+			search->steps[search->step_count++] =
+				(struct sort_pair){ tsi_sort_key_of_int64(log->steps[i].number),
+						    (uint64_t)rank << 32 | i };
+	search->taking_part += log->point_count > 0;
+	return TSCOPE_OK;
+}
+
+static enum tscope_status search_init(struct step_search *search, struct tscope_error *err)
+{
+	const struct world *world = search->graph->world;
+	size_t count = all_step_count(world);
+	struct sort_pair *scratch = NULL;
+	enum tscope_status status;
+
+	status = tsi_array_new(&search->steps, count, sizeof(*search->steps), err);
+	if (status == TSCOPE_OK)
+		status = tsi_array_new(&search->points, world->rank_count, sizeof(*search->points),
+				       err);
+	if (status == TSCOPE_OK)
+		status = tsi_array_new(&search->chosen, world->rank_count, sizeof(*search->chosen),
+				       err);
+	for (uint32_t rank = 0; status == TSCOPE_OK && rank < world->rank_count; rank++) {
+		search->chosen[rank] = NO_ROW;
+		status = list_steps(search, rank, err);
+	}
+	if (status == TSCOPE_OK)
+		status = tsi_array_new(&scratch, count, sizeof(*scratch), err);
+	if (status == TSCOPE_OK)
+		tsi_sort_pairs(search->steps, scratch, search->step_count);
+	free(scratch);
+	return status;
+}
+
+static void search_deinit(struct step_search *search)
+{
+	for (size_t rank = 0; search->points && rank < search->graph->world->rank_count; rank++)
+		free(search->points[rank]);
+	free(search->points);
+	free(search->chosen);
+	free(search->steps);
+}
+
+/*
+ * Takes the steps of the next number, of each rank its first: equal numbers stand by rank. Are
+ * those of all ranks there?
+ */
+static bool take_number(struct step_search *search, size_t *at)
+{
+	size_t first = *at, count = 0;
+	uint32_t last = NO_ROW;
+
+	for (; *at < search->step_count && search->steps[*at].key == search->steps[first].key;
+	     ++*at) {
+		count += unpack(&search->steps[*at]).rank != last;
+		last = unpack(&search->steps[*at]).rank;
+	}
+	if (count < search->taking_part)
+		return false;
+	for (size_t i = *at; i-- > first;)
+		search->chosen[unpack(&search->steps[i]).rank] = unpack(&search->steps[i]).step;
+	return true;
+}
+
+/* The first STEP or END after a STEP. */
+static uint32_t end_of_step(const struct rank_log *log, uint32_t first_point)
+{
+	for (size_t i = first_point + (size_t)1; i < log->point_count; i++)
+		if (tsi_is_step_bound(&log->points[i]))
+			return (uint32_t)i;
+	return NO_ROW;
+}
+
+static void begin_ranks(struct step_search *search)
+{
+	for (size_t rank = 0; rank < search->graph->world->rank_count; rank++)
+		if (search->chosen[rank] != NO_ROW)
+			search->graph->ranks[rank].begin_point =
+				search->points[rank][search->chosen[rank]];
+}
+
+static bool does_count(const struct step_search *search)
+{
+	const struct replay_graph *graph = search->graph;
+
+	for (size_t rank = 0; rank < graph->world->rank_count; rank++) {
+		const struct rank_log *log = &graph->world->logs[rank];
+		uint32_t step = search->chosen[rank];
+
+		if (step == NO_ROW)
+			continue;
+		uint32_t point = search->points[rank][step];
+		if (log->steps[step].mark != TSCOPE_STEP_COUNTED ||
+		    point < graph->ranks[rank].begin_point || end_of_step(log, point) == NO_ROW)
+			return false;
+	}
+	return true;
+}
+
+static enum tscope_status add_step(struct step_search *search, size_t *capacity,
+				   struct tscope_error *err)
+{
+	struct replay_graph *graph = search->graph;
+	size_t rank_count = graph->world->rank_count, first = graph->step_count * rank_count;
+
+	if (tsi_array_reserve(&graph->steps, capacity, first + rank_count, sizeof(*graph->steps),
+			      err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (size_t rank = 0; rank < rank_count; rank++) {
+		struct replay_step step = { NO_ROW, NO_ROW };
+
+		if (search->chosen[rank] != NO_ROW) {
+			step.first_point = search->points[rank][search->chosen[rank]];
+			step.end_point = end_of_step(&graph->world->logs[rank], step.first_point);
+		}
+		graph->steps[first + rank] = step;
+	}
+	graph->step_count++;
+	return TSCOPE_OK;
+}
+
+static enum tscope_status add_steps(struct step_search *search, struct tscope_error *err)
+{
+	size_t capacity = 0, at = 0;
+	bool is_begun = false;
+
+	while (at < search->step_count) {
+		if (!take_number(search, &at))
+			continue;
+		if (!is_begun)
+			begin_ranks(search);
+		is_begun = true;
+		if (does_count(search) && add_step(search, &capacity, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+	}
+	return TSCOPE_OK;
+}
+
+/* Points up to the end of a step that counts. */
+static size_t played_points(const struct replay_graph *graph, size_t step)
+{
+	size_t rank_count = graph->world->rank_count, count = 0;
+
+	for (size_t rank = 0; rank < rank_count; rank++) {
+		const struct replay_step *at = &graph->steps[step * rank_count + rank];
+
+		if (at->end_point != NO_ROW && at->end_point >= graph->ranks[rank].begin_point)
+			count += at->end_point + 1 - graph->ranks[rank].begin_point;
+	}
+	return count;
+}
+
+/* Leaves out the last steps where all would take too long. */
+static void limit_steps(struct replay_graph *graph)
+{
+	size_t rank_count = graph->world->rank_count, count = graph->step_count;
+
+	while (count > 1 && played_points(graph, count - 1) > MAX_PLAYED_POINTS)
+		count--;
+	if (count == graph->step_count)
+		return;
+	graph->step_count = count;
+	for (size_t rank = 0; rank < rank_count; rank++) {
+		size_t end_point = 0;
+
+		for (size_t step = 0; step < count; step++) {
+			const struct replay_step *at = &graph->steps[step * rank_count + rank];
+
+			if (at->end_point != NO_ROW && at->end_point >= end_point)
+				end_point = at->end_point + (size_t)1;
+		}
+		if (end_point > 0)
+			graph->ranks[rank].end_point = end_point;
+	}
+}
+
+enum tscope_status tsi_replay_find_steps(struct replay_graph *graph, struct tscope_error *err)
+{
+	struct step_search search = { .graph = graph };
+	enum tscope_status status = search_init(&search, err);
+
+	if (status == TSCOPE_OK && search.taking_part >= 2)
+		status = add_steps(&search, err);
+	if (status == TSCOPE_OK)
+		limit_steps(graph);
+	search_deinit(&search);
+	return status;
+}

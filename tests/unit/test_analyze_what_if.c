@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/* What repairs would win, in small worlds whose times a comment works out by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "analyze/analysis.h"
+#include "fail_alloc.h"
+#include "world_text.h"
+
+/*
+ * Steps of 1000 of three ranks: ranks 0 and 2 work 400, rank 1 works 500 and loads data for 100
+ * before an all-reduce that takes 100 from the moment when rank 1 is ready, at 600. Then all work
+ * 300.
+ */
+static const char late_rank[] = "rank 0\n"
+				"step 1 0 1000\n"
+				"compute 0 400\n"
+				"exposed_comm 400 700\n"
+				"compute 700 1000\n"
+				"all_reduce 400 700 group=dp ranks=0,1,2 seq=0 bytes=64\n"
+				"rank 1\n"
+				"step 1 0 1000\n"
+				"data_stall 0 100\n"
+				"compute 100 600\n"
+				"exposed_comm 600 700\n"
+				"compute 700 1000\n"
+				"all_reduce 600 700 group=dp ranks=0,1,2 seq=0 bytes=64\n"
+				"rank 2\n"
+				"step 1 0 1000\n"
+				"compute 0 400\n"
+				"exposed_comm 400 700\n"
+				"compute 700 1000\n"
+				"all_reduce 400 700 group=dp ranks=0,1,2 seq=0 bytes=64\n";
+
+static void test_late_rank(void **state)
+{
+	struct test_world *w = test_world(late_rank);
+	struct analyzed *a = analyze_world(w, NULL);
+
+	(void)state;
+	check_facts(a, "what_if: step_ns simulated_step_ns simulation_error_ratio", "1000 1000 0");
+	/* Rank 1 takes 400 before the all-reduce, as the others do: from 400 to 500, 300 more. */
+	check_facts(a, "what_if: no_straggler_step_ns no_straggler_gain_ns straggler_rank",
+		    "800 200 1");
+	/* All take (400 + 600 + 400) ÷ 3 = 467 before it: 467 + 100 + 300. */
+	check_facts(a, "what_if: balanced_step_ns balanced_gain_ns", "867 133");
+	/* Ends at 600, when rank 1 is ready. */
+	check_facts(a, "what_if: ideal_network_step_ns ideal_network_gain_ns", "900 100");
+	/* Nobody waits: ranks 0 and 2 are done at 700, as the all-reduce is; rank 1 at 900. */
+	check_facts(a, "what_if: ideal_overlap_step_ns ideal_overlap_gain_ns", "767 233");
+	/* Rank 1 is ready at 500, the all-reduce ends at 600. */
+	check_facts(a, "what_if: no_data_stall_step_ns no_data_stall_gain_ns", "900 100");
+	/* Without compute rank 1 is ready at 100, the all-reduce ends at 200. */
+	check_table(a, "what_if.lines: line step_ns gain_ns",
+		    "compute 200 800\ndata_stall 900 100\n");
+	/* Rank 0 like the median of 400 and 600, 500, is not the last one either. */
+	check_table(a, "what_if.ranks: rank step_ns gain_ns", "1 800 200\n0 1000 0\n2 1000 0\n");
+	check_reliability(a, "what_if", NULL);
+	check_doubt(a, "what_if.no_straggler_gain_ns", NULL);
+	analyzed_free(a);
+	test_world_free(w);
+}
+
+/*
+ * Ranks 0, 1 and 2 work 300, 600 and 400 before the all-reduce, which takes 100 to 700, and 100,
+ * 400 and 200 after it: steps of 800, 1100 and 900, mean 933. The median of the others is 350 and
+ * 150 for rank 1: the all-reduce ends at 400 + 100, the ranks at 600, 650 and 700.
+ */
+static void test_median(void **state)
+{
+	struct test_world *w =
+		test_world("rank 0\n"
+			   "step 1 0 800\n"
+			   "compute 0 300\n"
+			   "exposed_comm 300 700\n"
+			   "compute 700 800\n"
+			   "all_reduce 300 700 group=dp ranks=0,1,2 seq=0 bytes=64\n"
+			   "rank 1\n"
+			   "step 1 0 1100\n"
+			   "compute 0 600\n"
+			   "exposed_comm 600 700\n"
+			   "compute 700 1100\n"
+			   "all_reduce 600 700 group=dp ranks=0,1,2 seq=0 bytes=64\n"
+			   "rank 2\n"
+			   "step 1 0 900\n"
+			   "compute 0 400\n"
+			   "exposed_comm 400 700\n"
+			   "compute 700 900\n"
+			   "all_reduce 400 700 group=dp ranks=0,1,2 seq=0 bytes=64\n");
+	struct analyzed *a = analyze_world(w, NULL);
+
+	(void)state;
+	check_facts(a, "what_if: simulated_step_ns no_straggler_step_ns no_straggler_gain_ns",
+		    "933 650 283");
+	analyzed_free(a);
+	test_world_free(w);
+}
+
+/* Equal ranks: nobody is to be named, and nothing is won. */
+static void test_healthy(void **state)
+{
+	static const char one[] = "step 1 0 1000\n"
+				  "compute 0 900\n"
+				  "exposed_comm 900 1000\n"
+				  "all_reduce 900 1000 group=dp ranks=0,1 seq=0 bytes=64\n";
+	char text[512];
+
+	(void)state;
+	(void)snprintf(text, sizeof(text), "rank 0\n%srank 1\n%s", one, one);
+	struct test_world *w = test_world(text);
+	struct analyzed *a = analyze_world(w, NULL);
+	check_facts(a, "what_if: no_straggler_gain_ns straggler_rank balanced_gain_ns", "0 - 0");
+	check_facts(a, "what_if: no_data_stall_step_ns no_data_stall_gain_ns", "1000 0");
+	analyzed_free(a);
+	test_world_free(w);
+}
+
+/*
+ * 0.5 % of a step is where a rank is named: of 1000, 5. Rank 1 works so much longer before the
+ * all-reduce than rank 0, which waits for it.
+ */
+static void test_threshold(void **state)
+{
+	static const struct {
+		int more;
+		const char *expected;
+	} cases[] = { { 4, "4 -" }, { 5, "5 1" } };
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		char text[1024];
+		int more = cases[i].more;
+
+		(void)snprintf(text, sizeof(text),
+			       "rank 0\nstep 1 0 1000\ncompute 0 %d\nexposed_comm %d 1000\n"
+			       "all_reduce %d 1000 group=dp ranks=0,1 seq=0 bytes=64\n"
+			       "rank 1\nstep 1 0 1000\ncompute 0 900\nexposed_comm 900 1000\n"
+			       "all_reduce 900 1000 group=dp ranks=0,1 seq=0 bytes=64\n",
+			       900 - more, 900 - more, 900 - more);
+		struct test_world *w = test_world(text);
+		struct analyzed *a = analyze_world(w, NULL);
+		check_facts(a, "what_if: no_straggler_gain_ns straggler_rank", cases[i].expected);
+		analyzed_free(a);
+		test_world_free(w);
+	}
+}
+
+/* A member that was not read may have been late as well. */
+static void test_unread_member(void **state)
+{
+	static const char one[] = "step 1 0 1000\n"
+				  "compute 0 900\n"
+				  "exposed_comm 900 1000\n"
+				  "all_reduce 900 1000 group=dp ranks=0,1,2 seq=0 bytes=64\n";
+	char text[512];
+
+	(void)state;
+	(void)snprintf(text, sizeof(text), "rank 0\n%srank 1\n%s", one, one);
+	struct test_world *w = test_world(text);
+	struct analyzed *a = analyze_world(w, NULL);
+	check_doubt(
+		a, "what_if.no_straggler_gain_ns",
+		"members of process groups were not read, and may have kept the others waiting: "
+		"this is an upper bound");
+	check_doubt(a, "what_if.simulated_step_ns", NULL);
+	analyzed_free(a);
+	test_world_free(w);
+}
+
+/*
+ * The ranks do not end together, and nothing tells their clocks: rank 0, which was last (at 500),
+ * says that the transfer took 100, rank 1 says that it went on until 800. All are played as if it
+ * took 100, so rank 1 ends 200 too early: the mean of 800 and 1000 is not 900 but 800, more than
+ * 5 % off.
+ */
+static void test_doubt(void **state)
+{
+	static const char text[] = "rank 0\n"
+				   "step 1 0 800\n"
+				   "compute 0 500\n"
+				   "exposed_comm 500 600\n"
+				   "compute 600 800\n"
+				   "all_reduce 500 600 group=dp ranks=0,1 seq=0 bytes=64\n"
+				   "rank 1\n"
+				   "step 1 0 1000\n"
+				   "compute 0 400\n"
+				   "exposed_comm 400 800\n"
+				   "compute 800 1000\n"
+				   "all_reduce 400 800 group=dp ranks=0,1 seq=0 bytes=64\n";
+	struct test_world *w = test_world(text);
+
+	(void)state;
+	for (uint32_t rank = 0; rank < 2; rank++)
+		w->world->clocks[rank].is_known = false; /* they begin together */
+	struct analyzed *a = analyze_world(w, NULL);
+	check_facts(a, "what_if: step_ns simulated_step_ns simulation_error_ratio",
+		    "900 800 -0.111111");
+	check_reliability(a, "what_if",
+			  "the simulation of the unchanged run is off by more than 5 %");
+	analyzed_free(a);
+	test_world_free(w);
+}
+
+/*
+ * The same where clocks agree: what rank 1 took after the first end at 600 is put in, so that
+ * nothing is off, but said. It was kept by it in the mean of both ranks for tail ÷ 2 of steps of
+ * 800 + tail ÷ 2: 42 of 842, 42.5 of 843 (rounded) and 100 of 900. Without transfers the
+ * all-reduce is through at 500 and not at 600 on both, whatever the tail.
+ */
+static void test_end_spread(void **state)
+{
+	static const struct {
+		int tail;
+		const char *expected, *doubt;
+	} cases[] = {
+		{ 84, "842 842 0 0.0498812 742 100", NULL },
+		{ 85, "843 843 0 0.0504152 743 100",
+		  "members of collectives end far apart, by more than 5 % of the step: what kept "
+		  "them is simulated as if nothing could change it" },
+		{ 200, "900 900 0 0.111111 800 100",
+		  "members of collectives end far apart, by more than 5 % of the step: what kept "
+		  "them is simulated as if nothing could change it" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		int end = 600 + cases[i].tail;
+		char text[512];
+
+		(void)snprintf(text, sizeof(text),
+			       "rank 0\nstep 1 0 800\ncompute 0 500\nexposed_comm 500 600\n"
+			       "compute 600 800\n"
+			       "all_reduce 500 600 group=dp ranks=0,1 seq=0 bytes=64\n"
+			       "rank 1\nstep 1 0 %d\ncompute 0 400\nexposed_comm 400 %d\n"
+			       "compute %d %d\n"
+			       "all_reduce 400 %d group=dp ranks=0,1 seq=0 bytes=64\n",
+			       end + 200, end, end, end + 200, end);
+		struct test_world *w = test_world(text);
+		for (size_t rank = 0; rank < w->rank_count; rank++)
+			w->world->clocks[rank] = (struct rank_clock){ .is_known = true };
+		struct analyzed *a = analyze_world(w, NULL);
+		check_facts(a,
+			    "what_if: step_ns simulated_step_ns simulation_error_ratio "
+			    "end_spread_ratio ideal_network_step_ns ideal_network_gain_ns",
+			    cases[i].expected);
+		check_reliability(a, "what_if", cases[i].doubt);
+		analyzed_free(a);
+		test_world_free(w);
+	}
+}
+
+/* Nothing matches: nothing is said. */
+static void test_no_world(void **state)
+{
+	static const char text[] = "rank 0\nstep 1 0 100\ncompute 0 100\n"
+				   "rank 1\nstep 1 0 100\ncompute 0 100\n";
+	struct test_world *w = test_world(text);
+	struct analyzed *a = analyze_world(w, NULL);
+
+	(void)state;
+	check_facts(a, "what_if: step_ns no_straggler_gain_ns balanced_gain_ns", "- - -");
+	check_facts(a, "parallel_efficiency: parallel_efficiency_ratio", "-");
+	check_facts(a, "cross_rank_path: length_ns step_count", "- -");
+	analyzed_free(a);
+	test_world_free(w);
+}
+
+/* Every analyzer of the run in turn, those of the replay among them. */
+static void test_no_memory(void **state)
+{
+	struct test_world *w = test_world(late_rank);
+	struct tscope_analysis_options options = { 0 };
+	const struct analysis_scope scope = { .steps = w->series,
+					      .ranks = w->series,
+					      .rank_count = w->rank_count,
+					      .world = w->world,
+					      .options = &options };
+	size_t n = 1;
+
+	(void)state;
+	for (;; n++) {
+		struct tscope_analysis *analysis = NULL;
+
+		fail_alloc_at(n);
+		enum tscope_status status =
+			tsi_analyze_level(&analysis, LEVEL_RUN, &scope, NULL, NULL);
+		bool has_failed = fail_alloc_stop();
+		tscope_analysis_free(analysis);
+		if (!has_failed)
+			break;
+		assert_int_equal(status, TSCOPE_E_NOMEM);
+	}
+	assert_true(n > 100);
+	test_world_free(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_late_rank),     cmocka_unit_test(test_median),
+		cmocka_unit_test(test_healthy),       cmocka_unit_test(test_threshold),
+		cmocka_unit_test(test_unread_member), cmocka_unit_test(test_doubt),
+		cmocka_unit_test(test_end_spread),    cmocka_unit_test(test_no_world),
+		cmocka_unit_test(test_no_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
