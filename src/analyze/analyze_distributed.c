@@ -6,36 +6,20 @@
  * compute or no time, its share is 0, and it has no part in relative slowdowns.
  *
  * pytscope's communication of a step is that of the rank which had most of it.
- * That rank mostly waited for the slowest one, so imbalance counts twice. What
- * every rank spent is the transfer; what one spent beyond it, its wait.
+ * That rank mostly waited for the slowest one, so imbalance counts twice. Where
+ * traces tell how long each rank waited in each collective, the transfer is what is
+ * left, mean of the ranks. Else what every rank spent is the transfer, and what one
+ * spent beyond it, its wait.
  */
-#include "analyze/facts.h"
-#include "analyze/rank_steps.h"
+#include "analyze/distributed_parts.h"
 #include "analyze/robust.h"
-#include "analyze/slow_ranks.h"
-#include "analyze/tail.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "base/sort.h"
 #include "base/sum.h"
-
-enum fact {
-	WORLD_SIZE,
-	DECLARED_WORLD_SIZE,
-	MISSING_RANK_COUNT,
-	N_STEPS,
-	DROPPED_STEP_COUNT,
-	MEAN_STEP_WALL_NS,
-	MEAN_COMM_FRACTION,
-	MEAN_TRANSFER_FRACTION,
-	IMBALANCE_CV,
-	SYNC_SKEW_NS,
-	WALL_FRAC_LOST,
-	WALL_LOST_NS_PER_STEP,
-};
+#include "comm/world.h"
 
 static const struct tscope_fact_def facts[] = {
 	[WORLD_SIZE] = { "world_size", TSCOPE_UNIT_COUNT, "ranks that were read" },
@@ -50,8 +34,11 @@ static const struct tscope_fact_def facts[] = {
 	[MEAN_COMM_FRACTION] = { "mean_comm_fraction", TSCOPE_UNIT_RATIO,
 				 "mean share of most communication in that" },
 	[MEAN_TRANSFER_FRACTION] = { "mean_transfer_fraction", TSCOPE_UNIT_RATIO,
-				     "mean share of least communication (no waiting) in most "
-				     "compute + least communication" },
+				     "mean share of communication without waiting in most compute "
+				     "+ "
+				     "that: the ranks' mean where traces tell it, else the least "
+				     "of "
+				     "any rank" },
 	[IMBALANCE_CV] = { "imbalance_cv", TSCOPE_UNIT_NUMBER,
 			   "compute over ranks: standard deviation by mean, median of the steps" },
 	[SYNC_SKEW_NS] = { "sync_skew_ns", TSCOPE_UNIT_NS,
@@ -60,21 +47,9 @@ static const struct tscope_fact_def facts[] = {
 			     "slowest less mean compute, share of the slowest" },
 	[WALL_LOST_NS_PER_STEP] = { "wall_lost_ns_per_step", TSCOPE_UNIT_NS,
 				    "slowest less mean compute, mean of the steps" },
-};
-
-enum rank_column {
-	RANK,
-	MEAN_COMPUTE_NS,
-	MEDIAN_COMPUTE_NS,
-	SLOWEST_COUNT,
-	SLOWEST_FRACTION,
-	STRAGGLER_Z,
-	REL_SLOWDOWN,
-	SLOWEST_P_VALUE,
-	EXCESS_RATIO,
-	P_VALUE,
-	MEAN_COMM_NS,
-	MEAN_WAIT_NS,
+	[LEAST_WAITING_RANK] = { "least_waiting_rank", TSCOPE_UNIT_COUNT,
+				 "rank with the shortest matched collectives that all members end "
+				 "together, in sum: for which the others wait" },
 };
 
 static const struct tscope_fact_def rank_columns[] = {
@@ -91,20 +66,23 @@ static const struct tscope_fact_def rank_columns[] = {
 	[SLOWEST_P_VALUE] = { "slowest_p_value", TSCOPE_UNIT_RATIO,
 			      "chance that any of equal ranks is alone slowest as often, exact" },
 	[EXCESS_RATIO] = { "excess_ratio", TSCOPE_UNIT_NUMBER,
-			   "its level of compute above the median of the others'" },
+			   "its level of compute above the median of the others' (of its stage)" },
 	[P_VALUE] = { "p_value", TSCOPE_UNIT_RATIO,
 		      "chance that any of equal ranks is as steadily among the slow, exact" },
 	[MEAN_COMM_NS] = { "mean_comm_ns", TSCOPE_UNIT_NS, "communication of a step, mean" },
 	[MEAN_WAIT_NS] = { "mean_wait_ns", TSCOPE_UNIT_NS,
-			   "of that, beyond the rank with the least: waiting" },
-};
-
-enum straggler_column {
-	STRAGGLER_RANK,
-	STRAGGLER_STRAGGLER_Z,
-	STRAGGLER_REL_SLOWDOWN,
-	STRAGGLER_SLOWEST_FRACTION,
-	STRAGGLER_EXCESS_RATIO,
+			   "of that, waiting for other ranks: in matched collectives where traces "
+			   "tell it, else beyond the rank with the least" },
+	[WAIT_NS] = { "wait_ns", TSCOPE_UNIT_NS,
+		      "waiting in matched collectives that all members end together, exposed or "
+		      "not, whole capture" },
+	[TRANSFER_NS] = { "transfer_ns", TSCOPE_UNIT_NS, "the rest of their duration" },
+	[CLOCK_OFFSET_NS] = { "clock_offset_ns", TSCOPE_UNIT_NS,
+			      "its clock less the lowest rank's: positive is ahead" },
+	[CLOCK_DRIFT_PPM] = { "clock_drift_ppm", TSCOPE_UNIT_NUMBER,
+			      "µs that this grows by in each second" },
+	[CLOCK_ERROR_NS] = { "clock_error_ns", TSCOPE_UNIT_NS,
+			     "most that the offset can be wrong by" },
 };
 
 static const struct tscope_fact_def straggler_columns[] = {
@@ -115,25 +93,26 @@ static const struct tscope_fact_def straggler_columns[] = {
 	[STRAGGLER_EXCESS_RATIO] = { "excess_ratio", TSCOPE_UNIT_NUMBER, "as in ranks" },
 };
 
-enum slow_column { SLOW_RANK, SLOW_EXCESS_RATIO, SLOW_P_VALUE };
-
 static const struct tscope_fact_def slow_columns[] = {
 	[SLOW_RANK] = { "rank", TSCOPE_UNIT_COUNT, "number of the rank" },
-	[SLOW_EXCESS_RATIO] = { "excess_ratio", TSCOPE_UNIT_NUMBER, "as in ranks" },
-	[SLOW_P_VALUE] = { "p_value", TSCOPE_UNIT_RATIO, "as in ranks" },
+	[SLOW_EXCESS_RATIO] = { "excess_ratio", TSCOPE_UNIT_NUMBER,
+				"as in ranks, or in stragglers.ranks: see basis" },
+	[SLOW_P_VALUE] = { "p_value", TSCOPE_UNIT_RATIO, "likewise" },
+	[SLOW_BASIS] = { "basis", TSCOPE_UNIT_TEXT,
+			 "what it has more of: compute or, by traces, local_time (in which it does "
+			 "not wait for others)" },
 };
 
 static const struct tscope_fact_def missing_columns[] = {
 	{ "rank", TSCOPE_UNIT_COUNT, "number of the rank" },
 };
 
-enum table { RANKS, STRAGGLER, SLOW_RANKS, MISSING_RANKS };
-
 static const struct tscope_table_def tables[] = {
 	[RANKS] = { "ranks", rank_columns, TSI_COUNT_OF(rank_columns), "each rank that was read",
 		    TSCOPE_TABLE_ROWS },
 	[STRAGGLER] = { "straggler", straggler_columns, TSI_COUNT_OF(straggler_columns),
-			"the only rank with straggler_z of 3 and rel_slowdown of 0.05 or more",
+			"the only rank with straggler_z of 3 and rel_slowdown of 0.05 or more; "
+			"null where ranks are stages of a pipeline",
 			TSCOPE_TABLE_OBJECT },
 	[SLOW_RANKS] = { "slow_ranks", slow_columns, TSI_COUNT_OF(slow_columns),
 			 "ranks with a p_value of 0.001 or less and an excess_ratio of at least "
@@ -144,47 +123,22 @@ static const struct tscope_table_def tables[] = {
 			    TSCOPE_TABLE_LIST },
 };
 
-enum { MAX_MISSING_ROWS = 1024 };
-
-static const double min_straggler_z = 3.0, min_rel_slowdown = 0.05; /* pytscope's */
-static const double default_min_excess = 0.01;
-
-/* A step across the ranks. */
-struct step_view {
-	int64_t most_compute_ns, sum_compute_ns, most_comm_ns, least_comm_ns;
-	double median_compute_ns, variation;
-	size_t slowest; /* of equals, the first */
-	bool is_alone;  /* the slowest has no equal */
-};
-
-/* What the columns of a rank's row need, along the steps. */
-struct rank_view {
-	int64_t sum_compute_ns, sum_comm_ns, sum_wait_ns;
-	size_t slowest_count, alone_count;
-	double median_compute_ns, straggler_z, rel_slowdown;
-};
-
-struct survey {
-	struct rank_steps steps;
-	struct step_view *step_views;
-	struct rank_view *rank_views;
-	struct rank_verdict *verdicts; /* by rank */
-	double *numbers;               /* room for a median over steps or ranks */
-};
-
 static void survey_deinit(struct survey *survey)
 {
 	tsi_rank_steps_deinit(&survey->steps);
 	free(survey->step_views);
 	free(survey->rank_views);
-	free(survey->verdicts);
 	free(survey->numbers);
+	tsi_late_ranks_deinit(&survey->late);
 }
 
-static enum tscope_status survey_init(struct survey *survey, const struct step_series *ranks,
-				      size_t rank_count, struct tscope_error *err)
+static enum tscope_status survey_init(struct survey *survey, const struct analysis_scope *scope,
+				      struct tscope_error *err)
 {
-	if (tsi_rank_steps_init(&survey->steps, ranks, rank_count, err) != TSCOPE_OK)
+	size_t rank_count = scope->rank_count;
+
+	*survey = (struct survey){ .scope = scope };
+	if (tsi_rank_steps_init(&survey->steps, scope->ranks, rank_count, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 
 	size_t steps = survey->steps.step_count, most = steps > rank_count ? steps : rank_count;
@@ -192,10 +146,9 @@ static enum tscope_status survey_init(struct survey *survey, const struct step_s
 		    TSCOPE_OK ||
 	    tsi_array_new(&survey->rank_views, rank_count, sizeof(*survey->rank_views), err) !=
 		    TSCOPE_OK ||
-	    tsi_array_new(&survey->verdicts, rank_count, sizeof(*survey->verdicts), err) !=
-		    TSCOPE_OK)
+	    tsi_array_new(&survey->numbers, most, sizeof(*survey->numbers), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	return tsi_array_new(&survey->numbers, most, sizeof(*survey->numbers), err);
+	return tsi_late_ranks_init(&survey->late, scope, &survey->steps, err);
 }
 
 /* ---- each step across the ranks ---- */
@@ -212,6 +165,19 @@ static double variation_of(const int64_t *numbers, size_t count, int64_t sum)
 		squares += deviation * deviation;
 	}
 	return sqrt(squares / (double)count) / mean;
+}
+
+/* Communication of a step without waiting, mean of the ranks; or of the rank with the least. */
+static int64_t transfer_of_step(const struct survey *survey, size_t step)
+{
+	size_t first = step * survey->steps.rank_count;
+	int64_t sum_ns = 0;
+
+	if (!survey->steps.wait_ns)
+		return survey->step_views[step].least_comm_ns;
+	for (size_t i = first; i < first + survey->steps.rank_count; i++)
+		tsi_sum(&sum_ns, survey->steps.comm_ns[i] - survey->steps.wait_ns[i]);
+	return tsi_mean(sum_ns, (int64_t)survey->steps.rank_count).integer;
 }
 
 static void look_at_step(struct survey *survey, size_t step)
@@ -237,14 +203,9 @@ static void look_at_step(struct survey *survey, size_t step)
 		tsi_sum(&view->sum_compute_ns, compute_ns[rank]);
 		survey->numbers[rank] = (double)compute_ns[rank];
 	}
+	view->transfer_ns = transfer_of_step(survey, step);
 	view->median_compute_ns = tsi_median(survey->numbers, rank_count);
 	view->variation = variation_of(compute_ns, rank_count, view->sum_compute_ns);
-}
-
-/* An even number of steps or ranks has its median between two of them: halves up. */
-static int64_t round_ns(double ns)
-{
-	return ns < 0x1p62 ? (int64_t)floor(ns + 0.5) : INT64_MAX;
 }
 
 static double share_of(int64_t part, int64_t rest)
@@ -267,14 +228,14 @@ static void put_means(const struct survey *survey, struct fact_sheet *out)
 		tsi_sum(&most_ns, view->most_compute_ns);
 		tsi_sum(&sum_ns, view->sum_compute_ns);
 		comm_fraction += share_of(view->most_comm_ns, view->most_compute_ns);
-		transfer_fraction += share_of(view->least_comm_ns, view->most_compute_ns);
+		transfer_fraction += share_of(view->transfer_ns, view->most_compute_ns);
 	}
 	double lost_ns = (double)most_ns - (double)sum_ns / (double)survey->steps.rank_count;
 	tsi_fact_mean(out, MEAN_STEP_WALL_NS, wall_ns, (int64_t)step_count);
 	tsi_fact_real(out, MEAN_COMM_FRACTION, comm_fraction / (double)step_count);
 	tsi_fact_real(out, MEAN_TRANSFER_FRACTION, transfer_fraction / (double)step_count);
 	tsi_fact_real(out, WALL_FRAC_LOST, most_ns > 0 ? lost_ns / (double)most_ns : 0);
-	tsi_fact_int(out, WALL_LOST_NS_PER_STEP, round_ns(lost_ns / (double)step_count));
+	tsi_fact_int(out, WALL_LOST_NS_PER_STEP, tsi_round_ns(lost_ns / (double)step_count));
 }
 
 static void put_medians(struct survey *survey, struct fact_sheet *out)
@@ -287,293 +248,57 @@ static void put_medians(struct survey *survey, struct fact_sheet *out)
 	for (size_t i = 0; i < step_count; i++)
 		survey->numbers[i] = (double)survey->step_views[i].most_compute_ns -
 				     survey->step_views[i].median_compute_ns;
-	tsi_fact_int(out, SYNC_SKEW_NS, round_ns(tsi_median(survey->numbers, step_count)));
-}
-
-/* ---- each rank along the steps ---- */
-
-/* How far `count` of the steps is above what a rank has by chance, in standard deviations. */
-static double z_of(size_t count, size_t step_count, size_t rank_count)
-{
-	double steps = (double)step_count, chance = 1 / (double)rank_count;
-	double deviation = sqrt(steps * chance * (1 - chance));
-
-	return ((double)count - steps * chance) / (deviation > 0 ? deviation : 1);
-}
-
-static double rel_slowdown_of(struct survey *survey, size_t rank)
-{
-	const struct rank_steps *steps = &survey->steps;
-	size_t count = 0;
-
-	for (size_t i = 0; i < steps->step_count; i++) {
-		double median_ns = survey->step_views[i].median_compute_ns;
-		double compute_ns = (double)steps->compute_ns[i * steps->rank_count + rank];
-		if (median_ns > 0)
-			survey->numbers[count++] = compute_ns / median_ns - 1;
-	}
-	return tsi_median(survey->numbers, count);
-}
-
-static void look_at_rank(struct survey *survey, size_t rank)
-{
-	const struct rank_steps *steps = &survey->steps;
-	struct rank_view *view = &survey->rank_views[rank];
-
-	for (size_t i = 0; i < steps->step_count; i++) {
-		const struct step_view *step = &survey->step_views[i];
-		size_t cell = i * steps->rank_count + rank;
-		view->slowest_count += step->slowest == rank;
-		view->alone_count += step->slowest == rank && step->is_alone;
-		tsi_sum(&view->sum_compute_ns, steps->compute_ns[cell]);
-		tsi_sum(&view->sum_comm_ns, steps->comm_ns[cell]);
-		tsi_sum(&view->sum_wait_ns, steps->comm_ns[cell] - step->least_comm_ns);
-		survey->numbers[i] = (double)steps->compute_ns[cell];
-	}
-	view->median_compute_ns = tsi_median(survey->numbers, steps->step_count);
-	view->straggler_z = z_of(view->slowest_count, steps->step_count, steps->rank_count);
-	view->rel_slowdown = rel_slowdown_of(survey, rank);
-}
-
-static struct tscope_value number_of(const struct step_series *rank)
-{
-	return rank->rank >= 0 ? tsi_int(rank->rank) : (struct tscope_value){ 0 };
-}
-
-static double slowest_p_value(const struct survey *survey, size_t rank)
-{
-	double rank_count = (double)survey->steps.rank_count;
-	double tail = tsi_binomial_tail(survey->steps.step_count,
-					survey->rank_views[rank].alone_count, 1 / rank_count);
-
-	return fmin(tail * rank_count, 1);
-}
-
-static enum tscope_status list_ranks(const struct survey *survey, const struct step_series *ranks,
-				     struct fact_sheet *out, struct tscope_error *err)
-{
-	int64_t step_count = (int64_t)survey->steps.step_count;
-
-	for (size_t i = 0; i < survey->steps.rank_count; i++) {
-		const struct rank_view *view = &survey->rank_views[i];
-		struct tscope_value *cells;
-		if (tsi_table_add(out, RANKS, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-		cells[RANK] = number_of(&ranks[i]);
-		cells[MEAN_COMPUTE_NS] = tsi_mean(view->sum_compute_ns, step_count);
-		cells[MEDIAN_COMPUTE_NS] = tsi_int(round_ns(view->median_compute_ns));
-		cells[SLOWEST_COUNT] = tsi_int((int64_t)view->slowest_count);
-		cells[SLOWEST_FRACTION] = tsi_ratio((int64_t)view->slowest_count, step_count);
-		cells[STRAGGLER_Z] = tsi_real(view->straggler_z);
-		cells[REL_SLOWDOWN] = tsi_real(view->rel_slowdown);
-		cells[SLOWEST_P_VALUE] = tsi_real(slowest_p_value(survey, i));
-		cells[EXCESS_RATIO] = tsi_real(survey->verdicts[i].excess_ratio);
-		cells[P_VALUE] = tsi_real(survey->verdicts[i].p_value);
-		cells[MEAN_COMM_NS] = tsi_mean(view->sum_comm_ns, step_count);
-		cells[MEAN_WAIT_NS] = tsi_mean(view->sum_wait_ns, step_count);
-	}
-	return TSCOPE_OK;
-}
-
-/* pytscope's rule: nobody, where several ranks qualify. */
-static enum tscope_status put_straggler(const struct survey *survey,
-					const struct step_series *ranks, struct fact_sheet *out,
-					struct tscope_error *err)
-{
-	size_t straggler = 0, count = 0;
-	struct tscope_value *cells;
-
-	for (size_t i = 0; i < survey->steps.rank_count; i++) {
-		const struct rank_view *view = &survey->rank_views[i];
-		if (view->straggler_z < min_straggler_z || view->rel_slowdown < min_rel_slowdown)
-			continue;
-		straggler = i;
-		count++;
-	}
-	if (count != 1)
-		return TSCOPE_OK;
-	if (tsi_table_add(out, STRAGGLER, &cells, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	const struct rank_view *view = &survey->rank_views[straggler];
-	cells[STRAGGLER_RANK] = number_of(&ranks[straggler]);
-	cells[STRAGGLER_STRAGGLER_Z] = tsi_real(view->straggler_z);
-	cells[STRAGGLER_REL_SLOWDOWN] = tsi_real(view->rel_slowdown);
-	cells[STRAGGLER_SLOWEST_FRACTION] =
-		tsi_ratio((int64_t)view->slowest_count, (int64_t)survey->steps.step_count);
-	cells[STRAGGLER_EXCESS_RATIO] = tsi_real(survey->verdicts[straggler].excess_ratio);
-	return TSCOPE_OK;
-}
-
-static enum tscope_status list_slow_ranks(const struct survey *survey,
-					  const struct analysis_scope *scope,
-					  struct fact_sheet *out, struct tscope_error *err)
-{
-	double min_excess = scope->options->slow_rank_min_excess > 0
-				    ? scope->options->slow_rank_min_excess
-				    : default_min_excess;
-
-	for (size_t i = 0; i < survey->steps.rank_count; i++) {
-		const struct rank_verdict *verdict = &survey->verdicts[i];
-		struct tscope_value *cells;
-		if (!tsi_is_slow_rank(verdict, min_excess))
-			continue;
-		if (tsi_table_add(out, SLOW_RANKS, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-		cells[SLOW_RANK] = number_of(&scope->ranks[i]);
-		cells[SLOW_EXCESS_RATIO] = tsi_real(verdict->excess_ratio);
-		cells[SLOW_P_VALUE] = tsi_real(verdict->p_value);
-	}
-	return TSCOPE_OK;
-}
-
-/* ---- what is not there ---- */
-
-static enum tscope_status list_missing_ranks(const struct step_series *ranks, size_t rank_count,
-					     int64_t declared, struct fact_sheet *out,
-					     struct tscope_error *err)
-{
-	struct tscope_value *cells;
-	size_t read = 0, row_count = 0; /* ranks ascend */
-
-	for (int64_t number = 0; number < declared && row_count < MAX_MISSING_ROWS; number++) {
-		if (read < rank_count && ranks[read].rank == number) {
-			read++;
-			continue;
-		}
-		if (tsi_table_add(out, MISSING_RANKS, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-		cells[0] = tsi_int(number);
-		row_count++;
-	}
-	return TSCOPE_OK;
-}
-
-static enum tscope_status put_missing_ranks(const struct step_series *ranks, size_t rank_count,
-					    struct fact_sheet *out, struct tscope_error *err)
-{
-	int64_t declared = -1, missing_count;
-
-	for (size_t i = 0; i < rank_count; i++)
-		if (ranks[i].world_size > declared)
-			declared = ranks[i].world_size;
-	if (declared < 0)
-		return TSCOPE_OK;
-	tsi_fact_int(out, DECLARED_WORLD_SIZE, declared);
-	if (ranks[0].rank < 0) /* a rank without a number may be any */
-		return TSCOPE_OK;
-	missing_count = declared;
-	for (size_t i = 0; i < rank_count; i++)
-		missing_count -= ranks[i].rank < declared;
-	tsi_fact_int(out, MISSING_RANK_COUNT, missing_count);
-	return list_missing_ranks(ranks, rank_count, declared, out, err);
-}
-
-/* The numbers of a rank's counted steps, as keys; returns how many. */
-static size_t list_step_numbers(const struct step_series *ranks, size_t rank,
-				struct sort_pair *pairs)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < ranks[rank].count; i++)
-		if (tsi_step_is_timed(&ranks[rank].records[i]))
-			pairs[count++] = (struct sort_pair){
-				tsi_sort_key_of_int64(ranks[rank].records[i].number), rank
-			};
-	return count;
-}
-
-/*
- * How many different steps there are in sorted pairs of number and rank. A number is as many
- * steps as the rank that has it most often counts; pairs of one number stand rank by rank.
- */
-static size_t count_different(const struct sort_pair *pairs, size_t count)
-{
-	size_t different = 0, most = 0, same = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		bool is_new = i == 0 || pairs[i].key != pairs[i - 1].key;
-
-		if (is_new) {
-			different += most;
-			most = 0;
-		}
-		same = is_new || pairs[i].value != pairs[i - 1].value ? 1 : same + 1;
-		most = same > most ? same : most;
-	}
-	return different + most;
-}
-
-/* How many steps the ranks have, each counted once. */
-static enum tscope_status count_step_numbers(const struct step_series *ranks, size_t rank_count,
-					     size_t *ret, struct tscope_error *err)
-{
-	struct sort_pair *pairs = NULL, *scratch = NULL;
-	size_t record_count = 0, count = 0;
-
-	for (size_t i = 0; i < rank_count; i++)
-		record_count += ranks[i].count;
-	enum tscope_status status = tsi_array_new(&pairs, record_count, sizeof(*pairs), err);
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&scratch, record_count, sizeof(*scratch), err);
-	if (status == TSCOPE_OK) {
-		for (size_t i = 0; i < rank_count; i++)
-			count += list_step_numbers(ranks, i, &pairs[count]);
-		tsi_sort_pairs(pairs, scratch, count);
-		*ret = count_different(pairs, count);
-	}
-	free(pairs);
-	free(scratch);
-	return status;
+	tsi_fact_int(out, SYNC_SKEW_NS, tsi_round_ns(tsi_median(survey->numbers, step_count)));
 }
 
 /* ---- all of it ---- */
 
-static enum tscope_status put_world(const struct survey *survey, const struct step_series *ranks,
-				    struct fact_sheet *out, struct tscope_error *err)
+/* Of equals, the lowest. Time in collectives that nobody else was read of says nothing. */
+static void put_least_waiting(const struct world *world, struct fact_sheet *out)
 {
-	size_t rank_count = survey->steps.rank_count, number_count = 0;
+	int64_t least_ns = INT64_MAX, least_rank = -1;
 
-	if (count_step_numbers(ranks, rank_count, &number_count, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	tsi_fact_int(out, WORLD_SIZE, (int64_t)rank_count);
-	tsi_fact_int(out, N_STEPS, (int64_t)survey->steps.step_count);
-	tsi_fact_int(out, DROPPED_STEP_COUNT, (int64_t)(number_count - survey->steps.step_count));
-	return put_missing_ranks(ranks, rank_count, out, err);
+	for (size_t i = 0; i < world->rank_count; i++) {
+		const struct rank_wait *wait = &world->waits[i];
+		int64_t sum_ns = wait->wait_ns;
+
+		tsi_sum(&sum_ns, wait->transfer_ns);
+		if (wait->count == 0 || (least_rank >= 0 && sum_ns >= least_ns))
+			continue;
+		least_ns = sum_ns;
+		least_rank = world->logs[i].rank;
+	}
+	if (least_rank >= 0)
+		tsi_fact_int(out, LEAST_WAITING_RANK, least_rank);
 }
 
-static enum tscope_status put_all(struct survey *survey, const struct analysis_scope *scope,
-				  struct fact_sheet *out, struct tscope_error *err)
+static enum tscope_status put_steps(struct survey *survey, struct fact_sheet *out,
+				    struct tscope_error *err)
 {
-	const struct rank_steps *steps = &survey->steps;
-
-	for (size_t i = 0; i < steps->step_count; i++)
+	for (size_t i = 0; i < survey->steps.step_count; i++)
 		look_at_step(survey, i);
-	for (size_t i = 0; i < steps->rank_count; i++)
-		look_at_rank(survey, i);
 	put_means(survey, out);
 	put_medians(survey, out);
-	if (tsi_judge_ranks(survey->verdicts, steps->compute_ns, steps->step_count,
-			    steps->rank_count, err) != TSCOPE_OK ||
-	    list_ranks(survey, scope->ranks, out, err) != TSCOPE_OK ||
-	    put_straggler(survey, scope->ranks, out, err) != TSCOPE_OK ||
-	    list_slow_ranks(survey, scope, out, err) != TSCOPE_OK)
+	if (tsi_distributed_put_ranks(survey, out, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	return put_world(survey, scope->ranks, out, err);
+	return tsi_distributed_put_missing(survey, out, err);
 }
 
 static enum tscope_status run(const struct analysis_scope *scope, struct fact_sheet *out,
 			      struct tscope_error *err)
 {
-	struct survey survey = { 0 };
 	const char *doubt = tsi_ranks_doubt(scope->ranks, scope->rank_count);
+	struct survey survey;
 
 	if (scope->rank_count < 2)
 		return TSCOPE_OK;
 	if (doubt)
 		tsi_fact_unreliable(out, doubt);
-	enum tscope_status status = survey_init(&survey, scope->ranks, scope->rank_count, err);
+	if (scope->world)
+		put_least_waiting(scope->world, out);
+	enum tscope_status status = survey_init(&survey, scope, err);
 	if (status == TSCOPE_OK && survey.steps.step_count > 0)
-		status = put_all(&survey, scope, out, err);
+		status = put_steps(&survey, out, err);
 	survey_deinit(&survey);
 	return status;
 }

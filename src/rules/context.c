@@ -245,6 +245,12 @@ void tsi_rule_recoverable(struct rule_context *ctx, int64_t ns_per_step)
 	ctx->recoverable_ns_per_step = ns_per_step;
 }
 
+void tsi_rule_simulated(struct rule_context *ctx, int64_t ns_per_step)
+{
+	tsi_rule_recoverable(ctx, ns_per_step);
+	ctx->is_simulated = true;
+}
+
 void tsi_rule_cause(struct rule_context *ctx, enum rule_cause cause)
 {
 	assert(ctx->has_fired);

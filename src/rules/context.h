@@ -23,7 +23,7 @@ struct rule_context {
 	char title[RULE_TITLE_CHARS];
 	char detail[RULE_DETAIL_CHARS];
 	const char *advice;
-	bool is_recoverable;
+	bool is_recoverable, is_simulated;
 	int64_t recoverable_ns_per_step;
 	struct tscope_evidence evidence[RULE_MAX_EVIDENCE];
 	size_t evidence_count;

@@ -19,6 +19,7 @@
 struct kept {
 	struct tscope_finding finding;
 	enum rule_cause cause;
+	bool is_simulated; /* what can be won back */
 	struct tscope_evidence *evidence;
 	size_t evidence_capacity;
 	const struct tscope_rule_def **also;
@@ -79,6 +80,7 @@ static enum tscope_status keep_finding(struct tscope_diagnosis *diagnosis,
 	struct tscope_finding *finding = &kept->finding;
 
 	kept->cause = ctx->cause;
+	kept->is_simulated = ctx->is_simulated;
 	finding->rule = &ctx->rule->def;
 	finding->severity = ctx->severity;
 	finding->advice = ctx->advice;
@@ -154,7 +156,17 @@ static size_t strongest_of(const struct tscope_diagnosis *diagnosis, enum rule_c
 	return strongest;
 }
 
-/* One stall seen by two rules is won back once: the larger estimate stands for both. */
+/* Does it say better than the other what can be won back? A simulation does; then what is more. */
+static bool wins_back_more(const struct kept *a, const struct kept *b)
+{
+	if (!a->finding.is_recoverable || !b->finding.is_recoverable)
+		return a->finding.is_recoverable;
+	if (a->is_simulated != b->is_simulated)
+		return a->is_simulated;
+	return a->finding.recoverable_ns_per_step > b->finding.recoverable_ns_per_step;
+}
+
+/* One stall seen by two rules is won back once: one figure stands for both. */
 static enum tscope_status absorb(struct kept *into, const struct kept *from,
 				 struct tscope_error *err)
 {
@@ -166,11 +178,10 @@ static enum tscope_status absorb(struct kept *into, const struct kept *from,
 		return TSCOPE_E_NOMEM;
 	into->also[finding->also_count++] = other->rule;
 	finding->also = into->also;
-	if (other->is_recoverable &&
-	    (!finding->is_recoverable ||
-	     other->recoverable_ns_per_step > finding->recoverable_ns_per_step)) {
+	if (wins_back_more(from, into)) {
 		finding->is_recoverable = true;
 		finding->recoverable_ns_per_step = other->recoverable_ns_per_step;
+		into->is_simulated = from->is_simulated;
 	}
 	return add_evidence(into, other->evidence, other->evidence_count, err);
 }

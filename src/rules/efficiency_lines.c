@@ -9,6 +9,7 @@
 
 #include "rules/budget_share.h"
 #include "rules/operator_words.h"
+#include "rules/rank_figures.h"
 
 #define LINES "efficiency.lines"
 
@@ -105,7 +106,10 @@ static void tell_row(struct rule_context *ctx, size_t row)
 	const struct line *line = name.kind == TSCOPE_VALUE_TEXT ? find_line(ctx, name.text) : NULL;
 
 	if (line && tsi_is_worth_telling(ratio))
-		tsi_rule_detail(ctx, "%s %.0f %%", line->words, 100 * ratio);
+		tsi_rule_detail(ctx, "%s %.0f %%%s", line->words, 100 * ratio,
+				line->cause == CAUSE_COMM && tsi_comm_shares(ctx).is_known
+					? ", waiting included"
+					: "");
 }
 
 const char *tsi_top_efficiency_line(const struct rule_context *ctx)
@@ -113,6 +117,33 @@ const char *tsi_top_efficiency_line(const struct rule_context *ctx)
 	const struct line *top = find_line(ctx, tsi_rule_text(ctx, "efficiency.top_recoverable"));
 
 	return top ? top->words : "one line";
+}
+
+double tsi_top_efficiency_share(const struct rule_context *ctx)
+{
+	const struct line *top = find_line(ctx, tsi_rule_text(ctx, "efficiency.top_recoverable"));
+	struct comm_shares comm = tsi_comm_shares(ctx);
+
+	if (top && top->cause == CAUSE_COMM && comm.is_known)
+		return comm.moving;
+	return tsi_rule_real(ctx, "efficiency.top_recoverable_ratio");
+}
+
+/* Of communication, what is no wait for slower ranks: no faster link wins that back. */
+static void recover_line(struct rule_context *ctx, const struct line *line)
+{
+	struct comm_shares comm = tsi_comm_shares(ctx);
+
+	if (line->cause != CAUSE_COMM || !comm.is_known) {
+		tsi_recover_share(ctx, tsi_rule_real(ctx, "efficiency.top_recoverable_ratio"));
+		return;
+	}
+	if (tsi_is_worth_telling(comm.waiting))
+		tsi_rule_detail(ctx, "for a further %.0f %% ranks only wait for slower ones",
+				100 * comm.waiting);
+	tsi_tell_stages(ctx, &comm);
+	tsi_comm_evidence(ctx);
+	tsi_recover_share(ctx, comm.moving);
 }
 
 void tsi_tell_efficiency_lines(struct rule_context *ctx)
@@ -128,5 +159,5 @@ void tsi_tell_efficiency_lines(struct rule_context *ctx)
 	tsi_rule_advice(ctx, top->advice);
 	tsi_rule_cause(ctx,
 		       top == &other_of_trace ? tsi_longest_idle_line(ctx)->cause : top->cause);
-	tsi_recover_share(ctx, tsi_rule_real(ctx, "efficiency.top_recoverable_ratio"));
+	recover_line(ctx, top);
 }

@@ -14,6 +14,9 @@ void tsi_tell_efficiency_lines(struct rule_context *ctx);
 /* The largest line that can be won back, in words: "waiting for data". */
 const char *tsi_top_efficiency_line(const struct rule_context *ctx);
 
+/* Its share; of communication what is no wait, where that is known. */
+double tsi_top_efficiency_share(const struct rule_context *ctx);
+
 /* Is so much forward work computed again (activation checkpointing) that HFU shows it? */
 bool tsi_repeats_forward(const struct rule_context *ctx);
 

@@ -111,6 +111,8 @@ void tsi_rule_advice(struct rule_context *ctx,
 /* A fact that is absent is left out. */
 void tsi_rule_evidence(struct rule_context *ctx, const char *fact);
 void tsi_rule_recoverable(struct rule_context *ctx, int64_t ns_per_step);
+/* The same by simulation of the run: estimates of rules with the same cause do not replace it. */
+void tsi_rule_simulated(struct rule_context *ctx, int64_t ns_per_step);
 void tsi_rule_cause(struct rule_context *ctx, enum rule_cause cause);
 
 #endif

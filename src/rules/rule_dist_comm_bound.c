@@ -1,10 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* DIST.COMM_BOUND: the steps' own phase comm, in which nothing is computed, takes much of them. */
-#include "rules/rule.h"
+/*
+ * DIST.COMM_BOUND: the steps' own phase comm, in which nothing is computed, takes much of them.
+ * Traces of several ranks tell how much of it is no wait for slower ranks.
+ */
+#include "rules/budget_share.h"
+#include "rules/rank_figures.h"
 
 #include <math.h>
 
-static void evaluate(struct rule_context *ctx)
+static void fire(struct rule_context *ctx, double ratio)
+{
+	tsi_rule_fire(ctx, tsi_rule_grade(ctx, ratio), "communication takes %.1f %% of the step",
+		      100 * ratio);
+	tsi_rule_cause(ctx, CAUSE_COMM);
+}
+
+static void evaluate_moving(struct rule_context *ctx, const struct comm_shares *comm)
+{
+	int64_t moving_ns = tsi_share_ns(ctx, comm->moving);
+
+	if (comm->moving < tsi_rule_parameter(ctx, "threshold"))
+		return;
+	fire(ctx, comm->moving);
+	tsi_rule_detail(ctx, "%.2f ms of %.2f ms", tsi_ms(moving_ns),
+			tsi_rule_real(ctx, "step_time.mean_ns") / 1e6);
+	if (tsi_is_worth_telling(comm->waiting))
+		tsi_rule_detail(ctx, "for a further %.1f %% ranks wait for slower ones",
+				100 * comm->waiting);
+	tsi_tell_stages(ctx, comm);
+	tsi_comm_evidence(ctx);
+	tsi_recover_overlap(ctx, moving_ns);
+}
+
+static void evaluate_phase(struct rule_context *ctx)
 {
 	double ratio = tsi_rule_real(ctx, "distributed.mean_comm_fraction");
 	double wall_ns = tsi_rule_real(ctx, "distributed.mean_step_wall_ns");
@@ -12,8 +40,7 @@ static void evaluate(struct rule_context *ctx)
 
 	if (ratio < tsi_rule_parameter(ctx, "threshold"))
 		return;
-	tsi_rule_fire(ctx, tsi_rule_grade(ctx, ratio), "communication takes %.1f %% of the step",
-		      100 * ratio);
+	fire(ctx, ratio);
 	tsi_rule_detail(ctx, "%.2f ms of %.2f ms", ratio * wall_ns / 1e6, wall_ns / 1e6);
 	if (isfinite(transfer))
 		tsi_rule_detail(ctx, "%.1f %% without the wait for slower ranks", 100 * transfer);
@@ -22,7 +49,16 @@ static void evaluate(struct rule_context *ctx)
 	tsi_rule_evidence(ctx, "distributed.mean_step_wall_ns");
 	/* Faster or hidden communication does not win back the wait. */
 	tsi_rule_recoverable(ctx, llround((isfinite(transfer) ? transfer : ratio) * wall_ns));
-	tsi_rule_cause(ctx, CAUSE_COMM);
+}
+
+static void evaluate(struct rule_context *ctx)
+{
+	struct comm_shares comm = tsi_comm_shares(ctx);
+
+	if (comm.is_known)
+		evaluate_moving(ctx, &comm);
+	else
+		evaluate_phase(ctx);
 }
 
 const struct rule tsi_rule_dist_comm_bound = {
@@ -30,7 +66,9 @@ const struct rule tsi_rule_dist_comm_bound = {
 		.id = "DIST.COMM_BOUND",
 		.summary = "communication takes much of the step",
 		.trigger = "Fires where phase comm takes at least threshold of the step over all "
-			   "ranks; high from high on, else med.",
+			   "ranks; high from high on, else med. Where traces of several ranks tell "
+			   "it, the wait for slower ranks does not count, nor what stages of a "
+			   "pipeline send each other.",
 		.meaning = "In phase comm a rank waits for others and computes nothing: the more "
 			   "ranks, the less each of them adds.",
 		.advice = "overlap gradients with backward (DDP buckets, bucket_cap_mb), skip "

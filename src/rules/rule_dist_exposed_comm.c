@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* DIST.EXPOSED_COMM: the device communicates while it could compute. */
 #include "rules/budget_share.h"
+#include "rules/rank_figures.h"
 
 /*
  * The part of communication that moves data: the rest is the wait for slower
@@ -8,34 +9,50 @@
  */
 static double transfer_part(const struct rule_context *ctx)
 {
-	bool is_reliable = !tscope_analysis_reliability(
-		tsi_rule_analysis(ctx), tscope_analyzer_find("distributed"), TSCOPE_WHOLE_TRACE);
 	double transfer = tsi_rule_real(ctx, "distributed.mean_transfer_fraction");
 	double comm = tsi_rule_real(ctx, "distributed.mean_comm_fraction");
 
-	return is_reliable && comm > 0 && transfer >= 0 && transfer < comm ? transfer / comm : 1;
+	return tsi_rule_knows(ctx, "distributed.mean_transfer_fraction") && comm > 0 &&
+			       transfer >= 0 && transfer < comm
+		       ? transfer / comm
+		       : 1;
+}
+
+/* Exposed communication as shares of the device time, the wait for slower ranks apart. */
+static struct comm_shares find_shares(const struct rule_context *ctx)
+{
+	double exposed = tsi_rule_real(ctx, "overlap.exposed_comm_ratio");
+	struct comm_shares comm = tsi_comm_shares(ctx);
+
+	if (comm.is_known)
+		return comm;
+	comm.moving = exposed * transfer_part(ctx);
+	comm.waiting = exposed - comm.moving;
+	return comm;
 }
 
 static void evaluate(struct rule_context *ctx)
 {
-	double exposed = tsi_rule_real(ctx, "overlap.exposed_comm_ratio");
-	double ratio = exposed * transfer_part(ctx);
+	struct comm_shares comm = find_shares(ctx);
 
-	if (ratio < tsi_rule_parameter(ctx, "threshold"))
+	if (comm.moving < tsi_rule_parameter(ctx, "threshold"))
 		return;
-	tsi_rule_fire(ctx, tsi_rule_grade(ctx, ratio),
-		      "for %.1f %% of the time the device only communicates", 100 * ratio);
+	tsi_rule_fire(ctx, tsi_rule_grade(ctx, comm.moving),
+		      "for %.1f %% of the time the device only communicates", 100 * comm.moving);
 	tsi_rule_detail(ctx, "%.2f ms of communication in the trace, %.1f %% of it behind compute",
 			tsi_ms(tsi_rule_int(ctx, "overlap.comm_ns")),
 			100 * tsi_rule_real(ctx, "overlap.overlap_ratio"));
-	if (ratio < exposed)
+	if (tsi_is_worth_telling(comm.waiting))
 		tsi_rule_detail(ctx, "for a further %.1f %% it waits for slower ranks",
-				100 * (exposed - ratio));
+				100 * comm.waiting);
+	tsi_tell_stages(ctx, &comm);
+	tsi_comm_evidence(ctx);
 	tsi_rule_evidence(ctx, "overlap.exposed_comm_ratio");
 	tsi_rule_evidence(ctx, "overlap.exposed_ns");
 	tsi_rule_evidence(ctx, "overlap.comm_ns");
 	tsi_rule_evidence(ctx, "overlap.overlap_ratio");
-	tsi_recover_share(ctx, ratio);
+	if (tsi_rule_has(ctx, "step_time.mean_ns"))
+		tsi_recover_overlap(ctx, tsi_share_ns(ctx, comm.moving));
 	tsi_rule_cause(ctx, CAUSE_COMM);
 }
 
@@ -45,8 +62,10 @@ const struct rule tsi_rule_dist_exposed_comm = {
 		.summary = "communication is not hidden behind compute",
 		.trigger = "Fires where communication that no compute kernel overlaps takes at "
 			   "least threshold of the trace's device time; high from high on, else "
-			   "med. Where several ranks were read, the wait for slower ranks does "
-			   "not count: no overlap wins it back.",
+			   "med. Where several ranks were read, their mean share of the steps "
+			   "counts, without the wait for slower ranks: no overlap wins that back. "
+			   "What stages of a pipeline send each other is left to "
+			   "DIST.PIPELINE_BUBBLE.",
 		.meaning = "Communication behind compute is free; the rest makes each step "
 			   "longer.",
 		.advice = "with DDP tune bucket_cap_mb, set gradient_as_bucket_view=True and "

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* DIST.LOAD_IMBALANCE: the work differs from rank to rank, and not always the same is slowest. */
-#include "rules/rule.h"
+#include "rules/rank_figures.h"
+
+/* Is what ranks differ in compute? Where traces do not tell what else they do, it is. */
+static bool is_compute(const struct rule_context *ctx)
+{
+	double skew_ns = tsi_rule_real(ctx, "stragglers.skew_ns");
+
+	return !tsi_rule_knows(ctx, "stragglers.skew_ns") ||
+	       tsi_rule_real(ctx, "distributed.sync_skew_ns") >=
+		       tsi_rule_parameter(ctx, "share") * skew_ns;
+}
 
 static void evaluate(struct rule_context *ctx)
 {
@@ -8,9 +18,10 @@ static void evaluate(struct rule_context *ctx)
 	double lost = tsi_rule_real(ctx, "distributed.wall_frac_lost_to_imbalance");
 
 	/* One slow rank is what DIST.STRAGGLER tells. */
-	if (tsi_rule_rows(ctx, "distributed.straggler") > 0)
+	if (tsi_names_straggler(ctx))
 		return;
-	if (cv < tsi_rule_parameter(ctx, "threshold") || lost < tsi_rule_parameter(ctx, "lost"))
+	if (cv < tsi_rule_parameter(ctx, "threshold") || lost < tsi_rule_parameter(ctx, "lost") ||
+	    !is_compute(ctx))
 		return;
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_MED,
 		      "uneven work among ranks costs %.1f %% of their compute", 100 * lost);
@@ -22,7 +33,8 @@ static void evaluate(struct rule_context *ctx)
 	tsi_rule_evidence(ctx, "distributed.wall_frac_lost_to_imbalance");
 	tsi_rule_evidence(ctx, "distributed.wall_lost_ns_per_step");
 	tsi_rule_evidence(ctx, "distributed.sync_skew_ns");
-	tsi_rule_recoverable(ctx, tsi_rule_int(ctx, "distributed.wall_lost_ns_per_step"));
+	tsi_recover_gain(ctx, "what_if.balanced_gain_ns",
+			 tsi_rule_int(ctx, "distributed.wall_lost_ns_per_step"));
 	tsi_rule_cause(ctx, CAUSE_SLOW_RANK);
 }
 
@@ -32,7 +44,8 @@ const struct rule tsi_rule_dist_load_imbalance = {
 		.summary = "the work differs from rank to rank",
 		.trigger = "Fires where distributed.straggler names no rank, the compute of the "
 			   "ranks varies by at least threshold, and at least lost is lost by "
-			   "that; med.",
+			   "that; med. Where traces tell all that ranks do beside waiting, at "
+			   "least share of their difference must be compute.",
 		.meaning = "In each step all ranks wait for the one with most work, even if that "
 			   "is another one each time.",
 		.advice = "give each rank batches of equal cost: bucket or pack by length, "
@@ -45,6 +58,7 @@ const struct rule tsi_rule_dist_load_imbalance = {
 			{ "threshold", 0.15,
 			  "standard deviation ÷ mean of the ranks' compute at which it fires" },
 			{ "lost", 0.05, "wall_frac_lost_to_imbalance at which it fires" },
+			{ "share", 0.5, "distributed.sync_skew_ns by stragglers.skew_ns" },
 		},
 		.facts = { "distributed.imbalance_cv", "distributed.wall_frac_lost_to_imbalance" },
 	},

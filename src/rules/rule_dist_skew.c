@@ -3,13 +3,64 @@
  * DIST.SKEW: in a usual step the slowest rank joins the collectives late, be it
  * the same rank each time or another one.
  */
-#include "rules/rule.h"
+#include "rules/rank_figures.h"
+
+#include <inttypes.h>
+
+#define RANKS "stragglers.ranks"
+#define LEAST "distributed.least_waiting_rank"
+
+/* By what ranks do beside waiting where traces tell it, else by what they compute. */
+static double skew_share(struct rule_context *ctx, int64_t *skew_ns, double *wall_ns)
+{
+	bool is_local = tsi_rule_knows(ctx, "stragglers.skew_ns") &&
+			tsi_rule_real(ctx, "step_time.mean_ns") > 0;
+	const char *skew = is_local ? "stragglers.skew_ns" : "distributed.sync_skew_ns";
+	const char *wall = is_local ? "step_time.mean_ns" : "distributed.mean_step_wall_ns";
+
+	*skew_ns = tsi_rule_int(ctx, skew);
+	*wall_ns = tsi_rule_real(ctx, wall);
+	return (double)*skew_ns / *wall_ns;
+}
+
+/* The row with most time of its own, where it stands out and waits least as well; or SIZE_MAX. */
+static size_t find_last(const struct rule_context *ctx)
+{
+	double most = tsi_rule_parameter(ctx, "late");
+	size_t last = SIZE_MAX;
+
+	for (size_t row = 0; row < tsi_rule_rows(ctx, RANKS); row++) {
+		double excess = tsi_value_real(tsi_rule_cell(ctx, RANKS, row, "excess_ratio"));
+		if (!(excess >= most))
+			continue;
+		most = excess;
+		last = row;
+	}
+	if (last == SIZE_MAX || !tsi_rule_has(ctx, LEAST) ||
+	    tsi_rule_int(ctx, LEAST) != tsi_rule_cell(ctx, RANKS, last, "rank").integer)
+		return SIZE_MAX;
+	return last;
+}
+
+static void name_last(struct rule_context *ctx)
+{
+	size_t last = find_last(ctx);
+
+	if (last == SIZE_MAX || tsi_names_slow_rank(ctx))
+		return;
+	tsi_rule_detail(ctx,
+			"rank %" PRId64
+			" has %.1f %% more time of its own than the others and waits least, which "
+			"so few steps (%" PRId64 ") do not prove to be usual",
+			tsi_rule_cell(ctx, RANKS, last, "rank").integer,
+			100 * tsi_value_real(tsi_rule_cell(ctx, RANKS, last, "excess_ratio")),
+			tsi_rule_int(ctx, "distributed.n_steps"));
+}
 
 static void evaluate(struct rule_context *ctx)
 {
-	int64_t skew_ns = tsi_rule_int(ctx, "distributed.sync_skew_ns");
-	double wall_ns = tsi_rule_real(ctx, "distributed.mean_step_wall_ns");
-	double share = (double)skew_ns / wall_ns;
+	int64_t skew_ns;
+	double wall_ns, share = skew_share(ctx, &skew_ns, &wall_ns);
 
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
@@ -17,9 +68,15 @@ static void evaluate(struct rule_context *ctx)
 		      "the slowest rank comes %.1f %% of the step after the median rank",
 		      100 * share);
 	tsi_rule_detail(ctx, "%.2f ms of a step of %.2f ms", tsi_ms(skew_ns), wall_ns / 1e6);
+	if (tsi_rule_knows(ctx, "arrivals.mean_skew_ns"))
+		tsi_rule_detail(ctx, "from the first to the last arrival at a collective %.2f ms",
+				tsi_ms(tsi_rule_int(ctx, "arrivals.mean_skew_ns")));
+	name_last(ctx);
+	tsi_rule_evidence(ctx, "stragglers.skew_ns");
+	tsi_rule_evidence(ctx, "arrivals.mean_skew_ns");
 	tsi_rule_evidence(ctx, "distributed.sync_skew_ns");
 	tsi_rule_evidence(ctx, "distributed.mean_step_wall_ns");
-	tsi_rule_recoverable(ctx, skew_ns);
+	tsi_recover_gain(ctx, "what_if.balanced_gain_ns", skew_ns);
 	tsi_rule_cause(ctx, CAUSE_SLOW_RANK);
 }
 
@@ -29,18 +86,24 @@ const struct rule tsi_rule_dist_skew = {
 		.summary = "ranks wait for the slowest one of each step",
 		.trigger = "Fires where the compute of the slowest rank exceeds that of the median "
 			   "rank by at least threshold of the step, in the median of the steps; "
-			   "med.",
+			   "med. Where traces tell it, not the compute counts but all the time in "
+			   "which a rank does not wait for others; then a rank is named that has "
+			   "late more of it than the others and also waits least.",
 		.meaning = "Half of the ranks or more are ready and wait for one. Noise makes the "
 			   "slowest of many ranks a per cent or two late; a twentieth of the step "
 			   "is a rank, or a batch, that differs.",
-		.advice = "see distributed.ranks: if one rank is slowest most times compare its "
-			  "host (clocks, power limit, PCIe, other jobs) with the others; if it "
-			  "changes give all ranks batches of equal cost (bucket or pack by length) "
-			  "and collect Python's garbage on all ranks at the same step",
+		.advice = "see distributed.ranks and stragglers.heat: if one rank is slowest most "
+			  "times compare its host (clocks, power limit, PCIe, other jobs) with the "
+			  "others; if it changes give all ranks batches of equal cost (bucket or "
+			  "pack by length) and collect Python's garbage on all ranks at the same "
+			  "step",
 		.example = "In steps of 100 ms the median rank computes for 80 ms and the slowest "
 			   "for 88 ms: 0.08, a finding of severity med with 8 ms a step to win.",
 		.parameters = {
 			{ "threshold", 0.05, "share of the step at which it fires" },
+			{ "late", 0.25,
+			  "excess over the others from which a rank is named that few steps cannot "
+			  "prove to be slow, if it waits least as well" },
 		},
 		.facts = { "distributed.sync_skew_ns", "distributed.mean_step_wall_ns" },
 	},

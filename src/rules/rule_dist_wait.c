@@ -4,15 +4,17 @@
  * than slower compute: its loader, its script, its host. Whoever waits least is
  * whom the others wait for.
  */
-#include "rules/rule.h"
+#include "rules/rank_figures.h"
 
 #include <inttypes.h>
 #include <math.h>
 
 #define RANKS "distributed.ranks"
+#define LOCAL "stragglers.ranks"
 
 /* The rank that waits least, and the mean wait of the others. */
 struct late {
+	size_t row;
 	int64_t rank;
 	double wait_ns, others_ns;
 };
@@ -29,6 +31,7 @@ static struct late find_late(const struct rule_context *ctx)
 		sum_ns += wait_ns;
 		if (wait_ns < late.wait_ns) {
 			late.wait_ns = wait_ns;
+			late.row = row;
 			late.rank = tsi_rule_cell(ctx, RANKS, row, "rank").integer;
 		}
 	}
@@ -36,30 +39,58 @@ static struct late find_late(const struct rule_context *ctx)
 	return late;
 }
 
-static void evaluate(struct rule_context *ctx)
+/* Does no rank have more time of its own? True where traces do not tell it. */
+static bool is_busiest(const struct rule_context *ctx, size_t row)
 {
+	size_t count = tsi_rule_rows(ctx, LOCAL);
+	double own = tsi_value_real(tsi_rule_cell(ctx, LOCAL, row, "excess_ratio"));
+
+	if (count != tsi_rule_rows(ctx, RANKS))
+		return true;
+	for (size_t i = 0; i < count; i++)
+		if (!(tsi_value_real(tsi_rule_cell(ctx, LOCAL, i, "excess_ratio")) <= own))
+			return false;
+	return true;
+}
+
+/* The share of the step in which ranks wait, and what it is in ns. */
+static double find_share(const struct rule_context *ctx, int64_t *wait_ns)
+{
+	struct comm_shares comm = tsi_comm_shares(ctx);
 	double share = tsi_rule_real(ctx, "distributed.mean_comm_fraction") -
 		       tsi_rule_real(ctx, "distributed.mean_transfer_fraction");
+
+	if (comm.is_known) {
+		*wait_ns = tsi_share_ns(ctx, comm.waiting);
+		return comm.waiting;
+	}
+	*wait_ns = llround(share * tsi_rule_real(ctx, "distributed.mean_step_wall_ns"));
+	return share;
+}
+
+static void evaluate(struct rule_context *ctx)
+{
 	struct late late = find_late(ctx);
+	int64_t wait_ns;
+	double share = find_share(ctx, &wait_ns);
 
 	/* DIST.STRAGGLER tells whom they wait for, and why. */
-	if (tsi_rule_rows(ctx, "distributed.straggler") +
-			    tsi_rule_rows(ctx, "distributed.slow_ranks") >
-		    0 ||
-	    !(share >= tsi_rule_parameter(ctx, "threshold")))
+	if (tsi_names_slow_rank(ctx) || !(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_MED,
 		      "ranks wait for one another for %.1f %% of the step", 100 * share);
-	if (late.wait_ns <= tsi_rule_parameter(ctx, "late") * late.others_ns)
+	if (late.wait_ns <= tsi_rule_parameter(ctx, "late") * late.others_ns &&
+	    is_busiest(ctx, late.row))
 		tsi_rule_detail(ctx,
 				"rank %" PRId64
 				" waits least, %.2f ms a step, the others %.2f ms: they "
 				"wait for it",
 				late.rank, late.wait_ns / 1e6, late.others_ns / 1e6);
+	tsi_comm_evidence(ctx);
 	tsi_rule_evidence(ctx, "distributed.mean_comm_fraction");
 	tsi_rule_evidence(ctx, "distributed.mean_transfer_fraction");
-	tsi_rule_recoverable(ctx,
-			     llround(share * tsi_rule_real(ctx, "distributed.mean_step_wall_ns")));
+	tsi_rule_evidence(ctx, "distributed.least_waiting_rank");
+	tsi_recover_gain(ctx, "what_if.balanced_gain_ns", wait_ns);
 	tsi_rule_cause(ctx, CAUSE_SLOW_RANK);
 }
 
@@ -67,10 +98,12 @@ const struct rule tsi_rule_dist_wait = {
 	.def = {
 		.id = "DIST.WAIT",
 		.summary = "ranks wait for one another in communication",
-		.trigger = "Fires where communication takes longer than its fastest rank needs for "
-			   "it, by at least threshold of the step, and no rank is known to compute "
-			   "more slowly (DIST.STRAGGLER tells that); med. The rank that waits at "
-			   "most late times as long as the others is named.",
+		.trigger = "Fires where ranks wait for others in communication for at least "
+			   "threshold of the step, and no rank is known to be slower step after "
+			   "step (DIST.STRAGGLER tells that); med. Without traces of all ranks, "
+			   "what communication takes beyond what its fastest rank needs is taken "
+			   "for waiting. The rank that waits at most late times as long as the "
+			   "others is named, unless traces show that another has more to do.",
 		.meaning = "A collective ends when the last rank has come. Faster links do not "
 			   "help those who wait: somebody is late, through its data loader, its "
 			   "script or its host.",

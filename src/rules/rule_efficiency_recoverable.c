@@ -4,7 +4,7 @@
 
 static void evaluate(struct rule_context *ctx)
 {
-	double top = tsi_rule_real(ctx, "efficiency.top_recoverable_ratio");
+	double top = tsi_top_efficiency_share(ctx);
 	bool has_mfu = tsi_rule_has(ctx, "efficiency.mfu");
 	bool is_lower_bound = tsi_rule_flag(ctx, "efficiency.mfu_is_lower_bound");
 
@@ -28,7 +28,8 @@ const struct rule tsi_rule_efficiency_recoverable = {
 		.summary = "much of the step is no compute",
 		.trigger = "Fires where the MFU is not known or a lower bound and the largest "
 			   "recoverable line takes at least threshold of the time; high from "
-			   "high on, else med.",
+			   "high on, else med. Of communication, what is known to be the wait "
+			   "for other ranks or stages does not count.",
 		.meaning = "Data stalls, communication and time in no known phase leave the "
 			   "device without compute.",
 		.advice = "follow the largest line: more loader workers against data stalls, "

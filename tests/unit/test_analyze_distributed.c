@@ -2,6 +2,7 @@
 /* Ranks side by side: pytscope's figures by hand, ours beside them, and the edges. */
 #include "analysis_check.h"
 #include "step_text.h"
+#include "world_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -295,6 +296,98 @@ static void a_doubt_of_any_rank_is_one_of_the_run(void **state)
 	analyzed_free(a);
 }
 
+#define SUMS "group=dp ranks=0,1 bytes=64"
+
+/*
+ * Rank 0 computes for 50 and 90 and then waits for rank 1, which computes for 80 and 50: in the
+ * first all-reduce for 50 − 20, in the second rank 1 for 50 − 10. Of the communication, 60 and 70,
+ * 30 are transfer on either rank.
+ */
+static const char both_wait[] =
+	"rank 0\nstep 1 0 200\ncompute 0 50\nexposed_comm 50 100\n"
+	"compute 100 190\nexposed_comm 190 200\n"
+	"all_reduce 50 100 seq=0 " SUMS "\nall_reduce 190 200 seq=1 " SUMS
+	"\nrank 1 clock=1000\nstep 1 0 200\ncompute 0 80\n"
+	"exposed_comm 80 100\ncompute 100 150\nexposed_comm 150 200\n"
+	"all_reduce 80 100 seq=0 " SUMS "\nall_reduce 150 200 seq=1 " SUMS "\n";
+
+static void traces_tell_the_wait(void **state)
+{
+	(void)state;
+	struct test_world *w = test_world(both_wait);
+	struct analyzed *a = analyze_world(w, NULL);
+
+	/* 70 ÷ (140 + 70); 30 ÷ (140 + 30), where the least communication were 60 ÷ 200. */
+	check_facts(a, "distributed: mean_comm_fraction mean_transfer_fraction least_waiting_rank",
+		    "0.333333 0.176471 0");
+	check_table(a, "distributed.ranks: rank mean_comm_ns mean_wait_ns wait_ns transfer_ns",
+		    "0 60 30 30 30\n1 70 40 40 30\n");
+	check_table(a, "distributed.ranks: clock_offset_ns", "0\n1000\n");
+	analyzed_free(a);
+	test_world_free(w);
+}
+
+/* Without a world of traces nothing is known of clocks, and the wait is what exceeds the least. */
+static void the_same_without_a_world(void **state)
+{
+	(void)state;
+	struct test_world *w = test_world(both_wait);
+	struct analyzed *a;
+
+	for (size_t i = 0; i < w->rank_count; i++)
+		w->series[i].budgets[0].has_split = false;
+	a = analyze_run(w->series, w->rank_count, NULL);
+	check_facts(a, "distributed: mean_comm_fraction mean_transfer_fraction least_waiting_rank",
+		    "0.333333 0.3 -");
+	check_table(a,
+		    "distributed.ranks: mean_wait_ns wait_ns transfer_ns clock_offset_ns "
+		    "clock_drift_ppm clock_error_ns",
+		    "0 - - - - -\n10 - - - - -\n");
+	analyzed_free(a);
+	test_world_free(w);
+}
+
+/* A rank in no matched collective waits for nobody; of equals the lowest is told. */
+static void who_waits_least(void **state)
+{
+	(void)state;
+	struct test_world *w = test_world(
+		"rank 4\nstep 1 0 100\n"
+		"rank 5\nstep 1 0 100\nall_reduce 10 50 seq=0 group=dp ranks=5,6,7 bytes=8\n"
+		"rank 6\nstep 1 0 100\nall_reduce 20 50 seq=0 group=dp ranks=5,6,7 bytes=8\n"
+		"rank 7\nstep 1 0 100\nall_reduce 20 50 seq=0 group=dp ranks=5,6,7 bytes=8\n");
+	struct analyzed *a = analyze_world(w, NULL);
+
+	check_facts(a, "distributed: least_waiting_rank", "6");
+	check_table(a, "distributed.ranks: rank wait_ns transfer_ns",
+		    "4 - -\n5 10 30\n6 0 30\n7 0 30\n");
+	analyzed_free(a);
+	test_world_free(w);
+}
+
+/* Each rank is compared with those of its stage; the last one has more to do. */
+static void stages_are_not_slow(void **state)
+{
+	(void)state;
+	static const int64_t compute_ns[] = { 100, 100, 150, 150 };
+	static const int64_t slow_ns[] = { 100, 100, 150, 165 };
+	struct tscope_analysis_options options = { .pipeline_stages = 2 };
+	struct analyzed *a = analyze_even_steps(compute_ns, 4, 20, &options);
+
+	check_table(a, "distributed.slow_ranks: rank", "");
+	check_table(a, "distributed.ranks: excess_ratio", "0\n0\n0\n0\n");
+	analyzed_free(a);
+	/* pytscope's rule knows no stages: z is (20 − 5) ÷ sqrt(20 × 1/4 × 3/4) = 7.7. */
+	a = analyze_even_steps(slow_ns, 4, 20, &options);
+	check_table(a, "distributed.straggler: rank", "");
+	/* 2⁻²⁰ for each of two, and twice as many ranks. */
+	check_table(a, "distributed.slow_ranks: rank excess_ratio p_value", "3 0.1 3.8147e-06\n");
+	analyzed_free(a);
+	a = analyze_even_steps(slow_ns, 4, 20, NULL);
+	check_table(a, "distributed.straggler: rank", "3\n");
+	analyzed_free(a);
+}
+
 static void memory_ends(void **state)
 {
 	(void)state;
@@ -342,6 +435,10 @@ int main(void)
 		cmocka_unit_test(nothing_to_compare),
 		cmocka_unit_test(steps_without_compute_or_time),
 		cmocka_unit_test(a_doubt_of_any_rank_is_one_of_the_run),
+		cmocka_unit_test(traces_tell_the_wait),
+		cmocka_unit_test(the_same_without_a_world),
+		cmocka_unit_test(who_waits_least),
+		cmocka_unit_test(stages_are_not_slow),
 		cmocka_unit_test(memory_ends),
 	};
 

@@ -36,22 +36,46 @@
 	"pipeline.ideal_bubble_ratio 0.25\n"                                                       \
 	"pipeline.excess_ratio " ratio "\n"
 
+/* Traces of all ranks were read: so many are late. */
+#define TRACED(count) "stragglers.slow_rank_count " count "\n"
+#define CAUSE(rank, cause, detail)                                                                 \
+	"stragglers.causes rank=" rank " cause=" cause " detail='" detail "'\n"
+/* In steps of 100 ms. */
+#define GAINS(even)                                                                                \
+	"what_if.step_ns 100000000\n"                                                              \
+	"what_if.balanced_gain_ns " even "\n"
+#define GAIN(rank, ns) "what_if.ranks rank=" rank " gain_ns=" ns "\n"
+/* Exposed communication of 1000: waiting, transfer, neither. */
+#define SPLIT(wait, transfer, unsplit)                                                             \
+	"budget.wall_ns 1000\n"                                                                    \
+	"budget.exposed_wait_ns " wait "\n"                                                        \
+	"budget.exposed_transfer_ns " transfer "\n"                                                \
+	"budget.exposed_unsplit_ns " unsplit "\n"
+#define HOST_SPLIT(wait, transfer, unsplit)                                                        \
+	"budget.wall_ns 1000\n"                                                                    \
+	"budget.host.comm_wait_ns " wait "\n"                                                      \
+	"budget.host.comm_transfer_ns " transfer "\n"                                              \
+	"budget.host.comm_unsplit_ns " unsplit "\n"
+#define STEP_50_MS "step_time.mean_ns 50000000\n"
+
 static const struct rule_case cases[] = {
 	{ "DIST.STRAGGLER", FIRES, LOST("0.05") STRAGGLER_3("0.3"), NULL,
 	  "high: rank 3 is 30.0 % slower than the median rank (the slowest in 95.0 % of 60 steps, "
 	  "by chance 25.0 % (z 12.5); 5.0 % of the slowest rank's compute is waited for by the "
 	  "others) [9000000 ns]" },
 	{ "DIST.STRAGGLER", FIRES, LOST("0.02") SLOW("5", "0.021"), NULL,
-	  "med: rank 5 is 2.1 % slower than the others (2.0 % of the slowest rank's compute is "
+	  "med: rank 5 computes 2.1 % longer than the others (2.0 % of the slowest rank's "
+	  "compute is "
 	  "waited for by the others) [9000000 ns]" },
 	{ "DIST.STRAGGLER", FIRES, LOST("0.05") SLOW("2", "0.06") SLOW("5", "0.08"), NULL,
-	  "med: 2 ranks are slower than the others, rank 5 most: by 8.0 %" },
+	  "med: 2 ranks are slower than the others, rank 5 most: it computes 8.0 % longer" },
 	{ "DIST.STRAGGLER", FIRES,
 	  LOST("0.05") STRAGGLER_3("0.06") SLOW("2", "0.06") SLOW("3", "0.08"), NULL,
-	  "med: 2 ranks are slower than the others, rank 3 most: by 8.0 % (the slowest in 95.0 %" },
+	  "med: 2 ranks are slower than the others, rank 3 most: it computes 8.0 % "
+	  "longer (the slowest in 95.0 %" },
 	/* The same rank by either rule. */
 	{ "DIST.STRAGGLER", FIRES, LOST("0.05") STRAGGLER_3("0.07") SLOW("3", "0.08"), NULL,
-	  "med: rank 3 is 8.0 % slower than the others (the slowest in 95.0 %" },
+	  "med: rank 3 computes 8.0 % longer than the others (the slowest in 95.0 %" },
 	{ "DIST.STRAGGLER", QUIET, LOST("0.5"), NULL, "" },
 	/* 0.10 of the wall is lost, or 0.25 slower. */
 	{ "DIST.STRAGGLER", AT, LOST("0.1") STRAGGLER_3("0.05"), NULL, "high: rank 3" },
@@ -59,21 +83,69 @@ static const struct rule_case cases[] = {
 	{ "DIST.STRAGGLER", AT, LOST("0.0999") STRAGGLER_3("0.25"), NULL, "high: rank 3" },
 	{ "DIST.STRAGGLER", AT, LOST("0.0999") SLOW("5", "0.25"), NULL, "high: rank 5" },
 	{ "DIST.STRAGGLER", AT, LOST("0.02") SLOW("5", "0.01"), NULL,
-	  "med: rank 5 is 1.0 % slower" },
+	  "med: rank 5 computes 1.0 % longer" },
 	{ "DIST.STRAGGLER", AT, LOST("0.02") SLOW("5", "0.0099"), NULL, "" },
 	{ "DIST.STRAGGLER", CHANGED, LOST("0.02") SLOW("5", "0.021") SLOW("6", "0.06"),
-	  "DIST.STRAGGLER.threshold=0.05", "med: rank 6 is 6.0 % slower" },
+	  "DIST.STRAGGLER.threshold=0.05", "med: rank 6 computes 6.0 % longer" },
 	/* pytscope's own straggler is not subject to it. */
 	{ "DIST.STRAGGLER", CHANGED, LOST("0.02") STRAGGLER_3("0.06"),
 	  "DIST.STRAGGLER.threshold=0.5", "med: rank 3" },
 	{ "DIST.STRAGGLER", CHANGED, LOST("0.02") STRAGGLER_3("0.06"), "DIST.STRAGGLER.lost=0.02",
 	  "high: rank 3" },
+	/* Its own time of another kind; what the simulation of that rank wins. */
+	{ "DIST.STRAGGLER", FIRES,
+	  LOST("0.5") "distributed.slow_ranks rank=5 excess_ratio=0.04 basis=local_time\n" TRACED(
+		  "1") CAUSE("5", "slow_loader", "1.20 ms a step more in its loader")
+		  GAINS("1000000") GAIN("2", "9000000") GAIN("5", "2000000"),
+	  NULL,
+	  "med: rank 5 is 4.0 % slower than the others (1.20 ms a step more in its loader) "
+	  "[2000000 ns]" },
+	/* Of several an even share wins; the worst one's cause; what they share. */
+	{ "DIST.STRAGGLER", FIRES,
+	  LOST("0.05") SLOW("2", "0.06") SLOW("5", "0.08") TRACED("2") CAUSE(
+		  "2", "slow_host", "a") CAUSE("5", "slow_clock", "b") GAINS("3000000") GAIN("2",
+											     "0")
+		  GAIN("5",
+		       "10000") "stragglers.groups kind=node name=h2 late_count=2 rank_count=2\n",
+	  NULL,
+	  "med: 2 ranks are slower than the others, rank 5 most: it computes 8.0 % "
+	  "longer (that one: b; node h2: 2 "
+	  "of its 2 ranks are slow; 5.0 % of the slowest rank's compute is waited for by the "
+	  "others) [3000000 ns]" },
+	/* Not among the ranks that were simulated; in doubt. */
+	{ "DIST.STRAGGLER", FIRES, LOST("0.05") SLOW("5", "0.02") GAINS("1") GAIN("2", "8"), NULL,
+	  "med: rank 5 computes 2.0 % longer than the others (5.0 % of the slowest rank's "
+	  "compute is "
+	  "waited "
+	  "for by the others) [9000000 ns]" },
+	{ "DIST.STRAGGLER", FIRES,
+	  LOST("0.05") SLOW("5", "0.02") GAINS("1") GAIN("5", "8") "! what_if not to be believed\n",
+	  NULL,
+	  "med: rank 5 computes 2.0 % longer than the others (5.0 % of the slowest rank's "
+	  "compute is "
+	  "waited "
+	  "for by the others) [9000000 ns]" },
+	/* A simulation says how much of the step is lost: 10 %. */
+	{ "DIST.STRAGGLER", AT, LOST("0.5") SLOW("5", "0.02") GAINS("0") GAIN("5", "10000000"),
+	  NULL, "high: rank 5" },
+	{ "DIST.STRAGGLER", AT, LOST("0.5") SLOW("5", "0.02") GAINS("0") GAIN("5", "9999999"), NULL,
+	  "med: rank 5" },
+	/* A few steps, in which the exact test finds nobody. */
+	{ "DIST.STRAGGLER", QUIET, LOST("0.5") STRAGGLER_3("0.3") TRACED("0"), NULL, "" },
 	{ "DIST.LOAD_IMBALANCE", FIRES, LOST("0.08") UNEVEN("0.2"), NULL,
 	  "med: uneven work among ranks costs 8.0 % of their compute (compute varies by 20.0 % of "
 	  "its mean from rank to rank; the slowest is 4.00 ms behind the median) [9000000 ns]" },
 	{ "DIST.LOAD_IMBALANCE", QUIET, LOST("0.2") UNEVEN("0.1"), NULL, "" },
 	/* A straggler explains it. */
 	{ "DIST.LOAD_IMBALANCE", QUIET, LOST("0.2") UNEVEN("0.5") STRAGGLER_3("0.5"), NULL, "" },
+	/* Half of what ranks differ by, 8 ms, is compute; or it is less. */
+	{ "DIST.LOAD_IMBALANCE", AT, LOST("0.08") UNEVEN("0.2") "stragglers.skew_ns 8000000\n",
+	  NULL, "med: uneven work" },
+	{ "DIST.LOAD_IMBALANCE", AT, LOST("0.08") UNEVEN("0.2") "stragglers.skew_ns 8000001\n",
+	  NULL, "" },
+	{ "DIST.LOAD_IMBALANCE", FIRES, LOST("0.08") UNEVEN("0.2") GAINS("700000"), NULL,
+	  "med: uneven work among ranks costs 8.0 % of their compute (compute varies by 20.0 % of "
+	  "its mean from rank to rank; the slowest is 4.00 ms behind the median) [700000 ns]" },
 	{ "DIST.LOAD_IMBALANCE", AT, LOST("0.05") UNEVEN("0.15"), NULL, "med: uneven work" },
 	{ "DIST.LOAD_IMBALANCE", AT, LOST("0.05") UNEVEN("0.1499"), NULL, "" },
 	{ "DIST.LOAD_IMBALANCE", AT, LOST("0.0499") UNEVEN("0.15"), NULL, "" },
@@ -85,6 +157,21 @@ static const struct rule_case cases[] = {
 	  "high: communication takes 50.0 % of the step (100.00 ms of 200.00 ms; 30.0 % without "
 	  "the wait for slower ranks) [60000000 ns]" },
 	{ "DIST.COMM_BOUND", QUIET, COMM("0.1"), NULL, "" },
+	/* Traces: the wait does not count, and an overlap wins no more than the rest. */
+	{ "DIST.COMM_BOUND", FIRES, COMM("0.8") SPLIT("400", "200", "100") STEP_50_MS, NULL,
+	  "med: communication takes 30.0 % of the step (15.00 ms of 50.00 ms; for a further 40.0 % "
+	  "ranks wait for slower ones) [15000000 ns]" },
+	{ "DIST.COMM_BOUND", FIRES,
+	  COMM("0.8") SPLIT("0", "300", "0") STEP_50_MS "what_if.ideal_overlap_gain_ns 14000000\n",
+	  NULL,
+	  "med: communication takes 30.0 % of the step (15.00 ms of 50.00 ms) [14000000 ns]" },
+	{ "DIST.COMM_BOUND", FIRES,
+	  COMM("0.8") SPLIT("0", "300", "0") STEP_50_MS "what_if.ideal_overlap_gain_ns 16000000\n",
+	  NULL,
+	  "med: communication takes 30.0 % of the step (15.00 ms of 50.00 ms) [15000000 ns]" },
+	{ "DIST.COMM_BOUND", AT, COMM("0.8") HOST_SPLIT("700", "200", "50"), NULL,
+	  "med: communication takes 25.0 % of the step" },
+	{ "DIST.COMM_BOUND", AT, COMM("0.8") HOST_SPLIT("700", "200", "49"), NULL, "" },
 	{ "DIST.COMM_BOUND", AT, COMM("0.25"), NULL,
 	  "med: communication takes 25.0 % of the step (50.00 ms of 200.00 ms) [50000000 ns]" },
 	{ "DIST.COMM_BOUND", AT, COMM("0.2499"), NULL, "" },
@@ -104,6 +191,22 @@ static const struct rule_case cases[] = {
 	  "med: for 6.0 % of the time the device only communicates (40.00 ms of communication in "
 	  "the "
 	  "trace, 75.0 % of it behind compute; for a further 24.0 % it waits for slower ranks)" },
+	/* Traces of all ranks: 2 of 100 wait, 6 do not. */
+	{ "DIST.EXPOSED_COMM", FIRES, EXPOSED("0.3") SPLIT("20", "50", "10") STEP_50_MS, NULL,
+	  "med: for 6.0 % of the time the device only communicates (40.00 ms of communication in "
+	  "the trace, 75.0 % of it behind compute; for a further 2.0 % it waits for slower ranks) "
+	  "[3000000 ns]" },
+	{ "DIST.EXPOSED_COMM", AT, EXPOSED("0.3") SPLIT("900", "50", "0"), NULL, "med: for 5.0 %" },
+	{ "DIST.EXPOSED_COMM", AT, EXPOSED("0.3") SPLIT("900", "49", "0"), NULL, "" },
+	/* Stages of a pipeline: what they send is another rule's. */
+	{ "DIST.EXPOSED_COMM", FIRES,
+	  EXPOSED("0.3") SPLIT("0", "60", "300") "pipeline.stall_ratio 0.3\n" STEP_50_MS, NULL,
+	  "med: for 6.0 % of the time the device only communicates (40.00 ms of communication in "
+	  "the trace, 75.0 % of it behind compute; for a further 30.0 % stages of the pipeline "
+	  "send to each other or wait for that) [3000000 ns]" },
+	{ "DIST.EXPOSED_COMM", AT,
+	  EXPOSED("0.3") SPLIT("0", "49", "300") "pipeline.stall_ratio 0.3\n" STEP_50_MS, NULL,
+	  "" },
 	{ "DIST.EXPOSED_COMM", QUIET, EXPOSED("0.0") "step_time.mean_ns 50000000\n", NULL, "" },
 	{ "DIST.EXPOSED_COMM", AT, EXPOSED("0.05") "step_time.mean_ns 50000000\n", NULL,
 	  "med: for 5.0 %" },
@@ -141,10 +244,31 @@ static void rules_say_what_they_should(void **state)
 	check_rule_cases(cases, sizeof(cases) / sizeof(cases[0]));
 }
 
+#define LATE(cause) LOST("0.05") SLOW("5", "0.08") TRACED("1") CAUSE("5", cause, "x")
+
+static void advice_is_about_the_cause(void **state)
+{
+	(void)state;
+	static const struct advice_case advised[] = {
+		{ "DIST.STRAGGLER", LATE("slow_clock"), "temperature and power limit" },
+		{ "DIST.STRAGGLER", LATE("slow_kernels"), "kernels.by_name" },
+		{ "DIST.STRAGGLER", LATE("more_work"), "count tokens instead of samples" },
+		{ "DIST.STRAGGLER", LATE("slow_host"), "NUMA binding" },
+		{ "DIST.STRAGGLER", LATE("slow_loader"), "what its data loader reads" },
+		{ "DIST.STRAGGLER", LATE("sync"), ".item()" },
+		{ "DIST.STRAGGLER", LATE("copies"), "pin_memory" },
+		{ "DIST.STRAGGLER", LATE("unknown"), "run it on another host" },
+		{ "DIST.STRAGGLER", LOST("0.05") STRAGGLER_3("0.3"), "run it on another host" },
+	};
+
+	check_rule_advice(advised, sizeof(advised) / sizeof(advised[0]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rules_say_what_they_should),
+		cmocka_unit_test(advice_is_about_the_cause),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

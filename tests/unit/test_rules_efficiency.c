@@ -110,6 +110,20 @@ static const struct rule_case cases[] = {
 	  "med: the model uses 40.0 % of the device's peak FLOPs (MFU) [30000000 ns]" },
 	{ "EFFICIENCY.RECOVERABLE", FIRES, TOP("communication", "0.5"), NULL,
 	  "high: 50.0 % of the step goes to communication [50000000 ns]" },
+	/* Of it 30 of 100 are no wait for slower ranks. */
+	{ "EFFICIENCY.RECOVERABLE", FIRES,
+	  TOP("communication", "0.5") "budget.wall_ns 100\nbudget.exposed_wait_ns 20\n"
+				      "budget.exposed_transfer_ns 10\n"
+				      "budget.exposed_unsplit_ns 20\n",
+	  NULL,
+	  "med: 30.0 % of the step goes to communication (for a further 20 % ranks only wait for "
+	  "slower ones) [30000000 ns]" },
+	/* Of 90 of 100 only 19 are. */
+	{ "EFFICIENCY.RECOVERABLE", AT,
+	  TOP("communication", "0.9") "budget.wall_ns 100\nbudget.exposed_wait_ns 71\n"
+				      "budget.exposed_transfer_ns 10\n"
+				      "budget.exposed_unsplit_ns 9\n",
+	  NULL, "" },
 	{ "EFFICIENCY.RECOVERABLE", QUIET, TOP("communication", "0.1"), NULL, "" },
 	/* EFFICIENCY.LOW_MFU tells it. */
 	{ "EFFICIENCY.RECOVERABLE", QUIET, TOP("communication", "0.5") MFU("0.2"), NULL, "" },

@@ -295,6 +295,37 @@ static void the_more_severe_finding_tells_the_other(void **state)
 	fact_values_free(&facts);
 }
 
+/* 0.3 of the steps of 100 ms are exposed transfer; an overlap wins less, by simulation. */
+static void a_simulation_stands_against_estimates(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *gain;
+		int64_t recoverable_ns;
+	} cases[] = { { "", 30000000 }, { "what_if.ideal_overlap_gain_ns 2000000\n", 2000000 } };
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		char lines[512];
+
+		snprintf(lines, sizeof(lines),
+			 "%sefficiency.top_recoverable communication\n"
+			 "efficiency.top_recoverable_ratio 0.5\nstep_time.mean_ns 100000000\n"
+			 "overlap.exposed_comm_ratio 0.5\nbudget.wall_ns 100\n"
+			 "budget.exposed_wait_ns 20\nbudget.exposed_transfer_ns 30\n"
+			 "budget.exposed_unsplit_ns 0\n",
+			 cases[i].gain);
+		struct fact_values facts = fact_values(lines);
+		struct tscope_diagnosis *diagnosis = diagnose(&facts, NULL);
+
+		assert_int_equal(tscope_diagnosis_finding_count(diagnosis), 1);
+		struct tscope_finding finding = tscope_diagnosis_finding(diagnosis, 0);
+		assert_int_equal(finding.also_count, 1);
+		assert_int_equal(finding.recoverable_ns_per_step, cases[i].recoverable_ns);
+		tscope_diagnosis_free(diagnosis);
+		fact_values_free(&facts);
+	}
+}
+
 static void of_equal_ones_the_earlier_tells_the_other(void **state)
 {
 	(void)state;
@@ -377,6 +408,7 @@ int main(void)
 		cmocka_unit_test(nothing_at_all_fires_nothing),
 		cmocka_unit_test(the_last_change_holds),
 		cmocka_unit_test(the_more_severe_finding_tells_the_other),
+		cmocka_unit_test(a_simulation_stands_against_estimates),
 		cmocka_unit_test(of_equal_ones_the_earlier_tells_the_other),
 		cmocka_unit_test(findings_are_ranked),
 		cmocka_unit_test(failing_allocations),

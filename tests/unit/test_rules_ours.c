@@ -35,6 +35,20 @@
 	"distributed.mean_comm_fraction " comm "\n"
 #define WAITS(rank, ns) "distributed.ranks rank=" rank " mean_wait_ns=" ns "\n"
 
+/* Skew in few steps, with the excess of rank 1 and the rank that waits least. */
+#define FEW_STEPS(excess, least)                                                                   \
+	SKEW(0)                                                                                    \
+	"distributed.n_steps 4\n"                                                                  \
+	"distributed.least_waiting_rank " #least                                                   \
+	"\nstragglers.slow_rank_count 0\nstragglers.skew_ns 8000000\n"                             \
+	"step_time.mean_ns 100000000\nstragglers.ranks rank=0 excess_ratio=0.1\n"                  \
+	"stragglers.ranks rank=1 excess_ratio=" excess "\n"
+
+/* Exposed waiting of 1000, in steps of 10 ms. */
+#define WAITED(ns)                                                                                 \
+	"budget.wall_ns 1000\nbudget.exposed_wait_ns " ns "\nbudget.exposed_transfer_ns 7\n"       \
+	"budget.exposed_unsplit_ns 0\nstep_time.mean_ns 10000000\n"
+
 static const struct rule_case cases[] = {
 	{ "NCCL.LOW_BANDWIDTH", FIRES, COLLECTIVES SIZE(67108864, 2000000000.0), NULL,
 	  "med: large collectives show 2.4 GB/s even at their fastest (bus bandwidth of the "
@@ -110,6 +124,33 @@ static const struct rule_case cases[] = {
 	{ "DIST.SKEW", AT, SKEW(5000000), NULL, "med" },
 	{ "DIST.SKEW", AT, SKEW(4999999), NULL, "" },
 
+	/* By all that ranks do beside waiting, where traces tell it. */
+	{ "DIST.SKEW", FIRES,
+	  SKEW(1000000) "stragglers.skew_ns 9000000\nstep_time.mean_ns 90000000\n"
+			"arrivals.mean_skew_ns 2000000\nwhat_if.balanced_gain_ns 4000000\n",
+	  NULL,
+	  "med: the slowest rank comes 10.0 % of the step after the median rank (9.00 ms of a step "
+	  "of 90.00 ms; from the first to the last arrival at a collective 2.00 ms) [4000000 ns]" },
+	{ "DIST.SKEW", QUIET,
+	  SKEW(9000000) "stragglers.skew_ns 1000000\nstep_time.mean_ns 90000000\n", NULL, "" },
+	{ "DIST.SKEW", AT, SKEW(0) "stragglers.skew_ns 5\nstep_time.mean_ns 100\n", NULL, "med" },
+	{ "DIST.SKEW", AT, SKEW(0) "stragglers.skew_ns 4\nstep_time.mean_ns 100\n", NULL, "" },
+	/* Rank 1 stands out by half, and waits least; at 0.25 it does, just. */
+	{ "DIST.SKEW", FIRES, FEW_STEPS("0.5", 1), NULL,
+	  "med: the slowest rank comes 8.0 % of the step after the median rank (8.00 ms of a step "
+	  "of 100.00 ms; rank 1 has 50.0 % more time of its own than the others and waits least, "
+	  "which so few steps (4) do not prove to be usual)" },
+	{ "DIST.SKEW", AT, FEW_STEPS("0.25", 1), NULL,
+	  "med: the slowest rank comes 8.0 % of the step after the median rank (8.00 ms of a step "
+	  "of 100.00 ms; rank 1 has 25.0 %" },
+	{ "DIST.SKEW", AT, FEW_STEPS("0.2499", 1), NULL,
+	  "med: the slowest rank comes 8.0 % of the step after the median rank (8.00 ms of a step "
+	  "of 100.00 ms) [" },
+	/* Another one waits least. */
+	{ "DIST.SKEW", FIRES, FEW_STEPS("0.5", 0), NULL,
+	  "med: the slowest rank comes 8.0 % of the step after the median rank (8.00 ms of a step "
+	  "of 100.00 ms) [" },
+
 	/* 0.35 of the step in communication, 0.05 of it moves data. */
 	{ "DIST.WAIT", FIRES,
 	  WAIT("0.35") WAITS("0", "3000000") WAITS("1", "0") WAITS("2", "2000000"), NULL,
@@ -122,6 +163,29 @@ static const struct rule_case cases[] = {
 	/* DIST.STRAGGLER tells it. */
 	{ "DIST.WAIT", QUIET, WAIT("0.35") "distributed.slow_ranks rank=1 excess_ratio=0.05\n",
 	  NULL, "" },
+	/* Traces tell the wait: 0.1 of the step. The rank that waits least has most to do, or not. */
+	{ "DIST.WAIT", FIRES,
+	  WAIT("0.9") WAITED("100") WAITS("0", "1500000")
+		  WAITS("1", "500000") "stragglers.ranks rank=0 excess_ratio=0.0\nstragglers.ranks "
+				       "rank=1 excess_ratio=0.1\n",
+	  NULL,
+	  "med: ranks wait for one another for 10.0 % of the step (rank 1 waits least, 0.50 ms a "
+	  "step, the others 1.50 ms: they wait for it) [1000000 ns]" },
+	{ "DIST.WAIT", FIRES,
+	  WAIT("0.9") WAITED("100") WAITS("0", "1500000")
+		  WAITS("1", "500000") "stragglers.ranks rank=0 excess_ratio=0.1\nstragglers.ranks "
+				       "rank=1 excess_ratio=0.0\n"
+				       "what_if.balanced_gain_ns 60\n",
+	  NULL, "med: ranks wait for one another for 10.0 % of the step [60 ns]" },
+	{ "DIST.WAIT", AT, WAIT("0.9") WAITED("50"), NULL, "med" },
+	{ "DIST.WAIT", AT, WAIT("0.9") WAITED("49"), NULL, "" },
+	/* pytscope's rule names a rank in few steps: no reason to be quiet. */
+	{ "DIST.WAIT", FIRES,
+	  WAIT("0.35") "distributed.straggler rank=1 rel_slowdown=0.3\n"
+		       "stragglers.slow_rank_count 0\n",
+	  NULL, "med: ranks wait" },
+	{ "DIST.WAIT", QUIET, WAIT("0.35") "distributed.straggler rank=1 rel_slowdown=0.3\n", NULL,
+	  "" },
 	{ "DIST.WAIT", AT, WAIT("0.1001"), NULL, "med" },
 	{ "DIST.WAIT", AT, WAIT("0.0999"), NULL, "" },
 	{ "DIST.WAIT", CHANGED, WAIT("0.35"), "DIST.WAIT.threshold=0.31", "" },

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Exposed communication is divided in the budget of the devices or, without any, in that of the
+ * main threads.
+ */
+#include "rules/rank_figures.h"
+
+#include "rules/budget_share.h"
+
+#include <math.h>
+
+/* The parts of one kind of budget. */
+struct comm_parts {
+	const char *wait, *transfer, *unsplit;
+};
+
+static const struct comm_parts of_devices = {
+	"budget.exposed_wait_ns",
+	"budget.exposed_transfer_ns",
+	"budget.exposed_unsplit_ns",
+};
+static const struct comm_parts of_hosts = {
+	"budget.host.comm_wait_ns",
+	"budget.host.comm_transfer_ns",
+	"budget.host.comm_unsplit_ns",
+};
+
+/* NULL: neither is known. */
+static const struct comm_parts *known_parts(const struct rule_context *ctx)
+{
+	if (tsi_rule_knows(ctx, of_devices.wait))
+		return &of_devices;
+	return tsi_rule_knows(ctx, of_hosts.wait) ? &of_hosts : NULL;
+}
+
+bool tsi_rule_knows(const struct rule_context *ctx, const char *fact)
+{
+	return tsi_rule_has(ctx, fact) && !tsi_rule_doubt(ctx, fact);
+}
+
+static bool has_slow_ranks(const struct rule_context *ctx)
+{
+	return tsi_rule_rows(ctx, "distributed.slow_ranks") > 0;
+}
+
+bool tsi_names_straggler(const struct rule_context *ctx)
+{
+	return tsi_rule_rows(ctx, "distributed.straggler") > 0 &&
+	       (has_slow_ranks(ctx) || !tsi_rule_knows(ctx, "stragglers.slow_rank_count"));
+}
+
+bool tsi_names_slow_rank(const struct rule_context *ctx)
+{
+	return has_slow_ranks(ctx) || tsi_names_straggler(ctx);
+}
+
+void tsi_recover_gain(struct rule_context *ctx, const char *gain, int64_t estimate_ns)
+{
+	int64_t gain_ns = tsi_rule_int(ctx, gain);
+
+	if (!tsi_rule_knows(ctx, gain)) {
+		tsi_rule_recoverable(ctx, estimate_ns);
+		return;
+	}
+	tsi_rule_evidence(ctx, gain);
+	tsi_rule_simulated(ctx, gain_ns > 0 ? gain_ns : 0);
+}
+
+struct comm_shares tsi_comm_shares(const struct rule_context *ctx)
+{
+	const struct comm_parts *parts = known_parts(ctx);
+
+	if (!parts || !(tsi_rule_real(ctx, "budget.wall_ns") > 0))
+		return (struct comm_shares){ .is_known = false };
+	double unsplit = tsi_budget_share(ctx, parts->unsplit);
+	bool is_between_stages = tsi_rule_has(ctx, "pipeline.stall_ratio");
+
+	return (struct comm_shares){
+		.is_known = true,
+		.waiting = tsi_budget_share(ctx, parts->wait),
+		.moving =
+			tsi_budget_share(ctx, parts->transfer) + (is_between_stages ? 0 : unsplit),
+		.between_stages = is_between_stages ? unsplit : 0,
+	};
+}
+
+void tsi_tell_stages(struct rule_context *ctx, const struct comm_shares *comm)
+{
+	if (tsi_is_worth_telling(comm->between_stages))
+		tsi_rule_detail(ctx,
+				"for a further %.1f %% stages of the pipeline send to each other "
+				"or wait for that",
+				100 * comm->between_stages);
+}
+
+void tsi_comm_evidence(struct rule_context *ctx)
+{
+	const struct comm_parts *parts = known_parts(ctx);
+
+	if (!parts)
+		return;
+	tsi_rule_evidence(ctx, parts->wait);
+	tsi_rule_evidence(ctx, parts->transfer);
+	tsi_rule_evidence(ctx, parts->unsplit);
+	tsi_rule_evidence(ctx, "budget.wall_ns");
+}
+
+void tsi_recover_overlap(struct rule_context *ctx, int64_t moving_ns)
+{
+	static const char gain[] = "what_if.ideal_overlap_gain_ns";
+
+	if (!tsi_rule_knows(ctx, gain)) {
+		tsi_rule_recoverable(ctx, moving_ns);
+		return;
+	}
+	int64_t gain_ns = tsi_rule_int(ctx, gain);
+	tsi_rule_evidence(ctx, gain);
+	/* Whoever waits for nobody before its step ends wins more: that is not this one's. */
+	tsi_rule_simulated(ctx, gain_ns < moving_ns ? gain_ns : moving_ns);
+}
+
+int64_t tsi_share_ns(const struct rule_context *ctx, double share)
+{
+	double ns = share * tsi_rule_real(ctx, "step_time.mean_ns");
+
+	return isfinite(ns) ? llround(ns) : 0;
+}

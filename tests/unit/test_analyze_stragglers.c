@@ -1,0 +1,568 @@
+/* SPDX-License-Identifier: MIT */
+/* Who is late, and why: worlds in which each rank has so much of each line in every step. */
+#include "world_text.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/analysis.h"
+#include "base/attributes.h"
+#include "fail_alloc.h"
+
+enum { MAX_RANKS = 8, TEXT_BYTES = 1 << 19, TRANSFER_NS = 10 };
+
+/* A rank: what it does in each step before the collective that all wait in. */
+struct plan {
+	const char *head; /* words of its line; NULL: none */
+	int64_t compute_ns, data_ns, launch_ns, sync_ns, copy_ns, gap_ns;
+	const char *kernels; /* its lines; NULL: none */
+};
+
+struct text {
+	char *chars;
+	size_t length;
+};
+
+TSI_PRINTF(2, 3) static void add(struct text *text, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	int length = vsnprintf(text->chars + text->length, TEXT_BYTES - text->length, format, args);
+	va_end(args);
+	assert_true(length >= 0 && text->length + (size_t)length < TEXT_BYTES);
+	text->length += (size_t)length;
+}
+
+static int64_t add_piece(struct text *text, const char *line, int64_t start_ns, int64_t ns)
+{
+	if (ns > 0)
+		add(text, "%s %" PRId64 " %" PRId64 "\n", line, start_ns, start_ns + ns);
+	return start_ns + ns;
+}
+
+static int64_t local_of(const struct plan *plan)
+{
+	return plan->compute_ns + plan->data_ns + plan->launch_ns + plan->sync_ns + plan->copy_ns +
+	       plan->gap_ns;
+}
+
+/* A step that begins at start_ns, in which the last rank comes to the collective at last_ns. */
+static void add_step(struct text *text, const struct plan *plan, size_t number, int64_t start_ns,
+		     int64_t last_ns)
+{
+	int64_t at_ns = start_ns, end_ns = last_ns + TRANSFER_NS;
+
+	add(text, "step %zu %" PRId64 " %" PRId64 "\n", number, start_ns, end_ns);
+	at_ns = add_piece(text, "data_stall", at_ns, plan->data_ns);
+	at_ns = add_piece(text, "launch_stall", at_ns, plan->launch_ns);
+	at_ns = add_piece(text, "sync_stall", at_ns, plan->sync_ns);
+	at_ns = add_piece(text, "exposed_copy", at_ns, plan->copy_ns);
+	at_ns = add_piece(text, "device_gap", at_ns, plan->gap_ns);
+	at_ns = add_piece(text, "compute", at_ns, plan->compute_ns);
+	add_piece(text, "exposed_comm", at_ns, end_ns - at_ns);
+	add(text, "all_reduce %" PRId64 " %" PRId64 " group=dp size=%s seq=%zu bytes=64\n", at_ns,
+	    end_ns, "%", number);
+}
+
+static char *world_of(const struct plan *plans, size_t rank_count, size_t step_count)
+{
+	struct text text = { calloc(TEXT_BYTES, 1), 0 };
+	char size[8];
+	int64_t most_ns = 0;
+
+	assert_non_null(text.chars);
+	snprintf(size, sizeof(size), "%zu", rank_count);
+	for (size_t i = 0; i < rank_count; i++)
+		most_ns = local_of(&plans[i]) > most_ns ? local_of(&plans[i]) : most_ns;
+	for (size_t i = 0; i < rank_count; i++) {
+		add(&text, "rank %zu %s\n%s", i, plans[i].head ? plans[i].head : "",
+		    plans[i].kernels ? plans[i].kernels : "");
+		for (size_t step = 0; step < step_count; step++) {
+			int64_t start_ns = (int64_t)step * (most_ns + TRANSFER_NS);
+			add_step(&text, &plans[i], step, start_ns, start_ns + most_ns);
+		}
+	}
+	for (char *at = text.chars; (at = strchr(at, '%')); at++)
+		*at = size[0];
+	return text.chars;
+}
+
+/* What is said of ranks with such plans. */
+struct outcome {
+	struct test_world *world;
+	struct analyzed *analyzed;
+};
+
+static struct outcome analyze_plans(const struct plan *plans, size_t rank_count, size_t step_count,
+				    const struct tscope_analysis_options *options)
+{
+	char *text = world_of(plans, rank_count, step_count);
+	struct outcome outcome = { .world = test_world(text) };
+
+	outcome.analyzed = analyze_world(outcome.world, options);
+	free(text);
+	return outcome;
+}
+
+static void outcome_free(struct outcome *outcome)
+{
+	analyzed_free(outcome->analyzed);
+	test_world_free(outcome->world);
+}
+
+/* ---- who ---- */
+
+static void a_rank_that_computes_longer(void **state)
+{
+	(void)state;
+	static const struct plan plans[] = {
+		{ .compute_ns = 80, .gap_ns = 20 },
+		{ .compute_ns = 80, .gap_ns = 20 },
+		{ .compute_ns = 100, .gap_ns = 20 },
+		{ .compute_ns = 80, .gap_ns = 20 },
+	};
+	struct outcome o = analyze_plans(plans, 4, 10, NULL);
+
+	/*
+	 * Compute 100 by 80, more than local time's 120 by 100. The last of four in ten steps:
+	 * 4 × 4⁻¹⁰, twice that for two tables.
+	 */
+	check_table(o.analyzed, "distributed.slow_ranks: rank excess_ratio p_value basis",
+		    "2 0.25 7.62939e-06 compute\n");
+	check_facts(
+		o.analyzed,
+		"stragglers: slow_rank_count worst_rank excess_ns_per_step excess_ratio skew_ns",
+		"1 2 20 0.2 20");
+	check_table(o.analyzed,
+		    "stragglers.causes: rank line excess_ns_per_step line_excess_ns_per_step "
+		    "excess_ratio p_value",
+		    "2 compute 20 20 0.2 7.62939e-06\n");
+	check_table(
+		o.analyzed, "stragglers.lines: line rank_ns others_ns excess_ns",
+		"compute 100 80 20\nexposed_comm 0 0 0\nexposed_copy 0 0 0\ndata_stall 0 0 0\n"
+		"sync_stall 0 0 0\nlaunch_stall 0 0 0\ndevice_gap 20 20 0\nunattributed 0 0 0\n");
+	/* The others' medians: of 100 100 120, so 100; of the late one 100 as well. */
+	check_table(o.analyzed, "stragglers.ranks: rank local_ns excess_ratio p_value",
+		    "0 100 0 1\n1 100 0 1\n2 120 0.2 7.62939e-06\n3 100 0 1\n");
+	outcome_free(&o);
+}
+
+/* Its kernels are as fast as all others': only its own time shows it. */
+static void a_rank_that_is_late_otherwise(void **state)
+{
+	(void)state;
+	static const struct plan plans[] = {
+		{ .compute_ns = 80, .data_ns = 20 },
+		{ .compute_ns = 80, .data_ns = 30 },
+		{ .compute_ns = 80, .data_ns = 20 },
+		{ .compute_ns = 80, .data_ns = 20 },
+	};
+	struct outcome o = analyze_plans(plans, 4, 10, NULL);
+
+	check_table(o.analyzed, "distributed.slow_ranks: rank excess_ratio p_value basis",
+		    "1 0.1 7.62939e-06 local_time\n");
+	check_table(o.analyzed, "distributed.ranks: excess_ratio p_value", "0 1\n0 1\n0 1\n0 1\n");
+	outcome_free(&o);
+}
+
+static void nobody_is_named(void **state)
+{
+	(void)state;
+	static const struct {
+		int64_t compute_ns[4];
+		size_t step_count;
+		double min_excess;
+	} cases[] = {
+		{ { 100, 100, 100, 100 }, 30, 0 },
+		/* Below the threshold of 1 %, always the same one; below what was asked for. */
+		{ { 1000, 1003, 1000, 1000 }, 30, 0 },
+		{ { 100, 150, 100, 100 }, 30, 0.6 },
+		/* 2 × 4 × 4⁻⁶ = 0.00195 */
+		{ { 100, 150, 100, 100 }, 6, 0 },
+		/* A fast one. */
+		{ { 100, 50, 100, 100 }, 30, 0 },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct tscope_analysis_options options = { .slow_rank_min_excess =
+								   cases[i].min_excess };
+		struct plan plans[4] = { 0 };
+
+		for (size_t rank = 0; rank < 4; rank++)
+			plans[rank].compute_ns = cases[i].compute_ns[rank];
+		struct outcome o = analyze_plans(plans, 4, cases[i].step_count, &options);
+		check_table(o.analyzed, "distributed.slow_ranks: rank", "");
+		check_facts(o.analyzed, "stragglers: slow_rank_count cause worst_rank", "0 - -");
+		check_table(o.analyzed, "stragglers.causes: rank", "");
+		check_table(o.analyzed, "stragglers.lines: line", "");
+		outcome_free(&o);
+	}
+}
+
+static void few_steps_suffice_for_seven(void **state)
+{
+	(void)state;
+	static const struct plan plans[] = { { .compute_ns = 100 },
+					     { .compute_ns = 100 },
+					     { .compute_ns = 110 },
+					     { .compute_ns = 100 } };
+	struct outcome o = analyze_plans(plans, 4, 7, NULL);
+
+	/* 2 × 4 × 4⁻⁷ = 0.000488 */
+	check_table(o.analyzed, "stragglers.causes: rank p_value", "2 0.000488281\n");
+	outcome_free(&o);
+}
+
+/* ---- why ---- */
+
+/* Of these, in all steps together. */
+#define KERNELS(gemm, norm, softmax, add)                                                          \
+	"kernel gemm 100 " #gemm " blocks=6400\nkernel norm 100 " #norm                            \
+	" blocks=3200\nkernel softmax 100 " #softmax " blocks=1600\nkernel add 100 " #add          \
+	" blocks=1600\nkernel nccl 10 99999 comm\n"
+#define USUAL KERNELS(600, 200, 100, 100)
+
+static void causes(void **state)
+{
+	(void)state;
+	/* In ten steps gemm has 60 of 100 ns a step, norm 20, the others 10. */
+	static const struct {
+		struct plan late;
+		const char *cause, *detail;
+	} cases[] = {
+		{ { .compute_ns = 100, .data_ns = 1050000 },
+		  "slow_loader",
+		  "1.05 ms a step more in which it waits for its data loader" },
+		{ { .compute_ns = 100, .launch_ns = 2000000 },
+		  "slow_host",
+		  "2.00 ms a step more in which its device waits for its host to launch work" },
+		{ { .compute_ns = 100, .sync_ns = 2000000 },
+		  "sync",
+		  "2.00 ms a step more in which its device idles and its host waits in "
+		  "synchronising calls" },
+		{ { .compute_ns = 100, .copy_ns = 2000000 },
+		  "copies",
+		  "2.00 ms a step more in which its device only copies" },
+		{ { .compute_ns = 100, .gap_ns = 2000000 },
+		  "unknown",
+		  "2.00 ms a step more in gaps between work that is launched" },
+		{ { .compute_ns = 110, .kernels = KERNELS(660, 220, 110, 110) },
+		  "slow_clock",
+		  "kernels 10.0 % longer throughout, as with lower clocks" },
+		/* All but gemm by half: 40 → 60 of 100 ns, 20 % of it all; 10 is half of that. */
+		{ { .compute_ns = 120, .kernels = KERNELS(600, 300, 150, 150) },
+		  "slow_kernels",
+		  "some kernels last longer: most norm, by 50.0 %, 0.00 ms a step" },
+		/* norm alone. */
+		{ { .compute_ns = 110, .kernels = KERNELS(600, 300, 100, 100) },
+		  "slow_kernels",
+		  "some kernels last longer: most norm, by 50.0 %, 0.00 ms a step" },
+		/* 120 calls of each in ten steps, 12 × 4 a step. */
+		{ { .compute_ns = 120,
+		    .kernels = "kernel gemm 120 720 blocks=7680\nkernel norm 120 240 blocks=3840\n"
+			       "kernel softmax 120 120 blocks=1920\n"
+			       "kernel add 120 120 blocks=1920\n" },
+		  "more_work",
+		  "48 kernels a step where others run 40" },
+		/* As many, with a fifth more blocks. */
+		{ { .compute_ns = 120,
+		    .kernels = "kernel gemm 100 720 blocks=7680\nkernel norm 100 240 blocks=3840\n"
+			       "kernel softmax 100 120 blocks=1920\n"
+			       "kernel add 100 120 blocks=1920\n" },
+		  "more_work",
+		  "as many kernels as on the others, but larger ones: 0.00 ms a step more" },
+		/* A kernel of its own, beside the others. */
+		{ { .compute_ns = 120, .kernels = USUAL "kernel extra 10 200\n" },
+		  "more_work",
+		  "41 kernels a step where others run 40" },
+		/* A slower one in place of softmax: nothing says what it would have taken. */
+		{ { .compute_ns = 120,
+		    .kernels = "kernel gemm 100 600 blocks=6400\nkernel norm 100 200 blocks=3200\n"
+			       "kernel tiled_softmax 100 300 blocks=1600\n"
+			       "kernel add 100 100 blocks=1600\n" },
+		  "unknown",
+		  "0.00 ms a step more of compute that its kernels do not explain" },
+		{ { .compute_ns = 120 },
+		  "unknown",
+		  "0.00 ms a step more of compute that its kernels do not explain" },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct plan usual = { .compute_ns = 100, .kernels = USUAL };
+		struct plan plans[] = { usual, usual, cases[i].late, usual };
+		struct outcome o = analyze_plans(plans, 4, 10, NULL);
+		char expected[256];
+
+		snprintf(expected, sizeof(expected), "2 %s %s\n", cases[i].cause, cases[i].detail);
+		check_table(o.analyzed, "stragglers.causes: rank cause detail", expected);
+		check_facts(o.analyzed, "stragglers: cause", cases[i].cause);
+		outcome_free(&o);
+	}
+}
+
+/* The worst is the one with most excess, whichever the rank. */
+static void two_late_ranks(void **state)
+{
+	(void)state;
+	static const struct plan plans[] = {
+		{ .compute_ns = 100 }, { .compute_ns = 110 }, { .compute_ns = 100 },
+		{ .compute_ns = 100 }, { .compute_ns = 100 }, { .compute_ns = 100, .data_ns = 30 },
+		{ .compute_ns = 100 }, { .compute_ns = 100 },
+	};
+	struct outcome o = analyze_plans(plans, 8, 20, NULL);
+
+	check_facts(o.analyzed, "stragglers: slow_rank_count cause worst_rank excess_ns_per_step",
+		    "2 slow_loader 5 30");
+	check_table(o.analyzed, "stragglers.causes: rank cause excess_ns_per_step",
+		    "1 unknown 10\n5 slow_loader 30\n");
+	check_table(o.analyzed, "stragglers.groups: kind", "");
+	outcome_free(&o);
+}
+
+/* ---- groups ---- */
+
+static void what_late_ranks_share(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *heads[8];
+		const char *late; /* digits */
+		const char *groups;
+	} cases[] = {
+		{ { "node=a", "node=a", "node=b", "node=b", "node=c", "node=c", "node=d",
+		    "node=d" },
+		  "23",
+		  "node b 2-3 2 2\n" },
+		/* Two nodes. */
+		{ { "node=a", "node=a", "node=b", "node=b", "node=c", "node=c", "node=d",
+		    "node=d" },
+		  "2367",
+		  "node b 2-3 2 2\nnode d 6-7 2 2\n" },
+		/* Half of a node; one rank of each; a rank elsewhere is late, too. */
+		{ { "node=a", "node=a", "node=b", "node=b", "node=b", "node=b", "node=d",
+		    "node=d" },
+		  "23",
+		  "" },
+		{ { "node=a", "node=b", "node=c", "node=d", "node=e", "node=f", "node=g",
+		    "node=h" },
+		  "23",
+		  "" },
+		{ { "node=a", "node=a", "node=b", "node=b", "node=c", "node=c", "node=d",
+		    "node=d" },
+		  "236",
+		  "" },
+		/* All are on one node. */
+		{ { "node=a", "node=a", "node=a", "node=a", "node=a", "node=a", "node=a",
+		    "node=a" },
+		  "23",
+		  "" },
+		/* The older devices. */
+		{ { "device=H100", "device=A100", "device=H100", "device=A100", "device=H100",
+		    "device=H100", "device=H100", "device=A100" },
+		  "137",
+		  "device A100 1, 3, 7 3 3\n" },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct plan plans[8] = { 0 };
+
+		for (size_t rank = 0; rank < 8; rank++) {
+			char digit = (char)('0' + rank);
+			plans[rank].head = cases[i].heads[rank];
+			plans[rank].compute_ns = strchr(cases[i].late, digit) ? 120 : 100;
+		}
+		struct outcome o = analyze_plans(plans, 8, 20, NULL);
+		check_table(o.analyzed, "stragglers.groups: kind name ranks late_count rank_count",
+			    cases[i].groups);
+		outcome_free(&o);
+	}
+}
+
+/* ---- heat ---- */
+
+static void heat_by_rank_and_step(void **state)
+{
+	(void)state;
+	static const struct plan plans[] = { { .compute_ns = 100 },
+					     { .compute_ns = 100 },
+					     { .compute_ns = 125 } };
+	struct outcome o = analyze_plans(plans, 3, 2, NULL);
+
+	check_table(o.analyzed,
+		    "stragglers.heat: first_rank last_rank first_step last_step lateness_ratio",
+		    "0 0 0 0 0\n0 0 1 1 0\n1 1 0 0 0\n1 1 1 1 0\n2 2 0 0 0.25\n2 2 1 1 0.25\n");
+	outcome_free(&o);
+}
+
+/* Stages are not late because others have less to do. */
+static void heat_of_stages(void **state)
+{
+	(void)state;
+	static const struct plan plans[] = {
+		{ .compute_ns = 100 },
+		{ .compute_ns = 100 },
+		{ .compute_ns = 200 },
+		{ .compute_ns = 240 },
+	};
+	struct tscope_analysis_options options = { .pipeline_stages = 2 };
+	struct outcome o = analyze_plans(plans, 4, 1, &options);
+
+	/* The median of 200 and 240 is 220. */
+	check_table(o.analyzed, "stragglers.heat: first_rank lateness_ratio",
+		    "0 0\n1 0\n2 -0.0909091\n3 0.0909091\n");
+	check_facts(o.analyzed, "stragglers: skew_ns", "20");
+	outcome_free(&o);
+}
+
+/* 130 steps in 64 blocks: 2.03 each, so that the last one ends with the last step. */
+static void many_steps_are_blocks(void **state)
+{
+	(void)state;
+	static const struct plan plans[] = { { .compute_ns = 100 }, { .compute_ns = 100 } };
+	struct outcome o = analyze_plans(plans, 2, 130, NULL);
+	size_t analyzer = tscope_analyzer_find("stragglers.heat"), heat, other;
+
+	assert_non_null(tscope_table_find("stragglers.heat", &other, &heat));
+	const struct tscope_analysis *analysis = o.analyzed->analysis;
+	assert_int_equal(tscope_analysis_row_count(analysis, analyzer, heat, TSCOPE_WHOLE_TRACE),
+			 2 * 64);
+	assert_int_equal(
+		tscope_analysis_cell(analysis, analyzer, heat, TSCOPE_WHOLE_TRACE, 63, 3).integer,
+		129);
+	assert_int_equal(
+		tscope_analysis_cell(analysis, analyzer, heat, TSCOPE_WHOLE_TRACE, 64, 0).integer,
+		1);
+	outcome_free(&o);
+}
+
+/* ---- edges ---- */
+
+static void without_a_world_nothing_is_said(void **state)
+{
+	(void)state;
+	struct test_world *w = test_world("rank 0\nstep 1 0 10\ncompute 0 9\n"
+					  "rank 1\nstep 1 0 10\ncompute 0 9\n");
+	struct analyzed *a = analyze_run_of(w->series, w->rank_count, NULL, NULL);
+
+	check_facts(a, "stragglers: slow_rank_count cause skew_ns", "- - -");
+	check_table(a, "stragglers.ranks: rank", "");
+	analyzed_free(a);
+	test_world_free(w);
+}
+
+/* Steps that do not count, or that one rank lacks, have no part in it. */
+static void steps_that_count(void **state)
+{
+	(void)state;
+	struct test_world *w =
+		test_world("rank 0\nstep 1 0 900 warmup\nstep 2 900 1000\n"
+			   "step 3 1000 1100\nstep 4 1100 1200\ncompute 900 950\n"
+			   "compute 1000 1060\ncompute 1100 1170\n"
+			   "rank 1\nstep 1 0 100\nstep 2 900 1000\nstep 3 1000 1100\n"
+			   "compute 0 90\ncompute 900 910\ncompute 1000 1010\n");
+	struct analyzed *a = analyze_world(w, NULL);
+
+	/* What nobody has said is device_gap: all of the steps 2 and 3, 200 ns of each rank. */
+	check_table(a, "stragglers.ranks: rank local_ns", "0 100\n1 100\n");
+	check_table(a, "stragglers.heat: first_rank first_step", "0 2\n0 3\n1 2\n1 3\n");
+	analyzed_free(a);
+	test_world_free(w);
+}
+
+/* Records count a step that the trace does not: it has no local time to be trusted. */
+static void steps_that_only_records_count(void **state)
+{
+	(void)state;
+	struct test_world *w = test_world("rank 0\nstep 1 0 900 warmup\nstep 2 900 1000\n"
+					  "rank 1\nstep 1 0 900\nstep 2 900 1000\n");
+
+	w->series[0].records[0].mark = TSCOPE_STEP_COUNTED;
+	struct analyzed *a = analyze_world(w, NULL);
+	check_facts(a, "distributed: n_steps", "2");
+	check_table(a, "stragglers.heat: first_rank first_step", "0 2\n1 2\n");
+	analyzed_free(a);
+	test_world_free(w);
+}
+
+static void absurd_times_do_not_overflow(void **state)
+{
+	(void)state;
+	struct test_world *w =
+		test_world("rank 0\nstep 1 0 9000000000000000000\ncompute 0 9000000000000000000\n"
+			   "step 2 9000000000000000000 9200000000000000000\n"
+			   "compute 9000000000000000000 9200000000000000000\n"
+			   "rank 1\nstep 1 0 10\nstep 2 10 20\ncompute 0 10\n");
+	struct analyzed *a = analyze_world(w, NULL);
+
+	check_facts(a, "stragglers: slow_rank_count", "0");
+	analyzed_free(a);
+	test_world_free(w);
+}
+
+static void memory_ends(void **state)
+{
+	(void)state;
+	static const struct plan plans[] = {
+		{ .head = "node=a", .compute_ns = 100, .kernels = USUAL },
+		{ .head = "node=b", .compute_ns = 110, .kernels = KERNELS(660, 220, 110, 110) },
+		{ .head = "node=b", .compute_ns = 110, .kernels = KERNELS(660, 220, 110, 110) },
+		{ .head = "node=a", .compute_ns = 100, .kernels = USUAL },
+		{ .head = "node=a", .compute_ns = 100, .kernels = USUAL },
+	};
+	char *text = world_of(plans, 5, 10);
+	struct test_world *w = test_world(text);
+	struct tscope_analysis_options options = { 0 };
+	struct analysis_scope scope = { .steps = w->series,
+					.ranks = w->series,
+					.rank_count = w->rank_count,
+					.world = w->world,
+					.options = &options };
+	size_t n = 1;
+
+	free(text);
+	for (;; n++) {
+		struct tscope_analysis *analysis = NULL;
+		fail_alloc_at(n);
+		enum tscope_status status =
+			tsi_analyze_level(&analysis, LEVEL_RUN, &scope, NULL, NULL);
+		bool has_failed = fail_alloc_stop();
+		tscope_analysis_free(analysis);
+		if (!has_failed)
+			break;
+		assert_int_equal(status, TSCOPE_E_NOMEM);
+	}
+	assert_true(n > 100);
+	test_world_free(w);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_rank_that_computes_longer),
+		cmocka_unit_test(a_rank_that_is_late_otherwise),
+		cmocka_unit_test(nobody_is_named),
+		cmocka_unit_test(few_steps_suffice_for_seven),
+		cmocka_unit_test(causes),
+		cmocka_unit_test(two_late_ranks),
+		cmocka_unit_test(what_late_ranks_share),
+		cmocka_unit_test(heat_by_rank_and_step),
+		cmocka_unit_test(heat_of_stages),
+		cmocka_unit_test(many_steps_are_blocks),
+		cmocka_unit_test(without_a_world_nothing_is_said),
+		cmocka_unit_test(steps_that_count),
+		cmocka_unit_test(steps_that_only_records_count),
+		cmocka_unit_test(absurd_times_do_not_overflow),
+		cmocka_unit_test(memory_ends),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
