@@ -43,6 +43,9 @@ void tsi_section_run_steps(const struct panel *panel);
 void tsi_section_memory(const struct panel *panel);
 void tsi_section_convergence(const struct panel *panel);
 void tsi_section_distributed(const struct panel *panel);
+void tsi_section_stragglers(const struct panel *panel);
+void tsi_section_what_if(const struct panel *panel);
+void tsi_section_transfers(const struct panel *panel);
 void tsi_section_pipeline(const struct panel *panel);
 void tsi_section_inputs(const struct panel *panel);
 

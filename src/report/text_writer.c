@@ -532,9 +532,23 @@ void tsi_text_bar(struct text_writer *w, double ratio, unsigned cells, enum text
 	tsi_text_style(w, TEXT_PLAIN);
 }
 
-void tsi_text_sparkline(struct text_writer *w, const double *values, size_t count)
+void tsi_text_tick(struct text_writer *w, double part)
 {
 	static const char *const ticks[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+	double tick = part * TSI_COUNT_OF(ticks);
+
+	if (!isfinite(part))
+		tsi_text_put(w, "×");
+	else if (tick < 0)
+		tsi_text_put(w, ticks[0]);
+	else
+		tsi_text_put(
+			w,
+			ticks[tick < TSI_COUNT_OF(ticks) ? (size_t)tick : TSI_COUNT_OF(ticks) - 1]);
+}
+
+void tsi_text_sparkline(struct text_writer *w, const double *values, size_t count)
+{
 	double lowest = INFINITY, highest = -INFINITY;
 
 	for (size_t i = 0; i < count; i++) {
@@ -546,14 +560,10 @@ void tsi_text_sparkline(struct text_writer *w, const double *values, size_t coun
 	for (size_t i = 0; i < count; i++) {
 		/* halves: the range of two doubles may be no double */
 		double range = highest / 2 - lowest / 2;
-		double part = range > 0 ? (values[i] / 2 - lowest / 2) / range : 0;
-		size_t tick = isfinite(values[i]) ? (size_t)(part * TSI_COUNT_OF(ticks)) : 0;
 
-		if (!isfinite(values[i]))
-			tsi_text_put(w, "×");
+		if (isfinite(values[i]) && !(range > 0))
+			tsi_text_tick(w, 0);
 		else
-			tsi_text_put(
-				w,
-				ticks[tick < TSI_COUNT_OF(ticks) ? tick : TSI_COUNT_OF(ticks) - 1]);
+			tsi_text_tick(w, (values[i] / 2 - lowest / 2) / range);
 	}
 }

@@ -105,6 +105,9 @@ void tsi_text_flow_end(struct text_flow *flow); /* ends the line, if any item st
 /* A meter: ratio (0 to 1) of so many cells lit in this style. */
 void tsi_text_bar(struct text_writer *w, double ratio, unsigned cells, enum text_style style);
 
+/* A tick whose height is this part (0 to 1) of the line; a cross for NaN and infinity. */
+void tsi_text_tick(struct text_writer *w, double part);
+
 /* One tick for each value, from the lowest to the highest of them; a cross for NaN and infinity. */
 void tsi_text_sparkline(struct text_writer *w, const double *values, size_t count);
 

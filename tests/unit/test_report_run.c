@@ -144,9 +144,24 @@ static void test_contents(void **state)
 		{ "run_mixed", { .verbose = true }, "  ignored  ", "--verbose" },
 		{ "run_mixed", { 0 }, "  ignored 1; --verbose names it\n", "notes.txt" },
 		{ "run_sick", { .brief = true }, "  HIGH  ", "STEPS" },
-		/* the slowest rank is kept */
+		/* of many ranks the slowest, the one in the middle and the fastest are kept */
 		{ "run_sick", { .top = 1 }, "\n     2  ", "\n     0  " },
-		{ "run_sick", { .top = 1 }, "… and 3 faster ones\n", "\n     3  " },
+		{ "run_sick", { .top = 1 }, "  … the median:\n     1  ", "0 more" },
+		{ "run_sick",
+		  { .top = 1 },
+		  "  … the fastest; 1 more between:\n     3  ",
+		  "and 3 faster" },
+		{ "run_sick", { .top = 1 }, "  all 4 by number:\n  ", "STRAGGLERS" },
+		/* traces tell a rank's own time: how often it computed longest would contradict it */
+		{ "ranks_slow_host",
+		  { 0 },
+		  "\n  rank  own time    excess     waits   compute\n",
+		  "slowest\n" },
+		{ "ranks_slow_host", { 0 }, "\n  rank 2     slow host: ", "slow_host: " },
+		/* only lines of the budget that differ, in words */
+		{ "ranks_slow_host", { 0 }, "\n  launch stall ", "\n  sync_stall " },
+		/* nobody's work is unlike the others' here */
+		{ "ranks_slow_link", { 0 }, "\n  ideal network ", " as others " },
 		/* NaN is a cross, and no number */
 		{ "run_rerun", { 0 }, "DIVERGED  at step ", "nan" },
 		{ "run_rerun", { 0 }, "×\n", "inf " },
