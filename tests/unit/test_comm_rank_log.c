@@ -471,6 +471,30 @@ static void absurd_times_do_no_harm(void **state)
 	free(log.points);
 }
 
+/* The last two are one step that two windows hold, once as their first: that which counts is taken. */
+static void steps_by_time(void **state)
+{
+	struct rank_log_step steps[] = {
+		{ .number = 1, .start_ns = 0, .wall_ns = 100, .mark = TSCOPE_STEP_WARMUP },
+		{ .number = 2, .start_ns = 100, .wall_ns = 50 },
+		{ .number = 2, .start_ns = 100, .wall_ns = 40, .mark = TSCOPE_STEP_FIRST },
+		{ .number = 2, .start_ns = 100, .wall_ns = 40 },
+	};
+	const struct rank_log log = { .steps = steps, .step_count = TSI_COUNT_OF(steps) };
+	static const struct {
+		int64_t start_ns, wall_ns;
+		uint32_t step;
+	} cases[] = {
+		{ 0, 100, 0 },       { 100, 50, 1 },     { 100, 40, 3 },
+		{ 100, 30, NO_ROW }, { 50, 50, NO_ROW },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++)
+		assert_int_equal(tsi_rank_log_find_step(&log, cases[i].start_ns, cases[i].wall_ns),
+				 cases[i].step);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -478,6 +502,7 @@ int main(void)
 		cmocka_unit_test(windows_are_joined),
 		cmocka_unit_test(a_window_of_which_nothing_was_kept_changes_nothing),
 		cmocka_unit_test(every_allocation_may_fail),
+		cmocka_unit_test(steps_by_time),
 		cmocka_unit_test(absurd_times_do_no_harm),
 	};
 
