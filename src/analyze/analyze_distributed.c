@@ -256,20 +256,21 @@ static void put_medians(struct survey *survey, struct fact_sheet *out)
 /* Of equals, the lowest. Time in collectives that nobody else was read of says nothing. */
 static void put_least_waiting(const struct world *world, struct fact_sheet *out)
 {
-	int64_t least_ns = INT64_MAX, least_rank = -1;
+	int64_t least_ns = INT64_MAX;
+	size_t least = SIZE_MAX;
 
 	for (size_t i = 0; i < world->rank_count; i++) {
 		const struct rank_wait *wait = &world->waits[i];
 		int64_t sum_ns = wait->wait_ns;
 
 		tsi_sum(&sum_ns, wait->transfer_ns);
-		if (wait->count == 0 || (least_rank >= 0 && sum_ns >= least_ns))
+		if (wait->count == 0 || (least != SIZE_MAX && sum_ns >= least_ns))
 			continue;
 		least_ns = sum_ns;
-		least_rank = world->logs[i].rank;
+		least = i;
 	}
-	if (least_rank >= 0)
-		tsi_fact_int(out, LEAST_WAITING_RANK, least_rank);
+	if (least != SIZE_MAX && world->logs[least].rank >= 0)
+		tsi_fact_int(out, LEAST_WAITING_RANK, world->logs[least].rank);
 }
 
 static enum tscope_status put_steps(struct survey *survey, struct fact_sheet *out,

@@ -101,13 +101,6 @@ struct stragglers {
 	size_t worst_rank, count;
 };
 
-static struct tscope_value number_of(const struct analysis_scope *scope, size_t rank)
-{
-	int64_t number = scope->ranks[rank].rank;
-
-	return number >= 0 ? tsi_int(number) : (struct tscope_value){ 0 };
-}
-
 static struct tscope_value line_name(size_t line)
 {
 	return tsi_text(tscope_budget_line_name((enum tscope_budget_line)line));
@@ -118,7 +111,7 @@ static void put_cause(struct tscope_value *cells, const struct stragglers *all, 
 {
 	const struct straggler_line *line = &straggler->lines[straggler->worst_line];
 
-	cells[CAUSES_RANK] = number_of(all->scope, rank);
+	cells[CAUSES_RANK] = tsi_rank_number(all->scope->ranks, rank);
 	cells[CAUSES_CAUSE] = tsi_text(tsi_straggler_cause_name(straggler->cause));
 	if (straggler->detail) {
 		cells[CAUSES_LINE] = line_name(straggler->worst_line);
@@ -194,7 +187,7 @@ static enum tscope_status list_ranks(const struct stragglers *all, struct fact_s
 
 		if (tsi_table_add(out, TABLE_RANKS, &cells, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
-		cells[RANKS_RANK] = number_of(all->scope, i);
+		cells[RANKS_RANK] = tsi_rank_number(all->scope->ranks, i);
 		cells[RANKS_LOCAL_NS] =
 			tsi_mean(tsi_local_ns(&late->local, i), (int64_t)late->local.step_count);
 		cells[RANKS_EXCESS_RATIO] = tsi_real(verdict->excess_ratio);

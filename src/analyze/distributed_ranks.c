@@ -56,13 +56,6 @@ static void look_at_rank(struct survey *survey, size_t rank)
 	view->rel_slowdown = rel_slowdown_of(survey, rank);
 }
 
-static struct tscope_value number_of(const struct survey *survey, size_t rank)
-{
-	int64_t number = survey->scope->ranks[rank].rank;
-
-	return number >= 0 ? tsi_int(number) : (struct tscope_value){ 0 };
-}
-
 static double slowest_p_value(const struct survey *survey, size_t rank)
 {
 	double rank_count = (double)survey->steps.rank_count;
@@ -114,7 +107,7 @@ static enum tscope_status list_ranks(const struct survey *survey, struct fact_sh
 
 		if (tsi_table_add(out, RANKS, &cells, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
-		cells[RANK] = number_of(survey, i);
+		cells[RANK] = tsi_rank_number(survey->scope->ranks, i);
 		put_steps_of_rank(cells, survey, i);
 		cells[EXCESS_RATIO] = tsi_real(verdict->excess_ratio);
 		cells[P_VALUE] = tsi_real(verdict->p_value);
@@ -143,7 +136,7 @@ static enum tscope_status put_straggler(const struct survey *survey, struct fact
 	if (tsi_table_add(out, STRAGGLER, &cells, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	const struct rank_view *view = &survey->rank_views[straggler];
-	cells[STRAGGLER_RANK] = number_of(survey, straggler);
+	cells[STRAGGLER_RANK] = tsi_rank_number(survey->scope->ranks, straggler);
 	cells[STRAGGLER_STRAGGLER_Z] = tsi_real(view->straggler_z);
 	cells[STRAGGLER_REL_SLOWDOWN] = tsi_real(view->rel_slowdown);
 	cells[STRAGGLER_SLOWEST_FRACTION] =
@@ -165,7 +158,7 @@ static enum tscope_status list_slow_ranks(const struct survey *survey, struct fa
 			continue;
 		if (tsi_table_add(out, SLOW_RANKS, &cells, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
-		cells[SLOW_RANK] = number_of(survey, i);
+		cells[SLOW_RANK] = tsi_rank_number(survey->scope->ranks, i);
 		cells[SLOW_EXCESS_RATIO] = tsi_real(verdict->excess_ratio);
 		cells[SLOW_P_VALUE] = tsi_real(verdict->p_value);
 		cells[SLOW_BASIS] = tsi_text(rank->is_by_local ? "local_time" : "compute");

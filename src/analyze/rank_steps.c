@@ -110,6 +110,11 @@ int64_t tsi_round_ns(double ns)
 	return ns < 0x1p62 ? (int64_t)floor(ns + 0.5) : INT64_MAX;
 }
 
+struct tscope_value tsi_rank_number(const struct step_series *ranks, size_t rank)
+{
+	return ranks[rank].rank >= 0 ? tsi_int(ranks[rank].rank) : (struct tscope_value){ 0 };
+}
+
 const char *tsi_ranks_doubt(const struct step_series *ranks, size_t rank_count)
 {
 	for (size_t i = 0; i < rank_count; i++) {

@@ -2,6 +2,7 @@
 #ifndef TSCOPE_ANALYZE_RANK_STEPS_H
 #define TSCOPE_ANALYZE_RANK_STEPS_H
 
+#include "analyze/facts.h"
 #include "run/steps.h"
 
 /*
@@ -28,6 +29,9 @@ void tsi_rank_steps_deinit(struct rank_steps *steps); /* fine on a zeroed struct
 
 /* pytscope's COMPUTE_PHASES: forward, backward, optimizer and compute. */
 int64_t tsi_step_compute_ns(const struct step_record *record);
+
+/* The number of a rank by its index; absent where its files do not say it. */
+struct tscope_value tsi_rank_number(const struct step_series *ranks, size_t rank);
 
 /* An even number of steps or ranks has its median between two of them: halves up. */
 int64_t tsi_round_ns(double ns);

@@ -110,13 +110,6 @@ static struct tscope_value most_lateness(const struct heat *heat, struct stretch
 	return most;
 }
 
-static struct tscope_value number_of(const struct heat *heat, size_t rank)
-{
-	int64_t number = heat->ranks[rank].rank;
-
-	return number >= 0 ? tsi_int(number) : (struct tscope_value){ 0 };
-}
-
 static enum tscope_status put_block(const struct heat *heat, struct stretch ranks,
 				    struct stretch steps, struct fact_sheet *out,
 				    struct tscope_error *err)
@@ -126,8 +119,8 @@ static enum tscope_status put_block(const struct heat *heat, struct stretch rank
 
 	if (tsi_table_add(out, TABLE_HEAT, &cells, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	cells[HEAT_FIRST_RANK] = number_of(heat, ranks.first);
-	cells[HEAT_LAST_RANK] = number_of(heat, ranks.end - 1);
+	cells[HEAT_FIRST_RANK] = tsi_rank_number(heat->ranks, ranks.first);
+	cells[HEAT_LAST_RANK] = tsi_rank_number(heat->ranks, ranks.end - 1);
 	cells[HEAT_FIRST_STEP] = tsi_int(numbers[steps.first]);
 	cells[HEAT_LAST_STEP] = tsi_int(numbers[steps.end - 1]);
 	cells[HEAT_LATENESS_RATIO] = most_lateness(heat, ranks, steps);

@@ -327,6 +327,20 @@ static void traces_tell_the_wait(void **state)
 	test_world_free(w);
 }
 
+/* Rank 0 of above is the one that waits least: without its number nobody else is named for it. */
+static void who_waits_least_has_no_number(void **state)
+{
+	(void)state;
+	struct test_world *w = test_world(both_wait);
+
+	w->logs[0].rank = w->series[0].rank = -1;
+	struct analyzed *a = analyze_world(w, NULL);
+	check_facts(a, "distributed: least_waiting_rank", "-");
+	check_table(a, "distributed.ranks: rank wait_ns", "- 30\n1 40\n");
+	analyzed_free(a);
+	test_world_free(w);
+}
+
 /* Without a world of traces nothing is known of clocks, and the wait is what exceeds the least. */
 static void the_same_without_a_world(void **state)
 {
@@ -438,6 +452,7 @@ int main(void)
 		cmocka_unit_test(traces_tell_the_wait),
 		cmocka_unit_test(the_same_without_a_world),
 		cmocka_unit_test(who_waits_least),
+		cmocka_unit_test(who_waits_least_has_no_number),
 		cmocka_unit_test(stages_are_not_slow),
 		cmocka_unit_test(memory_ends),
 	};
