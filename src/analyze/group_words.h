@@ -3,6 +3,7 @@
 #define TSCOPE_ANALYZE_GROUP_WORDS_H
 
 #include "analyze/facts.h"
+#include "base/rank_text.h"
 #include "comm/world.h"
 
 /* How analyzers of many ranks speak of process groups. */
@@ -21,22 +22,6 @@ struct tscope_value tsi_span_value(enum group_span span);
 
 /* The members that it has or, where nobody says, those that were read. */
 int64_t tsi_group_size(const struct process_group *group);
-
-/*
- * Were all of its members read, for certain? Waiting for others looks like transfer. Where nobody
- * says how many it has, there are no others if all ranks of the job were read.
- */
-bool tsi_group_is_whole(const struct world *world, const struct process_group *group);
-
-/* Ranks in ascending order as "0-3, 8"; what is longer than 1023 bytes ends in "...". */
-struct rank_text {
-	char text[1024];
-	int64_t first, last; /* the run of ranks that is not written yet */
-	bool has_run, is_full;
-};
-
-void tsi_rank_text_add(struct rank_text *text, int64_t rank);
-void tsi_rank_text_end(struct rank_text *text);
 
 /* Ends the text and keeps it. */
 TSI_MUST_CHECK

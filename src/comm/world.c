@@ -70,3 +70,10 @@ void tsi_world_free(struct world *world)
 	tsi_intern_deinit(&world->names);
 	free(world);
 }
+
+bool tsi_group_is_whole(const struct world *world, const struct process_group *group)
+{
+	if (group->size == NO_NUMBER)
+		return world->world_size == (int64_t)world->rank_count;
+	return group->size == (int64_t)group->rank_count;
+}

@@ -123,6 +123,12 @@ void tsi_world_free(struct world *world);
 /* The index of a log by the number of its rank, or NO_ROW. */
 uint32_t tsi_rank_index(const struct world *world, int64_t rank);
 
+/*
+ * Were all of its members read, for certain? Waiting for others looks like transfer. Where nobody
+ * says how many it has, there are no others if all ranks of the job were read.
+ */
+bool tsi_group_is_whole(const struct world *world, const struct process_group *group);
+
 /* A time of a rank on the lowest rank's clock. Saturates. */
 int64_t tsi_world_time(const struct world *world, uint32_t rank, int64_t time_ns);
 

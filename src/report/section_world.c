@@ -5,9 +5,9 @@
  */
 #include "report/section.h"
 
-#include "analyze/group_words.h"
 #include "analyze/lookup.h"
 #include "base/attributes.h"
+#include "base/rank_text.h"
 
 #include <math.h>
 #include <string.h>
