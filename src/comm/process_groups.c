@@ -71,10 +71,8 @@ const char *tsi_group_name(const struct rank_log *log, const struct rank_group *
 /* A list that the rank itself is not in contradicts its having the group: as if not said. */
 static bool is_own_group(const struct rank_log *log, const struct rank_group *group)
 {
-	const int64_t *members = log->members + group->first_member;
-
 	for (uint32_t i = 0; i < group->member_count; i++)
-		if (members[i] == log->rank)
+		if (log->members[group->first_member + i] == log->rank)
 			return true;
 	return false;
 }
@@ -84,7 +82,8 @@ static enum tscope_status number_set(struct group_search *search, const struct r
 				     const struct rank_group *group, struct local_group *local,
 				     struct tscope_error *err)
 {
-	const char *bytes = (const char *)(log->members + group->first_member);
+	const char *bytes =
+		group->member_count > 0 ? (const char *)(log->members + group->first_member) : "";
 	size_t length = group->member_count * sizeof(*log->members);
 	char size[1 + sizeof(group->size)] = { 'n' };
 

@@ -121,7 +121,7 @@ static bool pass_resume(struct replay_run *run, uint32_t rank, uint32_t op)
 	}
 	/* What was ready before the ranks began is no part of the graph. */
 	if (run->graph->ops[number].ready_at == NO_ROW) {
-		resume(run, rank, op, tsi_later(at->work_ns, still_ns_of(run, rank, at->next)));
+		resume(run, rank, NO_ROW, tsi_later(at->work_ns, still_ns_of(run, rank, at->next)));
 		return true;
 	}
 	if (!has_ended(run, rank, number))
@@ -134,9 +134,12 @@ static bool pass_resume(struct replay_run *run, uint32_t rank, uint32_t op)
 static bool take_waits(struct replay_run *run, uint32_t rank)
 {
 	const struct replay_rank *of = &run->graph->ranks[rank];
-	const struct replay_wait *waits = &run->graph->waits[of->first_op];
 	struct replay_rank_run *at = &run->ranks[rank];
+	const struct replay_wait *waits;
 
+	if (of->wait_count == 0)
+		return true;
+	waits = &run->graph->waits[of->first_op];
 	for (; at->wait_at < of->wait_count && waits[at->wait_at].point == at->next;
 	     at->wait_at++) {
 		const struct replay_wait *wait = &waits[at->wait_at];
@@ -235,8 +238,7 @@ static void force(struct replay_run *run, uint32_t rank)
 	at->awaits = NO_ROW;
 	run->free_ranks[run->free_rank_count++] = rank;
 	if (point->kind == RANK_POINT_RESUME)
-		resume(run, rank, point->index,
-		       tsi_later(at->work_ns, still_ns_of(run, rank, at->next)));
+		resume(run, rank, NO_ROW, tsi_later(at->work_ns, still_ns_of(run, rank, at->next)));
 	else
 		at->wait_at++;
 }

@@ -115,12 +115,18 @@ static void measure_points(struct graph_making *making, size_t rank)
 {
 	const struct rank_log *log = &making->world->logs[rank];
 	const struct replay_rank *at = &making->graph->ranks[rank];
-	int64_t *local_ns = &making->graph->local_ns[at->first_point];
-	int64_t *still_ns = &making->graph->still_ns[at->first_point];
+	int64_t *local_ns, *still_ns;
 
+	if (at->begin_point == at->end_point)
+		return;
+	local_ns = &making->graph->local_ns[at->first_point];
+	still_ns = &making->graph->still_ns[at->first_point];
 	for (size_t i = at->begin_point + 1; i < at->end_point; i++) {
 		const struct rank_point *point = &log->points[i], *before = point - 1;
-		bool goes_on = before->kind == RANK_POINT_READY || before->kind == RANK_POINT_STEP;
+		bool begins_window = before->kind == RANK_POINT_STEP && i >= at->begin_point + 2 &&
+				     before[-1].kind == RANK_POINT_END;
+		bool goes_on = before->kind == RANK_POINT_READY ||
+			       (before->kind == RANK_POINT_STEP && !begins_window);
 		int64_t still = goes_on ? still_ns[i - 1] : 0;
 
 		local_ns[i] = sum_of_lines(point);
@@ -157,11 +163,11 @@ static size_t look_at_points(struct graph_making *making, size_t rank)
 static void find_insiders(struct graph_making *making, uint32_t rank)
 {
 	const struct world *world = making->world;
-	struct replay_link *ops = &making->graph->ops[making->graph->ranks[rank].first_op];
+	size_t first = making->graph->ranks[rank].first_op;
 	const uint32_t *matches = world->match_of_op ? world->match_of_op[rank] : NULL;
 
 	for (size_t i = 0; i < world->logs[rank].op_count; i++)
-		ops[i] = (struct replay_link){
+		making->graph->ops[first + i] = (struct replay_link){
 			.transfer_ns = tsi_replay_duration_of(&world->logs[rank].ops[i]),
 			.rank = rank,
 			.match = matches ? matches[i] : NO_ROW,
@@ -197,7 +203,6 @@ static void find_waits(struct graph_making *making, size_t rank, size_t bound_co
 {
 	const struct rank_log *log = &making->world->logs[rank];
 	struct replay_rank *at = &making->graph->ranks[rank];
-	struct replay_wait *waits = &making->graph->waits[at->first_op];
 	size_t count = 0;
 
 	for (size_t i = 0; i < log->op_count; i++) {
@@ -209,7 +214,7 @@ static void find_waits(struct graph_making *making, size_t rank, size_t bound_co
 	}
 	tsi_sort_pairs(making->pairs, making->scratch, count);
 	for (size_t i = 0; i < count; i++)
-		waits[i] = (struct replay_wait){
+		making->graph->waits[at->first_op + i] = (struct replay_wait){
 			.point = (uint32_t)making->pairs[i].key,
 			.op = (uint32_t)making->pairs[i].value,
 			.is_resumed = making->is_resumed[making->pairs[i].value],

@@ -217,7 +217,7 @@ void tsi_replay_join_matches(struct replay_graph *graph, struct sort_pair *pairs
 			set_alone(graph, match);
 			continue;
 		}
-		graph->has_unread_members |= group->size > (int64_t)group->rank_count;
+		graph->has_unread_members |= !tsi_group_is_whole(world, group);
 		join_match(&joining, match);
 	}
 }

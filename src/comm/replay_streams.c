@@ -33,10 +33,13 @@ static int64_t end_of(const struct stream_joining *joining, size_t op)
 /* Ops of a stream are in the order of their starts, as ops are. */
 static void follow_streams(struct stream_joining *joining, size_t op_count)
 {
-	struct replay_link *links = &joining->graph->ops[joining->first_op];
 	struct sort_pair *pairs = joining->pairs;
+	struct replay_link *links;
 
 	joining->count = 0;
+	if (op_count == 0)
+		return;
+	links = &joining->graph->ops[joining->first_op];
 	for (size_t i = 0; i < op_count; i++)
 		if (links[i].ready_at != NO_ROW)
 			pairs[joining->count++] = (struct sort_pair){ joining->ops[i].stream, i };

@@ -497,6 +497,39 @@ static void test_window(void **state)
 }
 
 /*
+ * Between the steps 1 and 3 nothing was recorded for 100, which is no part of step 3: the steps
+ * take 100 each. Its end is 300 after the begin.
+ */
+static void test_gap(void **state)
+{
+	const char *text = "rank 0\n"
+			   "step 1 0 100\n"
+			   "step 3 200 300\n"
+			   "compute 0 60\n"
+			   "compute 200 300\n"
+			   "all_reduce 60 80 group=dp ranks=0,1 seq=0 bytes=64\n"
+			   "rank 1\n"
+			   "step 1 0 100\n"
+			   "step 3 200 300\n"
+			   "compute 0 60\n"
+			   "compute 200 300\n"
+			   "all_reduce 60 80 group=dp ranks=0,1 seq=0 bytes=64\n";
+	struct test_world *w = test_world(text);
+	struct replay_graph *graph;
+	struct replay replay;
+
+	(void)state;
+	assert_int_equal(tsi_replay_graph_new(&graph, w->world, NULL), TSCOPE_OK);
+	assert_int_equal(tsi_replay(&replay, graph, NULL, NULL), TSCOPE_OK);
+	assert_int_equal(replay.measured_ns, 100);
+	assert_int_equal(replay.step_ns, 100);
+	assert_int_equal(replay.points[w->logs[0].point_count - 1].time_ns, 300);
+	tsi_replay_deinit(&replay);
+	tsi_replay_graph_free(graph);
+	test_world_free(w);
+}
+
+/*
  * Rank 0 needs A (from 100 to 200) before it gets B ready, rank 1 needs B before A, each for 100: a
  * circle. Rank 0's A is let end after the 100 that it took, which is counted. From there all has an
  * order: rank 0 gets B ready at 300, it ends at 400, rank 0 is done at 500; rank 1 goes on at 400,
@@ -579,6 +612,7 @@ int main(void)
 		cmocka_unit_test(test_unmatched),
 		cmocka_unit_test(test_early_sender),
 		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_gap),
 		cmocka_unit_test(test_circle),
 	};
 
