@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the seeds of the fuzz targets json, op_work, plain, saved_report, steps and trace: one short input for
-each thing that they should know from the start. (Whole traces come from testdata/; a finding is added by hand as
+"""Writes the seeds of the fuzz targets json, op_work, plain, saved_report, steps, trace and world: one short input
+for each thing that they should know from the start. (Whole traces come from testdata/; a finding is added by hand as
 corpus/<target>/fix-<what>.)
 
 usage: make_corpus.py
@@ -189,6 +189,78 @@ REPORTS = {
     "comparison": report(sides={}, facts={"step_change": {}}),
 }
 
+# As world_bytes.h reads them.
+AGAIN, TWO_WINDOWS, IS_HOST, HAS_HOST_NAME, HAS_DEVICE, IS_SHIFTED = (1 << i for i in range(6))
+ALL_REDUCE, BROADCAST, SEND_RECV, SEND = 1, 5, 9, 9 + 11 * 12
+COMPUTE, EXPOSED_COMM = 0, 1
+UNSAID = 240
+
+
+def number(value):
+    return bytes([value] if value < 160 else [160 + value // 256, value % 256])
+
+
+def numbers(*values):
+    return b"".join(map(number, values))
+
+
+def counted(*items):
+    return bytes([len(items)]) + b"".join(items)
+
+
+def group(name, bits):
+    return bytes([name, name, UNSAID, bits % 256, bits // 256])
+
+
+def step(step_number, duration, *pieces, after=0):
+    """Each piece is a line and how long; the last lasts to the end."""
+    last = pieces[-1][0]
+    return (numbers(step_number, 0, after, duration) + bytes([len(pieces) - 1])
+            + b"".join(bytes([line]) + number(length) for line, length in pieces[:-1]) + bytes([last]))
+
+
+def op(after, duration, kind, group_index=0, sequence=UNSAID, peer=UNSAID, size=64, stream=0):
+    """sequence and peer: a byte."""
+    return (numbers(after, duration, 20) + bytes([group_index, kind, stream, 5, sequence, peer])
+            + numbers(size, size))
+
+
+def window(start, groups, steps, ops):
+    return number(start) + counted(*groups) + counted(*steps) + counted(*ops) + counted(bytes([1, 0, 9, 90, 4]))
+
+
+def world(*ranks):
+    return bytes([len(ranks) - 2]) + b"".join(ranks)
+
+
+STEPS_OF_TWO = [step(1, 1000, (COMPUTE, 400), (EXPOSED_COMM, 300), (COMPUTE, 0)),
+                step(2, 900, (COMPUTE, 600), (EXPOSED_COMM, 0))]
+REDUCES = [op(300, 400, ALL_REDUCE), op(1200, 400, ALL_REDUCE)]
+FIRST = window(50, [group(3, 0b1111)], STEPS_OF_TWO, REDUCES)
+CHAIN = [step(1, 1000, (COMPUTE, 400), (EXPOSED_COMM, 0))]
+WORLDS = {
+    "data_parallel": world(bytes([0, 0]) + FIRST, *[bytes([AGAIN, 0, 10 * i, i]) for i in range(1, 4)]),
+    "host": world(bytes([IS_HOST, 0]) + FIRST, bytes([IS_HOST | AGAIN, 0, 9, 77])),
+    "far_clocks": world(bytes([0, 0]) + FIRST, bytes([AGAIN | IS_SHIFTED, 0, 9, 0])),
+    "windows": world(*[bytes([TWO_WINDOWS, 0]) + FIRST + FIRST for _ in range(3)]),
+    "numbered": world(*[bytes([0, 0]) + window(i, [group(2, 0b111)], STEPS_OF_TWO, [
+        op(300, 400 - i, ALL_REDUCE, sequence=i), op(500, 60, ALL_REDUCE, sequence=i + 1)]) for i in range(3)]),
+    "stages": world(
+        bytes([0, 0]) + window(0, [group(4, 0b11)], CHAIN, [
+            op(400, 90, SEND, peer=1), op(300, 200, SEND_RECV, peer=1)]),
+        bytes([0, 0]) + window(0, [group(4, 0b11)], CHAIN, [
+            op(200, 290, SEND_RECV, peer=0), op(600, 60, SEND, peer=0)])),
+    "gaps": world(bytes([0, 0]) + window(0, [group(3, 0b11)], [
+        step(1, 100, (COMPUTE, 0)), step(2, 100, (COMPUTE, 0), after=90), step(3, 100, (COMPUTE, 0), after=5),
+    ], REDUCES), bytes([AGAIN, 0, 0, 1])),
+    "nodes": world(bytes([HAS_HOST_NAME | HAS_DEVICE, 0, 1, 5, 0, 2]) + FIRST,
+                   bytes([HAS_HOST_NAME | HAS_DEVICE, 0, 3, 5, 1, 2]) + FIRST),
+    "no_groups": world(bytes([0, 0]) + window(0, [], STEPS_OF_TWO, REDUCES + [op(9, 9, BROADCAST)]),
+                       bytes([AGAIN, 0, 7, 3]), bytes([AGAIN, 0, 5, 9])),
+    "far": world(bytes([0, 0, 245, 0, 1, 9, 0, 244, 242, 3, 1, 244, 1, 0, 2, 242, 242, 0, 0, 1]),
+                 bytes([IS_SHIFTED, 0, 244, 0, 1, 9, 0, 242, 242, 0, 1, 1, 242, 242, 244, 0, 1, 0, 0, 242, 243])),
+}
+
 
 def write(target, name, data):
     folder = CORPUS / target
@@ -207,6 +279,8 @@ def main():
         write("saved_report", name, data)
     for name, data in STEPS.items():
         write("steps", name, data)
+    for name, data in WORLDS.items():
+        write("world", name, data)
     for name, trace in TRACES.items():
         data = json.dumps(trace, separators=(",", ":")).encode()
         write("json", name, data)
