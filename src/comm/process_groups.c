@@ -363,10 +363,10 @@ static enum tscope_status assign_stated(struct group_search *search, const uint3
 	}
 	for (size_t rank = 0; rank < world->rank_count; rank++) {
 		const struct rank_log *log = &world->logs[rank];
-		const struct local_group *locals = &search->locals[search->first_local[rank]];
+		size_t first = search->first_local[rank];
 
 		for (size_t i = 0; i < log->op_count; i++) {
-			uint32_t stated = of_key[locals[log->ops[i].group].key];
+			uint32_t stated = of_key[search->locals[first + log->ops[i].group].key];
 
 			if (!tsi_is_message(log, &log->ops[i]) && stated != NO_ROW)
 				world->group_of_op[rank][i] = search->stated[stated].group;
