@@ -445,6 +445,7 @@ static enum tscope_status analyze_run(struct tscope_run *run,
 		.ranks = run->series,
 		.rank_count = run->rank_count,
 		.world = run->world,
+		.replay_graph = run->replay_graph,
 		.rank_memory = run->ranks[0].memory.by_kind,
 		.options = options,
 	};
@@ -539,6 +540,7 @@ void tscope_run_free(struct tscope_run *run)
 	if (!run)
 		return;
 	tscope_analysis_free(run->analysis);
+	tsi_replay_graph_free(run->replay_graph);
 	tsi_world_free(run->world);
 	for (size_t i = 0; run->logs && i < run->rank_count; i++)
 		tsi_rank_log_deinit(&run->logs[i]);

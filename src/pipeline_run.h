@@ -3,7 +3,7 @@
 #define TSCOPE_PIPELINE_RUN_H
 
 #include "base/attributes.h"
-#include "comm/world.h"
+#include "comm/replay.h"
 #include "pipeline_run_memory.h"
 #include "run/group.h"
 
@@ -41,7 +41,8 @@ struct tscope_run {
 	size_t rank_count;
 	struct rank_log *logs; /* by rank; empty where it has no trace. NULL of a single rank */
 	struct world *world;   /* of ranks with traces, where two or more communicate; or NULL */
-	struct step_series slowest; /* of several ranks */
+	struct replay_graph *replay_graph; /* of it, where anything matches; or NULL */
+	struct step_series slowest;        /* of several ranks */
 	struct run_memory memory;
 	struct tscope_analysis *analysis;
 	struct run_note *notes;
@@ -53,8 +54,8 @@ TSI_MUST_CHECK
 enum tscope_status tsi_run_memory_note(struct tscope_run *run, struct tscope_error *err);
 
 /*
- * Joins the logs of the ranks' traces to a world, if two or more communicate, and writes into the
- * ranks' budgets what part of communication is waiting.
+ * Joins the logs of the ranks' traces to a world, if two or more communicate, writes into the
+ * ranks' budgets what part of communication is waiting, and makes the graph of replays.
  */
 TSI_MUST_CHECK
 enum tscope_status tsi_run_join_world(struct tscope_run *run, struct tscope_error *err);

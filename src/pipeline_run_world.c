@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the traces of a run's ranks say together: one log for each rank, then the world of them. */
+/*
+ * What the traces of a run's ranks say together: one log for each rank, the world of them, and
+ * the graph on which its steps are replayed.
+ */
 #include "pipeline_run.h"
 
 #include "base/array.h"
@@ -45,7 +48,10 @@ enum tscope_status tsi_run_join_world(struct tscope_run *run, struct tscope_erro
 		return status;
 	status = tsi_world_new(&run->world, run->logs, run->rank_count, run->series[0].world_size,
 			       err);
-	if (status == TSCOPE_OK)
-		tsi_world_split_budgets(run->world, run->series);
-	return status;
+	if (status != TSCOPE_OK)
+		return status;
+	tsi_world_split_budgets(run->world, run->series);
+	return run->world->match_count > 0
+		       ? tsi_replay_graph_new(&run->replay_graph, run->world, err)
+		       : TSCOPE_OK;
 }

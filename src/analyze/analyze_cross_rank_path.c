@@ -461,8 +461,6 @@ static enum tscope_status put_all(struct chain *chain, const struct analysis_sco
 	struct tscope_error *err = chain->err;
 	size_t rank_count = chain->graph->world->rank_count;
 
-	if (chain->graph->step_count == 0)
-		return TSCOPE_OK;
 	if (tsi_array_new(&chain->rank_ns, rank_count, sizeof(*chain->rank_ns), err) != TSCOPE_OK ||
 	    tsi_intern_init(&chain->groups, UINT32_MAX - 1, err) != TSCOPE_OK ||
 	    tsi_replay(&chain->replay, chain->graph, NULL, err) != TSCOPE_OK ||
@@ -479,21 +477,16 @@ static enum tscope_status put_all(struct chain *chain, const struct analysis_sco
 static enum tscope_status run(const struct analysis_scope *scope, struct fact_sheet *out,
 			      struct tscope_error *err)
 {
-	struct chain chain = { .err = err };
-	struct replay_graph *graph = NULL;
+	struct chain chain = { .graph = scope->replay_graph, .err = err };
 
-	if (!scope->world || scope->world->match_count == 0)
+	if (!chain.graph || chain.graph->step_count == 0)
 		return TSCOPE_OK;
-	if (tsi_replay_graph_new(&graph, scope->world, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	chain.graph = graph;
 	enum tscope_status status = put_all(&chain, scope, out);
 	tsi_replay_deinit(&chain.replay);
 	tsi_pair_set_deinit(&chain.kinds);
 	tsi_intern_deinit(&chain.groups);
 	free(chain.rank_ns);
 	free(chain.hops_of_kind);
-	tsi_replay_graph_free(graph);
 	return status;
 }
 

@@ -141,22 +141,16 @@ static void put_facts(const struct loss *loss, const struct analysis_scope *scop
 static enum tscope_status run(const struct analysis_scope *scope, struct fact_sheet *out,
 			      struct tscope_error *err)
 {
-	struct replay_graph *graph;
+	const struct replay_graph *graph = scope->replay_graph;
 	struct loss loss = { 0 };
 
-	if (!scope->world || scope->world->match_count == 0)
+	if (!graph || graph->step_count == 0)
 		return TSCOPE_OK;
-	if (tsi_replay_graph_new(&graph, scope->world, err) != TSCOPE_OK)
+	sum_compute(&loss, graph);
+	if (replay_network(&loss, graph, out, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	enum tscope_status status = TSCOPE_OK;
-	if (graph->step_count > 0) {
-		sum_compute(&loss, graph);
-		status = replay_network(&loss, graph, out, err);
-		if (status == TSCOPE_OK)
-			put_facts(&loss, scope, out);
-	}
-	tsi_replay_graph_free(graph);
-	return status;
+	put_facts(&loss, scope, out);
+	return TSCOPE_OK;
 }
 
 const struct analyzer tsi_analyzer_parallel_efficiency = {

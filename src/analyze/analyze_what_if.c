@@ -104,7 +104,7 @@ enum {
 static const double min_gain = 0.005; /* of the step */
 
 struct what_if {
-	struct replay_graph *graph;
+	const struct replay_graph *graph;
 	struct rank_peers peers;
 	int64_t step_ns; /* of the unchanged replay */
 	struct fact_sheet *out;
@@ -421,16 +421,12 @@ static enum tscope_status put_all(struct what_if *what_if, const struct analysis
 static enum tscope_status run(const struct analysis_scope *scope, struct fact_sheet *out,
 			      struct tscope_error *err)
 {
-	struct what_if what_if = { .out = out };
-	enum tscope_status status = TSCOPE_OK;
+	struct what_if what_if = { .graph = scope->replay_graph, .out = out };
 
-	if (!scope->world || scope->world->match_count == 0)
+	if (!what_if.graph || what_if.graph->step_count == 0)
 		return TSCOPE_OK;
-	status = tsi_replay_graph_new(&what_if.graph, scope->world, err);
-	if (status == TSCOPE_OK && what_if.graph->step_count > 0)
-		status = put_all(&what_if, scope, err);
+	enum tscope_status status = put_all(&what_if, scope, err);
 	tsi_rank_peers_deinit(&what_if.peers);
-	tsi_replay_graph_free(what_if.graph);
 	return status;
 }
 

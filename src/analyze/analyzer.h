@@ -10,6 +10,7 @@ struct trace_flops;   /* trace_flops.h */
 struct tscope_memory; /* model/memory_file.h */
 struct comparison;    /* diff/comparison.h */
 struct world;         /* comm/world.h */
+struct replay_graph;  /* comm/replay.h */
 
 /*
  * An analyzer computes facts from a trace and its timeline, or from steps, and
@@ -43,6 +44,8 @@ struct analysis_scope {
 	 * ranks have communication; else NULL. Its ranks are those of `ranks`, by index.
 	 */
 	const struct world *world;
+	/* To replay the steps of that world; NULL where nothing matches. */
+	const struct replay_graph *replay_graph;
 	/*
 	 * What files about the memory of a rank say, at its level, or of the lowest at the run's;
 	 * by kind, NULL: none does.

@@ -242,6 +242,7 @@ static void check_analyses(struct fuzz_run *run)
 	const struct tscope_analysis_options options = { 0 };
 	struct analysis_scope scope = { .steps = &run->series[0], .options = &options };
 	struct tscope_analysis *of_rank, *of_run;
+	struct replay_graph *graph = NULL;
 
 	require_ok(tsi_analyze_level(&of_rank, LEVEL_RANK, &scope, NULL, NULL));
 	check_facts(of_rank);
@@ -251,10 +252,14 @@ static void check_analyses(struct fuzz_run *run)
 	scope.ranks = run->series;
 	scope.rank_count = run->rank_count;
 	scope.world = run->world;
+	if (run->world->match_count > 0)
+		require_ok(tsi_replay_graph_new(&graph, run->world, NULL));
+	scope.replay_graph = graph;
 	require_ok(tsi_analyze_level(&of_run, LEVEL_RUN, &scope, of_rank, NULL));
 	check_facts(of_run);
 	tscope_analysis_free(of_run);
 	tscope_analysis_free(of_rank);
+	tsi_replay_graph_free(graph);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "analyze/analysis.h"
+#include "comm/replay.h"
 #include "model/memory_file.h"
 #include "plain_text.h"
 
@@ -161,10 +162,15 @@ struct analyzed *analyze_run_of(struct step_series *ranks, size_t rank_count,
 		.world = world,
 		.options = options,
 	};
+	struct replay_graph *graph = NULL;
 
+	if (world && world->match_count > 0)
+		assert_int_equal(tsi_replay_graph_new(&graph, world, NULL), TSCOPE_OK);
+	scope.replay_graph = graph;
 	assert_int_equal(tsi_steps_init(&a->slowest, NULL), TSCOPE_OK);
 	assert_int_equal(tsi_steps_slowest(&a->slowest, a->ranks, rank_count, NULL), TSCOPE_OK);
 	analyze_level(a, LEVEL_RUN, &scope);
+	tsi_replay_graph_free(graph);
 	return a;
 }
 

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "analyze/analysis.h"
+#include "comm/replay.h"
 #include "fail_alloc.h"
 #include "world_text.h"
 
@@ -276,14 +277,17 @@ static void test_no_memory(void **state)
 {
 	struct test_world *w = test_world(late_rank);
 	struct tscope_analysis_options options = { 0 };
-	const struct analysis_scope scope = { .steps = w->series,
-					      .ranks = w->series,
-					      .rank_count = w->rank_count,
-					      .world = w->world,
-					      .options = &options };
+	struct analysis_scope scope = { .steps = w->series,
+					.ranks = w->series,
+					.rank_count = w->rank_count,
+					.world = w->world,
+					.options = &options };
+	struct replay_graph *graph;
 	size_t n = 1;
 
 	(void)state;
+	assert_int_equal(tsi_replay_graph_new(&graph, w->world, NULL), TSCOPE_OK);
+	scope.replay_graph = graph;
 	for (;; n++) {
 		struct tscope_analysis *analysis = NULL;
 
@@ -297,6 +301,7 @@ static void test_no_memory(void **state)
 		assert_int_equal(status, TSCOPE_E_NOMEM);
 	}
 	assert_true(n > 100);
+	tsi_replay_graph_free(graph);
 	test_world_free(w);
 }
 
