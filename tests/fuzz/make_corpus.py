@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the seeds of the fuzz targets json, op_work, plain, saved_report, steps, trace and world: one short input
-for each thing that they should know from the start. (Whole traces come from testdata/; a finding is added by hand as
-corpus/<target>/fix-<what>.)
+"""Writes the seeds of the fuzz targets json, memray, op_work, plain, saved_report, steps, trace and world: one short
+input for each thing that they should know from the start. (Whole traces come from testdata/; a finding is added by hand
+as corpus/<target>/fix-<what>.)
 
 usage: make_corpus.py
 """
@@ -262,6 +262,51 @@ WORLDS = {
 }
 
 
+def capture(version, body, aggregated=False, native=False, python=0x030d05f0):
+    """A memray capture: its header, and records."""
+    python_version = struct.pack("<i", python) if version >= 12 else b""
+    form = bytes([aggregated]) if version >= 10 else b""
+    tids = struct.pack("<QQ", 1, 1) if version >= 9 else b""
+    allocator = struct.pack("<i", 1) if version == 7 else b"\1"
+    flags = b"\0" * (min(max(version, 10), 12) - 10)
+    paths = b"/usr\0a\0b\0\0c\0\0" if version == 13 else b""
+    return (b"memray\0" + struct.pack("<i", version) + python_version + bytes([native]) + form
+            + struct.pack("<QQqq", 9, 3, 1000, 2000) + b"x.py\0" + struct.pack("<i", 7) + tids + allocator + flags
+            + paths + body)
+
+
+def aggregate(allocator, node):
+    return struct.pack("<BQB7xQQQQQQQ", 2, 1, allocator, 0, node, 1, 2, 1, 128, 64)
+
+
+SWITCH = b"\x0c" + struct.pack("<Q", 1)
+IMAGES = b"\x06\x07libc.so\0\x01" + bytes(8) + b"\x08" + bytes(8) + b"\x80\x20"
+OLD = (SWITCH + b"\x0aMain\0" + IMAGES + b"\x05\x80\x40\x00\x0b\x80\x20\x05\x03\x00f\0a.py\0\x0a\x04\x00"
+       b"\x11\x80\x40\xac\x02\xa1\x80\x40\x80\x20\x09\x21\xff\x3f\xb1\x80\x40\x80\x10\x10")
+OLD_NATIVE = SWITCH + b"\x03\x02g\0b.py\0\x05\x04\x00\x12\x80\x40\xac\x02\x02\x19\x10" + bytes(40)
+CODE = b"\x0e\x05f\0a.py\0\x0a"
+NEW = (SWITCH + IMAGES + b"\x02\x80\x20\x05" + CODE + b"\x07\xef\x00\xd8\x01\x02\xff\xf0" + b"\x41\x05\x08"
+       b"\xfe\x80\x08\xac\x02\x85\xf8\x02\x0e\x07\x3f\x02\x88\x0f\x03\x10\x41\x05\x20\x86\x01\x11\x01")
+TREE = SWITCH + b"\x0aMain\0" + b"\x01" + struct.pack("<QQQ", 1012, 4096, 7)
+OLD_TREE = (TREE + b"\x03" + struct.pack("<QI", 5, 0) + b"\x03" + struct.pack("<QI", 6, 1)
+            + b"\x04" + struct.pack("<Q", 5) + b"f\0a.py\0" + struct.pack("<iB", 3, 1)
+            + aggregate(1, 2) + aggregate(10, 0) + b"\x0f\0\0")
+NEW_TREE = (TREE + b"\x0d\x80\x40" + b"\x04\x00\x05\x08\x01" + b"\x03\x00\x00\x03\x01\x01" + CODE
+            + b"\x02\xef\x00" + aggregate(6, 1) + aggregate(14, 2) + b"\x0f")
+CAPTURES = {
+    **{f"v{version}": capture(version, OLD) for version in range(7, 12)},
+    "v11_native": capture(11, OLD_NATIVE, native=True),
+    "v12": capture(12, NEW),
+    "v12_native": capture(12, SWITCH + b"\xfe\x02\x02\x09\x3f\x02\x02\x3e\x02\x85\x01", native=True),
+    "v12_python39": capture(12, SWITCH + CODE + b"\x04\x00\x01\x08\xff\x41\x05\x10\x86\x01\x01", python=0x030905f0),
+    "v12_python310": capture(12, SWITCH + CODE + b"\x04\x04\x01\x02\x80\x41\x05\x02\x86\x01\0", python=0x030a05f0),
+    "v13": capture(13, NEW),
+    **{f"v{version}_sums": capture(version, OLD_TREE if version < 12 else NEW_TREE, aggregated=True)
+       for version in range(10, 14)},
+    "v14": capture(14, b""),
+}
+
+
 def write(target, name, data):
     folder = CORPUS / target
     folder.mkdir(parents=True, exist_ok=True)
@@ -269,8 +314,12 @@ def write(target, name, data):
 
 
 def main():
+    for name, data in CAPTURES.items():
+        write("memray", name, data)
     for name, data in VALUES.items():
         write("json", name, data)
+    for name, data in METRICS.items():
+        write("metrics", name, data)
     for name, data in OPS.items():
         write("op_work", name, data)
     for name, data in PLAIN.items():
