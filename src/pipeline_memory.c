@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The path of a file about memory: bytes to plain data (src/decode/plain_reader.c), that to one
- * of the models (src/model/memory_file.c), that to facts (src/analyze/).
+ * of the models (src/model/memory_file.c), that to facts (src/analyze/). A memray capture is too
+ * large for plain data: its records go to its model one by one.
  */
 #include <tscope/memory.h>
 
 #include <stdlib.h>
 
 #include "analyze/analysis.h"
+#include "analyze/host_stacks.h"
 #include "analyze/snapshot_stacks.h"
 #include "base/array.h"
 #include "base/error.h"
@@ -24,6 +26,7 @@ static const struct {
 	[TSCOPE_MEMORY_TIMELINE] = { "memory_timeline", LEVEL_MEMORY_TIMELINE },
 	[TSCOPE_MEMORY_STATS] = { "memory_stats", LEVEL_MEMORY_STATS },
 	[TSCOPE_MEMORY_TRACKER] = { "memory_tracker", LEVEL_MEMORY_TRACKER },
+	[TSCOPE_MEMORY_HOST] = { "host_memory", LEVEL_HOST_MEMORY },
 };
 
 const char *tscope_memory_kind_name(enum tscope_memory_kind kind)
@@ -49,6 +52,32 @@ static enum tscope_status describe_file(struct tscope_memory *memory, const char
 	return TSCOPE_OK;
 }
 
+enum { MEMRAY_HEAD_BYTES = 7 }; /* what tsi_is_memray() looks at */
+
+/* Sets *is_capture, and of a capture reads the model. */
+static enum tscope_status read_capture(struct tscope_memory *memory, struct input *in,
+				       bool *is_capture, struct tscope_error *err)
+{
+	struct str head = { 0 };
+
+	/* What is wrong with the input is seen again by who reads it. */
+	if (tsi_input_peek(in, MEMRAY_HEAD_BYTES, &head.data, &head.length, NULL) == TSCOPE_E_NOMEM)
+		return tsi_fail_nomem(err);
+	*is_capture = tsi_is_memray(head);
+	return *is_capture ? tsi_memory_read_capture(memory, in, err) : TSCOPE_OK;
+}
+
+/* Reads the model, or plain data to build it from. */
+static enum tscope_status read_input(struct tscope_memory *memory, struct input *in,
+				     bool *is_capture, struct tscope_error *err)
+{
+	enum tscope_status status = read_capture(memory, in, is_capture, err);
+
+	if (status == TSCOPE_OK && !*is_capture)
+		status = tsi_plain_read(&memory->plain, &memory->info.form, in, NULL, err);
+	return status;
+}
+
 /* Takes over `in`. */
 static enum tscope_status open_input(struct tscope_memory **ret, const char *path, struct input *in,
 				     const struct tscope_trace_options *options,
@@ -56,6 +85,7 @@ static enum tscope_status open_input(struct tscope_memory **ret, const char *pat
 {
 	struct progress_report report = { options, in };
 	struct tscope_memory *memory = NULL;
+	bool is_capture = false;
 	enum tscope_status status = tsi_array_new(&memory, 1, sizeof(*memory), err);
 
 	if (options->progress)
@@ -63,12 +93,12 @@ static enum tscope_status open_input(struct tscope_memory **ret, const char *pat
 	if (status == TSCOPE_OK) {
 		memory->info.rank = -1;
 		memory->info.note = "";
-		status = tsi_plain_read(&memory->plain, &memory->info.form, in, NULL, err);
+		status = read_input(memory, in, &is_capture, err);
 		if (status == TSCOPE_OK)
 			status = describe_file(memory, path, in, err);
 	}
 	tsi_input_close(in);
-	if (status == TSCOPE_OK)
+	if (status == TSCOPE_OK && !is_capture)
 		status = tsi_memory_build(memory, err);
 	if (status != TSCOPE_OK) {
 		tscope_memory_free(memory);
@@ -115,6 +145,7 @@ void tscope_memory_free(struct tscope_memory *memory)
 	tsi_memory_timeline_deinit(&memory->timeline);
 	tsi_memory_stats_deinit(&memory->stats);
 	tsi_memory_tracker_deinit(&memory->tracker);
+	tsi_host_memory_deinit(&memory->host);
 	tsi_plain_free(memory->plain);
 	free(memory->path);
 	free(memory);
@@ -189,9 +220,13 @@ enum tscope_status tscope_memory_write_stacks(FILE *out, const struct tscope_mem
 					      enum tscope_memory_moment moment,
 					      struct tscope_error *err)
 {
-	if (memory->info.kind != TSCOPE_MEMORY_SNAPSHOT)
-		return tsi_fail(err, TSCOPE_E_FORMAT,
-				"a %s holds no stacks: only a snapshot of CUDA's allocator does",
-				kinds[memory->info.kind].name);
-	return tsi_snapshot_write_stacks(out, &memory->snapshot, moment, err);
+	if (memory->info.kind == TSCOPE_MEMORY_SNAPSHOT)
+		return tsi_snapshot_write_stacks(out, &memory->snapshot, moment, err);
+	if (memory->info.kind == TSCOPE_MEMORY_HOST && memory->host.source != HOST_STATS)
+		return tsi_host_write_stacks(out, &memory->host, moment, err);
+	return tsi_fail(err, TSCOPE_E_FORMAT,
+			"a %s holds no stacks: only a snapshot of CUDA's allocator and a memray "
+			"capture do",
+			memory->info.kind == TSCOPE_MEMORY_HOST ? "file of memray's statistics"
+								: kinds[memory->info.kind].name);
 }

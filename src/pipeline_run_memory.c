@@ -15,6 +15,7 @@ static const struct {
 	[TSCOPE_MEMORY_TIMELINE] = { NULL, "memory_timeline.peak_bytes" },
 	[TSCOPE_MEMORY_STATS] = { "memory_stats.num_ooms", "memory_stats.peak_allocated_bytes" },
 	[TSCOPE_MEMORY_TRACKER] = { NULL, "memory_tracker.peak_bytes" },
+	[TSCOPE_MEMORY_HOST] = { NULL, "host_memory.peak_bytes" },
 };
 
 /* The number, or -1 where it is absent. */

@@ -15,6 +15,7 @@ import sys
 
 import make_diff
 import make_flops
+import make_host_memory
 import make_memory
 import make_rank_sets
 import make_run_memory
@@ -371,6 +372,7 @@ def files():
         .replace("[\n\n  ]", "[]").encode(),
         **make_runs.runs(new_style),
         **make_memory.files(),
+        **make_host_memory.files(),
         **make_run_memory.files(document),
         **make_diff.files(),
         **make_rank_sets.files(),

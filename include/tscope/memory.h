@@ -6,10 +6,10 @@
 #include <tscope/analysis.h>
 
 /*
- * A file about device memory: a snapshot of CUDA's caching allocator, a memory
- * timeline of torch.profiler, statistics of finetuning-scheduler, tables of
- * torch's memory trackers. What is in it becomes facts (snapshot.*,
- * memory_timeline.*, memory_stats.*, memory_tracker.*), which rules, gates and
+ * A file about memory of the device or of the host: a snapshot of CUDA's caching allocator, a
+ * memory timeline of torch.profiler, statistics of finetuning-scheduler, tables of
+ * torch's memory trackers, a capture of memray. What is in it becomes facts (snapshot.*,
+ * memory_timeline.*, memory_stats.*, memory_tracker.*, host_memory.*), which rules, gates and
  * reports take like those of a trace.
  */
 struct tscope_memory;
@@ -19,10 +19,14 @@ enum tscope_memory_kind {
 	TSCOPE_MEMORY_TIMELINE, /* export_memory_timeline() */
 	TSCOPE_MEMORY_STATS,    /* finetuning-scheduler's rank_*_memory_stats */
 	TSCOPE_MEMORY_TRACKER,  /* MemTracker's fsdp_mem_rank_*.log */
+	TSCOPE_MEMORY_HOST,     /* memray's captures, and its stats as JSON */
 	TSCOPE_MEMORY_KIND_COUNT,
 };
 
-/* "snapshot", "memory_timeline", "memory_stats", "memory_tracker": its format, and analyzer. */
+/*
+ * "snapshot", "memory_timeline", "memory_stats", "memory_tracker", "host_memory": its format,
+ * and analyzer.
+ */
 const char *tscope_memory_kind_name(enum tscope_memory_kind kind);
 
 /*
@@ -48,7 +52,7 @@ void tscope_memory_free(struct tscope_memory *memory);
 struct tscope_memory_info {
 	const char *path; /* as it was given */
 	enum tscope_memory_kind kind;
-	const char *form;        /* "pickle", "json", "yaml", "html", "text" */
+	const char *form;        /* "pickle", "json", "yaml", "html", "text", "memray" */
 	const char *compression; /* "none", "gzip", "zstd+gzip" */
 	uint64_t source_bytes;   /* read from the file */
 	uint64_t bytes;          /* decompressed */
@@ -56,6 +60,8 @@ struct tscope_memory_info {
 	uint64_t dropped_count;  /* of these, not understood and in no figure */
 	int64_t rank;            /* that its content or path tells, or -1 */
 	const char *note;        /* what a person should know, or "" */
+	/* Why reading ended before the end, or NULL: what came before it counts. */
+	const struct tscope_error *damage;
 };
 
 const struct tscope_memory_info *tscope_memory_info(const struct tscope_memory *memory);
@@ -78,13 +84,13 @@ bool tscope_memory_is_comparable(const struct tscope_memory *memory,
 				 const struct tscope_memory *earlier);
 
 enum tscope_memory_moment {
-	TSCOPE_MEMORY_AT_PEAK, /* of the device whose peak is highest */
+	TSCOPE_MEMORY_AT_PEAK, /* of the device whose peak is highest, or of the host */
 	TSCOPE_MEMORY_AT_END,
 };
 
 /*
  * Writes the stacks of what was live then, "outer;…;inner bytes" a line, as flame graph
- * tools take them. TSCOPE_E_FORMAT: only a snapshot holds stacks; TSCOPE_E_WRITE.
+ * tools take them. TSCOPE_E_FORMAT: only snapshots and captures hold stacks; TSCOPE_E_WRITE.
  */
 enum tscope_status tscope_memory_write_stacks(FILE *out, const struct tscope_memory *memory,
 					      enum tscope_memory_moment moment,

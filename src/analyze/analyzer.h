@@ -68,7 +68,8 @@ enum analyzer_level {
 	LEVEL_MEMORY_TIMELINE = 1 << 4,
 	LEVEL_MEMORY_STATS = 1 << 5,
 	LEVEL_MEMORY_TRACKER = 1 << 6,
-	LEVEL_DIFF = 1 << 7, /* a comparison: the analyzers in src/diff/ */
+	LEVEL_HOST_MEMORY = 1 << 7,
+	LEVEL_DIFF = 1 << 8, /* a comparison: the analyzers in src/diff/ */
 };
 
 struct fact_sheet; /* where an analyzer puts its facts: facts.h */

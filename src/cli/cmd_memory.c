@@ -116,7 +116,7 @@ static enum exit_code judge(const struct files *files, const struct options *opt
 
 	for (size_t i = 0; i < files->count; i++) {
 		const struct tscope_memory_info *info = tscope_memory_info(files->items[i].memory);
-		const struct loss loss = { NULL, info->dropped_count, "records" };
+		const struct loss loss = { info->damage, info->dropped_count, "records" };
 
 		code = worse(code, judge_loss(info->path, &loss, options->strict));
 		code = worse(code,
@@ -185,7 +185,7 @@ static enum exit_code check_flamegraph(const struct options *options)
 	if (!options->flamegraph)
 		return EXIT_CODE_OK;
 	if (options->operand_count != 1) {
-		say("--flamegraph needs exactly one snapshot", "", "");
+		say("--flamegraph needs exactly one snapshot or capture", "", "");
 		return EXIT_CODE_USAGE;
 	}
 	if (options->output && strcmp(options->output, options->flamegraph) == 0) {
@@ -232,6 +232,6 @@ static enum exit_code run(const struct options *options)
 const struct command command_memory = {
 	.name = "memory",
 	.operands = "FILE...",
-	.summary = "allocator snapshots and other files about device memory in depth",
+	.summary = "allocator snapshots, memray captures and other files about memory in depth",
 	.run = run,
 };

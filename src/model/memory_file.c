@@ -89,6 +89,21 @@ static enum tscope_status build_tracker(struct tscope_memory *memory, struct tsc
 	return TSCOPE_OK;
 }
 
+/* Of memray's own figures; a capture is no plain data: tsi_memory_read_capture(). */
+static enum tscope_status build_host(struct tscope_memory *memory, struct tscope_error *err)
+{
+	const struct host_memory *host = &memory->host;
+	enum tscope_status status = tsi_host_memory_init(&memory->host, memory->plain, err);
+
+	if (status != TSCOPE_OK)
+		return status;
+	tsi_plain_free(memory->plain); /* all of it was copied */
+	memory->plain = NULL;
+	memory->info.record_count = host->size_count + host->place_count + host->dropped_count;
+	memory->info.dropped_count = host->dropped_count;
+	return TSCOPE_OK;
+}
+
 static const struct {
 	bool (*is_this)(const struct plain *plain);
 	enum tscope_status (*build)(struct tscope_memory *memory, struct tscope_error *err);
@@ -97,6 +112,7 @@ static const struct {
 	[TSCOPE_MEMORY_TIMELINE] = { tsi_is_memory_timeline, build_timeline },
 	[TSCOPE_MEMORY_STATS] = { tsi_is_memory_stats, build_stats },
 	[TSCOPE_MEMORY_TRACKER] = { tsi_is_memory_tracker, build_tracker },
+	[TSCOPE_MEMORY_HOST] = { tsi_is_memray_stats, build_host },
 };
 
 /* ---- what is none of them ----------------------------------------------------------------- */
@@ -117,6 +133,9 @@ static const struct {
 	  "what torch.cuda.memory_stats() said once, which has no history: " DUMP },
 	{ { "schema", "nodes" },
 	  "an execution trace (ExecutionTraceObserver), which says nothing of memory: " DUMP },
+	{ { "string_table" }, "a log of torch.compile, which says nothing of memory: " DUMP },
+	{ { "pg_config", "entries" },
+	  "a dump of NCCL's flight recorder, which says nothing of memory: " DUMP },
 	{ { "nodes", "samples", "timeDeltas" },
 	  "a V8 CPU profile, which says nothing of device memory: " DUMP },
 	{ { "$schema", "profiles" },
@@ -224,7 +243,7 @@ static enum tscope_status refuse(const struct plain *plain, struct tscope_error 
 		snprintf(words, sizeof(words), "%s", tsi_plain_kind_name(kind));
 	return tsi_fail(err, TSCOPE_E_FORMAT,
 			"%s: neither a snapshot of the allocator, a memory timeline, "
-			"finetuning-scheduler's statistics nor a memory tracker's log",
+			"finetuning-scheduler's or memray's statistics nor a memory tracker's log",
 			words);
 }
 
@@ -239,4 +258,40 @@ enum tscope_status tsi_memory_build(struct tscope_memory *memory, struct tscope_
 		return kinds[i].build(memory, err);
 	}
 	return refuse(memory->plain, err);
+}
+
+/* ---- captures ----------------------------------------------------------------------------- */
+
+static const char no_end[] =
+	"the process was killed or is running: the capture has no end, and what was live at its "
+	"last record counts as never freed";
+
+/* Goes to the end of the input, so that its size is known: behind the records there are zeros. */
+static void drain(struct input *in)
+{
+	const char *data;
+	size_t available;
+
+	while (tsi_input_peek(in, 1, &data, &available, NULL) == TSCOPE_OK)
+		tsi_input_consume(in, available);
+}
+
+enum tscope_status tsi_memory_read_capture(struct tscope_memory *memory, struct input *in,
+					   struct tscope_error *err)
+{
+	const struct host_memory *host = &memory->host;
+	enum tscope_status status = tsi_host_memory_read(&memory->host, in, &memory->damage, err);
+
+	if (status != TSCOPE_OK)
+		return status;
+	drain(in);
+	memory->info.kind = TSCOPE_MEMORY_HOST;
+	memory->info.form = "memray";
+	memory->info.record_count = host->capture.record_count;
+	memory->info.dropped_count = host->capture.dropped_count + host->dropped_count;
+	if (memory->damage.status != TSCOPE_OK)
+		memory->info.damage = &memory->damage;
+	else if (!host->capture.is_complete)
+		memory->info.note = no_end;
+	return TSCOPE_OK;
 }

@@ -2,6 +2,7 @@
 #ifndef TSCOPE_MODEL_MEMORY_FILE_H
 #define TSCOPE_MODEL_MEMORY_FILE_H
 
+#include "model/host_memory.h"
 #include "model/memory_stats.h"
 #include "model/memory_timeline.h"
 #include "model/memory_tracker.h"
@@ -18,6 +19,8 @@ struct tscope_memory {
 	struct memory_timeline timeline;
 	struct memory_stats stats;
 	struct memory_tracker tracker;
+	struct host_memory host;
+	struct tscope_error damage; /* that info.damage points to */
 };
 
 /*
@@ -27,5 +30,10 @@ struct tscope_memory {
  */
 TSI_MUST_CHECK
 enum tscope_status tsi_memory_build(struct tscope_memory *memory, struct tscope_error *err);
+
+/* The same of a memray capture, which is no plain data; as tsi_host_memory_read(). */
+TSI_MUST_CHECK
+enum tscope_status tsi_memory_read_capture(struct tscope_memory *memory, struct input *in,
+					   struct tscope_error *err);
 
 #endif

@@ -19,6 +19,7 @@ static void write_input(struct json_writer *w, const struct tscope_memory_info *
 	tsi_json_uint(w, "dropped_count", info->dropped_count);
 	tsi_json_int_if(w, "rank", info->rank >= 0, info->rank);
 	tsi_json_text(w, "note", *info->note != '\0' ? info->note : NULL);
+	tsi_json_damage(w, info->damage);
 	tsi_jw_end_object(w);
 }
 

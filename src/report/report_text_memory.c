@@ -28,6 +28,7 @@ static const struct section {
 	{ "memory_timeline", tsi_section_memory_timeline },
 	{ "memory_stats", tsi_section_memory_stats },
 	{ "memory_tracker", tsi_section_memory_tracker },
+	{ "host_memory", tsi_section_host_memory },
 };
 
 /* What there is to count in a file: "1 point", "2 points". */
@@ -38,6 +39,7 @@ static const struct {
 	[TSCOPE_MEMORY_TIMELINE] = { "memory timeline", "row", "rows" },
 	[TSCOPE_MEMORY_STATS] = { "memory statistics", "value", "values" },
 	[TSCOPE_MEMORY_TRACKER] = { "memory tracker", "value", "values" },
+	[TSCOPE_MEMORY_HOST] = { "host memory", "record", "records" },
 };
 
 /* "snapshot · pickle · 3.0 MiB (gzip 300 KiB) · 19,136 entries · 2 devices · rank 3" */
@@ -68,8 +70,12 @@ static void put_file_line(const struct panel *panel, const struct tscope_memory_
 /* What makes the figures doubtful comes before the figures. */
 static void put_losses(const struct panel *panel, const struct tscope_memory_info *info)
 {
-	char number[NUMBER_MAX], text[2 * NUMBER_MAX];
+	char number[NUMBER_MAX], text[2 * NUMBER_MAX], words[DAMAGE_MAX];
 
+	if (info->damage) {
+		tsi_damage_words(words, info->damage);
+		tsi_panel_loss(panel, "DAMAGED", words);
+	}
 	if (*info->note != '\0') {
 		tsi_text_put_styled(panel->w, TEXT_CYAN, "note  ");
 		tsi_text_paragraph(panel->w, info->note, 6);

@@ -60,6 +60,7 @@ void tsi_section_snapshot_segments(const struct panel *panel);
 void tsi_section_memory_timeline(const struct panel *panel);
 void tsi_section_memory_stats(const struct panel *panel);
 void tsi_section_memory_tracker(const struct panel *panel);
+void tsi_section_host_memory(const struct panel *panel); /* section_host_memory.c */
 
 /* Of a comparison: what changed, and with panel->all the rest. */
 void tsi_section_explanation(const struct panel *panel);

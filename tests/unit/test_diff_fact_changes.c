@@ -124,6 +124,7 @@ static void who_where_and_when_are_left_out(void **state)
 		   "memory_timeline: path start_time_ns end_time_ns peak_index peak_time_ns\n"
 		   "memory_stats: path\n"
 		   "memory_tracker: path iteration peak_device\n"
+		   "host_memory: path pid\n"
 		   "provenance: name started_s\n");
 }
 

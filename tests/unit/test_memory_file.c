@@ -82,7 +82,7 @@ static void kinds_are_told_by_content(void **state)
 
 #define NONE                                                                                       \
 	": neither a snapshot of the allocator, a memory timeline, finetuning-scheduler's "        \
-	"statistics nor a memory tracker's log"
+	"or memray's statistics nor a memory tracker's log"
 #define DUMP ": take a snapshot with torch.cuda.memory._dump_snapshot()"
 
 static void other_files_are_named(void **state)

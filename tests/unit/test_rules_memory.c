@@ -51,6 +51,20 @@
 	"snapshot.oom_cause " cause "\n"                                                           \
 	"snapshot.oom_expandable_segments " helps "\n"
 
+/* A capture: seconds, growth of resident memory against what it was, steps that rise. */
+#define RESIDENT(ns, bytes, ratio, rising)                                                         \
+	"host_memory.capture_ns " ns "\n"                                                          \
+	"host_memory.rss_growth_bytes " bytes "\n"                                                 \
+	"host_memory.rss_growth_ratio " ratio "\n"                                                 \
+	"host_memory.rss_growth_bytes_per_second 1048576\n"                                        \
+	"host_memory.rss_rising_ratio " rising "\n"
+/* The same of what is live: growth, and the peak. */
+#define LIVE(ns, bytes, peak_bytes)                                                                \
+	"host_memory.capture_ns " ns "\n"                                                          \
+	"host_memory.growth_bytes " bytes "\n"                                                     \
+	"host_memory.peak_bytes " peak_bytes "\n"
+#define GROWN_AT "host_memory.by_growth site=/home/u/train.py:41:step growth_bytes=104857600\n"
+
 static const struct rule_case cases[] = {
 	{ "MEMORY.FRAGMENTATION", FIRES,
 	  IDLE("0.5", "1073741824") "memory.peak_reserved_bytes 2147483648\n", NULL,
@@ -213,6 +227,65 @@ static const struct rule_case cases[] = {
 	  "MEMORY.INACTIVE_SPLIT.peak=0.8", "low: 50.0 %" },
 	{ "MEMORY.INACTIVE_SPLIT", CHANGED, SPLIT("0.05", "1073741824"),
 	  "MEMORY.INACTIVE_SPLIT.threshold=0.05", "med: 5.0 %" },
+	/* 100 MiB on 1000, higher in 6 of 7 eighths. */
+	{ "MEMORY.HOST_GROWTH", FIRES,
+	  RESIDENT("600000000000", "104857600", "0.1", "0.857142857") GROWN_AT
+	  "host_memory.growth_bytes 94371840\n",
+	  NULL,
+	  "med: resident memory keeps growing: by 100.0 MiB in the second half of the capture "
+	  "(10.0 %, 60.00 MiB a minute; most of it, 100.0 MiB, at /home/u/train.py:41:step)" },
+	{ "MEMORY.HOST_GROWTH", FIRES, RESIDENT("600000000000", "1048576000", "0.8", "1"), NULL,
+	  "high: resident memory keeps growing: by 1000.0 MiB in the second half of the capture "
+	  "(80.0 %, 60.00 MiB a minute)" },
+	/* What is live accounts for 10 MiB of 100. */
+	{ "MEMORY.HOST_GROWTH", FIRES,
+	  RESIDENT("600000000000", "104857600", "0.2",
+		   "1") "host_memory.growth_bytes 10485760\n" GROWN_AT,
+	  NULL,
+	  "med: resident memory keeps growing: by 100.0 MiB in the second half of the capture "
+	  "(20.0 %, 60.00 MiB a minute)" },
+	{ "MEMORY.HOST_GROWTH", FIRES, LIVE("600000000000", "104857600", "157286400") GROWN_AT,
+	  NULL,
+	  "med: 100.0 MiB came in the second half of the capture and were never freed (66.7 % of "
+	  "the peak; most of it, 100.0 MiB, at /home/u/train.py:41:step)" },
+	{ "MEMORY.HOST_GROWTH", QUIET, RESIDENT("600000000000", "0", "0", "0"), NULL, "" },
+	/* Once, and to and fro. */
+	{ "MEMORY.HOST_GROWTH", QUIET, RESIDENT("600000000000", "1073741824", "2", "0.142857"),
+	  NULL, "" },
+	{ "MEMORY.HOST_GROWTH", QUIET, LIVE("600000000000", "-104857600", "157286400"), NULL, "" },
+	/* A capture that is cut: only resident memory tells. */
+	{ "MEMORY.HOST_GROWTH", QUIET,
+	  LIVE("600000000000", "104857600", "157286400")
+		  RESIDENT("600000000000", "0", "0", "0") "! host_memory.growth_bytes cut\n",
+	  NULL, "" },
+	{ "MEMORY.HOST_GROWTH", AT, RESIDENT("600000000000", "104857600", "0.0999", "1"), NULL,
+	  "" },
+	{ "MEMORY.HOST_GROWTH", AT, RESIDENT("600000000000", "104857600", "0.1", "0.714285714"),
+	  NULL, "" },
+	{ "MEMORY.HOST_GROWTH", AT, RESIDENT("600000000000", "67108863", "0.3", "1"), NULL, "" },
+	{ "MEMORY.HOST_GROWTH", AT, RESIDENT("600000000000", "67108864", "0.3", "1"), NULL,
+	  "med: resident" },
+	{ "MEMORY.HOST_GROWTH", AT, RESIDENT("600000000000", "67108864", "0.4999", "1"), NULL,
+	  "med: " },
+	{ "MEMORY.HOST_GROWTH", AT, RESIDENT("600000000000", "67108864", "0.5", "1"), NULL,
+	  "high: " },
+	{ "MEMORY.HOST_GROWTH", AT, RESIDENT("60000000000", "104857600", "0.3", "1"), NULL,
+	  "med: " },
+	{ "MEMORY.HOST_GROWTH", AT, LIVE("600000000000", "67108864", "134217728"), NULL,
+	  "med: 64.0 MiB came" },
+	{ "MEMORY.HOST_GROWTH", AT, LIVE("600000000000", "67108864", "134217729"), NULL, "" },
+	{ "MEMORY.HOST_GROWTH", AT, LIVE("600000000000", "67108863", "67108863"), NULL, "" },
+	{ "MEMORY.HOST_GROWTH", CHANGED, RESIDENT("9000000000", "104857600", "0.3", "1"),
+	  "MEMORY.HOST_GROWTH.seconds=9", "med: " },
+	{ "MEMORY.HOST_GROWTH", SKIPPED, RESIDENT("59990000000", "104857600", "0.3", "1"), NULL,
+	  "skipped: 59.99 s were captured: it needs 60" },
+	{ "MEMORY.HOST_GROWTH", SKIPPED,
+	  LIVE("600000000000", "104857600", "157286400") "! host_memory.growth_bytes cut\n", NULL,
+	  "skipped: nothing tells of memory over time: it needs the capture itself, with records "
+	  "of resident memory" },
+	{ "MEMORY.HOST_GROWTH", SKIPPED, "host_memory.capture_ns 600000000000\n", NULL,
+	  "skipped: nothing tells of memory over time: it needs the capture itself, with records "
+	  "of resident memory" },
 	{ "MEMORY.CHURN", FIRES, CHURN("2", "30", "20", "1000"), NULL,
 	  "med: the allocator flushed its cache to find memory: 2 times (20 segments given back "
 	  "and "
@@ -322,6 +395,14 @@ static const struct advice_case advices[] = {
 	{ "MEMORY.INACTIVE_SPLIT", SPLIT("0.5", "5368709120"), "set PYTORCH_CUDA_ALLOC_CONF=exp" },
 	{ "MEMORY.INACTIVE_SPLIT", SPLIT("0.5", "5368709120") "snapshot.expandable_segments yes\n",
 	  "expandable segments are in use already: allocate" },
+	{ "MEMORY.HOST_GROWTH", RESIDENT("600000000000", "104857600", "0.2", "1"),
+	  "look at what grew" },
+	{ "MEMORY.HOST_GROWTH",
+	  RESIDENT("600000000000", "104857600", "0.2", "1") "host_memory.growth_bytes 52428800\n",
+	  "look at what grew" },
+	{ "MEMORY.HOST_GROWTH",
+	  RESIDENT("600000000000", "104857600", "0.2", "1") "host_memory.growth_bytes 52428799\n",
+	  "MALLOC_ARENA_MAX=2" },
 	{ "MEMORY.CHURN", CHURN("2", "0", "0", "1000"),
 	  "fit again; PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; garbage" },
 	{ "MEMORY.CHURN", CHURN("2", "0", "0", "1000") "snapshot.expandable_segments yes\n",

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The section of the text report about a memray capture: what was live at the peak and never
+ * freed, what keeps growing, and where it was allocated.
+ */
+#include "report/section.h"
+
+#include "analyze/lookup.h"
+#include "base/attributes.h"
+#include "report/snapshot_words.h"
+
+/* ---- over time ---- */
+
+struct series {
+	struct table_view view;
+	size_t column;
+};
+
+static bool get_bytes(const void *source, size_t index, double *value)
+{
+	const struct series *series = source;
+	struct tscope_value bytes = tsi_table_cell(&series->view, index, series->column);
+
+	*value = (double)bytes.integer;
+	return bytes.kind == TSCOPE_VALUE_INT;
+}
+
+/* Two points make no line. */
+static void put_resident(const struct panel *panel)
+{
+	static const struct figure figures[] = {
+		{ "resident at first", "host_memory.first_rss_bytes" },
+		{ "at most", "host_memory.peak_rss_bytes" },
+		{ "at last", "host_memory.last_rss_bytes" },
+		{ "rise in the second half", "host_memory.rss_growth_bytes" },
+	};
+	struct series series = { .view = tsi_snapshot_table(panel, "host_memory.resident") };
+
+	series.column = tsi_table_column(&series.view, "rss_bytes");
+	if (series.view.row_count > 2)
+		tsi_panel_sparkline(panel,
+				    &(struct sketch){ &series, get_bytes, series.view.row_count });
+	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures));
+}
+
+/* ---- shares ---- */
+
+/* Parts of the peak, or of all allocations. */
+static void put_shares(const struct panel *panel)
+{
+	static const struct {
+		const char *label, *part, *whole;
+		enum text_style style;
+		enum tscope_unit unit;
+	} shares[] = {
+		{ "never freed", "host_memory.leaked_bytes", "host_memory.peak_bytes", TEXT_YELLOW,
+		  TSCOPE_UNIT_BYTES },
+		{ "temporary", "host_memory.temporary_count", "host_memory.allocation_count",
+		  TEXT_CYAN, TSCOPE_UNIT_COUNT },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(shares); i++) {
+		int64_t part = tsi_snapshot_int(panel, shares[i].part);
+		struct meter meter = {
+			.label = shares[i].label,
+			.part = part,
+			.whole = tsi_snapshot_int(panel, shares[i].whole),
+			.shown = part,
+			.style = shares[i].style,
+			.unit = shares[i].unit,
+		};
+
+		if (part > 0 && meter.whole > 0)
+			tsi_panel_meter(panel, &meter);
+	}
+}
+
+/* "  by  malloc 33 · mmap 3" */
+static void put_allocators(const struct panel *panel)
+{
+	struct text_flow flow = { .w = panel->w, .separator = " · ", .indent = 6, .column = 6 };
+	struct table_view view = tsi_snapshot_table(panel, "host_memory.by_allocator");
+
+	if (view.row_count == 0)
+		return;
+	tsi_text_put_styled(panel->w, TEXT_DIM, "  by  ");
+	for (size_t row = 0; row < view.row_count; row++) {
+		char number[NUMBER_MAX], text[2 * NUMBER_MAX];
+
+		tsi_number_people(number, tsi_snapshot_cell(&view, row, "count"),
+				  TSCOPE_UNIT_COUNT);
+		snprintf(text, sizeof(text), "%s %s",
+			 tsi_snapshot_cell(&view, row, "allocator").text, number);
+		tsi_text_flow(&flow, text);
+	}
+	tsi_text_flow_end(&flow);
+}
+
+/* ---- sites ---- */
+
+#define WIDE                                                                                       \
+	{ "allocated", "total_bytes", 11 },                                                        \
+	{                                                                                          \
+		"allocations", "count", 12                                                         \
+	}
+
+/* In the order of the report; the first column says what by. */
+static const struct {
+	const char *table, *by;
+	struct column columns[5];
+} rankings[] = {
+	{ "host_memory.by_peak",
+	  "peak_bytes",
+	  { { "live at the peak", "site", 0 },
+	    { "live", "peak_bytes", 11 },
+	    { "never freed", "leaked_bytes", 12 },
+	    WIDE } },
+	{ "host_memory.by_growth",
+	  "growth_bytes",
+	  { { "more than in the middle", "site", 0 },
+	    { "growth", "growth_bytes", 11 },
+	    { "at the end", "leaked_bytes", 12 },
+	    WIDE } },
+	{ "host_memory.by_leak",
+	  "leaked_bytes",
+	  { { "never freed", "site", 0 },
+	    { "at the end", "leaked_bytes", 11 },
+	    { "allocations", "leaked_count", 12 },
+	    WIDE } },
+	{ "host_memory.by_count",
+	  "count",
+	  { { "most allocations", "site", 0 },
+	    { "allocations", "count", 12 },
+	    { "mean size", "total_bytes/count", 11 },
+	    { "temporary", "temporary_count", 11 },
+	    { "allocated", "total_bytes", 11 } } },
+};
+
+/* Where no place has a peak: what memray itself lists. */
+static const struct column by_bytes_columns[] = {
+	{ "most allocated", "site", 0 },
+	WIDE,
+};
+
+static void put_sites(const struct panel *panel)
+{
+	struct table_view at_peak = tsi_snapshot_table(panel, "host_memory.by_peak");
+	struct table_view by_bytes = tsi_snapshot_table(panel, "host_memory.by_bytes");
+	bool has_peak = at_peak.row_count > 0;
+	char folder[FOLDER_MAX];
+
+	tsi_site_folder(has_peak ? &at_peak : &by_bytes, folder);
+	if (!has_peak)
+		tsi_panel_ranking(
+			panel,
+			&(struct ranking){ "host_memory.by_bytes", "total_bytes", NULL, folder },
+			by_bytes_columns, TSI_COUNT_OF(by_bytes_columns));
+	for (size_t i = 0; i < TSI_COUNT_OF(rankings); i++)
+		tsi_panel_ranking(
+			panel, &(struct ranking){ rankings[i].table, rankings[i].by, NULL, folder },
+			rankings[i].columns, TSI_COUNT_OF(rankings[i].columns));
+	tsi_put_site_folder(panel, folder);
+}
+
+/* What the site "-" of the tables is. */
+static void put_unknown_sites(const struct panel *panel)
+{
+	struct table_view sites = tsi_snapshot_table(panel, "host_memory.by_bytes");
+
+	if (sites.row_count == 0)
+		sites = tsi_snapshot_table(panel, "host_memory.by_peak");
+	for (size_t row = 0; row < sites.row_count; row++) {
+		struct tscope_value name = tsi_snapshot_cell(&sites, row, "site");
+
+		if (name.kind != TSCOPE_VALUE_TEXT || *name.text != '\0')
+			continue;
+		tsi_text_style(panel->w, TEXT_DIM);
+		tsi_text_put(panel->w, "  ");
+		tsi_text_paragraph(panel->w,
+				   "- stands for threads that run no Python, and what was "
+				   "allocated before its stack was known",
+				   2);
+		tsi_text_style(panel->w, TEXT_PLAIN);
+		return;
+	}
+}
+
+/* ---- the whole ---- */
+
+static void put_title(const struct panel *panel)
+{
+	struct tscope_value aggregated = tsi_panel_value(panel, "host_memory.is_aggregated");
+	char peak[NUMBER_MAX], leaked[NUMBER_MAX];
+
+	tsi_panel_number(panel, "host_memory.peak_bytes", peak);
+	tsi_panel_number(panel, "host_memory.leaked_bytes", leaked);
+	tsi_panel_title(panel, TEXT_CYAN, "host_memory", "HOST MEMORY", "peak %s%s%s%s", peak,
+			tsi_panel_has(panel, "host_memory.leaked_bytes") ? " · never freed " : "",
+			tsi_panel_has(panel, "host_memory.leaked_bytes") ? leaked : "",
+			aggregated.kind == TSCOPE_VALUE_FLAG && aggregated.flag
+				? " · only sums were recorded (--aggregate)"
+				: "");
+}
+
+void tsi_section_host_memory(const struct panel *panel)
+{
+	static const struct figure figures[] = {
+		{ "captured", "host_memory.capture_ns" },
+		{ "allocations", "host_memory.allocation_count" },
+		{ "of", "host_memory.allocated_bytes" },
+		{ "live at the peak", "host_memory.peak_allocation_count" },
+		{ "live at the end", "host_memory.leaked_count" },
+		{ "threads", "host_memory.thread_count" },
+		{ "sites", "host_memory.site_count" },
+	};
+	static const struct column threads[] = {
+		{ "thread", "thread", 0 },
+		{ "at the peak", "peak_bytes", 12 },
+		{ "allocated", "total_bytes", 11 },
+		{ "allocations", "count", 12 },
+	};
+
+	put_title(panel);
+	put_resident(panel);
+	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures));
+	put_allocators(panel);
+	put_shares(panel);
+	put_sites(panel);
+	put_unknown_sites(panel);
+	if (tsi_snapshot_int(panel, "host_memory.thread_count") > 1)
+		tsi_panel_table(panel, "host_memory.by_thread", threads, TSI_COUNT_OF(threads));
+}

@@ -1,0 +1,1 @@
+tscope memory --format json data/host_memory/leak.bin

@@ -1,0 +1,1 @@
+tscope memory data/host_memory/leak.bin
