@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "decode/foreign.h"
 #include "decode/format.h"
 #include "decode/relay.h"
 #include "model/builder.h"
@@ -169,7 +170,9 @@ enum tscope_status tscope_trace_open(struct tscope_trace **ret, const char *path
 		options = &defaults;
 	struct input_options input_options = tsi_input_options_of(options);
 	enum tscope_status status = tsi_input_open_file(&in, path, &input_options, err);
-	return status == TSCOPE_OK ? open_input(ret, path, in, options, err) : status;
+	if (status == TSCOPE_OK)
+		status = open_input(ret, path, in, options, err);
+	return tsi_foreign_rename(status, path, err);
 }
 
 enum tscope_status tscope_trace_open_memory(struct tscope_trace **ret, const char *name,

@@ -13,6 +13,8 @@
 #include "analyze/snapshot_stacks.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "decode/foreign.h"
+#include "decode/memray.h"
 #include "decode/plain_reader.h"
 #include "model/memory_file.h"
 #include "pipeline.h"
@@ -121,7 +123,9 @@ enum tscope_status tscope_memory_open(struct tscope_memory **ret, const char *pa
 	struct input *in;
 	enum tscope_status status = tsi_input_open_file(&in, path, &input_options, err);
 
-	return status == TSCOPE_OK ? open_input(ret, path, in, o, err) : status;
+	if (status == TSCOPE_OK)
+		status = open_input(ret, path, in, o, err);
+	return tsi_foreign_rename(status, path, err);
 }
 
 enum tscope_status tscope_memory_open_memory(struct tscope_memory **ret, const char *name,

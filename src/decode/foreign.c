@@ -8,81 +8,68 @@
 
 #include "base/attributes.h"
 #include "base/error.h"
+#include "decode/foreign_text.h"
+#include "decode/page.h"
 #include "decode/plain_reader.h"
+#include "decode/record_file.h"
+#include "decode/text_rows.h"
 
 #include <stdio.h>
+#include <string.h>
 
-/* Kinds known by how they begin. */
-struct foreign_magic {
-	struct str magic;
+/* Kinds known by how they begin and, where that is not enough, by a word that follows. */
+struct foreign_head {
+	struct str magic, word;
 	const char *text;
 };
 
-#define MAGIC(literal)                                                                             \
+#define TEXT(literal)                                                                              \
 	{                                                                                          \
 		literal, sizeof(literal) - 1                                                       \
 	}
 
-static const struct foreign_magic magics[] = {
-	{ MAGIC("memray\0"), "a memray capture: see `memray stats` or `memray tree`" },
-	{ MAGIC("\xff\xfe"), "UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)" },
-	{ MAGIC("\xfe\xff"), "UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)" },
-};
-
-/* Top-level keys that tell what a JSON document is. */
-enum {
-	KEY_NODES,
-	KEY_SCHEMA,
-	KEY_SEGMENTS,
-	KEY_DEVICE_TRACES,
-	KEY_DOLLAR_SCHEMA,
-	KEY_PROFILES,
-	KEY_SAMPLES,
-	KEY_TIME_DELTAS,
-	KEY_STEP,
-	KEY_PHASES,
-	KEY_CELLS,
-};
-
-static const struct str known_keys[] = {
-	[KEY_NODES] = MAGIC("nodes"),
-	[KEY_SCHEMA] = MAGIC("schema"),
-	[KEY_SEGMENTS] = MAGIC("segments"),
-	[KEY_DEVICE_TRACES] = MAGIC("device_traces"),
-	[KEY_DOLLAR_SCHEMA] = MAGIC("$schema"),
-	[KEY_PROFILES] = MAGIC("profiles"),
-	[KEY_SAMPLES] = MAGIC("samples"),
-	[KEY_TIME_DELTAS] = MAGIC("timeDeltas"),
-	[KEY_STEP] = MAGIC("step"),
-	[KEY_PHASES] = MAGIC("phases"),
-	[KEY_CELLS] = MAGIC("cells"),
-};
-
-struct foreign_json {
-	uint32_t keys; /* all of these */
-	const char *text;
-};
-
-#define HAS(key) (UINT32_C(1) << KEY_##key)
-
-static const struct foreign_json documents[] = {
-	{ HAS(SCHEMA) | HAS(NODES),
-	  "an execution trace (ExecutionTraceObserver), not a profiler trace: it holds no times; "
-	  "record with torch.profiler and export_chrome_trace()" },
-	{ HAS(SEGMENTS) | HAS(DEVICE_TRACES),
-	  "a CUDA allocator snapshot dumped as JSON, not a trace: use `tscope memory FILE`" },
-	{ HAS(DOLLAR_SCHEMA) | HAS(PROFILES),
-	  "a profile in speedscope's own format, not a Chrome trace" },
-	{ HAS(NODES) | HAS(SAMPLES) | HAS(TIME_DELTAS),
-	  "a V8 CPU profile (.cpuprofile), not a Chrome trace" },
-	{ HAS(STEP) | HAS(PHASES), "a pytscope step log (steps.jsonl), not a trace" },
-	{ HAS(CELLS), "a Jupyter notebook, not a trace" },
+static const struct foreign_head heads[] = {
+	/* Version 1, and what its first record is: calls, the name of a process, of a thread. */
+	{ TEXT("\1\0\0\0\0\0\0\0\1"), TEXT(""), CVF },
+	{ TEXT("\1\0\0\0\0\0\0\0\2"), TEXT(""), CVF },
+	{ TEXT("\1\0\0\0\0\0\0\0\3"), TEXT(""), CVF },
+	{ TEXT("memray\0"), TEXT(""), "a memray capture, not a trace: use `tscope memory FILE`" },
+	{ TEXT("\xff\xfe"), TEXT(""), "UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)" },
+	{ TEXT("\xfe\xff"), TEXT(""), "UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)" },
+	{ TEXT("SQLite format 3"), TEXT("CUPTI_ACTIVITY_KIND_"), NSYS },
+	{ TEXT("SQLite format 3"), TEXT("experiment_tags"), MLFLOW_DATABASE },
+	/* Of a run, of an experiment; keys are in the order of the alphabet. */
+	{ TEXT("artifact_"), TEXT("\nlifecycle_stage: "), MLFLOW_META },
+	{ TEXT("experiment_id: "), TEXT("\nlifecycle_stage: "), MLFLOW_META },
+	{ TEXT("NVIDIA"), TEXT(""), NSYS },
+	{ TEXT("QDREP"), TEXT(""), NSYS },
+	{ TEXT("NVR\0"), TEXT(""), NCU },
+	{ TEXT("PERFILE2"), TEXT(""), PERF },
+	{ TEXT(":W&B"), TEXT(""), WANDB },
+	{ TEXT("{\xa9\3"), TEXT(""), PSTATS },
+	{ TEXT("{)\3"), TEXT(""), PSTATS },
+	{ TEXT("\xfb\xa9\3"), TEXT(""), PSTATS },
+	{ TEXT("\xfb)\3"), TEXT(""), PSTATS },
+	{ TEXT("\x80"), TEXT("pg_config"), FLIGHT_RECORDER },
+	{ TEXT("\x80"), TEXT("nccl_version"), FLIGHT_RECORDER },
+	{ TEXT("\n"), TEXT("/host:CPU"), XPLANE },
+	{ TEXT(""), TEXT("Self CPU %"), SUMMARY },
+	{ TEXT(""), TEXT(" Profiler Report\n"), SUMMARY },
 };
 
 /* What a file should have been. */
 struct wanted {
 	const char *what, *expected;
 };
+
+/* Without what follows the first line, if there is anything in that. */
+static struct str first_line(struct str head)
+{
+	const char *end = head.length ? memchr(head.data, '\n', head.length) : NULL;
+
+	return end && end != head.data ? (struct str){ head.data, (size_t)(end - head.data) }
+				       : head;
+}
 
 /* Shows the first bytes: as text where they are, else in hexadecimal. */
 static enum tscope_status refuse_unknown(struct str head, const struct wanted *wanted,
@@ -92,6 +79,7 @@ static enum tscope_status refuse_unknown(struct str head, const struct wanted *w
 	char shown[3 * SHOWN + 1] = "";
 	size_t used = 0;
 	bool is_text = true;
+	head = first_line(head);
 	head.length = head.length < SHOWN ? head.length : SHOWN;
 	for (size_t i = 0; i < head.length; i++) {
 		is_text &= head.data[i] >= ' ' && head.data[i] <= '~';
@@ -105,12 +93,57 @@ static enum tscope_status refuse_unknown(struct str head, const struct wanted *w
 			   wanted->what, wanted->expected, shown);
 }
 
+/* Collapsed stacks: "frame;frame 17". */
+static bool is_stacks(struct str head)
+{
+	struct str line = first_line(head);
+	size_t digits = 0;
+
+	if (line.length == head.length)
+		return false; /* it may go on */
+	while (digits < line.length && tsi_is_digit(line.data[line.length - 1 - digits]))
+		digits++;
+	return digits > 0 && digits < line.length && line.data[line.length - 1 - digits] == ' ' &&
+	       memchr(line.data, ';', line.length - digits);
+}
+
+/* Names of columns, of which one is "step". */
+static bool is_metric_table(struct str head)
+{
+	const char *end = head.length ? memchr(head.data, '\n', head.length) : NULL;
+	struct csv_cells cells =
+		tsi_csv_cells((struct str){ head.data, end ? (size_t)(end - head.data) : 0 });
+	bool has_step = false;
+	size_t count = 0;
+	struct str name;
+
+	for (; tsi_csv_next(&cells, &name); count++)
+		has_step |= tsi_str_equal_nocase(name, TSI_STR("step"));
+	return has_step && count > 1;
+}
+
+const char *tsi_foreign_name_head(struct str head)
+{
+	for (size_t i = 0; i < TSI_COUNT_OF(heads); i++)
+		if (tsi_str_has_prefix(head, heads[i].magic) &&
+		    tsi_str_find(head, heads[i].word) >= 0)
+			return heads[i].text;
+	const struct page *page = tsi_page_find(head);
+	if (page->use == PAGE_FOREIGN)
+		return page->what;
+	if (tsi_is_event_file(head))
+		return EVENT_FILE;
+	if (is_metric_table(head))
+		return METRIC_TABLE;
+	return is_stacks(head) ? STACKS : NULL;
+}
+
 static enum tscope_status refuse(struct str head, const struct wanted *wanted,
 				 struct tscope_error *err)
 {
-	for (size_t i = 0; i < TSI_COUNT_OF(magics); i++)
-		if (tsi_str_has_prefix(head, magics[i].magic))
-			return tsi_fail(err, TSCOPE_E_UNSUPPORTED, "%s", magics[i].text);
+	const char *text = tsi_foreign_name_head(head);
+	if (text)
+		return tsi_fail(err, TSCOPE_E_UNSUPPORTED, "%s", text);
 
 	const char *name = tsi_input_name_of_magic(head.data, head.length);
 	if (name)
@@ -126,7 +159,13 @@ enum tscope_status tsi_foreign_refuse(struct str head, struct tscope_error *err)
 {
 	static const struct wanted trace = { "a trace", "JSON that begins with { or [" };
 	const struct plain_reader *reader = tsi_plain_reader_find(head);
+	const struct page *page = tsi_page_find(head);
+	const char *name = tsi_foreign_name_head(head);
 
+	if (name)
+		return tsi_fail(err, TSCOPE_E_UNSUPPORTED, "%s", name);
+	if (page->use != PAGE_NONE)
+		return tsi_fail(err, TSCOPE_E_UNSUPPORTED, "%s", page->what);
 	if (reader && reader->not_a_trace)
 		return tsi_fail(err, TSCOPE_E_UNSUPPORTED, "%s", reader->not_a_trace);
 	return refuse(head, &trace, err);
@@ -135,31 +174,8 @@ enum tscope_status tsi_foreign_refuse(struct str head, struct tscope_error *err)
 enum tscope_status tsi_foreign_refuse_memory(struct str head, struct tscope_error *err)
 {
 	static const struct wanted memory = {
-		"a file about memory", "a pickle, JSON, YAML, a page of torch's memory_viz or a "
-				       "memory tracker's log"
+		"a file about memory", "a pickle, JSON, YAML, a page of torch's memory_viz, a "
+				       "memory tracker's log or a memray capture"
 	};
 	return refuse(head, &memory, err);
-}
-
-void tsi_json_shape_add_key(struct json_shape *shape, struct str key)
-{
-	for (size_t i = 0; i < TSI_COUNT_OF(known_keys); i++)
-		if (tsi_str_equal(key, known_keys[i]))
-			shape->keys |= UINT32_C(1) << i;
-}
-
-enum tscope_status tsi_foreign_refuse_json(const struct json_shape *shape, struct tscope_error *err)
-{
-	if (shape->is_array_of_rows)
-		return tsi_fail(err, TSCOPE_E_UNSUPPORTED,
-				"a memory timeline (export_memory_timeline), not a trace: use "
-				"`tscope memory FILE`");
-	for (size_t i = 0; i < TSI_COUNT_OF(documents); i++)
-		if ((shape->keys & documents[i].keys) == documents[i].keys)
-			return tsi_fail(err, TSCOPE_E_UNSUPPORTED, "%s", documents[i].text);
-	if (shape->is_lines)
-		return tsi_fail(err, TSCOPE_E_FORMAT,
-				"JSON lines without traceEvents, not a trace");
-	return tsi_fail(err, TSCOPE_E_FORMAT,
-			"JSON without traceEvents: neither a Chrome trace nor a PyTorch trace");
 }

@@ -17,6 +17,25 @@ enum tscope_status tsi_foreign_refuse(struct str head, struct tscope_error *err)
 /* The same where it should have been about memory. */
 enum tscope_status tsi_foreign_refuse_memory(struct str head, struct tscope_error *err);
 
+/*
+ * What it is, and what to do, by the first bytes (some kilobytes), where these show something
+ * that nobody here reads; else NULL.
+ */
+const char *tsi_foreign_name_head(struct str head);
+
+/* The same by the name of a file. */
+const char *tsi_foreign_name_path(const char *path);
+
+/* Gives the failure of a file that nobody could tell (TSCOPE_E_FORMAT) the text for its name. */
+enum tscope_status tsi_foreign_rename(enum tscope_status status, const char *path,
+				      struct tscope_error *err);
+
+/* What Python's marshal writes of a dict by tuples (pstats) begins with a brace, as JSON does. */
+static inline bool tsi_is_pstats(struct str head)
+{
+	return tsi_str_starts(head, "{\xa9") || tsi_str_starts(head, "{)");
+}
+
 /* What was seen of a JSON document that holds no traceEvents. */
 struct json_shape {
 	uint32_t keys; /* bit per row of the table of known keys in foreign.c */
@@ -25,6 +44,13 @@ struct json_shape {
 };
 
 void tsi_json_shape_add_key(struct json_shape *shape, struct str key);
+
+/* Adds the keys of the document that text begins with; it may be cut anywhere. */
+void tsi_json_shape_add_text(struct json_shape *shape, struct str text);
+
+/* Do the keys tell what it is, and that it is no trace? */
+bool tsi_json_shape_is_known(const struct json_shape *shape);
+bool tsi_json_shape_is_execution_trace(const struct json_shape *shape);
 
 /* Refuses a JSON document by its shape. Never TSCOPE_OK. */
 enum tscope_status tsi_foreign_refuse_json(const struct json_shape *shape,

@@ -6,6 +6,8 @@
  * moves the window over the stream; the events themselves are read by the
  * scanner (scan.c) and, where they are odd, by the careful reader (element.c).
  */
+#include "decode/chrome_json.h"
+
 #include "base/error.h"
 #include "decode/foreign.h"
 #include "decode/format.h"
@@ -29,6 +31,7 @@ struct reader {
 	uint64_t max_event_bytes;
 	struct scanner scanner;
 	struct json_shape shape;
+	bool is_within;            /* what follows the document is that of another format */
 	bool is_last;              /* nothing comes behind the window … */
 	enum tscope_status ending; /* … because of TSCOPE_END or this failure */
 	struct tscope_error ending_err;
@@ -278,6 +281,8 @@ static enum tscope_status read_key(struct reader *r, char *key, size_t *key_leng
 static enum tscope_status read_metadata(struct reader *r, struct str key, struct tscope_error *err)
 {
 	struct str value;
+	if (tsi_str_is(key, "file_info")) /* VizTracer's: all files of source that it met */
+		return skip_long_value(r, err);
 	enum tscope_status status = read_value(r, &value, err);
 	if (status != TSCOPE_OK || value.length == 0)
 		return status;
@@ -387,11 +392,23 @@ static enum tscope_status read_rest(struct reader *r, struct tscope_error *err)
 		} while (show_more(r));
 	}
 	r->sink->diagnostics[TSCOPE_DIAGNOSTIC_trailing_bytes] +=
-		garbage_bytes + tsi_input_trailing_bytes(r->in);
+		(r->is_within ? 0 : garbage_bytes) + tsi_input_trailing_bytes(r->in);
 	if (r->ending == TSCOPE_END)
 		return TSCOPE_OK;
 	*err = r->ending_err;
 	return r->ending;
+}
+
+/* People put the files of several ranks one behind the other. Leaves `at` behind the bracket. */
+static bool is_next_array(struct reader *r)
+{
+	if (next_char(r) != '[')
+		return false;
+	r->scanner.at++;
+	if (next_char(r) == '{')
+		return true;
+	r->sink->diagnostics[TSCOPE_DIAGNOSTIC_trailing_bytes]++; /* the bracket */
+	return false;
 }
 
 static enum tscope_status read_array(struct reader *r, bool *has_events, struct tscope_error *err)
@@ -405,6 +422,8 @@ static enum tscope_status read_array(struct reader *r, bool *has_events, struct 
 	}
 	*has_events = true;
 	enum tscope_status status = read_events(r, err);
+	while (status == TSCOPE_OK && is_next_array(r))
+		status = read_events(r, err);
 	if (status != TSCOPE_END)
 		return status;
 	if (r->ending != TSCOPE_END)
@@ -448,11 +467,14 @@ static unsigned taste(const char *data, size_t length)
 	const char *end = data + length;
 	bool has_mark = length >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0;
 	const char *first = tsi_skip_space(has_mark ? data + 3 : data, end);
+	if (tsi_is_pstats((struct str){ data, length }))
+		return 0;
 	return first < end && (*first == '{' || *first == '[') ? 8 : 0;
 }
 
-static enum tscope_status decode(struct input *in, const struct decode_options *options,
-				 struct event_sink *sink, struct tscope_error *err)
+static enum tscope_status decode_document(struct input *in, const struct decode_options *options,
+					  bool is_within, struct event_sink *sink,
+					  struct tscope_error *err)
 {
 	struct tscope_error own_err = { 0 };      /* nobody below needs to ask for NULL */
 	struct reader *r = calloc(1, sizeof(*r)); /* too large for a thread's stack to be polite */
@@ -460,6 +482,7 @@ static enum tscope_status decode(struct input *in, const struct decode_options *
 		return tsi_fail_nomem(err);
 	r->in = in;
 	r->sink = sink;
+	r->is_within = is_within;
 	r->max_event_bytes =
 		options->max_event_bytes ? options->max_event_bytes : default_max_event_bytes;
 	r->scanner.sink = sink;
@@ -469,6 +492,19 @@ static enum tscope_status decode(struct input *in, const struct decode_options *
 	tsi_input_consume(in, (size_t)(r->scanner.end - r->scanner.window));
 	free(r);
 	return status;
+}
+
+static enum tscope_status decode(struct input *in, const struct decode_options *options,
+				 struct event_sink *sink, struct tscope_error *err)
+{
+	return decode_document(in, options, false, sink, err);
+}
+
+enum tscope_status tsi_chrome_json_decode_within(struct input *in,
+						 const struct decode_options *options,
+						 struct event_sink *sink, struct tscope_error *err)
+{
+	return decode_document(in, options, true, sink, err);
 }
 
 extern const struct format tsi_format_chrome_json;

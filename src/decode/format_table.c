@@ -26,6 +26,9 @@ enum tscope_status tsi_decode(struct input *in, const struct decode_options *opt
 		return status;
 	if (length == 0)
 		return tsi_fail(err, TSCOPE_E_EMPTY, "the file is empty");
+	/* However long the blocks are, a file is judged by the same bytes. */
+	if (length > TASTED_BYTES)
+		length = TASTED_BYTES;
 
 	const struct format *best = NULL;
 	unsigned best_bits = 0;

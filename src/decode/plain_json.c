@@ -13,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "decode/foreign.h"
 #include "decode/json.h"
 #include "decode/plain_build.h"
 #include "decode/plain_cursor.h"
@@ -406,6 +407,8 @@ static enum tscope_status read_json(struct plain **ret, struct input *in,
 static unsigned taste_json(struct str head)
 {
 	head = tsi_str_trim(tsi_plain_skip_mark(head));
+	if (tsi_is_pstats(head))
+		return 0;
 	return head.length && (head.data[0] == '{' || head.data[0] == '[') ? 8 : 0;
 }
 

@@ -10,6 +10,7 @@
 #include "decode/plain_reader.h"
 
 #include "base/error.h"
+#include "decode/page.h"
 #include "decode/pickle.h"
 #include "decode/plain_cursor.h"
 #include "decode/plain_graph.h"
@@ -238,6 +239,21 @@ static enum tscope_status read_first(struct plain **ret, struct plain_cursor *cu
 	return status == TSCOPE_END ? tsi_cursor_skip_rest(cursor, &rest) : status;
 }
 
+/* Refuses pages that are known to hold no snapshot; what they are made of may look like one. */
+static enum tscope_status check_page(struct input *in, struct tscope_error *err)
+{
+	struct str head;
+	enum tscope_status status =
+		tsi_input_peek(in, TASTED_PLAIN_BYTES, &head.data, &head.length, err);
+
+	if (status == TSCOPE_E_NOMEM)
+		return status;
+	const struct page *page = tsi_page_find(head);
+	return page->use == PAGE_TRACE || page->use == PAGE_FOREIGN
+		       ? tsi_fail(err, TSCOPE_E_UNSUPPORTED, "%s", page->what)
+		       : TSCOPE_OK;
+}
+
 static enum tscope_status read_page(struct plain **ret, struct input *in,
 				    const struct plain_limits *limits, struct tscope_error *err)
 {
@@ -248,7 +264,9 @@ static enum tscope_status read_page(struct plain **ret, struct input *in,
 	if (!err)
 		err = &own_err;
 	tsi_cursor_init(&cursor, in, 0, err);
-	enum tscope_status status = read_first(&plain, &cursor, limits, err);
+	enum tscope_status status = check_page(in, err);
+	if (status == TSCOPE_OK)
+		status = read_first(&plain, &cursor, limits, err);
 	if (status != TSCOPE_OK) {
 		tsi_plain_free(plain);
 		return status;
@@ -259,21 +277,11 @@ static enum tscope_status read_page(struct plain **ret, struct input *in,
 
 static unsigned taste_page(struct str head)
 {
-	static const struct str starts[] = { { "<!doctype html", 14 }, { "<html", 5 } };
-
-	head = tsi_str_trim(tsi_plain_skip_mark(head));
-	for (size_t i = 0; i < TSI_COUNT_OF(starts); i++) {
-		struct str start = { head.data, starts[i].length };
-		if (head.length >= start.length && tsi_str_equal_nocase(start, starts[i]))
-			return 8 * (unsigned)start.length;
-	}
-	return 0;
+	return tsi_page_find(head)->use == PAGE_NONE ? 0 : 8 * (unsigned)sizeof("<html");
 }
 
 const struct plain_reader tsi_plain_reader_page = {
 	.form = "html",
-	.not_a_trace = "an HTML page: give the trace that it was made from (of a page of torch's "
-		       "memory_viz: use `tscope memory FILE`)",
 	.taste = taste_page,
 	.read = read_page,
 };

@@ -39,6 +39,9 @@ enum tscope_status tsi_plain_read(struct plain **ret, const char **form, struct 
 
 	if (head.length == 0 && status != TSCOPE_OK && status != TSCOPE_END)
 		return status;
+	/* However long the blocks are, a file is judged by the same bytes. */
+	if (head.length > TASTED_PLAIN_BYTES)
+		head.length = TASTED_PLAIN_BYTES;
 	const struct plain_reader *reader = tsi_plain_reader_find(head);
 	if (!reader)
 		return tsi_foreign_refuse_memory(head, err);

@@ -67,8 +67,8 @@ static void test_forms(void **state)
 static void test_refused(void **state)
 {
 #define NOT_MEMORY                                                                                 \
-	"not a file about memory: expected a pickle, JSON, YAML, a page of torch's memory_viz or " \
-	"a memory tracker's log, found "
+	"not a file about memory: expected a pickle, JSON, YAML, a page of torch's memory_viz, a " \
+	"memory tracker's log or a memray capture, found "
 	static const struct {
 		const char *data;
 		size_t length;
@@ -82,7 +82,7 @@ static void test_refused(void **state)
 		{ BYTES("\x89PNG\r\n\x1a\n"), TSCOPE_E_UNSUPPORTED,
 		  "PNG image, not a file about memory" },
 		{ BYTES("memray\0\x0b"), TSCOPE_E_UNSUPPORTED,
-		  "a memray capture: see `memray stats` or `memray tree`" },
+		  "a memray capture, not a trace: use `tscope memory FILE`" },
 		{ BYTES("\xff\xfe{\0"), TSCOPE_E_UNSUPPORTED,
 		  "UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)" },
 		{ BYTES("PK\3\4"), TSCOPE_E_UNSUPPORTED,
