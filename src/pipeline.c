@@ -132,17 +132,25 @@ static enum tscope_status build(struct builder *builder, struct input *in,
 	return decoded;
 }
 
-/* Takes over `in`. */
-static enum tscope_status open_input(struct tscope_trace **ret, const char *path, struct input *in,
-				     const struct tscope_trace_options *options,
+struct opening {
+	const char *path;
+	struct input *in; /* is taken over */
+	const struct tscope_trace_options *options;
+	const struct rank_filter *only; /* of a merged trace; NULL: all that is in it */
+};
+
+static enum tscope_status open_input(struct tscope_trace **ret, const struct opening *opening,
 				     struct tscope_error *err)
 {
+	const struct tscope_trace_options *options = opening->options;
+	struct input *in = opening->in;
 	struct progress_report report = { options, in };
 	struct builder_options builder_options = {
 		.python = options->python,
 		.max_names = options->max_names,
 		.tick = options->progress ? tsi_report_progress : NULL,
 		.tick_data = &report,
+		.only = opening->only,
 	};
 	struct builder *builder = NULL;
 	struct tscope_trace *trace = NULL;
@@ -150,7 +158,7 @@ static enum tscope_status open_input(struct tscope_trace **ret, const char *path
 	if (status == TSCOPE_OK)
 		status = build(builder, in, options, &trace, err);
 	if (status == TSCOPE_OK)
-		status = describe_trace(trace, path, in, err);
+		status = describe_trace(trace, opening->path, in, err);
 	tsi_builder_free(builder);
 	tsi_input_close(in);
 	if (status == TSCOPE_OK)
@@ -160,19 +168,26 @@ static enum tscope_status open_input(struct tscope_trace **ret, const char *path
 	return status;
 }
 
+enum tscope_status tsi_trace_open_rank(struct tscope_trace **ret, const char *path,
+				       const struct tscope_trace_options *options,
+				       const struct rank_filter *only, struct tscope_error *err)
+{
+	struct opening opening = { .path = path, .options = options, .only = only };
+	struct input_options input_options = tsi_input_options_of(options);
+	enum tscope_status status = tsi_input_open_file(&opening.in, path, &input_options, err);
+
+	if (status == TSCOPE_OK)
+		status = open_input(ret, &opening, err);
+	return tsi_foreign_rename(status, path, err);
+}
+
 enum tscope_status tscope_trace_open(struct tscope_trace **ret, const char *path,
 				     const struct tscope_trace_options *options,
 				     struct tscope_error *err)
 {
 	static const struct tscope_trace_options defaults = { 0 };
-	struct input *in;
-	if (!options)
-		options = &defaults;
-	struct input_options input_options = tsi_input_options_of(options);
-	enum tscope_status status = tsi_input_open_file(&in, path, &input_options, err);
-	if (status == TSCOPE_OK)
-		status = open_input(ret, path, in, options, err);
-	return tsi_foreign_rename(status, path, err);
+
+	return tsi_trace_open_rank(ret, path, options ? options : &defaults, NULL, err);
 }
 
 enum tscope_status tscope_trace_open_memory(struct tscope_trace **ret, const char *name,
@@ -181,10 +196,9 @@ enum tscope_status tscope_trace_open_memory(struct tscope_trace **ret, const cha
 					    struct tscope_error *err)
 {
 	static const struct tscope_trace_options defaults = { 0 };
-	struct input *in;
-	if (!options)
-		options = &defaults;
-	struct input_options input_options = tsi_input_options_of(options);
-	enum tscope_status status = tsi_input_open_memory(&in, data, length, &input_options, err);
-	return status == TSCOPE_OK ? open_input(ret, name, in, options, err) : status;
+	struct opening opening = { .path = name, .options = options ? options : &defaults };
+	struct input_options input_options = tsi_input_options_of(opening.options);
+	enum tscope_status status =
+		tsi_input_open_memory(&opening.in, data, length, &input_options, err);
+	return status == TSCOPE_OK ? open_input(ret, &opening, err) : status;
 }

@@ -13,6 +13,7 @@ import json
 import pathlib
 import sys
 
+import make_composer
 import make_diff
 import make_flops
 import make_host_memory
@@ -20,6 +21,7 @@ import make_memory
 import make_rank_sets
 import make_run_memory
 import make_runs
+import make_viztracer
 
 HERE = pathlib.Path(__file__).parent
 BASE_NS = 1790857026 * 10**9
@@ -375,7 +377,9 @@ def files():
         **make_host_memory.files(),
         **make_run_memory.files(document),
         **make_diff.files(),
+        **make_composer.files(),
         **make_rank_sets.files(),
+        **make_viztracer.files([*render(two_steps(), "F"), *surroundings("F")], PROCESS, MAIN),
     }
 
 

@@ -36,6 +36,10 @@ DIAGNOSTIC(trailing_bytes, NOTED, "bytes follow the end of the trace")
 /* The events: counted while the model is built. */
 DIAGNOSTIC(unmatched_end, DROPPED, "end events (E) have no begin event (B)")
 DIAGNOSTIC(unmatched_begin, REPAIRED, "begin events (B) never end; closed at the end of the trace")
+DIAGNOSTIC(cut_begin, NOTED, "end events (E) of what began before the trace")
+DIAGNOSTIC(moved_clock, REPAIRED, "events of torch were moved to Composer's clock")
+DIAGNOSTIC(ring_buffer_overflow, NOTED,
+	   "ring buffers of VizTracer overflowed: the oldest calls are lost")
 DIAGNOSTIC(untimed_device_event, DROPPED, "device events were not timed by the profiler (ts 0)")
 DIAGNOSTIC(memory_without_total, NOTED, "memory events of devices do not say the total allocated")
 DIAGNOSTIC(bogus_mark, NOTED, "profiler marks lie far outside the trace")

@@ -15,13 +15,18 @@ struct tscope_timeline_options {
 	unsigned warmup;         /* further steps to mark at the beginning */
 	bool has_range;          /* only steps with first_step <= number <= last_step */
 	int64_t first_step, last_step;
+	/*
+	 * The batches that a trace holds, where its place among others tells (fkat): steps that no
+	 * mark numbers get these numbers if there are as many. batch_count 0: not known.
+	 */
+	int64_t first_batch, batch_count;
 };
 
 /* How the steps were found; the first rule that applies. */
 enum tscope_boundary {
 	TSCOPE_BOUNDARY_STEP_MARKER,   /* --step-marker NAME */
-	TSCOPE_BOUNDARY_PROFILER_STEP, /* ProfilerStep#N */
 	TSCOPE_BOUNDARY_TRAIN_BATCH,   /* Composer's event/train_batch */
+	TSCOPE_BOUNDARY_PROFILER_STEP, /* ProfilerStep#N */
 	TSCOPE_BOUNDARY_OPTIMIZER,     /* ends of Optimizer.step#… */
 	TSCOPE_BOUNDARY_ITERATION,     /* execute_…, step[…] of inference engines */
 	TSCOPE_BOUNDARY_WHOLE_TRACE,   /* none: the whole trace is one step */
@@ -45,7 +50,7 @@ struct tscope_step {
 	int64_t number;
 	int64_t start_ns; /* the marker's, on the trace's clock */
 	int64_t dur_ns;   /* the marker's own duration */
-	int64_t wall_ns;  /* of the window [start, start of the next step) */
+	int64_t wall_ns;  /* of the window [start, start of the next step or of an evaluation) */
 	enum tscope_step_mark mark;
 };
 

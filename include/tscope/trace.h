@@ -89,7 +89,7 @@ uint64_t tscope_trace_diagnostic(const struct tscope_trace *trace, enum tscope_d
 /* Facts about the file. Strings live as long as the trace and are never NULL. */
 struct tscope_trace_info {
 	const char *path;        /* as it was given */
-	const char *format;      /* "kineto", "chrome", "viztracer" */
+	const char *format;      /* "kineto", "chrome", "viztracer", "composer" */
 	const char *compression; /* "none", "gzip", "zstd+gzip" */
 	uint64_t source_bytes;   /* read from the file */
 	uint64_t bytes;          /* decompressed */
@@ -99,8 +99,10 @@ struct tscope_trace_info {
 	bool has_base_time;
 	int64_t first_ns, last_ns; /* of all timed work; 0, 0 without any */
 	int64_t rank, world_size;  /* -1 where the trace does not say */
-	const char *backend;       /* of torch.distributed: "nccl"; "" if not said */
-	const char *device_name;   /* of the first device in use, "" if not said */
+	/* Ranks whose events Composer merged into it: no figure of all means much; 0: one rank */
+	size_t merged_rank_count;
+	const char *backend;     /* of torch.distributed: "nccl"; "" if not said */
+	const char *device_name; /* of the first device in use, "" if not said */
 };
 
 const struct tscope_trace_info *tscope_trace_info(const struct tscope_trace *trace);

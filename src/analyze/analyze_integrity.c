@@ -28,6 +28,7 @@ enum fact {
 	EMPTY_GRAPH_LAUNCH_COUNT,
 	ATTRIBUTED_BY_TIME_COUNT,
 	INCOMPLETE_STEP_COUNT,
+	OVERFLOW_FLAG,
 };
 
 static const struct tscope_fact_def facts[] = {
@@ -58,6 +59,8 @@ static const struct tscope_fact_def facts[] = {
 				       "a launch" },
 	[INCOMPLETE_STEP_COUNT] = { "incomplete_step_count", TSCOPE_UNIT_COUNT,
 				    "steps cut by the end of the capture" },
+	[OVERFLOW_FLAG] = { "overflow", TSCOPE_UNIT_FLAG,
+			    "VizTracer's ring buffer lost the oldest events" },
 };
 
 enum table { CATEGORIES, DIAGNOSTICS, MISSING };
@@ -129,7 +132,7 @@ static struct contents look(const struct analysis_scope *scope)
 		.has_device_events = trace->device_event_count > 0,
 		.has_cpu_ops = trace->cpu_op_count > 0,
 		.has_shapes = has_shapes(trace),
-		.has_frames = has_category(trace, "python_function"),
+		.has_frames = has_category(trace, "python_function") || trace->is_viztracer,
 		.has_memory = has_category(trace, "cpu_instant_event"),
 		.has_sync_events = has_category(trace, "cuda_sync"),
 		.has_steps = scope->timeline->boundary != TSCOPE_BOUNDARY_WHOLE_TRACE,
@@ -303,6 +306,8 @@ static void set_facts(const struct analysis_scope *scope, struct fact_sheet *out
 		     (int64_t)diagnostics[TSCOPE_DIAGNOSTIC_empty_graph_launch]);
 	tsi_fact_int(out, ATTRIBUTED_BY_TIME_COUNT, (int64_t)scope->timeline->attributed_by_time);
 	tsi_fact_int(out, INCOMPLETE_STEP_COUNT, incomplete_count);
+	if (trace->is_viztracer)
+		tsi_fact_flag(out, OVERFLOW_FLAG, trace->viztracer_overflow);
 	set_link_facts(trace, out);
 }
 

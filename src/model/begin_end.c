@@ -5,6 +5,9 @@
  * are not sorted by time, so both are kept as marks until the last event and
  * then taken thread by thread in the order of time, those of one time in the
  * order of the file.
+ *
+ * Composer writes the E of every span, but B only while its schedule records: an E of its
+ * names closes nothing where no B of that name is open.
  */
 #include "base/array.h"
 #include "base/sort.h"
@@ -58,12 +61,23 @@ static bool is_swapped(const struct matcher *m, size_t i)
 	       next->name == end->name && !is_name_open(m, end->name);
 }
 
+/* An E of Composer whose B was not recorded. */
+static bool is_cut_begin(const struct matcher *m, const struct slice_mark *end)
+{
+	struct str name = tsi_intern_text(&m->trace->names, end->name);
+	if (m->top != NO_ROW && m->marks[m->top].name == end->name)
+		return false;
+	return tsi_is_composer_name(name) && !is_name_open(m, end->name);
+}
+
 static void take_mark(struct matcher *m, uint32_t index)
 {
 	const struct slice_mark *mark = &m->marks[index];
 	if (mark->row != NO_ROW) {
 		m->below[index] = m->top;
 		m->top = index;
+	} else if (is_cut_begin(m, mark)) {
+		m->trace->diagnostics[TSCOPE_DIAGNOSTIC_cut_begin]++;
 	} else if (m->top != NO_ROW) {
 		const struct slice_mark *begin = &m->marks[m->top];
 		m->trace->spans.dur_ns[begin->row] = mark->ts_ns - begin->ts_ns;

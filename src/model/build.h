@@ -6,6 +6,7 @@
 #include "decode/members.h"
 #include "model/builder.h"
 #include "model/classify.h"
+#include "model/composer.h"
 #include "model/key_map.h"
 #include "model/trace.h"
 
@@ -20,6 +21,8 @@
  *	sync_records.c  what waits for what
  *	tracks.c      finds a row's track; names of threads
  *	metadata.c    reads top-level keys
+ *	composer.c    what Composer says of ranks, clocks and batches
+ *	counters.c    values of counters
  *	begin_end.c   joins B and E events
  *	finish.c      runs the rest (after the last event)
  *	roles.c       what rows are by their names
@@ -95,6 +98,11 @@ struct builder {
 	struct thread_name *thread_names;
 	size_t thread_name_count, thread_name_capacity;
 
+	struct key_map counter_nodes;    /* counter, process, id: (node above, text) -> node */
+	struct key_map counter_series;   /* (node of these, text) -> series */
+	struct key_map composer_rank_of; /* (pid id, tid id) -> composer_ranks */
+	struct key_map thread_of_rank;   /* likewise -> options.only->threads */
+
 	struct intern raw_inputs; /* of operators, as they stand in the file: ids as in op_inputs */
 	uint8_t *concrete_use;    /* by id of an operator's name: are its concrete inputs kept? */
 	size_t concrete_use_capacity;
@@ -102,11 +110,11 @@ struct builder {
 	char *text; /* room for a name without escapes, a signature */
 	size_t text_capacity;
 
-	bool has_open_rows;     /* rows of OPEN_DURATION */
-	uint32_t gc_row;        /* the garbage collection that runs, or NO_ROW */
-	int64_t window_mark_ns; /* "Record Window End", or NO_NUMBER */
-	uint64_t untimed_count; /* device rows with time 0 and duration 0 */
-	int64_t composer_rank;  /* what Composer's "global_rank" says, or -1 */
+	bool has_open_rows;       /* rows of OPEN_DURATION */
+	struct key_map gc_row_of; /* track -> its latest garbage collection */
+	int64_t window_mark_ns;   /* "Record Window End", or NO_NUMBER */
+	uint64_t untimed_count;   /* device rows with time 0 and duration 0 */
+	int64_t composer_rank;    /* what Composer's "global_rank" says, or -1 */
 };
 
 /* The place of a device span, as its args or its pid and tid say. */
@@ -186,6 +194,36 @@ enum tscope_status tsi_take_metadata(struct event_sink *sink, struct str key, st
 TSI_MUST_CHECK
 enum tscope_status tsi_take_metadata_event(struct builder *b, const struct raw_event *event,
 					   struct tscope_error *err);
+
+/* composer.c */
+
+/* To tell by options.only whose events come. */
+TSI_MUST_CHECK
+enum tscope_status tsi_know_rank_threads(struct builder *b, struct tscope_error *err);
+bool tsi_is_of_rank(const struct builder *b, const struct raw_event *event);
+/* Metadata events of Composer; others are left alone. */
+TSI_MUST_CHECK
+enum tscope_status tsi_take_composer_event(struct builder *b, const struct raw_event *event,
+					   struct tscope_error *err);
+/* A thread_sort_index tells Composer's merger. */
+void tsi_note_sort_index(struct builder *b, const struct raw_event *event);
+/* Keeps the number of the batch that args say; *extra is where, or stays. */
+TSI_MUST_CHECK
+enum tscope_status tsi_add_batch(struct builder *b, const struct raw_event *event, uint32_t *extra,
+				 struct tscope_error *err);
+/* Moves copied events of torch to Composer's clock. */
+void tsi_join_composer_clocks(struct builder *b);
+/* Format, rank and clock of the trace. */
+void tsi_describe_composer(struct tscope_trace *trace);
+TSI_MUST_CHECK
+enum tscope_status tsi_count_merged_ranks(struct tscope_trace *trace, struct tscope_error *err);
+
+/* counters.c */
+
+/* Keeps the values in args of a counter event; its time is good. */
+TSI_MUST_CHECK
+enum tscope_status tsi_add_counter_values(struct builder *b, const struct raw_event *event,
+					  struct tscope_error *err);
 
 /* begin_end.c */
 

@@ -46,7 +46,6 @@ enum tscope_status tsi_builder_new(struct builder **ret, const struct builder_op
 	b->sink.metadata = tsi_take_metadata;
 	b->options = *options;
 	b->events_until_tick = TICK_EVENTS;
-	b->gc_row = NO_ROW;
 	b->composer_rank = -1;
 	b->window_mark_ns = NO_NUMBER;
 	b->trace->op_inputs_count = b->trace->op_inputs_capacity = 1; /* as the empty raw text */
@@ -61,6 +60,11 @@ enum tscope_status tsi_builder_new(struct builder **ret, const struct builder_op
 		.backend = "",
 		.device_name = "",
 	};
+	enum tscope_status status = tsi_know_rank_threads(b, err);
+	if (status != TSCOPE_OK) {
+		tsi_builder_free(b);
+		return status;
+	}
 	*ret = b;
 	return TSCOPE_OK;
 }
@@ -73,6 +77,11 @@ void tsi_builder_free(struct builder *b)
 	tsi_key_map_deinit(&b->category_of);
 	tsi_key_map_deinit(&b->host_track_of);
 	tsi_key_map_deinit(&b->device_track_of);
+	tsi_key_map_deinit(&b->gc_row_of);
+	tsi_key_map_deinit(&b->counter_nodes);
+	tsi_key_map_deinit(&b->counter_series);
+	tsi_key_map_deinit(&b->composer_rank_of);
+	tsi_key_map_deinit(&b->thread_of_rank);
 	tsi_intern_deinit(&b->raw_inputs);
 	free(b->concrete_use);
 	free(b->category_rules);
@@ -233,13 +242,18 @@ static enum tscope_status add_call(struct builder *b, const struct raw_event *ev
 	return TSCOPE_OK;
 }
 
-/* Of annotations that are collectives only: their size follows from what they were called with. */
-static enum tscope_status add_inputs(struct builder *b, const struct raw_event *event,
-				     uint32_t name, uint32_t *extra, struct tscope_error *err)
+/*
+ * Of annotations that are collectives, whose size follows from what they were called with, and of
+ * those that Composer numbers; nothing of others.
+ */
+static enum tscope_status add_extra(struct builder *b, const struct raw_event *event, uint32_t name,
+				    uint32_t *extra, struct tscope_error *err)
 {
 	struct cpu_op op = { .collective = NO_ROW };
 	enum tscope_status status;
 
+	if (tsi_is_train_batch(event->name))
+		return tsi_add_batch(b, event, extra, err);
 	if (!tsi_backend_prefix(event->name))
 		return TSCOPE_OK;
 	status = tsi_read_op_args(b, name, event->args, &op, err);
@@ -259,7 +273,7 @@ static enum tscope_status add_host_row(struct builder *b, const struct raw_event
 	if (status == TSCOPE_OK && span_class == TSCOPE_SPAN_RUNTIME)
 		status = add_call(b, event, &place.extra, err);
 	if (status == TSCOPE_OK && span_class == TSCOPE_SPAN_ANNOTATION)
-		status = add_inputs(b, event, place.name, &place.extra, err);
+		status = add_extra(b, event, place.name, &place.extra, err);
 	return status == TSCOPE_OK ? add_row(b, event, place, err) : status;
 }
 
@@ -306,10 +320,11 @@ static bool is_timed(struct builder *b, const struct raw_event *event)
 	return false;
 }
 
-/* Where PyTorch puts the row of its own span; "Traces" until 2021. */
-static bool is_profiler_process(struct str pid)
+/* Where PyTorch puts the row of its own span; "Traces" until 2021; Composer overwrites the pid. */
+static bool is_profiler_track(const struct raw_event *event)
 {
-	return tsi_str_is(pid, "Spans") || tsi_str_is(pid, "Traces");
+	return tsi_str_is(event->pid, "Spans") || tsi_str_is(event->pid, "Traces") ||
+	       tsi_str_starts(event->tid, "PyTorch Profiler");
 }
 
 static void note_capture(struct tscope_trace *trace, const struct raw_event *event)
@@ -348,8 +363,10 @@ static bool is_span(const struct builder *b, const struct category_rule *rule)
 	return rule->use != USE_NONE && rule->use != USE_SYNC;
 }
 
-static enum tscope_status take_complete(struct builder *b, const struct raw_event *event,
-					const struct category_rule *rule, struct tscope_error *err)
+/* Most events are these. */
+static inline enum tscope_status take_complete(struct builder *b, const struct raw_event *event,
+					       const struct category_rule *rule,
+					       struct tscope_error *err)
 {
 	if (rule->use == USE_SYNC)
 		return tsi_add_sync_record(b, event, err);
@@ -361,7 +378,7 @@ static enum tscope_status take_complete(struct builder *b, const struct raw_even
 	}
 	if (!is_timed(b, event))
 		return TSCOPE_OK;
-	if (rule->use == USE_CAPTURE && is_profiler_process(event->pid)) {
+	if (rule->use == USE_CAPTURE && is_profiler_track(event)) {
 		note_capture(b->trace, event);
 		return TSCOPE_OK;
 	}
@@ -443,27 +460,39 @@ static enum tscope_status take_async(struct builder *b, const struct raw_event *
 }
 
 /* VizTracer counts garbage collections: "collecting" 1 begins a pause, 0 ends it. */
-static enum tscope_status take_counter(struct builder *b, const struct raw_event *event,
-				       struct tscope_error *err)
+static enum tscope_status take_collection(struct builder *b, const struct raw_event *event,
+					  struct tscope_error *err)
 {
 	int64_t collecting;
-	if (!tsi_str_is(event->name, "garbage collection") ||
-	    !tsi_json_to_int64(tsi_json_object_get(event->args, TSI_STR("collecting")),
+	if (!tsi_json_to_int64(tsi_json_object_get(event->args, TSI_STR("collecting")),
 			       &collecting) ||
 	    !is_timed(b, event))
 		return TSCOPE_OK;
 
 	struct spans *spans = &b->trace->spans;
-	if (collecting) {
-		enum tscope_status status = add_open_row(b, event, TSCOPE_SPAN_GC, err);
-		if (status == TSCOPE_OK)
-			b->gc_row = spans->count - 1;
+	uint32_t track;
+	enum tscope_status status = tsi_find_host_track(b, event, &track, err);
+	if (status != TSCOPE_OK)
 		return status;
+	if (collecting) {
+		status = add_open_row(b, event, TSCOPE_SPAN_GC, err);
+		return status == TSCOPE_OK
+			       ? tsi_key_map_put(&b->gc_row_of, track, spans->count - 1, err)
+			       : status;
 	}
-	if (b->gc_row != NO_ROW && event->ts_ns >= spans->start_ns[b->gc_row])
-		spans->dur_ns[b->gc_row] = event->ts_ns - spans->start_ns[b->gc_row];
-	b->gc_row = NO_ROW;
+	uint32_t row = tsi_key_map_find(&b->gc_row_of, track);
+	if (row != NO_ROW && spans->dur_ns[row] == OPEN_DURATION &&
+	    event->ts_ns >= spans->start_ns[row])
+		spans->dur_ns[row] = event->ts_ns - spans->start_ns[row];
 	return TSCOPE_OK;
+}
+
+static enum tscope_status take_counter(struct builder *b, const struct raw_event *event,
+				       struct tscope_error *err)
+{
+	if (tsi_str_is(event->name, "garbage collection"))
+		return take_collection(b, event, err);
+	return is_timed(b, event) ? tsi_add_counter_values(b, event, err) : TSCOPE_OK;
 }
 
 static enum tscope_status take_instant(struct builder *b, const struct raw_event *event,
@@ -499,6 +528,8 @@ static enum tscope_status take_event(struct event_sink *sink, const struct raw_e
 {
 	struct builder *b = (struct builder *)sink;
 	uint32_t category;
+	if (tsi_unlikely(b->options.only != NULL) && !tsi_is_of_rank(b, event))
+		return TSCOPE_OK;
 	enum tscope_status status = find_category(b, event, &category, err);
 	if (status != TSCOPE_OK)
 		return status;

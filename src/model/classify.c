@@ -409,10 +409,18 @@ static const struct name_rule phase_names[] = {
 	{ "Optimizer.step#", AT_START, PHASE_OPTIMIZER },
 	{ "autograd::engine", AT_START, PHASE_BACKWARD },
 	{ "enumerate(DataLoader)", AT_START, PHASE_DATA },
+	/* Lightning computes forward and backward in a closure within the optimizer's step. */
+	{ "Strategy.training_step", ANYWHERE, PHASE_FORWARD },
+	{ "Strategy.backward", ANYWHERE, PHASE_BACKWARD },
+	{ "].train_dataloader_next", ANYWHERE, PHASE_DATA },
 	{ "event/dataloader", AT_START, PHASE_DATA },
 	{ "event/forward", AT_START, PHASE_FORWARD },
 	{ "event/loss", AT_START, PHASE_FORWARD },
 	{ "event/backward", AT_START, PHASE_BACKWARD },
+	{ "event/train_batch", AT_START, PHASE_OPTIMIZER }, /* … that none of these is */
+	{ "event/eval", AT_START, PHASE_OTHER },
+	{ "callback/", AT_START, PHASE_OTHER },
+	{ "algorithm/", AT_START, PHASE_OTHER },
 };
 
 enum phase tsi_classify_phase(struct str name)

@@ -32,7 +32,7 @@ struct walk {
 	struct tscope_trace *trace;
 	const struct track *track;
 	uint8_t *name_facts;
-	struct sort_pair *steps; /* of ProfilerStep markers: start, row; by start */
+	struct sort_pair *steps; /* of markers of steps: start, row; by start */
 	size_t step_count;
 	struct open_rows spans, ops, markers, collectives;
 	struct launch_site *sites; /* by index of call */
@@ -103,6 +103,15 @@ static void take_call(struct walk *w, uint32_t row)
 	tsi_call(trace, row)->phase = (uint8_t)current_phase(w, trace->spans.start_ns[row]);
 }
 
+/*
+ * Does a span go on behind the one that encloses its start? VizTracer's durations are fractions of
+ * a nanosecond: rounded, a call may end one after its caller.
+ */
+static bool is_crossing(const struct tscope_trace *trace, uint32_t row, uint32_t enclosing)
+{
+	return tsi_span_end(trace, row) - trace->is_viztracer > tsi_span_end(trace, enclosing);
+}
+
 static enum tscope_status take_row(struct walk *w, uint32_t row, struct tscope_error *err)
 {
 	struct tscope_trace *trace = w->trace;
@@ -112,7 +121,7 @@ static enum tscope_status take_row(struct walk *w, uint32_t row, struct tscope_e
 	settle(&w->ops, trace, now);
 	settle(&w->markers, trace, now);
 	settle(&w->collectives, trace, now);
-	if (w->spans.count && tsi_span_end(trace, row) > tsi_span_end(trace, top_of(&w->spans)))
+	if (w->spans.count && is_crossing(trace, row, top_of(&w->spans)))
 		trace->diagnostics[TSCOPE_DIAGNOSTIC_crossing_spans]++;
 
 	uint8_t span_class = spans->span_class[row];
@@ -154,7 +163,7 @@ static enum tscope_status learn_names(struct walk *w, struct tscope_error *err)
 	for (uint32_t id = 0; id < names->count; id++) {
 		struct str name = tsi_intern_text(names, id);
 		unsigned facts = tsi_classify_phase(name);
-		if (tsi_is_step_marker(name))
+		if (tsi_is_step_marker(name) || tsi_is_train_batch(name))
 			facts |= NAME_STEP;
 		if (tsi_is_autograd_engine(name))
 			facts |= NAME_AUTOGRAD;

@@ -174,6 +174,7 @@ static void fill_info(struct builder *b)
 		info->format = "viztracer";
 	else if (trace->is_kineto)
 		info->format = "kineto";
+	tsi_describe_composer(trace);
 	if (info->rank < 0)
 		info->rank = b->composer_rank;
 	for (int kind = 0; kind < TSCOPE_DIAGNOSTIC_COUNT; kind++) {
@@ -198,16 +199,20 @@ enum tscope_status tsi_builder_finish(struct builder *b, struct tscope_trace **r
 	if (b->trace->spans.count == 0)
 		return fail_empty(b, err);
 	tsi_name_tracks(b);
+	tsi_join_composer_clocks(b);
 	if ((status = tsi_match_begin_end(b, err)) != TSCOPE_OK ||
 	    (status = tsi_assign_roles(b->trace, err)) != TSCOPE_OK ||
 	    (status = tsi_group_rows(b->trace, err)) != TSCOPE_OK ||
 	    (status = tsi_repair_durations(b->trace, err)) != TSCOPE_OK ||
 	    (status = tsi_link_rows(b->trace, err)) != TSCOPE_OK ||
 	    (status = tsi_list_devices(b->trace, err)) != TSCOPE_OK ||
-	    (status = tsi_sort_allocator_points(b->trace, err)) != TSCOPE_OK)
+	    (status = tsi_sort_allocator_points(b->trace, err)) != TSCOPE_OK ||
+	    (status = tsi_counters_finish(&b->trace->counters, err)) != TSCOPE_OK)
 		return status;
 	tsi_validate(b->trace);
 	fill_info(b);
+	if ((status = tsi_count_merged_ranks(b->trace, err)) != TSCOPE_OK)
+		return status;
 	*ret = b->trace;
 	b->trace = NULL;
 	return TSCOPE_OK;

@@ -102,32 +102,56 @@ static void list_rows(struct tscope_trace *trace, uint32_t *rows)
 	spans->track = NULL;
 }
 
-/* Does a belong behind b? No for two that are equal: they stay as they are. */
-static bool is_behind(const struct spans *spans, uint32_t a, uint32_t b)
+struct row_order {
+	const struct spans *spans;
+	bool is_viztracer;
+};
+
+/*
+ * Of spans that start and end together the one that encloses the others comes first: as in the
+ * file, but VizTracer writes a call when it ends, the caller behind what it called, and it calls
+ * the operators that torch added.
+ */
+static bool is_inner(const struct row_order *order, uint32_t a, uint32_t b)
 {
-	if (spans->start_ns[a] != spans->start_ns[b])
-		return spans->start_ns[a] > spans->start_ns[b];
-	return spans->dur_ns[a] < spans->dur_ns[b];
+	const uint8_t *span_class = order->spans->span_class;
+	bool is_call = span_class[a] == TSCOPE_SPAN_PYTHON;
+	if (!order->is_viztracer)
+		return a > b;
+	if (is_call != (span_class[b] == TSCOPE_SPAN_PYTHON))
+		return !is_call;
+	return is_call ? a < b : a > b;
 }
 
-static void insertion_sort(const struct spans *spans, uint32_t *rows, uint32_t count)
+/* Does a belong behind b? */
+static bool is_behind(const struct row_order *order, uint32_t a, uint32_t b)
+{
+	const struct spans *spans = order->spans;
+	if (spans->start_ns[a] != spans->start_ns[b])
+		return spans->start_ns[a] > spans->start_ns[b];
+	if (spans->dur_ns[a] != spans->dur_ns[b])
+		return spans->dur_ns[a] < spans->dur_ns[b];
+	return is_inner(order, a, b);
+}
+
+static void insertion_sort(const struct row_order *order, uint32_t *rows, uint32_t count)
 {
 	for (uint32_t i = 1; i < count; i++) {
 		uint32_t row = rows[i], at = i;
-		for (; at > 0 && is_behind(spans, rows[at - 1], row); at--)
+		for (; at > 0 && is_behind(order, rows[at - 1], row); at--)
 			rows[at] = rows[at - 1];
 		rows[at] = row;
 	}
 }
 
 /* How many of these sorted rows are in place before `row`. By halving: mostly all are. */
-static uint32_t count_before(const struct spans *spans, const uint32_t *rows, uint32_t count,
+static uint32_t count_before(const struct row_order *order, const uint32_t *rows, uint32_t count,
 			     uint32_t row)
 {
 	uint32_t low = 0, high = count;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		if (is_behind(spans, rows[middle], row))
+		if (is_behind(order, rows[middle], row))
 			high = middle;
 		else
 			low = middle + 1;
@@ -136,18 +160,18 @@ static uint32_t count_before(const struct spans *spans, const uint32_t *rows, ui
 }
 
 /* Makes one sorted list of two, rows[0 … left_count) and what follows it. */
-static void merge(const struct spans *spans, uint32_t *rows, uint32_t left_count, uint32_t count,
-		  uint32_t *scratch)
+static void merge(const struct row_order *order, uint32_t *rows, uint32_t left_count,
+		  uint32_t count, uint32_t *scratch)
 {
-	if (!is_behind(spans, rows[left_count - 1], rows[left_count]))
+	if (!is_behind(order, rows[left_count - 1], rows[left_count]))
 		return;
-	uint32_t settled = count_before(spans, rows, left_count, rows[left_count]);
+	uint32_t settled = count_before(order, rows, left_count, rows[left_count]);
 	uint32_t *to = rows + settled;
 	const uint32_t *right = rows + left_count, *right_end = rows + count;
 	uint32_t moved = left_count - settled;
 	memcpy(scratch, to, moved * sizeof(*scratch));
 	for (const uint32_t *left = scratch; left < scratch + moved;) {
-		if (right < right_end && is_behind(spans, *left, *right))
+		if (right < right_end && is_behind(order, *left, *right))
 			*to++ = *right++;
 		else
 			*to++ = *left++;
@@ -158,16 +182,17 @@ static void merge(const struct spans *spans, uint32_t *rows, uint32_t left_count
  * A merge sort of row numbers: operators lie close to where they belong, so
  * most halves are in order when they meet, and it takes a few bytes per row.
  */
-static void sort_rows(const struct spans *spans, uint32_t *rows, uint32_t count, uint32_t *scratch)
+static void sort_rows(const struct row_order *order, uint32_t *rows, uint32_t count,
+		      uint32_t *scratch)
 {
 	if (count <= SHORT_LIST) {
-		insertion_sort(spans, rows, count);
+		insertion_sort(order, rows, count);
 		return;
 	}
 	uint32_t half = count / 2;
-	sort_rows(spans, rows, half, scratch);
-	sort_rows(spans, rows + half, count - half, scratch);
-	merge(spans, rows, half, count, scratch);
+	sort_rows(order, rows, half, scratch);
+	sort_rows(order, rows + half, count - half, scratch);
+	merge(order, rows, half, count, scratch);
 }
 
 /* ---- the columns --------------------------------------------------------------------- */
@@ -207,6 +232,7 @@ static enum tscope_status permute_columns(struct spans *spans, const uint32_t *r
 enum tscope_status tsi_group_rows(struct tscope_trace *trace, struct tscope_error *err)
 {
 	struct spans *spans = &trace->spans;
+	const struct row_order order = { spans, trace->is_viztracer };
 	uint32_t *rows = NULL, *scratch = NULL, count = 0, longest = 0;
 	enum tscope_status status = group_tracks(trace, err);
 	if (status != TSCOPE_OK)
@@ -222,7 +248,7 @@ enum tscope_status tsi_group_rows(struct tscope_trace *trace, struct tscope_erro
 	    tsi_array_new(&scratch, longest / 2, sizeof(*scratch), err) == TSCOPE_OK) {
 		list_rows(trace, rows);
 		for (uint32_t i = 0; i < trace->track_count; i++)
-			sort_rows(spans, rows + trace->tracks[i].first, trace->tracks[i].count,
+			sort_rows(&order, rows + trace->tracks[i].first, trace->tracks[i].count,
 				  scratch);
 		status = permute_columns(spans, rows, count, err);
 	}

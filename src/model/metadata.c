@@ -186,6 +186,7 @@ static enum tscope_status take_viztracer(struct builder *b, struct str object,
 	b->trace->is_viztracer = true;
 	b->trace->viztracer_overflow =
 		tsi_str_is(tsi_json_object_get(object, TSI_STR("overflow")), "true");
+	b->sink.diagnostics[TSCOPE_DIAGNOSTIC_ring_buffer_overflow] = b->trace->viztracer_overflow;
 	return take_base_time(b, tsi_json_object_get(object, TSI_STR("baseTimeNanoseconds")), err);
 }
 
@@ -271,7 +272,7 @@ enum tscope_status tsi_take_metadata_event(struct builder *b, const struct raw_e
 {
 	if (tsi_str_is(event->name, "thread_name"))
 		return take_thread_name(b, event, err);
-	if (tsi_str_is(event->name, "global_rank"))
-		return take_global_rank(b, tsi_json_object_get(event->args, TSI_STR("value")), err);
-	return TSCOPE_OK;
+	if (tsi_str_is(event->name, "thread_sort_index"))
+		tsi_note_sort_index(b, event);
+	return tsi_take_composer_event(b, event, err);
 }

@@ -32,6 +32,9 @@ void tscope_trace_free(struct tscope_trace *trace)
 	free(trace->device_properties);
 	free(trace->listed_groups);
 	free(trace->categories);
+	free(trace->batches);
+	free(trace->composer_ranks);
+	tsi_counters_deinit(&trace->counters);
 	free(trace->path);
 	tsi_intern_deinit(&trace->names);
 	free(trace);

@@ -3,6 +3,7 @@
 #define TSCOPE_MODEL_TRACE_H
 
 #include "base/intern.h"
+#include "model/counters.h"
 
 #include <tscope/trace.h>
 
@@ -28,7 +29,8 @@ struct spans {
 	uint32_t
 		*track; /* index in trace->tracks; freed after grouping: NULL in a finished trace */
 	uint32_t *extra;     /* index in the side table of the class, or NO_ROW; of annotations
-				of tsi_backend_prefix() that in op_inputs */
+				of tsi_backend_prefix() that in op_inputs, of Composer's
+				event/train_batch that in batches */
 	uint8_t *span_class; /* enum tscope_span_class */
 };
 
@@ -204,6 +206,17 @@ struct device {
 	uint32_t row_count;
 };
 
+/*
+ * What a rank of a Composer job writes when its recording begins: who it is, and the moment
+ * that all ranks wrote down together, after a barrier.
+ */
+struct composer_rank {
+	uint32_t pid, tid;     /* ids of the texts of the thread that says so */
+	int64_t rank;          /* or -1 */
+	int64_t sync_ns;       /* Unix time by its own clock; NO_NUMBER: not said */
+	int64_t sync_error_ns; /* bound of its error that it states, or NO_NUMBER */
+};
+
 struct device_properties { /* one entry of deviceProperties */
 	int64_t id, sm_count, total_bytes, compute_major, compute_minor, max_threads_per_sm,
 		warp_size; /* or NO_NUMBER */
@@ -247,11 +260,18 @@ struct tscope_trace {
 	struct sync_record *sync_records;
 	size_t sync_record_count, sync_record_capacity;
 
+	int64_t *batches; /* numbers of the batches that Composer's event/train_batch are of */
+	size_t batch_count, batch_capacity;
+	struct composer_rank *composer_ranks; /* in the order of the file */
+	size_t composer_rank_count, composer_rank_capacity;
+	struct counters counters;
+
 	struct category *categories;
 	size_t category_count, category_capacity;
 
 	/* What the file says of itself (texts are ids, 0: not said). */
-	bool is_kineto, is_viztracer;
+	bool is_kineto, is_viztracer, is_composer;
+	bool is_merged; /* Composer's merger wrote it, which shifts all ranks to one clock */
 	bool record_shapes, with_stack, profile_memory, with_flops;
 	bool viztracer_overflow;
 	uint32_t nccl_version, cuda_runtime_version, hip_runtime_version, trace_name, host_name;

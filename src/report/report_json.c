@@ -33,6 +33,8 @@ static void write_trace(struct json_writer *w, const struct tscope_trace *trace)
 	tsi_json_int_if(w, "world_size", info->world_size >= 0, info->world_size);
 	tsi_json_text(w, "backend", *info->backend != '\0' ? info->backend : NULL);
 	tsi_json_text(w, "device_name", *info->device_name != '\0' ? info->device_name : NULL);
+	tsi_json_int_if(w, "merged_rank_count", info->merged_rank_count > 0,
+			(int64_t)info->merged_rank_count);
 	tsi_json_int_if(w, "base_time_ns", info->has_base_time, info->base_time_ns);
 	tsi_json_int_if(w, "first_ns", true, info->first_ns);
 	tsi_json_int_if(w, "last_ns", true, info->last_ns);

@@ -7,36 +7,34 @@
  * Marks of an optimizer bound steps by their ends, since nothing marks a
  * start: step i is what happened after the end of mark i - 1 until that of mark
  * i. The same holds where most ProfilerSteps hide several steps of one
- * optimizer, as writers leave that step the profiler only when they publish.
+ * optimizer (markers.h), as writers leave that step the profiler only when they publish.
  */
 #include "timeline/build.h"
+#include "timeline/markers.h"
 
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "model/composer.h"
+#include "model/python_name.h"
 
 struct boundary_rule {
 	enum tscope_boundary boundary;
 	unsigned label;
-	bool numbered; /* the name ends in the step's number */
+	bool numbered; /* name or batch say the step's number */
 };
 
 /* In order of precedence. */
 static const struct boundary_rule rules[] = {
 	{ TSCOPE_BOUNDARY_STEP_MARKER, LABEL_STEP_MARKER, true },
+	/* Before torch's, whose events Composer copies: loggers count as Composer does. */
+	{ TSCOPE_BOUNDARY_TRAIN_BATCH, LABEL_TRAIN_BATCH, true },
 	{ TSCOPE_BOUNDARY_PROFILER_STEP, LABEL_PROFILER_STEP, true },
-	{ TSCOPE_BOUNDARY_TRAIN_BATCH, LABEL_TRAIN_BATCH, false },
 	{ TSCOPE_BOUNDARY_OPTIMIZER, LABEL_OPTIMIZER_STEP, false },
 	{ TSCOPE_BOUNDARY_ITERATION, LABEL_ITERATION, false },
 };
 
 static const struct boundary_rule *const optimizer_rule = &rules[TSCOPE_BOUNDARY_OPTIMIZER];
-
-struct markers { /* of one rule, by start */
-	struct tscope_step *items;
-	size_t count, capacity;
-	uint32_t track;
-};
 
 static uint32_t track_with_most(const struct landmarks *marks, unsigned label)
 {
@@ -81,16 +79,27 @@ static enum tscope_status find_optimizer(const struct landmarks *marks, uint32_t
 	return TSCOPE_OK;
 }
 
-/* The number at the end of "ProfilerStep#12", or else the marker's place in the row. */
-static int64_t number_of(struct str name, size_t place)
+/* That of the batch, where Composer says it. */
+static bool find_batch(const struct tscope_trace *trace, uint32_t row, int64_t *number)
+{
+	uint32_t index = trace->spans.extra[row];
+
+	if (index == NO_ROW || trace->spans.span_class[row] != TSCOPE_SPAN_ANNOTATION ||
+	    !tsi_is_train_batch(tsi_span_name(trace, row)))
+		return false;
+	*number = trace->batches[index];
+	return true;
+}
+
+/* The number at the end of "ProfilerStep#12". */
+static bool find_number(struct str name, int64_t *number)
 {
 	size_t digits = name.length;
-	int64_t number;
 
 	while (digits && name.data[digits - 1] != '#')
 		digits--;
 	struct str text = { name.data + digits, name.length - digits };
-	return digits && tsi_str_to_int64(text, &number) ? number : (int64_t)place;
+	return digits && tsi_str_to_int64(text, number);
 }
 
 static bool is_within_last(const struct markers *markers, int64_t start_ns, int64_t end_ns)
@@ -115,9 +124,12 @@ static enum tscope_status add_marker(struct markers *markers, const struct landm
 			      sizeof(*markers->items), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	size_t place = markers->count++;
+	int64_t number = (int64_t)place;
+	struct str name = tsi_python_name(tsi_span_name(trace, row)).function;
+	markers->is_numbered &=
+		rule->numbered && (find_number(name, &number) || find_batch(trace, row, &number));
 	markers->items[place] = (struct tscope_step){
-		.number = rule->numbered ? number_of(tsi_span_name(trace, row), place)
-					 : (int64_t)place,
+		.number = number,
 		.start_ns = start_ns,
 		.dur_ns = trace->spans.dur_ns[row],
 	};
@@ -145,6 +157,7 @@ static enum tscope_status find_markers(struct markers *markers, const struct lan
 	uint32_t only_name = NO_ROW;
 
 	markers->count = 0;
+	markers->is_numbered = rule->numbered;
 	markers->track = track_with_most(marks, rule->label);
 	if (markers->track == NO_ROW)
 		return TSCOPE_OK;
@@ -161,30 +174,19 @@ static enum tscope_status find_markers(struct markers *markers, const struct lan
 		if (add_marker(markers, marks, rule, mark->row, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 	}
-	if (rule == optimizer_rule)
-		bound_by_ends(markers, marks->trace->info.first_ns);
 	return TSCOPE_OK;
 }
 
-/* Do more than half of the outer steps hold the ends of two or more inner ones? */
-static bool hides_steps(const struct markers *outer, const struct markers *inner)
+/* The steps that marks of an optimizer end. */
+static enum tscope_status make_optimizer_steps(struct markers *markers,
+					       const struct landmarks *marks,
+					       struct tscope_error *err)
 {
-	size_t hiding_count = 0, j = 0;
+	enum tscope_status status = tsi_markers_join_turns(markers, marks, err);
 
-	for (size_t i = 0; i < outer->count; i++) {
-		const struct tscope_step *step = &outer->items[i];
-		size_t within_count = 0;
-
-		for (; j < inner->count; j++) {
-			const struct tscope_step *candidate = &inner->items[j];
-			int64_t end_ns = candidate->start_ns + candidate->dur_ns;
-			if (end_ns > step->start_ns + step->dur_ns)
-				break;
-			within_count += end_ns > step->start_ns;
-		}
-		hiding_count += within_count >= 2;
-	}
-	return 2 * hiding_count > outer->count;
+	if (status == TSCOPE_OK)
+		bound_by_ends(markers, marks->trace->info.first_ns);
+	return status;
 }
 
 /* Lets the optimizer's steps take the place of ProfilerSteps that hide them. */
@@ -193,9 +195,15 @@ static enum tscope_status prefer_hidden_steps(struct markers *found, const struc
 					      struct tscope_error *err)
 {
 	struct markers inner = { 0 };
+	bool is_hidden = false;
 	enum tscope_status status = find_markers(&inner, marks, optimizer_rule, err);
 
-	if (status == TSCOPE_OK && hides_steps(found, &inner)) {
+	if (status == TSCOPE_OK && tsi_markers_hold_several(found, &inner)) {
+		status = make_optimizer_steps(&inner, marks, err);
+		if (status == TSCOPE_OK)
+			status = tsi_markers_hide_steps(&is_hidden, found, &inner, marks, err);
+	}
+	if (status == TSCOPE_OK && is_hidden) {
 		struct markers outer = *found;
 		*found = inner;
 		inner = outer;
@@ -229,6 +237,8 @@ enum tscope_status tsi_timeline_find_steps(struct tscope_timeline *timeline,
 
 	for (; rule < rules + TSI_COUNT_OF(rules); rule++) {
 		status = find_markers(&found, marks, rule, err);
+		if (status == TSCOPE_OK && rule == optimizer_rule)
+			status = make_optimizer_steps(&found, marks, err);
 		if (status != TSCOPE_OK || found.count)
 			break;
 	}
@@ -240,6 +250,7 @@ enum tscope_status tsi_timeline_find_steps(struct tscope_timeline *timeline,
 	}
 	timeline->boundary = rule->boundary;
 	timeline->main_track = found.track;
+	timeline->is_numbered = found.is_numbered;
 	timeline->steps = found.items;
 	timeline->step_count = (uint32_t)found.count;
 	return TSCOPE_OK;

@@ -6,6 +6,10 @@
  * for backward. Where other threads communicate (gloo has its own) and nothing
  * computes, it waits for that. The rest is other: lines sum to the wall time.
  *
+ * Of Composer's spans event/forward and event/loss are forward, event/backward is backward, and
+ * what event/train_batch holds besides is the optimizer, but for callbacks and algorithms: these
+ * are other, wherever they are. At each instant the span that began last decides.
+ *
  * The parts of a line are finer than what makes it so: within forward, backward and the
  * optimizer they are the innermost operators.
  */
@@ -35,8 +39,16 @@ struct host_walk {
 	struct elsewhere backward, comm;
 };
 
+/* Labels by which a row has a line of its own; that of a callback is HOST_OTHER. */
+enum {
+	LINE_LABELS = LABEL_DATA | LABEL_COMM | LABEL_OPTIMIZER | LABEL_BACKWARD | LABEL_FORWARD |
+		      LABEL_TRAIN_BATCH | LABEL_CALLBACK,
+};
+
 static enum host_line line_of_labels(unsigned labels)
 {
+	if (labels & LABEL_CALLBACK)
+		return HOST_OTHER;
 	if (labels & LABEL_DATA)
 		return HOST_DATA;
 	if (labels & LABEL_COMM)
@@ -45,7 +57,9 @@ static enum host_line line_of_labels(unsigned labels)
 		return HOST_OPTIMIZER;
 	if (labels & LABEL_BACKWARD)
 		return HOST_BACKWARD;
-	return labels & LABEL_FORWARD ? HOST_FORWARD : HOST_OTHER;
+	if (labels & LABEL_FORWARD)
+		return HOST_FORWARD;
+	return labels & LABEL_TRAIN_BATCH ? HOST_OPTIMIZER : HOST_OTHER;
 }
 
 /* The named rows of the main thread, with labels of enum host_line. */
@@ -58,17 +72,19 @@ static enum tscope_status flatten_main(struct host_walk *walk, struct flattener 
 
 	for (uint32_t row = track->first; row < track->first + track->count; row++) {
 		int64_t start_ns = trace->spans.start_ns[row], end_ns = tsi_span_end(trace, row);
-		enum host_line line = line_of_labels(tsi_labels_of_row(walk->marks, row));
+		unsigned labels = tsi_labels_of_row(walk->marks, row);
+		enum host_line line = line_of_labels(labels);
+		bool is_named = (labels & LINE_LABELS) != 0;
 		bool is_operator = trace->spans.span_class[row] == TSCOPE_SPAN_CPU_OP;
 
 		if (is_operator &&
 		    tsi_intervals_append(&walk->operators, start_ns, end_ns, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
-		if (line != HOST_OTHER && end_ns > named_until_ns)
+		if (is_named && end_ns > named_until_ns)
 			named_until_ns = end_ns;
-		if (line == HOST_OTHER && is_operator && start_ns >= named_until_ns)
+		if (!is_named && is_operator && start_ns >= named_until_ns)
 			line = HOST_FORWARD;
-		if (line != HOST_OTHER &&
+		if ((is_named || line != HOST_OTHER) &&
 		    tsi_flatten_add(flat, start_ns, end_ns, line, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 	}
@@ -82,8 +98,9 @@ static enum tscope_status find_main(struct host_walk *walk, struct tscope_error 
 
 	for (size_t i = 0; status == TSCOPE_OK && i < flat.count; i++) {
 		const struct flat_segment *segment = &flat.segments[i];
-		status = tsi_intervals_append(&walk->lines[segment->label], segment->start_ns,
-					      segment->end_ns, err);
+		if (segment->label != HOST_OTHER)
+			status = tsi_intervals_append(&walk->lines[segment->label],
+						      segment->start_ns, segment->end_ns, err);
 		if (status == TSCOPE_OK)
 			status = tsi_intervals_append(&walk->named, segment->start_ns,
 						      segment->end_ns, err);

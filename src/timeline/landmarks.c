@@ -10,6 +10,8 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "model/composer.h"
+#include "model/python_name.h"
 
 enum name_match { MATCH_START, MATCH_END };
 
@@ -69,7 +71,7 @@ enum {
 	LABELS_SEEN = 1 << 15, /* in by_name: this name was looked up */
 	LANDMARK_LABELS = LABEL_STEP_MARKER | LABEL_PROFILER_STEP | LABEL_TRAIN_BATCH |
 			  LABEL_OPTIMIZER_STEP | LABEL_ITERATION | LABEL_DATA | LABEL_SYNC |
-			  LABEL_OVERHEAD,
+			  LABEL_OVERHEAD | LABEL_EVALUATION,
 };
 
 static bool matches(struct str name, const struct name_label *pattern)
@@ -89,20 +91,56 @@ static bool is_step_marker(struct str name, struct str marker)
 	       (name.length == marker.length || name.data[marker.length] == '#');
 }
 
-static unsigned labels_of_name(const struct landmarks *marks, uint32_t name_id)
+/* A function of Python may be named with its file and line, or without. */
+static unsigned python_labels(const struct landmarks *marks, struct str name)
 {
-	if (marks->by_name[name_id])
-		return marks->by_name[name_id];
+	static const uint16_t labels_of_work[] = {
+		[PYTHON_DATA] = LABEL_DATA,
+		[PYTHON_COMM] = LABEL_COMM,
+		[PYTHON_FORWARD] = LABEL_FORWARD,
+		[PYTHON_BACKWARD] = LABEL_BACKWARD,
+		[PYTHON_OPTIMIZER] = LABEL_OPTIMIZER,
+		[PYTHON_OPTIMIZER_STEP] = LABEL_OPTIMIZER_STEP | LABEL_OPTIMIZER,
+	};
+	unsigned labels = 0;
 
-	struct str name = tsi_intern_text(&marks->trace->names, name_id);
-	unsigned labels = LABELS_SEEN;
+	if (is_step_marker(name, marks->step_marker) ||
+	    is_step_marker(tsi_python_name(name).function, marks->step_marker))
+		labels = LABEL_STEP_MARKER;
+	/* PyTorch's annotations and operators say the same, also where frames are not kept. */
+	return marks->trace->is_viztracer ? labels | labels_of_work[tsi_classify_python(name)]
+					  : labels;
+}
+
+static unsigned annotation_labels(const struct landmarks *marks, struct str name)
+{
+	struct callback_name callback;
+	unsigned labels = 0;
+
 	if (is_step_marker(name, marks->step_marker))
-		labels |= LABEL_STEP_MARKER;
+		labels = LABEL_STEP_MARKER;
+	if (tsi_callback_name(name, &callback))
+		labels |= LABEL_CALLBACK;
+	if (tsi_is_evaluation(name))
+		labels |= LABEL_EVALUATION;
 	for (size_t i = 0; i < TSI_COUNT_OF(name_labels); i++)
 		if (matches(name, &name_labels[i]))
 			labels |= name_labels[i].labels;
-	marks->by_name[name_id] = (uint16_t)labels;
 	return labels;
+}
+
+/* What a name tells where it is that of an annotation, or of a function of Python. */
+static unsigned labels_of_name(const struct landmarks *marks, uint32_t name_id, bool is_python)
+{
+	unsigned shift = is_python ? LABEL_BITS : 0;
+
+	if (!(marks->by_name[name_id] >> shift & LABELS_SEEN)) {
+		struct str name = tsi_intern_text(&marks->trace->names, name_id);
+		unsigned labels =
+			is_python ? python_labels(marks, name) : annotation_labels(marks, name);
+		marks->by_name[name_id] |= (labels | LABELS_SEEN) << shift;
+	}
+	return marks->by_name[name_id] >> shift & (LABELS_SEEN - 1);
 }
 
 unsigned tsi_labels_of_row(const struct landmarks *marks, uint32_t row)
@@ -112,11 +150,11 @@ unsigned tsi_labels_of_row(const struct landmarks *marks, uint32_t row)
 	switch (marks->trace->spans.span_class[row]) {
 	case TSCOPE_SPAN_ANNOTATION:
 	case TSCOPE_SPAN_OTHER:
-		return labels_of_name(marks, name);
+		return labels_of_name(marks, name, false);
 	case TSCOPE_SPAN_CPU_OP: /* PyTorch below 1.10 writes annotations as operators */
-		return labels_of_name(marks, name) & ~(unsigned)LABEL_ITERATION;
+		return labels_of_name(marks, name, false) & ~(unsigned)LABEL_ITERATION;
 	case TSCOPE_SPAN_PYTHON:
-		return labels_of_name(marks, name) & LABEL_STEP_MARKER;
+		return labels_of_name(marks, name, true);
 	case TSCOPE_SPAN_OVERHEAD:
 		return LABEL_OVERHEAD;
 	default:
@@ -154,9 +192,11 @@ bool tsi_is_wait_call(const struct landmarks *marks, uint32_t row)
 	       tsi_str_find(tsi_span_name(trace, row), TSI_STR("Async")) < 0;
 }
 
-/* Operators, annotations, calls and slices; not frames, pauses and overhead. */
-static bool is_work(uint8_t span_class)
+/* Operators, annotations, calls and slices; not pauses and overhead. */
+static bool is_work(const struct landmarks *marks, uint8_t span_class)
 {
+	if (span_class == TSCOPE_SPAN_PYTHON) /* all there is, or frames around the rest */
+		return marks->trace->is_viztracer && marks->trace->cpu_op_count == 0;
 	return span_class <= TSCOPE_SPAN_RUNTIME || span_class == TSCOPE_SPAN_OTHER;
 }
 
@@ -171,7 +211,7 @@ static enum tscope_status collect_track(struct landmarks *marks, uint32_t track_
 		uint8_t span_class = marks->trace->spans.span_class[row];
 		unsigned labels = tsi_labels_of_row(marks, row) & LANDMARK_LABELS;
 
-		*work_count += is_work(span_class);
+		*work_count += is_work(marks, span_class);
 		if (span_class == TSCOPE_SPAN_RUNTIME && tsi_is_wait_call(marks, row))
 			labels = LABEL_SYNC;
 		if (!labels)
@@ -185,10 +225,30 @@ static enum tscope_status collect_track(struct landmarks *marks, uint32_t track_
 	return TSCOPE_OK;
 }
 
+/*
+ * Of threads that run nothing but Python the main one may be that which calls least: it waits for
+ * the others.
+ */
+static bool is_main_of_python(const struct tscope_trace *trace, const struct track *track)
+{
+	return trace->is_viztracer && trace->cpu_op_count == 0 &&
+	       (track->pid == track->tid ||
+		tsi_str_is(tsi_intern_text(&trace->names, track->name), "MainThread"));
+}
+
+/* A thread, by what makes it the busiest: the greater the better, 0: it cannot be. */
+static uint64_t rank_track(const struct tscope_trace *trace, const struct track *track,
+			   uint32_t work_count)
+{
+	if (track->is_autograd || work_count == 0)
+		return 0;
+	return (uint64_t)is_main_of_python(trace, track) << 32 | work_count;
+}
+
 enum tscope_status tsi_landmarks_init(struct landmarks *marks, const struct tscope_trace *trace,
 				      const char *step_marker, struct tscope_error *err)
 {
-	uint32_t most_work = 0;
+	uint64_t best = 0;
 
 	*marks = (struct landmarks){ .trace = trace, .busiest_track = NO_ROW };
 	if (step_marker)
@@ -203,8 +263,9 @@ enum tscope_status tsi_landmarks_init(struct landmarks *marks, const struct tsco
 		uint32_t work_count;
 		if (collect_track(marks, i, &work_count, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
-		if (work_count > most_work && !trace->tracks[i].is_autograd) {
-			most_work = work_count;
+		uint64_t rank = rank_track(trace, &trace->tracks[i], work_count);
+		if (rank > best) {
+			best = rank;
 			marks->busiest_track = i;
 		}
 	}

@@ -22,7 +22,11 @@ enum label {                                /* what a span tells by its name or 
 	     LABEL_BACKWARD = 1 << 9,
 	     LABEL_OPTIMIZER = 1 << 10,
 	     LABEL_COMM = 1 << 11,
+	     LABEL_CALLBACK = 1 << 12,   /* a callback or algorithm of Composer */
+	     LABEL_EVALUATION = 1 << 13, /* … and its evaluation, which makes a landmark */
 };
+
+enum { LABEL_BITS = 16 }; /* room for all */
 
 struct landmark {
 	uint32_t row;
@@ -36,8 +40,12 @@ struct landmarks {
 	size_t count, capacity;
 	uint32_t busiest_track; /* with the most host work, or NO_ROW; no backward thread */
 	struct str step_marker; /* of --step-marker, may be empty */
-	uint16_t *by_name;      /* labels of names already seen */
-	bool *waits_by_call;    /* calls that came back only after their copy was done */
+	/*
+	 * Labels of names already seen: as of an annotation, and above LABEL_BITS as of a function
+	 * of Python.
+	 */
+	uint32_t *by_name;
+	bool *waits_by_call; /* calls that came back only after their copy was done */
 };
 
 /* step_marker may be NULL. On failure the struct may still be deinited. O(rows). */

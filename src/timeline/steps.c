@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From markers to windows: a step lasts until the next one starts, the last
- * one until its own end or that of the last GPU work it launched. Then the
+ * From markers to windows: a step lasts until the next one starts or an evaluation begins, the
+ * last one until its own end or that of the last GPU work it launched. Then the
  * work of each step is counted, by the time of its launch, and the steps that
  * statistics must not use are marked.
  */
@@ -90,12 +90,39 @@ static int64_t end_with_launched_work(const struct tscope_trace *trace, int64_t 
 	return last_ns;
 }
 
-static void set_windows(struct tscope_timeline *timeline)
+/*
+ * Composer evaluates between the batches. That is no training: the step before ends where
+ * it begins, and what lies between then and the next batch is in no step.
+ */
+static void end_with_evaluation(struct tscope_timeline *timeline, const struct landmarks *marks)
+{
+	const struct spans *spans = &timeline->trace->spans;
+	uint32_t i = 0;
+
+	for (size_t k = 0; k < marks->count; k++) {
+		const struct landmark *mark = &marks->items[k];
+		int64_t start_ns = spans->start_ns[mark->row];
+
+		if (mark->track != timeline->main_track || !(mark->labels & LABEL_EVALUATION))
+			continue;
+		while (i < timeline->step_count && window_end(&timeline->steps[i]) <= start_ns)
+			i++;
+		if (i == timeline->step_count)
+			return;
+		struct tscope_step *step = &timeline->steps[i];
+		if (start_ns >= step->start_ns + step->dur_ns)
+			step->wall_ns = start_ns - step->start_ns;
+	}
+}
+
+static void set_windows(struct tscope_timeline *timeline, const struct landmarks *marks)
 {
 	struct tscope_step *last = &timeline->steps[timeline->step_count - 1];
 
 	for (struct tscope_step *step = timeline->steps; step < last; step++)
 		step->wall_ns = step[1].start_ns - step->start_ns;
+	if (timeline->boundary == TSCOPE_BOUNDARY_TRAIN_BATCH)
+		end_with_evaluation(timeline, marks);
 	last->wall_ns = end_with_launched_work(timeline->trace, last->start_ns,
 					       last->start_ns + last->dur_ns) -
 			last->start_ns;
@@ -149,6 +176,15 @@ static bool has_cut_end(const struct tscope_timeline *timeline)
 	return last * 100 < before * COMPLETE_MIN_PCT;
 }
 
+/*
+ * Of the last of Composer's batches its callbacks and the wait for the next batch are missing:
+ * the recording ends among them.
+ */
+static bool is_last_cut(const struct tscope_timeline *timeline)
+{
+	return timeline->boundary == TSCOPE_BOUNDARY_TRAIN_BATCH || has_cut_end(timeline);
+}
+
 static void mark_steps(struct tscope_timeline *timeline, const struct landmarks *marks,
 		       unsigned warmup)
 {
@@ -157,7 +193,7 @@ static void mark_steps(struct tscope_timeline *timeline, const struct landmarks 
 	if (timeline->boundary == TSCOPE_BOUNDARY_WHOLE_TRACE)
 		return;
 	if (timeline->step_count > 1) {
-		if (has_cut_end(timeline))
+		if (is_last_cut(timeline))
 			timeline->steps[timeline->step_count - 1].mark = TSCOPE_STEP_INCOMPLETE;
 		if (holds_startup(timeline, marks))
 			timeline->steps[next++].mark = TSCOPE_STEP_FIRST;
@@ -173,7 +209,7 @@ enum tscope_status tsi_timeline_finish_steps(struct tscope_timeline *timeline,
 	if (tsi_array_new(&timeline->step_device_events, timeline->step_count,
 			  sizeof(*timeline->step_device_events), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	set_windows(timeline);
+	set_windows(timeline, marks);
 	count_device_events(timeline);
 	mark_steps(timeline, marks, warmup);
 	return TSCOPE_OK;

@@ -10,6 +10,18 @@
 
 #include "base/array.h"
 
+/* Other than batches, as many steps as these would be chance. */
+static void number_by_batches(struct tscope_timeline *timeline,
+			      const struct tscope_timeline_options *options)
+{
+	if (timeline->is_numbered || options->batch_count == 0 ||
+	    options->batch_count != timeline->step_count)
+		return;
+	for (uint32_t i = 0; i < timeline->step_count; i++)
+		timeline->steps[i].number = options->first_batch + i;
+	timeline->is_numbered = true;
+}
+
 static enum tscope_status run_stages(struct tscope_timeline *timeline, struct landmarks *marks,
 				     const struct tscope_timeline_options *options,
 				     struct tscope_error *err)
@@ -19,6 +31,8 @@ static enum tscope_status run_stages(struct tscope_timeline *timeline, struct la
 
 	if (status == TSCOPE_OK)
 		status = tsi_timeline_find_steps(timeline, marks, err);
+	if (status == TSCOPE_OK)
+		number_by_batches(timeline, options);
 	if (status == TSCOPE_OK)
 		status = tsi_timeline_finish_steps(timeline, marks, options->warmup, err);
 	if (status == TSCOPE_OK && options->has_range)

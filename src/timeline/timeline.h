@@ -10,7 +10,7 @@
 /*
  * The timeline as the analyzers see it. Step i is the window
  * [steps[i].start_ns, steps[i].start_ns + steps[i].wall_ns). Windows touch, but
- * for steps that a range of numbers left out.
+ * for steps that a range of numbers left out and evaluations, which are in none.
  */
 
 /* One device's activity as unions over its streams, over the whole trace. */
@@ -77,6 +77,7 @@ struct tscope_timeline {
 	const struct tscope_trace *trace;
 	struct landmarks *marks; /* the few host spans that it was made of */
 	enum tscope_boundary boundary;
+	bool is_numbered; /* the marks say the steps' numbers; else these count from 0 */
 	/* Holds the step markers or, without any, the most work; a thread, or NO_ROW. */
 	uint32_t main_track;
 	struct tscope_step *steps;

@@ -110,6 +110,32 @@ def call(name, start, duration, correlation):
     return event("X", name, start, duration, cat="cuda_runtime", args={"correlation": correlation})
 
 
+def composer(phase, name, at, rank=0, **args):
+    """As Composer's handler writes it: the rank is the pid."""
+    return {"name": name, "cat": "", "ph": phase, "ts": 1790857026000000 + at, "pid": rank,
+            "tid": 70 + rank, "args": args}
+
+
+def recording(rank):
+    return [
+        composer("M", "global_rank", 0, rank, value=rank),
+        composer("M", "clock_sync_timestamp_us", 0, rank, value=1790857026000100 + rank),
+        composer("M", "clock_sync_error_bound", 0, rank, value=4),
+        composer("E", "dataloader/train", 150, rank, epoch=0, batch=6),
+        composer("B", "event/train_batch", 200, rank, epoch=0, batch=7),
+        composer("B", "event/forward", 210, rank), composer("E", "event/forward", 240, rank),
+        composer("B", "algorithm/MixUp/event/before_loss", 245, rank),
+        composer("E", "algorithm/MixUp/event/before_loss", 250, rank),
+        composer("E", "event/train_batch", 300, rank),
+        composer("B", "callback/A/event/batch_end", 310, rank),
+        composer("E", "callback/A/event/batch_end", 340, rank),
+        composer("B", "event/eval", 350, rank), composer("E", "event/eval", 390, rank),
+        composer("B", "event/train_batch", 400, rank, epoch=1, batch=8),
+        composer("C", "memory/swap", 410, rank, used_gb=4096.5, free_gb=1),
+        composer("C", "disk/sda/read_bytes", 420, rank, field_name=7),
+    ]
+
+
 STEP = [
     event("X", "ProfilerStep#1", 0, 100, cat="user_annotation"),
     event("X", "aten::mm", 10, 30, cat="cpu_op", args={"External id": 3}),
@@ -128,9 +154,31 @@ TRACES = {
     "host": {"traceEvents": [event("X", "ProfilerStep#4", 0, 50, cat="user_annotation"),
                              event("X", "gloo:all_reduce", 10, 9, cat="user_annotation")],
              "distributedInfo": {"rank": 1, "world_size": 2, "backend": "gloo"}},
+    "viztracer": {"traceEvents": [
+        event("X", "__next__ (/x/torch/utils/data/dataloader.py:7)", 1, 0.4006015155280184, cat="FEE"),
+        event("X", "builtins.print", 5, 2, cat="fee"), event("X", "outer (a.py:3)", 1, 9, cat="FEE"),
+        event("X", "inner (a.py:1)", 1, 9, cat="FEE"),
+        event("C", "garbage collection", 3, 0, args={"collecting": 1}),
+        event("C", "garbage collection", 4, 0, args={"collecting": 0}),
+        event("X", "wrapper (/x/torch/optim/optimizer.py:4)", 7, 1, cat="FEE")],
+        "viztracer_metadata": {"version": "1.1.1", "overflow": True, "baseTimeNanoseconds": 7}},
+    "composer": recording(0),
+    # Copied events of torch, which counts from the begin of a period.
+    "composer_torch": [*recording(3), {**kernel("k", 230, 9, 4), "pid": 3},
+                       {**call("cudaLaunchKernel", 220, 5, 4), "pid": 3, "tid": 73}],
+    "composer_merged": [{"name": "thread_sort_index", "ph": "M", "pid": 1, "tid": 71,
+                         "args": {"sort_index": 99999}}, *recording(0), *recording(1)],
     "far": {"baseTimeNanoseconds": 1767189312000000000, "traceEvents": [
         event("X", "a", 9223372036854775, 1, cat="cpu_op"),
         event("X", "b", -9223372036854775, 9223372036854775, cat="kernel")]},
+}
+
+
+# The JSON goes where the mark is.
+PAGES = {
+    "page": b"<!DOCTYPE html>\n<script>function onTraceViewerImportFail() {}\n"
+            b"json_data[0]; json_data = %s\n</script></html>\n",
+    "page_cut": b"<html>onTraceViewerImportFail var json_data=%s",
 }
 
 
@@ -335,6 +383,9 @@ def main():
         write("json", name, data)
         write("trace", name, data)
         write("trace", name + ".gz", gzip.compress(data, compresslevel=0, mtime=0))
+    events = json.dumps(TRACES["viztracer"]).encode()
+    write("trace", "page", PAGES["page"] % events.replace(b"</", b"<\\/"))
+    write("trace", "page_cut", PAGES["page_cut"] % events[:-20])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+tscope trace data/composer_merged.json

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: MIT */
+/* What Composer's files say: names, ranks, clocks, batches; copies of torch's events; merged files. */
+#include "composer_text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attributes.h"
+#include "fail_alloc.h"
+#include "model/composer.h"
+
+static struct str str_of(const char *text)
+{
+	return (struct str){ text, strlen(text) };
+}
+
+/* ---- names ---- */
+
+static void names_of_callbacks(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *expected; /* "" where it is none */
+	} cases[] = {
+		{ "callback/CheckpointSaver/event/batch_end",
+		  "callback CheckpointSaver batch_end" },
+		{ "algorithm/MixUp/event/after_dataloader", "algorithm MixUp after_dataloader" },
+		{ "callback/a/b/event/c", "callback a/b c" },
+		{ "callback/A/event/", "callback A " },
+		{ "callback/A/events/x", "" },
+		{ "callback//event/x", "" },
+		{ "callback/A", "" },
+		{ "callback", "" },
+		{ "callbacks/A/event/x", "" },
+		{ "event/A/event/x", "" },
+		{ "", "" },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct callback_name name;
+		char text[128] = "";
+
+		if (tsi_callback_name(str_of(cases[i].text), &name))
+			snprintf(text, sizeof(text), "%.*s %.*s %.*s", TSI_QUOTE(name.kind),
+				 TSI_QUOTE(name.name), TSI_QUOTE(name.event));
+		assert_string_equal(text, cases[i].expected);
+	}
+}
+
+static void names_of_evaluations(void **state)
+{
+	(void)state;
+	assert_true(tsi_is_evaluation(TSI_STR("event/eval")));
+	assert_true(tsi_is_evaluation(TSI_STR("event/eval_batch")));
+	assert_false(tsi_is_evaluation(TSI_STR("event/evaluator")));
+	assert_false(tsi_is_evaluation(TSI_STR("callback/A/event/eval_end")));
+}
+
+/* ---- what the trace is ---- */
+
+#define SPAN "callback/A/event/batch_end 10 20\n"
+
+struct info_case {
+	const char *lines, *format;
+	int64_t rank;
+};
+
+static void format_and_rank(void **state)
+{
+	(void)state;
+	static const struct info_case cases[] = {
+		{ SPAN, "composer", -1 },
+		{ "rank 3\nX work 1 2\n", "composer", 3 },
+		{ "rank 3\n" SPAN "rank 3 thread=9\n", "composer", 3 },
+		{ "rank 3\n" SPAN "rank 4 process=1\n", "composer", -1 },
+		{ "rank -5\n" SPAN, "composer", -1 },
+		/* Composer's annotations in a trace of torch leave it one. */
+		{ SPAN "cpu_op aten::mm 10 20\n", "kineto", -1 },
+		/* In a file of Composer's handler those of torch are guests. */
+		{ "rank 0\n" SPAN "cpu_op aten::mm 10 20\n", "composer", 0 },
+		{ "event/train_batch 1 2\n", "composer", -1 },
+		{ "event/forward 1 2\n", "chrome", -1 },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct tscope_trace *trace = test_trace_finish(composer_text(cases[i].lines));
+
+		assert_string_equal(tscope_trace_info(trace)->format, cases[i].format);
+		assert_int_equal(tscope_trace_info(trace)->rank, cases[i].rank);
+		tscope_trace_free(trace);
+	}
+}
+
+/* Composer's times are Unix time; that is known where the ranks' common moment lies among them. */
+#define UNIX_S "1790857026"
+#define AT(us_after) UNIX_S #us_after "000" /* ns: six digits of µs */
+
+static void unix_time(void **state)
+{
+	(void)state;
+	struct tscope_trace *trace = test_trace_finish(
+		composer_text("rank 0 sync=" UNIX_S
+			      "000700 error=4\nevent/batch " AT(000800) " " AT(000900) "\n"));
+
+	assert_true(tscope_trace_info(trace)->has_base_time);
+	assert_int_equal(tscope_trace_info(trace)->base_time_ns, 0);
+	assert_int_equal(trace->composer_ranks[0].sync_ns, INT64_C(1790857026000700000));
+	assert_int_equal(trace->composer_ranks[0].sync_error_ns, 4000);
+	tscope_trace_free(trace);
+
+	trace = test_trace_finish(composer_text("rank 0 sync=" UNIX_S "000700\nevent/batch 8 9\n"));
+	assert_false(tscope_trace_info(trace)->has_base_time);
+	assert_int_equal(trace->composer_ranks[0].sync_error_ns, NO_NUMBER);
+	tscope_trace_free(trace);
+}
+
+/* Absurd ones are no moment; of two the first holds. */
+static void odd_moments(void **state)
+{
+	(void)state;
+	struct tscope_trace *trace =
+		test_trace_finish(composer_text("rank 0 sync=9223372036854775807 error=-1\n" SPAN));
+
+	assert_int_equal(trace->composer_ranks[0].sync_ns, NO_NUMBER);
+	assert_int_equal(trace->composer_ranks[0].sync_error_ns, NO_NUMBER);
+	tscope_trace_free(trace);
+	trace = test_trace_finish(composer_text("rank 0 sync=7\nrank 0 sync=8\n" SPAN));
+	assert_int_equal(trace->composer_rank_count, 1);
+	assert_int_equal(trace->composer_ranks[0].sync_ns, 7000);
+	tscope_trace_free(trace);
+}
+
+/* ---- spans ---- */
+
+static void batches(void **state)
+{
+	(void)state;
+	struct tscope_trace *trace = test_trace_finish(
+		composer_text("event/train_batch 20 30 batch=41\nevent/train_batch 0 10 batch=40\n"
+			      "event/train_batch 40 50\nevent/batch 60 70 batch=5\n"));
+	const uint32_t *extra = trace->spans.extra;
+
+	assert_int_equal(trace->batch_count, 2);
+	assert_int_equal(trace->batches[extra[0]], 40);
+	assert_int_equal(trace->batches[extra[1]], 41);
+	assert_int_equal(extra[2], NO_ROW);
+	assert_int_equal(extra[3], NO_ROW);
+	tscope_trace_free(trace);
+}
+
+/*
+ * Composer writes an E even where its schedule did not record the B: that closes nothing. In a
+ * program of another kind the last open span ends, whatever it is called.
+ */
+static void ends_without_begin(void **state)
+{
+	(void)state;
+	struct tscope_trace *trace = test_trace_finish(
+		composer_text("event/forward - 5\nevent/epoch 10 100\nevent/batch - 20\n"
+			      "callback/A/event/x - 30\nevent/train_batch 40 50\n"));
+
+	test_check_rows(trace, "1 annotation event/epoch 10 90\n"
+			       "1 annotation event/train_batch 40 10\n");
+	assert_int_equal(tscope_trace_diagnostic(trace, TSCOPE_DIAGNOSTIC_cut_begin), 3);
+	assert_int_equal(tscope_trace_diagnostic(trace, TSCOPE_DIAGNOSTIC_unmatched_end), 0);
+	assert_int_equal(tscope_trace_info(trace)->dropped_count, 0);
+	tscope_trace_free(trace);
+
+	trace = test_trace_finish(composer_text("f - 5\nouter 10 100\ninner - 20\n"));
+	test_check_rows(trace, "1 other outer 10 10\n");
+	assert_int_equal(tscope_trace_diagnostic(trace, TSCOPE_DIAGNOSTIC_unmatched_end), 2);
+	tscope_trace_free(trace);
+}
+
+/* ---- events of torch that Composer copied ---- */
+
+/* The pid is the rank's, and no device's: args say the device. */
+static void device_rows(void **state)
+{
+	(void)state;
+	struct tscope_trace *trace = test_trace_finish(
+		composer_text("rank 1 process=1 thread=50\n"
+			      "event/train_batch 0 100 process=1 thread=50\n"
+			      "cpu_op aten::mm 10 30 process=1 thread=50\n"
+			      "cuda_runtime cudaLaunchKernel 15 20 process=1 thread=50 "
+			      "args={\"correlation\": 7}\n"
+			      "kernel gemm 40 60 process=1 thread=7 "
+			      "args={\"device\": 3, \"stream\": 7, \"correlation\": 7}\n"));
+
+	test_check_rows(trace, "50 annotation event/train_batch 0 100\n"
+			       "50 cpu_op aten::mm 10 20\n"
+			       "50 runtime cudaLaunchKernel 15 5\n"
+			       "gpu3/7 kernel gemm 40 20\n");
+	assert_int_equal(trace->device_count, 1);
+	assert_int_equal(trace->devices[0].ordinal, 3);
+	tscope_trace_free(trace);
+}
+
+/* The profiler's own span is no work, though its process is not "Spans" any more. */
+static void span_of_the_profiler(void **state)
+{
+	(void)state;
+	struct test_trace *t = composer_text("rank 0\n" SPAN);
+
+	test_event(t, &(struct raw_event){ .phase = 'X',
+					   .has_ts = true,
+					   .has_dur = true,
+					   .ts_ns = 1,
+					   .dur_ns = 900,
+					   .name = TSI_STR("PyTorch Profiler (0)"),
+					   .cat = TSI_STR("Trace"),
+					   .pid = TSI_STR("0"),
+					   .tid = TSI_STR("PyTorch Profiler") });
+	struct tscope_trace *trace = test_trace_finish(t);
+	test_check_rows(trace, "1 annotation callback/A/event/batch_end 10 10\n");
+	assert_int_equal(trace->capture_end_ns, 901);
+	tscope_trace_free(trace);
+}
+
+/*
+ * 1790857026 s are 227 periods of 7889238 s to the second: an event of torch at 1 ms is at
+ * 1790857026.001 s. One at three days belongs to no event of Composer's and stays.
+ */
+static void clock_of_torch(void **state)
+{
+	(void)state;
+	struct tscope_trace *trace = test_trace_finish(
+		composer_text("rank 0 sync=" UNIX_S "000700\nevent/batch " AT(000800) " " AT(
+			009000) "\n"
+				"cpu_op aten::mm 1000000 1500000 thread=2\n"
+				"cpu_op aten::add 259200000000000 259200000000001 thread=3\n"));
+
+	test_check_rows(trace, "1 annotation event/batch 1790857026000800000 8200000\n"
+			       "2 cpu_op aten::mm 1790857026001000000 500000\n"
+			       "3 cpu_op aten::add 259200000000000 1\n");
+	assert_int_equal(tscope_trace_diagnostic(trace, TSCOPE_DIAGNOSTIC_moved_clock), 1);
+	tscope_trace_free(trace);
+
+	/* Recorded three days into the period: neither belongs there. */
+	trace = test_trace_finish(composer_text("rank 0 sync=1791116226000700\n"
+						"cpu_op aten::mm 1000000 1500000 thread=2\n"
+						"cpu_op aten::add 518400000000000 "
+						"518400000000001 thread=3\n"));
+	assert_int_equal(tscope_trace_diagnostic(trace, TSCOPE_DIAGNOSTIC_moved_clock), 0);
+	tscope_trace_free(trace);
+}
+
+/* ---- merged files ---- */
+
+#define MERGED                                                                                     \
+	"rank 0 process=0 thread=70 sync=7 error=1\n"                                              \
+	"event/train_batch 0 100 batch=1 process=0 thread=70\n"                                    \
+	"rank 2 process=2 thread=72 sync=9 error=1\n"                                              \
+	"event/train_batch 5 105 batch=1 process=2 thread=72\n"                                    \
+	"cpu_op aten::mm 7 9 process=2 thread=99\n"
+
+static struct merged_ranks merged_of(const char *lines)
+{
+	struct tscope_trace *trace = test_trace_finish(composer_text(lines));
+	struct merged_ranks merged;
+
+	assert_int_equal(tsi_merged_ranks_of(&merged, trace, NULL), TSCOPE_OK);
+	assert_int_equal(tscope_trace_info(trace)->merged_rank_count, merged.rank_count);
+	tscope_trace_free(trace);
+	return merged;
+}
+
+static void ranks_of_a_merged_file(void **state)
+{
+	(void)state;
+	struct merged_ranks merged = merged_of(MERGED);
+
+	assert_int_equal(merged.rank_count, 2);
+	assert_int_equal(merged.ranks[0], 0);
+	assert_int_equal(merged.ranks[1], 2);
+	assert_int_equal(merged.sync_ns, 7000);
+	assert_false(merged.is_mixed);
+	assert_false(merged.is_shifted);
+	tsi_merged_ranks_deinit(&merged);
+
+	merged = merged_of("rank 0\n" SPAN);
+	assert_int_equal(merged.rank_count, 0);
+	tsi_merged_ranks_deinit(&merged);
+}
+
+/* The merger's mark. */
+static void a_merger_has_been_there(void **state)
+{
+	(void)state;
+	struct test_trace *t = composer_text("rank 0\n" SPAN);
+
+	test_event(t, &(struct raw_event){ .phase = 'M',
+					   .name = TSI_STR("thread_sort_index"),
+					   .args = TSI_STR("{\"sort_index\": 99999}") });
+	struct tscope_trace *trace = test_trace_finish(t);
+	assert_true(trace->is_merged);
+	tscope_trace_free(trace);
+}
+
+static void check_rank(const char *lines, int64_t rank, const char *expected)
+{
+	struct merged_ranks merged = merged_of(lines);
+	struct rank_filter only = { &merged, rank };
+	struct builder_options options = { .only = &only };
+	struct tscope_trace *trace = test_trace_finish(composer_text_with(lines, &options));
+
+	test_check_rows(trace, expected);
+	assert_int_equal(tscope_trace_info(trace)->rank, rank);
+	tscope_trace_free(trace);
+	tsi_merged_ranks_deinit(&merged);
+}
+
+static void one_rank_of_several(void **state)
+{
+	(void)state;
+	check_rank(MERGED, 0, "70 annotation event/train_batch 0 100\n");
+	/* Other threads of the rank have its pid. */
+	check_rank(MERGED, 2, "72 annotation event/train_batch 5 100\n99 cpu_op aten::mm 7 2\n");
+}
+
+/* Of a second recording the merger gives all that was there the pid of the lowest rank. */
+static void one_process_of_several_ranks(void **state)
+{
+	(void)state;
+	static const char lines[] = "rank 0 process=0 thread=70\n"
+				    "event/train_batch 0 100 process=0 thread=70\n"
+				    "rank 2 process=0 thread=72\n"
+				    "event/train_batch 5 105 process=0 thread=72\n"
+				    "event/train_batch 205 305 process=2 thread=72\n"
+				    "rank 2 process=2 thread=72\n";
+	struct merged_ranks merged = merged_of(lines);
+
+	assert_true(merged.is_mixed);
+	tsi_merged_ranks_deinit(&merged);
+	check_rank(lines, 0, "70 annotation event/train_batch 0 100\n");
+	check_rank(lines, 2,
+		   "72 annotation event/train_batch 5 100\n"
+		   "72 annotation event/train_batch 205 100\n");
+}
+
+/* ---- damage ---- */
+
+/* As the handler writes it, each event a line; no bracket at the end. */
+static const char recording[] =
+	"[\n"
+	"{\"name\": \"global_rank\", \"cat\": \"\", \"ph\": \"M\", \"ts\": 1, \"pid\": 0, \"tid\": "
+	"5, "
+	"\"args\": {\"value\": 0}},\n"
+	"{\"name\": \"event/train_batch\", \"cat\": \"\", \"ph\": \"B\", \"ts\": 2, \"pid\": 0, "
+	"\"tid\": 5, \"args\": {\"epoch\": 0, \"batch\": 7}},\n"
+	"{\"name\": \"cpu\", \"cat\": \"cpu\", \"ph\": \"C\", \"ts\": 3, \"pid\": 0, \"tid\": 5, "
+	"\"args\": {\"cpu_percent\": 12.5}},\n"
+	"{\"name\": \"event/train_batch\", \"cat\": \"\", \"ph\": \"E\", \"ts\": 9, \"pid\": 0, "
+	"\"tid\": 5, \"args\": {\"epoch\": 0, \"batch\": 7}},\n";
+
+/* A trace of what came before the cut, or a reason why there is none. */
+static void cut_at_every_byte(void **state)
+{
+	(void)state;
+	struct tscope_trace_options options = { .thread_count = 1 };
+
+	for (size_t length = 0; length < sizeof(recording); length++) {
+		struct tscope_trace *trace = NULL;
+		struct tscope_error err = { 0 };
+		enum tscope_status status =
+			tscope_trace_open_memory(&trace, "cut", recording, length, &options, &err);
+
+		if (status != TSCOPE_OK) {
+			assert_true(err.message[0] != '\0');
+			assert_null(trace);
+			continue;
+		}
+		assert_int_equal(tscope_trace_span_count(trace), 1);
+		tscope_trace_free(trace);
+	}
+}
+
+static void when_memory_ends(void **state)
+{
+	(void)state;
+	struct tscope_trace_options options = { .thread_count = 1 };
+	size_t failures = 0;
+
+	for (size_t n = 1;; n++) {
+		struct tscope_trace *trace = NULL;
+
+		fail_alloc_at(n);
+		enum tscope_status status = tscope_trace_open_memory(
+			&trace, "whole", recording, sizeof(recording) - 1, &options, NULL);
+		if (!fail_alloc_stop()) {
+			assert_int_equal(status, TSCOPE_OK);
+			tscope_trace_free(trace);
+			break;
+		}
+		assert_int_equal(status, TSCOPE_E_NOMEM);
+		failures++;
+	}
+	assert_true(failures > 20);
+}
+
+static void merged_when_memory_ends(void **state)
+{
+	(void)state;
+	for (size_t n = 1;; n++) {
+		struct tscope_trace *trace = test_trace_finish(composer_text(MERGED));
+		struct merged_ranks merged;
+
+		fail_alloc_at(n);
+		enum tscope_status status = tsi_merged_ranks_of(&merged, trace, NULL);
+		bool has_failed = fail_alloc_stop();
+		assert_int_equal(status, has_failed ? TSCOPE_E_NOMEM : TSCOPE_OK);
+		tsi_merged_ranks_deinit(&merged);
+		tscope_trace_free(trace);
+		if (!has_failed)
+			break;
+		assert_true(n < 10);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_of_callbacks),
+		cmocka_unit_test(names_of_evaluations),
+		cmocka_unit_test(format_and_rank),
+		cmocka_unit_test(unix_time),
+		cmocka_unit_test(odd_moments),
+		cmocka_unit_test(batches),
+		cmocka_unit_test(ends_without_begin),
+		cmocka_unit_test(device_rows),
+		cmocka_unit_test(span_of_the_profiler),
+		cmocka_unit_test(clock_of_torch),
+		cmocka_unit_test(ranks_of_a_merged_file),
+		cmocka_unit_test(a_merger_has_been_there),
+		cmocka_unit_test(one_rank_of_several),
+		cmocka_unit_test(one_process_of_several_ranks),
+		cmocka_unit_test(cut_at_every_byte),
+		cmocka_unit_test(when_memory_ends),
+		cmocka_unit_test(merged_when_memory_ends),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
