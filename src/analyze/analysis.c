@@ -90,7 +90,8 @@ static enum tscope_status run_analyzer(struct tscope_analysis *analysis, size_t 
 	struct fact_sheet *sheets = &analysis->sheets[index * analysis->scope_count];
 	size_t slot_count = analyzer->def.per_device ? analysis->scope_count : 1;
 
-	if (analyzer->on_request && !whole->options->python)
+	if (analyzer->on_request && !whole->options->python &&
+	    !(whole->trace && whole->trace->is_viztracer))
 		return TSCOPE_OK;
 	for (size_t slot = 0; slot < slot_count; slot++) {
 		struct analysis_scope scope = *whole;

@@ -292,7 +292,7 @@ const struct analyzer tsi_analyzer_budget = {
 		.facts = facts,
 		.fact_count = TSI_COUNT_OF(facts),
 		.per_device = true,
-		.needs = "a trace with a step that is not marked",
+		.needs = "a trace with device activity, and a step that is not marked",
 		.total = TSCOPE_TOTAL_STEPS,
 	},
 	.levels = LEVEL_TRACE | LEVEL_RANK | LEVEL_RUN,

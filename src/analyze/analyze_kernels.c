@@ -420,6 +420,9 @@ static double span_of_devices(const struct analysis_scope *scope)
 	return span_ns;
 }
 
+static const char no_grids[] =
+	"the trace does not say the blocks of kernels and the multiprocessors of the device";
+
 static void set_facts(const struct work *work, const struct analysis_scope *scope,
 		      struct fact_sheet *out)
 {
@@ -438,6 +441,10 @@ static void set_facts(const struct work *work, const struct analysis_scope *scop
 		/* Kernels of several streams may run at once: their sum is no more than all. */
 		tsi_fact_real(out, SM_EFFICIENCY_RATIO,
 			      fmin(work->used_sm_ns / span_of_devices(scope), 1));
+	} else if (count > 0) {
+		tsi_fact_doubt(out, SMALL_GRID_COUNT, no_grids);
+		tsi_fact_doubt(out, SMALL_GRID_NS, no_grids);
+		tsi_fact_doubt(out, SM_EFFICIENCY_RATIO, no_grids);
 	}
 	tsi_judge_device_time(work->trace, out);
 }

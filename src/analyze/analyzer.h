@@ -77,7 +77,7 @@ struct fact_sheet; /* where an analyzer puts its facts: facts.h */
 struct analyzer {
 	struct tscope_analyzer_def def;
 	unsigned levels; /* enum analyzer_level, those at which it runs */
-	bool on_request; /* only with options.python */
+	bool on_request; /* only with options.python, or where the trace is VizTracer's */
 	/* LEVEL_RUN only with several ranks: of one the rank's sheet says the same, row by row. */
 	bool of_several_ranks;
 	/*

@@ -36,6 +36,8 @@ ANALYZER(copies)
 ANALYZER(collectives)
 ANALYZER(spans)
 ANALYZER(python)
+ANALYZER(callbacks)
+ANALYZER(counters)
 ANALYZER(provenance)
 /* Those of a comparison are in src/diff/. */
 DIFF_ANALYZER(step_change)

@@ -115,6 +115,26 @@ struct tscope_value tsi_rank_number(const struct step_series *ranks, size_t rank
 	return ranks[rank].rank >= 0 ? tsi_int(ranks[rank].rank) : (struct tscope_value){ 0 };
 }
 
+static bool has_comm(const struct step_series *rank)
+{
+	for (size_t i = 0; i < rank->count; i++)
+		if (rank->records[i].phase_ns[PHASE_COMM] > 0)
+			return true;
+	return false;
+}
+
+/*
+ * Traces of hosts alone, as Composer writes them, say nothing of communication: a rank waits for
+ * others in its backward pass, and who waits looks slower than who is late.
+ */
+static bool is_blind_to_waiting(const struct step_series *ranks, size_t rank_count)
+{
+	for (size_t i = 0; i < rank_count; i++)
+		if (!ranks[i].is_of_trace || ranks[i].device_count > 0 || has_comm(&ranks[i]))
+			return false;
+	return rank_count > 1;
+}
+
 const char *tsi_ranks_doubt(const struct step_series *ranks, size_t rank_count)
 {
 	for (size_t i = 0; i < rank_count; i++) {
@@ -126,5 +146,8 @@ const char *tsi_ranks_doubt(const struct step_series *ranks, size_t rank_count)
 			return "times of some ranks are their own records and of others those of "
 			       "traces: they do not compare";
 	}
+	if (is_blind_to_waiting(ranks, rank_count))
+		return "traces of hosts without communication do not tell waiting for other ranks "
+		       "from compute";
 	return NULL;
 }

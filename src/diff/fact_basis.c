@@ -41,6 +41,8 @@ static const struct row rows[] = {
 	{ "memory.slope_bytes_per_step", BASIS_NONE, false, NULL },
 	{ "memory_stats.growth_bytes_per_call", BASIS_NONE, false, NULL },
 	{ "host_memory.*", BASIS_NONE, false, NULL },
+	{ "callbacks.top_name", BASIS_NONE, false, NULL },
+	{ "counters.value_count", BASIS_NONE, false, NULL },
 	{ "pipeline.busiest_stage", BASIS_NONE, false, NULL },
 	{ "pipeline.idlest_stage", BASIS_NONE, false, NULL },
 	{ "experts.busiest_rank", BASIS_NONE, false, NULL },

@@ -42,6 +42,10 @@ void tsi_panel_loss(const struct panel *panel, const char *word, const char *tex
 	tsi_text_paragraph(panel->w, text, tsi_text_columns(word) + 2);
 }
 
+const char tsi_overflow_words[] =
+	"the ring buffer lost the oldest events: figures are those of what is left; raise "
+	"--tracer_entries";
+
 void tsi_damage_words(char words[DAMAGE_MAX], const struct tscope_error *damage)
 {
 	char place[40] = "";

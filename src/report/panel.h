@@ -37,6 +37,9 @@ void tsi_panel_loss(const struct panel *panel, const char *word, const char *tex
 enum { DAMAGE_MAX = 640 };
 void tsi_damage_words(char words[DAMAGE_MAX], const struct tscope_error *damage);
 
+/* VizTracer's ring buffer lost the oldest events: what to do. */
+extern const char tsi_overflow_words[];
+
 /* The size of a file: "3.0 MiB", "3.0 MiB (gzip 300 KiB)". */
 void tsi_panel_size(struct text_flow *flow, uint64_t bytes, uint64_t stored_bytes,
 		    const char *compression);

@@ -81,20 +81,34 @@ static int width_left(const struct layout *layout, unsigned width)
 	return (int)width - (int)used;
 }
 
+/* What a column of names needs at least: as much as its heading; 0 where there is none. */
+static int least_of_names(const struct layout *layout)
+{
+	unsigned least = 0;
+
+	for (size_t i = 0; i < layout->count; i++) {
+		unsigned heading = tsi_text_columns(layout->columns[i].heading);
+
+		if (layout->columns[i].width > 0)
+			continue;
+		least = least > MIN_NAME_WIDTH ? least : MIN_NAME_WIDTH;
+		least = least > heading ? least : heading;
+	}
+	return (int)least;
+}
+
 /* Where the line is too short for all columns, those on the right go first. */
 static void lay_out(struct layout *layout, unsigned width)
 {
-	bool has_names = false;
-	int left;
+	int least = least_of_names(layout), left;
 
 	for (size_t i = 0; i < layout->count; i++) {
 		layout->index[i] = index_of(layout, i);
 		if (has_values(layout, i))
 			layout->width[i] = layout->columns[i].width;
-		has_names |= layout->columns[i].width == 0;
 	}
 	for (size_t i = layout->count; i-- > 0;) {
-		if (width_left(layout, width) >= (has_names ? MIN_NAME_WIDTH : 0))
+		if (width_left(layout, width) >= least)
 			break;
 		layout->width[i] = 0;
 	}

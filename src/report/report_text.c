@@ -18,13 +18,23 @@ static const struct section {
 	const char *analyzer; /* printed where it ran */
 	void (*print)(const struct panel *panel);
 } sections[] = {
-	{ "steps", tsi_section_steps },           { "budget", tsi_section_budget },
-	{ "efficiency", tsi_section_efficiency }, { "memory", tsi_section_memory },
-	{ "critical_path", tsi_section_path },    { "device_busy", tsi_section_device_busy },
-	{ "overlap", tsi_section_overlap },       { "flops", tsi_section_roofline },
-	{ "kernels", tsi_section_kernels },       { "operators", tsi_section_operators },
-	{ "launches", tsi_section_launches },     { "copies", tsi_section_copies },
-	{ "spans", tsi_section_spans },           { "python", tsi_section_python },
+	{ "steps", tsi_section_steps },
+	{ "budget", tsi_section_budget },
+	{ "python", tsi_section_viztracer },
+	{ "efficiency", tsi_section_efficiency },
+	{ "memory", tsi_section_memory },
+	{ "critical_path", tsi_section_path },
+	{ "device_busy", tsi_section_device_busy },
+	{ "overlap", tsi_section_overlap },
+	{ "flops", tsi_section_roofline },
+	{ "kernels", tsi_section_kernels },
+	{ "operators", tsi_section_operators },
+	{ "launches", tsi_section_launches },
+	{ "copies", tsi_section_copies },
+	{ "spans", tsi_section_spans },
+	{ "python", tsi_section_python },
+	{ "callbacks", tsi_section_callbacks },
+	{ "counters", tsi_section_counters },
 	{ "integrity", tsi_section_integrity },
 };
 
@@ -97,6 +107,22 @@ static void put_losses(const struct panel *panel, const struct tscope_trace *tra
 			 count);
 		tsi_panel_loss(panel, "DROPPED", words);
 	}
+	if (tscope_trace_diagnostic(trace, TSCOPE_DIAGNOSTIC_ring_buffer_overflow) > 0)
+		tsi_panel_loss(panel, "OVERFLOW", tsi_overflow_words);
+}
+
+/* Ranks of a merged file overlap: their rows are not one program's. */
+static void put_merged(const struct panel *panel, const struct tscope_trace_info *info)
+{
+	char words[DAMAGE_MAX];
+
+	if (info->merged_rank_count == 0)
+		return;
+	snprintf(words, sizeof(words),
+		 "events of %zu ranks, mixed in every figure here; tscope report reads each rank "
+		 "of this file by itself",
+		 info->merged_rank_count);
+	tsi_panel_loss(panel, "MERGED", words);
 }
 
 static void write_analysis(const struct panel *panel, bool is_brief)
@@ -110,6 +136,7 @@ static void write_analysis(const struct panel *panel, bool is_brief)
 	tsi_text_put(panel->w, "\n");
 	put_file_line(panel->w, info);
 	put_device_line(panel->w, panel->analysis, info);
+	put_merged(panel, info);
 	put_losses(panel, trace);
 	for (size_t i = 0; i < TSI_COUNT_OF(sections) && !is_brief; i++) {
 		if (tscope_analysis_has(panel->analysis, tsi_lookup_analyzer(sections[i].analyzer),

@@ -26,6 +26,7 @@ void tsi_section_launches(const struct panel *panel);
 void tsi_section_copies(const struct panel *panel);
 void tsi_section_spans(const struct panel *panel);
 void tsi_section_python(const struct panel *panel);
+void tsi_section_viztracer(const struct panel *panel); /* that of VizTracer's traces */
 
 /* Of what was asked about a trace, a run or a file about memory. */
 void tsi_section_gates(const struct panel *panel);
@@ -61,6 +62,9 @@ void tsi_section_memory_timeline(const struct panel *panel);
 void tsi_section_memory_stats(const struct panel *panel);
 void tsi_section_memory_tracker(const struct panel *panel);
 void tsi_section_host_memory(const struct panel *panel); /* section_host_memory.c */
+void tsi_section_callbacks(const struct panel *panel);   /* section_composer.c */
+void tsi_section_counters(const struct panel *panel);
+void tsi_section_clock_sync(const struct panel *panel);
 
 /* Of a comparison: what changed, and with panel->all the rest. */
 void tsi_section_explanation(const struct panel *panel);

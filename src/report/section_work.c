@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Sections of the text report about who did the work: kernels, operators,
- * launch calls, copies, annotated spans, Python functions.
+ * launch calls, copies, annotated spans.
  */
 #include "report/section.h"
 
@@ -142,28 +142,4 @@ void tsi_section_spans(const struct panel *panel)
 	tsi_panel_number(panel, "spans.count", count);
 	tsi_panel_title(panel, TEXT_CYAN, "spans", "SPANS", "%s", count);
 	tsi_panel_table(panel, "spans.by_name", columns, TSI_COUNT_OF(columns));
-}
-
-void tsi_section_python(const struct panel *panel)
-{
-	static const struct figure figures[] = {
-		{ "different", "python.function_count" }, { "time in them", "python.self_ns" },
-		{ "gc pauses", "python.gc_count" },       { "taking", "python.gc_total_ns" },
-		{ "longest", "python.gc_max_ns" },
-	};
-	static const struct column columns[] = {
-		{ "function", "name", 0 },
-		{ "count", "count", 8 },
-		{ "self", "self_ns", 11 },
-		{ "total", "total_ns", 11 },
-	};
-	int64_t gc_count = tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, "python.gc_count");
-	char count[NUMBER_MAX];
-
-	if (is_empty(panel, "python.by_name") && gc_count == 0)
-		return;
-	tsi_panel_number(panel, "python.call_count", count);
-	tsi_panel_title(panel, TEXT_CYAN, "python", "PYTHON", "%s calls", count);
-	tsi_panel_figures(panel, figures, gc_count > 0 ? TSI_COUNT_OF(figures) : 2);
-	tsi_panel_table(panel, "python.by_name", columns, TSI_COUNT_OF(columns));
 }

@@ -6,8 +6,7 @@
 
 static void evaluate(struct rule_context *ctx)
 {
-	double share =
-		tsi_rule_real(ctx, "python.gc_total_ns") / tsi_rule_real(ctx, "integrity.work_ns");
+	double share = tsi_rule_real(ctx, "python.gc_ratio");
 	int64_t count = tsi_rule_int(ctx, "python.gc_count");
 
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
@@ -16,10 +15,10 @@ static void evaluate(struct rule_context *ctx)
 		      "Python's garbage collector takes %.1f %% of the time", 100 * share);
 	tsi_rule_detail(ctx, "%" PRId64 " pause%s, the longest %.2f ms", count,
 			count == 1 ? "" : "s", tsi_ms(tsi_rule_int(ctx, "python.gc_max_ns")));
+	tsi_rule_evidence(ctx, "python.gc_ratio");
 	tsi_rule_evidence(ctx, "python.gc_total_ns");
 	tsi_rule_evidence(ctx, "python.gc_count");
 	tsi_rule_evidence(ctx, "python.gc_max_ns");
-	tsi_rule_evidence(ctx, "integrity.work_ns");
 	tsi_recover_host_share(ctx, share);
 }
 
@@ -28,7 +27,7 @@ const struct rule tsi_rule_gc_pause = {
 		.id = "GC.PAUSE",
 		.summary = "Python's garbage collector pauses the script",
 		.trigger = "Fires where pauses of the garbage collector take at least threshold of "
-			   "the trace's time; high from high on, else med.",
+			   "the time of the trace that holds them; high from high on, else med.",
 		.meaning = "A collection walks over every object of the script, for 100 ms and "
 			   "more where there are millions. Ranks pause at different times, and all "
 			   "of them wait for each, so that one per cent on one rank is many per "
@@ -42,7 +41,7 @@ const struct rule tsi_rule_gc_pause = {
 			{ "threshold", 0.01, "share of the time at which it fires" },
 			{ "high", 0.10, "share of the time from which it is severe" },
 		},
-		.facts = { "python.gc_total_ns", "integrity.work_ns" },
+		.facts = { "python.gc_ratio" },
 	},
 	.evaluate = evaluate,
 };

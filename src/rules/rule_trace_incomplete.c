@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* TRACE.INCOMPLETE: steps are cut by the capture, unmarked, or too few to speak for the run. */
+/* TRACE.INCOMPLETE: steps are cut, lost or not marked, or too few to speak for the run. */
 #include "rules/rule.h"
 
 #include <inttypes.h>
@@ -7,7 +7,10 @@
 
 static void fire(struct rule_context *ctx, int64_t count, int64_t cut)
 {
-	if (strcmp(tsi_rule_text(ctx, "steps.boundary"), "whole_trace") == 0)
+	if (tsi_rule_flag(ctx, "integrity.overflow"))
+		tsi_rule_fire(ctx, TSCOPE_SEVERITY_MED,
+			      "the profiler's ring buffer overflowed: the oldest events are lost");
+	else if (strcmp(tsi_rule_text(ctx, "steps.boundary"), "whole_trace") == 0)
 		tsi_rule_fire(ctx, TSCOPE_SEVERITY_LOW,
 			      "the trace marks no steps: it counts as one step");
 	else if ((double)count < tsi_rule_parameter(ctx, "threshold"))
@@ -20,14 +23,29 @@ static void fire(struct rule_context *ctx, int64_t count, int64_t cut)
 			      cut == 1 ? " is" : "s are");
 }
 
+/* Composer's recordings all end among the callbacks of their last batch: nobody can help that. */
+static int64_t count_cut(const struct rule_context *ctx)
+{
+	if (strcmp(tsi_rule_text(ctx, "steps.boundary"), "train_batch") == 0)
+		return 0;
+	return tsi_rule_int(ctx, "integrity.incomplete_step_count");
+}
+
 static void evaluate(struct rule_context *ctx)
 {
 	int64_t count = tsi_rule_int(ctx, "step_time.count");
-	int64_t cut = tsi_rule_int(ctx, "integrity.incomplete_step_count");
+	int64_t cut = count_cut(ctx);
 
-	if ((double)count >= tsi_rule_parameter(ctx, "threshold") && cut == 0)
+	bool is_overflown = tsi_rule_flag(ctx, "integrity.overflow");
+
+	if ((double)count >= tsi_rule_parameter(ctx, "threshold") && cut == 0 && !is_overflown)
 		return;
 	fire(ctx, count, cut);
+	if (is_overflown) {
+		tsi_rule_advice(ctx, "raise --tracer_entries of viztracer, or record less: "
+				     "--max_stack_depth, --min_duration, --include_files");
+		tsi_rule_evidence(ctx, "integrity.overflow");
+	}
 	tsi_rule_evidence(ctx, "step_time.count");
 	tsi_rule_evidence(ctx, "steps.count");
 	tsi_rule_evidence(ctx, "steps.boundary");
@@ -40,7 +58,8 @@ const struct rule tsi_rule_trace_incomplete = {
 		.id = "TRACE.INCOMPLETE",
 		.summary = "the trace holds few whole steps",
 		.trigger = "Fires where fewer than threshold steps can be judged, or steps are cut "
-			   "by the end of the capture; low.",
+			   "by the end of the capture; low. Fires where VizTracer's ring buffer "
+			   "overflowed; med.",
 		.meaning = "A cut step is left out of the statistics. One step or two may be "
 			   "unusual: a first batch, a checkpoint; from three on an odd one shows "
 			   "as such.",

@@ -56,7 +56,8 @@ static void pauses_of_the_garbage_collector(void **state)
 	count_garbage(t, 200, "{\"collecting\": 1}");
 	count_garbage(t, 250, "{\"collecting\": 0}");
 	struct analyzed *a = analyze(t);
-	check_facts(a, "python: gc_count gc_total_ns gc_max_ns", "2 80 50");
+	/* 30 + 50 of the 1000 ns from the first start to the last end. */
+	check_facts(a, "python: gc_count gc_total_ns gc_max_ns gc_ratio", "2 80 50 0.08");
 	/* A pause is no function: it takes nothing from the one that it interrupts. */
 	check_table(a, "python.by_name: name count self_ns", "main 1 1000\n");
 	analyzed_free(a);
@@ -75,12 +76,175 @@ static void frames_that_were_not_kept(void **state)
 	analyzed_free(a);
 }
 
+/*
+ * Times are rounded to ns one by one, so that a call may end 1 ns after its caller: it takes from
+ * the caller what that has. One that starts where another ends is none of its calls.
+ */
+static void calls_that_stick_out(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_span(t, "fee", "child", 1, 4, 7);
+	test_span(t, "fee", "parent", 1, 0, 10);
+	test_span(t, "fee", "after", 1, 10, 2);
+	test_span(t, "fee", "main", 1, 0, 20);
+	struct analyzed *a = analyze(t);
+	/* main 20 - 10 - 2; parent 10 - 6, and the child has its own 7 */
+	check_table(a, "python.by_name: name self_ns total_ns",
+		    "main 8 20\nchild 7 7\nparent 4 10\nafter 2 2\n");
+	analyzed_free(a);
+}
+
+#define SITE "/usr/lib/python3/dist-packages/"
+#define NEXT "__next__ (" SITE "torch/utils/data/dataloader.py:701)"
+#define FETCH "_next_data (" SITE "torch/utils/data/dataloader.py:757)"
+#define LOG "Run.log (" SITE "wandb/sdk/wandb_run.py:1700)"
+#define SAVE "save (" SITE "torch/serialization.py:850)"
+
+/* The calls of step `number`, each step 1000 ns: what is within a call with a cause is that's. */
+static void add_step(struct test_trace *t, int64_t number)
+{
+	int64_t at = 1000 * number;
+
+	test_span(t, "FEE", FETCH, 100, at + 10, 180);
+	test_span(t, "FEE", NEXT, 100, at, 200);
+	test_span(t, "FEE", "Tensor.item", 100, at + 310, 20);
+	test_span(t, "FEE", "builtins.print", 100, at + 340, 10);
+	test_span(t, "FEE", LOG, 100, at + 300, 100);
+	test_span(t, "FEE", "Tensor.item", 100, at + 500, 50);
+	test_span(t, "FEE", "builtins.print", 7, at + 500, 40);
+	test_span(t, "FEE", "step (/job/train.py:3)", 100, at, 1000);
+}
+
+static struct test_trace *new_viztracer(void)
+{
+	struct test_trace *t = test_trace_new();
+
+	test_metadata(t, "viztracer_metadata", "{}");
+	return t;
+}
+
+/*
+ * Two steps of 1000 ns, all of them the trace, which is one step then; what saves runs across the
+ * end of the second and is no call of it, 30 ns of 90. 2400 ns are judged.
+ */
+static void causes(void **state)
+{
+	(void)state;
+	struct test_trace *t = new_viztracer();
+
+	add_step(t, 0);
+	add_step(t, 1);
+	test_span(t, "FEE", SAVE, 100, 2310, 90);
+	struct analyzed *a = analyze(t);
+	check_facts(a,
+		    "python: main_ns data_loading_ns logging_ns checkpoint_ns synchronisation_ns "
+		    "stall_ratio",
+		    "2400 400 200 90 100 0.329167"); /* 790 ÷ 2400 */
+	check_table(a,
+		    "python.by_cause: cause function_count call_count total_ns main_ns main_ratio",
+		    "data_loading 1 2 400 400 0.166667\n"
+		    "logging 2 4 280 200 0.0833333\n" /* the worker's prints are 80 */
+		    "synchronisation 1 2 100 100 0.0416667\n"
+		    "checkpoint 1 1 90 90 0.0375\n");
+	check_table(a, "python.by_cause: cause function",
+		    "data_loading " NEXT "\nlogging " LOG "\nsynchronisation Tensor.item\n"
+		    "checkpoint " SAVE "\n");
+	check_table(a, "python.by_thread: pid tid thread call_count total_ns stall_ns is_main",
+		    "100 100 - 15 2090 790 yes\n100 7 - 2 80 80 no\n");
+	analyzed_free(a);
+}
+
+/* Where steps are marked only what lies in them counts for the main thread. */
+static void causes_in_steps(void **state)
+{
+	(void)state;
+	struct test_trace *t = new_viztracer();
+
+	for (int64_t at = 100; at <= 300; at += 200)
+		test_span(t, "user_annotation", "ProfilerStep#1", 100, at, 100);
+	test_span(t, "FEE", "builtins.print", 100, 0, 40);   /* before them */
+	test_span(t, "FEE", "builtins.print", 100, 90, 30);  /* 20 in the first */
+	test_span(t, "FEE", "builtins.print", 100, 280, 60); /* 20 and 40 */
+	test_span(t, "FEE", "builtins.print", 100, 395, 50); /* 5, to the end of the last */
+	struct analyzed *a = analyze(t);
+	/* the first step lasts until the second begins: 200 + 100 */
+	check_facts(a, "python: main_ns logging_ns", "300 85");
+	check_table(a, "python.by_cause: cause call_count total_ns main_ns", "logging 4 180 85\n");
+	analyzed_free(a);
+}
+
+/* Pauses count, and a call that asked for one has them; within others they are these calls'. */
+static void pauses_as_a_cause(void **state)
+{
+	(void)state;
+	struct test_trace *t = new_viztracer();
+
+	test_span(t, "FEE", "gc.collect", 1, 90, 60);
+	count_garbage(t, 100, "{\"collecting\": 1}");
+	count_garbage(t, 130, "{\"collecting\": 0}");
+	count_garbage(t, 200, "{\"collecting\": 1}");
+	count_garbage(t, 250, "{\"collecting\": 0}");
+	test_span(t, "FEE", "builtins.print", 1, 300, 100);
+	count_garbage(t, 310, "{\"collecting\": 1}");
+	count_garbage(t, 380, "{\"collecting\": 0}");
+	struct analyzed *a = analyze(t);
+	check_facts(a, "python: gc_count gc_total_ns", "3 150");
+	check_table(a, "python.by_cause: cause function_count call_count total_ns",
+		    "garbage_collection 2 2 110\nlogging 1 1 100\n");
+	analyzed_free(a);
+}
+
+/* Of threads that run Python alone the main one is the process's first, however little it calls. */
+static void main_thread(void **state)
+{
+	(void)state;
+	struct test_trace *t = new_viztracer();
+
+	for (int64_t i = 0; i < 5; i++)
+		test_span(t, "FEE", "work", 7, 10 * i, 5);
+	test_span(t, "FEE", "Thread.join", 100, 0, 50);
+	struct analyzed *a = analyze(t);
+	check_table(a, "python.by_thread: tid call_count is_main", "100 1 yes\n7 5 no\n");
+	analyzed_free(a);
+
+	t = new_viztracer(); /* without it, the one that calls most */
+	test_span(t, "FEE", "work", 8, 0, 50);
+	test_span(t, "FEE", "work", 7, 0, 5);
+	test_span(t, "FEE", "work", 7, 10, 5);
+	a = analyze(t);
+	check_table(a, "python.by_thread: tid call_count is_main", "8 1 no\n7 2 yes\n");
+	analyzed_free(a);
+}
+
+/* Sums that no honest trace reaches stay at their end. */
+static void absurd_times(void **state)
+{
+	(void)state;
+	static const int64_t far_ns = INT64_C(4000000000000000000);
+	struct test_trace *t = new_viztracer();
+
+	for (int64_t tid = 100; tid < 104; tid++)
+		test_span(t, "FEE", "builtins.print", tid, -far_ns, 2 * far_ns);
+	struct analyzed *a = analyze(t);
+	check_table(a, "python.by_cause: cause call_count total_ns main_ns",
+		    "logging 4 9223372036854775807 8000000000000000000\n");
+	analyzed_free(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(own_and_whole_time),
 		cmocka_unit_test(pauses_of_the_garbage_collector),
 		cmocka_unit_test(frames_that_were_not_kept),
+		cmocka_unit_test(calls_that_stick_out),
+		cmocka_unit_test(causes),
+		cmocka_unit_test(causes_in_steps),
+		cmocka_unit_test(pauses_as_a_cause),
+		cmocka_unit_test(main_thread),
+		cmocka_unit_test(absurd_times),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,7 +96,9 @@ static void sums_are_known(void **state)
 		   "pageable_bytes\n"
 		   "collectives: count total_ns bytes unsized_count host_count\n"
 		   "spans: count\n"
-		   "python: call_count self_ns gc_count gc_total_ns\n");
+		   "python: call_count self_ns gc_count gc_total_ns main_ns data_loading_ns "
+		   "logging_ns checkpoint_ns synchronisation_ns\n"
+		   "callbacks: call_count total_ns evaluation_count evaluation_ns\n");
 }
 
 static struct fact_judgement judgement_of(size_t analyzer, size_t fact)

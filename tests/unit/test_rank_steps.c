@@ -66,6 +66,37 @@ static struct step_series traced_rank(bool has_split, uint32_t device_count)
 	return steps;
 }
 
+/* Traces of hosts alone: who waits for others computes, as it seems. */
+static void waiting_that_no_trace_tells(void **state)
+{
+	(void)state;
+	static const struct {
+		bool is_of_trace;
+		uint32_t device_count;
+		int64_t comm_ns; /* of the second rank */
+		size_t rank_count;
+		bool is_doubted;
+	} cases[] = {
+		{ true, 0, 0, 2, true },  { true, 0, 0, 1, false },  { true, 0, 5, 2, false },
+		{ true, 1, 0, 2, false }, { false, 0, 0, 2, false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct step_series ranks[2] = { traced_rank(false, cases[i].device_count),
+						traced_rank(false, cases[i].device_count) };
+
+		for (size_t rank = 0; rank < 2; rank++) {
+			ranks[rank].is_of_trace = cases[i].is_of_trace;
+			ranks[rank].records[0].phase_ns[PHASE_COMM] = 0;
+		}
+		ranks[1].records[0].phase_ns[PHASE_COMM] = cases[i].comm_ns;
+		assert_int_equal(tsi_ranks_doubt(ranks, cases[i].rank_count) != NULL,
+				 cases[i].is_doubted);
+		tsi_steps_deinit(&ranks[0]);
+		tsi_steps_deinit(&ranks[1]);
+	}
+}
+
 /* Waits are told where all ranks have them, of one device, of a trace. */
 static void waits_of_traces(void **state)
 {
@@ -122,6 +153,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables_of_common_steps),
 		cmocka_unit_test(waits_of_traces),
+		cmocka_unit_test(waiting_that_no_trace_tells),
 		cmocka_unit_test(the_first_doubt),
 	};
 

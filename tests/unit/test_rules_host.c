@@ -26,6 +26,18 @@
 	"steps.count 5\nlaunches.steady_malloc_count " #count "\n"                                 \
 	"launches.malloc_count 100\nlaunches.malloc_ns 200000000\n"
 
+/* So many ns of logging and of checkpoints in 10 s of the main thread. */
+#define LOGGING(logging, checkpoint)                                                               \
+	"python.main_ns 10000000000\npython.logging_ns " #logging                                  \
+	"\npython.checkpoint_ns " #checkpoint "\n"
+
+/* Of a step of 200 ms: shares and times of all, and of them the profiler's own. */
+#define CALLBACKS(ratio, profiler_ratio, ns, profiler_ns)                                          \
+	"callbacks.step_ratio " ratio "\ncallbacks.profiler_ratio " profiler_ratio                 \
+	"\ncallbacks.in_step_ns_per_step " #ns "\ncallbacks.profiler_ns_per_step " #profiler_ns    \
+	"\n"
+#define TOP "callbacks.top_name SpeedMonitor\ncallbacks.top_ns_per_step 9000000\n"
+
 static const struct rule_case cases[] = {
 	{ "HOST.LAUNCH_BOUND", FIRES,
 	  STEPS "budget.launch_stall_ns 24000000\nlaunches.launches_per_step 2400\n"
@@ -42,7 +54,42 @@ static const struct rule_case cases[] = {
 	{ "HOST.LAUNCH_BOUND", AT, STEPS "budget.launch_stall_ns 59999999\n", NULL, "med" },
 	/* A budget of the host alone has no such line. */
 	{ "HOST.LAUNCH_BOUND", SKIPPED, STEPS "budget.host.data_ns 1\n", NULL,
-	  "skipped: no budget.launch_stall_ns: it needs a trace with a step that is not marked" },
+	  "skipped: no budget.launch_stall_ns: it needs a trace with device activity, and a step "
+	  "that is not marked" },
+
+	/* 0.04 + 0.03 of 10 s, so 7 ms of the step of 100 ms. */
+	{ "HOST.LOGGING_STALL", FIRES,
+	  STEPS LOGGING(400000000, 300000000) "python.by_cause cause=data_loading function=next\n"
+					      "python.by_cause cause=logging function=Run.log\n",
+	  NULL,
+	  "med: logging and checkpoints take 7.0 % of the main thread's time (logging 4.0 %, "
+	  "mostly in Run.log; checkpoints 3.0 %) [7000000 ns]" },
+	/* A part that is too small is not told; the device idles for 5 ms of the step. */
+	{ "HOST.LOGGING_STALL", FIRES, IDLE(10) LOGGING(0, 700000000), NULL,
+	  "med: logging and checkpoints take 7.0 % of the main thread's time (checkpoints 7.0 %) "
+	  "[5000000 ns]" },
+	{ "HOST.LOGGING_STALL", QUIET, LOGGING(100000000, 0), NULL, "" },
+	{ "HOST.LOGGING_STALL", QUIET,
+	  "python.main_ns 0\npython.logging_ns 0\n"
+	  "python.checkpoint_ns 0\n",
+	  NULL, "" },
+	{ "HOST.LOGGING_STALL", AT, LOGGING(250000000, 250000000), NULL, "med" },
+	{ "HOST.LOGGING_STALL", AT, LOGGING(250000000, 249999999), NULL, "" },
+	{ "HOST.LOGGING_STALL", AT, LOGGING(0, 2000000000), NULL, "high" },
+	{ "HOST.LOGGING_STALL", AT, LOGGING(0, 1999999999), NULL, "med" },
+
+	{ "HOST.CALLBACKS", FIRES, CALLBACKS("0.1", "0.03", 20000000, 6000000) TOP, NULL,
+	  "med: callbacks and algorithms take 7.0 % of the step (SpeedMonitor most of it, 9.00 ms "
+	  "a step) [14000000 ns]" },
+	/* All of it the profiler's own. */
+	{ "HOST.CALLBACKS", QUIET, CALLBACKS("0.3", "0.3", 60000000, 60000000), NULL, "" },
+	{ "HOST.CALLBACKS", AT, CALLBACKS("0.05", "0", 10000000, 0), NULL,
+	  "med: callbacks and algorithms take 5.0 % of the step [10000000 ns]" },
+	{ "HOST.CALLBACKS", AT, CALLBACKS("0.0499", "0", 9980000, 0), NULL, "" },
+	{ "HOST.CALLBACKS", AT, CALLBACKS("0.2", "0", 40000000, 0), NULL, "high" },
+	{ "HOST.CALLBACKS", AT, CALLBACKS("0.1999", "0", 39980000, 0), NULL, "med" },
+	{ "HOST.CALLBACKS", SKIPPED, STEPS, NULL,
+	  "skipped: no callbacks.step_ratio: it needs a Composer trace (JSONTraceHandler)" },
 
 	{ "SYNC.BLOCKING", FIRES,
 	  STEPS "budget.sync_stall_ns 16000000\n"
@@ -94,21 +141,25 @@ static const struct rule_case cases[] = {
 
 	/* 0.3 of 10 s, so 3 ms a step; the device idles for 10. */
 	{ "GC.PAUSE", FIRES,
-	  IDLE(20) "integrity.work_ns 10000000000\npython.gc_total_ns 300000000\n"
+	  IDLE(20) "python.gc_ratio 0.03\npython.gc_total_ns 300000000\n"
 		   "python.gc_count 2\npython.gc_max_ns 160000000\n",
 	  NULL,
 	  "med: Python's garbage collector takes 3.0 % of the time (2 pauses, the longest 160.00 "
 	  "ms) [3000000 ns]" },
 	/* While the device never idles nothing can be won. */
-	{ "GC.PAUSE", FIRES, IDLE(0) "integrity.work_ns 1000\npython.gc_total_ns 30\n", NULL,
+	{ "GC.PAUSE", FIRES, IDLE(0) "python.gc_ratio 0.03\n", NULL,
 	  "med: Python's garbage collector takes 3.0 % of the time (0 pauses, the longest 0.00 ms) "
 	  "[0 ns]" },
-	{ "GC.PAUSE", QUIET, "integrity.work_ns 1000\npython.gc_total_ns 0\n", NULL, "" },
-	{ "GC.PAUSE", AT, "integrity.work_ns 1000\npython.gc_total_ns 10\n", NULL, "med" },
-	{ "GC.PAUSE", AT, "integrity.work_ns 1000\npython.gc_total_ns 9\n", NULL, "" },
-	{ "GC.PAUSE", AT, "integrity.work_ns 1000\npython.gc_total_ns 100\n", NULL, "high" },
-	{ "GC.PAUSE", AT, "integrity.work_ns 1000\npython.gc_total_ns 99\n", NULL, "med" },
-	{ "GC.PAUSE", QUIET, "integrity.work_ns 0\npython.gc_total_ns 0\n", NULL, "" },
+	{ "GC.PAUSE", QUIET, "python.gc_ratio 0\n", NULL, "" },
+	{ "GC.PAUSE", AT, "python.gc_ratio 0.01\n", NULL, "med" },
+	{ "GC.PAUSE", AT, "python.gc_ratio 0.009\n", NULL, "" },
+	{ "GC.PAUSE", AT, "python.gc_ratio 0.1\n", NULL, "high" },
+	{ "GC.PAUSE", AT, "python.gc_ratio 0.099\n", NULL, "med" },
+	/* Where the trace has no length there is no share of it, and nothing to judge. */
+	{ "GC.PAUSE", SKIPPED, "python.gc_total_ns 0\n", NULL,
+	  "skipped: no python.gc_ratio: it needs a trace of VizTracer, or --python and a trace "
+	  "with "
+	  "Python frames" },
 };
 
 static void rules_on_the_host(void **state)

@@ -52,6 +52,16 @@ static const struct rule_case cases[] = {
 	{ "TRACE.INCOMPLETE", FIRES, STEPS(20, 2), NULL,
 	  "low: 2 steps are cut by the end of the capture" },
 	{ "TRACE.INCOMPLETE", QUIET, STEPS(20, 0), NULL, "" },
+	/* Composer's last step always is. */
+	{ "TRACE.INCOMPLETE", QUIET,
+	  "steps.boundary train_batch\nstep_time.count 3\nintegrity.incomplete_step_count 1\n",
+	  NULL, "" },
+	{ "TRACE.INCOMPLETE", QUIET, STEPS(20, 0) "integrity.overflow no\n", NULL, "" },
+	/* What the buffer lost outweighs what is wrong with the steps that are left. */
+	{ "TRACE.INCOMPLETE", FIRES, STEPS(20, 0) "integrity.overflow yes\n", NULL,
+	  "med: the profiler's ring buffer overflowed: the oldest events are lost" },
+	{ "TRACE.INCOMPLETE", FIRES, STEPS(1, 0) "integrity.overflow yes\n", NULL,
+	  "med: the profiler's ring buffer overflowed: the oldest events are lost" },
 	{ "TRACE.INCOMPLETE", AT, STEPS(3, 0), NULL, "" },
 	{ "TRACE.INCOMPLETE", AT, STEPS(3, 1), NULL,
 	  "low: 1 step is cut by the end of the capture" },

@@ -1,0 +1,1 @@
+tscope trace --top 2 data/viztracer_torch.json
