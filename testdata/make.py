@@ -18,6 +18,7 @@ import make_diff
 import make_flops
 import make_host_memory
 import make_memory
+import make_metrics
 import make_rank_sets
 import make_run_memory
 import make_runs
@@ -375,6 +376,7 @@ def files():
         **make_runs.runs(new_style),
         **make_memory.files(),
         **make_host_memory.files(),
+        **make_metrics.files(),
         **make_run_memory.files(document),
         **make_diff.files(),
         **make_composer.files(),

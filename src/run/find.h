@@ -24,24 +24,28 @@ enum {
 	RUN_HEAD_BYTES = 64 << 10, /* what a file is tasted by */
 };
 
-struct store; /* run/store.h */
+struct store;         /* run/store.h */
+struct metric_source; /* run/metrics.h */
 
 enum run_file_kind {
 	RUN_FILE_TRACE,   /* may be a trace: only reading it will tell */
 	RUN_FILE_STEPS,   /* step records; run_json is beside it where there is one */
 	RUN_FILE_MEMORY,  /* may be about memory (tscope/memory.h): only reading it will tell */
+	RUN_FILE_METRICS, /* metrics by step: a file, or the folder of a store; metrics reads it */
 	RUN_FILE_REFUSED, /* known, and not readable as it is (tar, zip): reason has the remedy */
 	RUN_FILE_IGNORED, /* not ours */
 };
 
 struct run_file {
 	enum run_file_kind kind;
-	char *path;                /* as it was given, or folder/name */
-	char *run_json;            /* path, or NULL (steps) */
-	char *reason;              /* refused, ignored: why; else NULL */
-	bool is_named;             /* given as a file, not found in a folder */
-	const struct store *store; /* of step records: what reads them; else NULL */
-	int64_t name_rank;         /* rank that folder or file name tell, or -1 */
+	char *path;                          /* as it was given, or folder/name */
+	char *run_json;                      /* path, or NULL (steps) */
+	char *reason;                        /* refused, ignored: why; else NULL */
+	bool is_named;                       /* given as a file, not found in a folder */
+	const struct store *store;           /* of step records: what reads them; else NULL */
+	const struct metric_source *metrics; /* of metrics: what reads them; else NULL */
+	int64_t name_rank;                   /* rank that folder or file name tell, or -1 */
+	int64_t first_batch, batch_count;    /* that its folder tells (batch_folder.h), or 0 */
 };
 
 struct run_files {
@@ -67,6 +71,9 @@ void tsi_run_files_deinit(struct run_files *files);
  * fit-name-0[Strategy]DDP….pt.trace.json), then the nearest folder (rank3/, run_rank3/).
  */
 int64_t tsi_rank_of_path(const char *path);
+
+/* The folder that the rank of a path is told by, without a slash at its end; empty: none is. */
+struct str tsi_rank_folder_of_path(const char *path);
 
 /*
  * Which process wrote a file, by its name: "host_4242" of

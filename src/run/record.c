@@ -27,6 +27,7 @@ static const char *const member_names[RECORD_MEMBER_COUNT] = {
 	[RECORD_SCALARS] = "scalars",
 	[RECORD_MEMORY] = "memory",
 	[RECORD_MARK] = "mark",
+	[RECORD_TIMED] = "timed",
 	[RECORD_START_NS] = "start_ns",
 	[RECORD_WALL_NS] = "wall_ns",
 	[RECORD_BUDGET_MARK] = "budget_mark",
@@ -403,7 +404,8 @@ enum tscope_status tsi_record_add(struct step_series *steps, const struct record
 		return status;
 	to.record->mark = mark_of(members[RECORD_MARK], TSCOPE_STEP_COUNTED);
 	/* A record without phases took no time, as in pytscope, unless it is a budget of ours. */
-	if (members[RECORD_PHASES].length > 0 || !tsi_record_has_budget(record))
+	if (members[RECORD_PHASES].length > 0 ||
+	    (!tsi_record_has_budget(record) && !tsi_str_is(members[RECORD_TIMED], "false")))
 		to.record->has |= STEP_HAS_TIME;
 	to.record->time_ns = sum_of_phases(&to);
 	return read_budget(&to, record);

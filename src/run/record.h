@@ -20,6 +20,7 @@ enum record_member {
 	RECORD_SCALARS,     /* {name: number} */
 	RECORD_MEMORY,      /* {name: bytes} */
 	RECORD_MARK,        /* tscope_step_mark_name(); absent: counted */
+	RECORD_TIMED,       /* false: only metrics are known, so that no phases are no time of 0 */
 	RECORD_START_NS,
 	RECORD_WALL_NS,
 	RECORD_BUDGET_MARK,    /* where it is not the record's */

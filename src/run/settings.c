@@ -113,9 +113,8 @@ static int compare(const void *left, const void *right)
 	return order ? order : (a->order > b->order) - (a->order < b->order);
 }
 
-/* By name, and of one name the last. */
-static enum tscope_status sort_settings(struct step_settings *settings, const struct intern *names,
-					struct tscope_error *err)
+enum tscope_status tsi_settings_sort(struct step_settings *settings, const struct intern *names,
+				     struct tscope_error *err)
 {
 	size_t count = settings->count;
 	struct sorted *sorted;
@@ -234,21 +233,21 @@ enum tscope_status tsi_settings_read(struct step_settings *settings, struct inte
 	enum tscope_status status = take_members(&reader, object, err);
 
 	free(reader.name.chars);
-	return status == TSCOPE_OK ? sort_settings(settings, names, err) : status;
+	return status == TSCOPE_OK ? tsi_settings_sort(settings, names, err) : status;
 }
 
-/* ---- from traces and other series ---- */
+/* ---- from texts, traces and other series ---- */
 
-static enum tscope_status add_of_trace(struct step_series *steps, const char *name,
-				       struct str value, struct tscope_error *err)
+enum tscope_status tsi_settings_add(struct step_settings *settings, struct intern *names,
+				    struct str name, struct str value, struct tscope_error *err)
 {
 	struct setting_texts texts = { .is_text = true };
-	enum tscope_status status = tsi_json_text_add(&texts.name, tsi_str_of(name), err);
+	enum tscope_status status = tsi_json_text_add(&texts.name, name, err);
 
 	if (status == TSCOPE_OK)
 		status = tsi_json_text_add(&texts.value, value, err);
-	if (status == TSCOPE_OK && value.length > 0)
-		status = add_texts(&steps->provenance.environment, &steps->names, &texts, err);
+	if (status == TSCOPE_OK)
+		status = add_texts(settings, names, &texts, err);
 	setting_texts_deinit(&texts);
 	return status;
 }
@@ -272,7 +271,9 @@ enum tscope_status tsi_settings_of_trace(struct step_series *steps,
 	enum tscope_status status = TSCOPE_OK;
 
 	for (size_t i = 0; status == TSCOPE_OK && i < TSI_COUNT_OF(rows); i++)
-		status = add_of_trace(steps, rows[i].name, rows[i].value, err);
+		if (rows[i].value.length > 0)
+			status = tsi_settings_add(&steps->provenance.environment, &steps->names,
+						  tsi_str_of(rows[i].name), rows[i].value, err);
 	return status;
 }
 
@@ -302,7 +303,7 @@ static enum tscope_status join_settings(struct step_settings *settings, struct i
 	for (size_t i = 0; status == TSCOPE_OK && i < settings->count; i++)
 		status = add_setting(&all, settings->items[i], err);
 	if (status == TSCOPE_OK)
-		status = sort_settings(&all, names, err);
+		status = tsi_settings_sort(&all, names, err);
 	if (status != TSCOPE_OK) {
 		free(all.items);
 		return status;

@@ -35,6 +35,16 @@ enum tscope_status tsi_settings_of_trace(struct step_series *steps,
 					 const struct tscope_trace *trace,
 					 struct tscope_error *err);
 
+/* Adds a setting of two texts, which are cut. To be followed by tsi_settings_sort(). */
+TSI_MUST_CHECK
+enum tscope_status tsi_settings_add(struct step_settings *settings, struct intern *names,
+				    struct str name, struct str value, struct tscope_error *err);
+
+/* Puts settings in order, by name, and keeps the last of one name. */
+TSI_MUST_CHECK
+enum tscope_status tsi_settings_sort(struct step_settings *settings, const struct intern *names,
+				     struct tscope_error *err);
+
 /* Takes over what is not known yet; of environment and configuration names that are not there. */
 TSI_MUST_CHECK
 enum tscope_status tsi_settings_take(struct step_series *steps, const struct step_series *from,

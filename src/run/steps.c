@@ -54,6 +54,7 @@ void tsi_steps_deinit(struct step_series *steps)
 	free(steps->budgets);
 	free(steps->phases.items);
 	free(steps->scalars.items);
+	free(steps->scalar_names);
 	free(steps->provenance.environment.items);
 	free(steps->provenance.config.items);
 	tsi_intern_deinit(&steps->names);
@@ -79,14 +80,21 @@ static enum tscope_status add_record(struct step_series *steps, const struct ste
 	return TSCOPE_OK;
 }
 
-enum tscope_status tsi_steps_add(struct step_series *steps, int64_t number,
-				 struct step_record **ret, struct tscope_error *err)
+struct step_record tsi_step_record(int64_t number)
 {
 	struct step_record record = { .number = number, .budget = NO_ROW };
 
 	for (size_t i = 0; i < STEP_MEMORY_COUNT; i++)
 		record.memory_bytes[i] = NO_BYTES;
+	return record;
+}
+
+enum tscope_status tsi_steps_add(struct step_series *steps, int64_t number,
+				 struct step_record **ret, struct tscope_error *err)
+{
+	struct step_record record = tsi_step_record(number);
 	enum tscope_status status = add_record(steps, &record, err);
+
 	if (status == TSCOPE_OK)
 		*ret = &steps->records[steps->count - 1];
 	return status;
@@ -265,6 +273,7 @@ enum tscope_status tsi_steps_add_timeline(struct step_series *steps,
 	steps->has_start = trace->info.has_base_time;
 	steps->has_point_to_point = has_point_to_point(trace);
 	steps->is_of_trace = true;
+	steps->is_counted = !timeline->is_numbered;
 	for (uint32_t i = 0; i < timeline->step_count; i++) {
 		struct step_budget budget = budget_of_step(timeline, i);
 		struct step_record *record;
@@ -296,6 +305,7 @@ static void describe_budgets(struct step_series *steps, const struct step_series
 	steps->device_count = from->device_count;
 	steps->has_start = from->has_start;
 	steps->has_point_to_point |= from->has_point_to_point;
+	steps->is_counted |= from->is_counted;
 	tsi_sum(&steps->memory_event_count, from->memory_event_count);
 	tsi_sum(&steps->oom_count, from->oom_count);
 	if (!(steps->peak.flops_per_second > 0) && says_something(&from->peak))
@@ -324,6 +334,15 @@ enum tscope_status tsi_steps_append(struct step_series *steps, const struct step
 	return TSCOPE_OK;
 }
 
+size_t tsi_count_timed(const struct step_series *steps)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < steps->count; i++)
+		count += tsi_step_is_timed(&steps->records[i]);
+	return count;
+}
+
 enum tscope_status tsi_steps_by_number(struct sort_pair **ret, size_t *count,
 				       const struct step_series *steps, bool only_timed,
 				       struct tscope_error *err)
@@ -348,8 +367,7 @@ enum tscope_status tsi_steps_by_number(struct sort_pair **ret, size_t *count,
 	return TSCOPE_OK;
 }
 
-/* The index of the first record with this number, or NO_ROW. */
-static uint32_t find_number(const struct sort_pair *pairs, size_t count, int64_t number)
+uint32_t tsi_step_of_number(const struct sort_pair *pairs, size_t count, int64_t number)
 {
 	uint64_t key = tsi_sort_key_of_int64(number);
 	size_t low = 0, high = count;
@@ -443,9 +461,9 @@ enum tscope_status tsi_steps_join(struct step_series *records, const struct step
 	for (size_t i = 0; status == TSCOPE_OK && i < from->count; i++) {
 		const struct step_record *other = &from->records[i];
 		if (other->budget != NO_ROW)
-			status =
-				join_step(records, find_number(by_number, own_count, other->number),
-					  from, other, err);
+			status = join_step(records,
+					   tsi_step_of_number(by_number, own_count, other->number),
+					   from, other, err);
 	}
 	free(by_number);
 	return status;

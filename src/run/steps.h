@@ -106,6 +106,35 @@ struct step_settings {
 	size_t count, capacity;
 };
 
+/* What a metric that a job logs is for the analyzers. */
+enum scalar_role {
+	SCALAR_LOSS,
+	SCALAR_GRAD_NORM,
+	SCALAR_LEARNING_RATE,
+	SCALAR_THROUGHPUT,
+	SCALAR_MFU,
+	SCALAR_OTHER,
+};
+
+/* A metric of a series by its name; that of the loss stands in the records themselves. */
+struct step_scalar {
+	uint32_t name;   /* in step_series.names, as it was logged */
+	uint32_t source; /* likewise: "steps_jsonl", "csv", "tensorboard", "mlflow" */
+	uint8_t role;    /* enum scalar_role; of each but SCALAR_OTHER there is one at most */
+};
+
+/*
+ * The clock of a rank by what Composer's ranks write down at one moment: the ranks' sync_ns
+ * differ by what their clocks do. Unix time, each on its own clock.
+ */
+struct step_clock {
+	int64_t sync_ns;
+	int64_t error_ns;   /* bound that the writer states; 0: none */
+	int64_t shifted_ns; /* added to all times of the trace by Composer's merger */
+	int64_t first_step; /* the first step behind that moment: with others' it is the same one */
+	bool is_known;
+};
+
 /* What the job says of itself. */
 struct step_provenance {
 	uint32_t run_name;        /* in step_series.names; 0: not said */
@@ -124,11 +153,15 @@ struct step_series {
 	uint32_t device_count;      /* devices whose lines are summed in budgets; 0: host budgets */
 	bool has_start;             /* start_ns of the budgets is Unix time */
 	bool has_point_to_point;    /* the trace holds sends or receives between ranks */
+	bool is_counted;            /* no mark says the steps' numbers: they are their places */
 	bool is_of_trace;           /* times and phases are a trace's, not the job's own records */
 	bool is_timeless;           /* no record holds a phase: times are 0 and mean nothing */
 	const char *doubt;          /* against device times; static or one of names; or NULL */
 	struct step_extras phases;  /* of unknown names */
 	struct step_extras scalars; /* but loss and grad_norm */
+	struct step_scalar *scalar_names; /* each name of a scalar once; loss and grad_norm, too */
+	size_t scalar_name_count, scalar_name_capacity;
+	struct step_clock clock;
 	struct intern names;
 	double flops_per_step, peak_flops; /* what run.json says, or was asked for; 0: not said */
 	double hardware_flops_per_step;    /* with what is computed again; 0 or NAN: not said */
@@ -152,6 +185,9 @@ void tsi_steps_deinit(struct step_series *steps); /* fine on a zeroed struct */
 
 /* Gives to what from held; from is zeroed. */
 void tsi_steps_move(struct step_series *to, struct step_series *from);
+
+/* A record that holds nothing yet. */
+struct step_record tsi_step_record(int64_t number);
 
 /* Appends a record that holds nothing yet; *ret is valid until the next call. */
 TSI_MUST_CHECK
@@ -227,6 +263,18 @@ static inline bool tsi_step_is_timed(const struct step_record *record)
 }
 
 /*
+ * Do its loss and its gradient's norm take part in theirs? What is odd about the time of a step
+ * at an end of a capture is not odd about these.
+ */
+static inline bool tsi_step_is_trained(const struct step_record *record)
+{
+	return record->mark != TSCOPE_STEP_WARMUP;
+}
+
+/* How many records take part in the statistics of time. */
+size_t tsi_count_timed(const struct step_series *steps);
+
+/*
  * The records in the order of their numbers, equal ones in the order of time: pairs
  * of number (as a key) and index. *ret is the caller's to free.
  */
@@ -234,6 +282,9 @@ TSI_MUST_CHECK
 enum tscope_status tsi_steps_by_number(struct sort_pair **ret, size_t *count,
 				       const struct step_series *steps, bool only_timed,
 				       struct tscope_error *err);
+
+/* The index of the first record with this number among such pairs, or NO_ROW. O(log count). */
+uint32_t tsi_step_of_number(const struct sort_pair *pairs, size_t count, int64_t number);
 
 /* Why times of a timeless series must not be believed. */
 extern const char tsi_timeless_doubt[];

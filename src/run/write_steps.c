@@ -14,6 +14,7 @@
 #include "base/real.h"
 #include "base/sum.h"
 #include "run/record.h"
+#include "run/scalars.h"
 
 /* ---- JSON on one line ---- */
 
@@ -68,6 +69,12 @@ static void put_int(struct object *object, const char *key, int64_t number)
 {
 	put_key(object, key);
 	fprintf(object->out, "%" PRId64, number);
+}
+
+static void put_flag(struct object *object, const char *key, bool flag)
+{
+	put_key(object, key);
+	fputs(flag ? "true" : "false", object->out);
 }
 
 /* 1500000000 as "1.5", 0 as "0.0". */
@@ -133,6 +140,13 @@ static void write_phases(struct steps_writer *w, const struct step_record *recor
 	close_object(&phases);
 }
 
+/* "loss" while another metric is the loss: nobody could tell the two apart. */
+static bool is_hidden(const struct step_series *steps, struct str name)
+{
+	return (tsi_str_is(name, "loss") && tsi_scalar_of_role(steps, SCALAR_LOSS)) ||
+	       (tsi_str_is(name, "grad_norm") && tsi_scalar_of_role(steps, SCALAR_GRAD_NORM));
+}
+
 static void write_scalars(struct steps_writer *w, const struct step_record *record, size_t index)
 {
 	const struct step_extra *extra;
@@ -147,7 +161,11 @@ static void write_scalars(struct steps_writer *w, const struct step_record *reco
 		put_real(w->out, record->grad_norm);
 	}
 	while ((extra = next_extra(&w->steps->scalars, &w->next_scalar, index))) {
-		put_name(&scalars, tsi_intern_text(&w->steps->names, extra->name));
+		struct str name = tsi_intern_text(&w->steps->names, extra->name);
+
+		if (is_hidden(w->steps, name))
+			continue;
+		put_name(&scalars, name);
 		put_real(w->out, extra->value);
 	}
 	close_object(&scalars);
@@ -268,6 +286,8 @@ static void write_record(struct steps_writer *w, size_t index)
 	if (record->has & STEP_HAS_TIME) {
 		put_key(&line, "phases");
 		write_phases(w, record, index);
+	} else if (record->budget == NO_ROW) {
+		put_flag(&line, "timed", false);
 	}
 	put_key(&line, "scalars");
 	write_scalars(w, record, index);
@@ -292,12 +312,6 @@ void tsi_write_steps(FILE *out, const struct step_series *steps)
 }
 
 /* ---- run.json ---- */
-
-static void put_flag(struct object *object, const char *key, bool flag)
-{
-	put_key(object, key);
-	fputs(flag ? "true" : "false", object->out);
-}
 
 static void write_peak(struct object *own, const struct step_peak *peak)
 {

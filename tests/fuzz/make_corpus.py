@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the seeds of the fuzz targets json, memray, op_work, plain, saved_report, steps, trace and world: one short
-input for each thing that they should know from the start. (Whole traces come from testdata/; a finding is added by hand
-as corpus/<target>/fix-<what>.)
+"""Writes the seeds of the fuzz targets json, memray, metrics, op_work, plain, saved_report, steps, trace and world: one
+short input for each thing that they should know from the start. (Whole traces come from testdata/; a finding is added
+by hand as corpus/<target>/fix-<what>.)
 
 usage: make_corpus.py
 """
 import gzip
 import json
 import pathlib
+import struct
 
 CORPUS = pathlib.Path(__file__).parent / "corpus"
 
@@ -33,6 +34,24 @@ STEPS = {
                 b'"tscope":{"has_start":true,"point_to_point":true,"doubt":"a\\u001fb"}}',
     "provenance": b'{"name":"a","started":1.5e9,"wall_time":4.5,"n_steps":9,"environment":{"torch":"2",'
                   b'"env":{"A":"\\u00e4","B":null}},"config":{"lr":1e-3,"m":{"b":[1.0,"x"],"a":true}}}',
+}
+FLOAT = b"\x0a\x04loss\x15\x00\x00\x20\x40"  # tag and simple value
+TENSOR = b"\x0a\x01x\x42\x08\x08\x01\x2a\x04\x00\x00\x80\x3e\x4a\x0b\x0a\x09\x0a\x07scalars"
+WALL_TIME = b"\x09" + struct.pack("<d", 1.7e9)
+METRICS = {
+    "lightning": b'epoch,step,train_loss,"a,""b"\n0,49,2.5,\n0,49,,nan\n1,99,-inf,1e-05\n',
+    "table": b"\xef\xbb\xbfWall time,Step,Value\r\n1.5,7.0,0.25\r\n1,,2\r\nx,1,text\r\n2,3",
+    "mlflow": b"1700000000123 0.5 3\n1 nan 1 model\n5 0.25\n5 -inf 3\nx\n7 1 1",
+    # Messages that the target frames, with 0xfe between them.
+    "events": b"\xfe".join([
+        WALL_TIME + b"\x1a\x0dbrain.Event:2",
+        WALL_TIME + b"\x10\x32\x2a\x0d\x0a\x0b" + FLOAT,
+        b"\x2a%c\x0a%c%s\x10\x07" % (len(TENSOR) + 2, len(TENSOR), TENSOR),
+        b"\x0b\x08\x05\x0c\x10\x07\x2a\x05\x0a\x03\x2a\x01\x00"]),
+    "tensors": b"\xfe".join(b"\x2a%c\x0a%c\x0a\x01x\x42%c%s" % (
+        len(tensor) + 7, len(tensor) + 5, len(tensor), tensor) for tensor in [
+            b"\x08\x02\x22\x08\0\0\0\0\0\0\xe0\x3f", b"\x08\x03\x3a\x02\x96\x01",
+            b"\x08\x09\x50\x05", b"\x08\x01\x2d\0\0\x80\x3f", b"\x08\x07\x42\x01t"]),
 }
 BAR = b"-" * 80 + b"\n"
 # One for each form of plain data, and for what only it has.

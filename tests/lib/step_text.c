@@ -45,6 +45,20 @@ static bool set_scalar(struct step_record *record, const char *name, const char 
 	return false;
 }
 
+/* "lr:0.1" */
+static bool set_other_scalar(struct step_series *steps, const char *word)
+{
+	const char *colon = strrchr(word, ':');
+
+	if (!colon)
+		return false;
+	assert_int_equal(tsi_steps_add_extra(steps, &steps->scalars,
+					     (struct str){ word, (size_t)(colon - word) },
+					     strtod(colon + 1, NULL), NULL),
+			 TSCOPE_OK);
+	return true;
+}
+
 static void set_phase(struct step_series *steps, struct step_record *record, const char *name,
 		      const char *value)
 {
@@ -82,6 +96,8 @@ static void read_step(struct step_series *steps, char *line)
 	assert_int_equal(tsi_steps_add(steps, strtoll(word, NULL, 10), &record, NULL), TSCOPE_OK);
 	while ((word = strtok_r(NULL, " ", &rest))) {
 		char *value = strchr(word, '=');
+		if (!value && set_other_scalar(steps, word))
+			continue;
 		if (!value) {
 			record->mark = (uint8_t)mark_named(word);
 			continue;

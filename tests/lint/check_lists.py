@@ -17,6 +17,7 @@ KINDS = {
     "DIAGNOSTIC": ("", "", "tscope-json.5"),
     "FILTER": ("filter_{}.c", "", "tscope.1"),
     "FORMAT": ("format_{}.c", "", ""),
+    "METRIC_SOURCE": ("metrics_{}.c", "metrics_{}", "tscope-report.1"),
     "PLAIN_READER": ("plain_{}.c", "plain_{}", "tscope-memory.1"),
     "REPORTER": ("report_{}.c", "", "tscope.1"),
     "RULE": ("rule_{}.c", "", ""),  # check_rules.py asks for the rest

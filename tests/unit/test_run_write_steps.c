@@ -17,6 +17,7 @@
 
 #include "base/attributes.h"
 #include "decode/json.h"
+#include "run/scalars.h"
 #include "run/settings.h"
 #include "run/store.h"
 #include "step_dump.h"
@@ -81,10 +82,22 @@ static void test_scalars(void **state)
 		assert_int_equal(tsi_steps_add_extra(&steps, &steps.scalars, scalars[i].name,
 						     scalars[i].value, NULL),
 				 TSCOPE_OK);
-	check_steps(&steps, "{\"step\":1,\"scalars\":{}}\n"
-			    "{\"step\":2,\"scalars\":{\"lr\":0.1,"
+	check_steps(&steps, "{\"step\":1,\"timed\":false,\"scalars\":{}}\n"
+			    "{\"step\":2,\"timed\":false,\"scalars\":{\"lr\":0.1,"
 			    "\"a\\\"\\\\\\u000a\\u001f\":1e-300,\"\":-Infinity,"
 			    "\"\xc3\xa4\":Infinity,\"x\":0.3333333333333333}}\n");
+}
+
+/* A metric that is called loss, and is not what was taken for it, would be read as the loss. */
+static void test_hidden_scalars(void **state)
+{
+	struct step_series steps = test_steps("1 loss=2 loss:3 grad_norm:4\n2 loss:5\n");
+
+	(void)state;
+	assert_int_equal(tsi_scalars_note(&steps, "csv", NULL), TSCOPE_OK);
+	check_steps(&steps, "{\"step\":1,\"timed\":false,\"scalars\":{\"loss\":2,"
+			    "\"grad_norm\":4}}\n"
+			    "{\"step\":2,\"timed\":false,\"scalars\":{}}\n");
 }
 
 static void test_device_budget(void **state)
@@ -542,10 +555,15 @@ static void test_round_trip(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_records),       cmocka_unit_test(test_scalars),
-		cmocka_unit_test(test_device_budget), cmocka_unit_test(test_host_budget),
-		cmocka_unit_test(test_run_json),      cmocka_unit_test(test_run_json_of_a_trace),
-		cmocka_unit_test(test_provenance),    cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_records),
+		cmocka_unit_test(test_scalars),
+		cmocka_unit_test(test_hidden_scalars),
+		cmocka_unit_test(test_device_budget),
+		cmocka_unit_test(test_host_budget),
+		cmocka_unit_test(test_run_json),
+		cmocka_unit_test(test_run_json_of_a_trace),
+		cmocka_unit_test(test_provenance),
+		cmocka_unit_test(test_round_trip),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

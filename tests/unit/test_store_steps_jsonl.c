@@ -287,15 +287,22 @@ static void test_own_members(void **state)
 		   /* No budget: without lines, without a wall time that is one. */
 		   "{\"step\":4,\"wall_ns\":9}\n"
 		   "{\"step\":5,\"wall_ns\":-9,\"budget_ns\":{\"compute\":1}}\n"
-		   "{\"step\":6,\"budget_ns\":{\"compute\":1}}\n",
+		   "{\"step\":6,\"budget_ns\":{\"compute\":1}}\n"
+		   /* Steps of which metrics alone are known. */
+		   "{\"step\":7,\"timed\":false,\"scalars\":{\"loss\":2}}\n"
+		   "{\"step\":8,\"timed\":false,\"phases\":{}}\n"
+		   "{\"step\":9,\"timed\":0}\n",
 		   "1 first | start=-7 wall=0\n"
 		   "2 warmup time=50 forward=50 | start=1700000000000000001 wall=50 mark="
 		   " compute=60 device_gap=40 forward=60\n"
 		   "3 | start=0 wall=9 host.data=4\n"
 		   "4 time=0\n"
 		   "5 time=0\n"
-		   "6 time=0\n",
-		   "lines 6 bad 0 values 1 runs 1 from 1");
+		   "6 time=0\n"
+		   "7 loss:2\n"
+		   "8 time=0\n"
+		   "9 time=0\n",
+		   "lines 9 bad 0 values 1 runs 1 from 1");
 	/* Parts of exposed communication sum to it, or there are none. */
 	check_read("{\"step\":1,\"wall_ns\":9,\"budget_ns\":{\"exposed_comm\":6,\"compute\":3},"
 		   "\"exposed_ns\":{\"wait\":1,\"transfer\":2,\"unsplit\":3}}\n"

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run/metrics_mlflow.c and run/mlflow_run.c: files of a run's metrics as metrics_dump() shows
+ * them, stores in a folder that each case makes, and what stands beside.
+ */
+#include "run/mlflow_run.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/attributes.h"
+#include "fail_alloc.h"
+#include "metric_text.h"
+#include "test_folder.h"
+
+#define RUN "mlruns/0/0123456789abcdef0123456789abcdef"
+
+static void expect(const char *name, const char *text, const char *expected)
+{
+	metrics_expect("mlflow", name, tsi_str_of(text), expected);
+}
+
+/* ---- lines ---- */
+
+static void test_lines(void **state)
+{
+	static const struct {
+		const char *text, *expected;
+	} cases[] = {
+		{ "", "records 0\n" },
+		/* ms are 1,000,000 ns. */
+		{ "1700000000123 0.5 3\n", "3 m 0.5 @1700000000123000000\nrecords 1\n" },
+		{ "1 1e-05 0\n2 nan 1\n3 -inf 2\r\n",
+		  "0 m 1.0000000000000001e-05 @1000000\n1 m nan @2000000\n2 m -inf @3000000\n"
+		  "records 3\n" },
+		/* Newer files have more fields, older ones less. */
+		{ "1 0.5 3 m-0a1b data digest\n", "3 m 0.5 @1000000\nrecords 1\n" },
+		{ "1 0.5\n2 0.25 1\n", "1 m 0.25 @2000000\nrecords 2 no-step 1\n" },
+		/* Steps below 0, and times that no clock shows. */
+		{ "-1 0.5 -7\n9223372036854775807 1 -6\n",
+		  "-7 m 0.5 @-1000000\n-6 m 1\nrecords 2\n" },
+		/* Not of this kind. */
+		{ "x 1 2\n1 x 2\n1 2 x\n1  2 3\n1\n\n1 0.5 2.5\n1 2 3\n",
+		  "3 m 2 @1000000\nrecords 8 bad 7\n" },
+		/* The last number may be cut. */
+		{ "1 2 3\n4 5 6", "3 m 2 @1000000\nrecords 2 cut\n" },
+		/* Out of order: by step, then time, then value, so that the newest is last. */
+		{ "5 1 2\n9 7 1\n3 4 1\n9 8 1\n9 nan 1\n",
+		  "1 m 4 @3000000\n1 m nan @9000000\n1 m 7 @9000000\n1 m 8 @9000000\n"
+		  "2 m 1 @5000000\nrecords 5\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++)
+		expect("m", cases[i].text, cases[i].expected);
+}
+
+/* What MLflow samples beside the job counts its own samples. */
+static void test_samples(void **state)
+{
+	(void)state;
+	expect("system/gpu_0_utilization_percentage", "1 50 0\n",
+	       "0 system/gpu_0_utilization_percentage 50 @1000000 sample\nrecords 1\n");
+	expect("systems/x", "1 50 0\n", "0 systems/x 50 @1000000\nrecords 1\n");
+}
+
+static void test_taste(void **state)
+{
+	static const struct {
+		const char *path, *head, *name; /* NULL: not ours */
+	} cases[] = {
+		{ "mlruns/0/ab/metrics/loss", "1 0.5 3\n", "loss" },
+		{ "metrics/train/loss", "1 0.5\n1 2 3\n", "train/loss" },
+		{ "metrics/metrics/a", "1 0.5 3\n", "a" },
+		{ "metrics/a", "1 0.5 3", NULL }, /* no whole line */
+		{ "metrics/a", "epoch loss\n", NULL },
+		{ "metrics/a", "", NULL },
+		{ "metricsa", "1 0.5 3\n", NULL },
+		{ "xmetrics/a", "1 0.5 3\n", NULL },
+		{ "params/a", "1 0.5 3\n", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		const struct str head = tsi_str_of(cases[i].head);
+		const struct metric_source *source = tsi_metric_source_find(cases[i].path, head, 1);
+
+		if ((source != NULL) != (cases[i].name != NULL))
+			fail_msg("%s: %s", cases[i].path, cases[i].head);
+		if (source)
+			assert_true(tsi_str_equal(source->name(cases[i].path),
+						  tsi_str_of(cases[i].name)));
+		/* In a folder that is no run's the same lines may be anything. */
+		assert_null(tsi_metric_source_find(cases[i].path, head, METRIC_TASTE_CERTAIN));
+	}
+}
+
+/* ---- stores ---- */
+
+static void put_run(void)
+{
+	put_file(RUN "/meta.yaml", "artifact_uri: file:///x\nend_time: 1700000004500\n"
+				   "lifecycle_stage: active\nrun_name: 'quick-fox'\n"
+				   "start_time: 1700000000000\nstatus: 3\n");
+	put_file(RUN "/params/lr", "0.001");
+	put_file(RUN "/params/model", "gpt: small");
+	put_file(RUN "/tags/mlflow.runName", "quick-fox");
+	put_file(RUN "/metrics/loss", "1 2.5 0\n2 1.5 1\n");
+	put_file(RUN "/metrics/train/lr", "1 0.5 0\n");
+	put_file(RUN "/metrics/system/cpu", "1 50 0\n");
+	put_file(RUN "/metrics/val loss.x", "2 0.75 1\n");
+	put_file(RUN "/metrics/new", "");
+}
+
+static bool is_store(const char *path)
+{
+	const struct metric_source *source;
+
+	assert_int_equal(tsi_metric_source_of_folder(&source, path, NULL), TSCOPE_OK);
+	return source != NULL;
+}
+
+static enum tscope_status read_store(struct metric_log *log, const char *path,
+				     struct tscope_error *err)
+{
+	const struct input_options options = { .single_thread = true };
+	const struct metric_source *source;
+	struct metric_reading reading;
+	enum tscope_status status = tsi_metric_log_init(log, err);
+
+	if (status == TSCOPE_OK)
+		status = tsi_metric_source_of_folder(&source, path, err);
+	if (status != TSCOPE_OK)
+		return status;
+	assert_non_null(source);
+	return tsi_metrics_read(source, path, &options, log, &reading, err);
+}
+
+static void expect_store(const char *path, const char *expected)
+{
+	struct metric_log log;
+	struct tscope_error err = { 0 };
+
+	if (read_store(&log, path, &err) != TSCOPE_OK)
+		fail_msg("failed: %s", err.message);
+	char *dump = metrics_dump(&log);
+	assert_string_equal(dump, expected);
+	free(dump);
+	tsi_metric_log_deinit(&log);
+}
+
+static void test_store(void **state)
+{
+	(void)state;
+	put_run();
+	expect_store(RUN "/metrics", "0 loss 2.5 @1000000\n1 loss 1.5 @2000000\n"
+				     "0 system/cpu 50 @1000000 sample\n0 train/lr 0.5 @1000000\n"
+				     "1 val loss.x 0.75 @2000000\nrecords 5\n");
+	assert_int_equal(chdir(RUN), 0);
+	assert_true(is_store("metrics"));
+	assert_int_equal(chdir("../../.."), 0);
+}
+
+static void test_no_store(void **state)
+{
+	(void)state;
+	/* No run beside it; no metrics in it; another name; nothing there. */
+	put_file("a/metrics/loss", "1 2.5 0\n");
+	assert_false(is_store("a/metrics"));
+	put_file("b/params/lr", "1");
+	put_file("b/metrics/notes", "hello\n");
+	assert_false(is_store("b/metrics"));
+	put_file("b/metrics/empty", ""); /* before it by name, and says nothing */
+	assert_false(is_store("b/metrics"));
+	put_file("c/params/lr", "1");
+	put_file("c/scores/loss", "1 2.5 0\n");
+	assert_false(is_store("c/scores"));
+	assert_false(is_store("c/metrics"));
+	put_file("d/tags/x", "1");
+	put_file("d/metrics/empty", "");
+	put_file("d/metrics/loss", "1 2.5 0\n");
+	assert_true(is_store("d/metrics"));
+}
+
+/* What is no file, or cannot be read, costs itself only. */
+static void test_lost_files(void **state)
+{
+	(void)state;
+	put_run();
+	put_file(RUN "/metrics/packed", "\x1f\x8b\x08 and no more");
+	assert_int_equal(symlink("nowhere", RUN "/metrics/broken"), 0);
+	assert_int_equal(mkfifo(RUN "/metrics/pipe", 0600), 0);
+	assert_int_equal(symlink(".", RUN "/metrics/within"), 0);
+	struct metric_log log;
+
+	assert_int_equal(read_store(&log, RUN "/metrics", NULL), TSCOPE_OK);
+	assert_true(log.lost_file_count >= 3);
+	tsi_metric_log_deinit(&log);
+}
+
+static void test_store_without_values(void **state)
+{
+	struct metric_log log;
+	struct tscope_error err = { 0 };
+
+	(void)state;
+	put_file(RUN "/params/lr", "1");
+	put_file(RUN "/metrics/a", "1 2\n");
+	assert_int_equal(read_store(&log, RUN "/metrics", &err), TSCOPE_E_EMPTY);
+	assert_string_equal(err.message, "no value says its step");
+	tsi_metric_log_deinit(&log);
+}
+
+/* ---- what stands beside ---- */
+
+static void describe(struct step_series *steps, const char *path)
+{
+	const struct input_options options = { .single_thread = true };
+	const struct metric_file folder = { .path = path, .options = &options };
+
+	assert_int_equal(tsi_steps_init(steps, NULL), TSCOPE_OK);
+	assert_int_equal(tsi_mlflow_describe(&folder, steps, NULL), TSCOPE_OK);
+}
+
+static const char *text_of(const struct step_series *steps, uint32_t id)
+{
+	return tsi_intern_text(&steps->names, id).data;
+}
+
+static void test_description(void **state)
+{
+	struct step_series steps;
+	const struct step_provenance *said = &steps.provenance;
+
+	(void)state;
+	put_run();
+	describe(&steps, RUN "/metrics");
+	assert_string_equal(text_of(&steps, said->run_name), "quick-fox");
+	assert_true(said->started_s == 1.7e9);
+	assert_true(said->wall_s == 4.5);
+	assert_int_equal(said->config.count, 2);
+	assert_string_equal(text_of(&steps, said->config.items[0].name), "lr");
+	assert_string_equal(text_of(&steps, said->config.items[0].value), "0.001");
+	assert_string_equal(text_of(&steps, said->config.items[1].name), "model");
+	assert_true(said->config.items[1].is_text);
+	tsi_steps_deinit(&steps);
+}
+
+/* A run that goes on has no end; one may say nothing at all. */
+static void test_poor_descriptions(void **state)
+{
+	struct step_series steps;
+
+	(void)state;
+	put_file("a/meta.yaml", "start_time: 1700000000000\nend_time: null\nrun_name: ''\n");
+	describe(&steps, "a/metrics");
+	assert_int_equal(steps.provenance.run_name, 0);
+	assert_true(steps.provenance.started_s == 1.7e9);
+	assert_true(isnan(steps.provenance.wall_s));
+	tsi_steps_deinit(&steps);
+
+	put_file("b/meta.yaml", "start_time: soon\nend_time: 5\nrun_names: x\n run_name: x\n");
+	describe(&steps, "b/metrics");
+	assert_int_equal(steps.provenance.run_name, 0);
+	assert_true(isnan(steps.provenance.started_s) && isnan(steps.provenance.wall_s));
+	tsi_steps_deinit(&steps);
+
+	/* A clock that went back; a start that nobody set. */
+	put_file("d/meta.yaml", "start_time: 1700000000000\nend_time: 1699999999999\n");
+	describe(&steps, "d/metrics");
+	assert_true(isnan(steps.provenance.wall_s));
+	tsi_steps_deinit(&steps);
+	put_file("e/meta.yaml", "start_time: 0\nend_time: 5\n");
+	describe(&steps, "e/metrics");
+	assert_true(isnan(steps.provenance.started_s) && isnan(steps.provenance.wall_s));
+	tsi_steps_deinit(&steps);
+
+	describe(&steps, "c/metrics");
+	assert_true(isnan(steps.provenance.started_s));
+	assert_int_equal(steps.provenance.config.count, 0);
+	tsi_steps_deinit(&steps);
+}
+
+/* ---- damage ---- */
+
+static const char whole[] = "1700000000000 2.5 0\n1700000000500 nan 1\n1700000001000 1e-05 2 a\n";
+
+static void test_cut(void **state)
+{
+	(void)state;
+	metrics_cut_everywhere("mlflow", tsi_str_of(whole));
+}
+
+static void test_allocations(void **state)
+{
+	(void)state;
+	assert_true(metrics_fail_everywhere("mlflow", tsi_str_of(whole)) > 4);
+}
+
+static void test_store_allocations(void **state)
+{
+	const struct input_options options = { .single_thread = true };
+	const struct metric_file folder = { .path = RUN "/metrics", .options = &options };
+	bool has_failed = true;
+
+	(void)state;
+	put_run();
+	for (size_t n = 1; has_failed; n++) {
+		struct metric_log log = { 0 };
+		struct step_series steps = { 0 };
+		struct tscope_error err = { 0 };
+
+		fail_alloc_at(n);
+		enum tscope_status status = read_store(&log, folder.path, &err);
+		if (status == TSCOPE_OK)
+			status = tsi_steps_init(&steps, &err);
+		if (status == TSCOPE_OK)
+			status = tsi_mlflow_describe(&folder, &steps, &err);
+		has_failed = fail_alloc_stop();
+		tsi_metric_log_deinit(&log);
+		tsi_steps_deinit(&steps);
+		assert_int_equal(status, has_failed ? TSCOPE_E_NOMEM : TSCOPE_OK);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_taste),
+		cmocka_unit_test_setup_teardown(test_store, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(test_no_store, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(test_lost_files, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(test_store_without_values, enter_folder,
+						leave_folder),
+		cmocka_unit_test_setup_teardown(test_description, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(test_poor_descriptions, enter_folder, leave_folder),
+		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_allocations),
+		cmocka_unit_test_setup_teardown(test_store_allocations, enter_folder, leave_folder),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
