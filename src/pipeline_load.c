@@ -2,8 +2,8 @@
 /*
  * Reads the files of a run. A trace goes its whole path (trace, timeline, facts)
  * and is closed again; what stays are its facts and its steps, so that a run
- * of any number of files needs the memory of those being read. Step records are only read; of a
- * file about memory its facts stay.
+ * of any number of files needs the memory of those being read. Step records and
+ * metrics are only read; of a file about memory its facts stay.
  */
 #include "pipeline_load.h"
 
@@ -18,7 +18,9 @@
 #include "base/ckd.h"
 #include "base/error.h"
 #include "base/queue.h"
+#include "base/sum.h"
 #include "input/input.h"
+#include "model/memory_file.h"
 #include "pipeline.h"
 #include "run/settings.h"
 #include "run/store.h"
@@ -29,8 +31,25 @@ void tsi_loaded_deinit(struct loaded *loaded)
 {
 	tscope_analysis_free(loaded->analysis);
 	tsi_steps_deinit(&loaded->steps);
+	tsi_metric_log_deinit(&loaded->metrics);
+	tsi_memory_steps_deinit(&loaded->memory_steps);
 	tsi_rank_log_deinit(&loaded->log);
+	tsi_merged_ranks_deinit(&loaded->merged);
 	*loaded = (struct loaded){ 0 };
+}
+
+void tsi_loaded_move(struct loaded *to, struct loaded *from)
+{
+	*to = *from;
+	if (from->input.compression)
+		to->input.compression = to->compression;
+	if (from->input.note)
+		to->input.note = to->note;
+	if (from->input.diagnostics)
+		to->input.diagnostics = to->diagnostics;
+	if (from->input.damage)
+		to->input.damage = &to->damage;
+	*from = (struct loaded){ 0 };
 }
 
 /* Adds a remark; what does not fit is left out. */
@@ -89,16 +108,39 @@ static enum tscope_status fill_log(struct rank_log *log, const struct tscope_tra
 	return status == TSCOPE_OK ? tsi_rank_log_fill(log, trace, timeline, err) : status;
 }
 
+/* The moment that Composer's ranks wrote down together, when the first step had not begun. */
+static void note_clock(struct step_clock *clock, const struct tscope_trace *trace,
+		       const struct tscope_timeline *timeline, const struct rank_filter *only)
+{
+	for (size_t i = 0; i < trace->composer_rank_count && !clock->is_known; i++) {
+		const struct composer_rank *rank = &trace->composer_ranks[i];
+
+		if (rank->sync_ns == NO_NUMBER)
+			continue;
+		*clock = (struct step_clock){
+			.sync_ns = rank->sync_ns,
+			.error_ns = rank->sync_error_ns == NO_NUMBER ? 0 : rank->sync_error_ns,
+			.first_step = timeline->steps[0].number,
+			.is_known = true,
+		};
+	}
+	if (clock->is_known && only && only->merged->is_shifted &&
+	    only->merged->sync_ns != NO_NUMBER)
+		clock->shifted_ns = tsi_difference(clock->sync_ns, only->merged->sync_ns);
+}
+
 static enum tscope_status analyze_trace(const struct load_job *job,
 					const struct tscope_trace *trace,
 					const struct tscope_run_options *options,
 					struct tscope_error *err)
 {
 	struct loaded *loaded = job->loaded;
+	struct tscope_timeline_options timeline_options = options->timeline;
 	struct tscope_timeline *timeline = NULL;
-	enum tscope_status status =
-		tscope_timeline_build(&timeline, trace, &options->timeline, err);
 
+	timeline_options.first_batch = job->file->first_batch;
+	timeline_options.batch_count = job->file->batch_count;
+	enum tscope_status status = tscope_timeline_build(&timeline, trace, &timeline_options, err);
 	if (status == TSCOPE_OK)
 		status =
 			tscope_analyze(&loaded->analysis, trace, timeline, &options->analysis, err);
@@ -111,6 +153,8 @@ static enum tscope_status analyze_trace(const struct load_job *job,
 		status = tsi_settings_take(&loaded->steps, tsi_analysis_steps(loaded->analysis),
 					   err);
 	if (status == TSCOPE_OK)
+		note_clock(&loaded->steps.clock, trace, timeline, job->only);
+	if (status == TSCOPE_OK)
 		status = tsi_analysis_detach(loaded->analysis, err);
 	tscope_timeline_free(timeline);
 	return status;
@@ -122,11 +166,17 @@ static enum tscope_status load_trace(const struct load_job *job,
 {
 	struct tscope_trace *trace = NULL;
 	enum tscope_status status =
-		tscope_trace_open(&trace, job->file->path, &options->trace, err);
+		tsi_trace_open_rank(&trace, job->file->path, &options->trace, job->only, err);
 
+	if (status == TSCOPE_OK && !job->only)
+		status = tsi_merged_ranks_of(&job->loaded->merged, trace, err);
+	if (status == TSCOPE_OK && job->only)
+		add_note(job->loaded, "one of the %zu ranks that were merged into it",
+			 job->only->merged->rank_count);
 	if (status == TSCOPE_OK) {
 		describe_trace(job->loaded, trace);
-		status = analyze_trace(job, trace, options, err);
+		if (job->loaded->merged.rank_count < 2)
+			status = analyze_trace(job, trace, options, err);
 	}
 	tscope_trace_free(trace);
 	return status;
@@ -147,6 +197,10 @@ static void describe_memory(struct loaded *loaded, const struct tscope_memory_in
 		loaded->input.rank = info->rank;
 	if (*info->note != '\0')
 		add_note(loaded, "%s", info->note);
+	if (info->damage) {
+		loaded->damage = *info->damage;
+		loaded->input.damage = &loaded->damage;
+	}
 }
 
 static enum tscope_status load_memory(struct loaded *loaded, const char *path,
@@ -161,6 +215,8 @@ static enum tscope_status load_memory(struct loaded *loaded, const char *path,
 		status = tscope_memory_analyze(&loaded->analysis, memory, NULL, &options->analysis,
 					       err);
 	}
+	if (status == TSCOPE_OK && loaded->memory_kind == TSCOPE_MEMORY_STATS)
+		status = tsi_memory_steps_init(&loaded->memory_steps, &memory->stats, err);
 	tscope_memory_free(memory);
 	return status;
 }
@@ -180,6 +236,16 @@ static void note_log(struct loaded *loaded, const struct store_log *log)
 		add_note(loaded, "values that are no time or size: %" PRIu64, log->bad_value_count);
 	if (log->is_cut)
 		add_note(loaded, "the last line is incomplete");
+}
+
+/* Keeps what ended the reading early, where something was read before. */
+static void keep_damage(struct loaded *loaded, enum tscope_status status,
+			const struct tscope_error *err)
+{
+	if (err)
+		loaded->damage = *err;
+	loaded->damage.status = status;
+	loaded->input.damage = &loaded->damage;
 }
 
 /* What run.json says. A broken one costs a remark and nothing else. */
@@ -232,12 +298,8 @@ static enum tscope_status read_store(struct loaded *loaded, const struct store *
 
 	if (status == TSCOPE_E_NOMEM || (status != TSCOPE_OK && loaded->steps.count == 0))
 		return status;
-	if (status != TSCOPE_OK) {
-		if (err)
-			loaded->damage = *err;
-		loaded->damage.status = status;
-		loaded->input.damage = &loaded->damage;
-	}
+	if (status != TSCOPE_OK)
+		keep_damage(loaded, status, err);
 	loaded->input.format = store->id;
 	describe_store(loaded, in, &log);
 	if (loaded->steps.count == 0)
@@ -289,11 +351,92 @@ static enum tscope_status load_steps(struct loaded *loaded, const struct run_fil
 	return status;
 }
 
+/* ---- metrics ---- */
+
+static void note_metrics(struct loaded *loaded, const struct metric_log *log)
+{
+	if (log->bad_record_count > 0)
+		add_note(loaded, "broken records: %" PRIu64 " of %" PRIu64, log->bad_record_count,
+			 log->record_count);
+	if (log->bad_value_count > 0)
+		add_note(loaded, "values that are no number: %" PRIu64, log->bad_value_count);
+	if (log->without_step_count > 0)
+		add_note(loaded, "values without a step: %" PRIu64, log->without_step_count);
+	if (log->other_count > 0)
+		add_note(loaded, "images, histograms and the like, which are no scalars: %" PRIu64,
+			 log->other_count);
+	if (log->lost_file_count > 0)
+		add_note(loaded, "files that cannot be read: %" PRIu64, log->lost_file_count);
+	if (log->is_cut)
+		add_note(loaded, "the last record is incomplete");
+}
+
+static void describe_metrics(struct loaded *loaded, const struct metric_reading *reading)
+{
+	const struct metric_log *log = &loaded->metrics;
+
+	snprintf(loaded->compression, sizeof(loaded->compression), "%s", reading->compression);
+	loaded->input.source_bytes = reading->source_bytes;
+	loaded->input.bytes = reading->bytes;
+	/* Nobody knows how many values a broken record holds: it counts as one. */
+	loaded->input.dropped_count =
+		log->bad_record_count + log->bad_value_count + log->without_step_count;
+	loaded->input.event_count = log->count + loaded->input.dropped_count;
+	note_metrics(loaded, log);
+}
+
+/* Takes out what is not in the range of steps. A sampler counts no steps of the job. */
+static enum tscope_status select_metrics(struct metric_log *log,
+					 const struct tscope_timeline_options *options,
+					 struct tscope_error *err)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < log->count; i++) {
+		const struct metric_point *point = &log->points[i];
+
+		if (point->is_sample || !options->has_range ||
+		    (point->step >= options->first_step && point->step <= options->last_step))
+			log->points[kept++] = *point;
+	}
+	log->count = kept;
+	if (kept > 0)
+		return TSCOPE_OK;
+	return tsi_fail(err, TSCOPE_E_EMPTY, "no value of a step from %" PRId64 " to %" PRId64,
+			options->first_step, options->last_step);
+}
+
+/* Values that came before the source broke are kept. */
+static enum tscope_status load_metrics(struct loaded *loaded, const struct run_file *file,
+				       const struct tscope_run_options *options,
+				       struct tscope_error *err)
+{
+	const struct input_options input_options = tsi_input_options_of(&options->trace);
+	const struct metric_file folder = { .path = file->path, .options = &input_options };
+	struct metric_reading reading = { 0 };
+	enum tscope_status status = tsi_metric_log_init(&loaded->metrics, err);
+
+	loaded->input.format = file->metrics->id;
+	if (status == TSCOPE_OK)
+		status = tsi_metrics_read(file->metrics, file->path, &input_options,
+					  &loaded->metrics, &reading, err);
+	if (status == TSCOPE_E_NOMEM || (status != TSCOPE_OK && loaded->metrics.count == 0))
+		return status;
+	if (status != TSCOPE_OK)
+		keep_damage(loaded, status, err);
+	describe_metrics(loaded, &reading);
+	status = select_metrics(&loaded->metrics, &options->timeline, err);
+	if (status == TSCOPE_OK && file->metrics->describe)
+		status = file->metrics->describe(&folder, &loaded->steps, err);
+	return status;
+}
+
 static enum tscope_input_kind input_kind(enum run_file_kind kind)
 {
-	return kind == RUN_FILE_STEPS    ? TSCOPE_INPUT_STEPS
-	       : kind == RUN_FILE_MEMORY ? TSCOPE_INPUT_MEMORY
-					 : TSCOPE_INPUT_TRACE;
+	return kind == RUN_FILE_STEPS     ? TSCOPE_INPUT_STEPS
+	       : kind == RUN_FILE_MEMORY  ? TSCOPE_INPUT_MEMORY
+	       : kind == RUN_FILE_METRICS ? TSCOPE_INPUT_METRICS
+					  : TSCOPE_INPUT_TRACE;
 }
 
 static enum tscope_status load_file(const struct load_job *job,
@@ -317,6 +460,8 @@ static enum tscope_status load_file(const struct load_job *job,
 		status = load_steps(loaded, file, options, err);
 	else if (status == TSCOPE_OK && file->kind == RUN_FILE_MEMORY)
 		status = load_memory(loaded, file->path, options, err);
+	else if (status == TSCOPE_OK && file->kind == RUN_FILE_METRICS)
+		status = load_metrics(loaded, file, options, err);
 	else if (status == TSCOPE_OK)
 		status = load_trace(job, options, err);
 	loaded->input.step_count = loaded->steps.count;

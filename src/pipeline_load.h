@@ -3,7 +3,10 @@
 #define TSCOPE_PIPELINE_LOAD_H
 
 #include "comm/rank_log.h"
+#include "model/composer.h"
 #include "run/find.h"
+#include "run/memory_steps.h"
+#include "run/metrics.h"
 #include "run/steps.h"
 
 #include <tscope/memory.h>
@@ -22,17 +25,21 @@ struct loaded {
 	char compression[32];
 	char note[LOAD_NOTE_CHARS];
 	struct step_series steps;
+	struct metric_log metrics;           /* of a source of metrics; else zero */
 	struct tscope_analysis *analysis;    /* of a trace or of memory, closed by now; else NULL */
 	enum tscope_memory_kind memory_kind; /* of a file about memory */
+	struct memory_steps memory_steps;    /* of statistics of memory; else zero */
 	int64_t start_ns, end_ns;            /* of a trace; Unix time where it says so */
 	struct rank_log log;                 /* of a trace, where it was asked for; else zero */
+	struct merged_ranks merged; /* of a trace of several ranks, of which no more is kept */
 };
 
 /* A file to be read (NULL: none, the job is left out), where to, and what came of it. */
 struct load_job {
-	const struct run_file *file; /* a trace, steps or memory; its path must outlive loaded */
-	struct loaded *loaded;       /* to be deinited, on failure, too */
-	bool keeps_log;              /* of a trace: there are others to compare it with */
+	const struct run_file *file;    /* one to be read; its path must outlive loaded */
+	struct loaded *loaded;          /* to be deinited, on failure, too */
+	bool keeps_log;                 /* of a trace: there are others to compare it with */
+	const struct rank_filter *only; /* of a merged trace, the rank that is read; or NULL */
 	enum tscope_status status;
 	struct tscope_error error;
 };
@@ -47,5 +54,8 @@ enum tscope_status tsi_load_files(struct load_job *jobs, size_t count,
 				  const struct tscope_run_options *options,
 				  struct tscope_error *err);
 void tsi_loaded_deinit(struct loaded *loaded);
+
+/* Moves from to its new place, which holds nothing; from is zeroed. */
+void tsi_loaded_move(struct loaded *to, struct loaded *from);
 
 #endif

@@ -5,7 +5,8 @@
  *	find     which files there are                        (src/run/find.c)
  *	load     to steps, facts, or both                     (src/pipeline_load.c)
  *	group    which rank and which window each file is     (src/run/group.c)
- *	join     one series of steps for each rank            (src/run/steps.c),
+ *	join     one series of steps for each rank            (src/pipeline_run_join.c),
+ *	         its metrics                                  (src/pipeline_run_metrics.c),
  *	         and what is known of its memory              (src/pipeline_run_memory.c)
  *	         and what its traces say together with those of others (src/pipeline_run_world.c)
  *	analyze  facts of each rank, then of all together     (src/analyze/)
@@ -24,7 +25,6 @@
 #include "analyze/anchor.h"
 #include "base/array.h"
 #include "base/error.h"
-#include "run/settings.h"
 
 enum tscope_status tsi_run_add_note(struct tscope_run *run, struct tscope_error *err,
 				    const char *format, ...)
@@ -62,13 +62,14 @@ static void add_other(struct tscope_run *run, const struct run_file *file, bool 
 static bool is_foreign(const struct run_file *file, enum tscope_status status)
 {
 	return status == TSCOPE_E_FORMAT || status == TSCOPE_E_UNSUPPORTED ||
-	       (status == TSCOPE_E_EMPTY && file->kind == RUN_FILE_MEMORY);
+	       (status == TSCOPE_E_EMPTY &&
+		(file->kind == RUN_FILE_MEMORY || file->kind == RUN_FILE_METRICS));
 }
 
 static bool is_candidate(const struct run_file *file)
 {
 	return file->kind == RUN_FILE_TRACE || file->kind == RUN_FILE_STEPS ||
-	       file->kind == RUN_FILE_MEMORY;
+	       file->kind == RUN_FILE_MEMORY || file->kind == RUN_FILE_METRICS;
 }
 
 /* What became of a file. Fails where that was no fault of the file. */
@@ -119,9 +120,9 @@ static enum tscope_status fail_empty(const struct tscope_run *run, const char *c
 		snprintf(found, sizeof(found), "%zu other files", run->other_count);
 	tsi_str_drop_partial(found);
 	return tsi_fail(err, TSCOPE_E_EMPTY,
-			"%s%s holds nothing to analyse: looked for PyTorch traces (.json, .gz, "
-			".zst), step records (steps.jsonl) and memory snapshots (.pickle) and "
-			"found %s",
+			"%s%s holds nothing to analyse: looked for traces (.json, .gz, .zst), "
+			"step records (steps.jsonl), metrics (metrics.csv, events.out.tfevents) "
+			"and files about memory (.pickle, .bin) and found %s",
 			paths[0], path_count == 1 ? "" : " and the rest", found);
 }
 
@@ -144,8 +145,6 @@ static enum tscope_status load_all(struct tscope_run *run, const struct tscope_r
 	if (count == 0)
 		return status;
 	if (status == TSCOPE_OK)
-		status = tsi_array_new(&run->others, count, sizeof(*run->others), err);
-	if (status == TSCOPE_OK)
 		status = tsi_array_new(&jobs, count, sizeof(*jobs), err);
 	for (size_t i = 0; status == TSCOPE_OK && i < count; i++)
 		jobs[i] = (struct load_job){
@@ -155,7 +154,11 @@ static enum tscope_status load_all(struct tscope_run *run, const struct tscope_r
 		};
 	if (status == TSCOPE_OK)
 		status = tsi_load_files(jobs, count, options, err);
-	for (size_t i = 0; status == TSCOPE_OK && i < count; i++)
+	if (status == TSCOPE_OK)
+		status = tsi_run_split_merged(run, &jobs, options, err);
+	if (status == TSCOPE_OK)
+		status = tsi_array_new(&run->others, run->files.count, sizeof(*run->others), err);
+	for (size_t i = 0; status == TSCOPE_OK && i < run->files.count; i++)
 		status = settle(run, &run->files.items[i], &jobs[i], err);
 	free(jobs);
 	return status;
@@ -177,6 +180,7 @@ static const enum run_item_kind item_kinds[] = {
 	[TSCOPE_INPUT_TRACE] = RUN_ITEM_TRACE,
 	[TSCOPE_INPUT_STEPS] = RUN_ITEM_STEPS,
 	[TSCOPE_INPUT_MEMORY] = RUN_ITEM_MEMORY,
+	[TSCOPE_INPUT_METRICS] = RUN_ITEM_METRICS,
 };
 
 static enum tscope_status group(struct tscope_run *run, struct tscope_error *err)
@@ -198,6 +202,7 @@ static enum tscope_status group(struct tscope_run *run, struct tscope_error *err
 			.rank = loaded->input.rank,
 			.start_ns = loaded->start_ns,
 			.end_ns = loaded->end_ns,
+			.depth = tsi_depth_of(loaded),
 		};
 	}
 	enum tscope_status status = tsi_group_items(run->items, run->read_count, &note, err);
@@ -210,8 +215,8 @@ static enum tscope_status group(struct tscope_run *run, struct tscope_error *err
 			add_stray(run, loaded);
 		else
 			run->item_count++;
-		run->step_item_count +=
-			!run->items[i].is_stray && run->items[i].kind != RUN_ITEM_MEMORY;
+		run->step_item_count += !run->items[i].is_stray && !run->items[i].is_apart &&
+					run->items[i].kind != RUN_ITEM_MEMORY;
 	}
 	if (status == TSCOPE_OK && note == GROUP_NUMBERED)
 		status = tsi_run_add_note(
@@ -244,173 +249,6 @@ static enum tscope_status check_worlds(const struct tscope_run *run, struct tsco
 	return TSCOPE_OK;
 }
 
-/* ---- join ---- */
-
-static size_t counted_steps(const struct step_series *steps)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < steps->count; i++)
-		count += tsi_step_is_timed(&steps->records[i]);
-	return count;
-}
-
-/* What a rank's files say once for all steps; what came first stays. */
-static enum tscope_status take_description(struct step_series *steps,
-					   const struct step_series *from, struct tscope_error *err)
-{
-	if (steps->world_size < 0)
-		steps->world_size = from->world_size;
-	if (steps->flops_per_step <= 0) {
-		steps->flops_per_step = from->flops_per_step;
-		steps->hardware_flops_per_step = from->hardware_flops_per_step;
-	}
-	if (steps->peak_flops <= 0)
-		steps->peak_flops = from->peak_flops;
-	return tsi_settings_take(steps, from, err);
-}
-
-/* Says so where the records of a rank and its trace number their steps differently. */
-static enum tscope_status note_strangers(struct tscope_run *run, const struct step_series *steps,
-					 size_t record_count, struct tscope_error *err)
-{
-	size_t strangers = steps->count - record_count;
-
-	if (strangers == 0)
-		return TSCOPE_OK;
-	return tsi_run_add_note(
-		run, err, "%zu steps of the trace have no step record of their number", strangers);
-}
-
-/* All traces of a rank as one series; the one with the most steps speaks for the rank. */
-static enum tscope_status join_windows(struct tscope_run *run, size_t first, size_t end,
-				       struct step_series *windows, struct tscope_error *err)
-{
-	struct run_rank *rank = &run->ranks[run->rank_count - 1];
-	size_t most = 0;
-
-	for (size_t i = first; i < end; i++) {
-		const struct loaded *loaded = &run->loaded[run->items[i].file];
-		size_t count = counted_steps(&loaded->steps);
-
-		if (take_description(windows, &loaded->steps, err) != TSCOPE_OK ||
-		    tsi_steps_append(windows, &loaded->steps, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-		if (count >= most) {
-			most = count;
-			rank->trace_analysis = loaded->analysis;
-		}
-	}
-	return TSCOPE_OK;
-}
-
-/* The series of the rank that items [first, end) belong to: its own records stand first. */
-static enum tscope_status join_rank(struct tscope_run *run, size_t first, size_t end,
-				    struct tscope_error *err)
-{
-	struct step_series *steps = &run->series[run->rank_count++], windows;
-	int64_t rank = run->items[first].rank;
-	enum tscope_status status = tsi_steps_init(&windows, err);
-
-	if (status == TSCOPE_OK && run->items[first].kind == RUN_ITEM_TRACE) {
-		status = join_windows(run, first, end, &windows, err);
-		tsi_steps_move(steps, &windows);
-	} else if (status == TSCOPE_OK) {
-		tsi_steps_move(steps, &run->loaded[run->items[first].file].steps);
-		size_t record_count = steps->count;
-
-		status = join_windows(run, first + 1, end, &windows, err);
-		if (status == TSCOPE_OK)
-			status = take_description(steps, &windows, err);
-		if (status == TSCOPE_OK && windows.count > 0)
-			status = tsi_steps_join(steps, &windows, err);
-		if (status == TSCOPE_OK)
-			status = note_strangers(run, steps, record_count, err);
-	}
-	steps->rank = rank;
-	tsi_steps_deinit(&windows);
-	return status;
-}
-
-static enum tscope_status add_empty_rank(struct tscope_run *run, int64_t rank,
-					 struct tscope_error *err)
-{
-	struct step_series *steps = &run->series[run->rank_count++];
-	enum tscope_status status = tsi_steps_init(steps, err);
-
-	steps->rank = rank;
-	return status;
-}
-
-/* Of files about memory alone: the ranks that they name, or one that nobody names. No steps. */
-static enum tscope_status add_memory_ranks(struct tscope_run *run, struct tscope_error *err)
-{
-	enum tscope_status status = TSCOPE_OK;
-	int64_t last = -1;
-
-	for (size_t i = 0; status == TSCOPE_OK && i < run->item_count; i++) {
-		if (run->items[i].rank <= last)
-			continue;
-		last = run->items[i].rank;
-		status = add_empty_rank(run, last, err);
-	}
-	if (status == TSCOPE_OK && run->rank_count == 0)
-		status = add_empty_rank(run, -1, err);
-	return status;
-}
-
-/* A file whose rank is not one of the run's, or not known, speaks for the run alone. */
-static void join_memory(struct tscope_run *run)
-{
-	for (size_t i = run->step_item_count; i < run->item_count; i++) {
-		const struct loaded *loaded = &run->loaded[run->items[i].file];
-
-		for (size_t rank = 0; rank < run->rank_count; rank++)
-			if (run->series[rank].rank == run->items[i].rank)
-				tsi_run_memory_offer(&run->ranks[rank].memory, loaded);
-		tsi_run_memory_offer(&run->memory, loaded);
-	}
-}
-
-static enum tscope_status join(struct tscope_run *run, struct tscope_error *err)
-{
-	enum tscope_status status =
-		tsi_array_new(&run->series, run->read_count, sizeof(*run->series), err);
-
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&run->ranks, run->read_count, sizeof(*run->ranks), err);
-	for (size_t first = 0, end; status == TSCOPE_OK && first < run->step_item_count;
-	     first = end) {
-		for (end = first + 1; end < run->step_item_count; end++)
-			if (run->items[end].rank != run->items[first].rank)
-				break;
-		status = join_rank(run, first, end, err);
-	}
-	if (status == TSCOPE_OK && run->rank_count == 0)
-		status = add_memory_ranks(run, err);
-	if (status == TSCOPE_OK)
-		join_memory(run);
-	return status;
-}
-
-/* Says so where steps were read and every one is left out of the figures. */
-static enum tscope_status note_no_step(struct tscope_run *run, struct tscope_error *err)
-{
-	size_t count = 0, counted_count = 0;
-
-	for (size_t i = 0; i < run->rank_count; i++) {
-		count += run->series[i].count;
-		counted_count += counted_steps(&run->series[i]);
-	}
-	if (count == 0 || counted_count > 0)
-		return TSCOPE_OK;
-	return tsi_run_add_note(
-		run, err,
-		"no step is left to judge by: all that were read (%zu) are warm-up, the "
-		"first or incomplete",
-		count);
-}
-
 /* ---- analyze ---- */
 
 static enum tscope_status analyze_ranks(struct tscope_run *run,
@@ -429,8 +267,10 @@ static enum tscope_status analyze_ranks(struct tscope_run *run,
 
 		status = tsi_analyze_level(&rank->analysis, LEVEL_RANK, &scope,
 					   rank->trace_analysis, err);
-		if (status == TSCOPE_OK)
+		if (status == TSCOPE_OK) {
 			tsi_run_memory_put(&rank->memory, rank->analysis);
+			tsi_run_put_beside(rank);
+		}
 	}
 	return status;
 }
@@ -454,7 +294,7 @@ static enum tscope_status analyze_run(struct tscope_run *run,
 	if (status == TSCOPE_OK && run->rank_count > 1)
 		status = tsi_steps_slowest(&run->slowest, run->series, run->rank_count, err);
 	if (status == TSCOPE_OK && run->rank_count > 1 && run->slowest.count == 0 &&
-	    counted_steps(&run->series[0]) > 0)
+	    tsi_count_timed(&run->series[0]) > 0)
 		status = tsi_run_add_note(
 			run, err, "the ranks have no step in common: nothing compares them");
 	if (status == TSCOPE_OK)
@@ -501,13 +341,21 @@ static enum tscope_status open_run(struct tscope_run *run, const char *const *pa
 	if (status == TSCOPE_OK)
 		status = check_worlds(run, err);
 	if (status == TSCOPE_OK)
-		status = join(run, err);
+		status = tsi_run_prepare_metrics(run, err);
+	if (status == TSCOPE_OK)
+		status = tsi_run_check_metrics(run, err);
+	if (status == TSCOPE_OK)
+		status = tsi_run_count_steps(run, err);
+	if (status == TSCOPE_OK)
+		status = tsi_run_join(run, err);
+	if (status == TSCOPE_OK)
+		status = tsi_run_settle_metrics(run, options, err);
 	if (status == TSCOPE_OK)
 		analysis = settle_anchors(run, options);
 	if (status == TSCOPE_OK)
-		status = note_no_step(run, err);
+		status = tsi_run_note_no_step(run, err);
 	if (status == TSCOPE_OK)
-		status = tsi_run_memory_note(run, err);
+		status = tsi_run_note_files(run, err);
 	if (status == TSCOPE_OK)
 		status = tsi_run_join_world(run, err);
 	if (status == TSCOPE_OK)
@@ -517,16 +365,24 @@ static enum tscope_status open_run(struct tscope_run *run, const char *const *pa
 	return status;
 }
 
+enum tscope_status tsi_run_open(struct tscope_run **ret, const char *const *paths, size_t count,
+				const struct tscope_run_options *options, struct tscope_error *err)
+{
+	static const struct tscope_run_options defaults = { 0 };
+
+	*ret = NULL;
+	if (tsi_array_new(ret, 1, sizeof(**ret), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	return open_run(*ret, paths, count, options ? options : &defaults, err);
+}
+
 enum tscope_status tscope_run_open(struct tscope_run **ret, const char *const *paths, size_t count,
 				   const struct tscope_run_options *options,
 				   struct tscope_error *err)
 {
-	static const struct tscope_run_options defaults = { 0 };
 	struct tscope_run *run;
+	enum tscope_status status = tsi_run_open(&run, paths, count, options, err);
 
-	if (tsi_array_new(&run, 1, sizeof(*run), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	enum tscope_status status = open_run(run, paths, count, options ? options : &defaults, err);
 	if (status != TSCOPE_OK) {
 		tscope_run_free(run);
 		return status;

@@ -58,6 +58,7 @@ void tsi_run_memory_put(const struct run_memory *memory, struct tscope_analysis 
 
 bool tsi_has_failed_request(const struct loaded *loaded)
 {
-	return loaded->memory_kind == TSCOPE_MEMORY_SNAPSHOT &&
+	return loaded->input.kind == TSCOPE_INPUT_MEMORY &&
+	       loaded->memory_kind == TSCOPE_MEMORY_SNAPSHOT &&
 	       find_int(loaded->analysis, kinds[TSCOPE_MEMORY_SNAPSHOT].oom_count) > 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Remarks on files about memory that a run has and does not show: they would be missed. */
+/* Remarks on files that a run has and does not show: they would be missed. */
 #include "pipeline_run.h"
 
 #include <inttypes.h>
@@ -9,8 +9,8 @@
 
 enum { RANKS_NAMED = 8, STRANGERS_NAMED = 3 };
 
-/* The file about memory that stands at this place of the run's items. */
-static const struct loaded *memory_at(const struct tscope_run *run, size_t item)
+/* What stands at this place of the run's items, behind those that its steps are made of. */
+static const struct loaded *file_at(const struct tscope_run *run, size_t item)
 {
 	return &run->loaded[run->items[item].file];
 }
@@ -23,7 +23,7 @@ static void list_failed_ranks(const struct tscope_run *run, char *text, size_t s
 	int64_t last = -1;
 
 	for (size_t i = run->step_item_count; i < run->item_count; i++) {
-		if (run->items[i].rank <= last || !tsi_has_failed_request(memory_at(run, i)))
+		if (run->items[i].rank <= last || !tsi_has_failed_request(file_at(run, i)))
 			continue;
 		last = run->items[i].rank;
 		if (count++ < RANKS_NAMED)
@@ -45,10 +45,10 @@ static enum tscope_status note_failed(struct tscope_run *run, struct tscope_erro
 	size_t count = 0;
 
 	for (size_t i = run->step_item_count; i < run->item_count; i++) {
-		const struct loaded *loaded = memory_at(run, i);
+		const struct loaded *loaded = file_at(run, i);
 
 		count += tsi_has_failed_request(loaded);
-		if (loaded->analysis == speaker)
+		if (speaker && loaded->analysis == speaker)
 			path = loaded->input.path;
 	}
 	if (count < 2 || !path)
@@ -76,37 +76,49 @@ static bool is_stranger(const struct tscope_run *run, size_t item)
 static enum tscope_status note_stranger(struct tscope_run *run, size_t item,
 					struct tscope_error *err)
 {
-	const struct loaded *loaded = memory_at(run, item);
-	bool speaks = run->memory.by_kind[loaded->memory_kind] == loaded->analysis;
+	const struct loaded *loaded = file_at(run, item);
+	const char *remedy = "; tscope memory shows it";
 
+	if (run->items[item].kind == RUN_ITEM_METRICS)
+		remedy = ": its metrics are in no figure";
+	else if (run->memory.by_kind[loaded->memory_kind] == loaded->analysis)
+		remedy = "";
 	return tsi_run_add_note(run, err,
 				"%s is of rank %" PRId64
 				", of which there is neither a trace nor step records%s",
-				loaded->input.path, run->items[item].rank,
-				speaks ? "" : "; tscope memory shows it");
+				loaded->input.path, run->items[item].rank, remedy);
 }
 
-static enum tscope_status note_strangers(struct tscope_run *run, struct tscope_error *err)
+/* many: what is said of more than a few; what they are, and what becomes of them. */
+static enum tscope_status note_strangers(struct tscope_run *run, enum run_item_kind kind,
+					 const char *const many[2], struct tscope_error *err)
 {
 	enum tscope_status status = TSCOPE_OK;
 	size_t count = 0;
 
 	for (size_t i = run->step_item_count; i < run->item_count; i++)
-		count += is_stranger(run, i);
+		count += run->items[i].kind == kind && is_stranger(run, i);
 	if (count > STRANGERS_NAMED)
 		return tsi_run_add_note(run, err,
-					"%zu files about memory are of ranks of which there are "
-					"neither traces nor step records; tscope memory shows them",
-					count);
+					"%zu %s are of ranks of which there are neither traces nor "
+					"step records%s",
+					count, many[0], many[1]);
 	for (size_t i = run->step_item_count; status == TSCOPE_OK && i < run->item_count; i++)
-		if (is_stranger(run, i))
+		if (run->items[i].kind == kind && is_stranger(run, i))
 			status = note_stranger(run, i, err);
 	return status;
 }
 
-enum tscope_status tsi_run_memory_note(struct tscope_run *run, struct tscope_error *err)
+enum tscope_status tsi_run_note_files(struct tscope_run *run, struct tscope_error *err)
 {
+	static const char *const of_memory[] = { "files about memory",
+						 "; tscope memory shows them" };
+	static const char *const of_metrics[] = { "files of metrics", ": they are in no figure" };
 	enum tscope_status status = note_failed(run, err);
 
-	return status == TSCOPE_OK ? note_strangers(run, err) : status;
+	if (status == TSCOPE_OK)
+		status = note_strangers(run, RUN_ITEM_MEMORY, of_memory, err);
+	if (status == TSCOPE_OK)
+		status = note_strangers(run, RUN_ITEM_METRICS, of_metrics, err);
+	return status;
 }

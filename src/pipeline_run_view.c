@@ -46,15 +46,16 @@ struct tscope_run_step tscope_run_step(const struct tscope_run *run, size_t rank
 		.time_ns = record->time_ns,
 		.loss = record->loss,
 		.is_timed = tsi_step_is_timed(record),
-		.has_loss = (record->has & STEP_HAS_LOSS) && record->mark == TSCOPE_STEP_COUNTED,
+		.has_loss = (record->has & STEP_HAS_LOSS) && tsi_step_is_trained(record),
 	};
 }
 
 const char *tscope_input_kind_unit(enum tscope_input_kind kind)
 {
-	return kind == TSCOPE_INPUT_TRACE   ? "events"
-	       : kind == TSCOPE_INPUT_STEPS ? "lines"
-					    : "records";
+	return kind == TSCOPE_INPUT_TRACE     ? "events"
+	       : kind == TSCOPE_INPUT_STEPS   ? "lines"
+	       : kind == TSCOPE_INPUT_METRICS ? "values"
+					      : "records";
 }
 
 size_t tscope_run_input_count(const struct tscope_run *run)

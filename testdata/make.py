@@ -15,6 +15,7 @@ import sys
 
 import make_composer
 import make_diff
+import make_fkat
 import make_flops
 import make_host_memory
 import make_memory
@@ -22,6 +23,7 @@ import make_metrics
 import make_rank_sets
 import make_run_memory
 import make_runs
+import make_three_jobs
 import make_viztracer
 
 HERE = pathlib.Path(__file__).parent
@@ -381,6 +383,8 @@ def files():
         **make_diff.files(),
         **make_composer.files(),
         **make_rank_sets.files(),
+        **make_three_jobs.files(document),
+        **make_fkat.files(document, execution_trace()),
         **make_viztracer.files([*render(two_steps(), "F"), *surroundings("F")], PROCESS, MAIN),
     }
 

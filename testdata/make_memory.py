@@ -10,7 +10,7 @@ import pickle
 import random
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "tests/reference"))
+sys.path.append(str(pathlib.Path(__file__).parent.parent / "tests/reference"))
 sys.dont_write_bytecode = True
 
 import make_memory_files  # noqa: E402

@@ -6,7 +6,7 @@ import pathlib
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests/reference"))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "tests/reference"))
 
 import make_ranks  # noqa: E402: found by the line above
 

@@ -3,6 +3,7 @@
 #define TSCOPE_ANALYSIS_H
 
 #include <tscope/model.h>
+#include <tscope/scalar.h>
 #include <tscope/timeline.h>
 #include <tscope/trace.h>
 
@@ -20,7 +21,8 @@ struct tscope_analysis_options {
 	size_t table_limit; /* rows kept of each table; 0: all */
 	/* Floating-point operations of a step on one device, and of it per second; 0: not said. */
 	double flops_per_step, peak_flops;
-	struct tscope_model model; /* where flops_per_step is not said; zero: none */
+	struct tscope_model model;          /* where flops_per_step is not said; zero: none */
+	struct tscope_scalar_names scalars; /* of metrics that convention does not tell */
 	/* The ranks are this many stages of a pipeline (0: where the traces say so) ... */
 	unsigned pipeline_stages;
 	unsigned microbatches; /* ... fed with this many microbatches a step (0: not said) */

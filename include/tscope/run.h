@@ -34,6 +34,25 @@ enum tscope_status tscope_run_open(struct tscope_run **ret, const char *const *p
 
 void tscope_run_free(struct tscope_run *run);
 
+/*
+ * Several runs, where the paths may hold what more than one job left behind. Files that
+ * contradict each other (step records of one rank in two folders, different world sizes,
+ * different values of a metric at the same steps) are of different runs: each of the folders in
+ * which they lie, below the one that they share, is opened as a run by itself. Traces of one
+ * rank that overlap in time are no reason: that may be a name that tells the wrong rank.
+ */
+struct tscope_runs;
+
+/* As tscope_run_open(), but that contradictions are settled so where that is possible. */
+enum tscope_status tscope_runs_open(struct tscope_runs **ret, const char *const *paths,
+				    size_t count, const struct tscope_run_options *options,
+				    struct tscope_error *err);
+void tscope_runs_free(struct tscope_runs *runs);
+
+/* One at least; in the order of their folders. */
+size_t tscope_runs_count(const struct tscope_runs *runs);
+const struct tscope_run *tscope_runs_get(const struct tscope_runs *runs, size_t index);
+
 /* Facts of the whole run. What is not reduced over ranks is that of the lowest rank. */
 const struct tscope_analysis *tscope_run_analysis(const struct tscope_run *run);
 
@@ -58,11 +77,13 @@ struct tscope_run_step tscope_run_step(const struct tscope_run *run, size_t rank
 
 enum tscope_input_kind {
 	TSCOPE_INPUT_TRACE,
-	TSCOPE_INPUT_STEPS,  /* step records */
-	TSCOPE_INPUT_MEMORY, /* tscope/memory.h */
+	TSCOPE_INPUT_STEPS,   /* step records */
+	TSCOPE_INPUT_MEMORY,  /* tscope/memory.h */
+	TSCOPE_INPUT_METRICS, /* metrics by step: metrics.csv, TensorBoard, MLflow */
+	TSCOPE_INPUT_KIND_COUNT,
 };
 
-/* What is counted in one: "events", "lines", "records". Never NULL. */
+/* What is counted in one: "events", "lines", "records", "values". Never NULL. */
 const char *tscope_input_kind_unit(enum tscope_input_kind kind);
 
 /* A file that was read. Strings live as long as the run. */
@@ -96,6 +117,10 @@ struct tscope_run_other {
 
 size_t tscope_run_other_count(const struct tscope_run *run);
 struct tscope_run_other tscope_run_other(const struct tscope_run *run, size_t index);
+
+/* What lies beside several runs and is of none of them, and folders that gave no run. */
+size_t tscope_runs_other_count(const struct tscope_runs *runs);
+struct tscope_run_other tscope_runs_other(const struct tscope_runs *runs, size_t index);
 
 /* Remarks on the run as a whole ("rank 5 of 8 is missing"), each a line. */
 size_t tscope_run_note_count(const struct tscope_run *run);

@@ -43,6 +43,7 @@
 #include <tscope/report.h>
 #include <tscope/rules.h>
 #include <tscope/run.h>
+#include <tscope/scalar.h>
 #include <tscope/timeline.h>
 #include <tscope/trace.h>
 

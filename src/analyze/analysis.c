@@ -30,6 +30,8 @@ struct tscope_analysis {
 	const struct tscope_analysis *before; /* answers where no sheet is; NULL: nobody */
 	/* Files about memory, asked before `before`; NULL where there is none. */
 	const struct tscope_analysis *memory[TSCOPE_MEMORY_KIND_COUNT];
+	/* Of other traces of the rank, asked where nobody has a figure; or NULL. */
+	const struct tscope_analysis *beside[ANALYSES_BESIDE];
 	struct step_series steps; /* of the trace */
 	struct analysis_device *devices;
 	uint32_t device_count;
@@ -59,10 +61,35 @@ static const struct fact_sheet *own_sheet(const struct tscope_analysis *analysis
 	return sheet->def ? sheet : NULL;
 }
 
+/* No figure at all: what the analyzer is about was not in the trace. */
+static bool is_empty(const struct fact_sheet *sheet)
+{
+	for (size_t i = 0; i < sheet->def->fact_count; i++)
+		if (sheet->facts[i].kind != TSCOPE_VALUE_ABSENT)
+			return false;
+	for (size_t i = 0; i < sheet->def->table_count; i++)
+		if (sheet->tables[i].row_count > 0)
+			return false;
+	return true;
+}
+
+/* What one of the traces beside says, or NULL. */
+static const struct fact_sheet *find_beside(const struct tscope_analysis *analysis, size_t analyzer,
+					    int scope)
+{
+	for (size_t i = 0; i < ANALYSES_BESIDE && analysis->beside[i]; i++) {
+		const struct fact_sheet *sheet = own_sheet(analysis->beside[i], analyzer, scope);
+
+		if (sheet && !is_empty(sheet))
+			return sheet;
+	}
+	return NULL;
+}
+
 static const struct fact_sheet *find_sheet(const struct tscope_analysis *analysis, size_t analyzer,
 					   int scope)
 {
-	const struct fact_sheet *sheet = NULL;
+	const struct fact_sheet *sheet = NULL, *beside = NULL;
 
 	if (analyzer >= tscope_analyzer_count() || scope < TSCOPE_WHOLE_TRACE)
 		return NULL;
@@ -71,8 +98,10 @@ static const struct fact_sheet *find_sheet(const struct tscope_analysis *analysi
 		for (size_t i = 0; i < TSCOPE_MEMORY_KIND_COUNT && !sheet; i++)
 			if (analysis->memory[i])
 				sheet = own_sheet(analysis->memory[i], analyzer, scope);
+		if (!beside)
+			beside = find_beside(analysis, analyzer, scope);
 	}
-	return sheet;
+	return beside && (!sheet || is_empty(sheet)) ? beside : sheet;
 }
 
 static void limit_tables(struct fact_sheet *sheet, size_t limit)
@@ -308,6 +337,16 @@ void tsi_analysis_put_memory(struct tscope_analysis *analysis, const struct tsco
 			     enum tscope_memory_kind kind)
 {
 	analysis->memory[kind] = memory;
+}
+
+void tsi_analysis_put_beside(struct tscope_analysis *analysis, const struct tscope_analysis *other)
+{
+	for (size_t i = 0; i < ANALYSES_BESIDE; i++) {
+		if (analysis->beside[i])
+			continue;
+		analysis->beside[i] = other;
+		return;
+	}
 }
 
 const struct step_series *tsi_analysis_steps(const struct tscope_analysis *analysis)

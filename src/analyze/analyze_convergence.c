@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where the loss goes, and the steps in which it or the gradient's norm towers
- * above those before, by pytscope's rules. Figures are of the unmarked steps
- * that recorded the value.
+ * above those before, by pytscope's rules. Figures are of the steps that recorded
+ * the value, but for warm-up.
  */
 #include "analyze/facts.h"
 #include "analyze/robust.h"
@@ -64,7 +64,7 @@ static enum tscope_status scalar_init(struct scalar *scalar, const struct step_s
 		return TSCOPE_E_NOMEM;
 	for (size_t i = 0; i < steps->count; i++) {
 		const struct step_record *record = &steps->records[i];
-		if (record->mark != TSCOPE_STEP_COUNTED || !(record->has & kind))
+		if (!tsi_step_is_trained(record) || !(record->has & kind))
 			continue;
 		scalar->steps[scalar->count] = record->number;
 		scalar->values[scalar->count++] =

@@ -89,6 +89,29 @@ static void signals_deinit(struct signals *signals)
 	free(signals->is_spike);
 }
 
+static bool has_signal(const struct step_record *record, enum axis axis)
+{
+	switch (axis) {
+	case AXIS_GRAD_NORM:
+		return record->has & STEP_HAS_GRAD_NORM;
+	case AXIS_LOSS:
+		return record->has & STEP_HAS_LOSS;
+	case AXIS_MEMORY:
+		return record->memory_bytes[STEP_MEMORY_ALLOC] != NO_BYTES;
+	default:
+		return record->has & STEP_HAS_TIME;
+	}
+}
+
+/* A step of which only metrics are known has its place among the others. */
+static bool has_any_signal(const struct step_record *record)
+{
+	for (unsigned axis = 1; axis < AXES_END; axis <<= 1)
+		if (has_signal(record, (enum axis)axis))
+			return true;
+	return false;
+}
+
 static enum tscope_status signals_init(struct signals *signals, const struct step_series *steps,
 				       struct tscope_error *err)
 {
@@ -100,23 +123,10 @@ static enum tscope_status signals_init(struct signals *signals, const struct ste
 	    tsi_array_new(&signals->is_spike, room, sizeof(*signals->is_spike), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	for (size_t i = 0; i < room; i++)
-		if (tsi_step_is_timed(&steps->records[i]))
+		if (steps->records[i].mark == TSCOPE_STEP_COUNTED &&
+		    has_any_signal(&steps->records[i]))
 			signals->records[signals->count++] = &steps->records[i];
 	return TSCOPE_OK;
-}
-
-static bool has_signal(const struct step_record *record, enum axis axis)
-{
-	switch (axis) {
-	case AXIS_GRAD_NORM:
-		return record->has & STEP_HAS_GRAD_NORM;
-	case AXIS_LOSS:
-		return record->has & STEP_HAS_LOSS;
-	case AXIS_MEMORY:
-		return record->memory_bytes[STEP_MEMORY_ALLOC] != NO_BYTES;
-	default:
-		return true;
-	}
 }
 
 static double value_of(const struct step_record *record, enum axis axis)
@@ -180,7 +190,8 @@ static double height_of(const struct step_record *record)
 static void fill_row(struct tscope_value *cells, const struct step_record *peak)
 {
 	cells[PEAK_STEP] = tsi_int(peak->number);
-	cells[STEP_NS] = tsi_int(peak->time_ns);
+	if (has_signal(peak, AXIS_STEP_TIME))
+		cells[STEP_NS] = tsi_int(peak->time_ns);
 	if (has_signal(peak, AXIS_LOSS))
 		cells[LOSS] = tsi_real(peak->loss);
 	if (has_signal(peak, AXIS_GRAD_NORM))

@@ -118,6 +118,19 @@ static const char *parse_model(const char *text, void *field)
 	return tscope_model_parse(field, text, NULL) == TSCOPE_OK ? NULL : "a model";
 }
 
+static enum tscope_status check_scalar(const char *text, struct tscope_error *err)
+{
+	struct tscope_scalar_names names = { 0 };
+
+	return tscope_scalar_names_add(&names, text, err);
+}
+
+/* check_scalar() has taken it. */
+static const char *parse_scalar(const char *text, void *field)
+{
+	return tscope_scalar_names_add(field, text, NULL) == TSCOPE_OK ? NULL : "ROLE=NAME";
+}
+
 static const char *parse_memory_size(const char *text, void *field)
 {
 	uint64_t number;
@@ -230,6 +243,7 @@ static const char *parse_steps(const char *text, void *field)
 #define TRACE_READERS "trace, report, diff, export"
 #define TRACE_REPORTERS "trace, report, diff"
 #define RUN_REPORTERS "report, diff"
+#define RUN_READERS "report, diff, export"
 
 /* In the order of --help. */
 static const struct option_row rows[] = {
@@ -280,6 +294,8 @@ static const struct option_row rows[] = {
 	  parse_model, FIELD(analysis.model), check_model },
 	{ TRACE_READERS, "peak-tflops", "X", "the most that the device can do, in TFLOP/s, for MFU",
 	  parse_tflops, FIELD(analysis.peak_flops), NULL },
+	{ RUN_READERS, "scalar", "ROLE=NAME", "the metric that is the loss, ... (repeatable)",
+	  parse_scalar, FIELD(analysis.scalars), check_scalar },
 	{ RUN_REPORTERS, "pipeline-stages", "N", "the ranks are N stages of a pipeline",
 	  parse_positive_unsigned, FIELD(analysis.pipeline_stages), NULL },
 	{ RUN_REPORTERS, "microbatches", "N", "microbatches of a step, for the ideal bubble",

@@ -29,7 +29,9 @@ static const struct section {
 } sections[] = {
 	{ "step_time", tsi_section_run_steps, OF_RUN },
 	{ "budget", tsi_section_budget, OF_RUN },
+	{ "python", tsi_section_viztracer, OF_TRACE },
 	{ "efficiency", tsi_section_efficiency, OF_LOWEST_RANK },
+	{ "logged_efficiency", tsi_section_logged_efficiency, OF_RUN },
 	{ "memory", tsi_section_memory, OF_LOWEST_RANK },
 	{ "snapshot", tsi_section_oom, OF_FILE },
 	{ "snapshot", tsi_section_snapshot, OF_FILE },
@@ -37,8 +39,11 @@ static const struct section {
 	{ "memory_timeline", tsi_section_memory_timeline, OF_FILE },
 	{ "memory_stats", tsi_section_memory_stats, OF_FILE },
 	{ "memory_tracker", tsi_section_memory_tracker, OF_FILE },
+	{ "host_memory", tsi_section_host_memory, OF_FILE },
+	{ "scalars", tsi_section_scalars, OF_LOWEST_RANK },
 	{ "convergence", tsi_section_convergence, OF_LOWEST_RANK },
 	{ "distributed", tsi_section_distributed, OF_RUN },
+	{ "clock_sync", tsi_section_clock_sync, OF_RUN },
 	{ "stragglers", tsi_section_stragglers, OF_RUN },
 	{ "what_if", tsi_section_what_if, OF_RUN },
 	{ "transfers", tsi_section_transfers, OF_RUN },
@@ -53,6 +58,8 @@ static const struct section {
 	{ "copies", tsi_section_copies, OF_TRACE },
 	{ "spans", tsi_section_spans, OF_TRACE },
 	{ "python", tsi_section_python, OF_TRACE },
+	{ "callbacks", tsi_section_callbacks, OF_TRACE },
+	{ "counters", tsi_section_counters, OF_TRACE },
 	{ NULL, tsi_section_inputs, OF_RUN },
 	{ NULL, tsi_section_findings, OF_RUN },
 	{ NULL, tsi_section_not_evaluated, OF_RUN },
@@ -80,39 +87,28 @@ static void put_name(struct text_writer *w, const struct tscope_run *run)
 	tsi_text_put(w, "\n");
 }
 
-/* Nothing of what there is none of. */
-static void put_some(struct text_flow *flow, size_t count, const char *one, const char *many)
-{
-	if (count > 0)
-		tsi_panel_count(flow, (int64_t)count, one, many);
-}
-
-/* "8 ranks · 30 steps of 412.3 ms · 8 traces" */
+/* "8 ranks · 30 steps · 412.3 ms a step" */
 static void put_outline(const struct panel *panel)
 {
 	const struct tscope_run *run = panel->report->run;
 	struct text_flow flow = { .w = panel->w, .separator = " · " };
-	size_t rank_count = tscope_run_rank_count(run), counts[TSCOPE_INPUT_MEMORY + 1] = { 0 };
+	size_t rank_count = tscope_run_rank_count(run);
 	int64_t steps = tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, "step_time.count");
 	char mean[NUMBER_MAX], text[2 * NUMBER_MAX];
 
-	for (size_t i = 0; i < tscope_run_input_count(run); i++)
-		counts[tscope_run_input(run, i).kind]++;
 	snprintf(text, sizeof(text), "rank %" PRId64, tscope_run_rank_number(run, 0));
 	if (rank_count > 1)
 		tsi_panel_count(&flow, (int64_t)rank_count, "rank", "ranks");
 	else if (tscope_run_rank_number(run, 0) >= 0)
 		tsi_text_flow(&flow, text);
-	put_some(&flow, (size_t)steps, "step", "steps");
+	if (steps > 0)
+		tsi_panel_count(&flow, steps, "step", "steps");
 	tsi_panel_number(panel, "step_time.mean_ns", mean);
 	snprintf(text, sizeof(text), "%s a step", mean);
 	if (steps > 0)
 		tsi_text_flow(&flow, text);
-	put_some(&flow, counts[TSCOPE_INPUT_STEPS], "file of step records",
-		 "files of step records");
-	put_some(&flow, counts[TSCOPE_INPUT_TRACE], "trace", "traces");
-	put_some(&flow, counts[TSCOPE_INPUT_MEMORY], "file about memory", "files about memory");
-	tsi_text_flow_end(&flow);
+	if (flow.has_items)
+		tsi_text_flow_end(&flow);
 }
 
 /* ---- what is missing from the figures ---- */
@@ -133,6 +129,16 @@ static void put_loss(struct losses *losses, const char *word, const char *path, 
 	tsi_panel_loss(losses->panel, word, text);
 }
 
+/* Counts those that were not printed. */
+static void end_losses(const struct losses *losses)
+{
+	const struct panel *panel = losses->panel;
+
+	if (losses->count > MAX_LOSSES && !panel->verbose)
+		tsi_text_printf(panel->w, "and %zu more%s\n", losses->count - MAX_LOSSES,
+				panel->report ? "; --verbose names all" : "");
+}
+
 static void put_input_losses(struct losses *losses, const struct tscope_run_input *input)
 {
 	char words[DAMAGE_MAX];
@@ -146,6 +152,8 @@ static void put_input_losses(struct losses *losses, const struct tscope_run_inpu
 			 tscope_input_kind_unit(input->kind), input->dropped_count);
 		put_loss(losses, "DROPPED", input->path, words);
 	}
+	if (input->diagnostics && input->diagnostics[TSCOPE_DIAGNOSTIC_ring_buffer_overflow] > 0)
+		put_loss(losses, "OVERFLOW", input->path, tsi_overflow_words);
 }
 
 void tsi_put_losses(const struct panel *panel, const struct tscope_run *run)
@@ -163,9 +171,7 @@ void tsi_put_losses(const struct panel *panel, const struct tscope_run *run)
 
 		put_input_losses(&losses, &input);
 	}
-	if (losses.count > MAX_LOSSES && !panel->verbose)
-		tsi_text_printf(panel->w, "and %zu more%s\n", losses.count - MAX_LOSSES,
-				panel->report ? "; --verbose names all" : "");
+	end_losses(&losses);
 }
 
 /* ---- the whole ---- */
@@ -303,6 +309,7 @@ void tsi_text_write_run(FILE *out, const struct tscope_run_report *report,
 
 	put_name(&w, report->run);
 	put_outline(&whole);
+	tsi_put_found(&whole);
 	tsi_put_losses(&whole, report->run);
 	tsi_put_verdict(&whole, options->brief);
 	for (size_t i = 0; i < TSI_COUNT_OF(sections); i++) {

@@ -62,7 +62,9 @@ void tsi_section_memory_timeline(const struct panel *panel);
 void tsi_section_memory_stats(const struct panel *panel);
 void tsi_section_memory_tracker(const struct panel *panel);
 void tsi_section_host_memory(const struct panel *panel); /* section_host_memory.c */
-void tsi_section_callbacks(const struct panel *panel);   /* section_composer.c */
+void tsi_section_scalars(const struct panel *panel);     /* section_scalars.c */
+void tsi_section_logged_efficiency(const struct panel *panel);
+void tsi_section_callbacks(const struct panel *panel); /* section_composer.c */
 void tsi_section_counters(const struct panel *panel);
 void tsi_section_clock_sync(const struct panel *panel);
 
@@ -87,6 +89,9 @@ void tsi_put_diagnostics(const struct panel *panel, const uint64_t counts[TSCOPE
 
 /* What to record next time. */
 void tsi_put_advice(const struct panel *panel);
+
+/* What the run is made of, by rank and kind, and what was ignored, by reason: lines of the head. */
+void tsi_put_found(const struct panel *panel); /* section_found.c */
 
 /* Files of a run that are damaged or could not be read, each a line of the head. */
 void tsi_put_losses(const struct panel *panel, const struct tscope_run *run);

@@ -24,7 +24,7 @@ static const double worth_ratio = 0.01, worth_untested_ratio = 0.05;
 
 /* Analyzers whose facts are about memory. */
 static const char *const of_memory[] = {
-	"memory", "snapshot", "memory_timeline", "memory_stats", "memory_tracker",
+	"memory", "snapshot", "memory_timeline", "memory_stats", "memory_tracker", "host_memory",
 };
 
 /* Of these, those that say at a glance what is different; the rest is for --all. */
@@ -35,7 +35,8 @@ static const char *const telling_of_memory[] = {
 	"snapshot.peak_allocated_bytes", "snapshot.reserved_bytes",
 	"snapshot.allocated_bytes",      "snapshot.inactive_split_bytes",
 	"memory_timeline.peak_bytes",    "memory_timeline.end_bytes",
-	"memory_tracker.peak_bytes",
+	"memory_tracker.peak_bytes",     "host_memory.peak_bytes",
+	"host_memory.leaked_bytes",
 };
 
 /* The same of all that no other section tells of. */

@@ -71,6 +71,24 @@ static size_t judging_count(const struct tscope_diagnosis *diagnosis)
 	return tscope_rule_count() - tscope_diagnosis_not_evaluated_count(diagnosis);
 }
 
+/* Of a file about memory, what it could have told; of a run, all. */
+static bool is_shown(const struct panel *panel, size_t index)
+{
+	struct tscope_not_evaluated missed =
+		tscope_diagnosis_not_evaluated(panel->diagnosis, index);
+
+	return !panel->memory || tsi_is_of_memory(panel->memory, &missed);
+}
+
+static size_t shown_count(const struct panel *panel)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < tscope_diagnosis_not_evaluated_count(panel->diagnosis); i++)
+		count += is_shown(panel, i);
+	return count;
+}
+
 /* Of a file about memory most rules can say nothing, and are no matter. */
 static void put_all_clear(const struct panel *panel)
 {
@@ -86,7 +104,7 @@ static void put_all_clear(const struct panel *panel)
 		snprintf(text, sizeof(text), "no findings of %zu rule%s", judging,
 			 judging == 1 ? "" : "s");
 	else
-		snprintf(text, sizeof(text), "no rule judges such a file");
+		snprintf(text, sizeof(text), "no rule could judge this file");
 	tsi_text_style(w, panel->memory && judging == 0 ? TEXT_DIM : TEXT_GREEN);
 	tsi_text_put(w, "  ");
 	tsi_text_paragraph(w, text, 2);
@@ -217,12 +235,21 @@ void tsi_section_findings(const struct panel *panel)
 
 /* ---- not evaluated ---- */
 
-/* What many have in common: "no overlap.comm_ns: it needs a trace" → "needs a trace" */
+/*
+ * What many have in common, whichever fact each of them asked for first: "no overlap.comm_ns: it
+ * needs a trace" → "needs a trace"; "efficiency.mfu is not reliable: clocks differ" → "clocks
+ * differ"
+ */
 static const char *need_of(const char *reason)
 {
-	const char *need = strncmp(reason, "no ", 3) == 0 ? strstr(reason, ": it needs ") : NULL;
+	static const char *const behind_fact[] = { ": it ", ": ", " is not reliable: " };
+	const char *fact = strncmp(reason, "no ", 3) == 0 ? reason + 3 : reason;
+	size_t length = strcspn(fact, " :");
 
-	return need ? need + strlen(": it ") : reason;
+	for (size_t i = 0; memchr(fact, '.', length) && i < TSI_COUNT_OF(behind_fact); i++)
+		if (strncmp(fact + length, behind_fact[i], strlen(behind_fact[i])) == 0)
+			return fact + length + strlen(behind_fact[i]);
+	return reason;
 }
 
 /* Has the need of this one been told with an earlier one? */
@@ -236,42 +263,27 @@ static bool is_told(const struct tscope_diagnosis *diagnosis, size_t index)
 	return false;
 }
 
-/* Of a file about memory, what it could have told; of a run, all. */
-static bool is_shown(const struct panel *panel, size_t index)
-{
-	struct tscope_not_evaluated missed =
-		tscope_diagnosis_not_evaluated(panel->diagnosis, index);
-
-	return !panel->memory || tsi_is_of_memory(panel->memory, &missed);
-}
-
-static size_t shown_count(const struct panel *panel)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < tscope_diagnosis_not_evaluated_count(panel->diagnosis); i++)
-		count += is_shown(panel, i);
-	return count;
-}
-
-/* All rules that lack the same as this one: the need, then their ids. */
+/* "KERNEL.SHORT, NCCL.LOW_BANDWIDTH: need a trace": all rules that lack the same as this one. */
 static void put_group(const struct panel *panel, size_t first)
 {
 	const struct tscope_diagnosis *diagnosis = panel->diagnosis;
 	const char *need = need_of(tscope_diagnosis_not_evaluated(diagnosis, first).reason);
-	struct text_flow flow = { .w = panel->w, .separator = ", ", .indent = 4 };
+	char text[2048] = "";
+	size_t length = 0, count = 0;
 
-	tsi_text_put(panel->w, "  ");
-	tsi_text_paragraph(panel->w, need, 2);
-	tsi_text_style(panel->w, TEXT_DIM);
 	for (size_t i = first; i < tscope_diagnosis_not_evaluated_count(diagnosis); i++) {
 		struct tscope_not_evaluated missed = tscope_diagnosis_not_evaluated(diagnosis, i);
 
-		if (strcmp(need_of(missed.reason), need) == 0)
-			tsi_text_flow(&flow, missed.rule->id);
+		if (strcmp(need_of(missed.reason), need) == 0 && length < sizeof(text))
+			length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s",
+						   count++ > 0 ? ", " : "", missed.rule->id);
 	}
-	tsi_text_flow_end(&flow);
-	tsi_text_style(panel->w, TEXT_PLAIN);
+	if (length < sizeof(text) && count > 1 && strncmp(need, "needs ", 6) == 0)
+		snprintf(text + length, sizeof(text) - length, ": need %s", need + 6);
+	else if (length < sizeof(text))
+		snprintf(text + length, sizeof(text) - length, ": %s", need);
+	tsi_text_put(panel->w, "  ");
+	tsi_text_paragraph(panel->w, text, 4);
 }
 
 static void put_not_evaluated(struct text_writer *w, struct tscope_not_evaluated missed)

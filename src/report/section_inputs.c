@@ -134,10 +134,10 @@ static void put_notes(const struct panel *panel)
 	}
 }
 
+/* The head of the report counts them by reason. */
 static void put_ignored(const struct panel *panel)
 {
 	const struct tscope_run *run = panel->report->run;
-	size_t count = 0;
 
 	for (size_t i = 0; i < tscope_run_other_count(run); i++) {
 		struct tscope_run_other other = tscope_run_other(run, i);
@@ -145,18 +145,9 @@ static void put_ignored(const struct panel *panel)
 
 		if (other.is_problem)
 			continue;
-		count++;
-		if (!panel->verbose)
-			continue;
 		snprintf(text, sizeof(text), "%s: %s", other.path, other.reason);
 		tsi_text_put_styled(panel->w, TEXT_DIM, "  ignored  ");
 		tsi_text_paragraph(panel->w, text, 11);
-	}
-	if (count > 0 && !panel->verbose) {
-		tsi_text_style(panel->w, TEXT_DIM);
-		tsi_text_printf(panel->w, "  ignored %zu; --verbose names %s\n", count,
-				count == 1 ? "it" : "them");
-		tsi_text_style(panel->w, TEXT_PLAIN);
 	}
 }
 
@@ -178,5 +169,6 @@ void tsi_section_inputs(const struct panel *panel)
 	tsi_run_diagnostics(run, diagnostics);
 	tsi_put_diagnostics(panel, diagnostics);
 	tsi_put_advice(panel);
-	put_ignored(panel);
+	if (panel->verbose)
+		put_ignored(panel);
 }

@@ -2,6 +2,22 @@
 /* EFFICIENCY.RECOVERABLE: much of the step is no compute; how good the compute is, is not known. */
 #include "rules/efficiency_lines.h"
 
+#include <string.h>
+
+#define WORTH_TELLING 0.05
+
+/* Is what goes to no known phase the largest line? */
+static bool is_other(const struct rule_context *ctx)
+{
+	return strcmp(tsi_rule_text(ctx, "efficiency.top_recoverable"), "other") == 0;
+}
+
+/* Of a program that is no training loop, or of one that nobody marked, all is other. */
+static bool is_nothing_known(const struct rule_context *ctx, double top)
+{
+	return top >= 1 && is_other(ctx);
+}
+
 static void evaluate(struct rule_context *ctx)
 {
 	double top = tsi_top_efficiency_share(ctx);
@@ -11,12 +27,19 @@ static void evaluate(struct rule_context *ctx)
 	/* Where the MFU is known EFFICIENCY.LOW_MFU judges the same lines. */
 	if ((has_mfu && !is_lower_bound) || top < tsi_rule_parameter(ctx, "threshold"))
 		return;
+	if (is_nothing_known(ctx, top)) {
+		tsi_rule_skip(ctx, "no part of the step is in a known phase");
+		return;
+	}
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, top), "%.1f %% of the step goes to %s", 100 * top,
 		      tsi_top_efficiency_line(ctx));
 	if (has_mfu)
 		tsi_rule_detail(ctx, "the MFU is at least %.1f %%",
 				100 * tsi_rule_real(ctx, "efficiency.mfu"));
 	tsi_tell_efficiency_lines(ctx);
+	if (is_other(ctx) && tsi_rule_real(ctx, "callbacks.step_ratio") >= WORTH_TELLING)
+		tsi_rule_detail(ctx, "callbacks and algorithms take %.0f %% of the step",
+				100 * tsi_rule_real(ctx, "callbacks.step_ratio"));
 	tsi_rule_evidence(ctx, "efficiency.useful_ratio");
 	tsi_rule_evidence(ctx, "efficiency.mfu");
 	tsi_rule_evidence(ctx, "efficiency.flops_coverage_ratio");

@@ -12,8 +12,10 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "run/batch_folder.h"
 #include "run/file_name.h"
 #include "run/folder.h"
+#include "run/metrics.h"
 #include "run/settle.h"
 #include "run/taste.h"
 
@@ -113,6 +115,45 @@ static enum tscope_status add_entry(struct finder *finder, const struct folder_e
 
 /* ---- folders ---- */
 
+/* A store of metrics that is a folder counts as one file. */
+static enum tscope_status add_store(struct finder *finder, const char *path, bool is_named,
+				    const struct metric_source *source, struct tscope_error *err)
+{
+	struct run_file *file;
+
+	if (add_file(finder, path, &file, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	file->kind = RUN_FILE_METRICS;
+	file->is_named = is_named;
+	file->metrics = source;
+	return TSCOPE_OK;
+}
+
+/* The store among these folders, or NULL. */
+static enum tscope_status find_store(const struct folder *folder,
+				     const struct metric_source **source, size_t *index,
+				     struct tscope_error *err)
+{
+	*source = NULL;
+	for (size_t i = 0; i < folder->count && !*source; i++) {
+		if (!tsi_is_folder(&folder->items[i]))
+			continue;
+		*index = i;
+		if (tsi_metric_source_of_folder(source, folder->items[i].path, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+	}
+	return TSCOPE_OK;
+}
+
+/* Does a folder beside a store belong to it? */
+static bool belongs_to_store(const struct metric_source *source, const char *path)
+{
+	for (const char *const *name = source->beside; *name; name++)
+		if (strcmp(tsi_base_name(path), *name) == 0)
+			return true;
+	return false;
+}
+
 static enum tscope_status add_files(struct finder *finder, const struct folder *folder,
 				    struct tscope_error *err)
 {
@@ -131,6 +172,26 @@ static enum tscope_status add_files(struct finder *finder, const struct folder *
 static enum tscope_status search_below(struct finder *finder, const struct folder_entry *entry,
 				       const struct level *above, struct tscope_error *err);
 
+static enum tscope_status search_folders(struct finder *finder, const struct folder *folder,
+					 const struct level *level, struct tscope_error *err)
+{
+	const struct metric_source *source;
+	size_t store = 0;
+	enum tscope_status status = find_store(folder, &source, &store, err);
+
+	for (size_t i = 0; i < folder->count && status == TSCOPE_OK; i++) {
+		const struct folder_entry *entry = &folder->items[i];
+
+		if (!tsi_is_folder(entry))
+			continue;
+		if (source && i == store)
+			status = add_store(finder, entry->path, false, source, err);
+		else if (!source || !belongs_to_store(source, entry->path))
+			status = search_below(finder, entry, level, err);
+	}
+	return status;
+}
+
 /* The files of a folder, then its folders. */
 static enum tscope_status search(struct finder *finder, const char *path, const struct level *level,
 				 struct tscope_error *err)
@@ -146,9 +207,8 @@ static enum tscope_status search(struct finder *finder, const char *path, const 
 	finder->seen_count += folder.count;
 	if (status == TSCOPE_OK)
 		status = add_files(finder, &folder, err);
-	for (size_t i = 0; i < folder.count && status == TSCOPE_OK; i++)
-		if (tsi_is_folder(&folder.items[i]))
-			status = search_below(finder, &folder.items[i], level, err);
+	if (status == TSCOPE_OK)
+		status = search_folders(finder, &folder, level, err);
 	tsi_folder_deinit(&folder);
 	return status;
 }
@@ -256,6 +316,23 @@ static enum tscope_status add_trace(struct finder *finder, const char *path,
 	return TSCOPE_OK;
 }
 
+/* A folder that was given; it may be a store itself. */
+static enum tscope_status search_folder(struct finder *finder, const char *path,
+					const struct stat *found, struct tscope_error *err)
+{
+	const struct level level = { .device = found->st_dev, .inode = found->st_ino };
+	const struct metric_source *source;
+
+	if (tsi_metric_source_of_folder(&source, path, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	if (source)
+		return add_store(finder, path, true, source, err);
+	enum tscope_status status = search(finder, path, &level, err);
+	if (status == TSCOPE_E_IO)
+		tsi_fail_within(err, "%s", path);
+	return status;
+}
+
 static enum tscope_status search_path(struct finder *finder, const char *path,
 				      struct tscope_error *err)
 {
@@ -268,13 +345,8 @@ static enum tscope_status search_path(struct finder *finder, const char *path,
 		return add_tasted(finder, path, true, err);
 	if (error == 0 && !S_ISDIR(found.st_mode))
 		return add_trace(finder, path, err); /* tasting a pipe would empty it */
-	if (error == 0) {
-		const struct level level = { .device = found.st_dev, .inode = found.st_ino };
-
-		status = search(finder, path, &level, err);
-		if (status == TSCOPE_E_IO)
-			tsi_fail_within(err, "%s", path);
-	}
+	if (error == 0)
+		status = search_folder(finder, path, &found, err);
 	if (status == TSCOPE_OK)
 		status = search_siblings(finder, path, &sibling_count, err);
 	if (status == TSCOPE_OK && error && sibling_count == 0)
@@ -316,6 +388,8 @@ enum tscope_status tsi_find_files(struct run_files *files, const char *const *pa
 	}
 	if (status == TSCOPE_OK)
 		status = tsi_settle_doubles(files, err);
+	if (status == TSCOPE_OK)
+		status = tsi_find_batches(files, err);
 	if (status != TSCOPE_OK)
 		tsi_run_files_deinit(files);
 	return status;

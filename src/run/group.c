@@ -14,23 +14,44 @@
 #include "base/intern.h"
 #include "run/find.h"
 
+/* The folder that a file or a folder is in. */
+static struct str above(struct str path)
+{
+	while (path.length > 0 && path.data[path.length - 1] != '/')
+		path.length--;
+	path.length -= path.length > 0;
+	return path;
+}
+
 static struct str folder_of(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-
-	return (struct str){ path, slash ? (size_t)(slash - path) : 0 };
+	return above(tsi_str_of(path));
 }
 
 enum { NO_RANK = -1, SEVERAL_RANKS = -2 };
 
-/* The only rank that is said, in one folder or anywhere (folder NULL), or one of the above. */
-static int64_t only_rank(const struct run_item *items, size_t count, const struct str *folder)
+/* Whose ranks are asked for: those of a folder, or of those below it, too. */
+struct place {
+	struct str folder;
+	bool or_below;
+};
+
+static bool is_in(const char *path, const struct place *place)
+{
+	size_t length = place->folder.length;
+
+	return place->or_below
+		       ? tsi_str_has_prefix(tsi_str_of(path), place->folder) && path[length] == '/'
+		       : tsi_str_equal(folder_of(path), place->folder);
+}
+
+/* The only rank that is said, in one place or anywhere (place NULL), or one of the above. */
+static int64_t only_rank(const struct run_item *items, size_t count, const struct place *place)
 {
 	int64_t rank = NO_RANK;
 
 	for (size_t i = 0; i < count; i++) {
-		if (items[i].rank < 0 ||
-		    (folder && !tsi_str_equal(folder_of(items[i].path), *folder)))
+		if (items[i].rank < 0 || (place && !is_in(items[i].path, place)))
 			continue;
 		if (rank >= 0 && rank != items[i].rank)
 			return SEVERAL_RANKS;
@@ -45,12 +66,12 @@ static void adopt(struct run_item *items, size_t count)
 	int64_t of_run = only_rank(items, count, NULL);
 
 	for (size_t i = 0; i < count && of_run != NO_RANK; i++) {
-		struct str folder = folder_of(items[i].path);
+		struct place place = { .folder = folder_of(items[i].path) };
 		int64_t of_folder;
 
 		if (items[i].rank >= 0)
 			continue;
-		of_folder = only_rank(items, count, &folder);
+		of_folder = only_rank(items, count, &place);
 		items[i].is_stray = of_folder < 0 && of_run < 0;
 		if (!items[i].is_stray)
 			items[i].rank = of_folder >= 0 ? of_folder : of_run;
@@ -92,7 +113,7 @@ static int compare_starts(const void *left, const void *right)
  * Do traces of different processes run at the same time? In the order of their
  * starts that is one which starts before the latest end so far, of another process.
  */
-static bool is_concurrent(struct run_item *items, size_t count)
+static bool is_concurrent(struct run_item *items, size_t count, unsigned depth)
 {
 	int64_t latest_end_ns = INT64_MIN;
 	uint32_t latest = UINT32_MAX; /* the process that it is of */
@@ -101,7 +122,7 @@ static bool is_concurrent(struct run_item *items, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		const struct run_item *item = &items[i];
 
-		if (item->kind != RUN_ITEM_TRACE)
+		if (item->kind != RUN_ITEM_TRACE || item->depth < depth)
 			continue;
 		if (item->writer != latest && item->start_ns < latest_end_ns)
 			return true;
@@ -113,19 +134,52 @@ static bool is_concurrent(struct run_item *items, size_t count)
 	return false;
 }
 
-static void number_by_writers(struct run_item *items, size_t count)
+/* Whose traces are not as deep as others' are nobody's: which process they are of is not known. */
+static void number_by_writers(struct run_item *items, size_t count, unsigned depth)
 {
 	uint32_t lowest = UINT32_MAX;
 
 	for (size_t i = 0; i < count; i++)
 		lowest = items[i].writer < lowest ? items[i].writer : lowest;
-	for (size_t i = 0; i < count; i++)
-		items[i].rank = items[i].writer - lowest;
+	for (size_t i = 0; i < count; i++) {
+		items[i].is_stray = items[i].kind == RUN_ITEM_TRACE && items[i].depth < depth;
+		if (!items[i].is_stray)
+			items[i].rank = items[i].writer - lowest;
+	}
 }
 
-static bool is_memory(const struct run_item *item)
+static unsigned greatest_depth(const struct run_item *items, size_t count)
 {
-	return item->kind == RUN_ITEM_MEMORY;
+	unsigned depth = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (items[i].kind == RUN_ITEM_TRACE && items[i].depth > depth)
+			depth = items[i].depth;
+	return depth;
+}
+
+/* Of items in the order of ranks. */
+static void put_beside(struct run_item *items, size_t count)
+{
+	for (size_t first = 0, end; first < count; first = end) {
+		for (end = first + 1; end < count && items[end].rank == items[first].rank; end++)
+			;
+		unsigned depth = greatest_depth(items + first, end - first);
+		for (size_t i = first; i < end; i++)
+			if (items[i].kind == RUN_ITEM_TRACE && items[i].depth < depth)
+				items[i].kind = RUN_ITEM_BESIDE;
+	}
+}
+
+static bool is_trace(const struct run_item *item)
+{
+	return item->kind == RUN_ITEM_TRACE || item->kind == RUN_ITEM_BESIDE;
+}
+
+/* Does it stand behind the items that the steps of the ranks are made of? */
+static bool is_behind(const struct run_item *item)
+{
+	return item->kind == RUN_ITEM_MEMORY || item->is_apart;
 }
 
 static int compare_places(const void *left, const void *right)
@@ -134,13 +188,15 @@ static int compare_places(const void *left, const void *right)
 
 	if (a->is_stray != b->is_stray)
 		return a->is_stray ? 1 : -1;
-	if (is_memory(a) != is_memory(b))
-		return is_memory(a) ? 1 : -1;
+	if (is_behind(a) != is_behind(b))
+		return is_behind(a) ? 1 : -1;
 	if (a->rank != b->rank)
 		return a->rank < b->rank ? -1 : 1;
 	if (a->kind != b->kind)
 		return a->kind < b->kind ? -1 : 1;
-	if (a->kind == RUN_ITEM_TRACE && a->start_ns != b->start_ns)
+	if (is_trace(a) && a->depth != b->depth)
+		return a->depth > b->depth ? -1 : 1;
+	if (is_trace(a) && a->start_ns != b->start_ns)
 		return a->start_ns < b->start_ns ? -1 : 1;
 	return strcmp(a->path, b->path);
 }
@@ -170,9 +226,11 @@ static enum tscope_status number_windows(struct run_item *items, size_t count,
 		const struct run_item *before = &items[i - 1];
 
 		if (items[i].is_stray || before->rank != items[i].rank ||
-		    before->kind != items[i].kind)
+		    before->kind != items[i].kind || before->depth != items[i].depth ||
+		    items[i].kind == RUN_ITEM_METRICS)
 			continue;
-		if (items[i].kind == RUN_ITEM_STEPS || overlap(before, &items[i]))
+		if (items[i].kind != RUN_ITEM_BESIDE &&
+		    (items[i].kind == RUN_ITEM_STEPS || overlap(before, &items[i])))
 			return fail_claim(err, before, &items[i]);
 		items[i].window = before->window + 1;
 	}
@@ -185,73 +243,173 @@ static enum tscope_status group_steps(struct run_item *items, size_t count, enum
 {
 	adopt(items, count);
 	if (only_rank(items, count, NULL) == NO_RANK) {
+		unsigned depth = greatest_depth(items, count);
+
 		if (find_writers(items, count, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
-		if (is_concurrent(items, count)) {
-			number_by_writers(items, count);
+		if (is_concurrent(items, count, depth)) {
+			number_by_writers(items, count, depth);
 			*note = GROUP_NUMBERED;
 		}
 	}
 	qsort(items, count, sizeof(*items), compare_places);
+	put_beside(items, count);
+	qsort(items, count, sizeof(*items), compare_places);
 	return number_windows(items, count, err);
 }
 
-/*
- * Files about memory, which stand behind `step_count` others. What these say of ranks goes
- * first, in a folder as in the run.
- */
-static void group_memory(struct run_item *items, size_t step_count, size_t count)
+/* The lowest rank that is said, or NO_RANK. */
+static int64_t lowest_rank(const struct run_item *items, size_t count)
 {
-	int64_t of_run = only_rank(items, step_count ? step_count : count, NULL);
+	int64_t lowest = NO_RANK;
 
-	for (size_t i = step_count; i < count; i++) {
-		struct str folder = folder_of(items[i].path);
-		int64_t of_folder = only_rank(items, step_count ? step_count : count, &folder);
+	for (size_t i = 0; i < count; i++)
+		if (items[i].rank >= 0 && (lowest == NO_RANK || items[i].rank < lowest))
+			lowest = items[i].rank;
+	return lowest;
+}
 
-		if (items[i].rank >= 0)
-			continue;
-		if (of_folder >= 0)
-			items[i].rank = of_folder;
-		else if (of_run >= 0)
-			items[i].rank = of_run;
+/* Metrics alone: one that says no rank is of the only one of its folder, or of the lowest. */
+static void group_metrics(struct run_item *items, size_t count)
+{
+	int64_t lowest = lowest_rank(items, count);
+
+	adopt(items, count);
+	for (size_t i = 0; i < count; i++) {
+		items[i].is_stray = false;
+		if (items[i].rank < 0)
+			items[i].rank = lowest;
+	}
+	qsort(items, count, sizeof(*items), compare_places);
+}
+
+static bool has_rank(const struct run_item *items, size_t count, int64_t rank)
+{
+	for (size_t i = 0; i < count; i++)
+		if (items[i].rank == rank)
+			return true;
+	return false;
+}
+
+/*
+ * Folders may count the ranks of a node (node1/rank0): one that gives an item its rank counts for
+ * less than what the leaders in it say of theirs.
+ */
+static void correct_rank(struct run_item *item, const struct run_item *leaders, size_t leader_count)
+{
+	struct place place = { tsi_rank_folder_of_path(item->path), true };
+	int64_t rank;
+
+	if (place.folder.length == 0 || item->rank != tsi_rank_of_path(item->path))
+		return;
+	rank = only_rank(leaders, leader_count, &place);
+	if (rank >= 0)
+		item->rank = rank;
+}
+
+/*
+ * The only rank that is said in the folder of an item or, where none is, in the nearest one above
+ * it: 3/logs/m is of the rank of 3/traces/t.
+ */
+static int64_t rank_of_folders(const struct run_item *item, const struct run_item *sayers,
+			       size_t sayer_count)
+{
+	struct place place = { .folder = folder_of(item->path) };
+	int64_t rank = only_rank(sayers, sayer_count, &place);
+
+	place.or_below = true;
+	for (; rank == NO_RANK && place.folder.length > 0; place.folder = above(place.folder))
+		rank = only_rank(sayers, sayer_count, &place);
+	return rank;
+}
+
+/* Gives an item its rank where several are said. Loggers write on the lowest. */
+static void find_rank(struct run_item *item, const struct run_item *sayers, size_t sayer_count)
+{
+	int64_t rank = rank_of_folders(item, sayers, sayer_count);
+
+	if (rank >= 0)
+		item->rank = rank;
+	else if (item->kind == RUN_ITEM_METRICS)
+		item->rank = lowest_rank(sayers, sayer_count);
+}
+
+/*
+ * Items that decide nothing, which stand behind `leader_count` others. What these say of ranks
+ * goes first, in a folder as in the run.
+ */
+static void group_followers(struct run_item *items, size_t leader_count, size_t count)
+{
+	size_t sayer_count = leader_count ? leader_count : count;
+	int64_t of_run = only_rank(items, sayer_count, NULL);
+
+	for (size_t i = leader_count; i < count; i++) {
+		struct run_item *item = &items[i];
+
+		if (item->rank >= 0) {
+			correct_rank(item, items, leader_count);
+			item->is_apart = item->kind == RUN_ITEM_METRICS &&
+					 !has_rank(items, leader_count, item->rank);
+		} else if (of_run == SEVERAL_RANKS) {
+			find_rank(item, items, sayer_count);
+		} else {
+			item->rank = of_run;
+		}
 	}
 }
 
-/* Where nobody else says a rank, the only one that files about memory say is that of all. */
-static void adopt_from_memory(struct run_item *items, size_t step_count, size_t count)
+/* Where nobody else says a rank, the only one that such items say is that of all. */
+static void adopt_from_followers(struct run_item *items, size_t leader_count, size_t count)
 {
-	int64_t rank = only_rank(items + step_count, count - step_count, NULL);
+	int64_t rank = only_rank(items + leader_count, count - leader_count, NULL);
 
-	if (rank < 0 || only_rank(items, step_count, NULL) != NO_RANK)
+	if (rank < 0 || only_rank(items, leader_count, NULL) != NO_RANK)
 		return;
-	for (size_t i = 0; i < step_count; i++)
+	for (size_t i = 0; i < leader_count; i++)
 		items[i].rank = rank;
 }
 
-static int compare_kinds(const void *left, const void *right)
+/* Does an item decide nothing about ranks? Metrics do so where nothing else tells of steps. */
+static bool is_follower(const struct run_item *item, bool has_steps)
 {
-	const struct run_item *a = left, *b = right;
+	return item->kind == RUN_ITEM_MEMORY || (item->kind == RUN_ITEM_METRICS && has_steps);
+}
 
-	return is_memory(a) - is_memory(b);
+/* Puts the items that decide something in front; returns how many there are. */
+static size_t put_leaders_first(struct run_item *items, size_t count, bool has_steps)
+{
+	size_t leader_count = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct run_item item = items[i];
+
+		if (is_follower(&item, has_steps))
+			continue;
+		items[i] = items[leader_count];
+		items[leader_count++] = item;
+	}
+	return leader_count;
 }
 
 enum tscope_status tsi_group_items(struct run_item *items, size_t count, enum group_note *note,
 				   struct tscope_error *err)
 {
 	enum tscope_status status = TSCOPE_OK;
-	size_t step_count = 0;
+	bool has_steps = false;
 
 	*note = GROUP_AS_SAID;
 	if (count == 0)
 		return TSCOPE_OK;
 	for (size_t i = 0; i < count; i++)
-		step_count += !is_memory(&items[i]);
-	qsort(items, count, sizeof(*items), compare_kinds);
-	if (step_count > 0)
-		status = group_steps(items, step_count, note, err);
+		has_steps |= items[i].kind == RUN_ITEM_STEPS || items[i].kind == RUN_ITEM_TRACE;
+	size_t leader_count = put_leaders_first(items, count, has_steps);
+	if (has_steps)
+		status = group_steps(items, leader_count, note, err);
+	else if (leader_count > 0)
+		group_metrics(items, leader_count);
 	if (status == TSCOPE_OK)
-		adopt_from_memory(items, step_count, count);
-	group_memory(items, step_count, count);
+		adopt_from_followers(items, leader_count, count);
+	group_followers(items, leader_count, count);
 	qsort(items, count, sizeof(*items), compare_places);
 	return status;
 }

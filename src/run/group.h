@@ -12,6 +12,8 @@
 enum run_item_kind {
 	RUN_ITEM_STEPS, /* in the order in which those of one rank stand */
 	RUN_ITEM_TRACE,
+	RUN_ITEM_BESIDE, /* set: a trace of a rank whose steps are made of deeper ones */
+	RUN_ITEM_METRICS,
 	RUN_ITEM_MEMORY,
 };
 
@@ -22,9 +24,11 @@ struct run_item {
 	enum run_item_kind kind;
 	int64_t rank;             /* that it or its name says, or -1 */
 	int64_t start_ns, end_ns; /* of a trace; Unix time where it says so */
+	unsigned char depth;      /* of a trace: how much it tells of steps, against others */
 	uint32_t writer;          /* set: equal for traces of one process; only to number them */
-	unsigned window;          /* set: traces of one rank count from 0 in the order of time */
+	unsigned window;          /* set: traces of a rank and depth count from 0, by time */
 	bool is_stray;            /* set: others say their rank, and this one's cannot be told */
+	bool is_apart;            /* set: metrics of a rank of which there are no steps */
 };
 
 enum group_note {
@@ -39,10 +43,21 @@ enum group_note {
  * processes (by file name) that ran at the same time are ranks 0, 1 …, and anything else
  * is windows of one rank, which stays -1. Strays stand last.
  *
+ * Several profilers may record one rank at one time. The traces of the deepest are those of the
+ * rank; what is not as deep stands beside them, behind them in the order, and contradicts nobody.
+ *
  * Files about memory stand behind all others but the strays. They decide nothing about
- * these where these say a rank, contradict nobody and are never strays. As the others do, one
- * that says no rank belongs to the only one of its folder or of the run; else it keeps -1.
- * Where only they say a rank, and just one, it is that of all.
+ * these where these say a rank, contradict nobody and are never strays. One that says no rank
+ * belongs to the only one of its folder, or of the nearest above it where any is said; else it
+ * keeps -1. Where only they say a rank, and just one, it is that of all.
+ *
+ * Metrics decide as little beside traces or step records; one that says no rank gets it in the
+ * same way, else the lowest, where loggers write. They stand behind the others of their rank;
+ * where there are none, among those about memory, apart. Without traces and step records the
+ * ranks that they say are those of the run.
+ *
+ * A folder that gives one of either its rank (node1/rank0) counts for less than what traces and
+ * step records in it say themselves, where that is one rank.
  *
  * TSCOPE_E_DAMAGED: two files claim one rank: traces that overlap in time, or two
  * files of step records. The message names them.

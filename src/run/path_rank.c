@@ -157,7 +157,7 @@ static struct str pop_part(struct str *path)
 	return part;
 }
 
-int64_t tsi_rank_of_path(const char *path)
+static int64_t rank_of_file(struct str name)
 {
 	static int64_t (*const readers[])(struct str name) = {
 		rank_of_word,
@@ -165,15 +165,37 @@ int64_t tsi_rank_of_path(const char *path)
 		rank_of_start,
 		rank_of_action,
 	};
-	struct str left = { path, strlen(path) };
-	struct str name = pop_part(&left);
 	int64_t rank = NOT_FOUND;
 
 	for (size_t i = 0; i < TSI_COUNT_OF(readers) && rank == NOT_FOUND; i++)
 		rank = readers[i](name);
+	return rank;
+}
+
+int64_t tsi_rank_of_path(const char *path)
+{
+	struct str left = { path, strlen(path) };
+	int64_t rank = rank_of_file(pop_part(&left));
+
 	while (rank == NOT_FOUND && left.length > 0)
 		rank = rank_of_word(pop_part(&left));
 	return rank;
+}
+
+struct str tsi_rank_folder_of_path(const char *path)
+{
+	const struct str none = { path, 0 };
+	struct str left = { path, strlen(path) };
+
+	if (rank_of_file(pop_part(&left)) != NOT_FOUND)
+		return none;
+	while (left.length > 0) {
+		struct str folder = left;
+
+		if (rank_of_word(pop_part(&left)) != NOT_FOUND)
+			return folder;
+	}
+	return none;
 }
 
 /* SGLang begins with its stamp: "1723456789.25-TP-3-DECODE". */

@@ -26,8 +26,7 @@ static bool is_used(const struct run_file *file)
 {
 	if (!file->path)
 		return false;
-	return file->kind == RUN_FILE_TRACE || file->kind == RUN_FILE_STEPS ||
-	       file->kind == RUN_FILE_MEMORY;
+	return file->kind != RUN_FILE_REFUSED && file->kind != RUN_FILE_IGNORED;
 }
 
 static bool is_same_unpacked(const struct run_file *a, const struct run_file *b)
@@ -80,7 +79,7 @@ enum tscope_status tsi_settle_folder(struct run_file *items, size_t count, struc
 	return leave_out_twins(items, count, err);
 }
 
-/* A used file by what the file system knows it by. */
+/* A used file, or folder, by what the file system knows it by. */
 struct identity {
 	dev_t device;
 	ino_t inode;
@@ -109,7 +108,8 @@ static size_t identify(const struct run_files *files, struct identity *identitie
 		const struct run_file *file = &files->items[i];
 		struct stat found;
 
-		if (!is_used(file) || stat(file->path, &found) != 0 || !S_ISREG(found.st_mode))
+		if (!is_used(file) || stat(file->path, &found) != 0 ||
+		    !(S_ISREG(found.st_mode) || S_ISDIR(found.st_mode)))
 			continue;
 		identities[count++] = (struct identity){
 			.device = found.st_dev,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a file is, by its first bytes: step records, maybe a trace or about memory, or
+ * What a file is, by its first bytes: step records, metrics, maybe a trace or about memory, or
  * something else with its name. A folder may hold millions of files that are not ours, so
  * those whose names say it are not even opened.
  */
@@ -10,21 +10,33 @@
 
 #include "base/error.h"
 #include "decode/foreign.h"
+#include "decode/memray.h"
+#include "decode/page.h"
 #include "decode/plain_reader.h"
 #include "run/file_name.h"
+#include "run/metrics.h"
 #include "run/store.h"
 
 /* Endings of names, with or without a compression behind them. */
 static const char *const foreign_endings[] = {
-	".bin",     ".c",    ".cfg", ".ckpt", ".cpp", ".csv",   ".cu",          ".distcp", ".docx",
-	".egg",     ".gif",  ".h",   ".h5",   ".ini", ".ipynb", ".jar",         ".jpeg",   ".jpg",
-	".lock",    ".md",   ".mp4", ".npy",  ".npz", ".onnx",  ".out",         ".pdf",    ".png",
-	".parquet", ".pt",   ".pth", ".py",   ".pyc", ".rst",   ".safetensors", ".sh",     ".so",
-	".svg",     ".toml", ".tsv", ".txt",  ".whl", ".xlsx",  ".xml",
+	".c",   ".cfg", ".ckpt", ".cpp",   ".cu",          ".distcp", ".docx", ".egg",     ".gif",
+	".h",   ".h5",  ".ini",  ".ipynb", ".jar",         ".jpeg",   ".jpg",  ".lock",    ".md",
+	".mp4", ".npy", ".npz",  ".onnx",  ".out",         ".pdf",    ".png",  ".parquet", ".pt",
+	".pth", ".py",  ".pyc",  ".rst",   ".safetensors", ".sh",     ".so",   ".svg",     ".toml",
+	".tsv", ".txt", ".whl",  ".xlsx",  ".xml",
 };
 
-/* What ends so is ours only if it is about memory. */
+/* What ends so is ours only if it is about memory, or a page with a trace. */
 static const char *const memory_endings[] = { ".html", ".log", ".pickle", ".pkl", ".yaml", ".yml" };
+
+/*
+ * What ends so is ours only if it is a capture of memray. Checkpoints end so, too, by thousands:
+ * the first bytes tell, and no more is read.
+ */
+static const char *const capture_endings[] = { ".bin" };
+
+/* What ends so is ours only if it holds metrics. */
+static const char *const metric_endings[] = { ".csv" };
 
 /* What ends so is never empty, unless who wrote it was killed. */
 static const char *const pickle_endings[] = { ".pickle", ".pkl" };
@@ -53,24 +65,58 @@ enum tscope_status tsi_run_leave_out(struct run_file *file, enum run_file_kind k
 }
 
 /*
- * Where these first bytes are certainly no trace, fills why. A document that is
- * whole shows whether it has events; of a longer one only reading it will tell.
+ * "rank0.json": what writers of traces call theirs, and so does who points the observer of
+ * execution traces at the same path, as fkat does.
  */
-static bool is_foreign_json(struct str head, bool is_whole, struct tscope_error *why)
+static bool has_name_of_trace(const char *path)
+{
+	struct str name = tsi_unpacked_name(tsi_base_name(path));
+	size_t digits = sizeof("rank") - 1;
+
+	if (!tsi_str_starts(name, "rank"))
+		return false;
+	while (digits < name.length && tsi_is_digit(name.data[digits]))
+		digits++;
+	struct str ending = { name.data + digits, name.length - digits };
+	return digits > sizeof("rank") - 1 && tsi_str_equal(ending, TSI_STR(".json"));
+}
+
+/* A document that is whole shows whether it has events; of a longer one its first keys may. */
+static enum run_file_kind kind_of_object(const struct run_file *file, struct str head,
+					 bool is_whole, struct tscope_error *why)
+{
+	struct json_shape shape = { 0 };
+
+	tsi_json_shape_add_text(&shape, head);
+	if (!tsi_json_shape_is_known(&shape) &&
+	    !(is_whole && tsi_str_find(head, TSI_STR("\"traceEvents\"")) < 0))
+		return RUN_FILE_TRACE;
+	tsi_foreign_refuse_json(&shape, why);
+	if (!tsi_json_shape_is_execution_trace(&shape) || !has_name_of_trace(file->path))
+		return RUN_FILE_IGNORED;
+	tsi_fail(why, TSCOPE_E_UNSUPPORTED,
+		 "an execution trace (ExecutionTraceObserver) by the name of a trace: it holds no "
+		 "times; fkat points its observer at the path of the trace: give it another one");
+	return RUN_FILE_REFUSED;
+}
+
+/*
+ * May it be a trace? Where these first bytes are certainly none, why is filled.
+ */
+static enum run_file_kind kind_of_json(const struct run_file *file, struct str head, bool is_whole,
+				       struct tscope_error *why)
 {
 	const char *end = head.data + head.length;
 	const char *first = tsi_skip_space(head.data + 1, end);
 	struct json_shape shape = { 0 };
-	bool is_foreign;
 
-	if (head.data[0] == '[')
-		is_foreign = (first < end && *first != '{') ||
-			     (is_whole && tsi_str_find(head, TSI_STR("\"ph\"")) < 0);
-	else
-		is_foreign = is_whole && tsi_str_find(head, TSI_STR("\"traceEvents\"")) < 0;
-	if (is_foreign)
-		tsi_foreign_refuse_json(&shape, why);
-	return is_foreign;
+	if (head.data[0] == '{')
+		return kind_of_object(file, head, is_whole, why);
+	if ((first == end || *first == '{') &&
+	    !(is_whole && tsi_str_find(head, TSI_STR("\"ph\"")) < 0))
+		return RUN_FILE_TRACE;
+	tsi_foreign_refuse_json(&shape, why);
+	return RUN_FILE_IGNORED;
 }
 
 /* May it hold anything? So may pickles, pages, and YAML with its usual beginning. */
@@ -151,6 +197,13 @@ static bool is_json_snapshot(struct str text)
 
 enum { TASTED_NUMBERS = 5 };
 
+/* What `memray stats --json` writes. */
+static bool is_memray_stats(struct str text)
+{
+	return text.data[0] == '{' && has_key(text, TSI_STR("\"total_num_allocations\"")) &&
+	       has_key(text, TSI_STR("\"total_bytes_allocated\""));
+}
+
 /* The integers that a list of JSON begins with; count is those of the whole list if it is short. */
 static size_t first_numbers(const char *at, const char *end, int64_t numbers[TASTED_NUMBERS])
 {
@@ -196,24 +249,42 @@ static bool is_timeline(struct str text, bool is_named)
 	return count > 0 && numbers[0] >= 0 && ascends;
 }
 
-/* What the first bytes show, and where it is not ours, why. */
+/* What the first bytes show. */
+struct verdict {
+	enum run_file_kind kind;
+	struct tscope_error why; /* where it is not ours */
+	const char *name;        /* what it is where that is certain, and what to do; or NULL */
+	bool is_page_of_trace;   /* the one kind of page that is not about memory */
+};
+
 static enum run_file_kind kind_of_head(struct run_file *file, struct str head, bool is_whole,
-				       struct tscope_error *why)
+				       struct verdict *verdict)
 {
+	struct tscope_error *why = &verdict->why;
 	struct str text = head;
 
 	file->store = tsi_store_find(head);
 	if (file->store)
 		return RUN_FILE_STEPS;
+	file->metrics =
+		tsi_metric_source_find(file->path, head, file->is_named ? 1 : METRIC_TASTE_CERTAIN);
+	if (file->metrics)
+		return RUN_FILE_METRICS;
 	if (tsi_str_starts(text, "\xef\xbb\xbf"))
 		text = (struct str){ text.data + 3, text.length - 3 };
 	text = tsi_str_trim(text);
-	if (text.length && (is_timeline(text, file->is_named) || is_json_snapshot(text)))
+	if (tsi_is_memray(head) ||
+	    (text.length && (is_timeline(text, file->is_named) || is_json_snapshot(text) ||
+			     is_memray_stats(text))))
 		return RUN_FILE_MEMORY;
-	if (text.length && (text.data[0] == '{' || text.data[0] == '['))
-		return is_foreign_json(text, is_whole, why) ? RUN_FILE_IGNORED : RUN_FILE_TRACE;
+	if (text.length && (text.data[0] == '{' || text.data[0] == '[') && !tsi_is_pstats(text))
+		return kind_of_json(file, text, is_whole, why);
+	verdict->is_page_of_trace = tsi_page_find(head)->use == PAGE_TRACE;
+	if (verdict->is_page_of_trace)
+		return RUN_FILE_TRACE;
 	if (is_memory(head, file->is_named))
 		return RUN_FILE_MEMORY;
+	verdict->name = tsi_foreign_name_head(head);
 	if (head.length == 0)
 		tsi_fail(why, TSCOPE_E_EMPTY, "the file is empty");
 	else
@@ -221,9 +292,8 @@ static enum run_file_kind kind_of_head(struct run_file *file, struct str head, b
 	return RUN_FILE_IGNORED;
 }
 
-/* TSCOPE_E_NOMEM, or TSCOPE_OK with a kind and, where it is not ours, why. */
-static enum tscope_status taste_bytes(struct run_file *file, enum run_file_kind *kind,
-				      struct tscope_error *why)
+/* Fails with TSCOPE_E_NOMEM only. */
+static enum tscope_status taste_bytes(struct run_file *file, struct verdict *verdict)
 {
 	const struct input_options options = {
 		.single_thread = true,
@@ -231,56 +301,117 @@ static enum tscope_status taste_bytes(struct run_file *file, enum run_file_kind 
 	};
 	struct str head = { 0 };
 	struct input *in = NULL;
+	struct tscope_error *why = &verdict->why;
 	enum tscope_status status = tsi_input_open_file(&in, file->path, &options, why);
 
 	if (status == TSCOPE_OK)
 		status = tsi_input_peek(in, RUN_HEAD_BYTES, &head.data, &head.length, why);
 	if (status < 0 && head.length == 0)
-		*kind = RUN_FILE_REFUSED;
+		verdict->kind = RUN_FILE_REFUSED;
 	else
-		*kind = kind_of_head(file, head, status == TSCOPE_END, why);
+		verdict->kind = kind_of_head(file, head, status == TSCOPE_END, verdict);
 	tsi_input_close(in);
 	return status == TSCOPE_E_NOMEM ? TSCOPE_E_NOMEM : TSCOPE_OK;
 }
 
-static const char not_ours[] = "not a kind of file that tscope reads";
+/* The same of a file that is ours only if it is a capture. */
+static enum tscope_status taste_capture(struct run_file *file, struct verdict *verdict)
+{
+	enum { BLOCK_BYTES = 4096, MAGIC_BYTES = 7 };
+	const struct input_options options = { .single_thread = true, .block_bytes = BLOCK_BYTES };
+	struct str head = { 0 };
+	struct input *in = NULL;
+	enum tscope_status status = tsi_input_open_file(&in, file->path, &options, &verdict->why);
+
+	if (status == TSCOPE_OK)
+		status = tsi_input_peek(in, MAGIC_BYTES, &head.data, &head.length, &verdict->why);
+	if (status < 0 && head.length == 0)
+		verdict->kind = RUN_FILE_REFUSED;
+	else
+		verdict->kind = tsi_is_memray(head) ? RUN_FILE_MEMORY : RUN_FILE_IGNORED;
+	tsi_input_close(in);
+	return status == TSCOPE_E_NOMEM ? TSCOPE_E_NOMEM : TSCOPE_OK;
+}
+
+/* What is not ours is called what its bytes or its name say. */
+static const char *name_foreign(const struct run_file *file, const struct verdict *verdict)
+{
+	const char *name = verdict->name ? verdict->name : tsi_foreign_name_path(file->path);
+
+	return name ? name : "not a kind of file that tscope reads";
+}
 
 /*
  * A file of a folder that is not about memory, for all its ending. What kept it from being read
  * may have cost the snapshot of the rank that died, and is told, but for an archive: that is a
  * checkpoint of torch.save().
  */
-static enum tscope_status leave_out_unlike_memory(struct run_file *file, enum run_file_kind kind,
-						  const struct tscope_error *why,
+static enum tscope_status leave_out_unlike_memory(struct run_file *file,
+						  const struct verdict *verdict,
 						  struct tscope_error *err)
 {
+	enum run_file_kind kind = verdict->kind;
+	const struct tscope_error *why = &verdict->why;
 	bool is_pickle = has_ending(file->path, pickle_endings, TSI_COUNT_OF(pickle_endings));
 
 	if (kind == RUN_FILE_REFUSED && why->status == TSCOPE_E_UNSUPPORTED)
 		return tsi_run_leave_out(file, RUN_FILE_IGNORED, why->message, err);
 	if (kind == RUN_FILE_REFUSED || (is_pickle && why->status == TSCOPE_E_EMPTY))
 		return tsi_run_leave_out(file, RUN_FILE_REFUSED, why->message, err);
-	return tsi_run_leave_out(file, RUN_FILE_IGNORED, not_ours, err);
+	return tsi_run_leave_out(file, RUN_FILE_IGNORED, name_foreign(file, verdict), err);
+}
+
+static enum tscope_status judge_capture(struct run_file *file, struct tscope_error *err)
+{
+	struct verdict verdict = { 0 };
+
+	if (taste_capture(file, &verdict) != TSCOPE_OK)
+		return tsi_fail_nomem(err);
+	if (verdict.kind != RUN_FILE_MEMORY)
+		return leave_out_unlike_memory(file, &verdict, err);
+	file->kind = RUN_FILE_MEMORY;
+	return TSCOPE_OK;
+}
+
+/* Whatever it is, no format was told by its bytes: its name may. */
+static enum tscope_status leave_out(struct run_file *file, const struct verdict *verdict,
+				    struct tscope_error *err)
+{
+	const char *name =
+		verdict->why.status == TSCOPE_E_FORMAT ? tsi_foreign_name_path(file->path) : NULL;
+
+	return tsi_run_leave_out(file, verdict->kind, name ? name : verdict->why.message, err);
+}
+
+/* Event files have a host's name at their end. */
+static bool is_foreign_by_name(const char *path)
+{
+	return has_ending(path, foreign_endings, TSI_COUNT_OF(foreign_endings)) &&
+	       !tsi_metric_source_find(path, (struct str){ 0 }, METRIC_TASTE_CERTAIN);
 }
 
 enum tscope_status tsi_run_taste(struct run_file *file, struct tscope_error *err)
 {
-	struct tscope_error why = { 0 };
-	enum run_file_kind kind;
+	struct verdict verdict = { 0 };
 
+	if (!file->is_named && is_foreign_by_name(file->path))
+		return tsi_run_leave_out(file, RUN_FILE_IGNORED, name_foreign(file, &verdict), err);
 	if (!file->is_named &&
-	    has_ending(file->path, foreign_endings, TSI_COUNT_OF(foreign_endings)))
-		return tsi_run_leave_out(file, RUN_FILE_IGNORED, not_ours, err);
-	if (taste_bytes(file, &kind, &why) != TSCOPE_OK)
+	    has_ending(file->path, capture_endings, TSI_COUNT_OF(capture_endings)))
+		return judge_capture(file, err);
+	if (taste_bytes(file, &verdict) != TSCOPE_OK)
 		return tsi_fail_nomem(err);
-	if (!file->is_named && kind != RUN_FILE_MEMORY &&
+	if (!file->is_named && verdict.kind != RUN_FILE_MEMORY && !verdict.is_page_of_trace &&
 	    has_ending(file->path, memory_endings, TSI_COUNT_OF(memory_endings)))
-		return leave_out_unlike_memory(file, kind, &why, err);
-	if (kind == RUN_FILE_REFUSED || kind == RUN_FILE_IGNORED) {
+		return leave_out_unlike_memory(file, &verdict, err);
+	if (!file->is_named && verdict.kind != RUN_FILE_METRICS &&
+	    has_ending(file->path, metric_endings, TSI_COUNT_OF(metric_endings)))
+		return tsi_run_leave_out(file, RUN_FILE_IGNORED, name_foreign(file, &verdict), err);
+	if (verdict.kind == RUN_FILE_REFUSED || verdict.kind == RUN_FILE_IGNORED) {
 		if (!file->is_named)
-			return tsi_run_leave_out(file, kind, why.message, err);
-		kind = RUN_FILE_TRACE;
+			return leave_out(file, &verdict, err);
+		verdict.kind = RUN_FILE_TRACE;
 	}
-	file->kind = kind;
+	file->kind = verdict.kind;
 	return TSCOPE_OK;
 }

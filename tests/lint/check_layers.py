@@ -12,8 +12,10 @@ import sys
 LAYERS = ["base", "device", "input", "decode", "model", "timeline", "run", "comm", "analyze",
           "rules", "diff", "gate", "report",
           "pipeline.c", "pipeline_memory.c", "pipeline_load.c",
-          "pipeline_run_memory.c", "pipeline_run.c", "pipeline_run_world.c", "pipeline_run_notes.c",
-          "pipeline_run_view.c", "pipeline_diff.c", "version.c", "cli"]
+          "pipeline_run_memory.c", "pipeline_run.c",
+          "pipeline_run_beside.c", "pipeline_run_join.c", "pipeline_run_merged.c",
+          "pipeline_run_metrics.c", "pipeline_run_windows.c", "pipeline_run_world.c",
+          "pipeline_run_notes.c", "pipeline_runs.c", "pipeline_run_view.c", "pipeline_diff.c", "version.c", "cli"]
 GENERATED = {"config.h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 

@@ -43,8 +43,10 @@ static void the_trend_needs_two_percent(void **state)
 		/* ... and of zero it counts as it is. */
 		{ "1 loss=0\n2 loss=1\n3 loss=1\n4 loss=0.021\n", "worsening 0.021 0 - 4" },
 		{ "1 loss=0\n2 loss=1\n3 loss=1\n4 loss=0.019\n", "plateau 0.019 0 - 4" },
-		/* Steps that are marked, or have no loss, are not there. */
+		/* Warm-up, and steps that have no loss, are not there. */
 		{ "1 warmup loss=9\n2 forward=3\n3 loss=4\n", "unknown 4 4 - 1" },
+		/* What is odd about the time of a step is not odd about its loss. */
+		{ "1 first loss=9\n2 forward=3\n3 incomplete loss=4\n", "unknown 4 4 - 2" },
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++)

@@ -140,6 +140,18 @@ static void one_signal_is_not_enough(void **state)
 		{ "0 forward=1\n1 forward=1\n2 forward=1\n3 forward=1\n4 forward=1\n5 forward=1\n"
 		  "6 forward=1\n7 forward=9 loss=nan\n",
 		  "1 1" },
+		/* Logged every 50 steps: those without a time of their own are steps as well. */
+		{ "0 loss=1 grad_norm=1\n50 loss=1 grad_norm=1\n100 loss=1 grad_norm=1\n"
+		  "150 loss=1 grad_norm=1\n200 loss=1 grad_norm=1\n250 loss=1 grad_norm=1\n"
+		  "300 loss=9 grad_norm=9\n350 loss=1 grad_norm=1\n",
+		  "1 1" },
+		/* The same between the steps of a trace, which have times alone. */
+		{ "0 loss=1 grad_norm=1\n50 loss=1 grad_norm=1\n100 loss=1 grad_norm=1\n"
+		  "150 loss=1 grad_norm=1\n151 forward=1\n152 forward=1\n"
+		  "200 loss=1 grad_norm=1\n250 loss=1 grad_norm=1\n300 loss=9 grad_norm=9\n",
+		  "1 1" },
+		/* Steps of which nothing is known count for nothing. */
+		{ "0 loss=1 grad_norm=1\n1\n2\n3\n4\n5 loss=1 grad_norm=1\n6 loss=nan\n", "- -" },
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {

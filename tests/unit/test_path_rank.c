@@ -141,6 +141,25 @@ static void test_rank(void **state)
 				 (long long)rank_cases[i].rank);
 }
 
+static void test_rank_folder(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "a/node1/rank0/x/y.csv", "a/node1/rank0" },
+		{ "rank0/rank5/y.csv", "rank0/rank5" },
+		{ "rank0/y.csv", "rank0" },
+		{ "/run_rank3//y.csv", "/run_rank3" },
+		{ "rank0/rank0.json", "" }, /* the file's own name tells it */
+		{ "tp_rank1/y.csv", "" },
+		{ "y.csv", "" },
+		{ "", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++)
+		if (!tsi_str_equal(tsi_rank_folder_of_path(cases[i][0]), tsi_str_of(cases[i][1])))
+			fail_msg("%s", cases[i][0]);
+}
+
 static const char *const writer_cases[][2] = {
 	{ "host_4242.1700000000000.pt.trace.json", "host_4242" },
 	{ "logs/host_4242.1733769504651191315.pt.trace.json.gz", "host_4242" },
@@ -180,6 +199,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rank),
+		cmocka_unit_test(test_rank_folder),
 		cmocka_unit_test(test_writer),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

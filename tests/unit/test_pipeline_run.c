@@ -110,6 +110,36 @@ static void test_records(void **state)
 	tscope_run_free(run);
 }
 
+/*
+ * Windows that fkat publishes, and what others know of rank 0 at the same time: 12 steps of 7905 us,
+ * the calls of VizTracer's page, the peak of memray's capture (testdata/README.md).
+ */
+static void test_several_profilers(void **state)
+{
+#if HAVE_ZLIB
+	struct tscope_run *run = must_open("fkat_run", NULL);
+	const struct tscope_analysis *first = tscope_run_rank_analysis(run, 0);
+
+	assert_int_equal(tscope_run_step_count(run, 0), 12);
+	for (size_t i = 0; i < 12; i++)
+		assert_int_equal(tscope_run_step(run, 0, i).number, i);
+	assert_int_equal(fact(first, "step_time.mean_ns").integer, 7905000);
+	assert_int_equal(fact(first, "python.call_count").integer, 49);
+	assert_int_equal(fact(first, "host_memory.peak_bytes").integer, 23 << 20);
+	assert_int_equal(fact(tscope_run_analysis(run), "python.call_count").integer, 49);
+	assert_int_equal(fact(tscope_run_rank_analysis(run, 1), "python.call_count").kind,
+			 TSCOPE_VALUE_ABSENT);
+	/* Of what is not read the execution trace has the place of a trace. */
+	for (size_t i = 0; i < tscope_run_other_count(run); i++) {
+		struct tscope_run_other other = tscope_run_other(run, i);
+
+		assert_int_equal(other.is_problem, strstr(other.path, "last/rank1.json") != NULL);
+	}
+	tscope_run_free(run);
+#endif
+	(void)state;
+}
+
 static void test_range_and_warmup(void **state)
 {
 	struct tscope_run_options options = {
@@ -484,6 +514,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_mixed),
 		cmocka_unit_test(test_records),
+		cmocka_unit_test(test_several_profilers),
 		cmocka_unit_test(test_range_and_warmup),
 		cmocka_unit_test(test_no_step_left),
 		cmocka_unit_test(test_threads),

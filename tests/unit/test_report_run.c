@@ -144,7 +144,10 @@ static void test_contents(void **state)
 		{ "run_mixed", { 0 }, "KERNELS of rank 0  ", "notes.txt" },
 		{ "two_steps.json", { 0 }, "KERNELS  ", "of rank" },
 		{ "run_mixed", { .verbose = true }, "  ignored  ", "--verbose" },
-		{ "run_mixed", { 0 }, "  ignored 1; --verbose names it\n", "notes.txt" },
+		{ "run_mixed",
+		  { 0 },
+		  "ignored  1 file: not a kind of file that tscope reads\n",
+		  "notes.txt" },
 		{ "run_sick", { .brief = true }, "  HIGH  ", "STEPS" },
 		/* of many ranks the slowest, the one in the middle and the fastest are kept */
 		{ "run_sick", { .top = 1 }, "\n     2  ", "\n     0  " },

@@ -40,6 +40,12 @@
 	"efficiency.device H100 SXM5\nefficiency.precision bf16\n"
 #define WRONG "high: your FLOPs or your peak are wrong: together they give an MFU of "
 
+/* What the job logged, what its files give, and how many times the one is the other. */
+#define LOGGED(logged, ours, factor)                                                               \
+	"logged_efficiency.logged_mfu_ratio " logged "\n"                                          \
+	"logged_efficiency.mfu_ratio " ours "\n"                                                   \
+	"logged_efficiency.mfu_factor " factor "\n"
+
 static const struct rule_case cases[] = {
 	{ "EFFICIENCY.LOW_MFU", FIRES,
 	  TOP("compute_overhead", "0.35")
@@ -110,6 +116,14 @@ static const struct rule_case cases[] = {
 	  "med: the model uses 40.0 % of the device's peak FLOPs (MFU) [30000000 ns]" },
 	{ "EFFICIENCY.RECOVERABLE", FIRES, TOP("communication", "0.5"), NULL,
 	  "high: 50.0 % of the step goes to communication [50000000 ns]" },
+	/* What has no phase may be the trainer's callbacks; other lines are not. */
+	{ "EFFICIENCY.RECOVERABLE", FIRES, TOP("other", "0.5") "callbacks.step_ratio 0.4\n", NULL,
+	  "high: 50.0 % of the step goes to time in no known phase (callbacks and algorithms take "
+	  "40 % of the step) [50000000 ns]" },
+	{ "EFFICIENCY.RECOVERABLE", FIRES, TOP("other", "0.5") "callbacks.step_ratio 0.04\n", NULL,
+	  "high: 50.0 % of the step goes to time in no known phase [50000000 ns]" },
+	{ "EFFICIENCY.RECOVERABLE", FIRES, TOP("communication", "0.5") "callbacks.step_ratio 0.4\n",
+	  NULL, "high: 50.0 % of the step goes to communication [50000000 ns]" },
 	/* Of it 30 of 100 are no wait for slower ranks. */
 	{ "EFFICIENCY.RECOVERABLE", FIRES,
 	  TOP("communication", "0.5") "budget.wall_ns 100\nbudget.exposed_wait_ns 20\n"
@@ -141,6 +155,12 @@ static const struct rule_case cases[] = {
 	  NULL,
 	  "med: 30.0 % of the step goes to time in which the device neither computes nor "
 	  "communicates" },
+	{ "EFFICIENCY.RECOVERABLE", FIRES, TOP("other", "0.999"), NULL,
+	  "high: 99.9 % of the step goes to time in no known phase [99900000 ns]" },
+	{ "EFFICIENCY.RECOVERABLE", SKIPPED, TOP("other", "1"), NULL,
+	  "skipped: no part of the step is in a known phase" },
+	{ "EFFICIENCY.RECOVERABLE", FIRES, TOP("data_stall", "1"), NULL,
+	  "high: 100.0 % of the step goes to waiting for data [100000000 ns]" },
 	{ "EFFICIENCY.RECOVERABLE", AT, TOP("other", "0.2"), NULL,
 	  "med: 20.0 % of the step goes to time in no known phase" },
 	{ "EFFICIENCY.RECOVERABLE", AT, TOP("other", "0.1999"), NULL, "" },
@@ -178,6 +198,25 @@ static const struct rule_case cases[] = {
 	/* Where times cannot be believed neither can what they divide. */
 	{ "EFFICIENCY.IMPOSSIBLE_MFU", SKIPPED, MFU_IS("4") "! efficiency clocks differ\n", NULL,
 	  "skipped: efficiency.wall_ns is not reliable: clocks differ" },
+	/* The job's own MFU */
+	{ "EFFICIENCY.MFU_DISAGREES", FIRES,
+	  LOGGED("0.2", "0.4", "2") "logged_efficiency.explanation it takes another peak\n", NULL,
+	  "low: the job logged an MFU of 20.0 %, its files give 40.0 % (it takes another peak)" },
+	{ "EFFICIENCY.MFU_DISAGREES", FIRES, LOGGED("0.5", "0.4", "0.8"), NULL,
+	  "low: the job logged an MFU of 50.0 %, its files give 40.0 %" },
+	{ "EFFICIENCY.MFU_DISAGREES", QUIET, LOGGED("0.4", "0.4", "1"), NULL, "" },
+	/* 1.2 times the other is as good as equal, in either direction. */
+	{ "EFFICIENCY.MFU_DISAGREES", AT, LOGGED("0.4", "0.48", "1.2"), NULL, "" },
+	{ "EFFICIENCY.MFU_DISAGREES", AT, LOGGED("0.4", "0.4804", "1.201"), NULL,
+	  "low: the job logged an MFU of 40.0 %, its files give 48.0 %" },
+	{ "EFFICIENCY.MFU_DISAGREES", AT, LOGGED("0.48", "0.4004", "0.8341"), NULL, "" },
+	{ "EFFICIENCY.MFU_DISAGREES", AT, LOGGED("0.48", "0.3996", "0.8325"), NULL,
+	  "low: the job logged an MFU of 48.0 %, its files give 40.0 %" },
+	{ "EFFICIENCY.MFU_DISAGREES", CHANGED, LOGGED("0.2", "0.4", "2"),
+	  "EFFICIENCY.MFU_DISAGREES.threshold=3", "" },
+	{ "EFFICIENCY.MFU_DISAGREES", SKIPPED,
+	  LOGGED("0.2", "0.4", "2") "! logged_efficiency.mfu_factor a lower bound\n", NULL,
+	  "skipped: logged_efficiency.mfu_factor is not reliable: a lower bound" },
 };
 
 static void rules_say_what_they_should(void **state)

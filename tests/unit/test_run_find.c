@@ -26,6 +26,7 @@
 #include "config.h"
 #include "fail_alloc.h"
 #include "packed.h"
+#include "test_folder.h"
 
 #define STEPS "{\"step\":0,\"phases\":{\"forward\":0.1}}\n"
 #define TRACE "{\"traceEvents\":[]}"
@@ -45,34 +46,6 @@ enum { TEXT_BYTES = 8192 };
 
 /* ---- the tree ---- */
 
-static char start_folder[4096];
-static char test_folder[] = "run_find-XXXXXX";
-
-static void make_folders(const char *path)
-{
-	char part[256];
-
-	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
-		snprintf(part, sizeof(part), "%.*s", (int)(slash - path), path);
-		if (mkdir(part, 0777) != 0)
-			assert_int_equal(errno, EEXIST);
-	}
-}
-
-static void put_bytes(const char *path, const void *bytes, size_t count)
-{
-	make_folders(path);
-	FILE *file = fopen(path, "wb");
-	assert_non_null(file);
-	assert_int_equal(fwrite(bytes, 1, count, file), count);
-	assert_int_equal(fclose(file), 0);
-}
-
-static void put(const char *path, const char *contents)
-{
-	put_bytes(path, contents, strlen(contents));
-}
-
 static void put_pipe(const char *path)
 {
 	make_folders(path);
@@ -83,45 +56,6 @@ static void put_link(const char *path, const char *target)
 {
 	make_folders(path);
 	assert_int_equal(symlink(target, path), 0);
-}
-
-/* Links are not followed. */
-static void remove_tree(const char *path)
-{
-	DIR *dir = NULL;
-	struct stat found;
-
-	assert_int_equal(lstat(path, &found), 0);
-	if (S_ISDIR(found.st_mode))
-		dir = opendir(path);
-	for (struct dirent *entry = dir ? readdir(dir) : NULL; entry; entry = readdir(dir)) {
-		char inner[4096];
-
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-			continue;
-		snprintf(inner, sizeof(inner), "%s/%s", path, entry->d_name);
-		remove_tree(inner);
-	}
-	if (dir)
-		closedir(dir);
-	assert_int_equal(remove(path), 0);
-}
-
-static int enter_folder(void **state)
-{
-	(void)state;
-	strcpy(strrchr(test_folder, '-'), "-XXXXXX");
-	assert_non_null(getcwd(start_folder, sizeof(start_folder)));
-	assert_non_null(mkdtemp(test_folder));
-	return chdir(test_folder);
-}
-
-static int leave_folder(void **state)
-{
-	(void)state;
-	assert_int_equal(chdir(start_folder), 0);
-	remove_tree(test_folder);
-	return 0;
 }
 
 /* ---- what is found ---- */
@@ -185,12 +119,12 @@ static void expect_failure(const char *path, enum tscope_status status, const ch
 static void test_one_rank(void **state)
 {
 	(void)state;
-	put("run/steps.jsonl", STEPS);
-	put("run/run.json", RUN_JSON);
-	put("run/trace.json", TRACE);
-	put("run/notes.txt", "a note");
-	put("run/.hidden.json", TRACE);
-	put("run/.cache/trace.json", TRACE);
+	put_file("run/steps.jsonl", STEPS);
+	put_file("run/run.json", RUN_JSON);
+	put_file("run/trace.json", TRACE);
+	put_file("run/notes.txt", "a note");
+	put_file("run/.hidden.json", TRACE);
+	put_file("run/.cache/trace.json", TRACE);
 	expect("run", "ignored run/notes.txt: " NOT_READ "\n"
 		      "steps run/steps.jsonl + run/run.json\n"
 		      "trace run/trace.json\n");
@@ -203,11 +137,11 @@ static void test_one_rank(void **state)
 static void test_rank_children(void **state)
 {
 	(void)state;
-	put("run/rank10/steps.jsonl", STEPS);
-	put("run/rank2/steps.jsonl", STEPS);
-	put("run/rank2/run.json", "{\"name\":\"cut");
-	put("run/rank2/kineto.json", TRACE);
-	put("run/zz.json", TRACE);
+	put_file("run/rank10/steps.jsonl", STEPS);
+	put_file("run/rank2/steps.jsonl", STEPS);
+	put_file("run/rank2/run.json", "{\"name\":\"cut");
+	put_file("run/rank2/kineto.json", TRACE);
+	put_file("run/zz.json", TRACE);
 	expect("run", "trace run/zz.json\n"
 		      "trace run/rank2/kineto.json rank 2\n"
 		      "steps run/rank2/steps.jsonl rank 2 + run/rank2/run.json\n"
@@ -225,17 +159,17 @@ static void test_rank_siblings(void **state)
 				       "steps jobs/run_rank10/steps.jsonl rank 10\n";
 
 	(void)state;
-	put("jobs/run_rank10/steps.jsonl", STEPS);
-	put("jobs/run_rank2/steps.jsonl", STEPS);
-	put("jobs/run_rank/steps.jsonl", STEPS);
-	put("jobs/run_rank3b/steps.jsonl", STEPS);
-	put("jobs/run_rank4", STEPS); /* no folder */
-	put("jobs/rerun_rank5/steps.jsonl", STEPS);
-	put("jobs/run2_rank6/steps.jsonl", STEPS);
+	put_file("jobs/run_rank10/steps.jsonl", STEPS);
+	put_file("jobs/run_rank2/steps.jsonl", STEPS);
+	put_file("jobs/run_rank/steps.jsonl", STEPS);
+	put_file("jobs/run_rank3b/steps.jsonl", STEPS);
+	put_file("jobs/run_rank4", STEPS); /* no folder */
+	put_file("jobs/rerun_rank5/steps.jsonl", STEPS);
+	put_file("jobs/run2_rank6/steps.jsonl", STEPS);
 	expect("jobs/run", siblings);
 	expect("jobs/run/", siblings);
 
-	put("jobs/run/trace.json", TRACE);
+	put_file("jobs/run/trace.json", TRACE);
 	expect("jobs/run", "trace jobs/run/trace.json\n"
 			   "steps jobs/run_rank2/steps.jsonl rank 2\n"
 			   "steps jobs/run_rank10/steps.jsonl rank 10\n");
@@ -252,10 +186,10 @@ static void test_named_files(void **state)
 	static const char *const paths[] = { "b.txt", "-", "a.json", "image", "empty", "pipe" };
 
 	(void)state;
-	put("b.txt", STEPS);
-	put("a.json", TRACE);
-	put("image", "\x89PNG\r\n\x1a\n");
-	put("empty", "");
+	put_file("b.txt", STEPS);
+	put_file("a.json", TRACE);
+	put_file("image", "\x89PNG\r\n\x1a\n");
+	put_file("empty", "");
 	put_pipe("pipe");
 	/* What is named is read, whatever it holds: reading it says what is wrong. */
 	expect_paths(paths, TSI_COUNT_OF(paths),
@@ -271,8 +205,8 @@ static void test_named_files(void **state)
 static void test_missing(void **state)
 {
 	(void)state;
-	put("file", "");
-	put("run2/trace.json", TRACE);
+	put_file("file", "");
+	put_file("run2/trace.json", TRACE);
 	expect_failure("nowhere", TSCOPE_E_IO, "nowhere: cannot open: No such file or directory");
 	expect_failure("no/where", TSCOPE_E_IO, "no/where: cannot open: No such file or directory");
 	expect_failure("file/in", TSCOPE_E_IO, "file/in: cannot open: Not a directory");
@@ -297,8 +231,8 @@ static const struct {
 	{ BYTES(""), "ignored run/x: the file is empty\n" },
 	{ BYTES(" \n\t\n"), "ignored run/x: the file holds nothing but white space\n" },
 	{ BYTES("{}"), "ignored run/x: " NO_EVENTS "\n" },
-	{ BYTES("{\"schema\":\"1.1\",\"nodes\":[]}"), "ignored run/x: " NO_EVENTS "\n" },
-	{ BYTES("{\"a\":1}\n{\"a\":2}\n"), "ignored run/x: " NO_EVENTS "\n" },
+	{ BYTES("{\"a\":1}\n{\"a\":2}\n"),
+	  "ignored run/x: JSON lines without traceEvents, not a trace\n" },
 	{ BYTES("[]"), "ignored run/x: " NO_EVENTS "\n" },
 	{ BYTES("[1,2,3]"), "ignored run/x: " NO_EVENTS "\n" },
 	{ BYTES("[{\"a\":1}]"), "ignored run/x: " NO_EVENTS "\n" },
@@ -387,26 +321,26 @@ static void test_memory_endings(void **state)
 		"const local_files = [{\"name\": \"s\", \"base64\": \"gAR9Lg\"}]";
 
 	(void)state;
-	put("run/a.pickle", "\x80\x02}q\x01X\b");
-	put("run/b.pkl", "\x80\x02}q\x01X\bsegments");
-	put("run/c.pt", "\x80\x02}q\x01X\bsegments");
-	put("run/d.yaml", "!!python/object/apply:collections.defaultdict\nargs:\n");
-	put("run/e.yml", "--- !!python/object/apply:collections.defaultdict\nargs:\n");
-	put("run/f.yaml", "---\nlearning_rate: 0.1\n");
-	put("run/g.yaml", TRACE);
-	put("run/h.log", "Iteration 2 training_step Peak FSDP memory stats: \n");
-	put("run/i.log", "epoch 1\n");
-	put("run/j.html", page);
-	put("run/k.html", "<!DOCTYPE html>\n<html>\n<head>\n");
-	put("run/l.gz", "\x80\x02}q\x01X\bsegments");
-	put("run/m.html", "");
+	put_file("run/a.pickle", "\x80\x02}q\x01X\b");
+	put_file("run/b.pkl", "\x80\x02}q\x01X\bsegments");
+	put_file("run/c.pt", "\x80\x02}q\x01X\bsegments");
+	put_file("run/d.yaml", "!!python/object/apply:collections.defaultdict\nargs:\n");
+	put_file("run/e.yml", "--- !!python/object/apply:collections.defaultdict\nargs:\n");
+	put_file("run/f.yaml", "---\nlearning_rate: 0.1\n");
+	put_file("run/g.yaml", TRACE);
+	put_file("run/h.log", "Iteration 2 training_step Peak FSDP memory stats: \n");
+	put_file("run/i.log", "epoch 1\n");
+	put_file("run/j.html", page);
+	put_file("run/k.html", "<!DOCTYPE html>\n<html>\n<head>\n");
+	put_file("run/l.gz", "\x80\x02}q\x01X\bsegments");
+	put_file("run/m.html", "");
 	/* Dumps that were killed are a loss; checkpoints are none. */
-	put("run/n.pickle", "");
-	put("run/o.pkl.gz", "");
-	put("run/p.pkl", "PK\x03\x04");
-	put("run/q.yaml", "---\nwords: [segments, total_size, local_files]\n");
-	put("run/q2.yaml", "---\nfactory: defaultdict\n");
-	put("run/r.html", "<!DOCTYPE html>\n<p>segments, defaultdict\n");
+	put_file("run/n.pickle", "");
+	put_file("run/o.pkl.gz", "");
+	put_file("run/p.pkl", "PK\x03\x04");
+	put_file("run/q.yaml", "---\nwords: [segments, total_size, local_files]\n");
+	put_file("run/q2.yaml", "---\nfactory: defaultdict\n");
+	put_file("run/r.html", "<!DOCTYPE html>\n<p>segments, defaultdict\n");
 	put_link("run/s.pickle", "nothing");
 	put_link("run/t.log", "nothing");
 	expect("run", "ignored run/a.pickle: " NOT_READ "\n"
@@ -446,10 +380,10 @@ static void test_named_memory(void **state)
 	static const char *const paths[] = { "a.pt", "b.yaml", "c.json", "d.html" };
 
 	(void)state;
-	put("a.pt", "\x80\x02}q\x01.");
-	put("b.yaml", "---\nlearning_rate: 0.1\n");
-	put("c.json", "[[\"a\"]]");
-	put("d.html", "<!DOCTYPE html>\n");
+	put_file("a.pt", "\x80\x02}q\x01.");
+	put_file("b.yaml", "---\nlearning_rate: 0.1\n");
+	put_file("c.json", "[[\"a\"]]");
+	put_file("d.html", "<!DOCTYPE html>\n");
 	expect_paths(paths, TSI_COUNT_OF(paths),
 		     "memory a.pt named\n"
 		     "memory b.yaml named\n"
@@ -461,8 +395,8 @@ static void test_named_memory(void **state)
 static void test_memory_twins(void **state)
 {
 	(void)state;
-	put("run/s.pickle", "\x80\x02}q\x01X\bsegments");
-	put("run/s.pickle.gz", "\x80\x02}q\x01X\bsegments");
+	put_file("run/s.pickle", "\x80\x02}q\x01X\bsegments");
+	put_file("run/s.pickle.gz", "\x80\x02}q\x01X\bsegments");
 	expect("run", "memory run/s.pickle\n"
 		      "ignored run/s.pickle.gz: s.pickle again, in another compression\n");
 }
@@ -471,12 +405,13 @@ static void test_memory_twins(void **state)
 static void test_foreign_endings(void **state)
 {
 	(void)state;
-	put("run/a.ckpt", "PK\x03\x04");
-	put("run/b.TXT", TRACE);
-	put("run/c.csv.gz", TRACE);
-	put("run/d.pt.trace.json", TRACE);
-	put("run/pt", TRACE);
-	expect("run", "ignored run/a.ckpt: " NOT_READ "\n"
+	put_file("run/a.ckpt", "PK\x03\x04");
+	put_file("run/b.TXT", TRACE);
+	put_file("run/c.csv.gz", TRACE);
+	put_file("run/d.pt.trace.json", TRACE);
+	put_file("run/pt", TRACE);
+	expect("run", "ignored run/a.ckpt: a checkpoint: it holds tensors, and nothing that was "
+		      "measured\n"
 		      "ignored run/b.TXT: " NOT_READ "\n"
 		      "ignored run/c.csv.gz: " NOT_READ "\n"
 		      "trace run/d.pt.trace.json\n"
@@ -511,15 +446,15 @@ static void test_compressions(void **state)
 {
 	(void)state;
 	/* The names decide here; what is inside need not be compressed. */
-	put("run/trace.json", TRACE);
-	put("run/trace.json.gz", TRACE);
-	put("run/trace.json.old", TRACE);
-	put("run/trace.json.lz4", TRACE);
-	put("run/b.json", "");
-	put("run/b.json.zst", TRACE);
-	put("run/b.json.gz", TRACE);
-	put("run/steps.jsonl.gz", STEPS);
-	put("run/rank1/trace.json.gz", TRACE);
+	put_file("run/trace.json", TRACE);
+	put_file("run/trace.json.gz", TRACE);
+	put_file("run/trace.json.old", TRACE);
+	put_file("run/trace.json.lz4", TRACE);
+	put_file("run/b.json", "");
+	put_file("run/b.json.zst", TRACE);
+	put_file("run/b.json.gz", TRACE);
+	put_file("run/steps.jsonl.gz", STEPS);
+	put_file("run/rank1/trace.json.gz", TRACE);
 	expect("run", "ignored run/b.json: the file is empty\n"
 		      "trace run/b.json.gz\n"
 		      "ignored run/b.json.zst: b.json.gz again, in another compression\n"
@@ -535,18 +470,18 @@ static void test_run_json(void **state)
 {
 	(void)state;
 	/* Without step records beside it, it is like any other. */
-	put("a/run.json", RUN_JSON);
-	put("a/trace.json", TRACE);
+	put_file("a/run.json", RUN_JSON);
+	put_file("a/trace.json", TRACE);
 	expect("a", "ignored a/run.json: " NO_EVENTS "\n"
 		    "trace a/trace.json\n");
 	/* A trace by content, for all its name. */
-	put("a/run.json", TRACE);
-	put("a/steps.jsonl", STEPS);
+	put_file("a/run.json", TRACE);
+	put_file("a/steps.jsonl", STEPS);
 	expect("a", "trace a/run.json\n"
 		    "steps a/steps.jsonl + a/run.json\n"
 		    "trace a/trace.json\n");
-	put("b/run.json/notes.txt", "");
-	put("b/steps.jsonl", STEPS);
+	put_file("b/run.json/notes.txt", "");
+	put_file("b/steps.jsonl", STEPS);
 	expect("b", "steps b/steps.jsonl\n"
 		    "ignored b/run.json/notes.txt: " NOT_READ "\n");
 }
@@ -556,8 +491,8 @@ static void test_doubles(void **state)
 	static const char *const paths[] = { "run", "run/rank0", "run/rank1/trace.json" };
 
 	(void)state;
-	put("run/rank0/steps.jsonl", STEPS);
-	put("run/rank1/trace.json", TRACE);
+	put_file("run/rank0/steps.jsonl", STEPS);
+	put_file("run/rank1/trace.json", TRACE);
 	put_link("run/latest.json", "rank1/trace.json");
 	put_link("run/latest", "rank0");
 	/* The names that tell ranks stay. */
@@ -571,8 +506,8 @@ static void test_doubles(void **state)
 static void test_links(void **state)
 {
 	(void)state;
-	put("else/where/trace.json", TRACE);
-	put("run/a.json", TRACE);
+	put_file("else/where/trace.json", TRACE);
+	put_file("run/a.json", TRACE);
 	put_link("run/rank3", "../else/where");
 	put_link("run/self", ".");
 	put_link("run/deep/up", "../..");
@@ -590,8 +525,8 @@ static void test_links(void **state)
 static void test_depth(void **state)
 {
 	(void)state;
-	put("0/1/2/3/4/5/6/7/8/trace.json", TRACE);
-	put("0/1/2/3/4/5/6/7/8/9/trace.json", TRACE);
+	put_file("0/1/2/3/4/5/6/7/8/trace.json", TRACE);
+	put_file("0/1/2/3/4/5/6/7/8/9/trace.json", TRACE);
 	expect("0", "trace 0/1/2/3/4/5/6/7/8/trace.json\n"
 		    "ignored 0/1/2/3/4/5/6/7/8/9: in too many folders (limit: depth of folders)\n");
 }
@@ -603,8 +538,8 @@ static void test_count_limit(void **state)
 	struct tscope_error err = { 0 };
 
 	(void)state;
-	put("run/rank0/a.json", TRACE);
-	put("run/rank1/a.txt", "");
+	put_file("run/rank0/a.json", TRACE);
+	put_file("run/rank1/a.txt", "");
 	/* Two folders and two files. */
 	files.max_count = 4;
 	assert_int_equal(tsi_find_files(&files, &path, 1, &err), TSCOPE_OK);
@@ -622,12 +557,12 @@ static void test_nomem(void **state)
 	size_t n = 1;
 
 	(void)state;
-	put("run/steps.jsonl", STEPS);
-	put("run/run.json", RUN_JSON);
-	put("run/trace.json", TRACE);
-	put("run/trace.json.gz", TRACE);
-	put("run/rank1/notes.txt", "a note");
-	put("run/rank1/empty", "");
+	put_file("run/steps.jsonl", STEPS);
+	put_file("run/run.json", RUN_JSON);
+	put_file("run/trace.json", TRACE);
+	put_file("run/trace.json.gz", TRACE);
+	put_file("run/rank1/notes.txt", "a note");
+	put_file("run/rank1/empty", "");
 	put_link("run/rank1/loop", "..");
 	put_link("job_rank0", "run");
 	for (;; n++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Ranks and windows of files that were read. A case is a list of items, one a
- * line: path, kind, rank (-1: not said), start and end of a trace. Expected
- * are the items in their new order: path, rank, window; or the error.
+ * line: path, kind, rank (-1: not said), start, end and depth of a trace. Expected
+ * are the items in their new order: "stray", "apart" or "beside", path, rank, window; or the error.
  */
 #include "run/group.h"
 
@@ -15,14 +15,17 @@
 
 #include <cmocka.h>
 
-enum { MAX_ITEMS = 8 };
+enum { MAX_ITEMS = 8, DEEPER = 16 };
 #define STEPS RUN_ITEM_STEPS
 #define TRACE RUN_ITEM_TRACE
 #define MEMORY RUN_ITEM_MEMORY
+#define METRICS RUN_ITEM_METRICS
+#define COMPOSER (DEEPER + TRACE)
+#define TORCH (2 * DEEPER + TRACE)
 
 struct given {
 	const char *path;
-	enum run_item_kind kind;
+	unsigned kind; /* enum run_item_kind, and the depth of a trace */
 	int64_t rank, start_ns, end_ns;
 };
 
@@ -39,10 +42,11 @@ static void check(const struct given *given, size_t count, enum group_note note,
 		items[i] = (struct run_item){
 			.file = i,
 			.path = given[i].path,
-			.kind = given[i].kind,
+			.kind = given[i].kind % DEEPER,
 			.rank = given[i].rank,
 			.start_ns = given[i].start_ns,
 			.end_ns = given[i].end_ns,
+			.depth = (unsigned char)(given[i].kind / DEEPER),
 		};
 	enum tscope_status status = tsi_group_items(items, count, &actual_note, &err);
 	if (status != TSCOPE_OK) {
@@ -54,9 +58,10 @@ static void check(const struct given *given, size_t count, enum group_note note,
 		size_t length = strlen(actual);
 
 		assert_string_equal(items[i].path, given[items[i].file].path);
-		snprintf(actual + length, sizeof(actual) - length, "%s%s %" PRId64 " %u\n",
-			 items[i].is_stray ? "stray " : "", items[i].path, items[i].rank,
-			 items[i].window);
+		snprintf(actual + length, sizeof(actual) - length, "%s%s%s%s %" PRId64 " %u\n",
+			 items[i].is_stray ? "stray " : "", items[i].is_apart ? "apart " : "",
+			 items[i].kind == RUN_ITEM_BESIDE ? "beside " : "", items[i].path,
+			 items[i].rank, items[i].window);
 	}
 	assert_string_equal(actual, expected);
 	assert_int_equal(actual_note, note);
@@ -128,6 +133,32 @@ static void test_contradictions(void **state)
 	      { "a/s", STEPS, 0, 0, 0 }, { "b/s", STEPS, 0, 0, 0 });
 }
 
+/* Several profilers of one rank at one time. */
+static void test_depths(void **state)
+{
+	(void)state;
+	/* Two windows of the deepest; those beside are counted by profiler, overlapping or not. */
+	CHECK(GROUP_AS_SAID,
+	      "steps 0 0\ntorch1 0 0\ntorch2 0 1\nbeside composer 0 0\nbeside viz1 0 0\n"
+	      "beside viz2 0 1\ncsv 0 0\nviz3 1 0\n",
+	      { "viz2", TRACE, 0, 15, 18 }, { "torch2", TORCH, 0, 10, 20 },
+	      { "csv", METRICS, 0, 0, 0 }, { "torch1", TORCH, 0, 0, 10 },
+	      { "composer", COMPOSER, 0, 2, 12 }, { "viz1", TRACE, 0, 1, 19 },
+	      /* Of its rank it is the deepest. */
+	      { "viz3", TRACE, 1, 0, 9 }, { "steps", STEPS, 0, 0, 0 });
+	/* Equally deep ones contradict each other as ever. */
+	CHECK(GROUP_AS_SAID,
+	      "rank 0 is claimed by a and b, which overlap in time; name the files of one run only",
+	      { "a", COMPOSER, 0, 0, 10 }, { "b", COMPOSER, 0, 9, 20 }, { "c", TRACE, 0, 0, 20 });
+	/* No rank is said: one process, though its two traces have two names. */
+	CHECK(GROUP_AS_SAID, "trace.json -1 0\nbeside result.json -1 0\n",
+	      { "result.json", TRACE, -1, 0, 10 }, { "trace.json", TORCH, -1, 5, 9 });
+	/* Two processes: whose the other trace is is not known. */
+	CHECK(GROUP_NUMBERED, "a.json 0 0\nb.json 1 0\nstray result.json -1 0\n",
+	      { "result.json", TRACE, -1, 0, 10 }, { "b.json", TORCH, -1, 5, 9 },
+	      { "a.json", TORCH, -1, 4, 9 });
+}
+
 static void test_strays(void **state)
 {
 	(void)state;
@@ -188,6 +219,78 @@ static void test_memory_alone(void **state)
 	CHECK(GROUP_AS_SAID, "m 3 0\nn 3 0\n", { "n", MEMORY, 3, 0, 0 }, { "m", MEMORY, -1, 0, 0 });
 }
 
+/* They stand behind the others of their rank, and never contradict each other. */
+static void test_metrics(void **state)
+{
+	(void)state;
+	CHECK(GROUP_AS_SAID, "s 0 0\nt 0 0\nl 0 0\nm 0 0\nu 1 0\nn 1 0\nz 0 0\n",
+	      { "m", METRICS, 0, 0, 0 }, { "z", MEMORY, 0, 0, 0 }, { "l", METRICS, 0, 0, 0 },
+	      { "n", METRICS, 1, 0, 0 }, { "s", STEPS, 0, 0, 0 }, { "t", TRACE, 0, 0, 10 },
+	      { "u", TRACE, 1, 0, 10 });
+	/* Without a rank: that of the folder, of the run, or the lowest. */
+	CHECK(GROUP_AS_SAID, "a/t 3 0\nm 3 0\nb/t 7 0\nb/m 7 0\n", { "b/m", METRICS, -1, 0, 0 },
+	      { "m", METRICS, -1, 0, 0 }, { "b/t", TRACE, 7, 0, 10 }, { "a/t", TRACE, 3, 0, 10 });
+	/* The nearest folder in which a rank is said; where several are, the lowest. */
+	CHECK(GROUP_AS_SAID, "j/2/t/t 2 0\nj/l/m 2 0\nj/3/t/t 3 0\nj/3/l/x/m 3 0\n",
+	      { "j/l/m", METRICS, -1, 0, 0 }, { "j/3/l/x/m", METRICS, -1, 0, 0 },
+	      { "j/2/t/t", TRACE, 2, 0, 10 }, { "j/3/t/t", TRACE, 3, 0, 10 });
+	CHECK(GROUP_AS_SAID, "j/2/t/t 2 0\nj/3/t/t 3 0\nj/l/z -1 0\nj/3/l/z 3 0\n",
+	      { "j/l/z", MEMORY, -1, 0, 0 }, { "j/3/l/z", MEMORY, -1, 0, 0 },
+	      { "j/2/t/t", TRACE, 2, 0, 10 }, { "j/3/t/t", TRACE, 3, 0, 10 });
+	CHECK(GROUP_AS_SAID, "a/t 4 0\nm 4 0\n", { "m", METRICS, -1, 0, 0 },
+	      { "a/t", TRACE, 4, 0, 10 });
+	CHECK(GROUP_AS_SAID, "t -1 0\nm -1 0\n", { "m", METRICS, -1, 0, 0 },
+	      { "t", TRACE, -1, 0, 10 });
+	CHECK(GROUP_NUMBERED, "h_1.pt.trace.json 0 0\nm 0 0\nh_2.pt.trace.json 1 0\n",
+	      { "h_1.pt.trace.json", TRACE, -1, 0, 10 }, { "h_2.pt.trace.json", TRACE, -1, 0, 10 },
+	      { "m", METRICS, -1, 0, 0 });
+	/* They make no rank where there are steps ... */
+	CHECK(GROUP_AS_SAID, "t 0 0\nm 0 0\napart n 5 0\n", { "n", METRICS, 5, 0, 0 },
+	      { "m", METRICS, 0, 0, 0 }, { "t", TRACE, 0, 0, 10 });
+	/* ... but tell the only one that is said. */
+	CHECK(GROUP_AS_SAID, "t 2 0\nm 2 0\n", { "m", METRICS, 2, 0, 0 },
+	      { "t", TRACE, -1, 0, 10 });
+	CHECK(GROUP_AS_SAID, "t -1 0\nl -1 0\napart m 2 0\nn 3 0\n", { "m", METRICS, 2, 0, 0 },
+	      { "n", MEMORY, 3, 0, 0 }, { "l", METRICS, -1, 0, 0 }, { "t", TRACE, -1, 0, 10 });
+}
+
+/* Folders that count the ranks of each node, and traces that say theirs in the job. */
+static void test_ranks_of_nodes(void **state)
+{
+	(void)state;
+	CHECK(GROUP_AS_SAID, "n0/rank0/t 0 0\nn0/rank0/m 0 0\nn1/rank0/x/t 8 0\nn1/rank0/y/m 8 0\n",
+	      { "n0/rank0/t", TRACE, 0, 0, 10 }, { "n0/rank0/m", METRICS, 0, 0, 0 },
+	      { "n1/rank0/x/t", TRACE, 8, 0, 10 }, { "n1/rank0/y/m", METRICS, 0, 0, 0 });
+	CHECK(GROUP_AS_SAID, "rank0/t 8 0\nrank0/z 8 0\n", { "rank0/t", TRACE, 8, 0, 10 },
+	      { "rank0/z", MEMORY, 0, 0, 0 });
+	/* What a file or its own name says counts, and so does a folder of several ranks. */
+	CHECK(GROUP_AS_SAID, "rank0/t 8 0\nrank0/z 3 0\n", { "rank0/t", TRACE, 8, 0, 10 },
+	      { "rank0/z", MEMORY, 3, 0, 0 });
+	CHECK(GROUP_AS_SAID, "rank0/t 8 0\napart rank0/rank0.csv 0 0\n",
+	      { "rank0/t", TRACE, 8, 0, 10 }, { "rank0/rank0.csv", METRICS, 0, 0, 0 });
+	CHECK(GROUP_AS_SAID, "rank0/t 8 0\nrank0/u 9 0\napart rank0/m 0 0\n",
+	      { "rank0/t", TRACE, 8, 0, 10 }, { "rank0/u", TRACE, 9, 0, 10 },
+	      { "rank0/m", METRICS, 0, 0, 0 });
+	CHECK(GROUP_AS_SAID, "rank01/t 8 0\napart rank0/m 0 0\n", { "rank01/t", TRACE, 8, 0, 10 },
+	      { "rank0/m", METRICS, 0, 0, 0 });
+}
+
+static void test_metrics_alone(void **state)
+{
+	(void)state;
+	CHECK(GROUP_AS_SAID, "m -1 0\nn -1 0\n", { "n", METRICS, -1, 0, 0 },
+	      { "m", METRICS, -1, 0, 0 });
+	/* The ranks that they say are those of the run; the others are the lowest's. */
+	CHECK(GROUP_AS_SAID, "a/m 2 0\no 2 0\na/n 4 0\nb/l 4 0\nb/m 4 0\n",
+	      { "b/m", METRICS, 4, 0, 0 }, { "o", METRICS, -1, 0, 0 }, { "a/m", METRICS, 2, 0, 0 },
+	      { "a/n", METRICS, 4, 0, 0 }, { "b/l", METRICS, -1, 0, 0 });
+	/* Files about memory tell theirs, and are behind. */
+	CHECK(GROUP_AS_SAID, "m 1 0\nz 1 0\n", { "z", MEMORY, 1, 0, 0 },
+	      { "m", METRICS, -1, 0, 0 });
+	CHECK(GROUP_AS_SAID, "m 6 0\ny 6 0\nz 7 0\n", { "z", MEMORY, 7, 0, 0 },
+	      { "y", MEMORY, -1, 0, 0 }, { "m", METRICS, 6, 0, 0 });
+}
+
 static void test_nothing(void **state)
 {
 	(void)state;
@@ -201,11 +304,15 @@ int main(void)
 		cmocka_unit_test(test_windows),
 		cmocka_unit_test(test_unsaid_ranks),
 		cmocka_unit_test(test_contradictions),
+		cmocka_unit_test(test_depths),
 		cmocka_unit_test(test_strays),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_memory_without_rank),
 		cmocka_unit_test(test_memory_tells_the_rank),
 		cmocka_unit_test(test_memory_alone),
+		cmocka_unit_test(test_metrics),
+		cmocka_unit_test(test_ranks_of_nodes),
+		cmocka_unit_test(test_metrics_alone),
 		cmocka_unit_test(test_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,1 @@
+tscope report --format json data/composer

@@ -1,0 +1,1 @@
+tscope report data/viztracer.json

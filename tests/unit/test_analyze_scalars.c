@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* Metrics by name, and what is taken for learning rate, throughput and MFU. */
+#include "analysis_check.h"
+#include "metric_lines.h"
+#include "step_text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "analyze/analysis.h"
+#include "base/attributes.h"
+#include "fail_alloc.h"
+
+static struct step_series series_of(const char *text)
+{
+	struct step_series steps = test_steps(text);
+
+	assert_int_equal(tsi_scalars_note(&steps, "csv", NULL), TSCOPE_OK);
+	assert_int_equal(tsi_scalars_settle(&steps, NULL, NULL), TSCOPE_OK);
+	return steps;
+}
+
+static struct analyzed *analyze_text(const char *text)
+{
+	struct step_series steps = series_of(text);
+
+	return analyze_rank(&steps, NULL);
+}
+
+#define ROWS                                                                                       \
+	"scalars.by_name: name role count first_step last_step first last min max mean "           \
+	"nonfinite_count"
+
+/* Step 0 is warm-up. Of x 1, NaN and 3 count: the mean of 1 and 3 is 2. */
+static void figures_by_name(void **state)
+{
+	struct analyzed *a = analyze_text("0 warmup lr:9 x:100 y:7\n"
+					  "1 data=5 lr:0.5 x:1 loss=4\n"
+					  "2 first lr:0.25 x:nan loss=2\n"
+					  "5 x:3 z:inf\n");
+
+	(void)state;
+	check_facts(a, "scalars: name_count value_count nonfinite_count loss_name", "4 8 2 loss");
+	check_facts(a, "scalars: learning_rate_name learning_rate throughput_name mfu_name",
+		    "lr 0.25 - -");
+	check_table(a, ROWS,
+		    "loss loss 2 1 2 4 2 2 4 3 0\n"
+		    "lr learning_rate 2 1 2 0.5 0.25 0.25 0.5 0.375 0\n"
+		    "x  3 1 5 1 3 1 3 2 1\n"
+		    "z  1 5 5 - - - - - 1\n");
+	check_table(a, "scalars.by_name: name source", "loss csv\nlr csv\nx csv\nz csv\n");
+	analyzed_free(a);
+}
+
+static void nothing_is_absent(void **state)
+{
+	struct analyzed *a = analyze_text("0 data=5\n");
+
+	(void)state;
+	check_facts(a, "scalars: name_count value_count nonfinite_count", "- - -");
+	check_table(a, "scalars.by_name: name", "");
+	analyzed_free(a);
+}
+
+/* Means of throughput and MFU; the learning rate's last value. */
+static void roles(void **state)
+{
+	static const struct {
+		const char *text, *expected, *doubt;
+	} cases[] = {
+		{ "0 mfu:0.25 throughput/samples_per_sec:100\n1 mfu:0.5\n2 throughput/"
+		  "samples_per_sec:300\n",
+		  "mfu 0.375 throughput/samples_per_sec 200", NULL },
+		{ "0 mfu(%):40\n1 mfu(%):30\n", "mfu(%) 0.35 - -", NULL },
+		{ "0 mfu:40\n", "mfu 40 - -",
+		  "above 1: perhaps a percentage, which its name does not say" },
+		{ "0 mfu:nan tokens_per_sec:inf\n", "mfu - tokens_per_sec -", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct analyzed *a = analyze_text(cases[i].text);
+
+		check_facts(a, "scalars: mfu_name mfu_ratio throughput_name throughput",
+			    cases[i].expected);
+		check_doubt(a, "scalars.mfu_ratio", cases[i].doubt);
+		analyzed_free(a);
+	}
+}
+
+/* (1.5e308 - 1.5e308 + 1.5e308) ÷ 3: no sum on the way is infinite. */
+static void means_do_not_overflow(void **state)
+{
+	struct analyzed *a = analyze_text("0 x:1.5e308 y:1.5e308\n1 x:-1.5e308 y:1.5e308\n"
+					  "2 x:1.5e308\n");
+
+	(void)state;
+	check_table(a, "scalars.by_name: name mean min max",
+		    "x 5e+307 -1.5e+308 1.5e+308\ny 1.5e+308 1.5e+308 1.5e+308\n");
+	analyzed_free(a);
+}
+
+/* The step numbers at both ends are figures like others. */
+static void any_step(void **state)
+{
+	struct step_series steps = test_steps("");
+	struct analyzed *a;
+
+	(void)state;
+	test_join(&steps, "9223372036854775807 a 2\n-9223372036854775808 a 1\n", "tensorboard");
+	assert_int_equal(tsi_scalars_settle(&steps, NULL, NULL), TSCOPE_OK);
+	a = analyze_rank(&steps, NULL);
+	check_table(a, "scalars.by_name: first_step first last_step last source",
+		    "-9223372036854775808 1 9223372036854775807 2 tensorboard\n");
+	analyzed_free(a);
+}
+
+/* Each allocation fails in turn. */
+static void lack_of_memory(void **state)
+{
+	struct step_series steps = series_of("0 lr:1 x:2 loss=3\n1 y:4\n");
+	const struct tscope_analysis_options options = { 0 };
+	struct analysis_scope scope = { .steps = &steps, .options = &options };
+	size_t n;
+
+	(void)state;
+	for (n = 1;; n++) {
+		struct tscope_analysis *analysis = NULL;
+
+		fail_alloc_at(n);
+		enum tscope_status status =
+			tsi_analyze_level(&analysis, LEVEL_RANK, &scope, NULL, NULL);
+		if (!fail_alloc_stop()) {
+			assert_int_equal(status, TSCOPE_OK);
+			tscope_analysis_free(analysis);
+			break;
+		}
+		assert_int_equal(status, TSCOPE_E_NOMEM);
+	}
+	assert_true(n > 3);
+	tsi_steps_deinit(&steps);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(figures_by_name), cmocka_unit_test(nothing_is_absent),
+		cmocka_unit_test(roles),           cmocka_unit_test(means_do_not_overflow),
+		cmocka_unit_test(any_step),        cmocka_unit_test(lack_of_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
