@@ -62,6 +62,20 @@ enum tscope_status tscope_report_write_run(FILE *out, const struct tscope_run_re
 					   const struct tscope_report_options *options,
 					   struct tscope_error *err);
 
+/* What is said of several runs: a report of each, in their order. */
+struct tscope_runs_report {
+	const struct tscope_runs *runs;
+	const struct tscope_run_report *reports;
+};
+
+/*
+ * Writes the reports of several runs, one after another; that of a single one is what
+ * tscope_report_write_run() writes. Options and failures as above.
+ */
+enum tscope_status tscope_report_write_runs(FILE *out, const struct tscope_runs_report *report,
+					    const struct tscope_report_options *options,
+					    struct tscope_error *err);
+
 /* What is said of a file about memory. */
 struct tscope_memory_report {
 	const struct tscope_memory *memory;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tscope report: a run and everything that is known of it. Opens the run,
- * diagnoses it, evaluates the gates and reports; the exit code is the worst of
- * what these came to.
+ * tscope report: a run and everything that is known of it, or each of several runs. Opens
+ * them, diagnoses, evaluates the gates and reports; the exit code is the worst of what these came
+ * to.
  */
 #include "command.h"
 #include "gates.h"
@@ -12,7 +12,25 @@
 #include "print_facts.h"
 #include "terminal.h"
 
-static enum exit_code write_report(const struct tscope_run_report *report,
+#include <stdlib.h>
+
+/* A run, and what is said of it. */
+struct judged {
+	struct tscope_diagnosis *diagnosis;
+	struct gates gates;
+};
+
+static enum exit_code judge(struct judged *judged, const struct tscope_run *run,
+			    const struct options *options)
+{
+	enum exit_code code = diagnose(&judged->diagnosis, tscope_run_analysis(run), options);
+
+	if (code != EXIT_CODE_OK)
+		return code;
+	return gates_evaluate(&judged->gates, tscope_run_analysis(run), judged->diagnosis, options);
+}
+
+static enum exit_code write_report(const struct tscope_runs_report *report,
 				   const struct options *options)
 {
 	struct tscope_report_options report_options = terminal_report_options(options);
@@ -22,39 +40,64 @@ static enum exit_code write_report(const struct tscope_run_report *report,
 	if (!output_open(&out, options->output))
 		return EXIT_CODE_OUTPUT;
 	/* A failed write stays with the stream, and commit says why. */
-	code = exit_code_of(tscope_report_write_run(out.stream, report, &report_options, NULL));
+	code = exit_code_of(tscope_report_write_runs(out.stream, report, &report_options, NULL));
 	return output_commit(&out) ? code : EXIT_CODE_OUTPUT;
 }
 
-static enum exit_code report(const struct tscope_run *run, const struct tscope_diagnosis *diagnosis,
-			     const struct options *options)
+/* The path of a run's first file: what its gates are told apart by. */
+static const char *subject_of(const struct tscope_runs *runs, size_t index)
 {
-	struct gates gates;
-	enum exit_code code = gates_evaluate(&gates, tscope_run_analysis(run), diagnosis, options);
-	const struct tscope_run_report of_run = { run, diagnosis, gates.results, gates.count };
+	return tscope_runs_count(runs) > 1 ? tscope_run_input(tscope_runs_get(runs, index), 0).path
+					   : NULL;
+}
 
-	if (code == EXIT_CODE_OK)
-		code = worse(write_report(&of_run, options), gates_judge(&gates, NULL, options));
-	gates_deinit(&gates);
+/* Judges the runs one by one and reports all of them at once. */
+static enum exit_code report(const struct tscope_runs *runs, struct judged *judged,
+			     struct tscope_run_report *reports, const struct options *options)
+{
+	const struct tscope_runs_report report = { runs, reports };
+	size_t count = tscope_runs_count(runs);
+	enum exit_code code = EXIT_CODE_OK;
+
+	for (size_t i = 0; i < count && code == EXIT_CODE_OK; i++) {
+		code = judge(&judged[i], tscope_runs_get(runs, i), options);
+		reports[i] =
+			(struct tscope_run_report){ tscope_runs_get(runs, i), judged[i].diagnosis,
+						    judged[i].gates.results,
+						    judged[i].gates.count };
+	}
+	if (code != EXIT_CODE_OK)
+		return code;
+	code = write_report(&report, options);
+	for (size_t i = 0; i < count; i++)
+		code = worse(code, gates_judge(&judged[i].gates, subject_of(runs, i), options));
 	return code;
 }
 
-static enum exit_code diagnose_and_report(const struct tscope_run *run,
-					  const struct options *options)
+static enum exit_code judge_and_report(const struct tscope_runs *runs,
+				       const struct options *options)
 {
-	struct tscope_diagnosis *diagnosis;
-	enum exit_code code = diagnose(&diagnosis, tscope_run_analysis(run), options);
+	size_t count = tscope_runs_count(runs);
+	struct judged *judged = calloc(count, sizeof(*judged));
+	struct tscope_run_report *reports = calloc(count, sizeof(*reports));
+	enum exit_code code = EXIT_CODE_INTERNAL;
 
-	if (code != EXIT_CODE_OK)
-		return code;
-	code = report(run, diagnosis, options);
-	tscope_diagnosis_free(diagnosis);
+	if (judged && reports)
+		code = report(runs, judged, reports, options);
+	else
+		say_nomem();
+	for (size_t i = 0; judged && i < count; i++) {
+		gates_deinit(&judged[i].gates);
+		tscope_diagnosis_free(judged[i].diagnosis);
+	}
+	free(judged);
+	free(reports);
 	return code;
 }
 
 static enum exit_code run(const struct options *options)
 {
-	struct tscope_run *loaded;
+	struct tscope_runs *loaded;
 	enum exit_code code;
 
 	if (options->list_facts && options->operand_count > 0) {
@@ -65,10 +108,10 @@ static enum exit_code run(const struct options *options)
 		print_facts();
 		return EXIT_CODE_OK;
 	}
-	code = load_run(&loaded, options);
+	code = load_runs(&loaded, options);
 	if (loaded)
-		code = worse(code, diagnose_and_report(loaded, options));
-	tscope_run_free(loaded);
+		code = worse(code, judge_and_report(loaded, options));
+	tscope_runs_free(loaded);
 	return code;
 }
 

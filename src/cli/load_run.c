@@ -55,22 +55,67 @@ struct tscope_run_options load_run_options(const struct options *options)
 	return run_options;
 }
 
+/* The operands of the command line are read, and this is told of it. */
+struct loading {
+	struct tscope_run_options options;
+	const char *const *paths;
+	size_t path_count;
+	struct progress progress;
+	struct tscope_error err;
+};
+
+static void begin(struct loading *loading, const struct options *options)
+{
+	*loading = (struct loading){
+		.options = load_run_options(options),
+		.paths = (const char *const *)options->operands,
+		.path_count = (size_t)options->operand_count,
+	};
+	progress_start(&loading->progress, options, &loading->options.trace);
+	loading->progress.is_of_many = true;
+}
+
+static enum exit_code end(struct loading *loading, enum tscope_status status)
+{
+	progress_stop(&loading->progress);
+	if (status != TSCOPE_OK)
+		say_error(NULL, &loading->err, ""); /* it names the paths that it speaks of */
+	return exit_code_of(status);
+}
+
 enum exit_code load_run(struct tscope_run **run, const struct options *options)
 {
-	struct tscope_run_options run_options = load_run_options(options);
-	struct progress progress;
-	struct tscope_error err = { 0 };
+	struct loading loading;
 	enum tscope_status status;
+	enum exit_code code;
 
 	*run = NULL;
-	progress_start(&progress, options, &run_options.trace);
-	progress.is_of_many = true;
-	status = tscope_run_open(run, (const char *const *)options->operands,
-				 (size_t)options->operand_count, &run_options, &err);
-	progress_stop(&progress);
-	if (status != TSCOPE_OK) {
-		say_error(NULL, &err, ""); /* the message names the paths that it speaks of */
-		return exit_code_of(status);
+	begin(&loading, options);
+	status = tscope_run_open(run, loading.paths, loading.path_count, &loading.options,
+				 &loading.err);
+	code = end(&loading, status);
+	return status == TSCOPE_OK ? judge_run(*run, options) : code;
+}
+
+enum exit_code load_runs(struct tscope_runs **runs, const struct options *options)
+{
+	struct loading loading;
+	enum tscope_status status;
+	enum exit_code code;
+
+	*runs = NULL;
+	begin(&loading, options);
+	status = tscope_runs_open(runs, loading.paths, loading.path_count, &loading.options,
+				  &loading.err);
+	code = end(&loading, status);
+	if (status != TSCOPE_OK)
+		return code;
+	for (size_t i = 0; i < tscope_runs_count(*runs); i++)
+		code = worse(code, judge_run(tscope_runs_get(*runs, i), options));
+	for (size_t i = 0; i < tscope_runs_other_count(*runs); i++) {
+		struct tscope_run_other other = tscope_runs_other(*runs, i);
+
+		code = worse(code, judge_other(&other, options->strict));
 	}
-	return judge_run(*run, options);
+	return code;
 }

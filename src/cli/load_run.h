@@ -12,6 +12,9 @@
  */
 enum exit_code load_run(struct tscope_run **run, const struct options *options);
 
+/* The same where folders may hold several runs. */
+enum exit_code load_runs(struct tscope_runs **runs, const struct options *options);
+
 /* How a run is to be read. */
 struct tscope_run_options load_run_options(const struct options *options);
 

@@ -125,6 +125,7 @@ static void write_report(FILE *out, const struct tscope_trace_report *reports, s
 const struct reporter tsi_reporter_json = {
 	.write = write_report,
 	.write_run = tsi_json_write_run,
+	.write_runs = tsi_json_write_runs,
 	.write_memory = tsi_json_write_memory,
 	.write_diff = tsi_json_write_diff,
 };

@@ -73,6 +73,14 @@ static void write_notes(struct json_writer *w, const struct tscope_run *run)
 	tsi_jw_end_array(w);
 }
 
+static void write_other(struct json_writer *w, const struct tscope_run_other *other)
+{
+	tsi_jw_row(w);
+	tsi_json_text(w, "path", other->path);
+	tsi_json_text(w, "reason", other->reason);
+	tsi_jw_end_object(w);
+}
+
 void tsi_json_run_others(struct json_writer *w, const struct tscope_run *run, const char *key,
 			 bool problems)
 {
@@ -83,10 +91,7 @@ void tsi_json_run_others(struct json_writer *w, const struct tscope_run *run, co
 
 		if (other.is_problem != problems)
 			continue;
-		tsi_jw_row(w);
-		tsi_json_text(w, "path", other.path);
-		tsi_json_text(w, "reason", other.reason);
-		tsi_jw_end_object(w);
+		write_other(w, &other);
 	}
 	tsi_jw_end_array(w);
 }
@@ -99,6 +104,21 @@ static void write_diagnostics(struct json_writer *w, const struct tscope_run *ru
 	tsi_json_diagnostics(w, "diagnostics", counts, false);
 }
 
+/* The keys of one run, into the object that is open. */
+static void write_run(struct json_writer *w, const struct tscope_run_report *report, size_t top)
+{
+	tsi_json_run_inputs(w, report->run);
+	tsi_json_facts(w, tscope_run_analysis(report->run), TSCOPE_WHOLE_TRACE, top);
+	write_ranks(w, report->run, top);
+	tsi_json_findings(w, report->diagnosis);
+	write_not_evaluated(w, report->diagnosis);
+	tsi_json_gates(w, report->gates, report->gate_count);
+	write_notes(w, report->run);
+	tsi_json_run_others(w, report->run, "problems", true);
+	tsi_json_run_others(w, report->run, "ignored", false);
+	write_diagnostics(w, report->run);
+}
+
 void tsi_json_write_run(FILE *out, const struct tscope_run_report *report,
 			const struct tscope_report_options *options)
 {
@@ -106,15 +126,32 @@ void tsi_json_write_run(FILE *out, const struct tscope_run_report *report,
 
 	tsi_jw_object(&w);
 	tsi_json_head(&w);
-	tsi_json_run_inputs(&w, report->run);
-	tsi_json_facts(&w, tscope_run_analysis(report->run), TSCOPE_WHOLE_TRACE, options->top);
-	write_ranks(&w, report->run, options->top);
-	tsi_json_findings(&w, report->diagnosis);
-	write_not_evaluated(&w, report->diagnosis);
-	tsi_json_gates(&w, report->gates, report->gate_count);
-	write_notes(&w, report->run);
-	tsi_json_run_others(&w, report->run, "problems", true);
-	tsi_json_run_others(&w, report->run, "ignored", false);
-	write_diagnostics(&w, report->run);
+	write_run(&w, report, options->top);
+	tsi_jw_end_object(&w);
+}
+
+void tsi_json_write_runs(FILE *out, const struct tscope_runs_report *report,
+			 const struct tscope_report_options *options)
+{
+	struct json_writer w = { .out = out };
+
+	tsi_jw_object(&w);
+	tsi_json_head(&w);
+	tsi_jw_key(&w, "runs");
+	tsi_jw_array(&w);
+	for (size_t i = 0; i < tscope_runs_count(report->runs); i++) {
+		tsi_jw_object(&w);
+		write_run(&w, &report->reports[i], options->top);
+		tsi_jw_end_object(&w);
+	}
+	tsi_jw_end_array(&w);
+	tsi_jw_key(&w, "problems");
+	tsi_jw_array(&w);
+	for (size_t i = 0; i < tscope_runs_other_count(report->runs); i++) {
+		struct tscope_run_other other = tscope_runs_other(report->runs, i);
+
+		write_other(&w, &other);
+	}
+	tsi_jw_end_array(&w);
 	tsi_jw_end_object(&w);
 }

@@ -170,6 +170,7 @@ static void write_report(FILE *out, const struct tscope_trace_report *reports, s
 const struct reporter tsi_reporter_text = {
 	.write = write_report,
 	.write_run = tsi_text_write_run,
+	.write_runs = tsi_text_write_runs,
 	.write_memory = tsi_text_write_memory,
 	.write_diff = tsi_text_write_diff,
 };

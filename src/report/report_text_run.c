@@ -318,3 +318,38 @@ void tsi_text_write_run(FILE *out, const struct tscope_run_report *report,
 			put_section(&whole, &sections[i], options);
 	}
 }
+
+/* The head of several runs: their names, and what is of none. */
+static void put_runs(const struct panel *panel, const struct tscope_runs *runs)
+{
+	struct losses losses = { .panel = panel };
+	size_t count = tscope_runs_count(runs);
+
+	tsi_text_printf(panel->w, "%zu run%s, since what these folders hold contradicts itself:\n",
+			count, count == 1 ? "" : "s");
+	for (size_t i = 0; i < count; i++) {
+		tsi_text_put(panel->w, "  ");
+		put_name(panel->w, tscope_runs_get(runs, i));
+	}
+	for (size_t i = 0; i < tscope_runs_other_count(runs); i++) {
+		struct tscope_run_other other = tscope_runs_other(runs, i);
+
+		put_loss(&losses, "LEFT OUT", other.path, other.reason);
+	}
+	end_losses(&losses);
+}
+
+void tsi_text_write_runs(FILE *out, const struct tscope_runs_report *report,
+			 const struct tscope_report_options *options)
+{
+	struct text_writer w = tsi_panel_writer(out, options);
+	struct panel head = {
+		.w = &w, .report = &report->reports[0], .verbose = options->verbose, .rank = -1
+	};
+
+	put_runs(&head, report->runs);
+	for (size_t i = 0; i < tscope_runs_count(report->runs); i++) {
+		tsi_text_put(&w, "\n");
+		tsi_text_write_run(out, &report->reports[i], options);
+	}
+}

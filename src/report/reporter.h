@@ -22,6 +22,9 @@ struct reporter {
 	/* Writes the report of a run, likewise. */
 	void (*write_run)(FILE *out, const struct tscope_run_report *report,
 			  const struct tscope_report_options *options);
+	/* Writes the reports of runs that are more than one, or were meant to be, likewise. */
+	void (*write_runs)(FILE *out, const struct tscope_runs_report *report,
+			   const struct tscope_report_options *options);
 	/* Writes the report of count >= 1 files about memory, likewise. */
 	void (*write_memory)(FILE *out, const struct tscope_memory_report *reports, size_t count,
 			     const struct tscope_report_options *options);
@@ -32,12 +35,16 @@ struct reporter {
 
 void tsi_text_write_run(FILE *out, const struct tscope_run_report *report,
 			const struct tscope_report_options *options);
+void tsi_text_write_runs(FILE *out, const struct tscope_runs_report *report,
+			 const struct tscope_report_options *options);
 void tsi_text_write_memory(FILE *out, const struct tscope_memory_report *reports, size_t count,
 			   const struct tscope_report_options *options);
 void tsi_text_write_diff(FILE *out, const struct tscope_diff_report *report,
 			 const struct tscope_report_options *options);
 void tsi_json_write_run(FILE *out, const struct tscope_run_report *report,
 			const struct tscope_report_options *options);
+void tsi_json_write_runs(FILE *out, const struct tscope_runs_report *report,
+			 const struct tscope_report_options *options);
 void tsi_json_write_memory(FILE *out, const struct tscope_memory_report *reports, size_t count,
 			   const struct tscope_report_options *options);
 void tsi_json_write_diff(FILE *out, const struct tscope_diff_report *report,

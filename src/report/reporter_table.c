@@ -57,6 +57,19 @@ enum tscope_status tscope_report_write_run(FILE *out, const struct tscope_run_re
 	return check_stream(out, err);
 }
 
+enum tscope_status tscope_report_write_runs(FILE *out, const struct tscope_runs_report *report,
+					    const struct tscope_report_options *options,
+					    struct tscope_error *err)
+{
+	const struct reporter *reporter = reporters[options->format].reporter;
+
+	if (tscope_runs_count(report->runs) == 1 && tscope_runs_other_count(report->runs) == 0)
+		reporter->write_run(out, &report->reports[0], options);
+	else
+		reporter->write_runs(out, report, options);
+	return check_stream(out, err);
+}
+
 enum tscope_status tscope_report_write_memory(FILE *out, const struct tscope_memory_report *reports,
 					      size_t count,
 					      const struct tscope_report_options *options,
