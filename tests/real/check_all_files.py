@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Runs tscope on every file of the shared folder: traces must give a report that accounts for
-every event, anything else must be refused with exit 3 by its right name.
+every event and has the facts of their kind, files about memory must be read by `tscope memory`,
+anything else must be refused with exit 3 by its right name.
 
 usage: check_all_files.py TSCOPE [--markdown]
 """
@@ -19,16 +20,24 @@ BUDGET_LINES = ("compute", "exposed_comm", "exposed_copy", "data_stall", "sync_s
 TIMES_OF_PHASE = {"X": ("ts", "dur"), "B": ("ts",)}
 ABOVE_ONE = ("p95_p50_ratio",)
 NOT_INPUTS = ("LICENSES/", "files.tsv", "reference.tsv", "MANIFEST.md")
-# What a refusal must say, by what the file is: the first pattern that fits its path decides.
-REFUSALS = (
-    (r"\.(xlsx|zip)$", "zip archive"),
-    (r"memray-.*\.bin$", "memray capture"),
-    (r"\.pickle$", "pickle"),
-    (r"/et\.json$", "execution trace"),
-    (r"/mtl\.|memory_timeline\.raw", "memory timeline"),
-    (r"\.json$|\.jsonl$|\.gz$", r"without traceEvents|none of|only|never"),
-    (r".", "not a trace|nothing but white space"),
+# What each file is: the first pattern that fits its path decides. `tscope memory` finds these facts
+# in it, or refuses it, too; and `tscope trace` refuses it with these words. Where there are no
+# words, it is a trace if an independent reader finds work in it.
+KINDS = (
+    (r"memray-.*\.bin$", "host_memory", "memray capture.*tscope memory"),
+    (r"\.(pickle|pkl)$", "snapshot", "pickle.*tscope memory"),
+    (r"/mtl\.(json|raw)|memory_timeline\.raw", "memory_timeline", "memory timeline.*tscope memory"),
+    (r"/et\.json$", None, "execution trace"),
+    (r"\.(xlsx|zip)$", None, "zip archive"),
+    (r"\.csv$", None, "not a trace|nothing but white space"),
+    (r"/table\.txt$", None, "table that a profiler printed"),
+    (r"README\.txt$|\.snap$|\.yaml$", None, "not a trace"),
+    (r"/result_check_w0\.jsonl$", None, "JSON lines without traceEvents"),
+    (r"/(config|truth\.rank\d+|INDEX)\.json$|/(ms|mw|result)-ST\.json$", None,
+     "JSON without traceEvents"),
+    (r"(\.json|_gz)(\.gz|\.zst)?$", None, None),
 )
+NO_WORK = "without traceEvents|none of|only|never"
 HEADINGS = ("file", "events", "steps", "boundary", "dropped", "repaired or noted", "exit",
             "message")
 
@@ -45,13 +54,22 @@ def is_work(event):
     return fields and all(traces.to_ns(event.get(field)) is not None for field in fields)
 
 
-def holds_work(path):
-    """Is it a trace with work in it, as an independent reader sees it?"""
+def read_trace(path):
+    """A trace with work in it, as an independent reader sees it, or None."""
     try:
-        events = traces.read(path).events
+        trace = traces.read(path)
     except (traces.NotATrace, UnicodeError):
-        return False
-    return any(is_work(event) for event in events)
+        return None
+    return trace if any(is_work(event) for event in trace.events) else None
+
+
+def analyzers_of(trace):
+    """Whose facts a report of this trace must have."""
+    if "viztracer_metadata" in trace.metadata:
+        yield "python"
+    if any(isinstance(event, dict) and str(event.get("name")).startswith("callback/")
+           for event in trace.events):
+        yield "callbacks"
 
 
 def counts(kinds):
@@ -105,40 +123,61 @@ def unequal_sums(facts):
             yield f"the budget of step {step['step']} is no multiple of its wall time"
 
 
-def problems_of_report(report):
+def problems_of_report(report, trace):
     if not report["facts"]:
         yield "a report without facts"
     if unexplained_events(report) > 0:
         yield f"{unexplained_events(report)} events are neither kept nor counted as dropped"
     yield from sorted(set(wrong_values(report["facts"])))[:5]
     yield from unequal_sums(report["facts"])
+    for analyzer in analyzers_of(trace) if trace else ():
+        if analyzer not in report["facts"]:
+            yield f"a report without facts of {analyzer}"
 
 
-def problems_of_refusal(path, message):
-    if holds_work(path):
+def problems_of_refusal(words, message, trace):
+    if trace and not words:
         yield "a trace was refused"
-        return
-    wanted = next(words for pattern, words in REFUSALS if re.search(pattern, program.short(path)))
-    if not re.search(wanted, message, re.IGNORECASE):
-        yield f"the message does not name what it is ({wanted})"
+    elif not re.search(words or NO_WORK, message, re.IGNORECASE | re.DOTALL):
+        yield f"the message does not name what it is ({words or NO_WORK})"
+
+
+def problems_of_memory(tscope, path, analyzer):
+    """`tscope memory` reads what is about memory, and nothing else."""
+    done = tscope.run("memory", "--format", "json", path)
+    if done.returncode != (0 if analyzer else 3):
+        yield f"tscope memory: exit {done.returncode}: {done.stderr.decode().strip()}"
+    elif analyzer and analyzer not in json.loads(done.stdout)["facts"]:
+        yield f"tscope memory: no facts of {analyzer}"
+
+
+def kind_of(path):
+    """What the table says, or None where it knows no such file."""
+    name = program.short(path)
+    return next((kind[1:] for kind in KINDS if re.search(kind[0], name)), None)
 
 
 def check_file(tscope, path):
     """Returns the file's row of the table and the list of what is wrong."""
+    kind = kind_of(path)
+    if not kind:
+        return [program.short(path), *[""] * 7], ["nobody said what it is: add it to KINDS"]
+    analyzer, words = kind
     try:
         done = tscope.run("trace", "--format", "json", path)
+        problems = list(problems_of_memory(tscope, path, analyzer)) if words else []
     except subprocess.TimeoutExpired:
         return [program.short(path), *[""] * 7], ["time limit"]
     message = done.stderr.decode(errors="replace").strip()
-    columns, problems = ["", "", "", "", ""], []
-    if done.returncode == 0:
+    columns, trace = [""] * 5, None if words else read_trace(path)
+    if done.returncode == 0 and not words:
         report = json.loads(done.stdout)
         columns = describe_report(report)
-        problems = list(problems_of_report(report))
+        problems += problems_of_report(report, trace)
     elif done.returncode == 3:
-        problems = list(problems_of_refusal(path, message))
+        problems += problems_of_refusal(words, message, trace)
     else:
-        problems = [f"exit {done.returncode}"]
+        problems += [f"tscope trace: exit {done.returncode}"]
     shown = message.replace(str(path), "FILE").replace("\n", " / ")
     return [program.short(path), *columns, done.returncode, shown], problems
 

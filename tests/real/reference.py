@@ -36,6 +36,9 @@ ANNOTATION_NAME = re.compile(r"(ProfilerStep|Optimizer\.step|Optimizer\.zero_gra
 STEP_NAME = re.compile(r"ProfilerStep#(\d+)$")
 DATA_WAIT = re.compile(r"enumerate\(Data(Loader|Pipe)\)#|event/dataloader|[dD]ata[lL]oader"
                        r"|.*dataloader_next$")
+# The same as a Python function of VizTracer: it began before torch's annotation, and ends after it.
+DATA_FUNCTION = re.compile(r".*(__next__|__iter__|_next_data|_get_data) "
+                           r"\(.*torch/utils/data/dataloader\.py:\d+\)$")
 SYNC_CALL = re.compile(r"(cuda|cu|hip)(Stream|Device|Event|Ctx)Synchronize"
                        r"|(cuda|hip)Memcpy(2D|3D|ToSymbol|FromSymbol|Peer|WithStream)?$")
 
@@ -193,6 +196,11 @@ class Reference:
         self.by_kind = collections.defaultdict(list)
         for row in self.rows:
             self.by_kind[row.kind].append(row)
+        self.data_functions = [
+            make_row({**event, "cat": "user_annotation"}, order)
+            for order, event in enumerate(trace.events)
+            if isinstance(event, dict) and str(event.get("cat")).lower() == "fee"
+            and DATA_FUNCTION.match(str(event.get("name")))]
         self.device_rows = [row for row in self.rows if row.kind in DEVICE_CLASSES]
         self.by_device = collections.defaultdict(list)
         for row in self.device_rows:
@@ -334,6 +342,8 @@ class Reference:
                 found.append((row.start, row.end, "sync_stall"))
             elif row.kind != "runtime" and DATA_WAIT.match(row.name):
                 found.append((row.start, row.end, "data_stall"))
+        found += [(row.start, row.end, "data_stall") for row in self.data_functions
+                  if row and row.track == track]
         for call, copies in self.copies_of_calls().items():
             blocks = call.track == track and "Async" in call.name and all(
                 "Pageable" in copy.name and copy.end <= call.end for copy in copies)
