@@ -61,6 +61,8 @@ static enum tscope_status sort_samples(struct samples *samples, struct tscope_er
 	size_t count = samples->count;
 	struct sort_pair *order = NULL, *scratch = NULL;
 
+	if (count == 0)
+		return TSCOPE_OK;
 	if (tsi_array_new(&order, count, sizeof(*order), err) != TSCOPE_OK ||
 	    tsi_array_new(&scratch, count, sizeof(*scratch), err) != TSCOPE_OK) {
 		free(order);

@@ -48,6 +48,8 @@ static bool is_of_validation(struct str name)
 	size_t begin = name.length;
 	struct str word;
 
+	if (name.length == 0)
+		return false;
 	while (begin > 0 && is_word_part(name.data[begin - 1]))
 		begin--;
 	word = (struct str){ name.data + begin, name.length - begin };
