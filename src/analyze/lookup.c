@@ -82,3 +82,15 @@ struct tscope_value tsi_table_cell(const struct table_view *view, size_t row, si
 	return tscope_analysis_cell(view->analysis, view->analyzer, view->table, view->scope, row,
 				    column);
 }
+
+struct tscope_value tsi_table_find(const struct table_view *view, size_t row, const char *column)
+{
+	return tsi_table_cell(view, row, tsi_table_column(view, column));
+}
+
+const char *tsi_table_text(const struct table_view *view, size_t row, const char *column)
+{
+	struct tscope_value value = tsi_table_find(view, row, column);
+
+	return value.kind == TSCOPE_VALUE_TEXT ? value.text : "";
+}

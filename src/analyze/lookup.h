@@ -40,4 +40,8 @@ size_t tsi_table_column(const struct table_view *view, const char *name);
 
 struct tscope_value tsi_table_cell(const struct table_view *view, size_t row, size_t column);
 
+/* The same by the column's name; its text, or "". */
+struct tscope_value tsi_table_find(const struct table_view *view, size_t row, const char *column);
+const char *tsi_table_text(const struct table_view *view, size_t row, const char *column);
+
 #endif

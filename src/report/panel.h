@@ -2,6 +2,7 @@
 #ifndef TSCOPE_REPORT_PANEL_H
 #define TSCOPE_REPORT_PANEL_H
 
+#include "analyze/lookup.h"
 #include "report/number.h"
 #include "report/reporter.h"
 #include "report/text_writer.h"
@@ -100,8 +101,14 @@ struct sketch {
 };
 void tsi_panel_sparkline(const struct panel *panel, const struct sketch *sketch);
 
+/* The same of a column of integers, row by row. Two points make no line. */
+void tsi_panel_curve(const struct panel *panel, const char *table, const char *column);
+
 /* Figures that are there, on as few lines as they need. */
 void tsi_panel_figures(const struct panel *panel, const struct figure *figures, size_t count);
+
+/* The rows of a table of the whole. */
+struct table_view tsi_panel_rows(const struct panel *panel, const char *id);
 
 struct column {
 	const char *heading;

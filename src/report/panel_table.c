@@ -5,11 +5,14 @@
  */
 #include "report/panel.h"
 
-#include "analyze/lookup.h"
-
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct table_view tsi_panel_rows(const struct panel *panel, const char *id)
+{
+	return tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, id);
+}
 
 enum {
 	MAX_COLUMNS = 12,
@@ -229,7 +232,7 @@ void tsi_panel_table(const struct panel *panel, const char *id, const struct col
 		     size_t count)
 {
 	struct layout layout = {
-		.view = tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, id),
+		.view = tsi_panel_rows(panel, id),
 		.columns = columns,
 		.count = count,
 	};
@@ -266,7 +269,7 @@ void tsi_panel_ranking(const struct panel *panel, const struct ranking *ranking,
 		       const struct column *columns, size_t count)
 {
 	struct layout layout = {
-		.view = tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, ranking->table),
+		.view = tsi_panel_rows(panel, ranking->table),
 		.columns = columns,
 		.count = count,
 	};
@@ -292,4 +295,30 @@ void tsi_panel_ranking(const struct panel *panel, const struct ranking *ranking,
 	layout.folder = ranking->folder;
 	put_table(panel->w, &layout);
 	free(many);
+}
+
+/* ---- a column as a curve ---- */
+
+struct curve {
+	struct table_view view;
+	size_t column;
+};
+
+static bool get_point(const void *source, size_t index, double *value)
+{
+	const struct curve *curve = source;
+	struct tscope_value cell = tsi_table_cell(&curve->view, index, curve->column);
+
+	*value = (double)cell.integer;
+	return cell.kind == TSCOPE_VALUE_INT;
+}
+
+void tsi_panel_curve(const struct panel *panel, const char *table, const char *column)
+{
+	struct curve curve = { .view = tsi_panel_rows(panel, table) };
+
+	curve.column = tsi_table_column(&curve.view, column);
+	if (curve.view.row_count > 2)
+		tsi_panel_sparkline(panel,
+				    &(struct sketch){ &curve, get_point, curve.view.row_count });
 }

@@ -11,23 +11,6 @@
 #include "analyze/lookup.h"
 #include "base/attributes.h"
 
-static struct table_view find_table(const struct panel *panel, const char *id)
-{
-	return tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, id);
-}
-
-static struct tscope_value cell_of(const struct table_view *view, size_t row, const char *column)
-{
-	return tsi_table_cell(view, row, tsi_table_column(view, column));
-}
-
-static const char *text_of(const struct table_view *view, size_t row, const char *column)
-{
-	struct tscope_value value = cell_of(view, row, column);
-
-	return value.kind == TSCOPE_VALUE_TEXT ? value.text : "";
-}
-
 /* ---- callbacks ---- */
 
 /* "in no step: 2 evaluations of 1.20 s in all" */
@@ -62,7 +45,7 @@ void tsi_section_callbacks(const struct panel *panel)
 	bool has_own = own.kind == TSCOPE_VALUE_INT && own.integer > 0;
 	char time[NUMBER_MAX], share[NUMBER_MAX];
 
-	if (find_table(panel, "callbacks.by_name").row_count == 0)
+	if (tsi_panel_rows(panel, "callbacks.by_name").row_count == 0)
 		return;
 	tsi_panel_number(panel, "callbacks.in_step_ns_per_step", time);
 	tsi_panel_number(panel, "callbacks.step_ratio", share);
@@ -121,7 +104,8 @@ static void number_of(char text[NUMBER_MAX], struct tscope_value value, const ch
 /* "memory/swap used_gb"; a series that is named like the end of its counter is not repeated. */
 static void name_of(char *name, size_t size, const struct table_view *view, size_t row)
 {
-	const char *counter = text_of(view, row, "counter"), *series = text_of(view, row, "series");
+	const char *counter = tsi_table_text(view, row, "counter"),
+		   *series = tsi_table_text(view, row, "series");
 	size_t length = strlen(counter), end = strlen(series);
 	bool is_end = length >= end && strcmp(counter + length - end, series) == 0;
 
@@ -142,7 +126,7 @@ static void put_counter_headings(struct text_writer *w, size_t count, unsigned n
 static void put_counter(struct text_writer *w, const struct table_view *view, size_t row,
 			unsigned name_width)
 {
-	const char *unit = text_of(view, row, "unit");
+	const char *unit = tsi_table_text(view, row, "unit");
 	char name[512], text[NUMBER_MAX];
 
 	name_of(name, sizeof(name), view, row);
@@ -151,7 +135,8 @@ static void put_counter(struct text_writer *w, const struct table_view *view, si
 	for (size_t i = 0; i < column_count(w->width); i++) {
 		bool is_step = strcmp(counter_columns[i].name, "max_step") == 0;
 
-		number_of(text, cell_of(view, row, counter_columns[i].name), is_step ? "" : unit);
+		number_of(text, tsi_table_find(view, row, counter_columns[i].name),
+			  is_step ? "" : unit);
 		tsi_text_right(w, text, counter_columns[i].width);
 	}
 	tsi_text_put(w, "\n");
@@ -163,7 +148,7 @@ static void put_counter_remarks(const struct panel *panel, const struct table_vi
 	bool has_factor = false;
 
 	for (size_t row = 0; row < view->row_count; row++)
-		has_factor |= cell_of(view, row, "factor").kind != TSCOPE_VALUE_ABSENT;
+		has_factor |= tsi_table_find(view, row, "factor").kind != TSCOPE_VALUE_ABSENT;
 	if (has_factor) {
 		tsi_text_put(panel->w, "  ");
 		tsi_text_paragraph(
@@ -181,7 +166,7 @@ static void put_counter_remarks(const struct panel *panel, const struct table_vi
 
 void tsi_section_counters(const struct panel *panel)
 {
-	struct table_view view = find_table(panel, "counters.by_name");
+	struct table_view view = tsi_panel_rows(panel, "counters.by_name");
 	size_t count = column_count(panel->w->width);
 	unsigned name_width = panel->w->width - 2;
 	char values[NUMBER_MAX];
@@ -221,7 +206,7 @@ void tsi_section_clock_sync(const struct panel *panel)
 	struct tscope_value known = tsi_panel_value(panel, "clock_sync.skew_is_known");
 	char offset[NUMBER_MAX];
 
-	if (find_table(panel, "clock_sync.ranks").row_count == 0)
+	if (tsi_panel_rows(panel, "clock_sync.ranks").row_count == 0)
 		return;
 	tsi_panel_number(panel, "clock_sync.max_offset_ns", offset);
 	tsi_panel_title(panel, TEXT_CYAN, "clock_sync", "CLOCKS", "up to %s apart", offset);

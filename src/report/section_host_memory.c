@@ -11,21 +11,6 @@
 
 /* ---- over time ---- */
 
-struct series {
-	struct table_view view;
-	size_t column;
-};
-
-static bool get_bytes(const void *source, size_t index, double *value)
-{
-	const struct series *series = source;
-	struct tscope_value bytes = tsi_table_cell(&series->view, index, series->column);
-
-	*value = (double)bytes.integer;
-	return bytes.kind == TSCOPE_VALUE_INT;
-}
-
-/* Two points make no line. */
 static void put_resident(const struct panel *panel)
 {
 	static const struct figure figures[] = {
@@ -34,12 +19,8 @@ static void put_resident(const struct panel *panel)
 		{ "at last", "host_memory.last_rss_bytes" },
 		{ "rise in the second half", "host_memory.rss_growth_bytes" },
 	};
-	struct series series = { .view = tsi_snapshot_table(panel, "host_memory.resident") };
 
-	series.column = tsi_table_column(&series.view, "rss_bytes");
-	if (series.view.row_count > 2)
-		tsi_panel_sparkline(panel,
-				    &(struct sketch){ &series, get_bytes, series.view.row_count });
+	tsi_panel_curve(panel, "host_memory.resident", "rss_bytes");
 	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures));
 }
 
@@ -79,7 +60,7 @@ static void put_shares(const struct panel *panel)
 static void put_allocators(const struct panel *panel)
 {
 	struct text_flow flow = { .w = panel->w, .separator = " · ", .indent = 6, .column = 6 };
-	struct table_view view = tsi_snapshot_table(panel, "host_memory.by_allocator");
+	struct table_view view = tsi_panel_rows(panel, "host_memory.by_allocator");
 
 	if (view.row_count == 0)
 		return;
@@ -87,10 +68,9 @@ static void put_allocators(const struct panel *panel)
 	for (size_t row = 0; row < view.row_count; row++) {
 		char number[NUMBER_MAX], text[2 * NUMBER_MAX];
 
-		tsi_number_people(number, tsi_snapshot_cell(&view, row, "count"),
-				  TSCOPE_UNIT_COUNT);
-		snprintf(text, sizeof(text), "%s %s",
-			 tsi_snapshot_cell(&view, row, "allocator").text, number);
+		tsi_number_people(number, tsi_table_find(&view, row, "count"), TSCOPE_UNIT_COUNT);
+		snprintf(text, sizeof(text), "%s %s", tsi_table_find(&view, row, "allocator").text,
+			 number);
 		tsi_text_flow(&flow, text);
 	}
 	tsi_text_flow_end(&flow);
@@ -144,8 +124,8 @@ static const struct column by_bytes_columns[] = {
 
 static void put_sites(const struct panel *panel)
 {
-	struct table_view at_peak = tsi_snapshot_table(panel, "host_memory.by_peak");
-	struct table_view by_bytes = tsi_snapshot_table(panel, "host_memory.by_bytes");
+	struct table_view at_peak = tsi_panel_rows(panel, "host_memory.by_peak");
+	struct table_view by_bytes = tsi_panel_rows(panel, "host_memory.by_bytes");
 	bool has_peak = at_peak.row_count > 0;
 	char folder[FOLDER_MAX];
 
@@ -165,12 +145,12 @@ static void put_sites(const struct panel *panel)
 /* What the site "-" of the tables is. */
 static void put_unknown_sites(const struct panel *panel)
 {
-	struct table_view sites = tsi_snapshot_table(panel, "host_memory.by_bytes");
+	struct table_view sites = tsi_panel_rows(panel, "host_memory.by_bytes");
 
 	if (sites.row_count == 0)
-		sites = tsi_snapshot_table(panel, "host_memory.by_peak");
+		sites = tsi_panel_rows(panel, "host_memory.by_peak");
 	for (size_t row = 0; row < sites.row_count; row++) {
-		struct tscope_value name = tsi_snapshot_cell(&sites, row, "site");
+		struct tscope_value name = tsi_table_find(&sites, row, "site");
 
 		if (name.kind != TSCOPE_VALUE_TEXT || *name.text != '\0')
 			continue;

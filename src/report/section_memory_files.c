@@ -14,21 +14,6 @@
 
 /* ---- timeline ---- */
 
-/* A column of a table, row by row. */
-struct series {
-	struct table_view view;
-	size_t column;
-};
-
-static bool get_bytes(const void *source, size_t index, double *value)
-{
-	const struct series *series = source;
-	struct tscope_value bytes = tsi_table_cell(&series->view, index, series->column);
-
-	*value = (double)bytes.integer;
-	return bytes.kind == TSCOPE_VALUE_INT;
-}
-
 enum { TIME_WORDS_MAX = 2 * NUMBER_MAX };
 
 /* " 1.20 s after the start"; "" where there are no times. */
@@ -65,16 +50,13 @@ void tsi_section_memory_timeline(const struct panel *panel)
 		.table = "memory_timeline.by_category",
 		.by = "own_peak_bytes",
 	};
-	struct series series = { .view = tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE,
-							  "memory_timeline.timeline") };
 	char peak[NUMBER_MAX], time[TIME_WORDS_MAX];
 
-	series.column = tsi_table_column(&series.view, "bytes");
 	tsi_panel_number(panel, "memory_timeline.peak_bytes", peak);
 	format_peak_time(panel, time);
 	tsi_panel_title(panel, TEXT_CYAN, "memory_timeline", "MEMORY TIMELINE", "peak %s%s", peak,
 			time);
-	tsi_panel_sparkline(panel, &(struct sketch){ &series, get_bytes, series.view.row_count });
+	tsi_panel_curve(panel, "memory_timeline.timeline", "bytes");
 	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures));
 	tsi_panel_ranking(panel, &ranking, columns, TSI_COUNT_OF(columns));
 }

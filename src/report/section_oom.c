@@ -16,7 +16,7 @@ static size_t told_row(const struct panel *panel, const struct table_view *ooms)
 	int64_t device = tsi_snapshot_int(panel, "snapshot.oom_device");
 	size_t row = ooms->row_count - 1;
 
-	while (row > 0 && tsi_snapshot_cell(ooms, row, "device").integer != device)
+	while (row > 0 && tsi_table_find(ooms, row, "device").integer != device)
 		row--;
 	return row;
 }
@@ -62,21 +62,21 @@ static enum text_style style_of_verdict(const char *verdict)
 /* "  yes      expandable_segments: 96.0 MiB of free pages ≥ 64.0 MiB asked for" */
 static void put_remedies(const struct panel *panel, size_t oom)
 {
-	struct table_view remedies = tsi_snapshot_table(panel, "snapshot.oom_remedies");
+	struct table_view remedies = tsi_panel_rows(panel, "snapshot.oom_remedies");
 	bool is_first = true;
 
 	for (size_t row = 0; row < remedies.row_count; row++) {
-		const char *verdict = tsi_snapshot_cell(&remedies, row, "verdict").text;
+		const char *verdict = tsi_table_find(&remedies, row, "verdict").text;
 		char text[1024];
 
-		if (tsi_snapshot_cell(&remedies, row, "oom").integer != (int64_t)oom)
+		if (tsi_table_find(&remedies, row, "oom").integer != (int64_t)oom)
 			continue;
 		if (is_first)
 			tsi_text_put_styled(panel->w, TEXT_DIM, "\n  would it have passed with\n");
 		is_first = false;
 		snprintf(text, sizeof(text), "%s: %s",
-			 tsi_snapshot_cell(&remedies, row, "remedy").text,
-			 tsi_snapshot_cell(&remedies, row, "arithmetic").text);
+			 tsi_table_find(&remedies, row, "remedy").text,
+			 tsi_table_find(&remedies, row, "arithmetic").text);
 		tsi_text_put(panel->w, "  ");
 		tsi_text_style(panel->w, style_of_verdict(verdict));
 		tsi_text_left(panel->w, strcmp(verdict, "in_use") == 0 ? "in use" : verdict, 9);
@@ -138,7 +138,7 @@ void tsi_section_oom(const struct panel *panel)
 		{ "on device", "device_free_bytes", 11 },
 		{ "largest free", "largest_free_bytes", 14 },
 	};
-	struct table_view ooms = tsi_snapshot_table(panel, "snapshot.ooms");
+	struct table_view ooms = tsi_panel_rows(panel, "snapshot.ooms");
 	char size[NUMBER_MAX], count[NUMBER_MAX];
 	size_t row;
 
@@ -156,8 +156,8 @@ void tsi_section_oom(const struct panel *panel)
 	put_site(panel);
 	put_room(panel);
 	put_shortage(panel);
-	if (tsi_snapshot_cell(&ooms, row, "is_exact").kind == TSCOPE_VALUE_FLAG &&
-	    !tsi_snapshot_cell(&ooms, row, "is_exact").flag)
+	if (tsi_table_find(&ooms, row, "is_exact").kind == TSCOPE_VALUE_FLAG &&
+	    !tsi_table_find(&ooms, row, "is_exact").flag)
 		tsi_text_put_styled(panel->w, TEXT_DIM,
 				    "  the layout is not known to the byte: gaps may be smaller\n");
 	put_remedies(panel, row);

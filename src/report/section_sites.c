@@ -32,19 +32,19 @@ static enum text_style style_of_role(const char *role)
 
 static void put_roles(const struct panel *panel)
 {
-	struct table_view roles = tsi_snapshot_table(panel, "snapshot.by_role");
+	struct table_view roles = tsi_panel_rows(panel, "snapshot.by_role");
 
 	for (size_t row = 0; row < roles.row_count; row++) {
-		int64_t part = tsi_snapshot_cell(&roles, row, "bytes").integer;
+		int64_t part = tsi_table_find(&roles, row, "bytes").integer;
 		struct meter meter = {
-			.label = tsi_snapshot_cell(&roles, row, "role").text,
+			.label = tsi_table_find(&roles, row, "role").text,
 			.part = part,
 			.whole = tsi_snapshot_int(panel, "snapshot.peak_allocated_bytes"),
 			.shown = part,
 			.unit = TSCOPE_UNIT_BYTES,
 		};
 
-		if (tsi_snapshot_cell(&roles, row, "device").integer !=
+		if (tsi_table_find(&roles, row, "device").integer !=
 			    tsi_snapshot_int(panel, "snapshot.peak_device") ||
 		    part <= 0)
 			continue;
@@ -57,7 +57,7 @@ static void put_roles(const struct panel *panel)
 static void put_sites(const struct panel *panel, const char *by, bool is_folder_told,
 		      const struct column *columns, size_t count)
 {
-	struct table_view sites = tsi_snapshot_table(panel, "snapshot.sites");
+	struct table_view sites = tsi_panel_rows(panel, "snapshot.sites");
 	char folder[FOLDER_MAX];
 
 	tsi_site_folder(&sites, folder);
@@ -70,7 +70,7 @@ static void put_sites(const struct panel *panel, const char *by, bool is_folder_
 /* What the site "-" of the table is. */
 static void put_unknown_sites(const struct panel *panel)
 {
-	struct table_view sites = tsi_snapshot_table(panel, "snapshot.sites");
+	struct table_view sites = tsi_panel_rows(panel, "snapshot.sites");
 	size_t site = tsi_table_column(&sites, "site");
 
 	for (size_t row = 0; row < sites.row_count; row++) {
@@ -171,7 +171,7 @@ void tsi_section_snapshot_growth(const struct panel *panel)
 	struct tscope_value earlier = tsi_panel_value(panel, "snapshot.earlier_path");
 	struct tscope_value growth = tsi_panel_value(panel, "snapshot.growth_bytes");
 	struct tscope_value reserved = tsi_panel_value(panel, "snapshot.growth_reserved_bytes");
-	struct table_view grown = tsi_snapshot_table(panel, "snapshot.growth");
+	struct table_view grown = tsi_panel_rows(panel, "snapshot.growth");
 	char live[NUMBER_MAX + 1], held[NUMBER_MAX + 1], folder[FOLDER_MAX];
 
 	if (growth.kind != TSCOPE_VALUE_INT || earlier.kind != TSCOPE_VALUE_TEXT)

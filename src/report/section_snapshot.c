@@ -57,7 +57,7 @@ static void put_totals(const struct panel *panel, const char *id, const char *ke
 		{ "largest free", "largest_free_bytes", 14 },
 	};
 
-	if (tsi_snapshot_table(panel, id).row_count > 1)
+	if (tsi_panel_rows(panel, id).row_count > 1)
 		tsi_panel_table(panel, id, columns, TSI_COUNT_OF(columns));
 }
 
@@ -118,7 +118,7 @@ static bool get_bytes(const void *source, size_t index, double *value)
 
 static struct curve peak_curve(const struct panel *panel)
 {
-	struct curve curve = { .timeline = tsi_snapshot_table(panel, "snapshot.timeline") };
+	struct curve curve = { .timeline = tsi_panel_rows(panel, "snapshot.timeline") };
 	size_t device = tsi_table_column(&curve.timeline, "device");
 	int64_t peak_device = tsi_snapshot_int(panel, "snapshot.peak_device");
 
@@ -142,7 +142,7 @@ static void format_time_left(const struct panel *panel, const struct curve *curv
 	text[0] = '\0';
 	if (curve->count == 0 || peak.kind != TSCOPE_VALUE_INT)
 		return;
-	last = tsi_snapshot_cell(&curve->timeline, curve->first + curve->count - 1, "time_ns");
+	last = tsi_table_find(&curve->timeline, curve->first + curve->count - 1, "time_ns");
 	if (last.kind != TSCOPE_VALUE_INT || last.integer < peak.integer)
 		return;
 	tsi_number_people_int(left, last.integer - peak.integer, TSCOPE_UNIT_NS);
@@ -166,17 +166,17 @@ static void format_index(const struct panel *panel, char text[3 * NUMBER_MAX])
 static void put_ends(const struct panel *panel)
 {
 	struct text_flow flow = { .w = panel->w, .separator = " · ", .indent = 2 };
-	struct table_view curves = tsi_snapshot_table(panel, "snapshot.curves");
+	struct table_view curves = tsi_panel_rows(panel, "snapshot.curves");
 	int64_t device = tsi_snapshot_int(panel, "snapshot.peak_device");
 	char start[NUMBER_MAX], end[NUMBER_MAX], text[3 * NUMBER_MAX];
 
 	for (size_t row = 0; row < curves.row_count; row++) {
-		if (tsi_snapshot_cell(&curves, row, "device").integer != device ||
-		    strcmp(tsi_snapshot_cell(&curves, row, "curve").text, "active") != 0)
+		if (tsi_table_find(&curves, row, "device").integer != device ||
+		    strcmp(tsi_table_find(&curves, row, "curve").text, "active") != 0)
 			continue;
-		tsi_number_people(start, tsi_snapshot_cell(&curves, row, "start_bytes"),
+		tsi_number_people(start, tsi_table_find(&curves, row, "start_bytes"),
 				  TSCOPE_UNIT_BYTES);
-		tsi_number_people(end, tsi_snapshot_cell(&curves, row, "end_bytes"),
+		tsi_number_people(end, tsi_table_find(&curves, row, "end_bytes"),
 				  TSCOPE_UNIT_BYTES);
 		snprintf(text, sizeof(text), "start %s", start);
 		tsi_text_flow(&flow, text);

@@ -12,23 +12,6 @@
 #include <math.h>
 #include <string.h>
 
-static struct table_view find_table(const struct panel *panel, const char *id)
-{
-	return tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, id);
-}
-
-static struct tscope_value cell_of(const struct table_view *view, size_t row, const char *column)
-{
-	return tsi_table_cell(view, row, tsi_table_column(view, column));
-}
-
-static const char *text_of(const struct table_view *view, size_t row, const char *column)
-{
-	struct tscope_value value = cell_of(view, row, column);
-
-	return value.kind == TSCOPE_VALUE_TEXT ? value.text : "";
-}
-
 /* ---- stragglers ---- */
 
 /* "launch_stall" in words */
@@ -41,26 +24,27 @@ static void put_spaces(char *name)
 /* "  rank 17  slow clock: kernels 5.1 % longer throughout" */
 static void put_cause(struct text_writer *w, const struct table_view *causes, size_t row)
 {
-	const char *detail = text_of(causes, row, "detail");
+	const char *detail = tsi_table_text(causes, row, "detail");
 	char text[1200];
-	int length = snprintf(text, sizeof(text), "%s", text_of(causes, row, "cause"));
+	int length = snprintf(text, sizeof(text), "%s", tsi_table_text(causes, row, "cause"));
 
 	put_spaces(text);
 	snprintf(text + length, sizeof(text) - (size_t)length, "%s%s", *detail ? ": " : "", detail);
-	tsi_text_printf(w, "  rank %-5lld ", (long long)cell_of(causes, row, "rank").integer);
+	tsi_text_printf(w, "  rank %-5lld ",
+			(long long)tsi_table_find(causes, row, "rank").integer);
 	tsi_text_paragraph(w, text, 13);
 }
 
 /* "             the same: ranks 16-18, 20" */
 static void put_likes(struct text_writer *w, const struct table_view *causes, size_t first)
 {
-	const char *cause = text_of(causes, first, "cause");
+	const char *cause = tsi_table_text(causes, first, "cause");
 	struct rank_text ranks = { .text = "" };
 	char text[1100];
 
 	for (size_t row = 0; row < causes->row_count; row++)
-		if (row != first && strcmp(text_of(causes, row, "cause"), cause) == 0)
-			tsi_rank_text_add(&ranks, cell_of(causes, row, "rank").integer);
+		if (row != first && strcmp(tsi_table_text(causes, row, "cause"), cause) == 0)
+			tsi_rank_text_add(&ranks, tsi_table_find(causes, row, "rank").integer);
 	tsi_rank_text_end(&ranks);
 	if (!ranks.text[0])
 		return;
@@ -72,16 +56,16 @@ static void put_likes(struct text_writer *w, const struct table_view *causes, si
 /* Of the ranks with one cause, the one with the longest excess; SIZE_MAX: row is not the first. */
 static size_t longest_of_cause(const struct table_view *causes, size_t row)
 {
-	const char *cause = text_of(causes, row, "cause");
+	const char *cause = tsi_table_text(causes, row, "cause");
 	size_t longest = row;
 
 	for (size_t i = 0; i < causes->row_count; i++) {
-		if (strcmp(text_of(causes, i, "cause"), cause) != 0)
+		if (strcmp(tsi_table_text(causes, i, "cause"), cause) != 0)
 			continue;
 		if (i < row)
 			return SIZE_MAX;
-		if (cell_of(causes, i, "excess_ns_per_step").integer >
-		    cell_of(causes, longest, "excess_ns_per_step").integer)
+		if (tsi_table_find(causes, i, "excess_ns_per_step").integer >
+		    tsi_table_find(causes, longest, "excess_ns_per_step").integer)
 			longest = i;
 	}
 	return longest;
@@ -90,7 +74,7 @@ static size_t longest_of_cause(const struct table_view *causes, size_t row)
 /* One rank, or the slowest of those that have the same cause. */
 static void put_causes(const struct panel *panel)
 {
-	struct table_view causes = find_table(panel, "stragglers.causes");
+	struct table_view causes = tsi_panel_rows(panel, "stragglers.causes");
 
 	for (size_t row = 0; row < causes.row_count; row++) {
 		size_t longest = longest_of_cause(&causes, row);
@@ -105,15 +89,15 @@ static void put_causes(const struct panel *panel)
 /* "  all of node a: 8 of its 8 ranks are late" */
 static void put_common(const struct panel *panel)
 {
-	struct table_view groups = find_table(panel, "stragglers.groups");
+	struct table_view groups = tsi_panel_rows(panel, "stragglers.groups");
 	struct text_writer *w = panel->w;
 	char text[1200];
 
 	for (size_t row = 0; row < groups.row_count; row++) {
 		snprintf(text, sizeof(text), "%s %s: %lld of its %lld ranks are late",
-			 text_of(&groups, row, "kind"), text_of(&groups, row, "name"),
-			 (long long)cell_of(&groups, row, "late_count").integer,
-			 (long long)cell_of(&groups, row, "rank_count").integer);
+			 tsi_table_text(&groups, row, "kind"), tsi_table_text(&groups, row, "name"),
+			 (long long)tsi_table_find(&groups, row, "late_count").integer,
+			 (long long)tsi_table_find(&groups, row, "rank_count").integer);
 		tsi_text_put(w, "  ");
 		tsi_text_paragraph(w, text, 2);
 	}
@@ -126,14 +110,14 @@ static void put_line(struct text_writer *w, const struct table_view *lines, size
 	static const char *const columns[] = { "rank_ns", "others_ns", "excess_ns" };
 	char text[NUMBER_MAX];
 
-	snprintf(text, sizeof(text), "%s", text_of(lines, row, "line"));
+	snprintf(text, sizeof(text), "%s", tsi_table_text(lines, row, "line"));
 	put_spaces(text);
 	tsi_text_put(w, "  ");
 	tsi_text_name_cell(w, text, LINE_WIDTH - 1);
 	for (size_t i = 0; i < TSI_COUNT_OF(columns); i++) {
 		if (i == 1 && w->width < 2 + LINE_WIDTH + 3 * TIME_WIDTH)
 			continue;
-		tsi_number_people(text, cell_of(lines, row, columns[i]), TSCOPE_UNIT_NS);
+		tsi_number_people(text, tsi_table_find(lines, row, columns[i]), TSCOPE_UNIT_NS);
 		tsi_text_right(w, text, TIME_WIDTH);
 	}
 	tsi_text_put(w, "\n");
@@ -143,12 +127,13 @@ static void put_line(struct text_writer *w, const struct table_view *lines, size
 static void put_lines(const struct panel *panel)
 {
 	static const double least_share = 0.02; /* of the longest excess */
-	struct table_view lines = find_table(panel, "stragglers.lines");
+	struct table_view lines = tsi_panel_rows(panel, "stragglers.lines");
 	struct text_writer *w = panel->w;
 	double most_ns = 0;
 
 	for (size_t row = 0; row < lines.row_count; row++)
-		most_ns = fmax(most_ns, fabs((double)cell_of(&lines, row, "excess_ns").integer));
+		most_ns = fmax(most_ns,
+			       fabs((double)tsi_table_find(&lines, row, "excess_ns").integer));
 	if (most_ns <= 0)
 		return;
 	tsi_text_style(w, TEXT_DIM);
@@ -161,14 +146,14 @@ static void put_lines(const struct panel *panel)
 	tsi_text_style(w, TEXT_PLAIN);
 	tsi_text_put(w, "\n");
 	for (size_t row = 0; row < lines.row_count; row++)
-		if (fabs((double)cell_of(&lines, row, "excess_ns").integer) >=
+		if (fabs((double)tsi_table_find(&lines, row, "excess_ns").integer) >=
 		    least_share * most_ns)
 			put_line(w, &lines, row);
 }
 
 void tsi_section_stragglers(const struct panel *panel)
 {
-	size_t count = find_table(panel, "stragglers.causes").row_count;
+	size_t count = tsi_panel_rows(panel, "stragglers.causes").row_count;
 	char excess[NUMBER_MAX];
 
 	if (count == 0)
@@ -301,16 +286,17 @@ static void put_mismatches(const struct panel *panel)
 
 static void put_slow_links(const struct panel *panel)
 {
-	struct table_view links = find_table(panel, "transfers.slow_links");
+	struct table_view links = tsi_panel_rows(panel, "transfers.slow_links");
 	struct text_writer *w = panel->w;
 	char slowdown[NUMBER_MAX], text[1200];
 
 	for (size_t row = 0; row < links.row_count && row < panel->top; row++) {
-		struct tscope_value ratio = cell_of(&links, row, "slowdown_ratio");
+		struct tscope_value ratio = tsi_table_find(&links, row, "slowdown_ratio");
 
 		tsi_number_people(slowdown, ratio, TSCOPE_UNIT_RATIO);
 		snprintf(text, sizeof(text), "%s of ranks %s takes %s longer than its likes",
-			 text_of(&links, row, "kind"), text_of(&links, row, "ranks"), slowdown);
+			 tsi_table_text(&links, row, "kind"), tsi_table_text(&links, row, "ranks"),
+			 slowdown);
 		tsi_text_put_styled(w, TEXT_YELLOW, "  slow link  ");
 		tsi_text_paragraph(w, text, 13);
 	}

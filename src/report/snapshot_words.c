@@ -11,16 +11,6 @@ int64_t tsi_snapshot_int(const struct panel *panel, const char *id)
 	return tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, id);
 }
 
-struct table_view tsi_snapshot_table(const struct panel *panel, const char *id)
-{
-	return tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, id);
-}
-
-struct tscope_value tsi_snapshot_cell(const struct table_view *view, size_t row, const char *column)
-{
-	return tsi_table_cell(view, row, tsi_table_column(view, column));
-}
-
 bool tsi_has_many_devices(const struct panel *panel)
 {
 	return tsi_snapshot_int(panel, "snapshot.device_count") > 1;

@@ -12,11 +12,6 @@ enum { FOLDER_MAX = 512, COUNT_WORDS_MAX = 2 * NUMBER_MAX };
 /* A fact that is an integer: 0 where it is absent. */
 int64_t tsi_snapshot_int(const struct panel *panel, const char *id);
 
-struct table_view tsi_snapshot_table(const struct panel *panel, const char *id);
-
-struct tscope_value tsi_snapshot_cell(const struct table_view *view, size_t row,
-				      const char *column);
-
 bool tsi_has_many_devices(const struct panel *panel);
 
 /* ", device 3" where there are several, else "". */
