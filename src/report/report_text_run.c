@@ -68,6 +68,17 @@ static const struct section {
 
 /* ---- the head ---- */
 
+/* Is all of one file: one rank's, or those that were merged into it? */
+static bool is_of_one_file(const struct tscope_run *run)
+{
+	const char *first = tscope_run_input(run, 0).path;
+
+	for (size_t i = 1; i < tscope_run_input_count(run); i++)
+		if (strcmp(tscope_run_input(run, i).path, first) != 0)
+			return false;
+	return true;
+}
+
 /* The file, or the folder that all files are in; "3 files" where there is none. */
 static void put_name(struct text_writer *w, const struct tscope_run *run)
 {
@@ -75,7 +86,7 @@ static void put_name(struct text_writer *w, const struct tscope_run *run)
 	const char *first = tscope_run_input(run, 0).path;
 	char name[1024];
 
-	if (count == 1)
+	if (is_of_one_file(run))
 		snprintf(name, sizeof(name), "%s", first);
 	else if (length > 0)
 		snprintf(name, sizeof(name), "%.*s", (int)(length > 1 ? length - 1 : 1), first);
