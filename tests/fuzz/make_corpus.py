@@ -373,6 +373,34 @@ CAPTURES = {
     "v14": capture(14, b""),
 }
 
+# Files about memory of each kind; the last byte is that of the options.
+MEMORY = {
+    "stats": json.dumps({
+        "total_num_allocations": 3, "total_bytes_allocated": 300,
+        "allocation_size_histogram": [{"min_bytes": 0, "max_bytes": 63, "count": 3}],
+        "allocator_type_distribution": {"MALLOC": 2, "MMAP": 1},
+        "top_allocations_by_size": [{"location": "f:a.py:3", "size": 200}],
+        "top_allocations_by_count": [{"location": "f:a.py:3", "count": 2}],
+        "metadata": {"start_time": "2026-01-01 00:00:00", "end_time": "2026-01-01 00:01:00",
+                     "total_allocations": 3, "total_frames": 2, "peak_memory": 200, "pid": 7,
+                     "command_line": "a.py", "python_allocator": "pymalloc", "has_native_traces": False},
+    }).encode(),
+    "snapshot": json.dumps({
+        "segments": [{"device": 0, "address": 4096, "total_size": 1024, "stream": 0,
+                      "segment_type": "small", "allocated_size": 512, "active_size": 512,
+                      "blocks": [{"size": 512, "requested_size": 500, "state": "active_allocated",
+                                  "frames": [{"filename": "a.py", "line": 3, "name": "f"}]},
+                                 {"size": 512, "requested_size": 0, "state": "inactive"}]}],
+        "device_traces": [[{"action": "alloc", "addr": 4096, "size": 500, "stream": 0,
+                            "frames": [{"filename": "a.py", "line": 3, "name": "f"}]},
+                           {"action": "oom", "device_free": 10, "size": 900, "stream": 0, "frames": []}]],
+    }).encode(),
+    "timeline": b"[[1, 2], [[0, 1, 2, 3, 4, 5, 6, 7, 8], [0, 9, 2, 3, 4, 5, 6, 7, 8]]]",
+    "raw_timeline": b"[[-1, 1, 512, 0], [5, 2, 256, 4], [9, 4, -256, 4]]",
+    "statistics": b"!!python/object/apply:collections.defaultdict\nargs:\n- !!python/name:builtins.dict ''\n"
+                  b"dictitems:\n  0.training_step.1.end:\n    allocated_bytes.all.current: 9\n    rss: 5\n",
+}
+
 
 def write(target, name, data):
     folder = CORPUS / target
@@ -383,6 +411,9 @@ def write(target, name, data):
 def main():
     for name, data in CAPTURES.items():
         write("memray", name, data)
+        write("memory", "memray_" + name, data + b"\0")
+    for name, data in MEMORY.items():
+        write("memory", name, data + b"\0")
     for name, data in VALUES.items():
         write("json", name, data)
     for name, data in METRICS.items():
