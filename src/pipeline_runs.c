@@ -173,15 +173,6 @@ static bool is_within(struct str path, struct str folder)
 		path.data[folder.length] == '/' || folder.data[folder.length - 1] == '/');
 }
 
-static struct str without_slashes(const char *path)
-{
-	struct str text = tsi_str_of(path);
-
-	while (text.length > 1 && text.data[text.length - 1] == '/')
-		text.length--;
-	return text;
-}
-
 /* The folder that both paths are in, with its slash; empty: they share none. */
 static struct str shared_folder(const struct run_conflict *conflict)
 {
@@ -270,7 +261,7 @@ static enum tscope_status paths_of_part(struct paths *paths, const char *part,
 	bool has_whole = false;
 
 	for (size_t i = 0; status == TSCOPE_OK && i < given->count; i++) {
-		struct str path = without_slashes(given->items[i]);
+		struct str path = tsi_path_trim(given->items[i]);
 
 		if (is_within(path, tsi_str_of(part))) {
 			status = add_path(paths, path, err);

@@ -20,6 +20,15 @@ bool tsi_name_ends(struct str name, struct str ending)
 	return tsi_str_equal_nocase(end, ending);
 }
 
+struct str tsi_path_trim(const char *path)
+{
+	struct str text = { path, strlen(path) };
+
+	while (text.length > 1 && path[text.length - 1] == '/')
+		text.length--;
+	return text;
+}
+
 /* Index of the compression that the name tells. */
 static size_t compression_of(struct str name)
 {

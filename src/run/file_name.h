@@ -10,6 +10,9 @@
 /* The part of a path behind the last slash. */
 const char *tsi_base_name(const char *path);
 
+/* The path without the slashes that it ends in: "run" of "run/", but "/" of "/". */
+struct str tsi_path_trim(const char *path);
+
 /* Is there something before this ending (of ASCII letters in any case) of the name? */
 bool tsi_name_ends(struct str name, struct str ending);
 

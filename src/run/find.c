@@ -354,16 +354,6 @@ static enum tscope_status search_path(struct finder *finder, const char *path,
 	return status;
 }
 
-/* "run/" is "run", to whose name siblings are looked for. */
-static struct str without_slashes(const char *path)
-{
-	struct str text = { path, strlen(path) };
-
-	while (text.length > 1 && path[text.length - 1] == '/')
-		text.length--;
-	return text;
-}
-
 enum tscope_status tsi_find_files(struct run_files *files, const char *const *paths,
 				  size_t path_count, struct tscope_error *err)
 {
@@ -380,7 +370,7 @@ enum tscope_status tsi_find_files(struct run_files *files, const char *const *pa
 			status = add_trace(&finder, paths[i], err);
 			continue;
 		}
-		status = tsi_text_copy(&path, without_slashes(paths[i]), err);
+		status = tsi_text_copy(&path, tsi_path_trim(paths[i]), err);
 		if (status == TSCOPE_OK) {
 			status = search_path(&finder, path, err);
 			free(path);
