@@ -100,7 +100,7 @@ static enum part_kind kind_of(const struct tscope_trace *trace, unsigned line, u
 		return KIND_COLLECTIVE;
 	if (line == (has_devices ? (unsigned)TSCOPE_BUDGET_DATA_STALL : HOST_DATA))
 		return KIND_LOADER;
-	return kind_of_class(trace->spans.span_class[row]);
+	return kind_of_class(tsi_span_class(&trace->spans, row));
 }
 
 /* A name without the number that tells one of many apart: "step#12" is "step". */
@@ -159,7 +159,7 @@ static enum tscope_status name_of(const struct analysis_scope *scope, unsigned l
 	if (collective)
 		return name_of_collective(scope, collective, row, name, err);
 	enum tscope_status status = name_of_row(scope, row, name, err);
-	if (status != TSCOPE_OK || trace->spans.span_class[row] != TSCOPE_SPAN_RUNTIME ||
+	if (status != TSCOPE_OK || tsi_span_class(&trace->spans, row) != TSCOPE_SPAN_RUNTIME ||
 	    tsi_call(trace, row)->op == NO_ROW)
 		return status;
 	status = name_of_row(scope, tsi_call(trace, row)->op, &operator_name, err);

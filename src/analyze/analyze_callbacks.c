@@ -216,7 +216,7 @@ static void add_call(const struct survey *survey, struct callback_time *to, uint
 		     uint32_t row)
 {
 	const struct tscope_trace *trace = survey->scope->trace;
-	int64_t start_ns = trace->spans.start_ns[row], end_ns = tsi_span_end(trace, row);
+	int64_t start_ns = tsi_start_ns(&trace->spans, row), end_ns = tsi_span_end(trace, row);
 
 	if (to->call_count == 0 || to->track != track)
 		to->covered_until_ns = INT64_MIN;
@@ -236,9 +236,9 @@ static void add_call(const struct survey *survey, struct callback_time *to, uint
 static void take_row(struct survey *survey, uint32_t track, uint32_t row)
 {
 	const struct tscope_trace *trace = survey->scope->trace;
-	uint32_t number = survey->event_of_name[trace->spans.name[row]];
+	uint32_t number = survey->event_of_name[tsi_name_id(&trace->spans, row)];
 
-	if (trace->spans.span_class[row] != TSCOPE_SPAN_ANNOTATION)
+	if (tsi_span_class(&trace->spans, row) != TSCOPE_SPAN_ANNOTATION)
 		return;
 	if (number > 0) {
 		struct callback_time *event = &survey->by_event[number - 1];
@@ -252,7 +252,7 @@ static void take_row(struct survey *survey, uint32_t track, uint32_t row)
 		int64_t covered_until_ns = survey->evaluation.covered_until_ns;
 		bool is_inside = survey->evaluation.call_count > 0 &&
 				 survey->evaluation.track == track &&
-				 trace->spans.start_ns[row] < covered_until_ns;
+				 tsi_start_ns(&trace->spans, row) < covered_until_ns;
 		add_call(survey, &survey->evaluation, track, row);
 		survey->evaluation.call_count -= is_inside;
 	}

@@ -120,13 +120,13 @@ static void collect(struct work *work)
 	const struct tscope_trace *trace = work->trace;
 
 	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++) {
-		uint8_t span_class = trace->spans.span_class[row];
+		uint8_t span_class = tsi_span_class(&trace->spans, row);
 		if (span_class != TSCOPE_SPAN_MEMCPY && span_class != TSCOPE_SPAN_MEMSET)
 			continue;
 		const struct device_event *event = tsi_device_event(trace, row);
-		int64_t dur_ns = trace->spans.dur_ns[row], bytes = bytes_of(trace, event);
+		int64_t dur_ns = tsi_dur_ns(&trace->spans, row), bytes = bytes_of(trace, event);
 		int way = span_class == TSCOPE_SPAN_MEMSET ? FILL : event->direction;
-		add_copy(&work->by_name[trace->spans.name[row]], dur_ns, bytes);
+		add_copy(&work->by_name[tsi_name_id(&trace->spans, row)], dur_ns, bytes);
 		add_copy(&work->by_way[way][event->pageable], dur_ns, bytes);
 		add_copy(&work->all, dur_ns, bytes);
 		if (event->pageable)

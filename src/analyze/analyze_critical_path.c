@@ -132,9 +132,10 @@ static void take_piece(struct path_sink *sink, const struct path_piece *piece)
 		tsi_sum(&sums->script_ns, length_ns);
 		return;
 	}
-	bool is_device = tsi_class_is_device(sums->trace->spans.span_class[piece->row]);
+	bool is_device = tsi_class_is_device(tsi_span_class(&sums->trace->spans, piece->row));
 	struct part *part =
-		&(is_device ? sums->of_device : sums->of_host)[sums->trace->spans.name[piece->row]];
+		&(is_device ? sums->of_device
+			    : sums->of_host)[tsi_name_id(&sums->trace->spans, piece->row)];
 	part->count++;
 	tsi_sum(&part->ns, length_ns);
 }

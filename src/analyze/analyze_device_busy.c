@@ -99,7 +99,7 @@ static void add_activity(struct totals *totals, const struct analysis_scope *sco
 	tsi_sum(&totals->copy_ns, tsi_intervals_length(&activity->copy));
 	totals->event_count += rows->row_count;
 	for (uint32_t i = 0; i < rows->row_count; i++)
-		tsi_sum(&totals->event_ns, scope->trace->spans.dur_ns[rows->rows[i]]);
+		tsi_sum(&totals->event_ns, tsi_dur_ns(&scope->trace->spans, rows->rows[i]));
 	add_idle(totals, &activity->busy);
 }
 
@@ -137,8 +137,8 @@ static size_t collect_queue(struct queue *queue, const struct tscope_trace *trac
 		uint32_t row = device->rows[i], call = tsi_device_event(trace, row)->call;
 		if (call == NO_ROW)
 			continue;
-		int64_t start_ns = trace->spans.start_ns[row];
-		int64_t launch_ns = trace->spans.start_ns[call];
+		int64_t start_ns = tsi_start_ns(&trace->spans, row);
+		int64_t launch_ns = tsi_start_ns(&trace->spans, call);
 		if (launch_ns > start_ns)
 			launch_ns = start_ns; /* clocks differ a little: it did not wait */
 		queue->launches[count] = (struct sort_pair){

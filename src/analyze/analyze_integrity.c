@@ -140,7 +140,7 @@ static struct contents look(const struct analysis_scope *scope)
 
 	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++) {
 		const struct device_event *event = tsi_device_event(trace, row);
-		bool is_comm = trace->spans.span_class[row] == TSCOPE_SPAN_COMM;
+		bool is_comm = tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_COMM;
 		contents.has_linked_event |= event->call != NO_ROW;
 		contents.has_comm |= is_comm;
 		contents.has_comm_metadata |=
@@ -267,7 +267,7 @@ static void set_link_facts(const struct tscope_trace *trace, struct fact_sheet *
 
 	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++) {
 		bool is_unlinked = tsi_device_event(trace, row)->call == NO_ROW;
-		int64_t dur_ns = trace->spans.dur_ns[row];
+		int64_t dur_ns = tsi_dur_ns(&trace->spans, row);
 		event_count++;
 		unlinked_count += is_unlinked;
 		tsi_sum(&total_ns, dur_ns);

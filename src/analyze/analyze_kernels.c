@@ -250,10 +250,10 @@ static enum tscope_status add_to_step(struct work *work, uint32_t row, struct ts
 
 	if (step == NO_ROW)
 		return TSCOPE_OK;
-	work->kernels[spans->name[row]].counted_unlinked +=
+	work->kernels[tsi_name_id(spans, row)].counted_unlinked +=
 		tsi_device_event(work->trace, row)->call == NO_ROW;
-	if (tsi_step_work_add(&work->steps, spans->name[row], step, spans->dur_ns[row], err) !=
-	    TSCOPE_OK)
+	if (tsi_step_work_add(&work->steps, tsi_name_id(spans, row), step, tsi_dur_ns(spans, row),
+			      err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	return tsi_kernel_launchers_add(&work->launchers, row, err);
 }
@@ -263,11 +263,11 @@ static enum tscope_status add_kernel(struct work *work, uint32_t device, uint32_
 {
 	const struct spans *spans = &work->trace->spans;
 	const struct device_event *event = tsi_device_event(work->trace, row);
-	struct kernel *kernel = &work->kernels[spans->name[row]];
-	int64_t dur_ns = spans->dur_ns[row];
+	struct kernel *kernel = &work->kernels[tsi_name_id(spans, row)];
+	int64_t dur_ns = tsi_dur_ns(spans, row);
 
 	work->items[work->count++] =
-		(struct sort_pair){ .key = (uint64_t)dur_ns, .value = spans->name[row] };
+		(struct sort_pair){ .key = (uint64_t)dur_ns, .value = tsi_name_id(spans, row) };
 	tsi_sum(&work->total_ns, dur_ns);
 	work->short_count += dur_ns < SHORT_NS;
 	add_grid(work, kernel, blocks_per_sm(work->trace, device, event), dur_ns);

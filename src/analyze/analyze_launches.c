@@ -191,14 +191,14 @@ static enum tscope_status add_sync(struct work *work, uint32_t row, struct tscop
 	uint32_t op = tsi_call(work->trace, row)->op, number;
 	size_t known = work->syncs.count;
 
-	if (tsi_pair_set_add(&work->syncs, op == NO_ROW ? NO_ROW : spans->name[op],
-			     spans->name[row], &number, err) != TSCOPE_OK ||
+	if (tsi_pair_set_add(&work->syncs, op == NO_ROW ? NO_ROW : tsi_name_id(spans, op),
+			     tsi_name_id(spans, row), &number, err) != TSCOPE_OK ||
 	    tsi_array_reserve(&work->by_sync, &work->by_sync_capacity, work->syncs.count,
 			      sizeof(*work->by_sync), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	if (number == known)
 		work->by_sync[number] = (struct calls){ 0 };
-	add_call(&work->by_sync[number], CALL_SYNC, spans->dur_ns[row]);
+	add_call(&work->by_sync[number], CALL_SYNC, tsi_dur_ns(spans, row));
 	return TSCOPE_OK;
 }
 
@@ -208,13 +208,13 @@ static enum tscope_status collect_calls(struct work *work, struct tscope_error *
 	uint32_t end_row = tsi_first_device_row(work->trace);
 
 	for (uint32_t row = 0; row < end_row; row++) {
-		if (spans->span_class[row] != TSCOPE_SPAN_RUNTIME)
+		if (tsi_span_class(spans, row) != TSCOPE_SPAN_RUNTIME)
 			continue;
 		uint8_t kind = tsi_call(work->trace, row)->kind;
-		add_call(&work->by_name[spans->name[row]], kind, spans->dur_ns[row]);
-		add_call(&work->by_kind[kind], kind, spans->dur_ns[row]);
+		add_call(&work->by_name[tsi_name_id(spans, row)], kind, tsi_dur_ns(spans, row));
+		add_call(&work->by_kind[kind], kind, tsi_dur_ns(spans, row));
 		if (is_launch(kind) || kind == CALL_MALLOC || kind == CALL_FREE)
-			add_to_step(work, kind, spans->start_ns[row]);
+			add_to_step(work, kind, tsi_start_ns(spans, row));
 		if (kind == CALL_SYNC && add_sync(work, row, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 	}
@@ -228,8 +228,8 @@ static int64_t at_least_0(int64_t number)
 
 static void add_delay(struct work *work, uint32_t row, uint32_t call)
 {
-	int64_t start_ns = work->trace->spans.start_ns[row];
-	int64_t delay_ns = at_least_0(start_ns - work->trace->spans.start_ns[call]);
+	int64_t start_ns = tsi_start_ns(&work->trace->spans, row);
+	int64_t delay_ns = at_least_0(start_ns - tsi_start_ns(&work->trace->spans, call));
 
 	work->delays_ns[work->delay_count] = delay_ns;
 	work->delays_from_end_ns[work->delay_count] =
@@ -268,8 +268,8 @@ static void collect_device(struct work *work, const struct device *device)
 		if (event->call != NO_ROW && !event->graph)
 			add_delay(work, row, event->call);
 		if (event->call != NO_ROW && i > 0)
-			judge_launch(work, busy_until_ns, spans->start_ns[event->call],
-				     spans->start_ns[row]);
+			judge_launch(work, busy_until_ns, tsi_start_ns(spans, event->call),
+				     tsi_start_ns(spans, row));
 		int64_t end_ns = tsi_span_end(work->trace, row);
 		if (i == 0 || end_ns > busy_until_ns)
 			busy_until_ns = end_ns;

@@ -155,17 +155,19 @@ static void collect_own_work(struct work *work)
 	uint32_t first_device_row = tsi_first_device_row(trace);
 
 	for (uint32_t row = 0; row < first_device_row; row++) {
-		if (spans->span_class[row] != TSCOPE_SPAN_RUNTIME)
+		if (tsi_span_class(spans, row) != TSCOPE_SPAN_RUNTIME)
 			continue;
 		uint32_t op = tsi_call(trace, row)->op;
 		if (op != NO_ROW)
-			tsi_sum(&work->own[spans->extra[op]].call_ns, spans->dur_ns[row]);
+			tsi_sum(&work->own[tsi_op_index(trace, op)].call_ns,
+				tsi_dur_ns(spans, row));
 	}
 	for (uint32_t row = first_device_row; row < spans->count; row++) {
 		uint32_t op = tsi_device_event(trace, row)->op;
-		tsi_sum(&work->all_device_ns, spans->dur_ns[row]);
+		tsi_sum(&work->all_device_ns, tsi_dur_ns(spans, row));
 		if (op != NO_ROW)
-			tsi_sum(&work->own[spans->extra[op]].launched_ns, spans->dur_ns[row]);
+			tsi_sum(&work->own[tsi_op_index(trace, op)].launched_ns,
+				tsi_dur_ns(spans, row));
 	}
 }
 
@@ -200,21 +202,21 @@ static enum tscope_status add_to_step(struct work *work, uint32_t row, const str
 				      struct tscope_error *err)
 {
 	const struct spans *spans = &work->trace->spans;
-	uint32_t step = tsi_counted_step_at(&work->steps, spans->start_ns[row]);
+	uint32_t step = tsi_counted_step_at(&work->steps, tsi_start_ns(spans, row));
 
 	if (step == NO_ROW)
 		return TSCOPE_OK;
-	tsi_sum(&work->counted_device_ns[spans->name[row]], op->self_device_ns);
-	return tsi_step_work_add(&work->steps, spans->name[row], step, op->self_ns, err);
+	tsi_sum(&work->counted_device_ns[tsi_name_id(spans, row)], op->self_device_ns);
+	return tsi_step_work_add(&work->steps, tsi_name_id(spans, row), step, op->self_ns, err);
 }
 
 static enum tscope_status add_op(struct work *work, const struct nested_span *span,
 				 struct tscope_error *err)
 {
 	const struct tscope_trace *trace = work->trace;
-	uint32_t name = trace->spans.name[span->row];
+	uint32_t name = tsi_name_id(&trace->spans, span->row);
 	uint32_t signature = tsi_op_inputs(trace, span->row)->signature;
-	const struct own_work *own = &work->own[trace->spans.extra[span->row]];
+	const struct own_work *own = &work->own[tsi_op_index(trace, span->row)];
 	int64_t device_ns = own->launched_ns;
 
 	tsi_sum(&device_ns, span->carried);
@@ -222,7 +224,7 @@ static enum tscope_status add_op(struct work *work, const struct nested_span *sp
 		tsi_sum(&span->parent->carried, device_ns);
 	struct op_times op = {
 		.count = 1,
-		.total_ns = trace->spans.dur_ns[span->row],
+		.total_ns = tsi_dur_ns(&trace->spans, span->row),
 		.self_ns = span->self_ns,
 		.call_ns = own->call_ns,
 		.device_ns = device_ns,

@@ -93,7 +93,7 @@ static enum tscope_status comm_init(struct comm *comm, const struct analysis_sco
 
 	for (uint32_t i = scope->first_device; i < scope->end_device; i++)
 		for (uint32_t j = 0; j < trace->devices[i].row_count; j++)
-			limit += trace->spans.span_class[trace->devices[i].rows[j]] ==
+			limit += tsi_span_class(&trace->spans, trace->devices[i].rows[j]) ==
 				 TSCOPE_SPAN_COMM;
 	if (tsi_array_new(&comm->items, limit, sizeof(*comm->items), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
@@ -134,7 +134,7 @@ static enum tscope_status divide(struct comm *comm, const struct analysis_scope 
 	for (uint32_t i = scope->first_device; i < scope->end_device; i++) {
 		for (uint32_t j = 0; j < trace->devices[i].row_count; j++) {
 			uint32_t row = trace->devices[i].rows[j], part;
-			if (trace->spans.span_class[row] != TSCOPE_SPAN_COMM)
+			if (tsi_span_class(&trace->spans, row) != TSCOPE_SPAN_COMM)
 				continue;
 			if (part_of(comm, trace, row, &part, err) != TSCOPE_OK)
 				return TSCOPE_E_NOMEM;
@@ -166,8 +166,8 @@ static enum tscope_status add_device(struct part *part, struct interval_set *set
 	set->count = 0;
 	for (size_t i = 0; i < count; i++) {
 		uint32_t row = (uint32_t)items[i].value;
-		if (tsi_intervals_append(set, trace->spans.start_ns[row], tsi_span_end(trace, row),
-					 err) != TSCOPE_OK)
+		if (tsi_intervals_append(set, tsi_start_ns(&trace->spans, row),
+					 tsi_span_end(trace, row), err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 	}
 	int64_t comm_ns = tsi_intervals_length(set);

@@ -126,8 +126,8 @@ static enum tscope_status collect_calls(struct function *functions,
 		tsi_nest_init(&nest, trace, TSI_CLASS_BIT(TSCOPE_SPAN_PYTHON), err);
 
 	while (status == TSCOPE_OK && (status = tsi_nest_next(&nest, &call, err)) == TSCOPE_OK) {
-		struct function *function = &functions[trace->spans.name[call.row]];
-		int64_t dur_ns = trace->spans.dur_ns[call.row];
+		struct function *function = &functions[tsi_name_id(&trace->spans, call.row)];
+		int64_t dur_ns = tsi_dur_ns(&trace->spans, call.row);
 		function->call_count++;
 		tsi_sum(&function->dur_ns, dur_ns);
 		tsi_sum(&function->total_ns, call.is_outermost ? dur_ns : 0);
@@ -171,12 +171,12 @@ static void add_pauses(const struct tscope_trace *trace, struct fact_sheet *out)
 	int64_t count = 0, total_ns = 0, longest_ns = 0;
 
 	for (uint32_t row = 0; row < spans->count; row++) {
-		if (spans->span_class[row] != TSCOPE_SPAN_GC)
+		if (tsi_span_class(spans, row) != TSCOPE_SPAN_GC)
 			continue;
 		count++;
-		tsi_sum(&total_ns, spans->dur_ns[row]);
-		if (spans->dur_ns[row] > longest_ns)
-			longest_ns = spans->dur_ns[row];
+		tsi_sum(&total_ns, tsi_dur_ns(spans, row));
+		if (tsi_dur_ns(spans, row) > longest_ns)
+			longest_ns = tsi_dur_ns(spans, row);
 	}
 	tsi_fact_int(out, GC_COUNT, count);
 	tsi_fact_int(out, GC_TOTAL_NS, total_ns);

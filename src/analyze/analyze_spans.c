@@ -60,8 +60,8 @@ static enum tscope_status collect(struct times *by_name, const struct tscope_tra
 	enum tscope_status status = tsi_nest_init(&nest, trace, classes, err);
 
 	while (status == TSCOPE_OK && (status = tsi_nest_next(&nest, &span, err)) == TSCOPE_OK) {
-		int64_t dur_ns = trace->spans.dur_ns[span.row];
-		add_times(&by_name[trace->spans.name[span.row]],
+		int64_t dur_ns = tsi_dur_ns(&trace->spans, span.row);
+		add_times(&by_name[tsi_name_id(&trace->spans, span.row)],
 			  &(struct times){
 				  .count = 1,
 				  .dur_ns = dur_ns,

@@ -13,8 +13,8 @@ static bool is_matrix_kernel(const struct flops_count *c, uint32_t row)
 {
 	const struct spans *spans = &c->trace->spans;
 
-	return spans->span_class[row] == TSCOPE_SPAN_KERNEL &&
-	       tsi_kernel_kind_multiplies((enum kernel_kind)c->vote.kinds[spans->name[row]]);
+	return tsi_span_class(spans, row) == TSCOPE_SPAN_KERNEL &&
+	       tsi_kernel_kind_multiplies((enum kernel_kind)c->vote.kinds[tsi_name_id(spans, row)]);
 }
 
 static void note_launches(struct flops_count *c, const struct device *device,
@@ -26,13 +26,13 @@ static void note_launches(struct flops_count *c, const struct device *device,
 		uint32_t row = device->rows[i], op = tsi_launching_op(c->trace, row);
 		bool is_matrix = is_matrix_kernel(c, row);
 		if (op != NO_ROW) {
-			c->states[spans->extra[op]].is_launcher = true;
-			c->states[spans->extra[op]].launches_matrix |= is_matrix;
+			c->states[tsi_op_index(c->trace, op)].is_launcher = true;
+			c->states[tsi_op_index(c->trace, op)].launches_matrix |= is_matrix;
 		}
-		if (spans->span_class[row] == TSCOPE_SPAN_KERNEL)
-			tsi_sum(&time->compute_ns, spans->dur_ns[row]);
+		if (tsi_span_class(spans, row) == TSCOPE_SPAN_KERNEL)
+			tsi_sum(&time->compute_ns, tsi_dur_ns(spans, row));
 		if (is_matrix)
-			tsi_sum(&time->matrix_ns, spans->dur_ns[row]);
+			tsi_sum(&time->matrix_ns, tsi_dur_ns(spans, row));
 	}
 }
 
@@ -62,17 +62,18 @@ static enum tscope_status add_launch(struct flops_count *c, uint32_t op, uint32_
 	size_t known = c->launches.count;
 	uint32_t number;
 
-	tsi_sum(&c->out->ops[op].device_ns, spans->dur_ns[row]);
+	tsi_sum(&c->out->ops[op].device_ns, tsi_dur_ns(spans, row));
 	c->out->ops[op].crosses_link |= crosses_link(tsi_device_event(c->trace, row));
-	if (spans->span_class[row] != TSCOPE_SPAN_KERNEL)
+	if (tsi_span_class(spans, row) != TSCOPE_SPAN_KERNEL)
 		return TSCOPE_OK;
-	if (tsi_pair_set_add(&c->launches, op, spans->name[row], &number, err) != TSCOPE_OK ||
+	if (tsi_pair_set_add(&c->launches, op, tsi_name_id(spans, row), &number, err) !=
+		    TSCOPE_OK ||
 	    tsi_array_reserve(&c->launch_ns, &c->launch_capacity, c->launches.count,
 			      sizeof(*c->launch_ns), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	if (number == known)
 		c->launch_ns[number] = 0;
-	tsi_sum(&c->launch_ns[number], spans->dur_ns[row]);
+	tsi_sum(&c->launch_ns[number], tsi_dur_ns(spans, row));
 	return TSCOPE_OK;
 }
 
@@ -84,22 +85,23 @@ static enum tscope_status add_uncounted(struct flops_count *c, uint32_t row,
 	size_t known = c->uncounted.count;
 
 	if (reason != UNCOUNTED_NO_OPERATOR)
-		op_name = spans->name[op];
-	if (tsi_pair_set_add(&c->uncounted, spans->name[row], op_name, &number, err) != TSCOPE_OK ||
+		op_name = tsi_name_id(spans, op);
+	if (tsi_pair_set_add(&c->uncounted, tsi_name_id(spans, row), op_name, &number, err) !=
+		    TSCOPE_OK ||
 	    tsi_array_reserve(&c->out->uncounted, &c->uncounted_capacity, c->uncounted.count,
 			      sizeof(*c->out->uncounted), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	struct uncounted_kernel *kernel = &c->out->uncounted[number];
 	if (number == known)
 		*kernel = (struct uncounted_kernel){
-			.kernel = spans->name[row],
+			.kernel = tsi_name_id(spans, row),
 			.op = op_name,
-			.kind = (enum kernel_kind)c->vote.kinds[spans->name[row]],
+			.kind = (enum kernel_kind)c->vote.kinds[tsi_name_id(spans, row)],
 			.reason = reason,
 		};
 	c->out->uncounted_count = c->uncounted.count;
 	kernel->count++;
-	tsi_sum(&kernel->total_ns, spans->dur_ns[row]);
+	tsi_sum(&kernel->total_ns, tsi_dur_ns(spans, row));
 	return TSCOPE_OK;
 }
 
@@ -110,8 +112,8 @@ static enum tscope_status add_matrix_kernel(struct flops_count *c, uint32_t op, 
 	const struct spans *spans = &c->trace->spans;
 	uint32_t call = tsi_device_event(c->trace, row)->call;
 	uint32_t launcher = tsi_launching_op(c->trace, row);
-	uint32_t step = tsi_flops_step_at(c, spans->start_ns[call == NO_ROW ? row : call]);
-	int64_t dur_ns = spans->dur_ns[row];
+	uint32_t step = tsi_flops_step_at(c, tsi_start_ns(spans, call == NO_ROW ? row : call));
+	int64_t dur_ns = tsi_dur_ns(spans, row);
 
 	tsi_sum(&c->out->all.matrix_ns, dur_ns);
 	if (step != NO_ROW)
@@ -125,8 +127,9 @@ static enum tscope_status add_matrix_kernel(struct flops_count *c, uint32_t op, 
 	if (launcher == NO_ROW)
 		return add_uncounted(c, row, UNCOUNTED_NO_OPERATOR, err);
 	return add_uncounted(c, row,
-			     c->states[spans->extra[launcher]].is_lacking ? UNCOUNTED_NO_INPUTS
-									  : UNCOUNTED_NO_MODEL,
+			     c->states[tsi_op_index(c->trace, launcher)].is_lacking
+				     ? UNCOUNTED_NO_INPUTS
+				     : UNCOUNTED_NO_MODEL,
 			     err);
 }
 
@@ -138,7 +141,7 @@ enum tscope_status tsi_flops_collect_kernels(struct flops_count *c, struct tscop
 	for (uint32_t row = tsi_first_device_row(trace);
 	     status == TSCOPE_OK && row < trace->spans.count; row++) {
 		uint32_t launcher = tsi_launching_op(trace, row);
-		uint32_t op = launcher == NO_ROW ? NO_ROW : c->links[trace->spans.extra[launcher]];
+		uint32_t op = launcher == NO_ROW ? NO_ROW : c->links[tsi_op_index(trace, launcher)];
 		if (op != NO_ROW)
 			status = add_launch(c, op, row, err);
 		if (status == TSCOPE_OK && is_matrix_kernel(c, row))

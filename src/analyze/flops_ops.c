@@ -136,13 +136,13 @@ static enum tscope_status find_op(struct flops_count *c, uint32_t name, uint32_t
 static void count_op(struct flops_count *c, uint32_t row, uint32_t index, uint8_t place)
 {
 	const struct spans *spans = &c->trace->spans;
-	struct op_state *state = &c->states[spans->extra[row]];
+	struct op_state *state = &c->states[tsi_op_index(c->trace, row)];
 	struct counted_op *op = &c->out->ops[index];
 	struct op_calls *calls = &c->calls[index];
-	uint32_t step = tsi_flops_step_at(c, spans->start_ns[row]);
+	uint32_t step = tsi_flops_step_at(c, tsi_start_ns(spans, row));
 
 	state->place = place;
-	c->links[spans->extra[row]] = index;
+	c->links[tsi_op_index(c->trace, row)] = index;
 	op->count++;
 	calls->outside_count += place == PLACE_OUTSIDE;
 	c->again_count += place == PLACE_AGAIN;
@@ -163,7 +163,7 @@ static void settle_closed(struct walk *walk)
 
 	while (walk->closed_count) {
 		const struct closed_op *op = &walk->closed[--walk->closed_count];
-		uint32_t at = c->trace->spans.extra[op->row], around = c->links[at];
+		uint32_t at = tsi_op_index(c->trace, op->row), around = c->links[at];
 		uint32_t owner = around == NO_ROW ? NO_ROW : c->links[around];
 		if (around != NO_ROW)
 			c->states[at].is_lacking |= c->states[around].is_lacking;
@@ -200,7 +200,7 @@ static enum tscope_status judge_op(struct walk *walk, struct open_op *op, uint32
 				   struct tscope_error *err)
 {
 	struct flops_count *c = walk->c;
-	uint32_t name = c->trace->spans.name[op->row];
+	uint32_t name = tsi_name_id(&c->trace->spans, op->row);
 
 	*index = NO_INDEX;
 	if (!(c->names[name] & NAME_MODELLED) && !walk->has_written)
@@ -213,7 +213,7 @@ static enum tscope_status judge_op(struct walk *walk, struct open_op *op, uint32
 			return TSCOPE_OK;
 		break;
 	case OP_WORK_NO_INPUTS:
-		c->states[c->trace->spans.extra[op->row]].is_lacking =
+		c->states[tsi_op_index(c->trace, op->row)].is_lacking =
 			c->out->ops[*index].multiplies;
 		break;
 	case OP_WORK_NO_MODEL:
@@ -242,7 +242,7 @@ static enum tscope_status open_op(struct walk *walk, uint32_t row, bool is_autog
 {
 	struct flops_count *c = walk->c;
 	const struct spans *spans = &c->trace->spans;
-	int64_t end_ns = spans->start_ns[row] + spans->dur_ns[row];
+	int64_t end_ns = tsi_start_ns(spans, row) + tsi_dur_ns(spans, row);
 	enum place around = is_autograd ? PLACE_NODE : PLACE_OUTSIDE;
 
 	if (walk->depth == walk->open_capacity &&
@@ -258,8 +258,8 @@ static enum tscope_status open_op(struct walk *walk, uint32_t row, bool is_autog
 	op->flops = 0;
 	op->row = row;
 	op->within = walk->within_all;
-	op->place =
-		(uint8_t)place_of(ask_name(c, spans->name[row]), tsi_cpu_op(c->trace, row), around);
+	op->place = (uint8_t)place_of(ask_name(c, tsi_name_id(spans, row)),
+				      tsi_cpu_op(c->trace, row), around);
 	return TSCOPE_OK;
 }
 
@@ -268,13 +268,13 @@ static enum tscope_status close_launcher(struct walk *walk, struct open_op *op,
 					 struct tscope_error *err)
 {
 	struct flops_count *c = walk->c;
-	const uint32_t *extra = c->trace->spans.extra;
 	struct closed_op closed = { .row = op->row, .place = op->place };
 
 	op->within |= LAUNCHED;
-	if (c->states[extra[op->row]].launches_matrix)
+	if (c->states[tsi_op_index(c->trace, op->row)].launches_matrix)
 		op->within |= LOOSE;
-	c->links[extra[op->row]] = walk->depth ? extra[op[-1].row] : NO_ROW;
+	c->links[tsi_op_index(c->trace, op->row)] =
+		walk->depth ? tsi_op_index(c->trace, op[-1].row) : NO_ROW;
 	if (judge_op(walk, op, &closed.index, err) != TSCOPE_OK ||
 	    tsi_array_reserve(&walk->closed, &walk->closed_capacity, walk->closed_count + 1,
 			      sizeof(*walk->closed), err) != TSCOPE_OK)
@@ -297,7 +297,7 @@ static enum tscope_status close_until(struct walk *walk, int64_t t_ns, struct ts
 	while (walk->depth && walk->open[walk->depth - 1].end_ns <= t_ns) {
 		struct open_op *op = &walk->open[--walk->depth];
 		bool is_launcher = op->within & LAUNCHED ||
-				   c->states[c->trace->spans.extra[op->row]].is_launcher;
+				   c->states[tsi_op_index(c->trace, op->row)].is_launcher;
 		if (is_launcher && close_launcher(walk, op, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 	}
@@ -311,9 +311,9 @@ static enum tscope_status walk_track(struct walk *walk, const struct track *trac
 	uint32_t end_row = track->first + track->count;
 
 	for (uint32_t row = track->first; row < end_row; row++) {
-		if (spans->span_class[row] != TSCOPE_SPAN_CPU_OP)
+		if (tsi_span_class(spans, row) != TSCOPE_SPAN_CPU_OP)
 			continue;
-		if (close_until(walk, spans->start_ns[row], err) != TSCOPE_OK ||
+		if (close_until(walk, tsi_start_ns(spans, row), err) != TSCOPE_OK ||
 		    open_op(walk, row, track->is_autograd, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 	}
@@ -334,10 +334,11 @@ static void find_repeated(struct flops_count *c)
 	const struct spans *spans = &c->trace->spans;
 
 	for (uint32_t row = 0; c->again_count && row < spans->count; row++) {
-		if (spans->span_class[row] != TSCOPE_SPAN_CPU_OP || !is_again(c, spans->extra[row]))
+		if (tsi_span_class(spans, row) != TSCOPE_SPAN_CPU_OP ||
+		    !is_again(c, tsi_op_index(c->trace, row)))
 			continue;
-		struct counted_op *op = &c->out->ops[c->links[spans->extra[row]]];
-		uint32_t step = tsi_flops_step_at(c, spans->start_ns[row]);
+		struct counted_op *op = &c->out->ops[c->links[tsi_op_index(c->trace, row)]];
+		uint32_t step = tsi_flops_step_at(c, tsi_start_ns(spans, row));
 		op->repeated_count++;
 		c->out->all.repeated_flops += op->work.flops;
 		if (step != NO_ROW)

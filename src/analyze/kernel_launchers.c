@@ -27,7 +27,7 @@ static enum tscope_status find_operator(struct kernel_launchers *launchers, uint
 	uint32_t op = tsi_launching_op(trace, row), name = 0, signature = 0;
 
 	if (op != NO_ROW) {
-		name = trace->spans.name[op];
+		name = tsi_name_id(&trace->spans, op);
 		signature = tsi_op_inputs(trace, op)->signature;
 	}
 	return tsi_pair_set_add(&launchers->operators, name, signature, number, err);
@@ -41,7 +41,7 @@ enum tscope_status tsi_kernel_launchers_add(struct kernel_launchers *launchers, 
 	uint32_t operator_number, number;
 
 	if (find_operator(launchers, row, &operator_number, err) != TSCOPE_OK ||
-	    tsi_pair_set_add(&launchers->kernels, spans->name[row], operator_number, &number,
+	    tsi_pair_set_add(&launchers->kernels, tsi_name_id(spans, row), operator_number, &number,
 			     err) != TSCOPE_OK ||
 	    tsi_array_reserve(&launchers->launched, &launchers->capacity, launchers->kernels.count,
 			      sizeof(*launchers->launched), err) != TSCOPE_OK)
@@ -49,6 +49,6 @@ enum tscope_status tsi_kernel_launchers_add(struct kernel_launchers *launchers, 
 	if (number == known)
 		launchers->launched[number] = (struct launched){ 0 };
 	launchers->launched[number].count++;
-	tsi_sum(&launchers->launched[number].ns, spans->dur_ns[row]);
+	tsi_sum(&launchers->launched[number].ns, tsi_dur_ns(spans, row));
 	return TSCOPE_OK;
 }

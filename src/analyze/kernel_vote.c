@@ -35,7 +35,7 @@ static enum kernel_kind kind_by_op(struct kernel_vote *vote, uint32_t op)
 {
 	if (op == NO_ROW)
 		return KERNEL_OTHER;
-	uint8_t *known = &vote->kind_of_op[vote->trace->spans.name[op]];
+	uint8_t *known = &vote->kind_of_op[tsi_name_id(&vote->trace->spans, op)];
 	if (*known == 0)
 		*known = (uint8_t)(tsi_kernel_kind_of_op(tsi_span_name(vote->trace, op)) + 1);
 	return *known - 1;
@@ -44,13 +44,13 @@ static enum kernel_kind kind_by_op(struct kernel_vote *vote, uint32_t op)
 void tsi_kernel_vote_add(struct kernel_vote *vote, uint32_t row)
 {
 	const struct spans *spans = &vote->trace->spans;
-	uint32_t name = spans->name[row];
+	uint32_t name = tsi_name_id(spans, row);
 	uint8_t *ahead = &vote->kinds[name];
-	int64_t *lead_ns = &vote->lead_ns[name], dur_ns = spans->dur_ns[row];
+	int64_t *lead_ns = &vote->lead_ns[name], dur_ns = tsi_dur_ns(spans, row);
 
 	if (*ahead == KERNEL_COMM)
 		return;
-	if (spans->span_class[row] == TSCOPE_SPAN_COMM) {
+	if (tsi_span_class(spans, row) == TSCOPE_SPAN_COMM) {
 		*ahead = KERNEL_COMM;
 		return;
 	}

@@ -31,7 +31,7 @@ static enum tscope_status push(struct nest *nest, uint32_t row, struct tscope_er
 			      err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 
-	int64_t start_ns = nest->trace->spans.start_ns[row];
+	int64_t start_ns = tsi_start_ns(&nest->trace->spans, row);
 	int64_t end_ns = tsi_span_end(nest->trace, row);
 	if (nest->depth) {
 		struct nest_frame *parent = &nest->stack[nest->depth - 1];
@@ -39,7 +39,7 @@ static enum tscope_status push(struct nest *nest, uint32_t row, struct tscope_er
 			end_ns = parent->end_ns;
 		parent->children_ns += end_ns - start_ns;
 	}
-	nest->open_of_name[nest->trace->spans.name[row]]++;
+	nest->open_of_name[tsi_name_id(&nest->trace->spans, row)]++;
 	nest->stack[nest->depth++] = (struct nest_frame){ .row = row, .end_ns = end_ns };
 	return TSCOPE_OK;
 }
@@ -47,11 +47,11 @@ static enum tscope_status push(struct nest *nest, uint32_t row, struct tscope_er
 static void pop(struct nest *nest, struct nested_span *span)
 {
 	const struct nest_frame *frame = &nest->stack[--nest->depth];
-	uint32_t name = nest->trace->spans.name[frame->row];
+	uint32_t name = tsi_name_id(&nest->trace->spans, frame->row);
 
 	*span = (struct nested_span){
 		.row = frame->row,
-		.self_ns = nest->trace->spans.dur_ns[frame->row] - frame->children_ns,
+		.self_ns = tsi_dur_ns(&nest->trace->spans, frame->row) - frame->children_ns,
 		.carried = frame->carried,
 		.is_outermost = --nest->open_of_name[name] == 0,
 		.parent = nest->depth ? &nest->stack[nest->depth - 1] : NULL,
@@ -61,9 +61,10 @@ static void pop(struct nest *nest, struct nested_span *span)
 /* Moves to the next row of the classes on the current thread; false: no more. */
 static bool find_row(struct nest *nest)
 {
-	const uint8_t *span_class = nest->trace->spans.span_class;
+	const struct spans *spans = &nest->trace->spans;
 
-	while (nest->row < nest->end_row && !(nest->classes >> span_class[nest->row] & 1))
+	while (nest->row < nest->end_row &&
+	       !(nest->classes >> tsi_span_class(spans, nest->row) & 1))
 		nest->row++;
 	return nest->row < nest->end_row;
 }
@@ -76,7 +77,7 @@ enum tscope_status tsi_nest_next(struct nest *nest, struct nested_span *span,
 	for (;;) {
 		bool has_row = find_row(nest);
 		if (nest->depth && (!has_row || nest->stack[nest->depth - 1].end_ns <=
-							trace->spans.start_ns[nest->row])) {
+							tsi_start_ns(&trace->spans, nest->row))) {
 			pop(nest, span);
 			return TSCOPE_OK;
 		}

@@ -72,8 +72,8 @@ static uint32_t event_before_record(const struct tscope_trace *trace,
 	if (track == NO_ROW || record->event_call == NO_ROW)
 		return NO_ROW;
 	const struct track *stream = &trace->tracks[track];
-	uint32_t row =
-		first_launched_after(trace, stream, trace->spans.start_ns[record->event_call]);
+	uint32_t row = first_launched_after(trace, stream,
+					    tsi_start_ns(&trace->spans, record->event_call));
 	return row == stream->first ? NO_ROW : row - 1;
 }
 
@@ -85,7 +85,8 @@ static uint32_t event_after_wait(const struct tscope_trace *trace, const struct 
 	if (track == NO_ROW || record->call == NO_ROW)
 		return NO_ROW;
 	const struct track *stream = &trace->tracks[track];
-	uint32_t row = first_launched_after(trace, stream, trace->spans.start_ns[record->call]);
+	uint32_t row =
+		first_launched_after(trace, stream, tsi_start_ns(&trace->spans, record->call));
 	return row == stream->first + stream->count ? NO_ROW : row;
 }
 
@@ -127,10 +128,11 @@ static size_t sample_launches(const struct tscope_trace *trace, const struct dev
 	for (uint32_t i = 0; i < device->row_count && count < MAX_SAMPLES; i++) {
 		uint32_t row = device->rows[i];
 		const struct device_event *event = tsi_device_event(trace, row);
-		int64_t start_ns = trace->spans.start_ns[row], end_ns = tsi_span_end(trace, row);
+		int64_t start_ns = tsi_start_ns(&trace->spans, row),
+			end_ns = tsi_span_end(trace, row);
 
 		if (event->call != NO_ROW && !event->graph) {
-			int64_t launch_ns = trace->spans.start_ns[event->call];
+			int64_t launch_ns = tsi_start_ns(&trace->spans, event->call);
 			if (launch_ns >= busy_until_ns && launch_ns <= start_ns)
 				samples[count++] = start_ns - launch_ns;
 		}
@@ -183,7 +185,7 @@ void tsi_path_devices_deinit(struct path_devices *devices)
 
 static bool is_taken(const struct path_devices *devices, uint32_t row)
 {
-	return devices->is_taken[devices->trace->spans.extra[row]];
+	return devices->is_taken[tsi_device_event_index(devices->trace, row)];
 }
 
 static enum tscope_status sort_by_end(struct path_devices *devices, uint32_t device,
@@ -262,7 +264,7 @@ static void offer(const struct path_devices *devices, uint32_t row, int64_t befo
 		  struct path_cause *cause)
 {
 	if (row == NO_ROW || is_taken(devices, row) ||
-	    devices->trace->spans.start_ns[row] > before_ns)
+	    tsi_start_ns(&devices->trace->spans, row) > before_ns)
 		return;
 	int64_t end_ns = tsi_span_end(devices->trace, row);
 	if (end_ns > before_ns)
@@ -345,9 +347,9 @@ static int64_t launch_of(const struct tscope_trace *trace, uint32_t row)
 
 	if (call == NO_ROW)
 		return NO_NUMBER;
-	return trace->spans.start_ns[call] < trace->spans.start_ns[row]
-		       ? trace->spans.start_ns[call]
-		       : trace->spans.start_ns[row];
+	return tsi_start_ns(&trace->spans, call) < tsi_start_ns(&trace->spans, row)
+		       ? tsi_start_ns(&trace->spans, call)
+		       : tsi_start_ns(&trace->spans, row);
 }
 
 enum tscope_status tsi_path_cause_of_event(struct path_devices *devices, uint32_t row,
@@ -358,7 +360,7 @@ enum tscope_status tsi_path_cause_of_event(struct path_devices *devices, uint32_
 	const struct beginning begin = {
 		.row = row,
 		.stream = &trace->tracks[tsi_trace_track_of(trace, row)],
-		.start_ns = trace->spans.start_ns[row],
+		.start_ns = tsi_start_ns(&trace->spans, row),
 		.launch_ns = launch_of(trace, row),
 	};
 
@@ -402,7 +404,7 @@ static void offer_stream(const struct path_devices *devices, const struct sync_r
 	uint32_t low = stream->first, high = stream->first + stream->count;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		if (trace->spans.start_ns[middle] < t_ns)
+		if (tsi_start_ns(&trace->spans, middle) < t_ns)
 			low = middle + 1;
 		else
 			high = middle;

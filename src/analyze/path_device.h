@@ -58,7 +58,7 @@ enum tscope_status tsi_path_cause_of_call(struct path_devices *devices, uint32_t
 /* No later answer is this event. */
 static inline void tsi_path_take_event(struct path_devices *devices, uint32_t row)
 {
-	devices->is_taken[devices->trace->spans.extra[row]] = true;
+	devices->is_taken[tsi_device_event_index(devices->trace, row)] = true;
 }
 
 #endif

@@ -20,7 +20,7 @@ static bool is_comm(const struct path_threads *threads, uint32_t row)
 
 static bool is_work(const struct path_threads *threads, uint32_t row)
 {
-	uint8_t span_class = threads->trace->spans.span_class[row];
+	uint8_t span_class = tsi_span_class(&threads->trace->spans, row);
 
 	return span_class == TSCOPE_SPAN_CPU_OP || span_class == TSCOPE_SPAN_RUNTIME ||
 	       is_comm(threads, row);
@@ -63,7 +63,7 @@ static enum tscope_status find_waits(struct path_threads *threads, struct tscope
 
 	for (size_t i = 0; i < marks->count; i++) {
 		uint32_t row = marks->items[i].row, track = marks->items[i].track;
-		struct path_wait wait = { track, row, threads->trace->spans.start_ns[row],
+		struct path_wait wait = { track, row, tsi_start_ns(&threads->trace->spans, row),
 					  tsi_span_end(threads->trace, row) };
 		if (!(marks->items[i].labels & LABEL_DATA))
 			continue;
@@ -124,7 +124,7 @@ static void hand_out(struct path_threads *threads, struct interval time, uint32_
 /* The time of steps has no name but that of the step. */
 static bool is_named(const struct path_threads *threads, uint32_t row)
 {
-	uint8_t span_class = threads->trace->spans.span_class[row];
+	uint8_t span_class = tsi_span_class(&threads->trace->spans, row);
 
 	return span_class == TSCOPE_SPAN_CPU_OP || span_class == TSCOPE_SPAN_RUNTIME ||
 	       !(tsi_labels_of_row(threads->marks, row) & MARKER_LABELS);
@@ -185,10 +185,10 @@ void tsi_path_threads_finish(struct path_threads *threads)
 static void pass_rows(struct path_threads *threads, uint32_t track, int64_t t_ns)
 {
 	struct path_thread *thread = &threads->threads[track];
-	const int64_t *start_ns = threads->trace->spans.start_ns;
+	const struct spans *spans = &threads->trace->spans;
 	uint32_t first = threads->trace->tracks[track].first;
 
-	while (thread->rows_end > first && start_ns[thread->rows_end - 1] >= t_ns) {
+	while (thread->rows_end > first && tsi_start_ns(spans, thread->rows_end - 1) >= t_ns) {
 		thread->rows_end--;
 		if (thread->gap_count)
 			claim_gaps(threads, thread, thread->rows_end);
@@ -227,7 +227,7 @@ struct path_moment tsi_path_before(struct path_threads *threads, uint32_t track,
 		moment.start_ns = end_ns;
 		if (end_ns >= t_ns) {
 			moment.row = rows_end - 1;
-			moment.start_ns = threads->trace->spans.start_ns[moment.row];
+			moment.start_ns = tsi_start_ns(&threads->trace->spans, moment.row);
 			moment.is_work = is_work(threads, moment.row);
 		}
 	}
@@ -240,11 +240,11 @@ struct path_moment tsi_path_before(struct path_threads *threads, uint32_t track,
 static uint32_t work_before(struct path_threads *threads, uint32_t track, int64_t t_ns)
 {
 	struct path_thread *thread = &threads->threads[track];
-	const int64_t *start_ns = threads->trace->spans.start_ns;
+	const struct spans *spans = &threads->trace->spans;
 	uint32_t first = threads->trace->tracks[track].first;
 
-	while (thread->work_end > first &&
-	       (start_ns[thread->work_end - 1] >= t_ns || !is_work(threads, thread->work_end - 1)))
+	while (thread->work_end > first && (tsi_start_ns(spans, thread->work_end - 1) >= t_ns ||
+					    !is_work(threads, thread->work_end - 1)))
 		thread->work_end--;
 	return thread->work_end > first ? thread->work_end - 1 : NO_ROW;
 }
@@ -275,7 +275,7 @@ static int64_t worked_until(struct path_threads *threads, uint32_t track, enum p
 			    row > trace->tracks[track].first && tries < MAX_TRIES;
 	     tries++)
 		row--;
-	if (tsi_span_end(trace, row) > t_ns || trace->spans.dur_ns[row] == 0)
+	if (tsi_span_end(trace, row) > t_ns || tsi_dur_ns(&trace->spans, row) == 0)
 		return INT64_MIN;
 	return tsi_span_end(trace, row);
 }

@@ -64,8 +64,8 @@ static enum tscope_status leave_event(struct walk *walk, struct tscope_error *er
 	uint32_t row = walk->event;
 	struct path_cause cause;
 
-	go_back(walk, walk->trace->spans.start_ns[row],
-		line_of_class(walk->trace->spans.span_class[row]), row);
+	go_back(walk, tsi_start_ns(&walk->trace->spans, row),
+		line_of_class(tsi_span_class(&walk->trace->spans, row)), row);
 	if (walk->t_ns <= walk->begin_ns)
 		return TSCOPE_OK;
 	if (tsi_path_cause_of_event(&walk->devices, row, &cause, err) != TSCOPE_OK)
@@ -132,7 +132,7 @@ static enum tscope_status leave_moment(struct walk *walk, struct tscope_error *e
 		return stay_on_thread(walk, &moment, moment.start_ns, err);
 	if (!moment.is_work)
 		return leave_idle_time(walk, &moment, err);
-	if (walk->trace->spans.span_class[moment.row] == TSCOPE_SPAN_RUNTIME &&
+	if (tsi_span_class(&walk->trace->spans, moment.row) == TSCOPE_SPAN_RUNTIME &&
 	    tsi_path_cause_of_call(&walk->devices, moment.row, walk->t_ns, &cause, err) !=
 		    TSCOPE_OK)
 		return TSCOPE_E_NOMEM;

@@ -39,11 +39,11 @@ static enum python_work stall_of_row(struct stall_walk *walk, uint32_t row)
 {
 	enum python_work work;
 
-	if (walk->trace->spans.span_class[row] == TSCOPE_SPAN_GC)
+	if (tsi_span_class(&walk->trace->spans, row) == TSCOPE_SPAN_GC)
 		return PYTHON_GC;
-	if (walk->trace->spans.span_class[row] != TSCOPE_SPAN_PYTHON)
+	if (tsi_span_class(&walk->trace->spans, row) != TSCOPE_SPAN_PYTHON)
 		return PYTHON_OTHER;
-	work = work_of_name(walk, walk->trace->spans.name[row]);
+	work = work_of_name(walk, tsi_name_id(&walk->trace->spans, row));
 	return work < PYTHON_STALL_COUNT ? work : PYTHON_OTHER;
 }
 
@@ -74,12 +74,12 @@ static int64_t time_in_steps(struct stall_walk *walk, int64_t start_ns, int64_t 
 
 static void add_to_name(struct stall_walk *walk, struct python_stall *stall, uint32_t row)
 {
-	uint32_t name = walk->trace->spans.name[row];
+	uint32_t name = tsi_name_id(&walk->trace->spans, row);
 	struct name_time *time = &walk->names[name];
 
 	stall->function_count += !time->is_counted;
 	time->is_counted = true;
-	tsi_sum(&time->ns, walk->trace->spans.dur_ns[row]);
+	tsi_sum(&time->ns, tsi_dur_ns(&walk->trace->spans, row));
 	if (stall->call_count == 1 || time->ns > stall->name_ns) {
 		stall->name_ns = time->ns;
 		stall->name = name;
@@ -89,14 +89,14 @@ static void add_to_name(struct stall_walk *walk, struct python_stall *stall, uin
 static void add_stall(struct stall_walk *walk, uint32_t track, uint32_t row, enum python_work work)
 {
 	struct python_stall *stall = &walk->stalls->by_work[work];
-	int64_t dur_ns = walk->trace->spans.dur_ns[row];
+	int64_t dur_ns = tsi_dur_ns(&walk->trace->spans, row);
 
 	stall->call_count++;
 	add_to_name(walk, stall, row);
 	tsi_sum(&stall->total_ns, dur_ns);
 	tsi_sum(&walk->stalls->threads[track].stall_ns, dur_ns);
 	if (track == walk->timeline->main_track)
-		tsi_sum(&stall->main_ns, time_in_steps(walk, walk->trace->spans.start_ns[row],
+		tsi_sum(&stall->main_ns, time_in_steps(walk, tsi_start_ns(&walk->trace->spans, row),
 						       tsi_span_end(walk->trace, row)));
 }
 
@@ -109,14 +109,14 @@ static void walk_track(struct stall_walk *walk, uint32_t index)
 	int64_t call_until_ns = INT64_MIN, stall_until_ns = INT64_MIN;
 
 	for (uint32_t row = track->first; row < track->first + track->count; row++) {
-		int64_t start_ns = spans->start_ns[row];
+		int64_t start_ns = tsi_start_ns(spans, row);
 		enum python_work work = stall_of_row(walk, row);
 
-		if (spans->span_class[row] == TSCOPE_SPAN_PYTHON) {
+		if (tsi_span_class(spans, row) == TSCOPE_SPAN_PYTHON) {
 			thread->call_count++;
 			if (start_ns >= call_until_ns) {
 				call_until_ns = tsi_span_end(walk->trace, row);
-				tsi_sum(&thread->call_ns, spans->dur_ns[row]);
+				tsi_sum(&thread->call_ns, tsi_dur_ns(spans, row));
 			}
 		}
 		if (work != PYTHON_OTHER && start_ns >= stall_until_ns) {

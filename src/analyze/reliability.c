@@ -17,7 +17,7 @@ static int64_t device_time_ns(const struct tscope_trace *trace)
 
 	for (uint32_t i = 0; i < trace->device_count; i++)
 		for (uint32_t j = 0; j < trace->devices[i].row_count; j++)
-			tsi_sum(&total_ns, trace->spans.dur_ns[trace->devices[i].rows[j]]);
+			tsi_sum(&total_ns, tsi_dur_ns(&trace->spans, trace->devices[i].rows[j]));
 	return total_ns;
 }
 

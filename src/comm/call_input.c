@@ -77,12 +77,12 @@ static struct call_input read_input(struct str signature, size_t last_depth)
 struct call_input tsi_call_input(const struct tscope_trace *trace, uint32_t row)
 {
 	bool is_backends = tsi_backend_prefix(tsi_span_name(trace, row)) > 0;
-	uint32_t extra = trace->spans.extra[row], inputs = 0;
+	uint32_t inputs = 0;
 
-	if (trace->spans.span_class[row] == TSCOPE_SPAN_CPU_OP)
-		inputs = trace->cpu_ops[extra].inputs;
-	else if (extra != NO_ROW)
-		inputs = extra;
+	if (tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_CPU_OP)
+		inputs = tsi_cpu_op(trace, row)->inputs;
+	else if (tsi_annotation_index(trace, row) != NO_ROW)
+		inputs = tsi_annotation_index(trace, row);
 	return read_input(tsi_intern_text(&trace->names, trace->op_inputs[inputs].signature),
 			  is_backends ? 0 : 1);
 }
@@ -91,12 +91,12 @@ uint32_t tsi_find_comm_annotation(const struct tscope_trace *trace, uint32_t cal
 {
 	enum { MOST_ROWS = 64 }; /* between a collective's annotation and the launch in it */
 	uint32_t first = trace->tracks[tsi_trace_track_of(trace, call)].first;
-	int64_t start_ns = trace->spans.start_ns[call];
+	int64_t start_ns = tsi_start_ns(&trace->spans, call);
 
 	if (call - first > MOST_ROWS)
 		first = call - MOST_ROWS;
 	for (uint32_t row = call; row-- > first;)
-		if (trace->spans.span_class[row] == TSCOPE_SPAN_ANNOTATION &&
+		if (tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_ANNOTATION &&
 		    tsi_span_end(trace, row) >= start_ns &&
 		    tsi_backend_prefix(tsi_span_name(trace, row)) > 0)
 			return row;

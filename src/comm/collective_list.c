@@ -69,13 +69,13 @@ static void look_round(struct finder *finder)
 	const struct tscope_trace *trace = finder->trace;
 
 	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++) {
-		if (trace->spans.span_class[row] != TSCOPE_SPAN_COMM)
+		if (tsi_span_class(&trace->spans, row) != TSCOPE_SPAN_COMM)
 			continue;
 		const struct device_event *event = tsi_device_event(trace, row);
 		if (event->op != NO_ROW)
-			finder->op_launched[trace->spans.extra[event->op]] = true;
+			finder->op_launched[tsi_op_index(trace, event->op)] = true;
 		if (event->call != NO_ROW)
-			finder->call_launched[trace->spans.extra[event->call]] = true;
+			finder->call_launched[tsi_call_index(trace, event->call)] = true;
 	}
 	for (uint32_t id = 0; id < trace->names.count; id++) {
 		struct str name = tsi_intern_text(&trace->names, id);
@@ -109,8 +109,8 @@ static struct collective_run run_of_unknown(const struct tscope_trace *trace, ui
 		.bus_bytes = NAN,
 		.algorithm = "",
 		.protocol = "",
-		.dur_ns = trace->spans.dur_ns[row],
-		.first_start_ns = trace->spans.start_ns[row],
+		.dur_ns = tsi_dur_ns(&trace->spans, row),
+		.first_start_ns = tsi_start_ns(&trace->spans, row),
 		.last_end_ns = tsi_span_end(trace, row),
 	};
 }
@@ -172,7 +172,7 @@ static void add_record(struct collective_run *run, const struct tscope_trace *tr
 /* The record that a row is, if it is that of a collective which moves data; else NULL. */
 static const struct collective *record_of(const struct tscope_trace *trace, uint32_t row)
 {
-	if (trace->spans.span_class[row] != TSCOPE_SPAN_CPU_OP)
+	if (tsi_span_class(&trace->spans, row) != TSCOPE_SPAN_CPU_OP)
 		return NULL;
 	uint32_t index = tsi_cpu_op(trace, row)->collective;
 	if (index == NO_ROW || trace->collectives[index].is_wait)
@@ -191,11 +191,11 @@ static void add_coalesced(struct finder *finder, struct collective_run *run, uin
 	uint32_t first = trace->tracks[tsi_trace_track_of(trace, call)].first;
 
 	for (uint32_t row = call; row-- > first;) {
-		if (trace->spans.span_class[row] == TSCOPE_SPAN_RUNTIME &&
-		    finder->call_launched[trace->spans.extra[row]])
+		if (tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_RUNTIME &&
+		    finder->call_launched[tsi_call_index(trace, row)])
 			return;
 		const struct collective *record = record_of(trace, row);
-		if (record && !finder->op_launched[trace->spans.extra[row]])
+		if (record && !finder->op_launched[tsi_op_index(trace, row)])
 			add_record(run, trace, record);
 	}
 }
@@ -208,7 +208,7 @@ static bool join_first(struct finder *finder, const struct collective_run *run, 
 {
 	if (op == NO_ROW || !record_of(finder->trace, op))
 		return false;
-	uint32_t *listed = &finder->op_listed[finder->trace->spans.extra[op]];
+	uint32_t *listed = &finder->op_listed[tsi_op_index(finder->trace, op)];
 	if (*listed == 0) {
 		*listed = (uint32_t)finder->list->count + 1;
 		return false;
@@ -236,7 +236,8 @@ static enum tscope_status add_kernel(struct finder *finder, uint32_t row, struct
 	const struct device_event *event = tsi_device_event(trace, row);
 	const struct collective *collective = tsi_collective_of(trace, row);
 	struct collective_run run = run_of_unknown(trace, row);
-	const struct comm_name *name = tsi_comm_name(finder->names, trace, trace->spans.name[row]);
+	const struct comm_name *name =
+		tsi_comm_name(finder->names, trace, tsi_name_id(&trace->spans, row));
 
 	run.is_further = join_first(finder, &run, event->op);
 	run.algorithm = name->algorithm;
@@ -244,7 +245,7 @@ static enum tscope_status add_kernel(struct finder *finder, uint32_t row, struct
 	if (tsi_collective_has_metadata(collective)) {
 		add_record(&run, trace, collective);
 	} else if (event->call != NO_ROW) {
-		bool *listed = &finder->call_listed[trace->spans.extra[event->call]];
+		bool *listed = &finder->call_listed[tsi_call_index(trace, event->call)];
 		if (!*listed)
 			add_coalesced(finder, &run, event->call);
 		*listed = true;
@@ -261,7 +262,7 @@ static enum tscope_status add_kernels(struct finder *finder, struct tscope_error
 	const struct tscope_trace *trace = finder->trace;
 
 	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++)
-		if (trace->spans.span_class[row] == TSCOPE_SPAN_COMM &&
+		if (tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_COMM &&
 		    add_kernel(finder, row, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 	return TSCOPE_OK;
@@ -274,8 +275,8 @@ static enum tscope_status add_host_spans(struct finder *finder, struct tscope_er
 	uint32_t end_row = finder->has_host_names ? tsi_first_device_row(trace) : 0;
 
 	for (uint32_t row = 0; row < end_row; row++) {
-		uint8_t span_class = trace->spans.span_class[row];
-		if (!finder->is_host_name[trace->spans.name[row]] ||
+		uint8_t span_class = tsi_span_class(&trace->spans, row);
+		if (!finder->is_host_name[tsi_name_id(&trace->spans, row)] ||
 		    (span_class != TSCOPE_SPAN_CPU_OP && span_class != TSCOPE_SPAN_ANNOTATION))
 			continue;
 		struct collective_run run = run_of_unknown(trace, row);

@@ -89,7 +89,7 @@ static enum tscope_status add_side(struct launch_list *list, const struct log_fi
 	bool has_input_first =
 		is_sized_by_input(side.kind) && side.kind != COLLECTIVE_REDUCE_SCATTER;
 
-	side.start_ns = filler->trace->spans.start_ns[row];
+	side.start_ns = tsi_start_ns(&filler->trace->spans, row);
 	side.elements = has_input_first ? tsi_call_input(filler->trace, row).elements : NO_NUMBER;
 	if (tsi_array_reserve(&list->items, &list->capacity, list->count + 1, sizeof(*list->items),
 			      filler->err) != TSCOPE_OK)
@@ -121,9 +121,9 @@ static enum tscope_status list_calls(struct launch_list *calls, const struct log
 				(struct str){ name.data + 6, name.length - 6 });
 	}
 	for (uint32_t row = 0; status == TSCOPE_OK && row < end_row; row++) {
-		struct launch_side side = { .kind = kinds[trace->spans.name[row]] };
+		struct launch_side side = { .kind = kinds[tsi_name_id(&trace->spans, row)] };
 		if (side.kind != COLLECTIVE_UNKNOWN &&
-		    trace->spans.span_class[row] == TSCOPE_SPAN_CPU_OP)
+		    tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_CPU_OP)
 			status = add_side(calls, filler, row, side);
 	}
 	free(kinds);
@@ -163,7 +163,7 @@ enum tscope_status tsi_log_find_host_launches(const struct log_filler *filler, c
 	enum tscope_status status = TSCOPE_OK;
 
 	for (size_t i = 0; status == TSCOPE_OK && i < filler->log->op_count; i++)
-		if (!tsi_class_is_device(trace->spans.span_class[rows[i]]))
+		if (!tsi_class_is_device(tsi_span_class(&trace->spans, rows[i])))
 			status = add_side(
 				&ops, filler, rows[i],
 				(struct launch_side){ .op = i, .kind = filler->log->ops[i].kind });

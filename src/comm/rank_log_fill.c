@@ -107,14 +107,14 @@ static enum tscope_status add_kernel(struct kernel_counter *c, uint32_t row,
 {
 	const struct tscope_trace *trace = c->filler->trace;
 	struct rank_log *log = c->filler->log;
-	uint32_t *number = &c->kernels[trace->spans.name[row]];
+	uint32_t *number = &c->kernels[tsi_name_id(&trace->spans, row)];
 
 	if (*number == 0) {
 		if (tsi_array_reserve(&log->kernels, &log->kernel_capacity, log->kernel_count + 1,
 				      sizeof(*log->kernels), c->filler->err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 		enum tscope_status status =
-			tsi_log_name(c->filler, trace->spans.name[row], &part.name);
+			tsi_log_name(c->filler, tsi_name_id(&trace->spans, row), &part.name);
 		if (status != TSCOPE_OK)
 			return status;
 		log->kernels[log->kernel_count] = (struct rank_kernel){ .name = part.name };
@@ -123,7 +123,7 @@ static enum tscope_status add_kernel(struct kernel_counter *c, uint32_t row,
 	struct rank_kernel *kernel = &log->kernels[*number - 1];
 	kernel->is_comm |= part.is_comm;
 	kernel->count++;
-	tsi_sum(&kernel->total_ns, trace->spans.dur_ns[row]);
+	tsi_sum(&kernel->total_ns, tsi_dur_ns(&trace->spans, row));
 	tsi_sum(&kernel->blocks, part.blocks);
 	return TSCOPE_OK;
 }
@@ -137,7 +137,7 @@ static enum tscope_status add_device_kernels(struct kernel_counter *c)
 	for (uint32_t i = 0; status == TSCOPE_OK && i < device->row_count; i++) {
 		uint32_t row = device->rows[i];
 		struct rank_kernel part = {
-			.is_comm = trace->spans.span_class[row] == TSCOPE_SPAN_COMM,
+			.is_comm = tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_COMM,
 			.blocks = tsi_device_event(trace, row)->grid_blocks,
 		};
 		if (tsi_is_kernel(trace, row) &&
@@ -154,8 +154,8 @@ static enum tscope_status add_operators(struct kernel_counter *c)
 	enum tscope_status status = TSCOPE_OK;
 
 	for (uint32_t row = 0; status == TSCOPE_OK && row < trace->spans.count; row++) {
-		if (trace->spans.span_class[row] != TSCOPE_SPAN_CPU_OP ||
-		    !is_counted(c, trace->spans.start_ns[row]))
+		if (tsi_span_class(&trace->spans, row) != TSCOPE_SPAN_CPU_OP ||
+		    !is_counted(c, tsi_start_ns(&trace->spans, row)))
 			continue;
 		struct rank_kernel part = {
 			.is_comm = tsi_cpu_op(trace, row)->collective != NO_ROW ||

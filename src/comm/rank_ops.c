@@ -71,7 +71,7 @@ static void find_first_launched(struct op_collector *c)
 	for (uint32_t i = 0; i < device->row_count; i++) {
 		if (tsi_device_event(trace, device->rows[i])->call == NO_ROW)
 			continue;
-		c->first_launched_ns = trace->spans.start_ns[device->rows[i]];
+		c->first_launched_ns = tsi_start_ns(&trace->spans, device->rows[i]);
 		return;
 	}
 }
@@ -119,7 +119,7 @@ static void note_launch(const struct log_filler *filler, struct rank_op *op, uin
 	uint32_t call = tsi_device_event(trace, row)->call;
 
 	if (call != NO_ROW)
-		op->launch_ns = trace->spans.start_ns[call];
+		op->launch_ns = tsi_start_ns(&trace->spans, call);
 }
 
 static enum tscope_status add_op(struct op_collector *c, const struct collective_run *run)

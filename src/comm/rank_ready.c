@@ -74,7 +74,7 @@ static void note_kernels(struct ready_finder *finder)
 
 	for (uint32_t i = 0; i < device->row_count; i++) {
 		uint32_t row = device->rows[i];
-		if (trace->spans.span_class[row] != TSCOPE_SPAN_KERNEL ||
+		if (tsi_span_class(&trace->spans, row) != TSCOPE_SPAN_KERNEL ||
 		    tsi_device_event(trace, row)->call == NO_ROW)
 			continue;
 		int64_t launch_ns = tsi_timeline_launch_time(trace, row);

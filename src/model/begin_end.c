@@ -80,7 +80,7 @@ static void take_mark(struct matcher *m, uint32_t index)
 		m->trace->diagnostics[TSCOPE_DIAGNOSTIC_cut_begin]++;
 	} else if (m->top != NO_ROW) {
 		const struct slice_mark *begin = &m->marks[m->top];
-		m->trace->spans.dur_ns[begin->row] = mark->ts_ns - begin->ts_ns;
+		tsi_set_dur_ns(&m->trace->spans, begin->row, mark->ts_ns - begin->ts_ns);
 		m->top = m->below[m->top];
 	} else {
 		m->trace->diagnostics[TSCOPE_DIAGNOSTIC_unmatched_end]++;
@@ -143,9 +143,9 @@ static void close_open_rows(struct builder *b)
 	struct spans *spans = &b->trace->spans;
 	int64_t latest = INT64_MIN;
 	for (uint32_t row = 0; row < spans->count; row++) {
-		int64_t end = spans->start_ns[row];
-		if (spans->dur_ns[row] > 0 && !tsi_class_is_device(spans->span_class[row]))
-			end += spans->dur_ns[row];
+		int64_t end = tsi_start_ns(spans, row);
+		if (tsi_dur_ns(spans, row) > 0 && !tsi_class_is_device(tsi_span_class(spans, row)))
+			end += tsi_dur_ns(spans, row);
 		if (end > latest)
 			latest = end;
 	}
@@ -153,9 +153,9 @@ static void close_open_rows(struct builder *b)
 		if (b->marks[i].ts_ns > latest)
 			latest = b->marks[i].ts_ns;
 	for (uint32_t row = 0; row < spans->count; row++) {
-		if (spans->dur_ns[row] != OPEN_DURATION)
+		if (tsi_dur_ns(spans, row) != OPEN_DURATION)
 			continue;
-		spans->dur_ns[row] = latest - spans->start_ns[row];
+		tsi_set_dur_ns(spans, row, latest - tsi_start_ns(spans, row));
 		b->trace->diagnostics[TSCOPE_DIAGNOSTIC_unmatched_begin]++;
 	}
 }

@@ -418,7 +418,7 @@ static enum tscope_status take_begin(struct builder *b, const struct raw_event *
 			    (struct slice_mark){
 				    .ts_ns = event->ts_ns,
 				    .track = b->trace->spans.track[row],
-				    .name = b->trace->spans.name[row],
+				    .name = tsi_name_id(&b->trace->spans, row),
 				    .row = row,
 			    },
 			    err);
@@ -481,9 +481,9 @@ static enum tscope_status take_collection(struct builder *b, const struct raw_ev
 			       : status;
 	}
 	uint32_t row = tsi_key_map_find(&b->gc_row_of, track);
-	if (row != NO_ROW && spans->dur_ns[row] == OPEN_DURATION &&
-	    event->ts_ns >= spans->start_ns[row])
-		spans->dur_ns[row] = event->ts_ns - spans->start_ns[row];
+	if (row != NO_ROW && tsi_dur_ns(spans, row) == OPEN_DURATION &&
+	    event->ts_ns >= tsi_start_ns(spans, row))
+		tsi_set_dur_ns(spans, row, event->ts_ns - tsi_start_ns(spans, row));
 	return TSCOPE_OK;
 }
 

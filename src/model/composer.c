@@ -230,8 +230,13 @@ void tsi_join_composer_clocks(struct builder *b)
 
 	if (!trace->is_kineto || !is_far(sync_ns))
 		return;
-	for (uint32_t row = 0; row < trace->spans.count; row++)
-		moved_count += move_time(&trace->spans.start_ns[row], sync_ns);
+	for (uint32_t row = 0; row < trace->spans.count; row++) {
+		int64_t start_ns = tsi_start_ns(&trace->spans, row);
+		if (move_time(&start_ns, sync_ns)) {
+			tsi_set_start_ns(&trace->spans, row, start_ns);
+			moved_count++;
+		}
+	}
 	for (size_t i = 0; i < trace->allocator_point_count; i++)
 		moved_count += move_time(&trace->allocator_points[i].time_ns, sync_ns);
 	for (size_t i = 0; i < trace->sync_record_count; i++)

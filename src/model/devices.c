@@ -34,7 +34,7 @@ static uint32_t find_properties(const struct tscope_trace *trace, int32_t ordina
 static uint64_t launch_key(const struct tscope_trace *trace, uint32_t row)
 {
 	uint32_t call = tsi_device_event(trace, row)->call;
-	return call == NO_ROW ? 0 : tsi_sort_key_of_int64(trace->spans.start_ns[call]);
+	return call == NO_ROW ? 0 : tsi_sort_key_of_int64(tsi_start_ns(&trace->spans, call));
 }
 
 static enum tscope_status sort_device_rows(const struct tscope_trace *trace, struct device *device,
@@ -46,10 +46,9 @@ static enum tscope_status sort_device_rows(const struct tscope_trace *trace, str
 	if (tsi_array_new(&items, count, sizeof(*items), err) == TSCOPE_OK &&
 	    tsi_array_new(&scratch, count, sizeof(*scratch), err) == TSCOPE_OK) {
 		for (uint32_t i = 0; i < count; i++)
-			items[i] = (struct sort_pair){
-				tsi_sort_key_of_int64(trace->spans.start_ns[device->rows[i]]),
-				device->rows[i]
-			};
+			items[i] = (struct sort_pair){ tsi_sort_key_of_int64(tsi_start_ns(
+							       &trace->spans, device->rows[i])),
+						       device->rows[i] };
 		tsi_sort_rows(items, scratch, count, trace, launch_key);
 		for (uint32_t i = 0; i < count; i++)
 			device->rows[i] = (uint32_t)items[i].value;

@@ -58,7 +58,7 @@ static void settle(struct open_rows *open, const struct tscope_trace *trace, int
 	while (open->count) {
 		uint32_t row = top_of(open);
 		int64_t end = tsi_span_end(trace, row);
-		if (end > now || (end == now && trace->spans.dur_ns[row] == 0))
+		if (end > now || (end == now && tsi_dur_ns(&trace->spans, row) == 0))
 			return;
 		open->count--;
 	}
@@ -69,7 +69,7 @@ static bool is_inside_step(const struct walk *w, int64_t now)
 	size_t low = 0, high = w->step_count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (w->trace->spans.start_ns[w->steps[middle].value] <= now)
+		if (tsi_start_ns(&w->trace->spans, (uint32_t)w->steps[middle].value) <= now)
 			low = middle + 1;
 		else
 			high = middle;
@@ -84,7 +84,7 @@ static enum phase current_phase(const struct walk *w, int64_t now)
 	if (w->trace->cpu_op_count == 0)
 		return PHASE_COMPUTE;
 	if (marker != NO_ROW)
-		return w->name_facts[w->trace->spans.name[marker]] & NAME_PHASE;
+		return w->name_facts[tsi_name_id(&w->trace->spans, marker)] & NAME_PHASE;
 	if (w->track->is_autograd)
 		return PHASE_BACKWARD;
 	if (w->step_count && !is_inside_step(w, now))
@@ -96,11 +96,11 @@ static void take_call(struct walk *w, uint32_t row)
 {
 	struct tscope_trace *trace = w->trace;
 	uint32_t collective = top_of(&w->collectives);
-	struct launch_site *site = &w->sites[trace->spans.extra[row]];
+	struct launch_site *site = &w->sites[tsi_call_index(trace, row)];
 	site->op = top_of(&w->ops);
 	site->collective =
 		collective == NO_ROW ? NO_ROW : tsi_cpu_op(trace, collective)->collective;
-	tsi_call(trace, row)->phase = (uint8_t)current_phase(w, trace->spans.start_ns[row]);
+	tsi_call(trace, row)->phase = (uint8_t)current_phase(w, tsi_start_ns(&trace->spans, row));
 }
 
 /*
@@ -116,7 +116,7 @@ static enum tscope_status take_row(struct walk *w, uint32_t row, struct tscope_e
 {
 	struct tscope_trace *trace = w->trace;
 	const struct spans *spans = &trace->spans;
-	int64_t now = spans->start_ns[row];
+	int64_t now = tsi_start_ns(spans, row);
 	settle(&w->spans, trace, now);
 	settle(&w->ops, trace, now);
 	settle(&w->markers, trace, now);
@@ -124,7 +124,7 @@ static enum tscope_status take_row(struct walk *w, uint32_t row, struct tscope_e
 	if (w->spans.count && is_crossing(trace, row, top_of(&w->spans)))
 		trace->diagnostics[TSCOPE_DIAGNOSTIC_crossing_spans]++;
 
-	uint8_t span_class = spans->span_class[row];
+	uint8_t span_class = tsi_span_class(spans, row);
 	if (span_class == TSCOPE_SPAN_RUNTIME)
 		take_call(w, row);
 	if (push(&w->spans, row, err) != TSCOPE_OK)
@@ -136,7 +136,7 @@ static enum tscope_status take_row(struct walk *w, uint32_t row, struct tscope_e
 	    push(&w->collectives, row, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	if ((is_op || span_class == TSCOPE_SPAN_ANNOTATION) &&
-	    (w->name_facts[spans->name[row]] & NAME_PHASE) != PHASE_COUNT)
+	    (w->name_facts[tsi_name_id(spans, row)] & NAME_PHASE) != PHASE_COUNT)
 		return push(&w->markers, row, err);
 	return TSCOPE_OK;
 }
@@ -175,8 +175,8 @@ static enum tscope_status learn_names(struct walk *w, struct tscope_error *err)
 static bool is_step(const struct walk *w, uint32_t row)
 {
 	const struct spans *spans = &w->trace->spans;
-	return spans->span_class[row] == TSCOPE_SPAN_ANNOTATION &&
-	       (w->name_facts[spans->name[row]] & NAME_STEP);
+	return tsi_span_class(spans, row) == TSCOPE_SPAN_ANNOTATION &&
+	       (w->name_facts[tsi_name_id(spans, row)] & NAME_STEP);
 }
 
 /* Finds the backward threads, and counts the steps. */
@@ -186,8 +186,8 @@ static void learn_tracks(struct walk *w)
 		struct track *track = &w->trace->tracks[i];
 		bool has_engine = false, has_steps = false;
 		for (uint32_t row = track->first; row < track->first + track->count; row++) {
-			has_engine |=
-				(w->name_facts[w->trace->spans.name[row]] & NAME_AUTOGRAD) != 0;
+			has_engine |= (w->name_facts[tsi_name_id(&w->trace->spans, row)] &
+				       NAME_AUTOGRAD) != 0;
 			if (is_step(w, row)) {
 				has_steps = true;
 				w->step_count++;
@@ -207,7 +207,7 @@ static enum tscope_status learn_steps(struct walk *w, struct tscope_error *err)
 	for (uint32_t row = 0; found < w->step_count; row++)
 		if (is_step(w, row))
 			w->steps[found++] = (struct sort_pair){
-				tsi_sort_key_of_int64(w->trace->spans.start_ns[row]), row
+				tsi_sort_key_of_int64(tsi_start_ns(&w->trace->spans, row)), row
 			};
 	tsi_sort_pairs(w->steps, scratch, w->step_count);
 	free(scratch);

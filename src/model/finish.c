@@ -20,13 +20,14 @@ static void drop_untimed_rows(struct builder *b)
 	if (!b->untimed_count || b->untimed_count == spans->count)
 		return;
 	for (uint32_t row = 0; row < spans->count; row++) {
-		bool untimed = spans->start_ns[row] == 0 && spans->dur_ns[row] == 0 &&
-			       tsi_class_is_device(spans->span_class[row]);
-		if (!untimed && spans->start_ns[row] < far_ns && spans->start_ns[row] > -far_ns)
+		bool untimed = tsi_start_ns(spans, row) == 0 && tsi_dur_ns(spans, row) == 0 &&
+			       tsi_class_is_device(tsi_span_class(spans, row));
+		if (!untimed && tsi_start_ns(spans, row) < far_ns &&
+		    tsi_start_ns(spans, row) > -far_ns)
 			return;
 	}
 	for (uint32_t row = 0; row < spans->count; row++)
-		if (spans->start_ns[row] == 0 && spans->dur_ns[row] == 0)
+		if (tsi_start_ns(spans, row) == 0 && tsi_dur_ns(spans, row) == 0)
 			spans->track[row] = NO_ROW;
 	b->sink.diagnostics[TSCOPE_DIAGNOSTIC_untimed_device_event] += b->untimed_count;
 }
@@ -141,7 +142,7 @@ static void measure_work(struct tscope_trace *trace)
 {
 	struct tscope_trace_info *info = &trace->info;
 	for (uint32_t row = 0; row < trace->spans.count; row++) {
-		int64_t start = trace->spans.start_ns[row], end = tsi_span_end(trace, row);
+		int64_t start = tsi_start_ns(&trace->spans, row), end = tsi_span_end(trace, row);
 		if (row == 0 || start < info->first_ns)
 			info->first_ns = start;
 		if (row == 0 || end > info->last_ns)

@@ -114,11 +114,10 @@ struct row_order {
  */
 static bool is_inner(const struct row_order *order, uint32_t a, uint32_t b)
 {
-	const uint8_t *span_class = order->spans->span_class;
-	bool is_call = span_class[a] == TSCOPE_SPAN_PYTHON;
+	bool is_call = tsi_span_class(order->spans, a) == TSCOPE_SPAN_PYTHON;
 	if (!order->is_viztracer)
 		return a > b;
-	if (is_call != (span_class[b] == TSCOPE_SPAN_PYTHON))
+	if (is_call != (tsi_span_class(order->spans, b) == TSCOPE_SPAN_PYTHON))
 		return !is_call;
 	return is_call ? a < b : a > b;
 }
@@ -127,10 +126,10 @@ static bool is_inner(const struct row_order *order, uint32_t a, uint32_t b)
 static bool is_behind(const struct row_order *order, uint32_t a, uint32_t b)
 {
 	const struct spans *spans = order->spans;
-	if (spans->start_ns[a] != spans->start_ns[b])
-		return spans->start_ns[a] > spans->start_ns[b];
-	if (spans->dur_ns[a] != spans->dur_ns[b])
-		return spans->dur_ns[a] < spans->dur_ns[b];
+	if (tsi_start_ns(spans, a) != tsi_start_ns(spans, b))
+		return tsi_start_ns(spans, a) > tsi_start_ns(spans, b);
+	if (tsi_dur_ns(spans, a) != tsi_dur_ns(spans, b))
+		return tsi_dur_ns(spans, a) < tsi_dur_ns(spans, b);
 	return is_inner(order, a, b);
 }
 

@@ -31,7 +31,7 @@ struct linker {
 
 static uint64_t start_key(const struct tscope_trace *trace, uint32_t row)
 {
-	return tsi_sort_key_of_int64(trace->spans.start_ns[row]);
+	return tsi_sort_key_of_int64(tsi_start_ns(&trace->spans, row));
 }
 
 static enum tscope_status list_calls(struct linker *l, struct tscope_error *err)
@@ -42,7 +42,7 @@ static enum tscope_status list_calls(struct linker *l, struct tscope_error *err)
 	    tsi_array_new(&scratch, trace->call_count, sizeof(*scratch), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	for (uint32_t row = 0; row < trace->spans.count; row++)
-		if (trace->spans.span_class[row] == TSCOPE_SPAN_RUNTIME &&
+		if (tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_RUNTIME &&
 		    tsi_call(trace, row)->correlation)
 			l->calls[l->call_count++] =
 				(struct sort_pair){ tsi_call(trace, row)->correlation, row };
@@ -59,7 +59,8 @@ static bool is_behind(const struct linker *l, size_t i, uint64_t correlation, in
 {
 	const struct sort_pair *call = &l->calls[i];
 	return call->key > correlation ||
-	       (call->key == correlation && l->trace->spans.start_ns[call->value] > start_ns);
+	       (call->key == correlation &&
+		tsi_start_ns(&l->trace->spans, (uint32_t)call->value) > start_ns);
 }
 
 /* The first call behind (correlation, start): tried near the last answer, then by halving. */
@@ -103,7 +104,7 @@ static enum tscope_status list_op_ids(struct linker *l, struct tscope_error *err
 	const struct spans *spans = &l->trace->spans;
 	l->has_op_ids = true;
 	for (uint32_t row = 0; row < spans->count; row++) {
-		if (spans->span_class[row] != TSCOPE_SPAN_CPU_OP ||
+		if (tsi_span_class(spans, row) != TSCOPE_SPAN_CPU_OP ||
 		    !tsi_cpu_op(l->trace, row)->external_id)
 			continue;
 		if (tsi_key_map_put(&l->op_of_id, tsi_cpu_op(l->trace, row)->external_id, row,
@@ -129,7 +130,7 @@ static enum tscope_status find_op_of_id(struct linker *l, uint32_t external_id,
 static bool is_whole_us(const struct spans *spans)
 {
 	for (uint32_t row = 0; row < spans->count; row++)
-		if (spans->start_ns[row] % 1000 || spans->dur_ns[row] % 1000)
+		if (tsi_start_ns(spans, row) % 1000 || tsi_dur_ns(spans, row) % 1000)
 			return false;
 	return true;
 }
@@ -137,8 +138,8 @@ static bool is_whole_us(const struct spans *spans)
 /* Is the op open on the call's thread when the call starts, be it in its first or last instant? */
 static bool may_enclose(const struct tscope_trace *trace, uint32_t op, uint32_t call)
 {
-	int64_t now = trace->spans.start_ns[call];
-	return trace->spans.start_ns[op] <= now && now <= tsi_span_end(trace, op) &&
+	int64_t now = tsi_start_ns(&trace->spans, call);
+	return tsi_start_ns(&trace->spans, op) <= now && now <= tsi_span_end(trace, op) &&
 	       tsi_trace_track_of(trace, op) == tsi_trace_track_of(trace, call);
 }
 
@@ -150,7 +151,7 @@ static enum tscope_status link_call(struct linker *l, uint32_t row, struct tscop
 {
 	struct tscope_trace *trace = l->trace;
 	struct runtime_call *call = tsi_call(trace, row);
-	uint32_t op = l->sites[trace->spans.extra[row]].op, named = NO_ROW;
+	uint32_t op = l->sites[tsi_call_index(trace, row)].op, named = NO_ROW;
 	if ((op == NO_ROW || l->is_whole_us) &&
 	    find_op_of_id(l, call->op, call->correlation, &named, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
@@ -165,7 +166,7 @@ static enum tscope_status link_calls(struct linker *l, struct tscope_error *err)
 	const struct spans *spans = &l->trace->spans;
 	l->is_whole_us = is_whole_us(spans);
 	for (uint32_t row = 0; row < spans->count; row++)
-		if (spans->span_class[row] == TSCOPE_SPAN_RUNTIME &&
+		if (tsi_span_class(spans, row) == TSCOPE_SPAN_RUNTIME &&
 		    link_call(l, row, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 	return TSCOPE_OK;
@@ -177,12 +178,13 @@ static enum tscope_status link_calls(struct linker *l, struct tscope_error *err)
 static void join_call(struct tscope_trace *trace, uint32_t row, struct device_event *event)
 {
 	struct runtime_call *call = tsi_call(trace, event->call);
-	tsi_sum(&call->device_ns, trace->spans.dur_ns[row]);
+	tsi_sum(&call->device_ns, tsi_dur_ns(&trace->spans, row));
 	call->device_count++;
 	event->phase = call->phase;
 	event->graph |= call->kind == CALL_GRAPH_LAUNCH;
-	if (event->bytes == NO_NUMBER && (trace->spans.span_class[row] == TSCOPE_SPAN_MEMCPY ||
-					  trace->spans.span_class[row] == TSCOPE_SPAN_MEMSET))
+	if (event->bytes == NO_NUMBER &&
+	    (tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_MEMCPY ||
+	     tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_MEMSET))
 		event->bytes = call->bytes;
 }
 
@@ -221,21 +223,23 @@ static enum tscope_status settle_collective(struct linker *l, uint32_t row,
 					    struct device_event *event, struct tscope_error *err)
 {
 	struct tscope_trace *trace = l->trace;
-	uint8_t *span_class = &trace->spans.span_class[row];
+	uint8_t span_class = tsi_span_class(&trace->spans, row);
 	uint32_t found = event->collective;
 	event->collective = NO_ROW;
 	if (found == NO_ROW && event->call != NO_ROW)
-		found = l->sites[trace->spans.extra[event->call]].collective;
+		found = l->sites[tsi_call_index(trace, event->call)].collective;
 	if (found != NO_ROW && trace->collectives[found].is_wait)
 		found = NO_ROW;
 
-	if (*span_class == TSCOPE_SPAN_KERNEL && found != NO_ROW &&
-	    !tsi_is_compute_kernel(tsi_span_name(trace, row)))
-		*span_class = TSCOPE_SPAN_COMM;
-	if (*span_class != TSCOPE_SPAN_COMM)
+	if (span_class == TSCOPE_SPAN_KERNEL && found != NO_ROW &&
+	    !tsi_is_compute_kernel(tsi_span_name(trace, row))) {
+		span_class = TSCOPE_SPAN_COMM;
+		tsi_set_span_class(&trace->spans, row, span_class);
+	}
+	if (span_class != TSCOPE_SPAN_COMM)
 		return TSCOPE_OK;
 	if (found == NO_ROW)
-		return name_collective(l, trace->spans.name[row], &event->collective, err);
+		return name_collective(l, tsi_name_id(&trace->spans, row), &event->collective, err);
 	event->collective = found;
 	if (trace->collectives[found].kind == COLLECTIVE_UNKNOWN)
 		trace->collectives[found].kind =
@@ -249,7 +253,7 @@ static enum tscope_status link_device_event(struct linker *l, uint32_t row,
 	struct tscope_trace *trace = l->trace;
 	struct device_event *event = tsi_device_event(trace, row);
 	uint32_t external_id = event->op;
-	event->call = find_call(l, event->correlation, trace->spans.start_ns[row]);
+	event->call = find_call(l, event->correlation, tsi_start_ns(&trace->spans, row));
 	event->op = NO_ROW;
 	if (event->call != NO_ROW) {
 		event->op = tsi_call(trace, event->call)->op;

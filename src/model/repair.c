@@ -34,7 +34,7 @@ static void clip(struct repair *r, uint32_t row, int64_t end_ns)
 {
 	struct tscope_trace *trace = r->trace;
 	int64_t removed = tsi_span_end(trace, row) - end_ns;
-	trace->spans.dur_ns[row] -= removed;
+	tsi_set_dur_ns(&trace->spans, row, tsi_dur_ns(&trace->spans, row) - removed);
 	if (tsi_ckd_add(&trace->impossible_ns, trace->impossible_ns, removed))
 		trace->impossible_ns = INT64_MAX;
 	trace->diagnostics[TSCOPE_DIAGNOSTIC_impossible_duration]++;
@@ -47,14 +47,14 @@ static void clip(struct repair *r, uint32_t row, int64_t end_ns)
 static void for_each_overlap(struct repair *r, const struct track *track,
 			     void (*judge)(struct repair *r, uint32_t row, uint32_t next))
 {
-	const int64_t *start_ns = r->trace->spans.start_ns;
+	const struct spans *spans = &r->trace->spans;
 	uint32_t next = NO_ROW; /* the first row that starts later than the one looked at */
 	for (uint32_t row = track->first + track->count; row-- > track->first;) {
 		bool is_last = row + 1 == track->first + track->count;
-		if (!is_last && start_ns[row + 1] > start_ns[row])
+		if (!is_last && tsi_start_ns(spans, row + 1) > tsi_start_ns(spans, row))
 			next = row + 1;
 		if (next != NO_ROW &&
-		    tsi_span_end(r->trace, row) - start_ns[next] > OVERLAP_SLACK_NS)
+		    tsi_span_end(r->trace, row) - tsi_start_ns(spans, next) > OVERLAP_SLACK_NS)
 			judge(r, row, next);
 	}
 }
@@ -62,31 +62,31 @@ static void for_each_overlap(struct repair *r, const struct track *track,
 static void suspect(struct repair *r, uint32_t row, uint32_t next)
 {
 	(void)next;
-	r->median_ns[r->trace->spans.name[row]] = 1;
+	r->median_ns[tsi_name_id(&r->trace->spans, row)] = 1;
 }
 
 static void judge_overlap(struct repair *r, uint32_t row, uint32_t next)
 {
 	struct tscope_trace *trace = r->trace;
-	bool is_longer =
-		is_times_longer(trace->spans.dur_ns[row], r->median_ns[trace->spans.name[row]]);
+	bool is_longer = is_times_longer(tsi_dur_ns(&trace->spans, row),
+					 r->median_ns[tsi_name_id(&trace->spans, row)]);
 	bool swallows = tsi_span_end(trace, next) < tsi_span_end(trace, row);
 	if (is_longer || swallows)
-		clip(r, row, trace->spans.start_ns[next]);
+		clip(r, row, tsi_start_ns(&trace->spans, next));
 }
 
 /* An event that nothing follows must not outlast the rest of the trace many times. */
 static void judge_length(struct repair *r, uint32_t row)
 {
 	int64_t span_ns = r->last_ns - r->first_ns;
-	int64_t dur_ns = r->trace->spans.dur_ns[row];
+	int64_t dur_ns = tsi_dur_ns(&r->trace->spans, row);
 	if (span_ns > 0 && dur_ns > PLAUSIBLE_DURATION_NS && is_times_longer(dur_ns, span_ns))
 		clip(r, row, r->last_ns);
 }
 
 static bool is_suspicious(const struct repair *r, uint32_t row)
 {
-	return r->median_ns[r->trace->spans.name[row]] != 0;
+	return r->median_ns[tsi_name_id(&r->trace->spans, row)] != 0;
 }
 
 /* Writes the medians of runs of equal names in items, which are sorted by name, then duration. */
@@ -97,7 +97,7 @@ static void store_medians(struct repair *r, const struct sort_pair *items, size_
 		for (end = start + 1; end < count && items[end].key == items[start].key;)
 			end++;
 		r->median_ns[items[start].key] =
-			spans->dur_ns[items[start + (end - start) / 2].value];
+			tsi_dur_ns(spans, (uint32_t)items[start + (end - start) / 2].value);
 	}
 }
 
@@ -116,10 +116,10 @@ static enum tscope_status find_medians(struct repair *r, uint32_t first_row,
 		for (uint32_t row = first_row; row < spans->count; row++)
 			if (is_suspicious(r, row))
 				items[filled++] =
-					(struct sort_pair){ (uint64_t)spans->dur_ns[row], row };
+					(struct sort_pair){ (uint64_t)tsi_dur_ns(spans, row), row };
 		tsi_sort_pairs(items, scratch, count);
 		for (size_t i = 0; i < count; i++)
-			items[i].key = spans->name[items[i].value];
+			items[i].key = tsi_name_id(spans, (uint32_t)items[i].value);
 		tsi_sort_pairs(items, scratch, count);
 		store_medians(r, items, count);
 		status = TSCOPE_OK;
@@ -136,8 +136,8 @@ static void measure_certain_span(struct repair *r)
 	r->first_ns = INT64_MAX;
 	r->last_ns = INT64_MIN;
 	for (uint32_t row = 0; row < spans->count; row++) {
-		int64_t start = spans->start_ns[row];
-		int64_t end = tsi_class_is_device(spans->span_class[row])
+		int64_t start = tsi_start_ns(spans, row);
+		int64_t end = tsi_class_is_device(tsi_span_class(spans, row))
 				      ? start
 				      : tsi_span_end(r->trace, row);
 		r->first_ns = start < r->first_ns ? start : r->first_ns;

@@ -26,7 +26,7 @@ static uint8_t ask_copy(struct str name)
 
 static void assign_copy(struct tscope_trace *trace, uint32_t row, struct answers *answers)
 {
-	uint8_t *answer = &answers->copy[trace->spans.name[row]];
+	uint8_t *answer = &answers->copy[tsi_name_id(&trace->spans, row)];
 	if (!*answer)
 		*answer = ask_copy(tsi_span_name(trace, row)) + 1;
 	uint8_t copy = *answer - 1;
@@ -40,23 +40,23 @@ static void assign_role(struct tscope_trace *trace, uint32_t row, struct answers
 {
 	struct spans *spans = &trace->spans;
 	uint8_t *answer;
-	switch (spans->span_class[row]) {
+	switch (tsi_span_class(spans, row)) {
 	case TSCOPE_SPAN_RUNTIME:
-		answer = &answers->call_kind[spans->name[row]];
+		answer = &answers->call_kind[tsi_name_id(spans, row)];
 		if (!*answer)
 			*answer = (uint8_t)tsi_classify_call(tsi_span_name(trace, row)) + 1;
 		tsi_call(trace, row)->kind = *answer - 1;
 		break;
 	case TSCOPE_SPAN_KERNEL:
-		answer = &answers->kernel_class[spans->name[row]];
+		answer = &answers->kernel_class[tsi_name_id(spans, row)];
 		if (!*answer)
 			*answer = tsi_classify_device_name(tsi_span_name(trace, row),
 							   TSCOPE_SPAN_KERNEL) +
 				  1;
-		spans->span_class[row] = *answer - 1;
+		tsi_set_span_class(spans, row, *answer - 1);
 		break;
 	}
-	if (spans->span_class[row] == TSCOPE_SPAN_MEMCPY)
+	if (tsi_span_class(spans, row) == TSCOPE_SPAN_MEMCPY)
 		assign_copy(trace, row, answers);
 }
 

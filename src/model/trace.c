@@ -134,15 +134,15 @@ struct tscope_span tscope_trace_span(const struct tscope_trace *trace, uint32_t 
 {
 	const struct spans *spans = &trace->spans;
 	struct tscope_span span = {
-		.start_ns = spans->start_ns[row],
-		.dur_ns = spans->dur_ns[row],
+		.start_ns = tsi_start_ns(spans, row),
+		.dur_ns = tsi_dur_ns(spans, row),
 		.name = tsi_span_name(trace, row).data,
-		.span_class = spans->span_class[row],
+		.span_class = tsi_span_class(spans, row),
 		.track = tsi_trace_track_of(trace, row),
 		.launch = NO_ROW,
 		.op = NO_ROW,
 	};
-	if (tsi_class_is_device(spans->span_class[row])) {
+	if (tsi_class_is_device(tsi_span_class(spans, row))) {
 		span.launch = tsi_device_event(trace, row)->call;
 		span.op = tsi_device_event(trace, row)->op;
 	}

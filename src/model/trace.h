@@ -285,6 +285,44 @@ struct tscope_trace {
 	char *path; /* owned; info.path */
 };
 
+/* The columns of a row. */
+static inline int64_t tsi_start_ns(const struct spans *spans, uint32_t row)
+{
+	return spans->start_ns[row];
+}
+
+static inline int64_t tsi_dur_ns(const struct spans *spans, uint32_t row)
+{
+	return spans->dur_ns[row];
+}
+
+/* Its id in trace->names. */
+static inline uint32_t tsi_name_id(const struct spans *spans, uint32_t row)
+{
+	return spans->name[row];
+}
+
+/* enum tscope_span_class */
+static inline uint8_t tsi_span_class(const struct spans *spans, uint32_t row)
+{
+	return spans->span_class[row];
+}
+
+static inline void tsi_set_start_ns(struct spans *spans, uint32_t row, int64_t start_ns)
+{
+	spans->start_ns[row] = start_ns;
+}
+
+static inline void tsi_set_dur_ns(struct spans *spans, uint32_t row, int64_t dur_ns)
+{
+	spans->dur_ns[row] = dur_ns;
+}
+
+static inline void tsi_set_span_class(struct spans *spans, uint32_t row, uint8_t span_class)
+{
+	spans->span_class[row] = span_class;
+}
+
 static inline bool tsi_class_is_device(uint8_t span_class)
 {
 	return span_class >= TSCOPE_SPAN_KERNEL;
@@ -293,34 +331,56 @@ static inline bool tsi_class_is_device(uint8_t span_class)
 /* Is it work that runs on the device's processors, collectives included, and no copy or fill? */
 static inline bool tsi_is_kernel(const struct tscope_trace *trace, uint32_t row)
 {
-	return trace->spans.span_class[row] == TSCOPE_SPAN_KERNEL ||
-	       trace->spans.span_class[row] == TSCOPE_SPAN_COMM;
+	return tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_KERNEL ||
+	       tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_COMM;
 }
 
 static inline int64_t tsi_span_end(const struct tscope_trace *trace, uint32_t row)
 {
-	return trace->spans.start_ns[row] + trace->spans.dur_ns[row];
+	return tsi_start_ns(&trace->spans, row) + tsi_dur_ns(&trace->spans, row);
 }
 
 static inline struct str tsi_span_name(const struct tscope_trace *trace, uint32_t row)
 {
-	return tsi_intern_text(&trace->names, trace->spans.name[row]);
+	return tsi_intern_text(&trace->names, tsi_name_id(&trace->spans, row));
+}
+
+/* Where a row of its class stands in the side table of the class. */
+static inline uint32_t tsi_op_index(const struct tscope_trace *trace, uint32_t row)
+{
+	return trace->spans.extra[row];
+}
+
+static inline uint32_t tsi_call_index(const struct tscope_trace *trace, uint32_t row)
+{
+	return trace->spans.extra[row];
+}
+
+static inline uint32_t tsi_device_event_index(const struct tscope_trace *trace, uint32_t row)
+{
+	return trace->spans.extra[row];
+}
+
+/* Of an annotation: in op_inputs or batches (see struct spans), or NO_ROW. */
+static inline uint32_t tsi_annotation_index(const struct tscope_trace *trace, uint32_t row)
+{
+	return trace->spans.extra[row];
 }
 
 /* The device event of a device row, the call of a runtime row, the op of a cpu_op row. */
 static inline struct device_event *tsi_device_event(const struct tscope_trace *trace, uint32_t row)
 {
-	return &trace->device_events[trace->spans.extra[row]];
+	return &trace->device_events[tsi_device_event_index(trace, row)];
 }
 
 static inline struct runtime_call *tsi_call(const struct tscope_trace *trace, uint32_t row)
 {
-	return &trace->calls[trace->spans.extra[row]];
+	return &trace->calls[tsi_call_index(trace, row)];
 }
 
 static inline struct cpu_op *tsi_cpu_op(const struct tscope_trace *trace, uint32_t row)
 {
-	return &trace->cpu_ops[trace->spans.extra[row]];
+	return &trace->cpu_ops[tsi_op_index(trace, row)];
 }
 
 /* What the cpu_op of a row was called with. */

@@ -11,7 +11,7 @@ static void check_stream(struct tscope_trace *trace, const struct track *track)
 	int64_t busy_until = INT64_MIN;
 	for (uint32_t row = track->first; row < track->first + track->count; row++) {
 		int64_t end = tsi_span_end(trace, row);
-		if (trace->spans.start_ns[row] < busy_until)
+		if (tsi_start_ns(&trace->spans, row) < busy_until)
 			trace->diagnostics[TSCOPE_DIAGNOSTIC_stream_overlap]++;
 		if (end > busy_until)
 			busy_until = end;
@@ -23,7 +23,7 @@ static void check_device_event(struct tscope_trace *trace, uint32_t row)
 	uint32_t call = tsi_device_event(trace, row)->call;
 	if (call == NO_ROW)
 		trace->diagnostics[TSCOPE_DIAGNOSTIC_unlinked_device_event]++;
-	else if (trace->spans.start_ns[row] < trace->spans.start_ns[call])
+	else if (tsi_start_ns(&trace->spans, row) < tsi_start_ns(&trace->spans, call))
 		trace->diagnostics[TSCOPE_DIAGNOSTIC_device_before_launch]++;
 }
 

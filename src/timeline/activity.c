@@ -26,8 +26,10 @@ static enum tscope_status add_device(struct device_activity *activity,
 {
 	for (uint32_t i = 0; i < device->row_count; i++) {
 		uint32_t row = device->rows[i];
-		int64_t start_ns = trace->spans.start_ns[row], end_ns = tsi_span_end(trace, row);
-		struct interval_set *set = set_of_class(activity, trace->spans.span_class[row]);
+		int64_t start_ns = tsi_start_ns(&trace->spans, row),
+			end_ns = tsi_span_end(trace, row);
+		struct interval_set *set =
+			set_of_class(activity, tsi_span_class(&trace->spans, row));
 
 		if (tsi_intervals_append(set, start_ns, end_ns, err) != TSCOPE_OK ||
 		    tsi_intervals_append(&activity->busy, start_ns, end_ns, err) != TSCOPE_OK)

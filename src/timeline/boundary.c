@@ -59,7 +59,7 @@ static uint32_t track_with_most(const struct landmarks *marks, unsigned label)
 static enum tscope_status find_optimizer(const struct landmarks *marks, uint32_t track,
 					 uint32_t *name, struct tscope_error *err)
 {
-	const uint32_t *names = marks->trace->spans.name;
+	const struct spans *spans = &marks->trace->spans;
 	uint32_t *counts, most = 0;
 
 	if (tsi_array_new(&counts, marks->trace->names.count, sizeof(*counts), err) != TSCOPE_OK)
@@ -67,9 +67,9 @@ static enum tscope_status find_optimizer(const struct landmarks *marks, uint32_t
 	for (size_t i = 0; i < marks->count; i++)
 		if (marks->items[i].track == track &&
 		    (marks->items[i].labels & LABEL_OPTIMIZER_STEP))
-			counts[names[marks->items[i].row]]++;
+			counts[tsi_name_id(spans, marks->items[i].row)]++;
 	for (size_t i = 0; i < marks->count; i++) {
-		uint32_t candidate = names[marks->items[i].row];
+		uint32_t candidate = tsi_name_id(spans, marks->items[i].row);
 		if (counts[candidate] >= most && counts[candidate] > 0) {
 			most = counts[candidate];
 			*name = candidate;
@@ -82,9 +82,9 @@ static enum tscope_status find_optimizer(const struct landmarks *marks, uint32_t
 /* That of the batch, where Composer says it. */
 static bool find_batch(const struct tscope_trace *trace, uint32_t row, int64_t *number)
 {
-	uint32_t index = trace->spans.extra[row];
+	uint32_t index = tsi_annotation_index(trace, row);
 
-	if (index == NO_ROW || trace->spans.span_class[row] != TSCOPE_SPAN_ANNOTATION ||
+	if (index == NO_ROW || tsi_span_class(&trace->spans, row) != TSCOPE_SPAN_ANNOTATION ||
 	    !tsi_is_train_batch(tsi_span_name(trace, row)))
 		return false;
 	*number = trace->batches[index];
@@ -116,7 +116,7 @@ static enum tscope_status add_marker(struct markers *markers, const struct landm
 				     struct tscope_error *err)
 {
 	const struct tscope_trace *trace = marks->trace;
-	int64_t start_ns = trace->spans.start_ns[row];
+	int64_t start_ns = tsi_start_ns(&trace->spans, row);
 
 	if (is_within_last(markers, start_ns, tsi_span_end(trace, row)))
 		return TSCOPE_OK;
@@ -131,7 +131,7 @@ static enum tscope_status add_marker(struct markers *markers, const struct landm
 	markers->items[place] = (struct tscope_step){
 		.number = number,
 		.start_ns = start_ns,
-		.dur_ns = trace->spans.dur_ns[row],
+		.dur_ns = tsi_dur_ns(&trace->spans, row),
 	};
 	return TSCOPE_OK;
 }
@@ -169,7 +169,8 @@ static enum tscope_status find_markers(struct markers *markers, const struct lan
 		const struct landmark *mark = &marks->items[i];
 		if (mark->track != markers->track || !(mark->labels & rule->label))
 			continue;
-		if (only_name != NO_ROW && marks->trace->spans.name[mark->row] != only_name)
+		if (only_name != NO_ROW &&
+		    tsi_name_id(&marks->trace->spans, mark->row) != only_name)
 			continue;
 		if (add_marker(markers, marks, rule, mark->row, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;

@@ -75,7 +75,7 @@ static void charge_stall(struct budget_walk *walk, struct interval piece, uint32
 
 	if (wait == NO_ROW)
 		charge(walk, piece, TSCOPE_BUDGET_LAUNCH_STALL, op == NO_ROW ? call : op);
-	else if (trace->spans.span_class[wait] == TSCOPE_SPAN_RUNTIME)
+	else if (tsi_span_class(&trace->spans, wait) == TSCOPE_SPAN_RUNTIME)
 		charge(walk, piece, TSCOPE_BUDGET_SYNC_STALL, wait);
 	else
 		charge(walk, piece, TSCOPE_BUDGET_DATA_STALL, wait);
@@ -120,7 +120,7 @@ static void charge_idle(struct budget_walk *walk, struct interval idle, uint32_t
 		charge(walk, idle, TSCOPE_BUDGET_UNATTRIBUTED, NO_ROW);
 		return;
 	}
-	struct interval late = { idle.start_ns, trace->spans.start_ns[call] };
+	struct interval late = { idle.start_ns, tsi_start_ns(&trace->spans, call) };
 	if (late.end_ns > idle.end_ns)
 		late.end_ns = idle.end_ns;
 	if (late.end_ns > late.start_ns) {
@@ -144,13 +144,14 @@ static void charge_events(struct budget_walk *walk)
 
 	for (uint32_t i = 0; i < device->row_count; i++) {
 		uint32_t row = device->rows[i];
-		int64_t start_ns = trace->spans.start_ns[row], end_ns = tsi_span_end(trace, row);
+		int64_t start_ns = tsi_start_ns(&trace->spans, row),
+			end_ns = tsi_span_end(trace, row);
 
 		if (start_ns > busy_until_ns)
 			charge_idle(walk, (struct interval){ busy_until_ns, start_ns }, row);
 		if (end_ns > busy_until_ns)
 			busy_until_ns = end_ns;
-		if (trace->spans.span_class[row] != TSCOPE_SPAN_KERNEL)
+		if (tsi_span_class(&trace->spans, row) != TSCOPE_SPAN_KERNEL)
 			continue;
 		struct interval piece = tsi_unclaimed(&compute_until_ns, start_ns, end_ns);
 		charge(walk, piece, TSCOPE_BUDGET_COMPUTE, row);
@@ -185,10 +186,11 @@ static void charge_within(struct budget_walk *walk, const struct interval_set *s
 	walk->cutter.step = 0;
 	for (uint32_t i = 0; i < device->row_count && cursor.at < set->count; i++) {
 		uint32_t row = device->rows[i];
-		if (line_of_class(trace->spans.span_class[row]) != line)
+		if (line_of_class(tsi_span_class(&trace->spans, row)) != line)
 			continue;
-		struct interval piece = tsi_unclaimed(&claimed_until_ns, trace->spans.start_ns[row],
-						      tsi_span_end(trace, row));
+		struct interval piece =
+			tsi_unclaimed(&claimed_until_ns, tsi_start_ns(&trace->spans, row),
+				      tsi_span_end(trace, row));
 		while (tsi_intervals_next(&cursor, &piece, &part))
 			charge(walk, part, line, row);
 	}

@@ -71,11 +71,12 @@ static enum tscope_status flatten_main(struct host_walk *walk, struct flattener 
 	int64_t named_until_ns = INT64_MIN;
 
 	for (uint32_t row = track->first; row < track->first + track->count; row++) {
-		int64_t start_ns = trace->spans.start_ns[row], end_ns = tsi_span_end(trace, row);
+		int64_t start_ns = tsi_start_ns(&trace->spans, row),
+			end_ns = tsi_span_end(trace, row);
 		unsigned labels = tsi_labels_of_row(walk->marks, row);
 		enum host_line line = line_of_labels(labels);
 		bool is_named = (labels & LINE_LABELS) != 0;
-		bool is_operator = trace->spans.span_class[row] == TSCOPE_SPAN_CPU_OP;
+		bool is_operator = tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_CPU_OP;
 
 		if (is_operator &&
 		    tsi_intervals_append(&walk->operators, start_ns, end_ns, err) != TSCOPE_OK)
@@ -125,7 +126,7 @@ static enum tscope_status list_elsewhere(const struct host_walk *walk, unsigned 
 			if (tsi_array_reserve(&out->rows, &capacity, out->count + 1,
 					      sizeof(*out->rows), err) != TSCOPE_OK)
 				return TSCOPE_E_NOMEM;
-			uint64_t key = tsi_sort_key_of_int64(trace->spans.start_ns[row]);
+			uint64_t key = tsi_sort_key_of_int64(tsi_start_ns(&trace->spans, row));
 			out->rows[out->count++] = (struct sort_pair){ key, row };
 		}
 	}
@@ -145,7 +146,7 @@ static enum tscope_status find_elsewhere(const struct host_walk *walk, unsigned 
 		tsi_sort_pairs(out->rows, scratch, out->count);
 	for (size_t i = 0; status == TSCOPE_OK && i < out->count; i++) {
 		uint32_t row = (uint32_t)out->rows[i].value;
-		status = tsi_intervals_append(&out->when, trace->spans.start_ns[row],
+		status = tsi_intervals_append(&out->when, tsi_start_ns(&trace->spans, row),
 					      tsi_span_end(trace, row), err);
 	}
 	free(scratch);
@@ -248,7 +249,7 @@ static void charge_elsewhere(struct host_walk *walk, const struct elsewhere *fro
 	for (size_t i = 0; i < from->count; i++) {
 		uint32_t row = (uint32_t)from->rows[i].value;
 		charge(walk, &to,
-		       tsi_unclaimed(&claimed_until_ns, trace->spans.start_ns[row],
+		       tsi_unclaimed(&claimed_until_ns, tsi_start_ns(&trace->spans, row),
 				     tsi_span_end(trace, row)),
 		       row);
 	}
@@ -292,11 +293,13 @@ static enum tscope_status flatten_rows(struct host_walk *walk, struct main_lines
 	int64_t whole_until_ns = INT64_MIN;
 
 	for (uint32_t row = track->first; row < track->first + track->count; row++) {
-		int64_t start_ns = trace->spans.start_ns[row], end_ns = tsi_span_end(trace, row);
+		int64_t start_ns = tsi_start_ns(&trace->spans, row),
+			end_ns = tsi_span_end(trace, row);
 		enum host_line line = line_of_labels(tsi_labels_of_row(walk->marks, row));
 
-		if (line == HOST_OTHER && (trace->spans.span_class[row] != TSCOPE_SPAN_CPU_OP ||
-					   start_ns < whole_until_ns))
+		if (line == HOST_OTHER &&
+		    (tsi_span_class(&trace->spans, row) != TSCOPE_SPAN_CPU_OP ||
+		     start_ns < whole_until_ns))
 			continue;
 		if ((line == HOST_DATA || line == HOST_COMM) && end_ns > whole_until_ns)
 			whole_until_ns = end_ns;

@@ -145,9 +145,9 @@ static unsigned labels_of_name(const struct landmarks *marks, uint32_t name_id, 
 
 unsigned tsi_labels_of_row(const struct landmarks *marks, uint32_t row)
 {
-	uint32_t name = marks->trace->spans.name[row];
+	uint32_t name = tsi_name_id(&marks->trace->spans, row);
 
-	switch (marks->trace->spans.span_class[row]) {
+	switch (tsi_span_class(&marks->trace->spans, row)) {
 	case TSCOPE_SPAN_ANNOTATION:
 	case TSCOPE_SPAN_OTHER:
 		return labels_of_name(marks, name, false);
@@ -174,7 +174,7 @@ static void find_pageable_waits(struct landmarks *marks)
 			const struct device_event *event = tsi_device_event(trace, row);
 			if (event->pageable && event->call != NO_ROW &&
 			    tsi_span_end(trace, row) <= tsi_span_end(trace, event->call))
-				marks->waits_by_call[trace->spans.extra[event->call]] = true;
+				marks->waits_by_call[tsi_call_index(trace, event->call)] = true;
 		}
 	}
 }
@@ -188,7 +188,7 @@ bool tsi_is_wait_call(const struct landmarks *marks, uint32_t row)
 		return true;
 	if (kind != CALL_MEMCPY)
 		return false;
-	return marks->waits_by_call[trace->spans.extra[row]] ||
+	return marks->waits_by_call[tsi_call_index(trace, row)] ||
 	       tsi_str_find(tsi_span_name(trace, row), TSI_STR("Async")) < 0;
 }
 
@@ -208,7 +208,7 @@ static enum tscope_status collect_track(struct landmarks *marks, uint32_t track_
 
 	*work_count = 0;
 	for (uint32_t row = track->first; row < track->first + track->count; row++) {
-		uint8_t span_class = marks->trace->spans.span_class[row];
+		uint8_t span_class = tsi_span_class(&marks->trace->spans, row);
 		unsigned labels = tsi_labels_of_row(marks, row) & LANDMARK_LABELS;
 
 		*work_count += is_work(marks, span_class);

@@ -50,7 +50,7 @@ static bool find_backward(unsigned char *seen, const struct markers *markers,
 		for (uint32_t row = first; row < first + count; row++) {
 			if (!(tsi_labels_of_row(marks, row) & LABEL_BACKWARD))
 				continue;
-			size_t next = first_ending_after(markers, trace->spans.start_ns[row]);
+			size_t next = first_ending_after(markers, tsi_start_ns(&trace->spans, row));
 			if (next < markers->count)
 				seen[next] |= AFTER_BACKWARD;
 			has_any = true;
@@ -69,7 +69,8 @@ static void find_within_backward(unsigned char *seen, const struct markers *mark
 	int64_t latest_end_ns = INT64_MIN; /* of those that began so far */
 
 	for (size_t i = 0; i < markers->count; i++) {
-		for (; row < end && trace->spans.start_ns[row] <= markers->items[i].start_ns; row++)
+		for (; row < end && tsi_start_ns(&trace->spans, row) <= markers->items[i].start_ns;
+		     row++)
 			if ((tsi_labels_of_row(marks, row) & LABEL_BACKWARD) &&
 			    tsi_span_end(trace, row) > latest_end_ns)
 				latest_end_ns = tsi_span_end(trace, row);
@@ -131,7 +132,7 @@ static bool count_fetches(uint32_t *counts, const struct markers *markers,
 
 	for (size_t i = 0; i < marks->count; i++) {
 		const struct landmark *mark = &marks->items[i];
-		int64_t start_ns = trace->spans.start_ns[mark->row];
+		int64_t start_ns = tsi_start_ns(&trace->spans, mark->row);
 
 		if (!(mark->labels & LABEL_DATA) ||
 		    (mark->track == last_track && start_ns < last_end_ns))

@@ -33,7 +33,7 @@ const struct collective *tsi_part_collective(const struct tscope_trace *trace, u
 		return NULL;
 	if (trace->device_count)
 		index = tsi_device_event(trace, row)->collective;
-	else if (trace->spans.span_class[row] == TSCOPE_SPAN_CPU_OP)
+	else if (tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_CPU_OP)
 		index = tsi_cpu_op(trace, row)->collective;
 	return index == NO_ROW ? NULL : &trace->collectives[index];
 }
@@ -57,12 +57,12 @@ static enum tscope_status key_of(struct part_collector *parts, unsigned line, ui
 	*key = (struct pair){ NO_ROW, NO_ROW };
 	if (row == NO_ROW)
 		return TSCOPE_OK;
-	key->first = trace->spans.name[row];
+	key->first = tsi_name_id(&trace->spans, row);
 	if (collective)
 		return key_of_collective(parts, collective, key);
-	if (trace->spans.span_class[row] == TSCOPE_SPAN_RUNTIME) {
+	if (tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_RUNTIME) {
 		uint32_t op = tsi_call(trace, row)->op;
-		key->second = op == NO_ROW ? 0 : trace->spans.name[op] + 1;
+		key->second = op == NO_ROW ? 0 : tsi_name_id(&trace->spans, op) + 1;
 	}
 	return TSCOPE_OK;
 }
@@ -94,7 +94,8 @@ static enum tscope_status find_part(struct part_collector *parts, unsigned line,
 static enum tscope_status find_named_part(struct part_collector *parts, unsigned line, uint32_t row,
 					  uint32_t *number)
 {
-	struct recent_part *recent = &parts->recent[parts->timeline->trace->spans.name[row]];
+	struct recent_part *recent =
+		&parts->recent[tsi_name_id(&parts->timeline->trace->spans, row)];
 
 	if (recent->number_and_1 && recent->line == line) {
 		*number = recent->number_and_1 - 1;
@@ -109,7 +110,7 @@ static enum tscope_status find_named_part(struct part_collector *parts, unsigned
 /* Told without a look at the row's record, so not of all rows. */
 static bool is_name_the_key(const struct tscope_trace *trace, unsigned line, uint32_t row)
 {
-	return row != NO_ROW && trace->spans.span_class[row] != TSCOPE_SPAN_RUNTIME &&
+	return row != NO_ROW && tsi_span_class(&trace->spans, row) != TSCOPE_SPAN_RUNTIME &&
 	       !has_collectives(trace, line);
 }
 

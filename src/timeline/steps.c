@@ -67,7 +67,7 @@ int64_t tsi_timeline_launch_time(const struct tscope_trace *trace, uint32_t row)
 {
 	uint32_t call = tsi_device_event(trace, row)->call;
 
-	return trace->spans.start_ns[call == NO_ROW ? row : call];
+	return tsi_start_ns(&trace->spans, call == NO_ROW ? row : call);
 }
 
 /* The end of the last GPU work that was launched in [start, end), or end. */
@@ -80,8 +80,8 @@ static int64_t end_with_launched_work(const struct tscope_trace *trace, int64_t 
 		const struct device *device = &trace->devices[d];
 		for (uint32_t i = 0; i < device->row_count; i++) {
 			uint32_t call = tsi_device_event(trace, device->rows[i])->call;
-			if (call == NO_ROW || trace->spans.start_ns[call] < start_ns ||
-			    trace->spans.start_ns[call] >= end_ns)
+			if (call == NO_ROW || tsi_start_ns(&trace->spans, call) < start_ns ||
+			    tsi_start_ns(&trace->spans, call) >= end_ns)
 				continue;
 			if (tsi_span_end(trace, device->rows[i]) > last_ns)
 				last_ns = tsi_span_end(trace, device->rows[i]);
@@ -101,7 +101,7 @@ static void end_with_evaluation(struct tscope_timeline *timeline, const struct l
 
 	for (size_t k = 0; k < marks->count; k++) {
 		const struct landmark *mark = &marks->items[k];
-		int64_t start_ns = spans->start_ns[mark->row];
+		int64_t start_ns = tsi_start_ns(spans, mark->row);
 
 		if (mark->track != timeline->main_track || !(mark->labels & LABEL_EVALUATION))
 			continue;
@@ -157,7 +157,8 @@ static bool holds_startup(const struct tscope_timeline *timeline, const struct l
 		if (!(marks->items[i].labels & LABEL_OVERHEAD))
 			continue;
 		uint32_t row = marks->items[i].row;
-		int64_t start_ns = trace->spans.start_ns[row], end_ns = tsi_span_end(trace, row);
+		int64_t start_ns = tsi_start_ns(&trace->spans, row),
+			end_ns = tsi_span_end(trace, row);
 		if (start_ns < first->start_ns)
 			start_ns = first->start_ns;
 		if (end_ns > window_end(first))

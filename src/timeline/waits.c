@@ -18,7 +18,7 @@ static enum tscope_status add_track(struct waits *waits, const struct landmarks 
 	for (; *next < marks->count && marks->items[*next].track == track; ++*next) {
 		const struct landmark *mark = &marks->items[*next];
 		if ((mark->labels & (LABEL_DATA | LABEL_SYNC)) &&
-		    tsi_flatten_add(&waits->flat, trace->spans.start_ns[mark->row],
+		    tsi_flatten_add(&waits->flat, tsi_start_ns(&trace->spans, mark->row),
 				    tsi_span_end(trace, mark->row), mark->row, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 	}

@@ -84,7 +84,7 @@ static void names_of_kernels(void **state)
 	for (int round = 0; round < 2; round++) { /* the second time from what was kept */
 		for (uint32_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 			const struct comm_name *name =
-				tsi_comm_name(names, trace, trace->spans.name[i]);
+				tsi_comm_name(names, trace, tsi_name_id(&trace->spans, i));
 			assert_string_equal(name->algorithm, cases[i].algorithm);
 			assert_string_equal(name->protocol, cases[i].protocol);
 		}

@@ -205,8 +205,8 @@ static void deep_stacks_are_no_matter(void **state)
 	for (int i = 0; i < DEEP; i++)
 		test_mark(t, 'E', "b", 1, DEEP + i);
 	struct tscope_trace *trace = test_trace_finish(t);
-	assert_int_equal(trace->spans.dur_ns[0], 2 * DEEP - 1);
-	assert_int_equal(trace->spans.dur_ns[DEEP - 1], 1);
+	assert_int_equal(tsi_dur_ns(&trace->spans, 0), 2 * DEEP - 1);
+	assert_int_equal(tsi_dur_ns(&trace->spans, DEEP - 1), 1);
 	tscope_trace_free(trace);
 }
 

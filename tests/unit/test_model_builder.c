@@ -503,7 +503,7 @@ static void args_of_copies(void **state)
 				 cases[i].args);
 		struct tscope_trace *trace = test_trace_finish(t);
 		print_message("%s\n", cases[i].name);
-		assert_int_equal(trace->spans.span_class[0], TSCOPE_SPAN_MEMCPY);
+		assert_int_equal(tsi_span_class(&trace->spans, 0), TSCOPE_SPAN_MEMCPY);
 		assert_true(tsi_device_event(trace, 0)->bytes == cases[i].bytes);
 		assert_int_equal(tsi_device_event(trace, 0)->direction, cases[i].direction);
 		assert_int_equal(tsi_device_event(trace, 0)->pageable, cases[i].pageable);
@@ -833,7 +833,7 @@ static void deep_nesting_in_reverse_order(void **state)
 		test_op(t, "a", 1, i, 2 * (MANY - i));
 	struct tscope_trace *trace = test_trace_finish(t);
 	for (uint32_t row = 0; row < MANY; row++)
-		assert_int_equal(trace->spans.start_ns[row], row);
+		assert_int_equal(tsi_start_ns(&trace->spans, row), row);
 	tscope_trace_free(trace);
 }
 
@@ -847,7 +847,7 @@ static void all_at_one_time_with_one_correlation(void **state)
 	}
 	struct tscope_trace *trace = test_trace_finish(t);
 	for (uint32_t row = 1; row < MANY; row++)
-		assert_true(trace->spans.dur_ns[row - 1] >= trace->spans.dur_ns[row]);
+		assert_true(tsi_dur_ns(&trace->spans, row - 1) >= tsi_dur_ns(&trace->spans, row));
 	assert_int_equal(diagnostic(trace, TSCOPE_DIAGNOSTIC_duplicate_correlation), MANY - 1);
 	assert_int_equal(diagnostic(trace, TSCOPE_DIAGNOSTIC_unlinked_device_event), 0);
 	tscope_trace_free(trace);

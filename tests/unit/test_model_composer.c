@@ -146,13 +146,12 @@ static void batches(void **state)
 	struct tscope_trace *trace = test_trace_finish(
 		composer_text("event/train_batch 20 30 batch=41\nevent/train_batch 0 10 batch=40\n"
 			      "event/train_batch 40 50\nevent/batch 60 70 batch=5\n"));
-	const uint32_t *extra = trace->spans.extra;
 
 	assert_int_equal(trace->batch_count, 2);
-	assert_int_equal(trace->batches[extra[0]], 40);
-	assert_int_equal(trace->batches[extra[1]], 41);
-	assert_int_equal(extra[2], NO_ROW);
-	assert_int_equal(extra[3], NO_ROW);
+	assert_int_equal(trace->batches[tsi_annotation_index(trace, 0)], 40);
+	assert_int_equal(trace->batches[tsi_annotation_index(trace, 1)], 41);
+	assert_int_equal(tsi_annotation_index(trace, 2), NO_ROW);
+	assert_int_equal(tsi_annotation_index(trace, 3), NO_ROW);
 	tscope_trace_free(trace);
 }
 

@@ -271,7 +271,7 @@ static void metadata_of_the_kernel_itself(void **state)
 	test_device_args(t, "kernel", "ncclDevKernel_Generic_4(x)", 0, 7, 0, 10, 1, ALL_REDUCE);
 	struct tscope_trace *trace = test_trace_finish(t);
 	const struct collective *c = collective_of(trace, "ncclDevKernel_Generic_4(x)");
-	assert_int_equal(trace->spans.span_class[0], TSCOPE_SPAN_COMM);
+	assert_int_equal(tsi_span_class(&trace->spans, 0), TSCOPE_SPAN_COMM);
 	assert_int_equal(c->kind, COLLECTIVE_ALL_REDUCE);
 	assert_int_equal(c->in_elements, 2049000);
 	assert_int_equal(c->out_elements, 2049000);
@@ -340,7 +340,7 @@ static void a_wait_is_no_collective(void **state)
 	test_call(t, "cudaLaunchKernel", 1, 20, 5, 2);
 	test_kernel(t, "ncclDevKernel_Reduce_Sum_f32", 0, 9, 40, 10, 2);
 	struct tscope_trace *trace = test_trace_finish(t);
-	assert_int_equal(trace->spans.span_class[test_row(trace, "some_kernel")],
+	assert_int_equal(tsi_span_class(&trace->spans, test_row(trace, "some_kernel")),
 			 TSCOPE_SPAN_KERNEL);
 	assert_int_equal(event_of(trace, "some_kernel")->collective, NO_ROW);
 	const struct collective *c = collective_of(trace, "ncclDevKernel_Reduce_Sum_f32");
@@ -476,13 +476,13 @@ static uint32_t random_below(uint64_t *seed, uint32_t limit)
 /* By definition: of the ops that come before the call in their thread and have not ended, the last. */
 static uint32_t slow_op(const struct tscope_trace *trace, uint32_t call)
 {
-	int64_t now = trace->spans.start_ns[call];
+	int64_t now = tsi_start_ns(&trace->spans, call);
 	uint32_t op = NO_ROW;
 	for (uint32_t row = trace->tracks[tsi_trace_track_of(trace, call)].first; row < call;
 	     row++) {
 		int64_t end = tsi_span_end(trace, row);
-		bool holds = end > now || (end == now && trace->spans.dur_ns[row] == 0);
-		if (holds && trace->spans.span_class[row] == TSCOPE_SPAN_CPU_OP)
+		bool holds = end > now || (end == now && tsi_dur_ns(&trace->spans, row) == 0);
+		if (holds && tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_CPU_OP)
 			op = row;
 	}
 	return op;
@@ -494,14 +494,14 @@ static uint32_t slow_call(const struct tscope_trace *trace, uint32_t event)
 	uint64_t correlation = tsi_device_event(trace, event)->correlation;
 	uint32_t before = NO_ROW, after = NO_ROW;
 	for (uint32_t row = 0; row < trace->spans.count && correlation; row++) {
-		if (trace->spans.span_class[row] != TSCOPE_SPAN_RUNTIME ||
+		if (tsi_span_class(&trace->spans, row) != TSCOPE_SPAN_RUNTIME ||
 		    tsi_call(trace, row)->correlation != correlation)
 			continue;
-		int64_t start = trace->spans.start_ns[row];
-		if (start <= trace->spans.start_ns[event]) {
-			if (before == NO_ROW || start >= trace->spans.start_ns[before])
+		int64_t start = tsi_start_ns(&trace->spans, row);
+		if (start <= tsi_start_ns(&trace->spans, event)) {
+			if (before == NO_ROW || start >= tsi_start_ns(&trace->spans, before))
 				before = row;
-		} else if (after == NO_ROW || start < trace->spans.start_ns[after]) {
+		} else if (after == NO_ROW || start < tsi_start_ns(&trace->spans, after)) {
 			after = row;
 		}
 	}
@@ -540,9 +540,9 @@ static void random_traces_are_linked_as_defined(void **state)
 	for (int round = 0; round < 2000; round++) {
 		struct tscope_trace *trace = random_trace(&seed);
 		for (uint32_t row = 0; row < trace->spans.count; row++) {
-			if (trace->spans.span_class[row] == TSCOPE_SPAN_RUNTIME)
+			if (tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_RUNTIME)
 				assert_int_equal(tsi_call(trace, row)->op, slow_op(trace, row));
-			if (trace->spans.span_class[row] == TSCOPE_SPAN_KERNEL)
+			if (tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_KERNEL)
 				assert_int_equal(tsi_device_event(trace, row)->call,
 						 slow_call(trace, row));
 		}

@@ -45,7 +45,7 @@ static void a_duration_that_swallows_later_work_is_clipped(void **state)
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct tscope_trace *trace = stream_with(cases[i].index, cases[i].dur_ns);
 		int64_t removed_ns = cases[i].dur_ns - cases[i].expected_ns;
-		assert_int_equal(trace->spans.dur_ns[cases[i].index], cases[i].expected_ns);
+		assert_int_equal(tsi_dur_ns(&trace->spans, cases[i].index), cases[i].expected_ns);
 		assert_int_equal(trace->impossible_ns, removed_ns);
 		assert_int_equal(diagnostic(trace, TSCOPE_DIAGNOSTIC_impossible_duration),
 				 removed_ns > 0);
@@ -118,7 +118,7 @@ static void a_kernel_alone_is_believed(void **state)
 	struct test_trace *t = test_trace_new();
 	test_kernel(t, "a", 0, 7, 0, 20 * S, 0);
 	struct tscope_trace *trace = test_trace_finish(t);
-	assert_int_equal(trace->spans.dur_ns[0], 20 * S);
+	assert_int_equal(tsi_dur_ns(&trace->spans, 0), 20 * S);
 	tscope_trace_free(trace);
 
 	t = test_trace_new();

@@ -222,7 +222,7 @@ static void compute_divides_over_the_phases_of_its_launches(void **state)
 
 static bool covers(const struct tscope_trace *trace, uint32_t row, int64_t t_ns)
 {
-	return trace->spans.start_ns[row] <= t_ns && t_ns < tsi_span_end(trace, row);
+	return tsi_start_ns(&trace->spans, row) <= t_ns && t_ns < tsi_span_end(trace, row);
 }
 
 /* An instant: its line, and the row because of which it is that line's (NO_ROW: none). */
@@ -236,7 +236,7 @@ static uint32_t running(const struct tscope_trace *trace, const struct device *d
 			uint8_t first_class, uint8_t last_class, int64_t t_ns)
 {
 	for (uint32_t i = 0; i < device->row_count; i++) {
-		uint8_t span_class = trace->spans.span_class[device->rows[i]];
+		uint8_t span_class = tsi_span_class(&trace->spans, device->rows[i]);
 		if (span_class >= first_class && span_class <= last_class &&
 		    covers(trace, device->rows[i], t_ns))
 			return device->rows[i];
@@ -268,14 +268,14 @@ static struct instant idle_at(const struct tscope_timeline *timeline, const stru
 	const struct tscope_trace *trace = timeline->trace;
 	uint32_t next = 0; /* device->rows are in order */
 
-	while (next < device->row_count && trace->spans.start_ns[device->rows[next]] <= t_ns)
+	while (next < device->row_count && tsi_start_ns(&trace->spans, device->rows[next]) <= t_ns)
 		next++;
 	if (next == device->row_count)
 		return (struct instant){ TSCOPE_BUDGET_UNATTRIBUTED, NO_ROW };
 	uint32_t call = tsi_device_event(trace, device->rows[next])->call;
 	if (call == NO_ROW)
 		return (struct instant){ TSCOPE_BUDGET_UNATTRIBUTED, NO_ROW };
-	if (t_ns >= trace->spans.start_ns[call])
+	if (t_ns >= tsi_start_ns(&trace->spans, call))
 		return (struct instant){ TSCOPE_BUDGET_DEVICE_GAP, device->rows[next] };
 	struct instant now = wait_at(trace, tsi_trace_track_of(trace, call), t_ns);
 	if (now.row == NO_ROW)
@@ -316,7 +316,7 @@ struct shares {
 static void add_share(struct shares *shares, const struct tscope_trace *trace, unsigned line,
 		      uint32_t row, int64_t ns)
 {
-	uint32_t name = row == NO_ROW ? 0 : trace->spans.name[row];
+	uint32_t name = row == NO_ROW ? 0 : tsi_name_id(&trace->spans, row);
 
 	assert_true(name < NAMES);
 	shares->ns[line][name] += ns;
@@ -364,7 +364,7 @@ static void assert_pieces(const struct tscope_timeline *timeline)
 	for (uint32_t i = 0; i < timeline->step_count; i++)
 		wall_ns += timeline->steps[i].wall_ns;
 	for (uint32_t row = 0; row < trace->spans.count; row++)
-		has_comm |= trace->spans.span_class[row] == TSCOPE_SPAN_COMM;
+		has_comm |= tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_COMM;
 	assert_int_equal(timeline->pieces != NULL, has_comm);
 	for (uint32_t d = 0; timeline->pieces && d < trace->device_count; d++) {
 		assert_pieces_are_in_order(&timeline->pieces[d]);

@@ -236,8 +236,9 @@ static void look_at_main(struct instant *now, const struct tscope_trace *trace,
 
 	now->line = HOST_OTHER;
 	for (uint32_t row = track->first; row < track->first + track->count; row++) {
-		int64_t start_ns = trace->spans.start_ns[row], end_ns = tsi_span_end(trace, row);
-		bool is_operator = trace->spans.span_class[row] == TSCOPE_SPAN_CPU_OP;
+		int64_t start_ns = tsi_start_ns(&trace->spans, row),
+			end_ns = tsi_span_end(trace, row);
+		bool is_operator = tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_CPU_OP;
 		enum host_line line = line_of_name(tsi_span_name(trace, row));
 
 		if (line != HOST_OTHER && end_ns > named_until_ns)
@@ -260,7 +261,7 @@ static void look_at_main(struct instant *now, const struct tscope_trace *trace,
 
 static uint32_t earlier(const struct tscope_trace *trace, uint32_t a, uint32_t b)
 {
-	if (a == NO_ROW || trace->spans.start_ns[b] < trace->spans.start_ns[a])
+	if (a == NO_ROW || tsi_start_ns(&trace->spans, b) < tsi_start_ns(&trace->spans, a))
 		return b;
 	return a;
 }
@@ -270,7 +271,7 @@ static void look_at_other(struct instant *now, const struct tscope_trace *trace,
 {
 	for (uint32_t row = track->first; row < track->first + track->count; row++) {
 		enum host_line line = line_of_name(tsi_span_name(trace, row));
-		if (t_ns < trace->spans.start_ns[row] || t_ns >= tsi_span_end(trace, row))
+		if (t_ns < tsi_start_ns(&trace->spans, row) || t_ns >= tsi_span_end(trace, row))
 			continue;
 		if (line == HOST_BACKWARD)
 			now->backward = earlier(trace, now->backward, row);
@@ -309,7 +310,7 @@ struct shares {
 static void add_share(struct shares *shares, const struct tscope_trace *trace, unsigned line,
 		      uint32_t row, int64_t ns)
 {
-	uint32_t name = row == NO_ROW ? 0 : trace->spans.name[row];
+	uint32_t name = row == NO_ROW ? 0 : tsi_name_id(&trace->spans, row);
 
 	assert_true(name < NAMES);
 	shares->ns[line][name] += ns;

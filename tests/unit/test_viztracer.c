@@ -282,8 +282,8 @@ static void check_same_rows(const struct tscope_trace *a, const struct tscope_tr
 {
 	assert_int_equal(a->spans.count, b->spans.count);
 	for (uint32_t row = 0; row < a->spans.count; row++) {
-		assert_int_equal(a->spans.start_ns[row], b->spans.start_ns[row]);
-		assert_int_equal(a->spans.dur_ns[row], b->spans.dur_ns[row]);
+		assert_int_equal(tsi_start_ns(&a->spans, row), tsi_start_ns(&b->spans, row));
+		assert_int_equal(tsi_dur_ns(&a->spans, row), tsi_dur_ns(&b->spans, row));
 		assert_true(tsi_str_equal(tsi_span_name(a, row), tsi_span_name(b, row)));
 	}
 }
@@ -314,7 +314,7 @@ static void torch_events_merged_in(void **state)
 	uint32_t linked = 0, calls = 0;
 
 	for (uint32_t row = 0; row < merged->spans.count; row++) {
-		uint8_t span_class = merged->spans.span_class[row];
+		uint8_t span_class = tsi_span_class(&merged->spans, row);
 		linked += tsi_class_is_device(span_class) &&
 			  tsi_device_event(merged, row)->call != NO_ROW &&
 			  tsi_device_event(merged, row)->op != NO_ROW;
