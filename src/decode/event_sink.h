@@ -12,6 +12,18 @@
  * metadata, and counts of what was odd. Decoders know nothing of the model.
  */
 
+enum {
+	MAX_RAW_NUMBERS = 8,
+	MAX_KINDS = 1 << 15, /* that one scanner ever tells; several of them number on */
+};
+
+/* A number in args that differs among the events of a kind, and whose key the sink asks for. */
+struct raw_number {
+	uint32_t at; /* where it begins in args */
+	uint16_t length;
+	uint16_t arg; /* what the sink's arg_of() calls its key */
+};
+
 /*
  * One element of traceEvents. All texts point into the decoder's buffer and die
  * with the call; TSI_INPUT_PADDING bytes behind them may be read.
@@ -29,6 +41,15 @@ struct raw_event {
 	struct str tid;
 	struct str id;   /* likewise, or the JSON text of id2; empty when absent */
 	struct str args; /* JSON text of the value, braces and all, or empty; only balanced */
+	/*
+	 * Most events repeat one before them but for their times and a few numbers in args. Events
+	 * of one kind are byte for byte alike in phase, name, cat, pid and tid, and in all of args
+	 * but the numbers listed here, so that what was found out about the first of a kind holds
+	 * for all. The first comes like any other. 0: of no kind.
+	 */
+	uint32_t kind;
+	uint32_t number_count;
+	struct raw_number numbers[MAX_RAW_NUMBERS];
 };
 
 struct event_sink {
@@ -41,6 +62,11 @@ struct event_sink {
 	 */
 	enum tscope_status (*metadata)(struct event_sink *sink, struct str key, struct str value,
 				       struct tscope_error *err);
+	/*
+	 * The sink's number for a key of args, 0: it does not ask for it. NULL: the sink has no
+	 * use for kinds, and gets none.
+	 */
+	unsigned (*arg_of)(struct str key);
 	/* Counters that the decoder adds to. */
 	uint64_t diagnostics[TSCOPE_DIAGNOSTIC_COUNT];
 	uint64_t element_count; /* elements of traceEvents seen */
