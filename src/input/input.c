@@ -127,7 +127,7 @@ static enum tscope_status start(struct input **ret, struct input *in, struct rea
 	if (status == TSCOPE_OK)
 		status = add_filters(in, err);
 	if (status == TSCOPE_OK && in->filter_count > 0 && !single_thread)
-		status = tsi_window_read_ahead(in->window, err);
+		tsi_window_read_ahead(in->window);
 	if (status != TSCOPE_OK) {
 		tsi_input_close(in);
 		return status;
@@ -218,6 +218,14 @@ enum tscope_status tsi_input_peek(struct input *in, size_t min, const char **dat
 	if (in->tick)
 		tick_if_due(in);
 	return tsi_window_peek(in->window, min, data, available, err);
+}
+
+enum tscope_status tsi_input_read(struct input *in, char *into, size_t room, size_t *got,
+				  struct tscope_error *err)
+{
+	if (in->tick)
+		tick_if_due(in);
+	return tsi_window_read(in->window, into, room, got, err);
 }
 
 void tsi_input_consume(struct input *in, size_t count)

@@ -24,7 +24,7 @@ struct input;
 struct input_options {
 	/* Bytes asked of the source at a time; 0: the default (256 KiB). Tests use 1, 2, 3. */
 	size_t block_bytes;
-	/* No second thread: decompress when asked. */
+	/* No second thread: decompress when asked. (Else it begins with the second block.) */
 	bool single_thread;
 	/* Limits; 0: the defaults in input.c. */
 	unsigned max_filter_depth;
@@ -86,6 +86,20 @@ enum { TSI_INPUT_PADDING = 64 };
 TSI_MUST_CHECK
 enum tscope_status tsi_input_peek(struct input *in, size_t min, const char **data,
 				  size_t *available, struct tscope_error *err);
+
+/*
+ * Fills room (>= 1) bytes of the caller's with those from the current position,
+ * and moves on by *got: what was shown but not consumed first, then straight
+ * from what decompresses them. For those who work on many pieces at once: each
+ * takes its own under one lock, and parses it outside. No thread decompresses
+ * ahead, unless peek was asked for more than one block before.
+ *
+ * TSCOPE_OK: *got is room. Else what follows the *got bytes that are left, as
+ * peek says it; it comes again with the next call.
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_input_read(struct input *in, char *into, size_t room, size_t *got,
+				  struct tscope_error *err);
 
 /* Moves on by count bytes, no more than were shown last. */
 void tsi_input_consume(struct input *in, size_t count);

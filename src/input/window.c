@@ -2,7 +2,9 @@
 /*
  * The window between any two stages of the input, and the last one, which the
  * decoder looks through. Alone it has one block, read into again and again
- * while it stays in the cache; with a thread a few that go round.
+ * while it stays in the cache; with a thread a few that go round. The thread
+ * begins with the second block that is peeked at: what is small needs none, nor
+ * does who reads.
  */
 #include "input/window.h"
 
@@ -28,7 +30,8 @@ struct window {
 	bool is_aside;        /* it is gathered */
 	_Atomic uint64_t
 		offset; /* written by the reader alone; progress looks at it from elsewhere */
-	struct block *current;    /* the block read last: its status is what follows `end` */
+	struct block *current; /* the block read last: its status is what follows `end` */
+	bool may_read_ahead;
 	struct read_ahead *ahead; /* NULL: no thread */
 	char *gathered;           /* the side buffer */
 	size_t gathered_capacity;
@@ -79,16 +82,19 @@ void tsi_window_free(struct window *window)
 	free(window);
 }
 
-enum tscope_status tsi_window_read_ahead(struct window *window, struct tscope_error *err)
+void tsi_window_read_ahead(struct window *window)
 {
-	if (window->current->status != TSCOPE_OK)
-		return TSCOPE_OK; /* short: everything has been read */
+	window->may_read_ahead = true;
+}
+
+static enum tscope_status start_thread(struct window *window, struct tscope_error *err)
+{
 	for (size_t i = 1; i < RING_BLOCKS; i++)
-		if (allocate_block(window, i, err) != TSCOPE_OK)
+		if (!window->memory[i] && allocate_block(window, i, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 	if (tsi_read_ahead_start(&window->ahead, window->reader, RING_BLOCKS, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	/* The first block is being shown; it joins the others when the next one is. */
+	/* One block is being shown; it joins the others when the next one is. */
 	for (size_t i = 1; i < RING_BLOCKS; i++)
 		tsi_read_ahead_give(window->ahead, &window->blocks[i]);
 	return TSCOPE_OK;
@@ -134,14 +140,21 @@ static enum tscope_status move_tail_aside(struct window *window, size_t tail,
 	return TSCOPE_OK;
 }
 
-static enum tscope_status refill(struct window *window, struct tscope_error *err)
+/* What follows the shown bytes, once that is no more bytes. */
+static enum tscope_status end_status(const struct window *window, struct tscope_error *err)
 {
 	const struct block *current = window->current;
-	if (current->status != TSCOPE_OK) {
-		if (current->status < 0 && err)
-			*err = current->error;
-		return current->status;
-	}
+	if (current->status < 0 && err)
+		*err = current->error;
+	return current->status;
+}
+
+static enum tscope_status refill(struct window *window, struct tscope_error *err)
+{
+	if (window->current->status != TSCOPE_OK)
+		return end_status(window, err);
+	if (window->may_read_ahead && !window->ahead && start_thread(window, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
 
 	size_t tail = (size_t)(window->end - window->at);
 	if (tail <= window->headroom_bytes) {
@@ -173,11 +186,50 @@ enum tscope_status tsi_window_peek(struct window *window, size_t min, const char
 	return status;
 }
 
+static void move_offset(struct window *window, size_t count)
+{
+	atomic_store_explicit(&window->offset, tsi_window_offset(window) + count,
+			      memory_order_relaxed);
+}
+
 void tsi_window_consume(struct window *window, size_t count)
 {
 	window->at += count;
-	atomic_store_explicit(&window->offset, tsi_window_offset(window) + count,
-			      memory_order_relaxed);
+	move_offset(window, count);
+}
+
+/* What is shown goes first, then straight from the reader: no block in between. */
+static enum tscope_status read_some(struct window *window, char *into, size_t room, size_t *got,
+				    struct tscope_error *err)
+{
+	struct block *current = window->current;
+	if (window->at == window->end && current->status == TSCOPE_OK && !window->ahead) {
+		current->status =
+			window->reader->read(window->reader, into, room, got, &current->error);
+		move_offset(window, *got);
+		return end_status(window, err);
+	}
+
+	const char *data;
+	size_t available;
+	enum tscope_status status = tsi_window_peek(window, 1, &data, &available, err);
+	*got = available < room ? available : room;
+	memcpy(into, data, *got);
+	tsi_window_consume(window, *got);
+	return status;
+}
+
+enum tscope_status tsi_window_read(struct window *window, char *into, size_t room, size_t *got,
+				   struct tscope_error *err)
+{
+	enum tscope_status status = TSCOPE_OK;
+	*got = 0;
+	while (status == TSCOPE_OK && *got < room) {
+		size_t count = 0;
+		status = read_some(window, into + *got, room - *got, &count, err);
+		*got += count;
+	}
+	return status;
 }
 
 uint64_t tsi_window_offset(const struct window *window)

@@ -35,14 +35,16 @@ enum tscope_status tsi_window_new(struct window **ret, struct reader *reader, si
 /* Stops the thread, frees the reader and all behind it. NULL is fine. */
 void tsi_window_free(struct window *window);
 
-/* From now on the reader runs in a thread of its own, some blocks ahead. */
-TSI_MUST_CHECK
-enum tscope_status tsi_window_read_ahead(struct window *window, struct tscope_error *err);
+/* From the second block on that is peeked at, the reader runs in a thread, some blocks ahead. */
+void tsi_window_read_ahead(struct window *window);
 
-/* As tsi_input_peek, tsi_input_consume and tsi_input_offset. */
+/* As tsi_input_peek, tsi_input_read, tsi_input_consume and tsi_input_offset. */
 TSI_MUST_CHECK
 enum tscope_status tsi_window_peek(struct window *window, size_t min, const char **data,
 				   size_t *available, struct tscope_error *err);
+TSI_MUST_CHECK
+enum tscope_status tsi_window_read(struct window *window, char *into, size_t room, size_t *got,
+				   struct tscope_error *err);
 void tsi_window_consume(struct window *window, size_t count);
 uint64_t tsi_window_offset(const struct window *window);
 

@@ -58,7 +58,10 @@ struct outcome {
 	char filters[64];
 };
 
-/* Reads to the end, at least min bytes at a time. An error has to come twice, the same. */
+/*
+ * Reads to the end, at least min bytes at a time; 0: by tsi_input_read in between. An error has
+ * to come twice, the same.
+ */
 struct outcome read_all(const struct bytes *from, const struct input_options *options, size_t min);
 
 /* Reads it in every way: whole, and equal to text; or failing with the same error. */
