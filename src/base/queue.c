@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads: a bounded queue between them, and how one is started. Producers and
- * consumers of blocks (decompression ahead of the parser) meet only here, so
- * this is also the only file that includes pthread.h.
+ * Threads: a bounded queue between them, a monitor around what they share, and
+ * how one is started. Producers and consumers of blocks (decompression ahead of
+ * the parser) and the lanes of the decoder meet only here, so this is also the
+ * only file that includes pthread.h.
  */
 #include "base/queue.h"
 
@@ -19,6 +20,11 @@ struct queue {
 	bool closed;
 	size_t first, count, capacity;
 	void *items[];
+};
+
+struct monitor {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
 };
 
 struct thread {
@@ -89,6 +95,46 @@ void tsi_queue_close(struct queue *queue)
 	pthread_cond_broadcast(&queue->not_full);
 	pthread_cond_broadcast(&queue->not_empty);
 	pthread_mutex_unlock(&queue->lock);
+}
+
+enum tscope_status tsi_monitor_new(struct monitor **ret, struct tscope_error *err)
+{
+	struct monitor *monitor = calloc(1, sizeof(*monitor));
+	if (!monitor)
+		return tsi_fail_nomem(err);
+	pthread_mutex_init(&monitor->lock, NULL);
+	pthread_cond_init(&monitor->changed, NULL);
+	*ret = monitor;
+	return TSCOPE_OK;
+}
+
+void tsi_monitor_free(struct monitor *monitor)
+{
+	if (!monitor)
+		return;
+	pthread_cond_destroy(&monitor->changed);
+	pthread_mutex_destroy(&monitor->lock);
+	free(monitor);
+}
+
+void tsi_monitor_enter(struct monitor *monitor)
+{
+	pthread_mutex_lock(&monitor->lock);
+}
+
+void tsi_monitor_leave(struct monitor *monitor)
+{
+	pthread_mutex_unlock(&monitor->lock);
+}
+
+void tsi_monitor_wait(struct monitor *monitor)
+{
+	pthread_cond_wait(&monitor->changed, &monitor->lock);
+}
+
+void tsi_monitor_wake(struct monitor *monitor)
+{
+	pthread_cond_broadcast(&monitor->changed);
 }
 
 static void *run_thread(void *argument)

@@ -10,10 +10,11 @@
 
 /*
  * What threads of this library share: a bounded first-in first-out queue of
- * pointers, whose waiters sleep, and a thread to run beside the caller's. No
- * other file knows how threads are made.
+ * pointers, a lock with a place to wait, both of whose waiters sleep, and a
+ * thread to run beside the caller's. No other file knows how threads are made.
  */
 struct queue;
+struct monitor;
 struct thread;
 
 /* A queue of at most capacity items. Free it when no thread uses it any more. */
@@ -32,6 +33,24 @@ void *tsi_queue_pop(struct queue *queue);
 
 /* No more pushes; wakes all who wait. */
 void tsi_queue_close(struct queue *queue);
+
+/*
+ * What several threads look at and change is touched only between enter and
+ * leave, by one of them at a time. Who finds nothing to do waits, and looks
+ * again whenever another one, having changed something, wakes all.
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_monitor_new(struct monitor **ret, struct tscope_error *err);
+
+/* NULL is fine. */
+void tsi_monitor_free(struct monitor *monitor);
+
+void tsi_monitor_enter(struct monitor *monitor);
+void tsi_monitor_leave(struct monitor *monitor);
+
+/* Both from within. Waiting leaves until it is woken, perhaps for nothing. */
+void tsi_monitor_wait(struct monitor *monitor);
+void tsi_monitor_wake(struct monitor *monitor);
 
 /*
  * Runs run(argument) in a thread of its own, which takes no signals. Every

@@ -237,7 +237,7 @@ enum tscope_status tsi_filter_open(struct reader **ret, const struct filter *fil
 		tsi_window_free(from);
 		return tsi_fail_nomem(err);
 	}
-	stage->reader = (struct reader){ read_stage, close_stage };
+	stage->reader = (struct reader){ .read = read_stage, .close = close_stage };
 	stage->filter = filter;
 	stage->from = from;
 	stage->flow = flow;

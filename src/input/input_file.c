@@ -26,6 +26,7 @@ struct file_source {
 	int fd;
 	bool is_stdin;   /* not ours to close */
 	bool is_regular; /* its bytes are there: read never waits for somebody */
+	off_t start;     /* where in the file the stream begins: standard input may have moved on */
 	struct flow *flow;
 };
 
@@ -64,6 +65,18 @@ static enum tscope_status read_file(struct reader *reader, char *into, size_t ro
 	return TSCOPE_END;
 }
 
+static enum tscope_status read_file_at(struct reader *reader, uint64_t offset, char *into,
+				       size_t room, size_t *got, struct tscope_error *err)
+{
+	struct file_source *source = (struct file_source *)reader;
+	ssize_t count;
+	do
+		count = pread(source->fd, into, room, source->start + (off_t)offset);
+	while (count < 0 && errno == EINTR);
+	*got = count > 0 ? (size_t)count : 0;
+	return count < 0 ? fail_errno(err, "cannot read") : TSCOPE_OK;
+}
+
 static void close_file(struct reader *reader)
 {
 	struct file_source *source = (struct file_source *)reader;
@@ -78,7 +91,7 @@ enum tscope_status tsi_reader_open_file(struct reader **ret, const char *path, s
 	struct file_source *source = calloc(1, sizeof(*source));
 	if (!source)
 		return tsi_fail_nomem(err);
-	source->reader = (struct reader){ read_file, close_file };
+	source->reader = (struct reader){ .read = read_file, .close = close_file };
 	source->flow = flow;
 
 	source->is_stdin = strcmp(path, "-") == 0;
@@ -93,6 +106,9 @@ enum tscope_status tsi_reader_open_file(struct reader **ret, const char *path, s
 		goto fail;
 	}
 	source->is_regular = S_ISREG(status.st_mode);
+	source->start = lseek(source->fd, 0, SEEK_CUR);
+	if (source->is_regular && source->start >= 0)
+		source->reader.read_at = read_file_at;
 	flow->source_size_bytes = source->is_regular ? (uint64_t)status.st_size : 0;
 	*ret = &source->reader;
 	return TSCOPE_OK;

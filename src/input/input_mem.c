@@ -13,7 +13,7 @@
 
 struct memory_source {
 	struct reader reader;
-	const char *at, *end;
+	const char *start, *at, *end;
 	struct flow *flow;
 };
 
@@ -35,6 +35,20 @@ static enum tscope_status read_memory(struct reader *reader, char *into, size_t 
 	return TSCOPE_OK;
 }
 
+static enum tscope_status read_memory_at(struct reader *reader, uint64_t offset, char *into,
+					 size_t room, size_t *got, struct tscope_error *err)
+{
+	struct memory_source *source = (struct memory_source *)reader;
+	size_t length = (size_t)(source->end - source->start);
+	size_t left = offset < length ? length - (size_t)offset : 0;
+	(void)err;
+
+	*got = left < room ? left : room;
+	if (*got)
+		memcpy(into, source->start + offset, *got);
+	return TSCOPE_OK;
+}
+
 static void close_memory(struct reader *reader)
 {
 	free(reader);
@@ -48,7 +62,8 @@ enum tscope_status tsi_reader_open_memory(struct reader **ret, const void *data,
 		return tsi_fail_nomem(err);
 	const char *bytes = length ? data : "";
 	*source = (struct memory_source){
-		.reader = { read_memory, close_memory },
+		.reader = { read_memory, close_memory, read_memory_at },
+		.start = bytes,
 		.at = bytes,
 		.end = bytes + length,
 		.flow = flow,

@@ -27,6 +27,12 @@ struct reader {
 	enum tscope_status (*read)(struct reader *reader, char *into, size_t room, size_t *got,
 				   struct tscope_error *err);
 	void (*close)(struct reader *reader);
+	/*
+	 * Sources whose bytes can be had at any place: reads some of those at an offset, as
+	 * pread(2) does, from any thread. *got == 0: none are there. NULL: only in order.
+	 */
+	enum tscope_status (*read_at)(struct reader *reader, uint64_t offset, char *into,
+				      size_t room, size_t *got, struct tscope_error *err);
 };
 
 /* What all readers of one input share. The atomic ones are read from any thread. */
