@@ -487,7 +487,13 @@ static enum tscope_status decode_document(struct input *in, const struct decode_
 		options->max_event_bytes ? options->max_event_bytes : default_max_event_bytes;
 	r->scanner.sink = sink;
 	r->scanner.max_depth = options->max_depth ? options->max_depth : DEFAULT_MAX_DEPTH;
-	enum tscope_status status = read_document(r, err ? err : &own_err);
+	r->scanner.kinds = tsi_kinds_new(0, sink->arg_of);
+	enum tscope_status status = TSCOPE_E_NOMEM;
+	if (r->scanner.kinds)
+		status = read_document(r, err ? err : &own_err);
+	else
+		tsi_fail_nomem(err);
+	tsi_kinds_free(r->scanner.kinds);
 	/* What was looked at counts as read, also behind the place where reading ended. */
 	tsi_input_consume(in, (size_t)(r->scanner.end - r->scanner.window));
 	free(r);

@@ -204,6 +204,7 @@ enum tscope_status tsi_relay_new(struct relay **ret, struct event_sink *to,
 		return tsi_fail_nomem(err);
 	relay->sink.event = take_event;
 	relay->sink.metadata = take_metadata;
+	relay->sink.arg_of = to->arg_of;
 	relay->to = to;
 	enum tscope_status status = start(relay, err);
 	if (status == TSCOPE_OK)

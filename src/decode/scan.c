@@ -16,6 +16,7 @@
 #include "decode/scan.h"
 
 #include "decode/event_field.h"
+#include "decode/kind_match.h"
 #include "decode/layout.h"
 #include "decode/members.h"
 #include "decode/number.h"
@@ -25,6 +26,7 @@ enum step {
 	STEP_OK,
 	STEP_MORE, /* the window ended */
 	STEP_ODD,
+	STEP_KNOWN, /* read as one of a known kind */
 };
 
 struct cursor {
@@ -229,9 +231,15 @@ static enum step read_glue(struct cursor *c, bool is_first, enum event_field *fi
 	return skip_space(c);
 }
 
-/* One event, c->p at its brace; leaves c->p behind it. */
-static inline enum step read_event(struct layout *layout, struct cursor *c, struct raw_event *event)
+/*
+ * One event, c->p at its brace; leaves c->p behind it. STEP_KNOWN: up to its name it was read
+ * this way, but then it was found to be of known kind, and c->p is where the next one begins.
+ */
+static inline enum step read_event(struct scanner *scanner, struct cursor *c,
+				   struct raw_event *event, const struct kind **kind)
 {
+	struct layout *layout = &scanner->layout;
+	const char *start = c->p;
 	unsigned glue = 0;
 	for (bool is_first = true;; is_first = false) {
 		bool on_path = glue || is_first; /* of glues that are known so far */
@@ -257,19 +265,76 @@ static inline enum step read_event(struct layout *layout, struct cursor *c, stru
 		c->seen |= 1u << field;
 		if ((step = read_value(c, field, event)) != STEP_OK)
 			return step;
+		if (field == FIELD_NAME && scanner->kinds) {
+			struct raw_event known_event;
+			const char *behind = match_named(scanner->kinds, event->name, start, c->end,
+							 &known_event, kind);
+			if (behind) {
+				*event = known_event;
+				c->p = behind;
+				return STEP_KNOWN;
+			}
+		}
 	}
+}
+
+/* Hands on an event of known kind, which ends before `behind`. */
+static inline enum tscope_status emit_known(struct scanner *scanner, const char *behind,
+					    const struct kind *kind, struct raw_event *event,
+					    struct tscope_error *err)
+{
+	struct event_sink *sink = scanner->sink;
+	scanner->at = behind - kind->space;
+	sink->element_count++;
+	if (tsi_unlikely(event->dur_ns < 0)) {
+		sink->diagnostics[TSCOPE_DIAGNOSTIC_negative_duration]++;
+		event->dur_ns = 0;
+	}
+	return sink->event(sink, event, err);
+}
+
+/* Learns the event at p, of which the cursor is behind. */
+static void learn(struct scanner *scanner, const char *p, const struct cursor *c,
+		  struct raw_event *event)
+{
+	bool is_flawless = !c->flaws.duplicate_key && !c->flaws.control_character && *c->p == ',';
+	const char *next = tsi_skip_space(c->p + 1, c->end);
+	unsigned index = 0;
+	if (is_flawless && next < c->end && *next == '{')
+		index = tsi_kinds_learn(scanner->kinds, (struct str){ p, (size_t)(next - p) },
+					event);
+	correct_kind(scanner->kinds, index);
 }
 
 static enum scan_result scan(struct scanner *scanner, struct tscope_error *err)
 {
+	struct raw_event event;
+	const struct kind *kind = NULL;
+	const char *p = scanner->at;
 	for (;;) {
-		struct cursor c = { .p = scanner->at,
-				    .end = scanner->end,
-				    .max_depth = scanner->max_depth };
-		struct raw_event event = { 0 };
-		enum step step = skip_space(&c);
-		if (step == STEP_OK)
-			step = *c.p == '{' ? read_event(&scanner->layout, &c, &event) : STEP_ODD;
+		p = tsi_skip_space(p, scanner->end);
+		const char *behind = scanner->kinds ? match_predicted(scanner->kinds, p,
+								      scanner->end, &event, &kind)
+						    : NULL;
+		if (tsi_likely(behind != NULL)) {
+			if (emit_known(scanner, behind, kind, &event, err) != TSCOPE_OK)
+				return SCAN_FAILED;
+			p = behind;
+			continue;
+		}
+		struct cursor c = { .p = p, .end = scanner->end, .max_depth = scanner->max_depth };
+		event = (struct raw_event){ 0 };
+		if (p == scanner->end)
+			return SCAN_MORE;
+		enum step step = STEP_ODD;
+		if (*p == '{')
+			step = read_event(scanner, &c, &event, &kind);
+		if (step == STEP_KNOWN) {
+			if (emit_known(scanner, c.p, kind, &event, err) != TSCOPE_OK)
+				return SCAN_FAILED;
+			p = c.p;
+			continue;
+		}
 		if (step == STEP_OK)
 			step = skip_space(&c);
 		if (tsi_unlikely(step != STEP_OK))
@@ -279,10 +344,15 @@ static enum scan_result scan(struct scanner *scanner, struct tscope_error *err)
 
 		scanner->at = c.p + 1;
 		c.flaws.duplicate_key = c.twice & ~(1u << FIELD_OTHER);
-		if (tsi_event_emit(scanner->sink, &event, &c.flaws, err) != TSCOPE_OK)
-			return SCAN_FAILED;
+		if (tsi_event_settle(scanner->sink, &event, &c.flaws)) {
+			if (scanner->kinds)
+				learn(scanner, p, &c, &event);
+			if (scanner->sink->event(scanner->sink, &event, err) != TSCOPE_OK)
+				return SCAN_FAILED;
+		}
 		if (*c.p == ']')
 			return SCAN_CLOSED;
+		p = scanner->at;
 	}
 }
 

@@ -3,6 +3,7 @@
 #define TSCOPE_DECODE_SCAN_H
 
 #include "decode/event_sink.h"
+#include "decode/kinds.h"
 #include "decode/layout.h"
 
 /*
@@ -28,6 +29,7 @@ struct scanner {
 	size_t max_depth;     /* deepest nesting of an event's values */
 	struct event_sink *sink;
 	struct layout layout; /* of the events */
+	struct kinds *kinds;  /* of the events; NULL: all are read the general way */
 };
 
 struct members;
@@ -60,9 +62,11 @@ struct event_flaws {
 };
 
 /*
- * Where both readers end: counts an element, its flaws and what it lacks, and
- * passes it to the sink if it lacks nothing that its phase needs.
+ * Where both readers end: counts an element, its flaws and what it lacks. True: it lacks
+ * nothing that its phase needs, and is to be passed to the sink; which emit does, too.
  */
+bool tsi_event_settle(struct event_sink *sink, struct raw_event *event,
+		      const struct event_flaws *flaws);
 enum tscope_status tsi_event_emit(struct event_sink *sink, struct raw_event *event,
 				  const struct event_flaws *flaws, struct tscope_error *err);
 

@@ -30,8 +30,8 @@ const struct scan_isa *tsi_scan_isa(const char *name)
 	return NULL;
 }
 
-enum tscope_status tsi_event_emit(struct event_sink *sink, struct raw_event *event,
-				  const struct event_flaws *flaws, struct tscope_error *err)
+bool tsi_event_settle(struct event_sink *sink, struct raw_event *event,
+		      const struct event_flaws *flaws)
 {
 	uint64_t *count = sink->diagnostics;
 	sink->element_count++;
@@ -40,15 +40,15 @@ enum tscope_status tsi_event_emit(struct event_sink *sink, struct raw_event *eve
 
 	if (tsi_unlikely(!event->phase)) {
 		count[TSCOPE_DIAGNOSTIC_missing_phase]++;
-		return TSCOPE_OK;
+		return false;
 	}
 	if (tsi_unlikely(flaws->bad_time)) {
 		count[TSCOPE_DIAGNOSTIC_bad_timestamp]++;
-		return TSCOPE_OK;
+		return false;
 	}
 	if (tsi_unlikely(!event->has_ts && event->phase != 'M')) {
 		count[TSCOPE_DIAGNOSTIC_missing_timestamp]++;
-		return TSCOPE_OK;
+		return false;
 	}
 	if (tsi_unlikely(event->phase == 'X' && !event->has_dur && flaws->has_tdur)) {
 		event->dur_ns = flaws->tdur_ns;
@@ -56,11 +56,17 @@ enum tscope_status tsi_event_emit(struct event_sink *sink, struct raw_event *eve
 	}
 	if (tsi_unlikely(event->phase == 'X' && !event->has_dur)) {
 		count[TSCOPE_DIAGNOSTIC_missing_duration]++;
-		return TSCOPE_OK;
+		return false;
 	}
 	if (tsi_unlikely(event->dur_ns < 0)) {
 		count[TSCOPE_DIAGNOSTIC_negative_duration]++;
 		event->dur_ns = 0;
 	}
-	return sink->event(sink, event, err);
+	return true;
+}
+
+enum tscope_status tsi_event_emit(struct event_sink *sink, struct raw_event *event,
+				  const struct event_flaws *flaws, struct tscope_error *err)
+{
+	return tsi_event_settle(sink, event, flaws) ? sink->event(sink, event, err) : TSCOPE_OK;
 }

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Learning kinds: see kinds.h. Happens once for each kind, so it is plain C
+ * and walks the event anew, member by member.
+ */
+#include "decode/kinds.h"
+
+#include "decode/event_field.h"
+#include "decode/json.h"
+#include "decode/kind_match.h"
+
+#include <stdlib.h>
+
+enum {
+	FIRST_CREDIT = 4096 * 8,
+	MAX_CREDIT = 1 << 20,
+	LEARNING_COST = 8, /* matches that pay for learning one event */
+	MAX_COMPARED = 32, /* kinds of one name that a new one is compared with */
+};
+
+/* A number in an event's text. */
+struct number {
+	uint32_t at, length; /* in the text */
+	uint64_t key;        /* hash of its key and level */
+	uint32_t digest;     /* hash of its text, never 0 */
+	uint16_t arg;
+	uint8_t slot; /* SLOT_END: not cut out */
+};
+
+/* An event that may become a kind. */
+struct sample {
+	struct kinds *kinds;
+	struct str text;
+	struct number numbers[MAX_KIND_NUMBERS];
+	unsigned count;
+	uint64_t args; /* bit per number of a key in args that the sink asks for */
+	bool is_unfit;
+};
+
+struct kinds *tsi_kinds_new(uint32_t base, unsigned (*arg_of)(struct str key))
+{
+	struct kinds *kinds = calloc(1, sizeof(*kinds));
+	if (!kinds)
+		return NULL;
+	kinds->base = base;
+	kinds->arg_of = arg_of;
+	kinds->credit = FIRST_CREDIT;
+	kinds->predicted = kinds->by_long;
+	return kinds;
+}
+
+void tsi_kinds_free(struct kinds *kinds)
+{
+	free(kinds);
+}
+
+/* ---- keys whose numbers differ ------------------------------------------------------- */
+
+static uint64_t hash_text(uint64_t hash, struct str text)
+{
+	const char *p = text.data;
+	size_t left = text.length;
+	for (; left >= 8; left -= 8, p += 8) {
+		hash = (hash ^ load_64(p)) * 0x9e3779b97f4a7c15u;
+		hash ^= hash >> 29;
+	}
+	uint64_t rest = left;
+	for (; left; left--)
+		rest = rest << 8 | (unsigned char)*p++;
+	hash = (hash ^ rest) * 0xff51afd7ed558ccdu;
+	return hash ^ hash >> 32;
+}
+
+static bool is_varying(const struct kinds *kinds, uint64_t key)
+{
+	for (unsigned i = 0; i < kinds->varying_count; i++)
+		if (kinds->varying[i] == key)
+			return true;
+	return false;
+}
+
+static void add_varying(struct kinds *kinds, uint64_t key)
+{
+	if (kinds->varying_count < MAX_VARYING_KEYS && !is_varying(kinds, key))
+		kinds->varying[kinds->varying_count++] = key;
+}
+
+/* ---- the numbers of an event --------------------------------------------------------- */
+
+static void add_number(struct sample *sample, struct str value, enum kind_slot slot, uint64_t key,
+		       unsigned arg)
+{
+	if (sample->count == MAX_KIND_NUMBERS) {
+		sample->is_unfit = true;
+		return;
+	}
+	sample->numbers[sample->count++] = (struct number){
+		.at = (uint32_t)(value.data - sample->text.data),
+		.length = (uint32_t)value.length,
+		.key = key,
+		.digest = 1 | (uint32_t)hash_text(0, value),
+		.arg = (uint16_t)arg,
+		.slot = (uint8_t)slot,
+	};
+}
+
+/* Is the whole value a number as match_number() takes them? */
+static bool is_number(struct str value)
+{
+	char text[KIND_NUMBER_REACH + 1] = { 0 };
+	if (value.length >= KIND_NUMBER_REACH)
+		return false;
+	memcpy(text, value.data, value.length);
+	return match_number(text) == text + value.length;
+}
+
+static void find_arg_numbers(struct sample *sample, struct str args)
+{
+	struct json_object members;
+	struct str key, value;
+	tsi_json_object_open(&members, args);
+	while (tsi_json_object_next(&members, &key, &value)) {
+		unsigned arg = sample->kinds->arg_of ? sample->kinds->arg_of(key) : 0;
+		uint64_t bit = arg ? (uint64_t)1 << arg % 64 : 0;
+		sample->is_unfit |= (sample->args & bit) != 0;
+		sample->args |= bit;
+		if (is_number(value) && !tsi_str_is(key, "device") && !tsi_str_is(key, "stream"))
+			add_number(sample, value, SLOT_NUMBER, hash_text(2, key), arg);
+	}
+}
+
+/* The numbers of a member of the event itself. */
+static void find_member_numbers(struct sample *sample, struct str key, struct str value)
+{
+	switch (event_field_of(key)) {
+	case FIELD_TS:
+		add_number(sample, value, SLOT_TS, 0, 0);
+		break;
+	case FIELD_DUR:
+		add_number(sample, value, SLOT_DUR, 0, 0);
+		break;
+	case FIELD_TDUR:
+		add_number(sample, value, SLOT_TIME, 0, 0);
+		break;
+	case FIELD_ARGS:
+		find_arg_numbers(sample, value);
+		break;
+	case FIELD_ID:
+	case FIELD_OTHER:
+		if (is_number(value))
+			add_number(sample, value, SLOT_NUMBER, hash_text(1, key), 0);
+		break;
+	default: /* what says what the event is */
+		break;
+	}
+}
+
+/* tdur stands in for a missing dur. */
+static void settle_duration(struct sample *sample, const struct raw_event *event)
+{
+	struct number *tdur = NULL;
+	for (unsigned i = 0; i < sample->count; i++) {
+		if (sample->numbers[i].slot == SLOT_DUR)
+			return;
+		if (sample->numbers[i].slot == SLOT_TIME)
+			tdur = &sample->numbers[i];
+	}
+	if (tdur && event->has_dur)
+		tdur->slot = SLOT_DUR;
+}
+
+static void find_numbers(struct sample *sample, const struct raw_event *event)
+{
+	struct json_object members;
+	struct str key, value;
+	tsi_json_object_open(&members, sample->text);
+	while (tsi_json_object_next(&members, &key, &value))
+		find_member_numbers(sample, key, value);
+	settle_duration(sample, event);
+}
+
+/* Hash of the text without the numbers. */
+static uint64_t shape_of(const struct sample *sample)
+{
+	uint64_t hash = sample->count;
+	uint32_t at = 0;
+	for (unsigned i = 0; i < sample->count; i++) {
+		const struct number *number = &sample->numbers[i];
+		hash = hash_text(hash, (struct str){ sample->text.data + at, number->at - at });
+		at = number->at + number->length;
+	}
+	return hash_text(hash, (struct str){ sample->text.data + at, sample->text.length - at });
+}
+
+/*
+ * Compares with the kinds of the same name and shape, and remembers the keys of the numbers in
+ * which they differ. True: one of them differs in none, so there is nothing to learn.
+ */
+static bool compare_kinds(struct sample *sample, struct str name, uint64_t shape)
+{
+	struct kinds *kinds = sample->kinds;
+	unsigned index = *kind_by_name(kinds, name);
+	for (unsigned i = 0; index && i < MAX_COMPARED; i++) {
+		const struct kind *kind = &kinds->kinds[index - 1];
+		index = kind->next;
+		if (kind->shape != shape || kind->digest_count != sample->count)
+			continue;
+		bool is_same = true;
+		for (unsigned n = 0; n < sample->count; n++) {
+			const struct number *number = &sample->numbers[n];
+			if (!kind->digests[n] || kind->digests[n] == number->digest)
+				continue;
+			is_same = false;
+			add_varying(kinds, number->key);
+		}
+		if (is_same)
+			return true;
+	}
+	return false;
+}
+
+/* Leaves the numbers in the text that do not differ, or are too many to be told. */
+static void choose_slots(struct sample *sample)
+{
+	unsigned told = 0;
+	for (unsigned i = 0; i < sample->count; i++) {
+		struct number *number = &sample->numbers[i];
+		if (number->slot == SLOT_NUMBER && (!is_varying(sample->kinds, number->key) ||
+						    (number->arg && told == MAX_RAW_NUMBERS)))
+			number->slot = SLOT_END;
+		told += number->slot != SLOT_END && number->arg;
+	}
+}
+
+/* ---- a new kind ---------------------------------------------------------------------- */
+
+/* Room for so many bytes, in which all kinds are forgotten where there is none. */
+static char *take_room(struct kinds *kinds, size_t bytes)
+{
+	bytes = (bytes + 7) / 8 * 8;
+	if (kinds->count == MAX_KINDS_KEPT || bytes > sizeof(kinds->text) - kinds->text_used) {
+		memset(kinds->by_long, 0, sizeof(kinds->by_long));
+		memset(kinds->by_short, 0, sizeof(kinds->by_short));
+		memset(kinds->by_name, 0, sizeof(kinds->by_name));
+		kinds->count = 0;
+		kinds->text_used = 0;
+	}
+	char *room = kinds->text + kinds->text_used;
+	kinds->text_used += bytes;
+	return room;
+}
+
+/* Cuts the text at its slots. */
+static unsigned cut(const struct sample *sample, struct kind_piece *pieces, uint32_t *begins)
+{
+	unsigned count = 0;
+	uint32_t at = 0;
+	for (unsigned i = 0; i <= sample->count; i++) {
+		bool is_last = i == sample->count;
+		const struct number *number = &sample->numbers[i];
+		if (!is_last && number->slot == SLOT_END)
+			continue;
+		uint32_t length = (is_last ? (uint32_t)sample->text.length : number->at) - at;
+		uint32_t blocks = (length - 1) / 32, tail = length - 32 * blocks;
+		begins[count] = at;
+		pieces[count++] = (struct kind_piece){
+			.mask = UINT32_MAX >> (32 - tail),
+			.blocks = (uint16_t)blocks,
+			.tail = (uint8_t)tail,
+			.slot = is_last ? SLOT_END : number->slot,
+			.arg = is_last ? 0 : number->arg,
+		};
+		at = is_last ? 0 : number->at + number->length;
+	}
+	return count;
+}
+
+static struct kind_place place_of(uint32_t at, const uint32_t *begins, unsigned count)
+{
+	unsigned piece = count - 1;
+	while (begins[piece] > at)
+		piece--;
+	return (struct kind_place){ (uint16_t)(at - begins[piece]), (uint16_t)piece };
+}
+
+static void place_texts(struct kind *kind, const struct sample *sample,
+			const struct raw_event *event, const uint32_t *begins, unsigned count)
+{
+	const struct str texts[KIND_TEXT_COUNT] = { event->name, event->cat, event->pid,
+						    event->tid,  event->id,  event->args };
+	for (unsigned i = 0; i < KIND_TEXT_COUNT; i++) {
+		if (!texts[i].data)
+			continue; /* both places are the beginning */
+		uint32_t at = (uint32_t)(texts[i].data - sample->text.data);
+		kind->from[i] = place_of(at, begins, count);
+		kind->to[i] = place_of(at + (uint32_t)texts[i].length, begins, count);
+	}
+}
+
+/* Copies the pieces, what they hold, and the digests of what was not cut out. */
+static void fill(struct kind *kind, char *room, const struct sample *sample,
+		 const struct kind_piece *pieces, const uint32_t *begins, unsigned count)
+{
+	memcpy(room, pieces, count * sizeof(*pieces));
+	kind->pieces = (const struct kind_piece *)(const void *)room;
+	room += count * sizeof(*pieces);
+
+	uint32_t *digests = (uint32_t *)(void *)room;
+	for (unsigned i = 0; i < sample->count; i++)
+		digests[i] = sample->numbers[i].slot == SLOT_END ? sample->numbers[i].digest : 0;
+	kind->digests = digests;
+	kind->digest_count = sample->count;
+	room += sample->count * sizeof(*digests);
+
+	kind->text = room;
+	for (unsigned i = 0; i < count; i++) {
+		memcpy(room, sample->text.data + begins[i],
+		       32 * (size_t)pieces[i].blocks + pieces[i].tail);
+		room += 32 * (size_t)(pieces[i].blocks + 1);
+	}
+}
+
+/* What events of the kind are handed on with. */
+static void tell(const struct sample *sample, const struct kind *kind, struct raw_event *event)
+{
+	event->kind = kind->number;
+	event->number_count = 0;
+	for (unsigned i = 0; i < sample->count; i++) {
+		const struct number *number = &sample->numbers[i];
+		if (number->slot == SLOT_END || !number->arg)
+			continue;
+		event->numbers[event->number_count++] = (struct raw_number){
+			.at = number->at - (uint32_t)(event->args.data - sample->text.data),
+			.length = (uint16_t)number->length,
+			.arg = number->arg,
+		};
+	}
+}
+
+static unsigned add_kind(const struct sample *sample, uint64_t shape, struct raw_event *event)
+{
+	struct kinds *kinds = sample->kinds;
+	struct kind_piece pieces[MAX_KIND_NUMBERS + 1];
+	uint32_t begins[MAX_KIND_NUMBERS + 1];
+	unsigned count = cut(sample, pieces, begins);
+	size_t text = 0;
+	for (unsigned i = 0; i < count; i++)
+		text += 32 * (size_t)(pieces[i].blocks + 1);
+	char *room =
+		take_room(kinds, count * sizeof(*pieces) + sample->count * sizeof(uint32_t) + text);
+	unsigned index = ++kinds->count;
+	struct kind *kind = &kinds->kinds[index - 1];
+	uint16_t *first = kind_by_name(kinds, event->name);
+	size_t end = sample->text.length;
+	while (tsi_is_space(sample->text.data[end - 1]))
+		end--;
+	*kind = (struct kind){
+		.shape = shape,
+		.number =
+			kinds->arg_of && kinds->told < MAX_KINDS ? kinds->base + ++kinds->told : 0,
+		.reach = (uint32_t)(text + count * KIND_NUMBER_REACH),
+		.next = *first,
+		.space = (uint16_t)(sample->text.length - end),
+		.phase = event->phase,
+		.has_ts = event->has_ts,
+		.has_dur = event->has_dur,
+		.name_escaped = event->name_escaped,
+	};
+	*first = (uint16_t)index;
+	fill(kind, room, sample, pieces, begins, count);
+	place_texts(kind, sample, event, begins, count);
+	if (kind->number)
+		tell(sample, kind, event);
+	return index;
+}
+
+unsigned tsi_kinds_learn(struct kinds *kinds, struct str text, struct raw_event *event)
+{
+	if (kinds->credit < LEARNING_COST || text.length > MAX_KIND_BYTES)
+		return 0;
+	kinds->credit -= LEARNING_COST;
+	struct sample sample = { .kinds = kinds, .text = text };
+	find_numbers(&sample, event);
+	if (sample.is_unfit)
+		return 0;
+	uint64_t shape = shape_of(&sample);
+	if (compare_kinds(&sample, event->name, shape))
+		return 0;
+	choose_slots(&sample);
+	return add_kind(&sample, shape, event);
+}
