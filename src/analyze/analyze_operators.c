@@ -9,8 +9,7 @@
 
 #include <stdlib.h>
 
-#include "analyze/nest.h"
-#include "analyze/step_work.h"
+#include "analyze/trace_flops.h"
 #include "base/array.h"
 #include "base/pair_set.h"
 #include "base/sum.h"
@@ -100,22 +99,11 @@ static const struct tscope_table_def tables[] = {
 		       TSCOPE_TABLE_ROWS },
 };
 
-struct op_times {
-	int64_t count, total_ns, self_ns, call_ns, device_ns, self_device_ns;
-};
-
-/* What an operator did itself, not through operators within it. */
-struct own_work {
-	int64_t launched_ns; /* device time */
-	int64_t call_ns;     /* host time in runtime and driver calls */
-};
-
 struct work {
 	const struct tscope_trace *trace;
-	struct own_work *own;       /* by cpu_op */
+	const struct op_sums *sums;
 	struct op_times *by_name;   /* by name id */
-	struct step_work steps;     /* self time of those that begin in the steps that count */
-	int64_t *counted_device_ns; /* by name id, of the same */
+	int64_t *counted_device_ns; /* by name id, of those in the steps that count */
 	struct pair_set shapes;     /* (name, signature) */
 	struct op_times *by_shape;  /* by number of the pair */
 	size_t by_shape_capacity;
@@ -125,9 +113,7 @@ struct work {
 
 static void work_deinit(struct work *work)
 {
-	tsi_step_work_deinit(&work->steps);
 	free(work->counted_device_ns);
-	free(work->own);
 	free(work->by_name);
 	free(work->by_shape);
 	tsi_pair_set_deinit(&work->shapes);
@@ -139,36 +125,19 @@ static enum tscope_status work_init(struct work *work, const struct analysis_sco
 	const struct tscope_trace *trace = scope->trace;
 	size_t names = trace->names.count;
 
-	*work = (struct work){ .trace = trace };
-	if (tsi_step_work_init(&work->steps, scope->timeline, err) != TSCOPE_OK ||
-	    tsi_array_new(&work->counted_device_ns, names, sizeof(*work->counted_device_ns), err) !=
-		    TSCOPE_OK ||
-	    tsi_array_new(&work->own, trace->cpu_op_count, sizeof(*work->own), err) != TSCOPE_OK)
+	*work = (struct work){ .trace = trace, .sums = &scope->flops->operators };
+	if (tsi_array_new(&work->counted_device_ns, names, sizeof(*work->counted_device_ns), err) !=
+	    TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	return tsi_array_new(&work->by_name, names, sizeof(*work->by_name), err);
 }
 
-static void collect_own_work(struct work *work)
+static void sum_up_devices(struct work *work)
 {
 	const struct tscope_trace *trace = work->trace;
-	const struct spans *spans = &trace->spans;
-	uint32_t first_device_row = tsi_first_device_row(trace);
 
-	for (uint32_t row = 0; row < first_device_row; row++) {
-		if (tsi_span_class(spans, row) != TSCOPE_SPAN_RUNTIME)
-			continue;
-		uint32_t op = tsi_call(trace, row)->op;
-		if (op != NO_ROW)
-			tsi_sum(&work->own[tsi_op_index(trace, op)].call_ns,
-				tsi_dur_ns(spans, row));
-	}
-	for (uint32_t row = first_device_row; row < spans->count; row++) {
-		uint32_t op = tsi_device_event(trace, row)->op;
-		tsi_sum(&work->all_device_ns, tsi_dur_ns(spans, row));
-		if (op != NO_ROW)
-			tsi_sum(&work->own[tsi_op_index(trace, op)].launched_ns,
-				tsi_dur_ns(spans, row));
-	}
+	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++)
+		tsi_sum(&work->all_device_ns, tsi_dur_ns(&trace->spans, row));
 }
 
 static void add_times(struct op_times *sum, const struct op_times *part)
@@ -197,63 +166,29 @@ static enum tscope_status add_to_shape(struct work *work, uint32_t name, uint32_
 	return TSCOPE_OK;
 }
 
-/* Adds an operator to the step that it began in, where that counts. */
-static enum tscope_status add_to_step(struct work *work, uint32_t row, const struct op_times *op,
-				      struct tscope_error *err)
+static enum tscope_status add_kind(struct work *work, uint32_t number, struct tscope_error *err)
 {
-	const struct spans *spans = &work->trace->spans;
-	uint32_t step = tsi_counted_step_at(&work->steps, tsi_start_ns(spans, row));
+	const struct op_kind *kind = &work->sums->items[number];
+	const struct pair *of_kind = &work->sums->kinds.pairs[number];
+	uint32_t name = of_kind->first;
+	uint32_t signature = work->trace->op_inputs[of_kind->second].signature;
+	struct op_times times = kind->counted;
 
-	if (step == NO_ROW)
-		return TSCOPE_OK;
-	tsi_sum(&work->counted_device_ns[tsi_name_id(spans, row)], op->self_device_ns);
-	return tsi_step_work_add(&work->steps, tsi_name_id(spans, row), step, op->self_ns, err);
+	add_times(&times, &kind->others);
+	add_times(&work->by_name[name], &times);
+	add_times(&work->all, &times);
+	tsi_sum(&work->counted_device_ns[name], kind->counted.self_device_ns);
+	return signature ? add_to_shape(work, name, signature, &times, err) : TSCOPE_OK;
 }
 
-static enum tscope_status add_op(struct work *work, const struct nested_span *span,
-				 struct tscope_error *err)
+/* Rows of which all figures are the same stay in the order of the trace. */
+static enum tscope_status add_kinds(struct work *work, struct tscope_error *err)
 {
-	const struct tscope_trace *trace = work->trace;
-	uint32_t name = tsi_name_id(&trace->spans, span->row);
-	uint32_t signature = tsi_op_inputs(trace, span->row)->signature;
-	const struct own_work *own = &work->own[tsi_op_index(trace, span->row)];
-	int64_t device_ns = own->launched_ns;
+	enum tscope_status status = TSCOPE_OK;
 
-	tsi_sum(&device_ns, span->carried);
-	if (span->parent)
-		tsi_sum(&span->parent->carried, device_ns);
-	struct op_times op = {
-		.count = 1,
-		.total_ns = tsi_dur_ns(&trace->spans, span->row),
-		.self_ns = span->self_ns,
-		.call_ns = own->call_ns,
-		.device_ns = device_ns,
-		.self_device_ns = own->launched_ns,
-	};
-	add_times(&work->by_name[name], &op);
-	add_times(&work->all, &op);
-	if (add_to_step(work, span->row, &op, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return signature ? add_to_shape(work, name, signature, &op, err) : TSCOPE_OK;
-}
-
-static enum tscope_status collect_ops(struct work *work, struct tscope_error *err)
-{
-	struct nest nest;
-	struct nested_span span;
-	enum tscope_status status =
-		tsi_nest_init(&nest, work->trace, TSI_CLASS_BIT(TSCOPE_SPAN_CPU_OP), err);
-
-	while (status == TSCOPE_OK) {
-		status = tsi_nest_next(&nest, &span, err);
-		if (status == TSCOPE_OK)
-			status = add_op(work, &span, err);
-	}
-	tsi_nest_deinit(&nest);
-	if (status != TSCOPE_END)
-		return status;
-	tsi_step_work_settle(&work->steps);
-	return TSCOPE_OK;
+	for (size_t i = 0; status == TSCOPE_OK && i < work->sums->ended_count; i++)
+		status = add_kind(work, work->sums->ended[i], err);
+	return status;
 }
 
 /* Fills the columns that both tables have; cells points to the first, "count". */
@@ -283,9 +218,9 @@ static enum tscope_status add_names(const struct work *work, struct fact_sheet *
 			return TSCOPE_E_NOMEM;
 		cells[NAME] = tsi_text(tsi_intern_text(&work->trace->names, name).data);
 		fill_times(&cells[NAME_OP_COUNT], &work->by_name[name]);
-		cells[NAME_COUNTED] = tsi_int(work->steps.names[name].count);
-		cells[NAME_COUNTED_NS] = tsi_int(work->steps.names[name].ns);
-		cells[NAME_STEP_DEVIATION_NS] = tsi_step_deviation(&work->steps, name);
+		cells[NAME_COUNTED] = tsi_int(work->sums->steps.names[name].count);
+		cells[NAME_COUNTED_NS] = tsi_int(work->sums->steps.names[name].ns);
+		cells[NAME_STEP_DEVIATION_NS] = tsi_step_deviation(&work->sums->steps, name);
 		cells[NAME_COUNTED_DEVICE_NS] = tsi_int(work->counted_device_ns[name]);
 		name_count++;
 	}
@@ -317,8 +252,8 @@ static enum tscope_status run(const struct analysis_scope *scope, struct fact_sh
 	enum tscope_status status = work_init(&work, scope, err);
 
 	if (status == TSCOPE_OK) {
-		collect_own_work(&work);
-		status = collect_ops(&work, err);
+		sum_up_devices(&work);
+		status = add_kinds(&work, err);
 	}
 	if (status == TSCOPE_OK)
 		status = add_names(&work, out, err);

@@ -17,35 +17,64 @@ static bool is_matrix_kernel(const struct flops_count *c, uint32_t row)
 	       tsi_kernel_kind_multiplies((enum kernel_kind)c->vote.kinds[tsi_name_id(spans, row)]);
 }
 
+/* Which operators launched anything, and what kind each name of a kernel is. */
+static enum tscope_status look_at_events(struct flops_count *c, struct tscope_error *err)
+{
+	const struct tscope_trace *trace = c->trace;
+	uint32_t first_row = tsi_first_device_row(trace);
+
+	if (tsi_bit_set_init(&c->launcher_rows, first_row, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (uint32_t row = first_row; row < trace->spans.count; row++) {
+		uint32_t op = tsi_device_event(trace, row)->op;
+		if (op != NO_ROW)
+			tsi_bit_set_add(&c->launcher_rows, op);
+		if (tsi_is_kernel(trace, row))
+			tsi_kernel_vote_add(&c->vote, row);
+	}
+	tsi_kernel_vote_settle(&c->vote);
+	uint32_t launcher_count = tsi_bit_set_close(&c->launcher_rows);
+	return tsi_array_new(&c->launchers, launcher_count, sizeof(*c->launchers), err);
+}
+
+static struct launcher *launcher_of(const struct flops_count *c, uint32_t op)
+{
+	return &c->launchers[tsi_bit_set_rank(&c->launcher_rows, op)];
+}
+
 static void note_launches(struct flops_count *c, const struct device *device,
 			  struct device_time *time)
 {
 	const struct spans *spans = &c->trace->spans;
 
 	for (uint32_t i = 0; i < device->row_count; i++) {
-		uint32_t row = device->rows[i], op = tsi_launching_op(c->trace, row);
+		uint32_t row = device->rows[i];
+		const struct device_event *event = tsi_device_event(c->trace, row);
 		bool is_matrix = is_matrix_kernel(c, row);
-		if (op != NO_ROW) {
-			c->states[tsi_op_index(c->trace, op)].is_launcher = true;
-			c->states[tsi_op_index(c->trace, op)].launches_matrix |= is_matrix;
+		int64_t dur_ns = tsi_dur_ns(spans, row);
+
+		if (event->op != NO_ROW) {
+			struct launcher *launcher = launcher_of(c, event->op);
+			tsi_sum(&launcher->launched_ns, dur_ns);
+			launcher->is_launcher |= !event->graph;
+			launcher->launches_matrix |= is_matrix && !event->graph;
 		}
 		if (tsi_span_class(spans, row) == TSCOPE_SPAN_KERNEL)
-			tsi_sum(&time->compute_ns, tsi_dur_ns(spans, row));
+			tsi_sum(&time->compute_ns, dur_ns);
 		if (is_matrix)
-			tsi_sum(&time->matrix_ns, tsi_dur_ns(spans, row));
+			tsi_sum(&time->matrix_ns, dur_ns);
 	}
 }
 
-void tsi_flops_look_at_devices(struct flops_count *c)
+enum tscope_status tsi_flops_look_at_devices(struct flops_count *c, struct tscope_error *err)
 {
 	const struct tscope_trace *trace = c->trace;
 
-	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++)
-		if (tsi_is_kernel(trace, row))
-			tsi_kernel_vote_add(&c->vote, row);
-	tsi_kernel_vote_settle(&c->vote);
+	if (look_at_events(c, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
 	for (uint32_t i = 0; i < trace->device_count; i++)
 		note_launches(c, &trace->devices[i], &c->device_times[i]);
+	return TSCOPE_OK;
 }
 
 /* Then a link limits it, and not the device's memory. */
@@ -127,9 +156,8 @@ static enum tscope_status add_matrix_kernel(struct flops_count *c, uint32_t op, 
 	if (launcher == NO_ROW)
 		return add_uncounted(c, row, UNCOUNTED_NO_OPERATOR, err);
 	return add_uncounted(c, row,
-			     c->states[tsi_op_index(c->trace, launcher)].is_lacking
-				     ? UNCOUNTED_NO_INPUTS
-				     : UNCOUNTED_NO_MODEL,
+			     launcher_of(c, launcher)->is_lacking ? UNCOUNTED_NO_INPUTS
+								  : UNCOUNTED_NO_MODEL,
 			     err);
 }
 
@@ -141,7 +169,7 @@ enum tscope_status tsi_flops_collect_kernels(struct flops_count *c, struct tscop
 	for (uint32_t row = tsi_first_device_row(trace);
 	     status == TSCOPE_OK && row < trace->spans.count; row++) {
 		uint32_t launcher = tsi_launching_op(trace, row);
-		uint32_t op = launcher == NO_ROW ? NO_ROW : c->links[tsi_op_index(trace, launcher)];
+		uint32_t op = launcher == NO_ROW ? NO_ROW : launcher_of(c, launcher)->owner;
 		if (op != NO_ROW)
 			status = add_launch(c, op, row, err);
 		if (status == TSCOPE_OK && is_matrix_kernel(c, row))

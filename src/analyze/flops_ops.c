@@ -25,36 +25,9 @@ enum {
 
 /* What operators within it say of one. */
 enum {
-	LAUNCHED = 1 << 0,
-	MULTIPLIED = 1 << 1,
-	COUNTED = 1 << 2,
-	LOOSE = 1 << 3, /* it launched matrix kernels beside the products within it */
-};
-
-#define NO_INDEX UINT32_MAX
-
-struct open_op {
-	int64_t end_ns; /* its own, or that of one around it, if earlier */
-	double flops;   /* of the products within it, then its own if it stands for them */
-	uint32_t row;
-	uint8_t within; /* LAUNCHED … */
-	uint8_t place;  /* enum place */
-};
-
-/* An operator in which device work was launched, within an outermost that is still open. */
-struct closed_op {
-	uint32_t row;
-	uint32_t index; /* in out->ops, if it is counted unless one around it is; else NO_INDEX */
-	uint8_t place;
-};
-
-struct walk {
-	struct flops_count *c;
-	struct open_op *open; /* each within the one before */
-	struct closed_op *closed;
-	size_t depth, open_capacity, closed_count, closed_capacity;
-	uint8_t within_all; /* LAUNCHED in a trace without devices */
-	bool has_written;   /* the trace's writer says FLOPs */
+	MULTIPLIED = 1 << 0,
+	COUNTED = 1 << 1,
+	LOOSE = 1 << 2, /* it launched matrix kernels beside the products within it */
 };
 
 static uint8_t ask_name(struct flops_count *c, uint32_t name)
@@ -110,80 +83,99 @@ static enum op_work_result find_work(const struct flops_count *c, struct counted
 }
 
 /* The index of an operator with its inputs, which is added if it is new. */
-static enum tscope_status find_op(struct flops_count *c, uint32_t name, uint32_t inputs,
-				  uint32_t *index, struct tscope_error *err)
+static enum tscope_status find_op(struct flops_count *c, uint32_t kind, uint32_t *index,
+				  struct tscope_error *err)
 {
-	size_t known = c->ops.count;
+	uint32_t *index_and_1 = &c->out->operators.items[kind].flops_op;
+	const struct pair *pair = &c->out->operators.kinds.pairs[kind];
+	size_t count = c->out->op_count;
 
-	if (tsi_pair_set_add(&c->ops, name, inputs, index, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	if (*index < known)
+	*index = *index_and_1 - 1;
+	if (*index_and_1)
 		return TSCOPE_OK;
-	if (tsi_array_reserve(&c->out->ops, &c->op_capacity, c->ops.count, sizeof(*c->out->ops),
+	if (tsi_array_reserve(&c->out->ops, &c->op_capacity, count + 1, sizeof(*c->out->ops),
 			      err) != TSCOPE_OK ||
-	    tsi_array_reserve(&c->calls, &c->call_capacity, c->ops.count, sizeof(*c->calls), err) !=
+	    tsi_array_reserve(&c->calls, &c->call_capacity, count + 1, sizeof(*c->calls), err) !=
 		    TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	struct counted_op *op = &c->out->ops[*index];
-	*op = (struct counted_op){ .name = name, .inputs = inputs };
-	c->calls[*index] = (struct op_calls){ .result = find_work(c, op) };
-	c->out->op_count = c->ops.count;
+	struct counted_op *op = &c->out->ops[count];
+	*op = (struct counted_op){ .name = pair->first, .inputs = pair->second };
+	c->calls[count] = (struct op_calls){ .result = find_work(c, op) };
+	c->out->op_count++;
+	*index = (uint32_t)count;
+	*index_and_1 = *index + 1;
 	return TSCOPE_OK;
 }
 
 /* ---- counting ------------------------------------------------------------------------ */
 
-static void count_op(struct flops_count *c, uint32_t row, uint32_t index, uint8_t place)
+/* It may repeat forward work: that is known when all have been seen. */
+static enum tscope_status note_again(struct flops_count *c, const struct op_node *node,
+				     struct tscope_error *err)
 {
-	const struct spans *spans = &c->trace->spans;
-	struct op_state *state = &c->states[tsi_op_index(c->trace, row)];
-	struct counted_op *op = &c->out->ops[index];
-	struct op_calls *calls = &c->calls[index];
-	uint32_t step = tsi_flops_step_at(c, tsi_start_ns(spans, row));
+	if (tsi_array_reserve(&c->again, &c->again_capacity, c->again_count + 1, sizeof(*c->again),
+			      err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	c->again[c->again_count++] = (struct sort_pair){ node->row, node->index };
+	return TSCOPE_OK;
+}
 
-	state->place = place;
-	c->links[tsi_op_index(c->trace, row)] = index;
+static enum tscope_status count_op(struct flops_count *c, struct op_node *node,
+				   struct tscope_error *err)
+{
+	struct counted_op *op = &c->out->ops[node->index];
+	uint32_t step = tsi_flops_step_at(c, tsi_start_ns(&c->trace->spans, node->row));
+
+	node->owner = node->index;
 	op->count++;
-	calls->outside_count += place == PLACE_OUTSIDE;
-	c->again_count += place == PLACE_AGAIN;
+	c->calls[node->index].outside_count += node->place == PLACE_OUTSIDE;
 	c->out->all.flops += op->work.flops;
 	if (step != NO_ROW) {
 		c->out->steps[step].flops += op->work.flops;
 		op->timed_count += c->timeline->steps[step].mark == TSCOPE_STEP_COUNTED;
 	}
+	return node->place == PLACE_AGAIN ? note_again(c, node, err) : TSCOPE_OK;
 }
 
 /*
- * Says in whose name those that closed launched: last closed are the outer ones, so
- * the answer of what is around each is there.
+ * Says in whose name those launched that are within an outermost one: last closed are
+ * the outer ones, so the answer of what is around each is there.
  */
-static void settle_closed(struct walk *walk)
+static enum tscope_status settle_closed(struct flops_count *c, struct tscope_error *err)
 {
-	struct flops_count *c = walk->c;
+	struct op_nodes *nodes = &c->nodes;
 
-	while (walk->closed_count) {
-		const struct closed_op *op = &walk->closed[--walk->closed_count];
-		uint32_t at = tsi_op_index(c->trace, op->row), around = c->links[at];
-		uint32_t owner = around == NO_ROW ? NO_ROW : c->links[around];
-		if (around != NO_ROW)
-			c->states[at].is_lacking |= c->states[around].is_lacking;
-		c->links[at] = owner;
-		if (op->index != NO_INDEX && owner == NO_ROW)
-			count_op(c, op->row, op->index, op->place);
+	for (; nodes->closed_count; nodes->closed_count--) {
+		struct op_node *node = &nodes->items[nodes->closed[nodes->closed_count - 1]];
+
+		node->owner = NO_ROW;
+		if (node->around != NO_NODE) {
+			node->owner = nodes->items[node->around].owner;
+			node->is_lacking |= nodes->items[node->around].is_lacking;
+		}
+		if (node->index != NO_NODE && node->owner == NO_ROW &&
+		    count_op(c, node, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		if (node->launcher != NO_ROW) {
+			c->launchers[node->launcher].owner = node->owner;
+			c->launchers[node->launcher].is_lacking = node->is_lacking;
+		}
 	}
+	nodes->count = 0;
+	return TSCOPE_OK;
 }
 
 /*
  * Is a product counted, unless one around it is? Products within make it up, unless
  * it multiplies beside them. What has fewer FLOPs than they cannot stand for them.
  */
-static bool stands_for_all(const struct open_op *op, double flops)
+static bool stands_for_all(const struct op_node *op, double flops)
 {
 	return !(op->within & MULTIPLIED) || (op->within & LOOSE && flops >= op->flops);
 }
 
 /* Is an operator counted, of which is known what it does, unless one around it is? */
-static bool judge_known(const struct counted_op *known, struct open_op *op)
+static bool judge_known(const struct counted_op *known, struct op_node *op)
 {
 	bool stands =
 		known->multiplies ? stands_for_all(op, known->work.flops) : !(op->within & COUNTED);
@@ -196,31 +188,28 @@ static bool judge_known(const struct counted_op *known, struct open_op *op)
 	return stands;
 }
 
-static enum tscope_status judge_op(struct walk *walk, struct open_op *op, uint32_t *index,
+static enum tscope_status judge_op(struct flops_count *c, uint32_t kind, struct op_node *op,
 				   struct tscope_error *err)
 {
-	struct flops_count *c = walk->c;
-	uint32_t name = tsi_name_id(&c->trace->spans, op->row);
+	uint8_t *name = &c->names[c->out->operators.kinds.pairs[kind].first];
+	uint32_t index;
 
-	*index = NO_INDEX;
-	if (!(c->names[name] & NAME_MODELLED) && !walk->has_written)
+	if (!(*name & NAME_MODELLED) && !c->has_written)
 		return TSCOPE_OK;
-	if (find_op(c, name, tsi_cpu_op(c->trace, op->row)->inputs, index, err) != TSCOPE_OK)
+	if (find_op(c, kind, &index, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	switch (c->calls[*index].result) {
+	switch (c->calls[index].result) {
 	case OP_WORK_KNOWN:
-		if (judge_known(&c->out->ops[*index], op))
-			return TSCOPE_OK;
+		if (judge_known(&c->out->ops[index], op))
+			op->index = index;
 		break;
 	case OP_WORK_NO_INPUTS:
-		c->states[tsi_op_index(c->trace, op->row)].is_lacking =
-			c->out->ops[*index].multiplies;
+		op->is_lacking = c->out->ops[index].multiplies;
 		break;
 	case OP_WORK_NO_MODEL:
-		c->names[name] &= (uint8_t)~NAME_MODELLED;
+		*name &= (uint8_t)~NAME_MODELLED;
 		break;
 	}
-	*index = NO_INDEX;
 	return TSCOPE_OK;
 }
 
@@ -237,138 +226,91 @@ static enum place place_of(uint8_t name, const struct cpu_op *op, enum place aro
 	return PLACE_AGAIN;
 }
 
-static enum tscope_status open_op(struct walk *walk, uint32_t row, bool is_autograd,
+static enum tscope_status add_node(struct flops_count *c, struct op_stack *stack, size_t at,
+				   struct tscope_error *err)
+{
+	struct op_nodes *nodes = &c->nodes;
+	struct open_op *op = &stack->open[at];
+	enum place around = stack->is_autograd ? PLACE_NODE : PLACE_OUTSIDE;
+
+	if (tsi_array_reserve(&nodes->items, &nodes->capacity, nodes->count + 1,
+			      sizeof(*nodes->items), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	if (at)
+		around = (enum place)nodes->items[op[-1].node].place;
+	uint8_t name = ask_name(c, tsi_name_id(&c->trace->spans, op->row));
+	nodes->items[nodes->count] = (struct op_node){
+		.around = at ? op[-1].node : NO_NODE,
+		.launcher = NO_ROW,
+		.row = op->row,
+		.index = NO_NODE,
+		.place = (uint8_t)place_of(name, tsi_cpu_op(c->trace, op->row), around),
+	};
+	op->node = (uint32_t)nodes->count++;
+	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_flops_open(struct flops_count *c, struct op_stack *stack, uint32_t launcher,
 				  struct tscope_error *err)
 {
-	struct flops_count *c = walk->c;
-	const struct spans *spans = &c->trace->spans;
-	int64_t end_ns = tsi_start_ns(spans, row) + tsi_dur_ns(spans, row);
-	enum place around = is_autograd ? PLACE_NODE : PLACE_OUTSIDE;
+	size_t at = stack->depth;
 
-	if (walk->depth == walk->open_capacity &&
-	    tsi_array_reserve(&walk->open, &walk->open_capacity, walk->depth + 1,
-			      sizeof(*walk->open), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	struct open_op *op = &walk->open[walk->depth];
-	if (walk->depth++) {
-		around = (enum place)op[-1].place;
-		end_ns = end_ns < op[-1].end_ns ? end_ns : op[-1].end_ns;
-	}
-	op->end_ns = end_ns;
-	op->flops = 0;
-	op->row = row;
-	op->within = walk->within_all;
-	op->place = (uint8_t)place_of(ask_name(c, tsi_name_id(spans, row)),
-				      tsi_cpu_op(c->trace, row), around);
-	return TSCOPE_OK;
-}
-
-/* An operator closes in which device work was launched; it is no longer on the stack. */
-static enum tscope_status close_launcher(struct walk *walk, struct open_op *op,
-					 struct tscope_error *err)
-{
-	struct flops_count *c = walk->c;
-	struct closed_op closed = { .row = op->row, .place = op->place };
-
-	op->within |= LAUNCHED;
-	if (c->states[tsi_op_index(c->trace, op->row)].launches_matrix)
-		op->within |= LOOSE;
-	c->links[tsi_op_index(c->trace, op->row)] =
-		walk->depth ? tsi_op_index(c->trace, op[-1].row) : NO_ROW;
-	if (judge_op(walk, op, &closed.index, err) != TSCOPE_OK ||
-	    tsi_array_reserve(&walk->closed, &walk->closed_capacity, walk->closed_count + 1,
-			      sizeof(*walk->closed), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	walk->closed[walk->closed_count++] = closed;
-	if (walk->depth == 0) {
-		settle_closed(walk);
-		return TSCOPE_OK;
-	}
-	op[-1].within |= op->within;
-	op[-1].flops += op->flops;
-	return TSCOPE_OK;
-}
-
-/* Closes what has ended by then. */
-static enum tscope_status close_until(struct walk *walk, int64_t t_ns, struct tscope_error *err)
-{
-	const struct flops_count *c = walk->c;
-
-	while (walk->depth && walk->open[walk->depth - 1].end_ns <= t_ns) {
-		struct open_op *op = &walk->open[--walk->depth];
-		bool is_launcher = op->within & LAUNCHED ||
-				   c->states[tsi_op_index(c->trace, op->row)].is_launcher;
-		if (is_launcher && close_launcher(walk, op, err) != TSCOPE_OK)
+	/* Those around it get nodes, too, the outermost first. */
+	while (at && stack->open[at - 1].node == NO_NODE)
+		at--;
+	for (; at < stack->depth; at++)
+		if (add_node(c, stack, at, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
-	}
+	c->nodes.items[c->nodes.count - 1].launcher = launcher;
 	return TSCOPE_OK;
 }
 
-static enum tscope_status walk_track(struct walk *walk, const struct track *track,
-				     struct tscope_error *err)
+enum tscope_status tsi_flops_close(struct flops_count *c, const struct open_op *op,
+				   struct tscope_error *err)
 {
-	const struct spans *spans = &walk->c->trace->spans;
-	uint32_t end_row = track->first + track->count;
+	struct op_nodes *nodes = &c->nodes;
+	struct op_node *node = &nodes->items[op->node];
 
-	for (uint32_t row = track->first; row < end_row; row++) {
-		if (tsi_span_class(spans, row) != TSCOPE_SPAN_CPU_OP)
-			continue;
-		if (close_until(walk, tsi_start_ns(spans, row), err) != TSCOPE_OK ||
-		    open_op(walk, row, track->is_autograd, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-	}
-	return close_until(walk, INT64_MAX, err);
+	if (node->launcher != NO_ROW && c->launchers[node->launcher].launches_matrix)
+		node->within |= LOOSE;
+	if (judge_op(c, op->kind, node, err) != TSCOPE_OK ||
+	    tsi_array_reserve(&nodes->closed, &nodes->closed_capacity, nodes->closed_count + 1,
+			      sizeof(*nodes->closed), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	nodes->closed[nodes->closed_count++] = op->node;
+	if (node->around == NO_NODE)
+		return settle_closed(c, err);
+	nodes->items[node->around].within |= node->within;
+	nodes->items[node->around].flops += node->flops;
+	return TSCOPE_OK;
 }
 
 /* ---- what only the whole tells ------------------------------------------------------- */
 
-/* Only those that are counted have a place. */
-static bool is_again(const struct flops_count *c, uint32_t at)
-{
-	return c->states[at].place == PLACE_AGAIN && c->calls[c->links[at]].outside_count > 0;
-}
-
 /* Only when all have been seen is it known which ran outside the backward pass, too. */
-static void find_repeated(struct flops_count *c)
+static void count_repeated(struct flops_count *c, const struct sort_pair *again)
 {
-	const struct spans *spans = &c->trace->spans;
+	struct counted_op *op = &c->out->ops[again->value];
 
-	for (uint32_t row = 0; c->again_count && row < spans->count; row++) {
-		if (tsi_span_class(spans, row) != TSCOPE_SPAN_CPU_OP ||
-		    !is_again(c, tsi_op_index(c->trace, row)))
-			continue;
-		struct counted_op *op = &c->out->ops[c->links[tsi_op_index(c->trace, row)]];
-		uint32_t step = tsi_flops_step_at(c, tsi_start_ns(spans, row));
-		op->repeated_count++;
-		c->out->all.repeated_flops += op->work.flops;
-		if (step != NO_ROW)
-			c->out->steps[step].repeated_flops += op->work.flops;
-	}
+	if (c->calls[again->value].outside_count == 0)
+		return;
+	uint32_t step = tsi_flops_step_at(c, tsi_start_ns(&c->trace->spans, (uint32_t)again->key));
+	op->repeated_count++;
+	c->out->all.repeated_flops += op->work.flops;
+	if (step != NO_ROW)
+		c->out->steps[step].repeated_flops += op->work.flops;
 }
 
-static bool has_written_flops(const struct tscope_trace *trace)
+enum tscope_status tsi_flops_find_repeated(struct flops_count *c, struct tscope_error *err)
 {
-	for (size_t i = 0; i < trace->op_inputs_count; i++)
-		if (trace->op_inputs[i].flops)
-			return true;
-	return false;
-}
+	struct sort_pair *scratch;
 
-enum tscope_status tsi_flops_count_ops(struct flops_count *c, struct tscope_error *err)
-{
-	const struct tscope_trace *trace = c->trace;
-	struct walk walk = {
-		.c = c,
-		.within_all = trace->device_count ? 0 : LAUNCHED,
-		.has_written = has_written_flops(trace),
-	};
-	enum tscope_status status = TSCOPE_OK;
-
-	for (uint32_t i = 0; status == TSCOPE_OK && i < trace->host_track_count; i++)
-		status = walk_track(&walk, &trace->tracks[i], err);
-	free(walk.open);
-	free(walk.closed);
-	if (status == TSCOPE_OK)
-		find_repeated(c);
-	return status;
+	/* Sums of reals depend on the order: that of the rows. */
+	if (tsi_array_new(&scratch, c->again_count, sizeof(*scratch), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	tsi_sort_pairs(c->again, scratch, c->again_count);
+	free(scratch);
+	for (size_t i = 0; i < c->again_count; i++)
+		count_repeated(c, &c->again[i]);
+	return TSCOPE_OK;
 }

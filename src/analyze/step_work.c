@@ -49,18 +49,27 @@ uint32_t tsi_find_counted_step(struct step_work *work, int64_t t_ns)
 	return work->step;
 }
 
-enum tscope_status tsi_change_step(struct step_work *work, uint32_t name, uint32_t step,
-				   struct tscope_error *err)
+enum tscope_status tsi_step_pair(struct step_work *work, uint32_t name, uint32_t step,
+				 uint32_t *pair, struct tscope_error *err)
 {
 	size_t known = work->pairs.count;
-	struct name_work *of_name = &work->names[name];
 
-	if (tsi_pair_set_add(&work->pairs, name, step, &of_name->pair, err) != TSCOPE_OK ||
+	if (tsi_pair_set_add(&work->pairs, name, step, pair, err) != TSCOPE_OK ||
 	    tsi_array_reserve(&work->pair_ns, &work->pair_capacity, work->pairs.count,
 			      sizeof(*work->pair_ns), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	if (of_name->pair == known)
+	if (*pair == known)
 		work->pair_ns[known] = 0;
+	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_change_step(struct step_work *work, uint32_t name, uint32_t step,
+				   struct tscope_error *err)
+{
+	struct name_work *of_name = &work->names[name];
+
+	if (tsi_step_pair(work, name, step, &of_name->pair, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
 	of_name->step = step;
 	return TSCOPE_OK;
 }

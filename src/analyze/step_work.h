@@ -40,6 +40,11 @@ enum tscope_status tsi_step_work_init(struct step_work *work,
 				      struct tscope_error *err);
 void tsi_step_work_deinit(struct step_work *work);
 
+/* The number of a name and a step in pairs, which are added if they are new. */
+TSI_MUST_CHECK
+enum tscope_status tsi_step_pair(struct step_work *work, uint32_t name, uint32_t step,
+				 uint32_t *pair, struct tscope_error *err);
+
 /* What tsi_counted_step_at() and tsi_step_work_add() do where the step is another than before. */
 uint32_t tsi_find_counted_step(struct step_work *work, int64_t t_ns);
 TSI_MUST_CHECK

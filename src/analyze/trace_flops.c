@@ -16,16 +16,26 @@
 static void count_deinit(struct flops_count *c)
 {
 	tsi_kernel_vote_deinit(&c->vote);
-	tsi_pair_set_deinit(&c->ops);
 	tsi_pair_set_deinit(&c->launches);
 	tsi_pair_set_deinit(&c->uncounted);
 	free(c->names);
 	free(c->kind_of_name);
-	free(c->states);
-	free(c->links);
+	tsi_bit_set_deinit(&c->launcher_rows);
+	free(c->launchers);
+	free(c->nodes.items);
+	free(c->nodes.closed);
+	free(c->again);
 	free(c->calls);
 	free(c->launch_ns);
 	free(c->device_times);
+}
+
+static bool has_written_flops(const struct tscope_trace *trace)
+{
+	for (size_t i = 0; i < trace->op_inputs_count; i++)
+		if (trace->op_inputs[i].flops)
+			return true;
+	return false;
 }
 
 static enum tscope_status count_init(struct flops_count *c, struct tscope_error *err)
@@ -35,11 +45,9 @@ static enum tscope_status count_init(struct flops_count *c, struct tscope_error 
 	if (tsi_kernel_vote_init(&c->vote, trace, err) != TSCOPE_OK ||
 	    tsi_array_new(&c->device_times, trace->device_count, sizeof(*c->device_times), err) !=
 		    TSCOPE_OK ||
-	    tsi_array_new(&c->names, trace->names.count, 1, err) != TSCOPE_OK ||
-	    tsi_array_new(&c->kind_of_name, trace->names.count, 1, err) != TSCOPE_OK ||
-	    tsi_array_new(&c->states, trace->cpu_op_count, sizeof(*c->states), err) != TSCOPE_OK)
+	    tsi_array_new(&c->names, trace->names.count, 1, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	return tsi_array_new(&c->links, trace->cpu_op_count, sizeof(*c->links), err);
+	return tsi_array_new(&c->kind_of_name, trace->names.count, 1, err);
 }
 
 uint32_t tsi_flops_step_at(struct flops_count *c, int64_t t_ns)
@@ -146,11 +154,10 @@ static void settle_uncounted(struct flops_count *c)
 
 static enum tscope_status run_passes(struct flops_count *c, struct tscope_error *err)
 {
-	if (count_init(c, err) != TSCOPE_OK)
+	if (count_init(c, err) != TSCOPE_OK || tsi_flops_look_at_devices(c, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	tsi_flops_look_at_devices(c);
 	tsi_flops_find_device(c);
-	if (tsi_flops_count_ops(c, err) != TSCOPE_OK ||
+	if (tsi_walk_ops(c, err) != TSCOPE_OK || tsi_flops_find_repeated(c, err) != TSCOPE_OK ||
 	    tsi_flops_collect_kernels(c, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	find_kernels(c);
@@ -174,7 +181,12 @@ enum tscope_status tsi_trace_flops_new(struct trace_flops **ret, const struct ts
 	enum tscope_status status =
 		tsi_array_new(&flops->steps, timeline->step_count, sizeof(*flops->steps), err);
 	if (status == TSCOPE_OK) {
-		struct flops_count c = { .trace = trace, .timeline = timeline, .out = flops };
+		struct flops_count c = {
+			.trace = trace,
+			.timeline = timeline,
+			.out = flops,
+			.has_written = has_written_flops(trace),
+		};
 		status = run_passes(&c, err);
 		count_deinit(&c);
 	}
@@ -194,5 +206,6 @@ void tsi_trace_flops_free(struct trace_flops *flops)
 	free(flops->uncounted);
 	free(flops->steps);
 	free(flops->kernel_kinds);
+	tsi_op_sums_deinit(&flops->operators);
 	free(flops);
 }

@@ -3,6 +3,7 @@
 #define TSCOPE_ANALYZE_TRACE_FLOPS_H
 
 #include "analyze/op_inputs.h"
+#include "analyze/op_sums.h"
 #include "analyze/op_work.h"
 #include "device/device.h"
 #include "run/steps.h"
@@ -74,7 +75,8 @@ struct trace_flops {
 	double flops_of_precision[TSCOPE_PRECISION_COUNT]; /* of the counted steps (no mark) */
 	/* Time of uncounted matrix kernels by the precision that their names tell. */
 	int64_t kernel_ns_of_precision[TSCOPE_PRECISION_COUNT];
-	uint8_t *kernel_kinds; /* by name id: enum kernel_kind, or NO_KERNEL (kernel_vote.h) */
+	struct op_sums operators; /* of all, counted or not: the walk is the same */
+	uint8_t *kernel_kinds;    /* by name id: enum kernel_kind, or NO_KERNEL (kernel_vote.h) */
 	bool has_device;
 	/* Has the device tensor (matrix) cores? */
 	enum { TENSOR_CORES_NOT_TOLD, TENSOR_CORES_THERE, TENSOR_CORES_MISSING } tensor_cores;

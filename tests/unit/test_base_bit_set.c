@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* Sets of numbers as bits, and the numbers of their members. */
+#include "base/bit_set.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fail_alloc.h"
+
+enum { LIMIT = 1000 };
+
+static void numbers_members_in_order(void **state)
+{
+	(void)state;
+	static const uint32_t members[] = { 0, 1, 63, 64, 127, 128, 640, 998, LIMIT - 1 };
+	struct bit_set set;
+
+	assert_int_equal(tsi_bit_set_init(&set, LIMIT, NULL), TSCOPE_OK);
+	for (size_t i = TSI_COUNT_OF(members); i-- > 0;) {
+		tsi_bit_set_add(&set, members[i]);
+		tsi_bit_set_add(&set, members[i]); /* once is enough */
+	}
+	assert_int_equal(tsi_bit_set_close(&set), TSI_COUNT_OF(members));
+	uint32_t next = 0;
+	for (uint32_t number = 0; number < LIMIT; number++) {
+		bool is_member = next < TSI_COUNT_OF(members) && members[next] == number;
+		assert_int_equal(tsi_bit_set_has(&set, number), is_member);
+		if (is_member)
+			assert_int_equal(tsi_bit_set_rank(&set, number), next++);
+	}
+	assert_int_equal(next, TSI_COUNT_OF(members));
+	tsi_bit_set_deinit(&set);
+}
+
+static void may_be_empty(void **state)
+{
+	(void)state;
+	struct bit_set set;
+
+	assert_int_equal(tsi_bit_set_init(&set, 0, NULL), TSCOPE_OK);
+	assert_int_equal(tsi_bit_set_close(&set), 0);
+	tsi_bit_set_deinit(&set);
+	assert_null(set.words);
+	tsi_bit_set_deinit(&set);
+}
+
+static void says_when_memory_ends(void **state)
+{
+	(void)state;
+	for (size_t n = 1;; n++) {
+		struct bit_set set;
+
+		fail_alloc_at(n);
+		enum tscope_status status = tsi_bit_set_init(&set, LIMIT, NULL);
+		bool failed = fail_alloc_stop();
+		assert_int_equal(status, failed ? TSCOPE_E_NOMEM : TSCOPE_OK);
+		tsi_bit_set_deinit(&set);
+		if (!failed)
+			break;
+		assert_true(n < 10);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_members_in_order),
+		cmocka_unit_test(may_be_empty),
+		cmocka_unit_test(says_when_memory_ends),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
