@@ -29,12 +29,34 @@ bool tsi_str_equal_nocase(struct str a, struct str b)
 	return true;
 }
 
+/*
+ * Is there a byte among these eight that may be the letter whose copies fill `letters`? The bit in
+ * which its cases differ is set there and left out here: another byte may pass, none is missed.
+ */
+static bool may_hold(const char *eight, uint64_t letters)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+	uint64_t bytes;
+
+	memcpy(&bytes, eight, sizeof(bytes));
+	bytes = (bytes | ones * 0x20) ^ letters;
+	return ((bytes - ones) & ~bytes & ones * 0x80) != 0;
+}
+
 ptrdiff_t tsi_str_find_nocase(struct str text, struct str needle)
 {
-	for (size_t i = 0; i + needle.length <= text.length; i++) {
-		struct str here = { text.data + i, needle.length };
-		if (tsi_str_equal_nocase(here, needle))
-			return (ptrdiff_t)i;
+	if (needle.length == 0)
+		return 0;
+	uint64_t letters = UINT64_C(0x0101010101010101) * ((unsigned char)needle.data[0] | 0x20u);
+	for (size_t i = 0; i + needle.length <= text.length; i += sizeof(letters)) {
+		if (i + sizeof(letters) <= text.length && !may_hold(text.data + i, letters))
+			continue;
+		size_t end = i + sizeof(letters);
+		for (size_t at = i; at < end && at + needle.length <= text.length; at++) {
+			struct str here = { text.data + at, needle.length };
+			if (tsi_str_equal_nocase(here, needle))
+				return (ptrdiff_t)at;
+		}
 	}
 	return -1;
 }

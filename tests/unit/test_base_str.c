@@ -60,6 +60,37 @@ static void test_find(void **state)
 	}
 }
 
+/* As it is defined: place by place. */
+static ptrdiff_t find_nocase(struct str text, struct str needle)
+{
+	for (size_t at = 0; at + needle.length <= text.length; at++)
+		if (tsi_str_equal_nocase((struct str){ text.data + at, needle.length }, needle))
+			return (ptrdiff_t)at;
+	return -1;
+}
+
+static void test_find_nocase_everywhere(void **state)
+{
+	(void)state;
+	static const char letters[] =
+		"aAbB_?@`z\xc1"; /* '_' and '?', '@' and '`' differ in a bit */
+	char text[40], needle[4];
+	uint32_t random = 1;
+
+	for (int round = 0; round < 20000; round++) {
+		size_t text_length = (random >> 8) % sizeof(text);
+		size_t needle_length = (random >> 16) % sizeof(needle);
+		for (size_t i = 0; i < sizeof(text) + sizeof(needle); i++) {
+			random = random * 1664525 + 1013904223;
+			char c = letters[(random >> 24) % (sizeof(letters) - 1)];
+			*(i < sizeof(text) ? &text[i] : &needle[i - sizeof(text)]) = c;
+		}
+		struct str in = { text + sizeof(text) - text_length, text_length };
+		struct str what = { needle, needle_length };
+		assert_int_equal(tsi_str_find_nocase(in, what), find_nocase(in, what));
+	}
+}
+
 static void test_trim(void **state)
 {
 	(void)state;
@@ -160,9 +191,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_equal),        cmocka_unit_test(test_prefix),
-		cmocka_unit_test(test_find),         cmocka_unit_test(test_trim),
-		cmocka_unit_test(test_to_int64),     cmocka_unit_test(test_quote_is_cut),
-		cmocka_unit_test(test_drop_partial),
+		cmocka_unit_test(test_find),         cmocka_unit_test(test_find_nocase_everywhere),
+		cmocka_unit_test(test_trim),         cmocka_unit_test(test_to_int64),
+		cmocka_unit_test(test_quote_is_cut), cmocka_unit_test(test_drop_partial),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
