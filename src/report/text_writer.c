@@ -119,7 +119,7 @@ struct glyph {
 	unsigned columns;
 };
 
-static struct glyph next_glyph(const struct text_writer *w, struct str *rest)
+static struct glyph next_odd_glyph(const struct text_writer *w, struct str *rest)
 {
 	const char *start = rest->data;
 	uint32_t code_point = tsi_utf8_next(rest);
@@ -140,6 +140,17 @@ static struct glyph next_glyph(const struct text_writer *w, struct str *rest)
 		snprintf(glyph.text, sizeof(glyph.text), "%.*s", (int)length, start);
 	glyph.columns = tsi_text_columns(glyph.text);
 	return glyph;
+}
+
+static inline struct glyph next_glyph(const struct text_writer *w, struct str *rest)
+{
+	char first = rest->data[0];
+
+	if (first < 0x20 || first >= 0x7F)
+		return next_odd_glyph(w, rest);
+	rest->data++;
+	rest->length--;
+	return (struct glyph){ .text = { first }, .columns = 1 };
 }
 
 static size_t name_columns(const struct text_writer *w, struct str name)
