@@ -97,11 +97,14 @@ static const char *way_name(int way)
 	return names[way];
 }
 
-static int64_t bytes_of(const struct tscope_trace *trace, const struct device_event *event)
+static int64_t bytes_of(const struct tscope_trace *trace, uint32_t row)
 {
-	if (event->bytes != NO_NUMBER || event->call == NO_ROW)
-		return event->bytes;
-	return tsi_call(trace, event->call)->bytes; /* ROCm says it only there */
+	int64_t bytes = tsi_work_shape(trace, row)->bytes;
+	uint32_t call = tsi_device_event(trace, row)->call;
+
+	if (bytes != NO_NUMBER || call == NO_ROW)
+		return bytes;
+	return tsi_call_bytes(trace, call); /* ROCm says it only there */
 }
 
 static void add_copy(struct copies *copies, int64_t dur_ns, int64_t bytes)
@@ -123,13 +126,13 @@ static void collect(struct work *work)
 		uint8_t span_class = tsi_span_class(&trace->spans, row);
 		if (span_class != TSCOPE_SPAN_MEMCPY && span_class != TSCOPE_SPAN_MEMSET)
 			continue;
-		const struct device_event *event = tsi_device_event(trace, row);
-		int64_t dur_ns = tsi_dur_ns(&trace->spans, row), bytes = bytes_of(trace, event);
-		int way = span_class == TSCOPE_SPAN_MEMSET ? FILL : event->direction;
+		const struct work_traits *traits = tsi_work_traits(trace, row);
+		int64_t dur_ns = tsi_dur_ns(&trace->spans, row), bytes = bytes_of(trace, row);
+		int way = span_class == TSCOPE_SPAN_MEMSET ? FILL : traits->direction;
 		add_copy(&work->by_name[tsi_name_id(&trace->spans, row)], dur_ns, bytes);
-		add_copy(&work->by_way[way][event->pageable], dur_ns, bytes);
+		add_copy(&work->by_way[way][traits->pageable], dur_ns, bytes);
 		add_copy(&work->all, dur_ns, bytes);
-		if (event->pageable)
+		if (traits->pageable)
 			add_copy(&work->pageable, dur_ns, bytes);
 	}
 }

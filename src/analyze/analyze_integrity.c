@@ -119,9 +119,12 @@ static bool has_category(const struct tscope_trace *trace, const char *name)
 
 static bool has_shapes(const struct tscope_trace *trace)
 {
-	for (size_t i = 0; i < trace->cpu_op_count; i++)
-		if (trace->op_inputs[trace->cpu_ops[i].inputs].signature)
+	for (uint32_t i = 0; i < trace->spans.kind_count; i++) {
+		const struct span_kind *kind = &trace->spans.kinds[i];
+		if (kind->span_class == TSCOPE_SPAN_CPU_OP &&
+		    trace->op_inputs[kind->op.inputs].signature)
 			return true;
+	}
 	return false;
 }
 

@@ -217,14 +217,14 @@ static enum tscope_status work_init(struct work *work, const struct analysis_sco
 
 /* Blocks of the grid ÷ multiprocessors of the device, or NAN. */
 static float blocks_per_sm(const struct tscope_trace *trace, uint32_t device,
-			   const struct device_event *event)
+			   const struct work_shape *shape)
 {
-	if (isfinite(event->blocks_per_sm) || event->grid_blocks == 0)
-		return event->blocks_per_sm;
+	if (isfinite(shape->blocks_per_sm) || shape->grid_blocks == 0)
+		return shape->blocks_per_sm;
 	uint32_t properties = trace->devices[device].properties;
 	if (properties == NO_ROW || trace->device_properties[properties].sm_count <= 0)
 		return NAN;
-	return (float)event->grid_blocks / (float)trace->device_properties[properties].sm_count;
+	return (float)shape->grid_blocks / (float)trace->device_properties[properties].sm_count;
 }
 
 static void add_grid(struct work *work, struct kernel *kernel, float blocks, int64_t dur_ns)
@@ -262,7 +262,7 @@ static enum tscope_status add_kernel(struct work *work, uint32_t device, uint32_
 				     struct tscope_error *err)
 {
 	const struct spans *spans = &work->trace->spans;
-	const struct device_event *event = tsi_device_event(work->trace, row);
+	const struct work_shape *shape = tsi_work_shape(work->trace, row);
 	struct kernel *kernel = &work->kernels[tsi_name_id(spans, row)];
 	int64_t dur_ns = tsi_dur_ns(spans, row);
 
@@ -270,9 +270,9 @@ static enum tscope_status add_kernel(struct work *work, uint32_t device, uint32_
 		(struct sort_pair){ .key = (uint64_t)dur_ns, .value = tsi_name_id(spans, row) };
 	tsi_sum(&work->total_ns, dur_ns);
 	work->short_count += dur_ns < SHORT_NS;
-	add_grid(work, kernel, blocks_per_sm(work->trace, device, event), dur_ns);
-	weigh(&kernel->occupancy_pct, event->occupancy_pct, dur_ns);
-	weigh(&work->occupancy_pct, event->occupancy_pct, dur_ns);
+	add_grid(work, kernel, blocks_per_sm(work->trace, device, shape), dur_ns);
+	weigh(&kernel->occupancy_pct, shape->occupancy_pct, dur_ns);
+	weigh(&work->occupancy_pct, shape->occupancy_pct, dur_ns);
 	return add_to_step(work, row, err);
 }
 

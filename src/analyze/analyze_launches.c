@@ -210,7 +210,7 @@ static enum tscope_status collect_calls(struct work *work, struct tscope_error *
 	for (uint32_t row = 0; row < end_row; row++) {
 		if (tsi_span_class(spans, row) != TSCOPE_SPAN_RUNTIME)
 			continue;
-		uint8_t kind = tsi_call(work->trace, row)->kind;
+		uint8_t kind = tsi_call_kind(work->trace, row);
 		add_call(&work->by_name[tsi_name_id(spans, row)], kind, tsi_dur_ns(spans, row));
 		add_call(&work->by_kind[kind], kind, tsi_dur_ns(spans, row));
 		if (is_launch(kind) || kind == CALL_MALLOC || kind == CALL_FREE)

@@ -78,10 +78,10 @@ enum tscope_status tsi_flops_look_at_devices(struct flops_count *c, struct tscop
 }
 
 /* Then a link limits it, and not the device's memory. */
-static bool crosses_link(const struct device_event *event)
+static bool crosses_link(const struct work_traits *traits)
 {
-	return event->direction == COPY_H2D || event->direction == COPY_D2H ||
-	       event->direction == COPY_P2P;
+	return traits->direction == COPY_H2D || traits->direction == COPY_D2H ||
+	       traits->direction == COPY_P2P;
 }
 
 static enum tscope_status add_launch(struct flops_count *c, uint32_t op, uint32_t row,
@@ -92,7 +92,7 @@ static enum tscope_status add_launch(struct flops_count *c, uint32_t op, uint32_
 	uint32_t number;
 
 	tsi_sum(&c->out->ops[op].device_ns, tsi_dur_ns(spans, row));
-	c->out->ops[op].crosses_link |= crosses_link(tsi_device_event(c->trace, row));
+	c->out->ops[op].crosses_link |= crosses_link(tsi_work_traits(c->trace, row));
 	if (tsi_span_class(spans, row) != TSCOPE_SPAN_KERNEL)
 		return TSCOPE_OK;
 	if (tsi_pair_set_add(&c->launches, op, tsi_name_id(spans, row), &number, err) !=

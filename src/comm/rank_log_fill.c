@@ -138,7 +138,7 @@ static enum tscope_status add_device_kernels(struct kernel_counter *c)
 		uint32_t row = device->rows[i];
 		struct rank_kernel part = {
 			.is_comm = tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_COMM,
-			.blocks = tsi_device_event(trace, row)->grid_blocks,
+			.blocks = tsi_work_shape(trace, row)->grid_blocks,
 		};
 		if (tsi_is_kernel(trace, row) &&
 		    is_counted(c, tsi_timeline_launch_time(trace, row)))

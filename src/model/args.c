@@ -285,7 +285,8 @@ static bool is_at_least(struct str value, char digit)
 }
 
 enum tscope_status tsi_read_op_args(struct builder *b, uint32_t name, struct str args,
-				    struct cpu_op *op, struct tscope_error *err)
+				    struct cpu_op *op, uint32_t *external_id,
+				    struct tscope_error *err)
 {
 	struct members members = tsi_members_open(b->isa, &b->op_args, find_arg, args);
 	struct raw_inputs raw = { 0 };
@@ -295,7 +296,7 @@ enum tscope_status tsi_read_op_args(struct builder *b, uint32_t name, struct str
 	while (tsi_members_next(&members, &arg, &value)) {
 		switch ((enum arg)arg) {
 		case ARG_EXTERNAL_ID:
-			op->external_id = id_of(value);
+			*external_id = id_of(value);
 			break;
 		case ARG_SEQUENCE_NUMBER:
 			op->is_forward = is_at_least(value, '0');
@@ -332,7 +333,7 @@ enum tscope_status tsi_read_op_args(struct builder *b, uint32_t name, struct str
 
 /* ---- runtime calls ------------------------------------------------------------------- */
 
-void tsi_read_call_args(struct builder *b, struct str args, struct runtime_call *call)
+void tsi_read_call_args(struct builder *b, struct str args, struct event_ids *ids, int64_t *bytes)
 {
 	struct members members = tsi_members_open(b->isa, &b->call_args, find_arg, args);
 	struct str value;
@@ -340,13 +341,13 @@ void tsi_read_call_args(struct builder *b, struct str args, struct runtime_call 
 	while (tsi_members_next(&members, &arg, &value)) {
 		switch ((enum arg)arg) {
 		case ARG_CORRELATION:
-			read_correlation(value, &call->correlation);
+			read_correlation(value, &ids->correlation);
 			break;
 		case ARG_EXTERNAL_ID:
-			call->op = id_of(value);
+			ids->external_id = id_of(value);
 			break;
 		case ARG_BYTES:
-			read_bytes(value, &call->bytes);
+			read_bytes(value, bytes);
 			break;
 		default:
 			break;
@@ -356,70 +357,64 @@ void tsi_read_call_args(struct builder *b, struct str args, struct runtime_call 
 
 /* ---- device work --------------------------------------------------------------------- */
 
-static void read_device_arg(struct device_event *event, struct device_place *place, enum arg arg,
-			    struct str value)
+static void read_device_arg(struct raw_work *work, enum arg arg, struct str value)
 {
 	switch (arg) {
 	case ARG_DEVICE:
-		read_int(value, &place->device);
+		read_int(value, &work->place.device);
 		break;
 	case ARG_STREAM:
-		read_int(value, &place->stream);
+		read_int(value, &work->place.stream);
 		break;
 	case ARG_CORRELATION:
-		read_correlation(value, &event->correlation);
+		read_correlation(value, &work->ids.correlation);
 		break;
 	case ARG_EXTERNAL_ID:
-		event->op = id_of(value);
+		work->ids.external_id = id_of(value);
 		break;
 	case ARG_BYTES:
-		read_bytes(value, &event->bytes);
+		read_bytes(value, &work->shape.bytes);
 		break;
 	case ARG_DIRECTION:
-		event->direction = (uint8_t)tsi_classify_copy(tsi_json_unquote(value));
+		work->direction = (uint8_t)tsi_classify_copy(tsi_json_unquote(value));
 		break;
 	case ARG_GRAPH:
-		event->graph = id_of(value) != 0;
+		work->graph = id_of(value) != 0;
 		break;
 	case ARG_GRID:
-		event->grid_blocks = blocks_of(value);
+		work->shape.grid_blocks = blocks_of(value);
 		break;
 	case ARG_BLOCKS_PER_SM:
-		event->blocks_per_sm = float_of(value);
+		work->shape.blocks_per_sm = float_of(value);
 		break;
 	case ARG_WARPS_PER_SM:
-		event->warps_per_sm = float_of(value);
+		work->shape.warps_per_sm = float_of(value);
 		break;
 	case ARG_OCCUPANCY:
-		event->occupancy_pct = float_of(value);
+		work->shape.occupancy_pct = float_of(value);
 		break;
 	default:
 		break;
 	}
 }
 
-enum tscope_status tsi_read_device_args(struct builder *b, struct str args,
-					struct device_event *event, struct device_place *place,
+enum tscope_status tsi_read_device_args(struct builder *b, struct str args, struct raw_work *work,
 					struct tscope_error *err)
 {
 	struct members members = tsi_members_open(b->isa, &b->device_args, find_arg, args);
 	struct str value;
 	unsigned arg;
 	bool has_collective = false;
-	*event = (struct device_event){
-		.call = NO_ROW,
+	*work = (struct raw_work){
+		.shape = tsi_no_shape(),
+		.place = { NO_NUMBER, NO_NUMBER },
 		.collective = NO_ROW,
-		.bytes = NO_NUMBER,
-		.blocks_per_sm = NAN,
-		.warps_per_sm = NAN,
-		.occupancy_pct = NAN,
-		.phase = PHASE_COMPUTE,
 	};
 	while (tsi_members_next(&members, &arg, &value)) {
 		if (arg == ARG_COLLECTIVE)
 			has_collective = true;
 		else if (arg != ARG_OTHER)
-			read_device_arg(event, place, (enum arg)arg, value);
+			read_device_arg(work, (enum arg)arg, value);
 	}
-	return has_collective ? add_collective(b, args, &event->collective, err) : TSCOPE_OK;
+	return has_collective ? add_collective(b, args, &work->collective, err) : TSCOPE_OK;
 }

@@ -70,7 +70,7 @@ static bool is_cut_begin(const struct matcher *m, const struct slice_mark *end)
 	return tsi_is_composer_name(name) && !is_name_open(m, end->name);
 }
 
-static void take_mark(struct matcher *m, uint32_t index)
+static enum tscope_status take_mark(struct matcher *m, uint32_t index, struct tscope_error *err)
 {
 	const struct slice_mark *mark = &m->marks[index];
 	if (mark->row != NO_ROW) {
@@ -80,14 +80,16 @@ static void take_mark(struct matcher *m, uint32_t index)
 		m->trace->diagnostics[TSCOPE_DIAGNOSTIC_cut_begin]++;
 	} else if (m->top != NO_ROW) {
 		const struct slice_mark *begin = &m->marks[m->top];
-		tsi_set_dur_ns(&m->trace->spans, begin->row, mark->ts_ns - begin->ts_ns);
 		m->top = m->below[m->top];
+		return tsi_length_put(&m->trace->spans.durations, begin->row,
+				      mark->ts_ns - begin->ts_ns, err);
 	} else {
 		m->trace->diagnostics[TSCOPE_DIAGNOSTIC_unmatched_end]++;
 	}
+	return TSCOPE_OK;
 }
 
-static void match_all(struct matcher *m)
+static enum tscope_status match_all(struct matcher *m, struct tscope_error *err)
 {
 	for (size_t i = 0; i < m->count; i++) {
 		const struct slice_mark *mark = &m->marks[m->order[i].value];
@@ -98,8 +100,10 @@ static void match_all(struct matcher *m)
 			m->order[i].value = m->order[i + 1].value;
 			m->order[i + 1].value = end;
 		}
-		take_mark(m, (uint32_t)m->order[i].value);
+		if (take_mark(m, (uint32_t)m->order[i].value, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
 	}
+	return TSCOPE_OK;
 }
 
 /* By thread, then by time; equal ones stay in the order of the file. */
@@ -128,8 +132,7 @@ static enum tscope_status match_marks(struct builder *b, struct tscope_error *er
 	    tsi_array_new(&scratch, m.count, sizeof(*scratch), err) == TSCOPE_OK &&
 	    tsi_array_new(&m.below, m.count, sizeof(*m.below), err) == TSCOPE_OK) {
 		sort_marks(m.marks, m.order, scratch, m.count);
-		match_all(&m);
-		status = TSCOPE_OK;
+		status = match_all(&m, err);
 	}
 	free(m.order);
 	free(scratch);
@@ -138,7 +141,7 @@ static enum tscope_status match_marks(struct builder *b, struct tscope_error *er
 }
 
 /* What never ended lasts to the latest time that the file knows. */
-static void close_open_rows(struct builder *b)
+static enum tscope_status close_open_rows(struct builder *b, struct tscope_error *err)
 {
 	struct spans *spans = &b->trace->spans;
 	int64_t latest = INT64_MIN;
@@ -155,9 +158,12 @@ static void close_open_rows(struct builder *b)
 	for (uint32_t row = 0; row < spans->count; row++) {
 		if (tsi_dur_ns(spans, row) != OPEN_DURATION)
 			continue;
-		tsi_set_dur_ns(spans, row, latest - tsi_start_ns(spans, row));
+		if (tsi_length_put(&spans->durations, row, latest - tsi_start_ns(spans, row),
+				   err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
 		b->trace->diagnostics[TSCOPE_DIAGNOSTIC_unmatched_begin]++;
 	}
+	return TSCOPE_OK;
 }
 
 enum tscope_status tsi_match_begin_end(struct builder *b, struct tscope_error *err)
@@ -166,6 +172,6 @@ enum tscope_status tsi_match_begin_end(struct builder *b, struct tscope_error *e
 	if (b->mark_count)
 		status = match_marks(b, err);
 	if (status == TSCOPE_OK && b->has_open_rows)
-		close_open_rows(b);
+		status = close_open_rows(b, err);
 	return status;
 }

@@ -10,11 +10,14 @@
 #include "model/key_map.h"
 #include "model/trace.h"
 
+#include <math.h>
+
 /*
  * The trace while it is being built, and the stages that build it. Only files
  * of this folder include this. In the order of the data's path:
  *
  *	builder.c     takes events: class, name, track, a row
+ *	rows.c        columns, and what rows have in common
  *	args.c        reads what some classes carry in args
  *	inputs.c      what operators are called with
  *	allocator.c   what allocators of devices said
@@ -27,14 +30,12 @@
  *	finish.c      runs the rest (after the last event)
  *	roles.c       what rows are by their names
  *	group.c       rows into the order of tracks and time
+ *	place.c       rows of a track side by side
  *	repair.c      impossible durations
  *	enclose.c     which op and phase encloses each call
  *	link.c        device events to calls, calls to ops
  *	devices.c     the devices in use
  *	validate.c    counts what is odd
- *
- * While building, the field `op` of calls and device events holds their
- * "External id" (0: none); link.c puts the row in its place.
  */
 
 enum {
@@ -103,6 +104,8 @@ struct builder {
 	struct key_map composer_rank_of; /* (pid id, tid id) -> composer_ranks */
 	struct key_map thread_of_rank;   /* likewise -> options.only->threads */
 
+	struct intern span_kinds;  /* bytes of trace->spans.kinds: ids less 1 */
+	struct intern work_shapes; /* bytes of trace->work_shapes */
 	struct intern raw_inputs; /* of operators, as they stand in the file: ids as in op_inputs */
 	uint8_t *concrete_use;    /* by id of an operator's name: are its concrete inputs kept? */
 	size_t concrete_use_capacity;
@@ -130,16 +133,82 @@ TSI_MUST_CHECK
 enum tscope_status tsi_builder_intern(struct builder *b, struct str text, bool escaped,
 				      uint32_t *id, struct tscope_error *err);
 
+/* Frees what only the events to come would need, once all are there. */
+void tsi_free_scaffold(struct builder *b);
+
 /* args.c: all take an event's args, which may be empty. */
+
+/* What an event is bound by. */
+struct event_ids {
+	uint64_t correlation;
+	uint32_t external_id; /* 0: none */
+};
+
+/* What a device span's args say. */
+struct raw_work {
+	struct event_ids ids;
+	struct work_shape shape;
+	struct device_place place;
+	uint32_t collective; /* index in trace->collectives, or NO_ROW */
+	uint8_t direction;   /* enum copy_direction */
+	bool graph;
+};
 
 TSI_MUST_CHECK
 enum tscope_status tsi_read_op_args(struct builder *b, uint32_t name, struct str args,
-				    struct cpu_op *op, struct tscope_error *err);
-void tsi_read_call_args(struct builder *b, struct str args, struct runtime_call *call);
+				    struct cpu_op *op, uint32_t *external_id,
+				    struct tscope_error *err);
+/* *bytes stays as it is where nothing is said. */
+void tsi_read_call_args(struct builder *b, struct str args, struct event_ids *ids, int64_t *bytes);
 TSI_MUST_CHECK
-enum tscope_status tsi_read_device_args(struct builder *b, struct str args,
-					struct device_event *event, struct device_place *place,
+enum tscope_status tsi_read_device_args(struct builder *b, struct str args, struct raw_work *work,
 					struct tscope_error *err);
+
+static inline struct work_shape tsi_no_shape(void)
+{
+	return (struct work_shape){
+		.bytes = NO_NUMBER,
+		.blocks_per_sm = NAN,
+		.warps_per_sm = NAN,
+		.occupancy_pct = NAN,
+	};
+}
+
+/* rows.c */
+
+/* The index in trace->spans.kinds. */
+TSI_MUST_CHECK
+enum tscope_status tsi_find_span_kind(struct builder *b, const struct span_kind *kind,
+				      uint32_t *index, struct tscope_error *err);
+/* The index in trace->work_shapes. */
+TSI_MUST_CHECK
+enum tscope_status tsi_find_work_shape(struct builder *b, const struct work_shape *shape,
+				       uint32_t *index, struct tscope_error *err);
+/* What stands beside the row that is added next. */
+TSI_MUST_CHECK
+enum tscope_status tsi_add_op_id(struct builder *b, uint32_t external_id, struct tscope_error *err);
+TSI_MUST_CHECK
+enum tscope_status tsi_add_call(struct builder *b, struct event_ids ids, struct tscope_error *err);
+TSI_MUST_CHECK
+enum tscope_status tsi_add_device_event(struct builder *b, struct event_ids ids,
+					uint32_t collective, struct tscope_error *err);
+TSI_MUST_CHECK
+enum tscope_status tsi_grow_rows(struct spans *spans, struct tscope_error *err);
+
+TSI_MUST_CHECK
+static inline enum tscope_status tsi_add_row(struct spans *spans, int64_t start_ns, int64_t dur_ns,
+					     uint32_t kind, struct tscope_error *err)
+{
+	uint32_t row = spans->count;
+	enum tscope_status status;
+	if (tsi_unlikely(row == spans->capacity) &&
+	    (status = tsi_grow_rows(spans, err)) != TSCOPE_OK)
+		return status;
+	spans->kind[row] = kind;
+	spans->count++;
+	status = tsi_time_put(&spans->starts, row, start_ns, err);
+	return status == TSCOPE_OK ? tsi_length_put(&spans->durations, row, dur_ns, err) : status;
+}
 
 /* inputs.c */
 
@@ -207,12 +276,13 @@ enum tscope_status tsi_take_composer_event(struct builder *b, const struct raw_e
 					   struct tscope_error *err);
 /* A thread_sort_index tells Composer's merger. */
 void tsi_note_sort_index(struct builder *b, const struct raw_event *event);
-/* Keeps the number of the batch that args say; *extra is where, or stays. */
+/* Keeps the number of the batch that args say; *index is where, or stays. */
 TSI_MUST_CHECK
-enum tscope_status tsi_add_batch(struct builder *b, const struct raw_event *event, uint32_t *extra,
+enum tscope_status tsi_add_batch(struct builder *b, const struct raw_event *event, uint32_t *index,
 				 struct tscope_error *err);
 /* Moves copied events of torch to Composer's clock. */
-void tsi_join_composer_clocks(struct builder *b);
+TSI_MUST_CHECK
+enum tscope_status tsi_join_composer_clocks(struct builder *b, struct tscope_error *err);
 /* Format, rank and clock of the trace. */
 void tsi_describe_composer(struct tscope_trace *trace);
 TSI_MUST_CHECK
@@ -237,10 +307,16 @@ enum tscope_status tsi_match_begin_end(struct builder *b, struct tscope_error *e
 
 /* The stages after the last event, in this order. All work on the trace alone. */
 
-TSI_MUST_CHECK
-enum tscope_status tsi_assign_roles(struct tscope_trace *trace, struct tscope_error *err);
+void tsi_assign_roles(struct tscope_trace *trace);
 TSI_MUST_CHECK
 enum tscope_status tsi_group_rows(struct tscope_trace *trace, struct tscope_error *err);
+
+/* place.c, of tsi_group_rows(): rows into the order of tracks; which of them are of a class. */
+TSI_MUST_CHECK
+enum tscope_status tsi_place_rows(struct tscope_trace *trace, struct tscope_error *err);
+TSI_MUST_CHECK
+enum tscope_status tsi_make_row_sets(struct tscope_trace *trace, struct tscope_error *err);
+
 TSI_MUST_CHECK
 enum tscope_status tsi_repair_durations(struct tscope_trace *trace, struct tscope_error *err);
 TSI_MUST_CHECK
@@ -249,16 +325,13 @@ TSI_MUST_CHECK
 enum tscope_status tsi_list_devices(struct tscope_trace *trace, struct tscope_error *err);
 void tsi_validate(struct tscope_trace *trace);
 
-/* What is open on its thread when a call starts. */
-struct launch_site {
-	uint32_t op; /* row of the innermost cpu_op, or NO_ROW */
-	uint32_t
-		collective; /* of the innermost op that has one: index in trace->collectives, or NO_ROW */
-};
-
-/* enclose.c: fills sites (by index of call), and the phase of each call. */
+/*
+ * enclose.c: binds each call to the innermost cpu_op that is open on its thread when it starts,
+ * and to its phase. collective_of_call: index in trace->collectives by row of a call, of those
+ * within an op that has one.
+ */
 TSI_MUST_CHECK
-enum tscope_status tsi_enclose_calls(struct tscope_trace *trace, struct launch_site *sites,
+enum tscope_status tsi_enclose_calls(struct tscope_trace *trace, struct key_map *collective_of_call,
 				     struct tscope_error *err);
 
 #endif

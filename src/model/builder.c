@@ -35,7 +35,11 @@ enum tscope_status tsi_builder_new(struct builder **ret, const struct builder_op
 	size_t input_limit = limit < MAX_INPUTS ? limit : MAX_INPUTS;
 	if (!b->trace || tsi_intern_init(&b->trace->names, limit, err) != TSCOPE_OK ||
 	    tsi_intern_init(&b->raw_inputs, input_limit, err) != TSCOPE_OK ||
+	    tsi_intern_init(&b->span_kinds, SIZE_MAX, err) != TSCOPE_OK ||
+	    tsi_intern_init(&b->work_shapes, SIZE_MAX, err) != TSCOPE_OK ||
 	    tsi_array_new(&b->trace->op_inputs, 1, sizeof(*b->trace->op_inputs), err) !=
+		    TSCOPE_OK ||
+	    tsi_array_new(&b->trace->work_shapes, 1, sizeof(*b->trace->work_shapes), err) !=
 		    TSCOPE_OK) {
 		tsi_builder_free(b);
 		return tsi_fail_nomem(err);
@@ -49,6 +53,8 @@ enum tscope_status tsi_builder_new(struct builder **ret, const struct builder_op
 	b->composer_rank = -1;
 	b->window_mark_ns = NO_NUMBER;
 	b->trace->op_inputs_count = b->trace->op_inputs_capacity = 1; /* as the empty raw text */
+	b->trace->work_shape_count = b->trace->work_shape_capacity = 1;
+	b->trace->work_shapes[0] = tsi_no_shape();
 	b->trace->capture_start_ns = NO_NUMBER;
 	b->trace->capture_end_ns = NO_NUMBER;
 	b->trace->info = (struct tscope_trace_info){
@@ -82,13 +88,21 @@ void tsi_builder_free(struct builder *b)
 	tsi_key_map_deinit(&b->counter_series);
 	tsi_key_map_deinit(&b->composer_rank_of);
 	tsi_key_map_deinit(&b->thread_of_rank);
-	tsi_intern_deinit(&b->raw_inputs);
+	tsi_free_scaffold(b);
 	free(b->concrete_use);
 	free(b->category_rules);
-	free(b->marks);
 	free(b->thread_names);
 	free(b->text);
 	free(b);
+}
+
+void tsi_free_scaffold(struct builder *b)
+{
+	tsi_intern_deinit(&b->raw_inputs);
+	tsi_intern_deinit(&b->span_kinds);
+	tsi_intern_deinit(&b->work_shapes);
+	free(b->marks);
+	b->marks = NULL;
 }
 
 struct event_sink *tsi_builder_sink(struct builder *b)
@@ -163,143 +177,97 @@ static enum tscope_status find_category(struct builder *b, const struct raw_even
 
 /* ---- rows ---------------------------------------------------------------------------- */
 
-static enum tscope_status grow_spans(struct spans *spans, struct tscope_error *err)
-{
-	/* All columns get the same room; `capacity` counts once the last one has it. */
-	size_t wanted = (size_t)spans->count + 1, room = spans->capacity;
-	size_t rooms[6] = { room, room, room, room, room, room };
-	if (wanted >= NO_ROW)
-		return tsi_fail(err, TSCOPE_E_LIMIT, "more than %" PRIu32 " spans (limit: spans)",
-				NO_ROW - 1);
-	if (tsi_array_reserve(&spans->start_ns, &rooms[0], wanted, sizeof(*spans->start_ns), err) !=
-		    TSCOPE_OK ||
-	    tsi_array_reserve(&spans->dur_ns, &rooms[1], wanted, sizeof(*spans->dur_ns), err) !=
-		    TSCOPE_OK ||
-	    tsi_array_reserve(&spans->name, &rooms[2], wanted, sizeof(*spans->name), err) !=
-		    TSCOPE_OK ||
-	    tsi_array_reserve(&spans->track, &rooms[3], wanted, sizeof(*spans->track), err) !=
-		    TSCOPE_OK ||
-	    tsi_array_reserve(&spans->extra, &rooms[4], wanted, sizeof(*spans->extra), err) !=
-		    TSCOPE_OK ||
-	    tsi_array_reserve(&spans->span_class, &rooms[5], wanted, sizeof(*spans->span_class),
-			      err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	spans->capacity = rooms[5];
-	return TSCOPE_OK;
-}
-
-/* What a new row is and where it belongs. */
-struct row_place {
-	uint8_t span_class;
-	uint32_t name, track, extra;
-};
-
 static enum tscope_status add_row(struct builder *b, const struct raw_event *event,
-				  struct row_place place, struct tscope_error *err)
+				  const struct span_kind *kind, struct tscope_error *err)
 {
-	struct spans *spans = &b->trace->spans;
-	enum tscope_status status;
-	if (spans->count == spans->capacity && (status = grow_spans(spans, err)) != TSCOPE_OK)
-		return status;
-
-	uint32_t row = spans->count++;
-	spans->start_ns[row] = event->ts_ns;
-	spans->dur_ns[row] = event->dur_ns;
-	spans->name[row] = place.name;
-	spans->track[row] = place.track;
-	spans->extra[row] = place.extra;
-	spans->span_class[row] = place.span_class;
-	return TSCOPE_OK;
+	uint32_t index;
+	enum tscope_status status = tsi_find_span_kind(b, kind, &index, err);
+	return status == TSCOPE_OK
+		       ? tsi_add_row(&b->trace->spans, event->ts_ns, event->dur_ns, index, err)
+		       : status;
 }
 
-static enum tscope_status add_cpu_op(struct builder *b, const struct raw_event *event,
-				     uint32_t name, uint32_t *extra, struct tscope_error *err)
+static enum tscope_status add_op(struct builder *b, const struct raw_event *event,
+				 struct span_kind *kind, struct tscope_error *err)
 {
-	struct tscope_trace *trace = b->trace;
-	struct cpu_op op = { .collective = NO_ROW };
-	enum tscope_status status = tsi_read_op_args(b, name, event->args, &op, err);
-	if (status != TSCOPE_OK)
-		return status;
-	if (tsi_array_reserve(&trace->cpu_ops, &trace->cpu_op_capacity, trace->cpu_op_count + 1,
-			      sizeof(op), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	*extra = (uint32_t)trace->cpu_op_count;
-	trace->cpu_ops[trace->cpu_op_count++] = op;
-	return TSCOPE_OK;
+	uint32_t external_id = 0;
+	kind->op.collective = NO_ROW;
+	enum tscope_status status =
+		tsi_read_op_args(b, kind->name, event->args, &kind->op, &external_id, err);
+	return status == TSCOPE_OK ? tsi_add_op_id(b, external_id, err) : status;
 }
 
 static enum tscope_status add_call(struct builder *b, const struct raw_event *event,
-				   uint32_t *extra, struct tscope_error *err)
+				   struct span_kind *kind, struct tscope_error *err)
 {
-	struct tscope_trace *trace = b->trace;
-	struct runtime_call call = { .bytes = NO_NUMBER, .phase = PHASE_COMPUTE };
-	tsi_read_call_args(b, event->args, &call);
-	if (tsi_array_reserve(&trace->calls, &trace->call_capacity, trace->call_count + 1,
-			      sizeof(call), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	*extra = (uint32_t)trace->call_count;
-	trace->calls[trace->call_count++] = call;
-	return TSCOPE_OK;
+	struct event_ids ids = { 0 };
+	struct work_shape shape = tsi_no_shape();
+	tsi_read_call_args(b, event->args, &ids, &shape.bytes);
+	enum tscope_status status = TSCOPE_OK;
+	if (shape.bytes != NO_NUMBER)
+		status = tsi_find_work_shape(b, &shape, &kind->call.shape, err);
+	return status == TSCOPE_OK ? tsi_add_call(b, ids, err) : status;
 }
 
 /*
  * Of annotations that are collectives, whose size follows from what they were called with, and of
  * those that Composer numbers; nothing of others.
  */
-static enum tscope_status add_extra(struct builder *b, const struct raw_event *event, uint32_t name,
-				    uint32_t *extra, struct tscope_error *err)
+static enum tscope_status add_annotation(struct builder *b, const struct raw_event *event,
+					 struct span_kind *kind, struct tscope_error *err)
 {
 	struct cpu_op op = { .collective = NO_ROW };
+	uint32_t external_id;
 	enum tscope_status status;
 
+	kind->annotation = NO_ROW;
 	if (tsi_is_train_batch(event->name))
-		return tsi_add_batch(b, event, extra, err);
+		return tsi_add_batch(b, event, &kind->annotation, err);
 	if (!tsi_backend_prefix(event->name))
 		return TSCOPE_OK;
-	status = tsi_read_op_args(b, name, event->args, &op, err);
-	*extra = op.inputs;
+	status = tsi_read_op_args(b, kind->name, event->args, &op, &external_id, err);
+	kind->annotation = op.inputs;
 	return status;
 }
 
 static enum tscope_status add_host_row(struct builder *b, const struct raw_event *event,
 				       uint8_t span_class, struct tscope_error *err)
 {
-	struct row_place place = { .span_class = span_class, .extra = NO_ROW };
-	enum tscope_status status = tsi_find_host_track(b, event, &place.track, err);
+	struct span_kind kind = { .span_class = span_class };
+	enum tscope_status status = tsi_find_host_track(b, event, &kind.track, err);
 	if (status == TSCOPE_OK)
-		status = tsi_builder_intern(b, event->name, event->name_escaped, &place.name, err);
+		status = tsi_builder_intern(b, event->name, event->name_escaped, &kind.name, err);
 	if (status == TSCOPE_OK && span_class == TSCOPE_SPAN_CPU_OP)
-		status = add_cpu_op(b, event, place.name, &place.extra, err);
+		status = add_op(b, event, &kind, err);
 	if (status == TSCOPE_OK && span_class == TSCOPE_SPAN_RUNTIME)
-		status = add_call(b, event, &place.extra, err);
+		status = add_call(b, event, &kind, err);
 	if (status == TSCOPE_OK && span_class == TSCOPE_SPAN_ANNOTATION)
-		status = add_extra(b, event, place.name, &place.extra, err);
-	return status == TSCOPE_OK ? add_row(b, event, place, err) : status;
+		status = add_annotation(b, event, &kind, err);
+	return status == TSCOPE_OK ? add_row(b, event, &kind, err) : status;
 }
 
 static enum tscope_status add_device_row(struct builder *b, const struct raw_event *event,
 					 uint8_t span_class, struct tscope_error *err)
 {
-	struct tscope_trace *trace = b->trace;
 	if (tsi_is_device_mark(event->name))
 		return TSCOPE_OK;
-	struct row_place place = { .span_class = span_class };
-	struct device_place where = { NO_NUMBER, NO_NUMBER };
-	if (tsi_array_reserve(&trace->device_events, &trace->device_event_capacity,
-			      trace->device_event_count + 1, sizeof(*trace->device_events),
-			      err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	place.extra = (uint32_t)trace->device_event_count;
-	enum tscope_status status = tsi_read_device_args(
-		b, event->args, &trace->device_events[place.extra], &where, err);
+	struct span_kind kind = { .span_class = span_class };
+	struct raw_work work;
+	enum tscope_status status = tsi_read_device_args(b, event->args, &work, err);
+	if (status == TSCOPE_OK)
+		status = tsi_add_device_event(b, work.ids, work.collective, err);
+	if (status == TSCOPE_OK)
+		status = tsi_find_work_shape(b, &work.shape, &kind.device.shape, err);
+	if (status == TSCOPE_OK)
+		status = tsi_find_device_track(b, event, work.place, &kind.track, err);
+	if (status == TSCOPE_OK)
+		status = tsi_builder_intern(b, event->name, event->name_escaped, &kind.name, err);
 	if (status != TSCOPE_OK)
 		return status;
-	trace->device_event_count++;
+	kind.device.direction = work.direction;
+	kind.device.graph = work.graph;
 	b->untimed_count += event->ts_ns == 0 && event->dur_ns == 0;
-	status = tsi_find_device_track(b, event, where, &place.track, err);
-	if (status == TSCOPE_OK)
-		status = tsi_builder_intern(b, event->name, event->name_escaped, &place.name, err);
-	return status == TSCOPE_OK ? add_row(b, event, place, err) : status;
+	return add_row(b, event, &kind, err);
 }
 
 /* ---- events -------------------------------------------------------------------------- */
@@ -417,7 +385,7 @@ static enum tscope_status take_begin(struct builder *b, const struct raw_event *
 	return tsi_add_mark(b,
 			    (struct slice_mark){
 				    .ts_ns = event->ts_ns,
-				    .track = b->trace->spans.track[row],
+				    .track = tsi_trace_track_of(b->trace, row),
 				    .name = tsi_name_id(&b->trace->spans, row),
 				    .row = row,
 			    },
@@ -483,7 +451,8 @@ static enum tscope_status take_collection(struct builder *b, const struct raw_ev
 	uint32_t row = tsi_key_map_find(&b->gc_row_of, track);
 	if (row != NO_ROW && tsi_dur_ns(spans, row) == OPEN_DURATION &&
 	    event->ts_ns >= tsi_start_ns(spans, row))
-		tsi_set_dur_ns(spans, row, event->ts_ns - tsi_start_ns(spans, row));
+		return tsi_length_put(&spans->durations, row,
+				      event->ts_ns - tsi_start_ns(spans, row), err);
 	return TSCOPE_OK;
 }
 

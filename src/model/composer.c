@@ -178,7 +178,7 @@ bool tsi_is_of_rank(const struct builder *b, const struct raw_event *event)
 
 /* ---- batches ------------------------------------------------------------------------- */
 
-enum tscope_status tsi_add_batch(struct builder *b, const struct raw_event *event, uint32_t *extra,
+enum tscope_status tsi_add_batch(struct builder *b, const struct raw_event *event, uint32_t *index,
 				 struct tscope_error *err)
 {
 	struct tscope_trace *trace = b->trace;
@@ -189,7 +189,7 @@ enum tscope_status tsi_add_batch(struct builder *b, const struct raw_event *even
 	if (tsi_array_reserve(&trace->batches, &trace->batch_capacity, trace->batch_count + 1,
 			      sizeof(*trace->batches), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	*extra = (uint32_t)trace->batch_count;
+	*index = (uint32_t)trace->batch_count;
 	trace->batches[trace->batch_count++] = number;
 	return TSCOPE_OK;
 }
@@ -222,20 +222,21 @@ static bool is_far(int64_t sync_ns)
 	return sync_ns != NO_NUMBER && sync_ns >= 10 * torch_period_ns && sync_ns <= TIME_LIMIT_NS;
 }
 
-void tsi_join_composer_clocks(struct builder *b)
+enum tscope_status tsi_join_composer_clocks(struct builder *b, struct tscope_error *err)
 {
 	struct tscope_trace *trace = b->trace;
 	int64_t sync_ns = first_sync(trace);
 	uint64_t moved_count = 0;
 
 	if (!trace->is_kineto || !is_far(sync_ns))
-		return;
+		return TSCOPE_OK;
 	for (uint32_t row = 0; row < trace->spans.count; row++) {
 		int64_t start_ns = tsi_start_ns(&trace->spans, row);
-		if (move_time(&start_ns, sync_ns)) {
-			tsi_set_start_ns(&trace->spans, row, start_ns);
-			moved_count++;
-		}
+		if (!move_time(&start_ns, sync_ns))
+			continue;
+		if (tsi_time_put(&trace->spans.starts, row, start_ns, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		moved_count++;
 	}
 	for (size_t i = 0; i < trace->allocator_point_count; i++)
 		moved_count += move_time(&trace->allocator_points[i].time_ns, sync_ns);
@@ -246,6 +247,7 @@ void tsi_join_composer_clocks(struct builder *b)
 	if (b->window_mark_ns != NO_NUMBER)
 		(void)move_time(&b->window_mark_ns, sync_ns);
 	b->sink.diagnostics[TSCOPE_DIAGNOSTIC_moved_clock] += moved_count;
+	return TSCOPE_OK;
 }
 
 /* ---- what the trace is --------------------------------------------------------------- */

@@ -31,32 +31,29 @@ static uint32_t find_properties(const struct tscope_trace *trace, int32_t ordina
 }
 
 /* The start of the launch call; before all others what was launched before the capture. */
-static uint64_t launch_key(const struct tscope_trace *trace, uint32_t row)
+static int64_t launch_time(const struct tscope_trace *trace, uint32_t row)
 {
 	uint32_t call = tsi_device_event(trace, row)->call;
-	return call == NO_ROW ? 0 : tsi_sort_key_of_int64(tsi_start_ns(&trace->spans, call));
+	return call == NO_ROW ? INT64_MIN : tsi_start_ns(&trace->spans, call);
+}
+
+static bool is_behind(const void *context, uint32_t a, uint32_t b)
+{
+	const struct tscope_trace *trace = context;
+	int64_t start_a = tsi_start_ns(&trace->spans, a), start_b = tsi_start_ns(&trace->spans, b);
+	return start_a != start_b ? start_a > start_b
+				  : launch_time(trace, a) > launch_time(trace, b);
 }
 
 static enum tscope_status sort_device_rows(const struct tscope_trace *trace, struct device *device,
 					   struct tscope_error *err)
 {
-	uint32_t count = device->row_count;
-	struct sort_pair *items = NULL, *scratch = NULL;
-	enum tscope_status status = TSCOPE_E_NOMEM;
-	if (tsi_array_new(&items, count, sizeof(*items), err) == TSCOPE_OK &&
-	    tsi_array_new(&scratch, count, sizeof(*scratch), err) == TSCOPE_OK) {
-		for (uint32_t i = 0; i < count; i++)
-			items[i] = (struct sort_pair){ tsi_sort_key_of_int64(tsi_start_ns(
-							       &trace->spans, device->rows[i])),
-						       device->rows[i] };
-		tsi_sort_rows(items, scratch, count, trace, launch_key);
-		for (uint32_t i = 0; i < count; i++)
-			device->rows[i] = (uint32_t)items[i].value;
-		status = TSCOPE_OK;
-	}
-	free(items);
+	uint32_t *scratch;
+	if (tsi_array_new(&scratch, device->row_count / 2, sizeof(*scratch), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	tsi_sort_list(device->rows, device->row_count, scratch, is_behind, trace);
 	free(scratch);
-	return status;
+	return TSCOPE_OK;
 }
 
 /* A device's tracks lie side by side: its rows are one range, stream after stream. */

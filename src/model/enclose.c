@@ -15,53 +15,66 @@
 
 #include <stdlib.h>
 
-/* Rows that were open at the row looked at last; ended ones are taken off when they are on top. */
+/* A row that was open at the row looked at last. */
+struct open_row {
+	int64_t until; /* it is open before this time: a span without length holds what starts
+			  with it */
+	uint32_t row;
+};
+
+/* Ended ones are taken off when they are on top. */
 struct open_rows {
-	uint32_t *rows;
+	struct open_row *rows; /* [0] is none and never ends */
 	size_t count, capacity;
 };
 
-/* What a name says, by its id. */
+/* What a kind of spans says. */
 enum {
-	NAME_PHASE = 0x0f, /* enum phase, PHASE_COUNT: none */
-	NAME_STEP = 0x10,
-	NAME_AUTOGRAD = 0x20,
+	KIND_PHASE = 0x0f, /* enum phase, PHASE_COUNT: none */
+	KIND_CALL = 0x10,
+	KIND_OP = 0x20,
+	KIND_COLLECTIVE = 0x40, /* of an op */
+	KIND_STEP = 0x80,
 };
 
 struct walk {
 	struct tscope_trace *trace;
 	const struct track *track;
-	uint8_t *name_facts;
+	uint8_t *facts;          /* by kind */
 	struct sort_pair *steps; /* of markers of steps: start, row; by start */
 	size_t step_count;
+	bool has_steps;
+	uint32_t call; /* index of the next one */
 	struct open_rows spans, ops, markers, collectives;
-	struct launch_site *sites; /* by index of call */
+	struct key_map *collective_of_call;
 };
 
 static uint32_t top_of(const struct open_rows *open)
 {
-	return open->count ? open->rows[open->count - 1] : NO_ROW;
+	return open->rows[open->count - 1].row;
 }
 
-static enum tscope_status push(struct open_rows *open, uint32_t row, struct tscope_error *err)
+static enum tscope_status push(struct open_rows *open, uint32_t row, int64_t until,
+			       struct tscope_error *err)
 {
 	if (tsi_array_reserve(&open->rows, &open->capacity, open->count + 1, sizeof(*open->rows),
 			      err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	open->rows[open->count++] = row;
+	open->rows[open->count++] = (struct open_row){ until, row };
 	return TSCOPE_OK;
 }
 
-/* Takes off what has ended at `now`. A span without length still holds what starts with it. */
-static void settle(struct open_rows *open, const struct tscope_trace *trace, int64_t now)
+static enum tscope_status clear(struct open_rows *open, struct tscope_error *err)
 {
-	while (open->count) {
-		uint32_t row = top_of(open);
-		int64_t end = tsi_span_end(trace, row);
-		if (end > now || (end == now && tsi_dur_ns(&trace->spans, row) == 0))
-			return;
+	open->count = 0;
+	return push(open, NO_ROW, INT64_MAX, err);
+}
+
+/* Takes off what has ended at `now`. */
+static inline void settle(struct open_rows *open, int64_t now)
+{
+	while (open->rows[open->count - 1].until <= now)
 		open->count--;
-	}
 }
 
 static bool is_inside_step(const struct walk *w, int64_t now)
@@ -78,13 +91,14 @@ static bool is_inside_step(const struct walk *w, int64_t now)
 }
 
 /* The phase of what starts now on this thread. */
-static enum phase current_phase(const struct walk *w, int64_t now)
+static enum phase current_phase(struct walk *w, int64_t now)
 {
+	settle(&w->markers, now);
 	uint32_t marker = top_of(&w->markers);
 	if (w->trace->cpu_op_count == 0)
 		return PHASE_COMPUTE;
 	if (marker != NO_ROW)
-		return w->name_facts[tsi_name_id(&w->trace->spans, marker)] & NAME_PHASE;
+		return w->facts[w->trace->spans.kind[marker]] & KIND_PHASE;
 	if (w->track->is_autograd)
 		return PHASE_BACKWARD;
 	if (w->step_count && !is_inside_step(w, now))
@@ -92,61 +106,80 @@ static enum phase current_phase(const struct walk *w, int64_t now)
 	return PHASE_FORWARD;
 }
 
-static void take_call(struct walk *w, uint32_t row)
+static enum tscope_status take_call(struct walk *w, uint32_t row, int64_t now,
+				    struct tscope_error *err)
 {
-	struct tscope_trace *trace = w->trace;
-	uint32_t collective = top_of(&w->collectives);
-	struct launch_site *site = &w->sites[tsi_call_index(trace, row)];
-	site->op = top_of(&w->ops);
-	site->collective =
-		collective == NO_ROW ? NO_ROW : tsi_cpu_op(trace, collective)->collective;
-	tsi_call(trace, row)->phase = (uint8_t)current_phase(w, tsi_start_ns(&trace->spans, row));
+	struct runtime_call *call = &w->trace->calls[w->call++];
+	settle(&w->ops, now);
+	settle(&w->collectives, now);
+	uint32_t collective = top_of(&w->collectives), op = top_of(&w->ops);
+	*call = (struct runtime_call){
+		.op = op,
+		.phase = (uint8_t)current_phase(w, now),
+	};
+	if (collective == NO_ROW)
+		return TSCOPE_OK;
+	return tsi_key_map_put(w->collective_of_call, row,
+			       tsi_cpu_op(w->trace, collective)->collective, err);
 }
 
 /*
- * Does a span go on behind the one that encloses its start? VizTracer's durations are fractions of
- * a nanosecond: rounded, a call may end one after its caller.
+ * Counts a span that goes on behind the one that encloses its start. VizTracer's durations are
+ * fractions of a nanosecond: rounded, a call may end one after its caller.
  */
-static bool is_crossing(const struct tscope_trace *trace, uint32_t row, uint32_t enclosing)
+static inline void count_crossing(struct walk *w, int64_t end)
 {
-	return tsi_span_end(trace, row) - trace->is_viztracer > tsi_span_end(trace, enclosing);
+	struct tscope_trace *trace = w->trace;
+	const struct open_row *around = &w->spans.rows[w->spans.count - 1];
+	if (tsi_likely(end < around->until)) /* or it encloses nothing: then it never ends */
+		return;
+	if (end - trace->is_viztracer > tsi_span_end(trace, around->row))
+		trace->diagnostics[TSCOPE_DIAGNOSTIC_crossing_spans]++;
+}
+
+static enum tscope_status open_on(struct open_rows *open, uint32_t row, int64_t until, int64_t now,
+				  struct tscope_error *err)
+{
+	settle(open, now);
+	return push(open, row, until, err);
+}
+
+/* Operators and annotations: they may be a call's operator, tell its phase, or be a collective. */
+static enum tscope_status open_work(struct walk *w, uint32_t row, int64_t until,
+				    struct tscope_error *err)
+{
+	uint8_t facts = w->facts[w->trace->spans.kind[row]];
+	int64_t now = tsi_start_ns(&w->trace->spans, row);
+	enum tscope_status status = TSCOPE_OK;
+	if (facts & KIND_OP)
+		status = open_on(&w->ops, row, until, now, err);
+	if (status == TSCOPE_OK && (facts & KIND_COLLECTIVE))
+		status = open_on(&w->collectives, row, until, now, err);
+	if (status == TSCOPE_OK && (facts & KIND_PHASE) != PHASE_COUNT)
+		status = open_on(&w->markers, row, until, now, err);
+	return status;
 }
 
 static enum tscope_status take_row(struct walk *w, uint32_t row, struct tscope_error *err)
 {
-	struct tscope_trace *trace = w->trace;
-	const struct spans *spans = &trace->spans;
-	int64_t now = tsi_start_ns(spans, row);
-	settle(&w->spans, trace, now);
-	settle(&w->ops, trace, now);
-	settle(&w->markers, trace, now);
-	settle(&w->collectives, trace, now);
-	if (w->spans.count && is_crossing(trace, row, top_of(&w->spans)))
-		trace->diagnostics[TSCOPE_DIAGNOSTIC_crossing_spans]++;
-
-	uint8_t span_class = tsi_span_class(spans, row);
-	if (span_class == TSCOPE_SPAN_RUNTIME)
-		take_call(w, row);
-	if (push(&w->spans, row, err) != TSCOPE_OK)
+	const struct spans *spans = &w->trace->spans;
+	uint8_t facts = w->facts[spans->kind[row]];
+	int64_t now = tsi_start_ns(spans, row), dur_ns = tsi_dur_ns(spans, row);
+	int64_t until = now + dur_ns + (dur_ns == 0);
+	settle(&w->spans, now);
+	count_crossing(w, now + dur_ns);
+	if (push(&w->spans, row, until, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	bool is_op = span_class == TSCOPE_SPAN_CPU_OP;
-	if (is_op && push(&w->ops, row, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	if (is_op && tsi_cpu_op(trace, row)->collective != NO_ROW &&
-	    push(&w->collectives, row, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	if ((is_op || span_class == TSCOPE_SPAN_ANNOTATION) &&
-	    (w->name_facts[tsi_name_id(spans, row)] & NAME_PHASE) != PHASE_COUNT)
-		return push(&w->markers, row, err);
-	return TSCOPE_OK;
+	if (facts & KIND_CALL)
+		return take_call(w, row, now, err);
+	return facts != PHASE_COUNT ? open_work(w, row, until, err) : TSCOPE_OK;
 }
 
 static enum tscope_status walk_track(struct walk *w, struct tscope_error *err)
 {
-	w->spans.count = 0;
-	w->ops.count = 0;
-	w->markers.count = 0;
-	w->collectives.count = 0;
+	if (clear(&w->spans, err) != TSCOPE_OK || clear(&w->ops, err) != TSCOPE_OK ||
+	    clear(&w->markers, err) != TSCOPE_OK || clear(&w->collectives, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
 	for (uint32_t i = 0; i < w->track->count; i++)
 		if (take_row(w, w->track->first + i, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
@@ -155,79 +188,75 @@ static enum tscope_status walk_track(struct walk *w, struct tscope_error *err)
 
 /* ---- before the walk ----------------------------------------------------------------- */
 
-static enum tscope_status learn_names(struct walk *w, struct tscope_error *err)
+static uint8_t facts_of(const struct span_kind *kind, struct str name)
 {
-	const struct intern *names = &w->trace->names;
-	if (tsi_array_new(&w->name_facts, names->count, 1, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (uint32_t id = 0; id < names->count; id++) {
-		struct str name = tsi_intern_text(names, id);
-		unsigned facts = tsi_classify_phase(name);
-		if (tsi_is_step_marker(name) || tsi_is_train_batch(name))
-			facts |= NAME_STEP;
-		if (tsi_is_autograd_engine(name))
-			facts |= NAME_AUTOGRAD;
-		w->name_facts[id] = (uint8_t)facts;
+	switch (kind->span_class) {
+	case TSCOPE_SPAN_RUNTIME:
+		return PHASE_COUNT | KIND_CALL;
+	case TSCOPE_SPAN_CPU_OP:
+		return (uint8_t)(tsi_classify_phase(name) | KIND_OP |
+				 (kind->op.collective != NO_ROW ? KIND_COLLECTIVE : 0));
+	case TSCOPE_SPAN_ANNOTATION:
+		return (uint8_t)(tsi_classify_phase(name) |
+				 (tsi_is_step_marker(name) || tsi_is_train_batch(name) ? KIND_STEP
+										       : 0));
 	}
-	return TSCOPE_OK;
+	return PHASE_COUNT;
 }
 
-static bool is_step(const struct walk *w, uint32_t row)
+/* Learns what kinds say, and which threads are those of a backward pass. */
+static enum tscope_status learn_kinds(struct walk *w, struct tscope_error *err)
 {
 	const struct spans *spans = &w->trace->spans;
-	return tsi_span_class(spans, row) == TSCOPE_SPAN_ANNOTATION &&
-	       (w->name_facts[tsi_name_id(spans, row)] & NAME_STEP);
-}
-
-/* Finds the backward threads, and counts the steps. */
-static void learn_tracks(struct walk *w)
-{
-	for (uint32_t i = 0; i < w->trace->host_track_count; i++) {
-		struct track *track = &w->trace->tracks[i];
-		bool has_engine = false, has_steps = false;
-		for (uint32_t row = track->first; row < track->first + track->count; row++) {
-			has_engine |= (w->name_facts[tsi_name_id(&w->trace->spans, row)] &
-				       NAME_AUTOGRAD) != 0;
-			if (is_step(w, row)) {
-				has_steps = true;
-				w->step_count++;
-			}
-		}
-		track->is_autograd = has_engine && !has_steps;
+	if (tsi_array_new(&w->facts, spans->kind_count, 1, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (uint32_t i = 0; i < spans->kind_count; i++) {
+		const struct span_kind *kind = &spans->kinds[i];
+		struct str name = tsi_intern_text(&w->trace->names, kind->name);
+		w->facts[i] = facts_of(kind, name);
+		w->has_steps |= (w->facts[i] & KIND_STEP) != 0;
+		if (kind->track < w->trace->host_track_count && tsi_is_autograd_engine(name))
+			w->trace->tracks[kind->track].is_autograd = true;
 	}
+	for (uint32_t i = 0; i < spans->kind_count; i++)
+		if (w->facts[i] & KIND_STEP)
+			w->trace->tracks[spans->kinds[i].track].is_autograd = false;
+	return TSCOPE_OK;
 }
 
 static enum tscope_status learn_steps(struct walk *w, struct tscope_error *err)
 {
-	struct sort_pair *scratch = NULL;
-	if (tsi_array_new(&w->steps, w->step_count, sizeof(*w->steps), err) != TSCOPE_OK ||
-	    tsi_array_new(&scratch, w->step_count, sizeof(*scratch), err) != TSCOPE_OK)
+	const struct spans *spans = &w->trace->spans;
+	struct sort_pair *scratch;
+	size_t capacity = 0;
+	for (uint32_t row = 0; w->has_steps && row < spans->count; row++) {
+		if (!(w->facts[spans->kind[row]] & KIND_STEP))
+			continue;
+		if (tsi_array_reserve(&w->steps, &capacity, w->step_count + 1, sizeof(*w->steps),
+				      err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		w->steps[w->step_count++] =
+			(struct sort_pair){ tsi_sort_key_of_int64(tsi_start_ns(spans, row)), row };
+	}
+	if (tsi_array_new(&scratch, w->step_count, sizeof(*scratch), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	size_t found = 0;
-	for (uint32_t row = 0; found < w->step_count; row++)
-		if (is_step(w, row))
-			w->steps[found++] = (struct sort_pair){
-				tsi_sort_key_of_int64(tsi_start_ns(&w->trace->spans, row)), row
-			};
 	tsi_sort_pairs(w->steps, scratch, w->step_count);
 	free(scratch);
 	return TSCOPE_OK;
 }
 
-enum tscope_status tsi_enclose_calls(struct tscope_trace *trace, struct launch_site *sites,
+enum tscope_status tsi_enclose_calls(struct tscope_trace *trace, struct key_map *collective_of_call,
 				     struct tscope_error *err)
 {
-	struct walk w = { .trace = trace, .sites = sites };
-	enum tscope_status status = learn_names(&w, err);
-	if (status == TSCOPE_OK) {
-		learn_tracks(&w);
+	struct walk w = { .trace = trace, .collective_of_call = collective_of_call };
+	enum tscope_status status = learn_kinds(&w, err);
+	if (status == TSCOPE_OK)
 		status = learn_steps(&w, err);
-	}
 	for (uint32_t i = 0; status == TSCOPE_OK && i < trace->host_track_count; i++) {
 		w.track = &trace->tracks[i];
 		status = walk_track(&w, err);
 	}
-	free(w.name_facts);
+	free(w.facts);
 	free(w.steps);
 	free(w.spans.rows);
 	free(w.ops.rows);

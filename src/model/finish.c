@@ -13,23 +13,28 @@
 #include <stdio.h>
 
 /* Writers that could not time device work say 0: no time at all where the rest is far from it. */
-static void drop_untimed_rows(struct builder *b)
+static enum tscope_status drop_untimed_rows(struct builder *b, struct tscope_error *err)
 {
 	static const int64_t far_ns = 1000000000;
 	struct spans *spans = &b->trace->spans;
 	if (!b->untimed_count || b->untimed_count == spans->count)
-		return;
+		return TSCOPE_OK;
 	for (uint32_t row = 0; row < spans->count; row++) {
 		bool untimed = tsi_start_ns(spans, row) == 0 && tsi_dur_ns(spans, row) == 0 &&
 			       tsi_class_is_device(tsi_span_class(spans, row));
 		if (!untimed && tsi_start_ns(spans, row) < far_ns &&
 		    tsi_start_ns(spans, row) > -far_ns)
-			return;
+			return TSCOPE_OK;
 	}
 	for (uint32_t row = 0; row < spans->count; row++)
-		if (tsi_start_ns(spans, row) == 0 && tsi_dur_ns(spans, row) == 0)
-			spans->track[row] = NO_ROW;
+		if (tsi_start_ns(spans, row) == 0 && tsi_dur_ns(spans, row) == 0) {
+			struct span_kind kind = *tsi_span_kind(spans, row);
+			kind.track = NO_ROW;
+			if (tsi_find_span_kind(b, &kind, &spans->kind[row], err) != TSCOPE_OK)
+				return TSCOPE_E_NOMEM;
+		}
 	b->sink.diagnostics[TSCOPE_DIAGNOSTIC_untimed_device_event] += b->untimed_count;
+	return TSCOPE_OK;
 }
 
 static uint64_t count_phase(const struct tscope_trace *trace, char phase)
@@ -195,15 +200,18 @@ static void fill_info(struct builder *b)
 enum tscope_status tsi_builder_finish(struct builder *b, struct tscope_trace **ret,
 				      struct tscope_error *err)
 {
-	enum tscope_status status;
-	drop_untimed_rows(b);
+	enum tscope_status status = drop_untimed_rows(b, err);
+	if (status != TSCOPE_OK)
+		return status;
 	if (b->trace->spans.count == 0)
 		return fail_empty(b, err);
 	tsi_name_tracks(b);
-	tsi_join_composer_clocks(b);
-	if ((status = tsi_match_begin_end(b, err)) != TSCOPE_OK ||
-	    (status = tsi_assign_roles(b->trace, err)) != TSCOPE_OK ||
-	    (status = tsi_group_rows(b->trace, err)) != TSCOPE_OK ||
+	if ((status = tsi_join_composer_clocks(b, err)) != TSCOPE_OK ||
+	    (status = tsi_match_begin_end(b, err)) != TSCOPE_OK)
+		return status;
+	tsi_free_scaffold(b);
+	tsi_assign_roles(b->trace);
+	if ((status = tsi_group_rows(b->trace, err)) != TSCOPE_OK ||
 	    (status = tsi_repair_durations(b->trace, err)) != TSCOPE_OK ||
 	    (status = tsi_link_rows(b->trace, err)) != TSCOPE_OK ||
 	    (status = tsi_list_devices(b->trace, err)) != TSCOPE_OK ||

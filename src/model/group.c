@@ -2,19 +2,19 @@
 /*
  * Brings rows from the file's order into the model's: by track, threads before
  * device streams, and within a track by start, of equal starts the longest
- * first, then as in the file. Profilers write an operator when it ends, so most
- * threads need sorting; device streams mostly do not.
+ * first, then as in the file. Profilers write most threads and streams in that
+ * order, or nearly.
  *
- * The new order is found first, as a list of old row numbers; then the columns
- * are rewritten one at a time, so that no two copies of the rows exist.
+ * The rows of all tracks are first put side by side, as they came (place.c); then
+ * the tracks that are not in order are sorted, one at a time: the new order is found
+ * as a list of row numbers, by which the rows are moved where they are.
  */
 #include "base/array.h"
 #include "base/sort.h"
 #include "model/build.h"
+#include "model/order.h"
 
 #include <stdlib.h>
-
-enum { SHORT_LIST = 16 };
 
 /* ---- the order of tracks ------------------------------------------------------------- */
 
@@ -69,189 +69,192 @@ out:
 	return status;
 }
 
-/* Counts the rows of each track and renumbers their tracks. */
+/* Counts the rows of each track and renumbers the tracks of kinds. */
 static enum tscope_status group_tracks(struct tscope_trace *trace, struct tscope_error *err)
 {
 	struct spans *spans = &trace->spans;
 	uint32_t *new_index = NULL;
 	if (tsi_array_new(&new_index, trace->track_count, sizeof(*new_index), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	for (uint32_t row = 0; row < spans->count; row++)
-		if (spans->track[row] != NO_ROW)
-			trace->tracks[spans->track[row]].count++;
+	for (uint32_t row = 0; row < spans->count; row++) {
+		uint32_t track = tsi_trace_track_of(trace, row);
+		if (track != NO_ROW)
+			trace->tracks[track].count++;
+	}
 	enum tscope_status status = order_tracks(trace, new_index, err);
-	for (uint32_t row = 0; status == TSCOPE_OK && row < spans->count; row++)
-		if (spans->track[row] != NO_ROW)
-			spans->track[row] = new_index[spans->track[row]];
+	for (uint32_t i = 0; status == TSCOPE_OK && i < spans->kind_count; i++)
+		if (spans->kinds[i].track != NO_ROW)
+			spans->kinds[i].track = new_index[spans->kinds[i].track];
 	free(new_index);
 	return status;
 }
 
 /* ---- the order of rows --------------------------------------------------------------- */
 
-/* Lists the rows by track, those of a track as in the file: from then on place tells the track. */
-static void list_rows(struct tscope_trace *trace, uint32_t *rows)
-{
-	struct spans *spans = &trace->spans;
-	for (uint32_t row = 0; row < spans->count; row++)
-		if (spans->track[row] != NO_ROW)
-			rows[trace->tracks[spans->track[row]].first++] = row;
-	for (uint32_t i = 0; i < trace->track_count; i++)
-		trace->tracks[i].first -= trace->tracks[i].count;
-	free(spans->track);
-	spans->track = NULL;
-}
-
-struct row_order {
-	const struct spans *spans;
-	bool is_viztracer;
-};
-
 /*
  * Of spans that start and end together the one that encloses the others comes first: as in the
  * file, but VizTracer writes a call when it ends, the caller behind what it called, and it calls
  * the operators that torch added.
  */
-static bool is_inner(const struct row_order *order, uint32_t a, uint32_t b)
+static bool is_inner(const struct tscope_trace *trace, uint32_t a, uint32_t b)
 {
-	bool is_call = tsi_span_class(order->spans, a) == TSCOPE_SPAN_PYTHON;
-	if (!order->is_viztracer)
+	bool is_call = tsi_span_class(&trace->spans, a) == TSCOPE_SPAN_PYTHON;
+	if (!trace->is_viztracer)
 		return a > b;
-	if (is_call != (tsi_span_class(order->spans, b) == TSCOPE_SPAN_PYTHON))
+	if (is_call != (tsi_span_class(&trace->spans, b) == TSCOPE_SPAN_PYTHON))
 		return !is_call;
 	return is_call ? a < b : a > b;
 }
 
-/* Does a belong behind b? */
-static bool is_behind(const struct row_order *order, uint32_t a, uint32_t b)
+static bool is_behind(const void *context, uint32_t a, uint32_t b)
 {
-	const struct spans *spans = order->spans;
-	if (tsi_start_ns(spans, a) != tsi_start_ns(spans, b))
-		return tsi_start_ns(spans, a) > tsi_start_ns(spans, b);
-	if (tsi_dur_ns(spans, a) != tsi_dur_ns(spans, b))
-		return tsi_dur_ns(spans, a) < tsi_dur_ns(spans, b);
-	return is_inner(order, a, b);
+	const struct tscope_trace *trace = context;
+	const struct spans *spans = &trace->spans;
+	int64_t start_a = tsi_start_ns(spans, a), start_b = tsi_start_ns(spans, b);
+	if (start_a != start_b)
+		return start_a > start_b;
+	int64_t dur_a = tsi_dur_ns(spans, a), dur_b = tsi_dur_ns(spans, b);
+	if (dur_a != dur_b)
+		return dur_a < dur_b;
+	return is_inner(trace, a, b);
 }
 
-static void insertion_sort(const struct row_order *order, uint32_t *rows, uint32_t count)
+static bool is_in_order(const struct tscope_trace *trace, const struct track *track)
 {
-	for (uint32_t i = 1; i < count; i++) {
-		uint32_t row = rows[i], at = i;
-		for (; at > 0 && is_behind(order, rows[at - 1], row); at--)
-			rows[at] = rows[at - 1];
-		rows[at] = row;
-	}
+	for (uint32_t row = track->first + 1; row < track->first + track->count; row++)
+		if (is_behind(trace, row - 1, row))
+			return false;
+	return true;
 }
 
-/* How many of these sorted rows are in place before `row`. By halving: mostly all are. */
-static uint32_t count_before(const struct row_order *order, const uint32_t *rows, uint32_t count,
-			     uint32_t row)
+struct moved_row {
+	int64_t start_ns, dur_ns;
+	uint32_t kind;
+	struct device_event event;
+};
+
+static struct moved_row take_row(const struct tscope_trace *trace, uint32_t row, bool is_device)
 {
-	uint32_t low = 0, high = count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (is_behind(order, rows[middle], row))
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	const struct spans *spans = &trace->spans;
+	struct moved_row moved = {
+		.start_ns = tsi_start_ns(spans, row),
+		.dur_ns = tsi_dur_ns(spans, row),
+		.kind = spans->kind[row],
+	};
+	if (is_device)
+		moved.event = *tsi_device_event(trace, row);
+	return moved;
 }
 
-/* Makes one sorted list of two, rows[0 … left_count) and what follows it. */
-static void merge(const struct row_order *order, uint32_t *rows, uint32_t left_count,
-		  uint32_t count, uint32_t *scratch)
+static enum tscope_status put_row(struct tscope_trace *trace, uint32_t row,
+				  const struct moved_row *moved, bool is_device,
+				  struct tscope_error *err)
 {
-	if (!is_behind(order, rows[left_count - 1], rows[left_count]))
-		return;
-	uint32_t settled = count_before(order, rows, left_count, rows[left_count]);
-	uint32_t *to = rows + settled;
-	const uint32_t *right = rows + left_count, *right_end = rows + count;
-	uint32_t moved = left_count - settled;
-	memcpy(scratch, to, moved * sizeof(*scratch));
-	for (const uint32_t *left = scratch; left < scratch + moved;) {
-		if (right < right_end && is_behind(order, *left, *right))
-			*to++ = *right++;
-		else
-			*to++ = *left++;
-	}
+	struct spans *spans = &trace->spans;
+	spans->kind[row] = moved->kind;
+	if (is_device)
+		*tsi_device_event(trace, row) = moved->event;
+	enum tscope_status status = tsi_time_put(&spans->starts, row, moved->start_ns, err);
+	return status == TSCOPE_OK ? tsi_length_put(&spans->durations, row, moved->dur_ns, err)
+				   : status;
 }
 
 /*
- * A merge sort of row numbers: operators lie close to where they belong, so
- * most halves are in order when they meet, and it takes a few bytes per row.
+ * Moves the rows of a track: old row list[i] becomes its i-th. Rows change places in rings, in
+ * each of which one waits while the others move up; list is used up to mark what is done.
  */
-static void sort_rows(const struct row_order *order, uint32_t *rows, uint32_t count,
-		      uint32_t *scratch)
+static enum tscope_status move_rows(struct tscope_trace *trace, const struct track *track,
+				    uint32_t *list, struct tscope_error *err)
 {
-	if (count <= SHORT_LIST) {
-		insertion_sort(order, rows, count);
-		return;
+	for (uint32_t i = 0; i < track->count; i++) {
+		uint32_t to = track->first + i;
+		if (list[i] == to)
+			continue;
+		struct moved_row waiting = take_row(trace, to, track->is_device);
+		while (list[to - track->first] != track->first + i) {
+			uint32_t from = list[to - track->first];
+			struct moved_row moved = take_row(trace, from, track->is_device);
+			if (put_row(trace, to, &moved, track->is_device, err) != TSCOPE_OK)
+				return TSCOPE_E_NOMEM;
+			list[to - track->first] = to;
+			to = from;
+		}
+		list[to - track->first] = to;
+		if (put_row(trace, to, &waiting, track->is_device, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
 	}
-	uint32_t half = count / 2;
-	sort_rows(order, rows, half, scratch);
-	sort_rows(order, rows + half, count - half, scratch);
-	merge(order, rows, half, count, scratch);
+	return TSCOPE_OK;
 }
 
-/* ---- the columns --------------------------------------------------------------------- */
-
 /*
- * column[i] = old column[rows[i]], in new memory of just the right size; column points to the
- * pointer. Inlined, so that each width of item gets a loop of its own.
+ * Moves what stands beside those rows of a track that are of the set, item by item in the order
+ * of the rows, to the order of the list. items: of all tracks.
  */
-static inline enum tscope_status permute(void *column, size_t item_bytes, const uint32_t *rows,
-					 uint32_t count, struct tscope_error *err)
+static enum tscope_status move_side(const struct row_set *set, const struct track *track,
+				    const uint32_t *list, void *items, size_t item_bytes,
+				    struct tscope_error *err)
 {
-	char *fresh, *old;
+	uint32_t first = tsi_rank_of(set, track->first);
+	uint32_t count = tsi_rank_of(set, track->first + track->count) - first, moved = 0;
+	char *from = items, *fresh;
+	if (count == 0)
+		return TSCOPE_OK;
 	if (tsi_array_new(&fresh, count, item_bytes, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	memcpy(&old, column, sizeof(old));
-	for (uint32_t i = 0; i < count; i++)
-		memcpy(fresh + i * item_bytes, old + rows[i] * item_bytes, item_bytes);
-	free(old);
-	memcpy(column, &fresh, sizeof(fresh));
+	for (uint32_t i = 0; i < track->count; i++)
+		if (tsi_is_in_set(set, list[i]))
+			memcpy(fresh + moved++ * item_bytes,
+			       from + tsi_rank_of(set, list[i]) * item_bytes, item_bytes);
+	memcpy(from + first * item_bytes, fresh, count * item_bytes);
+	free(fresh);
 	return TSCOPE_OK;
 }
 
-static enum tscope_status permute_columns(struct spans *spans, const uint32_t *rows, uint32_t count,
-					  struct tscope_error *err)
+static enum tscope_status move_sides(struct tscope_trace *trace, const struct track *track,
+				     const uint32_t *list, struct tscope_error *err)
 {
-	if (permute(&spans->start_ns, sizeof(*spans->start_ns), rows, count, err) != TSCOPE_OK ||
-	    permute(&spans->dur_ns, sizeof(*spans->dur_ns), rows, count, err) != TSCOPE_OK ||
-	    permute(&spans->name, sizeof(*spans->name), rows, count, err) != TSCOPE_OK ||
-	    permute(&spans->extra, sizeof(*spans->extra), rows, count, err) != TSCOPE_OK ||
-	    permute(&spans->span_class, sizeof(*spans->span_class), rows, count, err) != TSCOPE_OK)
+	const struct row_set *calls = &trace->spans.calls, *ops = &trace->spans.ops;
+	if (move_side(calls, track, list, trace->calls, sizeof(*trace->calls), err) != TSCOPE_OK ||
+	    move_side(calls, track, list, trace->call_ids, sizeof(*trace->call_ids), err) !=
+		    TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	spans->count = count;
-	spans->capacity = count;
-	return TSCOPE_OK;
+	return move_side(ops, track, list, trace->op_ids, sizeof(*trace->op_ids), err);
+}
+
+static enum tscope_status sort_track(struct tscope_trace *trace, const struct track *track,
+				     struct tscope_error *err)
+{
+	uint32_t *list = NULL, *scratch = NULL;
+	enum tscope_status status = TSCOPE_E_NOMEM;
+	if (tsi_array_new(&list, track->count, sizeof(*list), err) == TSCOPE_OK &&
+	    tsi_array_new(&scratch, track->count / 2, sizeof(*scratch), err) == TSCOPE_OK) {
+		for (uint32_t i = 0; i < track->count; i++)
+			list[i] = track->first + i;
+		tsi_sort_list(list, track->count, scratch, is_behind, trace);
+		free(scratch);
+		scratch = NULL;
+		status = move_sides(trace, track, list, err);
+	}
+	if (status == TSCOPE_OK)
+		status = move_rows(trace, track, list, err);
+	free(list);
+	free(scratch);
+	return status;
 }
 
 enum tscope_status tsi_group_rows(struct tscope_trace *trace, struct tscope_error *err)
 {
-	struct spans *spans = &trace->spans;
-	const struct row_order order = { spans, trace->is_viztracer };
-	uint32_t *rows = NULL, *scratch = NULL, count = 0, longest = 0;
+	bool has_moved = false;
 	enum tscope_status status = group_tracks(trace, err);
-	if (status != TSCOPE_OK)
-		return status;
-	for (uint32_t i = 0; i < trace->track_count; i++) {
-		count += trace->tracks[i].count;
-		if (trace->tracks[i].count > longest)
-			longest = trace->tracks[i].count;
+	if (status == TSCOPE_OK)
+		status = tsi_place_rows(trace, err);
+	if (status == TSCOPE_OK)
+		status = tsi_make_row_sets(trace, err);
+	for (uint32_t i = 0; status == TSCOPE_OK && i < trace->track_count; i++) {
+		if (is_in_order(trace, &trace->tracks[i]))
+			continue;
+		status = sort_track(trace, &trace->tracks[i], err);
+		has_moved = true;
 	}
-
-	status = TSCOPE_E_NOMEM;
-	if (tsi_array_new(&rows, count, sizeof(*rows), err) == TSCOPE_OK &&
-	    tsi_array_new(&scratch, longest / 2, sizeof(*scratch), err) == TSCOPE_OK) {
-		list_rows(trace, rows);
-		for (uint32_t i = 0; i < trace->track_count; i++)
-			sort_rows(&order, rows + trace->tracks[i].first, trace->tracks[i].count,
-				  scratch);
-		status = permute_columns(spans, rows, count, err);
-	}
-	free(rows);
-	free(scratch);
-	return status;
+	return status == TSCOPE_OK && has_moved ? tsi_make_row_sets(trace, err) : status;
 }

@@ -9,72 +9,82 @@
  * Work launched before the capture began has no call; it stays, unlinked.
  */
 #include "base/array.h"
-#include "base/sum.h"
 #include "model/build.h"
+#include "model/device_rows.h"
 #include "model/order.h"
 
 #include <stdlib.h>
 
 struct linker {
 	struct tscope_trace *trace;
-	struct launch_site *sites; /* by index of call */
-	struct sort_pair *calls;   /* those with a correlation: correlation, row; of one by start */
-	size_t call_count;
-	size_t hint;             /* where the last search ended: streams run in launch order */
+	uint32_t *calls; /* rows of those with a correlation, by it; of one by start */
+	uint32_t call_count;
+	uint32_t hint;           /* where the last search ended: streams run in launch order */
 	struct key_map op_of_id; /* External id -> row of the cpu_op; made when first needed */
 	bool has_op_ids;
-	bool is_whole_us;                  /* no time of the file is finer than a microsecond */
+	struct key_map
+		collective_of_call; /* row of a call within a collective's op -> collective */
 	struct key_map collective_of_name; /* kernel name -> a collective that only has a kind */
+	struct key_map comm_of_kind;       /* kind of a kernel -> the one that communicates */
 };
 
 /* ---- by correlation ------------------------------------------------------------------ */
 
-static uint64_t start_key(const struct tscope_trace *trace, uint32_t row)
+static uint64_t correlation_of(const struct tscope_trace *trace, uint32_t call)
 {
-	return tsi_sort_key_of_int64(tsi_start_ns(&trace->spans, row));
+	return tsi_call(trace, call)->correlation;
+}
+
+static bool is_later_call(const void *context, uint32_t a, uint32_t b)
+{
+	const struct tscope_trace *trace = context;
+	uint64_t of_a = correlation_of(trace, a), of_b = correlation_of(trace, b);
+	if (of_a != of_b)
+		return of_a > of_b;
+	return tsi_start_ns(&trace->spans, a) > tsi_start_ns(&trace->spans, b);
 }
 
 static enum tscope_status list_calls(struct linker *l, struct tscope_error *err)
 {
 	struct tscope_trace *trace = l->trace;
-	struct sort_pair *scratch = NULL;
-	if (tsi_array_new(&l->calls, trace->call_count, sizeof(*l->calls), err) != TSCOPE_OK ||
-	    tsi_array_new(&scratch, trace->call_count, sizeof(*scratch), err) != TSCOPE_OK)
+	const struct row_set *set = &trace->spans.calls;
+	uint32_t *scratch = NULL, index = 0;
+	if (tsi_array_new(&l->calls, trace->call_count, sizeof(*l->calls), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	for (uint32_t row = 0; row < trace->spans.count; row++)
-		if (tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_RUNTIME &&
-		    tsi_call(trace, row)->correlation)
-			l->calls[l->call_count++] =
-				(struct sort_pair){ tsi_call(trace, row)->correlation, row };
-	tsi_sort_rows(l->calls, scratch, l->call_count, trace, start_key);
+		if (tsi_is_in_set(set, row) && trace->calls[index++].correlation)
+			l->calls[l->call_count++] = row;
+	if (tsi_array_new(&scratch, l->call_count / 2, sizeof(*scratch), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	tsi_sort_list(l->calls, l->call_count, scratch, is_later_call, trace);
 	free(scratch);
-	for (size_t i = 1; i < l->call_count; i++)
+	for (uint32_t i = 1; i < l->call_count; i++)
 		trace->diagnostics[TSCOPE_DIAGNOSTIC_duplicate_correlation] +=
-			l->calls[i].key == l->calls[i - 1].key;
+			correlation_of(trace, l->calls[i]) ==
+			correlation_of(trace, l->calls[i - 1]);
 	return TSCOPE_OK;
 }
 
 /* True if the call comes after (correlation, start) in the order of the list. */
-static bool is_behind(const struct linker *l, size_t i, uint64_t correlation, int64_t start_ns)
+static bool is_behind(const struct linker *l, uint32_t i, uint64_t correlation, int64_t start_ns)
 {
-	const struct sort_pair *call = &l->calls[i];
-	return call->key > correlation ||
-	       (call->key == correlation &&
-		tsi_start_ns(&l->trace->spans, (uint32_t)call->value) > start_ns);
+	uint64_t of_call = correlation_of(l->trace, l->calls[i]);
+	return of_call > correlation ||
+	       (of_call == correlation && tsi_start_ns(&l->trace->spans, l->calls[i]) > start_ns);
 }
 
 /* The first call behind (correlation, start): tried near the last answer, then by halving. */
-static size_t find_behind(struct linker *l, uint64_t correlation, int64_t start_ns)
+static uint32_t find_behind(struct linker *l, uint64_t correlation, int64_t start_ns)
 {
 	enum { TRIES = 8 };
-	size_t low = 0, high = l->call_count;
-	size_t at = l->hint ? l->hint - 1 : 0;
+	uint32_t low = 0, high = l->call_count;
+	uint32_t at = l->hint ? l->hint - 1 : 0;
 	for (int i = 0; i < TRIES && at < high && !is_behind(l, at, correlation, start_ns); i++)
 		low = ++at;
 	if (low > 0 && low < high && is_behind(l, low, correlation, start_ns))
 		return low;
 	while (low < high) {
-		size_t middle = low + (high - low) / 2;
+		uint32_t middle = low + (high - low) / 2;
 		if (is_behind(l, middle, correlation, start_ns))
 			high = middle;
 		else
@@ -88,38 +98,52 @@ static uint32_t find_call(struct linker *l, uint64_t correlation, int64_t start_
 {
 	if (!correlation)
 		return NO_ROW;
-	size_t behind = find_behind(l, correlation, start_ns);
+	uint32_t behind = find_behind(l, correlation, start_ns);
 	l->hint = behind;
-	if (behind > 0 && l->calls[behind - 1].key == correlation)
-		return (uint32_t)l->calls[behind - 1].value;
-	if (behind < l->call_count && l->calls[behind].key == correlation)
-		return (uint32_t)l->calls[behind].value;
+	if (behind > 0 && correlation_of(l->trace, l->calls[behind - 1]) == correlation)
+		return l->calls[behind - 1];
+	if (behind < l->call_count && correlation_of(l->trace, l->calls[behind]) == correlation)
+		return l->calls[behind];
 	return NO_ROW;
+}
+
+/* Finds the calls of all that has a correlation: from then on these are not needed. */
+static void find_calls(struct linker *l)
+{
+	struct tscope_trace *trace = l->trace;
+	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++) {
+		struct device_event *event = tsi_device_event(trace, row);
+		uint64_t correlation = event->correlation;
+		event->call = find_call(l, correlation, tsi_start_ns(&trace->spans, row));
+	}
+	for (size_t i = 0; i < trace->sync_record_count; i++) {
+		struct sync_record *record = &trace->sync_records[i];
+		record->call = find_call(l, record->correlation, record->start_ns);
+		record->event_call = find_call(l, record->event_correlation, record->start_ns);
+	}
 }
 
 /* ---- by External id ------------------------------------------------------------------ */
 
+/* Of operators with one id the last row counts. */
 static enum tscope_status list_op_ids(struct linker *l, struct tscope_error *err)
 {
 	const struct spans *spans = &l->trace->spans;
+	uint32_t index = 0;
 	l->has_op_ids = true;
 	for (uint32_t row = 0; row < spans->count; row++) {
-		if (tsi_span_class(spans, row) != TSCOPE_SPAN_CPU_OP ||
-		    !tsi_cpu_op(l->trace, row)->external_id)
-			continue;
-		if (tsi_key_map_put(&l->op_of_id, tsi_cpu_op(l->trace, row)->external_id, row,
-				    err) != TSCOPE_OK)
+		uint32_t id = tsi_is_in_set(&spans->ops, row) ? l->trace->op_ids[index++] : 0;
+		if (id && tsi_key_map_put(&l->op_of_id, id, row, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 	}
 	return TSCOPE_OK;
 }
 
-static enum tscope_status find_op_of_id(struct linker *l, uint32_t external_id,
-					uint64_t correlation, uint32_t *op,
+static enum tscope_status find_op_of_id(struct linker *l, uint32_t external_id, uint32_t *op,
 					struct tscope_error *err)
 {
 	*op = NO_ROW;
-	if (external_id == 0 || external_id == correlation)
+	if (external_id == 0)
 		return TSCOPE_OK;
 	if (!l->has_op_ids && list_op_ids(l, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
@@ -147,46 +171,36 @@ static bool may_enclose(const struct tscope_trace *trace, uint32_t op, uint32_t 
  * Whole microseconds cannot tell a call in the last instant of an op from one
  * behind it; there an id that agrees with the times decides.
  */
-static enum tscope_status link_call(struct linker *l, uint32_t row, struct tscope_error *err)
+static enum tscope_status name_op(struct linker *l, uint32_t row, uint32_t index,
+				  struct tscope_error *err)
 {
 	struct tscope_trace *trace = l->trace;
-	struct runtime_call *call = tsi_call(trace, row);
-	uint32_t op = l->sites[tsi_call_index(trace, row)].op, named = NO_ROW;
-	if ((op == NO_ROW || l->is_whole_us) &&
-	    find_op_of_id(l, call->op, call->correlation, &named, err) != TSCOPE_OK)
+	struct runtime_call *call = &trace->calls[index];
+	uint32_t named;
+	if (find_op_of_id(l, trace->call_ids[index], &named, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	if (op == NO_ROW || (named != NO_ROW && may_enclose(trace, named, row)))
-		op = named;
-	call->op = op;
+	if (call->op == NO_ROW || (named != NO_ROW && may_enclose(trace, named, row)))
+		call->op = named;
 	return TSCOPE_OK;
 }
 
 static enum tscope_status link_calls(struct linker *l, struct tscope_error *err)
 {
 	const struct spans *spans = &l->trace->spans;
-	l->is_whole_us = is_whole_us(spans);
-	for (uint32_t row = 0; row < spans->count; row++)
-		if (tsi_span_class(spans, row) == TSCOPE_SPAN_RUNTIME &&
-		    link_call(l, row, err) != TSCOPE_OK)
+	bool is_coarse = is_whole_us(spans);
+	uint32_t index = 0;
+	for (uint32_t row = 0; index < l->trace->call_count; row++) {
+		if (!tsi_is_in_set(&spans->calls, row))
+			continue;
+		if ((is_coarse || l->trace->calls[index].op == NO_ROW) &&
+		    name_op(l, row, index, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
+		index++;
+	}
 	return TSCOPE_OK;
 }
 
 /* ---- device events ------------------------------------------------------------------- */
-
-/* What the call knows of its device event, and the other way round. */
-static void join_call(struct tscope_trace *trace, uint32_t row, struct device_event *event)
-{
-	struct runtime_call *call = tsi_call(trace, event->call);
-	tsi_sum(&call->device_ns, tsi_dur_ns(&trace->spans, row));
-	call->device_count++;
-	event->phase = call->phase;
-	event->graph |= call->kind == CALL_GRAPH_LAUNCH;
-	if (event->bytes == NO_NUMBER &&
-	    (tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_MEMCPY ||
-	     tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_MEMSET))
-		event->bytes = call->bytes;
-}
 
 /* The collective that a communication kernel without metadata stands for: its kind, by its name. */
 static enum tscope_status name_collective(struct linker *l, uint32_t name, uint32_t *collective,
@@ -213,6 +227,25 @@ static enum tscope_status name_collective(struct linker *l, uint32_t name, uint3
 	return tsi_key_map_put(&l->collective_of_name, name, *collective, err);
 }
 
+/* Makes a kernel communication. */
+static enum tscope_status set_comm(struct linker *l, uint32_t row, struct tscope_error *err)
+{
+	struct spans *spans = &l->trace->spans;
+	uint32_t known = tsi_key_map_find(&l->comm_of_kind, spans->kind[row]);
+	if (known == NO_ROW) {
+		struct span_kind comm = *tsi_span_kind(spans, row);
+		comm.span_class = TSCOPE_SPAN_COMM;
+		known = spans->kind_count;
+		if (tsi_array_reserve(&spans->kinds, &spans->kind_capacity, (size_t)known + 1,
+				      sizeof(comm), err) != TSCOPE_OK ||
+		    tsi_key_map_put(&l->comm_of_kind, spans->kind[row], known, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		spans->kinds[spans->kind_count++] = comm;
+	}
+	spans->kind[row] = known;
+	return TSCOPE_OK;
+}
+
 /*
  * Is it communication, and which? A kernel with a communication library's name
  * is. Otherwise metadata of a collective that moves data, on the kernel itself
@@ -226,15 +259,16 @@ static enum tscope_status settle_collective(struct linker *l, uint32_t row,
 	uint8_t span_class = tsi_span_class(&trace->spans, row);
 	uint32_t found = event->collective;
 	event->collective = NO_ROW;
-	if (found == NO_ROW && event->call != NO_ROW)
-		found = l->sites[tsi_call_index(trace, event->call)].collective;
+	if (found == NO_ROW && event->call != NO_ROW && l->collective_of_call.count)
+		found = tsi_key_map_find(&l->collective_of_call, event->call);
 	if (found != NO_ROW && trace->collectives[found].is_wait)
 		found = NO_ROW;
 
 	if (span_class == TSCOPE_SPAN_KERNEL && found != NO_ROW &&
 	    !tsi_is_compute_kernel(tsi_span_name(trace, row))) {
 		span_class = TSCOPE_SPAN_COMM;
-		tsi_set_span_class(&trace->spans, row, span_class);
+		if (set_comm(l, row, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
 	}
 	if (span_class != TSCOPE_SPAN_COMM)
 		return TSCOPE_OK;
@@ -252,40 +286,34 @@ static enum tscope_status link_device_event(struct linker *l, uint32_t row,
 {
 	struct tscope_trace *trace = l->trace;
 	struct device_event *event = tsi_device_event(trace, row);
-	uint32_t external_id = event->op;
-	event->call = find_call(l, event->correlation, tsi_start_ns(&trace->spans, row));
+	uint32_t external_id = event->external_id;
 	event->op = NO_ROW;
+	event->phase = PHASE_COMPUTE;
+	event->graph = tsi_work_traits(trace, row)->graph;
 	if (event->call != NO_ROW) {
-		event->op = tsi_call(trace, event->call)->op;
-		join_call(trace, row, event);
+		struct runtime_call *call = tsi_call(trace, event->call);
+		call->has_work = true;
+		event->op = call->op;
+		event->phase = call->phase;
+		event->graph |= tsi_call_kind(trace, event->call) == CALL_GRAPH_LAUNCH;
 	}
-	if (event->op == NO_ROW &&
-	    find_op_of_id(l, external_id, event->correlation, &event->op, err) != TSCOPE_OK)
+	if (event->op == NO_ROW && find_op_of_id(l, external_id, &event->op, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	return settle_collective(l, row, event, err);
-}
-
-static void link_sync_records(struct linker *l)
-{
-	for (size_t i = 0; i < l->trace->sync_record_count; i++) {
-		struct sync_record *record = &l->trace->sync_records[i];
-		record->call = find_call(l, record->correlation, record->start_ns);
-		record->event_call = find_call(l, record->event_correlation, record->start_ns);
-	}
 }
 
 static enum tscope_status link_all(struct linker *l, struct tscope_error *err)
 {
 	struct tscope_trace *trace = l->trace;
-	if (tsi_array_new(&l->sites, trace->call_count, sizeof(*l->sites), err) != TSCOPE_OK ||
-	    tsi_enclose_calls(trace, l->sites, err) != TSCOPE_OK ||
-	    list_calls(l, err) != TSCOPE_OK || link_calls(l, err) != TSCOPE_OK)
+	if (list_calls(l, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	link_sync_records(l);
-	if (trace->host_track_count == trace->track_count)
-		return TSCOPE_OK;
-	for (uint32_t row = trace->tracks[trace->host_track_count].first; row < trace->spans.count;
-	     row++)
+	find_calls(l);
+	free(l->calls);
+	l->calls = NULL;
+	if (tsi_enclose_calls(trace, &l->collective_of_call, err) != TSCOPE_OK ||
+	    link_calls(l, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++)
 		if (link_device_event(l, row, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 	return TSCOPE_OK;
@@ -295,9 +323,13 @@ enum tscope_status tsi_link_rows(struct tscope_trace *trace, struct tscope_error
 {
 	struct linker l = { .trace = trace };
 	enum tscope_status status = link_all(&l, err);
-	free(l.sites);
 	free(l.calls);
 	tsi_key_map_deinit(&l.op_of_id);
+	tsi_key_map_deinit(&l.collective_of_call);
 	tsi_key_map_deinit(&l.collective_of_name);
+	tsi_key_map_deinit(&l.comm_of_kind);
+	free(trace->op_ids);
+	free(trace->call_ids);
+	trace->op_ids = trace->call_ids = NULL;
 	return status;
 }

@@ -1,32 +1,78 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorting rows by two keys: by the first, then within each run that is equal
- * in it by the second. Runs are rare and short in real traces, so the second
- * key is hardly ever computed.
+ * A merge sort of lists of numbers, for lists that are nearly sorted: operators lie close to
+ * where they belong, and calls come thread by thread. Most halves are in order when they meet.
  */
 #include "model/order.h"
 
-static void sort_run(struct sort_pair *items, struct sort_pair *scratch, size_t count,
-		     const struct tscope_trace *trace,
-		     uint64_t (*second)(const struct tscope_trace *trace, uint32_t row))
+#include <string.h>
+
+enum { SHORT_LIST = 16 };
+
+struct order {
+	tsi_is_behind *is_behind;
+	const void *context;
+	uint32_t *scratch;
+};
+
+static void insertion_sort(const struct order *order, uint32_t *list, uint32_t count)
 {
-	uint64_t first_key = items[0].key;
-	for (size_t i = 0; i < count; i++)
-		items[i].key = second(trace, (uint32_t)items[i].value);
-	tsi_sort_pairs(items, scratch, count);
-	for (size_t i = 0; i < count; i++)
-		items[i].key = first_key;
+	for (uint32_t i = 1; i < count; i++) {
+		uint32_t item = list[i], at = i;
+		for (; at > 0 && order->is_behind(order->context, list[at - 1], item); at--)
+			list[at] = list[at - 1];
+		list[at] = item;
+	}
 }
 
-void tsi_sort_rows(struct sort_pair *items, struct sort_pair *scratch, size_t count,
-		   const struct tscope_trace *trace,
-		   uint64_t (*second)(const struct tscope_trace *trace, uint32_t row))
+/* How many of these sorted items are in place before `item`. By halving: mostly all are. */
+static uint32_t count_before(const struct order *order, const uint32_t *list, uint32_t count,
+			     uint32_t item)
 {
-	tsi_sort_pairs(items, scratch, count);
-	for (size_t start = 0, end; start < count; start = end) {
-		for (end = start + 1; end < count && items[end].key == items[start].key;)
-			end++;
-		if (end - start > 1)
-			sort_run(items + start, scratch, end - start, trace, second);
+	uint32_t low = 0, high = count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (order->is_behind(order->context, list[middle], item))
+			high = middle;
+		else
+			low = middle + 1;
 	}
+	return low;
+}
+
+/* Makes one sorted list of two, list[0 … left_count) and what follows it. */
+static void merge(const struct order *order, uint32_t *list, uint32_t left_count, uint32_t count)
+{
+	if (!order->is_behind(order->context, list[left_count - 1], list[left_count]))
+		return;
+	uint32_t settled = count_before(order, list, left_count, list[left_count]);
+	uint32_t *to = list + settled;
+	const uint32_t *right = list + left_count, *right_end = list + count;
+	uint32_t moved = left_count - settled;
+	memcpy(order->scratch, to, moved * sizeof(*to));
+	for (const uint32_t *left = order->scratch; left < order->scratch + moved;) {
+		if (right < right_end && order->is_behind(order->context, *left, *right))
+			*to++ = *right++;
+		else
+			*to++ = *left++;
+	}
+}
+
+static void sort(const struct order *order, uint32_t *list, uint32_t count)
+{
+	if (count <= SHORT_LIST) {
+		insertion_sort(order, list, count);
+		return;
+	}
+	uint32_t half = count / 2;
+	sort(order, list, half);
+	sort(order, list + half, count - half);
+	merge(order, list, half, count);
+}
+
+void tsi_sort_list(uint32_t *list, uint32_t count, uint32_t *scratch, tsi_is_behind *is_behind,
+		   const void *context)
+{
+	const struct order order = { is_behind, context, scratch };
+	sort(&order, list, count);
 }

@@ -2,17 +2,18 @@
 #ifndef TSCOPE_MODEL_ORDER_H
 #define TSCOPE_MODEL_ORDER_H
 
-#include "base/sort.h"
-#include "model/trace.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Does a belong behind b? False for what is equal. */
+typedef bool tsi_is_behind(const void *context, uint32_t a, uint32_t b);
 
 /*
- * Sorts pairs whose value is a row, already in the order of rows or of the
- * file, by key; of equal keys, by second(trace, row); what is equal in both
- * stays as it was. O(count), also where all keys are equal. scratch as for
- * tsi_sort_pairs().
+ * Sorts row numbers, or other numbers of things; what is equal stays as it was. scratch is room
+ * for half as many, its content is lost; both may be NULL where count is 0. O(count) for a list
+ * that is in order, O(count × log runs) for one of a few sorted runs.
  */
-void tsi_sort_rows(struct sort_pair *items, struct sort_pair *scratch, size_t count,
-		   const struct tscope_trace *trace,
-		   uint64_t (*second)(const struct tscope_trace *trace, uint32_t row));
+void tsi_sort_list(uint32_t *list, uint32_t count, uint32_t *scratch, tsi_is_behind *is_behind,
+		   const void *context);
 
 #endif

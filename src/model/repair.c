@@ -34,7 +34,7 @@ static void clip(struct repair *r, uint32_t row, int64_t end_ns)
 {
 	struct tscope_trace *trace = r->trace;
 	int64_t removed = tsi_span_end(trace, row) - end_ns;
-	tsi_set_dur_ns(&trace->spans, row, tsi_dur_ns(&trace->spans, row) - removed);
+	tsi_length_shorten(&trace->spans.durations, row, tsi_dur_ns(&trace->spans, row) - removed);
 	if (tsi_ckd_add(&trace->impossible_ns, trace->impossible_ns, removed))
 		trace->impossible_ns = INT64_MAX;
 	trace->diagnostics[TSCOPE_DIAGNOSTIC_impossible_duration]++;

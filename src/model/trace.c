@@ -7,20 +7,28 @@
 
 #include <stdlib.h>
 
+static void deinit_set(struct row_set *set)
+{
+	free(set->bits);
+	free(set->before);
+}
+
 void tscope_trace_free(struct tscope_trace *trace)
 {
 	if (!trace)
 		return;
 	struct spans *spans = &trace->spans;
-	free(spans->start_ns);
-	free(spans->dur_ns);
-	free(spans->name);
-	free(spans->track);
-	free(spans->extra);
-	free(spans->span_class);
+	tsi_time_column_deinit(&spans->starts);
+	tsi_time_column_deinit(&spans->durations);
+	free(spans->kind);
+	free(spans->kinds);
+	deinit_set(&spans->ops);
+	deinit_set(&spans->calls);
 	free(trace->tracks);
-	free(trace->cpu_ops);
 	free(trace->op_inputs);
+	free(trace->work_shapes);
+	free(trace->op_ids);
+	free(trace->call_ids);
 	free(trace->calls);
 	free(trace->device_events);
 	free(trace->collectives);
@@ -110,19 +118,6 @@ const char *tscope_span_class_name(enum tscope_span_class span_class)
 		return "memset";
 	}
 	return "unknown";
-}
-
-uint32_t tsi_trace_track_of(const struct tscope_trace *trace, uint32_t row)
-{
-	uint32_t low = 0, high = trace->track_count;
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-		if (trace->tracks[middle].first <= row)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
 }
 
 uint32_t tscope_trace_span_count(const struct tscope_trace *trace)

@@ -4,6 +4,7 @@
 
 #include "base/intern.h"
 #include "model/counters.h"
+#include "model/time_column.h"
 
 #include <tscope/trace.h>
 
@@ -11,8 +12,9 @@
  * The trace model: columns, not objects. Row i of every column of `spans` is
  * one span; rows are ordered by track, host tracks before device tracks, and
  * within a track by start, the longer first (so a parent comes before its
- * children). What only some classes have stands in side tables that the
- * column `extra` points into: cpu_ops[], calls[], device_events[].
+ * children). A trace has millions of spans, but they are of a few thousand
+ * kinds: what spans have in common stands once, in `kinds`. What only some
+ * classes have stands in side tables: calls[], device_events[].
  *
  * Built by builder.c, linked by link.c, checked by validate.c; immutable afterwards.
  */
@@ -20,23 +22,8 @@
 #define NO_ROW UINT32_MAX
 #define NO_NUMBER INT64_MIN /* "the file does not say", for int64_t fields */
 
-struct spans {
-	uint32_t count;
-	size_t capacity;
-	int64_t *start_ns;
-	int64_t *dur_ns;
-	uint32_t *name; /* id in trace->names */
-	uint32_t
-		*track; /* index in trace->tracks; freed after grouping: NULL in a finished trace */
-	uint32_t *extra;     /* index in the side table of the class, or NO_ROW; of annotations
-				of tsi_backend_prefix() that in op_inputs, of Composer's
-				event/train_batch that in batches */
-	uint8_t *span_class; /* enum tscope_span_class */
-};
-
-/* extra of TSCOPE_SPAN_CPU_OP */
+/* Of TSCOPE_SPAN_CPU_OP. */
 struct cpu_op {
-	uint32_t external_id; /* "External id", 0: none */
 	uint32_t collective;  /* index in trace->collectives (record_param_comms), or NO_ROW */
 	uint32_t inputs : 30; /* index in trace->op_inputs */
 	/*
@@ -45,6 +32,55 @@ struct cpu_op {
 	 */
 	uint32_t is_forward : 1;
 	uint32_t is_backward : 1; /* a node of the backward pass: it names its forward thread */
+};
+
+/* Of TSCOPE_SPAN_RUNTIME. */
+struct call_traits {
+	uint32_t
+		shape; /* index in trace->work_shapes, of which bytes count (ROCm says them here) */
+	uint32_t kind; /* enum call_kind */
+};
+
+/* Of TSCOPE_SPAN_KERNEL, _COMM, _MEMCPY, _MEMSET. */
+struct work_traits {
+	uint32_t shape;    /* index in trace->work_shapes */
+	uint8_t direction; /* enum copy_direction */
+	bool pageable;     /* one side of a copy is pageable host memory */
+	bool graph;        /* its args say that a graph replay launched it */
+	uint8_t nothing;   /* 0 */
+};
+
+/* What spans have in common: all that is the same for many of them. It has no gaps. */
+struct span_kind {
+	uint32_t name;  /* id in trace->names */
+	uint32_t track; /* index in trace->tracks */
+	union {
+		struct cpu_op op;
+		struct call_traits call;
+		struct work_traits device;
+		/*
+		 * Of TSCOPE_SPAN_ANNOTATION: of those of tsi_backend_prefix() the index in
+		 * op_inputs, of Composer's event/train_batch that in batches, or NO_ROW.
+		 */
+		uint32_t annotation;
+	};
+	uint32_t span_class; /* enum tscope_span_class */
+};
+
+/* Which rows are of some class: a bit for each, and how many are before each 64 of them. */
+struct row_set {
+	uint64_t *bits;
+	uint32_t *before;
+};
+
+struct spans {
+	uint32_t count;
+	uint32_t kind_count;
+	size_t capacity, kind_capacity;
+	struct time_column starts, durations; /* tsi_start_ns(), tsi_dur_ns() */
+	uint32_t *kind;                       /* index in kinds */
+	struct span_kind *kinds;
+	struct row_set ops, calls; /* made when the rows are in order */
 };
 
 /*
@@ -84,15 +120,16 @@ enum phase { /* pytscope's names, in its order */
 	     PHASE_COUNT,
 };
 
-/* extra of TSCOPE_SPAN_RUNTIME */
+/* Of a row of TSCOPE_SPAN_RUNTIME, in the order of rows. */
 struct runtime_call {
-	uint64_t correlation;  /* 0: none */
-	uint32_t op;           /* row of the innermost cpu_op that encloses its start, or NO_ROW */
-	uint32_t device_count; /* device events that it launched */
-	int64_t device_ns;     /* sum of their durations */
-	int64_t bytes;         /* of a copy (ROCm says it here), or NO_NUMBER */
-	uint8_t phase;         /* enum phase of the place it was called from */
-	uint8_t kind;          /* enum call_kind */
+	union {
+		uint64_t correlation; /* 0: none; until link.c has bound the call */
+		struct {
+			uint32_t op;   /* row of the innermost cpu_op that encloses it, or NO_ROW */
+			uint8_t phase; /* enum phase of the place it was called from */
+			bool has_work; /* it launched device work */
+		};
+	};
 };
 
 enum copy_direction {
@@ -105,21 +142,33 @@ enum copy_direction {
 	COPY_DIRECTION_COUNT
 };
 
-/* extra of TSCOPE_SPAN_KERNEL, _COMM, _MEMCPY, _MEMSET */
-struct device_event {
-	uint64_t correlation; /* 0: none */
-	uint32_t call;        /* row of its launch call, or NO_ROW */
-	uint32_t op;          /* row of the cpu_op that launched it, or NO_ROW */
-	uint32_t collective;  /* index in trace->collectives, or NO_ROW */
-	uint32_t grid_blocks; /* of a kernel, 0: not said */
+/* What a span's args say of the work itself; spans that say the same share one. */
+struct work_shape {
 	int64_t bytes;        /* of a copy or fill, or NO_NUMBER */
+	uint32_t grid_blocks; /* of a kernel, 0: not said */
 	float blocks_per_sm;  /* of a kernel, NAN: not said */
 	float warps_per_sm;
 	float occupancy_pct; /* "est. achieved occupancy %", NAN: not said */
-	uint8_t phase;       /* enum phase, that of its launch call; PHASE_COMPUTE where unknown */
-	uint8_t direction;   /* enum copy_direction */
-	bool pageable;       /* one side of a copy is pageable host memory */
-	bool graph;          /* launched by a graph replay */
+};
+
+/* Of a device row, in the order of rows. */
+struct device_event {
+	union {
+		uint64_t correlation; /* 0: none; until link.c has bound the event */
+		struct {
+			uint32_t call; /* row of its launch call, or NO_ROW */
+			uint32_t op;   /* row of the cpu_op that launched it, or NO_ROW */
+		};
+	};
+	uint32_t collective; /* index in trace->collectives, or NO_ROW */
+	union {
+		uint32_t external_id; /* 0: none that says more; likewise */
+		struct {
+			uint8_t phase; /* enum phase, that of its launch call; PHASE_COMPUTE
+					  where unknown */
+			bool graph;    /* launched by a graph replay */
+		};
+	};
 };
 
 enum collective_kind {
@@ -237,14 +286,17 @@ struct tscope_trace {
 	uint32_t track_count, host_track_count; /* tracks [0, host_track_count) are threads */
 	size_t track_capacity;
 
-	struct cpu_op *cpu_ops;
 	struct op_inputs *op_inputs; /* [0] says nothing */
+	struct work_shape *work_shapes;
 	struct runtime_call *calls;
 	struct device_event *device_events;
 	struct collective *collectives;
-	size_t cpu_op_count, call_count, device_event_count, collective_count, op_inputs_count;
-	size_t cpu_op_capacity, call_capacity, device_event_capacity, collective_capacity,
-		op_inputs_capacity;
+	/* "External id" of operators and of calls, 0: none that says more; NULL once linked. */
+	uint32_t *op_ids, *call_ids;
+	size_t cpu_op_count, call_count, device_event_count, collective_count, op_inputs_count,
+		work_shape_count;
+	size_t op_id_capacity, call_capacity, call_id_capacity, device_event_capacity,
+		collective_capacity, op_inputs_capacity, work_shape_capacity;
 
 	struct device *devices; /* by ordinal */
 	uint32_t device_count;
@@ -288,39 +340,29 @@ struct tscope_trace {
 /* The columns of a row. */
 static inline int64_t tsi_start_ns(const struct spans *spans, uint32_t row)
 {
-	return spans->start_ns[row];
+	return tsi_time_at(&spans->starts, row);
 }
 
 static inline int64_t tsi_dur_ns(const struct spans *spans, uint32_t row)
 {
-	return spans->dur_ns[row];
+	return tsi_length_at(&spans->durations, row);
+}
+
+static inline const struct span_kind *tsi_span_kind(const struct spans *spans, uint32_t row)
+{
+	return &spans->kinds[spans->kind[row]];
 }
 
 /* Its id in trace->names. */
 static inline uint32_t tsi_name_id(const struct spans *spans, uint32_t row)
 {
-	return spans->name[row];
+	return tsi_span_kind(spans, row)->name;
 }
 
 /* enum tscope_span_class */
 static inline uint8_t tsi_span_class(const struct spans *spans, uint32_t row)
 {
-	return spans->span_class[row];
-}
-
-static inline void tsi_set_start_ns(struct spans *spans, uint32_t row, int64_t start_ns)
-{
-	spans->start_ns[row] = start_ns;
-}
-
-static inline void tsi_set_dur_ns(struct spans *spans, uint32_t row, int64_t dur_ns)
-{
-	spans->dur_ns[row] = dur_ns;
-}
-
-static inline void tsi_set_span_class(struct spans *spans, uint32_t row, uint8_t span_class)
-{
-	spans->span_class[row] = span_class;
+	return (uint8_t)tsi_span_kind(spans, row)->span_class;
 }
 
 static inline bool tsi_class_is_device(uint8_t span_class)
@@ -345,26 +387,42 @@ static inline struct str tsi_span_name(const struct tscope_trace *trace, uint32_
 	return tsi_intern_text(&trace->names, tsi_name_id(&trace->spans, row));
 }
 
-/* Where a row of its class stands in the side table of the class. */
+static inline bool tsi_is_in_set(const struct row_set *set, uint32_t row)
+{
+	return set->bits[row / 64] >> row % 64 & 1;
+}
+
+/* How many rows of the set are before this one. */
+static inline uint32_t tsi_rank_of(const struct row_set *set, uint32_t row)
+{
+	uint64_t bits = set->bits[row / 64] & ((UINT64_C(1) << row % 64) - 1);
+
+	return set->before[row / 64] + (uint32_t)__builtin_popcountll(bits);
+}
+
+/* Numbers from 0 on for the rows of a class, in the order of rows. */
 static inline uint32_t tsi_op_index(const struct tscope_trace *trace, uint32_t row)
 {
-	return trace->spans.extra[row];
+	return tsi_rank_of(&trace->spans.ops, row);
 }
 
 static inline uint32_t tsi_call_index(const struct tscope_trace *trace, uint32_t row)
 {
-	return trace->spans.extra[row];
+	return tsi_rank_of(&trace->spans.calls, row);
 }
 
+/* Rows of devices are the last ones. */
 static inline uint32_t tsi_device_event_index(const struct tscope_trace *trace, uint32_t row)
 {
-	return trace->spans.extra[row];
+	return row - (trace->spans.count - (uint32_t)trace->device_event_count);
 }
 
-/* Of an annotation: in op_inputs or batches (see struct spans), or NO_ROW. */
+/* Of an annotation: in op_inputs or batches (see struct span_kind), or NO_ROW. */
 static inline uint32_t tsi_annotation_index(const struct tscope_trace *trace, uint32_t row)
 {
-	return trace->spans.extra[row];
+	const struct span_kind *kind = tsi_span_kind(&trace->spans, row);
+
+	return kind->span_class == TSCOPE_SPAN_ANNOTATION ? kind->annotation : NO_ROW;
 }
 
 /* The device event of a device row, the call of a runtime row, the op of a cpu_op row. */
@@ -378,9 +436,34 @@ static inline struct runtime_call *tsi_call(const struct tscope_trace *trace, ui
 	return &trace->calls[tsi_call_index(trace, row)];
 }
 
-static inline struct cpu_op *tsi_cpu_op(const struct tscope_trace *trace, uint32_t row)
+static inline const struct cpu_op *tsi_cpu_op(const struct tscope_trace *trace, uint32_t row)
 {
-	return &trace->cpu_ops[tsi_op_index(trace, row)];
+	return &tsi_span_kind(&trace->spans, row)->op;
+}
+
+/* What is the same for many device rows, or calls: see struct span_kind. */
+static inline const struct work_traits *tsi_work_traits(const struct tscope_trace *trace,
+							uint32_t row)
+{
+	return &tsi_span_kind(&trace->spans, row)->device;
+}
+
+static inline const struct work_shape *tsi_work_shape(const struct tscope_trace *trace,
+						      uint32_t row)
+{
+	return &trace->work_shapes[tsi_work_traits(trace, row)->shape];
+}
+
+/* enum call_kind */
+static inline uint8_t tsi_call_kind(const struct tscope_trace *trace, uint32_t row)
+{
+	return (uint8_t)tsi_span_kind(&trace->spans, row)->call.kind;
+}
+
+/* Of a copy, or NO_NUMBER. */
+static inline int64_t tsi_call_bytes(const struct tscope_trace *trace, uint32_t row)
+{
+	return trace->work_shapes[tsi_span_kind(&trace->spans, row)->call.shape].bytes;
 }
 
 /* What the cpu_op of a row was called with. */
@@ -389,7 +472,9 @@ static inline const struct op_inputs *tsi_op_inputs(const struct tscope_trace *t
 	return &trace->op_inputs[tsi_cpu_op(trace, row)->inputs];
 }
 
-/* The track of a row. O(log tracks). */
-uint32_t tsi_trace_track_of(const struct tscope_trace *trace, uint32_t row);
+static inline uint32_t tsi_trace_track_of(const struct tscope_trace *trace, uint32_t row)
+{
+	return tsi_span_kind(&trace->spans, row)->track;
+}
 
 #endif

@@ -27,20 +27,27 @@ static void check_device_event(struct tscope_trace *trace, uint32_t row)
 		trace->diagnostics[TSCOPE_DIAGNOSTIC_device_before_launch]++;
 }
 
-static void check_call(struct tscope_trace *trace, const struct runtime_call *call)
+/* Calls of their kinds without work. */
+static void check_calls(struct tscope_trace *trace)
 {
-	if (call->device_count)
-		return;
-	if (call->kind == CALL_LAUNCH)
-		trace->diagnostics[TSCOPE_DIAGNOSTIC_launch_without_work]++;
-	else if (call->kind == CALL_GRAPH_LAUNCH)
-		trace->diagnostics[TSCOPE_DIAGNOSTIC_empty_graph_launch]++;
+	const struct spans *spans = &trace->spans;
+	uint32_t index = 0;
+	for (uint32_t row = 0; index < trace->call_count; row++) {
+		if (!tsi_is_in_set(&spans->calls, row))
+			continue;
+		uint32_t kind = tsi_span_kind(spans, row)->call.kind;
+		if (trace->calls[index++].has_work)
+			continue;
+		if (kind == CALL_LAUNCH)
+			trace->diagnostics[TSCOPE_DIAGNOSTIC_launch_without_work]++;
+		else if (kind == CALL_GRAPH_LAUNCH)
+			trace->diagnostics[TSCOPE_DIAGNOSTIC_empty_graph_launch]++;
+	}
 }
 
 void tsi_validate(struct tscope_trace *trace)
 {
-	for (size_t i = 0; i < trace->call_count; i++)
-		check_call(trace, &trace->calls[i]);
+	check_calls(trace);
 	for (uint32_t i = trace->host_track_count; i < trace->track_count; i++) {
 		const struct track *track = &trace->tracks[i];
 		check_stream(trace, track);

@@ -172,7 +172,7 @@ static void find_pageable_waits(struct landmarks *marks)
 		for (uint32_t i = 0; i < device->row_count; i++) {
 			uint32_t row = device->rows[i];
 			const struct device_event *event = tsi_device_event(trace, row);
-			if (event->pageable && event->call != NO_ROW &&
+			if (tsi_work_traits(trace, row)->pageable && event->call != NO_ROW &&
 			    tsi_span_end(trace, row) <= tsi_span_end(trace, event->call))
 				marks->waits_by_call[tsi_call_index(trace, event->call)] = true;
 		}
@@ -182,7 +182,7 @@ static void find_pageable_waits(struct landmarks *marks)
 bool tsi_is_wait_call(const struct landmarks *marks, uint32_t row)
 {
 	const struct tscope_trace *trace = marks->trace;
-	uint8_t kind = tsi_call(trace, row)->kind;
+	uint8_t kind = tsi_call_kind(trace, row);
 
 	if (kind == CALL_SYNC)
 		return true;

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -59,10 +60,8 @@ static void kernel_to_call_to_innermost_op(void **state)
 	assert_int_equal(event_of(trace, "before the capture")->call, NO_ROW);
 	assert_int_equal(event_of(trace, "before the capture")->phase, PHASE_COMPUTE);
 	assert_int_equal(diagnostic(trace, TSCOPE_DIAGNOSTIC_unlinked_device_event), 1);
-	struct runtime_call *call = tsi_call(trace, event_of(trace, "a")->call);
-	assert_int_equal(call->device_ns, 400);
-	assert_int_equal(call->device_count, 1);
-	assert_int_equal(call->kind, CALL_LAUNCH);
+	assert_true(tsi_call(trace, event_of(trace, "a")->call)->has_work);
+	assert_int_equal(tsi_call_kind(trace, event_of(trace, "a")->call), CALL_LAUNCH);
 	struct tscope_span span = tscope_trace_span(trace, test_row(trace, "a"));
 	assert_int_equal(span.launch, event_of(trace, "a")->call);
 	assert_int_equal(span.op, test_row(trace, "inner"));
@@ -101,9 +100,7 @@ static void graphs_launch_many(void **state)
 	struct tscope_trace *trace = test_trace_finish(t);
 	assert_true(event_of(trace, "a")->graph);
 	assert_true(event_of(trace, "b")->graph);
-	struct runtime_call *call = tsi_call(trace, event_of(trace, "a")->call);
-	assert_int_equal(call->device_count, 2);
-	assert_int_equal(call->device_ns, 50);
+	assert_true(tsi_call(trace, event_of(trace, "a")->call)->has_work);
 	assert_int_equal(diagnostic(trace, TSCOPE_DIAGNOSTIC_empty_graph_launch), 1);
 	assert_int_equal(diagnostic(trace, TSCOPE_DIAGNOSTIC_launch_without_work), 1);
 	tscope_trace_free(trace);
@@ -158,8 +155,12 @@ static void external_id_is_a_link_only_if_it_must_be(void **state)
 		const char *args, *op;
 	} cases[] = {
 		{ "\"External id\": 3", "none" }, /* equals the correlation, though an op has it */
-		{ "\"External id\": 0", "none" }, { "\"External id\": 99", "none" }, /* nobody's */
-		{ "\"External id\": 4", "far" },  { "\"external id\": 4", "far" },   { "", "none" },
+		{ "\"External id\": 0", "none" },
+		{ "\"External id\": 99", "none" }, /* nobody's */
+		{ "\"External id\": 4", "far" },
+		{ "\"external id\": \"4\"", "far" },
+		{ "", "none" },
+		{ "\"External id\": 4294967300", "none" },
 	};
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct test_trace *t = test_trace_new();
@@ -241,10 +242,12 @@ static void bytes_of_rocm_copies_come_from_the_call(void **state)
 		       "{\"correlation\": 3, \"size\": 9}");
 	test_kernel(t, "kernel", 0, 7, 30, 5, 3);
 	struct tscope_trace *trace = test_trace_finish(t);
-	assert_int_equal(event_of(trace, "copy")->bytes, 4096);
-	assert_int_equal(event_of(trace, "copy")->direction, COPY_D2D);
-	assert_int_equal(event_of(trace, "own")->bytes, 8);
-	assert_true(event_of(trace, "kernel")->bytes == NO_NUMBER);
+	uint32_t copy = test_row(trace, "copy");
+	assert_int_equal(tsi_call_bytes(trace, event_of(trace, "copy")->call), 4096);
+	assert_true(tsi_work_shape(trace, copy)->bytes == NO_NUMBER);
+	assert_int_equal(tsi_work_traits(trace, copy)->direction, COPY_D2D);
+	assert_int_equal(tsi_work_shape(trace, test_row(trace, "own"))->bytes, 8);
+	assert_true(tsi_work_shape(trace, test_row(trace, "kernel"))->bytes == NO_NUMBER);
 	tscope_trace_free(trace);
 }
 
@@ -488,14 +491,20 @@ static uint32_t slow_op(const struct tscope_trace *trace, uint32_t call)
 	return op;
 }
 
+/* As random_trace() names rows: "call 7". */
+static uint64_t correlation_of(const struct tscope_trace *trace, uint32_t row)
+{
+	return strtoull(strchr(tsi_span_name(trace, row).data, ' '), NULL, 10);
+}
+
 /* Of the calls with the correlation: the latest not after the event; else the earliest. */
 static uint32_t slow_call(const struct tscope_trace *trace, uint32_t event)
 {
-	uint64_t correlation = tsi_device_event(trace, event)->correlation;
+	uint64_t correlation = correlation_of(trace, event);
 	uint32_t before = NO_ROW, after = NO_ROW;
 	for (uint32_t row = 0; row < trace->spans.count && correlation; row++) {
 		if (tsi_span_class(&trace->spans, row) != TSCOPE_SPAN_RUNTIME ||
-		    tsi_call(trace, row)->correlation != correlation)
+		    correlation_of(trace, row) != correlation)
 			continue;
 		int64_t start = tsi_start_ns(&trace->spans, row);
 		if (start <= tsi_start_ns(&trace->spans, event)) {
@@ -515,6 +524,8 @@ static struct tscope_trace *random_trace(uint64_t *seed)
 	for (uint32_t i = 0; i < count; i++) {
 		int64_t tid = random_below(seed, 2), start = random_below(seed, 60);
 		int64_t dur = random_below(seed, 20);
+		uint32_t correlation = random_below(seed, 8);
+		char name[32];
 		switch (random_below(seed, 4)) {
 		case 0:
 			test_annotation(t, "annotation", tid, start, dur);
@@ -523,10 +534,12 @@ static struct tscope_trace *random_trace(uint64_t *seed)
 			test_op(t, "op", tid, start, dur);
 			break;
 		case 2:
-			test_call(t, "call", tid, start, dur, random_below(seed, 8));
+			snprintf(name, sizeof(name), "call %u", correlation);
+			test_call(t, name, tid, start, dur, correlation);
 			break;
 		case 3:
-			test_kernel(t, "k", 0, tid, start, dur, random_below(seed, 8));
+			snprintf(name, sizeof(name), "k %u", correlation);
+			test_kernel(t, name, 0, tid, start, dur, correlation);
 			break;
 		}
 	}

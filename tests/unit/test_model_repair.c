@@ -144,19 +144,6 @@ static void only_one_stream_is_one_queue(void **state)
 	tscope_trace_free(trace);
 }
 
-/* The link counts what was repaired, not what the file said. */
-static void calls_get_repaired_durations(void **state)
-{
-	(void)state;
-	struct test_trace *t = test_trace_new();
-	test_call(t, "cudaLaunchKernel", 1, 0, 5, 1);
-	test_kernel(t, "a", 0, 7, 10, 3 * S, 1);
-	test_kernel(t, "b", 0, 7, 10 + 100 * US, 10, 0);
-	struct tscope_trace *trace = test_trace_finish(t);
-	assert_int_equal(tsi_call(trace, 0)->device_ns, 100 * US);
-	tscope_trace_free(trace);
-}
-
 static void what_is_noted(void **state)
 {
 	(void)state;
@@ -200,7 +187,6 @@ int main(void)
 		cmocka_unit_test(together),
 		cmocka_unit_test(a_kernel_alone_is_believed),
 		cmocka_unit_test(only_one_stream_is_one_queue),
-		cmocka_unit_test(calls_get_repaired_durations),
 		cmocka_unit_test(what_is_noted),
 		cmocka_unit_test(diagnostics_describe_themselves),
 	};

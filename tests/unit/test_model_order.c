@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* model/order.c: lists come out as from an insertion of each item behind all that is not behind it. */
+#include "model/order.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { MOST = 300 };
+
+static uint32_t random_below(uint64_t *seed, uint32_t limit)
+{
+	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(*seed >> 33) % limit;
+}
+
+static bool has_larger_key(const void *context, uint32_t a, uint32_t b)
+{
+	const uint32_t *keys = context;
+
+	return keys[a] > keys[b];
+}
+
+static void slow_sort(const uint32_t *keys, uint32_t *list, uint32_t count)
+{
+	for (uint32_t i = 1; i < count; i++)
+		for (uint32_t at = i; at > 0 && keys[list[at - 1]] > keys[list[at]]; at--) {
+			uint32_t item = list[at];
+			list[at] = list[at - 1];
+			list[at - 1] = item;
+		}
+}
+
+static void lists_of_all_lengths(void **state)
+{
+	(void)state;
+	uint64_t seed = 3;
+
+	for (uint32_t count = 0; count < MOST; count++) {
+		uint32_t keys[MOST], list[MOST], expected[MOST], scratch[MOST / 2];
+		uint32_t run = 1 + random_below(&seed, 100), kinds = 1 + random_below(&seed, 100);
+		for (uint32_t i = 0; i < count; i++) {
+			/* In order but for some, in runs, or as it comes. */
+			keys[i] = count % 3 == 0   ? i / 2 + random_below(&seed, 3)
+				  : count % 3 == 1 ? i % run
+						   : random_below(&seed, kinds);
+			list[i] = expected[i] = count - 1 - i;
+		}
+		slow_sort(keys, expected, count);
+		tsi_sort_list(list, count, scratch, has_larger_key, keys);
+		assert_memory_equal(list, expected, count * sizeof(*list));
+	}
+	tsi_sort_list(NULL, 0, NULL, has_larger_key, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lists_of_all_lengths),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

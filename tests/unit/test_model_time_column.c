@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* model/time_column.c: every value comes back, near or far. */
+#include "model/time_column.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "fail_alloc.h"
+
+enum { ROWS = 16 * TIME_BLOCK };
+
+#define FARTHEST INT64_C(4000000000000000000)
+
+static uint32_t random_below(uint64_t *seed, uint32_t limit)
+{
+	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(*seed >> 33) % limit;
+}
+
+/* Mostly near to 10^15, some at the edge of what is near, some anywhere. */
+static int64_t random_time(uint64_t *seed)
+{
+	static const int64_t edges[] = { FARTHEST, -FARTHEST, 0, -1, UINT32_MAX, INT64_C(1) << 31 };
+	int64_t around = INT64_C(1000000000000000);
+
+	switch (random_below(seed, 8)) {
+	case 0:
+		return edges[random_below(seed, sizeof(edges) / sizeof(edges[0]))];
+	case 1:
+		return around + (INT64_C(1) << 31) - random_below(seed, 4);
+	case 2:
+		return around - (INT64_C(1) << 31) + random_below(seed, 4);
+	}
+	return around + random_below(seed, 1000000);
+}
+
+static int64_t random_length(uint64_t *seed)
+{
+	static const int64_t edges[] = { -1,
+					 0,
+					 UINT32_MAX - 3,
+					 UINT32_MAX - 2,
+					 UINT32_MAX - 1,
+					 UINT32_MAX,
+					 UINT32_MAX + INT64_C(1),
+					 FARTHEST };
+
+	return random_below(seed, 8) ? random_below(seed, 1000000)
+				     : edges[random_below(seed, sizeof(edges) / sizeof(edges[0]))];
+}
+
+/* Puts values in any order, some again, while the column grows; a plain array tells what is there. */
+static void values_come_back(void **state)
+{
+	(void)state;
+	uint64_t seed = 1;
+
+	for (int round = 0; round < 200; round++) {
+		struct time_column starts = { 0 }, lengths = { 0 };
+		int64_t start_ns[ROWS] = { 0 }, length_ns[ROWS] = { 0 };
+		bool is_put[ROWS] = { false };
+
+		for (size_t rows = 0; rows < ROWS; rows += TIME_BLOCK) {
+			size_t now = rows + TIME_BLOCK;
+			assert_int_equal(tsi_time_column_resize(&starts, now, rows, true, NULL), 0);
+			assert_int_equal(tsi_time_column_resize(&lengths, now, rows, false, NULL),
+					 0);
+			for (size_t i = 0; i < 3 * TIME_BLOCK; i++) {
+				uint32_t row = random_below(&seed, (uint32_t)now);
+				start_ns[row] = random_time(&seed);
+				length_ns[row] = random_length(&seed);
+				is_put[row] = true;
+				assert_int_equal(tsi_time_put(&starts, row, start_ns[row], NULL),
+						 0);
+				assert_int_equal(
+					tsi_length_put(&lengths, row, length_ns[row], NULL), 0);
+			}
+		}
+		tsi_time_column_shrink(&starts, ROWS / 2);
+		for (uint32_t row = 0; row < ROWS / 2; row++) {
+			if (!is_put[row])
+				continue;
+			assert_true(tsi_time_at(&starts, row) == start_ns[row]);
+			assert_true(tsi_length_at(&lengths, row) == length_ns[row]);
+		}
+		tsi_time_column_deinit(&starts);
+		tsi_time_column_deinit(&lengths);
+	}
+}
+
+/* Rows of a few seconds need no more than 4 bytes each. */
+static void near_values_take_no_room(void **state)
+{
+	(void)state;
+	struct time_column starts = { 0 };
+
+	assert_int_equal(tsi_time_column_resize(&starts, TIME_BLOCK, 0, true, NULL), 0);
+	for (uint32_t row = 0; row < TIME_BLOCK; row++)
+		assert_int_equal(
+			tsi_time_put(&starts, row, FARTHEST - row * INT64_C(30000000), NULL), 0);
+	assert_int_equal(starts.far_count, 0);
+	tsi_time_column_deinit(&starts);
+}
+
+static void shorter_ones_need_no_room(void **state)
+{
+	(void)state;
+	static const int64_t from[] = { 5, 5, UINT32_MAX, UINT32_MAX, FARTHEST };
+	static const int64_t to[] = { 5, 0, 7, UINT32_MAX - INT64_C(1), INT64_C(1) << 40 };
+	struct time_column lengths = { 0 };
+
+	assert_int_equal(tsi_time_column_resize(&lengths, TIME_BLOCK, 0, false, NULL), 0);
+	for (uint32_t i = 0; i < sizeof(from) / sizeof(from[0]); i++) {
+		assert_int_equal(tsi_length_put(&lengths, i, from[i], NULL), 0);
+		fail_alloc_at(1);
+		tsi_length_shorten(&lengths, i, to[i]);
+		assert_false(fail_alloc_stop());
+		assert_true(tsi_length_at(&lengths, i) == to[i]);
+	}
+	tsi_time_column_deinit(&lengths);
+}
+
+static void without_memory_it_says_so(void **state)
+{
+	(void)state;
+	struct tscope_error err;
+
+	for (size_t n = 1;; n++) {
+		struct time_column starts = { 0 };
+		fail_alloc_at(n);
+		enum tscope_status status =
+			tsi_time_column_resize(&starts, TIME_BLOCK, 0, true, &err);
+		if (status == TSCOPE_OK)
+			status = tsi_time_put(&starts, 0, 0, &err);
+		if (status == TSCOPE_OK)
+			status = tsi_time_put(&starts, 1, FARTHEST, &err);
+		bool has_failed = fail_alloc_stop();
+		assert_int_equal(status, has_failed ? TSCOPE_E_NOMEM : TSCOPE_OK);
+		if (!has_failed)
+			assert_true(tsi_time_at(&starts, 1) == FARTHEST);
+		tsi_time_column_deinit(&starts);
+		if (!has_failed)
+			break;
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(values_come_back),
+		cmocka_unit_test(near_values_take_no_room),
+		cmocka_unit_test(shorter_ones_need_no_room),
+		cmocka_unit_test(without_memory_it_says_so),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
