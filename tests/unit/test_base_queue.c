@@ -91,11 +91,51 @@ static void test_close_wakes_consumer(void **state)
 	tsi_queue_free(consumer.queue);
 }
 
+/* Two who count by turns, each waiting for the other. */
+struct turns {
+	struct monitor *monitor;
+	int count;
+};
+
+static void take_turns(struct turns *turns, int parity)
+{
+	tsi_monitor_enter(turns->monitor);
+	while (turns->count < COUNT) {
+		if (turns->count % 2 != parity) {
+			tsi_monitor_wait(turns->monitor);
+			continue;
+		}
+		turns->count++;
+		tsi_monitor_wake(turns->monitor);
+	}
+	tsi_monitor_leave(turns->monitor);
+}
+
+static void take_odd_turns(void *argument)
+{
+	take_turns(argument, 1);
+}
+
+static void test_monitor(void **state)
+{
+	(void)state;
+	struct turns turns = { 0 };
+	struct thread *thread;
+	assert_int_equal(tsi_monitor_new(&turns.monitor, NULL), TSCOPE_OK);
+	assert_int_equal(tsi_thread_start(&thread, take_odd_turns, &turns, NULL), TSCOPE_OK);
+	take_turns(&turns, 0);
+	tsi_thread_join(thread);
+	assert_int_equal(turns.count, COUNT);
+	tsi_monitor_free(turns.monitor);
+	tsi_monitor_free(NULL);
+}
+
 static void test_without_memory(void **state)
 {
 	(void)state;
 	struct tscope_error err = { 0 };
 	struct queue *queue = NULL;
+	struct monitor *monitor = NULL;
 	struct thread *thread = NULL;
 	fail_alloc_at(1);
 	assert_int_equal(tsi_queue_new(&queue, 4, &err), TSCOPE_E_NOMEM);
@@ -104,7 +144,11 @@ static void test_without_memory(void **state)
 	fail_alloc_at(1);
 	assert_int_equal(tsi_thread_start(&thread, produce, NULL, &err), TSCOPE_E_NOMEM);
 	assert_true(fail_alloc_stop());
+	fail_alloc_at(1);
+	assert_int_equal(tsi_monitor_new(&monitor, &err), TSCOPE_E_NOMEM);
+	assert_true(fail_alloc_stop());
 	assert_null(queue);
+	assert_null(monitor);
 	assert_null(thread);
 	tsi_queue_free(NULL);
 }
@@ -115,6 +159,7 @@ int main(void)
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_close_wakes_producer),
 		cmocka_unit_test(test_close_wakes_consumer),
+		cmocka_unit_test(test_monitor),
 		cmocka_unit_test(test_without_memory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
