@@ -111,7 +111,8 @@ static enum tscope_status read_pickle(struct plain **ret, struct plain_cursor *c
 				      const struct plain_limits *limits, struct tscope_error *err)
 {
 	enum { FILLERS_MAX = 3 };
-	struct base64_source source = { .reader = { read_base64, close_base64 }, .cursor = cursor };
+	struct base64_source source = { .reader = { .read = read_base64, .close = close_base64 },
+					.cursor = cursor };
 	const struct input_options input_options = { .single_thread = true };
 	struct pickle_options options = { 0 };
 	struct input *in;

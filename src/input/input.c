@@ -31,6 +31,7 @@ enum {
 struct input {
 	struct window *window; /* over the last reader: the bytes of the decoder */
 	struct flow flow;
+	struct reader *source; /* the first reader, which the windows own */
 	size_t block_bytes;
 	unsigned filter_count, max_filter_count;
 	char filters[FILTER_NAMES_BYTES]; /* "zstd+gzip" */
@@ -123,6 +124,7 @@ static enum tscope_status add_filters(struct input *in, struct tscope_error *err
 static enum tscope_status start(struct input **ret, struct input *in, struct reader *source,
 				bool single_thread, struct tscope_error *err)
 {
+	in->source = source;
 	enum tscope_status status = tsi_window_new(&in->window, source, in->block_bytes, err);
 	if (status == TSCOPE_OK)
 		status = add_filters(in, err);
@@ -231,6 +233,39 @@ enum tscope_status tsi_input_read(struct input *in, char *into, size_t room, siz
 void tsi_input_consume(struct input *in, size_t count)
 {
 	tsi_window_consume(in->window, count);
+}
+
+size_t tsi_input_block_bytes(const struct input *in)
+{
+	return in->block_bytes;
+}
+
+bool tsi_input_has_places(const struct input *in)
+{
+	return in->filter_count == 0 && in->source && in->source->read_at;
+}
+
+enum tscope_status tsi_input_read_at(const struct input *in, uint64_t offset, char *into,
+				     size_t room, size_t *got, struct tscope_error *err)
+{
+	enum tscope_status status = TSCOPE_OK;
+	size_t count = 1;
+	for (*got = 0; *got < room && count && status == TSCOPE_OK; *got += count)
+		status = in->source->read_at(in->source, offset + *got, into + *got, room - *got,
+					     &count, err);
+	return status;
+}
+
+void tsi_input_skip_to(struct input *in, uint64_t offset)
+{
+	tsi_window_skip_to(in->window, offset);
+	if (tsi_input_has_places(in))
+		atomic_store(&in->flow.source_bytes, offset);
+}
+
+void tsi_input_stop(struct input *in)
+{
+	atomic_store(&in->flow.stop, true);
 }
 
 uint64_t tsi_input_offset(const struct input *in)

@@ -104,6 +104,26 @@ enum tscope_status tsi_input_read(struct input *in, char *into, size_t room, siz
 /* Moves on by count bytes, no more than were shown last. */
 void tsi_input_consume(struct input *in, size_t count);
 
+/* The most that one read of the source brings. */
+size_t tsi_input_block_bytes(const struct input *in);
+
+/*
+ * Where several threads read one input: bytes of the stream from any place and
+ * any thread, beside what peek shows. *got < room: there the stream ends, or
+ * breaks with the status returned. Only of what is not compressed, and no pipe:
+ * tsi_input_has_places().
+ */
+bool tsi_input_has_places(const struct input *in);
+TSI_MUST_CHECK
+enum tscope_status tsi_input_read_at(const struct input *in, uint64_t offset, char *into,
+				     size_t room, size_t *got, struct tscope_error *err);
+
+/* The position is told to be this one; what is shown and comes next means nothing any more. */
+void tsi_input_skip_to(struct input *in, uint64_t offset);
+
+/* Whoever waits for the bytes of a pipe in tsi_input_peek() is told that there are no more. */
+void tsi_input_stop(struct input *in);
+
 /* Bytes consumed so far: the position in the decompressed stream. Any thread. */
 uint64_t tsi_input_offset(const struct input *in);
 

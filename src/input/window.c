@@ -232,6 +232,11 @@ enum tscope_status tsi_window_read(struct window *window, char *into, size_t roo
 	return status;
 }
 
+void tsi_window_skip_to(struct window *window, uint64_t offset)
+{
+	atomic_store_explicit(&window->offset, offset, memory_order_relaxed);
+}
+
 uint64_t tsi_window_offset(const struct window *window)
 {
 	return atomic_load_explicit(&window->offset, memory_order_relaxed);

@@ -48,4 +48,7 @@ enum tscope_status tsi_window_read(struct window *window, char *into, size_t roo
 void tsi_window_consume(struct window *window, size_t count);
 uint64_t tsi_window_offset(const struct window *window);
 
+/* As tsi_input_skip_to. */
+void tsi_window_skip_to(struct window *window, uint64_t offset);
+
 #endif

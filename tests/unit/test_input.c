@@ -233,6 +233,70 @@ static void test_standard_input(void **state)
 	free(data);
 }
 
+/* Any place of the stream, whatever was consumed; the stream begins at `start` of the pattern. */
+static void check_places(struct input *in, size_t start)
+{
+	static const struct {
+		size_t offset, room;
+	} cases[] = {
+		{ 0, 10 }, { 777, 4096 }, { LENGTH - 10, 64 }, { LENGTH, 5 }, { LENGTH + 9, 5 }
+	};
+	char into[4096];
+	const char *data;
+	size_t available;
+	assert_true(tsi_input_has_places(in));
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		size_t place = start + cases[i].offset, got = 99;
+		size_t left = place < LENGTH ? LENGTH - place : 0;
+		assert_int_equal(
+			tsi_input_read_at(in, cases[i].offset, into, cases[i].room, &got, NULL),
+			TSCOPE_OK);
+		assert_int_equal(got, left < cases[i].room ? left : cases[i].room);
+		for (size_t j = 0; j < got; j++)
+			assert_int_equal((unsigned char)into[j], pattern_at(place + j));
+	}
+	assert_int_equal(tsi_input_peek(in, 3, &data, &available, NULL), TSCOPE_OK);
+	assert_int_equal((unsigned char)data[2], pattern_at(start + 2));
+	tsi_input_skip_to(in, 1234);
+	assert_int_equal(tsi_input_offset(in), 1234);
+	assert_int_equal(tsi_input_source_offset(in), 1234);
+	tsi_input_close(in);
+}
+
+static void test_places(void **state)
+{
+	enum { START = 1000 };
+	struct input_options options = { .block_bytes = 100 };
+	char path[] = "test_input_XXXXXX";
+	char *data = new_pattern(LENGTH);
+	int fd = mkstemp(path), saved = dup(STDIN_FILENO);
+	struct input *in;
+	(void)state;
+	assert_true(fd >= 0);
+	write_all(fd, data, LENGTH);
+	check_places(open_memory(data, LENGTH, 100), 0);
+	assert_int_equal(tsi_input_open_file(&in, path, &options, NULL), TSCOPE_OK);
+	check_places(in, 0);
+
+	/* Somebody else has read the beginning of standard input. */
+	assert_int_equal(lseek(fd, START, SEEK_SET), START);
+	dup2(fd, STDIN_FILENO);
+	assert_int_equal(tsi_input_open_file(&in, "-", &options, NULL), TSCOPE_OK);
+	check_places(in, START);
+
+	int writer = pipe_to_stdin();
+	write_all(writer, data, 4000);
+	close(writer);
+	assert_int_equal(tsi_input_open_file(&in, "-", &options, NULL), TSCOPE_OK);
+	assert_false(tsi_input_has_places(in));
+	tsi_input_close(in);
+	dup2(saved, STDIN_FILENO);
+	close(saved);
+	close(fd);
+	unlink(path);
+	free(data);
+}
+
 static void test_cannot_open(void **state)
 {
 	(void)state;
@@ -406,6 +470,7 @@ int main(void)
 		cmocka_unit_test(test_bom_stays),
 		cmocka_unit_test(test_file),
 		cmocka_unit_test(test_standard_input),
+		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_cannot_open),
 		cmocka_unit_test(test_cannot_read),
 		cmocka_unit_test(test_names_of_magic),
