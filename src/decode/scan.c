@@ -255,7 +255,9 @@ static inline enum step read_event(struct scanner *scanner, struct cursor *c,
 			if ((step = read_glue(c, is_first, &field)) != STEP_OK)
 				return step;
 			struct str text = { from, (size_t)(c->p - from) };
-			glue = on_path ? layout_learn(layout, glue, text, field) : 0;
+			/* A control character in a key is counted each time, so never foreseen. */
+			bool is_kept = on_path && !c->flaws.control_character;
+			glue = is_kept ? layout_learn(layout, glue, text, field) : 0;
 		}
 		if (tsi_unlikely(c->p >= c->end))
 			return STEP_MORE;

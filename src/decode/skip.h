@@ -101,6 +101,8 @@ static inline const char *skip_brackets(const char *p, const char *end, size_t m
 			uint64_t before = open & ((close & -close) - 1);
 			depth += count_bits(before);
 			open &= ~before;
+			if (depth > max_depth)
+				break;
 			if (depth == 1) {
 				const char *behind = p + __builtin_ctzll(close) + 1;
 				met->control |= (control & ((close & -close) - 1)) != 0;

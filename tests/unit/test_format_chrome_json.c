@@ -251,20 +251,24 @@ static void test_limits(void **state)
 	event_log_deinit(&log);
 
 	static const char deep[] =
-		"[{\"ph\":\"X\",\"ts\":1,\"dur\":1,\"args\":{\"a\":{\"b\":{\"c\":{}}},"
+		"[{\"ph\":\"X\",\"ts\":1,\"dur\":1,\"args\":{\"a\":{\"b\":{}},\"c\":{\"d\":{}},"
 		"\"long enough\":\"to reach into the next sixty-four bytes of the block\"}}]";
 	event_log_init(&log);
 	assert_int_equal(
 		decode_blocks((struct str){ deep, sizeof(deep) - 1 }, 0, &options, &log, &err),
 		TSCOPE_OK);
 	event_log_deinit(&log);
-	static const char deeper[] = "[{\"ph\":\"X\",\"ts\":1,\"dur\":1,\"x\":[[[[[]]]]]}]";
-	event_log_init(&log);
-	assert_int_equal(
-		decode_blocks((struct str){ deeper, sizeof(deeper) - 1 }, 0, &options, &log, &err),
-		TSCOPE_E_LIMIT);
-	assert_string_equal(err.message, "values nested deeper than 3 (limit: max-depth)");
-	event_log_deinit(&log);
+	static const char *const deeper[] = {
+		"[{\"ph\":\"X\",\"ts\":1,\"dur\":1,\"x\":[[[[]]]]}]",
+		"[{\"ph\":\"X\",\"ts\":1,\"dur\":1,\"args\":{\"a\":{\"b\":{\"c\":{}}}}}]",
+	};
+	for (size_t i = 0; i < TSI_COUNT_OF(deeper); i++) {
+		event_log_init(&log);
+		assert_int_equal(decode_blocks(tsi_str_of(deeper[i]), 0, &options, &log, &err),
+				 TSCOPE_E_LIMIT);
+		assert_string_equal(err.message, "values nested deeper than 3 (limit: max-depth)");
+		event_log_deinit(&log);
+	}
 }
 
 /* A string without end must neither swallow the file nor take quadratic time. */
