@@ -17,9 +17,9 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/queue.h"
 #include "decode/foreign.h"
 #include "decode/format.h"
-#include "decode/relay.h"
 #include "model/builder.h"
 
 void tsi_report_progress(void *data)
@@ -73,14 +73,6 @@ static enum tscope_status describe_trace(struct tscope_trace *trace, const char 
 	return TSCOPE_OK;
 }
 
-/* Does a further thread for building help, beside that which decompresses ahead? */
-static bool has_thread_to_build(const struct input *in, const struct tscope_trace_options *options)
-{
-	unsigned used = strcmp(tsi_input_filters(in), "none") == 0 ? 1 : 2;
-	return options->thread_count == 0 || options->thread_count > used;
-}
-
-/* Bytes to events, and these to the builder, which may work in a thread of its own. */
 static enum tscope_status decode(struct builder *builder, struct input *in,
 				 const struct tscope_trace_options *options,
 				 struct tscope_error *err)
@@ -88,23 +80,9 @@ static enum tscope_status decode(struct builder *builder, struct input *in,
 	struct decode_options decode_options = {
 		.max_event_bytes = options->max_event_bytes,
 		.max_depth = options->max_depth,
+		.thread_count = options->thread_count ? options->thread_count : tsi_thread_count(),
 	};
-	struct event_sink *sink = tsi_builder_sink(builder);
-	if (!has_thread_to_build(in, options))
-		return tsi_decode(in, &decode_options, sink, err);
-
-	struct relay *relay;
-	enum tscope_status status = tsi_relay_new(&relay, sink, err);
-	if (status != TSCOPE_OK)
-		return status;
-	status = tsi_decode(in, &decode_options, tsi_relay_sink(relay), err);
-	struct tscope_error late = { 0 };
-	enum tscope_status relayed = tsi_relay_finish(relay, &late);
-	tsi_relay_free(relay);
-	if (relayed == TSCOPE_OK)
-		return status;
-	*err = late;
-	return relayed;
+	return tsi_decode(in, &decode_options, tsi_builder_sink(builder), err);
 }
 
 /* Bytes to events to model. On success *ret may be a trace of what came before damage. */

@@ -29,9 +29,9 @@ struct tscope_trace_options {
 	unsigned max_depth;        /* nesting of JSON values */
 	size_t max_names;          /* distinct names */
 	/*
-	 * Called now and then during the reading, in the caller's thread: bytes
-	 * taken from the source, its size (0: not known, a pipe), and bytes after
-	 * decompression. NULL: never.
+	 * Called now and then during the reading, in one of the threads at a time:
+	 * bytes taken from the source, its size (0: not known, a pipe), and bytes
+	 * after decompression. NULL: never.
 	 */
 	void (*progress)(void *progress_data, uint64_t source_bytes, uint64_t source_size,
 			 uint64_t bytes);

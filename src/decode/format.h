@@ -15,6 +15,7 @@
 struct decode_options {
 	uint64_t max_event_bytes; /* 0: default, 64 MiB */
 	unsigned max_depth;       /* 0: default, 512 */
+	unsigned thread_count;    /* that may work, the caller's included; 0: 1 */
 };
 
 struct format {

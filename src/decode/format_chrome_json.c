@@ -12,6 +12,7 @@
 #include "decode/foreign.h"
 #include "decode/format.h"
 #include "decode/json.h"
+#include "decode/lanes.h"
 #include "decode/scan.h"
 
 #include <stdlib.h>
@@ -29,7 +30,9 @@ struct reader {
 	struct input *in;
 	struct event_sink *sink;
 	uint64_t max_event_bytes;
+	unsigned thread_count;
 	struct scanner scanner;
+	struct lanes *lanes; /* move the window; NULL: not begun, or of no use */
 	struct json_shape shape;
 	bool is_within;            /* what follows the document is that of another format */
 	bool is_last;              /* nothing comes behind the window … */
@@ -47,6 +50,20 @@ static uint64_t offset(const struct reader *r)
 	return r->scanner.offset + (uint64_t)(r->scanner.at - r->scanner.window);
 }
 
+static enum tscope_status show_of_input(struct reader *r, size_t wanted)
+{
+	struct scanner *s = &r->scanner;
+	const char *data;
+	size_t available;
+	tsi_input_consume(r->in, (size_t)(s->at - s->window));
+	enum tscope_status status =
+		tsi_input_peek(r->in, wanted, &data, &available, &r->ending_err);
+	s->at = s->window = data;
+	s->end = data + available;
+	s->offset = tsi_input_offset(r->in);
+	return status;
+}
+
 /*
  * Shows more behind what is shown now: `at` stays at the same byte of the
  * stream. False if there is no more. Windows that already are large double, so
@@ -54,26 +71,17 @@ static uint64_t offset(const struct reader *r)
  */
 static bool show_more(struct reader *r)
 {
-	enum { SMALL = 64 * 1024 };
-	struct scanner *s = &r->scanner;
 	if (r->is_last)
 		return false;
-
 	size_t had = shown(r);
-	const char *data;
-	size_t available;
-	tsi_input_consume(r->in, (size_t)(s->at - s->window));
-	size_t wanted = had < SMALL ? had + 1 : had * 2;
-	enum tscope_status status =
-		tsi_input_peek(r->in, wanted, &data, &available, &r->ending_err);
+	size_t wanted = had < SMALL_TAIL ? had + 1 : had * 2;
+	enum tscope_status status = r->lanes ? tsi_lanes_show(r->lanes, wanted, &r->ending_err)
+					     : show_of_input(r, wanted);
 	if (status != TSCOPE_OK) {
 		r->is_last = true;
 		r->ending = status;
 	}
-	s->at = s->window = data;
-	s->end = data + available;
-	s->offset = tsi_input_offset(r->in);
-	return available > had;
+	return shown(r) > had;
 }
 
 /* The next character that is no white space, not taken; '\0' at the end of the input. */
@@ -147,15 +155,42 @@ static enum tscope_status read_odd(struct reader *r, enum scan_result *result,
 	return TSCOPE_OK;
 }
 
+/* Is so much of the input left, as far as one can see, that threads are worth starting? */
+static bool is_worth_lanes(const struct reader *r)
+{
+	enum { FEW_BLOCKS = 4 };
+	uint64_t few = FEW_BLOCKS * (uint64_t)tsi_input_block_bytes(r->in);
+	if (r->lanes || r->is_last || r->thread_count < 2)
+		return false;
+	if (tsi_input_has_places(r->in))
+		return tsi_input_source_bytes(r->in) > offset(r) + few;
+	return offset(r) + shown(r) >= few;
+}
+
+/* Reads elements of the usual form, with the help of other threads where that is worth it. */
+static enum scan_result scan(struct reader *r, struct tscope_error *err)
+{
+	if (r->lanes)
+		return tsi_lanes_scan(r->lanes, err);
+	enum scan_result result = tsi_scan_isa(NULL)->scan(&r->scanner, err);
+	if (result != SCAN_MORE || !is_worth_lanes(r))
+		return result;
+	struct lanes_options options = { r->thread_count, r->max_event_bytes };
+	r->lanes = tsi_lanes_start(r->in, &r->scanner, &options);
+	if (r->lanes)
+		return tsi_lanes_scan(r->lanes, err);
+	r->thread_count = 1;
+	return result;
+}
+
 /*
  * The elements behind "[". TSCOPE_END: the input ends where another element or the
  * closing bracket should be, which for a bare array is allowed by the format.
  */
 static enum tscope_status read_events(struct reader *r, struct tscope_error *err)
 {
-	const struct scan_isa *isa = tsi_scan_isa(NULL);
 	for (;;) {
-		enum scan_result result = isa->scan(&r->scanner, err);
+		enum scan_result result = scan(r, err);
 		if (result == SCAN_FAILED)
 			return err->status;
 		if (result != SCAN_CLOSED) {
@@ -485,6 +520,7 @@ static enum tscope_status decode_document(struct input *in, const struct decode_
 	r->is_within = is_within;
 	r->max_event_bytes =
 		options->max_event_bytes ? options->max_event_bytes : default_max_event_bytes;
+	r->thread_count = options->thread_count;
 	r->scanner.sink = sink;
 	r->scanner.max_depth = options->max_depth ? options->max_depth : DEFAULT_MAX_DEPTH;
 	r->scanner.kinds = tsi_kinds_new(0, sink->arg_of);
@@ -495,7 +531,10 @@ static enum tscope_status decode_document(struct input *in, const struct decode_
 		tsi_fail_nomem(err);
 	tsi_kinds_free(r->scanner.kinds);
 	/* What was looked at counts as read, also behind the place where reading ended. */
-	tsi_input_consume(in, (size_t)(r->scanner.end - r->scanner.window));
+	if (r->lanes)
+		tsi_lanes_free(r->lanes);
+	else
+		tsi_input_consume(in, (size_t)(r->scanner.end - r->scanner.window));
 	free(r);
 	return status;
 }
