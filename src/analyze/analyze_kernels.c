@@ -16,8 +16,8 @@
 #include "analyze/step_work.h"
 #include "analyze/trace_flops.h"
 #include "base/array.h"
-#include "base/sort.h"
 #include "base/sum.h"
+#include "model/device_rows.h"
 
 enum { SHORT_NS = 10000 }; /* below, launching costs about as much as the kernel does */
 
@@ -149,6 +149,7 @@ struct weighted {
 
 /* What is known of the kernels of one name; the durations stand apart. */
 struct kernel {
+	int64_t count, total_ns, min_ns, max_ns;
 	int64_t small_grid_count, counted_unlinked;
 	struct weighted blocks_per_sm, occupancy_pct;
 };
@@ -159,9 +160,7 @@ struct work {
 	struct step_work steps;            /* of those launched in the steps that count */
 	struct kernel_launchers launchers; /* likewise */
 	struct kernel *kernels;            /* by name id */
-	struct sort_pair *items;           /* of each kernel: key name id, value duration */
-	struct sort_pair *scratch;
-	int64_t *durations; /* of one name */
+	int64_t *durations;                /* of the names in their order */
 	size_t count;
 	int64_t total_ns, short_count, small_grid_count, small_grid_ns;
 	double used_sm_ns; /* sum of min(blocks per SM, 1) × duration */
@@ -191,8 +190,6 @@ static void work_deinit(struct work *work)
 	tsi_step_work_deinit(&work->steps);
 	tsi_kernel_launchers_deinit(&work->launchers);
 	free(work->kernels);
-	free(work->items);
-	free(work->scratch);
 	free(work->durations);
 }
 
@@ -200,19 +197,13 @@ static enum tscope_status work_init(struct work *work, const struct analysis_sco
 				    struct tscope_error *err)
 {
 	const struct tscope_trace *trace = scope->trace;
-	size_t names = trace->names.count, limit = 0;
+	size_t names = trace->names.count;
 
 	*work = (struct work){ .trace = trace, .kind_of = scope->flops->kernel_kinds };
 	tsi_kernel_launchers_init(&work->launchers, trace);
-	for (uint32_t i = 0; i < trace->device_count; i++)
-		limit += trace->devices[i].row_count;
 	if (tsi_step_work_init(&work->steps, scope->timeline, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	if (tsi_array_new(&work->kernels, names, sizeof(*work->kernels), err) != TSCOPE_OK ||
-	    tsi_array_new(&work->items, limit, sizeof(*work->items), err) != TSCOPE_OK ||
-	    tsi_array_new(&work->scratch, limit, sizeof(*work->scratch), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_array_new(&work->durations, limit, sizeof(*work->durations), err);
+	return tsi_array_new(&work->kernels, names, sizeof(*work->kernels), err);
 }
 
 /* Blocks of the grid ÷ multiprocessors of the device, or NAN. */
@@ -266,9 +257,13 @@ static enum tscope_status add_kernel(struct work *work, uint32_t device, uint32_
 	struct kernel *kernel = &work->kernels[tsi_name_id(spans, row)];
 	int64_t dur_ns = tsi_dur_ns(spans, row);
 
-	work->items[work->count++] =
-		(struct sort_pair){ .key = (uint64_t)dur_ns, .value = tsi_name_id(spans, row) };
+	work->count++;
 	tsi_sum(&work->total_ns, dur_ns);
+	if (kernel->count++ == 0 || dur_ns < kernel->min_ns)
+		kernel->min_ns = dur_ns;
+	if (dur_ns > kernel->max_ns)
+		kernel->max_ns = dur_ns;
+	tsi_sum(&kernel->total_ns, dur_ns);
 	work->short_count += dur_ns < SHORT_NS;
 	add_grid(work, kernel, blocks_per_sm(work->trace, device, shape), dur_ns);
 	weigh(&kernel->occupancy_pct, shape->occupancy_pct, dur_ns);
@@ -276,7 +271,6 @@ static enum tscope_status add_kernel(struct work *work, uint32_t device, uint32_
 	return add_to_step(work, row, err);
 }
 
-/* Looks at every kernel; afterwards the durations stand together by name, each name's in order. */
 static enum tscope_status collect(struct work *work, struct tscope_error *err)
 {
 	const struct tscope_trace *trace = work->trace;
@@ -289,13 +283,40 @@ static enum tscope_status collect(struct work *work, struct tscope_error *err)
 				return TSCOPE_E_NOMEM;
 		}
 	}
-	tsi_sort_pairs(work->items, work->scratch, work->count);
-	for (size_t i = 0; i < work->count; i++) {
-		struct sort_pair item = work->items[i];
-		work->items[i] = (struct sort_pair){ .key = item.value, .value = item.key };
-	}
-	tsi_sort_pairs(work->items, work->scratch, work->count);
 	tsi_step_work_settle(&work->steps);
+	return TSCOPE_OK;
+}
+
+/* Where those of each name end in durations; before they are in it, where they begin. */
+static enum tscope_status find_ends(const struct work *work, size_t **ends,
+				    struct tscope_error *err)
+{
+	size_t end = 0, names = work->trace->names.count;
+
+	if (tsi_array_new(ends, names, sizeof(**ends), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (size_t name = 0; name < names; name++) {
+		(*ends)[name] = end;
+		end += (size_t)work->kernels[name].count;
+	}
+	return TSCOPE_OK;
+}
+
+/* Puts the durations together that are of one name. */
+static enum tscope_status collect_durations(struct work *work, struct tscope_error *err)
+{
+	const struct tscope_trace *trace = work->trace;
+	size_t *ends;
+
+	if (tsi_array_new(&work->durations, work->count, sizeof(*work->durations), err) !=
+		    TSCOPE_OK ||
+	    find_ends(work, &ends, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++)
+		if (tsi_is_kernel(trace, row))
+			work->durations[ends[tsi_name_id(&trace->spans, row)]++] =
+				tsi_dur_ns(&trace->spans, row);
+	free(ends);
 	return TSCOPE_OK;
 }
 
@@ -317,28 +338,27 @@ static void add_to_kind(struct work *work, enum kernel_kind kind, struct str nam
 	}
 }
 
-/* Fills the row of the kernels whose durations stand in work->durations. */
-static void fill_name(struct work *work, uint32_t name, size_t count, struct tscope_value *cells)
+static void fill_name(struct work *work, uint32_t name, int64_t *durations,
+		      struct tscope_value *cells)
 {
 	const struct kernel *kernel = &work->kernels[name];
 	struct str text = tsi_intern_text(&work->trace->names, name);
 	enum kernel_kind kind = (enum kernel_kind)work->kind_of[name];
-	int64_t total_ns = 0;
+	int64_t total_ns = kernel->total_ns;
+	size_t count = (size_t)kernel->count;
 
-	for (size_t i = 0; i < count; i++)
-		tsi_sum(&total_ns, work->durations[i]);
-	add_to_kind(work, kind, text, (int64_t)count, total_ns);
+	add_to_kind(work, kind, text, kernel->count, total_ns);
 
 	cells[NAME] = tsi_text(text.data);
 	cells[NAME_KIND] = tsi_text(tsi_kernel_kind_name(kind));
-	cells[NAME_KERNEL_COUNT] = tsi_int((int64_t)count);
+	cells[NAME_KERNEL_COUNT] = tsi_int(kernel->count);
 	cells[NAME_TOTAL_NS] = tsi_int(total_ns);
 	cells[NAME_SHARE_RATIO] = tsi_ratio(total_ns, work->total_ns);
-	cells[NAME_MEAN_NS] = tsi_mean(total_ns, (int64_t)count);
-	cells[NAME_P50_NS] = tsi_int(tsi_quantile_ns(work->durations, count, 50));
-	cells[NAME_P95_NS] = tsi_int(tsi_quantile_ns(work->durations, count, 95));
-	cells[NAME_MIN_NS] = tsi_int(work->durations[0]);
-	cells[NAME_MAX_NS] = tsi_int(work->durations[count - 1]);
+	cells[NAME_MEAN_NS] = tsi_mean(total_ns, kernel->count);
+	cells[NAME_P50_NS] = tsi_int(tsi_find_quantile_ns(durations, count, 50));
+	cells[NAME_P95_NS] = tsi_int(tsi_find_quantile_ns(durations, count, 95));
+	cells[NAME_MIN_NS] = tsi_int(kernel->min_ns);
+	cells[NAME_MAX_NS] = tsi_int(kernel->max_ns);
 	cells[NAME_BLOCKS_PER_SM] = weighted_value(&kernel->blocks_per_sm);
 	cells[NAME_OCCUPANCY_PCT] = weighted_value(&kernel->occupancy_pct);
 	if (kernel->blocks_per_sm.weight_ns > 0)
@@ -353,15 +373,15 @@ static enum tscope_status add_names(struct work *work, struct fact_sheet *out,
 				    struct tscope_error *err)
 {
 	struct tscope_value *cells;
-	int64_t name_count = 0;
+	int64_t name_count = 0, *durations = work->durations;
 
-	for (size_t first = 0, end; first < work->count; first = end) {
-		uint32_t name = (uint32_t)work->items[first].key;
-		for (end = first; end < work->count && work->items[end].key == name; end++)
-			work->durations[end - first] = (int64_t)work->items[end].value;
+	for (uint32_t name = 0; name < work->trace->names.count; name++) {
+		if (work->kernels[name].count == 0)
+			continue;
 		if (tsi_table_add(out, BY_NAME, &cells, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
-		fill_name(work, name, end - first, cells);
+		fill_name(work, name, durations, cells);
+		durations += work->kernels[name].count;
 		name_count++;
 	}
 	tsi_fact_int(out, NAME_COUNT, name_count);
@@ -457,6 +477,8 @@ static enum tscope_status run(const struct analysis_scope *scope, struct fact_sh
 
 	if (status == TSCOPE_OK)
 		status = collect(&work, err);
+	if (status == TSCOPE_OK)
+		status = collect_durations(&work, err);
 	if (status == TSCOPE_OK)
 		status = add_names(&work, out, err);
 	if (status == TSCOPE_OK)

@@ -102,6 +102,7 @@ struct calls {
 struct work {
 	const struct tscope_trace *trace;
 	const struct tscope_timeline *timeline;
+	uint32_t step;         /* found last, mostly that of the next call */
 	struct calls *by_name; /* by name id */
 	struct calls by_kind[KIND_COUNT];
 	struct pair_set syncs; /* (name of the op or NO_ROW, name of the call) */
@@ -109,7 +110,7 @@ struct work {
 	size_t by_sync_capacity;
 	int64_t step_launch_count;        /* in unmarked steps */
 	int64_t steady_count[KIND_COUNT]; /* in unmarked steps after the first */
-	int64_t *delays_ns, *delays_from_end_ns;
+	int64_t *delays_ns;               /* from the start of the call, then from its end */
 	size_t delay_count;
 	int64_t delay_sum_ns;
 	int64_t linked_count, queued_count;
@@ -144,7 +145,6 @@ static void work_deinit(struct work *work)
 	free(work->by_name);
 	free(work->by_sync);
 	free(work->delays_ns);
-	free(work->delays_from_end_ns);
 	tsi_pair_set_deinit(&work->syncs);
 }
 
@@ -158,11 +158,9 @@ static enum tscope_status work_init(struct work *work, const struct analysis_sco
 	for (uint32_t i = 0; i < trace->device_count; i++)
 		limit += trace->devices[i].row_count;
 	if (tsi_array_new(&work->by_name, trace->names.count, sizeof(*work->by_name), err) !=
-		    TSCOPE_OK ||
-	    tsi_array_new(&work->delays_ns, limit, sizeof(*work->delays_ns), err) != TSCOPE_OK)
+	    TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	return tsi_array_new(&work->delays_from_end_ns, limit, sizeof(*work->delays_from_end_ns),
-			     err);
+	return tsi_array_new(&work->delays_ns, limit, sizeof(*work->delays_ns), err);
 }
 
 static void add_call(struct calls *calls, uint8_t kind, int64_t dur_ns)
@@ -176,7 +174,7 @@ static void add_call(struct calls *calls, uint8_t kind, int64_t dur_ns)
 
 static void add_to_step(struct work *work, uint8_t kind, int64_t start_ns)
 {
-	uint32_t step = tsi_timeline_step_at(work->timeline, start_ns);
+	uint32_t step = tsi_timeline_step_near(work->timeline, start_ns, &work->step);
 
 	if (step == NO_ROW || work->timeline->steps[step].mark != TSCOPE_STEP_COUNTED)
 		return;
@@ -226,16 +224,34 @@ static int64_t at_least_0(int64_t number)
 	return number > 0 ? number : 0;
 }
 
+/* Of graphs nothing is said: their launch is that of many kernels. */
+static bool has_delay(const struct device_event *event)
+{
+	return event->call != NO_ROW && !event->graph;
+}
+
 static void add_delay(struct work *work, uint32_t row, uint32_t call)
 {
-	int64_t start_ns = tsi_start_ns(&work->trace->spans, row);
-	int64_t delay_ns = at_least_0(start_ns - tsi_start_ns(&work->trace->spans, call));
+	const struct spans *spans = &work->trace->spans;
+	int64_t delay_ns = at_least_0(tsi_start_ns(spans, row) - tsi_start_ns(spans, call));
 
-	work->delays_ns[work->delay_count] = delay_ns;
-	work->delays_from_end_ns[work->delay_count] =
-		at_least_0(start_ns - tsi_span_end(work->trace, call));
-	work->delay_count++;
+	work->delays_ns[work->delay_count++] = delay_ns;
 	tsi_sum(&work->delay_sum_ns, delay_ns);
+}
+
+/* Takes the place of the delays from the start of the call. */
+static void collect_delays_from_end(struct work *work)
+{
+	const struct tscope_trace *trace = work->trace;
+
+	work->delay_count = 0;
+	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++) {
+		const struct device_event *event = tsi_device_event(trace, row);
+		if (has_delay(event))
+			work->delays_ns[work->delay_count++] =
+				at_least_0(tsi_start_ns(&trace->spans, row) -
+					   tsi_span_end(trace, event->call));
+	}
 }
 
 /*
@@ -265,7 +281,7 @@ static void collect_device(struct work *work, const struct device *device)
 	for (uint32_t i = 0; i < device->row_count; i++) {
 		uint32_t row = device->rows[i];
 		const struct device_event *event = tsi_device_event(work->trace, row);
-		if (event->call != NO_ROW && !event->graph)
+		if (has_delay(event))
 			add_delay(work, row, event->call);
 		if (event->call != NO_ROW && i > 0)
 			judge_launch(work, busy_until_ns, tsi_start_ns(spans, event->call),
@@ -316,22 +332,17 @@ static enum tscope_status add_syncs(const struct work *work, struct fact_sheet *
 	return tsi_table_sort(out, SYNCS, SYNC_TOTAL_NS, SYNC_OP, err);
 }
 
-static enum tscope_status set_delays(const struct work *work, struct fact_sheet *out,
-				     struct tscope_error *err)
+static void set_delays(struct work *work, struct fact_sheet *out)
 {
 	size_t count = work->delay_count;
 
 	if (count == 0)
-		return TSCOPE_OK;
-	if (tsi_sort_ns(work->delays_ns, count, err) != TSCOPE_OK ||
-	    tsi_sort_ns(work->delays_from_end_ns, count, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+		return;
 	tsi_fact_mean(out, DELAY_MEAN_NS, work->delay_sum_ns, (int64_t)count);
-	tsi_fact_int(out, DELAY_P50_NS, tsi_quantile_ns(work->delays_ns, count, 50));
-	tsi_fact_int(out, DELAY_P95_NS, tsi_quantile_ns(work->delays_ns, count, 95));
-	tsi_fact_int(out, DELAY_FROM_END_P50_NS,
-		     tsi_quantile_ns(work->delays_from_end_ns, count, 50));
-	return TSCOPE_OK;
+	tsi_fact_int(out, DELAY_P50_NS, tsi_find_quantile_ns(work->delays_ns, count, 50));
+	tsi_fact_int(out, DELAY_P95_NS, tsi_find_quantile_ns(work->delays_ns, count, 95));
+	collect_delays_from_end(work);
+	tsi_fact_int(out, DELAY_FROM_END_P50_NS, tsi_find_quantile_ns(work->delays_ns, count, 50));
 }
 
 static void set_step_facts(const struct work *work, struct fact_sheet *out)
@@ -387,7 +398,7 @@ static enum tscope_status run(const struct analysis_scope *scope, struct fact_sh
 		for (uint32_t i = 0; i < scope->trace->device_count; i++)
 			collect_device(&work, &scope->trace->devices[i]);
 		set_facts(&work, out);
-		status = set_delays(&work, out, err);
+		set_delays(&work, out);
 	}
 	if (status == TSCOPE_OK)
 		status = add_names(&work, out, err);

@@ -117,6 +117,9 @@ TSI_MUST_CHECK
 enum tscope_status tsi_flops_collect_kernels(struct flops_count *c, struct tscope_error *err);
 
 /* The step whose window holds t, or NO_ROW. O(1) where the last question had the same answer. */
-uint32_t tsi_flops_step_at(struct flops_count *c, int64_t t_ns);
+static inline uint32_t tsi_flops_step_at(struct flops_count *c, int64_t t_ns)
+{
+	return tsi_timeline_step_near(c->timeline, t_ns, &c->step);
+}
 
 #endif

@@ -12,24 +12,13 @@
 
 enum tscope_status tsi_sort_ns(int64_t *numbers, size_t count, struct tscope_error *err)
 {
-	struct sort_pair *pairs = NULL, *scratch = NULL;
-	enum tscope_status status = tsi_array_new(&pairs, count, sizeof(*pairs), err);
+	int64_t *scratch;
 
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&scratch, count, sizeof(*scratch), err);
-	if (status == TSCOPE_OK) {
-		for (size_t i = 0; i < count; i++)
-			pairs[i] = (struct sort_pair){
-				.key = tsi_sort_key_of_int64(numbers[i]),
-				.value = (uint64_t)numbers[i],
-			};
-		tsi_sort_pairs(pairs, scratch, count);
-		for (size_t i = 0; i < count; i++)
-			numbers[i] = (int64_t)pairs[i].value;
-	}
-	free(pairs);
+	if (tsi_array_new(&scratch, count, sizeof(*scratch), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	tsi_sort_numbers(numbers, scratch, count);
 	free(scratch);
-	return status;
+	return TSCOPE_OK;
 }
 
 int64_t tsi_quantile_ns(const int64_t *sorted, size_t count, unsigned percent)
@@ -47,6 +36,22 @@ int64_t tsi_quantile_ns(const int64_t *sorted, size_t count, unsigned percent)
 	/* In two steps, so that no product of a long time and `part` overflows. */
 	int64_t gap = sorted[below + 1] - sorted[below];
 	return sorted[below] + gap / 100 * part + (gap % 100 * part + 50) / 100;
+}
+
+int64_t tsi_find_quantile_ns(int64_t *numbers, size_t count, unsigned percent)
+{
+	if (count == 0)
+		return 0;
+	size_t below = (count - 1) * percent / 100, next = below + 1;
+	tsi_select_number(numbers, count, below);
+	for (size_t i = next; i < count; i++) {
+		if (numbers[i] < numbers[next]) {
+			int64_t least = numbers[i];
+			numbers[i] = numbers[next];
+			numbers[next] = least;
+		}
+	}
+	return tsi_quantile_ns(numbers, count, percent);
 }
 
 double tsi_quantile(const int64_t *sorted, size_t count, unsigned percent)

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <tscope/error.h>
 
-/* Sorts ascending. O(count), with room for twice as many pairs meanwhile. */
+/* Sorts ascending. O(count), with room for as many meanwhile. */
 TSI_MUST_CHECK
 enum tscope_status tsi_sort_ns(int64_t *numbers, size_t count, struct tscope_error *err);
 
@@ -18,7 +18,10 @@ enum tscope_status tsi_sort_ns(int64_t *numbers, size_t count, struct tscope_err
  */
 int64_t tsi_quantile_ns(const int64_t *sorted, size_t count, unsigned percent);
 
-/* The same, not rounded: for a ratio of two of them. */
+/* The same of numbers in any order, which it changes. O(count), less than sorting takes. */
+int64_t tsi_find_quantile_ns(int64_t *numbers, size_t count, unsigned percent);
+
+/* That of sorted numbers, not rounded: for a ratio of two of them. */
 double tsi_quantile(const int64_t *sorted, size_t count, unsigned percent);
 
 #endif

@@ -50,21 +50,6 @@ static enum tscope_status count_init(struct flops_count *c, struct tscope_error 
 	return tsi_array_new(&c->kind_of_name, trace->names.count, 1, err);
 }
 
-uint32_t tsi_flops_step_at(struct flops_count *c, int64_t t_ns)
-{
-	const struct tscope_timeline *timeline = c->timeline;
-
-	if (c->step < timeline->step_count) {
-		const struct tscope_step *step = &timeline->steps[c->step];
-		if (step->start_ns <= t_ns && t_ns < step->start_ns + step->wall_ns)
-			return c->step;
-	}
-	uint32_t step = tsi_timeline_step_at(timeline, t_ns);
-	if (step != NO_ROW)
-		c->step = step;
-	return step;
-}
-
 static bool multiplies(struct flops_count *c, uint32_t kernel)
 {
 	uint8_t *known = &c->kind_of_name[kernel];

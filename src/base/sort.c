@@ -79,3 +79,138 @@ void tsi_sort_pairs(struct sort_pair *items, struct sort_pair *scratch, size_t c
 	if (from != items)
 		memcpy(items, from, count * sizeof(*items));
 }
+
+/* ---- bare numbers ------------------------------------------------------------------------- */
+
+static bool are_sorted(const int64_t *items, size_t count, uint64_t *differing)
+{
+	bool sorted = true;
+	*differing = 0;
+	for (size_t i = 1; i < count; i++) {
+		sorted &= items[i - 1] <= items[i];
+		*differing |= (uint64_t)items[i - 1] ^ (uint64_t)items[i];
+	}
+	return sorted;
+}
+
+static void insert_numbers(int64_t *items, size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		int64_t item = items[i];
+		size_t at = i;
+		for (; at > 0 && items[at - 1] > item; at--)
+			items[at] = items[at - 1];
+		items[at] = item;
+	}
+}
+
+static void distribute_numbers(const int64_t *from, int64_t *to, size_t count, unsigned shift)
+{
+	size_t next[DIGITS] = { 0 };
+	for (size_t i = 0; i < count; i++)
+		next[tsi_sort_key_of_int64(from[i]) >> shift & (DIGITS - 1)]++;
+
+	size_t start = 0;
+	for (size_t digit = 0; digit < DIGITS; digit++) {
+		size_t of_digit = next[digit];
+		next[digit] = start;
+		start += of_digit;
+	}
+	for (size_t i = 0; i < count; i++)
+		to[next[tsi_sort_key_of_int64(from[i]) >> shift & (DIGITS - 1)]++] = from[i];
+}
+
+void tsi_sort_numbers(int64_t *items, int64_t *scratch, size_t count)
+{
+	uint64_t differing;
+	if (are_sorted(items, count, &differing))
+		return;
+	if (count <= SHORT_LIST) {
+		insert_numbers(items, count);
+		return;
+	}
+
+	int64_t *from = items, *to = scratch;
+	for (unsigned shift = 0; shift < 8 * KEY_BYTES; shift += 8) {
+		if (((differing >> shift) & (DIGITS - 1)) == 0)
+			continue;
+		distribute_numbers(from, to, count, shift);
+		int64_t *swap = from;
+		from = to;
+		to = swap;
+	}
+	if (from != items)
+		memcpy(items, from, count * sizeof(*items));
+}
+
+/* Numbers of which the least is at least 0 above `base`, told apart by bits from `shift` on. */
+struct digits {
+	uint64_t base;
+	unsigned shift;
+};
+
+/* The highest bits in which they differ: one digit of them. False: all are the same. */
+static bool find_digits(const int64_t *items, size_t count, struct digits *digits)
+{
+	int64_t least = items[0], most = items[0];
+	for (size_t i = 1; i < count; i++) {
+		least = items[i] < least ? items[i] : least;
+		most = items[i] > most ? items[i] : most;
+	}
+	*digits = (struct digits){ .base = (uint64_t)least };
+	while (((uint64_t)most - digits->base) >> digits->shift >= DIGITS)
+		digits->shift++;
+	return least < most;
+}
+
+static size_t digit_of(const struct digits *digits, int64_t number)
+{
+	return ((uint64_t)number - digits->base) >> digits->shift;
+}
+
+/* The digit of the number at the place; *before gets how many have a lower one. */
+static size_t find_digit(const int64_t *items, size_t count, size_t place,
+			 const struct digits *digits, size_t *before)
+{
+	size_t counts[DIGITS] = { 0 }, digit = 0;
+	for (size_t i = 0; i < count; i++)
+		counts[digit_of(digits, items[i])]++;
+	*before = 0;
+	while (*before + counts[digit] <= place)
+		*before += counts[digit++];
+	return digit;
+}
+
+/* Puts those with a lower digit first, those with a higher one last; returns where these begin. */
+static size_t part_numbers(int64_t *items, size_t count, size_t digit, const struct digits *digits)
+{
+	size_t low = 0, high = count;
+	for (size_t i = 0; i < high;) {
+		int64_t item = items[i];
+		size_t of_item = digit_of(digits, item);
+		if (of_item < digit) {
+			items[i++] = items[low];
+			items[low++] = item;
+		} else if (of_item > digit) {
+			items[i] = items[--high];
+			items[high] = item;
+		} else {
+			i++;
+		}
+	}
+	return high;
+}
+
+void tsi_select_number(int64_t *items, size_t count, size_t place)
+{
+	struct digits digits;
+	while (count > SHORT_LIST && find_digits(items, count, &digits)) {
+		size_t before;
+		size_t digit = find_digit(items, count, place, &digits, &before);
+		count = part_numbers(items, count, digit, &digits) - before;
+		items += before;
+		place -= before;
+	}
+	if (count <= SHORT_LIST)
+		insert_numbers(items, count);
+}

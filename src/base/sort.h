@@ -19,6 +19,15 @@ struct sort_pair {
  */
 void tsi_sort_pairs(struct sort_pair *items, struct sort_pair *scratch, size_t count);
 
+/* The same for bare numbers, which take half the room. */
+void tsi_sort_numbers(int64_t *items, int64_t *scratch, size_t count);
+
+/*
+ * Moves the number that would stand at a place (< count), were they sorted, to there; none before
+ * it is greater, none behind it less. O(count).
+ */
+void tsi_select_number(int64_t *items, size_t count, size_t place);
+
 /* A signed key (nanoseconds before an origin) as one that sorts the same. */
 static inline uint64_t tsi_sort_key_of_int64(int64_t number)
 {

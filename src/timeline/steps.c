@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "model/device_rows.h"
 
 /* The profiler's own work in the first step, as a share of its window, from which it is marked. */
 enum { STARTUP_MIN_PCT = 1 };
@@ -76,16 +77,14 @@ static int64_t end_with_launched_work(const struct tscope_trace *trace, int64_t 
 {
 	int64_t last_ns = end_ns;
 
-	for (uint32_t d = 0; d < trace->device_count; d++) {
-		const struct device *device = &trace->devices[d];
-		for (uint32_t i = 0; i < device->row_count; i++) {
-			uint32_t call = tsi_device_event(trace, device->rows[i])->call;
-			if (call == NO_ROW || tsi_start_ns(&trace->spans, call) < start_ns ||
-			    tsi_start_ns(&trace->spans, call) >= end_ns)
-				continue;
-			if (tsi_span_end(trace, device->rows[i]) > last_ns)
-				last_ns = tsi_span_end(trace, device->rows[i]);
-		}
+	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++) {
+		int64_t row_end_ns = tsi_span_end(trace, row);
+		if (row_end_ns <= last_ns) /* nearly all: their calls are not looked at */
+			continue;
+		uint32_t call = tsi_device_event(trace, row)->call;
+		if (call != NO_ROW && tsi_start_ns(&trace->spans, call) >= start_ns &&
+		    tsi_start_ns(&trace->spans, call) < end_ns)
+			last_ns = row_end_ns;
 	}
 	return last_ns;
 }
@@ -131,18 +130,15 @@ static void set_windows(struct tscope_timeline *timeline, const struct landmarks
 static void count_device_events(struct tscope_timeline *timeline)
 {
 	const struct tscope_trace *trace = timeline->trace;
+	uint32_t last = 0;
 
-	for (uint32_t d = 0; d < trace->device_count; d++) {
-		const struct device *device = &trace->devices[d];
-		for (uint32_t i = 0; i < device->row_count; i++) {
-			uint32_t step = tsi_timeline_step_at(
-				timeline, tsi_timeline_launch_time(trace, device->rows[i]));
-			if (step == NO_ROW)
-				continue;
-			timeline->step_device_events[step]++;
-			timeline->attributed_by_time +=
-				tsi_device_event(trace, device->rows[i])->call == NO_ROW;
-		}
+	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++) {
+		uint32_t step = tsi_timeline_step_near(timeline,
+						       tsi_timeline_launch_time(trace, row), &last);
+		if (step == NO_ROW)
+			continue;
+		timeline->step_device_events[step]++;
+		timeline->attributed_by_time += tsi_device_event(trace, row)->call == NO_ROW;
 	}
 }
 

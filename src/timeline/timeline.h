@@ -103,6 +103,21 @@ const char *tsi_host_line_name(enum host_line line);
 /* The step whose window holds t, or NO_ROW. O(log steps). */
 uint32_t tsi_timeline_step_at(const struct tscope_timeline *timeline, int64_t t_ns);
 
+/* The same, O(1) where the answer is that of the last question with this *step (0 at first). */
+static inline uint32_t tsi_timeline_step_near(const struct tscope_timeline *timeline, int64_t t_ns,
+					      uint32_t *step)
+{
+	if (*step < timeline->step_count) {
+		const struct tscope_step *last = &timeline->steps[*step];
+		if (last->start_ns <= t_ns && t_ns < last->start_ns + last->wall_ns)
+			return *step;
+	}
+	uint32_t found = tsi_timeline_step_at(timeline, t_ns);
+	if (found != NO_ROW)
+		*step = found;
+	return found;
+}
+
 /*
  * When a device event was launched, or, without a launch call, started: it is the work of that
  * step.

@@ -84,6 +84,72 @@ static void test_orders(void **state)
 	check(items, MAX_COUNT);
 }
 
+/* Numbers of every shape; what sorting pairs says of them is the answer. */
+static size_t make_numbers(int64_t *numbers, struct sort_pair *sorted, size_t shape, uint64_t *seed)
+{
+	static const uint64_t masks[] = { UINT64_MAX, 0,        1,
+					  0xff,       0xffff00, UINT64_C(0xff000000000000ff) };
+	static struct sort_pair scratch[MAX_COUNT];
+	size_t count = 1 + next_random(seed) % (shape % 2 ? MAX_COUNT : 60);
+	uint64_t mask = masks[shape % TSI_COUNT_OF(masks)], base = next_random(seed) & ~mask;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t key = base | (next_random(seed) & mask);
+		if (shape > 20 && i % 7 == 3) /* a few far away */
+			key = next_random(seed);
+		numbers[i] = tsi_int64_of_sort_key(key);
+		sorted[i] = (struct sort_pair){ .key = key };
+	}
+	tsi_sort_pairs(sorted, scratch, count);
+	return count;
+}
+
+enum { SHAPES = 40 };
+
+static void test_numbers(void **state)
+{
+	(void)state;
+	static int64_t numbers[MAX_COUNT], scratch[MAX_COUNT];
+	static struct sort_pair sorted[MAX_COUNT];
+	uint64_t seed = 3;
+
+	for (size_t shape = 0; shape < SHAPES; shape++) {
+		size_t count = make_numbers(numbers, sorted, shape, &seed);
+		for (int round = 0; round < 2; round++) { /* the second finds them in order */
+			tsi_sort_numbers(numbers, scratch, count);
+			for (size_t i = 0; i < count; i++)
+				assert_true(numbers[i] == tsi_int64_of_sort_key(sorted[i].key));
+		}
+	}
+	tsi_sort_numbers(NULL, NULL, 0);
+}
+
+static void test_select(void **state)
+{
+	(void)state;
+	static int64_t numbers[MAX_COUNT];
+	static struct sort_pair sorted[MAX_COUNT];
+	uint64_t seed = 7;
+
+	for (size_t shape = 0; shape < SHAPES; shape++) {
+		size_t count = make_numbers(numbers, sorted, shape, &seed);
+		for (int round = 0; round < 20; round++) {
+			size_t place = round ? next_random(&seed) % count : count - 1;
+			int64_t expected = tsi_int64_of_sort_key(sorted[place].key);
+			tsi_select_number(numbers, count, place);
+			assert_true(numbers[place] == expected);
+			for (size_t i = 0; i < place; i++)
+				assert_true(numbers[i] <= expected);
+			for (size_t i = place; i < count; i++)
+				assert_true(numbers[i] >= expected);
+		}
+		static int64_t scratch[MAX_COUNT]; /* none was lost */
+		tsi_sort_numbers(numbers, scratch, count);
+		for (size_t i = 0; i < count; i++)
+			assert_true(numbers[i] == tsi_int64_of_sort_key(sorted[i].key));
+	}
+}
+
 static void test_nothing(void **state)
 {
 	(void)state;
@@ -106,10 +172,9 @@ static void test_signed_keys(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shapes),
-		cmocka_unit_test(test_orders),
-		cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_signed_keys),
+		cmocka_unit_test(test_shapes),  cmocka_unit_test(test_orders),
+		cmocka_unit_test(test_numbers), cmocka_unit_test(test_select),
+		cmocka_unit_test(test_nothing), cmocka_unit_test(test_signed_keys),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

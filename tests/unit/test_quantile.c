@@ -41,6 +41,24 @@ static void interpolates(void **state)
 				 cases[i].expected);
 }
 
+static void finds_them_in_any_order(void **state)
+{
+	(void)state;
+	int64_t numbers[101], sorted[101];
+
+	for (int64_t i = 0; i < 101; i++) {
+		numbers[i] = i * 37 % 101 * 1000; /* each of 0 … 100 once */
+		sorted[i] = i * 1000;
+	}
+	for (size_t count = 101; count >= 100; count--) {
+		for (unsigned percent = 0; percent <= 100; percent++)
+			assert_int_equal(tsi_find_quantile_ns(numbers, count, percent),
+					 tsi_quantile_ns(sorted, count, percent));
+		tsi_find_quantile_ns(numbers, 101, 100); /* puts the greatest last */
+	}
+	assert_int_equal(tsi_find_quantile_ns(numbers, 0, 50), 0);
+}
+
 static void long_times_do_not_overflow(void **state)
 {
 	(void)state;
@@ -66,6 +84,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sorts_negative_before_positive),
 		cmocka_unit_test(interpolates),
+		cmocka_unit_test(finds_them_in_any_order),
 		cmocka_unit_test(long_times_do_not_overflow),
 		cmocka_unit_test(real_ones_are_not_rounded),
 	};
