@@ -19,7 +19,8 @@ enum {
 
 /* A number in args that differs among the events of a kind, and whose key the sink asks for. */
 struct raw_number {
-	uint32_t at; /* where it begins in args */
+	uint64_t value; /* UINT64_MAX: not of one to fifteen digits alone, read the text */
+	uint32_t at;    /* where it begins in args */
 	uint16_t length;
 	uint16_t arg; /* what the sink's arg_of() calls its key */
 };

@@ -15,94 +15,127 @@
 enum { KIND_TRIES = 8 }; /* kinds of one name that are compared */
 
 /* Behind the number at p, "-12.5"; NULL for every other form. A number's reach may be read. */
-static inline const char *match_number(const char *p)
+static inline const char *match_any_number(const char *p)
 {
 	enum { DIGITS = 17 }; /* and up to seven more */
 	p += *p == '-';
 	const char *behind = skip_digits(p, p + DIGITS);
-	if (tsi_unlikely(behind == p))
-		return NULL;
-	if (tsi_likely(*behind != '.'))
-		return behind;
+	if (behind == p || *behind != '.')
+		return behind == p ? NULL : behind;
 	p = behind + 1;
 	behind = skip_digits(p, p + DIGITS);
 	return behind == p ? NULL : behind;
 }
 
-/* Does the text of a piece stand at p? */
-static inline bool match_piece(const struct kind_piece *piece, const char *p, const char *text)
+/* The same for the usual number: of up to fifteen digits. */
+static inline const char *match_number(const char *p)
 {
-	for (unsigned block = 0; block < piece->blocks; block++, p += 32, text += 32)
-		if (simd_equal32(p, text) != UINT32_MAX)
-			return false;
-	return (~simd_equal32(p, text) & piece->mask) == 0;
+	unsigned digits = digits_at_16(p);
+	bool is_usual = digits - 1 < 15 && p[digits] != '.';
+	return tsi_likely(is_usual) ? p + digits : match_any_number(p);
 }
 
-/* Points the event's texts into the event that was matched; piece i began at at[i]. */
+/* The same, and its value if it is of digits alone. */
+static inline const char *match_value(const char *p, uint64_t *value)
+{
+	unsigned digits = take_16_digits(p, value);
+	if (tsi_likely(digits - 1 < 15 && p[digits] != '.'))
+		return p + digits;
+	*value = UINT64_MAX;
+	return match_any_number(p);
+}
+
+/* A text of the event whose pieces begin at at[]. */
+static inline struct str text_at(const struct kind_text *text, const char *const at[])
+{
+	const char *from = at[text->from_piece] + text->from;
+	return (struct str){ from, (size_t)(at[text->to_piece] + text->to - from) };
+}
+
+/* The same where all of it is in the first piece. */
+static inline struct str text_in(const struct kind_text *text, const char *first)
+{
+	return (struct str){ first + text->from, text->length };
+}
+
+/* What the event whose pieces begin at at[] is handed on with. */
 static inline void take_texts(const struct kind *kind, const char *const at[],
 			      struct raw_event *event)
 {
-	struct str *texts[KIND_TEXT_COUNT] = { &event->name, &event->cat, &event->pid,
-					       &event->tid,  &event->id,  &event->args };
-	for (unsigned i = 0; i < KIND_TEXT_COUNT; i++) {
-		const char *from = at[kind->from[i].piece] + kind->from[i].offset;
-		const char *to = at[kind->to[i].piece] + kind->to[i].offset;
-		*texts[i] = (struct str){ from, (size_t)(to - from) };
+	const struct kind_text *texts = kind->texts;
+	if (tsi_likely(kind->is_simple)) {
+		event->name = text_in(&texts[0], at[0]);
+		event->cat = text_in(&texts[1], at[0]);
+		event->pid = text_in(&texts[2], at[0]);
+		event->tid = text_in(&texts[3], at[0]);
+		event->id = (struct str){ at[0], 0 };
+	} else {
+		event->name = text_at(&texts[0], at);
+		event->cat = text_at(&texts[1], at);
+		event->pid = text_at(&texts[2], at);
+		event->tid = text_at(&texts[3], at);
+		event->id = text_at(&texts[4], at);
 	}
-	for (unsigned i = 0; i < event->number_count; i++)
-		event->numbers[i].at -= (uint32_t)(event->args.data - at[0]);
+	event->args = text_at(&texts[5], at);
 }
 
 /*
  * Reads the event at p if it is one of this kind: gives its end, the white space before the
  * next one included; else NULL, with *event in any state.
  */
-static inline const char *match_kind(const struct kind *kind, const char *p, const char *end,
-				     struct raw_event *event)
+static inline __attribute__((always_inline)) const char *
+match_kind(const struct kind *kind, const char *p, const char *end, struct raw_event *event)
 {
-	const char *at[MAX_KIND_NUMBERS + 1], *start = p, *text = kind->text;
+	const char *at[MAX_KIND_NUMBERS + 1], *text = kind->text;
 	const struct kind_piece *piece = kind->pieces;
-	int64_t unused;
-	if ((size_t)(end - p) + TSI_INPUT_PADDING < kind->reach)
+	int64_t times[SLOT_TIME_COUNT] = { 0 };
+	unsigned numbers = 0;
+	if (tsi_unlikely((size_t)(end - p) + TSI_INPUT_PADDING < kind->reach))
 		return NULL;
-	event->ts_ns = event->dur_ns = 0;
-	event->number_count = 0;
 	for (unsigned i = 0;; i++, piece++) {
-		if (!match_piece(piece, p, text))
-			return NULL;
 		at[i] = p;
-		text += 32 * (piece->blocks + 1);
-		p += 32 * piece->blocks + piece->tail;
+		const char *last = text + piece->blocks;
+		for (; text != last; text += 32, p += 32)
+			if (simd_equal32(p, text) != UINT32_MAX)
+				return NULL;
+		if (~simd_equal32(p, text) & piece->mask)
+			return NULL;
+		text += 32;
+		p += piece->tail;
 		const char *number = p;
 		if (piece->slot == SLOT_NUMBER) {
 			p = match_number(p);
 			if (tsi_unlikely(!p))
 				return NULL;
-			if (piece->arg)
-				event->numbers[event->number_count++] = (struct raw_number){
-					.at = (uint32_t)(number - start),
-					.length = (uint16_t)(p - number),
-					.arg = piece->arg,
-				};
-			continue;
-		}
-		if (piece->slot == SLOT_END)
+		} else if (piece->slot == SLOT_ASKED) {
+			struct raw_number *told = &event->numbers[numbers++];
+			p = match_value(p, &told->value);
+			if (tsi_unlikely(!p))
+				return NULL;
+			told->at = (uint32_t)(number - at[0]);
+			told->length = (uint16_t)(p - number);
+			told->arg = piece->arg;
+		} else if (piece->slot == SLOT_END) {
 			break;
-		p = parse_plain_ns(p, p + KIND_NUMBER_REACH,
-				   piece->slot == SLOT_TS    ? &event->ts_ns
-				   : piece->slot == SLOT_DUR ? &event->dur_ns
-							     : &unused);
-		if (tsi_unlikely(!p))
-			return NULL;
+		} else {
+			p = take_plain_ns(p, &times[piece->slot]);
+			if (tsi_unlikely(!p))
+				return NULL;
+		}
 	}
 	if (tsi_unlikely(p > end))
 		return NULL;
+	event->ts_ns = times[SLOT_TS];
+	event->dur_ns = times[SLOT_DUR];
 	event->phase = kind->phase;
 	event->has_ts = kind->has_ts;
 	event->has_dur = kind->has_dur;
 	event->name_escaped = kind->name_escaped;
 	event->kind = kind->number;
+	event->number_count = numbers;
 	take_texts(kind, at, event);
+	for (unsigned i = 0; i < numbers; i++)
+		event->numbers[i].at -= (uint32_t)(event->args.data - at[0]);
 	return p;
 }
 
@@ -131,23 +164,23 @@ static inline void correct_kind(struct kinds *kinds, unsigned index)
 static inline const char *match_predicted(struct kinds *kinds, const char *p, const char *end,
 					  struct raw_event *event, const struct kind **kind)
 {
-	unsigned index = *kinds->predicted;
-	const char *behind = index ? match_kind(&kinds->kinds[index - 1], p, end, event) : NULL;
-	if (tsi_likely(behind != NULL)) {
-		follow_kind(kinds, index);
-	} else {
+	unsigned predicted = *kinds->predicted, index = predicted;
+	for (;;) {
+		*kind = &kinds->kinds[index];
+		const char *behind = match_kind(*kind, p, end, event);
+		if (tsi_likely(behind != NULL)) {
+			kinds->credit++;
+			if (tsi_likely(index == predicted))
+				follow_kind(kinds, index);
+			else
+				correct_kind(kinds, index);
+			return behind;
+		}
 		unsigned second = *kind_by_short(kinds);
-		if (!second || second == index)
-			return NULL;
-		behind = match_kind(&kinds->kinds[second - 1], p, end, event);
-		if (!behind)
+		if (second == index)
 			return NULL;
 		index = second;
-		correct_kind(kinds, index);
 	}
-	*kind = &kinds->kinds[index - 1];
-	kinds->credit++;
-	return behind;
 }
 
 static inline uint64_t load_64(const char *p)
@@ -182,7 +215,7 @@ static inline const char *match_named(struct kinds *kinds, struct str name, cons
 	uint16_t *first = kind_by_name(kinds, name), *link = first;
 	for (unsigned tries = 0; *link && tries < KIND_TRIES; tries++) {
 		unsigned index = *link;
-		struct kind *tried = &kinds->kinds[index - 1];
+		struct kind *tried = &kinds->kinds[index];
 		const char *behind = match_kind(tried, p, end, event);
 		if (behind) {
 			*link = tried->next;

@@ -46,6 +46,7 @@ struct kinds *tsi_kinds_new(uint32_t base, unsigned (*arg_of)(struct str key))
 	kinds->arg_of = arg_of;
 	kinds->credit = FIRST_CREDIT;
 	kinds->predicted = kinds->by_long;
+	kinds->kinds[0].reach = SIZE_MAX;
 	return kinds;
 }
 
@@ -107,11 +108,11 @@ static void add_number(struct sample *sample, struct str value, enum kind_slot s
 /* Is the whole value a number as match_number() takes them? */
 static bool is_number(struct str value)
 {
-	char text[KIND_NUMBER_REACH + 1] = { 0 };
+	char text[2 * KIND_NUMBER_REACH] = { 0 };
 	if (value.length >= KIND_NUMBER_REACH)
 		return false;
 	memcpy(text, value.data, value.length);
-	return match_number(text) == text + value.length;
+	return match_any_number(text) == text + value.length;
 }
 
 static void find_arg_numbers(struct sample *sample, struct str args)
@@ -125,7 +126,8 @@ static void find_arg_numbers(struct sample *sample, struct str args)
 		sample->is_unfit |= (sample->args & bit) != 0;
 		sample->args |= bit;
 		if (is_number(value) && !tsi_str_is(key, "device") && !tsi_str_is(key, "stream"))
-			add_number(sample, value, SLOT_NUMBER, hash_text(2, key), arg);
+			add_number(sample, value, arg ? SLOT_ASKED : SLOT_NUMBER, hash_text(2, key),
+				   arg);
 	}
 }
 
@@ -201,7 +203,7 @@ static bool compare_kinds(struct sample *sample, struct str name, uint64_t shape
 	struct kinds *kinds = sample->kinds;
 	unsigned index = *kind_by_name(kinds, name);
 	for (unsigned i = 0; index && i < MAX_COMPARED; i++) {
-		const struct kind *kind = &kinds->kinds[index - 1];
+		const struct kind *kind = &kinds->kinds[index];
 		index = kind->next;
 		if (kind->shape != shape || kind->digest_count != sample->count)
 			continue;
@@ -261,26 +263,27 @@ static unsigned cut(const struct sample *sample, struct kind_piece *pieces, uint
 		if (!is_last && number->slot == SLOT_END)
 			continue;
 		uint32_t length = (is_last ? (uint32_t)sample->text.length : number->at) - at;
-		uint32_t blocks = (length - 1) / 32, tail = length - 32 * blocks;
+		uint32_t blocks = (length - 1) / 32 * 32;
 		begins[count] = at;
 		pieces[count++] = (struct kind_piece){
-			.mask = UINT32_MAX >> (32 - tail),
+			.mask = UINT32_MAX >> (32 - (length - blocks)),
 			.blocks = (uint16_t)blocks,
-			.tail = (uint8_t)tail,
-			.slot = is_last ? SLOT_END : number->slot,
-			.arg = is_last ? 0 : number->arg,
+			.tail = (uint8_t)(length - blocks),
+			.slot = (uint8_t)(is_last ? SLOT_END : number->slot),
+			.arg = (uint16_t)(is_last ? 0 : number->arg),
 		};
 		at = is_last ? 0 : number->at + number->length;
 	}
 	return count;
 }
 
-static struct kind_place place_of(uint32_t at, const uint32_t *begins, unsigned count)
+/* The piece that a place of the text is in, or ends. */
+static uint8_t piece_of(uint32_t at, const uint32_t *begins, unsigned count)
 {
 	unsigned piece = count - 1;
 	while (begins[piece] > at)
 		piece--;
-	return (struct kind_place){ (uint16_t)(at - begins[piece]), (uint16_t)piece };
+	return (uint8_t)piece;
 }
 
 static void place_texts(struct kind *kind, const struct sample *sample,
@@ -290,11 +293,19 @@ static void place_texts(struct kind *kind, const struct sample *sample,
 						    event->tid,  event->id,  event->args };
 	for (unsigned i = 0; i < KIND_TEXT_COUNT; i++) {
 		if (!texts[i].data)
-			continue; /* both places are the beginning */
-		uint32_t at = (uint32_t)(texts[i].data - sample->text.data);
-		kind->from[i] = place_of(at, begins, count);
-		kind->to[i] = place_of(at + (uint32_t)texts[i].length, begins, count);
+			continue; /* begins and ends where the event does */
+		uint32_t from = (uint32_t)(texts[i].data - sample->text.data);
+		uint32_t to = from + (uint32_t)texts[i].length;
+		struct kind_text *text = &kind->texts[i];
+		text->from_piece = piece_of(from, begins, count);
+		text->from = (uint16_t)(from - begins[text->from_piece]);
+		text->to_piece = piece_of(to, begins, count);
+		text->to = (uint16_t)(to - begins[text->to_piece]);
+		text->length = (uint16_t)texts[i].length;
 	}
+	kind->is_simple = event->id.length == 0;
+	for (unsigned i = 0; i < KIND_TEXT_COUNT - 1; i++)
+		kind->is_simple &= kind->texts[i].to_piece == 0;
 }
 
 /* Copies the pieces, what they hold, and the digests of what was not cut out. */
@@ -309,14 +320,14 @@ static void fill(struct kind *kind, char *room, const struct sample *sample,
 	for (unsigned i = 0; i < sample->count; i++)
 		digests[i] = sample->numbers[i].slot == SLOT_END ? sample->numbers[i].digest : 0;
 	kind->digests = digests;
-	kind->digest_count = sample->count;
+	kind->digest_count = (uint16_t)sample->count;
 	room += sample->count * sizeof(*digests);
 
 	kind->text = room;
 	for (unsigned i = 0; i < count; i++) {
 		memcpy(room, sample->text.data + begins[i],
-		       32 * (size_t)pieces[i].blocks + pieces[i].tail);
-		room += 32 * (size_t)(pieces[i].blocks + 1);
+		       (size_t)pieces[i].blocks + pieces[i].tail);
+		room += pieces[i].blocks + 32;
 	}
 }
 
@@ -327,9 +338,12 @@ static void tell(const struct sample *sample, const struct kind *kind, struct ra
 	event->number_count = 0;
 	for (unsigned i = 0; i < sample->count; i++) {
 		const struct number *number = &sample->numbers[i];
-		if (number->slot == SLOT_END || !number->arg)
+		if (number->slot != SLOT_ASKED)
 			continue;
+		uint64_t value;
+		match_value(sample->text.data + number->at, &value);
 		event->numbers[event->number_count++] = (struct raw_number){
+			.value = value,
 			.at = number->at - (uint32_t)(event->args.data - sample->text.data),
 			.length = (uint16_t)number->length,
 			.arg = number->arg,
@@ -345,11 +359,11 @@ static unsigned add_kind(const struct sample *sample, uint64_t shape, struct raw
 	unsigned count = cut(sample, pieces, begins);
 	size_t text = 0;
 	for (unsigned i = 0; i < count; i++)
-		text += 32 * (size_t)(pieces[i].blocks + 1);
+		text += (size_t)pieces[i].blocks + 32;
 	char *room =
 		take_room(kinds, count * sizeof(*pieces) + sample->count * sizeof(uint32_t) + text);
 	unsigned index = ++kinds->count;
-	struct kind *kind = &kinds->kinds[index - 1];
+	struct kind *kind = &kinds->kinds[index];
 	uint16_t *first = kind_by_name(kinds, event->name);
 	size_t end = sample->text.length;
 	while (tsi_is_space(sample->text.data[end - 1]))
@@ -358,7 +372,7 @@ static unsigned add_kind(const struct sample *sample, uint64_t shape, struct raw
 		.shape = shape,
 		.number =
 			kinds->arg_of && kinds->told < MAX_KINDS ? kinds->base + ++kinds->told : 0,
-		.reach = (uint32_t)(text + count * KIND_NUMBER_REACH),
+		.reach = text + count * (size_t)KIND_NUMBER_REACH,
 		.next = *first,
 		.space = (uint16_t)(sample->text.length - end),
 		.phase = event->phase,

@@ -43,42 +43,46 @@ enum {
 
 /* What stands between two pieces of a kind's text. */
 enum kind_slot {
-	SLOT_END, /* nothing: it was the last piece */
-	SLOT_NUMBER,
 	SLOT_TS,
 	SLOT_DUR,
 	SLOT_TIME, /* one that nobody needs */
+	SLOT_TIME_COUNT,
+	SLOT_NUMBER,
+	SLOT_ASKED, /* a number that the sink asks for */
+	SLOT_END,   /* nothing: it was the last piece */
 };
 
 /* A piece of text and the slot behind it. Its text lies in blocks of 32 bytes. */
 struct kind_piece {
 	uint32_t mask;   /* of the bytes that count in its last block */
-	uint16_t blocks; /* before that one */
-	uint8_t tail;    /* bytes that count in the last block */
+	uint16_t blocks; /* bytes in the blocks before that one */
+	uint8_t tail;    /* bytes that count in its last block */
 	uint8_t slot;    /* enum kind_slot */
 	uint16_t arg;    /* of a number: what the sink calls it, or 0 */
 };
 
-/* A place in the event: so many bytes behind the beginning of a piece. */
-struct kind_place {
-	uint16_t offset, piece;
+/* A text of the event: how far behind the beginning of a piece it begins and ends. */
+struct kind_text {
+	uint16_t from, to, length;
+	uint8_t from_piece, to_piece;
 };
 
-enum kind_text { KIND_NAME, KIND_CAT, KIND_PID, KIND_TID, KIND_ID, KIND_ARGS, KIND_TEXT_COUNT };
+enum { KIND_TEXT_COUNT = 6 }; /* name, cat, pid, tid, id, args */
 
 struct kind {
 	const struct kind_piece *pieces;
 	const char *text;
 	const uint32_t *digests; /* of the numbers in the first event of this kind */
 	uint64_t shape;          /* hash of its text but for those numbers */
+	size_t reach;            /* bytes behind its beginning that matching may read */
 	uint32_t number;         /* that the sink is told */
-	uint32_t reach;          /* bytes behind its beginning that matching may read */
 	uint16_t digest_count;
 	uint16_t next;  /* kind whose name has the same hash */
 	uint16_t space; /* white space at its end */
 	char phase;
 	bool has_ts, has_dur, name_escaped;
-	struct kind_place from[KIND_TEXT_COUNT], to[KIND_TEXT_COUNT];
+	bool is_simple; /* all texts but args are in the first piece, and there is no id */
+	struct kind_text texts[KIND_TEXT_COUNT];
 };
 
 struct kinds {
@@ -93,8 +97,8 @@ struct kinds {
 	unsigned varying_count;
 	uint16_t by_long[1 << KIND_LONG_BITS]; /* kind that followed */
 	uint16_t by_short[1 << KIND_SHORT_BITS];
-	uint16_t by_name[1 << KIND_NAME_BITS]; /* the last one matched of a chain */
-	struct kind kinds[MAX_KINDS_KEPT];
+	uint16_t by_name[1 << KIND_NAME_BITS];  /* the last one matched of a chain */
+	struct kind kinds[MAX_KINDS_KEPT + 1];  /* [0] is none, and matches nothing */
 	_Alignas(8) char text[KIND_TEXT_BYTES]; /* pieces, digests and blocks of text */
 };
 

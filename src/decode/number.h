@@ -3,6 +3,8 @@
 #define TSCOPE_DECODE_NUMBER_H
 
 #include "base/attributes.h"
+#include "base/str.h"
+#include "decode/simd.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,38 +15,37 @@
  * double in between (1.7e15 us in a double resolves only 0.25 us).
  */
 
-/*
- * A bit in each byte of eight characters that is no digit, at its top. Digits
- * become 0..9 by the xor; 0x76 more leaves those below 0x80 and lifts all
- * others; the top bits are kept apart, so that nothing is carried over.
- */
-static inline uint64_t bytes_that_are_no_digit(uint64_t chars)
-{
-	uint64_t values = chars ^ 0x3030303030303030u;
-	return (((values & 0x7f7f7f7f7f7f7f7fu) + 0x7676767676767676u) | values) &
-	       0x8080808080808080u;
-}
-
-/*
- * Eight digits (first one in the lowest byte) to their value: neighbours are
- * joined to pairs, pairs to fours, fours to eight. "12345678": 1*10+2 | 3*10+4
- * | …, then 12*100+34 | 56*100+78, then 1234*10000+5678.
- */
-static inline uint32_t value_of_8_digits(uint64_t chars)
-{
-	chars -= 0x3030303030303030u;
-	chars = chars * 10 + (chars >> 8);
-	chars = ((chars & 0x000000ff000000ffu) * 0x000f424000000064u +
-		 ((chars >> 16) & 0x000000ff000000ffu) * 0x0000271000000001u) >>
-		32;
-	return (uint32_t)chars;
-}
-
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define TSI_DIGITS_AT_ONCE 1
 #else
-#define TSI_DIGITS_AT_ONCE 0 /* the arithmetic above counts on the first digit being lowest */
+#define TSI_DIGITS_AT_ONCE 0 /* the arithmetic below counts on the first digit being lowest */
 #endif
+
+/*
+ * How many of eight characters are digits, up to the first that is none. What is below '0' goes
+ * below 0 by the difference, what is above '9' beyond 0x7f by the sum, and what is beyond
+ * 0x7f stays there by one of the two. Carries reach only characters behind the first one.
+ */
+static inline unsigned count_digits(uint64_t chars)
+{
+	uint64_t others = ((chars + 0x4646464646464646u) | (chars - 0x3030303030303030u)) &
+			  0x8080808080808080u;
+	return others ? (unsigned)__builtin_ctzll(others) / 8 : 8;
+}
+
+/*
+ * The value of eight digits, each 0 … 9, the first one in the lowest byte: neighbours are
+ * joined to pairs, pairs to fours, fours to eight. "12345678": 1*10+2 | 3*10+4
+ * | …, then 12*100+34 | 56*100+78, then 1234*10000+5678.
+ */
+static inline uint32_t value_of_8_digits(uint64_t digits)
+{
+	digits = digits * 10 + (digits >> 8);
+	digits = ((digits & 0x000000ff000000ffu) * 0x000f424000000064u +
+		  ((digits >> 16) & 0x000000ff000000ffu) * 0x0000271000000001u) >>
+		 32;
+	return (uint32_t)digits;
+}
 
 /* How many of the eight characters at p are digits, up to the first that is none. */
 static inline unsigned digits_at(const char *p)
@@ -53,8 +54,7 @@ static inline unsigned digits_at(const char *p)
 	if (TSI_DIGITS_AT_ONCE) {
 		uint64_t chars;
 		memcpy(&chars, p, 8);
-		uint64_t others = bytes_that_are_no_digit(chars);
-		return others ? (unsigned)__builtin_ctzll(others) / 8 : 8;
+		return count_digits(chars);
 	}
 	while (count < 8 && (unsigned char)(p[count] - '0') <= 9)
 		count++;
@@ -73,70 +73,149 @@ static inline const char *skip_digits(const char *p, const char *end)
 	return p;
 }
 
-/* Up to eight digits at p, appended to *value; how many they are. */
-static inline unsigned take_digits(const char *p, const char *end, uint64_t *value)
+/* The digits among the eight characters at p, appended to *value; how many they are. */
+static inline unsigned take_digits(const char *p, uint64_t *value)
 {
 	static const uint32_t powers[] = { 1,      10,      100,      1000,     10000,
 					   100000, 1000000, 10000000, 100000000 };
 	unsigned count = 0;
-	if (TSI_DIGITS_AT_ONCE && tsi_likely(end - p >= 8)) {
+	if (TSI_DIGITS_AT_ONCE) {
 		uint64_t chars;
 		memcpy(&chars, p, 8);
-		count = digits_at(p);
+		count = count_digits(chars);
 		if (count == 0)
 			return 0;
-		/* Fewer than eight: shifted up behind leading zeros, "12." becomes "00000012". */
-		if (count < 8)
-			chars = chars << (64 - 8 * count) | 0x3030303030303030u >> (8 * count);
-		*value = *value * powers[count] + value_of_8_digits(chars);
+		/* Fewer than eight move up behind zeros: "12." becomes "00000012". */
+		uint64_t digits = (chars - 0x3030303030303030u) << (64 - 8 * count);
+		*value = *value * powers[count] + value_of_8_digits(digits);
 		return count;
 	}
-	for (unsigned digit; count < 8 && p < end && (digit = (unsigned char)(*p - '0')) <= 9;
-	     p++) {
+	for (unsigned digit; count < 8 && (digit = (unsigned char)(p[count] - '0')) <= 9; count++)
 		*value = *value * 10 + digit;
-		count++;
-	}
 	return count;
+}
+
+/*
+ * The same for sixteen: how many digits are at p (digits_at_16), and their value.
+ */
+#if defined(TSI_SCAN_AVX2)
+
+/* Of sixteen characters: digits to their values, and how many are digits up to the first other. */
+static inline unsigned count_16_digits(__m128i *chars)
+{
+	*chars = _mm_sub_epi8(*chars, _mm_set1_epi8('0'));
+	__m128i are_digits = _mm_cmpeq_epi8(_mm_min_epu8(*chars, _mm_set1_epi8(9)), *chars);
+	return (unsigned)__builtin_ctz(~(unsigned)_mm_movemask_epi8(are_digits));
+}
+
+static inline unsigned digits_at_16(const char *p)
+{
+	__m128i chars = _mm_loadu_si128((const __m128i *)(const void *)p);
+	return count_16_digits(&chars);
+}
+
+/* The digits move to the end of the vector, behind zeros, and are joined as above. */
+static inline unsigned take_16_digits(const char *p, uint64_t *value)
+{
+	static const int8_t order[32] = { -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+					  -1, -1, -1, -1, -1, 0,  1,  2,  3,  4,  5,
+					  6,  7,  8,  9,  10, 11, 12, 13, 14, 15 };
+	__m128i digits = _mm_loadu_si128((const __m128i *)(const void *)p);
+	unsigned count = count_16_digits(&digits);
+	__m128i moved = _mm_loadu_si128((const __m128i *)(const void *)(order + count));
+	__m128i pairs =
+		_mm_maddubs_epi16(_mm_shuffle_epi8(digits, moved), _mm_set1_epi16(1 << 8 | 10));
+	__m128i fours = _mm_madd_epi16(pairs, _mm_set1_epi32(1 << 16 | 100));
+	__m128i eights =
+		_mm_madd_epi16(_mm_packus_epi32(fours, fours), _mm_set1_epi32(1 << 16 | 10000));
+	uint64_t both = (uint64_t)_mm_cvtsi128_si64(eights);
+	*value = (both & UINT32_MAX) * 100000000 + (both >> 32);
+	return count;
+}
+
+#else
+
+static inline unsigned digits_at_16(const char *p)
+{
+	unsigned count = digits_at(p);
+	return count < 8 ? count : count + digits_at(p + 8);
+}
+
+static inline unsigned take_16_digits(const char *p, uint64_t *value)
+{
+	*value = 0;
+	unsigned count = take_digits(p, value);
+	return count < 8 ? count : count + take_digits(p + 8, value);
+}
+
+#endif
+
+/* One to three decimals at p as thousandths; how many they are, 0 if more or none. */
+static inline unsigned take_thousandths(const char *p, uint64_t *value)
+{
+	uint32_t chars;
+	memcpy(&chars, p, 4);
+	uint32_t digits = chars - 0x30303030u;
+	uint32_t others = ((chars + 0x46464646u) | digits) & 0x80808080u; /* as in count_digits() */
+	if (TSI_DIGITS_AT_ONCE && tsi_likely(others == 0x80000000u)) {    /* "491," */
+		uint32_t pairs = digits * 10 + (digits >> 8);
+		*value = (pairs & 0xff) * 10 + (digits >> 16 & 0xff);
+		return 3;
+	}
+	unsigned count = 0;
+	*value = 0;
+	for (unsigned scale = 100; count < 4 && tsi_is_digit(p[count]); count++, scale /= 10)
+		*value += (unsigned)(p[count] - '0') * scale;
+	return count < 4 ? count : 0;
 }
 
 /*
  * The usual form of a time, "1704161511420306.491", "12", "-3.5": an optional
  * minus, at most 16 digits before the point (not beginning with 9: that could
- * overflow) and at most 3 after it. Gives the end of the number and its ns, or NULL
- * for every other form (exponents, more decimals, no digits), which is left
- * to tsi_json_to_ns(). Reads only before `end`.
+ * overflow) and at most 3 after it. Gives the end of these and the ns, or NULL for other
+ * forms; whether what follows goes on with the number is for the caller to see.
+ * 32 bytes are read.
+ */
+static inline const char *take_plain_ns(const char *p, int64_t *ns)
+{
+	uint64_t value, thousandths = 0;
+	unsigned digits = take_16_digits(p, &value);
+	bool is_negative = tsi_unlikely(digits == 0) && *p == '-';
+	if (is_negative)
+		digits = take_16_digits(++p, &value);
+	if (tsi_unlikely(digits == 0 || (digits == 16 && *p == '9')))
+		return NULL;
+	p += digits;
+	if (*p == '.') {
+		unsigned decimals = take_thousandths(p + 1, &thousandths);
+		if (decimals == 0)
+			return NULL;
+		p += 1 + decimals;
+	}
+	*ns = (int64_t)(value * 1000 + thousandths);
+	if (tsi_unlikely(is_negative))
+		*ns = -*ns;
+	return p;
+}
+
+/*
+ * The end of a time in the usual form and its ns, or NULL for every other form (exponents, more
+ * decimals, no digits), which is left to tsi_json_to_ns(). Reads only before `end`.
  */
 static inline const char *parse_plain_ns(const char *p, const char *end, int64_t *ns)
 {
-	bool negative = p < end && *p == '-';
-	p += negative;
-	uint64_t value = 0;
-	unsigned digits = take_digits(p, end, &value);
-	if (digits == 8)
-		digits += take_digits(p + 8, end, &value);
-	if (digits == 0 || (digits == 16 && *p == '9'))
-		return NULL;
-	p += digits;
-
-	unsigned decimals = 0;
-	if (p < end && *p == '.') {
-		p++;
-		for (unsigned digit;
-		     decimals < 4 && p < end && (digit = (unsigned char)(*p - '0')) <= 9;
-		     p++, decimals++)
-			value = value * 10 + digit;
-		if (decimals == 0 || decimals > 3)
-			return NULL;
+	enum { LONGEST = 32 }; /* and more than any such time is */
+	char copy[LONGEST + 1];
+	const char *from = p;
+	if (tsi_unlikely(end - p <= LONGEST)) {
+		memset(copy, 0, sizeof(copy));
+		memcpy(copy, p, (size_t)(end - p));
+		from = copy;
 	}
-	if (p < end && (unsigned char)(*p - '0') <= 9)
+	const char *behind = take_plain_ns(from, ns);
+	if (!behind || tsi_is_digit(*behind) || *behind == '.' || (*behind | 0x20) == 'e')
 		return NULL;
-	if (p < end && (*p == 'e' || *p == 'E' || *p == '.'))
-		return NULL;
-
-	static const uint16_t scale[] = { 1000, 100, 10, 1 };
-	value *= scale[decimals];
-	*ns = negative ? -(int64_t)value : (int64_t)value;
-	return p;
+	return p + (behind - from);
 }
 
 #endif
