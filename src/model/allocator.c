@@ -7,18 +7,10 @@
 #include "base/array.h"
 #include "base/sort.h"
 #include "decode/json.h"
+#include "model/args.h"
 #include "model/build.h"
 
 #include <stdlib.h>
-
-enum memory_arg {
-	MEMORY_ARG_OTHER,
-	MEMORY_ARG_DEVICE_TYPE,
-	MEMORY_ARG_DEVICE_ID,
-	MEMORY_ARG_ALLOCATED,
-	MEMORY_ARG_RESERVED,
-	MEMORY_ARG_COUNT,
-};
 
 enum { DEVICE_TYPE_CPU = 0 };
 
@@ -32,57 +24,70 @@ bool tsi_is_memory_event(struct str name)
 	return tsi_str_is(name, "[memory]") || is_oom_event(name);
 }
 
-static unsigned find_memory_arg(struct str key)
+/* NO_NUMBER: not said. */
+struct memory_numbers {
+	int64_t device_type, device, allocated, reserved;
+};
+
+static int64_t number_of(struct str value)
 {
-	return tsi_str_is(key, "Device Type")       ? MEMORY_ARG_DEVICE_TYPE
-	       : tsi_str_is(key, "Device Id")       ? MEMORY_ARG_DEVICE_ID
-	       : tsi_str_is(key, "Total Allocated") ? MEMORY_ARG_ALLOCATED
-	       : tsi_str_is(key, "Total Reserved")  ? MEMORY_ARG_RESERVED
-						    : MEMORY_ARG_OTHER;
+	int64_t number;
+
+	return tsi_json_to_int64(value, &number) ? number : NO_NUMBER;
 }
 
-/* Fills in NO_NUMBER for what is not said. */
-static void read_args(struct builder *b, struct str args, int64_t numbers[MEMORY_ARG_COUNT])
+static void read_args(struct builder *b, struct str args, struct memory_numbers *numbers)
 {
-	struct members members = tsi_members_open(b->isa, &b->memory_args, find_memory_arg, args);
+	struct members members = tsi_members_open(b->isa, &b->memory_args, tsi_find_arg, args);
 	struct str value;
 	unsigned arg;
 
-	for (size_t i = 0; i < MEMORY_ARG_COUNT; i++)
-		numbers[i] = NO_NUMBER;
-	while (tsi_members_next(&members, &arg, &value))
-		if (arg != MEMORY_ARG_OTHER && !tsi_json_to_int64(value, &numbers[arg]))
-			numbers[arg] = NO_NUMBER;
+	*numbers = (struct memory_numbers){ NO_NUMBER, NO_NUMBER, NO_NUMBER, NO_NUMBER };
+	while (tsi_members_next(&members, &arg, &value)) {
+		if (arg == ARG_DEVICE_TYPE)
+			numbers->device_type = number_of(value);
+		else if (arg == ARG_DEVICE_ID)
+			numbers->device = number_of(value);
+		else if (arg == ARG_ALLOCATED)
+			numbers->allocated = number_of(value);
+		else if (arg == ARG_RESERVED)
+			numbers->reserved = number_of(value);
+	}
+}
+
+enum tscope_status tsi_keep_allocator_point(struct tscope_trace *trace,
+					    const struct allocator_point *point,
+					    struct tscope_error *err)
+{
+	if (tsi_array_reserve(&trace->allocator_points, &trace->allocator_point_capacity,
+			      trace->allocator_point_count + 1, sizeof(*trace->allocator_points),
+			      err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	trace->allocator_points[trace->allocator_point_count++] = *point;
+	return TSCOPE_OK;
 }
 
 enum tscope_status tsi_add_allocator_point(struct builder *b, const struct raw_event *event,
 					   struct tscope_error *err)
 {
-	struct tscope_trace *trace = b->trace;
-	int64_t numbers[MEMORY_ARG_COUNT];
+	struct memory_numbers numbers;
 
-	read_args(b, event->args, numbers);
-	if (numbers[MEMORY_ARG_DEVICE_TYPE] == DEVICE_TYPE_CPU)
+	read_args(b, event->args, &numbers);
+	if (numbers.device_type == DEVICE_TYPE_CPU)
 		return TSCOPE_OK;
-	int64_t device = numbers[MEMORY_ARG_DEVICE_ID];
-	if (numbers[MEMORY_ARG_DEVICE_TYPE] == NO_NUMBER || numbers[MEMORY_ARG_ALLOCATED] < 0 ||
-	    device < INT32_MIN || device > INT32_MAX) {
+	if (numbers.device_type == NO_NUMBER || numbers.allocated < 0 ||
+	    numbers.device < INT32_MIN || numbers.device > INT32_MAX) {
 		b->sink.diagnostics[TSCOPE_DIAGNOSTIC_memory_without_total]++;
 		return TSCOPE_OK;
 	}
-	if (tsi_array_reserve(&trace->allocator_points, &trace->allocator_point_capacity,
-			      trace->allocator_point_count + 1, sizeof(*trace->allocator_points),
-			      err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	trace->allocator_points[trace->allocator_point_count++] = (struct allocator_point){
+	struct allocator_point point = {
 		.time_ns = event->ts_ns,
-		.allocated_bytes = numbers[MEMORY_ARG_ALLOCATED],
-		.reserved_bytes =
-			numbers[MEMORY_ARG_RESERVED] < 0 ? NO_NUMBER : numbers[MEMORY_ARG_RESERVED],
-		.device = (int32_t)device,
+		.allocated_bytes = numbers.allocated,
+		.reserved_bytes = numbers.reserved < 0 ? NO_NUMBER : numbers.reserved,
+		.device = (int32_t)numbers.device,
 		.is_oom = is_oom_event(event->name),
 	};
-	return TSCOPE_OK;
+	return tsi_keep_allocator_point(b->trace, &point, err);
 }
 
 /* ---- their order --------------------------------------------------------------------- */

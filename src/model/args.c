@@ -4,6 +4,7 @@
  * operators, runtime calls, device work. Args are most of a file's bytes, so
  * each object is walked once, with the layout of those before it.
  */
+#include "model/args.h"
 #include "base/array.h"
 #include "decode/json.h"
 #include "decode/members.h"
@@ -12,30 +13,7 @@
 #include <float.h>
 #include <math.h>
 
-enum arg {
-	ARG_OTHER,
-	ARG_BLOCKS_PER_SM,
-	ARG_BYTES,
-	ARG_COLLECTIVE,
-	ARG_CONCRETE_INPUTS,
-	ARG_CORRELATION,
-	ARG_DEVICE,
-	ARG_DIRECTION,
-	ARG_EXTERNAL_ID,
-	ARG_FLOPS,
-	ARG_FORWARD_THREAD,
-	ARG_GRAPH,
-	ARG_GRID,
-	ARG_INPUT_DIMS,
-	ARG_INPUT_TYPES,
-	ARG_OCCUPANCY,
-	ARG_SEQUENCE_NUMBER,
-	ARG_STREAM,
-	ARG_WARPS_PER_SM,
-};
-
-/* Which argument a key is. Writers changed the case of some over the years. */
-static unsigned find_arg(struct str key)
+unsigned tsi_find_arg(struct str key)
 {
 	switch (key.length) {
 	case 4:
@@ -54,7 +32,9 @@ static unsigned find_arg(struct str key)
 	case 8:
 		return tsi_str_is(key, "graph id") ? ARG_GRAPH : ARG_OTHER;
 	case 9:
-		return tsi_str_is(key, "direction") ? ARG_DIRECTION : ARG_OTHER;
+		return tsi_str_is(key, "direction")   ? ARG_DIRECTION
+		       : tsi_str_is(key, "Device Id") ? ARG_DEVICE_ID
+						      : ARG_OTHER;
 	case 10:
 		return tsi_str_is(key, "Input Dims") || tsi_str_is(key, "Input dims")
 			       ? ARG_INPUT_DIMS
@@ -64,17 +44,21 @@ static unsigned find_arg(struct str key)
 		return tsi_str_is(key, "correlation") ? ARG_CORRELATION
 		       : tsi_str_is(key, "External id") || tsi_str_is(key, "external id")
 			       ? ARG_EXTERNAL_ID
-			       : ARG_OTHER;
+		       : tsi_str_is(key, "Device Type") ? ARG_DEVICE_TYPE
+							: ARG_OTHER;
 	case 12:
 		return tsi_str_is(key, "warps per SM") ? ARG_WARPS_PER_SM : ARG_OTHER;
 	case 13:
 		return tsi_str_is(key, "blocks per SM")   ? ARG_BLOCKS_PER_SM
 		       : tsi_str_is(key, "Fwd thread id") ? ARG_FORWARD_THREAD
 							  : ARG_OTHER;
+	case 14:
+		return tsi_str_is(key, "Total Reserved") ? ARG_RESERVED : ARG_OTHER;
 	case 15:
 		return tsi_str_is(key, "Concrete Inputs")   ? ARG_CONCRETE_INPUTS
 		       : tsi_str_is(key, "Sequence number") ? ARG_SEQUENCE_NUMBER
 		       : tsi_str_is(key, "Collective name") ? ARG_COLLECTIVE
+		       : tsi_str_is(key, "Total Allocated") ? ARG_ALLOCATED
 							    : ARG_OTHER;
 	case 23:
 		return tsi_str_is(key, "theoretical occupancy %") ? ARG_OCCUPANCY : ARG_OTHER;
@@ -288,7 +272,7 @@ enum tscope_status tsi_read_op_args(struct builder *b, uint32_t name, struct str
 				    struct cpu_op *op, uint32_t *external_id,
 				    struct tscope_error *err)
 {
-	struct members members = tsi_members_open(b->isa, &b->op_args, find_arg, args);
+	struct members members = tsi_members_open(b->isa, &b->op_args, tsi_find_arg, args);
 	struct raw_inputs raw = { 0 };
 	struct str value;
 	unsigned arg;
@@ -335,7 +319,7 @@ enum tscope_status tsi_read_op_args(struct builder *b, uint32_t name, struct str
 
 void tsi_read_call_args(struct builder *b, struct str args, struct event_ids *ids, int64_t *bytes)
 {
-	struct members members = tsi_members_open(b->isa, &b->call_args, find_arg, args);
+	struct members members = tsi_members_open(b->isa, &b->call_args, tsi_find_arg, args);
 	struct str value;
 	unsigned arg;
 	while (tsi_members_next(&members, &arg, &value)) {
@@ -401,7 +385,7 @@ static void read_device_arg(struct raw_work *work, enum arg arg, struct str valu
 enum tscope_status tsi_read_device_args(struct builder *b, struct str args, struct raw_work *work,
 					struct tscope_error *err)
 {
-	struct members members = tsi_members_open(b->isa, &b->device_args, find_arg, args);
+	struct members members = tsi_members_open(b->isa, &b->device_args, tsi_find_arg, args);
 	struct str value;
 	unsigned arg;
 	bool has_collective = false;

@@ -17,6 +17,7 @@
  * of this folder include this. In the order of the data's path:
  *
  *	builder.c     takes events: class, name, track, a row
+ *	known.c       takes events of kinds that have come before
  *	rows.c        columns, and what rows have in common
  *	args.c        reads what some classes carry in args
  *	inputs.c      what operators are called with
@@ -75,6 +76,12 @@ struct thread_name {
 	uint32_t pid, tid, name; /* ids */
 };
 
+/* What an event is bound by. */
+struct event_ids {
+	uint64_t correlation;
+	uint32_t external_id; /* 0: none */
+};
+
 struct builder {
 	struct event_sink sink; /* first: a pointer to it is one to the builder */
 	struct tscope_trace *trace;
@@ -85,6 +92,10 @@ struct builder {
 	const struct category_rule **category_rules; /* by index in trace->categories */
 	size_t category_rule_capacity;
 	struct category_memo category_memo[CATEGORY_MEMO_SLOTS];
+
+	struct known_kind *known; /* by kind of event, as the decoder tells them */
+	size_t known_count, known_capacity;
+	struct event_ids ids; /* of the row that was added last, if it has any */
 
 	struct key_map host_track_of;   /* (pid id, tid id) -> track */
 	struct key_map device_track_of; /* (device, stream) -> track */
@@ -138,12 +149,6 @@ void tsi_free_scaffold(struct builder *b);
 
 /* args.c: all take an event's args, which may be empty. */
 
-/* What an event is bound by. */
-struct event_ids {
-	uint64_t correlation;
-	uint32_t external_id; /* 0: none */
-};
-
 /* What a device span's args say. */
 struct raw_work {
 	struct event_ids ids;
@@ -186,7 +191,8 @@ enum tscope_status tsi_find_work_shape(struct builder *b, const struct work_shap
 				       uint32_t *index, struct tscope_error *err);
 /* What stands beside the row that is added next. */
 TSI_MUST_CHECK
-enum tscope_status tsi_add_op_id(struct builder *b, uint32_t external_id, struct tscope_error *err);
+enum tscope_status tsi_add_op_ids(struct builder *b, struct event_ids ids,
+				  struct tscope_error *err);
 TSI_MUST_CHECK
 enum tscope_status tsi_add_call(struct builder *b, struct event_ids ids, struct tscope_error *err);
 TSI_MUST_CHECK
@@ -210,6 +216,48 @@ static inline enum tscope_status tsi_add_row(struct spans *spans, int64_t start_
 	return status == TSCOPE_OK ? tsi_length_put(&spans->durations, row, dur_ns, err) : status;
 }
 
+static inline bool tsi_is_good_time(const struct raw_event *event)
+{
+	static const uint64_t limit = TIME_LIMIT_NS;
+
+	return event->has_ts && (uint64_t)event->ts_ns + limit <= 2 * limit &&
+	       event->dur_ns <= TIME_LIMIT_NS - event->ts_ns;
+}
+
+/* Is the time of an event one that counts? If not, that is counted. */
+static inline bool tsi_is_timed(struct builder *b, const struct raw_event *event)
+{
+	if (tsi_likely(tsi_is_good_time(event)))
+		return true;
+	b->sink.diagnostics[event->has_ts ? TSCOPE_DIAGNOSTIC_bad_timestamp
+					  : TSCOPE_DIAGNOSTIC_missing_timestamp]++;
+	return false;
+}
+
+/* known.c */
+
+/*
+ * Takes an event whose kind is known, and does with it what taking it the usual way would do;
+ * false: it must go the usual way. Where that is done, tsi_learn_kind() remembers what became
+ * of it, the first of its kind.
+ */
+bool tsi_take_known(struct builder *b, const struct raw_event *event, enum tscope_status *status,
+		    struct tscope_error *err);
+
+/* What there was before an event was taken, and how it is classified. */
+struct kind_lesson {
+	uint32_t row_count, category;
+	size_t point_count;
+	uint64_t bad_memory_count;
+	bool is_filtered; /* by builder_options.only */
+	bool is_no_work;  /* a span that becomes no row, whatever it says */
+};
+TSI_MUST_CHECK
+enum tscope_status tsi_learn_kind(struct builder *b, const struct raw_event *event,
+				  const struct kind_lesson *lesson, struct tscope_error *err);
+
+void tsi_tick(struct builder *b);
+
 /* inputs.c */
 
 /* What of an operator's args tells its inputs, as it stands in the file. */
@@ -232,6 +280,10 @@ bool tsi_is_memory_event(struct str name);
 TSI_MUST_CHECK
 enum tscope_status tsi_add_allocator_point(struct builder *b, const struct raw_event *event,
 					   struct tscope_error *err);
+TSI_MUST_CHECK
+enum tscope_status tsi_keep_allocator_point(struct tscope_trace *trace,
+					    const struct allocator_point *point,
+					    struct tscope_error *err);
 TSI_MUST_CHECK
 enum tscope_status tsi_sort_allocator_points(struct tscope_trace *trace, struct tscope_error *err);
 

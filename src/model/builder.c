@@ -11,9 +11,9 @@
 #include "model/builder.h"
 
 #include "base/array.h"
-#include "base/ckd.h"
 #include "base/error.h"
 #include "decode/json.h"
+#include "model/args.h"
 #include "model/build.h"
 
 #include <inttypes.h>
@@ -48,6 +48,7 @@ enum tscope_status tsi_builder_new(struct builder **ret, const struct builder_op
 	b->isa = tsi_scan_isa(NULL);
 	b->sink.event = take_event;
 	b->sink.metadata = tsi_take_metadata;
+	b->sink.arg_of = tsi_find_arg;
 	b->options = *options;
 	b->events_until_tick = TICK_EVENTS;
 	b->composer_rank = -1;
@@ -102,7 +103,9 @@ void tsi_free_scaffold(struct builder *b)
 	tsi_intern_deinit(&b->span_kinds);
 	tsi_intern_deinit(&b->work_shapes);
 	free(b->marks);
+	free(b->known);
 	b->marks = NULL;
+	b->known = NULL;
 }
 
 struct event_sink *tsi_builder_sink(struct builder *b)
@@ -190,11 +193,11 @@ static enum tscope_status add_row(struct builder *b, const struct raw_event *eve
 static enum tscope_status add_op(struct builder *b, const struct raw_event *event,
 				 struct span_kind *kind, struct tscope_error *err)
 {
-	uint32_t external_id = 0;
+	struct event_ids ids = { 0 };
 	kind->op.collective = NO_ROW;
 	enum tscope_status status =
-		tsi_read_op_args(b, kind->name, event->args, &kind->op, &external_id, err);
-	return status == TSCOPE_OK ? tsi_add_op_id(b, external_id, err) : status;
+		tsi_read_op_args(b, kind->name, event->args, &kind->op, &ids.external_id, err);
+	return status == TSCOPE_OK ? tsi_add_op_ids(b, ids, err) : status;
 }
 
 static enum tscope_status add_call(struct builder *b, const struct raw_event *event,
@@ -272,22 +275,6 @@ static enum tscope_status add_device_row(struct builder *b, const struct raw_eve
 
 /* ---- events -------------------------------------------------------------------------- */
 
-/* Counts what makes a timed event useless. False: drop it. */
-static bool is_timed(struct builder *b, const struct raw_event *event)
-{
-	enum tscope_diagnostic kind;
-	int64_t end;
-	if (!event->has_ts)
-		kind = TSCOPE_DIAGNOSTIC_missing_timestamp;
-	else if (event->ts_ns < -TIME_LIMIT_NS || event->ts_ns > TIME_LIMIT_NS ||
-		 tsi_ckd_add(&end, event->ts_ns, event->dur_ns) || end > TIME_LIMIT_NS)
-		kind = TSCOPE_DIAGNOSTIC_bad_timestamp;
-	else
-		return true;
-	b->sink.diagnostics[kind]++;
-	return false;
-}
-
 /* Where PyTorch puts the row of its own span; "Traces" until 2021; Composer overwrites the pid. */
 static bool is_profiler_track(const struct raw_event *event)
 {
@@ -344,7 +331,7 @@ static inline enum tscope_status take_complete(struct builder *b, const struct r
 		b->sink.diagnostics[TSCOPE_DIAGNOSTIC_missing_duration]++;
 		return TSCOPE_OK;
 	}
-	if (!is_timed(b, event))
+	if (!tsi_is_timed(b, event))
 		return TSCOPE_OK;
 	if (rule->use == USE_CAPTURE && is_profiler_track(event)) {
 		note_capture(b->trace, event);
@@ -371,7 +358,7 @@ static enum tscope_status take_begin(struct builder *b, const struct raw_event *
 {
 	if (event->has_dur) /* VizTracer's way to write an X that has not ended */
 		return take_complete(b, event, rule, err);
-	if (!is_span(b, rule) || !is_timed(b, event))
+	if (!is_span(b, rule) || !tsi_is_timed(b, event))
 		return TSCOPE_OK;
 
 	uint8_t span_class = class_of(event, rule);
@@ -395,7 +382,7 @@ static enum tscope_status take_begin(struct builder *b, const struct raw_event *
 static enum tscope_status take_end(struct builder *b, const struct raw_event *event,
 				   const struct category_rule *rule, struct tscope_error *err)
 {
-	if (!is_span(b, rule) || !is_timed(b, event))
+	if (!is_span(b, rule) || !tsi_is_timed(b, event))
 		return TSCOPE_OK;
 	struct slice_mark mark = { .ts_ns = event->ts_ns, .row = NO_ROW };
 	enum tscope_status status = tsi_find_host_track(b, event, &mark.track, err);
@@ -434,7 +421,7 @@ static enum tscope_status take_collection(struct builder *b, const struct raw_ev
 	int64_t collecting;
 	if (!tsi_json_to_int64(tsi_json_object_get(event->args, TSI_STR("collecting")),
 			       &collecting) ||
-	    !is_timed(b, event))
+	    !tsi_is_timed(b, event))
 		return TSCOPE_OK;
 
 	struct spans *spans = &b->trace->spans;
@@ -461,15 +448,20 @@ static enum tscope_status take_counter(struct builder *b, const struct raw_event
 {
 	if (tsi_str_is(event->name, "garbage collection"))
 		return take_collection(b, event, err);
-	return is_timed(b, event) ? tsi_add_counter_values(b, event, err) : TSCOPE_OK;
+	return tsi_is_timed(b, event) ? tsi_add_counter_values(b, event, err) : TSCOPE_OK;
+}
+
+static bool is_window_end(struct str name)
+{
+	return tsi_str_starts(name, "Record Window End");
 }
 
 static enum tscope_status take_instant(struct builder *b, const struct raw_event *event,
 				       struct tscope_error *err)
 {
 	if (tsi_is_memory_event(event->name))
-		return is_timed(b, event) ? tsi_add_allocator_point(b, event, err) : TSCOPE_OK;
-	if (event->has_ts && tsi_str_starts(event->name, "Record Window End"))
+		return tsi_is_timed(b, event) ? tsi_add_allocator_point(b, event, err) : TSCOPE_OK;
+	if (event->has_ts && is_window_end(event->name))
 		b->window_mark_ns = event->ts_ns;
 	return TSCOPE_OK;
 }
@@ -485,28 +477,24 @@ static bool is_known_phase(char phase)
 	return memchr(known, phase, sizeof(known) - 1) != NULL;
 }
 
-static void tick(struct builder *b)
+/* Does an event that is no span only count? */
+static bool is_only_counted(const struct raw_event *event)
+{
+	if (event->phase == 'i' || event->phase == 'I' || event->phase == 'R')
+		return !tsi_is_memory_event(event->name) && !is_window_end(event->name);
+	return is_known_phase(event->phase);
+}
+
+void tsi_tick(struct builder *b)
 {
 	b->events_until_tick = TICK_EVENTS;
 	if (b->options.tick)
 		b->options.tick(b->options.tick_data);
 }
 
-static enum tscope_status take_event(struct event_sink *sink, const struct raw_event *event,
-				     struct tscope_error *err)
+static enum tscope_status take_by_phase(struct builder *b, const struct raw_event *event,
+					const struct category_rule *rule, struct tscope_error *err)
 {
-	struct builder *b = (struct builder *)sink;
-	uint32_t category;
-	if (tsi_unlikely(b->options.only != NULL) && !tsi_is_of_rank(b, event))
-		return TSCOPE_OK;
-	enum tscope_status status = find_category(b, event, &category, err);
-	if (status != TSCOPE_OK)
-		return status;
-	b->trace->categories[category].count++;
-	if (tsi_unlikely(--b->events_until_tick == 0))
-		tick(b);
-	const struct category_rule *rule = b->category_rules[category];
-
 	switch (event->phase) {
 	case 'X':
 		return take_complete(b, event, rule, err);
@@ -531,4 +519,53 @@ static enum tscope_status take_event(struct event_sink *sink, const struct raw_e
 	if (!is_known_phase(event->phase))
 		b->sink.diagnostics[TSCOPE_DIAGNOSTIC_unknown_phase]++;
 	return TSCOPE_OK;
+}
+
+/* What is to be known of a kind before its first event is taken. */
+static struct kind_lesson begin_lesson(const struct builder *b, const struct raw_event *event,
+				       uint32_t category)
+{
+	const struct category_rule *rule = b->category_rules[category];
+	bool is_span_phase = event->phase == 'X';
+	return (struct kind_lesson){
+		.row_count = b->trace->spans.count,
+		.category = category,
+		.point_count = b->trace->allocator_point_count,
+		.bad_memory_count = b->sink.diagnostics[TSCOPE_DIAGNOSTIC_memory_without_total],
+		.is_no_work = is_span_phase ? rule->use != USE_SYNC && !is_span(b, rule)
+					    : is_only_counted(event),
+	};
+}
+
+/* The usual way. */
+static enum tscope_status take_any(struct builder *b, const struct raw_event *event,
+				   struct tscope_error *err)
+{
+	uint32_t category;
+	if (tsi_unlikely(b->options.only != NULL) && !tsi_is_of_rank(b, event)) {
+		struct kind_lesson lesson = { .is_filtered = true };
+		return event->kind ? tsi_learn_kind(b, event, &lesson, err) : TSCOPE_OK;
+	}
+	enum tscope_status status = find_category(b, event, &category, err);
+	if (status != TSCOPE_OK)
+		return status;
+	b->trace->categories[category].count++;
+	if (tsi_unlikely(--b->events_until_tick == 0))
+		tsi_tick(b);
+	const struct category_rule *rule = b->category_rules[category];
+	if (!event->kind)
+		return take_by_phase(b, event, rule, err);
+	struct kind_lesson lesson = begin_lesson(b, event, category);
+	status = take_by_phase(b, event, rule, err);
+	return status == TSCOPE_OK ? tsi_learn_kind(b, event, &lesson, err) : status;
+}
+
+static enum tscope_status take_event(struct event_sink *sink, const struct raw_event *event,
+				     struct tscope_error *err)
+{
+	struct builder *b = (struct builder *)sink;
+	enum tscope_status status;
+	if (event->kind && tsi_take_known(b, event, &status, err))
+		return status;
+	return take_any(b, event, err);
 }

@@ -61,13 +61,14 @@ enum tscope_status tsi_find_work_shape(struct builder *b, const struct work_shap
 	return TSCOPE_OK;
 }
 
-enum tscope_status tsi_add_op_id(struct builder *b, uint32_t external_id, struct tscope_error *err)
+enum tscope_status tsi_add_op_ids(struct builder *b, struct event_ids ids, struct tscope_error *err)
 {
 	struct tscope_trace *trace = b->trace;
+	b->ids = ids;
 	if (tsi_array_reserve(&trace->op_ids, &trace->op_id_capacity, trace->cpu_op_count + 1,
 			      sizeof(*trace->op_ids), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	trace->op_ids[trace->cpu_op_count++] = external_id;
+	trace->op_ids[trace->cpu_op_count++] = ids.external_id;
 	return TSCOPE_OK;
 }
 
@@ -81,6 +82,7 @@ enum tscope_status tsi_add_call(struct builder *b, struct event_ids ids, struct 
 {
 	struct tscope_trace *trace = b->trace;
 	size_t wanted = trace->call_count + 1;
+	b->ids = ids;
 	if (tsi_array_reserve(&trace->calls, &trace->call_capacity, wanted, sizeof(*trace->calls),
 			      err) != TSCOPE_OK ||
 	    tsi_array_reserve(&trace->call_ids, &trace->call_id_capacity, wanted,
@@ -95,6 +97,7 @@ enum tscope_status tsi_add_device_event(struct builder *b, struct event_ids ids,
 					uint32_t collective, struct tscope_error *err)
 {
 	struct tscope_trace *trace = b->trace;
+	b->ids = ids;
 	if (tsi_array_reserve(&trace->device_events, &trace->device_event_capacity,
 			      trace->device_event_count + 1, sizeof(*trace->device_events),
 			      err) != TSCOPE_OK)

@@ -61,6 +61,11 @@ struct test_trace *test_trace_new(void)
 	return test_trace_new_with(&(struct builder_options){ 0 });
 }
 
+struct event_sink *test_trace_sink(struct test_trace *t)
+{
+	return tsi_builder_sink(t->builder);
+}
+
 /* As from a decoder: args with the padding behind them that readers may touch. */
 void test_event(struct test_trace *t, const struct raw_event *event)
 {

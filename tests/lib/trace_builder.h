@@ -78,6 +78,9 @@ void test_device_args(struct test_trace *t, const char *category, const char *na
 /* An event of a phase that has no duration: 'B', 'E', 'i' … */
 void test_mark(struct test_trace *t, char phase, const char *name, int64_t tid, int64_t ts_ns);
 
+/* What takes the events: the builder's. */
+struct event_sink *test_trace_sink(struct test_trace *t);
+
 /* Any event; it counts as an element of traceEvents. */
 void test_event(struct test_trace *t, const struct raw_event *event);
 
