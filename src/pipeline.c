@@ -139,11 +139,13 @@ static enum tscope_status open_input(struct tscope_trace **ret, const struct ope
 		status = describe_trace(trace, opening->path, in, err);
 	tsi_builder_free(builder);
 	tsi_input_close(in);
-	if (status == TSCOPE_OK)
-		*ret = trace;
-	else
+	if (status != TSCOPE_OK) {
 		tscope_trace_free(trace);
-	return status;
+		return status;
+	}
+	trace->thread_count = options->thread_count;
+	*ret = trace;
+	return TSCOPE_OK;
 }
 
 enum tscope_status tsi_trace_open_rank(struct tscope_trace **ret, const char *path,

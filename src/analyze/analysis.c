@@ -9,6 +9,7 @@
 #include "analyze/analyzer_table.h"
 #include "analyze/anchor.h"
 #include "analyze/fact_sheet.h"
+#include "analyze/kernel_vote.h"
 #include "analyze/reliability.h"
 #include "analyze/trace_flops.h"
 
@@ -17,6 +18,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/parallel.h"
 
 struct analysis_device {
 	int32_t ordinal;
@@ -27,6 +29,7 @@ struct tscope_analysis {
 	const struct tscope_trace *trace; /* NULL: there was none, or it is closed */
 	const struct tscope_timeline *timeline;
 	struct trace_flops *flops;            /* of the trace, as long as that is open */
+	uint8_t *kernel_kinds;                /* likewise (kernel_vote.h) */
 	const struct tscope_analysis *before; /* answers where no sheet is; NULL: nobody */
 	/* Files about memory, asked before `before`; NULL where there is none. */
 	const struct tscope_analysis *memory[TSCOPE_MEMORY_KIND_COUNT];
@@ -38,6 +41,8 @@ struct tscope_analysis {
 	size_t scope_count;
 	struct fact_sheet *sheets; /* [analyzer * scope_count + slot]; slot 0: the whole */
 	struct intern texts;       /* that analyzers made; of a closed trace */
+	struct intern *lane_texts; /* those of the threads beside the caller's */
+	unsigned lane_count;       /* of all threads */
 };
 
 /*
@@ -164,6 +169,105 @@ static enum tscope_status run_analyzers(struct tscope_analysis *analysis, enum a
 	return status;
 }
 
+/* ---- threads ------------------------------------------------------------------------------- */
+
+/* A part of the analysis of a trace that runs beside others. */
+struct analysis_job {
+	struct tscope_analysis *analysis;
+	const struct analysis_scope *scope;
+	size_t analyzer;
+};
+
+static enum tscope_status run_analyzer_job(void *argument, unsigned lane, struct tscope_error *err)
+{
+	const struct analysis_job *job = argument;
+	struct analysis_scope scope = *job->scope;
+
+	if (lane > 0)
+		scope.texts = &job->analysis->lane_texts[lane - 1];
+	return run_analyzer(job->analysis, job->analyzer, &scope, err);
+}
+
+static enum tscope_status count_flops_job(void *argument, unsigned lane, struct tscope_error *err)
+{
+	const struct analysis_job *job = argument;
+	struct tscope_analysis *analysis = job->analysis;
+
+	(void)lane;
+	return tsi_trace_flops_new(&analysis->flops, analysis->trace, analysis->timeline,
+				   analysis->kernel_kinds, err);
+}
+
+/* Each thread makes texts of its own. */
+static enum tscope_status make_lanes(struct tscope_analysis *analysis, struct tscope_error *err)
+{
+	unsigned lane_count = tsi_trace_threads(analysis->trace);
+	enum tscope_status status = tsi_array_new(&analysis->lane_texts, lane_count - 1,
+						  sizeof(*analysis->lane_texts), err);
+
+	if (status == TSCOPE_OK)
+		analysis->lane_count = lane_count;
+	for (unsigned i = 1; status == TSCOPE_OK && i < lane_count; i++)
+		status = tsi_intern_init(&analysis->lane_texts[i - 1], UINT32_MAX - 1, err);
+	return status;
+}
+
+/* The analyzers that need no FLOPs while these are counted, or those that do. */
+static enum tscope_status run_trace_jobs(struct tscope_analysis *analysis,
+					 const struct analysis_scope *scope, bool beside_flops,
+					 struct tscope_error *err)
+{
+	struct analysis_job *arguments = NULL;
+	struct job *jobs = NULL;
+	size_t count = 0, limit = tscope_analyzer_count() + 1;
+	enum tscope_status status = tsi_array_new(&arguments, limit, sizeof(*arguments), err);
+
+	if (status == TSCOPE_OK)
+		status = tsi_array_new(&jobs, limit, sizeof(*jobs), err);
+	if (status == TSCOPE_OK) {
+		if (beside_flops) /* takes longest: it begins first */
+			jobs[count++].run = count_flops_job;
+		for (size_t i = 0; i < tscope_analyzer_count(); i++) {
+			if (!runs_at(tsi_analyzer(i), LEVEL_TRACE, scope) ||
+			    tsi_analyzer(i)->beside_flops != beside_flops)
+				continue;
+			jobs[count].run = run_analyzer_job;
+			arguments[count++].analyzer = i;
+		}
+		for (size_t i = 0; i < count; i++) {
+			arguments[i].analysis = analysis;
+			arguments[i].scope = scope;
+			jobs[i].argument = &arguments[i];
+		}
+		status = tsi_run_jobs(jobs, count, analysis->lane_count, err);
+	}
+	free(jobs);
+	free(arguments);
+	return status;
+}
+
+/* All analyzers of a trace; the FLOPs are counted on the way. */
+static enum tscope_status analyze_trace(struct tscope_analysis *analysis,
+					struct analysis_scope *scope, struct tscope_error *err)
+{
+	enum tscope_status status = make_lanes(analysis, err);
+
+	if (status == TSCOPE_OK)
+		status = tsi_kernel_kinds_new(&analysis->kernel_kinds, analysis->trace, err);
+	scope->kernel_kinds = analysis->kernel_kinds;
+	if (status == TSCOPE_OK)
+		status = run_trace_jobs(analysis, scope, true, err);
+	if (status != TSCOPE_OK)
+		return status;
+	tsi_note_flops(&analysis->steps, analysis->flops);
+	scope->flops = analysis->flops;
+	status = run_trace_jobs(analysis, scope, false, err);
+	tsi_op_sums_deinit(&analysis->flops->operators); /* has told what it knows */
+	return status;
+}
+
+/* ---- the analysis of a trace --------------------------------------------------------------- */
+
 static const char *device_name(const struct tscope_trace *trace, uint32_t device)
 {
 	if (trace->devices[device].properties == NO_ROW)
@@ -214,16 +318,11 @@ enum tscope_status tscope_analyze(struct tscope_analysis **ret, const struct tsc
 		status = tsi_steps_add_timeline(&analysis->steps, timeline, err);
 	analysis->steps.doubt = tsi_device_time_doubt(trace);
 	analysis->steps.world_size = tscope_trace_info(trace)->world_size;
-	if (status == TSCOPE_OK)
-		status = tsi_trace_flops_new(&analysis->flops, trace, timeline, err);
-	if (status == TSCOPE_OK)
-		tsi_note_flops(&analysis->steps, analysis->flops);
-	scope.flops = analysis->flops;
 	scope.texts = &analysis->texts;
 	if (status == TSCOPE_OK)
 		status = make_sheets(analysis, err);
 	if (status == TSCOPE_OK)
-		status = run_analyzers(analysis, LEVEL_TRACE, &scope, err);
+		status = analyze_trace(analysis, &scope, err);
 	if (status != TSCOPE_OK) {
 		tscope_analysis_free(analysis);
 		return status;
@@ -328,6 +427,8 @@ enum tscope_status tsi_analysis_detach(struct tscope_analysis *analysis, struct 
 		status = keep_text(analysis, &analysis->devices[i].name, err);
 	tsi_trace_flops_free(analysis->flops);
 	analysis->flops = NULL;
+	free(analysis->kernel_kinds);
+	analysis->kernel_kinds = NULL;
 	analysis->trace = NULL;
 	analysis->timeline = NULL;
 	return status;
@@ -373,6 +474,10 @@ void tscope_analysis_free(struct tscope_analysis *analysis)
 	free(analysis->sheets);
 	free(analysis->devices);
 	tsi_trace_flops_free(analysis->flops);
+	free(analysis->kernel_kinds);
+	for (unsigned i = 1; i < analysis->lane_count; i++)
+		tsi_intern_deinit(&analysis->lane_texts[i - 1]);
+	free(analysis->lane_texts);
 	tsi_steps_deinit(&analysis->steps);
 	tsi_intern_deinit(&analysis->texts);
 	free(analysis);

@@ -398,5 +398,6 @@ const struct analyzer tsi_analyzer_callbacks = {
 		.total = TSCOPE_TOTAL_CAPTURE,
 	},
 	.levels = LEVEL_TRACE,
+	.beside_flops = true,
 	.run = run,
 };

@@ -316,5 +316,6 @@ const struct analyzer tsi_analyzer_collectives = {
 		.total = TSCOPE_TOTAL_CAPTURE,
 	},
 	.levels = LEVEL_TRACE,
+	.beside_flops = true,
 	.run = run,
 };

@@ -250,5 +250,6 @@ const struct analyzer tsi_analyzer_copies = {
 		.total = TSCOPE_TOTAL_CAPTURE,
 	},
 	.levels = LEVEL_TRACE,
+	.beside_flops = true,
 	.run = run,
 };

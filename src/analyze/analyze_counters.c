@@ -266,5 +266,6 @@ const struct analyzer tsi_analyzer_counters = {
 		.needs = "a trace with counter events",
 	},
 	.levels = LEVEL_TRACE,
+	.beside_flops = true,
 	.run = run,
 };

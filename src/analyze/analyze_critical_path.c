@@ -278,5 +278,6 @@ const struct analyzer tsi_analyzer_critical_path = {
 		.needs = "a trace with device activity or operators, and a step that is not marked",
 	},
 	.levels = LEVEL_TRACE,
+	.beside_flops = true,
 	.run = run,
 };

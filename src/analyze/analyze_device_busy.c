@@ -246,5 +246,6 @@ const struct analyzer tsi_analyzer_device_busy = {
 		.total = TSCOPE_TOTAL_CAPTURE,
 	},
 	.levels = LEVEL_TRACE,
+	.beside_flops = true,
 	.run = run,
 };

@@ -336,5 +336,6 @@ const struct analyzer tsi_analyzer_integrity = {
 		.total = TSCOPE_TOTAL_CAPTURE,
 	},
 	.levels = LEVEL_TRACE,
+	.beside_flops = true,
 	.run = run,
 };

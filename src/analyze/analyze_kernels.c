@@ -14,7 +14,6 @@
 #include "analyze/quantile.h"
 #include "analyze/reliability.h"
 #include "analyze/step_work.h"
-#include "analyze/trace_flops.h"
 #include "base/array.h"
 #include "base/sum.h"
 #include "model/device_rows.h"
@@ -199,7 +198,7 @@ static enum tscope_status work_init(struct work *work, const struct analysis_sco
 	const struct tscope_trace *trace = scope->trace;
 	size_t names = trace->names.count;
 
-	*work = (struct work){ .trace = trace, .kind_of = scope->flops->kernel_kinds };
+	*work = (struct work){ .trace = trace, .kind_of = scope->kernel_kinds };
 	tsi_kernel_launchers_init(&work->launchers, trace);
 	if (tsi_step_work_init(&work->steps, scope->timeline, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
@@ -503,5 +502,6 @@ const struct analyzer tsi_analyzer_kernels = {
 		.total = TSCOPE_TOTAL_CAPTURE,
 	},
 	.levels = LEVEL_TRACE,
+	.beside_flops = true,
 	.run = run,
 };

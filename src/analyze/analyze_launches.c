@@ -420,5 +420,6 @@ const struct analyzer tsi_analyzer_launches = {
 		.total = TSCOPE_TOTAL_CAPTURE,
 	},
 	.levels = LEVEL_TRACE,
+	.beside_flops = true,
 	.run = run,
 };

@@ -300,5 +300,6 @@ const struct analyzer tsi_analyzer_overlap = {
 		.total = TSCOPE_TOTAL_CAPTURE,
 	},
 	.levels = LEVEL_TRACE,
+	.beside_flops = true,
 	.run = run,
 };

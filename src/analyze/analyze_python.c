@@ -302,6 +302,7 @@ const struct analyzer tsi_analyzer_python = {
 		.total = TSCOPE_TOTAL_CAPTURE,
 	},
 	.levels = LEVEL_TRACE,
+	.beside_flops = true,
 	.on_request = true,
 	.run = run,
 };

@@ -141,5 +141,6 @@ const struct analyzer tsi_analyzer_spans = {
 		.total = TSCOPE_TOTAL_CAPTURE,
 	},
 	.levels = LEVEL_TRACE,
+	.beside_flops = true,
 	.run = run,
 };

@@ -31,7 +31,8 @@ struct analysis_scope {
 	/* Of one trace; NULL at the levels of rank and run. */
 	const struct tscope_trace *trace;
 	const struct tscope_timeline *timeline;
-	const struct trace_flops *flops;
+	const struct trace_flops *flops; /* NULL to analyzers beside_flops */
+	const uint8_t *kernel_kinds;     /* by name id, of kernels (kernel_vote.h) */
 	/* Devices [first_device, end_device): one, or all for the trace's own figures. */
 	uint32_t first_device, end_device;
 	/* Of the trace, of the rank, or of the run: there the slowest rank's, step by step. */
@@ -78,6 +79,8 @@ struct analyzer {
 	struct tscope_analyzer_def def;
 	unsigned levels; /* enum analyzer_level, those at which it runs */
 	bool on_request; /* only with options.python, or where the trace is VizTracer's */
+	/* Of a trace: needs no FLOPs, nor those of scope->steps; may run while they are counted. */
+	bool beside_flops;
 	/* LEVEL_RUN only with several ranks: of one the rank's sheet says the same, row by row. */
 	bool of_several_ranks;
 	/*

@@ -69,7 +69,7 @@ struct flops_count {
 	const struct tscope_trace *trace;
 	const struct tscope_timeline *timeline;
 	struct trace_flops *out;
-	struct kernel_vote vote;
+	const uint8_t *kernel_kinds;      /* by name id (kernel_vote.h) */
 	struct device_time *device_times; /* by device */
 	uint8_t *names;                   /* by name id, of operators: NAME_… */
 	/* By name id, of kernels: kind that the name alone tells + 1; 0: not asked yet. */
@@ -89,7 +89,7 @@ struct flops_count {
 	uint32_t step; /* of the last question, which is mostly that of the next */
 };
 
-/* The first: what kind each kernel is, which operators launched device work, and on what. */
+/* The first: which operators launched device work, and on what. */
 TSI_MUST_CHECK
 enum tscope_status tsi_flops_look_at_devices(struct flops_count *c, struct tscope_error *err);
 

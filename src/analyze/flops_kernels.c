@@ -14,11 +14,12 @@ static bool is_matrix_kernel(const struct flops_count *c, uint32_t row)
 	const struct spans *spans = &c->trace->spans;
 
 	return tsi_span_class(spans, row) == TSCOPE_SPAN_KERNEL &&
-	       tsi_kernel_kind_multiplies((enum kernel_kind)c->vote.kinds[tsi_name_id(spans, row)]);
+	       tsi_kernel_kind_multiplies(
+		       (enum kernel_kind)c->kernel_kinds[tsi_name_id(spans, row)]);
 }
 
-/* Which operators launched anything, and what kind each name of a kernel is. */
-static enum tscope_status look_at_events(struct flops_count *c, struct tscope_error *err)
+/* Which operators launched anything. */
+static enum tscope_status find_launchers(struct flops_count *c, struct tscope_error *err)
 {
 	const struct tscope_trace *trace = c->trace;
 	uint32_t first_row = tsi_first_device_row(trace);
@@ -29,10 +30,7 @@ static enum tscope_status look_at_events(struct flops_count *c, struct tscope_er
 		uint32_t op = tsi_device_event(trace, row)->op;
 		if (op != NO_ROW)
 			tsi_bit_set_add(&c->launcher_rows, op);
-		if (tsi_is_kernel(trace, row))
-			tsi_kernel_vote_add(&c->vote, row);
 	}
-	tsi_kernel_vote_settle(&c->vote);
 	uint32_t launcher_count = tsi_bit_set_close(&c->launcher_rows);
 	return tsi_array_new(&c->launchers, launcher_count, sizeof(*c->launchers), err);
 }
@@ -70,7 +68,7 @@ enum tscope_status tsi_flops_look_at_devices(struct flops_count *c, struct tscop
 {
 	const struct tscope_trace *trace = c->trace;
 
-	if (look_at_events(c, err) != TSCOPE_OK)
+	if (find_launchers(c, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	for (uint32_t i = 0; i < trace->device_count; i++)
 		note_launches(c, &trace->devices[i], &c->device_times[i]);
@@ -125,7 +123,7 @@ static enum tscope_status add_uncounted(struct flops_count *c, uint32_t row,
 		*kernel = (struct uncounted_kernel){
 			.kernel = tsi_name_id(spans, row),
 			.op = op_name,
-			.kind = (enum kernel_kind)c->vote.kinds[tsi_name_id(spans, row)],
+			.kind = (enum kernel_kind)c->kernel_kinds[tsi_name_id(spans, row)],
 			.reason = reason,
 		};
 	c->out->uncounted_count = c->uncounted.count;

@@ -76,3 +76,21 @@ void tsi_kernel_vote_settle(struct kernel_vote *vote)
 			vote->kinds[name] =
 				(uint8_t)tsi_kernel_kind_of_name(tsi_intern_text(names, name));
 }
+
+enum tscope_status tsi_kernel_kinds_new(uint8_t **kinds, const struct tscope_trace *trace,
+					struct tscope_error *err)
+{
+	struct kernel_vote vote;
+	enum tscope_status status = tsi_kernel_vote_init(&vote, trace, err);
+
+	if (status == TSCOPE_OK) {
+		for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++)
+			if (tsi_is_kernel(trace, row))
+				tsi_kernel_vote_add(&vote, row);
+		tsi_kernel_vote_settle(&vote);
+		*kinds = vote.kinds;
+		vote.kinds = NULL;
+	}
+	tsi_kernel_vote_deinit(&vote);
+	return status;
+}

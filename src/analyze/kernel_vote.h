@@ -34,6 +34,14 @@ enum tscope_status tsi_kernel_vote_init(struct kernel_vote *vote, const struct t
 					struct tscope_error *err);
 void tsi_kernel_vote_deinit(struct kernel_vote *vote); /* fine on a zeroed one */
 
+/*
+ * The same of all kernels of a trace: by name id, enum kernel_kind or NO_KERNEL. The caller frees
+ * it with free().
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_kernel_kinds_new(uint8_t **kinds, const struct tscope_trace *trace,
+					struct tscope_error *err);
+
 /* row: a span of class TSCOPE_SPAN_KERNEL or _COMM. */
 void tsi_kernel_vote_add(struct kernel_vote *vote, uint32_t row);
 void tsi_kernel_vote_settle(struct kernel_vote *vote);

@@ -15,7 +15,6 @@
 
 static void count_deinit(struct flops_count *c)
 {
-	tsi_kernel_vote_deinit(&c->vote);
 	tsi_pair_set_deinit(&c->launches);
 	tsi_pair_set_deinit(&c->uncounted);
 	free(c->names);
@@ -42,8 +41,7 @@ static enum tscope_status count_init(struct flops_count *c, struct tscope_error 
 {
 	const struct tscope_trace *trace = c->trace;
 
-	if (tsi_kernel_vote_init(&c->vote, trace, err) != TSCOPE_OK ||
-	    tsi_array_new(&c->device_times, trace->device_count, sizeof(*c->device_times), err) !=
+	if (tsi_array_new(&c->device_times, trace->device_count, sizeof(*c->device_times), err) !=
 		    TSCOPE_OK ||
 	    tsi_array_new(&c->names, trace->names.count, 1, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
@@ -149,14 +147,12 @@ static enum tscope_status run_passes(struct flops_count *c, struct tscope_error 
 	settle_ops(c);
 	settle_uncounted(c);
 	tsi_find_peak(c->out);
-	c->out->kernel_kinds = c->vote.kinds;
-	c->vote.kinds = NULL;
 	return TSCOPE_OK;
 }
 
 enum tscope_status tsi_trace_flops_new(struct trace_flops **ret, const struct tscope_trace *trace,
 				       const struct tscope_timeline *timeline,
-				       struct tscope_error *err)
+				       const uint8_t *kernel_kinds, struct tscope_error *err)
 {
 	struct trace_flops *flops;
 
@@ -170,6 +166,7 @@ enum tscope_status tsi_trace_flops_new(struct trace_flops **ret, const struct ts
 			.trace = trace,
 			.timeline = timeline,
 			.out = flops,
+			.kernel_kinds = kernel_kinds,
 			.has_written = has_written_flops(trace),
 		};
 		status = run_passes(&c, err);
@@ -190,7 +187,6 @@ void tsi_trace_flops_free(struct trace_flops *flops)
 	free(flops->ops);
 	free(flops->uncounted);
 	free(flops->steps);
-	free(flops->kernel_kinds);
 	tsi_op_sums_deinit(&flops->operators);
 	free(flops);
 }

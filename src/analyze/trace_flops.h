@@ -99,11 +99,14 @@ struct trace_flops {
 	char no_peak[PEAK_LACK_BYTES];
 };
 
-/* The caller frees it with tsi_trace_flops_free(), before trace and timeline. */
+/*
+ * kernel_kinds: of tsi_kernel_kinds_new(), while it counts. The caller frees the result with
+ * tsi_trace_flops_free(), before trace and timeline.
+ */
 TSI_MUST_CHECK
 enum tscope_status tsi_trace_flops_new(struct trace_flops **ret, const struct tscope_trace *trace,
 				       const struct tscope_timeline *timeline,
-				       struct tscope_error *err);
+				       const uint8_t *kernel_kinds, struct tscope_error *err);
 void tsi_trace_flops_free(struct trace_flops *flops); /* NULL is fine */
 
 #endif

@@ -5,6 +5,8 @@
  */
 #include "model/trace.h"
 
+#include "base/queue.h"
+
 #include <stdlib.h>
 
 static void deinit_set(struct row_set *set)
@@ -118,6 +120,17 @@ const char *tscope_span_class_name(enum tscope_span_class span_class)
 		return "memset";
 	}
 	return "unknown";
+}
+
+unsigned tsi_trace_threads(const struct tscope_trace *trace)
+{
+	/* Starting a thread takes as long as looking at some thousand spans. */
+	enum { MIN_SHARED_SPANS = 50000, MAX_THREADS = 4 };
+	unsigned count = trace->thread_count ? trace->thread_count : tsi_thread_count();
+
+	if (trace->spans.count < MIN_SHARED_SPANS)
+		return 1;
+	return count < MAX_THREADS ? count : MAX_THREADS;
 }
 
 uint32_t tscope_trace_span_count(const struct tscope_trace *trace)

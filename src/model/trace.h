@@ -334,7 +334,8 @@ struct tscope_trace {
 	bool is_damaged;
 	struct tscope_error damage;
 	struct tscope_trace_info info;
-	char *path; /* owned; info.path */
+	unsigned thread_count; /* that may look at it, as in struct tscope_trace_options */
+	char *path;            /* owned; info.path */
 };
 
 /* The columns of a row. */
@@ -476,5 +477,8 @@ static inline uint32_t tsi_trace_track_of(const struct tscope_trace *trace, uint
 {
 	return tsi_span_kind(&trace->spans, row)->track;
 }
+
+/* Threads that may look at the trace together: 1 where it is too small to be worth more. */
+unsigned tsi_trace_threads(const struct tscope_trace *trace);
 
 #endif

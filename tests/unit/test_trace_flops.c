@@ -15,9 +15,10 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "analyze/kernel_kind.h"
+#include "analyze/kernel_vote.h"
 #include "analyze/peak.h"
 #include "base/attributes.h"
 #include "fail_alloc.h"
@@ -53,12 +54,16 @@ static struct counted *count_with(struct test_trace *t, unsigned warmup)
 {
 	static struct counted counted;
 	struct tscope_timeline_options options = { .warmup = warmup };
+	uint8_t *kinds;
 
 	counted = (struct counted){ .trace = test_trace_finish(t) };
 	assert_int_equal(tscope_timeline_build(&counted.timeline, counted.trace, &options, NULL),
 			 TSCOPE_OK);
-	assert_int_equal(tsi_trace_flops_new(&counted.flops, counted.trace, counted.timeline, NULL),
-			 TSCOPE_OK);
+	assert_int_equal(tsi_kernel_kinds_new(&kinds, counted.trace, NULL), TSCOPE_OK);
+	assert_int_equal(
+		tsi_trace_flops_new(&counted.flops, counted.trace, counted.timeline, kinds, NULL),
+		TSCOPE_OK);
+	free(kinds);
 	return &counted;
 }
 
@@ -1041,9 +1046,13 @@ static void survives_failing_allocations(void **state)
 	for (size_t n = 1;; n++) {
 		struct trace_flops *flops = NULL;
 		struct tscope_error err = { 0 };
+		uint8_t *kinds = NULL;
 		fail_alloc_at(n);
-		enum tscope_status status = tsi_trace_flops_new(&flops, trace, timeline, &err);
+		enum tscope_status status = tsi_kernel_kinds_new(&kinds, trace, &err);
+		if (status == TSCOPE_OK)
+			status = tsi_trace_flops_new(&flops, trace, timeline, kinds, &err);
 		bool failed = fail_alloc_stop();
+		free(kinds);
 		assert_int_equal(status, failed ? TSCOPE_E_NOMEM : TSCOPE_OK);
 		if (!failed) {
 			assert_int_equal(flops->op_count, 20);

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* base/parallel.c: every job once, whose error is told. Run under ThreadSanitizer as well. */
+#include "base/parallel.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "fail_alloc.h"
+
+enum { JOBS = 100, LANES = 4 };
+
+struct counted_job {
+	int *of_lane; /* written without a lock: jobs of a lane never run at once */
+	int runs;
+	int failure; /* 0: none, else what its message says */
+};
+
+static enum tscope_status run(void *argument, unsigned lane, struct tscope_error *err)
+{
+	struct counted_job *job = argument;
+
+	job->runs++;
+	job->of_lane[lane]++;
+	return job->failure ? tsi_fail(err, TSCOPE_E_LIMIT, "job %d", job->failure) : TSCOPE_OK;
+}
+
+static void fill(struct counted_job *counted, struct job *jobs, int *of_lane)
+{
+	for (size_t i = 0; i < JOBS; i++) {
+		counted[i] = (struct counted_job){ .of_lane = of_lane };
+		jobs[i] = (struct job){ run, &counted[i] };
+	}
+}
+
+static void runs_each_once(void **state)
+{
+	(void)state;
+	struct counted_job counted[JOBS];
+	struct job jobs[JOBS];
+
+	for (unsigned threads = 1; threads <= LANES; threads++) {
+		int of_lane[LANES] = { 0 }, sum = 0;
+
+		fill(counted, jobs, of_lane);
+		assert_int_equal(tsi_run_jobs(jobs, JOBS, threads, NULL), TSCOPE_OK);
+		for (size_t i = 0; i < JOBS; i++)
+			assert_int_equal(counted[i].runs, 1);
+		for (unsigned lane = 0; lane < LANES; lane++)
+			sum += of_lane[lane];
+		assert_int_equal(sum, JOBS);
+		for (unsigned lane = threads; lane < LANES; lane++)
+			assert_int_equal(of_lane[lane], 0);
+	}
+}
+
+static void may_be_few(void **state)
+{
+	(void)state;
+	int of_lane[LANES] = { 0 };
+	struct counted_job counted = { .of_lane = of_lane };
+	struct job job = { run, &counted };
+
+	assert_int_equal(tsi_run_jobs(NULL, 0, LANES, NULL), TSCOPE_OK);
+	assert_int_equal(tsi_run_jobs(&job, 1, LANES, NULL), TSCOPE_OK);
+	assert_int_equal(of_lane[0], 1); /* the caller's */
+}
+
+static void tells_the_first_failure(void **state)
+{
+	(void)state;
+	struct counted_job counted[JOBS];
+	struct job jobs[JOBS];
+
+	for (unsigned threads = 1; threads <= LANES; threads++) {
+		int of_lane[LANES] = { 0 };
+		struct tscope_error err = { 0 };
+
+		fill(counted, jobs, of_lane);
+		for (int i = 90; i >= 30; i -= 20)
+			counted[i].failure = i;
+		assert_int_equal(tsi_run_jobs(jobs, JOBS, threads, &err), TSCOPE_E_LIMIT);
+		assert_string_equal(err.message, "job 30");
+		assert_int_equal(tsi_run_jobs(jobs, JOBS, threads, NULL), TSCOPE_E_LIMIT);
+	}
+}
+
+/* Without memory for a thread the others do its work; without any for the table nothing is run. */
+static void survives_failing_allocations(void **state)
+{
+	(void)state;
+	struct counted_job counted[JOBS];
+	struct job jobs[JOBS];
+
+	for (size_t n = 1;; n++) {
+		int of_lane[LANES] = { 0 };
+
+		fill(counted, jobs, of_lane);
+		fail_alloc_at(n);
+		enum tscope_status status = tsi_run_jobs(jobs, JOBS, 2, NULL);
+		bool failed = fail_alloc_stop();
+		assert_true(status == TSCOPE_OK || (failed && status == TSCOPE_E_NOMEM));
+		for (size_t i = 0; i < JOBS; i++)
+			assert_int_equal(counted[i].runs, status == TSCOPE_OK);
+		if (!failed)
+			break;
+		assert_true(n < 10);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(runs_each_once),
+		cmocka_unit_test(may_be_few),
+		cmocka_unit_test(tells_the_first_failure),
+		cmocka_unit_test(survives_failing_allocations),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
