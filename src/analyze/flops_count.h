@@ -45,7 +45,7 @@ struct op_calls {
 struct op_node {
 	double flops;      /* of the products within it, then its own if it stands for them */
 	uint32_t around;   /* index of the node around it, or NO_NODE */
-	uint32_t launcher; /* its rank among launchers, or NO_ROW: others within it launched */
+	uint32_t launcher; /* as that of open_op */
 	uint32_t row;
 	uint32_t index;  /* in out->ops, if it is counted unless one around it is; else NO_NODE */
 	uint32_t owner;  /* once the outermost ended: as that of a launcher */
@@ -98,11 +98,11 @@ void tsi_flops_find_device(struct flops_count *c);
 
 /*
  * The second, for the walk of op_walk.h: which operators are counted, in which step. The one on
- * top of the stack opens, in which something was launched (launcher: its rank, or NO_ROW where the
- * trace has no devices), or ends, when it is no longer on the stack.
+ * top of the stack opens, in which something was launched, or any where the trace has no devices.
+ * It ends when it is no longer on the stack.
  */
 TSI_MUST_CHECK
-enum tscope_status tsi_flops_open(struct flops_count *c, struct op_stack *stack, uint32_t launcher,
+enum tscope_status tsi_flops_open(struct flops_count *c, struct op_stack *stack,
 				  struct tscope_error *err);
 TSI_MUST_CHECK
 enum tscope_status tsi_flops_close(struct flops_count *c, const struct open_op *op,

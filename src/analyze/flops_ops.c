@@ -236,12 +236,12 @@ static enum tscope_status add_node(struct flops_count *c, struct op_stack *stack
 	if (tsi_array_reserve(&nodes->items, &nodes->capacity, nodes->count + 1,
 			      sizeof(*nodes->items), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	if (at)
+	if (at > 1)
 		around = (enum place)nodes->items[op[-1].node].place;
 	uint8_t name = ask_name(c, tsi_name_id(&c->trace->spans, op->row));
 	nodes->items[nodes->count] = (struct op_node){
-		.around = at ? op[-1].node : NO_NODE,
-		.launcher = NO_ROW,
+		.around = op[-1].node,
+		.launcher = op->launcher,
 		.row = op->row,
 		.index = NO_NODE,
 		.place = (uint8_t)place_of(name, tsi_cpu_op(c->trace, op->row), around),
@@ -250,18 +250,17 @@ static enum tscope_status add_node(struct flops_count *c, struct op_stack *stack
 	return TSCOPE_OK;
 }
 
-enum tscope_status tsi_flops_open(struct flops_count *c, struct op_stack *stack, uint32_t launcher,
+enum tscope_status tsi_flops_open(struct flops_count *c, struct op_stack *stack,
 				  struct tscope_error *err)
 {
 	size_t at = stack->depth;
 
 	/* Those around it get nodes, too, the outermost first. */
-	while (at && stack->open[at - 1].node == NO_NODE)
+	while (at > 1 && stack->open[at - 1].node == NO_NODE)
 		at--;
 	for (; at < stack->depth; at++)
 		if (add_node(c, stack, at, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
-	c->nodes.items[c->nodes.count - 1].launcher = launcher;
 	return TSCOPE_OK;
 }
 

@@ -16,69 +16,69 @@ struct walk {
 	struct op_sums *sums;
 	struct op_stack stack;
 	size_t capacity;
+	uint32_t next_launcher; /* row of the first operator from here on that is one */
 };
+
+static struct open_op *top_of(const struct walk *walk)
+{
+	return &walk->stack.open[walk->stack.depth - 1];
+}
 
 /* What was launched in an operator itself is known before it opens. */
 static enum tscope_status open_launcher(struct walk *walk, struct open_op *op,
 					struct tscope_error *err)
 {
 	struct flops_count *c = walk->c;
-	uint32_t number = NO_ROW;
 
-	if (tsi_bit_set_has(&c->launcher_rows, op->row)) {
-		number = tsi_bit_set_rank(&c->launcher_rows, op->row);
-		op->self_device_ns = c->launchers[number].launched_ns;
-		op->device_ns = op->self_device_ns;
-		if (!c->launchers[number].is_launcher)
-			number = NO_ROW;
-	}
-	if (number == NO_ROW && c->trace->device_count)
-		return TSCOPE_OK;
-	return tsi_flops_open(c, &walk->stack, number, err);
+	op->launcher = tsi_bit_set_rank(&c->launcher_rows, op->row);
+	op->device_ns = c->launchers[op->launcher].launched_ns;
+	walk->next_launcher = tsi_bit_set_next(&c->launcher_rows, op->row + 1);
+	return c->launchers[op->launcher].is_launcher ? tsi_flops_open(c, &walk->stack, err)
+						      : TSCOPE_OK;
 }
 
-static enum tscope_status open_op(struct walk *walk, uint32_t row, int64_t start_ns,
-				  struct tscope_error *err)
+static inline enum tscope_status open_op(struct walk *walk, uint32_t row, int64_t start_ns,
+					 struct tscope_error *err)
 {
 	const struct tscope_trace *trace = walk->c->trace;
 	struct op_stack *stack = &walk->stack;
-	int64_t dur_ns = tsi_dur_ns(&trace->spans, row), end_ns = start_ns + dur_ns;
 
 	if (tsi_array_reserve(&stack->open, &walk->capacity, stack->depth + 1, sizeof(*stack->open),
 			      err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	struct open_op *op = &stack->open[stack->depth];
-	if (stack->depth++) {
-		end_ns = end_ns < op[-1].end_ns ? end_ns : op[-1].end_ns;
-		op[-1].children_ns += end_ns - start_ns;
-	}
-	*op = (struct open_op){
-		.start_ns = start_ns,
-		.end_ns = end_ns,
-		.dur_ns = dur_ns,
-		.row = row,
-		.node = NO_NODE,
-	};
+	struct open_op *op = &stack->open[stack->depth++];
+	op->start_ns = start_ns;
+	op->dur_ns = tsi_dur_ns(&trace->spans, row);
+	op->end_ns = start_ns + op->dur_ns;
+	if (op->end_ns > op[-1].end_ns)
+		op->end_ns = op[-1].end_ns;
+	op[-1].children_ns += op->end_ns - start_ns;
+	op->children_ns = 0;
+	op->device_ns = 0;
+	op->row = row;
+	op->launcher = NO_ROW;
+	op->node = NO_NODE;
 	if (tsi_op_sums_find(walk->sums, tsi_name_id(&trace->spans, row),
 			     tsi_cpu_op(trace, row)->inputs, &op->kind, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	return open_launcher(walk, op, err);
+	if (tsi_unlikely(row == walk->next_launcher))
+		return open_launcher(walk, op, err);
+	/* Without devices all are taken for launchers. */
+	return trace->device_count ? TSCOPE_OK : tsi_flops_open(walk->c, stack, err);
 }
 
 /* Device time counts for the operators around it, too. */
-static void add_device_time(struct walk *walk, const struct open_op *op, struct op_times *sum)
+static void add_device_time(const struct walk *walk, struct open_op *op, struct op_times *sum)
 {
-	struct op_stack *stack = &walk->stack;
-
 	tsi_sum(&sum->device_ns, op->device_ns);
-	tsi_sum(&sum->self_device_ns, op->self_device_ns);
-	if (stack->depth)
-		tsi_sum(&stack->open[stack->depth - 1].device_ns, op->device_ns);
+	if (op->launcher != NO_ROW)
+		tsi_sum(&sum->self_device_ns, walk->c->launchers[op->launcher].launched_ns);
+	tsi_sum(&op[-1].device_ns, op->device_ns);
 }
 
 static inline enum tscope_status close_op(struct walk *walk, struct tscope_error *err)
 {
-	const struct open_op *op = &walk->stack.open[--walk->stack.depth];
+	struct open_op *op = &walk->stack.open[--walk->stack.depth];
 	struct ended_op ended = { op->start_ns, op->dur_ns, op->dur_ns - op->children_ns };
 	struct op_times *sum;
 
@@ -92,9 +92,7 @@ static inline enum tscope_status close_op(struct walk *walk, struct tscope_error
 /* Closes what has ended by then. */
 static enum tscope_status close_until(struct walk *walk, int64_t t_ns, struct tscope_error *err)
 {
-	const struct op_stack *stack = &walk->stack;
-
-	while (stack->depth && stack->open[stack->depth - 1].end_ns <= t_ns)
+	while (walk->stack.depth > 1 && top_of(walk)->end_ns <= t_ns)
 		if (close_op(walk, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 	return TSCOPE_OK;
@@ -104,15 +102,13 @@ static enum tscope_status close_until(struct walk *walk, int64_t t_ns, struct ts
 static enum tscope_status add_call(struct walk *walk, uint32_t row, struct tscope_error *err)
 {
 	const struct tscope_trace *trace = walk->c->trace;
-	const struct op_stack *stack = &walk->stack;
-	uint32_t op = tsi_call(trace, row)->op, kind;
+	uint32_t op = tsi_call(trace, row)->op, kind = top_of(walk)->kind;
 
 	if (op == NO_ROW)
 		return TSCOPE_OK;
-	if (stack->depth && stack->open[stack->depth - 1].row == op)
-		kind = stack->open[stack->depth - 1].kind;
-	else if (tsi_op_sums_find(walk->sums, tsi_name_id(&trace->spans, op),
-				  tsi_cpu_op(trace, op)->inputs, &kind, err) != TSCOPE_OK)
+	if (top_of(walk)->row != op &&
+	    tsi_op_sums_find(walk->sums, tsi_name_id(&trace->spans, op),
+			     tsi_cpu_op(trace, op)->inputs, &kind, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	tsi_sum(&walk->sums->items[kind].others.call_ns, tsi_dur_ns(&trace->spans, row));
 	return TSCOPE_OK;
@@ -133,8 +129,10 @@ static enum tscope_status walk_track(struct walk *walk, const struct track *trac
 		if (span_class != TSCOPE_SPAN_CPU_OP)
 			continue;
 		int64_t start_ns = tsi_start_ns(spans, row);
-		if (close_until(walk, start_ns, err) != TSCOPE_OK ||
-		    open_op(walk, row, start_ns, err) != TSCOPE_OK)
+		if (top_of(walk)->end_ns <= start_ns &&
+		    close_until(walk, start_ns, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		if (open_op(walk, row, start_ns, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 	}
 	return close_until(walk, INT64_MAX, err);
@@ -143,9 +141,19 @@ static enum tscope_status walk_track(struct walk *walk, const struct track *trac
 enum tscope_status tsi_walk_ops(struct flops_count *c, struct tscope_error *err)
 {
 	const struct tscope_trace *trace = c->trace;
-	struct walk walk = { .c = c, .sums = &c->out->operators };
+	struct walk walk = {
+		.c = c,
+		.sums = &c->out->operators,
+		.next_launcher = tsi_bit_set_next(&c->launcher_rows, 0),
+	};
 	enum tscope_status status = tsi_op_sums_init(walk.sums, c->timeline, err);
 
+	if (status == TSCOPE_OK)
+		status = tsi_array_reserve(&walk.stack.open, &walk.capacity, 1,
+					   sizeof(*walk.stack.open), err);
+	if (status == TSCOPE_OK)
+		walk.stack.open[walk.stack.depth++] =
+			(struct open_op){ .end_ns = INT64_MAX, .row = NO_ROW, .node = NO_NODE };
 	for (uint32_t i = 0; status == TSCOPE_OK && i < trace->host_track_count; i++)
 		status = walk_track(&walk, &trace->tracks[i], err);
 	free(walk.stack.open);

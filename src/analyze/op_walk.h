@@ -22,20 +22,21 @@ struct flops_count; /* flops_count.h */
  */
 struct open_op {
 	int64_t start_ns, dur_ns;
-	int64_t end_ns;         /* its own, or that of one around it, if earlier */
-	int64_t children_ns;    /* what operators directly in it take of its time */
-	int64_t device_ns;      /* of what was launched in it, up to now */
-	int64_t self_device_ns; /* of this, not in an operator within it */
-	uint32_t row, kind;     /* kind: index in op_sums.items */
-	uint32_t node;          /* of the counting of FLOPs, or NO_NODE */
+	int64_t end_ns;      /* its own, or that of one around it, if earlier */
+	int64_t children_ns; /* what operators directly in it take of its time */
+	int64_t device_ns;   /* of what was launched in it, up to now */
+	uint32_t row, kind;  /* kind: index in op_sums.items */
+	uint32_t launcher;   /* its rank in flops_count.launcher_rows, or NO_ROW: it is none */
+	uint32_t node;       /* of the counting of FLOPs, or NO_NODE */
 };
 
 #define NO_NODE UINT32_MAX
 
+/* The first stands for the thread: it has no node, and never ends. */
 struct op_stack {
 	struct open_op *open; /* each within the one before */
-	size_t depth;
-	bool is_autograd; /* the thread that they ran on is one of the backward pass */
+	size_t depth;         /* with the thread's: at least 1 */
+	bool is_autograd;     /* the thread is one of the backward pass */
 };
 
 TSI_MUST_CHECK

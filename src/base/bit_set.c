@@ -32,3 +32,18 @@ uint32_t tsi_bit_set_close(struct bit_set *set)
 	}
 	return count;
 }
+
+uint32_t tsi_bit_set_next(const struct bit_set *set, uint32_t number)
+{
+	size_t at = number / TSI_WORD_BITS;
+
+	if (at >= set->word_count)
+		return UINT32_MAX;
+	uint64_t word = set->words[at] & UINT64_MAX << number % TSI_WORD_BITS;
+	while (word == 0) {
+		if (++at == set->word_count)
+			return UINT32_MAX;
+		word = set->words[at];
+	}
+	return (uint32_t)(at * TSI_WORD_BITS) + (uint32_t)__builtin_ctzll(word);
+}

@@ -45,6 +45,9 @@ static inline bool tsi_bit_set_has(const struct bit_set *set, uint32_t number)
 	return set->words[number / TSI_WORD_BITS] >> number % TSI_WORD_BITS & 1;
 }
 
+/* The first member that is no less than a number, or UINT32_MAX. O(1) where they are dense. */
+uint32_t tsi_bit_set_next(const struct bit_set *set, uint32_t number);
+
 /* The number of a member of a closed set. O(1). */
 static inline uint32_t tsi_bit_set_rank(const struct bit_set *set, uint32_t member)
 {

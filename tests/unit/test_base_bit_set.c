@@ -29,10 +29,13 @@ static void numbers_members_in_order(void **state)
 	for (uint32_t number = 0; number < LIMIT; number++) {
 		bool is_member = next < TSI_COUNT_OF(members) && members[next] == number;
 		assert_int_equal(tsi_bit_set_has(&set, number), is_member);
+		uint32_t following = next < TSI_COUNT_OF(members) ? members[next] : UINT32_MAX;
+		assert_int_equal(tsi_bit_set_next(&set, number), following);
 		if (is_member)
 			assert_int_equal(tsi_bit_set_rank(&set, number), next++);
 	}
 	assert_int_equal(next, TSI_COUNT_OF(members));
+	assert_int_equal(tsi_bit_set_next(&set, 2 * LIMIT), UINT32_MAX);
 	tsi_bit_set_deinit(&set);
 }
 
