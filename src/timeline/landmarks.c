@@ -129,30 +129,33 @@ static unsigned annotation_labels(const struct landmarks *marks, struct str name
 	return labels;
 }
 
+static TSI_COLD void look_up_name(const struct landmarks *marks, uint32_t name_id, bool is_python)
+{
+	struct str name = tsi_intern_text(&marks->trace->names, name_id);
+	unsigned labels = is_python ? python_labels(marks, name) : annotation_labels(marks, name);
+
+	marks->by_name[name_id] |= (labels | LABELS_SEEN) << (is_python ? LABEL_BITS : 0);
+}
+
 /* What a name tells where it is that of an annotation, or of a function of Python. */
-static unsigned labels_of_name(const struct landmarks *marks, uint32_t name_id, bool is_python)
+static inline unsigned labels_of_name(const struct landmarks *marks, uint32_t name_id,
+				      bool is_python)
 {
 	unsigned shift = is_python ? LABEL_BITS : 0;
 
-	if (!(marks->by_name[name_id] >> shift & LABELS_SEEN)) {
-		struct str name = tsi_intern_text(&marks->trace->names, name_id);
-		unsigned labels =
-			is_python ? python_labels(marks, name) : annotation_labels(marks, name);
-		marks->by_name[name_id] |= (labels | LABELS_SEEN) << shift;
-	}
+	if (tsi_unlikely(!(marks->by_name[name_id] >> shift & LABELS_SEEN)))
+		look_up_name(marks, name_id, is_python);
 	return marks->by_name[name_id] >> shift & (LABELS_SEEN - 1);
 }
 
-unsigned tsi_labels_of_row(const struct landmarks *marks, uint32_t row)
+static inline unsigned labels_of(const struct landmarks *marks, uint8_t span_class, uint32_t name)
 {
-	uint32_t name = tsi_name_id(&marks->trace->spans, row);
-
-	switch (tsi_span_class(&marks->trace->spans, row)) {
+	switch (span_class) {
+	case TSCOPE_SPAN_CPU_OP: /* PyTorch below 1.10 writes annotations as operators */
+		return labels_of_name(marks, name, false) & ~(unsigned)LABEL_ITERATION;
 	case TSCOPE_SPAN_ANNOTATION:
 	case TSCOPE_SPAN_OTHER:
 		return labels_of_name(marks, name, false);
-	case TSCOPE_SPAN_CPU_OP: /* PyTorch below 1.10 writes annotations as operators */
-		return labels_of_name(marks, name, false) & ~(unsigned)LABEL_ITERATION;
 	case TSCOPE_SPAN_PYTHON:
 		return labels_of_name(marks, name, true);
 	case TSCOPE_SPAN_OVERHEAD:
@@ -160,6 +163,13 @@ unsigned tsi_labels_of_row(const struct landmarks *marks, uint32_t row)
 	default:
 		return 0;
 	}
+}
+
+unsigned tsi_labels_of_row(const struct landmarks *marks, uint32_t row)
+{
+	const struct spans *spans = &marks->trace->spans;
+
+	return labels_of(marks, tsi_span_class(spans, row), tsi_name_id(spans, row));
 }
 
 /* For pageable memory "Async" is but a name: such a call returns when the copy is done. */
@@ -193,35 +203,48 @@ bool tsi_is_wait_call(const struct landmarks *marks, uint32_t row)
 }
 
 /* Operators, annotations, calls and slices; not pauses and overhead. */
-static bool is_work(const struct landmarks *marks, uint8_t span_class)
+static bool is_work(const struct landmarks *marks, unsigned span_class)
 {
 	if (span_class == TSCOPE_SPAN_PYTHON) /* all there is, or frames around the rest */
 		return marks->trace->is_viztracer && marks->trace->cpu_op_count == 0;
 	return span_class <= TSCOPE_SPAN_RUNTIME || span_class == TSCOPE_SPAN_OTHER;
 }
 
+static enum tscope_status add_landmark(struct landmarks *marks, struct landmark mark,
+				       struct tscope_error *err)
+{
+	if (tsi_array_reserve(&marks->items, &marks->capacity, marks->count + 1,
+			      sizeof(*marks->items), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	marks->items[marks->count++] = mark;
+	return TSCOPE_OK;
+}
+
 /* Adds the landmarks of one thread; *work_count gets the number of its spans that are work. */
 static enum tscope_status collect_track(struct landmarks *marks, uint32_t track_index,
 					uint32_t *work_count, struct tscope_error *err)
 {
+	enum { CLASSES = 256 };
 	const struct track *track = &marks->trace->tracks[track_index];
+	const struct spans *spans = &marks->trace->spans;
+	uint32_t counts[CLASSES] = { 0 }; /* by class */
 
-	*work_count = 0;
-	for (uint32_t row = track->first; row < track->first + track->count; row++) {
-		uint8_t span_class = tsi_span_class(&marks->trace->spans, row);
-		unsigned labels = tsi_labels_of_row(marks, row) & LANDMARK_LABELS;
+	for (uint32_t row = track->first, end = row + track->count; row < end; row++) {
+		uint8_t span_class = tsi_span_class(spans, row);
+		unsigned labels = labels_of(marks, span_class, tsi_name_id(spans, row));
 
-		*work_count += is_work(marks, span_class);
+		counts[span_class]++;
+		labels &= LANDMARK_LABELS;
 		if (span_class == TSCOPE_SPAN_RUNTIME && tsi_is_wait_call(marks, row))
 			labels = LABEL_SYNC;
-		if (!labels)
-			continue;
-		if (tsi_array_reserve(&marks->items, &marks->capacity, marks->count + 1,
-				      sizeof(*marks->items), err) != TSCOPE_OK)
+		if (labels &&
+		    add_landmark(marks, (struct landmark){ row, track_index, (uint16_t)labels },
+				 err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
-		marks->items[marks->count++] =
-			(struct landmark){ row, track_index, (uint16_t)labels };
 	}
+	*work_count = 0;
+	for (unsigned i = 0; i < CLASSES; i++)
+		*work_count += is_work(marks, i) ? counts[i] : 0;
 	return TSCOPE_OK;
 }
 
