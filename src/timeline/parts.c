@@ -11,17 +11,21 @@
 #include "base/array.h"
 #include "base/sum.h"
 
+static unsigned comm_line_of(const struct tscope_trace *trace)
+{
+	return trace->device_count ? (unsigned)TSCOPE_BUDGET_EXPOSED_COMM : (unsigned)HOST_COMM;
+}
+
 void tsi_parts_begin(struct part_collector *parts, struct tscope_timeline *timeline,
 		     struct tscope_error *err)
 {
-	*parts = (struct part_collector){ .timeline = timeline, .err = err };
-	parts->status = tsi_array_new(&parts->recent, timeline->trace->names.count,
+	*parts = (struct part_collector){
+		.timeline = timeline,
+		.comm_line = comm_line_of(timeline->trace),
+		.err = err,
+	};
+	parts->status = tsi_array_new(&parts->recent, 2 * timeline->trace->names.count,
 				      sizeof(*parts->recent), err);
-}
-
-static bool has_collectives(const struct tscope_trace *trace, unsigned line)
-{
-	return line == (trace->device_count ? (unsigned)TSCOPE_BUDGET_EXPOSED_COMM : HOST_COMM);
 }
 
 const struct collective *tsi_part_collective(const struct tscope_trace *trace, unsigned line,
@@ -29,7 +33,7 @@ const struct collective *tsi_part_collective(const struct tscope_trace *trace, u
 {
 	uint32_t index = NO_ROW;
 
-	if (row == NO_ROW || !has_collectives(trace, line))
+	if (row == NO_ROW || line != comm_line_of(trace))
 		return NULL;
 	if (trace->device_count)
 		index = tsi_device_event(trace, row)->collective;
@@ -90,43 +94,22 @@ static enum tscope_status find_part(struct part_collector *parts, unsigned line,
 	return *number == of_line->count ? add_part(parts, of_line, row) : TSCOPE_OK;
 }
 
-/* The same without a search where the name is the whole key and the line is that of the last. */
-static enum tscope_status find_named_part(struct part_collector *parts, unsigned line, uint32_t row,
-					  uint32_t *number)
-{
-	struct recent_part *recent =
-		&parts->recent[tsi_name_id(&parts->timeline->trace->spans, row)];
-
-	if (recent->number_and_1 && recent->line == line) {
-		*number = recent->number_and_1 - 1;
-		return TSCOPE_OK;
-	}
-	enum tscope_status status = find_part(parts, line, row, number);
-	if (status == TSCOPE_OK)
-		*recent = (struct recent_part){ line, *number + 1 };
-	return status;
-}
-
-/* Told without a look at the row's record, so not of all rows. */
-static bool is_name_the_key(const struct tscope_trace *trace, unsigned line, uint32_t row)
-{
-	return row != NO_ROW && tsi_span_class(&trace->spans, row) != TSCOPE_SPAN_RUNTIME &&
-	       !has_collectives(trace, line);
-}
-
-void tsi_part_add(struct part_collector *parts, uint32_t step, unsigned line, uint32_t row,
-		  int64_t length_ns)
+void tsi_part_add_other(struct part_collector *parts, unsigned line, uint32_t row,
+			int64_t length_ns)
 {
 	struct tscope_timeline *timeline = parts->timeline;
+	const struct spans *spans = &timeline->trace->spans;
 	uint32_t number;
 
-	if (timeline->steps[step].mark != TSCOPE_STEP_COUNTED || parts->status != TSCOPE_OK)
+	parts->status = find_part(parts, line, row, &number);
+	if (parts->status != TSCOPE_OK)
 		return;
-	parts->status = is_name_the_key(timeline->trace, line, row)
-				? find_named_part(parts, line, row, &number)
-				: find_part(parts, line, row, &number);
-	if (parts->status == TSCOPE_OK)
-		tsi_sum(&timeline->parts[line].items[number].ns, length_ns);
+	tsi_sum(&timeline->parts[line].items[number].ns, length_ns);
+	/* Of calls and of communication the name is not the whole key. */
+	if (row != NO_ROW && tsi_span_class(spans, row) != TSCOPE_SPAN_RUNTIME &&
+	    line != parts->comm_line)
+		parts->recent[2 * (size_t)tsi_name_id(spans, row) + (line > 0)] =
+			(struct recent_part){ line, number + 1 };
 }
 
 enum tscope_status tsi_parts_end(struct part_collector *parts)
