@@ -8,9 +8,9 @@
 
 #include <stdlib.h>
 
+#include "analyze/quantile.h"
 #include "analyze/reliability.h"
 #include "base/array.h"
-#include "base/sort.h"
 #include "base/sum.h"
 
 enum fact {
@@ -103,33 +103,19 @@ static void add_activity(struct totals *totals, const struct analysis_scope *sco
 	add_idle(totals, &activity->busy);
 }
 
-/*
- * The queue grows by one where a launch call starts and shrinks where its
- * event does, so its length at the k-th launch is k less the events that have
- * started by then. launches is sorted; starts come in order from the device.
- */
-static int64_t longest_queue(const struct sort_pair *launches, const int64_t *starts, size_t count)
+/* When an event with a launch call was launched; clocks differ a little: then it did not wait. */
+static int64_t launch_of(const struct tscope_trace *trace, uint32_t row, uint32_t call)
 {
-	size_t started = 0, longest = 0;
+	int64_t start_ns = tsi_start_ns(&trace->spans, row);
+	int64_t launch_ns = tsi_start_ns(&trace->spans, call);
 
-	for (size_t i = 0; i < count; i++) {
-		int64_t now_ns = (int64_t)launches[i].value;
-		while (started < count && starts[started] <= now_ns)
-			started++;
-		if (i + 1 > started && i + 1 - started > longest)
-			longest = i + 1 - started;
-	}
-	return (int64_t)longest;
+	return launch_ns > start_ns ? start_ns : launch_ns;
 }
 
-/* Room for one device's launches and starts, reused from device to device. */
-struct queue {
-	struct sort_pair *launches, *scratch;
-	int64_t *starts;
-};
-
-static size_t collect_queue(struct queue *queue, const struct tscope_trace *trace,
-			    const struct device *device)
+/* Lists the launches of a device and adds up how long what they launched was queued. */
+static size_t collect_queue(struct totals *totals, int64_t *launches,
+			    const struct tscope_trace *trace, const struct device *device,
+			    int64_t span_start_ns)
 {
 	size_t count = 0;
 
@@ -137,50 +123,57 @@ static size_t collect_queue(struct queue *queue, const struct tscope_trace *trac
 		uint32_t row = device->rows[i], call = tsi_device_event(trace, row)->call;
 		if (call == NO_ROW)
 			continue;
-		int64_t start_ns = tsi_start_ns(&trace->spans, row);
-		int64_t launch_ns = tsi_start_ns(&trace->spans, call);
-		if (launch_ns > start_ns)
-			launch_ns = start_ns; /* clocks differ a little: it did not wait */
-		queue->launches[count] = (struct sort_pair){
-			.key = tsi_sort_key_of_int64(launch_ns),
-			.value = (uint64_t)launch_ns,
-		};
-		queue->starts[count++] = start_ns;
+		int64_t launch_ns = launch_of(trace, row, call);
+		launches[count++] = launch_ns;
+		if (launch_ns < span_start_ns)
+			launch_ns = span_start_ns;
+		tsi_sum(&totals->queued_ns, tsi_start_ns(&trace->spans, row) - launch_ns);
 	}
-	tsi_sort_pairs(queue->launches, queue->scratch, count);
 	return count;
+}
+
+/*
+ * The queue grows by one where a launch call starts and shrinks where its
+ * event does, so its length at the k-th launch is k less the events that have
+ * started by then. launches is sorted; starts come in order from the device.
+ */
+static int64_t longest_queue(const int64_t *launches, size_t count,
+			     const struct tscope_trace *trace, const struct device *device)
+{
+	size_t launched = 0, started = 0, longest = 0;
+
+	for (uint32_t i = 0; i < device->row_count; i++) {
+		int64_t start_ns = tsi_start_ns(&trace->spans, device->rows[i]);
+		if (tsi_device_event(trace, device->rows[i])->call == NO_ROW)
+			continue;
+		/* What was launched before this event started waited together with it. */
+		while (launched < count && launches[launched] < start_ns)
+			launched++;
+		if (launched > started && launched - started > longest)
+			longest = launched - started;
+		started++;
+	}
+	return (int64_t)longest;
 }
 
 static enum tscope_status add_queue(struct totals *totals, const struct analysis_scope *scope,
 				    uint32_t device, struct tscope_error *err)
 {
 	const struct device *rows = &scope->trace->devices[device];
-	int64_t span_start_ns = scope->timeline->activity[device].span_start_ns;
-	struct queue queue = { 0 };
-	enum tscope_status status =
-		tsi_array_new(&queue.launches, rows->row_count, sizeof(*queue.launches), err);
+	int64_t *launches;
 
-	if (status == TSCOPE_OK)
-		status =
-			tsi_array_new(&queue.scratch, rows->row_count, sizeof(*queue.scratch), err);
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&queue.starts, rows->row_count, sizeof(*queue.starts), err);
+	if (tsi_array_new(&launches, rows->row_count, sizeof(*launches), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	size_t count = collect_queue(totals, launches, scope->trace, rows,
+				     scope->timeline->activity[device].span_start_ns);
+	enum tscope_status status = tsi_sort_ns(launches, count, err);
 	if (status == TSCOPE_OK) {
-		size_t count = collect_queue(&queue, scope->trace, rows);
-		int64_t longest = longest_queue(queue.launches, queue.starts, count);
+		int64_t longest = longest_queue(launches, count, scope->trace, rows);
 		if (longest > totals->queue_max)
 			totals->queue_max = longest;
 		totals->queued_count += (int64_t)count;
-		for (size_t i = 0; i < count; i++) {
-			int64_t launch_ns = (int64_t)queue.launches[i].value;
-			if (launch_ns < span_start_ns)
-				launch_ns = span_start_ns;
-			tsi_sum(&totals->queued_ns, queue.starts[i] - launch_ns);
-		}
 	}
-	free(queue.launches);
-	free(queue.scratch);
-	free(queue.starts);
+	free(launches);
 	return status;
 }
 
