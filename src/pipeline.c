@@ -35,6 +35,7 @@ struct input_options tsi_input_options_of(const struct tscope_trace_options *opt
 	return (struct input_options){
 		.block_bytes = options->block_bytes,
 		.single_thread = options->thread_count == 1,
+		.thread_count = options->thread_count,
 		.max_output_bytes = options->max_output_bytes,
 	};
 }

@@ -11,11 +11,16 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "input/frames.h"
 
 /* Small inputs may have any ratio: a few constant blocks are no attack. */
 #define RATIO_CHECKED_FROM_BYTES (UINT64_C(64) << 20)
 
-enum { SKIPPABLE_HEADER_BYTES = 8 }; /* magic, size */
+enum {
+	SKIPPABLE_HEADER_BYTES = 8, /* magic, size */
+	/* A source with less left is decoded before threads have begun. */
+	FRAMES_FROM_BLOCKS = 4,
+};
 
 struct stage {
 	struct reader reader;
@@ -23,6 +28,8 @@ struct stage {
 	void *codec;
 	struct window *from;
 	struct flow *flow;
+	struct frames *frames; /* threads that decode the next members; NULL: none */
+	bool had_frames;       /* once only */
 	bool in_member;
 	uint64_t member_count;  /* begun so far */
 	uint64_t member_offset; /* where the last one begins */
@@ -70,6 +77,12 @@ static bool is_skippable(const unsigned char *header)
 	return (header[0] & 0xf0) == 0x50 && memcmp(header + 1, "\x2a\x4d\x18", 3) == 0;
 }
 
+static uint64_t skippable_bytes(const unsigned char *header)
+{
+	return SKIPPABLE_HEADER_BYTES + (header[4] | (uint64_t)header[5] << 8 |
+					 (uint64_t)header[6] << 16 | (uint64_t)header[7] << 24);
+}
+
 enum tscope_status tsi_filter_skip_frames(struct window *from, struct tscope_error *err)
 {
 	for (;;) {
@@ -86,12 +99,22 @@ enum tscope_status tsi_filter_skip_frames(struct window *from, struct tscope_err
 			return fail_truncated(from, available, err);
 		if (status != TSCOPE_OK)
 			return status;
-		uint64_t size = header[4] | (uint64_t)header[5] << 8 | (uint64_t)header[6] << 16 |
-				(uint64_t)header[7] << 24;
-		status = skip_bytes(from, SKIPPABLE_HEADER_BYTES + size, err);
+		status = skip_bytes(from, skippable_bytes(header), err);
 		if (status != TSCOPE_OK)
 			return status;
 	}
+}
+
+struct extent tsi_filter_measure(const struct filter *filter, const unsigned char *data,
+				 size_t length)
+{
+	if (length < SKIPPABLE_HEADER_BYTES)
+		return (struct extent){ .packed_bytes = SKIPPABLE_HEADER_BYTES };
+	if (filter->has_skippable_frames && is_skippable(data))
+		return (struct extent){ (size_t)skippable_bytes(data), 0, true };
+	if (memcmp(data, filter->magic, filter->magic_bytes) != 0)
+		return (struct extent){ 0 };
+	return filter->measure(data, length);
 }
 
 /* What follows the last member is none: padding, or garbage. Read all, to count it. */
@@ -202,6 +225,40 @@ static void name_member(const struct stage *stage, struct tscope_error *err)
 			stage->member_count);
 }
 
+/* Behind the first member it shows that there are several: threads may decode the next ones. */
+static void start_frames(struct stage *stage, uint64_t output_bytes)
+{
+	struct flow *flow = stage->flow;
+	uint64_t offset = tsi_window_offset(stage->from);
+	if (stage->member_count == 0 || stage->had_frames ||
+	    flow->source_size_bytes < offset + FRAMES_FROM_BLOCKS * (uint64_t)flow->block_bytes)
+		return;
+	stage->had_frames = true;
+	stage->frames = tsi_frames_start(stage->filter, stage->from, flow, output_bytes);
+}
+
+/* Goes on alone where the threads have come to. */
+static void leave_frames(struct stage *stage)
+{
+	stage->member_count += tsi_frames_member_count(stage->frames);
+	tsi_window_seek(stage->from, tsi_frames_offset(stage->frames));
+	tsi_frames_free(stage->frames);
+	stage->frames = NULL;
+}
+
+static enum tscope_status read_some(struct stage *stage, struct filter_io *io, const char *into,
+				    struct tscope_error *err)
+{
+	if (stage->in_member)
+		return decode_some(stage, io, err);
+	start_frames(stage, stage->output_bytes + (uint64_t)(io->out - into));
+	if (stage->frames && tsi_frames_read(stage->frames, io))
+		return TSCOPE_OK;
+	if (stage->frames)
+		leave_frames(stage);
+	return begin_member(stage, err);
+}
+
 static enum tscope_status read_stage(struct reader *reader, char *into, size_t room, size_t *got,
 				     struct tscope_error *err)
 {
@@ -209,7 +266,7 @@ static enum tscope_status read_stage(struct reader *reader, char *into, size_t r
 	struct filter_io io = { .out = into, .out_end = into + room };
 	enum tscope_status status = TSCOPE_OK;
 	while (status == TSCOPE_OK && io.out < io.out_end)
-		status = stage->in_member ? decode_some(stage, &io, err) : begin_member(stage, err);
+		status = read_some(stage, &io, into, err);
 	*got = (size_t)(io.out - into);
 
 	enum tscope_status limit = keep_limits(stage, got, err);
@@ -223,6 +280,7 @@ static enum tscope_status read_stage(struct reader *reader, char *into, size_t r
 static void close_stage(struct reader *reader)
 {
 	struct stage *stage = (struct stage *)reader;
+	tsi_frames_free(stage->frames);
 	if (stage->codec)
 		stage->filter->close(stage->codec);
 	tsi_window_free(stage->from);

@@ -29,6 +29,13 @@ struct filter_io {
 	char *out, *out_end;
 };
 
+/* What a member is, as far as it can be told without decoding it. */
+struct extent {
+	size_t packed_bytes; /* from its magic to its last byte; 0: not to be told */
+	size_t output_bytes; /* at most */
+	bool is_skippable;   /* a frame that is none of the members */
+};
+
 struct filter {
 	const char *name;   /* "zstd" */
 	const char *member; /* what its stream is a row of: "frame" */
@@ -59,7 +66,25 @@ struct filter {
 
 	/* Consumes and checks what stands behind the data of a member; NULL: nothing does. */
 	enum tscope_status (*end)(void *codec, struct window *from, struct tscope_error *err);
+
+	/*
+	 * The two for decoding the next members meanwhile (frames.h); NULL: never.
+	 *
+	 * The extent of the member whose first bytes these are. Where packed_bytes
+	 * is more than length, that many bytes are needed to tell it. Of more output
+	 * than MEASURED_BYTES_MAX it is not told.
+	 */
+	struct extent (*measure)(const unsigned char *data, size_t length);
+
+	/*
+	 * Decodes members that were measured, skippable frames among them, all at
+	 * once; io->out moves on. False: not every one of them is whole and good, or
+	 * there is anything that begin, decode and end would say of it.
+	 */
+	bool (*decode_whole)(void *codec, struct filter_io *io);
 };
+
+enum { MEASURED_BYTES_MAX = 16 << 20 };
 
 /* The filter that these first bytes ask for, or NULL. */
 const struct filter *tsi_filter_find(const char *data, size_t length);
@@ -78,5 +103,9 @@ enum tscope_status tsi_filter_need(struct window *from, size_t count, const unsi
 /* Consumes all skippable frames (zstd and lz4 share them) at this place. */
 TSI_MUST_CHECK
 enum tscope_status tsi_filter_skip_frames(struct window *from, struct tscope_error *err);
+
+/* The extent of a member, or of a skippable frame, as filter->measure. */
+struct extent tsi_filter_measure(const struct filter *filter, const unsigned char *data,
+				 size_t length);
 
 #endif

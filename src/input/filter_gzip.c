@@ -21,6 +21,9 @@ enum {
 	HEADER_BYTES = 10,
 	TRAILER_BYTES = 8,
 	METHOD_DEFLATE = 8,
+	BGZF_SIZE_AT = HEADER_BYTES + 6,
+	BGZF_HEADER_BYTES = BGZF_SIZE_AT + 2,
+	BGZF_DATA_BYTES_MAX = 64 * 1024,
 };
 
 enum header_flags {
@@ -183,6 +186,55 @@ static enum tscope_status end_gzip(void *codec, struct window *from, struct tsco
 	return TSCOPE_OK;
 }
 
+/*
+ * A member does not say how long it is, and what looks like the beginning of
+ * the next one may stand in the midst of its data: only decoding shows. But
+ * bgzip keeps its members small and says it, in a field of the header that
+ * comes first (SAM specification, 4.1). The size of the data ends each.
+ */
+static struct extent measure_gzip(const unsigned char *data, size_t length)
+{
+	static const unsigned char field[] = { 6, 0, 'B', 'C', 2, 0 };
+	if (length < BGZF_HEADER_BYTES)
+		return (struct extent){ .packed_bytes = BGZF_HEADER_BYTES };
+	size_t packed_bytes = load16(data + BGZF_SIZE_AT) + (size_t)1;
+	if (data[2] != METHOD_DEFLATE || data[3] != FLAG_EXTRA ||
+	    memcmp(data + HEADER_BYTES, field, sizeof(field)) != 0 ||
+	    packed_bytes < BGZF_HEADER_BYTES + TRAILER_BYTES)
+		return (struct extent){ 0 };
+	if (packed_bytes > length)
+		return (struct extent){ .packed_bytes = packed_bytes };
+	size_t output_bytes = load32(data + packed_bytes - 4);
+	if (output_bytes > BGZF_DATA_BYTES_MAX)
+		return (struct extent){ 0 };
+	return (struct extent){ packed_bytes, output_bytes, false };
+}
+
+/* The deflate data of a member has to end just before its trailer, which has to be right. */
+static bool decode_whole_gzip(void *codec, struct filter_io *io)
+{
+	struct gzip *gzip = codec;
+	const char *end = io->in_end;
+	while (io->in < end) {
+		const unsigned char *member = (const unsigned char *)io->in;
+		struct extent extent = measure_gzip(member, (size_t)(end - io->in));
+		const unsigned char *trailer = member + extent.packed_bytes - TRAILER_BYTES;
+		unsigned char leftover[INFLATE_LEFTOVER_MAX];
+		const char *out = io->out;
+
+		tsi_inflate_reset(gzip->inflate);
+		io->in += BGZF_HEADER_BYTES;
+		io->in_end = (const char *)trailer + TRAILER_BYTES;
+		if (tsi_inflate_decode(gzip->inflate, io, &gzip->crc, NULL) != TSCOPE_END ||
+		    io->in != (const char *)trailer + tsi_inflate_leftover(gzip->inflate, leftover))
+			return false;
+		if (load32(trailer) != gzip->crc || load32(trailer + 4) != (size_t)(io->out - out))
+			return false;
+		io->in = io->in_end;
+	}
+	return true;
+}
+
 #endif
 
 const struct filter tsi_filter_gzip = {
@@ -196,6 +248,8 @@ const struct filter tsi_filter_gzip = {
 	.begin = begin_gzip,
 	.decode = decode_gzip,
 	.end = end_gzip,
+	.measure = measure_gzip,
+	.decode_whole = decode_whole_gzip,
 #else
 	.missing = "this build cannot read it: unpack it first (gzip -dc FILE | tscope trace -), "
 		   "or build tscope with zlib1g-dev",

@@ -32,10 +32,19 @@ void tsi_inflate_free(struct inflate *inflate)
 
 void tsi_inflate_reset(struct inflate *inflate)
 {
+	struct inflate_state *state = &inflate->state;
 	inflate->is_corrupt = false;
-	isal_inflate_reset(&inflate->state);
+	isal_inflate_reset(state);
 	/* Keep the CRC, but leave header and trailer to us. */
-	inflate->state.crc_flag = ISAL_GZIP_NO_HDR;
+	state->crc_flag = ISAL_GZIP_NO_HDR;
+	/*
+	 * Damaged data may use codes that it does not define, and so get at what is
+	 * left of the members before. What comes out shall not depend on these: with
+	 * several threads they are not always the same.
+	 */
+	memset(state->tmp_out_buffer, 0, sizeof(state->tmp_out_buffer));
+	memset(&state->lit_huff_code, 0, sizeof(state->lit_huff_code));
+	memset(&state->dist_huff_code, 0, sizeof(state->dist_huff_code));
 }
 
 /*

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/queue.h"
 #include "input/filter.h"
 #include "input/magic.h"
 #include "input/reader.h"
@@ -53,6 +54,10 @@ static struct input *new_input(const struct input_options *options)
 	in->max_filter_count = o->max_filter_depth ? o->max_filter_depth : DEFAULT_MAX_FILTER_DEPTH;
 	in->flow.max_output_bytes =
 		o->max_output_bytes ? o->max_output_bytes : DEFAULT_MAX_OUTPUT_BYTES;
+	in->flow.block_bytes = in->block_bytes;
+	in->flow.thread_count = o->thread_count ? o->thread_count : tsi_thread_count();
+	if (o->single_thread)
+		in->flow.thread_count = 1;
 	in->flow.max_ratio = o->max_ratio ? o->max_ratio : DEFAULT_MAX_RATIO;
 	return in;
 }

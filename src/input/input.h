@@ -26,6 +26,8 @@ struct input_options {
 	size_t block_bytes;
 	/* No second thread: decompress when asked. (Else it begins with the second block.) */
 	bool single_thread;
+	/* The most threads that decompress, where there are several members; 0: all there are. */
+	unsigned thread_count;
 	/* Limits; 0: the defaults in input.c. */
 	unsigned max_filter_depth;
 	uint64_t max_output_bytes;

@@ -77,6 +77,14 @@ static enum tscope_status read_file_at(struct reader *reader, uint64_t offset, c
 	return count < 0 ? fail_errno(err, "cannot read") : TSCOPE_OK;
 }
 
+static void seek_file(struct reader *reader, uint64_t offset)
+{
+	struct file_source *source = (struct file_source *)reader;
+	/* Of a regular file, to a place in it that was read before: it cannot fail. */
+	lseek(source->fd, source->start + (off_t)offset, SEEK_SET);
+	atomic_store(&source->flow->source_bytes, offset);
+}
+
 static void close_file(struct reader *reader)
 {
 	struct file_source *source = (struct file_source *)reader;
@@ -107,8 +115,10 @@ enum tscope_status tsi_reader_open_file(struct reader **ret, const char *path, s
 	}
 	source->is_regular = S_ISREG(status.st_mode);
 	source->start = lseek(source->fd, 0, SEEK_CUR);
-	if (source->is_regular && source->start >= 0)
+	if (source->is_regular && source->start >= 0) {
 		source->reader.read_at = read_file_at;
+		source->reader.seek = seek_file;
+	}
 	flow->source_size_bytes = source->is_regular ? (uint64_t)status.st_size : 0;
 	*ret = &source->reader;
 	return TSCOPE_OK;

@@ -49,6 +49,13 @@ static enum tscope_status read_memory_at(struct reader *reader, uint64_t offset,
 	return TSCOPE_OK;
 }
 
+static void seek_memory(struct reader *reader, uint64_t offset)
+{
+	struct memory_source *source = (struct memory_source *)reader;
+	source->at = source->start + offset;
+	atomic_store(&source->flow->source_bytes, offset);
+}
+
 static void close_memory(struct reader *reader)
 {
 	free(reader);
@@ -62,7 +69,7 @@ enum tscope_status tsi_reader_open_memory(struct reader **ret, const void *data,
 		return tsi_fail_nomem(err);
 	const char *bytes = length ? data : "";
 	*source = (struct memory_source){
-		.reader = { read_memory, close_memory, read_memory_at },
+		.reader = { read_memory, close_memory, read_memory_at, seek_memory },
 		.start = bytes,
 		.at = bytes,
 		.end = bytes + length,

@@ -33,6 +33,8 @@ struct reader {
 	 */
 	enum tscope_status (*read_at)(struct reader *reader, uint64_t offset, char *into,
 				      size_t room, size_t *got, struct tscope_error *err);
+	/* Where there is read_at: read goes on at this offset, up to which all counts as taken. */
+	void (*seek)(struct reader *reader, uint64_t offset);
 };
 
 /* What all readers of one input share. The atomic ones are read from any thread. */
@@ -40,6 +42,8 @@ struct flow {
 	uint64_t source_size_bytes; /* 0: not known */
 	uint64_t max_output_bytes;
 	uint64_t max_ratio;
+	size_t block_bytes;                   /* asked of the source at a time */
+	unsigned thread_count;                /* that may decompress */
 	atomic_uint_least64_t source_bytes;   /* taken from the source */
 	atomic_uint_least64_t trailing_bytes; /* garbage behind compressed data */
 	atomic_bool stop;                     /* nobody wants the bytes any more */

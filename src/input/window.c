@@ -241,3 +241,29 @@ uint64_t tsi_window_offset(const struct window *window)
 {
 	return atomic_load_explicit(&window->offset, memory_order_relaxed);
 }
+
+struct reader *tsi_window_source(const struct window *window)
+{
+	return window->reader->read_at ? window->reader : NULL;
+}
+
+/*
+ * Blocks begin where they would have begun without seeking: so damage behind is
+ * met after as many bytes of the source as there.
+ */
+void tsi_window_seek(struct window *window, uint64_t offset)
+{
+	struct block *current = window->current;
+	size_t behind = (size_t)(offset % window->block_bytes);
+	if (offset - tsi_window_offset(window) <= (uint64_t)(window->end - window->at)) {
+		tsi_window_consume(window, (size_t)(offset - tsi_window_offset(window)));
+		return;
+	}
+	window->reader->seek(window->reader, offset - behind);
+	tsi_block_fill(current, window->reader);
+	behind = behind < current->length ? behind : current->length;
+	window->at = current->data + behind;
+	window->end = current->data + current->length;
+	window->is_aside = false;
+	atomic_store_explicit(&window->offset, offset, memory_order_relaxed);
+}

@@ -177,6 +177,7 @@ struct outcome read_all(const struct bytes *from, const struct input_options *op
 	assert_int_equal(available, 0);
 	assert_string_equal(again.message, outcome.error.message);
 	assert_int_equal(tsi_input_offset(in), start + outcome.output.length);
+	outcome.source_bytes = tsi_input_source_offset(in);
 	outcome.trailing_bytes = tsi_input_trailing_bytes(in);
 	snprintf(outcome.filters, sizeof(outcome.filters), "%s", tsi_input_filters(in));
 	tsi_input_close(in);

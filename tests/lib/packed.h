@@ -54,7 +54,7 @@ struct outcome {
 	enum tscope_status status;
 	struct tscope_error error;
 	struct bytes output; /* to be reset */
-	uint64_t trailing_bytes;
+	uint64_t trailing_bytes, source_bytes;
 	char filters[64];
 };
 
