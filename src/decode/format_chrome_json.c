@@ -158,13 +158,14 @@ static enum tscope_status read_odd(struct reader *r, enum scan_result *result,
 /* Is so much of the input left, as far as one can see, that threads are worth starting? */
 static bool is_worth_lanes(const struct reader *r)
 {
-	enum { FEW_BLOCKS = 4 };
+	enum { FEW_BLOCKS = 4, USUAL_RATIO = 16 }; /* of compression */
 	uint64_t few = FEW_BLOCKS * (uint64_t)tsi_input_block_bytes(r->in);
-	if (r->lanes || r->is_last || r->thread_count < 2)
+	uint64_t source_bytes = tsi_input_source_bytes(r->in);
+	if (r->is_last || r->thread_count < 2)
 		return false;
-	if (tsi_input_has_places(r->in))
-		return tsi_input_source_bytes(r->in) > offset(r) + few;
-	return offset(r) + shown(r) >= few;
+	if (!tsi_input_has_places(r->in))
+		return source_bytes == 0 || source_bytes > few / USUAL_RATIO;
+	return source_bytes > few;
 }
 
 /* Reads elements of the usual form, with the help of other threads where that is worth it. */

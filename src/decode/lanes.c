@@ -83,13 +83,8 @@ static void fill_from_place(struct lanes *lanes, struct chunk *chunk)
 
 static void fill_in_order(struct lanes *lanes, struct chunk *chunk)
 {
-	const char *data;
-	size_t available;
-	chunk->ending = tsi_input_peek(lanes->in, 1, &data, &available, &chunk->ending_err);
-	chunk->length = available < lanes->block_bytes ? available : lanes->block_bytes;
-	if (chunk->length)
-		memcpy(chunk->text, data, chunk->length);
-	tsi_input_consume(lanes->in, chunk->length);
+	chunk->ending = tsi_input_read(lanes->in, chunk->text, lanes->block_bytes, &chunk->length,
+				       &chunk->ending_err);
 }
 
 /* Fills the chunk; within the monitor, but for the filling itself. */

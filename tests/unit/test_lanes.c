@@ -35,7 +35,7 @@ struct text {
 struct setting {
 	unsigned thread_count;
 	size_t block_bytes;
-	bool is_stream; /* in pieces, and in order only, as of a pipe or a decompressor */
+	bool is_stream; /* in order only, as of a decompressor */
 	unsigned max_depth;
 	uint64_t max_event_bytes;
 };
@@ -49,29 +49,27 @@ static size_t pick(size_t count)
 
 /* ---- reading ------------------------------------------------------------------------- */
 
-struct pieces {
+/* Bytes in order only, as those of a filter: as many as there is room for. */
+struct stream {
 	struct reader reader;
 	struct str left;
-	uint64_t state;
 };
 
-static enum tscope_status read_piece(struct reader *reader, char *into, size_t room, size_t *got,
-				     struct tscope_error *err)
+static enum tscope_status read_stream(struct reader *reader, char *into, size_t room, size_t *got,
+				      struct tscope_error *err)
 {
-	struct pieces *pieces = (struct pieces *)reader;
+	struct stream *stream = (struct stream *)reader;
 	(void)err;
-	*got = 0;
-	if (pieces->left.length == 0)
+	*got = room < stream->left.length ? room : stream->left.length;
+	if (*got == 0)
 		return TSCOPE_END;
-	*got = 1 + (size_t)(random_bits(&pieces->state) % room);
-	*got = *got < pieces->left.length ? *got : pieces->left.length;
-	memcpy(into, pieces->left.data, *got);
-	pieces->left.data += *got;
-	pieces->left.length -= *got;
+	memcpy(into, stream->left.data, *got);
+	stream->left.data += *got;
+	stream->left.length -= *got;
 	return TSCOPE_OK;
 }
 
-static void close_pieces(struct reader *reader)
+static void close_stream(struct reader *reader)
 {
 	(void)reader;
 }
@@ -90,13 +88,13 @@ static struct outcome read_text(struct str text, const struct setting *setting,
 					       .single_thread = true };
 	struct decode_options options = { setting->max_event_bytes, setting->max_depth,
 					  setting->thread_count };
-	struct pieces pieces = { .reader = { .read = read_piece, .close = close_pieces },
+	struct stream stream = { .reader = { .read = read_stream, .close = close_stream },
 				 .left = text };
 	struct outcome outcome = { 0 };
 	struct input *in;
 	enum tscope_status opened =
 		setting->is_stream
-			? tsi_input_open_reader(&in, &pieces.reader, &input_options, NULL)
+			? tsi_input_open_reader(&in, &stream.reader, &input_options, NULL)
 			: tsi_input_open_memory(&in, text.data, text.length, &input_options, NULL);
 	if (opened != TSCOPE_OK) {
 		outcome.status = opened;
@@ -134,6 +132,12 @@ static void fail_comparison(struct str text, const struct setting *setting,
 		 setting->is_stream ? "stream" : "file");
 }
 
+/* Any: without it a sink gets no kinds. */
+static unsigned arg_of(struct str key)
+{
+	return tsi_str_is(key, "correlation");
+}
+
 /* One thread against those of the setting. */
 static void compare(struct str text, struct setting setting)
 {
@@ -143,6 +147,7 @@ static void compare(struct str text, struct setting setting)
 	alone.thread_count = 1;
 	event_log_init(&logs[0]);
 	event_log_init(&logs[1]);
+	logs[0].sink.arg_of = logs[1].sink.arg_of = arg_of;
 	outcomes[0] = read_text(text, &alone, &logs[0].sink);
 	outcomes[1] = read_text(text, &setting, &logs[1].sink);
 	if (!event_log_equal(&logs[0], &logs[1]) || !is_same_outcome(&outcomes[0], &outcomes[1]))
