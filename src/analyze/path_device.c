@@ -352,6 +352,16 @@ static int64_t launch_of(const struct tscope_trace *trace, uint32_t row)
 		       : tsi_start_ns(&trace->spans, row);
 }
 
+/* Mostly that of the event before. */
+static const struct track *stream_of(struct path_devices *devices, uint32_t row)
+{
+	const struct track *last = devices->stream;
+
+	if (!last || row < last->first || row - last->first >= last->count)
+		devices->stream = &devices->trace->tracks[tsi_trace_track_of(devices->trace, row)];
+	return devices->stream;
+}
+
 enum tscope_status tsi_path_cause_of_event(struct path_devices *devices, uint32_t row,
 					   struct path_cause *cause, struct tscope_error *err)
 {
@@ -359,7 +369,7 @@ enum tscope_status tsi_path_cause_of_event(struct path_devices *devices, uint32_
 	const struct device_event *event = tsi_device_event(trace, row);
 	const struct beginning begin = {
 		.row = row,
-		.stream = &trace->tracks[tsi_trace_track_of(trace, row)],
+		.stream = stream_of(devices, row),
 		.start_ns = tsi_start_ns(&trace->spans, row),
 		.launch_ns = launch_of(trace, row),
 	};

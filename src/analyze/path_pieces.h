@@ -20,4 +20,15 @@ struct path_cutter {
  */
 bool tsi_path_cut(struct path_cutter *cutter, struct interval *left, struct interval *part);
 
+/* Does a piece lie in the step that the one before lay in, and does that count? It needs no cut. */
+static inline bool tsi_path_is_whole(const struct path_cutter *cutter, int64_t start_ns,
+				     int64_t end_ns)
+{
+	if (cutter->step == 0)
+		return false;
+	const struct tscope_step *step = &cutter->timeline->steps[cutter->step - 1];
+	return start_ns >= step->start_ns && end_ns <= step->start_ns + step->wall_ns &&
+	       step->mark == TSCOPE_STEP_COUNTED;
+}
+
 #endif

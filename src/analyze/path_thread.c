@@ -189,9 +189,11 @@ static void pass_rows(struct path_threads *threads, uint32_t track, int64_t t_ns
 	uint32_t first = threads->trace->tracks[track].first;
 
 	while (thread->rows_end > first && tsi_start_ns(spans, thread->rows_end - 1) >= t_ns) {
-		thread->rows_end--;
-		if (thread->gap_count)
-			claim_gaps(threads, thread, thread->rows_end);
+		uint32_t row = --thread->rows_end;
+		/* Few rows reach into a gap that lies behind them. */
+		if (thread->gap_count && thread->gaps[thread->gap_count - 1].start_ns <
+						 tsi_span_end(threads->trace, row))
+			claim_gaps(threads, thread, row);
 	}
 }
 

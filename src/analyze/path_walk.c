@@ -38,12 +38,18 @@ static void go_back(struct walk *walk, int64_t start_ns, enum path_line line, ui
 {
 	struct interval left = { start_ns, walk->t_ns }, part;
 
+	if (start_ns >= walk->t_ns)
+		return;
+	walk->t_ns = start_ns;
+	if (tsi_path_is_whole(&walk->cutter, left.start_ns, left.end_ns)) {
+		struct path_piece whole = { left.start_ns, left.end_ns, row, (uint8_t)line };
+		walk->sink->take(walk->sink, &whole);
+		return;
+	}
 	while (tsi_path_cut(&walk->cutter, &left, &part)) {
 		struct path_piece piece = { part.start_ns, part.end_ns, row, (uint8_t)line };
 		walk->sink->take(walk->sink, &piece);
 	}
-	if (start_ns < walk->t_ns)
-		walk->t_ns = start_ns;
 }
 
 static void go_to_event(struct walk *walk, uint32_t row)
