@@ -45,8 +45,9 @@ struct raw_event {
 	/*
 	 * Most events repeat one before them but for their times and a few numbers in args. Events
 	 * of one kind are byte for byte alike in phase, name, cat, pid and tid, and in all of args
-	 * but the numbers listed here, so that what was found out about the first of a kind holds
-	 * for all. The first comes like any other. 0: of no kind.
+	 * but the numbers listed here and those that the sink does not ask for; so what was
+	 * found out about the first of a kind holds for all. The first comes like any other.
+	 * 0: of no kind.
 	 */
 	uint32_t kind;
 	uint32_t number_count;

@@ -14,8 +14,8 @@
 enum {
 	FIRST_CREDIT = 4096 * 8,
 	MAX_CREDIT = 1 << 20,
-	LEARNING_COST = 8, /* matches that pay for learning one event */
-	MAX_COMPARED = 32, /* kinds of one name that a new one is compared with */
+	LEARNING_COST = 8,  /* matches that pay for learning one event */
+	MAX_COMPARED = 128, /* kinds of one name that a new one is compared with */
 };
 
 /* A number in an event's text. */
@@ -194,31 +194,33 @@ static uint64_t shape_of(const struct sample *sample)
 	return hash_text(hash, (struct str){ sample->text.data + at, sample->text.length - at });
 }
 
-/*
- * Compares with the kinds of the same name and shape, and remembers the keys of the numbers in
- * which they differ. True: one of them differs in none, so there is nothing to learn.
- */
-static bool compare_kinds(struct sample *sample, struct str name, uint64_t shape)
+/* Remembers the keys of the numbers in which the event differs from a kind. False: none does. */
+static bool find_differences(struct sample *sample, const struct kind *kind)
+{
+	bool are_different = false;
+	for (unsigned i = 0; i < sample->count; i++) {
+		const struct number *number = &sample->numbers[i];
+		if (!kind->digests[i] || kind->digests[i] == number->digest)
+			continue;
+		add_varying(sample->kinds, number->key);
+		are_different = true;
+	}
+	return are_different;
+}
+
+/* The kind that the event is of though it was not tried; 0: none. Looks for what differs, too. */
+static unsigned find_kind(struct sample *sample, struct str name, uint64_t shape)
 {
 	struct kinds *kinds = sample->kinds;
 	unsigned index = *kind_by_name(kinds, name);
 	for (unsigned i = 0; index && i < MAX_COMPARED; i++) {
 		const struct kind *kind = &kinds->kinds[index];
+		bool is_alike = kind->shape == shape && kind->digest_count == sample->count;
+		if (is_alike && !find_differences(sample, kind))
+			return index;
 		index = kind->next;
-		if (kind->shape != shape || kind->digest_count != sample->count)
-			continue;
-		bool is_same = true;
-		for (unsigned n = 0; n < sample->count; n++) {
-			const struct number *number = &sample->numbers[n];
-			if (!kind->digests[n] || kind->digests[n] == number->digest)
-				continue;
-			is_same = false;
-			add_varying(kinds, number->key);
-		}
-		if (is_same)
-			return true;
 	}
-	return false;
+	return 0;
 }
 
 /* Leaves the numbers in the text that do not differ, or are too many to be told. */
@@ -227,10 +229,14 @@ static void choose_slots(struct sample *sample)
 	unsigned told = 0;
 	for (unsigned i = 0; i < sample->count; i++) {
 		struct number *number = &sample->numbers[i];
-		if (number->slot == SLOT_NUMBER && (!is_varying(sample->kinds, number->key) ||
-						    (number->arg && told == MAX_RAW_NUMBERS)))
+		bool is_asked = number->slot == SLOT_ASKED;
+		if (number->slot < SLOT_TIME_COUNT)
+			continue;
+		if (!is_varying(sample->kinds, number->key) ||
+		    (is_asked && told == MAX_RAW_NUMBERS))
 			number->slot = SLOT_END;
-		told += number->slot != SLOT_END && number->arg;
+		else
+			told += is_asked;
 	}
 }
 
@@ -372,7 +378,7 @@ static unsigned add_kind(const struct sample *sample, uint64_t shape, struct raw
 		.shape = shape,
 		.number =
 			kinds->arg_of && kinds->told < MAX_KINDS ? kinds->base + ++kinds->told : 0,
-		.reach = text + count * (size_t)KIND_NUMBER_REACH,
+		.reach = text + (count - 1) * (size_t)KIND_NUMBER_REACH,
 		.next = *first,
 		.space = (uint16_t)(sample->text.length - end),
 		.phase = event->phase,
@@ -388,7 +394,21 @@ static unsigned add_kind(const struct sample *sample, uint64_t shape, struct raw
 	return index;
 }
 
-unsigned tsi_kinds_learn(struct kinds *kinds, struct str text, struct raw_event *event)
+/* Tells the event what its kind is; 0: it is not of this kind after all. */
+static unsigned recognise(struct kinds *kinds, unsigned index, const char *text, const char *end,
+			  struct raw_event *event)
+{
+	struct raw_event known;
+	if (!match_kind(&kinds->kinds[index], text, end, &known))
+		return 0;
+	event->kind = known.kind;
+	event->number_count = known.number_count;
+	memcpy(event->numbers, known.numbers, known.number_count * sizeof(known.numbers[0]));
+	return index;
+}
+
+unsigned tsi_kinds_learn(struct kinds *kinds, struct str text, const char *end,
+			 struct raw_event *event)
 {
 	if (kinds->credit < LEARNING_COST || text.length > MAX_KIND_BYTES)
 		return 0;
@@ -398,8 +418,9 @@ unsigned tsi_kinds_learn(struct kinds *kinds, struct str text, struct raw_event 
 	if (sample.is_unfit)
 		return 0;
 	uint64_t shape = shape_of(&sample);
-	if (compare_kinds(&sample, event->name, shape))
-		return 0;
+	unsigned index = find_kind(&sample, event->name, shape);
+	if (index)
+		return recognise(kinds, index, text.data, end, event);
 	choose_slots(&sample);
 	return add_kind(&sample, shape, event);
 }

@@ -304,7 +304,7 @@ static void learn(struct scanner *scanner, const char *p, const struct cursor *c
 	unsigned index = 0;
 	if (is_flawless && next < c->end && *next == '{')
 		index = tsi_kinds_learn(scanner->kinds, (struct str){ p, (size_t)(next - p) },
-					event);
+					c->end, event);
 	correct_kind(scanner->kinds, index);
 }
 

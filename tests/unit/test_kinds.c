@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * decode/kinds.h: traces that repeat, in random layouts and with whatever may go wrong in the
+ * middle of them, read in windows of random sizes. The scanner that learns kinds, the one that does
+ * not and the careful reader must say the same; and what events of one kind are told
+ * to have in common they must have.
+ */
+#include "decode/json.h"
+#include "decode/scan.h"
+#include "event_log.h"
+#include "fail_alloc.h"
+#include "input/input.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char *const isa_names[] = { "plain", "sse2", "avx2", "neon" };
+
+static uint64_t random_state;
+
+static unsigned pick(unsigned count)
+{
+	random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+	return (unsigned)(random_state >> 33) % count;
+}
+
+/* ---- traces -------------------------------------------------------------------------- */
+
+struct text {
+	char *bytes;
+	size_t length, capacity;
+};
+
+TSI_PRINTF(2, 3) static void put(struct text *t, const char *format, ...)
+{
+	va_list arguments;
+	if (t->length + 2000 > t->capacity) {
+		t->capacity = t->capacity * 2 + 4000;
+		t->bytes = realloc(t->bytes, t->capacity);
+	}
+	va_start(arguments, format);
+	t->length += (size_t)vsnprintf(t->bytes + t->length, 2000, format, arguments);
+	va_end(arguments);
+}
+
+static void put_time(struct text *t)
+{
+	static const char *const odd[] = { "-3.5",  "1e3",    "null", "\"5\"", "9007199254740993.5",
+					   "12.25", "1.2345", "7",    "-0.001" };
+	if (pick(40) == 0)
+		put(t, "%s", odd[pick(TSI_COUNT_OF(odd))]);
+	else
+		put(t, "%u%u.%03u", pick(10000), 100000 + pick(900000), pick(1000));
+}
+
+static void put_number(struct text *t)
+{
+	static const char *const odd[] = { "-1",
+					   "1.5",
+					   "123456789012345",
+					   "0",
+					   "1234567890123456",
+					   "\"5\"",
+					   "1e-5",
+					   "12345678901234567890",
+					   "-0.03125",
+					   "null",
+					   "1234567.1234567890123" };
+	if (pick(10) == 0)
+		put(t, "%s", odd[pick(TSI_COUNT_OF(odd))]);
+	else
+		put(t, "%u", pick(10) ? pick(1000) : pick(1000000000));
+}
+
+/* How a writer prints. */
+struct layout_style {
+	const char *between, *colon, *behind;
+	unsigned first; /* key that comes first */
+};
+
+static void put_key(struct text *t, const struct layout_style *style, const char *key)
+{
+	char last = t->bytes[t->length - 1];
+	put(t, "%s%s\"%s\"%s", last == '{' ? "" : ",", style->between, key, style->colon);
+}
+
+static void put_args(struct text *t, const struct layout_style *style, unsigned shape)
+{
+	static const char *const keys[] = { "External id", "correlation", "Ev Idx", "bytes",
+					    "device",      "stream",      "flops" };
+	put(t, "{");
+	for (unsigned i = 0; i < TSI_COUNT_OF(keys); i++) {
+		if (!(shape >> i & 1))
+			continue;
+		put_key(t, style, keys[i]);
+		if (i == 4 || i == 5)
+			put(t, "%u", shape / 8 % 3);
+		else
+			put_number(t);
+	}
+	if (shape % 3 == 0) {
+		put_key(t, style, "Input Dims");
+		put(t, "[[%u, 3], [], {\"a}\\\"\": [4096, 1]}]", shape % 5);
+	}
+	if (shape % 4 == 0) {
+		put_key(t, style, "Call stack");
+		put(t, "\"%.*s\"", (int)shape,
+		    "a(1);b(2);c(3);d(4);e(5);f(6);g(7);h(8);i(9);j(10)");
+	}
+	if (pick(200) == 0)
+		put(t, "%s", ",\"correlation\":7"); /* perhaps once more */
+	put(t, "}");
+}
+
+static void put_member(struct text *t, const struct layout_style *style, unsigned shape,
+		       unsigned member)
+{
+	static const char *const keys[] = { "ph", "name", "cat", "pid",  "tid",
+					    "ts", "dur",  "id",  "args", "tdur" };
+	if ((member == 7 && shape % 5) || (member == 9 && shape % 7) ||
+	    (member == 6 && shape % 7 == 0) || pick(300) == 0)
+		return;
+	put_key(t, style, keys[member]);
+	switch (member) {
+	case 0:
+		put(t, "\"%c\"", "XXXXXsfiM"[shape % 9]);
+		break;
+	case 1:
+		put(t, "\"aten::%.*s_%u%s\"", (int)(shape % 40),
+		    "vectorized_elementwise_kernel<4, lambda>(int)", shape, shape % 6 ? "" : "\\n");
+		break;
+	case 2:
+		put(t, "\"%s\"", shape % 2 ? "cpu_op" : "");
+		break;
+	case 3:
+		put(t, "%s", shape % 11 ? "20000" : "\"Spans\"");
+		break;
+	case 4:
+		put(t, "%u", 7 + shape % 2);
+		break;
+	case 7:
+		put_number(t);
+		break;
+	case 8:
+		put_args(t, style, shape);
+		break;
+	default:
+		put_time(t);
+	}
+}
+
+static void put_event(struct text *t, const struct layout_style *style, unsigned shape)
+{
+	put(t, "{");
+	for (unsigned i = 0; i < 10; i++)
+		put_member(t, style, shape, (i + style->first) % 10);
+	if (pick(150) == 0)
+		put(t, ",\"dur\":%s", pick(2) ? "5" : "\"\x01\"");
+	put(t, "%s}", style->behind);
+}
+
+/* A dozen kinds in an order that mostly repeats. */
+static void make_trace(struct text *t, unsigned events)
+{
+	static const char *const blanks[] = { "", " ", "\n    ", "\t", "\r\n  " };
+	struct layout_style style = { blanks[pick(5)], pick(2) ? ": " : ":", blanks[pick(5)],
+				      pick(10) };
+	unsigned shapes[12];
+	for (unsigned i = 0; i < TSI_COUNT_OF(shapes); i++)
+		shapes[i] = pick(128);
+	t->length = 0;
+	put(t, "%s", style.behind);
+	for (unsigned i = 0; i < events; i++) {
+		put_event(t, &style, pick(8) ? shapes[i % 12] : shapes[pick(12)]);
+		put(t, ",%s", style.behind);
+	}
+	put(t, "{\"ph\":\"M\"}]");
+}
+
+static void damage(struct text *t)
+{
+	static const char bytes[] = "\"\\{}[],: \n\x01\xffNx0.-e";
+	for (unsigned i = 0, count = 1 + pick(6); i < count; i++)
+		t->bytes[pick((unsigned)t->length)] = bytes[pick(sizeof(bytes) - 1)];
+}
+
+/* ---- what events of a kind must have in common --------------------------------------- */
+
+enum { WATCHED_KINDS = 4096, BASE = 1000 };
+
+struct watcher {
+	struct event_log log; /* first: a pointer to its sink is one to the watcher */
+	enum tscope_status (*write)(struct event_sink *sink, const struct raw_event *event,
+				    struct tscope_error *err);
+	char *firsts[WATCHED_KINDS]; /* what must stay the same, by kind */
+	unsigned told;               /* events with a kind */
+};
+
+static unsigned arg_of(struct str key)
+{
+	return tsi_str_is(key, "External id")   ? 1
+	       : tsi_str_is(key, "correlation") ? 2
+	       : tsi_str_is(key, "bytes")       ? 3
+	       : tsi_str_is(key, "device")      ? 4
+						: 0;
+}
+
+static bool is_told(const struct raw_event *event, struct str value, unsigned arg)
+{
+	for (unsigned i = 0; i < event->number_count; i++) {
+		const struct raw_number *number = &event->numbers[i];
+		if (event->args.data + number->at != value.data)
+			continue;
+		assert_int_equal(number->length, value.length);
+		assert_int_equal(number->arg, arg);
+		uint64_t expected = UINT64_MAX;
+		char text[32] = { 0 };
+		memcpy(text, value.data, value.length);
+		if (strspn(text, "0123456789") == value.length && value.length <= 15)
+			expected = strtoull(text, NULL, 10);
+		assert_true(number->value == expected);
+		return true;
+	}
+	return false;
+}
+
+/* All that must not differ: what the sink asks for in args, but not the numbers it is told. */
+static void describe(const struct raw_event *event, struct text *t)
+{
+	struct json_object members;
+	struct str key, value;
+	unsigned told = 0;
+	t->length = 0;
+	put(t, "%c|%.*s|%.*s|%.*s|%.*s|%d", event->phase, (int)event->name.length, event->name.data,
+	    (int)event->cat.length, event->cat.data, (int)event->pid.length, event->pid.data,
+	    (int)event->tid.length, event->tid.data, event->name_escaped);
+	tsi_json_object_open(&members, event->args);
+	while (tsi_json_object_next(&members, &key, &value)) {
+		unsigned arg = arg_of(key);
+		bool is_known = is_told(event, value, arg);
+		told += is_known;
+		bool is_number = value.data[0] == '-' || tsi_is_digit(value.data[0]);
+		if (is_known || (arg == 0 && is_number && !tsi_str_is(key, "stream")))
+			value.length = 0;
+		put(t, "|%.*s=%.*s", (int)key.length, key.data, (int)value.length, value.data);
+	}
+	assert_int_equal(told, event->number_count);
+}
+
+static enum tscope_status watch(struct event_sink *sink, const struct raw_event *event,
+				struct tscope_error *err)
+{
+	struct watcher *watcher = (struct watcher *)sink;
+	if (event->kind) {
+		struct text t = { 0 };
+		describe(event, &t);
+		assert_in_range(event->kind, BASE + 1, BASE + WATCHED_KINDS - 1);
+		char **first = &watcher->firsts[event->kind - BASE];
+		if (*first)
+			assert_string_equal(t.bytes, *first);
+		else
+			*first = strdup(t.bytes);
+		free(t.bytes);
+		watcher->told++;
+	}
+	return watcher->write(sink, event, err);
+}
+
+static struct watcher *new_watcher(void)
+{
+	struct watcher *watcher = calloc(1, sizeof(*watcher));
+	event_log_init(&watcher->log);
+	watcher->write = watcher->log.sink.event;
+	watcher->log.sink.event = watch;
+	watcher->log.sink.arg_of = arg_of;
+	return watcher;
+}
+
+static void free_watcher(struct watcher *watcher)
+{
+	event_log_deinit(&watcher->log);
+	for (size_t i = 0; i < WATCHED_KINDS; i++)
+		free(watcher->firsts[i]);
+	free(watcher);
+}
+
+/* ---- reading ------------------------------------------------------------------------- */
+
+/* Shows `length` bytes from `at` on, of memory whose end a sanitizer knows. */
+static char *show(struct scanner *scanner, const struct text *t, size_t at, size_t length)
+{
+	char *copy = malloc(length + TSI_INPUT_PADDING);
+	memcpy(copy, t->bytes + at, length);
+	memset(copy + length, '5', TSI_INPUT_PADDING); /* no number ends here */
+	scanner->at = scanner->window = copy;
+	scanner->end = copy + length;
+	scanner->offset = at;
+	return copy;
+}
+
+/* Reads all of the text in windows of about so many bytes; isa NULL: with the careful reader. */
+static void read_all(const struct scan_isa *isa, struct kinds *kinds, const struct text *t,
+		     size_t window, struct event_sink *sink)
+{
+	struct scanner *scanner = calloc(1, sizeof(*scanner));
+	size_t at = 0, length = window;
+	bool is_closed = false;
+	scanner->sink = sink;
+	scanner->max_depth = 100;
+	scanner->kinds = kinds;
+	while (!is_closed) {
+		bool is_last = length >= t->length - at;
+		char *copy = show(scanner, t, at, is_last ? t->length - at : length);
+		enum scan_result result = isa ? isa->scan(scanner, NULL) : SCAN_ODD;
+		is_closed = result == SCAN_CLOSED;
+		if (!is_closed && (result == SCAN_ODD || is_last)) {
+			enum element_result taken = tsi_element_read(scanner, is_last, NULL);
+			is_closed = taken == ELEMENT_CLOSED || (taken == ELEMENT_MORE && is_last);
+		}
+		size_t moved = (size_t)(scanner->at - scanner->window);
+		length = moved ? window : length * 2;
+		at += moved;
+		free(copy);
+	}
+	free(scanner);
+}
+
+static void expect_same(const struct watcher *expected, const struct watcher *actual,
+			const char *isa, size_t window)
+{
+	if (event_log_equal(&expected->log, &actual->log))
+		return;
+	size_t at = 0;
+	while (expected->log.text[at] && expected->log.text[at] == actual->log.text[at])
+		at++;
+	at -= at < 100 ? at : 100;
+	print_error("%s, windows of %zu:\n%.300s\ninstead of\n%.300s\n", isa, window,
+		    actual->log.text + at, expected->log.text + at);
+	fail();
+}
+
+/* Every reader on the same text; gives how many events were of known kind with the last one. */
+static unsigned compare(const struct text *t, size_t window)
+{
+	unsigned told = 0;
+	struct watcher *expected = new_watcher();
+	read_all(NULL, NULL, t, window, &expected->log.sink);
+	for (size_t i = 0; i < TSI_COUNT_OF(isa_names); i++) {
+		const struct scan_isa *isa = tsi_scan_isa(isa_names[i]);
+		if (!isa)
+			continue;
+		for (unsigned with_kinds = 0; with_kinds < 2; with_kinds++) {
+			struct watcher *actual = new_watcher();
+			struct kinds *kinds = with_kinds ? tsi_kinds_new(BASE, arg_of) : NULL;
+			read_all(isa, kinds, t, window, &actual->log.sink);
+			expect_same(expected, actual, isa->name, window);
+			told = actual->told;
+			tsi_kinds_free(kinds);
+			free_watcher(actual);
+		}
+	}
+	free_watcher(expected);
+	return told;
+}
+
+static void test_traces_that_repeat(void **state)
+{
+	(void)state;
+	struct text t = { 0 };
+	unsigned told = 0, events = 0;
+	for (unsigned seed = 1; seed <= 60; seed++) {
+		random_state = seed;
+		make_trace(&t, 150);
+		told += compare(&t, 1 << 20);
+		events += 150;
+		compare(&t, 500 + pick(5000));
+		damage(&t);
+		compare(&t, 1 << 20);
+	}
+	assert_true(told > events / 2);
+	free(t.bytes);
+}
+
+static void test_windows_end_everywhere(void **state)
+{
+	(void)state;
+	struct text t = { 0 };
+	random_state = 5;
+	make_trace(&t, 40);
+	for (size_t window = 100; window < 1000; window += 7)
+		compare(&t, window);
+	free(t.bytes);
+}
+
+/* What was said of the first events that were read. */
+struct notes {
+	struct event_sink sink;
+	unsigned count;
+	struct raw_event events[16];
+};
+
+static enum tscope_status note(struct event_sink *sink, const struct raw_event *event,
+			       struct tscope_error *err)
+{
+	struct notes *notes = (struct notes *)sink;
+	(void)err;
+	if (notes->count < TSI_COUNT_OF(notes->events))
+		notes->events[notes->count] = *event;
+	notes->count++;
+	return TSCOPE_OK;
+}
+
+#define OP(name, id, dims)                                                                         \
+	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"" name                                        \
+	"\",\"pid\":1,\"tid\":2,\"ts\":5.125,\"dur\":1.000,"                                       \
+	"\"args\":{\"External id\":" id ",\"Input Dims\":" dims ",\"bytes\":4}},"
+
+/* By hand: that an id differs is seen at the second event of a shape, and holds for all. */
+static void test_what_is_told(void **state)
+{
+	(void)state;
+	static const char text[] = OP("a", "1", "[1]") OP("a", "22", "[1]") OP("a", "333", "[1]")
+		OP("b", "4", "[1]") OP("a", "5", "[2]") OP("b", "-6", "[1]") OP("a", "7", "[2]");
+	static const unsigned kinds_told[] = { 1, 2, 2, 3, 4, 3, 4 };
+	static const unsigned ids[] = { 0, 22, 333, 4, 5, 6, 7 };
+	struct notes notes = { .sink = { .event = note, .arg_of = arg_of } };
+	struct kinds *kinds = tsi_kinds_new(BASE, arg_of);
+	struct text t = { 0 };
+	put(&t, "%s", text);
+	put(&t, "%900s", "{\"ph\":\"M\"}]"); /* kinds are not tried near the end of a window */
+	read_all(tsi_scan_isa(NULL), kinds, &t, t.length, &notes.sink);
+	free(t.bytes);
+	assert_int_equal(notes.count, TSI_COUNT_OF(kinds_told) + 1);
+	for (size_t i = 0; i < TSI_COUNT_OF(kinds_told); i++) {
+		const struct raw_event *event = &notes.events[i];
+		assert_int_equal(event->kind, BASE + kinds_told[i]);
+		assert_int_equal(event->ts_ns, 5125);
+		assert_int_equal(event->dur_ns, 1000);
+		assert_int_equal(event->number_count, i > 0);
+		if (i == 0)
+			continue;
+		assert_int_equal(event->numbers[0].at, strlen("{\"External id\":"));
+		assert_int_equal(event->numbers[0].arg, 1);
+		if (i == 5)
+			assert_true(event->numbers[0].value == UINT64_MAX);
+		else
+			assert_int_equal(event->numbers[0].value, ids[i]);
+	}
+	tsi_kinds_free(kinds);
+}
+
+/* Nobody asks: no kinds are told, whatever is learned. */
+static void test_nobody_asks(void **state)
+{
+	(void)state;
+	static const char text[] = OP("a", "1", "[1]") OP("a", "2", "[1]") OP("a", "3", "[1]") "]";
+	struct notes notes = { .sink = { .event = note } };
+	struct kinds *kinds = tsi_kinds_new(0, NULL);
+	struct text t = { .bytes = (char *)(uintptr_t)text, .length = sizeof(text) - 1 };
+	read_all(tsi_scan_isa(NULL), kinds, &t, t.length, &notes.sink);
+	assert_int_equal(notes.count, 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(notes.events[i].kind, 0);
+	tsi_kinds_free(kinds);
+}
+
+/* More kinds than are kept, and more than are ever told: read alike, only slower. */
+static void test_more_kinds_than_there_is_room_for(void **state)
+{
+	(void)state;
+	enum { ROUNDS = 3 };
+	struct text t = { 0 };
+	for (unsigned round = 0; round < ROUNDS; round++)
+		for (unsigned i = 0; i < MAX_KINDS_KEPT + 500; i++)
+			put(&t, "{\"ph\":\"i\",\"ts\":%u,\"name\":\"n%u\"},", i, i);
+	put(&t, "]");
+	struct notes notes = { .sink = { .event = note, .arg_of = arg_of } };
+	struct kinds *kinds = tsi_kinds_new(0, arg_of);
+	read_all(tsi_scan_isa(NULL), kinds, &t, t.length, &notes.sink);
+	assert_int_equal(notes.count, ROUNDS * (MAX_KINDS_KEPT + 500));
+	assert_true(kinds->count <= MAX_KINDS_KEPT);
+	tsi_kinds_free(kinds);
+
+	kinds = tsi_kinds_new(7, arg_of);
+	kinds->told = MAX_KINDS - 1;
+	notes.count = 0;
+	t.length = 5000;
+	read_all(tsi_scan_isa(NULL), kinds, &t, t.length, &notes.sink);
+	assert_int_equal(notes.events[0].kind, 7 + MAX_KINDS);
+	assert_int_equal(notes.events[1].kind, 0);
+	tsi_kinds_free(kinds);
+	free(t.bytes);
+}
+
+static void test_no_memory(void **state)
+{
+	(void)state;
+	fail_alloc_at(1);
+	struct kinds *kinds = tsi_kinds_new(0, NULL);
+	assert_true(fail_alloc_stop());
+	assert_null(kinds);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_is_told),
+		cmocka_unit_test(test_nobody_asks),
+		cmocka_unit_test(test_traces_that_repeat),
+		cmocka_unit_test(test_windows_end_everywhere),
+		cmocka_unit_test(test_more_kinds_than_there_is_room_for),
+		cmocka_unit_test(test_no_memory),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
