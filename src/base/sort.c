@@ -3,7 +3,8 @@
  * Sorting pairs by a 64-bit key: a stable radix sort that starts at the lowest
  * byte. Times of one trace share their high bytes and often lie in order
  * already; bytes that are equal in all keys cost nothing, and neither does a
- * list that is sorted. Short lists are not worth the tables: insertion.
+ * list that is sorted. Where few come too late (after a greater key), only these
+ * are sorted and merged into the others. Short lists are not worth the tables: insertion.
  */
 #include "base/sort.h"
 
@@ -14,18 +15,22 @@ enum {
 	KEY_BYTES = 8,
 	DIGITS = 256,
 	SHORT_LIST = 48, /* up to here insertion is the faster one */
+	FEW_PART = 4,    /* of all, what is few */
 };
 
-/* True if in order; *differing gets a 1 in each bit that is not the same in all keys. */
-static bool is_sorted(const struct sort_pair *items, size_t count, uint64_t *differing)
+/* How many come too late; *differing gets a 1 in each bit that is not the same in all keys. */
+static size_t count_late(const struct sort_pair *items, size_t count, uint64_t *differing)
 {
-	bool sorted = true;
+	uint64_t most = count ? items[0].key : 0;
+	size_t late_count = 0;
 	*differing = 0;
 	for (size_t i = 1; i < count; i++) {
-		sorted &= items[i - 1].key <= items[i].key;
-		*differing |= items[i - 1].key ^ items[i].key;
+		uint64_t key = items[i].key;
+		late_count += key < most;
+		most = key > most ? key : most;
+		*differing |= key ^ items[0].key;
 	}
-	return sorted;
+	return late_count;
 }
 
 static void insertion_sort(struct sort_pair *items, size_t count)
@@ -57,16 +62,9 @@ static void distribute(const struct sort_pair *from, struct sort_pair *to, size_
 		to[next[(from[i].key >> shift) & (DIGITS - 1)]++] = from[i];
 }
 
-void tsi_sort_pairs(struct sort_pair *items, struct sort_pair *scratch, size_t count)
+static void sort_by_bytes(struct sort_pair *items, struct sort_pair *scratch, size_t count,
+			  uint64_t differing)
 {
-	uint64_t differing;
-	if (is_sorted(items, count, &differing))
-		return;
-	if (count <= SHORT_LIST) {
-		insertion_sort(items, count);
-		return;
-	}
-
 	struct sort_pair *from = items, *to = scratch;
 	for (unsigned shift = 0; shift < 8 * KEY_BYTES; shift += 8) {
 		if (((differing >> shift) & (DIGITS - 1)) == 0)
@@ -80,17 +78,52 @@ void tsi_sort_pairs(struct sort_pair *items, struct sort_pair *scratch, size_t c
 		memcpy(items, from, count * sizeof(*items));
 }
 
+/* Those that are not late stay, in order, and get the late ones, which then are sorted, too. */
+static void sort_late(struct sort_pair *items, struct sort_pair *late, size_t count,
+		      uint64_t differing)
+{
+	size_t kept = 1, late_count = 0;
+	for (size_t i = 1; i < count; i++) {
+		if (items[i].key < items[kept - 1].key)
+			late[late_count++] = items[i];
+		else
+			items[kept++] = items[i];
+	}
+	sort_by_bytes(late, items + kept, late_count, differing);
+	/* Of equal keys the late one came later. */
+	for (size_t at = count; late_count > 0; at--)
+		items[at - 1] = kept > 0 && items[kept - 1].key > late[late_count - 1].key
+					? items[--kept]
+					: late[--late_count];
+}
+
+void tsi_sort_pairs(struct sort_pair *items, struct sort_pair *scratch, size_t count)
+{
+	uint64_t differing;
+	size_t late_count = count_late(items, count, &differing);
+	if (late_count == 0)
+		return;
+	if (count <= SHORT_LIST)
+		insertion_sort(items, count);
+	else if (late_count <= count / FEW_PART)
+		sort_late(items, scratch, count, differing);
+	else
+		sort_by_bytes(items, scratch, count, differing);
+}
+
 /* ---- bare numbers ------------------------------------------------------------------------- */
 
-static bool are_sorted(const int64_t *items, size_t count, uint64_t *differing)
+static size_t count_late_numbers(const int64_t *items, size_t count, uint64_t *differing)
 {
-	bool sorted = true;
+	int64_t most = count ? items[0] : 0;
+	size_t late_count = 0;
 	*differing = 0;
 	for (size_t i = 1; i < count; i++) {
-		sorted &= items[i - 1] <= items[i];
-		*differing |= (uint64_t)items[i - 1] ^ (uint64_t)items[i];
+		late_count += items[i] < most;
+		most = items[i] > most ? items[i] : most;
+		*differing |= (uint64_t)items[i] ^ (uint64_t)items[0];
 	}
-	return sorted;
+	return late_count;
 }
 
 static void insert_numbers(int64_t *items, size_t count)
@@ -120,16 +153,9 @@ static void distribute_numbers(const int64_t *from, int64_t *to, size_t count, u
 		to[next[tsi_sort_key_of_int64(from[i]) >> shift & (DIGITS - 1)]++] = from[i];
 }
 
-void tsi_sort_numbers(int64_t *items, int64_t *scratch, size_t count)
+static void sort_numbers_by_bytes(int64_t *items, int64_t *scratch, size_t count,
+				  uint64_t differing)
 {
-	uint64_t differing;
-	if (are_sorted(items, count, &differing))
-		return;
-	if (count <= SHORT_LIST) {
-		insert_numbers(items, count);
-		return;
-	}
-
 	int64_t *from = items, *to = scratch;
 	for (unsigned shift = 0; shift < 8 * KEY_BYTES; shift += 8) {
 		if (((differing >> shift) & (DIGITS - 1)) == 0)
@@ -141,6 +167,36 @@ void tsi_sort_numbers(int64_t *items, int64_t *scratch, size_t count)
 	}
 	if (from != items)
 		memcpy(items, from, count * sizeof(*items));
+}
+
+static void sort_late_numbers(int64_t *items, int64_t *late, size_t count, uint64_t differing)
+{
+	size_t kept = 1, late_count = 0;
+	for (size_t i = 1; i < count; i++) {
+		if (items[i] < items[kept - 1])
+			late[late_count++] = items[i];
+		else
+			items[kept++] = items[i];
+	}
+	sort_numbers_by_bytes(late, items + kept, late_count, differing);
+	for (size_t at = count; late_count > 0; at--)
+		items[at - 1] = kept > 0 && items[kept - 1] > late[late_count - 1]
+					? items[--kept]
+					: late[--late_count];
+}
+
+void tsi_sort_numbers(int64_t *items, int64_t *scratch, size_t count)
+{
+	uint64_t differing;
+	size_t late_count = count_late_numbers(items, count, &differing);
+	if (late_count == 0)
+		return;
+	if (count <= SHORT_LIST)
+		insert_numbers(items, count);
+	else if (late_count <= count / FEW_PART)
+		sort_late_numbers(items, scratch, count, differing);
+	else
+		sort_numbers_by_bytes(items, scratch, count, differing);
 }
 
 /* Numbers of which the least is at least 0 above `base`, told apart by bits from `shift` on. */

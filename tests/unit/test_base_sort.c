@@ -82,6 +82,11 @@ static void test_orders(void **state)
 		items[i].key = i;
 	items[MAX_COUNT - 1].key = 0; /* in order but for the last */
 	check(items, MAX_COUNT);
+	for (size_t every = 2; every < 20; every++) { /* in order but for each n-th */
+		for (size_t i = 0; i < MAX_COUNT; i++)
+			items[i].key = i % every ? i / 3 : i / 3 - i % 50 % (i / 3 + 1);
+		check(items, MAX_COUNT);
+	}
 }
 
 /* Numbers of every shape; what sorting pairs says of them is the answer. */
@@ -97,6 +102,8 @@ static size_t make_numbers(int64_t *numbers, struct sort_pair *sorted, size_t sh
 		uint64_t key = base | (next_random(seed) & mask);
 		if (shape > 20 && i % 7 == 3) /* a few far away */
 			key = next_random(seed);
+		else if (shape > 30) /* and all others in order */
+			key = base + i / 2;
 		numbers[i] = tsi_int64_of_sort_key(key);
 		sorted[i] = (struct sort_pair){ .key = key };
 	}
