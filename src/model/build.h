@@ -32,6 +32,7 @@
  *	roles.c       what rows are by their names
  *	group.c       rows into the order of tracks and time
  *	place.c       rows of a track side by side
+ *	merge_runs.c  rows of a track that came in a few runs
  *	repair.c      impossible durations
  *	enclose.c     which op and phase encloses each call
  *	link.c        device events to calls, calls to ops
@@ -363,7 +364,47 @@ void tsi_assign_roles(struct tscope_trace *trace);
 TSI_MUST_CHECK
 enum tscope_status tsi_group_rows(struct tscope_trace *trace, struct tscope_error *err);
 
-/* place.c, of tsi_group_rows(): rows into the order of tracks; which of them are of a class. */
+/* The parts of tsi_group_rows(). */
+
+/* Puts tracks that have rows (`count`) in order, others away; new_index says where each went. */
+TSI_MUST_CHECK
+enum tscope_status tsi_order_tracks(struct tscope_trace *trace, uint32_t *new_index,
+				    struct tscope_error *err);
+
+/* What decides the order of the rows of a track. */
+struct order_key {
+	int64_t start_ns, dur_ns;
+	bool is_call; /* TSCOPE_SPAN_PYTHON */
+};
+
+/*
+ * Does a belong behind b, which came later? Of spans that start and end together the one that
+ * encloses the others comes first: as in the file, but VizTracer writes a call when it ends, the
+ * caller behind what it called, and it calls the operators that torch added.
+ */
+static inline bool tsi_is_key_behind(const struct order_key *a, const struct order_key *b,
+				     bool is_viztracer)
+{
+	if (a->start_ns != b->start_ns)
+		return a->start_ns > b->start_ns;
+	if (a->dur_ns != b->dur_ns)
+		return a->dur_ns < b->dur_ns;
+	return is_viztracer && b->is_call;
+}
+
+/* Of rows in the order in which they came. */
+bool tsi_is_row_behind(const struct tscope_trace *trace, uint32_t a, uint32_t b);
+
+enum track_order {
+	TRACK_WAS_IN_ORDER,
+	TRACK_IS_IN_ORDER,    /* now */
+	TRACK_IS_IN_DISORDER, /* as before */
+};
+TSI_MUST_CHECK
+enum tscope_status tsi_merge_runs(struct tscope_trace *trace, const struct track *track,
+				  enum track_order *order, struct tscope_error *err);
+
+/* place.c: rows into the order of tracks; which of them are of a class. */
 TSI_MUST_CHECK
 enum tscope_status tsi_place_rows(struct tscope_trace *trace, struct tscope_error *err);
 TSI_MUST_CHECK

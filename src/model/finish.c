@@ -142,16 +142,19 @@ static void count_invalid_names(struct builder *b)
 			!is_utf8(tsi_intern_text(names, id));
 }
 
-/* First start and last end of all rows. */
+/* First start, which is that of a track, and last end of all rows. */
 static void measure_work(struct tscope_trace *trace)
 {
 	struct tscope_trace_info *info = &trace->info;
+	info->first_ns = INT64_MAX;
+	info->last_ns = INT64_MIN;
+	for (uint32_t i = 0; i < trace->track_count; i++) {
+		int64_t start = tsi_start_ns(&trace->spans, trace->tracks[i].first);
+		info->first_ns = start < info->first_ns ? start : info->first_ns;
+	}
 	for (uint32_t row = 0; row < trace->spans.count; row++) {
-		int64_t start = tsi_start_ns(&trace->spans, row), end = tsi_span_end(trace, row);
-		if (row == 0 || start < info->first_ns)
-			info->first_ns = start;
-		if (row == 0 || end > info->last_ns)
-			info->last_ns = end;
+		int64_t end = tsi_span_end(trace, row);
+		info->last_ns = end > info->last_ns ? end : info->last_ns;
 	}
 }
 

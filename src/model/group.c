@@ -5,9 +5,10 @@
  * first, then as in the file. Profilers write most threads and streams in that
  * order, or nearly.
  *
- * The rows of all tracks are first put side by side, as they came (place.c); then
- * the tracks that are not in order are sorted, one at a time: the new order is found
- * as a list of row numbers, by which the rows are moved where they are.
+ * The rows of all tracks are first put side by side, as they came (place.c). Of the tracks
+ * that are not in order then most are a few runs that are (merge_runs.c). The others are
+ * sorted, one at a time: the new order is found as a list of row numbers, by which
+ * the rows are moved where they are.
  */
 #include "base/array.h"
 #include "base/sort.h"
@@ -34,9 +35,8 @@ static void sort_tracks(struct tscope_trace *trace, struct sort_pair *order,
 	tsi_sort_pairs(order, scratch, trace->track_count);
 }
 
-/* Puts tracks that have rows in order, others away; new_index says where each went. */
-static enum tscope_status order_tracks(struct tscope_trace *trace, uint32_t *new_index,
-				       struct tscope_error *err)
+enum tscope_status tsi_order_tracks(struct tscope_trace *trace, uint32_t *new_index,
+				    struct tscope_error *err)
 {
 	struct sort_pair *order = NULL, *scratch = NULL;
 	struct track *tracks = NULL;
@@ -69,62 +69,30 @@ out:
 	return status;
 }
 
-/* Counts the rows of each track and renumbers the tracks of kinds. */
-static enum tscope_status group_tracks(struct tscope_trace *trace, struct tscope_error *err)
-{
-	struct spans *spans = &trace->spans;
-	uint32_t *new_index = NULL;
-	if (tsi_array_new(&new_index, trace->track_count, sizeof(*new_index), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (uint32_t row = 0; row < spans->count; row++) {
-		uint32_t track = tsi_trace_track_of(trace, row);
-		if (track != NO_ROW)
-			trace->tracks[track].count++;
-	}
-	enum tscope_status status = order_tracks(trace, new_index, err);
-	for (uint32_t i = 0; status == TSCOPE_OK && i < spans->kind_count; i++)
-		if (spans->kinds[i].track != NO_ROW)
-			spans->kinds[i].track = new_index[spans->kinds[i].track];
-	free(new_index);
-	return status;
-}
-
 /* ---- the order of rows --------------------------------------------------------------- */
 
-/*
- * Of spans that start and end together the one that encloses the others comes first: as in the
- * file, but VizTracer writes a call when it ends, the caller behind what it called, and it calls
- * the operators that torch added.
- */
-static bool is_inner(const struct tscope_trace *trace, uint32_t a, uint32_t b)
+static struct order_key key_of(const struct spans *spans, uint32_t row)
 {
-	bool is_call = tsi_span_class(&trace->spans, a) == TSCOPE_SPAN_PYTHON;
-	if (!trace->is_viztracer)
-		return a > b;
-	if (is_call != (tsi_span_class(&trace->spans, b) == TSCOPE_SPAN_PYTHON))
-		return !is_call;
-	return is_call ? a < b : a > b;
+	return (struct order_key){
+		.start_ns = tsi_start_ns(spans, row),
+		.dur_ns = tsi_dur_ns(spans, row),
+		.is_call = tsi_span_class(spans, row) == TSCOPE_SPAN_PYTHON,
+	};
+}
+
+bool tsi_is_row_behind(const struct tscope_trace *trace, uint32_t a, uint32_t b)
+{
+	int64_t start_a = tsi_start_ns(&trace->spans, a), start_b = tsi_start_ns(&trace->spans, b);
+	if (start_a != start_b)
+		return start_a > start_b;
+	struct order_key key_a = key_of(&trace->spans, a), key_b = key_of(&trace->spans, b);
+	return a < b ? tsi_is_key_behind(&key_a, &key_b, trace->is_viztracer)
+		     : !tsi_is_key_behind(&key_b, &key_a, trace->is_viztracer);
 }
 
 static bool is_behind(const void *context, uint32_t a, uint32_t b)
 {
-	const struct tscope_trace *trace = context;
-	const struct spans *spans = &trace->spans;
-	int64_t start_a = tsi_start_ns(spans, a), start_b = tsi_start_ns(spans, b);
-	if (start_a != start_b)
-		return start_a > start_b;
-	int64_t dur_a = tsi_dur_ns(spans, a), dur_b = tsi_dur_ns(spans, b);
-	if (dur_a != dur_b)
-		return dur_a < dur_b;
-	return is_inner(trace, a, b);
-}
-
-static bool is_in_order(const struct tscope_trace *trace, const struct track *track)
-{
-	for (uint32_t row = track->first + 1; row < track->first + track->count; row++)
-		if (is_behind(trace, row - 1, row))
-			return false;
-	return true;
+	return tsi_is_row_behind(context, a, b);
 }
 
 struct moved_row {
@@ -242,19 +210,28 @@ static enum tscope_status sort_track(struct tscope_trace *trace, const struct tr
 	return status;
 }
 
+/* Puts a track in order; *has_moved where it was not. */
+static enum tscope_status settle_track(struct tscope_trace *trace, const struct track *track,
+				       bool *has_moved, struct tscope_error *err)
+{
+	enum track_order order;
+	enum tscope_status status = tsi_merge_runs(trace, track, &order, err);
+	*has_moved |= order != TRACK_WAS_IN_ORDER;
+	if (status == TSCOPE_OK && order == TRACK_IS_IN_DISORDER)
+		status = sort_track(trace, track, err);
+	return status;
+}
+
 enum tscope_status tsi_group_rows(struct tscope_trace *trace, struct tscope_error *err)
 {
 	bool has_moved = false;
-	enum tscope_status status = group_tracks(trace, err);
-	if (status == TSCOPE_OK)
-		status = tsi_place_rows(trace, err);
+	enum tscope_status status = tsi_place_rows(trace, err);
 	if (status == TSCOPE_OK)
 		status = tsi_make_row_sets(trace, err);
-	for (uint32_t i = 0; status == TSCOPE_OK && i < trace->track_count; i++) {
-		if (is_in_order(trace, &trace->tracks[i]))
-			continue;
-		status = sort_track(trace, &trace->tracks[i], err);
-		has_moved = true;
-	}
-	return status == TSCOPE_OK && has_moved ? tsi_make_row_sets(trace, err) : status;
+	for (uint32_t i = 0; status == TSCOPE_OK && i < trace->track_count; i++)
+		status = settle_track(trace, &trace->tracks[i], &has_moved, err);
+	if (status != TSCOPE_OK || !has_moved)
+		return status;
+	tsi_time_column_settle(&trace->spans.starts, trace->spans.count);
+	return tsi_make_row_sets(trace, err);
 }

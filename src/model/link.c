@@ -17,7 +17,8 @@
 
 struct linker {
 	struct tscope_trace *trace;
-	uint32_t *calls; /* rows of those with a correlation, by it; of one by start */
+	uint32_t *row_of_call; /* by index of call */
+	uint32_t *calls;       /* indices of those with a correlation, by it; of one by start */
 	uint32_t call_count;
 	uint32_t hint;           /* where the last search ended: streams run in launch order */
 	struct key_map op_of_id; /* External id -> row of the cpu_op; made when first needed */
@@ -30,47 +31,57 @@ struct linker {
 
 /* ---- by correlation ------------------------------------------------------------------ */
 
-static uint64_t correlation_of(const struct tscope_trace *trace, uint32_t call)
+static int64_t start_of_call(const struct linker *l, uint32_t call)
 {
-	return tsi_call(trace, call)->correlation;
+	return tsi_start_ns(&l->trace->spans, l->row_of_call[call]);
 }
 
 static bool is_later_call(const void *context, uint32_t a, uint32_t b)
 {
-	const struct tscope_trace *trace = context;
-	uint64_t of_a = correlation_of(trace, a), of_b = correlation_of(trace, b);
+	const struct linker *l = context;
+	uint64_t of_a = l->trace->calls[a].correlation, of_b = l->trace->calls[b].correlation;
 	if (of_a != of_b)
 		return of_a > of_b;
-	return tsi_start_ns(&trace->spans, a) > tsi_start_ns(&trace->spans, b);
+	return start_of_call(l, a) > start_of_call(l, b);
+}
+
+static void find_rows_of_calls(struct linker *l)
+{
+	const struct spans *spans = &l->trace->spans;
+	uint32_t index = 0;
+	for (uint32_t row = 0; index < l->trace->call_count; row++)
+		if (tsi_is_in_set(&spans->calls, row))
+			l->row_of_call[index++] = row;
 }
 
 static enum tscope_status list_calls(struct linker *l, struct tscope_error *err)
 {
 	struct tscope_trace *trace = l->trace;
-	const struct row_set *set = &trace->spans.calls;
-	uint32_t *scratch = NULL, index = 0;
-	if (tsi_array_new(&l->calls, trace->call_count, sizeof(*l->calls), err) != TSCOPE_OK)
+	size_t count = trace->call_count;
+	uint32_t *scratch = NULL;
+	if (tsi_array_new(&l->row_of_call, count, sizeof(*l->row_of_call), err) != TSCOPE_OK ||
+	    tsi_array_new(&l->calls, count, sizeof(*l->calls), err) != TSCOPE_OK ||
+	    tsi_array_new(&scratch, count / 2, sizeof(*scratch), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	for (uint32_t row = 0; row < trace->spans.count; row++)
-		if (tsi_is_in_set(set, row) && trace->calls[index++].correlation)
-			l->calls[l->call_count++] = row;
-	if (tsi_array_new(&scratch, l->call_count / 2, sizeof(*scratch), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	tsi_sort_list(l->calls, l->call_count, scratch, is_later_call, trace);
+	find_rows_of_calls(l);
+	for (uint32_t i = 0; i < count; i++)
+		if (trace->calls[i].correlation)
+			l->calls[l->call_count++] = i;
+	tsi_sort_list(l->calls, l->call_count, scratch, is_later_call, l);
 	free(scratch);
 	for (uint32_t i = 1; i < l->call_count; i++)
 		trace->diagnostics[TSCOPE_DIAGNOSTIC_duplicate_correlation] +=
-			correlation_of(trace, l->calls[i]) ==
-			correlation_of(trace, l->calls[i - 1]);
+			trace->calls[l->calls[i]].correlation ==
+			trace->calls[l->calls[i - 1]].correlation;
 	return TSCOPE_OK;
 }
 
 /* True if the call comes after (correlation, start) in the order of the list. */
 static bool is_behind(const struct linker *l, uint32_t i, uint64_t correlation, int64_t start_ns)
 {
-	uint64_t of_call = correlation_of(l->trace, l->calls[i]);
+	uint64_t of_call = l->trace->calls[l->calls[i]].correlation;
 	return of_call > correlation ||
-	       (of_call == correlation && tsi_start_ns(&l->trace->spans, l->calls[i]) > start_ns);
+	       (of_call == correlation && start_of_call(l, l->calls[i]) > start_ns);
 }
 
 /* The first call behind (correlation, start): tried near the last answer, then by halving. */
@@ -96,14 +107,15 @@ static uint32_t find_behind(struct linker *l, uint64_t correlation, int64_t star
 /* The correlation's latest call that starts no later than the event; else its first; else none. */
 static uint32_t find_call(struct linker *l, uint64_t correlation, int64_t start_ns)
 {
+	const struct runtime_call *calls = l->trace->calls;
 	if (!correlation)
 		return NO_ROW;
 	uint32_t behind = find_behind(l, correlation, start_ns);
 	l->hint = behind;
-	if (behind > 0 && correlation_of(l->trace, l->calls[behind - 1]) == correlation)
-		return l->calls[behind - 1];
-	if (behind < l->call_count && correlation_of(l->trace, l->calls[behind]) == correlation)
-		return l->calls[behind];
+	if (behind > 0 && calls[l->calls[behind - 1]].correlation == correlation)
+		return l->row_of_call[l->calls[behind - 1]];
+	if (behind < l->call_count && calls[l->calls[behind]].correlation == correlation)
+		return l->row_of_call[l->calls[behind]];
 	return NO_ROW;
 }
 
@@ -171,32 +183,26 @@ static bool may_enclose(const struct tscope_trace *trace, uint32_t op, uint32_t 
  * Whole microseconds cannot tell a call in the last instant of an op from one
  * behind it; there an id that agrees with the times decides.
  */
-static enum tscope_status name_op(struct linker *l, uint32_t row, uint32_t index,
-				  struct tscope_error *err)
+static enum tscope_status name_op(struct linker *l, uint32_t index, struct tscope_error *err)
 {
 	struct tscope_trace *trace = l->trace;
 	struct runtime_call *call = &trace->calls[index];
 	uint32_t named;
 	if (find_op_of_id(l, trace->call_ids[index], &named, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	if (call->op == NO_ROW || (named != NO_ROW && may_enclose(trace, named, row)))
+	if (call->op == NO_ROW ||
+	    (named != NO_ROW && may_enclose(trace, named, l->row_of_call[index])))
 		call->op = named;
 	return TSCOPE_OK;
 }
 
 static enum tscope_status link_calls(struct linker *l, struct tscope_error *err)
 {
-	const struct spans *spans = &l->trace->spans;
-	bool is_coarse = is_whole_us(spans);
-	uint32_t index = 0;
-	for (uint32_t row = 0; index < l->trace->call_count; row++) {
-		if (!tsi_is_in_set(&spans->calls, row))
-			continue;
-		if ((is_coarse || l->trace->calls[index].op == NO_ROW) &&
-		    name_op(l, row, index, err) != TSCOPE_OK)
+	bool is_coarse = is_whole_us(&l->trace->spans);
+	for (uint32_t i = 0; i < l->trace->call_count; i++)
+		if ((is_coarse || l->trace->calls[i].op == NO_ROW) &&
+		    name_op(l, i, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
-		index++;
-	}
 	return TSCOPE_OK;
 }
 
@@ -324,6 +330,7 @@ enum tscope_status tsi_link_rows(struct tscope_trace *trace, struct tscope_error
 	struct linker l = { .trace = trace };
 	enum tscope_status status = link_all(&l, err);
 	free(l.calls);
+	free(l.row_of_call);
 	tsi_key_map_deinit(&l.op_of_id);
 	tsi_key_map_deinit(&l.collective_of_call);
 	tsi_key_map_deinit(&l.collective_of_name);

@@ -11,6 +11,7 @@
 #include "base/ckd.h"
 #include "base/sort.h"
 #include "model/build.h"
+#include "model/device_rows.h"
 
 #include <stdlib.h>
 
@@ -20,8 +21,8 @@ enum { TIMES_LONGER = 10 };
 
 struct repair {
 	struct tscope_trace *trace;
-	int64_t *median_ns;        /* by name id, of names that are under suspicion; 0: not */
-	int64_t first_ns, last_ns; /* what the trace certainly spans */
+	int64_t *median_ns; /* by name id, of names that are under suspicion; 0: not */
+	bool has_suspects;
 };
 
 /* a > times * b, without overflow for any b >= 0 */
@@ -62,6 +63,7 @@ static void for_each_overlap(struct repair *r, const struct track *track,
 static void suspect(struct repair *r, uint32_t row, uint32_t next)
 {
 	(void)next;
+	r->has_suspects = true;
 	r->median_ns[tsi_name_id(&r->trace->spans, row)] = 1;
 }
 
@@ -73,15 +75,6 @@ static void judge_overlap(struct repair *r, uint32_t row, uint32_t next)
 	bool swallows = tsi_span_end(trace, next) < tsi_span_end(trace, row);
 	if (is_longer || swallows)
 		clip(r, row, tsi_start_ns(&trace->spans, next));
-}
-
-/* An event that nothing follows must not outlast the rest of the trace many times. */
-static void judge_length(struct repair *r, uint32_t row)
-{
-	int64_t span_ns = r->last_ns - r->first_ns;
-	int64_t dur_ns = tsi_dur_ns(&r->trace->spans, row);
-	if (span_ns > 0 && dur_ns > PLAUSIBLE_DURATION_NS && is_times_longer(dur_ns, span_ns))
-		clip(r, row, r->last_ns);
 }
 
 static bool is_suspicious(const struct repair *r, uint32_t row)
@@ -129,43 +122,69 @@ static enum tscope_status find_medians(struct repair *r, uint32_t first_row,
 	return status;
 }
 
-/* Ends of host spans and starts of all: durations of device events prove nothing here. */
-static void measure_certain_span(struct repair *r)
+/*
+ * What the trace certainly spans: ends of host spans and starts of all. Durations of device
+ * events prove nothing here.
+ */
+static void measure_certain_span(const struct tscope_trace *trace, int64_t *first_ns,
+				 int64_t *last_ns)
 {
-	const struct spans *spans = &r->trace->spans;
-	r->first_ns = INT64_MAX;
-	r->last_ns = INT64_MIN;
+	const struct spans *spans = &trace->spans;
+	*first_ns = INT64_MAX;
+	*last_ns = INT64_MIN;
 	for (uint32_t row = 0; row < spans->count; row++) {
 		int64_t start = tsi_start_ns(spans, row);
 		int64_t end = tsi_class_is_device(tsi_span_class(spans, row))
 				      ? start
-				      : tsi_span_end(r->trace, row);
-		r->first_ns = start < r->first_ns ? start : r->first_ns;
-		r->last_ns = end > r->last_ns ? end : r->last_ns;
+				      : tsi_span_end(trace, row);
+		*first_ns = start < *first_ns ? start : *first_ns;
+		*last_ns = end > *last_ns ? end : *last_ns;
 	}
+}
+
+/* An event that nothing follows must not outlast the rest of the trace many times. */
+static void judge_lengths(struct repair *r)
+{
+	const struct spans *spans = &r->trace->spans;
+	int64_t first_ns = 0, last_ns = 0;
+	bool is_measured = false;
+	for (uint32_t row = tsi_first_device_row(r->trace); row < spans->count; row++) {
+		if (tsi_dur_ns(spans, row) <= PLAUSIBLE_DURATION_NS)
+			continue;
+		if (!is_measured)
+			measure_certain_span(r->trace, &first_ns, &last_ns);
+		is_measured = true;
+		if (last_ns > first_ns &&
+		    is_times_longer(tsi_dur_ns(spans, row), last_ns - first_ns))
+			clip(r, row, last_ns);
+	}
+}
+
+/* Clips what lasts far into what comes after it. */
+static enum tscope_status judge_overlaps(struct repair *r, struct tscope_error *err)
+{
+	struct tscope_trace *trace = r->trace;
+	for (uint32_t i = trace->host_track_count; i < trace->track_count; i++)
+		for_each_overlap(r, &trace->tracks[i], suspect);
+	if (!r->has_suspects)
+		return TSCOPE_OK;
+	enum tscope_status status = find_medians(r, tsi_first_device_row(trace), err);
+	for (uint32_t i = trace->host_track_count; status == TSCOPE_OK && i < trace->track_count;
+	     i++)
+		for_each_overlap(r, &trace->tracks[i], judge_overlap);
+	return status;
 }
 
 enum tscope_status tsi_repair_durations(struct tscope_trace *trace, struct tscope_error *err)
 {
 	struct repair r = { .trace = trace };
-	uint32_t i = trace->host_track_count;
-	if (i == trace->track_count)
+	if (trace->host_track_count == trace->track_count)
 		return TSCOPE_OK;
 	if (tsi_array_new(&r.median_ns, trace->names.count, sizeof(*r.median_ns), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-
-	measure_certain_span(&r);
-	for (; i < trace->track_count; i++) {
-		for_each_overlap(&r, &trace->tracks[i], suspect);
-	}
-	uint32_t first_row = trace->tracks[trace->host_track_count].first;
-	enum tscope_status status = find_medians(&r, first_row, err);
-	if (status == TSCOPE_OK) {
-		for (i = trace->host_track_count; i < trace->track_count; i++)
-			for_each_overlap(&r, &trace->tracks[i], judge_overlap);
-		for (uint32_t row = first_row; row < trace->spans.count; row++)
-			judge_length(&r, row);
-	}
+	enum tscope_status status = judge_overlaps(&r, err);
+	if (status == TSCOPE_OK)
+		judge_lengths(&r);
 	free(r.median_ns);
 	return status;
 }

@@ -98,6 +98,57 @@ enum tscope_status tsi_time_put_far(struct time_column *column, uint32_t row, in
 	return TSCOPE_OK;
 }
 
+void tsi_time_forget_block(struct time_column *column, uint32_t row)
+{
+	column->bases[row / TIME_BLOCK] = NO_BASE;
+}
+
+/* Do the values of a block lie near to each other? Then *base is near to all. */
+static bool find_base(const struct far_times *times, uint32_t count, int64_t *base)
+{
+	int64_t least = INT64_MAX, most = INT64_MIN;
+
+	for (uint32_t i = 0; i < count; i++) {
+		least = times->ns[i] < least ? times->ns[i] : least;
+		most = times->ns[i] > most ? times->ns[i] : most;
+	}
+	*base = least;
+	return (uint64_t)most - (uint64_t)least < TIME_FAR;
+}
+
+/* True: the block has no far value any more. */
+static bool settle_block(struct time_column *column, uint32_t first, uint32_t count)
+{
+	struct far_times times;
+	int64_t base;
+
+	for (uint32_t i = 0; i < count; i++)
+		times.ns[i] = tsi_time_at(column, first + i);
+	if (!find_base(&times, count, &base))
+		return false;
+	column->bases[first / TIME_BLOCK] = base;
+	for (uint32_t i = 0; i < count; i++)
+		column->distances[first + i] = (uint32_t)(times.ns[i] - base);
+	return true;
+}
+
+void tsi_time_column_settle(struct time_column *column, uint32_t rows)
+{
+	bool is_far = false;
+
+	for (uint32_t first = 0; column->far_count && first < rows; first += TIME_BLOCK) {
+		uint32_t count = rows - first < TIME_BLOCK ? rows - first : TIME_BLOCK;
+		if (tsi_key_map_find(&column->far_of_block, first / TIME_BLOCK) != UINT32_MAX)
+			is_far |= !settle_block(column, first, count);
+	}
+	if (is_far)
+		return;
+	free(column->far);
+	tsi_key_map_deinit(&column->far_of_block);
+	column->far = NULL;
+	column->far_count = column->far_capacity = 0;
+}
+
 void tsi_length_shorten(struct time_column *column, uint32_t row, int64_t ns)
 {
 	uint64_t distance = (uint64_t)ns - (uint64_t)LENGTH_BASE;

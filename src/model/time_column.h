@@ -42,6 +42,15 @@ enum tscope_status tsi_time_column_resize(struct time_column *column, size_t row
 /* Gives back what is behind the first rows. */
 void tsi_time_column_shrink(struct time_column *column, size_t rows);
 
+/* All values of the row's block are gone: those to come may be far from them. */
+void tsi_time_forget_block(struct time_column *column, uint32_t row);
+
+/*
+ * Gives blocks new bases where that brings all of their values near, once their rows have found
+ * their places; column has bases, and a value for each of the rows. O(rows that are far).
+ */
+void tsi_time_column_settle(struct time_column *column, uint32_t rows);
+
 /* What the inline functions below leave to these: distances of TIME_FAR, and what gets one. */
 int64_t tsi_time_far(const struct time_column *column, uint32_t row);
 TSI_MUST_CHECK

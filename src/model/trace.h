@@ -393,12 +393,21 @@ static inline bool tsi_is_in_set(const struct row_set *set, uint32_t row)
 	return set->bits[row / 64] >> row % 64 & 1;
 }
 
+/* Without the processor's instruction, which not all have, the compiler would call a function. */
+static inline uint32_t tsi_count_bits(uint64_t bits)
+{
+	bits -= (bits >> 1) & 0x5555555555555555u;
+	bits = (bits & 0x3333333333333333u) + ((bits >> 2) & 0x3333333333333333u);
+	bits = (bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+	return (uint32_t)((bits * 0x0101010101010101u) >> 56);
+}
+
 /* How many rows of the set are before this one. */
 static inline uint32_t tsi_rank_of(const struct row_set *set, uint32_t row)
 {
 	uint64_t bits = set->bits[row / 64] & ((UINT64_C(1) << row % 64) - 1);
 
-	return set->before[row / 64] + (uint32_t)__builtin_popcountll(bits);
+	return set->before[row / 64] + tsi_count_bits(bits);
 }
 
 /* Numbers from 0 on for the rows of a class, in the order of rows. */

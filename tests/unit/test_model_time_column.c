@@ -80,8 +80,20 @@ static void values_come_back(void **state)
 					tsi_length_put(&lengths, row, length_ns[row], NULL), 0);
 			}
 		}
-		tsi_time_column_shrink(&starts, ROWS / 2);
 		for (uint32_t row = 0; row < ROWS / 2; row++) {
+			if (is_put[row] && round % 2)
+				continue;
+			is_put[row] = true;
+			length_ns[row] = row;
+			assert_int_equal(tsi_length_put(&lengths, row, row, NULL), 0);
+			start_ns[row] = random_below(&seed, UINT32_MAX) + row * INT64_C(5);
+			assert_int_equal(tsi_time_put(&starts, row, start_ns[row], NULL), 0);
+		}
+		tsi_time_column_shrink(&starts, ROWS / 2);
+		uint32_t kept = ROWS / 2 - (uint32_t)round % 7;
+		if (round % 4)
+			tsi_time_column_settle(&starts, kept);
+		for (uint32_t row = 0; row < kept; row++) {
 			if (!is_put[row])
 				continue;
 			assert_true(tsi_time_at(&starts, row) == start_ns[row]);
@@ -90,6 +102,25 @@ static void values_come_back(void **state)
 		tsi_time_column_deinit(&starts);
 		tsi_time_column_deinit(&lengths);
 	}
+}
+
+/* Rows that had others in their places: far from those they are, but near to each other. */
+static void values_settle(void **state)
+{
+	(void)state;
+	struct time_column starts = { 0 };
+
+	assert_int_equal(tsi_time_column_resize(&starts, 2 * TIME_BLOCK, 0, true, NULL), 0);
+	for (uint32_t row = 0; row < TIME_BLOCK + 5; row++)
+		assert_int_equal(tsi_time_put(&starts, row, 0, NULL), 0);
+	for (uint32_t row = 0; row < TIME_BLOCK + 5; row++)
+		assert_int_equal(tsi_time_put(&starts, row, FARTHEST - row, NULL), 0);
+	assert_int_equal(starts.far_count, 2);
+	tsi_time_column_settle(&starts, TIME_BLOCK + 5);
+	assert_int_equal(starts.far_count, 0);
+	for (uint32_t row = 0; row < TIME_BLOCK + 5; row++)
+		assert_true(tsi_time_at(&starts, row) == FARTHEST - row);
+	tsi_time_column_deinit(&starts);
 }
 
 /* Rows of a few seconds need no more than 4 bytes each. */
@@ -152,6 +183,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_come_back),
+		cmocka_unit_test(values_settle),
 		cmocka_unit_test(near_values_take_no_room),
 		cmocka_unit_test(shorter_ones_need_no_room),
 		cmocka_unit_test(without_memory_it_says_so),
