@@ -14,8 +14,6 @@ enum tscope_status tsi_op_sums_init(struct op_sums *sums, const struct tscope_ti
 				    struct tscope_error *err)
 {
 	*sums = (struct op_sums){ 0 };
-	if (tsi_pair_set_init(&sums->kinds, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
 	return tsi_step_work_init(&sums->steps, timeline, err);
 }
 
@@ -28,14 +26,17 @@ void tsi_op_sums_deinit(struct op_sums *sums)
 	*sums = (struct op_sums){ 0 };
 }
 
-enum tscope_status tsi_op_sums_add_kind(struct op_sums *sums, struct pair kind, uint32_t *number,
-					struct tscope_error *err)
+enum tscope_status tsi_op_sums_find(struct op_sums *sums, uint32_t name, uint32_t inputs,
+				    uint32_t *number, struct tscope_error *err)
 {
-	if (tsi_array_reserve(&sums->items, &sums->capacity, sums->kinds.count + 1,
-			      sizeof(*sums->items), err) != TSCOPE_OK ||
-	    tsi_pair_set_insert(&sums->kinds, kind, number, err) != TSCOPE_OK)
+	size_t known = sums->kinds.count;
+
+	if (tsi_array_reserve(&sums->items, &sums->capacity, known + 1, sizeof(*sums->items),
+			      err) != TSCOPE_OK ||
+	    tsi_pair_set_add(&sums->kinds, name, inputs, number, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	sums->items[*number] = (struct op_kind){ .step = NO_ROW };
+	if (*number == known)
+		sums->items[known] = (struct op_kind){ .step = NO_ROW };
 	return TSCOPE_OK;
 }
 

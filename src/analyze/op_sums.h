@@ -47,31 +47,18 @@ enum tscope_status tsi_op_sums_init(struct op_sums *sums, const struct tscope_ti
 				    struct tscope_error *err);
 void tsi_op_sums_deinit(struct op_sums *sums); /* fine on a zeroed struct */
 
-/* What tsi_op_sums_find() and tsi_op_sums_add() do of a kind that is new, or first in a step. */
+/* The number of a kind, which is added if it is new. */
 TSI_MUST_CHECK
-enum tscope_status tsi_op_sums_add_kind(struct op_sums *sums, struct pair kind, uint32_t *number,
-					struct tscope_error *err);
+enum tscope_status tsi_op_sums_find(struct op_sums *sums, uint32_t name, uint32_t inputs,
+				    uint32_t *number, struct tscope_error *err);
+
+/* What tsi_op_sums_add() does of the first of a kind, or of its first in a step. */
 TSI_MUST_CHECK
 enum tscope_status tsi_op_sums_first_end(struct op_sums *sums, uint32_t kind,
 					 struct tscope_error *err);
 TSI_MUST_CHECK
 enum tscope_status tsi_op_sums_change_step(struct op_sums *sums, uint32_t kind, uint32_t step,
 					   struct tscope_error *err);
-
-/* The number of a kind, which is added if it is new. */
-TSI_MUST_CHECK
-static inline enum tscope_status tsi_op_sums_find(struct op_sums *sums, uint32_t name,
-						  uint32_t inputs, uint32_t *number,
-						  struct tscope_error *err)
-{
-	struct pair kind = { name, inputs };
-	const uint32_t *slot = tsi_pair_set_slot(&sums->kinds, kind);
-
-	if (tsi_unlikely(*slot == 0))
-		return tsi_op_sums_add_kind(sums, kind, number, err);
-	*number = *slot - 1;
-	return TSCOPE_OK;
-}
 
 /* Adds an operator that ended, without what it launched. *sum gets what that is to be added to. */
 TSI_MUST_CHECK

@@ -17,7 +17,13 @@ struct walk {
 	struct op_stack stack;
 	size_t capacity;
 	uint32_t next_launcher; /* row of the first operator from here on that is one */
+	uint32_t next_call;     /* index of the next call: they stand in the order of rows */
+	uint32_t *kinds;        /* by kind of span: that of the operators, or below */
 };
+
+/* Kinds of spans that are no operators. */
+#define IS_CALL (UINT32_MAX - 1)
+#define IS_OTHER UINT32_MAX
 
 static struct open_op *top_of(const struct walk *walk)
 {
@@ -37,7 +43,7 @@ static enum tscope_status open_launcher(struct walk *walk, struct open_op *op,
 						      : TSCOPE_OK;
 }
 
-static inline enum tscope_status open_op(struct walk *walk, uint32_t row, int64_t start_ns,
+static inline enum tscope_status open_op(struct walk *walk, uint32_t row, uint32_t kind,
 					 struct tscope_error *err)
 {
 	const struct tscope_trace *trace = walk->c->trace;
@@ -47,20 +53,18 @@ static inline enum tscope_status open_op(struct walk *walk, uint32_t row, int64_
 			      err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	struct open_op *op = &stack->open[stack->depth++];
-	op->start_ns = start_ns;
+	op->start_ns = tsi_start_ns(&trace->spans, row);
 	op->dur_ns = tsi_dur_ns(&trace->spans, row);
-	op->end_ns = start_ns + op->dur_ns;
+	op->end_ns = op->start_ns + op->dur_ns;
 	if (op->end_ns > op[-1].end_ns)
 		op->end_ns = op[-1].end_ns;
-	op[-1].children_ns += op->end_ns - start_ns;
+	op[-1].children_ns += op->end_ns - op->start_ns;
 	op->children_ns = 0;
 	op->device_ns = 0;
 	op->row = row;
+	op->kind = kind;
 	op->launcher = NO_ROW;
 	op->node = NO_NODE;
-	if (tsi_op_sums_find(walk->sums, tsi_name_id(&trace->spans, row),
-			     tsi_cpu_op(trace, row)->inputs, &op->kind, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
 	if (tsi_unlikely(row == walk->next_launcher))
 		return open_launcher(walk, op, err);
 	/* Without devices all are taken for launchers. */
@@ -98,20 +102,15 @@ static enum tscope_status close_until(struct walk *walk, int64_t t_ns, struct ts
 	return TSCOPE_OK;
 }
 
-/* The operator that made a call is nearly always the innermost that is open. */
-static enum tscope_status add_call(struct walk *walk, uint32_t row, struct tscope_error *err)
+static void add_call(struct walk *walk, uint32_t row)
 {
 	const struct tscope_trace *trace = walk->c->trace;
-	uint32_t op = tsi_call(trace, row)->op, kind = top_of(walk)->kind;
+	uint32_t op = trace->calls[walk->next_call++].op;
 
 	if (op == NO_ROW)
-		return TSCOPE_OK;
-	if (top_of(walk)->row != op &&
-	    tsi_op_sums_find(walk->sums, tsi_name_id(&trace->spans, op),
-			     tsi_cpu_op(trace, op)->inputs, &kind, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+		return;
+	uint32_t kind = walk->kinds[trace->spans.kind[op]];
 	tsi_sum(&walk->sums->items[kind].others.call_ns, tsi_dur_ns(&trace->spans, row));
-	return TSCOPE_OK;
 }
 
 static enum tscope_status walk_track(struct walk *walk, const struct track *track,
@@ -122,20 +121,38 @@ static enum tscope_status walk_track(struct walk *walk, const struct track *trac
 
 	walk->stack.is_autograd = track->is_autograd;
 	for (uint32_t row = track->first; row < end_row; row++) {
-		uint8_t span_class = tsi_span_class(spans, row);
+		uint32_t kind = walk->kinds[spans->kind[row]];
 
-		if (span_class == TSCOPE_SPAN_RUNTIME && add_call(walk, row, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-		if (span_class != TSCOPE_SPAN_CPU_OP)
+		if (kind == IS_CALL)
+			add_call(walk, row);
+		if (kind >= IS_CALL)
 			continue;
 		int64_t start_ns = tsi_start_ns(spans, row);
 		if (top_of(walk)->end_ns <= start_ns &&
 		    close_until(walk, start_ns, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
-		if (open_op(walk, row, start_ns, err) != TSCOPE_OK)
+		if (open_op(walk, row, kind, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 	}
 	return close_until(walk, INT64_MAX, err);
+}
+
+/* What a span is, its kind tells: nothing is asked row by row. */
+static enum tscope_status find_kinds(struct walk *walk, struct tscope_error *err)
+{
+	const struct spans *spans = &walk->c->trace->spans;
+	enum tscope_status status =
+		tsi_array_new(&walk->kinds, spans->kind_count, sizeof(*walk->kinds), err);
+
+	for (uint32_t i = 0; status == TSCOPE_OK && i < spans->kind_count; i++) {
+		const struct span_kind *kind = &spans->kinds[i];
+
+		walk->kinds[i] = kind->span_class == TSCOPE_SPAN_RUNTIME ? IS_CALL : IS_OTHER;
+		if (kind->span_class == TSCOPE_SPAN_CPU_OP)
+			status = tsi_op_sums_find(walk->sums, kind->name, kind->op.inputs,
+						  &walk->kinds[i], err);
+	}
+	return status;
 }
 
 enum tscope_status tsi_walk_ops(struct flops_count *c, struct tscope_error *err)
@@ -149,6 +166,8 @@ enum tscope_status tsi_walk_ops(struct flops_count *c, struct tscope_error *err)
 	enum tscope_status status = tsi_op_sums_init(walk.sums, c->timeline, err);
 
 	if (status == TSCOPE_OK)
+		status = find_kinds(&walk, err);
+	if (status == TSCOPE_OK)
 		status = tsi_array_reserve(&walk.stack.open, &walk.capacity, 1,
 					   sizeof(*walk.stack.open), err);
 	if (status == TSCOPE_OK)
@@ -157,6 +176,7 @@ enum tscope_status tsi_walk_ops(struct flops_count *c, struct tscope_error *err)
 	for (uint32_t i = 0; status == TSCOPE_OK && i < trace->host_track_count; i++)
 		status = walk_track(&walk, &trace->tracks[i], err);
 	free(walk.stack.open);
+	free(walk.kinds);
 	if (status == TSCOPE_OK)
 		tsi_op_sums_settle(walk.sums);
 	return status;

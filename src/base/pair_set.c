@@ -37,12 +37,6 @@ static enum tscope_status make_room(struct pair_set *set, struct tscope_error *e
 	return TSCOPE_OK;
 }
 
-enum tscope_status tsi_pair_set_init(struct pair_set *set, struct tscope_error *err)
-{
-	*set = (struct pair_set){ 0 };
-	return make_room(set, err);
-}
-
 enum tscope_status tsi_pair_set_insert(struct pair_set *set, struct pair pair, uint32_t *number,
 				       struct tscope_error *err)
 {

@@ -26,10 +26,6 @@ struct pair_set {
 
 void tsi_pair_set_deinit(struct pair_set *set);
 
-/* Makes room, so that there are slots. */
-TSI_MUST_CHECK
-enum tscope_status tsi_pair_set_init(struct pair_set *set, struct tscope_error *err);
-
 static inline size_t tsi_pair_hash(struct pair pair)
 {
 	uint64_t key = (uint64_t)pair.first << 32 | pair.second;

@@ -210,41 +210,67 @@ static bool is_work(const struct landmarks *marks, unsigned span_class)
 	return span_class <= TSCOPE_SPAN_RUNTIME || span_class == TSCOPE_SPAN_OTHER;
 }
 
-static enum tscope_status add_landmark(struct landmarks *marks, struct landmark mark,
+/* What the kind of a span says. */
+enum {
+	KIND_IS_WORK = 1 << 0,
+	KIND_MAY_MARK = 1 << 1, /* its spans make landmarks, or calls of it may */
+};
+
+static enum tscope_status look_at_kinds(const struct landmarks *marks, uint8_t **by_kind,
+					struct tscope_error *err)
+{
+	const struct spans *spans = &marks->trace->spans;
+
+	if (tsi_array_new(by_kind, spans->kind_count, 1, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (uint32_t i = 0; i < spans->kind_count; i++) {
+		const struct span_kind *kind = &spans->kinds[i];
+		unsigned facts = is_work(marks, kind->span_class) ? KIND_IS_WORK : 0;
+
+		if (kind->span_class == TSCOPE_SPAN_RUNTIME
+			    ? kind->call.kind == CALL_SYNC || kind->call.kind == CALL_MEMCPY
+			    : labels_of(marks, (uint8_t)kind->span_class, kind->name) &
+				      LANDMARK_LABELS)
+			facts |= KIND_MAY_MARK;
+		(*by_kind)[i] = (uint8_t)facts;
+	}
+	return TSCOPE_OK;
+}
+
+/* Adds a span whose kind may mark something. */
+static enum tscope_status add_landmark(struct landmarks *marks, uint32_t row, uint32_t track_index,
 				       struct tscope_error *err)
 {
+	unsigned labels = tsi_labels_of_row(marks, row) & LANDMARK_LABELS;
+
+	if (tsi_span_class(&marks->trace->spans, row) == TSCOPE_SPAN_RUNTIME)
+		labels = tsi_is_wait_call(marks, row) ? LABEL_SYNC : 0;
+	if (!labels)
+		return TSCOPE_OK;
 	if (tsi_array_reserve(&marks->items, &marks->capacity, marks->count + 1,
 			      sizeof(*marks->items), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	marks->items[marks->count++] = mark;
+	marks->items[marks->count++] = (struct landmark){ row, track_index, (uint16_t)labels };
 	return TSCOPE_OK;
 }
 
 /* Adds the landmarks of one thread; *work_count gets the number of its spans that are work. */
-static enum tscope_status collect_track(struct landmarks *marks, uint32_t track_index,
-					uint32_t *work_count, struct tscope_error *err)
+static enum tscope_status collect_track(struct landmarks *marks, const uint8_t *by_kind,
+					uint32_t track_index, uint32_t *work_count,
+					struct tscope_error *err)
 {
-	enum { CLASSES = 256 };
 	const struct track *track = &marks->trace->tracks[track_index];
 	const struct spans *spans = &marks->trace->spans;
-	uint32_t counts[CLASSES] = { 0 }; /* by class */
 
+	*work_count = 0;
 	for (uint32_t row = track->first, end = row + track->count; row < end; row++) {
-		uint8_t span_class = tsi_span_class(spans, row);
-		unsigned labels = labels_of(marks, span_class, tsi_name_id(spans, row));
+		uint8_t facts = by_kind[spans->kind[row]];
 
-		counts[span_class]++;
-		labels &= LANDMARK_LABELS;
-		if (span_class == TSCOPE_SPAN_RUNTIME && tsi_is_wait_call(marks, row))
-			labels = LABEL_SYNC;
-		if (labels &&
-		    add_landmark(marks, (struct landmark){ row, track_index, (uint16_t)labels },
-				 err) != TSCOPE_OK)
+		*work_count += facts & KIND_IS_WORK;
+		if (tsi_unlikely(facts & KIND_MAY_MARK) &&
+		    add_landmark(marks, row, track_index, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 	}
-	*work_count = 0;
-	for (unsigned i = 0; i < CLASSES; i++)
-		*work_count += is_work(marks, i) ? counts[i] : 0;
 	return TSCOPE_OK;
 }
 
@@ -282,17 +308,21 @@ enum tscope_status tsi_landmarks_init(struct landmarks *marks, const struct tsco
 		return TSCOPE_E_NOMEM;
 
 	find_pageable_waits(marks);
-	for (uint32_t i = 0; i < trace->host_track_count; i++) {
+	uint8_t *by_kind;
+	if (look_at_kinds(marks, &by_kind, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	enum tscope_status status = TSCOPE_OK;
+	for (uint32_t i = 0; status == TSCOPE_OK && i < trace->host_track_count; i++) {
 		uint32_t work_count;
-		if (collect_track(marks, i, &work_count, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		status = collect_track(marks, by_kind, i, &work_count, err);
 		uint64_t rank = rank_track(trace, &trace->tracks[i], work_count);
 		if (rank > best) {
 			best = rank;
 			marks->busiest_track = i;
 		}
 	}
-	return TSCOPE_OK;
+	free(by_kind);
+	return status;
 }
 
 void tsi_landmarks_deinit(struct landmarks *marks)
