@@ -1,80 +1,61 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Measures `tscope memory` on a generated snapshot of 1 GB against Python's pickle.load, which is
-what every other reader of snapshots begins with. As run.py does for traces: all programs take
-turns, and the report is compared with the truth that the generator knows.
+"""Measures `tscope memory` on a generated snapshot against Python's pickle.load, which is what
+every other reader of snapshots begins with.
 
-usage: memory.py TSCOPE [--folder FOLDER] [--rounds N]
+usage: memory.py TSCOPE [--folder FOLDER] [--rounds N] [--size SIZE]
 
-The folder (or TSCOPE_BENCH_DIR) holds the snapshot, is filled when it is empty, and kept: 1.2 GB.
+The folder (or TSCOPE_BENCH_DIR) holds the snapshot, is filled when it is empty, and kept. run.py
+measures one of 100M; by hand 1G is usual.
 """
 import argparse
-import json
 import os
 import pathlib
-import statistics
 import subprocess
 import sys
 import tempfile
 
-import run
+import measure
+from measure import Command, Mark
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "reference"))
-import compare_memory  # noqa: E402 (found by the path above)
-
-REFERENCE = pathlib.Path(compare_memory.__file__).resolve().parent
+REFERENCE = pathlib.Path(__file__).resolve().parents[1] / "reference"
 LOAD = "import pickle, sys; pickle.load(open(sys.argv[1], 'rb'))"
 
 
-def prepare(folder):
-    """The paths of the snapshot and of its truth; makes them where they are missing."""
-    path, truth = folder / "snapshot.pickle", folder / "snapshot.pickle.truth.json"
-    if not truth.exists():
+def prepare(folder, size):
+    """The snapshot's path; its truth lies beside it. Both are made where they are missing."""
+    path = folder / f"snapshot-{size}.pickle"
+    if not pathlib.Path(f"{path}.truth.json").exists():
         folder.mkdir(parents=True, exist_ok=True)
-        subprocess.run([sys.executable, REFERENCE / "make_snapshot.py", path, "--size", "1G"],
+        subprocess.run([sys.executable, REFERENCE / "make_snapshot.py", path, "--size", size],
                        check=True)
-    return path, json.loads(truth.read_text())
+    return path
 
 
-def marks(runs, size):
-    """(what, figure, mark): a figure must not be below (speed) or above (memory) its mark."""
-    speeds = [python.wall_s / mine.wall_s
-              for python, mine in zip(runs["pickle.load"], runs["tscope memory"])]
-    yield "pickle.load / tscope memory", statistics.median(speeds), 10, False
-    peak = max(one.peak_bytes for one in runs["tscope memory"])
-    yield "peak memory / size of the snapshot", peak / size, 1.5, True
-    python_peak = max(one.peak_bytes for one in runs["pickle.load"])
-    yield "peak memory of pickle.load / of tscope", python_peak / peak, None, False
-
-
-def print_marks(runs, size):
-    for what, figure, mark, is_most in marks(runs, size):
-        if mark is None:
-            print(f"{what}: {figure:.2f}")
-            continue
-        is_reached = figure <= mark if is_most else figure >= mark
-        print(f"{what}: {figure:.2f} (mark {mark}): {'reached' if is_reached else 'NOT REACHED'}")
+def marks(tscope, folder, size, rounds):
+    path = prepare(folder, size)
+    runs = measure.measure({"cat": Command(["cat", path]),
+                            "tscope memory": Command([tscope, "memory", path]),
+                            "pickle.load": Command([sys.executable, "-c", LOAD, path])}, rounds)
+    measure.print_runs(f"a snapshot of {size}", runs, dict.fromkeys(runs, path.stat().st_size))
+    yield measure.compare(9, f"snapshot of {size} / pickle.load", runs, "tscope memory",
+                          "pickle.load", 0.1)
+    peak_bytes, file_bytes = measure.peak(runs["tscope memory"]), path.stat().st_size
+    yield Mark(9, f"peak memory / size of a snapshot of {size}", peak_bytes / file_bytes, 1.5,
+               mine=measure.megabytes(peak_bytes), peer=measure.megabytes(file_bytes))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("tscope")
     parser.add_argument("--folder", type=pathlib.Path,
-                        default=pathlib.Path(tempfile.gettempdir()) / "tscope-bench-memory")
+                        default=pathlib.Path(tempfile.gettempdir()) / "tscope-bench")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--size", default="1G")
     arguments = parser.parse_args()
-    path, truth = prepare(pathlib.Path(os.environ.get("TSCOPE_BENCH_DIR", arguments.folder)))
-    runs = run.measure({"cat": ["cat", path],
-                        "tscope memory": [arguments.tscope, "memory", path],
-                        "pickle.load": [sys.executable, "-c", LOAD, path]}, arguments.rounds)
-    run.print_runs(runs, path.stat().st_size)
-    print_marks(runs, path.stat().st_size)
-    facts = compare_memory.Program(arguments.tscope).facts(path)["snapshot"]
-    found = list(compare_memory.snapshot_differences(truth["figures"], facts))
-    for place, expected, actual in found[:5]:
-        print(f"{place}: expected {expected}, tscope says {actual}")
-    print(f"the report {'differs from' if found else 'agrees with'} the truth")
-    return 1 if found else 0
+    folder = pathlib.Path(os.environ.get("TSCOPE_BENCH_DIR", arguments.folder))
+    measure.print_marks(marks(arguments.tscope, folder / "snapshot", arguments.size,
+                              arguments.rounds))
 
 
 if __name__ == "__main__":

@@ -1,174 +1,264 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Measures tscope on a generated trace of 1 GB against what the machine and its peers can do, and
-prints ratios. All programs take turns, round after round, so that each ratio is of runs made in
+"""Prints every mark of speed and memory: what tscope needs against what the machine and its peers
+can do. All programs of a group take turns, round after round, so that each ratio is of runs made in
 the same minute; what is printed is the median over the rounds. In the same run the reports are
-compared with the trace's truth, so that speed cannot come from work left out.
+compared with the traces' truth, so that speed cannot come from work left out.
 
-usage: run.py TSCOPE [--simdjson PROGRAM] [--folder FOLDER] [--rounds N]
+usage: run.py TSCOPE [--simdjson PROGRAM] [--perfetto PROGRAM] [--folder FOLDER] [--rounds N]
+              [--load] [GROUP]...
 
-The folder (or TSCOPE_BENCH_DIR) holds the trace, is filled when it is empty, and kept: 1.2 GB.
+Groups, all of them if none is named: large (marks 1 to 3, 9), memory (4), ranks (5),
+layouts (6), small (7), growth (8), snapshot (9).
+
+The folder (or TSCOPE_BENCH_DIR) holds the inputs, is filled where they are missing, and kept:
+8.5 GB. Inputs that lie elsewhere may be linked to: m100, g1, g4, r8 are folders of the shared
+generator, with their truth.json. A peer that is not on the machine is said to be missing.
 """
 import argparse
-import json
 import os
 import pathlib
-import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "real"))
-import check_truth  # noqa: E402 (found by the path above)
-import program  # noqa: E402
+import growth
+import inputs
+import many_ranks
+import measure
+import memory
+from measure import Command, Mark, compare
 
-GENERATE = ["--size", "1G", "--python-stack", "--record-shapes", "--memory", "--flops",
-            "--events-per-step", "25000", "--layout", "hta"]
-
-
-class Run:
-    """What one run of a command cost."""
-
-    def __init__(self, command, output):
-        start = time.perf_counter()
-        child = subprocess.Popen(command, stdout=output, stderr=subprocess.DEVNULL)
-        _, status, usage = os.wait4(child.pid, 0)
-        self.wall_s = time.perf_counter() - start
-        self.peak_bytes = usage.ru_maxrss * 1024
-        child.returncode = os.waitstatus_to_exitcode(status)
-        if child.returncode != 0:
-            raise RuntimeError(f"{' '.join(map(str, command))}: exit {child.returncode}")
+HERE = pathlib.Path(__file__).resolve().parent
+PEAK_SHARE, PEAK_STRETCH_BYTES = 0.05, 64e6
+SMALL_RUNS = 20  # runs of a few milliseconds in each round
+PERFETTO_QUERY = "select category, count(*), sum(dur) from slice group by category;"
+HTA = ("import sys; from hta.trace_analysis import TraceAnalysis; t = TraceAnalysis(trace_dir="
+       "sys.argv[1]); t.get_temporal_breakdown(visualize=False); "
+       "t.get_comm_comp_overlap(visualize=False); t.get_idle_time_breakdown(visualize=False)")
+# Peers that no package of Debian holds: their seconds for g1, and those of cat for it, as they
+# were once measured on a machine like this. What follows from them is said to be an estimate.
+QUOTED_CAT_S = 0.124
+QUOTED_PEERS = {"Perfetto": (8.70, 1 / 20), "HTA": (201.9, 1 / 400)}
 
 
-# ---- the trace -----------------------------------------------------------------------------
+class Bench:
+    """What all groups need: the programs, the inputs, how often to measure."""
+
+    def __init__(self, arguments):
+        self.tscope, self.simdjson = arguments.tscope, arguments.simdjson
+        self.perfetto, self.rounds = arguments.perfetto, arguments.rounds
+        self.folder = pathlib.Path(os.environ.get("TSCOPE_BENCH_DIR", arguments.folder)).absolute()
+
+    def trace(self, name):
+        return inputs.trace(self.folder / name, {"m100": "100M", "g1": "1G", "g4": "4G"}[name])
+
+    def report(self, path, *options, **where):
+        return Command([self.tscope, "trace", *options, path], **where)
+
+    def fields(self, mode, path):
+        """simdjson, which reads seven fields of each event and does nothing with them."""
+        return Command([self.simdjson or "simdjson_fields", mode, path])
 
 
-def pack(source, target, command):
-    if target.exists():
-        return
-    partial = target.with_suffix(".partial")
-    with open(partial, "wb") as file:
-        subprocess.run([*command, source], stdout=file, check=True)
-    partial.rename(target)
+# ---- one large trace -----------------------------------------------------------------------
 
 
-def prepare(folder):
-    """Returns the paths of the trace (plain, gz, zst) and its truth; makes what is missing."""
-    if not (folder / "truth.json").exists():
-        generator = program.need(program.SHARED / "tools" / "gen_trace.py")
-        subprocess.run([sys.executable, generator, folder, *GENERATE], check=True)
-    rank = json.loads((folder / "truth.json").read_text())["ranks"][0]
-    plain = folder / rank["file"]
-    files = {"plain": plain, "gz": pathlib.Path(f"{plain}.gz"), "zst": pathlib.Path(f"{plain}.zst")}
-    pack(plain, files["gz"], ["gzip", "-6", "-c"])
-    pack(plain, files["zst"], ["zstd", "-q", "-3", "-c"])
-    return files, rank
+def packed_commands(bench, trace):
+    """Of each compression: in parts, on all cores and on one, and the peers."""
+    peers = {"gz": ["igzip", "-dc"], "zst": ["zstd", "-dc", "-q"]}
+    for ending, peer in peers.items():
+        path, parts = trace.packed(ending), trace.packed_in_parts(ending)
+        if path:
+            yield f"tscope {ending}", bench.report(path)
+            yield f"tscope {ending}, one core", bench.report(path, "--threads", "1",
+                                                            cpu=measure.CPUS[0])
+            yield peer[0], Command([*peer, path])
+            yield f"{peer[0]}, one core", Command([*peer, path], cpu=measure.CPUS[0])
+        if parts:
+            yield f"tscope {ending} of {inputs.MEMBERS} parts", bench.report(parts)
 
 
-# ---- the measurement -----------------------------------------------------------------------
+def peer_commands(bench, trace):
+    query = bench.folder / "query.sql"
+    query.write_text(PERFETTO_QUERY, encoding="ascii")
+    yield "Perfetto", Command([bench.perfetto, "-q", query, trace.plain])
+    if subprocess.run([sys.executable, "-c", "import hta.trace_analysis"], capture_output=True,
+                      check=False).returncode == 0:
+        yield "HTA", Command([sys.executable, "-c", HTA, trace.folder])
 
 
-def commands(tscope, simdjson, files):
-    """Name → command. A peer that is not on this machine is left out."""
-    table = {
-        "cat": ["cat", files["plain"]],
-        "tscope": [tscope, "trace", files["plain"]],
-        "tscope --threads 1": [tscope, "trace", "--threads", "1", files["plain"]],
-        "tscope gz": [tscope, "trace", files["gz"]],
-        "tscope zst": [tscope, "trace", files["zst"]],
-        "igzip -dc": ["igzip", "-dc", files["gz"]],
-        "zstd -dc": ["zstd", "-dc", "-q", files["zst"]],
-    }
-    if simdjson:
-        table["simdjson"] = [simdjson, files["plain"]]
-    return {name: command for name, command in table.items() if shutil.which(command[0])}
+def peer_marks(runs):
+    """Mark 9: a peer that cannot be run here is held against cat, as it once was."""
+    for name, (quoted_s, at_most) in QUOTED_PEERS.items():
+        if name in runs:
+            yield compare(9, f"plain / {name}", runs, "tscope", name, at_most)
+            continue
+        figure = measure.ratio(runs, "tscope", "cat") * QUOTED_CAT_S / quoted_s
+        yield Mark(9, f"plain / {name}, ESTIMATED, not measured here", figure, at_most, note=f"from "
+                   f"{quoted_s} s where cat took {QUOTED_CAT_S} s: {name} is not installed")
 
 
-def measure(table, rounds):
-    """Name → the runs of each command, one a round; the first round only warms the caches."""
-    runs = {name: [] for name in table}
-    for number in range(rounds + 1):
-        for name, command in table.items():
-            run = Run(command, subprocess.DEVNULL)
-            if number > 0:
-                runs[name].append(run)
-    return runs
+def large_marks(runs):
+    one, two = "tscope --threads 1", "tscope"
+    yield compare(1, "plain, one thread / simdjson's best case", runs, one, "simdjson batches",
+                  0.75, 0.5)
+    yield compare(1, "plain, one thread / simdjson after a load", runs, one, "simdjson load", 0.35)
+    yield compare(1, "plain, one thread / cat", runs, one, "cat", 4.5, 2.7)
+    yield compare(2, "plain, two threads / one thread", runs, two, one, 0.62)
+    yield compare(2, "plain, two threads / cat", runs, two, "cat", 2.8, 1.6)
+    yield compare(3, "gz / igzip -dc", runs, "tscope gz", "igzip", 1.5, 1.25)
+    yield compare(3, "zst / zstd -dc", runs, "tscope zst", "zstd", 1.1, 0.9)
+    yield compare(3, "gz, one core / igzip -dc", runs, "tscope gz, one core", "igzip, one core",
+                  2.2)
+    yield compare(3, "zst, one core / zstd -dc", runs, "tscope zst, one core", "zstd, one core")
+    for ending in inputs.PACKERS:
+        parts = f"tscope {ending} of {inputs.MEMBERS} parts"
+        yield compare(3, f"{ending} of {inputs.MEMBERS} parts / of one", runs, parts,
+                      f"tscope {ending}")
+    yield from peer_marks(runs)
 
 
-def print_runs(runs, size):
-    print(f"{'command':20} {'min s':>8} {'median s':>9} {'max s':>8} {'GB/s':>6} {'peak MB':>8}")
-    for name, made in runs.items():
-        walls = sorted(run.wall_s for run in made)
-        median = statistics.median(walls)
-        peak = max(run.peak_bytes for run in made)
-        print(f"{name:20} {walls[0]:8.3f} {median:9.3f} {walls[-1]:8.3f} "
-              f"{size / median / 1e9:6.2f} {peak / 1e6:8.1f}")
+def measure_large(bench):
+    trace = bench.trace("g1")
+    table = {"cat": Command(["cat", trace.plain]),
+             "tscope --threads 1": bench.report(trace.plain, "--threads", "1"),
+             "simdjson batches": bench.fields("batches", trace.plain),
+             "tscope": bench.report(trace.plain),
+             "simdjson load": bench.fields("load", trace.plain),
+             **dict(packed_commands(bench, trace)), **dict(peer_commands(bench, trace))}
+    runs = measure.measure(table, bench.rounds)
+    measure.print_runs("one trace of 1 GB", runs, dict.fromkeys(runs, trace.size))
+    yield from large_marks(runs)
 
 
-def ratio(runs, name, *peers):
-    """Median over the rounds of a command's time to that of the slowest peer in the same round."""
-    if name not in runs or any(peer not in runs for peer in peers):
-        return None
-    return statistics.median(
-        mine.wall_s / max(run.wall_s for run in others)
-        for mine, *others in zip(runs[name], *(runs[peer] for peer in peers)))
+
+# ---- memory --------------------------------------------------------------------------------
 
 
-def marks(runs, size):
-    """(what, figure or None, mark): a figure must not be above its mark."""
-    yield "plain / cat", ratio(runs, "tscope", "cat"), 10
-    yield "plain / simdjson On Demand", ratio(runs, "tscope", "simdjson"), 1
-    yield ("gz / slower of plain --threads 1, igzip -dc",
-           ratio(runs, "tscope gz", "tscope --threads 1", "igzip -dc"), 1.3)
-    yield ("zst / slower of plain --threads 1, zstd -dc",
-           ratio(runs, "tscope zst", "tscope --threads 1", "zstd -dc"), 1.3)
-    peak = max(run.peak_bytes for name, made in runs.items() if name.startswith("tscope")
-               for run in made)
-    yield "peak memory / size of the trace", peak / size, 0.15
-    # For orientation, without a mark.
-    yield "plain --threads 1 / cat", ratio(runs, "tscope --threads 1", "cat"), None
-    yield ("plain --threads 1 / simdjson On Demand",
-           ratio(runs, "tscope --threads 1", "simdjson"), None)
-    yield "gz / igzip -dc", ratio(runs, "tscope gz", "igzip -dc"), None
-    yield "zst / zstd -dc", ratio(runs, "tscope zst", "zstd -dc"), None
+def memory_commands(bench, trace):
+    for ending in ("plain", *inputs.PACKERS):
+        path = trace.packed(ending)
+        if path:
+            yield ending, bench.report(path)
+    yield "plain, one thread", bench.report(trace.plain, "--threads", "1")
+    yield "from a pipe", bench.report("-", piped=trace.plain)
 
 
-def print_marks(runs, size):
-    for what, figure, mark in marks(runs, size):
-        if figure is None:
-            print(f"{what}: not measured, a program is missing")
-        elif mark is None:
-            print(f"{what}: {figure:.3f}")
-        else:
-            verdict = "reached" if figure <= mark else "NOT REACHED"
-            print(f"{what}: {figure:.3f} (mark {mark}): {verdict}")
+def measure_memory(bench):
+    for name in ("g1", "g4"):
+        trace = bench.trace(name)
+        runs = measure.measure(dict(memory_commands(bench, trace)), 1)
+        measure.print_runs(f"memory, {name}", runs, dict.fromkeys(runs, trace.size))
+        for what, made in runs.items():
+            yield Mark(4, f"peak memory / size of the trace, {name}, {what}",
+                       measure.peak(made) / trace.size, PEAK_SHARE,
+                       min(PEAK_SHARE, PEAK_STRETCH_BYTES / trace.size),
+                       measure.megabytes(measure.peak(made)), measure.megabytes(trace.size))
 
 
-def check_reports(tscope, files, rank):
-    results = program.Results()
-    for packing, path in files.items():
-        report = program.Program(tscope).report(path)
-        check_truth.check_report(results, packing, rank, report)
-        check_truth.check_flops(results, packing, rank, report)
-    return results.exit_status()
+
+# ---- other text ----------------------------------------------------------------------------
 
 
-def main():
+def measure_layouts(bench):
+    source = bench.trace("m100")
+    texts = {"as generated": source.plain,
+             **inputs.other_layouts(bench.folder / "layouts", source)}
+    for _, path in inputs.real_traces(bench.folder / "real"):
+        texts[f"real, {path.name[:22]}"] = path
+    table = {}
+    for name, path in texts.items():
+        table[name] = bench.report(path, "--threads", "1")
+        table[f"{name}, simdjson"] = bench.fields("batches", path)
+    runs = measure.measure(table, bench.rounds)
+    measure.print_runs("other layouts, one thread", runs, {
+        run: path.stat().st_size for name, path in texts.items()
+        for run in (name, f"{name}, simdjson")})
+    for name in texts:
+        yield compare(6, f"{name}, one thread / simdjson's best case", runs, name,
+                      f"{name}, simdjson", 1)
+
+
+# ---- small files ---------------------------------------------------------------------------
+
+
+def measure_small(bench):
+    packed, plain = next(inputs.real_traces(bench.folder / "real"), (None, None))
+    table = {"true": Command(["true"]), "--version": Command([bench.tscope, "--version"])}
+    if packed:
+        table |= {"cat": Command(["cat", plain]), "tscope gz": bench.report(packed),
+                  "tscope gz, one thread": bench.report(packed, "--threads", "1"),
+                  "igzip": Command(["igzip", "-dc", packed])}
+    runs = measure.measure(table, SMALL_RUNS * bench.rounds)
+    measure.print_runs(f"small: {packed.name if packed else 'no real trace'}", runs, {})
+    if packed:
+        wall_s = measure.median_wall(runs["tscope gz"])
+        yield Mark(7, "real gz of 10 MB, milliseconds", wall_s * 1e3, 15)
+        yield compare(7, "real gz of 10 MB / igzip -dc", runs, "tscope gz", "igzip", 2.5)
+    wall_s = measure.median_wall(runs["--version"])
+    yield Mark(7, "--version, milliseconds", wall_s * 1e3, 3, mine=measure.seconds(wall_s),
+               peer=measure.seconds(measure.median_wall(runs["true"])), note="peer: true")
+
+
+# ---- all of it -----------------------------------------------------------------------------
+
+
+def measure_ranks(bench):
+    return many_ranks.marks(bench.tscope, bench.folder / "r8", bench.rounds)
+
+
+def measure_growth(bench):
+    return growth.marks(bench.tscope, [bench.trace(name) for name in ("m100", "g1", "g4")],
+                        bench.rounds)
+
+
+def measure_snapshot(bench):
+    return memory.marks(bench.tscope, bench.folder / "snapshot", "100M", bench.rounds)
+
+
+GROUPS = {"large": measure_large, "memory": measure_memory, "ranks": measure_ranks,
+          "layouts": measure_layouts, "small": measure_small, "growth": measure_growth,
+          "snapshot": measure_snapshot}
+
+
+def print_machine(bench, is_loaded):
+    version = subprocess.run([bench.tscope, "--version"], capture_output=True, text=True,
+                             check=True).stdout.splitlines()[0]
+    print(f"{version}; {len(measure.CPUS)} CPUs, "
+          f"{'the last of them kept busy' if is_loaded else 'nothing else started by this bench'}; "
+          f"load average {os.getloadavg()[0]:.1f}; {bench.rounds} rounds")
+
+
+def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("tscope")
+    parser.add_argument("groups", nargs="*", metavar="GROUP", help=", ".join(GROUPS))
     parser.add_argument("--simdjson", help="the program simdjson_fields")
+    parser.add_argument("--perfetto", default="trace_processor_shell")
     parser.add_argument("--folder", type=pathlib.Path,
                         default=pathlib.Path(tempfile.gettempdir()) / "tscope-bench")
     parser.add_argument("--rounds", type=int, default=5)
-    arguments = parser.parse_args()
-    folder = pathlib.Path(os.environ.get("TSCOPE_BENCH_DIR", arguments.folder))
-    files, rank = prepare(folder)
-    runs = measure(commands(arguments.tscope, arguments.simdjson, files), arguments.rounds)
-    print_runs(runs, rank["bytes"])
-    print_marks(runs, rank["bytes"])
-    return check_reports(arguments.tscope, files, rank)
+    parser.add_argument("--load", action="store_true", help="keep another core busy meanwhile")
+    arguments = parser.parse_intermixed_args()
+    if unknown := set(arguments.groups) - set(GROUPS):
+        parser.error(f"no group {', '.join(sorted(unknown))}")
+    return arguments
+
+
+def main():
+    arguments = parse_arguments()
+    bench, groups = Bench(arguments), arguments.groups or list(GROUPS)
+    bench.folder.mkdir(parents=True, exist_ok=True)
+    print_machine(bench, arguments.load)
+    marks = []
+    with measure.busy_cpu(arguments.load):
+        for group in groups:
+            marks += GROUPS[group](bench)
+    measure.print_marks(sorted(marks, key=lambda mark: mark.number))
+    return subprocess.run([sys.executable, HERE / "check.py", arguments.tscope, bench.folder,
+                           arguments.simdjson or "", *groups], check=False).returncode
 
 
 if __name__ == "__main__":
