@@ -10,9 +10,44 @@
 
 #include <inttypes.h>
 
+/*
+ * A table may have a million rows of a dozen small items each: they are gathered here, since a call
+ * of stdio costs more than the item.
+ */
+
+static void flush(struct json_writer *w)
+{
+	fwrite(w->pending, 1, w->pending_count, w->out);
+	w->pending_count = 0;
+}
+
+static void put_bytes(struct json_writer *w, const char *bytes, size_t count)
+{
+	if (count > sizeof(w->pending) - w->pending_count)
+		flush(w);
+	if (count > sizeof(w->pending)) {
+		fwrite(bytes, 1, count, w->out);
+		return;
+	}
+	memcpy(w->pending + w->pending_count, bytes, count);
+	w->pending_count += count;
+}
+
+static void put_char(struct json_writer *w, char c)
+{
+	put_bytes(w, &c, 1);
+}
+
+static void put_string(struct json_writer *w, const char *text)
+{
+	put_bytes(w, text, strlen(text));
+}
+
 static void new_line(struct json_writer *w)
 {
-	fprintf(w->out, "\n%*s", (int)(2 * w->depth), "");
+	put_char(w, '\n');
+	for (unsigned i = 0; i < w->depth; i++)
+		put_string(w, "  ");
 }
 
 /* What stands before an item: nothing after its key, else a comma and a new line (row: a blank). */
@@ -23,18 +58,18 @@ static void begin_item(struct json_writer *w)
 		return;
 	}
 	if (w->has_items)
-		fputc(',', w->out);
+		put_char(w, ',');
 	if (w->row_depth == 0 && w->depth > 0)
 		new_line(w);
 	else if (w->has_items)
-		fputc(' ', w->out);
+		put_char(w, ' ');
 	w->has_items = true;
 }
 
 static void open_bracket(struct json_writer *w, char bracket)
 {
 	begin_item(w);
-	fputc(bracket, w->out);
+	put_char(w, bracket);
 	w->depth++;
 	w->has_items = false;
 }
@@ -48,10 +83,12 @@ static void close_bracket(struct json_writer *w, char bracket)
 	w->depth--;
 	if (w->has_items && !in_row)
 		new_line(w);
-	fputc(bracket, w->out);
+	put_char(w, bracket);
 	w->has_items = true;
-	if (w->depth == 0)
-		fputc('\n', w->out);
+	if (w->depth == 0) {
+		put_char(w, '\n');
+		flush(w);
+	}
 }
 
 void tsi_jw_object(struct json_writer *w)
@@ -96,27 +133,45 @@ void tsi_jw_end_array(struct json_writer *w)
 void tsi_jw_key(struct json_writer *w, const char *key)
 {
 	begin_item(w);
-	fprintf(w->out, "\"%s\": ", key);
+	put_char(w, '"');
+	put_string(w, key);
+	put_string(w, "\": ");
 	w->has_key = true;
 }
 
-static void put_escaped(FILE *out, uint32_t code_point)
+static void put_escaped(struct json_writer *w, uint32_t code_point)
 {
 	static const char short_escapes[] = "\bb\tt\nn\ff\rr\"\"\\\\";
+	char text[16];
 
 	for (const char *pair = short_escapes; *pair != '\0'; pair += 2) {
 		if (code_point == (uint32_t)*pair) {
-			fprintf(out, "\\%c", pair[1]);
+			put_char(w, '\\');
+			put_char(w, pair[1]);
 			return;
 		}
 	}
 	if (code_point < 0x10000) {
-		fprintf(out, "\\u%04" PRIx32, code_point);
-		return;
+		snprintf(text, sizeof(text), "\\u%04" PRIx32, code_point);
+	} else { /* U+E0001 as "\udb40\udc01" */
+		code_point -= 0x10000;
+		snprintf(text, sizeof(text), "\\u%04" PRIx32 "\\u%04" PRIx32,
+			 0xD800 + (code_point >> 10), 0xDC00 + (code_point & 0x3FF));
 	}
-	code_point -= 0x10000; /* U+E0001 as "\udb40\udc01" */
-	fprintf(out, "\\u%04" PRIx32 "\\u%04" PRIx32, 0xD800 + (code_point >> 10),
-		0xDC00 + (code_point & 0x3FF));
+	put_string(w, text);
+}
+
+/* Takes what needs no escape off the front and puts it in one piece. */
+static void put_plain(struct json_writer *w, struct str *rest)
+{
+	size_t length = 0;
+
+	while (length < rest->length && tsi_utf8_is_plain(rest->data[length]) &&
+	       rest->data[length] != '"' && rest->data[length] != '\\')
+		length++;
+	put_bytes(w, rest->data, length);
+	rest->data += length;
+	rest->length -= length;
 }
 
 void tsi_jw_text(struct json_writer *w, const char *text)
@@ -129,31 +184,44 @@ void tsi_jw_text(struct json_writer *w, const char *text)
 	}
 	rest = tsi_str_of(text);
 	begin_item(w);
-	fputc('"', w->out);
-	while (rest.length > 0) {
+	put_char(w, '"');
+	for (put_plain(w, &rest); rest.length > 0; put_plain(w, &rest)) {
 		const char *start = rest.data;
 		uint32_t code_point = tsi_utf8_next(&rest);
 
 		if (code_point == UTF8_INVALID)
-			fputs("\xEF\xBF\xBD", w->out); /* U+FFFD */
+			put_string(w, "\xEF\xBF\xBD"); /* U+FFFD */
 		else if (code_point == '"' || code_point == '\\' || tsi_utf8_is_unsafe(code_point))
-			put_escaped(w->out, code_point);
+			put_escaped(w, code_point);
 		else
-			fwrite(start, 1, (size_t)(rest.data - start), w->out);
+			put_bytes(w, start, (size_t)(rest.data - start));
 	}
-	fputc('"', w->out);
+	put_char(w, '"');
+}
+
+static void put_digits(struct json_writer *w, uint64_t value)
+{
+	char digits[20]; /* UINT64_MAX has as many */
+	size_t first = sizeof(digits);
+
+	do
+		digits[--first] = (char)('0' + value % 10);
+	while ((value /= 10) != 0);
+	put_bytes(w, digits + first, sizeof(digits) - first);
 }
 
 void tsi_jw_int(struct json_writer *w, int64_t value)
 {
 	begin_item(w);
-	fprintf(w->out, "%" PRId64, value);
+	if (value < 0)
+		put_char(w, '-');
+	put_digits(w, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
 }
 
 void tsi_jw_uint(struct json_writer *w, uint64_t value)
 {
 	begin_item(w);
-	fprintf(w->out, "%" PRIu64, value);
+	put_digits(w, value);
 }
 
 void tsi_jw_real(struct json_writer *w, double value)
@@ -162,17 +230,17 @@ void tsi_jw_real(struct json_writer *w, double value)
 
 	tsi_real_shortest(text, value);
 	begin_item(w);
-	fputs(text, w->out);
+	put_string(w, text);
 }
 
 void tsi_jw_flag(struct json_writer *w, bool flag)
 {
 	begin_item(w);
-	fputs(flag ? "true" : "false", w->out);
+	put_string(w, flag ? "true" : "false");
 }
 
 void tsi_jw_null(struct json_writer *w)
 {
 	begin_item(w);
-	fputs("null", w->out);
+	put_string(w, "null");
 }

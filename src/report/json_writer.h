@@ -18,7 +18,8 @@
  *	tsi_jw_int(&w, 2);
  *	tsi_jw_end_object(&w);
  *
- * Errors of the stream are left to ferror().
+ * All of it has reached the stream when the outermost object or array ends; errors of the stream
+ * are left to ferror().
  */
 struct json_writer {
 	FILE *out;
@@ -26,6 +27,8 @@ struct json_writer {
 	unsigned row_depth; /* depth of the row in progress, which stands on one line; 0: none */
 	bool has_items;     /* the innermost object or array is not empty */
 	bool has_key;       /* the next item belongs to the key just written */
+	size_t pending_count;
+	char pending[1024]; /* not in the stream yet */
 };
 
 void tsi_jw_object(struct json_writer *w);

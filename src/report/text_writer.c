@@ -92,8 +92,15 @@ unsigned tsi_text_columns(const char *text)
 	struct str rest = { text, strlen(text) };
 	unsigned columns = 0;
 
-	while (rest.length > 0)
-		columns += tsi_utf8_columns(tsi_utf8_next(&rest));
+	while (rest.length > 0) {
+		size_t plain = tsi_utf8_plain_length(rest);
+
+		rest.data += plain;
+		rest.length -= plain;
+		columns += (unsigned)plain;
+		if (rest.length > 0)
+			columns += tsi_utf8_columns(tsi_utf8_next(&rest));
+	}
 	return columns;
 }
 
@@ -146,7 +153,7 @@ static inline struct glyph next_glyph(const struct text_writer *w, struct str *r
 {
 	char first = rest->data[0];
 
-	if (first < 0x20 || first >= 0x7F)
+	if (!tsi_utf8_is_plain(first))
 		return next_odd_glyph(w, rest);
 	rest->data++;
 	rest->length--;

@@ -8,6 +8,22 @@
 
 #define UTF8_INVALID UINT32_MAX
 
+/* Is it shown as it is, in one column? Of ASCII only, of which nearly all texts are. */
+static inline bool tsi_utf8_is_plain(char c)
+{
+	return c >= ' ' && c <= '~';
+}
+
+/* How many plain characters a text begins with. */
+static inline size_t tsi_utf8_plain_length(struct str text)
+{
+	size_t length = 0;
+
+	while (length < text.length && tsi_utf8_is_plain(text.data[length]))
+		length++;
+	return length;
+}
+
 /*
  * Takes the next code point off the front of *rest, which must not be empty.
  * Bytes that are no UTF-8 (overlong forms and surrogates included) are taken

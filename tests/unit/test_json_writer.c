@@ -112,10 +112,57 @@ static void test_texts(void **state)
 	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct sink sink;
+		char expected[80];
 
 		sink_open(&sink);
+		tsi_jw_row_array(&sink.w);
 		tsi_jw_text(&sink.w, cases[i].text);
-		sink_expect(&sink, cases[i].json);
+		tsi_jw_end_array(&sink.w);
+		snprintf(expected, sizeof(expected), "[%s]\n", cases[i].json);
+		sink_expect(&sink, expected);
+	}
+}
+
+static void test_integers(void **state)
+{
+	struct sink sink;
+
+	(void)state;
+	sink_open(&sink);
+	tsi_jw_row_array(&sink.w);
+	tsi_jw_int(&sink.w, INT64_MIN);
+	tsi_jw_int(&sink.w, -10);
+	tsi_jw_int(&sink.w, 0);
+	tsi_jw_int(&sink.w, INT64_MAX);
+	tsi_jw_uint(&sink.w, UINT64_MAX);
+	tsi_jw_end_array(&sink.w);
+	sink_expect(&sink, "[-9223372036854775808, -10, 0, 9223372036854775807, "
+			   "18446744073709551615]\n");
+}
+
+/* Texts around the size of what the writer gathers come out in order, and none is lost. */
+static void test_long_texts(void **state)
+{
+	const size_t room = sizeof(((struct json_writer *)NULL)->pending);
+
+	(void)state;
+	for (size_t length = room - 8; length < room + 8; length++) {
+		struct sink sink;
+		char *text = calloc(length + 1, 1), *expected = calloc(3 * length + 16, 1);
+
+		assert_non_null(text);
+		assert_non_null(expected);
+		memset(text, 'x', length);
+		text[length - 1] = 'y';
+		sink_open(&sink);
+		tsi_jw_row_array(&sink.w);
+		for (int i = 0; i < 3; i++)
+			tsi_jw_text(&sink.w, text);
+		tsi_jw_end_array(&sink.w);
+		sprintf(expected, "[\"%s\", \"%s\", \"%s\"]\n", text, text, text);
+		sink_expect(&sink, expected);
+		free(text);
+		free(expected);
 	}
 }
 
@@ -148,8 +195,8 @@ static void test_shortest_numbers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_layout),
-		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_layout),           cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_integers),         cmocka_unit_test(test_long_texts),
 		cmocka_unit_test(test_shortest_numbers),
 	};
 
