@@ -29,29 +29,35 @@ bool tsi_str_equal_nocase(struct str a, struct str b)
 	return true;
 }
 
+#define EACH_BYTE UINT64_C(0x0101010101010101)
+
 /*
- * Is there a byte among these eight that may be the letter whose copies fill `letters`? The bit in
- * which its cases differ is set there and left out here: another byte may pass, none is missed.
+ * The high bit of each of these eight bytes that may be the letter whose copies fill `letters`. The
+ * bit in which its cases differ is set there and left out here: another byte may pass, none is
+ * missed.
  */
-static bool may_hold(const char *eight, uint64_t letters)
+static uint64_t places_of(const char *eight, uint64_t letters)
 {
-	const uint64_t ones = UINT64_C(0x0101010101010101);
 	uint64_t bytes;
 
 	memcpy(&bytes, eight, sizeof(bytes));
-	bytes = (bytes | ones * 0x20) ^ letters;
-	return ((bytes - ones) & ~bytes & ones * 0x80) != 0;
+	bytes = (bytes | EACH_BYTE * 0x20) ^ letters;
+	return (bytes - EACH_BYTE) & ~bytes & EACH_BYTE * 0x80;
 }
 
+/* A word's first two letters stand side by side at few places: eight are left behind at once. */
 ptrdiff_t tsi_str_find_nocase(struct str text, struct str needle)
 {
 	if (needle.length == 0)
 		return 0;
-	uint64_t letters = UINT64_C(0x0101010101010101) * ((unsigned char)needle.data[0] | 0x20u);
-	for (size_t i = 0; i + needle.length <= text.length; i += sizeof(letters)) {
-		if (i + sizeof(letters) <= text.length && !may_hold(text.data + i, letters))
+	size_t next = needle.length > 1; /* of a word of one letter that letter twice */
+	uint64_t first = EACH_BYTE * ((unsigned char)needle.data[0] | 0x20u);
+	uint64_t second = EACH_BYTE * ((unsigned char)needle.data[next] | 0x20u);
+	for (size_t i = 0; i + needle.length <= text.length; i += sizeof(first)) {
+		size_t end = i + sizeof(first);
+		if (end + next <= text.length &&
+		    !(places_of(text.data + i, first) & places_of(text.data + i + next, second)))
 			continue;
-		size_t end = i + sizeof(letters);
 		for (size_t at = i; at < end && at + needle.length <= text.length; at++) {
 			struct str here = { text.data + at, needle.length };
 			if (tsi_str_equal_nocase(here, needle))
