@@ -11,6 +11,9 @@
 #define tsi_likely(claim) __builtin_expect(!!(claim), 1)
 #define tsi_unlikely(claim) __builtin_expect(!!(claim), 0)
 
+/* What stands there will be read soon. */
+#define tsi_prefetch(place) __builtin_prefetch(place)
+
 #define TSI_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 #endif

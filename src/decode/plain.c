@@ -269,6 +269,14 @@ bool tsi_plain_pick(const struct plain *plain, struct plain_pick *pick, struct p
 	return true;
 }
 
+void tsi_plain_prefetch(const struct plain *plain, struct plain_value dict)
+{
+	uint32_t content = is_dict(dict) ? *tsi_graph_content(plain, dict.word) : 0;
+
+	if (content && !(content & CONTENT_IN_HEAP))
+		tsi_prefetch(tsi_graph_words(plain, content));
+}
+
 /* ---- numbers of objects and texts ------------------------------------------------------- */
 
 size_t tsi_plain_object_count(const struct plain *plain)

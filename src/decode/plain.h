@@ -145,6 +145,9 @@ struct plain_pick {
 bool tsi_plain_pick(const struct plain *plain, struct plain_pick *pick, struct plain_value dict,
 		    struct plain_value *out);
 
+/* This dict will be read soon: those of a long list lie far from each other. */
+void tsi_plain_prefetch(const struct plain *plain, struct plain_value dict);
+
 /*
  * For arrays beside the graph: lists, tuples and dicts are numbered from 0, texts and bytes
  * are too. SIZE_MAX for all else.
