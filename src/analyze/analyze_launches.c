@@ -200,23 +200,29 @@ static enum tscope_status add_sync(struct work *work, uint32_t row, struct tscop
 	return TSCOPE_OK;
 }
 
+static enum tscope_status take_call(struct work *work, uint32_t row, struct tscope_error *err)
+{
+	const struct spans *spans = &work->trace->spans;
+	uint8_t kind = tsi_call_kind(work->trace, row);
+	int64_t dur_ns = tsi_dur_ns(spans, row);
+
+	add_call(&work->by_name[tsi_name_id(spans, row)], kind, dur_ns);
+	add_call(&work->by_kind[kind], kind, dur_ns);
+	if (is_launch(kind) || kind == CALL_MALLOC || kind == CALL_FREE)
+		add_to_step(work, kind, tsi_start_ns(spans, row));
+	return kind == CALL_SYNC ? add_sync(work, row, err) : TSCOPE_OK;
+}
+
 static enum tscope_status collect_calls(struct work *work, struct tscope_error *err)
 {
 	const struct spans *spans = &work->trace->spans;
 	uint32_t end_row = tsi_first_device_row(work->trace);
+	enum tscope_status status = TSCOPE_OK;
 
-	for (uint32_t row = 0; row < end_row; row++) {
-		if (tsi_span_class(spans, row) != TSCOPE_SPAN_RUNTIME)
-			continue;
-		uint8_t kind = tsi_call_kind(work->trace, row);
-		add_call(&work->by_name[tsi_name_id(spans, row)], kind, tsi_dur_ns(spans, row));
-		add_call(&work->by_kind[kind], kind, tsi_dur_ns(spans, row));
-		if (is_launch(kind) || kind == CALL_MALLOC || kind == CALL_FREE)
-			add_to_step(work, kind, tsi_start_ns(spans, row));
-		if (kind == CALL_SYNC && add_sync(work, row, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-	}
-	return TSCOPE_OK;
+	for (uint32_t row = 0; status == TSCOPE_OK && row < end_row; row++)
+		if (tsi_is_in_set(&spans->calls, row))
+			status = take_call(work, row, err);
+	return status;
 }
 
 static int64_t at_least_0(int64_t number)

@@ -44,7 +44,7 @@ static enum tscope_status open_launcher(struct walk *walk, struct open_op *op,
 }
 
 static inline enum tscope_status open_op(struct walk *walk, uint32_t row, uint32_t kind,
-					 struct tscope_error *err)
+					 int64_t start_ns, struct tscope_error *err)
 {
 	const struct tscope_trace *trace = walk->c->trace;
 	struct op_stack *stack = &walk->stack;
@@ -53,12 +53,12 @@ static inline enum tscope_status open_op(struct walk *walk, uint32_t row, uint32
 			      err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	struct open_op *op = &stack->open[stack->depth++];
-	op->start_ns = tsi_start_ns(&trace->spans, row);
+	op->start_ns = start_ns;
 	op->dur_ns = tsi_dur_ns(&trace->spans, row);
-	op->end_ns = op->start_ns + op->dur_ns;
+	op->end_ns = start_ns + op->dur_ns;
 	if (op->end_ns > op[-1].end_ns)
 		op->end_ns = op[-1].end_ns;
-	op[-1].children_ns += op->end_ns - op->start_ns;
+	op[-1].children_ns += op->end_ns - start_ns;
 	op->children_ns = 0;
 	op->device_ns = 0;
 	op->row = row;
@@ -131,7 +131,7 @@ static enum tscope_status walk_track(struct walk *walk, const struct track *trac
 		if (top_of(walk)->end_ns <= start_ns &&
 		    close_until(walk, start_ns, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
-		if (open_op(walk, row, kind, err) != TSCOPE_OK)
+		if (open_op(walk, row, kind, start_ns, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 	}
 	return close_until(walk, INT64_MAX, err);
