@@ -79,51 +79,63 @@ static inline void take_texts(const struct kind *kind, const char *const at[],
 	event->args = text_at(&texts[5], at);
 }
 
-/*
- * Reads the event at p if it is one of this kind: gives its end, the white space before the
- * next one included; else NULL, with *event in any state.
- */
-static inline __attribute__((always_inline)) const char *
-match_kind(const struct kind *kind, const char *p, const char *end, struct raw_event *event)
+/* Reads a number that the sink asks for; gives its end, or NULL. args: where they begin. */
+static TSI_INLINE const char *match_asked(const struct kind_piece *piece, const char *p,
+					  const char *args, struct raw_event *event)
 {
-	const char *at[MAX_KIND_NUMBERS + 1], *text = kind->text;
-	const struct kind_piece *piece = kind->pieces;
-	int64_t times[SLOT_TIME_COUNT] = { 0 };
-	unsigned numbers = 0;
-	if (tsi_unlikely((size_t)(end - p) + TSI_INPUT_PADDING < kind->reach))
+	struct raw_number *number = &event->numbers[event->number_count++];
+	const char *behind = match_value(p, &number->value);
+	if (tsi_unlikely(!behind))
 		return NULL;
+	number->at = (uint32_t)(p - args);
+	number->length = (uint16_t)(behind - p);
+	number->arg = piece->arg;
+	return behind;
+}
+
+/* Is the event at p one of this kind? Gives its end, and at[i], where its pieces begin; or NULL. */
+static TSI_INLINE const char *match_pieces(const struct kind *kind, const char *p, const char *at[],
+					   int64_t times[SLOT_TIME_COUNT], struct raw_event *event)
+{
+	const struct kind_piece *piece = kind->pieces;
+	const struct kind_text *args = &kind->texts[KIND_TEXT_COUNT - 1];
+	const char *text = kind->text;
 	for (unsigned i = 0;; i++, piece++) {
 		at[i] = p;
-		const char *last = text + piece->blocks;
-		for (; text != last; text += 32, p += 32)
+		for (const char *last = text + piece->blocks; text != last; text += 32, p += 32)
 			if (simd_equal32(p, text) != UINT32_MAX)
 				return NULL;
 		if (~simd_equal32(p, text) & piece->mask)
 			return NULL;
 		text += 32;
 		p += piece->tail;
-		const char *number = p;
-		if (piece->slot == SLOT_NUMBER) {
+		if (piece->slot == SLOT_END)
+			return p;
+		if (piece->slot == SLOT_NUMBER)
 			p = match_number(p);
-			if (tsi_unlikely(!p))
-				return NULL;
-		} else if (piece->slot == SLOT_ASKED) {
-			struct raw_number *told = &event->numbers[numbers++];
-			p = match_value(p, &told->value);
-			if (tsi_unlikely(!p))
-				return NULL;
-			told->at = (uint32_t)(number - at[0]);
-			told->length = (uint16_t)(p - number);
-			told->arg = piece->arg;
-		} else if (piece->slot == SLOT_END) {
-			break;
-		} else {
+		else if (piece->slot == SLOT_ASKED)
+			p = match_asked(piece, p, at[args->from_piece] + args->from, event);
+		else
 			p = take_plain_ns(p, &times[piece->slot]);
-			if (tsi_unlikely(!p))
-				return NULL;
-		}
+		if (tsi_unlikely(!p))
+			return NULL;
 	}
-	if (tsi_unlikely(p > end))
+}
+
+/*
+ * Reads the event at p if it is one of this kind: gives its end, the white space before the
+ * next one included; else NULL, with nothing changed in *event but its numbers.
+ */
+static TSI_INLINE const char *match_kind(const struct kind *kind, const char *p, const char *end,
+					 struct raw_event *event)
+{
+	const char *at[MAX_KIND_NUMBERS + 1];
+	int64_t times[SLOT_TIME_COUNT] = { 0 };
+	if (tsi_unlikely((size_t)(end - p) + TSI_INPUT_PADDING < kind->reach))
+		return NULL;
+	event->number_count = 0;
+	const char *behind = match_pieces(kind, p, at, times, event);
+	if (!behind || tsi_unlikely(behind > end))
 		return NULL;
 	event->ts_ns = times[SLOT_TS];
 	event->dur_ns = times[SLOT_DUR];
@@ -132,11 +144,8 @@ match_kind(const struct kind *kind, const char *p, const char *end, struct raw_e
 	event->has_dur = kind->has_dur;
 	event->name_escaped = kind->name_escaped;
 	event->kind = kind->number;
-	event->number_count = numbers;
 	take_texts(kind, at, event);
-	for (unsigned i = 0; i < numbers; i++)
-		event->numbers[i].at -= (uint32_t)(event->args.data - at[0]);
-	return p;
+	return behind;
 }
 
 static inline uint16_t *kind_by_short(struct kinds *kinds)

@@ -394,17 +394,16 @@ static unsigned add_kind(const struct sample *sample, uint64_t shape, struct raw
 	return index;
 }
 
-/* Tells the event what its kind is; 0: it is not of this kind after all. */
-static unsigned recognise(struct kinds *kinds, unsigned index, const char *text, const char *end,
-			  struct raw_event *event)
+/* Tells the event what its kind is. */
+static void recognise(const struct kind *kind, const char *text, const char *end,
+		      struct raw_event *event)
 {
 	struct raw_event known;
-	if (!match_kind(&kinds->kinds[index], text, end, &known))
-		return 0;
+	if (!match_kind(kind, text, end, &known))
+		return; /* what was compared is only hashes, or the window ends too soon */
 	event->kind = known.kind;
 	event->number_count = known.number_count;
 	memcpy(event->numbers, known.numbers, known.number_count * sizeof(known.numbers[0]));
-	return index;
 }
 
 unsigned tsi_kinds_learn(struct kinds *kinds, struct str text, const char *end,
@@ -419,8 +418,10 @@ unsigned tsi_kinds_learn(struct kinds *kinds, struct str text, const char *end,
 		return 0;
 	uint64_t shape = shape_of(&sample);
 	unsigned index = find_kind(&sample, event->name, shape);
-	if (index)
-		return recognise(kinds, index, text.data, end, event);
+	if (index) {
+		recognise(&kinds->kinds[index], text.data, end, event);
+		return index;
+	}
 	choose_slots(&sample);
 	return add_kind(&sample, shape, event);
 }

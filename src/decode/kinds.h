@@ -108,7 +108,8 @@ void tsi_kinds_free(struct kinds *kinds);
 
 /*
  * Learns the flawless event whose text, with the comma and all white space behind, is given, and
- * tells it its kind. The kind's index; 0: it was not learned. The window goes on to `end`.
+ * tells it its kind. The kind's index, for correct_kind(); 0: it was not learned. The window
+ * goes on to `end`.
  */
 unsigned tsi_kinds_learn(struct kinds *kinds, struct str text, const char *end,
 			 struct raw_event *event);

@@ -4,6 +4,8 @@
  * instruction set (see simd.h); the best one is picked at run time.
  *
  * What makes it fast:
+ *   - events that came before are known by heart (kinds.h) and only compared; the rest is for
+ *     those that did not, and for finding out which one it is:
  *   - keys and the white space around them are predicted (layout.h) and verified
  *     with one 32-byte comparison, not read;
  *   - strings end where a 32-byte mask says so;
@@ -267,15 +269,13 @@ static inline enum step read_event(struct scanner *scanner, struct cursor *c,
 		c->seen |= 1u << field;
 		if ((step = read_value(c, field, event)) != STEP_OK)
 			return step;
-		if (field == FIELD_NAME && scanner->kinds) {
-			struct raw_event known_event;
-			const char *behind = match_named(scanner->kinds, event->name, start, c->end,
-							 &known_event, kind);
-			if (behind) {
-				*event = known_event;
-				c->p = behind;
-				return STEP_KNOWN;
-			}
+		if (field != FIELD_NAME || !scanner->kinds)
+			continue;
+		const char *behind =
+			match_named(scanner->kinds, event->name, start, c->end, event, kind);
+		if (behind) {
+			c->p = behind;
+			return STEP_KNOWN;
 		}
 	}
 }
@@ -308,53 +308,70 @@ static void learn(struct scanner *scanner, const char *p, const struct cursor *c
 	correct_kind(scanner->kinds, index);
 }
 
+/* Hands on an event of no known kind, which began at p and of which the cursor is behind. */
+static enum tscope_status emit_read(struct scanner *scanner, const char *p, struct cursor *c,
+				    struct raw_event *event, struct tscope_error *err)
+{
+	scanner->at = c->p + 1;
+	c->flaws.duplicate_key = c->twice & ~(1u << FIELD_OTHER);
+	if (!tsi_event_settle(scanner->sink, event, &c->flaws))
+		return TSCOPE_OK;
+	if (scanner->kinds)
+		learn(scanner, p, c, event);
+	return scanner->sink->event(scanner->sink, event, err);
+}
+
+/*
+ * Reads the event at *p, which is not of the kind that was predicted, and hands it on. True:
+ * another one follows at *p; false: *result.
+ */
+static bool read_unpredicted(struct scanner *scanner, const char **p, enum scan_result *result,
+			     struct tscope_error *err)
+{
+	struct cursor c = { .p = *p, .end = scanner->end, .max_depth = scanner->max_depth };
+	struct raw_event event = { 0 };
+	const struct kind *kind = NULL;
+	enum step step = STEP_MORE;
+	if (c.p < c.end)
+		step = *c.p == '{' ? read_event(scanner, &c, &event, &kind) : STEP_ODD;
+	*result = SCAN_FAILED;
+	if (step == STEP_KNOWN) {
+		*p = c.p;
+		return emit_known(scanner, c.p, kind, &event, err) == TSCOPE_OK;
+	}
+	if (step == STEP_OK)
+		step = skip_space(&c);
+	if (step == STEP_OK && *c.p != ',' && *c.p != ']')
+		step = STEP_ODD;
+	if (step != STEP_OK) {
+		*result = step == STEP_MORE ? SCAN_MORE : SCAN_ODD;
+		return false;
+	}
+	if (emit_read(scanner, *p, &c, &event, err) != TSCOPE_OK)
+		return false;
+	*p = scanner->at;
+	*result = SCAN_CLOSED;
+	return *c.p != ']';
+}
+
 static enum scan_result scan(struct scanner *scanner, struct tscope_error *err)
 {
 	struct raw_event event;
-	const struct kind *kind = NULL;
+	const struct kind *kind;
+	enum scan_result result;
 	const char *p = scanner->at;
 	for (;;) {
 		p = tsi_skip_space(p, scanner->end);
-		const char *behind = scanner->kinds ? match_predicted(scanner->kinds, p,
-								      scanner->end, &event, &kind)
-						    : NULL;
+		const char *behind = NULL;
+		if (scanner->kinds)
+			behind = match_predicted(scanner->kinds, p, scanner->end, &event, &kind);
 		if (tsi_likely(behind != NULL)) {
+			p = behind;
 			if (emit_known(scanner, behind, kind, &event, err) != TSCOPE_OK)
 				return SCAN_FAILED;
-			p = behind;
-			continue;
+		} else if (!read_unpredicted(scanner, &p, &result, err)) {
+			return result;
 		}
-		struct cursor c = { .p = p, .end = scanner->end, .max_depth = scanner->max_depth };
-		event = (struct raw_event){ 0 };
-		if (p == scanner->end)
-			return SCAN_MORE;
-		enum step step = STEP_ODD;
-		if (*p == '{')
-			step = read_event(scanner, &c, &event, &kind);
-		if (step == STEP_KNOWN) {
-			if (emit_known(scanner, c.p, kind, &event, err) != TSCOPE_OK)
-				return SCAN_FAILED;
-			p = c.p;
-			continue;
-		}
-		if (step == STEP_OK)
-			step = skip_space(&c);
-		if (tsi_unlikely(step != STEP_OK))
-			return step == STEP_MORE ? SCAN_MORE : SCAN_ODD;
-		if (tsi_unlikely(*c.p != ',' && *c.p != ']'))
-			return SCAN_ODD;
-
-		scanner->at = c.p + 1;
-		c.flaws.duplicate_key = c.twice & ~(1u << FIELD_OTHER);
-		if (tsi_event_settle(scanner->sink, &event, &c.flaws)) {
-			if (scanner->kinds)
-				learn(scanner, p, &c, &event);
-			if (scanner->sink->event(scanner->sink, &event, err) != TSCOPE_OK)
-				return SCAN_FAILED;
-		}
-		if (*c.p == ']')
-			return SCAN_CLOSED;
-		p = scanner->at;
 	}
 }
 
