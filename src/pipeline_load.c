@@ -24,6 +24,7 @@
 #include "pipeline.h"
 #include "run/settings.h"
 #include "run/store.h"
+#include "timeline/timeline.h"
 
 enum { RUN_JSON_MAX_BYTES = 16 << 20 };
 
@@ -140,7 +141,8 @@ static enum tscope_status analyze_trace(const struct load_job *job,
 
 	timeline_options.first_batch = job->file->first_batch;
 	timeline_options.batch_count = job->file->batch_count;
-	enum tscope_status status = tscope_timeline_build(&timeline, trace, &timeline_options, err);
+	enum tscope_status status =
+		tsi_timeline_build(&timeline, trace, &timeline_options, job->keeps_log, err);
 	if (status == TSCOPE_OK)
 		status =
 			tscope_analyze(&loaded->analysis, trace, timeline, &options->analysis, err);

@@ -266,7 +266,8 @@ enum tscope_status tsi_timeline_find_device_budget(struct tscope_timeline *timel
 				MAX_BUDGETS, timeline->step_count, timeline->trace->device_count);
 	if (tsi_array_new(&timeline->budgets, (size_t)budget_count, sizeof(*timeline->budgets),
 			  err) != TSCOPE_OK ||
-	    tsi_pieces_init(timeline, has_comm(timeline), err) != TSCOPE_OK)
+	    tsi_pieces_init(timeline, timeline->wants_pieces && has_comm(timeline), err) !=
+		    TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	enum tscope_status status = tsi_waits_init(&waits, marks, err);
 	if (status == TSCOPE_OK)

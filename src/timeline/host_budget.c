@@ -470,7 +470,7 @@ enum tscope_status tsi_timeline_find_host_budget(struct tscope_timeline *timelin
 	if (status == TSCOPE_OK)
 		status = find_elsewhere(&walk, LABEL_COMM, &walk.comm, err);
 	if (status == TSCOPE_OK)
-		status = tsi_pieces_init(timeline, has_comm(&walk), err);
+		status = tsi_pieces_init(timeline, timeline->wants_pieces && has_comm(&walk), err);
 	if (status == TSCOPE_OK)
 		status = settle_lines(&walk, err);
 	if (status == TSCOPE_OK)

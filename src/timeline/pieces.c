@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The pieces of the budgets of a timeline, put in order while the passes that find them end. Only
- * the comparison with other ranks and the critical path need them: a trace without communication
- * does without.
+ * the comparison with other ranks needs them.
  */
 #include "timeline/pieces.h"
 

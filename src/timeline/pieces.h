@@ -21,7 +21,7 @@ struct piece_collector {
 	struct tscope_error *err;
 };
 
-/* Makes the lists, empty ones. Not where nobody wants them: in a trace without communication. */
+/* Makes the lists, empty ones, where somebody wants them. */
 TSI_MUST_CHECK
 enum tscope_status tsi_pieces_init(struct tscope_timeline *timeline, bool are_wanted,
 				   struct tscope_error *err);

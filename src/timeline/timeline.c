@@ -46,10 +46,10 @@ static enum tscope_status run_stages(struct tscope_timeline *timeline, struct la
 					     : tsi_timeline_find_host_budget(timeline, marks, err);
 }
 
-enum tscope_status tscope_timeline_build(struct tscope_timeline **ret,
-					 const struct tscope_trace *trace,
-					 const struct tscope_timeline_options *options,
-					 struct tscope_error *err)
+enum tscope_status tsi_timeline_build(struct tscope_timeline **ret,
+				      const struct tscope_trace *trace,
+				      const struct tscope_timeline_options *options,
+				      bool wants_pieces, struct tscope_error *err)
 {
 	static const struct tscope_timeline_options defaults = { 0 };
 	struct tscope_timeline *timeline;
@@ -57,6 +57,7 @@ enum tscope_status tscope_timeline_build(struct tscope_timeline **ret,
 	if (tsi_array_new(&timeline, 1, sizeof(*timeline), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	timeline->trace = trace;
+	timeline->wants_pieces = wants_pieces;
 	enum tscope_status status =
 		tsi_array_new(&timeline->marks, 1, sizeof(*timeline->marks), err);
 	if (status == TSCOPE_OK)
@@ -69,6 +70,14 @@ enum tscope_status tscope_timeline_build(struct tscope_timeline **ret,
 	}
 	*ret = timeline;
 	return TSCOPE_OK;
+}
+
+enum tscope_status tscope_timeline_build(struct tscope_timeline **ret,
+					 const struct tscope_trace *trace,
+					 const struct tscope_timeline_options *options,
+					 struct tscope_error *err)
+{
+	return tsi_timeline_build(ret, trace, options, false, err);
 }
 
 void tscope_timeline_free(struct tscope_timeline *timeline)

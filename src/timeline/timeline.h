@@ -89,13 +89,22 @@ struct tscope_timeline {
 	struct line_parts parts[TSI_PART_LINES];
 	/*
 	 * By device index, or one for the main thread where there are none: the budgets of the
-	 * steps piece by piece. NULL in a trace without communication, which has no use for them.
+	 * steps piece by piece. NULL where nobody wants them, and in a trace without communication,
+	 * which has no use for them.
 	 */
 	struct line_pieces *pieces;
+	bool wants_pieces;
 	/* Work of a step: launched in its window, wherever it ran (design section 5). */
 	uint32_t *step_device_events; /* count by step, all devices */
 	uint64_t attributed_by_time;  /* device events without launch, put where they start */
 };
+
+/* tscope_timeline_build(), with the pieces of the budgets where they are wanted (rank_log.h). */
+TSI_MUST_CHECK
+enum tscope_status tsi_timeline_build(struct tscope_timeline **ret,
+				      const struct tscope_trace *trace,
+				      const struct tscope_timeline_options *options,
+				      bool wants_pieces, struct tscope_error *err);
 
 /* "data", "forward" …: never NULL. */
 const char *tsi_host_line_name(enum host_line line);

@@ -20,7 +20,8 @@ struct kept_log keep_log(struct test_trace *t)
 {
 	struct kept_log kept = { .trace = test_trace_finish(t) };
 
-	assert_int_equal(tscope_timeline_build(&kept.timeline, kept.trace, NULL, NULL), TSCOPE_OK);
+	assert_int_equal(tsi_timeline_build(&kept.timeline, kept.trace, NULL, true, NULL),
+			 TSCOPE_OK);
 	assert_int_equal(tsi_rank_log_init(&kept.log, NULL), TSCOPE_OK);
 	assert_int_equal(tsi_rank_log_fill(&kept.log, kept.trace, kept.timeline, NULL), TSCOPE_OK);
 	return kept;

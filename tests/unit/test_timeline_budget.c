@@ -52,7 +52,7 @@ static int tear_down(void **state)
 static struct tscope_timeline *build(struct setup *setup)
 {
 	setup->trace = test_trace_finish(setup->t);
-	assert_int_equal(tscope_timeline_build(&setup->timeline, setup->trace, NULL, NULL),
+	assert_int_equal(tsi_timeline_build(&setup->timeline, setup->trace, NULL, true, NULL),
 			 TSCOPE_OK);
 	return setup->timeline;
 }
@@ -477,7 +477,7 @@ static void random_traces_agree_with_every_instant(void **state)
 		struct tscope_trace *trace = random_trace(&seed);
 		struct tscope_timeline *timeline;
 		struct shares shares = { 0 };
-		assert_int_equal(tscope_timeline_build(&timeline, trace, &options, NULL),
+		assert_int_equal(tsi_timeline_build(&timeline, trace, &options, true, NULL),
 				 TSCOPE_OK);
 		assert_int_equal(timeline->step_count, 4);
 		for (uint32_t step = 0; step < timeline->step_count; step++)
@@ -501,7 +501,8 @@ static void too_many_budgets_are_refused(void **state)
 		test_kernel(s->t, "gemm", i, 7, 10 * i, 5, 0);
 	}
 	s->trace = test_trace_finish(s->t);
-	assert_int_equal(tscope_timeline_build(&s->timeline, s->trace, NULL, &err), TSCOPE_E_LIMIT);
+	assert_int_equal(tsi_timeline_build(&s->timeline, s->trace, NULL, true, &err),
+			 TSCOPE_E_LIMIT);
 	assert_string_equal(err.message, "more than 4194304 budgets: 2049 steps on 2049 devices; "
 					 "narrow the range of steps");
 }
@@ -514,7 +515,7 @@ static void assert_allocations_may_fail(const struct tscope_trace *trace)
 
 	for (;; n++) {
 		fail_alloc_at(n);
-		enum tscope_status status = tscope_timeline_build(&timeline, trace, NULL, &err);
+		enum tscope_status status = tsi_timeline_build(&timeline, trace, NULL, true, &err);
 		if (!fail_alloc_stop())
 			break;
 		assert_int_equal(status, TSCOPE_E_NOMEM);

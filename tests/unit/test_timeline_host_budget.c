@@ -142,7 +142,7 @@ static struct tscope_timeline *build(const struct tscope_trace *trace)
 {
 	struct tscope_timeline *timeline;
 
-	assert_int_equal(tscope_timeline_build(&timeline, trace, NULL, NULL), TSCOPE_OK);
+	assert_int_equal(tsi_timeline_build(&timeline, trace, NULL, true, NULL), TSCOPE_OK);
 	return timeline;
 }
 
@@ -399,7 +399,7 @@ static void random_traces_agree_with_every_instant(void **state)
 		struct tscope_trace *trace = random_trace(&seed);
 		struct tscope_timeline *timeline;
 		struct shares shares = { 0 };
-		assert_int_equal(tscope_timeline_build(&timeline, trace, &options, NULL),
+		assert_int_equal(tsi_timeline_build(&timeline, trace, &options, true, NULL),
 				 TSCOPE_OK);
 		assert_int_equal(timeline->step_count, 2);
 		for (uint32_t i = 0; i < timeline->step_count; i++) {
@@ -432,7 +432,7 @@ static void every_allocation_may_fail(void **state)
 	(void)state;
 	for (;; n++) {
 		fail_alloc_at(n);
-		enum tscope_status status = tscope_timeline_build(&timeline, trace, NULL, &err);
+		enum tscope_status status = tsi_timeline_build(&timeline, trace, NULL, true, &err);
 		if (!fail_alloc_stop())
 			break;
 		assert_int_equal(status, TSCOPE_E_NOMEM);
