@@ -269,8 +269,7 @@ struct frames *tsi_frames_start(const struct filter *filter, const struct window
 {
 	struct reader *source = tsi_window_source(from);
 	struct frames *frames;
-	unsigned count = flow->thread_count < MAX_THREADS ? flow->thread_count : MAX_THREADS;
-	if (count < 2 || !source || !filter->measure ||
+	if (flow->thread_count < 2 || !source || !filter->measure ||
 	    tsi_array_new(&frames, 1, sizeof(*frames), NULL) != TSCOPE_OK)
 		return NULL;
 	frames->filter = filter;
@@ -278,7 +277,8 @@ struct frames *tsi_frames_start(const struct filter *filter, const struct window
 	frames->flow = flow;
 	frames->next_offset = frames->offset = tsi_window_offset(from);
 	frames->output_bytes = output_bytes;
-	frames->piece_count = count + 1;
+	/* One thread is the caller's, and one piece is that which it is given. */
+	frames->piece_count = flow->thread_count < MAX_PIECES ? flow->thread_count : MAX_PIECES;
 	if (has_several(frames) && start(frames))
 		return frames;
 	tsi_frames_free(frames);
