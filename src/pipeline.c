@@ -127,6 +127,7 @@ static enum tscope_status open_input(struct tscope_trace **ret, const struct ope
 	struct builder_options builder_options = {
 		.python = options->python,
 		.max_names = options->max_names,
+		.memory_limit = options->memory_limit,
 		.tick = options->progress ? tsi_report_progress : NULL,
 		.tick_data = &report,
 		.only = opening->only,

@@ -29,6 +29,11 @@ struct tscope_trace_options {
 	unsigned max_depth;        /* nesting of JSON values */
 	size_t max_names;          /* distinct names */
 	/*
+	 * Bytes that the spans of a trace may take, 0: any. Operators are given up first, and
+	 * the diagnostic unkept_operator counts them; without them it is TSCOPE_E_LIMIT.
+	 */
+	size_t memory_limit;
+	/*
 	 * Called now and then during the reading, in one of the threads at a time:
 	 * bytes taken from the source, its size (0: not known, a pipe), and bytes
 	 * after decompression. NULL: never.

@@ -322,6 +322,8 @@ static const struct option_row rows[] = {
 	  FIELD(trace.max_depth), NULL },
 	{ TRACE_READERS, "max-names", "N", "limit: distinct names", parse_count,
 	  FIELD(trace.max_names), NULL },
+	{ TRACE_READERS, "memory-limit", "BYTES", "limit: what spans may take; operators go first",
+	  parse_memory_size, FIELD(trace.memory_limit), NULL },
 	{ NULL, "version", NULL, "print the version and what this build can read", parse_flag,
 	  FIELD(version), NULL },
 	{ NULL, "help", NULL, "print this", parse_flag, FIELD(help), NULL },

@@ -17,6 +17,7 @@
  * of this folder include this. In the order of the data's path:
  *
  *	builder.c     takes events: class, name, track, a row
+ *	memory_limit.c  gives up operators where there are too many
  *	known.c       takes events of kinds that have come before
  *	rows.c        columns, and what rows have in common
  *	args.c        reads what some classes carry in args
@@ -125,6 +126,7 @@ struct builder {
 	char *text; /* room for a name without escapes, a signature */
 	size_t text_capacity;
 
+	bool drops_operators;     /* the memory limit was hit */
 	bool has_open_rows;       /* rows of OPEN_DURATION */
 	struct key_map gc_row_of; /* track -> its latest garbage collection */
 	int64_t window_mark_ns;   /* "Record Window End", or NO_NUMBER */
@@ -257,7 +259,23 @@ TSI_MUST_CHECK
 enum tscope_status tsi_learn_kind(struct builder *b, const struct raw_event *event,
 				  const struct kind_lesson *lesson, struct tscope_error *err);
 
-void tsi_tick(struct builder *b);
+TSI_MUST_CHECK
+enum tscope_status tsi_tick(struct builder *b, struct tscope_error *err);
+
+/* memory_limit.c */
+
+/* Gives up operators where the trace takes more than it may; fails where that is not enough. */
+TSI_MUST_CHECK
+enum tscope_status tsi_keep_memory_limit(struct builder *b, struct tscope_error *err);
+
+/* Is an operator's row, complete or open, no longer kept? Then it is counted. */
+static inline bool tsi_drops_operator(struct builder *b, int64_t dur_ns)
+{
+	if (tsi_likely(!b->drops_operators) || dur_ns == OPEN_DURATION)
+		return false;
+	b->sink.diagnostics[TSCOPE_DIAGNOSTIC_unkept_operator]++;
+	return true;
+}
 
 /* inputs.c */
 

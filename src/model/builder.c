@@ -237,6 +237,8 @@ static enum tscope_status add_host_row(struct builder *b, const struct raw_event
 				       uint8_t span_class, struct tscope_error *err)
 {
 	struct span_kind kind = { .span_class = span_class };
+	if (span_class == TSCOPE_SPAN_CPU_OP && tsi_drops_operator(b, event->dur_ns))
+		return TSCOPE_OK;
 	enum tscope_status status = tsi_find_host_track(b, event, &kind.track, err);
 	if (status == TSCOPE_OK)
 		status = tsi_builder_intern(b, event->name, event->name_escaped, &kind.name, err);
@@ -485,11 +487,12 @@ static bool is_only_counted(const struct raw_event *event)
 	return is_known_phase(event->phase);
 }
 
-void tsi_tick(struct builder *b)
+enum tscope_status tsi_tick(struct builder *b, struct tscope_error *err)
 {
 	b->events_until_tick = TICK_EVENTS;
 	if (b->options.tick)
 		b->options.tick(b->options.tick_data);
+	return tsi_keep_memory_limit(b, err);
 }
 
 static enum tscope_status take_by_phase(struct builder *b, const struct raw_event *event,
@@ -550,8 +553,8 @@ static enum tscope_status take_any(struct builder *b, const struct raw_event *ev
 	if (status != TSCOPE_OK)
 		return status;
 	b->trace->categories[category].count++;
-	if (tsi_unlikely(--b->events_until_tick == 0))
-		tsi_tick(b);
+	if (tsi_unlikely(--b->events_until_tick == 0) && (status = tsi_tick(b, err)) != TSCOPE_OK)
+		return status;
 	const struct category_rule *rule = b->category_rules[category];
 	if (!event->kind)
 		return take_by_phase(b, event, rule, err);

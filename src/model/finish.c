@@ -86,6 +86,9 @@ static enum tscope_status fail_empty(const struct builder *b, struct tscope_erro
 	uint64_t count = b->sink.element_count;
 	uint64_t metadata_count = count_phase(b->trace, 'M');
 	uint64_t frame_count = count_frames(b);
+	if (b->drops_operators)
+		return tsi_fail(err, TSCOPE_E_LIMIT,
+				"nothing but operators, which take too much (limit: memory)");
 	if (frame_count)
 		return tsi_fail(err, TSCOPE_E_EMPTY,
 				"%" PRIu64
@@ -203,7 +206,9 @@ static void fill_info(struct builder *b)
 enum tscope_status tsi_builder_finish(struct builder *b, struct tscope_trace **ret,
 				      struct tscope_error *err)
 {
-	enum tscope_status status = drop_untimed_rows(b, err);
+	enum tscope_status status = tsi_keep_memory_limit(b, err);
+	if (status == TSCOPE_OK)
+		status = drop_untimed_rows(b, err);
 	if (status != TSCOPE_OK)
 		return status;
 	if (b->trace->spans.count == 0)

@@ -104,6 +104,8 @@ static enum tscope_status add_row(struct builder *b, const struct known_kind *kn
 				  const struct known_numbers *numbers, struct tscope_error *err)
 {
 	enum tscope_status status = TSCOPE_OK;
+	if (known->use == KNOWN_OP && tsi_drops_operator(b, event->dur_ns))
+		return TSCOPE_OK;
 	if (known->use == KNOWN_OP) {
 		status = tsi_add_op_ids(b, numbers->ids, err);
 	} else if (known->use == KNOWN_CALL) {
@@ -124,8 +126,9 @@ static enum tscope_status take(struct builder *b, const struct known_kind *known
 	if (known->use == KNOWN_SKIP)
 		return TSCOPE_OK;
 	b->trace->categories[known->category].count++;
-	if (tsi_unlikely(--b->events_until_tick == 0))
-		tsi_tick(b);
+	enum tscope_status status;
+	if (tsi_unlikely(--b->events_until_tick == 0) && (status = tsi_tick(b, err)) != TSCOPE_OK)
+		return status;
 	if (known->use == KNOWN_COUNT || !tsi_is_timed(b, event) || known->use == KNOWN_MOMENT)
 		return TSCOPE_OK;
 	if (known->use != KNOWN_POINT)

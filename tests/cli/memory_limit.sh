@@ -1,0 +1,1 @@
+tscope trace --memory-limit 11K data/run_before/trace.json

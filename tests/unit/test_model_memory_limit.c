@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* model/memory_limit.c: what is left without operators, however many there were. */
+#include "model/trace.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "fail_alloc.h"
+#include "trace_builder.h"
+
+enum { EVENTS = 300 };
+
+/* Operators between calls, kernels, slices of two events, and pauses; or all these without them. */
+static struct test_trace *many_events(const struct builder_options *options, bool with_operators,
+				      int operators)
+{
+	struct test_trace *t = test_trace_new_with(options);
+
+	for (int i = 0; i < EVENTS; i++) {
+		int64_t now = 1000 * i;
+		for (int op = 0; with_operators && op < operators; op++)
+			test_op(t, "aten::mm", 1 + op % 2, now + op, 5);
+		test_call(t, "cudaLaunchKernel", 1, now + 500, 5, (uint64_t)i + 1);
+		test_kernel(t, "k", 0, 7, now + 600 + i % 3, 50, (uint64_t)i + 1);
+		if (i % 10 == 0)
+			test_mark(t, 'B', "slice", 3, now);
+		if (i % 10 == 9)
+			test_mark(t, 'E', "slice", 3, now + 400);
+	}
+	return t;
+}
+
+static void check_same_rows(const struct tscope_trace *a, const struct tscope_trace *b)
+{
+	assert_int_equal(a->spans.count, b->spans.count);
+	for (uint32_t row = 0; row < a->spans.count; row++) {
+		struct tscope_span of_a = tscope_trace_span(a, row),
+				   of_b = tscope_trace_span(b, row);
+		assert_string_equal(of_a.name, of_b.name);
+		assert_true(of_a.start_ns == of_b.start_ns && of_a.dur_ns == of_b.dur_ns);
+		assert_int_equal(of_a.launch, of_b.launch);
+		assert_int_equal(of_a.op, NO_ROW);
+	}
+}
+
+/* At the end, and in the middle of many: the check comes with every 16,384th event. */
+static void operators_are_given_up(void **state)
+{
+	(void)state;
+	static const int operators[] = { 3, 150 };
+
+	for (size_t i = 0; i < TSI_COUNT_OF(operators); i++) {
+		struct builder_options options = { .memory_limit = 20000 };
+		struct tscope_trace *limited =
+			test_trace_finish(many_events(&options, true, operators[i]));
+		options.memory_limit = 0;
+		struct tscope_trace *without = test_trace_finish(many_events(&options, false, 0));
+		check_same_rows(limited, without);
+		assert_int_equal(limited->cpu_op_count, 0);
+		assert_int_equal(
+			tscope_trace_diagnostic(limited, TSCOPE_DIAGNOSTIC_unkept_operator),
+			EVENTS * operators[i]);
+		tscope_trace_free(limited);
+		tscope_trace_free(without);
+	}
+}
+
+static void enough_is_enough(void **state)
+{
+	(void)state;
+	struct builder_options options = { .memory_limit = 100000 };
+	struct tscope_trace *trace = test_trace_finish(many_events(&options, true, 3));
+
+	assert_int_equal(trace->cpu_op_count, 3 * EVENTS);
+	assert_int_equal(tscope_trace_diagnostic(trace, TSCOPE_DIAGNOSTIC_unkept_operator), 0);
+	tscope_trace_free(trace);
+}
+
+static void the_rest_may_be_too_much(void **state)
+{
+	(void)state;
+	struct builder_options options = { .memory_limit = 10000 };
+	struct tscope_trace *trace;
+	struct tscope_error err;
+
+	assert_int_equal(test_trace_try_finish(many_events(&options, true, 3), &trace, &err),
+			 TSCOPE_E_LIMIT);
+	assert_string_equal(err.message, "its spans take more than 10000 bytes, even without "
+					 "operators (limit: memory)");
+	struct test_trace *t =
+		test_trace_new_with(&(struct builder_options){ .memory_limit = 900 });
+	for (int i = 0; i < EVENTS; i++)
+		test_op(t, "aten::mm", 1, i, 1);
+	assert_int_equal(test_trace_try_finish(t, &trace, &err), TSCOPE_E_LIMIT);
+	assert_string_equal(err.message,
+			    "nothing but operators, which take too much (limit: memory)");
+}
+
+static void without_memory_it_says_so(void **state)
+{
+	(void)state;
+	struct builder_options options = { .memory_limit = 20000 };
+
+	for (size_t n = 1;; n++) {
+		struct tscope_trace *trace = NULL;
+		fail_alloc_at(n);
+		enum tscope_status status =
+			test_trace_try_finish(many_events(&options, true, 3), &trace, NULL);
+		bool has_failed = fail_alloc_stop();
+		tscope_trace_free(trace);
+		if (!has_failed)
+			break;
+		/* Memory that cannot be given back is kept. */
+		assert_true(status == TSCOPE_E_NOMEM || status == TSCOPE_OK);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(operators_are_given_up),
+		cmocka_unit_test(enough_is_enough),
+		cmocka_unit_test(the_rest_may_be_too_much),
+		cmocka_unit_test(without_memory_it_says_so),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
