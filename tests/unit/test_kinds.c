@@ -100,7 +100,7 @@ static void put_args(struct text *t, const struct layout_style *style, unsigned 
 			continue;
 		put_key(t, style, keys[i]);
 		if (i == 4 || i == 5)
-			put(t, "%u", shape / 8 % 3);
+			put(t, "%u", pick(6) ? shape / 8 % 3 : pick(3));
 		else
 			put_number(t);
 	}
@@ -235,7 +235,7 @@ static void describe(const struct raw_event *event, struct text *t)
 {
 	struct json_object members;
 	struct str key, value;
-	unsigned told = 0;
+	unsigned told = 0, seen = 0;
 	t->length = 0;
 	put(t, "%c|%.*s|%.*s|%.*s|%.*s|%d", event->phase, (int)event->name.length, event->name.data,
 	    (int)event->cat.length, event->cat.data, (int)event->pid.length, event->pid.data,
@@ -245,8 +245,12 @@ static void describe(const struct raw_event *event, struct text *t)
 		unsigned arg = arg_of(key);
 		bool is_known = is_told(event, value, arg);
 		told += is_known;
+		assert_false(arg && seen >> arg & 1);
+		seen |= 1u << arg;
+		bool is_place = tsi_str_is(key, "device") || tsi_str_is(key, "stream");
+		assert_false(is_known && is_place);
 		bool is_number = value.data[0] == '-' || tsi_is_digit(value.data[0]);
-		if (is_known || (arg == 0 && is_number && !tsi_str_is(key, "stream")))
+		if (is_known || (arg == 0 && is_number && !is_place))
 			value.length = 0;
 		put(t, "|%.*s=%.*s", (int)key.length, key.data, (int)value.length, value.data);
 	}
@@ -292,12 +296,19 @@ static void free_watcher(struct watcher *watcher)
 
 /* ---- reading ------------------------------------------------------------------------- */
 
-/* Shows `length` bytes from `at` on, of memory whose end a sanitizer knows. */
+/*
+ * Shows `length` bytes from `at` on, of memory whose end a sanitizer knows. Behind them is what
+ * comes next, as it may be in a window, or digits: no number ends there.
+ */
 static char *show(struct scanner *scanner, const struct text *t, size_t at, size_t length)
 {
+	size_t rest = t->length - at - length;
 	char *copy = malloc(length + TSI_INPUT_PADDING);
-	memcpy(copy, t->bytes + at, length);
-	memset(copy + length, '5', TSI_INPUT_PADDING); /* no number ends here */
+	memset(copy + length, '5', TSI_INPUT_PADDING);
+	memcpy(copy, t->bytes + at,
+	       length + (pick(2)                    ? 0
+			 : rest < TSI_INPUT_PADDING ? rest
+						    : TSI_INPUT_PADDING));
 	scanner->at = scanner->window = copy;
 	scanner->end = copy + length;
 	scanner->offset = at;
@@ -323,6 +334,7 @@ static void read_all(const struct scan_isa *isa, struct kinds *kinds, const stru
 			enum element_result taken = tsi_element_read(scanner, is_last, NULL);
 			is_closed = taken == ELEMENT_CLOSED || (taken == ELEMENT_MORE && is_last);
 		}
+		assert_true(scanner->at <= scanner->end);
 		size_t moved = (size_t)(scanner->at - scanner->window);
 		length = moved ? window : length * 2;
 		at += moved;
