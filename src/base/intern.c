@@ -16,7 +16,12 @@
 struct intern_entry {
 	const char *data;
 	uint32_t length;
+};
+
+/* The hash stands here, so that the entries of other texts, far apart, need no look. */
+struct intern_slot {
 	uint32_t hash;
+	uint32_t id_plus_1; /* 0: free */
 };
 
 struct intern_chunk {
@@ -78,14 +83,16 @@ static uint32_t hash_text(struct str text)
 static enum tscope_status grow_slots(struct intern *set, struct tscope_error *err)
 {
 	size_t slot_count = set->slot_count ? set->slot_count * 2 : FIRST_SLOTS;
-	uint32_t *slots;
+	struct intern_slot *slots;
 	if (tsi_array_new(&slots, slot_count, sizeof(*slots), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	for (size_t id = 0; id < set->count; id++) {
-		size_t at = set->entries[id].hash & (slot_count - 1);
-		while (slots[at])
+	for (size_t i = 0; i < set->slot_count; i++) {
+		if (!set->slots[i].id_plus_1)
+			continue;
+		size_t at = set->slots[i].hash & (slot_count - 1);
+		while (slots[at].id_plus_1)
 			at = (at + 1) & (slot_count - 1);
-		slots[at] = (uint32_t)id + 1;
+		slots[at] = set->slots[i];
 	}
 	free(set->slots);
 	set->slots = slots;
@@ -93,14 +100,21 @@ static enum tscope_status grow_slots(struct intern *set, struct tscope_error *er
 	return TSCOPE_OK;
 }
 
+static bool holds(const struct intern *set, uint32_t id, struct str text)
+{
+	const struct intern_entry *entry = &set->entries[id];
+
+	return entry->length == text.length &&
+	       (text.length == 0 || memcmp(entry->data, text.data, text.length) == 0);
+}
+
 /* The slot that holds the text, or the free one where it belongs. */
 static size_t find_slot(const struct intern *set, struct str text, uint32_t hash)
 {
 	size_t at = hash & (set->slot_count - 1);
-	while (set->slots[at]) {
-		const struct intern_entry *entry = &set->entries[set->slots[at] - 1];
-		if (entry->hash == hash && entry->length == text.length &&
-		    (text.length == 0 || memcmp(entry->data, text.data, text.length) == 0))
+	while (set->slots[at].id_plus_1) {
+		struct intern_slot slot = set->slots[at];
+		if (slot.hash == hash && holds(set, slot.id_plus_1 - 1, text))
 			break;
 		at = (at + 1) & (set->slot_count - 1);
 	}
@@ -164,8 +178,8 @@ enum tscope_status tsi_intern_add(struct intern *set, struct str text, uint32_t 
 {
 	uint32_t hash = hash_text(text);
 	size_t at = find_slot(set, text, hash);
-	if (tsi_likely(set->slots[at])) {
-		*id = set->slots[at] - 1;
+	if (tsi_likely(set->slots[at].id_plus_1)) {
+		*id = set->slots[at].id_plus_1 - 1;
 		return TSCOPE_OK;
 	}
 
@@ -184,16 +198,16 @@ enum tscope_status tsi_intern_add(struct intern *set, struct str text, uint32_t 
 	if (!copy)
 		return tsi_fail_nomem(err);
 
-	set->entries[set->count] = (struct intern_entry){ copy, (uint32_t)text.length, hash };
+	set->entries[set->count] = (struct intern_entry){ copy, (uint32_t)text.length };
 	*id = (uint32_t)set->count++;
-	set->slots[at] = *id + 1;
+	set->slots[at] = (struct intern_slot){ hash, *id + 1 };
 	return TSCOPE_OK;
 }
 
 uint32_t tsi_intern_find(const struct intern *set, struct str text)
 {
 	size_t at = find_slot(set, text, hash_text(text));
-	return set->slots[at] ? set->slots[at] - 1 : UINT32_MAX;
+	return set->slots[at].id_plus_1 - 1; /* of a free slot UINT32_MAX */
 }
 
 struct str tsi_intern_text(const struct intern *set, uint32_t id)

@@ -17,7 +17,7 @@
 struct intern {
 	struct intern_entry *entries; /* by id */
 	size_t count, capacity;
-	uint32_t *slots;             /* open addressing; id + 1, 0 is free */
+	struct intern_slot *slots;   /* open addressing */
 	size_t slot_count;           /* a power of two */
 	struct intern_chunk *chunks; /* the bytes of the texts */
 	size_t limit;                /* most texts that are taken */

@@ -28,7 +28,7 @@ SIZES = (100_000, 400_000)
 # What large jobs do look like in part, at the size of a large job.
 MILLIONS = ("distinct-operators", "threads", "nested-operators", "one-instant",
             "equal-correlations", "backward")
-MILLION_SIZES = (100_000, 1_000_000)
+MILLION_SIZES = (250_000, 1_000_000)
 HEAVY = {"long-names": 10}  # shape → how many times fewer events: 4 KB each
 COMMANDS = {"trace": ["trace", "--threads", "1", "--format", "json"],
             "report": ["report", "--threads", "1", "--format", "json"]}
