@@ -14,7 +14,8 @@
 
 enum {
 	MAX_RAW_NUMBERS = 8,
-	MAX_KINDS = 1 << 15, /* that one scanner ever tells; several of them number on */
+	MAX_KINDS = 1 << 15, /* that one scanner ever tells */
+	MAX_KIND_LANES = 9,  /* scanners that give events to one sink */
 };
 
 /* A number in args that differs among the events of a kind, and whose key the sink asks for. */

@@ -37,12 +37,12 @@ struct sample {
 	bool is_unfit;
 };
 
-struct kinds *tsi_kinds_new(uint32_t base, unsigned (*arg_of)(struct str key))
+struct kinds *tsi_kinds_new(unsigned lane, unsigned (*arg_of)(struct str key))
 {
 	struct kinds *kinds = calloc(1, sizeof(*kinds));
 	if (!kinds)
 		return NULL;
-	kinds->base = base;
+	kinds->lane = lane;
 	kinds->arg_of = arg_of;
 	kinds->credit = FIRST_CREDIT;
 	kinds->predicted = kinds->by_long;
@@ -376,8 +376,9 @@ static unsigned add_kind(const struct sample *sample, uint64_t shape, struct raw
 		end--;
 	*kind = (struct kind){
 		.shape = shape,
-		.number =
-			kinds->arg_of && kinds->told < MAX_KINDS ? kinds->base + ++kinds->told : 0,
+		.number = kinds->arg_of && kinds->told < MAX_KINDS
+				  ? ++kinds->told * MAX_KIND_LANES + kinds->lane
+				  : 0,
 		.reach = text + (count - 1) * (size_t)KIND_NUMBER_REACH,
 		.next = *first,
 		.space = (uint16_t)(sample->text.length - end),

@@ -89,9 +89,11 @@ struct kinds {
 	uint16_t *predicted; /* by the long history; points into by_long */
 	uint64_t history;    /* the last eight kinds, a byte (and more) of each */
 	unsigned (*arg_of)(struct str key);
-	uint32_t base, told; /* numbers told are base + 1 … base + told */
-	unsigned count;      /* of kinds kept; they are [1 … count] */
-	int64_t credit;      /* earned by matches, spent by learning */
+	unsigned lane; /* of MAX_KIND_LANES */
+	uint32_t
+		told; /* how many numbers were told: from MAX_KIND_LANES + lane on, in steps of it */
+	unsigned count; /* of kinds kept; they are [1 … count] */
+	int64_t credit; /* earned by matches, spent by learning */
 	size_t text_used;
 	uint64_t varying[MAX_VARYING_KEYS]; /* hashes of the keys whose numbers are slots */
 	unsigned varying_count;
@@ -102,8 +104,11 @@ struct kinds {
 	_Alignas(8) char text[KIND_TEXT_BYTES]; /* pieces, digests and blocks of text */
 };
 
-/* base: the numbers below this one are another scanner's. NULL: no memory. */
-struct kinds *tsi_kinds_new(uint32_t base, unsigned (*arg_of)(struct str key));
+/*
+ * lane: which of the scanners that give events to one sink; their numbers lie close together, so
+ * that the sink can have an array of them. NULL: no memory.
+ */
+struct kinds *tsi_kinds_new(unsigned lane, unsigned (*arg_of)(struct str key));
 void tsi_kinds_free(struct kinds *kinds);
 
 /*

@@ -20,9 +20,9 @@
 #include <stdlib.h>
 
 enum {
-	MAX_THREADS = 8,      /* building is one thread's work at a time: more would wait for it */
-	SPARE_CHUNKS = 2,     /* besides one for each thread: that of the window, and one waiting */
-	MAX_DOUBTS = 8,       /* chunks in a row that were not joined, until guessing pauses … */
+	MAX_THREADS = MAX_KIND_LANES - 1, /* building is one's work at a time: more would wait */
+	SPARE_CHUNKS = 4, /* besides one for each thread: that of the window, and some that wait */
+	MAX_DOUBTS = 8,   /* chunks in a row that were not joined, until guessing pauses … */
 	DOUBTFUL_CHUNKS = 32, /* … but for one chunk of so many */
 };
 
@@ -44,9 +44,10 @@ struct lanes {
 
 	struct monitor *monitor;
 	uint64_t taken, passed;
-	uint64_t next_offset; /* of the next chunk to take, in the stream */
-	bool is_filling;      /* somebody takes bytes from an input without places */
-	bool is_over;         /* nothing to take any more */
+	uint64_t filled, begun; /* of a stream without places: with their text, and read of it */
+	uint64_t next_offset;   /* of the next chunk to take, in the stream */
+	bool is_filling;        /* somebody takes bytes from an input without places */
+	bool is_over;           /* nothing to take any more */
 	bool is_stopped;
 	bool may_join, is_joining;
 	struct boundary boundary;
@@ -87,28 +88,6 @@ static void fill_in_order(struct lanes *lanes, struct chunk *chunk)
 				       &chunk->ending_err);
 }
 
-/* Fills the chunk; within the monitor, but for the filling itself. */
-static void fill(struct lanes *lanes, struct chunk *chunk)
-{
-	chunk->is_ready = false;
-	chunk->offset = lanes->next_offset;
-	if (lanes->has_places) {
-		lanes->next_offset += lanes->block_bytes;
-		tsi_monitor_leave(lanes->monitor);
-		fill_from_place(lanes, chunk);
-		tsi_monitor_enter(lanes->monitor);
-	} else {
-		lanes->is_filling = true;
-		tsi_monitor_leave(lanes->monitor);
-		fill_in_order(lanes, chunk);
-		tsi_monitor_enter(lanes->monitor);
-		lanes->next_offset += chunk->length;
-		lanes->is_filling = false;
-		tsi_monitor_wake(lanes->monitor);
-	}
-	lanes->is_over |= chunk->ending != TSCOPE_OK;
-}
-
 static bool can_take(const struct lanes *lanes)
 {
 	/* The chunk that was passed last may be what the window shows. */
@@ -116,11 +95,19 @@ static bool can_take(const struct lanes *lanes)
 	       lanes->taken - lanes->passed < lanes->chunk_count - 1;
 }
 
-static void take(struct lanes *lanes, struct scanner *scanner)
+static struct chunk *take(struct lanes *lanes, uint64_t *number)
 {
-	uint64_t number = lanes->taken++;
+	*number = lanes->taken++;
+	struct chunk *chunk = chunk_at(lanes, *number);
+	chunk->is_ready = false;
+	chunk->offset = lanes->next_offset;
+	return chunk;
+}
+
+/* Reads the events of a filled chunk; within the monitor, but for the reading itself. */
+static void read_events(struct lanes *lanes, uint64_t number, struct scanner *scanner)
+{
 	struct chunk *chunk = chunk_at(lanes, number);
-	fill(lanes, chunk);
 	struct boundary boundary = lanes->boundary;
 	if (lanes->doubts >= MAX_DOUBTS && number % DOUBTFUL_CHUNKS != 0)
 		boundary.length = 0;
@@ -128,6 +115,39 @@ static void take(struct lanes *lanes, struct scanner *scanner)
 	tsi_chunk_read(chunk, scanner, &boundary);
 	tsi_monitor_enter(lanes->monitor);
 	chunk->is_ready = true;
+	tsi_monitor_wake(lanes->monitor);
+}
+
+/* A chunk of an input with places is filled and read by one thread: its text is in its cache. */
+static void take_and_read(struct lanes *lanes, struct scanner *scanner)
+{
+	uint64_t number;
+	struct chunk *chunk = take(lanes, &number);
+	lanes->next_offset += lanes->block_bytes;
+	tsi_monitor_leave(lanes->monitor);
+	fill_from_place(lanes, chunk);
+	tsi_monitor_enter(lanes->monitor);
+	lanes->is_over |= chunk->ending != TSCOPE_OK;
+	read_events(lanes, number, scanner);
+}
+
+/*
+ * Without places the bytes come in order, so decompressing them is what threads cannot share.
+ * Who does it goes on as long as there is room, and leaves the reading to others: the longest
+ * stage never waits until a thread wakes up.
+ */
+static void take_and_fill(struct lanes *lanes)
+{
+	uint64_t number;
+	struct chunk *chunk = take(lanes, &number);
+	lanes->is_filling = true;
+	tsi_monitor_leave(lanes->monitor);
+	fill_in_order(lanes, chunk);
+	tsi_monitor_enter(lanes->monitor);
+	lanes->next_offset += chunk->length;
+	lanes->is_filling = false;
+	lanes->filled++;
+	lanes->is_over |= chunk->ending != TSCOPE_OK;
 	tsi_monitor_wake(lanes->monitor);
 }
 
@@ -225,10 +245,15 @@ static void join_next(struct lanes *lanes, struct scanner *scanner)
 /* Does what can be done now; within the monitor. */
 static void work_or_wait(struct lanes *lanes, struct scanner *scanner)
 {
-	if (can_join(lanes))
+	bool can_take_now = can_take(lanes);
+	if (can_take_now && !lanes->has_places)
+		take_and_fill(lanes);
+	else if (can_join(lanes))
 		join_next(lanes, scanner);
-	else if (can_take(lanes))
-		take(lanes, scanner);
+	else if (lanes->begun < lanes->filled)
+		read_events(lanes, lanes->begun++, scanner);
+	else if (can_take_now)
+		take_and_read(lanes, scanner);
 	else
 		tsi_monitor_wait(lanes->monitor);
 }
@@ -332,8 +357,7 @@ static enum tscope_status add_lane(struct lanes *lanes)
 	lanes->lanes[lanes->lane_count++] = lane;
 	lane->lanes = lanes;
 	lane->scanner.max_depth = lanes->reader->max_depth;
-	lane->scanner.kinds =
-		tsi_kinds_new(lanes->lane_count * MAX_KINDS, lanes->reader->sink->arg_of);
+	lane->scanner.kinds = tsi_kinds_new(lanes->lane_count, lanes->reader->sink->arg_of);
 	return lane->scanner.kinds ? TSCOPE_OK : TSCOPE_E_NOMEM;
 }
 

@@ -192,7 +192,7 @@ static void damage(struct text *t)
 
 /* ---- what events of a kind must have in common --------------------------------------- */
 
-enum { WATCHED_KINDS = 4096, BASE = 1000 };
+enum { WATCHED_KINDS = 4096, LANE = 5 };
 
 struct watcher {
 	struct event_log log; /* first: a pointer to its sink is one to the watcher */
@@ -264,8 +264,10 @@ static enum tscope_status watch(struct event_sink *sink, const struct raw_event 
 	if (event->kind) {
 		struct text t = { 0 };
 		describe(event, &t);
-		assert_in_range(event->kind, BASE + 1, BASE + WATCHED_KINDS - 1);
-		char **first = &watcher->firsts[event->kind - BASE];
+		uint32_t told = event->kind / MAX_KIND_LANES;
+		assert_int_equal(event->kind % MAX_KIND_LANES, LANE);
+		assert_in_range(told, 1, WATCHED_KINDS - 1);
+		char **first = &watcher->firsts[told];
 		if (*first)
 			assert_string_equal(t.bytes, *first);
 		else
@@ -369,7 +371,7 @@ static unsigned compare(const struct text *t, size_t window)
 			continue;
 		for (unsigned with_kinds = 0; with_kinds < 2; with_kinds++) {
 			struct watcher *actual = new_watcher();
-			struct kinds *kinds = with_kinds ? tsi_kinds_new(BASE, arg_of) : NULL;
+			struct kinds *kinds = with_kinds ? tsi_kinds_new(LANE, arg_of) : NULL;
 			read_all(isa, kinds, t, window, &actual->log.sink);
 			expect_same(expected, actual, isa->name, window);
 			told = actual->told;
@@ -442,7 +444,7 @@ static void test_what_is_told(void **state)
 	static const unsigned kinds_told[] = { 1, 2, 2, 3, 4, 3, 4 };
 	static const unsigned ids[] = { 0, 22, 333, 4, 5, 6, 7 };
 	struct notes notes = { .sink = { .event = note, .arg_of = arg_of } };
-	struct kinds *kinds = tsi_kinds_new(BASE, arg_of);
+	struct kinds *kinds = tsi_kinds_new(LANE, arg_of);
 	struct text t = { 0 };
 	put(&t, "%s", text);
 	put(&t, "%900s", "{\"ph\":\"M\"}]"); /* kinds are not tried near the end of a window */
@@ -451,7 +453,7 @@ static void test_what_is_told(void **state)
 	assert_int_equal(notes.count, TSI_COUNT_OF(kinds_told) + 1);
 	for (size_t i = 0; i < TSI_COUNT_OF(kinds_told); i++) {
 		const struct raw_event *event = &notes.events[i];
-		assert_int_equal(event->kind, BASE + kinds_told[i]);
+		assert_int_equal(event->kind, kinds_told[i] * MAX_KIND_LANES + LANE);
 		assert_int_equal(event->ts_ns, 5125);
 		assert_int_equal(event->dur_ns, 1000);
 		assert_int_equal(event->number_count, i > 0);
@@ -504,7 +506,7 @@ static void test_more_kinds_than_there_is_room_for(void **state)
 	notes.count = 0;
 	t.length = 5000;
 	read_all(tsi_scan_isa(NULL), kinds, &t, t.length, &notes.sink);
-	assert_int_equal(notes.events[0].kind, 7 + MAX_KINDS);
+	assert_int_equal(notes.events[0].kind, 7 + MAX_KINDS * MAX_KIND_LANES);
 	assert_int_equal(notes.events[1].kind, 0);
 	tsi_kinds_free(kinds);
 	free(t.bytes);
