@@ -133,7 +133,9 @@ static struct contents look(const struct analysis_scope *scope)
 	const struct tscope_trace *trace = scope->trace;
 	struct contents contents = {
 		.has_device_events = trace->device_event_count > 0,
-		.has_cpu_ops = trace->cpu_op_count > 0,
+		/* Those given up for a memory limit were recorded; a diagnostic counts them. */
+		.has_cpu_ops = trace->cpu_op_count > 0 ||
+			       trace->diagnostics[TSCOPE_DIAGNOSTIC_unkept_operator] > 0,
 		.has_shapes = has_shapes(trace),
 		.has_frames = has_category(trace, "python_function") || trace->is_viztracer,
 		.has_memory = has_category(trace, "cpu_instant_event"),

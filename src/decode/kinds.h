@@ -89,9 +89,8 @@ struct kinds {
 	uint16_t *predicted; /* by the long history; points into by_long */
 	uint64_t history;    /* the last eight kinds, a byte (and more) of each */
 	unsigned (*arg_of)(struct str key);
-	unsigned lane; /* of MAX_KIND_LANES */
-	uint32_t
-		told; /* how many numbers were told: from MAX_KIND_LANES + lane on, in steps of it */
+	unsigned lane;  /* of MAX_KIND_LANES */
+	uint32_t told;  /* so many numbers: MAX_KIND_LANES + lane, and on in steps of it */
 	unsigned count; /* of kinds kept; they are [1 … count] */
 	int64_t credit; /* earned by matches, spent by learning */
 	size_t text_used;
