@@ -16,13 +16,16 @@
 #include "comm/collective_kind.h"
 #include "model/classify.h"
 #include "model/device_rows.h"
+#include "model/key_map.h"
+
+enum { NOT_LISTED = INT32_MAX };
 
 struct finder {
 	const struct tscope_trace *trace;
 	struct collective_list *list;
-	bool *op_launched;   /* by cpu_op: a comm kernel */
+	/* By row of an op that launched a comm kernel: its first one in the list, or NOT_LISTED. */
+	struct key_map launching_ops;
 	bool *call_launched; /* by call: a comm kernel */
-	uint32_t *op_listed; /* by cpu_op: index of its first kernel in the list + 1, 0: none */
 	bool *call_listed;   /* by call: its coalesced group is in the list */
 	bool *is_host_name;  /* by name id: a collective of a backend without kernels */
 	bool has_host_names;
@@ -37,9 +40,8 @@ void tsi_collective_list_deinit(struct collective_list *list)
 
 static void finder_deinit(struct finder *finder)
 {
-	free(finder->op_launched);
 	free(finder->call_launched);
-	free(finder->op_listed);
+	tsi_key_map_deinit(&finder->launching_ops);
 	free(finder->call_listed);
 	free(finder->is_host_name);
 	free(finder->names);
@@ -49,12 +51,8 @@ static enum tscope_status finder_init(struct finder *finder, struct tscope_error
 {
 	const struct tscope_trace *trace = finder->trace;
 
-	if (tsi_array_new(&finder->op_launched, trace->cpu_op_count, sizeof(bool), err) !=
+	if (tsi_array_new(&finder->call_launched, trace->call_count, sizeof(bool), err) !=
 		    TSCOPE_OK ||
-	    tsi_array_new(&finder->call_launched, trace->call_count, sizeof(bool), err) !=
-		    TSCOPE_OK ||
-	    tsi_array_new(&finder->op_listed, trace->cpu_op_count, sizeof(*finder->op_listed),
-			  err) != TSCOPE_OK ||
 	    tsi_array_new(&finder->call_listed, trace->call_count, sizeof(bool), err) !=
 		    TSCOPE_OK ||
 	    tsi_array_new(&finder->is_host_name, trace->names.count, sizeof(bool), err) !=
@@ -64,7 +62,7 @@ static enum tscope_status finder_init(struct finder *finder, struct tscope_error
 }
 
 /* Looks at everything once, so that afterwards each run can be judged alone. */
-static void look_round(struct finder *finder)
+static enum tscope_status look_round(struct finder *finder, struct tscope_error *err)
 {
 	const struct tscope_trace *trace = finder->trace;
 
@@ -72,8 +70,9 @@ static void look_round(struct finder *finder)
 		if (tsi_span_class(&trace->spans, row) != TSCOPE_SPAN_COMM)
 			continue;
 		const struct device_event *event = tsi_device_event(trace, row);
-		if (event->op != NO_ROW)
-			finder->op_launched[tsi_op_index(trace, event->op)] = true;
+		if (event->op != NO_ROW && tsi_key_map_put(&finder->launching_ops, event->op,
+							   NOT_LISTED, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
 		if (event->call != NO_ROW)
 			finder->call_launched[tsi_call_index(trace, event->call)] = true;
 	}
@@ -82,6 +81,7 @@ static void look_round(struct finder *finder)
 		finder->is_host_name[id] = tsi_kernelless_prefix(name) > 0;
 		finder->has_host_names |= finder->is_host_name[id];
 	}
+	return TSCOPE_OK;
 }
 
 static enum tscope_status append(struct finder *finder, const struct collective_run *run,
@@ -195,30 +195,31 @@ static void add_coalesced(struct finder *finder, struct collective_run *run, uin
 		    finder->call_launched[tsi_call_index(trace, row)])
 			return;
 		const struct collective *record = record_of(trace, row);
-		if (record && !finder->op_launched[tsi_op_index(trace, row)])
+		if (record && tsi_key_map_find(&finder->launching_ops, row) == NO_ROW)
 			add_record(run, trace, record);
 	}
 }
 
 /*
- * True where the record that launched a kernel has another kernel in the list, which stands for
- * the collective from then on.
+ * Where the record that launched a kernel has another kernel in the list that one stands for the
+ * collective from then on, and this is a further one.
  */
-static bool join_first(struct finder *finder, const struct collective_run *run, uint32_t op)
+static enum tscope_status join_first(struct finder *finder, struct collective_run *run, uint32_t op,
+				     struct tscope_error *err)
 {
 	if (op == NO_ROW || !record_of(finder->trace, op))
-		return false;
-	uint32_t *listed = &finder->op_listed[tsi_op_index(finder->trace, op)];
-	if (*listed == 0) {
-		*listed = (uint32_t)finder->list->count + 1;
-		return false;
-	}
-	struct collective_run *first = &finder->list->runs[*listed - 1];
+		return TSCOPE_OK;
+	uint32_t listed = tsi_key_map_find(&finder->launching_ops, op);
+	if (listed == NOT_LISTED)
+		return tsi_key_map_put(&finder->launching_ops, op, (uint32_t)finder->list->count,
+				       err);
+	struct collective_run *first = &finder->list->runs[listed];
 	if (run->first_start_ns < first->first_start_ns)
 		first->first_start_ns = run->first_start_ns;
 	if (run->last_end_ns > first->last_end_ns)
 		first->last_end_ns = run->last_end_ns;
-	return true;
+	run->is_further = true;
+	return TSCOPE_OK;
 }
 
 /* Kernels that send and receive do so for other collectives, too: the annotation knows. */
@@ -239,7 +240,8 @@ static enum tscope_status add_kernel(struct finder *finder, uint32_t row, struct
 	const struct comm_name *name =
 		tsi_comm_name(finder->names, trace, tsi_name_id(&trace->spans, row));
 
-	run.is_further = join_first(finder, &run, event->op);
+	if (join_first(finder, &run, event->op, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
 	run.algorithm = name->algorithm;
 	run.protocol = name->protocol;
 	if (tsi_collective_has_metadata(collective)) {
@@ -315,10 +317,10 @@ enum tscope_status tsi_collective_list_fill(struct collective_list *list,
 	struct finder finder = { .trace = trace, .list = list };
 	enum tscope_status status = finder_init(&finder, err);
 
-	if (status == TSCOPE_OK) {
-		look_round(&finder);
+	if (status == TSCOPE_OK)
+		status = look_round(&finder, err);
+	if (status == TSCOPE_OK)
 		status = add_kernels(&finder, err);
-	}
 	if (status == TSCOPE_OK)
 		status = add_host_spans(&finder, err);
 	if (status == TSCOPE_OK && list->count == 0)

@@ -410,12 +410,7 @@ static inline uint32_t tsi_rank_of(const struct row_set *set, uint32_t row)
 	return set->before[row / 64] + tsi_count_bits(bits);
 }
 
-/* Numbers from 0 on for the rows of a class, in the order of rows. */
-static inline uint32_t tsi_op_index(const struct tscope_trace *trace, uint32_t row)
-{
-	return tsi_rank_of(&trace->spans.ops, row);
-}
-
+/* Numbers from 0 on for the rows of calls, in the order of rows. */
 static inline uint32_t tsi_call_index(const struct tscope_trace *trace, uint32_t row)
 {
 	return tsi_rank_of(&trace->spans.calls, row);
