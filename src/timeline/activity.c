@@ -20,10 +20,30 @@ static struct interval_set *set_of_class(struct device_activity *activity, uint8
 	}
 }
 
+/* As many as there can be: sets that grow would leave their smaller copies behind. */
+static enum tscope_status make_room(struct device_activity *activity,
+				    const struct tscope_trace *trace, const struct device *device,
+				    struct tscope_error *err)
+{
+	struct interval_set *const sets[] = { &activity->busy, &activity->compute, &activity->comm,
+					      &activity->copy };
+
+	for (uint32_t i = 0; i < device->row_count; i++)
+		set_of_class(activity, tsi_span_class(&trace->spans, device->rows[i]))->capacity++;
+	activity->busy.capacity = device->row_count;
+	for (size_t i = 0; i < TSI_COUNT_OF(sets); i++)
+		if (tsi_array_new(&sets[i]->items, sets[i]->capacity, sizeof(*sets[i]->items),
+				  err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+	return TSCOPE_OK;
+}
+
 static enum tscope_status add_device(struct device_activity *activity,
 				     const struct tscope_trace *trace, const struct device *device,
 				     struct tscope_error *err)
 {
+	if (make_room(activity, trace, device, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
 	for (uint32_t i = 0; i < device->row_count; i++) {
 		uint32_t row = device->rows[i];
 		int64_t start_ns = tsi_start_ns(&trace->spans, row),
