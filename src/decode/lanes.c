@@ -104,6 +104,29 @@ static struct chunk *take(struct lanes *lanes, uint64_t *number)
 	return chunk;
 }
 
+static bool is_next_ready(struct lanes *lanes)
+{
+	return lanes->passed < lanes->taken && chunk_at(lanes, lanes->passed)->is_ready;
+}
+
+static bool can_join(struct lanes *lanes)
+{
+	return lanes->may_join && !lanes->is_joining && is_next_ready(lanes);
+}
+
+/*
+ * Something was done, and who did it looks for work next. Others are woken where there is more than
+ * that, and where the caller's thread may wait for what was done: waking up takes as long as much
+ * of this work.
+ */
+static void wake_others(struct lanes *lanes)
+{
+	unsigned work = (unsigned)can_take(lanes) + (unsigned)can_join(lanes) +
+			(unsigned)(lanes->begun < lanes->filled);
+	if (work > 1 || !lanes->may_join)
+		tsi_monitor_wake(lanes->monitor);
+}
+
 /* Reads the events of a filled chunk; within the monitor, but for the reading itself. */
 static void read_events(struct lanes *lanes, uint64_t number, struct scanner *scanner)
 {
@@ -115,7 +138,7 @@ static void read_events(struct lanes *lanes, uint64_t number, struct scanner *sc
 	tsi_chunk_read(chunk, scanner, &boundary);
 	tsi_monitor_enter(lanes->monitor);
 	chunk->is_ready = true;
-	tsi_monitor_wake(lanes->monitor);
+	wake_others(lanes);
 }
 
 /* A chunk of an input with places is filled and read by one thread: its text is in its cache. */
@@ -148,21 +171,16 @@ static void take_and_fill(struct lanes *lanes)
 	lanes->is_filling = false;
 	lanes->filled++;
 	lanes->is_over |= chunk->ending != TSCOPE_OK;
-	tsi_monitor_wake(lanes->monitor);
+	wake_others(lanes);
 }
 
 /* ---- joining ------------------------------------------------------------------------- */
-
-static bool is_next_ready(struct lanes *lanes)
-{
-	return lanes->passed < lanes->taken && chunk_at(lanes, lanes->passed)->is_ready;
-}
 
 static void pass(struct lanes *lanes, bool is_joined)
 {
 	lanes->passed++;
 	lanes->doubts = is_joined ? 0 : lanes->doubts + 1;
-	tsi_monitor_wake(lanes->monitor);
+	wake_others(lanes);
 }
 
 /* The window becomes the chunk's text behind `tail` bytes from the reader's position on. */
@@ -221,11 +239,6 @@ static bool join(struct lanes *lanes, struct chunk *chunk, struct scanner *scann
 	if (tsi_chunk_hand_on(chunk, scanner, lanes->reader->sink, &lanes->err) != TSCOPE_OK)
 		lanes->outcome = SCAN_FAILED;
 	return true;
-}
-
-static bool can_join(struct lanes *lanes)
-{
-	return lanes->may_join && !lanes->is_joining && is_next_ready(lanes);
 }
 
 static void join_next(struct lanes *lanes, struct scanner *scanner)
