@@ -129,9 +129,11 @@ def profile_marks(tscope, small, large):
                if shares[name] >= LEAST_SHARE and per_event[0].get(name)}
     print_profile(shares, per_event[1], growths)
     print_folders(profiles[1])
-    largest = max((name for name in shares if name.startswith("analyzer")), key=shares.get)
-    yield Mark(8, f"the largest analyzer's share of all: {largest}", shares[largest],
-               MOST_OF_TOTAL)
+    analyzers = [name for name in shares if name.startswith("analyzer")]
+    largest = max(analyzers, key=shares.get, default=None)
+    yield Mark(8, f"the largest analyzer's share of all: {largest or 'unknown'}",
+               shares.get(largest), MOST_OF_TOTAL,
+               note="" if largest else "the program has no debug information")
     fastest = max(growths, key=growths.get)
     yield Mark(8, f"growth of instructions for one event, the most: {fastest}", growths[fastest],
                MOST_STAGE_GROWTH)
