@@ -198,7 +198,7 @@ static int64_t exposed_ns(const struct device_activity *activity)
 			     tsi_intervals_length(&activity->comm) -
 			     tsi_intervals_common(&activity->compute, &activity->comm);
 
-	return tsi_intervals_length(&activity->busy) - kernels_ns;
+	return activity->busy_ns - kernels_ns;
 }
 
 static void set_facts(const struct work *work, const struct analysis_scope *scope,

@@ -75,15 +75,27 @@ struct totals {
 	int64_t queue_max;
 };
 
-static void add_idle(struct totals *totals, const struct interval_set *busy)
+static void add_idle(struct totals *totals, int64_t idle_ns)
 {
-	for (size_t i = 1; i < busy->count; i++) {
-		int64_t idle_ns = busy->items[i].start_ns - busy->items[i - 1].end_ns;
-		size_t size = 0;
-		while (idle_ns >= idle_uppers_ns[size])
-			size++;
-		totals->idle_count[size]++;
-		tsi_sum(&totals->idle_ns[size], idle_ns);
+	size_t size = 0;
+
+	while (idle_ns >= idle_uppers_ns[size])
+		size++;
+	totals->idle_count[size]++;
+	tsi_sum(&totals->idle_ns[size], idle_ns);
+}
+
+static void add_idles(struct totals *totals, const struct tscope_trace *trace,
+		      const struct device *device)
+{
+	struct busy_cursor cursor = { .trace = trace, .device = device };
+	struct interval busy;
+	int64_t last_ns = INT64_MAX;
+
+	while (tsi_busy_next(&cursor, &busy)) {
+		if (last_ns < busy.start_ns)
+			add_idle(totals, busy.start_ns - last_ns);
+		last_ns = busy.end_ns;
 	}
 }
 
@@ -93,14 +105,14 @@ static void add_activity(struct totals *totals, const struct analysis_scope *sco
 	const struct device *rows = &scope->trace->devices[device];
 
 	tsi_sum(&totals->span_ns, activity->span_end_ns - activity->span_start_ns);
-	tsi_sum(&totals->busy_ns, tsi_intervals_length(&activity->busy));
+	tsi_sum(&totals->busy_ns, activity->busy_ns);
 	tsi_sum(&totals->compute_ns, tsi_intervals_length(&activity->compute));
 	tsi_sum(&totals->comm_ns, tsi_intervals_length(&activity->comm));
 	tsi_sum(&totals->copy_ns, tsi_intervals_length(&activity->copy));
 	totals->event_count += rows->row_count;
 	for (uint32_t i = 0; i < rows->row_count; i++)
 		tsi_sum(&totals->event_ns, tsi_dur_ns(&scope->trace->spans, rows->rows[i]));
-	add_idle(totals, &activity->busy);
+	add_idles(totals, scope->trace, rows);
 }
 
 /* When an event with a launch call was launched; clocks differ a little: then it did not wait. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What each device did, as unions over its streams: kernels, communication
- * kernels, copies with fills, and all of them. Rows of a device come by start,
- * so every union is one pass of appending.
+ * kernels, and copies with fills. Rows of a device come by start, so every union
+ * is one pass of appending.
  */
 #include "timeline/build.h"
 
@@ -25,17 +25,49 @@ static enum tscope_status make_room(struct device_activity *activity,
 				    const struct tscope_trace *trace, const struct device *device,
 				    struct tscope_error *err)
 {
-	struct interval_set *const sets[] = { &activity->busy, &activity->compute, &activity->comm,
+	struct interval_set *const sets[] = { &activity->compute, &activity->comm,
 					      &activity->copy };
 
 	for (uint32_t i = 0; i < device->row_count; i++)
 		set_of_class(activity, tsi_span_class(&trace->spans, device->rows[i]))->capacity++;
-	activity->busy.capacity = device->row_count;
 	for (size_t i = 0; i < TSI_COUNT_OF(sets); i++)
 		if (tsi_array_new(&sets[i]->items, sets[i]->capacity, sizeof(*sets[i]->items),
 				  err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 	return TSCOPE_OK;
+}
+
+bool tsi_busy_next(struct busy_cursor *cursor, struct interval *busy)
+{
+	const struct device *device = cursor->device;
+
+	*busy = (struct interval){ 0 };
+	for (; cursor->next < device->row_count; cursor->next++) {
+		uint32_t row = device->rows[cursor->next];
+		int64_t start_ns = tsi_start_ns(&cursor->trace->spans, row),
+			end_ns = tsi_span_end(cursor->trace, row);
+
+		if (end_ns <= start_ns)
+			continue;
+		if (busy->start_ns == busy->end_ns)
+			*busy = (struct interval){ start_ns, end_ns };
+		else if (start_ns > busy->end_ns)
+			break;
+		else if (end_ns > busy->end_ns)
+			busy->end_ns = end_ns;
+	}
+	return busy->start_ns < busy->end_ns;
+}
+
+static int64_t find_busy_ns(const struct tscope_trace *trace, const struct device *device)
+{
+	struct busy_cursor cursor = { .trace = trace, .device = device };
+	struct interval busy;
+	int64_t busy_ns = 0;
+
+	while (tsi_busy_next(&cursor, &busy))
+		busy_ns += busy.end_ns - busy.start_ns;
+	return busy_ns;
 }
 
 static enum tscope_status add_device(struct device_activity *activity,
@@ -51,14 +83,14 @@ static enum tscope_status add_device(struct device_activity *activity,
 		struct interval_set *set =
 			set_of_class(activity, tsi_span_class(&trace->spans, row));
 
-		if (tsi_intervals_append(set, start_ns, end_ns, err) != TSCOPE_OK ||
-		    tsi_intervals_append(&activity->busy, start_ns, end_ns, err) != TSCOPE_OK)
+		if (tsi_intervals_append(set, start_ns, end_ns, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 		if (i == 0)
 			activity->span_start_ns = start_ns;
 		if (i == 0 || end_ns > activity->span_end_ns)
 			activity->span_end_ns = end_ns;
 	}
+	activity->busy_ns = find_busy_ns(trace, device);
 	return TSCOPE_OK;
 }
 

@@ -91,7 +91,6 @@ void tscope_timeline_free(struct tscope_timeline *timeline)
 		tsi_intervals_deinit(&timeline->activity[d].compute);
 		tsi_intervals_deinit(&timeline->activity[d].comm);
 		tsi_intervals_deinit(&timeline->activity[d].copy);
-		tsi_intervals_deinit(&timeline->activity[d].busy);
 	}
 	free(timeline->activity);
 	free(timeline->steps);
