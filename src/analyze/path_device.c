@@ -188,29 +188,6 @@ static bool is_taken(const struct path_devices *devices, uint32_t row)
 	return devices->is_taken[tsi_device_event_index(devices->trace, row)];
 }
 
-static enum tscope_status sort_by_end(struct path_devices *devices, uint32_t device,
-				      struct tscope_error *err)
-{
-	const struct device *d = &devices->trace->devices[device];
-	struct sort_pair *items, *scratch;
-
-	if (devices->by_end[device])
-		return TSCOPE_OK;
-	if (tsi_array_new(&items, d->row_count, sizeof(*items), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	devices->by_end[device] = items;
-	if (tsi_array_new(&scratch, d->row_count, sizeof(*scratch), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (uint32_t i = 0; i < d->row_count; i++)
-		items[i] = (struct sort_pair){
-			tsi_sort_key_of_int64(tsi_span_end(devices->trace, d->rows[i])),
-			d->rows[i],
-		};
-	tsi_sort_pairs(items, scratch, d->row_count);
-	free(scratch);
-	return TSCOPE_OK;
-}
-
 /* The number of pairs whose key is at most this one. */
 static size_t count_up_to(const struct sort_pair *items, size_t count, uint64_t key)
 {
@@ -226,6 +203,100 @@ static size_t count_up_to(const struct sort_pair *items, size_t count, uint64_t 
 	return low;
 }
 
+/* A device's rows by end while they are sorted: those of which no earlier one ended later, ... */
+struct ended_rows {
+	uint32_t *rows;
+	uint32_t kept_count;
+	struct sort_pair *late; /* ... and the others: end, row */
+	size_t late_count, late_capacity;
+};
+
+static enum tscope_status part_rows(struct ended_rows *ended, const struct tscope_trace *trace,
+				    const struct device *device, struct tscope_error *err)
+{
+	int64_t last_ns = INT64_MIN;
+
+	for (uint32_t i = 0; i < device->row_count; i++) {
+		uint32_t row = device->rows[i];
+		int64_t end_ns = tsi_span_end(trace, row);
+		if (end_ns >= last_ns) {
+			ended->rows[ended->kept_count++] = row;
+			last_ns = end_ns;
+			continue;
+		}
+		if (tsi_array_reserve(&ended->late, &ended->late_capacity, ended->late_count + 1,
+				      sizeof(*ended->late), err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		ended->late[ended->late_count++] =
+			(struct sort_pair){ tsi_sort_key_of_int64(end_ns), row };
+	}
+	return TSCOPE_OK;
+}
+
+/* From the last one on: behind those that are kept there is room for the late ones. */
+static enum tscope_status merge_late(struct ended_rows *ended, const struct tscope_trace *trace,
+				     struct tscope_error *err)
+{
+	size_t kept = ended->kept_count, late = ended->late_count;
+	struct sort_pair *scratch;
+
+	if (tsi_array_new(&scratch, late, sizeof(*scratch), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	tsi_sort_pairs(ended->late, scratch, late);
+	free(scratch);
+	while (late > 0) {
+		bool is_late = kept == 0 ||
+			       tsi_sort_key_of_int64(tsi_span_end(trace, ended->rows[kept - 1])) <=
+				       ended->late[late - 1].key;
+		uint32_t row =
+			is_late ? (uint32_t)ended->late[late - 1].value : ended->rows[kept - 1];
+		ended->rows[kept + late - 1] = row;
+		late -= is_late;
+		kept -= !is_late;
+	}
+	return TSCOPE_OK;
+}
+
+/*
+ * The rows come by start, so most ended in that order, too. Only those that did not are sorted
+ * and merged into the others: a list of pairs as long as the device's rows would be the
+ * largest thing in memory by now.
+ */
+static enum tscope_status sort_by_end(struct path_devices *devices, uint32_t device,
+				      struct tscope_error *err)
+{
+	const struct device *d = &devices->trace->devices[device];
+	struct ended_rows ended = { 0 };
+	enum tscope_status status;
+
+	if (devices->by_end[device])
+		return TSCOPE_OK;
+	status = tsi_array_new(&ended.rows, d->row_count, sizeof(*ended.rows), err);
+	devices->by_end[device] = ended.rows;
+	if (status == TSCOPE_OK)
+		status = part_rows(&ended, devices->trace, d, err);
+	if (status == TSCOPE_OK)
+		status = merge_late(&ended, devices->trace, err);
+	free(ended.late);
+	return status;
+}
+
+/* How many of the rows ended at this time or before. */
+static size_t count_ended(const struct tscope_trace *trace, const uint32_t *by_end, size_t count,
+			  int64_t t_ns)
+{
+	size_t low = 0;
+
+	while (low < count) {
+		size_t middle = low + (count - low) / 2;
+		if (tsi_span_end(trace, by_end[middle]) <= t_ns)
+			low = middle + 1;
+		else
+			count = middle;
+	}
+	return low;
+}
+
 /* Of a device's events the one that ended last, not after t; NO_ROW: none that may be the cause. */
 static enum tscope_status last_ended(struct path_devices *devices, uint32_t device, int64_t t_ns,
 				     uint32_t *row, struct tscope_error *err)
@@ -233,11 +304,11 @@ static enum tscope_status last_ended(struct path_devices *devices, uint32_t devi
 	*row = NO_ROW;
 	if (sort_by_end(devices, device, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	const struct sort_pair *items = devices->by_end[device];
-	size_t at = count_up_to(items, devices->trace->devices[device].row_count,
-				tsi_sort_key_of_int64(t_ns));
+	const uint32_t *rows = devices->by_end[device];
+	size_t at =
+		count_ended(devices->trace, rows, devices->trace->devices[device].row_count, t_ns);
 	for (int tries = 0; at > 0 && tries < MAX_TRIES; tries++) {
-		*row = (uint32_t)items[--at].value;
+		*row = rows[--at];
 		if (!is_taken(devices, *row))
 			return TSCOPE_OK;
 	}

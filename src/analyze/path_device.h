@@ -18,7 +18,7 @@ struct path_devices {
 	struct sort_pair *waits; /* an event's row, that which it waited for; by row; recorded */
 	struct sort_pair *calls; /* a call's row, index of what is recorded of it; by row */
 	size_t wait_count, call_count;
-	struct sort_pair **by_end;  /* by device, where asked for: end, row; by end */
+	uint32_t **by_end;          /* by device, where asked for: its rows by end */
 	bool *is_taken;             /* by index of device event */
 	const struct track *stream; /* of the event that was asked for last, or NULL */
 };
