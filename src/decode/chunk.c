@@ -11,20 +11,26 @@
 
 #include <stdlib.h>
 
+/* Few events have all the numbers that they could have. */
+static size_t bytes_of(const struct raw_event *event)
+{
+	return offsetof(struct raw_event, numbers) +
+	       event->number_count * sizeof(event->numbers[0]);
+}
+
 static enum tscope_status take_event(struct event_sink *sink, const struct raw_event *event,
 				     struct tscope_error *err)
 {
 	struct chunk *chunk = (struct chunk *)sink;
+	size_t bytes = bytes_of(event);
 	if (tsi_unlikely(chunk->event_count == chunk->max_event_count))
 		return tsi_fail(err, TSCOPE_E_LIMIT, "enough events");
-	if (tsi_array_reserve(&chunk->events, &chunk->event_capacity, chunk->event_count + 1,
-			      sizeof(*event), err) != TSCOPE_OK)
+	if (tsi_array_reserve(&chunk->events, &chunk->event_capacity, chunk->event_bytes + bytes, 1,
+			      err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	struct raw_event *copy = &chunk->events[chunk->event_count++];
-	/* Few events have all the numbers that they could have. */
-	memcpy(copy, event,
-	       offsetof(struct raw_event, numbers) +
-		       event->number_count * sizeof(event->numbers[0]));
+	memcpy(chunk->events + chunk->event_bytes, event, bytes);
+	chunk->event_bytes += bytes;
+	chunk->event_count++;
 	return TSCOPE_OK;
 }
 
@@ -69,7 +75,7 @@ void tsi_boundary_learn(struct boundary *boundary, const struct scanner *scanner
 /* Reads from a place on. False: the events did not fit. */
 static bool read_from(struct chunk *chunk, struct scanner *scanner, size_t start)
 {
-	chunk->event_count = 0;
+	chunk->event_count = chunk->event_bytes = 0;
 	chunk->sink.element_count = 0;
 	memset(chunk->sink.diagnostics, 0, sizeof(chunk->sink.diagnostics));
 	scanner->sink = &chunk->sink;
@@ -99,8 +105,12 @@ enum tscope_status tsi_chunk_hand_on(struct chunk *chunk, struct scanner *scanne
 {
 	enum tscope_status status = TSCOPE_OK;
 	size_t taken = 0;
-	while (taken < chunk->event_count && status == TSCOPE_OK)
-		status = to->event(to, &chunk->events[taken++], err);
+	const char *at = chunk->events;
+	for (; taken < chunk->event_count && status == TSCOPE_OK; taken++) {
+		const struct raw_event *event = (const struct raw_event *)at;
+		status = to->event(to, event, err);
+		at += bytes_of(event);
+	}
 	if (status != TSCOPE_OK) {
 		/* Seldom enough to find by a second reading what had been counted by then. */
 		chunk->max_event_count = taken - 1;

@@ -41,8 +41,10 @@ struct chunk {
 	bool has_events;         /* read from start to stop */
 	size_t start, stop;      /* in text, each before an element */
 	enum scan_result result; /* why it stopped */
-	struct raw_event *events;
-	size_t event_count, event_capacity;
+	/* The events, each a struct raw_event cut off behind its last number. */
+	char *events;
+	size_t event_bytes, event_capacity;
+	size_t event_count;
 	size_t max_event_count; /* of this reading */
 };
 
