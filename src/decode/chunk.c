@@ -11,27 +11,45 @@
 
 #include <stdlib.h>
 
-/* Few events have all the numbers that they could have. */
-static size_t bytes_of(const struct raw_event *event)
+/* A struct raw_repeat takes so many bytes: few events have all the numbers that they could have. */
+static size_t bytes_of_repeat(const struct raw_repeat *repeat)
 {
-	return offsetof(struct raw_event, numbers) +
-	       event->number_count * sizeof(event->numbers[0]);
+	return offsetof(struct raw_repeat, numbers) +
+	       repeat->number_count * sizeof(repeat->numbers[0]);
 }
 
-static enum tscope_status take_event(struct event_sink *sink, const struct raw_event *event,
-				     struct tscope_error *err)
+/* What is put before an event that is kept whole. */
+static const struct raw_repeat no_repeat;
+
+static enum tscope_status keep(struct chunk *chunk, const struct raw_repeat *repeat,
+			       const struct raw_event *event, struct tscope_error *err)
 {
-	struct chunk *chunk = (struct chunk *)sink;
-	size_t bytes = bytes_of(event);
+	size_t bytes = bytes_of_repeat(repeat), event_bytes = event ? sizeof(*event) : 0;
 	if (tsi_unlikely(chunk->event_count == chunk->max_event_count))
 		return tsi_fail(err, TSCOPE_E_LIMIT, "enough events");
-	if (tsi_array_reserve(&chunk->events, &chunk->event_capacity, chunk->event_bytes + bytes, 1,
-			      err) != TSCOPE_OK)
+	if (tsi_array_reserve(&chunk->events, &chunk->event_capacity,
+			      chunk->event_bytes + bytes + event_bytes, 1, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	memcpy(chunk->events + chunk->event_bytes, event, bytes);
+	memcpy(chunk->events + chunk->event_bytes, repeat, bytes);
 	chunk->event_bytes += bytes;
+	if (event)
+		memcpy(chunk->events + chunk->event_bytes, event, event_bytes);
+	chunk->event_bytes += event_bytes;
 	chunk->event_count++;
 	return TSCOPE_OK;
+}
+
+static enum tscope_status keep_event(struct event_sink *sink, const struct raw_event *event,
+				     struct tscope_error *err)
+{
+	return keep((struct chunk *)sink, &no_repeat, event, err);
+}
+
+static bool keep_repeat(struct event_sink *sink, const struct raw_repeat *repeat,
+			enum tscope_status *status, struct tscope_error *err)
+{
+	*status = keep((struct chunk *)sink, repeat, NULL, err);
+	return true;
 }
 
 enum tscope_status tsi_chunk_init(struct chunk *chunk, size_t room, struct tscope_error *err)
@@ -40,7 +58,8 @@ enum tscope_status tsi_chunk_init(struct chunk *chunk, size_t room, struct tscop
 	    TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	chunk->text = chunk->memory + CHUNK_HEADROOM;
-	chunk->sink.event = take_event;
+	chunk->sink.event = keep_event;
+	chunk->sink.repeat = keep_repeat;
 	return TSCOPE_OK;
 }
 
@@ -72,6 +91,14 @@ void tsi_boundary_learn(struct boundary *boundary, const struct scanner *scanner
 	memcpy(boundary->text, from, boundary->length);
 }
 
+static void point_at(struct scanner *scanner, const struct chunk *chunk, size_t place)
+{
+	scanner->window = chunk->text;
+	scanner->offset = chunk->offset;
+	scanner->at = chunk->text + place;
+	scanner->end = chunk->text + chunk->length;
+}
+
 /* Reads from a place on. False: the events did not fit. */
 static bool read_from(struct chunk *chunk, struct scanner *scanner, size_t start)
 {
@@ -79,10 +106,7 @@ static bool read_from(struct chunk *chunk, struct scanner *scanner, size_t start
 	chunk->sink.element_count = 0;
 	memset(chunk->sink.diagnostics, 0, sizeof(chunk->sink.diagnostics));
 	scanner->sink = &chunk->sink;
-	scanner->window = chunk->text;
-	scanner->offset = chunk->offset;
-	scanner->at = chunk->text + start;
-	scanner->end = chunk->text + chunk->length;
+	point_at(scanner, chunk, start);
 	chunk->result = tsi_scan_isa(NULL)->scan(scanner, NULL);
 	chunk->start = start;
 	chunk->stop = (size_t)(scanner->at - chunk->text);
@@ -100,17 +124,71 @@ void tsi_chunk_read(struct chunk *chunk, struct scanner *scanner, const struct b
 		chunk->has_events = read_from(chunk, scanner, (size_t)found + boundary->comma);
 }
 
+/* ---- handing on ----------------------------------------------------------------------- */
+
+/* Gets one event and stops the scanner. */
+struct one_event {
+	struct event_sink sink;
+	struct event_sink *to;
+	uint32_t kind;
+	enum tscope_status status;
+};
+
+static enum tscope_status hand_on_one(struct event_sink *sink, const struct raw_event *event,
+				      struct tscope_error *err)
+{
+	struct one_event *one = (struct one_event *)sink;
+	struct raw_event with_kind = *event;
+	with_kind.kind = one->kind;
+	one->status = one->to->event(one->to, &with_kind, err);
+	return TSCOPE_E_LIMIT;
+}
+
+/* Reads the event once more, the general way: seldom is more wanted of it than what repeats. */
+static enum tscope_status hand_on_whole(const struct chunk *chunk, struct scanner *scanner,
+					const struct raw_repeat *repeat, struct event_sink *to,
+					struct tscope_error *err)
+{
+	struct one_event one = {
+		.sink.event = hand_on_one,
+		.to = to,
+		.kind = repeat->kind,
+		.status = TSCOPE_E_INTERNAL,
+	};
+	struct kinds *kinds = scanner->kinds;
+	scanner->kinds = NULL;
+	scanner->sink = &one.sink;
+	point_at(scanner, chunk, (size_t)(repeat->text - chunk->text));
+	tsi_scan_isa(NULL)->scan(scanner, err);
+	scanner->kinds = kinds;
+	return one.status;
+}
+
+/* The event at *at, which moves behind it. */
+static inline enum tscope_status hand_on_next(const struct chunk *chunk, struct scanner *scanner,
+					      const char **at, struct event_sink *to,
+					      struct tscope_error *err)
+{
+	const struct raw_repeat *repeat = (const struct raw_repeat *)(const void *)*at;
+	enum tscope_status status;
+	*at += bytes_of_repeat(repeat);
+	if (tsi_likely(repeat->kind))
+		return to->repeat(to, repeat, &status, err)
+			       ? status
+			       : hand_on_whole(chunk, scanner, repeat, to, err);
+	const struct raw_event *event = (const struct raw_event *)(const void *)*at;
+	*at += sizeof(*event);
+	return to->event(to, event, err);
+}
+
 enum tscope_status tsi_chunk_hand_on(struct chunk *chunk, struct scanner *scanner,
 				     struct event_sink *to, struct tscope_error *err)
 {
 	enum tscope_status status = TSCOPE_OK;
-	size_t taken = 0;
 	const char *at = chunk->events;
-	for (; taken < chunk->event_count && status == TSCOPE_OK; taken++) {
-		const struct raw_event *event = (const struct raw_event *)at;
-		status = to->event(to, event, err);
-		at += bytes_of(event);
-	}
+	size_t taken = 0;
+	for (; taken < chunk->event_count && status == TSCOPE_OK; taken++)
+		status = hand_on_next(chunk, scanner, &at, to, err);
 	if (status != TSCOPE_OK) {
 		/* Seldom enough to find by a second reading what had been counted by then. */
 		chunk->max_event_count = taken - 1;

@@ -41,7 +41,10 @@ struct chunk {
 	bool has_events;         /* read from start to stop */
 	size_t start, stop;      /* in text, each before an element */
 	enum scan_result result; /* why it stopped */
-	/* The events, each a struct raw_event cut off behind its last number. */
+	/*
+	 * The events one behind the other: of each a struct raw_repeat cut off behind its last
+	 * number; of those of no kind that says only so, and a struct raw_event follows it.
+	 */
 	char *events;
 	size_t event_bytes, event_capacity;
 	size_t event_count;

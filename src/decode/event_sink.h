@@ -5,6 +5,8 @@
 #include "base/attributes.h"
 #include "base/str.h"
 
+#include <stdbool.h>
+
 #include <tscope/trace.h>
 
 /*
@@ -16,14 +18,6 @@ enum {
 	MAX_RAW_NUMBERS = 8,
 	MAX_KINDS = 1 << 15, /* that one scanner ever tells */
 	MAX_KIND_LANES = 9,  /* scanners that give events to one sink */
-};
-
-/* A number in args that differs among the events of a kind, and whose key the sink asks for. */
-struct raw_number {
-	uint64_t value; /* UINT64_MAX: not of one to fifteen digits alone, read the text */
-	uint32_t at;    /* where it begins in args */
-	uint16_t length;
-	uint16_t arg; /* what the sink's arg_of() calls its key */
 };
 
 /*
@@ -43,19 +37,40 @@ struct raw_event {
 	struct str tid;
 	struct str id;   /* likewise, or the JSON text of id2; empty when absent */
 	struct str args; /* JSON text of the value, braces and all, or empty; only balanced */
-	/*
-	 * Most events repeat one before them but for their times and a few numbers in args. Events
-	 * of one kind are byte for byte alike in phase, name, cat, pid and tid, and in all of args
-	 * but the numbers listed here and those that the sink does not ask for; so what was
-	 * found out about the first of a kind holds for all. The first comes like any other.
-	 * 0: of no kind.
-	 */
-	uint32_t kind;
+	uint32_t kind;   /* see struct raw_repeat; 0: of none */
+};
+
+/* A number in args that differs among the events of a kind, and whose key the sink asks for. */
+struct raw_number {
+	uint64_t value; /* UINT64_MAX: not of one to fifteen digits alone, read the text */
+	uint32_t at;    /* where it begins in the event */
+	uint16_t length;
+	uint16_t arg; /* what the sink's arg_of() calls its key */
+};
+
+/*
+ * Most events repeat one before them but for their times and a few numbers in args. Events of one
+ * kind are byte for byte alike in phase, name, cat, pid and tid, have all times or lack the same,
+ * and are alike in all of args but the numbers listed here and those that the sink does not
+ * ask for; so what was found out about one of a kind holds for all.
+ */
+struct raw_repeat {
+	const char *text; /* of the event, from its brace on; dies like those of raw_event */
+	int64_t ts_ns;
+	int64_t dur_ns; /* >= 0 */
+	uint32_t kind;  /* > 0 */
 	uint32_t number_count;
 	struct raw_number numbers[MAX_RAW_NUMBERS];
 };
 
 struct event_sink {
+	/*
+	 * Takes an event of a kind, with a status as event(). False: it wants the whole event, as
+	 * at first of each kind, and gets it by event(), with its kind. May be NULL where
+	 * arg_of is.
+	 */
+	bool (*repeat)(struct event_sink *sink, const struct raw_repeat *repeat,
+		       enum tscope_status *status, struct tscope_error *err);
 	/* Takes one event. Any failure ends the decoding and is passed on. */
 	enum tscope_status (*event)(struct event_sink *sink, const struct raw_event *event,
 				    struct tscope_error *err);

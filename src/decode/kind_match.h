@@ -58,12 +58,29 @@ static inline struct str text_in(const struct kind_text *text, const char *first
 	return (struct str){ first + text->from, text->length };
 }
 
-/* What the event whose pieces begin at at[] is handed on with. */
-static inline void take_texts(const struct kind *kind, const char *const at[],
-			      struct raw_event *event)
+/* An event that was read as one of a kind. */
+struct kind_event {
+	const struct kind *kind;
+	struct raw_repeat repeat;
+	const char *at[MAX_KIND_NUMBERS + 1]; /* where its pieces begin */
+};
+
+/* All of it. */
+static inline void take_whole(const struct kind_event *read, struct raw_event *event)
 {
+	const struct kind *kind = read->kind;
 	const struct kind_text *texts = kind->texts;
-	if (tsi_likely(kind->is_simple)) {
+	const char *const *at = read->at;
+	*event = (struct raw_event){
+		.phase = kind->phase,
+		.has_ts = kind->has_ts,
+		.has_dur = kind->has_dur,
+		.name_escaped = kind->name_escaped,
+		.ts_ns = read->repeat.ts_ns,
+		.dur_ns = read->repeat.dur_ns,
+		.kind = kind->number,
+	};
+	if (kind->is_simple) {
 		event->name = text_in(&texts[0], at[0]);
 		event->cat = text_in(&texts[1], at[0]);
 		event->pid = text_in(&texts[2], at[0]);
@@ -79,29 +96,28 @@ static inline void take_texts(const struct kind *kind, const char *const at[],
 	event->args = text_at(&texts[5], at);
 }
 
-/* Reads a number that the sink asks for; gives its end, or NULL. args: where they begin. */
+/* Reads a number that the sink asks for; gives its end, or NULL. */
 static TSI_INLINE const char *match_asked(const struct kind_piece *piece, const char *p,
-					  const char *args, struct raw_event *event)
+					  struct raw_repeat *repeat)
 {
-	struct raw_number *number = &event->numbers[event->number_count++];
+	struct raw_number *number = &repeat->numbers[repeat->number_count++];
 	const char *behind = match_value(p, &number->value);
 	if (tsi_unlikely(!behind))
 		return NULL;
-	number->at = (uint32_t)(p - args);
+	number->at = (uint32_t)(p - repeat->text);
 	number->length = (uint16_t)(behind - p);
 	number->arg = piece->arg;
 	return behind;
 }
 
-/* Is the event at p one of this kind? Gives its end, and at[i], where its pieces begin; or NULL. */
-static TSI_INLINE const char *match_pieces(const struct kind *kind, const char *p, const char *at[],
-					   int64_t times[SLOT_TIME_COUNT], struct raw_event *event)
+/* Is the event at p one of this kind? Gives its end, or NULL. */
+static TSI_INLINE const char *match_pieces(const struct kind *kind, const char *p,
+					   int64_t times[SLOT_TIME_COUNT], struct kind_event *read)
 {
 	const struct kind_piece *piece = kind->pieces;
-	const struct kind_text *args = &kind->texts[KIND_TEXT_COUNT - 1];
 	const char *text = kind->text;
 	for (unsigned i = 0;; i++, piece++) {
-		at[i] = p;
+		read->at[i] = p;
 		for (const char *last = text + piece->blocks; text != last; text += 32, p += 32)
 			if (simd_equal32(p, text) != UINT32_MAX)
 				return NULL;
@@ -114,7 +130,7 @@ static TSI_INLINE const char *match_pieces(const struct kind *kind, const char *
 		if (piece->slot == SLOT_NUMBER)
 			p = match_number(p);
 		else if (piece->slot == SLOT_ASKED)
-			p = match_asked(piece, p, at[args->from_piece] + args->from, event);
+			p = match_asked(piece, p, &read->repeat);
 		else
 			p = take_plain_ns(p, &times[piece->slot]);
 		if (tsi_unlikely(!p))
@@ -124,27 +140,23 @@ static TSI_INLINE const char *match_pieces(const struct kind *kind, const char *
 
 /*
  * Reads the event at p if it is one of this kind: gives its end, the white space before the
- * next one included; else NULL, with nothing changed in *event but its numbers.
+ * next one included; else NULL.
  */
 static TSI_INLINE const char *match_kind(const struct kind *kind, const char *p, const char *end,
-					 struct raw_event *event)
+					 struct kind_event *read)
 {
-	const char *at[MAX_KIND_NUMBERS + 1];
 	int64_t times[SLOT_TIME_COUNT] = { 0 };
 	if (tsi_unlikely((size_t)(end - p) + TSI_INPUT_PADDING < kind->reach))
 		return NULL;
-	event->number_count = 0;
-	const char *behind = match_pieces(kind, p, at, times, event);
+	read->repeat.text = p;
+	read->repeat.number_count = 0;
+	const char *behind = match_pieces(kind, p, times, read);
 	if (!behind || tsi_unlikely(behind > end))
 		return NULL;
-	event->ts_ns = times[SLOT_TS];
-	event->dur_ns = times[SLOT_DUR];
-	event->phase = kind->phase;
-	event->has_ts = kind->has_ts;
-	event->has_dur = kind->has_dur;
-	event->name_escaped = kind->name_escaped;
-	event->kind = kind->number;
-	take_texts(kind, at, event);
+	read->kind = kind;
+	read->repeat.ts_ns = times[SLOT_TS];
+	read->repeat.dur_ns = times[SLOT_DUR];
+	read->repeat.kind = kind->number;
 	return behind;
 }
 
@@ -171,12 +183,11 @@ static inline void correct_kind(struct kinds *kinds, unsigned index)
 
 /* Reads the event at p if it is of the kind that was predicted. */
 static inline const char *match_predicted(struct kinds *kinds, const char *p, const char *end,
-					  struct raw_event *event, const struct kind **kind)
+					  struct kind_event *read)
 {
 	unsigned predicted = *kinds->predicted, index = predicted;
 	for (;;) {
-		*kind = &kinds->kinds[index];
-		const char *behind = match_kind(*kind, p, end, event);
+		const char *behind = match_kind(&kinds->kinds[index], p, end, read);
 		if (tsi_likely(behind != NULL)) {
 			kinds->credit++;
 			if (tsi_likely(index == predicted))
@@ -218,21 +229,19 @@ static inline uint16_t *kind_by_name(struct kinds *kinds, struct str name)
 
 /* Reads the event at p if it is of one of the kinds known to have this name; the last one first. */
 static inline const char *match_named(struct kinds *kinds, struct str name, const char *p,
-				      const char *end, struct raw_event *event,
-				      const struct kind **kind)
+				      const char *end, struct kind_event *read)
 {
 	uint16_t *first = kind_by_name(kinds, name), *link = first;
 	for (unsigned tries = 0; *link && tries < KIND_TRIES; tries++) {
 		unsigned index = *link;
 		struct kind *tried = &kinds->kinds[index];
-		const char *behind = match_kind(tried, p, end, event);
+		const char *behind = match_kind(tried, p, end, read);
 		if (behind) {
 			*link = tried->next;
 			tried->next = *first;
 			*first = (uint16_t)index;
 			correct_kind(kinds, index);
 			kinds->credit++;
-			*kind = tried;
 			return behind;
 		}
 		link = &tried->next;

@@ -337,26 +337,6 @@ static void fill(struct kind *kind, char *room, const struct sample *sample,
 	}
 }
 
-/* What events of the kind are handed on with. */
-static void tell(const struct sample *sample, const struct kind *kind, struct raw_event *event)
-{
-	event->kind = kind->number;
-	event->number_count = 0;
-	for (unsigned i = 0; i < sample->count; i++) {
-		const struct number *number = &sample->numbers[i];
-		if (number->slot != SLOT_ASKED)
-			continue;
-		uint64_t value;
-		match_value(sample->text.data + number->at, &value);
-		event->numbers[event->number_count++] = (struct raw_number){
-			.value = value,
-			.at = number->at - (uint32_t)(event->args.data - sample->text.data),
-			.length = (uint16_t)number->length,
-			.arg = number->arg,
-		};
-	}
-}
-
 static unsigned add_kind(const struct sample *sample, uint64_t shape, struct raw_event *event)
 {
 	struct kinds *kinds = sample->kinds;
@@ -390,21 +370,8 @@ static unsigned add_kind(const struct sample *sample, uint64_t shape, struct raw
 	*first = (uint16_t)index;
 	fill(kind, room, sample, pieces, begins, count);
 	place_texts(kind, sample, event, begins, count);
-	if (kind->number)
-		tell(sample, kind, event);
+	event->kind = kind->number;
 	return index;
-}
-
-/* Tells the event what its kind is. */
-static void recognise(const struct kind *kind, const char *text, const char *end,
-		      struct raw_event *event)
-{
-	struct raw_event known;
-	if (!match_kind(kind, text, end, &known))
-		return; /* what was compared is only hashes, or the window ends too soon */
-	event->kind = known.kind;
-	event->number_count = known.number_count;
-	memcpy(event->numbers, known.numbers, known.number_count * sizeof(known.numbers[0]));
 }
 
 unsigned tsi_kinds_learn(struct kinds *kinds, struct str text, const char *end,
@@ -420,7 +387,10 @@ unsigned tsi_kinds_learn(struct kinds *kinds, struct str text, const char *end,
 	uint64_t shape = shape_of(&sample);
 	unsigned index = find_kind(&sample, event->name, shape);
 	if (index) {
-		recognise(&kinds->kinds[index], text.data, end, event);
+		/* What was compared is only hashes; and the window may end too soon to tell. */
+		struct kind_event read;
+		if (match_kind(&kinds->kinds[index], text.data, end, &read))
+			event->kind = read.kind->number;
 		return index;
 	}
 	choose_slots(&sample);

@@ -238,20 +238,20 @@ static enum step read_glue(struct cursor *c, bool is_first, enum event_field *fi
  * this way, but then it was found to be of known kind, and c->p is where the next one begins.
  */
 static inline enum step read_event(struct scanner *scanner, struct cursor *c,
-				   struct raw_event *event, const struct kind **kind)
+				   struct raw_event *event, struct kind_event *known)
 {
 	struct layout *layout = &scanner->layout;
 	const char *start = c->p;
 	unsigned glue = 0;
 	for (bool is_first = true;; is_first = false) {
 		bool on_path = glue || is_first; /* of glues that are known so far */
-		unsigned known = on_path ? layout_match(layout, glue, c->p) : 0;
+		unsigned next = on_path ? layout_match(layout, glue, c->p) : 0;
 		enum event_field field;
 		enum step step;
-		if (tsi_likely(known)) {
-			glue = known;
-			field = (enum event_field)layout->glues[known].field;
-			c->p += layout->glues[known].length;
+		if (tsi_likely(next)) {
+			glue = next;
+			field = (enum event_field)layout->glues[next].field;
+			c->p += layout->glues[next].length;
 		} else {
 			const char *from = c->p;
 			if ((step = read_glue(c, is_first, &field)) != STEP_OK)
@@ -271,8 +271,7 @@ static inline enum step read_event(struct scanner *scanner, struct cursor *c,
 			return step;
 		if (field != FIELD_NAME || !scanner->kinds)
 			continue;
-		const char *behind =
-			match_named(scanner->kinds, event->name, start, c->end, event, kind);
+		const char *behind = match_named(scanner->kinds, event->name, start, c->end, known);
 		if (behind) {
 			c->p = behind;
 			return STEP_KNOWN;
@@ -282,17 +281,22 @@ static inline enum step read_event(struct scanner *scanner, struct cursor *c,
 
 /* Hands on an event of known kind, which ends before `behind`. */
 static inline enum tscope_status emit_known(struct scanner *scanner, const char *behind,
-					    const struct kind *kind, struct raw_event *event,
-					    struct tscope_error *err)
+					    struct kind_event *known, struct tscope_error *err)
 {
 	struct event_sink *sink = scanner->sink;
-	scanner->at = behind - kind->space;
+	struct raw_repeat *repeat = &known->repeat;
+	scanner->at = behind - known->kind->space;
 	sink->element_count++;
-	if (tsi_unlikely(event->dur_ns < 0)) {
+	if (tsi_unlikely(repeat->dur_ns < 0)) {
 		sink->diagnostics[TSCOPE_DIAGNOSTIC_negative_duration]++;
-		event->dur_ns = 0;
+		repeat->dur_ns = 0;
 	}
-	return sink->event(sink, event, err);
+	enum tscope_status status;
+	if (tsi_likely(repeat->kind && sink->repeat(sink, repeat, &status, err)))
+		return status;
+	struct raw_event event;
+	take_whole(known, &event);
+	return sink->event(sink, &event, err);
 }
 
 /* Learns the event at p, of which the cursor is behind. */
@@ -330,14 +334,14 @@ static bool read_unpredicted(struct scanner *scanner, const char **p, enum scan_
 {
 	struct cursor c = { .p = *p, .end = scanner->end, .max_depth = scanner->max_depth };
 	struct raw_event event = { 0 };
-	const struct kind *kind = NULL;
+	struct kind_event known;
 	enum step step = STEP_MORE;
 	if (c.p < c.end)
-		step = *c.p == '{' ? read_event(scanner, &c, &event, &kind) : STEP_ODD;
+		step = *c.p == '{' ? read_event(scanner, &c, &event, &known) : STEP_ODD;
 	*result = SCAN_FAILED;
 	if (step == STEP_KNOWN) {
 		*p = c.p;
-		return emit_known(scanner, c.p, kind, &event, err) == TSCOPE_OK;
+		return emit_known(scanner, c.p, &known, err) == TSCOPE_OK;
 	}
 	if (step == STEP_OK)
 		step = skip_space(&c);
@@ -356,18 +360,17 @@ static bool read_unpredicted(struct scanner *scanner, const char **p, enum scan_
 
 static enum scan_result scan(struct scanner *scanner, struct tscope_error *err)
 {
-	struct raw_event event;
-	const struct kind *kind;
+	struct kind_event known;
 	enum scan_result result;
 	const char *p = scanner->at;
 	for (;;) {
 		p = tsi_skip_space(p, scanner->end);
 		const char *behind = NULL;
 		if (scanner->kinds)
-			behind = match_predicted(scanner->kinds, p, scanner->end, &event, &kind);
+			behind = match_predicted(scanner->kinds, p, scanner->end, &known);
 		if (tsi_likely(behind != NULL)) {
 			p = behind;
-			if (emit_known(scanner, behind, kind, &event, err) != TSCOPE_OK)
+			if (emit_known(scanner, behind, &known, err) != TSCOPE_OK)
 				return SCAN_FAILED;
 		} else if (!read_unpredicted(scanner, &p, &result, err)) {
 			return result;

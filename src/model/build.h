@@ -219,12 +219,16 @@ static inline enum tscope_status tsi_add_row(struct spans *spans, int64_t start_
 	return status == TSCOPE_OK ? tsi_length_put(&spans->durations, row, dur_ns, err) : status;
 }
 
-static inline bool tsi_is_good_time(const struct raw_event *event)
+static inline bool tsi_is_good_span(int64_t ts_ns, int64_t dur_ns)
 {
 	static const uint64_t limit = TIME_LIMIT_NS;
 
-	return event->has_ts && (uint64_t)event->ts_ns + limit <= 2 * limit &&
-	       event->dur_ns <= TIME_LIMIT_NS - event->ts_ns;
+	return (uint64_t)ts_ns + limit <= 2 * limit && dur_ns <= TIME_LIMIT_NS - ts_ns;
+}
+
+static inline bool tsi_is_good_time(const struct raw_event *event)
+{
+	return event->has_ts && tsi_is_good_span(event->ts_ns, event->dur_ns);
 }
 
 /* Is the time of an event one that counts? If not, that is counted. */
@@ -240,12 +244,12 @@ static inline bool tsi_is_timed(struct builder *b, const struct raw_event *event
 /* known.c */
 
 /*
- * Takes an event whose kind is known, and does with it what taking it the usual way would do;
- * false: it must go the usual way. Where that is done, tsi_learn_kind() remembers what became
- * of it, the first of its kind.
+ * The builder's event_sink.repeat: does with an event whose kind is known what taking it the usual
+ * way would do; false: it must go the usual way. Where that is done, tsi_learn_kind() remembers
+ * what became of it, the first of its kind.
  */
-bool tsi_take_known(struct builder *b, const struct raw_event *event, enum tscope_status *status,
-		    struct tscope_error *err);
+bool tsi_take_repeat(struct event_sink *sink, const struct raw_repeat *event,
+		     enum tscope_status *status, struct tscope_error *err);
 
 /* What there was before an event was taken, and how it is classified. */
 struct kind_lesson {

@@ -47,6 +47,7 @@ enum tscope_status tsi_builder_new(struct builder **ret, const struct builder_op
 
 	b->isa = tsi_scan_isa(NULL);
 	b->sink.event = take_event;
+	b->sink.repeat = tsi_take_repeat;
 	b->sink.metadata = tsi_take_metadata;
 	b->sink.arg_of = tsi_find_arg;
 	b->options = *options;
@@ -540,10 +541,10 @@ static struct kind_lesson begin_lesson(const struct builder *b, const struct raw
 	};
 }
 
-/* The usual way. */
-static enum tscope_status take_any(struct builder *b, const struct raw_event *event,
-				   struct tscope_error *err)
+static enum tscope_status take_event(struct event_sink *sink, const struct raw_event *event,
+				     struct tscope_error *err)
 {
+	struct builder *b = (struct builder *)sink;
 	uint32_t category;
 	if (tsi_unlikely(b->options.only != NULL) && !tsi_is_of_rank(b, event)) {
 		struct kind_lesson lesson = { .is_filtered = true };
@@ -561,14 +562,4 @@ static enum tscope_status take_any(struct builder *b, const struct raw_event *ev
 	struct kind_lesson lesson = begin_lesson(b, event, category);
 	status = take_by_phase(b, event, rule, err);
 	return status == TSCOPE_OK ? tsi_learn_kind(b, event, &lesson, err) : status;
-}
-
-static enum tscope_status take_event(struct event_sink *sink, const struct raw_event *event,
-				     struct tscope_error *err)
-{
-	struct builder *b = (struct builder *)sink;
-	enum tscope_status status;
-	if (event->kind && tsi_take_known(b, event, &status, err))
-		return status;
-	return take_any(b, event, err);
 }

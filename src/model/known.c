@@ -16,7 +16,7 @@ enum known_use {
 	KNOWN_USUAL,  /* goes the usual way each time */
 	KNOWN_SKIP,   /* not even counted */
 	KNOWN_COUNT,  /* only counted */
-	KNOWN_MOMENT, /* its time must be good, but no more becomes of it */
+	KNOWN_MOMENT, /* has a time, likewise all below; no more becomes of it, if that is good */
 	KNOWN_POINT,  /* of an accelerator's allocator */
 	KNOWN_ROW,    /* a row, likewise the next three, which have ids beside them */
 	KNOWN_OP,
@@ -84,13 +84,13 @@ static bool read_number(const struct raw_number *number, const char *text,
 	return false;
 }
 
-static bool read_numbers(const struct known_kind *known, const struct raw_event *event,
+static bool read_numbers(const struct known_kind *known, const struct raw_repeat *event,
 			 struct known_numbers *numbers)
 {
 	struct pass pass = { known->is_forward, known->is_backward };
 	for (uint32_t i = 0; i < event->number_count; i++)
-		if (!read_number(&event->numbers[i], event->args.data + event->numbers[i].at,
-				 numbers, &pass))
+		if (!read_number(&event->numbers[i], event->text + event->numbers[i].at, numbers,
+				 &pass))
 			return false;
 	if (pass.is_backward) /* then it is nothing else, whatever its sequence number */
 		return known->is_backward;
@@ -100,7 +100,7 @@ static bool read_numbers(const struct known_kind *known, const struct raw_event 
 /* ---- taking -------------------------------------------------------------------------- */
 
 static enum tscope_status add_row(struct builder *b, const struct known_kind *known,
-				  const struct raw_event *event,
+				  const struct raw_repeat *event,
 				  const struct known_numbers *numbers, struct tscope_error *err)
 {
 	enum tscope_status status = TSCOPE_OK;
@@ -120,7 +120,7 @@ static enum tscope_status add_row(struct builder *b, const struct known_kind *kn
 }
 
 static enum tscope_status take(struct builder *b, const struct known_kind *known,
-			       const struct raw_event *event, const struct known_numbers *numbers,
+			       const struct raw_repeat *event, const struct known_numbers *numbers,
 			       struct tscope_error *err)
 {
 	if (known->use == KNOWN_SKIP)
@@ -129,7 +129,13 @@ static enum tscope_status take(struct builder *b, const struct known_kind *known
 	enum tscope_status status;
 	if (tsi_unlikely(--b->events_until_tick == 0) && (status = tsi_tick(b, err)) != TSCOPE_OK)
 		return status;
-	if (known->use == KNOWN_COUNT || !tsi_is_timed(b, event) || known->use == KNOWN_MOMENT)
+	if (known->use == KNOWN_COUNT)
+		return TSCOPE_OK;
+	if (tsi_unlikely(!tsi_is_good_span(event->ts_ns, event->dur_ns))) {
+		b->sink.diagnostics[TSCOPE_DIAGNOSTIC_bad_timestamp]++;
+		return TSCOPE_OK;
+	}
+	if (known->use == KNOWN_MOMENT)
 		return TSCOPE_OK;
 	if (known->use != KNOWN_POINT)
 		return add_row(b, known, event, numbers, err);
@@ -143,9 +149,10 @@ static enum tscope_status take(struct builder *b, const struct known_kind *known
 	return tsi_keep_allocator_point(b->trace, &point, err);
 }
 
-bool tsi_take_known(struct builder *b, const struct raw_event *event, enum tscope_status *status,
-		    struct tscope_error *err)
+bool tsi_take_repeat(struct event_sink *sink, const struct raw_repeat *event,
+		     enum tscope_status *status, struct tscope_error *err)
 {
+	struct builder *b = (struct builder *)sink;
 	if (tsi_unlikely(event->kind >= b->known_count))
 		return false;
 	const struct known_kind *known = &b->known[event->kind];

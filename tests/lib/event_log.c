@@ -59,9 +59,19 @@ static enum tscope_status take_metadata(struct event_sink *sink, struct str key,
 	return TSCOPE_OK;
 }
 
+/* A line says more of an event than what repeats. */
+static bool refuse(struct event_sink *sink, const struct raw_repeat *repeat,
+		   enum tscope_status *status, struct tscope_error *err)
+{
+	(void)sink, (void)repeat, (void)status, (void)err;
+	return false;
+}
+
 void event_log_init(struct event_log *log)
 {
-	*log = (struct event_log){ .sink = { .event = take_event, .metadata = take_metadata } };
+	*log = (struct event_log){
+		.sink = { .event = take_event, .repeat = refuse, .metadata = take_metadata },
+	};
 	put(log, "", 0);
 }
 

@@ -192,14 +192,23 @@ static void damage(struct text *t)
 
 /* ---- what events of a kind must have in common --------------------------------------- */
 
-enum { WATCHED_KINDS = 4096, LANE = 5 };
+enum { WATCHED_KINDS = 4096, LANE = 5, ARG_COUNT = 5 };
+
+/* What was seen of a kind. */
+struct watched {
+	char *firsts[1 << ARG_COUNT]; /* the first event, but for each choice of numbers */
+	unsigned args;                /* those told of the events after it: bit by arg_of() */
+	bool has_args;
+};
 
 struct watcher {
 	struct event_log log; /* first: a pointer to its sink is one to the watcher */
 	enum tscope_status (*write)(struct event_sink *sink, const struct raw_event *event,
 				    struct tscope_error *err);
-	char *firsts[WATCHED_KINDS]; /* what must stay the same, by kind */
-	unsigned told;               /* events with a kind */
+	struct watched kinds[WATCHED_KINDS];
+	struct raw_repeat repeat; /* of the event that comes now */
+	bool is_repeat;
+	unsigned told; /* events with a kind */
 };
 
 static unsigned arg_of(struct str key)
@@ -211,11 +220,11 @@ static unsigned arg_of(struct str key)
 						: 0;
 }
 
-static bool is_told(const struct raw_event *event, struct str value, unsigned arg)
+static bool is_told(const struct raw_repeat *repeat, struct str value, unsigned arg)
 {
-	for (unsigned i = 0; i < event->number_count; i++) {
-		const struct raw_number *number = &event->numbers[i];
-		if (event->args.data + number->at != value.data)
+	for (unsigned i = 0; i < repeat->number_count; i++) {
+		const struct raw_number *number = &repeat->numbers[i];
+		if (repeat->text + number->at != value.data)
 			continue;
 		assert_int_equal(number->length, value.length);
 		assert_int_equal(number->arg, arg);
@@ -230,31 +239,75 @@ static bool is_told(const struct raw_event *event, struct str value, unsigned ar
 	return false;
 }
 
-/* All that must not differ: what the sink asks for in args, but not the numbers it is told. */
-static void describe(const struct raw_event *event, struct text *t)
+/* The args whose numbers are told of the event: a bit for each. */
+static unsigned args_told(const struct raw_event *event, const struct raw_repeat *repeat)
 {
 	struct json_object members;
 	struct str key, value;
-	unsigned told = 0, seen = 0;
-	t->length = 0;
-	put(t, "%c|%.*s|%.*s|%.*s|%.*s|%d", event->phase, (int)event->name.length, event->name.data,
-	    (int)event->cat.length, event->cat.data, (int)event->pid.length, event->pid.data,
-	    (int)event->tid.length, event->tid.data, event->name_escaped);
+	unsigned args = 0, told = 0;
+	tsi_json_object_open(&members, event->args);
+	while (tsi_json_object_next(&members, &key, &value)) {
+		if (!is_told(repeat, value, arg_of(key)))
+			continue;
+		assert_false(tsi_str_is(key, "device") || tsi_str_is(key, "stream"));
+		args |= 1u << arg_of(key);
+		told++;
+	}
+	assert_int_equal(told, repeat->number_count);
+	return args;
+}
+
+/* All that must not differ: what the sink asks for in args, but not the numbers it is told. */
+static char *describe(const struct raw_event *event, unsigned args)
+{
+	struct text t = { 0 };
+	struct json_object members;
+	struct str key, value;
+	unsigned seen = 0;
+	put(&t, "%c|%.*s|%.*s|%.*s|%.*s|%d%d%d", event->phase, (int)event->name.length,
+	    event->name.data, (int)event->cat.length, event->cat.data, (int)event->pid.length,
+	    event->pid.data, (int)event->tid.length, event->tid.data, event->name_escaped,
+	    event->has_ts, event->has_dur);
 	tsi_json_object_open(&members, event->args);
 	while (tsi_json_object_next(&members, &key, &value)) {
 		unsigned arg = arg_of(key);
-		bool is_known = is_told(event, value, arg);
-		told += is_known;
 		assert_false(arg && seen >> arg & 1);
 		seen |= 1u << arg;
 		bool is_place = tsi_str_is(key, "device") || tsi_str_is(key, "stream");
-		assert_false(is_known && is_place);
 		bool is_number = value.data[0] == '-' || tsi_is_digit(value.data[0]);
-		if (is_known || (arg == 0 && is_number && !is_place))
+		if (is_number && !is_place && (arg == 0 || args >> arg & 1))
 			value.length = 0;
-		put(t, "|%.*s=%.*s", (int)key.length, key.data, (int)value.length, value.data);
+		put(&t, "|%.*s=%.*s", (int)key.length, key.data, (int)value.length, value.data);
 	}
-	assert_int_equal(told, event->number_count);
+	return t.bytes;
+}
+
+static void compare_with_first(struct watched *kind, const struct raw_event *event)
+{
+	char *text = describe(event, kind->args);
+	assert_string_equal(text, kind->firsts[kind->args]);
+	free(text);
+}
+
+/* An event of a kind: the first, one that repeats it, or one that was recognised when read. */
+static void watch_kind(struct watcher *watcher, struct watched *kind, const struct raw_event *event)
+{
+	watcher->told++;
+	if (!kind->firsts[0]) {
+		assert_false(watcher->is_repeat);
+		for (unsigned args = 0; args < TSI_COUNT_OF(kind->firsts); args++)
+			kind->firsts[args] = describe(event, args);
+		return;
+	}
+	if (watcher->is_repeat) {
+		unsigned args = args_told(event, &watcher->repeat);
+		assert_int_equal(event->kind, watcher->repeat.kind);
+		assert_true(!kind->has_args || kind->args == args);
+		kind->args = args;
+		kind->has_args = true;
+	}
+	if (kind->has_args)
+		compare_with_first(kind, event);
 }
 
 static enum tscope_status watch(struct event_sink *sink, const struct raw_event *event,
@@ -262,20 +315,24 @@ static enum tscope_status watch(struct event_sink *sink, const struct raw_event 
 {
 	struct watcher *watcher = (struct watcher *)sink;
 	if (event->kind) {
-		struct text t = { 0 };
-		describe(event, &t);
 		uint32_t told = event->kind / MAX_KIND_LANES;
 		assert_int_equal(event->kind % MAX_KIND_LANES, LANE);
 		assert_in_range(told, 1, WATCHED_KINDS - 1);
-		char **first = &watcher->firsts[told];
-		if (*first)
-			assert_string_equal(t.bytes, *first);
-		else
-			*first = strdup(t.bytes);
-		free(t.bytes);
-		watcher->told++;
+		watch_kind(watcher, &watcher->kinds[told], event);
 	}
+	watcher->is_repeat = false;
 	return watcher->write(sink, event, err);
+}
+
+/* Wants all events whole. */
+static bool watch_repeat(struct event_sink *sink, const struct raw_repeat *repeat,
+			 enum tscope_status *status, struct tscope_error *err)
+{
+	struct watcher *watcher = (struct watcher *)sink;
+	(void)status, (void)err;
+	watcher->repeat = *repeat;
+	watcher->is_repeat = true;
+	return false;
 }
 
 static struct watcher *new_watcher(void)
@@ -284,6 +341,7 @@ static struct watcher *new_watcher(void)
 	event_log_init(&watcher->log);
 	watcher->write = watcher->log.sink.event;
 	watcher->log.sink.event = watch;
+	watcher->log.sink.repeat = watch_repeat;
 	watcher->log.sink.arg_of = arg_of;
 	return watcher;
 }
@@ -292,7 +350,8 @@ static void free_watcher(struct watcher *watcher)
 {
 	event_log_deinit(&watcher->log);
 	for (size_t i = 0; i < WATCHED_KINDS; i++)
-		free(watcher->firsts[i]);
+		for (size_t args = 0; args < TSI_COUNT_OF(watcher->kinds[i].firsts); args++)
+			free(watcher->kinds[i].firsts[args]);
 	free(watcher);
 }
 
@@ -417,6 +476,7 @@ struct notes {
 	struct event_sink sink;
 	unsigned count;
 	struct raw_event events[16];
+	struct raw_repeat repeats[16]; /* zero where an event came whole */
 };
 
 static enum tscope_status note(struct event_sink *sink, const struct raw_event *event,
@@ -428,6 +488,18 @@ static enum tscope_status note(struct event_sink *sink, const struct raw_event *
 		notes->events[notes->count] = *event;
 	notes->count++;
 	return TSCOPE_OK;
+}
+
+static bool note_repeat(struct event_sink *sink, const struct raw_repeat *repeat,
+			enum tscope_status *status, struct tscope_error *err)
+{
+	struct notes *notes = (struct notes *)sink;
+	(void)err;
+	if (notes->count < TSI_COUNT_OF(notes->repeats))
+		notes->repeats[notes->count] = *repeat;
+	notes->count++;
+	*status = TSCOPE_OK;
+	return true;
 }
 
 #define OP(name, id, dims)                                                                         \
@@ -442,8 +514,12 @@ static void test_what_is_told(void **state)
 	static const char text[] = OP("a", "1", "[1]") OP("a", "22", "[1]") OP("a", "333", "[1]")
 		OP("b", "4", "[1]") OP("a", "5", "[2]") OP("b", "-6", "[1]") OP("a", "7", "[2]");
 	static const unsigned kinds_told[] = { 1, 2, 2, 3, 4, 3, 4 };
+	static const bool is_first[] = { true, true, false, true, true, false, false };
 	static const unsigned ids[] = { 0, 22, 333, 4, 5, 6, 7 };
-	struct notes notes = { .sink = { .event = note, .arg_of = arg_of } };
+	const size_t id_at = (size_t)(strstr(text, "External id\":") - text) + 13;
+	struct notes notes = {
+		.sink = { .event = note, .repeat = note_repeat, .arg_of = arg_of },
+	};
 	struct kinds *kinds = tsi_kinds_new(LANE, arg_of);
 	struct text t = { 0 };
 	put(&t, "%s", text);
@@ -453,18 +529,20 @@ static void test_what_is_told(void **state)
 	assert_int_equal(notes.count, TSI_COUNT_OF(kinds_told) + 1);
 	for (size_t i = 0; i < TSI_COUNT_OF(kinds_told); i++) {
 		const struct raw_event *event = &notes.events[i];
-		assert_int_equal(event->kind, kinds_told[i] * MAX_KIND_LANES + LANE);
-		assert_int_equal(event->ts_ns, 5125);
-		assert_int_equal(event->dur_ns, 1000);
-		assert_int_equal(event->number_count, i > 0);
-		if (i == 0)
+		const struct raw_repeat *repeat = &notes.repeats[i];
+		assert_int_equal(event->kind + repeat->kind, kinds_told[i] * MAX_KIND_LANES + LANE);
+		assert_int_equal(event->ts_ns + repeat->ts_ns, 5125);
+		assert_int_equal(event->dur_ns + repeat->dur_ns, 1000);
+		assert_int_equal(repeat->kind == 0, is_first[i]);
+		if (is_first[i])
 			continue;
-		assert_int_equal(event->numbers[0].at, strlen("{\"External id\":"));
-		assert_int_equal(event->numbers[0].arg, 1);
+		assert_int_equal(repeat->number_count, 1);
+		assert_int_equal(repeat->numbers[0].at, id_at);
+		assert_int_equal(repeat->numbers[0].arg, 1);
 		if (i == 5)
-			assert_true(event->numbers[0].value == UINT64_MAX);
+			assert_true(repeat->numbers[0].value == UINT64_MAX);
 		else
-			assert_int_equal(event->numbers[0].value, ids[i]);
+			assert_int_equal(repeat->numbers[0].value, ids[i]);
 	}
 	tsi_kinds_free(kinds);
 }
@@ -494,7 +572,9 @@ static void test_more_kinds_than_there_is_room_for(void **state)
 		for (unsigned i = 0; i < MAX_KINDS_KEPT + 500; i++)
 			put(&t, "{\"ph\":\"i\",\"ts\":%u,\"name\":\"n%u\"},", i, i);
 	put(&t, "]");
-	struct notes notes = { .sink = { .event = note, .arg_of = arg_of } };
+	struct notes notes = {
+		.sink = { .event = note, .repeat = note_repeat, .arg_of = arg_of },
+	};
 	struct kinds *kinds = tsi_kinds_new(0, arg_of);
 	read_all(tsi_scan_isa(NULL), kinds, &t, t.length, &notes.sink);
 	assert_int_equal(notes.count, ROUNDS * (MAX_KINDS_KEPT + 500));

@@ -180,9 +180,9 @@ static uint64_t value_of(const char *text)
 	return text[digits] || digits > 15 ? UINT64_MAX : strtoull(text, NULL, 10);
 }
 
-/* Writes the args of an event; the numbers among them that the sink asks for go to the event. */
-static void put_args(const struct template *from, const struct event_sink *sink, char *text,
-		     struct raw_event *event, uint64_t *seed)
+/* Writes the args of an event; the numbers among them that the sink asks for go to the repeat. */
+static struct str put_args(const struct template *from, const struct event_sink *sink, char *text,
+			   struct raw_repeat *repeat, uint64_t *seed)
 {
 	size_t length = (size_t)snprintf(text, ARGS_CHARS, "{");
 
@@ -194,7 +194,7 @@ static void put_args(const struct template *from, const struct event_sink *sink,
 		length += (size_t)snprintf(text + length, ARGS_CHARS - length,
 					   "%s\"%s\": ", i ? ", " : "", arg->key);
 		if (!arg->text && number)
-			event->numbers[event->number_count++] = (struct raw_number){
+			repeat->numbers[repeat->number_count++] = (struct raw_number){
 				.value = value_of(value),
 				.at = (uint32_t)length,
 				.length = (uint16_t)strlen(value),
@@ -203,7 +203,21 @@ static void put_args(const struct template *from, const struct event_sink *sink,
 		length += (size_t)snprintf(text + length, ARGS_CHARS - length, "%s", value);
 	}
 	length += (size_t)snprintf(text + length, ARGS_CHARS - length, "}");
-	event->args = (struct str){ text, length };
+	repeat->text = text;
+	return (struct str){ text, length };
+}
+
+/* As a decoder does: the sink is offered the repeat, and gets the event if it does not want it. */
+static void give_event(struct test_trace *t, const struct raw_event *event,
+		       const struct raw_repeat *repeat)
+{
+	struct event_sink *sink = test_trace_sink(t);
+	enum tscope_status status;
+
+	if (!event->kind || !sink->repeat(sink, repeat, &status, NULL))
+		test_event(t, event);
+	else
+		assert_int_equal(status, TSCOPE_OK);
 }
 
 /* Some times are none. */
@@ -237,10 +251,11 @@ static struct tscope_trace *random_trace(uint64_t seed, bool with_kinds,
 			.pid = TSI_STR("100"),
 			.tid = tsi_str_of(from->tid),
 		};
-		put_args(from, sink, args, &event, &seed);
+		struct raw_repeat repeat = { .ts_ns = event.ts_ns, .dur_ns = event.dur_ns };
+		event.args = put_args(from, sink, args, &repeat, &seed);
 		if (random_below(&seed, 8) && with_kinds)
-			event.kind = which + 1;
-		test_event(t, &event);
+			event.kind = repeat.kind = which + 1;
+		give_event(t, &event, &repeat);
 	}
 	return test_trace_finish(t);
 }
