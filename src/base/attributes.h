@@ -15,6 +15,9 @@
 /* What stands there will be read soon. */
 #define tsi_prefetch(place) __builtin_prefetch(place)
 
+/* What the compiler knows of a variable's value it knows no more. */
+#define TSI_HIDE(variable) __asm__("" : "+r"(variable))
+
 #define TSI_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 #endif

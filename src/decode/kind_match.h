@@ -28,17 +28,17 @@ static inline const char *match_any_number(const char *p)
 }
 
 /* The same for the usual number: of up to fifteen digits. */
-static inline const char *match_number(const char *p)
+static inline const char *match_number(const char *p, uint8_t *last)
 {
-	unsigned digits = digits_at_16(p);
+	unsigned digits = assume_digits(digits_at_16(p), last);
 	bool is_usual = digits - 1 < 15 && p[digits] != '.';
 	return tsi_likely(is_usual) ? p + digits : match_any_number(p);
 }
 
 /* The same, and its value if it is of digits alone. */
-static inline const char *match_value(const char *p, uint64_t *value)
+static inline const char *match_value(const char *p, uint8_t *last, uint64_t *value)
 {
-	unsigned digits = take_16_digits(p, value);
+	unsigned digits = assume_digits(take_16_digits(p, value), last);
 	if (tsi_likely(digits - 1 < 15 && p[digits] != '.'))
 		return p + digits;
 	*value = UINT64_MAX;
@@ -97,11 +97,11 @@ static inline void take_whole(const struct kind_event *read, struct raw_event *e
 }
 
 /* Reads a number that the sink asks for; gives its end, or NULL. */
-static TSI_INLINE const char *match_asked(const struct kind_piece *piece, const char *p,
+static TSI_INLINE const char *match_asked(struct kind_piece *piece, const char *p,
 					  struct raw_repeat *repeat)
 {
 	struct raw_number *number = &repeat->numbers[repeat->number_count++];
-	const char *behind = match_value(p, &number->value);
+	const char *behind = match_value(p, &piece->last_digits, &number->value);
 	if (tsi_unlikely(!behind))
 		return NULL;
 	number->at = (uint32_t)(p - repeat->text);
@@ -114,7 +114,7 @@ static TSI_INLINE const char *match_asked(const struct kind_piece *piece, const 
 static TSI_INLINE const char *match_pieces(const struct kind *kind, const char *p,
 					   int64_t times[SLOT_TIME_COUNT], struct kind_event *read)
 {
-	const struct kind_piece *piece = kind->pieces;
+	struct kind_piece *piece = kind->pieces;
 	const char *text = kind->text;
 	for (unsigned i = 0;; i++, piece++) {
 		read->at[i] = p;
@@ -128,11 +128,13 @@ static TSI_INLINE const char *match_pieces(const struct kind *kind, const char *
 		if (piece->slot == SLOT_END)
 			return p;
 		if (piece->slot == SLOT_NUMBER)
-			p = match_number(p);
+			p = match_number(p, &piece->last_digits);
 		else if (piece->slot == SLOT_ASKED)
 			p = match_asked(piece, p, &read->repeat);
-		else
-			p = take_plain_ns(p, &times[piece->slot]);
+		else if (piece->slot == SLOT_TS)
+			p = take_plain_ns(p, &piece->last_digits, &times[SLOT_TS]);
+		else /* how long something took has now more digits, now fewer */
+			p = take_plain_ns(p, NULL, &times[piece->slot]);
 		if (tsi_unlikely(!p))
 			return NULL;
 	}

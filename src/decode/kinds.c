@@ -319,7 +319,7 @@ static void fill(struct kind *kind, char *room, const struct sample *sample,
 		 const struct kind_piece *pieces, const uint32_t *begins, unsigned count)
 {
 	memcpy(room, pieces, count * sizeof(*pieces));
-	kind->pieces = (const struct kind_piece *)(const void *)room;
+	kind->pieces = (struct kind_piece *)(void *)room;
 	room += count * sizeof(*pieces);
 
 	uint32_t *digests = (uint32_t *)(void *)room;

@@ -54,11 +54,12 @@ enum kind_slot {
 
 /* A piece of text and the slot behind it. Its text lies in blocks of 32 bytes. */
 struct kind_piece {
-	uint32_t mask;   /* of the bytes that count in its last block */
-	uint16_t blocks; /* bytes in the blocks before that one */
-	uint8_t tail;    /* bytes that count in its last block */
-	uint8_t slot;    /* enum kind_slot */
-	uint16_t arg;    /* of a number: what the sink calls it, or 0 */
+	uint32_t mask;       /* of the bytes that count in its last block */
+	uint16_t blocks;     /* bytes in the blocks before that one */
+	uint8_t tail;        /* bytes that count in its last block */
+	uint8_t slot;        /* enum kind_slot */
+	uint16_t arg;        /* of a number: what the sink calls it, or 0 */
+	uint8_t last_digits; /* of the number there, the last time */
 };
 
 /* A text of the event: how far behind the beginning of a piece it begins and ends. */
@@ -70,7 +71,7 @@ struct kind_text {
 enum { KIND_TEXT_COUNT = 6 }; /* name, cat, pid, tid, id, args */
 
 struct kind {
-	const struct kind_piece *pieces;
+	struct kind_piece *pieces;
 	const char *text;
 	const uint32_t *digests; /* of the numbers in the first event of this kind */
 	uint64_t shape;          /* hash of its text but for those numbers */
