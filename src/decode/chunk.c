@@ -21,20 +21,17 @@ static size_t bytes_of_repeat(const struct raw_repeat *repeat)
 /* What is put before an event that is kept whole. */
 static const struct raw_repeat no_repeat;
 
-static enum tscope_status keep(struct chunk *chunk, const struct raw_repeat *repeat,
-			       const struct raw_event *event, struct tscope_error *err)
+/* Room for one event more, of so many bytes. */
+static enum tscope_status make_room(struct chunk *chunk, size_t bytes, char **room,
+				    struct tscope_error *err)
 {
-	size_t bytes = bytes_of_repeat(repeat), event_bytes = event ? sizeof(*event) : 0;
 	if (tsi_unlikely(chunk->event_count == chunk->max_event_count))
 		return tsi_fail(err, TSCOPE_E_LIMIT, "enough events");
-	if (tsi_array_reserve(&chunk->events, &chunk->event_capacity,
-			      chunk->event_bytes + bytes + event_bytes, 1, err) != TSCOPE_OK)
+	if (tsi_array_reserve(&chunk->events, &chunk->event_capacity, chunk->event_bytes + bytes, 1,
+			      err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	memcpy(chunk->events + chunk->event_bytes, repeat, bytes);
+	*room = chunk->events + chunk->event_bytes;
 	chunk->event_bytes += bytes;
-	if (event)
-		memcpy(chunk->events + chunk->event_bytes, event, event_bytes);
-	chunk->event_bytes += event_bytes;
 	chunk->event_count++;
 	return TSCOPE_OK;
 }
@@ -42,13 +39,30 @@ static enum tscope_status keep(struct chunk *chunk, const struct raw_repeat *rep
 static enum tscope_status keep_event(struct event_sink *sink, const struct raw_event *event,
 				     struct tscope_error *err)
 {
-	return keep((struct chunk *)sink, &no_repeat, event, err);
+	size_t bytes = bytes_of_repeat(&no_repeat);
+	char *room = NULL;
+	enum tscope_status status =
+		make_room((struct chunk *)sink, bytes + sizeof(*event), &room, err);
+	if (status != TSCOPE_OK)
+		return status;
+	memcpy(room, &no_repeat, bytes);
+	memcpy(room + bytes, event, sizeof(*event));
+	return TSCOPE_OK;
 }
 
+/* In pieces of known length: a call of memcpy() would take longer than the copying. */
 static bool keep_repeat(struct event_sink *sink, const struct raw_repeat *repeat,
 			enum tscope_status *status, struct tscope_error *err)
 {
-	*status = keep((struct chunk *)sink, repeat, NULL, err);
+	char *room = NULL;
+	*status = make_room((struct chunk *)sink, bytes_of_repeat(repeat), &room, err);
+	if (*status != TSCOPE_OK)
+		return true;
+	memcpy(room, repeat, offsetof(struct raw_repeat, numbers));
+	room += offsetof(struct raw_repeat, numbers);
+	for (uint32_t i = 0; i < repeat->number_count; i++)
+		memcpy(room + i * sizeof(repeat->numbers[0]), &repeat->numbers[i],
+		       sizeof(repeat->numbers[0]));
 	return true;
 }
 

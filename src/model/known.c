@@ -119,26 +119,10 @@ static enum tscope_status add_row(struct builder *b, const struct known_kind *kn
 				   : status;
 }
 
-static enum tscope_status take(struct builder *b, const struct known_kind *known,
-			       const struct raw_repeat *event, const struct known_numbers *numbers,
-			       struct tscope_error *err)
+static enum tscope_status add_point(struct builder *b, const struct known_kind *known,
+				    const struct raw_repeat *event,
+				    const struct known_numbers *numbers, struct tscope_error *err)
 {
-	if (known->use == KNOWN_SKIP)
-		return TSCOPE_OK;
-	b->trace->categories[known->category].count++;
-	enum tscope_status status;
-	if (tsi_unlikely(--b->events_until_tick == 0) && (status = tsi_tick(b, err)) != TSCOPE_OK)
-		return status;
-	if (known->use == KNOWN_COUNT)
-		return TSCOPE_OK;
-	if (tsi_unlikely(!tsi_is_good_span(event->ts_ns, event->dur_ns))) {
-		b->sink.diagnostics[TSCOPE_DIAGNOSTIC_bad_timestamp]++;
-		return TSCOPE_OK;
-	}
-	if (known->use == KNOWN_MOMENT)
-		return TSCOPE_OK;
-	if (known->use != KNOWN_POINT)
-		return add_row(b, known, event, numbers, err);
 	struct allocator_point point = {
 		.time_ns = event->ts_ns,
 		.allocated_bytes = numbers->allocated,
@@ -149,6 +133,32 @@ static enum tscope_status take(struct builder *b, const struct known_kind *known
 	return tsi_keep_allocator_point(b->trace, &point, err);
 }
 
+static inline enum tscope_status count(struct builder *b, const struct known_kind *known,
+				       struct tscope_error *err)
+{
+	b->trace->categories[known->category].count++;
+	return tsi_unlikely(--b->events_until_tick == 0) ? tsi_tick(b, err) : TSCOPE_OK;
+}
+
+/* One of which more is wanted than that it was there. */
+static bool take_timed(struct builder *b, const struct known_kind *known,
+		       const struct raw_repeat *event, enum tscope_status *status,
+		       struct tscope_error *err)
+{
+	struct known_numbers numbers = known->first;
+	if (!read_numbers(known, event, &numbers))
+		return false;
+	if ((*status = count(b, known, err)) != TSCOPE_OK)
+		return true;
+	if (tsi_unlikely(!tsi_is_good_span(event->ts_ns, event->dur_ns)))
+		b->sink.diagnostics[TSCOPE_DIAGNOSTIC_bad_timestamp]++;
+	else if (known->use == KNOWN_POINT)
+		*status = add_point(b, known, event, &numbers, err);
+	else if (known->use != KNOWN_MOMENT)
+		*status = add_row(b, known, event, &numbers, err);
+	return true;
+}
+
 bool tsi_take_repeat(struct event_sink *sink, const struct raw_repeat *event,
 		     enum tscope_status *status, struct tscope_error *err)
 {
@@ -156,12 +166,11 @@ bool tsi_take_repeat(struct event_sink *sink, const struct raw_repeat *event,
 	if (tsi_unlikely(event->kind >= b->known_count))
 		return false;
 	const struct known_kind *known = &b->known[event->kind];
-	struct known_numbers numbers = known->first;
-	if (known->use <= KNOWN_USUAL)
+	if (tsi_unlikely(known->use <= KNOWN_USUAL))
 		return false;
-	if (known->use > KNOWN_COUNT && !read_numbers(known, event, &numbers))
-		return false;
-	*status = take(b, known, event, &numbers, err);
+	if (known->use > KNOWN_COUNT)
+		return take_timed(b, known, event, status, err);
+	*status = known->use == KNOWN_COUNT ? count(b, known, err) : TSCOPE_OK;
 	return true;
 }
 
