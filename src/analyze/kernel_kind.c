@@ -231,8 +231,11 @@ static bool fits(const struct pattern *pattern, struct str name)
 
 static enum kernel_kind match(const struct pattern *patterns, size_t count, struct str name)
 {
+	struct letter_pairs pairs;
+
+	tsi_letter_pairs_of(&pairs, name);
 	for (size_t i = 0; i < count; i++)
-		if (fits(&patterns[i], name))
+		if (tsi_may_hold(&pairs, patterns[i].text) && fits(&patterns[i], name))
 			return patterns[i].kind;
 	return KERNEL_OTHER;
 }
@@ -247,16 +250,19 @@ enum kernel_kind tsi_kernel_kind_of_op(struct str op_name)
 	return match(op_patterns, TSI_COUNT_OF(op_patterns), op_name);
 }
 
-static bool has_word(const struct str *words, size_t count, struct str name)
+static bool has_word(const struct str *words, size_t count, const struct letter_pairs *pairs,
+		     struct str name)
 {
 	for (size_t i = 0; i < count; i++)
-		if (tsi_str_find_nocase(name, words[i]) >= 0)
+		if (tsi_may_hold(pairs, words[i]) && tsi_str_find_nocase(name, words[i]) >= 0)
 			return true;
 	return false;
 }
 
 enum tensor_core_use tsi_tensor_core_use(enum kernel_kind kind, struct str kernel_name)
 {
+	struct letter_pairs pairs;
+
 	switch (kind) {
 	case KERNEL_GEMM:
 	case KERNEL_CONV:
@@ -273,9 +279,10 @@ enum tensor_core_use tsi_tensor_core_use(enum kernel_kind kind, struct str kerne
 	if (tsi_str_find_nocase(kernel_name, TSI_STR("f32f32_f32f32_f32")) >= 0 &&
 	    tsi_str_find_nocase(kernel_name, TSI_STR("tf32")) < 0)
 		return TENSOR_CORES_NOT_USED;
-	if (has_word(tensor_core_words, TSI_COUNT_OF(tensor_core_words), kernel_name))
+	tsi_letter_pairs_of(&pairs, kernel_name);
+	if (has_word(tensor_core_words, TSI_COUNT_OF(tensor_core_words), &pairs, kernel_name))
 		return TENSOR_CORES_USED;
-	if (has_word(plain_core_words, TSI_COUNT_OF(plain_core_words), kernel_name))
+	if (has_word(plain_core_words, TSI_COUNT_OF(plain_core_words), &pairs, kernel_name))
 		return TENSOR_CORES_NOT_USED;
 	return TENSOR_CORES_UNKNOWN;
 }

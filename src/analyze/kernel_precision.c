@@ -84,8 +84,12 @@ static const struct word amd_words[] = {
 
 static enum tscope_precision find_word(const struct word *list, size_t count, struct str name)
 {
+	struct letter_pairs pairs;
+
+	tsi_letter_pairs_of(&pairs, name);
 	for (size_t i = 0; i < count; i++)
-		if (tsi_str_find_nocase(name, list[i].text) >= 0)
+		if (tsi_may_hold(&pairs, list[i].text) &&
+		    tsi_str_find_nocase(name, list[i].text) >= 0)
 			return list[i].precision;
 	return TSCOPE_PRECISION_UNKNOWN;
 }

@@ -67,6 +67,13 @@ ptrdiff_t tsi_str_find_nocase(struct str text, struct str needle)
 	return -1;
 }
 
+void tsi_letter_pairs_of(struct letter_pairs *pairs, struct str text)
+{
+	*pairs = (struct letter_pairs){ 0 };
+	for (size_t i = 1; i < text.length; i++)
+		pairs->is_there[text.data[i - 1] & 31][text.data[i] & 31] = true;
+}
+
 struct str tsi_str_trim(struct str text)
 {
 	while (text.length && tsi_is_space(text.data[0])) {

@@ -48,6 +48,26 @@ ptrdiff_t tsi_str_find(struct str text, struct str needle);
 bool tsi_str_equal_nocase(struct str a, struct str b);
 ptrdiff_t tsi_str_find_nocase(struct str text, struct str needle);
 
+/*
+ * Which pairs of bytes stand side by side in a text, told by their last five bits: in these the
+ * cases of a letter are alike. Who looks for a hundred words in one text asks here first: nearly
+ * every word has a pair that the text has not.
+ */
+struct letter_pairs {
+	bool is_there[32][32];
+};
+
+void tsi_letter_pairs_of(struct letter_pairs *pairs, struct str text);
+
+/* False: tsi_str_find_nocase() does not find the needle in the text. */
+static inline bool tsi_may_hold(const struct letter_pairs *pairs, struct str needle)
+{
+	for (size_t i = 1; i < needle.length; i++)
+		if (!pairs->is_there[needle.data[i - 1] & 31][needle.data[i] & 31])
+			return false;
+	return true;
+}
+
 /* Of ASCII, whatever the locale. */
 static inline bool tsi_is_digit(char c)
 {

@@ -88,7 +88,27 @@ static void test_find_nocase_everywhere(void **state)
 		struct str in = { text + sizeof(text) - text_length, text_length };
 		struct str what = { needle, needle_length };
 		assert_int_equal(tsi_str_find_nocase(in, what), find_nocase(in, what));
+		struct letter_pairs pairs;
+		tsi_letter_pairs_of(&pairs, in);
+		if (!tsi_may_hold(&pairs, what))
+			assert_int_equal(find_nocase(in, what), -1);
 	}
+}
+
+static void test_letter_pairs(void **state)
+{
+	(void)state;
+	struct letter_pairs pairs;
+
+	tsi_letter_pairs_of(&pairs, TSI_STR("volta_Sgemm_128x64"));
+	assert_true(tsi_may_hold(&pairs, TSI_STR("sGEMM")));
+	assert_true(tsi_may_hold(&pairs, TSI_STR("_128")));
+	assert_true(tsi_may_hold(&pairs, TSI_STR("q"))); /* no pair tells */
+	assert_true(tsi_may_hold(&pairs, TSI_STR("")));
+	assert_false(tsi_may_hold(&pairs, TSI_STR("dgemm")));
+	assert_false(tsi_may_hold(&pairs, TSI_STR("gemms")));
+	tsi_letter_pairs_of(&pairs, nothing);
+	assert_false(tsi_may_hold(&pairs, TSI_STR("ab")));
 }
 
 static void test_trim(void **state)
@@ -192,8 +212,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_equal),        cmocka_unit_test(test_prefix),
 		cmocka_unit_test(test_find),         cmocka_unit_test(test_find_nocase_everywhere),
-		cmocka_unit_test(test_trim),         cmocka_unit_test(test_to_int64),
-		cmocka_unit_test(test_quote_is_cut), cmocka_unit_test(test_drop_partial),
+		cmocka_unit_test(test_letter_pairs), cmocka_unit_test(test_trim),
+		cmocka_unit_test(test_to_int64),     cmocka_unit_test(test_quote_is_cut),
+		cmocka_unit_test(test_drop_partial),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
