@@ -26,6 +26,28 @@ static bool is_work(const struct path_threads *threads, uint32_t row)
 	       is_comm(threads, row);
 }
 
+/* Turns to the last row before end. */
+static inline void turn_to(const struct path_threads *threads, const struct path_thread *thread,
+			   struct path_cursor *cursor, uint32_t end)
+{
+	const struct spans *spans = &threads->trace->spans;
+
+	*cursor = (struct path_cursor){ end, INT64_MIN, INT64_MIN };
+	if (end > thread->first) {
+		cursor->start_ns = tsi_start_ns(spans, end - 1);
+		cursor->end_ns = cursor->start_ns + tsi_dur_ns(spans, end - 1);
+	}
+}
+
+/* Turns to the last row of work before end. */
+static void turn_to_work(const struct path_threads *threads, struct path_thread *thread,
+			 uint32_t end)
+{
+	while (end > thread->first && !is_work(threads, end - 1))
+		end--;
+	turn_to(threads, thread, &thread->work, end);
+}
+
 /* ---- what there is ------------------------------------------------------------------- */
 
 static void add_helper(struct path_threads *threads, uint32_t track, enum path_role role)
@@ -83,6 +105,14 @@ static enum tscope_status find_waits(struct path_threads *threads, struct tscope
 	return TSCOPE_OK;
 }
 
+/* Only the main thread and its helpers are asked for their work. */
+static void start_search(struct path_threads *threads, uint32_t track)
+{
+	struct path_thread *thread = &threads->threads[track];
+
+	turn_to_work(threads, thread, thread->rows.end);
+}
+
 enum tscope_status tsi_path_threads_init(struct path_threads *threads,
 					 const struct tscope_timeline *timeline,
 					 struct tscope_error *err)
@@ -95,10 +125,16 @@ enum tscope_status tsi_path_threads_init(struct path_threads *threads,
 	if (tsi_array_new(&threads->threads, trace->host_track_count, sizeof(*threads->threads),
 			  err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	for (uint32_t i = 0; i < trace->host_track_count; i++)
-		threads->threads[i].rows_end = threads->threads[i].work_end =
-			trace->tracks[i].first + trace->tracks[i].count;
+	for (uint32_t i = 0; i < trace->host_track_count; i++) {
+		struct path_thread *thread = &threads->threads[i];
+		thread->first = trace->tracks[i].first;
+		turn_to(threads, thread, &thread->rows, thread->first + trace->tracks[i].count);
+	}
 	find_helpers(threads);
+	if (threads->main_track != NO_ROW)
+		start_search(threads, threads->main_track);
+	for (uint32_t i = 0; i < threads->helper_count; i++)
+		start_search(threads, threads->helpers[i].track);
 	return find_waits(threads, err);
 }
 
@@ -138,10 +174,11 @@ static void hand_out_host(struct path_threads *threads, struct interval time, ui
 		hand_out(threads, time, row, is_comm(threads, row) ? PATH_COMM : PATH_HOST);
 }
 
-/* A row that lies behind the thread's gaps has those that it reaches into. */
-static void claim_gaps(struct path_threads *threads, struct path_thread *thread, uint32_t row)
+/* The row that comes next has those of the thread's gaps that it reaches into. */
+static void claim_gaps(struct path_threads *threads, struct path_thread *thread)
 {
-	int64_t end_ns = tsi_span_end(threads->trace, row);
+	uint32_t row = thread->rows.end - 1;
+	int64_t end_ns = thread->rows.end_ns;
 
 	while (thread->gap_count) {
 		struct interval *gap = &thread->gaps[thread->gap_count - 1];
@@ -167,35 +204,26 @@ static enum tscope_status keep_gap(struct path_thread *thread, struct interval g
 	return TSCOPE_OK;
 }
 
+static void pass_row(struct path_threads *threads, struct path_thread *thread)
+{
+	/* Few rows reach into a gap that lies behind them. */
+	if (thread->gap_count && thread->gaps[thread->gap_count - 1].start_ns < thread->rows.end_ns)
+		claim_gaps(threads, thread);
+	turn_to(threads, thread, &thread->rows, thread->rows.end - 1);
+}
+
 void tsi_path_threads_finish(struct path_threads *threads)
 {
 	for (uint32_t i = 0; i < threads->trace->host_track_count; i++) {
 		struct path_thread *thread = &threads->threads[i];
-		uint32_t first = threads->trace->tracks[i].first;
-		while (thread->gap_count && thread->rows_end > first)
-			claim_gaps(threads, thread, --thread->rows_end);
+		while (thread->gap_count && thread->rows.end > thread->first)
+			pass_row(threads, thread);
 		while (thread->gap_count)
 			hand_out_host(threads, thread->gaps[--thread->gap_count], NO_ROW);
 	}
 }
 
 /* ---- the way back -------------------------------------------------------------------- */
-
-/* Passes the rows that begin at t or later; they may be around the gaps behind them. */
-static void pass_rows(struct path_threads *threads, uint32_t track, int64_t t_ns)
-{
-	struct path_thread *thread = &threads->threads[track];
-	const struct spans *spans = &threads->trace->spans;
-	uint32_t first = threads->trace->tracks[track].first;
-
-	while (thread->rows_end > first && tsi_start_ns(spans, thread->rows_end - 1) >= t_ns) {
-		uint32_t row = --thread->rows_end;
-		/* Few rows reach into a gap that lies behind them. */
-		if (thread->gap_count && thread->gaps[thread->gap_count - 1].start_ns <
-						 tsi_span_end(threads->trace, row))
-			claim_gaps(threads, thread, row);
-	}
-}
 
 /* The last wait for data of the thread that begins before t; NULL: none. */
 static const struct path_wait *wait_before(struct path_threads *threads, uint32_t track,
@@ -216,39 +244,26 @@ static const struct path_wait *wait_before(struct path_threads *threads, uint32_
 
 struct path_moment tsi_path_before(struct path_threads *threads, uint32_t track, int64_t t_ns)
 {
+	struct path_thread *thread = &threads->threads[track];
 	const struct path_wait *wait = wait_before(threads, track, t_ns);
 
-	pass_rows(threads, track, t_ns);
+	/* What begins at t or later may be around the gaps behind it. */
+	while (thread->rows.start_ns >= t_ns)
+		pass_row(threads, thread);
 	if (wait && wait->end_ns >= t_ns)
 		return (struct path_moment){ wait->start_ns, wait->row, .is_data = true };
 
-	struct path_moment moment = { INT64_MIN, NO_ROW, .is_data = false };
-	uint32_t rows_end = threads->threads[track].rows_end;
-	if (rows_end > threads->trace->tracks[track].first) {
-		int64_t end_ns = tsi_span_end(threads->trace, rows_end - 1);
-		moment.start_ns = end_ns;
-		if (end_ns >= t_ns) {
-			moment.row = rows_end - 1;
-			moment.start_ns = tsi_start_ns(&threads->trace->spans, moment.row);
-			moment.is_work = is_work(threads, moment.row);
-		}
+	struct path_moment moment = { thread->rows.end_ns, NO_ROW, .is_data = false };
+	if (thread->rows.end_ns >= t_ns) {
+		uint32_t row = thread->rows.end - 1;
+		moment.start_ns = thread->rows.start_ns;
+		moment.row = row;
+		moment.is_work = is_work(threads, row);
+		moment.is_call = tsi_span_class(&threads->trace->spans, row) == TSCOPE_SPAN_RUNTIME;
 	}
 	if (wait && wait->end_ns > moment.start_ns)
 		moment.start_ns = wait->end_ns;
 	return moment;
-}
-
-/* The last row of work that begins before t, or NO_ROW. */
-static uint32_t work_before(struct path_threads *threads, uint32_t track, int64_t t_ns)
-{
-	struct path_thread *thread = &threads->threads[track];
-	const struct spans *spans = &threads->trace->spans;
-	uint32_t first = threads->trace->tracks[track].first;
-
-	while (thread->work_end > first && (tsi_start_ns(spans, thread->work_end - 1) >= t_ns ||
-					    !is_work(threads, thread->work_end - 1)))
-		thread->work_end--;
-	return thread->work_end > first ? thread->work_end - 1 : NO_ROW;
 }
 
 static enum path_role role_of(const struct path_threads *threads, uint32_t track)
@@ -265,21 +280,19 @@ static enum path_role role_of(const struct path_threads *threads, uint32_t track
 static int64_t worked_until(struct path_threads *threads, uint32_t track, enum path_role role,
 			    bool may_work_on, int64_t t_ns)
 {
-	const struct tscope_trace *trace = threads->trace;
-	uint32_t row = work_before(threads, track, t_ns);
+	struct path_thread *thread = &threads->threads[track];
 
-	if (row == NO_ROW)
-		return INT64_MIN;
-	if (may_work_on && tsi_span_end(trace, row) > t_ns)
+	while (thread->work.start_ns >= t_ns)
+		turn_to_work(threads, thread, thread->work.end - 1);
+	if (may_work_on && thread->work.end_ns > t_ns)
 		return t_ns;
+	struct path_cursor last = thread->work;
 	/* One collective may be over while the next one runs. */
-	for (int tries = 0; role == ROLE_COMM && tsi_span_end(trace, row) > t_ns &&
-			    row > trace->tracks[track].first && tries < MAX_TRIES;
+	for (int tries = 0; role == ROLE_COMM && last.end_ns > t_ns &&
+			    last.end - 1 > thread->first && tries < MAX_TRIES;
 	     tries++)
-		row--;
-	if (tsi_span_end(trace, row) > t_ns || tsi_dur_ns(&trace->spans, row) == 0)
-		return INT64_MIN;
-	return tsi_span_end(trace, row);
+		turn_to(threads, thread, &last, last.end - 1);
+	return last.end_ns > t_ns || last.end_ns == last.start_ns ? INT64_MIN : last.end_ns;
 }
 
 uint32_t tsi_path_other_thread(struct path_threads *threads, uint32_t track, int64_t idle_ns,
@@ -313,6 +326,19 @@ uint32_t tsi_path_other_thread(struct path_threads *threads, uint32_t track, int
 	return best.track;
 }
 
+static enum tscope_status put_part(struct path_threads *threads, uint32_t track,
+				   const struct path_moment *moment, struct interval part,
+				   struct tscope_error *err)
+{
+	if (moment->row == NO_ROW)
+		return keep_gap(&threads->threads[track], part, err);
+	if (moment->is_data)
+		hand_out(threads, part, moment->row, PATH_DATA);
+	else
+		hand_out_host(threads, part, moment->row);
+	return TSCOPE_OK;
+}
+
 enum tscope_status tsi_path_put(struct path_threads *threads, uint32_t track,
 				const struct path_moment *moment, struct interval time,
 				struct tscope_error *err)
@@ -320,13 +346,10 @@ enum tscope_status tsi_path_put(struct path_threads *threads, uint32_t track,
 	enum tscope_status status = TSCOPE_OK;
 	struct interval part;
 
-	while (status == TSCOPE_OK && tsi_path_cut(threads->cutter, &time, &part)) {
-		if (moment->is_data)
-			hand_out(threads, part, moment->row, PATH_DATA);
-		else if (moment->row != NO_ROW)
-			hand_out_host(threads, part, moment->row);
-		else
-			status = keep_gap(&threads->threads[track], part, err);
-	}
+	if (time.start_ns < time.end_ns &&
+	    tsi_path_is_whole(threads->cutter, time.start_ns, time.end_ns))
+		return put_part(threads, track, moment, time, err);
+	while (status == TSCOPE_OK && tsi_path_cut(threads->cutter, &time, &part))
+		status = put_part(threads, track, moment, part, err);
 	return status;
 }

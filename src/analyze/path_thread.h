@@ -5,6 +5,12 @@
 #include "analyze/path_pieces.h"
 #include "timeline/landmarks.h"
 
+/* On the way from a thread's last row to its first; each row's times are read once. */
+struct path_cursor {
+	uint32_t end;             /* the rows before it are still to come */
+	int64_t start_ns, end_ns; /* of the next of them, end - 1; INT64_MIN, both: there is none */
+};
+
 /*
  * The host threads, walked backward. The innermost span has the time: of those that are open
  * the one that began last. Rows come by start, so going back that is the next row where it
@@ -12,10 +18,11 @@
  * is kept as a gap, which the first row that reaches into it gets.
  */
 struct path_thread {
-	uint32_t rows_end;     /* its rows [first, rows_end) may still have time */
-	uint32_t work_end;     /* likewise, of the search for work */
-	uint32_t data_end;     /* its waits for data [.., data_end) may still have time */
-	struct interval *gaps; /* cut to steps that count; the earliest last */
+	uint32_t first;          /* of its rows */
+	struct path_cursor rows; /* those that may still have time */
+	struct path_cursor work; /* likewise, of the search for work; of the threads it looks at */
+	uint32_t data_end;       /* its waits for data [.., data_end) may still have time */
+	struct interval *gaps;   /* cut to steps that count; the earliest last */
 	size_t gap_count, gap_capacity;
 };
 
@@ -66,6 +73,7 @@ struct path_moment {
 	uint32_t row;     /* the innermost span; NO_ROW: the rest of one that comes, or nothing */
 	bool is_data;     /* row loads data */
 	bool is_work;     /* row is an operator, a call, or what a role is about */
+	bool is_call;     /* row is a call */
 };
 
 /* Before t, which is not after any t that was asked for. O(1) over all moments. */

@@ -138,9 +138,8 @@ static enum tscope_status leave_moment(struct walk *walk, struct tscope_error *e
 		return stay_on_thread(walk, &moment, moment.start_ns, err);
 	if (!moment.is_work)
 		return leave_idle_time(walk, &moment, err);
-	if (tsi_span_class(&walk->trace->spans, moment.row) == TSCOPE_SPAN_RUNTIME &&
-	    tsi_path_cause_of_call(&walk->devices, moment.row, walk->t_ns, &cause, err) !=
-		    TSCOPE_OK)
+	if (moment.is_call && tsi_path_cause_of_call(&walk->devices, moment.row, walk->t_ns, &cause,
+						     err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	if (cause.kind == CAUSE_NONE || cause.time_ns <= moment.start_ns)
 		return stay_on_thread(walk, &moment, moment.start_ns, err);
