@@ -142,7 +142,7 @@ static size_t sample_launches(const struct tscope_trace *trace, const struct dev
 	return count;
 }
 
-static enum tscope_status find_usual_launch(struct path_devices *devices, struct tscope_error *err)
+static void find_usual_launch(struct path_devices *devices)
 {
 	const struct tscope_trace *trace = devices->trace;
 	int64_t samples[MAX_SAMPLES];
@@ -150,10 +150,7 @@ static enum tscope_status find_usual_launch(struct path_devices *devices, struct
 
 	for (uint32_t i = 0; i < trace->device_count; i++)
 		count = sample_launches(trace, &trace->devices[i], samples, count);
-	if (tsi_sort_ns(samples, count, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	devices->usual_launch_ns = tsi_quantile_ns(samples, count, 50);
-	return TSCOPE_OK;
+	devices->usual_launch_ns = tsi_find_quantile_ns(samples, count, 50);
 }
 
 enum tscope_status tsi_path_devices_init(struct path_devices *devices,
@@ -167,7 +164,8 @@ enum tscope_status tsi_path_devices_init(struct path_devices *devices,
 			  err) != TSCOPE_OK ||
 	    list_records(devices, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	return find_usual_launch(devices, err);
+	find_usual_launch(devices);
+	return TSCOPE_OK;
 }
 
 void tsi_path_devices_deinit(struct path_devices *devices)

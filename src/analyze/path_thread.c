@@ -39,7 +39,33 @@ static inline void turn_to(const struct path_threads *threads, const struct path
 	}
 }
 
-/* Turns to the last row of work before end. */
+/*
+ * Turns from a row that begins at t or later to the last that begins before. Mostly that is the
+ * next one; of a thread that the chain was not on for long it is far, and looked for in strides
+ * that double.
+ */
+static void turn_before(const struct path_threads *threads, const struct path_thread *thread,
+			struct path_cursor *cursor, int64_t t_ns)
+{
+	const struct spans *spans = &threads->trace->spans;
+	uint32_t first = thread->first, high = cursor->end - 1, stride = 1;
+
+	while (high - first >= stride && tsi_start_ns(spans, high - stride) >= t_ns) {
+		high -= stride;
+		stride *= 2;
+	}
+	uint32_t low = high - first >= stride ? high - stride + 1 : first;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (tsi_start_ns(spans, middle) >= t_ns)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	turn_to(threads, thread, cursor, high);
+}
+
+/* Turns the search for work to the last row of it before end. */
 static void turn_to_work(const struct path_threads *threads, struct path_thread *thread,
 			 uint32_t end)
 {
@@ -204,10 +230,11 @@ static enum tscope_status keep_gap(struct path_thread *thread, struct interval g
 	return TSCOPE_OK;
 }
 
+/* Where there are gaps. */
 static void pass_row(struct path_threads *threads, struct path_thread *thread)
 {
 	/* Few rows reach into a gap that lies behind them. */
-	if (thread->gap_count && thread->gaps[thread->gap_count - 1].start_ns < thread->rows.end_ns)
+	if (thread->gaps[thread->gap_count - 1].start_ns < thread->rows.end_ns)
 		claim_gaps(threads, thread);
 	turn_to(threads, thread, &thread->rows, thread->rows.end - 1);
 }
@@ -249,7 +276,10 @@ struct path_moment tsi_path_before(struct path_threads *threads, uint32_t track,
 
 	/* What begins at t or later may be around the gaps behind it. */
 	while (thread->rows.start_ns >= t_ns)
-		pass_row(threads, thread);
+		if (thread->gap_count)
+			pass_row(threads, thread);
+		else
+			turn_before(threads, thread, &thread->rows, t_ns);
 	if (wait && wait->end_ns >= t_ns)
 		return (struct path_moment){ wait->start_ns, wait->row, .is_data = true };
 
@@ -282,8 +312,10 @@ static int64_t worked_until(struct path_threads *threads, uint32_t track, enum p
 {
 	struct path_thread *thread = &threads->threads[track];
 
-	while (thread->work.start_ns >= t_ns)
-		turn_to_work(threads, thread, thread->work.end - 1);
+	while (thread->work.start_ns >= t_ns) {
+		turn_before(threads, thread, &thread->work, t_ns);
+		turn_to_work(threads, thread, thread->work.end);
+	}
 	if (may_work_on && thread->work.end_ns > t_ns)
 		return t_ns;
 	struct path_cursor last = thread->work;

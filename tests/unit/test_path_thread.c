@@ -133,6 +133,32 @@ static void backward_thread_aside(void **state)
 }
 
 /*
+ * The main thread runs ahead of a kernel that the chain is on: of what begins behind the launch,
+ * however much it is, nothing has time, nor is it taken for what the backward thread waits for.
+ */
+static void thread_far_ahead(void **state)
+{
+	(void)state;
+	for (int ahead = 0; ahead < 40; ahead++) {
+		struct test_trace *t = test_trace_new();
+
+		test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
+		test_op(t, "aten::loss", MAIN, 20, 20);
+		test_op(t, "autograd::engine::evaluate_function: Mm", BACKWARD, 60, 40);
+		test_call(t, "cudaLaunchKernel", BACKWARD, 80, 10, 1);
+		test_kernel(t, "k", 0, 7, 100, 1000, 1);
+		for (int i = 0; i < ahead; i++)
+			test_op(t, "aten::add_", MAIN, 100 + i * 20, 10);
+		check_path(t, "host 0 20 -\n"
+			      "host 20 40 aten::loss\n"
+			      "host 40 60 -\n"
+			      "host 60 80 autograd::engine::evaluate_function: Mm\n"
+			      "launch 80 100 k\n"
+			      "compute 100 1100 k\n");
+	}
+}
+
+/*
  * Without devices a collective's thread is on the chain while the main thread waits, up to the
  * end of the first; that of the second comes too late for it.
  */
@@ -164,6 +190,7 @@ int main(void)
 		cmocka_unit_test(backward_thread),
 		cmocka_unit_test(backward_thread_again),
 		cmocka_unit_test(backward_thread_aside),
+		cmocka_unit_test(thread_far_ahead),
 		cmocka_unit_test(comm_thread_without_device),
 	};
 
