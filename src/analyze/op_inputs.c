@@ -5,10 +5,8 @@
  */
 #include "analyze/op_inputs.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -235,50 +233,55 @@ struct str tsi_op_text(const struct op_call *call, unsigned index)
 /* ---- types --------------------------------------------------------------------------- */
 
 struct type {
-	const char *name;
+	struct str name;
 	unsigned bytes;
 	bool is_complex;
 	enum tscope_precision precision;
 };
 
+#define TYPE(name, bytes, is_complex, precision)                                                   \
+	{                                                                                          \
+		{ name, sizeof(name) - 1 }, bytes, is_complex, TSCOPE_PRECISION_##precision        \
+	}
+
 /* "Scalar", "ScalarList", and the older "Int", "Double", "Bool", "GenericList" are no tensors. */
 static const struct type types[] = {
-	{ "float", 4, false, TSCOPE_PRECISION_FP32 },
-	{ "double", 8, false, TSCOPE_PRECISION_FP64 },
+	TYPE("float", 4, false, FP32),
+	TYPE("double", 8, false, FP64),
 	/* Other writers than torch leave out "c10::". */
-	{ "Float", 4, false, TSCOPE_PRECISION_FP32 },
-	{ "Half", 2, false, TSCOPE_PRECISION_FP16 },
-	{ "BFloat16", 2, false, TSCOPE_PRECISION_BF16 },
-	{ "c10::Half", 2, false, TSCOPE_PRECISION_FP16 },
-	{ "c10::BFloat16", 2, false, TSCOPE_PRECISION_BF16 },
-	{ "c10::Float8_e4m3fn", 1, false, TSCOPE_PRECISION_FP8 },
-	{ "c10::Float8_e4m3fnuz", 1, false, TSCOPE_PRECISION_FP8 },
-	{ "c10::Float8_e5m2", 1, false, TSCOPE_PRECISION_FP8 },
-	{ "c10::Float8_e5m2fnuz", 1, false, TSCOPE_PRECISION_FP8 },
-	{ "c10::Float8_e8m0fnu", 1, false, TSCOPE_PRECISION_UNKNOWN }, /* scales */
-	{ "c10::Float4_e2m1fn_x2", 1, false, TSCOPE_PRECISION_FP4 },   /* two in each byte */
-	{ "signed char", 1, false, TSCOPE_PRECISION_INT8 },
-	{ "unsigned char", 1, false, TSCOPE_PRECISION_INT8 },
-	{ "bool", 1, false, TSCOPE_PRECISION_UNKNOWN },
-	{ "short", 2, false, TSCOPE_PRECISION_UNKNOWN },
-	{ "short int", 2, false, TSCOPE_PRECISION_UNKNOWN },
-	{ "unsigned short", 2, false, TSCOPE_PRECISION_UNKNOWN },
-	{ "int", 4, false, TSCOPE_PRECISION_UNKNOWN },
-	{ "unsigned int", 4, false, TSCOPE_PRECISION_UNKNOWN },
-	{ "long", 8, false, TSCOPE_PRECISION_UNKNOWN },
-	{ "long int", 8, false, TSCOPE_PRECISION_UNKNOWN },
-	{ "__int64", 8, false, TSCOPE_PRECISION_UNKNOWN }, /* Windows */
-	{ "long long", 8, false, TSCOPE_PRECISION_UNKNOWN },
-	{ "unsigned long", 8, false, TSCOPE_PRECISION_UNKNOWN },
-	{ "c10::complex<c10::Half>", 4, true, TSCOPE_PRECISION_FP16 },
-	{ "c10::complex<float>", 8, true, TSCOPE_PRECISION_FP32 },
-	{ "c10::complex<double>", 16, true, TSCOPE_PRECISION_FP64 },
+	TYPE("Float", 4, false, FP32),
+	TYPE("Half", 2, false, FP16),
+	TYPE("BFloat16", 2, false, BF16),
+	TYPE("c10::Half", 2, false, FP16),
+	TYPE("c10::BFloat16", 2, false, BF16),
+	TYPE("c10::Float8_e4m3fn", 1, false, FP8),
+	TYPE("c10::Float8_e4m3fnuz", 1, false, FP8),
+	TYPE("c10::Float8_e5m2", 1, false, FP8),
+	TYPE("c10::Float8_e5m2fnuz", 1, false, FP8),
+	TYPE("c10::Float8_e8m0fnu", 1, false, UNKNOWN), /* scales */
+	TYPE("c10::Float4_e2m1fn_x2", 1, false, FP4),   /* two in each byte */
+	TYPE("signed char", 1, false, INT8),
+	TYPE("unsigned char", 1, false, INT8),
+	TYPE("bool", 1, false, UNKNOWN),
+	TYPE("short", 2, false, UNKNOWN),
+	TYPE("short int", 2, false, UNKNOWN),
+	TYPE("unsigned short", 2, false, UNKNOWN),
+	TYPE("int", 4, false, UNKNOWN),
+	TYPE("unsigned int", 4, false, UNKNOWN),
+	TYPE("long", 8, false, UNKNOWN),
+	TYPE("long int", 8, false, UNKNOWN),
+	TYPE("__int64", 8, false, UNKNOWN), /* Windows */
+	TYPE("long long", 8, false, UNKNOWN),
+	TYPE("unsigned long", 8, false, UNKNOWN),
+	TYPE("c10::complex<c10::Half>", 4, true, FP16),
+	TYPE("c10::complex<float>", 8, true, FP32),
+	TYPE("c10::complex<double>", 16, true, FP64),
 };
 
 static const struct type *find_type(struct str name)
 {
 	for (size_t i = 0; i < TSI_COUNT_OF(types); i++)
-		if (tsi_str_equal(name, tsi_str_of(types[i].name)))
+		if (tsi_str_equal(name, types[i].name))
 			return &types[i];
 	return NULL;
 }
@@ -332,6 +335,9 @@ double tsi_tensor_bytes(const struct tensor *tensor)
 	return bytes ? bytes * tsi_tensor_elements(tensor) : NAN;
 }
 
+/* Room for what a tensor of MAX_TENSOR_DIMS is called: each has up to 19 digits, and an "x". */
+enum { PART_CHARS = 8 + 20 * MAX_TENSOR_DIMS };
+
 /* Appends what fits whole; false where it does not, and then ends the text. */
 static bool append_part(char text[OP_SHAPE_CHARS], size_t *used, const char *part)
 {
@@ -348,16 +354,38 @@ static bool append_part(char text[OP_SHAPE_CHARS], size_t *used, const char *par
 	return fits;
 }
 
-/* ", 8192x4096" */
-static void name_sizes(char part[OP_SHAPE_CHARS], const char *separator,
-		       const struct tensor *tensor)
+static char *put_text(char *at, const char *text)
 {
-	size_t used = (size_t)snprintf(part, OP_SHAPE_CHARS, "%s%s", separator,
-				       tensor->dim_count ? "" : "scalar");
+	size_t length = strlen(text);
 
-	for (unsigned i = 0; i < tensor->dim_count && used < OP_SHAPE_CHARS; i++)
-		used += (size_t)snprintf(part + used, OP_SHAPE_CHARS - used, "%s%" PRId64,
-					 i ? "x" : "", tensor->dims[i]);
+	memcpy(at, text, length + 1);
+	return at + length;
+}
+
+/* Of a number that is not below 0. */
+static char *put_number(char *at, int64_t number)
+{
+	char digits[20];
+	size_t count = 0;
+
+	do
+		digits[count++] = (char)('0' + number % 10);
+	while (number /= 10);
+	while (count)
+		*at++ = digits[--count];
+	*at = '\0';
+	return at;
+}
+
+/* ", 8192x4096" */
+static void name_sizes(char part[PART_CHARS], const char *separator, const struct tensor *tensor)
+{
+	char *at = put_text(part, separator);
+
+	if (tensor->dim_count == 0)
+		put_text(at, "scalar");
+	for (unsigned i = 0; i < tensor->dim_count; i++)
+		at = put_number(put_text(at, i ? "x" : ""), tensor->dims[i]);
 }
 
 void tsi_op_shape(char text[OP_SHAPE_CHARS], struct str signature)
@@ -368,13 +396,13 @@ void tsi_op_shape(char text[OP_SHAPE_CHARS], struct str signature)
 	text[0] = '\0';
 	tsi_op_call_parse(&call, signature, (struct str){ 0 });
 	for (unsigned i = 0; i < call.count; i++) {
-		char part[OP_SHAPE_CHARS];
+		char part[PART_CHARS];
 		struct tensor tensor;
 		const char *separator = used ? ", " : "";
 		if (tsi_op_tensor(&call, i, &tensor))
 			name_sizes(part, separator, &tensor);
 		else if (tsi_str_is(call.inputs[i].type, "TensorList"))
-			snprintf(part, sizeof(part), "%slist", separator);
+			put_text(put_text(part, separator), "list");
 		else
 			continue;
 		if (!append_part(text, &used, part))
