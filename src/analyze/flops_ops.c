@@ -21,6 +21,7 @@ enum {
 	NAME_NODE = 1 << 2,         /* of the backward pass: the engine evaluates it */
 	NAME_PRODUCT_NODE = 1 << 3, /* and it is a product's: MmBackward0, AddmmBackward0 … */
 	NAME_PRODUCT = 1 << 4,      /* what such nodes call themselves */
+	NAME_MULTIPLIES = 1 << 5,   /* tsi_op_multiplies() */
 };
 
 /* What operators within it say of one. */
@@ -38,6 +39,8 @@ static uint8_t ask_name(struct flops_count *c, uint32_t name)
 		return *known;
 	struct str text = tsi_intern_text(&c->trace->names, name);
 	*known = NAME_ASKED | NAME_MODELLED;
+	if (tsi_op_multiplies(text))
+		*known |= NAME_MULTIPLIES;
 	if (tsi_is_autograd_engine(text))
 		*known |= NAME_NODE;
 	if (tsi_str_find(text, TSI_STR("mmBackward")) >= 0 ||
@@ -73,7 +76,8 @@ static enum op_work_result find_work(const struct flops_count *c, struct counted
 			    tsi_intern_text(names, inputs->concrete));
 	double written = written_flops(c, op->inputs);
 
-	op->multiplies = tsi_op_multiplies(name) || (result == OP_WORK_NO_MODEL && !isnan(written));
+	op->multiplies = (c->names[op->name] & NAME_MULTIPLIES) ||
+			 (result == OP_WORK_NO_MODEL && !isnan(written));
 	if (!op->multiplies || isnan(written))
 		return result;
 	if (result != OP_WORK_KNOWN)
