@@ -83,8 +83,19 @@ void tsi_text_printf(struct text_writer *w, const char *format, ...)
 
 void tsi_text_repeat(struct text_writer *w, const char *text, unsigned count)
 {
-	while (count-- > 0)
-		tsi_text_put(w, text);
+	char run[256]; /* each put costs more than its bytes */
+	size_t length = strlen(text), used = 0;
+
+	for (; count > 0; count--) {
+		if (used + length >= sizeof(run)) {
+			tsi_text_put(w, run);
+			used = 0;
+		}
+		memcpy(run + used, text, length + 1);
+		used += length;
+	}
+	if (used > 0)
+		tsi_text_put(w, run);
 }
 
 unsigned tsi_text_columns(const char *text)

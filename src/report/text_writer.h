@@ -47,6 +47,7 @@ void tsi_text_style(struct text_writer *w, enum text_style style);
 void tsi_text_put(struct text_writer *w, const char *text);
 void tsi_text_put_styled(struct text_writer *w, enum text_style style, const char *text);
 TSI_PRINTF(2, 3) void tsi_text_printf(struct text_writer *w, const char *format, ...);
+/* text: a character. */
 void tsi_text_repeat(struct text_writer *w, const char *text, unsigned count);
 
 /* Own text in a cell of so many columns, flush right or left; longer text is not cut. */
