@@ -27,13 +27,13 @@ static bool is_work(const struct path_threads *threads, uint32_t row)
 }
 
 /* Turns to the last row before end. */
-static inline void turn_to(const struct path_threads *threads, const struct path_thread *thread,
-			   struct path_cursor *cursor, uint32_t end)
+static inline void turn_to(const struct path_threads *threads, struct path_cursor *cursor,
+			   uint32_t end)
 {
 	const struct spans *spans = &threads->trace->spans;
 
-	*cursor = (struct path_cursor){ end, INT64_MIN, INT64_MIN };
-	if (end > thread->first) {
+	*cursor = (struct path_cursor){ cursor->first, end, INT64_MIN, INT64_MIN };
+	if (end > cursor->first) {
 		cursor->start_ns = tsi_start_ns(spans, end - 1);
 		cursor->end_ns = cursor->start_ns + tsi_dur_ns(spans, end - 1);
 	}
@@ -44,11 +44,11 @@ static inline void turn_to(const struct path_threads *threads, const struct path
  * next one; of a thread that the chain was not on for long it is far, and looked for in strides
  * that double.
  */
-static void turn_before(const struct path_threads *threads, const struct path_thread *thread,
-			struct path_cursor *cursor, int64_t t_ns)
+static void turn_before(const struct path_threads *threads, struct path_cursor *cursor,
+			int64_t t_ns)
 {
 	const struct spans *spans = &threads->trace->spans;
-	uint32_t first = thread->first, high = cursor->end - 1, stride = 1;
+	uint32_t first = cursor->first, high = cursor->end - 1, stride = 1;
 
 	while (high - first >= stride && tsi_start_ns(spans, high - stride) >= t_ns) {
 		high -= stride;
@@ -62,16 +62,26 @@ static void turn_before(const struct path_threads *threads, const struct path_th
 		else
 			low = middle + 1;
 	}
-	turn_to(threads, thread, cursor, high);
+	turn_to(threads, cursor, high);
 }
 
-/* Turns the search for work to the last row of it before end. */
-static void turn_to_work(const struct path_threads *threads, struct path_thread *thread,
+/* Turns to the last row of work before end. */
+static void turn_to_work(const struct path_threads *threads, struct path_cursor *cursor,
 			 uint32_t end)
 {
-	while (end > thread->first && !is_work(threads, end - 1))
+	while (end > cursor->first && !is_work(threads, end - 1))
 		end--;
-	turn_to(threads, thread, &thread->work, end);
+	turn_to(threads, cursor, end);
+}
+
+static struct path_helper make_helper(const struct path_threads *threads, uint32_t index,
+				      enum path_role role)
+{
+	const struct track *track = &threads->trace->tracks[index];
+	struct path_helper helper = { index, (uint8_t)role, { .first = track->first } };
+
+	turn_to_work(threads, &helper.work, track->first + track->count);
+	return helper;
 }
 
 /* ---- what there is ------------------------------------------------------------------- */
@@ -79,8 +89,7 @@ static void turn_to_work(const struct path_threads *threads, struct path_thread 
 static void add_helper(struct path_threads *threads, uint32_t track, enum path_role role)
 {
 	if (threads->helper_count < PATH_MAX_HELPERS)
-		threads->helpers[threads->helper_count++] =
-			(struct path_helper){ track, (uint8_t)role };
+		threads->helpers[threads->helper_count++] = make_helper(threads, track, role);
 }
 
 static bool has_comm(const struct path_threads *threads, const struct track *track)
@@ -131,14 +140,6 @@ static enum tscope_status find_waits(struct path_threads *threads, struct tscope
 	return TSCOPE_OK;
 }
 
-/* Only the main thread and its helpers are asked for their work. */
-static void start_search(struct path_threads *threads, uint32_t track)
-{
-	struct path_thread *thread = &threads->threads[track];
-
-	turn_to_work(threads, thread, thread->rows.end);
-}
-
 enum tscope_status tsi_path_threads_init(struct path_threads *threads,
 					 const struct tscope_timeline *timeline,
 					 struct tscope_error *err)
@@ -147,20 +148,16 @@ enum tscope_status tsi_path_threads_init(struct path_threads *threads,
 
 	*threads = (struct path_threads){ .trace = trace,
 					  .marks = timeline->marks,
-					  .main_track = timeline->main_track };
+					  .main_track = timeline->main_track,
+					  .track = NO_ROW };
 	if (tsi_array_new(&threads->threads, trace->host_track_count, sizeof(*threads->threads),
 			  err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	for (uint32_t i = 0; i < trace->host_track_count; i++) {
-		struct path_thread *thread = &threads->threads[i];
-		thread->first = trace->tracks[i].first;
-		turn_to(threads, thread, &thread->rows, thread->first + trace->tracks[i].count);
-	}
-	find_helpers(threads);
+	for (uint32_t i = 0; i < trace->host_track_count; i++)
+		threads->threads[i].rows_end = trace->tracks[i].first + trace->tracks[i].count;
 	if (threads->main_track != NO_ROW)
-		start_search(threads, threads->main_track);
-	for (uint32_t i = 0; i < threads->helper_count; i++)
-		start_search(threads, threads->helpers[i].track);
+		threads->main = make_helper(threads, threads->main_track, ROLE_MAIN);
+	find_helpers(threads);
 	return find_waits(threads, err);
 }
 
@@ -203,8 +200,8 @@ static void hand_out_host(struct path_threads *threads, struct interval time, ui
 /* The row that comes next has those of the thread's gaps that it reaches into. */
 static void claim_gaps(struct path_threads *threads, struct path_thread *thread)
 {
-	uint32_t row = thread->rows.end - 1;
-	int64_t end_ns = thread->rows.end_ns;
+	uint32_t row = threads->rows.end - 1;
+	int64_t end_ns = threads->rows.end_ns;
 
 	while (thread->gap_count) {
 		struct interval *gap = &thread->gaps[thread->gap_count - 1];
@@ -234,16 +231,28 @@ static enum tscope_status keep_gap(struct path_thread *thread, struct interval g
 static void pass_row(struct path_threads *threads, struct path_thread *thread)
 {
 	/* Few rows reach into a gap that lies behind them. */
-	if (thread->gaps[thread->gap_count - 1].start_ns < thread->rows.end_ns)
+	if (thread->gaps[thread->gap_count - 1].start_ns < threads->rows.end_ns)
 		claim_gaps(threads, thread);
-	turn_to(threads, thread, &thread->rows, thread->rows.end - 1);
+	turn_to(threads, &threads->rows, threads->rows.end - 1);
+}
+
+/* Moves the cursor to another thread's rows. */
+static void go_on_with(struct path_threads *threads, uint32_t track)
+{
+	if (threads->track != NO_ROW)
+		threads->threads[threads->track].rows_end = threads->rows.end;
+	threads->track = track;
+	threads->rows.first = threads->trace->tracks[track].first;
+	turn_to(threads, &threads->rows, threads->threads[track].rows_end);
 }
 
 void tsi_path_threads_finish(struct path_threads *threads)
 {
 	for (uint32_t i = 0; i < threads->trace->host_track_count; i++) {
 		struct path_thread *thread = &threads->threads[i];
-		while (thread->gap_count && thread->rows.end > thread->first)
+		if (thread->gap_count)
+			go_on_with(threads, i);
+		while (thread->gap_count && threads->rows.end > threads->rows.first)
 			pass_row(threads, thread);
 		while (thread->gap_count)
 			hand_out_host(threads, thread->gaps[--thread->gap_count], NO_ROW);
@@ -274,19 +283,21 @@ struct path_moment tsi_path_before(struct path_threads *threads, uint32_t track,
 	struct path_thread *thread = &threads->threads[track];
 	const struct path_wait *wait = wait_before(threads, track, t_ns);
 
+	if (threads->track != track)
+		go_on_with(threads, track);
 	/* What begins at t or later may be around the gaps behind it. */
-	while (thread->rows.start_ns >= t_ns)
+	while (threads->rows.start_ns >= t_ns)
 		if (thread->gap_count)
 			pass_row(threads, thread);
 		else
-			turn_before(threads, thread, &thread->rows, t_ns);
+			turn_before(threads, &threads->rows, t_ns);
 	if (wait && wait->end_ns >= t_ns)
 		return (struct path_moment){ wait->start_ns, wait->row, .is_data = true };
 
-	struct path_moment moment = { thread->rows.end_ns, NO_ROW, .is_data = false };
-	if (thread->rows.end_ns >= t_ns) {
-		uint32_t row = thread->rows.end - 1;
-		moment.start_ns = thread->rows.start_ns;
+	struct path_moment moment = { threads->rows.end_ns, NO_ROW, .is_data = false };
+	if (threads->rows.end_ns >= t_ns) {
+		uint32_t row = threads->rows.end - 1;
+		moment.start_ns = threads->rows.start_ns;
 		moment.row = row;
 		moment.is_work = is_work(threads, row);
 		moment.is_call = tsi_span_class(&threads->trace->spans, row) == TSCOPE_SPAN_RUNTIME;
@@ -307,23 +318,23 @@ static enum path_role role_of(const struct path_threads *threads, uint32_t track
 }
 
 /* Until when a thread was at work before t; INT64_MIN: it was not, or it still is. */
-static int64_t worked_until(struct path_threads *threads, uint32_t track, enum path_role role,
+static int64_t worked_until(const struct path_threads *threads, struct path_helper *helper,
 			    bool may_work_on, int64_t t_ns)
 {
-	struct path_thread *thread = &threads->threads[track];
+	struct path_cursor *work = &helper->work;
 
-	while (thread->work.start_ns >= t_ns) {
-		turn_before(threads, thread, &thread->work, t_ns);
-		turn_to_work(threads, thread, thread->work.end);
+	while (work->start_ns >= t_ns) {
+		turn_before(threads, work, t_ns);
+		turn_to_work(threads, work, work->end);
 	}
-	if (may_work_on && thread->work.end_ns > t_ns)
+	if (may_work_on && work->end_ns > t_ns)
 		return t_ns;
-	struct path_cursor last = thread->work;
+	struct path_cursor last = *work;
 	/* One collective may be over while the next one runs. */
-	for (int tries = 0; role == ROLE_COMM && last.end_ns > t_ns &&
-			    last.end - 1 > thread->first && tries < MAX_TRIES;
+	for (int tries = 0; helper->role == ROLE_COMM && last.end_ns > t_ns &&
+			    last.end - 1 > last.first && tries < MAX_TRIES;
 	     tries++)
-		turn_to(threads, thread, &last, last.end - 1);
+		turn_to(threads, &last, last.end - 1);
 	return last.end_ns > t_ns || last.end_ns == last.start_ns ? INT64_MIN : last.end_ns;
 }
 
@@ -331,31 +342,29 @@ uint32_t tsi_path_other_thread(struct path_threads *threads, uint32_t track, int
 			       int64_t *t_ns)
 {
 	enum path_role role = role_of(threads, track);
-	struct path_helper best = { NO_ROW, ROLE_OTHER };
+	const struct path_helper *best = NULL;
 
 	if (role != ROLE_MAIN && threads->main_track != NO_ROW) {
-		int64_t until_ns =
-			worked_until(threads, threads->main_track, ROLE_MAIN, true, *t_ns);
+		int64_t until_ns = worked_until(threads, &threads->main, true, *t_ns);
 		if (until_ns > idle_ns) {
-			best = (struct path_helper){ threads->main_track, ROLE_MAIN };
+			best = &threads->main;
 			idle_ns = until_ns;
 		}
 	}
 	for (uint32_t i = 0; role != ROLE_OTHER && i < threads->helper_count; i++) {
-		struct path_helper helper = threads->helpers[i];
-		if (helper.track == track)
+		struct path_helper *helper = &threads->helpers[i];
+		if (helper->track == track)
 			continue;
-		int64_t until_ns =
-			worked_until(threads, helper.track, helper.role, helper.role < role, *t_ns);
+		int64_t until_ns = worked_until(threads, helper, helper->role < role, *t_ns);
 		if (until_ns > idle_ns) {
 			best = helper;
 			idle_ns = until_ns;
 		}
 	}
 	/* What a collective's thread does next is another collective. */
-	if (best.track != NO_ROW && best.role == ROLE_COMM)
+	if (best && best->role == ROLE_COMM)
 		*t_ns = idle_ns;
-	return best.track;
+	return best ? best->track : NO_ROW;
 }
 
 static enum tscope_status put_part(struct path_threads *threads, uint32_t track,

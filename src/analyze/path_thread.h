@@ -7,7 +7,7 @@
 
 /* On the way from a thread's last row to its first; each row's times are read once. */
 struct path_cursor {
-	uint32_t end;             /* the rows before it are still to come */
+	uint32_t first, end;      /* its rows [first, end) are still to come */
 	int64_t start_ns, end_ns; /* of the next of them, end - 1; INT64_MIN, both: there is none */
 };
 
@@ -18,11 +18,9 @@ struct path_cursor {
  * is kept as a gap, which the first row that reaches into it gets.
  */
 struct path_thread {
-	uint32_t first;          /* of its rows */
-	struct path_cursor rows; /* those that may still have time */
-	struct path_cursor work; /* likewise, of the search for work; of the threads it looks at */
-	uint32_t data_end;       /* its waits for data [.., data_end) may still have time */
-	struct interval *gaps;   /* cut to steps that count; the earliest last */
+	uint32_t rows_end;     /* its rows [first, rows_end) may still have time */
+	uint32_t data_end;     /* its waits for data [.., data_end) may still have time */
+	struct interval *gaps; /* cut to steps that count; the earliest last */
 	size_t gap_count, gap_capacity;
 };
 
@@ -38,7 +36,8 @@ enum { PATH_MAX_HELPERS = 16 };
 
 struct path_helper {
 	uint32_t track;
-	uint8_t role; /* ROLE_BACKWARD or ROLE_COMM */
+	uint8_t role;            /* enum path_role, but not ROLE_OTHER */
+	struct path_cursor work; /* the search for its work */
 };
 
 struct path_threads {
@@ -46,6 +45,9 @@ struct path_threads {
 	const struct landmarks *marks;
 	uint32_t main_track; /* or NO_ROW */
 	struct path_thread *threads;
+	uint32_t track;          /* whose rows the cursor is on, or NO_ROW; its rows_end lags */
+	struct path_cursor rows; /* those that may still have time */
+	struct path_helper main; /* where there is a main thread */
 	struct path_helper helpers[PATH_MAX_HELPERS];
 	uint32_t helper_count;
 	struct path_wait *waits; /* for data: by thread, then time; they do not overlap */
