@@ -417,20 +417,30 @@ static inline bool tsi_is_key_behind(const struct order_key *a, const struct ord
 /* Of rows in the order in which they came. */
 bool tsi_is_row_behind(const struct tscope_trace *trace, uint32_t a, uint32_t b);
 
+struct row_cursor;
+
 enum track_order {
 	TRACK_WAS_IN_ORDER,
 	TRACK_IS_IN_ORDER,    /* now */
 	TRACK_IS_IN_DISORDER, /* as before */
 };
+/* borders: where the rows of the track begin and end, and what stands beside them. */
 TSI_MUST_CHECK
 enum tscope_status tsi_merge_runs(struct tscope_trace *trace, const struct track *track,
-				  enum track_order *order, struct tscope_error *err);
+				  const struct row_cursor *borders, enum track_order *order,
+				  struct tscope_error *err);
 
-/* place.c: rows into the order of tracks; which of them are of a class. */
+/*
+ * place.c: rows into the order of tracks. *borders: where those of each begin, and last where all
+ * end; the caller's to free, also on failure.
+ */
 TSI_MUST_CHECK
-enum tscope_status tsi_place_rows(struct tscope_trace *trace, struct tscope_error *err);
+enum tscope_status tsi_place_rows(struct tscope_trace *trace, struct row_cursor **borders,
+				  struct tscope_error *err);
+/* Which rows are of a class. */
 TSI_MUST_CHECK
-enum tscope_status tsi_make_row_sets(struct tscope_trace *trace, struct tscope_error *err);
+enum tscope_status tsi_make_row_set(const struct spans *spans, enum tscope_span_class span_class,
+				    struct row_set *set, struct tscope_error *err);
 
 TSI_MUST_CHECK
 enum tscope_status tsi_repair_durations(struct tscope_trace *trace, struct tscope_error *err);

@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "base/sort.h"
 #include "model/build.h"
+#include "model/moving_rows.h"
 #include "model/order.h"
 
 #include <stdlib.h>
@@ -94,6 +95,14 @@ static bool is_behind(const void *context, uint32_t a, uint32_t b)
 {
 	return tsi_is_row_behind(context, a, b);
 }
+
+struct grouper {
+	struct tscope_trace *trace;
+	struct row_cursor *borders; /* of tracks; see tsi_place_rows() */
+	/* Where rows stood when the first track was found to be in disorder, if one was. */
+	struct row_set ops, calls;
+	bool has_moved;
+};
 
 struct moved_row {
 	int64_t start_ns, dur_ns;
@@ -178,30 +187,43 @@ static enum tscope_status move_side(const struct row_set *set, const struct trac
 	return TSCOPE_OK;
 }
 
-static enum tscope_status move_sides(struct tscope_trace *trace, const struct track *track,
+static enum tscope_status move_sides(struct grouper *g, const struct track *track,
 				     const uint32_t *list, struct tscope_error *err)
 {
-	const struct row_set *calls = &trace->spans.calls, *ops = &trace->spans.ops;
-	if (move_side(calls, track, list, trace->calls, sizeof(*trace->calls), err) != TSCOPE_OK ||
-	    move_side(calls, track, list, trace->call_ids, sizeof(*trace->call_ids), err) !=
+	struct tscope_trace *trace = g->trace;
+	if (move_side(&g->calls, track, list, trace->calls, sizeof(*trace->calls), err) !=
+		    TSCOPE_OK ||
+	    move_side(&g->calls, track, list, trace->call_ids, sizeof(*trace->call_ids), err) !=
 		    TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	return move_side(ops, track, list, trace->op_ids, sizeof(*trace->op_ids), err);
+	return move_side(&g->ops, track, list, trace->op_ids, sizeof(*trace->op_ids), err);
 }
 
-static enum tscope_status sort_track(struct tscope_trace *trace, const struct track *track,
+static enum tscope_status make_sets(struct grouper *g, struct tscope_error *err)
+{
+	const struct spans *spans = &g->trace->spans;
+	if (g->ops.bits)
+		return TSCOPE_OK;
+	if (tsi_make_row_set(spans, TSCOPE_SPAN_CPU_OP, &g->ops, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	return tsi_make_row_set(spans, TSCOPE_SPAN_RUNTIME, &g->calls, err);
+}
+
+static enum tscope_status sort_track(struct grouper *g, const struct track *track,
 				     struct tscope_error *err)
 {
+	struct tscope_trace *trace = g->trace;
 	uint32_t *list = NULL, *scratch = NULL;
 	enum tscope_status status = TSCOPE_E_NOMEM;
-	if (tsi_array_new(&list, track->count, sizeof(*list), err) == TSCOPE_OK &&
+	if (make_sets(g, err) == TSCOPE_OK &&
+	    tsi_array_new(&list, track->count, sizeof(*list), err) == TSCOPE_OK &&
 	    tsi_array_new(&scratch, track->count / 2, sizeof(*scratch), err) == TSCOPE_OK) {
 		for (uint32_t i = 0; i < track->count; i++)
 			list[i] = track->first + i;
 		tsi_sort_list(list, track->count, scratch, is_behind, trace);
 		free(scratch);
 		scratch = NULL;
-		status = move_sides(trace, track, list, err);
+		status = move_sides(g, track, list, err);
 	}
 	if (status == TSCOPE_OK)
 		status = move_rows(trace, track, list, err);
@@ -210,28 +232,31 @@ static enum tscope_status sort_track(struct tscope_trace *trace, const struct tr
 	return status;
 }
 
-/* Puts a track in order; *has_moved where it was not. */
-static enum tscope_status settle_track(struct tscope_trace *trace, const struct track *track,
-				       bool *has_moved, struct tscope_error *err)
+/* Puts a track in order. */
+static enum tscope_status settle_track(struct grouper *g, uint32_t index, struct tscope_error *err)
 {
+	const struct track *track = &g->trace->tracks[index];
 	enum track_order order;
-	enum tscope_status status = tsi_merge_runs(trace, track, &order, err);
-	*has_moved |= order != TRACK_WAS_IN_ORDER;
+	enum tscope_status status =
+		tsi_merge_runs(g->trace, track, &g->borders[index], &order, err);
+	g->has_moved |= order != TRACK_WAS_IN_ORDER;
 	if (status == TSCOPE_OK && order == TRACK_IS_IN_DISORDER)
-		status = sort_track(trace, track, err);
+		status = sort_track(g, track, err);
 	return status;
 }
 
 enum tscope_status tsi_group_rows(struct tscope_trace *trace, struct tscope_error *err)
 {
-	bool has_moved = false;
-	enum tscope_status status = tsi_place_rows(trace, err);
-	if (status == TSCOPE_OK)
-		status = tsi_make_row_sets(trace, err);
+	struct grouper g = { .trace = trace };
+	enum tscope_status status = tsi_place_rows(trace, &g.borders, err);
 	for (uint32_t i = 0; status == TSCOPE_OK && i < trace->track_count; i++)
-		status = settle_track(trace, &trace->tracks[i], &has_moved, err);
-	if (status != TSCOPE_OK || !has_moved)
+		status = settle_track(&g, i, err);
+	free(g.borders);
+	tsi_row_set_deinit(&g.ops);
+	tsi_row_set_deinit(&g.calls);
+	if (status != TSCOPE_OK)
 		return status;
-	tsi_time_column_settle(&trace->spans.starts, trace->spans.count);
-	return tsi_make_row_sets(trace, err);
+	if (g.has_moved)
+		tsi_time_column_settle(&trace->spans.starts, trace->spans.count);
+	return tsi_make_row_set(&trace->spans, TSCOPE_SPAN_RUNTIME, &trace->spans.calls, err);
 }

@@ -144,7 +144,8 @@ static enum tscope_status list_op_ids(struct linker *l, struct tscope_error *err
 	uint32_t index = 0;
 	l->has_op_ids = true;
 	for (uint32_t row = 0; row < spans->count; row++) {
-		uint32_t id = tsi_is_in_set(&spans->ops, row) ? l->trace->op_ids[index++] : 0;
+		bool is_op = tsi_span_class(spans, row) == TSCOPE_SPAN_CPU_OP;
+		uint32_t id = is_op ? l->trace->op_ids[index++] : 0;
 		if (id && tsi_key_map_put(&l->op_of_id, id, row, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 	}

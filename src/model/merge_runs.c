@@ -12,76 +12,113 @@ enum { MAX_RUNS = 8 };
 struct merger {
 	struct tscope_trace *trace;
 	struct moving_rows rows, right; /* the trace's; a copy of the run behind */
-	struct row_cursor right_end;
+	/*
+	 * What stands beside rows of a class keeps its order where only one of the two runs has
+	 * such rows, as with operators and then calls: then the columns are all that moves.
+	 */
+	bool moves_sides;
 };
 
-static struct row_cursor place_of(const struct tscope_trace *trace, uint32_t row)
+/* Goes back over rows and what stands beside them, to the row `begin`. */
+static struct row_cursor go_back(const struct spans *spans, struct row_cursor at, uint32_t begin)
 {
-	uint32_t first_device = trace->spans.count - (uint32_t)trace->device_event_count;
-	return (struct row_cursor){
-		.row = row,
-		.op = tsi_rank_of(&trace->spans.ops, row),
-		.call = tsi_rank_of(&trace->spans.calls, row),
-		.event = row > first_device ? row - first_device : 0,
+	while (at.row > begin) {
+		uint8_t span_class = tsi_span_class(spans, --at.row);
+		at.op -= span_class == TSCOPE_SPAN_CPU_OP;
+		at.call -= span_class == TSCOPE_SPAN_RUNTIME;
+		at.event -= tsi_class_is_device(span_class);
+	}
+	return at;
+}
+
+static bool has_mixed_sides(const struct row_cursor *begin, const struct row_cursor *middle,
+			    const struct row_cursor *end)
+{
+	return (begin->op < middle->op && middle->op < end->op) ||
+	       (begin->call < middle->call && middle->call < end->call) ||
+	       (begin->event < middle->event && middle->event < end->event);
+}
+
+static struct order_key key_before(const struct merger *m, const struct row_place *place)
+{
+	const struct moving_rows *rows = place->rows;
+	uint32_t row = place->at.row - 1;
+	return (struct order_key){
+		.start_ns = tsi_time_at(&rows->starts, row),
+		.dur_ns = tsi_length_at(&rows->durations, row),
+		.is_call = m->trace->spans.kinds[rows->kind[row]].span_class == TSCOPE_SPAN_PYTHON,
 	};
 }
 
 /* Does the row before `left` belong behind the one of the later run before `right`? */
-static bool is_left_behind(const struct merger *m, uint32_t left, uint32_t right)
+static bool is_left_behind(const struct merger *m, const struct row_place *left,
+			   const struct row_place *right)
 {
-	const struct span_kind *kinds = m->trace->spans.kinds;
-	int64_t left_ns = tsi_time_at(&m->rows.starts, left - 1);
-	int64_t right_ns = tsi_time_at(&m->right.starts, right - 1);
-	if (tsi_likely(left_ns != right_ns))
-		return left_ns > right_ns;
-	struct order_key a = {
-		.start_ns = left_ns,
-		.dur_ns = tsi_length_at(&m->rows.durations, left - 1),
-		.is_call = kinds[m->rows.kind[left - 1]].span_class == TSCOPE_SPAN_PYTHON,
-	};
-	struct order_key b = {
-		.start_ns = right_ns,
-		.dur_ns = tsi_length_at(&m->right.durations, right - 1),
-		.is_call = kinds[m->right.kind[right - 1]].span_class == TSCOPE_SPAN_PYTHON,
-	};
+	struct order_key a = key_before(m, left), b = key_before(m, right);
 	return tsi_is_key_behind(&a, &b, m->trace->is_viztracer);
 }
 
-/* Copies the rows from one place to another, which end at a third. */
-static enum tscope_status copy_right(struct merger *m, const struct row_cursor *begin,
-				     struct row_cursor end, struct tscope_error *err)
+static inline enum tscope_status move_row(const struct merger *m, struct row_place *to,
+					  struct row_place *from, int64_t start_ns,
+					  struct tscope_error *err)
 {
-	struct row_cursor place = {
-		.row = end.row - begin->row,
-		.op = end.op - begin->op,
-		.call = end.call - begin->call,
-		.event = end.event - begin->event,
-	};
-	m->right_end = place;
-	if (tsi_moving_rows_init(&m->right, &place, err) != TSCOPE_OK)
+	if (m->moves_sides) {
+		uint32_t kind = from->rows->kind[from->at.row - 1];
+		tsi_move_side(to, from, m->trace->spans.kinds[kind].span_class);
+	}
+	return tsi_move_columns(to, from, start_ns, err);
+}
+
+/* Copies the rows between two places: *count, and as many of what stands beside them. */
+static enum tscope_status copy_right(struct merger *m, const struct row_cursor *begin,
+				     const struct row_cursor *end, struct row_cursor *count,
+				     struct tscope_error *err)
+{
+	*count = (struct row_cursor){ .row = end->row - begin->row };
+	if (m->moves_sides) {
+		count->op = end->op - begin->op;
+		count->call = end->call - begin->call;
+		count->event = end->event - begin->event;
+	}
+	if (tsi_moving_rows_init(&m->right, count, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	while (place.row > 0)
-		if (tsi_move_row(&m->right, &place, &m->rows, &end, m->trace->spans.kinds, err) !=
+	struct row_place to = { &m->right, *count }, from = { &m->rows, *end };
+	while (to.at.row > 0)
+		if (move_row(m, &to, &from, tsi_time_at(&m->rows.starts, from.at.row - 1), err) !=
 		    TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 	return TSCOPE_OK;
 }
 
-/* Merges the rows from `first` to `middle` with those behind, up to `end`. */
-static enum tscope_status merge(struct merger *m, uint32_t first, struct row_cursor middle,
-				struct row_cursor end, struct tscope_error *err)
+/* The start of the row before a place; before all where the rows begin there. */
+static inline int64_t start_before(const struct row_place *place, uint32_t begin)
 {
-	const struct span_kind *kinds = m->trace->spans.kinds;
-	enum tscope_status status = copy_right(m, &middle, end, err);
-	struct row_cursor left = middle, right = m->right_end;
-	while (status == TSCOPE_OK && right.row > 0) {
+	return place->at.row > begin ? tsi_time_at(&place->rows->starts, place->at.row - 1)
+				     : INT64_MIN;
+}
+
+/* Merges the rows from `begin` to `middle` with those behind, up to `end`. */
+static enum tscope_status merge(struct merger *m, const struct row_cursor *begin,
+				const struct row_cursor *middle, const struct row_cursor *end,
+				struct tscope_error *err)
+{
+	struct row_place left = { &m->rows, *middle }, right = { .rows = &m->right };
+	struct row_place to = { &m->rows, *end };
+	m->moves_sides = has_mixed_sides(begin, middle, end);
+	enum tscope_status status = copy_right(m, middle, end, &right.at, err);
+	int64_t left_ns = start_before(&left, begin->row);
+	while (status == TSCOPE_OK && right.at.row > 0) {
+		int64_t right_ns = start_before(&right, 0);
 		/* Between the rows of the left and those in place all are free: is a block? */
-		if (end.row % TIME_BLOCK == 0 && end.row - left.row >= TIME_BLOCK)
-			tsi_time_forget_block(&m->rows.starts, end.row - 1);
-		if (left.row > first && is_left_behind(m, left.row, right.row))
-			status = tsi_move_row(&m->rows, &end, &m->rows, &left, kinds, err);
-		else
-			status = tsi_move_row(&m->rows, &end, &m->right, &right, kinds, err);
+		if (to.at.row % TIME_BLOCK == 0 && to.at.row - left.at.row >= TIME_BLOCK)
+			tsi_time_forget_block(&m->rows.starts, to.at.row - 1);
+		if (left_ns > right_ns ||
+		    (left_ns == right_ns && is_left_behind(m, &left, &right))) {
+			status = move_row(m, &to, &left, left_ns, err);
+			left_ns = start_before(&left, begin->row);
+		} else {
+			status = move_row(m, &to, &right, right_ns, err);
+		}
 	}
 	tsi_moving_rows_deinit(&m->right);
 	return status;
@@ -108,7 +145,8 @@ static uint32_t find_runs(const struct tscope_trace *trace, const struct track *
 }
 
 enum tscope_status tsi_merge_runs(struct tscope_trace *trace, const struct track *track,
-				  enum track_order *order, struct tscope_error *err)
+				  const struct row_cursor *borders, enum track_order *order,
+				  struct tscope_error *err)
 {
 	uint32_t begins[MAX_RUNS], count = find_runs(trace, track, begins);
 	enum tscope_status status = TSCOPE_OK;
@@ -118,12 +156,14 @@ enum tscope_status tsi_merge_runs(struct tscope_trace *trace, const struct track
 	if (*order != TRACK_IS_IN_ORDER)
 		return TSCOPE_OK;
 	struct merger m = { .trace = trace };
-	struct row_cursor end = place_of(trace, track->first + track->count), middles[MAX_RUNS];
-	for (uint32_t i = 1; i < count; i++)
-		middles[i] = place_of(trace, begins[i]);
+	struct row_cursor places[MAX_RUNS + 1];
+	places[0] = borders[0];
+	places[count] = borders[1];
+	for (uint32_t i = count; i-- > 1;)
+		places[i] = go_back(&trace->spans, places[i + 1], begins[i]);
 	tsi_take_rows(&m.rows, trace);
 	for (uint32_t i = count; status == TSCOPE_OK && i-- > 1;)
-		status = merge(&m, begins[i - 1], middles[i], end, err);
+		status = merge(&m, &places[i - 1], &places[i], &places[count], err);
 	tsi_give_rows(&m.rows, trace);
 	return status;
 }

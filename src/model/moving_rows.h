@@ -29,30 +29,37 @@ void tsi_moving_rows_deinit(struct moving_rows *rows);
 void tsi_take_rows(struct moving_rows *rows, struct tscope_trace *trace);
 void tsi_give_rows(struct moving_rows *rows, struct tscope_trace *trace);
 
-/* Moves the row before one place to before another; both go back by one. */
-TSI_MUST_CHECK
-static inline enum tscope_status tsi_move_row(struct moving_rows *to, struct row_cursor *place,
-					      const struct moving_rows *from, struct row_cursor *at,
-					      const struct span_kind *kinds,
-					      struct tscope_error *err)
-{
-	uint32_t kind = from->kind[--at->row];
-	uint32_t span_class = kinds[kind].span_class;
+/* A place among rows: the way goes back, what is before it comes next. */
+struct row_place {
+	struct moving_rows *rows;
+	struct row_cursor at;
+};
 
-	to->kind[--place->row] = kind;
+/* Moves what stands beside a row of the class. */
+static inline void tsi_move_side(struct row_place *to, struct row_place *from, uint32_t span_class)
+{
 	if (span_class == TSCOPE_SPAN_CPU_OP) {
-		to->op_ids[--place->op] = from->op_ids[--at->op];
+		to->rows->op_ids[--to->at.op] = from->rows->op_ids[--from->at.op];
 	} else if (span_class == TSCOPE_SPAN_RUNTIME) {
-		to->calls[--place->call] = from->calls[--at->call];
-		to->call_ids[place->call] = from->call_ids[at->call];
+		to->rows->calls[--to->at.call] = from->rows->calls[--from->at.call];
+		to->rows->call_ids[to->at.call] = from->rows->call_ids[from->at.call];
 	} else if (tsi_class_is_device((uint8_t)span_class)) {
-		to->events[--place->event] = from->events[--at->event];
+		to->rows->events[--to->at.event] = from->rows->events[--from->at.event];
 	}
-	if (tsi_time_put(&to->starts, place->row, tsi_time_at(&from->starts, at->row), err) !=
+}
+
+/* Moves the columns of a row that starts at start_ns. */
+TSI_MUST_CHECK
+static inline enum tscope_status tsi_move_columns(struct row_place *to, struct row_place *from,
+						  int64_t start_ns, struct tscope_error *err)
+{
+	uint32_t place = --to->at.row, row = --from->at.row;
+
+	to->rows->kind[place] = from->rows->kind[row];
+	if (tsi_length_copy(&to->rows->durations, place, &from->rows->durations, row, err) !=
 	    TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	return tsi_length_put(&to->durations, place->row, tsi_length_at(&from->durations, at->row),
-			      err);
+	return tsi_time_put(&to->rows->starts, place, start_ns, err);
 }
 
 #endif

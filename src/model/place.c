@@ -17,7 +17,7 @@ struct placer {
 	struct tscope_trace *trace;
 	struct moving_rows from, to;
 	struct row_cursor at, end; /* where the rows to come end; how many there will be */
-	struct row_cursor *places; /* by track: where those placed last begin */
+	struct row_cursor *places; /* by track: where those placed last begin; then `end` */
 };
 
 /* ---- where all of it goes ------------------------------------------------------------ */
@@ -58,6 +58,7 @@ static void find_places(struct placer *p)
 		place->call = p->end.call += place->call;
 		place->event = p->end.event += place->event;
 	}
+	p->places[p->trace->track_count] = p->end;
 }
 
 /* Tells the tracks their counts, puts them in order, and the places of their rows likewise. */
@@ -69,7 +70,7 @@ static enum tscope_status place_tracks(struct placer *p, struct tscope_error *er
 	enum tscope_status status = TSCOPE_E_NOMEM;
 	for (uint32_t i = 0; i < old_count; i++)
 		trace->tracks[i].count = p->places[i].row;
-	if (tsi_array_new(&places, old_count, sizeof(*places), err) == TSCOPE_OK &&
+	if (tsi_array_new(&places, (size_t)old_count + 1, sizeof(*places), err) == TSCOPE_OK &&
 	    tsi_array_new(&new_index, old_count, sizeof(*new_index), err) == TSCOPE_OK)
 		status = tsi_order_tracks(trace, new_index, err);
 	for (uint32_t i = 0; status == TSCOPE_OK && i < old_count; i++)
@@ -107,26 +108,47 @@ static void give_back(struct moving_rows *rows, const struct row_cursor *end)
 	shrink(&rows->events, end->event, sizeof(*rows->events));
 }
 
+/* Moves the rows of a track that came one after the other, down to the row `until`. */
+static enum tscope_status place_stretch(struct placer *p, uint32_t track, uint32_t until,
+					struct tscope_error *err)
+{
+	const struct span_kind *kinds = p->trace->spans.kinds;
+	struct row_place to = { &p->to, p->places[track] }, from = { &p->from, p->at };
+	enum tscope_status status = TSCOPE_OK;
+	while (status == TSCOPE_OK && from.at.row > until) {
+		const struct span_kind *kind = &kinds[p->from.kind[from.at.row - 1]];
+		if (kind->track != track)
+			break;
+		tsi_move_side(&to, &from, kind->span_class);
+		status = tsi_move_columns(&to, &from, tsi_time_at(&p->from.starts, from.at.row - 1),
+					  err);
+	}
+	p->places[track] = to.at;
+	p->at = from.at;
+	return status;
+}
+
 static enum tscope_status place_all(struct placer *p, struct tscope_error *err)
 {
 	const struct span_kind *kinds = p->trace->spans.kinds;
 	while (p->at.row > 0) {
 		uint32_t track = kinds[p->from.kind[p->at.row - 1]].track;
+		uint32_t until = (p->at.row - 1) / GIVE_BACK_ROWS * GIVE_BACK_ROWS;
 		if (tsi_unlikely(track == NO_ROW)) { /* device work that is dropped */
 			p->at.row--;
 			p->at.event--;
 			continue;
 		}
-		if (tsi_move_row(&p->to, &p->places[track], &p->from, &p->at, kinds, err) !=
-		    TSCOPE_OK)
+		if (place_stretch(p, track, until, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
-		if (p->at.row % GIVE_BACK_ROWS == 0)
+		if (p->at.row == until)
 			give_back(&p->from, &p->at);
 	}
 	return TSCOPE_OK;
 }
 
-enum tscope_status tsi_place_rows(struct tscope_trace *trace, struct tscope_error *err)
+enum tscope_status tsi_place_rows(struct tscope_trace *trace, struct row_cursor **borders,
+				  struct tscope_error *err)
 {
 	struct placer p = {
 		.trace = trace,
@@ -155,21 +177,11 @@ enum tscope_status tsi_place_rows(struct tscope_trace *trace, struct tscope_erro
 	}
 	tsi_moving_rows_deinit(&p.from);
 	tsi_moving_rows_deinit(&p.to);
-	free(p.places);
+	*borders = p.places; /* all rows are in place: that is where they begin */
 	return status;
 }
 
 /* ---- which rows are of a class ------------------------------------------------------- */
-
-static enum tscope_status renew_set(struct row_set *set, size_t words, struct tscope_error *err)
-{
-	free(set->bits);
-	free(set->before);
-	*set = (struct row_set){ 0 };
-	if (tsi_array_new(&set->bits, words, sizeof(*set->bits), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_array_new(&set->before, words, sizeof(*set->before), err);
-}
 
 static void count_set(struct row_set *set, size_t words)
 {
@@ -177,25 +189,22 @@ static void count_set(struct row_set *set, size_t words)
 		set->before[i] = set->before[i - 1] + tsi_count_bits(set->bits[i - 1]);
 }
 
-enum tscope_status tsi_make_row_sets(struct tscope_trace *trace, struct tscope_error *err)
+enum tscope_status tsi_make_row_set(const struct spans *spans, enum tscope_span_class span_class,
+				    struct row_set *set, struct tscope_error *err)
 {
-	struct spans *spans = &trace->spans;
 	size_t words = spans->count / 64 + 1; /* the rank behind the last row is asked for, too */
-	if (renew_set(&spans->ops, words, err) != TSCOPE_OK ||
-	    renew_set(&spans->calls, words, err) != TSCOPE_OK)
+	*set = (struct row_set){ 0 };
+	if (tsi_array_new(&set->bits, words, sizeof(*set->bits), err) != TSCOPE_OK ||
+	    tsi_array_new(&set->before, words, sizeof(*set->before), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	for (uint32_t row = 0; row < spans->count;) {
-		uint64_t ops = 0, calls = 0;
-		uint32_t word = row / 64;
-		for (uint64_t bit = 1; bit && row < spans->count; bit <<= 1, row++) {
-			uint8_t span_class = tsi_span_class(spans, row);
-			ops |= span_class == TSCOPE_SPAN_CPU_OP ? bit : 0;
-			calls |= span_class == TSCOPE_SPAN_RUNTIME ? bit : 0;
-		}
-		spans->ops.bits[word] = ops;
-		spans->calls.bits[word] = calls;
+		uint32_t first = row, end = spans->count - row < 64 ? spans->count : row + 64;
+		uint64_t bits = 0;
+		for (; row < end; row++)
+			bits |= (uint64_t)(tsi_span_class(spans, row) == span_class)
+				<< (row - first);
+		set->bits[first / 64] = bits;
 	}
-	count_set(&spans->ops, words);
-	count_set(&spans->calls, words);
+	count_set(set, words);
 	return TSCOPE_OK;
 }

@@ -100,6 +100,20 @@ static inline enum tscope_status tsi_length_put(struct time_column *column, uint
 	return TSCOPE_OK;
 }
 
+/* Durations all have one base: what is near to it here is so there. */
+TSI_MUST_CHECK
+static inline enum tscope_status tsi_length_copy(struct time_column *to, uint32_t place,
+						 const struct time_column *from, uint32_t row,
+						 struct tscope_error *err)
+{
+	uint32_t distance = from->distances[row];
+
+	if (tsi_unlikely(distance == TIME_FAR))
+		return tsi_time_put_far(to, place, tsi_time_far(from, row), err);
+	to->distances[place] = distance;
+	return TSCOPE_OK;
+}
+
 /* Puts a duration that is 0 or more and no longer than the one there: that needs no room. */
 void tsi_length_shorten(struct time_column *column, uint32_t row, int64_t ns);
 

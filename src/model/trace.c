@@ -9,10 +9,11 @@
 
 #include <stdlib.h>
 
-static void deinit_set(struct row_set *set)
+void tsi_row_set_deinit(struct row_set *set)
 {
 	free(set->bits);
 	free(set->before);
+	*set = (struct row_set){ 0 };
 }
 
 void tscope_trace_free(struct tscope_trace *trace)
@@ -24,8 +25,7 @@ void tscope_trace_free(struct tscope_trace *trace)
 	tsi_time_column_deinit(&spans->durations);
 	free(spans->kind);
 	free(spans->kinds);
-	deinit_set(&spans->ops);
-	deinit_set(&spans->calls);
+	tsi_row_set_deinit(&spans->calls);
 	free(trace->tracks);
 	free(trace->op_inputs);
 	free(trace->work_shapes);

@@ -80,7 +80,7 @@ struct spans {
 	struct time_column starts, durations; /* tsi_start_ns(), tsi_dur_ns() */
 	uint32_t *kind;                       /* index in kinds */
 	struct span_kind *kinds;
-	struct row_set ops, calls; /* made when the rows are in order */
+	struct row_set calls; /* made when the rows are in order */
 };
 
 /*
@@ -387,6 +387,8 @@ static inline struct str tsi_span_name(const struct tscope_trace *trace, uint32_
 {
 	return tsi_intern_text(&trace->names, tsi_name_id(&trace->spans, row));
 }
+
+void tsi_row_set_deinit(struct row_set *set);
 
 static inline bool tsi_is_in_set(const struct row_set *set, uint32_t row)
 {
