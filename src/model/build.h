@@ -448,12 +448,13 @@ TSI_MUST_CHECK
 enum tscope_status tsi_link_rows(struct tscope_trace *trace, struct tscope_error *err);
 TSI_MUST_CHECK
 enum tscope_status tsi_list_devices(struct tscope_trace *trace, struct tscope_error *err);
+/* Raises the trace's last_ns to that of device work, too. */
 void tsi_validate(struct tscope_trace *trace);
 
 /*
  * enclose.c: binds each call to the innermost cpu_op that is open on its thread when it starts,
  * and to its phase. collective_of_call: index in trace->collectives by row of a call, of those
- * within an op that has one.
+ * within an op that has one. The trace's last_ns is that of threads from then on.
  */
 TSI_MUST_CHECK
 enum tscope_status tsi_enclose_calls(struct tscope_trace *trace, struct key_map *collective_of_call,

@@ -24,8 +24,9 @@ struct open_row {
 
 /* Ended ones are taken off when they are on top. */
 struct open_rows {
-	struct open_row *rows; /* [0] is none and never ends */
-	size_t count, capacity;
+	struct open_row *top;
+	struct open_row *rows, *last; /* [0] is none and never ends; behind the last is no room */
+	size_t capacity;
 };
 
 /* What a kind of spans says. */
@@ -43,38 +44,46 @@ struct walk {
 	uint8_t *facts;          /* by kind */
 	struct sort_pair *steps; /* of markers of steps: start, row; by start */
 	size_t step_count;
-	bool has_steps;
-	uint32_t call; /* index of the next one */
+	int64_t last_ns; /* the end of what ends last */
+	uint32_t call;   /* index of the next one */
 	struct open_rows spans, ops, markers, collectives;
 	struct key_map *collective_of_call;
 };
 
-static uint32_t top_of(const struct open_rows *open)
+static TSI_COLD enum tscope_status grow(struct open_rows *open, struct tscope_error *err)
 {
-	return open->rows[open->count - 1].row;
+	size_t count = open->capacity;
+	if (tsi_array_reserve(&open->rows, &open->capacity, count + 1, sizeof(*open->rows), err) !=
+	    TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	open->top = open->rows + count - (count > 0);
+	open->last = open->rows + open->capacity - 1;
+	return TSCOPE_OK;
 }
 
-static enum tscope_status push(struct open_rows *open, uint32_t row, int64_t until,
-			       struct tscope_error *err)
+static inline enum tscope_status push(struct open_rows *open, const struct open_row *row,
+				      struct tscope_error *err)
 {
-	if (tsi_array_reserve(&open->rows, &open->capacity, open->count + 1, sizeof(*open->rows),
-			      err) != TSCOPE_OK)
+	if (tsi_unlikely(open->top == open->last) && grow(open, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	open->rows[open->count++] = (struct open_row){ until, row };
+	*++open->top = *row;
 	return TSCOPE_OK;
 }
 
 static enum tscope_status clear(struct open_rows *open, struct tscope_error *err)
 {
-	open->count = 0;
-	return push(open, NO_ROW, INT64_MAX, err);
+	if (!open->rows && grow(open, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	open->top = open->rows;
+	*open->top = (struct open_row){ INT64_MAX, NO_ROW };
+	return TSCOPE_OK;
 }
 
 /* Takes off what has ended at `now`. */
 static inline void settle(struct open_rows *open, int64_t now)
 {
-	while (open->rows[open->count - 1].until <= now)
-		open->count--;
+	while (open->top->until <= now)
+		open->top--;
 }
 
 static bool is_inside_step(const struct walk *w, int64_t now)
@@ -94,7 +103,7 @@ static bool is_inside_step(const struct walk *w, int64_t now)
 static enum phase current_phase(struct walk *w, int64_t now)
 {
 	settle(&w->markers, now);
-	uint32_t marker = top_of(&w->markers);
+	uint32_t marker = w->markers.top->row;
 	if (w->trace->cpu_op_count == 0)
 		return PHASE_COMPUTE;
 	if (marker != NO_ROW)
@@ -112,9 +121,9 @@ static enum tscope_status take_call(struct walk *w, uint32_t row, int64_t now,
 	struct runtime_call *call = &w->trace->calls[w->call++];
 	settle(&w->ops, now);
 	settle(&w->collectives, now);
-	uint32_t collective = top_of(&w->collectives), op = top_of(&w->ops);
+	uint32_t collective = w->collectives.top->row;
 	*call = (struct runtime_call){
-		.op = op,
+		.op = w->ops.top->row,
 		.phase = (uint8_t)current_phase(w, now),
 	};
 	if (collective == NO_ROW)
@@ -130,49 +139,50 @@ static enum tscope_status take_call(struct walk *w, uint32_t row, int64_t now,
 static inline void count_crossing(struct walk *w, int64_t end)
 {
 	struct tscope_trace *trace = w->trace;
-	const struct open_row *around = &w->spans.rows[w->spans.count - 1];
+	const struct open_row *around = w->spans.top;
 	if (tsi_likely(end < around->until)) /* or it encloses nothing: then it never ends */
 		return;
 	if (end - trace->is_viztracer > tsi_span_end(trace, around->row))
 		trace->diagnostics[TSCOPE_DIAGNOSTIC_crossing_spans]++;
 }
 
-static enum tscope_status open_on(struct open_rows *open, uint32_t row, int64_t until, int64_t now,
-				  struct tscope_error *err)
+static inline enum tscope_status open_on(struct open_rows *open, const struct open_row *row,
+					 int64_t now, struct tscope_error *err)
 {
 	settle(open, now);
-	return push(open, row, until, err);
+	return push(open, row, err);
 }
 
 /* Operators and annotations: they may be a call's operator, tell its phase, or be a collective. */
-static enum tscope_status open_work(struct walk *w, uint32_t row, int64_t until,
-				    struct tscope_error *err)
+static inline enum tscope_status open_work(struct walk *w, uint8_t facts,
+					   const struct open_row *row, int64_t now,
+					   struct tscope_error *err)
 {
-	uint8_t facts = w->facts[w->trace->spans.kind[row]];
-	int64_t now = tsi_start_ns(&w->trace->spans, row);
 	enum tscope_status status = TSCOPE_OK;
 	if (facts & KIND_OP)
-		status = open_on(&w->ops, row, until, now, err);
-	if (status == TSCOPE_OK && (facts & KIND_COLLECTIVE))
-		status = open_on(&w->collectives, row, until, now, err);
+		status = open_on(&w->ops, row, now, err);
+	if (status == TSCOPE_OK && tsi_unlikely(facts & KIND_COLLECTIVE))
+		status = open_on(&w->collectives, row, now, err);
 	if (status == TSCOPE_OK && (facts & KIND_PHASE) != PHASE_COUNT)
-		status = open_on(&w->markers, row, until, now, err);
+		status = open_on(&w->markers, row, now, err);
 	return status;
 }
 
-static enum tscope_status take_row(struct walk *w, uint32_t row, struct tscope_error *err)
+static inline enum tscope_status take_row(struct walk *w, uint32_t row, struct tscope_error *err)
 {
 	const struct spans *spans = &w->trace->spans;
 	uint8_t facts = w->facts[spans->kind[row]];
-	int64_t now = tsi_start_ns(spans, row), dur_ns = tsi_dur_ns(spans, row);
-	int64_t until = now + dur_ns + (dur_ns == 0);
+	int64_t now = tsi_start_ns(spans, row), end = now + tsi_dur_ns(spans, row);
+	struct open_row open = { end + (end == now), row };
 	settle(&w->spans, now);
-	count_crossing(w, now + dur_ns);
-	if (push(&w->spans, row, until, err) != TSCOPE_OK)
+	count_crossing(w, end);
+	if (end > w->last_ns)
+		w->last_ns = end;
+	if (push(&w->spans, &open, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	if (facts & KIND_CALL)
 		return take_call(w, row, now, err);
-	return facts != PHASE_COUNT ? open_work(w, row, until, err) : TSCOPE_OK;
+	return facts != PHASE_COUNT ? open_work(w, facts, &open, now, err) : TSCOPE_OK;
 }
 
 static enum tscope_status walk_track(struct walk *w, struct tscope_error *err)
@@ -180,8 +190,9 @@ static enum tscope_status walk_track(struct walk *w, struct tscope_error *err)
 	if (clear(&w->spans, err) != TSCOPE_OK || clear(&w->ops, err) != TSCOPE_OK ||
 	    clear(&w->markers, err) != TSCOPE_OK || clear(&w->collectives, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	for (uint32_t i = 0; i < w->track->count; i++)
-		if (take_row(w, w->track->first + i, err) != TSCOPE_OK)
+	uint32_t end = w->track->first + w->track->count;
+	for (uint32_t row = w->track->first; row < end; row++)
+		if (take_row(w, row, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 	return TSCOPE_OK;
 }
@@ -214,30 +225,43 @@ static enum tscope_status learn_kinds(struct walk *w, struct tscope_error *err)
 		const struct span_kind *kind = &spans->kinds[i];
 		struct str name = tsi_intern_text(&w->trace->names, kind->name);
 		w->facts[i] = facts_of(kind, name);
-		w->has_steps |= (w->facts[i] & KIND_STEP) != 0;
 		if (kind->track < w->trace->host_track_count && tsi_is_autograd_engine(name))
 			w->trace->tracks[kind->track].is_autograd = true;
 	}
 	for (uint32_t i = 0; i < spans->kind_count; i++)
-		if (w->facts[i] & KIND_STEP)
-			w->trace->tracks[spans->kinds[i].track].is_autograd = false;
+		if (w->facts[i] & KIND_STEP) {
+			struct track *track = &w->trace->tracks[spans->kinds[i].track];
+			track->has_steps = true;
+			track->is_autograd = false;
+		}
 	return TSCOPE_OK;
 }
 
-static enum tscope_status learn_steps(struct walk *w, struct tscope_error *err)
+static enum tscope_status list_steps(struct walk *w, const struct track *track, size_t *capacity,
+				     struct tscope_error *err)
 {
 	const struct spans *spans = &w->trace->spans;
-	struct sort_pair *scratch;
-	size_t capacity = 0;
-	for (uint32_t row = 0; w->has_steps && row < spans->count; row++) {
+	for (uint32_t row = track->first; row < track->first + track->count; row++) {
 		if (!(w->facts[spans->kind[row]] & KIND_STEP))
 			continue;
-		if (tsi_array_reserve(&w->steps, &capacity, w->step_count + 1, sizeof(*w->steps),
+		if (tsi_array_reserve(&w->steps, capacity, w->step_count + 1, sizeof(*w->steps),
 				      err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 		w->steps[w->step_count++] =
 			(struct sort_pair){ tsi_sort_key_of_int64(tsi_start_ns(spans, row)), row };
 	}
+	return TSCOPE_OK;
+}
+
+static enum tscope_status learn_steps(struct walk *w, struct tscope_error *err)
+{
+	const struct tscope_trace *trace = w->trace;
+	struct sort_pair *scratch;
+	size_t capacity = 0;
+	for (uint32_t i = 0; i < trace->track_count; i++)
+		if (trace->tracks[i].has_steps &&
+		    list_steps(w, &trace->tracks[i], &capacity, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
 	if (tsi_array_new(&scratch, w->step_count, sizeof(*scratch), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	tsi_sort_pairs(w->steps, scratch, w->step_count);
@@ -248,7 +272,11 @@ static enum tscope_status learn_steps(struct walk *w, struct tscope_error *err)
 enum tscope_status tsi_enclose_calls(struct tscope_trace *trace, struct key_map *collective_of_call,
 				     struct tscope_error *err)
 {
-	struct walk w = { .trace = trace, .collective_of_call = collective_of_call };
+	struct walk w = {
+		.trace = trace,
+		.collective_of_call = collective_of_call,
+		.last_ns = INT64_MIN,
+	};
 	enum tscope_status status = learn_kinds(&w, err);
 	if (status == TSCOPE_OK)
 		status = learn_steps(&w, err);
@@ -256,6 +284,7 @@ enum tscope_status tsi_enclose_calls(struct tscope_trace *trace, struct key_map 
 		w.track = &trace->tracks[i];
 		status = walk_track(&w, err);
 	}
+	trace->info.last_ns = w.last_ns;
 	free(w.facts);
 	free(w.steps);
 	free(w.spans.rows);

@@ -145,20 +145,15 @@ static void count_invalid_names(struct builder *b)
 			!is_utf8(tsi_intern_text(names, id));
 }
 
-/* First start, which is that of a track, and last end of all rows. */
-static void measure_work(struct tscope_trace *trace)
+/* First start, which is that of a track. */
+static int64_t find_first(const struct tscope_trace *trace)
 {
-	struct tscope_trace_info *info = &trace->info;
-	info->first_ns = INT64_MAX;
-	info->last_ns = INT64_MIN;
+	int64_t first_ns = INT64_MAX;
 	for (uint32_t i = 0; i < trace->track_count; i++) {
 		int64_t start = tsi_start_ns(&trace->spans, trace->tracks[i].first);
-		info->first_ns = start < info->first_ns ? start : info->first_ns;
+		first_ns = start < first_ns ? start : first_ns;
 	}
-	for (uint32_t row = 0; row < trace->spans.count; row++) {
-		int64_t end = tsi_span_end(trace, row);
-		info->last_ns = end > info->last_ns ? end : info->last_ns;
-	}
+	return first_ns;
 }
 
 static void count_far_mark(struct builder *b)
@@ -178,7 +173,7 @@ static void fill_info(struct builder *b)
 {
 	struct tscope_trace *trace = b->trace;
 	struct tscope_trace_info *info = &trace->info;
-	measure_work(trace);
+	info->first_ns = find_first(trace); /* last_ns is known from walks over all rows */
 	count_far_mark(b);
 	count_invalid_names(b);
 	info->event_count = b->sink.element_count;

@@ -47,11 +47,9 @@ static bool is_later_call(const void *context, uint32_t a, uint32_t b)
 
 static void find_rows_of_calls(struct linker *l)
 {
-	const struct spans *spans = &l->trace->spans;
-	uint32_t index = 0;
-	for (uint32_t row = 0; index < l->trace->call_count; row++)
-		if (tsi_is_in_set(&spans->calls, row))
-			l->row_of_call[index++] = row;
+	struct row_set_walk calls = tsi_walk_set(&l->trace->spans.calls);
+	for (size_t i = 0; i < l->trace->call_count; i++)
+		l->row_of_call[i] = tsi_next_in_set(&calls);
 }
 
 static enum tscope_status list_calls(struct linker *l, struct tscope_error *err)

@@ -128,10 +128,10 @@ static enum tscope_status merge(struct merger *m, const struct row_cursor *begin
 static uint32_t find_runs(const struct tscope_trace *trace, const struct track *track,
 			  uint32_t begins[MAX_RUNS])
 {
-	uint32_t count = 1;
+	uint32_t count = 1, end = track->first + track->count;
 	int64_t before_ns = INT64_MIN;
 	begins[0] = track->first;
-	for (uint32_t row = track->first; row < track->first + track->count; row++) {
+	for (uint32_t row = track->first; row < end; row++) {
 		int64_t start_ns = tsi_start_ns(&trace->spans, row);
 		bool is_later = start_ns > before_ns;
 		before_ns = start_ns;

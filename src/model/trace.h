@@ -216,6 +216,7 @@ struct track {
 	int32_t device;        /* ordinal of a device track, or -1 */
 	int64_t stream;        /* of a device track, or -1 */
 	bool is_device;
+	bool has_steps;   /* markers of steps are among its rows */
 	bool is_autograd; /* a backward thread: holds autograd::engine spans and no step markers */
 };
 
@@ -410,6 +411,30 @@ static inline uint32_t tsi_rank_of(const struct row_set *set, uint32_t row)
 	uint64_t bits = set->bits[row / 64] & ((UINT64_C(1) << row % 64) - 1);
 
 	return set->before[row / 64] + tsi_count_bits(bits);
+}
+
+/* The rows of a set, one after the other. */
+struct row_set_walk {
+	const uint64_t *word;
+	uint64_t bits; /* of the word, those not seen yet */
+	uint32_t first;
+};
+
+static inline struct row_set_walk tsi_walk_set(const struct row_set *set)
+{
+	return (struct row_set_walk){ set->bits, set->bits[0], 0 };
+}
+
+/* For no more rows than there are. */
+static inline uint32_t tsi_next_in_set(struct row_set_walk *walk)
+{
+	while (!walk->bits) {
+		walk->bits = *++walk->word;
+		walk->first += 64;
+	}
+	uint32_t row = walk->first + (uint32_t)__builtin_ctzll(walk->bits);
+	walk->bits &= walk->bits - 1;
+	return row;
 }
 
 /* Numbers from 0 on for the rows of calls, in the order of rows. */

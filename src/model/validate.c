@@ -16,6 +16,8 @@ static void check_stream(struct tscope_trace *trace, const struct track *track)
 		if (end > busy_until)
 			busy_until = end;
 	}
+	if (busy_until > trace->info.last_ns)
+		trace->info.last_ns = busy_until;
 }
 
 static void check_device_event(struct tscope_trace *trace, uint32_t row)
@@ -30,13 +32,10 @@ static void check_device_event(struct tscope_trace *trace, uint32_t row)
 /* Calls of their kinds without work. */
 static void check_calls(struct tscope_trace *trace)
 {
-	const struct spans *spans = &trace->spans;
-	uint32_t index = 0;
-	for (uint32_t row = 0; index < trace->call_count; row++) {
-		if (!tsi_is_in_set(&spans->calls, row))
-			continue;
-		uint32_t kind = tsi_span_kind(spans, row)->call.kind;
-		if (trace->calls[index++].has_work)
+	struct row_set_walk calls = tsi_walk_set(&trace->spans.calls);
+	for (size_t i = 0; i < trace->call_count; i++) {
+		uint32_t kind = tsi_call_kind(trace, tsi_next_in_set(&calls));
+		if (trace->calls[i].has_work)
 			continue;
 		if (kind == CALL_LAUNCH)
 			trace->diagnostics[TSCOPE_DIAGNOSTIC_launch_without_work]++;
