@@ -59,21 +59,12 @@ bool tsi_busy_next(struct busy_cursor *cursor, struct interval *busy)
 	return busy->start_ns < busy->end_ns;
 }
 
-static int64_t find_busy_ns(const struct tscope_trace *trace, const struct device *device)
-{
-	struct busy_cursor cursor = { .trace = trace, .device = device };
-	struct interval busy;
-	int64_t busy_ns = 0;
-
-	while (tsi_busy_next(&cursor, &busy))
-		busy_ns += busy.end_ns - busy.start_ns;
-	return busy_ns;
-}
-
 static enum tscope_status add_device(struct device_activity *activity,
 				     const struct tscope_trace *trace, const struct device *device,
 				     struct tscope_error *err)
 {
+	int64_t busy_until_ns = INT64_MIN; /* a device has work: it ends later */
+
 	if (make_room(activity, trace, device, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	for (uint32_t i = 0; i < device->row_count; i++) {
@@ -87,10 +78,11 @@ static enum tscope_status add_device(struct device_activity *activity,
 			return TSCOPE_E_NOMEM;
 		if (i == 0)
 			activity->span_start_ns = start_ns;
-		if (i == 0 || end_ns > activity->span_end_ns)
-			activity->span_end_ns = end_ns;
+		struct interval busy = tsi_unclaimed(&busy_until_ns, start_ns, end_ns);
+		if (busy.end_ns > busy.start_ns)
+			activity->busy_ns += busy.end_ns - busy.start_ns;
 	}
-	activity->busy_ns = find_busy_ns(trace, device);
+	activity->span_end_ns = busy_until_ns;
 	return TSCOPE_OK;
 }
 

@@ -74,13 +74,27 @@ static inline struct interval tsi_unclaimed(int64_t *claimed_until_ns, int64_t s
 	return (struct interval){ start_ns, end_ns };
 }
 
-/* steps.c: tsi_cut_next() where something is left of the piece. */
+/* steps.c: tsi_cut_next() where what is left of the piece is not all of one step. */
 bool tsi_cut_rest(struct step_cutter *cutter, uint32_t *step, int64_t *length_ns);
 
-/* The next part of the piece, in *step, of length_ns > 0; false: that was all. */
+/*
+ * The next part of the piece, in *step, of length_ns > 0; false: that was all. Most pieces lie
+ * in the step of the one before.
+ */
 static inline bool tsi_cut_next(struct step_cutter *cutter, uint32_t *step, int64_t *length_ns)
 {
-	return cutter->start_ns < cutter->end_ns && tsi_cut_rest(cutter, step, length_ns);
+	if (cutter->start_ns >= cutter->end_ns)
+		return false;
+	if (tsi_unlikely(cutter->step >= cutter->timeline->step_count))
+		return false;
+	const struct tscope_step *window = &cutter->timeline->steps[cutter->step];
+	if (tsi_unlikely(cutter->start_ns < window->start_ns ||
+			 cutter->end_ns > window->start_ns + window->wall_ns))
+		return tsi_cut_rest(cutter, step, length_ns);
+	*step = cutter->step;
+	*length_ns = cutter->end_ns - cutter->start_ns;
+	cutter->start_ns = cutter->end_ns;
+	return true;
 }
 
 #endif
