@@ -128,6 +128,7 @@ static enum tscope_status open_input(struct tscope_trace **ret, const struct ope
 		.python = options->python,
 		.max_names = options->max_names,
 		.memory_limit = options->memory_limit,
+		.thread_count = options->thread_count,
 		.tick = options->progress ? tsi_report_progress : NULL,
 		.tick_data = &report,
 		.only = opening->only,
@@ -145,7 +146,6 @@ static enum tscope_status open_input(struct tscope_trace **ret, const struct ope
 		tscope_trace_free(trace);
 		return status;
 	}
-	trace->thread_count = options->thread_count;
 	*ret = trace;
 	return TSCOPE_OK;
 }

@@ -17,6 +17,7 @@ struct builder_options {
 	bool python;                   /* keep Python frames and gc pauses */
 	size_t max_names;              /* 0: default */
 	size_t memory_limit;           /* bytes of what grows with events; 0: any */
+	unsigned thread_count;         /* as in struct tscope_trace_options */
 	void (*tick)(void *tick_data); /* called every some thousand events; NULL: never */
 	void *tick_data;
 	const struct rank_filter *only; /* of a merged trace the events of one rank; NULL: all */

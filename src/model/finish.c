@@ -201,6 +201,7 @@ static void fill_info(struct builder *b)
 enum tscope_status tsi_builder_finish(struct builder *b, struct tscope_trace **ret,
 				      struct tscope_error *err)
 {
+	b->trace->thread_count = b->options.thread_count;
 	enum tscope_status status = tsi_keep_memory_limit(b, err);
 	if (status == TSCOPE_OK)
 		status = drop_untimed_rows(b, err);

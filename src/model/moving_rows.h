@@ -48,18 +48,24 @@ static inline void tsi_move_side(struct row_place *to, struct row_place *from, u
 	}
 }
 
+/* Moves the times of the row behind one place, which starts at start_ns, to behind another. */
+TSI_MUST_CHECK
+static inline enum tscope_status tsi_move_times(struct row_place *to, const struct row_place *from,
+						int64_t start_ns, struct tscope_error *err)
+{
+	if (tsi_length_copy(&to->rows->durations, to->at.row, &from->rows->durations, from->at.row,
+			    err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	return tsi_time_put(&to->rows->starts, to->at.row, start_ns, err);
+}
+
 /* Moves the columns of a row that starts at start_ns. */
 TSI_MUST_CHECK
 static inline enum tscope_status tsi_move_columns(struct row_place *to, struct row_place *from,
 						  int64_t start_ns, struct tscope_error *err)
 {
-	uint32_t place = --to->at.row, row = --from->at.row;
-
-	to->rows->kind[place] = from->rows->kind[row];
-	if (tsi_length_copy(&to->rows->durations, place, &from->rows->durations, row, err) !=
-	    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_time_put(&to->rows->starts, place, start_ns, err);
+	to->rows->kind[--to->at.row] = from->rows->kind[--from->at.row];
+	return tsi_move_times(to, from, start_ns, err);
 }
 
 #endif
