@@ -7,17 +7,30 @@
 #include "decode/json.h"
 
 #include "decode/number.h"
+#include "decode/simd.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* p is at the opening quote; the result is behind the closing one, or at end. */
+/*
+ * p is at the opening quote; the result is behind the closing one, or at end. Plain text is left
+ * behind 32 bytes at a time; what lies behind `end` need not be there, so the last ones go singly.
+ */
 static const char *skip_string(const char *p, const char *end)
 {
-	for (p++; p < end && *p != '"'; p++)
-		if (*p == '\\')
-			p++;
-	return p < end ? p + 1 : end;
+	p++;
+	while (p < end) {
+		uint32_t special = end - p >= 32 ? simd_special32(p) : 1;
+		if (!special) {
+			p += 32;
+			continue;
+		}
+		p += __builtin_ctz(special);
+		if (*p == '"')
+			return p + 1;
+		p += *p == '\\' ? 2 : 1;
+	}
+	return end;
 }
 
 /* Behind the bracket that closes the one at p, or at end. Only those of its kind count. */

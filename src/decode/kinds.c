@@ -108,11 +108,8 @@ static void add_number(struct sample *sample, struct str value, enum kind_slot s
 /* Is the whole value a number as match_number() takes them? */
 static bool is_number(struct str value)
 {
-	char text[2 * KIND_NUMBER_REACH] = { 0 };
-	if (value.length >= KIND_NUMBER_REACH)
-		return false;
-	memcpy(text, value.data, value.length);
-	return match_any_number(text) == text + value.length;
+	bool may_be = value.data[0] == '-' || tsi_is_digit(value.data[0]);
+	return may_be && match_any_number(value.data) == value.data + value.length;
 }
 
 static void find_arg_numbers(struct sample *sample, struct str args)
@@ -144,9 +141,6 @@ static void find_member_numbers(struct sample *sample, struct str key, struct st
 	case FIELD_TDUR:
 		add_number(sample, value, SLOT_TIME, 0, 0);
 		break;
-	case FIELD_ARGS:
-		find_arg_numbers(sample, value);
-		break;
 	case FIELD_ID:
 	case FIELD_OTHER:
 		if (is_number(value))
@@ -171,13 +165,24 @@ static void settle_duration(struct sample *sample, const struct raw_event *event
 		tdur->slot = SLOT_DUR;
 }
 
-static void find_numbers(struct sample *sample, const struct raw_event *event)
+static void find_numbers_between(struct sample *sample, const char *from, const char *to)
 {
-	struct json_object members;
+	struct json_object members = { from, to };
 	struct str key, value;
-	tsi_json_object_open(&members, sample->text);
 	while (tsi_json_object_next(&members, &key, &value))
 		find_member_numbers(sample, key, value);
+}
+
+/* Where args are is known: nobody needs to look for their end again. */
+static void find_numbers(struct sample *sample, const struct raw_event *event)
+{
+	const char *from = sample->text.data + 1, *to = sample->text.data + sample->text.length;
+	if (event->args.length) {
+		find_numbers_between(sample, from, event->args.data);
+		find_arg_numbers(sample, event->args);
+		from = event->args.data + event->args.length;
+	}
+	find_numbers_between(sample, from, to);
 	settle_duration(sample, event);
 }
 
