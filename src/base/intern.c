@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/hash.h"
 
 #include <stdlib.h>
 
@@ -35,50 +36,6 @@ enum {
 	MAX_CHUNK_BYTES = 64 * 1024,
 	FIRST_SLOTS = 256,
 };
-
-/* The product of two 64-bit numbers folded to 64 bits: every input bit reaches every output bit. */
-static uint64_t fold_multiply(uint64_t a, uint64_t b)
-{
-	__extension__ unsigned __int128 product = (unsigned __int128)a * b;
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
-static uint64_t load64(const char *p)
-{
-	uint64_t word;
-	memcpy(&word, p, sizeof(word));
-	return word;
-}
-
-/*
- * Sixteen bytes a round; the last (up to sixteen) are read from the end and may overlap. A
- * factor that a text makes 0 must not swallow the other, or texts could be made to collide.
- */
-static uint32_t hash_text(struct str text)
-{
-	static const uint64_t seed_a = 0x9e3779b97f4a7c15u;
-	static const uint64_t seed_b = 0xd6e8feb86659fd93u;
-	const char *p = text.data;
-	size_t left = text.length;
-	uint64_t hash = seed_a ^ left;
-
-	while (left > 16) {
-		uint64_t other = load64(p + 8) ^ hash;
-		hash = fold_multiply(load64(p) ^ seed_a, other) ^ other;
-		p += 16;
-		left -= 16;
-	}
-	uint64_t head = 0, tail = 0;
-	if (left >= 8) {
-		head = load64(p);
-		tail = load64(p + left - 8);
-	} else if (left) {
-		memcpy(&head, p, left);
-	}
-	tail ^= hash;
-	hash = fold_multiply(head ^ seed_b, tail) ^ tail;
-	return (uint32_t)fold_multiply(hash, seed_a);
-}
 
 static enum tscope_status grow_slots(struct intern *set, struct tscope_error *err)
 {
@@ -176,7 +133,7 @@ void tsi_intern_deinit(struct intern *set)
 enum tscope_status tsi_intern_add(struct intern *set, struct str text, uint32_t *id,
 				  struct tscope_error *err)
 {
-	uint32_t hash = hash_text(text);
+	uint32_t hash = (uint32_t)tsi_hash(text);
 	size_t at = find_slot(set, text, hash);
 	if (tsi_likely(set->slots[at].id_plus_1)) {
 		*id = set->slots[at].id_plus_1 - 1;
@@ -206,7 +163,7 @@ enum tscope_status tsi_intern_add(struct intern *set, struct str text, uint32_t 
 
 uint32_t tsi_intern_find(const struct intern *set, struct str text)
 {
-	size_t at = find_slot(set, text, hash_text(text));
+	size_t at = find_slot(set, text, (uint32_t)tsi_hash(text));
 	return set->slots[at].id_plus_1 - 1; /* of a free slot UINT32_MAX */
 }
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Learning kinds: see kinds.h. Happens once for each kind, so it is plain C
- * and walks the event anew, member by member.
+ * Learning kinds: see kinds.h. Happens once for each kind, so it walks the event anew, member by
+ * member, but where little repeats it is still what takes longest: so it goes by learned layouts.
  */
 #include "decode/kinds.h"
 
+#include "base/hash.h"
 #include "decode/event_field.h"
-#include "decode/json.h"
 #include "decode/kind_match.h"
+#include "decode/members.h"
 
 #include <stdlib.h>
 
@@ -21,7 +22,7 @@ enum {
 /* A number in an event's text. */
 struct number {
 	uint32_t at, length; /* in the text */
-	uint64_t key;        /* hash of its key and level */
+	uint64_t key;        /* hash of its key */
 	uint32_t digest;     /* hash of its text, never 0 */
 	uint16_t arg;
 	uint8_t slot; /* SLOT_END: not cut out */
@@ -57,21 +58,6 @@ void tsi_kinds_free(struct kinds *kinds)
 
 /* ---- keys whose numbers differ ------------------------------------------------------- */
 
-static uint64_t hash_text(uint64_t hash, struct str text)
-{
-	const char *p = text.data;
-	size_t left = text.length;
-	for (; left >= 8; left -= 8, p += 8) {
-		hash = (hash ^ load_64(p)) * 0x9e3779b97f4a7c15u;
-		hash ^= hash >> 29;
-	}
-	uint64_t rest = left;
-	for (; left; left--)
-		rest = rest << 8 | (unsigned char)*p++;
-	hash = (hash ^ rest) * 0xff51afd7ed558ccdu;
-	return hash ^ hash >> 32;
-}
-
 static bool is_varying(const struct kinds *kinds, uint64_t key)
 {
 	for (unsigned i = 0; i < kinds->varying_count; i++)
@@ -88,6 +74,17 @@ static void add_varying(struct kinds *kinds, uint64_t key)
 
 /* ---- the numbers of an event --------------------------------------------------------- */
 
+/* The key before a value of an object; of one with escaped quotes its end, which tells as well. */
+static struct str key_before(const char *value)
+{
+	const char *end = value - 1, *from;
+	while (*end != '"')
+		end--;
+	for (from = end; from[-1] != '"'; from--)
+		;
+	return (struct str){ from, (size_t)(end - from) };
+}
+
 static void add_number(struct sample *sample, struct str value, enum kind_slot slot, uint64_t key,
 		       unsigned arg)
 {
@@ -99,7 +96,7 @@ static void add_number(struct sample *sample, struct str value, enum kind_slot s
 		.at = (uint32_t)(value.data - sample->text.data),
 		.length = (uint32_t)value.length,
 		.key = key,
-		.digest = 1 | (uint32_t)hash_text(0, value),
+		.digest = 1 | (uint32_t)tsi_hash(value),
 		.arg = (uint16_t)arg,
 		.slot = (uint8_t)slot,
 	};
@@ -112,26 +109,36 @@ static bool is_number(struct str value)
 	return may_be && match_any_number(value.data) == value.data + value.length;
 }
 
-static void find_arg_numbers(struct sample *sample, struct str args)
+static unsigned no_arg_of(struct str key)
 {
-	struct json_object members;
-	struct str key, value;
-	tsi_json_object_open(&members, args);
-	while (tsi_json_object_next(&members, &key, &value)) {
-		unsigned arg = sample->kinds->arg_of ? sample->kinds->arg_of(key) : 0;
+	(void)key;
+	return 0;
+}
+
+static void find_arg_numbers(struct sample *sample, const struct scan_isa *isa, struct str args)
+{
+	struct kinds *kinds = sample->kinds;
+	struct members members = tsi_members_open(isa, &kinds->args_layout,
+						  kinds->arg_of ? kinds->arg_of : no_arg_of, args);
+	struct str value;
+	unsigned arg;
+	while (tsi_members_next(&members, &arg, &value)) {
 		uint64_t bit = arg ? (uint64_t)1 << arg % 64 : 0;
 		sample->is_unfit |= (sample->args & bit) != 0;
 		sample->args |= bit;
-		if (is_number(value) && !tsi_str_is(key, "device") && !tsi_str_is(key, "stream"))
-			add_number(sample, value, arg ? SLOT_ASKED : SLOT_NUMBER, hash_text(2, key),
+		if (!is_number(value))
+			continue;
+		struct str key = key_before(value.data);
+		if (!tsi_str_is(key, "device") && !tsi_str_is(key, "stream"))
+			add_number(sample, value, arg ? SLOT_ASKED : SLOT_NUMBER, tsi_hash(key),
 				   arg);
 	}
 }
 
-/* The numbers of a member of the event itself. */
-static void find_member_numbers(struct sample *sample, struct str key, struct str value)
+/* A member of the event itself. */
+static void find_member_numbers(struct sample *sample, enum event_field field, struct str value)
 {
-	switch (event_field_of(key)) {
+	switch (field) {
 	case FIELD_TS:
 		add_number(sample, value, SLOT_TS, 0, 0);
 		break;
@@ -144,7 +151,7 @@ static void find_member_numbers(struct sample *sample, struct str key, struct st
 	case FIELD_ID:
 	case FIELD_OTHER:
 		if (is_number(value))
-			add_number(sample, value, SLOT_NUMBER, hash_text(1, key), 0);
+			add_number(sample, value, SLOT_NUMBER, tsi_hash(key_before(value.data)), 0);
 		break;
 	default: /* what says what the event is */
 		break;
@@ -165,38 +172,41 @@ static void settle_duration(struct sample *sample, const struct raw_event *event
 		tdur->slot = SLOT_DUR;
 }
 
-static void find_numbers_between(struct sample *sample, const char *from, const char *to)
+static unsigned field_of(struct str key)
 {
-	struct json_object members = { from, to };
-	struct str key, value;
-	while (tsi_json_object_next(&members, &key, &value))
-		find_member_numbers(sample, key, value);
+	return event_field_of(key);
 }
 
-/* Where args are is known: nobody needs to look for their end again. */
-static void find_numbers(struct sample *sample, const struct raw_event *event)
+static void find_numbers(struct sample *sample, const struct scan_isa *isa,
+			 const struct raw_event *event)
 {
-	const char *from = sample->text.data + 1, *to = sample->text.data + sample->text.length;
-	if (event->args.length) {
-		find_numbers_between(sample, from, event->args.data);
-		find_arg_numbers(sample, event->args);
-		from = event->args.data + event->args.length;
+	struct str object = tsi_str_trim(sample->text), value;
+	object.length--; /* the comma */
+	struct members members =
+		tsi_members_open(isa, &sample->kinds->event_layout, field_of, object);
+	unsigned field;
+	while (tsi_members_next(&members, &field, &value)) {
+		if (field == FIELD_ARGS)
+			find_arg_numbers(sample, isa, value);
+		else
+			find_member_numbers(sample, (enum event_field)field, value);
 	}
-	find_numbers_between(sample, from, to);
 	settle_duration(sample, event);
 }
 
 /* Hash of the text without the numbers. */
 static uint64_t shape_of(const struct sample *sample)
 {
-	uint64_t hash = sample->count;
+	uint64_t hash = 0;
 	uint32_t at = 0;
-	for (unsigned i = 0; i < sample->count; i++) {
+	for (unsigned i = 0; i <= sample->count; i++) {
+		bool is_last = i == sample->count;
 		const struct number *number = &sample->numbers[i];
-		hash = hash_text(hash, (struct str){ sample->text.data + at, number->at - at });
-		at = number->at + number->length;
+		size_t end = is_last ? sample->text.length : number->at;
+		hash = hash * 31 + tsi_hash((struct str){ sample->text.data + at, end - at });
+		at = is_last ? 0 : number->at + number->length;
 	}
-	return hash_text(hash, (struct str){ sample->text.data + at, sample->text.length - at });
+	return hash;
 }
 
 /* Remembers the keys of the numbers in which the event differs from a kind. False: none does. */
@@ -379,14 +389,14 @@ static unsigned add_kind(const struct sample *sample, uint64_t shape, struct raw
 	return index;
 }
 
-unsigned tsi_kinds_learn(struct kinds *kinds, struct str text, const char *end,
-			 struct raw_event *event)
+unsigned tsi_kinds_learn(struct kinds *kinds, const struct scan_isa *isa, struct str text,
+			 const char *end, struct raw_event *event)
 {
 	if (kinds->credit < LEARNING_COST || text.length > MAX_KIND_BYTES)
 		return 0;
 	kinds->credit -= LEARNING_COST;
 	struct sample sample = { .kinds = kinds, .text = text };
-	find_numbers(&sample, event);
+	find_numbers(&sample, isa, event);
 	if (sample.is_unfit)
 		return 0;
 	uint64_t shape = shape_of(&sample);

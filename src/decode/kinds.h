@@ -3,6 +3,7 @@
 #define TSCOPE_DECODE_KINDS_H
 
 #include "decode/event_sink.h"
+#include "decode/layout.h"
 
 /*
  * Kinds: whole events that a scanner has learned by heart.
@@ -86,6 +87,8 @@ struct kind {
 	struct kind_text texts[KIND_TEXT_COUNT];
 };
 
+struct scan_isa;
+
 struct kinds {
 	uint16_t *predicted; /* by the long history; points into by_long */
 	uint64_t history;    /* the last eight kinds, a byte (and more) of each */
@@ -97,7 +100,8 @@ struct kinds {
 	size_t text_used;
 	uint64_t varying[MAX_VARYING_KEYS]; /* hashes of the keys whose numbers are slots */
 	unsigned varying_count;
-	uint16_t by_long[1 << KIND_LONG_BITS]; /* kind that followed */
+	struct layout event_layout, args_layout; /* of events that are learned */
+	uint16_t by_long[1 << KIND_LONG_BITS];   /* kind that followed */
 	uint16_t by_short[1 << KIND_SHORT_BITS];
 	uint16_t by_name[1 << KIND_NAME_BITS];  /* the last one matched of a chain */
 	struct kind kinds[MAX_KINDS_KEPT + 1];  /* [0] is none, and matches nothing */
@@ -106,7 +110,8 @@ struct kinds {
 
 /*
  * lane: which of the scanners that give events to one sink; their numbers lie close together, so
- * that the sink can have an array of them. NULL: no memory.
+ * that the sink can have an array of them. arg_of: the sink's; gives numbers below GLUE_END. NULL:
+ * no memory.
  */
 struct kinds *tsi_kinds_new(unsigned lane, unsigned (*arg_of)(struct str key));
 void tsi_kinds_free(struct kinds *kinds);
@@ -114,9 +119,9 @@ void tsi_kinds_free(struct kinds *kinds);
 /*
  * Learns the flawless event whose text, with the comma and all white space behind, is given, and
  * tells it its kind. The kind's index, for correct_kind(); 0: it was not learned. The window
- * goes on to `end`.
+ * goes on to `end`; `isa` reads it.
  */
-unsigned tsi_kinds_learn(struct kinds *kinds, struct str text, const char *end,
-			 struct raw_event *event);
+unsigned tsi_kinds_learn(struct kinds *kinds, const struct scan_isa *isa, struct str text,
+			 const char *end, struct raw_event *event);
 
 #endif

@@ -24,6 +24,8 @@
 #include "decode/number.h"
 #include "decode/skip.h"
 
+extern const struct scan_isa TSI_ISA_NAME(tsi_scan);
+
 enum step {
 	STEP_OK,
 	STEP_MORE, /* the window ended */
@@ -307,8 +309,8 @@ static void learn(struct scanner *scanner, const char *p, const struct cursor *c
 	const char *next = tsi_skip_space(c->p + 1, c->end);
 	unsigned index = 0;
 	if (is_flawless && next < c->end && *next == '{')
-		index = tsi_kinds_learn(scanner->kinds, (struct str){ p, (size_t)(next - p) },
-					c->end, event);
+		index = tsi_kinds_learn(scanner->kinds, &TSI_ISA_NAME(tsi_scan),
+					(struct str){ p, (size_t)(next - p) }, c->end, event);
 	correct_kind(scanner->kinds, index);
 }
 
@@ -391,7 +393,6 @@ static bool is_supported(void)
 #define ISA_TEXT(isa) ISA_TEXT_OF(isa)
 #define ISA_TEXT_OF(isa) #isa
 
-extern const struct scan_isa TSI_ISA_NAME(tsi_scan);
 const struct scan_isa TSI_ISA_NAME(tsi_scan) = {
 	.name = ISA_TEXT(TSI_ISA),
 	.is_supported = is_supported,
