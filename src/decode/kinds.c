@@ -109,6 +109,13 @@ static bool is_number(struct str value)
 	return may_be && match_any_number(value.data) == value.data + value.length;
 }
 
+/* Does a number of args say what the event is? These have few values, so each gets its kinds. */
+static bool is_place(struct str key)
+{
+	return tsi_str_is(key, "device") || tsi_str_is(key, "stream") ||
+	       tsi_str_is(key, "Device Id") || tsi_str_is(key, "Device Type");
+}
+
 static unsigned no_arg_of(struct str key)
 {
 	(void)key;
@@ -129,7 +136,7 @@ static void find_arg_numbers(struct sample *sample, const struct scan_isa *isa, 
 		if (!is_number(value))
 			continue;
 		struct str key = key_before(value.data);
-		if (!tsi_str_is(key, "device") && !tsi_str_is(key, "stream"))
+		if (!is_place(key))
 			add_number(sample, value, arg ? SLOT_ASKED : SLOT_NUMBER, tsi_hash(key),
 				   arg);
 	}

@@ -93,7 +93,7 @@ static void put_key(struct text *t, const struct layout_style *style, const char
 static void put_args(struct text *t, const struct layout_style *style, unsigned shape)
 {
 	static const char *const keys[] = { "External id", "correlation", "Ev Idx", "bytes",
-					    "device",      "stream",      "flops" };
+					    "device",      "stream",      "flops",  "Device Type" };
 	put(t, "{");
 	for (unsigned i = 0; i < TSI_COUNT_OF(keys); i++) {
 		if (!(shape >> i & 1))
@@ -220,6 +220,13 @@ static unsigned arg_of(struct str key)
 						: 0;
 }
 
+/* The numbers that say what an event is, and so never differ among those of a kind. */
+static bool is_place(struct str key)
+{
+	return tsi_str_is(key, "device") || tsi_str_is(key, "stream") ||
+	       tsi_str_is(key, "Device Id") || tsi_str_is(key, "Device Type");
+}
+
 static bool is_told(const struct raw_repeat *repeat, struct str value, unsigned arg)
 {
 	for (unsigned i = 0; i < repeat->number_count; i++) {
@@ -249,7 +256,7 @@ static unsigned args_told(const struct raw_event *event, const struct raw_repeat
 	while (tsi_json_object_next(&members, &key, &value)) {
 		if (!is_told(repeat, value, arg_of(key)))
 			continue;
-		assert_false(tsi_str_is(key, "device") || tsi_str_is(key, "stream"));
+		assert_false(is_place(key));
 		args |= 1u << arg_of(key);
 		told++;
 	}
@@ -273,9 +280,8 @@ static char *describe(const struct raw_event *event, unsigned args)
 		unsigned arg = arg_of(key);
 		assert_false(arg && seen >> arg & 1);
 		seen |= 1u << arg;
-		bool is_place = tsi_str_is(key, "device") || tsi_str_is(key, "stream");
 		bool is_number = value.data[0] == '-' || tsi_is_digit(value.data[0]);
-		if (is_number && !is_place && (arg == 0 || args >> arg & 1))
+		if (is_number && !is_place(key) && (arg == 0 || args >> arg & 1))
 			value.length = 0;
 		put(&t, "|%.*s=%.*s", (int)key.length, key.data, (int)value.length, value.data);
 	}
