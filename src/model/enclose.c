@@ -125,6 +125,7 @@ static enum tscope_status take_call(struct walk *w, uint32_t row, int64_t now,
 	*call = (struct runtime_call){
 		.op = w->ops.top->row,
 		.phase = (uint8_t)current_phase(w, now),
+		.in_collective = collective != NO_ROW,
 	};
 	if (collective == NO_ROW)
 		return TSCOPE_OK;

@@ -254,17 +254,18 @@ static enum tscope_status set_comm(struct linker *l, uint32_t row, struct tscope
 /*
  * Is it communication, and which? A kernel with a communication library's name
  * is. Otherwise metadata of a collective that moves data, on the kernel itself
- * or around its launch, makes it so, unless its name is that of ordinary work:
- * a collective's op also launches copies, and they compute.
+ * or around its launch (in_collective), makes it so, unless its name is that of
+ * ordinary work: a collective's op also launches copies, and they compute.
  */
 static enum tscope_status settle_collective(struct linker *l, uint32_t row,
-					    struct device_event *event, struct tscope_error *err)
+					    struct device_event *event, bool in_collective,
+					    struct tscope_error *err)
 {
 	struct tscope_trace *trace = l->trace;
 	uint8_t span_class = tsi_span_class(&trace->spans, row);
 	uint32_t found = event->collective;
 	event->collective = NO_ROW;
-	if (found == NO_ROW && event->call != NO_ROW && l->collective_of_call.count)
+	if (found == NO_ROW && in_collective)
 		found = tsi_key_map_find(&l->collective_of_call, event->call);
 	if (found != NO_ROW && trace->collectives[found].is_wait)
 		found = NO_ROW;
@@ -292,6 +293,7 @@ static enum tscope_status link_device_event(struct linker *l, uint32_t row,
 	struct tscope_trace *trace = l->trace;
 	struct device_event *event = tsi_device_event(trace, row);
 	uint32_t external_id = event->external_id;
+	bool in_collective = false;
 	event->op = NO_ROW;
 	event->phase = PHASE_COMPUTE;
 	event->graph = tsi_work_traits(trace, row)->graph;
@@ -301,10 +303,11 @@ static enum tscope_status link_device_event(struct linker *l, uint32_t row,
 		event->op = call->op;
 		event->phase = call->phase;
 		event->graph |= tsi_call_kind(trace, event->call) == CALL_GRAPH_LAUNCH;
+		in_collective = call->in_collective;
 	}
 	if (event->op == NO_ROW && find_op_of_id(l, external_id, &event->op, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	return settle_collective(l, row, event, err);
+	return settle_collective(l, row, event, in_collective, err);
 }
 
 static enum tscope_status link_all(struct linker *l, struct tscope_error *err)

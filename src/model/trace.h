@@ -128,6 +128,7 @@ struct runtime_call {
 			uint32_t op;   /* row of the innermost cpu_op that encloses it, or NO_ROW */
 			uint8_t phase; /* enum phase of the place it was called from */
 			bool has_work; /* it launched device work */
+			bool in_collective; /* a collective's operator is around it */
 		};
 	};
 };
