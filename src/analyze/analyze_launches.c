@@ -220,7 +220,7 @@ static enum tscope_status collect_calls(struct work *work, struct tscope_error *
 	enum tscope_status status = TSCOPE_OK;
 
 	for (uint32_t row = 0; status == TSCOPE_OK && row < end_row; row++)
-		if (tsi_is_in_set(&spans->calls, row))
+		if (tsi_bit_set_has(&spans->calls, row))
 			status = take_call(work, row, err);
 	return status;
 }

@@ -27,8 +27,7 @@ uint32_t tsi_bit_set_close(struct bit_set *set)
 
 	for (size_t i = 0; i < set->word_count; i++) {
 		set->ranks[i] = count;
-		if (set->words[i])
-			count += (uint32_t)__builtin_popcountll(set->words[i]);
+		count += tsi_count_bits(set->words[i]);
 	}
 	return count;
 }

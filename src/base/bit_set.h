@@ -10,7 +10,7 @@
 #include <tscope/error.h>
 
 /*
- * A set of few among many numbers below a limit, a bit for each. Once all are in it, its members
+ * A set of some of the numbers below a limit, a bit for each. Once all are in it, its members
  * are numbered in ascending order: what is known of them needs no room for all the others.
  *
  *	status = tsi_bit_set_init(&set, limit, err);
@@ -27,6 +27,15 @@ struct bit_set {
 };
 
 enum { TSI_WORD_BITS = 64 };
+
+/* Without the processor's instruction, which not all have, the compiler would call a function. */
+static inline uint32_t tsi_count_bits(uint64_t bits)
+{
+	bits -= (bits >> 1) & 0x5555555555555555u;
+	bits = (bits & 0x3333333333333333u) + ((bits >> 2) & 0x3333333333333333u);
+	bits = (bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+	return (uint32_t)((bits * 0x0101010101010101u) >> 56);
+}
 
 TSI_MUST_CHECK
 enum tscope_status tsi_bit_set_init(struct bit_set *set, uint32_t limit, struct tscope_error *err);
@@ -48,13 +57,37 @@ static inline bool tsi_bit_set_has(const struct bit_set *set, uint32_t number)
 /* The first member that is no less than a number, or UINT32_MAX. O(1) where they are dense. */
 uint32_t tsi_bit_set_next(const struct bit_set *set, uint32_t number);
 
-/* The number of a member of a closed set. O(1). */
-static inline uint32_t tsi_bit_set_rank(const struct bit_set *set, uint32_t member)
+/* How many members of a closed set are less than a number, which may be the limit. O(1). */
+static inline uint32_t tsi_bit_set_rank(const struct bit_set *set, uint32_t number)
 {
-	uint64_t below = (UINT64_C(1) << member % TSI_WORD_BITS) - 1;
-	uint64_t before = set->words[member / TSI_WORD_BITS] & below;
+	uint64_t below = (UINT64_C(1) << number % TSI_WORD_BITS) - 1;
+	uint64_t before = set->words[number / TSI_WORD_BITS] & below;
 
-	return set->ranks[member / TSI_WORD_BITS] + (uint32_t)__builtin_popcountll(before);
+	return set->ranks[number / TSI_WORD_BITS] + tsi_count_bits(before);
+}
+
+/* The members of a set, one after the other. */
+struct bit_walk {
+	const uint64_t *word;
+	uint64_t bits; /* of the word, those not seen yet */
+	uint32_t first;
+};
+
+static inline struct bit_walk tsi_bit_set_walk(const struct bit_set *set)
+{
+	return (struct bit_walk){ set->words, set->words[0], 0 };
+}
+
+/* For no more members than there are. */
+static inline uint32_t tsi_bit_walk_next(struct bit_walk *walk)
+{
+	while (!walk->bits) {
+		walk->bits = *++walk->word;
+		walk->first += TSI_WORD_BITS;
+	}
+	uint32_t member = walk->first + (uint32_t)__builtin_ctzll(walk->bits);
+	walk->bits &= walk->bits - 1;
+	return member;
 }
 
 #endif

@@ -440,7 +440,7 @@ enum tscope_status tsi_place_rows(struct tscope_trace *trace, struct row_cursor 
 /* Which rows are of a class. */
 TSI_MUST_CHECK
 enum tscope_status tsi_make_row_set(const struct spans *spans, enum tscope_span_class span_class,
-				    struct row_set *set, struct tscope_error *err);
+				    struct bit_set *set, struct tscope_error *err);
 
 TSI_MUST_CHECK
 enum tscope_status tsi_repair_durations(struct tscope_trace *trace, struct tscope_error *err);

@@ -100,7 +100,7 @@ struct grouper {
 	struct tscope_trace *trace;
 	struct row_cursor *borders; /* of tracks; see tsi_place_rows() */
 	/* Where rows stood when the first track was found to be in disorder, if one was. */
-	struct row_set ops, calls;
+	struct bit_set ops, calls;
 	bool has_moved;
 };
 
@@ -167,21 +167,21 @@ static enum tscope_status move_rows(struct tscope_trace *trace, const struct tra
  * Moves what stands beside those rows of a track that are of the set, item by item in the order
  * of the rows, to the order of the list. items: of all tracks.
  */
-static enum tscope_status move_side(const struct row_set *set, const struct track *track,
+static enum tscope_status move_side(const struct bit_set *set, const struct track *track,
 				    const uint32_t *list, void *items, size_t item_bytes,
 				    struct tscope_error *err)
 {
-	uint32_t first = tsi_rank_of(set, track->first);
-	uint32_t count = tsi_rank_of(set, track->first + track->count) - first, moved = 0;
+	uint32_t first = tsi_bit_set_rank(set, track->first);
+	uint32_t count = tsi_bit_set_rank(set, track->first + track->count) - first, moved = 0;
 	char *from = items, *fresh;
 	if (count == 0)
 		return TSCOPE_OK;
 	if (tsi_array_new(&fresh, count, item_bytes, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	for (uint32_t i = 0; i < track->count; i++)
-		if (tsi_is_in_set(set, list[i]))
+		if (tsi_bit_set_has(set, list[i]))
 			memcpy(fresh + moved++ * item_bytes,
-			       from + tsi_rank_of(set, list[i]) * item_bytes, item_bytes);
+			       from + tsi_bit_set_rank(set, list[i]) * item_bytes, item_bytes);
 	memcpy(from + first * item_bytes, fresh, count * item_bytes);
 	free(fresh);
 	return TSCOPE_OK;
@@ -202,7 +202,7 @@ static enum tscope_status move_sides(struct grouper *g, const struct track *trac
 static enum tscope_status make_sets(struct grouper *g, struct tscope_error *err)
 {
 	const struct spans *spans = &g->trace->spans;
-	if (g->ops.bits)
+	if (g->ops.words)
 		return TSCOPE_OK;
 	if (tsi_make_row_set(spans, TSCOPE_SPAN_CPU_OP, &g->ops, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
@@ -252,8 +252,8 @@ enum tscope_status tsi_group_rows(struct tscope_trace *trace, struct tscope_erro
 	for (uint32_t i = 0; status == TSCOPE_OK && i < trace->track_count; i++)
 		status = settle_track(&g, i, err);
 	free(g.borders);
-	tsi_row_set_deinit(&g.ops);
-	tsi_row_set_deinit(&g.calls);
+	tsi_bit_set_deinit(&g.ops);
+	tsi_bit_set_deinit(&g.calls);
 	if (status != TSCOPE_OK)
 		return status;
 	if (g.has_moved)

@@ -47,9 +47,9 @@ static bool is_later_call(const void *context, uint32_t a, uint32_t b)
 
 static void find_rows_of_calls(struct linker *l)
 {
-	struct row_set_walk calls = tsi_walk_set(&l->trace->spans.calls);
+	struct bit_walk calls = tsi_bit_set_walk(&l->trace->spans.calls);
 	for (size_t i = 0; i < l->trace->call_count; i++)
-		l->row_of_call[i] = tsi_next_in_set(&calls);
+		l->row_of_call[i] = tsi_bit_walk_next(&calls);
 }
 
 static enum tscope_status list_calls(struct linker *l, struct tscope_error *err)

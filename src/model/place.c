@@ -261,28 +261,20 @@ enum tscope_status tsi_place_rows(struct tscope_trace *trace, struct row_cursor 
 
 /* ---- which rows are of a class ------------------------------------------------------- */
 
-static void count_set(struct row_set *set, size_t words)
-{
-	for (size_t i = 1; i < words; i++)
-		set->before[i] = set->before[i - 1] + tsi_count_bits(set->bits[i - 1]);
-}
-
 enum tscope_status tsi_make_row_set(const struct spans *spans, enum tscope_span_class span_class,
-				    struct row_set *set, struct tscope_error *err)
+				    struct bit_set *set, struct tscope_error *err)
 {
-	size_t words = spans->count / 64 + 1; /* the rank behind the last row is asked for, too */
-	*set = (struct row_set){ 0 };
-	if (tsi_array_new(&set->bits, words, sizeof(*set->bits), err) != TSCOPE_OK ||
-	    tsi_array_new(&set->before, words, sizeof(*set->before), err) != TSCOPE_OK)
+	if (tsi_bit_set_init(set, spans->count, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	for (uint32_t row = 0; row < spans->count;) {
-		uint32_t first = row, end = spans->count - row < 64 ? spans->count : row + 64;
+		uint32_t first = row, left = spans->count - row;
+		uint32_t end = left < TSI_WORD_BITS ? spans->count : row + TSI_WORD_BITS;
 		uint64_t bits = 0;
 		for (; row < end; row++)
 			bits |= (uint64_t)(tsi_span_class(spans, row) == span_class)
 				<< (row - first);
-		set->bits[first / 64] = bits;
+		set->words[first / TSI_WORD_BITS] = bits;
 	}
-	count_set(set, words);
+	tsi_bit_set_close(set);
 	return TSCOPE_OK;
 }

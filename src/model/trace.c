@@ -9,13 +9,6 @@
 
 #include <stdlib.h>
 
-void tsi_row_set_deinit(struct row_set *set)
-{
-	free(set->bits);
-	free(set->before);
-	*set = (struct row_set){ 0 };
-}
-
 void tscope_trace_free(struct tscope_trace *trace)
 {
 	if (!trace)
@@ -25,7 +18,7 @@ void tscope_trace_free(struct tscope_trace *trace)
 	tsi_time_column_deinit(&spans->durations);
 	free(spans->kind);
 	free(spans->kinds);
-	tsi_row_set_deinit(&spans->calls);
+	tsi_bit_set_deinit(&spans->calls);
 	free(trace->tracks);
 	free(trace->op_inputs);
 	free(trace->work_shapes);

@@ -2,6 +2,7 @@
 #ifndef TSCOPE_MODEL_TRACE_H
 #define TSCOPE_MODEL_TRACE_H
 
+#include "base/bit_set.h"
 #include "base/intern.h"
 #include "model/counters.h"
 #include "model/time_column.h"
@@ -67,12 +68,6 @@ struct span_kind {
 	uint32_t span_class; /* enum tscope_span_class */
 };
 
-/* Which rows are of some class: a bit for each, and how many are before each 64 of them. */
-struct row_set {
-	uint64_t *bits;
-	uint32_t *before;
-};
-
 struct spans {
 	uint32_t count;
 	uint32_t kind_count;
@@ -80,7 +75,7 @@ struct spans {
 	struct time_column starts, durations; /* tsi_start_ns(), tsi_dur_ns() */
 	uint32_t *kind;                       /* index in kinds */
 	struct span_kind *kinds;
-	struct row_set calls; /* made when the rows are in order */
+	struct bit_set calls; /* rows of calls; made when the rows are in order */
 };
 
 /*
@@ -390,58 +385,10 @@ static inline struct str tsi_span_name(const struct tscope_trace *trace, uint32_
 	return tsi_intern_text(&trace->names, tsi_name_id(&trace->spans, row));
 }
 
-void tsi_row_set_deinit(struct row_set *set);
-
-static inline bool tsi_is_in_set(const struct row_set *set, uint32_t row)
-{
-	return set->bits[row / 64] >> row % 64 & 1;
-}
-
-/* Without the processor's instruction, which not all have, the compiler would call a function. */
-static inline uint32_t tsi_count_bits(uint64_t bits)
-{
-	bits -= (bits >> 1) & 0x5555555555555555u;
-	bits = (bits & 0x3333333333333333u) + ((bits >> 2) & 0x3333333333333333u);
-	bits = (bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0fu;
-	return (uint32_t)((bits * 0x0101010101010101u) >> 56);
-}
-
-/* How many rows of the set are before this one. */
-static inline uint32_t tsi_rank_of(const struct row_set *set, uint32_t row)
-{
-	uint64_t bits = set->bits[row / 64] & ((UINT64_C(1) << row % 64) - 1);
-
-	return set->before[row / 64] + tsi_count_bits(bits);
-}
-
-/* The rows of a set, one after the other. */
-struct row_set_walk {
-	const uint64_t *word;
-	uint64_t bits; /* of the word, those not seen yet */
-	uint32_t first;
-};
-
-static inline struct row_set_walk tsi_walk_set(const struct row_set *set)
-{
-	return (struct row_set_walk){ set->bits, set->bits[0], 0 };
-}
-
-/* For no more rows than there are. */
-static inline uint32_t tsi_next_in_set(struct row_set_walk *walk)
-{
-	while (!walk->bits) {
-		walk->bits = *++walk->word;
-		walk->first += 64;
-	}
-	uint32_t row = walk->first + (uint32_t)__builtin_ctzll(walk->bits);
-	walk->bits &= walk->bits - 1;
-	return row;
-}
-
 /* Numbers from 0 on for the rows of calls, in the order of rows. */
 static inline uint32_t tsi_call_index(const struct tscope_trace *trace, uint32_t row)
 {
-	return tsi_rank_of(&trace->spans.calls, row);
+	return tsi_bit_set_rank(&trace->spans.calls, row);
 }
 
 /* Rows of devices are the last ones. */

@@ -32,9 +32,9 @@ static void check_device_event(struct tscope_trace *trace, uint32_t row)
 /* Calls of their kinds without work. */
 static void check_calls(struct tscope_trace *trace)
 {
-	struct row_set_walk calls = tsi_walk_set(&trace->spans.calls);
+	struct bit_walk calls = tsi_bit_set_walk(&trace->spans.calls);
 	for (size_t i = 0; i < trace->call_count; i++) {
-		uint32_t kind = tsi_call_kind(trace, tsi_next_in_set(&calls));
+		uint32_t kind = tsi_call_kind(trace, tsi_bit_walk_next(&calls));
 		if (trace->calls[i].has_work)
 			continue;
 		if (kind == CALL_LAUNCH)
