@@ -12,7 +12,7 @@
  * instruction set.
  */
 
-enum { KIND_TRIES = 8 }; /* kinds of one name that are compared */
+enum { KIND_TRIES = 16 }; /* kinds of one name that are compared */
 
 /* Behind the number at p, "-12.5"; NULL for every other form. A number's reach may be read. */
 static inline const char *match_any_number(const char *p)
