@@ -164,8 +164,8 @@ static TSI_INLINE const char *match_kind(const struct kind *kind, const char *p,
 
 static inline uint16_t *kind_by_short(struct kinds *kinds)
 {
-	uint32_t last_three = (uint32_t)kinds->history << 8;
-	return &kinds->by_short[last_three * 0x9e3779b1u >> (32 - KIND_SHORT_BITS)];
+	uint32_t last_two = (uint32_t)kinds->history << 16;
+	return &kinds->by_short[last_two * 0x9e3779b1u >> (32 - KIND_SHORT_BITS)];
 }
 
 /* An event of this kind came: what will the next one be? */

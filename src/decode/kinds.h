@@ -17,7 +17,7 @@
  * end, no bracket. What matches byte for byte is read as the first one was.
  *
  * Which kind comes next is predicted like a branch: by the one that followed
- * the same eight kinds last time, else the same three. Where neither matches the event is
+ * the same eight kinds last time, else the same two. Where neither matches the event is
  * read the general way, but only up to its name: kinds of that name are tried
  * then. What remains is read to its end, and learned.
  *
