@@ -196,9 +196,13 @@ static void charge_within(struct budget_walk *walk, const struct interval_set *s
 	}
 }
 
-/* Communication that no kernel hides, and copies that neither hides. */
+/*
+ * Communication that no kernel hides, and copies that neither hides. Copies are few: to take the
+ * two sets from them, one after the other, costs no list of all kernels.
+ */
 static enum tscope_status charge_exposed(struct budget_walk *walk, struct interval_set *exposed,
-					 struct interval_set *kernels, struct tscope_error *err)
+					 struct interval_set *beside_kernels,
+					 struct tscope_error *err)
 {
 	const struct device_activity *activity = &walk->timeline->activity[walk->device];
 
@@ -206,8 +210,9 @@ static enum tscope_status charge_exposed(struct budget_walk *walk, struct interv
 		return TSCOPE_E_NOMEM;
 	charge_within(walk, exposed, TSCOPE_BUDGET_EXPOSED_COMM);
 	tsi_pieces_end_pass(&walk->pieces);
-	if (tsi_intervals_union(kernels, &activity->comm, &activity->compute, err) != TSCOPE_OK ||
-	    tsi_intervals_subtract(exposed, &activity->copy, kernels, err) != TSCOPE_OK)
+	if (tsi_intervals_subtract(beside_kernels, &activity->copy, &activity->compute, err) !=
+		    TSCOPE_OK ||
+	    tsi_intervals_subtract(exposed, beside_kernels, &activity->comm, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	charge_within(walk, exposed, TSCOPE_BUDGET_EXPOSED_COPY);
 	tsi_pieces_end_pass(&walk->pieces);
@@ -217,7 +222,7 @@ static enum tscope_status charge_exposed(struct budget_walk *walk, struct interv
 static enum tscope_status charge_devices(struct tscope_timeline *timeline,
 					 const struct waits *waits, struct tscope_error *err)
 {
-	struct interval_set exposed = { 0 }, kernels = { 0 };
+	struct interval_set exposed = { 0 }, beside_kernels = { 0 };
 	struct part_collector parts;
 	enum tscope_status status = TSCOPE_OK;
 
@@ -234,12 +239,12 @@ static enum tscope_status charge_devices(struct tscope_timeline *timeline,
 		};
 		charge_events(&walk);
 		tsi_pieces_end_pass(&walk.pieces);
-		status = charge_exposed(&walk, &exposed, &kernels, err);
+		status = charge_exposed(&walk, &exposed, &beside_kernels, err);
 		if (tsi_pieces_end(&walk.pieces) != TSCOPE_OK)
 			status = TSCOPE_E_NOMEM;
 	}
 	tsi_intervals_deinit(&exposed);
-	tsi_intervals_deinit(&kernels);
+	tsi_intervals_deinit(&beside_kernels);
 	return tsi_parts_end(&parts) == TSCOPE_OK ? status : TSCOPE_E_NOMEM;
 }
 
