@@ -2,6 +2,7 @@
 #ifndef TSCOPE_DECODE_KIND_MATCH_H
 #define TSCOPE_DECODE_KIND_MATCH_H
 
+#include "base/hash.h"
 #include "decode/kinds.h"
 #include "decode/number.h"
 #include "decode/simd.h"
@@ -205,23 +206,16 @@ static inline const char *match_predicted(struct kinds *kinds, const char *p, co
 	}
 }
 
-static inline uint64_t load_64(const char *p)
-{
-	uint64_t bytes;
-	memcpy(&bytes, p, 8);
-	return bytes;
-}
-
 /* The chain of a name, told from others by its length and a few of its bytes. */
 static inline uint16_t *kind_by_name(struct kinds *kinds, struct str name)
 {
 	uint64_t hash = name.length;
 	if (name.length >= 8) {
 		const char *end = name.data + name.length;
-		hash = (hash ^ load_64(name.data)) * 0x9e3779b97f4a7c15u;
-		hash = (hash ^ hash >> 32 ^ load_64(name.data + (name.length - 8) / 2)) *
+		hash = (hash ^ tsi_load64(name.data)) * 0x9e3779b97f4a7c15u;
+		hash = (hash ^ hash >> 32 ^ tsi_load64(name.data + (name.length - 8) / 2)) *
 		       0x9e3779b97f4a7c15u;
-		hash ^= hash >> 32 ^ load_64(end - 8);
+		hash ^= hash >> 32 ^ tsi_load64(end - 8);
 	} else {
 		for (size_t i = 0; i < name.length; i++)
 			hash = hash << 8 | (unsigned char)name.data[i];
