@@ -85,34 +85,37 @@ static void add_idle(struct totals *totals, int64_t idle_ns)
 	tsi_sum(&totals->idle_ns[size], idle_ns);
 }
 
-static void add_idles(struct totals *totals, const struct tscope_trace *trace,
-		      const struct device *device)
+/* What lies between the events, which come by start; those without length interrupt nothing. */
+static void add_events(struct totals *totals, const struct spans *spans,
+		       const struct device *device)
 {
-	struct busy_cursor cursor = { .trace = trace, .device = device };
-	struct interval busy;
-	int64_t last_ns = INT64_MAX;
+	int64_t busy_until_ns = INT64_MAX; /* nothing ran yet: there is no gap before the first */
 
-	while (tsi_busy_next(&cursor, &busy)) {
-		if (last_ns < busy.start_ns)
-			add_idle(totals, busy.start_ns - last_ns);
-		last_ns = busy.end_ns;
+	totals->event_count += device->row_count;
+	for (uint32_t i = 0; i < device->row_count; i++) {
+		int64_t start_ns = tsi_start_ns(spans, device->rows[i]);
+		int64_t dur_ns = tsi_dur_ns(spans, device->rows[i]);
+
+		if (dur_ns <= 0)
+			continue;
+		tsi_sum(&totals->event_ns, dur_ns);
+		if (start_ns > busy_until_ns)
+			add_idle(totals, start_ns - busy_until_ns);
+		if (busy_until_ns == INT64_MAX || start_ns + dur_ns > busy_until_ns)
+			busy_until_ns = start_ns + dur_ns;
 	}
 }
 
 static void add_activity(struct totals *totals, const struct analysis_scope *scope, uint32_t device)
 {
 	const struct device_activity *activity = &scope->timeline->activity[device];
-	const struct device *rows = &scope->trace->devices[device];
 
 	tsi_sum(&totals->span_ns, activity->span_end_ns - activity->span_start_ns);
 	tsi_sum(&totals->busy_ns, activity->busy_ns);
 	tsi_sum(&totals->compute_ns, tsi_intervals_length(&activity->compute));
 	tsi_sum(&totals->comm_ns, tsi_intervals_length(&activity->comm));
 	tsi_sum(&totals->copy_ns, tsi_intervals_length(&activity->copy));
-	totals->event_count += rows->row_count;
-	for (uint32_t i = 0; i < rows->row_count; i++)
-		tsi_sum(&totals->event_ns, tsi_dur_ns(&scope->trace->spans, rows->rows[i]));
-	add_idles(totals, scope->trace, rows);
+	add_events(totals, &scope->trace->spans, &scope->trace->devices[device]);
 }
 
 /* When an event with a launch call was launched; clocks differ a little: then it did not wait. */

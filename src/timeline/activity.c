@@ -37,28 +37,6 @@ static enum tscope_status make_room(struct device_activity *activity,
 	return TSCOPE_OK;
 }
 
-bool tsi_busy_next(struct busy_cursor *cursor, struct interval *busy)
-{
-	const struct device *device = cursor->device;
-
-	*busy = (struct interval){ 0 };
-	for (; cursor->next < device->row_count; cursor->next++) {
-		uint32_t row = device->rows[cursor->next];
-		int64_t start_ns = tsi_start_ns(&cursor->trace->spans, row),
-			end_ns = tsi_span_end(cursor->trace, row);
-
-		if (end_ns <= start_ns)
-			continue;
-		if (busy->start_ns == busy->end_ns)
-			*busy = (struct interval){ start_ns, end_ns };
-		else if (start_ns > busy->end_ns)
-			break;
-		else if (end_ns > busy->end_ns)
-			busy->end_ns = end_ns;
-	}
-	return busy->start_ns < busy->end_ns;
-}
-
 static enum tscope_status add_device(struct device_activity *activity,
 				     const struct tscope_trace *trace, const struct device *device,
 				     struct tscope_error *err)

@@ -20,22 +20,6 @@ struct device_activity {
 	int64_t span_start_ns, span_end_ns;      /* first start, last end */
 };
 
-/*
- * The union of all that a device ran, an interval at a time, in their order; as a list it
- * would be about as long as the others together, and few ask for more than its length:
- *
- *	struct busy_cursor cursor = { .trace = trace, .device = device };
- *	while (tsi_busy_next(&cursor, &busy))
- *		…
- */
-struct busy_cursor {
-	const struct tscope_trace *trace;
-	const struct device *device;
-	uint32_t next; /* of the device's rows, the first that was not looked at */
-};
-
-bool tsi_busy_next(struct busy_cursor *cursor, struct interval *busy);
-
 struct budget {
 	int64_t line_ns[TSCOPE_BUDGET_LINE_COUNT];
 	int64_t compute_phase_ns[PHASE_COUNT]; /* the compute line by phase: sums to it */
