@@ -263,8 +263,18 @@ TSI_MUST_CHECK
 enum tscope_status tsi_learn_kind(struct builder *b, const struct raw_event *event,
 				  const struct kind_lesson *lesson, struct tscope_error *err);
 
+/* builder.c: what is done every so many events. */
 TSI_MUST_CHECK
 enum tscope_status tsi_tick(struct builder *b, struct tscope_error *err);
+
+/* Counts an event of a category, whatever becomes of it. */
+TSI_MUST_CHECK
+static inline enum tscope_status tsi_count_event(struct builder *b, uint32_t category,
+						 struct tscope_error *err)
+{
+	b->trace->categories[category].count++;
+	return tsi_unlikely(--b->events_until_tick == 0) ? tsi_tick(b, err) : TSCOPE_OK;
+}
 
 /* memory_limit.c */
 

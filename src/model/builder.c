@@ -553,8 +553,7 @@ static enum tscope_status take_event(struct event_sink *sink, const struct raw_e
 	enum tscope_status status = find_category(b, event, &category, err);
 	if (status != TSCOPE_OK)
 		return status;
-	b->trace->categories[category].count++;
-	if (tsi_unlikely(--b->events_until_tick == 0) && (status = tsi_tick(b, err)) != TSCOPE_OK)
+	if ((status = tsi_count_event(b, category, err)) != TSCOPE_OK)
 		return status;
 	const struct category_rule *rule = b->category_rules[category];
 	if (!event->kind)

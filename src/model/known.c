@@ -133,13 +133,6 @@ static enum tscope_status add_point(struct builder *b, const struct known_kind *
 	return tsi_keep_allocator_point(b->trace, &point, err);
 }
 
-static inline enum tscope_status count(struct builder *b, const struct known_kind *known,
-				       struct tscope_error *err)
-{
-	b->trace->categories[known->category].count++;
-	return tsi_unlikely(--b->events_until_tick == 0) ? tsi_tick(b, err) : TSCOPE_OK;
-}
-
 /* One of which more is wanted than that it was there. */
 static bool take_timed(struct builder *b, const struct known_kind *known,
 		       const struct raw_repeat *event, enum tscope_status *status,
@@ -148,7 +141,7 @@ static bool take_timed(struct builder *b, const struct known_kind *known,
 	struct known_numbers numbers = known->first;
 	if (!read_numbers(known, event, &numbers))
 		return false;
-	if ((*status = count(b, known, err)) != TSCOPE_OK)
+	if ((*status = tsi_count_event(b, known->category, err)) != TSCOPE_OK)
 		return true;
 	if (tsi_unlikely(!tsi_is_good_span(event->ts_ns, event->dur_ns)))
 		b->sink.diagnostics[TSCOPE_DIAGNOSTIC_bad_timestamp]++;
@@ -170,7 +163,7 @@ bool tsi_take_repeat(struct event_sink *sink, const struct raw_repeat *event,
 		return false;
 	if (known->use > KNOWN_COUNT)
 		return take_timed(b, known, event, status, err);
-	*status = known->use == KNOWN_COUNT ? count(b, known, err) : TSCOPE_OK;
+	*status = known->use == KNOWN_COUNT ? tsi_count_event(b, known->category, err) : TSCOPE_OK;
 	return true;
 }
 
