@@ -14,13 +14,13 @@
 static inline const char *skip_usual_value(const char *p, const char *end)
 {
 	struct skipped met = { 0 };
-	bool too_deep = false;
+	bool odd = false;
 	if (*p == '"') {
 		const char *quote = skip_string_text(p + 1, end, &met);
 		return quote ? quote + 1 : NULL;
 	}
 	if (*p == '[' || *p == '{')
-		return skip_brackets(p, end, SIZE_MAX, &too_deep, &met);
+		return skip_brackets(p, end, SIZE_MAX, &odd, &met);
 	p += *p == '-';
 	const char *digits = p;
 	p = skip_digits(p, end);

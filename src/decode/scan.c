@@ -64,10 +64,10 @@ static inline enum step read_string(struct cursor *c, struct str *text, bool *es
 static inline enum step skip_object(struct cursor *c)
 {
 	struct skipped met = { 0 };
-	bool too_deep = false;
-	const char *behind = skip_brackets(c->p, c->end, c->max_depth, &too_deep, &met);
+	bool odd = false;
+	const char *behind = skip_brackets(c->p, c->end, c->max_depth, &odd, &met);
 	if (tsi_unlikely(!behind))
-		return too_deep ? STEP_ODD : STEP_MORE;
+		return odd ? STEP_ODD : STEP_MORE;
 	c->flaws.control_character |= met.control;
 	c->p = behind;
 	return STEP_OK;

@@ -75,12 +75,13 @@ static inline size_t count_bits(uint64_t mask)
 }
 
 /*
- * Behind the bracket that closes the one at p (an opening brace or bracket),
- * or NULL: it is not before end, or the nesting is deeper than max_depth, then
- * *too_deep. Only strings and brackets of the same kind are looked at.
+ * Behind the bracket that closes the one at p (an opening brace or bracket), or NULL: it is not
+ * before end; or *odd, for the careful reader: the nesting is deeper than max_depth, or a backslash
+ * stands outside of strings, where it escapes nothing. Only strings and brackets of the same kind
+ * are looked at.
  */
-static inline const char *skip_brackets(const char *p, const char *end, size_t max_depth,
-					bool *too_deep, struct skipped *met)
+static inline const char *skip_brackets(const char *p, const char *end, size_t max_depth, bool *odd,
+					struct skipped *met)
 {
 	const char open_char = *p;
 	const char close_char = open_char == '{' ? '}' : ']';
@@ -89,13 +90,17 @@ static inline const char *skip_brackets(const char *p, const char *end, size_t m
 
 	for (; p < end; p += 64) {
 		struct simd64 block = simd64_load(p);
-		uint64_t escaped = escaped_bits(simd64_equal(block, '\\'), &escape_carry);
+		uint64_t backslash = simd64_equal(block, '\\');
+		uint64_t escaped = escaped_bits(backslash, &escape_carry);
 		uint64_t quotes = simd64_equal(block, '"') & ~escaped;
 		uint64_t inside = simd_prefix_xor(quotes) ^ string_carry;
 		string_carry = (uint64_t)((int64_t)inside >> 63);
 		uint64_t open = simd64_equal(block, open_char) & ~inside;
 		uint64_t close = simd64_equal(block, close_char) & ~inside;
 		uint64_t control = simd64_control(block) & inside & ~escaped;
+		uint64_t stray = backslash & ~inside;
+		if (tsi_unlikely(stray)) /* behind it all may be wrong */
+			close &= (stray & -stray) - 1;
 
 		for (; close; close &= close - 1) {
 			uint64_t before = open & ((close & -close) - 1);
@@ -113,7 +118,11 @@ static inline const char *skip_brackets(const char *p, const char *end, size_t m
 		met->control |= control != 0;
 		depth += count_bits(open);
 		if (depth > max_depth) {
-			*too_deep = true;
+			*odd = true;
+			return NULL;
+		}
+		if (tsi_unlikely(stray)) { /* the first one may be of what lies behind the end */
+			*odd = p + __builtin_ctzll(stray) < end;
 			return NULL;
 		}
 	}

@@ -224,6 +224,24 @@ static void test_strings_and_args(void **state)
 	}
 }
 
+/* It escapes nothing there: the quote behind it opens or closes a string all the same. */
+static void test_backslash_outside_of_strings(void **state)
+{
+	(void)state;
+	static const char *const values[] = { "\"\"\\\"", "\\\"x\"", "[1, \\\"]\"]", "1\\",
+					      "\"x\"\\\\\"{" };
+	char event[512], filler[200];
+	memset(filler, 'x', sizeof(filler));
+	for (int length = 0; length < 140; length++) {
+		for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+			int n = snprintf(event, sizeof(event),
+					 "{\"name\":\"a\",\"args\":{\"a\":\"%.*s\",\"b\":%s}}]",
+					 length, filler, values[i]);
+			compare(event, (size_t)n);
+		}
+	}
+}
+
 static void test_one_event(void **state)
 {
 	(void)state;
@@ -285,6 +303,7 @@ int main(void)
 		cmocka_unit_test(test_one_event),
 		cmocka_unit_test(test_usual_events_are_not_odd),
 		cmocka_unit_test(test_strings_and_args),
+		cmocka_unit_test(test_backslash_outside_of_strings),
 		cmocka_unit_test(test_random_events),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
