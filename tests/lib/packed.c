@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/attributes.h"
+#include "random_numbers.h"
 
 #if HAVE_ZLIB
 #include <zlib.h>
@@ -45,11 +46,11 @@ void bytes_reset(struct bytes *bytes)
 
 void bytes_add_text(struct bytes *bytes, size_t count)
 {
-	uint32_t seed = 7;
+	uint64_t seed = 7;
 	char *at = room_for(bytes, count);
 	for (size_t i = 0; i < count; i++) {
-		seed = seed * 1664525u + 1013904223u;
-		at[i] = seed >> 30 ? "\"ts\":, "[i % 7] : (char)('0' + (seed >> 16) % 10);
+		at[i] = random_below(&seed, 4) ? "\"ts\":, "[i % 7]
+					       : (char)('0' + random_below(&seed, 10));
 	}
 	bytes->length += count;
 }

@@ -15,6 +15,11 @@ static inline uint64_t random_bits(uint64_t *state)
 	return bits ^ (bits >> 31);
 }
 
+static inline uint32_t random_below(uint64_t *state, uint32_t limit)
+{
+	return (uint32_t)(random_bits(state) % limit);
+}
+
 /* In (0, 1]. */
 static inline double random_ratio(uint64_t *state)
 {

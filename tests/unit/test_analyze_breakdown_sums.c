@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 
+#include "random_numbers.h"
+
 #define LOADER "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
 #define ENGINE "autograd::engine::evaluate_function: MmBackward0"
 
@@ -124,13 +126,7 @@ static void parts_of_traces_sum_to_the_lines(void **state)
 	assert_true(trace_count > 10);
 }
 
-static int64_t random_below(uint32_t *seed, uint32_t limit)
-{
-	*seed = *seed * 1664525U + 1013904223U;
-	return (*seed >> 8) % limit;
-}
-
-static void add_random_host(struct test_trace *t, uint32_t *seed)
+static void add_random_host(struct test_trace *t, uint64_t *seed)
 {
 	static const char *const annotations[] = { LOADER, "dataloader#1", "forward", ENGINE,
 						   "gloo:all_reduce" };
@@ -146,7 +142,7 @@ static void add_random_host(struct test_trace *t, uint32_t *seed)
 	}
 }
 
-static void add_random_work(struct test_trace *t, uint32_t *seed)
+static void add_random_work(struct test_trace *t, uint64_t *seed)
 {
 	static const char *const kernels[] = { "gemm", "add#2",
 					       "ncclDevKernel_AllReduce_Sum_f32_RING_LL",
@@ -167,7 +163,7 @@ static void add_random_work(struct test_trace *t, uint32_t *seed)
 	}
 }
 
-static struct test_trace *random_trace(uint32_t *seed, bool has_devices)
+static struct test_trace *random_trace(uint64_t *seed, bool has_devices)
 {
 	struct test_trace *t = test_trace_new();
 
@@ -184,7 +180,7 @@ static struct test_trace *random_trace(uint32_t *seed, bool has_devices)
 
 static void parts_of_random_traces_sum_to_the_lines(void **state)
 {
-	uint32_t seed = 7;
+	uint64_t seed = 7;
 
 	(void)state;
 	for (int round = 0; round < 300; round++) {

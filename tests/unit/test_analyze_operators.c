@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "random_numbers.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -210,10 +212,9 @@ struct forest {
 	struct test_trace *t;
 };
 
-static int64_t random_below(struct forest *forest, int64_t limit)
+static int64_t random_time(struct forest *forest, int64_t limit)
 {
-	forest->seed = forest->seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (int64_t)((forest->seed >> 33) % (uint64_t)limit);
+	return (int64_t)(random_bits(&forest->seed) % (uint64_t)limit);
 }
 
 /* Fills [start, end) of a thread with operators, a launch here and there, and what is in them. */
@@ -221,11 +222,11 @@ static void grow(struct forest *forest, int thread, int64_t start_ns, int64_t en
 {
 	static const char *const names[NAMES] = { "a", "b", "c", "d", "e" };
 
-	while (end_ns - start_ns > 4 && forest->count < MAX_OPS && random_below(forest, 5)) {
+	while (end_ns - start_ns > 4 && forest->count < MAX_OPS && random_below(&forest->seed, 5)) {
 		struct op *op = &forest->ops[forest->count++];
-		op->start_ns = start_ns + random_below(forest, (end_ns - start_ns) / 2 + 1);
-		op->end_ns = op->start_ns + 1 + random_below(forest, end_ns - op->start_ns);
-		op->name = (int)random_below(forest, NAMES);
+		op->start_ns = start_ns + random_time(forest, (end_ns - start_ns) / 2 + 1);
+		op->end_ns = op->start_ns + 1 + random_time(forest, end_ns - op->start_ns);
+		op->name = (int)random_below(&forest->seed, NAMES);
 		op->thread = thread;
 		op->launched_ns = 0;
 		start_ns = op->end_ns;
@@ -256,8 +257,9 @@ static int parent_of(const struct forest *forest, int child)
 static void launch_some(struct forest *forest)
 {
 	for (int i = 0; i < forest->count; i++) {
-		int64_t at_ns = forest->ops[i].start_ns, dur_ns = 1 + random_below(forest, 1000);
-		if (random_below(forest, 2))
+		int64_t at_ns = forest->ops[i].start_ns,
+			dur_ns = 1 + random_below(&forest->seed, 1000);
+		if (random_below(&forest->seed, 2))
 			continue;
 		forest->correlation++;
 		test_call(forest->t, "cudaLaunchKernel", forest->ops[i].thread + 1, at_ns, 0,

@@ -10,14 +10,9 @@
 #include <cmocka.h>
 
 #include "base/attributes.h"
+#include "random_numbers.h"
 
 enum { MAX_COUNT = 3000 };
-
-static uint64_t next_random(uint64_t *seed)
-{
-	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
-	return *seed ^ (*seed >> 29);
-}
 
 /* Values count up, so that equal keys must keep ascending values; their sum shows a lost one. */
 static void check(struct sort_pair *items, size_t count)
@@ -61,9 +56,9 @@ static void test_shapes(void **state)
 	uint64_t seed = 1;
 	for (size_t c = 0; c < TSI_COUNT_OF(counts); c++)
 		for (size_t m = 0; m < TSI_COUNT_OF(masks); m++) {
-			uint64_t base = next_random(&seed) & ~masks[m];
+			uint64_t base = random_bits(&seed) & ~masks[m];
 			for (size_t i = 0; i < counts[c]; i++)
-				items[i].key = base | (next_random(&seed) & masks[m]);
+				items[i].key = base | (random_bits(&seed) & masks[m]);
 			check(items, counts[c]);
 		}
 }
@@ -95,13 +90,13 @@ static size_t make_numbers(int64_t *numbers, struct sort_pair *sorted, size_t sh
 	static const uint64_t masks[] = { UINT64_MAX, 0,        1,
 					  0xff,       0xffff00, UINT64_C(0xff000000000000ff) };
 	static struct sort_pair scratch[MAX_COUNT];
-	size_t count = 1 + next_random(seed) % (shape % 2 ? MAX_COUNT : 60);
-	uint64_t mask = masks[shape % TSI_COUNT_OF(masks)], base = next_random(seed) & ~mask;
+	size_t count = 1 + random_bits(seed) % (shape % 2 ? MAX_COUNT : 60);
+	uint64_t mask = masks[shape % TSI_COUNT_OF(masks)], base = random_bits(seed) & ~mask;
 
 	for (size_t i = 0; i < count; i++) {
-		uint64_t key = base | (next_random(seed) & mask);
+		uint64_t key = base | (random_bits(seed) & mask);
 		if (shape > 20 && i % 7 == 3) /* a few far away */
-			key = next_random(seed);
+			key = random_bits(seed);
 		else if (shape > 30) /* and all others in order */
 			key = base + i / 2;
 		numbers[i] = tsi_int64_of_sort_key(key);
@@ -141,7 +136,7 @@ static void test_select(void **state)
 	for (size_t shape = 0; shape < SHAPES; shape++) {
 		size_t count = make_numbers(numbers, sorted, shape, &seed);
 		for (int round = 0; round < 20; round++) {
-			size_t place = round ? next_random(&seed) % count : count - 1;
+			size_t place = round ? random_bits(&seed) % count : count - 1;
 			int64_t expected = tsi_int64_of_sort_key(sorted[place].key);
 			tsi_select_number(numbers, count, place);
 			assert_true(numbers[place] == expected);

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/attributes.h"
+#include "random_numbers.h"
 
 static const struct str nothing = { NULL, 0 };
 
@@ -75,14 +76,13 @@ static void test_find_nocase_everywhere(void **state)
 	static const char letters[] =
 		"aAbB_?@`z\xc1"; /* '_' and '?', '@' and '`' differ in a bit */
 	char text[40], needle[4];
-	uint32_t random = 1;
+	uint64_t seed = 1;
 
 	for (int round = 0; round < 20000; round++) {
-		size_t text_length = (random >> 8) % sizeof(text);
-		size_t needle_length = (random >> 16) % sizeof(needle);
+		size_t text_length = random_below(&seed, sizeof(text));
+		size_t needle_length = random_below(&seed, sizeof(needle));
 		for (size_t i = 0; i < sizeof(text) + sizeof(needle); i++) {
-			random = random * 1664525 + 1013904223;
-			char c = letters[(random >> 24) % (sizeof(letters) - 1)];
+			char c = letters[random_below(&seed, sizeof(letters) - 1)];
 			*(i < sizeof(text) ? &text[i] : &needle[i - sizeof(text)]) = c;
 		}
 		struct str in = { text + sizeof(text) - text_length, text_length };

@@ -259,11 +259,6 @@ enum { RANKS = 4, STEPS = 6, OPS = 5 };
 
 enum { LOSES_ONE = 1, SAYS_SEQUENCE = 2 };
 
-static int random_below(uint64_t *state, int limit)
-{
-	return (int)(random_bits(state) % (uint64_t)limit);
-}
-
 /*
  * A rank's ops: each starts at its own number, so that a match tells whether it is right. One that
  * is lost lies in a step that was captured as a whole: elsewhere it looks like the capture's edge.

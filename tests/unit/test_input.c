@@ -19,6 +19,7 @@
 
 #include "base/attributes.h"
 #include "fail_alloc.h"
+#include "random_numbers.h"
 
 enum { LENGTH = 50000 };
 
@@ -38,12 +39,6 @@ static char *new_pattern(size_t length)
 	return data;
 }
 
-static uint32_t next_random(uint32_t *seed)
-{
-	*seed = *seed * 1664525u + 1013904223u;
-	return *seed >> 8;
-}
-
 static struct input *open_memory(const void *data, size_t length, size_t block_bytes)
 {
 	struct input_options options = { .block_bytes = block_bytes };
@@ -55,10 +50,10 @@ static struct input *open_memory(const void *data, size_t length, size_t block_b
 /* Peeks and consumes by turns, of random size up to max; compares every byte that is shown. */
 static void walk(struct input *in, size_t length, size_t max)
 {
-	uint32_t seed = (uint32_t)max;
+	uint64_t seed = max;
 	uint64_t at = 0;
 	while (at < length) {
-		size_t min = 1 + next_random(&seed) % max;
+		size_t min = 1 + random_bits(&seed) % max;
 		size_t left = length - (size_t)at;
 		const char *data;
 		size_t available;
@@ -68,7 +63,7 @@ static void walk(struct input *in, size_t length, size_t max)
 		for (size_t i = 0; i < available && i < min; i++)
 			if ((unsigned char)data[i] != pattern_at(at + i))
 				fail_msg("wrong byte at %zu", (size_t)at + i);
-		size_t count = next_random(&seed) % (min + 1);
+		size_t count = random_bits(&seed) % (min + 1);
 		count = count < available ? count : available;
 		tsi_input_consume(in, count);
 		at += count;

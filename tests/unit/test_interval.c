@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "fail_alloc.h"
+#include "random_numbers.h"
 
 #define SET(...)                                                                                   \
 	((struct interval_set){                                                                    \
@@ -107,12 +108,6 @@ static void union_and_difference(void **state)
 /* One bit for each of 128 ns. */
 enum { CLOCK_NS = 128, ROUNDS = 2000 };
 
-static uint32_t random_below(uint32_t *seed, uint32_t limit)
-{
-	*seed = *seed * 1664525U + 1013904223U;
-	return (*seed >> 8) % limit;
-}
-
 static void pieces_take_what_they_share_with_a_set(void **state)
 {
 	(void)state;
@@ -139,7 +134,7 @@ static void pieces_take_what_they_share_with_a_set(void **state)
 	tsi_intervals_deinit(&shared);
 }
 
-static void fill_randomly(struct interval_set *set, bool *bits, uint32_t *seed)
+static void fill_randomly(struct interval_set *set, bool *bits, uint64_t *seed)
 {
 	memset(bits, 0, CLOCK_NS * sizeof(*bits));
 	set->count = 0;
@@ -169,7 +164,7 @@ static void random_sets_agree_with_a_bitmap(void **state)
 	(void)state;
 	struct interval_set a = { 0 }, b = { 0 }, out = { 0 };
 	bool a_bits[CLOCK_NS], b_bits[CLOCK_NS], out_bits[CLOCK_NS];
-	uint32_t seed = 1;
+	uint64_t seed = 1;
 
 	for (int round = 0; round < ROUNDS; round++) {
 		int64_t common_ns = 0;

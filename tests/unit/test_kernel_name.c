@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/attributes.h"
+#include "random_numbers.h"
 
 struct name_case {
 	const char *name, *normal;
@@ -245,9 +246,8 @@ static void random_names_are_survived(void **state)
 	for (int round = 0; round < 200000; round++) {
 		size_t length = 0;
 		do {
-			seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-			name[length++] = letters[(seed >> 33) % (sizeof(letters) - 1)];
-		} while (length < sizeof(name) - 1 && (seed >> 56) > 8);
+			name[length++] = letters[random_below(&seed, sizeof(letters) - 1)];
+		} while (length < sizeof(name) - 1 && random_below(&seed, 32) > 0);
 		name[length] = '\0';
 		size_t written = tsi_normal_kernel_name(name, normal, sizeof(normal));
 		assert_int_equal(written, strlen(normal));

@@ -32,11 +32,6 @@ struct scene {
 	uint64_t seed;
 };
 
-static uint32_t random_below(struct scene *s, uint32_t limit)
-{
-	return (uint32_t)(random_bits(&s->seed) % limit);
-}
-
 /* Runs of two threads by start; of operators, of calls, or of both. */
 static void fill(struct scene *s)
 {
@@ -45,16 +40,16 @@ static void fill(struct scene *s)
 
 	for (uint32_t i = 0; i < s->count; i++) {
 		if (i % per_run == 0) {
-			now = random_below(s, per_run);
-			what = random_below(s, 3);
+			now = random_below(&s->seed, per_run);
+			what = random_below(&s->seed, 3);
 		}
-		now += random_below(s, 3);
+		now += random_below(&s->seed, 3);
 		s->items[i] = (struct item){
-			.tid = i == 0 ? 1 : 1 + random_below(s, 2),
+			.tid = i == 0 ? 1 : 1 + random_below(&s->seed, 2),
 			.start_ns = now,
-			.dur_ns = 5 + (s->has_lengths ? random_below(s, 3) : 0),
+			.dur_ns = 5 + (s->has_lengths ? random_below(&s->seed, 3) : 0),
 			.number = i,
-			.is_call = what == 2 ? random_below(s, 2) : what,
+			.is_call = what == 2 ? random_below(&s->seed, 2) : what,
 		};
 	}
 }

@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "random_numbers.h"
 #include "trace_builder.h"
 
 enum {
@@ -142,12 +143,6 @@ static const struct template templates[] = {
 	{ 'i', "x", "mark", "1", { { NULL, NULL } } },
 	{ 'i', "x", "Record Window End", "1", { { NULL, NULL } } },
 };
-
-static uint32_t random_below(uint64_t *seed, uint32_t limit)
-{
-	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(*seed >> 33) % limit;
-}
 
 /* Small numbers, so that ids meet, and what else a JSON number may be. */
 static const char *random_number(uint64_t *seed)

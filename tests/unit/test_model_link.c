@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "random_numbers.h"
 #include "trace_builder.h"
 
 static uint64_t diagnostic(const struct tscope_trace *trace, enum tscope_diagnostic kind)
@@ -469,12 +470,6 @@ static void rows_of_a_device(void **state)
 }
 
 /* ---- a second implementation --------------------------------------------------------- */
-
-static uint32_t random_below(uint64_t *seed, uint32_t limit)
-{
-	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(*seed >> 33) % limit;
-}
 
 /* By definition: of the ops that come before the call in their thread and have not ended, the last. */
 static uint32_t slow_op(const struct tscope_trace *trace, uint32_t call)

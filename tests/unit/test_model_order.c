@@ -9,13 +9,9 @@
 
 #include <cmocka.h>
 
-enum { MOST = 300 };
+#include "random_numbers.h"
 
-static uint32_t random_below(uint64_t *seed, uint32_t limit)
-{
-	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(*seed >> 33) % limit;
-}
+enum { MOST = 300 };
 
 static bool has_larger_key(const void *context, uint32_t a, uint32_t b)
 {

@@ -10,16 +10,11 @@
 #include <cmocka.h>
 
 #include "fail_alloc.h"
+#include "random_numbers.h"
 
 enum { ROWS = 16 * TIME_BLOCK };
 
 #define FARTHEST INT64_C(4000000000000000000)
-
-static uint32_t random_below(uint64_t *seed, uint32_t limit)
-{
-	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(*seed >> 33) % limit;
-}
 
 /* Mostly near to 10^15, some at the edge of what is near, some anywhere. */
 static int64_t random_time(uint64_t *seed)

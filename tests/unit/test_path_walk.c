@@ -5,7 +5,6 @@
  */
 #include "path_check.h"
 
-#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -118,11 +117,6 @@ static void cut_last_step(void **state)
 
 /* ---- any trace ----------------------------------------------------------------------- */
 
-static int64_t random_below(uint64_t *chance, uint64_t limit)
-{
-	return (int64_t)(random_bits(chance) % limit);
-}
-
 static void add_random_span(struct test_trace *t, uint64_t *chance, int64_t start_ns,
 			    int64_t dur_ns)
 {
@@ -150,7 +144,7 @@ static void add_random_span(struct test_trace *t, uint64_t *chance, int64_t star
 		break;
 	default:
 		test_call(t, calls[random_below(chance, TSI_COUNT_OF(calls))], tid, start_ns,
-			  dur_ns, (uint64_t)random_below(chance, 12));
+			  dur_ns, random_below(chance, 12));
 	}
 }
 
@@ -162,7 +156,7 @@ static void add_random_event(struct test_trace *t, uint64_t *chance, int64_t sta
 					       "Context Sync" };
 	int device = (int)random_below(chance, 2);
 	int64_t stream = random_below(chance, 3);
-	uint64_t correlation = (uint64_t)random_below(chance, 12);
+	uint64_t correlation = random_below(chance, 12);
 	char args[160];
 
 	switch (random_below(chance, 6)) {
@@ -172,9 +166,8 @@ static void add_random_event(struct test_trace *t, uint64_t *chance, int64_t sta
 		break;
 	case 1:
 		snprintf(args, sizeof(args),
-			 "\"wait_on_stream\": %" PRId64
-			 ", \"wait_on_cuda_event_record_corr_id\": %" PRId64,
-			 random_below(chance, 4) - 1, random_below(chance, 13) - 1);
+			 "\"wait_on_stream\": %d, \"wait_on_cuda_event_record_corr_id\": %d",
+			 (int)random_below(chance, 4) - 1, (int)random_below(chance, 13) - 1);
 		test_device_args(t, "cuda_sync", records[random_below(chance, 4)], device, stream,
 				 start_ns, dur_ns, correlation, args);
 		break;

@@ -17,6 +17,7 @@
 
 #include "base/attributes.h"
 #include "fail_alloc.h"
+#include "random_numbers.h"
 #include "step_dump.h"
 #include "step_text.h"
 #include "trace_builder.h"
@@ -480,10 +481,10 @@ static void test_align_random(void **state)
 			size_t length = 0;
 
 			for (int i = 0; i < 12; i++) {
-				seed = seed * 6364136223846793005u + 1442695040888963407u;
-				length +=
-					(size_t)snprintf(text + length, sizeof(text) - length,
-							 "%d data=%d\n", (int)(seed >> 60) - 8, i);
+				int number = (int)random_below(&seed, 16) - 8;
+
+				length += (size_t)snprintf(text + length, sizeof(text) - length,
+							   "%d data=%d\n", number, i);
 			}
 			ranks[rank] = test_steps(text);
 		}

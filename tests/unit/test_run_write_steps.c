@@ -17,6 +17,7 @@
 
 #include "base/attributes.h"
 #include "decode/json.h"
+#include "random_numbers.h"
 #include "run/scalars.h"
 #include "run/settings.h"
 #include "run/store.h"
@@ -240,8 +241,7 @@ static void test_provenance(void **state)
 
 static uint64_t next_random(uint64_t *seed)
 {
-	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
-	return *seed >> 33;
+	return random_bits(seed) >> 33;
 }
 
 static bool flip(uint64_t *seed)

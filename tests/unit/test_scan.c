@@ -18,14 +18,15 @@
 
 #include <cmocka.h>
 
+#include "random_numbers.h"
+
 static const char *const isa_names[] = { "plain", "sse2", "avx2", "neon" };
 
 static uint64_t random_state;
 
 static unsigned pick(unsigned count)
 {
-	random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-	return (unsigned)(random_state >> 33) % count;
+	return random_below(&random_state, count);
 }
 
 struct text {

@@ -16,6 +16,7 @@
 
 #include "fail_alloc.h"
 #include "plain_text.h"
+#include "random_numbers.h"
 
 struct looked_at {
 	struct plain *plain;
@@ -263,12 +264,6 @@ struct world {
 	size_t segment_pages[PLACES];
 	struct block blocks[BLOCKS];
 };
-
-static uint32_t random_below(uint64_t *random, uint32_t limit)
-{
-	*random = *random * UINT64_C(6364136223846793005) + 1442695040888963407u;
-	return (uint32_t)((*random >> 33) % limit);
-}
 
 static uint64_t address_of_place(size_t place)
 {

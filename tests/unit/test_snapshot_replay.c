@@ -16,6 +16,7 @@
 
 #include "fail_alloc.h"
 #include "plain_text.h"
+#include "random_numbers.h"
 
 /* ---- cases by hand ------------------------------------------------------------------------ */
 
@@ -318,12 +319,6 @@ struct history {
 	struct event events[HISTORY];
 	struct world worlds[HISTORY + 1]; /* before each event, and at last */
 };
-
-static uint32_t random_below(uint64_t *random, uint32_t limit)
-{
-	*random = *random * UINT64_C(6364136223846793005) + 1442695040888963407u;
-	return (uint32_t)((*random >> 33) % limit);
-}
 
 static uint64_t address_of(size_t place)
 {

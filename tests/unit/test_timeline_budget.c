@@ -17,6 +17,7 @@
 
 #include "fail_alloc.h"
 #include "piece_check.h"
+#include "random_numbers.h"
 #include "trace_builder.h"
 
 enum { MAIN = 1, BACKWARD = 2 }; /* thread ids */
@@ -399,13 +400,7 @@ static void assert_agrees(const struct tscope_timeline *timeline, uint32_t step,
 
 enum { ROUNDS = 400, CLOCK_NS = 600, LAUNCHES = 24, WAITS = 6 };
 
-static int64_t random_below(uint32_t *seed, uint32_t limit)
-{
-	*seed = *seed * 1664525U + 1013904223U;
-	return (*seed >> 8) % limit;
-}
-
-static void add_random_work(struct test_trace *t, uint32_t *seed)
+static void add_random_work(struct test_trace *t, uint64_t *seed)
 {
 	static const char *const operators[] = { "aten::mm", "aten::add" };
 	static const char *const kernels[] = { "gemm", "add", "softmax" };
@@ -441,7 +436,7 @@ static void add_random_work(struct test_trace *t, uint32_t *seed)
 	}
 }
 
-static struct tscope_trace *random_trace(uint32_t *seed)
+static struct tscope_trace *random_trace(uint64_t *seed)
 {
 	struct test_trace *t = test_trace_new();
 	int64_t start_ns = 1;
@@ -470,7 +465,7 @@ static struct tscope_trace *random_trace(uint32_t *seed)
 static void random_traces_agree_with_every_instant(void **state)
 {
 	(void)state;
-	uint32_t seed = 3;
+	uint64_t seed = 3;
 
 	for (int round = 0; round < ROUNDS; round++) {
 		const struct tscope_timeline_options options = { .warmup = round % 3 };
@@ -528,7 +523,7 @@ static void assert_allocations_may_fail(const struct tscope_trace *trace)
 static void every_allocation_may_fail(void **state)
 {
 	struct setup *s = *state;
-	uint32_t seed = 11;
+	uint64_t seed = 11;
 
 	s->trace = random_trace(&seed);
 	assert_allocations_may_fail(s->trace);

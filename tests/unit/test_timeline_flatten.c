@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "fail_alloc.h"
+#include "random_numbers.h"
 
 static void assert_segments(const struct flattener *flat, const struct flat_segment *expected,
 			    size_t count)
@@ -67,12 +68,6 @@ static void threads_are_not_joined(void **state)
 
 enum { SPANS = 12, CLOCK_NS = 64, ROUNDS = 3000 };
 
-static uint32_t random_below(uint32_t *seed, uint32_t limit)
-{
-	*seed = *seed * 1664525U + 1013904223U;
-	return (*seed >> 8) % limit;
-}
-
 /* The label at an instant, 0 for none: that of the last span that covers it. */
 static uint32_t label_at(const struct flat_segment *spans, size_t count, int64_t t_ns)
 {
@@ -87,7 +82,7 @@ static uint32_t label_at(const struct flat_segment *spans, size_t count, int64_t
 static void random_spans_agree_with_each_instant(void **state)
 {
 	(void)state;
-	uint32_t seed = 7;
+	uint64_t seed = 7;
 
 	for (int round = 0; round < ROUNDS; round++) {
 		struct flat_segment spans[SPANS];

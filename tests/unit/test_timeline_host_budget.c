@@ -16,6 +16,7 @@
 
 #include "fail_alloc.h"
 #include "piece_check.h"
+#include "random_numbers.h"
 #include "trace_builder.h"
 
 enum { MAIN = 1, BACKWARD = 2, GLOO = 3, GLOO2 = 4 }; /* thread ids */
@@ -357,13 +358,7 @@ static void without_communication_nobody_wants_the_pieces(void **state)
 	tscope_trace_free(trace);
 }
 
-static int64_t random_below(uint32_t *seed, uint32_t limit)
-{
-	*seed = *seed * 1664525U + 1013904223U;
-	return (*seed >> 8) % limit;
-}
-
-static struct tscope_trace *random_trace(uint32_t *seed)
+static struct tscope_trace *random_trace(uint64_t *seed)
 {
 	static const char *const annotations[] = { LOADER,    DDP,        BACKWARD_PHASE,
 						   ZERO_GRAD, ALL_REDUCE, "evaluate" };
@@ -391,7 +386,7 @@ static struct tscope_trace *random_trace(uint32_t *seed)
 static void random_traces_agree_with_every_instant(void **state)
 {
 	enum { ROUNDS = 400 };
-	uint32_t seed = 5;
+	uint64_t seed = 5;
 
 	(void)state;
 	for (int round = 0; round < ROUNDS; round++) {
@@ -425,7 +420,7 @@ static void every_allocation_may_fail(void **state)
 {
 	struct tscope_timeline *timeline = NULL;
 	struct tscope_error err = { 0 };
-	uint32_t seed = 11;
+	uint64_t seed = 11;
 	struct tscope_trace *trace = random_trace(&seed);
 	size_t n = 1;
 
