@@ -147,7 +147,6 @@ static inline enum step skip_other(struct cursor *c)
 static inline enum step read_value(struct cursor *c, enum event_field field,
 				   struct raw_event *event)
 {
-	bool escaped = false;
 	struct str text;
 	enum step step;
 
@@ -157,12 +156,11 @@ static inline enum step read_value(struct cursor *c, enum event_field field,
 			event->phase = text.length ? text.data[0] : '\0';
 		return step;
 	case FIELD_NAME:
+		event->name_escaped = false; /* if it comes twice */
 		if (*c->p != '"')
 			return read_scalar(c, &event->name);
 		c->p++;
-		step = read_string(c, &event->name, &escaped);
-		event->name_escaped = escaped;
-		return step;
+		return read_string(c, &event->name, &event->name_escaped);
 	case FIELD_CAT:
 		return read_scalar(c, &event->cat);
 	case FIELD_PID:

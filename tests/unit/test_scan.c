@@ -243,6 +243,23 @@ static void test_backslash_outside_of_strings(void **state)
 	}
 }
 
+/* What the first one said, escapes, too, counts for nothing. */
+static void test_fields_that_come_twice(void **state)
+{
+	(void)state;
+	static const char *const events[] = {
+		"{\"ph\":\"X\",\"ts\":1,\"dur\":2,\"name\":\"C:\\\\x\",\"name\":7}]",
+		"{\"ph\":\"X\",\"ts\":1,\"dur\":2,\"name\":\"C:\\\\x\",\"name\":\"x\"}]",
+		"{\"ph\":\"X\",\"ts\":1,\"dur\":2,\"name\":\"x\",\"name\":\"C:\\\\x\"}]",
+		"{\"ph\":\"X\",\"ts\":1,\"dur\":2,\"name\":\"x\",\"name\":null,\"cat\":\"a\","
+		"\"cat\":null}]",
+		"{\"ph\":\"X\",\"ph\":\"i\",\"ts\":1,\"ts\":3,\"dur\":2,\"args\":{},\"args\":null}"
+		"]",
+	};
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+		compare(events[i], strlen(events[i]));
+}
+
 static void test_one_event(void **state)
 {
 	(void)state;
@@ -305,6 +322,7 @@ int main(void)
 		cmocka_unit_test(test_usual_events_are_not_odd),
 		cmocka_unit_test(test_strings_and_args),
 		cmocka_unit_test(test_backslash_outside_of_strings),
+		cmocka_unit_test(test_fields_that_come_twice),
 		cmocka_unit_test(test_random_events),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
