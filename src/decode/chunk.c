@@ -145,6 +145,7 @@ struct one_event {
 	struct event_sink sink;
 	struct event_sink *to;
 	uint32_t kind;
+	bool has_come;
 	enum tscope_status status;
 };
 
@@ -154,27 +155,30 @@ static enum tscope_status hand_on_one(struct event_sink *sink, const struct raw_
 	struct one_event *one = (struct one_event *)sink;
 	struct raw_event with_kind = *event;
 	with_kind.kind = one->kind;
+	one->has_come = true;
 	one->status = one->to->event(one->to, &with_kind, err);
 	return TSCOPE_E_LIMIT;
 }
 
-/* Reads the event once more, the general way: seldom is more wanted of it than what repeats. */
+/*
+ * Reads the event once more, the general way, or else carefully: seldom is more wanted of it than
+ * what repeats.
+ */
 static enum tscope_status hand_on_whole(const struct chunk *chunk, struct scanner *scanner,
 					const struct raw_repeat *repeat, struct event_sink *to,
 					struct tscope_error *err)
 {
-	struct one_event one = {
-		.sink.event = hand_on_one,
-		.to = to,
-		.kind = repeat->kind,
-		.status = TSCOPE_E_INTERNAL,
-	};
+	struct one_event one = { .sink.event = hand_on_one, .to = to, .kind = repeat->kind };
 	struct kinds *kinds = scanner->kinds;
 	scanner->kinds = NULL;
 	scanner->sink = &one.sink;
 	point_at(scanner, chunk, (size_t)(repeat->text - chunk->text));
 	tsi_scan_isa(NULL)->scan(scanner, err);
+	if (!one.has_come)
+		(void)tsi_element_read(scanner, true, err);
 	scanner->kinds = kinds;
+	if (!one.has_come)
+		return tsi_fail(err, TSCOPE_E_INTERNAL, "an event was read in two ways");
 	return one.status;
 }
 

@@ -341,6 +341,28 @@ static void test_every_size(void **state)
 	free(t);
 }
 
+/* Of two files that were put together each was printed by a writer of its own. */
+static void test_two_writers(void **state)
+{
+	struct text *t = malloc(sizeof(*t));
+	(void)state;
+	t->length = 0;
+	put(t, "[");
+	for (int i = 0; i < 400; i++) {
+		char event[100];
+		snprintf(event, sizeof(event),
+			 i / 40 % 2 ? "{\"ph\":\"X\",\"ts\":%d,\"dur\":2},\n"
+				    : "{\"ph\": \"X\",\"ts\": %d,\"dur\": 2},\n",
+			 1000 + i);
+		put(t, event);
+	}
+	t->bytes[t->length - 2] = ']';
+	for (size_t bytes = 200; bytes < 4000; bytes += 19)
+		compare((struct str){ t->bytes, t->length },
+			(struct setting){ .thread_count = 2, .block_bytes = bytes });
+	free(t);
+}
+
 static const char *const files[] = {
 	"era_a.json",      "era_d.json",           "rocm.json",           "cpu_only.json",
 	"two_steps.json",  "composer_merged.json", "viztracer.json",      "viztracer.html",
@@ -512,9 +534,10 @@ static void test_memory_ends(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_generated),    cmocka_unit_test(test_every_size),
-		cmocka_unit_test(test_files),        cmocka_unit_test(test_long_elements),
-		cmocka_unit_test(test_failing_sink), cmocka_unit_test(test_memory_ends),
+		cmocka_unit_test(test_generated),     cmocka_unit_test(test_every_size),
+		cmocka_unit_test(test_two_writers),   cmocka_unit_test(test_files),
+		cmocka_unit_test(test_long_elements), cmocka_unit_test(test_failing_sink),
+		cmocka_unit_test(test_memory_ends),
 	};
 	testdata = argc > 1 ? argv[1] : "testdata";
 	return cmocka_run_group_tests(tests, NULL, NULL);
