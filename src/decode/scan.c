@@ -252,6 +252,10 @@ static inline enum step read_event(struct scanner *scanner, struct cursor *c,
 			glue = next;
 			field = (enum event_field)layout->glues[next].field;
 			c->p += layout->glues[next].length;
+			/* One that ends in fewer blanks than stand here is foreseen as well. */
+			if (tsi_unlikely(tsi_is_space(*c->p)) && field != FIELD_END &&
+			    (step = skip_space(c)) != STEP_OK)
+				return step;
 		} else {
 			const char *from = c->p;
 			if ((step = read_glue(c, is_first, &field)) != STEP_OK)
