@@ -3,6 +3,7 @@
 #define TSCOPE_DECODE_PICKLE_MACHINE_H
 
 #include "decode/pickle.h"
+#include "decode/pickle_lists.h"
 #include "decode/plain_graph.h"
 #include "input/input.h"
 
@@ -64,6 +65,7 @@ struct pickle_machine {
 	size_t fence; /* the last mark, or 0: values below it are out of reach */
 	struct word_pool memo;
 	size_t memo_count; /* of entries that are set */
+	struct known_lists known_lists;
 
 	const struct pickle_opcode *op; /* the one that runs, and where it stands */
 	uint64_t op_offset;

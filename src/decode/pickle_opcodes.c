@@ -255,7 +255,10 @@ static enum tscope_status memoize(struct pickle_machine *m, uint64_t index)
 		return status;
 	if (tsi_unlikely(index >= m->memo_limit.count))
 		return tsi_pool_fail(&m->memo_limit, m->err);
-	m->memo_count += tsi_word_pool_get(&m->memo, index) == 0;
+	if (tsi_likely(tsi_word_pool_get(&m->memo, index) == 0))
+		m->memo_count++;
+	else
+		tsi_forget_lists(&m->known_lists);
 	return tsi_word_pool_set(&m->memo, index, m->stack[m->depth - 1], m->err);
 }
 

@@ -4,7 +4,7 @@
  * functions work on stack, memo and graph. Streams: nothing of the input is kept.
  *
  * In a large snapshot nine of ten opcodes push a frame from the memo for a list of frames;
- * those are taken in a loop of their own.
+ * those are taken in a loop of their own, or all at once where the list is a known one.
  */
 #include "decode/pickle_machine.h"
 
@@ -323,6 +323,8 @@ static enum tscope_status run(struct pickle_machine *m)
 	while (!m->is_done && status == TSCOPE_OK) {
 		take_gets(m);
 		status = run_next(m);
+		if (m->depth == m->fence && status == TSCOPE_OK)
+			status = tsi_pickle_repeat_list(m);
 	}
 	return status == TSCOPE_OK ? finish(m) : status;
 }
@@ -360,6 +362,7 @@ enum tscope_status tsi_pickle_read(struct plain **ret, struct input *in,
 	free(m.marks);
 	free(m.scratch);
 	tsi_word_pool_deinit(&m.memo);
+	tsi_known_lists_deinit(&m.known_lists);
 	if (status != TSCOPE_OK) {
 		tsi_plain_free(plain);
 		return status;

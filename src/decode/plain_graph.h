@@ -174,6 +174,12 @@ TSI_MUST_CHECK
 enum tscope_status tsi_graph_append(struct plain *plain, uint32_t list, const uint32_t *items,
 				    size_t count, struct tscope_error *err);
 
+/*
+ * Gives an empty list what another one holds, in the same memory: that must have got all of it
+ * at once, and so not be long. Else false. What is added to either later moves away.
+ */
+bool tsi_graph_share_items(struct plain *plain, uint32_t list, uint32_t other);
+
 /* Sets pairs of a dict: key, value, key, value … Of equal keys the last value counts. */
 TSI_MUST_CHECK
 enum tscope_status tsi_graph_set(struct plain *plain, uint32_t dict, const uint32_t *pairs,

@@ -159,3 +159,14 @@ enum tscope_status tsi_graph_append(struct plain *plain, uint32_t list, const ui
 	add_in_place(tsi_graph_words(plain, *content), items, count);
 	return TSCOPE_OK;
 }
+
+bool tsi_graph_share_items(struct plain *plain, uint32_t list, uint32_t other)
+{
+	uint32_t content = *tsi_graph_content(plain, other);
+
+	if (content == 0 || content & CONTENT_IN_HEAP ||
+	    *tsi_graph_words(plain, content) & CONTENT_HAS_ROOM)
+		return false;
+	*tsi_graph_content(plain, list) = content;
+	return true;
+}

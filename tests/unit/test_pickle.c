@@ -814,6 +814,106 @@ static void test_references_are_packed(void **state)
 	bytes_reset(&data);
 }
 
+/* ---- lists that are written again ---------------------------------------------------------- */
+
+#define ITEMS "h\0h\1h\0h\1h\0h\1h\0h\1"
+#define SHOWN "1, 2, 1, 2, 1, 2, 1, 2"
+#define AGAIN(data, expected) GOOD("APPENDS", "(K\1q\0000K\2q\0010](" ITEMS "e" data, expected)
+
+/* Whatever happens between, before and after, each list has its own items. */
+static void test_repeated_lists(void **state)
+{
+	static const struct pickle_case cases[] = {
+		AGAIN("](" ITEMS "et.", "([" SHOWN "], [" SHOWN "])"),
+		AGAIN("](" ITEMS "eK\3at.", "([" SHOWN "], [" SHOWN ", 3])"),
+		AGAIN("K\3a](" ITEMS "et.", "([" SHOWN ", 3], [" SHOWN "])"),
+		AGAIN("q\2](" ITEMS "eh\2K\3a0t.", "([" SHOWN ", 3], [" SHOWN "])"),
+		AGAIN("K\7q\0000](" ITEMS "et.", "([" SHOWN "], [7, 2, 7, 2, 7, 2, 7, 2])"),
+		AGAIN("](" ITEMS "K\3et.", "([" SHOWN "], [" SHOWN ", 3])"),
+		AGAIN("]K\3a(" ITEMS "et.", "([" SHOWN "], [3, " SHOWN "])"),
+		AGAIN("](" ITEMS "e(" ITEMS "et.", "([" SHOWN "], [" SHOWN ", " SHOWN "])"),
+		AGAIN("](K\0030" ITEMS "et.", "([" SHOWN "], [" SHOWN "])"),
+		AGAIN("\x8f(" ITEMS "\x90t.", "([" SHOWN "], [" SHOWN "])"),
+		AGAIN("](" ITEMS "tt.", "([" SHOWN "], [], (" SHOWN "))"),
+	};
+	static const char to_dict[] = "K\1q\0K\2q\1](" ITEMS "e}(" ITEMS "e.";
+	static const char to_nothing[] = "K\1q\0K\2q\1](" ITEMS "e]((" ITEMS "e.";
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++)
+		check_dump(cases[i].opcode, cases[i].data, cases[i].length, cases[i].expected);
+	check_failure(to_dict, sizeof(to_dict) - 1, NULL, TSCOPE_E_DAMAGED,
+		      "APPENDS: would add to a dict", sizeof(to_dict) - 3);
+	check_failure(to_nothing, sizeof(to_nothing) - 1, NULL, TSCOPE_E_DAMAGED,
+		      "APPENDS: no value to add to", sizeof(to_nothing) - 3);
+}
+
+enum { ENTRIES = 256, ITEMS_EACH = 9 };
+
+/* Which entry of the memo is the item of a list: no two lists have the same. */
+static uint32_t entry_of(uint32_t list, uint32_t item)
+{
+	return (item == 0 ? list >> 8 : list * (item + 1)) % ENTRIES;
+}
+
+static void add_list(struct bytes *data, uint32_t list)
+{
+	bytes_add_literal(data, "](");
+	for (uint32_t i = 0; i < ITEMS_EACH; i++) {
+		char get[] = { 'j', (char)entry_of(list, i), 0, 0, 0 };
+		bytes_add(data, get, sizeof(get));
+	}
+	bytes_add_literal(data, "e");
+}
+
+/* More of them than are remembered at a time, three times over. */
+static void test_many_repeated_lists(void **state)
+{
+	enum { LISTS = 9000, ROUNDS = 3 };
+	struct bytes data = { 0 };
+
+	(void)state;
+	for (uint32_t i = 0; i < ENTRIES; i++) {
+		add_number(&data, i * 1000);
+		bytes_add_literal(&data, "\x94\x30");
+	}
+	bytes_add_literal(&data, "(");
+	for (uint32_t i = 0; i < LISTS * ROUNDS; i++)
+		add_list(&data, i % LISTS);
+	bytes_add_literal(&data, "t.");
+	struct plain *p = read_whole(data.data, data.length);
+	for (uint32_t i = 0; i < LISTS * ROUNDS; i++) {
+		struct plain_value list = tsi_plain_item(p, tsi_plain_root(p), i);
+		assert_int_equal(tsi_plain_length(p, list), ITEMS_EACH);
+		for (uint32_t k = 0; k < ITEMS_EACH; k++) {
+			int64_t number = -1;
+			assert_true(tsi_plain_to_int64(p, tsi_plain_item(p, list, k), &number));
+			assert_int_equal(number, entry_of(i % LISTS, k) * 1000);
+		}
+	}
+	tsi_plain_free(p);
+	bytes_reset(&data);
+}
+
+/* A hundred lists of the same nine small numbers: one takes three words and a header. */
+static void test_repeated_lists_share_memory(void **state)
+{
+	struct bytes data = { 0 };
+
+	(void)state;
+	bytes_add_literal(&data, "K\1q\0(");
+	for (uint32_t i = 0; i < 100; i++)
+		add_list(&data, 0);
+	bytes_add_literal(&data, "t.");
+	struct plain *p = read_whole(data.data, data.length);
+	assert_int_equal(tsi_plain_object_count(p), 101);
+	assert_true(tsi_plain_item(p, tsi_plain_root(p), 0).word !=
+		    tsi_plain_item(p, tsi_plain_root(p), 99).word);
+	assert_in_range(p->contents.count, 1, 1 + 4 + 101);
+	tsi_plain_free(p);
+	bytes_reset(&data);
+}
+
 /* ---- asking for what is not there --------------------------------------------------------- */
 
 static void test_absent(void **state)
@@ -1000,6 +1100,8 @@ static void add_all_kinds(struct bytes *data)
 		bytes_add_literal(data, "N");
 	}
 	bytes_add_literal(data, "ur\0\x41\0\0"); /* entry 16640 of the memo */
+	add_list(data, 0);
+	add_list(data, 0);
 	for (uint32_t i = 0; i < 40; i++)
 		bytes_add_literal(data, "(");
 	for (uint32_t i = 0; i < 40; i++)
@@ -1091,6 +1193,9 @@ int main(void)
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_keys_are_stored_once),
 		cmocka_unit_test(test_references_are_packed),
+		cmocka_unit_test(test_repeated_lists),
+		cmocka_unit_test(test_many_repeated_lists),
+		cmocka_unit_test(test_repeated_lists_share_memory),
 		cmocka_unit_test(test_absent),
 		cmocka_unit_test(test_reals_of_integers),
 		cmocka_unit_test(test_kind_names),
