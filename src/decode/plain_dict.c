@@ -182,18 +182,35 @@ static enum tscope_status set_pair(struct plain *plain, uint32_t *content, const
 	return status == TSCOPE_OK ? add_value(plain, content, child, pair[1], err) : status;
 }
 
-/* The shape that all the keys make, one after another; SHAPE_NONE where none has been seen. */
-static uint32_t known_shape(const struct plain *plain, const uint32_t *pairs, size_t pair_count)
+static bool has_keys(const struct plain *plain, uint32_t shape, const uint32_t *pairs)
+{
+	const uint32_t *keys = tsi_shape_keys(&plain->shapes, shape);
+	size_t count = plain->shapes.shapes[shape].count, i = 0;
+
+	while (i < count && keys[i] == pairs[2 * i])
+		i++;
+	return i == count;
+}
+
+/*
+ * The shape that all the keys make, one after another; SHAPE_NONE where none has been seen. Most
+ * likely it is that of the dict before which had as many.
+ */
+static uint32_t known_shape(struct plain *plain, const uint32_t *pairs, size_t pair_count)
 {
 	uint32_t shape = 0;
 
 	if (pair_count > SHAPE_KEYS_MAX)
 		return SHAPE_NONE;
+	uint32_t *latest = &plain->latest_shapes[pair_count];
+	if (*latest != SHAPE_NONE && has_keys(plain, *latest, pairs))
+		return *latest;
 	for (size_t i = 0; i < pair_count; i++) {
 		shape = tsi_shape_child(&plain->shapes, shape, pairs[2 * i]);
 		if (shape == SHAPE_NONE)
-			break;
+			return SHAPE_NONE;
 	}
+	*latest = shape;
 	return shape;
 }
 

@@ -49,6 +49,7 @@ struct plain {
 	struct word_pool objects, contents;
 	struct word_pool numbers; /* two words each, low half first */
 	struct shape_set shapes;
+	uint32_t latest_shapes[SHAPE_KEYS_MAX + 1]; /* by number of keys: of the dict before */
 	struct plain_heap *heaps;
 	size_t heap_count, heap_capacity;
 	size_t heap_words; /* of all of them */
