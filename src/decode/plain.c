@@ -183,6 +183,11 @@ size_t tsi_plain_items(const struct plain *plain, struct plain_value list, size_
 	return count;
 }
 
+uint32_t tsi_plain_items_id(const struct plain *plain, struct plain_value list)
+{
+	return is_sequence(list) ? *tsi_graph_content(plain, list.word) : 0;
+}
+
 /* which: 0 the key, 1 the value. */
 static struct plain_value pair_part(const struct plain *plain, struct plain_value dict,
 				    size_t index, size_t which)

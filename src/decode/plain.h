@@ -109,6 +109,12 @@ struct plain_value tsi_plain_item(const struct plain *plain, struct plain_value 
 size_t tsi_plain_items(const struct plain *plain, struct plain_value list, size_t first,
 		       struct plain_value *out, size_t room);
 
+/*
+ * Which memory holds the items; 0: there are none. Lists and tuples that share it are equal, and
+ * others may be.
+ */
+uint32_t tsi_plain_items_id(const struct plain *plain, struct plain_value list);
+
 /* A pair of a dict, in the order in which its keys first came. */
 struct plain_value tsi_plain_key(const struct plain *plain, struct plain_value dict, size_t index);
 struct plain_value tsi_plain_value(const struct plain *plain, struct plain_value dict,

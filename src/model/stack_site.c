@@ -383,31 +383,48 @@ static struct str site_text(struct stack_sites *sites, const struct site_walk *w
 	return (struct str){ sites->text, (size_t)(at - sites->text) };
 }
 
-enum tscope_status tsi_stack_site(struct stack_sites *sites, struct plain_value stack,
-				  uint32_t *site, struct tscope_error *err)
+/* Names the site of a stack, and gives its id. */
+static enum tscope_status name_site(struct stack_sites *sites, struct plain_value stack,
+				    uint32_t *site, struct tscope_error *err)
 {
 	struct site_walk walk = { .class = UINT_MAX, .matches = sites->filter.length == 0 };
-	size_t index = tsi_plain_object_index(stack);
-	uint32_t id;
 
-	if (index != SIZE_MAX && sites->sites[index]) {
-		*site = sites->sites[index] - 1;
-		return TSCOPE_OK;
-	}
 	walk_stack(sites, stack, &walk);
 	struct str text = site_text(sites, &walk);
 	if (text.length > MAX_SITE_BYTES - sites->text_bytes &&
 	    tsi_intern_find(&sites->texts, text) == UINT32_MAX)
 		text = other;
 	size_t known_count = sites->texts.count;
-	enum tscope_status status = tsi_intern_add(&sites->texts, text, &id, err);
+	enum tscope_status status = tsi_intern_add(&sites->texts, text, site, err);
 	if (status != TSCOPE_OK)
 		return status;
 	if (sites->texts.count > known_count && text.length < MAX_SITE_BYTES - sites->text_bytes)
 		sites->text_bytes += text.length;
+	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_stack_site(struct stack_sites *sites, struct plain_value stack,
+				  uint32_t *site, struct tscope_error *err)
+{
+	size_t index = tsi_plain_object_index(stack);
+	uint32_t items_id = tsi_plain_items_id(sites->snapshot->plain, stack);
+	struct latest_site *latest =
+		&sites->latest[items_id * UINT32_C(0x9e3779b1) >> (32 - LATEST_SITE_BITS)];
+
+	if (items_id && latest->items_id == items_id) {
+		*site = latest->site;
+		return TSCOPE_OK;
+	}
+	if (index != SIZE_MAX && sites->sites[index]) {
+		*site = sites->sites[index] - 1;
+		return TSCOPE_OK;
+	}
+	enum tscope_status status = name_site(sites, stack, site, err);
+	if (status != TSCOPE_OK)
+		return status;
 	if (index != SIZE_MAX)
-		sites->sites[index] = id + 1;
-	*site = id;
+		sites->sites[index] = *site + 1;
+	*latest = (struct latest_site){ items_id, *site };
 	return TSCOPE_OK;
 }
 

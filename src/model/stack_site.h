@@ -5,6 +5,8 @@
 #include "base/intern.h"
 #include "model/snapshot.h"
 
+enum { LATEST_SITE_BITS = 10 };
+
 /*
  * Where an allocation comes from, in words: the site of a stack is its innermost frame of
  * the user's own code, "train.py:41:step" with the file's whole path, and with more depth the
@@ -13,7 +15,8 @@
  * user's, the innermost of Python (with more depth, those of Python that called it), else one
  * frame of autograd's nodes (…Backward, AccumulateGrad), of operators (at::_ops::…), of what is
  * not the allocator's own, or of all. "" without frames.
- * Each text, frame and stack is looked at once.
+ * Each text, frame and stack is looked at once, and most stacks not even that: a pickle repeats
+ * them, and they share their frames with the first.
  */
 struct stack_sites {
 	const struct snapshot *snapshot;
@@ -26,7 +29,11 @@ struct stack_sites {
 	unsigned char *frames; /* by object: what it is as a frame; 0: not yet known */
 	unsigned char *roles;  /* by object: role of the stack + 1; 0: not yet known */
 	uint32_t *sites;       /* by object: id + 1; 0: not yet known */
-	char *text;            /* room for a site */
+	/* By a hash of it: memory that holds frames, and the site of the stacks that share it. */
+	struct latest_site {
+		uint32_t items_id, site;
+	} latest[1 << LATEST_SITE_BITS];
+	char *text; /* room for a site */
 };
 
 /* Frames in a site at most; longer names and files are cut, see stack_site.c. */

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "decode/plain_graph.h"
 #include "fail_alloc.h"
 #include "plain_text.h"
 
@@ -326,6 +327,29 @@ static void test_ids(void **state)
 	stacks_deinit(&stacks);
 }
 
+/* Two lists that hold their frames in the same memory, as those of a pickle do. */
+static void test_shared_frames(void **state)
+{
+	static const char *const rows[] = { "a.py:1:f", "b.py:2:g", "", "", "" };
+	struct stacks stacks;
+	struct stack_sites sites;
+
+	(void)state;
+	stacks_init(&stacks, rows, 5);
+	for (size_t i = 0; i < 2; i++)
+		assert_true(tsi_graph_share_items(stacks.plain, stack_at(&stacks, 2 + i).word,
+						  stack_at(&stacks, i).word));
+	assert_int_equal(tsi_stack_sites_init(&sites, &stacks.snapshot, 1, TSI_STR(""), NULL),
+			 TSCOPE_OK);
+	check_site(&sites, stack_at(&stacks, 2), "a.py:1:f");
+	check_site(&sites, stack_at(&stacks, 1), "b.py:2:g");
+	check_site(&sites, stack_at(&stacks, 4), "");
+	check_site(&sites, stack_at(&stacks, 0), "a.py:1:f");
+	check_site(&sites, stack_at(&stacks, 3), "b.py:2:g");
+	tsi_stack_sites_deinit(&sites);
+	stacks_deinit(&stacks);
+}
+
 /* ---- roles ---------------------------------------------------------------------------------- */
 
 #define CALL " " LIB "torch/nn/modules/module.py:1:_call_impl "
@@ -520,12 +544,13 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sites),      cmocka_unit_test(test_depth),
-		cmocka_unit_test(test_filter),     cmocka_unit_test(test_deep_stack),
-		cmocka_unit_test(test_limits),     cmocka_unit_test(test_odd_stacks),
-		cmocka_unit_test(test_ids),        cmocka_unit_test(test_roles),
-		cmocka_unit_test(test_collapse),   cmocka_unit_test(test_collapse_deep),
-		cmocka_unit_test(test_many_sites), cmocka_unit_test(test_out_of_memory),
+		cmocka_unit_test(test_sites),         cmocka_unit_test(test_depth),
+		cmocka_unit_test(test_filter),        cmocka_unit_test(test_deep_stack),
+		cmocka_unit_test(test_limits),        cmocka_unit_test(test_odd_stacks),
+		cmocka_unit_test(test_ids),           cmocka_unit_test(test_shared_frames),
+		cmocka_unit_test(test_roles),         cmocka_unit_test(test_collapse),
+		cmocka_unit_test(test_collapse_deep), cmocka_unit_test(test_many_sites),
+		cmocka_unit_test(test_out_of_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
