@@ -56,6 +56,7 @@ extern const struct pickle_opcode tsi_pickle_opcodes[256];
 struct pickle_machine {
 	struct input *in;
 	const char *start, *at, *end; /* what the input shows; the next byte is *at */
+	uint64_t start_offset;
 	struct plain *out;
 
 	uint32_t *stack;
@@ -78,6 +79,27 @@ struct pickle_machine {
 	size_t max_text_bytes;
 	struct tscope_error *err;
 };
+
+/* Written out, as compilers see one load in it. */
+static inline uint32_t tsi_pickle_u4(const char *p)
+{
+	const unsigned char *at = (const unsigned char *)p;
+	return (uint32_t)at[3] << 24 | (uint32_t)at[2] << 16 | (uint32_t)at[1] << 8 | at[0];
+}
+
+/* A number of 1 to 8 bytes among those that are shown: of eight at once, if they are, too. */
+static inline uint64_t tsi_pickle_number(const struct pickle_machine *m, const char *p,
+					 unsigned bytes)
+{
+	uint64_t number = 0;
+
+	if (tsi_likely(m->end - p >= 8))
+		return ((uint64_t)tsi_pickle_u4(p + 4) << 32 | tsi_pickle_u4(p)) &
+		       UINT64_MAX >> (64 - 8 * bytes);
+	for (unsigned i = 0; i < bytes; i++)
+		number |= (uint64_t)(unsigned char)p[i] << (8 * i);
+	return number;
+}
 
 /* Fails at the opcode that runs: "SETITEMS: what is wrong". */
 TSI_COLD TSI_PRINTF(3, 4) enum tscope_status

@@ -85,7 +85,7 @@ enum tscope_status tsi_pickle_grow_stack(struct pickle_machine *m)
 
 static uint64_t offset_of(const struct pickle_machine *m, const char *at)
 {
-	return tsi_input_offset(m->in) + (uint64_t)(at - m->start);
+	return m->start_offset + (uint64_t)(at - m->start);
 }
 
 /* Sees that `count` bytes from m->at on are shown; TSCOPE_END: there are fewer. */
@@ -93,6 +93,7 @@ static enum tscope_status show_more(struct pickle_machine *m, size_t count)
 {
 	size_t available;
 
+	m->start_offset += (uint64_t)(m->at - m->start);
 	tsi_input_consume(m->in, (size_t)(m->at - m->start));
 	enum tscope_status status = tsi_input_peek(m->in, count, &m->start, &available, m->err);
 	m->at = m->start;
@@ -118,15 +119,6 @@ static enum tscope_status show_operand(struct pickle_machine *m, size_t count)
 			       (size_t)(m->end - m->at), count);
 }
 
-static uint64_t little_endian(const char *p, unsigned bytes)
-{
-	uint64_t number = 0;
-
-	for (unsigned i = 0; i < bytes; i++)
-		number |= (uint64_t)(unsigned char)p[i] << (8 * i);
-	return number;
-}
-
 static enum tscope_status check_length(struct pickle_machine *m, const struct form *form,
 				       uint64_t length)
 {
@@ -150,7 +142,7 @@ static enum tscope_status take_number(struct pickle_machine *m, const struct for
 
 	if (tsi_unlikely(status != TSCOPE_OK))
 		return status;
-	operand->number = little_endian(m->at, form->bytes);
+	operand->number = tsi_pickle_number(m, m->at, form->bytes);
 	if (form->has_sign)
 		operand->number = (uint64_t)(int64_t)(int32_t)(uint32_t)operand->number;
 	m->at += form->bytes;
@@ -280,7 +272,7 @@ static void take_gets(struct pickle_machine *m)
 
 	for (; m->end - at >= LONGEST && depth < m->stack_room; m->stack[depth++] = word) {
 		if (*at == LONG_BINGET) {
-			word = tsi_word_pool_get(&m->memo, little_endian(at + 1, 4));
+			word = tsi_word_pool_get(&m->memo, tsi_pickle_u4(at + 1));
 			if (word == 0)
 				break;
 			at += 5;
@@ -347,6 +339,7 @@ enum tscope_status tsi_pickle_read(struct plain **ret, struct input *in,
 	struct pickle_machine m = {
 		.in = in,
 		.start = "",
+		.start_offset = tsi_input_offset(in),
 		.out = plain,
 		.stack_limit = { or_default(o->max_stack, DEFAULT_MAX_STACK), "stack values" },
 		.mark_limit = { or_default(o->max_marks, DEFAULT_MAX_MARKS), "marks" },

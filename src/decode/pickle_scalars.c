@@ -86,7 +86,6 @@ enum tscope_status tsi_pickle_run_long_bytes(struct pickle_machine *m,
 {
 	enum { WORD_BYTES_MAX = 8 };
 	struct str text = operand->text;
-	uint64_t number = 0;
 
 	if (text.length > WORD_BYTES_MAX + 1) {
 		bool is_magic = tsi_str_is(text, "\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19");
@@ -95,12 +94,10 @@ enum tscope_status tsi_pickle_run_long_bytes(struct pickle_machine *m,
 				: fail_too_large(m);
 	}
 	bool is_negative = text.length && (text.data[text.length - 1] & 0x80);
-	for (size_t i = 0; i < WORD_BYTES_MAX; i++) {
-		unsigned char byte = is_negative ? 0xff : 0;
-		if (i < text.length)
-			byte = (unsigned char)text.data[i];
-		number |= (uint64_t)byte << (8 * i);
-	}
+	unsigned bytes = text.length < WORD_BYTES_MAX ? (unsigned)text.length : WORD_BYTES_MAX;
+	uint64_t number = bytes ? tsi_pickle_number(m, text.data, bytes) : 0;
+	if (is_negative && bytes < WORD_BYTES_MAX)
+		number |= UINT64_MAX << (8 * bytes);
 	if (text.length > WORD_BYTES_MAX) { /* the ninth byte must hold the sign and no more */
 		unsigned char ninth = (unsigned char)text.data[WORD_BYTES_MAX];
 		if (ninth == 0)

@@ -745,11 +745,11 @@ static void test_dicts_alike(void **state)
 	(void)state;
 	static const char data[] = "(}(K\1K\2K\3K\4u}(K\3K\5K\1K\6u}(K\1K\7u"
 				   "}(K\1K\x8K\3K\x9K\5K\xau}(K\1K\xbK\5K\xcu}"
-				   "}(K\1K\xdK\3K\xeK\5K\xful.";
+				   "}(K\1K\xdK\3K\xeK\5K\xfu}(K\1K\x10K\5K\x11ul.";
 
 	check_dump("alike", data, sizeof(data) - 1,
 		   "[{1: 2, 3: 4}, {3: 5, 1: 6}, {1: 7}, {1: 8, 3: 9, 5: 10}, {1: 11, 5: 12}, {}, "
-		   "{1: 13, 3: 14, 5: 15}]");
+		   "{1: 13, 3: 14, 5: 15}, {1: 16, 5: 17}]");
 }
 
 /* Reals, tuples, None and texts are keys as well; 1, 1.0 and True are three, unlike in Python. */
@@ -907,8 +907,12 @@ static void test_repeated_lists_share_memory(void **state)
 	bytes_add_literal(&data, "t.");
 	struct plain *p = read_whole(data.data, data.length);
 	assert_int_equal(tsi_plain_object_count(p), 101);
-	assert_true(tsi_plain_item(p, tsi_plain_root(p), 0).word !=
-		    tsi_plain_item(p, tsi_plain_root(p), 99).word);
+	struct plain_value first = tsi_plain_item(p, tsi_plain_root(p), 0);
+	struct plain_value last = tsi_plain_item(p, tsi_plain_root(p), 99);
+	assert_int_not_equal(first.word, last.word);
+	assert_int_equal(tsi_plain_items_id(p, first), tsi_plain_items_id(p, last));
+	assert_int_not_equal(tsi_plain_items_id(p, first),
+			     tsi_plain_items_id(p, tsi_plain_root(p)));
 	assert_in_range(p->contents.count, 1, 1 + 4 + 101);
 	tsi_plain_free(p);
 	bytes_reset(&data);
@@ -943,6 +947,7 @@ static void test_absent(void **state)
 		assert_int_equal(tsi_plain_text(p, value).length > 0, strchr(can, 't') != NULL);
 		assert_int_equal(tsi_plain_length(p, value), 0);
 		assert_int_equal(tsi_plain_item(p, value, 0).word, 0);
+		assert_int_equal(tsi_plain_items_id(p, value), 0);
 		assert_int_equal(tsi_plain_key(p, value, 0).word, 0);
 		assert_int_equal(tsi_plain_value(p, value, 0).word, 0);
 		assert_int_equal(tsi_plain_get(p, value, root).word, 0);
