@@ -27,6 +27,9 @@ enum {
 /* The longest integer that is looked at: the magic number of torch.save has 10 bytes. */
 enum { MAX_LONG_BYTES = 10 };
 
+/* Those that are taken in a row. */
+enum { BINGET = 'h', LONG_BINGET = 'j', BININT1 = 'K', MEMOIZE = '\x94', LONGEST = 5 };
+
 /* How an operand is written, see enum operand_form. */
 struct form {
 	unsigned char bytes; /* of the number */
@@ -258,32 +261,49 @@ static enum tscope_status run_next(struct pickle_machine *m)
 	return status;
 }
 
-/*
- * BINGET and LONG_BINGET in a row, as long as operands are shown, the stack has room and the
- * memo an entry; whatever is not as usual is left to the table. A branch for each opcode: the
- * processor guesses it and goes on with the next, while a computed length would be waited for.
- */
-static void take_gets(struct pickle_machine *m)
+/* MEMOIZE, where it sets an entry that has room and was not set. */
+static inline bool memoize(struct pickle_machine *m, size_t depth)
 {
-	enum { BINGET = 'h', LONG_BINGET = 'j', LONGEST = 5 };
-	const char *at = m->at;
+	uint32_t *entry = tsi_word_pool_find(&m->memo, m->memo_count);
+
+	if (!entry || *entry || depth == m->fence || m->memo_count >= m->memo_limit.count)
+		return false;
+	*entry = m->stack[depth - 1];
+	m->memo_count++;
+	return true;
+}
+
+/*
+ * What pushes a value of the memo or a small integer, and MEMOIZE, in a row: nine of ten opcodes
+ * that there are. As long as operands are shown, the stack has room and the memo an entry;
+ * whatever is not as usual is left to the table. A branch for each opcode: the processor guesses
+ * it and goes on with the next, while a computed length would be waited for.
+ */
+static void take_usual(struct pickle_machine *m)
+{
+	const char *at = m->at, *next = at;
 	size_t depth = m->depth;
 	uint32_t word;
 
-	for (; m->end - at >= LONGEST && depth < m->stack_room; m->stack[depth++] = word) {
+	for (; m->end - at >= LONGEST && depth < m->stack_room; at = next) {
 		if (*at == LONG_BINGET) {
 			word = tsi_word_pool_get(&m->memo, tsi_pickle_u4(at + 1));
-			if (word == 0)
-				break;
-			at += 5;
+			next = at + 5;
 		} else if (*at == BINGET) {
 			word = tsi_word_pool_get(&m->memo, (unsigned char)at[1]);
-			if (word == 0)
-				break;
-			at += 2;
+			next = at + 2;
+		} else if (*at == MEMOIZE && memoize(m, depth)) {
+			next = at + 1;
+			continue;
+		} else if (*at == BININT1) {
+			word = tsi_word_of_small((unsigned char)at[1]);
+			next = at + 2;
 		} else {
 			break;
 		}
+		if (word == 0)
+			break;
+		m->stack[depth++] = word;
 	}
 	m->at = at;
 	m->depth = depth;
@@ -313,7 +333,7 @@ static enum tscope_status run(struct pickle_machine *m)
 	enum tscope_status status = TSCOPE_OK;
 
 	while (!m->is_done && status == TSCOPE_OK) {
-		take_gets(m);
+		take_usual(m);
 		status = run_next(m);
 		if (m->depth == m->fence && status == TSCOPE_OK)
 			status = tsi_pickle_repeat_list(m);

@@ -118,14 +118,21 @@ TSI_MUST_CHECK
 enum tscope_status tsi_word_pool_set(struct word_pool *pool, size_t index, uint32_t word,
 				     struct tscope_error *err);
 
-/* What was set, or 0. */
-static inline uint32_t tsi_word_pool_get(const struct word_pool *pool, size_t index)
+/* The word of an index, or NULL where there is no chunk yet. */
+static inline uint32_t *tsi_word_pool_find(const struct word_pool *pool, size_t index)
 {
 	size_t chunk = index >> POOL_CHUNK_BITS;
 
 	if (tsi_unlikely(chunk >= pool->chunk_count) || tsi_unlikely(!pool->chunks[chunk]))
-		return 0;
-	return pool->chunks[chunk][index & (POOL_CHUNK_WORDS - 1)];
+		return NULL;
+	return tsi_word_pool_at(pool, index);
+}
+
+/* What was set, or 0. */
+static inline uint32_t tsi_word_pool_get(const struct word_pool *pool, size_t index)
+{
+	const uint32_t *word = tsi_word_pool_find(pool, index);
+	return word ? *word : 0;
 }
 
 /* The message of a limit, for what is counted elsewhere. */
