@@ -19,7 +19,8 @@
  *	dict		shape (its keys), then the values
  *
  * So the frames of a stack, dicts with numbers below 65536, take two bytes each.
- * Content that is added to again moves to where it has room, a power of two of whole words.
+ * Content that is added to again moves to where it has room, a power of two of whole words. So
+ * what is packed never changes, and several lists may hold the same.
  */
 #define CONTENT_IN_HEAP (UINT32_C(1) << 31)
 
