@@ -26,9 +26,14 @@ static uint64_t mix(uint64_t key)
 	return key ^ (key >> 32);
 }
 
+/*
+ * Ids count up, and so do many keys: four that follow one another begin their search in one line of
+ * the cache, or each would wait for memory where the table is larger than the caches. Were there
+ * more to a group, those of two would too often stand in each other's way.
+ */
 static size_t slot_of(const struct key_map *map, uint64_t key)
 {
-	size_t at = (size_t)mix(key) & (map->slot_count - 1);
+	size_t at = (size_t)(mix(key / 4) * 4 + key % 4) & (map->slot_count - 1);
 	while (map->slots[at].value_plus_1 && map->slots[at].key != key)
 		at = (at + 1) & (map->slot_count - 1);
 	return at;

@@ -66,6 +66,25 @@ static void test_lengths(void **state)
 	tsi_intern_deinit(&set);
 }
 
+/* Texts that differ in their last byte only, which begin their search side by side. */
+static void test_last_bytes(void **state)
+{
+	(void)state;
+	struct intern set;
+	unsigned char text[] = { 'i', 'd', ' ', '0', '0' };
+	uint32_t expected = 1;
+	assert_int_equal(tsi_intern_init(&set, 100000, NULL), TSCOPE_OK);
+	for (text[3] = '0'; text[3] <= '9'; text[3]++)
+		for (int last = 0; last <= UINT8_MAX; last++) {
+			text[4] = (unsigned char)last;
+			assert_int_equal(add(&set, (struct str){ (char *)text, sizeof(text) }),
+					 expected++);
+		}
+	for (uint32_t id = 1; id < expected; id++)
+		assert_int_equal(tsi_intern_find(&set, tsi_intern_text(&set, id)), id);
+	tsi_intern_deinit(&set);
+}
+
 /*
  * A million texts: 32-bit hashes of a million texts collide about 116 times
  * (10^12 / 2 / 2^32), so compares of the bytes are exercised too. That the
@@ -185,6 +204,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ids),
 		cmocka_unit_test(test_lengths),
+		cmocka_unit_test(test_last_bytes),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_long_texts),
 		cmocka_unit_test(test_limit),
