@@ -28,7 +28,7 @@ enum attention_arg {
 };
 
 struct attention_row {
-	const char *name;
+	char name[OP_NAME_SIZE];
 	enum layout layout;
 	enum direction direction;
 	uint8_t at[ATTENTION_ARG_COUNT]; /* where the arguments stand, 0: there is none */
@@ -78,7 +78,7 @@ static const struct attention_row rows[] = {
 };
 
 /* What they attend to, or all that they are given, is in no argument. */
-static const char *const hidden_names[] = {
+static const char hidden_names[][OP_NAME_SIZE] = {
 	"vllm::unified_attention",
 	"vllm::unified_attention_with_output",
 	"sglang::unified_attention_with_output",
@@ -226,7 +226,7 @@ enum op_work_result tsi_attention_work(struct op_work *work, struct str name,
 {
 	work->kind = KERNEL_ATTENTION;
 	for (size_t i = 0; i < TSI_COUNT_OF(rows); i++)
-		if (tsi_str_equal(name, tsi_str_of(rows[i].name)))
+		if (tsi_is_op_named(name, rows[i].name))
 			return count_attention(work, &rows[i], call);
 	if (tsi_is_among(name, hidden_names, TSI_COUNT_OF(hidden_names)))
 		return OP_WORK_NO_INPUTS;

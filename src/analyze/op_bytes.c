@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "analyze/op_elementwise.h"
+#include "analyze/op_formulas.h"
 #include "base/attributes.h"
 
 /* Arguments by position, as a set. */
@@ -34,7 +35,7 @@ enum reduction {
 };
 
 struct model {
-	const char *name;
+	char name[OP_NAME_SIZE];
 	double (*bytes)(const struct model *model, const struct op_call *call); /* NAN: not known */
 	enum kernel_kind kind;
 	uint8_t reads; /* these arguments, whole */
@@ -556,7 +557,7 @@ static const struct model models[] = {
 static const struct model *find_model(struct str name)
 {
 	for (size_t i = 0; i < TSI_COUNT_OF(models); i++)
-		if (tsi_str_equal(name, tsi_str_of(models[i].name)))
+		if (tsi_is_op_named(name, models[i].name))
 			return &models[i];
 	return NULL;
 }

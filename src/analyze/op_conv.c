@@ -29,7 +29,7 @@ enum conv_arg {
 enum { ALWAYS = UINT8_MAX }; /* for ARG_TRANSPOSED: it is no argument but the operator's nature */
 
 struct forward_row {
-	const char *name;
+	char name[OP_NAME_SIZE];
 	uint8_t at[CONV_ARG_COUNT]; /* where the arguments stand, 0: there is none */
 };
 
@@ -70,7 +70,7 @@ static const struct forward_row forward_rows[] = {
 enum { OF_INPUT = 1, OF_WEIGHT = 2, OF_BIAS = 4 }; /* gradients, in the order of the mask */
 
 struct backward_row {
-	const char *name;
+	char name[OP_NAME_SIZE];
 	uint8_t gradient, input, weight; /* the first is that of the output */
 	uint8_t mask; /* says which gradients are computed; 0: `gradients` does */
 	uint8_t gradients;
@@ -381,10 +381,10 @@ enum op_work_result tsi_conv_work(struct op_work *work, struct str name, const s
 {
 	work->kind = KERNEL_CONV;
 	for (size_t i = 0; i < TSI_COUNT_OF(forward_rows); i++)
-		if (tsi_str_equal(name, tsi_str_of(forward_rows[i].name)))
+		if (tsi_is_op_named(name, forward_rows[i].name))
 			return count_forward(work, &forward_rows[i], call);
 	for (size_t i = 0; i < TSI_COUNT_OF(backward_rows); i++)
-		if (tsi_str_equal(name, tsi_str_of(backward_rows[i].name)))
+		if (tsi_is_op_named(name, backward_rows[i].name))
 			return count_backward(work, &backward_rows[i], call);
 	return OP_WORK_NO_MODEL;
 }

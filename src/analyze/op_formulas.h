@@ -22,8 +22,21 @@ typedef enum op_work_result op_formulas(struct op_work *work, struct str name,
 					const struct op_call *call);
 op_formulas tsi_gemm_work, tsi_conv_work, tsi_attention_work;
 
+enum { OP_NAME_SIZE = 64 }; /* longer than any name in a table */
+
+/*
+ * Is it the name of this row? An operator is held against two hundred of them, and most have none:
+ * the last letter tells nearly all apart. Names stand in their rows, so that it is at hand.
+ */
+static inline bool tsi_is_op_named(struct str name, const char wanted[OP_NAME_SIZE])
+{
+	return name.length > 0 && name.length < OP_NAME_SIZE &&
+	       wanted[name.length - 1] == name.data[name.length - 1] &&
+	       tsi_str_equal(name, tsi_str_of(wanted));
+}
+
 /* For the names that share an answer and need no table of their own. */
-bool tsi_is_among(struct str name, const char *const *names, size_t count);
+bool tsi_is_among(struct str name, const char (*names)[OP_NAME_SIZE], size_t count);
 
 /* Bytes of so many elements of this type; NAN where it is not known. */
 double tsi_elements_bytes(double elements, struct str type);

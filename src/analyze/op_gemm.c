@@ -99,7 +99,7 @@ static bool form_grouped(struct product *product, const struct tensor *a, const 
 enum { NO_ARG = -1 };
 
 struct gemm_row {
-	const char *name;
+	char name[OP_NAME_SIZE];
 	product_form *form;
 	int8_t a, b;          /* which arguments are the operands */
 	int8_t added;         /* what is added to the product, or NO_ARG */
@@ -144,7 +144,7 @@ static const struct gemm_row rows[] = {
 static const struct gemm_row *find_row(struct str name)
 {
 	for (size_t i = 0; i < TSI_COUNT_OF(rows); i++)
-		if (tsi_str_equal(name, tsi_str_of(rows[i].name)))
+		if (tsi_is_op_named(name, rows[i].name))
 			return &rows[i];
 	return NULL;
 }
@@ -217,14 +217,14 @@ static enum op_work_result count_product(struct op_work *work, const struct gemm
 
 /* ---- mixtures of experts ------------------------------------------------------------- */
 
-static const char *const expert_names[] = {
+static const char expert_names[][OP_NAME_SIZE] = {
 	"vllm::rocm_aiter_fused_moe",     "vllm::inplace_fused_experts",
 	"vllm::outplace_fused_experts",   "sglang::inplace_fused_experts",
 	"sglang::outplace_fused_experts",
 };
 
 /* Their experts are no arguments of the operator. */
-static const char *const hidden_expert_names[] = {
+static const char hidden_expert_names[][OP_NAME_SIZE] = {
 	"vllm::moe_forward",
 	"vllm::moe_forward_shared",
 };

@@ -49,10 +49,10 @@ bool tsi_op_multiplies(struct str name)
 
 /* ---- what the formulas share --------------------------------------------------------- */
 
-bool tsi_is_among(struct str name, const char *const *names, size_t count)
+bool tsi_is_among(struct str name, const char (*names)[OP_NAME_SIZE], size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (tsi_str_equal(name, tsi_str_of(names[i])))
+		if (tsi_is_op_named(name, names[i]))
 			return true;
 	return false;
 }
