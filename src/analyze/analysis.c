@@ -10,6 +10,7 @@
 #include "analyze/anchor.h"
 #include "analyze/fact_sheet.h"
 #include "analyze/kernel_vote.h"
+#include "analyze/lookup.h"
 #include "analyze/reliability.h"
 #include "analyze/trace_flops.h"
 
@@ -559,31 +560,20 @@ struct tscope_value tscope_analysis_fact(const struct tscope_analysis *analysis,
 	return sheet->facts[fact];
 }
 
-bool tscope_analysis_find(const struct tscope_analysis *analysis, const char *id,
-			  struct tscope_value *value, enum tscope_unit *unit)
-{
-	const char *dot = strchr(id, '.');
-	size_t analyzer = tscope_analyzer_find(id);
-
-	if (!dot || analyzer == tscope_analyzer_count())
-		return false;
-	const struct tscope_analyzer_def *def = tscope_analyzer(analyzer);
-	for (size_t i = 0; i < def->fact_count; i++) {
-		if (strcmp(def->facts[i].name, dot + 1) != 0)
-			continue;
-		*value = tscope_analysis_fact(analysis, analyzer, i, TSCOPE_WHOLE_TRACE);
-		*unit = def->facts[i].unit;
-		return true;
-	}
-	return false;
-}
-
 size_t tscope_analysis_row_count(const struct tscope_analysis *analysis, size_t analyzer,
 				 size_t table, int scope)
 {
 	const struct fact_sheet *sheet = find_sheet(analysis, analyzer, scope);
 
 	return sheet && table < sheet->def->table_count ? sheet->tables[table].row_count : 0;
+}
+
+const struct tscope_value *tsi_table_cells(const struct tscope_analysis *analysis, size_t analyzer,
+					   size_t table, int scope)
+{
+	const struct fact_sheet *sheet = find_sheet(analysis, analyzer, scope);
+
+	return sheet && table < sheet->def->table_count ? sheet->tables[table].cells : NULL;
 }
 
 struct tscope_value tscope_analysis_cell(const struct tscope_analysis *analysis, size_t analyzer,

@@ -8,6 +8,25 @@
 #include <assert.h>
 #include <string.h>
 
+bool tscope_analysis_find(const struct tscope_analysis *analysis, const char *id,
+			  struct tscope_value *value, enum tscope_unit *unit)
+{
+	const char *dot = strchr(id, '.');
+	size_t analyzer = tscope_analyzer_find(id);
+
+	if (!dot || analyzer == tscope_analyzer_count())
+		return false;
+	const struct tscope_analyzer_def *def = tscope_analyzer(analyzer);
+	for (size_t i = 0; i < def->fact_count; i++) {
+		if (strcmp(def->facts[i].name, dot + 1) != 0)
+			continue;
+		*value = tscope_analysis_fact(analysis, analyzer, i, TSCOPE_WHOLE_TRACE);
+		*unit = def->facts[i].unit;
+		return true;
+	}
+	return false;
+}
+
 size_t tsi_lookup_analyzer(const char *id)
 {
 	size_t index = tscope_analyzer_find(id);

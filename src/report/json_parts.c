@@ -8,6 +8,8 @@
 #include <string.h>
 #include <tscope/tscope.h>
 
+#include "analyze/lookup.h"
+
 static void write_value(struct json_writer *w, struct tscope_value value)
 {
 	switch (value.kind) {
@@ -228,15 +230,14 @@ static size_t write_group(struct json_writer *w, const struct sheet_view *sheet,
 
 /* A table of one scope. */
 struct rows_view {
-	const struct sheet_view *sheet;
 	const struct tscope_table_def *def;
-	size_t table, count;
+	const struct tscope_value *cells;
+	size_t count;
 };
 
 static struct tscope_value cell(const struct rows_view *rows, size_t row, size_t column)
 {
-	return tscope_analysis_cell(rows->sheet->analysis, rows->sheet->analyzer, rows->table,
-				    rows->sheet->scope, row, column);
+	return rows->cells[row * rows->def->column_count + column];
 }
 
 static void write_row(struct json_writer *w, const struct rows_view *rows, size_t row)
@@ -348,9 +349,9 @@ static void write_sheet(struct json_writer *w, const struct sheet_view *sheet, s
 	}
 	for (size_t table = 0; table < sheet->def->table_count; table++) {
 		struct rows_view rows = {
-			.sheet = sheet,
 			.def = &sheet->def->tables[table],
-			.table = table,
+			.cells = tsi_table_cells(sheet->analysis, sheet->analyzer, table,
+						 sheet->scope),
 			.count = tscope_analysis_row_count(sheet->analysis, sheet->analyzer, table,
 							   sheet->scope),
 		};

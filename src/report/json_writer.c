@@ -226,11 +226,13 @@ void tsi_jw_uint(struct json_writer *w, uint64_t value)
 
 void tsi_jw_real(struct json_writer *w, double value)
 {
-	char text[REAL_TEXT_MAX];
-
-	tsi_real_shortest(text, value);
+	/* By its bits: 0 and -0 are equal, and their texts are not. */
+	if (w->last_text[0] == '\0' || memcmp(&value, &w->last_real, sizeof(value)) != 0) {
+		tsi_real_shortest(w->last_text, value);
+		w->last_real = value;
+	}
 	begin_item(w);
-	put_string(w, text);
+	put_string(w, w->last_text);
 }
 
 void tsi_jw_flag(struct json_writer *w, bool flag)

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/real.h"
+
 /*
  * Writes JSON, laid out for people: two blanks a level, rows of a table on one
  * line each. The writer knows where commas and line ends belong; the caller
@@ -27,6 +29,8 @@ struct json_writer {
 	unsigned row_depth; /* depth of the row in progress, which stands on one line; 0: none */
 	bool has_items;     /* the innermost object or array is not empty */
 	bool has_key;       /* the next item belongs to the key just written */
+	double last_real;   /* and its text: in sorted rows the same share often comes again */
+	char last_text[REAL_TEXT_MAX];
 	size_t pending_count;
 	char pending[1024]; /* not in the stream yet */
 };

@@ -37,6 +37,21 @@ static void sink_expect(struct sink *sink, const char *expected)
 	free(sink->text);
 }
 
+/* One that comes again, and one that is equal and not the same. */
+static void test_equal_reals(void **state)
+{
+	static const double values[] = { 0.0, -0.0, 0.5, 0.5, 0.25, 0.5, 0.0 };
+	struct sink sink;
+
+	(void)state;
+	sink_open(&sink);
+	tsi_jw_row_array(&sink.w);
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		tsi_jw_real(&sink.w, values[i]);
+	tsi_jw_end_array(&sink.w);
+	sink_expect(&sink, "[0, -0, 0.5, 0.5, 0.25, 0.5, 0]\n");
+}
+
 static void test_layout(void **state)
 {
 	struct sink sink;
@@ -195,9 +210,9 @@ static void test_shortest_numbers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_layout),           cmocka_unit_test(test_texts),
-		cmocka_unit_test(test_integers),         cmocka_unit_test(test_long_texts),
-		cmocka_unit_test(test_shortest_numbers),
+		cmocka_unit_test(test_layout),     cmocka_unit_test(test_equal_reals),
+		cmocka_unit_test(test_texts),      cmocka_unit_test(test_integers),
+		cmocka_unit_test(test_long_texts), cmocka_unit_test(test_shortest_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
