@@ -242,6 +242,7 @@ static enum tscope_status line_text(const struct analysis_scope *scope, unsigned
 	return tsi_make_text(scope, text, err, "host.%s", tsi_host_line_name((enum host_line)line));
 }
 
+/* The parts of a line follow one another. */
 static enum tscope_status add_rows(const struct analysis_scope *scope, const struct part *parts,
 				   size_t count, struct fact_sheet *out, struct tscope_error *err)
 {
@@ -249,8 +250,10 @@ static enum tscope_status add_rows(const struct analysis_scope *scope, const str
 	const char *line = NULL;
 
 	for (size_t i = 0; i < count; i++) {
-		if (line_text(scope, parts[i].line, &line, err) != TSCOPE_OK ||
-		    tsi_table_add(out, PARTS_TABLE, &cells, err) != TSCOPE_OK)
+		if ((i == 0 || parts[i].line != parts[i - 1].line) &&
+		    line_text(scope, parts[i].line, &line, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		if (tsi_table_add(out, PARTS_TABLE, &cells, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 		cells[PART_LINE] = tsi_text(line);
 		cells[PART_KIND] = tsi_text(kind_names[parts[i].kind]);
