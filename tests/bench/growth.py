@@ -25,6 +25,7 @@ MOST_OF_TOTAL = 0.25  # for one analyzer
 MOST_GROWTH, MOST_STAGE_GROWTH, MOST_SHAPE_GROWTH = 1.1, 1.1, 1.3
 LEAST_SHARE = 0.005  # below this share of the total a stage's growth says nothing
 SIZES = (100_000, 400_000)
+FEWER = 4  # events where instructions are counted: that takes fifty times longer
 # What large jobs do look like in part, at the size of a large job.
 MILLIONS = ("distinct-operators", "threads", "nested-operators", "one-instant",
             "equal-correlations", "backward")
@@ -39,13 +40,18 @@ NOTHING_IN_IT = 3  # exit status: some shapes are no trace of anything
 
 
 class Growth(typing.NamedTuple):
-    """Time for one event at the smaller and at the larger size."""
+    """
+    Time for one event at the smaller and at the larger size. instructions: by what their number for
+    one event grows between FEWER times smaller sizes, or None. Where it does not grow with the
+    time, the caches are to blame.
+    """
     shape: str
     command: str
     sizes: tuple
     small_ns: float
     large_ns: float
     peak_bytes: int
+    instructions: float | None
 
     def factor(self):
         return self.large_ns / self.small_ns
@@ -57,35 +63,61 @@ def least_cpu(command, rounds):
     return min(run.cpu_s for run in runs), measure.peak(runs)
 
 
-def measure_shape(tscope, shape, sizes, rounds):
-    """The Growth of each command."""
-    sizes = tuple(size // HEAVY.get(shape, 1) for size in sizes)
+def measure_at(tscope, shape, sizes, cost):
+    """Name of a command → its cost at each size; cost: of its arguments."""
     costs = {name: [] for name in COMMANDS}
     with tempfile.TemporaryDirectory() as folder:
         for size in sizes:
             path = pathlib.Path(folder) / f"{size}.json"
             subprocess.run([sys.executable, HERE / "shapes.py", shape, str(size), path], check=True)
             for name, command in COMMANDS.items():
-                costs[name].append(least_cpu(Command([tscope, *command, path]), rounds))
+                costs[name].append(cost([tscope, *command, path]))
             path.unlink()
-    for name, ((small_s, _), (large_s, peak_bytes)) in costs.items():
+    return costs
+
+
+def instruction_growths(tscope, shape, sizes):
+    """Name of a command → growth of its instructions for one event, or None."""
+    if not stages.is_there():
+        return dict.fromkeys(COMMANDS)
+    sizes = [size // FEWER for size in sizes]
+    counts = measure_at(tscope, shape, sizes, stages.count)
+    return {name: large / sizes[1] / (small / sizes[0]) for name, (small, large) in counts.items()}
+
+
+def measure_shape(tscope, shape, sizes, rounds):
+    """The Growth of each command."""
+    sizes = tuple(size // HEAVY.get(shape, 1) for size in sizes)
+    instructions = instruction_growths(tscope, shape, sizes)
+    runs = measure_at(tscope, shape, sizes,
+                      lambda arguments: least_cpu(Command(arguments), rounds))
+    for name, ((small_s, _), (large_s, peak_bytes)) in runs.items():
         yield Growth(shape, name, sizes, small_s * 1e9 / sizes[0], large_s * 1e9 / sizes[1],
-                     peak_bytes)
+                     peak_bytes, instructions[name])
+
+
+def factor_text(factor):
+    return "" if factor is None else f"{factor:.2f}"
 
 
 def measure_shapes(tscope, names, sizes, rounds):
     print(f"\nhostile shapes, CPU time for one event\n{'':34} {'command':8} {'events':>8} {'ns':>9}"
-          f" {'events':>9} {'ns':>9} {'growth':>7} {'peak MB':>8}")
+          f" {'events':>9} {'ns':>9} {'growth':>7} {'instr.':>7} {'peak MB':>8}")
     for name in names:
         for growth in measure_shape(tscope, name, sizes(name), rounds):
             print(f"{name:34} {growth.command:8} {growth.sizes[0]:8} {growth.small_ns:9.1f} "
                   f"{growth.sizes[1]:9} {growth.large_ns:9.1f} {growth.factor():7.2f} "
-                  f"{growth.peak_bytes / 1e6:8.1f}", flush=True)
+                  f"{factor_text(growth.instructions):>7} {growth.peak_bytes / 1e6:8.1f}",
+                  flush=True)
             yield growth
 
 
 def bench_sizes(shape):
     return MILLION_SIZES if shape in MILLIONS else SIZES
+
+
+def note_of(growth):
+    return f"instructions {factor_text(growth.instructions)}" if growth.instructions else ""
 
 
 def shape_marks(tscope, rounds):
@@ -94,7 +126,7 @@ def shape_marks(tscope, rounds):
         if growth.shape in MILLIONS or growth.factor() > MOST_SHAPE_GROWTH:
             yield Mark(8, f"{growth.shape}, {growth.command}: growth to {growth.sizes[1]} events",
                        growth.factor(), MOST_SHAPE_GROWTH, mine=f"{growth.large_ns:.0f} ns",
-                       peer=f"{growth.small_ns:.0f} ns")
+                       peer=f"{growth.small_ns:.0f} ns", note=note_of(growth))
     worst = max(growths, key=Growth.factor)
     yield Mark(8, f"the worst of {len(shapes.SHAPES)} shapes: {worst.shape}, {worst.command}",
                worst.factor(), MOST_SHAPE_GROWTH)

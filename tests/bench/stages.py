@@ -22,6 +22,7 @@ STAGES = {
 ANALYZER_FILE = re.compile(r"analyze_(\w+)\.c")
 ANALYZER_FUNCTION = "run"
 SOURCE_FOLDER = re.compile(r".*/src/(\w+)/")
+COLLECTED = re.compile(r"Collected : (\d+)")
 OPTIONS = ["--tool=callgrind", "--compress-strings=no", "--compress-pos=no"]
 
 
@@ -79,6 +80,14 @@ def function_name(text):
 
 def is_there():
     return shutil.which("valgrind") is not None
+
+
+def count(command):
+    """All instructions of a command."""
+    done = subprocess.run(["valgrind", *OPTIONS, "--callgrind-out-file=/dev/null", *command],
+                          check=False, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                          errors="replace")
+    return int(COLLECTED.search(done.stderr)[1])
 
 
 def measure(command):
