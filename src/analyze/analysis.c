@@ -55,6 +55,18 @@ static size_t slot_of(const struct tscope_analysis *analysis, int scope)
 	return analysis->scope_count == 1 ? 0 : (size_t)(scope + 1);
 }
 
+static struct fact_sheet *sheet_at(const struct tscope_analysis *analysis, size_t analyzer,
+				   size_t slot)
+{
+	return &analysis->sheets[analyzer * analysis->scope_count + slot];
+}
+
+/* How many of an analyzer's sheets may be in use; the others, of many devices, stay untouched. */
+static size_t slot_count_of(const struct tscope_analysis *analysis, size_t analyzer)
+{
+	return tscope_analyzer(analyzer)->per_device ? analysis->scope_count : 1;
+}
+
 /* The sheet of this very analysis, or NULL. */
 static const struct fact_sheet *own_sheet(const struct tscope_analysis *analysis, size_t analyzer,
 					  int scope)
@@ -62,8 +74,7 @@ static const struct fact_sheet *own_sheet(const struct tscope_analysis *analysis
 	if (scope >= 0 &&
 	    ((uint32_t)scope >= analysis->device_count || !tscope_analyzer(analyzer)->per_device))
 		return NULL;
-	const struct fact_sheet *sheet =
-		&analysis->sheets[analyzer * analysis->scope_count + slot_of(analysis, scope)];
+	const struct fact_sheet *sheet = sheet_at(analysis, analyzer, slot_of(analysis, scope));
 	return sheet->def ? sheet : NULL;
 }
 
@@ -122,13 +133,12 @@ static enum tscope_status run_analyzer(struct tscope_analysis *analysis, size_t 
 				       const struct analysis_scope *whole, struct tscope_error *err)
 {
 	const struct analyzer *analyzer = tsi_analyzer(index);
-	struct fact_sheet *sheets = &analysis->sheets[index * analysis->scope_count];
-	size_t slot_count = analyzer->def.per_device ? analysis->scope_count : 1;
+	struct fact_sheet *sheets = sheet_at(analysis, index, 0);
 
 	if (analyzer->on_request && !whole->options->python &&
 	    !(whole->trace && whole->trace->is_viztracer))
 		return TSCOPE_OK;
-	for (size_t slot = 0; slot < slot_count; slot++) {
+	for (size_t slot = 0; slot < slot_count_of(analysis, index); slot++) {
 		struct analysis_scope scope = *whole;
 		scope.first_device = slot ? (uint32_t)slot - 1 : 0;
 		scope.end_device = slot ? (uint32_t)slot : analysis->device_count;
@@ -403,8 +413,10 @@ static enum tscope_status keep_values(struct tscope_analysis *analysis, struct t
 static enum tscope_status keep_sheet(struct tscope_analysis *analysis, struct fact_sheet *sheet,
 				     struct tscope_error *err)
 {
-	enum tscope_status status = keep_text(analysis, &sheet->unreliable, err);
+	if (!sheet->def)
+		return TSCOPE_OK;
 
+	enum tscope_status status = keep_text(analysis, &sheet->unreliable, err);
 	for (size_t i = 0; status == TSCOPE_OK && i < sheet->def->fact_count; i++)
 		status = keep_text(analysis, &sheet->doubts[i], err);
 	if (status == TSCOPE_OK)
@@ -418,12 +430,12 @@ static enum tscope_status keep_sheet(struct tscope_analysis *analysis, struct fa
 
 enum tscope_status tsi_analysis_detach(struct tscope_analysis *analysis, struct tscope_error *err)
 {
-	size_t sheet_count = tscope_analyzer_count() * analysis->scope_count;
 	enum tscope_status status = TSCOPE_OK;
 
-	for (size_t i = 0; status == TSCOPE_OK && i < sheet_count; i++)
-		if (analysis->sheets[i].def)
-			status = keep_sheet(analysis, &analysis->sheets[i], err);
+	for (size_t i = 0; i < tscope_analyzer_count(); i++)
+		for (size_t slot = 0; slot < slot_count_of(analysis, i); slot++)
+			if (status == TSCOPE_OK)
+				status = keep_sheet(analysis, sheet_at(analysis, i, slot), err);
 	for (uint32_t i = 0; status == TSCOPE_OK && i < analysis->device_count; i++)
 		status = keep_text(analysis, &analysis->devices[i].name, err);
 	tsi_trace_flops_free(analysis->flops);
@@ -459,7 +471,7 @@ const struct step_series *tsi_analysis_steps(const struct tscope_analysis *analy
 enum tscope_status tsi_analysis_sheet(struct tscope_analysis *analysis, size_t analyzer,
 				      struct fact_sheet **sheet, struct tscope_error *err)
 {
-	*sheet = &analysis->sheets[analyzer * analysis->scope_count];
+	*sheet = sheet_at(analysis, analyzer, 0);
 	if ((*sheet)->def)
 		return TSCOPE_OK;
 	return tsi_fact_sheet_init(*sheet, tscope_analyzer(analyzer), err);
@@ -469,9 +481,9 @@ void tscope_analysis_free(struct tscope_analysis *analysis)
 {
 	if (!analysis)
 		return;
-	size_t sheet_count = tscope_analyzer_count() * analysis->scope_count;
-	for (size_t i = 0; analysis->sheets && i < sheet_count; i++)
-		tsi_fact_sheet_deinit(&analysis->sheets[i]);
+	for (size_t i = 0; analysis->sheets && i < tscope_analyzer_count(); i++)
+		for (size_t slot = 0; slot < slot_count_of(analysis, i); slot++)
+			tsi_fact_sheet_deinit(sheet_at(analysis, i, slot));
 	free(analysis->sheets);
 	free(analysis->devices);
 	tsi_trace_flops_free(analysis->flops);
