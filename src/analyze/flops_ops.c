@@ -86,17 +86,13 @@ static enum op_work_result find_work(const struct flops_count *c, struct counted
 	return OP_WORK_KNOWN;
 }
 
-/* The index of an operator with its inputs, which is added if it is new. */
-static enum tscope_status find_op(struct flops_count *c, uint32_t kind, uint32_t *index,
-				  struct tscope_error *err)
+/* Adds an operator with its inputs, unless nothing is known of it: that is so of most. */
+static enum tscope_status add_op(struct flops_count *c, uint32_t kind, uint32_t *index_and_1,
+				 struct tscope_error *err)
 {
-	uint32_t *index_and_1 = &c->out->operators.items[kind].flops_op;
 	const struct pair *pair = &c->out->operators.kinds.pairs[kind];
 	size_t count = c->out->op_count;
 
-	*index = *index_and_1 - 1;
-	if (*index_and_1)
-		return TSCOPE_OK;
 	if (tsi_array_reserve(&c->out->ops, &c->op_capacity, count + 1, sizeof(*c->out->ops),
 			      err) != TSCOPE_OK ||
 	    tsi_array_reserve(&c->calls, &c->call_capacity, count + 1, sizeof(*c->calls), err) !=
@@ -105,9 +101,11 @@ static enum tscope_status find_op(struct flops_count *c, uint32_t kind, uint32_t
 	struct counted_op *op = &c->out->ops[count];
 	*op = (struct counted_op){ .name = pair->first, .inputs = pair->second };
 	c->calls[count] = (struct op_calls){ .result = find_work(c, op) };
-	c->out->op_count++;
-	*index = (uint32_t)count;
-	*index_and_1 = *index + 1;
+	*index_and_1 = NO_ROW;
+	if (c->calls[count].result != OP_WORK_NO_MODEL)
+		*index_and_1 = (uint32_t)++c->out->op_count;
+	else
+		c->names[op->name] &= (uint8_t)~NAME_MODELLED;
 	return TSCOPE_OK;
 }
 
@@ -195,25 +193,20 @@ static bool judge_known(const struct counted_op *known, struct op_node *op)
 static enum tscope_status judge_op(struct flops_count *c, uint32_t kind, struct op_node *op,
 				   struct tscope_error *err)
 {
-	uint8_t *name = &c->names[c->out->operators.kinds.pairs[kind].first];
-	uint32_t index;
+	uint8_t name = c->names[c->out->operators.kinds.pairs[kind].first];
+	uint32_t *index_and_1 = &c->out->operators.items[kind].flops_op;
 
-	if (!(*name & NAME_MODELLED) && !c->has_written)
+	if (!(name & NAME_MODELLED) && !c->has_written)
 		return TSCOPE_OK;
-	if (find_op(c, kind, &index, err) != TSCOPE_OK)
+	if (*index_and_1 == 0 && add_op(c, kind, index_and_1, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	switch (c->calls[index].result) {
-	case OP_WORK_KNOWN:
-		if (judge_known(&c->out->ops[index], op))
-			op->index = index;
-		break;
-	case OP_WORK_NO_INPUTS:
+	if (*index_and_1 == NO_ROW)
+		return TSCOPE_OK;
+	uint32_t index = *index_and_1 - 1;
+	if (c->calls[index].result == OP_WORK_NO_INPUTS)
 		op->is_lacking = c->out->ops[index].multiplies;
-		break;
-	case OP_WORK_NO_MODEL:
-		*name &= (uint8_t)~NAME_MODELLED;
-		break;
-	}
+	else if (judge_known(&c->out->ops[index], op))
+		op->index = index;
 	return TSCOPE_OK;
 }
 

@@ -25,8 +25,9 @@ struct op_kind {
 	 */
 	struct op_times counted, others;
 	uint32_t step, pair; /* of the last that is counted, and its number among steps.pairs */
-	uint32_t flops_op;   /* number + 1 of what is counted for its FLOPs, 0: was not asked for */
-	bool has_ended;      /* it stands in ended */
+	/* Number + 1 of what is counted for its FLOPs; 0: was not asked for, NO_ROW: nothing is. */
+	uint32_t flops_op;
+	bool has_ended; /* it stands in ended */
 };
 
 struct ended_op {
