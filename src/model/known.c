@@ -16,6 +16,7 @@ enum known_use {
 	KNOWN_USUAL,  /* goes the usual way each time */
 	KNOWN_SKIP,   /* not even counted */
 	KNOWN_COUNT,  /* only counted */
+	KNOWN_UNTOLD, /* of an allocator that does not tell its total: that is counted, too */
 	KNOWN_MOMENT, /* has a time, likewise all below; no more becomes of it, if that is good */
 	KNOWN_POINT,  /* of an accelerator's allocator */
 	KNOWN_ROW,    /* a row, likewise the next three, which have ids beside them */
@@ -152,6 +153,20 @@ static bool take_timed(struct builder *b, const struct known_kind *known,
 	return true;
 }
 
+static TSI_COLD bool take_untold(struct builder *b, const struct known_kind *known,
+				 const struct raw_repeat *event, enum tscope_status *status,
+				 struct tscope_error *err)
+{
+	for (uint32_t i = 0; i < event->number_count; i++)
+		if (event->numbers[i].arg == ARG_ALLOCATED) /* this one may */
+			return false;
+	bool is_good = tsi_is_good_span(event->ts_ns, event->dur_ns);
+	b->sink.diagnostics[is_good ? TSCOPE_DIAGNOSTIC_memory_without_total
+				    : TSCOPE_DIAGNOSTIC_bad_timestamp]++;
+	*status = tsi_count_event(b, known->category, err);
+	return true;
+}
+
 bool tsi_take_repeat(struct event_sink *sink, const struct raw_repeat *event,
 		     enum tscope_status *status, struct tscope_error *err)
 {
@@ -161,8 +176,10 @@ bool tsi_take_repeat(struct event_sink *sink, const struct raw_repeat *event,
 	const struct known_kind *known = &b->known[event->kind];
 	if (tsi_unlikely(known->use <= KNOWN_USUAL))
 		return false;
-	if (known->use > KNOWN_COUNT)
+	if (known->use > KNOWN_UNTOLD)
 		return take_timed(b, known, event, status, err);
+	if (known->use == KNOWN_UNTOLD)
+		return take_untold(b, known, event, status, err);
 	*status = known->use == KNOWN_COUNT ? tsi_count_event(b, known->category, err) : TSCOPE_OK;
 	return true;
 }
@@ -225,11 +242,11 @@ static void learn(const struct builder *b, const struct raw_event *event,
 		learn_row(b, event, known);
 	else if (event->phase != 'X' && trace->allocator_point_count > lesson->point_count)
 		learn_point(trace, known);
-	else if (event->phase != 'X' && tsi_is_memory_event(event->name) &&
-		 tsi_is_good_time(event) &&
-		 b->sink.diagnostics[TSCOPE_DIAGNOSTIC_memory_without_total] ==
-			 lesson->bad_memory_count)
-		known->use = KNOWN_MOMENT; /* the host's */
+	else if (event->phase != 'X' && tsi_is_memory_event(event->name) && tsi_is_good_time(event))
+		known->use = b->sink.diagnostics[TSCOPE_DIAGNOSTIC_memory_without_total] ==
+					     lesson->bad_memory_count
+				     ? KNOWN_MOMENT /* the host's */
+				     : KNOWN_UNTOLD;
 }
 
 enum tscope_status tsi_learn_kind(struct builder *b, const struct raw_event *event,
