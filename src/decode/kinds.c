@@ -38,12 +38,13 @@ struct sample {
 	bool is_unfit;
 };
 
-struct kinds *tsi_kinds_new(unsigned lane, unsigned (*arg_of)(struct str key))
+struct kinds *tsi_kinds_new(unsigned lane, unsigned lane_count, unsigned (*arg_of)(struct str key))
 {
 	struct kinds *kinds = calloc(1, sizeof(*kinds));
 	if (!kinds)
 		return NULL;
 	kinds->lane = lane;
+	kinds->lane_count = lane_count;
 	kinds->arg_of = arg_of;
 	kinds->credit = FIRST_CREDIT;
 	kinds->predicted = kinds->by_long;
@@ -379,7 +380,7 @@ static unsigned add_kind(const struct sample *sample, uint64_t shape, struct raw
 	*kind = (struct kind){
 		.shape = shape,
 		.number = kinds->arg_of && kinds->told < MAX_KINDS
-				  ? ++kinds->told * MAX_KIND_LANES + kinds->lane
+				  ? ++kinds->told * kinds->lane_count + kinds->lane
 				  : 0,
 		.reach = text + (count - 1) * (size_t)KIND_NUMBER_REACH,
 		.next = *first,

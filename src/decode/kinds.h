@@ -93,8 +93,8 @@ struct kinds {
 	uint16_t *predicted; /* by the long history; points into by_long */
 	uint64_t history;    /* the last eight kinds, a byte (and more) of each */
 	unsigned (*arg_of)(struct str key);
-	unsigned lane;  /* of MAX_KIND_LANES */
-	uint32_t told;  /* so many numbers: MAX_KIND_LANES + lane, and on in steps of it */
+	unsigned lane, lane_count;
+	uint32_t told;  /* so many numbers: lane_count + lane, and on in steps of it */
 	unsigned count; /* of kinds kept; they are [1 … count] */
 	int64_t credit; /* earned by matches, spent by learning */
 	size_t text_used;
@@ -109,11 +109,11 @@ struct kinds {
 };
 
 /*
- * lane: which of the scanners that give events to one sink; their numbers lie close together, so
- * that the sink can have an array of them. arg_of: the sink's; gives numbers below GLUE_END. NULL:
- * no memory.
+ * lane: which of the scanners that give events to one sink, MAX_KIND_LANES at most; their numbers
+ * lie close together, so that the sink can have an array of them. arg_of: the sink's; gives numbers
+ * below GLUE_END. NULL: no memory.
  */
-struct kinds *tsi_kinds_new(unsigned lane, unsigned (*arg_of)(struct str key));
+struct kinds *tsi_kinds_new(unsigned lane, unsigned lane_count, unsigned (*arg_of)(struct str key));
 void tsi_kinds_free(struct kinds *kinds);
 
 /*

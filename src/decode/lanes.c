@@ -373,7 +373,8 @@ static enum tscope_status add_lane(struct lanes *lanes)
 	lanes->lanes[lanes->lane_count++] = lane;
 	lane->lanes = lanes;
 	lane->scanner.max_depth = lanes->reader->max_depth;
-	lane->scanner.kinds = tsi_kinds_new(lanes->lane_count, lanes->reader->sink->arg_of);
+	lane->scanner.kinds = tsi_kinds_new(lanes->lane_count, lanes->reader->kinds->lane_count,
+					    lanes->reader->sink->arg_of);
 	return lane->scanner.kinds ? TSCOPE_OK : TSCOPE_E_NOMEM;
 }
 

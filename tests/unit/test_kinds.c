@@ -193,7 +193,7 @@ static void damage(struct text *t)
 
 /* ---- what events of a kind must have in common --------------------------------------- */
 
-enum { WATCHED_KINDS = 4096, LANE = 5, ARG_COUNT = 5 };
+enum { WATCHED_KINDS = 4096, LANE = 5, LANE_COUNT = 7, ARG_COUNT = 5 };
 
 /* What was seen of a kind. */
 struct watched {
@@ -322,8 +322,8 @@ static enum tscope_status watch(struct event_sink *sink, const struct raw_event 
 {
 	struct watcher *watcher = (struct watcher *)sink;
 	if (event->kind) {
-		uint32_t told = event->kind / MAX_KIND_LANES;
-		assert_int_equal(event->kind % MAX_KIND_LANES, LANE);
+		uint32_t told = event->kind / LANE_COUNT;
+		assert_int_equal(event->kind % LANE_COUNT, LANE);
 		assert_in_range(told, 1, WATCHED_KINDS - 1);
 		watch_kind(watcher, &watcher->kinds[told], event);
 	}
@@ -437,7 +437,8 @@ static unsigned compare(const struct text *t, size_t window)
 			continue;
 		for (unsigned with_kinds = 0; with_kinds < 2; with_kinds++) {
 			struct watcher *actual = new_watcher();
-			struct kinds *kinds = with_kinds ? tsi_kinds_new(LANE, arg_of) : NULL;
+			struct kinds *kinds =
+				with_kinds ? tsi_kinds_new(LANE, LANE_COUNT, arg_of) : NULL;
 			read_all(isa, kinds, t, window, &actual->log.sink);
 			expect_same(expected, actual, isa->name, window);
 			told = actual->told;
@@ -527,7 +528,7 @@ static void test_what_is_told(void **state)
 	struct notes notes = {
 		.sink = { .event = note, .repeat = note_repeat, .arg_of = arg_of },
 	};
-	struct kinds *kinds = tsi_kinds_new(LANE, arg_of);
+	struct kinds *kinds = tsi_kinds_new(LANE, LANE_COUNT, arg_of);
 	struct text t = { 0 };
 	put(&t, "%s", text);
 	put(&t, "%900s", "{\"ph\":\"M\"}]"); /* kinds are not tried near the end of a window */
@@ -537,7 +538,7 @@ static void test_what_is_told(void **state)
 	for (size_t i = 0; i < TSI_COUNT_OF(kinds_told); i++) {
 		const struct raw_event *event = &notes.events[i];
 		const struct raw_repeat *repeat = &notes.repeats[i];
-		assert_int_equal(event->kind + repeat->kind, kinds_told[i] * MAX_KIND_LANES + LANE);
+		assert_int_equal(event->kind + repeat->kind, kinds_told[i] * LANE_COUNT + LANE);
 		assert_int_equal(event->ts_ns + repeat->ts_ns, 5125);
 		assert_int_equal(event->dur_ns + repeat->dur_ns, 1000);
 		assert_int_equal(repeat->kind == 0, is_first[i]);
@@ -560,7 +561,7 @@ static void test_nobody_asks(void **state)
 	(void)state;
 	static const char text[] = OP("a", "1", "[1]") OP("a", "2", "[1]") OP("a", "3", "[1]") "]";
 	struct notes notes = { .sink = { .event = note } };
-	struct kinds *kinds = tsi_kinds_new(0, NULL);
+	struct kinds *kinds = tsi_kinds_new(0, 1, NULL);
 	struct text t = { .bytes = (char *)(uintptr_t)text, .length = sizeof(text) - 1 };
 	read_all(tsi_scan_isa(NULL), kinds, &t, t.length, &notes.sink);
 	assert_int_equal(notes.count, 3);
@@ -582,13 +583,13 @@ static void test_more_kinds_than_there_is_room_for(void **state)
 	struct notes notes = {
 		.sink = { .event = note, .repeat = note_repeat, .arg_of = arg_of },
 	};
-	struct kinds *kinds = tsi_kinds_new(0, arg_of);
+	struct kinds *kinds = tsi_kinds_new(0, 1, arg_of);
 	read_all(tsi_scan_isa(NULL), kinds, &t, t.length, &notes.sink);
 	assert_int_equal(notes.count, ROUNDS * (MAX_KINDS_KEPT + 500));
 	assert_true(kinds->count <= MAX_KINDS_KEPT);
 	tsi_kinds_free(kinds);
 
-	kinds = tsi_kinds_new(7, arg_of);
+	kinds = tsi_kinds_new(7, MAX_KIND_LANES, arg_of);
 	kinds->told = MAX_KINDS - 1;
 	notes.count = 0;
 	t.length = 5000;
@@ -603,7 +604,7 @@ static void test_no_memory(void **state)
 {
 	(void)state;
 	fail_alloc_at(1);
-	struct kinds *kinds = tsi_kinds_new(0, NULL);
+	struct kinds *kinds = tsi_kinds_new(0, 1, NULL);
 	assert_true(fail_alloc_stop());
 	assert_null(kinds);
 }

@@ -182,7 +182,7 @@ static void compare(const char *bytes, size_t length)
 		const struct scan_isa *isa = tsi_scan_isa(isa_names[i]);
 		if (!isa)
 			continue;
-		struct kinds *kinds = tsi_kinds_new(0, NULL);
+		struct kinds *kinds = tsi_kinds_new(0, 1, NULL);
 		compare_with(isa, NULL, &expected, text);
 		compare_with(isa, kinds, &expected, text);
 		compare_with(isa, kinds, &expected, text);
