@@ -15,13 +15,23 @@
 
 #include <stdlib.h>
 
+/*
+ * External id -> row of the cpu_op. Profilers count the ids up, so those not far above the lowest
+ * have an array, which is mostly full; a map of them would take eight times as much memory.
+ */
+struct op_finder {
+	uint32_t first, count; /* ids that the array is for */
+	uint32_t *rows;        /* and 1; 0: none has this id */
+	struct key_map far;    /* of the other ids */
+};
+
 struct linker {
 	struct tscope_trace *trace;
 	uint32_t *row_of_call; /* by index of call */
 	uint32_t *calls;       /* indices of those with a correlation, by it; of one by start */
 	uint32_t call_count;
-	uint32_t hint;           /* where the last search ended: streams run in launch order */
-	struct key_map op_of_id; /* External id -> row of the cpu_op; made when first needed */
+	uint32_t hint;             /* where the last search ended: streams run in launch order */
+	struct op_finder op_of_id; /* made when first needed */
 	bool has_op_ids;
 	struct key_map
 		collective_of_call; /* row of a call within a collective's op -> collective */
@@ -135,16 +145,39 @@ static void find_calls(struct linker *l)
 
 /* ---- by External id ------------------------------------------------------------------ */
 
+/* The array: for up to SPARE times as many ids as there are. */
+static enum tscope_status init_finder(struct op_finder *finder, const uint32_t *ids, size_t count,
+				      struct tscope_error *err)
+{
+	enum { SPARE = 4 };
+	uint32_t least = UINT32_MAX, most = 0;
+	for (size_t i = 0; i < count; i++) {
+		uint32_t id = ids[i];
+		least = id && id < least ? id : least;
+		most = id > most ? id : most;
+	}
+	if (!most)
+		return TSCOPE_OK;
+	finder->first = least;
+	finder->count = (most - least) / SPARE < count ? most - least + 1 : (uint32_t)count * SPARE;
+	return tsi_array_new(&finder->rows, finder->count, sizeof(*finder->rows), err);
+}
+
 /* Of operators with one id the last row counts. */
 static enum tscope_status list_op_ids(struct linker *l, struct tscope_error *err)
 {
 	const struct spans *spans = &l->trace->spans;
+	struct op_finder *finder = &l->op_of_id;
 	uint32_t index = 0;
 	l->has_op_ids = true;
+	if (init_finder(finder, l->trace->op_ids, l->trace->cpu_op_count, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
 	for (uint32_t row = 0; row < spans->count; row++) {
 		bool is_op = tsi_span_class(spans, row) == TSCOPE_SPAN_CPU_OP;
 		uint32_t id = is_op ? l->trace->op_ids[index++] : 0;
-		if (id && tsi_key_map_put(&l->op_of_id, id, row, err) != TSCOPE_OK)
+		if (id && id - finder->first < finder->count)
+			finder->rows[id - finder->first] = row + 1;
+		else if (id && tsi_key_map_put(&finder->far, id, row, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 	}
 	return TSCOPE_OK;
@@ -158,7 +191,10 @@ static enum tscope_status find_op_of_id(struct linker *l, uint32_t external_id, 
 		return TSCOPE_OK;
 	if (!l->has_op_ids && list_op_ids(l, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	*op = tsi_key_map_find(&l->op_of_id, external_id);
+	const struct op_finder *finder = &l->op_of_id;
+	*op = external_id - finder->first < finder->count
+		      ? finder->rows[external_id - finder->first] - 1
+		      : tsi_key_map_find(&finder->far, external_id);
 	return TSCOPE_OK;
 }
 
@@ -333,7 +369,8 @@ enum tscope_status tsi_link_rows(struct tscope_trace *trace, struct tscope_error
 	enum tscope_status status = link_all(&l, err);
 	free(l.calls);
 	free(l.row_of_call);
-	tsi_key_map_deinit(&l.op_of_id);
+	free(l.op_of_id.rows);
+	tsi_key_map_deinit(&l.op_of_id.far);
 	tsi_key_map_deinit(&l.collective_of_call);
 	tsi_key_map_deinit(&l.collective_of_name);
 	tsi_key_map_deinit(&l.comm_of_kind);

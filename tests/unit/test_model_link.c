@@ -162,11 +162,21 @@ static void external_id_is_a_link_only_if_it_must_be(void **state)
 		{ "\"external id\": \"4\"", "far" },
 		{ "", "none" },
 		{ "\"External id\": 4294967300", "none" },
+		{ "\"External id\": 4294967294", "last" },
+		{ "\"External id\": 4294967293", "none" },
+		{ "\"External id\": 2", "none" },
+		{ "\"External id\": 14", "edge" },
+		{ "\"External id\": 15", "none" },
+		{ "\"External id\": 18", "none" },
+		{ "\"External id\": 19", "behind" },
 	};
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct test_trace *t = test_trace_new();
 		test_span_args(t, "cpu_op", "chance", 1, 1, 5, "{\"External id\": 3}");
 		test_span_args(t, "cpu_op", "far", 2, 1, 5, "{\"External id\": 4}");
+		test_span_args(t, "cpu_op", "last", 2, 7, 5, "{\"External id\": 4294967294}");
+		test_span_args(t, "cpu_op", "edge", 2, 13, 5, "{\"External id\": 14}");
+		test_span_args(t, "cpu_op", "behind", 2, 19, 5, "{\"External id\": 19}");
 		test_device_args(t, "kernel", "k", 0, 7, 50, 5, 3, cases[i].args);
 		struct tscope_trace *trace = test_trace_finish(t);
 		print_message("%s\n", cases[i].args);
