@@ -13,7 +13,7 @@
  * instruction set.
  */
 
-enum { KIND_TRIES = 16 }; /* kinds of one name that are compared */
+enum { KIND_TRIES = 32 }; /* kinds of one name that are compared */
 
 /* Behind the number at p, "-12.5"; NULL for every other form. A number's reach may be read. */
 static inline const char *match_any_number(const char *p)
@@ -111,9 +111,25 @@ static TSI_INLINE const char *match_asked(struct kind_piece *piece, const char *
 	return behind;
 }
 
+/* Where an event was found not to be of a kind. */
+struct mismatch {
+	const char *at;   /* in the event, up to 32 bytes before it shows; NULL: in a number */
+	const char *text; /* that should stand there: of the kind */
+	unsigned piece;   /* it is in */
+};
+
+static inline const char *note_mismatch(struct mismatch *mismatch, const char *at, const char *text,
+					unsigned piece)
+{
+	if (mismatch)
+		*mismatch = (struct mismatch){ at, text, piece };
+	return NULL;
+}
+
 /* Is the event at p one of this kind? Gives its end, or NULL. */
 static TSI_INLINE const char *match_pieces(const struct kind *kind, const char *p,
-					   int64_t times[SLOT_TIME_COUNT], struct kind_event *read)
+					   int64_t times[SLOT_TIME_COUNT], struct kind_event *read,
+					   struct mismatch *mismatch)
 {
 	struct kind_piece *piece = kind->pieces;
 	const char *text = kind->text;
@@ -121,9 +137,9 @@ static TSI_INLINE const char *match_pieces(const struct kind *kind, const char *
 		read->at[i] = p;
 		for (const char *last = text + piece->blocks; text != last; text += 32, p += 32)
 			if (simd_equal32(p, text) != UINT32_MAX)
-				return NULL;
+				return note_mismatch(mismatch, p, text, i);
 		if (~simd_equal32(p, text) & piece->mask)
-			return NULL;
+			return note_mismatch(mismatch, p, text, i);
 		text += 32;
 		p += piece->tail;
 		if (piece->slot == SLOT_END)
@@ -137,7 +153,7 @@ static TSI_INLINE const char *match_pieces(const struct kind *kind, const char *
 		else /* how long something took has now more digits, now fewer */
 			p = take_plain_ns(p, NULL, &times[piece->slot]);
 		if (tsi_unlikely(!p))
-			return NULL;
+			return note_mismatch(mismatch, NULL, NULL, 0);
 	}
 }
 
@@ -146,14 +162,14 @@ static TSI_INLINE const char *match_pieces(const struct kind *kind, const char *
  * next one included; else NULL.
  */
 static TSI_INLINE const char *match_kind(const struct kind *kind, const char *p, const char *end,
-					 struct kind_event *read)
+					 struct kind_event *read, struct mismatch *mismatch)
 {
 	int64_t times[SLOT_TIME_COUNT] = { 0 };
 	if (tsi_unlikely((size_t)(end - p) + TSI_INPUT_PADDING < kind->reach))
-		return NULL;
+		return note_mismatch(mismatch, NULL, NULL, 0);
 	read->repeat.text = p;
 	read->repeat.number_count = 0;
-	const char *behind = match_pieces(kind, p, times, read);
+	const char *behind = match_pieces(kind, p, times, read, mismatch);
 	if (!behind || tsi_unlikely(behind > end))
 		return NULL;
 	read->kind = kind;
@@ -190,7 +206,7 @@ static inline const char *match_predicted(struct kinds *kinds, const char *p, co
 {
 	unsigned predicted = *kinds->predicted, index = predicted;
 	for (;;) {
-		const char *behind = match_kind(&kinds->kinds[index], p, end, read);
+		const char *behind = match_kind(&kinds->kinds[index], p, end, read, NULL);
 		if (tsi_likely(behind != NULL)) {
 			kinds->credit++;
 			if (tsi_likely(index == predicted))
@@ -223,15 +239,43 @@ static inline uint16_t *kind_by_name(struct kinds *kinds, struct str name)
 	return &kinds->by_name[hash * 0x9e3779b97f4a7c15u >> (64 - KIND_NAME_BITS)];
 }
 
+/*
+ * May an event that is not of one kind be of another? Where their pieces before the mismatch are
+ * equally long, the same place of the other must stand there: kinds of one name differ behind
+ * much that is alike, and it is looked at once.
+ */
+static inline bool may_match(const struct kind *kind, const struct kind *failed,
+			     const struct mismatch *mismatch)
+{
+	const struct kind_piece *piece = kind->pieces, *other = failed->pieces;
+	ptrdiff_t at = mismatch->text - failed->text, begin = 0; /* in the text of either */
+	for (unsigned i = 0; i < mismatch->piece; i++, piece++, other++) {
+		if (piece->blocks != other->blocks || piece->tail != other->tail ||
+		    piece->slot != other->slot)
+			return true;
+		begin += piece->blocks + 32;
+	}
+	if (at - begin > piece->blocks)
+		return true;
+	uint32_t mask = at - begin < piece->blocks ? UINT32_MAX : piece->mask;
+	return !(~simd_equal32(mismatch->at, kind->text + at) & mask);
+}
+
 /* Reads the event at p if it is of one of the kinds known to have this name; the last one first. */
 static inline const char *match_named(struct kinds *kinds, struct str name, const char *p,
 				      const char *end, struct kind_event *read)
 {
 	uint16_t *first = kind_by_name(kinds, name), *link = first;
+	const struct kind *failed = &kinds->kinds[0];
+	struct mismatch mismatch = { 0 };
 	for (unsigned tries = 0; *link && tries < KIND_TRIES; tries++) {
 		unsigned index = *link;
 		struct kind *tried = &kinds->kinds[index];
-		const char *behind = match_kind(tried, p, end, read);
+		const char *behind = NULL;
+		if (!mismatch.at || may_match(tried, failed, &mismatch)) {
+			behind = match_kind(tried, p, end, read, &mismatch);
+			failed = tried;
+		}
 		if (behind) {
 			*link = tried->next;
 			tried->next = *first;

@@ -412,7 +412,7 @@ unsigned tsi_kinds_learn(struct kinds *kinds, const struct scan_isa *isa, struct
 	if (index) {
 		/* What was compared is only hashes; and the window may end too soon to tell. */
 		struct kind_event read;
-		if (match_kind(&kinds->kinds[index], text.data, end, &read))
+		if (match_kind(&kinds->kinds[index], text.data, end, &read, NULL))
 			event->kind = read.kind->number;
 		return index;
 	}
