@@ -140,7 +140,7 @@ static TSI_INLINE const char *match_pieces(const struct kind *kind, const char *
 				return note_mismatch(mismatch, p, text, i);
 		if (~simd_equal32(p, text) & piece->mask)
 			return note_mismatch(mismatch, p, text, i);
-		text += 32;
+		text += piece->tail;
 		p += piece->tail;
 		if (piece->slot == SLOT_END)
 			return p;
@@ -253,7 +253,7 @@ static inline bool may_match(const struct kind *kind, const struct kind *failed,
 		if (piece->blocks != other->blocks || piece->tail != other->tail ||
 		    piece->slot != other->slot)
 			return true;
-		begin += piece->blocks + 32;
+		begin += piece->blocks + piece->tail;
 	}
 	if (at - begin > piece->blocks)
 		return true;

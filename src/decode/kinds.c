@@ -269,7 +269,7 @@ static void choose_slots(struct sample *sample)
 static char *take_room(struct kinds *kinds, size_t bytes)
 {
 	bytes = (bytes + 7) / 8 * 8;
-	if (kinds->count == MAX_KINDS_KEPT || bytes > sizeof(kinds->text) - kinds->text_used) {
+	if (kinds->count == MAX_KINDS_KEPT || bytes > KIND_TEXT_BYTES - kinds->text_used) {
 		memset(kinds->by_long, 0, sizeof(kinds->by_long));
 		memset(kinds->by_short, 0, sizeof(kinds->by_short));
 		memset(kinds->by_name, 0, sizeof(kinds->by_name));
@@ -354,9 +354,9 @@ static void fill(struct kind *kind, char *room, const struct sample *sample,
 
 	kind->text = room;
 	for (unsigned i = 0; i < count; i++) {
-		memcpy(room, sample->text.data + begins[i],
-		       (size_t)pieces[i].blocks + pieces[i].tail);
-		room += pieces[i].blocks + 32;
+		size_t length = (size_t)pieces[i].blocks + pieces[i].tail;
+		memcpy(room, sample->text.data + begins[i], length);
+		room += length;
 	}
 }
 
@@ -368,7 +368,7 @@ static unsigned add_kind(const struct sample *sample, uint64_t shape, struct raw
 	unsigned count = cut(sample, pieces, begins);
 	size_t text = 0;
 	for (unsigned i = 0; i < count; i++)
-		text += (size_t)pieces[i].blocks + 32;
+		text += (size_t)pieces[i].blocks + pieces[i].tail;
 	char *room =
 		take_room(kinds, count * sizeof(*pieces) + sample->count * sizeof(uint32_t) + text);
 	unsigned index = ++kinds->count;
@@ -382,7 +382,7 @@ static unsigned add_kind(const struct sample *sample, uint64_t shape, struct raw
 		.number = kinds->arg_of && kinds->told < MAX_KINDS
 				  ? ++kinds->told * kinds->lane_count + kinds->lane
 				  : 0,
-		.reach = text + (count - 1) * (size_t)KIND_NUMBER_REACH,
+		.reach = text + KIND_TEXT_REACH + (count - 1) * (size_t)KIND_NUMBER_REACH,
 		.next = *first,
 		.space = (uint16_t)(sample->text.length - end),
 		.phase = event->phase,

@@ -35,6 +35,7 @@ enum {
 	MAX_KIND_BYTES = 8192,     /* of an event that is learned */
 	MAX_KIND_NUMBERS = 24,     /* in its text that may differ */
 	KIND_TEXT_BYTES = 2 << 20, /* of all kinds that are kept */
+	KIND_TEXT_REACH = 32,      /* bytes behind a text that comparing it may read */
 	KIND_NAME_BITS = 12,
 	KIND_LONG_BITS = 14,
 	KIND_SHORT_BITS = 12,
@@ -53,7 +54,7 @@ enum kind_slot {
 	SLOT_END,   /* nothing: it was the last piece */
 };
 
-/* A piece of text and the slot behind it. Its text lies in blocks of 32 bytes. */
+/* A piece of text and the slot behind it. The text is compared in blocks of 32 bytes. */
 struct kind_piece {
 	uint32_t mask;       /* of the bytes that count in its last block */
 	uint16_t blocks;     /* bytes in the blocks before that one */
@@ -103,9 +104,9 @@ struct kinds {
 	struct layout event_layout, args_layout; /* of events that are learned */
 	uint16_t by_long[1 << KIND_LONG_BITS];   /* kind that followed */
 	uint16_t by_short[1 << KIND_SHORT_BITS];
-	uint16_t by_name[1 << KIND_NAME_BITS];  /* the last one matched of a chain */
-	struct kind kinds[MAX_KINDS_KEPT + 1];  /* [0] is none, and matches nothing */
-	_Alignas(8) char text[KIND_TEXT_BYTES]; /* pieces, digests and blocks of text */
+	uint16_t by_name[1 << KIND_NAME_BITS]; /* the last one matched of a chain */
+	struct kind kinds[MAX_KINDS_KEPT + 1]; /* [0] is none, and matches nothing */
+	_Alignas(8) char text[KIND_TEXT_BYTES + KIND_TEXT_REACH]; /* pieces, digests, texts */
 };
 
 /*
