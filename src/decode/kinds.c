@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Learning kinds: see kinds.h. Happens once for each kind, so it walks the event anew, member by
- * member, but where little repeats it is still what takes longest: so it goes by learned layouts.
+ * Learning kinds: see kinds.h. Happens once for each kind, but where little repeats it is still
+ * what takes longest: so the scanner says where the event's members are, and those of args are
+ * found by their learned layout.
  */
 #include "decode/kinds.h"
 
@@ -144,9 +145,10 @@ static void find_arg_numbers(struct sample *sample, const struct scan_isa *isa, 
 }
 
 /* A member of the event itself. */
-static void find_member_numbers(struct sample *sample, enum event_field field, struct str value)
+static void find_member_numbers(struct sample *sample, const struct kind_member *member)
 {
-	switch (field) {
+	struct str value = member->value;
+	switch ((enum event_field)member->field) {
 	case FIELD_TS:
 		add_number(sample, value, SLOT_TS, 0, 0);
 		break;
@@ -180,24 +182,15 @@ static void settle_duration(struct sample *sample, const struct raw_event *event
 		tdur->slot = SLOT_DUR;
 }
 
-static unsigned field_of(struct str key)
-{
-	return event_field_of(key);
-}
-
 static void find_numbers(struct sample *sample, const struct scan_isa *isa,
-			 const struct raw_event *event)
+			 const struct kind_source *source, const struct raw_event *event)
 {
-	struct str object = tsi_str_trim(sample->text), value;
-	object.length--; /* the comma */
-	struct members members =
-		tsi_members_open(isa, &sample->kinds->event_layout, field_of, object);
-	unsigned field;
-	while (tsi_members_next(&members, &field, &value)) {
-		if (field == FIELD_ARGS)
-			find_arg_numbers(sample, isa, value);
+	for (unsigned i = 0; i < source->member_count; i++) {
+		const struct kind_member *member = &source->members[i];
+		if (member->field == FIELD_ARGS)
+			find_arg_numbers(sample, isa, member->value);
 		else
-			find_member_numbers(sample, (enum event_field)field, value);
+			find_member_numbers(sample, member);
 	}
 	settle_duration(sample, event);
 }
@@ -397,14 +390,15 @@ static unsigned add_kind(const struct sample *sample, uint64_t shape, struct raw
 	return index;
 }
 
-unsigned tsi_kinds_learn(struct kinds *kinds, const struct scan_isa *isa, struct str text,
-			 const char *end, struct raw_event *event)
+unsigned tsi_kinds_learn(struct kinds *kinds, const struct scan_isa *isa,
+			 const struct kind_source *source, struct raw_event *event)
 {
+	struct str text = source->text;
 	if (kinds->credit < LEARNING_COST || text.length > MAX_KIND_BYTES)
 		return 0;
 	kinds->credit -= LEARNING_COST;
 	struct sample sample = { .kinds = kinds, .text = text };
-	find_numbers(&sample, isa, event);
+	find_numbers(&sample, isa, source, event);
 	if (sample.is_unfit)
 		return 0;
 	uint64_t shape = shape_of(&sample);
@@ -412,7 +406,7 @@ unsigned tsi_kinds_learn(struct kinds *kinds, const struct scan_isa *isa, struct
 	if (index) {
 		/* What was compared is only hashes; and the window may end too soon to tell. */
 		struct kind_event read;
-		if (match_kind(&kinds->kinds[index], text.data, end, &read, NULL))
+		if (match_kind(&kinds->kinds[index], text.data, source->end, &read, NULL))
 			event->kind = read.kind->number;
 		return index;
 	}

@@ -101,8 +101,8 @@ struct kinds {
 	size_t text_used;
 	uint64_t varying[MAX_VARYING_KEYS]; /* hashes of the keys whose numbers are slots */
 	unsigned varying_count;
-	struct layout event_layout, args_layout; /* of events that are learned */
-	uint16_t by_long[1 << KIND_LONG_BITS];   /* kind that followed */
+	struct layout args_layout;             /* of events that are learned */
+	uint16_t by_long[1 << KIND_LONG_BITS]; /* kind that followed */
 	uint16_t by_short[1 << KIND_SHORT_BITS];
 	uint16_t by_name[1 << KIND_NAME_BITS]; /* the last one matched of a chain */
 	struct kind kinds[MAX_KINDS_KEPT + 1]; /* [0] is none, and matches nothing */
@@ -117,12 +117,25 @@ struct kinds {
 struct kinds *tsi_kinds_new(unsigned lane, unsigned lane_count, unsigned (*arg_of)(struct str key));
 void tsi_kinds_free(struct kinds *kinds);
 
+/* A member of an event, which may be a number that differs, or args. */
+struct kind_member {
+	struct str value;
+	unsigned field; /* enum event_field */
+};
+
+/* An event that was read. */
+struct kind_source {
+	struct str text; /* with the comma and all white space behind */
+	const char *end; /* of the window */
+	unsigned member_count;
+	struct kind_member members[MAX_KIND_NUMBERS];
+};
+
 /*
- * Learns the flawless event whose text, with the comma and all white space behind, is given, and
- * tells it its kind. The kind's index, for correct_kind(); 0: it was not learned. The window
- * goes on to `end`; `isa` reads it.
+ * Learns an event without flaws, and tells it its kind. The kind's index, for correct_kind();
+ * 0: it was not learned. `isa` reads it.
  */
-unsigned tsi_kinds_learn(struct kinds *kinds, const struct scan_isa *isa, struct str text,
-			 const char *end, struct raw_event *event);
+unsigned tsi_kinds_learn(struct kinds *kinds, const struct scan_isa *isa,
+			 const struct kind_source *source, struct raw_event *event);
 
 #endif

@@ -37,7 +37,8 @@ struct cursor {
 	const char *p, *end;
 	size_t max_depth;
 	struct event_flaws flaws;
-	uint32_t seen, twice; /* bit per enum event_field */
+	uint32_t seen, twice;       /* bit per enum event_field */
+	struct kind_source *source; /* its members are noted */
 };
 
 static inline enum step skip_space(struct cursor *c)
@@ -233,6 +234,20 @@ static enum step read_glue(struct cursor *c, bool is_first, enum event_field *fi
 	return skip_space(c);
 }
 
+/* Notes the member before c->p for those who learn the event, unless it tells what that is. */
+static inline void note_member(struct cursor *c, enum event_field field, const char *value)
+{
+	enum {
+		TELLING = 1 << FIELD_PH | 1 << FIELD_NAME | 1 << FIELD_CAT | 1 << FIELD_PID |
+			  1 << FIELD_TID
+	};
+	struct kind_source *source = c->source;
+	if ((TELLING >> field & 1) || source->member_count == MAX_KIND_NUMBERS)
+		return;
+	source->members[source->member_count++] =
+		(struct kind_member){ { value, (size_t)(c->p - value) }, field };
+}
+
 /*
  * One event, c->p at its brace; leaves c->p behind it. STEP_KNOWN: up to its name it was read
  * this way, but then it was found to be of known kind, and c->p is where the next one begins.
@@ -271,8 +286,10 @@ static inline enum step read_event(struct scanner *scanner, struct cursor *c,
 			return STEP_OK;
 		c->twice |= c->seen & 1u << field;
 		c->seen |= 1u << field;
+		const char *value = c->p;
 		if ((step = read_value(c, field, event)) != STEP_OK)
 			return step;
+		note_member(c, field, value);
 		if (field != FIELD_NAME || !scanner->kinds)
 			continue;
 		const char *behind = match_named(scanner->kinds, event->name, start, c->end, known);
@@ -310,9 +327,11 @@ static void learn(struct scanner *scanner, const char *p, const struct cursor *c
 	bool is_flawless = !c->flaws.duplicate_key && !c->flaws.control_character && *c->p == ',';
 	const char *next = tsi_skip_space(c->p + 1, c->end);
 	unsigned index = 0;
-	if (is_flawless && next < c->end && *next == '{')
-		index = tsi_kinds_learn(scanner->kinds, &TSI_ISA_NAME(tsi_scan),
-					(struct str){ p, (size_t)(next - p) }, c->end, event);
+	c->source->text = (struct str){ p, (size_t)(next - p) };
+	c->source->end = c->end;
+	if (is_flawless && next < c->end && *next == '{' &&
+	    c->source->member_count < MAX_KIND_NUMBERS)
+		index = tsi_kinds_learn(scanner->kinds, &TSI_ISA_NAME(tsi_scan), c->source, event);
 	correct_kind(scanner->kinds, index);
 }
 
@@ -336,10 +355,17 @@ static enum tscope_status emit_read(struct scanner *scanner, const char *p, stru
 static bool read_unpredicted(struct scanner *scanner, const char **p, enum scan_result *result,
 			     struct tscope_error *err)
 {
-	struct cursor c = { .p = *p, .end = scanner->end, .max_depth = scanner->max_depth };
+	struct kind_source source;
+	struct cursor c = {
+		.p = *p,
+		.end = scanner->end,
+		.max_depth = scanner->max_depth,
+		.source = &source,
+	};
 	struct raw_event event = { 0 };
 	struct kind_event known;
 	enum step step = STEP_MORE;
+	source.member_count = 0; /* no more of it is cleared: it is large */
 	if (c.p < c.end)
 		step = *c.p == '{' ? read_event(scanner, &c, &event, &known) : STEP_ODD;
 	*result = SCAN_FAILED;
