@@ -181,14 +181,14 @@ static TSI_INLINE const char *match_kind(const struct kind *kind, const char *p,
 
 static inline uint16_t *kind_by_short(struct kinds *kinds)
 {
-	uint32_t last_two = (uint32_t)kinds->history << 16;
-	return &kinds->by_short[last_two * 0x9e3779b1u >> (32 - KIND_SHORT_BITS)];
+	uint32_t last_three = (uint32_t)kinds->history << 20;
+	return &kinds->by_short[last_three * 0x9e3779b1u >> (32 - KIND_SHORT_BITS)];
 }
 
 /* An event of this kind came: what will the next one be? */
 static inline void follow_kind(struct kinds *kinds, unsigned index)
 {
-	kinds->history = (kinds->history << 8) + index * 0x9e3779b1u;
+	kinds->history = (kinds->history << 4) + index * 0x9e3779b1u;
 	uint64_t hash = kinds->history * 0x9e3779b97f4a7c15u;
 	kinds->predicted = &kinds->by_long[hash >> (64 - KIND_LONG_BITS)];
 }

@@ -17,7 +17,7 @@
  * end, no bracket. What matches byte for byte is read as the first one was.
  *
  * Which kind comes next is predicted like a branch: by the one that followed
- * the same eight kinds last time, else the same two. Where neither matches the event is
+ * the same sixteen kinds last time, else the same three. Where neither matches the event is
  * read the general way, but only up to its name: kinds of that name are tried
  * then. What remains is read to its end, and learned.
  *
@@ -92,7 +92,7 @@ struct scan_isa;
 
 struct kinds {
 	uint16_t *predicted; /* by the long history; points into by_long */
-	uint64_t history;    /* the last eight kinds, a byte (and more) of each */
+	uint64_t history;    /* the last sixteen kinds, four bits and more of each */
 	unsigned (*arg_of)(struct str key);
 	unsigned lane, lane_count;
 	uint32_t told;  /* so many numbers: lane_count + lane, and on in steps of it */
