@@ -5,11 +5,13 @@
  * CPU's are left out: its totals count only blocks that came while they were watched.
  */
 #include "base/array.h"
-#include "base/sort.h"
+#include "base/error.h"
 #include "decode/json.h"
 #include "model/args.h"
 #include "model/build.h"
+#include "model/order.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 enum { DEVICE_TYPE_CPU = 0 };
@@ -102,41 +104,51 @@ static bool is_sorted(const struct allocator_point *points, size_t count)
 	return true;
 }
 
-static void sort_order(struct sort_pair *order, struct sort_pair *scratch,
-		       const struct allocator_point *points, size_t count)
+static bool is_behind(const void *context, uint32_t a, uint32_t b)
 {
-	for (size_t i = 0; i < count; i++)
-		order[i] = (struct sort_pair){ tsi_sort_key_of_int64(points[i].time_ns), i };
-	tsi_sort_pairs(order, scratch, count);
-	for (size_t i = 0; i < count; i++)
-		order[i].key = tsi_sort_key_of_int64(points[order[i].value].device);
-	tsi_sort_pairs(order, scratch, count);
+	const struct allocator_point *points = context;
+	if (points[a].device != points[b].device)
+		return points[a].device > points[b].device;
+	return points[a].time_ns > points[b].time_ns;
 }
 
+/* Makes point list[i] the i-th. They move up in rings, in each of which one waits. */
+static void reorder(struct allocator_point *points, uint32_t *list, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct allocator_point waiting = points[i];
+		uint32_t to = i;
+		for (uint32_t from; (from = list[to]) != i; to = from) {
+			points[to] = points[from];
+			list[to] = to;
+		}
+		points[to] = waiting;
+		list[to] = to;
+	}
+}
+
+/* Those of one thread came in order, or nearly: a list of numbers sorts that with little memory. */
 enum tscope_status tsi_sort_allocator_points(struct tscope_trace *trace, struct tscope_error *err)
 {
+	struct allocator_point *points = trace->allocator_points;
 	size_t count = trace->allocator_point_count;
-	struct allocator_point *sorted = NULL;
-	struct sort_pair *order = NULL, *scratch = NULL;
+	uint32_t *list = NULL, *scratch = NULL;
 
-	if (is_sorted(trace->allocator_points, count))
+	if (is_sorted(points, count))
 		return TSCOPE_OK;
-	enum tscope_status status = tsi_array_new(&sorted, count, sizeof(*sorted), err);
+	if (count > UINT32_MAX)
+		return tsi_fail(err, TSCOPE_E_LIMIT, "more than %" PRIu32 " memory events",
+				UINT32_MAX);
+	enum tscope_status status = tsi_array_new(&list, count, sizeof(*list), err);
 	if (status == TSCOPE_OK)
-		status = tsi_array_new(&order, count, sizeof(*order), err);
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&scratch, count, sizeof(*scratch), err);
+		status = tsi_array_new(&scratch, count / 2, sizeof(*scratch), err);
 	if (status == TSCOPE_OK) {
-		sort_order(order, scratch, trace->allocator_points, count);
-		for (size_t i = 0; i < count; i++)
-			sorted[i] = trace->allocator_points[order[i].value];
-		free(trace->allocator_points);
-		trace->allocator_points = sorted;
-		trace->allocator_point_capacity = count;
-		sorted = NULL;
+		for (uint32_t i = 0; i < count; i++)
+			list[i] = i;
+		tsi_sort_list(list, (uint32_t)count, scratch, is_behind, points);
+		reorder(points, list, (uint32_t)count);
 	}
-	free(sorted);
-	free(order);
+	free(list);
 	free(scratch);
 	return status;
 }
