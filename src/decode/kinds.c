@@ -302,9 +302,9 @@ static unsigned cut(const struct sample *sample, struct kind_piece *pieces, uint
 /* The piece that a place of the text is in, or ends. */
 static uint8_t piece_of(uint32_t at, const uint32_t *begins, unsigned count)
 {
-	unsigned piece = count - 1;
-	while (begins[piece] > at)
-		piece--;
+	unsigned piece = 0; /* of most texts */
+	while (piece + 1 < count && begins[piece + 1] <= at)
+		piece++;
 	return (uint8_t)piece;
 }
 
