@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the seeds of the fuzz targets json, memray, metrics, op_work, plain, saved_report, steps, trace and world: one
-short input for each thing that they should know from the start. (Whole traces come from testdata/; a finding is added
+"""Writes the seeds of the fuzz targets json, lanes, memray, metrics, op_work, plain, saved_report, steps, trace and world:
+one short input for each thing that they should know from the start. (Whole traces come from testdata/; a finding is added
 by hand as corpus/<target>/fix-<what>.)
 
 usage: make_corpus.py
@@ -402,6 +402,27 @@ MEMORY = {
 }
 
 
+def lanes_trace(events):
+    return b'{"schemaVersion": 1,\n"traceEvents": [\n' + b",\n".join(events) + b'],\n"traceName": "},{\\"ph\\""}'
+
+
+def usual_event(number, between=b", ", colon=b": ", more=b""):
+    return b"{" + between.join([b'"ph"%s"X"' % colon, b'"cat"%s"cpu_op"' % colon, b'"name"%s"op%d"' % (colon, number % 5),
+                                b'"ts"%s%d.%03d' % (colon, 1000 + number, number), b'"dur"%s%d' % (colon, number % 30),
+                                b'"args"%s{"correlation"%s%d}' % (colon, colon, number)]) + more + b"}"
+
+
+# The last byte: in blocks of 300 or 64, as a file or a stream (fuzz_lanes.c).
+LANES = {
+    "usual": lanes_trace([usual_event(i) for i in range(60)]) + b"\x30",
+    "stream": lanes_trace([usual_event(i) for i in range(60)]) + b"\x22",
+    "two_writers": lanes_trace([usual_event(i) if i // 20 % 2 else usual_event(i, b",", b":") for i in range(100)]) + b"\x30",
+    "odd": lanes_trace([usual_event(i, more=odd) for i, odd in enumerate([
+        b"", b', "name": "a"b"', b', "args": {"a": "}, {\\"ph\\": 1"}', b', "id": N/A', b', "args": {"a": ""\\"}', b",",
+        b', "args": [{"ph": 1}, {"ph": 2}]', b', "name": "b\tc"', b', "dur": 1e3', b', "name": 7'] * 6)]) + b"\x32",
+}
+
+
 def write(target, name, data):
     folder = CORPUS / target
     folder.mkdir(parents=True, exist_ok=True)
@@ -416,6 +437,8 @@ def main():
         write("memory", name, data + b"\0")
     for name, data in VALUES.items():
         write("json", name, data)
+    for name, data in LANES.items():
+        write("lanes", name, data)
     for name, data in METRICS.items():
         write("metrics", name, data)
     for name, data in OPS.items():

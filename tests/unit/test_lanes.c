@@ -19,10 +19,9 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "decode/format.h"
+#include "decoding.h"
 #include "event_log.h"
 #include "fail_alloc.h"
-#include "input/reader.h"
 #include "random_numbers.h"
 
 enum { TEXT_BYTES = 64 * 1024 };
@@ -30,14 +29,6 @@ enum { TEXT_BYTES = 64 * 1024 };
 struct text {
 	char bytes[TEXT_BYTES];
 	size_t length;
-};
-
-struct setting {
-	unsigned thread_count;
-	size_t block_bytes;
-	bool is_stream; /* in order only, as of a decompressor */
-	unsigned max_depth;
-	uint64_t max_event_bytes;
 };
 
 static uint64_t chance;
@@ -49,72 +40,8 @@ static size_t pick(size_t count)
 
 /* ---- reading ------------------------------------------------------------------------- */
 
-/* Bytes in order only, as those of a filter: as many as there is room for. */
-struct stream {
-	struct reader reader;
-	struct str left;
-};
-
-static enum tscope_status read_stream(struct reader *reader, char *into, size_t room, size_t *got,
-				      struct tscope_error *err)
-{
-	struct stream *stream = (struct stream *)reader;
-	(void)err;
-	*got = room < stream->left.length ? room : stream->left.length;
-	if (*got == 0)
-		return TSCOPE_END;
-	memcpy(into, stream->left.data, *got);
-	stream->left.data += *got;
-	stream->left.length -= *got;
-	return TSCOPE_OK;
-}
-
-static void close_stream(struct reader *reader)
-{
-	(void)reader;
-}
-
-/* What came of a reading, but for what the sink got. */
-struct outcome {
-	enum tscope_status status;
-	struct tscope_error err;
-	uint64_t offset, source_offset;
-};
-
-static struct outcome read_text(struct str text, const struct setting *setting,
-				struct event_sink *sink)
-{
-	struct input_options input_options = { .block_bytes = setting->block_bytes,
-					       .single_thread = true };
-	struct decode_options options = { setting->max_event_bytes, setting->max_depth,
-					  setting->thread_count };
-	struct stream stream = { .reader = { .read = read_stream, .close = close_stream },
-				 .left = text };
-	struct outcome outcome = { 0 };
-	struct input *in;
-	enum tscope_status opened =
-		setting->is_stream
-			? tsi_input_open_reader(&in, &stream.reader, &input_options, NULL)
-			: tsi_input_open_memory(&in, text.data, text.length, &input_options, NULL);
-	if (opened != TSCOPE_OK) {
-		outcome.status = opened;
-		return outcome;
-	}
-	outcome.status = tsi_decode(in, &options, sink, &outcome.err);
-	outcome.offset = tsi_input_offset(in);
-	outcome.source_offset = setting->is_stream ? 0 : tsi_input_source_offset(in);
-	tsi_input_close(in);
-	return outcome;
-}
-
-static bool is_same_outcome(const struct outcome *a, const struct outcome *b)
-{
-	return a->status == b->status && strcmp(a->err.message, b->err.message) == 0 &&
-	       a->offset == b->offset && a->source_offset == b->source_offset;
-}
-
-static void fail_comparison(struct str text, const struct setting *setting,
-			    const struct outcome *outcomes, const struct event_log *logs)
+static void fail_comparison(struct str text, const struct decoding *setting,
+			    const struct decoded *outcomes, const struct event_log *logs)
 {
 	fwrite(text.data, 1, text.length, stderr); /* here: cmocka cuts long messages */
 	for (int i = 0; i < 2; i++) {
@@ -132,33 +59,27 @@ static void fail_comparison(struct str text, const struct setting *setting,
 		 setting->is_stream ? "stream" : "file");
 }
 
-/* Any: without it a sink gets no kinds. */
-static unsigned arg_of(struct str key)
-{
-	return tsi_str_is(key, "correlation");
-}
-
 /* One thread against those of the setting. */
-static void compare(struct str text, struct setting setting)
+static void compare(struct str text, struct decoding setting)
 {
-	struct setting alone = setting;
+	struct decoding alone = setting;
 	struct event_log logs[2];
-	struct outcome outcomes[2];
+	struct decoded outcomes[2];
 	alone.thread_count = 1;
 	event_log_init(&logs[0]);
 	event_log_init(&logs[1]);
-	logs[0].sink.arg_of = logs[1].sink.arg_of = arg_of;
-	outcomes[0] = read_text(text, &alone, &logs[0].sink);
-	outcomes[1] = read_text(text, &setting, &logs[1].sink);
-	if (!event_log_equal(&logs[0], &logs[1]) || !is_same_outcome(&outcomes[0], &outcomes[1]))
+	logs[0].sink.arg_of = logs[1].sink.arg_of = decoding_arg_of;
+	outcomes[0] = decode_text(text, &alone, &logs[0].sink);
+	outcomes[1] = decode_text(text, &setting, &logs[1].sink);
+	if (!event_log_equal(&logs[0], &logs[1]) || !is_decoded_alike(&outcomes[0], &outcomes[1]))
 		fail_comparison(text, &setting, outcomes, logs);
 	event_log_deinit(&logs[0]);
 	event_log_deinit(&logs[1]);
 }
 
-static struct setting random_setting(void)
+static struct decoding random_setting(void)
 {
-	return (struct setting){
+	return (struct decoding){
 		.thread_count = 2 + (unsigned)pick(2),
 		.block_bytes = pick(4) ? 1 + pick(300) : 300 + pick(3000),
 		.is_stream = pick(2),
@@ -334,9 +255,9 @@ static void test_every_size(void **state)
 		while (t->length < 1000);
 		for (size_t bytes = 1; bytes <= 300; bytes++)
 			compare((struct str){ t->bytes, t->length },
-				(struct setting){ .thread_count = 2,
-						  .block_bytes = bytes,
-						  .is_stream = round % 2 });
+				(struct decoding){ .thread_count = 2,
+						   .block_bytes = bytes,
+						   .is_stream = round % 2 });
 	}
 	free(t);
 }
@@ -359,7 +280,7 @@ static void test_two_writers(void **state)
 	t->bytes[t->length - 2] = ']';
 	for (size_t bytes = 200; bytes < 4000; bytes += 19)
 		compare((struct str){ t->bytes, t->length },
-			(struct setting){ .thread_count = 2, .block_bytes = bytes });
+			(struct decoding){ .thread_count = 2, .block_bytes = bytes });
 	free(t);
 }
 
@@ -390,7 +311,7 @@ static void test_files(void **state)
 	for (size_t i = 0; i < TSI_COUNT_OF(files); i++) {
 		load(whole, files[i]);
 		compare((struct str){ whole->bytes, whole->length },
-			(struct setting){ .thread_count = 3, .block_bytes = 1000 });
+			(struct decoding){ .thread_count = 3, .block_bytes = 1000 });
 		for (int round = 0; round < 350; round++) {
 			*t = *whole;
 			if (t->length > 6000 && pick(10))
@@ -426,8 +347,8 @@ static void test_long_elements(void **state)
 			bytes[length - 2] = ']';
 			for (int is_stream = 0; is_stream < 2; is_stream++)
 				compare((struct str){ bytes, length },
-					(struct setting){ .thread_count = 2,
-							  .is_stream = is_stream });
+					(struct decoding){ .thread_count = 2,
+							   .is_stream = is_stream });
 		}
 	}
 	free(bytes);
@@ -487,16 +408,16 @@ static void test_failing_sink(void **state)
 		do
 			make_trace(t);
 		while (t->length < 8000);
-		struct setting setting = random_setting();
+		struct decoding setting = random_setting();
 		setting.block_bytes = 1000;
 		struct str text = { t->bytes, t->length };
-		struct setting alone = setting;
+		struct decoding alone = setting;
 		alone.thread_count = 1;
 		for (size_t left = 0; left < 60; left++) {
 			struct short_sink a = new_sink(left), b = new_sink(left);
-			struct outcome expected = read_text(text, &alone, &a.sink);
-			struct outcome actual = read_text(text, &setting, &b.sink);
-			assert_true(is_same_outcome(&expected, &actual));
+			struct decoded expected = decode_text(text, &alone, &a.sink);
+			struct decoded actual = decode_text(text, &setting, &b.sink);
+			assert_true(is_decoded_alike(&expected, &actual));
 			assert_memory_equal(&a, &b, sizeof(a));
 		}
 	}
@@ -507,7 +428,7 @@ static void test_failing_sink(void **state)
 static void test_memory_ends(void **state)
 {
 	struct text *t = malloc(sizeof(*t));
-	struct setting setting = { .thread_count = 3, .block_bytes = 500 }, alone = setting;
+	struct decoding setting = { .thread_count = 3, .block_bytes = 500 }, alone = setting;
 	(void)state;
 	chance = 5;
 	do
@@ -516,12 +437,12 @@ static void test_memory_ends(void **state)
 	struct str text = { t->bytes, t->length };
 	struct short_sink expected = new_sink(SIZE_MAX);
 	alone.thread_count = 1;
-	assert_int_equal(read_text(text, &alone, &expected.sink).status, TSCOPE_OK);
+	assert_int_equal(decode_text(text, &alone, &expected.sink).status, TSCOPE_OK);
 	/* How many allocations there are depends on the threads. */
 	for (size_t n = 1, unfailed = 0; unfailed < 10; n++) {
 		struct short_sink sink = new_sink(SIZE_MAX);
 		fail_alloc_at(n);
-		struct outcome outcome = read_text(text, &setting, &sink.sink);
+		struct decoded outcome = decode_text(text, &setting, &sink.sink);
 		unfailed += !fail_alloc_stop();
 		if (outcome.status == TSCOPE_OK)
 			assert_memory_equal(&sink, &expected, sizeof(sink));
