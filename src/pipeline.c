@@ -53,7 +53,7 @@ enum tscope_status tsi_describe_source(struct source *source, const char *path,
 	*source = (struct source){
 		.path = text,
 		.compression = text + path_size,
-		.source_bytes = tsi_input_source_offset(in),
+		.source_bytes = tsi_input_stored_bytes(in),
 		.bytes = tsi_input_offset(in),
 	};
 	return TSCOPE_OK;

@@ -284,7 +284,7 @@ static void describe_store(struct loaded *loaded, const struct input *in,
 			   const struct store_log *log)
 {
 	snprintf(loaded->compression, sizeof(loaded->compression), "%s", tsi_input_filters(in));
-	loaded->input.source_bytes = tsi_input_source_offset(in);
+	loaded->input.source_bytes = tsi_input_stored_bytes(in);
 	loaded->input.bytes = tsi_input_offset(in);
 	loaded->input.event_count = log->line_count;
 	loaded->input.dropped_count = log->bad_line_count;

@@ -54,7 +54,7 @@ struct tscope_memory_info {
 	enum tscope_memory_kind kind;
 	const char *form;        /* "pickle", "json", "yaml", "html", "text", "memray" */
 	const char *compression; /* "none", "gzip", "zstd+gzip" */
-	uint64_t source_bytes;   /* read from the file */
+	uint64_t source_bytes;   /* of the file; of a pipe those read */
 	uint64_t bytes;          /* decompressed */
 	uint64_t record_count;   /* entries and blocks, points, values: what there is to count */
 	uint64_t dropped_count;  /* of these, not understood and in no figure */

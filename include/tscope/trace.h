@@ -96,7 +96,7 @@ struct tscope_trace_info {
 	const char *path;        /* as it was given */
 	const char *format;      /* "kineto", "chrome", "viztracer", "composer" */
 	const char *compression; /* "none", "gzip", "zstd+gzip" */
-	uint64_t source_bytes;   /* read from the file */
+	uint64_t source_bytes;   /* of the file; of a pipe those read */
 	uint64_t bytes;          /* decompressed */
 	uint64_t event_count;    /* elements of traceEvents, whatever became of them */
 	uint64_t dropped_count;  /* of these, lost: the sum of the DROPPED diagnostics */

@@ -288,6 +288,12 @@ uint64_t tsi_input_source_bytes(const struct input *in)
 	return in->flow.source_size_bytes;
 }
 
+uint64_t tsi_input_stored_bytes(const struct input *in)
+{
+	uint64_t size_bytes = tsi_input_source_bytes(in);
+	return size_bytes ? size_bytes : tsi_input_source_offset(in);
+}
+
 const char *tsi_input_filters(const struct input *in)
 {
 	return in->filter_count ? in->filters : "none";

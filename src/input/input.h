@@ -135,6 +135,12 @@ uint64_t tsi_input_source_offset(const struct input *in);
 /* Size of the source in bytes, or 0 where it is not known (pipes). */
 uint64_t tsi_input_source_bytes(const struct input *in);
 
+/*
+ * What a report says of the input's size: that of the source where it is known, else what was taken
+ * from it. Of one that is given up nobody knows the latter: how far reading ahead came is chance.
+ */
+uint64_t tsi_input_stored_bytes(const struct input *in);
+
 /* The filters in use, outermost first: "gzip", "zstd+gzip", or "none". */
 const char *tsi_input_filters(const struct input *in);
 

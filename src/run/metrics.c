@@ -158,7 +158,7 @@ enum tscope_status tsi_metrics_read_file(const struct metric_source *source,
 	if (status != TSCOPE_OK)
 		return status;
 	status = source->read(in, file->name, log, err);
-	reading->source_bytes += tsi_input_source_offset(in);
+	reading->source_bytes += tsi_input_stored_bytes(in);
 	reading->bytes += tsi_input_offset(in);
 	snprintf(reading->compression, sizeof(reading->compression), "%s", tsi_input_filters(in));
 	tsi_input_close(in);

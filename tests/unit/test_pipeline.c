@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "fail_alloc.h"
+#include "packed.h"
 
 static const char whole[] = "{\"schemaVersion\": 1, \"traceEvents\": [\n"
 			    "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"a\", \"pid\": 1, "
@@ -133,6 +134,35 @@ static void limits_damage(void **state)
 	assert_string_equal(err.message, "more than 1 different names (limit: names)");
 }
 
+#if HAVE_ZLIB
+/* How much of it was read by then depends on how far ahead others were: the report says its size. */
+static void given_up_before_its_end(void **state)
+{
+	(void)state;
+	struct bytes text = { 0 }, packed = { 0 };
+	const char *second = strchr(whole, '}') + 1;
+	bytes_add(&text, whole, (size_t)(second - whole));
+	for (int i = 0; i < 2000; i++)
+		bytes_add(&text, second, (size_t)(strchr(second, '}') + 1 - second));
+	bytes_add_gzip(&packed, text.data, text.length);
+	for (unsigned thread_count = 1; thread_count <= 3; thread_count++) {
+		struct tscope_trace *trace;
+		struct tscope_trace_options options = { .max_names = 5,
+							.block_bytes = 100,
+							.thread_count = thread_count };
+		assert_int_equal(tscope_trace_open_memory(&trace, "x.gz", packed.data,
+							  packed.length, &options, NULL),
+				 TSCOPE_OK);
+		assert_int_equal(tscope_trace_damage(trace)->status, TSCOPE_E_LIMIT);
+		assert_int_equal(tscope_trace_info(trace)->source_bytes, packed.length);
+		assert_true(tscope_trace_info(trace)->bytes < text.length / 2);
+		tscope_trace_free(trace);
+	}
+	bytes_reset(&text);
+	bytes_reset(&packed);
+}
+#endif
+
 static void note_progress(void *data, uint64_t source_bytes, uint64_t source_size, uint64_t bytes)
 {
 	uint64_t *last = data;
@@ -205,6 +235,9 @@ int main(void)
 		cmocka_unit_test(refused),
 		cmocka_unit_test(a_missing_file),
 		cmocka_unit_test(limits_damage),
+#if HAVE_ZLIB
+		cmocka_unit_test(given_up_before_its_end),
+#endif
 		cmocka_unit_test(progress_is_told),
 		cmocka_unit_test(every_allocation_may_fail),
 		cmocka_unit_test(the_build_describes_itself),
