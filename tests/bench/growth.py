@@ -41,9 +41,9 @@ NOTHING_IN_IT = 3  # exit status: some shapes are no trace of anything
 
 class Growth(typing.NamedTuple):
     """
-    Time for one event at the smaller and at the larger size. instructions: by what their number for
-    one event grows between FEWER times smaller sizes, or None. Where it does not grow with the
-    time, the caches are to blame.
+    Time for one event at the smaller and at the larger size. instructions, where that grows too
+    much: by what their number for one event grows between FEWER times smaller sizes, else None.
+    Where it does not grow with the time, the caches are to blame.
     """
     shape: str
     command: str
@@ -51,7 +51,7 @@ class Growth(typing.NamedTuple):
     small_ns: float
     large_ns: float
     peak_bytes: int
-    instructions: float | None
+    instructions: float | None = None
 
     def factor(self):
         return self.large_ns / self.small_ns
@@ -77,9 +77,7 @@ def measure_at(tscope, shape, sizes, cost):
 
 
 def instruction_growths(tscope, shape, sizes):
-    """Name of a command → growth of its instructions for one event, or None."""
-    if not stages.is_there():
-        return dict.fromkeys(COMMANDS)
+    """Name of a command → growth of its instructions for one event."""
     sizes = [size // FEWER for size in sizes]
     counts = measure_at(tscope, shape, sizes, stages.count)
     return {name: large / sizes[1] / (small / sizes[0]) for name, (small, large) in counts.items()}
@@ -88,12 +86,16 @@ def instruction_growths(tscope, shape, sizes):
 def measure_shape(tscope, shape, sizes, rounds):
     """The Growth of each command."""
     sizes = tuple(size // HEAVY.get(shape, 1) for size in sizes)
-    instructions = instruction_growths(tscope, shape, sizes)
     runs = measure_at(tscope, shape, sizes,
                       lambda arguments: least_cpu(Command(arguments), rounds))
-    for name, ((small_s, _), (large_s, peak_bytes)) in runs.items():
-        yield Growth(shape, name, sizes, small_s * 1e9 / sizes[0], large_s * 1e9 / sizes[1],
-                     peak_bytes, instructions[name])
+    growths = [Growth(shape, name, sizes, small_s * 1e9 / sizes[0], large_s * 1e9 / sizes[1],
+                      peak_bytes)
+               for name, ((small_s, _), (large_s, peak_bytes)) in runs.items()]
+    if stages.is_there() and any(growth.factor() > MOST_SHAPE_GROWTH for growth in growths):
+        instructions = instruction_growths(tscope, shape, sizes)
+        growths = [growth._replace(instructions=instructions[growth.command])
+                   for growth in growths]
+    return growths
 
 
 def factor_text(factor):
