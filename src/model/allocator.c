@@ -132,23 +132,20 @@ enum tscope_status tsi_sort_allocator_points(struct tscope_trace *trace, struct 
 {
 	struct allocator_point *points = trace->allocator_points;
 	size_t count = trace->allocator_point_count;
-	uint32_t *list = NULL, *scratch = NULL;
+	uint32_t *list;
 
 	if (is_sorted(points, count))
 		return TSCOPE_OK;
 	if (count > UINT32_MAX)
 		return tsi_fail(err, TSCOPE_E_LIMIT, "more than %" PRIu32 " memory events",
 				UINT32_MAX);
-	enum tscope_status status = tsi_array_new(&list, count, sizeof(*list), err);
+	if (tsi_array_new(&list, count, sizeof(*list), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		list[i] = i;
+	enum tscope_status status = tsi_sort_list(list, (uint32_t)count, is_behind, points, err);
 	if (status == TSCOPE_OK)
-		status = tsi_array_new(&scratch, count / 2, sizeof(*scratch), err);
-	if (status == TSCOPE_OK) {
-		for (uint32_t i = 0; i < count; i++)
-			list[i] = i;
-		tsi_sort_list(list, (uint32_t)count, scratch, is_behind, points);
 		reorder(points, list, (uint32_t)count);
-	}
 	free(list);
-	free(scratch);
 	return status;
 }

@@ -7,8 +7,6 @@
 #include "model/build.h"
 #include "model/order.h"
 
-#include <stdlib.h>
-
 static bool is_same_model(const struct device_properties *a, const struct device_properties *b)
 {
 	return a->name == b->name && a->sm_count == b->sm_count && a->total_bytes == b->total_bytes;
@@ -45,17 +43,6 @@ static bool is_behind(const void *context, uint32_t a, uint32_t b)
 				  : launch_time(trace, a) > launch_time(trace, b);
 }
 
-static enum tscope_status sort_device_rows(const struct tscope_trace *trace, struct device *device,
-					   struct tscope_error *err)
-{
-	uint32_t *scratch;
-	if (tsi_array_new(&scratch, device->row_count / 2, sizeof(*scratch), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	tsi_sort_list(device->rows, device->row_count, scratch, is_behind, trace);
-	free(scratch);
-	return TSCOPE_OK;
-}
-
 /* A device's tracks lie side by side: its rows are one range, stream after stream. */
 static enum tscope_status add_device(struct tscope_trace *trace, uint32_t first_track,
 				     uint32_t track_end, struct tscope_error *err)
@@ -72,7 +59,7 @@ static enum tscope_status add_device(struct tscope_trace *trace, uint32_t first_
 	trace->device_count++;
 	for (uint32_t i = 0; i < device->row_count; i++)
 		device->rows[i] = first_row + i;
-	return sort_device_rows(trace, device, err);
+	return tsi_sort_list(device->rows, device->row_count, is_behind, trace, err);
 }
 
 enum tscope_status tsi_list_devices(struct tscope_trace *trace, struct tscope_error *err)

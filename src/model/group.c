@@ -213,22 +213,18 @@ static enum tscope_status sort_track(struct grouper *g, const struct track *trac
 				     struct tscope_error *err)
 {
 	struct tscope_trace *trace = g->trace;
-	uint32_t *list = NULL, *scratch = NULL;
-	enum tscope_status status = TSCOPE_E_NOMEM;
-	if (make_sets(g, err) == TSCOPE_OK &&
-	    tsi_array_new(&list, track->count, sizeof(*list), err) == TSCOPE_OK &&
-	    tsi_array_new(&scratch, track->count / 2, sizeof(*scratch), err) == TSCOPE_OK) {
-		for (uint32_t i = 0; i < track->count; i++)
-			list[i] = track->first + i;
-		tsi_sort_list(list, track->count, scratch, is_behind, trace);
-		free(scratch);
-		scratch = NULL;
+	uint32_t *list;
+	if (make_sets(g, err) != TSCOPE_OK ||
+	    tsi_array_new(&list, track->count, sizeof(*list), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (uint32_t i = 0; i < track->count; i++)
+		list[i] = track->first + i;
+	enum tscope_status status = tsi_sort_list(list, track->count, is_behind, trace, err);
+	if (status == TSCOPE_OK)
 		status = move_sides(g, track, list, err);
-	}
 	if (status == TSCOPE_OK)
 		status = move_rows(trace, track, list, err);
 	free(list);
-	free(scratch);
 	return status;
 }
 

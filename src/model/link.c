@@ -66,17 +66,15 @@ static enum tscope_status list_calls(struct linker *l, struct tscope_error *err)
 {
 	struct tscope_trace *trace = l->trace;
 	size_t count = trace->call_count;
-	uint32_t *scratch = NULL;
 	if (tsi_array_new(&l->row_of_call, count, sizeof(*l->row_of_call), err) != TSCOPE_OK ||
-	    tsi_array_new(&l->calls, count, sizeof(*l->calls), err) != TSCOPE_OK ||
-	    tsi_array_new(&scratch, count / 2, sizeof(*scratch), err) != TSCOPE_OK)
+	    tsi_array_new(&l->calls, count, sizeof(*l->calls), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	find_rows_of_calls(l);
 	for (uint32_t i = 0; i < count; i++)
 		if (trace->calls[i].correlation)
 			l->calls[l->call_count++] = i;
-	tsi_sort_list(l->calls, l->call_count, scratch, is_later_call, l);
-	free(scratch);
+	if (tsi_sort_list(l->calls, l->call_count, is_later_call, l, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
 	for (uint32_t i = 1; i < l->call_count; i++)
 		trace->diagnostics[TSCOPE_DIAGNOSTIC_duplicate_correlation] +=
 			trace->calls[l->calls[i]].correlation ==

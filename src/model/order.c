@@ -5,7 +5,10 @@
  */
 #include "model/order.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/array.h"
 
 enum { SHORT_LIST = 16 };
 
@@ -70,9 +73,13 @@ static void sort(const struct order *order, uint32_t *list, uint32_t count)
 	merge(order, list, half, count);
 }
 
-void tsi_sort_list(uint32_t *list, uint32_t count, uint32_t *scratch, tsi_is_behind *is_behind,
-		   const void *context)
+enum tscope_status tsi_sort_list(uint32_t *list, uint32_t count, tsi_is_behind *is_behind,
+				 const void *context, struct tscope_error *err)
 {
-	const struct order order = { is_behind, context, scratch };
+	struct order order = { .is_behind = is_behind, .context = context };
+	if (tsi_array_new(&order.scratch, count / 2, sizeof(*order.scratch), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
 	sort(&order, list, count);
+	free(order.scratch);
+	return TSCOPE_OK;
 }
