@@ -8,8 +8,6 @@
 #include "base/hash.h"
 #include "decode/pickle_machine.h"
 
-enum { BINGET = 'h', LONG_BINGET = 'j', APPENDS = 'e', LONGEST_GET = 5 };
-
 enum {
 	SLOT_COUNT = 1 << 12,
 	SHORTEST = 16, /* bytes; what is shorter is read as fast */
@@ -38,7 +36,7 @@ static struct str find_items(const struct pickle_machine *m)
 	const char *at = m->at;
 	const char *end = m->end - at > LONGEST ? at + LONGEST : m->end;
 
-	while (end - at > LONGEST_GET) {
+	while (end - at > LONGEST_USUAL) {
 		if (*at == LONG_BINGET)
 			at += 5;
 		else if (*at == BINGET)

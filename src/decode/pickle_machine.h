@@ -53,6 +53,16 @@ struct pickle_opcode {
 /* Indexed by an opcode's byte. */
 extern const struct pickle_opcode tsi_pickle_opcodes[256];
 
+/* Those that are told apart without the table, since nearly all are of them. */
+enum {
+	APPENDS = 'e',
+	BINGET = 'h',
+	LONG_BINGET = 'j',
+	BININT1 = 'K',
+	MEMOIZE = '\x94',
+	LONGEST_USUAL = 5, /* bytes of any of them, with its operand */
+};
+
 struct pickle_machine {
 	struct input *in;
 	const char *start, *at, *end; /* what the input shows; the next byte is *at */

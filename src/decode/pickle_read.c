@@ -27,9 +27,6 @@ enum {
 /* The longest integer that is looked at: the magic number of torch.save has 10 bytes. */
 enum { MAX_LONG_BYTES = 10 };
 
-/* Those that are taken in a row. */
-enum { BINGET = 'h', LONG_BINGET = 'j', BININT1 = 'K', MEMOIZE = '\x94', LONGEST = 5 };
-
 /* How an operand is written, see enum operand_form. */
 struct form {
 	unsigned char bytes; /* of the number */
@@ -285,7 +282,7 @@ static void take_usual(struct pickle_machine *m)
 	size_t depth = m->depth;
 	uint32_t word;
 
-	for (; m->end - at >= LONGEST && depth < m->stack_room; at = next) {
+	for (; m->end - at >= LONGEST_USUAL && depth < m->stack_room; at = next) {
 		if (*at == LONG_BINGET) {
 			word = tsi_word_pool_get(&m->memo, tsi_pickle_u4(at + 1));
 			next = at + 5;
