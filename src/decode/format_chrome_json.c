@@ -508,14 +508,6 @@ static unsigned taste(const char *data, size_t length)
 	return first < end && (*first == '{' || *first == '[') ? 8 : 0;
 }
 
-/* Ours, and those of the lanes, if there will be any. */
-static unsigned count_scanners(unsigned thread_count)
-{
-	if (thread_count < 2)
-		return 1;
-	return thread_count < MAX_KIND_LANES ? thread_count + 1 : MAX_KIND_LANES;
-}
-
 static enum tscope_status decode_document(struct input *in, const struct decode_options *options,
 					  bool is_within, struct event_sink *sink,
 					  struct tscope_error *err)
@@ -532,7 +524,8 @@ static enum tscope_status decode_document(struct input *in, const struct decode_
 	r->thread_count = options->thread_count;
 	r->scanner.sink = sink;
 	r->scanner.max_depth = options->max_depth ? options->max_depth : DEFAULT_MAX_DEPTH;
-	r->scanner.kinds = tsi_kinds_new(0, count_scanners(r->thread_count), sink->arg_of);
+	unsigned lane_count = r->thread_count < 2 ? 0 : tsi_lane_count(r->thread_count);
+	r->scanner.kinds = tsi_kinds_new(0, 1 + lane_count, sink->arg_of);
 	enum tscope_status status = TSCOPE_E_NOMEM;
 	if (r->scanner.kinds)
 		status = read_document(r, err ? err : &own_err);

@@ -20,7 +20,6 @@
 #include <stdlib.h>
 
 enum {
-	MAX_THREADS = MAX_KIND_LANES - 1, /* building is one's work at a time: more would wait */
 	SPARE_CHUNKS = 4, /* besides one for each thread: that of the window, and some that wait */
 	WAKE_CHUNKS = 3,  /* filled ones that nobody has begun with */
 	MAX_DOUBTS = 8,   /* chunks in a row that were not joined, until guessing pauses … */
@@ -39,7 +38,7 @@ struct lanes {
 	bool has_places; /* of the input: each thread gets its bytes by itself */
 	uint64_t max_event_bytes;
 	unsigned lane_count;
-	struct lane *lanes[MAX_THREADS];
+	struct lane *lanes[MAX_KIND_LANES];
 	size_t chunk_count;
 	struct chunk *chunks; /* the ring */
 
@@ -459,7 +458,6 @@ struct lanes *tsi_lanes_start(struct input *in, struct scanner *reader,
 			      const struct lanes_options *options)
 {
 	struct lanes *lanes;
-	unsigned count = options->thread_count < MAX_THREADS ? options->thread_count : MAX_THREADS;
 	if (tsi_array_new(&lanes, 1, sizeof(*lanes), NULL) != TSCOPE_OK)
 		return NULL;
 	lanes->in = in;
@@ -467,7 +465,7 @@ struct lanes *tsi_lanes_start(struct input *in, struct scanner *reader,
 	lanes->block_bytes = tsi_input_block_bytes(in);
 	lanes->has_places = tsi_input_has_places(in);
 	lanes->max_event_bytes = options->max_event_bytes;
-	if (allocate(lanes, count) == TSCOPE_OK && start(lanes))
+	if (allocate(lanes, tsi_lane_count(options->thread_count)) == TSCOPE_OK && start(lanes))
 		return lanes;
 	free_all(lanes);
 	return NULL;

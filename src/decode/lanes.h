@@ -20,6 +20,13 @@ struct lanes;
 /* With no more than this left of a window the reader shows one block more, else several. */
 enum { SMALL_TAIL = 64 * 1024 };
 
+/* How many threads read, where so many may work: building is one's work at a time. */
+static inline unsigned tsi_lane_count(unsigned thread_count)
+{
+	enum { MOST = MAX_KIND_LANES - 1 }; /* the reader's own scanner is one more */
+	return thread_count < MOST ? thread_count : MOST;
+}
+
 struct lanes_options {
 	unsigned thread_count; /* the caller's included */
 	uint64_t max_event_bytes;
