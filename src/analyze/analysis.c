@@ -10,7 +10,6 @@
 #include "analyze/anchor.h"
 #include "analyze/fact_sheet.h"
 #include "analyze/kernel_vote.h"
-#include "analyze/lookup.h"
 #include "analyze/reliability.h"
 #include "analyze/trace_flops.h"
 
@@ -572,29 +571,29 @@ struct tscope_value tscope_analysis_fact(const struct tscope_analysis *analysis,
 	return sheet->facts[fact];
 }
 
+const struct fact_table *tsi_analysis_table(const struct tscope_analysis *analysis, size_t analyzer,
+					    size_t table, int scope)
+{
+	const struct fact_sheet *sheet = find_sheet(analysis, analyzer, scope);
+
+	return sheet && table < sheet->def->table_count ? &sheet->tables[table] : NULL;
+}
+
 size_t tscope_analysis_row_count(const struct tscope_analysis *analysis, size_t analyzer,
 				 size_t table, int scope)
 {
-	const struct fact_sheet *sheet = find_sheet(analysis, analyzer, scope);
+	const struct fact_table *found = tsi_analysis_table(analysis, analyzer, table, scope);
 
-	return sheet && table < sheet->def->table_count ? sheet->tables[table].row_count : 0;
-}
-
-const struct tscope_value *tsi_table_cells(const struct tscope_analysis *analysis, size_t analyzer,
-					   size_t table, int scope)
-{
-	const struct fact_sheet *sheet = find_sheet(analysis, analyzer, scope);
-
-	return sheet && table < sheet->def->table_count ? sheet->tables[table].cells : NULL;
+	return found ? found->row_count : 0;
 }
 
 struct tscope_value tscope_analysis_cell(const struct tscope_analysis *analysis, size_t analyzer,
 					 size_t table, int scope, size_t row, size_t column)
 {
-	const struct fact_sheet *sheet = find_sheet(analysis, analyzer, scope);
+	const struct fact_table *found = tsi_analysis_table(analysis, analyzer, table, scope);
 
-	if (!sheet || table >= sheet->def->table_count || row >= sheet->tables[table].row_count ||
-	    column >= sheet->def->tables[table].column_count)
+	size_t column_count = found ? tscope_analyzer(analyzer)->tables[table].column_count : 0;
+	if (column >= column_count || row >= found->row_count)
 		return (struct tscope_value){ 0 };
-	return sheet->tables[table].cells[row * sheet->def->tables[table].column_count + column];
+	return found->cells[row * column_count + column];
 }

@@ -56,6 +56,13 @@ TSI_MUST_CHECK
 enum tscope_status tsi_analysis_sheet(struct tscope_analysis *analysis, size_t analyzer,
 				      struct fact_sheet **sheet, struct tscope_error *err);
 
+/*
+ * A table of one scope, or NULL: for who writes a million cells of it, where to look up each is
+ * dearer than to write it.
+ */
+const struct fact_table *tsi_analysis_table(const struct tscope_analysis *analysis, size_t analyzer,
+					    size_t table, int scope);
+
 /* Copies a text to where it lives as long as the analysis; one with a NUL in it ends there. */
 TSI_MUST_CHECK
 enum tscope_status tsi_analysis_keep_text(struct tscope_analysis *analysis, struct str text,

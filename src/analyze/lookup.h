@@ -35,13 +35,6 @@ struct table_view {
 struct table_view tsi_lookup_table(const struct tscope_analysis *analysis, int scope,
 				   const char *id);
 
-/*
- * All cells of a table, row after row, for who writes a million of them: to look up each is dearer
- * than to write it. As many as rows × columns; NULL where there are none.
- */
-const struct tscope_value *tsi_table_cells(const struct tscope_analysis *analysis, size_t analyzer,
-					   size_t table, int scope);
-
 /* The index of a column. */
 size_t tsi_table_column(const struct table_view *view, const char *name);
 

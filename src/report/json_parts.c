@@ -8,7 +8,8 @@
 #include <string.h>
 #include <tscope/tscope.h>
 
-#include "analyze/lookup.h"
+#include "analyze/analysis.h"
+#include "analyze/fact_sheet.h"
 
 static void write_value(struct json_writer *w, struct tscope_value value)
 {
@@ -348,14 +349,14 @@ static void write_sheet(struct json_writer *w, const struct sheet_view *sheet, s
 			write_fact(w, sheet, fact++, name);
 	}
 	for (size_t table = 0; table < sheet->def->table_count; table++) {
-		struct rows_view rows = {
-			.def = &sheet->def->tables[table],
-			.cells = tsi_table_cells(sheet->analysis, sheet->analyzer, table,
-						 sheet->scope),
-			.count = tscope_analysis_row_count(sheet->analysis, sheet->analyzer, table,
-							   sheet->scope),
-		};
+		const struct fact_table *found =
+			tsi_analysis_table(sheet->analysis, sheet->analyzer, table, sheet->scope);
+		struct rows_view rows = { .def = &sheet->def->tables[table] };
 
+		if (found) {
+			rows.cells = found->cells;
+			rows.count = found->row_count;
+		}
 		write_table(w, &rows, top);
 	}
 	tsi_jw_end_object(w);
