@@ -19,7 +19,7 @@ BUDGET_LINES = ("compute", "exposed_comm", "exposed_copy", "data_stall", "sync_s
                 "launch_stall", "device_gap", "unattributed")
 TIMES_OF_PHASE = {"X": ("ts", "dur"), "B": ("ts",)}
 ABOVE_ONE = ("p95_p50_ratio",)
-NOT_INPUTS = ("LICENSES/", "files.tsv", "reference.tsv", "MANIFEST.md")
+NOT_INPUTS = ("LICENSES/", "files.tsv", "reference.tsv", "verdicts-dev.tsv", "MANIFEST.md", "VERDICTS.md")
 # What each file is: the first pattern that fits its path decides. `tscope memory` finds these facts
 # in it, or refuses it, too; and `tscope trace` refuses it with these words. Where there are no
 # words, it is a trace if an independent reader finds work in it.
