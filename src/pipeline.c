@@ -18,9 +18,9 @@
 
 #include "base/error.h"
 #include "base/queue.h"
+#include "decode/events/format.h"
 #include "decode/foreign.h"
-#include "decode/format.h"
-#include "model/builder.h"
+#include "model/trace/builder.h"
 
 void tsi_report_progress(void *data)
 {

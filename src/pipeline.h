@@ -3,7 +3,7 @@
 #define TSCOPE_PIPELINE_H
 
 #include "input/input.h"
-#include "model/composer.h"
+#include "model/trace/composer.h"
 
 #include <tscope/trace.h>
 

@@ -15,7 +15,7 @@
 #include "analyze/saved_report.h"
 #include "base/array.h"
 #include "base/error.h"
-#include "decode/plain_reader.h"
+#include "decode/plain/plain_reader.h"
 #include "diff/comparison.h"
 #include "pipeline.h"
 

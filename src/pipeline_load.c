@@ -20,7 +20,7 @@
 #include "base/queue.h"
 #include "base/sum.h"
 #include "input/input.h"
-#include "model/memory_file.h"
+#include "model/memory/memory_file.h"
 #include "pipeline.h"
 #include "run/settings.h"
 #include "run/store.h"

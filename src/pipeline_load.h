@@ -3,7 +3,7 @@
 #define TSCOPE_PIPELINE_LOAD_H
 
 #include "comm/rank_log.h"
-#include "model/composer.h"
+#include "model/trace/composer.h"
 #include "run/find.h"
 #include "run/memory_steps.h"
 #include "run/metrics.h"

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The path of a file about memory: bytes to plain data (src/decode/plain_reader.c), that to one
- * of the models (src/model/memory_file.c), that to facts (src/analyze/). A memray capture is too
- * large for plain data: its records go to its model one by one.
+ * The path of a file about memory: bytes to plain data (src/decode/plain/plain_reader.c), that
+ * to one of the models (src/model/memory/memory_file.c), that to facts (src/analyze/). A memray
+ * capture is too large for plain data: its records go to its model one by one.
  */
 #include <tscope/memory.h>
 
 #include <stdlib.h>
 
 #include "analyze/analysis.h"
-#include "analyze/host_stacks.h"
-#include "analyze/snapshot_stacks.h"
+#include "analyze/memory/host_stacks.h"
+#include "analyze/memory/snapshot_stacks.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "decode/foreign.h"
-#include "decode/memray.h"
-#include "decode/plain_reader.h"
-#include "model/memory_file.h"
+#include "decode/plain/plain_reader.h"
+#include "decode/records/memray.h"
+#include "model/memory/memory_file.h"
 #include "pipeline.h"
 #include "run/find.h"
 

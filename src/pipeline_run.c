@@ -22,7 +22,7 @@
 #include <string.h>
 
 #include "analyze/analysis.h"
-#include "analyze/anchor.h"
+#include "analyze/shared/anchor.h"
 #include "base/array.h"
 #include "base/error.h"
 

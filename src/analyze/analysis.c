@@ -7,11 +7,11 @@
 #include "analyze/analysis.h"
 
 #include "analyze/analyzer_table.h"
-#include "analyze/anchor.h"
 #include "analyze/fact_sheet.h"
-#include "analyze/kernel_vote.h"
-#include "analyze/reliability.h"
-#include "analyze/trace_flops.h"
+#include "analyze/ops/kernel_vote.h"
+#include "analyze/ops/trace_flops.h"
+#include "analyze/shared/anchor.h"
+#include "analyze/shared/reliability.h"
 
 #include <stdlib.h>
 #include <string.h>

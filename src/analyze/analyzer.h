@@ -7,7 +7,7 @@
 #include <tscope/analysis.h>
 
 struct trace_flops;   /* trace_flops.h */
-struct tscope_memory; /* model/memory_file.h */
+struct tscope_memory; /* model/memory/memory_file.h */
 struct comparison;    /* diff/comparison.h */
 struct world;         /* comm/world.h */
 struct replay_graph;  /* comm/replay.h */

@@ -3,7 +3,7 @@
 #define TSCOPE_ANALYZE_SAVED_FACTS_H
 
 #include "base/attributes.h"
-#include "decode/plain.h"
+#include "decode/plain/plain.h"
 
 #include <tscope/analysis.h>
 

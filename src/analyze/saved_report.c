@@ -15,7 +15,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "decode/json.h"
-#include "decode/plain_reader.h"
+#include "decode/plain/plain_reader.h"
 
 bool tsi_is_saved_report(struct str head)
 {

@@ -95,7 +95,7 @@ static enum exit_code report(const struct tscope_diff *diff, const struct option
 	return code;
 }
 
-static enum exit_code run(const struct options *options)
+static enum exit_code run_diff(const struct options *options)
 {
 	enum exit_code code = check_operands(options);
 	struct tscope_diff *diff;
@@ -113,5 +113,5 @@ const struct command command_diff = {
 	.name = "diff",
 	.operands = "A B",
 	.summary = "two runs or saved reports: what changed, is it real, what explains it",
-	.run = run,
+	.run = run_diff,
 };

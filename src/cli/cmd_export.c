@@ -287,7 +287,7 @@ static enum exit_code export_run(const struct tscope_run *run, const struct opti
 	return code;
 }
 
-static enum exit_code run(const struct options *options)
+static enum exit_code run_export(const struct options *options)
 {
 	struct tscope_run *loaded;
 	enum exit_code code;
@@ -311,5 +311,5 @@ const struct command command_export = {
 	.name = "export",
 	.operands = "RUN... --out DIR",
 	.summary = "the steps of a run as steps.jsonl and run.json, rank by rank",
-	.run = run,
+	.run = run_export,
 };

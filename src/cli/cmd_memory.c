@@ -210,7 +210,7 @@ static enum exit_code load_and_report(struct files *files, const struct options 
 	return worse(code, judge(files, options));
 }
 
-static enum exit_code run(const struct options *options)
+static enum exit_code run_memory(const struct options *options)
 {
 	struct files files = { 0 };
 	enum exit_code code = check_flamegraph(options);
@@ -233,5 +233,5 @@ const struct command command_memory = {
 	.name = "memory",
 	.operands = "FILE...",
 	.summary = "allocator snapshots, memray captures and other files about memory in depth",
-	.run = run,
+	.run = run_memory,
 };

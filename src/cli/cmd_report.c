@@ -95,7 +95,7 @@ static enum exit_code judge_and_report(const struct tscope_runs *runs,
 	return code;
 }
 
-static enum exit_code run(const struct options *options)
+static enum exit_code run_report(const struct options *options)
 {
 	struct tscope_runs *loaded;
 	enum exit_code code;
@@ -119,5 +119,5 @@ const struct command command_report = {
 	.name = "report",
 	.operands = "PATH...",
 	.summary = "a run: all its ranks and signals, what is wrong, and gates for CI",
-	.run = run,
+	.run = run_report,
 };

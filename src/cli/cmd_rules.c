@@ -146,7 +146,7 @@ static size_t width_of(const struct options *options)
 	return width < MOST_WIDTH ? width : MOST_WIDTH;
 }
 
-static enum exit_code run(const struct options *options)
+static enum exit_code run_rules(const struct options *options)
 {
 	if (options->devices && options->operand_count > 0) {
 		say("--devices prints no rule: ", options->operands[0], " is one too many");
@@ -174,5 +174,5 @@ const struct command command_rules = {
 	.operands = "[ID]...",
 	.summary = "all rules; with an id: when it fires, why, what to do",
 	.may_lack_operands = true,
-	.run = run,
+	.run = run_rules,
 };

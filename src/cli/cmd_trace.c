@@ -130,7 +130,7 @@ static enum exit_code report(const struct loaded *files, size_t count,
 	return worse(code, judge_gates(files, count, options));
 }
 
-static enum exit_code run(const struct options *options)
+static enum exit_code run_trace(const struct options *options)
 {
 	struct loaded *files = calloc((size_t)options->operand_count, sizeof(*files));
 	enum exit_code code = EXIT_CODE_OK;
@@ -166,5 +166,5 @@ const struct command command_trace = {
 	.name = "trace",
 	.operands = "FILE...",
 	.summary = "one trace in depth: where the time of its steps went",
-	.run = run,
+	.run = run_trace,
 };

@@ -4,7 +4,7 @@
 
 #include "base/ckd.h"
 #include "base/sum.h"
-#include "model/classify.h"
+#include "model/trace/classify.h"
 
 /* Takes the number that begins here into the product; where there is none, the character only. */
 static const char *read_number(const char *p, const char *end, int64_t *product, bool *has_number)

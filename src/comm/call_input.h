@@ -2,7 +2,7 @@
 #ifndef TSCOPE_COMM_CALL_INPUT_H
 #define TSCOPE_COMM_CALL_INPUT_H
 
-#include "model/trace.h"
+#include "model/trace/trace.h"
 
 /*
  * What a collective was called with: by an operator the first argument, a tensor or a list of

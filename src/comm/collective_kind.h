@@ -2,7 +2,7 @@
 #ifndef TSCOPE_COMM_COLLECTIVE_KIND_H
 #define TSCOPE_COMM_COLLECTIVE_KIND_H
 
-#include "model/trace.h"
+#include "model/trace/trace.h"
 
 /* "all_reduce" …; "unknown" for COLLECTIVE_UNKNOWN. Never NULL. */
 const char *tsi_collective_kind_name(enum collective_kind kind);

@@ -11,12 +11,12 @@
 
 #include "base/array.h"
 #include "base/ckd.h"
+#include "base/key_map.h"
 #include "base/sum.h"
 #include "comm/call_input.h"
 #include "comm/collective_kind.h"
-#include "model/classify.h"
-#include "model/device_rows.h"
-#include "model/key_map.h"
+#include "model/trace/classify.h"
+#include "model/trace/device_rows.h"
 
 enum { NOT_LISTED = INT32_MAX };
 

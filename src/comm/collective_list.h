@@ -2,7 +2,7 @@
 #ifndef TSCOPE_COMM_COLLECTIVE_LIST_H
 #define TSCOPE_COMM_COLLECTIVE_LIST_H
 
-#include "model/trace.h"
+#include "model/trace/trace.h"
 
 /* One run of a collective: a kernel or, for backends without kernels, a span of the host. */
 struct collective_run {

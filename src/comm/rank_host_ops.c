@@ -15,8 +15,8 @@
 #include "base/array.h"
 #include "base/ckd.h"
 #include "comm/call_input.h"
-#include "model/classify.h"
-#include "model/device_rows.h"
+#include "model/trace/classify.h"
+#include "model/trace/device_rows.h"
 
 /* Bus bytes need the size of the group but for the kinds where each byte goes one way. */
 static bool is_one_way(uint8_t kind)

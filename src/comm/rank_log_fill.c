@@ -16,7 +16,7 @@
 #include "base/array.h"
 #include "base/sum.h"
 
-/* Times of a trace are below 4e18 ns (model/build.h): with such a base they fit in 64 bits. */
+/* Times of a trace are below 4e18 ns (model/trace/build.h): such a base leaves them 64 bits. */
 #define MAX_BASE_NS INT64_C(5000000000000000000)
 
 enum tscope_status tsi_log_name(const struct log_filler *filler, uint32_t name, uint32_t *id)

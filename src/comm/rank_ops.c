@@ -11,7 +11,7 @@
 
 #include "base/array.h"
 #include "base/sort.h"
-#include "model/classify.h"
+#include "model/trace/classify.h"
 
 enum {
 	/* What begins or ends so near to the edge of a capture may have been cut off by it. */

@@ -30,7 +30,7 @@
  * clocks the unchanged replay ends a matched collective nearly when it ended, if its members begin
  * when they began: how far it is off the measured step says whether the rest of the graph is right
  * (what waits for what, and matches), not whether what is kept would stay when something changes.
- * The sum of the tails says how much is at stake there (analyze/replay_doubt.h).
+ * The sum of the tails says how much is at stake there (analyze/ranks/replay_doubt.h).
  */
 
 /* An op in the graph; ops are numbered rank by rank (replay_rank.first_op). */

@@ -10,9 +10,9 @@
 #include "base/error.h"
 #include "decode/foreign_text.h"
 #include "decode/page.h"
-#include "decode/plain_reader.h"
-#include "decode/record_file.h"
-#include "decode/text_rows.h"
+#include "decode/plain/plain_reader.h"
+#include "decode/records/record_file.h"
+#include "decode/records/text_rows.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "decode/page.h"
 
 #include "base/attributes.h"
-#include "decode/plain_reader.h"
+#include "decode/plain/plain_reader.h"
 
 #define MARK(literal)                                                                              \
 	{                                                                                          \

@@ -348,8 +348,8 @@ static void put_changes(struct fact_sheet *out, const struct figures *a, const s
 		tsi_fact_int(out, PEAK_CHANGE_BYTES, tsi_difference(a->peak_bytes, b->peak_bytes));
 }
 
-static enum tscope_status run(const struct analysis_scope *scope, struct fact_sheet *out,
-			      struct tscope_error *err)
+static enum tscope_status diff_allocation_changes(const struct analysis_scope *scope,
+						  struct fact_sheet *out, struct tscope_error *err)
 {
 	size_t snapshot = tsi_lookup_analyzer("snapshot"), known_count = 0;
 	struct filling filling = { .out = out, .err = err };
@@ -382,5 +382,5 @@ const struct analyzer tsi_analyzer_allocation_changes = {
 		.needs = "a comparison of memory snapshots",
 	},
 	.levels = LEVEL_DIFF,
-	.run = run,
+	.run = diff_allocation_changes,
 };

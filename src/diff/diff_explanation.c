@@ -286,8 +286,8 @@ static enum tscope_status explain(struct explanation *explanation,
 	return status;
 }
 
-static enum tscope_status run(const struct analysis_scope *scope, struct fact_sheet *out,
-			      struct tscope_error *err)
+static enum tscope_status diff_explanation(const struct analysis_scope *scope,
+					   struct fact_sheet *out, struct tscope_error *err)
 {
 	struct explanation explanation = { .comparison = scope->comparison };
 	enum step_source sources[TSCOPE_SIDE_COUNT];
@@ -325,5 +325,5 @@ const struct analyzer tsi_analyzer_explanation = {
 		.needs = "a comparison of steps with phases or a budget",
 	},
 	.levels = LEVEL_DIFF,
-	.run = run,
+	.run = diff_explanation,
 };

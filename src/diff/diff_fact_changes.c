@@ -421,8 +421,8 @@ static enum tscope_status compare_all(struct listing *listing, struct tscope_err
 	return status;
 }
 
-static enum tscope_status run(const struct analysis_scope *scope, struct fact_sheet *out,
-			      struct tscope_error *err)
+static enum tscope_status diff_fact_changes(const struct analysis_scope *scope,
+					    struct fact_sheet *out, struct tscope_error *err)
 {
 	struct listing listing = { .scope = scope, .out = out };
 	enum tscope_status status = tests_init(&listing.tests, scope->comparison->sides, err);
@@ -448,5 +448,5 @@ const struct analyzer tsi_analyzer_fact_changes = {
 		.needs = "a comparison (tscope diff)",
 	},
 	.levels = LEVEL_DIFF,
-	.run = run,
+	.run = diff_fact_changes,
 };

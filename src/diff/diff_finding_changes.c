@@ -228,8 +228,8 @@ static enum tscope_status put_lost(struct fact_sheet *out, const struct tscope_d
 	return TSCOPE_OK;
 }
 
-static enum tscope_status run(const struct analysis_scope *scope, struct fact_sheet *out,
-			      struct tscope_error *err)
+static enum tscope_status diff_finding_changes(const struct analysis_scope *scope,
+					       struct fact_sheet *out, struct tscope_error *err)
 {
 	const struct tscope_diagnosis *a = scope->comparison->sides[TSCOPE_SIDE_A].diagnosis;
 	const struct tscope_diagnosis *b = scope->comparison->sides[TSCOPE_SIDE_B].diagnosis;
@@ -255,5 +255,5 @@ const struct analyzer tsi_analyzer_finding_changes = {
 		.needs = "a comparison (tscope diff)",
 	},
 	.levels = LEVEL_DIFF,
-	.run = run,
+	.run = diff_finding_changes,
 };

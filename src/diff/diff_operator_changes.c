@@ -17,8 +17,8 @@ static const struct tscope_table_def tables[] = {
 	{ "list", list_columns, TSI_COUNT_OF(list_columns), WORK_LIST_MEANING, TSCOPE_TABLE_ROWS },
 };
 
-static enum tscope_status run(const struct analysis_scope *scope, struct fact_sheet *out,
-			      struct tscope_error *err)
+static enum tscope_status diff_operator_changes(const struct analysis_scope *scope,
+						struct fact_sheet *out, struct tscope_error *err)
 {
 	static const struct work_source operators = {
 		.table = "operators.by_name",
@@ -41,5 +41,5 @@ const struct analyzer tsi_analyzer_operator_changes = {
 		.needs = "a comparison of traces with operators",
 	},
 	.levels = LEVEL_DIFF,
-	.run = run,
+	.run = diff_operator_changes,
 };

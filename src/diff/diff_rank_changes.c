@@ -201,8 +201,8 @@ static enum tscope_status compare_pair(struct fact_sheet *out, const struct rank
 	return list_rank(out, pair, &time, err);
 }
 
-static enum tscope_status run(const struct analysis_scope *scope, struct fact_sheet *out,
-			      struct tscope_error *err)
+static enum tscope_status diff_rank_changes(const struct analysis_scope *scope,
+					    struct fact_sheet *out, struct tscope_error *err)
 {
 	const struct diff_side *a = &scope->comparison->sides[TSCOPE_SIDE_A],
 			       *b = &scope->comparison->sides[TSCOPE_SIDE_B];
@@ -232,5 +232,5 @@ const struct analyzer tsi_analyzer_rank_changes = {
 		.needs = "a comparison of runs with several ranks",
 	},
 	.levels = LEVEL_DIFF,
-	.run = run,
+	.run = diff_rank_changes,
 };

@@ -382,8 +382,8 @@ static enum tscope_status put_outcome(const struct analysis_scope *scope, struct
 	return status == TSCOPE_OK ? list_notes(scope, out, &outcome->r, err) : status;
 }
 
-static enum tscope_status run(const struct analysis_scope *scope, struct fact_sheet *out,
-			      struct tscope_error *err)
+static enum tscope_status diff_reproducibility(const struct analysis_scope *scope,
+					       struct fact_sheet *out, struct tscope_error *err)
 {
 	struct outcome outcome = { 0 };
 	enum tscope_status status = TSCOPE_OK;
@@ -409,5 +409,5 @@ const struct analyzer tsi_analyzer_reproducibility = {
 		.needs = "a comparison of step records",
 	},
 	.levels = LEVEL_DIFF,
-	.run = run,
+	.run = diff_reproducibility,
 };

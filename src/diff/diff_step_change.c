@@ -211,8 +211,8 @@ static enum tscope_status list_parts(struct fact_sheet *out, const struct tested
 	return status;
 }
 
-static enum tscope_status run(const struct analysis_scope *scope, struct fact_sheet *out,
-			      struct tscope_error *err)
+static enum tscope_status diff_step_change(const struct analysis_scope *scope,
+					   struct fact_sheet *out, struct tscope_error *err)
 {
 	const struct diff_side *sides = scope->comparison->sides;
 	struct tested_sides tested = { { sides[TSCOPE_SIDE_A].analysis,
@@ -241,5 +241,5 @@ const struct analyzer tsi_analyzer_step_change = {
 		.needs = "a comparison (tscope diff)",
 	},
 	.levels = LEVEL_DIFF,
-	.run = run,
+	.run = diff_step_change,
 };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "analyze/lookup.h"
-#include "analyze/robust.h"
+#include "analyze/shared/robust.h"
 #include "base/array.h"
 #include "diff/explain_step.h"
 

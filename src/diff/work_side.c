@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/kernel_kind.h"
+#include "analyze/ops/kernel_kind.h"
 #include "base/array.h"
 #include "base/sum.h"
 #include "diff/work_names.h"

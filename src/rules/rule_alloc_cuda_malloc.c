@@ -25,7 +25,7 @@ static void recover(struct rule_context *ctx, int64_t mallocs, int64_t frees, do
 	tsi_recover_host_share(ctx, calls_ns / steps / tsi_rule_real(ctx, "step_time.mean_ns"));
 }
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_alloc_cuda_malloc(struct rule_context *ctx)
 {
 	int64_t mallocs = tsi_rule_int(ctx, "launches.steady_malloc_count");
 	int64_t frees = tsi_rule_int(ctx, "launches.steady_free_count");
@@ -75,5 +75,5 @@ const struct rule tsi_rule_alloc_cuda_malloc = {
 		},
 		.facts = { "launches.steady_malloc_count", "steps.count" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_alloc_cuda_malloc,
 };

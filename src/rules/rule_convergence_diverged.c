@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_convergence_diverged(struct rule_context *ctx)
 {
 	if (!tsi_rule_has(ctx, "convergence.diverged_at"))
 		return;
@@ -33,5 +33,5 @@ const struct rule tsi_rule_convergence_diverged = {
 			   "severity high that names step 2.",
 		.facts = { "convergence.loss_trend" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_convergence_diverged,
 };

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_convergence_no_progress(struct rule_context *ctx)
 {
 	int64_t count = tsi_rule_int(ctx, "convergence.loss_count");
 	double least = tsi_rule_parameter(ctx, "steps");
@@ -52,5 +52,5 @@ const struct rule tsi_rule_convergence_no_progress = {
 		},
 		.facts = { "convergence.loss_trend", "convergence.loss_count" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_convergence_no_progress,
 };

@@ -23,7 +23,7 @@ static void tell_direction(struct rule_context *ctx)
 				ns / 1e6);
 }
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_copy_exposed(struct rule_context *ctx)
 {
 	double share = tsi_budget_share(ctx, "budget.exposed_copy_ns");
 
@@ -63,5 +63,5 @@ const struct rule tsi_rule_copy_exposed = {
 		},
 		.facts = { "budget.exposed_copy_ns", "budget.wall_ns" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_copy_exposed,
 };

@@ -38,7 +38,7 @@ static void tell_copies(struct rule_context *ctx)
 			"only what has been reduced on the device");
 }
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_copy_pageable(struct rule_context *ctx)
 {
 	double share = tsi_device_share(ctx, tsi_rule_real(ctx, "copies.pageable_ns"));
 
@@ -80,5 +80,5 @@ const struct rule tsi_rule_copy_pageable = {
 		},
 		.facts = { "copies.pageable_ns", "device_busy.span_ns" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_copy_pageable,
 };

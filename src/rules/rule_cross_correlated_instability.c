@@ -71,7 +71,7 @@ static void tell_group(struct rule_context *ctx, size_t group)
 			axes_of(ctx, group), text);
 }
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_cross_correlated_instability(struct rule_context *ctx)
 {
 	size_t group_count = tsi_rule_rows(ctx, GROUPS);
 
@@ -102,5 +102,5 @@ const struct rule tsi_rule_cross_correlated_instability = {
 			   "grad_norm.",
 		.facts = { "correlation.group_count" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_cross_correlated_instability,
 };

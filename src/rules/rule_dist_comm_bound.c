@@ -51,7 +51,7 @@ static void evaluate_phase(struct rule_context *ctx)
 	tsi_rule_recoverable(ctx, llround((isfinite(transfer) ? transfer : ratio) * wall_ns));
 }
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_dist_comm_bound(struct rule_context *ctx)
 {
 	struct comm_shares comm = tsi_comm_shares(ctx);
 
@@ -84,5 +84,5 @@ const struct rule tsi_rule_dist_comm_bound = {
 		},
 		.facts = { "distributed.mean_comm_fraction", "distributed.mean_step_wall_ns" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_dist_comm_bound,
 };

@@ -18,7 +18,7 @@ static double busiest_load(const struct rule_context *ctx)
 	return NAN;
 }
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_dist_expert_imbalance(struct rule_context *ctx)
 {
 	double ratio = tsi_rule_real(ctx, "experts.imbalance_ratio");
 	double load = busiest_load(ctx);
@@ -64,5 +64,5 @@ const struct rule tsi_rule_dist_expert_imbalance = {
 		},
 		.facts = { "experts.imbalance_ratio" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_dist_expert_imbalance,
 };

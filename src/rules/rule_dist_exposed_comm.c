@@ -31,7 +31,7 @@ static struct comm_shares find_shares(const struct rule_context *ctx)
 	return comm;
 }
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_dist_exposed_comm(struct rule_context *ctx)
 {
 	struct comm_shares comm = find_shares(ctx);
 
@@ -81,5 +81,5 @@ const struct rule tsi_rule_dist_exposed_comm = {
 		},
 		.facts = { "overlap.exposed_comm_ratio" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_dist_exposed_comm,
 };

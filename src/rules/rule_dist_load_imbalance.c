@@ -12,7 +12,7 @@ static bool is_compute(const struct rule_context *ctx)
 		       tsi_rule_parameter(ctx, "share") * skew_ns;
 }
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_dist_load_imbalance(struct rule_context *ctx)
 {
 	double cv = tsi_rule_real(ctx, "distributed.imbalance_cv");
 	double lost = tsi_rule_real(ctx, "distributed.wall_frac_lost_to_imbalance");
@@ -62,5 +62,5 @@ const struct rule tsi_rule_dist_load_imbalance = {
 		},
 		.facts = { "distributed.imbalance_cv", "distributed.wall_frac_lost_to_imbalance" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_dist_load_imbalance,
 };

@@ -24,7 +24,7 @@ static void list_ranks(const struct rule_context *ctx, char *list, size_t room)
 		snprintf(list + length, room - length, " and more");
 }
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_dist_missing_rank(struct rule_context *ctx)
 {
 	double missing = tsi_rule_real(ctx, "distributed.missing_rank_count");
 	double declared = tsi_rule_real(ctx, "distributed.declared_world_size");
@@ -65,5 +65,5 @@ const struct rule tsi_rule_dist_missing_rank = {
 			{ "high", 0.50, "share of the ranks from which it is severe" },
 		},
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_dist_missing_rank,
 };

@@ -41,7 +41,7 @@ static void describe_excess(struct rule_context *ctx, bool has_ideal)
 }
 
 /* Where the microbatches are known, only what is beyond the ideal schedule counts. */
-static void evaluate(struct rule_context *ctx)
+static void evaluate_dist_pipeline_bubble(struct rule_context *ctx)
 {
 	bool has_ideal = tsi_rule_has(ctx, "pipeline.excess_ratio");
 	bool has_stalls = tsi_rule_has(ctx, "pipeline.stall_ratio");
@@ -98,5 +98,5 @@ const struct rule tsi_rule_dist_pipeline_bubble = {
 		},
 		.facts = { "pipeline.bubble_ratio" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_dist_pipeline_bubble,
 };

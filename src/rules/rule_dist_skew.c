@@ -57,7 +57,7 @@ static void name_last(struct rule_context *ctx)
 			tsi_rule_int(ctx, "distributed.n_steps"));
 }
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_dist_skew(struct rule_context *ctx)
 {
 	int64_t skew_ns;
 	double wall_ns, share = skew_share(ctx, &skew_ns, &wall_ns);
@@ -107,5 +107,5 @@ const struct rule tsi_rule_dist_skew = {
 		},
 		.facts = { "distributed.sync_skew_ns", "distributed.mean_step_wall_ns" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_dist_skew,
 };

@@ -95,7 +95,7 @@ static void put_recoverable(struct rule_context *ctx, const struct slow *slow)
 		tsi_rule_recoverable(ctx, llround(fmin(slow->ranks_ns, exposed_ns)));
 }
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_dist_slow_link(struct rule_context *ctx)
 {
 	struct slow slow = find_slow(ctx);
 
@@ -145,5 +145,5 @@ const struct rule tsi_rule_dist_slow_link = {
 		},
 		.facts = { "transfers.count" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_dist_slow_link,
 };

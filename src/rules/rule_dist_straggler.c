@@ -208,7 +208,7 @@ static void describe(struct rule_context *ctx, const struct slow *slow)
 	tsi_rule_evidence(ctx, "what_if.no_straggler_gain_ns");
 }
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_dist_straggler(struct rule_context *ctx)
 {
 	bool is_straggler = tsi_names_straggler(ctx);
 	struct slow slow = find_slow(ctx, tsi_rule_parameter(ctx, "threshold"));
@@ -255,5 +255,5 @@ const struct rule tsi_rule_dist_straggler = {
 		},
 		.facts = { "distributed.n_steps", "distributed.wall_frac_lost_to_imbalance" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_dist_straggler,
 };

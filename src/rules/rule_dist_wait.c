@@ -68,7 +68,7 @@ static double find_share(const struct rule_context *ctx, int64_t *wait_ns)
 	return share;
 }
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_dist_wait(struct rule_context *ctx)
 {
 	struct late late = find_late(ctx);
 	int64_t wait_ns;
@@ -120,5 +120,5 @@ const struct rule tsi_rule_dist_wait = {
 		.facts = { "distributed.mean_comm_fraction", "distributed.mean_transfer_fraction",
 			   "distributed.mean_step_wall_ns" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_dist_wait,
 };

@@ -85,7 +85,7 @@ static void tell_sources(struct rule_context *ctx)
 	tsi_rule_advice(ctx, flops->advice[peak->kind]);
 }
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_efficiency_impossible_mfu(struct rule_context *ctx)
 {
 	/* Too much is too much even where it is but a lower bound. */
 	bool is_known = tsi_rule_needs(ctx, "efficiency.mfu_uncapped");
@@ -124,5 +124,5 @@ const struct rule tsi_rule_efficiency_impossible_mfu = {
 		},
 		.facts = { "efficiency.wall_ns" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_efficiency_impossible_mfu,
 };

@@ -56,7 +56,7 @@ static void tell_operators(struct rule_context *ctx)
 	tsi_rule_evidence(ctx, "flops.lost_ns");
 }
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_efficiency_low_mfu(struct rule_context *ctx)
 {
 	double mfu = tsi_rule_real(ctx, "efficiency.mfu");
 	double top = tsi_rule_real(ctx, "efficiency.top_recoverable_ratio");
@@ -99,5 +99,5 @@ const struct rule tsi_rule_efficiency_low_mfu = {
 		},
 		.facts = { "efficiency.mfu", "efficiency.top_recoverable_ratio" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_efficiency_low_mfu,
 };

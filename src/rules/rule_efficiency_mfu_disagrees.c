@@ -2,7 +2,7 @@
 /* EFFICIENCY.MFU_DISAGREES: the job's own MFU is another one than its files give. */
 #include "rules/rule.h"
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_efficiency_mfu_disagrees(struct rule_context *ctx)
 {
 	double factor = tsi_rule_real(ctx, "logged_efficiency.mfu_factor");
 	double threshold = tsi_rule_parameter(ctx, "threshold");
@@ -42,5 +42,5 @@ const struct rule tsi_rule_efficiency_mfu_disagrees = {
 		},
 		.facts = { "logged_efficiency.mfu_factor" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_efficiency_mfu_disagrees,
 };

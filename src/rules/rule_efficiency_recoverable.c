@@ -18,7 +18,7 @@ static bool is_nothing_known(const struct rule_context *ctx, double top)
 	return top >= 1 && is_other(ctx);
 }
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_efficiency_recoverable(struct rule_context *ctx)
 {
 	double top = tsi_top_efficiency_share(ctx);
 	bool has_mfu = tsi_rule_has(ctx, "efficiency.mfu");
@@ -65,5 +65,5 @@ const struct rule tsi_rule_efficiency_recoverable = {
 		},
 		.facts = { "efficiency.top_recoverable_ratio" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_efficiency_recoverable,
 };

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_gc_pause(struct rule_context *ctx)
 {
 	double share = tsi_rule_real(ctx, "python.gc_ratio");
 	int64_t count = tsi_rule_int(ctx, "python.gc_count");
@@ -43,5 +43,5 @@ const struct rule tsi_rule_gc_pause = {
 		},
 		.facts = { "python.gc_ratio" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_gc_pause,
 };

@@ -6,7 +6,7 @@
  */
 #include "rules/budget_share.h"
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_gpu_idle(struct rule_context *ctx)
 {
 	double share = tsi_idle_share(ctx);
 	const struct idle_line *longest = tsi_longest_idle_line(ctx);
@@ -49,5 +49,5 @@ const struct rule tsi_rule_gpu_idle = {
 			   "budget.launch_stall_ns", "budget.device_gap_ns",
 			   "budget.unattributed_ns" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_gpu_idle,
 };

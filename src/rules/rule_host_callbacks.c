@@ -2,7 +2,7 @@
 /* HOST.CALLBACKS: callbacks and algorithms of Composer's trainer take a share of the step. */
 #include "rules/rule.h"
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_host_callbacks(struct rule_context *ctx)
 {
 	double share = tsi_rule_real(ctx, "callbacks.step_ratio") -
 		       tsi_rule_real(ctx, "callbacks.profiler_ratio");
@@ -46,5 +46,5 @@ const struct rule tsi_rule_host_callbacks = {
 		.facts = { "callbacks.step_ratio", "callbacks.profiler_ratio",
 			   "callbacks.in_step_ns_per_step", "callbacks.profiler_ns_per_step" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_host_callbacks,
 };

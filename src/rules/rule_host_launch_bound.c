@@ -2,7 +2,7 @@
 /* HOST.LAUNCH_BOUND: the device idles because the host has not launched its next work yet. */
 #include "rules/budget_share.h"
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_host_launch_bound(struct rule_context *ctx)
 {
 	double share = tsi_budget_share(ctx, "budget.launch_stall_ns");
 
@@ -48,5 +48,5 @@ const struct rule tsi_rule_host_launch_bound = {
 		},
 		.facts = { "budget.launch_stall_ns", "budget.wall_ns" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_host_launch_bound,
 };

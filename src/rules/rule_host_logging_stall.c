@@ -31,7 +31,7 @@ static void tell_part(struct rule_context *ctx, const char *cause, const char *w
 			tsi_value_text(tsi_rule_cell(ctx, "python.by_cause", row, "function")));
 }
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_host_logging_stall(struct rule_context *ctx)
 {
 	double main_ns = tsi_rule_real(ctx, "python.main_ns");
 	double logging = tsi_rule_real(ctx, "python.logging_ns") / main_ns;
@@ -73,5 +73,5 @@ const struct rule tsi_rule_host_logging_stall = {
 		},
 		.facts = { "python.main_ns", "python.logging_ns", "python.checkpoint_ns" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_host_logging_stall,
 };

@@ -60,7 +60,7 @@ static void tell_kernel(struct rule_context *ctx, const struct small_kernels *sm
 	tell_operator(ctx, small->name);
 }
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_kernel_low_occupancy(struct rule_context *ctx)
 {
 	struct small_kernels small = find_small(ctx);
 	double share = tsi_device_share(ctx, small.total_ns);
@@ -102,5 +102,5 @@ const struct rule tsi_rule_kernel_low_occupancy = {
 		},
 		.facts = { "kernels.small_grid_ns", "device_busy.span_ns" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_kernel_low_occupancy,
 };

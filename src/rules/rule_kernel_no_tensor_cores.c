@@ -216,7 +216,7 @@ static void tell_names(struct rule_context *ctx, const struct slow_products *slo
 			  fmax(part_to_win * share, tsi_device_share(ctx, slow->total_gain_ns)));
 }
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_kernel_no_tensor_cores(struct rule_context *ctx)
 {
 	if (tsi_rule_has(ctx, "flops.has_tensor_cores") &&
 	    !tsi_rule_flag(ctx, "flops.has_tensor_cores"))
@@ -274,5 +274,5 @@ const struct rule tsi_rule_kernel_no_tensor_cores = {
 		.facts = { "kernels.tensor_core_ns", "kernels.tensor_core_unknown_ns",
 			   "device_busy.span_ns" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_kernel_no_tensor_cores,
 };

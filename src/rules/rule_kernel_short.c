@@ -6,7 +6,7 @@
  */
 #include "rules/budget_share.h"
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_kernel_short(struct rule_context *ctx)
 {
 	double is_short = tsi_rule_real(ctx, "kernels.short_ratio");
 	double lost_ns = tsi_rule_real(ctx, "budget.launch_stall_ns") +
@@ -54,5 +54,5 @@ const struct rule tsi_rule_kernel_short = {
 		.facts = { "kernels.short_ratio", "budget.wall_ns", "budget.launch_stall_ns",
 			   "budget.device_gap_ns" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_kernel_short,
 };

@@ -83,7 +83,7 @@ static void tell_segments(struct rule_context *ctx, const struct churn *churn)
 
 static const char advice_when_expandable[] = ADVICE ADVICE_COLLECTION;
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_memory_churn(struct rule_context *ctx)
 {
 	struct churn churn = get_churn(ctx);
 	bool has_retries = churn.retries > 0;
@@ -131,5 +131,5 @@ const struct rule tsi_rule_memory_churn = {
 			{ "high", 10, "retries from which it is severe" },
 		},
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_memory_churn,
 };

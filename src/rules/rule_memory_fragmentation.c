@@ -64,7 +64,7 @@ static void judge_snapshot(struct rule_context *ctx)
 		judge(ctx, &holding);
 }
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_memory_fragmentation(struct rule_context *ctx)
 {
 	bool has_steps = tsi_rule_has(ctx, "memory.fragmentation");
 
@@ -94,5 +94,5 @@ const struct rule tsi_rule_memory_fragmentation = {
 			{ "bytes", 67108864, "least peak of allocated memory (64 MiB)" },
 		},
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_memory_fragmentation,
 };

@@ -147,7 +147,7 @@ static void skip_calls(struct rule_context *ctx)
 
 /* ---- the first source that suffices ---- */
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_memory_growth(struct rule_context *ctx)
 {
 	static const struct {
 		const char *present; /* with this fact the source is there */
@@ -198,5 +198,5 @@ const struct rule tsi_rule_memory_growth = {
 					     "(32 MiB)" },
 		},
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_memory_growth,
 };

@@ -98,7 +98,7 @@ static bool is_long(struct rule_context *ctx)
 	return false;
 }
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_memory_host_growth(struct rule_context *ctx)
 {
 	if (!is_long(ctx))
 		return;
@@ -151,5 +151,5 @@ const struct rule tsi_rule_memory_host_growth = {
 			{ "seconds", 60, "shortest capture to judge by" },
 		},
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_memory_host_growth,
 };

@@ -27,7 +27,7 @@ static bool is_used_at_peak(const struct rule_context *ctx)
 	       tsi_rule_real(ctx, allocated) / reserved_bytes >= tsi_rule_parameter(ctx, "peak");
 }
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_memory_inactive_split(struct rule_context *ctx)
 {
 	double ratio = tsi_rule_real(ctx, "snapshot.inactive_split_ratio");
 	double bytes = tsi_rule_real(ctx, "snapshot.inactive_split_bytes");
@@ -88,5 +88,5 @@ const struct rule tsi_rule_memory_inactive_split = {
 		},
 		.facts = { "snapshot.inactive_split_ratio", "snapshot.inactive_split_bytes" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_memory_inactive_split,
 };

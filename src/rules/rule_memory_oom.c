@@ -128,7 +128,7 @@ static void tell_snapshot(struct rule_context *ctx)
 		tsi_rule_evidence(ctx, evidence[i]);
 }
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_memory_oom(struct rule_context *ctx)
 {
 	static const char *const counters[] = { "memory.oom_count", "memory_stats.num_ooms" };
 	bool is_known = tsi_rule_has(ctx, "snapshot.oom_count");
@@ -172,5 +172,5 @@ const struct rule tsi_rule_memory_oom = {
 			   "segments, the largest piece 256 MiB: a finding of severity high that "
 			   "blames fragmentation.",
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_memory_oom,
 };

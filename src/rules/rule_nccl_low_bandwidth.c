@@ -175,7 +175,7 @@ static void advise(struct rule_context *ctx, const char *span)
 				     "threshold to what these reach");
 }
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_nccl_low_bandwidth(struct rule_context *ctx)
 {
 	const struct source *source = choose_source(ctx);
 	struct slow_size slow = find_slow(ctx, source);
@@ -228,5 +228,5 @@ const struct rule tsi_rule_nccl_low_bandwidth = {
 		},
 		.facts = { "collectives.total_ns", "collectives.bytes" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_nccl_low_bandwidth,
 };

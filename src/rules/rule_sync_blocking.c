@@ -56,7 +56,7 @@ static void tell_caller(struct rule_context *ctx)
 			tsi_rule_advice(ctx, callers[i].advice);
 }
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_sync_blocking(struct rule_context *ctx)
 {
 	double share = tsi_budget_share(ctx, "budget.sync_stall_ns");
 
@@ -97,5 +97,5 @@ const struct rule tsi_rule_sync_blocking = {
 		},
 		.facts = { "budget.sync_stall_ns", "budget.wall_ns" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_sync_blocking,
 };

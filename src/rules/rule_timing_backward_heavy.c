@@ -2,7 +2,7 @@
 /* TIMING.BACKWARD_HEAVY: the gradients cost more than twice the forward work that they undo. */
 #include "rules/rule.h"
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_timing_backward_heavy(struct rule_context *ctx)
 {
 	double forward_ns = tsi_rule_real(ctx, "step_time.phase.forward_ns");
 	double backward_ns = tsi_rule_real(ctx, "step_time.phase.backward_ns");
@@ -43,5 +43,5 @@ const struct rule tsi_rule_timing_backward_heavy = {
 		},
 		.facts = { "step_time.phase.forward_ns", "step_time.phase.backward_ns" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_timing_backward_heavy,
 };

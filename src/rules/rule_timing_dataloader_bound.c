@@ -2,7 +2,7 @@
 /* TIMING.DATALOADER_BOUND: the device has nothing to do until the next batch arrives. */
 #include "rules/rule.h"
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_timing_dataloader_bound(struct rule_context *ctx)
 {
 	double ratio = tsi_rule_real(ctx, "step_time.phase.data_ratio");
 	int64_t data_ns = tsi_rule_int(ctx, "step_time.phase.data_ns");
@@ -39,5 +39,5 @@ const struct rule tsi_rule_timing_dataloader_bound = {
 		},
 		.facts = { "step_time.phase.data_ratio" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_timing_dataloader_bound,
 };

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_timing_jitter(struct rule_context *ctx)
 {
 	int64_t count = tsi_rule_int(ctx, "step_time.count");
 	double least = tsi_rule_parameter(ctx, "steps");
@@ -59,5 +59,5 @@ const struct rule tsi_rule_timing_jitter = {
 		},
 		.facts = { "step_time.count", "step_time.cv", "step_time.p95_p50_ratio" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_timing_jitter,
 };

@@ -2,7 +2,7 @@
 /* TIMING.OPTIMIZER_HEAVY: updating the weights takes a share that fused kernels would not. */
 #include "rules/rule.h"
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_timing_optimizer_heavy(struct rule_context *ctx)
 {
 	double ratio = tsi_rule_real(ctx, "step_time.phase.optimizer_ratio");
 
@@ -35,5 +35,5 @@ const struct rule tsi_rule_timing_optimizer_heavy = {
 		},
 		.facts = { "step_time.phase.optimizer_ratio" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_timing_optimizer_heavy,
 };

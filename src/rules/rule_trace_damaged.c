@@ -13,7 +13,7 @@ static enum tscope_severity grade(const struct rule_context *ctx, bool is_damage
 									   : TSCOPE_SEVERITY_LOW;
 }
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_trace_damaged(struct rule_context *ctx)
 {
 	bool is_damaged = strcmp(tsi_rule_text(ctx, "integrity.verdict"), "damaged") == 0;
 	int64_t dropped = tsi_rule_int(ctx, "integrity.dropped_count");
@@ -55,5 +55,5 @@ const struct rule tsi_rule_trace_damaged = {
 		.facts = { "integrity.verdict", "integrity.dropped_count",
 			   "integrity.event_count" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_trace_damaged,
 };

@@ -31,7 +31,7 @@ static int64_t count_cut(const struct rule_context *ctx)
 	return tsi_rule_int(ctx, "integrity.incomplete_step_count");
 }
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_trace_incomplete(struct rule_context *ctx)
 {
 	int64_t count = tsi_rule_int(ctx, "step_time.count");
 	int64_t cut = count_cut(ctx);
@@ -73,5 +73,5 @@ const struct rule tsi_rule_trace_incomplete = {
 		},
 		.facts = { "integrity.incomplete_step_count" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_trace_incomplete,
 };

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_trace_unlinked(struct rule_context *ctx)
 {
 	double ratio = tsi_rule_real(ctx, "integrity.unlinked_device_ratio");
 
@@ -44,5 +44,5 @@ const struct rule tsi_rule_trace_unlinked = {
 		},
 		.facts = { "integrity.device_event_count" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_trace_unlinked,
 };

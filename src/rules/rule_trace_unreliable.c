@@ -10,7 +10,7 @@ static const char graphs_advice[] =
 	"with "
 	"fewer steps at a time, or once without graphs (mode=\"default\" in torch.compile)";
 
-static void evaluate(struct rule_context *ctx)
+static void evaluate_trace_unreliable(struct rule_context *ctx)
 {
 	const char *doubt = tsi_rule_text(ctx, "integrity.doubt");
 
@@ -41,5 +41,5 @@ const struct rule tsi_rule_trace_unreliable = {
 			   "the device seems idle, but is not; a finding of severity high.",
 		.facts = { "integrity.verdict" },
 	},
-	.evaluate = evaluate,
+	.evaluate = evaluate_trace_unreliable,
 };

@@ -2,7 +2,7 @@
 #ifndef TSCOPE_RUN_MEMORY_STEPS_H
 #define TSCOPE_RUN_MEMORY_STEPS_H
 
-#include "model/memory_stats.h"
+#include "model/memory/memory_stats.h"
 #include "run/steps.h"
 
 /*

@@ -10,7 +10,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "decode/text_rows.h"
+#include "decode/records/text_rows.h"
 #include "run/file_name.h"
 
 /* ---- names of columns ---- */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * TensorBoard's event files: records (decode/record_file.h), each an event in protocol buffers
- * with a time, a step and values under tags. Scalars are either a "simple value" (PyTorch) or
- * a tensor of one element (TensorFlow 2); images, histograms and the like are counted and left.
+ * TensorBoard's event files: records (decode/records/record_file.h), each an event in protocol
+ * buffers with a time, a step and values under tags. Scalars are either a "simple value" (PyTorch)
+ * or a tensor of one element (TensorFlow 2); images, histograms and the like are counted and left.
  */
 #include "run/metrics.h"
 
 #include "base/error.h"
-#include "decode/protobuf.h"
-#include "decode/record_file.h"
+#include "decode/records/protobuf.h"
+#include "decode/records/record_file.h"
 #include "run/file_name.h"
 
 /* Numbers of fields. */

@@ -12,7 +12,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "decode/text_rows.h"
+#include "decode/records/text_rows.h"
 #include "run/file_name.h"
 #include "run/folder.h"
 #include "run/settings.h"

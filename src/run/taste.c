@@ -10,9 +10,9 @@
 
 #include "base/error.h"
 #include "decode/foreign.h"
-#include "decode/memray.h"
 #include "decode/page.h"
-#include "decode/plain_reader.h"
+#include "decode/plain/plain_reader.h"
+#include "decode/records/memray.h"
 #include "run/file_name.h"
 #include "run/metrics.h"
 #include "run/store.h"

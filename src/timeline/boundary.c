@@ -15,8 +15,8 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "model/composer.h"
-#include "model/python_name.h"
+#include "model/trace/composer.h"
+#include "model/trace/python_name.h"
 
 struct boundary_rule {
 	enum tscope_boundary boundary;

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "model/composer.h"
-#include "model/python_name.h"
+#include "model/trace/composer.h"
+#include "model/trace/python_name.h"
 
 enum name_match { MATCH_START, MATCH_END };
 

@@ -2,7 +2,7 @@
 #ifndef TSCOPE_TIMELINE_LANDMARKS_H
 #define TSCOPE_TIMELINE_LANDMARKS_H
 
-#include "model/trace.h"
+#include "model/trace/trace.h"
 
 /*
  * The few host spans by which steps and waits are found, out of millions of

@@ -12,7 +12,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "model/device_rows.h"
+#include "model/trace/device_rows.h"
 
 /* The profiler's own work in the first step, as a share of its window, from which it is marked. */
 enum { STARTUP_MIN_PCT = 1 };

@@ -2,7 +2,7 @@
 #ifndef TSCOPE_TIMELINE_TIMELINE_H
 #define TSCOPE_TIMELINE_TIMELINE_H
 
-#include "model/trace.h"
+#include "model/trace/trace.h"
 #include "timeline/interval.h"
 
 #include <tscope/timeline.h>

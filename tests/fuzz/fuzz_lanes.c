@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for decode/lanes.h: the same bytes decoded by one thread and by several, in blocks of
+ * Fuzz target for decode/events/lanes.h: the same bytes decoded by one thread and by several, in blocks of
  * odd sizes, as a file or a stream; the last byte of the input chooses. Traps where one of them gets
  * other events, counts other flaws or ends elsewhere.
  */

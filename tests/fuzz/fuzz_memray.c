@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for decode/memray.h: the input is read as a capture, as a whole and three bytes at
+ * Fuzz target for decode/records/memray.h: the input is read as a capture, as a whole and three bytes at
  * a time, which must come to the same. Traps where a record or a stack refers to what is not
  * there.
  */
 #include "fuzz.h"
 
 #include "base/attributes.h"
-#include "decode/memray.h"
+#include "decode/records/memray.h"
 #include "input/input.h"
 
 #include <stdlib.h>

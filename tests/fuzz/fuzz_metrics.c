@@ -7,7 +7,7 @@
 #include "fuzz.h"
 
 #include "base/attributes.h"
-#include "decode/record_file.h"
+#include "decode/records/record_file.h"
 #include "run/metrics.h"
 
 #include <stdlib.h>

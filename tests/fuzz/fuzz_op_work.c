@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for analyze/op_work.h: three lines, an operator's name, its signature and its
+ * Fuzz target for analyze/ops/op_work.h: three lines, an operator's name, its signature and its
  * concrete inputs (the rest of the bytes), each in memory of just its length. Traps where a
  * call's work is no number that a report can hold, or is set although it is not known.
  */
 #include "fuzz.h"
 
-#include "analyze/op_work.h"
+#include "analyze/ops/op_work.h"
 
 #include <math.h>
 #include <stdlib.h>

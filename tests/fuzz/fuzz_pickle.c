@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for decode/pickle.h: the input is read as a pickle, byte by byte and as a whole,
+ * Fuzz target for decode/plain/pickle.h: the input is read as a pickle, byte by byte and as a whole,
  * which must come to the same.
  */
 #include "fuzz.h"
 #include "walk_plain.h"
 
-#include "decode/pickle.h"
+#include "decode/plain/pickle.h"
 #include "input/input.h"
 
 #include <string.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for decode/plain_reader.h: the input is read in the form that it has, as a whole
+ * Fuzz target for decode/plain/plain_reader.h: the input is read in the form that it has, as a whole
  * and in pieces of a few bytes, which must come to the same.
  */
 #include "fuzz.h"
 #include "walk_plain.h"
 
-#include "decode/plain_reader.h"
+#include "decode/plain/plain_reader.h"
 #include "input/reader.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef TSCOPE_FUZZ_WALK_PLAIN_H
 #define TSCOPE_FUZZ_WALK_PLAIN_H
 
-#include "decode/plain.h"
+#include "decode/plain/plain.h"
 
 #include <stdlib.h>
 #include <string.h>

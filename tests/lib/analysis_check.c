@@ -16,7 +16,7 @@
 
 #include "analyze/analysis.h"
 #include "comm/replay.h"
-#include "model/memory_file.h"
+#include "model/memory/memory_file.h"
 #include "plain_text.h"
 
 enum {

@@ -3,7 +3,7 @@
 #define TSCOPE_TESTS_DECODING_H
 
 #include "base/str.h"
-#include "decode/format.h"
+#include "decode/events/format.h"
 
 /* A way to decode bytes, which must not change what comes of it. */
 struct decoding {

@@ -2,7 +2,7 @@
 #ifndef TSCOPE_TESTS_EVENT_LOG_H
 #define TSCOPE_TESTS_EVENT_LOG_H
 
-#include "decode/event_sink.h"
+#include "decode/events/event_sink.h"
 
 /*
  * A sink that writes down what it gets, for tests of decoders: a line for each

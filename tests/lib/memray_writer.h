@@ -2,7 +2,7 @@
 #ifndef TSCOPE_TESTS_MEMRAY_WRITER_H
 #define TSCOPE_TESTS_MEMRAY_WRITER_H
 
-#include "decode/memray.h"
+#include "decode/records/memray.h"
 
 /*
  * Writes captures of memray as memray does, of every format that is read, in memory:

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "model/classify.h"
+#include "model/trace/classify.h"
 
 void check_needs_concrete(const char *name, const char *signature, const char *concrete)
 {

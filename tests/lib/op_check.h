@@ -2,7 +2,7 @@
 #ifndef TSCOPE_TESTS_OP_CHECK_H
 #define TSCOPE_TESTS_OP_CHECK_H
 
-#include "analyze/op_work.h"
+#include "analyze/ops/op_work.h"
 
 /*
  * Calls of operators and what they compute and move. Write the arithmetic, so that

@@ -2,7 +2,7 @@
 #ifndef TSCOPE_TESTS_PATH_CHECK_H
 #define TSCOPE_TESTS_PATH_CHECK_H
 
-#include "analyze/path_walk.h"
+#include "analyze/trace/path_walk.h"
 #include "trace_builder.h"
 
 /*

@@ -2,7 +2,7 @@
 #ifndef TSCOPE_TESTS_PLAIN_DUMP_H
 #define TSCOPE_TESTS_PLAIN_DUMP_H
 
-#include "decode/plain.h"
+#include "decode/plain/plain.h"
 
 /*
  * Plain data as text much like Python's repr(): {'a': [1, None, 'x'], 'b': (True, 0.50000000000000000)}.

@@ -2,7 +2,7 @@
 #ifndef TSCOPE_TESTS_PLAIN_READING_H
 #define TSCOPE_TESTS_PLAIN_READING_H
 
-#include "decode/plain_reader.h"
+#include "decode/plain/plain_reader.h"
 #include "packed.h"
 
 /*

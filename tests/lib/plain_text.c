@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "decode/plain_graph.h"
+#include "decode/plain/plain_graph.h"
 
 enum { MAX_NAMES = 64, MAX_NAME_BYTES = 32, MAX_TEXT_BYTES = 4096 };
 

@@ -2,7 +2,7 @@
 #ifndef TSCOPE_TESTS_PLAIN_TEXT_H
 #define TSCOPE_TESTS_PLAIN_TEXT_H
 
-#include "decode/plain.h"
+#include "decode/plain/plain.h"
 
 /*
  * Plain data that a test wrote down, as a reader would have built it: JSON with single

@@ -2,7 +2,7 @@
 #ifndef TSCOPE_TESTS_TRACE_BUILDER_H
 #define TSCOPE_TESTS_TRACE_BUILDER_H
 
-#include "model/builder.h"
+#include "model/trace/builder.h"
 
 #include <stdint.h>
 

@@ -12,7 +12,7 @@ import sys
 # What NAME(x) demands: its file, its unit test, the man page that names it ("": nothing).
 KINDS = {
     "ANALYZER": ("analyze_{}.c", "analyze_{}", "tscope-json.5"),
-    "DIFF_ANALYZER": ("../diff/diff_{}.c", "diff_{}", "tscope-json.5"),
+    "DIFF_ANALYZER": ("diff_{}.c", "diff_{}", "tscope-json.5"),
     "COMMAND": ("cmd_{}.c", "", "tscope.1"),
     "DIAGNOSTIC": ("", "", "tscope-json.5"),
     "FILTER": ("filter_{}.c", "", "tscope.1"),
@@ -37,11 +37,12 @@ def missing(root, folder, kind, name):
         return
     source, test, page = KINDS[kind]
     source = source.format(name)
-    if source and not (folder / source).is_file():
-        yield f"write {folder / source}"
-    build_file = (folder / source).parent / "meson.build"
-    if source and not names_file(build_file, pathlib.Path(source).name):
-        yield f"add '{pathlib.Path(source).name}' to {build_file}"
+    files = sorted(root.glob(f"src/**/{source}")) if source else []
+    if source and not files:
+        yield f"write {folder}/{source}, or in one of its rooms"
+    for file in files:
+        if not names_file(file.parent / "meson.build", file.name):
+            yield f"add '{file.name}' to {file.parent}/meson.build"
     test, tests = test.format(name), root / "tests/unit"
     if test and not (tests / f"test_{test}.c").is_file():
         yield f"write {tests}/test_{test}.c"
@@ -54,7 +55,7 @@ def missing(root, folder, kind, name):
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    lists = sorted([*root.glob("src/*/*_list.h"), *root.glob("include/tscope/*_list.h")])
+    lists = sorted([*root.glob("src/**/*_list.h"), *root.glob("include/tscope/*_list.h")])
     todos = [f"{path.relative_to(root)}: {kind}({name}): {todo}"
              for path in lists for kind, name in LINE.findall(path.read_text())
              for todo in missing(root, path.parent, kind, name)]

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prints a pickle as decode/pickle.h shows it, for check_pickle.py, which has Python's own reader
+ * Prints a pickle as decode/plain/pickle.h shows it, for check_pickle.py, which has Python's own reader
  * say the same. A line of JSON for each list and dict in the order in which they are first
  * met, the first one the root's own; so what the file shares is seen to be shared:
  *
@@ -11,7 +11,7 @@
  * Texts are bytes: \u00e9 is the byte 0xe9. With --quiet it only reads.
  */
 #include "base/array.h"
-#include "decode/pickle.h"
+#include "decode/plain/pickle.h"
 #include "input/input.h"
 
 #include <inttypes.h>

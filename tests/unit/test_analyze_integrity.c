@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "model/trace.h"
+#include "model/trace/trace.h"
 
 static void counts_and_categories(void **state)
 {

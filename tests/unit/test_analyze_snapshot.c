@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "fail_alloc.h"
-#include "model/memory_file.h"
+#include "model/memory/memory_file.h"
 #include "plain_text.h"
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/snapshot_oom.c: what was lacking when a request failed, and what would have helped. */
+/* analyze/memory/snapshot_oom.c: what was lacking when a request failed, and what would have helped. */
 #include "analysis_check.h"
 
 #include <setjmp.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * decode/format_chrome_json.c and element.c: containers, every tolerance with
+ * decode/events/format_chrome_json.c and element.c: containers, every tolerance with
  * its counter, cut and broken files, limits, and what is refused by which name.
  * Everything is read in blocks of several sizes with the same result.
  */
-#include "decode/format.h"
+#include "decode/events/format.h"
 #include "event_log.h"
 #include "fail_alloc.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * decode/format_viztracer_page.c: where the document of a page begins, what counts as garbage, and
+ * decode/events/format_viztracer_page.c: where the document of a page begins, what counts as garbage, and
  * pages that end early. Everything is read in blocks of several sizes with the same result.
  */
-#include "decode/format.h"
+#include "decode/events/format.h"
 #include "event_log.h"
 #include "fail_alloc.h"
 

@@ -3,7 +3,7 @@
  * The reduction of memray's records: what is live, at the peak, in the middle and at the end, by
  * stack and by thread. test_host_memory_random.c compares it with a twin.
  */
-#include "model/host_memory.h"
+#include "model/memory/host_memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
  * The reduction of memray's records on random ones, against a twin that keeps everything and
  * copies all of it at each peak.
  */
-#include "model/host_memory.h"
+#include "model/memory/host_memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What `memray stats --json` writes, read into the model of a capture. */
-#include "model/host_memory.h"
+#include "model/memory/host_memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What kernels compute, by names as real libraries write them. */
-#include "analyze/kernel_kind.h"
+#include "analyze/ops/kernel_kind.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* In which type kernels multiply, by names of real traces. */
-#include "analyze/kernel_precision.h"
+#include "analyze/ops/kernel_precision.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

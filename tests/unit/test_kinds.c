@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * decode/kinds.h: traces that repeat, in random layouts and with whatever may go wrong in the
+ * decode/events/kinds.h: traces that repeat, in random layouts and with whatever may go wrong in the
  * middle of them, read in windows of random sizes. The scanner that learns kinds, the one that does
  * not and the careful reader must say the same; and what events of one kind are told
  * to have in common they must have.
  */
+#include "decode/events/scan.h"
 #include "decode/json.h"
-#include "decode/scan.h"
 #include "event_log.h"
 #include "fail_alloc.h"
 #include "input/input.h"

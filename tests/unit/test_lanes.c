@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * decode/lanes.c and chunk.c: whatever the text and wherever it is cut into
+ * decode/events/lanes.c and chunk.c: whatever the text and wherever it is cut into
  * chunks, several threads give what one gives, which is the second implementation
  * here: events and metadata in their order, counters, status, message, and
  * how far the input was read. On generated traces of many layouts and on those
  * of testdata/, whole and damaged; with sinks that fail and memory that ends.
  * Run under TSan as well.
  */
-#include "decode/lanes.h"
+#include "decode/events/lanes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/link_list.h"
+#include "analyze/ranks/link_list.h"
 #include "base/attributes.h"
 
 enum { MAX_GROUPS = 16, MAX_TRANSFERS = 4096 };

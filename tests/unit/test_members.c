@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * decode/members.c against json.c's object iteration, the simple way to the same
+ * decode/events/members.c against json.c's object iteration, the simple way to the same
  * members: on args in the layouts of several writers, mixed and damaged, with
  * one layout learned over all of them.
  */
-#include "decode/members.h"
+#include "decode/events/members.h"
 
 #include "decode/json.h"
 #include "input/input.h"

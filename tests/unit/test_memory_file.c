@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which kind of file about memory it is, what is said of it, and what other files are called. */
-#include "model/memory_file.h"
+#include "model/memory/memory_file.h"
 
 #include <inttypes.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Statistics of finetuning-scheduler: names of moments, their order, values that are none. */
-#include "model/memory_stats.h"
+#include "model/memory/memory_stats.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 
 #include "base/attributes.h"
 #include "fail_alloc.h"
-#include "model/plain_repeats.h"
+#include "model/memory/plain_repeats.h"
 #include "plain_text.h"
 
 enum { DUMP_BYTES = 2048 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory timelines: both forms, rows that are none, and sums that do not fit. */
-#include "model/memory_timeline.h"
+#include "model/memory/memory_timeline.h"
 
 #include <inttypes.h>
 #include <setjmp.h>

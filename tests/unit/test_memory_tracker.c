@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the reader of trackers' logs yields: rows of the peak, rows of modules, and neither. */
-#include "model/memory_tracker.h"
+#include "model/memory/memory_tracker.h"
 
 #include <inttypes.h>
 #include <setjmp.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * decode/memray.h on captures of every format, in both forms: the same things written in each
+ * decode/records/memray.h on captures of every format, in both forms: the same things written in each
  * must come out alike.
  */
-#include "decode/memray.h"
+#include "decode/records/memray.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where memray's captures begin and end: headers of every format, trailers, zeros, and damage of
- * all kinds (decode/memray.h).
+ * all kinds (decode/records/memray.h).
  */
-#include "decode/memray.h"
+#include "decode/records/memray.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

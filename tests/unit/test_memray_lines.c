@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* decode/memray_lines.h: line tables as CPython 3.9, 3.10 and 3.11 wrote them. */
-#include "decode/memray_lines.h"
+/* decode/records/memray_lines.h: line tables as CPython 3.9, 3.10 and 3.11 wrote them. */
+#include "decode/records/memray_lines.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

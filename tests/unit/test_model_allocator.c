@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* model/allocator.c: what "[memory]" events say of accelerators, in order. */
-#include "model/trace.h"
+/* model/trace/allocator.c: what "[memory]" events say of accelerators, in order. */
+#include "model/trace/trace.h"
 
 #include <inttypes.h>
 #include <setjmp.h>

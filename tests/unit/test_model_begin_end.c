@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* model/begin_end.c: slices that come as two events. All times are in ns, as the model has them. */
-#include "model/trace.h"
+/* model/trace/begin_end.c: slices that come as two events. All times are in ns, as the model has them. */
+#include "model/trace/trace.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

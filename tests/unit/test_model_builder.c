@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* model/builder.c, args.c, tracks.c, metadata.c, group.c: events to rows, and what is no row. */
-#include "model/trace.h"
+/* model/trace/builder.c, args.c, tracks.c, metadata.c, group.c: events to rows, and what is no row. */
+#include "model/trace/trace.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* model/classify.c: every row of every table, and the words that must not fit. */
-#include "model/classify.h"
+/* model/trace/classify.c: every row of every table, and the words that must not fit. */
+#include "model/trace/classify.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -15,7 +15,7 @@
 
 #include "base/attributes.h"
 #include "fail_alloc.h"
-#include "model/composer.h"
+#include "model/trace/composer.h"
 
 static struct str str_of(const char *text)
 {

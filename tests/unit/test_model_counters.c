@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "fail_alloc.h"
-#include "model/trace.h"
+#include "model/trace/trace.h"
 
 #define WORK "X work 0 100\n"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * model/group.c, place.c, merge_runs.c: rows come out as a plain sort puts them, and what stands
+ * model/trace/group.c, place.c, merge_runs.c: rows come out as a plain sort puts them, and what stands
  * beside them goes with them, however many runs they came in and however many threads move them.
  */
-#include "model/trace.h"
+#include "model/trace/trace.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "model/builder.h"
+#include "model/trace/builder.h"
 #include "random_numbers.h"
 #include "trace_builder.h"
 

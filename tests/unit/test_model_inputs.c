@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* model/inputs.c, args.c: what operators are called with, and what autograd says of them. */
-#include "model/trace.h"
+/* model/trace/inputs.c, args.c: what operators are called with, and what autograd says of them. */
+#include "model/trace/trace.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* model/key_map.c: finds what was put, whatever the keys look like. */
-#include "model/key_map.h"
+/* base/key_map.c: finds what was put, whatever the keys look like. */
+#include "base/key_map.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * model/known.c: a builder that is told which events are of one kind makes the same trace as one
+ * model/trace/known.c: a builder that is told which events are of one kind makes the same trace as one
  * that is not.
  */
-#include "model/trace.h"
+#include "model/trace/trace.h"
 
 #include <inttypes.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* model/link.c, enclose.c, devices.c: which call and op launched what, in which phase. */
-#include "model/trace.h"
+/* model/trace/link.c, enclose.c, devices.c: which call and op launched what, in which phase. */
+#include "model/trace/trace.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

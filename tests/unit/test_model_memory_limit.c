@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* model/memory_limit.c: what is left without operators, however many there were. */
-#include "model/trace.h"
+/* model/trace/memory_limit.c: what is left without operators, however many there were. */
+#include "model/trace/trace.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

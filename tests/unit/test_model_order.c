@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* model/order.c: lists come out as from an insertion of each item behind all that is not behind it. */
-#include "model/order.h"
+/* model/trace/order.c: lists come out as from an insertion of each item behind all that is not behind it. */
+#include "model/trace/order.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

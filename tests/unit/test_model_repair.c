@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* model/repair.c and validate.c: durations that cannot be, and what is only noted. */
-#include "model/trace.h"
+/* model/trace/repair.c and validate.c: durations that cannot be, and what is only noted. */
+#include "model/trace/trace.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is recorded of waits: kinds, streams, and the calls that the records are about. */
-#include "model/trace.h"
+#include "model/trace/trace.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* model/time_column.c: every value comes back, near or far. */
-#include "model/time_column.h"
+/* model/trace/time_column.c: every value comes back, near or far. */
+#include "model/trace/time_column.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

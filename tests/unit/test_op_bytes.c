@@ -3,7 +3,7 @@
  * Bytes that operators must move: each expected value is a sum over what is read
  * and written, elements times bytes of an element, worked out by hand.
  */
-#include "analyze/op_bytes.h"
+#include "analyze/ops/op_bytes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

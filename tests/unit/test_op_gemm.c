@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* FLOPs and bytes of matrix products. Expected values are the arithmetic itself, from the sizes. */
-#include "analyze/op_work.h"
+#include "analyze/ops/op_work.h"
 
 #include <math.h>
 #include <setjmp.h>

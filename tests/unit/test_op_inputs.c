@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The texts of what operators were called with: sizes, types, numbers. */
-#include "analyze/op_inputs.h"
+#include "analyze/ops/op_inputs.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Operators whose work is not known, and texts that no writer would write. */
-#include "analyze/op_work.h"
+#include "analyze/ops/op_work.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * decode/pickle.h over pickles written as bytes, opcode by opcode. What comes out is compared as
+ * decode/plain/pickle.h over pickles written as bytes, opcode by opcode. What comes out is compared as
  * text much like Python's repr(); what is refused, by status, message and byte. Every case is
  * read in blocks of 1, 2, 3 and many bytes.
  */
-#include "decode/pickle.h"
+#include "decode/plain/pickle.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "config.h"
-#include "decode/pickle_machine.h"
+#include "decode/plain/pickle_machine.h"
 #include "fail_alloc.h"
 #include "packed.h"
 #include "plain_dump.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The reader of plain data in JSON: its grammar, its numbers and texts, what it shares. */
-#include "decode/plain_reader.h"
+#include "decode/plain/plain_reader.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "decode/plain_share.h"
+#include "decode/plain/plain_share.h"
 #include "plain_reading.h"
 
 extern const struct plain_reader tsi_plain_reader_json;

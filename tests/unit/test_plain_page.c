@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The reader of snapshots in pages of torch's memory_viz. */
-#include "decode/plain_reader.h"
+#include "decode/plain/plain_reader.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How a pickle begins. What it holds is tested in test_pickle.c. */
-#include "decode/plain_reader.h"
+#include "decode/plain/plain_reader.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which reader gets a document, and what is said of one that nobody reads. */
-#include "decode/plain_reader.h"
+#include "decode/plain/plain_reader.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

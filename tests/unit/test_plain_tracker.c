@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The reader of memory trackers' logs, in lines and in tables, of older and newer Pythons. */
-#include "decode/plain_reader.h"
+#include "decode/plain/plain_reader.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

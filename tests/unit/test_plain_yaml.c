@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The reader of plain data in YAML: what finetuning-scheduler writes, and what is refused. */
-#include "decode/plain_reader.h"
+#include "decode/plain/plain_reader.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * decode/protobuf.c: fields as text, "1:v5" for a varint, "f" and "d" for 4 and 8 bytes, "b" for
+ * decode/records/protobuf.c: fields as text, "1:v5" for a varint, "f" and "d" for 4 and 8 bytes, "b" for
  * bytes with their number; "broken" at the end of a message that is.
  */
-#include "decode/protobuf.h"
+#include "decode/records/protobuf.h"
 
 #include <inttypes.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* model/python_name.c: functions of Python by the names that profilers write. */
-#include "model/python_name.h"
+/* model/trace/python_name.c: functions of Python by the names that profilers write. */
+#include "model/trace/python_name.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sorting and quantiles of nanoseconds. */
-#include "analyze/quantile.h"
+#include "analyze/shared/quantile.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which ranks are compared with one another. */
-#include "analyze/rank_roles.h"
+#include "analyze/ranks/rank_roles.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The tables of aligned steps: what goes in, and what a step computes. */
-#include "analyze/rank_steps.h"
+#include "analyze/ranks/rank_steps.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * decode/record_file.c: what each record of a file is, as text: "good 5" with its bytes' number,
+ * decode/records/record_file.c: what each record of a file is, as text: "good 5" with its bytes' number,
  * "bad", "long", "cut"; and how the file ends.
  */
-#include "decode/record_file.h"
+#include "decode/records/record_file.h"
 
 #include <inttypes.h>
 #include <setjmp.h>

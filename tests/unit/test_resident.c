@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Resident memory over time: few points of many records, and whether it keeps growing. */
-#include "model/resident.h"
+#include "model/memory/resident.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

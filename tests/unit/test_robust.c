@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Medians, spikes and slopes by hand, with pytscope's edge cases. */
-#include "analyze/robust.h"
+#include "analyze/shared/robust.h"
 
 #include <math.h>
 #include <setjmp.h>

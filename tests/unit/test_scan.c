@@ -5,7 +5,7 @@
  * the same text damaged, both must give the same events and counters. Also the
  * masks of simd.h through strings and args of every length and place.
  */
-#include "decode/scan.h"
+#include "decode/events/scan.h"
 #include "event_log.h"
 #include "input/input.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which ranks are slow, on steps without noise, where excess and chance can be worked out. */
-#include "analyze/slow_ranks.h"
+#include "analyze/ranks/slow_ranks.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * model/snapshot.h over snapshots as each version of torch writes them, and over what none would
+ * model/memory/snapshot.h over snapshots as each version of torch writes them, and over what none would
  * write. A model is compared as text:
  *
  *	device 0: 1 segments, 1 entries		first by device, with its segments,
@@ -8,7 +8,7 @@
  *	    0x1000 64/50 allocated at -		their blocks (size/requested),
  *	  alloc 0x1000 50 stream 0 time 7 at -	and its entries
  */
-#include "model/snapshot.h"
+#include "model/memory/snapshot.h"
 
 #include <inttypes.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/snapshot_growth.c: two snapshots of one process, whose differences are worked out here. */
+/* analyze/memory/snapshot_growth.c: two snapshots of one process, whose differences are worked out here. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #include "analysis_check.h"
 #include "analyze/fact_sheet.h"
-#include "analyze/snapshot_parts.h"
+#include "analyze/memory/snapshot_parts.h"
 #include "fail_alloc.h"
 #include "plain_text.h"
 

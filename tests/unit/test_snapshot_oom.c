@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/snapshot_layout.c: what was free when a request failed. By hand; then random worlds
+ * analyze/memory/snapshot_layout.c: what was free when a request failed. By hand; then random worlds
  * that are simulated page by page, asked at an OOM in their middle from what is there at the end.
  */
-#include "analyze/snapshot_replay.h"
+#include "analyze/memory/snapshot_replay.h"
 
 #include <inttypes.h>
 #include <setjmp.h>

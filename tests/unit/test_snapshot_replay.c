@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/snapshot_replay.c: entries played back from the end. Known cases by hand; then random
+ * analyze/memory/snapshot_replay.c: entries played back from the end. Known cases by hand; then random
  * histories that are simulated block by block, cut at every place, against what was true.
  */
-#include "analyze/snapshot_replay.h"
+#include "analyze/memory/snapshot_replay.h"
 
 #include <inttypes.h>
 #include <setjmp.h>

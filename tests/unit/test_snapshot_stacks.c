@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/snapshot_stacks.c: what flame graphs are made of, as the lines that are written. */
-#include "analyze/snapshot_stacks.h"
+/* analyze/memory/snapshot_stacks.c: what flame graphs are made of, as the lines that are written. */
+#include "analyze/memory/snapshot_stacks.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

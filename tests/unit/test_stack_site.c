@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * model/stack_site.h: which frame a stack is named after, with what depth and filter; what role
+ * model/memory/stack_site.h: which frame a stack is named after, with what depth and filter; what role
  * it tells of; how it is collapsed. Stacks are written innermost first, "file:line:name" a word,
  * with "~" for a blank.
  */
-#include "model/stack_site.h"
+#include "model/memory/stack_site.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "decode/plain_graph.h"
+#include "decode/plain/plain_graph.h"
 #include "fail_alloc.h"
 #include "plain_text.h"
 

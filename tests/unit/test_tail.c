@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tails of binomial counts and of sums of positions, against fractions counted by hand. */
-#include "analyze/tail.h"
+#include "analyze/shared/tail.h"
 
 #include <math.h>
 #include <setjmp.h>

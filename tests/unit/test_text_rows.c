@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * decode/text_rows.c: rows and cells as text, "[a|b]" for a row of two cells, with "!" behind one
+ * decode/records/text_rows.c: rows and cells as text, "[a|b]" for a row of two cells, with "!" behind one
  * without a line end and "~" before one that is too long.
  */
-#include "decode/text_rows.h"
+#include "decode/records/text_rows.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

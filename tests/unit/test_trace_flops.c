@@ -3,7 +3,7 @@
  * Which operators of small traces are counted, with what FLOPs, and for which
  * step. The products are of [2, 3] and [3, 4]: 2 · 2 · 3 · 4 = 48 FLOPs.
  */
-#include "analyze/trace_flops.h"
+#include "analyze/ops/trace_flops.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,8 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/kernel_vote.h"
-#include "analyze/peak.h"
+#include "analyze/ops/kernel_vote.h"
+#include "analyze/ops/peak.h"
 #include "base/attributes.h"
 #include "fail_alloc.h"
 #include "trace_builder.h"

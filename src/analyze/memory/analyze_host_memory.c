@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A memray capture, or what memray says of one: how much memory of the host was allocated, what
+ * was live at the peak and at the end, where it was allocated, and whether the process keeps
+ * growing.
+ */
+#include "analyze/memory/host_memory_parts.h"
+
+#include "base/ckd.h"
+
+enum fact {
+	PATH,
+	COMMAND,
+	PID,
+	PYTHON_VERSION,
+	CAPTURE_NS,
+	IS_AGGREGATED,
+	IS_COMPLETE,
+	HAS_NATIVE_STACKS,
+	TRACES_PYTHON_ALLOCATORS,
+	ALLOCATION_COUNT,
+	ALLOCATED_BYTES,
+	PEAK_BYTES,
+	PEAK_ALLOCATION_COUNT,
+	LEAKED_BYTES,
+	LEAKED_COUNT,
+	TEMPORARY_COUNT,
+	TEMPORARY_BYTES,
+	TEMPORARY_RATIO,
+	THREAD_COUNT,
+	SITE_COUNT,
+	UNMATCHED_FREE_COUNT,
+	REPLACED_COUNT,
+	MIDDLE_BYTES,
+	GROWTH_BYTES,
+	PEAK_RSS_BYTES,
+	FIRST_RSS_BYTES,
+	LAST_RSS_BYTES,
+	RSS_GROWTH_BYTES,
+	RSS_GROWTH_RATIO,
+	RSS_GROWTH_BYTES_PER_SECOND,
+	RSS_RISING_RATIO,
+};
+
+static const struct tscope_fact_def facts[] = {
+	[PATH] = { "path", TSCOPE_UNIT_TEXT, "file that these figures are of" },
+	[COMMAND] = { "command", TSCOPE_UNIT_TEXT, "command line of the process" },
+	[PID] = { "pid", TSCOPE_UNIT_COUNT, "process" },
+	[PYTHON_VERSION] = { "python_version", TSCOPE_UNIT_TEXT, "that ran it" },
+	[CAPTURE_NS] = { "capture_ns", TSCOPE_UNIT_NS, "from the begin to the end of the capture" },
+	[IS_AGGREGATED] = { "is_aggregated", TSCOPE_UNIT_FLAG,
+			    "only sums were recorded: no totals, nothing over time" },
+	[IS_COMPLETE] = { "is_complete", TSCOPE_UNIT_FLAG,
+			  "the capture ends as it should: the process was not killed" },
+	[HAS_NATIVE_STACKS] = { "has_native_stacks", TSCOPE_UNIT_FLAG,
+				"stacks of native code were recorded" },
+	[TRACES_PYTHON_ALLOCATORS] = { "traces_python_allocators", TSCOPE_UNIT_FLAG,
+				       "calls of Python's own allocator count, and those below "
+				       "them, too" },
+	[ALLOCATION_COUNT] = { "allocation_count", TSCOPE_UNIT_COUNT, "allocations" },
+	[ALLOCATED_BYTES] = { "allocated_bytes", TSCOPE_UNIT_BYTES, "sum of their sizes" },
+	[PEAK_BYTES] = { "peak_bytes", TSCOPE_UNIT_BYTES, "most that was live at once" },
+	[PEAK_ALLOCATION_COUNT] = { "peak_allocation_count", TSCOPE_UNIT_COUNT,
+				    "allocations live then" },
+	[LEAKED_BYTES] = { "leaked_bytes", TSCOPE_UNIT_BYTES, "still live at the end" },
+	[LEAKED_COUNT] = { "leaked_count", TSCOPE_UNIT_COUNT, "allocations still live at the end" },
+	[TEMPORARY_COUNT] = { "temporary_count", TSCOPE_UNIT_COUNT,
+			      "allocations that their thread freed before it had made two more" },
+	[TEMPORARY_BYTES] = { "temporary_bytes", TSCOPE_UNIT_BYTES, "sum of their sizes" },
+	[TEMPORARY_RATIO] = { "temporary_ratio", TSCOPE_UNIT_RATIO,
+			      "their share of the allocations" },
+	[THREAD_COUNT] = { "thread_count", TSCOPE_UNIT_COUNT, "threads that allocated" },
+	[SITE_COUNT] = { "site_count", TSCOPE_UNIT_COUNT, "different places that allocated" },
+	[UNMATCHED_FREE_COUNT] = { "unmatched_free_count", TSCOPE_UNIT_COUNT,
+				   "frees of what was allocated before the capture" },
+	[REPLACED_COUNT] = { "replaced_count", TSCOPE_UNIT_COUNT,
+			     "allocations where something else was live, whose free was missed: "
+			     "memray's own peak counts both" },
+	[MIDDLE_BYTES] = { "middle_bytes", TSCOPE_UNIT_BYTES, "live in the middle of the capture" },
+	[GROWTH_BYTES] = { "growth_bytes", TSCOPE_UNIT_BYTES,
+			   "live at the end, less in the middle" },
+	[PEAK_RSS_BYTES] = { "peak_rss_bytes", TSCOPE_UNIT_BYTES,
+			     "most resident memory of the process" },
+	[FIRST_RSS_BYTES] = { "first_rss_bytes", TSCOPE_UNIT_BYTES, "resident memory at first" },
+	[LAST_RSS_BYTES] = { "last_rss_bytes", TSCOPE_UNIT_BYTES, "resident memory at last" },
+	[RSS_GROWTH_BYTES] = { "rss_growth_bytes", TSCOPE_UNIT_BYTES,
+			       "by which resident memory rose in the second half of the capture: "
+			       "the lowest in its last eighth, less the lowest in its first" },
+	[RSS_GROWTH_RATIO] = { "rss_growth_ratio", TSCOPE_UNIT_RATIO,
+			       "that growth against the lowest in the first eighth" },
+	[RSS_GROWTH_BYTES_PER_SECOND] = { "rss_growth_bytes_per_second",
+					  TSCOPE_UNIT_BYTES_PER_SECOND, "that growth by time" },
+	[RSS_RISING_RATIO] = { "rss_rising_ratio", TSCOPE_UNIT_RATIO,
+			       "steps between these eighths in which the lowest rose, of all "
+			       "seven" },
+};
+
+static const struct tscope_fact_def site_columns[] = {
+	[HOST_SITE_SITE] = { "site", TSCOPE_UNIT_TEXT,
+			     "file, line and function; empty: not called from Python" },
+	[HOST_SITE_TOTAL_BYTES] = { "total_bytes", TSCOPE_UNIT_BYTES, "allocated there" },
+	[HOST_SITE_ALLOCATION_COUNT] = { "count", TSCOPE_UNIT_COUNT, "allocations" },
+	[HOST_SITE_PEAK_BYTES] = { "peak_bytes", TSCOPE_UNIT_BYTES, "live at the peak" },
+	[HOST_SITE_LEAKED_BYTES] = { "leaked_bytes", TSCOPE_UNIT_BYTES, "live at the end" },
+	[HOST_SITE_LEAKED_COUNT] = { "leaked_count", TSCOPE_UNIT_COUNT,
+				     "allocations live at the end" },
+	[HOST_SITE_GROWTH_BYTES] = { "growth_bytes", TSCOPE_UNIT_BYTES,
+				     "live at the end, less in the middle of the capture" },
+	[HOST_SITE_TEMPORARY_COUNT] = { "temporary_count", TSCOPE_UNIT_COUNT,
+					"freed before the thread had made two more" },
+};
+
+static const struct tscope_fact_def by_allocator_columns[] = {
+	[HOST_BY_ALLOCATOR_ALLOCATOR] = { "allocator", TSCOPE_UNIT_TEXT, "malloc, mmap …" },
+	[HOST_BY_ALLOCATOR_COUNT] = { "count", TSCOPE_UNIT_COUNT, "allocations" },
+	[HOST_BY_ALLOCATOR_BYTES] = { "bytes", TSCOPE_UNIT_BYTES,
+				      "sum of their sizes; absent where only counts were "
+				      "recorded" },
+};
+
+static const struct tscope_fact_def by_size_columns[] = {
+	[HOST_BY_SIZE_MIN_BYTES] = { "min_bytes", TSCOPE_UNIT_BYTES, "from this size" },
+	[HOST_BY_SIZE_MAX_BYTES] = { "max_bytes", TSCOPE_UNIT_BYTES, "to this one" },
+	[HOST_BY_SIZE_COUNT] = { "count", TSCOPE_UNIT_COUNT, "allocations" },
+};
+
+static const struct tscope_fact_def by_thread_columns[] = {
+	[HOST_BY_THREAD_THREAD] = { "thread", TSCOPE_UNIT_TEXT, "its name, or number" },
+	[HOST_BY_THREAD_COUNT] = { "count", TSCOPE_UNIT_COUNT, "allocations" },
+	[HOST_BY_THREAD_TOTAL_BYTES] = { "total_bytes", TSCOPE_UNIT_BYTES, "sum of their sizes" },
+	[HOST_BY_THREAD_PEAK_BYTES] = { "peak_bytes", TSCOPE_UNIT_BYTES,
+					"of the peak, what it allocated" },
+};
+
+static const struct tscope_fact_def resident_columns[] = {
+	[HOST_RESIDENT_TIME_NS] = { "time_ns", TSCOPE_UNIT_NS,
+				    "end of a stretch, since the begin of the capture" },
+	[HOST_RESIDENT_RSS_BYTES] = { "rss_bytes", TSCOPE_UNIT_BYTES,
+				      "most resident memory in it" },
+	[HOST_RESIDENT_HEAP_BYTES] = { "heap_bytes", TSCOPE_UNIT_BYTES,
+				       "most that was live of what was allocated" },
+};
+
+static const struct tscope_table_def tables[] = {
+	[HOST_TABLE_BY_BYTES] = { "by_bytes", site_columns, TSI_COUNT_OF(site_columns),
+				  "places by the bytes that they allocated, at most 200",
+				  TSCOPE_TABLE_ROWS },
+	[HOST_TABLE_BY_COUNT] = { "by_count", site_columns, TSI_COUNT_OF(site_columns),
+				  "places by the number of their allocations, at most 200",
+				  TSCOPE_TABLE_ROWS },
+	[HOST_TABLE_BY_PEAK] = { "by_peak", site_columns, TSI_COUNT_OF(site_columns),
+				 "places by what of theirs was live at the peak, at most 200",
+				 TSCOPE_TABLE_ROWS },
+	[HOST_TABLE_BY_LEAK] = { "by_leak", site_columns, TSI_COUNT_OF(site_columns),
+				 "places by what of theirs was live at the end, at most 200",
+				 TSCOPE_TABLE_ROWS },
+	[HOST_TABLE_BY_GROWTH] = { "by_growth", site_columns, TSI_COUNT_OF(site_columns),
+				   "places of which more was live at the end than in the middle, "
+				   "at most 200",
+				   TSCOPE_TABLE_ROWS },
+	[HOST_TABLE_BY_ALLOCATOR] = { "by_allocator", by_allocator_columns,
+				      TSI_COUNT_OF(by_allocator_columns), "each allocator",
+				      TSCOPE_TABLE_ROWS },
+	[HOST_TABLE_BY_SIZE] = { "by_size", by_size_columns, TSI_COUNT_OF(by_size_columns),
+				 "sizes of allocations", TSCOPE_TABLE_ROWS },
+	[HOST_TABLE_BY_THREAD] = { "by_thread", by_thread_columns, TSI_COUNT_OF(by_thread_columns),
+				   "each thread", TSCOPE_TABLE_ROWS },
+	[HOST_TABLE_RESIDENT] = { "resident", resident_columns, TSI_COUNT_OF(resident_columns),
+				  "resident memory over time, at most 64 stretches",
+				  TSCOPE_TABLE_ROWS },
+};
+
+/* A figure that may not be known. */
+static void put_number(struct fact_sheet *out, enum fact fact, int64_t number)
+{
+	if (number >= 0)
+		tsi_fact_int(out, fact, number);
+}
+
+/* ---- the capture -------------------------------------------------------------------------- */
+
+static enum tscope_status put_python_version(const struct analysis_scope *scope,
+					     struct fact_sheet *out, struct tscope_error *err)
+{
+	/* PY_VERSION_HEX: 0x030d05f0 is 3.13.5. */
+	uint32_t version = (uint32_t)scope->memory->host.capture.header.python_version;
+	const char *text;
+
+	if (version == 0)
+		return TSCOPE_OK;
+	if (tsi_make_text(scope, &text, err, "%u.%u.%u", version >> 24, version >> 16 & 0xff,
+			  version >> 8 & 0xff) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	tsi_fact_text(out, PYTHON_VERSION, text);
+	return TSCOPE_OK;
+}
+
+static void put_duration(struct fact_sheet *out, int64_t duration_ms)
+{
+	int64_t duration_ns;
+
+	if (duration_ms >= 0 && !tsi_ckd_mul(&duration_ns, duration_ms, HOST_NS_PER_MS))
+		tsi_fact_int(out, CAPTURE_NS, duration_ns);
+}
+
+/* Without an end the last record tells how long it was at least. */
+static int64_t duration_of(const struct host_memory *host)
+{
+	const struct memray_header *header = &host->capture.header;
+	size_t count = host->resident.count;
+	int64_t duration_ms;
+
+	if (!host->capture.is_complete)
+		return count ? host->resident.points[count - 1].time_ms : -1;
+	return tsi_ckd_sub(&duration_ms, header->end_ms, header->start_ms) ? -1 : duration_ms;
+}
+
+/* What the header of a capture says. */
+static enum tscope_status put_header(const struct analysis_scope *scope, struct fact_sheet *out,
+				     struct tscope_error *err)
+{
+	const struct host_memory *host = &scope->memory->host;
+	const struct memray_header *header = &host->capture.header;
+	struct str command = tsi_intern_text(&host->capture.names, header->command_line);
+	const char *text;
+
+	if (tsi_keep_text(scope, command, &text, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	tsi_fact_text(out, COMMAND, text);
+	tsi_fact_int(out, PID, header->pid);
+	put_duration(out, duration_of(host));
+	tsi_fact_flag(out, IS_AGGREGATED, header->is_aggregated);
+	tsi_fact_flag(out, IS_COMPLETE, host->capture.is_complete);
+	tsi_fact_flag(out, HAS_NATIVE_STACKS, header->has_native_stacks);
+	tsi_fact_flag(out, TRACES_PYTHON_ALLOCATORS, header->traces_python_allocators);
+	return put_python_version(scope, out, err);
+}
+
+/* The same of what memray itself wrote. */
+static enum tscope_status put_metadata(const struct analysis_scope *scope, struct fact_sheet *out,
+				       struct tscope_error *err)
+{
+	const struct host_memory *host = &scope->memory->host;
+	const char *text;
+
+	if (tsi_keep_text(scope, tsi_intern_text(&host->texts, host->command_line), &text, err) !=
+	    TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	if (*text != '\0')
+		tsi_fact_text(out, COMMAND, text);
+	put_number(out, PID, host->pid);
+	put_duration(out, host->capture_ms);
+	if (host->has_native_stacks >= 0)
+		tsi_fact_flag(out, HAS_NATIVE_STACKS, host->has_native_stacks);
+	if (host->traces_python_allocators >= 0)
+		tsi_fact_flag(out, TRACES_PYTHON_ALLOCATORS, host->traces_python_allocators);
+	return TSCOPE_OK;
+}
+
+/* ---- sums --------------------------------------------------------------------------------- */
+
+static void put_totals(struct fact_sheet *out, const struct host_memory *host)
+{
+	if (host->source == HOST_AGGREGATE)
+		return;
+	put_number(out, ALLOCATION_COUNT, host->allocated.count);
+	put_number(out, ALLOCATED_BYTES, host->allocated.bytes);
+	if (host->source != HOST_CAPTURE)
+		return;
+	tsi_fact_int(out, TEMPORARY_COUNT, host->temporary.count);
+	tsi_fact_int(out, TEMPORARY_BYTES, host->temporary.bytes);
+	tsi_fact_ratio(out, TEMPORARY_RATIO, host->temporary.count, host->allocated.count);
+	tsi_fact_int(out, UNMATCHED_FREE_COUNT, (int64_t)host->unmatched_count);
+	tsi_fact_int(out, REPLACED_COUNT, (int64_t)host->replaced_count);
+	if (host->middle_bytes < 0)
+		return;
+	tsi_fact_int(out, MIDDLE_BYTES, host->middle_bytes);
+	tsi_fact_int(out, GROWTH_BYTES, host->live.bytes - host->middle_bytes); /* both are ≥ 0 */
+}
+
+static void put_peak(struct fact_sheet *out, const struct host_memory *host)
+{
+	put_number(out, PEAK_BYTES, host->at_peak.bytes);
+	put_number(out, PEAK_ALLOCATION_COUNT, host->at_peak.count);
+	put_number(out, LEAKED_BYTES, host->live.bytes);
+	put_number(out, LEAKED_COUNT, host->live.count);
+}
+
+static void put_resident(struct fact_sheet *out, const struct resident *resident)
+{
+	struct resident_growth growth;
+
+	if (resident->count == 0)
+		return;
+	tsi_fact_int(out, PEAK_RSS_BYTES, resident->peak_bytes);
+	tsi_fact_int(out, FIRST_RSS_BYTES, resident->first_bytes);
+	tsi_fact_int(out, LAST_RSS_BYTES, resident->last_bytes);
+	if (!tsi_resident_growth(resident, &growth))
+		return;
+	tsi_fact_int(out, RSS_GROWTH_BYTES, growth.bytes);
+	tsi_fact_ratio(out, RSS_GROWTH_RATIO, growth.bytes, growth.first_bytes);
+	tsi_fact_real(out, RSS_GROWTH_BYTES_PER_SECOND,
+		      (double)growth.bytes / ((double)growth.duration_ns / 1e9));
+	tsi_fact_ratio(out, RSS_RISING_RATIO, growth.rising_steps, RESIDENT_PARTS - 1);
+}
+
+/* Of a capture that does not end as it should nobody knows what would have been freed. */
+static void doubt_end(struct fact_sheet *out)
+{
+	static const char reason[] = "the capture has no end: its process was killed or is "
+				     "running, or the file is cut";
+	static const enum fact facts_of_end[] = { LEAKED_BYTES, LEAKED_COUNT, GROWTH_BYTES };
+
+	for (size_t i = 0; i < TSI_COUNT_OF(facts_of_end); i++)
+		tsi_fact_doubt(out, facts_of_end[i], reason);
+}
+
+/* ---- all ---------------------------------------------------------------------------------- */
+
+static enum tscope_status analyze_host_memory(const struct analysis_scope *scope,
+					      struct fact_sheet *out, struct tscope_error *err)
+{
+	const struct host_memory *host = &scope->memory->host;
+	enum tscope_status status = host->source == HOST_STATS ? put_metadata(scope, out, err)
+							       : put_header(scope, out, err);
+	struct host_counts counts;
+
+	if (status != TSCOPE_OK)
+		return status;
+	tsi_fact_text(out, PATH, scope->memory->info.path);
+	put_totals(out, host);
+	put_peak(out, host);
+	put_resident(out, &host->resident);
+	if (host->source != HOST_STATS && !host->capture.is_complete)
+		doubt_end(out);
+	if (tsi_host_memory_tables(scope, out, &counts, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	put_number(out, SITE_COUNT, counts.sites);
+	put_number(out, THREAD_COUNT, counts.threads);
+	return TSCOPE_OK;
+}
+
+const struct analyzer tsi_analyzer_host_memory = {
+	.def = {
+		.id = "host_memory",
+		.summary = "memory of the host as memray recorded it: peak, what was never "
+			   "freed, and where it was allocated",
+		.facts = facts,
+		.fact_count = TSI_COUNT_OF(facts),
+		.tables = tables,
+		.table_count = TSI_COUNT_OF(tables),
+		.needs = "a memray capture, or what memray stats --json wrote",
+	},
+	.levels = LEVEL_HOST_MEMORY,
+	.run = analyze_host_memory,
+};

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Statistics that finetuning-scheduler's MemProfiler took before and after calls of functions:
+ * the largest value of each name, what each call changed, and whether memory grows from call to
+ * call. Which names there are is the user's choice, so each figure may be absent.
+ */
+#include "analyze/memory/memory_stats_parts.h"
+#include "analyze/shared/robust.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+
+enum fact {
+	PATH,
+	MOMENT_COUNT,
+	VALUE_COUNT,
+	RANK_COUNT,
+	CALL_COUNT,
+	PEAK_ALLOCATED_BYTES,
+	PEAK_RESERVED_BYTES,
+	NUM_ALLOC_RETRIES,
+	NUM_OOMS,
+	GROWTH_BYTES_PER_CALL,
+	GROWTH_FUNCTION,
+	GROWTH_CALL_COUNT,
+};
+
+static const struct tscope_fact_def facts[] = {
+	[PATH] = { "path", TSCOPE_UNIT_TEXT, "file that these figures are of" },
+	[MOMENT_COUNT] = { "moment_count", TSCOPE_UNIT_COUNT, "moments at which they were taken" },
+	[VALUE_COUNT] = { "value_count", TSCOPE_UNIT_COUNT, "values of all moments" },
+	[RANK_COUNT] = { "rank_count", TSCOPE_UNIT_COUNT, "ranks that they are of" },
+	[CALL_COUNT] = { "call_count", TSCOPE_UNIT_COUNT, "calls with both start and end" },
+	[PEAK_ALLOCATED_BYTES] = { "peak_allocated_bytes", TSCOPE_UNIT_BYTES,
+				   "largest allocated_bytes.all.peak" },
+	[PEAK_RESERVED_BYTES] = { "peak_reserved_bytes", TSCOPE_UNIT_BYTES,
+				  "largest reserved_bytes.all.peak" },
+	[NUM_ALLOC_RETRIES] = { "num_alloc_retries", TSCOPE_UNIT_COUNT,
+				"cudaMalloc calls that failed and flushed the cache" },
+	[NUM_OOMS] = { "num_ooms", TSCOPE_UNIT_COUNT, "out-of-memory errors" },
+	[GROWTH_BYTES_PER_CALL] = { "growth_bytes_per_call", TSCOPE_UNIT_BYTES,
+				    "slope of what is allocated at the end of the calls of the "
+				    "function with most of them" },
+	[GROWTH_FUNCTION] = { "growth_function", TSCOPE_UNIT_TEXT, "that function" },
+	[GROWTH_CALL_COUNT] = { "growth_call_count", TSCOPE_UNIT_COUNT,
+				"calls that the slope is of" },
+};
+
+enum largest_column { LARGEST_NAME, LARGEST_VALUE };
+
+static const struct tscope_fact_def largest_columns[] = {
+	[LARGEST_NAME] = { "name", TSCOPE_UNIT_TEXT, "name of the value" },
+	[LARGEST_VALUE] = { "value", TSCOPE_UNIT_NUMBER, "the largest of all moments" },
+};
+
+static const struct tscope_fact_def function_columns[] = {
+	[FUNCTION_RANK] = { "rank", TSCOPE_UNIT_COUNT, "rank" },
+	[FUNCTION_FUNCTION] = { "function", TSCOPE_UNIT_TEXT, "function that was called" },
+	[FUNCTION_CALL_COUNT] = { "call_count", TSCOPE_UNIT_COUNT, "calls with start and end" },
+	[FUNCTION_ALLOCATED_CHANGE_BYTES] = { "allocated_change_bytes", TSCOPE_UNIT_BYTES,
+					      "sum of what they changed of what is allocated" },
+	[FUNCTION_RESERVED_CHANGE_BYTES] = { "reserved_change_bytes", TSCOPE_UNIT_BYTES,
+					     "the same of what is reserved" },
+	[FUNCTION_RSS_CHANGE_BYTES] = { "rss_change_bytes", TSCOPE_UNIT_BYTES,
+					"the same of the process's host memory" },
+};
+
+static const struct tscope_fact_def changes_columns[] = {
+	[CHANGES_RANK] = { "rank", TSCOPE_UNIT_COUNT, "rank" },
+	[CHANGES_FUNCTION] = { "function", TSCOPE_UNIT_TEXT, "function that was called" },
+	[CHANGES_ITERATION] = { "iteration", TSCOPE_UNIT_COUNT, "which call of it" },
+	[CHANGES_NAME] = { "name", TSCOPE_UNIT_TEXT, "name of the value" },
+	[CHANGES_START] = { "start", TSCOPE_UNIT_NUMBER, "before the call" },
+	[CHANGES_END] = { "end", TSCOPE_UNIT_NUMBER, "after it" },
+	[CHANGES_CHANGE] = { "change", TSCOPE_UNIT_NUMBER, "end less start" },
+};
+
+enum moments_column {
+	MOMENTS_RANK,
+	MOMENTS_FUNCTION,
+	MOMENTS_ITERATION,
+	MOMENTS_CONTEXT,
+	MOMENTS_ALLOCATED_BYTES,
+	MOMENTS_RESERVED_BYTES,
+	MOMENTS_ACTIVE_BYTES,
+	MOMENTS_RSS_BYTES,
+};
+
+static const struct tscope_fact_def moments_columns[] = {
+	[MOMENTS_RANK] = { "rank", TSCOPE_UNIT_COUNT, "rank" },
+	[MOMENTS_FUNCTION] = { "function", TSCOPE_UNIT_TEXT, "function that was called" },
+	[MOMENTS_ITERATION] = { "iteration", TSCOPE_UNIT_COUNT, "which call of it" },
+	[MOMENTS_CONTEXT] = { "context", TSCOPE_UNIT_TEXT, "start or end" },
+	[MOMENTS_ALLOCATED_BYTES] = { "allocated_bytes", TSCOPE_UNIT_BYTES,
+				      "allocated_bytes.all.current" },
+	[MOMENTS_RESERVED_BYTES] = { "reserved_bytes", TSCOPE_UNIT_BYTES,
+				     "reserved_bytes.all.current" },
+	[MOMENTS_ACTIVE_BYTES] = { "active_bytes", TSCOPE_UNIT_BYTES, "active_bytes.all.current" },
+	[MOMENTS_RSS_BYTES] = { "rss_bytes", TSCOPE_UNIT_BYTES,
+				"rss: what the process had in host memory" },
+};
+
+static const struct tscope_table_def tables[] = {
+	[STATS_LARGEST] = { "largest", largest_columns, TSI_COUNT_OF(largest_columns),
+			    "the largest value of each name", TSCOPE_TABLE_ROWS },
+	[STATS_BY_FUNCTION] = { "by_function", function_columns, TSI_COUNT_OF(function_columns),
+				"what calls of each function changed in all", TSCOPE_TABLE_ROWS },
+	[STATS_CHANGES] = { "changes", changes_columns, TSI_COUNT_OF(changes_columns),
+			    "what each call changed", TSCOPE_TABLE_ROWS },
+	[STATS_MOMENTS] = { "moments", moments_columns, TSI_COUNT_OF(moments_columns),
+			    "device and host memory at each moment", TSCOPE_TABLE_ROWS },
+};
+
+/* ---- numbers ------------------------------------------------------------------------------ */
+
+static bool is_greater(const struct plain *plain, struct plain_value a, struct plain_value b)
+{
+	int64_t left, right;
+	double left_real = NAN, right_real = NAN;
+
+	if (tsi_plain_to_int64(plain, a, &left) && tsi_plain_to_int64(plain, b, &right))
+		return left > right;
+	tsi_plain_to_real(plain, a, &left_real);
+	tsi_plain_to_real(plain, b, &right_real);
+	return left_real > right_real;
+}
+
+/* ---- names -------------------------------------------------------------------------------- */
+
+static enum tscope_status note_value(struct stats_view *view, struct plain_value key,
+				     struct plain_value value, struct tscope_error *err)
+{
+	const struct plain *plain = view->stats->plain;
+	size_t index = tsi_plain_text_index(key);
+
+	if (tsi_plain_kind(key) != PLAIN_TEXT || !tsi_stats_is_usable(plain, value))
+		return TSCOPE_OK;
+	if (view->places[index]) {
+		struct stats_name *name = &view->names[view->places[index] - 1];
+		if (is_greater(plain, value, name->largest))
+			name->largest = value;
+		return TSCOPE_OK;
+	}
+	if (tsi_array_reserve(&view->names, &view->name_capacity, view->name_count + 1,
+			      sizeof(*view->names), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	view->names[view->name_count++] =
+		(struct stats_name){ tsi_plain_text(plain, key), index, value };
+	view->places[index] = (uint32_t)view->name_count;
+	return TSCOPE_OK;
+}
+
+static int compare_names(const void *left, const void *right)
+{
+	const struct stats_name *a = left, *b = right;
+	size_t length = a->text.length < b->text.length ? a->text.length : b->text.length;
+	int order = memcmp(a->text.data, b->text.data, length);
+
+	return order ? order
+		     : (a->text.length > b->text.length) - (a->text.length < b->text.length);
+}
+
+static enum tscope_status find_names(struct stats_view *view, struct tscope_error *err)
+{
+	const struct memory_stats *stats = view->stats;
+
+	if (tsi_array_new(&view->places, tsi_plain_text_count(stats->plain), sizeof(*view->places),
+			  err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (size_t i = 0; i < stats->count; i++) {
+		struct plain_value values = stats->moments[i].values;
+		size_t count = tsi_plain_length(stats->plain, values);
+
+		for (size_t j = 0; j < count; j++)
+			if (note_value(view, tsi_plain_key(stats->plain, values, j),
+				       tsi_plain_value(stats->plain, values, j), err) != TSCOPE_OK)
+				return TSCOPE_E_NOMEM;
+	}
+	if (view->name_count)
+		qsort(view->names, view->name_count, sizeof(*view->names), compare_names);
+	for (size_t i = 0; i < view->name_count; i++)
+		view->places[view->names[i].text_index] = (uint32_t)i + 1;
+	return TSCOPE_OK;
+}
+
+static enum tscope_status put_largest(const struct stats_view *view, struct fact_sheet *out,
+				      struct tscope_error *err)
+{
+	for (size_t i = 0; i < view->name_count; i++) {
+		struct tscope_value *cells;
+
+		if (tsi_table_add(out, STATS_LARGEST, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		cells[LARGEST_NAME] = tsi_text(view->names[i].text.data);
+		cells[LARGEST_VALUE] = tsi_stats_cell(view->stats->plain, view->names[i].largest);
+	}
+	return TSCOPE_OK;
+}
+
+/* Facts that are the largest value of a name. */
+static void put_peaks(const struct stats_view *view, struct fact_sheet *out)
+{
+	static const struct {
+		enum fact fact;
+		struct str name;
+	} rows[] = {
+		{ PEAK_ALLOCATED_BYTES, { "allocated_bytes.all.peak", 24 } },
+		{ PEAK_RESERVED_BYTES, { "reserved_bytes.all.peak", 23 } },
+		{ NUM_ALLOC_RETRIES, { "num_alloc_retries", 17 } },
+		{ NUM_OOMS, { "num_ooms", 8 } },
+	};
+	const struct plain *plain = view->stats->plain;
+
+	for (size_t i = 0; i < TSI_COUNT_OF(rows); i++) {
+		size_t index = tsi_plain_text_index(tsi_plain_name(plain, rows[i].name));
+		uint32_t place = index == SIZE_MAX ? 0 : view->places[index];
+		int64_t number;
+
+		if (place && tsi_plain_to_int64(plain, view->names[place - 1].largest, &number))
+			tsi_fact_int(out, rows[i].fact, number);
+	}
+}
+
+/* ---- calls -------------------------------------------------------------------------------- */
+
+static void put_counts(const struct memory_stats *stats, struct fact_sheet *out)
+{
+	int64_t rank_count = 0, call_count = 0;
+
+	for (size_t i = 0; i < stats->count; i++) {
+		rank_count += i == 0 || stats->moments[i].rank != stats->moments[i - 1].rank;
+		call_count += tsi_stats_is_call(stats, i);
+	}
+	tsi_fact_int(out, MOMENT_COUNT, (int64_t)stats->count);
+	tsi_fact_int(out, VALUE_COUNT, (int64_t)stats->value_count);
+	tsi_fact_int(out, RANK_COUNT, rank_count);
+	tsi_fact_int(out, CALL_COUNT, call_count);
+}
+
+/* ---- moments ------------------------------------------------------------------------------ */
+
+static enum tscope_status put_moments(const struct stats_view *view, struct fact_sheet *out,
+				      struct tscope_error *err)
+{
+	static const enum moments_column columns[KEY_COUNT] = {
+		[KEY_ALLOCATED] = MOMENTS_ALLOCATED_BYTES,
+		[KEY_RESERVED] = MOMENTS_RESERVED_BYTES,
+		[KEY_ACTIVE] = MOMENTS_ACTIVE_BYTES,
+		[KEY_RSS] = MOMENTS_RSS_BYTES,
+	};
+	const struct plain *plain = view->stats->plain;
+
+	for (size_t i = 0; i < view->stats->count; i++) {
+		const struct memory_moment *moment = &view->stats->moments[i];
+		struct tscope_value *cells;
+		const char *function;
+
+		if (tsi_keep_text(view->scope, moment->function, &function, err) != TSCOPE_OK ||
+		    tsi_table_add(out, STATS_MOMENTS, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		cells[MOMENTS_RANK] = tsi_int(moment->rank);
+		cells[MOMENTS_FUNCTION] = tsi_text(function);
+		cells[MOMENTS_ITERATION] = tsi_int(moment->iteration);
+		cells[MOMENTS_CONTEXT] = tsi_text(moment->is_end ? "end" : "start");
+		for (size_t key = 0; key < KEY_COUNT; key++)
+			cells[columns[key]] = tsi_stats_cell(
+				plain, tsi_plain_get(plain, moment->values, view->keys[key]));
+	}
+	return TSCOPE_OK;
+}
+
+/* ---- growth ------------------------------------------------------------------------------- */
+
+/* With fewer calls than that a slope says nothing. */
+enum { GROWTH_CALLS_MIN = 3 };
+
+/*
+ * What is allocated at the ends of one function's calls, from its first moment on; how many
+ * there are. *next: the first moment of the next function.
+ */
+static size_t read_ends(const struct stats_view *view, size_t first, double *allocated,
+			size_t *next)
+{
+	const struct memory_stats *stats = view->stats;
+	size_t count = 0, i = first;
+
+	for (; i < stats->count &&
+	       tsi_stats_is_same_function(&stats->moments[first], &stats->moments[i]);
+	     i++) {
+		const struct memory_moment *moment = &stats->moments[i];
+		struct plain_value value =
+			tsi_plain_get(stats->plain, moment->values, view->keys[KEY_ALLOCATED]);
+
+		if (moment->is_end && tsi_stats_is_usable(stats->plain, value) &&
+		    tsi_plain_to_real(stats->plain, value, &allocated[count]))
+			count++;
+	}
+	*next = i;
+	return count;
+}
+
+/* Of the functions of all ranks, that with most calls, the first of several: its first moment. */
+static size_t find_most_called(const struct stats_view *view, double *allocated)
+{
+	size_t best = 0, best_count = 0, next;
+
+	for (size_t i = 0; i < view->stats->count; i = next) {
+		size_t count = read_ends(view, i, allocated, &next);
+		if (count > best_count) {
+			best = i;
+			best_count = count;
+		}
+	}
+	return best;
+}
+
+static enum tscope_status put_slope(const struct stats_view *view, double *allocated,
+				    struct fact_sheet *out, struct tscope_error *err)
+{
+	size_t first = find_most_called(view, allocated), next;
+	size_t count = read_ends(view, first, allocated, &next);
+	enum tscope_status status;
+	const char *function;
+	double slope;
+
+	if (count < GROWTH_CALLS_MIN)
+		return TSCOPE_OK;
+	status = tsi_centred_slope(allocated, count, &slope, err);
+	if (status == TSCOPE_OK)
+		status = tsi_keep_text(view->scope, view->stats->moments[first].function, &function,
+				       err);
+	if (status == TSCOPE_OK) {
+		tsi_fact_real(out, GROWTH_BYTES_PER_CALL, slope);
+		tsi_fact_text(out, GROWTH_FUNCTION, function);
+		tsi_fact_int(out, GROWTH_CALL_COUNT, (int64_t)count);
+	}
+	return status;
+}
+
+static enum tscope_status put_growth(const struct stats_view *view, struct fact_sheet *out,
+				     struct tscope_error *err)
+{
+	double *allocated;
+
+	if (tsi_array_new(&allocated, view->stats->count, sizeof(*allocated), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	enum tscope_status status = put_slope(view, allocated, out, err);
+	free(allocated);
+	return status;
+}
+
+/* ---- putting it together ------------------------------------------------------------------ */
+
+static void find_keys(struct stats_view *view)
+{
+	static const char *const keys[KEY_COUNT] = {
+		[KEY_ALLOCATED] = "allocated_bytes.all.current",
+		[KEY_RESERVED] = "reserved_bytes.all.current",
+		[KEY_ACTIVE] = "active_bytes.all.current",
+		[KEY_RSS] = "rss",
+	};
+
+	for (size_t i = 0; i < KEY_COUNT; i++)
+		view->keys[i] = tsi_plain_name(view->stats->plain, tsi_str_of(keys[i]));
+}
+
+static enum tscope_status analyze_memory_stats(const struct analysis_scope *scope,
+					       struct fact_sheet *out, struct tscope_error *err)
+{
+	struct stats_view view = { .stats = &scope->memory->stats, .scope = scope };
+	enum tscope_status status = find_names(&view, err);
+
+	find_keys(&view);
+	if (status == TSCOPE_OK) {
+		tsi_fact_text(out, PATH, scope->memory->info.path);
+		put_counts(view.stats, out);
+		put_peaks(&view, out);
+		status = put_largest(&view, out, err);
+	}
+	if (status == TSCOPE_OK)
+		status = tsi_stats_put_functions(&view, out, err);
+	if (status == TSCOPE_OK)
+		status = tsi_stats_put_changes(&view, out, err);
+	if (status == TSCOPE_OK)
+		status = put_moments(&view, out, err);
+	if (status == TSCOPE_OK)
+		status = put_growth(&view, out, err);
+	free(view.names);
+	free(view.places);
+	return status;
+}
+
+const struct analyzer tsi_analyzer_memory_stats = {
+	.def = {
+		.id = "memory_stats",
+		.summary = "memory before and after calls, as finetuning-scheduler took it",
+		.facts = facts,
+		.fact_count = TSI_COUNT_OF(facts),
+		.tables = tables,
+		.table_count = TSI_COUNT_OF(tables),
+		.needs = "statistics of finetuning-scheduler (rank_*_memory_stats)",
+	},
+	.levels = LEVEL_MEMORY_STATS,
+	.run = analyze_memory_stats,
+};

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A memory timeline of torch.profiler: the bytes of each category over time, their peak, and
+ * what there was at the end. Sizes are those of tensors, so below what the allocator reserves.
+ */
+#include "analyze/facts.h"
+#include "model/memory/memory_file.h"
+
+enum fact {
+	PATH,
+	POINT_COUNT,
+	START_TIME_NS,
+	END_TIME_NS,
+	WINDOW_NS,
+	PEAK_BYTES,
+	PEAK_INDEX,
+	PEAK_TIME_NS,
+	END_BYTES,
+	ROW_COUNT,
+	PREEXISTING_BYTES,
+	PREEXISTING_COUNT,
+	CREATED_COUNT,
+	DESTROYED_COUNT,
+	CHANGED_COUNT,
+};
+
+static const struct tscope_fact_def facts[] = {
+	[PATH] = { "path", TSCOPE_UNIT_TEXT, "file that these figures are of" },
+	[POINT_COUNT] = { "point_count", TSCOPE_UNIT_COUNT, "different times, one point each" },
+	[START_TIME_NS] = { "start_time_ns", TSCOPE_UNIT_NS, "Unix time of the first point" },
+	[END_TIME_NS] = { "end_time_ns", TSCOPE_UNIT_NS, "Unix time of the last" },
+	[WINDOW_NS] = { "window_ns", TSCOPE_UNIT_NS, "from the first point to the last" },
+	[PEAK_BYTES] = { "peak_bytes", TSCOPE_UNIT_BYTES, "most of all categories together" },
+	[PEAK_INDEX] = { "peak_index", TSCOPE_UNIT_COUNT, "first point with it" },
+	[PEAK_TIME_NS] = { "peak_time_ns", TSCOPE_UNIT_NS, "Unix time of that point" },
+	[END_BYTES] = { "end_bytes", TSCOPE_UNIT_BYTES, "all categories at the last point" },
+	[ROW_COUNT] = { "row_count", TSCOPE_UNIT_COUNT, "rows of the .raw.json form" },
+	[PREEXISTING_BYTES] = { "preexisting_bytes", TSCOPE_UNIT_BYTES,
+				"what existed before the profile, by its rows" },
+	[PREEXISTING_COUNT] = { "preexisting_count", TSCOPE_UNIT_COUNT, "tensors of these" },
+	[CREATED_COUNT] = { "created_count", TSCOPE_UNIT_COUNT, "tensors that came" },
+	[DESTROYED_COUNT] = { "destroyed_count", TSCOPE_UNIT_COUNT, "tensors that went" },
+	[CHANGED_COUNT] = { "changed_count", TSCOPE_UNIT_COUNT, "changes of content or category" },
+};
+
+enum table { BY_CATEGORY, TIMELINE };
+
+enum category_column {
+	CATEGORY_CATEGORY,
+	CATEGORY_PEAK_BYTES,
+	CATEGORY_END_BYTES,
+	CATEGORY_OWN_PEAK_BYTES,
+};
+
+static const struct tscope_fact_def category_columns[] = {
+	[CATEGORY_CATEGORY] = { "category", TSCOPE_UNIT_TEXT,
+				"parameter, optimizer_state, input, temporary, activation, "
+				"gradient, autograd_detail, unknown" },
+	[CATEGORY_PEAK_BYTES] = { "peak_bytes", TSCOPE_UNIT_BYTES, "at the peak of the total" },
+	[CATEGORY_END_BYTES] = { "end_bytes", TSCOPE_UNIT_BYTES, "at the last point" },
+	[CATEGORY_OWN_PEAK_BYTES] = { "own_peak_bytes", TSCOPE_UNIT_BYTES,
+				      "most of this category alone" },
+};
+
+enum timeline_column { TIMELINE_INDEX, TIMELINE_TIME_NS, TIMELINE_BYTES, TIMELINE_CATEGORIES };
+
+static const struct tscope_fact_def timeline_columns[] = {
+	[TIMELINE_INDEX] = { "index", TSCOPE_UNIT_COUNT, "last point of a stretch" },
+	[TIMELINE_TIME_NS] = { "time_ns", TSCOPE_UNIT_NS, "Unix time of that point" },
+	[TIMELINE_BYTES] = { "bytes", TSCOPE_UNIT_BYTES, "most in the stretch" },
+	/* In the order of enum memory_category. */
+	{ "parameter_bytes", TSCOPE_UNIT_BYTES, "of it, parameters" },
+	{ "optimizer_state_bytes", TSCOPE_UNIT_BYTES, "of it, the optimizer's state" },
+	{ "input_bytes", TSCOPE_UNIT_BYTES, "of it, inputs" },
+	{ "temporary_bytes", TSCOPE_UNIT_BYTES, "of it, temporary tensors" },
+	{ "activation_bytes", TSCOPE_UNIT_BYTES, "of it, activations" },
+	{ "gradient_bytes", TSCOPE_UNIT_BYTES, "of it, gradients" },
+	{ "autograd_detail_bytes", TSCOPE_UNIT_BYTES, "of it, autograd's own" },
+	{ "unknown_bytes", TSCOPE_UNIT_BYTES, "of it, not known" },
+};
+
+static const struct tscope_table_def tables[] = {
+	[BY_CATEGORY] = { "by_category", category_columns, TSI_COUNT_OF(category_columns),
+			  "memory by category", TSCOPE_TABLE_ROWS },
+	[TIMELINE] = { "timeline", timeline_columns, TSI_COUNT_OF(timeline_columns),
+		       "memory over time, as a sketch", TSCOPE_TABLE_ROWS },
+};
+
+enum { TIMELINE_ROWS_MAX = 240 };
+
+/* The first point in [first, end) with the highest total. Not of an empty stretch. */
+static size_t find_peak(const struct memory_timeline *timeline, size_t first, size_t end)
+{
+	int64_t peak_bytes = tsi_memory_point_bytes(&timeline->points[first]);
+	size_t peak = first;
+
+	for (size_t i = first + 1; i < end; i++) {
+		int64_t bytes = tsi_memory_point_bytes(&timeline->points[i]);
+		if (bytes > peak_bytes) {
+			peak_bytes = bytes;
+			peak = i;
+		}
+	}
+	return peak;
+}
+
+/* Where no point has a time there is nothing to say of it. */
+static void put_times(struct fact_sheet *out, const struct memory_timeline *timeline, size_t peak)
+{
+	int64_t start_ns = timeline->points[0].time_ns;
+	int64_t end_ns = timeline->points[timeline->count - 1].time_ns;
+
+	if (start_ns == NO_MEMORY_TIME_NS)
+		return;
+	tsi_fact_int(out, START_TIME_NS, start_ns);
+	tsi_fact_int(out, END_TIME_NS, end_ns);
+	if (end_ns >= start_ns)
+		tsi_fact_int(out, WINDOW_NS, end_ns - start_ns); /* both are ≥ 0 */
+	tsi_fact_int(out, PEAK_TIME_NS, timeline->points[peak].time_ns);
+}
+
+static void put_rows(struct fact_sheet *out, const struct memory_timeline *timeline)
+{
+	tsi_fact_int(out, ROW_COUNT, (int64_t)timeline->row_count);
+	tsi_fact_int(out, PREEXISTING_BYTES, timeline->preexisting_bytes);
+	tsi_fact_int(out, PREEXISTING_COUNT, (int64_t)timeline->preexisting_count);
+	tsi_fact_int(out, CREATED_COUNT, (int64_t)timeline->created_count);
+	tsi_fact_int(out, DESTROYED_COUNT, (int64_t)timeline->destroyed_count);
+	tsi_fact_int(out, CHANGED_COUNT, (int64_t)timeline->changed_count);
+}
+
+static enum tscope_status put_categories(struct fact_sheet *out,
+					 const struct memory_timeline *timeline, size_t peak,
+					 struct tscope_error *err)
+{
+	const struct memory_point *last = &timeline->points[timeline->count - 1];
+
+	for (size_t category = 0; category < MEMORY_CATEGORY_COUNT; category++) {
+		int64_t own_peak_bytes = INT64_MIN;
+		struct tscope_value *cells;
+
+		for (size_t i = 0; i < timeline->count; i++)
+			if (timeline->points[i].bytes[category] > own_peak_bytes)
+				own_peak_bytes = timeline->points[i].bytes[category];
+		if (tsi_table_add(out, BY_CATEGORY, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		cells[CATEGORY_CATEGORY] =
+			tsi_text(tsi_memory_category_name((enum memory_category)category));
+		cells[CATEGORY_PEAK_BYTES] = tsi_int(timeline->points[peak].bytes[category]);
+		cells[CATEGORY_END_BYTES] = tsi_int(last->bytes[category]);
+		cells[CATEGORY_OWN_PEAK_BYTES] = tsi_int(own_peak_bytes);
+	}
+	return TSCOPE_OK;
+}
+
+/* Stretches of about as many points each; the highest one stands for all. */
+static enum tscope_status put_timeline(struct fact_sheet *out,
+				       const struct memory_timeline *timeline,
+				       struct tscope_error *err)
+{
+	size_t count = timeline->count;
+	size_t row_count = count < TIMELINE_ROWS_MAX ? count : TIMELINE_ROWS_MAX;
+
+	for (size_t row = 0; row < row_count; row++) {
+		size_t first = row * count / row_count, end = (row + 1) * count / row_count;
+		const struct memory_point *highest =
+			&timeline->points[find_peak(timeline, first, end)];
+		int64_t time_ns = timeline->points[end - 1].time_ns;
+		struct tscope_value *cells;
+
+		if (tsi_table_add(out, TIMELINE, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		cells[TIMELINE_INDEX] = tsi_int((int64_t)end - 1);
+		if (time_ns != NO_MEMORY_TIME_NS)
+			cells[TIMELINE_TIME_NS] = tsi_int(time_ns);
+		cells[TIMELINE_BYTES] = tsi_int(tsi_memory_point_bytes(highest));
+		for (size_t i = 0; i < MEMORY_CATEGORY_COUNT; i++)
+			cells[TIMELINE_CATEGORIES + i] = tsi_int(highest->bytes[i]);
+	}
+	return TSCOPE_OK;
+}
+
+static enum tscope_status analyze_memory_timeline(const struct analysis_scope *scope,
+						  struct fact_sheet *out, struct tscope_error *err)
+{
+	const struct memory_timeline *timeline = &scope->memory->timeline;
+	size_t last = timeline->count - 1; /* there is no empty one */
+	size_t peak = find_peak(timeline, 0, timeline->count);
+
+	tsi_fact_text(out, PATH, scope->memory->info.path);
+	tsi_fact_int(out, POINT_COUNT, (int64_t)timeline->count);
+	put_times(out, timeline, peak);
+	tsi_fact_int(out, PEAK_BYTES, tsi_memory_point_bytes(&timeline->points[peak]));
+	tsi_fact_int(out, PEAK_INDEX, (int64_t)peak);
+	tsi_fact_int(out, END_BYTES, tsi_memory_point_bytes(&timeline->points[last]));
+	if (timeline->is_raw)
+		put_rows(out, timeline);
+	enum tscope_status status = put_categories(out, timeline, peak, err);
+	if (status == TSCOPE_OK)
+		status = put_timeline(out, timeline, err);
+	return status;
+}
+
+const struct analyzer tsi_analyzer_memory_timeline = {
+	.def = {
+		.id = "memory_timeline",
+		.summary = "tensors' memory over time, by category",
+		.facts = facts,
+		.fact_count = TSI_COUNT_OF(facts),
+		.tables = tables,
+		.table_count = TSI_COUNT_OF(tables),
+		.needs = "a memory timeline (export_memory_timeline)",
+	},
+	.levels = LEVEL_MEMORY_TIMELINE,
+	.run = analyze_memory_timeline,
+};

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What torch's memory trackers counted during one call: the bytes of each device by kind at its
+ * peak, and at each state of each module. Those of modules are rounded: a log gives them in MiB.
+ */
+#include "analyze/facts.h"
+#include "base/intern.h"
+#include "model/memory/memory_file.h"
+
+enum fact { PATH, FUNCTION, ITERATION, DEVICE_COUNT, MODULE_COUNT, PEAK_BYTES, PEAK_DEVICE };
+
+static const struct tscope_fact_def facts[] = {
+	[PATH] = { "path", TSCOPE_UNIT_TEXT, "file that these figures are of" },
+	[FUNCTION] = { "function", TSCOPE_UNIT_TEXT, "the function that was called" },
+	[ITERATION] = { "iteration", TSCOPE_UNIT_COUNT, "which call of it" },
+	[DEVICE_COUNT] = { "device_count", TSCOPE_UNIT_COUNT, "devices that held anything" },
+	[MODULE_COUNT] = { "module_count", TSCOPE_UNIT_COUNT, "modules that were tracked" },
+	[PEAK_BYTES] = { "peak_bytes", TSCOPE_UNIT_BYTES,
+			 "all kinds at the peak, on the device "
+			 "where that is most" },
+	[PEAK_DEVICE] = { "peak_device", TSCOPE_UNIT_TEXT, "that device" },
+};
+
+enum table { PEAK, MODULES, BY_KIND };
+enum peak_column { PEAK_ROW_DEVICE, PEAK_KIND, PEAK_KIND_BYTES };
+
+static const struct tscope_fact_def peak_columns[] = {
+	[PEAK_ROW_DEVICE] = { "device", TSCOPE_UNIT_TEXT, "device" },
+	[PEAK_KIND] = { "kind", TSCOPE_UNIT_TEXT, "what the memory holds" },
+	[PEAK_KIND_BYTES] = { "bytes", TSCOPE_UNIT_BYTES, "at the peak of the device" },
+};
+
+enum modules_column { MODULES_MODULE, MODULES_STATE, MODULES_CALL, MODULES_DEVICE, MODULES_BYTES };
+
+static const struct tscope_fact_def modules_columns[] = {
+	[MODULES_MODULE] = { "module", TSCOPE_UNIT_TEXT, "name of the module" },
+	[MODULES_STATE] = { "state", TSCOPE_UNIT_TEXT, "where in its work it was" },
+	[MODULES_CALL] = { "call", TSCOPE_UNIT_COUNT, "which call of the module" },
+	[MODULES_DEVICE] = { "device", TSCOPE_UNIT_TEXT, "device" },
+	[MODULES_BYTES] = { "total_bytes", TSCOPE_UNIT_BYTES, "all kinds" },
+};
+
+/* Of a module's state, then as those of the peak. */
+static const struct tscope_fact_def kind_columns[] = {
+	{ "module", TSCOPE_UNIT_TEXT, "name of the module" },
+	{ "state", TSCOPE_UNIT_TEXT, "where in its work it was" },
+	{ "call", TSCOPE_UNIT_COUNT, "which call of the module" },
+	{ "device", TSCOPE_UNIT_TEXT, "device" },
+	{ "kind", TSCOPE_UNIT_TEXT, "what the memory holds" },
+	{ "bytes", TSCOPE_UNIT_BYTES, "of this kind" },
+};
+
+static const struct tscope_table_def tables[] = {
+	[PEAK] = { "peak", peak_columns, TSI_COUNT_OF(peak_columns),
+		   "what there was at the peak, by device and kind", TSCOPE_TABLE_ROWS },
+	[MODULES] = { "modules", modules_columns, TSI_COUNT_OF(modules_columns),
+		      "memory at each state of each module", TSCOPE_TABLE_ROWS },
+	[BY_KIND] = { "by_kind", kind_columns, TSI_COUNT_OF(kind_columns), "the same by kind",
+		      TSCOPE_TABLE_ROWS },
+};
+
+/* Different devices or modules; the rows of the peak are of no module. */
+static enum tscope_status count_names(const struct memory_tracker *tracker, bool modules,
+				      int64_t *count, struct tscope_error *err)
+{
+	struct intern names;
+	enum tscope_status status = tsi_intern_init(&names, UINT32_MAX - 1, err);
+
+	for (size_t i = 0; status == TSCOPE_OK && i < tracker->count; i++) {
+		const struct tracked_bytes *row = &tracker->rows[i];
+		uint32_t id;
+
+		status = tsi_intern_add(&names, modules ? row->module : row->device, &id, err);
+	}
+	if (status == TSCOPE_OK)
+		*count = (int64_t)names.count - 1; /* less the empty text, which is always there */
+	tsi_intern_deinit(&names);
+	return status;
+}
+
+static void put_peak(struct fact_sheet *out, const struct memory_tracker *tracker)
+{
+	const struct tracked_bytes *peak = NULL;
+
+	for (size_t i = 0; i < tracker->peak_count; i++)
+		if (!peak || tracker->rows[i].total_bytes > peak->total_bytes)
+			peak = &tracker->rows[i];
+	if (!peak)
+		return;
+	tsi_fact_int(out, PEAK_BYTES, peak->total_bytes);
+	tsi_fact_text(out, PEAK_DEVICE, peak->device.data);
+}
+
+/* Fills in what tables of modules begin with; what follows it. */
+static struct tscope_value *put_place(struct tscope_value *cells, const struct tracked_bytes *row)
+{
+	cells[MODULES_MODULE] = tsi_text(row->module.data);
+	cells[MODULES_STATE] = tsi_text(row->state.data);
+	cells[MODULES_CALL] = tsi_int(row->call);
+	return cells + MODULES_DEVICE;
+}
+
+/* Adds the kinds of a row to PEAK or BY_KIND. */
+static enum tscope_status put_kinds(struct fact_sheet *out, enum table table,
+				    const struct memory_tracker *tracker,
+				    const struct tracked_bytes *row, struct tscope_error *err)
+{
+	size_t count = tsi_plain_length(tracker->plain, row->bytes);
+
+	for (size_t i = 0; i < count; i++) {
+		int64_t bytes;
+		struct str kind = tsi_tracked_kind(tracker, row, i, &bytes);
+		struct tscope_value *cells;
+
+		if (!kind.data)
+			continue;
+		if (tsi_table_add(out, table, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		if (table == BY_KIND)
+			cells = put_place(cells, row);
+		cells[PEAK_ROW_DEVICE] = tsi_text(row->device.data);
+		cells[PEAK_KIND] = tsi_text(kind.data);
+		cells[PEAK_KIND_BYTES] = tsi_int(bytes);
+	}
+	return TSCOPE_OK;
+}
+
+static enum tscope_status put_module(struct fact_sheet *out, const struct memory_tracker *tracker,
+				     const struct tracked_bytes *row, struct tscope_error *err)
+{
+	struct tscope_value *cells;
+
+	if (tsi_table_add(out, MODULES, &cells, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	put_place(cells, row);
+	cells[MODULES_DEVICE] = tsi_text(row->device.data);
+	cells[MODULES_BYTES] = tsi_int(row->total_bytes);
+	return put_kinds(out, BY_KIND, tracker, row, err);
+}
+
+static enum tscope_status analyze_memory_tracker(const struct analysis_scope *scope,
+						 struct fact_sheet *out, struct tscope_error *err)
+{
+	const struct memory_tracker *tracker = &scope->memory->tracker;
+	int64_t device_count, module_count;
+	enum tscope_status status = count_names(tracker, false, &device_count, err);
+
+	if (status == TSCOPE_OK)
+		status = count_names(tracker, true, &module_count, err);
+	if (status != TSCOPE_OK)
+		return status;
+	tsi_fact_text(out, PATH, scope->memory->info.path);
+	if (tracker->function.length)
+		tsi_fact_text(out, FUNCTION, tracker->function.data);
+	tsi_fact_int(out, ITERATION, tracker->iteration);
+	tsi_fact_int(out, DEVICE_COUNT, device_count);
+	tsi_fact_int(out, MODULE_COUNT, module_count);
+	put_peak(out, tracker);
+	for (size_t i = 0; i < tracker->count && status == TSCOPE_OK; i++)
+		status = i < tracker->peak_count
+				 ? put_kinds(out, PEAK, tracker, &tracker->rows[i], err)
+				 : put_module(out, tracker, &tracker->rows[i], err);
+	return status;
+}
+
+const struct analyzer tsi_analyzer_memory_tracker = {
+	.def = {
+		.id = "memory_tracker",
+		.summary = "memory by kind at the peak of a call and at each state of its modules",
+		.facts = facts,
+		.fact_count = TSI_COUNT_OF(facts),
+		.tables = tables,
+		.table_count = TSI_COUNT_OF(tables),
+		.needs = "a log of torch's memory tracker (fsdp_mem_rank_*.log)",
+	},
+	.levels = LEVEL_MEMORY_TRACKER,
+	.run = analyze_memory_tracker,
+};

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* What calls changed, from the statistics before to those after them. */
+#include "analyze/memory/memory_stats_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/ckd.h"
+#include "base/sort.h"
+#include "base/sum.h"
+
+struct tscope_value tsi_stats_cell(const struct plain *plain, struct plain_value number)
+{
+	int64_t integer;
+	double real = NAN;
+
+	if (tsi_plain_to_int64(plain, number, &integer))
+		return tsi_int(integer);
+	tsi_plain_to_real(plain, number, &real);
+	return tsi_real(real);
+}
+
+bool tsi_stats_is_usable(const struct plain *plain, struct plain_value value)
+{
+	double real;
+
+	return tsi_plain_to_real(plain, value, &real) && isfinite(real);
+}
+
+bool tsi_stats_is_same_function(const struct memory_moment *a, const struct memory_moment *b)
+{
+	return a->rank == b->rank && tsi_str_equal(a->function, b->function);
+}
+
+bool tsi_stats_is_call(const struct memory_stats *stats, size_t start)
+{
+	const struct memory_moment *a = &stats->moments[start], *b = a + 1;
+
+	return start + 1 < stats->count && tsi_stats_is_same_function(a, b) &&
+	       a->iteration == b->iteration && !a->is_end && b->is_end;
+}
+
+/* b − a, exact where both are integers. */
+static struct tscope_value difference(struct tscope_value a, struct tscope_value b)
+{
+	int64_t integer;
+
+	if (a.kind == TSCOPE_VALUE_ABSENT || b.kind == TSCOPE_VALUE_ABSENT)
+		return (struct tscope_value){ .kind = TSCOPE_VALUE_ABSENT };
+	if (a.kind == TSCOPE_VALUE_INT && b.kind == TSCOPE_VALUE_INT &&
+	    !tsi_ckd_sub(&integer, b.integer, a.integer))
+		return tsi_int(integer);
+	double before = a.kind == TSCOPE_VALUE_INT ? (double)a.integer : a.real;
+	double after = b.kind == TSCOPE_VALUE_INT ? (double)b.integer : b.real;
+	return tsi_real(after - before);
+}
+
+/* ---- each call ----------------------------------------------------------------------------- */
+
+/* The values of a start that its end has, too, in the order of names: pairs of place and index. */
+static size_t find_changed(const struct stats_view *view, const struct memory_moment *start,
+			   struct sort_pair *pairs, struct sort_pair *scratch)
+{
+	const struct plain *plain = view->stats->plain;
+	size_t count = tsi_plain_length(plain, start->values), found = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct plain_value key = tsi_plain_key(plain, start->values, i);
+		struct plain_value after = tsi_plain_get(plain, start[1].values, key);
+
+		if (tsi_plain_kind(key) == PLAIN_TEXT && tsi_stats_is_usable(plain, after) &&
+		    tsi_stats_is_usable(plain, tsi_plain_value(plain, start->values, i)))
+			pairs[found++] = (struct sort_pair){
+				.key = view->places[tsi_plain_text_index(key)],
+				.value = i,
+			};
+	}
+	tsi_sort_pairs(pairs, scratch, found);
+	return found;
+}
+
+static enum tscope_status put_call(const struct stats_view *view, size_t call,
+				   struct sort_pair *pairs, struct fact_sheet *out,
+				   struct tscope_error *err)
+{
+	const struct memory_moment *start = &view->stats->moments[call];
+	const struct plain *plain = view->stats->plain;
+	size_t room = tsi_plain_length(plain, start->values);
+	size_t count = find_changed(view, start, pairs, pairs + room);
+	const char *function;
+
+	if (tsi_keep_text(view->scope, start->function, &function, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (size_t i = 0; i < count; i++) {
+		struct plain_value key = tsi_plain_key(plain, start->values, pairs[i].value);
+		struct tscope_value before = tsi_stats_cell(
+			plain, tsi_plain_value(plain, start->values, pairs[i].value));
+		struct tscope_value after =
+			tsi_stats_cell(plain, tsi_plain_get(plain, start[1].values, key));
+		struct tscope_value *cells;
+
+		if (tsi_table_add(out, STATS_CHANGES, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		cells[CHANGES_RANK] = tsi_int(start->rank);
+		cells[CHANGES_FUNCTION] = tsi_text(function);
+		cells[CHANGES_ITERATION] = tsi_int(start->iteration);
+		cells[CHANGES_NAME] = tsi_text(tsi_plain_text(plain, key).data);
+		cells[CHANGES_START] = before;
+		cells[CHANGES_END] = after;
+		cells[CHANGES_CHANGE] = difference(before, after);
+	}
+	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_stats_put_changes(const struct stats_view *view, struct fact_sheet *out,
+					 struct tscope_error *err)
+{
+	const struct memory_stats *stats = view->stats;
+	enum tscope_status status = TSCOPE_OK;
+	struct sort_pair *pairs;
+	size_t room = 0;
+
+	for (size_t i = 0; i < stats->count; i++) {
+		size_t count = tsi_plain_length(stats->plain, stats->moments[i].values);
+		room = count > room ? count : room;
+	}
+	if (tsi_array_new(&pairs, room, 2 * sizeof(*pairs), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (size_t i = 0; i < stats->count && status == TSCOPE_OK; i++)
+		if (tsi_stats_is_call(stats, i))
+			status = put_call(view, i, pairs, out, err);
+	free(pairs);
+	return status;
+}
+
+/* ---- functions ---------------------------------------------------------------------------- */
+
+/* Adds a call's change of one value to a cell; nothing where the call does not tell. */
+static void add_change(const struct plain *plain, const struct memory_moment *start,
+		       struct plain_value name, struct tscope_value *cell)
+{
+	int64_t before, after, change;
+
+	if (!tsi_plain_to_int64(plain, tsi_plain_get(plain, start->values, name), &before) ||
+	    !tsi_plain_to_int64(plain, tsi_plain_get(plain, start[1].values, name), &after) ||
+	    tsi_ckd_sub(&change, after, before))
+		return;
+	if (cell->kind == TSCOPE_VALUE_ABSENT)
+		*cell = tsi_int(0);
+	tsi_sum_signed(&cell->integer, change);
+}
+
+static enum tscope_status add_function(const struct stats_view *view,
+				       const struct memory_moment *start, struct fact_sheet *out,
+				       struct tscope_value **cells, struct tscope_error *err)
+{
+	const char *function;
+
+	if (tsi_keep_text(view->scope, start->function, &function, err) != TSCOPE_OK ||
+	    tsi_table_add(out, STATS_BY_FUNCTION, cells, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	(*cells)[FUNCTION_RANK] = tsi_int(start->rank);
+	(*cells)[FUNCTION_FUNCTION] = tsi_text(function);
+	(*cells)[FUNCTION_CALL_COUNT] = tsi_int(0);
+	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_stats_put_functions(const struct stats_view *view, struct fact_sheet *out,
+					   struct tscope_error *err)
+{
+	const struct memory_stats *stats = view->stats;
+	const struct memory_moment *of_row = NULL;
+	struct tscope_value *cells = NULL;
+
+	for (size_t i = 0; i < stats->count; i++) {
+		const struct memory_moment *start = &stats->moments[i];
+
+		if (!tsi_stats_is_call(stats, i))
+			continue;
+		if ((!of_row || !tsi_stats_is_same_function(of_row, start)) &&
+		    add_function(view, start, out, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		of_row = start;
+		cells[FUNCTION_CALL_COUNT].integer++;
+		add_change(stats->plain, start, view->keys[KEY_ALLOCATED],
+			   &cells[FUNCTION_ALLOCATED_CHANGE_BYTES]);
+		add_change(stats->plain, start, view->keys[KEY_RESERVED],
+			   &cells[FUNCTION_RESERVED_CHANGE_BYTES]);
+		add_change(stats->plain, start, view->keys[KEY_RSS],
+			   &cells[FUNCTION_RSS_CHANGE_BYTES]);
+	}
+	return TSCOPE_OK;
+}

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: MIT */
+/* What the entries of a snapshot tell: curves, the peak and what was live at it, churn. */
+#include "analyze/memory/snapshot_parts.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/key_map.h"
+#include "base/sum.h"
+
+const char tsi_snapshot_no_entries[] = "no entries were recorded (torch.cuda.memory."
+				       "_record_memory_history): only the end is known";
+const char tsi_snapshot_missing_entries[] =
+	"entries are missing within the window: more was freed than was there, or a block that "
+	"was live was allocated again";
+static const char no_stacks[] =
+	"at most: without stacks an empty_cache() before an allocation looks the same";
+static const char equal_stacks[] =
+	"at most: JSON does not tell equal stacks from one that is shared";
+
+enum { NS_PER_US = 1000 };
+
+struct tscope_value tsi_snapshot_ns(int64_t time_us)
+{
+	int64_t time_ns;
+
+	if (time_us == NO_TIME_US || tsi_ckd_mul(&time_ns, time_us, (int64_t)NS_PER_US))
+		return (struct tscope_value){ 0 };
+	return tsi_int(time_ns);
+}
+
+static void put_ns(struct fact_sheet *out, enum snapshot_fact fact, int64_t time_us)
+{
+	struct tscope_value value = tsi_snapshot_ns(time_us);
+
+	if (value.kind == TSCOPE_VALUE_INT)
+		tsi_fact_int(out, fact, value.integer);
+}
+
+/* ---- facts ------------------------------------------------------------------------------- */
+
+static void put_window(const struct snapshot_view *view, struct fact_sheet *out)
+{
+	int64_t first_us = INT64_MAX, last_us = INT64_MIN, window_us;
+
+	for (uint32_t i = 0; i < view->snapshot->device_count; i++) {
+		const struct snapshot_replay *replay = &view->replays[i];
+		if (!replay->has_times)
+			continue;
+		first_us = replay->first_time_us < first_us ? replay->first_time_us : first_us;
+		last_us = replay->last_time_us > last_us ? replay->last_time_us : last_us;
+	}
+	if (first_us > last_us || tsi_ckd_sub(&window_us, last_us, first_us))
+		return;
+	put_ns(out, SNAPSHOT_WINDOW_NS, window_us);
+}
+
+bool tsi_snapshot_is_incomplete(const struct snapshot_replay *replay)
+{
+	if (replay->overlap_count)
+		return true;
+	for (size_t i = 0; i < CURVE_COUNT; i++)
+		if (replay->curves[i].lowest_bytes < 0)
+			return true;
+	return false;
+}
+
+static void doubt_peak(const struct snapshot_view *view, struct fact_sheet *out)
+{
+	static const enum snapshot_fact facts[] = {
+		SNAPSHOT_PEAK_ALLOCATED_BYTES, SNAPSHOT_PEAK_DEVICE,
+		SNAPSHOT_PEAK_INDEX,           SNAPSHOT_PEAK_TIME_NS,
+		SNAPSHOT_PEAK_RESERVED_BYTES,  SNAPSHOT_LIVE_AT_PEAK_COUNT,
+	};
+	const char *reason = NULL;
+
+	/* A device that is not known well may have had the higher one. */
+	for (uint32_t i = 0; i < view->snapshot->device_count; i++)
+		if (tsi_snapshot_is_incomplete(&view->replays[i]))
+			reason = tsi_snapshot_missing_entries;
+	if (view->snapshot->devices[view->peak_device].entry_count == 0)
+		reason = tsi_snapshot_no_entries;
+	for (size_t i = 0; reason && i < TSI_COUNT_OF(facts); i++)
+		tsi_fact_doubt(out, facts[i], reason);
+}
+
+static void put_peak(const struct snapshot_view *view, struct fact_sheet *out)
+{
+	const struct snapshot_replay *replay = &view->replays[view->peak_device];
+	const struct snapshot_device *device = &view->snapshot->devices[view->peak_device];
+	const struct snapshot_curve *active = &replay->curves[CURVE_ACTIVE];
+	int64_t live_count = 0;
+
+	for (size_t i = 0; i < replay->life_count; i++)
+		live_count += tsi_is_live(&replay->lives[i], active->peak_index);
+	tsi_fact_int(out, SNAPSHOT_PEAK_ALLOCATED_BYTES, active->peak_bytes);
+	tsi_fact_int(out, SNAPSHOT_PEAK_DEVICE, device->ordinal);
+	tsi_fact_int(out, SNAPSHOT_PEAK_RESERVED_BYTES, replay->curves[CURVE_RESERVED].peak_bytes);
+	tsi_fact_int(out, SNAPSHOT_LIVE_AT_PEAK_COUNT, live_count);
+	tsi_fact_int(out, SNAPSHOT_PEAK_INDEX, active->peak_index);
+	put_ns(out, SNAPSHOT_PEAK_TIME_NS, active->peak_time_us);
+	doubt_peak(view, out);
+}
+
+/* Counts of a kind of action, and where its sum goes. */
+static const struct {
+	enum snapshot_fact count, bytes; /* bytes: or SNAPSHOT_FACT_COUNT */
+	enum snapshot_action actions[2];
+} churn[] = {
+	{ SNAPSHOT_ALLOC_COUNT, SNAPSHOT_FACT_COUNT, { ACTION_ALLOC, ACTION_COUNT } },
+	{ SNAPSHOT_SEGMENT_ALLOC_COUNT,
+	  SNAPSHOT_SEGMENT_ALLOC_BYTES,
+	  { ACTION_SEGMENT_ALLOC, ACTION_SEGMENT_MAP } },
+	{ SNAPSHOT_SEGMENT_FREE_COUNT,
+	  SNAPSHOT_SEGMENT_FREE_BYTES,
+	  { ACTION_SEGMENT_FREE, ACTION_SEGMENT_UNMAP } },
+};
+
+static void put_churn(const struct snapshot_view *view, struct fact_sheet *out, size_t row)
+{
+	int64_t count = 0, bytes = 0;
+
+	for (uint32_t i = 0; i < view->snapshot->device_count; i++) {
+		for (size_t j = 0; j < TSI_COUNT_OF(churn[row].actions); j++) {
+			enum snapshot_action action = churn[row].actions[j];
+			if (action == ACTION_COUNT)
+				continue;
+			count += (int64_t)view->replays[i].action_count[action];
+			tsi_sum(&bytes, view->replays[i].action_bytes[action]);
+		}
+	}
+	tsi_fact_int(out, churn[row].count, count);
+	if (churn[row].bytes != SNAPSHOT_FACT_COUNT)
+		tsi_fact_int(out, churn[row].bytes, bytes);
+}
+
+static void put_retries(const struct snapshot_view *view, struct fact_sheet *out)
+{
+	const char *form = view->scope->memory->info.form, *doubt = NULL;
+	int64_t count = 0;
+
+	for (uint32_t i = 0; i < view->snapshot->device_count; i++) {
+		const struct snapshot_replay *replay = &view->replays[i];
+		count += (int64_t)replay->retry_count;
+		if (replay->retry_count && !replay->has_stacks)
+			doubt = no_stacks;
+	}
+	if (count && !doubt && form && strcmp(form, "json") == 0)
+		doubt = equal_stacks;
+	if (doubt)
+		tsi_fact_doubt(out, SNAPSHOT_RETRY_COUNT, doubt);
+	tsi_fact_int(out, SNAPSHOT_RETRY_COUNT, count);
+}
+
+static void put_never_freed(const struct snapshot_view *view, struct fact_sheet *out)
+{
+	int64_t count = 0, bytes = 0;
+
+	for (uint32_t i = 0; i < view->snapshot->device_count; i++) {
+		const struct snapshot_replay *replay = &view->replays[i];
+		/* What seems not to be freed may have been, by an entry that is missing. */
+		if (tsi_snapshot_is_incomplete(replay)) {
+			tsi_fact_doubt(out, SNAPSHOT_NEVER_FREED_COUNT,
+				       tsi_snapshot_missing_entries);
+			tsi_fact_doubt(out, SNAPSHOT_NEVER_FREED_BYTES,
+				       tsi_snapshot_missing_entries);
+		}
+		for (size_t j = 0; j < replay->life_count; j++) {
+			if (!tsi_is_never_freed(&replay->lives[j]))
+				continue;
+			count++;
+			tsi_sum(&bytes, replay->lives[j].requested_bytes);
+		}
+	}
+	tsi_fact_int(out, SNAPSHOT_NEVER_FREED_COUNT, count);
+	tsi_fact_int(out, SNAPSHOT_NEVER_FREED_BYTES, bytes);
+}
+
+/* What only entries tell is absent where there are none. */
+static void doubt_absent(struct fact_sheet *out)
+{
+	static const enum snapshot_fact facts[] = {
+		SNAPSHOT_WINDOW_NS,           SNAPSHOT_NEVER_FREED_BYTES,
+		SNAPSHOT_NEVER_FREED_COUNT,   SNAPSHOT_ALLOC_COUNT,
+		SNAPSHOT_SEGMENT_ALLOC_COUNT, SNAPSHOT_SEGMENT_ALLOC_BYTES,
+		SNAPSHOT_SEGMENT_FREE_COUNT,  SNAPSHOT_SEGMENT_FREE_BYTES,
+		SNAPSHOT_RETRY_COUNT,
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(facts); i++)
+		tsi_fact_doubt(out, facts[i], tsi_snapshot_no_entries);
+}
+
+static void put_facts(const struct snapshot_view *view, struct fact_sheet *out)
+{
+	put_peak(view, out);
+	if (view->snapshot->entry_count == 0) {
+		doubt_absent(out);
+		return;
+	}
+	put_window(view, out);
+	put_never_freed(view, out);
+	put_retries(view, out);
+	for (size_t i = 0; i < TSI_COUNT_OF(churn); i++)
+		put_churn(view, out, i);
+}
+
+/* ---- tables ------------------------------------------------------------------------------- */
+
+/* Entries of one name. */
+struct named_count {
+	const char *name;
+	int64_t count, bytes;
+};
+
+struct named_counts {
+	struct named_count *rows;
+	size_t count, capacity;
+	struct key_map row_of; /* word of the name; of names that torch has not, or not yet */
+};
+
+static enum tscope_status add_name(struct named_counts *names, struct named_count row,
+				   struct tscope_error *err)
+{
+	if (tsi_array_reserve(&names->rows, &names->capacity, names->count + 1,
+			      sizeof(*names->rows), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	names->rows[names->count++] = row;
+	return TSCOPE_OK;
+}
+
+static enum tscope_status count_other(struct named_counts *names, const struct plain *plain,
+				      const struct snapshot_entry *entry, struct tscope_error *err)
+{
+	uint32_t at = tsi_key_map_find(&names->row_of, entry->action_name.word);
+
+	if (at == UINT32_MAX) {
+		const char *name = tsi_plain_text(plain, entry->action_name).data;
+		at = (uint32_t)names->count;
+		if (add_name(names, (struct named_count){ .name = name }, err) != TSCOPE_OK ||
+		    tsi_key_map_put(&names->row_of, entry->action_name.word, at, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+	}
+	names->rows[at].count++;
+	tsi_sum(&names->rows[at].bytes, entry->size_bytes);
+	return TSCOPE_OK;
+}
+
+static enum tscope_status count_others(struct named_counts *names, const struct snapshot *snapshot,
+				       uint32_t device, struct tscope_error *err)
+{
+	struct entry_cursor cursor = { .snapshot = snapshot, .device = device };
+	const struct snapshot_entry *entry;
+	enum tscope_status status = TSCOPE_OK;
+
+	while (status == TSCOPE_OK && (entry = tsi_next_entry(&cursor)))
+		if (entry->action == ACTION_OTHER && entry->action_name.word)
+			status = count_other(names, snapshot->plain, entry, err);
+	return status;
+}
+
+static int by_name(const void *left, const void *right)
+{
+	const struct named_count *a = left, *b = right;
+
+	return strcmp(a->name, b->name);
+}
+
+/* In the order of names. */
+static enum tscope_status count_names(struct named_counts *names, const struct snapshot_view *view,
+				      uint32_t device, struct tscope_error *err)
+{
+	const struct snapshot_replay *replay = &view->replays[device];
+	const struct snapshot *snapshot = view->snapshot;
+	enum tscope_status status = TSCOPE_OK;
+
+	for (size_t i = 0; status == TSCOPE_OK && i < ACTION_OTHER; i++) {
+		struct named_count row = {
+			.name = tsi_plain_text(snapshot->plain, snapshot->actions[i]).data,
+			.count = (int64_t)replay->action_count[i],
+			.bytes = replay->action_bytes[i],
+		};
+		if (row.count)
+			status = add_name(names, row, err);
+	}
+	if (status == TSCOPE_OK && replay->action_count[ACTION_OTHER])
+		status = count_others(names, snapshot, device, err);
+	if (names->count)
+		qsort(names->rows, names->count, sizeof(*names->rows), by_name);
+	return status;
+}
+
+static enum tscope_status put_actions(const struct snapshot_view *view, struct fact_sheet *out,
+				      uint32_t device, struct tscope_error *err)
+{
+	struct named_counts names = { 0 };
+	enum tscope_status status = count_names(&names, view, device, err);
+	struct tscope_value *cells;
+
+	for (size_t i = 0; status == TSCOPE_OK && i < names.count; i++) {
+		status = tsi_table_add(out, SNAPSHOT_ACTIONS, &cells, err);
+		if (status != TSCOPE_OK)
+			break;
+		cells[ACTIONS_DEVICE] = tsi_int(view->snapshot->devices[device].ordinal);
+		cells[ACTIONS_ACTION] = tsi_text(names.rows[i].name);
+		cells[ACTIONS_NUMBER] = tsi_int(names.rows[i].count);
+		cells[ACTIONS_BYTES] = tsi_int(names.rows[i].bytes);
+	}
+	tsi_key_map_deinit(&names.row_of);
+	free(names.rows);
+	return status;
+}
+
+static enum tscope_status put_curves(const struct snapshot_view *view, struct fact_sheet *out,
+				     uint32_t device, struct tscope_error *err)
+{
+	static const char *const names[CURVE_COUNT] = {
+		[CURVE_ACTIVE] = "active",
+		[CURVE_ALLOCATED] = "allocated",
+		[CURVE_RESERVED] = "reserved",
+	};
+
+	for (size_t i = 0; i < CURVE_COUNT; i++) {
+		const struct snapshot_curve *curve = &view->replays[device].curves[i];
+		struct tscope_value *cells;
+		if (tsi_table_add(out, SNAPSHOT_CURVES, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		cells[CURVES_DEVICE] = tsi_int(view->snapshot->devices[device].ordinal);
+		cells[CURVES_CURVE] = tsi_text(names[i]);
+		cells[CURVES_START_BYTES] = tsi_int(curve->start_bytes);
+		cells[CURVES_END_BYTES] = tsi_int(curve->end_bytes);
+		cells[CURVES_PEAK_BYTES] = tsi_int(curve->peak_bytes);
+		cells[CURVES_PEAK_INDEX] = tsi_int(curve->peak_index);
+		cells[CURVES_PEAK_TIME_NS] = tsi_snapshot_ns(curve->peak_time_us);
+	}
+	return TSCOPE_OK;
+}
+
+static enum tscope_status put_timeline(const struct snapshot_view *view, struct fact_sheet *out,
+				       uint32_t device, struct tscope_error *err)
+{
+	for (size_t i = 0; i < view->replays[device].tick_count; i++) {
+		const struct snapshot_tick *tick = &view->replays[device].ticks[i];
+		struct tscope_value *cells;
+		if (tsi_table_add(out, SNAPSHOT_TIMELINE, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		cells[TIMELINE_DEVICE] = tsi_int(view->snapshot->devices[device].ordinal);
+		cells[TIMELINE_INDEX] = tsi_int(tick->index);
+		cells[TIMELINE_TIME_NS] = tsi_snapshot_ns(tick->time_us);
+		cells[TIMELINE_ACTIVE_BYTES] = tsi_int(tick->bytes[CURVE_ACTIVE]);
+		cells[TIMELINE_ALLOCATED_BYTES] = tsi_int(tick->bytes[CURVE_ALLOCATED]);
+		cells[TIMELINE_RESERVED_BYTES] = tsi_int(tick->bytes[CURVE_RESERVED]);
+	}
+	return TSCOPE_OK;
+}
+
+/* ---- roles -------------------------------------------------------------------------------- */
+
+struct role_sum {
+	enum stack_role role;
+	int64_t count, bytes;
+};
+
+static int by_bytes(const void *left, const void *right)
+{
+	const struct role_sum *a = left, *b = right;
+
+	if (a->bytes != b->bytes)
+		return a->bytes > b->bytes ? -1 : 1;
+	return strcmp(tsi_stack_role_name(a->role), tsi_stack_role_name(b->role));
+}
+
+/* What was live at the peak of a device. */
+static void sum_roles(struct role_sum sums[STACK_ROLE_COUNT], struct stack_sites *sites,
+		      const struct snapshot_replay *replay)
+{
+	int64_t peak_index = replay->curves[CURVE_ACTIVE].peak_index;
+
+	for (size_t i = 0; i < STACK_ROLE_COUNT; i++)
+		sums[i] = (struct role_sum){ .role = (enum stack_role)i };
+	for (size_t i = 0; i < replay->life_count; i++) {
+		const struct snapshot_life *life = &replay->lives[i];
+		if (!tsi_is_live(life, peak_index))
+			continue;
+		enum stack_role role = tsi_stack_role(sites, life->stack);
+		sums[role].count++;
+		tsi_sum(&sums[role].bytes, life->requested_bytes);
+	}
+	qsort(sums, STACK_ROLE_COUNT, sizeof(*sums), by_bytes);
+}
+
+static enum tscope_status put_roles(const struct snapshot_view *view, struct fact_sheet *out,
+				    uint32_t device, struct tscope_error *err)
+{
+	struct role_sum sums[STACK_ROLE_COUNT];
+
+	sum_roles(sums, view->sites, &view->replays[device]);
+	for (size_t i = 0; i < STACK_ROLE_COUNT; i++) {
+		struct tscope_value *cells;
+		if (sums[i].count == 0)
+			continue;
+		if (tsi_table_add(out, SNAPSHOT_BY_ROLE, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		cells[ROLE_DEVICE] = tsi_int(view->snapshot->devices[device].ordinal);
+		cells[ROLE_ROLE] = tsi_text(tsi_stack_role_name(sums[i].role));
+		cells[ROLE_BYTES] = tsi_int(sums[i].bytes);
+		cells[ROLE_NUMBER] = tsi_int(sums[i].count);
+	}
+	return TSCOPE_OK;
+}
+
+/* ---- putting it together ------------------------------------------------------------------ */
+
+static enum tscope_status put_device(const struct snapshot_view *view, struct fact_sheet *out,
+				     uint32_t device, struct tscope_error *err)
+{
+	enum tscope_status status = put_actions(view, out, device, err);
+
+	if (status == TSCOPE_OK)
+		status = put_curves(view, out, device, err);
+	if (status == TSCOPE_OK)
+		status = put_timeline(view, out, device, err);
+	if (status == TSCOPE_OK)
+		status = put_roles(view, out, device, err);
+	return status;
+}
+
+enum tscope_status tsi_snapshot_put_history(const struct snapshot_view *view,
+					    struct fact_sheet *out, struct tscope_error *err)
+{
+	enum tscope_status status = TSCOPE_OK;
+
+	for (uint32_t i = 0; status == TSCOPE_OK && i < view->snapshot->device_count; i++)
+		status = put_device(view, out, i, err);
+	if (status == TSCOPE_OK)
+		put_facts(view, out);
+	return status;
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pytscope's budget of five lines: what the phases of the unmarked steps went
+ * to, by what of it can be won back. Where the FLOPs of a step and the peak of
+ * the device are known, computing is useful only as long as that many FLOPs
+ * take at the peak; FLOPs that are but a lower bound do not divide it. Phases of
+ * unknown names are in no line.
+ */
+#include "analyze/facts.h"
+#include "analyze/ranks/rank_steps.h"
+#include "analyze/shared/anchor.h"
+
+#include <math.h>
+
+#include "base/sum.h"
+
+enum fact {
+	WALL_NS,
+	MEAN_WALL_NS,
+	COMPUTE_NS,
+	USEFUL_NS,
+	USEFUL_RATIO,
+	MFU,
+	HFU,
+	MFU_UNCAPPED,
+	MFU_IS_LOWER_BOUND,
+	ACHIEVED_TFLOPS,
+	FLOPS_PER_STEP,
+	HARDWARE_FLOPS_PER_STEP,
+	FLOPS_COVERAGE_RATIO,
+	FLOPS_SOURCE,
+	PEAK_FLOPS,
+	PEAK_SOURCE,
+	PRECISION,
+	DEVICE,
+	TOP_RECOVERABLE,
+	TOP_RECOVERABLE_RATIO,
+};
+
+static const struct tscope_fact_def facts[] = {
+	[WALL_NS] = { "wall_ns", TSCOPE_UNIT_NS, "what the lines sum to" },
+	[MEAN_WALL_NS] = { "mean_wall_ns", TSCOPE_UNIT_NS, "of this, a mean step" },
+	[COMPUTE_NS] = { "compute_ns", TSCOPE_UNIT_NS,
+			 "forward, backward, optimizer and compute phases" },
+	[USEFUL_NS] = { "useful_ns", TSCOPE_UNIT_NS,
+			"of this, what the FLOPs take at the peak; all where they are not known" },
+	[USEFUL_RATIO] = { "useful_ratio", TSCOPE_UNIT_RATIO, "useful by wall time" },
+	[MFU] = { "mfu", TSCOPE_UNIT_RATIO,
+		  "model FLOPs utilisation: FLOPs by what the peak allows in the wall time" },
+	[HFU] = { "hfu", TSCOPE_UNIT_RATIO,
+		  "hardware FLOPs utilisation: the same with what is computed again" },
+	[MFU_UNCAPPED] = { "mfu_uncapped", TSCOPE_UNIT_NUMBER, "mfu, however large" },
+	[MFU_IS_LOWER_BOUND] = { "mfu_is_lower_bound", TSCOPE_UNIT_FLAG,
+				 "FLOPs are missing: it is at least as much" },
+	[ACHIEVED_TFLOPS] = { "achieved_tflops", TSCOPE_UNIT_NUMBER,
+			      "flops_per_step by mean_wall_ns, in TFLOP/s" },
+	[FLOPS_PER_STEP] = { "flops_per_step", TSCOPE_UNIT_FLOPS,
+			     "FLOPs of a mean step on one device, without what is computed again" },
+	[HARDWARE_FLOPS_PER_STEP] = { "hardware_flops_per_step", TSCOPE_UNIT_FLOPS,
+				      "the same with what is computed again" },
+	[FLOPS_COVERAGE_RATIO] = { "flops_coverage_ratio", TSCOPE_UNIT_RATIO,
+				   "of the time of matrix kernels, that of kernels whose FLOPs are "
+				   "known; below 0.9 the FLOPs are a lower bound" },
+	[FLOPS_SOURCE] = { "flops_source", TSCOPE_UNIT_TEXT,
+			   "who tells the FLOPs: option, model, run.json or operators" },
+	[PEAK_FLOPS] = { "peak_flops", TSCOPE_UNIT_FLOPS_PER_SECOND,
+			 "the most that the device can do with this precision, dense" },
+	[PEAK_SOURCE] = { "peak_source", TSCOPE_UNIT_TEXT,
+			  "who tells the peak: option, run.json or device" },
+	[PRECISION] = { "precision", TSCOPE_UNIT_TEXT,
+			"what the FLOPs are computed in, with shares where it is mixed" },
+	[DEVICE] = { "device", TSCOPE_UNIT_TEXT, "name of the device in the table of devices" },
+	[TOP_RECOVERABLE] = { "top_recoverable", TSCOPE_UNIT_TEXT, "largest recoverable line" },
+	[TOP_RECOVERABLE_RATIO] = { "top_recoverable_ratio", TSCOPE_UNIT_RATIO,
+				    "its share of the wall time" },
+};
+
+enum line_column { LINE_NAME, LINE_NS, LINE_RATIO, LINE_RECOVERABLE };
+
+static const struct tscope_fact_def line_columns[] = {
+	[LINE_NAME] = { "line", TSCOPE_UNIT_TEXT, "what the time went to" },
+	[LINE_NS] = { "ns", TSCOPE_UNIT_NS, "how much" },
+	[LINE_RATIO] = { "ratio", TSCOPE_UNIT_RATIO, "its share of the wall time" },
+	[LINE_RECOVERABLE] = { "recoverable", TSCOPE_UNIT_FLAG, "could it be less?" },
+};
+
+enum table { LINES };
+
+static const struct tscope_table_def tables[] = {
+	[LINES] = { "lines", line_columns, TSI_COUNT_OF(line_columns), "the wall time, divided",
+		    TSCOPE_TABLE_ROWS },
+};
+
+enum line {
+	USEFUL_COMPUTE, /* the only one that is not recoverable */
+	COMPUTE_OVERHEAD,
+	DATA_STALL,
+	COMMUNICATION,
+	OTHER,
+	LINE_COUNT,
+};
+
+static const char *const line_names[LINE_COUNT] = {
+	[USEFUL_COMPUTE] = "useful_compute",
+	[COMPUTE_OVERHEAD] = "compute_overhead",
+	[DATA_STALL] = "data_stall",
+	[COMMUNICATION] = "communication",
+	[OTHER] = "other",
+};
+
+struct efficiency {
+	int64_t phase_ns[PHASE_COUNT]; /* over the timed steps */
+	int64_t step_count;
+	int64_t wall_ns, compute_ns;
+	struct flops_anchor anchor;
+	double ideal_ns;             /* what the FLOPs take at the peak; NaN: not known */
+	double exact_ns[LINE_COUNT]; /* for ratios */
+	int64_t line_ns[LINE_COUNT]; /* rounded, so that they sum to wall_ns */
+};
+
+static void sum_phases(struct efficiency *eff, const struct step_series *steps)
+{
+	for (size_t i = 0; i < steps->count; i++) {
+		if (!tsi_step_is_timed(&steps->records[i]))
+			continue;
+		eff->step_count++;
+		tsi_sum(&eff->compute_ns, tsi_step_compute_ns(&steps->records[i]));
+		for (size_t phase = 0; phase < PHASE_COUNT; phase++)
+			tsi_sum(&eff->phase_ns[phase], steps->records[i].phase_ns[phase]);
+	}
+	for (size_t phase = 0; phase < PHASE_COUNT; phase++)
+		tsi_sum(&eff->wall_ns, eff->phase_ns[phase]);
+}
+
+static void divide_wall(struct efficiency *eff)
+{
+	double compute_ns = (double)eff->compute_ns;
+	/* FLOPs that are a lower bound do not tell what of the computing is overhead. */
+	bool is_split = !isnan(eff->ideal_ns) && !eff->anchor.is_lower_bound;
+	double useful_ns = is_split ? fmin(eff->ideal_ns, compute_ns) : compute_ns;
+
+	eff->line_ns[DATA_STALL] = eff->phase_ns[PHASE_DATA];
+	eff->line_ns[COMMUNICATION] = eff->phase_ns[PHASE_COMM];
+	eff->line_ns[OTHER] = eff->phase_ns[PHASE_OTHER];
+	for (size_t line = DATA_STALL; line < LINE_COUNT; line++)
+		eff->exact_ns[line] = (double)eff->line_ns[line];
+
+	eff->exact_ns[USEFUL_COMPUTE] = useful_ns;
+	eff->exact_ns[COMPUTE_OVERHEAD] = compute_ns - useful_ns;
+	/* Where all of it is useful no rounding may come between. */
+	eff->line_ns[USEFUL_COMPUTE] =
+		useful_ns < compute_ns ? (int64_t)(useful_ns + 0.5) : eff->compute_ns;
+	eff->line_ns[COMPUTE_OVERHEAD] = eff->compute_ns - eff->line_ns[USEFUL_COMPUTE];
+}
+
+static void put_doubts(struct fact_sheet *out, const enum fact *doubtful, size_t count,
+		       const char *doubt)
+{
+	for (size_t i = 0; doubt && i < count; i++)
+		tsi_fact_doubt(out, doubtful[i], doubt);
+}
+
+/* What MFU rests on, and why it is not known or a lower bound. */
+static void put_anchor(struct fact_sheet *out, const struct flops_anchor *anchor,
+		       const struct step_series *steps)
+{
+	static const enum fact of_flops[] = {
+		MFU, HFU, MFU_UNCAPPED, ACHIEVED_TFLOPS, FLOPS_PER_STEP, HARDWARE_FLOPS_PER_STEP
+	};
+	/* All that is computed counts as useful then, and none of it may be overhead. */
+	static const enum fact of_useful[] = { USEFUL_NS, USEFUL_RATIO };
+	static const enum fact of_peak[] = { MFU, HFU, MFU_UNCAPPED, PEAK_FLOPS };
+
+	tsi_fact_real(out, FLOPS_PER_STEP, anchor->flops_per_step);
+	tsi_fact_real(out, HARDWARE_FLOPS_PER_STEP, anchor->hardware_flops_per_step);
+	tsi_fact_real(out, FLOPS_COVERAGE_RATIO, anchor->coverage_ratio);
+	tsi_fact_real(out, PEAK_FLOPS, anchor->peak_flops);
+	if (anchor->flops_source)
+		tsi_fact_text(out, FLOPS_SOURCE, anchor->flops_source);
+	if (anchor->peak_source)
+		tsi_fact_text(out, PEAK_SOURCE, anchor->peak_source);
+	if (steps->peak.precision[0] != '\0')
+		tsi_fact_text(out, PRECISION, steps->peak.precision);
+	if (steps->peak.device)
+		tsi_fact_text(out, DEVICE, steps->peak.device);
+	/* The first doubt stays: what is missing outweighs what is but a lower bound. */
+	if (anchor->is_lower_bound)
+		put_doubts(out, of_peak, TSI_COUNT_OF(of_peak), anchor->peak_doubt);
+	if (anchor->is_lower_bound)
+		put_doubts(out, of_useful, TSI_COUNT_OF(of_useful), anchor->flops_doubt);
+	put_doubts(out, of_flops, TSI_COUNT_OF(of_flops), anchor->flops_doubt);
+	put_doubts(out, of_peak, TSI_COUNT_OF(of_peak), anchor->peak_doubt);
+}
+
+static void put_utilisation(struct fact_sheet *out, const struct efficiency *eff)
+{
+	double mfu = eff->ideal_ns / (double)eff->wall_ns;
+	/* No more of the wall time can be useful than was computed in. */
+	double most = (double)eff->compute_ns / (double)eff->wall_ns;
+	double hfu = eff->anchor.hardware_flops_per_step * (double)eff->step_count /
+		     eff->anchor.peak_flops * 1e9 / (double)eff->wall_ns;
+
+	tsi_fact_real(out, MFU_UNCAPPED, mfu);
+	tsi_fact_real(out, ACHIEVED_TFLOPS,
+		      eff->anchor.flops_per_step * (double)eff->step_count / (double)eff->wall_ns /
+			      1e3);
+	if (isnan(mfu))
+		return;
+	tsi_fact_real(out, MFU, fmin(mfu, most));
+	tsi_fact_flag(out, MFU_IS_LOWER_BOUND, eff->anchor.is_lower_bound);
+	if (!isnan(hfu))
+		tsi_fact_real(out, HFU, fmin(hfu, most));
+}
+
+static void put_facts(struct fact_sheet *out, const struct efficiency *eff)
+{
+	double wall_ns = (double)eff->wall_ns;
+	enum line top = COMPUTE_OVERHEAD;
+
+	for (int line = COMPUTE_OVERHEAD + 1; line < LINE_COUNT; line++)
+		if (eff->exact_ns[line] > eff->exact_ns[top])
+			top = (enum line)line;
+	tsi_fact_int(out, WALL_NS, eff->wall_ns);
+	tsi_fact_mean(out, MEAN_WALL_NS, eff->wall_ns, eff->step_count);
+	tsi_fact_int(out, COMPUTE_NS, eff->compute_ns);
+	tsi_fact_int(out, USEFUL_NS, eff->line_ns[USEFUL_COMPUTE]);
+	tsi_fact_real(out, USEFUL_RATIO, eff->exact_ns[USEFUL_COMPUTE] / wall_ns);
+	put_utilisation(out, eff);
+	tsi_fact_text(out, TOP_RECOVERABLE, line_names[top]);
+	tsi_fact_real(out, TOP_RECOVERABLE_RATIO, eff->exact_ns[top] / wall_ns);
+}
+
+static enum tscope_status list_lines(struct fact_sheet *out, const struct efficiency *eff,
+				     struct tscope_error *err)
+{
+	for (size_t line = 0; line < LINE_COUNT; line++) {
+		struct tscope_value *cells;
+		if (tsi_table_add(out, LINES, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		cells[LINE_NAME] = tsi_text(line_names[line]);
+		cells[LINE_NS] = tsi_int(eff->line_ns[line]);
+		cells[LINE_RATIO] = tsi_real(eff->exact_ns[line] / (double)eff->wall_ns);
+		cells[LINE_RECOVERABLE] = tsi_flag(line != USEFUL_COMPUTE);
+	}
+	return TSCOPE_OK;
+}
+
+static enum tscope_status analyze_efficiency(const struct analysis_scope *scope,
+					     struct fact_sheet *out, struct tscope_error *err)
+{
+	struct efficiency eff = { .anchor = tsi_flops_anchor(scope->steps, scope->options) };
+
+	put_anchor(out, &eff.anchor, scope->steps);
+	sum_phases(&eff, scope->steps);
+	if (eff.wall_ns == 0)
+		return TSCOPE_OK;
+	if (scope->steps->doubt && scope->steps->is_of_trace)
+		tsi_fact_unreliable(out, scope->steps->doubt);
+	eff.ideal_ns =
+		eff.anchor.flops_per_step * (double)eff.step_count / eff.anchor.peak_flops * 1e9;
+	divide_wall(&eff);
+	put_facts(out, &eff);
+	return list_lines(out, &eff, err);
+}
+
+const struct analyzer tsi_analyzer_efficiency = {
+	.def = {
+		.id = "efficiency",
+		.summary = "what the steps' phases went to, and what of it can be won back",
+		.facts = facts,
+		.fact_count = TSI_COUNT_OF(facts),
+		.tables = tables,
+		.table_count = TSI_COUNT_OF(tables),
+		.needs = "steps with phases, and for mfu their FLOPs and the peak of the device",
+		.total = TSCOPE_TOTAL_TIMED,
+	},
+	.levels = LEVEL_TRACE | LEVEL_RANK,
+	.run = analyze_efficiency,
+};

@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The FLOPs of a trace's operators, and how near each comes to what the device
+ * could do with them (the roofline): the larger of the time that its FLOPs take
+ * at the peak of its precision and the time that its bytes take at the memory's
+ * bandwidth. What it took beyond is lost, and could be won back.
+ */
+#include "analyze/facts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyze/ops/peak.h"
+#include "analyze/ops/trace_flops.h"
+#include "analyze/shared/reliability.h"
+#include "base/array.h"
+#include "base/sum.h"
+
+enum fact {
+	TOTAL,
+	REPEATED,
+	COVERAGE_RATIO,
+	MATRIX_NS,
+	UNCOUNTED_NS,
+	LOST_NS,
+	LOST_PER_STEP_NS,
+	HAS_TENSOR_CORES,
+};
+
+static const struct tscope_fact_def facts[] = {
+	[TOTAL] = { "total", TSCOPE_UNIT_FLOPS, "FLOPs that ran and are known" },
+	[REPEATED] = { "repeated", TSCOPE_UNIT_FLOPS,
+		       "of them, forward work that activation checkpointing computed again" },
+	[COVERAGE_RATIO] = { "coverage_ratio", TSCOPE_UNIT_RATIO,
+			     "of the time of matrix kernels, that of kernels whose FLOPs are "
+			     "known" },
+	[MATRIX_NS] = { "matrix_ns", TSCOPE_UNIT_NS,
+			"kernels of products, convolutions, attention and mixtures of experts" },
+	[UNCOUNTED_NS] = { "uncounted_ns", TSCOPE_UNIT_NS,
+			   "of it, kernels whose FLOPs are not known" },
+	[LOST_NS] = { "lost_ns", TSCOPE_UNIT_NS,
+		      "what modelled operators took beyond their rooflines, over the whole trace" },
+	[LOST_PER_STEP_NS] = { "lost_per_step_ns", TSCOPE_UNIT_NS,
+			       "of it, in a mean step of those that count" },
+	[HAS_TENSOR_CORES] = { "has_tensor_cores", TSCOPE_UNIT_FLAG,
+			       "the device has tensor (matrix) cores" },
+};
+
+enum table { BY_OPERATOR, BY_PRECISION, UNCOUNTED };
+
+enum operator_column {
+	OP_NAME,
+	OP_SHAPE,
+	OP_INPUTS,
+	OP_KIND,
+	OP_PRECISION,
+	OP_KERNEL,
+	OP_TENSOR_CORES,
+	OP_ALIGNMENT,
+	OP_CALL_COUNT,
+	OP_COUNT_PER_STEP,
+	OP_REPEATED_COUNT,
+	OP_DEVICE_NS,
+	OP_FLOPS,
+	OP_BYTES,
+	OP_FLOPS_PER_SECOND,
+	OP_BYTES_PER_SECOND,
+	OP_INTENSITY,
+	OP_BOUND,
+	OP_ROOFLINE_NS,
+	OP_ROOFLINE_RATIO,
+	OP_TENSOR_ROOFLINE_NS,
+	OP_LOST_NS,
+};
+
+static const struct tscope_fact_def operator_columns[] = {
+	[OP_NAME] = { "name", TSCOPE_UNIT_TEXT, "of the operator" },
+	[OP_SHAPE] = { "shape", TSCOPE_UNIT_TEXT, "sizes of its tensors, as far as there is room" },
+	[OP_INPUTS] = { "inputs", TSCOPE_UNIT_TEXT, "dimensions and types of its inputs" },
+	[OP_KIND] = { "kind", TSCOPE_UNIT_TEXT, "what it computes" },
+	[OP_PRECISION] = { "precision", TSCOPE_UNIT_TEXT,
+			   "of its operands; absent where it multiplies nothing" },
+	[OP_KERNEL] = { "kernel", TSCOPE_UNIT_TEXT,
+			"the kernel with most of its time, of those that multiply if any do" },
+	[OP_TENSOR_CORES] = { "tensor_cores", TSCOPE_UNIT_TEXT,
+			      "does that kernel use tensor cores, by its name? yes, no or "
+			      "unknown" },
+	[OP_ALIGNMENT] = { "alignment", TSCOPE_UNIT_COUNT,
+			   "largest power of two, up to 16, that divides the sizes which tensor "
+			   "cores take in pieces" },
+	[OP_CALL_COUNT] = { "count", TSCOPE_UNIT_COUNT, "how often it ran" },
+	[OP_COUNT_PER_STEP] = { "count_per_step", TSCOPE_UNIT_NUMBER,
+				"how often it ran in a mean step of those that count" },
+	[OP_REPEATED_COUNT] = { "repeated_count", TSCOPE_UNIT_COUNT,
+				"of them, forward work that was computed again" },
+	[OP_DEVICE_NS] = { "device_ns", TSCOPE_UNIT_NS,
+			   "sum of the durations of device events launched in it" },
+	[OP_FLOPS] = { "flops", TSCOPE_UNIT_FLOPS, "of all calls" },
+	[OP_BYTES] = { "bytes", TSCOPE_UNIT_BYTES, "least that all calls must move" },
+	[OP_FLOPS_PER_SECOND] = { "flops_per_second", TSCOPE_UNIT_FLOPS_PER_SECOND,
+				  "flops by device_ns" },
+	[OP_BYTES_PER_SECOND] = { "bytes_per_second", TSCOPE_UNIT_BYTES_PER_SECOND,
+				  "bytes by device_ns" },
+	[OP_INTENSITY] = { "intensity", TSCOPE_UNIT_NUMBER, "arithmetic intensity: FLOPs by byte" },
+	[OP_BOUND] = { "bound", TSCOPE_UNIT_TEXT, "what limits it at best: compute or memory" },
+	[OP_ROOFLINE_NS] = { "roofline_ns", TSCOPE_UNIT_NS, "the least that all calls could take" },
+	[OP_ROOFLINE_RATIO] = { "roofline_ratio", TSCOPE_UNIT_RATIO,
+				"roofline_ns by device_ns: how near it comes" },
+	[OP_TENSOR_ROOFLINE_NS] = { "tensor_roofline_ns", TSCOPE_UNIT_NS,
+				    "the least that all calls could take on tensor cores with "
+				    "operands of this type; absent: the device has none for it" },
+	[OP_LOST_NS] = { "lost_ns", TSCOPE_UNIT_NS, "device_ns beyond roofline_ns" },
+};
+
+enum precision_column {
+	PRECISION,
+	PRECISION_CALL_COUNT,
+	PRECISION_DEVICE_NS,
+	PRECISION_FLOPS,
+	PRECISION_SHARE_RATIO,
+	PRECISION_FLOPS_PER_SECOND,
+	PRECISION_PEAK_FLOPS,
+	PRECISION_TENSOR_PEAK_FLOPS,
+};
+
+static const struct tscope_fact_def precision_columns[] = {
+	[PRECISION] = { "precision", TSCOPE_UNIT_TEXT, "of the operands" },
+	[PRECISION_CALL_COUNT] = { "count", TSCOPE_UNIT_COUNT, "operators that ran" },
+	[PRECISION_DEVICE_NS] = { "device_ns", TSCOPE_UNIT_NS, "what they launched took" },
+	[PRECISION_FLOPS] = { "flops", TSCOPE_UNIT_FLOPS, "of all of them" },
+	[PRECISION_SHARE_RATIO] = { "share_ratio", TSCOPE_UNIT_RATIO, "of all FLOPs" },
+	[PRECISION_FLOPS_PER_SECOND] = { "flops_per_second", TSCOPE_UNIT_FLOPS_PER_SECOND,
+					 "flops by device_ns" },
+	[PRECISION_PEAK_FLOPS] = { "peak_flops", TSCOPE_UNIT_FLOPS_PER_SECOND,
+				   "the device's, at this precision, dense" },
+	[PRECISION_TENSOR_PEAK_FLOPS] = { "tensor_peak_flops", TSCOPE_UNIT_FLOPS_PER_SECOND,
+					  "the device's, on tensor cores with operands of this "
+					  "type; absent: it has none for it" },
+};
+
+enum uncounted_column {
+	UNCOUNTED_KERNEL,
+	UNCOUNTED_KIND,
+	UNCOUNTED_OP,
+	UNCOUNTED_WHY,
+	UNCOUNTED_COUNT,
+	UNCOUNTED_TOTAL_NS,
+};
+
+static const struct tscope_fact_def uncounted_columns[] = {
+	[UNCOUNTED_KERNEL] = { "kernel", TSCOPE_UNIT_TEXT, "name" },
+	[UNCOUNTED_KIND] = { "kind", TSCOPE_UNIT_TEXT, "what it computes" },
+	[UNCOUNTED_OP] = { "op", TSCOPE_UNIT_TEXT, "the operator that launched it" },
+	[UNCOUNTED_WHY] = { "why", TSCOPE_UNIT_TEXT,
+			    "no_operator, no_model (no formula) or no_inputs (not recorded)" },
+	[UNCOUNTED_COUNT] = { "count", TSCOPE_UNIT_COUNT, "kernels" },
+	[UNCOUNTED_TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "sum of their durations" },
+};
+
+static const struct tscope_table_def tables[] = {
+	[BY_OPERATOR] = { "by_operator", operator_columns, TSI_COUNT_OF(operator_columns),
+			  "operators by name and inputs, those that lose most first",
+			  TSCOPE_TABLE_ROWS },
+	[BY_PRECISION] = { "by_precision", precision_columns, TSI_COUNT_OF(precision_columns),
+			   "FLOPs by the precision of the operands", TSCOPE_TABLE_ROWS },
+	[UNCOUNTED] = { "uncounted", uncounted_columns, TSI_COUNT_OF(uncounted_columns),
+			"matrix kernels whose FLOPs are not known", TSCOPE_TABLE_ROWS },
+};
+
+/* The least time that an operator's calls could take, and what forbids less. */
+struct roofline {
+	double ns;         /* NAN: not known */
+	const char *bound; /* "compute", "memory"; NULL where ns is not known */
+};
+
+struct row {
+	const struct counted_op *op;
+	struct roofline roofline;
+	int64_t roofline_ns, lost_ns; /* -1: not known */
+	double count_per_step;        /* NAN: no step counts */
+};
+
+static const char *text_of(const struct analysis_scope *scope, uint32_t id)
+{
+	return tsi_intern_text(&scope->trace->names, id).data;
+}
+
+static double bytes_per_second(const struct trace_flops *flops)
+{
+	const struct tscope_device *device = flops->device.device;
+
+	return device && device->bytes_per_second > 0
+		       ? device->bytes_per_second * flops->device.part
+		       : NAN;
+}
+
+/* Where FLOPs have a peak but bytes are not known, computing alone is the bound. */
+static struct roofline roofline_of(const struct trace_flops *flops, const struct counted_op *op,
+				   enum tscope_precision precision)
+{
+	double peak = tsi_peak_at(flops, precision);
+	double compute_s = op->multiplies ? op->work.flops / peak : 0;
+	double memory_s = op->work.bytes / bytes_per_second(flops);
+	double ns_of_all = 1e9 * (double)op->count;
+
+	if (isnan(compute_s) || ((isnan(memory_s) || op->crosses_link) && !op->multiplies))
+		return (struct roofline){ NAN, NULL };
+	if (isnan(memory_s) || compute_s >= memory_s)
+		return (struct roofline){ compute_s * ns_of_all, "compute" };
+	return (struct roofline){ memory_s * ns_of_all, "memory" };
+}
+
+/* What tensor cores compute operands of this precision in; none is known for double precision. */
+static enum tscope_precision on_tensor_cores(enum tscope_precision precision)
+{
+	switch (precision) {
+	case TSCOPE_PRECISION_FP32:
+		return TSCOPE_PRECISION_TF32;
+	case TSCOPE_PRECISION_FP64:
+		return TSCOPE_PRECISION_UNKNOWN;
+	default:
+		return precision;
+	}
+}
+
+/* Halves up; -1 for what is no number or fits in no int64. */
+static int64_t whole(double number)
+{
+	return number >= 0 && number < 9e18 ? (int64_t)(number + 0.5) : -1;
+}
+
+static struct tscope_value whole_value(int64_t number)
+{
+	return number < 0 ? (struct tscope_value){ 0 } : tsi_int(number);
+}
+
+static struct row row_of(const struct analysis_scope *scope, const struct counted_op *op,
+			 int64_t step_count)
+{
+	struct row row = { .op = op, .lost_ns = -1, .count_per_step = NAN };
+
+	row.roofline = roofline_of(scope->flops, op, op->work.precision);
+	row.roofline_ns = whole(row.roofline.ns);
+	if (row.roofline_ns >= 0 && op->device_ns > 0)
+		row.lost_ns = op->device_ns > row.roofline_ns ? op->device_ns - row.roofline_ns : 0;
+	if (step_count)
+		row.count_per_step = (double)op->timed_count / (double)step_count;
+	return row;
+}
+
+/* What loses most first; where that is not known, what takes most; then as the trace has them. */
+static int compare_rows(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+
+	if (a->lost_ns != b->lost_ns)
+		return a->lost_ns > b->lost_ns ? -1 : 1;
+	if (a->op->device_ns != b->op->device_ns)
+		return a->op->device_ns > b->op->device_ns ? -1 : 1;
+	return a->op < b->op ? -1 : 1;
+}
+
+/* FLOPs or bytes by time; absent where nothing was timed. */
+static struct tscope_value rate(double amount, int64_t ns)
+{
+	return ns > 0 ? tsi_real(amount * 1e9 / (double)ns) : (struct tscope_value){ 0 };
+}
+
+static const char *tensor_core_text(enum tensor_core_use use)
+{
+	switch (use) {
+	case TENSOR_CORES_USED:
+		return "yes";
+	case TENSOR_CORES_NOT_USED:
+		return "no";
+	case TENSOR_CORES_UNKNOWN:
+		break;
+	}
+	return "unknown";
+}
+
+static void fill_identity(const struct analysis_scope *scope, const struct counted_op *op,
+			  struct tscope_value *cells)
+{
+	uint32_t signature = scope->trace->op_inputs[op->inputs].signature;
+
+	cells[OP_NAME] = tsi_text(text_of(scope, op->name));
+	if (op->shape[0] != '\0')
+		cells[OP_SHAPE] = tsi_text(op->shape);
+	if (signature)
+		cells[OP_INPUTS] = tsi_text(text_of(scope, signature));
+	cells[OP_KIND] = tsi_text(tsi_kernel_kind_name(op->work.kind));
+	if (op->multiplies)
+		cells[OP_PRECISION] = tsi_text(tscope_precision_name(op->work.precision));
+	if (op->kernel)
+		cells[OP_KERNEL] = tsi_text(text_of(scope, op->kernel));
+	if (op->kernel && op->multiplies)
+		cells[OP_TENSOR_CORES] = tsi_text(tensor_core_text(tsi_tensor_core_use(
+			op->work.kind, tsi_intern_text(&scope->trace->names, op->kernel))));
+	if (op->work.alignment)
+		cells[OP_ALIGNMENT] = tsi_int(op->work.alignment);
+}
+
+static void fill_operator(const struct analysis_scope *scope, const struct row *row,
+			  struct tscope_value *cells)
+{
+	const struct counted_op *op = row->op;
+	double flops = op->work.flops * (double)op->count;
+	double bytes = op->work.bytes * (double)op->count;
+
+	fill_identity(scope, op, cells);
+	cells[OP_CALL_COUNT] = tsi_int(op->count);
+	cells[OP_COUNT_PER_STEP] = tsi_real(row->count_per_step);
+	cells[OP_REPEATED_COUNT] = tsi_int(op->repeated_count);
+	if (scope->trace->device_count)
+		cells[OP_DEVICE_NS] = tsi_int(op->device_ns);
+	cells[OP_FLOPS] = tsi_real(flops);
+	cells[OP_BYTES] = whole_value(whole(bytes));
+	cells[OP_FLOPS_PER_SECOND] = rate(flops, op->device_ns);
+	cells[OP_BYTES_PER_SECOND] = rate(bytes, op->device_ns);
+	cells[OP_INTENSITY] = tsi_real(op->work.flops / op->work.bytes);
+	if (row->roofline.bound)
+		cells[OP_BOUND] = tsi_text(row->roofline.bound);
+	cells[OP_ROOFLINE_NS] = whole_value(row->roofline_ns);
+	if (row->lost_ns >= 0)
+		cells[OP_ROOFLINE_RATIO] =
+			tsi_real(fmin(row->roofline.ns / (double)op->device_ns, 1));
+	if (op->multiplies)
+		cells[OP_TENSOR_ROOFLINE_NS] = whole_value(whole(
+			roofline_of(scope->flops, op, on_tensor_cores(op->work.precision)).ns));
+	cells[OP_LOST_NS] = whole_value(row->lost_ns);
+}
+
+static int64_t count_steps(const struct tscope_timeline *timeline)
+{
+	int64_t count = 0;
+
+	for (uint32_t i = 0; i < timeline->step_count; i++)
+		count += timeline->steps[i].mark == TSCOPE_STEP_COUNTED;
+	return count;
+}
+
+/* Is there any operator whose FLOPs are told? */
+static bool has_products(const struct trace_flops *flops)
+{
+	for (size_t i = 0; i < flops->op_count; i++)
+		if (flops->ops[i].multiplies)
+			return true;
+	return false;
+}
+
+static enum tscope_status list_operators(const struct analysis_scope *scope, struct row *rows,
+					 struct fact_sheet *out, struct tscope_error *err)
+{
+	size_t count = scope->flops->op_count;
+	int64_t step_count = count_steps(scope->timeline), lost_ns = -1;
+	double lost_per_step_ns = 0;
+	struct tscope_value *cells;
+
+	for (size_t i = 0; i < count; i++)
+		rows[i] = row_of(scope, &scope->flops->ops[i], step_count);
+	if (count)
+		qsort(rows, count, sizeof(*rows), compare_rows);
+	for (size_t i = 0; i < count; i++) {
+		if (tsi_table_add(out, BY_OPERATOR, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		fill_operator(scope, &rows[i], cells);
+		if (rows[i].lost_ns < 0)
+			continue;
+		lost_ns = lost_ns < 0 ? 0 : lost_ns;
+		tsi_sum(&lost_ns, rows[i].lost_ns);
+		lost_per_step_ns += (double)rows[i].lost_ns / (double)rows[i].op->count *
+				    rows[i].count_per_step;
+	}
+	if (lost_ns >= 0)
+		tsi_fact_int(out, LOST_NS, lost_ns);
+	if (lost_ns >= 0 && step_count)
+		tsi_fact_int(out, LOST_PER_STEP_NS, whole(lost_per_step_ns));
+	return TSCOPE_OK;
+}
+
+struct precision_sum {
+	int64_t count, device_ns;
+	double flops;
+};
+
+/* all_flops: the sum over all precisions, in the same order: no share is above 1. */
+static void fill_precision(const struct analysis_scope *scope, enum tscope_precision precision,
+			   const struct precision_sum *sum, double all_flops,
+			   struct tscope_value *cells)
+{
+	const struct trace_flops *flops = scope->flops;
+
+	cells[PRECISION] = tsi_text(tscope_precision_name(precision));
+	cells[PRECISION_CALL_COUNT] = tsi_int(sum->count);
+	if (scope->trace->device_count)
+		cells[PRECISION_DEVICE_NS] = tsi_int(sum->device_ns);
+	cells[PRECISION_FLOPS] = tsi_real(sum->flops);
+	cells[PRECISION_SHARE_RATIO] = tsi_real(sum->flops / all_flops);
+	cells[PRECISION_FLOPS_PER_SECOND] = rate(sum->flops, sum->device_ns);
+	cells[PRECISION_PEAK_FLOPS] = tsi_real(tsi_peak_at(flops, precision));
+	cells[PRECISION_TENSOR_PEAK_FLOPS] =
+		tsi_real(tsi_peak_at(flops, on_tensor_cores(precision)));
+}
+
+static enum tscope_status list_precisions(const struct analysis_scope *scope,
+					  struct fact_sheet *out, struct tscope_error *err)
+{
+	struct precision_sum sums[TSCOPE_PRECISION_COUNT] = { 0 };
+	struct tscope_value *cells;
+	double all_flops = 0;
+
+	for (size_t i = 0; i < scope->flops->op_count; i++) {
+		const struct counted_op *op = &scope->flops->ops[i];
+		struct precision_sum *sum = &sums[op->work.precision];
+		if (!op->multiplies)
+			continue;
+		sum->count += op->count;
+		tsi_sum(&sum->device_ns, op->device_ns);
+		sum->flops += op->work.flops * (double)op->count;
+	}
+	for (int i = 0; i < TSCOPE_PRECISION_COUNT; i++)
+		all_flops += sums[i].flops;
+	for (int i = 0; i < TSCOPE_PRECISION_COUNT; i++) {
+		if (sums[i].count == 0)
+			continue;
+		if (tsi_table_add(out, BY_PRECISION, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		fill_precision(scope, (enum tscope_precision)i, &sums[i], all_flops, cells);
+	}
+	return TSCOPE_OK;
+}
+
+static enum tscope_status list_uncounted(const struct analysis_scope *scope, struct fact_sheet *out,
+					 struct tscope_error *err)
+{
+	static const char *const reasons[] = {
+		[UNCOUNTED_NO_OPERATOR] = "no_operator",
+		[UNCOUNTED_NO_MODEL] = "no_model",
+		[UNCOUNTED_NO_INPUTS] = "no_inputs",
+	};
+	struct tscope_value *cells;
+
+	for (size_t i = 0; i < scope->flops->uncounted_count; i++) {
+		const struct uncounted_kernel *kernel = &scope->flops->uncounted[i];
+		if (tsi_table_add(out, UNCOUNTED, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		cells[UNCOUNTED_KERNEL] = tsi_text(text_of(scope, kernel->kernel));
+		cells[UNCOUNTED_KIND] = tsi_text(tsi_kernel_kind_name(kernel->kind));
+		if (kernel->op)
+			cells[UNCOUNTED_OP] = tsi_text(text_of(scope, kernel->op));
+		cells[UNCOUNTED_WHY] = tsi_text(reasons[kernel->reason]);
+		cells[UNCOUNTED_COUNT] = tsi_int(kernel->count);
+		cells[UNCOUNTED_TOTAL_NS] = tsi_int(kernel->total_ns);
+	}
+	return tsi_table_sort(out, UNCOUNTED, UNCOUNTED_TOTAL_NS, UNCOUNTED_KERNEL, err);
+}
+
+static void put_facts(const struct analysis_scope *scope, struct fact_sheet *out)
+{
+	const struct step_flops *all = &scope->flops->all;
+
+	if (scope->trace->device_count) {
+		tsi_fact_int(out, MATRIX_NS, all->matrix_ns);
+		tsi_fact_int(out, UNCOUNTED_NS, all->matrix_ns - all->counted_ns);
+		tsi_fact_ratio(out, COVERAGE_RATIO, all->counted_ns, all->matrix_ns);
+	}
+	if (scope->flops->tensor_cores != TENSOR_CORES_NOT_TOLD)
+		tsi_fact_flag(out, HAS_TENSOR_CORES,
+			      scope->flops->tensor_cores == TENSOR_CORES_THERE);
+	if (has_products(scope->flops)) {
+		tsi_fact_real(out, TOTAL, all->flops);
+		tsi_fact_real(out, REPEATED, all->repeated_flops);
+	}
+	tsi_judge_device_time(scope->trace, out);
+}
+
+static enum tscope_status analyze_flops(const struct analysis_scope *scope, struct fact_sheet *out,
+					struct tscope_error *err)
+{
+	struct row *rows;
+	enum tscope_status status =
+		tsi_array_new(&rows, scope->flops->op_count, sizeof(*rows), err);
+
+	if (status != TSCOPE_OK)
+		return status;
+	put_facts(scope, out);
+	status = list_operators(scope, rows, out, err);
+	if (status == TSCOPE_OK)
+		status = list_precisions(scope, out, err);
+	if (status == TSCOPE_OK)
+		status = list_uncounted(scope, out, err);
+	free(rows);
+	return status;
+}
+
+const struct analyzer tsi_analyzer_flops = {
+	.def = {
+		.id = "flops",
+		.summary = "FLOPs by operator and shape, and how near each comes to its roofline",
+		.facts = facts,
+		.fact_count = TSI_COUNT_OF(facts),
+		.tables = tables,
+		.table_count = TSI_COUNT_OF(tables),
+		.needs = "a trace with the shapes of operators (record_shapes=True)",
+		.total = TSCOPE_TOTAL_CAPTURE,
+	},
+	.levels = LEVEL_TRACE,
+	.run = analyze_flops,
+};

@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Kernels, communication included, over all devices and the whole trace: by
+ * name with the spread of their durations, by kind, and what can be told of
+ * how well they use the device.
+ */
+#include "analyze/facts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyze/ops/kernel_kind.h"
+#include "analyze/ops/kernel_launchers.h"
+#include "analyze/ops/step_work.h"
+#include "analyze/shared/quantile.h"
+#include "analyze/shared/reliability.h"
+#include "base/array.h"
+#include "base/sum.h"
+#include "model/trace/device_rows.h"
+
+enum { SHORT_NS = 10000 }; /* below, launching costs about as much as the kernel does */
+
+enum fact {
+	COUNT,
+	TOTAL_NS,
+	NAME_COUNT,
+	SHORT_COUNT,
+	SHORT_RATIO,
+	SMALL_GRID_COUNT,
+	SMALL_GRID_NS,
+	TENSOR_CORE_NS,
+	TENSOR_CORE_UNKNOWN_NS,
+	SM_EFFICIENCY_RATIO,
+	OCCUPANCY_PCT,
+};
+
+static const struct tscope_fact_def facts[] = {
+	[COUNT] = { "count", TSCOPE_UNIT_COUNT, "kernels" },
+	[TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "sum of their durations" },
+	[NAME_COUNT] = { "name_count", TSCOPE_UNIT_COUNT, "different kernels" },
+	[SHORT_COUNT] = { "short_count", TSCOPE_UNIT_COUNT, "kernels shorter than 10 µs" },
+	[SHORT_RATIO] = { "short_ratio", TSCOPE_UNIT_RATIO, "of all kernels" },
+	[SMALL_GRID_COUNT] = { "small_grid_count", TSCOPE_UNIT_COUNT,
+			       "kernels with fewer blocks than the device has multiprocessors" },
+	[SMALL_GRID_NS] = { "small_grid_ns", TSCOPE_UNIT_NS, "sum of their durations" },
+	[TENSOR_CORE_NS] = { "tensor_core_ns", TSCOPE_UNIT_NS,
+			     "kernels whose names say that they use tensor or matrix cores" },
+	[TENSOR_CORE_UNKNOWN_NS] = { "tensor_core_unknown_ns", TSCOPE_UNIT_NS,
+				     "kernels that may use them: the name does not say" },
+	[SM_EFFICIENCY_RATIO] = { "sm_efficiency_ratio", TSCOPE_UNIT_RATIO,
+				  "multiprocessors with work, over the devices' span: at most "
+				  "this" },
+	[OCCUPANCY_PCT] = { "occupancy_pct", TSCOPE_UNIT_NUMBER,
+			    "estimated achieved occupancy in %, weighted by duration" },
+};
+
+enum table { BY_NAME, BY_KIND, BY_LAUNCHER };
+
+enum name_column {
+	NAME,
+	NAME_KIND,
+	NAME_KERNEL_COUNT,
+	NAME_TOTAL_NS,
+	NAME_SHARE_RATIO,
+	NAME_MEAN_NS,
+	NAME_P50_NS,
+	NAME_P95_NS,
+	NAME_MIN_NS,
+	NAME_MAX_NS,
+	NAME_BLOCKS_PER_SM,
+	NAME_OCCUPANCY_PCT,
+	NAME_SMALL_GRID_COUNT,
+	NAME_COUNTED,
+	NAME_COUNTED_NS,
+	NAME_STEP_DEVIATION_NS,
+	NAME_COUNTED_UNLINKED,
+};
+
+static const struct tscope_fact_def name_columns[] = {
+	[NAME] = { "name", TSCOPE_UNIT_TEXT, "of the kernel" },
+	[NAME_KIND] = { "kind", TSCOPE_UNIT_TEXT,
+			"what it computes, by its operators, else its name" },
+	[NAME_KERNEL_COUNT] = { "count", TSCOPE_UNIT_COUNT, "kernels" },
+	[NAME_TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "sum of their durations" },
+	[NAME_SHARE_RATIO] = { "share_ratio", TSCOPE_UNIT_RATIO, "of the total of all kernels" },
+	[NAME_MEAN_NS] = { "mean_ns", TSCOPE_UNIT_NS, "mean duration" },
+	[NAME_P50_NS] = { "p50_ns", TSCOPE_UNIT_NS, "median duration" },
+	[NAME_P95_NS] = { "p95_ns", TSCOPE_UNIT_NS, "95th percentile of the durations" },
+	[NAME_MIN_NS] = { "min_ns", TSCOPE_UNIT_NS, "shortest" },
+	[NAME_MAX_NS] = { "max_ns", TSCOPE_UNIT_NS, "longest" },
+	[NAME_BLOCKS_PER_SM] = { "blocks_per_sm", TSCOPE_UNIT_NUMBER,
+				 "blocks ÷ multiprocessors, weighted by duration" },
+	[NAME_OCCUPANCY_PCT] = { "occupancy_pct", TSCOPE_UNIT_NUMBER,
+				 "estimated achieved occupancy in %, weighted by duration" },
+	[NAME_SMALL_GRID_COUNT] = { "small_grid_count", TSCOPE_UNIT_COUNT,
+				    "with fewer blocks than multiprocessors" },
+	[NAME_COUNTED] = { "counted", TSCOPE_UNIT_COUNT,
+			   "launched in the steps that count, or in all steps where none does" },
+	[NAME_COUNTED_NS] = { "counted_ns", TSCOPE_UNIT_NS, "sum of the durations of these" },
+	[NAME_STEP_DEVIATION_NS] = { "step_deviation_ns", TSCOPE_UNIT_NS,
+				     "standard deviation of their time per step, of these steps" },
+	[NAME_COUNTED_UNLINKED] = { "counted_unlinked", TSCOPE_UNIT_COUNT,
+				    "of these, without a known launch: by their own start" },
+};
+
+enum kind_column { KIND, KIND_NAME_COUNT, KIND_KERNEL_COUNT, KIND_TOTAL_NS, KIND_SHARE_RATIO };
+
+static const struct tscope_fact_def kind_columns[] = {
+	[KIND] = { "kind", TSCOPE_UNIT_TEXT, "what the kernels compute" },
+	[KIND_NAME_COUNT] = { "name_count", TSCOPE_UNIT_COUNT, "different kernels" },
+	[KIND_KERNEL_COUNT] = { "count", TSCOPE_UNIT_COUNT, "kernels" },
+	[KIND_TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "sum of their durations" },
+	[KIND_SHARE_RATIO] = { "share_ratio", TSCOPE_UNIT_RATIO, "of the total of all kernels" },
+};
+
+enum launcher_column {
+	LAUNCHER_NAME,
+	LAUNCHER_OPERATOR,
+	LAUNCHER_INPUTS,
+	LAUNCHER_COUNTED,
+	LAUNCHER_COUNTED_NS,
+};
+
+static const struct tscope_fact_def launcher_columns[] = {
+	[LAUNCHER_NAME] = { "name", TSCOPE_UNIT_TEXT, "of the kernel" },
+	[LAUNCHER_OPERATOR] = { "operator", TSCOPE_UNIT_TEXT, "that launched it, the innermost" },
+	[LAUNCHER_INPUTS] = { "inputs", TSCOPE_UNIT_TEXT, "dimensions and types of its inputs" },
+	[LAUNCHER_COUNTED] = { "counted", TSCOPE_UNIT_COUNT,
+			       "kernels launched in the steps that count" },
+	[LAUNCHER_COUNTED_NS] = { "counted_ns", TSCOPE_UNIT_NS, "sum of their durations" },
+};
+
+static const struct tscope_table_def tables[] = {
+	[BY_NAME] = { "by_name", name_columns, TSI_COUNT_OF(name_columns), "kernels by name",
+		      TSCOPE_TABLE_ROWS },
+	[BY_KIND] = { "by_kind", kind_columns, TSI_COUNT_OF(kind_columns),
+		      "kernels by what they compute", TSCOPE_TABLE_ROWS },
+	[BY_LAUNCHER] = { "by_launcher", launcher_columns, TSI_COUNT_OF(launcher_columns),
+			  "kernels of the steps that count, by name and what launched them",
+			  TSCOPE_TABLE_ROWS },
+};
+
+/* A mean of something that only some kernels say, weighted by their durations. */
+struct weighted {
+	double sum;
+	double weight_ns;
+};
+
+/* What is known of the kernels of one name; the durations stand apart. */
+struct kernel {
+	int64_t count, total_ns, min_ns, max_ns;
+	int64_t small_grid_count, counted_unlinked;
+	struct weighted blocks_per_sm, occupancy_pct;
+};
+
+struct work {
+	const struct tscope_trace *trace;
+	const uint8_t *kind_of;            /* by name id, of kernels' names: enum kernel_kind */
+	struct step_work steps;            /* of those launched in the steps that count */
+	struct kernel_launchers launchers; /* likewise */
+	struct kernel *kernels;            /* by name id */
+	int64_t *durations;                /* of the names in their order */
+	size_t count;
+	int64_t total_ns, short_count, small_grid_count, small_grid_ns;
+	double used_sm_ns; /* sum of min(blocks per SM, 1) × duration */
+	bool knows_grid;
+	struct weighted occupancy_pct;
+	int64_t tensor_core_ns, tensor_core_unknown_ns;
+	struct {
+		int64_t name_count, count, total_ns;
+	} kinds[KERNEL_KIND_COUNT];
+};
+
+static void weigh(struct weighted *mean, float number, int64_t dur_ns)
+{
+	if (!isfinite(number))
+		return;
+	mean->sum += (double)number * (double)dur_ns;
+	mean->weight_ns += (double)dur_ns;
+}
+
+static struct tscope_value weighted_value(const struct weighted *mean)
+{
+	return tsi_real(mean->sum / mean->weight_ns); /* 0 ÷ 0: absent */
+}
+
+static void work_deinit(struct work *work)
+{
+	tsi_step_work_deinit(&work->steps);
+	tsi_kernel_launchers_deinit(&work->launchers);
+	free(work->kernels);
+	free(work->durations);
+}
+
+static enum tscope_status work_init(struct work *work, const struct analysis_scope *scope,
+				    struct tscope_error *err)
+{
+	const struct tscope_trace *trace = scope->trace;
+	size_t names = trace->names.count;
+
+	*work = (struct work){ .trace = trace, .kind_of = scope->kernel_kinds };
+	tsi_kernel_launchers_init(&work->launchers, trace);
+	if (tsi_step_work_init(&work->steps, scope->timeline, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	return tsi_array_new(&work->kernels, names, sizeof(*work->kernels), err);
+}
+
+/* Blocks of the grid ÷ multiprocessors of the device, or NAN. */
+static float blocks_per_sm(const struct tscope_trace *trace, uint32_t device,
+			   const struct work_shape *shape)
+{
+	if (isfinite(shape->blocks_per_sm) || shape->grid_blocks == 0)
+		return shape->blocks_per_sm;
+	uint32_t properties = trace->devices[device].properties;
+	if (properties == NO_ROW || trace->device_properties[properties].sm_count <= 0)
+		return NAN;
+	return (float)shape->grid_blocks / (float)trace->device_properties[properties].sm_count;
+}
+
+static void add_grid(struct work *work, struct kernel *kernel, float blocks, int64_t dur_ns)
+{
+	if (!isfinite(blocks))
+		return;
+	work->knows_grid = true;
+	work->used_sm_ns += fmin((double)blocks, 1) * (double)dur_ns;
+	weigh(&kernel->blocks_per_sm, blocks, dur_ns);
+	if (blocks < 1) {
+		kernel->small_grid_count++;
+		work->small_grid_count++;
+		tsi_sum(&work->small_grid_ns, dur_ns);
+	}
+}
+
+/* Adds a kernel to the step that launched it, where that counts. */
+static enum tscope_status add_to_step(struct work *work, uint32_t row, struct tscope_error *err)
+{
+	const struct spans *spans = &work->trace->spans;
+	uint32_t step =
+		tsi_counted_step_at(&work->steps, tsi_timeline_launch_time(work->trace, row));
+
+	if (step == NO_ROW)
+		return TSCOPE_OK;
+	work->kernels[tsi_name_id(spans, row)].counted_unlinked +=
+		tsi_device_event(work->trace, row)->call == NO_ROW;
+	if (tsi_step_work_add(&work->steps, tsi_name_id(spans, row), step, tsi_dur_ns(spans, row),
+			      err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	return tsi_kernel_launchers_add(&work->launchers, row, err);
+}
+
+static enum tscope_status add_kernel(struct work *work, uint32_t device, uint32_t row,
+				     struct tscope_error *err)
+{
+	const struct spans *spans = &work->trace->spans;
+	const struct work_shape *shape = tsi_work_shape(work->trace, row);
+	struct kernel *kernel = &work->kernels[tsi_name_id(spans, row)];
+	int64_t dur_ns = tsi_dur_ns(spans, row);
+
+	work->count++;
+	tsi_sum(&work->total_ns, dur_ns);
+	if (kernel->count++ == 0 || dur_ns < kernel->min_ns)
+		kernel->min_ns = dur_ns;
+	if (dur_ns > kernel->max_ns)
+		kernel->max_ns = dur_ns;
+	tsi_sum(&kernel->total_ns, dur_ns);
+	work->short_count += dur_ns < SHORT_NS;
+	add_grid(work, kernel, blocks_per_sm(work->trace, device, shape), dur_ns);
+	weigh(&kernel->occupancy_pct, shape->occupancy_pct, dur_ns);
+	weigh(&work->occupancy_pct, shape->occupancy_pct, dur_ns);
+	return add_to_step(work, row, err);
+}
+
+static enum tscope_status collect(struct work *work, struct tscope_error *err)
+{
+	const struct tscope_trace *trace = work->trace;
+
+	for (uint32_t device = 0; device < trace->device_count; device++) {
+		for (uint32_t i = 0; i < trace->devices[device].row_count; i++) {
+			uint32_t row = trace->devices[device].rows[i];
+			if (tsi_is_kernel(trace, row) &&
+			    add_kernel(work, device, row, err) != TSCOPE_OK)
+				return TSCOPE_E_NOMEM;
+		}
+	}
+	tsi_step_work_settle(&work->steps);
+	return TSCOPE_OK;
+}
+
+/* Where those of each name end in durations; before they are in it, where they begin. */
+static enum tscope_status find_ends(const struct work *work, size_t **ends,
+				    struct tscope_error *err)
+{
+	size_t end = 0, names = work->trace->names.count;
+
+	if (tsi_array_new(ends, names, sizeof(**ends), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (size_t name = 0; name < names; name++) {
+		(*ends)[name] = end;
+		end += (size_t)work->kernels[name].count;
+	}
+	return TSCOPE_OK;
+}
+
+/* Puts the durations together that are of one name. */
+static enum tscope_status collect_durations(struct work *work, struct tscope_error *err)
+{
+	const struct tscope_trace *trace = work->trace;
+	size_t *ends;
+
+	if (tsi_array_new(&work->durations, work->count, sizeof(*work->durations), err) !=
+		    TSCOPE_OK ||
+	    find_ends(work, &ends, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++)
+		if (tsi_is_kernel(trace, row))
+			work->durations[ends[tsi_name_id(&trace->spans, row)]++] =
+				tsi_dur_ns(&trace->spans, row);
+	free(ends);
+	return TSCOPE_OK;
+}
+
+static void add_to_kind(struct work *work, enum kernel_kind kind, struct str name, int64_t count,
+			int64_t total_ns)
+{
+	work->kinds[kind].name_count++;
+	work->kinds[kind].count += count;
+	tsi_sum(&work->kinds[kind].total_ns, total_ns);
+	switch (tsi_tensor_core_use(kind, name)) {
+	case TENSOR_CORES_USED:
+		tsi_sum(&work->tensor_core_ns, total_ns);
+		break;
+	case TENSOR_CORES_UNKNOWN:
+		tsi_sum(&work->tensor_core_unknown_ns, total_ns);
+		break;
+	case TENSOR_CORES_NOT_USED:
+		break;
+	}
+}
+
+static void fill_name(struct work *work, uint32_t name, int64_t *durations,
+		      struct tscope_value *cells)
+{
+	const struct kernel *kernel = &work->kernels[name];
+	struct str text = tsi_intern_text(&work->trace->names, name);
+	enum kernel_kind kind = (enum kernel_kind)work->kind_of[name];
+	int64_t total_ns = kernel->total_ns;
+	size_t count = (size_t)kernel->count;
+
+	add_to_kind(work, kind, text, kernel->count, total_ns);
+
+	cells[NAME] = tsi_text(text.data);
+	cells[NAME_KIND] = tsi_text(tsi_kernel_kind_name(kind));
+	cells[NAME_KERNEL_COUNT] = tsi_int(kernel->count);
+	cells[NAME_TOTAL_NS] = tsi_int(total_ns);
+	cells[NAME_SHARE_RATIO] = tsi_ratio(total_ns, work->total_ns);
+	cells[NAME_MEAN_NS] = tsi_mean(total_ns, kernel->count);
+	cells[NAME_P50_NS] = tsi_int(tsi_find_quantile_ns(durations, count, 50));
+	cells[NAME_P95_NS] = tsi_int(tsi_find_quantile_ns(durations, count, 95));
+	cells[NAME_MIN_NS] = tsi_int(kernel->min_ns);
+	cells[NAME_MAX_NS] = tsi_int(kernel->max_ns);
+	cells[NAME_BLOCKS_PER_SM] = weighted_value(&kernel->blocks_per_sm);
+	cells[NAME_OCCUPANCY_PCT] = weighted_value(&kernel->occupancy_pct);
+	if (kernel->blocks_per_sm.weight_ns > 0)
+		cells[NAME_SMALL_GRID_COUNT] = tsi_int(kernel->small_grid_count);
+	cells[NAME_COUNTED] = tsi_int(work->steps.names[name].count);
+	cells[NAME_COUNTED_NS] = tsi_int(work->steps.names[name].ns);
+	cells[NAME_STEP_DEVIATION_NS] = tsi_step_deviation(&work->steps, name);
+	cells[NAME_COUNTED_UNLINKED] = tsi_int(kernel->counted_unlinked);
+}
+
+static enum tscope_status add_names(struct work *work, struct fact_sheet *out,
+				    struct tscope_error *err)
+{
+	struct tscope_value *cells;
+	int64_t name_count = 0, *durations = work->durations;
+
+	for (uint32_t name = 0; name < work->trace->names.count; name++) {
+		if (work->kernels[name].count == 0)
+			continue;
+		if (tsi_table_add(out, BY_NAME, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		fill_name(work, name, durations, cells);
+		durations += work->kernels[name].count;
+		name_count++;
+	}
+	tsi_fact_int(out, NAME_COUNT, name_count);
+	return tsi_table_sort(out, BY_NAME, NAME_TOTAL_NS, NAME, err);
+}
+
+static enum tscope_status add_kinds(const struct work *work, struct fact_sheet *out,
+				    struct tscope_error *err)
+{
+	struct tscope_value *cells;
+
+	for (int kind = 0; kind < KERNEL_KIND_COUNT; kind++) {
+		if (work->kinds[kind].count == 0)
+			continue;
+		if (tsi_table_add(out, BY_KIND, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		cells[KIND] = tsi_text(tsi_kernel_kind_name((enum kernel_kind)kind));
+		cells[KIND_NAME_COUNT] = tsi_int(work->kinds[kind].name_count);
+		cells[KIND_KERNEL_COUNT] = tsi_int(work->kinds[kind].count);
+		cells[KIND_TOTAL_NS] = tsi_int(work->kinds[kind].total_ns);
+		cells[KIND_SHARE_RATIO] = tsi_ratio(work->kinds[kind].total_ns, work->total_ns);
+	}
+	return tsi_table_sort(out, BY_KIND, KIND_TOTAL_NS, KIND, err);
+}
+
+static enum tscope_status add_launchers(const struct work *work, struct fact_sheet *out,
+					struct tscope_error *err)
+{
+	const struct kernel_launchers *launchers = &work->launchers;
+	const struct intern *names = &work->trace->names;
+	struct tscope_value *cells;
+
+	for (size_t i = 0; i < launchers->kernels.count; i++) {
+		const struct pair *kernel = &launchers->kernels.pairs[i];
+		const struct pair *op = &launchers->operators.pairs[kernel->second];
+		if (tsi_table_add(out, BY_LAUNCHER, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		cells[LAUNCHER_NAME] = tsi_text(tsi_intern_text(names, kernel->first).data);
+		if (op->first)
+			cells[LAUNCHER_OPERATOR] = tsi_text(tsi_intern_text(names, op->first).data);
+		if (op->second)
+			cells[LAUNCHER_INPUTS] = tsi_text(tsi_intern_text(names, op->second).data);
+		cells[LAUNCHER_COUNTED] = tsi_int(launchers->launched[i].count);
+		cells[LAUNCHER_COUNTED_NS] = tsi_int(launchers->launched[i].ns);
+	}
+	return tsi_table_sort(out, BY_LAUNCHER, LAUNCHER_COUNTED_NS, LAUNCHER_NAME, err);
+}
+
+static double span_of_devices(const struct analysis_scope *scope)
+{
+	double span_ns = 0;
+
+	for (uint32_t i = 0; i < scope->trace->device_count; i++)
+		span_ns += (double)(scope->timeline->activity[i].span_end_ns -
+				    scope->timeline->activity[i].span_start_ns);
+	return span_ns;
+}
+
+static const char no_grids[] =
+	"the trace does not say the blocks of kernels and the multiprocessors of the device";
+
+static void set_facts(const struct work *work, const struct analysis_scope *scope,
+		      struct fact_sheet *out)
+{
+	int64_t count = (int64_t)work->count;
+
+	tsi_fact_int(out, COUNT, count);
+	tsi_fact_int(out, TOTAL_NS, work->total_ns);
+	tsi_fact_int(out, SHORT_COUNT, work->short_count);
+	tsi_fact_ratio(out, SHORT_RATIO, work->short_count, count);
+	tsi_fact_int(out, TENSOR_CORE_NS, work->tensor_core_ns);
+	tsi_fact_int(out, TENSOR_CORE_UNKNOWN_NS, work->tensor_core_unknown_ns);
+	tsi_fact_real(out, OCCUPANCY_PCT, work->occupancy_pct.sum / work->occupancy_pct.weight_ns);
+	if (work->knows_grid) {
+		tsi_fact_int(out, SMALL_GRID_COUNT, work->small_grid_count);
+		tsi_fact_int(out, SMALL_GRID_NS, work->small_grid_ns);
+		/* Kernels of several streams may run at once: their sum is no more than all. */
+		tsi_fact_real(out, SM_EFFICIENCY_RATIO,
+			      fmin(work->used_sm_ns / span_of_devices(scope), 1));
+	} else if (count > 0) {
+		tsi_fact_doubt(out, SMALL_GRID_COUNT, no_grids);
+		tsi_fact_doubt(out, SMALL_GRID_NS, no_grids);
+		tsi_fact_doubt(out, SM_EFFICIENCY_RATIO, no_grids);
+	}
+	tsi_judge_device_time(work->trace, out);
+}
+
+static enum tscope_status analyze_kernels(const struct analysis_scope *scope,
+					  struct fact_sheet *out, struct tscope_error *err)
+{
+	struct work work;
+	enum tscope_status status = work_init(&work, scope, err);
+
+	if (status == TSCOPE_OK)
+		status = collect(&work, err);
+	if (status == TSCOPE_OK)
+		status = collect_durations(&work, err);
+	if (status == TSCOPE_OK)
+		status = add_names(&work, out, err);
+	if (status == TSCOPE_OK)
+		status = add_kinds(&work, out, err);
+	if (status == TSCOPE_OK)
+		status = add_launchers(&work, out, err);
+	if (status == TSCOPE_OK)
+		set_facts(&work, scope, out);
+	work_deinit(&work);
+	return status;
+}
+
+const struct analyzer tsi_analyzer_kernels = {
+	.def = {
+		.id = "kernels",
+		.summary = "kernels by name, by what they compute and by what launched them",
+		.facts = facts,
+		.fact_count = TSI_COUNT_OF(facts),
+		.tables = tables,
+		.table_count = TSI_COUNT_OF(tables),
+		.needs = "a trace with kernels",
+		.total = TSCOPE_TOTAL_CAPTURE,
+	},
+	.levels = LEVEL_TRACE,
+	.beside_flops = true,
+	.run = analyze_kernels,
+};

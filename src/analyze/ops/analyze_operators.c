@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Operators (cpu_op) over the whole trace: their time on the host, their own
+ * part of it, and the device time of what was launched in them; by name and,
+ * where the trace has them, by input shapes. Self time leaves out only the
+ * operators directly below: launch calls and Python frames are the operator's.
+ */
+#include "analyze/facts.h"
+
+#include <stdlib.h>
+
+#include "analyze/ops/trace_flops.h"
+#include "base/array.h"
+#include "base/pair_set.h"
+#include "base/sum.h"
+#include "model/trace/device_rows.h"
+
+enum fact { COUNT, SELF_NS, DEVICE_NS, UNATTRIBUTED_DEVICE_RATIO, NAME_COUNT };
+
+static const struct tscope_fact_def facts[] = {
+	[COUNT] = { "count", TSCOPE_UNIT_COUNT, "operators that ran" },
+	[SELF_NS] = { "self_ns", TSCOPE_UNIT_NS, "host time in operators, over all threads" },
+	[DEVICE_NS] = { "device_ns", TSCOPE_UNIT_NS,
+			"sum of the durations of device events launched by operators" },
+	[UNATTRIBUTED_DEVICE_RATIO] = { "unattributed_device_ratio", TSCOPE_UNIT_RATIO,
+					"of all device events' time, launched by no known "
+					"operator" },
+	[NAME_COUNT] = { "name_count", TSCOPE_UNIT_COUNT, "different operators" },
+};
+
+enum table { BY_NAME, BY_SHAPE };
+
+enum name_column {
+	NAME,
+	NAME_OP_COUNT,
+	NAME_TOTAL_NS,
+	NAME_MEAN_NS,
+	NAME_SELF_NS,
+	NAME_CALL_NS,
+	NAME_DEVICE_NS,
+	NAME_SELF_DEVICE_NS,
+	NAME_COUNTED,
+	NAME_COUNTED_NS,
+	NAME_STEP_DEVIATION_NS,
+	NAME_COUNTED_DEVICE_NS,
+};
+
+/* An operator inside another of its name counts in both, as in torch's key_averages(). */
+#define TIME_COLUMNS(prefix)                                                                       \
+	[prefix##_OP_COUNT] = { "count", TSCOPE_UNIT_COUNT, "how often it ran" },                  \
+	[prefix##_TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "sum of its durations on the host" },  \
+	[prefix##_MEAN_NS] = { "mean_ns", TSCOPE_UNIT_NS, "mean duration on the host" },           \
+	[prefix##_SELF_NS] = { "self_ns", TSCOPE_UNIT_NS,                                          \
+			       "total less the operators directly in it" },                        \
+	[prefix##_CALL_NS] = { "call_ns", TSCOPE_UNIT_NS,                                          \
+			       "of self_ns, in runtime and driver calls" },                        \
+	[prefix##_DEVICE_NS] = { "device_ns", TSCOPE_UNIT_NS,                                      \
+				 "sum of the durations of device events launched in it" },         \
+	[prefix##_SELF_DEVICE_NS] = { "self_device_ns", TSCOPE_UNIT_NS,                            \
+				      "of these, not in an operator within it" }
+
+static const struct tscope_fact_def name_columns[] = {
+	[NAME] = { "name", TSCOPE_UNIT_TEXT, "of the operator" },
+	TIME_COLUMNS(NAME),
+	[NAME_COUNTED] = { "counted", TSCOPE_UNIT_COUNT,
+			   "that began in the steps that count, or in any step where none does" },
+	[NAME_COUNTED_NS] = { "counted_ns", TSCOPE_UNIT_NS, "sum of the self times of these" },
+	[NAME_STEP_DEVIATION_NS] = { "step_deviation_ns", TSCOPE_UNIT_NS,
+				     "standard deviation of their self time per step, of these "
+				     "steps" },
+	[NAME_COUNTED_DEVICE_NS] = { "counted_device_ns", TSCOPE_UNIT_NS,
+				     "of counted ones, device time of what they launched "
+				     "themselves" },
+};
+
+enum shape_column {
+	SHAPE_NAME,
+	SHAPE_INPUTS,
+	SHAPE_OP_COUNT,
+	SHAPE_TOTAL_NS,
+	SHAPE_MEAN_NS,
+	SHAPE_SELF_NS,
+	SHAPE_CALL_NS,
+	SHAPE_DEVICE_NS,
+	SHAPE_SELF_DEVICE_NS,
+};
+
+static const struct tscope_fact_def shape_columns[] = {
+	[SHAPE_NAME] = { "name", TSCOPE_UNIT_TEXT, "of the operator" },
+	[SHAPE_INPUTS] = { "inputs", TSCOPE_UNIT_TEXT, "dimensions and types of its inputs" },
+	TIME_COLUMNS(SHAPE),
+};
+
+static const struct tscope_table_def tables[] = {
+	[BY_NAME] = { "by_name", name_columns, TSI_COUNT_OF(name_columns), "operators by name",
+		      TSCOPE_TABLE_ROWS },
+	[BY_SHAPE] = { "by_shape", shape_columns, TSI_COUNT_OF(shape_columns),
+		       "operators by name and inputs, of those whose inputs were recorded",
+		       TSCOPE_TABLE_ROWS },
+};
+
+struct work {
+	const struct tscope_trace *trace;
+	const struct op_sums *sums;
+	struct op_times *by_name;   /* by name id */
+	int64_t *counted_device_ns; /* by name id, of those in the steps that count */
+	struct pair_set shapes;     /* (name, signature) */
+	struct op_times *by_shape;  /* by number of the pair */
+	size_t by_shape_capacity;
+	struct op_times all;
+	int64_t all_device_ns; /* of all device events */
+};
+
+static void work_deinit(struct work *work)
+{
+	free(work->counted_device_ns);
+	free(work->by_name);
+	free(work->by_shape);
+	tsi_pair_set_deinit(&work->shapes);
+}
+
+static enum tscope_status work_init(struct work *work, const struct analysis_scope *scope,
+				    struct tscope_error *err)
+{
+	const struct tscope_trace *trace = scope->trace;
+	size_t names = trace->names.count;
+
+	*work = (struct work){ .trace = trace, .sums = &scope->flops->operators };
+	if (tsi_array_new(&work->counted_device_ns, names, sizeof(*work->counted_device_ns), err) !=
+	    TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	return tsi_array_new(&work->by_name, names, sizeof(*work->by_name), err);
+}
+
+static void sum_up_devices(struct work *work)
+{
+	const struct tscope_trace *trace = work->trace;
+
+	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++)
+		tsi_sum(&work->all_device_ns, tsi_dur_ns(&trace->spans, row));
+}
+
+static void add_times(struct op_times *sum, const struct op_times *part)
+{
+	sum->count += part->count;
+	tsi_sum(&sum->total_ns, part->total_ns);
+	tsi_sum(&sum->self_ns, part->self_ns);
+	tsi_sum(&sum->call_ns, part->call_ns);
+	tsi_sum(&sum->device_ns, part->device_ns);
+	tsi_sum(&sum->self_device_ns, part->self_device_ns);
+}
+
+static enum tscope_status add_to_shape(struct work *work, uint32_t name, uint32_t signature,
+				       const struct op_times *op, struct tscope_error *err)
+{
+	size_t known = work->shapes.count;
+	uint32_t number;
+
+	if (tsi_pair_set_add(&work->shapes, name, signature, &number, err) != TSCOPE_OK ||
+	    tsi_array_reserve(&work->by_shape, &work->by_shape_capacity, work->shapes.count,
+			      sizeof(*work->by_shape), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	if (number == known)
+		work->by_shape[number] = (struct op_times){ 0 };
+	add_times(&work->by_shape[number], op);
+	return TSCOPE_OK;
+}
+
+static enum tscope_status add_kind(struct work *work, uint32_t number, struct tscope_error *err)
+{
+	const struct op_kind *kind = &work->sums->items[number];
+	const struct pair *of_kind = &work->sums->kinds.pairs[number];
+	uint32_t name = of_kind->first;
+	uint32_t signature = work->trace->op_inputs[of_kind->second].signature;
+	struct op_times times = kind->counted;
+
+	add_times(&times, &kind->others);
+	add_times(&work->by_name[name], &times);
+	add_times(&work->all, &times);
+	tsi_sum(&work->counted_device_ns[name], kind->counted.self_device_ns);
+	return signature ? add_to_shape(work, name, signature, &times, err) : TSCOPE_OK;
+}
+
+/* Rows of which all figures are the same stay in the order of the trace. */
+static enum tscope_status add_kinds(struct work *work, struct tscope_error *err)
+{
+	enum tscope_status status = TSCOPE_OK;
+
+	for (size_t i = 0; status == TSCOPE_OK && i < work->sums->ended_count; i++)
+		status = add_kind(work, work->sums->ended[i], err);
+	return status;
+}
+
+/* Fills the columns that both tables have; cells points to the first, "count". */
+static void fill_times(struct tscope_value *cells, const struct op_times *times)
+{
+	enum { FIRST = NAME_OP_COUNT };
+
+	cells[NAME_OP_COUNT - FIRST] = tsi_int(times->count);
+	cells[NAME_TOTAL_NS - FIRST] = tsi_int(times->total_ns);
+	cells[NAME_MEAN_NS - FIRST] = tsi_mean(times->total_ns, times->count);
+	cells[NAME_SELF_NS - FIRST] = tsi_int(times->self_ns);
+	cells[NAME_CALL_NS - FIRST] = tsi_int(times->call_ns);
+	cells[NAME_DEVICE_NS - FIRST] = tsi_int(times->device_ns);
+	cells[NAME_SELF_DEVICE_NS - FIRST] = tsi_int(times->self_device_ns);
+}
+
+static enum tscope_status add_names(const struct work *work, struct fact_sheet *out,
+				    struct tscope_error *err)
+{
+	struct tscope_value *cells;
+	int64_t name_count = 0;
+
+	for (uint32_t name = 0; name < work->trace->names.count; name++) {
+		if (work->by_name[name].count == 0)
+			continue;
+		if (tsi_table_add(out, BY_NAME, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		cells[NAME] = tsi_text(tsi_intern_text(&work->trace->names, name).data);
+		fill_times(&cells[NAME_OP_COUNT], &work->by_name[name]);
+		cells[NAME_COUNTED] = tsi_int(work->sums->steps.names[name].count);
+		cells[NAME_COUNTED_NS] = tsi_int(work->sums->steps.names[name].ns);
+		cells[NAME_STEP_DEVIATION_NS] = tsi_step_deviation(&work->sums->steps, name);
+		cells[NAME_COUNTED_DEVICE_NS] = tsi_int(work->counted_device_ns[name]);
+		name_count++;
+	}
+	tsi_fact_int(out, NAME_COUNT, name_count);
+	return tsi_table_sort(out, BY_NAME, NAME_SELF_NS, NAME, err);
+}
+
+static enum tscope_status add_shapes(const struct work *work, struct fact_sheet *out,
+				     struct tscope_error *err)
+{
+	const struct intern *names = &work->trace->names;
+	struct tscope_value *cells;
+
+	for (size_t i = 0; i < work->shapes.count; i++) {
+		if (tsi_table_add(out, BY_SHAPE, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		const struct pair *shape = &work->shapes.pairs[i];
+		cells[SHAPE_NAME] = tsi_text(tsi_intern_text(names, shape->first).data);
+		cells[SHAPE_INPUTS] = tsi_text(tsi_intern_text(names, shape->second).data);
+		fill_times(&cells[SHAPE_OP_COUNT], &work->by_shape[i]);
+	}
+	return tsi_table_sort(out, BY_SHAPE, SHAPE_DEVICE_NS, SHAPE_NAME, err);
+}
+
+static enum tscope_status analyze_operators(const struct analysis_scope *scope,
+					    struct fact_sheet *out, struct tscope_error *err)
+{
+	struct work work;
+	enum tscope_status status = work_init(&work, scope, err);
+
+	if (status == TSCOPE_OK) {
+		sum_up_devices(&work);
+		status = add_kinds(&work, err);
+	}
+	if (status == TSCOPE_OK)
+		status = add_names(&work, out, err);
+	if (status == TSCOPE_OK)
+		status = add_shapes(&work, out, err);
+	if (status == TSCOPE_OK) {
+		tsi_fact_int(out, COUNT, work.all.count);
+		tsi_fact_int(out, SELF_NS, work.all.self_ns);
+		tsi_fact_int(out, DEVICE_NS, work.all.self_device_ns);
+		tsi_fact_ratio(out, UNATTRIBUTED_DEVICE_RATIO,
+			       work.all_device_ns - work.all.self_device_ns, work.all_device_ns);
+	}
+	work_deinit(&work);
+	return status;
+}
+
+const struct analyzer tsi_analyzer_operators = {
+	.def = {
+		.id = "operators",
+		.summary = "operators by name and by input shapes",
+		.facts = facts,
+		.fact_count = TSI_COUNT_OF(facts),
+		.tables = tables,
+		.table_count = TSI_COUNT_OF(tables),
+		.needs = "a trace with operators",
+		.total = TSCOPE_TOTAL_CAPTURE,
+	},
+	.levels = LEVEL_TRACE,
+	.run = analyze_operators,
+};

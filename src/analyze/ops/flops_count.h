@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_ANALYZE_OPS_FLOPS_COUNT_H
+#define TSCOPE_ANALYZE_OPS_FLOPS_COUNT_H
+
+#include "analyze/ops/kernel_vote.h"
+#include "analyze/ops/op_walk.h"
+#include "analyze/ops/trace_flops.h"
+#include "base/bit_set.h"
+#include "base/pair_set.h"
+#include "base/sort.h"
+
+/*
+ * The counting of a trace's FLOPs (trace_flops.c), while it lasts: three
+ * passes, each O(rows), in this order. The second is also that of the sums of operators.
+ */
+
+/* Where an operator runs, with regard to the backward pass. */
+enum place {
+	PLACE_OUTSIDE,
+	PLACE_NODE,         /* below a node of it */
+	PLACE_PRODUCT_NODE, /* and that is a product's */
+	PLACE_AGAIN,        /* below a node, in forward work that autograd records */
+};
+
+/* An operator that device work was linked to. */
+struct launcher {
+	int64_t launched_ns;      /* sum of its durations */
+	uint32_t owner;           /* the counted operator that it is or is in, or NO_ROW */
+	bool is_launcher : 1;     /* it launched some of it, not as a graph */
+	bool launches_matrix : 1; /* matrix kernels were launched in it, and in none within it */
+	bool is_lacking : 1; /* it, or one around it, multiplies and its inputs are not known */
+};
+
+/* Of the calls of an operator with the same inputs, beside its struct counted_op. */
+struct op_calls {
+	enum op_work_result result;
+	int64_t outside_count; /* outside the backward pass */
+	int64_t kernel_ns;     /* of the kernel with the most time */
+};
+
+/*
+ * An operator in which device work was launched, itself or within it, until the outermost around
+ * it ends: it stands behind that around it.
+ */
+struct op_node {
+	double flops;      /* of the products within it, then its own if it stands for them */
+	uint32_t around;   /* index of the node around it, or NO_NODE */
+	uint32_t launcher; /* as that of open_op */
+	uint32_t row;
+	uint32_t index;  /* in out->ops, if it is counted unless one around it is; else NO_NODE */
+	uint32_t owner;  /* once the outermost ended: as that of a launcher */
+	uint8_t within;  /* what those within it say of it */
+	uint8_t place;   /* enum place */
+	bool is_lacking; /* as that of a launcher */
+};
+
+struct op_nodes {
+	struct op_node *items;
+	uint32_t *closed; /* those that ended, in that order */
+	size_t count, capacity, closed_count, closed_capacity;
+};
+
+/* Of a device. */
+struct device_time {
+	int64_t compute_ns, matrix_ns; /* sums of its compute kernels, of its matrix kernels */
+};
+
+struct flops_count {
+	const struct tscope_trace *trace;
+	const struct tscope_timeline *timeline;
+	struct trace_flops *out;
+	const uint8_t *kernel_kinds;      /* by name id (kernel_vote.h) */
+	struct device_time *device_times; /* by device */
+	uint8_t *names;                   /* by name id, of operators: NAME_… */
+	/* By name id, of kernels: kind that the name alone tells + 1; 0: not asked yet. */
+	uint8_t *kind_of_name;
+	struct bit_set launcher_rows; /* rows of operators that device work was linked to */
+	struct launcher *launchers;   /* by rank in these */
+	struct op_calls *calls;       /* one for each of out->ops */
+	size_t op_capacity, call_capacity;
+	struct op_nodes nodes;
+	struct sort_pair *again; /* ops that may repeat forward work: row, index in out->ops */
+	size_t again_count, again_capacity;
+	bool has_written;          /* the trace's writer says FLOPs */
+	struct pair_set launches;  /* (counted op, name of a kernel) */
+	int64_t *launch_ns;        /* by number of the pair */
+	struct pair_set uncounted; /* (name of a kernel, name of an operator) */
+	size_t launch_capacity, uncounted_capacity;
+	uint32_t step; /* of the last question, which is mostly that of the next */
+};
+
+/* The first: which operators launched device work, and on what. */
+TSI_MUST_CHECK
+enum tscope_status tsi_flops_look_at_devices(struct flops_count *c, struct tscope_error *err);
+
+/* Behind it: which device the peak is of, by device_times. O(devices). */
+void tsi_flops_find_device(struct flops_count *c);
+
+/*
+ * The second, for the walk of op_walk.h: which operators are counted, in which step. The one on
+ * top of the stack opens, in which something was launched, or any where the trace has no devices.
+ * It ends when it is no longer on the stack.
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_flops_open(struct flops_count *c, struct op_stack *stack,
+				  struct tscope_error *err);
+TSI_MUST_CHECK
+enum tscope_status tsi_flops_close(struct flops_count *c, const struct open_op *op,
+				   struct tscope_error *err);
+
+/* Behind the walk: which of them repeat forward work. */
+TSI_MUST_CHECK
+enum tscope_status tsi_flops_find_repeated(struct flops_count *c, struct tscope_error *err);
+
+/* The third: what counted operators launched, and which matrix kernels have no FLOPs. */
+TSI_MUST_CHECK
+enum tscope_status tsi_flops_collect_kernels(struct flops_count *c, struct tscope_error *err);
+
+/* The step whose window holds t, or NO_ROW. O(1) where the last question had the same answer. */
+static inline uint32_t tsi_flops_step_at(struct flops_count *c, int64_t t_ns)
+{
+	return tsi_timeline_step_near(c->timeline, t_ns, &c->step);
+}
+
+#endif

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which operators are counted, and for which step: one walk over the operators
+ * as they enclose each other. Where an operator runs is known when it opens,
+ * from those around it. Whether it may be counted is known when it closes, from those
+ * within it; whether it is, when the outermost closes, from those around it.
+ */
+#include "analyze/ops/flops_count.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "decode/json.h"
+#include "model/trace/classify.h"
+
+/* What the name of an operator tells; asked once for each. */
+enum {
+	NAME_ASKED = 1 << 0,
+	NAME_MODELLED = 1 << 1,     /* tsi_op_work() may know it */
+	NAME_NODE = 1 << 2,         /* of the backward pass: the engine evaluates it */
+	NAME_PRODUCT_NODE = 1 << 3, /* and it is a product's: MmBackward0, AddmmBackward0 … */
+	NAME_PRODUCT = 1 << 4,      /* what such nodes call themselves */
+	NAME_MULTIPLIES = 1 << 5,   /* tsi_op_multiplies() */
+};
+
+/* What operators within it say of one. */
+enum {
+	MULTIPLIED = 1 << 0,
+	COUNTED = 1 << 1,
+	LOOSE = 1 << 2, /* it launched matrix kernels beside the products within it */
+};
+
+static uint8_t ask_name(struct flops_count *c, uint32_t name)
+{
+	uint8_t *known = &c->names[name];
+
+	if (*known)
+		return *known;
+	struct str text = tsi_intern_text(&c->trace->names, name);
+	*known = NAME_ASKED | NAME_MODELLED;
+	if (tsi_op_multiplies(text))
+		*known |= NAME_MULTIPLIES;
+	if (tsi_is_autograd_engine(text))
+		*known |= NAME_NODE;
+	if (tsi_str_find(text, TSI_STR("mmBackward")) >= 0 ||
+	    tsi_str_find(text, TSI_STR("MmBackward")) >= 0)
+		*known |= NAME_PRODUCT_NODE;
+	if (tsi_str_is(text, "aten::mm") || tsi_str_is(text, "aten::bmm"))
+		*known |= NAME_PRODUCT;
+	return *known;
+}
+
+/* The FLOPs that the trace's writer says, or NAN. A 0 mostly means that it does not know. */
+static double written_flops(const struct flops_count *c, uint32_t inputs)
+{
+	uint32_t text = c->trace->op_inputs[inputs].flops;
+	double flops;
+
+	if (text == 0 || !tsi_json_to_double(tsi_intern_text(&c->trace->names, text), &flops))
+		return NAN;
+	return flops > 0 ? flops : NAN;
+}
+
+/*
+ * Asks what an operator does with its inputs. What a writer says goes before the
+ * formula, but not before the 0 of operators that multiply nothing by definition.
+ */
+static enum op_work_result find_work(const struct flops_count *c, struct counted_op *op)
+{
+	const struct intern *names = &c->trace->names;
+	const struct op_inputs *inputs = &c->trace->op_inputs[op->inputs];
+	struct str name = tsi_intern_text(names, op->name);
+	enum op_work_result result =
+		tsi_op_work(&op->work, name, tsi_intern_text(names, inputs->signature),
+			    tsi_intern_text(names, inputs->concrete));
+	double written = written_flops(c, op->inputs);
+
+	op->multiplies = (c->names[op->name] & NAME_MULTIPLIES) ||
+			 (result == OP_WORK_NO_MODEL && !isnan(written));
+	if (!op->multiplies || isnan(written))
+		return result;
+	if (result != OP_WORK_KNOWN)
+		op->work = (struct op_work){ .bytes = NAN, .kind = tsi_kernel_kind_of_op(name) };
+	op->work.flops = written;
+	return OP_WORK_KNOWN;
+}
+
+/* Adds an operator with its inputs, unless nothing is known of it: that is so of most. */
+static enum tscope_status add_op(struct flops_count *c, uint32_t kind, uint32_t *index_and_1,
+				 struct tscope_error *err)
+{
+	const struct pair *pair = &c->out->operators.kinds.pairs[kind];
+	size_t count = c->out->op_count;
+
+	if (tsi_array_reserve(&c->out->ops, &c->op_capacity, count + 1, sizeof(*c->out->ops),
+			      err) != TSCOPE_OK ||
+	    tsi_array_reserve(&c->calls, &c->call_capacity, count + 1, sizeof(*c->calls), err) !=
+		    TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	struct counted_op *op = &c->out->ops[count];
+	*op = (struct counted_op){ .name = pair->first, .inputs = pair->second };
+	c->calls[count] = (struct op_calls){ .result = find_work(c, op) };
+	*index_and_1 = NO_ROW;
+	if (c->calls[count].result != OP_WORK_NO_MODEL)
+		*index_and_1 = (uint32_t)++c->out->op_count;
+	else
+		c->names[op->name] &= (uint8_t)~NAME_MODELLED;
+	return TSCOPE_OK;
+}
+
+/* ---- counting ------------------------------------------------------------------------ */
+
+/* It may repeat forward work: that is known when all have been seen. */
+static enum tscope_status note_again(struct flops_count *c, const struct op_node *node,
+				     struct tscope_error *err)
+{
+	if (tsi_array_reserve(&c->again, &c->again_capacity, c->again_count + 1, sizeof(*c->again),
+			      err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	c->again[c->again_count++] = (struct sort_pair){ node->row, node->index };
+	return TSCOPE_OK;
+}
+
+static enum tscope_status count_op(struct flops_count *c, struct op_node *node,
+				   struct tscope_error *err)
+{
+	struct counted_op *op = &c->out->ops[node->index];
+	uint32_t step = tsi_flops_step_at(c, tsi_start_ns(&c->trace->spans, node->row));
+
+	node->owner = node->index;
+	op->count++;
+	c->calls[node->index].outside_count += node->place == PLACE_OUTSIDE;
+	c->out->all.flops += op->work.flops;
+	if (step != NO_ROW) {
+		c->out->steps[step].flops += op->work.flops;
+		op->timed_count += c->timeline->steps[step].mark == TSCOPE_STEP_COUNTED;
+	}
+	return node->place == PLACE_AGAIN ? note_again(c, node, err) : TSCOPE_OK;
+}
+
+/*
+ * Says in whose name those launched that are within an outermost one: last closed are
+ * the outer ones, so the answer of what is around each is there.
+ */
+static enum tscope_status settle_closed(struct flops_count *c, struct tscope_error *err)
+{
+	struct op_nodes *nodes = &c->nodes;
+
+	for (; nodes->closed_count; nodes->closed_count--) {
+		struct op_node *node = &nodes->items[nodes->closed[nodes->closed_count - 1]];
+
+		node->owner = NO_ROW;
+		if (node->around != NO_NODE) {
+			node->owner = nodes->items[node->around].owner;
+			node->is_lacking |= nodes->items[node->around].is_lacking;
+		}
+		if (node->index != NO_NODE && node->owner == NO_ROW &&
+		    count_op(c, node, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		if (node->launcher != NO_ROW) {
+			c->launchers[node->launcher].owner = node->owner;
+			c->launchers[node->launcher].is_lacking = node->is_lacking;
+		}
+	}
+	nodes->count = 0;
+	return TSCOPE_OK;
+}
+
+/*
+ * Is a product counted, unless one around it is? Products within make it up, unless
+ * it multiplies beside them. What has fewer FLOPs than they cannot stand for them.
+ */
+static bool stands_for_all(const struct op_node *op, double flops)
+{
+	return !(op->within & MULTIPLIED) || (op->within & LOOSE && flops >= op->flops);
+}
+
+/* Is an operator counted, of which is known what it does, unless one around it is? */
+static bool judge_known(const struct counted_op *known, struct op_node *op)
+{
+	bool stands =
+		known->multiplies ? stands_for_all(op, known->work.flops) : !(op->within & COUNTED);
+
+	if (known->multiplies && stands) {
+		op->flops = known->work.flops;
+		op->within &= (uint8_t)~LOOSE;
+	}
+	op->within |= known->multiplies ? MULTIPLIED | COUNTED : COUNTED;
+	return stands;
+}
+
+static enum tscope_status judge_op(struct flops_count *c, uint32_t kind, struct op_node *op,
+				   struct tscope_error *err)
+{
+	uint8_t name = c->names[c->out->operators.kinds.pairs[kind].first];
+	uint32_t *index_and_1 = &c->out->operators.items[kind].flops_op;
+
+	if (!(name & NAME_MODELLED) && !c->has_written)
+		return TSCOPE_OK;
+	if (*index_and_1 == 0 && add_op(c, kind, index_and_1, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	if (*index_and_1 == NO_ROW)
+		return TSCOPE_OK;
+	uint32_t index = *index_and_1 - 1;
+	if (c->calls[index].result == OP_WORK_NO_INPUTS)
+		op->is_lacking = c->out->ops[index].multiplies;
+	else if (judge_known(&c->out->ops[index], op))
+		op->index = index;
+	return TSCOPE_OK;
+}
+
+/* ---- the walk ------------------------------------------------------------------------ */
+
+static enum place place_of(uint8_t name, const struct cpu_op *op, enum place around)
+{
+	if (op->is_backward || name & NAME_NODE)
+		return name & NAME_PRODUCT_NODE ? PLACE_PRODUCT_NODE : PLACE_NODE;
+	if (!op->is_forward || around == PLACE_OUTSIDE)
+		return around;
+	if (around == PLACE_PRODUCT_NODE && name & NAME_PRODUCT)
+		return around;
+	return PLACE_AGAIN;
+}
+
+static enum tscope_status add_node(struct flops_count *c, struct op_stack *stack, size_t at,
+				   struct tscope_error *err)
+{
+	struct op_nodes *nodes = &c->nodes;
+	struct open_op *op = &stack->open[at];
+	enum place around = stack->is_autograd ? PLACE_NODE : PLACE_OUTSIDE;
+
+	if (tsi_array_reserve(&nodes->items, &nodes->capacity, nodes->count + 1,
+			      sizeof(*nodes->items), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	if (at > 1)
+		around = (enum place)nodes->items[op[-1].node].place;
+	uint8_t name = ask_name(c, tsi_name_id(&c->trace->spans, op->row));
+	nodes->items[nodes->count] = (struct op_node){
+		.around = op[-1].node,
+		.launcher = op->launcher,
+		.row = op->row,
+		.index = NO_NODE,
+		.place = (uint8_t)place_of(name, tsi_cpu_op(c->trace, op->row), around),
+	};
+	op->node = (uint32_t)nodes->count++;
+	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_flops_open(struct flops_count *c, struct op_stack *stack,
+				  struct tscope_error *err)
+{
+	size_t at = stack->depth;
+
+	/* Those around it get nodes, too, the outermost first. */
+	while (at > 1 && stack->open[at - 1].node == NO_NODE)
+		at--;
+	for (; at < stack->depth; at++)
+		if (add_node(c, stack, at, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_flops_close(struct flops_count *c, const struct open_op *op,
+				   struct tscope_error *err)
+{
+	struct op_nodes *nodes = &c->nodes;
+	struct op_node *node = &nodes->items[op->node];
+
+	if (node->launcher != NO_ROW && c->launchers[node->launcher].launches_matrix)
+		node->within |= LOOSE;
+	if (judge_op(c, op->kind, node, err) != TSCOPE_OK ||
+	    tsi_array_reserve(&nodes->closed, &nodes->closed_capacity, nodes->closed_count + 1,
+			      sizeof(*nodes->closed), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	nodes->closed[nodes->closed_count++] = op->node;
+	if (node->around == NO_NODE)
+		return settle_closed(c, err);
+	nodes->items[node->around].within |= node->within;
+	nodes->items[node->around].flops += node->flops;
+	return TSCOPE_OK;
+}
+
+/* ---- what only the whole tells ------------------------------------------------------- */
+
+/* Only when all have been seen is it known which ran outside the backward pass, too. */
+static void count_repeated(struct flops_count *c, const struct sort_pair *again)
+{
+	struct counted_op *op = &c->out->ops[again->value];
+
+	if (c->calls[again->value].outside_count == 0)
+		return;
+	uint32_t step = tsi_flops_step_at(c, tsi_start_ns(&c->trace->spans, (uint32_t)again->key));
+	op->repeated_count++;
+	c->out->all.repeated_flops += op->work.flops;
+	if (step != NO_ROW)
+		c->out->steps[step].repeated_flops += op->work.flops;
+}
+
+enum tscope_status tsi_flops_find_repeated(struct flops_count *c, struct tscope_error *err)
+{
+	struct sort_pair *scratch;
+
+	/* Sums of reals depend on the order: that of the rows. */
+	if (tsi_array_new(&scratch, c->again_count, sizeof(*scratch), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	tsi_sort_pairs(c->again, scratch, c->again_count);
+	free(scratch);
+	for (size_t i = 0; i < c->again_count; i++)
+		count_repeated(c, &c->again[i]);
+	return TSCOPE_OK;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_ANALYZE_OPS_OP_SUMS_H
+#define TSCOPE_ANALYZE_OPS_OP_SUMS_H
+
+#include "analyze/ops/step_work.h"
+#include "base/pair_set.h"
+
+/*
+ * The time of all operators (cpu_op) of a trace, counted for their FLOPs or not, by kind: those
+ * of a kind have the same name and the same inputs. The walk of op_walk.h fills it.
+ */
+struct op_times {
+	int64_t count;
+	int64_t total_ns;       /* their durations on the host */
+	int64_t self_ns;        /* less the operators directly in them */
+	int64_t call_ns;        /* of self_ns, in runtime and driver calls */
+	int64_t device_ns;      /* durations of the device events that were launched in them */
+	int64_t self_device_ns; /* of these, not in an operator within them */
+};
+
+struct op_kind {
+	/*
+	 * Of those that began in steps that count (step_work.h), and of the others, which have
+	 * the calls of both.
+	 */
+	struct op_times counted, others;
+	uint32_t step, pair; /* of the last that is counted, and its number among steps.pairs */
+	/* Number + 1 of what is counted for its FLOPs; 0: was not asked for, NO_ROW: nothing is. */
+	uint32_t flops_op;
+	bool has_ended; /* it stands in ended */
+};
+
+struct ended_op {
+	int64_t start_ns, dur_ns, self_ns;
+};
+
+struct op_sums {
+	struct pair_set kinds; /* (name, inputs): index in items */
+	struct op_kind *items;
+	size_t capacity;
+	uint32_t *ended; /* the kinds in the order in which the first of each ended */
+	size_t ended_count, ended_capacity;
+	struct step_work steps; /* self time by name */
+};
+
+TSI_MUST_CHECK
+enum tscope_status tsi_op_sums_init(struct op_sums *sums, const struct tscope_timeline *timeline,
+				    struct tscope_error *err);
+void tsi_op_sums_deinit(struct op_sums *sums); /* fine on a zeroed struct */
+
+/* The number of a kind, which is added if it is new. */
+TSI_MUST_CHECK
+enum tscope_status tsi_op_sums_find(struct op_sums *sums, uint32_t name, uint32_t inputs,
+				    uint32_t *number, struct tscope_error *err);
+
+/* What tsi_op_sums_add() does of the first of a kind, or of its first in a step. */
+TSI_MUST_CHECK
+enum tscope_status tsi_op_sums_first_end(struct op_sums *sums, uint32_t kind,
+					 struct tscope_error *err);
+TSI_MUST_CHECK
+enum tscope_status tsi_op_sums_change_step(struct op_sums *sums, uint32_t kind, uint32_t step,
+					   struct tscope_error *err);
+
+/* Adds an operator that ended, without what it launched. *sum gets what that is to be added to. */
+TSI_MUST_CHECK
+static inline enum tscope_status tsi_op_sums_add(struct op_sums *sums, uint32_t number,
+						 const struct ended_op *op, struct op_times **sum,
+						 struct tscope_error *err)
+{
+	struct op_kind *kind = &sums->items[number];
+	uint32_t step = tsi_counted_step_at(&sums->steps, op->start_ns);
+
+	if (tsi_unlikely(!kind->has_ended) && tsi_op_sums_first_end(sums, number, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	*sum = &kind->others;
+	if (step != NO_ROW) {
+		if (tsi_unlikely(kind->step != step) &&
+		    tsi_op_sums_change_step(sums, number, step, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		*sum = &kind->counted;
+		tsi_sum(&sums->steps.pair_ns[kind->pair], op->self_ns);
+	}
+	(*sum)->count++;
+	tsi_sum(&(*sum)->total_ns, op->dur_ns);
+	tsi_sum(&(*sum)->self_ns, op->self_ns);
+	return TSCOPE_OK;
+}
+
+/* Once all are added: what each name did in the steps that count. */
+void tsi_op_sums_settle(struct op_sums *sums);
+
+#endif

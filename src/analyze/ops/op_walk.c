@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One pass over the rows of the host with a stack of the operators that are open. Rows are ordered
+ * by start, the longer first, so a parent always comes before its children.
+ */
+#include "analyze/ops/op_walk.h"
+
+#include <stdlib.h>
+
+#include "analyze/ops/flops_count.h"
+#include "base/array.h"
+#include "base/sum.h"
+
+struct walk {
+	struct flops_count *c;
+	struct op_sums *sums;
+	struct op_stack stack;
+	size_t capacity;
+	uint32_t next_launcher; /* row of the first operator from here on that is one */
+	uint32_t next_call;     /* index of the next call: they stand in the order of rows */
+	uint32_t *kinds;        /* by kind of span: that of the operators, or below */
+};
+
+/* Kinds of spans that are no operators. */
+#define IS_CALL (UINT32_MAX - 1)
+#define IS_OTHER UINT32_MAX
+
+static struct open_op *top_of(const struct walk *walk)
+{
+	return &walk->stack.open[walk->stack.depth - 1];
+}
+
+/* What was launched in an operator itself is known before it opens. */
+static enum tscope_status open_launcher(struct walk *walk, struct open_op *op,
+					struct tscope_error *err)
+{
+	struct flops_count *c = walk->c;
+
+	op->launcher = tsi_bit_set_rank(&c->launcher_rows, op->row);
+	op->device_ns = c->launchers[op->launcher].launched_ns;
+	walk->next_launcher = tsi_bit_set_next(&c->launcher_rows, op->row + 1);
+	return c->launchers[op->launcher].is_launcher ? tsi_flops_open(c, &walk->stack, err)
+						      : TSCOPE_OK;
+}
+
+static inline enum tscope_status open_op(struct walk *walk, uint32_t row, uint32_t kind,
+					 int64_t start_ns, struct tscope_error *err)
+{
+	const struct tscope_trace *trace = walk->c->trace;
+	struct op_stack *stack = &walk->stack;
+
+	if (tsi_array_reserve(&stack->open, &walk->capacity, stack->depth + 1, sizeof(*stack->open),
+			      err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	struct open_op *op = &stack->open[stack->depth++];
+	op->start_ns = start_ns;
+	op->dur_ns = tsi_dur_ns(&trace->spans, row);
+	op->end_ns = start_ns + op->dur_ns;
+	if (op->end_ns > op[-1].end_ns)
+		op->end_ns = op[-1].end_ns;
+	op[-1].children_ns += op->end_ns - start_ns;
+	op->children_ns = 0;
+	op->device_ns = 0;
+	op->row = row;
+	op->kind = kind;
+	op->launcher = NO_ROW;
+	op->node = NO_NODE;
+	if (tsi_unlikely(row == walk->next_launcher))
+		return open_launcher(walk, op, err);
+	/* Without devices all are taken for launchers. */
+	return trace->device_count ? TSCOPE_OK : tsi_flops_open(walk->c, stack, err);
+}
+
+/* Device time counts for the operators around it, too. */
+static void add_device_time(const struct walk *walk, struct open_op *op, struct op_times *sum)
+{
+	tsi_sum(&sum->device_ns, op->device_ns);
+	if (op->launcher != NO_ROW)
+		tsi_sum(&sum->self_device_ns, walk->c->launchers[op->launcher].launched_ns);
+	tsi_sum(&op[-1].device_ns, op->device_ns);
+}
+
+static inline enum tscope_status close_op(struct walk *walk, struct tscope_error *err)
+{
+	struct open_op *op = &walk->stack.open[--walk->stack.depth];
+	struct ended_op ended = { op->start_ns, op->dur_ns, op->dur_ns - op->children_ns };
+	struct op_times *sum;
+
+	if (tsi_op_sums_add(walk->sums, op->kind, &ended, &sum, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	if (op->device_ns)
+		add_device_time(walk, op, sum);
+	return op->node == NO_NODE ? TSCOPE_OK : tsi_flops_close(walk->c, op, err);
+}
+
+/* Closes what has ended by then. */
+static enum tscope_status close_until(struct walk *walk, int64_t t_ns, struct tscope_error *err)
+{
+	while (walk->stack.depth > 1 && top_of(walk)->end_ns <= t_ns)
+		if (close_op(walk, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+	return TSCOPE_OK;
+}
+
+static void add_call(struct walk *walk, uint32_t row)
+{
+	const struct tscope_trace *trace = walk->c->trace;
+	uint32_t op = trace->calls[walk->next_call++].op;
+
+	if (op == NO_ROW)
+		return;
+	uint32_t kind = walk->kinds[trace->spans.kind[op]];
+	tsi_sum(&walk->sums->items[kind].others.call_ns, tsi_dur_ns(&trace->spans, row));
+}
+
+static enum tscope_status walk_track(struct walk *walk, const struct track *track,
+				     struct tscope_error *err)
+{
+	const struct spans *spans = &walk->c->trace->spans;
+	uint32_t end_row = track->first + track->count;
+
+	walk->stack.is_autograd = track->is_autograd;
+	for (uint32_t row = track->first; row < end_row; row++) {
+		uint32_t kind = walk->kinds[spans->kind[row]];
+
+		if (kind == IS_CALL)
+			add_call(walk, row);
+		if (kind >= IS_CALL)
+			continue;
+		int64_t start_ns = tsi_start_ns(spans, row);
+		if (top_of(walk)->end_ns <= start_ns &&
+		    close_until(walk, start_ns, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		if (open_op(walk, row, kind, start_ns, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+	}
+	return close_until(walk, INT64_MAX, err);
+}
+
+/* What a span is, its kind tells: nothing is asked row by row. */
+static enum tscope_status find_kinds(struct walk *walk, struct tscope_error *err)
+{
+	const struct spans *spans = &walk->c->trace->spans;
+	enum tscope_status status =
+		tsi_array_new(&walk->kinds, spans->kind_count, sizeof(*walk->kinds), err);
+
+	for (uint32_t i = 0; status == TSCOPE_OK && i < spans->kind_count; i++) {
+		const struct span_kind *kind = &spans->kinds[i];
+
+		walk->kinds[i] = kind->span_class == TSCOPE_SPAN_RUNTIME ? IS_CALL : IS_OTHER;
+		if (kind->span_class == TSCOPE_SPAN_CPU_OP)
+			status = tsi_op_sums_find(walk->sums, kind->name, kind->op.inputs,
+						  &walk->kinds[i], err);
+	}
+	return status;
+}
+
+enum tscope_status tsi_walk_ops(struct flops_count *c, struct tscope_error *err)
+{
+	const struct tscope_trace *trace = c->trace;
+	struct walk walk = {
+		.c = c,
+		.sums = &c->out->operators,
+		.next_launcher = tsi_bit_set_next(&c->launcher_rows, 0),
+	};
+	enum tscope_status status = tsi_op_sums_init(walk.sums, c->timeline, err);
+
+	if (status == TSCOPE_OK)
+		status = find_kinds(&walk, err);
+	if (status == TSCOPE_OK)
+		status = tsi_array_reserve(&walk.stack.open, &walk.capacity, 1,
+					   sizeof(*walk.stack.open), err);
+	if (status == TSCOPE_OK)
+		walk.stack.open[walk.stack.depth++] =
+			(struct open_op){ .end_ns = INT64_MAX, .row = NO_ROW, .node = NO_NODE };
+	for (uint32_t i = 0; status == TSCOPE_OK && i < trace->host_track_count; i++)
+		status = walk_track(&walk, &trace->tracks[i], err);
+	free(walk.stack.open);
+	free(walk.kinds);
+	if (status == TSCOPE_OK)
+		tsi_op_sums_settle(walk.sums);
+	return status;
+}

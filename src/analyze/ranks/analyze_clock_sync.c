@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ranks on one clock without collectives. When a recording begins, Composer's ranks write down
+ * their clocks between two barriers, and how long those took, which bounds the error: the offset
+ * of a rank is its clock then less that of the lowest rank. A step starts on a rank where its
+ * window does (event/train_batch begins), less the offset; its skew is the last of these less
+ * the first, over the steps that all ranks with a clock have.
+ *
+ * Of recordings at different moments nothing can be compared: ranks count only where the first
+ * step behind that moment is the lowest rank's. What Composer's merger has shifted already is not
+ * shifted again.
+ */
+#include "analyze/facts.h"
+
+#include <stdlib.h>
+
+#include "analyze/ranks/rank_steps.h"
+#include "base/array.h"
+#include "base/sum.h"
+#include "comm/world.h"
+
+enum fact {
+	RANK_COUNT,
+	MAX_OFFSET_NS,
+	MAX_ERROR_NS,
+	STEP_COUNT,
+	MEAN_STEP_SKEW_NS,
+	MAX_STEP_SKEW_NS,
+	SKEW_IS_KNOWN,
+};
+
+static const struct tscope_fact_def facts[] = {
+	[RANK_COUNT] = { "rank_count", TSCOPE_UNIT_COUNT, "ranks that wrote their clock down" },
+	[MAX_OFFSET_NS] = { "max_offset_ns", TSCOPE_UNIT_NS,
+			    "most that a clock is off from that of the lowest rank" },
+	[MAX_ERROR_NS] = { "max_error_ns", TSCOPE_UNIT_NS,
+			   "bound of the error that the ranks state, most" },
+	[STEP_COUNT] = { "step_count", TSCOPE_UNIT_COUNT, "steps that all of them have" },
+	[MEAN_STEP_SKEW_NS] = { "mean_step_skew_ns", TSCOPE_UNIT_NS,
+				"last less first start of a step, by corrected clocks, mean" },
+	[MAX_STEP_SKEW_NS] = { "max_step_skew_ns", TSCOPE_UNIT_NS, "likewise, most" },
+	[SKEW_IS_KNOWN] = { "skew_is_known", TSCOPE_UNIT_FLAG,
+			    "the mean skew is larger than the bound of the error" },
+};
+
+enum ranks_column {
+	RANKS_RANK,
+	RANKS_OFFSET_NS,
+	RANKS_ERROR_NS,
+	RANKS_COLLECTIVES_OFFSET_NS,
+	RANKS_MEAN_LATENESS_NS,
+};
+
+static const struct tscope_fact_def ranks_columns[] = {
+	[RANKS_RANK] = { "rank", TSCOPE_UNIT_COUNT, "number of the rank" },
+	[RANKS_OFFSET_NS] = { "offset_ns", TSCOPE_UNIT_NS,
+			      "its clock less that of the lowest rank: positive is ahead" },
+	[RANKS_ERROR_NS] = { "error_ns", TSCOPE_UNIT_NS, "bound of the error that it states" },
+	[RANKS_COLLECTIVES_OFFSET_NS] = { "collectives_offset_ns", TSCOPE_UNIT_NS,
+					  "the same by matched collectives, as clock_offset_ns of "
+					  "distributed.ranks" },
+	[RANKS_MEAN_LATENESS_NS] = { "mean_lateness_ns", TSCOPE_UNIT_NS,
+				     "start of its steps after the first rank that starts, mean" },
+};
+
+enum table { TABLE_RANKS };
+
+static const struct tscope_table_def tables[] = {
+	[TABLE_RANKS] = { "ranks", ranks_columns, TSI_COUNT_OF(ranks_columns), "each rank",
+			  TSCOPE_TABLE_ROWS },
+};
+
+/* A rank that says its clock, and its steps by number. */
+struct clocked_rank {
+	const struct step_series *steps;
+	size_t index; /* in the scope */
+	int64_t offset_ns, error_ns;
+	int64_t correction_ns; /* what its times lack to be on the lowest rank's clock */
+	struct sort_pair *steps_by_number;
+	size_t step_count, at;
+	int64_t start_ns;    /* of the present step */
+	int64_t lateness_ns; /* sum over the steps */
+};
+
+struct survey {
+	const struct analysis_scope *scope;
+	struct clocked_rank *ranks;
+	size_t rank_count;
+	int64_t step_count;           /* that all of them have */
+	int64_t skew_ns, max_skew_ns; /* sum over these, and most */
+};
+
+static void survey_deinit(struct survey *survey)
+{
+	for (size_t i = 0; i < survey->rank_count; i++)
+		free(survey->ranks[i].steps_by_number);
+	free(survey->ranks);
+}
+
+static enum tscope_status add_rank(struct survey *survey, size_t index, struct tscope_error *err)
+{
+	const struct step_series *steps = &survey->scope->ranks[index];
+	struct clocked_rank *rank = &survey->ranks[survey->rank_count++];
+
+	rank->steps = steps;
+	rank->index = index;
+	rank->offset_ns =
+		tsi_difference(survey->ranks[0].steps->clock.sync_ns, steps->clock.sync_ns);
+	rank->error_ns = steps->clock.error_ns;
+	/* The merger has corrected some already: their times are off by the rest. */
+	rank->correction_ns = tsi_narrow(-(tsi_wide)rank->offset_ns - steps->clock.shifted_ns);
+	return tsi_steps_by_number(&rank->steps_by_number, &rank->step_count, steps, false, err);
+}
+
+/* Only ranks that wrote down the same moment as the lowest one that wrote any. */
+static enum tscope_status survey_init(struct survey *survey, const struct analysis_scope *scope,
+				      struct tscope_error *err)
+{
+	const struct step_clock *first = NULL;
+	enum tscope_status status;
+
+	*survey = (struct survey){ .scope = scope };
+	status = tsi_array_new(&survey->ranks, scope->rank_count, sizeof(*survey->ranks), err);
+	for (size_t i = 0; status == TSCOPE_OK && i < scope->rank_count; i++) {
+		const struct step_clock *clock = &scope->ranks[i].clock;
+
+		if (!clock->is_known || !scope->ranks[i].has_start ||
+		    (first && clock->first_step != first->first_step))
+			continue;
+		first = first ? first : clock;
+		status = add_rank(survey, i, err);
+	}
+	return status;
+}
+
+/* ---- steps that all have ---- */
+
+static const struct step_record *record_at(const struct clocked_rank *rank)
+{
+	return &rank->steps->records[rank->steps_by_number[rank->at].value];
+}
+
+/* The next record of the rank with this number or a higher one; NULL: there is none. */
+static const struct step_record *go_to(struct clocked_rank *rank, int64_t number)
+{
+	while (rank->at < rank->step_count && record_at(rank)->number < number)
+		rank->at++;
+	return rank->at < rank->step_count ? record_at(rank) : NULL;
+}
+
+/* Notes when each rank started the step; false: not all of them say it. */
+static bool find_starts(struct survey *survey, int64_t number)
+{
+	for (size_t i = 0; i < survey->rank_count; i++) {
+		struct clocked_rank *rank = &survey->ranks[i];
+		const struct step_record *record = go_to(rank, number);
+
+		if (!record || record->number != number || record->budget == NO_ROW)
+			return false;
+		rank->start_ns =
+			tsi_narrow((tsi_wide)rank->steps->budgets[record->budget].start_ns +
+				   rank->correction_ns);
+	}
+	return true;
+}
+
+static void take_step(struct survey *survey)
+{
+	int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+
+	for (size_t i = 0; i < survey->rank_count; i++) {
+		int64_t start_ns = survey->ranks[i].start_ns;
+
+		first_ns = start_ns < first_ns ? start_ns : first_ns;
+		last_ns = start_ns > last_ns ? start_ns : last_ns;
+	}
+	int64_t skew_ns = tsi_difference(first_ns, last_ns);
+	survey->step_count++;
+	tsi_sum(&survey->skew_ns, skew_ns);
+	survey->max_skew_ns = skew_ns > survey->max_skew_ns ? skew_ns : survey->max_skew_ns;
+	for (size_t i = 0; i < survey->rank_count; i++)
+		tsi_sum(&survey->ranks[i].lateness_ns,
+			tsi_difference(first_ns, survey->ranks[i].start_ns));
+}
+
+static void take_steps(struct survey *survey)
+{
+	struct clocked_rank *lowest = &survey->ranks[0];
+
+	while (lowest->at < lowest->step_count) {
+		int64_t number = record_at(lowest)->number;
+
+		if (find_starts(survey, number))
+			take_step(survey);
+		if (number == INT64_MAX || !go_to(lowest, number + 1))
+			return;
+	}
+}
+
+/* ---- what came of it ---- */
+
+static void put_facts(const struct survey *survey, struct fact_sheet *out)
+{
+	int64_t max_offset_ns = 0, max_error_ns = 0;
+
+	for (size_t i = 0; i < survey->rank_count; i++) {
+		int64_t offset_ns = survey->ranks[i].offset_ns;
+		int64_t size_ns = offset_ns < 0 ? tsi_difference(offset_ns, 0) : offset_ns;
+
+		max_offset_ns = size_ns > max_offset_ns ? size_ns : max_offset_ns;
+		if (survey->ranks[i].error_ns > max_error_ns)
+			max_error_ns = survey->ranks[i].error_ns;
+	}
+	tsi_fact_int(out, RANK_COUNT, (int64_t)survey->rank_count);
+	tsi_fact_int(out, MAX_OFFSET_NS, max_offset_ns);
+	tsi_fact_int(out, MAX_ERROR_NS, max_error_ns);
+	tsi_fact_int(out, STEP_COUNT, survey->step_count);
+	if (survey->step_count == 0)
+		return;
+	struct tscope_value mean = tsi_mean(survey->skew_ns, survey->step_count);
+	tsi_fact_int(out, MEAN_STEP_SKEW_NS, mean.integer);
+	tsi_fact_int(out, MAX_STEP_SKEW_NS, survey->max_skew_ns);
+	tsi_fact_flag(out, SKEW_IS_KNOWN, mean.integer > max_error_ns);
+}
+
+/* The same offset by matched collectives, where they tell it (comm/world.h). */
+static const struct rank_clock *world_clock(const struct survey *survey, size_t index)
+{
+	const struct world *world = survey->scope->world;
+
+	return world && world->clocks[index].is_known ? &world->clocks[index] : NULL;
+}
+
+static enum tscope_status list_ranks(const struct survey *survey, struct fact_sheet *out,
+				     struct tscope_error *err)
+{
+	for (size_t i = 0; i < survey->rank_count; i++) {
+		const struct clocked_rank *rank = &survey->ranks[i];
+		const struct rank_clock *clock = world_clock(survey, rank->index);
+		struct tscope_value *cells;
+
+		if (tsi_table_add(out, TABLE_RANKS, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		cells[RANKS_RANK] = tsi_rank_number(survey->scope->ranks, rank->index);
+		cells[RANKS_OFFSET_NS] = tsi_int(rank->offset_ns);
+		cells[RANKS_ERROR_NS] = tsi_int(rank->error_ns);
+		if (clock)
+			cells[RANKS_COLLECTIVES_OFFSET_NS] = tsi_int(clock->offset_ns);
+		cells[RANKS_MEAN_LATENESS_NS] = tsi_mean(rank->lateness_ns, survey->step_count);
+	}
+	return TSCOPE_OK;
+}
+
+static enum tscope_status analyze_clock_sync(const struct analysis_scope *scope,
+					     struct fact_sheet *out, struct tscope_error *err)
+{
+	struct survey survey;
+	enum tscope_status status = survey_init(&survey, scope, err);
+
+	if (status == TSCOPE_OK && survey.rank_count >= 2) {
+		take_steps(&survey);
+		put_facts(&survey, out);
+		status = list_ranks(&survey, out, err);
+	}
+	survey_deinit(&survey);
+	return status;
+}
+
+const struct analyzer tsi_analyzer_clock_sync = {
+	.def = {
+		.id = "clock_sync",
+		.summary = "ranks on one clock, by the moment that Composer's ranks wrote down "
+			   "together",
+		.facts = facts,
+		.fact_count = TSI_COUNT_OF(facts),
+		.tables = tables,
+		.table_count = TSI_COUNT_OF(tables),
+		.needs = "Composer traces of two or more ranks",
+	},
+	.levels = LEVEL_RUN,
+	.run = analyze_clock_sync,
+};

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The loss of the run as a product. Over the steps that count on all ranks let
+ *
+ *	A  sum of the mean compute of the ranks        A ÷ M  load balance
+ *	M  sum of the most compute of any rank         M ÷ I  serialisation
+ *	I  sum of the steps, had transfers no time     I ÷ W  transfer
+ *	W  sum of the steps, mean of the ranks         A ÷ W  parallel efficiency, their product
+ *
+ * Compute is the line of the budget. I is W less what the replay wins on an ideal network.
+ */
+#include "analyze/facts.h"
+#include "analyze/ranks/rank_steps.h"
+#include "analyze/ranks/replay_doubt.h"
+#include "analyze/shared/anchor.h"
+
+#include <math.h>
+
+#include "base/sum.h"
+#include "comm/replay.h"
+
+enum fact {
+	PARALLEL_EFFICIENCY_RATIO,
+	LOAD_BALANCE_RATIO,
+	SERIALISATION_RATIO,
+	TRANSFER_RATIO,
+	COMMUNICATION_EFFICIENCY_RATIO,
+	TOTAL_RATIO,
+};
+
+static const struct tscope_fact_def facts[] = {
+	[PARALLEL_EFFICIENCY_RATIO] = { "parallel_efficiency_ratio", TSCOPE_UNIT_RATIO,
+					"mean compute of the ranks ÷ wall: the product of the next "
+					"three" },
+	[LOAD_BALANCE_RATIO] = { "load_balance_ratio", TSCOPE_UNIT_RATIO,
+				 "mean ÷ most compute of any rank" },
+	[SERIALISATION_RATIO] = { "serialisation_ratio", TSCOPE_UNIT_RATIO,
+				  "most compute ÷ step on an ideal network" },
+	[TRANSFER_RATIO] = { "transfer_ratio", TSCOPE_UNIT_RATIO,
+			     "step on an ideal network ÷ step" },
+	[COMMUNICATION_EFFICIENCY_RATIO] = { "communication_efficiency_ratio", TSCOPE_UNIT_RATIO,
+					     "most compute ÷ step: serialisation × transfer" },
+	[TOTAL_RATIO] = { "total_ratio", TSCOPE_UNIT_RATIO,
+			  "parallel efficiency × MFU within compute, where FLOPs are known" },
+};
+
+/* All per step. */
+struct loss {
+	double mean_compute_ns, most_compute_ns, ideal_network_ns, wall_ns;
+};
+
+static int64_t compute_of(const struct replay_graph *graph, size_t step, size_t rank)
+{
+	const struct rank_point *points = graph->world->logs[rank].points;
+	const struct replay_step *at = &graph->steps[step * graph->world->rank_count + rank];
+	int64_t sum_ns = 0;
+
+	for (uint32_t i = at->first_point + 1; i <= at->end_point; i++)
+		tsi_sum(&sum_ns, points[i].line_ns[TSCOPE_BUDGET_COMPUTE]);
+	return sum_ns;
+}
+
+static void sum_compute(struct loss *loss, const struct replay_graph *graph)
+{
+	for (size_t step = 0; step < graph->step_count; step++) {
+		double sum_ns = 0, most_ns = 0, count = 0;
+
+		for (size_t rank = 0; rank < graph->world->rank_count; rank++) {
+			if (graph->steps[step * graph->world->rank_count + rank].first_point ==
+			    NO_ROW)
+				continue;
+			double compute_ns = (double)compute_of(graph, step, rank);
+
+			sum_ns += compute_ns;
+			most_ns = fmax(most_ns, compute_ns);
+			count++;
+		}
+		loss->mean_compute_ns += sum_ns / count / (double)graph->step_count;
+		loss->most_compute_ns += most_ns / (double)graph->step_count;
+	}
+}
+
+static enum tscope_status replay_network(struct loss *loss, const struct replay_graph *graph,
+					 struct fact_sheet *out, struct tscope_error *err)
+{
+	const struct replay_change ideal = { .transfer_scale = 0 };
+	struct replay as_it_was, on_ideal;
+
+	if (tsi_replay(&as_it_was, graph, NULL, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	loss->wall_ns = (double)as_it_was.measured_ns;
+	int64_t step_ns = as_it_was.step_ns;
+	const char *doubt = tsi_replay_doubt(graph, &as_it_was);
+	if (doubt)
+		tsi_fact_doubt(out, SERIALISATION_RATIO, doubt);
+	if (doubt)
+		tsi_fact_doubt(out, TRANSFER_RATIO, doubt);
+	tsi_replay_deinit(&as_it_was);
+	if (tsi_replay(&on_ideal, graph, &ideal, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	loss->ideal_network_ns = loss->wall_ns - fmax((double)(step_ns - on_ideal.step_ns), 0);
+	tsi_replay_deinit(&on_ideal);
+	return TSCOPE_OK;
+}
+
+/* ns of the FLOPs of a step at the peak, mean of the ranks; NAN where a rank does not tell. */
+static double useful_ns(const struct analysis_scope *scope, struct fact_sheet *out)
+{
+	double sum_ns = 0;
+
+	for (size_t i = 0; i < scope->rank_count; i++) {
+		struct flops_anchor anchor = tsi_flops_anchor(&scope->ranks[i], scope->options);
+
+		if (anchor.flops_doubt)
+			tsi_fact_doubt(out, TOTAL_RATIO, anchor.flops_doubt);
+		if (anchor.peak_doubt)
+			tsi_fact_doubt(out, TOTAL_RATIO, anchor.peak_doubt);
+		sum_ns += anchor.flops_per_step / anchor.peak_flops * 1e9;
+	}
+	return sum_ns / (double)scope->rank_count;
+}
+
+static void put_facts(const struct loss *loss, const struct analysis_scope *scope,
+		      struct fact_sheet *out)
+{
+	const char *doubt = tsi_ranks_doubt(scope->ranks, scope->rank_count);
+
+	if (doubt)
+		tsi_fact_unreliable(out, doubt);
+	tsi_fact_real(out, PARALLEL_EFFICIENCY_RATIO, loss->mean_compute_ns / loss->wall_ns);
+	tsi_fact_real(out, LOAD_BALANCE_RATIO, loss->mean_compute_ns / loss->most_compute_ns);
+	tsi_fact_real(out, SERIALISATION_RATIO, loss->most_compute_ns / loss->ideal_network_ns);
+	tsi_fact_real(out, TRANSFER_RATIO, loss->ideal_network_ns / loss->wall_ns);
+	tsi_fact_real(out, COMMUNICATION_EFFICIENCY_RATIO, loss->most_compute_ns / loss->wall_ns);
+	double useful = useful_ns(scope, out);
+	if (!isnan(useful)) /* no more can be useful than was computed */
+		tsi_fact_real(out, TOTAL_RATIO,
+			      fmin(useful, loss->mean_compute_ns) / loss->wall_ns);
+}
+
+static enum tscope_status analyze_parallel_efficiency(const struct analysis_scope *scope,
+						      struct fact_sheet *out,
+						      struct tscope_error *err)
+{
+	const struct replay_graph *graph = scope->replay_graph;
+	struct loss loss = { 0 };
+
+	if (!graph || graph->step_count == 0)
+		return TSCOPE_OK;
+	sum_compute(&loss, graph);
+	if (replay_network(&loss, graph, out, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	put_facts(&loss, scope, out);
+	return TSCOPE_OK;
+}
+
+const struct analyzer tsi_analyzer_parallel_efficiency = {
+	.def = {
+		.id = "parallel_efficiency",
+		.summary = "the loss as a product: load balance, serialisation, transfer, MFU",
+		.facts = facts,
+		.fact_count = TSI_COUNT_OF(facts),
+		.needs = "traces of two or more ranks with collectives that match",
+	},
+	.levels = LEVEL_RUN,
+	.run = analyze_parallel_efficiency,
+};

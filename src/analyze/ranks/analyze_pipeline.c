@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How idle the stages of a pipeline are. Ranks are stages: as many blocks of consecutive ranks as
+ * the user says; else as sends and receives that match show (pipeline_chains.h), with the
+ * schedule; or, where the traces of all ranks hold some that nobody can match, each rank one. A
+ * step lasts as long as it does on its slowest rank; a stage is busy as long as its ranks
+ * compute, on average.
+ *
+ * Not all of the rest is the pipeline's: gradients are reduced, data is loaded. Where collectives
+ * match across ranks, what is waiting for other ranks is known, and only that is held against
+ * what the schedule costs in any case.
+ */
+#include "analyze/facts.h"
+#include "analyze/ranks/group_words.h"
+#include "analyze/ranks/pipeline_chains.h"
+#include "analyze/ranks/rank_steps.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/sum.h"
+
+enum fact {
+	STAGE_COUNT,
+	N_STEPS,
+	WALL_NS,
+	BUBBLE_RATIO,
+	IDEAL_BUBBLE_RATIO,
+	EXCESS_RATIO,
+	STALL_RATIO,
+	EXCESS_NS_PER_STEP,
+	BUSIEST_STAGE,
+	IDLEST_STAGE,
+	STAGE_IMBALANCE_RATIO,
+	MICROBATCH_COUNT,
+	VIRTUAL_STAGE_COUNT,
+	IS_INFERRED,
+};
+
+static const struct tscope_fact_def facts[] = {
+	[STAGE_COUNT] = { "stage_count", TSCOPE_UNIT_COUNT, "stages of the pipeline" },
+	[N_STEPS] = { "n_steps", TSCOPE_UNIT_COUNT, "steps that all ranks have" },
+	[WALL_NS] = { "wall_ns", TSCOPE_UNIT_NS, "their time on the slowest rank, sum" },
+	[BUBBLE_RATIO] = { "bubble_ratio", TSCOPE_UNIT_RATIO,
+			   "share of that in which a stage does not compute" },
+	[IDEAL_BUBBLE_RATIO] = { "ideal_bubble_ratio", TSCOPE_UNIT_RATIO,
+				 "what filling and draining cost: (stages - 1) ÷ "
+				 "(microbatches × virtual stages + stages - 1)" },
+	[EXCESS_RATIO] = { "excess_ratio", TSCOPE_UNIT_RATIO,
+			   "stall_ratio where it is known, else bubble_ratio, beyond the ideal "
+			   "bubble" },
+	[STALL_RATIO] = { "stall_ratio", TSCOPE_UNIT_RATIO,
+			  "of compute and exposed waiting for other ranks, sends and receives "
+			  "included, the share of the latter" },
+	[EXCESS_NS_PER_STEP] = { "excess_ns_per_step", TSCOPE_UNIT_NS,
+				 "such waiting beyond the ideal bubble, mean of the ranks" },
+	[BUSIEST_STAGE] = { "busiest_stage", TSCOPE_UNIT_COUNT,
+			    "stage that computes most, from 0" },
+	[IDLEST_STAGE] = { "idlest_stage", TSCOPE_UNIT_COUNT, "stage that computes least" },
+	[STAGE_IMBALANCE_RATIO] = { "stage_imbalance_ratio", TSCOPE_UNIT_NUMBER,
+				    "compute of the busiest stage by that of the mean one - 1" },
+	[MICROBATCH_COUNT] = { "microbatch_count", TSCOPE_UNIT_COUNT,
+			       "microbatches of a step, as said, else as its sends show" },
+	[VIRTUAL_STAGE_COUNT] = { "virtual_stage_count", TSCOPE_UNIT_COUNT,
+				  "how often a microbatch goes through all ranks, by the sends" },
+	[IS_INFERRED] = { "is_inferred", TSCOPE_UNIT_FLAG,
+			  "nobody says the stages: sends and receives told them" },
+};
+
+enum column { STAGE, STAGE_RANKS, BUSY_NS, STAGE_BUBBLE_RATIO };
+
+static const struct tscope_fact_def stage_columns[] = {
+	[STAGE] = { "stage", TSCOPE_UNIT_COUNT, "number of the stage, from 0" },
+	[STAGE_RANKS] = { "ranks", TSCOPE_UNIT_TEXT, "its ranks, as \"0-3, 8\"" },
+	[BUSY_NS] = { "busy_ns", TSCOPE_UNIT_NS, "compute in all steps, mean of its ranks" },
+	[STAGE_BUBBLE_RATIO] = { "bubble_ratio", TSCOPE_UNIT_RATIO,
+				 "share of wall_ns beside that" },
+};
+
+enum table { STAGES };
+
+static const struct tscope_table_def tables[] = {
+	[STAGES] = { "stages", stage_columns, TSI_COUNT_OF(stage_columns), "each stage",
+		     TSCOPE_TABLE_ROWS },
+};
+
+/* A pipeline, with what is known of its schedule. */
+struct pipeline {
+	size_t stage_count; /* 0: there is none */
+	uint32_t *stages;   /* by rank, or NO_ROW */
+	bool is_inferred;
+	int64_t microbatch_count, virtual_stage_count; /* 0: not known */
+};
+
+/* ---- which rank is which stage ---- */
+
+/* Blocks of consecutive ranks, if these divide into them. */
+static void put_blocks(struct pipeline *pipeline, size_t rank_count, size_t stage_count)
+{
+	if (rank_count % stage_count != 0)
+		return;
+	pipeline->stage_count = stage_count;
+	for (size_t i = 0; i < rank_count; i++)
+		pipeline->stages[i] = (uint32_t)(i / (rank_count / stage_count));
+}
+
+static bool all_send(const struct analysis_scope *scope)
+{
+	for (size_t i = 0; i < scope->rank_count; i++)
+		if (!scope->ranks[i].has_point_to_point ||
+		    scope->ranks[i].world_size != (int64_t)scope->rank_count)
+			return false;
+	return true;
+}
+
+static void put_schedule(struct pipeline *pipeline, const struct pipeline_chains *chains)
+{
+	pipeline->microbatch_count = chains->microbatch_count;
+	pipeline->virtual_stage_count = chains->virtual_stage_count;
+}
+
+/* What the user says goes before what the traces show. */
+static void choose_stages(struct pipeline *pipeline, const struct analysis_scope *scope,
+			  const struct pipeline_chains *chains)
+{
+	size_t said = scope->options->pipeline_stages;
+
+	if (said > 1) {
+		put_blocks(pipeline, scope->rank_count, said);
+		if (chains->stage_count == said)
+			put_schedule(pipeline, chains);
+		return;
+	}
+	if (!chains->has_messages && all_send(scope))
+		put_blocks(pipeline, scope->rank_count, scope->rank_count);
+	for (size_t i = 0; i < chains->rank_count; i++)
+		pipeline->stages[i] = chains->stages[i];
+	if (chains->stage_count == 0)
+		return;
+	pipeline->stage_count = chains->stage_count;
+	pipeline->is_inferred = true;
+	put_schedule(pipeline, chains);
+}
+
+static enum tscope_status find_pipeline(struct pipeline *pipeline,
+					const struct analysis_scope *scope,
+					struct tscope_error *err)
+{
+	struct pipeline_chains chains = { 0 };
+	enum tscope_status status =
+		tsi_array_new(&pipeline->stages, scope->rank_count, sizeof(*pipeline->stages), err);
+
+	if (status == TSCOPE_OK && scope->world)
+		status = tsi_pipeline_chains_find(&chains, scope->world, err);
+	if (status == TSCOPE_OK)
+		choose_stages(pipeline, scope, &chains);
+	tsi_pipeline_chains_deinit(&chains);
+	return status;
+}
+
+/* ---- how busy they are ---- */
+
+static bool has_stage(const struct pipeline *pipeline, size_t rank)
+{
+	return pipeline->stages[rank] < pipeline->stage_count;
+}
+
+static int64_t sum_walls(const struct pipeline *pipeline, const struct rank_steps *steps)
+{
+	int64_t sum_ns = 0;
+
+	for (size_t step = 0; step < steps->step_count; step++) {
+		int64_t most_ns = 0;
+		for (size_t rank = 0; rank < steps->rank_count; rank++) {
+			int64_t time_ns = steps->time_ns[step * steps->rank_count + rank];
+			if (has_stage(pipeline, rank) && time_ns > most_ns)
+				most_ns = time_ns;
+		}
+		tsi_sum(&sum_ns, most_ns);
+	}
+	return sum_ns;
+}
+
+/* Of a stage: the compute of its ranks in all steps, their mean. */
+static int64_t busy_of_stage(const struct pipeline *pipeline, const struct rank_steps *steps,
+			     size_t stage)
+{
+	int64_t sum_ns = 0, count = 0;
+
+	for (size_t rank = 0; rank < steps->rank_count; rank++) {
+		if (pipeline->stages[rank] != stage)
+			continue;
+		count++;
+		for (size_t step = 0; step < steps->step_count; step++)
+			tsi_sum(&sum_ns, steps->compute_ns[step * steps->rank_count + rank]);
+	}
+	return tsi_mean(sum_ns, count).integer;
+}
+
+static double clamp_ratio(double ratio)
+{
+	return ratio < 0 ? 0 : ratio > 1 ? 1 : ratio;
+}
+
+/* ---- what they wait for one another ---- */
+
+struct stalls {
+	int64_t compute_ns, stall_ns, step_count; /* sums over ranks */
+};
+
+/* Of the ranks' steps that are divided into what is waited for and what is not. */
+static struct stalls find_stalls(const struct analysis_scope *scope,
+				 const struct pipeline *pipeline)
+{
+	struct stalls stalls = { 0 };
+
+	for (size_t rank = 0; rank < scope->rank_count; rank++) {
+		const struct step_series *steps = &scope->ranks[rank];
+
+		for (size_t i = 0; has_stage(pipeline, rank) && i < steps->count; i++) {
+			const struct step_record *record = &steps->records[i];
+			const struct step_budget *budget =
+				record->budget != NO_ROW ? &steps->budgets[record->budget] : NULL;
+
+			if (!tsi_step_is_timed(record) || !budget || !budget->has_split)
+				continue;
+			tsi_sum(&stalls.compute_ns, tsi_step_compute_ns(record));
+			tsi_sum(&stalls.stall_ns, budget->exposed_wait_ns);
+			tsi_sum(&stalls.stall_ns, budget->exposed_unsplit_ns);
+			stalls.step_count++;
+		}
+	}
+	return stalls;
+}
+
+/* ---- facts ---- */
+
+/* The bubble that the schedule is held against; ideal: 0 where it is not known. */
+static double put_stalls(const struct stalls *stalls, struct fact_sheet *out, double bubble,
+			 double ideal)
+{
+	double compute_ns = (double)stalls->compute_ns, stall_ns = (double)stalls->stall_ns;
+
+	if (stalls->step_count == 0 || compute_ns + stall_ns <= 0)
+		return bubble;
+	tsi_fact_real(out, STALL_RATIO, stall_ns / (compute_ns + stall_ns));
+	double excess_ns = stall_ns - compute_ns * ideal / (1 - ideal);
+	double per_step_ns = fmax(excess_ns, 0) / (double)stalls->step_count;
+	if (ideal > 0)
+		tsi_fact_int(out, EXCESS_NS_PER_STEP,
+			     per_step_ns < 0x1p63 ? (int64_t)round(per_step_ns) : INT64_MAX);
+	return stall_ns / (compute_ns + stall_ns);
+}
+
+static void put_bubble(const struct analysis_scope *scope, struct fact_sheet *out,
+		       const struct pipeline *pipeline, double bubble)
+{
+	int64_t said = scope->options->microbatches;
+	int64_t microbatches = said > 0 ? said : pipeline->microbatch_count;
+	double stages = (double)pipeline->stage_count;
+	double rounds = (double)microbatches;
+
+	tsi_fact_real(out, BUBBLE_RATIO, bubble);
+	tsi_fact_flag(out, IS_INFERRED, pipeline->is_inferred);
+	if (pipeline->virtual_stage_count > 0) {
+		tsi_fact_int(out, VIRTUAL_STAGE_COUNT, pipeline->virtual_stage_count);
+		rounds *= (double)pipeline->virtual_stage_count;
+	}
+	double ideal = microbatches > 0 ? (stages - 1) / (rounds + stages - 1) : 0;
+	struct stalls stalls = find_stalls(scope, pipeline);
+	double own = put_stalls(&stalls, out, bubble, ideal);
+	if (microbatches == 0)
+		return;
+	tsi_fact_int(out, MICROBATCH_COUNT, microbatches);
+	tsi_fact_real(out, IDEAL_BUBBLE_RATIO, ideal);
+	tsi_fact_real(out, EXCESS_RATIO, own > ideal ? own - ideal : 0);
+}
+
+static enum tscope_status put_stage(const struct analysis_scope *scope,
+				    const struct pipeline *pipeline, size_t stage,
+				    struct fact_sheet *out, struct tscope_value **cells,
+				    struct tscope_error *err)
+{
+	struct rank_text ranks = { .text = "" };
+	const char *text;
+
+	for (size_t rank = 0; rank < scope->rank_count; rank++)
+		if (pipeline->stages[rank] == stage)
+			tsi_rank_text_add(&ranks, scope->ranks[rank].rank);
+	if (tsi_make_rank_text(scope, &ranks, &text, err) != TSCOPE_OK ||
+	    tsi_table_add(out, STAGES, cells, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	(*cells)[STAGE] = tsi_int((int64_t)stage);
+	(*cells)[STAGE_RANKS] = tsi_text(text);
+	return TSCOPE_OK;
+}
+
+static enum tscope_status put_stages(const struct analysis_scope *scope,
+				     const struct rank_steps *steps,
+				     const struct pipeline *pipeline, struct fact_sheet *out,
+				     struct tscope_error *err)
+{
+	size_t stage_count = pipeline->stage_count;
+	int64_t wall_ns = sum_walls(pipeline, steps), most_ns = -1, least_ns = INT64_MAX;
+	double busy_ratio = 0;
+
+	if (wall_ns == 0)
+		return TSCOPE_OK;
+	for (size_t stage = 0; stage < stage_count; stage++) {
+		int64_t busy_ns = busy_of_stage(pipeline, steps, stage);
+		double ratio = (double)busy_ns / (double)wall_ns;
+		struct tscope_value *cells;
+		if (put_stage(scope, pipeline, stage, out, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		cells[BUSY_NS] = tsi_int(busy_ns);
+		cells[STAGE_BUBBLE_RATIO] = tsi_real(clamp_ratio(1 - ratio));
+		busy_ratio += ratio / (double)stage_count;
+		if (busy_ns > most_ns) {
+			most_ns = busy_ns;
+			tsi_fact_int(out, BUSIEST_STAGE, (int64_t)stage);
+		}
+		if (busy_ns < least_ns) {
+			least_ns = busy_ns;
+			tsi_fact_int(out, IDLEST_STAGE, (int64_t)stage);
+		}
+	}
+	tsi_fact_int(out, STAGE_COUNT, (int64_t)stage_count);
+	tsi_fact_int(out, N_STEPS, (int64_t)steps->step_count);
+	tsi_fact_int(out, WALL_NS, wall_ns);
+	tsi_fact_real(out, STAGE_IMBALANCE_RATIO,
+		      (double)most_ns / (double)wall_ns / busy_ratio - 1);
+	put_bubble(scope, out, pipeline, clamp_ratio(1 - busy_ratio));
+	return TSCOPE_OK;
+}
+
+static enum tscope_status put_all(const struct analysis_scope *scope,
+				  const struct pipeline *pipeline, struct fact_sheet *out,
+				  struct tscope_error *err)
+{
+	struct rank_steps steps;
+	const char *doubt = tsi_ranks_doubt(scope->ranks, scope->rank_count);
+	enum tscope_status status =
+		tsi_rank_steps_init(&steps, scope->ranks, scope->rank_count, err);
+
+	if (doubt)
+		tsi_fact_unreliable(out, doubt);
+	if (status == TSCOPE_OK)
+		status = put_stages(scope, &steps, pipeline, out, err);
+	tsi_rank_steps_deinit(&steps);
+	return status;
+}
+
+static enum tscope_status analyze_pipeline(const struct analysis_scope *scope,
+					   struct fact_sheet *out, struct tscope_error *err)
+{
+	struct pipeline pipeline = { 0 };
+
+	if (scope->rank_count < 2)
+		return TSCOPE_OK;
+	enum tscope_status status = find_pipeline(&pipeline, scope, err);
+	if (status == TSCOPE_OK && pipeline.stage_count > 0)
+		status = put_all(scope, &pipeline, out, err);
+	free(pipeline.stages);
+	return status;
+}
+
+const struct analyzer tsi_analyzer_pipeline = {
+	.def = {
+		.id = "pipeline",
+		.summary = "how idle the stages of a pipeline are",
+		.facts = facts,
+		.fact_count = TSI_COUNT_OF(facts),
+		.tables = tables,
+		.table_count = TSI_COUNT_OF(tables),
+		.needs = "--pipeline-stages that divides the ranks, or traces of all ranks with "
+			 "sends and receives",
+		.total = TSCOPE_TOTAL_TIMED,
+	},
+	.levels = LEVEL_RUN,
+	.run = analyze_pipeline,
+};

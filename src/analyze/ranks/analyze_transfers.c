@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What transfers take once waiting for late ranks is taken out, and what bandwidth that is: by
+ * kind and process group, by size, and link by link, so that a link that is slower than its
+ * likes shows.
+ */
+#include "analyze/facts.h"
+#include "analyze/ranks/link_list.h"
+#include "analyze/ranks/rank_steps.h"
+#include "analyze/ranks/transfer_rows.h"
+#include "analyze/shared/quantile.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/sum.h"
+
+enum fact {
+	COUNT,
+	BYTES,
+	WAIT_NS,
+	TRANSFER_NS,
+	WAIT_RATIO,
+	MEAN_EXPOSED_WAIT_NS,
+	MEAN_EXPOSED_TRANSFER_NS,
+	NODE_COUNT,
+};
+
+static const struct tscope_fact_def facts[] = {
+	[COUNT] = { "count", TSCOPE_UNIT_COUNT, "matched synchronising collectives" },
+	[BYTES] = { "bytes", TSCOPE_UNIT_BYTES, "sum of their sizes, of those that are known" },
+	[WAIT_NS] = { "wait_ns", TSCOPE_UNIT_NS, "waiting in them, sum over ranks" },
+	[TRANSFER_NS] = { "transfer_ns", TSCOPE_UNIT_NS, "transfer in them, sum over ranks" },
+	[WAIT_RATIO] = { "wait_ratio", TSCOPE_UNIT_RATIO, "share of waiting in both" },
+	[MEAN_EXPOSED_WAIT_NS] = { "mean_exposed_wait_ns", TSCOPE_UNIT_NS,
+				   "waiting that nothing hides, mean of the ranks, a step" },
+	[MEAN_EXPOSED_TRANSFER_NS] = { "mean_exposed_transfer_ns", TSCOPE_UNIT_NS,
+				       "transfer that nothing hides, mean of the ranks, a step" },
+	[NODE_COUNT] = { "node_count", TSCOPE_UNIT_COUNT, "nodes that the ranks are on" },
+};
+
+enum by_kind_column {
+	BY_KIND_KIND,
+	BY_KIND_GROUP,
+	BY_KIND_GROUP_SIZE,
+	BY_KIND_SPAN,
+	BY_KIND_COUNT,
+	BY_KIND_BYTES,
+	BY_KIND_WAIT_NS,
+	BY_KIND_TRANSFER_NS,
+	BY_KIND_ALGORITHM_BYTES_PER_SECOND,
+	BY_KIND_BUS_BYTES_PER_SECOND,
+};
+
+static const struct tscope_fact_def by_kind_columns[] = {
+	[BY_KIND_KIND] = { "kind", TSCOPE_UNIT_TEXT, "kind of collective" },
+	[BY_KIND_GROUP] = { "group", TSCOPE_UNIT_TEXT, "process group" },
+	[BY_KIND_GROUP_SIZE] = { "group_size", TSCOPE_UNIT_COUNT, "its ranks" },
+	[BY_KIND_SPAN] = { "span", TSCOPE_UNIT_TEXT, "intra_node or inter_node, where known" },
+	[BY_KIND_COUNT] = { "count", TSCOPE_UNIT_COUNT, "collectives" },
+	[BY_KIND_BYTES] = { "bytes", TSCOPE_UNIT_BYTES, "sum of their sizes" },
+	[BY_KIND_WAIT_NS] = { "wait_ns", TSCOPE_UNIT_NS,
+			      "waiting, mean of the ranks, sum; absent of sends" },
+	[BY_KIND_TRANSFER_NS] = { "transfer_ns", TSCOPE_UNIT_NS, "transfer, sum" },
+	[BY_KIND_ALGORITHM_BYTES_PER_SECOND] = { "algorithm_bytes_per_second",
+						 TSCOPE_UNIT_BYTES_PER_SECOND, "size ÷ transfer" },
+	[BY_KIND_BUS_BYTES_PER_SECOND] = { "bus_bytes_per_second", TSCOPE_UNIT_BYTES_PER_SECOND,
+					   "what a link carries: comparable between kinds" },
+};
+
+enum by_size_column {
+	BY_SIZE_KIND,
+	BY_SIZE_DTYPE,
+	BY_SIZE_GROUP_SIZE,
+	BY_SIZE_SPAN,
+	BY_SIZE_ON_HOST,
+	BY_SIZE_MESSAGE_BYTES,
+	BY_SIZE_COUNT,
+	BY_SIZE_MEAN_WAIT_NS,
+	BY_SIZE_TRANSFER_NS,
+	BY_SIZE_MIN_TRANSFER_NS,
+	BY_SIZE_ALGORITHM_BYTES_PER_SECOND,
+	BY_SIZE_BUS_BYTES_PER_SECOND,
+	BY_SIZE_SLACK_NS,
+	BY_SIZE_REQUIRED_BYTES_PER_SECOND,
+};
+
+static const struct tscope_fact_def by_size_columns[] = {
+	[BY_SIZE_KIND] = { "kind", TSCOPE_UNIT_TEXT, "kind of collective" },
+	[BY_SIZE_DTYPE] = { "dtype", TSCOPE_UNIT_TEXT, "type of the elements" },
+	[BY_SIZE_GROUP_SIZE] = { "group_size", TSCOPE_UNIT_COUNT, "ranks of the groups" },
+	[BY_SIZE_SPAN] = { "span", TSCOPE_UNIT_TEXT, "intra_node or inter_node, where known" },
+	[BY_SIZE_ON_HOST] = { "on_host", TSCOPE_UNIT_FLAG,
+			      "no rank has a device: times are the host's" },
+	[BY_SIZE_MESSAGE_BYTES] = { "message_bytes", TSCOPE_UNIT_BYTES, "size of each" },
+	[BY_SIZE_COUNT] = { "count", TSCOPE_UNIT_COUNT, "collectives" },
+	[BY_SIZE_MEAN_WAIT_NS] = { "mean_wait_ns", TSCOPE_UNIT_NS,
+				   "waiting of a rank, mean; absent of sends" },
+	[BY_SIZE_TRANSFER_NS] = { "transfer_ns", TSCOPE_UNIT_NS, "transfer, median" },
+	[BY_SIZE_MIN_TRANSFER_NS] = { "min_transfer_ns", TSCOPE_UNIT_NS, "shortest transfer" },
+	[BY_SIZE_ALGORITHM_BYTES_PER_SECOND] = { "algorithm_bytes_per_second",
+						 TSCOPE_UNIT_BYTES_PER_SECOND, "size ÷ transfer" },
+	[BY_SIZE_BUS_BYTES_PER_SECOND] = { "bus_bytes_per_second", TSCOPE_UNIT_BYTES_PER_SECOND,
+					   "as above" },
+	[BY_SIZE_SLACK_NS] = { "slack_ns", TSCOPE_UNIT_NS,
+			       "local time from when a rank is ready to when it needs the result, "
+			       "median of those that were waited for" },
+	[BY_SIZE_REQUIRED_BYTES_PER_SECOND] = { "required_bytes_per_second",
+						TSCOPE_UNIT_BYTES_PER_SECOND,
+						"size ÷ slack: what would hide it" },
+};
+
+enum links_column {
+	LINKS_GROUP,
+	LINKS_RANKS,
+	LINKS_KIND,
+	LINKS_SPAN,
+	LINKS_MESSAGE_BYTES,
+	LINKS_COUNT,
+	LINKS_TRANSFER_NS,
+	LINKS_BUS_BYTES_PER_SECOND,
+	LINKS_SLOWDOWN_RATIO,
+	LINKS_P_VALUE,
+};
+
+static const struct tscope_fact_def links_columns[] = {
+	[LINKS_GROUP] = { "group", TSCOPE_UNIT_TEXT, "process group" },
+	[LINKS_RANKS] = { "ranks", TSCOPE_UNIT_TEXT, "its ranks, as \"0-3, 8\"" },
+	[LINKS_KIND] = { "kind", TSCOPE_UNIT_TEXT, "kind of collective" },
+	[LINKS_SPAN] = { "span", TSCOPE_UNIT_TEXT, "intra_node or inter_node, where known" },
+	[LINKS_MESSAGE_BYTES] = { "message_bytes", TSCOPE_UNIT_BYTES, "size of each" },
+	[LINKS_COUNT] = { "count", TSCOPE_UNIT_COUNT, "collectives" },
+	[LINKS_TRANSFER_NS] = { "transfer_ns", TSCOPE_UNIT_NS, "transfer, median" },
+	[LINKS_BUS_BYTES_PER_SECOND] = { "bus_bytes_per_second", TSCOPE_UNIT_BYTES_PER_SECOND,
+					 "as above" },
+	[LINKS_SLOWDOWN_RATIO] = { "slowdown_ratio", TSCOPE_UNIT_NUMBER,
+				   "transfer by the median of its likes (kind, size, group size, "
+				   "span) - 1; absent without two others" },
+	[LINKS_P_VALUE] = { "p_value", TSCOPE_UNIT_RATIO,
+			    "chance that a link like its likes is so slow, corrected for their "
+			    "number" },
+};
+
+enum slow_links_column {
+	SLOW_LINKS_GROUP,
+	SLOW_LINKS_RANKS,
+	SLOW_LINKS_KIND,
+	SLOW_LINKS_SPAN,
+	SLOW_LINKS_MESSAGE_BYTES,
+	SLOW_LINKS_BUS_BYTES_PER_SECOND,
+	SLOW_LINKS_SLOWDOWN_RATIO,
+	SLOW_LINKS_P_VALUE,
+	SLOW_LINKS_EXCESS_NS_PER_STEP,
+};
+
+static const struct tscope_fact_def slow_links_columns[] = {
+	[SLOW_LINKS_GROUP] = { "group", TSCOPE_UNIT_TEXT, "process group" },
+	[SLOW_LINKS_RANKS] = { "ranks", TSCOPE_UNIT_TEXT, "its ranks" },
+	[SLOW_LINKS_KIND] = { "kind", TSCOPE_UNIT_TEXT, "kind of collective" },
+	[SLOW_LINKS_SPAN] = { "span", TSCOPE_UNIT_TEXT, "as in links" },
+	[SLOW_LINKS_MESSAGE_BYTES] = { "message_bytes", TSCOPE_UNIT_BYTES, "size of each" },
+	[SLOW_LINKS_BUS_BYTES_PER_SECOND] = { "bus_bytes_per_second", TSCOPE_UNIT_BYTES_PER_SECOND,
+					      "as in links" },
+	[SLOW_LINKS_SLOWDOWN_RATIO] = { "slowdown_ratio", TSCOPE_UNIT_NUMBER, "as in links" },
+	[SLOW_LINKS_P_VALUE] = { "p_value", TSCOPE_UNIT_RATIO, "as in links" },
+	[SLOW_LINKS_EXCESS_NS_PER_STEP] = { "excess_ns_per_step", TSCOPE_UNIT_NS,
+					    "transfer beyond that of its likes, a step" },
+};
+
+enum table { TABLE_BY_KIND, TABLE_BY_SIZE, TABLE_LINKS, TABLE_SLOW_LINKS };
+
+static const struct tscope_table_def tables[] = {
+	[TABLE_BY_KIND] = { "by_kind", by_kind_columns, TSI_COUNT_OF(by_kind_columns),
+			    "matched collectives and sends by kind and process group, "
+			    "the 1024 with most transfer",
+			    TSCOPE_TABLE_ROWS },
+	[TABLE_BY_SIZE] = { "by_size", by_size_columns, TSI_COUNT_OF(by_size_columns),
+			    "the same, each size for itself", TSCOPE_TABLE_ROWS },
+	[TABLE_LINKS] = { "links", links_columns, TSI_COUNT_OF(links_columns),
+			  "process groups and pairs at each size, the 1024 with most transfer",
+			  TSCOPE_TABLE_ROWS },
+	[TABLE_SLOW_LINKS] = { "slow_links", slow_links_columns, TSI_COUNT_OF(slow_links_columns),
+			       "links persistently slower than their likes: p_value 0.001 or "
+			       "less, slowdown_ratio 0.1 or more, as that of the fastest of each "
+			       "step, and beyond what links vary by from step to step",
+			       TSCOPE_TABLE_ROWS },
+};
+
+enum { MAX_ROWS = 1024 }; /* of a table: sizes that never recur are as many as transfers */
+
+static const char unread_doubt[] =
+	"groups may have ranks that were not read: waiting for these counts as transfer";
+
+/* What the tables are made of. */
+struct survey {
+	const struct analysis_scope *scope;
+	struct transfer_list list;
+	struct transfer_rows rows;
+	struct link_list links;
+	struct slacks slacks;
+	int64_t *numbers; /* room for a time of each transfer, or of each of their members */
+};
+
+static void survey_deinit(struct survey *survey)
+{
+	tsi_transfer_rows_deinit(&survey->rows);
+	tsi_link_list_deinit(&survey->links);
+	tsi_transfer_list_deinit(&survey->list);
+	tsi_slacks_deinit(&survey->slacks);
+	free(survey->numbers);
+}
+
+static enum tscope_status survey_init(struct survey *survey, const struct analysis_scope *scope,
+				      struct tscope_error *err)
+{
+	const struct world *world = scope->world;
+	size_t most =
+		world->member_count > world->match_count ? world->member_count : world->match_count;
+
+	survey->scope = scope;
+	if (tsi_transfer_list_fill(&survey->list, world, scope->texts, err) != TSCOPE_OK ||
+	    tsi_transfer_rows_init(&survey->rows, &survey->list, err) != TSCOPE_OK ||
+	    tsi_link_list_fill(&survey->links, &survey->list, world, err) != TSCOPE_OK ||
+	    tsi_slacks_find(&survey->slacks, world, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	return tsi_array_new(&survey->numbers, most, sizeof(*survey->numbers), err);
+}
+
+/* ---- rows of transfers ---- */
+
+static struct tscope_value name_value(const struct survey *survey, uint32_t id)
+{
+	return tsi_text_if(id ? tsi_intern_text(survey->list.names, id).data : NULL);
+}
+
+/* That many times the mean wait of a member, in ns. */
+static struct tscope_value wait_value(const struct transfer_sums *sums, size_t times)
+{
+	double mean_ns = (double)sums->wait_ns / (double)sums->wait_count;
+	double wait_ns = mean_ns * (double)times;
+
+	if (sums->wait_count == 0)
+		return (struct tscope_value){ 0 };
+	return tsi_int(wait_ns < 0x1p63 ? (int64_t)round(wait_ns) : INT64_MAX);
+}
+
+static enum tscope_status put_kind(const struct survey *survey, const struct transfer_row *row,
+				   struct fact_sheet *out, struct tscope_error *err)
+{
+	const struct transfer *first = tsi_row_transfer(&survey->rows, row, 0);
+	struct transfer_sums sums = tsi_transfer_sums(&survey->rows, row);
+	struct tscope_value *cells;
+
+	if (tsi_table_add(out, TABLE_BY_KIND, &cells, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	cells[BY_KIND_KIND] = tsi_text(tsi_collective_kind_name(first->kind));
+	cells[BY_KIND_GROUP] = name_value(survey, first->group_name);
+	cells[BY_KIND_GROUP_SIZE] = tsi_int(first->group_size);
+	cells[BY_KIND_SPAN] = tsi_span_value(first->span);
+	cells[BY_KIND_COUNT] = tsi_int((int64_t)row->count);
+	cells[BY_KIND_WAIT_NS] = wait_value(&sums, row->count);
+	cells[BY_KIND_TRANSFER_NS] = tsi_int(row->transfer_ns);
+	if (sums.sized_ns == 0)
+		return TSCOPE_OK;
+	cells[BY_KIND_BYTES] = tsi_int(sums.bytes);
+	cells[BY_KIND_ALGORITHM_BYTES_PER_SECOND] =
+		tsi_real((double)sums.bytes * 1e9 / (double)sums.sized_ns);
+	cells[BY_KIND_BUS_BYTES_PER_SECOND] = tsi_real(sums.bus_bytes * 1e9 / sums.bus_ns);
+	return TSCOPE_OK;
+}
+
+/* The slacks of a row's members that were waited for, sorted, in survey->numbers. */
+static enum tscope_status gather_slacks(const struct survey *survey, const struct transfer_row *row,
+					size_t *count, struct tscope_error *err)
+{
+	const struct world *world = survey->scope->world;
+
+	*count = 0;
+	for (size_t i = 0; i < row->count; i++) {
+		const struct match *match =
+			&world->matches[tsi_row_transfer(&survey->rows, row, i)->match];
+
+		for (uint32_t k = 0; k < match->member_count; k++) {
+			const struct match_member *member =
+				&world->members[match->first_member + k];
+			int64_t slack_ns = survey->slacks.ns[member->rank][member->op];
+
+			if (slack_ns >= 0)
+				survey->numbers[(*count)++] = slack_ns;
+		}
+	}
+	return tsi_sort_ns(survey->numbers, *count, err);
+}
+
+static enum tscope_status put_slack(const struct survey *survey, const struct transfer_row *row,
+				    struct tscope_value *cells, struct tscope_error *err)
+{
+	const struct transfer *first = tsi_row_transfer(&survey->rows, row, 0);
+	size_t count;
+
+	if (gather_slacks(survey, row, &count, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	if (count == 0)
+		return TSCOPE_OK;
+	int64_t slack_ns = tsi_quantile_ns(survey->numbers, count, 50);
+	cells[BY_SIZE_SLACK_NS] = tsi_int(slack_ns);
+	if (first->bytes != NO_NUMBER)
+		cells[BY_SIZE_REQUIRED_BYTES_PER_SECOND] =
+			tsi_real((double)first->bytes * 1e9 / (double)slack_ns);
+	return TSCOPE_OK;
+}
+
+static enum tscope_status put_times(const struct survey *survey, const struct transfer_row *row,
+				    struct tscope_value *cells, struct tscope_error *err)
+{
+	const struct transfer *first = tsi_row_transfer(&survey->rows, row, 0);
+
+	for (size_t i = 0; i < row->count; i++)
+		survey->numbers[i] = tsi_row_transfer(&survey->rows, row, i)->transfer_ns;
+	if (tsi_sort_ns(survey->numbers, row->count, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	int64_t median_ns = tsi_quantile_ns(survey->numbers, row->count, 50);
+	cells[BY_SIZE_TRANSFER_NS] = tsi_int(median_ns);
+	cells[BY_SIZE_MIN_TRANSFER_NS] = tsi_int(survey->numbers[0]);
+	if (first->bytes == NO_NUMBER)
+		return TSCOPE_OK;
+	cells[BY_SIZE_MESSAGE_BYTES] = tsi_int(first->bytes);
+	cells[BY_SIZE_ALGORITHM_BYTES_PER_SECOND] =
+		tsi_real((double)first->bytes * 1e9 / (double)median_ns);
+	cells[BY_SIZE_BUS_BYTES_PER_SECOND] = tsi_real(first->bus_bytes * 1e9 / (double)median_ns);
+	return TSCOPE_OK;
+}
+
+static enum tscope_status put_size(const struct survey *survey, const struct transfer_row *row,
+				   struct fact_sheet *out, struct tscope_error *err)
+{
+	const struct transfer *first = tsi_row_transfer(&survey->rows, row, 0);
+	struct transfer_sums sums = tsi_transfer_sums(&survey->rows, row);
+	struct tscope_value *cells;
+
+	if (tsi_table_add(out, TABLE_BY_SIZE, &cells, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	cells[BY_SIZE_KIND] = tsi_text(tsi_collective_kind_name(first->kind));
+	cells[BY_SIZE_DTYPE] = name_value(survey, first->dtype);
+	cells[BY_SIZE_GROUP_SIZE] = tsi_int(first->group_size);
+	cells[BY_SIZE_SPAN] = tsi_span_value(first->span);
+	cells[BY_SIZE_ON_HOST] = tsi_flag(first->is_on_host);
+	cells[BY_SIZE_COUNT] = tsi_int((int64_t)row->count);
+	cells[BY_SIZE_MEAN_WAIT_NS] = wait_value(&sums, 1);
+	if (put_times(survey, row, cells, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	return put_slack(survey, row, cells, err);
+}
+
+static enum tscope_status put_rows(struct survey *survey, struct fact_sheet *out,
+				   struct tscope_error *err)
+{
+	struct transfer_rows *rows = &survey->rows;
+
+	tsi_transfer_rows_by_kind(rows);
+	for (size_t i = 0; i < rows->count && i < MAX_ROWS; i++)
+		if (put_kind(survey, &rows->items[i], out, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+	tsi_transfer_rows_by_size(rows);
+	for (size_t i = 0; i < rows->count && i < MAX_ROWS; i++)
+		if (put_size(survey, &rows->items[i], out, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+	return TSCOPE_OK;
+}
+
+/* ---- links ---- */
+
+static enum tscope_status put_link(const struct survey *survey, const struct link *link,
+				   struct fact_sheet *out, struct tscope_error *err)
+{
+	const struct transfer *first = link->first;
+	const struct process_group *group = &survey->scope->world->groups[first->group];
+	double median_ns = (double)link->median_ns;
+	struct tscope_value *cells;
+	const char *ranks;
+
+	if (tsi_make_group_ranks(survey->scope, group, &ranks, err) != TSCOPE_OK ||
+	    tsi_table_add(out, TABLE_LINKS, &cells, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	cells[LINKS_GROUP] = name_value(survey, first->group_name);
+	cells[LINKS_RANKS] = tsi_text(ranks);
+	cells[LINKS_KIND] = tsi_text(tsi_collective_kind_name(first->kind));
+	cells[LINKS_SPAN] = tsi_span_value(first->span);
+	cells[LINKS_MESSAGE_BYTES] = tsi_int(first->bytes);
+	cells[LINKS_COUNT] = tsi_int((int64_t)link->count);
+	cells[LINKS_TRANSFER_NS] = tsi_int(link->median_ns);
+	cells[LINKS_BUS_BYTES_PER_SECOND] = tsi_real(first->bus_bytes * 1e9 / median_ns);
+	cells[LINKS_SLOWDOWN_RATIO] = tsi_real(link->slowdown);
+	cells[LINKS_P_VALUE] = tsi_real(link->p_value);
+	return TSCOPE_OK;
+}
+
+static enum tscope_status put_slow_link(const struct survey *survey, const struct link *link,
+					struct fact_sheet *out, struct tscope_error *err)
+{
+	const struct transfer *first = link->first;
+	const struct process_group *group = &survey->scope->world->groups[first->group];
+	double excess_ns = link->excess_ns_per_step;
+	struct tscope_value *cells;
+	const char *ranks;
+
+	if (tsi_make_group_ranks(survey->scope, group, &ranks, err) != TSCOPE_OK ||
+	    tsi_table_add(out, TABLE_SLOW_LINKS, &cells, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	cells[SLOW_LINKS_GROUP] = name_value(survey, first->group_name);
+	cells[SLOW_LINKS_RANKS] = tsi_text(ranks);
+	cells[SLOW_LINKS_KIND] = tsi_text(tsi_collective_kind_name(first->kind));
+	cells[SLOW_LINKS_SPAN] = tsi_span_value(first->span);
+	cells[SLOW_LINKS_MESSAGE_BYTES] = tsi_int(first->bytes);
+	cells[SLOW_LINKS_BUS_BYTES_PER_SECOND] =
+		tsi_real(first->bus_bytes * 1e9 / (double)link->median_ns);
+	cells[SLOW_LINKS_SLOWDOWN_RATIO] = tsi_real(link->slowdown);
+	cells[SLOW_LINKS_P_VALUE] = tsi_real(link->p_value);
+	if (isfinite(excess_ns))
+		cells[SLOW_LINKS_EXCESS_NS_PER_STEP] =
+			tsi_int(excess_ns < 0x1p63 ? (int64_t)round(excess_ns) : INT64_MAX);
+	return TSCOPE_OK;
+}
+
+static enum tscope_status put_links(const struct survey *survey, struct fact_sheet *out,
+				    struct tscope_error *err)
+{
+	const struct link_list *links = &survey->links;
+	size_t slow_count = 0;
+
+	for (size_t i = 0; i < links->count && i < MAX_ROWS; i++)
+		if (put_link(survey, &links->items[i], out, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+	for (size_t i = 0; i < links->count && slow_count < MAX_ROWS; i++) {
+		if (!tsi_is_slow_link(&links->items[i]))
+			continue;
+		if (put_slow_link(survey, &links->items[i], out, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		slow_count++;
+	}
+	return TSCOPE_OK;
+}
+
+/* ---- facts ---- */
+
+/* Sums of synchronising collectives: of the others nobody knows who waited. */
+static void put_sums(const struct survey *survey, struct fact_sheet *out)
+{
+	int64_t count = 0, sized_count = 0, bytes = 0, wait_ns = 0, transfer_ns = 0;
+
+	for (size_t i = 0; i < survey->list.count; i++) {
+		const struct transfer *transfer = &survey->list.items[i];
+		int64_t of_all_ns;
+
+		if (!transfer->is_synchronising)
+			continue;
+		if (tsi_ckd_mul(&of_all_ns, transfer->transfer_ns, transfer->member_count))
+			of_all_ns = INT64_MAX;
+		count++;
+		sized_count += transfer->bytes != NO_NUMBER;
+		tsi_sum(&bytes, transfer->bytes != NO_NUMBER ? transfer->bytes : 0);
+		tsi_sum(&wait_ns, transfer->wait_ns);
+		tsi_sum(&transfer_ns, of_all_ns);
+	}
+	tsi_fact_int(out, COUNT, count);
+	if (sized_count > 0)
+		tsi_fact_int(out, BYTES, bytes);
+	tsi_fact_int(out, WAIT_NS, wait_ns);
+	tsi_fact_int(out, TRANSFER_NS, transfer_ns);
+	tsi_sum(&transfer_ns, wait_ns);
+	tsi_fact_ratio(out, WAIT_RATIO, wait_ns, transfer_ns);
+}
+
+/* What the steps that count were held up by, all ranks together. */
+static void put_exposed(const struct world *world, struct fact_sheet *out)
+{
+	int64_t wait_ns = 0, transfer_ns = 0, step_count = 0;
+
+	for (size_t rank = 0; world->splits && rank < world->rank_count; rank++) {
+		const struct rank_log *log = &world->logs[rank];
+
+		for (size_t i = 0; i < log->step_count; i++) {
+			if (log->steps[i].mark != TSCOPE_STEP_COUNTED)
+				continue;
+			tsi_sum(&wait_ns, world->splits[rank][i].wait_ns);
+			tsi_sum(&transfer_ns, world->splits[rank][i].transfer_ns);
+			step_count++;
+		}
+	}
+	tsi_fact_mean(out, MEAN_EXPOSED_WAIT_NS, wait_ns, step_count);
+	tsi_fact_mean(out, MEAN_EXPOSED_TRANSFER_NS, transfer_ns, step_count);
+}
+
+/* A rank that was not read may have been the last one to come. */
+static void put_doubts(const struct survey *survey, struct fact_sheet *out)
+{
+	static const enum fact doubtful[] = { WAIT_NS, TRANSFER_NS, WAIT_RATIO,
+					      MEAN_EXPOSED_WAIT_NS, MEAN_EXPOSED_TRANSFER_NS };
+	const struct world *world = survey->scope->world;
+	bool are_whole = true;
+
+	for (size_t i = 0; are_whole && i < survey->list.count; i++)
+		are_whole = tsi_group_is_whole(world, &world->groups[survey->list.items[i].group]);
+	for (size_t i = 0; !are_whole && i < TSI_COUNT_OF(doubtful); i++)
+		tsi_fact_doubt(out, doubtful[i], unread_doubt);
+}
+
+static enum tscope_status put_all(struct survey *survey, struct fact_sheet *out,
+				  struct tscope_error *err)
+{
+	const char *doubt = tsi_ranks_doubt(survey->scope->ranks, survey->scope->rank_count);
+
+	if (survey->list.count == 0)
+		return TSCOPE_OK;
+	if (doubt)
+		tsi_fact_unreliable(out, doubt);
+	put_sums(survey, out);
+	put_exposed(survey->scope->world, out);
+	put_doubts(survey, out);
+	if (put_rows(survey, out, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	return put_links(survey, out, err);
+}
+
+static enum tscope_status analyze_transfers(const struct analysis_scope *scope,
+					    struct fact_sheet *out, struct tscope_error *err)
+{
+	struct survey survey = { 0 };
+
+	if (!scope->world)
+		return TSCOPE_OK;
+	if (scope->world->node_count > 0)
+		tsi_fact_int(out, NODE_COUNT, (int64_t)scope->world->node_count);
+	enum tscope_status status = survey_init(&survey, scope, err);
+	if (status == TSCOPE_OK)
+		status = put_all(&survey, out, err);
+	survey_deinit(&survey);
+	return status;
+}
+
+const struct analyzer tsi_analyzer_transfers = {
+	.def = {
+		.id = "transfers",
+		.summary = "what collectives that match take without waiting, the bandwidth that "
+			   "this is, and links slower than their likes",
+		.facts = facts,
+		.fact_count = TSI_COUNT_OF(facts),
+		.tables = tables,
+		.table_count = TSI_COUNT_OF(tables),
+		.needs = "traces of two or more ranks with collectives that match",
+		.total = TSCOPE_TOTAL_CAPTURE,
+	},
+	.levels = LEVEL_RUN,
+	.run = analyze_transfers,
+};

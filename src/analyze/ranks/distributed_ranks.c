@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* Each rank along the steps that all have, and who of them stands out. */
+#include "analyze/ranks/distributed_parts.h"
+#include "analyze/shared/robust.h"
+#include "analyze/shared/tail.h"
+
+#include <math.h>
+
+#include "base/sum.h"
+#include "comm/world.h"
+
+static const double min_straggler_z = 3.0, min_rel_slowdown = 0.05; /* pytscope's */
+
+/* How far `count` of the steps is above what a rank has by chance, in standard deviations. */
+static double z_of(size_t count, size_t step_count, size_t rank_count)
+{
+	double steps = (double)step_count, chance = 1 / (double)rank_count;
+	double deviation = sqrt(steps * chance * (1 - chance));
+
+	return ((double)count - steps * chance) / (deviation > 0 ? deviation : 1);
+}
+
+static double rel_slowdown_of(struct survey *survey, size_t rank)
+{
+	const struct rank_steps *steps = &survey->steps;
+	size_t count = 0;
+
+	for (size_t i = 0; i < steps->step_count; i++) {
+		double median_ns = survey->step_views[i].median_compute_ns;
+		double compute_ns = (double)steps->compute_ns[i * steps->rank_count + rank];
+		if (median_ns > 0)
+			survey->numbers[count++] = compute_ns / median_ns - 1;
+	}
+	return tsi_median(survey->numbers, count);
+}
+
+static void look_at_rank(struct survey *survey, size_t rank)
+{
+	const struct rank_steps *steps = &survey->steps;
+	struct rank_view *view = &survey->rank_views[rank];
+
+	for (size_t i = 0; i < steps->step_count; i++) {
+		const struct step_view *step = &survey->step_views[i];
+		size_t cell = i * steps->rank_count + rank;
+		view->slowest_count += step->slowest == rank;
+		view->alone_count += step->slowest == rank && step->is_alone;
+		tsi_sum(&view->sum_compute_ns, steps->compute_ns[cell]);
+		tsi_sum(&view->sum_comm_ns, steps->comm_ns[cell]);
+		tsi_sum(&view->sum_wait_ns, steps->wait_ns
+						    ? steps->wait_ns[cell]
+						    : steps->comm_ns[cell] - step->least_comm_ns);
+		survey->numbers[i] = (double)steps->compute_ns[cell];
+	}
+	view->median_compute_ns = tsi_median(survey->numbers, steps->step_count);
+	view->straggler_z = z_of(view->slowest_count, steps->step_count, steps->rank_count);
+	view->rel_slowdown = rel_slowdown_of(survey, rank);
+}
+
+static double slowest_p_value(const struct survey *survey, size_t rank)
+{
+	double rank_count = (double)survey->steps.rank_count;
+	double tail = tsi_binomial_tail(survey->steps.step_count,
+					survey->rank_views[rank].alone_count, 1 / rank_count);
+
+	return fmin(tail * rank_count, 1);
+}
+
+static void put_steps_of_rank(struct tscope_value *cells, const struct survey *survey, size_t rank)
+{
+	const struct rank_view *view = &survey->rank_views[rank];
+	int64_t step_count = (int64_t)survey->steps.step_count;
+
+	cells[MEAN_COMPUTE_NS] = tsi_mean(view->sum_compute_ns, step_count);
+	cells[MEDIAN_COMPUTE_NS] = tsi_int(tsi_round_ns(view->median_compute_ns));
+	cells[SLOWEST_COUNT] = tsi_int((int64_t)view->slowest_count);
+	cells[SLOWEST_FRACTION] = tsi_ratio((int64_t)view->slowest_count, step_count);
+	cells[STRAGGLER_Z] = tsi_real(view->straggler_z);
+	cells[REL_SLOWDOWN] = tsi_real(view->rel_slowdown);
+	cells[SLOWEST_P_VALUE] = tsi_real(slowest_p_value(survey, rank));
+	cells[MEAN_COMM_NS] = tsi_mean(view->sum_comm_ns, step_count);
+	cells[MEAN_WAIT_NS] = tsi_mean(view->sum_wait_ns, step_count);
+}
+
+/* What the traces of all ranks tell together. */
+static void put_world_of_rank(struct tscope_value *cells, const struct world *world, size_t rank)
+{
+	const struct rank_clock *clock = &world->clocks[rank];
+	const struct rank_wait *wait = &world->waits[rank];
+
+	if (wait->count > 0) {
+		cells[WAIT_NS] = tsi_int(wait->wait_ns);
+		cells[TRANSFER_NS] = tsi_int(wait->transfer_ns);
+	}
+	if (clock->is_known) {
+		cells[CLOCK_OFFSET_NS] = tsi_int(clock->offset_ns);
+		cells[CLOCK_DRIFT_PPM] = tsi_real(clock->drift * 1e6);
+		cells[CLOCK_ERROR_NS] = tsi_int(clock->error_ns);
+	}
+}
+
+static enum tscope_status list_ranks(const struct survey *survey, struct fact_sheet *out,
+				     struct tscope_error *err)
+{
+	for (size_t i = 0; i < survey->steps.rank_count; i++) {
+		const struct rank_verdict *verdict = &survey->late.ranks[i].compute;
+		struct tscope_value *cells;
+
+		if (tsi_table_add(out, RANKS, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		cells[RANK] = tsi_rank_number(survey->scope->ranks, i);
+		put_steps_of_rank(cells, survey, i);
+		cells[EXCESS_RATIO] = tsi_real(verdict->excess_ratio);
+		cells[P_VALUE] = tsi_real(verdict->p_value);
+		if (survey->scope->world)
+			put_world_of_rank(cells, survey->scope->world, i);
+	}
+	return TSCOPE_OK;
+}
+
+/* pytscope's rule: nobody, where several ranks qualify. It is about ranks that do the same. */
+static enum tscope_status put_straggler(const struct survey *survey, struct fact_sheet *out,
+					struct tscope_error *err)
+{
+	size_t straggler = 0, count = 0;
+	struct tscope_value *cells;
+
+	for (size_t i = 0; i < survey->steps.rank_count; i++) {
+		const struct rank_view *view = &survey->rank_views[i];
+		if (view->straggler_z < min_straggler_z || view->rel_slowdown < min_rel_slowdown)
+			continue;
+		straggler = i;
+		count++;
+	}
+	if (count != 1 || survey->late.roles.role_count > 1)
+		return TSCOPE_OK;
+	if (tsi_table_add(out, STRAGGLER, &cells, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	const struct rank_view *view = &survey->rank_views[straggler];
+	cells[STRAGGLER_RANK] = tsi_rank_number(survey->scope->ranks, straggler);
+	cells[STRAGGLER_STRAGGLER_Z] = tsi_real(view->straggler_z);
+	cells[STRAGGLER_REL_SLOWDOWN] = tsi_real(view->rel_slowdown);
+	cells[STRAGGLER_SLOWEST_FRACTION] =
+		tsi_ratio((int64_t)view->slowest_count, (int64_t)survey->steps.step_count);
+	cells[STRAGGLER_EXCESS_RATIO] =
+		tsi_real(survey->late.ranks[straggler].compute.excess_ratio);
+	return TSCOPE_OK;
+}
+
+static enum tscope_status list_slow_ranks(const struct survey *survey, struct fact_sheet *out,
+					  struct tscope_error *err)
+{
+	for (size_t i = 0; i < survey->late.rank_count; i++) {
+		const struct late_rank *rank = &survey->late.ranks[i];
+		const struct rank_verdict *verdict = tsi_late_verdict(rank);
+		struct tscope_value *cells;
+
+		if (!rank->is_late)
+			continue;
+		if (tsi_table_add(out, SLOW_RANKS, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		cells[SLOW_RANK] = tsi_rank_number(survey->scope->ranks, i);
+		cells[SLOW_EXCESS_RATIO] = tsi_real(verdict->excess_ratio);
+		cells[SLOW_P_VALUE] = tsi_real(verdict->p_value);
+		cells[SLOW_BASIS] = tsi_text(rank->is_by_local ? "local_time" : "compute");
+	}
+	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_distributed_put_ranks(struct survey *survey, struct fact_sheet *out,
+					     struct tscope_error *err)
+{
+	for (size_t i = 0; i < survey->steps.rank_count; i++)
+		look_at_rank(survey, i);
+	if (list_ranks(survey, out, err) != TSCOPE_OK ||
+	    put_straggler(survey, out, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	return list_slow_ranks(survey, out, err);
+}

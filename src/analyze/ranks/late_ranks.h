@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_ANALYZE_RANKS_LATE_RANKS_H
+#define TSCOPE_ANALYZE_RANKS_LATE_RANKS_H
+
+#include "analyze/ranks/local_time.h"
+#include "analyze/ranks/rank_roles.h"
+#include "analyze/ranks/rank_steps.h"
+#include "analyze/ranks/slow_ranks.h"
+
+/*
+ * Which ranks make the others wait, step after step: by what they compute and, where traces tell
+ * it, by their local time. Each rank is compared with those of its role only.
+ */
+struct late_rank {
+	struct rank_verdict compute, local; /* local: NaN and 1 where it is not known */
+	bool is_late;
+	bool is_by_local; /* local time shows the larger excess, or the only one */
+};
+
+struct late_ranks {
+	struct rank_roles roles;
+	struct local_time local;
+	struct late_rank *ranks;
+	size_t rank_count;
+};
+
+/* steps: those of scope->ranks. On failure it may be deinited. */
+TSI_MUST_CHECK
+enum tscope_status tsi_late_ranks_init(struct late_ranks *late, const struct analysis_scope *scope,
+				       const struct rank_steps *steps, struct tscope_error *err);
+void tsi_late_ranks_deinit(struct late_ranks *late); /* fine on a zeroed struct */
+
+/* The verdict that a late rank is late by. */
+static inline const struct rank_verdict *tsi_late_verdict(const struct late_rank *rank)
+{
+	return rank->is_by_local ? &rank->local : &rank->compute;
+}
+
+#endif

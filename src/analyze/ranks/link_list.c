@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Finds the links of a world and judges them.
+ *
+ * The k-th transfers of likes happened at about the same time, under the same load. Whether one
+ * link is slow is judged by its places among its likes, as slow ranks are by theirs
+ * (slow_ranks.h): that needs no distribution of the times. The chance is corrected for the number
+ * of likes, and for that of families of likes. But what disturbs a link for a whole step slows all
+ * its transfers in it, which are then no independent proofs: a slowdown must also tower above what
+ * links vary by from step to step. And it must hold for the fastest transfer of a step: those that
+ * share a link with others now and then, as both directions between two stages of a pipeline do,
+ * have it for themselves once a step. A link whose group has members that were not read is not
+ * judged: for them it may have waited.
+ */
+#include "analyze/ranks/link_list.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyze/ranks/slow_ranks.h"
+#include "analyze/shared/quantile.h"
+#include "analyze/shared/robust.h"
+#include "base/array.h"
+#include "base/sum.h"
+
+enum {
+	MIN_LIKES = 3,       /* the link and two others */
+	MAX_INSTANCES = 256, /* of a link that are judged: more would only take time */
+};
+
+static const double max_p_value = 0.001, min_slowdown = 0.1;
+static const double min_errors = 5; /* standard errors of the mean of the steps */
+
+/* What the judgement works with. */
+struct linking {
+	const struct world *world;
+	const struct transfer **order; /* those of known size: link by link, family by family */
+	size_t order_count;
+	struct link *links;
+	size_t link_count;
+	size_t *starts; /* by link: where its transfers begin in order */
+	size_t *chosen; /* links of a family that are judged */
+	size_t chosen_count;
+	int64_t *numbers;              /* room for times of all transfers */
+	double *ratios, *values;       /* likewise, and for a median */
+	struct rank_verdict *verdicts; /* room for those of all links */
+	size_t family_count;           /* of those judged */
+};
+
+#define COMPARE(field)                                                                             \
+	do {                                                                                       \
+		if (a->field != b->field)                                                          \
+			return a->field < b->field ? -1 : 1;                                       \
+	} while (0)
+
+/* By what likes have in common. */
+static int compare_families(const struct transfer *a, const struct transfer *b)
+{
+	COMPARE(kind);
+	COMPARE(bytes);
+	COMPARE(group_size);
+	COMPARE(span);
+	return 0;
+}
+
+/* Those of a link stand together, by step: of a pair both directions are in order. */
+static int compare_transfers(const void *left, const void *right)
+{
+	const struct transfer *const *first = left, *const *second = right;
+	const struct transfer *a = *first, *b = *second;
+	int order = compare_families(a, b);
+
+	if (order)
+		return order;
+	COMPARE(group);
+	COMPARE(step);
+	COMPARE(match);
+	return 0;
+}
+
+static void linking_deinit(struct linking *linking)
+{
+	free(linking->order);
+	free(linking->starts);
+	free(linking->chosen);
+	free(linking->numbers);
+	free(linking->ratios);
+	free(linking->values);
+	free(linking->verdicts);
+}
+
+static enum tscope_status linking_init(struct linking *linking,
+				       const struct transfer_list *transfers,
+				       struct tscope_error *err)
+{
+	if (tsi_array_new(&linking->order, transfers->count, sizeof(*linking->order), err) !=
+	    TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (size_t i = 0; i < transfers->count; i++)
+		if (transfers->items[i].bytes != NO_NUMBER)
+			linking->order[linking->order_count++] = &transfers->items[i];
+
+	size_t count = linking->order_count;
+	if (count > 0)
+		qsort(linking->order, count, sizeof(struct transfer *), compare_transfers);
+	if (tsi_array_new(&linking->links, count, sizeof(*linking->links), err) != TSCOPE_OK ||
+	    tsi_array_new(&linking->starts, count, sizeof(*linking->starts), err) != TSCOPE_OK ||
+	    tsi_array_new(&linking->chosen, count, sizeof(*linking->chosen), err) != TSCOPE_OK ||
+	    tsi_array_new(&linking->numbers, count, sizeof(*linking->numbers), err) != TSCOPE_OK ||
+	    tsi_array_new(&linking->ratios, count, sizeof(*linking->ratios), err) != TSCOPE_OK ||
+	    tsi_array_new(&linking->values, count, sizeof(*linking->values), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	return tsi_array_new(&linking->verdicts, count, sizeof(*linking->verdicts), err);
+}
+
+/* The median of `count` numbers that the linking has room for. Sorts them. */
+static enum tscope_status find_median(struct linking *linking, size_t count, int64_t *median_ns,
+				      struct tscope_error *err)
+{
+	if (tsi_sort_ns(linking->numbers, count, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	*median_ns = tsi_quantile_ns(linking->numbers, count, 50);
+	return TSCOPE_OK;
+}
+
+/* The fastest of each step, as numbers. Gives how many steps there are. */
+static size_t find_fastest(struct linking *linking, size_t start, size_t end)
+{
+	const struct transfer *const *order = linking->order;
+	size_t count = 0;
+
+	for (size_t i = start; i < end; i++) {
+		if (i == start || order[i]->step != order[i - 1]->step)
+			linking->numbers[count++] = INT64_MAX;
+		if (order[i]->transfer_ns < linking->numbers[count - 1])
+			linking->numbers[count - 1] = order[i]->transfer_ns;
+	}
+	return count;
+}
+
+static enum tscope_status add_link(struct linking *linking, size_t start, size_t end,
+				   struct tscope_error *err)
+{
+	struct link *link = &linking->links[linking->link_count];
+
+	linking->starts[linking->link_count++] = start;
+	*link = (struct link){
+		.first = linking->order[start],
+		.count = end - start,
+		.slowdown = NAN,
+		.fastest_slowdown = NAN,
+		.p_value = NAN,
+		.error = NAN,
+		.excess_ns_per_step = NAN,
+	};
+	for (size_t i = start; i < end; i++) {
+		linking->numbers[i - start] = linking->order[i]->transfer_ns;
+		tsi_sum(&link->total_ns, linking->order[i]->transfer_ns);
+	}
+	if (find_median(linking, link->count, &link->median_ns, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	return find_median(linking, find_fastest(linking, start, end), &link->fastest_ns, err);
+}
+
+static enum tscope_status find_links(struct linking *linking, struct tscope_error *err)
+{
+	const struct transfer *const *order = linking->order;
+
+	for (size_t start = 0, end; start < linking->order_count; start = end) {
+		for (end = start + 1; end < linking->order_count &&
+				      compare_families(order[start], order[end]) == 0 &&
+				      order[start]->group == order[end]->group;)
+			end++;
+		if (add_link(linking, start, end, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+	}
+	return TSCOPE_OK;
+}
+
+/* Of the links [first, end), those whose groups were read, and that are not rare beside others. */
+static void choose_likes(struct linking *linking, size_t first, size_t end)
+{
+	size_t most = 0;
+
+	for (size_t i = first; i < end; i++)
+		most = linking->links[i].count > most ? linking->links[i].count : most;
+	linking->chosen_count = 0;
+	for (size_t i = first; i < end; i++) {
+		const struct link *link = &linking->links[i];
+
+		if (link->count >= most - link->count &&
+		    tsi_group_is_whole(linking->world, &linking->world->groups[link->first->group]))
+			linking->chosen[linking->chosen_count++] = i;
+	}
+}
+
+/* A table of the k-th transfers of the chosen links; gives how many of each there are. */
+static size_t fill_instances(struct linking *linking)
+{
+	size_t least = MAX_INSTANCES, count = linking->chosen_count;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t own = linking->links[linking->chosen[i]].count;
+		least = own < least ? own : least;
+	}
+	for (size_t i = 0; i < count; i++) {
+		size_t start = linking->starts[linking->chosen[i]];
+		size_t own = linking->links[linking->chosen[i]].count;
+
+		for (size_t k = 0; k < least; k++)
+			linking->numbers[k * count + i] =
+				linking->order[start + k * own / least]->transfer_ns;
+	}
+	return least;
+}
+
+/* The times of the chosen links become ratios: by the median of all in the same instance. */
+static void find_ratios(struct linking *linking, size_t instances)
+{
+	size_t count = linking->chosen_count;
+
+	for (size_t k = 0; k < instances; k++) {
+		for (size_t i = 0; i < count; i++)
+			linking->values[i] = (double)linking->numbers[k * count + i];
+		double median = tsi_median(linking->values, count);
+		for (size_t i = 0; i < count; i++)
+			linking->ratios[k * count + i] =
+				median > 0 ? (double)linking->numbers[k * count + i] / median : 1;
+	}
+}
+
+/* The step of the k-th of so many instances, as the first chosen link has it. */
+static int64_t step_of(const struct linking *linking, size_t k, size_t instances)
+{
+	size_t first = linking->chosen[0], own = linking->links[first].count;
+
+	return linking->order[linking->starts[first] + k * own / instances]->step;
+}
+
+/* The ratios of each link in a step become one: their median. Gives how many steps there are. */
+static size_t find_step_ratios(struct linking *linking, size_t instances)
+{
+	size_t count = linking->chosen_count, step_count = 0;
+
+	for (size_t first = 0, end; first < instances; first = end) {
+		int64_t step = step_of(linking, first, instances);
+
+		for (end = first + 1; end < instances && step_of(linking, end, instances) == step;)
+			end++;
+		for (size_t i = 0; i < count; i++) {
+			for (size_t k = first; k < end; k++)
+				linking->values[k - first] = linking->ratios[k * count + i];
+			linking->ratios[step_count * count + i] =
+				tsi_median(linking->values, end - first);
+		}
+		step_count++;
+	}
+	return step_count;
+}
+
+/* Squares of the steps' ratios of a link less their mean, sum. */
+static double squares_of(const struct linking *linking, size_t link, size_t step_count)
+{
+	double sum = 0, squares = 0;
+
+	for (size_t i = 0; i < step_count; i++)
+		sum += linking->ratios[i * linking->chosen_count + link];
+	for (size_t i = 0; i < step_count; i++) {
+		double off = linking->ratios[i * linking->chosen_count + link] -
+			     sum / (double)step_count;
+		squares += off * off;
+	}
+	return squares;
+}
+
+/*
+ * The standard error of a link's mean ratio, if all links vary alike from step to step. Infinite
+ * where there is one step only. Few values make it larger, as much as they do the far quantiles of
+ * Student's distribution (at 0.0001 within a tenth or two).
+ */
+static double find_error(struct linking *linking, size_t instances)
+{
+	double squares = 0;
+
+	find_ratios(linking, instances);
+	size_t step_count = find_step_ratios(linking, instances);
+	if (step_count < 2)
+		return INFINITY;
+	for (size_t i = 0; i < linking->chosen_count; i++)
+		squares += squares_of(linking, i, step_count);
+	double freedom = (double)(step_count - 1) * (double)linking->chosen_count;
+	return sqrt(squares / freedom / (double)step_count) *
+	       (1 + 3 / freedom + 33 / (freedom * freedom));
+}
+
+/* The median of all but one, which is `own`, of at least two sorted numbers. */
+static double median_of_others(const int64_t *sorted, size_t count, int64_t own)
+{
+	size_t lower = (count - 2) / 2, upper = (count - 1) / 2; /* among the others */
+
+	lower += sorted[lower] >= own;
+	upper += sorted[upper] >= own;
+	return (double)sorted[lower] / 2 + (double)sorted[upper] / 2;
+}
+
+/* How often a step has this link. NaN where no step is known. */
+static double count_per_step(const struct linking *linking, size_t index)
+{
+	const struct link *link = &linking->links[index];
+	int64_t last = NO_NUMBER;
+	size_t count = 0, steps = 0;
+
+	for (size_t i = 0; i < link->count; i++) {
+		int64_t step = linking->order[linking->starts[index] + i]->step;
+
+		if (step == NO_NUMBER)
+			continue;
+		steps += step != last;
+		count++;
+		last = step;
+	}
+	return steps > 0 ? (double)count / (double)steps : NAN;
+}
+
+static double slowdown_of(double own_ns, double likes_ns)
+{
+	return likes_ns > 0 ? own_ns / likes_ns - 1 : NAN;
+}
+
+static enum tscope_status measure_medians(struct linking *linking, struct tscope_error *err)
+{
+	size_t count = linking->chosen_count;
+
+	for (size_t i = 0; i < count; i++)
+		linking->numbers[i] = linking->links[linking->chosen[i]].median_ns;
+	if (tsi_sort_ns(linking->numbers, count, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (size_t i = 0; i < count; i++) {
+		struct link *link = &linking->links[linking->chosen[i]];
+		double likes_ns = median_of_others(linking->numbers, count, link->median_ns);
+
+		link->slowdown = slowdown_of((double)link->median_ns, likes_ns);
+		link->excess_ns_per_step = ((double)link->median_ns - likes_ns) *
+					   count_per_step(linking, linking->chosen[i]);
+	}
+	return TSCOPE_OK;
+}
+
+static enum tscope_status measure_fastest(struct linking *linking, struct tscope_error *err)
+{
+	size_t count = linking->chosen_count;
+
+	for (size_t i = 0; i < count; i++)
+		linking->numbers[i] = linking->links[linking->chosen[i]].fastest_ns;
+	if (tsi_sort_ns(linking->numbers, count, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (size_t i = 0; i < count; i++) {
+		struct link *link = &linking->links[linking->chosen[i]];
+		double likes_ns = median_of_others(linking->numbers, count, link->fastest_ns);
+
+		link->fastest_slowdown = slowdown_of((double)link->fastest_ns, likes_ns);
+	}
+	return TSCOPE_OK;
+}
+
+static enum tscope_status judge_family(struct linking *linking, size_t first, size_t end,
+				       struct tscope_error *err)
+{
+	choose_likes(linking, first, end);
+	if (linking->chosen_count < MIN_LIKES)
+		return TSCOPE_OK;
+
+	size_t instances = fill_instances(linking);
+	if (tsi_judge_ranks(linking->verdicts, linking->numbers, instances, linking->chosen_count,
+			    err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	double error = find_error(linking, instances);
+	for (size_t i = 0; i < linking->chosen_count; i++) {
+		linking->links[linking->chosen[i]].p_value = linking->verdicts[i].p_value;
+		linking->links[linking->chosen[i]].error = error;
+	}
+	linking->family_count++;
+	if (measure_medians(linking, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	return measure_fastest(linking, err);
+}
+
+static enum tscope_status judge_links(struct linking *linking, struct tscope_error *err)
+{
+	const struct link *links = linking->links;
+
+	for (size_t first = 0, end; first < linking->link_count; first = end) {
+		for (end = first + 1; end < linking->link_count &&
+				      compare_families(links[first].first, links[end].first) == 0;)
+			end++;
+		if (judge_family(linking, first, end, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+	}
+	for (size_t i = 0; i < linking->link_count; i++) {
+		struct link *link = &linking->links[i];
+
+		if (isfinite(link->p_value))
+			link->p_value = fmin(link->p_value * (double)linking->family_count, 1);
+	}
+	return TSCOPE_OK;
+}
+
+static int compare_totals(const void *left, const void *right)
+{
+	const struct link *a = left, *b = right;
+
+	if (a->total_ns != b->total_ns)
+		return a->total_ns > b->total_ns ? -1 : 1;
+	return compare_transfers(&a->first, &b->first);
+}
+
+enum tscope_status tsi_link_list_fill(struct link_list *list, const struct transfer_list *transfers,
+				      const struct world *world, struct tscope_error *err)
+{
+	struct linking linking = { .world = world };
+	enum tscope_status status = linking_init(&linking, transfers, err);
+
+	if (status == TSCOPE_OK)
+		status = find_links(&linking, err);
+	if (status == TSCOPE_OK)
+		status = judge_links(&linking, err);
+	list->items = linking.links;
+	list->count = linking.link_count;
+	if (list->count > 0)
+		qsort(list->items, list->count, sizeof(*list->items), compare_totals);
+	linking_deinit(&linking);
+	return status;
+}
+
+void tsi_link_list_deinit(struct link_list *list)
+{
+	free(list->items);
+	*list = (struct link_list){ 0 };
+}
+
+bool tsi_is_slow_link(const struct link *link)
+{
+	return link->p_value <= max_p_value && link->slowdown >= min_slowdown &&
+	       link->fastest_slowdown >= min_slowdown && link->slowdown >= min_errors * link->error;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_ANALYZE_RANKS_RANK_PEERS_H
+#define TSCOPE_ANALYZE_RANKS_RANK_PEERS_H
+
+#include "analyze/ranks/rank_roles.h"
+#include "comm/replay.h"
+
+/*
+ * What the local time of a rank would be if it were like that of its peers, the ranks of its role.
+ * Steps that count are compared stretch by stretch, from one collective
+ * to the next where all peers have the same ones in the same order, else as a whole.
+ */
+struct peer_stretch {
+	uint32_t first_point, end_point; /* local time of [first_point, end_point) is its time */
+	int64_t local_ns;
+};
+
+/* A step of a rank; steps of peers have equally many stretches. */
+struct peer_step {
+	uint64_t shape; /* equal where the collectives between the stretches are the same */
+	size_t first_stretch, stretch_count;
+	int64_t local_ns;
+};
+
+/* The same stretch of all peers. */
+struct peer_level {
+	int64_t low_ns, middle_ns, high_ns; /* of all in order: the middle one and its neighbours */
+	int64_t mean_ns;
+};
+
+struct rank_peers {
+	const struct replay_graph *graph;
+	uint32_t *peers;    /* ranks by role, in a role by rank */
+	uint32_t *first_of; /* by rank: where its role begins in peers, NO_ROW: it has no steps */
+	uint32_t *count_of; /* by beginning of the role: how many it has */
+	uint32_t rank_count, role_count; /* ranks that have steps, their roles */
+	struct peer_step *steps;         /* [step * rank_count of the world + rank] */
+	struct peer_stretch *stretches;
+	size_t stretch_count, stretch_capacity;
+	struct peer_level *levels; /* by stretch of the first of the role */
+	int64_t *mean_ns;          /* by step: local time, mean of all ranks */
+};
+
+TSI_MUST_CHECK
+enum tscope_status tsi_rank_peers_init(struct rank_peers *peers, const struct replay_graph *graph,
+				       const struct rank_roles *roles, struct tscope_error *err);
+void tsi_rank_peers_deinit(struct rank_peers *peers); /* fine on a zeroed struct */
+
+/* Has the rank anybody to be compared with? */
+bool tsi_has_peers(const struct rank_peers *peers, uint32_t rank);
+
+/* Local time of its steps above the median of the other peers, or below (negative). */
+int64_t tsi_rank_excess_ns(const struct rank_peers *peers, uint32_t rank);
+
+/*
+ * Local ns by point for replay_change.local_ns: each stretch takes what the median of the other
+ * peers takes; *ret is the caller's to free.
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_like_peers(int64_t **ret, const struct rank_peers *peers, uint32_t rank,
+				  struct tscope_error *err);
+
+/* The same where each stretch takes the mean of all ranks, stages of a pipeline included. */
+TSI_MUST_CHECK
+enum tscope_status tsi_balanced(int64_t **ret, const struct rank_peers *peers, uint32_t rank,
+				struct tscope_error *err);
+
+#endif

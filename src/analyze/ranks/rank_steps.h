@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_ANALYZE_RANKS_RANK_STEPS_H
+#define TSCOPE_ANALYZE_RANKS_RANK_STEPS_H
+
+#include "analyze/facts.h"
+#include "run/steps.h"
+
+/*
+ * What the ranks of a run did in the steps that all of them have: tables of
+ * step_count × rank_count times, [step * rank_count + rank].
+ */
+struct rank_steps {
+	size_t step_count, rank_count;
+	int64_t *time_ns;
+	int64_t *compute_ns; /* tsi_step_compute_ns() */
+	int64_t *comm_ns;
+	/*
+	 * Of comm_ns, waiting for other ranks in matched collectives; NULL where the traces do not
+	 * tell it of every step and rank.
+	 */
+	int64_t *wait_ns;
+};
+
+/* Of the counted steps; step_count may be 0. On failure it may be deinited. */
+TSI_MUST_CHECK
+enum tscope_status tsi_rank_steps_init(struct rank_steps *steps, const struct step_series *ranks,
+				       size_t rank_count, struct tscope_error *err);
+void tsi_rank_steps_deinit(struct rank_steps *steps); /* fine on a zeroed struct */
+
+/* pytscope's COMPUTE_PHASES: forward, backward, optimizer and compute. */
+int64_t tsi_step_compute_ns(const struct step_record *record);
+
+/* The number of a rank by its index; absent where its files do not say it. */
+struct tscope_value tsi_rank_number(const struct step_series *ranks, size_t rank);
+
+/* An even number of steps or ranks has its median between two of them: halves up. */
+int64_t tsi_round_ns(double ns);
+
+/* Why the times of these ranks must not be believed or compared, or NULL. */
+const char *tsi_ranks_doubt(const struct step_series *ranks, size_t rank_count);
+
+#endif

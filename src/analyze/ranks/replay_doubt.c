@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* When a replay must not be believed. */
+#include "analyze/ranks/replay_doubt.h"
+
+#include <math.h>
+
+static const double max_error = 0.05, max_end_spread = 0.05;
+
+double tsi_replay_error(const struct replay *unchanged)
+{
+	return (double)unchanged->step_ns / (double)unchanged->measured_ns - 1;
+}
+
+/* Of the ops that are ready in a step. */
+static double tails_of(const struct replay_graph *graph, size_t rank,
+		       const struct replay_step *step)
+{
+	const struct rank_point *points = graph->world->logs[rank].points;
+	const struct replay_link *links = &graph->ops[graph->ranks[rank].first_op];
+	double sum_ns = 0;
+
+	for (uint32_t i = step->first_point; i < step->end_point; i++)
+		if (points[i].kind == RANK_POINT_READY)
+			sum_ns += (double)links[points[i].index].tail_ns;
+	return sum_ns;
+}
+
+double tsi_replay_end_spread(const struct replay_graph *graph, const struct replay *unchanged)
+{
+	size_t rank_count = graph->world->rank_count;
+	double sum_ns = 0, count = 0;
+
+	for (size_t i = 0; i < graph->step_count * rank_count; i++) {
+		if (graph->steps[i].first_point == NO_ROW)
+			continue;
+		sum_ns += tails_of(graph, i % rank_count, &graph->steps[i]);
+		count++;
+	}
+	return sum_ns / count / (double)unchanged->measured_ns;
+}
+
+const char *tsi_replay_doubt(const struct replay_graph *graph, const struct replay *unchanged)
+{
+	if (unchanged->unordered_count > 0)
+		return "collectives of some ranks wait for each other in a circle: their matches, "
+		       "or "
+		       "their order in the traces, must be wrong";
+	/* Not finite without any time: no better. */
+	if (!(fabs(tsi_replay_error(unchanged)) <= max_error))
+		return "the simulation of the unchanged run is off by more than 5 %";
+	if (!(tsi_replay_end_spread(graph, unchanged) <= max_end_spread))
+		return "members of collectives end far apart, by more than 5 % of the step: what "
+		       "kept them is simulated as if nothing could change it";
+	return NULL;
+}

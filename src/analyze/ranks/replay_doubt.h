@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_ANALYZE_RANKS_REPLAY_DOUBT_H
+#define TSCOPE_ANALYZE_RANKS_REPLAY_DOUBT_H
+
+#include "comm/replay.h"
+
+/* How far the unchanged replay is off the measured step: their ratio - 1. */
+double tsi_replay_error(const struct replay *unchanged);
+
+/*
+ * Time of a rank's step, by the measured step, that passed between the first end of a collective
+ * and its own: the mean of steps that count, 0 without clocks that are known. The replay keeps it
+ * as it was, which is no error of the unchanged replay but may be one where something is changed.
+ */
+double tsi_replay_end_spread(const struct replay_graph *graph, const struct replay *unchanged);
+
+/* Why what is simulated must not be believed, as the unchanged replay shows; or NULL. Static. */
+const char *tsi_replay_doubt(const struct replay_graph *graph, const struct replay *unchanged);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Why a rank is late: the line of its budget that exceeds the others' most and, where that is
+ * compute, its kernels beside those of a usual rank.
+ */
+#include "analyze/ranks/straggler_cause.h"
+
+#include "analyze/ranks/kernel_changes.h"
+#include "analyze/shared/robust.h"
+#include "comm/world.h"
+
+enum { LINES = TSCOPE_BUDGET_LINE_COUNT };
+
+/* Kernels last longer throughout: so many of them, with so much of the time. */
+enum { MIN_EVEN_KERNELS = 3 };
+static const double min_even_share = 0.8;
+/* By less nobody can say what makes them longer. */
+static const double min_longer_ratio = 0.003;
+
+/* What a line with most of the excess means: "1.20 ms a step more …". */
+static const struct {
+	enum straggler_cause cause;
+	const char *words;
+} lines[LINES] = {
+	/* for its kernels to say */
+	[TSCOPE_BUDGET_COMPUTE] = { STRAGGLER_UNKNOWN,
+				    "of compute that its kernels do not explain" },
+	[TSCOPE_BUDGET_EXPOSED_COMM] = { STRAGGLER_UNKNOWN, "of communication that it alone has" },
+	[TSCOPE_BUDGET_EXPOSED_COPY] = { STRAGGLER_COPIES, "in which its device only copies" },
+	[TSCOPE_BUDGET_DATA_STALL] = { STRAGGLER_SLOW_LOADER,
+				       "in which it waits for its data loader" },
+	[TSCOPE_BUDGET_SYNC_STALL] = { STRAGGLER_SYNC,
+				       "in which its device idles and its host waits in "
+				       "synchronising calls" },
+	[TSCOPE_BUDGET_LAUNCH_STALL] = { STRAGGLER_SLOW_HOST,
+					 "in which its device waits for its host to launch work" },
+	[TSCOPE_BUDGET_DEVICE_GAP] = { STRAGGLER_UNKNOWN, "in gaps between work that is launched" },
+	[TSCOPE_BUDGET_UNATTRIBUTED] = { STRAGGLER_UNKNOWN, "that nothing in its trace explains" },
+};
+
+const char *tsi_straggler_cause_name(enum straggler_cause cause)
+{
+	static const char *const names[] = {
+		[STRAGGLER_UNKNOWN] = "unknown",
+		[STRAGGLER_SLOW_KERNELS] = "slow_kernels",
+		[STRAGGLER_SLOW_CLOCK] = "slow_clock",
+		[STRAGGLER_MORE_WORK] = "more_work",
+		[STRAGGLER_SLOW_HOST] = "slow_host",
+		[STRAGGLER_SLOW_LOADER] = "slow_loader",
+		[STRAGGLER_SYNC] = "sync",
+		[STRAGGLER_COPIES] = "copies",
+	};
+
+	return names[cause];
+}
+
+/* ---- lines ---- */
+
+static int64_t mean_line(const struct local_time *local, size_t rank, size_t line)
+{
+	return tsi_mean(local->line_ns[rank * LINES + line], (int64_t)local->step_count).integer;
+}
+
+static int64_t mean_total(const struct local_time *local, size_t rank)
+{
+	return tsi_mean(tsi_local_ns(local, rank), (int64_t)local->step_count).integer;
+}
+
+static bool is_other(const struct late_ranks *late, size_t rank, size_t other)
+{
+	return other != rank && late->roles.roles[other] == late->roles.roles[rank];
+}
+
+/* line: LINES is all of them. */
+static struct straggler_line compare_line(const struct late_ranks *late, size_t rank, size_t line,
+					  double *numbers)
+{
+	const struct local_time *local = &late->local;
+	struct straggler_line found = { 0 };
+	size_t count = 0;
+
+	for (size_t i = 0; i < late->rank_count; i++) {
+		int64_t ns = line < LINES ? mean_line(local, i, line) : mean_total(local, i);
+
+		if (i == rank)
+			found.rank_ns = ns;
+		else if (is_other(late, rank, i))
+			numbers[count++] = (double)ns;
+	}
+	found.others_ns = tsi_round_ns(tsi_median(numbers, count));
+	return found;
+}
+
+static void compare_lines(struct straggler *straggler, const struct late_ranks *late, size_t rank,
+			  double *numbers)
+{
+	straggler->total = compare_line(late, rank, LINES, numbers);
+	straggler->worst_line = TSCOPE_BUDGET_COMPUTE;
+	for (size_t line = 0; line < LINES; line++) {
+		straggler->lines[line] = compare_line(late, rank, line, numbers);
+		if (tsi_straggler_excess(&straggler->lines[line]) >
+		    tsi_straggler_excess(&straggler->lines[straggler->worst_line]))
+			straggler->worst_line = (enum tscope_budget_line)line;
+	}
+}
+
+/* ---- kernels ---- */
+
+/* The other rank of its role that is nearest to their median of compute; NULL: there is none. */
+static const struct rank_log *find_usual(const struct analysis_scope *scope,
+					 const struct late_ranks *late, size_t rank,
+					 int64_t usual_ns)
+{
+	int64_t nearest_ns = INT64_MAX;
+	size_t nearest = rank;
+
+	for (size_t i = 0; i < late->rank_count; i++) {
+		int64_t ns = mean_line(&late->local, i, TSCOPE_BUDGET_COMPUTE);
+		int64_t off_ns = ns > usual_ns ? ns - usual_ns : usual_ns - ns;
+
+		if (!is_other(late, rank, i) || off_ns >= nearest_ns)
+			continue;
+		nearest_ns = off_ns;
+		nearest = i;
+	}
+	return nearest != rank ? &scope->world->logs[nearest] : NULL;
+}
+
+static enum straggler_cause cause_of_kernels(const struct kernel_changes *changes)
+{
+	/* Names that only one has are other work where it is more calls, else another choice. */
+	bool has_more_calls = changes->calls > 1.005 * changes->usual_calls;
+	double work_ns = changes->work_ns + (has_more_calls ? changes->other_ns : 0);
+
+	if (!(changes->excess_ns > 0))
+		return STRAGGLER_UNKNOWN;
+	if (work_ns >= changes->excess_ns / 2)
+		return STRAGGLER_MORE_WORK;
+	if (changes->longer_ratio < min_longer_ratio)
+		return STRAGGLER_UNKNOWN;
+	return changes->even_count >= MIN_EVEN_KERNELS && changes->even_share >= min_even_share
+		       ? STRAGGLER_SLOW_CLOCK
+		       : STRAGGLER_SLOW_KERNELS;
+}
+
+static enum tscope_status describe_work(struct straggler *straggler,
+					const struct analysis_scope *scope,
+					const struct kernel_changes *changes, const char *what,
+					struct tscope_error *err)
+{
+	if (changes->calls > 1.005 * changes->usual_calls)
+		return tsi_make_text(scope, &straggler->detail, err,
+				     "%.4g %s a step where others run %.4g", changes->calls, what,
+				     changes->usual_calls);
+	return tsi_make_text(scope, &straggler->detail, err,
+			     "as many %s as on the others, but larger ones: %.2f ms a step more",
+			     what, changes->work_ns / 1e6);
+}
+
+static enum tscope_status describe_kernels(struct straggler *straggler,
+					   const struct analysis_scope *scope,
+					   const struct kernel_changes *changes, const char *what,
+					   struct tscope_error *err)
+{
+	if (straggler->cause == STRAGGLER_MORE_WORK)
+		return describe_work(straggler, scope, changes, what, err);
+	if (straggler->cause == STRAGGLER_SLOW_CLOCK)
+		return tsi_make_text(scope, &straggler->detail, err,
+				     "%s %.1f %% longer throughout, as with lower clocks", what,
+				     100 * changes->longer_ratio);
+	return tsi_make_text(scope, &straggler->detail, err,
+			     "some %s last longer: most %.80s, by %.1f %%, %.2f ms a step", what,
+			     changes->longest.data, 100 * changes->longest_ratio,
+			     changes->longest_ns / 1e6);
+}
+
+/* ---- both ---- */
+
+static enum tscope_status describe_line(struct straggler *straggler,
+					const struct analysis_scope *scope,
+					struct tscope_error *err)
+{
+	enum tscope_budget_line line = straggler->worst_line;
+	int64_t excess_ns = tsi_straggler_excess(&straggler->lines[line]);
+
+	return tsi_make_text(scope, &straggler->detail, err, "%.2f ms a step more %s",
+			     (double)excess_ns / 1e6, lines[line].words);
+}
+
+static enum tscope_status explain_compute(struct straggler *straggler,
+					  const struct analysis_scope *scope,
+					  const struct late_ranks *late, size_t rank,
+					  struct tscope_error *err)
+{
+	const struct straggler_line *line = &straggler->lines[TSCOPE_BUDGET_COMPUTE];
+	const struct rank_log *log = &scope->world->logs[rank];
+	const struct rank_log *usual = find_usual(scope, late, rank, line->others_ns);
+	struct kernel_changes changes;
+
+	if (usual) {
+		tsi_kernel_changes(&changes, log, usual);
+		straggler->cause = cause_of_kernels(&changes);
+	}
+	if (straggler->cause != STRAGGLER_UNKNOWN)
+		return describe_kernels(straggler, scope, &changes,
+					log->is_host ? "operators" : "kernels", err);
+	return describe_line(straggler, scope, err);
+}
+
+enum tscope_status tsi_find_straggler(struct straggler *straggler,
+				      const struct analysis_scope *scope,
+				      const struct late_ranks *late, size_t rank, double *numbers,
+				      struct tscope_error *err)
+{
+	*straggler = (struct straggler){ .cause = STRAGGLER_UNKNOWN };
+	compare_lines(straggler, late, rank, numbers);
+
+	if (tsi_straggler_excess(&straggler->lines[straggler->worst_line]) <= 0)
+		return TSCOPE_OK;
+	if (straggler->worst_line == TSCOPE_BUDGET_COMPUTE)
+		return explain_compute(straggler, scope, late, rank, err);
+	straggler->cause = lines[straggler->worst_line].cause;
+	return describe_line(straggler, scope, err);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_ANALYZE_RANKS_STRAGGLER_CAUSE_H
+#define TSCOPE_ANALYZE_RANKS_STRAGGLER_CAUSE_H
+
+#include "analyze/facts.h"
+#include "analyze/ranks/late_ranks.h"
+
+enum straggler_cause {
+	STRAGGLER_UNKNOWN,
+	STRAGGLER_SLOW_KERNELS, /* some kernels last longer */
+	STRAGGLER_SLOW_CLOCK,   /* all do, by the same ratio */
+	STRAGGLER_MORE_WORK,
+	STRAGGLER_SLOW_HOST,
+	STRAGGLER_SLOW_LOADER,
+	STRAGGLER_SYNC,
+	STRAGGLER_COPIES,
+};
+
+/* The local time of a step of a rank beside that of the others of its role: means. */
+struct straggler_line {
+	int64_t rank_ns, others_ns; /* others: the median */
+};
+
+struct straggler {
+	enum straggler_cause cause;
+	struct straggler_line total, lines[TSCOPE_BUDGET_LINE_COUNT];
+	enum tscope_budget_line worst_line; /* the one with most excess */
+	const char
+		*detail; /* with figures; lives as long as the analysis. NULL: it has no excess */
+};
+
+/* Why a rank is late. numbers is room for one of each rank. */
+TSI_MUST_CHECK
+enum tscope_status tsi_find_straggler(struct straggler *straggler,
+				      const struct analysis_scope *scope,
+				      const struct late_ranks *late, size_t rank, double *numbers,
+				      struct tscope_error *err);
+
+/* "slow_kernels" …: never NULL. */
+const char *tsi_straggler_cause_name(enum straggler_cause cause);
+
+static inline int64_t tsi_straggler_excess(const struct straggler_line *line)
+{
+	return line->rank_ns - line->others_ns; /* neither is negative */
+}
+
+#endif

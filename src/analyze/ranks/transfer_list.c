@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* Lists the transfers of a world, and the slack of its collectives. */
+#include "analyze/ranks/transfer_list.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/sum.h"
+
+/* Is the shortest duration of its members that of the transfer? */
+static bool is_timed(const struct match *match)
+{
+	return match->member_count >= 2 &&
+	       (match->is_synchronising || match->kind == COLLECTIVE_SEND_RECV);
+}
+
+static const struct rank_op *op_of(const struct world *world, const struct match_member *member)
+{
+	return &world->logs[member->rank].ops[member->op];
+}
+
+static void sum_members(struct transfer *transfer, const struct world *world,
+			const struct match *match)
+{
+	transfer->is_on_host = true;
+	for (uint32_t i = 0; i < match->member_count; i++) {
+		const struct match_member *member = &world->members[match->first_member + i];
+
+		tsi_sum(&transfer->wait_ns, member->wait_ns);
+		transfer->is_on_host &= world->logs[member->rank].is_host;
+	}
+}
+
+static enum tscope_status name_transfer(struct transfer_list *list, struct transfer *transfer,
+					const struct world *world, const struct match *match,
+					struct tscope_error *err)
+{
+	const struct match_member *first = &world->members[match->first_member];
+	const struct rank_op *op = op_of(world, first);
+	const char *group_name = world->groups[match->group].name;
+	struct str name = { group_name ? group_name : "", group_name ? strlen(group_name) : 0 };
+
+	if (tsi_intern_add(list->names, name, &transfer->group_name, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	return tsi_intern_add(list->names,
+			      tsi_intern_text(&world->logs[first->rank].names, op->dtype),
+			      &transfer->dtype, err);
+}
+
+/* Backends of the host do not say the size of the group, which is known by now. */
+static double bus_bytes_of(const struct match *match, int64_t group_size)
+{
+	struct collective collective = { .kind = match->kind, .group_size = group_size };
+
+	if (!isnan(match->bus_bytes) || match->bytes == NO_NUMBER ||
+	    match->kind == COLLECTIVE_ALL_TO_ALL)
+		return match->bus_bytes;
+	return (double)match->bytes * tsi_collective_bus_factor(&collective);
+}
+
+static enum tscope_status add_transfer(struct transfer_list *list, const struct world *world,
+				       uint32_t index, struct tscope_error *err)
+{
+	const struct match *match = &world->matches[index];
+	const struct process_group *group = &world->groups[match->group];
+	struct transfer *transfer = &list->items[list->count++];
+
+	*transfer = (struct transfer){
+		.bytes = match->bytes,
+		.group_size = tsi_group_size(group),
+		.transfer_ns = match->transfer_ns,
+		.member_count = match->member_count,
+		.bus_bytes = bus_bytes_of(match, tsi_group_size(group)),
+		.step = match->step,
+		.match = index,
+		.group = match->group,
+		.kind = match->kind,
+		.span = (uint8_t)tsi_group_span(world, group),
+		.is_synchronising = match->is_synchronising,
+	};
+	sum_members(transfer, world, match);
+	return name_transfer(list, transfer, world, match, err);
+}
+
+enum tscope_status tsi_transfer_list_fill(struct transfer_list *list, const struct world *world,
+					  struct intern *names, struct tscope_error *err)
+{
+	enum tscope_status status =
+		tsi_array_new(&list->items, world->match_count, sizeof(*list->items), err);
+
+	list->names = names;
+	for (size_t i = 0; status == TSCOPE_OK && i < world->match_count; i++)
+		if (is_timed(&world->matches[i]))
+			status = add_transfer(list, world, (uint32_t)i, err);
+	return status;
+}
+
+void tsi_transfer_list_deinit(struct transfer_list *list)
+{
+	free(list->items);
+	*list = (struct transfer_list){ 0 };
+}
+
+static int64_t local_ns(const struct rank_point *point)
+{
+	int64_t sum_ns = 0;
+
+	for (unsigned line = 0; line < TSCOPE_BUDGET_LINE_COUNT; line++)
+		tsi_sum(&sum_ns, point->line_ns[line]);
+	return sum_ns;
+}
+
+/* Times are local ones, which stand still while the rank does. An op not ready has none (-1). */
+static void find_slacks(int64_t *slack_ns, int64_t *ready_ns, const struct rank_log *log)
+{
+	int64_t now_ns = 0;
+
+	for (size_t i = 0; i < log->op_count; i++)
+		slack_ns[i] = ready_ns[i] = -1;
+	for (size_t i = 0; i < log->point_count; i++) {
+		const struct rank_point *point = &log->points[i];
+
+		tsi_sum(&now_ns, local_ns(point));
+		if (point->kind == RANK_POINT_READY)
+			ready_ns[point->index] = now_ns;
+		else if (point->kind == RANK_POINT_RESUME && ready_ns[point->index] >= 0)
+			slack_ns[point->index] = now_ns - ready_ns[point->index];
+	}
+}
+
+enum tscope_status tsi_slacks_find(struct slacks *slacks, const struct world *world,
+				   struct tscope_error *err)
+{
+	enum tscope_status status =
+		tsi_array_new(&slacks->ns, world->rank_count, sizeof(*slacks->ns), err);
+
+	if (status == TSCOPE_OK)
+		slacks->rank_count = world->rank_count;
+	for (size_t rank = 0; status == TSCOPE_OK && rank < world->rank_count; rank++) {
+		const struct rank_log *log = &world->logs[rank];
+		int64_t *ready_ns = NULL;
+
+		status = tsi_array_new(&slacks->ns[rank], log->op_count, sizeof(int64_t), err);
+		if (status == TSCOPE_OK)
+			status = tsi_array_new(&ready_ns, log->op_count, sizeof(*ready_ns), err);
+		if (status == TSCOPE_OK)
+			find_slacks(slacks->ns[rank], ready_ns, log);
+		free(ready_ns);
+	}
+	return status;
+}
+
+void tsi_slacks_deinit(struct slacks *slacks)
+{
+	for (size_t i = 0; i < slacks->rank_count; i++)
+		free(slacks->ns[i]);
+	free(slacks->ns);
+	*slacks = (struct slacks){ 0 };
+}

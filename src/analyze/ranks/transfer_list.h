@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_ANALYZE_RANKS_TRANSFER_LIST_H
+#define TSCOPE_ANALYZE_RANKS_TRANSFER_LIST_H
+
+#include "analyze/ranks/group_words.h"
+
+/*
+ * The transfers of a world one by one, with all that rows of tables have in common: those of
+ * synchronising collectives, and of sends with their receives. (Of the others nobody knows the
+ * time without waiting.)
+ */
+struct transfer {
+	int64_t bytes;              /* or NO_NUMBER */
+	int64_t group_size;         /* ranks */
+	int64_t transfer_ns;        /* > 0 but for what is broken */
+	int64_t wait_ns;            /* sum over the members that were read, */
+	uint32_t member_count;      /* so many */
+	double bus_bytes;           /* or NAN */
+	int64_t step;               /* number, or NO_NUMBER */
+	uint32_t match;             /* index in world.matches */
+	uint32_t group;             /* index in world.groups */
+	uint32_t group_name, dtype; /* ids in transfer_list.names; 0: not said */
+	uint8_t kind;               /* enum collective_kind */
+	uint8_t span;               /* enum group_span */
+	bool is_synchronising;      /* has a wait */
+	bool is_on_host;            /* no member has a device: times are the host's */
+};
+
+struct transfer_list {
+	struct transfer *items; /* in the order of world.matches */
+	size_t count;
+	struct intern *names; /* borrowed */
+};
+
+/* Names go into the set, which outlives the list. */
+TSI_MUST_CHECK
+enum tscope_status tsi_transfer_list_fill(struct transfer_list *list, const struct world *world,
+					  struct intern *names, struct tscope_error *err);
+void tsi_transfer_list_deinit(struct transfer_list *list); /* fine on a zeroed struct */
+
+/*
+ * How long each op could have taken without delaying its rank: local time from when it was ready
+ * to when something waited for it. [rank][op], -1 where nothing did.
+ */
+struct slacks {
+	int64_t **ns;
+	size_t rank_count;
+};
+
+TSI_MUST_CHECK
+enum tscope_status tsi_slacks_find(struct slacks *slacks, const struct world *world,
+				   struct tscope_error *err);
+void tsi_slacks_deinit(struct slacks *slacks); /* fine on a zeroed struct */
+
+#endif

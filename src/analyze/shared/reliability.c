@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whether device times can be believed: the one place that turns the counters
+ * of the model's checks into a doubt. Analyzers of device time put it on their
+ * sheets, and gates on such facts trip with its words.
+ */
+#include "analyze/shared/reliability.h"
+
+#include "base/sum.h"
+
+/* Device time that was impossible and clipped counts as harmless up to 1 ÷ 20 (5 %) of it all. */
+enum { HARMLESS_PART = 20 };
+
+static int64_t device_time_ns(const struct tscope_trace *trace)
+{
+	int64_t total_ns = 0;
+
+	for (uint32_t i = 0; i < trace->device_count; i++)
+		for (uint32_t j = 0; j < trace->devices[i].row_count; j++)
+			tsi_sum(&total_ns, tsi_dur_ns(&trace->spans, trace->devices[i].rows[j]));
+	return total_ns;
+}
+
+const char *tsi_device_time_doubt(const struct tscope_trace *trace)
+{
+	if (trace->diagnostics[TSCOPE_DIAGNOSTIC_empty_graph_launch])
+		return "graph launches have no kernel in the trace: device work is missing";
+	if (trace->impossible_ns == 0)
+		return NULL;
+	int64_t recorded_ns = trace->impossible_ns;
+	tsi_sum(&recorded_ns, device_time_ns(trace));
+	if (trace->impossible_ns > recorded_ns / HARMLESS_PART)
+		return "more than 5 % of the recorded device time was impossible and was removed";
+	return NULL;
+}
+
+void tsi_judge_device_time(const struct tscope_trace *trace, struct fact_sheet *sheet)
+{
+	const char *doubt = tsi_device_time_doubt(trace);
+
+	if (doubt)
+		tsi_fact_unreliable(sheet, doubt);
+}

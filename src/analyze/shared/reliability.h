@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_ANALYZE_SHARED_RELIABILITY_H
+#define TSCOPE_ANALYZE_SHARED_RELIABILITY_H
+
+#include "analyze/facts.h"
+
+/*
+ * Why figures of the device's time must not be believed (static text), or NULL
+ * where nothing speaks against them: what the trace lacks, or what was
+ * repaired in it, is enough to turn a verdict round.
+ */
+const char *tsi_device_time_doubt(const struct tscope_trace *trace);
+
+/* Puts the doubt, if there is one, on a sheet. */
+void tsi_judge_device_time(const struct tscope_trace *trace, struct fact_sheet *sheet);
+
+#endif

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Steps at which several signals of a rank jump at once: loss, gradient norm, step
+ * time and memory, each against its own near past. One alone is noise; together
+ * they are an event, and events close to each other are one group (pytscope's
+ * CROSS.CORRELATED_INSTABILITY, which reports the first three groups).
+ */
+#include "analyze/facts.h"
+#include "analyze/shared/robust.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/ckd.h"
+
+enum fact { GROUP_COUNT, EVENT_COUNT };
+
+static const struct tscope_fact_def facts[] = {
+	[GROUP_COUNT] = { "group_count", TSCOPE_UNIT_COUNT,
+			  "groups of events at most 2 steps apart" },
+	[EVENT_COUNT] = { "event_count", TSCOPE_UNIT_COUNT,
+			  "steps at which two or more signals jump" },
+};
+
+enum column { FIRST_STEP, LAST_STEP, PEAK_STEP, AXES, LOSS, GRAD_NORM, STEP_NS, ALLOC_BYTES };
+
+static const struct tscope_fact_def group_columns[] = {
+	[FIRST_STEP] = { "first_step", TSCOPE_UNIT_COUNT, "number of its first event" },
+	[LAST_STEP] = { "last_step", TSCOPE_UNIT_COUNT, "number of its last event" },
+	[PEAK_STEP] = { "peak_step", TSCOPE_UNIT_COUNT, "its event of the largest loss" },
+	[AXES] = { "axes", TSCOPE_UNIT_TEXT, "signals that jump in it" },
+	[LOSS] = { "loss", TSCOPE_UNIT_NUMBER, "at the peak, if finite" },
+	[GRAD_NORM] = { "grad_norm", TSCOPE_UNIT_NUMBER, "at the peak" },
+	[STEP_NS] = { "step_ns", TSCOPE_UNIT_NS, "at the peak" },
+	[ALLOC_BYTES] = { "alloc_bytes", TSCOPE_UNIT_BYTES, "at the peak" },
+};
+
+enum table { GROUPS };
+
+static const struct tscope_table_def tables[] = {
+	[GROUPS] = { "groups", group_columns, TSI_COUNT_OF(group_columns),
+		     "the groups, in order of time", TSCOPE_TABLE_ROWS },
+};
+
+/* A bit for each signal, in the order of their names. */
+enum axis {
+	AXIS_GRAD_NORM = 1 << 0,
+	AXIS_LOSS = 1 << 1,
+	AXIS_MEMORY = 1 << 2,
+	AXIS_STEP_TIME = 1 << 3,
+	AXES_END = 1 << 4,
+};
+
+/* Of every combination of two signals or more. */
+static const char *const axes_names[AXES_END] = {
+	[AXIS_GRAD_NORM | AXIS_LOSS] = "grad_norm, loss",
+	[AXIS_GRAD_NORM | AXIS_MEMORY] = "grad_norm, memory",
+	[AXIS_GRAD_NORM | AXIS_STEP_TIME] = "grad_norm, step_time",
+	[AXIS_LOSS | AXIS_MEMORY] = "loss, memory",
+	[AXIS_LOSS | AXIS_STEP_TIME] = "loss, step_time",
+	[AXIS_MEMORY | AXIS_STEP_TIME] = "memory, step_time",
+	[AXIS_GRAD_NORM | AXIS_LOSS | AXIS_MEMORY] = "grad_norm, loss, memory",
+	[AXIS_GRAD_NORM | AXIS_LOSS | AXIS_STEP_TIME] = "grad_norm, loss, step_time",
+	[AXIS_GRAD_NORM | AXIS_MEMORY | AXIS_STEP_TIME] = "grad_norm, memory, step_time",
+	[AXIS_LOSS | AXIS_MEMORY | AXIS_STEP_TIME] = "loss, memory, step_time",
+	[AXIS_GRAD_NORM | AXIS_LOSS | AXIS_MEMORY | AXIS_STEP_TIME] =
+		"grad_norm, loss, memory, step_time",
+};
+
+enum {
+	MIN_STEPS = 8, /* pytscope's: fewer are not judged */
+	MAX_GAP = 2,   /* between the numbers of two events of a group */
+};
+
+struct signals {
+	const struct step_record **records; /* the counted ones, in order of time */
+	unsigned *axes;                     /* by record: those that jump */
+	double *values;                     /* by record: one signal; NaN where it has none */
+	bool *is_spike;
+	size_t count;
+};
+
+static void signals_deinit(struct signals *signals)
+{
+	free(signals->records);
+	free(signals->axes);
+	free(signals->values);
+	free(signals->is_spike);
+}
+
+static bool has_signal(const struct step_record *record, enum axis axis)
+{
+	switch (axis) {
+	case AXIS_GRAD_NORM:
+		return record->has & STEP_HAS_GRAD_NORM;
+	case AXIS_LOSS:
+		return record->has & STEP_HAS_LOSS;
+	case AXIS_MEMORY:
+		return record->memory_bytes[STEP_MEMORY_ALLOC] != NO_BYTES;
+	default:
+		return record->has & STEP_HAS_TIME;
+	}
+}
+
+/* A step of which only metrics are known has its place among the others. */
+static bool has_any_signal(const struct step_record *record)
+{
+	for (unsigned axis = 1; axis < AXES_END; axis <<= 1)
+		if (has_signal(record, (enum axis)axis))
+			return true;
+	return false;
+}
+
+static enum tscope_status signals_init(struct signals *signals, const struct step_series *steps,
+				       struct tscope_error *err)
+{
+	size_t room = steps->count;
+
+	if (tsi_array_new(&signals->records, room, sizeof(*signals->records), err) != TSCOPE_OK ||
+	    tsi_array_new(&signals->axes, room, sizeof(*signals->axes), err) != TSCOPE_OK ||
+	    tsi_array_new(&signals->values, room, sizeof(*signals->values), err) != TSCOPE_OK ||
+	    tsi_array_new(&signals->is_spike, room, sizeof(*signals->is_spike), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (size_t i = 0; i < room; i++)
+		if (steps->records[i].mark == TSCOPE_STEP_COUNTED &&
+		    has_any_signal(&steps->records[i]))
+			signals->records[signals->count++] = &steps->records[i];
+	return TSCOPE_OK;
+}
+
+static double value_of(const struct step_record *record, enum axis axis)
+{
+	switch (axis) {
+	case AXIS_GRAD_NORM:
+		return record->grad_norm;
+	case AXIS_LOSS:
+		return record->loss;
+	case AXIS_MEMORY:
+		return (double)record->memory_bytes[STEP_MEMORY_ALLOC];
+	default:
+		return (double)record->time_ns;
+	}
+}
+
+static bool has_bad_loss(const struct step_record *record)
+{
+	return has_signal(record, AXIS_LOSS) && !isfinite(record->loss);
+}
+
+/* Marks where a signal jumps. True if it was recorded at all. */
+static bool mark_jumps(struct signals *signals, enum axis axis)
+{
+	bool is_recorded = false;
+
+	for (size_t i = 0; i < signals->count; i++) {
+		bool has = has_signal(signals->records[i], axis);
+		signals->values[i] = has ? value_of(signals->records[i], axis) : NAN;
+		is_recorded |= has;
+	}
+	tsi_local_spikes(signals->values, signals->count, signals->is_spike);
+	for (size_t i = 0; i < signals->count; i++)
+		if (signals->is_spike[i] ||
+		    (axis == AXIS_LOSS && has_bad_loss(signals->records[i])))
+			signals->axes[i] |= axis;
+	return is_recorded;
+}
+
+static bool is_event(unsigned axes)
+{
+	return (axes & (axes - 1)) != 0; /* more than one bit */
+}
+
+/* Does a step belong to the group whose last event is `last`? */
+static bool is_near(const struct step_record *last, const struct step_record *record)
+{
+	int64_t gap;
+
+	return !tsi_ckd_sub(&gap, record->number, last->number) && gap >= 0 && gap <= MAX_GAP;
+}
+
+/* For the peak: what is not finite is larger than all, what is not recorded less. */
+static double height_of(const struct step_record *record)
+{
+	if (!has_signal(record, AXIS_LOSS))
+		return -INFINITY;
+	return isfinite(record->loss) ? record->loss : INFINITY;
+}
+
+static void fill_row(struct tscope_value *cells, const struct step_record *peak)
+{
+	cells[PEAK_STEP] = tsi_int(peak->number);
+	if (has_signal(peak, AXIS_STEP_TIME))
+		cells[STEP_NS] = tsi_int(peak->time_ns);
+	if (has_signal(peak, AXIS_LOSS))
+		cells[LOSS] = tsi_real(peak->loss);
+	if (has_signal(peak, AXIS_GRAD_NORM))
+		cells[GRAD_NORM] = tsi_real(peak->grad_norm);
+	if (has_signal(peak, AXIS_MEMORY))
+		cells[ALLOC_BYTES] = tsi_int(peak->memory_bytes[STEP_MEMORY_ALLOC]);
+}
+
+/* Lists the group that begins at an event; returns the index behind its last event. */
+static size_t list_group(const struct signals *signals, size_t first, int64_t *event_count,
+			 struct tscope_value *cells)
+{
+	const struct step_record *const *records = signals->records;
+	const struct step_record *peak = records[first];
+	unsigned axes = 0;
+	size_t last = first;
+
+	for (size_t i = first; i < signals->count; i++) {
+		if (!is_event(signals->axes[i]))
+			continue;
+		if (!is_near(records[last], records[i]))
+			break;
+		if (height_of(records[i]) > height_of(peak))
+			peak = records[i];
+		axes |= signals->axes[i];
+		last = i;
+		(*event_count)++;
+	}
+	fill_row(cells, peak);
+	cells[FIRST_STEP] = tsi_int(records[first]->number);
+	cells[LAST_STEP] = tsi_int(records[last]->number);
+	cells[AXES] = tsi_text(axes_names[axes]);
+	return last + 1;
+}
+
+static enum tscope_status list_groups(const struct signals *signals, struct fact_sheet *out,
+				      struct tscope_error *err)
+{
+	int64_t group_count = 0, event_count = 0;
+	struct tscope_value *cells;
+
+	for (size_t i = 0; i < signals->count;) {
+		if (!is_event(signals->axes[i])) {
+			i++;
+			continue;
+		}
+		if (tsi_table_add(out, GROUPS, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		i = list_group(signals, i, &event_count, cells);
+		group_count++;
+	}
+	tsi_fact_int(out, GROUP_COUNT, group_count);
+	tsi_fact_int(out, EVENT_COUNT, event_count);
+	return TSCOPE_OK;
+}
+
+static enum tscope_status analyze_correlation(const struct analysis_scope *scope,
+					      struct fact_sheet *out, struct tscope_error *err)
+{
+	struct signals signals = { 0 };
+	enum tscope_status status = signals_init(&signals, scope->steps, err);
+	unsigned recorded = 0;
+
+	if (status == TSCOPE_OK && signals.count >= MIN_STEPS) {
+		for (unsigned axis = 1; axis < AXES_END; axis <<= 1)
+			if (mark_jumps(&signals, (enum axis)axis))
+				recorded |= axis;
+		/* Of step times alone nothing can be said: better absent than "no event". */
+		if (is_event(recorded))
+			status = list_groups(&signals, out, err);
+	}
+	signals_deinit(&signals);
+	return status;
+}
+
+const struct analyzer tsi_analyzer_correlation = {
+	.def = {
+		.id = "correlation",
+		.summary = "steps at which several signals jump at once",
+		.facts = facts,
+		.fact_count = TSI_COUNT_OF(facts),
+		.tables = tables,
+		.table_count = TSI_COUNT_OF(tables),
+		.needs = "8 or more steps with a loss, a gradient norm or memory beside their time",
+		.total = TSCOPE_TOTAL_TIMED,
+	},
+	.levels = LEVEL_RANK,
+	.run = analyze_correlation,
+};

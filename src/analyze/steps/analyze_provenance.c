@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the job said of itself in run.json: its environment and its configuration. A trace says
+ * something of its environment, too: names that begin with "trace.".
+ */
+#include "analyze/facts.h"
+
+enum fact {
+	NAME,
+	STARTED_S,
+	RECORDED_WALL_S,
+	RECORDED_STEP_COUNT,
+};
+
+static const struct tscope_fact_def facts[] = {
+	[NAME] = { "name", TSCOPE_UNIT_TEXT, "name of the run" },
+	[STARTED_S] = { "started_s", TSCOPE_UNIT_NUMBER, "Unix time of its start, in s" },
+	[RECORDED_WALL_S] = { "recorded_wall_s", TSCOPE_UNIT_NUMBER, "from start to end, in s" },
+	[RECORDED_STEP_COUNT] = { "recorded_step_count", TSCOPE_UNIT_COUNT,
+				  "steps that it ran, warm-up included" },
+};
+
+enum environment_column {
+	ENVIRONMENT_NAME,
+	ENVIRONMENT_VALUE,
+};
+
+static const struct tscope_fact_def environment_columns[] = {
+	[ENVIRONMENT_NAME] = { "name", TSCOPE_UNIT_TEXT, "of the variable" },
+	[ENVIRONMENT_VALUE] = { "value", TSCOPE_UNIT_TEXT, "a text, or JSON of anything else" },
+};
+
+enum config_column {
+	CONFIG_NAME,
+	CONFIG_VALUE,
+};
+
+static const struct tscope_fact_def config_columns[] = {
+	[CONFIG_NAME] = { "name", TSCOPE_UNIT_TEXT, "of the entry" },
+	[CONFIG_VALUE] = { "value", TSCOPE_UNIT_TEXT, "a text, or JSON of anything else" },
+};
+
+enum table { ENVIRONMENT_TABLE, CONFIG_TABLE };
+
+static const struct tscope_table_def tables[] = {
+	[ENVIRONMENT_TABLE] = { "environment", environment_columns,
+				TSI_COUNT_OF(environment_columns),
+				"environment, nested names joined by a dot, sorted",
+				TSCOPE_TABLE_ROWS },
+	[CONFIG_TABLE] = { "config", config_columns, TSI_COUNT_OF(config_columns),
+			   "configuration, by its outermost names, sorted", TSCOPE_TABLE_ROWS },
+};
+
+_Static_assert((int)ENVIRONMENT_NAME == (int)CONFIG_NAME &&
+		       (int)ENVIRONMENT_VALUE == (int)CONFIG_VALUE,
+	       "both tables have the same columns");
+
+static enum tscope_status list_settings(struct fact_sheet *out, enum table table,
+					const struct step_settings *settings,
+					const struct intern *names, struct tscope_error *err)
+{
+	for (size_t i = 0; i < settings->count; i++) {
+		const struct step_setting *setting = &settings->items[i];
+		struct tscope_value *cells;
+
+		if (tsi_table_add(out, table, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		cells[ENVIRONMENT_NAME] = tsi_text(tsi_intern_text(names, setting->name).data);
+		cells[ENVIRONMENT_VALUE] = tsi_text(tsi_intern_text(names, setting->value).data);
+	}
+	return TSCOPE_OK;
+}
+
+static enum tscope_status analyze_provenance(const struct analysis_scope *scope,
+					     struct fact_sheet *out, struct tscope_error *err)
+{
+	const struct step_provenance *provenance = &scope->steps->provenance;
+	const struct intern *names = &scope->steps->names;
+
+	if (provenance->run_name)
+		tsi_fact_text(out, NAME, tsi_intern_text(names, provenance->run_name).data);
+	tsi_fact_real(out, STARTED_S, provenance->started_s);
+	tsi_fact_real(out, RECORDED_WALL_S, provenance->wall_s);
+	if (provenance->step_count >= 0)
+		tsi_fact_int(out, RECORDED_STEP_COUNT, provenance->step_count);
+	if (list_settings(out, ENVIRONMENT_TABLE, &provenance->environment, names, err) !=
+	    TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	return list_settings(out, CONFIG_TABLE, &provenance->config, names, err);
+}
+
+const struct analyzer tsi_analyzer_provenance = {
+	.def = {
+		.id = "provenance",
+		.summary = "environment and configuration of the job",
+		.facts = facts,
+		.fact_count = TSI_COUNT_OF(facts),
+		.tables = tables,
+		.table_count = TSI_COUNT_OF(tables),
+		.needs = "run.json beside the step records, or a trace",
+	},
+	/* The run's is that of its lowest rank. */
+	.levels = LEVEL_TRACE | LEVEL_RANK,
+	.run = analyze_provenance,
+};

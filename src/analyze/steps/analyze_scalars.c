@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The metrics that a job logged, name by name, as they were joined to the steps of a rank; and
+ * what was taken for its learning rate, throughput and MFU. The loss itself is convergence's.
+ * Figures are of all values but those of warm-up, means and extremes of those that are finite.
+ */
+#include "analyze/facts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "run/scalars.h"
+
+enum fact {
+	NAME_COUNT,
+	VALUE_COUNT,
+	NONFINITE_COUNT,
+	LOSS_NAME,
+	GRAD_NORM_NAME,
+	LEARNING_RATE_NAME,
+	LEARNING_RATE,
+	THROUGHPUT_NAME,
+	THROUGHPUT,
+	MFU_NAME,
+	MFU_RATIO,
+};
+
+static const struct tscope_fact_def facts[] = {
+	[NAME_COUNT] = { "name_count", TSCOPE_UNIT_COUNT, "different metrics" },
+	[VALUE_COUNT] = { "value_count", TSCOPE_UNIT_COUNT, "their values" },
+	[NONFINITE_COUNT] = { "nonfinite_count", TSCOPE_UNIT_COUNT, "of these, NaN or infinite" },
+	[LOSS_NAME] = { "loss_name", TSCOPE_UNIT_TEXT, "metric taken for the loss" },
+	[GRAD_NORM_NAME] = { "grad_norm_name", TSCOPE_UNIT_TEXT,
+			     "metric taken for the gradient's norm" },
+	[LEARNING_RATE_NAME] = { "learning_rate_name", TSCOPE_UNIT_TEXT,
+				 "metric taken for the learning rate" },
+	[LEARNING_RATE] = { "learning_rate", TSCOPE_UNIT_NUMBER, "its last value" },
+	[THROUGHPUT_NAME] = { "throughput_name", TSCOPE_UNIT_TEXT,
+			      "metric taken for the throughput" },
+	[THROUGHPUT] = { "throughput", TSCOPE_UNIT_NUMBER, "its mean" },
+	[MFU_NAME] = { "mfu_name", TSCOPE_UNIT_TEXT, "metric taken for the MFU" },
+	[MFU_RATIO] = { "mfu_ratio", TSCOPE_UNIT_RATIO, "its mean, as logged" },
+};
+
+enum by_name_column {
+	BY_NAME_NAME,
+	BY_NAME_ROLE,
+	BY_NAME_SOURCE,
+	BY_NAME_COUNT,
+	BY_NAME_FIRST_STEP,
+	BY_NAME_LAST_STEP,
+	BY_NAME_FIRST,
+	BY_NAME_LAST,
+	BY_NAME_MIN,
+	BY_NAME_MAX,
+	BY_NAME_MEAN,
+	BY_NAME_NONFINITE_COUNT,
+};
+
+static const struct tscope_fact_def by_name_columns[] = {
+	[BY_NAME_NAME] = { "name", TSCOPE_UNIT_TEXT, "as it was logged" },
+	[BY_NAME_ROLE] = { "role", TSCOPE_UNIT_TEXT,
+			   "loss, grad_norm, learning_rate, throughput, mfu or empty" },
+	[BY_NAME_SOURCE] = { "source", TSCOPE_UNIT_TEXT, "steps_jsonl, csv, tensorboard, mlflow" },
+	[BY_NAME_COUNT] = { "count", TSCOPE_UNIT_COUNT, "values" },
+	[BY_NAME_FIRST_STEP] = { "first_step", TSCOPE_UNIT_COUNT, "step of the first" },
+	[BY_NAME_LAST_STEP] = { "last_step", TSCOPE_UNIT_COUNT, "step of the last" },
+	[BY_NAME_FIRST] = { "first", TSCOPE_UNIT_NUMBER, "first value" },
+	[BY_NAME_LAST] = { "last", TSCOPE_UNIT_NUMBER, "last value" },
+	[BY_NAME_MIN] = { "min", TSCOPE_UNIT_NUMBER, "smallest value" },
+	[BY_NAME_MAX] = { "max", TSCOPE_UNIT_NUMBER, "largest value" },
+	[BY_NAME_MEAN] = { "mean", TSCOPE_UNIT_NUMBER, "mean of the finite values" },
+	[BY_NAME_NONFINITE_COUNT] = { "nonfinite_count", TSCOPE_UNIT_COUNT,
+				      "values that are NaN or infinite" },
+};
+
+enum table { TABLE_BY_NAME };
+
+static const struct tscope_table_def tables[] = {
+	[TABLE_BY_NAME] = { "by_name", by_name_columns, TSI_COUNT_OF(by_name_columns),
+			    "each metric", TSCOPE_TABLE_ROWS },
+};
+
+/* The values of one metric. */
+struct tally {
+	const struct step_scalar *scalar; /* NULL: the name is none of a metric */
+	int64_t count, finite_count;
+	int64_t first_step, last_step;
+	double first, last;    /* may be NaN or infinite */
+	double min, max, mean; /* of the finite ones, if any */
+};
+
+static void add_value(struct tally *tally, int64_t step, double value)
+{
+	if (tally->count++ == 0) {
+		tally->first_step = step;
+		tally->first = value;
+	}
+	tally->last_step = step;
+	tally->last = value;
+	if (!isfinite(value))
+		return;
+	tally->min = tally->finite_count == 0 ? value : fmin(tally->min, value);
+	tally->max = tally->finite_count == 0 ? value : fmax(tally->max, value);
+	tally->finite_count++;
+	/* Part by part, so that no sum overflows. */
+	tally->mean +=
+		value / (double)tally->finite_count - tally->mean / (double)tally->finite_count;
+}
+
+static void add_of_records(struct tally *tallies, const struct step_series *steps,
+			   enum scalar_role role)
+{
+	const struct step_scalar *scalar = tsi_scalar_of_role(steps, role);
+	double value;
+
+	for (size_t i = 0; scalar && i < steps->count; i++)
+		if (tsi_step_is_trained(&steps->records[i]) &&
+		    tsi_scalar_of_record(&steps->records[i], role, &value))
+			add_value(&tallies[scalar->name], steps->records[i].number, value);
+}
+
+/* By name; to be freed. */
+static enum tscope_status make_tallies(struct tally **ret, const struct step_series *steps,
+				       struct tscope_error *err)
+{
+	struct tally *tallies = NULL;
+
+	if (tsi_array_new(&tallies, steps->names.count, sizeof(*tallies), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (size_t i = 0; i < steps->scalar_name_count; i++)
+		tallies[steps->scalar_names[i].name].scalar = &steps->scalar_names[i];
+	add_of_records(tallies, steps, SCALAR_LOSS);
+	add_of_records(tallies, steps, SCALAR_GRAD_NORM);
+	for (size_t i = 0; i < steps->scalars.count; i++) {
+		const struct step_extra *scalar = &steps->scalars.items[i];
+		const struct step_record *record = &steps->records[scalar->record];
+
+		if (tsi_step_is_trained(record))
+			add_value(&tallies[scalar->name], record->number, scalar->value);
+	}
+	*ret = tallies;
+	return TSCOPE_OK;
+}
+
+/* ---- rows ---- */
+
+/* A row of the table before it is one. */
+struct row {
+	const struct tally *tally;
+	const char *name;
+};
+
+/* Those with a role first. */
+static int compare_rows(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+
+	if (a->tally->scalar->role != b->tally->scalar->role)
+		return a->tally->scalar->role < b->tally->scalar->role ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+static void fill_row(struct tscope_value *cells, const struct row *row,
+		     const struct step_series *steps)
+{
+	const struct tally *tally = row->tally;
+	enum scalar_role role = (enum scalar_role)tally->scalar->role;
+
+	cells[BY_NAME_NAME] = tsi_text(row->name);
+	cells[BY_NAME_ROLE] = tsi_text(tsi_scalar_role_name(role));
+	cells[BY_NAME_SOURCE] =
+		tsi_text(tsi_intern_text(&steps->names, tally->scalar->source).data);
+	cells[BY_NAME_COUNT] = tsi_int(tally->count);
+	cells[BY_NAME_FIRST_STEP] = tsi_int(tally->first_step);
+	cells[BY_NAME_LAST_STEP] = tsi_int(tally->last_step);
+	cells[BY_NAME_FIRST] = tsi_real(tally->first);
+	cells[BY_NAME_LAST] = tsi_real(tally->last);
+	cells[BY_NAME_NONFINITE_COUNT] = tsi_int(tally->count - tally->finite_count);
+	if (tally->finite_count == 0)
+		return;
+	cells[BY_NAME_MIN] = tsi_real(tally->min);
+	cells[BY_NAME_MAX] = tsi_real(tally->max);
+	cells[BY_NAME_MEAN] = tsi_real(tally->mean);
+}
+
+static enum tscope_status list_rows(struct fact_sheet *out, const struct step_series *steps,
+				    const struct row *rows, size_t count, struct tscope_error *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct tscope_value *cells;
+
+		if (tsi_table_add(out, TABLE_BY_NAME, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		fill_row(cells, &rows[i], steps);
+	}
+	return TSCOPE_OK;
+}
+
+/* ---- facts ---- */
+
+static void put_mfu(struct fact_sheet *out, const struct row *row)
+{
+	double mfu = row->tally->mean;
+
+	if (tsi_scalar_is_percent(tsi_str_of(row->name)))
+		mfu /= 100;
+	else if (mfu > 1)
+		tsi_fact_doubt(out, MFU_RATIO,
+			       "above 1: perhaps a percentage, which its name does not say");
+	tsi_fact_real(out, MFU_RATIO, mfu);
+}
+
+static void put_role(struct fact_sheet *out, const struct row *row)
+{
+	static const enum fact names[] = {
+		[SCALAR_LOSS] = LOSS_NAME,
+		[SCALAR_GRAD_NORM] = GRAD_NORM_NAME,
+		[SCALAR_LEARNING_RATE] = LEARNING_RATE_NAME,
+		[SCALAR_THROUGHPUT] = THROUGHPUT_NAME,
+		[SCALAR_MFU] = MFU_NAME,
+	};
+	uint8_t role = row->tally->scalar->role;
+
+	if (role == SCALAR_OTHER)
+		return;
+	tsi_fact_text(out, names[role], row->name);
+	if (role == SCALAR_LEARNING_RATE)
+		tsi_fact_real(out, LEARNING_RATE, row->tally->last);
+	if (row->tally->finite_count == 0)
+		return;
+	if (role == SCALAR_THROUGHPUT)
+		tsi_fact_real(out, THROUGHPUT, row->tally->mean);
+	if (role == SCALAR_MFU)
+		put_mfu(out, row);
+}
+
+static void put_facts(struct fact_sheet *out, const struct row *rows, size_t count)
+{
+	int64_t value_count = 0, nonfinite_count = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		value_count += rows[i].tally->count;
+		nonfinite_count += rows[i].tally->count - rows[i].tally->finite_count;
+		put_role(out, &rows[i]);
+	}
+	tsi_fact_int(out, NAME_COUNT, (int64_t)count);
+	tsi_fact_int(out, VALUE_COUNT, value_count);
+	tsi_fact_int(out, NONFINITE_COUNT, nonfinite_count);
+}
+
+static enum tscope_status put_tallies(struct fact_sheet *out, const struct step_series *steps,
+				      const struct tally *tallies, struct tscope_error *err)
+{
+	struct row *rows = NULL;
+	size_t count = 0;
+	enum tscope_status status =
+		tsi_array_new(&rows, steps->scalar_name_count, sizeof(*rows), err);
+
+	if (status != TSCOPE_OK)
+		return status;
+	for (uint32_t name = 0; name < steps->names.count; name++)
+		if (tallies[name].scalar && tallies[name].count > 0)
+			rows[count++] = (struct row){ &tallies[name],
+						      tsi_intern_text(&steps->names, name).data };
+	if (count > 0) {
+		qsort(rows, count, sizeof(*rows), compare_rows);
+		put_facts(out, rows, count);
+		status = list_rows(out, steps, rows, count, err);
+	}
+	free(rows);
+	return status;
+}
+
+static enum tscope_status analyze_scalars(const struct analysis_scope *scope,
+					  struct fact_sheet *out, struct tscope_error *err)
+{
+	struct tally *tallies = NULL;
+	enum tscope_status status = make_tallies(&tallies, scope->steps, err);
+
+	if (status == TSCOPE_OK)
+		status = put_tallies(out, scope->steps, tallies, err);
+	free(tallies);
+	return status;
+}
+
+const struct analyzer tsi_analyzer_scalars = {
+	.def = {
+		.id = "scalars",
+		.summary = "metrics that the job logged: learning rate, throughput and all others",
+		.facts = facts,
+		.fact_count = TSI_COUNT_OF(facts),
+		.tables = tables,
+		.table_count = TSI_COUNT_OF(tables),
+		.needs = "step records with scalars, or metrics (csv, TensorBoard, MLflow)",
+	},
+	.levels = LEVEL_RANK,
+	.run = analyze_scalars,
+};

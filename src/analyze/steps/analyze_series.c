@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The steps one by one, as far as a comparison of two runs needs them: what its tests of
+ * significance are made on, also when the report was saved as JSON. All steps are there; of a
+ * marked one statistics take nothing, and the lines of a budget that does not count are absent.
+ *
+ * Of several ranks a step is that of the slowest one, and its lines are means over the ranks, as
+ * the run's budget is: over those that have a budget, in steps that all of these have counted.
+ */
+#include "analyze/facts.h"
+#include "analyze/steps/step_lines.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/sum.h"
+#include "run/align.h"
+
+enum step_column {
+	STEP_STEP,
+	STEP_MARK,
+	STEP_TIME_NS,
+	STEP_LOSS,
+	STEP_LOSS_TEXT,
+	STEP_GRAD_NORM,
+	STEP_ALLOC_BYTES,
+	STEP_PEAK_ALLOC_BYTES,
+	STEP_PHASE_DATA_NS,
+	STEP_PHASE_FORWARD_NS,
+	STEP_PHASE_BACKWARD_NS,
+	STEP_PHASE_OPTIMIZER_NS,
+	STEP_PHASE_COMM_NS,
+	STEP_PHASE_COMPUTE_NS,
+	STEP_PHASE_OTHER_NS,
+	STEP_LINE_COMPUTE_NS,
+	STEP_LINE_EXPOSED_COMM_NS,
+	STEP_LINE_EXPOSED_COPY_NS,
+	STEP_LINE_DATA_STALL_NS,
+	STEP_LINE_SYNC_STALL_NS,
+	STEP_LINE_LAUNCH_STALL_NS,
+	STEP_LINE_DEVICE_GAP_NS,
+	STEP_LINE_UNATTRIBUTED_NS,
+	STEP_HOST_DATA_NS,
+	STEP_HOST_FORWARD_NS,
+	STEP_HOST_BACKWARD_NS,
+	STEP_HOST_OPTIMIZER_NS,
+	STEP_HOST_COMM_NS,
+	STEP_HOST_OTHER_NS,
+};
+
+static const struct tscope_fact_def step_columns[] = {
+	[STEP_STEP] = { "step", TSCOPE_UNIT_COUNT, "number of the step" },
+	[STEP_MARK] = { "mark", TSCOPE_UNIT_TEXT,
+			"why statistics leave it out; absent: they do not" },
+	[STEP_TIME_NS] = { "time_ns", TSCOPE_UNIT_NS, "its time" },
+	[STEP_LOSS] = { "loss", TSCOPE_UNIT_NUMBER, "where finite" },
+	[STEP_LOSS_TEXT] = { "loss_text", TSCOPE_UNIT_TEXT,
+			     "a loss that is not: NaN, Infinity or -Infinity" },
+	[STEP_GRAD_NORM] = { "grad_norm", TSCOPE_UNIT_NUMBER, "where finite" },
+	[STEP_ALLOC_BYTES] = { "alloc_bytes", TSCOPE_UNIT_BYTES, "allocated at its end" },
+	[STEP_PEAK_ALLOC_BYTES] = { "peak_alloc_bytes", TSCOPE_UNIT_BYTES,
+				    "most that was allocated in it" },
+	[STEP_PHASE_DATA_NS] = { "phase_data_ns", TSCOPE_UNIT_NS, "phase data" },
+	[STEP_PHASE_FORWARD_NS] = { "phase_forward_ns", TSCOPE_UNIT_NS, "phase forward" },
+	[STEP_PHASE_BACKWARD_NS] = { "phase_backward_ns", TSCOPE_UNIT_NS, "phase backward" },
+	[STEP_PHASE_OPTIMIZER_NS] = { "phase_optimizer_ns", TSCOPE_UNIT_NS, "phase optimizer" },
+	[STEP_PHASE_COMM_NS] = { "phase_comm_ns", TSCOPE_UNIT_NS, "phase comm" },
+	[STEP_PHASE_COMPUTE_NS] = { "phase_compute_ns", TSCOPE_UNIT_NS, "phase compute" },
+	[STEP_PHASE_OTHER_NS] = { "phase_other_ns", TSCOPE_UNIT_NS, "phase other" },
+	[STEP_LINE_COMPUTE_NS] = { "line_compute_ns", TSCOPE_UNIT_NS,
+				   "line compute of the budget, sum over devices" },
+	[STEP_LINE_EXPOSED_COMM_NS] = { "line_exposed_comm_ns", TSCOPE_UNIT_NS,
+					"line exposed_comm of the budget, sum over devices" },
+	[STEP_LINE_EXPOSED_COPY_NS] = { "line_exposed_copy_ns", TSCOPE_UNIT_NS,
+					"line exposed_copy of the budget, sum over devices" },
+	[STEP_LINE_DATA_STALL_NS] = { "line_data_stall_ns", TSCOPE_UNIT_NS,
+				      "line data_stall of the budget, sum over devices" },
+	[STEP_LINE_SYNC_STALL_NS] = { "line_sync_stall_ns", TSCOPE_UNIT_NS,
+				      "line sync_stall of the budget, sum over devices" },
+	[STEP_LINE_LAUNCH_STALL_NS] = { "line_launch_stall_ns", TSCOPE_UNIT_NS,
+					"line launch_stall of the budget, sum over devices" },
+	[STEP_LINE_DEVICE_GAP_NS] = { "line_device_gap_ns", TSCOPE_UNIT_NS,
+				      "line device_gap of the budget, sum over devices" },
+	[STEP_LINE_UNATTRIBUTED_NS] = { "line_unattributed_ns", TSCOPE_UNIT_NS,
+					"line unattributed of the budget, sum over devices" },
+	[STEP_HOST_DATA_NS] = { "host_data_ns", TSCOPE_UNIT_NS,
+				"line data of the budget without devices" },
+	[STEP_HOST_FORWARD_NS] = { "host_forward_ns", TSCOPE_UNIT_NS,
+				   "line forward of the budget without devices" },
+	[STEP_HOST_BACKWARD_NS] = { "host_backward_ns", TSCOPE_UNIT_NS,
+				    "line backward of the budget without devices" },
+	[STEP_HOST_OPTIMIZER_NS] = { "host_optimizer_ns", TSCOPE_UNIT_NS,
+				     "line optimizer of the budget without devices" },
+	[STEP_HOST_COMM_NS] = { "host_comm_ns", TSCOPE_UNIT_NS,
+				"line comm of the budget without devices" },
+	[STEP_HOST_OTHER_NS] = { "host_other_ns", TSCOPE_UNIT_NS,
+				 "line other of the budget without devices" },
+};
+
+enum table { STEPS_TABLE };
+
+static const struct tscope_table_def tables[] = {
+	[STEPS_TABLE] = { "steps", step_columns, TSI_COUNT_OF(step_columns),
+			  "every step, in order of time; of several ranks the slowest one's, with "
+			  "lines "
+			  "that are means of the ranks",
+			  TSCOPE_TABLE_COLUMNS },
+};
+
+/* Columns that stand in the order of an enum, so that a loop can fill them. */
+_Static_assert(STEP_PHASE_OTHER_NS - STEP_PHASE_DATA_NS + 1 == (int)PHASE_COUNT &&
+		       STEP_LINE_UNATTRIBUTED_NS - STEP_LINE_COMPUTE_NS + 1 ==
+			       (int)TSCOPE_BUDGET_LINE_COUNT &&
+		       STEP_HOST_OTHER_NS - STEP_HOST_DATA_NS + 1 == (int)HOST_LINE_COUNT,
+	       "a column for each phase and for each line of both budgets");
+
+static void put_times(struct tscope_value *cells, const struct step_record *record)
+{
+	cells[STEP_TIME_NS] = tsi_int(record->time_ns);
+	for (size_t phase = 0; phase < PHASE_COUNT; phase++)
+		if (record->phases & 1u << phase)
+			cells[STEP_PHASE_DATA_NS + phase] = tsi_int(record->phase_ns[phase]);
+}
+
+static const char *not_finite_name(double value)
+{
+	if (isnan(value))
+		return "NaN";
+	return value < 0 ? "-Infinity" : "Infinity";
+}
+
+static void put_scalars(struct tscope_value *cells, const struct step_record *record)
+{
+	if (record->has & STEP_HAS_LOSS) {
+		cells[STEP_LOSS] = tsi_real(record->loss);
+		if (!isfinite(record->loss))
+			cells[STEP_LOSS_TEXT] = tsi_text(not_finite_name(record->loss));
+	}
+	if (record->has & STEP_HAS_GRAD_NORM)
+		cells[STEP_GRAD_NORM] = tsi_real(record->grad_norm);
+}
+
+static void put_memory(struct tscope_value *cells, const struct step_record *record)
+{
+	int64_t alloc = record->memory_bytes[STEP_MEMORY_ALLOC];
+	int64_t peak_alloc = record->memory_bytes[STEP_MEMORY_PEAK_ALLOC];
+
+	if (alloc != NO_BYTES)
+		cells[STEP_ALLOC_BYTES] = tsi_int(alloc);
+	if (peak_alloc != NO_BYTES)
+		cells[STEP_PEAK_ALLOC_BYTES] = tsi_int(peak_alloc);
+}
+
+/* ---- lines -------------------------------------------------------------------------------- */
+
+/* of: whose lines they are. */
+static void put_lines(struct tscope_value *cells, const struct step_series *of,
+		      const int64_t *lines)
+{
+	size_t first = of->device_count > 0 ? STEP_LINE_COMPUTE_NS : STEP_HOST_DATA_NS;
+
+	for (size_t line = 0; line < tsi_step_line_count(of); line++)
+		cells[first + line] = tsi_int(lines[line]);
+}
+
+/* false: the record has none that count. */
+static bool add_lines(int64_t *lines, const struct step_series *steps,
+		      const struct step_record *record)
+{
+	const struct step_budget *budget = tsi_counted_budget(steps, record);
+
+	for (size_t line = 0; budget && line < tsi_step_line_count(steps); line++)
+		tsi_sum(&lines[line], tsi_step_line_ns(steps, budget, line));
+	return budget != NULL;
+}
+
+static void put_own_lines(struct tscope_value *cells, const struct step_series *steps,
+			  const struct step_record *record)
+{
+	int64_t lines[TSI_STEP_LINE_MAX] = { 0 };
+
+	if (add_lines(lines, steps, record))
+		put_lines(cells, steps, lines);
+}
+
+/* The ranks of a run that have budgets. */
+struct rank_budgets {
+	const struct step_series *ranks;
+	size_t *members; /* indices of those whose mean it is */
+	size_t member_count;
+	struct step_alignment alignment; /* of all ranks; its rows are the run's steps */
+};
+
+static bool has_budget(const struct step_series *steps)
+{
+	for (size_t i = 0; i < steps->count; i++)
+		if (tsi_counted_budget(steps, &steps->records[i]))
+			return true;
+	return false;
+}
+
+static void choose_members(struct rank_budgets *budgets, size_t rank_count, bool has_devices)
+{
+	for (size_t i = 0; i < rank_count; i++)
+		if ((budgets->ranks[i].device_count > 0) == has_devices &&
+		    has_budget(&budgets->ranks[i]))
+			budgets->members[budgets->member_count++] = i;
+}
+
+/* On failure it may be deinited. */
+static enum tscope_status rank_budgets_init(struct rank_budgets *budgets,
+					    const struct analysis_scope *scope,
+					    struct tscope_error *err)
+{
+	*budgets = (struct rank_budgets){ .ranks = scope->ranks };
+	if (tsi_array_new(&budgets->members, scope->rank_count, sizeof(*budgets->members), err) !=
+	    TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	choose_members(budgets, scope->rank_count, true);
+	if (budgets->member_count == 0)
+		choose_members(budgets, scope->rank_count, false);
+	if (budgets->member_count == 0)
+		return TSCOPE_OK;
+	return tsi_align(&budgets->alignment, scope->ranks, scope->rank_count, err);
+}
+
+static void rank_budgets_deinit(struct rank_budgets *budgets)
+{
+	free(budgets->members);
+	tsi_alignment_deinit(&budgets->alignment);
+}
+
+static void put_mean_lines(struct tscope_value *cells, const struct rank_budgets *budgets,
+			   size_t step)
+{
+	const struct step_series *first = &budgets->ranks[budgets->members[0]];
+	int64_t lines[TSI_STEP_LINE_MAX] = { 0 };
+
+	for (size_t i = 0; i < budgets->member_count; i++) {
+		size_t rank = budgets->members[i];
+		if (!add_lines(lines, &budgets->ranks[rank],
+			       tsi_aligned(&budgets->alignment, budgets->ranks, step, rank)))
+			return;
+	}
+	tsi_divide_lines(lines, tsi_step_line_count(first), (int64_t)budgets->member_count);
+	put_lines(cells, first, lines);
+}
+
+/* ---- all ---------------------------------------------------------------------------------- */
+
+static void put_step(struct tscope_value *cells, const struct step_series *steps,
+		     const struct step_record *record)
+{
+	cells[STEP_STEP] = tsi_int(record->number);
+	if (record->mark != TSCOPE_STEP_COUNTED)
+		cells[STEP_MARK] =
+			tsi_text(tscope_step_mark_name((enum tscope_step_mark)record->mark));
+	if ((record->has & STEP_HAS_TIME) && !steps->is_timeless)
+		put_times(cells, record);
+	put_scalars(cells, record);
+	put_memory(cells, record);
+	put_own_lines(cells, steps, record);
+}
+
+static enum tscope_status list_steps(struct fact_sheet *out, const struct step_series *steps,
+				     const struct rank_budgets *budgets, struct tscope_error *err)
+{
+	assert(budgets->member_count == 0 || budgets->alignment.count == steps->count);
+	for (size_t i = 0; i < steps->count; i++) {
+		struct tscope_value *cells;
+
+		if (tsi_table_add(out, STEPS_TABLE, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		put_step(cells, steps, &steps->records[i]);
+		if (budgets->member_count)
+			put_mean_lines(cells, budgets, i);
+	}
+	return TSCOPE_OK;
+}
+
+static enum tscope_status analyze_series(const struct analysis_scope *scope, struct fact_sheet *out,
+					 struct tscope_error *err)
+{
+	struct rank_budgets budgets = { 0 };
+	enum tscope_status status = TSCOPE_OK;
+
+	if (scope->ranks)
+		status = rank_budgets_init(&budgets, scope, err);
+	if (status == TSCOPE_OK)
+		status = list_steps(out, scope->steps, &budgets, err);
+	rank_budgets_deinit(&budgets);
+	return status;
+}
+
+const struct analyzer tsi_analyzer_series = {
+	.def = {
+		.id = "series",
+		.summary = "figures of every step",
+		.tables = tables,
+		.table_count = TSI_COUNT_OF(tables),
+		.needs = "a step",
+	},
+	.levels = LEVEL_TRACE | LEVEL_RANK | LEVEL_RUN,
+	.of_several_ranks = true,
+	.run = analyze_series,
+};

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How long the steps take, how evenly, and which phases they are made of, over
+ * the steps that are not marked. A spike is a step that towers above the few
+ * before it; what grew in it is the line of its budget, or without one the
+ * phase, that exceeds its median over all steps the most.
+ */
+#include "analyze/facts.h"
+#include "analyze/shared/quantile.h"
+#include "analyze/shared/robust.h"
+#include "analyze/steps/step_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/sum.h"
+
+enum fact {
+	MEAN_NS,
+	P50_NS,
+	P95_NS,
+	P99_NS,
+	MIN_NS,
+	MAX_NS,
+	CV,
+	P95_P50_RATIO,
+	SPIKE_COUNT,
+	COUNT,
+	STEPS_PER_SECOND,
+	TREND_NS_PER_STEP,
+	FIRST_PHASE, /* two facts for each: ns and ratio */
+};
+
+static const struct tscope_fact_def facts[] = {
+	[MEAN_NS] = { "mean_ns", TSCOPE_UNIT_NS, "mean wall time of a step" },
+	[P50_NS] = { "p50_ns", TSCOPE_UNIT_NS, "median" },
+	[P95_NS] = { "p95_ns", TSCOPE_UNIT_NS, "95th percentile, linear between steps" },
+	[P99_NS] = { "p99_ns", TSCOPE_UNIT_NS, "99th percentile" },
+	[MIN_NS] = { "min_ns", TSCOPE_UNIT_NS, "fastest step" },
+	[MAX_NS] = { "max_ns", TSCOPE_UNIT_NS, "slowest step" },
+	[CV] = { "cv", TSCOPE_UNIT_NUMBER, "standard deviation (population) by mean" },
+	[P95_P50_RATIO] = { "p95_p50_ratio", TSCOPE_UNIT_NUMBER, "95th percentile by median" },
+	[SPIKE_COUNT] = { "spike_count", TSCOPE_UNIT_COUNT,
+			  "steps far slower than the 12 before them" },
+	[COUNT] = { "count", TSCOPE_UNIT_COUNT, "steps that these figures are of" },
+	[STEPS_PER_SECOND] = { "steps_per_second", TSCOPE_UNIT_NUMBER, "one by the mean" },
+	[TREND_NS_PER_STEP] = { "trend_ns_per_step", TSCOPE_UNIT_NUMBER,
+				"how much longer each step is than the one before, in ns" },
+	/* In the order of enum phase. */
+	{ "phase.data_ns", TSCOPE_UNIT_NS, "mean of a step's wait for data" },
+	{ "phase.data_ratio", TSCOPE_UNIT_RATIO, "its share of the mean step" },
+	{ "phase.forward_ns", TSCOPE_UNIT_NS, "mean forward work" },
+	{ "phase.forward_ratio", TSCOPE_UNIT_RATIO, "its share" },
+	{ "phase.backward_ns", TSCOPE_UNIT_NS, "mean backward work" },
+	{ "phase.backward_ratio", TSCOPE_UNIT_RATIO, "its share" },
+	{ "phase.optimizer_ns", TSCOPE_UNIT_NS, "mean work of the optimizer" },
+	{ "phase.optimizer_ratio", TSCOPE_UNIT_RATIO, "its share" },
+	{ "phase.comm_ns", TSCOPE_UNIT_NS, "mean communication" },
+	{ "phase.comm_ratio", TSCOPE_UNIT_RATIO, "its share" },
+	{ "phase.compute_ns", TSCOPE_UNIT_NS, "mean computation that is not told apart" },
+	{ "phase.compute_ratio", TSCOPE_UNIT_RATIO, "its share" },
+	{ "phase.other_ns", TSCOPE_UNIT_NS, "mean of anything else" },
+	{ "phase.other_ratio", TSCOPE_UNIT_RATIO, "its share" },
+};
+
+_Static_assert(TSI_COUNT_OF(facts) == FIRST_PHASE + 2 * PHASE_COUNT, "two facts for each phase");
+
+enum slow_column { SLOW_STEP, SLOW_WALL_NS, SLOW_GREW, SLOW_GREW_NS };
+
+static const struct tscope_fact_def slow_columns[] = {
+	[SLOW_STEP] = { "step", TSCOPE_UNIT_COUNT, "number of the step" },
+	[SLOW_WALL_NS] = { "wall_ns", TSCOPE_UNIT_NS, "its wall time" },
+	[SLOW_GREW] = { "grew", TSCOPE_UNIT_TEXT,
+			"budget line or phase furthest above its median" },
+	[SLOW_GREW_NS] = { "grew_ns", TSCOPE_UNIT_NS, "by how much" },
+};
+
+enum phase_column { PHASE_NAME, PHASE_MEAN_NS, PHASE_RATIO };
+
+static const struct tscope_fact_def phase_columns[] = {
+	[PHASE_NAME] = { "phase", TSCOPE_UNIT_TEXT, "name of the phase" },
+	[PHASE_MEAN_NS] = { "mean_ns", TSCOPE_UNIT_NS,
+			    "mean of all steps, those without it included" },
+	[PHASE_RATIO] = { "ratio", TSCOPE_UNIT_RATIO, "its share of the mean step" },
+};
+
+enum table { SLOW, PHASES };
+
+static const struct tscope_table_def tables[] = {
+	[SLOW] = { "slow", slow_columns, TSI_COUNT_OF(slow_columns), "the spikes, in order of time",
+		   TSCOPE_TABLE_ROWS },
+	[PHASES] = { "phases", phase_columns, TSI_COUNT_OF(phase_columns),
+		     "phases that occur, those with names of the job's own last",
+		     TSCOPE_TABLE_ROWS },
+};
+
+struct times {           /* of the steps that are not marked */
+	double *by_time; /* as they came */
+	int64_t *sorted;
+	uint32_t *records; /* index in the series */
+	bool *is_spike;
+	size_t count;
+	int64_t sum_ns;
+};
+
+static void times_deinit(struct times *times)
+{
+	free(times->by_time);
+	free(times->sorted);
+	free(times->records);
+	free(times->is_spike);
+}
+
+/* On failure it may be deinited. */
+static enum tscope_status times_init(struct times *times, const struct step_series *steps,
+				     struct tscope_error *err)
+{
+	size_t room = steps->count;
+
+	if (tsi_array_new(&times->by_time, room, sizeof(*times->by_time), err) != TSCOPE_OK ||
+	    tsi_array_new(&times->sorted, room, sizeof(*times->sorted), err) != TSCOPE_OK ||
+	    tsi_array_new(&times->records, room, sizeof(*times->records), err) != TSCOPE_OK ||
+	    tsi_array_new(&times->is_spike, room, sizeof(*times->is_spike), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (uint32_t i = 0; i < room; i++) {
+		int64_t time_ns = steps->records[i].time_ns;
+		if (!tsi_step_is_timed(&steps->records[i]))
+			continue;
+		tsi_sum(&times->sum_ns, time_ns);
+		times->records[times->count] = i;
+		times->by_time[times->count] = (double)time_ns;
+		times->sorted[times->count++] = time_ns;
+	}
+	tsi_local_spikes(times->by_time, times->count, times->is_spike);
+	return tsi_sort_ns(times->sorted, times->count, err);
+}
+
+/* Standard deviation of the population by mean, in two passes; NaN where the mean is 0. */
+static double variation_of(const double *numbers, size_t count)
+{
+	double mean = 0, squares = 0;
+
+	for (size_t i = 0; i < count; i++)
+		mean += numbers[i];
+	mean /= (double)count;
+	for (size_t i = 0; i < count; i++)
+		squares += (numbers[i] - mean) * (numbers[i] - mean);
+	return mean > 0 ? sqrt(squares / (double)count) / mean : NAN;
+}
+
+static void put_statistics(struct fact_sheet *out, const struct times *times)
+{
+	double p50_ns = tsi_quantile(times->sorted, times->count, 50);
+
+	tsi_fact_mean(out, MEAN_NS, times->sum_ns, (int64_t)times->count);
+	tsi_fact_int(out, P50_NS, tsi_quantile_ns(times->sorted, times->count, 50));
+	tsi_fact_int(out, P95_NS, tsi_quantile_ns(times->sorted, times->count, 95));
+	tsi_fact_int(out, P99_NS, tsi_quantile_ns(times->sorted, times->count, 99));
+	tsi_fact_int(out, MIN_NS, times->sorted[0]);
+	tsi_fact_int(out, MAX_NS, times->sorted[times->count - 1]);
+	tsi_fact_real(out, CV, variation_of(times->by_time, times->count));
+	/* Of short steps the rounding to ns would show. */
+	if (p50_ns > 0)
+		tsi_fact_real(out, P95_P50_RATIO,
+			      tsi_quantile(times->sorted, times->count, 95) / p50_ns);
+	if (times->sum_ns > 0)
+		tsi_fact_real(out, STEPS_PER_SECOND,
+			      1e9 * (double)times->count / (double)times->sum_ns);
+}
+
+static enum tscope_status put_trend(struct fact_sheet *out, const struct times *times,
+				    struct tscope_error *err)
+{
+	double slope;
+
+	if (times->count < 2)
+		return TSCOPE_OK;
+	enum tscope_status status = tsi_centred_slope(times->by_time, times->count, &slope, err);
+	if (status == TSCOPE_OK)
+		tsi_fact_real(out, TREND_NS_PER_STEP, slope);
+	return status;
+}
+
+static enum tscope_status list_spikes(struct fact_sheet *out, const struct times *times,
+				      struct step_parts *parts, struct tscope_error *err)
+{
+	int64_t spike_count = 0;
+
+	for (size_t i = 0; i < times->count; i++) {
+		struct tscope_value *cells;
+		int64_t growth_ns;
+		if (!times->is_spike[i])
+			continue;
+		if (tsi_table_add(out, SLOW, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		const char *grew = tsi_step_growth(parts, times->records[i], &growth_ns);
+		const struct step_record *record = &parts->steps->records[times->records[i]];
+		cells[SLOW_STEP] = tsi_int(record->number);
+		cells[SLOW_WALL_NS] = tsi_int(record->time_ns);
+		if (grew) {
+			cells[SLOW_GREW] = tsi_text(grew);
+			cells[SLOW_GREW_NS] = tsi_int(growth_ns);
+		}
+		spike_count++;
+	}
+	tsi_fact_int(out, SPIKE_COUNT, spike_count);
+	return TSCOPE_OK;
+}
+
+static void put_phases(struct fact_sheet *out, const struct times *times,
+		       const struct step_parts *parts)
+{
+	for (size_t phase = 0; phase < PHASE_COUNT; phase++) {
+		size_t fact = FIRST_PHASE + 2 * phase;
+		int64_t sum_ns = parts->phases[phase].sum_ns;
+
+		tsi_fact_mean(out, fact, sum_ns, (int64_t)times->count);
+		tsi_fact_ratio(out, fact + 1, sum_ns, times->sum_ns);
+	}
+}
+
+static enum tscope_status list_phase(struct fact_sheet *out, const struct times *times,
+				     const struct step_part *part, struct tscope_error *err)
+{
+	struct tscope_value *cells;
+
+	if (!part->occurs)
+		return TSCOPE_OK;
+	if (tsi_table_add(out, PHASES, &cells, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	cells[PHASE_NAME] = tsi_text(part->name);
+	cells[PHASE_MEAN_NS] = tsi_mean(part->sum_ns, (int64_t)times->count);
+	cells[PHASE_RATIO] = tsi_ratio(part->sum_ns, times->sum_ns);
+	return TSCOPE_OK;
+}
+
+static int compare_names(const void *left, const void *right)
+{
+	const struct step_part *a = left, *b = right;
+
+	return strcmp(a->name, b->name);
+}
+
+/* Sorts the phases of other names, so that the ids of names are lost: the last to use parts. */
+static enum tscope_status list_phases(struct fact_sheet *out, const struct times *times,
+				      struct step_parts *parts, struct tscope_error *err)
+{
+	size_t other_count = parts->phase_count - PHASE_COUNT;
+	enum tscope_status status = TSCOPE_OK;
+
+	if (other_count)
+		qsort(parts->phases + PHASE_COUNT, other_count, sizeof(*parts->phases),
+		      compare_names);
+	for (size_t i = 0; status == TSCOPE_OK && i < parts->phase_count; i++)
+		status = list_phase(out, times, &parts->phases[i], err);
+	return status;
+}
+
+static enum tscope_status put_all(struct fact_sheet *out, const struct step_series *steps,
+				  const struct times *times, struct tscope_error *err)
+{
+	struct step_parts parts;
+	enum tscope_status status = tsi_step_parts_init(&parts, steps, err);
+
+	if (status == TSCOPE_OK) {
+		put_statistics(out, times);
+		put_phases(out, times, &parts);
+		status = put_trend(out, times, err);
+	}
+	if (status == TSCOPE_OK)
+		status = list_spikes(out, times, &parts, err);
+	if (status == TSCOPE_OK)
+		status = list_phases(out, times, &parts, err);
+	tsi_step_parts_deinit(&parts);
+	return status;
+}
+
+static enum tscope_status analyze_step_time(const struct analysis_scope *scope,
+					    struct fact_sheet *out, struct tscope_error *err)
+{
+	struct times times = { 0 };
+	enum tscope_status status = times_init(&times, scope->steps, err);
+
+	if (scope->steps->is_timeless)
+		tsi_fact_unreliable(out, tsi_timeless_doubt);
+	if (status == TSCOPE_OK)
+		tsi_fact_int(out, COUNT, (int64_t)times.count);
+	if (status == TSCOPE_OK && times.count)
+		status = put_all(out, scope->steps, &times, err);
+	times_deinit(&times);
+	return status;
+}
+
+const struct analyzer tsi_analyzer_step_time = {
+	.def = {
+		.id = "step_time",
+		.summary = "how long steps take, and how evenly",
+		.facts = facts,
+		.fact_count = TSI_COUNT_OF(facts),
+		.tables = tables,
+		.table_count = TSI_COUNT_OF(tables),
+		.needs = "steps that are not marked",
+	},
+	.levels = LEVEL_TRACE | LEVEL_RANK | LEVEL_RUN,
+	.run = analyze_step_time,
+};

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The steps of the timeline, one row each: what marks them, how long they took
+ * and what their time went to. Everything here was computed by src/timeline.
+ */
+#include "analyze/facts.h"
+#include "analyze/steps/step_lines.h"
+
+enum fact { COUNT, COUNTED_COUNT, BOUNDARY };
+
+static const struct tscope_fact_def facts[] = {
+	[COUNT] = { "count", TSCOPE_UNIT_COUNT, "steps of the timeline, marked ones too" },
+	[COUNTED_COUNT] = { "counted_count", TSCOPE_UNIT_COUNT,
+			    "of them, without those that are marked" },
+	[BOUNDARY] = { "boundary", TSCOPE_UNIT_TEXT, "rule that bounds the steps" },
+};
+
+enum list_column {
+	LIST_STEP,
+	LIST_START_NS,
+	LIST_DUR_NS,
+	LIST_WALL_NS,
+	LIST_MARK,
+	LIST_DEVICE_EVENTS,
+	LIST_FIRST_DEVICE_LINE,
+	LIST_FIRST_HOST_LINE = LIST_FIRST_DEVICE_LINE + TSCOPE_BUDGET_LINE_COUNT,
+};
+
+static const struct tscope_fact_def list_columns[] = {
+	[LIST_STEP] = { "step", TSCOPE_UNIT_COUNT, "number of the step" },
+	[LIST_START_NS] = { "start_ns", TSCOPE_UNIT_NS,
+			    "start of its marker, on the trace's clock" },
+	[LIST_DUR_NS] = { "dur_ns", TSCOPE_UNIT_NS, "the marker's own duration" },
+	[LIST_WALL_NS] = { "wall_ns", TSCOPE_UNIT_NS, "until the next step starts" },
+	[LIST_MARK] = { "mark", TSCOPE_UNIT_TEXT, "why statistics leave it out, or empty" },
+	[LIST_DEVICE_EVENTS] = { "device_events", TSCOPE_UNIT_COUNT,
+				 "kernels, copies and fills launched in it" },
+	/* In the order of enum tscope_budget_line; absent without devices. */
+	{ "compute_ns", TSCOPE_UNIT_NS, "a compute kernel runs; sum over devices" },
+	{ "exposed_comm_ns", TSCOPE_UNIT_NS, "only communication runs" },
+	{ "exposed_copy_ns", TSCOPE_UNIT_NS, "only copies or fills run" },
+	{ "data_stall_ns", TSCOPE_UNIT_NS, "idle: the host waits for data" },
+	{ "sync_stall_ns", TSCOPE_UNIT_NS, "idle: the host waits for the device" },
+	{ "launch_stall_ns", TSCOPE_UNIT_NS, "idle: the host is too slow to launch" },
+	{ "device_gap_ns", TSCOPE_UNIT_NS, "idle although the next work is launched" },
+	{ "unattributed_ns", TSCOPE_UNIT_NS, "idle without later work or launch to judge by" },
+	/* In the order of enum host_line; absent with devices. */
+	{ "data_ns", TSCOPE_UNIT_NS, "the main thread waits for data" },
+	{ "forward_ns", TSCOPE_UNIT_NS, "it is in forward work" },
+	{ "backward_ns", TSCOPE_UNIT_NS, "it is in backward work, or waits for it" },
+	{ "optimizer_ns", TSCOPE_UNIT_NS, "it is in the optimizer" },
+	{ "comm_ns", TSCOPE_UNIT_NS, "it is in communication, or waits for it" },
+	{ "other_ns", TSCOPE_UNIT_NS, "anything else" },
+};
+
+_Static_assert(TSI_COUNT_OF(list_columns) == LIST_FIRST_HOST_LINE + HOST_LINE_COUNT,
+	       "a column for each line of both budgets");
+
+enum table { LIST };
+
+static const struct tscope_table_def tables[] = {
+	[LIST] = { "list", list_columns, TSI_COUNT_OF(list_columns), "every step, in order of time",
+		   TSCOPE_TABLE_ROWS },
+};
+
+static void fill_row(struct tscope_value *cells, const struct analysis_scope *scope, uint32_t index)
+{
+	const struct tscope_timeline *timeline = scope->timeline;
+	const struct tscope_step *step = &timeline->steps[index];
+	const struct step_series *steps = scope->steps; /* a record and a budget for each step */
+	size_t first_line = steps->device_count ? LIST_FIRST_DEVICE_LINE : LIST_FIRST_HOST_LINE;
+
+	cells[LIST_STEP] = tsi_int(step->number);
+	cells[LIST_START_NS] = tsi_int(step->start_ns);
+	cells[LIST_DUR_NS] = tsi_int(step->dur_ns);
+	cells[LIST_WALL_NS] = tsi_int(step->wall_ns);
+	cells[LIST_MARK] = tsi_text(tscope_step_mark_name(step->mark));
+	cells[LIST_DEVICE_EVENTS] = tsi_int(timeline->step_device_events[index]);
+	for (size_t line = 0; line < tsi_step_line_count(steps); line++)
+		cells[first_line + line] =
+			tsi_int(tsi_step_line_ns(steps, &steps->budgets[index], line));
+}
+
+static enum tscope_status analyze_steps(const struct analysis_scope *scope, struct fact_sheet *out,
+					struct tscope_error *err)
+{
+	const struct tscope_timeline *timeline = scope->timeline;
+	int64_t counted_count = 0;
+
+	tsi_fact_int(out, COUNT, timeline->step_count);
+	tsi_fact_text(out, BOUNDARY, tscope_boundary_name(timeline->boundary));
+	for (uint32_t i = 0; i < timeline->step_count; i++) {
+		struct tscope_value *cells;
+		if (tsi_table_add(out, LIST, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		fill_row(cells, scope, i);
+		counted_count += timeline->steps[i].mark == TSCOPE_STEP_COUNTED;
+	}
+	tsi_fact_int(out, COUNTED_COUNT, counted_count);
+	return TSCOPE_OK;
+}
+
+const struct analyzer tsi_analyzer_steps = {
+	.def = {
+		.id = "steps",
+		.summary = "steps and how they were found",
+		.facts = facts,
+		.fact_count = TSI_COUNT_OF(facts),
+		.tables = tables,
+		.table_count = TSI_COUNT_OF(tables),
+		.needs = "a trace",
+	},
+	.levels = LEVEL_TRACE,
+	.run = analyze_steps,
+};

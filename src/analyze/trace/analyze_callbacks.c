@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What hooks of Composer's trainer take: the spans callback/CLASS/event/EVENT and
+ * algorithm/CLASS/event/EVENT.
+ *
+ * All times are lengths of unions on each thread, summed over the threads: where spans of one
+ * class (of one class and event, of any) overlap, the time counts once. Time inside a step is that
+ * union's in the windows of steps that count; what lies between an evaluation and the next
+ * batch is in none. An evaluation is a span event/eval or event/eval_…; those count once, too.
+ */
+#include "analyze/facts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/sum.h"
+#include "model/trace/composer.h"
+#include "timeline/timeline.h"
+
+enum fact {
+	NAME_COUNT,
+	CALL_COUNT,
+	TOTAL_NS,
+	IN_STEP_NS_PER_STEP,
+	STEP_RATIO,
+	PROFILER_NS_PER_STEP,
+	PROFILER_RATIO,
+	TOP_NAME,
+	TOP_NS_PER_STEP,
+	EVALUATION_COUNT,
+	EVALUATION_NS,
+};
+
+static const struct tscope_fact_def facts[] = {
+	[NAME_COUNT] = { "name_count", TSCOPE_UNIT_COUNT, "different callbacks and algorithms" },
+	[CALL_COUNT] = { "call_count", TSCOPE_UNIT_COUNT, "their calls" },
+	[TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "time in them, nested ones once" },
+	[IN_STEP_NS_PER_STEP] = { "in_step_ns_per_step", TSCOPE_UNIT_NS,
+				  "of it, inside steps that count, a step" },
+	[STEP_RATIO] = { "step_ratio", TSCOPE_UNIT_RATIO, "share of that in the mean step" },
+	[PROFILER_NS_PER_STEP] = { "profiler_ns_per_step", TSCOPE_UNIT_NS,
+				   "of in_step_ns_per_step, Composer's own profiler" },
+	[PROFILER_RATIO] = { "profiler_ratio", TSCOPE_UNIT_RATIO,
+			     "share of that in the mean step" },
+	[TOP_NAME] = { "top_name", TSCOPE_UNIT_TEXT,
+		       "the one that takes most of a step, the profiler's own left out" },
+	[TOP_NS_PER_STEP] = { "top_ns_per_step", TSCOPE_UNIT_NS, "what it takes of a step" },
+	[EVALUATION_COUNT] = { "evaluation_count", TSCOPE_UNIT_COUNT,
+			       "evaluations, which are in no step" },
+	[EVALUATION_NS] = { "evaluation_ns", TSCOPE_UNIT_NS, "time in them" },
+};
+
+enum by_name_column {
+	BY_NAME_KIND,
+	BY_NAME_NAME,
+	BY_NAME_CALL_COUNT,
+	BY_NAME_TOTAL_NS,
+	BY_NAME_MAX_NS,
+	BY_NAME_STEP_NS,
+	BY_NAME_STEP_RATIO,
+};
+
+static const struct tscope_fact_def by_name_columns[] = {
+	[BY_NAME_KIND] = { "kind", TSCOPE_UNIT_TEXT, "callback or algorithm" },
+	[BY_NAME_NAME] = { "name", TSCOPE_UNIT_TEXT, "its class" },
+	[BY_NAME_CALL_COUNT] = { "call_count", TSCOPE_UNIT_COUNT, "calls" },
+	[BY_NAME_TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "time in it" },
+	[BY_NAME_MAX_NS] = { "max_ns", TSCOPE_UNIT_NS, "longest call" },
+	[BY_NAME_STEP_NS] = { "step_ns", TSCOPE_UNIT_NS, "inside steps that count, a step" },
+	[BY_NAME_STEP_RATIO] = { "step_ratio", TSCOPE_UNIT_RATIO,
+				 "share of that in the mean step" },
+};
+
+enum by_event_column {
+	BY_EVENT_KIND,
+	BY_EVENT_NAME,
+	BY_EVENT_EVENT,
+	BY_EVENT_CALL_COUNT,
+	BY_EVENT_TOTAL_NS,
+	BY_EVENT_MAX_NS,
+};
+
+static const struct tscope_fact_def by_event_columns[] = {
+	[BY_EVENT_KIND] = { "kind", TSCOPE_UNIT_TEXT, "callback or algorithm" },
+	[BY_EVENT_NAME] = { "name", TSCOPE_UNIT_TEXT, "its class" },
+	[BY_EVENT_EVENT] = { "event", TSCOPE_UNIT_TEXT,
+			     "of the trainer: batch_end, after_forward …" },
+	[BY_EVENT_CALL_COUNT] = { "call_count", TSCOPE_UNIT_COUNT, "calls" },
+	[BY_EVENT_TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "time in it" },
+	[BY_EVENT_MAX_NS] = { "max_ns", TSCOPE_UNIT_NS, "longest call" },
+};
+
+enum table { TABLE_BY_NAME, TABLE_BY_EVENT };
+
+static const struct tscope_table_def tables[] = {
+	[TABLE_BY_NAME] = { "by_name", by_name_columns, TSI_COUNT_OF(by_name_columns),
+			    "callbacks and algorithms", TSCOPE_TABLE_ROWS },
+	[TABLE_BY_EVENT] = { "by_event", by_event_columns, TSI_COUNT_OF(by_event_columns),
+			     "the same, each event of the trainer for itself", TSCOPE_TABLE_ROWS },
+};
+
+/* Composer's own: without its profiler they are not there. */
+static const char *const profiler_names[] = {
+	"JSONTraceHandler",
+	"TorchProfiler",
+	"SystemProfiler",
+	"DataloaderProfiler",
+};
+
+/* Of a class, of one of its events, of all together. */
+struct callback_time {
+	struct callback_name name;
+	uint32_t class_id; /* of an event: in survey.by_name */
+	int64_t call_count, max_ns;
+	int64_t total_ns, step_ns; /* of the union, and of that inside counted steps */
+	int64_t covered_until_ns;  /* end of the union on the present track */
+	uint32_t track;
+};
+
+struct survey {
+	const struct analysis_scope *scope;
+	struct interval_set counted; /* windows of the steps that count */
+	int64_t counted_ns, step_count;
+	struct intern classes;         /* "callback/CLASS" */
+	struct callback_time *by_name; /* by id in there; [0] is nothing */
+	size_t class_capacity;
+	struct callback_time *by_event; /* by name of a span, in their order */
+	size_t event_count, event_capacity;
+	uint32_t *event_of_name; /* by name of a span: index in by_event + 1; 0: no callback */
+	struct callback_time all, profiler, evaluation;
+};
+
+static void survey_deinit(struct survey *survey)
+{
+	tsi_intervals_deinit(&survey->counted);
+	tsi_intern_deinit(&survey->classes);
+	free(survey->by_name);
+	free(survey->by_event);
+	free(survey->event_of_name);
+}
+
+static bool is_profiler(const struct callback_name *name)
+{
+	for (size_t i = 0; i < TSI_COUNT_OF(profiler_names); i++)
+		if (tsi_str_is(name->kind, "callback") &&
+		    tsi_str_equal(name->name, tsi_str_of(profiler_names[i])))
+			return true;
+	return false;
+}
+
+/* ---- before the walk ---- */
+
+static enum tscope_status find_counted(struct survey *survey, struct tscope_error *err)
+{
+	const struct tscope_timeline *timeline = survey->scope->timeline;
+
+	for (uint32_t i = 0; i < timeline->step_count; i++) {
+		const struct tscope_step *step = &timeline->steps[i];
+
+		if (step->mark != TSCOPE_STEP_COUNTED)
+			continue;
+		if (tsi_intervals_append(&survey->counted, step->start_ns,
+					 step->start_ns + step->wall_ns, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		survey->step_count++;
+		tsi_sum(&survey->counted_ns, step->wall_ns);
+	}
+	return TSCOPE_OK;
+}
+
+/* The class is what its spans' names begin with: "callback/CLASS". */
+static enum tscope_status learn_name(struct survey *survey, uint32_t id, struct tscope_error *err)
+{
+	struct str text = tsi_intern_text(&survey->scope->trace->names, id);
+	struct callback_time event = { 0 };
+	size_t class_count = survey->classes.count;
+
+	if (!tsi_callback_name(text, &event.name))
+		return TSCOPE_OK;
+	struct str class_text = { text.data, event.name.kind.length + 1 + event.name.name.length };
+	if (tsi_intern_add(&survey->classes, class_text, &event.class_id, err) != TSCOPE_OK ||
+	    tsi_array_reserve(&survey->by_event, &survey->event_capacity, survey->event_count + 1,
+			      sizeof(*survey->by_event), err) != TSCOPE_OK ||
+	    tsi_array_reserve(&survey->by_name, &survey->class_capacity, survey->classes.count,
+			      sizeof(*survey->by_name), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	if (survey->classes.count > class_count)
+		survey->by_name[event.class_id] = (struct callback_time){ .name = event.name };
+	survey->by_event[survey->event_count++] = event;
+	survey->event_of_name[id] = (uint32_t)survey->event_count;
+	return TSCOPE_OK;
+}
+
+static enum tscope_status survey_init(struct survey *survey, const struct analysis_scope *scope,
+				      struct tscope_error *err)
+{
+	size_t count = scope->trace->names.count;
+	enum tscope_status status;
+
+	*survey = (struct survey){ .scope = scope };
+	if (tsi_intern_init(&survey->classes, count + 1, err) != TSCOPE_OK ||
+	    tsi_array_new(&survey->event_of_name, count, sizeof(*survey->event_of_name), err) !=
+		    TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	status = find_counted(survey, err);
+	for (uint32_t id = 0; status == TSCOPE_OK && id < count; id++)
+		status = learn_name(survey, id, err);
+	return status;
+}
+
+/* ---- the walk ---- */
+
+/* A span that starts no earlier than those before it on its track. */
+static void add_call(const struct survey *survey, struct callback_time *to, uint32_t track,
+		     uint32_t row)
+{
+	const struct tscope_trace *trace = survey->scope->trace;
+	int64_t start_ns = tsi_start_ns(&trace->spans, row), end_ns = tsi_span_end(trace, row);
+
+	if (to->call_count == 0 || to->track != track)
+		to->covered_until_ns = INT64_MIN;
+	to->track = track;
+	to->call_count++;
+	if (end_ns - start_ns > to->max_ns)
+		to->max_ns = end_ns - start_ns;
+	if (start_ns < to->covered_until_ns)
+		start_ns = to->covered_until_ns;
+	if (end_ns <= start_ns)
+		return;
+	tsi_sum(&to->total_ns, end_ns - start_ns);
+	tsi_sum(&to->step_ns, tsi_intervals_within(&survey->counted, start_ns, end_ns));
+	to->covered_until_ns = end_ns;
+}
+
+static void take_row(struct survey *survey, uint32_t track, uint32_t row)
+{
+	const struct tscope_trace *trace = survey->scope->trace;
+	uint32_t number = survey->event_of_name[tsi_name_id(&trace->spans, row)];
+
+	if (tsi_span_class(&trace->spans, row) != TSCOPE_SPAN_ANNOTATION)
+		return;
+	if (number > 0) {
+		struct callback_time *event = &survey->by_event[number - 1];
+
+		add_call(survey, event, track, row);
+		add_call(survey, &survey->by_name[event->class_id], track, row);
+		add_call(survey, &survey->all, track, row);
+		if (is_profiler(&event->name))
+			add_call(survey, &survey->profiler, track, row);
+	} else if (tsi_is_evaluation(tsi_span_name(trace, row))) {
+		int64_t covered_until_ns = survey->evaluation.covered_until_ns;
+		bool is_inside = survey->evaluation.call_count > 0 &&
+				 survey->evaluation.track == track &&
+				 tsi_start_ns(&trace->spans, row) < covered_until_ns;
+		add_call(survey, &survey->evaluation, track, row);
+		survey->evaluation.call_count -= is_inside;
+	}
+}
+
+static void take_rows(struct survey *survey)
+{
+	const struct tscope_trace *trace = survey->scope->trace;
+
+	for (uint32_t i = 0; i < trace->host_track_count; i++) {
+		const struct track *track = &trace->tracks[i];
+		for (uint32_t row = track->first; row < track->first + track->count; row++)
+			take_row(survey, i, row);
+	}
+}
+
+/* ---- what came of it ---- */
+
+static enum tscope_status put_name(const struct survey *survey, const struct callback_time *time,
+				   struct fact_sheet *out, struct tscope_error *err)
+{
+	struct tscope_value *cells;
+	const char *name = NULL;
+
+	if (tsi_keep_text(survey->scope, time->name.name, &name, err) != TSCOPE_OK ||
+	    tsi_table_add(out, TABLE_BY_NAME, &cells, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	cells[BY_NAME_KIND] = tsi_text(time->name.kind.data);
+	cells[BY_NAME_NAME] = tsi_text(name);
+	cells[BY_NAME_CALL_COUNT] = tsi_int(time->call_count);
+	cells[BY_NAME_TOTAL_NS] = tsi_int(time->total_ns);
+	cells[BY_NAME_MAX_NS] = tsi_int(time->max_ns);
+	cells[BY_NAME_STEP_NS] = tsi_mean(time->step_ns, survey->step_count);
+	cells[BY_NAME_STEP_RATIO] = tsi_ratio(time->step_ns, survey->counted_ns);
+	return TSCOPE_OK;
+}
+
+static enum tscope_status put_event(const struct survey *survey, const struct callback_time *time,
+				    struct fact_sheet *out, struct tscope_error *err)
+{
+	struct tscope_value *cells;
+	const char *name = NULL, *event = NULL;
+
+	if (tsi_keep_text(survey->scope, time->name.name, &name, err) != TSCOPE_OK ||
+	    tsi_keep_text(survey->scope, time->name.event, &event, err) != TSCOPE_OK ||
+	    tsi_table_add(out, TABLE_BY_EVENT, &cells, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	cells[BY_EVENT_KIND] = tsi_text(time->name.kind.data);
+	cells[BY_EVENT_NAME] = tsi_text(name);
+	cells[BY_EVENT_EVENT] = tsi_text(event);
+	cells[BY_EVENT_CALL_COUNT] = tsi_int(time->call_count);
+	cells[BY_EVENT_TOTAL_NS] = tsi_int(time->total_ns);
+	cells[BY_EVENT_MAX_NS] = tsi_int(time->max_ns);
+	return TSCOPE_OK;
+}
+
+static enum tscope_status put_tables(const struct survey *survey, struct fact_sheet *out,
+				     struct tscope_error *err)
+{
+	enum tscope_status status = TSCOPE_OK;
+
+	for (uint32_t id = 1; status == TSCOPE_OK && id < survey->classes.count; id++)
+		if (survey->by_name[id].call_count > 0)
+			status = put_name(survey, &survey->by_name[id], out, err);
+	for (size_t i = 0; status == TSCOPE_OK && i < survey->event_count; i++)
+		if (survey->by_event[i].call_count > 0)
+			status = put_event(survey, &survey->by_event[i], out, err);
+	if (status == TSCOPE_OK)
+		status = tsi_table_sort(out, TABLE_BY_NAME, BY_NAME_TOTAL_NS, BY_NAME_NAME, err);
+	if (status == TSCOPE_OK)
+		status = tsi_table_sort(out, TABLE_BY_EVENT, BY_EVENT_TOTAL_NS, BY_EVENT_NAME, err);
+	return status;
+}
+
+/* Of equals the one that came first in the file. */
+static enum tscope_status put_top(const struct survey *survey, struct fact_sheet *out,
+				  struct tscope_error *err)
+{
+	const struct callback_time *top = NULL;
+	const char *name = NULL;
+
+	for (uint32_t id = 1; id < survey->classes.count; id++) {
+		const struct callback_time *time = &survey->by_name[id];
+		if (time->step_ns > (top ? top->step_ns : 0) && !is_profiler(&time->name))
+			top = time;
+	}
+	if (!top)
+		return TSCOPE_OK;
+	if (tsi_keep_text(survey->scope, top->name.name, &name, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	tsi_fact_text(out, TOP_NAME, name);
+	tsi_fact_mean(out, TOP_NS_PER_STEP, top->step_ns, survey->step_count);
+	return TSCOPE_OK;
+}
+
+static enum tscope_status put_all(const struct survey *survey, struct fact_sheet *out,
+				  struct tscope_error *err)
+{
+	int64_t name_count = 0;
+
+	for (uint32_t id = 1; id < survey->classes.count; id++)
+		name_count += survey->by_name[id].call_count > 0;
+	tsi_fact_int(out, NAME_COUNT, name_count);
+	tsi_fact_int(out, CALL_COUNT, survey->all.call_count);
+	tsi_fact_int(out, TOTAL_NS, survey->all.total_ns);
+	tsi_fact_mean(out, IN_STEP_NS_PER_STEP, survey->all.step_ns, survey->step_count);
+	tsi_fact_ratio(out, STEP_RATIO, survey->all.step_ns, survey->counted_ns);
+	tsi_fact_mean(out, PROFILER_NS_PER_STEP, survey->profiler.step_ns, survey->step_count);
+	tsi_fact_ratio(out, PROFILER_RATIO, survey->profiler.step_ns, survey->counted_ns);
+	tsi_fact_int(out, EVALUATION_COUNT, survey->evaluation.call_count);
+	tsi_fact_int(out, EVALUATION_NS, survey->evaluation.total_ns);
+	if (put_top(survey, out, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	return put_tables(survey, out, err);
+}
+
+static enum tscope_status analyze_callbacks(const struct analysis_scope *scope,
+					    struct fact_sheet *out, struct tscope_error *err)
+{
+	struct survey survey;
+
+	if (!scope->trace->is_composer)
+		return TSCOPE_OK;
+	enum tscope_status status = survey_init(&survey, scope, err);
+	if (status == TSCOPE_OK) {
+		take_rows(&survey);
+		status = put_all(&survey, out, err);
+	}
+	survey_deinit(&survey);
+	return status;
+}
+
+const struct analyzer tsi_analyzer_callbacks = {
+	.def = {
+		.id = "callbacks",
+		.summary = "callbacks and algorithms of Composer, and how much of the steps they "
+			   "take",
+		.facts = facts,
+		.fact_count = TSI_COUNT_OF(facts),
+		.tables = tables,
+		.table_count = TSI_COUNT_OF(tables),
+		.needs = "a Composer trace (JSONTraceHandler)",
+		.total = TSCOPE_TOTAL_CAPTURE,
+	},
+	.levels = LEVEL_TRACE,
+	.beside_flops = true,
+	.run = analyze_callbacks,
+};

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Collectives over the whole trace: how many, how large and how fast, by kind
+ * and by size. Seen from one rank, the time of a collective includes waiting
+ * for the others, so every bandwidth here is a lower bound.
+ */
+#include "analyze/facts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/shared/reliability.h"
+#include "base/sum.h"
+#include "comm/collective_kind.h"
+#include "comm/collective_list.h"
+
+enum fact { COUNT, TOTAL_NS, BYTES, UNSIZED_COUNT, HOST_COUNT };
+
+static const struct tscope_fact_def facts[] = {
+	[COUNT] = { "count", TSCOPE_UNIT_COUNT, "collectives" },
+	[TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "sum of their durations" },
+	[BYTES] = { "bytes", TSCOPE_UNIT_BYTES,
+		    "sum of their sizes, of those that the trace says" },
+	[UNSIZED_COUNT] = { "unsized_count", TSCOPE_UNIT_COUNT, "collectives without a size" },
+	[HOST_COUNT] = { "host_count", TSCOPE_UNIT_COUNT,
+			 "collectives without a kernel: their times are the host's" },
+};
+
+enum table { BY_KIND, BY_SIZE };
+
+enum kind_column {
+	KIND,
+	KIND_DTYPE,
+	KIND_GROUP,
+	KIND_GROUP_DESCRIPTION,
+	KIND_GROUP_SIZE,
+	KIND_ON_HOST,
+	KIND_RUN_COUNT,
+	KIND_BYTES,
+	KIND_TOTAL_NS,
+	KIND_MEAN_NS,
+	KIND_ALGORITHM_BANDWIDTH,
+	KIND_BUS_BANDWIDTH,
+	KIND_IS_LOWER_BOUND,
+};
+
+#define LABEL_COLUMNS(prefix)                                                                      \
+	[prefix] = { "kind", TSCOPE_UNIT_TEXT, "kind of collective" },                             \
+	[prefix##_DTYPE] = { "dtype", TSCOPE_UNIT_TEXT, "type of the elements" },                  \
+	[prefix##_GROUP] = { "group", TSCOPE_UNIT_TEXT, "name of the process group" },             \
+	[prefix##_GROUP_DESCRIPTION] = { "group_description", TSCOPE_UNIT_TEXT,                    \
+					 "description of the process group" },                     \
+	[prefix##_GROUP_SIZE] = { "group_size", TSCOPE_UNIT_COUNT, "ranks of the process group" }, \
+	[prefix##_ON_HOST] = { "on_host", TSCOPE_UNIT_FLAG, "no kernel: times are the host's" }
+
+#define FIGURE_COLUMNS(prefix)                                                                     \
+	[prefix##_RUN_COUNT] = { "count", TSCOPE_UNIT_COUNT, "collectives" },                      \
+	[prefix##_BYTES] = { "bytes", TSCOPE_UNIT_BYTES, "sum of their sizes" },                   \
+	[prefix##_TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "sum of their durations" },            \
+	[prefix##_MEAN_NS] = { "mean_ns", TSCOPE_UNIT_NS, "mean duration" },                       \
+	[prefix##_ALGORITHM_BANDWIDTH] = { "algorithm_bytes_per_second",                           \
+					   TSCOPE_UNIT_BYTES_PER_SECOND, "size ÷ time" },          \
+	[prefix##_BUS_BANDWIDTH] = { "bus_bytes_per_second", TSCOPE_UNIT_BYTES_PER_SECOND,         \
+				     "what a link carries: comparable between kinds" },            \
+	[prefix##_IS_LOWER_BOUND] = { "is_lower_bound", TSCOPE_UNIT_FLAG,                          \
+				      "the time includes waiting for other ranks" }
+
+static const struct tscope_fact_def kind_columns[] = {
+	LABEL_COLUMNS(KIND),
+	FIGURE_COLUMNS(KIND),
+};
+
+enum size_column {
+	SIZE,
+	SIZE_DTYPE,
+	SIZE_GROUP,
+	SIZE_GROUP_DESCRIPTION,
+	SIZE_GROUP_SIZE,
+	SIZE_ON_HOST,
+	SIZE_OF_ONE,
+	SIZE_ALGORITHM,
+	SIZE_PROTOCOL,
+	SIZE_MIN_NS,
+	SIZE_MAX_NS,
+	SIZE_RUN_COUNT,
+	SIZE_BYTES,
+	SIZE_TOTAL_NS,
+	SIZE_MEAN_NS,
+	SIZE_ALGORITHM_BANDWIDTH,
+	SIZE_BUS_BANDWIDTH,
+	SIZE_IS_LOWER_BOUND,
+};
+
+static const struct tscope_fact_def size_columns[] = {
+	LABEL_COLUMNS(SIZE),
+	[SIZE_OF_ONE] = { "message_bytes", TSCOPE_UNIT_BYTES, "size of each" },
+	[SIZE_ALGORITHM] = { "algorithm", TSCOPE_UNIT_TEXT, "by the kernel's name" },
+	[SIZE_PROTOCOL] = { "protocol", TSCOPE_UNIT_TEXT, "by the kernel's name" },
+	[SIZE_MIN_NS] = { "min_ns", TSCOPE_UNIT_NS, "shortest: at most the pure transfer" },
+	[SIZE_MAX_NS] = { "max_ns", TSCOPE_UNIT_NS, "longest" },
+	FIGURE_COLUMNS(SIZE),
+};
+
+static const struct tscope_table_def tables[] = {
+	[BY_KIND] = { "by_kind", kind_columns, TSI_COUNT_OF(kind_columns),
+		      "collectives by kind, type and process group", TSCOPE_TABLE_ROWS },
+	[BY_SIZE] = { "by_size", size_columns, TSI_COUNT_OF(size_columns),
+		      "the same, each size for itself", TSCOPE_TABLE_ROWS },
+};
+
+#define COMPARE(field)                                                                             \
+	do {                                                                                       \
+		if (a->field != b->field)                                                          \
+			return a->field < b->field ? -1 : 1;                                       \
+	} while (0)
+
+/* By what the rows of by_kind have in common. */
+static int compare_kinds(const struct collective_run *a, const struct collective_run *b)
+{
+	COMPARE(kind);
+	COMPARE(dtype);
+	COMPARE(group_name);
+	COMPARE(group_desc);
+	COMPARE(group_size);
+	COMPARE(on_host);
+	return 0;
+}
+
+/* By what the rows of by_size have in common: those of one row of by_kind stand together. */
+static int compare_sizes(const struct collective_run *a, const struct collective_run *b)
+{
+	int order = compare_kinds(a, b);
+
+	if (order)
+		return order;
+	COMPARE(bytes);
+	order = strcmp(a->algorithm, b->algorithm);
+	return order ? order : strcmp(a->protocol, b->protocol);
+}
+
+static int compare_runs(const void *left, const void *right)
+{
+	return compare_sizes(left, right);
+}
+
+struct figures {
+	int64_t count, total_ns, min_ns, max_ns;
+	int64_t sized_count, bytes, sized_ns; /* of those with a size */
+	double bus_bytes, bus_ns;             /* of those whose bus factor is known, too */
+};
+
+static struct figures sum_up(const struct collective_run *runs, size_t count)
+{
+	struct figures sum = { .min_ns = runs[0].dur_ns };
+
+	for (size_t i = 0; i < count; i++) {
+		const struct collective_run *run = &runs[i];
+		sum.count += !run->is_further;
+		tsi_sum(&sum.total_ns, run->dur_ns);
+		if (run->dur_ns < sum.min_ns)
+			sum.min_ns = run->dur_ns;
+		if (run->dur_ns > sum.max_ns)
+			sum.max_ns = run->dur_ns;
+		if (run->bytes == NO_NUMBER)
+			continue;
+		/* A further kernel takes time, but moves no more than its collective's bytes. */
+		sum.sized_count += !run->is_further;
+		tsi_sum(&sum.bytes, run->is_further ? 0 : run->bytes);
+		tsi_sum(&sum.sized_ns, run->dur_ns);
+		if (isfinite(run->bus_bytes)) {
+			sum.bus_bytes += run->is_further ? 0 : run->bus_bytes;
+			sum.bus_ns += (double)run->dur_ns;
+		}
+	}
+	return sum;
+}
+
+static struct tscope_value name_value(const struct tscope_trace *trace, uint32_t id)
+{
+	return id ? tsi_text(tsi_intern_text(&trace->names, id).data) : (struct tscope_value){ 0 };
+}
+
+/* The label columns stand first in both tables. */
+static void fill_labels(struct tscope_value *cells, const struct tscope_trace *trace,
+			const struct collective_run *run)
+{
+	cells[KIND] = tsi_text(tsi_collective_kind_name(run->kind));
+	cells[KIND_DTYPE] = name_value(trace, run->dtype);
+	cells[KIND_GROUP] = name_value(trace, run->group_name);
+	cells[KIND_GROUP_DESCRIPTION] = name_value(trace, run->group_desc);
+	if (run->group_size != NO_NUMBER)
+		cells[KIND_GROUP_SIZE] = tsi_int(run->group_size);
+	cells[KIND_ON_HOST] = tsi_flag(run->on_host);
+}
+
+/* cells points to the first of the figure columns, "count". */
+static void fill_figures(struct tscope_value *cells, const struct figures *figures)
+{
+	enum { FIRST = KIND_RUN_COUNT };
+
+	cells[KIND_RUN_COUNT - FIRST] = tsi_int(figures->count);
+	cells[KIND_TOTAL_NS - FIRST] = tsi_int(figures->total_ns);
+	cells[KIND_MEAN_NS - FIRST] = tsi_mean(figures->total_ns, figures->count);
+	if (figures->sized_count == 0)
+		return;
+	cells[KIND_BYTES - FIRST] = tsi_int(figures->bytes);
+	cells[KIND_ALGORITHM_BANDWIDTH - FIRST] =
+		tsi_real((double)figures->bytes * 1e9 / (double)figures->sized_ns);
+	cells[KIND_BUS_BANDWIDTH - FIRST] = tsi_real(figures->bus_bytes * 1e9 / figures->bus_ns);
+	cells[KIND_IS_LOWER_BOUND - FIRST] = tsi_flag(true);
+}
+
+static enum tscope_status add_kind(const struct tscope_trace *trace,
+				   const struct collective_run *runs, size_t count,
+				   struct fact_sheet *out, struct tscope_error *err)
+{
+	struct figures figures = sum_up(runs, count);
+	struct tscope_value *cells;
+
+	if (tsi_table_add(out, BY_KIND, &cells, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	fill_labels(cells, trace, runs);
+	fill_figures(&cells[KIND_RUN_COUNT], &figures);
+	return TSCOPE_OK;
+}
+
+static enum tscope_status add_size(const struct tscope_trace *trace,
+				   const struct collective_run *runs, size_t count,
+				   struct fact_sheet *out, struct tscope_error *err)
+{
+	struct figures figures = sum_up(runs, count);
+	struct tscope_value *cells;
+
+	if (tsi_table_add(out, BY_SIZE, &cells, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	fill_labels(cells, trace, runs);
+	if (runs->bytes != NO_NUMBER)
+		cells[SIZE_OF_ONE] = tsi_int(runs->bytes);
+	if (runs->algorithm[0])
+		cells[SIZE_ALGORITHM] = tsi_text(runs->algorithm);
+	if (runs->protocol[0])
+		cells[SIZE_PROTOCOL] = tsi_text(runs->protocol);
+	cells[SIZE_MIN_NS] = tsi_int(figures.min_ns);
+	cells[SIZE_MAX_NS] = tsi_int(figures.max_ns);
+	fill_figures(&cells[SIZE_RUN_COUNT], &figures);
+	return TSCOPE_OK;
+}
+
+static enum tscope_status add_rows(const struct collective_list *list,
+				   const struct tscope_trace *trace, struct fact_sheet *out,
+				   struct tscope_error *err)
+{
+	const struct collective_run *runs = list->runs;
+
+	for (size_t first = 0, end; first < list->count; first = end) {
+		for (end = first; end < list->count && !compare_kinds(&runs[first], &runs[end]);)
+			end++;
+		if (add_kind(trace, &runs[first], end - first, out, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+	}
+	for (size_t first = 0, end; first < list->count; first = end) {
+		for (end = first; end < list->count && !compare_sizes(&runs[first], &runs[end]);)
+			end++;
+		if (add_size(trace, &runs[first], end - first, out, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+	}
+	if (tsi_table_sort(out, BY_KIND, KIND_TOTAL_NS, KIND, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	return tsi_table_sort(out, BY_SIZE, SIZE_TOTAL_NS, SIZE, err);
+}
+
+static void set_facts(const struct collective_list *list, struct fact_sheet *out)
+{
+	struct figures all = { 0 };
+	int64_t host_count = 0;
+
+	if (list->count)
+		all = sum_up(list->runs, list->count);
+	for (size_t i = 0; i < list->count; i++)
+		host_count += list->runs[i].on_host;
+	tsi_fact_int(out, COUNT, all.count);
+	tsi_fact_int(out, TOTAL_NS, all.total_ns);
+	if (all.sized_count)
+		tsi_fact_int(out, BYTES, all.bytes);
+	tsi_fact_int(out, UNSIZED_COUNT, all.count - all.sized_count);
+	tsi_fact_int(out, HOST_COUNT, host_count);
+}
+
+static enum tscope_status analyze_collectives(const struct analysis_scope *scope,
+					      struct fact_sheet *out, struct tscope_error *err)
+{
+	struct collective_list list = { 0 };
+	enum tscope_status status = tsi_collective_list_fill(&list, scope->trace, err);
+
+	if (status == TSCOPE_OK) {
+		if (list.count)
+			qsort(list.runs, list.count, sizeof(*list.runs), compare_runs);
+		set_facts(&list, out);
+		tsi_judge_device_time(scope->trace, out);
+		status = add_rows(&list, scope->trace, out, err);
+	}
+	tsi_collective_list_deinit(&list);
+	return status;
+}
+
+const struct analyzer tsi_analyzer_collectives = {
+	.def = {
+		.id = "collectives",
+		.summary = "collectives by kind and size, and the bandwidth that they reach",
+		.facts = facts,
+		.fact_count = TSI_COUNT_OF(facts),
+		.tables = tables,
+		.table_count = TSI_COUNT_OF(tables),
+		.needs = "a trace with collectives",
+		.total = TSCOPE_TOTAL_CAPTURE,
+	},
+	.levels = LEVEL_TRACE,
+	.beside_flops = true,
+	.run = analyze_collectives,
+};

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Copies and fills on the devices, over the whole trace: by name and by
+ * direction, with the bandwidth that was reached and how much of their time
+ * no kernel hides.
+ */
+#include "analyze/facts.h"
+
+#include <stdlib.h>
+
+#include "analyze/shared/reliability.h"
+#include "base/array.h"
+#include "base/sum.h"
+#include "model/trace/device_rows.h"
+
+enum fact { COUNT, TOTAL_NS, BYTES, EXPOSED_NS, PAGEABLE_COUNT, PAGEABLE_NS, PAGEABLE_BYTES };
+
+static const struct tscope_fact_def facts[] = {
+	[COUNT] = { "count", TSCOPE_UNIT_COUNT, "copies and fills" },
+	[TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "sum of their durations" },
+	[BYTES] = { "bytes", TSCOPE_UNIT_BYTES,
+		    "that they moved or filled, where the trace says it" },
+	[EXPOSED_NS] = { "exposed_ns", TSCOPE_UNIT_NS,
+			 "time in which one of them runs and no kernel of its device does" },
+	[PAGEABLE_COUNT] = { "pageable_count", TSCOPE_UNIT_COUNT,
+			     "copies from or to pageable host memory" },
+	[PAGEABLE_NS] = { "pageable_ns", TSCOPE_UNIT_NS, "sum of their durations" },
+	[PAGEABLE_BYTES] = { "pageable_bytes", TSCOPE_UNIT_BYTES, "that they moved" },
+};
+
+enum table { BY_NAME, BY_DIRECTION };
+
+enum name_column { NAME, NAME_COPY_COUNT, NAME_TOTAL_NS, NAME_MEAN_NS, NAME_BYTES, NAME_BANDWIDTH };
+
+static const struct tscope_fact_def name_columns[] = {
+	[NAME] = { "name", TSCOPE_UNIT_TEXT, "of the copy or fill" },
+	[NAME_COPY_COUNT] = { "count", TSCOPE_UNIT_COUNT, "how many" },
+	[NAME_TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "sum of their durations" },
+	[NAME_MEAN_NS] = { "mean_ns", TSCOPE_UNIT_NS, "mean duration" },
+	[NAME_BYTES] = { "bytes", TSCOPE_UNIT_BYTES, "sum of their sizes" },
+	[NAME_BANDWIDTH] = { "bytes_per_second", TSCOPE_UNIT_BYTES_PER_SECOND,
+			     "bytes ÷ time, of those whose size is known" },
+};
+
+enum direction_column {
+	DIRECTION,
+	PAGEABLE,
+	DIRECTION_COPY_COUNT,
+	DIRECTION_TOTAL_NS,
+	DIRECTION_BYTES,
+	DIRECTION_BANDWIDTH,
+};
+
+static const struct tscope_fact_def direction_columns[] = {
+	[DIRECTION] = { "direction", TSCOPE_UNIT_TEXT, "between host (h) and device (d), or fill" },
+	[PAGEABLE] = { "pageable", TSCOPE_UNIT_FLAG, "the host's memory is pageable" },
+	[DIRECTION_COPY_COUNT] = { "count", TSCOPE_UNIT_COUNT, "how many" },
+	[DIRECTION_TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "sum of their durations" },
+	[DIRECTION_BYTES] = { "bytes", TSCOPE_UNIT_BYTES, "sum of their sizes" },
+	[DIRECTION_BANDWIDTH] = { "bytes_per_second", TSCOPE_UNIT_BYTES_PER_SECOND,
+				  "bytes ÷ time, of those whose size is known" },
+};
+
+static const struct tscope_table_def tables[] = {
+	[BY_NAME] = { "by_name", name_columns, TSI_COUNT_OF(name_columns),
+		      "copies and fills by name", TSCOPE_TABLE_ROWS },
+	[BY_DIRECTION] = { "by_direction", direction_columns, TSI_COUNT_OF(direction_columns),
+			   "copies and fills by direction", TSCOPE_TABLE_ROWS },
+};
+
+struct copies {
+	int64_t count, total_ns;
+	int64_t sized_count, sized_ns, bytes; /* of those whose size is known */
+};
+
+enum { FILL = COPY_DIRECTION_COUNT, WAY_COUNT }; /* the directions, and fills */
+
+struct work {
+	const struct tscope_trace *trace;
+	struct copies *by_name;             /* by name id */
+	struct copies by_way[WAY_COUNT][2]; /* [][pageable] */
+	struct copies all, pageable;
+};
+
+static const char *way_name(int way)
+{
+	static const char *const names[WAY_COUNT] = {
+		[COPY_UNKNOWN] = "unknown",
+		[COPY_H2D] = "h2d",
+		[COPY_D2H] = "d2h",
+		[COPY_D2D] = "d2d",
+		[COPY_P2P] = "p2p",
+		[COPY_H2H] = "h2h",
+		[FILL] = "fill",
+	};
+
+	return names[way];
+}
+
+static int64_t bytes_of(const struct tscope_trace *trace, uint32_t row)
+{
+	int64_t bytes = tsi_work_shape(trace, row)->bytes;
+	uint32_t call = tsi_device_event(trace, row)->call;
+
+	if (bytes != NO_NUMBER || call == NO_ROW)
+		return bytes;
+	return tsi_call_bytes(trace, call); /* ROCm says it only there */
+}
+
+static void add_copy(struct copies *copies, int64_t dur_ns, int64_t bytes)
+{
+	copies->count++;
+	tsi_sum(&copies->total_ns, dur_ns);
+	if (bytes < 0)
+		return;
+	copies->sized_count++;
+	tsi_sum(&copies->sized_ns, dur_ns);
+	tsi_sum(&copies->bytes, bytes);
+}
+
+static void collect(struct work *work)
+{
+	const struct tscope_trace *trace = work->trace;
+
+	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++) {
+		uint8_t span_class = tsi_span_class(&trace->spans, row);
+		if (span_class != TSCOPE_SPAN_MEMCPY && span_class != TSCOPE_SPAN_MEMSET)
+			continue;
+		const struct work_traits *traits = tsi_work_traits(trace, row);
+		int64_t dur_ns = tsi_dur_ns(&trace->spans, row), bytes = bytes_of(trace, row);
+		int way = span_class == TSCOPE_SPAN_MEMSET ? FILL : traits->direction;
+		add_copy(&work->by_name[tsi_name_id(&trace->spans, row)], dur_ns, bytes);
+		add_copy(&work->by_way[way][traits->pageable], dur_ns, bytes);
+		add_copy(&work->all, dur_ns, bytes);
+		if (traits->pageable)
+			add_copy(&work->pageable, dur_ns, bytes);
+	}
+}
+
+static struct tscope_value bytes_value(const struct copies *copies)
+{
+	return copies->sized_count ? tsi_int(copies->bytes) : (struct tscope_value){ 0 };
+}
+
+static struct tscope_value bandwidth_value(const struct copies *copies)
+{
+	return tsi_real((double)copies->bytes * 1e9 / (double)copies->sized_ns);
+}
+
+static enum tscope_status add_names(const struct work *work, struct fact_sheet *out,
+				    struct tscope_error *err)
+{
+	struct tscope_value *cells;
+
+	for (uint32_t name = 0; name < work->trace->names.count; name++) {
+		const struct copies *copies = &work->by_name[name];
+		if (copies->count == 0)
+			continue;
+		if (tsi_table_add(out, BY_NAME, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		cells[NAME] = tsi_text(tsi_intern_text(&work->trace->names, name).data);
+		cells[NAME_COPY_COUNT] = tsi_int(copies->count);
+		cells[NAME_TOTAL_NS] = tsi_int(copies->total_ns);
+		cells[NAME_MEAN_NS] = tsi_mean(copies->total_ns, copies->count);
+		cells[NAME_BYTES] = bytes_value(copies);
+		cells[NAME_BANDWIDTH] = bandwidth_value(copies);
+	}
+	return tsi_table_sort(out, BY_NAME, NAME_TOTAL_NS, NAME, err);
+}
+
+static enum tscope_status add_directions(const struct work *work, struct fact_sheet *out,
+					 struct tscope_error *err)
+{
+	struct tscope_value *cells;
+
+	for (int i = 0; i < 2 * WAY_COUNT; i++) {
+		int way = i / 2;
+		bool pageable = i % 2;
+		const struct copies *copies = &work->by_way[way][pageable];
+		if (copies->count == 0)
+			continue;
+		if (tsi_table_add(out, BY_DIRECTION, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		cells[DIRECTION] = tsi_text(way_name(way));
+		cells[PAGEABLE] = tsi_flag(pageable);
+		cells[DIRECTION_COPY_COUNT] = tsi_int(copies->count);
+		cells[DIRECTION_TOTAL_NS] = tsi_int(copies->total_ns);
+		cells[DIRECTION_BYTES] = bytes_value(copies);
+		cells[DIRECTION_BANDWIDTH] = bandwidth_value(copies);
+	}
+	return tsi_table_sort(out, BY_DIRECTION, DIRECTION_TOTAL_NS, DIRECTION, err);
+}
+
+/* |copy \ (compute ∪ comm)| without building a set: busy less what kernels cover. */
+static int64_t exposed_ns(const struct device_activity *activity)
+{
+	int64_t kernels_ns = tsi_intervals_length(&activity->compute) +
+			     tsi_intervals_length(&activity->comm) -
+			     tsi_intervals_common(&activity->compute, &activity->comm);
+
+	return activity->busy_ns - kernels_ns;
+}
+
+static void set_facts(const struct work *work, const struct analysis_scope *scope,
+		      struct fact_sheet *out)
+{
+	int64_t total_exposed_ns = 0;
+
+	for (uint32_t i = 0; i < scope->trace->device_count; i++)
+		tsi_sum(&total_exposed_ns, exposed_ns(&scope->timeline->activity[i]));
+	tsi_fact_int(out, COUNT, work->all.count);
+	tsi_fact_int(out, TOTAL_NS, work->all.total_ns);
+	if (work->all.sized_count)
+		tsi_fact_int(out, BYTES, work->all.bytes);
+	tsi_fact_int(out, EXPOSED_NS, total_exposed_ns);
+	tsi_fact_int(out, PAGEABLE_COUNT, work->pageable.count);
+	tsi_fact_int(out, PAGEABLE_NS, work->pageable.total_ns);
+	if (work->pageable.sized_count)
+		tsi_fact_int(out, PAGEABLE_BYTES, work->pageable.bytes);
+	tsi_judge_device_time(scope->trace, out);
+}
+
+static enum tscope_status analyze_copies(const struct analysis_scope *scope, struct fact_sheet *out,
+					 struct tscope_error *err)
+{
+	struct work work = { .trace = scope->trace };
+	enum tscope_status status =
+		tsi_array_new(&work.by_name, scope->trace->names.count, sizeof(*work.by_name), err);
+
+	if (status == TSCOPE_OK) {
+		collect(&work);
+		set_facts(&work, scope, out);
+		status = add_names(&work, out, err);
+	}
+	if (status == TSCOPE_OK)
+		status = add_directions(&work, out, err);
+	free(work.by_name);
+	return status;
+}
+
+const struct analyzer tsi_analyzer_copies = {
+	.def = {
+		.id = "copies",
+		.summary = "copies and fills, their bandwidth and what of them is exposed",
+		.facts = facts,
+		.fact_count = TSI_COUNT_OF(facts),
+		.tables = tables,
+		.table_count = TSI_COUNT_OF(tables),
+		.needs = "a trace with copies or fills",
+		.total = TSCOPE_TOTAL_CAPTURE,
+	},
+	.levels = LEVEL_TRACE,
+	.beside_flops = true,
+	.run = analyze_copies,
+};

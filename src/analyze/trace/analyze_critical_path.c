@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The critical path of a step on one rank: what its time is made of, who is on it, and so
+ * how much a step can gain at most where one of its lines takes no time at all.
+ */
+#include "analyze/facts.h"
+
+#include <stdlib.h>
+
+#include "analyze/trace/path_walk.h"
+#include "base/array.h"
+#include "base/sum.h"
+
+enum fact {
+	STEP_COUNT,
+	LENGTH_NS,
+	COVERAGE_RATIO,
+	COMPUTE_NS,
+	COMM_NS,
+	COPY_NS,
+	LAUNCH_NS,
+	DEVICE_GAP_NS,
+	HOST_NS,
+	DATA_NS,
+	SCRIPT_NS,
+	SYNC_IS_RECORDED,
+};
+
+static const struct tscope_fact_def facts[] = {
+	[STEP_COUNT] = { "step_count", TSCOPE_UNIT_COUNT, "steps that count" },
+	[LENGTH_NS] = { "length_ns", TSCOPE_UNIT_NS,
+			"length of the chain in a step, mean: its lines sum to it" },
+	[COVERAGE_RATIO] = { "coverage_ratio", TSCOPE_UNIT_RATIO,
+			     "its share of the step: what is missing had no cause in the trace" },
+	[COMPUTE_NS] = { "compute_ns", TSCOPE_UNIT_NS, "kernels on it, a step" },
+	[COMM_NS] = { "comm_ns", TSCOPE_UNIT_NS, "communication on it" },
+	[COPY_NS] = { "copy_ns", TSCOPE_UNIT_NS, "copies and fills on it" },
+	[LAUNCH_NS] = { "launch_ns", TSCOPE_UNIT_NS,
+			"from launch calls to the start of what they launched" },
+	[DEVICE_GAP_NS] = { "device_gap_ns", TSCOPE_UNIT_NS,
+			    "from the end of what a device event waited for to its start" },
+	[HOST_NS] = { "host_ns", TSCOPE_UNIT_NS, "operators, runtime calls and scripts on it" },
+	[DATA_NS] = { "data_ns", TSCOPE_UNIT_NS, "waits for a data loader on it" },
+	[SCRIPT_NS] = { "script_ns", TSCOPE_UNIT_NS, "of host_ns: in no span but the step's" },
+	[SYNC_IS_RECORDED] = { "sync_is_recorded", TSCOPE_UNIT_FLAG,
+			       "the trace records synchronisation; without it dependencies between "
+			       "streams are guessed" },
+};
+
+enum lines_column {
+	LINES_LINE,
+	LINES_STEP_NS,
+	LINES_SHARE_RATIO,
+};
+
+static const struct tscope_fact_def lines_columns[] = {
+	[LINES_LINE] = { "line", TSCOPE_UNIT_TEXT, "compute, comm, copy, launch and so on" },
+	[LINES_STEP_NS] = { "step_ns", TSCOPE_UNIT_NS,
+			    "on the chain, a step: at most so much can be gained" },
+	[LINES_SHARE_RATIO] = { "share_ratio", TSCOPE_UNIT_RATIO, "of the chain" },
+};
+
+enum part_column { /* of both tables of what is on it */
+		   PART_NAME,
+		   PART_COUNT,
+		   PART_TOTAL_NS,
+		   PART_SHARE_RATIO,
+};
+
+static const struct tscope_fact_def kernels_columns[] = {
+	[PART_NAME] = { "name", TSCOPE_UNIT_TEXT, "name of the kernel, collective or copy" },
+	[PART_COUNT] = { "count", TSCOPE_UNIT_COUNT, "pieces on it, in the steps that count" },
+	[PART_TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "their time" },
+	[PART_SHARE_RATIO] = { "share_ratio", TSCOPE_UNIT_RATIO, "of the chain" },
+};
+
+static const struct tscope_fact_def operators_columns[] = {
+	[PART_NAME] = { "name", TSCOPE_UNIT_TEXT, "name" },
+	[PART_COUNT] = { "count", TSCOPE_UNIT_COUNT, "pieces on it, in the steps that count" },
+	[PART_TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "their own time" },
+	[PART_SHARE_RATIO] = { "share_ratio", TSCOPE_UNIT_RATIO, "of the chain" },
+};
+
+enum table { TABLE_LINES, TABLE_KERNELS, TABLE_OPERATORS };
+
+static const struct tscope_table_def tables[] = {
+	[TABLE_LINES] = { "lines", lines_columns, TSI_COUNT_OF(lines_columns), "its composition",
+			  TSCOPE_TABLE_ROWS },
+	[TABLE_KERNELS] = { "by_kernel", kernels_columns, TSI_COUNT_OF(kernels_columns),
+			    "device events on it", TSCOPE_TABLE_ROWS },
+	[TABLE_OPERATORS] = { "by_operator", operators_columns, TSI_COUNT_OF(operators_columns),
+			      "host spans on it, innermost", TSCOPE_TABLE_ROWS },
+};
+
+static const struct {
+	const char *name;
+	enum fact fact;
+	bool is_of_devices;
+} lines[PATH_LINE_COUNT] = {
+	[PATH_COMPUTE] = { "compute", COMPUTE_NS, true },
+	[PATH_COMM] = { "comm", COMM_NS, false },
+	[PATH_COPY] = { "copy", COPY_NS, true },
+	[PATH_LAUNCH] = { "launch", LAUNCH_NS, true },
+	[PATH_DEVICE_GAP] = { "device_gap", DEVICE_GAP_NS, true },
+	[PATH_HOST] = { "host", HOST_NS, false },
+	[PATH_DATA] = { "data", DATA_NS, false },
+};
+
+struct part {
+	int64_t count, ns;
+};
+
+struct sums {
+	struct path_sink sink; /* first: a pointer to it is one to the sums */
+	const struct tscope_trace *trace;
+	int64_t line_ns[PATH_LINE_COUNT];
+	int64_t script_ns;
+	struct part *of_device, *of_host; /* by name id */
+	int64_t step_count, wall_ns, length_ns;
+};
+
+static void take_piece(struct path_sink *sink, const struct path_piece *piece)
+{
+	struct sums *sums = (struct sums *)sink;
+	int64_t length_ns = piece->end_ns - piece->start_ns;
+
+	tsi_sum(&sums->length_ns, length_ns);
+	tsi_sum(&sums->line_ns[piece->line], length_ns);
+	if (piece->line == PATH_LAUNCH || piece->line == PATH_DEVICE_GAP)
+		return;
+	if (piece->row == NO_ROW) {
+		tsi_sum(&sums->script_ns, length_ns);
+		return;
+	}
+	bool is_device = tsi_class_is_device(tsi_span_class(&sums->trace->spans, piece->row));
+	struct part *part =
+		&(is_device ? sums->of_device
+			    : sums->of_host)[tsi_name_id(&sums->trace->spans, piece->row)];
+	part->count++;
+	tsi_sum(&part->ns, length_ns);
+}
+
+static enum tscope_status find_sums(struct sums *sums, const struct tscope_timeline *timeline,
+				    struct tscope_error *err)
+{
+	size_t name_count = timeline->trace->names.count;
+
+	*sums = (struct sums){ .sink.take = take_piece, .trace = timeline->trace };
+	for (uint32_t i = 0; i < timeline->step_count; i++) {
+		if (timeline->steps[i].mark != TSCOPE_STEP_COUNTED)
+			continue;
+		sums->step_count++;
+		tsi_sum(&sums->wall_ns, timeline->steps[i].wall_ns);
+	}
+	if (tsi_array_new(&sums->of_device, name_count, sizeof(struct part), err) != TSCOPE_OK ||
+	    tsi_array_new(&sums->of_host, name_count, sizeof(struct part), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	return tsi_path_walk(timeline, &sums->sink, err);
+}
+
+/* Of a sum over the steps that count, what a mean step has; halves up. */
+static int64_t of_step(const struct sums *sums, int64_t sum_ns)
+{
+	int64_t rest_ns = sum_ns % sums->step_count;
+
+	return sum_ns / sums->step_count + (rest_ns >= sums->step_count - rest_ns);
+}
+
+/* Each line gets what the mean grows by with it: so they sum to the length, without a rest. */
+static void find_step_lines(const struct sums *sums, int64_t step_ns[PATH_LINE_COUNT])
+{
+	int64_t sum_ns = 0;
+
+	for (unsigned line = 0; line < PATH_LINE_COUNT; line++) {
+		int64_t before_ns = of_step(sums, sum_ns);
+		tsi_sum(&sum_ns, sums->line_ns[line]);
+		step_ns[line] = of_step(sums, sum_ns) - before_ns;
+	}
+}
+
+/* Can the trace have time of this kind at all? */
+static bool may_have(const struct sums *sums, unsigned line)
+{
+	bool has_devices = sums->trace->device_count > 0;
+
+	if (line == PATH_COMM)
+		return has_devices || sums->line_ns[PATH_COMM] > 0;
+	return lines[line].is_of_devices ? has_devices : sums->trace->host_track_count > 0;
+}
+
+static enum tscope_status put_lines(const struct sums *sums, struct fact_sheet *out,
+				    struct tscope_error *err)
+{
+	int64_t step_ns[PATH_LINE_COUNT];
+	struct tscope_value *cells;
+
+	find_step_lines(sums, step_ns);
+	for (unsigned line = 0; line < PATH_LINE_COUNT; line++) {
+		if (!may_have(sums, line))
+			continue;
+		tsi_fact_int(out, lines[line].fact, step_ns[line]);
+		if (sums->line_ns[line] == 0)
+			continue;
+		if (tsi_table_add(out, TABLE_LINES, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		cells[LINES_LINE] = tsi_text(lines[line].name);
+		cells[LINES_STEP_NS] = tsi_int(step_ns[line]);
+		cells[LINES_SHARE_RATIO] = tsi_ratio(sums->line_ns[line], sums->length_ns);
+	}
+	return tsi_table_sort(out, TABLE_LINES, LINES_STEP_NS, LINES_LINE, err);
+}
+
+static enum tscope_status put_parts(const struct sums *sums, const struct part *parts,
+				    enum table table, struct fact_sheet *out,
+				    struct tscope_error *err)
+{
+	const struct intern *names = &sums->trace->names;
+	struct tscope_value *cells;
+
+	for (uint32_t name = 0; name < names->count; name++) {
+		if (parts[name].count == 0)
+			continue;
+		if (tsi_table_add(out, table, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		cells[PART_NAME] = tsi_text(tsi_intern_text(names, name).data);
+		cells[PART_COUNT] = tsi_int(parts[name].count);
+		cells[PART_TOTAL_NS] = tsi_int(parts[name].ns);
+		cells[PART_SHARE_RATIO] = tsi_ratio(parts[name].ns, sums->length_ns);
+	}
+	return tsi_table_sort(out, table, PART_TOTAL_NS, PART_NAME, err);
+}
+
+static enum tscope_status put_sums(const struct sums *sums, struct fact_sheet *out,
+				   struct tscope_error *err)
+{
+	if (sums->length_ns == 0)
+		return TSCOPE_OK;
+	tsi_fact_int(out, STEP_COUNT, sums->step_count);
+	tsi_fact_int(out, LENGTH_NS, of_step(sums, sums->length_ns));
+	tsi_fact_ratio(out, COVERAGE_RATIO, sums->length_ns, sums->wall_ns);
+	if (sums->trace->host_track_count > 0)
+		tsi_fact_int(out, SCRIPT_NS, of_step(sums, sums->script_ns));
+	if (sums->trace->device_count > 0)
+		tsi_fact_flag(out, SYNC_IS_RECORDED, sums->trace->sync_record_count > 0);
+	enum tscope_status status = put_lines(sums, out, err);
+	if (status == TSCOPE_OK)
+		status = put_parts(sums, sums->of_device, TABLE_KERNELS, out, err);
+	if (status == TSCOPE_OK)
+		status = put_parts(sums, sums->of_host, TABLE_OPERATORS, out, err);
+	return status;
+}
+
+static enum tscope_status analyze_critical_path(const struct analysis_scope *scope,
+						struct fact_sheet *out, struct tscope_error *err)
+{
+	struct sums sums;
+
+	if (scope->trace->device_count == 0 && scope->trace->cpu_op_count == 0)
+		return TSCOPE_OK;
+	enum tscope_status status = find_sums(&sums, scope->timeline, err);
+	if (status == TSCOPE_OK)
+		status = put_sums(&sums, out, err);
+	if (scope->trace->device_count > 0 && scope->steps->doubt)
+		tsi_fact_unreliable(out, scope->steps->doubt);
+	free(sums.of_device);
+	free(sums.of_host);
+	return status;
+}
+
+const struct analyzer tsi_analyzer_critical_path = {
+	.def = {
+		.id = "critical_path",
+		.summary = "the chain of spans on host and device that bounds a step",
+		.facts = facts,
+		.fact_count = TSI_COUNT_OF(facts),
+		.tables = tables,
+		.table_count = TSI_COUNT_OF(tables),
+		.needs = "a trace with device activity or operators, and a step that is not marked",
+	},
+	.levels = LEVEL_TRACE,
+	.beside_flops = true,
+	.run = analyze_critical_path,
+};

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the trace is made of and whether it can be believed: the counters of
+ * reading, building and checking it as facts, and what was not recorded, with
+ * the option to turn on next time.
+ */
+#include "analyze/facts.h"
+
+#include "analyze/shared/reliability.h"
+#include "base/sum.h"
+#include "comm/collective_kind.h"
+#include "model/trace/device_rows.h"
+
+enum fact {
+	VERDICT,
+	DOUBT,
+	EVENT_COUNT,
+	DROPPED_COUNT,
+	SPAN_COUNT,
+	CAPTURE_NS,
+	WORK_NS,
+	DEVICE_EVENT_COUNT,
+	UNLINKED_COUNT,
+	UNLINKED_DEVICE_RATIO,
+	DEVICE_BEFORE_LAUNCH_COUNT,
+	IMPOSSIBLE_COUNT,
+	IMPOSSIBLE_NS,
+	EMPTY_GRAPH_LAUNCH_COUNT,
+	ATTRIBUTED_BY_TIME_COUNT,
+	INCOMPLETE_STEP_COUNT,
+	OVERFLOW_FLAG,
+};
+
+static const struct tscope_fact_def facts[] = {
+	[VERDICT] = { "verdict", TSCOPE_UNIT_TEXT,
+		      "sound; damaged: the input ends early; doubtful: device times cannot be "
+		      "believed" },
+	[DOUBT] = { "doubt", TSCOPE_UNIT_TEXT, "why device times cannot be believed" },
+	[EVENT_COUNT] = { "event_count", TSCOPE_UNIT_COUNT, "elements of traceEvents" },
+	[DROPPED_COUNT] = { "dropped_count", TSCOPE_UNIT_COUNT, "of these, lost to every figure" },
+	[SPAN_COUNT] = { "span_count", TSCOPE_UNIT_COUNT, "of these, timed work that is analysed" },
+	[CAPTURE_NS] = { "capture_ns", TSCOPE_UNIT_NS, "length of the profiler's own span" },
+	[WORK_NS] = { "work_ns", TSCOPE_UNIT_NS, "first start to last end of all timed work" },
+	[DEVICE_EVENT_COUNT] = { "device_event_count", TSCOPE_UNIT_COUNT,
+				 "kernels, copies and fills" },
+	[UNLINKED_COUNT] = { "unlinked_count", TSCOPE_UNIT_COUNT,
+			     "device events without a launch call in the trace" },
+	[UNLINKED_DEVICE_RATIO] = { "unlinked_device_ratio", TSCOPE_UNIT_RATIO,
+				    "their share of all device events' time" },
+	[DEVICE_BEFORE_LAUNCH_COUNT] = { "device_before_launch_count", TSCOPE_UNIT_COUNT,
+					 "device events that start before their launch call" },
+	[IMPOSSIBLE_COUNT] = { "impossible_count", TSCOPE_UNIT_COUNT,
+			       "device events whose duration is impossible and was clipped" },
+	[IMPOSSIBLE_NS] = { "impossible_ns", TSCOPE_UNIT_NS, "time removed from them" },
+	[EMPTY_GRAPH_LAUNCH_COUNT] = { "empty_graph_launch_count", TSCOPE_UNIT_COUNT,
+				       "graph launches without a kernel" },
+	[ATTRIBUTED_BY_TIME_COUNT] = { "attributed_by_time_count", TSCOPE_UNIT_COUNT,
+				       "device events put in the step of their start, for want of "
+				       "a launch" },
+	[INCOMPLETE_STEP_COUNT] = { "incomplete_step_count", TSCOPE_UNIT_COUNT,
+				    "steps cut by the end of the capture" },
+	[OVERFLOW_FLAG] = { "overflow", TSCOPE_UNIT_FLAG,
+			    "VizTracer's ring buffer lost the oldest events" },
+};
+
+enum table { CATEGORIES, DIAGNOSTICS, MISSING };
+
+enum category_column { PHASE, CATEGORY, CATEGORY_COUNT };
+
+static const struct tscope_fact_def category_columns[] = {
+	[PHASE] = { "phase", TSCOPE_UNIT_TEXT, "ph of the events" },
+	[CATEGORY] = { "category", TSCOPE_UNIT_TEXT, "cat of the events" },
+	[CATEGORY_COUNT] = { "count", TSCOPE_UNIT_COUNT, "events" },
+};
+
+enum diagnostic_column { DIAGNOSTIC_ID, DIAGNOSTIC_EFFECT, DIAGNOSTIC_MEANING, DIAGNOSTIC_COUNT };
+
+static const struct tscope_fact_def diagnostic_columns[] = {
+	[DIAGNOSTIC_ID] = { "id", TSCOPE_UNIT_TEXT, "kind of what is odd" },
+	[DIAGNOSTIC_EFFECT] = { "effect", TSCOPE_UNIT_TEXT, "dropped, repaired or noted" },
+	[DIAGNOSTIC_MEANING] = { "meaning", TSCOPE_UNIT_TEXT, "what is counted" },
+	[DIAGNOSTIC_COUNT] = { "count", TSCOPE_UNIT_COUNT, "how often" },
+};
+
+enum missing_column { MISSING_WHAT, MISSING_NEEDED_BY, MISSING_ADVICE };
+
+static const struct tscope_fact_def missing_columns[] = {
+	[MISSING_WHAT] = { "what", TSCOPE_UNIT_TEXT, "what the trace does not hold" },
+	[MISSING_NEEDED_BY] = { "needed_by", TSCOPE_UNIT_TEXT,
+				"the figures that are missing for it" },
+	[MISSING_ADVICE] = { "advice", TSCOPE_UNIT_TEXT, "how to record it" },
+};
+
+static const struct tscope_table_def tables[] = {
+	[CATEGORIES] = { "categories", category_columns, TSI_COUNT_OF(category_columns),
+			 "what the file is made of", TSCOPE_TABLE_ROWS },
+	[DIAGNOSTICS] = { "diagnostics", diagnostic_columns, TSI_COUNT_OF(diagnostic_columns),
+			  "what was odd about it", TSCOPE_TABLE_ROWS },
+	[MISSING] = { "missing", missing_columns, TSI_COUNT_OF(missing_columns),
+		      "what to record next time", TSCOPE_TABLE_ROWS },
+};
+
+/* What is in the trace, as far as advice needs it. */
+struct contents {
+	bool has_device_events, has_linked_event, has_cpu_ops, has_shapes;
+	bool has_frames, has_memory, has_sync_events, has_steps;
+	bool has_comm, has_comm_metadata;
+};
+
+static bool has_category(const struct tscope_trace *trace, const char *name)
+{
+	uint32_t id = tsi_intern_find(&trace->names, tsi_str_of(name));
+
+	for (size_t i = 0; i < trace->category_count; i++)
+		if (id != UINT32_MAX && trace->categories[i].name == id)
+			return true;
+	return false;
+}
+
+static bool has_shapes(const struct tscope_trace *trace)
+{
+	for (uint32_t i = 0; i < trace->spans.kind_count; i++) {
+		const struct span_kind *kind = &trace->spans.kinds[i];
+		if (kind->span_class == TSCOPE_SPAN_CPU_OP &&
+		    trace->op_inputs[kind->op.inputs].signature)
+			return true;
+	}
+	return false;
+}
+
+static struct contents look(const struct analysis_scope *scope)
+{
+	const struct tscope_trace *trace = scope->trace;
+	struct contents contents = {
+		.has_device_events = trace->device_event_count > 0,
+		/* Those given up for a memory limit were recorded; a diagnostic counts them. */
+		.has_cpu_ops = trace->cpu_op_count > 0 ||
+			       trace->diagnostics[TSCOPE_DIAGNOSTIC_unkept_operator] > 0,
+		.has_shapes = has_shapes(trace),
+		.has_frames = has_category(trace, "python_function") || trace->is_viztracer,
+		.has_memory = has_category(trace, "cpu_instant_event"),
+		.has_sync_events = has_category(trace, "cuda_sync"),
+		.has_steps = scope->timeline->boundary != TSCOPE_BOUNDARY_WHOLE_TRACE,
+	};
+
+	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++) {
+		const struct device_event *event = tsi_device_event(trace, row);
+		bool is_comm = tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_COMM;
+		contents.has_linked_event |= event->call != NO_ROW;
+		contents.has_comm |= is_comm;
+		contents.has_comm_metadata |=
+			is_comm && tsi_collective_has_metadata(tsi_collective_of(trace, row));
+	}
+	return contents;
+}
+
+static enum tscope_status add_missing(struct fact_sheet *out, bool is_missing, const char *what,
+				      const char *needed_by, const char *advice,
+				      struct tscope_error *err)
+{
+	struct tscope_value *cells;
+
+	if (!is_missing)
+		return TSCOPE_OK;
+	if (tsi_table_add(out, MISSING, &cells, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	cells[MISSING_WHAT] = tsi_text(what);
+	cells[MISSING_NEEDED_BY] = tsi_text(needed_by);
+	cells[MISSING_ADVICE] = tsi_text(advice);
+	return TSCOPE_OK;
+}
+
+/* Only PyTorch's profiler can be told to record more; others get no advice. */
+static enum tscope_status add_all_missing(const struct analysis_scope *scope,
+					  struct fact_sheet *out, struct tscope_error *err)
+{
+	struct contents has = look(scope);
+	bool is_cuda = has.has_device_events && has_category(scope->trace, "cuda_runtime") &&
+		       !scope->trace->hip_runtime_version;
+	const struct {
+		bool is_missing;
+		const char *what, *needed_by, *advice;
+	} rows[] = {
+		{ !has.has_device_events, "device activity",
+		  "device_busy, overlap, kernels, copies",
+		  "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])" },
+		{ !has.has_cpu_ops, "operators", "operators, phases of the budget",
+		  "profile(activities=[ProfilerActivity.CPU, ...])" },
+		{ has.has_device_events && !has.has_linked_event, "launch calls",
+		  "launches, stalls of the budget",
+		  "record CPU activity together with the device's, in one profile" },
+		{ !has.has_steps, "step markers", "steps, step_time, budget by step",
+		  "call prof.step() after each step, or name a span with --step-marker" },
+		{ has.has_cpu_ops && !has.has_shapes, "input shapes", "operators.by_shape",
+		  "profile(record_shapes=True)" },
+		{ has.has_cpu_ops && !has.has_frames, "Python frames", "python",
+		  "profile(with_stack=True)" },
+		{ has.has_cpu_ops && !has.has_memory, "memory events", "memory over time",
+		  "profile(profile_memory=True)" },
+		{ is_cuda && !has.has_sync_events, "synchronisation events",
+		  "dependencies between streams",
+		  "_ExperimentalConfig(enable_cuda_sync_events=True)" },
+		{ has.has_comm && !has.has_comm_metadata, "metadata of collectives",
+		  "sizes and bandwidths of collectives, overlap by process group",
+		  "PyTorch 2.4 or newer writes it with CPU activity" },
+	};
+
+	for (size_t i = 0; scope->trace->is_kineto && i < TSI_COUNT_OF(rows); i++)
+		if (add_missing(out, rows[i].is_missing, rows[i].what, rows[i].needed_by,
+				rows[i].advice, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+	return TSCOPE_OK;
+}
+
+/* A phase is one character; its text must live as long as the analysis. */
+static const char *phase_text(char phase)
+{
+	static const char *const texts[] = {
+		"X", "B", "E", "M", "C", "i", "I", "s", "t", "f", "b", "n", "e", "P", "N", "O",
+		"D", "R", "c", "v", "V", "S", "T", "p", "F", "G", "(", ")", "=", "a", "A",
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(texts); i++)
+		if (*texts[i] == phase)
+			return texts[i];
+	return "?";
+}
+
+static enum tscope_status add_categories(const struct tscope_trace *trace, struct fact_sheet *out,
+					 struct tscope_error *err)
+{
+	struct tscope_value *cells;
+
+	for (size_t i = 0; i < trace->category_count; i++) {
+		const struct category *category = &trace->categories[i];
+		if (tsi_table_add(out, CATEGORIES, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		cells[PHASE] = tsi_text(phase_text(category->phase));
+		cells[CATEGORY] = tsi_text(tsi_intern_text(&trace->names, category->name).data);
+		cells[CATEGORY_COUNT] = tsi_int((int64_t)category->count);
+	}
+	return tsi_table_sort(out, CATEGORIES, CATEGORY_COUNT, CATEGORY, err);
+}
+
+static enum tscope_status add_diagnostics(const struct tscope_trace *trace, struct fact_sheet *out,
+					  struct tscope_error *err)
+{
+	static const char *const effects[] = {
+		[TSCOPE_EFFECT_DROPPED] = "dropped",
+		[TSCOPE_EFFECT_REPAIRED] = "repaired",
+		[TSCOPE_EFFECT_NOTED] = "noted",
+	};
+	struct tscope_value *cells;
+
+	for (int i = 0; i < TSCOPE_DIAGNOSTIC_COUNT; i++) {
+		enum tscope_diagnostic kind = (enum tscope_diagnostic)i;
+		if (trace->diagnostics[i] == 0)
+			continue;
+		if (tsi_table_add(out, DIAGNOSTICS, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		cells[DIAGNOSTIC_ID] = tsi_text(tscope_diagnostic_id(kind));
+		cells[DIAGNOSTIC_EFFECT] = tsi_text(effects[tscope_diagnostic_effect(kind)]);
+		cells[DIAGNOSTIC_MEANING] = tsi_text(tscope_diagnostic_text(kind));
+		cells[DIAGNOSTIC_COUNT] = tsi_int((int64_t)trace->diagnostics[i]);
+	}
+	return TSCOPE_OK;
+}
+
+static void set_link_facts(const struct tscope_trace *trace, struct fact_sheet *out)
+{
+	int64_t event_count = 0, total_ns = 0, unlinked_count = 0, unlinked_ns = 0;
+
+	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++) {
+		bool is_unlinked = tsi_device_event(trace, row)->call == NO_ROW;
+		int64_t dur_ns = tsi_dur_ns(&trace->spans, row);
+		event_count++;
+		unlinked_count += is_unlinked;
+		tsi_sum(&total_ns, dur_ns);
+		tsi_sum(&unlinked_ns, is_unlinked ? dur_ns : 0);
+	}
+	tsi_fact_int(out, DEVICE_EVENT_COUNT, event_count);
+	tsi_fact_int(out, UNLINKED_COUNT, unlinked_count);
+	tsi_fact_ratio(out, UNLINKED_DEVICE_RATIO, unlinked_ns, total_ns);
+}
+
+static void set_facts(const struct analysis_scope *scope, struct fact_sheet *out)
+{
+	const struct tscope_trace *trace = scope->trace;
+	const uint64_t *diagnostics = trace->diagnostics;
+	const char *doubt = tsi_device_time_doubt(trace);
+	int64_t incomplete_count = 0;
+
+	for (uint32_t i = 0; i < scope->timeline->step_count; i++)
+		incomplete_count += scope->timeline->steps[i].mark == TSCOPE_STEP_INCOMPLETE;
+
+	tsi_fact_text(out, VERDICT, trace->is_damaged ? "damaged" : doubt ? "doubtful" : "sound");
+	if (doubt)
+		tsi_fact_text(out, DOUBT, doubt);
+	tsi_fact_int(out, EVENT_COUNT, (int64_t)trace->info.event_count);
+	tsi_fact_int(out, DROPPED_COUNT, (int64_t)trace->info.dropped_count);
+	tsi_fact_int(out, SPAN_COUNT, trace->spans.count);
+	if (trace->capture_start_ns != NO_NUMBER && trace->capture_end_ns != NO_NUMBER)
+		tsi_fact_int(out, CAPTURE_NS, trace->capture_end_ns - trace->capture_start_ns);
+	tsi_fact_int(out, WORK_NS, trace->info.last_ns - trace->info.first_ns);
+	tsi_fact_int(out, DEVICE_BEFORE_LAUNCH_COUNT,
+		     (int64_t)diagnostics[TSCOPE_DIAGNOSTIC_device_before_launch]);
+	tsi_fact_int(out, IMPOSSIBLE_COUNT,
+		     (int64_t)diagnostics[TSCOPE_DIAGNOSTIC_impossible_duration]);
+	tsi_fact_int(out, IMPOSSIBLE_NS, trace->impossible_ns);
+	tsi_fact_int(out, EMPTY_GRAPH_LAUNCH_COUNT,
+		     (int64_t)diagnostics[TSCOPE_DIAGNOSTIC_empty_graph_launch]);
+	tsi_fact_int(out, ATTRIBUTED_BY_TIME_COUNT, (int64_t)scope->timeline->attributed_by_time);
+	tsi_fact_int(out, INCOMPLETE_STEP_COUNT, incomplete_count);
+	if (trace->is_viztracer)
+		tsi_fact_flag(out, OVERFLOW_FLAG, trace->viztracer_overflow);
+	set_link_facts(trace, out);
+}
+
+static enum tscope_status analyze_integrity(const struct analysis_scope *scope,
+					    struct fact_sheet *out, struct tscope_error *err)
+{
+	set_facts(scope, out);
+	if (add_categories(scope->trace, out, err) != TSCOPE_OK ||
+	    add_diagnostics(scope->trace, out, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	return add_all_missing(scope, out, err);
+}
+
+const struct analyzer tsi_analyzer_integrity = {
+	.def = {
+		.id = "integrity",
+		.summary = "what the trace holds, what is odd about it, what to record next time",
+		.facts = facts,
+		.fact_count = TSI_COUNT_OF(facts),
+		.tables = tables,
+		.table_count = TSI_COUNT_OF(tables),
+		.needs = "a trace",
+		.total = TSCOPE_TOTAL_CAPTURE,
+	},
+	.levels = LEVEL_TRACE,
+	.beside_flops = true,
+	.run = analyze_integrity,
+};

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How the host drives the devices: launch calls and how long their work waits,
+ * whether the host keeps up, and the calls that stall it (synchronisation,
+ * memory management), with who made them.
+ */
+#include "analyze/facts.h"
+
+#include <stdlib.h>
+
+#include "analyze/shared/quantile.h"
+#include "base/array.h"
+#include "base/pair_set.h"
+#include "base/sum.h"
+#include "model/trace/device_rows.h"
+
+enum fact {
+	LAUNCH_COUNT,
+	LAUNCH_NS,
+	LAUNCHES_PER_STEP,
+	DELAY_MEAN_NS,
+	DELAY_P50_NS,
+	DELAY_P95_NS,
+	DELAY_FROM_END_P50_NS,
+	QUEUED_RATIO,
+	HOST_BOUND_RATIO,
+	SYNC_COUNT,
+	SYNC_NS,
+	MALLOC_COUNT,
+	MALLOC_NS,
+	FREE_COUNT,
+	FREE_NS,
+	STEADY_MALLOC_COUNT,
+	STEADY_FREE_COUNT,
+};
+
+static const struct tscope_fact_def facts[] = {
+	[LAUNCH_COUNT] = { "launch_count", TSCOPE_UNIT_COUNT,
+			   "calls that start kernels, graphs, copies or fills" },
+	[LAUNCH_NS] = { "launch_ns", TSCOPE_UNIT_NS, "host time in them" },
+	[LAUNCHES_PER_STEP] = { "launches_per_step", TSCOPE_UNIT_NUMBER,
+				"launch calls in a step, mean over the unmarked steps" },
+	[DELAY_MEAN_NS] = { "delay_mean_ns", TSCOPE_UNIT_NS,
+			    "start of an event less start of its launch call (graphs left out)" },
+	[DELAY_P50_NS] = { "delay_p50_ns", TSCOPE_UNIT_NS, "median of that" },
+	[DELAY_P95_NS] = { "delay_p95_ns", TSCOPE_UNIT_NS, "95th percentile of that" },
+	[DELAY_FROM_END_P50_NS] = { "delay_from_end_p50_ns", TSCOPE_UNIT_NS,
+				    "median from the end of the launch call" },
+	[QUEUED_RATIO] = { "queued_ratio", TSCOPE_UNIT_RATIO,
+			   "device events launched while earlier work still ran" },
+	[HOST_BOUND_RATIO] = { "host_bound_ratio", TSCOPE_UNIT_RATIO,
+			       "of the devices' idle time, before the next event is launched" },
+	[SYNC_COUNT] = { "sync_count", TSCOPE_UNIT_COUNT, "calls that wait for the device" },
+	[SYNC_NS] = { "sync_ns", TSCOPE_UNIT_NS, "host time in them" },
+	[MALLOC_COUNT] = { "malloc_count", TSCOPE_UNIT_COUNT, "calls that allocate device memory" },
+	[MALLOC_NS] = { "malloc_ns", TSCOPE_UNIT_NS, "host time in them" },
+	[FREE_COUNT] = { "free_count", TSCOPE_UNIT_COUNT, "calls that free device memory" },
+	[FREE_NS] = { "free_ns", TSCOPE_UNIT_NS, "host time in them" },
+	[STEADY_MALLOC_COUNT] = { "steady_malloc_count", TSCOPE_UNIT_COUNT,
+				  "allocating calls in unmarked steps after the first step" },
+	[STEADY_FREE_COUNT] = { "steady_free_count", TSCOPE_UNIT_COUNT,
+				"freeing calls in unmarked steps after the first step" },
+};
+
+enum table { BY_NAME, SYNCS };
+
+enum name_column { NAME, NAME_KIND, NAME_COUNT, NAME_TOTAL_NS, NAME_MEAN_NS, NAME_MAX_NS };
+
+static const struct tscope_fact_def name_columns[] = {
+	[NAME] = { "name", TSCOPE_UNIT_TEXT, "of the runtime or driver call" },
+	[NAME_KIND] = { "kind", TSCOPE_UNIT_TEXT, "what it does" },
+	[NAME_COUNT] = { "count", TSCOPE_UNIT_COUNT, "calls" },
+	[NAME_TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "host time in them" },
+	[NAME_MEAN_NS] = { "mean_ns", TSCOPE_UNIT_NS, "mean duration" },
+	[NAME_MAX_NS] = { "max_ns", TSCOPE_UNIT_NS, "longest" },
+};
+
+enum sync_column { SYNC_OP, SYNC_CALL, SYNC_CALL_COUNT, SYNC_TOTAL_NS };
+
+static const struct tscope_fact_def sync_columns[] = {
+	[SYNC_OP] = { "op", TSCOPE_UNIT_TEXT, "operator that made the call; null: none" },
+	[SYNC_CALL] = { "call", TSCOPE_UNIT_TEXT, "call that waits" },
+	[SYNC_CALL_COUNT] = { "count", TSCOPE_UNIT_COUNT, "calls" },
+	[SYNC_TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "host time in them" },
+};
+
+static const struct tscope_table_def tables[] = {
+	[BY_NAME] = { "by_name", name_columns, TSI_COUNT_OF(name_columns),
+		      "runtime and driver calls by name", TSCOPE_TABLE_ROWS },
+	[SYNCS] = { "syncs", sync_columns, TSI_COUNT_OF(sync_columns),
+		    "calls that wait for the device, by the operator that makes them",
+		    TSCOPE_TABLE_ROWS },
+};
+
+enum { KIND_COUNT = CALL_EVENT + 1 };
+
+struct calls {
+	uint8_t kind;
+	int64_t count, total_ns, max_ns;
+};
+
+struct work {
+	const struct tscope_trace *trace;
+	const struct tscope_timeline *timeline;
+	uint32_t step;         /* found last, mostly that of the next call */
+	struct calls *by_name; /* by name id */
+	struct calls by_kind[KIND_COUNT];
+	struct pair_set syncs; /* (name of the op or NO_ROW, name of the call) */
+	struct calls *by_sync; /* by number of the pair */
+	size_t by_sync_capacity;
+	int64_t step_launch_count;        /* in unmarked steps */
+	int64_t steady_count[KIND_COUNT]; /* in unmarked steps after the first */
+	int64_t *delays_ns;               /* from the start of the call, then from its end */
+	size_t delay_count;
+	int64_t delay_sum_ns;
+	int64_t linked_count, queued_count;
+	int64_t known_idle_ns, host_idle_ns; /* idle time whose next event has a launch call */
+};
+
+static const char *kind_name(uint8_t kind)
+{
+	static const char *const names[KIND_COUNT] = {
+		[CALL_OTHER] = "other",
+		[CALL_LAUNCH] = "launch",
+		[CALL_GRAPH_LAUNCH] = "graph_launch",
+		[CALL_MEMCPY] = "memcpy",
+		[CALL_MEMSET] = "memset",
+		[CALL_SYNC] = "sync",
+		[CALL_MALLOC] = "malloc",
+		[CALL_FREE] = "free",
+		[CALL_EVENT] = "event",
+	};
+
+	return names[kind];
+}
+
+static bool is_launch(uint8_t kind)
+{
+	return kind == CALL_LAUNCH || kind == CALL_GRAPH_LAUNCH || kind == CALL_MEMCPY ||
+	       kind == CALL_MEMSET;
+}
+
+static void work_deinit(struct work *work)
+{
+	free(work->by_name);
+	free(work->by_sync);
+	free(work->delays_ns);
+	tsi_pair_set_deinit(&work->syncs);
+}
+
+static enum tscope_status work_init(struct work *work, const struct analysis_scope *scope,
+				    struct tscope_error *err)
+{
+	const struct tscope_trace *trace = scope->trace;
+	size_t limit = 0;
+
+	*work = (struct work){ .trace = trace, .timeline = scope->timeline };
+	for (uint32_t i = 0; i < trace->device_count; i++)
+		limit += trace->devices[i].row_count;
+	if (tsi_array_new(&work->by_name, trace->names.count, sizeof(*work->by_name), err) !=
+	    TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	return tsi_array_new(&work->delays_ns, limit, sizeof(*work->delays_ns), err);
+}
+
+static void add_call(struct calls *calls, uint8_t kind, int64_t dur_ns)
+{
+	calls->kind = kind;
+	calls->count++;
+	tsi_sum(&calls->total_ns, dur_ns);
+	if (dur_ns > calls->max_ns)
+		calls->max_ns = dur_ns;
+}
+
+static void add_to_step(struct work *work, uint8_t kind, int64_t start_ns)
+{
+	uint32_t step = tsi_timeline_step_near(work->timeline, start_ns, &work->step);
+
+	if (step == NO_ROW || work->timeline->steps[step].mark != TSCOPE_STEP_COUNTED)
+		return;
+	work->step_launch_count += is_launch(kind);
+	if (step > 0)
+		work->steady_count[kind]++;
+}
+
+static enum tscope_status add_sync(struct work *work, uint32_t row, struct tscope_error *err)
+{
+	const struct spans *spans = &work->trace->spans;
+	uint32_t op = tsi_call(work->trace, row)->op, number;
+	size_t known = work->syncs.count;
+
+	if (tsi_pair_set_add(&work->syncs, op == NO_ROW ? NO_ROW : tsi_name_id(spans, op),
+			     tsi_name_id(spans, row), &number, err) != TSCOPE_OK ||
+	    tsi_array_reserve(&work->by_sync, &work->by_sync_capacity, work->syncs.count,
+			      sizeof(*work->by_sync), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	if (number == known)
+		work->by_sync[number] = (struct calls){ 0 };
+	add_call(&work->by_sync[number], CALL_SYNC, tsi_dur_ns(spans, row));
+	return TSCOPE_OK;
+}
+
+static enum tscope_status take_call(struct work *work, uint32_t row, struct tscope_error *err)
+{
+	const struct spans *spans = &work->trace->spans;
+	uint8_t kind = tsi_call_kind(work->trace, row);
+	int64_t dur_ns = tsi_dur_ns(spans, row);
+
+	add_call(&work->by_name[tsi_name_id(spans, row)], kind, dur_ns);
+	add_call(&work->by_kind[kind], kind, dur_ns);
+	if (is_launch(kind) || kind == CALL_MALLOC || kind == CALL_FREE)
+		add_to_step(work, kind, tsi_start_ns(spans, row));
+	return kind == CALL_SYNC ? add_sync(work, row, err) : TSCOPE_OK;
+}
+
+static enum tscope_status collect_calls(struct work *work, struct tscope_error *err)
+{
+	const struct spans *spans = &work->trace->spans;
+	uint32_t end_row = tsi_first_device_row(work->trace);
+	enum tscope_status status = TSCOPE_OK;
+
+	for (uint32_t row = 0; status == TSCOPE_OK && row < end_row; row++)
+		if (tsi_bit_set_has(&spans->calls, row))
+			status = take_call(work, row, err);
+	return status;
+}
+
+static int64_t at_least_0(int64_t number)
+{
+	return number > 0 ? number : 0;
+}
+
+/* Of graphs nothing is said: their launch is that of many kernels. */
+static bool has_delay(const struct device_event *event)
+{
+	return event->call != NO_ROW && !event->graph;
+}
+
+static void add_delay(struct work *work, uint32_t row, uint32_t call)
+{
+	const struct spans *spans = &work->trace->spans;
+	int64_t delay_ns = at_least_0(tsi_start_ns(spans, row) - tsi_start_ns(spans, call));
+
+	work->delays_ns[work->delay_count++] = delay_ns;
+	tsi_sum(&work->delay_sum_ns, delay_ns);
+}
+
+/* Takes the place of the delays from the start of the call. */
+static void collect_delays_from_end(struct work *work)
+{
+	const struct tscope_trace *trace = work->trace;
+
+	work->delay_count = 0;
+	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++) {
+		const struct device_event *event = tsi_device_event(trace, row);
+		if (has_delay(event))
+			work->delays_ns[work->delay_count++] =
+				at_least_0(tsi_start_ns(&trace->spans, row) -
+					   tsi_span_end(trace, event->call));
+	}
+}
+
+/*
+ * What the launch of an event says about the time before it, where the
+ * device's earlier work ended at busy_until_ns: launched before that, the
+ * event was queued; else the device stood idle up to the launch because of the
+ * host, and from there on for other reasons.
+ */
+static void judge_launch(struct work *work, int64_t busy_until_ns, int64_t launch_ns,
+			 int64_t start_ns)
+{
+	work->linked_count++;
+	work->queued_count += launch_ns < busy_until_ns;
+	if (start_ns <= busy_until_ns)
+		return;
+	if (launch_ns > start_ns)
+		launch_ns = start_ns;
+	tsi_sum(&work->known_idle_ns, start_ns - busy_until_ns);
+	tsi_sum(&work->host_idle_ns, at_least_0(launch_ns - busy_until_ns));
+}
+
+static void collect_device(struct work *work, const struct device *device)
+{
+	const struct spans *spans = &work->trace->spans;
+	int64_t busy_until_ns = 0;
+
+	for (uint32_t i = 0; i < device->row_count; i++) {
+		uint32_t row = device->rows[i];
+		const struct device_event *event = tsi_device_event(work->trace, row);
+		if (has_delay(event))
+			add_delay(work, row, event->call);
+		if (event->call != NO_ROW && i > 0)
+			judge_launch(work, busy_until_ns, tsi_start_ns(spans, event->call),
+				     tsi_start_ns(spans, row));
+		int64_t end_ns = tsi_span_end(work->trace, row);
+		if (i == 0 || end_ns > busy_until_ns)
+			busy_until_ns = end_ns;
+	}
+}
+
+static enum tscope_status add_names(const struct work *work, struct fact_sheet *out,
+				    struct tscope_error *err)
+{
+	struct tscope_value *cells;
+
+	for (uint32_t name = 0; name < work->trace->names.count; name++) {
+		const struct calls *calls = &work->by_name[name];
+		if (calls->count == 0)
+			continue;
+		if (tsi_table_add(out, BY_NAME, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		cells[NAME] = tsi_text(tsi_intern_text(&work->trace->names, name).data);
+		cells[NAME_KIND] = tsi_text(kind_name(calls->kind));
+		cells[NAME_COUNT] = tsi_int(calls->count);
+		cells[NAME_TOTAL_NS] = tsi_int(calls->total_ns);
+		cells[NAME_MEAN_NS] = tsi_mean(calls->total_ns, calls->count);
+		cells[NAME_MAX_NS] = tsi_int(calls->max_ns);
+	}
+	return tsi_table_sort(out, BY_NAME, NAME_TOTAL_NS, NAME, err);
+}
+
+static enum tscope_status add_syncs(const struct work *work, struct fact_sheet *out,
+				    struct tscope_error *err)
+{
+	const struct intern *names = &work->trace->names;
+	struct tscope_value *cells;
+
+	for (size_t i = 0; i < work->syncs.count; i++) {
+		const struct pair *sync = &work->syncs.pairs[i];
+		if (tsi_table_add(out, SYNCS, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		if (sync->first != NO_ROW)
+			cells[SYNC_OP] = tsi_text(tsi_intern_text(names, sync->first).data);
+		cells[SYNC_CALL] = tsi_text(tsi_intern_text(names, sync->second).data);
+		cells[SYNC_CALL_COUNT] = tsi_int(work->by_sync[i].count);
+		cells[SYNC_TOTAL_NS] = tsi_int(work->by_sync[i].total_ns);
+	}
+	return tsi_table_sort(out, SYNCS, SYNC_TOTAL_NS, SYNC_OP, err);
+}
+
+static void set_delays(struct work *work, struct fact_sheet *out)
+{
+	size_t count = work->delay_count;
+
+	if (count == 0)
+		return;
+	tsi_fact_mean(out, DELAY_MEAN_NS, work->delay_sum_ns, (int64_t)count);
+	tsi_fact_int(out, DELAY_P50_NS, tsi_find_quantile_ns(work->delays_ns, count, 50));
+	tsi_fact_int(out, DELAY_P95_NS, tsi_find_quantile_ns(work->delays_ns, count, 95));
+	collect_delays_from_end(work);
+	tsi_fact_int(out, DELAY_FROM_END_P50_NS, tsi_find_quantile_ns(work->delays_ns, count, 50));
+}
+
+static void set_step_facts(const struct work *work, struct fact_sheet *out)
+{
+	const struct tscope_timeline *timeline = work->timeline;
+	int64_t step_count = 0, steady_count = 0;
+
+	for (uint32_t i = 0; i < timeline->step_count; i++) {
+		bool is_counted = timeline->steps[i].mark == TSCOPE_STEP_COUNTED;
+		step_count += is_counted;
+		steady_count += is_counted && i > 0;
+	}
+	tsi_fact_ratio(out, LAUNCHES_PER_STEP, work->step_launch_count, step_count);
+	if (steady_count == 0)
+		return;
+	tsi_fact_int(out, STEADY_MALLOC_COUNT, work->steady_count[CALL_MALLOC]);
+	tsi_fact_int(out, STEADY_FREE_COUNT, work->steady_count[CALL_FREE]);
+}
+
+static void set_facts(const struct work *work, struct fact_sheet *out)
+{
+	const struct calls *by_kind = work->by_kind;
+	int64_t launch_count = 0, launch_ns = 0;
+
+	for (uint8_t kind = 0; kind < KIND_COUNT; kind++) {
+		if (!is_launch(kind))
+			continue;
+		launch_count += by_kind[kind].count;
+		tsi_sum(&launch_ns, by_kind[kind].total_ns);
+	}
+	tsi_fact_int(out, LAUNCH_COUNT, launch_count);
+	tsi_fact_int(out, LAUNCH_NS, launch_ns);
+	tsi_fact_ratio(out, QUEUED_RATIO, work->queued_count, work->linked_count);
+	tsi_fact_ratio(out, HOST_BOUND_RATIO, work->host_idle_ns, work->known_idle_ns);
+	tsi_fact_int(out, SYNC_COUNT, by_kind[CALL_SYNC].count);
+	tsi_fact_int(out, SYNC_NS, by_kind[CALL_SYNC].total_ns);
+	tsi_fact_int(out, MALLOC_COUNT, by_kind[CALL_MALLOC].count);
+	tsi_fact_int(out, MALLOC_NS, by_kind[CALL_MALLOC].total_ns);
+	tsi_fact_int(out, FREE_COUNT, by_kind[CALL_FREE].count);
+	tsi_fact_int(out, FREE_NS, by_kind[CALL_FREE].total_ns);
+	set_step_facts(work, out);
+}
+
+static enum tscope_status analyze_launches(const struct analysis_scope *scope,
+					   struct fact_sheet *out, struct tscope_error *err)
+{
+	struct work work;
+	enum tscope_status status = work_init(&work, scope, err);
+
+	if (status == TSCOPE_OK)
+		status = collect_calls(&work, err);
+	if (status == TSCOPE_OK) {
+		for (uint32_t i = 0; i < scope->trace->device_count; i++)
+			collect_device(&work, &scope->trace->devices[i]);
+		set_facts(&work, out);
+		set_delays(&work, out);
+	}
+	if (status == TSCOPE_OK)
+		status = add_names(&work, out, err);
+	if (status == TSCOPE_OK)
+		status = add_syncs(&work, out, err);
+	work_deinit(&work);
+	return status;
+}
+
+const struct analyzer tsi_analyzer_launches = {
+	.def = {
+		.id = "launches",
+		.summary = "launch calls, and calls that stall the host",
+		.facts = facts,
+		.fact_count = TSI_COUNT_OF(facts),
+		.tables = tables,
+		.table_count = TSI_COUNT_OF(tables),
+		.needs = "a trace with launch calls",
+		.total = TSCOPE_TOTAL_CAPTURE,
+	},
+	.levels = LEVEL_TRACE,
+	.beside_flops = true,
+	.run = analyze_launches,
+};

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Python functions by their own and their whole time, what keeps threads from the work, and the
+ * pauses of Python's garbage collector. Only on request, as frames are most of a file, or where
+ * VizTracer wrote it: then they are what it is about.
+ */
+#include "analyze/facts.h"
+
+#include <stdlib.h>
+
+#include "analyze/shared/nest.h"
+#include "analyze/trace/python_stalls.h"
+#include "base/array.h"
+#include "base/sum.h"
+
+enum fact {
+	CALL_COUNT,
+	FUNCTION_COUNT,
+	SELF_NS,
+	GC_COUNT,
+	GC_TOTAL_NS,
+	GC_MAX_NS,
+	GC_RATIO,
+	MAIN_NS,
+	DATA_LOADING_NS,
+	LOGGING_NS,
+	CHECKPOINT_NS,
+	SYNCHRONISATION_NS,
+	STALL_RATIO,
+};
+
+static const struct tscope_fact_def facts[] = {
+	[CALL_COUNT] = { "call_count", TSCOPE_UNIT_COUNT, "calls of Python functions" },
+	[FUNCTION_COUNT] = { "function_count", TSCOPE_UNIT_COUNT, "different functions" },
+	[SELF_NS] = { "self_ns", TSCOPE_UNIT_NS, "time in Python functions, over all threads" },
+	[GC_COUNT] = { "gc_count", TSCOPE_UNIT_COUNT, "pauses of the garbage collector" },
+	[GC_TOTAL_NS] = { "gc_total_ns", TSCOPE_UNIT_NS, "sum of their durations" },
+	[GC_MAX_NS] = { "gc_max_ns", TSCOPE_UNIT_NS, "the longest" },
+	[GC_RATIO] = { "gc_ratio", TSCOPE_UNIT_RATIO,
+		       "gc_total_ns by the time from the first start to the last end of all timed "
+		       "work in the trace that holds the pauses" },
+	[MAIN_NS] = { "main_ns", TSCOPE_UNIT_NS,
+		      "the main thread's time in the steps, all together" },
+	[DATA_LOADING_NS] = { "data_loading_ns", TSCOPE_UNIT_NS, "of it, in loading of data" },
+	[LOGGING_NS] = { "logging_ns", TSCOPE_UNIT_NS, "of it, in logging and printing" },
+	[CHECKPOINT_NS] = { "checkpoint_ns", TSCOPE_UNIT_NS, "of it, in saving of checkpoints" },
+	[SYNCHRONISATION_NS] = { "synchronisation_ns", TSCOPE_UNIT_NS,
+				 "of it, in calls that wait for the device" },
+	[STALL_RATIO] = { "stall_ratio", TSCOPE_UNIT_RATIO,
+			  "share of it in any of the causes of by_cause" },
+};
+
+enum table { BY_NAME, BY_CAUSE, BY_THREAD };
+enum column { NAME, COUNT, NAME_SELF_NS, TOTAL_NS, MEAN_NS };
+
+static const struct tscope_fact_def columns[] = {
+	[NAME] = { "name", TSCOPE_UNIT_TEXT, "of the function" },
+	[COUNT] = { "count", TSCOPE_UNIT_COUNT, "calls" },
+	[NAME_SELF_NS] = { "self_ns", TSCOPE_UNIT_NS,
+			   "time in it, less that of calls directly in it, as far as they lie in "
+			   "it" },
+	[TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS,
+		       "time in it and in what it called; of a recursive one, the outermost "
+		       "calls'" },
+	[MEAN_NS] = { "mean_ns", TSCOPE_UNIT_NS, "mean duration of a call" },
+};
+
+enum cause_column {
+	CAUSE,
+	CAUSE_FUNCTION,
+	CAUSE_FUNCTION_COUNT,
+	CAUSE_CALL_COUNT,
+	CAUSE_TOTAL_NS,
+	CAUSE_MAIN_NS,
+	CAUSE_MAIN_RATIO,
+};
+
+static const struct tscope_fact_def cause_columns[] = {
+	[CAUSE] = { "cause", TSCOPE_UNIT_TEXT,
+		    "data_loading, logging, checkpoint, synchronisation, communication, "
+		    "compilation or garbage_collection" },
+	[CAUSE_FUNCTION] = { "function", TSCOPE_UNIT_TEXT, "that has most of the time" },
+	[CAUSE_FUNCTION_COUNT] = { "function_count", TSCOPE_UNIT_COUNT,
+				   "different functions that were called" },
+	[CAUSE_CALL_COUNT] = { "call_count", TSCOPE_UNIT_COUNT,
+			       "calls of such functions, without those within calls of one" },
+	[CAUSE_TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "time in them, over all threads" },
+	[CAUSE_MAIN_NS] = { "main_ns", TSCOPE_UNIT_NS, "of the main thread, in the steps" },
+	[CAUSE_MAIN_RATIO] = { "main_ratio", TSCOPE_UNIT_RATIO, "its share of the steps" },
+};
+
+enum thread_column { PID, TID, THREAD, THREAD_CALL_COUNT, THREAD_NS, THREAD_STALL_NS, IS_MAIN };
+
+static const struct tscope_fact_def thread_columns[] = {
+	[PID] = { "pid", TSCOPE_UNIT_TEXT, "of the process" },
+	[TID] = { "tid", TSCOPE_UNIT_TEXT, "of the thread, or of an asynchronous task" },
+	[THREAD] = { "thread", TSCOPE_UNIT_TEXT, "its name" },
+	[THREAD_CALL_COUNT] = { "call_count", TSCOPE_UNIT_COUNT, "calls of Python functions" },
+	[THREAD_NS] = { "total_ns", TSCOPE_UNIT_NS, "time in them" },
+	[THREAD_STALL_NS] = { "stall_ns", TSCOPE_UNIT_NS,
+			      "of it, in any of the causes of by_cause" },
+	[IS_MAIN] = { "is_main", TSCOPE_UNIT_FLAG, "it is the main thread" },
+};
+
+static const struct tscope_table_def tables[] = {
+	[BY_NAME] = { "by_name", columns, TSI_COUNT_OF(columns), "Python functions",
+		      TSCOPE_TABLE_ROWS },
+	[BY_CAUSE] = { "by_cause", cause_columns, TSI_COUNT_OF(cause_columns),
+		       "what keeps threads from the work, by functions that are known; time in "
+		       "calls within each other is that of the outermost",
+		       TSCOPE_TABLE_ROWS },
+	[BY_THREAD] = { "by_thread", thread_columns, TSI_COUNT_OF(thread_columns),
+			"threads that run Python", TSCOPE_TABLE_ROWS },
+};
+
+struct function {
+	int64_t call_count, dur_ns, total_ns, self_ns;
+};
+
+static enum tscope_status collect_calls(struct function *functions,
+					const struct tscope_trace *trace, struct tscope_error *err)
+{
+	struct nest nest;
+	struct nested_span call;
+	enum tscope_status status =
+		tsi_nest_init(&nest, trace, TSI_CLASS_BIT(TSCOPE_SPAN_PYTHON), err);
+
+	while (status == TSCOPE_OK && (status = tsi_nest_next(&nest, &call, err)) == TSCOPE_OK) {
+		struct function *function = &functions[tsi_name_id(&trace->spans, call.row)];
+		int64_t dur_ns = tsi_dur_ns(&trace->spans, call.row);
+		function->call_count++;
+		tsi_sum(&function->dur_ns, dur_ns);
+		tsi_sum(&function->total_ns, call.is_outermost ? dur_ns : 0);
+		tsi_sum(&function->self_ns, call.self_ns);
+	}
+	tsi_nest_deinit(&nest);
+	return status == TSCOPE_END ? TSCOPE_OK : status;
+}
+
+static enum tscope_status add_functions(const struct function *functions,
+					const struct tscope_trace *trace, struct fact_sheet *out,
+					struct tscope_error *err)
+{
+	int64_t call_count = 0, function_count = 0, self_ns = 0;
+	struct tscope_value *cells;
+
+	for (uint32_t id = 0; id < trace->names.count; id++) {
+		const struct function *function = &functions[id];
+		if (function->call_count == 0)
+			continue;
+		call_count += function->call_count;
+		function_count++;
+		tsi_sum(&self_ns, function->self_ns);
+		if (tsi_table_add(out, BY_NAME, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		cells[NAME] = tsi_text(tsi_intern_text(&trace->names, id).data);
+		cells[COUNT] = tsi_int(function->call_count);
+		cells[NAME_SELF_NS] = tsi_int(function->self_ns);
+		cells[TOTAL_NS] = tsi_int(function->total_ns);
+		cells[MEAN_NS] = tsi_mean(function->dur_ns, function->call_count);
+	}
+	tsi_fact_int(out, CALL_COUNT, call_count);
+	tsi_fact_int(out, FUNCTION_COUNT, function_count);
+	tsi_fact_int(out, SELF_NS, self_ns);
+	return tsi_table_sort(out, BY_NAME, NAME_SELF_NS, NAME, err);
+}
+
+static void add_pauses(const struct tscope_trace *trace, struct fact_sheet *out)
+{
+	const struct spans *spans = &trace->spans;
+	int64_t count = 0, total_ns = 0, longest_ns = 0;
+
+	for (uint32_t row = 0; row < spans->count; row++) {
+		if (tsi_span_class(spans, row) != TSCOPE_SPAN_GC)
+			continue;
+		count++;
+		tsi_sum(&total_ns, tsi_dur_ns(spans, row));
+		if (tsi_dur_ns(spans, row) > longest_ns)
+			longest_ns = tsi_dur_ns(spans, row);
+	}
+	tsi_fact_int(out, GC_COUNT, count);
+	tsi_fact_int(out, GC_TOTAL_NS, total_ns);
+	if (count)
+		tsi_fact_int(out, GC_MAX_NS, longest_ns);
+	tsi_fact_ratio(out, GC_RATIO, total_ns, trace->info.last_ns - trace->info.first_ns);
+}
+
+static const struct {
+	const char *cause;
+	int fact; /* enum fact of the main thread's time, or -1 */
+} causes[] = {
+	[PYTHON_DATA] = { "data_loading", DATA_LOADING_NS },
+	[PYTHON_LOGGING] = { "logging", LOGGING_NS },
+	[PYTHON_CHECKPOINT] = { "checkpoint", CHECKPOINT_NS },
+	[PYTHON_SYNC] = { "synchronisation", SYNCHRONISATION_NS },
+	[PYTHON_COMM] = { "communication", -1 },
+	[PYTHON_COMPILE] = { "compilation", -1 },
+	[PYTHON_GC] = { "garbage_collection", -1 },
+};
+
+_Static_assert(TSI_COUNT_OF(causes) == PYTHON_STALL_COUNT, "a name for each");
+
+static enum tscope_status add_causes(const struct python_stalls *stalls,
+				     const struct tscope_trace *trace, struct fact_sheet *out,
+				     struct tscope_error *err)
+{
+	bool has_main = stalls->main_ns > 0;
+	struct tscope_value *cells;
+
+	for (size_t work = PYTHON_OTHER + 1; work < PYTHON_STALL_COUNT; work++) {
+		const struct python_stall *stall = &stalls->by_work[work];
+		if (has_main && causes[work].fact >= 0)
+			tsi_fact_int(out, (size_t)causes[work].fact, stall->main_ns);
+		if (stall->call_count == 0)
+			continue;
+		if (tsi_table_add(out, BY_CAUSE, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		cells[CAUSE] = tsi_text(causes[work].cause);
+		cells[CAUSE_FUNCTION] = tsi_text(tsi_intern_text(&trace->names, stall->name).data);
+		cells[CAUSE_FUNCTION_COUNT] = tsi_int(stall->function_count);
+		cells[CAUSE_CALL_COUNT] = tsi_int(stall->call_count);
+		cells[CAUSE_TOTAL_NS] = tsi_int(stall->total_ns);
+		if (has_main)
+			cells[CAUSE_MAIN_NS] = tsi_int(stall->main_ns);
+		cells[CAUSE_MAIN_RATIO] = tsi_ratio(stall->main_ns, stalls->main_ns);
+	}
+	return tsi_table_sort(out, BY_CAUSE, CAUSE_TOTAL_NS, CAUSE, err);
+}
+
+static enum tscope_status add_threads(const struct python_stalls *stalls,
+				      const struct analysis_scope *scope, struct fact_sheet *out,
+				      struct tscope_error *err)
+{
+	const struct tscope_trace *trace = scope->trace;
+	struct tscope_value *cells;
+
+	for (uint32_t i = 0; i < trace->host_track_count; i++) {
+		const struct python_thread *thread = &stalls->threads[i];
+		const struct track *track = &trace->tracks[i];
+		if (thread->call_count == 0)
+			continue;
+		if (tsi_table_add(out, BY_THREAD, &cells, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		cells[PID] = tsi_text(tsi_intern_text(&trace->names, track->pid).data);
+		cells[TID] = tsi_text(tsi_intern_text(&trace->names, track->tid).data);
+		if (track->name)
+			cells[THREAD] = tsi_text(tsi_intern_text(&trace->names, track->name).data);
+		cells[THREAD_CALL_COUNT] = tsi_int(thread->call_count);
+		cells[THREAD_NS] = tsi_int(thread->call_ns);
+		cells[THREAD_STALL_NS] = tsi_int(thread->stall_ns);
+		cells[IS_MAIN] = tsi_flag(i == scope->timeline->main_track);
+	}
+	return tsi_table_sort(out, BY_THREAD, THREAD_NS, TID, err);
+}
+
+static enum tscope_status add_stalls(const struct analysis_scope *scope, struct fact_sheet *out,
+				     struct tscope_error *err)
+{
+	struct python_stalls stalls;
+	int64_t stall_ns = 0;
+	enum tscope_status status = tsi_python_stalls_init(&stalls, scope->timeline, err);
+
+	if (status == TSCOPE_OK && stalls.main_ns > 0)
+		tsi_fact_int(out, MAIN_NS, stalls.main_ns);
+	for (size_t work = 0; work < PYTHON_STALL_COUNT; work++)
+		tsi_sum(&stall_ns, stalls.by_work[work].main_ns);
+	tsi_fact_ratio(out, STALL_RATIO, stall_ns, stalls.main_ns);
+	if (status == TSCOPE_OK)
+		status = add_causes(&stalls, scope->trace, out, err);
+	if (status == TSCOPE_OK)
+		status = add_threads(&stalls, scope, out, err);
+	tsi_python_stalls_deinit(&stalls);
+	return status;
+}
+
+static enum tscope_status analyze_python(const struct analysis_scope *scope, struct fact_sheet *out,
+					 struct tscope_error *err)
+{
+	const struct tscope_trace *trace = scope->trace;
+	struct function *functions;
+
+	if (tsi_array_new(&functions, trace->names.count, sizeof(*functions), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	enum tscope_status status = collect_calls(functions, trace, err);
+	if (status == TSCOPE_OK)
+		status = add_functions(functions, trace, out, err);
+	free(functions);
+	add_pauses(trace, out);
+	return status == TSCOPE_OK ? add_stalls(scope, out, err) : status;
+}
+
+const struct analyzer tsi_analyzer_python = {
+	.def = {
+		.id = "python",
+		.summary = "Python functions, what keeps threads from the work, and garbage "
+			   "collection pauses",
+		.facts = facts,
+		.fact_count = TSI_COUNT_OF(facts),
+		.tables = tables,
+		.table_count = TSI_COUNT_OF(tables),
+		.needs = "a trace of VizTracer, or --python and a trace with Python frames",
+		.total = TSCOPE_TOTAL_CAPTURE,
+	},
+	.levels = LEVEL_TRACE,
+	.beside_flops = true,
+	.on_request = true,
+	.run = analyze_python,
+};

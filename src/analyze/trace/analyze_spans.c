@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Annotations, and the slices of writers that are not PyTorch: how often each
+ * name occurs and how long it takes. Numbered step markers are one name,
+ * "ProfilerStep#*".
+ */
+#include "analyze/facts.h"
+
+#include <stdlib.h>
+
+#include "analyze/shared/nest.h"
+#include "base/array.h"
+#include "base/sum.h"
+#include "model/trace/classify.h"
+
+enum fact { COUNT, NAME_COUNT };
+
+static const struct tscope_fact_def facts[] = {
+	[COUNT] = { "count", TSCOPE_UNIT_COUNT, "annotations and slices" },
+	[NAME_COUNT] = { "name_count", TSCOPE_UNIT_COUNT, "different names" },
+};
+
+enum table { BY_NAME };
+enum column { NAME, SPAN_COUNT, TOTAL_NS, SELF_NS, MEAN_NS };
+
+static const struct tscope_fact_def columns[] = {
+	[NAME] = { "name", TSCOPE_UNIT_TEXT, "of the annotation or slice" },
+	[SPAN_COUNT] = { "count", TSCOPE_UNIT_COUNT, "how many" },
+	[TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS,
+		       "sum of their durations; of one within another of its name, the outer "
+		       "one's" },
+	[SELF_NS] = { "self_ns", TSCOPE_UNIT_NS,
+		      "time in none of the annotations and slices directly in them" },
+	[MEAN_NS] = { "mean_ns", TSCOPE_UNIT_NS, "mean duration" },
+};
+
+static const struct tscope_table_def tables[] = {
+	[BY_NAME] = { "by_name", columns, TSI_COUNT_OF(columns), "annotations and slices by name",
+		      TSCOPE_TABLE_ROWS },
+};
+
+struct times {
+	int64_t count, dur_ns, total_ns, self_ns;
+};
+
+static void add_times(struct times *sum, const struct times *part)
+{
+	sum->count += part->count;
+	tsi_sum(&sum->dur_ns, part->dur_ns);
+	tsi_sum(&sum->total_ns, part->total_ns);
+	tsi_sum(&sum->self_ns, part->self_ns);
+}
+
+static enum tscope_status collect(struct times *by_name, const struct tscope_trace *trace,
+				  struct tscope_error *err)
+{
+	uint32_t classes = TSI_CLASS_BIT(TSCOPE_SPAN_ANNOTATION) | TSI_CLASS_BIT(TSCOPE_SPAN_OTHER);
+	struct nest nest;
+	struct nested_span span;
+	enum tscope_status status = tsi_nest_init(&nest, trace, classes, err);
+
+	while (status == TSCOPE_OK && (status = tsi_nest_next(&nest, &span, err)) == TSCOPE_OK) {
+		int64_t dur_ns = tsi_dur_ns(&trace->spans, span.row);
+		add_times(&by_name[tsi_name_id(&trace->spans, span.row)],
+			  &(struct times){
+				  .count = 1,
+				  .dur_ns = dur_ns,
+				  .total_ns = span.is_outermost ? dur_ns : 0,
+				  .self_ns = span.self_ns,
+			  });
+	}
+	tsi_nest_deinit(&nest);
+	return status == TSCOPE_END ? TSCOPE_OK : status;
+}
+
+static enum tscope_status add_row(struct fact_sheet *out, const char *name,
+				  const struct times *times, struct tscope_error *err)
+{
+	struct tscope_value *cells;
+
+	if (times->count == 0)
+		return TSCOPE_OK;
+	if (tsi_table_add(out, BY_NAME, &cells, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	cells[NAME] = tsi_text(name);
+	cells[SPAN_COUNT] = tsi_int(times->count);
+	cells[TOTAL_NS] = tsi_int(times->total_ns);
+	cells[SELF_NS] = tsi_int(times->self_ns);
+	cells[MEAN_NS] = tsi_mean(times->dur_ns, times->count);
+	return TSCOPE_OK;
+}
+
+static enum tscope_status add_names(const struct times *by_name, const struct tscope_trace *trace,
+				    struct fact_sheet *out, struct tscope_error *err)
+{
+	struct times steps = { 0 };
+	int64_t count = 0, name_count = 0;
+
+	for (uint32_t id = 0; id < trace->names.count; id++) {
+		struct str name = tsi_intern_text(&trace->names, id);
+		count += by_name[id].count;
+		if (by_name[id].count && tsi_is_step_marker(name)) {
+			add_times(&steps, &by_name[id]);
+			continue;
+		}
+		name_count += by_name[id].count > 0;
+		if (add_row(out, name.data, &by_name[id], err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+	}
+	if (add_row(out, "ProfilerStep#*", &steps, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	tsi_fact_int(out, COUNT, count);
+	tsi_fact_int(out, NAME_COUNT, name_count + (steps.count > 0));
+	return tsi_table_sort(out, BY_NAME, TOTAL_NS, NAME, err);
+}
+
+static enum tscope_status analyze_spans(const struct analysis_scope *scope, struct fact_sheet *out,
+					struct tscope_error *err)
+{
+	const struct tscope_trace *trace = scope->trace;
+	struct times *by_name;
+
+	if (tsi_array_new(&by_name, trace->names.count, sizeof(*by_name), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	enum tscope_status status = collect(by_name, trace, err);
+	if (status == TSCOPE_OK)
+		status = add_names(by_name, trace, out, err);
+	free(by_name);
+	return status;
+}
+
+const struct analyzer tsi_analyzer_spans = {
+	.def = {
+		.id = "spans",
+		.summary = "annotations, and slices of other writers, by name",
+		.facts = facts,
+		.fact_count = TSI_COUNT_OF(facts),
+		.tables = tables,
+		.table_count = TSI_COUNT_OF(tables),
+		.needs = "a trace with annotations",
+		.total = TSCOPE_TOTAL_CAPTURE,
+	},
+	.levels = LEVEL_TRACE,
+	.beside_flops = true,
+	.run = analyze_spans,
+};

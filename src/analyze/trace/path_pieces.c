@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* What of a chain lies in steps that count. */
+#include "analyze/trace/path_pieces.h"
+
+bool tsi_path_cut(struct path_cutter *cutter, struct interval *left, struct interval *part)
+{
+	while (cutter->step > 0 && left->start_ns < left->end_ns) {
+		const struct tscope_step *step = &cutter->timeline->steps[cutter->step - 1];
+		int64_t end_ns = step->start_ns + step->wall_ns;
+
+		if (step->start_ns >= left->end_ns) {
+			cutter->step--;
+			continue;
+		}
+		*part = (struct interval){
+			left->start_ns > step->start_ns ? left->start_ns : step->start_ns,
+			left->end_ns < end_ns ? left->end_ns : end_ns,
+		};
+		if (left->start_ns > step->start_ns)
+			left->end_ns = left->start_ns;
+		else
+			left->end_ns = step->start_ns;
+		if (part->start_ns < part->end_ns && step->mark == TSCOPE_STEP_COUNTED)
+			return true;
+	}
+	return false;
+}

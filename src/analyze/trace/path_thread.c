@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT */
+/* The way back through the host threads; see path_thread.h. */
+#include "analyze/trace/path_thread.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+
+enum {
+	MARKER_LABELS =
+		LABEL_STEP_MARKER | LABEL_PROFILER_STEP | LABEL_TRAIN_BATCH | LABEL_ITERATION,
+	MAX_TRIES = 8, /* collectives that still run, behind one that has ended */
+};
+
+static bool is_comm(const struct path_threads *threads, uint32_t row)
+{
+	return threads->trace->device_count == 0 &&
+	       (tsi_labels_of_row(threads->marks, row) & LABEL_COMM) != 0;
+}
+
+static bool is_work(const struct path_threads *threads, uint32_t row)
+{
+	uint8_t span_class = tsi_span_class(&threads->trace->spans, row);
+
+	return span_class == TSCOPE_SPAN_CPU_OP || span_class == TSCOPE_SPAN_RUNTIME ||
+	       is_comm(threads, row);
+}
+
+/* Turns to the last row before end. */
+static inline void turn_to(const struct path_threads *threads, struct path_cursor *cursor,
+			   uint32_t end)
+{
+	const struct spans *spans = &threads->trace->spans;
+
+	*cursor = (struct path_cursor){ cursor->first, end, INT64_MIN, INT64_MIN };
+	if (end > cursor->first) {
+		cursor->start_ns = tsi_start_ns(spans, end - 1);
+		cursor->end_ns = cursor->start_ns + tsi_dur_ns(spans, end - 1);
+	}
+}
+
+/*
+ * Turns from a row that begins at t or later to the last that begins before. Mostly that is the
+ * next one; of a thread that the chain was not on for long it is far, and looked for in strides
+ * that double.
+ */
+static void turn_before(const struct path_threads *threads, struct path_cursor *cursor,
+			int64_t t_ns)
+{
+	const struct spans *spans = &threads->trace->spans;
+	uint32_t first = cursor->first, high = cursor->end - 1, stride = 1;
+
+	while (high - first >= stride && tsi_start_ns(spans, high - stride) >= t_ns) {
+		high -= stride;
+		stride *= 2;
+	}
+	uint32_t low = high - first >= stride ? high - stride + 1 : first;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (tsi_start_ns(spans, middle) >= t_ns)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	turn_to(threads, cursor, high);
+}
+
+/* Turns to the last row of work before end. */
+static void turn_to_work(const struct path_threads *threads, struct path_cursor *cursor,
+			 uint32_t end)
+{
+	while (end > cursor->first && !is_work(threads, end - 1))
+		end--;
+	turn_to(threads, cursor, end);
+}
+
+static struct path_helper make_helper(const struct path_threads *threads, uint32_t index,
+				      enum path_role role)
+{
+	const struct track *track = &threads->trace->tracks[index];
+	struct path_helper helper = { index, (uint8_t)role, { .first = track->first } };
+
+	turn_to_work(threads, &helper.work, track->first + track->count);
+	return helper;
+}
+
+/* ---- what there is ------------------------------------------------------------------- */
+
+static void add_helper(struct path_threads *threads, uint32_t track, enum path_role role)
+{
+	if (threads->helper_count < PATH_MAX_HELPERS)
+		threads->helpers[threads->helper_count++] = make_helper(threads, track, role);
+}
+
+static bool has_comm(const struct path_threads *threads, const struct track *track)
+{
+	for (uint32_t row = track->first; row < track->first + track->count; row++)
+		if (is_comm(threads, row))
+			return true;
+	return false;
+}
+
+static void find_helpers(struct path_threads *threads)
+{
+	const struct tscope_trace *trace = threads->trace;
+
+	for (uint32_t i = 0; i < trace->host_track_count; i++) {
+		if (i == threads->main_track)
+			continue;
+		if (trace->tracks[i].is_autograd)
+			add_helper(threads, i, ROLE_BACKWARD);
+		else if (trace->device_count == 0 && has_comm(threads, &trace->tracks[i]))
+			add_helper(threads, i, ROLE_COMM);
+	}
+}
+
+static enum tscope_status find_waits(struct path_threads *threads, struct tscope_error *err)
+{
+	const struct landmarks *marks = threads->marks;
+
+	for (size_t i = 0; i < marks->count; i++) {
+		uint32_t row = marks->items[i].row, track = marks->items[i].track;
+		struct path_wait wait = { track, row, tsi_start_ns(&threads->trace->spans, row),
+					  tsi_span_end(threads->trace, row) };
+		if (!(marks->items[i].labels & LABEL_DATA))
+			continue;
+		struct path_wait *last =
+			threads->wait_count ? &threads->waits[threads->wait_count - 1] : NULL;
+		if (last && last->track == track && wait.start_ns <= last->end_ns) {
+			if (wait.end_ns > last->end_ns)
+				last->end_ns = wait.end_ns;
+			continue;
+		}
+		if (tsi_array_reserve(&threads->waits, &threads->wait_capacity,
+				      threads->wait_count + 1, sizeof(wait), err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		threads->waits[threads->wait_count++] = wait;
+		threads->threads[track].data_end = (uint32_t)threads->wait_count;
+	}
+	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_path_threads_init(struct path_threads *threads,
+					 const struct tscope_timeline *timeline,
+					 struct tscope_error *err)
+{
+	const struct tscope_trace *trace = timeline->trace;
+
+	*threads = (struct path_threads){ .trace = trace,
+					  .marks = timeline->marks,
+					  .main_track = timeline->main_track,
+					  .track = NO_ROW };
+	if (tsi_array_new(&threads->threads, trace->host_track_count, sizeof(*threads->threads),
+			  err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (uint32_t i = 0; i < trace->host_track_count; i++)
+		threads->threads[i].rows_end = trace->tracks[i].first + trace->tracks[i].count;
+	if (threads->main_track != NO_ROW)
+		threads->main = make_helper(threads, threads->main_track, ROLE_MAIN);
+	find_helpers(threads);
+	return find_waits(threads, err);
+}
+
+void tsi_path_threads_deinit(struct path_threads *threads)
+{
+	for (uint32_t i = 0; threads->threads && i < threads->trace->host_track_count; i++)
+		free(threads->threads[i].gaps);
+	free(threads->threads);
+	free(threads->waits);
+	*threads = (struct path_threads){ 0 };
+}
+
+/* ---- gaps ---------------------------------------------------------------------------- */
+
+static void hand_out(struct path_threads *threads, struct interval time, uint32_t row,
+		     enum path_line line)
+{
+	struct path_piece piece = { time.start_ns, time.end_ns, row, (uint8_t)line };
+
+	threads->sink->take(threads->sink, &piece);
+}
+
+/* The time of steps has no name but that of the step. */
+static bool is_named(const struct path_threads *threads, uint32_t row)
+{
+	uint8_t span_class = tsi_span_class(&threads->trace->spans, row);
+
+	return span_class == TSCOPE_SPAN_CPU_OP || span_class == TSCOPE_SPAN_RUNTIME ||
+	       !(tsi_labels_of_row(threads->marks, row) & MARKER_LABELS);
+}
+
+static void hand_out_host(struct path_threads *threads, struct interval time, uint32_t row)
+{
+	if (row == NO_ROW || !is_named(threads, row))
+		hand_out(threads, time, NO_ROW, PATH_HOST);
+	else
+		hand_out(threads, time, row, is_comm(threads, row) ? PATH_COMM : PATH_HOST);
+}
+
+/* The row that comes next has those of the thread's gaps that it reaches into. */
+static void claim_gaps(struct path_threads *threads, struct path_thread *thread)
+{
+	uint32_t row = threads->rows.end - 1;
+	int64_t end_ns = threads->rows.end_ns;
+
+	while (thread->gap_count) {
+		struct interval *gap = &thread->gaps[thread->gap_count - 1];
+		if (gap->start_ns >= end_ns)
+			return;
+		if (gap->end_ns > end_ns) {
+			hand_out_host(threads, (struct interval){ gap->start_ns, end_ns }, row);
+			gap->start_ns = end_ns;
+			return;
+		}
+		hand_out_host(threads, *gap, row);
+		thread->gap_count--;
+	}
+}
+
+static enum tscope_status keep_gap(struct path_thread *thread, struct interval gap,
+				   struct tscope_error *err)
+{
+	if (tsi_array_reserve(&thread->gaps, &thread->gap_capacity, thread->gap_count + 1,
+			      sizeof(gap), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	thread->gaps[thread->gap_count++] = gap;
+	return TSCOPE_OK;
+}
+
+/* Where there are gaps. */
+static void pass_row(struct path_threads *threads, struct path_thread *thread)
+{
+	/* Few rows reach into a gap that lies behind them. */
+	if (thread->gaps[thread->gap_count - 1].start_ns < threads->rows.end_ns)
+		claim_gaps(threads, thread);
+	turn_to(threads, &threads->rows, threads->rows.end - 1);
+}
+
+/* Moves the cursor to another thread's rows. */
+static void go_on_with(struct path_threads *threads, uint32_t track)
+{
+	if (threads->track != NO_ROW)
+		threads->threads[threads->track].rows_end = threads->rows.end;
+	threads->track = track;
+	threads->rows.first = threads->trace->tracks[track].first;
+	turn_to(threads, &threads->rows, threads->threads[track].rows_end);
+}
+
+void tsi_path_threads_finish(struct path_threads *threads)
+{
+	for (uint32_t i = 0; i < threads->trace->host_track_count; i++) {
+		struct path_thread *thread = &threads->threads[i];
+		if (thread->gap_count)
+			go_on_with(threads, i);
+		while (thread->gap_count && threads->rows.end > threads->rows.first)
+			pass_row(threads, thread);
+		while (thread->gap_count)
+			hand_out_host(threads, thread->gaps[--thread->gap_count], NO_ROW);
+	}
+}
+
+/* ---- the way back -------------------------------------------------------------------- */
+
+/* The last wait for data of the thread that begins before t; NULL: none. */
+static const struct path_wait *wait_before(struct path_threads *threads, uint32_t track,
+					   int64_t t_ns)
+{
+	struct path_thread *thread = &threads->threads[track];
+
+	while (thread->data_end > 0) {
+		const struct path_wait *wait = &threads->waits[thread->data_end - 1];
+		if (wait->track != track)
+			return NULL;
+		if (wait->start_ns < t_ns)
+			return wait;
+		thread->data_end--;
+	}
+	return NULL;
+}
+
+struct path_moment tsi_path_before(struct path_threads *threads, uint32_t track, int64_t t_ns)
+{
+	struct path_thread *thread = &threads->threads[track];
+	const struct path_wait *wait = wait_before(threads, track, t_ns);
+
+	if (threads->track != track)
+		go_on_with(threads, track);
+	/* What begins at t or later may be around the gaps behind it. */
+	while (threads->rows.start_ns >= t_ns)
+		if (thread->gap_count)
+			pass_row(threads, thread);
+		else
+			turn_before(threads, &threads->rows, t_ns);
+	if (wait && wait->end_ns >= t_ns)
+		return (struct path_moment){ wait->start_ns, wait->row, .is_data = true };
+
+	struct path_moment moment = { threads->rows.end_ns, NO_ROW, .is_data = false };
+	if (threads->rows.end_ns >= t_ns) {
+		uint32_t row = threads->rows.end - 1;
+		moment.start_ns = threads->rows.start_ns;
+		moment.row = row;
+		moment.is_work = is_work(threads, row);
+		moment.is_call = tsi_span_class(&threads->trace->spans, row) == TSCOPE_SPAN_RUNTIME;
+	}
+	if (wait && wait->end_ns > moment.start_ns)
+		moment.start_ns = wait->end_ns;
+	return moment;
+}
+
+static enum path_role role_of(const struct path_threads *threads, uint32_t track)
+{
+	if (track == threads->main_track)
+		return ROLE_MAIN;
+	for (uint32_t i = 0; i < threads->helper_count; i++)
+		if (threads->helpers[i].track == track)
+			return (enum path_role)threads->helpers[i].role;
+	return ROLE_OTHER;
+}
+
+/* Until when a thread was at work before t; INT64_MIN: it was not, or it still is. */
+static int64_t worked_until(const struct path_threads *threads, struct path_helper *helper,
+			    bool may_work_on, int64_t t_ns)
+{
+	struct path_cursor *work = &helper->work;
+
+	while (work->start_ns >= t_ns) {
+		turn_before(threads, work, t_ns);
+		turn_to_work(threads, work, work->end);
+	}
+	if (may_work_on && work->end_ns > t_ns)
+		return t_ns;
+	struct path_cursor last = *work;
+	/* One collective may be over while the next one runs. */
+	for (int tries = 0; helper->role == ROLE_COMM && last.end_ns > t_ns &&
+			    last.end - 1 > last.first && tries < MAX_TRIES;
+	     tries++)
+		turn_to(threads, &last, last.end - 1);
+	return last.end_ns > t_ns || last.end_ns == last.start_ns ? INT64_MIN : last.end_ns;
+}
+
+uint32_t tsi_path_other_thread(struct path_threads *threads, uint32_t track, int64_t idle_ns,
+			       int64_t *t_ns)
+{
+	enum path_role role = role_of(threads, track);
+	const struct path_helper *best = NULL;
+
+	if (role != ROLE_MAIN && threads->main_track != NO_ROW) {
+		int64_t until_ns = worked_until(threads, &threads->main, true, *t_ns);
+		if (until_ns > idle_ns) {
+			best = &threads->main;
+			idle_ns = until_ns;
+		}
+	}
+	for (uint32_t i = 0; role != ROLE_OTHER && i < threads->helper_count; i++) {
+		struct path_helper *helper = &threads->helpers[i];
+		if (helper->track == track)
+			continue;
+		int64_t until_ns = worked_until(threads, helper, helper->role < role, *t_ns);
+		if (until_ns > idle_ns) {
+			best = helper;
+			idle_ns = until_ns;
+		}
+	}
+	/* What a collective's thread does next is another collective. */
+	if (best && best->role == ROLE_COMM)
+		*t_ns = idle_ns;
+	return best ? best->track : NO_ROW;
+}
+
+static enum tscope_status put_part(struct path_threads *threads, uint32_t track,
+				   const struct path_moment *moment, struct interval part,
+				   struct tscope_error *err)
+{
+	if (moment->row == NO_ROW)
+		return keep_gap(&threads->threads[track], part, err);
+	if (moment->is_data)
+		hand_out(threads, part, moment->row, PATH_DATA);
+	else
+		hand_out_host(threads, part, moment->row);
+	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_path_put(struct path_threads *threads, uint32_t track,
+				const struct path_moment *moment, struct interval time,
+				struct tscope_error *err)
+{
+	enum tscope_status status = TSCOPE_OK;
+	struct interval part;
+
+	if (time.start_ns < time.end_ns &&
+	    tsi_path_is_whole(threads->cutter, time.start_ns, time.end_ns))
+		return put_part(threads, track, moment, time, err);
+	while (status == TSCOPE_OK && tsi_path_cut(threads->cutter, &time, &part))
+		status = put_part(threads, track, moment, part, err);
+	return status;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_ANALYZE_TRACE_PATH_THREAD_H
+#define TSCOPE_ANALYZE_TRACE_PATH_THREAD_H
+
+#include "analyze/trace/path_pieces.h"
+#include "timeline/landmarks.h"
+
+/* On the way from a thread's last row to its first; each row's times are read once. */
+struct path_cursor {
+	uint32_t first, end;      /* its rows [first, end) are still to come */
+	int64_t start_ns, end_ns; /* of the next of them, end - 1; INT64_MIN, both: there is none */
+};
+
+/*
+ * The host threads, walked backward. The innermost span has the time: of those that are open
+ * the one that began last. Rows come by start, so going back that is the next row where it
+ * had not ended, and where it had, a span around it, which is met later: until then the time
+ * is kept as a gap, which the first row that reaches into it gets.
+ */
+struct path_thread {
+	uint32_t rows_end;     /* its rows [first, rows_end) may still have time */
+	uint32_t data_end;     /* its waits for data [.., data_end) may still have time */
+	struct interval *gaps; /* cut to steps that count; the earliest last */
+	size_t gap_count, gap_capacity;
+};
+
+/* What other threads are to the main thread. */
+enum path_role {
+	ROLE_MAIN,
+	ROLE_BACKWARD, /* the main thread starts it, and waits for it */
+	ROLE_COMM,     /* in a trace without devices: either of them does */
+	ROLE_OTHER,    /* the main thread starts it */
+};
+
+enum { PATH_MAX_HELPERS = 16 };
+
+struct path_helper {
+	uint32_t track;
+	uint8_t role;            /* enum path_role, but not ROLE_OTHER */
+	struct path_cursor work; /* the search for its work */
+};
+
+struct path_threads {
+	const struct tscope_trace *trace;
+	const struct landmarks *marks;
+	uint32_t main_track; /* or NO_ROW */
+	struct path_thread *threads;
+	uint32_t track;          /* whose rows the cursor is on, or NO_ROW; its rows_end lags */
+	struct path_cursor rows; /* those that may still have time */
+	struct path_helper main; /* where there is a main thread */
+	struct path_helper helpers[PATH_MAX_HELPERS];
+	uint32_t helper_count;
+	struct path_wait *waits; /* for data: by thread, then time; they do not overlap */
+	size_t wait_count, wait_capacity;
+	struct path_cutter *cutter;
+	struct path_sink *sink;
+};
+
+/* The thread's time in one or more spans that load data, and the outermost of them. */
+struct path_wait {
+	uint32_t track, row;
+	int64_t start_ns, end_ns;
+};
+
+/* On failure the struct may still be deinited. */
+TSI_MUST_CHECK
+enum tscope_status tsi_path_threads_init(struct path_threads *threads,
+					 const struct tscope_timeline *timeline,
+					 struct tscope_error *err);
+void tsi_path_threads_deinit(struct path_threads *threads); /* fine on a zeroed struct */
+
+/* What a thread was in until a moment, back to start_ns. */
+struct path_moment {
+	int64_t start_ns; /* INT64_MIN: it had not begun */
+	uint32_t row;     /* the innermost span; NO_ROW: the rest of one that comes, or nothing */
+	bool is_data;     /* row loads data */
+	bool is_work;     /* row is an operator, a call, or what a role is about */
+	bool is_call;     /* row is a call */
+};
+
+/* Before t, which is not after any t that was asked for. O(1) over all moments. */
+struct path_moment tsi_path_before(struct path_threads *threads, uint32_t track, int64_t t_ns);
+
+/*
+ * The thread that an idle one, for which nothing happened since idle_ns, had waited for, or
+ * that had set it to work: it was the last at work. *t_ns becomes the time from which on
+ * the chain is there. NO_ROW: none.
+ */
+uint32_t tsi_path_other_thread(struct path_threads *threads, uint32_t track, int64_t idle_ns,
+			       int64_t *t_ns);
+
+/* The time of a moment, from start_ns to end_ns; without a row it is kept for the row to come. */
+TSI_MUST_CHECK
+enum tscope_status tsi_path_put(struct path_threads *threads, uint32_t track,
+				const struct path_moment *moment, struct interval time,
+				struct tscope_error *err);
+
+/* Gives away what is left. */
+void tsi_path_threads_finish(struct path_threads *threads);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_ANALYZE_TRACE_PYTHON_STALLS_H
+#define TSCOPE_ANALYZE_TRACE_PYTHON_STALLS_H
+
+#include "model/trace/python_name.h"
+#include "timeline/timeline.h"
+
+/*
+ * What keeps threads from the work, by the names of Python functions
+ * (model/trace/python_name.h): of calls within each other that have a cause the outermost has the
+ * time, so that no instant of a thread has two causes.
+ */
+struct python_stall {
+	int64_t call_count, function_count;
+	int64_t total_ns; /* of all threads */
+	int64_t main_ns;  /* of the main thread, within the steps */
+	uint32_t name;    /* the function that has most of total_ns; id */
+	int64_t name_ns;
+};
+
+struct python_thread {
+	int64_t call_count;
+	int64_t call_ns;  /* in calls that nothing encloses */
+	int64_t stall_ns; /* of these, in a stall */
+};
+
+struct python_stalls {
+	struct python_stall by_work[PYTHON_STALL_COUNT];
+	struct python_thread *threads; /* by index of track; [trace->host_track_count] */
+	int64_t main_ns;               /* the steps, where there is a main thread */
+};
+
+/* On failure the struct may still be deinited. O(rows). */
+TSI_MUST_CHECK
+enum tscope_status tsi_python_stalls_init(struct python_stalls *stalls,
+					  const struct tscope_timeline *timeline,
+					  struct tscope_error *err);
+
+/* Fine on a zeroed struct. */
+void tsi_python_stalls_deinit(struct python_stalls *stalls);
+
+#endif

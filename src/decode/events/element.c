@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The careful reader: one element of traceEvents in whatever form, when the
+ * scanner found it odd. Byte by byte, in plain C.
+ *
+ * Writers print events as text without a JSON library, so real files hold
+ * names with unescaped quotes, bare N/A, raw control bytes.
+ * An element is tried with strings that end where JSON says; if that leads
+ * nowhere, with strings that end only where an event could go on; then with
+ * strings that end wherever any JSON could. Each attempt is a whole reading, so the first that
+ * ends in a comma or the closing bracket wins and the others leave no trace.
+ */
+#include "base/error.h"
+#include "decode/events/event_field.h"
+#include "decode/events/scan.h"
+#include "decode/json.h"
+
+#include <string.h>
+
+/* A window that holds this much of one element and no end of it is likelier broken than long. */
+enum { SUSPICIOUS_BYTES = 1 << 20 };
+
+enum string_rule {
+	STRICT,      /* the first quote that is not escaped ends a string */
+	BEFORE_KEY,  /* … if an event's closing brace or next known key follows */
+	BEFORE_MARK, /* … if one of , : } ] follows */
+	STRING_RULE_COUNT,
+};
+
+enum step {
+	STEP_OK,
+	STEP_MORE,
+	STEP_ODD,
+	STEP_DEEP, /* nested deeper than allowed */
+};
+
+struct attempt {
+	const char *p, *end;
+	bool is_last; /* nothing follows `end` */
+	enum string_rule rule;
+	size_t max_depth;
+	struct raw_event event;
+	struct event_flaws flaws;
+	uint32_t seen;
+	bool has_members;
+	bool has_quotes; /* unescaped ones */
+	unsigned bare_words, trailing_commas;
+};
+
+static bool is_one_of(char c, const char *set)
+{
+	return c && strchr(set, c);
+}
+
+static enum step skip_space(struct attempt *a)
+{
+	a->p = tsi_skip_space(a->p, a->end);
+	return a->p < a->end ? STEP_OK : STEP_MORE;
+}
+
+/* Keys that events have; those of the first two every event has. */
+static const char *const event_keys[] = {
+	"ph",    "ts",    "id",  "bp",      "sf",      "cat",      "pid",  "tid",
+	"dur",   "tts",   "id2", "s",       "name",    "args",     "tdur", "cname",
+	"scope", "stack", "esf", "bind_id", "flow_in", "flow_out",
+};
+
+enum { INEVITABLE_KEYS = 2 };
+
+/* Does one of the first key_count event keys begin at p, with its colon? */
+static bool is_one_of_keys(const char *p, const char *end, size_t key_count)
+{
+	if (p == end || *p != '"')
+		return false;
+	p++;
+	for (size_t i = 0; i < key_count; i++) {
+		size_t length = strlen(event_keys[i]);
+		if ((size_t)(end - p) <= length || memcmp(p, event_keys[i], length) != 0 ||
+		    p[length] != '"')
+			continue;
+		const char *colon = tsi_skip_space(p + length + 1, end);
+		return colon < end && *colon == ':';
+	}
+	return false;
+}
+
+static bool is_event_key(const char *p, const char *end)
+{
+	return is_one_of_keys(p, end, TSI_COUNT_OF(event_keys));
+}
+
+/* May the quote at p end a string? */
+static enum step is_closing(const struct attempt *a, const char *p)
+{
+	if (a->rule == STRICT)
+		return STEP_OK;
+	const char *next = tsi_skip_space(p + 1, a->end);
+	if (next == a->end)
+		return a->is_last ? STEP_OK : STEP_MORE;
+	if (a->rule == BEFORE_MARK)
+		return is_one_of(*next, ",:}]") ? STEP_OK : STEP_ODD;
+
+	bool is_comma = *next == ',';
+	if (!is_comma && *next != '}')
+		return STEP_ODD;
+	next = tsi_skip_space(next + 1, a->end);
+	if (next == a->end)
+		return a->is_last ? STEP_OK : STEP_MORE;
+	if (is_comma)
+		return is_event_key(next, a->end) ? STEP_OK : STEP_ODD;
+	return *next == ',' || *next == ']' ? STEP_OK : STEP_ODD;
+}
+
+/* a->p is at the opening quote; leaves it behind the closing one. */
+static enum step read_string(struct attempt *a, struct str *text, bool *escaped)
+{
+	const char *start = a->p + 1;
+	for (const char *p = start; p < a->end; p++) {
+		if (*p == '\\') {
+			*escaped = true;
+			p++;
+			continue;
+		}
+		if ((unsigned char)*p < 0x20)
+			a->flaws.control_character = true;
+		if (*p != '"')
+			continue;
+		enum step step = is_closing(a, p);
+		if (step == STEP_MORE)
+			return step;
+		if (step == STEP_ODD) {
+			if (is_one_of_keys(p, a->end, INEVITABLE_KEYS))
+				return STEP_ODD; /* this would swallow the rest of the event */
+			a->has_quotes = true;
+			continue;
+		}
+		*text = (struct str){ start, (size_t)(p - start) };
+		a->p = p + 1;
+		return STEP_OK;
+	}
+	return STEP_MORE;
+}
+
+static enum step read_word(struct attempt *a, struct str *text)
+{
+	const char *start = a->p;
+	while (a->p < a->end && !tsi_is_space(*a->p) && !is_one_of(*a->p, ",:}]\"{["))
+		a->p++;
+	if (a->p == a->end && !a->is_last)
+		return STEP_MORE;
+	*text = (struct str){ start, (size_t)(a->p - start) };
+	return text->length ? STEP_OK : STEP_ODD;
+}
+
+/* N/A, NaN, inf: values all the same, but no number. */
+static bool is_bare_word(struct str text)
+{
+	double number;
+	return !tsi_json_to_double(text, &number) && !tsi_str_is(text, "null") &&
+	       !tsi_str_is(text, "true") && !tsi_str_is(text, "false");
+}
+
+/* An object or array at a->p: up to the bracket of its kind that closes it. */
+static enum step skip_nested(struct attempt *a)
+{
+	char open = *a->p;
+	char close = open == '{' ? '}' : ']';
+	size_t depth = 0;
+	enum string_rule rule = a->rule;
+	if (rule == BEFORE_KEY)
+		a->rule = BEFORE_MARK; /* what follows inside args are no event keys */
+
+	enum step step = STEP_OK;
+	while (step == STEP_OK && a->p < a->end) {
+		struct str text;
+		bool escaped;
+		if (*a->p == '"') {
+			step = read_string(a, &text, &escaped);
+			continue;
+		}
+		char c = *a->p++;
+		depth += c == open;
+		depth -= c == close;
+		if (depth > a->max_depth)
+			step = STEP_DEEP;
+		if (depth == 0)
+			break;
+	}
+	a->rule = rule;
+	return step == STEP_OK && depth ? STEP_MORE : step;
+}
+
+/* Any value; *text is what stands between its quotes, or its text; null is the empty text. */
+static enum step read_value(struct attempt *a, struct str *text, bool *escaped)
+{
+	const char *start = a->p;
+	enum step step;
+	*escaped = false;
+	switch (*a->p) {
+	case '"':
+		return read_string(a, text, escaped);
+	case '{':
+	case '[':
+		step = skip_nested(a);
+		*text = (struct str){ start, (size_t)(a->p - start) };
+		return step;
+	}
+	step = read_word(a, text);
+	if (step == STEP_OK && is_bare_word(*text))
+		a->bare_words++;
+	if (step == STEP_OK && tsi_str_is(*text, "null"))
+		*text = (struct str){ 0 };
+	return step;
+}
+
+static void take_time(struct attempt *a, struct str text, int64_t *ns, bool *has)
+{
+	*has = tsi_json_to_ns(text, ns);
+	if (!*has && text.length)
+		a->flaws.bad_time = true;
+}
+
+static void take_field(struct attempt *a, enum event_field field, struct str text, bool escaped)
+{
+	struct raw_event *event = &a->event;
+	switch (field) {
+	case FIELD_PH:
+		event->phase = text.length ? text.data[0] : '\0';
+		break;
+	case FIELD_NAME:
+		event->name = text;
+		event->name_escaped = escaped;
+		break;
+	case FIELD_CAT:
+		event->cat = text;
+		break;
+	case FIELD_PID:
+		event->pid = text;
+		break;
+	case FIELD_TID:
+		event->tid = text;
+		break;
+	case FIELD_ID:
+	case FIELD_ID2:
+		event->id = text;
+		break;
+	case FIELD_TS:
+		take_time(a, text, &event->ts_ns, &event->has_ts);
+		break;
+	case FIELD_DUR:
+		take_time(a, text, &event->dur_ns, &event->has_dur);
+		break;
+	case FIELD_TDUR:
+		take_time(a, text, &a->flaws.tdur_ns, &a->flaws.has_tdur);
+		break;
+	case FIELD_ARGS:
+		event->args = text;
+		break;
+	case FIELD_OTHER:
+	case FIELD_END:
+		break;
+	}
+}
+
+static enum step read_key(struct attempt *a, struct str *key)
+{
+	bool escaped;
+	enum string_rule rule = a->rule;
+	a->rule = STRICT; /* keys are the writer's own */
+	enum step step = *a->p == '"' ? read_string(a, key, &escaped) : STEP_ODD;
+	a->rule = rule;
+	if (step == STEP_OK)
+		step = skip_space(a);
+	if (step == STEP_OK && *a->p++ != ':')
+		step = STEP_ODD;
+	return step == STEP_OK ? skip_space(a) : step;
+}
+
+static enum step read_member(struct attempt *a)
+{
+	struct str key, text;
+	bool escaped;
+	enum step step = read_key(a, &key);
+	if (step != STEP_OK)
+		return step;
+	const char *start = a->p;
+	if ((step = read_value(a, &text, &escaped)) != STEP_OK)
+		return step;
+	enum event_field field = event_field_of(key);
+	if (field == FIELD_ARGS || field == FIELD_ID2)
+		text = (struct str){ start, (size_t)(a->p - start) };
+	a->flaws.duplicate_key |= field != FIELD_OTHER && (a->seen >> field & 1);
+	a->seen |= 1u << field;
+	a->has_members = true;
+	take_field(a, field, text, escaped);
+	return STEP_OK;
+}
+
+/* The members of the object at a->p, to behind its brace. */
+static enum step read_object(struct attempt *a)
+{
+	bool after_comma = false;
+	enum step step;
+	a->p++;
+	for (;;) {
+		if ((step = skip_space(a)) != STEP_OK)
+			return step;
+		if (*a->p == '}') {
+			a->trailing_commas += after_comma;
+			a->p++;
+			return STEP_OK;
+		}
+		if (a->has_members && !after_comma)
+			return STEP_ODD;
+		if ((step = read_member(a)) != STEP_OK)
+			return step;
+		if ((step = skip_space(a)) != STEP_OK)
+			return step;
+		after_comma = *a->p == ',';
+		a->p += after_comma;
+	}
+}
+
+/*
+ * What follows an element (left at a->p): a comma or the closing bracket, the
+ * next event's brace, the end of the input, or the object's last brace where
+ * the bracket is missing.
+ */
+static enum step expect_end(struct attempt *a)
+{
+	a->p = tsi_skip_space(a->p, a->end);
+	if (a->p == a->end)
+		return a->is_last ? STEP_OK : STEP_MORE;
+	if (is_one_of(*a->p, ",]{"))
+		return STEP_OK;
+	if (*a->p != '}' || tsi_skip_space(a->p + 1, a->end) != a->end)
+		return STEP_ODD;
+	return a->is_last ? STEP_OK : STEP_MORE;
+}
+
+static enum step try_element(struct attempt *a)
+{
+	struct str text;
+	bool escaped;
+	enum step step = *a->p == '{' ? read_object(a) : read_value(a, &text, &escaped);
+	return step == STEP_OK ? expect_end(a) : step;
+}
+
+/* Takes the separator at a->p and says how to go on. */
+static enum element_result take_separator(struct scanner *scanner, const char *p)
+{
+	scanner->at = p;
+	if (p == scanner->end)
+		return ELEMENT_TAKEN;
+	if (*p == '{') {
+		scanner->sink->diagnostics[TSCOPE_DIAGNOSTIC_missing_comma]++;
+		return ELEMENT_TAKEN;
+	}
+	if (*p == '}') {
+		scanner->sink->diagnostics[TSCOPE_DIAGNOSTIC_unclosed_json]++;
+		return ELEMENT_CLOSED;
+	}
+	scanner->at = p + 1;
+	return *p == ']' ? ELEMENT_CLOSED : ELEMENT_TAKEN;
+}
+
+static enum element_result accept(struct scanner *scanner, const char *start, struct attempt *a,
+				  struct tscope_error *err)
+{
+	uint64_t *count = scanner->sink->diagnostics;
+	count[TSCOPE_DIAGNOSTIC_unescaped_quote] += a->has_quotes;
+	count[TSCOPE_DIAGNOSTIC_bare_word] += a->bare_words;
+	count[TSCOPE_DIAGNOSTIC_trailing_comma] += a->trailing_commas;
+
+	if (*start != '{' || !a->has_members) {
+		scanner->sink->element_count++;
+		count[*start != '{' ? TSCOPE_DIAGNOSTIC_not_an_object
+				    : TSCOPE_DIAGNOSTIC_empty_event]++;
+		return take_separator(scanner, a->p);
+	}
+	if (tsi_event_emit(scanner->sink, &a->event, &a->flaws, err) != TSCOPE_OK)
+		return ELEMENT_FAILED;
+	return take_separator(scanner, a->p);
+}
+
+/* Where the next event seems to begin, behind the one at start; NULL: not in the window. */
+static const char *find_next_event(const struct scanner *scanner, const char *start)
+{
+	const char *p = start + 1;
+	while (p < scanner->end && (p = memchr(p, '{', (size_t)(scanner->end - p)))) {
+		if (is_event_key(tsi_skip_space(p + 1, scanner->end), scanner->end))
+			return p;
+		p++;
+	}
+	return NULL;
+}
+
+/* Gives up on the element at start. One that ends with the input is not malformed but cut. */
+static enum element_result skip_malformed(struct scanner *scanner, const char *start, bool is_last,
+					  bool is_open)
+{
+	enum { KEPT = 64 }; /* enough for the beginning of an event across the end of the window */
+	const char *next = find_next_event(scanner, start);
+	if (!next && is_last && is_open)
+		return ELEMENT_MORE;
+	if (!next)
+		next = is_last || scanner->end - start <= KEPT ? scanner->end : scanner->end - KEPT;
+	scanner->sink->diagnostics[TSCOPE_DIAGNOSTIC_malformed_event]++;
+	scanner->sink->element_count++;
+	scanner->at = next;
+	return ELEMENT_TAKEN;
+}
+
+/* Commas and brackets where an element should begin. False: an element does. */
+static bool take_stray(struct scanner *scanner, const char *p, enum element_result *result)
+{
+	uint64_t *trailing_comma = &scanner->sink->diagnostics[TSCOPE_DIAGNOSTIC_trailing_comma];
+	switch (*p) {
+	case ',':
+		++*trailing_comma;
+		scanner->at = p + 1;
+		*result = ELEMENT_TAKEN;
+		return true;
+	case ']':
+		*trailing_comma += scanner->sink->element_count > 0;
+		scanner->at = p + 1;
+		*result = ELEMENT_CLOSED;
+		return true;
+	}
+	return false;
+}
+
+enum element_result tsi_element_read(struct scanner *scanner, bool is_last,
+				     struct tscope_error *err)
+{
+	const char *start = tsi_skip_space(scanner->at, scanner->end);
+	enum element_result stray;
+	if (start == scanner->end)
+		return ELEMENT_MORE;
+	if (take_stray(scanner, start, &stray))
+		return stray;
+
+	bool is_open = false; /* by the rules of JSON it goes on behind the window */
+	bool is_short = scanner->end - start < SUSPICIOUS_BYTES && !is_last;
+	for (enum string_rule rule = STRICT; rule < STRING_RULE_COUNT; rule++) {
+		struct attempt a = { .p = start,
+				     .end = scanner->end,
+				     .is_last = is_last,
+				     .rule = rule,
+				     .max_depth = scanner->max_depth };
+		enum step step = try_element(&a);
+		if (step == STEP_OK)
+			return accept(scanner, start, &a, err);
+		if (step == STEP_DEEP) {
+			tsi_fail_at(err, TSCOPE_E_LIMIT,
+				    scanner->offset + (uint64_t)(start - scanner->window),
+				    "values nested deeper than %zu (limit: max-depth)",
+				    scanner->max_depth);
+			return ELEMENT_FAILED;
+		}
+		if (step == STEP_MORE && is_short)
+			return ELEMENT_MORE;
+		is_open |= step == STEP_MORE && rule == STRICT;
+	}
+	if (is_open && !is_last)
+		return ELEMENT_MORE;
+	return skip_malformed(scanner, start, is_last, is_open);
+}

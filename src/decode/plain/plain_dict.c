@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Dicts of plain data. The usual one is written at once with keys that others had before it: its
+ * shape is found key by key, and its values are stored. Others get their pairs one after
+ * another; those of many keys have a hash table of their own.
+ */
+#include "decode/plain/plain_graph.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+enum { FIRST_SLOTS = 64 };
+
+/* ---- large numbers as keys ------------------------------------------------------------- */
+
+static bool is_stored_number(uint32_t word)
+{
+	enum word_tag tag = tsi_word_tag(word);
+	return tag == WORD_INT64 || tag == WORD_UINT64 || tag == WORD_REAL;
+}
+
+static uint32_t *number_slot(const struct plain *plain, uint32_t number)
+{
+	uint64_t bits = tsi_graph_number(plain, number);
+	size_t mask = plain->key_slot_count - 1;
+	size_t at = tsi_word_hash(plain->hash_seed, bits) & mask;
+
+	for (; plain->key_slots[at]; at = (at + 1) & mask) {
+		uint32_t held = plain->key_slots[at];
+		if (tsi_word_tag(held) == tsi_word_tag(number) &&
+		    tsi_graph_number(plain, held) == bits)
+			break;
+	}
+	return &plain->key_slots[at];
+}
+
+static enum tscope_status make_room_for_number(struct plain *plain, struct tscope_error *err)
+{
+	uint32_t *old = plain->key_slots;
+	size_t old_count = plain->key_slot_count;
+
+	if (2 * plain->key_count < old_count)
+		return TSCOPE_OK;
+	size_t slot_count = old_count ? 2 * old_count : FIRST_SLOTS;
+	uint32_t *slots;
+	if (tsi_array_new(&slots, slot_count, sizeof(*slots), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	plain->key_slots = slots;
+	plain->key_slot_count = slot_count;
+	for (size_t i = 0; i < old_count; i++)
+		if (old[i])
+			*number_slot(plain, old[i]) = old[i];
+	free(old);
+	return TSCOPE_OK;
+}
+
+/* Equal keys must be the same word, as equal texts are: the first of equal numbers. */
+static enum tscope_status unify_key(struct plain *plain, uint32_t *key, struct tscope_error *err)
+{
+	if (tsi_likely(!is_stored_number(*key)))
+		return TSCOPE_OK;
+	if (make_room_for_number(plain, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	uint32_t *slot = number_slot(plain, *key);
+	if (*slot == 0) {
+		*slot = *key;
+		plain->key_count++;
+	}
+	*key = *slot;
+	return TSCOPE_OK;
+}
+
+/* ---- dicts of many keys ----------------------------------------------------------------- */
+
+static enum tscope_status make_slots(const struct plain *plain, struct plain_heap *heap,
+				     struct tscope_error *err)
+{
+	if (heap->count < heap->slot_count) /* words: half of the slots are taken */
+		return TSCOPE_OK;
+	size_t slot_count = heap->slot_count ? 2 * heap->slot_count : FIRST_SLOTS;
+	uint32_t *slots;
+	if (tsi_array_new(&slots, slot_count, sizeof(*slots), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	free(heap->slots);
+	heap->slots = slots;
+	heap->slot_count = slot_count;
+	for (size_t i = 0; i < heap->count / 2; i++)
+		*tsi_graph_heap_slot(plain, heap, heap->words[2 * i]) = (uint32_t)i + 1;
+	return TSCOPE_OK;
+}
+
+static enum tscope_status set_in_heap(struct plain *plain, struct plain_heap *heap,
+				      const uint32_t pair[2], struct tscope_error *err)
+{
+	if (make_slots(plain, heap, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	uint32_t *slot = tsi_graph_heap_slot(plain, heap, pair[0]);
+	if (*slot) {
+		heap->words[2 * (size_t)(*slot - 1) + 1] = pair[1];
+		return TSCOPE_OK;
+	}
+	enum tscope_status status = tsi_graph_heap_add(plain, heap, pair, 2, err);
+	if (status == TSCOPE_OK)
+		*slot = (uint32_t)(heap->count / 2);
+	return status;
+}
+
+/* A dict that has as many keys as a shape can have. */
+static enum tscope_status move_to_heap(struct plain *plain, uint32_t *content,
+				       struct tscope_error *err)
+{
+	uint32_t moved = 0;
+	enum tscope_status status = tsi_graph_new_heap(plain, 4 * SHAPE_KEYS_MAX, &moved, err);
+	if (status != TSCOPE_OK)
+		return status;
+
+	const uint32_t *words = tsi_graph_words(plain, *content);
+	const uint32_t *keys = tsi_shape_keys(&plain->shapes, tsi_graph_shape_of(words[0]));
+	struct plain_heap *heap = tsi_graph_heap(plain, moved);
+	for (size_t i = 0; i < SHAPE_KEYS_MAX && status == TSCOPE_OK; i++)
+		status =
+			set_in_heap(plain, heap, (const uint32_t[2]){ keys[i], words[1 + i] }, err);
+	*content = moved;
+	return status;
+}
+
+/* ---- dicts with a shape ------------------------------------------------------------------ */
+
+/* Adds the value of a key that the dict's shape did not have: `shape` is the child that has it. */
+static enum tscope_status add_value(struct plain *plain, uint32_t *content, uint32_t shape,
+				    uint32_t value, struct tscope_error *err)
+{
+	size_t held = plain->shapes.shapes[shape].count - 1, at = *content;
+	const uint32_t *words = *content ? tsi_graph_words(plain, *content) : NULL;
+
+	if (!words || !(words[0] & CONTENT_HAS_ROOM) || held == tsi_graph_room(held)) {
+		enum tscope_status status =
+			tsi_word_pool_take(&plain->contents, 1 + tsi_graph_room(held + 1),
+					   &plain->content_limit, &at, err);
+		if (status != TSCOPE_OK)
+			return status;
+		if (held)
+			memcpy(tsi_graph_words(plain, (uint32_t)at) + 1, words + 1,
+			       held * sizeof(*words));
+		*content = (uint32_t)at;
+	}
+	uint32_t *to = tsi_graph_words(plain, *content);
+	to[0] = shape | CONTENT_HAS_ROOM;
+	to[1 + held] = value;
+	return TSCOPE_OK;
+}
+
+/* One pair, in whatever form the dict is. */
+static enum tscope_status set_pair(struct plain *plain, uint32_t *content, const uint32_t pair[2],
+				   struct tscope_error *err)
+{
+	struct shape_set *shapes = &plain->shapes;
+	enum tscope_status status = TSCOPE_OK;
+
+	if (*content & CONTENT_IN_HEAP)
+		return set_in_heap(plain, tsi_graph_heap(plain, *content), pair, err);
+	uint32_t *words = *content ? tsi_graph_words(plain, *content) : NULL;
+	uint32_t shape = words ? tsi_graph_shape_of(words[0]) : 0;
+	uint32_t child = tsi_shape_child(shapes, shape, pair[0]);
+	if (child)
+		return add_value(plain, content, child, pair[1], err);
+
+	size_t place = tsi_shape_find(shapes, shape, pair[0]);
+	if (place != SIZE_MAX) {
+		words[1 + place] = pair[1];
+		return TSCOPE_OK;
+	}
+	if (shapes->shapes[shape].count == SHAPE_KEYS_MAX) {
+		status = move_to_heap(plain, content, err);
+		if (status == TSCOPE_OK)
+			status = set_in_heap(plain, tsi_graph_heap(plain, *content), pair, err);
+		return status;
+	}
+	status = tsi_shape_add_child(shapes, shape, pair[0], &child, err);
+	return status == TSCOPE_OK ? add_value(plain, content, child, pair[1], err) : status;
+}
+
+static bool has_keys(const struct plain *plain, uint32_t shape, const uint32_t *pairs)
+{
+	const uint32_t *keys = tsi_shape_keys(&plain->shapes, shape);
+	size_t count = plain->shapes.shapes[shape].count, i = 0;
+
+	while (i < count && keys[i] == pairs[2 * i])
+		i++;
+	return i == count;
+}
+
+/*
+ * The shape that all the keys make, one after another; SHAPE_NONE where none has been seen. Most
+ * likely it is that of the dict before which had as many.
+ */
+static uint32_t known_shape(struct plain *plain, const uint32_t *pairs, size_t pair_count)
+{
+	uint32_t shape = 0;
+
+	if (pair_count > SHAPE_KEYS_MAX)
+		return SHAPE_NONE;
+	uint32_t *latest = &plain->latest_shapes[pair_count];
+	if (*latest != SHAPE_NONE && has_keys(plain, *latest, pairs))
+		return *latest;
+	for (size_t i = 0; i < pair_count; i++) {
+		shape = tsi_shape_child(&plain->shapes, shape, pairs[2 * i]);
+		if (shape == SHAPE_NONE)
+			return SHAPE_NONE;
+	}
+	*latest = shape;
+	return shape;
+}
+
+/* An empty dict gets all that it will have, most likely. */
+static enum tscope_status fill(struct plain *plain, uint32_t *content, uint32_t shape,
+			       const uint32_t *pairs, size_t pair_count, struct tscope_error *err)
+{
+	size_t at;
+	enum tscope_status status = tsi_word_pool_take(&plain->contents, 1 + pair_count,
+						       &plain->content_limit, &at, err);
+
+	if (status != TSCOPE_OK)
+		return status;
+	uint32_t *words = tsi_graph_words(plain, (uint32_t)at);
+	words[0] = shape;
+	for (size_t i = 0; i < pair_count; i++)
+		words[1 + i] = pairs[2 * i + 1];
+	*content = (uint32_t)at;
+	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_graph_set(struct plain *plain, uint32_t dict, const uint32_t *pairs,
+				 size_t pair_count, struct tscope_error *err)
+{
+	uint32_t *content = tsi_graph_content(plain, dict);
+	uint32_t shape = *content == 0 ? known_shape(plain, pairs, pair_count) : SHAPE_NONE;
+	enum tscope_status status = TSCOPE_OK;
+
+	if (shape != SHAPE_NONE)
+		return fill(plain, content, shape, pairs, pair_count, err);
+	for (size_t i = 0; i < pair_count && status == TSCOPE_OK; i++) {
+		uint32_t pair[2] = { pairs[2 * i], pairs[2 * i + 1] };
+		status = unify_key(plain, &pair[0], err);
+		if (status == TSCOPE_OK)
+			status = set_pair(plain, content, pair, err);
+	}
+	return status;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads captures of memray: the header says which of the three forms follows. */
+#include "decode/records/memray_reader.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+
+static const char *const allocator_names[MEMRAY_ALLOCATOR_COUNT] = {
+	[MEMRAY_MALLOC] = "malloc",
+	[MEMRAY_FREE] = "free",
+	[MEMRAY_CALLOC] = "calloc",
+	[MEMRAY_REALLOC] = "realloc",
+	[MEMRAY_POSIX_MEMALIGN] = "posix_memalign",
+	[MEMRAY_ALIGNED_ALLOC] = "aligned_alloc",
+	[MEMRAY_MEMALIGN] = "memalign",
+	[MEMRAY_VALLOC] = "valloc",
+	[MEMRAY_PVALLOC] = "pvalloc",
+	[MEMRAY_MMAP] = "mmap",
+	[MEMRAY_MUNMAP] = "munmap",
+	[MEMRAY_PYMALLOC_MALLOC] = "pymalloc_malloc",
+	[MEMRAY_PYMALLOC_CALLOC] = "pymalloc_calloc",
+	[MEMRAY_PYMALLOC_REALLOC] = "pymalloc_realloc",
+	[MEMRAY_PYMALLOC_FREE] = "pymalloc_free",
+};
+
+const char *tsi_memray_allocator_name(enum memray_allocator allocator)
+{
+	return allocator < MEMRAY_ALLOCATOR_COUNT ? allocator_names[allocator] : "unknown";
+}
+
+bool tsi_memray_frees(enum memray_allocator allocator)
+{
+	return allocator == MEMRAY_FREE || allocator == MEMRAY_MUNMAP ||
+	       allocator == MEMRAY_PYMALLOC_FREE;
+}
+
+static enum tscope_status read_records(struct memray_reader *r)
+{
+	if (r->out->header.is_aggregated)
+		return tsi_memray_read_aggregated(r);
+	if (r->out->header.version < MEMRAY_RENUMBERED_VERSION)
+		return tsi_memray_read_stream_v7(r);
+	return tsi_memray_read_stream_v12(r);
+}
+
+/* The input ended between records: without a trailer, as format 7 always does. */
+static enum tscope_status end(struct memray_reader *r)
+{
+	enum { LAST_WITHOUT_TRAILER = 7 };
+	const struct memray_header *header = &r->out->header;
+
+	if (r->in_status < 0) {
+		*r->err = r->in_err;
+		return r->in_status;
+	}
+	r->out->is_complete = header->version <= LAST_WITHOUT_TRAILER && header->end_ms != 0;
+	return TSCOPE_OK;
+}
+
+static enum tscope_status read_all(struct memray_reader *r)
+{
+	enum tscope_status status = tsi_memray_stacks_init(r);
+
+	if (status == TSCOPE_OK)
+		status = tsi_memray_read_header(r);
+	if (status == TSCOPE_OK)
+		status = read_records(r);
+	return status == TSCOPE_END ? end(r) : status;
+}
+
+enum tscope_status tsi_memray_read(struct memray_capture *capture, struct input *in,
+				   struct memray_sink *sink, struct tscope_error *err)
+{
+	struct tscope_error own_err = { 0 };
+	struct memray_reader r = {
+		.out = capture,
+		.sink = sink,
+		.in = in,
+		.err = err ? err : &own_err,
+		.start = "",
+	};
+
+	r.at = r.end = r.start;
+	*capture = (struct memray_capture){ 0 };
+	enum tscope_status status = read_all(&r);
+	tsi_memray_stacks_deinit(&r);
+	return status;
+}
+
+void tsi_memray_capture_deinit(struct memray_capture *capture)
+{
+	tsi_intern_deinit(&capture->names);
+	free(capture->nodes);
+	free(capture->frames);
+	free(capture->threads);
+	*capture = (struct memray_capture){ 0 };
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_MODEL_MEMORY_RESIDENT_H
+#define TSCOPE_MODEL_MEMORY_RESIDENT_H
+
+#include "base/attributes.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tscope/error.h>
+
+/* A stretch of time: the resident memory of a process, and what was live of its heap. */
+struct resident_point {
+	int64_t time_ms; /* of its last record, since the capture began */
+	int64_t low_bytes, high_bytes;
+	int64_t heap_bytes; /* most; -1: not known */
+};
+
+/*
+ * Resident memory over time. Of a long capture as many records as make one point, so that there
+ * are never more than RESIDENT_POINTS. A zeroed struct is an empty series.
+ */
+enum { RESIDENT_POINTS = 4096 };
+
+struct resident {
+	struct resident_point *points;
+	size_t count, capacity;
+	uint64_t stride, pending; /* records to a point; those of the last one that are there */
+	int64_t first_bytes, last_bytes, peak_bytes;
+};
+
+void tsi_resident_deinit(struct resident *resident); /* fine on a zeroed struct */
+
+struct resident_record {
+	int64_t time_ms;
+	uint64_t rss_bytes;
+	int64_t heap_bytes; /* -1: not known */
+};
+
+/* Adds a record; false in is_taken: it is from before the last one, or no size. */
+TSI_MUST_CHECK
+enum tscope_status tsi_resident_add(struct resident *resident, const struct resident_record *record,
+				    bool *is_taken, struct tscope_error *err);
+
+/*
+ * Does it keep growing? Of the second half of the time, in eight parts, by the lowest in each:
+ * what comes and goes is not in it, and what came once is one step of seven.
+ */
+enum { RESIDENT_PARTS = 8 };
+
+struct resident_growth {
+	int64_t first_bytes;   /* lowest in the first part */
+	int64_t bytes;         /* lowest in the last part, less that */
+	int64_t duration_ns;   /* from the one part to the other */
+	unsigned rising_steps; /* of the RESIDENT_PARTS - 1: those that rise */
+};
+
+/* False where a part has no record. */
+bool tsi_resident_growth(const struct resident *resident, struct resident_growth *growth);
+
+#endif

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Builds the model of a snapshot: segments are counted by device, put into the order of devices,
+ * and then their blocks read. Entries are looked at once to see which are none, and stay where
+ * they are. Keys that came or went between versions of torch are absent values here.
+ */
+#include "model/memory/snapshot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/sort.h"
+#include "model/memory/snapshot_values.h"
+
+/* More than any machine has (torch counts devices in 8 bits); a figure of each is kept. */
+enum { MAX_DEVICES = 1024 };
+
+enum { ENTRY_BATCH = 256 };
+
+enum segment_key {
+	SEGMENT_DEVICE,
+	SEGMENT_ADDRESS,
+	SEGMENT_SIZE,
+	SEGMENT_STREAM,
+	SEGMENT_TYPE,
+	SEGMENT_POOL,
+	SEGMENT_EXPANDABLE,
+	SEGMENT_FRAMES,
+	SEGMENT_BLOCKS,
+	SEGMENT_KEY_COUNT,
+};
+
+enum block_key {
+	BLOCK_ADDRESS,
+	BLOCK_SIZE,
+	BLOCK_REQUESTED,
+	BLOCK_STATE,
+	BLOCK_FRAMES,
+	BLOCK_HISTORY,
+	BLOCK_KEY_COUNT,
+};
+
+static const char *const segment_keys[SEGMENT_KEY_COUNT] = {
+	[SEGMENT_DEVICE] = "device",
+	[SEGMENT_ADDRESS] = "address",
+	[SEGMENT_SIZE] = "total_size",
+	[SEGMENT_STREAM] = "stream",
+	[SEGMENT_TYPE] = "segment_type",
+	[SEGMENT_POOL] = "segment_pool_id",
+	[SEGMENT_EXPANDABLE] = "is_expandable",
+	[SEGMENT_FRAMES] = "frames",
+	[SEGMENT_BLOCKS] = "blocks",
+};
+
+static const char *const block_keys[BLOCK_KEY_COUNT] = {
+	[BLOCK_ADDRESS] = "address",
+	[BLOCK_SIZE] = "size",
+	[BLOCK_REQUESTED] = "requested_size",
+	[BLOCK_STATE] = "state",
+	[BLOCK_FRAMES] = "frames",
+	[BLOCK_HISTORY] = "history",
+};
+
+/* ---- building ---------------------------------------------------------------------------- */
+
+/* What is needed while the model is built. */
+struct snapshot_builder {
+	struct snapshot *snapshot;
+	const struct plain *plain;
+	struct plain_value segments, traces; /* lists */
+	struct plain_value segment_keys[SEGMENT_KEY_COUNT], block_keys[BLOCK_KEY_COUNT];
+	struct plain_pick segment_pick, block_pick;
+	struct plain_value small, allocated, pending, awaiting, real_size, frames; /* words */
+	size_t segments_of[MAX_DEVICES]; /* by ordinal; then where those of the next one begin */
+	struct plain_value *blocks;      /* of each segment */
+	size_t device_capacity;
+	unsigned char *taken; /* a bit for each object: a segment, a block, somebody's list */
+	struct tscope_error *err;
+};
+
+static void init_builder(struct snapshot_builder *b)
+{
+	const struct plain *plain = b->plain;
+	struct plain_value root = tsi_plain_root(plain);
+
+	b->segments =
+		tsi_plain_is_list(root) ? root : tsi_plain_find(plain, root, TSI_STR("segments"));
+	b->traces = tsi_plain_find(plain, root, TSI_STR("device_traces"));
+	b->snapshot->settings = tsi_plain_find(plain, root, TSI_STR("allocator_settings"));
+	tsi_find_names(plain, segment_keys, SEGMENT_KEY_COUNT, b->segment_keys);
+	tsi_find_names(plain, block_keys, BLOCK_KEY_COUNT, b->block_keys);
+	b->segment_pick.keys = b->segment_keys;
+	b->segment_pick.count = SEGMENT_KEY_COUNT;
+	b->block_pick.keys = b->block_keys;
+	b->block_pick.count = BLOCK_KEY_COUNT;
+	b->small = tsi_plain_name(plain, TSI_STR("small"));
+	b->allocated = tsi_plain_name(plain, TSI_STR("active_allocated"));
+	b->pending = tsi_plain_name(plain, TSI_STR("active_pending_free"));
+	b->awaiting = tsi_plain_name(plain, TSI_STR("active_awaiting_free"));
+	b->real_size = tsi_plain_name(plain, TSI_STR("real_size"));
+	b->frames = b->segment_keys[SEGMENT_FRAMES];
+}
+
+static void drop_list(struct snapshot_builder *b, struct plain_value list)
+{
+	b->snapshot->dropped_count += tsi_plain_length(b->plain, list);
+}
+
+/*
+ * A segment, a block, a list of blocks or entries counts once: nobody writes one that two
+ * share, and so a small file cannot make a large model. False for one that was taken before,
+ * which is dropped.
+ */
+static bool take_object(struct snapshot_builder *b, struct plain_value object)
+{
+	size_t index = tsi_plain_object_index(object);
+	unsigned char bit = (unsigned char)(1 << index % 8);
+
+	if (b->taken[index / 8] & bit) {
+		b->snapshot->dropped_count++;
+		return false;
+	}
+	b->taken[index / 8] |= bit;
+	return true;
+}
+
+static struct plain_value take_list(struct snapshot_builder *b, struct plain_value list)
+{
+	if (!tsi_plain_is_list(list) || !take_object(b, list))
+		return (struct plain_value){ 0 };
+	return list;
+}
+
+/* On a second walk over those that were taken: true for the first mention of each. */
+static bool untake_object(struct snapshot_builder *b, struct plain_value object)
+{
+	size_t index = tsi_plain_object_index(object);
+	unsigned char bit = (unsigned char)(1 << index % 8);
+	bool is_first = b->taken[index / 8] & bit;
+
+	b->taken[index / 8] &= (unsigned char)~bit;
+	return is_first;
+}
+
+/* ---- segments ---------------------------------------------------------------------------- */
+
+/* False for what is no segment. *blocks: the list of its blocks; device is an ordinal. */
+static bool read_segment(struct snapshot_builder *b, struct plain_value value,
+			 struct snapshot_segment *segment, struct plain_value *blocks)
+{
+	struct plain_value part[SEGMENT_KEY_COUNT];
+	int64_t device = 0;
+
+	*segment = (struct snapshot_segment){ 0 };
+	if (!tsi_plain_pick(b->plain, &b->segment_pick, value, part) ||
+	    !tsi_plain_to_uint64(b->plain, part[SEGMENT_ADDRESS], &segment->address) ||
+	    !tsi_to_size(b->plain, part[SEGMENT_SIZE], &segment->size_bytes))
+		return false;
+	if (part[SEGMENT_DEVICE].word &&
+	    (!tsi_to_size(b->plain, part[SEGMENT_DEVICE], &device) || device >= MAX_DEVICES))
+		return false;
+	segment->device = (uint32_t)device;
+	segment->stream = tsi_to_stream(b->plain, part[SEGMENT_STREAM]);
+	segment->pool = tsi_to_pool(b->plain, part[SEGMENT_POOL]);
+	segment->stack = tsi_to_stack(part[SEGMENT_FRAMES]);
+	segment->is_small = b->small.word && part[SEGMENT_TYPE].word == b->small.word;
+	(void)tsi_plain_to_bool(part[SEGMENT_EXPANDABLE], &segment->is_expandable);
+	*blocks = part[SEGMENT_BLOCKS];
+	return true;
+}
+
+/* Counts segments by device. */
+static void count_segments(struct snapshot_builder *b)
+{
+	size_t count = tsi_plain_length(b->plain, b->segments);
+
+	for (size_t i = 0; i < count; i++) {
+		struct plain_value value = tsi_plain_item(b->plain, b->segments, i), blocks;
+		struct snapshot_segment segment;
+		if (!read_segment(b, value, &segment, &blocks)) {
+			b->snapshot->dropped_count++;
+		} else if (take_object(b, value)) {
+			b->segments_of[segment.device]++;
+			b->snapshot->segment_count++;
+		}
+	}
+	size_t first = 0;
+	for (size_t i = 0; i < MAX_DEVICES; i++) {
+		size_t of_device = b->segments_of[i];
+		b->segments_of[i] = first;
+		first += of_device;
+	}
+}
+
+/* Puts them in the order of devices, and counts their blocks. */
+static enum tscope_status place_segments(struct snapshot_builder *b)
+{
+	struct snapshot *snapshot = b->snapshot;
+	size_t count = tsi_plain_length(b->plain, b->segments);
+
+	count_segments(b);
+	if (tsi_array_new(&snapshot->segments, snapshot->segment_count, sizeof(*snapshot->segments),
+			  b->err) != TSCOPE_OK ||
+	    tsi_array_new(&b->blocks, snapshot->segment_count, sizeof(*b->blocks), b->err) !=
+		    TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (size_t i = 0; i < count; i++) {
+		struct plain_value value = tsi_plain_item(b->plain, b->segments, i), blocks;
+		struct snapshot_segment segment;
+		if (!read_segment(b, value, &segment, &blocks) || !untake_object(b, value))
+			continue;
+		size_t at = b->segments_of[segment.device]++;
+		snapshot->segments[at] = segment;
+		b->blocks[at] = take_list(b, blocks);
+		snapshot->block_count += tsi_plain_length(b->plain, b->blocks[at]);
+	}
+	return TSCOPE_OK;
+}
+
+/* ---- blocks ------------------------------------------------------------------------------ */
+
+/* Up to 2.0 stack and request stand in the newest of a block's allocations. */
+static void read_history(struct snapshot_builder *b, struct plain_value history,
+			 struct snapshot_block *block)
+{
+	struct plain_value newest = tsi_plain_item(b->plain, history, 0);
+
+	if (block->requested_bytes == UNKNOWN_BYTES)
+		(void)tsi_to_size(b->plain, tsi_plain_get(b->plain, newest, b->real_size),
+				  &block->requested_bytes);
+	if (!block->stack.word)
+		block->stack = tsi_to_stack(tsi_plain_get(b->plain, newest, b->frames));
+}
+
+/* False for what is no block. Its address is set where the file does not say another. */
+static bool read_block(struct snapshot_builder *b, struct plain_value value,
+		       struct snapshot_block *block)
+{
+	struct plain_value part[BLOCK_KEY_COUNT];
+
+	if (!tsi_plain_pick(b->plain, &b->block_pick, value, part) ||
+	    !tsi_to_size(b->plain, part[BLOCK_SIZE], &block->size_bytes) ||
+	    !tsi_is_text(part[BLOCK_STATE]))
+		return false;
+	(void)tsi_plain_to_uint64(b->plain, part[BLOCK_ADDRESS], &block->address);
+	(void)tsi_to_size(b->plain, part[BLOCK_REQUESTED], &block->requested_bytes);
+	block->stack = tsi_to_stack(part[BLOCK_FRAMES]);
+	if (part[BLOCK_HISTORY].word)
+		read_history(b, part[BLOCK_HISTORY], block);
+	if (part[BLOCK_STATE].word == b->allocated.word) {
+		block->state = BLOCK_ALLOCATED;
+	} else if (part[BLOCK_STATE].word == b->pending.word ||
+		   part[BLOCK_STATE].word == b->awaiting.word) {
+		block->state = BLOCK_PENDING;
+	} else {
+		block->state = BLOCK_INACTIVE;
+		block->requested_bytes = UNKNOWN_BYTES; /* of the one before */
+	}
+	return true;
+}
+
+/* Sorts blocks by address, if they are not. */
+static enum tscope_status order_blocks(struct snapshot_block *blocks, size_t count,
+				       struct tscope_error *err)
+{
+	size_t in_order = 1;
+	struct sort_pair *pairs = NULL;
+	struct snapshot_block *copy = NULL;
+
+	while (in_order < count && blocks[in_order - 1].address <= blocks[in_order].address)
+		in_order++;
+	if (in_order == count)
+		return TSCOPE_OK;
+	if (tsi_array_new(&pairs, count, 2 * sizeof(*pairs), err) != TSCOPE_OK ||
+	    tsi_array_new(&copy, count, sizeof(*copy), err) != TSCOPE_OK) {
+		free(pairs);
+		return TSCOPE_E_NOMEM;
+	}
+	memcpy(copy, blocks, count * sizeof(*copy));
+	for (size_t i = 0; i < count; i++)
+		pairs[i] = (struct sort_pair){ .key = copy[i].address, .value = i };
+	tsi_sort_pairs(pairs, pairs + count, count);
+	for (size_t i = 0; i < count; i++)
+		blocks[i] = copy[pairs[i].value];
+	free(copy);
+	free(pairs);
+	return TSCOPE_OK;
+}
+
+/* Reads the blocks of a segment behind those that are there. */
+static enum tscope_status read_blocks(struct snapshot_builder *b, struct snapshot_segment *segment,
+				      struct plain_value blocks)
+{
+	struct snapshot *snapshot = b->snapshot;
+	size_t count = tsi_plain_length(b->plain, blocks);
+	uint64_t address = segment->address;
+
+	segment->first_block = snapshot->block_count;
+	for (size_t i = 0; i < count; i++) {
+		struct snapshot_block block = {
+			.address = address,
+			.requested_bytes = UNKNOWN_BYTES,
+		};
+		struct plain_value value = tsi_plain_item(b->plain, blocks, i);
+		if (!read_block(b, value, &block)) {
+			snapshot->dropped_count++;
+			continue;
+		}
+		if (!take_object(b, value))
+			continue;
+		address += (uint64_t)block.size_bytes;
+		snapshot->blocks[snapshot->block_count++] = block;
+	}
+	segment->block_count = snapshot->block_count - segment->first_block;
+	if (segment->block_count == 0)
+		return TSCOPE_OK;
+	return order_blocks(&snapshot->blocks[segment->first_block], segment->block_count, b->err);
+}
+
+static enum tscope_status read_all_blocks(struct snapshot_builder *b)
+{
+	struct snapshot *snapshot = b->snapshot;
+	enum tscope_status status = tsi_array_new(&snapshot->blocks, snapshot->block_count,
+						  sizeof(*snapshot->blocks), b->err);
+
+	snapshot->block_count = 0;
+	for (size_t i = 0; i < snapshot->segment_count && status == TSCOPE_OK; i++)
+		status = read_blocks(b, &snapshot->segments[i], b->blocks[i]);
+	return status;
+}
+
+/* ---- devices and entries ------------------------------------------------------------------ */
+
+static enum tscope_status add_device(struct snapshot_builder *b, size_t ordinal,
+				     size_t segment_count, struct plain_value entries)
+{
+	struct snapshot *snapshot = b->snapshot;
+
+	if (tsi_array_reserve(&snapshot->devices, &b->device_capacity,
+			      (size_t)snapshot->device_count + 1, sizeof(*snapshot->devices),
+			      b->err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	size_t end = b->segments_of[ordinal];
+	for (size_t i = end - segment_count; i < end; i++)
+		snapshot->segments[i].device = snapshot->device_count;
+	snapshot->devices[snapshot->device_count++] = (struct snapshot_device){
+		.ordinal = (int32_t)ordinal,
+		.first_segment = end - segment_count,
+		.segment_count = segment_count,
+		.entries = entries,
+		.entry_count = tsi_plain_length(b->plain, entries),
+	};
+	return TSCOPE_OK;
+}
+
+/* Those that have a segment or an entry, by ordinal. */
+static enum tscope_status add_devices(struct snapshot_builder *b)
+{
+	for (size_t i = 0; i < MAX_DEVICES; i++) {
+		size_t segment_count = b->segments_of[i] - (i ? b->segments_of[i - 1] : 0);
+		struct plain_value entries = take_list(b, tsi_plain_item(b->plain, b->traces, i));
+		if ((segment_count || tsi_plain_length(b->plain, entries)) &&
+		    add_device(b, i, segment_count, entries) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+	}
+	for (size_t i = MAX_DEVICES; i < tsi_plain_length(b->plain, b->traces); i++)
+		drop_list(b, tsi_plain_item(b->plain, b->traces, i));
+	return TSCOPE_OK;
+}
+
+/* Counts the entries, and those that are none; true if there are others. */
+static bool check_entries(struct snapshot *snapshot)
+{
+	struct snapshot_entry entries[ENTRY_BATCH];
+	size_t bad_count = 0;
+
+	for (uint32_t i = 0; i < snapshot->device_count; i++) {
+		size_t first = 0, count;
+		while ((count = tsi_snapshot_entries(snapshot, i, first, entries, ENTRY_BATCH))) {
+			for (size_t k = 0; k < count; k++)
+				bad_count += !entries[k].action_name.word;
+			first += count;
+		}
+		snapshot->entry_count += first;
+	}
+	snapshot->dropped_count += bad_count;
+	return snapshot->entry_count > bad_count;
+}
+
+/* ---- the interface ------------------------------------------------------------------------ */
+
+/* Others call their items segments, too: those of speech, of routes, of images. */
+static bool is_snapshot_dict(const struct plain *plain, struct plain_value root)
+{
+	struct plain_value segments = tsi_plain_find(plain, root, TSI_STR("segments"));
+	struct plain_value first = tsi_plain_item(plain, segments, 0);
+
+	if (!tsi_plain_is_list(segments))
+		return false;
+	return tsi_plain_length(plain, segments) == 0 ||
+	       tsi_plain_find(plain, root, TSI_STR("device_traces")).word != 0 ||
+	       tsi_plain_find(plain, first, TSI_STR("total_size")).word != 0 ||
+	       tsi_plain_find(plain, first, TSI_STR("blocks")).word != 0;
+}
+
+bool tsi_is_snapshot(const struct plain *plain)
+{
+	struct plain_value root = tsi_plain_root(plain);
+	struct plain_value first = tsi_plain_item(plain, root, 0);
+
+	if (tsi_plain_kind(root) == PLAIN_DICT)
+		return is_snapshot_dict(plain, root);
+	return tsi_plain_is_list(tsi_plain_find(plain, first, TSI_STR("blocks"))) &&
+	       tsi_plain_find(plain, first, TSI_STR("total_size")).word != 0;
+}
+
+static enum tscope_status build(struct snapshot_builder *b)
+{
+	struct snapshot *snapshot = b->snapshot;
+	size_t taken_bytes = tsi_plain_object_count(b->plain) / 8 + 1;
+	enum tscope_status status = tsi_array_new(&b->taken, taken_bytes, 1, b->err);
+
+	if (status == TSCOPE_OK)
+		status = place_segments(b);
+	if (status == TSCOPE_OK)
+		status = read_all_blocks(b);
+	if (status == TSCOPE_OK)
+		status = add_devices(b);
+	if (status != TSCOPE_OK)
+		return status;
+	if (check_entries(snapshot) || snapshot->segment_count)
+		return TSCOPE_OK;
+	if (snapshot->dropped_count)
+		return tsi_fail(b->err, TSCOPE_E_DAMAGED,
+				"a snapshot of which no segment and no entry can be understood");
+	return tsi_fail(b->err, TSCOPE_E_EMPTY,
+			"a snapshot without segments and entries: the process held no device "
+			"memory, and recorded no history");
+}
+
+enum tscope_status tsi_snapshot_init(struct snapshot *snapshot, const struct plain *plain,
+				     struct tscope_error *err)
+{
+	struct snapshot_builder *b;
+
+	*snapshot = (struct snapshot){ .plain = plain };
+	if (tsi_array_new(&b, 1, sizeof(*b), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	b->snapshot = snapshot;
+	b->plain = plain;
+	b->err = err;
+	init_builder(b);
+	tsi_snapshot_find_names(snapshot);
+	enum tscope_status status = build(b);
+	free(b->taken);
+	free(b->blocks);
+	free(b);
+	return status;
+}
+
+bool tsi_snapshot_is_expandable(const struct snapshot *snapshot, bool *is_said)
+{
+	struct plain_value said =
+		tsi_plain_find(snapshot->plain, snapshot->settings, TSI_STR("expandable_segments"));
+	bool is_expandable = false;
+
+	*is_said = tsi_plain_to_bool(said, &is_expandable) || snapshot->segment_count;
+	for (size_t i = 0; i < snapshot->segment_count && !is_expandable; i++)
+		is_expandable = snapshot->segments[i].is_expandable;
+	return is_expandable;
+}
+
+void tsi_snapshot_deinit(struct snapshot *snapshot)
+{
+	free(snapshot->devices);
+	free(snapshot->segments);
+	free(snapshot->blocks);
+	*snapshot = (struct snapshot){ 0 };
+}

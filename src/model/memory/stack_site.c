@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What stacks tell. A large snapshot holds hundreds of millions of references to frames, a
+ * million frames and some thousand texts: so texts are compared with the patterns below, a frame
+ * adds up what its two texts tell to a byte, and a walk along a stack looks at bytes only.
+ */
+#include "model/memory/stack_site.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+/* Of a file or name: in a site; in a collapsed stack, where templates may be written out. */
+enum { MAX_SITE_PIECE = 2000, MAX_LINE_PIECE = 16000 };
+
+/* Of all sites: a few bytes of a file may refer to long names again and again. */
+enum { MAX_SITE_BYTES = 64 << 20 };
+
+/* A frame as text: two pieces, two colons, a number. */
+#define MAX_FRAME_BYTES(piece) (2 * (piece) + 32)
+
+/* Frames of a collapsed stack: the innermost so many. */
+enum { MAX_COLLAPSED_FRAMES = 4096 };
+
+enum { FRAME_BATCH = 64 };
+
+static const char outwards[] = " < ";
+
+/* The site of what is not filtered for, and of what comes when there is too much to be named. */
+static const struct str other = { "(other)", 7 };
+
+/* ---- texts ------------------------------------------------------------------------------- */
+
+enum text_mark {
+	TEXT_KNOWN = 1 << 0,
+	TEXT_MATCHES = 1 << 1, /* holds what is filtered for */
+	/* As a file: */
+	FILE_PYTHON = 1 << 2,
+	FILE_FOLDED = 1 << 3,
+	FILE_OPTIMIZER = 1 << 4,
+	FILE_AUTOGRAD = 1 << 5,
+	FILE_MODULE = 1 << 6,     /* the base of all modules */
+	FILE_MODULES = 1 << 7,    /* those that come with torch */
+	FILE_PARAMETERS = 1 << 8, /* what makes or loads them */
+	/* As a name: */
+	NAME_NODE = 1 << 9,
+	NAME_OPERATOR = 1 << 10,
+	NAME_PLUMBING = 1 << 11,
+	NAME_ENGINE = 1 << 12,
+	NAME_BACKWARD = 1 << 13, /* functions of autograd that run it */
+	NAME_CALL = 1 << 14,     /* methods of a module that run it */
+	NAME_MOVE = 1 << 15,     /* methods of a module that fill it */
+	NAME_INIT = 1 << 16,
+	NAME_RESET = 1 << 17,
+	NAME_LOAD = 1 << 18,
+};
+
+enum where { WITHIN, AT_START, WHOLE };
+
+struct pattern {
+	struct str text;
+	enum where where;
+	uint32_t marks;
+};
+
+#define PATTERN(literal, where, marks)                                                             \
+	{                                                                                          \
+		{ (literal), sizeof(literal) - 1 }, where, marks                                   \
+	}
+
+/* Backslashes of a path count as slashes. */
+static const struct pattern file_patterns[] = {
+	PATTERN("-packages/torch/", WITHIN, FILE_FOLDED),
+	PATTERN("-packages/functorch/", WITHIN, FILE_FOLDED),
+	PATTERN("-packages/torchgen/", WITHIN, FILE_FOLDED),
+	PATTERN("-packages/triton/", WITHIN, FILE_FOLDED),
+	PATTERN("/pytorch/torch/", WITHIN, FILE_FOLDED),
+	PATTERN("/torchinductor_", WITHIN, FILE_FOLDED),
+	PATTERN("torch/", AT_START, FILE_FOLDED),
+	PATTERN("<frozen ", AT_START, FILE_FOLDED),
+	PATTERN("<string>", WHOLE, FILE_FOLDED),
+	PATTERN("<eval_with_key>", AT_START, FILE_FOLDED),
+	PATTERN("/torch/optim/", WITHIN, FILE_OPTIMIZER),
+	PATTERN("torch/optim/", AT_START, FILE_OPTIMIZER),
+	PATTERN("/apex/optimizers/", WITHIN, FILE_OPTIMIZER),
+	PATTERN("/bitsandbytes/optim/", WITHIN, FILE_OPTIMIZER),
+	PATTERN("/megatron/core/optimizer/", WITHIN, FILE_OPTIMIZER),
+	PATTERN("/transformer_engine/pytorch/optimizers/", WITHIN, FILE_OPTIMIZER),
+	PATTERN("/torch/autograd/", WITHIN, FILE_AUTOGRAD),
+	PATTERN("torch/autograd/", AT_START, FILE_AUTOGRAD),
+	PATTERN("/torch/nn/modules/", WITHIN, FILE_MODULES),
+	PATTERN("torch/nn/modules/", AT_START, FILE_MODULES),
+	PATTERN("/torch/nn/modules/module.py", WITHIN, FILE_MODULE),
+	PATTERN("torch/nn/modules/module.py", AT_START, FILE_MODULE),
+	PATTERN("/torch/nn/init.py", WITHIN, FILE_PARAMETERS),
+	PATTERN("/torch/serialization.py", WITHIN, FILE_PARAMETERS),
+	PATTERN("/safetensors/", WITHIN, FILE_PARAMETERS),
+	PATTERN("/param_and_grad_buffer.py", WITHIN, FILE_PARAMETERS), /* Megatron */
+};
+
+static const struct pattern name_patterns[] = {
+	PATTERN("Backward", WITHIN, NAME_NODE),
+	PATTERN("AccumulateGrad", WITHIN, NAME_NODE),
+	PATTERN("at::_ops::", AT_START, NAME_OPERATOR),
+	PATTERN("unwind::unwind", WITHIN, NAME_PLUMBING),
+	PATTERN("CapturedTraceback::gather", WITHIN, NAME_PLUMBING),
+	PATTERN("gather_with_cpp", WITHIN, NAME_PLUMBING),
+	PATTERN("CachingAllocator", WITHIN, NAME_PLUMBING),
+	PATTERN("torch::autograd::Engine::", WITHIN, NAME_ENGINE),
+	PATTERN("backward", WHOLE, NAME_BACKWARD),
+	PATTERN("_engine_run_backward", WHOLE, NAME_BACKWARD),
+	PATTERN("_call_impl", WHOLE, NAME_CALL),
+	PATTERN("_wrapped_call_impl", WHOLE, NAME_CALL),
+	PATTERN("_apply", WHOLE, NAME_MOVE),
+	PATTERN("to", WHOLE, NAME_MOVE),
+	PATTERN("cuda", WHOLE, NAME_MOVE),
+	PATTERN("__init__", WHOLE, NAME_INIT),
+	PATTERN("reset_parameters", WHOLE, NAME_RESET),
+	PATTERN("create_weights", WHOLE, NAME_RESET), /* vLLM */
+	PATTERN("load_state_dict", WHOLE, NAME_LOAD),
+	PATTERN("_load_from_state_dict", WHOLE, NAME_LOAD),
+};
+
+static bool is_slash(char c)
+{
+	return c == '/' || c == '\\';
+}
+
+static bool begins_with(const char *text, struct str pattern)
+{
+	for (size_t i = 0; i < pattern.length; i++)
+		if (text[i] != pattern.data[i] && !(pattern.data[i] == '/' && text[i] == '\\'))
+			return false;
+	return true;
+}
+
+static bool holds(struct str text, const struct pattern *pattern)
+{
+	size_t length = pattern->text.length;
+
+	if (text.length < length || (pattern->where == WHOLE && text.length != length))
+		return false;
+	if (pattern->where != WITHIN)
+		return begins_with(text.data, pattern->text);
+	for (size_t i = 0; i + length <= text.length; i++)
+		if (begins_with(text.data + i, pattern->text))
+			return true;
+	return false;
+}
+
+static bool is_python(struct str file)
+{
+	const char *end = file.data + file.length;
+
+	if (file.length >= 3 && memcmp(end - 3, ".py", 3) == 0)
+		return true;
+	return file.length && file.data[0] == '<' && end[-1] == '>';
+}
+
+static uint32_t marks_of_text(const struct stack_sites *sites, struct str text)
+{
+	uint32_t marks = TEXT_KNOWN | (is_python(text) ? FILE_PYTHON : 0);
+
+	if (tsi_str_find(text, sites->filter) >= 0)
+		marks |= TEXT_MATCHES;
+	for (size_t i = 0; i < TSI_COUNT_OF(file_patterns); i++)
+		if (holds(text, &file_patterns[i]))
+			marks |= file_patterns[i].marks;
+	for (size_t i = 0; i < TSI_COUNT_OF(name_patterns); i++)
+		if (holds(text, &name_patterns[i]))
+			marks |= name_patterns[i].marks;
+	return marks;
+}
+
+static uint32_t text_marks(struct stack_sites *sites, struct plain_value value)
+{
+	const struct plain *plain = sites->snapshot->plain;
+	size_t index = tsi_plain_text_index(value);
+
+	if (index == SIZE_MAX)
+		return marks_of_text(sites, tsi_plain_text(plain, value));
+	if (!sites->text_marks[index])
+		sites->text_marks[index] = marks_of_text(sites, tsi_plain_text(plain, value));
+	return sites->text_marks[index];
+}
+
+/* ---- frames ------------------------------------------------------------------------------ */
+
+/* A site is the innermost frame of the first class that a stack has. */
+enum frame_class {
+	FRAME_USER = 1,
+	FRAME_PYTHON,
+	FRAME_NODE,
+	FRAME_OPERATOR,
+	FRAME_OTHER,
+	FRAME_PLUMBING,
+};
+
+/* The byte of a frame: its class, and what it tells of the role. */
+enum {
+	FRAME_CLASS_MASK = 7,
+	FRAME_MATCHES = 1 << 3,
+	FRAME_OF_OPTIMIZER = 1 << 4,
+	FRAME_OF_BACKWARD = 1 << 5,
+	FRAME_OF_PARAMETER = 1 << 6,
+	FRAME_OF_CALL = 1 << 7, /* of a module */
+};
+
+static enum frame_class class_of(uint32_t file, uint32_t name)
+{
+	if (file & FILE_PYTHON)
+		return file & FILE_FOLDED ? FRAME_PYTHON : FRAME_USER;
+	if (name & NAME_NODE)
+		return FRAME_NODE;
+	if (name & NAME_OPERATOR)
+		return FRAME_OPERATOR;
+	return name & NAME_PLUMBING ? FRAME_PLUMBING : FRAME_OTHER;
+}
+
+static bool is_of_parameter(uint32_t file, uint32_t name)
+{
+	return file & FILE_PARAMETERS || name & (NAME_RESET | NAME_LOAD) ||
+	       (file & FILE_MODULE && name & NAME_MOVE) ||
+	       (file & FILE_MODULES && name & NAME_INIT);
+}
+
+static unsigned char look_at_frame(struct stack_sites *sites, struct plain_value frame)
+{
+	struct plain_value part[FRAME_KEY_COUNT];
+
+	(void)tsi_plain_pick(sites->snapshot->plain, &sites->frame_pick, frame, part);
+	uint32_t file = text_marks(sites, part[FRAME_FILENAME]);
+	uint32_t name = text_marks(sites, part[FRAME_NAME]);
+	unsigned mark = class_of(file, name);
+
+	if ((file | name) & TEXT_MATCHES)
+		mark |= FRAME_MATCHES;
+	if (file & FILE_OPTIMIZER)
+		mark |= FRAME_OF_OPTIMIZER;
+	if (name & (NAME_NODE | NAME_ENGINE) || (file & FILE_AUTOGRAD && name & NAME_BACKWARD))
+		mark |= FRAME_OF_BACKWARD;
+	if (is_of_parameter(file, name))
+		mark |= FRAME_OF_PARAMETER;
+	if (file & FILE_MODULE && name & NAME_CALL)
+		mark |= FRAME_OF_CALL;
+	return (unsigned char)mark;
+}
+
+static unsigned mark_of(struct stack_sites *sites, struct plain_value frame)
+{
+	size_t index = tsi_plain_object_index(frame);
+
+	if (index == SIZE_MAX)
+		return look_at_frame(sites, frame);
+	if (!sites->frames[index])
+		sites->frames[index] = look_at_frame(sites, frame);
+	return sites->frames[index];
+}
+
+/* ---- sites -------------------------------------------------------------------------------- */
+
+enum tscope_status tsi_stack_sites_init(struct stack_sites *sites, const struct snapshot *snapshot,
+					unsigned depth, struct str filter, struct tscope_error *err)
+{
+	size_t object_count = tsi_plain_object_count(snapshot->plain);
+	size_t text_count = tsi_plain_text_count(snapshot->plain);
+
+	depth = depth == 0 ? 1 : depth;
+	*sites = (struct stack_sites){
+		.snapshot = snapshot,
+		.depth = depth < SITE_DEPTH_MAX ? depth : SITE_DEPTH_MAX,
+		.filter = filter,
+		.frame_pick = { .keys = snapshot->frame_keys, .count = FRAME_KEY_COUNT },
+	};
+	if (tsi_intern_init(&sites->texts, UINT32_MAX - 1, err) != TSCOPE_OK ||
+	    tsi_array_new(&sites->text_marks, text_count, sizeof(*sites->text_marks), err) !=
+		    TSCOPE_OK ||
+	    tsi_array_new(&sites->frames, object_count, 1, err) != TSCOPE_OK ||
+	    tsi_array_new(&sites->roles, object_count, 1, err) != TSCOPE_OK ||
+	    tsi_array_new(&sites->sites, object_count, sizeof(*sites->sites), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	return tsi_array_new(&sites->text, sites->depth,
+			     MAX_FRAME_BYTES(MAX_SITE_PIECE) + sizeof(outwards), err);
+}
+
+void tsi_stack_sites_deinit(struct stack_sites *sites)
+{
+	tsi_intern_deinit(&sites->texts);
+	free(sites->text_marks);
+	free(sites->frames);
+	free(sites->roles);
+	free(sites->sites);
+	free(sites->text);
+	*sites = (struct stack_sites){ 0 };
+}
+
+/* The frames that make up a site, while a stack is walked along. */
+struct site_walk {
+	unsigned class; /* the first that was met; above all of them at the beginning */
+	bool matches;
+	unsigned count;
+	struct plain_value frames[SITE_DEPTH_MAX];
+};
+
+/* Takes a frame; true when nothing that comes can change the site. */
+static bool take_frame(const struct stack_sites *sites, struct site_walk *walk,
+		       struct plain_value frame, unsigned mark)
+{
+	unsigned class = mark & FRAME_CLASS_MASK;
+	bool may_have_more = class <= FRAME_PYTHON;
+
+	if (class < walk->class) {
+		walk->class = class;
+		walk->count = 0;
+	}
+	if (class == walk->class && walk->count < (may_have_more ? sites->depth : 1))
+		walk->frames[walk->count++] = frame;
+	walk->matches = walk->matches || mark & FRAME_MATCHES;
+	return walk->class == FRAME_USER && walk->count == sites->depth && walk->matches;
+}
+
+static void walk_stack(struct stack_sites *sites, struct plain_value stack, struct site_walk *walk)
+{
+	struct plain_value frames[FRAME_BATCH];
+	size_t first = 0, count;
+
+	while ((count = tsi_plain_items(sites->snapshot->plain, stack, first, frames,
+					FRAME_BATCH))) {
+		for (size_t i = 0; i < count; i++)
+			if (take_frame(sites, walk, frames[i], mark_of(sites, frames[i])))
+				return;
+		first += count;
+	}
+}
+
+/* Copies a piece of a frame, cut between characters; its end. A line has no controls, no ";". */
+static char *put_piece(char *at, struct str text, bool is_line)
+{
+	size_t limit = is_line ? MAX_LINE_PIECE : MAX_SITE_PIECE;
+
+	if (text.length > limit) {
+		text.length = limit;
+		while (text.length && ((unsigned char)text.data[text.length] & 0xc0) == 0x80)
+			text.length--;
+	}
+	for (size_t i = 0; i < text.length; i++) {
+		char c = text.data[i];
+		if (c == '\0' || (is_line && ((unsigned char)c < 0x20 || c == 0x7f)))
+			c = ' ';
+		*at++ = (char)(is_line && c == ';' ? ':' : c);
+	}
+	return at;
+}
+
+/* Writes "file:line:name"; its end, where a NUL stands. */
+static char *put_frame(char *at, const struct snapshot_frame *frame, bool is_line)
+{
+	at = put_piece(at, frame->filename, is_line);
+	at += snprintf(at, 32, ":%" PRId64 ":", frame->line);
+	at = put_piece(at, frame->name, is_line);
+	*at = '\0';
+	return at;
+}
+
+static struct str site_text(struct stack_sites *sites, const struct site_walk *walk)
+{
+	char *at = sites->text;
+
+	if (!walk->matches)
+		return other;
+	for (unsigned i = 0; i < walk->count; i++) {
+		struct snapshot_frame frame = tsi_snapshot_frame(sites->snapshot, walk->frames[i]);
+		if (i) {
+			memcpy(at, outwards, sizeof(outwards) - 1);
+			at += sizeof(outwards) - 1;
+		}
+		at = put_frame(at, &frame, false);
+	}
+	return (struct str){ sites->text, (size_t)(at - sites->text) };
+}
+
+/* Names the site of a stack, and gives its id. */
+static enum tscope_status name_site(struct stack_sites *sites, struct plain_value stack,
+				    uint32_t *site, struct tscope_error *err)
+{
+	struct site_walk walk = { .class = UINT_MAX, .matches = sites->filter.length == 0 };
+
+	walk_stack(sites, stack, &walk);
+	struct str text = site_text(sites, &walk);
+	if (text.length > MAX_SITE_BYTES - sites->text_bytes &&
+	    tsi_intern_find(&sites->texts, text) == UINT32_MAX)
+		text = other;
+	size_t known_count = sites->texts.count;
+	enum tscope_status status = tsi_intern_add(&sites->texts, text, site, err);
+	if (status != TSCOPE_OK)
+		return status;
+	if (sites->texts.count > known_count && text.length < MAX_SITE_BYTES - sites->text_bytes)
+		sites->text_bytes += text.length;
+	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_stack_site(struct stack_sites *sites, struct plain_value stack,
+				  uint32_t *site, struct tscope_error *err)
+{
+	size_t index = tsi_plain_object_index(stack);
+	uint32_t items_id = tsi_plain_items_id(sites->snapshot->plain, stack);
+	struct latest_site *latest =
+		&sites->latest[items_id * UINT32_C(0x9e3779b1) >> (32 - LATEST_SITE_BITS)];
+
+	if (items_id && latest->items_id == items_id) {
+		*site = latest->site;
+		return TSCOPE_OK;
+	}
+	if (index != SIZE_MAX && sites->sites[index]) {
+		*site = sites->sites[index] - 1;
+		return TSCOPE_OK;
+	}
+	enum tscope_status status = name_site(sites, stack, site, err);
+	if (status != TSCOPE_OK)
+		return status;
+	if (index != SIZE_MAX)
+		sites->sites[index] = *site + 1;
+	*latest = (struct latest_site){ items_id, *site };
+	return TSCOPE_OK;
+}
+
+struct str tsi_stack_site_text(const struct stack_sites *sites, uint32_t site)
+{
+	return tsi_intern_text(&sites->texts, site);
+}
+
+/* ---- roles ------------------------------------------------------------------------------- */
+
+const char *tsi_stack_role_name(enum stack_role role)
+{
+	static const char *const names[STACK_ROLE_COUNT] = {
+		[STACK_UNKNOWN] = "unknown",     [STACK_PARAMETER] = "parameter",
+		[STACK_OPTIMIZER] = "optimizer", [STACK_BACKWARD] = "backward",
+		[STACK_FORWARD] = "forward",
+	};
+
+	return names[role];
+}
+
+/* From the innermost frame outwards: true when the role is certain. */
+static bool take_role(enum stack_role *role, bool *is_in_call, unsigned mark)
+{
+	if (mark & FRAME_OF_BACKWARD) {
+		*role = STACK_BACKWARD;
+		return true;
+	}
+	if (mark & FRAME_OF_OPTIMIZER && !*is_in_call) {
+		*role = STACK_OPTIMIZER;
+		return true;
+	}
+	if (mark & FRAME_OF_CALL)
+		*is_in_call = true;
+	if (mark & FRAME_OF_PARAMETER)
+		*role = STACK_PARAMETER;
+	return false;
+}
+
+static enum stack_role role_of(struct stack_sites *sites, struct plain_value stack)
+{
+	struct plain_value frames[FRAME_BATCH];
+	enum stack_role role = STACK_FORWARD;
+	bool is_in_call = false;
+	size_t first = 0, count;
+
+	while ((count = tsi_plain_items(sites->snapshot->plain, stack, first, frames,
+					FRAME_BATCH))) {
+		for (size_t i = 0; i < count; i++)
+			if (take_role(&role, &is_in_call, mark_of(sites, frames[i])))
+				return role;
+		first += count;
+	}
+	return first ? role : STACK_UNKNOWN;
+}
+
+enum stack_role tsi_stack_role(struct stack_sites *sites, struct plain_value stack)
+{
+	size_t index = tsi_plain_object_index(stack);
+
+	if (index == SIZE_MAX)
+		return STACK_UNKNOWN;
+	if (!sites->roles[index])
+		sites->roles[index] = (unsigned char)(role_of(sites, stack) + 1);
+	return (enum stack_role)(sites->roles[index] - 1);
+}
+
+/* ---- collapsed stacks --------------------------------------------------------------------- */
+
+static struct str base_name(struct str path)
+{
+	size_t start = path.length;
+
+	while (start && !is_slash(path.data[start - 1]))
+		start--;
+	return (struct str){ path.data + start, path.length - start };
+}
+
+enum tscope_status tsi_stack_collapse(char **text, const struct snapshot *snapshot,
+				      struct plain_value stack, struct tscope_error *err)
+{
+	size_t depth = tsi_stack_depth(snapshot, stack), length = 0, capacity = 0;
+	char *made = NULL;
+
+	depth = depth < MAX_COLLAPSED_FRAMES ? depth : MAX_COLLAPSED_FRAMES;
+	do {
+		if (tsi_array_reserve(&made, &capacity,
+				      length + MAX_FRAME_BYTES(MAX_LINE_PIECE) + 1, 1,
+				      err) != TSCOPE_OK) {
+			free(made);
+			return TSCOPE_E_NOMEM;
+		}
+		made[length] = '\0';
+		if (depth == 0)
+			break;
+		struct snapshot_frame frame = tsi_stack_frame(snapshot, stack, --depth);
+		frame.filename = base_name(frame.filename);
+		if (length)
+			made[length++] = ';';
+		length = (size_t)(put_frame(made + length, &frame, true) - made);
+	} while (depth);
+	*text = made;
+	return TSCOPE_OK;
+}

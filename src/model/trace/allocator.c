@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the allocators of accelerators said while the trace was taken: PyTorch writes an
+ * instant for each block that comes or goes, with the totals of the whole process. The
+ * CPU's are left out: its totals count only blocks that came while they were watched.
+ */
+#include "base/array.h"
+#include "base/error.h"
+#include "decode/json.h"
+#include "model/trace/args.h"
+#include "model/trace/build.h"
+#include "model/trace/order.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { DEVICE_TYPE_CPU = 0 };
+
+static bool is_oom_event(struct str name)
+{
+	return tsi_str_is(name, "[OutOfMemory]");
+}
+
+bool tsi_is_memory_event(struct str name)
+{
+	return tsi_str_is(name, "[memory]") || is_oom_event(name);
+}
+
+/* NO_NUMBER: not said. */
+struct memory_numbers {
+	int64_t device_type, device, allocated, reserved;
+};
+
+static int64_t number_of(struct str value)
+{
+	int64_t number;
+
+	return tsi_json_to_int64(value, &number) ? number : NO_NUMBER;
+}
+
+static void read_args(struct builder *b, struct str args, struct memory_numbers *numbers)
+{
+	struct members members = tsi_members_open(b->isa, &b->memory_args, tsi_find_arg, args);
+	struct str value;
+	unsigned arg;
+
+	*numbers = (struct memory_numbers){ NO_NUMBER, NO_NUMBER, NO_NUMBER, NO_NUMBER };
+	while (tsi_members_next(&members, &arg, &value)) {
+		if (arg == ARG_DEVICE_TYPE)
+			numbers->device_type = number_of(value);
+		else if (arg == ARG_DEVICE_ID)
+			numbers->device = number_of(value);
+		else if (arg == ARG_ALLOCATED)
+			numbers->allocated = number_of(value);
+		else if (arg == ARG_RESERVED)
+			numbers->reserved = number_of(value);
+	}
+}
+
+enum tscope_status tsi_keep_allocator_point(struct tscope_trace *trace,
+					    const struct allocator_point *point,
+					    struct tscope_error *err)
+{
+	if (tsi_array_reserve(&trace->allocator_points, &trace->allocator_point_capacity,
+			      trace->allocator_point_count + 1, sizeof(*trace->allocator_points),
+			      err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	trace->allocator_points[trace->allocator_point_count++] = *point;
+	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_add_allocator_point(struct builder *b, const struct raw_event *event,
+					   struct tscope_error *err)
+{
+	struct memory_numbers numbers;
+
+	read_args(b, event->args, &numbers);
+	if (numbers.device_type == DEVICE_TYPE_CPU)
+		return TSCOPE_OK;
+	if (numbers.device_type == NO_NUMBER || numbers.allocated < 0 ||
+	    numbers.device < INT32_MIN || numbers.device > INT32_MAX) {
+		b->sink.diagnostics[TSCOPE_DIAGNOSTIC_memory_without_total]++;
+		return TSCOPE_OK;
+	}
+	struct allocator_point point = {
+		.time_ns = event->ts_ns,
+		.allocated_bytes = numbers.allocated,
+		.reserved_bytes = numbers.reserved < 0 ? NO_NUMBER : numbers.reserved,
+		.device = (int32_t)numbers.device,
+		.is_oom = is_oom_event(event->name),
+	};
+	return tsi_keep_allocator_point(b->trace, &point, err);
+}
+
+/* ---- their order --------------------------------------------------------------------- */
+
+static bool is_sorted(const struct allocator_point *points, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		if (points[i - 1].device > points[i].device ||
+		    (points[i - 1].device == points[i].device &&
+		     points[i - 1].time_ns > points[i].time_ns))
+			return false;
+	return true;
+}
+
+static bool is_behind(const void *context, uint32_t a, uint32_t b)
+{
+	const struct allocator_point *points = context;
+	if (points[a].device != points[b].device)
+		return points[a].device > points[b].device;
+	return points[a].time_ns > points[b].time_ns;
+}
+
+/* Makes point list[i] the i-th. They move up in rings, in each of which one waits. */
+static void reorder(struct allocator_point *points, uint32_t *list, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct allocator_point waiting = points[i];
+		uint32_t to = i;
+		for (uint32_t from; (from = list[to]) != i; to = from) {
+			points[to] = points[from];
+			list[to] = to;
+		}
+		points[to] = waiting;
+		list[to] = to;
+	}
+}
+
+/* Those of one thread came in order, or nearly: a list of numbers sorts that with little memory. */
+enum tscope_status tsi_sort_allocator_points(struct tscope_trace *trace, struct tscope_error *err)
+{
+	struct allocator_point *points = trace->allocator_points;
+	size_t count = trace->allocator_point_count;
+	uint32_t *list;
+
+	if (is_sorted(points, count))
+		return TSCOPE_OK;
+	if (count > UINT32_MAX)
+		return tsi_fail(err, TSCOPE_E_LIMIT, "more than %" PRIu32 " memory events",
+				UINT32_MAX);
+	if (tsi_array_new(&list, count, sizeof(*list), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		list[i] = i;
+	enum tscope_status status = tsi_sort_list(list, (uint32_t)count, is_behind, points, err);
+	if (status == TSCOPE_OK)
+		reorder(points, list, (uint32_t)count);
+	free(list);
+	return status;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_MODEL_TRACE_ARGS_H
+#define TSCOPE_MODEL_TRACE_ARGS_H
+
+#include "base/str.h"
+
+/* The arguments of events that are read at all. */
+enum arg {
+	ARG_OTHER,
+	ARG_ALLOCATED, /* of allocators */
+	ARG_BLOCKS_PER_SM,
+	ARG_BYTES,
+	ARG_COLLECTIVE,
+	ARG_CONCRETE_INPUTS,
+	ARG_CORRELATION,
+	ARG_DEVICE,
+	ARG_DEVICE_ID, /* of allocators, as the next */
+	ARG_DEVICE_TYPE,
+	ARG_DIRECTION,
+	ARG_EXTERNAL_ID,
+	ARG_FLOPS,
+	ARG_FORWARD_THREAD,
+	ARG_GRAPH,
+	ARG_GRID,
+	ARG_INPUT_DIMS,
+	ARG_INPUT_TYPES,
+	ARG_OCCUPANCY,
+	ARG_RESERVED, /* of allocators */
+	ARG_SEQUENCE_NUMBER,
+	ARG_STREAM,
+	ARG_WARPS_PER_SM,
+};
+
+/* Which argument a key is. Writers changed the case of some over the years. */
+unsigned tsi_find_arg(struct str key);
+
+#endif

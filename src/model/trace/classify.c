@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The words of the writers: one table for each question that the model asks of
+ * a category or a name, one row for each pattern. All comparisons are without
+ * case. Tables are asked once for each distinct text, not for each event.
+ */
+#include "model/trace/classify.h"
+
+#define SPAN(text, class)                                                                          \
+	{                                                                                          \
+		text, USE_SPAN, TSCOPE_SPAN_##class, true, false                                   \
+	}
+#define NO_WORK(text)                                                                              \
+	{                                                                                          \
+		text, USE_NONE, TSCOPE_SPAN_OTHER, true, false                                     \
+	}
+
+static const struct category_rule category_rules[] = {
+	SPAN("cpu_op", CPU_OP),
+	{ "operator", USE_SPAN, TSCOPE_SPAN_CPU_OP, true, true }, /* until 1.9 */
+	SPAN("user_annotation", ANNOTATION),
+	SPAN("cuda_runtime", RUNTIME),
+	SPAN("cuda_driver", RUNTIME),
+	SPAN("runtime", RUNTIME), /* until 1.11 */
+	SPAN("xpu_runtime", RUNTIME),
+	SPAN("xpu_driver", RUNTIME),
+	SPAN("mtia_runtime", RUNTIME),
+	SPAN("mtia_workloadd", RUNTIME),
+	SPAN("glow_runtime", RUNTIME),
+	SPAN("hpu_op", RUNTIME),
+	SPAN("privateuse1_runtime", RUNTIME),
+	SPAN("privateuse1_driver", RUNTIME),
+	SPAN("enqueue", RUNTIME), /* Ascend's task queue */
+	SPAN("dequeue", RUNTIME),
+	SPAN("overhead", OVERHEAD),
+	{ "trace_event_overhead", USE_SPAN, TSCOPE_SPAN_OVERHEAD, false, false },
+	SPAN("kernel", KERNEL),
+	SPAN("mtia_ccp_events", KERNEL),
+	SPAN("collective_comm", COMM),
+	SPAN("communication", COMM),
+	SPAN("gpu_memcpy", MEMCPY),
+	SPAN("memcpy", MEMCPY), /* until 1.11 */
+	SPAN("gpu_memset", MEMSET),
+	SPAN("memset", MEMSET),
+	{ "python_function", USE_FRAME, TSCOPE_SPAN_PYTHON, true, false },
+	{ "fee", USE_SPAN, TSCOPE_SPAN_PYTHON, false, false }, /* VizTracer: all that it has */
+	{ "trace", USE_CAPTURE, TSCOPE_SPAN_OTHER, true, false },
+	NO_WORK("gpu_user_annotation"),
+	{ "cuda_sync", USE_SYNC, TSCOPE_SPAN_OTHER, true, false },
+	NO_WORK("xpu_sync"),
+	NO_WORK("cuda_event"),
+	NO_WORK("cuda_profiler_range"),
+	NO_WORK("hardware_counters"),
+	NO_WORK("mtia_counters"),
+	NO_WORK("mtia_insight"),
+	NO_WORK("xpu_scope_profiler"),
+	NO_WORK("external_correlation"),
+	NO_WORK("cpu_instant_event"),
+};
+
+static const struct category_rule other_category = { NULL, USE_SPAN, TSCOPE_SPAN_OTHER, false,
+						     true };
+
+static bool starts_nocase(struct str text, struct str prefix)
+{
+	return text.length >= prefix.length &&
+	       tsi_str_equal_nocase((struct str){ text.data, prefix.length }, prefix);
+}
+
+static bool has_nocase(struct str text, const char *needle)
+{
+	return tsi_str_find_nocase(text, tsi_str_of(needle)) >= 0;
+}
+
+static const struct category_rule *find_category(struct str category)
+{
+	for (size_t i = 0; i < TSI_COUNT_OF(category_rules); i++)
+		if (tsi_str_equal_nocase(category, tsi_str_of(category_rules[i].name)))
+			return &category_rules[i];
+	return NULL;
+}
+
+const struct category_rule *tsi_classify_category(struct str category)
+{
+	while (category.length) {
+		const char *comma = memchr(category.data, ',', category.length);
+		size_t length = comma ? (size_t)(comma - category.data) : category.length;
+		const struct category_rule *rule =
+			find_category(tsi_str_trim((struct str){ category.data, length }));
+		if (rule)
+			return rule;
+		if (!comma)
+			break;
+		category.data += length + 1;
+		category.length -= length + 1;
+	}
+	return &other_category;
+}
+
+/* Where a pattern stands in a name. */
+enum place {
+	AT_START,
+	ANYWHERE,
+};
+
+struct name_rule {
+	const char *pattern;
+	uint8_t place; /* enum place */
+	uint8_t value; /* of the enum that the table is about */
+};
+
+/* The value of the first row that fits, or fallback. */
+static uint8_t find_name(const struct name_rule *rules, size_t count, struct str name,
+			 uint8_t fallback)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct str pattern = tsi_str_of(rules[i].pattern);
+		if (rules[i].place == AT_START ? starts_nocase(name, pattern)
+					       : tsi_str_find_nocase(name, pattern) >= 0)
+			return rules[i].value;
+	}
+	return fallback;
+}
+
+#define FIND(rules, name, fallback) find_name(rules, TSI_COUNT_OF(rules), name, fallback)
+
+bool tsi_is_device_mark(struct str name)
+{
+	return tsi_str_is(name, "event_wait") || tsi_str_is(name, "event_record");
+}
+
+/* ROCm runs copies and fills as kernels; MTIA files its copies among them. */
+static const struct name_rule device_names[] = {
+	{ "__amd_rocclr_copyBuffer", AT_START, TSCOPE_SPAN_MEMCPY },
+	{ "__amd_rocclr_fillBuffer", AT_START, TSCOPE_SPAN_MEMSET },
+	{ "CopyHostToDevice", AT_START, TSCOPE_SPAN_MEMCPY },
+	{ "CopyDeviceToHost", AT_START, TSCOPE_SPAN_MEMCPY },
+	{ "CopyDeviceToDevice", AT_START, TSCOPE_SPAN_MEMCPY },
+	{ "hipMemcpy", AT_START, TSCOPE_SPAN_MEMCPY },
+	{ "hipMemset", AT_START, TSCOPE_SPAN_MEMSET },
+	{ "FillBuffer", AT_START, TSCOPE_SPAN_MEMSET },
+	{ "dma_request", AT_START, TSCOPE_SPAN_MEMCPY },
+};
+
+uint8_t tsi_classify_device_name(struct str name, uint8_t span_class)
+{
+	if (span_class != TSCOPE_SPAN_KERNEL)
+		return span_class;
+	span_class = FIND(device_names, name, TSCOPE_SPAN_KERNEL);
+	return span_class == TSCOPE_SPAN_KERNEL && tsi_is_comm_kernel(name) ? TSCOPE_SPAN_COMM
+									    : span_class;
+}
+
+/* PyTorch 1.8 filed annotations as operators; Composer's slices have no category. */
+static const struct name_rule host_names[] = {
+	{ "ProfilerStep#", AT_START, TSCOPE_SPAN_ANNOTATION },
+	{ "Optimizer.step#", AT_START, TSCOPE_SPAN_ANNOTATION },
+	{ "Optimizer.zero_grad#", AT_START, TSCOPE_SPAN_ANNOTATION },
+	{ "enumerate(DataLoader)#", AT_START, TSCOPE_SPAN_ANNOTATION },
+};
+
+static const struct name_rule slice_names[] = {
+	{ "event/", AT_START, TSCOPE_SPAN_ANNOTATION },
+	{ "callback/", AT_START, TSCOPE_SPAN_ANNOTATION },
+	{ "algorithm/", AT_START, TSCOPE_SPAN_ANNOTATION },
+	{ "dataloader/", AT_START, TSCOPE_SPAN_ANNOTATION },
+	{ "aten::", AT_START, TSCOPE_SPAN_CPU_OP }, /* torch.autograd.profiler */
+};
+
+uint8_t tsi_classify_host_name(struct str name, uint8_t span_class)
+{
+	if (span_class == TSCOPE_SPAN_CPU_OP)
+		return FIND(host_names, name, span_class);
+	if (span_class == TSCOPE_SPAN_OTHER)
+		return FIND(slice_names, name, span_class);
+	return span_class;
+}
+
+/* First match wins: cudaEventSynchronize waits, cudaStreamWaitEvent does not. */
+static const struct name_rule call_names[] = {
+	{ "LaunchHostFunc", ANYWHERE, CALL_OTHER },
+	{ "GraphLaunch", ANYWHERE, CALL_GRAPH_LAUNCH },
+	{ "Launch", ANYWHERE, CALL_LAUNCH }, /* launch_kernel, urEnqueueKernelLaunch, … */
+	{ "Synchronize", ANYWHERE, CALL_SYNC },
+	{ "Memcpy", ANYWHERE, CALL_MEMCPY },
+	{ "MemoryCopy", ANYWHERE, CALL_MEMCPY },
+	{ "Memset", ANYWHERE, CALL_MEMSET },
+	{ "MemoryFill", ANYWHERE, CALL_MEMSET },
+	{ "USMFill", ANYWHERE, CALL_MEMSET },
+	{ "Event", ANYWHERE, CALL_EVENT },
+	{ "Malloc", ANYWHERE, CALL_MALLOC },
+	{ "MemAlloc", ANYWHERE, CALL_MALLOC },
+	{ "HostAlloc", ANYWHERE, CALL_MALLOC },
+	{ "MemCreate", ANYWHERE, CALL_MALLOC }, /* expandable segments */
+	{ "Free", ANYWHERE, CALL_FREE },
+	{ "MemRelease", ANYWHERE, CALL_FREE },
+};
+
+enum call_kind tsi_classify_call(struct str name)
+{
+	return FIND(call_names, name, CALL_OTHER);
+}
+
+static const struct name_rule copy_names[] = {
+	{ "HtoD", ANYWHERE, COPY_H2D },
+	{ "HostToDevice", ANYWHERE, COPY_H2D },
+	{ "HOST_TO_DEVICE", ANYWHERE, COPY_H2D },
+	{ "(M2D)", ANYWHERE, COPY_H2D },
+	{ "DtoH", ANYWHERE, COPY_D2H },
+	{ "DeviceToHost", ANYWHERE, COPY_D2H },
+	{ "DEVICE_TO_HOST", ANYWHERE, COPY_D2H },
+	{ "(D2M)", ANYWHERE, COPY_D2H },
+	{ "DtoD", ANYWHERE, COPY_D2D },
+	{ "DeviceToDevice", ANYWHERE, COPY_D2D },
+	{ "DEVICE_TO_DEVICE", ANYWHERE, COPY_D2D },
+	{ "(D2D)", ANYWHERE, COPY_D2D },
+	{ "PtoP", ANYWHERE, COPY_P2P },
+	{ "PeerToPeer", ANYWHERE, COPY_P2P },
+	{ "HtoH", ANYWHERE, COPY_H2H },
+	{ "HostToHost", ANYWHERE, COPY_H2H },
+};
+
+enum copy_direction tsi_classify_copy(struct str name)
+{
+	return FIND(copy_names, name, COPY_UNKNOWN);
+}
+
+bool tsi_is_pageable_copy(struct str name)
+{
+	return has_nocase(name, "pageable");
+}
+
+/*
+ * Communication kernels: what one component of the qualified function name
+ * begins with. Words such as "broadcast" or "reduce" alone prove nothing:
+ * elementwise kernels carry them.
+ */
+static const char *const comm_names[] = {
+	"nccl", /* ncclKernel_AllReduce_…, ncclDevKernel_…, ncclAllReduceRingLLKernel_… */
+	"rccl", /* rcclGenericKernel */
+	"oneccl",
+	"ccl_",
+	"ccl::",
+	"hccl",
+	"hcom_",
+	"gloo",
+	"msccl",
+	"nvshmem",
+	"multimem_",
+	"symm_mem",
+	"cross_device_reduce", /* vLLM */
+	"one_shot_all_reduce",
+	"two_shot_all_reduce",
+	"oneShotAllReduce", /* TensorRT-LLM */
+	"twoShotAllReduce",
+	"allreduce_fusion", /* FlashInfer */
+	"quick_reduce",
+	"quickreduce",
+	"userbuffers", /* Transformer Engine */
+	"kuserbuffers",
+	"deep_ep",
+	"ep::internode", /* DeepEP inside other namespaces */
+	"ep::intranode",
+};
+
+static bool starts_with_comm_name(struct str text)
+{
+	for (size_t i = 0; i < TSI_COUNT_OF(comm_names); i++)
+		if (starts_nocase(text, tsi_str_of(comm_names[i])))
+			return true;
+	return false;
+}
+
+/* "void a::(anonymous namespace)::b<c::d>(e::f)" asks for "a::…", "b<…" and nothing behind. */
+bool tsi_is_comm_kernel(struct str name)
+{
+	static const struct str result_type = { "void ", 5 };
+	static const struct str anonymous = { "(anonymous namespace)", 21 };
+
+	if (tsi_str_has_prefix(name, result_type)) {
+		name.data += result_type.length;
+		name.length -= result_type.length;
+	}
+	bool at_component = true;
+	while (name.length) {
+		if (at_component && starts_with_comm_name(name))
+			return true;
+		size_t step = 1;
+		at_component = false;
+		if (tsi_str_starts(name, "::")) {
+			step = 2;
+			at_component = true;
+		} else if (tsi_str_has_prefix(name, anonymous)) {
+			step = anonymous.length;
+		} else if (name.data[0] == '<' || name.data[0] == '(') {
+			break;
+		}
+		name.data += step;
+		name.length -= step;
+	}
+	return false;
+}
+
+static const struct name_rule compute_names[] = {
+	{ "at::native::", ANYWHERE, true },  { "elementwise", ANYWHERE, true },
+	{ "reduce_kernel", ANYWHERE, true }, { "gemm", ANYWHERE, true },
+	{ "cutlass", ANYWHERE, true },       { "nvjet", ANYWHERE, true },
+	{ "Cijk_", ANYWHERE, true },         { "triton_", ANYWHERE, true },
+	{ "cub::", ANYWHERE, true },         { "thrust::", ANYWHERE, true },
+	{ "CatArray", ANYWHERE, true },      { "copy", ANYWHERE, true },
+	{ "memcpy", ANYWHERE, true },        { "memset", ANYWHERE, true },
+};
+
+bool tsi_is_compute_kernel(struct str name)
+{
+	return FIND(compute_names, name, false);
+}
+
+/* First match wins: "ReduceScatter" holds "Reduce" and "Scatter", "AllGather" holds "Gather". */
+static const struct name_rule collective_names[] = {
+	{ "AllReduce", ANYWHERE, COLLECTIVE_ALL_REDUCE },
+	{ "all_reduce", ANYWHERE, COLLECTIVE_ALL_REDUCE },
+	{ "cross_device_reduce", ANYWHERE, COLLECTIVE_ALL_REDUCE },
+	{ "quick_reduce", ANYWHERE, COLLECTIVE_ALL_REDUCE },
+	{ "quickreduce", ANYWHERE, COLLECTIVE_ALL_REDUCE },
+	{ "ReduceScatter", ANYWHERE, COLLECTIVE_REDUCE_SCATTER },
+	{ "reduce_scatter", ANYWHERE, COLLECTIVE_REDUCE_SCATTER },
+	{ "AllGather", ANYWHERE, COLLECTIVE_ALL_GATHER },
+	{ "all_gather", ANYWHERE, COLLECTIVE_ALL_GATHER },
+	{ "AllToAll", ANYWHERE, COLLECTIVE_ALL_TO_ALL },
+	{ "all_to_all", ANYWHERE, COLLECTIVE_ALL_TO_ALL },
+	{ "::dispatch<", ANYWHERE, COLLECTIVE_ALL_TO_ALL }, /* DeepEP */
+	{ "::combine<", ANYWHERE, COLLECTIVE_ALL_TO_ALL },
+	{ "Broadcast", ANYWHERE, COLLECTIVE_BROADCAST },
+	{ "SendRecv", ANYWHERE, COLLECTIVE_SEND_RECV },
+	{ "send", AT_START, COLLECTIVE_SEND_RECV },
+	{ "recv", AT_START, COLLECTIVE_SEND_RECV },
+	{ "barrier", ANYWHERE, COLLECTIVE_BARRIER },
+	{ "ncclKernel_Reduce", AT_START, COLLECTIVE_REDUCE },
+	{ "ncclDevKernel_Reduce", AT_START, COLLECTIVE_REDUCE },
+	{ "ncclReduce", AT_START, COLLECTIVE_REDUCE },
+	{ "reduce", AT_START, COLLECTIVE_REDUCE },
+	{ "_reduce", AT_START, COLLECTIVE_REDUCE },
+	{ "gather", AT_START, COLLECTIVE_GATHER },
+	{ "scatter", AT_START, COLLECTIVE_SCATTER },
+};
+
+enum collective_kind tsi_classify_collective(struct str name)
+{
+	return FIND(collective_names, name, COLLECTIVE_UNKNOWN);
+}
+
+bool tsi_is_collective_wait(struct str name)
+{
+	return tsi_str_is(name, "wait") || tsi_str_is(name, "init") ||
+	       tsi_str_is(name, "coalesced");
+}
+
+/* Those without kernels first. */
+static const struct str backend_prefixes[] = {
+	{ "gloo:", 5 }, { "mpi:", 4 },  { "nccl:", 5 },
+	{ "xccl:", 5 }, { "hccl:", 5 }, { "ucc:", 4 },
+};
+
+enum { KERNELLESS_PREFIXES = 2 };
+
+static size_t find_prefix(struct str name, size_t prefix_count)
+{
+	for (size_t i = 0; i < prefix_count; i++)
+		if (tsi_str_has_prefix(name, backend_prefixes[i]))
+			return backend_prefixes[i].length;
+	return 0;
+}
+
+size_t tsi_backend_prefix(struct str name)
+{
+	return find_prefix(name, TSI_COUNT_OF(backend_prefixes));
+}
+
+size_t tsi_kernelless_prefix(struct str name)
+{
+	return find_prefix(name, KERNELLESS_PREFIXES);
+}
+
+uint32_t tsi_dtype_bytes(struct str dtype)
+{
+	static const struct {
+		const char *name;
+		uint32_t bytes;
+	} sizes[] = {
+		{ "Float", 4 },          { "BFloat16", 2 },    { "Half", 2 },
+		{ "Double", 8 },         { "Long", 8 },        { "Int", 4 },
+		{ "Short", 2 },          { "Byte", 1 },        { "Char", 1 },
+		{ "Bool", 1 },           { "Float32", 4 },     { "Float16", 2 },
+		{ "Int64", 8 },          { "Int32", 4 },       { "ComplexFloat", 8 },
+		{ "ComplexDouble", 16 }, { "long int", 8 },    { "short int", 2 },
+		{ "unsigned char", 1 },  { "signed char", 1 },
+	};
+	if (tsi_str_has_prefix(dtype, TSI_STR("c10::")))
+		dtype = (struct str){ dtype.data + 5, dtype.length - 5 };
+	for (size_t i = 0; i < TSI_COUNT_OF(sizes); i++)
+		if (tsi_str_equal_nocase(dtype, tsi_str_of(sizes[i].name)))
+			return sizes[i].bytes;
+	return starts_nocase(dtype, TSI_STR("Float8_")) ? 1 : 0;
+}
+
+static const struct name_rule phase_names[] = {
+	{ "ProfilerStep#", AT_START, PHASE_FORWARD }, /* what nothing inside it says otherwise */
+	{ "Optimizer.step#", AT_START, PHASE_OPTIMIZER },
+	{ "autograd::engine", AT_START, PHASE_BACKWARD },
+	{ "enumerate(DataLoader)", AT_START, PHASE_DATA },
+	/* Lightning computes forward and backward in a closure within the optimizer's step. */
+	{ "Strategy.training_step", ANYWHERE, PHASE_FORWARD },
+	{ "Strategy.backward", ANYWHERE, PHASE_BACKWARD },
+	{ "].train_dataloader_next", ANYWHERE, PHASE_DATA },
+	{ "event/dataloader", AT_START, PHASE_DATA },
+	{ "event/forward", AT_START, PHASE_FORWARD },
+	{ "event/loss", AT_START, PHASE_FORWARD },
+	{ "event/backward", AT_START, PHASE_BACKWARD },
+	{ "event/train_batch", AT_START, PHASE_OPTIMIZER }, /* … that none of these is */
+	{ "event/eval", AT_START, PHASE_OTHER },
+	{ "callback/", AT_START, PHASE_OTHER },
+	{ "algorithm/", AT_START, PHASE_OTHER },
+};
+
+enum phase tsi_classify_phase(struct str name)
+{
+	return FIND(phase_names, name, PHASE_COUNT);
+}
+
+/* By what a formula reads: a new one (analyze/ops/op_work.h) that reads more has a row here. */
+static const struct name_rule concrete_names[] = {
+	{ "conv", ANYWHERE, true },      /* strides, padding, groups, transposed, output mask */
+	{ "attention", ANYWHERE, true }, /* lengths of packed sequences */
+	{ "attn", ANYWHERE, true },
+	{ "flash_", ANYWHERE, true },
+	{ "fmha", ANYWHERE, true },
+	{ "scaled_mm", ANYWHERE, true }, /* type of the result */
+	{ "grouped_mm", ANYWHERE, true },
+	{ "norm", ANYWHERE, true },    /* sizes, groups, output mask, training or not */
+	{ "softmax", ANYWHERE, true }, /* halves to floats or not */
+	{ "dropout", ANYWHERE, true }, /* training or not */
+	{ "embedding", ANYWHERE, true },
+	{ "aten::index_select", AT_START, true }, /* the dimension */
+	{ "aten::sum", AT_START, true },          /* the dimensions */
+	{ "aten::mean", AT_START, true },
+	{ "aten::var", AT_START, true },
+	{ "aten::std", AT_START, true },
+	{ "aten::amax", AT_START, true },
+	{ "aten::amin", AT_START, true },
+	{ "aten::max", AT_START, true },
+	{ "aten::min", AT_START, true },
+	{ "aten::arg", AT_START, true },
+	{ "aten::any", AT_START, true },
+	{ "aten::all", AT_START, true },
+};
+
+bool tsi_needs_concrete(struct str name)
+{
+	return FIND(concrete_names, name, false);
+}
+
+bool tsi_is_step_marker(struct str name)
+{
+	return tsi_str_starts(name, "ProfilerStep#");
+}
+
+bool tsi_is_autograd_engine(struct str name)
+{
+	return tsi_str_starts(name, "autograd::engine");
+}

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What Composer's files say besides spans: metadata events (the rank, the moment that all
+ * ranks wrote down together), numbers of batches in args, and whose events a merged file holds.
+ *
+ * Its trace handler copies the events of torch.profiler into its own file, with the rank for
+ * their pid. Since 2024 torch counts time from the begin of a period of 7889238 s (a quarter
+ * of a year) and says so behind the events, where the copy loses it: what would lie half a
+ * century before Composer's own events and belongs into their day is moved there.
+ */
+#include "model/trace/composer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/ckd.h"
+#include "base/sort.h"
+#include "decode/json.h"
+#include "model/trace/build.h"
+
+static const int64_t day_ns = INT64_C(86400000000000);
+static const int64_t torch_period_ns = INT64_C(7889238000000000);
+
+/* What the merger gives each thread at first, to be displayed last. */
+enum { MERGED_SORT_INDEX = 99999 };
+
+/* More threads than these say nothing of their rank. */
+enum { MAX_COMPOSER_RANKS = 1 << 16 };
+
+bool tsi_callback_name(struct str text, struct callback_name *ret)
+{
+	static const struct str kinds[] = { { "callback", 8 }, { "algorithm", 9 } };
+	static const struct str infix = { "/event/", 7 };
+
+	for (size_t i = 0; i < TSI_COUNT_OF(kinds); i++) {
+		size_t skipped = kinds[i].length + 1;
+		if (!tsi_str_has_prefix(text, kinds[i]) || text.length <= skipped ||
+		    text.data[kinds[i].length] != '/')
+			continue;
+		struct str rest = { text.data + skipped, text.length - skipped };
+		ptrdiff_t at = tsi_str_find(rest, infix);
+		if (at <= 0)
+			return false;
+		size_t behind = (size_t)at + infix.length;
+		*ret = (struct callback_name){
+			.kind = kinds[i],
+			.name = { rest.data, (size_t)at },
+			.event = { rest.data + behind, rest.length - behind },
+		};
+		return true;
+	}
+	return false;
+}
+
+bool tsi_is_composer_name(struct str name)
+{
+	return tsi_str_starts(name, "event/") || tsi_str_starts(name, "callback/") ||
+	       tsi_str_starts(name, "algorithm/") || tsi_str_starts(name, "dataloader/");
+}
+
+bool tsi_is_evaluation(struct str name)
+{
+	return tsi_str_is(name, "event/eval") || tsi_str_starts(name, "event/eval_");
+}
+
+/* ---- metadata events ----------------------------------------------------------------- */
+
+/* What the thread of this event said so far; NULL: there are too many. */
+static enum tscope_status find_rank(struct builder *b, const struct raw_event *event,
+				    struct composer_rank **ret, struct tscope_error *err)
+{
+	struct tscope_trace *trace = b->trace;
+	struct composer_rank fresh = { .rank = -1,
+				       .sync_ns = NO_NUMBER,
+				       .sync_error_ns = NO_NUMBER };
+	struct str tid = event->tid.length ? event->tid : event->pid;
+	enum tscope_status status;
+
+	*ret = NULL;
+	if (trace->composer_rank_count == MAX_COMPOSER_RANKS)
+		return TSCOPE_OK;
+	if ((status = tsi_intern_add(&trace->names, event->pid, &fresh.pid, err)) != TSCOPE_OK ||
+	    (status = tsi_intern_add(&trace->names, tid, &fresh.tid, err)) != TSCOPE_OK)
+		return status;
+	uint64_t key = tsi_key_of_pair(fresh.pid, fresh.tid);
+	uint32_t index = tsi_key_map_find(&b->composer_rank_of, key);
+	if (index == NO_ROW) {
+		index = (uint32_t)trace->composer_rank_count;
+		if (tsi_array_reserve(&trace->composer_ranks, &trace->composer_rank_capacity,
+				      trace->composer_rank_count + 1,
+				      sizeof(*trace->composer_ranks), err) != TSCOPE_OK ||
+		    tsi_key_map_put(&b->composer_rank_of, key, index, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		trace->composer_ranks[trace->composer_rank_count++] = fresh;
+	}
+	*ret = &trace->composer_ranks[index];
+	return TSCOPE_OK;
+}
+
+/* Of several recordings in one file the first speaks, as in Composer's own merger. */
+static void put_microseconds(int64_t *ns, int64_t value)
+{
+	int64_t product;
+
+	if (*ns == NO_NUMBER && value >= 0 && !tsi_ckd_mul(&product, value, INT64_C(1000)))
+		*ns = product;
+}
+
+enum tscope_status tsi_take_composer_event(struct builder *b, const struct raw_event *event,
+					   struct tscope_error *err)
+{
+	bool is_rank = tsi_str_is(event->name, "global_rank");
+	bool is_sync = tsi_str_is(event->name, "clock_sync_timestamp_us");
+	struct composer_rank *rank;
+	int64_t value;
+
+	if (!is_rank && !is_sync && !tsi_str_is(event->name, "clock_sync_error_bound"))
+		return TSCOPE_OK;
+	if (!tsi_json_to_int64(tsi_json_object_get(event->args, TSI_STR("value")), &value))
+		return TSCOPE_OK;
+	enum tscope_status status = find_rank(b, event, &rank, err);
+	if (status != TSCOPE_OK || !rank)
+		return status;
+	b->trace->is_composer = true;
+	if (is_rank)
+		rank->rank = value >= 0 ? value : rank->rank;
+	else
+		put_microseconds(is_sync ? &rank->sync_ns : &rank->sync_error_ns, value);
+	return TSCOPE_OK;
+}
+
+void tsi_note_sort_index(struct builder *b, const struct raw_event *event)
+{
+	int64_t index;
+
+	if (tsi_json_to_int64(tsi_json_object_get(event->args, TSI_STR("sort_index")), &index))
+		b->trace->is_merged |= index == MERGED_SORT_INDEX;
+}
+
+/* ---- events of one rank of several --------------------------------------------------- */
+
+enum tscope_status tsi_know_rank_threads(struct builder *b, struct tscope_error *err)
+{
+	const struct rank_filter *only = b->options.only;
+
+	for (size_t i = 0; only && i < only->merged->thread_count; i++) {
+		const struct rank_thread *thread = &only->merged->threads[i];
+		uint32_t pid, tid;
+		enum tscope_status status =
+			tsi_intern_add(&b->trace->names, tsi_str_of(thread->pid), &pid, err);
+		if (status == TSCOPE_OK)
+			status = tsi_intern_add(&b->trace->names, tsi_str_of(thread->tid), &tid,
+						err);
+		if (status == TSCOPE_OK)
+			status = tsi_key_map_put(&b->thread_of_rank, tsi_key_of_pair(pid, tid),
+						 (uint32_t)i, err);
+		if (status != TSCOPE_OK)
+			return status;
+	}
+	return TSCOPE_OK;
+}
+
+bool tsi_is_of_rank(const struct builder *b, const struct raw_event *event)
+{
+	const struct rank_filter *only = b->options.only;
+	uint32_t pid = tsi_intern_find(&b->trace->names, event->pid), thread = NO_ROW;
+	struct str tid_text = event->tid.length ? event->tid : event->pid;
+	uint32_t tid = tsi_intern_find(&b->trace->names, tid_text);
+	int64_t process;
+
+	if (pid != NO_ROW && tid != NO_ROW)
+		thread = tsi_key_map_find(&b->thread_of_rank, tsi_key_of_pair(pid, tid));
+	if (thread != NO_ROW)
+		return only->merged->threads[thread].rank == only->rank;
+	return tsi_str_to_int64(event->pid, &process) && process == only->rank;
+}
+
+/* ---- batches ------------------------------------------------------------------------- */
+
+enum tscope_status tsi_add_batch(struct builder *b, const struct raw_event *event, uint32_t *index,
+				 struct tscope_error *err)
+{
+	struct tscope_trace *trace = b->trace;
+	int64_t number;
+
+	if (!tsi_json_to_int64(tsi_json_object_get(event->args, TSI_STR("batch")), &number))
+		return TSCOPE_OK;
+	if (tsi_array_reserve(&trace->batches, &trace->batch_capacity, trace->batch_count + 1,
+			      sizeof(*trace->batches), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	*index = (uint32_t)trace->batch_count;
+	trace->batches[trace->batch_count++] = number;
+	return TSCOPE_OK;
+}
+
+/* ---- one clock ----------------------------------------------------------------------- */
+
+static int64_t first_sync(const struct tscope_trace *trace)
+{
+	for (size_t i = 0; i < trace->composer_rank_count; i++)
+		if (trace->composer_ranks[i].sync_ns != NO_NUMBER)
+			return trace->composer_ranks[i].sync_ns;
+	return NO_NUMBER;
+}
+
+/* Where a time counts from the begin of the period that holds sync_ns: moves it. */
+static bool move_time(int64_t *time_ns, int64_t sync_ns)
+{
+	int64_t moved_ns = *time_ns + (sync_ns - sync_ns % torch_period_ns);
+
+	if (*time_ns < -day_ns || *time_ns > torch_period_ns + day_ns ||
+	    moved_ns < sync_ns - day_ns || moved_ns > sync_ns + day_ns)
+		return false;
+	*time_ns = moved_ns;
+	return true;
+}
+
+/* Sync_ns within the limits of times, and so late that no time could be meant both ways. */
+static bool is_far(int64_t sync_ns)
+{
+	return sync_ns != NO_NUMBER && sync_ns >= 10 * torch_period_ns && sync_ns <= TIME_LIMIT_NS;
+}
+
+enum tscope_status tsi_join_composer_clocks(struct builder *b, struct tscope_error *err)
+{
+	struct tscope_trace *trace = b->trace;
+	int64_t sync_ns = first_sync(trace);
+	uint64_t moved_count = 0;
+
+	if (!trace->is_kineto || !is_far(sync_ns))
+		return TSCOPE_OK;
+	for (uint32_t row = 0; row < trace->spans.count; row++) {
+		int64_t start_ns = tsi_start_ns(&trace->spans, row);
+		if (!move_time(&start_ns, sync_ns))
+			continue;
+		if (tsi_time_put(&trace->spans.starts, row, start_ns, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		moved_count++;
+	}
+	for (size_t i = 0; i < trace->allocator_point_count; i++)
+		moved_count += move_time(&trace->allocator_points[i].time_ns, sync_ns);
+	for (size_t i = 0; i < trace->sync_record_count; i++)
+		(void)move_time(&trace->sync_records[i].start_ns, sync_ns);
+	if (trace->capture_start_ns != NO_NUMBER && move_time(&trace->capture_start_ns, sync_ns))
+		(void)move_time(&trace->capture_end_ns, sync_ns);
+	if (b->window_mark_ns != NO_NUMBER)
+		(void)move_time(&b->window_mark_ns, sync_ns);
+	b->sink.diagnostics[TSCOPE_DIAGNOSTIC_moved_clock] += moved_count;
+	return TSCOPE_OK;
+}
+
+/* ---- what the trace is --------------------------------------------------------------- */
+
+static bool has_composer_names(const struct intern *names)
+{
+	struct callback_name name;
+
+	for (uint32_t id = 0; id < names->count; id++) {
+		struct str text = tsi_intern_text(names, id);
+		if (tsi_str_is(text, "event/train_batch") || tsi_callback_name(text, &name))
+			return true;
+	}
+	return false;
+}
+
+/* The only rank that is said, or -1. */
+static int64_t only_rank(const struct tscope_trace *trace)
+{
+	int64_t rank = -1;
+
+	for (size_t i = 0; i < trace->composer_rank_count; i++) {
+		int64_t said = trace->composer_ranks[i].rank;
+
+		if (said >= 0 && rank >= 0 && said != rank)
+			return -1;
+		rank = said >= 0 ? said : rank;
+	}
+	return rank;
+}
+
+void tsi_describe_composer(struct tscope_trace *trace)
+{
+	struct tscope_trace_info *info = &trace->info;
+	int64_t sync_ns = first_sync(trace);
+
+	if (!trace->is_kineto && !trace->is_viztracer && !trace->is_composer)
+		trace->is_composer = has_composer_names(&trace->names);
+	if (!trace->is_composer)
+		return;
+	info->format = "composer";
+	if (info->rank < 0)
+		info->rank = only_rank(trace);
+	/* Its times are Unix time: the sync, which says so, was between the events. */
+	if (!info->has_base_time && is_far(sync_ns) && sync_ns > info->first_ns - day_ns &&
+	    sync_ns < info->last_ns + day_ns)
+		info->has_base_time = true;
+}
+
+/* ---- merged traces ------------------------------------------------------------------- */
+
+void tsi_merged_ranks_deinit(struct merged_ranks *merged)
+{
+	free(merged->ranks);
+	free(merged->threads);
+	*merged = (struct merged_ranks){ 0 };
+}
+
+static int compare_ranks(const void *left, const void *right)
+{
+	const int64_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* Ids of processes and threads are numbers; a text that does not fit names nobody. */
+static void copy_id(char to[RANK_THREAD_CHARS], struct str id)
+{
+	if (id.length < RANK_THREAD_CHARS)
+		memcpy(to, id.data, id.length);
+}
+
+static void take_thread(struct merged_ranks *merged, const struct tscope_trace *trace,
+			const struct composer_rank *rank)
+{
+	struct rank_thread *thread = &merged->threads[merged->thread_count];
+	struct str pid = tsi_intern_text(&trace->names, rank->pid);
+	int64_t process;
+
+	if (rank->rank < 0)
+		return;
+	thread->rank = rank->rank;
+	copy_id(thread->pid, pid);
+	copy_id(thread->tid, tsi_intern_text(&trace->names, rank->tid));
+	merged->is_mixed |= !tsi_str_to_int64(pid, &process) || process != rank->rank;
+	merged->ranks[merged->thread_count++] = rank->rank;
+}
+
+/* The first that the lowest rank wrote: as the merger has it. */
+static int64_t lowest_sync(const struct tscope_trace *trace, int64_t lowest)
+{
+	for (size_t i = 0; i < trace->composer_rank_count; i++)
+		if (trace->composer_ranks[i].rank == lowest)
+			return trace->composer_ranks[i].sync_ns;
+	return NO_NUMBER;
+}
+
+enum tscope_status tsi_merged_ranks_of(struct merged_ranks *merged,
+				       const struct tscope_trace *trace, struct tscope_error *err)
+{
+	size_t count = trace->composer_rank_count, kept = 0;
+
+	*merged = (struct merged_ranks){ .is_shifted = trace->is_merged };
+	if (count < 2 || only_rank(trace) >= 0)
+		return TSCOPE_OK;
+	if (tsi_array_new(&merged->ranks, count, sizeof(*merged->ranks), err) != TSCOPE_OK ||
+	    tsi_array_new(&merged->threads, count, sizeof(*merged->threads), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (size_t i = 0; i < count; i++)
+		take_thread(merged, trace, &trace->composer_ranks[i]);
+	qsort(merged->ranks, merged->thread_count, sizeof(*merged->ranks), compare_ranks);
+	for (size_t i = 0; i < merged->thread_count; i++)
+		if (kept == 0 || merged->ranks[i] != merged->ranks[kept - 1])
+			merged->ranks[kept++] = merged->ranks[i];
+	merged->rank_count = kept;
+	if (kept > 0)
+		merged->sync_ns = lowest_sync(trace, merged->ranks[0]);
+	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_count_merged_ranks(struct tscope_trace *trace, struct tscope_error *err)
+{
+	struct merged_ranks merged;
+	enum tscope_status status = tsi_merged_ranks_of(&merged, trace, err);
+
+	trace->info.merged_rank_count = merged.rank_count;
+	tsi_merged_ranks_deinit(&merged);
+	return status;
+}

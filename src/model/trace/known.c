@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Training makes the same events again and again, and a decoder tells which are alike but for
+ * their times and a few numbers (struct raw_event). What became of the first of a kind, taken the
+ * usual way, is remembered here; of those after it only the times and these numbers are read. What
+ * depends on more than that goes the usual way each time.
+ */
+#include "base/array.h"
+#include "model/trace/args.h"
+#include "model/trace/build.h"
+
+#include <stdlib.h>
+
+enum known_use {
+	KNOWN_NOT,    /* no event of the kind has been taken */
+	KNOWN_USUAL,  /* goes the usual way each time */
+	KNOWN_SKIP,   /* not even counted */
+	KNOWN_COUNT,  /* only counted */
+	KNOWN_UNTOLD, /* of an allocator that does not tell its total: that is counted, too */
+	KNOWN_MOMENT, /* has a time, likewise all below; no more becomes of it, if that is good */
+	KNOWN_POINT,  /* of an accelerator's allocator */
+	KNOWN_ROW,    /* a row, likewise the next three, which have ids beside them */
+	KNOWN_OP,
+	KNOWN_CALL,
+	KNOWN_WORK,
+};
+
+/* What the numbers of an event say, or those of the first of its kind where they do not differ. */
+struct known_numbers {
+	struct event_ids ids;
+	int64_t allocated, reserved;
+};
+
+struct known_kind {
+	uint32_t category;
+	uint32_t row_kind; /* in trace->spans.kinds */
+	int32_t device;    /* of a point */
+	uint8_t use;       /* enum known_use */
+	bool is_oom;
+	bool is_forward, is_backward; /* of an op, as the first */
+	struct known_numbers first;
+};
+
+/* ---- numbers ------------------------------------------------------------------------- */
+
+/* Whether an operator belongs to the pass that the first of its kind belongs to. */
+struct pass {
+	bool is_forward, is_backward;
+};
+
+static bool is_digit_from(char c, char least)
+{
+	return c >= least && c <= '9';
+}
+
+static bool read_number(const struct raw_number *number, const char *text,
+			struct known_numbers *numbers, struct pass *pass)
+{
+	uint64_t value = number->value;
+	if (number->arg == ARG_SEQUENCE_NUMBER) {
+		pass->is_forward = is_digit_from(*text, '0');
+		return true;
+	}
+	if (number->arg == ARG_FORWARD_THREAD) {
+		pass->is_backward = is_digit_from(*text, '1');
+		return true;
+	}
+	/* What else a number may look like goes the usual way. */
+	if (value == UINT64_MAX || (*text == '0' && number->length > 1))
+		return false;
+	switch (number->arg) {
+	case ARG_EXTERNAL_ID:
+		numbers->ids.external_id = value < NO_ROW ? (uint32_t)value : 0;
+		return true;
+	case ARG_CORRELATION:
+		numbers->ids.correlation = value;
+		return true;
+	case ARG_ALLOCATED:
+		numbers->allocated = (int64_t)value;
+		return true;
+	case ARG_RESERVED:
+		numbers->reserved = (int64_t)value;
+		return true;
+	}
+	return false;
+}
+
+static bool read_numbers(const struct known_kind *known, const struct raw_repeat *event,
+			 struct known_numbers *numbers)
+{
+	struct pass pass = { known->is_forward, known->is_backward };
+	for (uint32_t i = 0; i < event->number_count; i++)
+		if (!read_number(&event->numbers[i], event->text + event->numbers[i].at, numbers,
+				 &pass))
+			return false;
+	if (pass.is_backward) /* then it is nothing else, whatever its sequence number */
+		return known->is_backward;
+	return !known->is_backward && pass.is_forward == known->is_forward;
+}
+
+/* ---- taking -------------------------------------------------------------------------- */
+
+static enum tscope_status add_row(struct builder *b, const struct known_kind *known,
+				  const struct raw_repeat *event,
+				  const struct known_numbers *numbers, struct tscope_error *err)
+{
+	enum tscope_status status = TSCOPE_OK;
+	if (known->use == KNOWN_OP && tsi_drops_operator(b, event->dur_ns))
+		return TSCOPE_OK;
+	if (known->use == KNOWN_OP) {
+		status = tsi_add_op_ids(b, numbers->ids, err);
+	} else if (known->use == KNOWN_CALL) {
+		status = tsi_add_call(b, numbers->ids, err);
+	} else if (known->use == KNOWN_WORK) {
+		b->untimed_count += event->ts_ns == 0 && event->dur_ns == 0;
+		status = tsi_add_device_event(b, numbers->ids, NO_ROW, err);
+	}
+	return status == TSCOPE_OK ? tsi_add_row(&b->trace->spans, event->ts_ns, event->dur_ns,
+						 known->row_kind, err)
+				   : status;
+}
+
+static enum tscope_status add_point(struct builder *b, const struct known_kind *known,
+				    const struct raw_repeat *event,
+				    const struct known_numbers *numbers, struct tscope_error *err)
+{
+	struct allocator_point point = {
+		.time_ns = event->ts_ns,
+		.allocated_bytes = numbers->allocated,
+		.reserved_bytes = numbers->reserved,
+		.device = known->device,
+		.is_oom = known->is_oom,
+	};
+	return tsi_keep_allocator_point(b->trace, &point, err);
+}
+
+/* One of which more is wanted than that it was there. */
+static bool take_timed(struct builder *b, const struct known_kind *known,
+		       const struct raw_repeat *event, enum tscope_status *status,
+		       struct tscope_error *err)
+{
+	struct known_numbers numbers = known->first;
+	if (!read_numbers(known, event, &numbers))
+		return false;
+	if ((*status = tsi_count_event(b, known->category, err)) != TSCOPE_OK)
+		return true;
+	if (tsi_unlikely(!tsi_is_good_span(event->ts_ns, event->dur_ns)))
+		b->sink.diagnostics[TSCOPE_DIAGNOSTIC_bad_timestamp]++;
+	else if (known->use == KNOWN_POINT)
+		*status = add_point(b, known, event, &numbers, err);
+	else if (known->use != KNOWN_MOMENT)
+		*status = add_row(b, known, event, &numbers, err);
+	return true;
+}
+
+static TSI_COLD bool take_untold(struct builder *b, const struct known_kind *known,
+				 const struct raw_repeat *event, enum tscope_status *status,
+				 struct tscope_error *err)
+{
+	for (uint32_t i = 0; i < event->number_count; i++)
+		if (event->numbers[i].arg == ARG_ALLOCATED) /* this one may */
+			return false;
+	bool is_good = tsi_is_good_span(event->ts_ns, event->dur_ns);
+	b->sink.diagnostics[is_good ? TSCOPE_DIAGNOSTIC_memory_without_total
+				    : TSCOPE_DIAGNOSTIC_bad_timestamp]++;
+	*status = tsi_count_event(b, known->category, err);
+	return true;
+}
+
+bool tsi_take_repeat(struct event_sink *sink, const struct raw_repeat *event,
+		     enum tscope_status *status, struct tscope_error *err)
+{
+	struct builder *b = (struct builder *)sink;
+	if (tsi_unlikely(event->kind >= b->known_count))
+		return false;
+	const struct known_kind *known = &b->known[event->kind];
+	if (tsi_unlikely(known->use <= KNOWN_USUAL))
+		return false;
+	if (known->use > KNOWN_UNTOLD)
+		return take_timed(b, known, event, status, err);
+	if (known->use == KNOWN_UNTOLD)
+		return take_untold(b, known, event, status, err);
+	*status = known->use == KNOWN_COUNT ? tsi_count_event(b, known->category, err) : TSCOPE_OK;
+	return true;
+}
+
+/* ---- learning ------------------------------------------------------------------------ */
+
+/* A row that was added: all that it is follows from its kind and its ids, or it is as usual. */
+static void learn_row(const struct builder *b, const struct raw_event *event,
+		      struct known_kind *known)
+{
+	const struct tscope_trace *trace = b->trace;
+	known->row_kind = trace->spans.kind[trace->spans.count - 1];
+	const struct span_kind *kind = &trace->spans.kinds[known->row_kind];
+	known->first.ids = b->ids;
+	switch (kind->span_class) {
+	case TSCOPE_SPAN_CPU_OP:
+		known->is_forward = kind->op.is_forward;
+		known->is_backward = kind->op.is_backward;
+		known->use = kind->op.collective == NO_ROW ? KNOWN_OP : KNOWN_USUAL;
+		break;
+	case TSCOPE_SPAN_RUNTIME:
+		known->use = KNOWN_CALL;
+		break;
+	case TSCOPE_SPAN_ANNOTATION: /* of a train_batch the number of the batch counts */
+		known->use = tsi_is_train_batch(event->name) ? KNOWN_USUAL : KNOWN_ROW;
+		break;
+	default:
+		known->use = KNOWN_ROW;
+	}
+	if (!tsi_class_is_device((uint8_t)kind->span_class))
+		return;
+	known->use = trace->device_events[trace->device_event_count - 1].collective == NO_ROW
+			     ? KNOWN_WORK
+			     : KNOWN_USUAL;
+}
+
+static void learn_point(const struct tscope_trace *trace, struct known_kind *known)
+{
+	const struct allocator_point *point =
+		&trace->allocator_points[trace->allocator_point_count - 1];
+	known->use = KNOWN_POINT;
+	known->device = point->device;
+	known->is_oom = point->is_oom;
+	known->first.allocated = point->allocated_bytes;
+	known->first.reserved = point->reserved_bytes;
+}
+
+static void learn(const struct builder *b, const struct raw_event *event,
+		  const struct kind_lesson *lesson, struct known_kind *known)
+{
+	const struct tscope_trace *trace = b->trace;
+	*known = (struct known_kind){ .use = KNOWN_USUAL, .category = lesson->category };
+	if (lesson->is_filtered)
+		known->use = KNOWN_SKIP;
+	else if (lesson->is_no_work)
+		known->use = KNOWN_COUNT;
+	else if (event->name_escaped) /* a bad escape counts each time */
+		known->use = KNOWN_USUAL;
+	else if (event->phase == 'X' && trace->spans.count > lesson->row_count)
+		learn_row(b, event, known);
+	else if (event->phase != 'X' && trace->allocator_point_count > lesson->point_count)
+		learn_point(trace, known);
+	else if (event->phase != 'X' && tsi_is_memory_event(event->name) && tsi_is_good_time(event))
+		known->use = b->sink.diagnostics[TSCOPE_DIAGNOSTIC_memory_without_total] ==
+					     lesson->bad_memory_count
+				     ? KNOWN_MOMENT /* the host's */
+				     : KNOWN_UNTOLD;
+}
+
+enum tscope_status tsi_learn_kind(struct builder *b, const struct raw_event *event,
+				  const struct kind_lesson *lesson, struct tscope_error *err)
+{
+	size_t wanted = (size_t)event->kind + 1;
+	if (wanted > b->known_count) {
+		if (tsi_array_reserve(&b->known, &b->known_capacity, wanted, sizeof(*b->known),
+				      err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		memset(b->known + b->known_count, 0, (wanted - b->known_count) * sizeof(*b->known));
+		b->known_count = wanted;
+	}
+	if (b->known[event->kind].use == KNOWN_NOT)
+		learn(b, event, lesson, &b->known[event->kind]);
+	return TSCOPE_OK;
+}

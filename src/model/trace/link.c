@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Links device work to what caused it: device event -> runtime call by equal
+ * correlation, call -> the cpu_op that encloses it in time. "External id" is
+ * no link in most releases of PyTorch (it repeats the correlation), so it is
+ * asked only where time has no answer or a poor one, and believed only if it
+ * differs from the correlation and an op carries it. Flow events are not needed.
+ *
+ * Work launched before the capture began has no call; it stays, unlinked.
+ */
+#include "base/array.h"
+#include "model/trace/build.h"
+#include "model/trace/device_rows.h"
+#include "model/trace/order.h"
+
+#include <stdlib.h>
+
+/*
+ * External id -> row of the cpu_op. Profilers count the ids up, so those not far above the lowest
+ * have an array, which is mostly full; a map of them would take eight times as much memory.
+ */
+struct op_finder {
+	uint32_t first, count; /* ids that the array is for */
+	uint32_t *rows;        /* and 1; 0: none has this id */
+	struct key_map far;    /* of the other ids */
+};
+
+struct linker {
+	struct tscope_trace *trace;
+	uint32_t *row_of_call; /* by index of call */
+	uint32_t *calls;       /* indices of those with a correlation, by it; of one by start */
+	uint32_t call_count;
+	uint32_t hint;             /* where the last search ended: streams run in launch order */
+	struct op_finder op_of_id; /* made when first needed */
+	bool has_op_ids;
+	struct key_map
+		collective_of_call; /* row of a call within a collective's op -> collective */
+	struct key_map collective_of_name; /* kernel name -> a collective that only has a kind */
+	struct key_map comm_of_kind;       /* kind of a kernel -> the one that communicates */
+};
+
+/* ---- by correlation ------------------------------------------------------------------ */
+
+static int64_t start_of_call(const struct linker *l, uint32_t call)
+{
+	return tsi_start_ns(&l->trace->spans, l->row_of_call[call]);
+}
+
+static bool is_later_call(const void *context, uint32_t a, uint32_t b)
+{
+	const struct linker *l = context;
+	uint64_t of_a = l->trace->calls[a].correlation, of_b = l->trace->calls[b].correlation;
+	if (of_a != of_b)
+		return of_a > of_b;
+	return start_of_call(l, a) > start_of_call(l, b);
+}
+
+static void find_rows_of_calls(struct linker *l)
+{
+	struct bit_walk calls = tsi_bit_set_walk(&l->trace->spans.calls);
+	for (size_t i = 0; i < l->trace->call_count; i++)
+		l->row_of_call[i] = tsi_bit_walk_next(&calls);
+}
+
+static enum tscope_status list_calls(struct linker *l, struct tscope_error *err)
+{
+	struct tscope_trace *trace = l->trace;
+	size_t count = trace->call_count;
+	if (tsi_array_new(&l->row_of_call, count, sizeof(*l->row_of_call), err) != TSCOPE_OK ||
+	    tsi_array_new(&l->calls, count, sizeof(*l->calls), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	find_rows_of_calls(l);
+	for (uint32_t i = 0; i < count; i++)
+		if (trace->calls[i].correlation)
+			l->calls[l->call_count++] = i;
+	if (tsi_sort_list(l->calls, l->call_count, is_later_call, l, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (uint32_t i = 1; i < l->call_count; i++)
+		trace->diagnostics[TSCOPE_DIAGNOSTIC_duplicate_correlation] +=
+			trace->calls[l->calls[i]].correlation ==
+			trace->calls[l->calls[i - 1]].correlation;
+	return TSCOPE_OK;
+}
+
+/* True if the call comes after (correlation, start) in the order of the list. */
+static bool is_behind(const struct linker *l, uint32_t i, uint64_t correlation, int64_t start_ns)
+{
+	uint64_t of_call = l->trace->calls[l->calls[i]].correlation;
+	return of_call > correlation ||
+	       (of_call == correlation && start_of_call(l, l->calls[i]) > start_ns);
+}
+
+/* The first call behind (correlation, start): tried near the last answer, then by halving. */
+static uint32_t find_behind(struct linker *l, uint64_t correlation, int64_t start_ns)
+{
+	enum { TRIES = 8 };
+	uint32_t low = 0, high = l->call_count;
+	uint32_t at = l->hint ? l->hint - 1 : 0;
+	for (int i = 0; i < TRIES && at < high && !is_behind(l, at, correlation, start_ns); i++)
+		low = ++at;
+	if (low > 0 && low < high && is_behind(l, low, correlation, start_ns))
+		return low;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (is_behind(l, middle, correlation, start_ns))
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+/* The correlation's latest call that starts no later than the event; else its first; else none. */
+static uint32_t find_call(struct linker *l, uint64_t correlation, int64_t start_ns)
+{
+	const struct runtime_call *calls = l->trace->calls;
+	if (!correlation)
+		return NO_ROW;
+	uint32_t behind = find_behind(l, correlation, start_ns);
+	l->hint = behind;
+	if (behind > 0 && calls[l->calls[behind - 1]].correlation == correlation)
+		return l->row_of_call[l->calls[behind - 1]];
+	if (behind < l->call_count && calls[l->calls[behind]].correlation == correlation)
+		return l->row_of_call[l->calls[behind]];
+	return NO_ROW;
+}
+
+/* Finds the calls of all that has a correlation: from then on these are not needed. */
+static void find_calls(struct linker *l)
+{
+	struct tscope_trace *trace = l->trace;
+	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++) {
+		struct device_event *event = tsi_device_event(trace, row);
+		uint64_t correlation = event->correlation;
+		event->call = find_call(l, correlation, tsi_start_ns(&trace->spans, row));
+	}
+	for (size_t i = 0; i < trace->sync_record_count; i++) {
+		struct sync_record *record = &trace->sync_records[i];
+		record->call = find_call(l, record->correlation, record->start_ns);
+		record->event_call = find_call(l, record->event_correlation, record->start_ns);
+	}
+}
+
+/* ---- by External id ------------------------------------------------------------------ */
+
+/* The array: for up to SPARE times as many ids as there are. */
+static enum tscope_status init_finder(struct op_finder *finder, const uint32_t *ids, size_t count,
+				      struct tscope_error *err)
+{
+	enum { SPARE = 4 };
+	uint32_t least = UINT32_MAX, most = 0;
+	for (size_t i = 0; i < count; i++) {
+		uint32_t id = ids[i];
+		least = id && id < least ? id : least;
+		most = id > most ? id : most;
+	}
+	if (!most)
+		return TSCOPE_OK;
+	finder->first = least;
+	finder->count = (most - least) / SPARE < count ? most - least + 1 : (uint32_t)count * SPARE;
+	return tsi_array_new(&finder->rows, finder->count, sizeof(*finder->rows), err);
+}
+
+/* Of operators with one id the last row counts. */
+static enum tscope_status list_op_ids(struct linker *l, struct tscope_error *err)
+{
+	const struct spans *spans = &l->trace->spans;
+	struct op_finder *finder = &l->op_of_id;
+	uint32_t index = 0;
+	l->has_op_ids = true;
+	if (init_finder(finder, l->trace->op_ids, l->trace->cpu_op_count, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (uint32_t row = 0; row < spans->count; row++) {
+		bool is_op = tsi_span_class(spans, row) == TSCOPE_SPAN_CPU_OP;
+		uint32_t id = is_op ? l->trace->op_ids[index++] : 0;
+		if (id && id - finder->first < finder->count)
+			finder->rows[id - finder->first] = row + 1;
+		else if (id && tsi_key_map_put(&finder->far, id, row, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+	}
+	return TSCOPE_OK;
+}
+
+static enum tscope_status find_op_of_id(struct linker *l, uint32_t external_id, uint32_t *op,
+					struct tscope_error *err)
+{
+	*op = NO_ROW;
+	if (external_id == 0)
+		return TSCOPE_OK;
+	if (!l->has_op_ids && list_op_ids(l, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	const struct op_finder *finder = &l->op_of_id;
+	*op = external_id - finder->first < finder->count
+		      ? finder->rows[external_id - finder->first] - 1
+		      : tsi_key_map_find(&finder->far, external_id);
+	return TSCOPE_OK;
+}
+
+static bool is_whole_us(const struct spans *spans)
+{
+	for (uint32_t row = 0; row < spans->count; row++)
+		if (tsi_start_ns(spans, row) % 1000 || tsi_dur_ns(spans, row) % 1000)
+			return false;
+	return true;
+}
+
+/* Is the op open on the call's thread when the call starts, be it in its first or last instant? */
+static bool may_enclose(const struct tscope_trace *trace, uint32_t op, uint32_t call)
+{
+	int64_t now = tsi_start_ns(&trace->spans, call);
+	return tsi_start_ns(&trace->spans, op) <= now && now <= tsi_span_end(trace, op) &&
+	       tsi_trace_track_of(trace, op) == tsi_trace_track_of(trace, call);
+}
+
+/*
+ * Whole microseconds cannot tell a call in the last instant of an op from one
+ * behind it; there an id that agrees with the times decides.
+ */
+static enum tscope_status name_op(struct linker *l, uint32_t index, struct tscope_error *err)
+{
+	struct tscope_trace *trace = l->trace;
+	struct runtime_call *call = &trace->calls[index];
+	uint32_t named;
+	if (find_op_of_id(l, trace->call_ids[index], &named, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	if (call->op == NO_ROW ||
+	    (named != NO_ROW && may_enclose(trace, named, l->row_of_call[index])))
+		call->op = named;
+	return TSCOPE_OK;
+}
+
+static enum tscope_status link_calls(struct linker *l, struct tscope_error *err)
+{
+	bool is_coarse = is_whole_us(&l->trace->spans);
+	for (uint32_t i = 0; i < l->trace->call_count; i++)
+		if ((is_coarse || l->trace->calls[i].op == NO_ROW) &&
+		    name_op(l, i, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+	return TSCOPE_OK;
+}
+
+/* ---- device events ------------------------------------------------------------------- */
+
+/* The collective that a communication kernel without metadata stands for: its kind, by its name. */
+static enum tscope_status name_collective(struct linker *l, uint32_t name, uint32_t *collective,
+					  struct tscope_error *err)
+{
+	struct tscope_trace *trace = l->trace;
+	*collective = tsi_key_map_find(&l->collective_of_name, name);
+	if (*collective != NO_ROW)
+		return TSCOPE_OK;
+	struct collective bare = {
+		.kind = (uint8_t)tsi_classify_collective(tsi_intern_text(&trace->names, name)),
+		.in_elements = NO_NUMBER,
+		.out_elements = NO_NUMBER,
+		.group_size = NO_NUMBER,
+		.sequence = NO_NUMBER,
+		.src_rank = NO_NUMBER,
+		.dst_rank = NO_NUMBER,
+	};
+	if (tsi_array_reserve(&trace->collectives, &trace->collective_capacity,
+			      trace->collective_count + 1, sizeof(bare), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	*collective = (uint32_t)trace->collective_count;
+	trace->collectives[trace->collective_count++] = bare;
+	return tsi_key_map_put(&l->collective_of_name, name, *collective, err);
+}
+
+/* Makes a kernel communication. */
+static enum tscope_status set_comm(struct linker *l, uint32_t row, struct tscope_error *err)
+{
+	struct spans *spans = &l->trace->spans;
+	uint32_t known = tsi_key_map_find(&l->comm_of_kind, spans->kind[row]);
+	if (known == NO_ROW) {
+		struct span_kind comm = *tsi_span_kind(spans, row);
+		comm.span_class = TSCOPE_SPAN_COMM;
+		known = spans->kind_count;
+		if (tsi_array_reserve(&spans->kinds, &spans->kind_capacity, (size_t)known + 1,
+				      sizeof(comm), err) != TSCOPE_OK ||
+		    tsi_key_map_put(&l->comm_of_kind, spans->kind[row], known, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		spans->kinds[spans->kind_count++] = comm;
+	}
+	spans->kind[row] = known;
+	return TSCOPE_OK;
+}
+
+/*
+ * Is it communication, and which? A kernel with a communication library's name
+ * is. Otherwise metadata of a collective that moves data, on the kernel itself
+ * or around its launch (in_collective), makes it so, unless its name is that of
+ * ordinary work: a collective's op also launches copies, and they compute.
+ */
+static enum tscope_status settle_collective(struct linker *l, uint32_t row,
+					    struct device_event *event, bool in_collective,
+					    struct tscope_error *err)
+{
+	struct tscope_trace *trace = l->trace;
+	uint8_t span_class = tsi_span_class(&trace->spans, row);
+	uint32_t found = event->collective;
+	event->collective = NO_ROW;
+	if (found == NO_ROW && in_collective)
+		found = tsi_key_map_find(&l->collective_of_call, event->call);
+	if (found != NO_ROW && trace->collectives[found].is_wait)
+		found = NO_ROW;
+
+	if (span_class == TSCOPE_SPAN_KERNEL && found != NO_ROW &&
+	    !tsi_is_compute_kernel(tsi_span_name(trace, row))) {
+		span_class = TSCOPE_SPAN_COMM;
+		if (set_comm(l, row, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+	}
+	if (span_class != TSCOPE_SPAN_COMM)
+		return TSCOPE_OK;
+	if (found == NO_ROW)
+		return name_collective(l, tsi_name_id(&trace->spans, row), &event->collective, err);
+	event->collective = found;
+	if (trace->collectives[found].kind == COLLECTIVE_UNKNOWN)
+		trace->collectives[found].kind =
+			(uint8_t)tsi_classify_collective(tsi_span_name(trace, row));
+	return TSCOPE_OK;
+}
+
+static enum tscope_status link_device_event(struct linker *l, uint32_t row,
+					    struct tscope_error *err)
+{
+	struct tscope_trace *trace = l->trace;
+	struct device_event *event = tsi_device_event(trace, row);
+	uint32_t external_id = event->external_id;
+	bool in_collective = false;
+	event->op = NO_ROW;
+	event->phase = PHASE_COMPUTE;
+	event->graph = tsi_work_traits(trace, row)->graph;
+	if (event->call != NO_ROW) {
+		struct runtime_call *call = tsi_call(trace, event->call);
+		call->has_work = true;
+		event->op = call->op;
+		event->phase = call->phase;
+		event->graph |= tsi_call_kind(trace, event->call) == CALL_GRAPH_LAUNCH;
+		in_collective = call->in_collective;
+	}
+	if (event->op == NO_ROW && find_op_of_id(l, external_id, &event->op, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	return settle_collective(l, row, event, in_collective, err);
+}
+
+static enum tscope_status link_all(struct linker *l, struct tscope_error *err)
+{
+	struct tscope_trace *trace = l->trace;
+	if (list_calls(l, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	find_calls(l);
+	free(l->calls);
+	l->calls = NULL;
+	if (tsi_enclose_calls(trace, &l->collective_of_call, err) != TSCOPE_OK ||
+	    link_calls(l, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++)
+		if (link_device_event(l, row, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_link_rows(struct tscope_trace *trace, struct tscope_error *err)
+{
+	struct linker l = { .trace = trace };
+	enum tscope_status status = link_all(&l, err);
+	free(l.calls);
+	free(l.row_of_call);
+	free(l.op_of_id.rows);
+	tsi_key_map_deinit(&l.op_of_id.far);
+	tsi_key_map_deinit(&l.collective_of_call);
+	tsi_key_map_deinit(&l.collective_of_name);
+	tsi_key_map_deinit(&l.comm_of_kind);
+	free(trace->op_ids);
+	free(trace->call_ids);
+	trace->op_ids = trace->call_ids = NULL;
+	return status;
+}

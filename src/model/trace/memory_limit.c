@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a trace may take, where the caller says so. Host operators are most of a trace, and only the
+ * analyses of operators need them: where all that has come takes too much, they are given up, and
+ * those to come are counted only. Where the rest is too much, too, the trace is refused.
+ */
+#include "base/error.h"
+#include "model/trace/build.h"
+
+#include <stdlib.h>
+
+/* Distances, kind and bits of a row, and the base of its block. */
+enum { ROW_BYTES = 3 * sizeof(uint32_t) + 1 };
+
+/* What grows with events. Texts are not known by their lengths: by what a name takes at least. */
+static uint64_t taken_bytes(const struct tscope_trace *trace)
+{
+	enum { NAME_BYTES = 64 };
+	uint64_t far_count = trace->spans.starts.far_count + trace->spans.durations.far_count;
+	return (uint64_t)trace->spans.count * ROW_BYTES + far_count * sizeof(struct far_times) +
+	       (uint64_t)trace->spans.kind_count * sizeof(*trace->spans.kinds) +
+	       trace->cpu_op_count * sizeof(*trace->op_ids) +
+	       trace->call_count * (sizeof(*trace->calls) + sizeof(*trace->call_ids)) +
+	       trace->device_event_count * sizeof(*trace->device_events) +
+	       trace->allocator_point_count * sizeof(*trace->allocator_points) +
+	       trace->sync_record_count * sizeof(*trace->sync_records) +
+	       trace->collective_count * sizeof(*trace->collectives) +
+	       trace->counters.value_count * sizeof(*trace->counters.values) +
+	       trace->names.count * NAME_BYTES;
+}
+
+/* Moves a row to a place before it, where nothing is needed any more. */
+static enum tscope_status move_up(struct builder *b, uint32_t row, uint32_t to,
+				  struct tscope_error *err)
+{
+	struct spans *spans = &b->trace->spans;
+	int64_t start_ns = tsi_start_ns(spans, row), dur_ns = tsi_dur_ns(spans, row);
+	spans->kind[to] = spans->kind[row];
+	if (to % TIME_BLOCK == 0 && row - to >= TIME_BLOCK)
+		tsi_time_forget_block(&spans->starts, to);
+	if (tsi_span_class(spans, to) == TSCOPE_SPAN_GC &&
+	    tsi_key_map_put(&b->gc_row_of, tsi_trace_track_of(b->trace, to), to, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	if (tsi_time_put(&spans->starts, to, start_ns, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	return tsi_length_put(&spans->durations, to, dur_ns, err);
+}
+
+/* Takes out all operators but those that an E may still end. */
+static enum tscope_status drop_operators(struct builder *b, struct tscope_error *err)
+{
+	struct tscope_trace *trace = b->trace;
+	struct spans *spans = &trace->spans;
+	uint32_t to = 0, op = 0, kept_ops = 0;
+	size_t mark = 0;
+	for (uint32_t row = 0; row < spans->count; row++) {
+		bool is_op = tsi_span_class(spans, row) == TSCOPE_SPAN_CPU_OP;
+		bool is_kept = !is_op || tsi_dur_ns(spans, row) == OPEN_DURATION;
+		uint32_t id = is_op ? trace->op_ids[op++] : 0;
+		while (mark < b->mark_count && b->marks[mark].row == NO_ROW)
+			mark++;
+		if (!is_kept)
+			continue;
+		if (is_op)
+			trace->op_ids[kept_ops++] = id;
+		if (mark < b->mark_count && b->marks[mark].row == row)
+			b->marks[mark++].row = to;
+		if (row != to && move_up(b, row, to, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		to++;
+	}
+	b->sink.diagnostics[TSCOPE_DIAGNOSTIC_unkept_operator] += spans->count - to;
+	spans->count = to;
+	trace->cpu_op_count = kept_ops;
+	return TSCOPE_OK;
+}
+
+/* Gives back what is behind the last row. */
+static void shrink(struct spans *spans)
+{
+	size_t room = ((size_t)spans->count / TIME_BLOCK + 1) * TIME_BLOCK;
+	uint32_t *kind =
+		room < spans->capacity ? realloc(spans->kind, room * sizeof(*spans->kind)) : NULL;
+	if (!kind)
+		return;
+	spans->kind = kind;
+	spans->capacity = room;
+	tsi_time_column_shrink(&spans->starts, room);
+	tsi_time_column_shrink(&spans->durations, room);
+}
+
+enum tscope_status tsi_keep_memory_limit(struct builder *b, struct tscope_error *err)
+{
+	uint64_t limit = b->options.memory_limit;
+	if (limit == 0 || taken_bytes(b->trace) <= limit)
+		return TSCOPE_OK;
+	if (!b->drops_operators) {
+		b->drops_operators = true;
+		if (drop_operators(b, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		shrink(&b->trace->spans);
+	}
+	if (taken_bytes(b->trace) <= limit)
+		return TSCOPE_OK;
+	return tsi_fail(
+		err, TSCOPE_E_LIMIT,
+		"its spans take more than %llu bytes, even without operators (limit: memory)",
+		(unsigned long long)limit);
+}

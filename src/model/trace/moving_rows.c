@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory of rows that are on their way to another place. */
+#include "model/trace/moving_rows.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+
+enum tscope_status tsi_moving_rows_init(struct moving_rows *rows, const struct row_cursor *count,
+					struct tscope_error *err)
+{
+	size_t room = ((size_t)count->row + TIME_BLOCK - 1) / TIME_BLOCK * TIME_BLOCK;
+
+	*rows = (struct moving_rows){ 0 };
+	if (tsi_time_column_resize(&rows->starts, room, 0, true, err) != TSCOPE_OK ||
+	    tsi_time_column_resize(&rows->durations, room, 0, false, err) != TSCOPE_OK ||
+	    tsi_array_new(&rows->kind, room, sizeof(*rows->kind), err) != TSCOPE_OK ||
+	    tsi_array_new(&rows->op_ids, count->op, sizeof(*rows->op_ids), err) != TSCOPE_OK ||
+	    tsi_array_new(&rows->calls, count->call, sizeof(*rows->calls), err) != TSCOPE_OK ||
+	    tsi_array_new(&rows->call_ids, count->call, sizeof(*rows->call_ids), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	return tsi_array_new(&rows->events, count->event, sizeof(*rows->events), err);
+}
+
+void tsi_moving_rows_deinit(struct moving_rows *rows)
+{
+	tsi_time_column_deinit(&rows->starts);
+	tsi_time_column_deinit(&rows->durations);
+	free(rows->kind);
+	free(rows->op_ids);
+	free(rows->calls);
+	free(rows->call_ids);
+	free(rows->events);
+	*rows = (struct moving_rows){ 0 };
+}
+
+void tsi_take_rows(struct moving_rows *rows, struct tscope_trace *trace)
+{
+	*rows = (struct moving_rows){
+		.starts = trace->spans.starts,
+		.durations = trace->spans.durations,
+		.kind = trace->spans.kind,
+		.op_ids = trace->op_ids,
+		.calls = trace->calls,
+		.call_ids = trace->call_ids,
+		.events = trace->device_events,
+	};
+	tsi_give_rows(&(struct moving_rows){ 0 }, trace);
+}
+
+void tsi_give_rows(struct moving_rows *rows, struct tscope_trace *trace)
+{
+	trace->spans.starts = rows->starts;
+	trace->spans.durations = rows->durations;
+	trace->spans.kind = rows->kind;
+	trace->op_ids = rows->op_ids;
+	trace->calls = rows->calls;
+	trace->call_ids = rows->call_ids;
+	trace->device_events = rows->events;
+	*rows = (struct moving_rows){ 0 };
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_MODEL_TRACE_MOVING_ROWS_H
+#define TSCOPE_MODEL_TRACE_MOVING_ROWS_H
+
+#include "model/trace/trace.h"
+
+/* All that there is for each row while rows are put in order: columns, and what stands beside. */
+struct moving_rows {
+	struct time_column starts, durations;
+	uint32_t *kind;
+	uint32_t *op_ids; /* of operators */
+	struct runtime_call *calls;
+	uint32_t *call_ids;
+	struct device_event *events;
+};
+
+/* A place among them: that of a row, and those of what stands beside rows there. */
+struct row_cursor {
+	uint32_t row, op, call, event;
+};
+
+/* Room for so many; what is there before is forgotten. On failure it may be deinited. */
+TSI_MUST_CHECK
+enum tscope_status tsi_moving_rows_init(struct moving_rows *rows, const struct row_cursor *count,
+					struct tscope_error *err);
+void tsi_moving_rows_deinit(struct moving_rows *rows);
+
+/* Between a trace and its rows: the columns change their owner. */
+void tsi_take_rows(struct moving_rows *rows, struct tscope_trace *trace);
+void tsi_give_rows(struct moving_rows *rows, struct tscope_trace *trace);
+
+/* A place among rows: the way goes back, what is before it comes next. */
+struct row_place {
+	struct moving_rows *rows;
+	struct row_cursor at;
+};
+
+/* Moves what stands beside a row of the class. */
+static inline void tsi_move_side(struct row_place *to, struct row_place *from, uint32_t span_class)
+{
+	if (span_class == TSCOPE_SPAN_CPU_OP) {
+		to->rows->op_ids[--to->at.op] = from->rows->op_ids[--from->at.op];
+	} else if (span_class == TSCOPE_SPAN_RUNTIME) {
+		to->rows->calls[--to->at.call] = from->rows->calls[--from->at.call];
+		to->rows->call_ids[to->at.call] = from->rows->call_ids[from->at.call];
+	} else if (tsi_class_is_device((uint8_t)span_class)) {
+		to->rows->events[--to->at.event] = from->rows->events[--from->at.event];
+	}
+}
+
+/* Moves the times of the row behind one place, which starts at start_ns, to behind another. */
+TSI_MUST_CHECK
+static inline enum tscope_status tsi_move_times(struct row_place *to, const struct row_place *from,
+						int64_t start_ns, struct tscope_error *err)
+{
+	if (tsi_length_copy(&to->rows->durations, to->at.row, &from->rows->durations, from->at.row,
+			    err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	return tsi_time_put(&to->rows->starts, to->at.row, start_ns, err);
+}
+
+/* Moves the columns of a row that starts at start_ns. */
+TSI_MUST_CHECK
+static inline enum tscope_status tsi_move_columns(struct row_place *to, struct row_place *from,
+						  int64_t start_ns, struct tscope_error *err)
+{
+	to->rows->kind[--to->at.row] = from->rows->kind[--from->at.row];
+	return tsi_move_times(to, from, start_ns, err);
+}
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_MODEL_TRACE_PYTHON_NAME_H
+#define TSCOPE_MODEL_TRACE_PYTHON_NAME_H
+
+#include "base/str.h"
+
+/*
+ * What the name of a span of class TSCOPE_SPAN_PYTHON says: which function it is, and what
+ * training loops call such a function for.
+ */
+struct python_name {
+	struct str function; /* "Logger.info", "<module>", "time.sleep"; never empty in a name */
+	struct str file;     /* its path as in the name, or "": C functions have none */
+};
+
+/* Of "Logger.info (/usr/lib/…/__init__.py:9)", "logging/__init__.py(9): info", "time.sleep". */
+struct python_name tsi_python_name(struct str name);
+
+enum python_work {
+	PYTHON_OTHER,
+	/* What keeps a thread from the work itself; a step could do without most of it. */
+	PYTHON_DATA,
+	PYTHON_LOGGING,
+	PYTHON_CHECKPOINT,
+	PYTHON_SYNC, /* waits for the device */
+	PYTHON_COMM, /* calls of torch.distributed */
+	PYTHON_COMPILE,
+	PYTHON_GC,
+	PYTHON_STALL_COUNT,
+	/* The work itself. */
+	PYTHON_FORWARD = PYTHON_STALL_COUNT,
+	PYTHON_BACKWARD,
+	PYTHON_OPTIMIZER,
+	PYTHON_OPTIMIZER_STEP, /* the one call that is made for each step */
+};
+
+/* By tables of files and functions of PyTorch and of what is used with it. */
+enum python_work tsi_classify_python(struct str name);
+
+#endif

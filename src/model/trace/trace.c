@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The public face of a finished trace: what include/tscope/trace.h promises
+ * about it, but opening, which is pipeline.c's. Nothing here allocates.
+ */
+#include "model/trace/trace.h"
+
+#include "base/queue.h"
+
+#include <stdlib.h>
+
+void tscope_trace_free(struct tscope_trace *trace)
+{
+	if (!trace)
+		return;
+	struct spans *spans = &trace->spans;
+	tsi_time_column_deinit(&spans->starts);
+	tsi_time_column_deinit(&spans->durations);
+	free(spans->kind);
+	free(spans->kinds);
+	tsi_bit_set_deinit(&spans->calls);
+	free(trace->tracks);
+	free(trace->op_inputs);
+	free(trace->work_shapes);
+	free(trace->op_ids);
+	free(trace->call_ids);
+	free(trace->calls);
+	free(trace->device_events);
+	free(trace->collectives);
+	free(trace->allocator_points);
+	free(trace->sync_records);
+	for (uint32_t i = 0; i < trace->device_count; i++)
+		free(trace->devices[i].rows);
+	free(trace->devices);
+	free(trace->device_properties);
+	free(trace->listed_groups);
+	free(trace->categories);
+	free(trace->batches);
+	free(trace->composer_ranks);
+	tsi_counters_deinit(&trace->counters);
+	free(trace->path);
+	tsi_intern_deinit(&trace->names);
+	free(trace);
+}
+
+const struct tscope_error *tscope_trace_damage(const struct tscope_trace *trace)
+{
+	return trace->is_damaged ? &trace->damage : NULL;
+}
+
+const struct tscope_trace_info *tscope_trace_info(const struct tscope_trace *trace)
+{
+	return &trace->info;
+}
+
+/* ---- diagnostics --------------------------------------------------------------------- */
+
+static const struct {
+	const char *id, *text;
+	enum tscope_effect effect;
+} diagnostics[] = {
+#define DIAGNOSTIC(name, what, words) { #name, words, TSCOPE_EFFECT_##what },
+#include <tscope/diagnostic_list.h>
+#undef DIAGNOSTIC
+};
+
+uint64_t tscope_trace_diagnostic(const struct tscope_trace *trace, enum tscope_diagnostic kind)
+{
+	return trace->diagnostics[kind];
+}
+
+const char *tscope_diagnostic_id(enum tscope_diagnostic kind)
+{
+	return diagnostics[kind].id;
+}
+
+enum tscope_effect tscope_diagnostic_effect(enum tscope_diagnostic kind)
+{
+	return diagnostics[kind].effect;
+}
+
+const char *tscope_diagnostic_text(enum tscope_diagnostic kind)
+{
+	return diagnostics[kind].text;
+}
+
+/* ---- spans and tracks ---------------------------------------------------------------- */
+
+const char *tscope_span_class_name(enum tscope_span_class span_class)
+{
+	switch (span_class) {
+	case TSCOPE_SPAN_CPU_OP:
+		return "cpu_op";
+	case TSCOPE_SPAN_ANNOTATION:
+		return "annotation";
+	case TSCOPE_SPAN_RUNTIME:
+		return "runtime";
+	case TSCOPE_SPAN_PYTHON:
+		return "python";
+	case TSCOPE_SPAN_GC:
+		return "gc";
+	case TSCOPE_SPAN_OVERHEAD:
+		return "overhead";
+	case TSCOPE_SPAN_OTHER:
+		return "other";
+	case TSCOPE_SPAN_KERNEL:
+		return "kernel";
+	case TSCOPE_SPAN_COMM:
+		return "comm";
+	case TSCOPE_SPAN_MEMCPY:
+		return "memcpy";
+	case TSCOPE_SPAN_MEMSET:
+		return "memset";
+	}
+	return "unknown";
+}
+
+unsigned tsi_trace_threads(const struct tscope_trace *trace)
+{
+	/* Starting a thread takes as long as looking at some thousand spans. */
+	enum { MIN_SHARED_SPANS = 50000, MAX_THREADS = 4 };
+	unsigned count = trace->thread_count ? trace->thread_count : tsi_thread_count();
+
+	if (trace->spans.count < MIN_SHARED_SPANS)
+		return 1;
+	return count < MAX_THREADS ? count : MAX_THREADS;
+}
+
+uint32_t tscope_trace_span_count(const struct tscope_trace *trace)
+{
+	return trace->spans.count;
+}
+
+struct tscope_span tscope_trace_span(const struct tscope_trace *trace, uint32_t row)
+{
+	const struct spans *spans = &trace->spans;
+	struct tscope_span span = {
+		.start_ns = tsi_start_ns(spans, row),
+		.dur_ns = tsi_dur_ns(spans, row),
+		.name = tsi_span_name(trace, row).data,
+		.span_class = tsi_span_class(spans, row),
+		.track = tsi_trace_track_of(trace, row),
+		.launch = NO_ROW,
+		.op = NO_ROW,
+	};
+	if (tsi_class_is_device(tsi_span_class(spans, row))) {
+		span.launch = tsi_device_event(trace, row)->call;
+		span.op = tsi_device_event(trace, row)->op;
+	}
+	return span;
+}
+
+uint32_t tscope_trace_track_count(const struct tscope_trace *trace)
+{
+	return trace->track_count;
+}
+
+struct tscope_track tscope_trace_track(const struct tscope_trace *trace, uint32_t track)
+{
+	const struct track *from = &trace->tracks[track];
+	return (struct tscope_track){
+		.pid = tsi_intern_text(&trace->names, from->pid).data,
+		.tid = tsi_intern_text(&trace->names, from->tid).data,
+		.name = tsi_intern_text(&trace->names, from->name).data,
+		.is_device = from->is_device,
+		.device = from->device,
+		.stream = from->stream,
+		.first = from->first,
+		.count = from->count,
+	};
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Before anything is believed: counts what is odd about the finished model.
+ * Nothing is changed; the integrity analyzer and the report say what the
+ * counts mean for the figures.
+ */
+#include "model/trace/build.h"
+
+static void check_stream(struct tscope_trace *trace, const struct track *track)
+{
+	int64_t busy_until = INT64_MIN;
+	for (uint32_t row = track->first; row < track->first + track->count; row++) {
+		int64_t end = tsi_span_end(trace, row);
+		if (tsi_start_ns(&trace->spans, row) < busy_until)
+			trace->diagnostics[TSCOPE_DIAGNOSTIC_stream_overlap]++;
+		if (end > busy_until)
+			busy_until = end;
+	}
+	if (busy_until > trace->info.last_ns)
+		trace->info.last_ns = busy_until;
+}
+
+static void check_device_event(struct tscope_trace *trace, uint32_t row)
+{
+	uint32_t call = tsi_device_event(trace, row)->call;
+	if (call == NO_ROW)
+		trace->diagnostics[TSCOPE_DIAGNOSTIC_unlinked_device_event]++;
+	else if (tsi_start_ns(&trace->spans, row) < tsi_start_ns(&trace->spans, call))
+		trace->diagnostics[TSCOPE_DIAGNOSTIC_device_before_launch]++;
+}
+
+/* Calls of their kinds without work. */
+static void check_calls(struct tscope_trace *trace)
+{
+	struct bit_walk calls = tsi_bit_set_walk(&trace->spans.calls);
+	for (size_t i = 0; i < trace->call_count; i++) {
+		uint32_t kind = tsi_call_kind(trace, tsi_bit_walk_next(&calls));
+		if (trace->calls[i].has_work)
+			continue;
+		if (kind == CALL_LAUNCH)
+			trace->diagnostics[TSCOPE_DIAGNOSTIC_launch_without_work]++;
+		else if (kind == CALL_GRAPH_LAUNCH)
+			trace->diagnostics[TSCOPE_DIAGNOSTIC_empty_graph_launch]++;
+	}
+}
+
+void tsi_validate(struct tscope_trace *trace)
+{
+	check_calls(trace);
+	for (uint32_t i = trace->host_track_count; i < trace->track_count; i++) {
+		const struct track *track = &trace->tracks[i];
+		check_stream(trace, track);
+		for (uint32_t row = track->first; row < track->first + track->count; row++)
+			check_device_event(trace, row);
+	}
+}
