@@ -141,9 +141,7 @@ static enum tscope_status run_analyzer(struct tscope_analysis *analysis, size_t 
 		struct analysis_scope scope = *whole;
 		scope.first_device = slot ? (uint32_t)slot - 1 : 0;
 		scope.end_device = slot ? (uint32_t)slot : analysis->device_count;
-		enum tscope_status status = tsi_fact_sheet_init(&sheets[slot], &analyzer->def, err);
-		if (status == TSCOPE_OK)
-			status = analyzer->run(&scope, &sheets[slot], err);
+		enum tscope_status status = tsi_fill_sheet(analyzer, &scope, &sheets[slot], err);
 		if (status != TSCOPE_OK)
 			return status;
 		limit_tables(&sheets[slot], whole->options->table_limit);
@@ -437,6 +435,9 @@ enum tscope_status tsi_analysis_detach(struct tscope_analysis *analysis, struct 
 				status = keep_sheet(analysis, sheet_at(analysis, i, slot), err);
 	for (uint32_t i = 0; status == TSCOPE_OK && i < analysis->device_count; i++)
 		status = keep_text(analysis, &analysis->devices[i].name, err);
+	for (size_t i = 0; i < tscope_analyzer_count(); i++)
+		for (size_t slot = 0; slot < slot_count_of(analysis, i); slot++)
+			tsi_arena_deinit(&sheet_at(analysis, i, slot)->texts);
 	tsi_trace_flops_free(analysis->flops);
 	analysis->flops = NULL;
 	free(analysis->kernel_kinds);

@@ -84,6 +84,11 @@ struct analyzer {
 	/* LEVEL_RUN only with several ranks: of one the rank's sheet says the same, row by row. */
 	bool of_several_ranks;
 	/*
+	 * Fills the sheet for a scope, as `run` below does, but cannot fail: the sheet remembers
+	 * where memory ran out. One of the two is NULL.
+	 */
+	void (*fill)(const struct analysis_scope *scope, struct fact_sheet *out);
+	/*
 	 * Fills the sheet for a scope. With def.per_device it is called once for
 	 * each device and once for all of them. What cannot be computed is left
 	 * absent; TSCOPE_OK unless memory ends.

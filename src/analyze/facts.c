@@ -26,7 +26,35 @@ enum tscope_status tsi_fact_sheet_init(struct fact_sheet *sheet,
 	if (tsi_array_new(&sheet->doubts, def->fact_count, sizeof(*sheet->doubts), err) !=
 	    TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
+	size_t widest = 0;
+	for (size_t i = 0; i < def->table_count; i++)
+		if (def->tables[i].column_count > widest)
+			widest = def->tables[i].column_count;
+	if (tsi_array_new(&sheet->spare_row, widest, sizeof(*sheet->spare_row), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
 	return tsi_array_new(&sheet->tables, def->table_count, sizeof(*sheet->tables), err);
+}
+
+enum tscope_status tsi_fact_sheet_status(const struct fact_sheet *sheet, struct tscope_error *err)
+{
+	enum tscope_status status = tsi_arena_status(&sheet->texts, err);
+
+	return status == TSCOPE_OK ? tsi_arena_status(&sheet->scratch, err) : status;
+}
+
+enum tscope_status tsi_fill_sheet(const struct analyzer *analyzer,
+				  const struct analysis_scope *scope, struct fact_sheet *sheet,
+				  struct tscope_error *err)
+{
+	enum tscope_status status = tsi_fact_sheet_init(sheet, &analyzer->def, err);
+	if (status != TSCOPE_OK)
+		return status;
+	if (analyzer->run)
+		return analyzer->run(scope, sheet, err);
+	analyzer->fill(scope, sheet);
+	status = tsi_fact_sheet_status(sheet, err);
+	tsi_arena_deinit(&sheet->scratch);
+	return status;
 }
 
 void tsi_fact_sheet_deinit(struct fact_sheet *sheet)
@@ -34,6 +62,9 @@ void tsi_fact_sheet_deinit(struct fact_sheet *sheet)
 	for (size_t i = 0; sheet->tables && i < sheet->def->table_count; i++)
 		free(sheet->tables[i].cells);
 	free(sheet->tables);
+	free(sheet->spare_row);
+	tsi_arena_deinit(&sheet->texts);
+	tsi_arena_deinit(&sheet->scratch);
 	free(sheet->doubts);
 	free(sheet->facts);
 	*sheet = (struct fact_sheet){ 0 };
@@ -125,6 +156,16 @@ enum tscope_status tsi_table_add(struct fact_sheet *sheet, size_t table,
 	return TSCOPE_OK;
 }
 
+struct tscope_value *tsi_table_row(struct fact_sheet *sheet, size_t table)
+{
+	struct tscope_value *cells;
+
+	if (tsi_table_add(sheet, table, &cells, NULL) == TSCOPE_OK)
+		return cells;
+	sheet->scratch.has_failed = true;
+	return sheet->spare_row;
+}
+
 /* What a row is sorted by. */
 struct row_key {
 	int64_t number;
@@ -185,6 +226,13 @@ enum tscope_status tsi_table_sort(struct fact_sheet *sheet, size_t table, size_t
 	return TSCOPE_OK;
 }
 
+void tsi_table_order(struct fact_sheet *sheet, size_t table, size_t by_column,
+		     size_t then_text_column)
+{
+	if (tsi_table_sort(sheet, table, by_column, then_text_column, NULL) != TSCOPE_OK)
+		sheet->scratch.has_failed = true;
+}
+
 enum { MADE_TEXT_MAX = 1024 };
 
 enum tscope_status tsi_keep_text(const struct analysis_scope *scope, struct str text,
@@ -208,4 +256,25 @@ enum tscope_status tsi_make_text(const struct analysis_scope *scope, const char 
 	vsnprintf(made, sizeof(made), format, arguments);
 	va_end(arguments);
 	return tsi_keep_text(scope, tsi_str_of(made), text, err);
+}
+
+const char *tsi_sheet_copy(struct fact_sheet *sheet, struct str text)
+{
+	return tsi_arena_copy(&sheet->texts, text);
+}
+
+const char *tsi_sheet_print(struct fact_sheet *sheet, const char *format, ...)
+{
+	char made[MADE_TEXT_MAX];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(made, sizeof(made), format, arguments);
+	va_end(arguments);
+	return tsi_sheet_copy(sheet, tsi_str_of(made));
+}
+
+struct arena *tsi_sheet_scratch(struct fact_sheet *sheet)
+{
+	return &sheet->scratch;
 }

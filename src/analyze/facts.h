@@ -4,10 +4,15 @@
 
 #include "analyze/analyzer.h"
 
+struct arena;
+
 /*
  * The sheet that one analyzer fills for one scope: a value for each of its
  * facts (absent until set) and rows for each of its tables. Indices are those
  * of the analyzer's definitions.
+ *
+ * A sheet remembers that memory ran out: nothing here fails, and the analysis is
+ * given up once the analyzer returns.
  */
 void tsi_fact_int(struct fact_sheet *sheet, size_t fact, int64_t value);
 void tsi_fact_real(struct fact_sheet *sheet, size_t fact, double value); /* NaN, infinity: absent */
@@ -32,6 +37,32 @@ void tsi_fact_unreliable(struct fact_sheet *sheet, const char *reason);
  * text, or of the steps' names. The first one stays.
  */
 void tsi_fact_doubt(struct fact_sheet *sheet, size_t fact, const char *reason);
+
+/*
+ * A new row of a table, all cells absent: an array of column_count values, valid until the next
+ * row. Never NULL: without memory a row that goes nowhere.
+ */
+struct tscope_value *tsi_table_row(struct fact_sheet *sheet, size_t table);
+
+/*
+ * Orders a table's rows by an integer column, largest first; ties by a text column.
+ * Deterministic. Call it once all rows are there.
+ */
+void tsi_table_order(struct fact_sheet *sheet, size_t table, size_t by_column,
+		     size_t then_text_column);
+
+/* Text that lives as long as the analysis, cut at 1023 bytes. Never NULL. */
+TSI_PRINTF(2, 3)
+const char *tsi_sheet_print(struct fact_sheet *sheet, const char *format, ...);
+
+/* A copy that lives as long as the analysis; a text with a NUL in it ends there. Never NULL. */
+const char *tsi_sheet_copy(struct fact_sheet *sheet, struct str text);
+
+/*
+ * The analyzer's working memory: freed when it returns, and if that fails so does the sheet. See
+ * base/arena.h.
+ */
+struct arena *tsi_sheet_scratch(struct fact_sheet *sheet);
 
 /*
  * A new row of a table with all cells absent: an array of column_count values,

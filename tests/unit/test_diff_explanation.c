@@ -563,9 +563,7 @@ static enum tscope_status explain_alone(const struct comparison *comparison)
 	enum tscope_status status = tsi_intern_init(&texts, 1000, NULL);
 
 	if (status == TSCOPE_OK)
-		status = tsi_fact_sheet_init(&sheet, &analyzer->def, NULL);
-	if (status == TSCOPE_OK)
-		status = analyzer->run(&scope, &sheet, NULL);
+		status = tsi_fill_sheet(analyzer, &scope, &sheet, NULL);
 	tsi_fact_sheet_deinit(&sheet);
 	tsi_intern_deinit(&texts);
 	return status;
