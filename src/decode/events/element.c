@@ -27,11 +27,11 @@ enum string_rule {
 	STRING_RULE_COUNT,
 };
 
-enum step {
-	STEP_OK,
-	STEP_MORE,
-	STEP_ODD,
-	STEP_DEEP, /* nested deeper than allowed */
+enum reading {
+	READ_OK,
+	READ_MORE,
+	READ_ODD,
+	READ_DEEP, /* nested deeper than allowed */
 };
 
 struct attempt {
@@ -52,10 +52,10 @@ static bool is_one_of(char c, const char *set)
 	return c && strchr(set, c);
 }
 
-static enum step skip_space(struct attempt *a)
+static enum reading skip_space(struct attempt *a)
 {
 	a->p = tsi_skip_space(a->p, a->end);
-	return a->p < a->end ? STEP_OK : STEP_MORE;
+	return a->p < a->end ? READ_OK : READ_MORE;
 }
 
 /* Keys that events have; those of the first two every event has. */
@@ -90,29 +90,29 @@ static bool is_event_key(const char *p, const char *end)
 }
 
 /* May the quote at p end a string? */
-static enum step is_closing(const struct attempt *a, const char *p)
+static enum reading is_closing(const struct attempt *a, const char *p)
 {
 	if (a->rule == STRICT)
-		return STEP_OK;
+		return READ_OK;
 	const char *next = tsi_skip_space(p + 1, a->end);
 	if (next == a->end)
-		return a->is_last ? STEP_OK : STEP_MORE;
+		return a->is_last ? READ_OK : READ_MORE;
 	if (a->rule == BEFORE_MARK)
-		return is_one_of(*next, ",:}]") ? STEP_OK : STEP_ODD;
+		return is_one_of(*next, ",:}]") ? READ_OK : READ_ODD;
 
 	bool is_comma = *next == ',';
 	if (!is_comma && *next != '}')
-		return STEP_ODD;
+		return READ_ODD;
 	next = tsi_skip_space(next + 1, a->end);
 	if (next == a->end)
-		return a->is_last ? STEP_OK : STEP_MORE;
+		return a->is_last ? READ_OK : READ_MORE;
 	if (is_comma)
-		return is_event_key(next, a->end) ? STEP_OK : STEP_ODD;
-	return *next == ',' || *next == ']' ? STEP_OK : STEP_ODD;
+		return is_event_key(next, a->end) ? READ_OK : READ_ODD;
+	return *next == ',' || *next == ']' ? READ_OK : READ_ODD;
 }
 
 /* a->p is at the opening quote; leaves it behind the closing one. */
-static enum step read_string(struct attempt *a, struct str *text, bool *escaped)
+static enum reading read_string(struct attempt *a, struct str *text, bool *escaped)
 {
 	const char *start = a->p + 1;
 	for (const char *p = start; p < a->end; p++) {
@@ -125,31 +125,31 @@ static enum step read_string(struct attempt *a, struct str *text, bool *escaped)
 			a->flaws.control_character = true;
 		if (*p != '"')
 			continue;
-		enum step step = is_closing(a, p);
-		if (step == STEP_MORE)
-			return step;
-		if (step == STEP_ODD) {
+		enum reading reading = is_closing(a, p);
+		if (reading == READ_MORE)
+			return reading;
+		if (reading == READ_ODD) {
 			if (is_one_of_keys(p, a->end, INEVITABLE_KEYS))
-				return STEP_ODD; /* this would swallow the rest of the event */
+				return READ_ODD; /* this would swallow the rest of the event */
 			a->has_quotes = true;
 			continue;
 		}
 		*text = (struct str){ start, (size_t)(p - start) };
 		a->p = p + 1;
-		return STEP_OK;
+		return READ_OK;
 	}
-	return STEP_MORE;
+	return READ_MORE;
 }
 
-static enum step read_word(struct attempt *a, struct str *text)
+static enum reading read_word(struct attempt *a, struct str *text)
 {
 	const char *start = a->p;
 	while (a->p < a->end && !tsi_is_space(*a->p) && !is_one_of(*a->p, ",:}]\"{["))
 		a->p++;
 	if (a->p == a->end && !a->is_last)
-		return STEP_MORE;
+		return READ_MORE;
 	*text = (struct str){ start, (size_t)(a->p - start) };
-	return text->length ? STEP_OK : STEP_ODD;
+	return text->length ? READ_OK : READ_ODD;
 }
 
 /* N/A, NaN, inf: values all the same, but no number. */
@@ -161,7 +161,7 @@ static bool is_bare_word(struct str text)
 }
 
 /* An object or array at a->p: up to the bracket of its kind that closes it. */
-static enum step skip_nested(struct attempt *a)
+static enum reading skip_nested(struct attempt *a)
 {
 	char open = *a->p;
 	char close = open == '{' ? '}' : ']';
@@ -170,47 +170,47 @@ static enum step skip_nested(struct attempt *a)
 	if (rule == BEFORE_KEY)
 		a->rule = BEFORE_MARK; /* what follows inside args are no event keys */
 
-	enum step step = STEP_OK;
-	while (step == STEP_OK && a->p < a->end) {
+	enum reading reading = READ_OK;
+	while (reading == READ_OK && a->p < a->end) {
 		struct str text;
 		bool escaped;
 		if (*a->p == '"') {
-			step = read_string(a, &text, &escaped);
+			reading = read_string(a, &text, &escaped);
 			continue;
 		}
 		char c = *a->p++;
 		depth += c == open;
 		depth -= c == close;
 		if (depth > a->max_depth)
-			step = STEP_DEEP;
+			reading = READ_DEEP;
 		if (depth == 0)
 			break;
 	}
 	a->rule = rule;
-	return step == STEP_OK && depth ? STEP_MORE : step;
+	return reading == READ_OK && depth ? READ_MORE : reading;
 }
 
 /* Any value; *text is what stands between its quotes, or its text; null is the empty text. */
-static enum step read_value(struct attempt *a, struct str *text, bool *escaped)
+static enum reading read_value(struct attempt *a, struct str *text, bool *escaped)
 {
 	const char *start = a->p;
-	enum step step;
+	enum reading reading;
 	*escaped = false;
 	switch (*a->p) {
 	case '"':
 		return read_string(a, text, escaped);
 	case '{':
 	case '[':
-		step = skip_nested(a);
+		reading = skip_nested(a);
 		*text = (struct str){ start, (size_t)(a->p - start) };
-		return step;
+		return reading;
 	}
-	step = read_word(a, text);
-	if (step == STEP_OK && is_bare_word(*text))
+	reading = read_word(a, text);
+	if (reading == READ_OK && is_bare_word(*text))
 		a->bare_words++;
-	if (step == STEP_OK && tsi_str_is(*text, "null"))
+	if (reading == READ_OK && tsi_str_is(*text, "null"))
 		*text = (struct str){ 0 };
-	return step;
+	return reading;
 }
 
 static void take_time(struct attempt *a, struct str text, int64_t *ns, bool *has)
@@ -262,30 +262,30 @@ static void take_field(struct attempt *a, enum event_field field, struct str tex
 	}
 }
 
-static enum step read_key(struct attempt *a, struct str *key)
+static enum reading read_key(struct attempt *a, struct str *key)
 {
 	bool escaped;
 	enum string_rule rule = a->rule;
 	a->rule = STRICT; /* keys are the writer's own */
-	enum step step = *a->p == '"' ? read_string(a, key, &escaped) : STEP_ODD;
+	enum reading reading = *a->p == '"' ? read_string(a, key, &escaped) : READ_ODD;
 	a->rule = rule;
-	if (step == STEP_OK)
-		step = skip_space(a);
-	if (step == STEP_OK && *a->p++ != ':')
-		step = STEP_ODD;
-	return step == STEP_OK ? skip_space(a) : step;
+	if (reading == READ_OK)
+		reading = skip_space(a);
+	if (reading == READ_OK && *a->p++ != ':')
+		reading = READ_ODD;
+	return reading == READ_OK ? skip_space(a) : reading;
 }
 
-static enum step read_member(struct attempt *a)
+static enum reading read_member(struct attempt *a)
 {
 	struct str key, text;
 	bool escaped;
-	enum step step = read_key(a, &key);
-	if (step != STEP_OK)
-		return step;
+	enum reading reading = read_key(a, &key);
+	if (reading != READ_OK)
+		return reading;
 	const char *start = a->p;
-	if ((step = read_value(a, &text, &escaped)) != STEP_OK)
-		return step;
+	if ((reading = read_value(a, &text, &escaped)) != READ_OK)
+		return reading;
 	enum event_field field = event_field_of(key);
 	if (field == FIELD_ARGS || field == FIELD_ID2)
 		text = (struct str){ start, (size_t)(a->p - start) };
@@ -293,29 +293,29 @@ static enum step read_member(struct attempt *a)
 	a->seen |= 1u << field;
 	a->has_members = true;
 	take_field(a, field, text, escaped);
-	return STEP_OK;
+	return READ_OK;
 }
 
 /* The members of the object at a->p, to behind its brace. */
-static enum step read_object(struct attempt *a)
+static enum reading read_object(struct attempt *a)
 {
 	bool after_comma = false;
-	enum step step;
+	enum reading reading;
 	a->p++;
 	for (;;) {
-		if ((step = skip_space(a)) != STEP_OK)
-			return step;
+		if ((reading = skip_space(a)) != READ_OK)
+			return reading;
 		if (*a->p == '}') {
 			a->trailing_commas += after_comma;
 			a->p++;
-			return STEP_OK;
+			return READ_OK;
 		}
 		if (a->has_members && !after_comma)
-			return STEP_ODD;
-		if ((step = read_member(a)) != STEP_OK)
-			return step;
-		if ((step = skip_space(a)) != STEP_OK)
-			return step;
+			return READ_ODD;
+		if ((reading = read_member(a)) != READ_OK)
+			return reading;
+		if ((reading = skip_space(a)) != READ_OK)
+			return reading;
 		after_comma = *a->p == ',';
 		a->p += after_comma;
 	}
@@ -326,24 +326,24 @@ static enum step read_object(struct attempt *a)
  * next event's brace, the end of the input, or the object's last brace where
  * the bracket is missing.
  */
-static enum step expect_end(struct attempt *a)
+static enum reading expect_end(struct attempt *a)
 {
 	a->p = tsi_skip_space(a->p, a->end);
 	if (a->p == a->end)
-		return a->is_last ? STEP_OK : STEP_MORE;
+		return a->is_last ? READ_OK : READ_MORE;
 	if (is_one_of(*a->p, ",]{"))
-		return STEP_OK;
+		return READ_OK;
 	if (*a->p != '}' || tsi_skip_space(a->p + 1, a->end) != a->end)
-		return STEP_ODD;
-	return a->is_last ? STEP_OK : STEP_MORE;
+		return READ_ODD;
+	return a->is_last ? READ_OK : READ_MORE;
 }
 
-static enum step try_element(struct attempt *a)
+static enum reading try_element(struct attempt *a)
 {
 	struct str text;
 	bool escaped;
-	enum step step = *a->p == '{' ? read_object(a) : read_value(a, &text, &escaped);
-	return step == STEP_OK ? expect_end(a) : step;
+	enum reading reading = *a->p == '{' ? read_object(a) : read_value(a, &text, &escaped);
+	return reading == READ_OK ? expect_end(a) : reading;
 }
 
 /* Takes the separator at a->p and says how to go on. */
@@ -448,19 +448,19 @@ enum element_result tsi_element_read(struct scanner *scanner, bool is_last,
 				     .is_last = is_last,
 				     .rule = rule,
 				     .max_depth = scanner->max_depth };
-		enum step step = try_element(&a);
-		if (step == STEP_OK)
+		enum reading reading = try_element(&a);
+		if (reading == READ_OK)
 			return accept(scanner, start, &a, err);
-		if (step == STEP_DEEP) {
+		if (reading == READ_DEEP) {
 			tsi_fail_at(err, TSCOPE_E_LIMIT,
 				    scanner->offset + (uint64_t)(start - scanner->window),
 				    "values nested deeper than %zu (limit: max-depth)",
 				    scanner->max_depth);
 			return ELEMENT_FAILED;
 		}
-		if (step == STEP_MORE && is_short)
+		if (reading == READ_MORE && is_short)
 			return ELEMENT_MORE;
-		is_open |= step == STEP_MORE && rule == STRICT;
+		is_open |= reading == READ_MORE && rule == STRICT;
 	}
 	if (is_open && !is_last)
 		return ELEMENT_MORE;

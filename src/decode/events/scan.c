@@ -26,11 +26,11 @@
 
 extern const struct scan_isa TSI_ISA_NAME(tsi_scan);
 
-enum step {
-	STEP_OK,
-	STEP_MORE, /* the window ended */
-	STEP_ODD,
-	STEP_KNOWN, /* read as one of a known kind */
+enum reading {
+	READ_OK,
+	READ_MORE, /* the window ended */
+	READ_ODD,
+	READ_KNOWN, /* read as one of a known kind */
 };
 
 struct cursor {
@@ -41,56 +41,56 @@ struct cursor {
 	struct kind_source *source; /* its members are noted */
 };
 
-static inline enum step skip_space(struct cursor *c)
+static inline enum reading skip_space(struct cursor *c)
 {
 	c->p = tsi_skip_space(c->p, c->end);
-	return c->p < c->end ? STEP_OK : STEP_MORE;
+	return c->p < c->end ? READ_OK : READ_MORE;
 }
 
 /* c->p is behind an opening quote; leaves it behind the closing one. */
-static inline enum step read_string(struct cursor *c, struct str *text, bool *escaped)
+static inline enum reading read_string(struct cursor *c, struct str *text, bool *escaped)
 {
 	struct skipped met = { 0 };
 	const char *quote = skip_string_text(c->p, c->end, &met);
 	if (tsi_unlikely(!quote))
-		return STEP_MORE;
+		return READ_MORE;
 	*text = (struct str){ c->p, (size_t)(quote - c->p) };
 	*escaped = met.escape;
 	c->flaws.control_character |= met.control;
 	c->p = quote + 1;
-	return STEP_OK;
+	return READ_OK;
 }
 
 /* c->p is at an opening brace; leaves it behind the one that closes it. */
-static inline enum step skip_object(struct cursor *c)
+static inline enum reading skip_object(struct cursor *c)
 {
 	struct skipped met = { 0 };
 	bool odd = false;
 	const char *behind = skip_brackets(c->p, c->end, c->max_depth, &odd, &met);
 	if (tsi_unlikely(!behind))
-		return odd ? STEP_ODD : STEP_MORE;
+		return odd ? READ_ODD : READ_MORE;
 	c->flaws.control_character |= met.control;
 	c->p = behind;
-	return STEP_OK;
+	return READ_OK;
 }
 
 /* A word: up to what may follow a value. */
-static enum step read_word(struct cursor *c, struct str *text)
+static enum reading read_word(struct cursor *c, struct str *text)
 {
 	const char *p = c->p;
 	while (p < c->end && *p >= 'a' && *p <= 'z')
 		p++;
 	if (p == c->end)
-		return STEP_MORE;
+		return READ_MORE;
 	*text = (struct str){ c->p, (size_t)(p - c->p) };
 	c->p = p;
 	bool is_known = tsi_str_is(*text, "null") || tsi_str_is(*text, "true") ||
 			tsi_str_is(*text, "false");
-	return is_known ? STEP_OK : STEP_ODD;
+	return is_known ? READ_OK : READ_ODD;
 }
 
 /* A number without exponent. */
-static inline enum step read_number(struct cursor *c, struct str *text)
+static inline enum reading read_number(struct cursor *c, struct str *text)
 {
 	const char *digits = c->p + (*c->p == '-');
 	const char *p = skip_digits(digits, c->end);
@@ -99,16 +99,16 @@ static inline enum step read_number(struct cursor *c, struct str *text)
 		p = skip_digits(digits, c->end);
 	}
 	if (p >= c->end)
-		return STEP_MORE;
+		return READ_MORE;
 	if (p == digits || !(*p == ',' || tsi_is_space(*p) || *p == '}'))
-		return STEP_ODD;
+		return READ_ODD;
 	*text = (struct str){ c->p, (size_t)(p - c->p) };
 	c->p = p;
-	return STEP_OK;
+	return READ_OK;
 }
 
 /* A number, or a string; null counts as absent. The other forms are for the careful reader. */
-static inline enum step read_scalar(struct cursor *c, struct str *text)
+static inline enum reading read_scalar(struct cursor *c, struct str *text)
 {
 	bool escaped = false;
 	char first = *c->p;
@@ -118,25 +118,25 @@ static inline enum step read_scalar(struct cursor *c, struct str *text)
 	}
 	if (first == '-' || (unsigned char)(first - '0') <= 9)
 		return read_number(c, text);
-	enum step step = read_word(c, text);
-	if (step == STEP_OK && first == 'n')
+	enum reading reading = read_word(c, text);
+	if (reading == READ_OK && first == 'n')
 		*text = (struct str){ 0 };
-	return step;
+	return reading;
 }
 
 /* A time in the plain form; all other forms are for the careful reader. */
-static inline enum step read_time(struct cursor *c, int64_t *ns)
+static inline enum reading read_time(struct cursor *c, int64_t *ns)
 {
 	const char *behind = parse_plain_ns(c->p, c->end, ns);
 	if (tsi_unlikely(!behind)) /* perhaps only the window ends in it */
-		return c->end - c->p < 32 ? STEP_MORE : STEP_ODD;
+		return c->end - c->p < 32 ? READ_MORE : READ_ODD;
 	if (behind == c->end)
-		return STEP_MORE;
+		return READ_MORE;
 	c->p = behind;
-	return STEP_OK;
+	return READ_OK;
 }
 
-static inline enum step skip_other(struct cursor *c)
+static inline enum reading skip_other(struct cursor *c)
 {
 	struct str text;
 	if (*c->p == '{')
@@ -145,17 +145,17 @@ static inline enum step skip_other(struct cursor *c)
 }
 
 /* The value of a field; c->p is at its first character. */
-static inline enum step read_value(struct cursor *c, enum event_field field,
-				   struct raw_event *event)
+static inline enum reading read_value(struct cursor *c, enum event_field field,
+				      struct raw_event *event)
 {
 	struct str text;
-	enum step step;
+	enum reading reading;
 
 	switch (field) {
 	case FIELD_PH:
-		if ((step = read_scalar(c, &text)) == STEP_OK)
+		if ((reading = read_scalar(c, &text)) == READ_OK)
 			event->phase = text.length ? text.data[0] : '\0';
-		return step;
+		return reading;
 	case FIELD_NAME:
 		event->name_escaped = false; /* if it comes twice */
 		if (*c->p != '"')
@@ -171,27 +171,27 @@ static inline enum step read_value(struct cursor *c, enum event_field field,
 	case FIELD_ID:
 		return read_scalar(c, &event->id);
 	case FIELD_TS:
-		if ((step = read_time(c, &event->ts_ns)) == STEP_OK)
+		if ((reading = read_time(c, &event->ts_ns)) == READ_OK)
 			event->has_ts = true;
-		return step;
+		return reading;
 	case FIELD_DUR:
-		if ((step = read_time(c, &event->dur_ns)) == STEP_OK)
+		if ((reading = read_time(c, &event->dur_ns)) == READ_OK)
 			event->has_dur = true;
-		return step;
+		return reading;
 	case FIELD_TDUR:
-		if ((step = read_time(c, &c->flaws.tdur_ns)) == STEP_OK)
+		if ((reading = read_time(c, &c->flaws.tdur_ns)) == READ_OK)
 			c->flaws.has_tdur = true;
-		return step;
+		return reading;
 	case FIELD_ARGS:
 		event->args.data = c->p;
-		step = skip_other(c);
+		reading = skip_other(c);
 		event->args.length = (size_t)(c->p - event->args.data);
-		return step;
+		return reading;
 	case FIELD_ID2:
 		text.data = c->p;
-		if ((step = skip_other(c)) == STEP_OK)
+		if ((reading = skip_other(c)) == READ_OK)
 			event->id = (struct str){ text.data, (size_t)(c->p - text.data) };
-		return step;
+		return reading;
 	case FIELD_OTHER:
 	case FIELD_END:
 		break;
@@ -203,32 +203,32 @@ static inline enum step read_value(struct cursor *c, enum event_field field,
  * Reads what stands between two values the general way: the opening brace or a
  * comma, a key and its colon; or the closing brace (FIELD_END).
  */
-static enum step read_glue(struct cursor *c, bool is_first, enum event_field *field)
+static enum reading read_glue(struct cursor *c, bool is_first, enum event_field *field)
 {
 	bool escaped = false;
 	struct str key;
-	enum step step;
-	if ((step = skip_space(c)) != STEP_OK)
-		return step;
+	enum reading reading;
+	if ((reading = skip_space(c)) != READ_OK)
+		return reading;
 	if (*c->p == '}' && !is_first) {
 		c->p++;
 		*field = FIELD_END;
-		return STEP_OK;
+		return READ_OK;
 	}
 	if (*c->p != (is_first ? '{' : ','))
-		return STEP_ODD;
+		return READ_ODD;
 	c->p++;
-	if ((step = skip_space(c)) != STEP_OK)
-		return step;
+	if ((reading = skip_space(c)) != READ_OK)
+		return reading;
 	if (*c->p != '"')
-		return STEP_ODD;
+		return READ_ODD;
 	c->p++;
-	if ((step = read_string(c, &key, &escaped)) != STEP_OK)
-		return step;
-	if ((step = skip_space(c)) != STEP_OK)
-		return step;
+	if ((reading = read_string(c, &key, &escaped)) != READ_OK)
+		return reading;
+	if ((reading = skip_space(c)) != READ_OK)
+		return reading;
 	if (*c->p != ':')
-		return STEP_ODD;
+		return READ_ODD;
 	c->p++;
 	*field = event_field_of(key);
 	return skip_space(c);
@@ -249,11 +249,11 @@ static inline void note_member(struct cursor *c, enum event_field field, const c
 }
 
 /*
- * One event, c->p at its brace; leaves c->p behind it. STEP_KNOWN: up to its name it was read
+ * One event, c->p at its brace; leaves c->p behind it. READ_KNOWN: up to its name it was read
  * this way, but then it was found to be of known kind, and c->p is where the next one begins.
  */
-static inline enum step read_event(struct scanner *scanner, struct cursor *c,
-				   struct raw_event *event, struct kind_event *known)
+static inline enum reading read_event(struct scanner *scanner, struct cursor *c,
+				      struct raw_event *event, struct kind_event *known)
 {
 	struct layout *layout = &scanner->layout;
 	const char *start = c->p;
@@ -262,40 +262,40 @@ static inline enum step read_event(struct scanner *scanner, struct cursor *c,
 		bool on_path = glue || is_first; /* of glues that are known so far */
 		unsigned next = on_path ? layout_match(layout, glue, c->p) : 0;
 		enum event_field field;
-		enum step step;
+		enum reading reading;
 		if (tsi_likely(next)) {
 			glue = next;
 			field = (enum event_field)layout->glues[next].field;
 			c->p += layout->glues[next].length;
 			/* One that ends in fewer blanks than stand here is foreseen as well. */
 			if (tsi_unlikely(tsi_is_space(*c->p)) && field != FIELD_END &&
-			    (step = skip_space(c)) != STEP_OK)
-				return step;
+			    (reading = skip_space(c)) != READ_OK)
+				return reading;
 		} else {
 			const char *from = c->p;
-			if ((step = read_glue(c, is_first, &field)) != STEP_OK)
-				return step;
+			if ((reading = read_glue(c, is_first, &field)) != READ_OK)
+				return reading;
 			struct str text = { from, (size_t)(c->p - from) };
 			/* A control character in a key is counted each time, so never foreseen. */
 			bool is_kept = on_path && !c->flaws.control_character;
 			glue = is_kept ? layout_learn(layout, glue, text, field) : 0;
 		}
 		if (tsi_unlikely(c->p >= c->end))
-			return STEP_MORE;
+			return READ_MORE;
 		if (field == FIELD_END)
-			return STEP_OK;
+			return READ_OK;
 		c->twice |= c->seen & 1u << field;
 		c->seen |= 1u << field;
 		const char *value = c->p;
-		if ((step = read_value(c, field, event)) != STEP_OK)
-			return step;
+		if ((reading = read_value(c, field, event)) != READ_OK)
+			return reading;
 		note_member(c, field, value);
 		if (field != FIELD_NAME || !scanner->kinds)
 			continue;
 		const char *behind = match_named(scanner->kinds, event->name, start, c->end, known);
 		if (behind) {
 			c->p = behind;
-			return STEP_KNOWN;
+			return READ_KNOWN;
 		}
 	}
 }
@@ -364,21 +364,21 @@ static bool read_unpredicted(struct scanner *scanner, const char **p, enum scan_
 	};
 	struct raw_event event = { 0 };
 	struct kind_event known;
-	enum step step = STEP_MORE;
+	enum reading reading = READ_MORE;
 	source.member_count = 0; /* no more of it is cleared: it is large */
 	if (c.p < c.end)
-		step = *c.p == '{' ? read_event(scanner, &c, &event, &known) : STEP_ODD;
+		reading = *c.p == '{' ? read_event(scanner, &c, &event, &known) : READ_ODD;
 	*result = SCAN_FAILED;
-	if (step == STEP_KNOWN) {
+	if (reading == READ_KNOWN) {
 		*p = c.p;
 		return emit_known(scanner, c.p, &known, err) == TSCOPE_OK;
 	}
-	if (step == STEP_OK)
-		step = skip_space(&c);
-	if (step == STEP_OK && *c.p != ',' && *c.p != ']')
-		step = STEP_ODD;
-	if (step != STEP_OK) {
-		*result = step == STEP_MORE ? SCAN_MORE : SCAN_ODD;
+	if (reading == READ_OK)
+		reading = skip_space(&c);
+	if (reading == READ_OK && *c.p != ',' && *c.p != ']')
+		reading = READ_ODD;
+	if (reading != READ_OK) {
+		*result = reading == READ_MORE ? SCAN_MORE : SCAN_ODD;
 		return false;
 	}
 	if (emit_read(scanner, *p, &c, &event, err) != TSCOPE_OK)
