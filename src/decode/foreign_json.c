@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON that is no trace: what it is, by the keys of the document. One row adds one kind. */
+/* Names JSON that is no trace by the keys of the document. One row adds one kind. */
 #include "decode/foreign.h"
 
 #include "base/attributes.h"
 #include "base/error.h"
 #include "decode/foreign_text.h"
+#include "decode/json.h"
 
 #define TEXT(literal)                                                                              \
 	{                                                                                          \
 		literal, sizeof(literal) - 1                                                       \
 	}
 
-/* Top-level keys that tell what a JSON document is. */
+/* Top-level keys by which a JSON document is known. */
 enum {
 	KEY_NODES,
 	KEY_SCHEMA,
@@ -85,21 +86,12 @@ void tsi_json_shape_add_key(struct json_shape *shape, struct str key)
 			shape->keys |= UINT32_C(1) << i;
 }
 
-/* The closing quote of the string whose text begins at p, or end. */
-static const char *skip_string(const char *p, const char *end)
-{
-	for (; p < end && *p != '"'; p++)
-		if (*p == '\\' && p + 1 < end)
-			p++;
-	return p;
-}
-
-/* Takes the string that p is at the quote of; its closing quote, or end. */
+/* Parses the string whose opening quote p is; returns its closing quote, or end. */
 static const char *add_string(struct json_shape *shape, const char *p, const char *end, bool is_top)
 {
 	struct str key = { p + 1, 0 };
 
-	p = skip_string(p + 1, end);
+	p = tsi_json_string_end(p + 1, end);
 	if (p == end)
 		return end;
 	key.length = (size_t)(p - key.data);

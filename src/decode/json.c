@@ -12,13 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/*
- * p is at the opening quote; the result is behind the closing one, or at end. Plain text is left
- * behind 32 bytes at a time; what lies behind `end` need not be there, so the last ones go singly.
- */
-static const char *skip_string(const char *p, const char *end)
+/* Plain text is skipped 32 bytes at a time; nothing behind `end` is read, so the last go singly. */
+const char *tsi_json_string_end(const char *p, const char *end)
 {
-	p++;
 	while (p < end) {
 		uint32_t special = end - p >= 32 ? simd_special32(p) : 1;
 		if (!special) {
@@ -27,10 +23,17 @@ static const char *skip_string(const char *p, const char *end)
 		}
 		p += __builtin_ctz(special);
 		if (*p == '"')
-			return p + 1;
+			return p;
 		p += *p == '\\' ? 2 : 1;
 	}
 	return end;
+}
+
+/* p is at the opening quote; returns the place behind the closing one, or end. */
+static const char *skip_string(const char *p, const char *end)
+{
+	p = tsi_json_string_end(p + 1, end);
+	return p < end ? p + 1 : end;
 }
 
 /* Behind the bracket that closes the one at p, or at end. Only those of its kind count. */
@@ -67,23 +70,43 @@ static const char *skip_value(const char *p, const char *end)
 	return p;
 }
 
-void tsi_json_object_open(struct json_object *members, struct str text)
+/* Behind the bracket that the text must begin with; else there is nothing in it. */
+static void enter(struct json_cursor *cursor, struct str text, char bracket)
 {
 	text = tsi_str_trim(text);
-	members->at = text.data;
-	members->end = text.data;
-	if (text.length && text.data[0] == '{') {
-		members->at = text.data + 1;
-		members->end = text.data + text.length;
-	}
+	bool is_open = text.length && text.data[0] == bracket;
+	cursor->at = text.data + is_open;
+	cursor->end = text.data + (is_open ? text.length : 0);
 }
 
-bool tsi_json_object_next(struct json_object *members, struct str *key, struct str *value)
+/* The next character that is neither white space nor a comma, or the end. */
+static const char *next_item(const struct json_cursor *cursor)
 {
-	const char *end = members->end;
-	const char *p = tsi_skip_space(members->at, end);
-	while (p < end && *p == ',')
-		p = tsi_skip_space(p + 1, end);
+	const char *p = tsi_skip_space(cursor->at, cursor->end);
+	while (p < cursor->end && *p == ',')
+		p = tsi_skip_space(p + 1, cursor->end);
+	return p;
+}
+
+/* Takes the value that begins at p. */
+static bool take_value(struct json_cursor *cursor, const char *p, struct str *value)
+{
+	const char *value_end = skip_value(p, cursor->end);
+	if (value_end == p)
+		return false;
+	*value = (struct str){ p, (size_t)(value_end - p) };
+	cursor->at = value_end;
+	return true;
+}
+
+void tsi_json_object_open(struct json_cursor *members, struct str text)
+{
+	enter(members, text, '{');
+}
+
+bool tsi_json_object_next(struct json_cursor *members, struct str *key, struct str *value)
+{
+	const char *end = members->end, *p = next_item(members);
 	if (p == end || *p != '"')
 		return false;
 
@@ -92,18 +115,12 @@ bool tsi_json_object_next(struct json_object *members, struct str *key, struct s
 	p = tsi_skip_space(key_end, end);
 	if (p == end || *p != ':')
 		return false;
-	p = tsi_skip_space(p + 1, end);
-	const char *value_end = skip_value(p, end);
-	if (value_end == p)
-		return false;
-	*value = (struct str){ p, (size_t)(value_end - p) };
-	members->at = value_end;
-	return true;
+	return take_value(members, tsi_skip_space(p + 1, end), value);
 }
 
 struct str tsi_json_object_get(struct str text, struct str key)
 {
-	struct json_object members;
+	struct json_cursor members;
 	struct str name, value, found = { 0 };
 	tsi_json_object_open(&members, text);
 	while (tsi_json_object_next(&members, &name, &value))
@@ -112,31 +129,15 @@ struct str tsi_json_object_get(struct str text, struct str key)
 	return found;
 }
 
-void tsi_json_array_open(struct json_array *items, struct str text)
+void tsi_json_array_open(struct json_cursor *items, struct str text)
 {
-	text = tsi_str_trim(text);
-	items->at = text.data;
-	items->end = text.data;
-	if (text.length && text.data[0] == '[') {
-		items->at = text.data + 1;
-		items->end = text.data + text.length;
-	}
+	enter(items, text, '[');
 }
 
-bool tsi_json_array_next(struct json_array *items, struct str *value)
+bool tsi_json_array_next(struct json_cursor *items, struct str *value)
 {
-	const char *end = items->end;
-	const char *p = tsi_skip_space(items->at, end);
-	while (p < end && *p == ',')
-		p = tsi_skip_space(p + 1, end);
-	if (p == end || *p == ']')
-		return false;
-	const char *value_end = skip_value(p, end);
-	if (value_end == p)
-		return false;
-	*value = (struct str){ p, (size_t)(value_end - p) };
-	items->at = value_end;
-	return true;
+	const char *p = next_item(items);
+	return p < items->end && *p != ']' && take_value(items, p, value);
 }
 
 bool tsi_json_is_string(struct str value)

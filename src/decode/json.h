@@ -13,7 +13,7 @@
  * JSON that lies in memory as a whole: an event's args, a metadata value.
  * Pull style: the reader's code reads like the grammar of what it expects.
  *
- *	struct json_object members;
+ *	struct json_cursor members;
  *	struct str key, value;
  *	tsi_json_object_open(&members, event->args);
  *	while (tsi_json_object_next(&members, &key, &value))
@@ -24,25 +24,25 @@
  * for an object. Nothing is decoded until one of the tsi_json_to_… is called.
  * The readers are lenient: on text that is no JSON the iteration just ends.
  */
-struct json_object {
+struct json_cursor {
 	const char *at, *end;
 };
 
 /* Begins with the first member of the object `text`; text that is no object has none. */
-void tsi_json_object_open(struct json_object *members, struct str text);
+void tsi_json_object_open(struct json_cursor *members, struct str text);
 
 /* The next member: key without quotes (escapes as written), value as text. False at the end. */
-bool tsi_json_object_next(struct json_object *members, struct str *key, struct str *value);
+bool tsi_json_object_next(struct json_cursor *members, struct str *key, struct str *value);
 
 /* The value of a member, or the empty text. The last one wins. O(length). */
 struct str tsi_json_object_get(struct str text, struct str key);
 
-struct json_array {
-	const char *at, *end;
-};
+/* Likewise the items of an array. */
+void tsi_json_array_open(struct json_cursor *items, struct str text);
+bool tsi_json_array_next(struct json_cursor *items, struct str *value);
 
-void tsi_json_array_open(struct json_array *items, struct str text);
-bool tsi_json_array_next(struct json_array *items, struct str *value);
+/* The closing quote of the string whose text begins at p, or end where there is none. */
+const char *tsi_json_string_end(const char *p, const char *end);
 
 /* True for a text that begins with a quote. */
 bool tsi_json_is_string(struct str value);

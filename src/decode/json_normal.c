@@ -7,51 +7,58 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/real.h"
 #include "decode/json.h"
 
-enum tscope_status tsi_json_text_add(struct json_text *text, struct str part,
-				     struct tscope_error *err)
+/* Room for so many bytes behind the text, or NULL. */
+static char *make_room(struct json_text *text, size_t bytes)
 {
-	if (part.length == 0)
-		return TSCOPE_OK;
-	if (tsi_array_reserve(&text->chars, &text->capacity, text->length + part.length, 1, err) !=
-	    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	memcpy(text->chars + text->length, part.data, part.length);
-	text->length += part.length;
-	return TSCOPE_OK;
+	char *chars = tsi_arena_reserve(text->arena, text->chars, &text->capacity,
+					text->length + bytes, 1);
+
+	if (!chars)
+		return NULL;
+	text->chars = chars;
+	return chars + text->length;
 }
 
-enum tscope_status tsi_json_text_add_unescaped(struct json_text *text, struct str inside,
-					       struct tscope_error *err)
+void tsi_json_text_add(struct json_text *text, struct str part)
 {
+	char *room = part.length ? make_room(text, part.length) : NULL;
+
+	if (!room)
+		return;
+	memcpy(room, part.data, part.length);
+	text->length += part.length;
+}
+
+void tsi_json_text_add_unescaped(struct json_text *text, struct str inside)
+{
+	char *room = inside.length ? make_room(text, inside.length) : NULL;
 	uint64_t bad_escapes = 0;
 
-	if (inside.length == 0)
-		return TSCOPE_OK;
-	if (tsi_array_reserve(&text->chars, &text->capacity, text->length + inside.length, 1,
-			      err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	text->length += tsi_json_unescape(inside, text->chars + text->length, &bad_escapes);
-	return TSCOPE_OK;
+	if (room)
+		text->length += tsi_json_unescape(inside, room, &bad_escapes);
 }
 
-static enum tscope_status add_char(struct json_text *text, char c, struct tscope_error *err)
+static void add_char(struct json_text *text, char c)
 {
-	return tsi_json_text_add(text, (struct str){ &c, 1 }, err);
+	tsi_json_text_add(text, (struct str){ &c, 1 });
 }
 
 /* ---- strings and numbers ---- */
 
-/* A text without escapes, in quotes and with those that must be. */
-static enum tscope_status add_quoted(struct json_text *text, struct str plain,
-				     struct tscope_error *err)
-{
-	enum tscope_status status = add_char(text, '"', err);
+struct normalizer {
+	struct json_text *text;
+	struct arena scratch;
+	struct json_text plain; /* a string without its escapes; in scratch */
+};
 
-	for (size_t i = 0; status == TSCOPE_OK && i < plain.length; i++) {
+/* A text without escapes, in quotes and with those that must be. */
+static void add_quoted(struct json_text *text, struct str plain)
+{
+	add_char(text, '"');
+	for (size_t i = 0; i < plain.length; i++) {
 		unsigned char c = (unsigned char)plain.data[i];
 		char escape[8] = { (char)c, '\0' };
 
@@ -59,21 +66,16 @@ static enum tscope_status add_quoted(struct json_text *text, struct str plain,
 			snprintf(escape, sizeof(escape), "\\u%04x", (unsigned)c);
 		else if (c == '"' || c == '\\')
 			snprintf(escape, sizeof(escape), "\\%c", c);
-		status = tsi_json_text_add(text, tsi_str_of(escape), err);
+		tsi_json_text_add(text, tsi_str_of(escape));
 	}
-	return status == TSCOPE_OK ? add_char(text, '"', err) : status;
+	add_char(text, '"');
 }
 
-static enum tscope_status add_string(struct json_text *text, struct str inside,
-				     struct tscope_error *err)
+static void add_string(struct normalizer *n, struct str inside)
 {
-	struct json_text plain = { 0 };
-	enum tscope_status status = tsi_json_text_add_unescaped(&plain, inside, err);
-
-	if (status == TSCOPE_OK)
-		status = add_quoted(text, (struct str){ plain.chars, plain.length }, err);
-	free(plain.chars);
-	return status;
+	n->plain.length = 0;
+	tsi_json_text_add_unescaped(&n->plain, inside);
+	add_quoted(n->text, (struct str){ n->plain.chars, n->plain.length });
 }
 
 static bool is_integer(struct str number)
@@ -87,46 +89,41 @@ static bool is_integer(struct str number)
 }
 
 /* A number, or one of the bare words. Integers keep all their digits. */
-static enum tscope_status add_bare(struct json_text *text, struct str bare,
-				   struct tscope_error *err)
+static void add_bare(struct json_text *text, struct str bare)
 {
 	char shortest[REAL_TEXT_MAX];
 	double real;
 
-	if (!tsi_json_to_double(bare, &real) || isnan(real))
-		return tsi_json_text_add(text, bare, err);
-	if (real == 0)
-		return add_char(text, '0', err);
-	if (is_integer(bare))
-		return tsi_json_text_add(text, bare, err);
-	if (isinf(real))
-		return tsi_json_text_add(
-			text, real < 0 ? TSI_STR("-Infinity") : TSI_STR("Infinity"), err);
-	tsi_real_shortest(shortest, real);
-	return tsi_json_text_add(text, tsi_str_of(shortest), err);
+	if (tsi_json_to_double(bare, &real) && !isnan(real)) {
+		if (real == 0) {
+			bare = TSI_STR("0");
+		} else if (!is_integer(bare) && isinf(real)) {
+			bare = real < 0 ? TSI_STR("-Infinity") : TSI_STR("Infinity");
+		} else if (!is_integer(bare)) {
+			tsi_real_shortest(shortest, real);
+			bare = tsi_str_of(shortest);
+		}
+	}
+	tsi_json_text_add(text, bare);
 }
 
 /* ---- arrays and objects ---- */
 
-static enum tscope_status add_value(struct json_text *text, struct str value,
-				    struct tscope_error *err);
+static void add_value(struct normalizer *n, struct str value);
 
-static enum tscope_status add_array(struct json_text *text, struct str array,
-				    struct tscope_error *err)
+static void add_array(struct normalizer *n, struct str array)
 {
-	struct json_array items;
+	struct json_cursor items;
 	struct str item;
-	enum tscope_status status = add_char(text, '[', err);
 
+	add_char(n->text, '[');
 	tsi_json_array_open(&items, array);
-	for (bool is_first = true; status == TSCOPE_OK && tsi_json_array_next(&items, &item);
-	     is_first = false) {
+	for (bool is_first = true; tsi_json_array_next(&items, &item); is_first = false) {
 		if (!is_first)
-			status = add_char(text, ',', err);
-		if (status == TSCOPE_OK)
-			status = add_value(text, item, err);
+			add_char(n->text, ',');
+		add_value(n, item);
 	}
-	return status == TSCOPE_OK ? add_char(text, ']', err) : status;
+	add_char(n->text, ']');
 }
 
 struct member {
@@ -163,82 +160,74 @@ struct members {
 	struct json_text names; /* without escapes, one behind the other */
 };
 
-static enum tscope_status list_members(struct members *members, struct str object,
-				       struct tscope_error *err)
+static void list_members(struct members *members, struct str object)
 {
-	struct json_object reader;
+	struct arena *arena = members->names.arena;
+	struct json_cursor reader;
 	struct str name, value;
 
 	tsi_json_object_open(&reader, object);
 	while (tsi_json_object_next(&reader, &name, &value)) {
 		size_t start = members->names.length;
-
-		if (tsi_array_reserve(&members->items, &members->capacity, members->count + 1,
-				      sizeof(*members->items), err) != TSCOPE_OK ||
-		    tsi_json_text_add_unescaped(&members->names, name, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-		members->items[members->count++] =
-			(struct member){ start, members->names.length - start, value,
-					 &members->names };
+		struct member *member = tsi_arena_push(arena, &members->items, &members->count,
+						       &members->capacity, sizeof(*member));
+		if (!member)
+			break;
+		tsi_json_text_add_unescaped(&members->names, name);
+		*member = (struct member){ start, members->names.length - start, value,
+					   &members->names };
 	}
 	if (members->count > 0)
 		qsort(members->items, members->count, sizeof(*members->items), compare_members);
-	return TSCOPE_OK;
 }
 
-static enum tscope_status add_member(struct json_text *text, const struct members *members,
-				     const struct member *member, struct tscope_error *err)
+static void add_object(struct normalizer *n, struct str object)
 {
-	/* Nothing but empty names leaves no room for names. */
-	const char *chars = member->name_length ? members->names.chars + member->name : "";
-	struct str name = { chars, member->name_length };
-	enum tscope_status status = TSCOPE_OK;
+	struct members members = { .names.arena = &n->scratch };
+	bool is_first = true;
 
-	if (text->chars[text->length - 1] != '{') /* no value ends so */
-		status = add_char(text, ',', err);
-	if (status == TSCOPE_OK)
-		status = add_quoted(text, name, err);
-	if (status == TSCOPE_OK)
-		status = add_char(text, ':', err);
-	return status == TSCOPE_OK ? add_value(text, member->value, err) : status;
-}
-
-static enum tscope_status add_object(struct json_text *text, struct str object,
-				     struct tscope_error *err)
-{
-	struct members members = { 0 };
-	enum tscope_status status = list_members(&members, object, err);
-
-	if (status == TSCOPE_OK)
-		status = add_char(text, '{', err);
-	for (size_t i = 0; status == TSCOPE_OK && i < members.count; i++) {
+	list_members(&members, object);
+	add_char(n->text, '{');
+	for (size_t i = 0; i < members.count; i++) {
 		const struct member *member = &members.items[i];
 
-		if (i + 1 == members.count || compare_names(member, member + 1) != 0)
-			status = add_member(text, &members, member, err);
+		if (i + 1 < members.count && compare_names(member, member + 1) == 0)
+			continue;
+		/* Nothing but empty names leaves no room for names. */
+		const char *name = member->name_length ? members.names.chars + member->name : "";
+		if (!is_first)
+			add_char(n->text, ',');
+		add_quoted(n->text, (struct str){ name, member->name_length });
+		add_char(n->text, ':');
+		add_value(n, member->value);
+		is_first = false;
 	}
-	free(members.items);
-	free(members.names.chars);
-	return status == TSCOPE_OK ? add_char(text, '}', err) : status;
+	add_char(n->text, '}');
 }
 
-static enum tscope_status add_value(struct json_text *text, struct str value,
-				    struct tscope_error *err)
+static void add_value(struct normalizer *n, struct str value)
 {
 	switch (value.length ? value.data[0] : '\0') {
 	case '{':
-		return add_object(text, value, err);
+		add_object(n, value);
+		break;
 	case '[':
-		return add_array(text, value, err);
+		add_array(n, value);
+		break;
 	case '"':
-		return add_string(text, tsi_json_unquote(value), err);
+		add_string(n, tsi_json_unquote(value));
+		break;
 	default:
-		return add_bare(text, value, err);
+		add_bare(n->text, value);
 	}
 }
 
-enum tscope_status tsi_json_normalize(struct json_text *text, struct str value,
-				      struct tscope_error *err)
+void tsi_json_normalize(struct json_text *text, struct str value)
 {
-	return add_value(text, tsi_str_trim(value), err);
+	struct normalizer n = { .text = text };
+
+	n.plain.arena = &n.scratch;
+	add_value(&n, tsi_str_trim(value));
+	text->arena->has_failed |= n.scratch.has_failed;
+	tsi_arena_deinit(&n.scratch);
 }

@@ -75,7 +75,7 @@ static void keep_member(struct record_text *record, struct str key, struct str v
 
 bool tsi_record_split(struct record_text *record, struct str line)
 {
-	struct json_object members;
+	struct json_cursor members;
 	struct str key, value;
 
 	*record = (struct record_text){ 0 };
@@ -127,7 +127,7 @@ static bool unescape_name(struct str *name, struct str key, char text[ESCAPED_MA
 static enum tscope_status read_block(struct target *to, struct str block, read_member *read)
 {
 	enum tscope_status status = TSCOPE_OK;
-	struct json_object members;
+	struct json_cursor members;
 	struct str key, value;
 	struct str name;
 	char text[ESCAPED_MAX * NAME_MAX_BYTES];

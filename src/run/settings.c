@@ -64,35 +64,38 @@ static enum tscope_status keep(struct intern *names, struct str text, uint32_t *
 enum tscope_status tsi_settings_text(struct intern *names, struct str value, uint32_t *id,
 				     struct tscope_error *err)
 {
-	struct json_text text = { 0 };
+	struct arena arena = { 0 };
+	struct json_text text = { .arena = &arena };
+	uint32_t kept;
 
 	if (!tsi_json_is_string(value))
 		return TSCOPE_OK;
-	enum tscope_status status =
-		tsi_json_text_add_unescaped(&text, tsi_json_unquote(value), err);
+	tsi_json_text_add_unescaped(&text, tsi_json_unquote(value));
+	enum tscope_status status = tsi_arena_status(&arena, err);
 	if (status == TSCOPE_OK) {
-		uint32_t kept;
-
 		cut(&text, 0, SETTING_MAX_NAME_BYTES);
 		status = keep(names, all_of(&text), &kept, err);
-		if (status == TSCOPE_OK && kept != NO_ROOM)
-			*id = kept;
 	}
-	free(text.chars);
+	if (status == TSCOPE_OK && kept != NO_ROOM)
+		*id = kept;
+	tsi_arena_deinit(&arena);
 	return status;
 }
 
 /* ---- settings ---- */
 
+/* The texts of one setting after the other, in one place. */
 struct setting_texts {
+	struct arena arena;
 	struct json_text name, value;
 	bool is_text;
 };
 
-static void setting_texts_deinit(struct setting_texts *texts)
+static void begin_texts(struct setting_texts *texts, bool is_text)
 {
-	free(texts->name.chars);
-	free(texts->value.chars);
+	texts->name.arena = texts->value.arena = &texts->arena;
+	texts->name.length = texts->value.length = 0;
+	texts->is_text = is_text;
 }
 
 /* A setting while its kind is sorted. */
@@ -156,6 +159,8 @@ static enum tscope_status add_texts(struct step_settings *settings, struct inter
 {
 	struct step_setting setting = { 0 };
 
+	if (tsi_arena_status(&texts->arena, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
 	cut(&texts->name, 0, SETTING_MAX_NAME_BYTES);
 	setting.is_text = cut(&texts->value, 0, SETTING_MAX_VALUE_BYTES) || texts->is_text;
 	enum tscope_status status = keep(names, all_of(&texts->name), &setting.name, err);
@@ -169,24 +174,23 @@ static enum tscope_status add_texts(struct step_settings *settings, struct inter
 struct reader {
 	struct step_settings *settings;
 	struct intern *names;
+	struct arena arena;
 	struct json_text name; /* with those of the objects that it is in */
+	struct setting_texts texts;
 	bool is_nested;
 };
 
-static enum tscope_status take_value(const struct reader *r, struct str value,
-				     struct tscope_error *err)
+static enum tscope_status take_value(struct reader *r, struct str value, struct tscope_error *err)
 {
-	struct setting_texts texts = { .is_text = tsi_json_is_string(value) };
-	enum tscope_status status = tsi_json_text_add(&texts.name, all_of(&r->name), err);
+	struct setting_texts *texts = &r->texts;
 
-	if (status == TSCOPE_OK && texts.is_text)
-		status = tsi_json_text_add_unescaped(&texts.value, tsi_json_unquote(value), err);
-	else if (status == TSCOPE_OK)
-		status = tsi_json_normalize(&texts.value, value, err);
-	if (status == TSCOPE_OK)
-		status = add_texts(r->settings, r->names, &texts, err);
-	setting_texts_deinit(&texts);
-	return status;
+	begin_texts(texts, tsi_json_is_string(value));
+	tsi_json_text_add(&texts->name, all_of(&r->name));
+	if (texts->is_text)
+		tsi_json_text_add_unescaped(&texts->value, tsi_json_unquote(value));
+	else
+		tsi_json_normalize(&texts->value, value);
+	return add_texts(r->settings, r->names, texts, err);
 }
 
 static enum tscope_status take_members(struct reader *r, struct str object,
@@ -196,23 +200,23 @@ static enum tscope_status take_member(struct reader *r, struct str name, struct 
 				      struct tscope_error *err)
 {
 	size_t start = r->name.length;
-	enum tscope_status status = tsi_json_text_add_unescaped(&r->name, name, err);
 
-	if (status != TSCOPE_OK)
-		return status;
+	tsi_json_text_add_unescaped(&r->name, name);
+	if (tsi_arena_status(&r->arena, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
 	/* So that names within names do not grow with the input. */
 	cut(&r->name, start, SETTING_MAX_NAME_BYTES);
 	if (!r->is_nested || value.data[0] != '{')
 		return take_value(r, value, err);
-	status = tsi_json_text_add(&r->name, TSI_STR("."), err);
-	return status == TSCOPE_OK ? take_members(r, value, err) : status;
+	tsi_json_text_add(&r->name, TSI_STR("."));
+	return take_members(r, value, err);
 }
 
 /* As deep as tsi_json_check() let the text be. */
 static enum tscope_status take_members(struct reader *r, struct str object,
 				       struct tscope_error *err)
 {
-	struct json_object members;
+	struct json_cursor members;
 	struct str name, value;
 	enum tscope_status status = TSCOPE_OK;
 	size_t start = r->name.length;
@@ -230,9 +234,13 @@ enum tscope_status tsi_settings_read(struct step_settings *settings, struct inte
 				     struct str object, bool is_nested, struct tscope_error *err)
 {
 	struct reader reader = { .settings = settings, .names = names, .is_nested = is_nested };
-	enum tscope_status status = take_members(&reader, object, err);
 
-	free(reader.name.chars);
+	reader.name.arena = &reader.arena;
+	enum tscope_status status = take_members(&reader, object, err);
+	if (status == TSCOPE_OK)
+		status = tsi_arena_status(&reader.arena, err);
+	tsi_arena_deinit(&reader.arena);
+	tsi_arena_deinit(&reader.texts.arena);
 	return status == TSCOPE_OK ? tsi_settings_sort(settings, names, err) : status;
 }
 
@@ -241,14 +249,13 @@ enum tscope_status tsi_settings_read(struct step_settings *settings, struct inte
 enum tscope_status tsi_settings_add(struct step_settings *settings, struct intern *names,
 				    struct str name, struct str value, struct tscope_error *err)
 {
-	struct setting_texts texts = { .is_text = true };
-	enum tscope_status status = tsi_json_text_add(&texts.name, name, err);
+	struct setting_texts texts = { 0 };
 
-	if (status == TSCOPE_OK)
-		status = tsi_json_text_add(&texts.value, value, err);
-	if (status == TSCOPE_OK)
-		status = add_texts(settings, names, &texts, err);
-	setting_texts_deinit(&texts);
+	begin_texts(&texts, true);
+	tsi_json_text_add(&texts.name, name);
+	tsi_json_text_add(&texts.value, value);
+	enum tscope_status status = add_texts(settings, names, &texts, err);
+	tsi_arena_deinit(&texts.arena);
 	return status;
 }
 

@@ -47,8 +47,8 @@ static void convert_leaf(struct str value, char *scratch)
 /* Objects and arrays alike: each reader must end on either, and on what is neither. */
 static void walk(struct str value, char *scratch, unsigned depth)
 {
-	struct json_object members;
-	struct json_array items;
+	struct json_cursor members;
+	struct json_cursor items;
 	struct str key, item;
 
 	convert_leaf(value, scratch);

@@ -24,7 +24,7 @@ static struct str text_of(const char *c)
 static void test_members(void **state)
 {
 	(void)state;
-	struct json_object members;
+	struct json_cursor members;
 	struct str key, value;
 	tsi_json_object_open(
 		&members,
@@ -49,7 +49,7 @@ static void test_members_of_what_is_no_object(void **state)
 	static const char *const texts[] = { "",       "7",       "[1]",  "{",     "{]",
 					     "{\"a\"", "{\"a\":", "{\"a", "{1:2}", "{}" };
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		struct json_object members;
+		struct json_cursor members;
 		struct str key, value;
 		tsi_json_object_open(&members, text_of(texts[i]));
 		assert_false(tsi_json_object_next(&members, &key, &value));
@@ -67,7 +67,7 @@ static void test_get_takes_the_last(void **state)
 static void test_items(void **state)
 {
 	(void)state;
-	struct json_array items;
+	struct json_cursor items;
 	struct str value;
 	tsi_json_array_open(&items, text_of("[ 1, [2,3] ,\"]\", ]"));
 	static const char *const expected[] = { "1", "[2,3]", "\"]\"" };

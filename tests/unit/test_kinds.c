@@ -250,7 +250,7 @@ static bool is_told(const struct raw_repeat *repeat, struct str value, unsigned 
 /* The args whose numbers are told of the event: a bit for each. */
 static unsigned args_told(const struct raw_event *event, const struct raw_repeat *repeat)
 {
-	struct json_object members;
+	struct json_cursor members;
 	struct str key, value;
 	unsigned args = 0, told = 0;
 	tsi_json_object_open(&members, event->args);
@@ -269,7 +269,7 @@ static unsigned args_told(const struct raw_event *event, const struct raw_repeat
 static char *describe(const struct raw_event *event, unsigned args)
 {
 	struct text t = { 0 };
-	struct json_object members;
+	struct json_cursor members;
 	struct str key, value;
 	unsigned seen = 0;
 	put(&t, "%c|%.*s|%.*s|%.*s|%.*s|%d%d%d", event->phase, (int)event->name.length,

@@ -36,7 +36,7 @@ static void compare_on(const struct scan_isa *isa, struct layout *layout, const 
 	       TSI_INPUT_PADDING); /* must not be taken for digits of the last value */
 	struct str args = tsi_str_trim((struct str){ copy, length }); /* as events bring them */
 
-	struct json_object expected;
+	struct json_cursor expected;
 	struct members members = tsi_members_open(isa, layout, field_of, args);
 	struct str key, value, expected_value;
 	unsigned field;

@@ -44,7 +44,7 @@ static void learn(struct members *members, const char *behind, unsigned field)
 static bool read_member(struct members *members, unsigned *field, struct str *value)
 {
 	bool is_first = members->is_on_path && members->glue == 0;
-	struct json_object rest = { members->at + is_first, members->end };
+	struct json_cursor rest = { members->at + is_first, members->end };
 	struct str key;
 	if (members->at == members->end)
 		return false;

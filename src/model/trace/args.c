@@ -106,7 +106,7 @@ static void read_correlation(struct str value, uint64_t *correlation)
 /* [x, y, z] -> x * y * z; 0 for what is none. */
 static uint32_t blocks_of(struct str grid)
 {
-	struct json_array sizes;
+	struct json_cursor sizes;
 	struct str value;
 	uint64_t blocks = 0;
 	tsi_json_array_open(&sizes, grid);
@@ -196,7 +196,7 @@ static enum tscope_status add_collective(struct builder *b, struct str args, uin
 		.rank_start = NO_NUMBER,
 		.rank_stride = NO_NUMBER,
 	};
-	struct json_object members;
+	struct json_cursor members;
 	struct str key, value;
 	tsi_json_object_open(&members, args);
 	while (tsi_json_object_next(&members, &key, &value)) {

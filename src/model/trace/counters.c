@@ -120,7 +120,7 @@ enum tscope_status tsi_add_counter_values(struct builder *b, const struct raw_ev
 					  struct tscope_error *err)
 {
 	enum tscope_status status = TSCOPE_OK;
-	struct json_object members;
+	struct json_cursor members;
 	struct str key, text;
 
 	tsi_json_object_open(&members, event->args);

@@ -100,7 +100,7 @@ static char *put_plain(char *out, struct str value)
  */
 static struct str put_concrete(char *out, struct str concrete)
 {
-	struct json_array items;
+	struct json_cursor items;
 	struct str item;
 	char *end = out;
 	if (concrete.data[0] != '[')

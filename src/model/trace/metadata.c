@@ -33,7 +33,7 @@ static enum tscope_status read_device(struct builder *b, struct str device,
 				      struct device_properties *properties,
 				      struct tscope_error *err)
 {
-	struct json_object members;
+	struct json_cursor members;
 	struct str key, value;
 	*properties = (struct device_properties){
 		.id = NO_NUMBER,
@@ -73,7 +73,7 @@ static enum tscope_status take_device_properties(struct builder *b, struct str l
 						 struct tscope_error *err)
 {
 	struct tscope_trace *trace = b->trace;
-	struct json_array devices;
+	struct json_cursor devices;
 	struct str device;
 	size_t capacity = trace->device_properties_count;
 	trace->is_kineto = true;
@@ -125,7 +125,7 @@ static enum tscope_status take_listed_groups(struct builder *b, struct str list,
 {
 	struct tscope_trace *trace = b->trace;
 	enum tscope_status status = TSCOPE_OK;
-	struct json_array groups;
+	struct json_cursor groups;
 	struct str group;
 
 	trace->listed_group_count = 0; /* the last list wins */

@@ -45,7 +45,7 @@ static uint64_t correlation_of(struct str value)
 
 static void read_args(struct sync_record *record, struct str args)
 {
-	struct json_object members;
+	struct json_cursor members;
 	struct str key, value;
 	int64_t device;
 
