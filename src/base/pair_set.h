@@ -2,6 +2,7 @@
 #ifndef TSCOPE_BASE_PAIR_SET_H
 #define TSCOPE_BASE_PAIR_SET_H
 
+#include "base/arena.h"
 #include "base/attributes.h"
 
 #include <stddef.h>
@@ -11,20 +12,19 @@
 /*
  * Numbers pairs of ids from 0 in the order in which they first come: the rows
  * of a table by two keys. For three keys, pair the number of the first two
- * with the third. A zeroed struct is an empty set.
+ * with the third. An empty set: { .arena = arena }, in which all of it is.
  */
 struct pair {
 	uint32_t first, second;
 };
 
 struct pair_set {
+	struct arena *arena;
 	struct pair *pairs; /* by number */
 	size_t count, capacity;
 	uint32_t *slots;   /* open addressing; number + 1, 0 is free */
 	size_t slot_count; /* a power of two, or 0 */
 };
-
-void tsi_pair_set_deinit(struct pair_set *set);
 
 static inline size_t tsi_pair_hash(struct pair pair)
 {
@@ -51,22 +51,31 @@ static inline uint32_t *tsi_pair_set_slot(const struct pair_set *set, struct pai
 
 /* tsi_pair_set_add() of a pair that is new. */
 TSI_MUST_CHECK
-enum tscope_status tsi_pair_set_insert(struct pair_set *set, struct pair pair, uint32_t *number,
-				       struct tscope_error *err);
+uint32_t tsi_pair_set_insert(struct pair_set *set, struct pair pair);
 
-/* The number of a pair, which is added if it is new. Mostly it is not: that is short. */
+/*
+ * The number of a pair, which is added if it is new; UINT32_MAX without memory. Mostly it is not
+ * new: that is short.
+ */
 TSI_MUST_CHECK
-static inline enum tscope_status tsi_pair_set_add(struct pair_set *set, uint32_t first,
-						  uint32_t second, uint32_t *number,
-						  struct tscope_error *err)
+static inline uint32_t tsi_pair_set_add(struct pair_set *set, uint32_t first, uint32_t second)
 {
 	struct pair pair = { .first = first, .second = second };
 	const uint32_t *slot = set->slot_count ? tsi_pair_set_slot(set, pair) : NULL;
 
 	if (tsi_unlikely(!slot || *slot == 0))
-		return tsi_pair_set_insert(set, pair, number, err);
-	*number = *slot - 1;
-	return TSCOPE_OK;
+		return tsi_pair_set_insert(set, pair);
+	return *slot - 1;
+}
+
+/* tsi_pair_set_add() for code that carries a status. */
+TSI_MUST_CHECK
+static inline enum tscope_status tsi_pair_set_find(struct pair_set *set, uint32_t first,
+						   uint32_t second, uint32_t *number,
+						   struct tscope_error *err)
+{
+	*number = tsi_pair_set_add(set, first, second);
+	return tsi_likely(*number != UINT32_MAX) ? TSCOPE_OK : tsi_arena_status(set->arena, err);
 }
 
 #endif

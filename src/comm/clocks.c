@@ -36,6 +36,7 @@ struct reach {
 
 struct clock_search {
 	struct world *world;
+	struct arena memory;   /* of the pairs */
 	struct pair_set pairs; /* of base and rank */
 	struct tie *ties;      /* by pair */
 	struct sighting *sightings;
@@ -46,7 +47,7 @@ struct clock_search {
 
 static void search_deinit(struct clock_search *search)
 {
-	tsi_pair_set_deinit(&search->pairs);
+	tsi_arena_deinit(&search->memory);
 	free(search->ties);
 	free(search->sightings);
 	free(search->samples);
@@ -91,7 +92,7 @@ static enum tscope_status number_pairs(struct clock_search *search, uint32_t *pa
 		for (uint32_t k = 0; is_sighting(match) && k < match->member_count; k++) {
 			extend_reach(search, &members[k]);
 			if (k > 0)
-				status = tsi_pair_set_add(
+				status = tsi_pair_set_find(
 					&search->pairs, members[0].rank, members[k].rank,
 					&pair_of_member[match->first_member + k], err);
 			if (status != TSCOPE_OK)
@@ -314,7 +315,7 @@ static enum tscope_status search_init(struct clock_search *search, struct tscope
 
 enum tscope_status tsi_world_find_clocks(struct world *world, struct tscope_error *err)
 {
-	struct clock_search search = { .world = world };
+	struct clock_search search = { .world = world, .pairs.arena = &search.memory };
 	enum tscope_status status =
 		tsi_array_new(&world->clocks, world->rank_count, sizeof(*world->clocks), err);
 

@@ -26,6 +26,7 @@ enum tscope_status tsi_log_name(const struct log_filler *filler, uint32_t name, 
 struct group_finder {
 	const struct log_filler *filler;
 	struct intern keys;
+	struct arena memory;                 /* of the sets */
 	struct pair_set names, ranks, sizes; /* what records say, number by number */
 	uint32_t *groups;                    /* by number in sizes: index of the log's group + 1 */
 	size_t group_capacity;

@@ -24,8 +24,8 @@ static enum tscope_status note_message(struct pair_finder *finder, uint32_t rank
 	uint32_t number;
 	size_t before = finder->capacity;
 
-	if (tsi_pair_set_add(&finder->pairs, is_upper ? peer : rank, is_upper ? rank : peer,
-			     &number, err) != TSCOPE_OK ||
+	if (tsi_pair_set_find(&finder->pairs, is_upper ? peer : rank, is_upper ? rank : peer,
+			      &number, err) != TSCOPE_OK ||
 	    tsi_array_reserve(&finder->items, &finder->capacity, (size_t)number + 1,
 			      sizeof(*finder->items), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
@@ -58,8 +58,8 @@ static enum tscope_status assign_message(struct world *world, struct pair_finder
 	const struct rank_log *log = &world->logs[rank];
 	uint32_t peer = tsi_rank_index(world, log->ops[op].peer), number;
 
-	if (tsi_pair_set_add(&finder->pairs, rank < peer ? rank : peer, rank < peer ? peer : rank,
-			     &number, err) != TSCOPE_OK)
+	if (tsi_pair_set_find(&finder->pairs, rank < peer ? rank : peer, rank < peer ? peer : rank,
+			      &number, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	struct message_pair *item = &finder->items[number];
 	if (item->ends != 3)
@@ -95,12 +95,13 @@ static enum tscope_status find_pairs(struct world *world, struct pair_finder *fi
 
 enum tscope_status tsi_find_message_pairs(struct world *world, struct tscope_error *err)
 {
-	struct pair_finder finder = { 0 };
+	struct arena memory = { 0 };
+	struct pair_finder finder = { .pairs.arena = &memory };
 	enum tscope_status status = find_pairs(world, &finder, true, err);
 
 	if (status == TSCOPE_OK)
 		status = find_pairs(world, &finder, false, err);
-	tsi_pair_set_deinit(&finder.pairs);
+	tsi_arena_deinit(&memory);
 	free(finder.items);
 	return status;
 }

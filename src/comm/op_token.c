@@ -9,7 +9,11 @@
 enum tscope_status tsi_op_tokens_init(struct op_tokens *tokens, const struct world *world,
 				      struct tscope_error *err)
 {
-	*tokens = (struct op_tokens){ .world = world };
+	*tokens = (struct op_tokens){
+		.world = world,
+		.sizes.arena = &tokens->memory,
+		.pairs.arena = &tokens->memory,
+	};
 	if (tsi_intern_init(&tokens->dtypes, UINT32_MAX - 1, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	return tsi_array_new(&tokens->dtype_of_name, world->rank_count,
@@ -23,8 +27,7 @@ void tsi_op_tokens_deinit(struct op_tokens *tokens)
 	free(tokens->dtype_of_name);
 	free(tokens->items);
 	tsi_intern_deinit(&tokens->dtypes);
-	tsi_pair_set_deinit(&tokens->sizes);
-	tsi_pair_set_deinit(&tokens->pairs);
+	tsi_arena_deinit(&tokens->memory);
 	*tokens = (struct op_tokens){ 0 };
 }
 
@@ -70,9 +73,9 @@ enum tscope_status tsi_op_token(struct op_tokens *tokens, uint32_t rank, uint32_
 	uint32_t size;
 
 	if (dtype_of(tokens, rank, from->dtype, &item.dtype, err) != TSCOPE_OK ||
-	    tsi_pair_set_add(&tokens->sizes, (uint32_t)(bytes >> 32), (uint32_t)bytes, &size,
-			     err) != TSCOPE_OK ||
-	    tsi_pair_set_add(&tokens->pairs, size, item.dtype << 8 | item.kind, token, err) !=
+	    tsi_pair_set_find(&tokens->sizes, (uint32_t)(bytes >> 32), (uint32_t)bytes, &size,
+			      err) != TSCOPE_OK ||
+	    tsi_pair_set_find(&tokens->pairs, size, item.dtype << 8 | item.kind, token, err) !=
 		    TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	if (*token < tokens->count)

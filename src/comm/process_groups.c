@@ -164,6 +164,7 @@ struct rank_tally {
 };
 
 struct key_finder {
+	struct arena memory;   /* of the sets */
 	struct pair_set bases; /* members or size, and description */
 	struct pair_set names; /* base and name */
 	struct rank_tally *base_tallies, *name_tallies;
@@ -174,8 +175,7 @@ struct key_finder {
 
 static void key_finder_deinit(struct key_finder *finder)
 {
-	tsi_pair_set_deinit(&finder->bases);
-	tsi_pair_set_deinit(&finder->names);
+	tsi_arena_deinit(&finder->memory);
 	free(finder->base_tallies);
 	free(finder->name_tallies);
 	free(finder->base_of);
@@ -204,9 +204,9 @@ static enum tscope_status number_group(struct key_finder *finder, const struct l
 {
 	uint32_t *base = &finder->base_of[index], *name = &finder->name_of[index];
 
-	if (tsi_pair_set_add(&finder->bases, local->set, local->description, base, err) !=
+	if (tsi_pair_set_find(&finder->bases, local->set, local->description, base, err) !=
 		    TSCOPE_OK ||
-	    tsi_pair_set_add(&finder->names, *base, local->name, name, err) != TSCOPE_OK ||
+	    tsi_pair_set_find(&finder->names, *base, local->name, name, err) != TSCOPE_OK ||
 	    tally_rank(&finder->base_tallies, &finder->base_capacity, *base, local->rank, err) !=
 		    TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
@@ -233,7 +233,10 @@ static void compare_names(struct key_finder *finder, const struct group_search *
 static enum tscope_status find_keys(struct group_search *search, size_t *key_count,
 				    struct tscope_error *err)
 {
-	struct key_finder finder = { 0 };
+	struct key_finder finder = {
+		.bases.arena = &finder.memory,
+		.names.arena = &finder.memory,
+	};
 	size_t count = search->local_count;
 	enum tscope_status status =
 		tsi_array_new(&finder.base_of, count, sizeof(*finder.base_of), err);

@@ -16,15 +16,18 @@ enum { MAX_MEMBERS = 1 << 22 };
 
 void tsi_group_finder_init(struct group_finder *finder, const struct log_filler *filler)
 {
-	*finder = (struct group_finder){ .filler = filler };
+	*finder = (struct group_finder){
+		.filler = filler,
+		.names.arena = &finder->memory,
+		.ranks.arena = &finder->memory,
+		.sizes.arena = &finder->memory,
+	};
 }
 
 void tsi_group_finder_deinit(struct group_finder *finder)
 {
 	tsi_intern_deinit(&finder->keys);
-	tsi_pair_set_deinit(&finder->names);
-	tsi_pair_set_deinit(&finder->ranks);
-	tsi_pair_set_deinit(&finder->sizes);
+	tsi_arena_deinit(&finder->memory);
 	free(finder->groups);
 }
 
@@ -184,15 +187,15 @@ static enum tscope_status number_group(struct group_finder *finder, const struct
 				       uint32_t *number)
 {
 	struct tscope_error *err = finder->filler->err;
-	enum tscope_status status = tsi_pair_set_add(&finder->names, record->group_name,
-						     record->group_desc, number, err);
+	enum tscope_status status = tsi_pair_set_find(&finder->names, record->group_name,
+						      record->group_desc, number, err);
 
 	if (status == TSCOPE_OK)
-		status =
-			tsi_pair_set_add(&finder->ranks, *number, record->group_ranks, number, err);
+		status = tsi_pair_set_find(&finder->ranks, *number, record->group_ranks, number,
+					   err);
 	if (status == TSCOPE_OK)
-		status = tsi_pair_set_add(&finder->sizes, *number, (uint32_t)record->group_size,
-					  number, err);
+		status = tsi_pair_set_find(&finder->sizes, *number, (uint32_t)record->group_size,
+					   number, err);
 	return status;
 }
 

@@ -24,6 +24,9 @@ void tsi_parts_begin(struct part_collector *parts, struct tscope_timeline *timel
 		.comm_line = comm_line_of(timeline->trace),
 		.err = err,
 	};
+	for (unsigned line = 0; line < TSI_PART_LINES; line++)
+		parts->keys[line].arena = &parts->memory;
+	parts->groups.arena = &parts->memory;
 	parts->status = tsi_array_new(&parts->recent, 2 * timeline->trace->names.count,
 				      sizeof(*parts->recent), err);
 }
@@ -48,8 +51,8 @@ static enum tscope_status key_of_collective(struct part_collector *parts,
 {
 	if (collective->kind != COLLECTIVE_UNKNOWN)
 		key->first = (uint32_t)parts->timeline->trace->names.count + collective->kind;
-	return tsi_pair_set_add(&parts->groups, collective->group_name, collective->group_desc,
-				&key->second, parts->err);
+	return tsi_pair_set_find(&parts->groups, collective->group_name, collective->group_desc,
+				 &key->second, parts->err);
 }
 
 static enum tscope_status key_of(struct part_collector *parts, unsigned line, uint32_t row,
@@ -88,7 +91,7 @@ static enum tscope_status find_part(struct part_collector *parts, unsigned line,
 	struct pair key;
 
 	if (key_of(parts, line, row, &key) != TSCOPE_OK ||
-	    tsi_pair_set_add(&parts->keys[line], key.first, key.second, number, parts->err) !=
+	    tsi_pair_set_find(&parts->keys[line], key.first, key.second, number, parts->err) !=
 		    TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	return *number == of_line->count ? add_part(parts, of_line, row) : TSCOPE_OK;
@@ -114,9 +117,7 @@ void tsi_part_add_other(struct part_collector *parts, unsigned line, uint32_t ro
 
 enum tscope_status tsi_parts_end(struct part_collector *parts)
 {
-	for (unsigned line = 0; line < TSI_PART_LINES; line++)
-		tsi_pair_set_deinit(&parts->keys[line]);
-	tsi_pair_set_deinit(&parts->groups);
+	tsi_arena_deinit(&parts->memory);
 	free(parts->recent);
 	return parts->status;
 }

@@ -23,6 +23,7 @@ struct recent_part {
  */
 struct part_collector {
 	struct tscope_timeline *timeline;
+	struct arena memory;                  /* of the sets */
 	struct pair_set keys[TSI_PART_LINES]; /* what tells the parts of a line apart, by number */
 	struct pair_set groups;               /* process groups: (name, description) */
 	struct recent_part *recent; /* by name id × 2: of parts that have it as their key */

@@ -193,14 +193,14 @@ static void work_deinit(struct work *work)
 }
 
 static enum tscope_status work_init(struct work *work, const struct analysis_scope *scope,
-				    struct tscope_error *err)
+				    struct arena *scratch, struct tscope_error *err)
 {
 	const struct tscope_trace *trace = scope->trace;
 	size_t names = trace->names.count;
 
 	*work = (struct work){ .trace = trace, .kind_of = scope->kernel_kinds };
-	tsi_kernel_launchers_init(&work->launchers, trace);
-	if (tsi_step_work_init(&work->steps, scope->timeline, err) != TSCOPE_OK)
+	tsi_kernel_launchers_init(&work->launchers, trace, scratch);
+	if (tsi_step_work_init(&work->steps, scope->timeline, scratch, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	return tsi_array_new(&work->kernels, names, sizeof(*work->kernels), err);
 }
@@ -472,7 +472,7 @@ static enum tscope_status analyze_kernels(const struct analysis_scope *scope,
 					  struct fact_sheet *out, struct tscope_error *err)
 {
 	struct work work;
-	enum tscope_status status = work_init(&work, scope, err);
+	enum tscope_status status = work_init(&work, scope, tsi_sheet_scratch(out), err);
 
 	if (status == TSCOPE_OK)
 		status = collect(&work, err);

@@ -116,7 +116,6 @@ static void work_deinit(struct work *work)
 	free(work->counted_device_ns);
 	free(work->by_name);
 	free(work->by_shape);
-	tsi_pair_set_deinit(&work->shapes);
 }
 
 static enum tscope_status work_init(struct work *work, const struct analysis_scope *scope,
@@ -156,7 +155,7 @@ static enum tscope_status add_to_shape(struct work *work, uint32_t name, uint32_
 	size_t known = work->shapes.count;
 	uint32_t number;
 
-	if (tsi_pair_set_add(&work->shapes, name, signature, &number, err) != TSCOPE_OK ||
+	if (tsi_pair_set_find(&work->shapes, name, signature, &number, err) != TSCOPE_OK ||
 	    tsi_array_reserve(&work->by_shape, &work->by_shape_capacity, work->shapes.count,
 			      sizeof(*work->by_shape), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
@@ -251,6 +250,7 @@ static enum tscope_status analyze_operators(const struct analysis_scope *scope,
 	struct work work;
 	enum tscope_status status = work_init(&work, scope, err);
 
+	work.shapes.arena = tsi_sheet_scratch(out);
 	if (status == TSCOPE_OK) {
 		sum_up_devices(&work);
 		status = add_kinds(&work, err);

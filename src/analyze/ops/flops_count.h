@@ -82,6 +82,7 @@ struct flops_count {
 	struct sort_pair *again; /* ops that may repeat forward work: row, index in out->ops */
 	size_t again_count, again_capacity;
 	bool has_written;          /* the trace's writer says FLOPs */
+	struct arena memory;       /* of the pairs */
 	struct pair_set launches;  /* (counted op, name of a kernel) */
 	int64_t *launch_ns;        /* by number of the pair */
 	struct pair_set uncounted; /* (name of a kernel, name of an operator) */

@@ -93,7 +93,7 @@ static enum tscope_status add_launch(struct flops_count *c, uint32_t op, uint32_
 	c->out->ops[op].crosses_link |= crosses_link(tsi_work_traits(c->trace, row));
 	if (tsi_span_class(spans, row) != TSCOPE_SPAN_KERNEL)
 		return TSCOPE_OK;
-	if (tsi_pair_set_add(&c->launches, op, tsi_name_id(spans, row), &number, err) !=
+	if (tsi_pair_set_find(&c->launches, op, tsi_name_id(spans, row), &number, err) !=
 		    TSCOPE_OK ||
 	    tsi_array_reserve(&c->launch_ns, &c->launch_capacity, c->launches.count,
 			      sizeof(*c->launch_ns), err) != TSCOPE_OK)
@@ -113,7 +113,7 @@ static enum tscope_status add_uncounted(struct flops_count *c, uint32_t row,
 
 	if (reason != UNCOUNTED_NO_OPERATOR)
 		op_name = tsi_name_id(spans, op);
-	if (tsi_pair_set_add(&c->uncounted, tsi_name_id(spans, row), op_name, &number, err) !=
+	if (tsi_pair_set_find(&c->uncounted, tsi_name_id(spans, row), op_name, &number, err) !=
 		    TSCOPE_OK ||
 	    tsi_array_reserve(&c->out->uncounted, &c->uncounted_capacity, c->uncounted.count,
 			      sizeof(*c->out->uncounted), err) != TSCOPE_OK)

@@ -8,15 +8,18 @@
 #include "base/sum.h"
 #include "model/trace/device_rows.h"
 
-void tsi_kernel_launchers_init(struct kernel_launchers *launchers, const struct tscope_trace *trace)
+void tsi_kernel_launchers_init(struct kernel_launchers *launchers, const struct tscope_trace *trace,
+			       struct arena *arena)
 {
-	*launchers = (struct kernel_launchers){ .trace = trace };
+	*launchers = (struct kernel_launchers){
+		.trace = trace,
+		.operators.arena = arena,
+		.kernels.arena = arena,
+	};
 }
 
 void tsi_kernel_launchers_deinit(struct kernel_launchers *launchers)
 {
-	tsi_pair_set_deinit(&launchers->operators);
-	tsi_pair_set_deinit(&launchers->kernels);
 	free(launchers->launched);
 }
 
@@ -30,7 +33,7 @@ static enum tscope_status find_operator(struct kernel_launchers *launchers, uint
 		name = tsi_name_id(&trace->spans, op);
 		signature = tsi_op_inputs(trace, op)->signature;
 	}
-	return tsi_pair_set_add(&launchers->operators, name, signature, number, err);
+	return tsi_pair_set_find(&launchers->operators, name, signature, number, err);
 }
 
 enum tscope_status tsi_kernel_launchers_add(struct kernel_launchers *launchers, uint32_t row,
@@ -41,8 +44,8 @@ enum tscope_status tsi_kernel_launchers_add(struct kernel_launchers *launchers, 
 	uint32_t operator_number, number;
 
 	if (find_operator(launchers, row, &operator_number, err) != TSCOPE_OK ||
-	    tsi_pair_set_add(&launchers->kernels, tsi_name_id(spans, row), operator_number, &number,
-			     err) != TSCOPE_OK ||
+	    tsi_pair_set_find(&launchers->kernels, tsi_name_id(spans, row), operator_number,
+			      &number, err) != TSCOPE_OK ||
 	    tsi_array_reserve(&launchers->launched, &launchers->capacity, launchers->kernels.count,
 			      sizeof(*launchers->launched), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;

@@ -21,8 +21,8 @@ struct kernel_launchers {
 	size_t capacity;
 };
 
-void tsi_kernel_launchers_init(struct kernel_launchers *launchers,
-			       const struct tscope_trace *trace);
+void tsi_kernel_launchers_init(struct kernel_launchers *launchers, const struct tscope_trace *trace,
+			       struct arena *arena);
 void tsi_kernel_launchers_deinit(struct kernel_launchers *launchers);
 
 TSI_MUST_CHECK

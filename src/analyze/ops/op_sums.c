@@ -13,13 +13,13 @@
 enum tscope_status tsi_op_sums_init(struct op_sums *sums, const struct tscope_timeline *timeline,
 				    struct tscope_error *err)
 {
-	*sums = (struct op_sums){ 0 };
-	return tsi_step_work_init(&sums->steps, timeline, err);
+	*sums = (struct op_sums){ .kinds.arena = &sums->memory };
+	return tsi_step_work_init(&sums->steps, timeline, &sums->memory, err);
 }
 
 void tsi_op_sums_deinit(struct op_sums *sums)
 {
-	tsi_pair_set_deinit(&sums->kinds);
+	tsi_arena_deinit(&sums->memory);
 	tsi_step_work_deinit(&sums->steps);
 	free(sums->items);
 	free(sums->ended);
@@ -33,7 +33,7 @@ enum tscope_status tsi_op_sums_find(struct op_sums *sums, uint32_t name, uint32_
 
 	if (tsi_array_reserve(&sums->items, &sums->capacity, known + 1, sizeof(*sums->items),
 			      err) != TSCOPE_OK ||
-	    tsi_pair_set_add(&sums->kinds, name, inputs, number, err) != TSCOPE_OK)
+	    tsi_pair_set_find(&sums->kinds, name, inputs, number, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	if (*number == known)
 		sums->items[known] = (struct op_kind){ .step = NO_ROW };

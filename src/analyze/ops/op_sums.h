@@ -35,6 +35,7 @@ struct ended_op {
 };
 
 struct op_sums {
+	struct arena memory;   /* of the pairs */
 	struct pair_set kinds; /* (name, inputs): index in items */
 	struct op_kind *items;
 	size_t capacity;

@@ -13,12 +13,12 @@
 #include "base/array.h"
 
 enum tscope_status tsi_step_work_init(struct step_work *work,
-				      const struct tscope_timeline *timeline,
+				      const struct tscope_timeline *timeline, struct arena *arena,
 				      struct tscope_error *err)
 {
 	size_t name_count = timeline->trace->names.count;
 
-	*work = (struct step_work){ .timeline = timeline };
+	*work = (struct step_work){ .timeline = timeline, .pairs.arena = arena };
 	for (uint32_t i = 0; i < timeline->step_count; i++)
 		work->unmarked_steps += timeline->steps[i].mark == TSCOPE_STEP_COUNTED;
 	if (tsi_array_new(&work->names, name_count, sizeof(*work->names), err) != TSCOPE_OK)
@@ -32,7 +32,6 @@ void tsi_step_work_deinit(struct step_work *work)
 {
 	free(work->names);
 	free(work->pair_ns);
-	tsi_pair_set_deinit(&work->pairs);
 }
 
 uint32_t tsi_find_counted_step(struct step_work *work, int64_t t_ns)
@@ -54,7 +53,7 @@ enum tscope_status tsi_step_pair(struct step_work *work, uint32_t name, uint32_t
 {
 	size_t known = work->pairs.count;
 
-	if (tsi_pair_set_add(&work->pairs, name, step, pair, err) != TSCOPE_OK ||
+	if (tsi_pair_set_find(&work->pairs, name, step, pair, err) != TSCOPE_OK ||
 	    tsi_array_reserve(&work->pair_ns, &work->pair_capacity, work->pairs.count,
 			      sizeof(*work->pair_ns), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;

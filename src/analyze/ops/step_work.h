@@ -36,7 +36,7 @@ struct step_work {
 
 TSI_MUST_CHECK
 enum tscope_status tsi_step_work_init(struct step_work *work,
-				      const struct tscope_timeline *timeline,
+				      const struct tscope_timeline *timeline, struct arena *arena,
 				      struct tscope_error *err);
 void tsi_step_work_deinit(struct step_work *work);
 

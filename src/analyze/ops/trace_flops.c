@@ -15,8 +15,7 @@
 
 static void count_deinit(struct flops_count *c)
 {
-	tsi_pair_set_deinit(&c->launches);
-	tsi_pair_set_deinit(&c->uncounted);
+	tsi_arena_deinit(&c->memory);
 	free(c->names);
 	free(c->kind_of_name);
 	tsi_bit_set_deinit(&c->launcher_rows);
@@ -41,6 +40,7 @@ static enum tscope_status count_init(struct flops_count *c, struct tscope_error 
 {
 	const struct tscope_trace *trace = c->trace;
 
+	c->launches.arena = c->uncounted.arena = &c->memory;
 	if (tsi_array_new(&c->device_times, trace->device_count, sizeof(*c->device_times), err) !=
 		    TSCOPE_OK ||
 	    tsi_array_new(&c->names, trace->names.count, 1, err) != TSCOPE_OK)

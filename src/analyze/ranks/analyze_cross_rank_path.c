@@ -152,7 +152,7 @@ static enum tscope_status add_transfer(struct chain *chain, uint32_t number, int
 	tsi_sum(&chain->line_ns[LINE_TRANSFER], ns);
 	if (tsi_intern_add(&chain->groups, group_of(chain, link, op), &group, chain->err) !=
 		    TSCOPE_OK ||
-	    tsi_pair_set_add(&chain->kinds, op->kind, group, &kind, chain->err) != TSCOPE_OK ||
+	    tsi_pair_set_find(&chain->kinds, op->kind, group, &kind, chain->err) != TSCOPE_OK ||
 	    tsi_array_reserve(&chain->hops_of_kind, &chain->hops_capacity, chain->kinds.count,
 			      sizeof(*chain->hops_of_kind), chain->err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
@@ -477,13 +477,16 @@ static enum tscope_status put_all(struct chain *chain, const struct analysis_sco
 static enum tscope_status analyze_cross_rank_path(const struct analysis_scope *scope,
 						  struct fact_sheet *out, struct tscope_error *err)
 {
-	struct chain chain = { .graph = scope->replay_graph, .err = err };
+	struct chain chain = {
+		.graph = scope->replay_graph,
+		.kinds.arena = tsi_sheet_scratch(out),
+		.err = err,
+	};
 
 	if (!chain.graph || chain.graph->step_count == 0)
 		return TSCOPE_OK;
 	enum tscope_status status = put_all(&chain, scope, out);
 	tsi_replay_deinit(&chain.replay);
-	tsi_pair_set_deinit(&chain.kinds);
 	tsi_intern_deinit(&chain.groups);
 	free(chain.rank_ns);
 	free(chain.hops_of_kind);

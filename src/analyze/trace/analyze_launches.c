@@ -145,7 +145,6 @@ static void work_deinit(struct work *work)
 	free(work->by_name);
 	free(work->by_sync);
 	free(work->delays_ns);
-	tsi_pair_set_deinit(&work->syncs);
 }
 
 static enum tscope_status work_init(struct work *work, const struct analysis_scope *scope,
@@ -189,8 +188,8 @@ static enum tscope_status add_sync(struct work *work, uint32_t row, struct tscop
 	uint32_t op = tsi_call(work->trace, row)->op, number;
 	size_t known = work->syncs.count;
 
-	if (tsi_pair_set_add(&work->syncs, op == NO_ROW ? NO_ROW : tsi_name_id(spans, op),
-			     tsi_name_id(spans, row), &number, err) != TSCOPE_OK ||
+	if (tsi_pair_set_find(&work->syncs, op == NO_ROW ? NO_ROW : tsi_name_id(spans, op),
+			      tsi_name_id(spans, row), &number, err) != TSCOPE_OK ||
 	    tsi_array_reserve(&work->by_sync, &work->by_sync_capacity, work->syncs.count,
 			      sizeof(*work->by_sync), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
@@ -398,6 +397,7 @@ static enum tscope_status analyze_launches(const struct analysis_scope *scope,
 	struct work work;
 	enum tscope_status status = work_init(&work, scope, err);
 
+	work.syncs.arena = tsi_sheet_scratch(out);
 	if (status == TSCOPE_OK)
 		status = collect_calls(&work, err);
 	if (status == TSCOPE_OK) {

@@ -82,7 +82,6 @@ static void comm_deinit(struct comm *comm)
 {
 	free(comm->items);
 	free(comm->scratch);
-	tsi_pair_set_deinit(&comm->groups);
 }
 
 static enum tscope_status comm_init(struct comm *comm, const struct analysis_scope *scope,
@@ -120,8 +119,8 @@ static enum tscope_status group_of_row(struct comm *comm, const struct tscope_tr
 	*part = NO_ROW;
 	if (collective->group_name == 0 && collective->group_desc == 0)
 		return TSCOPE_OK;
-	return tsi_pair_set_add(&comm->groups, collective->group_name, collective->group_desc, part,
-				err);
+	return tsi_pair_set_find(&comm->groups, collective->group_name, collective->group_desc,
+				 part, err);
 }
 
 /* Fills comm->items, ordered by part, device and start. */
@@ -275,7 +274,7 @@ static void set_facts(const struct analysis_scope *scope, struct fact_sheet *out
 static enum tscope_status analyze_overlap(const struct analysis_scope *scope,
 					  struct fact_sheet *out, struct tscope_error *err)
 {
-	struct comm comm = { 0 };
+	struct comm comm = { .groups.arena = tsi_sheet_scratch(out) };
 	enum tscope_status status = comm_init(&comm, scope, err);
 
 	set_facts(scope, out);

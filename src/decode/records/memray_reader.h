@@ -86,6 +86,7 @@ struct memray_reader {
 	unsigned recent_first;
 
 	struct memray_allocation now; /* of the current thread: thread (or MEMRAY_NONE) and node */
+	struct arena memory;          /* of the sets of pairs */
 	struct pair_set threads;      /* by the halves of the tid: index */
 	uint32_t *thread_nodes;       /* where each thread is, but for the current one */
 	size_t thread_node_capacity;

@@ -220,7 +220,7 @@ enum tscope_status tsi_memray_find_code_frame(struct memray_reader *r, uint32_t 
 	*frame = 0;
 	if (code == MEMRAY_NONE)
 		return TSCOPE_OK;
-	status = tsi_pair_set_add(&r->offsets, code, (uint32_t)offset, &number, r->err);
+	status = tsi_pair_set_find(&r->offsets, code, (uint32_t)offset, &number, r->err);
 	if (status != TSCOPE_OK || number < r->offset_count) {
 		*frame = status == TSCOPE_OK ? r->offset_frames[number] : 0;
 		return status;

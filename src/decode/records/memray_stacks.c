@@ -16,6 +16,9 @@ enum tscope_status tsi_memray_stacks_init(struct memray_reader *r)
 	struct memray_capture *out = r->out;
 	enum tscope_status status = tsi_intern_init(&out->names, MEMRAY_MAX_NAMES, r->err);
 
+	r->threads.arena = r->places.arena = r->frames.arena = r->tree.arena = &r->memory;
+	r->offsets.arena = r->frame_ids.numbers.arena = r->code_ids.numbers.arena = &r->memory;
+
 	if (status == TSCOPE_OK)
 		status = tsi_array_reserve(&out->frames, &out->frame_capacity, 1,
 					   sizeof(*out->frames), r->err);
@@ -30,21 +33,11 @@ enum tscope_status tsi_memray_stacks_init(struct memray_reader *r)
 	return TSCOPE_OK;
 }
 
-static void deinit_ids(struct memray_ids *ids)
-{
-	tsi_pair_set_deinit(&ids->numbers);
-	free(ids->values);
-}
-
 void tsi_memray_stacks_deinit(struct memray_reader *r)
 {
-	tsi_pair_set_deinit(&r->threads);
-	tsi_pair_set_deinit(&r->places);
-	tsi_pair_set_deinit(&r->frames);
-	tsi_pair_set_deinit(&r->tree);
-	tsi_pair_set_deinit(&r->offsets);
-	deinit_ids(&r->frame_ids);
-	deinit_ids(&r->code_ids);
+	tsi_arena_deinit(&r->memory);
+	free(r->frame_ids.values);
+	free(r->code_ids.values);
 	tsi_memray_lines_deinit(&r->lines);
 	free(r->thread_nodes);
 	free(r->codes);
@@ -90,7 +83,7 @@ static enum tscope_status number_of(struct pair_set *set, uint64_t id, uint32_t 
 {
 	uint64_t mixed = mix(id);
 
-	return tsi_pair_set_add(set, (uint32_t)(mixed >> 32), (uint32_t)mixed, number, err);
+	return tsi_pair_set_find(set, (uint32_t)(mixed >> 32), (uint32_t)mixed, number, err);
 }
 
 enum tscope_status tsi_memray_find_id(struct memray_reader *r, struct memray_ids *ids, uint64_t id,
@@ -154,11 +147,11 @@ enum tscope_status tsi_memray_add_frame(struct memray_reader *r, const struct me
 	struct memray_capture *out = r->out;
 	uint32_t place, number;
 	enum tscope_status status =
-		tsi_pair_set_add(&r->places, frame->function, frame->file, &place, r->err);
+		tsi_pair_set_find(&r->places, frame->function, frame->file, &place, r->err);
 
 	if (status == TSCOPE_OK)
-		status =
-			tsi_pair_set_add(&r->frames, place, (uint32_t)frame->line, &number, r->err);
+		status = tsi_pair_set_find(&r->frames, place, (uint32_t)frame->line, &number,
+					   r->err);
 	if (status != TSCOPE_OK)
 		return status;
 	*index = number + 1;
@@ -194,7 +187,7 @@ enum tscope_status tsi_memray_push(struct memray_reader *r, uint32_t frame)
 	if (status != TSCOPE_OK)
 		return status;
 	struct memray_node node = { .frame = frame, .parent = r->now.node };
-	status = tsi_pair_set_add(&r->tree, node.parent, node.frame, &number, r->err);
+	status = tsi_pair_set_find(&r->tree, node.parent, node.frame, &number, r->err);
 	if (status == TSCOPE_OK && number + 1 == r->out->node_count)
 		status = tsi_memray_add_node(r, node);
 	if (status == TSCOPE_OK)
