@@ -6,6 +6,8 @@ length of lines.
 usage: check_text.py SOURCE_ROOT
 """
 import pathlib
+import shutil
+import subprocess
 import sys
 
 MACHINE_PATHS = ["/" + name + "/" for name in ("work", "root", "farm")]
@@ -35,11 +37,21 @@ def problems_of(path, text):
         yield from problems_of_source(path, text.splitlines())
 
 
+def files_of(root):
+    """Paths relative to the root: what git tracks or, in a release without git, all there is."""
+    if (root / ".git").exists() and shutil.which("git"):
+        listed = subprocess.run(["git", "-C", root, "ls-files", "-z"], check=False,
+                                capture_output=True).stdout.decode()
+        if listed:
+            return [pathlib.Path(name) for name in listed.split("\0") if name]
+    return [file.relative_to(root) for file in root.rglob("*")]
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
     failed = 0
-    for file in sorted(root.rglob("*")):
-        path = file.relative_to(root)
+    for path in sorted(files_of(root)):
+        file = root / path
         if any(part.startswith(SKIPPED_FOLDERS) for part in path.parts) or not file.is_file():
             continue
         for number, problem in problems_of(path, file.read_bytes().decode(errors="replace")):
