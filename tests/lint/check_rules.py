@@ -84,8 +84,7 @@ def check_tests(root, rules):
 
 def check_names(root, listing):
     known, analyzer = set(), None
-    for line in listing.splitlines():
-        kind, name = line.split()[:2]
+    for kind, name in re.findall(r"^(\.Ss|\.Sy|\.It) (\S+)", listing, re.MULTILINE):
         analyzer = name if kind == ".Ss" else analyzer
         known.add(f"{analyzer}.{name}")
     for source in sorted(root.glob("src/rules/*.c")):

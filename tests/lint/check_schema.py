@@ -30,7 +30,7 @@ def definitions(lines):
             target = analyzers[-1][2][-1][2]
         elif macro == '.\\"':
             analyzers[-1][2][-1][1] = rest
-        else:
+        elif macro == ".It":
             target.append(rest.split(" Ta "))
     return analyzers
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prints every fact and column as tscope-json(5) should list it, and the shape
- * of each table as a comment, through the public API: what check_facts.py
- * compares the page with, and check_schema.py the JSON Schema.
+ * Prints every fact and column as tscope-json(5) should list it, what each analyzer and table is
+ * about as lines of text, and the shape of each table as a comment, through the public API: what
+ * check_facts.py compares the page with, and check_schema.py the JSON Schema.
  */
 #include <stdio.h>
 #include <tscope/tscope.h>
@@ -26,10 +26,11 @@ int main(void)
 	for (size_t i = 0; i < tscope_analyzer_count(); i++) {
 		const struct tscope_analyzer_def *analyzer = tscope_analyzer(i);
 
-		printf(".Ss %s\n", analyzer->id);
+		printf(".Ss %s\n%s\n", analyzer->id, analyzer->summary);
 		list(analyzer->facts, analyzer->fact_count);
 		for (size_t j = 0; j < analyzer->table_count; j++) {
 			printf(".Sy %s :\n", analyzer->tables[j].name);
+			printf("%s\n", analyzer->tables[j].meaning);
 			printf(".\\\" %s\n", shapes[analyzer->tables[j].shape]);
 			list(analyzer->tables[j].columns, analyzer->tables[j].column_count);
 		}
