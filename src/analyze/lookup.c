@@ -1,30 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * From the names of facts to their values: what keeps the sections of the text
- * report free of indices and of the analyzers' headers.
- */
+/* From the names of facts to their values, so that readers need no indices. */
 #include "analyze/lookup.h"
 
 #include <assert.h>
 #include <string.h>
 
+/* NULL: no analyzer defines it. */
+static const struct tscope_fact_def *find_fact(const char *id, size_t *analyzer, size_t *fact)
+{
+	const char *dot = strchr(id, '.');
+
+	*analyzer = tscope_analyzer_find(id);
+	if (!dot || *analyzer == tscope_analyzer_count())
+		return NULL;
+	const struct tscope_analyzer_def *def = tscope_analyzer(*analyzer);
+	for (*fact = 0; *fact < def->fact_count; ++*fact)
+		if (strcmp(def->facts[*fact].name, dot + 1) == 0)
+			return &def->facts[*fact];
+	return NULL;
+}
+
 bool tscope_analysis_find(const struct tscope_analysis *analysis, const char *id,
 			  struct tscope_value *value, enum tscope_unit *unit)
 {
-	const char *dot = strchr(id, '.');
-	size_t analyzer = tscope_analyzer_find(id);
+	size_t analyzer, fact;
+	const struct tscope_fact_def *def = find_fact(id, &analyzer, &fact);
 
-	if (!dot || analyzer == tscope_analyzer_count())
+	if (!def)
 		return false;
-	const struct tscope_analyzer_def *def = tscope_analyzer(analyzer);
-	for (size_t i = 0; i < def->fact_count; i++) {
-		if (strcmp(def->facts[i].name, dot + 1) != 0)
-			continue;
-		*value = tscope_analysis_fact(analysis, analyzer, i, TSCOPE_WHOLE_TRACE);
-		*unit = def->facts[i].unit;
-		return true;
-	}
-	return false;
+	*value = tscope_analysis_fact(analysis, analyzer, fact, TSCOPE_WHOLE_TRACE);
+	*unit = def->unit;
+	return true;
 }
 
 size_t tsi_lookup_analyzer(const char *id)
@@ -35,35 +41,40 @@ size_t tsi_lookup_analyzer(const char *id)
 	return index;
 }
 
-/* The index of a fact in the definition of its analyzer. */
-static size_t find_fact(const struct tscope_analyzer_def *def, const char *id)
-{
-	const char *name = id + strcspn(id, ".") + 1;
-	size_t fact = 0;
-
-	while (fact < def->fact_count && strcmp(def->facts[fact].name, name) != 0)
-		fact++;
-	assert(fact < def->fact_count);
-	return fact;
-}
-
 struct tscope_value tsi_lookup_fact(const struct tscope_analysis *analysis, int scope,
 				    const char *id, enum tscope_unit *unit)
 {
-	size_t analyzer = tsi_lookup_analyzer(id);
-	const struct tscope_analyzer_def *def = tscope_analyzer(analyzer);
-	size_t fact = find_fact(def, id);
+	size_t analyzer, fact;
+	const struct tscope_fact_def *def = find_fact(id, &analyzer, &fact);
 
-	*unit = def->facts[fact].unit;
+	assert(def);
+	*unit = def->unit;
 	return tscope_analysis_fact(analysis, analyzer, fact, scope);
+}
+
+struct tscope_value tsi_lookup(const struct tscope_analysis *analysis, const char *id)
+{
+	enum tscope_unit unit;
+
+	return tsi_lookup_fact(analysis, TSCOPE_WHOLE_TRACE, id, &unit);
 }
 
 const char *tsi_lookup_doubt(const struct tscope_analysis *analysis, const char *id)
 {
-	size_t analyzer = tsi_lookup_analyzer(id);
+	size_t analyzer, fact;
+	const struct tscope_fact_def *def = find_fact(id, &analyzer, &fact);
 
-	return tscope_analysis_fact_doubt(
-		analysis, analyzer, find_fact(tscope_analyzer(analyzer), id), TSCOPE_WHOLE_TRACE);
+	assert(def);
+	return tscope_analysis_fact_doubt(analysis, analyzer, fact, TSCOPE_WHOLE_TRACE);
+}
+
+const char *tsi_lookup_own_doubt(const struct tscope_analysis *analysis, const char *id)
+{
+	size_t analyzer, fact;
+	const struct tscope_fact_def *def = find_fact(id, &analyzer, &fact);
+
+	assert(def);
+	return tscope_analysis_fact_own_doubt(analysis, analyzer, fact, TSCOPE_WHOLE_TRACE);
 }
 
 int64_t tsi_lookup_int(const struct tscope_analysis *analysis, int scope, const char *id)

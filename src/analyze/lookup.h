@@ -5,19 +5,24 @@
 #include <tscope/analysis.h>
 
 /*
- * Facts and tables by the names that tscope-json(5) gives them
- * ("overlap.comm_ns", "kernels.by_name"), for reporters that pick some of
- * them. A name that no analyzer defines is a bug of ours, and asserted.
+ * Facts and tables by the names that tscope-json(5) gives them ("overlap.comm_ns",
+ * "kernels.by_name"), for rules, gates, reports and comparisons. A name that no analyzer defines
+ * is a bug in the caller, and asserted; tscope_analysis_find() takes names from outside.
  */
 
-/* ABSENT also where the analyzer did not run for this scope. */
+/* A fact of the whole. */
+struct tscope_value tsi_lookup(const struct tscope_analysis *analysis, const char *id);
+
+/* Of one scope, with its unit. ABSENT also if the analyzer did not run for this scope. */
 struct tscope_value tsi_lookup_fact(const struct tscope_analysis *analysis, int scope,
 				    const char *id, enum tscope_unit *unit);
 
-/* Why a fact of the whole is absent or must not be believed, or NULL. */
+/* Why a fact of the whole is absent or unreliable, or NULL. */
 const char *tsi_lookup_doubt(const struct tscope_analysis *analysis, const char *id);
+/* Only what concerns this fact alone, not its analyzer. */
+const char *tsi_lookup_own_doubt(const struct tscope_analysis *analysis, const char *id);
 
-/* A fact that is an integer: 0 where it is absent. */
+/* An integer fact; 0 if absent. */
 int64_t tsi_lookup_int(const struct tscope_analysis *analysis, int scope, const char *id);
 
 /* The index of an analyzer. */
@@ -40,7 +45,7 @@ size_t tsi_table_column(const struct table_view *view, const char *name);
 
 struct tscope_value tsi_table_cell(const struct table_view *view, size_t row, size_t column);
 
-/* The same by the column's name; its text, or "". */
+/* A cell by its column's name; as text ("" if it is none). */
 struct tscope_value tsi_table_find(const struct table_view *view, size_t row, const char *column);
 const char *tsi_table_text(const struct table_view *view, size_t row, const char *column);
 

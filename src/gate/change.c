@@ -166,7 +166,7 @@ static bool is_so_of(double change, const struct gate_expression *gate)
 {
 	int order = (change > gate->number) - (change < gate->number);
 
-	return tsi_gate_is_so(order, gate->comparison);
+	return tsi_gate_satisfies(order, gate->comparison);
 }
 
 /* result->value: the change as it is measured; counted: as it counts, 0 where it may be noise. */
@@ -249,7 +249,7 @@ static bool is_as_severe(const struct change_row *finding, const char *column,
 	enum tscope_severity severity;
 
 	return text && tsi_severity_parse(tsi_str_of(text), &severity) &&
-	       tsi_gate_is_so((int)severity - (int)gate->severity, gate->comparison);
+	       tsi_gate_satisfies((int)severity - (int)gate->severity, gate->comparison);
 }
 
 static bool is_counted(const struct change_row *finding, const struct gate_expression *gate)
@@ -301,7 +301,7 @@ static bool judge_lost(struct tscope_gate_result *result, const struct tscope_an
 static void judge_findings(struct tscope_gate_result *result, const struct gate_expression *gate,
 			   const struct tscope_analysis *changes)
 {
-	size_t analyzer = tscope_analyzer_find("finding_changes");
+	size_t analyzer = tsi_lookup_analyzer("finding_changes");
 	struct new_findings found = count_findings(changes, gate);
 
 	if (!tscope_analysis_has(changes, analyzer, TSCOPE_WHOLE_TRACE))

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/lookup.h"
 #include "base/real.h"
 
 /* How the reason of a rule that could not be evaluated begins. */
@@ -29,7 +30,7 @@ void tsi_gate_judge(struct tscope_gate_result *result, bool held, const char *re
 	va_end(arguments);
 }
 
-bool tsi_gate_is_so(int order, enum gate_comparison comparison)
+bool tsi_gate_satisfies(int order, enum gate_comparison comparison)
 {
 	switch (comparison) {
 	case GATE_LESS:
@@ -74,7 +75,7 @@ static void judge_number(struct tscope_gate_result *result, const struct gate_ex
 	tsi_gate_number_text(text, value, gate->number);
 	if (gate->unit == TSCOPE_UNIT_FLAG)
 		snprintf(text, sizeof(text), "%s", value != 0 ? "true" : "false");
-	if (tsi_gate_is_so(order, gate->comparison))
+	if (tsi_gate_satisfies(order, gate->comparison))
 		tsi_gate_judge(result, false, "%s %s %.*s", text,
 			       tsi_gate_comparison_text(gate->comparison), TSI_QUOTE(gate->value));
 	else
@@ -86,7 +87,7 @@ static void judge_text(struct tscope_gate_result *result, const struct gate_expr
 {
 	bool is_equal = tsi_str_equal(gate->value, tsi_str_of(text));
 
-	if (tsi_gate_is_so(!is_equal, gate->comparison))
+	if (tsi_gate_satisfies(!is_equal, gate->comparison))
 		tsi_gate_judge(result, false, "%.64s %s %.*s", text,
 			       tsi_gate_comparison_text(gate->comparison), TSI_QUOTE(gate->value));
 	else
@@ -211,7 +212,7 @@ static void judge_severity(struct tscope_gate_result *result, const struct gate_
 	for (size_t i = count; i-- > 0;) {
 		int severity = (int)tscope_diagnosis_finding(diagnosis, i).severity;
 
-		if (!tsi_gate_is_so(severity - (int)gate->severity, gate->comparison))
+		if (!tsi_gate_satisfies(severity - (int)gate->severity, gate->comparison))
 			continue;
 		match_count++;
 		first = i;
@@ -243,15 +244,10 @@ struct rank_list {
 static void list_ranks(struct rank_list *list, const struct tscope_analysis *analysis,
 		       const char *table_id)
 {
-	size_t analyzer, table;
+	struct table_view rows = tsi_lookup_table(analysis, TSCOPE_WHOLE_TRACE, table_id);
 
-	if (!tscope_table_find(table_id, &analyzer, &table))
-		return;
-	size_t count = tscope_analysis_row_count(analysis, analyzer, table, TSCOPE_WHOLE_TRACE);
-	for (size_t i = 0; i < count; i++) {
-		int64_t rank =
-			tscope_analysis_cell(analysis, analyzer, table, TSCOPE_WHOLE_TRACE, i, 0)
-				.integer;
+	for (size_t i = 0; i < rows.row_count; i++) {
+		int64_t rank = tsi_table_cell(&rows, i, 0).integer;
 		size_t room = sizeof(list->text) - list->length;
 
 		if (room < 24)
@@ -264,13 +260,10 @@ static void list_ranks(struct rank_list *list, const struct tscope_analysis *ana
 void tsi_gate_judge_straggler(struct tscope_gate_result *result,
 			      const struct tscope_analysis *analysis)
 {
-	size_t distributed = tscope_analyzer_find("distributed");
+	size_t distributed = tsi_lookup_analyzer("distributed");
 	struct rank_list ranks = { .text = "" };
-	struct tscope_value step_count;
-	enum tscope_unit unit;
 
-	if (!tscope_analysis_find(analysis, "distributed.n_steps", &step_count, &unit) ||
-	    step_count.kind == TSCOPE_VALUE_ABSENT) {
+	if (tsi_lookup(analysis, "distributed.n_steps").kind == TSCOPE_VALUE_ABSENT) {
 		tsi_gate_judge_unknown(result, distributed, "straggler");
 		return;
 	}

@@ -4,14 +4,14 @@
 
 #include "gate/expression.h"
 
-/* What gates on facts and gates on changes have in common. */
+/* Shared by gates on facts and gates on changes. */
 
-/* Sets verdict and reason; a reason that is too long is cut. */
+/* Sets verdict and reason; cuts a reason that is too long. */
 TSI_PRINTF(3, 4)
 void tsi_gate_judge(struct tscope_gate_result *result, bool held, const char *reason, ...);
 
-/* Is it so, where `order` is below, at or above 0 as the left side is to the right one? */
-bool tsi_gate_is_so(int order, enum gate_comparison comparison);
+/* order: <0, 0 or >0 as the left operand is less than, equal to or greater than the right. */
+bool tsi_gate_satisfies(int order, enum gate_comparison comparison);
 
 /*
  * All digits of an integer; of other numbers six, or as many as it takes to tell the value from
@@ -20,7 +20,7 @@ bool tsi_gate_is_so(int order, enum gate_comparison comparison);
 enum { GATE_NUMBER_MAX = 40 };
 void tsi_gate_number_text(char text[GATE_NUMBER_MAX], double value, double bound);
 
-/* Trips for want of a fact: it was not evaluated. */
+/* Trips the gate because a fact is missing: it was not evaluated. */
 void tsi_gate_judge_unknown(struct tscope_gate_result *result, size_t analyzer, const char *fact);
 
 void tsi_gate_judge_fact(struct tscope_gate_result *result, const struct gate_expression *gate,

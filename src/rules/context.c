@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyze/lookup.h"
 #include "rules/rule_table.h"
 
 /* Appends formatted text, cut where the room ends. */
@@ -35,53 +36,26 @@ void tsi_rule_skip(struct rule_context *ctx, const char *reason, ...)
 	va_end(args);
 }
 
-/* The index of a fact in its analyzer's definition, or the number of its facts. */
-static size_t find_fact(const struct tscope_analyzer_def *def, const char *id)
-{
-	const char *dot = strchr(id, '.');
-	size_t fact = 0;
-
-	while (fact < def->fact_count && dot && strcmp(def->facts[fact].name, dot + 1) != 0)
-		fact++;
-	return fact;
-}
-
-/* Why a fact is absent: what is said of it alone, else what its analyzer needs. */
-static void skip_absent(struct rule_context *ctx, const char *fact, const char *own_doubt,
-			const char *needs)
-{
-	ctx->missing = fact;
-	if (own_doubt)
-		tsi_rule_skip(ctx, "no %s: %s", fact, own_doubt);
-	else
-		tsi_rule_skip(ctx, "no %s%s%s", fact, needs ? ": it needs " : "",
-			      needs ? needs : "");
-}
-
 bool tsi_rule_needs(struct rule_context *ctx, const char *fact)
 {
-	size_t analyzer = tscope_analyzer_find(fact);
+	const char *doubt, *needs;
 
 	if (tsi_rule_has(ctx, fact))
 		return true;
-	if (analyzer == tscope_analyzer_count()) {
-		skip_absent(ctx, fact, NULL, NULL);
-		return false;
-	}
-	const struct tscope_analyzer_def *def = tscope_analyzer(analyzer);
-	const char *own_doubt = tscope_analysis_fact_own_doubt(
-		ctx->analysis, analyzer, find_fact(def, fact), TSCOPE_WHOLE_TRACE);
-	skip_absent(ctx, fact, own_doubt, def->needs);
+	ctx->missing = fact;
+	doubt = tsi_lookup_own_doubt(ctx->analysis, fact);
+	needs = tscope_analyzer(tsi_lookup_analyzer(fact))->needs;
+	if (doubt)
+		tsi_rule_skip(ctx, "no %s: %s", fact, doubt);
+	else
+		tsi_rule_skip(ctx, "no %s%s%s", fact, needs ? ": it needs " : "",
+			      needs ? needs : "");
 	return false;
 }
 
 const char *tsi_rule_doubt(const struct rule_context *ctx, const char *fact)
 {
-	size_t analyzer = tscope_analyzer_find(fact);
-
-	return tscope_analysis_fact_doubt(ctx->analysis, analyzer,
-					  find_fact(tscope_analyzer(analyzer), fact),
-					  TSCOPE_WHOLE_TRACE);
+	return tsi_lookup_doubt(ctx->analysis, fact);
 }
 
 bool tsi_rule_trusts(struct rule_context *ctx, const char *fact)
@@ -128,43 +102,33 @@ enum tscope_severity tsi_rule_grade(const struct rule_context *ctx, double value
 							: TSCOPE_SEVERITY_MED;
 }
 
-static struct tscope_value get(const struct rule_context *ctx, const char *fact)
-{
-	struct tscope_value value = { 0 };
-	enum tscope_unit unit;
-
-	if (!tscope_analysis_find(ctx->analysis, fact, &value, &unit))
-		return (struct tscope_value){ 0 };
-	return value;
-}
-
 bool tsi_rule_has(const struct rule_context *ctx, const char *fact)
 {
-	return get(ctx, fact).kind != TSCOPE_VALUE_ABSENT;
+	return tsi_lookup(ctx->analysis, fact).kind != TSCOPE_VALUE_ABSENT;
 }
 
 int64_t tsi_rule_int(const struct rule_context *ctx, const char *fact)
 {
-	struct tscope_value value = get(ctx, fact);
+	struct tscope_value value = tsi_lookup(ctx->analysis, fact);
 
 	return value.kind == TSCOPE_VALUE_INT ? value.integer : 0;
 }
 
 double tsi_rule_real(const struct rule_context *ctx, const char *fact)
 {
-	return tsi_value_real(get(ctx, fact));
+	return tsi_value_real(tsi_lookup(ctx->analysis, fact));
 }
 
 bool tsi_rule_flag(const struct rule_context *ctx, const char *fact)
 {
-	struct tscope_value value = get(ctx, fact);
+	struct tscope_value value = tsi_lookup(ctx->analysis, fact);
 
 	return value.kind == TSCOPE_VALUE_FLAG && value.flag;
 }
 
 const char *tsi_rule_text(const struct rule_context *ctx, const char *fact)
 {
-	return tsi_value_text(get(ctx, fact));
+	return tsi_value_text(tsi_lookup(ctx->analysis, fact));
 }
 
 double tsi_value_real(struct tscope_value value)
@@ -174,26 +138,22 @@ double tsi_value_real(struct tscope_value value)
 	return value.kind == TSCOPE_VALUE_REAL ? value.real : NAN;
 }
 
+static struct table_view table_of(const struct rule_context *ctx, const char *table)
+{
+	return tsi_lookup_table(ctx->analysis, TSCOPE_WHOLE_TRACE, table);
+}
+
 size_t tsi_rule_rows(const struct rule_context *ctx, const char *table)
 {
-	size_t analyzer, index;
-
-	if (!tscope_table_find(table, &analyzer, &index))
-		return 0;
-	return tscope_analysis_row_count(ctx->analysis, analyzer, index, TSCOPE_WHOLE_TRACE);
+	return table_of(ctx, table).row_count;
 }
 
 struct tscope_value tsi_rule_cell(const struct rule_context *ctx, const char *table, size_t row,
 				  const char *column)
 {
-	size_t analyzer, index;
-	const struct tscope_table_def *def = tscope_table_find(table, &analyzer, &index);
+	struct table_view view = table_of(ctx, table);
 
-	for (size_t i = 0; def && i < def->column_count; i++)
-		if (strcmp(def->columns[i].name, column) == 0)
-			return tscope_analysis_cell(ctx->analysis, analyzer, index,
-						    TSCOPE_WHOLE_TRACE, row, i);
-	return (struct tscope_value){ 0 };
+	return tsi_table_find(&view, row, column);
 }
 
 void tsi_rule_fire(struct rule_context *ctx, enum tscope_severity severity, const char *title, ...)
@@ -233,9 +193,8 @@ void tsi_rule_evidence(struct rule_context *ctx, const char *fact)
 
 	assert(ctx->has_fired && ctx->evidence_count < RULE_MAX_EVIDENCE);
 	evidence->fact = fact;
-	if (tscope_analysis_find(ctx->analysis, fact, &evidence->value, &evidence->unit) &&
-	    evidence->value.kind != TSCOPE_VALUE_ABSENT)
-		ctx->evidence_count++;
+	evidence->value = tsi_lookup_fact(ctx->analysis, TSCOPE_WHOLE_TRACE, fact, &evidence->unit);
+	ctx->evidence_count += evidence->value.kind != TSCOPE_VALUE_ABSENT;
 }
 
 void tsi_rule_recoverable(struct rule_context *ctx, int64_t ns_per_step)

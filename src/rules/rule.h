@@ -7,7 +7,7 @@
 #include <tscope/rules.h>
 
 /*
- * A rule has an opinion on facts and computes nothing else.
+ * A rule judges facts; computing them is the analyzers' job.
  *
  * To add one: write rule_<name>.c with a `const struct rule tsi_rule_<name>`,
  * add RULE(<name>, "<ID>") to rule_list.h, the file to meson.build and cases to
@@ -29,9 +29,9 @@
  */
 struct rule_context;
 
-/* What findings are about: of those with one cause only one is told. */
+/* Root cause of a finding. Findings that share a cause are merged into one. */
 enum rule_cause {
-	CAUSE_OWN, /* the rule's alone */
+	CAUSE_OWN, /* shared with no other rule */
 	CAUSE_DATA,
 	CAUSE_COMM,
 	CAUSE_SLOW_RANK,
@@ -45,22 +45,22 @@ enum rule_cause {
 
 struct rule {
 	struct tscope_rule_def def;
-	/*
-	 * Called only where all of def.facts are there and reliable. Fires at most
-	 * once.
-	 */
+	/* Called only if all of def.facts are present and reliable. Fires at most once. */
 	void (*evaluate)(struct rule_context *ctx);
 };
 
 const struct tscope_analysis *tsi_rule_analysis(const struct rule_context *ctx);
 
-/* A parameter of this rule, as the user changed it. */
+/* A parameter of this rule: the default, or what the user set. */
 double tsi_rule_parameter(const struct rule_context *ctx, const char *name);
 
-/* HIGH from the parameter "high" on, else MED. */
+/* HIGH if value reaches the parameter "high", else MED. */
 enum tscope_severity tsi_rule_grade(const struct rule_context *ctx, double value);
 
-/* Facts of the run: absent ones read as 0 (int), NaN (real; integers are converted), false, "". */
+/*
+ * Facts of the run. Absent ones read as 0 (int), NaN (real; converts integers), false, "". A name
+ * that no analyzer defines is a bug, and asserted; so it is below.
+ */
 bool tsi_rule_has(const struct rule_context *ctx, const char *fact);
 int64_t tsi_rule_int(const struct rule_context *ctx, const char *fact);
 double tsi_rule_real(const struct rule_context *ctx, const char *fact);
@@ -72,46 +72,49 @@ size_t tsi_rule_rows(const struct rule_context *ctx, const char *table);
 struct tscope_value tsi_rule_cell(const struct rule_context *ctx, const char *table, size_t row,
 				  const char *column);
 
-/* A value as a real number: integers are converted, what is no number is NaN. */
+/* A value as a real number; NaN if it is none. */
 double tsi_value_real(struct tscope_value value);
 
-/* A value as text: "" for what is none. */
+/* A value as text; "" if it is none. */
 static inline const char *tsi_value_text(struct tscope_value value)
 {
 	return value.kind == TSCOPE_VALUE_TEXT ? value.text : "";
 }
 
-/* For titles and details, which speak of milliseconds. */
+/* Titles and details show milliseconds. */
 static inline double tsi_ms(int64_t ns)
 {
 	return (double)ns / 1e6;
 }
 
-/* Instead of a finding: the facts are there, but do not suffice ("9 steps: it needs 10"). */
+/* Skips the rule: the facts are present but do not suffice ("9 steps: it needs 10"). */
 TSI_PRINTF(2, 3)
 void tsi_rule_skip(struct rule_context *ctx, const char *reason, ...);
 
-/* The same where a fact is absent, else true: for one that serves even where it is in doubt. */
+/* Returns true if the fact is present, even if doubtful; otherwise skips the rule. */
 bool tsi_rule_needs(struct rule_context *ctx, const char *fact);
 
-/* The same where it is absent or in doubt: for one that def.facts cannot name, others may serve. */
+/*
+ * Returns true if the fact is present and reliable; otherwise skips the rule. For facts that only
+ * some paths need, which def.facts therefore does not list.
+ */
 bool tsi_rule_trusts(struct rule_context *ctx, const char *fact);
 
-/* Why a fact must not be believed, or NULL: for one that says so, or has others to go by. */
+/* Why a fact is unreliable, or NULL. */
 const char *tsi_rule_doubt(const struct rule_context *ctx, const char *fact);
 
-/* The finding. Later calls add to it; before it they are errors of ours. */
+/* Starts the finding. The calls below add to it and may not come before it. */
 TSI_PRINTF(3, 4)
 void tsi_rule_fire(struct rule_context *ctx, enum tscope_severity severity, const char *title, ...);
-/* A second detail follows the first after a semicolon. */
+/* Details are joined with semicolons. */
 TSI_PRINTF(2, 3)
 void tsi_rule_detail(struct rule_context *ctx, const char *format, ...);
 void tsi_rule_advice(struct rule_context *ctx,
 		     const char *advice); /* instead of def.advice; static */
-/* A fact that is absent is left out. */
+/* Absent facts are left out. */
 void tsi_rule_evidence(struct rule_context *ctx, const char *fact);
 void tsi_rule_recoverable(struct rule_context *ctx, int64_t ns_per_step);
-/* The same by simulation of the run: estimates of rules with the same cause do not replace it. */
+/* As above, found by simulating the run: estimates of merged findings do not replace it. */
 void tsi_rule_simulated(struct rule_context *ctx, int64_t ns_per_step);
 void tsi_rule_cause(struct rule_context *ctx, enum rule_cause cause);
 
