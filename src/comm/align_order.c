@@ -1,25 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Aligns ops by order alone: the longest lane is the model, and a piece from each other lane is
+ * Aligns ops by order alone: the longest rank is the model, and a piece from each other one is
  * looked for in it. Jobs repeat themselves, so a piece is found once per step; of the places where
  * the longest stretches agree that one is right at which the ops also end together.
  */
 #include "comm/end_sample.h"
 #include "comm/op_diff.h"
 
-#include <stdlib.h>
-
-#include "base/array.h"
-
 enum {
 	MAX_PROBE = 64,   /* ops in a piece that is looked for: as many, then a quarter … */
 	MAX_ANCHORS = 64, /* places where it was found that are looked at */
 };
 
-/* Where the probe of a lane lies in the model. */
+/* Where the probe of a rank lies in the model. */
 struct anchor {
-	size_t model, lane; /* its first op, in refs */
-	size_t overlap;     /* ops of both sequences that would lie beside one another */
+	size_t model, own; /* its first op, in refs */
+	size_t overlap;    /* ops of both sequences that would lie beside one another */
 };
 
 struct anchors {
@@ -28,23 +24,23 @@ struct anchors {
 };
 
 struct order_view {
-	const struct op_alignment *alignment;
-	struct op_lane model, lane;
+	struct op_alignment *alignment;
+	struct op_range model, own;
 };
 
-static size_t overlap_at(const struct order_view *view, size_t model, size_t lane)
+static size_t overlap_at(const struct order_view *view, size_t model, size_t own)
 {
-	size_t before = model - view->model.first, own_before = lane - view->lane.first;
-	size_t after = view->model.count - before, own_after = view->lane.count - own_before;
+	size_t before = model - view->model.first, own_before = own - view->own.first;
+	size_t after = view->model.count - before, own_after = view->own.count - own_before;
 
 	return (before < own_before ? before : own_before) +
 	       (after < own_after ? after : own_after);
 }
 
 static void add_anchor(const struct order_view *view, struct anchors *anchors, size_t model,
-		       size_t lane)
+		       size_t own)
 {
-	struct anchor anchor = { model, lane, overlap_at(view, model, lane) };
+	struct anchor anchor = { model, own, overlap_at(view, model, own) };
 	size_t at = anchors->count;
 
 	if (at == MAX_ANCHORS) {
@@ -72,7 +68,7 @@ static void find_borders(const struct op_ref *probe, size_t length, size_t *bord
 	}
 }
 
-/* Every place where the model has the same ops as the lane from `at` on. */
+/* Every place where the model has the same ops as the rank from `at` on. */
 static void find_probe(const struct order_view *view, size_t at, size_t length,
 		       struct anchors *anchors)
 {
@@ -91,18 +87,18 @@ static void find_probe(const struct order_view *view, size_t at, size_t length,
 	}
 }
 
-/* Looks for long pieces first, from the middle of the lane and from beside it. */
+/* Looks for long pieces first, from the middle of the rank and from beside it. */
 static void find_anchors(const struct order_view *view, struct anchors *anchors)
 {
 	static const size_t eighths[] = { 4, 2, 6, 1, 7, 3, 5, 0 };
 
 	for (size_t length = MAX_PROBE; length > 0; length /= 4) {
 		for (size_t i = 0; i < TSI_COUNT_OF(eighths); i++) {
-			size_t at = view->lane.count * eighths[i] / 8;
+			size_t at = view->own.count * eighths[i] / 8;
 
-			if (at + length > view->lane.count)
+			if (at + length > view->own.count)
 				continue;
-			find_probe(view, view->lane.first + at, length, anchors);
+			find_probe(view, view->own.first + at, length, anchors);
 			if (anchors->count > 0)
 				return;
 		}
@@ -115,18 +111,17 @@ static size_t look_around(const struct order_view *view, const struct anchor *an
 {
 	const struct op_alignment *alignment = view->alignment;
 	struct end_sample sample = { 0 };
-	size_t model = anchor->model, lane = anchor->lane, length = 0;
+	size_t model = anchor->model, own = anchor->own, length = 0;
 
-	while (model > view->model.first && lane > view->lane.first &&
-	       tsi_refs_agree(alignment, model - 1, lane - 1)) {
+	while (model > view->model.first && own > view->own.first &&
+	       tsi_refs_agree(alignment, model - 1, own - 1)) {
 		model--;
-		lane--;
+		own--;
 	}
 	while (model < view->model.first + view->model.count &&
-	       lane < view->lane.first + view->lane.count &&
-	       tsi_refs_agree(alignment, model, lane)) {
+	       own < view->own.first + view->own.count && tsi_refs_agree(alignment, model, own)) {
 		tsi_end_sample_add(&sample, tsi_ref_op(alignment, model++),
-				   tsi_ref_op(alignment, lane++));
+				   tsi_ref_op(alignment, own++));
 		length++;
 	}
 	*ends = tsi_end_agreement(&sample);
@@ -167,60 +162,49 @@ static const struct anchor *choose_anchor(const struct order_view *view,
 	return best;
 }
 
-static void give_up(struct op_lane lane, uint64_t *keys)
-{
-	for (size_t i = lane.first; i < lane.first + lane.count; i++)
-		keys[i] = NO_KEY;
-}
-
 /* As many ops, most of them the same in their places: they were captured alike. */
 static bool is_alike(const struct order_view *view)
 {
 	size_t same = 0;
 
-	if (view->model.count != view->lane.count)
+	if (view->model.count != view->own.count)
 		return false;
-	for (size_t i = 0; i < view->lane.count; i++)
-		same += tsi_refs_agree(view->alignment, view->model.first + i,
-				       view->lane.first + i);
-	return 2 * same > view->lane.count;
+	for (size_t i = 0; i < view->own.count; i++)
+		same += tsi_refs_agree(view->alignment, view->model.first + i, view->own.first + i);
+	return 2 * same > view->own.count;
 }
 
-static void align_lane(const struct order_view *view, struct op_diff *diff, uint64_t stride,
-		       uint64_t *keys)
+static void align_rank(const struct order_view *view)
 {
+	struct op_alignment *alignment = view->alignment;
 	struct anchors anchors = { 0 };
 	const struct anchor *anchor;
 
 	if (is_alike(view)) {
-		tsi_op_diff_closed(diff, view->model, view->lane);
-		tsi_op_diff_keys(diff, view->lane, 0, stride, keys);
-		return;
+		tsi_op_diff_closed(alignment, view->model, view->own);
+	} else {
+		find_anchors(view, &anchors);
+		anchor = choose_anchor(view, &anchors);
+		if (!anchor) {
+			for (size_t i = 0; i < view->own.count; i++)
+				alignment->other_keys[view->own.first + i] = NO_KEY;
+			return;
+		}
+		tsi_op_diff_around(alignment, view->model, view->own, anchor->model, anchor->own);
 	}
-	find_anchors(view, &anchors);
-	anchor = choose_anchor(view, &anchors);
-	if (!anchor) {
-		give_up(view->lane, keys);
-		return;
-	}
-	tsi_op_diff_around(diff, view->model, view->lane, anchor->model, anchor->lane);
-	tsi_op_diff_keys(diff, view->lane, 0, stride, keys);
+	tsi_op_diff_keys(alignment, view->own, 0, view->model.count + 1);
 }
 
-enum tscope_status tsi_align_by_order(struct op_alignment *alignment, uint64_t *keys, bool *is_done,
-				      struct tscope_error *err)
+bool tsi_align_by_order(struct op_alignment *alignment)
 {
 	struct order_view view = { .alignment = alignment };
-	struct op_diff diff = { 0 };
-	enum tscope_status status = tsi_op_diff_init(&diff, alignment, err);
 
-	for (size_t i = 0; i < alignment->lane_count; i++)
-		if (alignment->lanes[i].count > view.model.count)
-			view.model = alignment->lanes[i];
-	for (size_t i = 0; status == TSCOPE_OK && i < alignment->lane_count; i++) {
-		view.lane = alignment->lanes[i];
-		align_lane(&view, &diff, view.model.count + 1, keys);
+	for (size_t i = 0; i < alignment->rank_count; i++)
+		if (alignment->ranks[i].count > view.model.count)
+			view.model = alignment->ranks[i];
+	for (size_t i = 0; i < alignment->rank_count; i++) {
+		view.own = alignment->ranks[i];
+		align_rank(&view);
 	}
-	*is_done = status == TSCOPE_OK;
-	return status;
+	return true;
 }

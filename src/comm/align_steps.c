@@ -6,70 +6,45 @@
  */
 #include "comm/op_diff.h"
 
-#include <stdlib.h>
-
-#include "base/array.h"
-
-/* Ops of a step in one lane. Ops of no step lie in a place of their own before or after one. */
+/* Ops of a step in one rank. Ops of no step lie in a place of their own before or after one. */
 struct step_slice {
-	struct op_lane ops;
+	struct op_range ops;
 	int64_t step;
 	uint64_t place; /* in order: 2 × the number's rank among all + 1; even: between steps */
-	bool is_first, is_last; /* of its lane */
+	bool is_first, is_last; /* of its rank */
 };
 
 struct slicing {
-	const struct op_alignment *alignment;
+	struct arena arena;
+	struct op_alignment *alignment;
 	struct step_slice *items;
 	size_t count, capacity;
-	struct sort_pair *order, *scratch; /* of slices */
+	struct sort_pair *order; /* of slices */
 };
 
-static void slicing_deinit(struct slicing *slicing)
-{
-	free(slicing->items);
-	free(slicing->order);
-	free(slicing->scratch);
-}
-
-/* Cuts a lane where the step changes. */
-static enum tscope_status cut_lane(struct slicing *slicing, struct op_lane lane,
-				   struct tscope_error *err)
+/* Cuts a rank where the step changes. */
+static void cut_rank(struct slicing *slicing, struct op_range rank)
 {
 	size_t first_slice = slicing->count;
 
-	for (size_t i = lane.first; i < lane.first + lane.count; i++) {
+	for (size_t i = rank.first; i < rank.first + rank.count; i++) {
 		int64_t step = tsi_ref_op(slicing->alignment, i)->step;
 
-		if (i > lane.first && slicing->items[slicing->count - 1].step == step) {
-			slicing->items[slicing->count - 1].ops.count++;
-			continue;
+		if (i == rank.first || slicing->items[slicing->count - 1].step != step) {
+			struct step_slice *slice =
+				tsi_arena_push(&slicing->arena, &slicing->items, &slicing->count,
+					       &slicing->capacity, sizeof(*slicing->items));
+			if (!slice)
+				return;
+			*slice = (struct step_slice){ .ops.first = i, .step = step };
 		}
-		if (tsi_array_reserve(&slicing->items, &slicing->capacity, slicing->count + 1,
-				      sizeof(*slicing->items), err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-		slicing->items[slicing->count++] =
-			(struct step_slice){ .ops = { i, 1 }, .step = step };
+		slicing->items[slicing->count - 1].ops.count++;
 	}
 	slicing->items[first_slice].is_first = true;
 	slicing->items[slicing->count - 1].is_last = true;
-	return TSCOPE_OK;
 }
 
-static enum tscope_status cut_lanes(struct slicing *slicing, struct tscope_error *err)
-{
-	const struct op_alignment *alignment = slicing->alignment;
-
-	for (size_t i = 0; i < alignment->lane_count; i++)
-		if (cut_lane(slicing, alignment->lanes[i], err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-	if (tsi_array_new(&slicing->order, slicing->count, sizeof(*slicing->order), err) !=
-	    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_array_new(&slicing->scratch, slicing->count, sizeof(*slicing->scratch), err);
-}
-
-/* Gives the steps of all lanes their places. */
+/* Gives the steps of all ranks their places. */
 static void place_steps(struct slicing *slicing)
 {
 	size_t count = 0;
@@ -80,7 +55,7 @@ static void place_steps(struct slicing *slicing)
 			slicing->order[count++] =
 				(struct sort_pair){ tsi_sort_key_of_int64(slicing->items[i].step),
 						    i };
-	tsi_sort_pairs(slicing->order, slicing->scratch, count);
+	tsi_latch_sort(&slicing->arena, slicing->order, count);
 	for (size_t i = 0; i < count; i++) {
 		if (i > 0 && slicing->order[i].key != slicing->order[i - 1].key)
 			place += 2;
@@ -89,8 +64,8 @@ static void place_steps(struct slicing *slicing)
 }
 
 /*
- * Puts ops of no step before the step that follows, at the begin of a lane, or after the one
- * before. False where a lane has no steps, or they do not ascend.
+ * Puts ops of no step before the step that follows, at the begin of a rank, or after the one
+ * before. False where a rank has no steps, or they do not ascend.
  */
 static bool place_rest(struct slicing *slicing)
 {
@@ -114,7 +89,7 @@ static bool place_rest(struct slicing *slicing)
 
 struct step_view {
 	const struct slicing *slicing;
-	const struct sort_pair *slices; /* those of a place, by lane */
+	const struct sort_pair *slices; /* those of a place, by rank */
 	size_t count;
 	uint64_t base, stride; /* of its keys */
 };
@@ -124,7 +99,7 @@ static const struct step_slice *slice_at(const struct step_view *view, size_t i)
 	return &view->slicing->items[view->slices[i].value];
 }
 
-static uint64_t hash_of(const struct op_alignment *alignment, struct op_lane ops)
+static uint64_t hash_of(const struct op_alignment *alignment, struct op_range ops)
 {
 	uint64_t hash = ops.count;
 
@@ -133,15 +108,15 @@ static uint64_t hash_of(const struct op_alignment *alignment, struct op_lane ops
 	return hash ^ hash >> 32;
 }
 
-/* Does the lane go on before and after the step, so that nothing of it is cut off? */
+/* Does the rank go on before and after the step, so that nothing of it is cut off? */
 static bool is_whole(const struct step_slice *slice)
 {
 	return !slice->is_first && !slice->is_last;
 }
 
-static struct op_lane find_longest(const struct step_view *view)
+static struct op_range find_longest(const struct step_view *view)
 {
-	struct op_lane longest = slice_at(view, 0)->ops;
+	struct op_range longest = slice_at(view, 0)->ops;
 
 	for (size_t i = 1; i < view->count; i++)
 		if (slice_at(view, i)->ops.count > longest.count)
@@ -150,14 +125,14 @@ static struct op_lane find_longest(const struct step_view *view)
 }
 
 /*
- * The sequence that most of those lanes have which have the whole step. Counted as votes against
+ * The sequence that most of those ranks have which have the whole step. Counted as votes against
  * one another (Boyer and Moore): exact where more than half agree, and elsewhere one as good as
- * another. Where no lane goes on to both sides, the longest one.
+ * another. Where no rank goes on to both sides, the longest one.
  */
-static struct op_lane find_model(const struct step_view *view)
+static struct op_range find_model(const struct step_view *view)
 {
 	const struct op_alignment *alignment = view->slicing->alignment;
-	struct op_lane model = find_longest(view);
+	struct op_range model = find_longest(view);
 	uint64_t hash = 0;
 	size_t votes = 0;
 
@@ -180,8 +155,8 @@ static struct op_lane find_model(const struct step_view *view)
 }
 
 /* Do as many ops as both have agree, from their begin or from their end? */
-static bool do_ends_agree(const struct op_alignment *alignment, struct op_lane a, struct op_lane b,
-			  bool from_end)
+static bool do_ends_agree(const struct op_alignment *alignment, struct op_range a,
+			  struct op_range b, bool from_end)
 {
 	size_t count = a.count < b.count ? a.count : b.count;
 	size_t first_a = from_end ? a.first + a.count - count : a.first;
@@ -194,85 +169,86 @@ static bool do_ends_agree(const struct op_alignment *alignment, struct op_lane a
 }
 
 /* The i-th op is the (i + shift)-th of the model. */
-static void shift_keys(const struct step_view *view, struct op_lane ops, int64_t shift,
-		       uint64_t *keys)
+static void shift_keys(const struct step_view *view, struct op_range ops, int64_t shift)
 {
+	uint64_t *keys = &view->slicing->alignment->other_keys[ops.first];
 	uint64_t before = shift < 0 ? (uint64_t)-shift : 0;
 
 	for (size_t i = 0; i < ops.count; i++)
-		keys[ops.first + i] =
-			i < before
-				? view->base + 1 + i
-				: view->base + ((uint64_t)((int64_t)i + shift) + 1) * view->stride;
+		keys[i] = i < before ? view->base + 1 + i
+				     : view->base +
+					       ((uint64_t)((int64_t)i + shift) + 1) * view->stride;
 }
 
-/* A lane's first step may have lost its begin to the capture, and its last one its end. */
-static void align_slice(const struct step_view *view, struct op_diff *diff, struct op_lane model,
-			const struct step_slice *slice, uint64_t *keys)
+/* A rank's first step may have lost its begin to the capture, and its last one its end. */
+static void align_slice(const struct step_view *view, struct op_range model,
+			const struct step_slice *slice)
 {
-	const struct op_alignment *alignment = view->slicing->alignment;
+	struct op_alignment *alignment = view->slicing->alignment;
 	bool ends_here = slice->is_last && do_ends_agree(alignment, model, slice->ops, false);
 	bool begins_here = slice->is_first && do_ends_agree(alignment, model, slice->ops, true);
 
 	if (slice->ops.count == model.count && do_ends_agree(alignment, model, slice->ops, false)) {
-		shift_keys(view, slice->ops, 0, keys);
+		shift_keys(view, slice->ops, 0);
 	} else if (ends_here && !begins_here) {
-		shift_keys(view, slice->ops, 0, keys);
+		shift_keys(view, slice->ops, 0);
 	} else if (begins_here && !ends_here) {
-		shift_keys(view, slice->ops, (int64_t)model.count - (int64_t)slice->ops.count,
-			   keys);
+		shift_keys(view, slice->ops, (int64_t)model.count - (int64_t)slice->ops.count);
 	} else {
-		tsi_op_diff_closed(diff, model, slice->ops);
-		tsi_op_diff_keys(diff, slice->ops, view->base, view->stride, keys);
+		tsi_op_diff_closed(alignment, model, slice->ops);
+		tsi_op_diff_keys(alignment, slice->ops, view->base, view->stride);
 	}
 }
 
-static void align_step(struct step_view *view, struct op_diff *diff, uint64_t *keys)
+static void align_step(struct step_view *view)
 {
-	struct op_lane model = find_model(view);
-	size_t most = model.count;
+	struct op_range model = find_model(view);
+	size_t most = find_longest(view).count;
 
-	for (size_t i = 0; i < view->count; i++)
-		if (slice_at(view, i)->ops.count > most)
-			most = slice_at(view, i)->ops.count;
 	view->stride = most + 1;
 	for (size_t i = 0; i < view->count; i++)
-		align_slice(view, diff, model, slice_at(view, i), keys);
+		align_slice(view, model, slice_at(view, i));
 	view->base += (most + 1) * view->stride;
 }
 
-static void align_steps(const struct slicing *slicing, struct op_diff *diff, uint64_t *keys)
+static void align_steps(struct slicing *slicing)
 {
 	struct step_view view = { .slicing = slicing };
 
 	for (size_t i = 0; i < slicing->count; i++)
 		slicing->order[i] = (struct sort_pair){ slicing->items[i].place, i };
-	tsi_sort_pairs(slicing->order, slicing->scratch, slicing->count);
+	tsi_latch_sort(&slicing->arena, slicing->order, slicing->count);
 	for (size_t at = 0; at < slicing->count; at += view.count) {
 		view.slices = &slicing->order[at];
 		view.count = 1;
 		while (at + view.count < slicing->count &&
 		       view.slices[view.count].key == view.slices[0].key)
 			view.count++;
-		align_step(&view, diff, keys);
+		align_step(&view);
 	}
 }
 
-enum tscope_status tsi_align_by_step(struct op_alignment *alignment, uint64_t *keys, bool *is_done,
-				     struct tscope_error *err)
+/* False where the steps of some rank do not say their order, or without memory. */
+static bool slice_ranks(struct slicing *slicing)
+{
+	const struct op_alignment *alignment = slicing->alignment;
+
+	for (size_t i = 0; i < alignment->rank_count && !slicing->arena.has_failed; i++)
+		cut_rank(slicing, alignment->ranks[i]);
+	slicing->order = tsi_arena_new(&slicing->arena, slicing->count, sizeof(*slicing->order));
+	if (!slicing->order)
+		return false;
+	place_steps(slicing);
+	return place_rest(slicing);
+}
+
+bool tsi_align_by_step(struct op_alignment *alignment)
 {
 	struct slicing slicing = { .alignment = alignment };
-	struct op_diff diff = { 0 };
-	enum tscope_status status = tsi_op_diff_init(&diff, alignment, err);
+	bool is_sliced = slice_ranks(&slicing);
 
-	if (status == TSCOPE_OK)
-		status = cut_lanes(&slicing, err);
-	if (status == TSCOPE_OK) {
-		place_steps(&slicing);
-		*is_done = place_rest(&slicing);
-		if (*is_done)
-			align_steps(&slicing, &diff, keys);
-	}
-	slicing_deinit(&slicing);
-	return status;
+	if (is_sliced)
+		align_steps(&slicing);
+	tsi_latch_deinit(&alignment->tokens.arena, &slicing.arena);
+	return is_sliced;
 }

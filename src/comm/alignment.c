@@ -4,85 +4,65 @@
  * order alone, and counts what came of it. Each is taken unless its result speaks against it: above
  * all, an op cannot have ended on one rank before it began on another.
  */
-#include "comm/alignment.h"
+#include "comm/op_diff.h"
 
-#include <stdlib.h>
-#include <string.h>
+enum { DIFF_ROW_ROOM = (MAX_DIFFERENCES + 1) * (MAX_DIFFERENCES + 2) / 2 };
 
-#include "base/array.h"
-
-static void free_room(struct op_alignment *alignment)
+void tsi_op_alignment_init(struct op_alignment *alignment, const struct world *world)
 {
-	free(alignment->keys);
-	free(alignment->other_keys);
-	free(alignment->ends);
-	free(alignment->other_ends);
-	free(alignment->pairs);
-	free(alignment->scratch);
-	alignment->keys = alignment->other_keys = NULL;
-	alignment->ends = alignment->other_ends = NULL;
-	alignment->pairs = alignment->scratch = NULL;
-	alignment->ref_room = alignment->lane_room = 0;
-}
-
-void tsi_op_alignment_deinit(struct op_alignment *alignment)
-{
-	free(alignment->refs);
-	free(alignment->lanes);
-	free(alignment->diff_rows);
-	free(alignment->diff_indices[0]);
-	free(alignment->diff_indices[1]);
-	free_room(alignment);
 	*alignment = (struct op_alignment){ 0 };
+	tsi_op_tokens_init(&alignment->tokens, world);
 }
 
-static enum tscope_status make_room(struct op_alignment *alignment, struct tscope_error *err)
+void tsi_op_alignment_deinit(struct op_alignment *alignment, struct arena *arena)
 {
-	size_t refs = alignment->ref_capacity, lanes = alignment->lane_capacity;
-
-	if (refs == alignment->ref_room && lanes == alignment->lane_room)
-		return TSCOPE_OK;
-	free_room(alignment);
-	if (tsi_array_new(&alignment->keys, refs, sizeof(*alignment->keys), err) != TSCOPE_OK ||
-	    tsi_array_new(&alignment->other_keys, refs, sizeof(*alignment->other_keys), err) !=
-		    TSCOPE_OK ||
-	    tsi_array_new(&alignment->ends, lanes, sizeof(*alignment->ends), err) != TSCOPE_OK ||
-	    tsi_array_new(&alignment->other_ends, lanes, sizeof(*alignment->other_ends), err) !=
-		    TSCOPE_OK ||
-	    tsi_array_new(&alignment->pairs, refs, sizeof(*alignment->pairs), err) != TSCOPE_OK ||
-	    tsi_array_new(&alignment->scratch, refs, sizeof(*alignment->scratch), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	alignment->ref_room = refs;
-	alignment->lane_room = lanes;
-	return TSCOPE_OK;
+	tsi_latch_deinit(arena, &alignment->room);
+	tsi_op_tokens_deinit(&alignment->tokens, arena);
 }
 
-enum tscope_status tsi_op_alignment_begin(struct op_alignment *alignment, size_t count,
-					  struct tscope_error *err)
+/* Room that is not used costs no memory: pages that nobody touches (base/arena.h). */
+static void make_room(struct op_alignment *alignment, size_t count)
 {
-	alignment->ref_count = alignment->lane_count = 0;
-	return tsi_array_reserve(&alignment->refs, &alignment->ref_capacity, count,
-				 sizeof(*alignment->refs), err);
+	size_t all_ranks = alignment->tokens.world->rank_count;
+	size_t ranks = count < all_ranks ? count : all_ranks;
+	struct arena *room = &alignment->room;
+
+	tsi_latch_deinit(&alignment->tokens.arena, room);
+	alignment->ref_room = count;
+	alignment->refs = tsi_arena_new(room, count, sizeof(*alignment->refs));
+	alignment->ranks = tsi_arena_new(room, ranks, sizeof(*alignment->ranks));
+	alignment->keys = tsi_arena_new(room, count, sizeof(*alignment->keys));
+	alignment->other_keys = tsi_arena_new(room, count, sizeof(*alignment->other_keys));
+	alignment->ends = tsi_arena_new(room, ranks, sizeof(*alignment->ends));
+	alignment->other_ends = tsi_arena_new(room, ranks, sizeof(*alignment->other_ends));
+	alignment->pairs = tsi_arena_new(room, count, sizeof(*alignment->pairs));
+	alignment->scratch = tsi_arena_new(room, count, sizeof(*alignment->scratch));
+	alignment->diff_rows = tsi_arena_new(room, DIFF_ROW_ROOM, sizeof(*alignment->diff_rows));
+	alignment->forward = tsi_arena_new(room, count, sizeof(*alignment->forward));
+	alignment->backward = tsi_arena_new(room, count, sizeof(*alignment->backward));
+	alignment->tokens.arena.has_failed |= room->has_failed;
 }
 
-enum tscope_status tsi_op_alignment_add(struct op_alignment *alignment, uint32_t rank, uint32_t op,
-					struct tscope_error *err)
+void tsi_op_alignment_begin(struct op_alignment *alignment, size_t count)
 {
-	struct op_ref ref = { .rank = rank, .op = op };
+	size_t room = alignment->ref_room;
 
-	if (tsi_op_token(alignment->tokens, rank, op, &ref.token, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	if (alignment->lane_count == 0 || alignment->refs[alignment->ref_count - 1].rank != rank) {
-		if (tsi_array_reserve(&alignment->lanes, &alignment->lane_capacity,
-				      alignment->lane_count + 1, sizeof(*alignment->lanes),
-				      err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-		alignment->lanes[alignment->lane_count++] =
-			(struct op_lane){ alignment->ref_count, 0 };
-	}
-	alignment->lanes[alignment->lane_count - 1].count++;
-	alignment->refs[alignment->ref_count++] = ref;
-	return TSCOPE_OK;
+	alignment->ref_count = alignment->rank_count = 0;
+	if (count > room)
+		make_room(alignment, count / 2 < room ? 2 * room : count);
+}
+
+void tsi_op_alignment_add(struct op_alignment *alignment, uint32_t rank, uint32_t op)
+{
+	uint32_t token = tsi_op_token(&alignment->tokens, rank, op);
+	size_t at = alignment->ref_count;
+
+	if (alignment->tokens.arena.has_failed)
+		return;
+	if (at == 0 || alignment->refs[at - 1].rank != rank)
+		alignment->ranks[alignment->rank_count++] = (struct op_range){ at, 0 };
+	alignment->ranks[alignment->rank_count - 1].count++;
+	alignment->refs[alignment->ref_count++] = (struct op_ref){ rank, op, token };
 }
 
 /* ---- order ---- */
@@ -91,23 +71,23 @@ enum tscope_status tsi_op_alignment_add(struct op_alignment *alignment, uint32_t
  * Ops run in the order of their calls on a stream, but not on several, nor in the threads of a
  * backend without kernels: the calls are what all ranks have in common.
  */
-static void order_by_launch(struct op_alignment *alignment, struct op_lane lane)
+static void order_by_launch(struct op_alignment *alignment, struct op_range rank)
 {
 	struct sort_pair *pairs = alignment->pairs;
 
-	for (size_t i = 0; i < lane.count; i++) {
-		const struct op_ref *ref = &alignment->refs[lane.first + i];
-		int64_t launch_ns = tsi_ref_op(alignment, lane.first + i)->launch_ns;
+	for (size_t i = 0; i < rank.count; i++) {
+		const struct op_ref *ref = &alignment->refs[rank.first + i];
+		int64_t launch_ns = tsi_ref_op(alignment, rank.first + i)->launch_ns;
 
 		if (launch_ns == NO_NUMBER)
 			return;
 		pairs[i].key = tsi_sort_key_of_int64(launch_ns);
 		pairs[i].value = (uint64_t)ref->op << 32 | ref->token;
 	}
-	tsi_sort_pairs(pairs, alignment->scratch, lane.count);
-	for (size_t i = 0; i < lane.count; i++) {
-		alignment->refs[lane.first + i].op = (uint32_t)(pairs[i].value >> 32);
-		alignment->refs[lane.first + i].token = (uint32_t)pairs[i].value;
+	tsi_sort_pairs(pairs, alignment->scratch, rank.count);
+	for (size_t i = 0; i < rank.count; i++) {
+		alignment->refs[rank.first + i].op = (uint32_t)(pairs[i].value >> 32);
+		alignment->refs[rank.first + i].token = (uint32_t)pairs[i].value;
 	}
 }
 
@@ -136,43 +116,40 @@ static bool next_place(struct sequence_place *place, int64_t number)
 	return place->restarts <= MAX_RESTARTS && place->index <= MAX_SHARING;
 }
 
-static bool number_lane(const struct op_alignment *alignment, struct op_lane lane, uint64_t *keys,
+static bool number_rank(const struct op_alignment *alignment, struct op_range rank,
 			uint32_t *restarts)
 {
 	struct sequence_place place = { .number = -1 };
 
-	for (size_t i = lane.first; i < lane.first + lane.count; i++) {
+	for (size_t i = rank.first; i < rank.first + rank.count; i++) {
 		if (!next_place(&place, tsi_ref_op(alignment, i)->sequence))
 			return false;
-		keys[i] =
+		alignment->other_keys[i] =
 			(uint64_t)place.restarts << 56 | (uint64_t)place.number << 16 | place.index;
 	}
 	*restarts = place.restarts;
 	return true;
 }
 
-static enum tscope_status align_by_sequence(struct op_alignment *alignment, uint64_t *keys,
-					    bool *is_done, struct tscope_error *err)
+static bool align_by_sequence(struct op_alignment *alignment)
 {
 	uint32_t restarts = 0, first_restarts = 0;
 
-	(void)err;
-	for (size_t i = 0; i < alignment->lane_count; i++) {
-		if (!number_lane(alignment, alignment->lanes[i], keys, &restarts))
-			return TSCOPE_OK;
+	for (size_t i = 0; i < alignment->rank_count; i++) {
+		if (!number_rank(alignment, alignment->ranks[i], &restarts))
+			return false;
 		if (i == 0)
 			first_restarts = restarts;
 		if (restarts != first_restarts)
-			return TSCOPE_OK;
+			return false;
 	}
-	*is_done = true;
-	return TSCOPE_OK;
+	return true;
 }
 
 /* ---- what came of it ---- */
 
 /*
- * The captures of all lanes have in common what lies between the first and the last instance that
+ * The captures of all ranks have in common what lies between the first and the last instance that
  * is on all of them. What some lack before and after that, they may have lost to their captures.
  */
 static void find_window(struct op_alignment *alignment)
@@ -186,7 +163,7 @@ static void find_window(struct op_alignment *alignment)
 		count = 1;
 		while (at + count < alignment->ref_count && pairs[at + count].key == pairs[at].key)
 			count++;
-		if (count != alignment->lane_count || pairs[at].key == NO_KEY)
+		if (count != alignment->rank_count || pairs[at].key == NO_KEY)
 			continue;
 		if (alignment->window_begin == NO_KEY)
 			alignment->window_begin = pairs[at].key;
@@ -258,7 +235,7 @@ static enum alignment_verdict judge(const struct op_alignment *alignment,
 		return ALIGNED_CUT;
 	if (key < alignment->window_begin || key > alignment->window_end)
 		return ALIGNED_OUTSIDE;
-	if (cursor->count < alignment->lane_count)
+	if (cursor->count < alignment->rank_count)
 		return cursor->count == 1 ? ALIGNED_SURPLUS : ALIGNED_MISSING;
 	return do_all_agree(alignment, cursor) ? ALIGNED_MATCHED : ALIGNED_MISMATCHED;
 }
@@ -297,7 +274,7 @@ static struct alignment_tally tally_of(struct op_alignment *alignment, const uin
 
 /* Matched collectives that end together: as many as a sample takes. */
 struct end_instances {
-	const struct sort_pair *refs[END_SAMPLE_ROOM + 1]; /* of each, by lane */
+	const struct sort_pair *refs[END_SAMPLE_ROOM + 1]; /* of each, by rank */
 	size_t count;
 };
 
@@ -318,14 +295,14 @@ static void compare_ends(struct op_alignment *alignment, struct end_agreement *e
 	struct end_instances instances;
 
 	find_end_instances(alignment, &instances);
-	for (size_t lane = 0; lane < alignment->lane_count; lane++) {
+	for (size_t rank = 0; rank < alignment->rank_count; rank++) {
 		struct end_sample sample = { 0 };
 
 		for (size_t i = 0; i < instances.count; i++)
 			tsi_end_sample_add(&sample,
 					   tsi_ref_op(alignment, instances.refs[i][0].value),
-					   tsi_ref_op(alignment, instances.refs[i][lane].value));
-		ends[lane] = tsi_end_agreement(&sample);
+					   tsi_ref_op(alignment, instances.refs[i][rank].value));
+		ends[rank] = tsi_end_agreement(&sample);
 	}
 }
 
@@ -334,9 +311,9 @@ static bool is_possible(const struct op_alignment *alignment, const struct end_a
 {
 	size_t impossible = 0;
 
-	for (size_t i = 1; i < alignment->lane_count; i++)
+	for (size_t i = 1; i < alignment->rank_count; i++)
 		impossible += !ends[i].is_possible;
-	return 2 * impossible < alignment->lane_count;
+	return 2 * impossible < alignment->rank_count;
 }
 
 /* ---- the choice ---- */
@@ -373,7 +350,7 @@ static bool takes_order(const struct alignment_tally *tally)
 
 /* Best evidence first. */
 static const struct {
-	align_function *align;
+	bool (*align)(struct op_alignment *alignment);
 	bool (*takes)(const struct alignment_tally *tally);
 } ways[] = {
 	{ align_by_sequence, takes_sequence },
@@ -410,29 +387,25 @@ static void refuse(struct alignment_tally *tally)
 	tally->is_refused = true;
 }
 
-/* Only of lanes of equal length can the result be perfect. */
+/* Only of ranks of equal length can the result be perfect. */
 static bool can_be_outdone(const struct op_alignment *alignment)
 {
 	if (!is_credible(&alignment->tally))
 		return true;
-	for (size_t i = 1; i < alignment->lane_count; i++)
-		if (alignment->lanes[i].count != alignment->lanes[0].count)
+	for (size_t i = 1; i < alignment->rank_count; i++)
+		if (alignment->ranks[i].count != alignment->ranks[0].count)
 			return false;
 	return true;
 }
 
-static enum tscope_status try_ways(struct op_alignment *alignment, struct tscope_error *err)
+static void try_ways(struct op_alignment *alignment)
 {
 	bool has_any = false, is_taken = false;
 
 	for (size_t i = 0; i < TSI_COUNT_OF(ways) && !is_taken; i++) {
-		bool is_done = false;
-
 		if (!can_be_outdone(alignment))
 			break;
-		if (ways[i].align(alignment, alignment->other_keys, &is_done, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-		if (!is_done)
+		if (!ways[i].align(alignment))
 			continue;
 		struct alignment_tally tally = tally_of(alignment, alignment->other_keys);
 		compare_ends(alignment, alignment->other_ends);
@@ -443,20 +416,20 @@ static enum tscope_status try_ways(struct op_alignment *alignment, struct tscope
 			keep_keys(alignment, &tally);
 		has_any = true;
 	}
-	return TSCOPE_OK;
 }
 
-enum tscope_status tsi_align_ops(struct op_alignment *alignment, struct tscope_error *err)
+bool tsi_align_ops(struct op_alignment *alignment)
 {
-	if (make_room(alignment, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (alignment->rank_count < 2 || alignment->tokens.arena.has_failed)
+		return false;
 	alignment->tally = (struct alignment_tally){ 0 };
 	alignment->paired = NULL;
 	for (size_t i = 0; i < alignment->ref_count; i++)
 		alignment->keys[i] = NO_KEY;
-	for (size_t i = 0; i < alignment->lane_count; i++)
+	for (size_t i = 0; i < alignment->rank_count; i++)
 		alignment->ends[i] = (struct end_agreement){ .is_possible = true };
-	for (size_t i = 0; i < alignment->lane_count; i++)
-		order_by_launch(alignment, alignment->lanes[i]);
-	return try_ways(alignment, err);
+	for (size_t i = 0; i < alignment->rank_count; i++)
+		order_by_launch(alignment, alignment->ranks[i]);
+	try_ways(alignment);
+	return !alignment->tokens.arena.has_failed;
 }

@@ -11,8 +11,8 @@
  * were not captured from the same moment, and may lack some: ops that are one instance get equal
  * keys.
  *
- *	tsi_op_alignment_begin(); each op, lane by lane, with tsi_op_alignment_add(); then
- *	tsi_align_ops() writes the keys, and tsi_instances() tells what they mean.
+ *	tsi_op_alignment_begin(); each op, rank by rank, with tsi_op_alignment_add(); then
+ *	tsi_align_ops() writes the keys, and tsi_instances() says what they mean.
  */
 struct op_ref {
 	uint32_t rank, op; /* as in world */
@@ -20,7 +20,7 @@ struct op_ref {
 };
 
 /* The ops of one rank, in the order of their calls. */
-struct op_lane {
+struct op_range {
 	size_t first, count; /* in refs */
 };
 
@@ -31,10 +31,10 @@ struct op_lane {
 enum alignment_verdict {
 	ALIGNED_MATCHED,
 	ALIGNED_MISMATCHED, /* kinds, sizes or types differ */
-	ALIGNED_MISSING,    /* some lanes lack it */
-	ALIGNED_SURPLUS,    /* one lane alone has it */
+	ALIGNED_MISSING,    /* some ranks lack it */
+	ALIGNED_SURPLUS,    /* one rank alone has it */
 	ALIGNED_CUT,        /* an op of it is cut */
-	ALIGNED_OUTSIDE,    /* before the first or after the last that all lanes have */
+	ALIGNED_OUTSIDE,    /* before the first or after the last that all ranks have */
 	ALIGNED_VERDICT_COUNT,
 };
 
@@ -45,52 +45,52 @@ struct alignment_tally {
 };
 
 struct op_alignment {
-	struct op_tokens *tokens;
+	struct op_tokens tokens; /* its arena remembers where memory ran out */
+	struct arena room;       /* of all arrays, as much as `ref_room` ops need */
+	size_t ref_room;
 	struct op_ref *refs;
-	size_t ref_count, ref_capacity;
-	struct op_lane *lanes; /* by rank */
-	size_t lane_count, lane_capacity;
-	uint64_t *keys; /* by ref: ascending in each lane, but for NO_KEY */
+	size_t ref_count;
+	struct op_range *ranks; /* by rank */
+	size_t rank_count;
+	uint64_t *keys; /* by ref: ascending in each rank, but for NO_KEY */
 	struct alignment_tally tally;
-	struct end_agreement *ends;        /* by lane: of what matches, with the first lane */
-	uint64_t window_begin, window_end; /* first and last key that all lanes have */
-	/* Room for tsi_align_ops(), as much as the capacities say. */
+	struct end_agreement *ends;        /* by rank: of what matches, with the first rank */
+	uint64_t window_begin, window_end; /* first and last key that all ranks have */
+	/* Of the way to align that is tried. */
 	uint64_t *other_keys;
 	struct end_agreement *other_ends;
 	struct sort_pair *pairs, *scratch;
 	const uint64_t *paired; /* the keys that pairs are in the order of */
-	int32_t *diff_rows;     /* op_diff.c's */
-	int32_t *diff_indices[2];
-	size_t index_room;
-	size_t ref_room, lane_room;
+	/* op_diff.c: how far each diagonal came, by number of differences */
+	int32_t *diff_rows;
+	/* op_diff.c: by op of a rank, its index in the model or OP_INSERTED, OP_DOUBTFUL */
+	int32_t *forward, *backward;
 };
 
-void tsi_op_alignment_deinit(struct op_alignment *alignment); /* fine on a zeroed struct */
+void tsi_op_alignment_init(struct op_alignment *alignment, const struct world *world);
+
+/* A failure becomes that of an arena. */
+void tsi_op_alignment_deinit(struct op_alignment *alignment, struct arena *arena);
 
 /* Begins anew, with as many ops at most; room that is there is used again. */
-TSI_MUST_CHECK
-enum tscope_status tsi_op_alignment_begin(struct op_alignment *alignment, size_t count,
-					  struct tscope_error *err);
+void tsi_op_alignment_begin(struct op_alignment *alignment, size_t count);
 
 /* Appends an op; ops of one rank one after the other, ranks ascending. */
-TSI_MUST_CHECK
-enum tscope_status tsi_op_alignment_add(struct op_alignment *alignment, uint32_t rank, uint32_t op,
-					struct tscope_error *err);
+void tsi_op_alignment_add(struct op_alignment *alignment, uint32_t rank, uint32_t op);
 
-/* Orders lanes by launch, writes keys and tally. Of two lanes or more. */
-TSI_MUST_CHECK
-enum tscope_status tsi_align_ops(struct op_alignment *alignment, struct tscope_error *err);
+/* Orders ranks by launch, writes keys and tally. False without memory, or without two ranks. */
+bool tsi_align_ops(struct op_alignment *alignment);
 
 static inline const struct rank_op *tsi_ref_op(const struct op_alignment *alignment, size_t ref)
 {
 	const struct op_ref *r = &alignment->refs[ref];
 
-	return &alignment->tokens->world->logs[r->rank].ops[r->op];
+	return &alignment->tokens.world->logs[r->rank].ops[r->op];
 }
 
 static inline const struct op_token *tsi_ref_token(const struct op_alignment *alignment, size_t ref)
 {
-	return &alignment->tokens->items[alignment->refs[ref].token];
+	return &alignment->tokens.items[alignment->refs[ref].token];
 }
 
 static inline bool tsi_refs_agree(const struct op_alignment *alignment, size_t a, size_t b)
@@ -110,7 +110,7 @@ static inline uint64_t tsi_tally_errors(const struct alignment_tally *tally)
  *
  *	struct instance_cursor cursor = tsi_instances(alignment);
  *	while (tsi_next_instance(alignment, &cursor))
- *		… cursor.refs[0 … cursor.count) by lane, cursor.verdict …
+ *		… cursor.refs[0 … cursor.count) by rank, cursor.verdict …
  */
 struct instance_cursor {
 	const struct sort_pair *refs; /* value: index of ref */
@@ -123,15 +123,12 @@ struct instance_cursor {
 struct instance_cursor tsi_instances(struct op_alignment *alignment);
 bool tsi_next_instance(const struct op_alignment *alignment, struct instance_cursor *cursor);
 
-/* ---- the ways to align, for alignment.c: *is_done stays false where one is not applicable ---- */
-
-typedef enum tscope_status align_function(struct op_alignment *alignment, uint64_t *keys,
-					  bool *is_done, struct tscope_error *err);
+/* ---- the ways to align, for alignment.c: they write other_keys, or return false ---- */
 
 /* The k-th op of a step is the k-th of that step elsewhere (align_steps.c). */
-align_function tsi_align_by_step;
+bool tsi_align_by_step(struct op_alignment *alignment);
 
 /* By order alone, where captures may begin and end anywhere (align_order.c). */
-align_function tsi_align_by_order;
+bool tsi_align_by_order(struct op_alignment *alignment);
 
 #endif

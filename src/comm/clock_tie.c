@@ -28,9 +28,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/array.h"
-#include "base/sort.h"
 #include "base/sum.h"
+#include "comm/latch.h"
 
 /* Clocks differ by millionths. No more than a tenth is believed: few samples have a bound, too. */
 static const double max_drift = 0.1;
@@ -121,28 +120,17 @@ static double deviation(const struct fit *fit, double offset, double drift)
 
 /* ---- points ---- */
 
-static enum tscope_status fit_init(struct fit *fit, struct tscope_error *err)
+static void fit_init(struct fit *fit, struct arena *scratch)
 {
 	size_t count = fit->count, slopes = (size_t)MAX_BLOCKS * (MAX_BLOCKS - 1) / 2;
+	size_t number_count = count > slopes ? count : slopes;
 
-	if (tsi_array_new(&fit->ends.items, count, sizeof(struct point), err) != TSCOPE_OK ||
-	    tsi_array_new(&fit->upper.items, count, sizeof(struct point), err) != TSCOPE_OK ||
-	    tsi_array_new(&fit->lower.items, count, sizeof(struct point), err) != TSCOPE_OK ||
-	    tsi_array_new(&fit->numbers, count > slopes ? count : slopes, sizeof(double), err) !=
-		    TSCOPE_OK ||
-	    tsi_array_new(&fit->pairs, count, sizeof(*fit->pairs), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_array_new(&fit->scratch, count, sizeof(*fit->scratch), err);
-}
-
-static void fit_deinit(struct fit *fit)
-{
-	free(fit->ends.items);
-	free(fit->upper.items);
-	free(fit->lower.items);
-	free(fit->numbers);
-	free(fit->pairs);
-	free(fit->scratch);
+	fit->ends.items = tsi_arena_new(scratch, count, sizeof(struct point));
+	fit->upper.items = tsi_arena_new(scratch, count, sizeof(struct point));
+	fit->lower.items = tsi_arena_new(scratch, count, sizeof(struct point));
+	fit->numbers = tsi_arena_new(scratch, number_count, sizeof(*fit->numbers));
+	fit->pairs = tsi_arena_new(scratch, count, sizeof(*fit->pairs));
+	fit->scratch = tsi_arena_new(scratch, count, sizeof(*fit->scratch));
 }
 
 /* from: a time of the base; what the rank's clock is ahead of it, without the origin. */
@@ -419,16 +407,16 @@ static void fit_line(struct fit *fit, struct clock_tie *tie)
 	tie->count = fit->count;
 }
 
-enum tscope_status tsi_clock_tie_fit(struct clock_tie *tie, const struct clock_sample *samples,
-				     size_t count, struct tscope_error *err)
+void tsi_clock_tie_fit(struct clock_tie *tie, const struct clock_sample *samples, size_t count,
+		       struct arena *arena)
 {
 	struct fit fit = { .samples = samples, .count = count };
-	enum tscope_status status = fit_init(&fit, err);
+	struct arena scratch = { 0 };
 
-	if (status == TSCOPE_OK)
+	fit_init(&fit, &scratch);
+	if (!scratch.has_failed)
 		fit_line(&fit, tie);
-	fit_deinit(&fit);
-	return status;
+	tsi_latch_deinit(arena, &scratch);
 }
 
 struct clock_tie tsi_clock_tie_reversed(const struct clock_tie *tie)

@@ -2,11 +2,7 @@
 #ifndef TSCOPE_COMM_CLOCK_TIE_H
 #define TSCOPE_COMM_CLOCK_TIE_H
 
-#include "base/attributes.h"
-
-#include <stddef.h>
-#include <stdint.h>
-#include <tscope/error.h>
+#include "base/arena.h"
 
 /*
  * One rank's clock against another's, the base's: what the collectives say that both were in and
@@ -37,10 +33,9 @@ struct clock_tie {
 /* What the base shows when a clock shows time_ns. Saturates. */
 int64_t tsi_clock_line_time(const struct clock_line *line, int64_t time_ns);
 
-/* The tie of the samples; count ≥ 1, in any order. O(count). */
-TSI_MUST_CHECK
-enum tscope_status tsi_clock_tie_fit(struct clock_tie *tie, const struct clock_sample *samples,
-				     size_t count, struct tscope_error *err);
+/* The tie of the samples; count ≥ 1, in any order. O(count). arena: remembers a failure. */
+void tsi_clock_tie_fit(struct clock_tie *tie, const struct clock_sample *samples, size_t count,
+		       struct arena *arena);
 
 /* The base's clock against the rank's. */
 struct clock_tie tsi_clock_tie_reversed(const struct clock_tie *tie);

@@ -13,7 +13,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/array.h"
 #include "base/pair_set.h"
 #include "base/sum.h"
 
@@ -36,7 +35,7 @@ struct reach {
 
 struct clock_search {
 	struct world *world;
-	struct arena memory;   /* of the pairs */
+	struct arena arena;
 	struct pair_set pairs; /* of base and rank */
 	struct tie *ties;      /* by pair */
 	struct sighting *sightings;
@@ -44,16 +43,6 @@ struct clock_search {
 	struct reach *reaches;        /* by rank */
 	struct clock_tie *clocks;     /* by rank: against the lowest; infinite error: not known */
 };
-
-static void search_deinit(struct clock_search *search)
-{
-	tsi_arena_deinit(&search->memory);
-	free(search->ties);
-	free(search->sightings);
-	free(search->samples);
-	free(search->reaches);
-	free(search->clocks);
-}
 
 static const struct rank_op *op_of(const struct world *world, const struct match_member *member)
 {
@@ -79,11 +68,9 @@ static void extend_reach(struct clock_search *search, const struct match_member 
 }
 
 /* Numbers the pairs, and says of each member of a match which it makes: NO_ROW, of a base. */
-static enum tscope_status number_pairs(struct clock_search *search, uint32_t *pair_of_member,
-				       struct tscope_error *err)
+static void number_pairs(struct clock_search *search, uint32_t *pair_of_member)
 {
 	const struct world *world = search->world;
-	enum tscope_status status = TSCOPE_OK;
 
 	for (size_t i = 0; i < world->match_count; i++) {
 		const struct match *match = &world->matches[i];
@@ -92,24 +79,20 @@ static enum tscope_status number_pairs(struct clock_search *search, uint32_t *pa
 		for (uint32_t k = 0; is_sighting(match) && k < match->member_count; k++) {
 			extend_reach(search, &members[k]);
 			if (k > 0)
-				status = tsi_pair_set_find(
-					&search->pairs, members[0].rank, members[k].rank,
-					&pair_of_member[match->first_member + k], err);
-			if (status != TSCOPE_OK)
-				return status;
+				pair_of_member[match->first_member + k] = tsi_pair_set_add(
+					&search->pairs, members[0].rank, members[k].rank);
 		}
 	}
-	return TSCOPE_OK;
 }
 
-static enum tscope_status ties_init(struct clock_search *search, const uint32_t *pair_of_member,
-				    struct tscope_error *err)
+/* Makes the ties, with room for what is known of them. */
+static void make_ties(struct clock_search *search, const uint32_t *pair_of_member)
 {
 	size_t most = 0, sum = 0;
 
-	if (tsi_array_new(&search->ties, search->pairs.count, sizeof(*search->ties), err) !=
-	    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	search->ties = tsi_arena_new(&search->arena, search->pairs.count, sizeof(*search->ties));
+	if (!search->ties)
+		return;
 	for (size_t i = 0; i < search->world->member_count; i++)
 		if (pair_of_member[i] != NO_ROW)
 			search->ties[pair_of_member[i]].sighting_count++;
@@ -123,9 +106,8 @@ static enum tscope_status ties_init(struct clock_search *search, const uint32_t 
 		most = tie->sighting_count > most ? tie->sighting_count : most;
 		tie->sighting_count = 0; /* counts up again as they come in */
 	}
-	if (tsi_array_new(&search->sightings, sum, sizeof(*search->sightings), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_array_new(&search->samples, most, sizeof(*search->samples), err);
+	search->sightings = tsi_arena_new(&search->arena, sum, sizeof(*search->sightings));
+	search->samples = tsi_arena_new(&search->arena, most, sizeof(*search->samples));
 }
 
 static void sort_sightings(struct clock_search *search, const uint32_t *pair_of_member)
@@ -146,8 +128,7 @@ static void sort_sightings(struct clock_search *search, const uint32_t *pair_of_
 	}
 }
 
-static enum tscope_status fit_tie(struct clock_search *search, struct tie *tie,
-				  struct tscope_error *err)
+static void fit_tie(struct clock_search *search, struct tie *tie)
 {
 	const struct world *world = search->world;
 
@@ -159,28 +140,24 @@ static enum tscope_status fit_tie(struct clock_search *search, struct tie *tie,
 		search->samples[i] = (struct clock_sample){ base->start_ns, tsi_op_end(base),
 							    op->start_ns, tsi_op_end(op) };
 	}
-	return tsi_clock_tie_fit(&tie->clock, search->samples, tie->sighting_count, err);
+	tsi_clock_tie_fit(&tie->clock, search->samples, tie->sighting_count, &search->arena);
 }
 
-static enum tscope_status find_ties(struct clock_search *search, struct tscope_error *err)
+static void find_ties(struct clock_search *search)
 {
-	uint32_t *pair_of_member;
-	enum tscope_status status = tsi_array_new(&pair_of_member, search->world->member_count,
-						  sizeof(*pair_of_member), err);
+	struct arena scratch = { 0 };
+	uint32_t *pair_of_member = tsi_latch_rows(&scratch, search->world->member_count);
 
-	if (status != TSCOPE_OK)
-		return status;
-	for (size_t i = 0; i < search->world->member_count; i++)
-		pair_of_member[i] = NO_ROW;
-	status = number_pairs(search, pair_of_member, err);
-	if (status == TSCOPE_OK)
-		status = ties_init(search, pair_of_member, err);
-	if (status == TSCOPE_OK)
-		sort_sightings(search, pair_of_member);
-	free(pair_of_member);
-	for (size_t i = 0; status == TSCOPE_OK && i < search->pairs.count; i++)
-		status = fit_tie(search, &search->ties[i], err);
-	return status;
+	if (pair_of_member) {
+		number_pairs(search, pair_of_member);
+		if (!search->arena.has_failed)
+			make_ties(search, pair_of_member);
+		if (!search->arena.has_failed)
+			sort_sightings(search, pair_of_member);
+	}
+	tsi_latch_deinit(&search->arena, &scratch);
+	for (size_t i = 0; !search->arena.has_failed && i < search->pairs.count; i++)
+		fit_tie(search, &search->ties[i]);
 }
 
 /* ---- from the lowest rank to all others ---- */
@@ -298,39 +275,33 @@ static void keep_clock(struct rank_clock *clock, const struct clock_tie *found)
 	};
 }
 
-static enum tscope_status search_init(struct clock_search *search, struct tscope_error *err)
+static void find_clocks(struct clock_search *search)
 {
-	size_t rank_count = search->world->rank_count;
+	struct world *world = search->world;
 
-	if (tsi_array_new(&search->reaches, rank_count, sizeof(*search->reaches), err) !=
-		    TSCOPE_OK ||
-	    tsi_array_new(&search->clocks, rank_count, sizeof(*search->clocks), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t i = 0; i < rank_count; i++) {
+	for (size_t i = 0; i < world->rank_count; i++) {
 		search->reaches[i] = (struct reach){ INT64_MAX, INT64_MIN };
 		search->clocks[i].error_ns = INFINITY;
 	}
-	return TSCOPE_OK;
+	find_ties(search);
+	if (search->arena.has_failed)
+		return;
+	find_root(search);
+	follow_ties(search);
+	for (size_t i = 0; i < world->rank_count; i++)
+		keep_clock(&world->clocks[i], &search->clocks[i]);
 }
 
-enum tscope_status tsi_world_find_clocks(struct world *world, struct tscope_error *err)
+void tsi_world_find_clocks(struct world *world)
 {
-	struct clock_search search = { .world = world, .pairs.arena = &search.memory };
-	enum tscope_status status =
-		tsi_array_new(&world->clocks, world->rank_count, sizeof(*world->clocks), err);
+	struct clock_search search = { .world = world, .pairs.arena = &search.arena };
 
-	if (status == TSCOPE_OK)
-		status = search_init(&search, err);
-	if (status == TSCOPE_OK)
-		status = find_ties(&search, err);
-	if (status == TSCOPE_OK) {
-		find_root(&search);
-		follow_ties(&search);
-		for (size_t i = 0; i < world->rank_count; i++)
-			keep_clock(&world->clocks[i], &search.clocks[i]);
-	}
-	search_deinit(&search);
-	return status;
+	world->clocks = tsi_arena_new(&world->arena, world->rank_count, sizeof(*world->clocks));
+	search.reaches = tsi_arena_new(&search.arena, world->rank_count, sizeof(*search.reaches));
+	search.clocks = tsi_arena_new(&search.arena, world->rank_count, sizeof(*search.clocks));
+	if (world->clocks && search.clocks)
+		find_clocks(&search);
+	tsi_latch_deinit(&world->arena, &search.arena);
 }
 
 int64_t tsi_world_time(const struct world *world, uint32_t rank, int64_t time_ns)

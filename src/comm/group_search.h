@@ -2,7 +2,6 @@
 #ifndef TSCOPE_COMM_GROUP_SEARCH_H
 #define TSCOPE_COMM_GROUP_SEARCH_H
 
-#include "base/sort.h"
 #include "comm/world.h"
 
 /*
@@ -40,6 +39,7 @@ struct op_pool {
 
 struct group_search {
 	struct world *world;
+	struct arena arena; /* of what is only needed for the search */
 	struct intern texts;
 	struct local_group *locals; /* by rank, then as in its log */
 	size_t local_count;
@@ -58,22 +58,15 @@ static inline bool tsi_is_message(const struct rank_log *log, const struct rank_
 const char *tsi_group_name(const struct rank_log *log, const struct rank_group *group);
 
 /* A new group; its ranks are filled in from group_of_op at the end. */
-TSI_MUST_CHECK
-enum tscope_status tsi_add_group(struct world *world, const struct process_group *group,
-				 uint32_t *index, struct tscope_error *err);
+uint32_t tsi_add_group(struct world *world, const struct process_group *group);
 
 /* The index of a stated group, which is added if it is new. */
-TSI_MUST_CHECK
-enum tscope_status tsi_add_stated_group(struct group_search *search, struct stated_group *stated,
-					uint32_t *index, struct tscope_error *err);
+uint32_t tsi_add_stated_group(struct group_search *search, struct stated_group *stated);
 
 /* Makes groups of pairs with messages, and writes group_of_op of these (message_pairs.c). */
-TSI_MUST_CHECK
-enum tscope_status tsi_find_message_pairs(struct world *world, struct tscope_error *err);
+void tsi_find_message_pairs(struct world *world);
 
 /* Divides ops among groups and writes group_of_op; ops of which nothing can be told stay. */
-TSI_MUST_CHECK
-enum tscope_status tsi_infer_groups(struct group_search *search, const struct op_pool *pool,
-				    struct tscope_error *err);
+void tsi_infer_groups(struct group_search *search, const struct op_pool *pool);
 
 #endif

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/array.h"
 #include "base/sum.h"
 
 /*
@@ -28,19 +27,10 @@ enum { UNPAIRED_PER_ERROR = 20 };
 
 struct matcher {
 	struct world *world;
-	struct op_tokens tokens;
 	struct op_alignment alignment;
-	struct sort_pair *ops, *scratch; /* by sequence; value: rank and op */
+	struct sort_pair *ops; /* by sequence; value: rank and op */
 	size_t op_count;
 };
-
-static void matcher_deinit(struct matcher *matcher)
-{
-	tsi_op_alignment_deinit(&matcher->alignment);
-	tsi_op_tokens_deinit(&matcher->tokens);
-	free(matcher->ops);
-	free(matcher->scratch);
-}
 
 static uint64_t sequence_of(const struct world *world, uint32_t rank, uint32_t op)
 {
@@ -57,43 +47,18 @@ static uint64_t sequence_of(const struct world *world, uint32_t rank, uint32_t o
 }
 
 /* All ops of groups, in the order of their sequences; there by rank, then as in the log. */
-static enum tscope_status collect_ops(struct matcher *matcher, struct tscope_error *err)
+static void collect_ops(struct matcher *matcher, struct arena *scratch)
 {
 	const struct world *world = matcher->world;
-	size_t count = 0;
 
-	for (size_t rank = 0; rank < world->rank_count; rank++)
-		count += world->logs[rank].op_count;
-	if (tsi_array_new(&matcher->ops, count, sizeof(*matcher->ops), err) != TSCOPE_OK ||
-	    tsi_array_new(&matcher->scratch, count, sizeof(*matcher->scratch), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (uint32_t rank = 0; rank < world->rank_count; rank++)
+	matcher->ops = tsi_arena_new(scratch, tsi_world_op_count(world), sizeof(*matcher->ops));
+	for (uint32_t rank = 0; matcher->ops && rank < world->rank_count; rank++)
 		for (uint32_t op = 0; op < world->logs[rank].op_count; op++)
 			if (world->group_of_op[rank][op] != NO_ROW)
 				matcher->ops[matcher->op_count++] =
 					(struct sort_pair){ sequence_of(world, rank, op),
 							    (uint64_t)rank << 32 | op };
-	tsi_sort_pairs(matcher->ops, matcher->scratch, matcher->op_count);
-	free(matcher->scratch);
-	matcher->scratch = NULL;
-	return TSCOPE_OK;
-}
-
-static enum tscope_status make_match_of_op(struct world *world, struct tscope_error *err)
-{
-	if (tsi_array_new(&world->match_of_op, world->rank_count, sizeof(*world->match_of_op),
-			  err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t rank = 0; rank < world->rank_count; rank++) {
-		size_t count = world->logs[rank].op_count;
-		uint32_t **row = &world->match_of_op[rank];
-
-		if (tsi_array_new(row, count, sizeof(**row), err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-		for (size_t op = 0; op < count; op++)
-			(*row)[op] = NO_ROW;
-	}
-	return TSCOPE_OK;
+	tsi_latch_sort(scratch, matcher->ops, matcher->op_count);
 }
 
 /* ---- what a match says ---- */
@@ -128,39 +93,39 @@ static struct match match_of(const struct op_alignment *alignment,
 	return match;
 }
 
-static enum tscope_status make_room(struct world *world, size_t member_count,
-				    struct tscope_error *err)
+/* NULL without memory. */
+static struct match_member *add_member(struct world *world, const struct op_ref *ref)
 {
-	if (tsi_array_reserve(&world->matches, &world->match_capacity, world->match_count + 1,
-			      sizeof(*world->matches), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_array_reserve(&world->members, &world->member_capacity,
-				 world->member_count + member_count, sizeof(*world->members), err);
+	struct match_member *member =
+		tsi_arena_push(&world->arena, &world->members, &world->member_count,
+			       &world->member_capacity, sizeof(*member));
+
+	if (member)
+		*member = (struct match_member){ .rank = ref->rank, .op = ref->op };
+	return member;
 }
 
-static enum tscope_status add_match(struct matcher *matcher, uint32_t group,
-				    const struct instance_cursor *instance,
-				    struct tscope_error *err)
+static void add_match(struct matcher *matcher, uint32_t group,
+		      const struct instance_cursor *instance)
 {
 	struct world *world = matcher->world;
-	struct match match = match_of(&matcher->alignment, instance);
+	struct match *match = tsi_arena_push(&world->arena, &world->matches, &world->match_count,
+					     &world->match_capacity, sizeof(*match));
 
-	if (make_room(world, instance->count, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	match.group = group;
-	match.first_member = (uint32_t)world->member_count;
+	if (!match)
+		return;
+	*match = match_of(&matcher->alignment, instance);
+	match->group = group;
+	match->first_member = (uint32_t)world->member_count;
 	for (size_t i = 0; i < instance->count; i++) {
 		const struct op_ref *ref = &matcher->alignment.refs[instance->refs[i].value];
-		struct match_member member = { .rank = ref->rank, .op = ref->op };
-		int64_t dur_ns = world->logs[ref->rank].ops[ref->op].dur_ns;
+		struct match_member *member = add_member(world, ref);
 
-		if (match.is_synchronising)
-			member.wait_ns = tsi_difference(match.transfer_ns, dur_ns);
-		world->members[world->member_count++] = member;
-		world->match_of_op[ref->rank][ref->op] = (uint32_t)world->match_count;
+		if (member && match->is_synchronising)
+			member->wait_ns = tsi_difference(
+				match->transfer_ns, world->logs[ref->rank].ops[ref->op].dur_ns);
+		world->match_of_op[ref->rank][ref->op] = (uint32_t)world->match_count - 1;
 	}
-	world->matches[world->match_count++] = match;
-	return TSCOPE_OK;
 }
 
 /* ---- the sequences of a group ---- */
@@ -182,67 +147,47 @@ static bool is_usable(const struct matcher *matcher, const struct process_group 
 
 	if (group->is_point_to_point || sequence % SEQUENCES_PER_GROUP != SEQUENCE_UNPAIRED)
 		return true;
-	return alignment->lane_count == group->rank_count &&
+	return alignment->rank_count == group->rank_count &&
 	       tsi_tally_errors(&alignment->tally) * UNPAIRED_PER_ERROR <=
 		       alignment->tally.counts[ALIGNED_MATCHED];
 }
 
-static enum tscope_status match_sequence(struct matcher *matcher, const struct sort_pair *ops,
-					 size_t count, struct tscope_error *err)
+static void match_sequence(struct matcher *matcher, const struct sort_pair *ops, size_t count)
 {
 	struct op_alignment *alignment = &matcher->alignment;
 	uint32_t index = (uint32_t)(ops[0].key / SEQUENCES_PER_GROUP);
 	struct process_group *group = &matcher->world->groups[index];
 
-	if (tsi_op_alignment_begin(alignment, count, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	tsi_op_alignment_begin(alignment, count);
 	for (size_t i = 0; i < count; i++)
-		if (tsi_op_alignment_add(alignment, (uint32_t)(ops[i].value >> 32),
-					 (uint32_t)ops[i].value, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-	if (alignment->lane_count < 2)
-		return TSCOPE_OK;
-	if (tsi_align_ops(alignment, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	if (!is_usable(matcher, group, ops[0].key))
-		return TSCOPE_OK;
+		tsi_op_alignment_add(alignment, (uint32_t)(ops[i].value >> 32),
+				     (uint32_t)ops[i].value);
+	if (!tsi_align_ops(alignment) || !is_usable(matcher, group, ops[0].key))
+		return;
 	count_verdicts(group, &alignment->tally);
 	if (alignment->tally.is_refused)
-		return TSCOPE_OK;
+		return;
 	struct instance_cursor instance = tsi_instances(alignment);
 	while (tsi_next_instance(alignment, &instance))
-		if (instance.verdict == ALIGNED_MATCHED &&
-		    add_match(matcher, index, &instance, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-	return TSCOPE_OK;
+		if (instance.verdict == ALIGNED_MATCHED)
+			add_match(matcher, index, &instance);
 }
 
-static enum tscope_status match_all(struct matcher *matcher, struct tscope_error *err)
-{
-	enum tscope_status status = TSCOPE_OK;
-	size_t end;
-
-	for (size_t at = 0; status == TSCOPE_OK && at < matcher->op_count; at = end) {
-		end = at + 1;
-		while (end < matcher->op_count && matcher->ops[end].key == matcher->ops[at].key)
-			end++;
-		status = match_sequence(matcher, &matcher->ops[at], end - at, err);
-	}
-	return status;
-}
-
-enum tscope_status tsi_world_find_matches(struct world *world, struct tscope_error *err)
+void tsi_world_find_matches(struct world *world)
 {
 	struct matcher matcher = { .world = world };
-	enum tscope_status status = make_match_of_op(world, err);
+	struct arena scratch = { 0 };
 
-	matcher.alignment.tokens = &matcher.tokens;
-	if (status == TSCOPE_OK)
-		status = tsi_op_tokens_init(&matcher.tokens, world, err);
-	if (status == TSCOPE_OK && world->group_of_op)
-		status = collect_ops(&matcher, err);
-	if (status == TSCOPE_OK)
-		status = match_all(&matcher, err);
-	matcher_deinit(&matcher);
-	return status;
+	world->match_of_op = tsi_world_op_rows(world);
+	tsi_op_alignment_init(&matcher.alignment, world);
+	if (world->group_of_op && world->match_of_op)
+		collect_ops(&matcher, &scratch);
+	for (size_t at = 0, end; at < matcher.op_count; at = end) {
+		for (end = at + 1;
+		     end < matcher.op_count && matcher.ops[end].key == matcher.ops[at].key;)
+			end++;
+		match_sequence(&matcher, &matcher.ops[at], end - at);
+	}
+	tsi_op_alignment_deinit(&matcher.alignment, &world->arena);
+	tsi_latch_deinit(&world->arena, &scratch);
 }

@@ -6,49 +6,27 @@
  */
 #include "comm/world.h"
 
-#include "base/array.h"
-
-static bool has_host(const struct rank_log *log)
-{
-	return log->host_name != 0;
-}
-
-static bool any_has_host(const struct world *world)
-{
-	for (size_t i = 0; i < world->rank_count; i++)
-		if (has_host(&world->logs[i]))
-			return true;
-	return false;
-}
-
-/* Nodes are numbered in the order of their lowest ranks; a rank without host name has none. */
-static enum tscope_status number_hosts(struct world *world, struct intern *hosts,
-				       struct tscope_error *err)
-{
-	for (size_t i = 0; i < world->rank_count; i++) {
-		const struct rank_log *log = &world->logs[i];
-		uint32_t id;
-
-		if (!has_host(log))
-			continue;
-		if (tsi_intern_add(hosts, tsi_intern_text(&log->names, log->host_name), &id, err) !=
-		    TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-		world->nodes[i] = id - 1; /* id 0 is the empty text */
-	}
-	world->node_count = hosts->count - 1;
-	return TSCOPE_OK;
-}
-
-static enum tscope_status find_by_host(struct world *world, struct tscope_error *err)
+/*
+ * Nodes are numbered in the order of their lowest ranks; a rank without host name has none.
+ * False where no rank has one.
+ */
+static bool number_hosts(struct world *world)
 {
 	struct intern hosts = { 0 };
-	enum tscope_status status = tsi_intern_init(&hosts, UINT32_MAX - 1, err);
 
-	if (status == TSCOPE_OK)
-		status = number_hosts(world, &hosts, err);
+	for (size_t i = 0; i < world->rank_count; i++) {
+		const struct rank_log *log = &world->logs[i];
+
+		if (log->host_name != 0)
+			world->nodes[i] = /* id 0 is the empty text */
+				tsi_latch_text(&world->arena, &hosts,
+					       tsi_intern_text(&log->names, log->host_name)) -
+				1;
+	}
+	bool is_known = hosts.count > 0;
+	world->node_count = is_known ? hosts.count - 1 : 0;
 	tsi_intern_deinit(&hosts);
-	return status;
+	return is_known;
 }
 
 /* Devices of a node, if every rank has that of its place; else 0. */
@@ -80,17 +58,12 @@ static void number_places(struct world *world, int64_t device_count)
 	}
 }
 
-enum tscope_status tsi_world_find_nodes(struct world *world, struct tscope_error *err)
+void tsi_world_find_nodes(struct world *world)
 {
-	if (tsi_array_new(&world->nodes, world->rank_count, sizeof(*world->nodes), err) !=
-	    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t i = 0; i < world->rank_count; i++)
-		world->nodes[i] = NO_ROW;
-	if (any_has_host(world))
-		return find_by_host(world, err);
+	world->nodes = tsi_latch_rows(&world->arena, world->rank_count);
+	if (!world->nodes || number_hosts(world))
+		return;
 	int64_t device_count = devices_of_node(world);
 	if (device_count > 0)
 		number_places(world, device_count);
-	return TSCOPE_OK;
 }

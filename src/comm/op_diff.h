@@ -13,37 +13,28 @@ enum {
 	OP_DOUBTFUL = -2, /* it has several that could be this one */
 };
 
-struct op_diff {
-	const struct op_alignment *alignment;
-	int32_t *rows; /* how far each diagonal came, by number of differences */
-	int32_t *forward,
-		*backward; /* by op of the second sequence: index in the first, or above */
-};
-
-/* Its arrays are the alignment's, who frees them. */
-TSI_MUST_CHECK
-enum tscope_status tsi_op_diff_init(struct op_diff *diff, struct op_alignment *alignment,
-				    struct tscope_error *err);
+/* Sequences that differ in more are given up: what would follow from them is no evidence. */
+enum { MAX_DIFFERENCES = 128 };
 
 /*
- * Both from end to end. diff->forward then says of each op of `lane` where it is in `model`; as
- * many ops in a row as differ on both sides stand for one another. What does not follow from the
- * sequences alone is in doubt.
+ * Compares both from end to end. alignment->forward then says of each op of `own` where it is in
+ * `model`; as many ops in a row as differ on both sides stand for one another. What does not follow
+ * from the sequences alone is in doubt.
  */
-void tsi_op_diff_closed(struct op_diff *diff, struct op_lane model, struct op_lane lane);
+void tsi_op_diff_closed(struct op_alignment *alignment, struct op_range model, struct op_range own);
 
 /*
- * The ops anchor_model and anchor_lane (in refs) are the same one; from there to both sides until
+ * The ops anchor_model and anchor_own (in refs) are the same one; from there to both sides until
  * either sequence ends.
  */
-void tsi_op_diff_around(struct op_diff *diff, struct op_lane model, struct op_lane lane,
-			size_t anchor_model, size_t anchor_lane);
+void tsi_op_diff_around(struct op_alignment *alignment, struct op_range model, struct op_range own,
+			size_t anchor_model, size_t anchor_own);
 
 /*
- * Keys of a lane's ops after a comparison: of the k-th op of the model base + (k + 1) × stride;
- * those inserted lie between. stride: above the number of ops of any lane.
+ * Writes other_keys of a rank's ops after a comparison: of the k-th op of the model base + (k + 1)
+ * × stride; those inserted lie between. stride: above the number of ops of any rank.
  */
-void tsi_op_diff_keys(const struct op_diff *diff, struct op_lane lane, uint64_t base,
-		      uint64_t stride, uint64_t *keys);
+void tsi_op_diff_keys(struct op_alignment *alignment, struct op_range own, uint64_t base,
+		      uint64_t stride);
 
 #endif

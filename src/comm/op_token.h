@@ -3,6 +3,7 @@
 #define TSCOPE_COMM_OP_TOKEN_H
 
 #include "base/pair_set.h"
+#include "comm/latch.h"
 #include "comm/world.h"
 
 /*
@@ -16,6 +17,7 @@ struct op_token {
 };
 
 struct op_tokens {
+	struct arena arena; /* of all that is here; remembers where memory ran out */
 	const struct world *world;
 	struct op_token *items; /* by number */
 	size_t count, capacity;
@@ -25,14 +27,13 @@ struct op_tokens {
 	struct pair_set sizes, pairs; /* bytes by halves; number of sizes, kind and dtype */
 };
 
-TSI_MUST_CHECK
-enum tscope_status tsi_op_tokens_init(struct op_tokens *tokens, const struct world *world,
-				      struct tscope_error *err);
-void tsi_op_tokens_deinit(struct op_tokens *tokens); /* fine on a zeroed struct */
+void tsi_op_tokens_init(struct op_tokens *tokens, const struct world *world);
 
-TSI_MUST_CHECK
-enum tscope_status tsi_op_token(struct op_tokens *tokens, uint32_t rank, uint32_t op,
-				uint32_t *token, struct tscope_error *err);
+/* A failure becomes that of an arena. */
+void tsi_op_tokens_deinit(struct op_tokens *tokens, struct arena *arena);
+
+/* NO_ROW without memory. */
+uint32_t tsi_op_token(struct op_tokens *tokens, uint32_t rank, uint32_t op);
 
 /* False where the kinds differ, or sizes or types that both say. */
 static inline bool tsi_tokens_agree(const struct op_token *a, const struct op_token *b)

@@ -8,31 +8,20 @@
  */
 #include "comm/group_search.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/pair_set.h"
 
-static void search_deinit(struct group_search *search)
+uint32_t tsi_add_group(struct world *world, const struct process_group *group)
 {
-	for (size_t i = 0; i < search->stated_count; i++)
-		free(search->stated[i].ranks);
-	free(search->stated);
-	free(search->locals);
-	free(search->first_local);
-	tsi_intern_deinit(&search->texts);
-}
+	struct process_group *added =
+		tsi_arena_push(&world->arena, &world->groups, &world->group_count,
+			       &world->group_capacity, sizeof(*added));
 
-enum tscope_status tsi_add_group(struct world *world, const struct process_group *group,
-				 uint32_t *index, struct tscope_error *err)
-{
-	if (tsi_array_reserve(&world->groups, &world->group_capacity, world->group_count + 1,
-			      sizeof(*world->groups), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	world->groups[world->group_count] = *group;
-	*index = (uint32_t)world->group_count++;
-	return TSCOPE_OK;
+	if (!added)
+		return NO_ROW;
+	*added = *group;
+	return (uint32_t)world->group_count - 1;
 }
 
 /* ---- what others need, too ---- */
@@ -78,40 +67,37 @@ static bool is_own_group(const struct rank_log *log, const struct rank_group *gr
 }
 
 /* Members and sizes as texts: of 8 bytes each and of 9, so that none is taken for the other. */
-static enum tscope_status number_set(struct group_search *search, const struct rank_log *log,
-				     const struct rank_group *group, struct local_group *local,
-				     struct tscope_error *err)
+static uint32_t number_set(struct group_search *search, const struct rank_log *log,
+			   const struct rank_group *group, bool has_members)
 {
-	const char *bytes =
-		group->member_count > 0 ? (const char *)(log->members + group->first_member) : "";
-	size_t length = group->member_count * sizeof(*log->members);
 	char size[1 + sizeof(group->size)] = { 'n' };
+	struct str text = { size, sizeof(size) };
 
-	local->size = group->size;
-	local->has_members = is_own_group(log, group);
-	if (local->has_members) {
-		local->size = group->member_count;
-		return tsi_intern_add(&search->texts, (struct str){ bytes, length }, &local->set,
-				      err);
-	}
 	memcpy(size + 1, &group->size, sizeof(group->size));
-	return tsi_intern_add(&search->texts, (struct str){ size, sizeof(size) }, &local->set, err);
+	if (has_members)
+		text = (struct str){ (const char *)(log->members + group->first_member),
+				     group->member_count * sizeof(*log->members) };
+	return tsi_latch_text(&search->arena, &search->texts, text);
 }
 
-static enum tscope_status read_group(struct group_search *search, struct local_group *local,
-				     struct tscope_error *err)
+static struct local_group read_group(struct group_search *search, uint32_t rank, uint32_t index)
 {
-	const struct rank_log *log = &search->world->logs[local->rank];
-	const struct rank_group *group = &log->groups[local->index];
+	const struct rank_log *log = &search->world->logs[rank];
+	const struct rank_group *group = &log->groups[index];
 	struct str description = tsi_intern_text(&log->names, group->description);
 	struct str name = tsi_intern_text(&log->names, group->name);
-	enum tscope_status status = number_set(search, log, group, local, err);
+	struct local_group local = {
+		.rank = rank,
+		.index = index,
+		.has_members = is_own_group(log, group),
+	};
 
-	if (status == TSCOPE_OK && is_called_so(description))
-		status = tsi_intern_add(&search->texts, description, &local->description, err);
-	if (status == TSCOPE_OK)
-		status = tsi_intern_add(&search->texts, name, &local->name, err);
-	return status;
+	local.size = local.has_members ? group->member_count : group->size;
+	local.set = number_set(search, log, group, local.has_members);
+	if (is_called_so(description))
+		local.description = tsi_latch_text(&search->arena, &search->texts, description);
+	local.name = tsi_latch_text(&search->arena, &search->texts, name);
+	return local;
 }
 
 static void mark_used(struct group_search *search)
@@ -128,32 +114,24 @@ static void mark_used(struct group_search *search)
 	}
 }
 
-static enum tscope_status read_groups(struct group_search *search, struct tscope_error *err)
+static void read_groups(struct group_search *search)
 {
 	const struct world *world = search->world;
-	enum tscope_status status = tsi_intern_init(&search->texts, UINT32_MAX - 1, err);
 	size_t count = 0;
 
 	for (size_t i = 0; i < world->rank_count; i++)
 		count += world->logs[i].group_count;
-	if (status != TSCOPE_OK ||
-	    tsi_array_new(&search->first_local, world->rank_count, sizeof(*search->first_local),
-			  err) != TSCOPE_OK ||
-	    tsi_array_new(&search->locals, count, sizeof(*search->locals), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	search->first_local =
+		tsi_arena_new(&search->arena, world->rank_count, sizeof(*search->first_local));
+	search->locals = tsi_arena_new(&search->arena, count, sizeof(*search->locals));
+	if (!search->locals)
+		return;
 	for (uint32_t rank = 0; rank < world->rank_count; rank++) {
 		search->first_local[rank] = search->local_count;
-		for (uint32_t i = 0; i < world->logs[rank].group_count; i++) {
-			struct local_group *local = &search->locals[search->local_count++];
-
-			local->rank = rank;
-			local->index = i;
-			if (read_group(search, local, err) != TSCOPE_OK)
-				return TSCOPE_E_NOMEM;
-		}
+		for (uint32_t i = 0; i < world->logs[rank].group_count; i++)
+			search->locals[search->local_count++] = read_group(search, rank, i);
 	}
 	mark_used(search);
-	return TSCOPE_OK;
 }
 
 /* ---- which groups of different ranks are one ---- */
@@ -163,54 +141,19 @@ struct rank_tally {
 	uint32_t rank_count, last_rank; /* last_rank: index + 1 of the last that was counted */
 };
 
+/* There are no more bases and names than local groups. */
 struct key_finder {
-	struct arena memory;   /* of the sets */
 	struct pair_set bases; /* members or size, and description */
 	struct pair_set names; /* base and name */
 	struct rank_tally *base_tallies, *name_tallies;
-	size_t base_capacity, name_capacity;
 	uint32_t *base_of, *name_of; /* by local group: its numbers */
 	bool *has_several;           /* by base: names tell groups apart */
 };
 
-static void key_finder_deinit(struct key_finder *finder)
+static void tally_rank(struct rank_tally *tally, uint32_t rank)
 {
-	tsi_arena_deinit(&finder->memory);
-	free(finder->base_tallies);
-	free(finder->name_tallies);
-	free(finder->base_of);
-	free(finder->name_of);
-	free(finder->has_several);
-}
-
-/* Room for the tally of a pair that was added perhaps. */
-static enum tscope_status tally_rank(struct rank_tally **tallies, size_t *capacity, uint32_t number,
-				     uint32_t rank, struct tscope_error *err)
-{
-	size_t before = *capacity;
-
-	if (tsi_array_reserve(tallies, capacity, (size_t)number + 1, sizeof(**tallies), err) !=
-	    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (; before < *capacity; before++)
-		(*tallies)[before] = (struct rank_tally){ 0 };
-	(*tallies)[number].rank_count += (*tallies)[number].last_rank != rank + 1;
-	(*tallies)[number].last_rank = rank + 1;
-	return TSCOPE_OK;
-}
-
-static enum tscope_status number_group(struct key_finder *finder, const struct local_group *local,
-				       size_t index, struct tscope_error *err)
-{
-	uint32_t *base = &finder->base_of[index], *name = &finder->name_of[index];
-
-	if (tsi_pair_set_find(&finder->bases, local->set, local->description, base, err) !=
-		    TSCOPE_OK ||
-	    tsi_pair_set_find(&finder->names, *base, local->name, name, err) != TSCOPE_OK ||
-	    tally_rank(&finder->base_tallies, &finder->base_capacity, *base, local->rank, err) !=
-		    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tally_rank(&finder->name_tallies, &finder->name_capacity, *name, local->rank, err);
+	tally->rank_count += tally->last_rank != rank + 1;
+	tally->last_rank = rank + 1;
 }
 
 /*
@@ -230,139 +173,113 @@ static void compare_names(struct key_finder *finder, const struct group_search *
 	}
 }
 
-static enum tscope_status find_keys(struct group_search *search, size_t *key_count,
-				    struct tscope_error *err)
+static void number_locals(struct key_finder *finder, struct group_search *search)
 {
-	struct key_finder finder = {
-		.bases.arena = &finder.memory,
-		.names.arena = &finder.memory,
-	};
+	struct arena *arena = &search->arena;
 	size_t count = search->local_count;
-	enum tscope_status status =
-		tsi_array_new(&finder.base_of, count, sizeof(*finder.base_of), err);
 
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&finder.name_of, count, sizeof(*finder.name_of), err);
-	for (size_t i = 0; status == TSCOPE_OK && i < count; i++)
-		status = number_group(&finder, &search->locals[i], i, err);
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&finder.has_several, finder.bases.count,
-				       sizeof(*finder.has_several), err);
-	if (status == TSCOPE_OK)
+	finder->base_tallies = tsi_arena_new(arena, count, sizeof(*finder->base_tallies));
+	finder->name_tallies = tsi_arena_new(arena, count, sizeof(*finder->name_tallies));
+	finder->base_of = tsi_arena_new(arena, count, sizeof(*finder->base_of));
+	finder->name_of = tsi_arena_new(arena, count, sizeof(*finder->name_of));
+	finder->has_several = tsi_arena_new(arena, count, sizeof(*finder->has_several));
+	for (size_t i = 0; finder->has_several && i < count; i++) {
+		const struct local_group *local = &search->locals[i];
+		uint32_t base = tsi_pair_set_add(&finder->bases, local->set, local->description);
+		uint32_t name = tsi_pair_set_add(&finder->names, base, local->name);
+
+		if (name == NO_ROW)
+			return;
+		finder->base_of[i] = base;
+		finder->name_of[i] = name;
+		tally_rank(&finder->base_tallies[base], local->rank);
+		tally_rank(&finder->name_tallies[name], local->rank);
+	}
+}
+
+/* Returns how many keys there are. */
+static size_t find_keys(struct group_search *search)
+{
+	struct key_finder finder = { .bases.arena = &search->arena, .names.arena = &search->arena };
+
+	number_locals(&finder, search);
+	size_t base_count = finder.bases.count, key_count = base_count + finder.names.count;
+	if (!search->arena.has_failed) {
 		compare_names(&finder, search);
-	for (size_t i = 0; status == TSCOPE_OK && i < count; i++)
-		search->locals[i].key = finder.has_several[finder.base_of[i]]
-						? (uint32_t)finder.bases.count + finder.name_of[i]
-						: finder.base_of[i];
-	*key_count = finder.bases.count + finder.names.count;
-	key_finder_deinit(&finder);
-	return status;
+		for (size_t i = 0; i < search->local_count; i++)
+			search->locals[i].key = finder.has_several[finder.base_of[i]]
+							? (uint32_t)base_count + finder.name_of[i]
+							: finder.base_of[i];
+	}
+	return key_count;
 }
 
 /* ---- groups that state their members ---- */
 
-static enum tscope_status find_stated_ranks(const struct group_search *search,
-					    struct stated_group *stated, struct tscope_error *err)
+static void find_stated_ranks(struct group_search *search, struct stated_group *stated)
 {
 	const struct local_group *local = &search->locals[stated->local];
 	const struct rank_log *log = &search->world->logs[local->rank];
 	const struct rank_group *group = &log->groups[local->index];
 
-	if (tsi_array_new(&stated->ranks, group->member_count, sizeof(*stated->ranks), err) !=
-	    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (uint32_t i = 0; i < group->member_count; i++) {
+	stated->ranks = tsi_arena_new(&search->arena, group->member_count, sizeof(*stated->ranks));
+	for (uint32_t i = 0; stated->ranks && i < group->member_count; i++) {
 		uint32_t rank =
 			tsi_rank_index(search->world, log->members[group->first_member + i]);
 
 		if (rank != NO_ROW)
 			stated->ranks[stated->rank_count++] = rank;
 	}
-	return TSCOPE_OK;
 }
 
-static enum tscope_status add_stated(struct group_search *search, size_t local,
-				     struct tscope_error *err)
+/* Finds the stated groups. Returns the index of that with a key, or NO_ROW; NULL without memory. */
+static uint32_t *find_stated(struct group_search *search)
 {
-	struct stated_group stated = {
-		.local = (uint32_t)local,
-		.key = search->locals[local].key,
-		.set = search->locals[local].set,
-		.group = NO_ROW,
-	};
+	uint32_t *of_key = tsi_latch_rows(&search->arena, find_keys(search));
 
-	if (tsi_array_reserve(&search->stated, &search->stated_capacity, search->stated_count + 1,
-			      sizeof(*search->stated), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	enum tscope_status status = find_stated_ranks(search, &stated, err);
-	if (status == TSCOPE_OK)
-		search->stated[search->stated_count++] = stated;
-	return status;
-}
-
-/* Finds the stated groups; *of_key is the index of that with a key, or NO_ROW. */
-static enum tscope_status find_stated(struct group_search *search, uint32_t **of_key,
-				      struct tscope_error *err)
-{
-	size_t key_count;
-
-	if (find_keys(search, &key_count, err) != TSCOPE_OK ||
-	    tsi_array_new(of_key, key_count, sizeof(**of_key), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t i = 0; i < key_count; i++)
-		(*of_key)[i] = NO_ROW;
-	for (size_t i = 0; i < search->local_count; i++) {
+	for (uint32_t i = 0; of_key && i < search->local_count; i++) {
 		const struct local_group *local = &search->locals[i];
 
-		if (!local->has_members || (*of_key)[local->key] != NO_ROW)
+		if (!local->has_members || of_key[local->key] != NO_ROW)
 			continue;
-		(*of_key)[local->key] = (uint32_t)search->stated_count;
-		if (add_stated(search, i, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct stated_group *stated =
+			tsi_arena_push(&search->arena, &search->stated, &search->stated_count,
+				       &search->stated_capacity, sizeof(*stated));
+		if (!stated)
+			return NULL;
+		*stated = (struct stated_group){ i, local->key, local->set, NULL, 0, NO_ROW };
+		of_key[local->key] = (uint32_t)search->stated_count - 1;
+		find_stated_ranks(search, stated);
 	}
-	return TSCOPE_OK;
+	return search->arena.has_failed ? NULL : of_key;
 }
 
-enum tscope_status tsi_add_stated_group(struct group_search *search, struct stated_group *stated,
-					uint32_t *index, struct tscope_error *err)
+uint32_t tsi_add_stated_group(struct group_search *search, struct stated_group *stated)
 {
 	const struct local_group *local = &search->locals[stated->local];
 	const struct rank_log *log = &search->world->logs[local->rank];
 	const struct rank_group *from = &log->groups[local->index];
-	struct process_group group = {
+	const struct process_group group = {
 		.size = from->member_count,
+		.members = log->members + from->first_member,
 		.member_count = from->member_count,
 		.name = tsi_group_name(log, from),
 	};
 
-	*index = stated->group;
-	if (*index != NO_ROW)
-		return TSCOPE_OK;
-	if (tsi_array_new(&group.members, group.member_count, sizeof(*group.members), err) !=
-	    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	memcpy(group.members, log->members + from->first_member,
-	       group.member_count * sizeof(*group.members));
-	if (tsi_add_group(search->world, &group, index, err) != TSCOPE_OK) {
-		free(group.members);
-		return TSCOPE_E_NOMEM;
-	}
-	stated->group = *index;
-	return TSCOPE_OK;
+	if (stated->group == NO_ROW)
+		stated->group = tsi_add_group(search->world, &group);
+	return stated->group;
 }
 
-static enum tscope_status assign_stated(struct group_search *search, const uint32_t *of_key,
-					struct tscope_error *err)
+static void assign_stated(struct group_search *search, const uint32_t *of_key)
 {
 	struct world *world = search->world;
-	uint32_t index;
 
 	for (size_t i = 0; i < search->local_count; i++) {
 		uint32_t stated = of_key[search->locals[i].key];
 
-		if (search->locals[i].is_used && stated != NO_ROW &&
-		    tsi_add_stated_group(search, &search->stated[stated], &index, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		if (search->locals[i].is_used && stated != NO_ROW)
+			tsi_add_stated_group(search, &search->stated[stated]);
 	}
 	for (size_t rank = 0; rank < world->rank_count; rank++) {
 		const struct rank_log *log = &world->logs[rank];
@@ -375,7 +292,6 @@ static enum tscope_status assign_stated(struct group_search *search, const uint3
 				world->group_of_op[rank][i] = search->stated[stated].group;
 		}
 	}
-	return TSCOPE_OK;
 }
 
 /* ---- the rest ---- */
@@ -409,14 +325,11 @@ static size_t collect_rest(const struct group_search *search, struct sort_pair *
 	return count;
 }
 
-static enum tscope_status infer_rest(struct group_search *search, const struct sort_pair *ops,
-				     size_t count, struct tscope_error *err)
+static void infer_rest(struct group_search *search, const struct sort_pair *ops, size_t count)
 {
 	const struct world *world = search->world;
-	enum tscope_status status = TSCOPE_OK;
-	size_t end;
 
-	for (size_t at = 0; status == TSCOPE_OK && at < count; at = end) {
+	for (size_t at = 0, end; at < count; at = end) {
 		const struct rank_log *log = &world->logs[ops[at].value >> 32];
 		uint32_t group = log->ops[(uint32_t)ops[at].value].group;
 
@@ -429,50 +342,23 @@ static enum tscope_status infer_rest(struct group_search *search, const struct s
 			.ops = &ops[at],
 			.op_count = end - at,
 		};
-		status = tsi_infer_groups(search, &pool, err);
+		tsi_infer_groups(search, &pool);
 	}
-	return status;
 }
 
-static enum tscope_status assign_rest(struct group_search *search, struct tscope_error *err)
+static void assign_rest(struct group_search *search)
 {
-	const struct world *world = search->world;
-	struct sort_pair *ops = NULL, *scratch = NULL;
-	size_t count = 0;
+	size_t most = tsi_world_op_count(search->world), count;
+	struct sort_pair *ops = tsi_arena_new(&search->arena, most, sizeof(*ops));
 
-	for (size_t i = 0; i < world->rank_count; i++)
-		count += world->logs[i].op_count;
-	enum tscope_status status = tsi_array_new(&ops, count, sizeof(*ops), err);
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&scratch, count, sizeof(*scratch), err);
-	if (status == TSCOPE_OK) {
-		count = collect_rest(search, ops);
-		tsi_sort_pairs(ops, scratch, count);
-		status = infer_rest(search, ops, count, err);
-	}
-	free(ops);
-	free(scratch);
-	return status;
+	if (!ops)
+		return;
+	count = collect_rest(search, ops);
+	tsi_latch_sort(&search->arena, ops, count);
+	infer_rest(search, ops, count);
 }
 
 /* ---- all of it ---- */
-
-static enum tscope_status make_group_of_op(struct world *world, struct tscope_error *err)
-{
-	if (tsi_array_new(&world->group_of_op, world->rank_count, sizeof(*world->group_of_op),
-			  err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t rank = 0; rank < world->rank_count; rank++) {
-		size_t count = world->logs[rank].op_count;
-		uint32_t **row = &world->group_of_op[rank];
-
-		if (tsi_array_new(row, count, sizeof(**row), err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-		for (size_t op = 0; op < count; op++)
-			(*row)[op] = NO_ROW;
-	}
-	return TSCOPE_OK;
-}
 
 /* Counts the ranks of each group or, where there is room for them, writes them down. */
 static void list_ranks(struct world *world, uint32_t *last_rank)
@@ -492,47 +378,47 @@ static void list_ranks(struct world *world, uint32_t *last_rank)
 	}
 }
 
-static enum tscope_status fill_ranks(struct world *world, struct tscope_error *err)
+static void fill_ranks(struct group_search *search)
 {
-	uint32_t *last_rank;
+	struct world *world = search->world;
+	uint32_t *last_rank = tsi_arena_new(&search->arena, world->group_count, sizeof(*last_rank));
 
-	if (tsi_array_new(&last_rank, world->group_count, sizeof(*last_rank), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	enum tscope_status status = TSCOPE_OK;
+	if (!last_rank)
+		return;
 	list_ranks(world, last_rank);
-	for (size_t i = 0; status == TSCOPE_OK && i < world->group_count; i++) {
+	for (size_t i = 0; i < world->group_count; i++) {
 		struct process_group *group = &world->groups[i];
 
-		status =
-			tsi_array_new(&group->ranks, group->rank_count, sizeof(*group->ranks), err);
+		group->ranks =
+			tsi_arena_new(&world->arena, group->rank_count, sizeof(*group->ranks));
 		group->rank_count = 0;
 		last_rank[i] = 0;
 	}
-	if (status == TSCOPE_OK)
+	if (!world->arena.has_failed)
 		list_ranks(world, last_rank);
-	free(last_rank);
-	return status;
 }
 
-enum tscope_status tsi_world_find_groups(struct world *world, struct tscope_error *err)
+static void find_groups(struct group_search *search)
+{
+	read_groups(search);
+	uint32_t *of_key = search->arena.has_failed ? NULL : find_stated(search);
+	if (!of_key)
+		return;
+	assign_stated(search, of_key);
+	tsi_find_message_pairs(search->world);
+	if (!search->world->arena.has_failed)
+		assign_rest(search);
+	if (!search->world->arena.has_failed)
+		fill_ranks(search);
+}
+
+void tsi_world_find_groups(struct world *world)
 {
 	struct group_search search = { .world = world };
-	uint32_t *of_key = NULL;
-	enum tscope_status status = make_group_of_op(world, err);
 
-	if (status == TSCOPE_OK)
-		status = read_groups(&search, err);
-	if (status == TSCOPE_OK)
-		status = find_stated(&search, &of_key, err);
-	if (status == TSCOPE_OK)
-		status = assign_stated(&search, of_key, err);
-	if (status == TSCOPE_OK)
-		status = tsi_find_message_pairs(world, err);
-	if (status == TSCOPE_OK)
-		status = assign_rest(&search, err);
-	if (status == TSCOPE_OK)
-		status = fill_ranks(world, err);
-	free(of_key);
-	search_deinit(&search);
-	return status;
+	world->group_of_op = tsi_world_op_rows(world);
+	if (world->group_of_op)
+		find_groups(&search);
+	tsi_intern_deinit(&search.texts);
+	tsi_latch_deinit(&world->arena, &search.arena);
 }

@@ -9,9 +9,6 @@
  */
 #include "comm/world.h"
 
-#include <stdlib.h>
-
-#include "base/array.h"
 #include "base/sum.h"
 
 /* ---- sums over the capture ---- */
@@ -51,24 +48,23 @@ static void sum_match(struct world *world, const struct match *match)
 
 /* When synchronising collectives ran on a rank. */
 struct comm_time {
+	struct arena arena;
 	struct interval_set runs;                            /* from begin to end, */
 	struct interval_set transfers;                       /* their last transfer_ns, */
 	struct interval_set exposed_runs, exposed_transfers; /* where nothing else ran */
-	struct sort_pair *tails, *scratch;                   /* transfers by begin: index of op */
+	struct sort_pair *tails;                             /* transfers by begin: index of op */
 	size_t tail_count;
 };
 
-static void comm_time_deinit(struct comm_time *time)
+/* Adds [start_ns, end_ns) to a set, in order of starts. */
+static void append(struct comm_time *time, struct interval_set *set, int64_t start_ns,
+		   int64_t end_ns)
 {
-	tsi_intervals_deinit(&time->runs);
-	tsi_intervals_deinit(&time->transfers);
-	tsi_intervals_deinit(&time->exposed_runs);
-	tsi_intervals_deinit(&time->exposed_transfers);
-	free(time->tails);
-	free(time->scratch);
+	if (tsi_intervals_append(set, start_ns, end_ns, NULL) != TSCOPE_OK)
+		time->arena.has_failed = true;
 }
 
-/* The match of an op that its members end together, or NULL. */
+/* The op's match if its members end together, else NULL. */
 static const struct match *synchronising_match(const struct world *world, size_t rank, size_t op)
 {
 	uint32_t index = world->match_of_op ? world->match_of_op[rank][op] : NO_ROW;
@@ -77,90 +73,82 @@ static const struct match *synchronising_match(const struct world *world, size_t
 									 : NULL;
 }
 
-static enum tscope_status add_runs(struct comm_time *time, const struct world *world, size_t rank,
-				   struct tscope_error *err)
+static void add_runs(struct comm_time *time, const struct world *world, size_t rank)
 {
 	const struct rank_log *log = &world->logs[rank];
-	enum tscope_status status = TSCOPE_OK;
 
-	for (size_t i = 0; status == TSCOPE_OK && i < log->op_count; i++) {
+	for (size_t i = 0; i < log->op_count; i++) {
 		const struct match *match = synchronising_match(world, rank, i);
 		int64_t end_ns = tsi_op_end(&log->ops[i]);
 
 		if (!match)
 			continue;
-		status = tsi_intervals_append(&time->runs, log->ops[i].start_ns, end_ns, err);
+		append(time, &time->runs, log->ops[i].start_ns, end_ns);
 		time->tails[time->tail_count++] =
 			(struct sort_pair){ tsi_sort_key_of_int64(end_ns - match->transfer_ns), i };
 	}
-	return status;
 }
 
 /* Ops of several streams overlap: they do not end in the order in which they began. */
-static enum tscope_status add_transfers(struct comm_time *time, const struct world *world,
-					size_t rank, struct tscope_error *err)
+static void add_transfers(struct comm_time *time, const struct world *world, size_t rank)
 {
-	enum tscope_status status = TSCOPE_OK;
-
-	tsi_sort_pairs(time->tails, time->scratch, time->tail_count);
-	for (size_t i = 0; status == TSCOPE_OK && i < time->tail_count; i++) {
+	tsi_latch_sort(&time->arena, time->tails, time->tail_count);
+	for (size_t i = 0; i < time->tail_count; i++) {
 		size_t op = (size_t)time->tails[i].value;
 		int64_t end_ns = tsi_op_end(&world->logs[rank].ops[op]);
 		int64_t transfer_ns = synchronising_match(world, rank, op)->transfer_ns;
 
-		status = tsi_intervals_append(&time->transfers, end_ns - transfer_ns, end_ns, err);
+		append(time, &time->transfers, end_ns - transfer_ns, end_ns);
 	}
-	return status;
 }
 
 /* *out = a ∩ b */
-static enum tscope_status intersect(struct interval_set *out, const struct interval_set *a,
-				    const struct interval_set *b, struct tscope_error *err)
+static void intersect(struct comm_time *time, struct interval_set *out,
+		      const struct interval_set *a, const struct interval_set *b)
 {
 	struct interval_cursor cursor = { .set = b };
-	enum tscope_status status = TSCOPE_OK;
 
-	for (size_t i = 0; status == TSCOPE_OK && i < a->count; i++) {
+	for (size_t i = 0; i < a->count; i++) {
 		struct interval piece = a->items[i], part;
 
-		while (status == TSCOPE_OK && tsi_intervals_next(&cursor, &piece, &part))
-			status = tsi_intervals_append(out, part.start_ns, part.end_ns, err);
+		while (tsi_intervals_next(&cursor, &piece, &part))
+			append(time, out, part.start_ns, part.end_ns);
 	}
-	return status;
 }
 
-/* On failure it may be deinited. */
-static enum tscope_status comm_time_init(struct comm_time *time, const struct world *world,
-					 size_t rank, struct tscope_error *err)
+/* False without memory. */
+static bool comm_time_fill(struct comm_time *time, const struct world *world, size_t rank)
 {
 	const struct rank_log *log = &world->logs[rank];
-	enum tscope_status status;
 
-	*time = (struct comm_time){ 0 };
-	status = tsi_array_new(&time->tails, log->op_count, sizeof(*time->tails), err);
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&time->scratch, log->op_count, sizeof(*time->scratch), err);
-	if (status == TSCOPE_OK)
-		status = add_runs(time, world, rank, err);
-	if (status == TSCOPE_OK)
-		status = add_transfers(time, world, rank, err);
-	if (status == TSCOPE_OK)
-		status = intersect(&time->exposed_runs, &log->exposed, &time->runs, err);
-	if (status == TSCOPE_OK)
-		status = intersect(&time->exposed_transfers, &log->exposed, &time->transfers, err);
-	return status;
+	time->tails = tsi_arena_new(&time->arena, log->op_count, sizeof(*time->tails));
+	if (!time->tails)
+		return false;
+	add_runs(time, world, rank);
+	add_transfers(time, world, rank);
+	intersect(time, &time->exposed_runs, &log->exposed, &time->runs);
+	intersect(time, &time->exposed_transfers, &log->exposed, &time->transfers);
+	return !time->arena.has_failed;
 }
 
-static enum tscope_status split_rank(struct world *world, size_t rank, struct tscope_error *err)
+static void comm_time_deinit(struct comm_time *time, struct arena *arena)
+{
+	tsi_intervals_deinit(&time->runs);
+	tsi_intervals_deinit(&time->transfers);
+	tsi_intervals_deinit(&time->exposed_runs);
+	tsi_intervals_deinit(&time->exposed_transfers);
+	tsi_latch_deinit(arena, &time->arena);
+}
+
+static void split_rank(struct world *world, size_t rank)
 {
 	const struct rank_log *log = &world->logs[rank];
+	struct step_split *splits = tsi_arena_new(&world->arena, log->step_count, sizeof(*splits));
 	struct comm_time time = { 0 };
-	enum tscope_status status =
-		tsi_array_new(&world->splits[rank], log->step_count, sizeof(**world->splits), err);
+	bool is_filled = splits && comm_time_fill(&time, world, rank);
 
-	if (status == TSCOPE_OK)
-		status = comm_time_init(&time, world, rank, err);
-	for (size_t i = 0; status == TSCOPE_OK && i < log->step_count; i++) {
+	world->splits[rank] = splits;
+	for (size_t i = 0; is_filled && i < log->step_count; i++) {
 		int64_t start_ns = log->steps[i].start_ns;
 		int64_t end_ns = tsi_narrow((tsi_wide)start_ns + log->steps[i].wall_ns);
 		int64_t exposed_ns = tsi_intervals_within(&log->exposed, start_ns, end_ns);
@@ -169,32 +157,26 @@ static enum tscope_status split_rank(struct world *world, size_t rank, struct ts
 			tsi_intervals_within(&time.exposed_transfers, start_ns, end_ns);
 
 		/* Transfers lie within runs, and these within what is exposed. */
-		world->splits[rank][i] = (struct step_split){
+		splits[i] = (struct step_split){
 			.wait_ns = run_ns - transfer_ns,
 			.transfer_ns = transfer_ns,
 			.unsplit_ns = exposed_ns - run_ns,
 		};
 	}
-	comm_time_deinit(&time);
-	return status;
+	comm_time_deinit(&time, &world->arena);
 }
 
-enum tscope_status tsi_world_find_waits(struct world *world, struct tscope_error *err)
+void tsi_world_find_waits(struct world *world)
 {
-	enum tscope_status status =
-		tsi_array_new(&world->waits, world->rank_count, sizeof(*world->waits), err);
-
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&world->splits, world->rank_count, sizeof(*world->splits),
-				       err);
-	if (status != TSCOPE_OK)
-		return status;
+	world->waits = tsi_arena_new(&world->arena, world->rank_count, sizeof(*world->waits));
+	world->splits = tsi_arena_new(&world->arena, world->rank_count, sizeof(*world->splits));
+	if (!world->splits)
+		return;
 	for (size_t i = 0; i < world->match_count; i++)
 		if (world->matches[i].is_synchronising)
 			sum_match(world, &world->matches[i]);
-	for (size_t i = 0; status == TSCOPE_OK && i < world->rank_count; i++)
-		status = split_rank(world, i, err);
-	return status;
+	for (size_t i = 0; i < world->rank_count; i++)
+		split_rank(world, i);
 }
 
 /* ---- to the budgets ---- */

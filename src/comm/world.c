@@ -8,22 +8,10 @@
 
 #include "base/array.h"
 
-static enum tscope_status run_stages(struct world *world, struct tscope_error *err)
-{
-	enum tscope_status status = tsi_intern_init(&world->names, UINT32_MAX - 1, err);
-
-	if (status == TSCOPE_OK)
-		status = tsi_world_find_groups(world, err);
-	if (status == TSCOPE_OK)
-		status = tsi_world_find_matches(world, err);
-	if (status == TSCOPE_OK)
-		status = tsi_world_find_clocks(world, err);
-	if (status == TSCOPE_OK)
-		status = tsi_world_find_waits(world, err);
-	if (status == TSCOPE_OK)
-		status = tsi_world_find_nodes(world, err);
-	return status;
-}
+static void (*const stages[])(struct world *world) = {
+	tsi_world_find_groups, tsi_world_find_matches, tsi_world_find_clocks,
+	tsi_world_find_waits,  tsi_world_find_nodes,
+};
 
 enum tscope_status tsi_world_new(struct world **ret, const struct rank_log *logs, size_t rank_count,
 				 int64_t world_size, struct tscope_error *err)
@@ -35,40 +23,39 @@ enum tscope_status tsi_world_new(struct world **ret, const struct rank_log *logs
 	world->logs = logs;
 	world->rank_count = rank_count;
 	world->world_size = world_size;
-	enum tscope_status status = run_stages(world, err);
-	if (status != TSCOPE_OK) {
+	for (size_t i = 0; i < TSI_COUNT_OF(stages) && !world->arena.has_failed; i++)
+		stages[i](world);
+	enum tscope_status status = tsi_arena_status(&world->arena, err);
+	if (status == TSCOPE_OK)
+		*ret = world;
+	else
 		tsi_world_free(world);
-		return status;
-	}
-	*ret = world;
-	return TSCOPE_OK;
+	return status;
 }
 
 void tsi_world_free(struct world *world)
 {
-	if (!world)
-		return;
-	for (size_t i = 0; i < world->group_count; i++) {
-		free(world->groups[i].ranks);
-		free(world->groups[i].members);
-	}
-	for (size_t i = 0; world->group_of_op && i < world->rank_count; i++)
-		free(world->group_of_op[i]);
-	for (size_t i = 0; world->match_of_op && i < world->rank_count; i++)
-		free(world->match_of_op[i]);
-	for (size_t i = 0; world->splits && i < world->rank_count; i++)
-		free(world->splits[i]);
-	free(world->groups);
-	free(world->group_of_op);
-	free(world->matches);
-	free(world->members);
-	free(world->match_of_op);
-	free(world->clocks);
-	free(world->waits);
-	free(world->splits);
-	free(world->nodes);
-	tsi_intern_deinit(&world->names);
+	if (world)
+		tsi_arena_deinit(&world->arena);
 	free(world);
+}
+
+uint32_t **tsi_world_op_rows(struct world *world)
+{
+	uint32_t **rows = tsi_arena_new(&world->arena, world->rank_count, sizeof(*rows));
+
+	for (size_t rank = 0; rows && rank < world->rank_count; rank++)
+		rows[rank] = tsi_latch_rows(&world->arena, world->logs[rank].op_count);
+	return world->arena.has_failed ? NULL : rows;
+}
+
+size_t tsi_world_op_count(const struct world *world)
+{
+	size_t count = 0;
+
+	for (size_t rank = 0; rank < world->rank_count; rank++)
+		count += world->logs[rank].op_count;
+	return count;
 }
 
 bool tsi_group_is_whole(const struct world *world, const struct process_group *group)

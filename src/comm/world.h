@@ -2,6 +2,7 @@
 #ifndef TSCOPE_COMM_WORLD_H
 #define TSCOPE_COMM_WORLD_H
 
+#include "comm/latch.h"
 #include "comm/rank_log.h"
 #include "run/steps.h"
 
@@ -23,8 +24,9 @@
 struct process_group {
 	uint32_t *ranks; /* indices of the members that were read and have ops of it, ascending */
 	uint32_t rank_count;
-	int64_t size;     /* with those that were not read; or NO_NUMBER */
-	int64_t *members; /* numbers of all members, or NULL: only those read are known */
+	int64_t size; /* with those that were not read; or NO_NUMBER */
+	/* Numbers of all members, of a log or the world; NULL: only those read are known. */
+	const int64_t *members;
 	uint32_t member_count;
 	const char *name;       /* description, else name, of its lowest rank; "" */
 	bool is_inferred;       /* nobody says its members: order and size did */
@@ -92,6 +94,7 @@ struct step_split {
 };
 
 struct world {
+	struct arena arena;          /* of all that it has */
 	const struct rank_log *logs; /* borrowed, by rank */
 	size_t rank_count;
 	int64_t world_size; /* as the files say, or -1 */
@@ -108,7 +111,6 @@ struct world {
 	struct step_split **splits; /* [rank][step of its log] */
 	uint32_t *nodes;            /* by rank: number of its node, or NO_ROW where nothing tells */
 	size_t node_count;          /* 0: nodes are not known */
-	struct intern names;        /* texts that are made here */
 };
 
 /*
@@ -135,17 +137,19 @@ int64_t tsi_world_time(const struct world *world, uint32_t rank, int64_t time_ns
 /* Writes the splits into the budgets of the ranks' steps (series[i] is of logs[i]). */
 void tsi_world_split_budgets(const struct world *world, struct step_series *series);
 
-/* ---- the stages, for world.c and their tests ---- */
+/* ---- the stages, for world.c and their tests; each may fail for lack of memory only ---- */
 
+void tsi_world_find_groups(struct world *world);
+void tsi_world_find_matches(struct world *world);
+void tsi_world_find_clocks(struct world *world);
+void tsi_world_find_waits(struct world *world);
+void tsi_world_find_nodes(struct world *world);
+
+/* [rank][op], all NO_ROW; NULL without memory. */
 TSI_MUST_CHECK
-enum tscope_status tsi_world_find_groups(struct world *world, struct tscope_error *err);
-TSI_MUST_CHECK
-enum tscope_status tsi_world_find_matches(struct world *world, struct tscope_error *err);
-TSI_MUST_CHECK
-enum tscope_status tsi_world_find_clocks(struct world *world, struct tscope_error *err);
-TSI_MUST_CHECK
-enum tscope_status tsi_world_find_waits(struct world *world, struct tscope_error *err);
-TSI_MUST_CHECK
-enum tscope_status tsi_world_find_nodes(struct world *world, struct tscope_error *err);
+uint32_t **tsi_world_op_rows(struct world *world);
+
+/* The ops of all ranks. */
+size_t tsi_world_op_count(const struct world *world);
 
 #endif

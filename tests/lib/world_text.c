@@ -443,7 +443,6 @@ struct test_world *test_world_of_logs(const char *text)
 	w->world->logs = w->logs;
 	w->world->rank_count = w->rank_count;
 	w->world->world_size = -1;
-	assert_int_equal(tsi_intern_init(&w->world->names, UINT32_MAX - 1, NULL), TSCOPE_OK);
 	return w;
 }
 

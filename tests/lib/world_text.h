@@ -44,6 +44,13 @@ void test_world_free(struct test_world *w);
 /* The logs and their points only, with an empty world, for tests of a stage. */
 struct test_world *test_world_of_logs(const char *text);
 
+/* Runs a stage of comm/world.h; its status. */
+static inline enum tscope_status test_stage(void (*stage)(struct world *world), struct world *world)
+{
+	stage(world);
+	return tsi_arena_status(&world->arena, NULL);
+}
+
 /*
  * The facts of the run (analysis_check.h), to be freed before w. Its ranks' steps, which move in,
  * are made of the stretches: compute is forward work, exposed_comm communication, data_stall data,

@@ -17,6 +17,7 @@
 #include "base/array.h"
 #include "fail_alloc.h"
 #include "random_numbers.h"
+#include "world_text.h"
 
 enum { MAX_RANKS = 16 };
 
@@ -75,7 +76,7 @@ static void made_free(struct made *made)
 		free(made->logs[i].ops);
 	free(made->world.matches);
 	free(made->world.members);
-	free(made->world.clocks);
+	tsi_arena_deinit(&made->world.arena);
 	free(made);
 }
 
@@ -101,7 +102,7 @@ static void add_match(struct made *made, const struct seen *seen, uint32_t count
 
 static void find_clocks(struct made *made)
 {
-	assert_int_equal(tsi_world_find_clocks(&made->world, NULL), TSCOPE_OK);
+	assert_int_equal(test_stage(tsi_world_find_clocks, &made->world), TSCOPE_OK);
 }
 
 /* ---- worked out by hand ---- */
@@ -518,10 +519,9 @@ static void memory_may_end(void **state)
 		add_match(made, seen, 3);
 	for (size_t n = 1;; n++) {
 		fail_alloc_at(n);
-		enum tscope_status status = tsi_world_find_clocks(&made->world, NULL);
+		enum tscope_status status = test_stage(tsi_world_find_clocks, &made->world);
 		bool has_failed = fail_alloc_stop();
-		free(made->world.clocks);
-		made->world.clocks = NULL;
+		tsi_arena_deinit(&made->world.arena);
 		if (!has_failed)
 			break;
 		assert_int_equal(status, TSCOPE_E_NOMEM);

@@ -205,9 +205,9 @@ static void out_of_memory(void **state)
 		struct test_world *w = match_world(&c, "0,1");
 		enum tscope_status status;
 
-		assert_int_equal(tsi_world_find_groups(w->world, NULL), TSCOPE_OK);
+		assert_int_equal(test_stage(tsi_world_find_groups, w->world), TSCOPE_OK);
 		fail_alloc_at(n);
-		status = tsi_world_find_matches(w->world, NULL);
+		status = test_stage(tsi_world_find_matches, w->world);
 		bool has_failed = fail_alloc_stop();
 		assert_int_equal(status, has_failed ? TSCOPE_E_NOMEM : TSCOPE_OK);
 		test_world_free(w);

@@ -57,7 +57,7 @@ static void ranks_on_nodes(void **state)
 		struct test_world *w = test_world_of_logs(cases[i].ranks);
 		char text[64] = "";
 
-		assert_int_equal(tsi_world_find_nodes(w->world, NULL), TSCOPE_OK);
+		assert_int_equal(test_stage(tsi_world_find_nodes, w->world), TSCOPE_OK);
 		for (size_t rank = 0; rank < w->rank_count; rank++) {
 			size_t length = strlen(text);
 			uint32_t node = w->world->nodes[rank];
@@ -80,7 +80,7 @@ static void out_of_memory(void **state)
 		enum tscope_status status;
 
 		fail_alloc_at(n);
-		status = tsi_world_find_nodes(w->world, NULL);
+		status = test_stage(tsi_world_find_nodes, w->world);
 		bool has_failed = fail_alloc_stop();
 		test_world_free(w);
 		if (!has_failed)

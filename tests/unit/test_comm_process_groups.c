@@ -48,7 +48,7 @@ static void check_groups(struct test_world *w, const char *expected)
 {
 	struct test_text text = { 0 };
 
-	assert_int_equal(tsi_world_find_groups(w->world, NULL), TSCOPE_OK);
+	assert_int_equal(test_stage(tsi_world_find_groups, w->world), TSCOPE_OK);
 	add_groups(&text, w->world);
 	assert_string_equal(text.bytes, expected);
 	test_world_free(w);
@@ -462,7 +462,7 @@ static void out_of_memory(void **state)
 			struct test_world *w = makers[i]();
 
 			fail_alloc_at(n);
-			enum tscope_status status = tsi_world_find_groups(w->world, NULL);
+			enum tscope_status status = test_stage(tsi_world_find_groups, w->world);
 			has_failed = fail_alloc_stop();
 			assert_int_equal(status, has_failed ? TSCOPE_E_NOMEM : TSCOPE_OK);
 			test_world_free(w);

@@ -13,6 +13,7 @@
 #include "base/attributes.h"
 #include "fail_alloc.h"
 #include "random_numbers.h"
+#include "world_text.h"
 
 enum { MAX_RANKS = 3, MAX_OPS = 8, MAX_STEPS = 4, END = 64 };
 
@@ -51,12 +52,7 @@ static void made_init(struct made *made)
 
 static void forget_waits(struct world *world)
 {
-	for (size_t i = 0; world->splits && i < world->rank_count; i++)
-		free(world->splits[i]);
-	free(world->splits);
-	free(world->waits);
-	world->splits = NULL;
-	world->waits = NULL;
+	tsi_arena_deinit(&world->arena);
 }
 
 static void made_deinit(struct made *made)
@@ -124,7 +120,7 @@ static void match_all(struct made *made, uint32_t count)
 
 static void find_waits(struct made *made)
 {
-	assert_int_equal(tsi_world_find_waits(&made->world, NULL), TSCOPE_OK);
+	assert_int_equal(test_stage(tsi_world_find_waits, &made->world), TSCOPE_OK);
 }
 
 static void check_wait(const struct made *made, uint32_t rank, struct rank_wait expected)
@@ -391,7 +387,7 @@ static void memory_may_end(void **state)
 	for (size_t n = 1;; n++) {
 		forget_waits(&made.world);
 		fail_alloc_at(n);
-		enum tscope_status status = tsi_world_find_waits(&made.world, NULL);
+		enum tscope_status status = test_stage(tsi_world_find_waits, &made.world);
 		if (!fail_alloc_stop())
 			break;
 		assert_int_equal(status, TSCOPE_E_NOMEM);
