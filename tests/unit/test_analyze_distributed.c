@@ -112,6 +112,29 @@ static void one_straggler(void **state)
 	analyzed_free(a);
 }
 
+/* z is sqrt(steps) with two ranks, sqrt(7 × steps) with eight: 3.0 is enough, and so is 5 %. */
+static void thresholds_of_the_straggler(void **state)
+{
+	(void)state;
+	static const struct {
+		int64_t compute_ns[8];
+		size_t rank_count, step_count;
+		const char *straggler;
+	} cases[] = {
+		{ { 100, 112 }, 2, 9, "1\n" },
+		{ { 100, 112 }, 2, 8, "" }, /* z = 2.83 */
+		{ { 100, 100, 100, 100, 100, 100, 105, 100 }, 8, 10, "6\n" },
+		{ { 1000, 1000, 1000, 1000, 1000, 1000, 1049, 1000 }, 8, 10, "" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct analyzed *a = analyze_even_steps(cases[i].compute_ns, cases[i].rank_count,
+							cases[i].step_count, NULL);
+		check_table(a, "distributed.straggler: rank", cases[i].straggler);
+		analyzed_free(a);
+	}
+}
+
 static void the_threshold_is_that_of_the_options(void **state)
 {
 	(void)state;
@@ -440,6 +463,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(figures_by_hand),
 		cmocka_unit_test(one_straggler),
+		cmocka_unit_test(thresholds_of_the_straggler),
 		cmocka_unit_test(the_threshold_is_that_of_the_options),
 		cmocka_unit_test(groups_of_slow_ranks),
 		cmocka_unit_test(two_ranks),

@@ -208,6 +208,20 @@ static void nobody_is_named(void **state)
 	}
 }
 
+/* Where nothing is asked for, 1 % is enough. */
+static void the_least_excess_that_is_named(void **state)
+{
+	(void)state;
+	static const struct plan plans[] = { { .compute_ns = 1000 },
+					     { .compute_ns = 1010 },
+					     { .compute_ns = 1000 },
+					     { .compute_ns = 1000 } };
+	struct outcome o = analyze_plans(plans, 4, 30, NULL);
+
+	check_table(o.analyzed, "stragglers.causes: rank excess_ratio", "1 0.01\n");
+	outcome_free(&o);
+}
+
 static void few_steps_suffice_for_seven(void **state)
 {
 	(void)state;
@@ -309,6 +323,30 @@ static void causes(void **state)
 	}
 }
 
+/* Kernels of the late rank last so much longer; what else its compute holds nobody knows. */
+static void kernels_that_are_hardly_longer(void **state)
+{
+	(void)state;
+	struct plan usual = { .compute_ns = 10000, .kernels = KERNELS(60000, 20000, 10000, 10000) };
+	static const struct {
+		struct plan late;
+		const char *cause;
+	} cases[] = {
+		{ { .compute_ns = 10200, .kernels = KERNELS(60240, 20080, 10040, 10040) },
+		  "slow_clock" }, /* 0.4 % */
+		{ { .compute_ns = 10200, .kernels = KERNELS(60120, 20040, 10020, 10020) },
+		  "unknown" }, /* 0.2 % */
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct plan plans[] = { usual, usual, cases[i].late, usual };
+		struct outcome o = analyze_plans(plans, 4, 10, NULL);
+
+		check_facts(o.analyzed, "stragglers: cause", cases[i].cause);
+		outcome_free(&o);
+	}
+}
+
 /* The worst is the one with most excess, whichever the rank. */
 static void two_late_ranks(void **state)
 {
@@ -360,6 +398,11 @@ static void what_late_ranks_share(void **state)
 		    "node=d" },
 		  "236",
 		  "" },
+		/* Four of five are 80 %: that is the node. */
+		{ { "node=a", "node=a", "node=a", "node=a", "node=a", "node=b", "node=b",
+		    "node=b" },
+		  "0124",
+		  "node a 0-4 4 5\n" },
 		/* All are on one node. */
 		{ { "node=a", "node=a", "node=a", "node=a", "node=a", "node=a", "node=a",
 		    "node=a" },
@@ -550,8 +593,10 @@ int main(void)
 		cmocka_unit_test(a_rank_that_computes_longer),
 		cmocka_unit_test(a_rank_that_is_late_otherwise),
 		cmocka_unit_test(nobody_is_named),
+		cmocka_unit_test(the_least_excess_that_is_named),
 		cmocka_unit_test(few_steps_suffice_for_seven),
 		cmocka_unit_test(causes),
+		cmocka_unit_test(kernels_that_are_hardly_longer),
 		cmocka_unit_test(two_late_ranks),
 		cmocka_unit_test(what_late_ranks_share),
 		cmocka_unit_test(heat_by_rank_and_step),

@@ -188,6 +188,55 @@ static void steps_that_resemble_the_ones_before(void **state)
 	check_near(verdicts[0].p_value, 2 * 2804012 * 0x1p-30);
 }
 
+/* Two ranks, 1000 ns more or less so much in each step: which is slower, and by how much. */
+static double p_value_of(const int *off_ns, size_t step_count)
+{
+	int64_t table[MAX_STEPS * 2];
+	struct rank_verdict verdicts[2];
+
+	for (size_t step = 0; step < step_count; step++) {
+		table[step * 2] = 1000 + off_ns[step];
+		table[step * 2 + 1] = 1000 - off_ns[step];
+	}
+	assert_int_equal(tsi_judge_ranks(verdicts, table, step_count, 2, NULL), TSCOPE_OK);
+	return verdicts[0].p_value;
+}
+
+/*
+ * A correlation counts from 2.5 ÷ sqrt(29) = 0.4642 on. Rank 0 is the slower of two in 24 of 30
+ * steps; the six others come in pairs, with a correlation of 0.4489, or in threes, with 0.685.
+ */
+static void correlation_beyond_chance(void **state)
+{
+	(void)state;
+	static const char pairs[] = "+++--+++++++--+++++++++--+++++";
+	static const char threes[] = "++++---++++++++++---++++++++++";
+	int in_pairs[30], in_threes[30];
+
+	for (size_t step = 0; step < 30; step++) {
+		in_pairs[step] = pairs[step] == '+' ? 1 : -9;
+		in_threes[step] = threes[step] == '+' ? 1 : -9;
+	}
+	/* P(X ≥ 24 of 30): 768,212 of 2³⁰ ways, for each of the two. */
+	check_near(p_value_of(in_pairs, 30), 2 * 768212 * 0x1p-30);
+	/* As many as 5 independent steps, 4 of them: 6 of 2⁵ ways. */
+	check_near(p_value_of(in_threes, 30), 2 * 6 * 0x1p-5);
+}
+
+/*
+ * One step is off by 60, where the median distance from the level (5) is 2: it counts as 10, or
+ * it would hide how much the others resemble each other. By a second implementation in Python:
+ * 0.2952, and were it to count as 8 (4 distances) 0.2685, as 12 0.1079.
+ */
+static void an_outlier_is_cut(void **state)
+{
+	(void)state;
+	static const int off_ns[] = { 3, 5, 6, 7, 7,  6,  4,  2, 1, 2, 4, 5, 7,  8, 8,
+				      6, 5, 3, 1, -2, -3, -2, 1, 3, 4, 6, 7, 60, 6, 5 };
+
+	assert_true(fabs(p_value_of(off_ns, TSI_COUNT_OF(off_ns)) - 0.29519985431794354) < 1e-9);
+}
+
 /* As much correlation proves nothing against a rank that is far from the others. */
 static void a_steady_rank_among_noise(void **state)
 {
@@ -251,6 +300,8 @@ int main(void)
 		cmocka_unit_test(equal_ranks_share_positions),
 		cmocka_unit_test(often_late),
 		cmocka_unit_test(steps_that_resemble_the_ones_before),
+		cmocka_unit_test(correlation_beyond_chance),
+		cmocka_unit_test(an_outlier_is_cut),
 		cmocka_unit_test(a_steady_rank_among_noise),
 		cmocka_unit_test(without_compute_nobody_is_slow),
 		cmocka_unit_test(memory_ends),
