@@ -209,6 +209,46 @@ static void test_doubt(void **state)
 }
 
 /*
+ * As above, but rank 1 ends at 600 + tail: the simulation is off by tail ÷ 2 of 800 + tail ÷ 2.
+ * 42 of 842 is less than 5 %, 44 of 844 more.
+ */
+static void test_error_that_is_doubted(void **state)
+{
+	static const struct {
+		int tail;
+		const char *expected, *doubt;
+	} cases[] = {
+		{ 84, "842 800 -0.0498812", NULL },
+		{ 88, "844 800 -0.0521327",
+		  "the simulation of the unchanged run is off by more than 5 %" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		int end = 600 + cases[i].tail;
+		char text[512];
+
+		(void)snprintf(text, sizeof(text),
+			       "rank 0\nstep 1 0 800\ncompute 0 500\nexposed_comm 500 600\n"
+			       "compute 600 800\n"
+			       "all_reduce 500 600 group=dp ranks=0,1 seq=0 bytes=64\n"
+			       "rank 1\nstep 1 0 %d\ncompute 0 400\nexposed_comm 400 %d\n"
+			       "compute %d %d\n"
+			       "all_reduce 400 %d group=dp ranks=0,1 seq=0 bytes=64\n",
+			       end + 200, end, end, end + 200, end);
+		struct test_world *w = test_world(text);
+		for (size_t rank = 0; rank < w->rank_count; rank++)
+			w->world->clocks[rank].is_known = false; /* they begin together */
+		struct analyzed *a = analyze_world(w, NULL);
+		check_facts(a, "what_if: step_ns simulated_step_ns simulation_error_ratio",
+			    cases[i].expected);
+		check_reliability(a, "what_if", cases[i].doubt);
+		analyzed_free(a);
+		test_world_free(w);
+	}
+}
+
+/*
  * The same where clocks agree: what rank 1 took after the first end at 600 is put in, so that
  * nothing is off, but said. It was kept by it in the mean of both ranks for tail ÷ 2 of steps of
  * 800 + tail ÷ 2: 42 of 842, 42.5 of 843 (rounded) and 100 of 900. Without transfers the
@@ -308,10 +348,15 @@ static void test_no_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_late_rank),     cmocka_unit_test(test_median),
-		cmocka_unit_test(test_healthy),       cmocka_unit_test(test_threshold),
-		cmocka_unit_test(test_unread_member), cmocka_unit_test(test_doubt),
-		cmocka_unit_test(test_end_spread),    cmocka_unit_test(test_no_world),
+		cmocka_unit_test(test_late_rank),
+		cmocka_unit_test(test_median),
+		cmocka_unit_test(test_healthy),
+		cmocka_unit_test(test_threshold),
+		cmocka_unit_test(test_unread_member),
+		cmocka_unit_test(test_doubt),
+		cmocka_unit_test(test_error_that_is_doubted),
+		cmocka_unit_test(test_end_spread),
+		cmocka_unit_test(test_no_world),
 		cmocka_unit_test(test_no_memory),
 	};
 

@@ -770,6 +770,25 @@ static void peak_by_kernels(void **state)
 	release(c);
 }
 
+/* An A100 has no peak for fp8: 0.9 % of it does not matter, 1.5 % does. */
+static void a_part_without_peak(void **state)
+{
+	(void)state;
+	for (int is_needed = 0; is_needed < 2; is_needed++) {
+		struct test_trace *t = test_trace_new();
+		int64_t fp8_ns = is_needed ? 15 : 9;
+
+		test_metadata(t, "deviceProperties", A100);
+		test_kernel(t, "nvjet_tst", 0, 7, 0, 1000 - fp8_ns, 0);
+		test_kernel(t, "cutlass_gemm_e4m3", 0, 7, 2000, fp8_ns, 0);
+		struct counted *c = count(t);
+		assert_string_equal(c->flops->precision, is_needed ? "bf16 98.5 %, fp8 1.5 %"
+								   : "bf16 99.1 %, fp8 0.9 %");
+		assert_int_equal(isnan(c->flops->peak_flops), is_needed);
+		release(c);
+	}
+}
+
 /*
  * The device that multiplies most says what the peak is, whatever else the others do; where
  * others of another kind do 1 % of it, there is none.
@@ -1090,6 +1109,7 @@ int main(void)
 		cmocka_unit_test(peak_of_a_mix),
 		cmocka_unit_test(peak_of_a_partition),
 		cmocka_unit_test(peak_by_kernels),
+		cmocka_unit_test(a_part_without_peak),
 		cmocka_unit_test(two_devices),
 		cmocka_unit_test(devices_and_partitions),
 		cmocka_unit_test(devices_without_products),
