@@ -34,6 +34,15 @@ static inline bool tsi_str_equal(struct str a, struct str b)
 
 #define tsi_str_is(text, literal) tsi_str_equal((text), TSI_STR(literal))
 
+/* Negative, 0 or positive as a stands before, with or behind b, byte by byte. */
+static inline int tsi_str_compare(struct str a, struct str b)
+{
+	size_t shared = a.length < b.length ? a.length : b.length;
+	int order = shared ? memcmp(a.data, b.data, shared) : 0;
+
+	return order ? order : (a.length > b.length) - (a.length < b.length);
+}
+
 static inline bool tsi_str_has_prefix(struct str text, struct str prefix)
 {
 	return text.length >= prefix.length && memcmp(text.data, prefix.data, prefix.length) == 0;

@@ -21,6 +21,7 @@
 struct looked_at {
 	struct plain *plain;
 	struct snapshot snapshot;
+	struct arena arena; /* of the next two */
 	struct snapshot_replay replay;
 	struct snapshot_oom *ooms; /* of the first device */
 	size_t count;
@@ -31,16 +32,17 @@ static void look_at_text(struct looked_at *l, const char *text)
 	struct tscope_error err = { 0 };
 
 	l->plain = plain_of(text);
-	if (tsi_snapshot_init(&l->snapshot, l->plain, &err) != TSCOPE_OK ||
-	    tsi_snapshot_replay_init(&l->replay, &l->snapshot, 0, &err) != TSCOPE_OK ||
-	    tsi_snapshot_ooms(&l->ooms, &l->count, &l->snapshot, 0, &l->replay, &err) != TSCOPE_OK)
+	l->arena = (struct arena){ 0 };
+	if (tsi_snapshot_init(&l->snapshot, l->plain, &err) != TSCOPE_OK)
 		fail_msg("%s", err.message);
+	tsi_snapshot_replay_init(&l->replay, &l->snapshot, 0, &l->arena);
+	l->ooms = tsi_snapshot_ooms(&l->snapshot, 0, &l->replay, &l->arena, &l->count);
+	assert_false(l->arena.has_failed);
 }
 
 static void looked_at_deinit(struct looked_at *l)
 {
-	free(l->ooms);
-	tsi_snapshot_replay_deinit(&l->replay);
+	tsi_arena_deinit(&l->arena);
 	tsi_snapshot_deinit(&l->snapshot);
 	tsi_plain_free(l->plain);
 }
@@ -506,15 +508,13 @@ static void no_memory(void **state)
 
 	look_at_text(&l, text);
 	for (size_t n = 1;; n++) {
-		struct tscope_error err = { 0 };
-		struct snapshot_oom *ooms = NULL;
+		struct arena arena = { 0 };
 		size_t count;
 		fail_alloc_at(n);
-		enum tscope_status status =
-			tsi_snapshot_ooms(&ooms, &count, &l.snapshot, 0, &l.replay, &err);
+		tsi_snapshot_ooms(&l.snapshot, 0, &l.replay, &arena, &count);
 		bool has_failed = fail_alloc_stop();
-		assert_int_equal(status, has_failed ? TSCOPE_E_NOMEM : TSCOPE_OK);
-		free(ooms);
+		assert_int_equal(arena.has_failed, has_failed);
+		tsi_arena_deinit(&arena);
 		if (!has_failed) {
 			assert_true(n > 20);
 			break;

@@ -23,6 +23,7 @@
 struct replayed {
 	struct plain *plain;
 	struct snapshot snapshot;
+	struct arena arena;
 	struct snapshot_replay replay; /* of the first device */
 };
 
@@ -31,14 +32,16 @@ static void replay_text(struct replayed *r, const char *text)
 	struct tscope_error err = { 0 };
 
 	r->plain = plain_of(text);
-	if (tsi_snapshot_init(&r->snapshot, r->plain, &err) != TSCOPE_OK ||
-	    tsi_snapshot_replay_init(&r->replay, &r->snapshot, 0, &err) != TSCOPE_OK)
+	r->arena = (struct arena){ 0 };
+	if (tsi_snapshot_init(&r->snapshot, r->plain, &err) != TSCOPE_OK)
 		fail_msg("%s", err.message);
+	tsi_snapshot_replay_init(&r->replay, &r->snapshot, 0, &r->arena);
+	assert_false(r->arena.has_failed);
 }
 
 static void replayed_deinit(struct replayed *r)
 {
-	tsi_snapshot_replay_deinit(&r->replay);
+	tsi_arena_deinit(&r->arena);
 	tsi_snapshot_deinit(&r->snapshot);
 	tsi_plain_free(r->plain);
 }
@@ -559,15 +562,13 @@ static void no_memory(void **state)
 	struct replayed r;
 
 	replay_text(&r, text);
-	tsi_snapshot_replay_deinit(&r.replay);
 	for (size_t n = 1;; n++) {
-		struct tscope_error err = { 0 };
+		struct arena arena = { 0 };
 		fail_alloc_at(n);
-		enum tscope_status status =
-			tsi_snapshot_replay_init(&r.replay, &r.snapshot, 0, &err);
+		tsi_snapshot_replay_init(&r.replay, &r.snapshot, 0, &arena);
 		bool has_failed = fail_alloc_stop();
-		tsi_snapshot_replay_deinit(&r.replay);
-		assert_int_equal(status, has_failed ? TSCOPE_E_NOMEM : TSCOPE_OK);
+		assert_int_equal(arena.has_failed, has_failed);
+		tsi_arena_deinit(&arena);
 		if (!has_failed) {
 			assert_true(n > 4);
 			break;

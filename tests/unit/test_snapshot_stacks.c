@@ -124,7 +124,7 @@ static void test_out_of_memory(void **state)
 		assert_int_equal(written.status, TSCOPE_E_NOMEM);
 		assert_int_equal(err.status, TSCOPE_E_NOMEM);
 	}
-	assert_true(n > 10);
+	assert_true(n > 8);
 	tsi_snapshot_deinit(&snapshot);
 	tsi_plain_free(plain);
 }

@@ -278,18 +278,16 @@ static void test_absurd_numbers(void **state)
 static enum tscope_status put_totals(struct tscope_memory *memory, struct tscope_error *err)
 {
 	extern const struct analyzer tsi_analyzer_snapshot;
-	struct intern texts = { 0 };
 	struct fact_sheet sheet = { 0 };
-	const struct analysis_scope scope = { .memory = memory, .texts = &texts };
+	const struct analysis_scope scope = { .memory = memory };
 	const struct snapshot_view view = { .snapshot = &memory->snapshot, .scope = &scope };
-	enum tscope_status status = tsi_intern_init(&texts, 1000, err);
+	enum tscope_status status = tsi_fact_sheet_init(&sheet, &tsi_analyzer_snapshot.def, err);
 
-	if (status == TSCOPE_OK)
-		status = tsi_fact_sheet_init(&sheet, &tsi_analyzer_snapshot.def, err);
-	if (status == TSCOPE_OK)
-		status = tsi_snapshot_put_totals(&view, &sheet, err);
+	if (status == TSCOPE_OK) {
+		tsi_snapshot_put_totals(&view, &sheet);
+		status = tsi_fact_sheet_status(&sheet, err);
+	}
 	tsi_fact_sheet_deinit(&sheet);
-	tsi_intern_deinit(&texts);
 	return status;
 }
 

@@ -170,7 +170,7 @@ static const struct tscope_table_def tables[] = {
 				  TSCOPE_TABLE_ROWS },
 };
 
-/* A figure that may not be known. */
+/* A figure, unless it is not known. */
 static void put_number(struct fact_sheet *out, enum fact fact, int64_t number)
 {
 	if (number >= 0)
@@ -179,20 +179,15 @@ static void put_number(struct fact_sheet *out, enum fact fact, int64_t number)
 
 /* ---- the capture -------------------------------------------------------------------------- */
 
-static enum tscope_status put_python_version(const struct analysis_scope *scope,
-					     struct fact_sheet *out, struct tscope_error *err)
+static void put_python_version(struct fact_sheet *out, const struct memray_header *header)
 {
 	/* PY_VERSION_HEX: 0x030d05f0 is 3.13.5. */
-	uint32_t version = (uint32_t)scope->memory->host.capture.header.python_version;
-	const char *text;
+	uint32_t version = (uint32_t)header->python_version;
 
-	if (version == 0)
-		return TSCOPE_OK;
-	if (tsi_make_text(scope, &text, err, "%u.%u.%u", version >> 24, version >> 16 & 0xff,
-			  version >> 8 & 0xff) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	tsi_fact_text(out, PYTHON_VERSION, text);
-	return TSCOPE_OK;
+	if (version)
+		tsi_fact_text(out, PYTHON_VERSION,
+			      tsi_sheet_print(out, "%u.%u.%u", version >> 24, version >> 16 & 0xff,
+					      version >> 8 & 0xff));
 }
 
 static void put_duration(struct fact_sheet *out, int64_t duration_ms)
@@ -203,7 +198,7 @@ static void put_duration(struct fact_sheet *out, int64_t duration_ms)
 		tsi_fact_int(out, CAPTURE_NS, duration_ns);
 }
 
-/* Without an end the last record tells how long it was at least. */
+/* A capture without an end lasted at least until its last record. */
 static int64_t duration_of(const struct host_memory *host)
 {
 	const struct memray_header *header = &host->capture.header;
@@ -216,45 +211,35 @@ static int64_t duration_of(const struct host_memory *host)
 }
 
 /* What the header of a capture says. */
-static enum tscope_status put_header(const struct analysis_scope *scope, struct fact_sheet *out,
-				     struct tscope_error *err)
+static void put_header(struct fact_sheet *out, const struct host_memory *host)
 {
-	const struct host_memory *host = &scope->memory->host;
 	const struct memray_header *header = &host->capture.header;
 	struct str command = tsi_intern_text(&host->capture.names, header->command_line);
-	const char *text;
 
-	if (tsi_keep_text(scope, command, &text, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	tsi_fact_text(out, COMMAND, text);
+	tsi_fact_text(out, COMMAND, tsi_sheet_copy(out, command));
 	tsi_fact_int(out, PID, header->pid);
 	put_duration(out, duration_of(host));
 	tsi_fact_flag(out, IS_AGGREGATED, header->is_aggregated);
 	tsi_fact_flag(out, IS_COMPLETE, host->capture.is_complete);
 	tsi_fact_flag(out, HAS_NATIVE_STACKS, header->has_native_stacks);
 	tsi_fact_flag(out, TRACES_PYTHON_ALLOCATORS, header->traces_python_allocators);
-	return put_python_version(scope, out, err);
+	put_python_version(out, header);
 }
 
-/* The same of what memray itself wrote. */
-static enum tscope_status put_metadata(const struct analysis_scope *scope, struct fact_sheet *out,
-				       struct tscope_error *err)
+/* What memray's own statistics say instead of a header. */
+static void put_metadata(struct fact_sheet *out, const struct host_memory *host)
 {
-	const struct host_memory *host = &scope->memory->host;
-	const char *text;
+	const char *command =
+		tsi_sheet_copy(out, tsi_intern_text(&host->texts, host->command_line));
 
-	if (tsi_keep_text(scope, tsi_intern_text(&host->texts, host->command_line), &text, err) !=
-	    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	if (*text != '\0')
-		tsi_fact_text(out, COMMAND, text);
+	if (*command != '\0')
+		tsi_fact_text(out, COMMAND, command);
 	put_number(out, PID, host->pid);
 	put_duration(out, host->capture_ms);
 	if (host->has_native_stacks >= 0)
 		tsi_fact_flag(out, HAS_NATIVE_STACKS, host->has_native_stacks);
 	if (host->traces_python_allocators >= 0)
 		tsi_fact_flag(out, TRACES_PYTHON_ALLOCATORS, host->traces_python_allocators);
-	return TSCOPE_OK;
 }
 
 /* ---- sums --------------------------------------------------------------------------------- */
@@ -304,7 +289,7 @@ static void put_resident(struct fact_sheet *out, const struct resident *resident
 	tsi_fact_ratio(out, RSS_RISING_RATIO, growth.rising_steps, RESIDENT_PARTS - 1);
 }
 
-/* Of a capture that does not end as it should nobody knows what would have been freed. */
+/* What a capture without an end would still have freed is unknown. */
 static void doubt_end(struct fact_sheet *out)
 {
 	static const char reason[] = "the capture has no end: its process was killed or is "
@@ -317,27 +302,23 @@ static void doubt_end(struct fact_sheet *out)
 
 /* ---- all ---------------------------------------------------------------------------------- */
 
-static enum tscope_status analyze_host_memory(const struct analysis_scope *scope,
-					      struct fact_sheet *out, struct tscope_error *err)
+static void fill_host_memory(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	const struct host_memory *host = &scope->memory->host;
-	enum tscope_status status = host->source == HOST_STATS ? put_metadata(scope, out, err)
-							       : put_header(scope, out, err);
-	struct host_counts counts;
+	struct host_counts counts = tsi_host_memory_tables(scope, out);
 
-	if (status != TSCOPE_OK)
-		return status;
+	if (host->source == HOST_STATS)
+		put_metadata(out, host);
+	else
+		put_header(out, host);
 	tsi_fact_text(out, PATH, scope->memory->info.path);
 	put_totals(out, host);
 	put_peak(out, host);
 	put_resident(out, &host->resident);
 	if (host->source != HOST_STATS && !host->capture.is_complete)
 		doubt_end(out);
-	if (tsi_host_memory_tables(scope, out, &counts, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
 	put_number(out, SITE_COUNT, counts.sites);
 	put_number(out, THREAD_COUNT, counts.threads);
-	return TSCOPE_OK;
 }
 
 const struct analyzer tsi_analyzer_host_memory = {
@@ -352,5 +333,5 @@ const struct analyzer tsi_analyzer_host_memory = {
 		.needs = "a memray capture, or what memray stats --json wrote",
 	},
 	.levels = LEVEL_HOST_MEMORY,
-	.run = analyze_host_memory,
+	.fill = fill_host_memory,
 };

@@ -8,10 +8,9 @@
 #include "analyze/facts.h"
 #include "analyze/shared/robust.h"
 
-#include <stdlib.h>
 #include <tscope/memory.h>
 
-#include "base/array.h"
+#include "base/arena.h"
 #include "base/ckd.h"
 #include "base/sum.h"
 
@@ -121,22 +120,22 @@ static void put_fragmentation(struct fact_sheet *out, const struct step_series *
 		tsi_fact_real(out, FRAGMENTATION, sum / (double)count);
 }
 
-/* The allocation of the steps that have it, in the order of time. */
-static enum tscope_status put_growth(struct fact_sheet *out, const double *alloc, size_t count,
-				     struct tscope_error *err)
+/* alloc: the allocation of the steps that have it, in the order of time. */
+static void put_growth(struct fact_sheet *out, const double *alloc, size_t count)
 {
 	double growth, slope;
 
-	if (tsi_robust_slope(alloc, count, &growth, err) != TSCOPE_OK ||
-	    tsi_centred_slope(alloc, count, &slope, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (tsi_robust_slope(alloc, count, &growth, NULL) != TSCOPE_OK ||
+	    tsi_centred_slope(alloc, count, &slope, NULL) != TSCOPE_OK) {
+		tsi_sheet_scratch(out)->has_failed = true;
+		return;
+	}
 	tsi_fact_real(out, GROWTH_BYTES_PER_STEP, growth);
 	if (count > 1)
 		tsi_fact_real(out, SLOPE_BYTES_PER_STEP, slope);
-	return TSCOPE_OK;
 }
 
-/* Any rank that has events can tell of failures; the first one's are those of the figures. */
+/* Failures are those of all ranks that have events; the event count is the first rank's. */
 static void put_events(struct fact_sheet *out, const struct step_series *ranks, size_t count)
 {
 	int64_t oom_count = 0;
@@ -172,7 +171,7 @@ static const struct step_record *find_step(const struct step_series *steps, int6
 	return NULL;
 }
 
-/* In which step a moment of the rank's snapshot was, as far as a trace tells when steps were. */
+/* The step of a moment of the rank's snapshot, if a trace recorded when its steps were. */
 static void put_step_of(struct fact_sheet *out, enum fact fact, const struct analysis_scope *scope,
 			const struct step_series *steps, const char *time_id)
 {
@@ -190,18 +189,17 @@ static void put_step_of(struct fact_sheet *out, enum fact fact, const struct ana
 		tsi_fact_int(out, fact, step->number);
 }
 
-static enum tscope_status analyze_memory(const struct analysis_scope *scope, struct fact_sheet *out,
-					 struct tscope_error *err)
+static void fill_memory(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	/* At the level of a run its steps are the slowest ranks', which have no memory. */
 	bool is_run = scope->rank_count > 0;
 	const struct step_series *steps = is_run ? scope->ranks : scope->steps;
+	double *alloc = tsi_arena_new(tsi_sheet_scratch(out), steps->count, sizeof(*alloc));
 	int64_t sum_bytes = 0;
 	size_t count = 0;
-	double *alloc;
 
-	if (tsi_array_new(&alloc, steps->count, sizeof(*alloc), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (!alloc)
+		return;
 	for (size_t i = 0; i < steps->count; i++) {
 		if (!has_memory(&steps->records[i]))
 			continue;
@@ -209,19 +207,16 @@ static enum tscope_status analyze_memory(const struct analysis_scope *scope, str
 		tsi_sum(&sum_bytes, bytes);
 		alloc[count++] = (double)bytes;
 	}
-	enum tscope_status status = TSCOPE_OK;
 	put_events(out, steps, is_run ? scope->rank_count : 1);
 	put_step_of(out, SNAPSHOT_PEAK_STEP, scope, steps, "snapshot.peak_time_ns");
 	put_step_of(out, OOM_STEP, scope, steps, "snapshot.oom_time_ns");
-	if (count) {
-		tsi_fact_int(out, STEP_COUNT, (int64_t)count);
-		tsi_fact_mean(out, MEAN_ALLOC_BYTES, sum_bytes, (int64_t)count);
-		put_peaks(out, steps);
-		put_fragmentation(out, steps);
-		status = put_growth(out, alloc, count, err);
-	}
-	free(alloc);
-	return status;
+	if (count == 0)
+		return;
+	tsi_fact_int(out, STEP_COUNT, (int64_t)count);
+	tsi_fact_mean(out, MEAN_ALLOC_BYTES, sum_bytes, (int64_t)count);
+	put_peaks(out, steps);
+	put_fragmentation(out, steps);
+	put_growth(out, alloc, count);
 }
 
 const struct analyzer tsi_analyzer_memory = {
@@ -233,5 +228,5 @@ const struct analyzer tsi_analyzer_memory = {
 		.needs = "step records with memory, or a trace with profile_memory",
 	},
 	.levels = LEVEL_TRACE | LEVEL_RANK | LEVEL_RUN,
-	.run = analyze_memory,
+	.fill = fill_memory,
 };

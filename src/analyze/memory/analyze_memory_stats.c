@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/array.h"
+#include "base/arena.h"
 
 enum fact {
 	PATH,
@@ -129,74 +129,66 @@ static bool is_greater(const struct plain *plain, struct plain_value a, struct p
 
 /* ---- names -------------------------------------------------------------------------------- */
 
-static enum tscope_status note_value(struct stats_view *view, struct plain_value key,
-				     struct plain_value value, struct tscope_error *err)
+static void note_value(struct stats_view *view, struct plain_value key, struct plain_value value,
+		       struct arena *scratch)
 {
 	const struct plain *plain = view->stats->plain;
 	size_t index = tsi_plain_text_index(key);
+	struct stats_name *name;
 
 	if (tsi_plain_kind(key) != PLAIN_TEXT || !tsi_stats_is_usable(plain, value))
-		return TSCOPE_OK;
+		return;
 	if (view->places[index]) {
-		struct stats_name *name = &view->names[view->places[index] - 1];
+		name = &view->names[view->places[index] - 1];
 		if (is_greater(plain, value, name->largest))
 			name->largest = value;
-		return TSCOPE_OK;
+		return;
 	}
-	if (tsi_array_reserve(&view->names, &view->name_capacity, view->name_count + 1,
-			      sizeof(*view->names), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	view->names[view->name_count++] =
-		(struct stats_name){ tsi_plain_text(plain, key), index, value };
+	name = tsi_arena_push(scratch, &view->names, &view->name_count, &view->name_capacity,
+			      sizeof(*name));
+	if (!name)
+		return;
+	*name = (struct stats_name){ tsi_plain_text(plain, key), index, value };
 	view->places[index] = (uint32_t)view->name_count;
-	return TSCOPE_OK;
 }
 
 static int compare_names(const void *left, const void *right)
 {
 	const struct stats_name *a = left, *b = right;
-	size_t length = a->text.length < b->text.length ? a->text.length : b->text.length;
-	int order = memcmp(a->text.data, b->text.data, length);
 
-	return order ? order
-		     : (a->text.length > b->text.length) - (a->text.length < b->text.length);
+	return tsi_str_compare(a->text, b->text);
 }
 
-static enum tscope_status find_names(struct stats_view *view, struct tscope_error *err)
+static void find_names(struct stats_view *view, struct arena *scratch)
 {
 	const struct memory_stats *stats = view->stats;
 
-	if (tsi_array_new(&view->places, tsi_plain_text_count(stats->plain), sizeof(*view->places),
-			  err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	view->places =
+		tsi_arena_new(scratch, tsi_plain_text_count(stats->plain), sizeof(*view->places));
+	if (!view->places)
+		return;
 	for (size_t i = 0; i < stats->count; i++) {
 		struct plain_value values = stats->moments[i].values;
 		size_t count = tsi_plain_length(stats->plain, values);
 
 		for (size_t j = 0; j < count; j++)
-			if (note_value(view, tsi_plain_key(stats->plain, values, j),
-				       tsi_plain_value(stats->plain, values, j), err) != TSCOPE_OK)
-				return TSCOPE_E_NOMEM;
+			note_value(view, tsi_plain_key(stats->plain, values, j),
+				   tsi_plain_value(stats->plain, values, j), scratch);
 	}
 	if (view->name_count)
 		qsort(view->names, view->name_count, sizeof(*view->names), compare_names);
 	for (size_t i = 0; i < view->name_count; i++)
 		view->places[view->names[i].text_index] = (uint32_t)i + 1;
-	return TSCOPE_OK;
 }
 
-static enum tscope_status put_largest(const struct stats_view *view, struct fact_sheet *out,
-				      struct tscope_error *err)
+static void put_largest(const struct stats_view *view, struct fact_sheet *out)
 {
 	for (size_t i = 0; i < view->name_count; i++) {
-		struct tscope_value *cells;
+		struct tscope_value *cells = tsi_table_row(out, STATS_LARGEST);
 
-		if (tsi_table_add(out, STATS_LARGEST, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
 		cells[LARGEST_NAME] = tsi_text(view->names[i].text.data);
 		cells[LARGEST_VALUE] = tsi_stats_cell(view->stats->plain, view->names[i].largest);
 	}
-	return TSCOPE_OK;
 }
 
 /* Facts that are the largest value of a name. */
@@ -241,8 +233,21 @@ static void put_counts(const struct memory_stats *stats, struct fact_sheet *out)
 
 /* ---- moments ------------------------------------------------------------------------------ */
 
-static enum tscope_status put_moments(const struct stats_view *view, struct fact_sheet *out,
-				      struct tscope_error *err)
+/* Moments are in the order of functions: one copy of each serves those that follow. */
+static void copy_functions(struct stats_view *view, struct fact_sheet *out)
+{
+	const struct memory_moment *moments = view->stats->moments;
+
+	view->functions =
+		tsi_arena_new(tsi_sheet_scratch(out), view->stats->count, sizeof(*view->functions));
+	for (size_t i = 0; view->functions && i < view->stats->count; i++)
+		view->functions[i] =
+			i && tsi_str_equal(moments[i].function, moments[i - 1].function)
+				? view->functions[i - 1]
+				: tsi_sheet_copy(out, moments[i].function);
+}
+
+static void put_moments(const struct stats_view *view, struct fact_sheet *out)
 {
 	static const enum moments_column columns[KEY_COUNT] = {
 		[KEY_ALLOCATED] = MOMENTS_ALLOCATED_BYTES,
@@ -254,21 +259,16 @@ static enum tscope_status put_moments(const struct stats_view *view, struct fact
 
 	for (size_t i = 0; i < view->stats->count; i++) {
 		const struct memory_moment *moment = &view->stats->moments[i];
-		struct tscope_value *cells;
-		const char *function;
+		struct tscope_value *cells = tsi_table_row(out, STATS_MOMENTS);
 
-		if (tsi_keep_text(view->scope, moment->function, &function, err) != TSCOPE_OK ||
-		    tsi_table_add(out, STATS_MOMENTS, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
 		cells[MOMENTS_RANK] = tsi_int(moment->rank);
-		cells[MOMENTS_FUNCTION] = tsi_text(function);
+		cells[MOMENTS_FUNCTION] = tsi_text(view->functions[i]);
 		cells[MOMENTS_ITERATION] = tsi_int(moment->iteration);
 		cells[MOMENTS_CONTEXT] = tsi_text(moment->is_end ? "end" : "start");
 		for (size_t key = 0; key < KEY_COUNT; key++)
 			cells[columns[key]] = tsi_stats_cell(
 				plain, tsi_plain_get(plain, moment->values, view->keys[key]));
 	}
-	return TSCOPE_OK;
 }
 
 /* ---- growth ------------------------------------------------------------------------------- */
@@ -301,7 +301,7 @@ static size_t read_ends(const struct stats_view *view, size_t first, double *all
 	return count;
 }
 
-/* Of the functions of all ranks, that with most calls, the first of several: its first moment. */
+/* The first moment of the function with most calls, of all ranks; of several the first. */
 static size_t find_most_called(const struct stats_view *view, double *allocated)
 {
 	size_t best = 0, best_count = 0, next;
@@ -316,39 +316,24 @@ static size_t find_most_called(const struct stats_view *view, double *allocated)
 	return best;
 }
 
-static enum tscope_status put_slope(const struct stats_view *view, double *allocated,
-				    struct fact_sheet *out, struct tscope_error *err)
+static void put_growth(const struct stats_view *view, struct fact_sheet *out)
 {
+	struct arena *scratch = tsi_sheet_scratch(out);
+	double *allocated = tsi_arena_new(scratch, view->stats->count, sizeof(*allocated)), slope;
+
+	if (!allocated)
+		return;
 	size_t first = find_most_called(view, allocated), next;
 	size_t count = read_ends(view, first, allocated, &next);
-	enum tscope_status status;
-	const char *function;
-	double slope;
-
 	if (count < GROWTH_CALLS_MIN)
-		return TSCOPE_OK;
-	status = tsi_centred_slope(allocated, count, &slope, err);
-	if (status == TSCOPE_OK)
-		status = tsi_keep_text(view->scope, view->stats->moments[first].function, &function,
-				       err);
-	if (status == TSCOPE_OK) {
-		tsi_fact_real(out, GROWTH_BYTES_PER_CALL, slope);
-		tsi_fact_text(out, GROWTH_FUNCTION, function);
-		tsi_fact_int(out, GROWTH_CALL_COUNT, (int64_t)count);
+		return;
+	if (tsi_centred_slope(allocated, count, &slope, NULL) != TSCOPE_OK) {
+		scratch->has_failed = true;
+		return;
 	}
-	return status;
-}
-
-static enum tscope_status put_growth(const struct stats_view *view, struct fact_sheet *out,
-				     struct tscope_error *err)
-{
-	double *allocated;
-
-	if (tsi_array_new(&allocated, view->stats->count, sizeof(*allocated), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	enum tscope_status status = put_slope(view, allocated, out, err);
-	free(allocated);
-	return status;
+	tsi_fact_real(out, GROWTH_BYTES_PER_CALL, slope);
+	tsi_fact_text(out, GROWTH_FUNCTION, view->functions[first]);
+	tsi_fact_int(out, GROWTH_CALL_COUNT, (int64_t)count);
 }
 
 /* ---- putting it together ------------------------------------------------------------------ */
@@ -366,30 +351,23 @@ static void find_keys(struct stats_view *view)
 		view->keys[i] = tsi_plain_name(view->stats->plain, tsi_str_of(keys[i]));
 }
 
-static enum tscope_status analyze_memory_stats(const struct analysis_scope *scope,
-					       struct fact_sheet *out, struct tscope_error *err)
+static void fill_memory_stats(const struct analysis_scope *scope, struct fact_sheet *out)
 {
-	struct stats_view view = { .stats = &scope->memory->stats, .scope = scope };
-	enum tscope_status status = find_names(&view, err);
+	struct stats_view view = { .stats = &scope->memory->stats };
 
+	find_names(&view, tsi_sheet_scratch(out));
 	find_keys(&view);
-	if (status == TSCOPE_OK) {
-		tsi_fact_text(out, PATH, scope->memory->info.path);
-		put_counts(view.stats, out);
-		put_peaks(&view, out);
-		status = put_largest(&view, out, err);
-	}
-	if (status == TSCOPE_OK)
-		status = tsi_stats_put_functions(&view, out, err);
-	if (status == TSCOPE_OK)
-		status = tsi_stats_put_changes(&view, out, err);
-	if (status == TSCOPE_OK)
-		status = put_moments(&view, out, err);
-	if (status == TSCOPE_OK)
-		status = put_growth(&view, out, err);
-	free(view.names);
-	free(view.places);
-	return status;
+	copy_functions(&view, out);
+	if (tsi_sheet_scratch(out)->has_failed)
+		return;
+	tsi_fact_text(out, PATH, scope->memory->info.path);
+	put_counts(view.stats, out);
+	put_peaks(&view, out);
+	put_largest(&view, out);
+	tsi_stats_put_functions(&view, out);
+	tsi_stats_put_changes(&view, out);
+	put_moments(&view, out);
+	put_growth(&view, out);
 }
 
 const struct analyzer tsi_analyzer_memory_stats = {
@@ -403,5 +381,5 @@ const struct analyzer tsi_analyzer_memory_stats = {
 		.needs = "statistics of finetuning-scheduler (rank_*_memory_stats)",
 	},
 	.levels = LEVEL_MEMORY_STATS,
-	.run = analyze_memory_stats,
+	.fill = fill_memory_stats,
 };

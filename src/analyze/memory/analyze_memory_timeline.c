@@ -104,7 +104,7 @@ static size_t find_peak(const struct memory_timeline *timeline, size_t first, si
 	return peak;
 }
 
-/* Where no point has a time there is nothing to say of it. */
+/* Nothing, where no point has a time. */
 static void put_times(struct fact_sheet *out, const struct memory_timeline *timeline, size_t peak)
 {
 	int64_t start_ns = timeline->points[0].time_ns;
@@ -129,34 +129,28 @@ static void put_rows(struct fact_sheet *out, const struct memory_timeline *timel
 	tsi_fact_int(out, CHANGED_COUNT, (int64_t)timeline->changed_count);
 }
 
-static enum tscope_status put_categories(struct fact_sheet *out,
-					 const struct memory_timeline *timeline, size_t peak,
-					 struct tscope_error *err)
+static void put_categories(struct fact_sheet *out, const struct memory_timeline *timeline,
+			   size_t peak)
 {
 	const struct memory_point *last = &timeline->points[timeline->count - 1];
 
 	for (size_t category = 0; category < MEMORY_CATEGORY_COUNT; category++) {
 		int64_t own_peak_bytes = INT64_MIN;
-		struct tscope_value *cells;
+		struct tscope_value *cells = tsi_table_row(out, BY_CATEGORY);
 
 		for (size_t i = 0; i < timeline->count; i++)
 			if (timeline->points[i].bytes[category] > own_peak_bytes)
 				own_peak_bytes = timeline->points[i].bytes[category];
-		if (tsi_table_add(out, BY_CATEGORY, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
 		cells[CATEGORY_CATEGORY] =
 			tsi_text(tsi_memory_category_name((enum memory_category)category));
 		cells[CATEGORY_PEAK_BYTES] = tsi_int(timeline->points[peak].bytes[category]);
 		cells[CATEGORY_END_BYTES] = tsi_int(last->bytes[category]);
 		cells[CATEGORY_OWN_PEAK_BYTES] = tsi_int(own_peak_bytes);
 	}
-	return TSCOPE_OK;
 }
 
-/* Stretches of about as many points each; the highest one stands for all. */
-static enum tscope_status put_timeline(struct fact_sheet *out,
-				       const struct memory_timeline *timeline,
-				       struct tscope_error *err)
+/* Splits the points into stretches of about equal number; a row is the highest point of one. */
+static void put_timeline(struct fact_sheet *out, const struct memory_timeline *timeline)
 {
 	size_t count = timeline->count;
 	size_t row_count = count < TIMELINE_ROWS_MAX ? count : TIMELINE_ROWS_MAX;
@@ -166,10 +160,8 @@ static enum tscope_status put_timeline(struct fact_sheet *out,
 		const struct memory_point *highest =
 			&timeline->points[find_peak(timeline, first, end)];
 		int64_t time_ns = timeline->points[end - 1].time_ns;
-		struct tscope_value *cells;
+		struct tscope_value *cells = tsi_table_row(out, TIMELINE);
 
-		if (tsi_table_add(out, TIMELINE, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
 		cells[TIMELINE_INDEX] = tsi_int((int64_t)end - 1);
 		if (time_ns != NO_MEMORY_TIME_NS)
 			cells[TIMELINE_TIME_NS] = tsi_int(time_ns);
@@ -177,11 +169,9 @@ static enum tscope_status put_timeline(struct fact_sheet *out,
 		for (size_t i = 0; i < MEMORY_CATEGORY_COUNT; i++)
 			cells[TIMELINE_CATEGORIES + i] = tsi_int(highest->bytes[i]);
 	}
-	return TSCOPE_OK;
 }
 
-static enum tscope_status analyze_memory_timeline(const struct analysis_scope *scope,
-						  struct fact_sheet *out, struct tscope_error *err)
+static void fill_memory_timeline(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	const struct memory_timeline *timeline = &scope->memory->timeline;
 	size_t last = timeline->count - 1; /* there is no empty one */
@@ -195,10 +185,8 @@ static enum tscope_status analyze_memory_timeline(const struct analysis_scope *s
 	tsi_fact_int(out, END_BYTES, tsi_memory_point_bytes(&timeline->points[last]));
 	if (timeline->is_raw)
 		put_rows(out, timeline);
-	enum tscope_status status = put_categories(out, timeline, peak, err);
-	if (status == TSCOPE_OK)
-		status = put_timeline(out, timeline, err);
-	return status;
+	put_categories(out, timeline, peak);
+	put_timeline(out, timeline);
 }
 
 const struct analyzer tsi_analyzer_memory_timeline = {
@@ -212,5 +200,5 @@ const struct analyzer tsi_analyzer_memory_timeline = {
 		.needs = "a memory timeline (export_memory_timeline)",
 	},
 	.levels = LEVEL_MEMORY_TIMELINE,
-	.run = analyze_memory_timeline,
+	.fill = fill_memory_timeline,
 };

@@ -4,8 +4,8 @@
  * peak, and at each state of each module. Those of modules are rounded: a log gives them in MiB.
  */
 #include "analyze/facts.h"
-#include "base/intern.h"
 #include "model/memory/memory_file.h"
+#include "model/memory/named_rows.h"
 
 enum fact { PATH, FUNCTION, ITERATION, DEVICE_COUNT, MODULE_COUNT, PEAK_BYTES, PEAK_DEVICE };
 
@@ -40,7 +40,7 @@ static const struct tscope_fact_def modules_columns[] = {
 	[MODULES_BYTES] = { "total_bytes", TSCOPE_UNIT_BYTES, "all kinds" },
 };
 
-/* Of a module's state, then as those of the peak. */
+/* The state of a module, then the columns of the peak. */
 static const struct tscope_fact_def kind_columns[] = {
 	{ "module", TSCOPE_UNIT_TEXT, "name of the module" },
 	{ "state", TSCOPE_UNIT_TEXT, "where in its work it was" },
@@ -59,23 +59,18 @@ static const struct tscope_table_def tables[] = {
 		      TSCOPE_TABLE_ROWS },
 };
 
-/* Different devices or modules; the rows of the peak are of no module. */
-static enum tscope_status count_names(const struct memory_tracker *tracker, bool modules,
-				      int64_t *count, struct tscope_error *err)
+/* How many different devices or modules there are; the rows of the peak are of no module. */
+static int64_t count_names(const struct memory_tracker *tracker, bool modules,
+			   struct arena *scratch)
 {
-	struct intern names;
-	enum tscope_status status = tsi_intern_init(&names, UINT32_MAX - 1, err);
+	struct named_rows names;
 
-	for (size_t i = 0; status == TSCOPE_OK && i < tracker->count; i++) {
-		const struct tracked_bytes *row = &tracker->rows[i];
-		uint32_t id;
-
-		status = tsi_intern_add(&names, modules ? row->module : row->device, &id, err);
-	}
-	if (status == TSCOPE_OK)
-		*count = (int64_t)names.count - 1; /* less the empty text, which is always there */
-	tsi_intern_deinit(&names);
-	return status;
+	tsi_named_rows_init(&names, 1, scratch);
+	tsi_named_row(&names, TSI_STR(""));
+	for (size_t i = 0; i < tracker->count; i++)
+		tsi_named_row(&names, modules ? tracker->rows[i].module : tracker->rows[i].device);
+	tsi_named_rows_deinit(&names);
+	return (int64_t)names.count - 1; /* less "" */
 }
 
 static void put_peak(struct fact_sheet *out, const struct memory_tracker *tracker)
@@ -91,7 +86,7 @@ static void put_peak(struct fact_sheet *out, const struct memory_tracker *tracke
 	tsi_fact_text(out, PEAK_DEVICE, peak->device.data);
 }
 
-/* Fills in what tables of modules begin with; what follows it. */
+/* Fills in the first columns of a table of modules; returns the cell behind them. */
 static struct tscope_value *put_place(struct tscope_value *cells, const struct tracked_bytes *row)
 {
 	cells[MODULES_MODULE] = tsi_text(row->module.data);
@@ -101,66 +96,55 @@ static struct tscope_value *put_place(struct tscope_value *cells, const struct t
 }
 
 /* Adds the kinds of a row to PEAK or BY_KIND. */
-static enum tscope_status put_kinds(struct fact_sheet *out, enum table table,
-				    const struct memory_tracker *tracker,
-				    const struct tracked_bytes *row, struct tscope_error *err)
+static void put_kinds(struct fact_sheet *out, enum table table,
+		      const struct memory_tracker *tracker, const struct tracked_bytes *row)
 {
 	size_t count = tsi_plain_length(tracker->plain, row->bytes);
 
 	for (size_t i = 0; i < count; i++) {
 		int64_t bytes;
 		struct str kind = tsi_tracked_kind(tracker, row, i, &bytes);
-		struct tscope_value *cells;
 
 		if (!kind.data)
 			continue;
-		if (tsi_table_add(out, table, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, table);
 		if (table == BY_KIND)
 			cells = put_place(cells, row);
 		cells[PEAK_ROW_DEVICE] = tsi_text(row->device.data);
 		cells[PEAK_KIND] = tsi_text(kind.data);
 		cells[PEAK_KIND_BYTES] = tsi_int(bytes);
 	}
-	return TSCOPE_OK;
 }
 
-static enum tscope_status put_module(struct fact_sheet *out, const struct memory_tracker *tracker,
-				     const struct tracked_bytes *row, struct tscope_error *err)
+static void put_module(struct fact_sheet *out, const struct memory_tracker *tracker,
+		       const struct tracked_bytes *row)
 {
-	struct tscope_value *cells;
+	struct tscope_value *cells = tsi_table_row(out, MODULES);
 
-	if (tsi_table_add(out, MODULES, &cells, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
 	put_place(cells, row);
 	cells[MODULES_DEVICE] = tsi_text(row->device.data);
 	cells[MODULES_BYTES] = tsi_int(row->total_bytes);
-	return put_kinds(out, BY_KIND, tracker, row, err);
+	put_kinds(out, BY_KIND, tracker, row);
 }
 
-static enum tscope_status analyze_memory_tracker(const struct analysis_scope *scope,
-						 struct fact_sheet *out, struct tscope_error *err)
+static void fill_memory_tracker(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	const struct memory_tracker *tracker = &scope->memory->tracker;
-	int64_t device_count, module_count;
-	enum tscope_status status = count_names(tracker, false, &device_count, err);
+	struct arena *scratch = tsi_sheet_scratch(out);
 
-	if (status == TSCOPE_OK)
-		status = count_names(tracker, true, &module_count, err);
-	if (status != TSCOPE_OK)
-		return status;
 	tsi_fact_text(out, PATH, scope->memory->info.path);
 	if (tracker->function.length)
 		tsi_fact_text(out, FUNCTION, tracker->function.data);
 	tsi_fact_int(out, ITERATION, tracker->iteration);
-	tsi_fact_int(out, DEVICE_COUNT, device_count);
-	tsi_fact_int(out, MODULE_COUNT, module_count);
+	tsi_fact_int(out, DEVICE_COUNT, count_names(tracker, false, scratch));
+	tsi_fact_int(out, MODULE_COUNT, count_names(tracker, true, scratch));
 	put_peak(out, tracker);
-	for (size_t i = 0; i < tracker->count && status == TSCOPE_OK; i++)
-		status = i < tracker->peak_count
-				 ? put_kinds(out, PEAK, tracker, &tracker->rows[i], err)
-				 : put_module(out, tracker, &tracker->rows[i], err);
-	return status;
+	for (size_t i = 0; i < tracker->count; i++) {
+		if (i < tracker->peak_count)
+			put_kinds(out, PEAK, tracker, &tracker->rows[i]);
+		else
+			put_module(out, tracker, &tracker->rows[i]);
+	}
 }
 
 const struct analyzer tsi_analyzer_memory_tracker = {
@@ -174,5 +158,5 @@ const struct analyzer tsi_analyzer_memory_tracker = {
 		.needs = "a log of torch's memory tracker (fsdp_mem_rank_*.log)",
 	},
 	.levels = LEVEL_MEMORY_TRACKER,
-	.run = analyze_memory_tracker,
+	.fill = fill_memory_tracker,
 };

@@ -7,9 +7,7 @@
  */
 #include "analyze/memory/snapshot_parts.h"
 
-#include <stdlib.h>
-
-#include "base/array.h"
+#include "base/arena.h"
 
 #define BYTES(name, meaning)                                                                       \
 	{                                                                                          \
@@ -281,69 +279,55 @@ static const struct tscope_table_def tables[SNAPSHOT_TABLE_COUNT] = {
 
 /* ---- putting it together ---------------------------------------------------------------- */
 
-static enum tscope_status replay_devices(struct snapshot_view *view, struct tscope_error *err)
+static void replay_devices(struct snapshot_view *view, struct arena *scratch)
 {
 	const struct snapshot *snapshot = view->snapshot;
 	int64_t peak_bytes = -1;
 
-	if (tsi_array_new(&view->replays, snapshot->device_count, sizeof(*view->replays), err) !=
-	    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (uint32_t i = 0; i < snapshot->device_count; i++) {
-		enum tscope_status status =
-			tsi_snapshot_replay_init(&view->replays[i], snapshot, i, err);
-		if (status != TSCOPE_OK)
-			return status;
+	view->replays = tsi_arena_new(scratch, snapshot->device_count, sizeof(*view->replays));
+	for (uint32_t i = 0; i < snapshot->device_count && !scratch->has_failed; i++) {
+		tsi_snapshot_replay_init(&view->replays[i], snapshot, i, scratch);
 		if (view->replays[i].curves[CURVE_ACTIVE].peak_bytes > peak_bytes) {
 			peak_bytes = view->replays[i].curves[CURVE_ACTIVE].peak_bytes;
 			view->peak_device = i;
 		}
 	}
-	return TSCOPE_OK;
 }
 
-static enum tscope_status put_all(const struct snapshot_view *view, struct fact_sheet *out,
-				  struct tscope_error *err)
+static void put_all(const struct snapshot_view *view, struct fact_sheet *out)
 {
 	static const char no_earlier[] = "one snapshot: growth is since an earlier one";
-	enum tscope_status status = tsi_snapshot_put_totals(view, out, err);
 
-	if (status == TSCOPE_OK)
-		status = tsi_snapshot_put_history(view, out, err);
-	if (status == TSCOPE_OK)
-		status = tsi_snapshot_put_sites(view, out, err);
-	if (status == TSCOPE_OK)
-		status = tsi_snapshot_put_ooms(view, out, err);
-	if (status == TSCOPE_OK && view->scope->earlier)
-		return tsi_snapshot_put_growth(view, out, err);
+	tsi_snapshot_put_totals(view, out);
+	tsi_snapshot_put_history(view, out);
+	tsi_snapshot_put_sites(view, out);
+	tsi_snapshot_put_ooms(view, out);
+	if (view->scope->earlier) {
+		tsi_snapshot_put_growth(view, out);
+		return;
+	}
 	tsi_fact_doubt(out, SNAPSHOT_GROWTH_BYTES, no_earlier);
 	tsi_fact_doubt(out, SNAPSHOT_GROWTH_RESERVED_BYTES, no_earlier);
-	return status;
 }
 
-static enum tscope_status analyze_snapshot(const struct analysis_scope *scope,
-					   struct fact_sheet *out, struct tscope_error *err)
+static void fill_snapshot(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	const struct tscope_analysis_options *options = scope->options;
-	struct stack_sites sites = { 0 };
+	const char *filter = options->stack_filter ? options->stack_filter : "";
+	struct arena *scratch = tsi_sheet_scratch(out);
+	struct stack_sites sites;
 	struct snapshot_view view = {
 		.snapshot = &scope->memory->snapshot,
 		.sites = &sites,
 		.scope = scope,
 	};
-	const char *filter = options->stack_filter ? options->stack_filter : "";
-	enum tscope_status status = tsi_stack_sites_init(
-		&sites, view.snapshot, options->stack_depth, tsi_str_of(filter), err);
 
-	if (status == TSCOPE_OK)
-		status = replay_devices(&view, err);
-	if (status == TSCOPE_OK)
-		status = put_all(&view, out, err);
-	for (uint32_t i = 0; view.replays && i < view.snapshot->device_count; i++)
-		tsi_snapshot_replay_deinit(&view.replays[i]);
-	free(view.replays);
+	tsi_stack_sites_init(&sites, view.snapshot, options->stack_depth, tsi_str_of(filter),
+			     scratch);
+	replay_devices(&view, scratch);
+	if (!scratch->has_failed)
+		put_all(&view, out);
 	tsi_stack_sites_deinit(&sites);
-	return status;
 }
 
 const struct analyzer tsi_analyzer_snapshot = {
@@ -357,5 +341,5 @@ const struct analyzer tsi_analyzer_snapshot = {
 		.needs = "a snapshot of CUDA's allocator",
 	},
 	.levels = LEVEL_SNAPSHOT,
-	.run = analyze_snapshot,
+	.fill = fill_snapshot,
 };

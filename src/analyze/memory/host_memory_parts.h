@@ -5,7 +5,7 @@
 #include "analyze/facts.h"
 #include "model/memory/memory_file.h"
 
-/* What the parts of the analyzer host_memory share: its tables, in the order of definition. */
+/* What the parts of the analyzer host_memory share: its tables in the order of definition. */
 
 enum host_table {
 	HOST_TABLE_BY_BYTES,
@@ -58,15 +58,13 @@ enum host_resident_column {
 
 enum { HOST_NS_PER_MS = 1000000 };
 
-/* Rows that there are, -1: not known. */
+/* How many there are; -1: not known. */
 struct host_counts {
 	int64_t sites, threads;
 };
 
 /* Fills all tables. */
-TSI_MUST_CHECK
-enum tscope_status tsi_host_memory_tables(const struct analysis_scope *scope,
-					  struct fact_sheet *out, struct host_counts *counts,
-					  struct tscope_error *err);
+struct host_counts tsi_host_memory_tables(const struct analysis_scope *scope,
+					  struct fact_sheet *out);
 
 #endif

@@ -4,14 +4,13 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/array.h"
+#include "base/arena.h"
 #include "model/memory/host_sites.h"
 
 enum { SITE_ROWS_MAX = 200, RESIDENT_ROWS_MAX = 64 };
 
-/* A figure that may not be known. */
+/* A figure, or absent where it is not known. */
 static struct tscope_value number_if(int64_t number)
 {
 	return number >= 0 ? tsi_int(number) : (struct tscope_value){ 0 };
@@ -19,7 +18,7 @@ static struct tscope_value number_if(int64_t number)
 
 /* ---- sites -------------------------------------------------------------------------------- */
 
-/* A figure of a site, and its place among the sites. */
+/* What sites are ordered by: a figure, then the text. */
 struct rank {
 	int64_t figure;
 	struct str text;
@@ -29,14 +28,10 @@ struct rank {
 static int compare_ranks(const void *left, const void *right)
 {
 	const struct rank *a = left, *b = right;
-	size_t shared = a->text.length < b->text.length ? a->text.length : b->text.length;
-	int order;
 
 	if (a->figure != b->figure)
 		return a->figure > b->figure ? -1 : 1;
-	order = shared ? memcmp(a->text.data, b->text.data, shared) : 0;
-	return order ? order
-		     : (a->text.length > b->text.length) - (a->text.length < b->text.length);
+	return tsi_str_compare(a->text, b->text);
 }
 
 static int64_t figure_of(const struct host_site *site, enum host_table table)
@@ -52,183 +47,141 @@ static int64_t figure_of(const struct host_site *site, enum host_table table)
 	return figures[table];
 }
 
-static enum tscope_status put_site(const struct analysis_scope *scope, struct fact_sheet *out,
-				   enum host_table table, const struct rank *rank,
-				   struct tscope_error *err)
+static void put_site(struct fact_sheet *out, enum host_table table, const struct rank *rank,
+		     bool has_growth)
 {
 	const struct host_site *site = rank->site;
-	struct tscope_value *cells;
-	const char *text;
+	struct tscope_value *cells = tsi_table_row(out, table);
 
-	if (tsi_keep_text(scope, rank->text, &text, err) != TSCOPE_OK ||
-	    tsi_table_add(out, table, &cells, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	cells[HOST_SITE_SITE] = tsi_text(text);
+	cells[HOST_SITE_SITE] = tsi_text(tsi_sheet_copy(out, rank->text));
 	cells[HOST_SITE_TOTAL_BYTES] = number_if(site->allocated.bytes);
 	cells[HOST_SITE_ALLOCATION_COUNT] = number_if(site->allocated.count);
 	cells[HOST_SITE_PEAK_BYTES] = number_if(site->at_peak.bytes);
 	cells[HOST_SITE_LEAKED_BYTES] = number_if(site->live.bytes);
 	cells[HOST_SITE_LEAKED_COUNT] = number_if(site->live.count);
-	if (scope->memory->host.middle_bytes >= 0)
+	if (has_growth)
 		cells[HOST_SITE_GROWTH_BYTES] = tsi_int(site->growth_bytes);
 	cells[HOST_SITE_TEMPORARY_COUNT] = number_if(site->temporary.count);
-	return TSCOPE_OK;
 }
 
-/* The sites, and room to rank all of them. */
-struct ranking {
-	const struct host_sites *sites;
-	struct rank *ranks;
-};
-
-/* Those with most of the table's figure. */
-static enum tscope_status put_ranking(const struct analysis_scope *scope, struct fact_sheet *out,
-				      enum host_table table, const struct ranking *ranking,
-				      struct tscope_error *err)
+/* The sites with the highest values of the table's figure; ranks: room for all of them. */
+static void put_ranking(struct fact_sheet *out, enum host_table table,
+			const struct named_rows *sites, struct rank *ranks, bool has_growth)
 {
-	const struct host_sites *sites = ranking->sites;
-	struct rank *ranks = ranking->ranks;
-	enum tscope_status status = TSCOPE_OK;
 	size_t count = 0;
 
 	for (size_t i = 0; i < sites->count; i++) {
-		const struct host_site *site = &sites->items[i];
+		const struct host_site *site = tsi_named_row_at(sites, i);
 		int64_t figure = figure_of(site, table);
 
 		if (figure > 0)
 			ranks[count++] =
-				(struct rank){ figure, tsi_intern_text(&sites->texts, site->text),
+				(struct rank){ figure, tsi_intern_text(&sites->names, (uint32_t)i),
 					       site };
 	}
 	if (count)
 		qsort(ranks, count, sizeof(*ranks), compare_ranks);
-	for (size_t i = 0; i < count && i < SITE_ROWS_MAX && status == TSCOPE_OK; i++)
-		status = put_site(scope, out, table, &ranks[i], err);
-	return status;
+	for (size_t i = 0; i < count && i < SITE_ROWS_MAX; i++)
+		put_site(out, table, &ranks[i], has_growth);
 }
 
-static enum tscope_status put_sites(const struct analysis_scope *scope, struct fact_sheet *out,
-				    const struct host_sites *sites, struct tscope_error *err)
+static void put_sites(const struct host_memory *host, struct fact_sheet *out,
+		      const struct named_rows *sites)
 {
-	bool has_growth = scope->memory->host.middle_bytes >= 0;
-	struct ranking ranking = { sites, NULL };
-	enum tscope_status status =
-		tsi_array_new(&ranking.ranks, sites->count, sizeof(*ranking.ranks), err);
+	bool has_growth = host->middle_bytes >= 0;
+	struct rank *ranks = tsi_arena_new(tsi_sheet_scratch(out), sites->count, sizeof(*ranks));
 
-	for (enum host_table table = HOST_TABLE_BY_BYTES;
-	     table <= HOST_TABLE_BY_GROWTH && status == TSCOPE_OK; table++)
+	if (!ranks)
+		return;
+	for (enum host_table table = HOST_TABLE_BY_BYTES; table <= HOST_TABLE_BY_GROWTH; table++)
 		if (table != HOST_TABLE_BY_GROWTH || has_growth)
-			status = put_ranking(scope, out, table, &ranking, err);
-	free(ranking.ranks);
-	return status;
+			put_ranking(out, table, sites, ranks, has_growth);
 }
 
-/* Of memray's own figures nobody knows: it lists only some. */
-static int64_t count_sites(const struct host_memory *host, const struct host_sites *sites)
+/* -1 for memray's own figures, which list only some of the sites. */
+static int64_t count_sites(const struct host_memory *host, const struct named_rows *sites)
 {
 	int64_t count = 0;
 
 	if (host->source == HOST_STATS)
 		return -1;
 	for (size_t i = 0; i < sites->count; i++)
-		count += tsi_host_site_is_used(&sites->items[i]);
+		count += tsi_host_site_is_used(tsi_named_row_at(sites, i));
 	return count;
 }
 
 /* ---- allocators, sizes, threads ----------------------------------------------------------- */
 
-static enum tscope_status put_allocators(struct fact_sheet *out, const struct host_memory *host,
-					 struct tscope_error *err)
+static void put_allocators(struct fact_sheet *out, const struct host_memory *host)
 {
 	for (size_t i = 0; i < MEMRAY_ALLOCATOR_COUNT; i++) {
 		const struct host_use *use = &host->allocators[i];
-		struct tscope_value *cells;
 
 		if (use->count == 0)
 			continue;
-		if (tsi_table_add(out, HOST_TABLE_BY_ALLOCATOR, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, HOST_TABLE_BY_ALLOCATOR);
 		cells[HOST_BY_ALLOCATOR_ALLOCATOR] =
 			tsi_text(tsi_memray_allocator_name((enum memray_allocator)i));
 		cells[HOST_BY_ALLOCATOR_COUNT] = tsi_int(use->count);
 		cells[HOST_BY_ALLOCATOR_BYTES] = number_if(use->bytes);
 	}
-	return tsi_table_sort(out, HOST_TABLE_BY_ALLOCATOR, HOST_BY_ALLOCATOR_COUNT,
-			      HOST_BY_ALLOCATOR_ALLOCATOR, err);
+	tsi_table_order(out, HOST_TABLE_BY_ALLOCATOR, HOST_BY_ALLOCATOR_COUNT,
+			HOST_BY_ALLOCATOR_ALLOCATOR);
 }
 
-static enum tscope_status put_sizes(struct fact_sheet *out, const struct host_memory *host,
-				    struct tscope_error *err)
+static void put_sizes(struct fact_sheet *out, const struct host_memory *host)
 {
 	for (size_t i = 0; i < host->size_count; i++) {
-		struct tscope_value *cells;
+		struct tscope_value *cells = tsi_table_row(out, HOST_TABLE_BY_SIZE);
 
-		if (tsi_table_add(out, HOST_TABLE_BY_SIZE, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
 		cells[HOST_BY_SIZE_MIN_BYTES] = tsi_int(host->sizes[i].min_bytes);
 		cells[HOST_BY_SIZE_MAX_BYTES] = tsi_int(host->sizes[i].max_bytes);
 		cells[HOST_BY_SIZE_COUNT] = tsi_int(host->sizes[i].count);
 	}
-	return TSCOPE_OK;
 }
 
-static enum tscope_status put_thread(const struct analysis_scope *scope, struct fact_sheet *out,
-				     size_t index, struct tscope_error *err)
+static const char *thread_name(struct fact_sheet *out, const struct host_memory *host, size_t index)
 {
-	const struct host_memory *host = &scope->memory->host;
-	const struct host_account *account = &host->threads[index];
-	struct str name = { 0 };
-	struct tscope_value *cells;
-	const char *text;
-	uint64_t tid = 0;
+	const struct memray_capture *capture = &host->capture;
+	struct memray_thread thread = { 0 };
 
-	if (index < host->capture.thread_count) {
-		tid = host->capture.threads[index].tid;
-		name = tsi_intern_text(&host->capture.names, host->capture.threads[index].name);
-	}
-	enum tscope_status status =
-		name.length ? tsi_keep_text(scope, name, &text, err)
-			    : tsi_make_text(scope, &text, err, "thread %" PRIu64, tid);
-	if (status == TSCOPE_OK)
-		status = tsi_table_add(out, HOST_TABLE_BY_THREAD, &cells, err);
-	if (status != TSCOPE_OK)
-		return status;
-	cells[HOST_BY_THREAD_THREAD] = tsi_text(text);
-	if (host->source == HOST_CAPTURE) {
-		cells[HOST_BY_THREAD_COUNT] = tsi_int(account->allocated.count);
-		cells[HOST_BY_THREAD_TOTAL_BYTES] = tsi_int(account->allocated.bytes);
-	}
-	cells[HOST_BY_THREAD_PEAK_BYTES] = tsi_int(account->at_peak.bytes);
-	return TSCOPE_OK;
+	if (index < capture->thread_count)
+		thread = capture->threads[index];
+	struct str name = thread.name ? tsi_intern_text(&capture->names, thread.name) : TSI_STR("");
+	if (name.length)
+		return tsi_sheet_copy(out, name);
+	return tsi_sheet_print(out, "thread %" PRIu64, thread.tid);
 }
 
-static enum tscope_status put_threads(const struct analysis_scope *scope, struct fact_sheet *out,
-				      int64_t *count, struct tscope_error *err)
+/* How many allocated anything, or -1: not known. */
+static int64_t put_threads(struct fact_sheet *out, const struct host_memory *host)
 {
-	const struct host_memory *host = &scope->memory->host;
-	enum tscope_status status = TSCOPE_OK;
+	int64_t count = host->source == HOST_STATS ? -1 : 0;
 
-	*count = host->source == HOST_STATS ? -1 : 0;
-	for (size_t i = 0; i < host->thread_count && status == TSCOPE_OK; i++) {
+	for (size_t i = 0; i < host->thread_count; i++) {
 		const struct host_account *account = &host->threads[i];
 
 		if (account->allocated.count == 0 && account->at_peak.count == 0 &&
 		    account->live.count == 0)
 			continue;
-		status = put_thread(scope, out, i, err);
-		++*count;
+		struct tscope_value *cells = tsi_table_row(out, HOST_TABLE_BY_THREAD);
+		cells[HOST_BY_THREAD_THREAD] = tsi_text(thread_name(out, host, i));
+		if (host->source == HOST_CAPTURE) {
+			cells[HOST_BY_THREAD_COUNT] = tsi_int(account->allocated.count);
+			cells[HOST_BY_THREAD_TOTAL_BYTES] = tsi_int(account->allocated.bytes);
+		}
+		cells[HOST_BY_THREAD_PEAK_BYTES] = tsi_int(account->at_peak.bytes);
+		count++;
 	}
-	if (status == TSCOPE_OK)
-		status = tsi_table_sort(out, HOST_TABLE_BY_THREAD, HOST_BY_THREAD_PEAK_BYTES,
-					HOST_BY_THREAD_THREAD, err);
-	return status;
+	tsi_table_order(out, HOST_TABLE_BY_THREAD, HOST_BY_THREAD_PEAK_BYTES,
+			HOST_BY_THREAD_THREAD);
+	return count;
 }
 
-/* ---- time --- */
+/* ---- time --------------------------------------------------------------------------------- */
 
-/* Stretches of about as many points each. */
-static enum tscope_status put_resident_rows(struct fact_sheet *out, const struct resident *resident,
-					    struct tscope_error *err)
+/* Splits the time into stretches of about as many points each. */
+static void put_resident_rows(struct fact_sheet *out, const struct resident *resident)
 {
 	size_t count = resident->count;
 	size_t row_count = count < RESIDENT_ROWS_MAX ? count : RESIDENT_ROWS_MAX;
@@ -236,7 +189,6 @@ static enum tscope_status put_resident_rows(struct fact_sheet *out, const struct
 	for (size_t row = 0; row < row_count; row++) {
 		size_t first = row * count / row_count, end = (row + 1) * count / row_count;
 		int64_t rss_bytes = 0, heap_bytes = -1;
-		struct tscope_value *cells;
 
 		for (size_t i = first; i < end; i++) {
 			const struct resident_point *point = &resident->points[i];
@@ -246,38 +198,30 @@ static enum tscope_status put_resident_rows(struct fact_sheet *out, const struct
 			if (point->heap_bytes > heap_bytes)
 				heap_bytes = point->heap_bytes;
 		}
-		if (tsi_table_add(out, HOST_TABLE_RESIDENT, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, HOST_TABLE_RESIDENT);
 		cells[HOST_RESIDENT_TIME_NS] =
 			tsi_int(resident->points[end - 1].time_ms * HOST_NS_PER_MS);
 		cells[HOST_RESIDENT_RSS_BYTES] = tsi_int(rss_bytes);
 		cells[HOST_RESIDENT_HEAP_BYTES] = number_if(heap_bytes);
 	}
-	return TSCOPE_OK;
 }
 
-enum tscope_status tsi_host_memory_tables(const struct analysis_scope *scope,
-					  struct fact_sheet *out, struct host_counts *counts,
-					  struct tscope_error *err)
+struct host_counts tsi_host_memory_tables(const struct analysis_scope *scope,
+					  struct fact_sheet *out)
 {
 	const struct tscope_analysis_options *options = scope->options;
 	const struct host_memory *host = &scope->memory->host;
 	struct str filter = tsi_str_of(options->stack_filter ? options->stack_filter : "");
-	struct host_sites sites;
-	enum tscope_status status =
-		tsi_host_sites_init(&sites, host, options->stack_depth, filter, err);
+	struct host_counts counts;
+	struct named_rows sites;
 
-	if (status == TSCOPE_OK)
-		status = put_sites(scope, out, &sites, err);
-	counts->sites = count_sites(host, &sites);
-	tsi_host_sites_deinit(&sites);
-	if (status == TSCOPE_OK)
-		status = put_allocators(out, host, err);
-	if (status == TSCOPE_OK)
-		status = put_sizes(out, host, err);
-	if (status == TSCOPE_OK)
-		status = put_threads(scope, out, &counts->threads, err);
-	if (status == TSCOPE_OK)
-		status = put_resident_rows(out, &host->resident, err);
-	return status;
+	tsi_host_sites_init(&sites, host, options->stack_depth, filter, tsi_sheet_scratch(out));
+	put_sites(host, out, &sites);
+	counts.sites = count_sites(host, &sites);
+	tsi_named_rows_deinit(&sites);
+	put_allocators(out, host);
+	put_sizes(out, host);
+	counts.threads = put_threads(out, host);
+	put_resident_rows(out, &host->resident);
+	return counts;
 }

@@ -3,9 +3,8 @@
 #include "analyze/memory/memory_stats_parts.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-#include "base/array.h"
+#include "base/arena.h"
 #include "base/ckd.h"
 #include "base/sort.h"
 #include "base/sum.h"
@@ -80,63 +79,51 @@ static size_t find_changed(const struct stats_view *view, const struct memory_mo
 	return found;
 }
 
-static enum tscope_status put_call(const struct stats_view *view, size_t call,
-				   struct sort_pair *pairs, struct fact_sheet *out,
-				   struct tscope_error *err)
+/* pairs: room for the values of the call, and as many again. */
+static void put_call(const struct stats_view *view, size_t call, struct sort_pair *pairs,
+		     struct fact_sheet *out)
 {
 	const struct memory_moment *start = &view->stats->moments[call];
 	const struct plain *plain = view->stats->plain;
 	size_t room = tsi_plain_length(plain, start->values);
 	size_t count = find_changed(view, start, pairs, pairs + room);
-	const char *function;
 
-	if (tsi_keep_text(view->scope, start->function, &function, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
 	for (size_t i = 0; i < count; i++) {
 		struct plain_value key = tsi_plain_key(plain, start->values, pairs[i].value);
 		struct tscope_value before = tsi_stats_cell(
 			plain, tsi_plain_value(plain, start->values, pairs[i].value));
 		struct tscope_value after =
 			tsi_stats_cell(plain, tsi_plain_get(plain, start[1].values, key));
-		struct tscope_value *cells;
+		struct tscope_value *cells = tsi_table_row(out, STATS_CHANGES);
 
-		if (tsi_table_add(out, STATS_CHANGES, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
 		cells[CHANGES_RANK] = tsi_int(start->rank);
-		cells[CHANGES_FUNCTION] = tsi_text(function);
+		cells[CHANGES_FUNCTION] = tsi_text(view->functions[call]);
 		cells[CHANGES_ITERATION] = tsi_int(start->iteration);
 		cells[CHANGES_NAME] = tsi_text(tsi_plain_text(plain, key).data);
 		cells[CHANGES_START] = before;
 		cells[CHANGES_END] = after;
 		cells[CHANGES_CHANGE] = difference(before, after);
 	}
-	return TSCOPE_OK;
 }
 
-enum tscope_status tsi_stats_put_changes(const struct stats_view *view, struct fact_sheet *out,
-					 struct tscope_error *err)
+void tsi_stats_put_changes(const struct stats_view *view, struct fact_sheet *out)
 {
 	const struct memory_stats *stats = view->stats;
-	enum tscope_status status = TSCOPE_OK;
-	struct sort_pair *pairs;
 	size_t room = 0;
 
 	for (size_t i = 0; i < stats->count; i++) {
 		size_t count = tsi_plain_length(stats->plain, stats->moments[i].values);
 		room = count > room ? count : room;
 	}
-	if (tsi_array_new(&pairs, room, 2 * sizeof(*pairs), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t i = 0; i < stats->count && status == TSCOPE_OK; i++)
+	struct sort_pair *pairs = tsi_arena_new(tsi_sheet_scratch(out), room, 2 * sizeof(*pairs));
+	for (size_t i = 0; pairs && i < stats->count; i++)
 		if (tsi_stats_is_call(stats, i))
-			status = put_call(view, i, pairs, out, err);
-	free(pairs);
-	return status;
+			put_call(view, i, pairs, out);
 }
 
 /* ---- functions ---------------------------------------------------------------------------- */
 
-/* Adds a call's change of one value to a cell; nothing where the call does not tell. */
+/* Adds a call's change of one value to a cell, if both ends of the call have it. */
 static void add_change(const struct plain *plain, const struct memory_moment *start,
 		       struct plain_value name, struct tscope_value *cell)
 {
@@ -151,23 +138,7 @@ static void add_change(const struct plain *plain, const struct memory_moment *st
 	tsi_sum_signed(&cell->integer, change);
 }
 
-static enum tscope_status add_function(const struct stats_view *view,
-				       const struct memory_moment *start, struct fact_sheet *out,
-				       struct tscope_value **cells, struct tscope_error *err)
-{
-	const char *function;
-
-	if (tsi_keep_text(view->scope, start->function, &function, err) != TSCOPE_OK ||
-	    tsi_table_add(out, STATS_BY_FUNCTION, cells, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	(*cells)[FUNCTION_RANK] = tsi_int(start->rank);
-	(*cells)[FUNCTION_FUNCTION] = tsi_text(function);
-	(*cells)[FUNCTION_CALL_COUNT] = tsi_int(0);
-	return TSCOPE_OK;
-}
-
-enum tscope_status tsi_stats_put_functions(const struct stats_view *view, struct fact_sheet *out,
-					   struct tscope_error *err)
+void tsi_stats_put_functions(const struct stats_view *view, struct fact_sheet *out)
 {
 	const struct memory_stats *stats = view->stats;
 	const struct memory_moment *of_row = NULL;
@@ -178,9 +149,12 @@ enum tscope_status tsi_stats_put_functions(const struct stats_view *view, struct
 
 		if (!tsi_stats_is_call(stats, i))
 			continue;
-		if ((!of_row || !tsi_stats_is_same_function(of_row, start)) &&
-		    add_function(view, start, out, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		if (!of_row || !tsi_stats_is_same_function(of_row, start)) {
+			cells = tsi_table_row(out, STATS_BY_FUNCTION);
+			cells[FUNCTION_RANK] = tsi_int(start->rank);
+			cells[FUNCTION_FUNCTION] = tsi_text(view->functions[i]);
+			cells[FUNCTION_CALL_COUNT] = tsi_int(0);
+		}
 		of_row = start;
 		cells[FUNCTION_CALL_COUNT].integer++;
 		add_change(stats->plain, start, view->keys[KEY_ALLOCATED],
@@ -190,5 +164,4 @@ enum tscope_status tsi_stats_put_functions(const struct stats_view *view, struct
 		add_change(stats->plain, start, view->keys[KEY_RSS],
 			   &cells[FUNCTION_RSS_CHANGE_BYTES]);
 	}
-	return TSCOPE_OK;
 }

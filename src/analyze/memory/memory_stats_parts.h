@@ -42,7 +42,7 @@ enum stats_key { KEY_ALLOCATED, KEY_RESERVED, KEY_ACTIVE, KEY_RSS, KEY_COUNT };
 
 struct stats_view {
 	const struct memory_stats *stats;
-	const struct analysis_scope *scope;
+	const char **functions;   /* by moment: NUL-terminated */
 	struct stats_name *names; /* in their order */
 	size_t name_count, name_capacity;
 	struct plain_value keys[KEY_COUNT];
@@ -52,7 +52,7 @@ struct stats_view {
 /* The value as a cell; absent where it is no finite number. */
 struct tscope_value tsi_stats_cell(const struct plain *plain, struct plain_value number);
 
-/* A number that is finite: what is not has no place in figures. */
+/* A finite number, which figures can be made of. */
 bool tsi_stats_is_usable(const struct plain *plain, struct plain_value value);
 
 bool tsi_stats_is_same_function(const struct memory_moment *a, const struct memory_moment *b);
@@ -61,11 +61,7 @@ bool tsi_stats_is_same_function(const struct memory_moment *a, const struct memo
 bool tsi_stats_is_call(const struct memory_stats *stats, size_t start);
 
 /* memory_stats_calls.c: what calls changed, by function and each by itself */
-TSI_MUST_CHECK
-enum tscope_status tsi_stats_put_functions(const struct stats_view *view, struct fact_sheet *out,
-					   struct tscope_error *err);
-TSI_MUST_CHECK
-enum tscope_status tsi_stats_put_changes(const struct stats_view *view, struct fact_sheet *out,
-					 struct tscope_error *err);
+void tsi_stats_put_functions(const struct stats_view *view, struct fact_sheet *out);
+void tsi_stats_put_changes(const struct stats_view *view, struct fact_sheet *out);
 
 #endif

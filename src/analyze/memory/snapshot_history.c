@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What the entries of a snapshot tell: curves, the peak and what was live at it, churn. */
+/* Facts from the entries of a snapshot: curves, the peak and what was live at it, churn. */
 #include "analyze/memory/snapshot_parts.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "base/array.h"
+#include "base/arena.h"
 #include "base/key_map.h"
 #include "base/sum.h"
 
@@ -75,7 +75,7 @@ static void doubt_peak(const struct snapshot_view *view, struct fact_sheet *out)
 	};
 	const char *reason = NULL;
 
-	/* A device that is not known well may have had the higher one. */
+	/* An incomplete device may have had the higher peak. */
 	for (uint32_t i = 0; i < view->snapshot->device_count; i++)
 		if (tsi_snapshot_is_incomplete(&view->replays[i]))
 			reason = tsi_snapshot_missing_entries;
@@ -159,7 +159,7 @@ static void put_never_freed(const struct snapshot_view *view, struct fact_sheet 
 
 	for (uint32_t i = 0; i < view->snapshot->device_count; i++) {
 		const struct snapshot_replay *replay = &view->replays[i];
-		/* What seems not to be freed may have been, by an entry that is missing. */
+		/* A missing entry may have freed what seems never freed. */
 		if (tsi_snapshot_is_incomplete(replay)) {
 			tsi_fact_doubt(out, SNAPSHOT_NEVER_FREED_COUNT,
 				       tsi_snapshot_missing_entries);
@@ -177,7 +177,7 @@ static void put_never_freed(const struct snapshot_view *view, struct fact_sheet 
 	tsi_fact_int(out, SNAPSHOT_NEVER_FREED_BYTES, bytes);
 }
 
-/* What only entries tell is absent where there are none. */
+/* Facts that are made of entries are absent where there are none. */
 static void doubt_absent(struct fact_sheet *out)
 {
 	static const enum snapshot_fact facts[] = {
@@ -215,49 +215,47 @@ struct named_count {
 };
 
 struct named_counts {
+	struct arena *arena;
 	struct named_count *rows;
 	size_t count, capacity;
 	struct key_map row_of; /* word of the name; of names that torch has not, or not yet */
 };
 
-static enum tscope_status add_name(struct named_counts *names, struct named_count row,
-				   struct tscope_error *err)
+static struct named_count *add_name(struct named_counts *names, const char *name)
 {
-	if (tsi_array_reserve(&names->rows, &names->capacity, names->count + 1,
-			      sizeof(*names->rows), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	names->rows[names->count++] = row;
-	return TSCOPE_OK;
+	struct named_count *row = tsi_arena_push(names->arena, &names->rows, &names->count,
+						 &names->capacity, sizeof(*row));
+
+	if (row)
+		row->name = name;
+	return row;
 }
 
-static enum tscope_status count_other(struct named_counts *names, const struct plain *plain,
-				      const struct snapshot_entry *entry, struct tscope_error *err)
+static void count_other(struct named_counts *names, const struct plain *plain,
+			const struct snapshot_entry *entry)
 {
 	uint32_t at = tsi_key_map_find(&names->row_of, entry->action_name.word);
 
 	if (at == UINT32_MAX) {
-		const char *name = tsi_plain_text(plain, entry->action_name).data;
 		at = (uint32_t)names->count;
-		if (add_name(names, (struct named_count){ .name = name }, err) != TSCOPE_OK ||
-		    tsi_key_map_put(&names->row_of, entry->action_name.word, at, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		if (!add_name(names, tsi_plain_text(plain, entry->action_name).data))
+			return;
+		if (tsi_key_map_put(&names->row_of, entry->action_name.word, at, NULL) != TSCOPE_OK)
+			names->arena->has_failed = true;
 	}
 	names->rows[at].count++;
 	tsi_sum(&names->rows[at].bytes, entry->size_bytes);
-	return TSCOPE_OK;
 }
 
-static enum tscope_status count_others(struct named_counts *names, const struct snapshot *snapshot,
-				       uint32_t device, struct tscope_error *err)
+static void count_others(struct named_counts *names, const struct snapshot *snapshot,
+			 uint32_t device)
 {
 	struct entry_cursor cursor = { .snapshot = snapshot, .device = device };
 	const struct snapshot_entry *entry;
-	enum tscope_status status = TSCOPE_OK;
 
-	while (status == TSCOPE_OK && (entry = tsi_next_entry(&cursor)))
+	while (!names->arena->has_failed && (entry = tsi_next_entry(&cursor)))
 		if (entry->action == ACTION_OTHER && entry->action_name.word)
-			status = count_other(names, snapshot->plain, entry, err);
-	return status;
+			count_other(names, snapshot->plain, entry);
 }
 
 static int by_name(const void *left, const void *right)
@@ -268,52 +266,45 @@ static int by_name(const void *left, const void *right)
 }
 
 /* In the order of names. */
-static enum tscope_status count_names(struct named_counts *names, const struct snapshot_view *view,
-				      uint32_t device, struct tscope_error *err)
+static void count_names(struct named_counts *names, const struct snapshot_view *view,
+			uint32_t device)
 {
 	const struct snapshot_replay *replay = &view->replays[device];
 	const struct snapshot *snapshot = view->snapshot;
-	enum tscope_status status = TSCOPE_OK;
 
-	for (size_t i = 0; status == TSCOPE_OK && i < ACTION_OTHER; i++) {
-		struct named_count row = {
-			.name = tsi_plain_text(snapshot->plain, snapshot->actions[i]).data,
-			.count = (int64_t)replay->action_count[i],
-			.bytes = replay->action_bytes[i],
-		};
-		if (row.count)
-			status = add_name(names, row, err);
+	for (size_t i = 0; i < ACTION_OTHER; i++) {
+		if (!replay->action_count[i])
+			continue;
+		struct named_count *row =
+			add_name(names, tsi_plain_text(snapshot->plain, snapshot->actions[i]).data);
+		if (!row)
+			return;
+		row->count = (int64_t)replay->action_count[i];
+		row->bytes = replay->action_bytes[i];
 	}
-	if (status == TSCOPE_OK && replay->action_count[ACTION_OTHER])
-		status = count_others(names, snapshot, device, err);
+	if (replay->action_count[ACTION_OTHER])
+		count_others(names, snapshot, device);
 	if (names->count)
 		qsort(names->rows, names->count, sizeof(*names->rows), by_name);
-	return status;
 }
 
-static enum tscope_status put_actions(const struct snapshot_view *view, struct fact_sheet *out,
-				      uint32_t device, struct tscope_error *err)
+static void put_actions(const struct snapshot_view *view, struct fact_sheet *out, uint32_t device)
 {
-	struct named_counts names = { 0 };
-	enum tscope_status status = count_names(&names, view, device, err);
-	struct tscope_value *cells;
+	struct named_counts names = { .arena = tsi_sheet_scratch(out) };
 
-	for (size_t i = 0; status == TSCOPE_OK && i < names.count; i++) {
-		status = tsi_table_add(out, SNAPSHOT_ACTIONS, &cells, err);
-		if (status != TSCOPE_OK)
-			break;
+	count_names(&names, view, device);
+	for (size_t i = 0; i < names.count; i++) {
+		struct tscope_value *cells = tsi_table_row(out, SNAPSHOT_ACTIONS);
+
 		cells[ACTIONS_DEVICE] = tsi_int(view->snapshot->devices[device].ordinal);
 		cells[ACTIONS_ACTION] = tsi_text(names.rows[i].name);
 		cells[ACTIONS_NUMBER] = tsi_int(names.rows[i].count);
 		cells[ACTIONS_BYTES] = tsi_int(names.rows[i].bytes);
 	}
 	tsi_key_map_deinit(&names.row_of);
-	free(names.rows);
-	return status;
 }
 
-static enum tscope_status put_curves(const struct snapshot_view *view, struct fact_sheet *out,
-				     uint32_t device, struct tscope_error *err)
+static void put_curves(const struct snapshot_view *view, struct fact_sheet *out, uint32_t device)
 {
 	static const char *const names[CURVE_COUNT] = {
 		[CURVE_ACTIVE] = "active",
@@ -323,9 +314,8 @@ static enum tscope_status put_curves(const struct snapshot_view *view, struct fa
 
 	for (size_t i = 0; i < CURVE_COUNT; i++) {
 		const struct snapshot_curve *curve = &view->replays[device].curves[i];
-		struct tscope_value *cells;
-		if (tsi_table_add(out, SNAPSHOT_CURVES, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, SNAPSHOT_CURVES);
+
 		cells[CURVES_DEVICE] = tsi_int(view->snapshot->devices[device].ordinal);
 		cells[CURVES_CURVE] = tsi_text(names[i]);
 		cells[CURVES_START_BYTES] = tsi_int(curve->start_bytes);
@@ -334,17 +324,14 @@ static enum tscope_status put_curves(const struct snapshot_view *view, struct fa
 		cells[CURVES_PEAK_INDEX] = tsi_int(curve->peak_index);
 		cells[CURVES_PEAK_TIME_NS] = tsi_snapshot_ns(curve->peak_time_us);
 	}
-	return TSCOPE_OK;
 }
 
-static enum tscope_status put_timeline(const struct snapshot_view *view, struct fact_sheet *out,
-				       uint32_t device, struct tscope_error *err)
+static void put_timeline(const struct snapshot_view *view, struct fact_sheet *out, uint32_t device)
 {
 	for (size_t i = 0; i < view->replays[device].tick_count; i++) {
 		const struct snapshot_tick *tick = &view->replays[device].ticks[i];
-		struct tscope_value *cells;
-		if (tsi_table_add(out, SNAPSHOT_TIMELINE, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, SNAPSHOT_TIMELINE);
+
 		cells[TIMELINE_DEVICE] = tsi_int(view->snapshot->devices[device].ordinal);
 		cells[TIMELINE_INDEX] = tsi_int(tick->index);
 		cells[TIMELINE_TIME_NS] = tsi_snapshot_ns(tick->time_us);
@@ -352,7 +339,6 @@ static enum tscope_status put_timeline(const struct snapshot_view *view, struct 
 		cells[TIMELINE_ALLOCATED_BYTES] = tsi_int(tick->bytes[CURVE_ALLOCATED]);
 		cells[TIMELINE_RESERVED_BYTES] = tsi_int(tick->bytes[CURVE_RESERVED]);
 	}
-	return TSCOPE_OK;
 }
 
 /* ---- roles -------------------------------------------------------------------------------- */
@@ -390,50 +376,29 @@ static void sum_roles(struct role_sum sums[STACK_ROLE_COUNT], struct stack_sites
 	qsort(sums, STACK_ROLE_COUNT, sizeof(*sums), by_bytes);
 }
 
-static enum tscope_status put_roles(const struct snapshot_view *view, struct fact_sheet *out,
-				    uint32_t device, struct tscope_error *err)
+static void put_roles(const struct snapshot_view *view, struct fact_sheet *out, uint32_t device)
 {
 	struct role_sum sums[STACK_ROLE_COUNT];
 
 	sum_roles(sums, view->sites, &view->replays[device]);
 	for (size_t i = 0; i < STACK_ROLE_COUNT; i++) {
-		struct tscope_value *cells;
 		if (sums[i].count == 0)
 			continue;
-		if (tsi_table_add(out, SNAPSHOT_BY_ROLE, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, SNAPSHOT_BY_ROLE);
 		cells[ROLE_DEVICE] = tsi_int(view->snapshot->devices[device].ordinal);
 		cells[ROLE_ROLE] = tsi_text(tsi_stack_role_name(sums[i].role));
 		cells[ROLE_BYTES] = tsi_int(sums[i].bytes);
 		cells[ROLE_NUMBER] = tsi_int(sums[i].count);
 	}
-	return TSCOPE_OK;
 }
 
-/* ---- putting it together ------------------------------------------------------------------ */
-
-static enum tscope_status put_device(const struct snapshot_view *view, struct fact_sheet *out,
-				     uint32_t device, struct tscope_error *err)
+void tsi_snapshot_put_history(const struct snapshot_view *view, struct fact_sheet *out)
 {
-	enum tscope_status status = put_actions(view, out, device, err);
-
-	if (status == TSCOPE_OK)
-		status = put_curves(view, out, device, err);
-	if (status == TSCOPE_OK)
-		status = put_timeline(view, out, device, err);
-	if (status == TSCOPE_OK)
-		status = put_roles(view, out, device, err);
-	return status;
-}
-
-enum tscope_status tsi_snapshot_put_history(const struct snapshot_view *view,
-					    struct fact_sheet *out, struct tscope_error *err)
-{
-	enum tscope_status status = TSCOPE_OK;
-
-	for (uint32_t i = 0; status == TSCOPE_OK && i < view->snapshot->device_count; i++)
-		status = put_device(view, out, i, err);
-	if (status == TSCOPE_OK)
-		put_facts(view, out);
-	return status;
+	for (uint32_t i = 0; i < view->snapshot->device_count; i++) {
+		put_actions(view, out, i);
+		put_curves(view, out, i);
+		put_timeline(view, out, i);
+		put_roles(view, out, i);
+	}
+	put_facts(view, out);
 }

@@ -7,9 +7,6 @@
  */
 #include "analyze/memory/snapshot_replay.h"
 
-#include <stdlib.h>
-
-#include "base/array.h"
 #include "base/sort.h"
 #include "base/sum.h"
 
@@ -19,7 +16,7 @@
 #define SMALL_SEGMENT (INT64_C(2) << 20)
 #define LARGE_SEGMENT (INT64_C(20) << 20) /* max_split_size_mb must be more */
 
-/* Lives that are looked at for all OOMs of a device; those that are sorted, and edits, are dear. */
+/* Work limits per device: lives looked at for all its OOMs; a sorted life or an edit costs more. */
 enum { WORK_MAX = 1 << 26, WORK_OF_SORTED = 8 };
 
 /* Memory of one of these is of no use to a request for another one. */
@@ -34,7 +31,7 @@ struct edit {
 	uint64_t start, end;
 	struct place place;
 	bool is_there;   /* or gone */
-	bool is_release; /* undoes one: what was released is known from that entry alone */
+	bool is_release; /* undoes a release: what was released is known from that entry alone */
 };
 
 /* A segment, or a stretch of expandable ones. */
@@ -45,9 +42,13 @@ struct piece {
 
 struct layout {
 	const struct snapshot_replay *replay;
+	struct arena *arena; /* of edits and OOMs */
 	struct edit *edits;
 	size_t edit_count, edit_capacity;
-	/* At one OOM: the edits up to edit_end are made. */
+	struct snapshot_oom *ooms;
+	size_t oom_count, oom_capacity;
+	/* At one OOM: the edits up to edit_end are made. The rest is in an arena of its own. */
+	struct arena at_hand;
 	size_t edit_end;
 	bool has_release;
 	struct piece *pieces; /* by address */
@@ -75,14 +76,13 @@ static bool is_same_place(const struct place *a, const struct place *b)
 
 /* ---- edits -------------------------------------------------------------------------------- */
 
-static enum tscope_status add_edit(struct layout *layout, const struct edit *edit,
-				   struct tscope_error *err)
+static void add_edit(struct layout *layout, const struct edit *edit)
 {
-	if (tsi_array_reserve(&layout->edits, &layout->edit_capacity, layout->edit_count + 1,
-			      sizeof(*layout->edits), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	layout->edits[layout->edit_count++] = *edit;
-	return TSCOPE_OK;
+	struct edit *added = tsi_arena_push(layout->arena, &layout->edits, &layout->edit_count,
+					    &layout->edit_capacity, sizeof(*added));
+
+	if (added)
+		*added = *edit;
 }
 
 static struct edit edit_of_entry(const struct snapshot_entry *entry, size_t index)
@@ -103,26 +103,23 @@ static struct edit edit_of_entry(const struct snapshot_entry *entry, size_t inde
 	};
 }
 
-static enum tscope_status add_segments(struct layout *layout, const struct snapshot *snapshot,
-				       uint32_t device, struct tscope_error *err)
+static void add_segments(struct layout *layout, const struct snapshot *snapshot, uint32_t device)
 {
 	size_t first = snapshot->devices[device].first_segment;
-	enum tscope_status status = TSCOPE_OK;
 
-	for (size_t i = 0; status == TSCOPE_OK && i < snapshot->devices[device].segment_count;
-	     i++) {
+	for (size_t i = 0; i < snapshot->devices[device].segment_count; i++) {
 		const struct snapshot_segment *segment = &snapshot->segments[first + i];
-		const struct edit edit = {
-			.index = AFTER_WINDOW,
-			.start = segment->address,
-			.end = end_of(segment->address, (uint64_t)segment->size_bytes),
-			.place = { segment->stream, segment->pool, segment->is_small,
-				   segment->is_expandable },
-			.is_there = true,
-		};
-		status = add_edit(layout, &edit, err);
+
+		add_edit(layout,
+			 &(struct edit){
+				 .index = AFTER_WINDOW,
+				 .start = segment->address,
+				 .end = end_of(segment->address, (uint64_t)segment->size_bytes),
+				 .place = { segment->stream, segment->pool, segment->is_small,
+					    segment->is_expandable },
+				 .is_there = true,
+			 });
 	}
-	return status;
 }
 
 /* From `first` on. */
@@ -137,25 +134,26 @@ static void reverse_edits(struct layout *layout, size_t first)
 
 /* ---- OOMs --------------------------------------------------------------------------------- */
 
-struct oom_list {
-	struct snapshot_oom *ooms;
-	size_t count, capacity;
-	tsi_wide reserved_bytes, live_bytes; /* after the entry at hand */
+/* Memory after an entry. */
+struct level {
+	tsi_wide reserved_bytes, live_bytes;
 };
 
-static enum tscope_status add_oom(struct oom_list *list, const struct snapshot_entry *entry,
-				  size_t index, struct tscope_error *err)
+static void add_oom(struct layout *layout, const struct snapshot_entry *entry, size_t index,
+		    const struct level *level)
 {
-	if (tsi_array_reserve(&list->ooms, &list->capacity, list->count + 1, sizeof(*list->ooms),
-			      err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	list->ooms[list->count++] = (struct snapshot_oom){
+	struct snapshot_oom *oom = tsi_arena_push(layout->arena, &layout->ooms, &layout->oom_count,
+						  &layout->oom_capacity, sizeof(*oom));
+
+	if (!oom)
+		return;
+	*oom = (struct snapshot_oom){
 		.index = (int64_t)index,
 		.time_us = entry->time_us,
 		.size_bytes = entry->size_bytes,
 		.device_free_bytes = tsi_narrow(entry->address),
-		.reserved_bytes = tsi_narrow(list->reserved_bytes),
-		.live_bytes = tsi_narrow(list->live_bytes),
+		.reserved_bytes = tsi_narrow(level->reserved_bytes),
+		.live_bytes = tsi_narrow(level->live_bytes),
 		.stream = entry->stream,
 		.pool = entry->pool,
 		.stack = entry->stack,
@@ -168,74 +166,65 @@ static enum tscope_status add_oom(struct oom_list *list, const struct snapshot_e
 		.pages_low_bytes = UNKNOWN_BYTES,
 		.pages_high_bytes = UNKNOWN_BYTES,
 	};
-	return TSCOPE_OK;
 }
 
 /* The OOMs, and the edits that undo what came after the first of them. */
-static enum tscope_status read_entries(struct layout *layout, struct oom_list *list,
-				       const struct snapshot *snapshot, uint32_t device,
-				       struct tscope_error *err)
+static void read_entries(struct layout *layout, const struct snapshot *snapshot, uint32_t device)
 {
 	struct entry_cursor cursor = { .snapshot = snapshot, .device = device };
 	const struct snapshot_entry *entry;
 	size_t first = layout->edit_count;
-	enum tscope_status status = TSCOPE_OK;
+	struct level level = {
+		.reserved_bytes = layout->replay->curves[CURVE_RESERVED].start_bytes,
+		.live_bytes = layout->replay->curves[CURVE_ACTIVE].start_bytes,
+	};
 
-	list->reserved_bytes = layout->replay->curves[CURVE_RESERVED].start_bytes;
-	list->live_bytes = layout->replay->curves[CURVE_ACTIVE].start_bytes;
-	while (status == TSCOPE_OK && (entry = tsi_next_entry(&cursor))) {
+	while (!layout->arena->has_failed && (entry = tsi_next_entry(&cursor))) {
 		int reserved_sign = tsi_curve_sign(entry->action, CURVE_RESERVED);
 		int live_sign = tsi_curve_sign(entry->action, CURVE_ACTIVE);
-		list->reserved_bytes += (tsi_wide)reserved_sign * entry->size_bytes;
-		list->live_bytes += (tsi_wide)live_sign * entry->size_bytes;
+		level.reserved_bytes += (tsi_wide)reserved_sign * entry->size_bytes;
+		level.live_bytes += (tsi_wide)live_sign * entry->size_bytes;
 		if (entry->action == ACTION_OOM) {
-			status = add_oom(list, entry, cursor.index, err);
-		} else if (reserved_sign != 0 && list->count) {
+			add_oom(layout, entry, cursor.index, &level);
+		} else if (reserved_sign != 0 && layout->oom_count) {
 			const struct edit edit = edit_of_entry(entry, cursor.index);
-			status = add_edit(layout, &edit, err);
+			add_edit(layout, &edit);
 		}
 	}
 	reverse_edits(layout, first);
-	return status;
 }
 
 /* ---- segments at an OOM ------------------------------------------------------------------- */
 
-static enum tscope_status add_piece(struct layout *layout, const struct piece *piece,
-				    struct tscope_error *err)
+static void add_piece(struct layout *layout, struct piece piece)
 {
-	if (tsi_array_reserve(&layout->pieces, &layout->piece_capacity, layout->piece_count + 1,
-			      sizeof(*layout->pieces), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	layout->pieces[layout->piece_count++] = *piece;
-	return TSCOPE_OK;
+	struct piece *added =
+		tsi_arena_push(&layout->at_hand, &layout->pieces, &layout->piece_count,
+			       &layout->piece_capacity, sizeof(*added));
+
+	if (added)
+		*added = piece;
 }
 
 /* Segments that are no expandable ones: the last edit of an address holds. */
-static enum tscope_status lay_out_plain(struct layout *layout, struct tscope_error *err)
+static void lay_out_plain(struct layout *layout)
 {
-	struct sort_pair *pairs;
+	struct sort_pair *pairs =
+		tsi_arena_new(&layout->at_hand, layout->edit_end, 2 * sizeof(*pairs));
 	size_t count = 0;
-	enum tscope_status status =
-		tsi_array_new(&pairs, layout->edit_end, 2 * sizeof(*pairs), err);
 
-	if (status != TSCOPE_OK)
-		return status;
+	if (!pairs)
+		return;
 	for (size_t i = 0; i < layout->edit_end; i++)
 		if (!layout->edits[i].place.is_expandable)
 			pairs[count++] = (struct sort_pair){ layout->edits[i].start, i };
-	if (count)
-		tsi_sort_pairs(pairs, pairs + count, count);
-	for (size_t i = 0; status == TSCOPE_OK && i < count; i++) {
+	tsi_sort_pairs(pairs, pairs + count, count);
+	for (size_t i = 0; i < count; i++) {
 		const struct edit *edit = &layout->edits[pairs[i].value];
 		bool is_last = i + 1 == count || pairs[i + 1].key != pairs[i].key;
 		if (is_last && edit->is_there)
-			status = add_piece(layout,
-					   &(struct piece){ edit->start, edit->end, edit->place },
-					   err);
+			add_piece(layout, (struct piece){ edit->start, edit->end, edit->place });
 	}
-	free(pairs);
-	return status;
 }
 
 /* Edits of expandable segments, cut where one of them begins or ends. */
@@ -250,35 +239,27 @@ struct ranges {
 	size_t *next;  /* of each cell: one further on, or itself while it has no owner */
 };
 
-static void ranges_deinit(struct ranges *ranges)
+/* False without memory. */
+static bool ranges_init(struct ranges *ranges, struct layout *layout)
 {
-	free(ranges->edits);
-	free(ranges->first);
-	free(ranges->last);
-	free(ranges->ends);
-	free(ranges->cells);
-	free(ranges->owner);
-	free(ranges->next);
-}
-
-static enum tscope_status ranges_init(struct ranges *ranges, const struct layout *layout,
-				      struct tscope_error *err)
-{
+	struct arena *arena = &layout->at_hand;
 	size_t room = layout->edit_end;
 
-	*ranges = (struct ranges){ 0 };
-	if (tsi_array_new(&ranges->edits, room, sizeof(size_t), err) != TSCOPE_OK ||
-	    tsi_array_new(&ranges->first, room, sizeof(size_t), err) != TSCOPE_OK ||
-	    tsi_array_new(&ranges->last, room, sizeof(size_t), err) != TSCOPE_OK ||
-	    tsi_array_new(&ranges->ends, room, 4 * sizeof(*ranges->ends), err) != TSCOPE_OK ||
-	    tsi_array_new(&ranges->cells, room, 2 * sizeof(uint64_t), err) != TSCOPE_OK ||
-	    tsi_array_new(&ranges->owner, room, 2 * sizeof(size_t), err) != TSCOPE_OK ||
-	    tsi_array_new(&ranges->next, room, 2 * sizeof(size_t), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	*ranges = (struct ranges){
+		.edits = tsi_arena_new(arena, room, sizeof(size_t)),
+		.first = tsi_arena_new(arena, room, sizeof(size_t)),
+		.last = tsi_arena_new(arena, room, sizeof(size_t)),
+		.ends = tsi_arena_new(arena, room, 4 * sizeof(*ranges->ends)),
+		.cells = tsi_arena_new(arena, room, 2 * sizeof(uint64_t)),
+		.owner = tsi_arena_new(arena, room, 2 * sizeof(size_t)),
+		.next = tsi_arena_new(arena, room, 2 * sizeof(size_t)),
+	};
+	if (arena->has_failed)
+		return false;
 	for (size_t i = 0; i < layout->edit_end; i++)
 		if (layout->edits[i].place.is_expandable)
 			ranges->edits[ranges->count++] = i;
-	return TSCOPE_OK;
+	return true;
 }
 
 static void cut_into_cells(struct ranges *ranges, const struct layout *layout)
@@ -326,88 +307,71 @@ static void give_cells(struct ranges *ranges)
 }
 
 /* Neighbours of one place are one piece. */
-static enum tscope_status join_cells(struct layout *layout, const struct ranges *ranges,
-				     struct tscope_error *err)
+static void join_cells(struct layout *layout, const struct ranges *ranges)
 {
-	struct piece *before = NULL;
-	enum tscope_status status = TSCOPE_OK;
+	size_t before = SIZE_MAX; /* the piece of the cell before */
 
-	for (size_t i = 0; status == TSCOPE_OK && i + 1 < ranges->cell_count; i++) {
+	for (size_t i = 0; i + 1 < ranges->cell_count && !layout->at_hand.has_failed; i++) {
 		if (!ranges->owner[i])
 			continue;
 		const struct edit *edit = &layout->edits[ranges->edits[ranges->owner[i] - 1]];
 		struct piece piece = { ranges->cells[i], ranges->cells[i + 1], edit->place };
 		if (!edit->is_there)
 			continue;
-		if (before && before->end == piece.start &&
-		    is_same_place(&before->place, &piece.place)) {
-			before->end = piece.end;
+		struct piece *last = before == SIZE_MAX ? NULL : &layout->pieces[before];
+		if (last && last->end == piece.start && is_same_place(&last->place, &piece.place)) {
+			last->end = piece.end;
 			continue;
 		}
-		status = add_piece(layout, &piece, err);
-		before = &layout->pieces[layout->piece_count - 1];
+		add_piece(layout, piece);
+		before = layout->piece_count - 1;
 	}
-	return status;
 }
 
-static enum tscope_status lay_out_expandable(struct layout *layout, struct tscope_error *err)
+static void lay_out_expandable(struct layout *layout)
 {
 	struct ranges ranges;
-	enum tscope_status status = ranges_init(&ranges, layout, err);
 
-	if (status == TSCOPE_OK && ranges.count) {
-		cut_into_cells(&ranges, layout);
-		give_cells(&ranges);
-		status = join_cells(layout, &ranges, err);
-	}
-	ranges_deinit(&ranges);
-	return status;
+	if (!ranges_init(&ranges, layout) || ranges.count == 0)
+		return;
+	cut_into_cells(&ranges, layout);
+	give_cells(&ranges);
+	join_cells(layout, &ranges);
 }
 
 /* Puts pieces in order; an expandable one takes the place of another at its address. */
-static enum tscope_status order_pieces(struct layout *layout, struct tscope_error *err)
+static void order_pieces(struct layout *layout)
 {
-	struct sort_pair *pairs = NULL;
-	struct piece *ordered = NULL;
-	size_t count = layout->piece_count, kept = 0;
+	size_t count = layout->piece_count;
+	struct sort_pair *pairs = tsi_arena_new(&layout->at_hand, count, 2 * sizeof(*pairs));
+	struct piece *ordered = tsi_arena_new(&layout->at_hand, count, sizeof(*ordered));
 
-	if (tsi_array_new(&pairs, count, 2 * sizeof(*pairs), err) != TSCOPE_OK ||
-	    tsi_array_new(&ordered, count, sizeof(*ordered), err) != TSCOPE_OK) {
-		free(pairs);
-		return TSCOPE_E_NOMEM;
-	}
+	layout->piece_count = 0;
+	if (!pairs || !ordered)
+		return;
 	for (size_t i = 0; i < count; i++)
 		pairs[i] = (struct sort_pair){ layout->pieces[i].start, i };
-	if (count)
-		tsi_sort_pairs(pairs, pairs + count, count);
+	tsi_sort_pairs(pairs, pairs + count, count);
 	for (size_t i = 0; i < count; i++)
 		if (i + 1 == count || pairs[i + 1].key != pairs[i].key)
-			ordered[kept++] = layout->pieces[pairs[i].value];
-	free(pairs);
-	free(layout->pieces);
+			ordered[layout->piece_count++] = layout->pieces[pairs[i].value];
 	layout->pieces = ordered;
-	layout->piece_capacity = count;
-	layout->piece_count = kept;
-	return TSCOPE_OK;
 }
 
-static enum tscope_status lay_out(struct layout *layout, int64_t index, struct tscope_error *err)
+static void lay_out(struct layout *layout, int64_t index)
 {
-	enum tscope_status status;
-
 	for (; layout->edit_end < layout->edit_count; layout->edit_end++) {
 		const struct edit *edit = &layout->edits[layout->edit_end];
 		if (edit->index <= index)
 			break;
 		layout->has_release |= edit->is_release;
 	}
+	layout->pieces = NULL;
 	layout->piece_count = 0;
-	status = lay_out_plain(layout, err);
-	if (status == TSCOPE_OK)
-		status = lay_out_expandable(layout, err);
-	if (status == TSCOPE_OK)
-		status = order_pieces(layout, err);
-	return status;
+	layout->piece_capacity = 0;
+	lay_out_plain(layout);
+	lay_out_expandable(layout);
+	order_pieces(layout);
 }
 
 /* ---- gaps --------------------------------------------------------------------------------- */
@@ -423,29 +387,28 @@ static uint64_t block_end(const struct snapshot_life *life)
 	return end_of(life->address, bytes);
 }
 
-/* Fills live, and says whether the sizes of all of them are known. */
-static enum tscope_status find_live(struct layout *layout, int64_t index, bool *is_exact,
-				    struct tscope_error *err)
+/* Fills live; whether the sizes of all of them are known. */
+static bool find_live(struct layout *layout, int64_t index)
 {
 	const struct snapshot_replay *replay = layout->replay;
+	bool is_exact = true;
 	size_t count = 0;
 
-	*is_exact = true;
 	for (size_t i = 0; i < replay->life_count; i++)
 		count += tsi_is_live(&replay->lives[i], index);
-	if (tsi_array_new(&layout->live, count, 2 * sizeof(*layout->live), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
 	layout->live_count = 0;
+	layout->live = tsi_arena_new(&layout->at_hand, count, 2 * sizeof(*layout->live));
+	if (!layout->live)
+		return false;
 	for (size_t i = 0; layout->live_count < count; i++) {
 		const struct snapshot_life *life = &replay->lives[i];
 		if (!tsi_is_live(life, index))
 			continue;
 		layout->live[layout->live_count++] = (struct sort_pair){ life->address, i };
-		*is_exact &= life->block_bytes != UNKNOWN_BYTES;
+		is_exact &= life->block_bytes != UNKNOWN_BYTES;
 	}
-	if (count)
-		tsi_sort_pairs(layout->live, layout->live + count, count);
-	return TSCOPE_OK;
+	tsi_sort_pairs(layout->live, layout->live + count, count);
+	return is_exact;
 }
 
 /* A gap may begin anywhere in a page: what fits less one is sure. */
@@ -497,16 +460,10 @@ static void find_gaps(const struct layout *layout, struct snapshot_oom *oom)
 	}
 }
 
-static enum tscope_status look_at(struct layout *layout, struct snapshot_oom *oom,
-				  struct tscope_error *err)
+static void look_at(struct layout *layout, struct snapshot_oom *oom)
 {
-	bool is_exact = false;
-	enum tscope_status status = lay_out(layout, oom->index, err);
-
-	if (status == TSCOPE_OK)
-		status = find_live(layout, oom->index, &is_exact, err);
-	if (status != TSCOPE_OK)
-		return status;
+	lay_out(layout, oom->index);
+	bool is_exact = find_live(layout, oom->index);
 	oom->largest_free_bytes = 0;
 	oom->free_bytes = 0;
 	oom->gap_count = 0;
@@ -518,51 +475,28 @@ static enum tscope_status look_at(struct layout *layout, struct snapshot_oom *oo
 	find_gaps(layout, oom);
 	oom->unfragmented_free_bytes = oom->device_free_bytes;
 	tsi_sum(&oom->unfragmented_free_bytes, oom->free_bytes);
-	free(layout->live);
-	layout->live = NULL;
-	return TSCOPE_OK;
+	layout->arena->has_failed |= layout->at_hand.has_failed;
+	tsi_arena_deinit(&layout->at_hand);
 }
 
 /* ---- putting it together ------------------------------------------------------------------ */
 
-/* The last of them first, as far as the work goes. */
-static enum tscope_status look_at_all(struct layout *layout, struct oom_list *list,
-				      struct tscope_error *err)
+struct snapshot_oom *tsi_snapshot_ooms(const struct snapshot *snapshot, uint32_t device,
+				       const struct snapshot_replay *replay, struct arena *arena,
+				       size_t *count)
 {
+	struct layout layout = { .replay = replay, .arena = arena };
 	size_t work = 0;
-	enum tscope_status status = TSCOPE_OK;
-
-	for (size_t i = list->count; status == TSCOPE_OK && i-- > 0 && work <= WORK_MAX;) {
-		status = look_at(layout, &list->ooms[i], err);
-		work += layout->replay->life_count +
-			WORK_OF_SORTED * (layout->edit_end + layout->live_count);
-	}
-	return status;
-}
-
-enum tscope_status tsi_snapshot_ooms(struct snapshot_oom **ret, size_t *count,
-				     const struct snapshot *snapshot, uint32_t device,
-				     const struct snapshot_replay *replay, struct tscope_error *err)
-{
-	struct layout layout = { .replay = replay };
-	struct oom_list list = { 0 };
-	enum tscope_status status = TSCOPE_OK;
 
 	if (replay->action_count[ACTION_OOM]) {
-		status = add_segments(&layout, snapshot, device, err);
-		if (status == TSCOPE_OK)
-			status = read_entries(&layout, &list, snapshot, device, err);
-		if (status == TSCOPE_OK)
-			status = look_at_all(&layout, &list, err);
+		add_segments(&layout, snapshot, device);
+		read_entries(&layout, snapshot, device);
 	}
-	free(layout.edits);
-	free(layout.pieces);
-	free(layout.live);
-	if (status != TSCOPE_OK) {
-		free(list.ooms);
-		return status;
+	/* The last of them first, as far as the work goes. */
+	for (size_t i = layout.oom_count; i-- > 0 && work <= WORK_MAX && !arena->has_failed;) {
+		look_at(&layout, &layout.ooms[i]);
+		work += replay->life_count + WORK_OF_SORTED * (layout.edit_end + layout.live_count);
 	}
-	*ret = list.ooms;
-	*count = list.count;
-	return TSCOPE_OK;
+	*count = layout.oom_count;
+	return layout.ooms;
 }

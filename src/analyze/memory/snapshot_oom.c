@@ -12,16 +12,15 @@
 #include "analyze/memory/snapshot_oom_case.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
-#include "base/array.h"
+#include "base/arena.h"
 #include "base/size_text.h"
 #include "base/sort.h"
 #include "base/sum.h"
 
 enum { MAX_REMEDIED = 8 }; /* the last OOMs have remedies */
 
-/* Of all devices; a row of the table each. */
+/* The OOMs of all devices; a row of the table each. */
 struct oom_rows {
 	struct oom_row *rows;
 	size_t count, capacity;
@@ -38,13 +37,10 @@ static int64_t missing(int64_t asked_bytes, int64_t there_bytes)
 /* ---- words -------------------------------------------------------------------------------- */
 
 /* "2.0 GiB asked > 91.2 MiB left by the driver + 1.3 GiB free in 14 pieces, largest 300.0 MiB" */
-static enum tscope_status say_all_free(const struct analysis_scope *scope,
-				       const struct snapshot_oom *oom, const char **text,
-				       struct tscope_error *err)
+static const char *say_all_free(struct fact_sheet *out, const struct snapshot_oom *oom)
 {
-	return tsi_make_text(
-		scope, text, err,
-		"%s asked %s %s left by the driver + %s free in %" PRId64 " %s, largest %s",
+	return tsi_sheet_print(
+		out, "%s asked %s %s left by the driver + %s free in %" PRId64 " %s, largest %s",
 		tsi_size_text(oom->size_bytes).chars,
 		oom->size_bytes > oom->unfragmented_free_bytes ? ">" : "≤",
 		tsi_size_text(oom->device_free_bytes).chars, tsi_size_text(oom->free_bytes).chars,
@@ -53,48 +49,43 @@ static enum tscope_status say_all_free(const struct analysis_scope *scope,
 }
 
 /* "2.0 GiB asked", "4.0 MiB asked, for which torch asks the driver for 20.0 MiB," */
-static enum tscope_status say_asked(const struct analysis_scope *scope, const struct oom_case *c,
-				    const char **text, struct tscope_error *err)
+static const char *say_asked(struct fact_sheet *out, const struct oom_case *c)
 {
 	const struct size_text size = tsi_size_text(c->oom->size_bytes);
 
 	if (c->driver_bytes == c->oom->size_bytes)
-		return tsi_make_text(scope, text, err, "%s asked", size.chars);
-	return tsi_make_text(scope, text, err, "%s asked, for which torch asks the driver for %s,",
-			     size.chars, tsi_size_text(c->driver_bytes).chars);
+		return tsi_sheet_print(out, "%s asked", size.chars);
+	return tsi_sheet_print(out, "%s asked, for which torch asks the driver for %s,", size.chars,
+			       tsi_size_text(c->driver_bytes).chars);
 }
 
-/* For settings that change how segments are cut, where that was not what was lacking. */
-static enum tscope_status say_cause(const struct analysis_scope *scope, const struct oom_case *c,
-				    const char **text, struct tscope_error *err)
+/* For settings that change how segments are cut, where something else was lacking. */
+static const char *say_cause(struct fact_sheet *out, const struct oom_case *c)
 {
 	const struct size_text left = tsi_size_text(c->oom->device_free_bytes);
-	const char *asked;
-	enum tscope_status status = say_asked(scope, c, &asked, err);
+	const char *asked = say_asked(out, c);
 
-	if (status != TSCOPE_OK)
-		return status;
 	if (c->cause == OOM_CAUSE_LIMIT)
-		return tsi_make_text(scope, text, err,
-				     "%s ≤ %s left by the driver: a limit of the process, such as "
-				     "set_per_process_memory_fraction, refused it, unless the "
-				     "driver had less just before",
-				     asked, left.chars);
-	return tsi_make_text(scope, text, err, "%s > %s left by the driver + %s free in pieces",
-			     asked, left.chars, tsi_size_text(c->oom->free_bytes).chars);
+		return tsi_sheet_print(out,
+				       "%s ≤ %s left by the driver: a limit of the process, such "
+				       "as set_per_process_memory_fraction, refused it, unless the "
+				       "driver had less just before",
+				       asked, left.chars);
+	return tsi_sheet_print(out, "%s > %s left by the driver + %s free in pieces", asked,
+			       left.chars, tsi_size_text(c->oom->free_bytes).chars);
 }
 
 /* Adds what makes a verdict less sure. */
-static enum tscope_status qualify(const struct analysis_scope *scope, const struct oom_case *c,
-				  const char **text, struct tscope_error *err)
+static const char *qualify(struct fact_sheet *out, const struct oom_case *c, const char *text)
 {
 	if (c->cause == OOM_CAUSE_LIMIT || (!c->is_private && !c->doubt))
-		return TSCOPE_OK;
-	return tsi_make_text(scope, text, err, "%s%s%s", *text,
-			     c->is_private ? "; the request was for a private pool, whose own "
-					     "pieces are not counted"
-					   : "",
-			     c->doubt ? "; gaps may be smaller, the layout is not certain" : "");
+		return text;
+	return tsi_sheet_print(
+		out, "%s%s%s", text,
+		c->is_private ? "; the request was for a private pool, whose own pieces are not "
+				"counted"
+			      : "",
+		c->doubt ? "; gaps may be smaller, the layout is not certain" : "");
 }
 
 /* ---- remedies ----------------------------------------------------------------------------- */
@@ -130,91 +121,80 @@ static const char *expandable_verdict(const struct oom_case *c)
 }
 
 /* Where the request fits into all that was free. */
-static enum tscope_status say_pages(const struct analysis_scope *scope, const struct oom_case *c,
-				    const char **text, struct tscope_error *err)
+static const char *say_pages(struct fact_sheet *out, const struct oom_case *c)
 {
 	const struct snapshot_oom *oom = c->oom;
-	const struct size_text size = tsi_size_text(oom->size_bytes);
 	const struct size_text low = tsi_size_text(oom->pages_low_bytes);
 	const struct size_text high = tsi_size_text(oom->pages_high_bytes);
-	const struct size_text paged = tsi_size_text(paged_bytes(c));
-	const char *asked;
-	enum tscope_status status = tsi_make_text(
-		scope, &asked, err,
-		paged_bytes(c) == oom->size_bytes ? "%s asked" : "%s asked (a page: %s)",
-		size.chars, paged.chars);
+	const char *asked = tsi_sheet_print(
+		out, paged_bytes(c) == oom->size_bytes ? "%s asked" : "%s asked (a page: %s)",
+		tsi_size_text(oom->size_bytes).chars, tsi_size_text(paged_bytes(c)).chars);
 
-	if (status != TSCOPE_OK)
-		return status;
 	if (paged_bytes(c) <= oom->pages_low_bytes)
-		return tsi_make_text(scope, text, err,
-				     "%s ≤ %s left by the driver and in whole pages of the "
-				     "free pieces",
-				     asked, low.chars);
+		return tsi_sheet_print(
+			out, "%s ≤ %s left by the driver and in whole pages of the free pieces",
+			asked, low.chars);
 	if (paged_bytes(c) <= oom->pages_high_bytes)
-		return tsi_make_text(scope, text, err,
-				     "%s ≤ %s left by the driver and in whole pages of the "
-				     "free pieces, where these begin with a page; else %s",
-				     asked, high.chars, low.chars);
-	return tsi_make_text(scope, text, err,
-			     "%s ≤ %s free in all, but > %s left by the driver and in whole "
-			     "pages of the free pieces",
-			     asked, tsi_size_text(oom->unfragmented_free_bytes).chars, high.chars);
+		return tsi_sheet_print(out,
+				       "%s ≤ %s left by the driver and in whole pages of the free "
+				       "pieces, where these begin with a page; else %s",
+				       asked, high.chars, low.chars);
+	return tsi_sheet_print(out,
+			       "%s ≤ %s free in all, but > %s left by the driver and in whole "
+			       "pages of the free pieces",
+			       asked, tsi_size_text(oom->unfragmented_free_bytes).chars,
+			       high.chars);
 }
 
-static enum tscope_status judge_expandable(const struct analysis_scope *scope,
-					   const struct oom_case *c, struct remedy *remedy,
-					   struct tscope_error *err)
+static struct remedy judge_expandable(struct fact_sheet *out, const struct oom_case *c)
 {
-	const char **text = &remedy->arithmetic;
-	enum tscope_status status;
+	const char *text;
 
-	remedy->verdict = expandable_verdict(c);
 	if (!is_cut_to_blame(c))
-		status = say_cause(scope, c, text, err);
+		text = say_cause(out, c);
 	else if (c->settings.is_expandable || !tsi_fits_unfragmented(c->oom))
-		status = say_all_free(scope, c->oom, text, err);
+		text = say_all_free(out, c->oom);
 	else
-		status = say_pages(scope, c, text, err);
-	return status == TSCOPE_OK ? qualify(scope, c, text, err) : status;
+		text = say_pages(out, c);
+	return (struct remedy){ expandable_verdict(c), qualify(out, c, text) };
 }
 
-static enum tscope_status judge_collection(const struct analysis_scope *scope,
-					   const struct oom_case *c, struct remedy *remedy,
-					   struct tscope_error *err)
+static struct remedy judge_collection(struct fact_sheet *out, const struct oom_case *c)
 {
-	remedy->verdict = c->settings.is_collecting ? "in_use" : "no";
-	return tsi_make_text(scope, &remedy->arithmetic, err,
-			     "not at that moment: a request fails only after every whole free "
-			     "segment was given back, which is all that it frees earlier, and only "
-			     "where a memory fraction is set: %s of these were left",
-			     tsi_size_text(c->oom->whole_bytes).chars);
+	return (struct remedy){
+		c->settings.is_collecting ? "in_use" : "no",
+		tsi_sheet_print(out,
+				"not at that moment: a request fails only after every whole free "
+				"segment was given back, which is all that it frees earlier, and "
+				"only where a memory fraction is set: %s of these were left",
+				tsi_size_text(c->oom->whole_bytes).chars),
+	};
 }
 
-static enum tscope_status judge_split_limit(const struct analysis_scope *scope,
-					    const struct oom_case *c, struct remedy *remedy,
-					    struct tscope_error *err)
+static struct remedy judge_split_limit(struct fact_sheet *out, const struct oom_case *c)
 {
 	const struct snapshot_oom *oom = c->oom;
 	int64_t free_bytes = oom->device_free_bytes;
-	enum tscope_status status;
+	const char *text;
 
 	tsi_sum(&free_bytes, oom->split_bytes);
 	bool fits = oom->size_bytes <= free_bytes;
-	remedy->verdict = c->settings.is_split_limited ? "in_use"
-			  : fits && is_cut_to_blame(c) ? "perhaps"
-						       : "no";
 	if (is_cut_to_blame(c))
-		status = tsi_make_text(
-			scope, &remedy->arithmetic, err,
+		text = tsi_sheet_print(
+			out,
 			"%s asked %s %s left by the driver + %s free beside other blocks in "
 			"segments above 20 MiB, which a limit keeps whole",
 			tsi_size_text(oom->size_bytes).chars, fits ? "≤" : ">",
 			tsi_size_text(oom->device_free_bytes).chars,
 			tsi_size_text(oom->split_bytes).chars);
 	else
-		status = say_cause(scope, c, &remedy->arithmetic, err);
-	return status == TSCOPE_OK ? qualify(scope, c, &remedy->arithmetic, err) : status;
+		text = say_cause(out, c);
+	return (struct remedy){
+		c->settings.is_split_limited ? "in_use"
+		: fits && is_cut_to_blame(c) ? "perhaps"
+					     : "no",
+		qualify(out, c, text),
+	};
 }
 
 /* "6.6 MiB": so much less at the peak, and it would have passed with the pieces as they were. */
@@ -224,67 +204,67 @@ struct step_down {
 };
 
 /* By a piece that grows to hold it, or by the driver, whichever takes less. */
-static enum tscope_status find_step_down(const struct analysis_scope *scope,
-					 const struct oom_case *c, struct step_down *step,
-					 struct tscope_error *err)
+static struct step_down find_step_down(struct fact_sheet *out, const struct oom_case *c)
 {
 	const struct snapshot_oom *oom = c->oom;
 	/* Pieces of a private pool are not known. */
 	int64_t by_piece =
 		c->is_private ? INT64_MAX : missing(oom->size_bytes, oom->largest_free_bytes);
 	int64_t by_driver = missing(c->driver_bytes, oom->device_free_bytes);
+	struct step_down step = { .bytes = by_piece < by_driver ? by_piece : by_driver };
 
-	step->bytes = by_piece < by_driver ? by_piece : by_driver;
-	if (by_piece < by_driver || (c->driver_bytes == oom->size_bytes && !c->is_private))
-		return tsi_make_text(scope, &step->words, err, "%s asked - %s, the largest piece",
-				     tsi_size_text(oom->size_bytes).chars,
-				     tsi_size_text(by_piece < by_driver ? oom->largest_free_bytes
-									: oom->device_free_bytes)
-					     .chars);
-	return tsi_make_text(
-		scope, &step->words, err, "%s that torch asks the driver for - %s left by it",
-		tsi_size_text(c->driver_bytes).chars, tsi_size_text(oom->device_free_bytes).chars);
+	if (by_piece < by_driver || (c->driver_bytes == oom->size_bytes && !c->is_private)) {
+		int64_t largest_bytes =
+			by_piece < by_driver ? oom->largest_free_bytes : oom->device_free_bytes;
+		step.words = tsi_sheet_print(out, "%s asked - %s, the largest piece",
+					     tsi_size_text(oom->size_bytes).chars,
+					     tsi_size_text(largest_bytes).chars);
+	} else {
+		step.words =
+			tsi_sheet_print(out, "%s that torch asks the driver for - %s left by it",
+					tsi_size_text(c->driver_bytes).chars,
+					tsi_size_text(oom->device_free_bytes).chars);
+	}
+	return step;
 }
 
-static enum tscope_status judge_peak(const struct analysis_scope *scope, const struct oom_case *c,
-				     struct remedy *remedy, struct tscope_error *err)
+static const char *say_peak(struct fact_sheet *out, const struct oom_case *c)
 {
 	const struct snapshot_oom *oom = c->oom;
 	const struct size_text all = tsi_size_text(oom->unfragmented_free_bytes);
 	int64_t least = missing(oom->size_bytes, oom->unfragmented_free_bytes);
-	struct step_down step;
-	enum tscope_status status = find_step_down(scope, c, &step, err);
+	struct step_down step = find_step_down(out, c);
+	const struct size_text step_size = tsi_size_text(step.bytes);
 
-	if (status != TSCOPE_OK)
-		return status;
-	remedy->verdict = "yes";
 	if (c->cause == OOM_CAUSE_LIMIT)
-		return tsi_make_text(scope, &remedy->arithmetic, err,
-				     "by at most %s, below that limit, which is not recorded",
-				     tsi_size_text(c->driver_bytes).chars);
+		return tsi_sheet_print(out,
+				       "by at most %s, below that limit, which is not recorded",
+				       tsi_size_text(c->driver_bytes).chars);
 	if (c->cause == OOM_CAUSE_ROUNDING)
-		return tsi_make_text(scope, &remedy->arithmetic, err, "by up to %s (%s)",
-				     tsi_size_text(step.bytes).chars, step.words);
+		return tsi_sheet_print(out, "by up to %s (%s)", step_size.chars, step.words);
 	if (step.bytes == 0)
-		return tsi_make_text(scope, &remedy->arithmetic, err,
-				     "by how much is not known: %s seem to lie free in one piece",
-				     tsi_size_text(oom->largest_free_bytes).chars);
+		return tsi_sheet_print(out,
+				       "by how much is not known: %s seem to lie free in one piece",
+				       tsi_size_text(oom->largest_free_bytes).chars);
 	if (least == 0)
-		return tsi_make_text(
-			scope, &remedy->arithmetic, err,
-			"by up to %s (%s); %s free in all would have done in one piece",
-			tsi_size_text(step.bytes).chars, step.words, all.chars);
-	return tsi_make_text(scope, &remedy->arithmetic, err,
-			     "by at least %s (%s asked - %s free in all); by %s with the pieces as "
-			     "they were (%s)",
-			     tsi_size_text(least).chars, tsi_size_text(oom->size_bytes).chars,
-			     all.chars, tsi_size_text(step.bytes).chars, step.words);
+		return tsi_sheet_print(
+			out, "by up to %s (%s); %s free in all would have done in one piece",
+			step_size.chars, step.words, all.chars);
+	return tsi_sheet_print(out,
+			       "by at least %s (%s asked - %s free in all); by %s with the pieces "
+			       "as they were (%s)",
+			       tsi_size_text(least).chars, tsi_size_text(oom->size_bytes).chars,
+			       all.chars, step_size.chars, step.words);
+}
+
+static struct remedy judge_peak(struct fact_sheet *out, const struct oom_case *c)
+{
+	return (struct remedy){ "yes", say_peak(out, c) };
 }
 
 static const struct {
 	const char *name;
-	enum tscope_status (*judge)(const struct analysis_scope *scope, const struct oom_case *c,
-				    struct remedy *remedy, struct tscope_error *err);
+	struct remedy (*judge)(struct fact_sheet *out, const struct oom_case *c);
 } remedies[] = {
 	{ "expandable_segments", judge_expandable },
 	{ "garbage_collection_threshold", judge_collection },
@@ -292,26 +272,20 @@ static const struct {
 	{ "smaller_peak", judge_peak },
 };
 
-static enum tscope_status put_remedies(const struct snapshot_view *view, struct fact_sheet *out,
-				       const struct oom_rows *list, size_t row,
-				       struct tscope_error *err)
+static void put_remedies(const struct snapshot_view *view, struct fact_sheet *out,
+			 const struct oom_rows *list, size_t row)
 {
 	const struct oom_case c = tsi_oom_case(view, &list->rows[row]);
 
 	for (size_t i = 0; i < TSI_COUNT_OF(remedies); i++) {
-		struct tscope_value *cells;
-		struct remedy remedy;
-		enum tscope_status status = remedies[i].judge(view->scope, &c, &remedy, err);
-		if (status == TSCOPE_OK)
-			status = tsi_table_add(out, SNAPSHOT_OOM_REMEDIES, &cells, err);
-		if (status != TSCOPE_OK)
-			return status;
+		struct remedy remedy = remedies[i].judge(out, &c);
+		struct tscope_value *cells = tsi_table_row(out, SNAPSHOT_OOM_REMEDIES);
+
 		cells[REMEDIES_OOM] = tsi_int((int64_t)row);
 		cells[REMEDIES_REMEDY] = tsi_text(remedies[i].name);
 		cells[REMEDIES_VERDICT] = tsi_text(remedy.verdict);
 		cells[REMEDIES_ARITHMETIC] = tsi_text(remedy.arithmetic);
 	}
-	return TSCOPE_OK;
 }
 
 /* ---- facts and tables --------------------------------------------------------------------- */
@@ -321,15 +295,12 @@ static struct tscope_value known_bytes(int64_t bytes)
 	return bytes == UNKNOWN_BYTES ? (struct tscope_value){ 0 } : tsi_int(bytes);
 }
 
-static enum tscope_status keep_site(const struct snapshot_view *view, struct plain_value stack,
-				    const char **text, struct tscope_error *err)
+static struct tscope_value site_of(const struct snapshot_view *view, struct fact_sheet *out,
+				   struct plain_value stack)
 {
-	uint32_t site;
-	enum tscope_status status = tsi_stack_site(view->sites, stack, &site, err);
+	uint32_t site = tsi_stack_site(view->sites, stack);
 
-	if (status != TSCOPE_OK)
-		return status;
-	return tsi_keep_text(view->scope, tsi_stack_site_text(view->sites, site), text, err);
+	return tsi_text(tsi_sheet_copy(out, tsi_stack_site_text(view->sites, site)));
 }
 
 static void put_cells(struct tscope_value *cells, const struct snapshot_oom *oom)
@@ -350,28 +321,20 @@ static void put_cells(struct tscope_value *cells, const struct snapshot_oom *oom
 		cells[OOMS_FITS_UNFRAGMENTED] = tsi_flag(tsi_fits_unfragmented(oom));
 }
 
-static enum tscope_status put_table(const struct snapshot_view *view, struct fact_sheet *out,
-				    const struct oom_rows *list, struct tscope_error *err)
+static void put_table(const struct snapshot_view *view, struct fact_sheet *out,
+		      const struct oom_rows *list)
 {
-	enum tscope_status status = TSCOPE_OK;
-
-	for (size_t i = 0; status == TSCOPE_OK && i < list->count; i++) {
+	for (size_t i = 0; i < list->count; i++) {
 		const struct oom_row *row = &list->rows[i];
-		struct tscope_value *cells;
-		const char *site;
-		status = keep_site(view, row->oom.stack, &site, err);
-		if (status == TSCOPE_OK)
-			status = tsi_table_add(out, SNAPSHOT_OOMS, &cells, err);
-		if (status != TSCOPE_OK)
-			break;
+		struct tscope_value *cells = tsi_table_row(out, SNAPSHOT_OOMS);
+
 		cells[OOMS_DEVICE] = tsi_int(view->snapshot->devices[row->device].ordinal);
-		cells[OOMS_SITE] = tsi_text(site);
+		cells[OOMS_SITE] = site_of(view, out, row->oom.stack);
 		put_cells(cells, &row->oom);
 	}
-	for (size_t i = 0; status == TSCOPE_OK && i < list->remedied_count; i++)
+	for (size_t i = 0; i < list->remedied_count; i++)
 		if (tsi_is_laid_out(&list->rows[list->remedied[i]].oom))
-			status = put_remedies(view, out, list, list->remedied[i], err);
-	return status;
+			put_remedies(view, out, list, list->remedied[i]);
 }
 
 static const char *const cause_names[] = {
@@ -387,7 +350,7 @@ static void put_bytes(struct fact_sheet *out, enum snapshot_fact fact, int64_t b
 		tsi_fact_int(out, fact, bytes);
 }
 
-/* What hangs on the layout. */
+/* Facts that depend on the layout. */
 static void put_layout(struct fact_sheet *out, const struct oom_case *c)
 {
 	static const enum snapshot_fact facts[] = {
@@ -417,17 +380,13 @@ static void put_layout(struct fact_sheet *out, const struct oom_case *c)
 			       "counted");
 }
 
-static enum tscope_status put_last(const struct snapshot_view *view, struct fact_sheet *out,
-				   const struct oom_row *row, struct tscope_error *err)
+static void put_last(const struct snapshot_view *view, struct fact_sheet *out,
+		     const struct oom_row *row)
 {
 	const struct snapshot_oom *oom = &row->oom;
 	struct tscope_value time = tsi_snapshot_ns(oom->time_us);
 	const struct oom_case c = tsi_oom_case(view, row);
-	const char *site;
-	enum tscope_status status = keep_site(view, oom->stack, &site, err);
 
-	if (status != TSCOPE_OK)
-		return status;
 	tsi_fact_int(out, SNAPSHOT_OOM_DEVICE, view->snapshot->devices[row->device].ordinal);
 	if (time.kind == TSCOPE_VALUE_INT)
 		tsi_fact_int(out, SNAPSHOT_OOM_TIME_NS, time.integer);
@@ -438,41 +397,34 @@ static enum tscope_status put_last(const struct snapshot_view *view, struct fact
 	tsi_fact_int(out, SNAPSHOT_OOM_LIVE_BYTES, oom->live_bytes);
 	if (c.doubt == tsi_snapshot_missing_entries)
 		tsi_fact_doubt(out, SNAPSHOT_OOM_LIVE_BYTES, c.doubt);
-	tsi_fact_text(out, SNAPSHOT_OOM_SITE, site);
+	tsi_fact_text(out, SNAPSHOT_OOM_SITE, site_of(view, out, oom->stack).text);
 	put_layout(out, &c);
-	return TSCOPE_OK;
 }
 
 /* ---- putting it together ------------------------------------------------------------------ */
 
-static enum tscope_status add_rows(struct oom_rows *list, const struct snapshot_view *view,
-				   uint32_t device, struct tscope_error *err)
+static void add_rows(struct oom_rows *list, const struct snapshot_view *view, uint32_t device,
+		     struct arena *scratch)
 {
-	struct snapshot_oom *ooms;
 	size_t count;
-	enum tscope_status status = tsi_snapshot_ooms(&ooms, &count, view->snapshot, device,
-						      &view->replays[device], err);
+	const struct snapshot_oom *ooms =
+		tsi_snapshot_ooms(view->snapshot, device, &view->replays[device], scratch, &count);
 
-	if (status != TSCOPE_OK)
-		return status;
-	if (count)
-		status = tsi_array_reserve(&list->rows, &list->capacity, list->count + count,
-					   sizeof(*list->rows), err);
-	for (size_t i = 0; status == TSCOPE_OK && i < count; i++)
-		list->rows[list->count++] = (struct oom_row){ device, ooms[i] };
-	free(ooms);
-	return status;
+	for (size_t i = 0; i < count; i++) {
+		struct oom_row *row = tsi_arena_push(scratch, &list->rows, &list->count,
+						     &list->capacity, sizeof(*row));
+		if (row)
+			*row = (struct oom_row){ device, ooms[i] };
+	}
 }
 
 /* The last OOMs by time; those of one time, or without one, in the order of devices and entries. */
-static enum tscope_status choose_remedied(struct oom_rows *list, struct tscope_error *err)
+static void choose_remedied(struct oom_rows *list, struct arena *scratch)
 {
-	struct sort_pair *pairs;
+	struct sort_pair *pairs = tsi_arena_new(scratch, list->count, 2 * sizeof(*pairs));
 
-	if (list->count == 0)
-		return TSCOPE_OK;
-	if (tsi_array_new(&pairs, list->count, 2 * sizeof(*pairs), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (!pairs)
+		return;
 	for (size_t i = 0; i < list->count; i++)
 		pairs[i] =
 			(struct sort_pair){ tsi_sort_key_of_int64(list->rows[i].oom.time_us), i };
@@ -480,29 +432,23 @@ static enum tscope_status choose_remedied(struct oom_rows *list, struct tscope_e
 	list->remedied_count = list->count < MAX_REMEDIED ? list->count : MAX_REMEDIED;
 	for (size_t i = 0; i < list->remedied_count; i++)
 		list->remedied[i] = (size_t)pairs[list->count - list->remedied_count + i].value;
-	free(pairs);
-	return TSCOPE_OK;
 }
 
-enum tscope_status tsi_snapshot_put_ooms(const struct snapshot_view *view, struct fact_sheet *out,
-					 struct tscope_error *err)
+void tsi_snapshot_put_ooms(const struct snapshot_view *view, struct fact_sheet *out)
 {
+	struct arena *scratch = tsi_sheet_scratch(out);
 	struct oom_rows list = { 0 };
-	enum tscope_status status = TSCOPE_OK;
 
-	for (uint32_t i = 0; status == TSCOPE_OK && i < view->snapshot->device_count; i++)
-		status = add_rows(&list, view, i, err);
-	if (status == TSCOPE_OK)
-		status = choose_remedied(&list, err);
-	if (status == TSCOPE_OK)
-		status = put_table(view, out, &list, err);
-	if (status == TSCOPE_OK && list.count)
-		status = put_last(view, out, &list.rows[list.remedied[list.remedied_count - 1]],
-				  err);
+	for (uint32_t i = 0; i < view->snapshot->device_count; i++)
+		add_rows(&list, view, i, scratch);
+	choose_remedied(&list, scratch);
+	if (scratch->has_failed)
+		return;
+	put_table(view, out, &list);
+	if (list.count)
+		put_last(view, out, &list.rows[list.remedied[list.remedied_count - 1]]);
 	if (view->snapshot->entry_count)
 		tsi_fact_int(out, SNAPSHOT_OOM_COUNT, (int64_t)list.count);
 	else
 		tsi_fact_doubt(out, SNAPSHOT_OOM_COUNT, tsi_snapshot_no_entries);
-	free(list.rows);
-	return status;
 }

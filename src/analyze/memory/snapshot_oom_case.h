@@ -23,7 +23,7 @@ enum oom_cause {
 	OOM_CAUSE_SHORTAGE,
 };
 
-/* An OOM with all that verdicts hang on. */
+/* An OOM with all that verdicts depend on. */
 struct oom_case {
 	const struct snapshot_oom *oom;
 	struct oom_settings settings;

@@ -93,7 +93,7 @@ enum snapshot_table {
 
 enum actions_column { ACTIONS_DEVICE, ACTIONS_ACTION, ACTIONS_NUMBER, ACTIONS_BYTES };
 
-/* Of the tables by_…: what they are by, then these. */
+/* Columns of the tables by_…: what they are by, then these. */
 enum totals_column {
 	TOTALS_KEY,
 	TOTALS_SEGMENT_COUNT,
@@ -210,30 +210,20 @@ struct snapshot_view {
 	const struct analysis_scope *scope;
 };
 
-/* Why something is not known where nothing was recorded. */
+/* The reason for what is not known where nothing was recorded. */
 extern const char tsi_snapshot_no_entries[];
 
-/* Entries are missing within the window, and why then something is in doubt. */
+/* Whether entries are missing within the window, and the reason for a doubt that this is. */
 bool tsi_snapshot_is_incomplete(const struct snapshot_replay *replay);
 extern const char tsi_snapshot_missing_entries[];
 
 /* A time, or a span, in nanoseconds; absent where it is not known or does not fit. */
 struct tscope_value tsi_snapshot_ns(int64_t time_us);
 
-TSI_MUST_CHECK
-enum tscope_status tsi_snapshot_put_totals(const struct snapshot_view *view, struct fact_sheet *out,
-					   struct tscope_error *err);
-TSI_MUST_CHECK
-enum tscope_status tsi_snapshot_put_history(const struct snapshot_view *view,
-					    struct fact_sheet *out, struct tscope_error *err);
-TSI_MUST_CHECK
-enum tscope_status tsi_snapshot_put_sites(const struct snapshot_view *view, struct fact_sheet *out,
-					  struct tscope_error *err);
-TSI_MUST_CHECK
-enum tscope_status tsi_snapshot_put_ooms(const struct snapshot_view *view, struct fact_sheet *out,
-					 struct tscope_error *err);
-TSI_MUST_CHECK
-enum tscope_status tsi_snapshot_put_growth(const struct snapshot_view *view, struct fact_sheet *out,
-					   struct tscope_error *err);
+void tsi_snapshot_put_totals(const struct snapshot_view *view, struct fact_sheet *out);
+void tsi_snapshot_put_history(const struct snapshot_view *view, struct fact_sheet *out);
+void tsi_snapshot_put_sites(const struct snapshot_view *view, struct fact_sheet *out);
+void tsi_snapshot_put_ooms(const struct snapshot_view *view, struct fact_sheet *out);
+void tsi_snapshot_put_growth(const struct snapshot_view *view, struct fact_sheet *out);
 
 #endif

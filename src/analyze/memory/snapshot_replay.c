@@ -7,10 +7,6 @@
  */
 #include "analyze/memory/snapshot_replay.h"
 
-#include <stdlib.h>
-
-#include "base/array.h"
-#include "base/error.h"
 #include "base/key_map.h"
 #include "base/sum.h"
 
@@ -24,6 +20,7 @@ struct walk {
 	const struct snapshot *snapshot;
 	const struct snapshot_device *device;
 	struct snapshot_replay *replay;
+	struct arena *arena; /* of its lives */
 	size_t life_capacity;
 	struct key_map last_lives; /* address, scrambled → the last life there */
 	uint64_t scramble;
@@ -36,7 +33,7 @@ struct walk {
 
 /* ---- lives -------------------------------------------------------------------------------- */
 
-/* An odd factor that who wrote the file does not know: addresses cannot be chosen to collide. */
+/* An odd factor unknown to the file's writer, so that addresses cannot be made to collide. */
 static uint64_t scramble_of(const struct snapshot *snapshot)
 {
 	return ((uintptr_t)snapshot->plain * UINT64_C(0xd6e8feb86659fd93)) | 1;
@@ -52,23 +49,28 @@ static struct snapshot_life *find_open(const struct walk *walk, uint64_t address
 	return &walk->replay->lives[at];
 }
 
-/* Adds a life that is open. *added is valid until the next one. */
-static enum tscope_status add_life(struct walk *walk, const struct snapshot_life *life,
-				   struct snapshot_life **added, struct tscope_error *err)
+/* Adds a life that is open. Valid until the next one; NULL without memory. */
+static struct snapshot_life *add_life(struct walk *walk, const struct snapshot_life *life)
 {
 	struct snapshot_replay *replay = walk->replay;
+	size_t count = replay->life_count;
 
-	if (replay->life_count >= UINT32_MAX)
-		return tsi_fail(err, TSCOPE_E_LIMIT,
-				"more than %u blocks in the entries of a device", UINT32_MAX);
-	if (tsi_array_reserve(&replay->lives, &walk->life_capacity, replay->life_count + 1,
-			      sizeof(*replay->lives), err) != TSCOPE_OK ||
-	    tsi_key_map_put(&walk->last_lives, life->address * walk->scramble,
-			    (uint32_t)replay->life_count, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	*added = &replay->lives[replay->life_count++];
-	**added = *life;
-	return TSCOPE_OK;
+	if (tsi_unlikely(count == walk->life_capacity)) {
+		struct snapshot_life *moved =
+			tsi_arena_reserve(walk->arena, replay->lives, &walk->life_capacity,
+					  count + 1, sizeof(*moved));
+		if (!moved)
+			return NULL;
+		replay->lives = moved;
+	}
+	if (tsi_unlikely(count >= UINT32_MAX) ||
+	    tsi_key_map_put(&walk->last_lives, life->address * walk->scramble, (uint32_t)count,
+			    NULL) != TSCOPE_OK) {
+		walk->arena->has_failed = true;
+		return NULL;
+	}
+	replay->lives[count] = *life;
+	return &replay->lives[replay->life_count++];
 }
 
 /* While a life is open and not asked to end, lived_us is the time at which it was born. */
@@ -82,7 +84,7 @@ static void ask(struct snapshot_life *life, int64_t index, int64_t time_us)
 		life->lived_us = NO_TIME_US;
 }
 
-/* What is free again was asked to be, though an entry may not say so. */
+/* Memory that is free again was asked for, though an entry may not say so. */
 static void end(struct snapshot_life *life, int64_t index, int64_t time_us)
 {
 	ask(life, index, time_us);
@@ -102,13 +104,11 @@ static struct snapshot_life life_of_entry(const struct snapshot_entry *entry)
 	};
 }
 
-static enum tscope_status follow_block(struct walk *walk, const struct snapshot_entry *entry,
-				       int64_t index, struct tscope_error *err)
+static void follow_block(struct walk *walk, const struct snapshot_entry *entry, int64_t index)
 {
 	struct snapshot_life *life = find_open(walk, entry->address);
 	struct snapshot_life born = life_of_entry(entry);
 	bool is_alloc = entry->action == ACTION_ALLOC;
-	enum tscope_status status = TSCOPE_OK;
 
 	if (is_alloc && life) {
 		walk->replay->overlap_count++;
@@ -120,19 +120,17 @@ static enum tscope_status follow_block(struct walk *walk, const struct snapshot_
 		born.lived_us = entry->time_us;
 	}
 	if (is_alloc || !life)
-		status = add_life(walk, &born, &life, err);
-	if (status != TSCOPE_OK)
-		return status;
+		life = add_life(walk, &born);
+	if (!life)
+		return;
 	if (entry->action == ACTION_FREE_REQUESTED)
 		ask(life, index, entry->time_us);
 	else if (entry->action == ACTION_FREE_COMPLETED)
 		end(life, index, entry->time_us);
-	return TSCOPE_OK;
 }
 
 /* A block that is in use at the end. */
-static enum tscope_status settle_block(struct walk *walk, const struct snapshot_block *block,
-				       struct tscope_error *err)
+static void settle_block(struct walk *walk, const struct snapshot_block *block)
 {
 	struct snapshot_life *life = find_open(walk, block->address);
 
@@ -143,42 +141,33 @@ static enum tscope_status settle_block(struct walk *walk, const struct snapshot_
 					      ? block->size_bytes
 					      : block->requested_bytes,
 		});
-		enum tscope_status status = add_life(walk, &before, &life, err);
-		if (status != TSCOPE_OK)
-			return status;
+		life = add_life(walk, &before);
+		if (!life)
+			return;
 	}
 	if (tsi_stack_depth(walk->snapshot, life->stack) == 0)
 		life->stack = block->stack;
 	life->block_bytes = block->size_bytes;
 	life->is_pending = block->state == BLOCK_PENDING;
-	return TSCOPE_OK;
 }
 
-static enum tscope_status settle_segment(struct walk *walk, const struct snapshot_segment *segment,
-					 struct tscope_error *err)
+static void settle_blocks(struct walk *walk)
 {
-	enum tscope_status status = TSCOPE_OK;
+	const struct snapshot *snapshot = walk->snapshot;
+	size_t end = walk->device->first_segment + walk->device->segment_count;
 
-	for (size_t i = 0; status == TSCOPE_OK && i < segment->block_count; i++) {
-		const struct snapshot_block *block =
-			&walk->snapshot->blocks[segment->first_block + i];
-		if (block->state != BLOCK_INACTIVE)
-			status = settle_block(walk, block, err);
+	for (size_t i = walk->device->first_segment; i < end; i++) {
+		const struct snapshot_segment *segment = &snapshot->segments[i];
+		for (size_t k = 0; k < segment->block_count; k++) {
+			const struct snapshot_block *block =
+				&snapshot->blocks[segment->first_block + k];
+			if (block->state != BLOCK_INACTIVE)
+				settle_block(walk, block);
+		}
 	}
-	return status;
-}
-
-static enum tscope_status settle_blocks(struct walk *walk, struct tscope_error *err)
-{
-	size_t first = walk->device->first_segment, count = walk->device->segment_count;
-	enum tscope_status status = TSCOPE_OK;
-
-	for (size_t i = first; status == TSCOPE_OK && i < first + count; i++)
-		status = settle_segment(walk, &walk->snapshot->segments[i], err);
 	for (size_t i = 0; i < walk->replay->life_count; i++)
 		if (walk->replay->lives[i].asked == AFTER_WINDOW)
 			walk->replay->lives[i].lived_us = NO_TIME_US;
-	return status;
 }
 
 /* ---- curves ------------------------------------------------------------------------------- */
@@ -240,7 +229,7 @@ static void note_tick(struct walk *walk, size_t index, int64_t time_us)
 			walk->tick_peaks[last][i] = walk->sums[i].now;
 }
 
-/* From where the curve begins to what it is at the end. */
+/* Shifts the curve so that it ends at end_bytes. */
 static void finish_curve(struct walk *walk, enum snapshot_curve_kind kind, tsi_wide end_bytes)
 {
 	struct snapshot_replay *replay = walk->replay;
@@ -315,18 +304,14 @@ static void count_entry(struct walk *walk, const struct snapshot_entry *entry)
 	walk->previous_stack = entry->stack;
 }
 
-static enum tscope_status take_entry(struct walk *walk, const struct snapshot_entry *entry,
-				     size_t index, struct tscope_error *err)
+static void take_entry(struct walk *walk, const struct snapshot_entry *entry, size_t index)
 {
-	enum tscope_status status = TSCOPE_OK;
-
 	if (tsi_plain_kind(entry->action_name) != PLAIN_ABSENT)
 		count_entry(walk, entry);
 	if (is_block_action(entry->action))
-		status = follow_block(walk, entry, (int64_t)index, err);
+		follow_block(walk, entry, (int64_t)index);
 	add_to_sums(walk, entry, (int64_t)index);
 	note_tick(walk, index, entry->time_us);
-	return status;
 }
 
 const struct snapshot_entry *tsi_next_entry(struct entry_cursor *cursor)
@@ -343,33 +328,30 @@ const struct snapshot_entry *tsi_next_entry(struct entry_cursor *cursor)
 	return &cursor->batch[at];
 }
 
-static enum tscope_status take_entries(struct walk *walk, struct tscope_error *err)
+static void take_entries(struct walk *walk)
 {
 	struct entry_cursor cursor = {
 		.snapshot = walk->snapshot,
 		.device = (uint32_t)(walk->device - walk->snapshot->devices),
 	};
 	const struct snapshot_entry *entry;
-	enum tscope_status status = TSCOPE_OK;
 
-	while (status == TSCOPE_OK && (entry = tsi_next_entry(&cursor)))
-		status = take_entry(walk, entry, cursor.index, err);
-	return status;
+	while (!walk->arena->has_failed && (entry = tsi_next_entry(&cursor)))
+		take_entry(walk, entry, cursor.index);
 }
 
-enum tscope_status tsi_snapshot_replay_init(struct snapshot_replay *replay,
-					    const struct snapshot *snapshot, uint32_t device,
-					    struct tscope_error *err)
+void tsi_snapshot_replay_init(struct snapshot_replay *replay, const struct snapshot *snapshot,
+			      uint32_t device, struct arena *arena)
 {
 	struct walk walk = {
 		.snapshot = snapshot,
 		.device = &snapshot->devices[device],
 		.replay = replay,
+		.arena = arena,
 		.scramble = scramble_of(snapshot),
 		.stretch_count = count_stretches(snapshot->devices[device].entry_count),
 		.previous_action = ACTION_OTHER,
 	};
-	enum tscope_status status;
 
 	*replay = (struct snapshot_replay){
 		.has_times = walk.device->entry_count > 0,
@@ -379,18 +361,8 @@ enum tscope_status tsi_snapshot_replay_init(struct snapshot_replay *replay,
 	for (size_t i = 0; i < CURVE_COUNT; i++)
 		walk.sums[i] = (struct running_sum){ .peak_index = BEFORE_WINDOW,
 						     .peak_time_us = NO_TIME_US };
-	status = take_entries(&walk, err);
-	if (status == TSCOPE_OK)
-		status = settle_blocks(&walk, err);
-	if (status == TSCOPE_OK)
-		finish_curves(&walk);
+	take_entries(&walk);
+	settle_blocks(&walk);
+	finish_curves(&walk);
 	tsi_key_map_deinit(&walk.last_lives);
-	return status;
-}
-
-void tsi_snapshot_replay_deinit(struct snapshot_replay *replay)
-{
-	free(replay->lives);
-	replay->lives = NULL;
-	replay->life_count = 0;
 }

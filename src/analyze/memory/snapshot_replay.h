@@ -2,6 +2,7 @@
 #ifndef TSCOPE_ANALYZE_MEMORY_SNAPSHOT_REPLAY_H
 #define TSCOPE_ANALYZE_MEMORY_SNAPSHOT_REPLAY_H
 
+#include "base/arena.h"
 #include "model/memory/snapshot.h"
 
 /*
@@ -91,12 +92,9 @@ struct snapshot_replay {
 	uint64_t overlap_count;
 };
 
-/* On failure (NOMEM) it may be deinited. */
-TSI_MUST_CHECK
-enum tscope_status tsi_snapshot_replay_init(struct snapshot_replay *replay,
-					    const struct snapshot *snapshot, uint32_t device,
-					    struct tscope_error *err);
-void tsi_snapshot_replay_deinit(struct snapshot_replay *replay); /* fine on a zeroed struct */
+/* Its lives are in the arena, which remembers where memory ran out: then figures are missing. */
+void tsi_snapshot_replay_init(struct snapshot_replay *replay, const struct snapshot *snapshot,
+			      uint32_t device, struct arena *arena);
 
 static inline bool tsi_is_live(const struct snapshot_life *life, int64_t index)
 {
@@ -137,11 +135,9 @@ struct snapshot_oom {
 	bool is_exact;
 };
 
-/* The OOM entries of a device; *ret is the caller's to free. */
-TSI_MUST_CHECK
-enum tscope_status tsi_snapshot_ooms(struct snapshot_oom **ret, size_t *count,
-				     const struct snapshot *snapshot, uint32_t device,
-				     const struct snapshot_replay *replay,
-				     struct tscope_error *err);
+/* The OOM entries of a device, *count of them, in the arena. */
+struct snapshot_oom *tsi_snapshot_ooms(const struct snapshot *snapshot, uint32_t device,
+				       const struct snapshot_replay *replay, struct arena *arena,
+				       size_t *count);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/arena.h"
 #include "base/sum.h"
 
 /* Bytes and how many blocks. */
@@ -23,8 +23,9 @@ struct site_sum {
 	int64_t lived_entries, longest_entries;
 };
 
-/* Of one device after the other. */
+/* The sums of one device after the other. */
 struct site_sums {
+	struct arena *arena;
 	struct site_sum *rows;
 	size_t count, capacity;
 	uint32_t *row_of; /* by site: its row + 1, or 0 */
@@ -67,46 +68,41 @@ static void add_life(struct site_sum *sum, const struct snapshot_life *life, int
 		add_lifetime(sum, life);
 }
 
-/* Makes room in row_of for a site. */
-static enum tscope_status know_site(struct site_sums *sums, uint32_t site, struct tscope_error *err)
+/* Makes room in row_of for a site; false without memory. */
+static bool know_site(struct site_sums *sums, uint32_t site)
 {
-	size_t count = (size_t)site + 1;
-
-	if (count <= sums->site_count)
-		return TSCOPE_OK;
-	if (tsi_array_reserve(&sums->row_of, &sums->site_capacity, count, sizeof(*sums->row_of),
-			      err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	memset(&sums->row_of[sums->site_count], 0,
-	       (count - sums->site_count) * sizeof(*sums->row_of));
-	sums->site_count = count;
-	return TSCOPE_OK;
+	if (site < sums->site_count)
+		return true;
+	uint32_t *row_of = tsi_arena_reserve(sums->arena, sums->row_of, &sums->site_capacity,
+					     (size_t)site + 1, sizeof(*row_of));
+	if (!row_of)
+		return false;
+	memset(&row_of[sums->site_count], 0, (site + 1 - sums->site_count) * sizeof(*row_of));
+	sums->row_of = row_of;
+	sums->site_count = (size_t)site + 1;
+	return true;
 }
 
-/* The row of a stack. *sum is valid until the next one. */
-static enum tscope_status find_sum(struct site_sums *sums, struct stack_sites *sites,
-				   struct plain_value stack, struct site_sum **sum,
-				   struct tscope_error *err)
+/* The row of a stack, valid until the next one; NULL without memory. */
+static struct site_sum *find_sum(struct site_sums *sums, struct stack_sites *sites,
+				 struct plain_value stack)
 {
-	uint32_t site;
-	enum tscope_status status = tsi_stack_site(sites, stack, &site, err);
+	uint32_t site = tsi_stack_site(sites, stack);
 
-	if (status == TSCOPE_OK)
-		status = know_site(sums, site, err);
-	if (status != TSCOPE_OK)
-		return status;
-	if (!sums->row_of[site]) {
-		if (tsi_array_reserve(&sums->rows, &sums->capacity, sums->count + 1,
-				      sizeof(*sums->rows), err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-		sums->rows[sums->count++] = (struct site_sum){ .site = site };
-		sums->row_of[site] = (uint32_t)sums->count;
-	}
-	*sum = &sums->rows[sums->row_of[site] - 1];
-	return TSCOPE_OK;
+	if (!know_site(sums, site))
+		return NULL;
+	if (sums->row_of[site])
+		return &sums->rows[sums->row_of[site] - 1];
+	struct site_sum *sum = tsi_arena_push(sums->arena, &sums->rows, &sums->count,
+					      &sums->capacity, sizeof(*sum));
+	if (!sum)
+		return NULL;
+	sum->site = site;
+	sums->row_of[site] = (uint32_t)sums->count;
+	return sum;
 }
 
-/* Begins anew for the next device. */
+/* Forgets the sums of a device. */
 static void clear(struct site_sums *sums)
 {
 	for (size_t i = 0; i < sums->count; i++)
@@ -116,14 +112,6 @@ static void clear(struct site_sums *sums)
 
 /* ---- the table ---------------------------------------------------------------------------- */
 
-static int compare_text(struct str a, struct str b)
-{
-	size_t shared = a.length < b.length ? a.length : b.length;
-	int order = shared ? memcmp(a.data, b.data, shared) : 0;
-
-	return order ? order : (a.length > b.length) - (a.length < b.length);
-}
-
 static int by_bytes(const void *left, const void *right)
 {
 	const struct site_sum *a = left, *b = right;
@@ -132,7 +120,7 @@ static int by_bytes(const void *left, const void *right)
 		return a->at_peak.bytes > b->at_peak.bytes ? -1 : 1;
 	if (a->at_end.bytes != b->at_end.bytes)
 		return a->at_end.bytes > b->at_end.bytes ? -1 : 1;
-	return compare_text(a->text, b->text);
+	return tsi_str_compare(a->text, b->text);
 }
 
 static void put_lifetimes(struct tscope_value *cells, const struct site_sum *sum, bool has_times)
@@ -146,21 +134,15 @@ static void put_lifetimes(struct tscope_value *cells, const struct site_sum *sum
 	cells[SITES_LONGEST_NS] = tsi_snapshot_ns(sum->longest_us);
 }
 
-static enum tscope_status put_sum(const struct snapshot_view *view, struct fact_sheet *out,
-				  uint32_t device, const struct site_sum *sum,
-				  struct tscope_error *err)
+static void put_sum(const struct snapshot_view *view, struct fact_sheet *out, uint32_t device,
+		    const struct site_sum *sum)
 {
-	struct tscope_value *cells;
-	const char *text;
-
 	/* Only blocks that were there before the entries and were gone by the peak. */
 	if (!sum->at_peak.count && !sum->at_end.count && !sum->allocated.count)
-		return TSCOPE_OK;
-	if (tsi_keep_text(view->scope, sum->text, &text, err) != TSCOPE_OK ||
-	    tsi_table_add(out, SNAPSHOT_SITES, &cells, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+		return;
+	struct tscope_value *cells = tsi_table_row(out, SNAPSHOT_SITES);
 	cells[SITES_DEVICE] = tsi_int(view->snapshot->devices[device].ordinal);
-	cells[SITES_SITE] = tsi_text(text);
+	cells[SITES_SITE] = tsi_text(tsi_sheet_copy(out, sum->text));
 	cells[SITES_PEAK_BYTES] = tsi_int(sum->at_peak.bytes);
 	cells[SITES_PEAK_COUNT] = tsi_int(sum->at_peak.count);
 	cells[SITES_END_BYTES] = tsi_int(sum->at_end.bytes);
@@ -170,42 +152,33 @@ static enum tscope_status put_sum(const struct snapshot_view *view, struct fact_
 	cells[SITES_ALLOC_BYTES] = tsi_int(sum->allocated.bytes);
 	cells[SITES_ALLOC_COUNT] = tsi_int(sum->allocated.count);
 	put_lifetimes(cells, sum, view->replays[device].has_times);
-	return TSCOPE_OK;
 }
 
-static enum tscope_status put_device(const struct snapshot_view *view, struct site_sums *sums,
-				     struct fact_sheet *out, uint32_t device,
-				     struct tscope_error *err)
+static void put_device(const struct snapshot_view *view, struct site_sums *sums,
+		       struct fact_sheet *out, uint32_t device)
 {
 	const struct snapshot_replay *replay = &view->replays[device];
 	int64_t peak_index = replay->curves[CURVE_ACTIVE].peak_index;
-	enum tscope_status status = TSCOPE_OK;
-	struct site_sum *sum;
 
 	clear(sums);
-	for (size_t i = 0; status == TSCOPE_OK && i < replay->life_count; i++) {
-		status = find_sum(sums, view->sites, replay->lives[i].stack, &sum, err);
-		if (status == TSCOPE_OK)
-			add_life(sum, &replay->lives[i], peak_index);
+	for (size_t i = 0; i < replay->life_count; i++) {
+		struct site_sum *sum = find_sum(sums, view->sites, replay->lives[i].stack);
+		if (!sum)
+			return;
+		add_life(sum, &replay->lives[i], peak_index);
 	}
 	for (size_t i = 0; i < sums->count; i++)
 		sums->rows[i].text = tsi_stack_site_text(view->sites, sums->rows[i].site);
 	if (sums->count)
 		qsort(sums->rows, sums->count, sizeof(*sums->rows), by_bytes);
-	for (size_t i = 0; status == TSCOPE_OK && i < sums->count; i++)
-		status = put_sum(view, out, device, &sums->rows[i], err);
-	return status;
+	for (size_t i = 0; i < sums->count; i++)
+		put_sum(view, out, device, &sums->rows[i]);
 }
 
-enum tscope_status tsi_snapshot_put_sites(const struct snapshot_view *view, struct fact_sheet *out,
-					  struct tscope_error *err)
+void tsi_snapshot_put_sites(const struct snapshot_view *view, struct fact_sheet *out)
 {
-	struct site_sums sums = { 0 };
-	enum tscope_status status = TSCOPE_OK;
+	struct site_sums sums = { .arena = tsi_sheet_scratch(out) };
 
-	for (uint32_t i = 0; status == TSCOPE_OK && i < view->snapshot->device_count; i++)
-		status = put_device(view, &sums, out, i, err);
-	free(sums.row_of);
-	free(sums.rows);
-	return status;
+	for (uint32_t i = 0; i < view->snapshot->device_count; i++)
+		put_device(view, &sums, out, i);
 }

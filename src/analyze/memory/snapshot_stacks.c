@@ -6,91 +6,68 @@
  */
 #include "analyze/memory/snapshot_stacks.h"
 
-#include <stdlib.h>
-
 #include "analyze/memory/snapshot_replay.h"
 #include "analyze/memory/stack_sums.h"
-#include "base/array.h"
 #include "model/memory/stack_site.h"
 
 struct live_stacks {
 	const struct snapshot *snapshot;
 	struct stack_sums sums;
-	uint32_t *ids; /* by object: id of its stack in sums + 1, or 0 */
+	struct text_room room;
+	uint32_t *rows; /* by object: row of its stack in sums + 1, or 0 */
 };
 
-/* The id of a stack's text. */
-static enum tscope_status collapse(struct live_stacks *live, struct plain_value stack, uint32_t *id,
-				   struct tscope_error *err)
-{
-	char *text;
-	enum tscope_status status = tsi_stack_collapse(&text, live->snapshot, stack, err);
-
-	if (status != TSCOPE_OK)
-		return status;
-	status = tsi_stack_sums_find(&live->sums, tsi_str_of(text), id, err);
-	free(text);
-	return status;
-}
-
-static enum tscope_status find_stack(struct live_stacks *live, struct plain_value stack,
-				     uint32_t *id, struct tscope_error *err)
+static size_t find_stack(struct live_stacks *live, struct plain_value stack)
 {
 	size_t index = tsi_plain_object_index(stack);
-	enum tscope_status status;
 
-	if (index != SIZE_MAX && live->ids[index]) {
-		*id = live->ids[index] - 1;
-		return TSCOPE_OK;
-	}
-	if (tsi_stack_depth(live->snapshot, stack) == 0)
-		status = tsi_stack_sums_find(&live->sums, TSI_STR(""), id, err);
-	else
-		status = collapse(live, stack, id, err);
-	if (status == TSCOPE_OK && index != SIZE_MAX)
-		live->ids[index] = *id + 1;
-	return status;
+	if (index != SIZE_MAX && live->rows[index])
+		return live->rows[index] - 1;
+	size_t row = tsi_stack_sums_find(&live->sums,
+					 tsi_stack_collapse(&live->room, live->snapshot, stack));
+	if (index != SIZE_MAX)
+		live->rows[index] = (uint32_t)(row + 1);
+	return row;
 }
 
-static enum tscope_status add_lives(struct live_stacks *live, const struct snapshot_replay *replay,
-				    int64_t index, struct tscope_error *err)
+static void add_lives(struct live_stacks *live, const struct snapshot_replay *replay, int64_t index)
 {
-	enum tscope_status status = tsi_array_new(
-		&live->ids, tsi_plain_object_count(live->snapshot->plain), sizeof(*live->ids), err);
+	struct stack_sums *sums = &live->sums;
 
-	for (size_t i = 0; i < replay->life_count && status == TSCOPE_OK; i++) {
+	live->room.arena = &sums->arena;
+	live->rows = tsi_arena_new(&sums->arena, tsi_plain_object_count(live->snapshot->plain),
+				   sizeof(*live->rows));
+	for (size_t i = 0; i < replay->life_count && tsi_stack_sums_has_room(sums); i++) {
 		const struct snapshot_life *life = &replay->lives[i];
-		uint32_t id;
 
-		if (!tsi_is_live(life, index))
-			continue;
-		status = find_stack(live, life->stack, &id, err);
-		if (status == TSCOPE_OK)
-			status = tsi_stack_sums_add(&live->sums, id, life->requested_bytes, err);
+		if (tsi_is_live(life, index))
+			tsi_stack_sums_add(sums, find_stack(live, life->stack),
+					   life->requested_bytes);
 	}
-	return status;
 }
 
-/* Replays the device with the highest peak into *replay, which is the caller's to deinit. */
-static enum tscope_status replay_highest(struct snapshot_replay *replay,
-					 const struct snapshot *snapshot, struct tscope_error *err)
+/* Replays the device with the highest peak; its lives are in the arena. */
+static void replay_highest(struct snapshot_replay *highest, const struct snapshot *snapshot,
+			   struct arena *arena)
 {
-	int64_t highest = -1;
+	int64_t highest_bytes = -1;
 
-	for (uint32_t i = 0; i < snapshot->device_count; i++) {
-		struct snapshot_replay next;
-		enum tscope_status status = tsi_snapshot_replay_init(&next, snapshot, i, err);
-		if (status == TSCOPE_OK && next.curves[CURVE_ACTIVE].peak_bytes > highest) {
-			struct snapshot_replay lower = *replay;
-			highest = next.curves[CURVE_ACTIVE].peak_bytes;
-			*replay = next;
-			next = lower;
+	*highest = (struct snapshot_replay){ 0 };
+	for (uint32_t i = 0; i < snapshot->device_count && !arena->has_failed; i++) {
+		struct arena of_device = { 0 }, dropped;
+		struct snapshot_replay replay;
+
+		tsi_snapshot_replay_init(&replay, snapshot, i, &of_device);
+		dropped = of_device;
+		if (of_device.has_failed ||
+		    replay.curves[CURVE_ACTIVE].peak_bytes > highest_bytes) {
+			highest_bytes = replay.curves[CURVE_ACTIVE].peak_bytes;
+			*highest = replay;
+			dropped = *arena;
+			*arena = of_device;
 		}
-		tsi_snapshot_replay_deinit(&next);
-		if (status != TSCOPE_OK)
-			return status;
+		tsi_arena_deinit(&dropped);
 	}
-	return TSCOPE_OK;
 }
 
 enum tscope_status tsi_snapshot_write_stacks(FILE *out, const struct snapshot *snapshot,
@@ -98,21 +75,19 @@ enum tscope_status tsi_snapshot_write_stacks(FILE *out, const struct snapshot *s
 					     struct tscope_error *err)
 {
 	struct live_stacks live = { .snapshot = snapshot };
-	struct snapshot_replay replay = { 0 };
-	enum tscope_status status = replay_highest(&replay, snapshot, err);
+	struct snapshot_replay replay;
+	struct arena arena = { 0 };
 
-	if (status == TSCOPE_OK)
-		status = tsi_stack_sums_init(&live.sums, err);
-	if (status == TSCOPE_OK)
-		status = add_lives(&live, &replay,
-				   moment == TSCOPE_MEMORY_AT_PEAK
-					   ? replay.curves[CURVE_ACTIVE].peak_index
-					   : AFTER_WINDOW - 1,
-				   err);
+	tsi_stack_sums_init(&live.sums);
+	replay_highest(&replay, snapshot, &arena);
+	if (!arena.has_failed)
+		add_lives(&live, &replay,
+			  moment == TSCOPE_MEMORY_AT_PEAK ? replay.curves[CURVE_ACTIVE].peak_index
+							  : AFTER_WINDOW - 1);
+	enum tscope_status status = tsi_arena_status(&arena, err);
 	if (status == TSCOPE_OK)
 		status = tsi_stack_sums_write(out, &live.sums, err);
-	tsi_snapshot_replay_deinit(&replay);
+	tsi_arena_deinit(&arena);
 	tsi_stack_sums_deinit(&live.sums);
-	free(live.ids);
 	return status;
 }

@@ -4,11 +4,11 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "base/array.h"
+#include "base/arena.h"
 #include "base/sort.h"
 #include "base/sum.h"
+#include "model/memory/named_rows.h"
 
 static const char unknown_request[] =
 	"some blocks do not say how many bytes were asked for (torch before 2.0 without history)";
@@ -154,48 +154,21 @@ static const struct {
 	[BY_KIND] = { SNAPSHOT_BY_KIND, kind_key },
 };
 
-/* Totals by a key, in the order in which keys first came. */
-struct group_set {
-	struct intern keys;
-	struct totals *groups; /* by id of the key */
-	size_t count, capacity;
-};
-
-static enum tscope_status add_to_group(struct group_set *set, const char *key,
-				       const struct totals *totals, struct tscope_error *err)
-{
-	uint32_t id;
-	enum tscope_status status = tsi_intern_add(&set->keys, tsi_str_of(key), &id, err);
-
-	if (status == TSCOPE_OK)
-		status = tsi_array_reserve(&set->groups, &set->capacity, (size_t)id + 1,
-					   sizeof(*set->groups), err);
-	if (status != TSCOPE_OK)
-		return status;
-	for (; set->count <= id; set->count++)
-		set->groups[set->count] = (struct totals){ 0 };
-	add_totals(&set->groups[id], totals);
-	return TSCOPE_OK;
-}
-
 /* The rows of a table, sorted by their keys as text. */
-static enum tscope_status put_groups(const struct snapshot_view *view, struct fact_sheet *out,
-				     enum snapshot_table table, const struct group_set *set,
-				     struct tscope_error *err)
+static void put_groups(struct fact_sheet *out, enum snapshot_table table,
+		       const struct named_rows *groups)
 {
-	for (uint32_t id = 0; id < set->count; id++) {
-		struct tscope_value *cells;
-		const char *key;
-		if (set->groups[id].sums[TOTALS_SEGMENT_COUNT] == 0)
-			continue; /* the text that is there from the beginning */
-		if (tsi_keep_text(view->scope, tsi_intern_text(&set->keys, id), &key, err) !=
-			    TSCOPE_OK ||
-		    tsi_table_add(out, table, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-		put_totals(cells, &set->groups[id]);
-		cells[TOTALS_KEY] = tsi_text(key);
+	for (uint32_t i = 0; i < groups->count; i++) {
+		const struct totals *totals = tsi_named_row_at(groups, i);
+
+		if (totals->sums[TOTALS_SEGMENT_COUNT] == 0)
+			continue; /* that of "" */
+		struct tscope_value *cells = tsi_table_row(out, table);
+		put_totals(cells, totals);
+		cells[TOTALS_KEY] =
+			tsi_text(tsi_sheet_copy(out, tsi_intern_text(&groups->names, i)));
 	}
-	return tsi_table_sort(out, table, TOTALS_KEY, TOTALS_KEY, err);
+	tsi_table_order(out, table, TOTALS_KEY, TOTALS_KEY);
 }
 
 /* ---- all of it ---------------------------------------------------------------------------- */
@@ -203,78 +176,41 @@ static enum tscope_status put_groups(const struct snapshot_view *view, struct fa
 struct all_totals {
 	struct totals whole;
 	struct totals *devices;
-	struct group_set sets[GROUPING_COUNT];
+	struct named_rows groups[GROUPING_COUNT]; /* of struct totals */
 };
 
-static enum tscope_status add_segment(struct all_totals *all, const struct snapshot *snapshot,
-				      const struct snapshot_segment *segment,
-				      struct tscope_error *err)
+static void add_segment(struct all_totals *all, const struct snapshot *snapshot,
+			const struct snapshot_segment *segment)
 {
 	const struct totals totals = totals_of(snapshot, segment);
-	enum tscope_status status = TSCOPE_OK;
 	char key[KEY_BYTES];
 
 	add_totals(&all->whole, &totals);
 	add_totals(&all->devices[segment->device], &totals);
-	for (size_t i = 0; i < GROUPING_COUNT && status == TSCOPE_OK; i++) {
-		groupings[i].key(key, segment);
-		status = add_to_group(&all->sets[i], key, &totals, err);
-	}
-	return status;
-}
-
-static enum tscope_status add_all(struct all_totals *all, const struct snapshot *snapshot,
-				  struct tscope_error *err)
-{
-	enum tscope_status status =
-		tsi_array_new(&all->devices, snapshot->device_count, sizeof(*all->devices), err);
-
-	for (size_t i = 0; i < GROUPING_COUNT && status == TSCOPE_OK; i++)
-		status = tsi_intern_init(&all->sets[i].keys, UINT32_MAX - 1, err);
-	for (size_t i = 0; i < snapshot->segment_count && status == TSCOPE_OK; i++)
-		status = add_segment(all, snapshot, &snapshot->segments[i], err);
-	return status;
-}
-
-static void deinit_all(struct all_totals *all)
-{
 	for (size_t i = 0; i < GROUPING_COUNT; i++) {
-		tsi_intern_deinit(&all->sets[i].keys);
-		free(all->sets[i].groups);
+		groupings[i].key(key, segment);
+		struct totals *group = tsi_named_row(&all->groups[i], tsi_str_of(key));
+		if (group)
+			add_totals(group, &totals);
 	}
-	free(all->devices);
 }
 
-static enum tscope_status put_devices(const struct snapshot *snapshot, struct fact_sheet *out,
-				      const struct totals *devices, struct tscope_error *err)
+static void put_devices(const struct snapshot *snapshot, struct fact_sheet *out,
+			const struct totals *devices)
 {
 	for (uint32_t i = 0; i < snapshot->device_count; i++) {
-		struct tscope_value *cells;
 		if (snapshot->devices[i].segment_count == 0)
 			continue;
-		if (tsi_table_add(out, SNAPSHOT_BY_DEVICE, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, SNAPSHOT_BY_DEVICE);
 		put_totals(cells, &devices[i]);
 		cells[TOTALS_KEY] = tsi_int(snapshot->devices[i].ordinal);
 	}
-	return TSCOPE_OK;
-}
-
-static enum tscope_status put_tables(const struct snapshot_view *view, struct fact_sheet *out,
-				     const struct all_totals *all, struct tscope_error *err)
-{
-	enum tscope_status status = put_devices(view->snapshot, out, all->devices, err);
-
-	for (size_t i = 0; i < GROUPING_COUNT && status == TSCOPE_OK; i++)
-		status = put_groups(view, out, groupings[i].table, &all->sets[i], err);
-	return status;
 }
 
 /* ---- segments ---------------------------------------------------------------------------- */
 
-static enum tscope_status put_segment(const struct snapshot_view *view, struct fact_sheet *out,
-				      const struct snapshot_segment *segment,
-				      struct tscope_error *err)
+static void put_segment(const struct snapshot *snapshot, struct fact_sheet *out,
+			const struct snapshot_segment *segment)
 {
 	static const enum totals_column columns[] = {
 		[SEGMENTS_RESERVED_BYTES] = TOTALS_RESERVED_BYTES,
@@ -293,16 +229,12 @@ static enum tscope_status put_segment(const struct snapshot_view *view, struct f
 		     { SEGMENTS_POOL, BY_POOL },
 		     { SEGMENTS_POOL_ID, BY_POOL_ID },
 		     { SEGMENTS_KIND, BY_KIND } };
-	const struct totals totals = totals_of(view->snapshot, segment);
-	struct tscope_value *cells;
-	const char *text;
+	const struct totals totals = totals_of(snapshot, segment);
+	struct tscope_value *cells = tsi_table_row(out, SNAPSHOT_SEGMENTS);
 	char key[KEY_BYTES];
 
-	if (tsi_table_add(out, SNAPSHOT_SEGMENTS, &cells, err) != TSCOPE_OK ||
-	    tsi_make_text(view->scope, &text, err, "0x%" PRIx64, segment->address) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	cells[SEGMENTS_DEVICE] = tsi_int(view->snapshot->devices[segment->device].ordinal);
-	cells[SEGMENTS_ADDRESS] = tsi_text(text);
+	cells[SEGMENTS_DEVICE] = tsi_int(snapshot->devices[segment->device].ordinal);
+	cells[SEGMENTS_ADDRESS] = tsi_text(tsi_sheet_print(out, "0x%" PRIx64, segment->address));
 	for (size_t i = SEGMENTS_RESERVED_BYTES; i <= SEGMENTS_BLOCK_COUNT; i++)
 		cells[i] = tsi_int(totals.sums[columns[i]]);
 	if (totals.has_unknown_request)
@@ -310,11 +242,8 @@ static enum tscope_status put_segment(const struct snapshot_view *view, struct f
 	cells[SEGMENTS_FRAGMENTATION_RATIO] = fragmentation_of(&totals);
 	for (size_t i = 0; i < TSI_COUNT_OF(keys); i++) {
 		groupings[keys[i].grouping].key(key, segment);
-		if (tsi_keep_text(view->scope, tsi_str_of(key), &text, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-		cells[keys[i].column] = tsi_text(text);
+		cells[keys[i].column] = tsi_text(tsi_sheet_copy(out, tsi_str_of(key)));
 	}
-	return TSCOPE_OK;
 }
 
 /* By inactive bytes, largest first; then by address, then as in the file. */
@@ -332,23 +261,16 @@ static void order_segments(struct sort_pair *pairs, const struct snapshot *snaps
 	tsi_sort_pairs(pairs, pairs + count, count);
 }
 
-static enum tscope_status put_segments(const struct snapshot_view *view, struct fact_sheet *out,
-				       struct tscope_error *err)
+static void put_segments(const struct snapshot *snapshot, struct fact_sheet *out)
 {
-	const struct snapshot *snapshot = view->snapshot;
-	struct sort_pair *pairs;
+	struct sort_pair *pairs =
+		tsi_arena_new(tsi_sheet_scratch(out), snapshot->segment_count, 2 * sizeof(*pairs));
 
-	if (snapshot->segment_count == 0)
-		return TSCOPE_OK;
-	enum tscope_status status =
-		tsi_array_new(&pairs, snapshot->segment_count, 2 * sizeof(*pairs), err);
-	if (status != TSCOPE_OK)
-		return status;
+	if (!pairs)
+		return;
 	order_segments(pairs, snapshot);
-	for (size_t i = 0; i < snapshot->segment_count && status == TSCOPE_OK; i++)
-		status = put_segment(view, out, &snapshot->segments[pairs[i].value], err);
-	free(pairs);
-	return status;
+	for (size_t i = 0; i < snapshot->segment_count; i++)
+		put_segment(snapshot, out, &snapshot->segments[pairs[i].value]);
 }
 
 /* ---- facts ------------------------------------------------------------------------------- */
@@ -446,20 +368,25 @@ static void put_facts(const struct snapshot_view *view, struct fact_sheet *out,
 	put_settings(snapshot, out);
 }
 
-enum tscope_status tsi_snapshot_put_totals(const struct snapshot_view *view, struct fact_sheet *out,
-					   struct tscope_error *err)
+void tsi_snapshot_put_totals(const struct snapshot_view *view, struct fact_sheet *out)
 {
+	const struct snapshot *snapshot = view->snapshot;
+	struct arena *scratch = tsi_sheet_scratch(out);
 	struct all_totals all = { 0 };
-	enum tscope_status status = add_all(&all, view->snapshot, err);
 
-	if (status == TSCOPE_OK)
-		status = put_tables(view, out, &all, err);
-	if (status == TSCOPE_OK)
-		status = put_segments(view, out, err);
-	if (status == TSCOPE_OK) {
-		put_facts(view, out, &all.whole);
-		put_worst_ratios(view->snapshot, out, all.devices);
+	all.devices = tsi_arena_new(scratch, snapshot->device_count, sizeof(*all.devices));
+	if (!all.devices)
+		return;
+	for (size_t i = 0; i < GROUPING_COUNT; i++)
+		tsi_named_rows_init(&all.groups[i], sizeof(struct totals), scratch);
+	for (size_t i = 0; i < snapshot->segment_count; i++)
+		add_segment(&all, snapshot, &snapshot->segments[i]);
+	put_devices(snapshot, out, all.devices);
+	for (size_t i = 0; i < GROUPING_COUNT; i++) {
+		put_groups(out, groupings[i].table, &all.groups[i]);
+		tsi_named_rows_deinit(&all.groups[i]);
 	}
-	deinit_all(&all);
-	return status;
+	put_segments(snapshot, out);
+	put_facts(view, out, &all.whole);
+	put_worst_ratios(snapshot, out, all.devices);
 }

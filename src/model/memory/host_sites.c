@@ -4,10 +4,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-#include "base/array.h"
-#include "base/error.h"
 
 enum {
 	SITE_TEXT_MAX = 4096, /* a longer one is cut */
@@ -18,7 +14,8 @@ enum {
 };
 
 struct site_maker {
-	struct host_sites *sites;
+	struct named_rows *sites;
+	size_t text_bytes;
 	const struct host_memory *host;
 	unsigned depth;
 	struct str filter;
@@ -36,19 +33,19 @@ static bool holds(const struct memray_capture *capture, const struct memray_node
 	       tsi_str_find(tsi_intern_text(&capture->names, frame->file), filter) >= 0;
 }
 
-/* A node stands after its parent. */
-static enum tscope_status match_nodes(struct site_maker *maker, struct tscope_error *err)
+static void match_nodes(struct site_maker *maker)
 {
 	const struct memray_capture *capture = &maker->host->capture;
 
 	if (maker->filter.length == 0 || capture->node_count == 0)
-		return TSCOPE_OK;
-	if (tsi_array_new(&maker->is_matched, capture->node_count, 1, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+		return;
+	maker->is_matched = tsi_arena_new(maker->sites->arena, capture->node_count, 1);
+	if (!maker->is_matched)
+		return;
+	/* A node stands behind its parent. */
 	for (size_t i = 1; i < capture->node_count; i++)
 		maker->is_matched[i] = maker->is_matched[capture->nodes[i].parent] ||
 				       holds(capture, &capture->nodes[i], maker->filter);
-	return TSCOPE_OK;
 }
 
 /* ---- texts -------------------------------------------------------------------------------- */
@@ -58,7 +55,7 @@ static int shown(struct str name)
 	return (int)(name.length < NAME_SHOWN_MAX ? name.length : NAME_SHOWN_MAX);
 }
 
-/* "train.py:41:step" behind what is there. */
+/* Appends "train.py:41:step". */
 static size_t put_frame(const struct memray_capture *capture, uint32_t node,
 			char text[SITE_TEXT_MAX], size_t length)
 {
@@ -89,27 +86,18 @@ static void describe(const struct site_maker *maker, uint32_t node, char text[SI
 	tsi_str_drop_partial(text);
 }
 
-/* The row of a text. */
-static enum tscope_status find_site(struct host_sites *sites, struct str text,
-				    struct host_site **site, struct tscope_error *err)
+static struct host_site *find_site(struct site_maker *maker, struct str text)
 {
-	enum tscope_status status;
-	uint32_t id = tsi_intern_find(&sites->texts, text);
+	struct named_rows *sites = maker->sites;
+	size_t known_count = sites->count;
 
-	if (id == UINT32_MAX && (sites->text_bytes > ALL_TEXT_MAX || sites->count >= TEXTS_MAX))
+	if ((maker->text_bytes > ALL_TEXT_MAX || known_count >= TEXTS_MAX) &&
+	    tsi_intern_find(&sites->names, text) == UINT32_MAX)
 		text = TSI_STR("(other)");
-	status = tsi_intern_add(&sites->texts, text, &id, err);
-	if (status == TSCOPE_OK)
-		status = tsi_array_reserve(&sites->items, &sites->capacity, (size_t)id + 1,
-					   sizeof(*sites->items), err);
-	if (status != TSCOPE_OK)
-		return status;
-	for (; sites->count <= id; sites->count++) {
-		sites->items[sites->count] = (struct host_site){ .text = (uint32_t)sites->count };
-		sites->text_bytes += text.length;
-	}
-	*site = &sites->items[id];
-	return TSCOPE_OK;
+	struct host_site *site = tsi_named_row(sites, text);
+	if (sites->count > known_count)
+		maker->text_bytes += text.length;
+	return site;
 }
 
 /* ---- sums --------------------------------------------------------------------------------- */
@@ -126,57 +114,51 @@ static bool is_used(const struct host_account *account)
 	       account->at_peak.bytes || account->live.bytes;
 }
 
-static enum tscope_status add_stack(struct site_maker *maker, uint32_t node,
-				    struct tscope_error *err)
+static void add_stack(struct site_maker *maker, uint32_t node)
 {
 	const struct host_account *account = &maker->host->stacks[node];
 	char text[SITE_TEXT_MAX] = "(other)";
-	struct host_site *site;
 
 	if (!is_used(account))
-		return TSCOPE_OK;
+		return;
 	if (!maker->is_matched || maker->is_matched[node])
 		describe(maker, node, text);
-	enum tscope_status status = find_site(maker->sites, tsi_str_of(text), &site, err);
-	if (status != TSCOPE_OK)
-		return status;
-	/* Sums over all stacks are numbers, so those over some of them are. */
+	struct host_site *site = find_site(maker, tsi_str_of(text));
+	if (!site)
+		return;
+	/* No overflow: the sums over all stacks fit. */
 	add_use(&site->allocated, &account->allocated);
 	add_use(&site->temporary, &account->temporary);
 	add_use(&site->at_peak, &account->at_peak);
 	add_use(&site->live, &account->live);
 	site->growth_bytes += account->live.bytes - account->middle_bytes;
-	return TSCOPE_OK;
 }
 
-/* What a capture of sums does not tell. */
-static void forget_totals(struct host_sites *sites)
-{
-	const struct host_use unknown = { -1, -1 };
+static const struct host_use unknown = { -1, -1 };
 
+/* An aggregated capture has no totals. */
+static void forget_totals(const struct named_rows *sites)
+{
 	for (size_t i = 0; i < sites->count; i++) {
-		sites->items[i].allocated = unknown;
-		sites->items[i].temporary = unknown;
+		struct host_site *site = tsi_named_row_at(sites, i);
+
+		site->allocated = site->temporary = unknown;
 	}
 }
 
-static enum tscope_status add_place(struct host_sites *sites, const struct host_memory *host,
-				    const struct host_place *place, struct tscope_error *err)
+static void add_place(struct site_maker *maker, const struct host_place *place)
 {
-	const struct host_use unknown = { -1, -1 };
-	struct host_site *site;
-	enum tscope_status status =
-		find_site(sites, tsi_intern_text(&host->texts, place->site), &site, err);
+	struct host_site *site =
+		find_site(maker, tsi_intern_text(&maker->host->texts, place->site));
 
-	if (status != TSCOPE_OK)
-		return status;
+	if (!site)
+		return;
 	site->allocated = place->allocated;
 	site->temporary = site->at_peak = site->live = unknown;
-	return TSCOPE_OK;
 }
 
-enum tscope_status tsi_host_sites_init(struct host_sites *sites, const struct host_memory *host,
-				       unsigned depth, struct str filter, struct tscope_error *err)
+void tsi_host_sites_init(struct named_rows *sites, const struct host_memory *host, unsigned depth,
+			 struct str filter, struct arena *arena)
 {
 	struct site_maker maker = {
 		.sites = sites,
@@ -186,31 +168,19 @@ enum tscope_status tsi_host_sites_init(struct host_sites *sites, const struct ho
 					     : DEPTH_MAX,
 		.filter = filter,
 	};
-	enum tscope_status status;
 
-	*sites = (struct host_sites){ 0 };
-	status = tsi_intern_init(&sites->texts, UINT32_MAX - 1, err);
-	if (status == TSCOPE_OK)
-		status = match_nodes(&maker, err);
-	for (size_t i = 0; i < host->stack_count && status == TSCOPE_OK; i++)
-		status = add_stack(&maker, (uint32_t)i, err);
-	for (size_t i = 0; i < host->place_count && status == TSCOPE_OK; i++)
-		status = add_place(sites, host, &host->places[i], err);
+	tsi_named_rows_init(sites, sizeof(struct host_site), arena);
+	match_nodes(&maker);
+	for (size_t i = 0; i < host->stack_count && !arena->has_failed; i++)
+		add_stack(&maker, (uint32_t)i);
+	for (size_t i = 0; i < host->place_count; i++)
+		add_place(&maker, &host->places[i]);
 	if (host->source == HOST_AGGREGATE)
 		forget_totals(sites);
-	free(maker.is_matched);
-	return status;
 }
 
 bool tsi_host_site_is_used(const struct host_site *site)
 {
 	return site->allocated.count > 0 || site->allocated.bytes > 0 || site->at_peak.count > 0 ||
 	       site->at_peak.bytes > 0 || site->live.count > 0 || site->live.bytes > 0;
-}
-
-void tsi_host_sites_deinit(struct host_sites *sites)
-{
-	tsi_intern_deinit(&sites->texts);
-	free(sites->items);
-	*sites = (struct host_sites){ 0 };
 }

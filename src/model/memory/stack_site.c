@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stacks tell. A large snapshot holds hundreds of millions of references to frames, a
- * million frames and some thousand texts: so texts are compared with the patterns below, a frame
- * adds up what its two texts tell to a byte, and a walk along a stack looks at bytes only.
+ * The site and the role of a stack. A large snapshot holds hundreds of millions of references to
+ * frames, a million frames and some thousand texts: so texts are compared with the patterns below,
+ * a frame is a byte made of the marks of its two texts, and a walk along a stack looks at bytes
+ * only.
  */
 #include "model/memory/stack_site.h"
 
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-#include "base/array.h"
-#include "base/error.h"
 
 /* Of a file or name: in a site; in a collapsed stack, where templates may be written out. */
 enum { MAX_SITE_PIECE = 2000, MAX_LINE_PIECE = 16000 };
@@ -263,8 +260,8 @@ static unsigned mark_of(struct stack_sites *sites, struct plain_value frame)
 
 /* ---- sites -------------------------------------------------------------------------------- */
 
-enum tscope_status tsi_stack_sites_init(struct stack_sites *sites, const struct snapshot *snapshot,
-					unsigned depth, struct str filter, struct tscope_error *err)
+void tsi_stack_sites_init(struct stack_sites *sites, const struct snapshot *snapshot,
+			  unsigned depth, struct str filter, struct arena *arena)
 {
 	size_t object_count = tsi_plain_object_count(snapshot->plain);
 	size_t text_count = tsi_plain_text_count(snapshot->plain);
@@ -275,27 +272,21 @@ enum tscope_status tsi_stack_sites_init(struct stack_sites *sites, const struct 
 		.depth = depth < SITE_DEPTH_MAX ? depth : SITE_DEPTH_MAX,
 		.filter = filter,
 		.frame_pick = { .keys = snapshot->frame_keys, .count = FRAME_KEY_COUNT },
+		.arena = arena,
 	};
-	if (tsi_intern_init(&sites->texts, UINT32_MAX - 1, err) != TSCOPE_OK ||
-	    tsi_array_new(&sites->text_marks, text_count, sizeof(*sites->text_marks), err) !=
-		    TSCOPE_OK ||
-	    tsi_array_new(&sites->frames, object_count, 1, err) != TSCOPE_OK ||
-	    tsi_array_new(&sites->roles, object_count, 1, err) != TSCOPE_OK ||
-	    tsi_array_new(&sites->sites, object_count, sizeof(*sites->sites), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_array_new(&sites->text, sites->depth,
-			     MAX_FRAME_BYTES(MAX_SITE_PIECE) + sizeof(outwards), err);
+	if (tsi_intern_init(&sites->texts, UINT32_MAX - 1, NULL) != TSCOPE_OK)
+		arena->has_failed = true;
+	sites->text_marks = tsi_arena_new(arena, text_count, sizeof(*sites->text_marks));
+	sites->frames = tsi_arena_new(arena, object_count, 1);
+	sites->roles = tsi_arena_new(arena, object_count, 1);
+	sites->sites = tsi_arena_new(arena, object_count, sizeof(*sites->sites));
+	sites->text = tsi_arena_new(arena, sites->depth,
+				    MAX_FRAME_BYTES(MAX_SITE_PIECE) + sizeof(outwards));
 }
 
 void tsi_stack_sites_deinit(struct stack_sites *sites)
 {
 	tsi_intern_deinit(&sites->texts);
-	free(sites->text_marks);
-	free(sites->frames);
-	free(sites->roles);
-	free(sites->sites);
-	free(sites->text);
-	*sites = (struct stack_sites){ 0 };
 }
 
 /* The frames that make up a site, while a stack is walked along. */
@@ -383,49 +374,46 @@ static struct str site_text(struct stack_sites *sites, const struct site_walk *w
 	return (struct str){ sites->text, (size_t)(at - sites->text) };
 }
 
-/* Names the site of a stack, and gives its id. */
-static enum tscope_status name_site(struct stack_sites *sites, struct plain_value stack,
-				    uint32_t *site, struct tscope_error *err)
+static uint32_t add_site_text(struct stack_sites *sites, struct str text)
+{
+	size_t room = MAX_SITE_BYTES - sites->text_bytes, known_count = sites->texts.count;
+	uint32_t id;
+
+	if (text.length > room && tsi_intern_find(&sites->texts, text) == UINT32_MAX)
+		text = other;
+	if (tsi_intern_add(&sites->texts, text, &id, NULL) != TSCOPE_OK) {
+		sites->arena->has_failed = true;
+		return 0;
+	}
+	if (sites->texts.count > known_count && text.length < room)
+		sites->text_bytes += text.length;
+	return id;
+}
+
+static uint32_t name_site(struct stack_sites *sites, struct plain_value stack)
 {
 	struct site_walk walk = { .class = UINT_MAX, .matches = sites->filter.length == 0 };
 
 	walk_stack(sites, stack, &walk);
-	struct str text = site_text(sites, &walk);
-	if (text.length > MAX_SITE_BYTES - sites->text_bytes &&
-	    tsi_intern_find(&sites->texts, text) == UINT32_MAX)
-		text = other;
-	size_t known_count = sites->texts.count;
-	enum tscope_status status = tsi_intern_add(&sites->texts, text, site, err);
-	if (status != TSCOPE_OK)
-		return status;
-	if (sites->texts.count > known_count && text.length < MAX_SITE_BYTES - sites->text_bytes)
-		sites->text_bytes += text.length;
-	return TSCOPE_OK;
+	return add_site_text(sites, site_text(sites, &walk));
 }
 
-enum tscope_status tsi_stack_site(struct stack_sites *sites, struct plain_value stack,
-				  uint32_t *site, struct tscope_error *err)
+uint32_t tsi_stack_site(struct stack_sites *sites, struct plain_value stack)
 {
 	size_t index = tsi_plain_object_index(stack);
 	uint32_t items_id = tsi_plain_items_id(sites->snapshot->plain, stack);
 	struct latest_site *latest =
 		&sites->latest[items_id * UINT32_C(0x9e3779b1) >> (32 - LATEST_SITE_BITS)];
 
-	if (items_id && latest->items_id == items_id) {
-		*site = latest->site;
-		return TSCOPE_OK;
-	}
-	if (index != SIZE_MAX && sites->sites[index]) {
-		*site = sites->sites[index] - 1;
-		return TSCOPE_OK;
-	}
-	enum tscope_status status = name_site(sites, stack, site, err);
-	if (status != TSCOPE_OK)
-		return status;
+	if (items_id && latest->items_id == items_id)
+		return latest->site;
+	if (index != SIZE_MAX && sites->sites[index])
+		return sites->sites[index] - 1;
+	uint32_t site = name_site(sites, stack);
 	if (index != SIZE_MAX)
-		sites->sites[index] = *site + 1;
-	*latest = (struct latest_site){ items_id, *site };
-	return TSCOPE_OK;
+		sites->sites[index] = site + 1;
+	*latest = (struct latest_site){ items_id, site };
+	return site;
 }
 
 struct str tsi_stack_site_text(const struct stack_sites *sites, uint32_t site)
@@ -503,29 +491,23 @@ static struct str base_name(struct str path)
 	return (struct str){ path.data + start, path.length - start };
 }
 
-enum tscope_status tsi_stack_collapse(char **text, const struct snapshot *snapshot,
-				      struct plain_value stack, struct tscope_error *err)
+struct str tsi_stack_collapse(struct text_room *room, const struct snapshot *snapshot,
+			      struct plain_value stack)
 {
-	size_t depth = tsi_stack_depth(snapshot, stack), length = 0, capacity = 0;
-	char *made = NULL;
+	size_t depth = tsi_stack_depth(snapshot, stack), length = 0;
 
 	depth = depth < MAX_COLLAPSED_FRAMES ? depth : MAX_COLLAPSED_FRAMES;
-	do {
-		if (tsi_array_reserve(&made, &capacity,
-				      length + MAX_FRAME_BYTES(MAX_LINE_PIECE) + 1, 1,
-				      err) != TSCOPE_OK) {
-			free(made);
-			return TSCOPE_E_NOMEM;
-		}
-		made[length] = '\0';
-		if (depth == 0)
-			break;
+	while (depth) {
+		char *made = tsi_arena_reserve(room->arena, room->text, &room->capacity,
+					       length + MAX_FRAME_BYTES(MAX_LINE_PIECE) + 1, 1);
+		if (!made)
+			return TSI_STR("");
+		room->text = made;
 		struct snapshot_frame frame = tsi_stack_frame(snapshot, stack, --depth);
 		frame.filename = base_name(frame.filename);
 		if (length)
 			made[length++] = ';';
 		length = (size_t)(put_frame(made + length, &frame, true) - made);
-	} while (depth);
-	*text = made;
-	return TSCOPE_OK;
+	}
+	return length ? (struct str){ room->text, length } : TSI_STR("");
 }

@@ -2,6 +2,7 @@
 #ifndef TSCOPE_MODEL_MEMORY_STACK_SITE_H
 #define TSCOPE_MODEL_MEMORY_STACK_SITE_H
 
+#include "base/arena.h"
 #include "base/intern.h"
 #include "model/memory/snapshot.h"
 
@@ -23,9 +24,9 @@ struct stack_sites {
 	unsigned depth;      /* frames in a site */
 	struct str filter;   /* a stack without this text in a file or name is "(other)"; "": all */
 	struct intern texts; /* of sites */
-	size_t text_bytes;   /* of them; what is too much is told as "(other)", too */
+	size_t text_bytes;   /* of them; sites beyond a limit are "(other)", too */
 	struct plain_pick frame_pick;
-	uint32_t *text_marks;  /* by text: what it tells as a file or a name; 0: not yet known */
+	uint32_t *text_marks;  /* by text: what it means as a file or a name; 0: not yet known */
 	unsigned char *frames; /* by object: what it is as a frame; 0: not yet known */
 	unsigned char *roles;  /* by object: role of the stack + 1; 0: not yet known */
 	uint32_t *sites;       /* by object: id + 1; 0: not yet known */
@@ -34,29 +35,29 @@ struct stack_sites {
 		uint32_t items_id, site;
 	} latest[1 << LATEST_SITE_BITS];
 	char *text; /* room for a site */
+	struct arena *arena;
 };
 
 /* Frames in a site at most; longer names and files are cut, see stack_site.c. */
 enum { SITE_DEPTH_MAX = 64 };
 
-/* depth 0: 1. snapshot and filter are borrowed. On failure it may be deinited. */
-TSI_MUST_CHECK
-enum tscope_status tsi_stack_sites_init(struct stack_sites *sites, const struct snapshot *snapshot,
-					unsigned depth, struct str filter,
-					struct tscope_error *err);
-void tsi_stack_sites_deinit(struct stack_sites *sites); /* fine on a zeroed struct */
+/*
+ * depth 0: 1. snapshot and filter are borrowed. All but texts lies in the arena, which remembers
+ * where memory ran out: then nothing but deinit may be called.
+ */
+void tsi_stack_sites_init(struct stack_sites *sites, const struct snapshot *snapshot,
+			  unsigned depth, struct str filter, struct arena *arena);
+void tsi_stack_sites_deinit(struct stack_sites *sites);
 
-/* The id of a stack's site in texts. TSCOPE_E_NOMEM. */
-TSI_MUST_CHECK
-enum tscope_status tsi_stack_site(struct stack_sites *sites, struct plain_value stack,
-				  uint32_t *site, struct tscope_error *err);
+/* The id of a stack's site in texts; 0, which is that of "", without memory. */
+uint32_t tsi_stack_site(struct stack_sites *sites, struct plain_value stack);
 
 /* Its text; lives as long as sites. */
 struct str tsi_stack_site_text(const struct stack_sites *sites, uint32_t site);
 
 /*
- * What a stack tells of why memory was taken; from its frames alone, so that a copy kept by a
- * hook may be told as something else.
+ * Why memory was taken, judged by the frames of the stack alone: a copy kept by a hook may be
+ * taken for something else.
  */
 enum stack_role {
 	STACK_UNKNOWN,   /* no frames */
@@ -77,13 +78,19 @@ const char *tsi_stack_role_name(enum stack_role role);
  */
 enum stack_role tsi_stack_role(struct stack_sites *sites, struct plain_value stack);
 
+/* Room that texts are written to one after another. */
+struct text_room {
+	struct arena *arena;
+	char *text;
+	size_t capacity;
+};
+
 /*
  * Writes a stack collapsed: outermost first, "file:line:name" with the file's own name alone,
  * joined by ";" (";" within becomes ":"), as torch's _memory_viz.memory() does. Controls and line
- * breaks become blanks. NOMEM only; *text is the caller's to free.
+ * breaks become blanks. Valid until the next one; "" without memory.
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_stack_collapse(char **text, const struct snapshot *snapshot,
-				      struct plain_value stack, struct tscope_error *err);
+struct str tsi_stack_collapse(struct text_room *room, const struct snapshot *snapshot,
+			      struct plain_value stack);
 
 #endif
