@@ -4,7 +4,6 @@
  * instant for each block that comes or goes, with the totals of the whole process. The
  * CPU's are left out: its totals count only blocks that came while they were watched.
  */
-#include "base/array.h"
 #include "base/error.h"
 #include "decode/json.h"
 #include "model/trace/args.h"
@@ -12,7 +11,6 @@
 #include "model/trace/order.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 enum { DEVICE_TYPE_CPU = 0 };
 
@@ -57,30 +55,26 @@ static void read_args(struct builder *b, struct str args, struct memory_numbers 
 	}
 }
 
-enum tscope_status tsi_keep_allocator_point(struct tscope_trace *trace,
-					    const struct allocator_point *point,
-					    struct tscope_error *err)
+void tsi_keep_allocator_point(struct builder *b, const struct allocator_point *point)
 {
-	if (tsi_array_reserve(&trace->allocator_points, &trace->allocator_point_capacity,
-			      trace->allocator_point_count + 1, sizeof(*trace->allocator_points),
-			      err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	trace->allocator_points[trace->allocator_point_count++] = *point;
-	return TSCOPE_OK;
+	struct tscope_trace *trace = b->trace;
+
+	if (tsi_builder_reserve(b, &trace->allocator_points, &trace->allocator_point_capacity,
+				trace->allocator_point_count + 1, sizeof(*trace->allocator_points)))
+		trace->allocator_points[trace->allocator_point_count++] = *point;
 }
 
-enum tscope_status tsi_add_allocator_point(struct builder *b, const struct raw_event *event,
-					   struct tscope_error *err)
+void tsi_add_allocator_point(struct builder *b, const struct raw_event *event)
 {
 	struct memory_numbers numbers;
 
 	read_args(b, event->args, &numbers);
 	if (numbers.device_type == DEVICE_TYPE_CPU)
-		return TSCOPE_OK;
+		return;
 	if (numbers.device_type == NO_NUMBER || numbers.allocated < 0 ||
 	    numbers.device < INT32_MIN || numbers.device > INT32_MAX) {
 		b->sink.diagnostics[TSCOPE_DIAGNOSTIC_memory_without_total]++;
-		return TSCOPE_OK;
+		return;
 	}
 	struct allocator_point point = {
 		.time_ns = event->ts_ns,
@@ -89,7 +83,7 @@ enum tscope_status tsi_add_allocator_point(struct builder *b, const struct raw_e
 		.device = (int32_t)numbers.device,
 		.is_oom = is_oom_event(event->name),
 	};
-	return tsi_keep_allocator_point(b->trace, &point, err);
+	tsi_keep_allocator_point(b, &point);
 }
 
 /* ---- their order --------------------------------------------------------------------- */
@@ -128,24 +122,25 @@ static void reorder(struct allocator_point *points, uint32_t *list, uint32_t cou
 }
 
 /* Those of one thread came in order, or nearly: a list of numbers sorts that with little memory. */
-enum tscope_status tsi_sort_allocator_points(struct tscope_trace *trace, struct tscope_error *err)
+void tsi_sort_allocator_points(struct builder *b)
 {
-	struct allocator_point *points = trace->allocator_points;
-	size_t count = trace->allocator_point_count;
-	uint32_t *list;
+	struct allocator_point *points = b->trace->allocator_points;
+	size_t count = b->trace->allocator_point_count;
 
 	if (is_sorted(points, count))
-		return TSCOPE_OK;
-	if (count > UINT32_MAX)
-		return tsi_fail(err, TSCOPE_E_LIMIT, "more than %" PRIu32 " memory events",
-				UINT32_MAX);
-	if (tsi_array_new(&list, count, sizeof(*list), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+		return;
+	if (count > UINT32_MAX) {
+		struct tscope_error err;
+		tsi_fail(&err, TSCOPE_E_LIMIT, "more than %" PRIu32 " memory events", UINT32_MAX);
+		tsi_builder_fail(b, &err);
+		return;
+	}
+	uint32_t *list = tsi_arena_new(&b->scratch, count, sizeof(*list));
+	if (!list)
+		return;
 	for (uint32_t i = 0; i < count; i++)
 		list[i] = i;
-	enum tscope_status status = tsi_sort_list(list, (uint32_t)count, is_behind, points, err);
-	if (status == TSCOPE_OK)
-		reorder(points, list, (uint32_t)count);
-	free(list);
-	return status;
+	if (!tsi_sort_list(list, (uint32_t)count, is_behind, points))
+		tsi_builder_fail_nomem(b);
+	reorder(points, list, (uint32_t)count);
 }

@@ -5,7 +5,7 @@
  * each object is walked once, with the layout of those before it.
  */
 #include "model/trace/args.h"
-#include "base/array.h"
+
 #include "decode/events/members.h"
 #include "decode/json.h"
 #include "model/trace/build.h"
@@ -123,11 +123,10 @@ static uint32_t blocks_of(struct str grid)
 
 /* ---- collectives --------------------------------------------------------------------- */
 
-static enum tscope_status read_text(struct builder *b, struct str value, uint32_t *id,
-				    struct tscope_error *err)
+static uint32_t read_text(struct builder *b, struct str value)
 {
 	struct str text = tsi_json_unquote(value);
-	return tsi_builder_intern(b, text, memchr(text.data, '\\', text.length) != NULL, id, err);
+	return tsi_builder_name(b, text, memchr(text.data, '\\', text.length) != NULL);
 }
 
 /* The texts of a collective and where they go. */
@@ -166,56 +165,47 @@ static bool is_key(struct str key, const char *wanted)
 	return tsi_str_equal(key, tsi_str_of(wanted));
 }
 
-static enum tscope_status read_collective_arg(struct builder *b, struct collective *collective,
-					      struct str key, struct str value,
-					      struct tscope_error *err)
+static void read_collective_arg(struct builder *b, struct collective *collective, struct str key,
+				struct str value)
 {
 	char *base = (char *)collective;
 	for (size_t i = 0; i < TSI_COUNT_OF(collective_texts); i++)
-		if (is_key(key, collective_texts[i].key))
-			return read_text(b, value,
-					 (uint32_t *)(void *)(base + collective_texts[i].offset),
-					 err);
+		if (is_key(key, collective_texts[i].key)) {
+			*(uint32_t *)(void *)(base + collective_texts[i].offset) =
+				read_text(b, value);
+			return;
+		}
 	for (size_t i = 0; i < TSI_COUNT_OF(collective_numbers); i++)
 		if (is_key(key, collective_numbers[i].key))
 			read_int(value, (int64_t *)(void *)(base + collective_numbers[i].offset));
-	return TSCOPE_OK;
 }
 
-static enum tscope_status add_collective(struct builder *b, struct str args, uint32_t *index,
-					 struct tscope_error *err)
+uint32_t tsi_add_collective(struct builder *b, const struct collective *collective)
 {
 	struct tscope_trace *trace = b->trace;
-	struct collective collective = {
-		.in_elements = NO_NUMBER,
-		.out_elements = NO_NUMBER,
-		.group_size = NO_NUMBER,
-		.sequence = NO_NUMBER,
-		.src_rank = NO_NUMBER,
-		.dst_rank = NO_NUMBER,
-		.rank_start = NO_NUMBER,
-		.rank_stride = NO_NUMBER,
-	};
+	struct collective *added =
+		tsi_builder_push(b, &trace->collectives, &trace->collective_count,
+				 &trace->collective_capacity, sizeof(*added));
+	if (!added)
+		return NO_ROW;
+	*added = *collective;
+	return (uint32_t)trace->collective_count - 1;
+}
+
+static uint32_t read_collective(struct builder *b, struct str args)
+{
+	const struct intern *names = &b->trace->names;
+	struct collective collective = tsi_no_collective();
 	struct json_cursor members;
 	struct str key, value;
 	tsi_json_object_open(&members, args);
-	while (tsi_json_object_next(&members, &key, &value)) {
-		enum tscope_status status = read_collective_arg(b, &collective, key, value, err);
-		if (status != TSCOPE_OK)
-			return status;
-	}
-	struct str name = tsi_intern_text(&trace->names, collective.name);
+	while (tsi_json_object_next(&members, &key, &value))
+		read_collective_arg(b, &collective, key, value);
+	struct str name = tsi_intern_text(names, collective.name);
 	collective.kind = (uint8_t)tsi_classify_collective(name);
 	collective.is_wait = tsi_is_collective_wait(name);
-	collective.element_bytes =
-		tsi_dtype_bytes(tsi_intern_text(&trace->names, collective.dtype));
-
-	if (tsi_array_reserve(&trace->collectives, &trace->collective_capacity,
-			      trace->collective_count + 1, sizeof(collective), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	*index = (uint32_t)trace->collective_count;
-	trace->collectives[trace->collective_count++] = collective;
-	return TSCOPE_OK;
+	collective.element_bytes = tsi_dtype_bytes(tsi_intern_text(names, collective.dtype));
+	return tsi_add_collective(b, &collective);
 }
 
 /* ---- operators ----------------------------------------------------------------------- */
@@ -223,43 +213,29 @@ static enum tscope_status add_collective(struct builder *b, struct str args, uin
 enum { CONCRETE_UNKNOWN, CONCRETE_KEPT, CONCRETE_DROPPED };
 
 /* Whether the concrete inputs of a name's operators are kept: found out once for each name. */
-static enum tscope_status keeps_concrete(struct builder *b, uint32_t name, bool *keeps,
-					 struct tscope_error *err)
+static bool keeps_concrete(struct builder *b, uint32_t name)
 {
 	size_t known = b->concrete_use_capacity;
-	if (tsi_unlikely(name >= known)) {
-		if (tsi_array_reserve(&b->concrete_use, &b->concrete_use_capacity, (size_t)name + 1,
-				      1, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-		memset(b->concrete_use + known, CONCRETE_UNKNOWN, b->concrete_use_capacity - known);
-	}
+	if (!tsi_builder_reserve(b, &b->concrete_use, &b->concrete_use_capacity, (size_t)name + 1,
+				 1))
+		return false;
+	memset(b->concrete_use + known, CONCRETE_UNKNOWN, b->concrete_use_capacity - known);
 	uint8_t *use = &b->concrete_use[name];
 	if (*use == CONCRETE_UNKNOWN)
 		*use = tsi_needs_concrete(tsi_intern_text(&b->trace->names, name))
 			       ? CONCRETE_KEPT
 			       : CONCRETE_DROPPED;
-	*keeps = *use == CONCRETE_KEPT;
-	return TSCOPE_OK;
+	return *use == CONCRETE_KEPT;
 }
 
-static enum tscope_status read_inputs(struct builder *b, uint32_t name, struct raw_inputs *raw,
-				      struct cpu_op *op, struct tscope_error *err)
+static void read_inputs(struct builder *b, uint32_t name, struct raw_inputs *raw, struct cpu_op *op)
 {
-	uint32_t index;
-	bool keeps = false;
-	enum tscope_status status = TSCOPE_OK;
 	if (raw->dims.length == 0)
 		raw->types = raw->concrete = (struct str){ 0 };
-	if (raw->concrete.length)
-		status = keeps_concrete(b, name, &keeps, err);
-	if (!keeps)
+	if (raw->concrete.length && !keeps_concrete(b, name))
 		raw->concrete = (struct str){ 0 };
-	if (status == TSCOPE_OK && (raw->dims.length || raw->flops.length)) {
-		status = tsi_find_inputs(b, raw, &index, err);
-		if (status == TSCOPE_OK)
-			op->inputs = index & MAX_INPUTS;
-	}
-	return status;
+	if (raw->dims.length || raw->flops.length)
+		op->inputs = tsi_find_inputs(b, raw) & MAX_INPUTS;
 }
 
 /* A number whose first digit is at least this one: 0 or not is all that is asked. */
@@ -268,9 +244,8 @@ static bool is_at_least(struct str value, char digit)
 	return value.length && value.data[0] >= digit && value.data[0] <= '9';
 }
 
-enum tscope_status tsi_read_op_args(struct builder *b, uint32_t name, struct str args,
-				    struct cpu_op *op, uint32_t *external_id,
-				    struct tscope_error *err)
+void tsi_read_op_args(struct builder *b, uint32_t name, struct str args, struct cpu_op *op,
+		      uint32_t *external_id)
 {
 	struct members members = tsi_members_open(b->isa, &b->op_args, tsi_find_arg, args);
 	struct raw_inputs raw = { 0 };
@@ -309,10 +284,9 @@ enum tscope_status tsi_read_op_args(struct builder *b, uint32_t name, struct str
 	}
 	if (op->is_backward)
 		op->is_forward = false;
-	enum tscope_status status = read_inputs(b, name, &raw, op, err);
-	if (status == TSCOPE_OK && has_collective)
-		status = add_collective(b, args, &op->collective, err);
-	return status;
+	read_inputs(b, name, &raw, op);
+	if (has_collective)
+		op->collective = read_collective(b, args);
 }
 
 /* ---- runtime calls ------------------------------------------------------------------- */
@@ -382,8 +356,7 @@ static void read_device_arg(struct raw_work *work, enum arg arg, struct str valu
 	}
 }
 
-enum tscope_status tsi_read_device_args(struct builder *b, struct str args, struct raw_work *work,
-					struct tscope_error *err)
+void tsi_read_device_args(struct builder *b, struct str args, struct raw_work *work)
 {
 	struct members members = tsi_members_open(b->isa, &b->device_args, tsi_find_arg, args);
 	struct str value;
@@ -400,5 +373,6 @@ enum tscope_status tsi_read_device_args(struct builder *b, struct str args, stru
 		else if (arg != ARG_OTHER)
 			read_device_arg(work, (enum arg)arg, value);
 	}
-	return has_collective ? add_collective(b, args, &work->collective, err) : TSCOPE_OK;
+	if (has_collective)
+		work->collective = read_collective(b, args);
 }

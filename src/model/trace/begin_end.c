@@ -9,11 +9,8 @@
  * Composer writes the E of every span, but B only while its schedule records: an E of its
  * names closes nothing where no B of that name is open.
  */
-#include "base/array.h"
 #include "base/sort.h"
 #include "model/trace/build.h"
-
-#include <stdlib.h>
 
 enum { NAME_SEARCH_DEPTH = 64 };
 
@@ -27,13 +24,11 @@ struct matcher {
 	uint32_t top;    /* the innermost open mark, or NO_ROW */
 };
 
-enum tscope_status tsi_add_mark(struct builder *b, struct slice_mark mark, struct tscope_error *err)
+void tsi_add_mark(struct builder *b, struct slice_mark mark)
 {
-	if (tsi_array_reserve(&b->marks, &b->mark_capacity, b->mark_count + 1, sizeof(*b->marks),
-			      err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	b->marks[b->mark_count++] = mark;
-	return TSCOPE_OK;
+	if (tsi_builder_reserve(b, &b->marks, &b->mark_capacity, b->mark_count + 1,
+				sizeof(*b->marks)))
+		b->marks[b->mark_count++] = mark;
 }
 
 static bool is_name_open(const struct matcher *m, uint32_t name)
@@ -70,7 +65,7 @@ static bool is_cut_begin(const struct matcher *m, const struct slice_mark *end)
 	return tsi_is_composer_name(name) && !is_name_open(m, end->name);
 }
 
-static enum tscope_status take_mark(struct matcher *m, uint32_t index, struct tscope_error *err)
+static void take_mark(struct matcher *m, uint32_t index)
 {
 	const struct slice_mark *mark = &m->marks[index];
 	if (mark->row != NO_ROW) {
@@ -81,15 +76,13 @@ static enum tscope_status take_mark(struct matcher *m, uint32_t index, struct ts
 	} else if (m->top != NO_ROW) {
 		const struct slice_mark *begin = &m->marks[m->top];
 		m->top = m->below[m->top];
-		return tsi_length_put(&m->trace->spans.durations, begin->row,
-				      mark->ts_ns - begin->ts_ns, err);
+		tsi_length_put(&m->trace->spans.durations, begin->row, mark->ts_ns - begin->ts_ns);
 	} else {
 		m->trace->diagnostics[TSCOPE_DIAGNOSTIC_unmatched_end]++;
 	}
-	return TSCOPE_OK;
 }
 
-static enum tscope_status match_all(struct matcher *m, struct tscope_error *err)
+static void match_all(struct matcher *m)
 {
 	for (size_t i = 0; i < m->count; i++) {
 		const struct slice_mark *mark = &m->marks[m->order[i].value];
@@ -100,10 +93,8 @@ static enum tscope_status match_all(struct matcher *m, struct tscope_error *err)
 			m->order[i].value = m->order[i + 1].value;
 			m->order[i + 1].value = end;
 		}
-		if (take_mark(m, (uint32_t)m->order[i].value, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		take_mark(m, (uint32_t)m->order[i].value);
 	}
-	return TSCOPE_OK;
 }
 
 /* By thread, then by time; equal ones stay in the order of the file. */
@@ -118,30 +109,25 @@ static void sort_marks(const struct slice_mark *marks, struct sort_pair *order,
 	tsi_sort_pairs(order, scratch, count);
 }
 
-static enum tscope_status match_marks(struct builder *b, struct tscope_error *err)
+static void match_marks(struct builder *b)
 {
 	struct matcher m = {
 		.trace = b->trace,
 		.marks = b->marks,
 		.count = b->mark_count,
+		.order = tsi_arena_new(&b->scratch, b->mark_count, sizeof(*m.order)),
+		.below = tsi_arena_new(&b->scratch, b->mark_count, sizeof(*m.below)),
 		.top = NO_ROW,
 	};
-	struct sort_pair *scratch = NULL;
-	enum tscope_status status = TSCOPE_E_NOMEM;
-	if (tsi_array_new(&m.order, m.count, sizeof(*m.order), err) == TSCOPE_OK &&
-	    tsi_array_new(&scratch, m.count, sizeof(*scratch), err) == TSCOPE_OK &&
-	    tsi_array_new(&m.below, m.count, sizeof(*m.below), err) == TSCOPE_OK) {
-		sort_marks(m.marks, m.order, scratch, m.count);
-		status = match_all(&m, err);
-	}
-	free(m.order);
-	free(scratch);
-	free(m.below);
-	return status;
+	struct sort_pair *scratch = tsi_arena_new(&b->scratch, m.count, sizeof(*scratch));
+	if (!scratch)
+		return;
+	sort_marks(m.marks, m.order, scratch, m.count);
+	match_all(&m);
 }
 
 /* What never ended lasts to the latest time that the file knows. */
-static enum tscope_status close_open_rows(struct builder *b, struct tscope_error *err)
+static void close_open_rows(struct builder *b)
 {
 	struct spans *spans = &b->trace->spans;
 	int64_t latest = INT64_MIN;
@@ -158,20 +144,15 @@ static enum tscope_status close_open_rows(struct builder *b, struct tscope_error
 	for (uint32_t row = 0; row < spans->count; row++) {
 		if (tsi_dur_ns(spans, row) != OPEN_DURATION)
 			continue;
-		if (tsi_length_put(&spans->durations, row, latest - tsi_start_ns(spans, row),
-				   err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		tsi_length_put(&spans->durations, row, latest - tsi_start_ns(spans, row));
 		b->trace->diagnostics[TSCOPE_DIAGNOSTIC_unmatched_begin]++;
 	}
-	return TSCOPE_OK;
 }
 
-enum tscope_status tsi_match_begin_end(struct builder *b, struct tscope_error *err)
+void tsi_match_begin_end(struct builder *b)
 {
-	enum tscope_status status = TSCOPE_OK;
 	if (b->mark_count)
-		status = match_marks(b, err);
-	if (status == TSCOPE_OK && b->has_open_rows)
-		status = close_open_rows(b, err);
-	return status;
+		match_marks(b);
+	if (b->has_open_rows)
+		close_open_rows(b);
 }

@@ -2,6 +2,8 @@
 #ifndef TSCOPE_MODEL_TRACE_BUILD_H
 #define TSCOPE_MODEL_TRACE_BUILD_H
 
+#include "base/arena.h"
+#include "base/error.h"
 #include "base/key_map.h"
 #include "decode/events/event_sink.h"
 #include "decode/events/members.h"
@@ -86,13 +88,18 @@ struct event_ids {
 
 struct builder {
 	struct event_sink sink; /* first: a pointer to it is one to the builder */
+	/* Of what failed first: all that follows has no effect, and needs no status of its own. */
+	enum tscope_status status;
+	struct tscope_error err;
+	struct arena scratch; /* of the stage that runs after the events */
+
 	struct tscope_trace *trace;
 	struct builder_options options;
 	uint32_t events_until_tick;
 
 	struct key_map category_of;                  /* (name id, phase) -> index */
 	const struct category_rule **category_rules; /* by index in trace->categories */
-	size_t category_rule_capacity;
+	size_t category_rule_count, category_rule_capacity;
 	struct category_memo category_memo[CATEGORY_MEMO_SLOTS];
 
 	struct known_kind *known; /* by kind of event, as the decoder tells them */
@@ -140,12 +147,45 @@ struct device_place {
 	int64_t stream; /* or NO_NUMBER */
 };
 
-/* builder.c */
+/* builder.c: failures */
 
-/* The id of a text as it stands in JSON between its quotes. */
+/* Fails the builder, unless it has failed before. */
+TSI_COLD void tsi_builder_fail(struct builder *b, const struct tscope_error *err);
+TSI_COLD void tsi_builder_fail_nomem(struct builder *b);
+/* TSCOPE_OK, or the failure, and why. */
+enum tscope_status tsi_builder_status(const struct builder *b, struct tscope_error *err);
+
+/* An item more, zeroed, of an array of the trace's arena: see tsi_arena_push(). NULL: it failed. */
 TSI_MUST_CHECK
-enum tscope_status tsi_builder_intern(struct builder *b, struct str text, bool escaped,
-				      uint32_t *id, struct tscope_error *err);
+void *tsi_builder_push(struct builder *b, void *items, size_t *count, size_t *capacity,
+		       size_t item_bytes);
+
+/* A zeroed array to be freed with free(). NULL: it failed. */
+TSI_MUST_CHECK
+void *tsi_builder_new_array(struct builder *b, size_t count, size_t item_bytes);
+
+TSI_MUST_CHECK
+bool tsi_builder_grow(struct builder *b, void *items, size_t *capacity, size_t wanted,
+		      size_t item_bytes);
+
+/* Has a column, or another array from the heap, room for so many items? False: it failed. */
+TSI_MUST_CHECK
+static inline bool tsi_builder_reserve(struct builder *b, void *items, size_t *capacity,
+				       size_t wanted, size_t item_bytes)
+{
+	return tsi_likely(wanted <= *capacity) ||
+	       tsi_builder_grow(b, items, capacity, wanted, item_bytes);
+}
+
+/* The id of a text in one of the builder's sets; 0 where that failed. */
+uint32_t tsi_builder_id(struct builder *b, struct intern *set, struct str text);
+
+/* The id of a name, a text as it stands in JSON between its quotes. */
+uint32_t tsi_builder_name(struct builder *b, struct str text, bool escaped);
+
+void tsi_builder_put(struct builder *b, struct key_map *map, uint64_t key, uint32_t value);
+
+/* builder.c */
 
 /* Frees what only the events to come would need, once all are there. */
 void tsi_free_scaffold(struct builder *b);
@@ -162,15 +202,13 @@ struct raw_work {
 	bool graph;
 };
 
-TSI_MUST_CHECK
-enum tscope_status tsi_read_op_args(struct builder *b, uint32_t name, struct str args,
-				    struct cpu_op *op, uint32_t *external_id,
-				    struct tscope_error *err);
+void tsi_read_op_args(struct builder *b, uint32_t name, struct str args, struct cpu_op *op,
+		      uint32_t *external_id);
 /* *bytes stays as it is where nothing is said. */
 void tsi_read_call_args(struct builder *b, struct str args, struct event_ids *ids, int64_t *bytes);
-TSI_MUST_CHECK
-enum tscope_status tsi_read_device_args(struct builder *b, struct str args, struct raw_work *work,
-					struct tscope_error *err);
+void tsi_read_device_args(struct builder *b, struct str args, struct raw_work *work);
+/* The index of a collective that is new in trace->collectives; NO_ROW where that failed. */
+uint32_t tsi_add_collective(struct builder *b, const struct collective *collective);
 
 static inline struct work_shape tsi_no_shape(void)
 {
@@ -182,41 +220,45 @@ static inline struct work_shape tsi_no_shape(void)
 	};
 }
 
+/* A collective of which nothing is known. */
+static inline struct collective tsi_no_collective(void)
+{
+	return (struct collective){
+		.in_elements = NO_NUMBER,
+		.out_elements = NO_NUMBER,
+		.group_size = NO_NUMBER,
+		.sequence = NO_NUMBER,
+		.src_rank = NO_NUMBER,
+		.dst_rank = NO_NUMBER,
+		.rank_start = NO_NUMBER,
+		.rank_stride = NO_NUMBER,
+	};
+}
+
 /* rows.c */
 
 /* The index in trace->spans.kinds. */
-TSI_MUST_CHECK
-enum tscope_status tsi_find_span_kind(struct builder *b, const struct span_kind *kind,
-				      uint32_t *index, struct tscope_error *err);
+uint32_t tsi_find_span_kind(struct builder *b, const struct span_kind *kind);
 /* The index in trace->work_shapes. */
-TSI_MUST_CHECK
-enum tscope_status tsi_find_work_shape(struct builder *b, const struct work_shape *shape,
-				       uint32_t *index, struct tscope_error *err);
+uint32_t tsi_find_work_shape(struct builder *b, const struct work_shape *shape);
 /* What stands beside the row that is added next. */
+void tsi_add_op_ids(struct builder *b, struct event_ids ids);
+void tsi_add_call(struct builder *b, struct event_ids ids);
+void tsi_add_device_event(struct builder *b, struct event_ids ids, uint32_t collective);
+/* Room for more rows; false: it failed. */
 TSI_MUST_CHECK
-enum tscope_status tsi_add_op_ids(struct builder *b, struct event_ids ids,
-				  struct tscope_error *err);
-TSI_MUST_CHECK
-enum tscope_status tsi_add_call(struct builder *b, struct event_ids ids, struct tscope_error *err);
-TSI_MUST_CHECK
-enum tscope_status tsi_add_device_event(struct builder *b, struct event_ids ids,
-					uint32_t collective, struct tscope_error *err);
-TSI_MUST_CHECK
-enum tscope_status tsi_grow_rows(struct spans *spans, struct tscope_error *err);
+bool tsi_grow_rows(struct builder *b);
 
-TSI_MUST_CHECK
-static inline enum tscope_status tsi_add_row(struct spans *spans, int64_t start_ns, int64_t dur_ns,
-					     uint32_t kind, struct tscope_error *err)
+static inline void tsi_add_row(struct builder *b, int64_t start_ns, int64_t dur_ns, uint32_t kind)
 {
+	struct spans *spans = &b->trace->spans;
 	uint32_t row = spans->count;
-	enum tscope_status status;
-	if (tsi_unlikely(row == spans->capacity) &&
-	    (status = tsi_grow_rows(spans, err)) != TSCOPE_OK)
-		return status;
+	if (tsi_unlikely(row == spans->capacity) && !tsi_grow_rows(b))
+		return;
 	spans->kind[row] = kind;
 	spans->count++;
-	status = tsi_time_put(&spans->starts, row, start_ns, err);
-	return status == TSCOPE_OK ? tsi_length_put(&spans->durations, row, dur_ns, err) : status;
+	tsi_time_put(&spans->starts, row, start_ns);
+	tsi_length_put(&spans->durations, row, dur_ns);
 }
 
 static inline bool tsi_is_good_span(int64_t ts_ns, int64_t dur_ns)
@@ -259,28 +301,24 @@ struct kind_lesson {
 	bool is_filtered; /* by builder_options.only */
 	bool is_no_work;  /* a span that becomes no row, whatever it says */
 };
-TSI_MUST_CHECK
-enum tscope_status tsi_learn_kind(struct builder *b, const struct raw_event *event,
-				  const struct kind_lesson *lesson, struct tscope_error *err);
+void tsi_learn_kind(struct builder *b, const struct raw_event *event,
+		    const struct kind_lesson *lesson);
 
 /* builder.c: what is done every so many events. */
-TSI_MUST_CHECK
-enum tscope_status tsi_tick(struct builder *b, struct tscope_error *err);
+void tsi_tick(struct builder *b);
 
 /* Counts an event of a category, whatever becomes of it. */
-TSI_MUST_CHECK
-static inline enum tscope_status tsi_count_event(struct builder *b, uint32_t category,
-						 struct tscope_error *err)
+static inline void tsi_count_event(struct builder *b, uint32_t category)
 {
 	b->trace->categories[category].count++;
-	return tsi_unlikely(--b->events_until_tick == 0) ? tsi_tick(b, err) : TSCOPE_OK;
+	if (tsi_unlikely(--b->events_until_tick == 0))
+		tsi_tick(b);
 }
 
 /* memory_limit.c */
 
 /* Gives up operators where the trace takes more than it may; fails where that is not enough. */
-TSI_MUST_CHECK
-enum tscope_status tsi_keep_memory_limit(struct builder *b, struct tscope_error *err);
+void tsi_keep_memory_limit(struct builder *b);
 
 /* Is an operator's row, complete or open, no longer kept? Then it is counted. */
 static inline bool tsi_drops_operator(struct builder *b, int64_t dur_ns)
@@ -301,107 +339,83 @@ struct raw_inputs {
 enum { MAX_INPUTS = (1 << 30) - 1 }; /* the largest index that struct cpu_op has room for */
 
 /* The index in trace->op_inputs, where they are put if they are new. */
-TSI_MUST_CHECK
-enum tscope_status tsi_find_inputs(struct builder *b, const struct raw_inputs *raw, uint32_t *index,
-				   struct tscope_error *err);
+uint32_t tsi_find_inputs(struct builder *b, const struct raw_inputs *raw);
 
 /* allocator.c */
 
 /* True for "[memory]" and "[OutOfMemory]". */
 bool tsi_is_memory_event(struct str name);
 /* Keeps what such an event says of an accelerator; its time is good. */
-TSI_MUST_CHECK
-enum tscope_status tsi_add_allocator_point(struct builder *b, const struct raw_event *event,
-					   struct tscope_error *err);
-TSI_MUST_CHECK
-enum tscope_status tsi_keep_allocator_point(struct tscope_trace *trace,
-					    const struct allocator_point *point,
-					    struct tscope_error *err);
-TSI_MUST_CHECK
-enum tscope_status tsi_sort_allocator_points(struct tscope_trace *trace, struct tscope_error *err);
+void tsi_add_allocator_point(struct builder *b, const struct raw_event *event);
+void tsi_keep_allocator_point(struct builder *b, const struct allocator_point *point);
 
 /* sync_records.c */
 
 /* Keeps what a "cuda_sync" says. */
-TSI_MUST_CHECK
-enum tscope_status tsi_add_sync_record(struct builder *b, const struct raw_event *event,
-				       struct tscope_error *err);
+void tsi_add_sync_record(struct builder *b, const struct raw_event *event);
 
 /* tracks.c */
 
-TSI_MUST_CHECK
-enum tscope_status tsi_find_host_track(struct builder *b, const struct raw_event *event,
-				       uint32_t *track, struct tscope_error *err);
+uint32_t tsi_find_host_track(struct builder *b, const struct raw_event *event);
 /* Fills in what `place` does not say from the event's pid and tid. */
-TSI_MUST_CHECK
-enum tscope_status tsi_find_device_track(struct builder *b, const struct raw_event *event,
-					 struct device_place place, uint32_t *track,
-					 struct tscope_error *err);
-/* Gives the tracks the names that M events announced; before the tracks are put in order. */
-void tsi_name_tracks(struct builder *b);
+uint32_t tsi_find_device_track(struct builder *b, const struct raw_event *event,
+			       struct device_place place);
 
 /* metadata.c */
 
 TSI_MUST_CHECK
 enum tscope_status tsi_take_metadata(struct event_sink *sink, struct str key, struct str value,
 				     struct tscope_error *err);
-TSI_MUST_CHECK
-enum tscope_status tsi_take_metadata_event(struct builder *b, const struct raw_event *event,
-					   struct tscope_error *err);
+void tsi_take_metadata_event(struct builder *b, const struct raw_event *event);
 
 /* composer.c */
 
 /* To tell by options.only whose events come. */
-TSI_MUST_CHECK
-enum tscope_status tsi_know_rank_threads(struct builder *b, struct tscope_error *err);
+void tsi_know_rank_threads(struct builder *b);
 bool tsi_is_of_rank(const struct builder *b, const struct raw_event *event);
 /* Metadata events of Composer; others are left alone. */
-TSI_MUST_CHECK
-enum tscope_status tsi_take_composer_event(struct builder *b, const struct raw_event *event,
-					   struct tscope_error *err);
+void tsi_take_composer_event(struct builder *b, const struct raw_event *event);
 /* A thread_sort_index tells Composer's merger. */
 void tsi_note_sort_index(struct builder *b, const struct raw_event *event);
-/* Keeps the number of the batch that args say; *index is where, or stays. */
-TSI_MUST_CHECK
-enum tscope_status tsi_add_batch(struct builder *b, const struct raw_event *event, uint32_t *index,
-				 struct tscope_error *err);
-/* Moves copied events of torch to Composer's clock. */
-TSI_MUST_CHECK
-enum tscope_status tsi_join_composer_clocks(struct builder *b, struct tscope_error *err);
+/* Keeps the number of the batch that args say: where, or NO_ROW. */
+uint32_t tsi_add_batch(struct builder *b, const struct raw_event *event);
 /* Format, rank and clock of the trace. */
 void tsi_describe_composer(struct tscope_trace *trace);
-TSI_MUST_CHECK
-enum tscope_status tsi_count_merged_ranks(struct tscope_trace *trace, struct tscope_error *err);
 
 /* counters.c */
 
 /* Keeps the values in args of a counter event; its time is good. */
-TSI_MUST_CHECK
-enum tscope_status tsi_add_counter_values(struct builder *b, const struct raw_event *event,
-					  struct tscope_error *err);
+void tsi_add_counter_values(struct builder *b, const struct raw_event *event);
 
 /* begin_end.c */
 
 /* Notes a B, whose row (of OPEN_DURATION) is there, or an E (row NO_ROW). */
-TSI_MUST_CHECK
-enum tscope_status tsi_add_mark(struct builder *b, struct slice_mark mark,
-				struct tscope_error *err);
-/* Gives every open row its duration. */
-TSI_MUST_CHECK
-enum tscope_status tsi_match_begin_end(struct builder *b, struct tscope_error *err);
+void tsi_add_mark(struct builder *b, struct slice_mark mark);
 
-/* The stages after the last event, in this order. All work on the trace alone. */
-
-void tsi_assign_roles(struct tscope_trace *trace);
-TSI_MUST_CHECK
-enum tscope_status tsi_group_rows(struct tscope_trace *trace, struct tscope_error *err);
+/*
+ * The stages after the last event, in this order (finish.c). What a stage takes from b->scratch is
+ * freed when it ends.
+ */
+void tsi_name_tracks(struct builder *b);          /* as M events announced */
+void tsi_join_composer_clocks(struct builder *b); /* copied events of torch to Composer's clock */
+void tsi_match_begin_end(struct builder *b);      /* gives every open row its duration */
+void tsi_assign_roles(struct builder *b);
+void tsi_group_rows(struct builder *b);
+void tsi_repair_durations(struct builder *b);
+void tsi_link_rows(struct builder *b);
+void tsi_list_devices(struct builder *b);
+void tsi_sort_allocator_points(struct builder *b);
+void tsi_sort_counters(struct builder *b);
+void tsi_validate(struct builder *b); /* raises the trace's last_ns to that of device work, too */
+void tsi_count_merged_ranks(struct builder *b);
 
 /* The parts of tsi_group_rows(). */
 
-/* Puts tracks that have rows (`count`) in order, others away; new_index says where each went. */
-TSI_MUST_CHECK
-enum tscope_status tsi_order_tracks(struct tscope_trace *trace, uint32_t *new_index,
-				    struct tscope_error *err);
+/*
+ * Puts tracks that have rows (`count`) in order, others away; new_index says where each went.
+ * arena: for what is needed meanwhile.
+ */
+void tsi_order_tracks(struct tscope_trace *trace, uint32_t *new_index, struct arena *arena);
 
 /* What decides the order of the rows of a track. */
 struct order_key {
@@ -435,39 +449,22 @@ enum track_order {
 	TRACK_IS_IN_DISORDER, /* as before */
 };
 /* borders: where the rows of the track begin and end, and what stands beside them. */
-TSI_MUST_CHECK
-enum tscope_status tsi_merge_runs(struct tscope_trace *trace, const struct track *track,
-				  const struct row_cursor *borders, enum track_order *order,
-				  struct tscope_error *err);
+enum track_order tsi_merge_runs(struct builder *b, const struct track *track,
+				const struct row_cursor *borders);
 
 /*
- * place.c: rows into the order of tracks. *borders: where those of each begin, and last where all
- * end; the caller's to free, also on failure.
+ * place.c: rows into the order of tracks. Returns where those of each begin, and last where all
+ * end: in b->scratch; NULL where it failed.
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_place_rows(struct tscope_trace *trace, struct row_cursor **borders,
-				  struct tscope_error *err);
+struct row_cursor *tsi_place_rows(struct builder *b);
 /* Which rows are of a class. */
-TSI_MUST_CHECK
-enum tscope_status tsi_make_row_set(const struct spans *spans, enum tscope_span_class span_class,
-				    struct bit_set *set, struct tscope_error *err);
-
-TSI_MUST_CHECK
-enum tscope_status tsi_repair_durations(struct tscope_trace *trace, struct tscope_error *err);
-TSI_MUST_CHECK
-enum tscope_status tsi_link_rows(struct tscope_trace *trace, struct tscope_error *err);
-TSI_MUST_CHECK
-enum tscope_status tsi_list_devices(struct tscope_trace *trace, struct tscope_error *err);
-/* Raises the trace's last_ns to that of device work, too. */
-void tsi_validate(struct tscope_trace *trace);
+void tsi_make_row_set(struct builder *b, enum tscope_span_class span_class, struct bit_set *set);
 
 /*
  * enclose.c: binds each call to the innermost cpu_op that is open on its thread when it starts,
  * and to its phase. collective_of_call: index in trace->collectives by row of a call, of those
  * within an op that has one. The trace's last_ns is that of threads from then on.
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_enclose_calls(struct tscope_trace *trace, struct key_map *collective_of_call,
-				     struct tscope_error *err);
+void tsi_enclose_calls(struct builder *b, struct key_map *collective_of_call);
 
 #endif

@@ -66,36 +66,33 @@ bool tsi_is_evaluation(struct str name)
 
 /* ---- metadata events ----------------------------------------------------------------- */
 
-/* What the thread of this event said so far; NULL: there are too many. */
-static enum tscope_status find_rank(struct builder *b, const struct raw_event *event,
-				    struct composer_rank **ret, struct tscope_error *err)
+/* What the thread of this event said so far; NULL: there are too many, or that failed. */
+static struct composer_rank *find_rank(struct builder *b, const struct raw_event *event)
 {
 	struct tscope_trace *trace = b->trace;
-	struct composer_rank fresh = { .rank = -1,
-				       .sync_ns = NO_NUMBER,
-				       .sync_error_ns = NO_NUMBER };
-	struct str tid = event->tid.length ? event->tid : event->pid;
-	enum tscope_status status;
+	struct str tid_text = event->tid.length ? event->tid : event->pid;
 
-	*ret = NULL;
 	if (trace->composer_rank_count == MAX_COMPOSER_RANKS)
-		return TSCOPE_OK;
-	if ((status = tsi_intern_add(&trace->names, event->pid, &fresh.pid, err)) != TSCOPE_OK ||
-	    (status = tsi_intern_add(&trace->names, tid, &fresh.tid, err)) != TSCOPE_OK)
-		return status;
-	uint64_t key = tsi_key_of_pair(fresh.pid, fresh.tid);
+		return NULL;
+	uint32_t pid = tsi_builder_id(b, &trace->names, event->pid);
+	uint32_t tid = tsi_builder_id(b, &trace->names, tid_text);
+	uint64_t key = tsi_key_of_pair(pid, tid);
 	uint32_t index = tsi_key_map_find(&b->composer_rank_of, key);
-	if (index == NO_ROW) {
-		index = (uint32_t)trace->composer_rank_count;
-		if (tsi_array_reserve(&trace->composer_ranks, &trace->composer_rank_capacity,
-				      trace->composer_rank_count + 1,
-				      sizeof(*trace->composer_ranks), err) != TSCOPE_OK ||
-		    tsi_key_map_put(&b->composer_rank_of, key, index, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-		trace->composer_ranks[trace->composer_rank_count++] = fresh;
-	}
-	*ret = &trace->composer_ranks[index];
-	return TSCOPE_OK;
+	if (index != NO_ROW)
+		return &trace->composer_ranks[index];
+	tsi_builder_put(b, &b->composer_rank_of, key, (uint32_t)trace->composer_rank_count);
+	struct composer_rank *rank =
+		tsi_builder_push(b, &trace->composer_ranks, &trace->composer_rank_count,
+				 &trace->composer_rank_capacity, sizeof(*rank));
+	if (rank)
+		*rank = (struct composer_rank){
+			.pid = pid,
+			.tid = tid,
+			.rank = -1,
+			.sync_ns = NO_NUMBER,
+			.sync_error_ns = NO_NUMBER,
+		};
+	return rank;
 }
 
 /* Of several recordings in one file the first speaks, as in Composer's own merger. */
@@ -107,27 +104,24 @@ static void put_microseconds(int64_t *ns, int64_t value)
 		*ns = product;
 }
 
-enum tscope_status tsi_take_composer_event(struct builder *b, const struct raw_event *event,
-					   struct tscope_error *err)
+void tsi_take_composer_event(struct builder *b, const struct raw_event *event)
 {
 	bool is_rank = tsi_str_is(event->name, "global_rank");
 	bool is_sync = tsi_str_is(event->name, "clock_sync_timestamp_us");
-	struct composer_rank *rank;
 	int64_t value;
 
 	if (!is_rank && !is_sync && !tsi_str_is(event->name, "clock_sync_error_bound"))
-		return TSCOPE_OK;
+		return;
 	if (!tsi_json_to_int64(tsi_json_object_get(event->args, TSI_STR("value")), &value))
-		return TSCOPE_OK;
-	enum tscope_status status = find_rank(b, event, &rank, err);
-	if (status != TSCOPE_OK || !rank)
-		return status;
+		return;
+	struct composer_rank *rank = find_rank(b, event);
+	if (!rank)
+		return;
 	b->trace->is_composer = true;
 	if (is_rank)
 		rank->rank = value >= 0 ? value : rank->rank;
 	else
 		put_microseconds(is_sync ? &rank->sync_ns : &rank->sync_error_ns, value);
-	return TSCOPE_OK;
 }
 
 void tsi_note_sort_index(struct builder *b, const struct raw_event *event)
@@ -140,25 +134,17 @@ void tsi_note_sort_index(struct builder *b, const struct raw_event *event)
 
 /* ---- events of one rank of several --------------------------------------------------- */
 
-enum tscope_status tsi_know_rank_threads(struct builder *b, struct tscope_error *err)
+void tsi_know_rank_threads(struct builder *b)
 {
 	const struct rank_filter *only = b->options.only;
 
 	for (size_t i = 0; only && i < only->merged->thread_count; i++) {
 		const struct rank_thread *thread = &only->merged->threads[i];
-		uint32_t pid, tid;
-		enum tscope_status status =
-			tsi_intern_add(&b->trace->names, tsi_str_of(thread->pid), &pid, err);
-		if (status == TSCOPE_OK)
-			status = tsi_intern_add(&b->trace->names, tsi_str_of(thread->tid), &tid,
-						err);
-		if (status == TSCOPE_OK)
-			status = tsi_key_map_put(&b->thread_of_rank, tsi_key_of_pair(pid, tid),
-						 (uint32_t)i, err);
-		if (status != TSCOPE_OK)
-			return status;
+		uint32_t pid = tsi_builder_id(b, &b->trace->names, tsi_str_of(thread->pid));
+		uint32_t tid = tsi_builder_id(b, &b->trace->names, tsi_str_of(thread->tid));
+
+		tsi_builder_put(b, &b->thread_of_rank, tsi_key_of_pair(pid, tid), (uint32_t)i);
 	}
-	return TSCOPE_OK;
 }
 
 bool tsi_is_of_rank(const struct builder *b, const struct raw_event *event)
@@ -178,20 +164,19 @@ bool tsi_is_of_rank(const struct builder *b, const struct raw_event *event)
 
 /* ---- batches ------------------------------------------------------------------------- */
 
-enum tscope_status tsi_add_batch(struct builder *b, const struct raw_event *event, uint32_t *index,
-				 struct tscope_error *err)
+uint32_t tsi_add_batch(struct builder *b, const struct raw_event *event)
 {
 	struct tscope_trace *trace = b->trace;
 	int64_t number;
 
 	if (!tsi_json_to_int64(tsi_json_object_get(event->args, TSI_STR("batch")), &number))
-		return TSCOPE_OK;
-	if (tsi_array_reserve(&trace->batches, &trace->batch_capacity, trace->batch_count + 1,
-			      sizeof(*trace->batches), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	*index = (uint32_t)trace->batch_count;
-	trace->batches[trace->batch_count++] = number;
-	return TSCOPE_OK;
+		return NO_ROW;
+	int64_t *batch = tsi_builder_push(b, &trace->batches, &trace->batch_count,
+					  &trace->batch_capacity, sizeof(*batch));
+	if (!batch)
+		return NO_ROW;
+	*batch = number;
+	return (uint32_t)trace->batch_count - 1;
 }
 
 /* ---- one clock ----------------------------------------------------------------------- */
@@ -222,20 +207,19 @@ static bool is_far(int64_t sync_ns)
 	return sync_ns != NO_NUMBER && sync_ns >= 10 * torch_period_ns && sync_ns <= TIME_LIMIT_NS;
 }
 
-enum tscope_status tsi_join_composer_clocks(struct builder *b, struct tscope_error *err)
+void tsi_join_composer_clocks(struct builder *b)
 {
 	struct tscope_trace *trace = b->trace;
 	int64_t sync_ns = first_sync(trace);
 	uint64_t moved_count = 0;
 
 	if (!trace->is_kineto || !is_far(sync_ns))
-		return TSCOPE_OK;
+		return;
 	for (uint32_t row = 0; row < trace->spans.count; row++) {
 		int64_t start_ns = tsi_start_ns(&trace->spans, row);
 		if (!move_time(&start_ns, sync_ns))
 			continue;
-		if (tsi_time_put(&trace->spans.starts, row, start_ns, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		tsi_time_put(&trace->spans.starts, row, start_ns);
 		moved_count++;
 	}
 	for (size_t i = 0; i < trace->allocator_point_count; i++)
@@ -247,7 +231,6 @@ enum tscope_status tsi_join_composer_clocks(struct builder *b, struct tscope_err
 	if (b->window_mark_ns != NO_NUMBER)
 		(void)move_time(&b->window_mark_ns, sync_ns);
 	b->sink.diagnostics[TSCOPE_DIAGNOSTIC_moved_clock] += moved_count;
-	return TSCOPE_OK;
 }
 
 /* ---- what the trace is --------------------------------------------------------------- */
@@ -368,12 +351,12 @@ enum tscope_status tsi_merged_ranks_of(struct merged_ranks *merged,
 	return TSCOPE_OK;
 }
 
-enum tscope_status tsi_count_merged_ranks(struct tscope_trace *trace, struct tscope_error *err)
+void tsi_count_merged_ranks(struct builder *b)
 {
 	struct merged_ranks merged;
-	enum tscope_status status = tsi_merged_ranks_of(&merged, trace, err);
 
-	trace->info.merged_rank_count = merged.rank_count;
+	if (tsi_merged_ranks_of(&merged, b->trace, NULL) != TSCOPE_OK)
+		tsi_builder_fail_nomem(b);
+	b->trace->info.merged_rank_count = merged.rank_count;
 	tsi_merged_ranks_deinit(&merged);
-	return status;
 }

@@ -9,14 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/sort.h"
 #include "decode/json.h"
 #include "model/trace/build.h"
 
 void tsi_counters_deinit(struct counters *counters)
 {
-	free(counters->series);
 	free(counters->values);
 	free(counters->series_of_value);
 	*counters = (struct counters){ 0 };
@@ -24,119 +22,93 @@ void tsi_counters_deinit(struct counters *counters)
 
 /* ---- series -------------------------------------------------------------------------- */
 
-/* Where there is no room for a new series nothing new is interned: *id is NO_ROW then. */
-static enum tscope_status find_text(struct builder *b, struct str text, bool escaped, uint32_t *id,
-				    struct tscope_error *err)
+/* Where there is no room for a new series nothing new is interned: NO_ROW then. */
+static uint32_t find_text(struct builder *b, struct str text, bool escaped)
 {
 	if (b->trace->counters.series_count < COUNTERS_MAX_SERIES)
-		return tsi_builder_intern(b, text, escaped, id, err);
-	*id = escaped ? NO_ROW : tsi_intern_find(&b->trace->names, text);
-	return TSCOPE_OK;
+		return tsi_builder_name(b, text, escaped);
+	return escaped ? NO_ROW : tsi_intern_find(&b->trace->names, text);
 }
 
 /* The node below `node` by this text, made where it is new. */
-static enum tscope_status go_down(struct builder *b, uint32_t *node, uint32_t text,
-				  struct tscope_error *err)
+static uint32_t go_down(struct builder *b, uint32_t node, uint32_t text)
 {
-	uint64_t key = tsi_key_of_pair(*node, text);
+	uint64_t key = tsi_key_of_pair(node, text);
 	uint32_t found = tsi_key_map_find(&b->counter_nodes, key);
 
-	if (found != NO_ROW) {
-		*node = found;
-		return TSCOPE_OK;
-	}
-	*node = (uint32_t)b->counter_nodes.count + 1; /* 0 is the root */
-	return tsi_key_map_put(&b->counter_nodes, key, *node, err);
+	if (found != NO_ROW)
+		return found;
+	uint32_t fresh = (uint32_t)b->counter_nodes.count + 1; /* 0 is the root */
+	tsi_builder_put(b, &b->counter_nodes, key, fresh);
+	return fresh;
 }
 
-static enum tscope_status add_series(struct counters *counters, const struct counter_series *series,
-				     struct tscope_error *err)
-{
-	if (tsi_array_reserve(&counters->series, &counters->series_capacity,
-			      counters->series_count + 1, sizeof(*counters->series),
-			      err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	counters->series[counters->series_count++] = *series;
-	return TSCOPE_OK;
-}
-
-/* *index is NO_ROW where there are too many series. */
-static enum tscope_status find_series(struct builder *b, const struct raw_event *event,
-				      struct str key, uint32_t *index, struct tscope_error *err)
+/* The series' index; NO_ROW where there are too many. */
+static uint32_t find_series(struct builder *b, const struct raw_event *event, struct str key)
 {
 	struct counters *counters = &b->trace->counters;
-	struct counter_series series = { 0 };
-	struct str pid = event->pid.length ? event->pid : TSI_STR("0");
 	bool key_escaped = memchr(key.data, '\\', key.length) != NULL;
-	uint32_t node = 0;
-	enum tscope_status status;
+	struct str pid = event->pid.length ? event->pid : TSI_STR("0");
+	struct counter_series series = { 0 };
 
-	*index = NO_ROW;
-	if ((status = find_text(b, event->name, event->name_escaped, &series.counter, err)) !=
-		    TSCOPE_OK ||
-	    (status = find_text(b, pid, false, &series.process, err)) != TSCOPE_OK ||
-	    (status = find_text(b, event->id, false, &series.id, err)) != TSCOPE_OK ||
-	    (status = find_text(b, key, key_escaped, &series.name, err)) != TSCOPE_OK)
-		return status;
+	series.counter = find_text(b, event->name, event->name_escaped);
+	series.process = find_text(b, pid, false);
+	series.id = find_text(b, event->id, false);
+	series.name = find_text(b, key, key_escaped);
 	if (series.counter == NO_ROW || series.process == NO_ROW || series.id == NO_ROW ||
 	    series.name == NO_ROW)
-		return TSCOPE_OK;
-	if ((status = go_down(b, &node, series.counter, err)) != TSCOPE_OK ||
-	    (status = go_down(b, &node, series.process, err)) != TSCOPE_OK ||
-	    (status = go_down(b, &node, series.id, err)) != TSCOPE_OK)
-		return status;
+		return NO_ROW;
+	uint32_t node =
+		go_down(b, go_down(b, go_down(b, 0, series.counter), series.process), series.id);
 	uint64_t leaf = tsi_key_of_pair(node, series.name);
-	*index = tsi_key_map_find(&b->counter_series, leaf);
-	if (*index != NO_ROW || counters->series_count == COUNTERS_MAX_SERIES)
-		return TSCOPE_OK;
-	*index = (uint32_t)counters->series_count;
-	status = add_series(counters, &series, err);
-	return status == TSCOPE_OK ? tsi_key_map_put(&b->counter_series, leaf, *index, err)
-				   : status;
+	uint32_t index = tsi_key_map_find(&b->counter_series, leaf);
+	if (index != NO_ROW || counters->series_count == COUNTERS_MAX_SERIES)
+		return index;
+	struct counter_series *added =
+		tsi_builder_push(b, &counters->series, &counters->series_count,
+				 &counters->series_capacity, sizeof(*added));
+	if (!added)
+		return NO_ROW;
+	*added = series;
+	index = (uint32_t)counters->series_count - 1;
+	tsi_builder_put(b, &b->counter_series, leaf, index);
+	return index;
 }
 
 /* ---- values -------------------------------------------------------------------------- */
 
-static enum tscope_status add_value(struct counters *counters, uint32_t series,
-				    struct counter_value value, struct tscope_error *err)
+static void add_value(struct builder *b, uint32_t series, struct counter_value value)
 {
+	struct counters *counters = &b->trace->counters;
+	size_t wanted = counters->value_count + 1;
+
 	if (series == NO_ROW || counters->value_count == COUNTERS_MAX_VALUES) {
 		counters->dropped_count++;
-		return TSCOPE_OK;
+		return;
 	}
-	if (tsi_array_reserve(&counters->values, &counters->value_capacity,
-			      counters->value_count + 1, sizeof(*counters->values),
-			      err) != TSCOPE_OK ||
-	    tsi_array_reserve(&counters->series_of_value, &counters->series_of_value_capacity,
-			      counters->value_count + 1, sizeof(*counters->series_of_value),
-			      err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (!tsi_builder_reserve(b, &counters->values, &counters->value_capacity, wanted,
+				 sizeof(*counters->values)) ||
+	    !tsi_builder_reserve(b, &counters->series_of_value, &counters->series_of_value_capacity,
+				 wanted, sizeof(*counters->series_of_value)))
+		return;
 	counters->values[counters->value_count] = value;
 	counters->series_of_value[counters->value_count++] = series;
-	return TSCOPE_OK;
 }
 
-enum tscope_status tsi_add_counter_values(struct builder *b, const struct raw_event *event,
-					  struct tscope_error *err)
+void tsi_add_counter_values(struct builder *b, const struct raw_event *event)
 {
-	enum tscope_status status = TSCOPE_OK;
 	struct json_cursor members;
 	struct str key, text;
 
 	tsi_json_object_open(&members, event->args);
-	while (status == TSCOPE_OK && tsi_json_object_next(&members, &key, &text)) {
+	while (tsi_json_object_next(&members, &key, &text)) {
 		struct counter_value value = { .time_ns = event->ts_ns };
-		uint32_t series;
 
-		if (!tsi_json_to_double(text, &value.value) || !isfinite(value.value)) {
+		if (tsi_json_to_double(text, &value.value) && isfinite(value.value))
+			add_value(b, find_series(b, event, key), value);
+		else
 			b->trace->counters.bad_count++;
-			continue;
-		}
-		status = find_series(b, event, key, &series, err);
-		if (status == TSCOPE_OK)
-			status = add_value(&b->trace->counters, series, value, err);
 	}
-	return status;
 }
 
 /* ---- their order --------------------------------------------------------------------- */
@@ -173,24 +145,21 @@ static void take_order(struct counters *counters, const struct sort_pair *order,
 	counters->series_of_value_capacity = 0;
 }
 
-enum tscope_status tsi_counters_finish(struct counters *counters, struct tscope_error *err)
+void tsi_sort_counters(struct builder *b)
 {
-	struct sort_pair *order = NULL, *scratch = NULL;
-	struct counter_value *sorted = NULL;
+	struct counters *counters = &b->trace->counters;
 	size_t count = counters->value_count;
 
 	if (count == 0)
-		return TSCOPE_OK;
-	enum tscope_status status = tsi_array_new(&order, count, sizeof(*order), err);
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&scratch, count, sizeof(*scratch), err);
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&sorted, count, sizeof(*sorted), err);
-	if (status == TSCOPE_OK) {
-		sort_order(order, scratch, counters);
-		take_order(counters, order, sorted);
+		return;
+	struct sort_pair *order = tsi_arena_new(&b->scratch, count, sizeof(*order));
+	struct sort_pair *scratch = tsi_arena_new(&b->scratch, count, sizeof(*scratch));
+	struct counter_value *sorted = calloc(count, sizeof(*sorted));
+	if (!order || !scratch || !sorted) {
+		tsi_builder_fail_nomem(b);
+		free(sorted);
+		return;
 	}
-	free(order);
-	free(scratch);
-	return status;
+	sort_order(order, scratch, counters);
+	take_order(counters, order, sorted);
 }

@@ -2,11 +2,8 @@
 #ifndef TSCOPE_MODEL_TRACE_COUNTERS_H
 #define TSCOPE_MODEL_TRACE_COUNTERS_H
 
-#include "base/attributes.h"
-
 #include <stddef.h>
 #include <stdint.h>
-#include <tscope/error.h>
 
 /*
  * Counters of a trace: numbers that a writer noted now and then, as Composer does of the host's
@@ -32,7 +29,7 @@ struct counter_value {
 };
 
 struct counters {
-	struct counter_series *series; /* in the order in which they came first */
+	struct counter_series *series; /* in the order in which they came first; in the arena */
 	size_t series_count, series_capacity;
 	struct counter_value *values; /* series by series, those of each by time */
 	uint32_t *series_of_value;    /* while building; NULL in a finished trace */
@@ -42,9 +39,5 @@ struct counters {
 };
 
 void tsi_counters_deinit(struct counters *counters); /* fine on a zeroed struct */
-
-/* Puts the values in their order, once all are there. O(values). */
-TSI_MUST_CHECK
-enum tscope_status tsi_counters_finish(struct counters *counters, struct tscope_error *err);
 
 #endif

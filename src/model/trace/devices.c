@@ -3,7 +3,6 @@
  * The devices that ran something: which they are, and all their work over all
  * streams in the order of time.
  */
-#include "base/array.h"
 #include "model/trace/build.h"
 #include "model/trace/order.h"
 
@@ -44,37 +43,36 @@ static bool is_behind(const void *context, uint32_t a, uint32_t b)
 }
 
 /* A device's tracks lie side by side: its rows are one range, stream after stream. */
-static enum tscope_status add_device(struct tscope_trace *trace, uint32_t first_track,
-				     uint32_t track_end, struct tscope_error *err)
+static void add_device(struct builder *b, uint32_t first_track, uint32_t track_end)
 {
+	struct tscope_trace *trace = b->trace;
 	uint32_t first_row = trace->tracks[first_track].first;
 	const struct track *last = &trace->tracks[track_end - 1];
 	struct device *device = &trace->devices[trace->device_count];
 	device->ordinal = last->device;
 	device->properties = find_properties(trace, device->ordinal);
 	device->row_count = last->first + last->count - first_row;
-	if (tsi_array_new(&device->rows, device->row_count, sizeof(*device->rows), err) !=
-	    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	device->rows = tsi_arena_new(&trace->arena, device->row_count, sizeof(*device->rows));
+	if (!device->rows)
+		return;
 	trace->device_count++;
 	for (uint32_t i = 0; i < device->row_count; i++)
 		device->rows[i] = first_row + i;
-	return tsi_sort_list(device->rows, device->row_count, is_behind, trace, err);
+	if (!tsi_sort_list(device->rows, device->row_count, is_behind, trace))
+		tsi_builder_fail_nomem(b);
 }
 
-enum tscope_status tsi_list_devices(struct tscope_trace *trace, struct tscope_error *err)
+void tsi_list_devices(struct builder *b)
 {
+	struct tscope_trace *trace = b->trace;
 	uint32_t count = 0, first = trace->host_track_count;
 	for (uint32_t i = first; i < trace->track_count; i++)
 		count += i == first || trace->tracks[i].device != trace->tracks[i - 1].device;
-	if (tsi_array_new(&trace->devices, count, sizeof(*trace->devices), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (uint32_t end = first; first < trace->track_count; first = end) {
+	trace->devices = tsi_arena_new(&trace->arena, count, sizeof(*trace->devices));
+	for (uint32_t end = first; trace->devices && first < trace->track_count; first = end) {
 		while (end < trace->track_count &&
 		       trace->tracks[end].device == trace->tracks[first].device)
 			end++;
-		if (add_device(trace, first, end, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		add_device(b, first, end);
 	}
-	return TSCOPE_OK;
 }

@@ -9,11 +9,8 @@
  * have stacks of their own: the top one that has not ended is the innermost,
  * whatever crosses below it.
  */
-#include "base/array.h"
 #include "base/sort.h"
 #include "model/trace/build.h"
-
-#include <stdlib.h>
 
 /* A row that was open at the row looked at last. */
 struct open_row {
@@ -24,6 +21,7 @@ struct open_row {
 
 /* Ended ones are taken off when they are on top. */
 struct open_rows {
+	struct arena *arena;
 	struct open_row *top;
 	struct open_row *rows, *last; /* [0] is none and never ends; behind the last is no room */
 	size_t capacity;
@@ -40,43 +38,48 @@ enum {
 
 struct walk {
 	struct tscope_trace *trace;
+	struct builder *builder;
+	struct arena arena;
 	const struct track *track;
 	uint8_t *facts;          /* by kind */
 	struct sort_pair *steps; /* of markers of steps: start, row; by start */
-	size_t step_count;
+	size_t step_count, step_capacity;
 	int64_t last_ns; /* the end of what ends last */
 	uint32_t call;   /* index of the next one */
 	struct open_rows spans, ops, markers, collectives;
 	struct key_map *collective_of_call;
 };
 
-static TSI_COLD enum tscope_status grow(struct open_rows *open, struct tscope_error *err)
+/* False without memory. */
+static TSI_COLD bool grow(struct open_rows *open)
 {
 	size_t count = open->capacity;
-	if (tsi_array_reserve(&open->rows, &open->capacity, count + 1, sizeof(*open->rows), err) !=
-	    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	open->top = open->rows + count - (count > 0);
-	open->last = open->rows + open->capacity - 1;
-	return TSCOPE_OK;
+	struct open_row *rows = tsi_arena_reserve(open->arena, open->rows, &open->capacity,
+						  count + 1, sizeof(*rows));
+	if (!rows)
+		return false;
+	open->rows = rows;
+	open->top = rows + count - (count > 0);
+	open->last = rows + open->capacity - 1;
+	return true;
 }
 
-static inline enum tscope_status push(struct open_rows *open, const struct open_row *row,
-				      struct tscope_error *err)
+static inline void push(struct open_rows *open, const struct open_row *row)
 {
-	if (tsi_unlikely(open->top == open->last) && grow(open, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (tsi_unlikely(open->top == open->last) && !grow(open))
+		return;
 	*++open->top = *row;
-	return TSCOPE_OK;
 }
 
-static enum tscope_status clear(struct open_rows *open, struct tscope_error *err)
+/* Empties the stack, which the arena has room for; false: it has not. */
+static bool clear(struct open_rows *open, struct arena *arena)
 {
-	if (!open->rows && grow(open, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	open->arena = arena;
+	if (!open->rows && !grow(open))
+		return false;
 	open->top = open->rows;
 	*open->top = (struct open_row){ INT64_MAX, NO_ROW };
-	return TSCOPE_OK;
+	return true;
 }
 
 /* Takes off what has ended at `now`. */
@@ -115,8 +118,7 @@ static enum phase current_phase(struct walk *w, int64_t now)
 	return PHASE_FORWARD;
 }
 
-static enum tscope_status take_call(struct walk *w, uint32_t row, int64_t now,
-				    struct tscope_error *err)
+static void take_call(struct walk *w, uint32_t row, int64_t now)
 {
 	struct runtime_call *call = &w->trace->calls[w->call++];
 	settle(&w->ops, now);
@@ -127,10 +129,9 @@ static enum tscope_status take_call(struct walk *w, uint32_t row, int64_t now,
 		.phase = (uint8_t)current_phase(w, now),
 		.in_collective = collective != NO_ROW,
 	};
-	if (collective == NO_ROW)
-		return TSCOPE_OK;
-	return tsi_key_map_put(w->collective_of_call, row,
-			       tsi_cpu_op(w->trace, collective)->collective, err);
+	if (collective != NO_ROW)
+		tsi_builder_put(w->builder, w->collective_of_call, row,
+				tsi_cpu_op(w->trace, collective)->collective);
 }
 
 /*
@@ -147,29 +148,24 @@ static inline void count_crossing(struct walk *w, int64_t end)
 		trace->diagnostics[TSCOPE_DIAGNOSTIC_crossing_spans]++;
 }
 
-static inline enum tscope_status open_on(struct open_rows *open, const struct open_row *row,
-					 int64_t now, struct tscope_error *err)
+static inline void open_on(struct open_rows *open, const struct open_row *row, int64_t now)
 {
 	settle(open, now);
-	return push(open, row, err);
+	push(open, row);
 }
 
 /* Operators and annotations: they may be a call's operator, tell its phase, or be a collective. */
-static inline enum tscope_status open_work(struct walk *w, uint8_t facts,
-					   const struct open_row *row, int64_t now,
-					   struct tscope_error *err)
+static inline void open_work(struct walk *w, uint8_t facts, const struct open_row *row, int64_t now)
 {
-	enum tscope_status status = TSCOPE_OK;
 	if (facts & KIND_OP)
-		status = open_on(&w->ops, row, now, err);
-	if (status == TSCOPE_OK && tsi_unlikely(facts & KIND_COLLECTIVE))
-		status = open_on(&w->collectives, row, now, err);
-	if (status == TSCOPE_OK && (facts & KIND_PHASE) != PHASE_COUNT)
-		status = open_on(&w->markers, row, now, err);
-	return status;
+		open_on(&w->ops, row, now);
+	if (tsi_unlikely(facts & KIND_COLLECTIVE))
+		open_on(&w->collectives, row, now);
+	if ((facts & KIND_PHASE) != PHASE_COUNT)
+		open_on(&w->markers, row, now);
 }
 
-static inline enum tscope_status take_row(struct walk *w, uint32_t row, struct tscope_error *err)
+static inline void take_row(struct walk *w, uint32_t row)
 {
 	const struct spans *spans = &w->trace->spans;
 	uint8_t facts = w->facts[spans->kind[row]];
@@ -179,23 +175,21 @@ static inline enum tscope_status take_row(struct walk *w, uint32_t row, struct t
 	count_crossing(w, end);
 	if (end > w->last_ns)
 		w->last_ns = end;
-	if (push(&w->spans, &open, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	push(&w->spans, &open);
 	if (facts & KIND_CALL)
-		return take_call(w, row, now, err);
-	return facts != PHASE_COUNT ? open_work(w, facts, &open, now, err) : TSCOPE_OK;
+		take_call(w, row, now);
+	else if (facts != PHASE_COUNT)
+		open_work(w, facts, &open, now);
 }
 
-static enum tscope_status walk_track(struct walk *w, struct tscope_error *err)
+static void walk_track(struct walk *w, const struct track *track)
 {
-	if (clear(&w->spans, err) != TSCOPE_OK || clear(&w->ops, err) != TSCOPE_OK ||
-	    clear(&w->markers, err) != TSCOPE_OK || clear(&w->collectives, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	uint32_t end = w->track->first + w->track->count;
-	for (uint32_t row = w->track->first; row < end; row++)
-		if (take_row(w, row, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-	return TSCOPE_OK;
+	w->track = track;
+	if (!clear(&w->spans, &w->arena) || !clear(&w->ops, &w->arena) ||
+	    !clear(&w->markers, &w->arena) || !clear(&w->collectives, &w->arena))
+		return;
+	for (uint32_t row = track->first, end = row + track->count; row < end; row++)
+		take_row(w, row);
 }
 
 /* ---- before the walk ----------------------------------------------------------------- */
@@ -217,11 +211,12 @@ static uint8_t facts_of(const struct span_kind *kind, struct str name)
 }
 
 /* Learns what kinds say, and which threads are those of a backward pass. */
-static enum tscope_status learn_kinds(struct walk *w, struct tscope_error *err)
+static void learn_kinds(struct walk *w)
 {
 	const struct spans *spans = &w->trace->spans;
-	if (tsi_array_new(&w->facts, spans->kind_count, 1, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	w->facts = tsi_arena_new(&w->arena, spans->kind_count, 1);
+	if (!w->facts)
+		return;
 	for (uint32_t i = 0; i < spans->kind_count; i++) {
 		const struct span_kind *kind = &spans->kinds[i];
 		struct str name = tsi_intern_text(&w->trace->names, kind->name);
@@ -235,62 +230,48 @@ static enum tscope_status learn_kinds(struct walk *w, struct tscope_error *err)
 			track->has_steps = true;
 			track->is_autograd = false;
 		}
-	return TSCOPE_OK;
 }
 
-static enum tscope_status list_steps(struct walk *w, const struct track *track, size_t *capacity,
-				     struct tscope_error *err)
+static void list_steps(struct walk *w, const struct track *track)
 {
 	const struct spans *spans = &w->trace->spans;
 	for (uint32_t row = track->first; row < track->first + track->count; row++) {
 		if (!(w->facts[spans->kind[row]] & KIND_STEP))
 			continue;
-		if (tsi_array_reserve(&w->steps, capacity, w->step_count + 1, sizeof(*w->steps),
-				      err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-		w->steps[w->step_count++] =
-			(struct sort_pair){ tsi_sort_key_of_int64(tsi_start_ns(spans, row)), row };
+		struct sort_pair *step = tsi_arena_push(&w->arena, &w->steps, &w->step_count,
+							&w->step_capacity, sizeof(*step));
+		if (!step)
+			return;
+		*step = (struct sort_pair){ tsi_sort_key_of_int64(tsi_start_ns(spans, row)), row };
 	}
-	return TSCOPE_OK;
 }
 
-static enum tscope_status learn_steps(struct walk *w, struct tscope_error *err)
+static void learn_steps(struct walk *w)
 {
 	const struct tscope_trace *trace = w->trace;
-	struct sort_pair *scratch;
-	size_t capacity = 0;
-	for (uint32_t i = 0; i < trace->track_count; i++)
-		if (trace->tracks[i].has_steps &&
-		    list_steps(w, &trace->tracks[i], &capacity, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-	if (tsi_array_new(&scratch, w->step_count, sizeof(*scratch), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	tsi_sort_pairs(w->steps, scratch, w->step_count);
-	free(scratch);
-	return TSCOPE_OK;
+	for (uint32_t i = 0; w->facts && i < trace->track_count; i++)
+		if (trace->tracks[i].has_steps)
+			list_steps(w, &trace->tracks[i]);
+	struct sort_pair *room = tsi_arena_new(&w->arena, w->step_count, sizeof(*room));
+	if (room)
+		tsi_sort_pairs(w->steps, room, w->step_count);
 }
 
-enum tscope_status tsi_enclose_calls(struct tscope_trace *trace, struct key_map *collective_of_call,
-				     struct tscope_error *err)
+void tsi_enclose_calls(struct builder *b, struct key_map *collective_of_call)
 {
+	struct tscope_trace *trace = b->trace;
 	struct walk w = {
 		.trace = trace,
+		.builder = b,
 		.collective_of_call = collective_of_call,
 		.last_ns = INT64_MIN,
 	};
-	enum tscope_status status = learn_kinds(&w, err);
-	if (status == TSCOPE_OK)
-		status = learn_steps(&w, err);
-	for (uint32_t i = 0; status == TSCOPE_OK && i < trace->host_track_count; i++) {
-		w.track = &trace->tracks[i];
-		status = walk_track(&w, err);
-	}
+	learn_kinds(&w);
+	learn_steps(&w);
+	for (uint32_t i = 0; !w.arena.has_failed && i < trace->host_track_count; i++)
+		walk_track(&w, &trace->tracks[i]);
 	trace->info.last_ns = w.last_ns;
-	free(w.facts);
-	free(w.steps);
-	free(w.spans.rows);
-	free(w.ops.rows);
-	free(w.markers.rows);
-	free(w.collectives.rows);
-	return status;
+	if (w.arena.has_failed)
+		tsi_builder_fail_nomem(b);
+	tsi_arena_deinit(&w.arena);
 }

@@ -13,28 +13,26 @@
 #include <stdio.h>
 
 /* Writers that could not time device work say 0: no time at all where the rest is far from it. */
-static enum tscope_status drop_untimed_rows(struct builder *b, struct tscope_error *err)
+static void drop_untimed_rows(struct builder *b)
 {
 	static const int64_t far_ns = 1000000000;
 	struct spans *spans = &b->trace->spans;
 	if (!b->untimed_count || b->untimed_count == spans->count)
-		return TSCOPE_OK;
+		return;
 	for (uint32_t row = 0; row < spans->count; row++) {
 		bool untimed = tsi_start_ns(spans, row) == 0 && tsi_dur_ns(spans, row) == 0 &&
 			       tsi_class_is_device(tsi_span_class(spans, row));
 		if (!untimed && tsi_start_ns(spans, row) < far_ns &&
 		    tsi_start_ns(spans, row) > -far_ns)
-			return TSCOPE_OK;
+			return;
 	}
 	for (uint32_t row = 0; row < spans->count; row++)
 		if (tsi_start_ns(spans, row) == 0 && tsi_dur_ns(spans, row) == 0) {
 			struct span_kind kind = *tsi_span_kind(spans, row);
 			kind.track = NO_ROW;
-			if (tsi_find_span_kind(b, &kind, &spans->kind[row], err) != TSCOPE_OK)
-				return TSCOPE_E_NOMEM;
+			spans->kind[row] = tsi_find_span_kind(b, &kind);
 		}
 	b->sink.diagnostics[TSCOPE_DIAGNOSTIC_untimed_device_event] += b->untimed_count;
-	return TSCOPE_OK;
 }
 
 static uint64_t count_phase(const struct tscope_trace *trace, char phase)
@@ -198,34 +196,51 @@ static void fill_info(struct builder *b)
 					.data;
 }
 
+/* In their order. */
+static void (*const stages[])(struct builder *) = {
+	tsi_name_tracks,
+	tsi_join_composer_clocks,
+	tsi_match_begin_end,
+	tsi_free_scaffold,
+	tsi_assign_roles,
+	tsi_group_rows,
+	tsi_repair_durations,
+	tsi_link_rows,
+	tsi_list_devices,
+	tsi_sort_allocator_points,
+	tsi_sort_counters,
+	tsi_validate,
+	fill_info,
+	tsi_count_merged_ranks,
+};
+
+/* Latches what failed in the memory of the trace and of a stage, which it frees. */
+static void end_stage(struct builder *b)
+{
+	const struct spans *spans = &b->trace->spans;
+	if (b->scratch.has_failed || b->trace->arena.has_failed || spans->starts.has_failed ||
+	    spans->durations.has_failed)
+		tsi_builder_fail_nomem(b);
+	tsi_arena_deinit(&b->scratch);
+}
+
 enum tscope_status tsi_builder_finish(struct builder *b, struct tscope_trace **ret,
 				      struct tscope_error *err)
 {
+	if (b->status != TSCOPE_E_NOMEM)
+		b->status = TSCOPE_OK; /* a limit was hit: what came before it is a trace */
 	b->trace->thread_count = b->options.thread_count;
-	enum tscope_status status = tsi_keep_memory_limit(b, err);
-	if (status == TSCOPE_OK)
-		status = drop_untimed_rows(b, err);
-	if (status != TSCOPE_OK)
-		return status;
-	if (b->trace->spans.count == 0)
+	tsi_keep_memory_limit(b);
+	drop_untimed_rows(b);
+	end_stage(b);
+	if (b->status == TSCOPE_OK && b->trace->spans.count == 0)
 		return fail_empty(b, err);
-	tsi_name_tracks(b);
-	if ((status = tsi_join_composer_clocks(b, err)) != TSCOPE_OK ||
-	    (status = tsi_match_begin_end(b, err)) != TSCOPE_OK)
-		return status;
-	tsi_free_scaffold(b);
-	tsi_assign_roles(b->trace);
-	if ((status = tsi_group_rows(b->trace, err)) != TSCOPE_OK ||
-	    (status = tsi_repair_durations(b->trace, err)) != TSCOPE_OK ||
-	    (status = tsi_link_rows(b->trace, err)) != TSCOPE_OK ||
-	    (status = tsi_list_devices(b->trace, err)) != TSCOPE_OK ||
-	    (status = tsi_sort_allocator_points(b->trace, err)) != TSCOPE_OK ||
-	    (status = tsi_counters_finish(&b->trace->counters, err)) != TSCOPE_OK)
-		return status;
-	tsi_validate(b->trace);
-	fill_info(b);
-	if ((status = tsi_count_merged_ranks(b->trace, err)) != TSCOPE_OK)
-		return status;
+	for (size_t i = 0; b->status == TSCOPE_OK && i < TSI_COUNT_OF(stages); i++) {
+		stages[i](b);
+		end_stage(b);
+	}
+	if (b->status != TSCOPE_OK)
+		return tsi_builder_status(b, err);
 	*ret = b->trace;
 	b->trace = NULL;
 	return TSCOPE_OK;

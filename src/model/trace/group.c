@@ -10,7 +10,6 @@
  * sorted, one at a time: the new order is found as a list of row numbers, by which
  * the rows are moved where they are.
  */
-#include "base/array.h"
 #include "base/sort.h"
 #include "model/trace/build.h"
 #include "model/trace/moving_rows.h"
@@ -36,20 +35,17 @@ static void sort_tracks(struct tscope_trace *trace, struct sort_pair *order,
 	tsi_sort_pairs(order, scratch, trace->track_count);
 }
 
-enum tscope_status tsi_order_tracks(struct tscope_trace *trace, uint32_t *new_index,
-				    struct tscope_error *err)
+void tsi_order_tracks(struct tscope_trace *trace, uint32_t *new_index, struct arena *arena)
 {
-	struct sort_pair *order = NULL, *scratch = NULL;
-	struct track *tracks = NULL;
-	enum tscope_status status = TSCOPE_E_NOMEM;
-	if (tsi_array_new(&order, trace->track_count, sizeof(*order), err) != TSCOPE_OK ||
-	    tsi_array_new(&scratch, trace->track_count, sizeof(*scratch), err) != TSCOPE_OK ||
-	    tsi_array_new(&tracks, trace->track_count, sizeof(*tracks), err) != TSCOPE_OK)
-		goto out;
+	uint32_t old_count = trace->track_count, count = 0, first = 0;
+	struct sort_pair *order = tsi_arena_new(arena, old_count, sizeof(*order));
+	struct sort_pair *room = tsi_arena_new(arena, old_count, sizeof(*room));
+	struct track *tracks = tsi_arena_new(arena, old_count, sizeof(*tracks));
+	if (!tracks)
+		return;
 
-	sort_tracks(trace, order, scratch);
-	uint32_t count = 0, first = 0;
-	for (uint32_t i = 0; i < trace->track_count; i++) {
+	sort_tracks(trace, order, room);
+	for (uint32_t i = 0; i < old_count; i++) {
 		const struct track *track = &trace->tracks[order[i].value];
 		if (track->count == 0)
 			continue;
@@ -59,15 +55,9 @@ enum tscope_status tsi_order_tracks(struct tscope_trace *trace, uint32_t *new_in
 		tracks[count++].first = first;
 		first += track->count;
 	}
-	free(trace->tracks);
-	trace->tracks = tracks;
-	trace->track_capacity = trace->track_count;
+	if (count)
+		memcpy(trace->tracks, tracks, count * sizeof(*tracks));
 	trace->track_count = count;
-	status = TSCOPE_OK;
-out:
-	free(order);
-	free(scratch);
-	return status;
 }
 
 /* ---- the order of rows --------------------------------------------------------------- */
@@ -96,12 +86,9 @@ static bool is_behind(const void *context, uint32_t a, uint32_t b)
 	return tsi_is_row_behind(context, a, b);
 }
 
-struct grouper {
-	struct tscope_trace *trace;
-	struct row_cursor *borders; /* of tracks; see tsi_place_rows() */
-	/* Where rows stood when the first track was found to be in disorder, if one was. */
+/* Where rows stood when the first track was found to be in disorder, if one was. */
+struct old_rows {
 	struct bit_set ops, calls;
-	bool has_moved;
 };
 
 struct moved_row {
@@ -123,25 +110,22 @@ static struct moved_row take_row(const struct tscope_trace *trace, uint32_t row,
 	return moved;
 }
 
-static enum tscope_status put_row(struct tscope_trace *trace, uint32_t row,
-				  const struct moved_row *moved, bool is_device,
-				  struct tscope_error *err)
+static void put_row(struct tscope_trace *trace, uint32_t row, const struct moved_row *moved,
+		    bool is_device)
 {
 	struct spans *spans = &trace->spans;
 	spans->kind[row] = moved->kind;
 	if (is_device)
 		*tsi_device_event(trace, row) = moved->event;
-	enum tscope_status status = tsi_time_put(&spans->starts, row, moved->start_ns, err);
-	return status == TSCOPE_OK ? tsi_length_put(&spans->durations, row, moved->dur_ns, err)
-				   : status;
+	tsi_time_put(&spans->starts, row, moved->start_ns);
+	tsi_length_put(&spans->durations, row, moved->dur_ns);
 }
 
 /*
  * Moves the rows of a track: old row list[i] becomes its i-th. Rows change places in rings, in
  * each of which one waits while the others move up; list is used up to mark what is done.
  */
-static enum tscope_status move_rows(struct tscope_trace *trace, const struct track *track,
-				    uint32_t *list, struct tscope_error *err)
+static void move_rows(struct tscope_trace *trace, const struct track *track, uint32_t *list)
 {
 	for (uint32_t i = 0; i < track->count; i++) {
 		uint32_t to = track->first + i;
@@ -151,108 +135,87 @@ static enum tscope_status move_rows(struct tscope_trace *trace, const struct tra
 		while (list[to - track->first] != track->first + i) {
 			uint32_t from = list[to - track->first];
 			struct moved_row moved = take_row(trace, from, track->is_device);
-			if (put_row(trace, to, &moved, track->is_device, err) != TSCOPE_OK)
-				return TSCOPE_E_NOMEM;
+			put_row(trace, to, &moved, track->is_device);
 			list[to - track->first] = to;
 			to = from;
 		}
 		list[to - track->first] = to;
-		if (put_row(trace, to, &waiting, track->is_device, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		put_row(trace, to, &waiting, track->is_device);
 	}
-	return TSCOPE_OK;
 }
 
-/*
- * Moves what stands beside those rows of a track that are of the set, item by item in the order
- * of the rows, to the order of the list. items: of all tracks.
- */
-static enum tscope_status move_side(const struct bit_set *set, const struct track *track,
-				    const uint32_t *list, void *items, size_t item_bytes,
-				    struct tscope_error *err)
+/* What stands beside rows of a class, item by item in the order of the rows. */
+struct side {
+	const struct bit_set *rows;
+	void *items; /* of all tracks */
+	size_t item_bytes;
+};
+
+/* Moves what stands beside rows of a track to the order of the list. */
+static void move_side(struct builder *b, const struct side *side, const struct track *track,
+		      const uint32_t *list)
 {
-	uint32_t first = tsi_bit_set_rank(set, track->first);
-	uint32_t count = tsi_bit_set_rank(set, track->first + track->count) - first, moved = 0;
-	char *from = items, *fresh;
-	if (count == 0)
-		return TSCOPE_OK;
-	if (tsi_array_new(&fresh, count, item_bytes, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	size_t item_bytes = side->item_bytes;
+	uint32_t first = tsi_bit_set_rank(side->rows, track->first);
+	uint32_t count = tsi_bit_set_rank(side->rows, track->first + track->count) - first;
+	uint32_t moved = 0;
+	char *from = side->items,
+	     *fresh = count ? tsi_builder_new_array(b, count, item_bytes) : NULL;
+	if (!fresh)
+		return;
 	for (uint32_t i = 0; i < track->count; i++)
-		if (tsi_bit_set_has(set, list[i]))
+		if (tsi_bit_set_has(side->rows, list[i]))
 			memcpy(fresh + moved++ * item_bytes,
-			       from + tsi_bit_set_rank(set, list[i]) * item_bytes, item_bytes);
+			       from + tsi_bit_set_rank(side->rows, list[i]) * item_bytes,
+			       item_bytes);
 	memcpy(from + first * item_bytes, fresh, count * item_bytes);
 	free(fresh);
-	return TSCOPE_OK;
 }
 
-static enum tscope_status move_sides(struct grouper *g, const struct track *track,
-				     const uint32_t *list, struct tscope_error *err)
+static void sort_track(struct builder *b, struct old_rows *old, const struct track *track)
 {
-	struct tscope_trace *trace = g->trace;
-	if (move_side(&g->calls, track, list, trace->calls, sizeof(*trace->calls), err) !=
-		    TSCOPE_OK ||
-	    move_side(&g->calls, track, list, trace->call_ids, sizeof(*trace->call_ids), err) !=
-		    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return move_side(&g->ops, track, list, trace->op_ids, sizeof(*trace->op_ids), err);
-}
-
-static enum tscope_status make_sets(struct grouper *g, struct tscope_error *err)
-{
-	const struct spans *spans = &g->trace->spans;
-	if (g->ops.words)
-		return TSCOPE_OK;
-	if (tsi_make_row_set(spans, TSCOPE_SPAN_CPU_OP, &g->ops, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_make_row_set(spans, TSCOPE_SPAN_RUNTIME, &g->calls, err);
-}
-
-static enum tscope_status sort_track(struct grouper *g, const struct track *track,
-				     struct tscope_error *err)
-{
-	struct tscope_trace *trace = g->trace;
-	uint32_t *list;
-	if (make_sets(g, err) != TSCOPE_OK ||
-	    tsi_array_new(&list, track->count, sizeof(*list), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	struct tscope_trace *trace = b->trace;
+	if (!old->ops.words) {
+		tsi_make_row_set(b, TSCOPE_SPAN_CPU_OP, &old->ops);
+		tsi_make_row_set(b, TSCOPE_SPAN_RUNTIME, &old->calls);
+	}
+	uint32_t *list = tsi_builder_new_array(b, track->count, sizeof(*list));
+	if (b->status != TSCOPE_OK) {
+		free(list);
+		return;
+	}
 	for (uint32_t i = 0; i < track->count; i++)
 		list[i] = track->first + i;
-	enum tscope_status status = tsi_sort_list(list, track->count, is_behind, trace, err);
-	if (status == TSCOPE_OK)
-		status = move_sides(g, track, list, err);
-	if (status == TSCOPE_OK)
-		status = move_rows(trace, track, list, err);
+	if (!tsi_sort_list(list, track->count, is_behind, trace))
+		tsi_builder_fail_nomem(b);
+	const struct side sides[] = {
+		{ &old->calls, trace->calls, sizeof(*trace->calls) },
+		{ &old->calls, trace->call_ids, sizeof(*trace->call_ids) },
+		{ &old->ops, trace->op_ids, sizeof(*trace->op_ids) },
+	};
+	for (size_t i = 0; i < TSI_COUNT_OF(sides); i++)
+		move_side(b, &sides[i], track, list);
+	move_rows(trace, track, list);
 	free(list);
-	return status;
 }
 
-/* Puts a track in order. */
-static enum tscope_status settle_track(struct grouper *g, uint32_t index, struct tscope_error *err)
+void tsi_group_rows(struct builder *b)
 {
-	const struct track *track = &g->trace->tracks[index];
-	enum track_order order;
-	enum tscope_status status =
-		tsi_merge_runs(g->trace, track, &g->borders[index], &order, err);
-	g->has_moved |= order != TRACK_WAS_IN_ORDER;
-	if (status == TSCOPE_OK && order == TRACK_IS_IN_DISORDER)
-		status = sort_track(g, track, err);
-	return status;
-}
-
-enum tscope_status tsi_group_rows(struct tscope_trace *trace, struct tscope_error *err)
-{
-	struct grouper g = { .trace = trace };
-	enum tscope_status status = tsi_place_rows(trace, &g.borders, err);
-	for (uint32_t i = 0; status == TSCOPE_OK && i < trace->track_count; i++)
-		status = settle_track(&g, i, err);
-	free(g.borders);
-	tsi_bit_set_deinit(&g.ops);
-	tsi_bit_set_deinit(&g.calls);
-	if (status != TSCOPE_OK)
-		return status;
-	if (g.has_moved)
+	struct tscope_trace *trace = b->trace;
+	struct old_rows old = { 0 };
+	bool has_moved = false;
+	const struct row_cursor *borders = tsi_place_rows(b);
+	for (uint32_t i = 0; b->status == TSCOPE_OK && borders && i < trace->track_count; i++) {
+		enum track_order order = tsi_merge_runs(b, &trace->tracks[i], &borders[i]);
+		has_moved |= order != TRACK_WAS_IN_ORDER;
+		if (order == TRACK_IS_IN_DISORDER)
+			sort_track(b, &old, &trace->tracks[i]);
+	}
+	tsi_bit_set_deinit(&old.ops);
+	tsi_bit_set_deinit(&old.calls);
+	if (b->status != TSCOPE_OK || !borders)
+		return;
+	if (has_moved)
 		tsi_time_column_settle(&trace->spans.starts, trace->spans.count);
-	return tsi_make_row_set(&trace->spans, TSCOPE_SPAN_RUNTIME, &trace->spans.calls, err);
+	tsi_make_row_set(b, TSCOPE_SPAN_RUNTIME, &trace->spans.calls);
 }

@@ -4,7 +4,6 @@
  * million times, so inputs are put into their form only once for each way in
  * which the file writes them, and looked up as they stand there from then on.
  */
-#include "base/array.h"
 #include "decode/json.h"
 #include "model/trace/build.h"
 
@@ -132,21 +131,16 @@ static struct str flops_text(struct str value)
 }
 
 /* The texts one after the other in b->text, where find_raw() has made room. */
-static enum tscope_status put_inputs(struct builder *b, const struct raw_inputs *raw,
-				     struct op_inputs *inputs, struct tscope_error *err)
+static void put_inputs(struct builder *b, const struct raw_inputs *raw, struct op_inputs *inputs)
 {
 	struct intern *names = &b->trace->names;
-	enum tscope_status status = TSCOPE_OK;
-	*inputs = (struct op_inputs){ 0 };
 	if (raw->dims.length)
-		status = tsi_intern_add(names, put_signature(b->text, raw->dims, raw->types),
-					&inputs->signature, err);
-	if (status == TSCOPE_OK && raw->concrete.length)
-		status = tsi_intern_add(names, put_concrete(b->text, raw->concrete),
-					&inputs->concrete, err);
-	if (status == TSCOPE_OK && raw->flops.length)
-		status = tsi_intern_add(names, flops_text(raw->flops), &inputs->flops, err);
-	return status;
+		inputs->signature =
+			tsi_builder_id(b, names, put_signature(b->text, raw->dims, raw->types));
+	if (raw->concrete.length)
+		inputs->concrete = tsi_builder_id(b, names, put_concrete(b->text, raw->concrete));
+	if (raw->flops.length)
+		inputs->flops = tsi_builder_id(b, names, flops_text(raw->flops));
 }
 
 static char *put_raw(char *out, struct str text)
@@ -156,16 +150,14 @@ static char *put_raw(char *out, struct str text)
 	return out + text.length;
 }
 
-/* The number of these texts among all so far. Two lists tell by themselves where one ends. */
-static enum tscope_status find_raw(struct builder *b, const struct raw_inputs *raw, uint32_t *index,
-				   struct tscope_error *err)
+/* Interned id of the texts. Needs no separator between dims and types: lists show their ends. */
+static uint32_t find_raw(struct builder *b, const struct raw_inputs *raw)
 {
 	/* Twice, as each comma may get a blank; and what stands between the texts. */
 	size_t room = 4 + 2 * (raw->dims.length + raw->types.length + raw->concrete.length +
 			       raw->flops.length);
-	if (room > b->text_capacity &&
-	    tsi_array_reserve(&b->text, &b->text_capacity, room, 1, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (!tsi_builder_reserve(b, &b->text, &b->text_capacity, room, 1))
+		return 0;
 	char *end = put_raw(put_raw(b->text, raw->dims), raw->types);
 	if (raw->concrete.length) {
 		*end++ = '\f';
@@ -176,24 +168,19 @@ static enum tscope_status find_raw(struct builder *b, const struct raw_inputs *r
 		end = put_raw(end, raw->flops);
 	}
 	struct str key = { b->text, (size_t)(end - b->text) };
-	return tsi_intern_add(&b->raw_inputs, key, index, err);
+	return tsi_builder_id(b, &b->raw_inputs, key);
 }
 
-enum tscope_status tsi_find_inputs(struct builder *b, const struct raw_inputs *raw, uint32_t *index,
-				   struct tscope_error *err)
+uint32_t tsi_find_inputs(struct builder *b, const struct raw_inputs *raw)
 {
 	struct tscope_trace *trace = b->trace;
-	uint32_t found;
-	enum tscope_status status = find_raw(b, raw, &found, err);
-	if (status == TSCOPE_OK && found == trace->op_inputs_count) {
-		if (tsi_array_reserve(&trace->op_inputs, &trace->op_inputs_capacity,
-				      (size_t)found + 1, sizeof(*trace->op_inputs),
-				      err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-		status = put_inputs(b, raw, &trace->op_inputs[found], err);
-		trace->op_inputs_count += status == TSCOPE_OK;
-	}
-	if (status == TSCOPE_OK)
-		*index = found;
-	return status;
+	uint32_t index = find_raw(b, raw);
+	if (index < trace->op_inputs_count)
+		return index;
+	struct op_inputs *inputs = tsi_builder_push(b, &trace->op_inputs, &trace->op_inputs_count,
+						    &trace->op_inputs_capacity, sizeof(*inputs));
+	if (!inputs)
+		return 0;
+	put_inputs(b, raw, inputs);
+	return index;
 }

@@ -12,14 +12,14 @@
 #include <stdlib.h>
 
 enum known_use {
-	KNOWN_NOT,    /* no event of the kind has been taken */
-	KNOWN_USUAL,  /* goes the usual way each time */
-	KNOWN_SKIP,   /* not even counted */
-	KNOWN_COUNT,  /* only counted */
-	KNOWN_UNTOLD, /* of an allocator that does not tell its total: that is counted, too */
-	KNOWN_MOMENT, /* has a time, likewise all below; no more becomes of it, if that is good */
-	KNOWN_POINT,  /* of an accelerator's allocator */
-	KNOWN_ROW,    /* a row, likewise the next three, which have ids beside them */
+	KNOWN_NOT,      /* no event of the kind has been taken */
+	KNOWN_USUAL,    /* goes the usual way each time */
+	KNOWN_SKIP,     /* not even counted */
+	KNOWN_COUNT,    /* only counted */
+	KNOWN_NO_TOTAL, /* a memory event without a total: counted only, plus diagnostic */
+	KNOWN_MOMENT,   /* has a time, likewise all below; no more becomes of it, if that is good */
+	KNOWN_POINT,    /* of an accelerator's allocator */
+	KNOWN_ROW,      /* a row, likewise the next three, which have ids beside them */
 	KNOWN_OP,
 	KNOWN_CALL,
 	KNOWN_WORK,
@@ -100,29 +100,25 @@ static bool read_numbers(const struct known_kind *known, const struct raw_repeat
 
 /* ---- taking -------------------------------------------------------------------------- */
 
-static enum tscope_status add_row(struct builder *b, const struct known_kind *known,
-				  const struct raw_repeat *event,
-				  const struct known_numbers *numbers, struct tscope_error *err)
+static void add_row(struct builder *b, const struct known_kind *known,
+		    const struct raw_repeat *event, const struct known_numbers *numbers)
 {
-	enum tscope_status status = TSCOPE_OK;
-	if (known->use == KNOWN_OP && tsi_drops_operator(b, event->dur_ns))
-		return TSCOPE_OK;
 	if (known->use == KNOWN_OP) {
-		status = tsi_add_op_ids(b, numbers->ids, err);
+		if (tsi_drops_operator(b, event->dur_ns))
+			return;
+		tsi_add_op_ids(b, numbers->ids);
 	} else if (known->use == KNOWN_CALL) {
-		status = tsi_add_call(b, numbers->ids, err);
+		tsi_add_call(b, numbers->ids);
 	} else if (known->use == KNOWN_WORK) {
 		b->untimed_count += event->ts_ns == 0 && event->dur_ns == 0;
-		status = tsi_add_device_event(b, numbers->ids, NO_ROW, err);
+		tsi_add_device_event(b, numbers->ids, NO_ROW);
 	}
-	return status == TSCOPE_OK ? tsi_add_row(&b->trace->spans, event->ts_ns, event->dur_ns,
-						 known->row_kind, err)
-				   : status;
+	if (tsi_likely(b->status == TSCOPE_OK))
+		tsi_add_row(b, event->ts_ns, event->dur_ns, known->row_kind);
 }
 
-static enum tscope_status add_point(struct builder *b, const struct known_kind *known,
-				    const struct raw_repeat *event,
-				    const struct known_numbers *numbers, struct tscope_error *err)
+static void add_point(struct builder *b, const struct known_kind *known,
+		      const struct raw_repeat *event, const struct known_numbers *numbers)
 {
 	struct allocator_point point = {
 		.time_ns = event->ts_ns,
@@ -131,31 +127,30 @@ static enum tscope_status add_point(struct builder *b, const struct known_kind *
 		.device = known->device,
 		.is_oom = known->is_oom,
 	};
-	return tsi_keep_allocator_point(b->trace, &point, err);
+	tsi_keep_allocator_point(b, &point);
 }
 
-/* One of which more is wanted than that it was there. */
+/* An event of which more is wanted than that it was there. */
 static bool take_timed(struct builder *b, const struct known_kind *known,
-		       const struct raw_repeat *event, enum tscope_status *status,
-		       struct tscope_error *err)
+		       const struct raw_repeat *event)
 {
 	struct known_numbers numbers = known->first;
 	if (!read_numbers(known, event, &numbers))
 		return false;
-	if ((*status = tsi_count_event(b, known->category, err)) != TSCOPE_OK)
+	tsi_count_event(b, known->category);
+	if (tsi_unlikely(b->status != TSCOPE_OK))
 		return true;
 	if (tsi_unlikely(!tsi_is_good_span(event->ts_ns, event->dur_ns)))
 		b->sink.diagnostics[TSCOPE_DIAGNOSTIC_bad_timestamp]++;
 	else if (known->use == KNOWN_POINT)
-		*status = add_point(b, known, event, &numbers, err);
+		add_point(b, known, event, &numbers);
 	else if (known->use != KNOWN_MOMENT)
-		*status = add_row(b, known, event, &numbers, err);
+		add_row(b, known, event, &numbers);
 	return true;
 }
 
-static TSI_COLD bool take_untold(struct builder *b, const struct known_kind *known,
-				 const struct raw_repeat *event, enum tscope_status *status,
-				 struct tscope_error *err)
+static TSI_COLD bool take_no_total(struct builder *b, const struct known_kind *known,
+				   const struct raw_repeat *event)
 {
 	for (uint32_t i = 0; i < event->number_count; i++)
 		if (event->numbers[i].arg == ARG_ALLOCATED) /* this one may */
@@ -163,7 +158,19 @@ static TSI_COLD bool take_untold(struct builder *b, const struct known_kind *kno
 	bool is_good = tsi_is_good_span(event->ts_ns, event->dur_ns);
 	b->sink.diagnostics[is_good ? TSCOPE_DIAGNOSTIC_memory_without_total
 				    : TSCOPE_DIAGNOSTIC_bad_timestamp]++;
-	*status = tsi_count_event(b, known->category, err);
+	tsi_count_event(b, known->category);
+	return true;
+}
+
+static inline bool take(struct builder *b, const struct known_kind *known,
+			const struct raw_repeat *event)
+{
+	if (known->use > KNOWN_NO_TOTAL)
+		return take_timed(b, known, event);
+	if (known->use == KNOWN_NO_TOTAL)
+		return take_no_total(b, known, event);
+	if (known->use == KNOWN_COUNT)
+		tsi_count_event(b, known->category);
 	return true;
 }
 
@@ -174,13 +181,9 @@ bool tsi_take_repeat(struct event_sink *sink, const struct raw_repeat *event,
 	if (tsi_unlikely(event->kind >= b->known_count))
 		return false;
 	const struct known_kind *known = &b->known[event->kind];
-	if (tsi_unlikely(known->use <= KNOWN_USUAL))
+	if (tsi_unlikely(known->use <= KNOWN_USUAL) || !take(b, known, event))
 		return false;
-	if (known->use > KNOWN_UNTOLD)
-		return take_timed(b, known, event, status, err);
-	if (known->use == KNOWN_UNTOLD)
-		return take_untold(b, known, event, status, err);
-	*status = known->use == KNOWN_COUNT ? tsi_count_event(b, known->category, err) : TSCOPE_OK;
+	*status = tsi_unlikely(b->status != TSCOPE_OK) ? tsi_builder_status(b, err) : TSCOPE_OK;
 	return true;
 }
 
@@ -246,21 +249,20 @@ static void learn(const struct builder *b, const struct raw_event *event,
 		known->use = b->sink.diagnostics[TSCOPE_DIAGNOSTIC_memory_without_total] ==
 					     lesson->bad_memory_count
 				     ? KNOWN_MOMENT /* the host's */
-				     : KNOWN_UNTOLD;
+				     : KNOWN_NO_TOTAL;
 }
 
-enum tscope_status tsi_learn_kind(struct builder *b, const struct raw_event *event,
-				  const struct kind_lesson *lesson, struct tscope_error *err)
+void tsi_learn_kind(struct builder *b, const struct raw_event *event,
+		    const struct kind_lesson *lesson)
 {
 	size_t wanted = (size_t)event->kind + 1;
+	if (b->status != TSCOPE_OK ||
+	    !tsi_builder_reserve(b, &b->known, &b->known_capacity, wanted, sizeof(*b->known)))
+		return;
 	if (wanted > b->known_count) {
-		if (tsi_array_reserve(&b->known, &b->known_capacity, wanted, sizeof(*b->known),
-				      err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
 		memset(b->known + b->known_count, 0, (wanted - b->known_count) * sizeof(*b->known));
 		b->known_count = wanted;
 	}
 	if (b->known[event->kind].use == KNOWN_NOT)
 		learn(b, event, lesson, &b->known[event->kind]);
-	return TSCOPE_OK;
 }

@@ -8,7 +8,6 @@
  *
  * Work launched before the capture began has no call; it stays, unlinked.
  */
-#include "base/array.h"
 #include "model/trace/build.h"
 #include "model/trace/device_rows.h"
 #include "model/trace/order.h"
@@ -26,6 +25,7 @@ struct op_finder {
 };
 
 struct linker {
+	struct builder *builder;
 	struct tscope_trace *trace;
 	uint32_t *row_of_call; /* by index of call */
 	uint32_t *calls;       /* indices of those with a correlation, by it; of one by start */
@@ -62,24 +62,24 @@ static void find_rows_of_calls(struct linker *l)
 		l->row_of_call[i] = tsi_bit_walk_next(&calls);
 }
 
-static enum tscope_status list_calls(struct linker *l, struct tscope_error *err)
+static void list_calls(struct linker *l)
 {
 	struct tscope_trace *trace = l->trace;
 	size_t count = trace->call_count;
-	if (tsi_array_new(&l->row_of_call, count, sizeof(*l->row_of_call), err) != TSCOPE_OK ||
-	    tsi_array_new(&l->calls, count, sizeof(*l->calls), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	l->row_of_call = tsi_arena_new(&l->builder->scratch, count, sizeof(*l->row_of_call));
+	l->calls = tsi_builder_new_array(l->builder, count, sizeof(*l->calls));
+	if (!l->row_of_call || !l->calls)
+		return;
 	find_rows_of_calls(l);
 	for (uint32_t i = 0; i < count; i++)
 		if (trace->calls[i].correlation)
 			l->calls[l->call_count++] = i;
-	if (tsi_sort_list(l->calls, l->call_count, is_later_call, l, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (!tsi_sort_list(l->calls, l->call_count, is_later_call, l))
+		tsi_builder_fail_nomem(l->builder);
 	for (uint32_t i = 1; i < l->call_count; i++)
 		trace->diagnostics[TSCOPE_DIAGNOSTIC_duplicate_correlation] +=
 			trace->calls[l->calls[i]].correlation ==
 			trace->calls[l->calls[i - 1]].correlation;
-	return TSCOPE_OK;
 }
 
 /* True if the call comes after (correlation, start) in the order of the list. */
@@ -144,10 +144,10 @@ static void find_calls(struct linker *l)
 /* ---- by External id ------------------------------------------------------------------ */
 
 /* The array: for up to SPARE times as many ids as there are. */
-static enum tscope_status init_finder(struct op_finder *finder, const uint32_t *ids, size_t count,
-				      struct tscope_error *err)
+static void init_finder(struct linker *l, const uint32_t *ids, size_t count)
 {
 	enum { SPARE = 4 };
+	struct op_finder *finder = &l->op_of_id;
 	uint32_t least = UINT32_MAX, most = 0;
 	for (size_t i = 0; i < count; i++) {
 		uint32_t id = ids[i];
@@ -155,45 +155,41 @@ static enum tscope_status init_finder(struct op_finder *finder, const uint32_t *
 		most = id > most ? id : most;
 	}
 	if (!most)
-		return TSCOPE_OK;
+		return;
+	size_t wanted = (most - least) / SPARE < count ? most - least + 1 : count * SPARE;
+	finder->rows = tsi_arena_new(&l->builder->scratch, wanted, sizeof(*finder->rows));
 	finder->first = least;
-	finder->count = (most - least) / SPARE < count ? most - least + 1 : (uint32_t)count * SPARE;
-	return tsi_array_new(&finder->rows, finder->count, sizeof(*finder->rows), err);
+	finder->count = finder->rows ? (uint32_t)wanted : 0;
 }
 
 /* Of operators with one id the last row counts. */
-static enum tscope_status list_op_ids(struct linker *l, struct tscope_error *err)
+static void list_op_ids(struct linker *l)
 {
 	const struct spans *spans = &l->trace->spans;
 	struct op_finder *finder = &l->op_of_id;
 	uint32_t index = 0;
 	l->has_op_ids = true;
-	if (init_finder(finder, l->trace->op_ids, l->trace->cpu_op_count, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	init_finder(l, l->trace->op_ids, l->trace->cpu_op_count);
 	for (uint32_t row = 0; row < spans->count; row++) {
 		bool is_op = tsi_span_class(spans, row) == TSCOPE_SPAN_CPU_OP;
 		uint32_t id = is_op ? l->trace->op_ids[index++] : 0;
 		if (id && id - finder->first < finder->count)
 			finder->rows[id - finder->first] = row + 1;
-		else if (id && tsi_key_map_put(&finder->far, id, row, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		else if (id)
+			tsi_builder_put(l->builder, &finder->far, id, row);
 	}
-	return TSCOPE_OK;
 }
 
-static enum tscope_status find_op_of_id(struct linker *l, uint32_t external_id, uint32_t *op,
-					struct tscope_error *err)
+static uint32_t find_op_of_id(struct linker *l, uint32_t external_id)
 {
-	*op = NO_ROW;
-	if (external_id == 0)
-		return TSCOPE_OK;
-	if (!l->has_op_ids && list_op_ids(l, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
 	const struct op_finder *finder = &l->op_of_id;
-	*op = external_id - finder->first < finder->count
-		      ? finder->rows[external_id - finder->first] - 1
-		      : tsi_key_map_find(&finder->far, external_id);
-	return TSCOPE_OK;
+	if (external_id == 0)
+		return NO_ROW;
+	if (!l->has_op_ids)
+		list_op_ids(l);
+	return external_id - finder->first < finder->count
+		       ? finder->rows[external_id - finder->first] - 1
+		       : tsi_key_map_find(&finder->far, external_id);
 }
 
 static bool is_whole_us(const struct spans *spans)
@@ -216,58 +212,43 @@ static bool may_enclose(const struct tscope_trace *trace, uint32_t op, uint32_t 
  * Whole microseconds cannot tell a call in the last instant of an op from one
  * behind it; there an id that agrees with the times decides.
  */
-static enum tscope_status name_op(struct linker *l, uint32_t index, struct tscope_error *err)
+static void name_op(struct linker *l, uint32_t index)
 {
 	struct tscope_trace *trace = l->trace;
 	struct runtime_call *call = &trace->calls[index];
-	uint32_t named;
-	if (find_op_of_id(l, trace->call_ids[index], &named, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	uint32_t named = find_op_of_id(l, trace->call_ids[index]);
 	if (call->op == NO_ROW ||
 	    (named != NO_ROW && may_enclose(trace, named, l->row_of_call[index])))
 		call->op = named;
-	return TSCOPE_OK;
 }
 
-static enum tscope_status link_calls(struct linker *l, struct tscope_error *err)
+static void link_calls(struct linker *l)
 {
 	bool is_coarse = is_whole_us(&l->trace->spans);
 	for (uint32_t i = 0; i < l->trace->call_count; i++)
-		if ((is_coarse || l->trace->calls[i].op == NO_ROW) &&
-		    name_op(l, i, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-	return TSCOPE_OK;
+		if (is_coarse || l->trace->calls[i].op == NO_ROW)
+			name_op(l, i);
 }
 
 /* ---- device events ------------------------------------------------------------------- */
 
 /* The collective that a communication kernel without metadata stands for: its kind, by its name. */
-static enum tscope_status name_collective(struct linker *l, uint32_t name, uint32_t *collective,
-					  struct tscope_error *err)
+static uint32_t name_collective(struct linker *l, uint32_t name)
 {
-	struct tscope_trace *trace = l->trace;
-	*collective = tsi_key_map_find(&l->collective_of_name, name);
-	if (*collective != NO_ROW)
-		return TSCOPE_OK;
-	struct collective bare = {
-		.kind = (uint8_t)tsi_classify_collective(tsi_intern_text(&trace->names, name)),
-		.in_elements = NO_NUMBER,
-		.out_elements = NO_NUMBER,
-		.group_size = NO_NUMBER,
-		.sequence = NO_NUMBER,
-		.src_rank = NO_NUMBER,
-		.dst_rank = NO_NUMBER,
-	};
-	if (tsi_array_reserve(&trace->collectives, &trace->collective_capacity,
-			      trace->collective_count + 1, sizeof(bare), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	*collective = (uint32_t)trace->collective_count;
-	trace->collectives[trace->collective_count++] = bare;
-	return tsi_key_map_put(&l->collective_of_name, name, *collective, err);
+	uint32_t index = tsi_key_map_find(&l->collective_of_name, name);
+	if (index != NO_ROW)
+		return index;
+	struct str text = tsi_intern_text(&l->trace->names, name);
+	struct collective bare = tsi_no_collective();
+	bare.kind = (uint8_t)tsi_classify_collective(text);
+	bare.rank_start = bare.rank_stride = 0;
+	index = tsi_add_collective(l->builder, &bare);
+	tsi_builder_put(l->builder, &l->collective_of_name, name, index);
+	return index;
 }
 
 /* Makes a kernel communication. */
-static enum tscope_status set_comm(struct linker *l, uint32_t row, struct tscope_error *err)
+static void set_comm(struct linker *l, uint32_t row)
 {
 	struct spans *spans = &l->trace->spans;
 	uint32_t known = tsi_key_map_find(&l->comm_of_kind, spans->kind[row]);
@@ -275,14 +256,13 @@ static enum tscope_status set_comm(struct linker *l, uint32_t row, struct tscope
 		struct span_kind comm = *tsi_span_kind(spans, row);
 		comm.span_class = TSCOPE_SPAN_COMM;
 		known = spans->kind_count;
-		if (tsi_array_reserve(&spans->kinds, &spans->kind_capacity, (size_t)known + 1,
-				      sizeof(comm), err) != TSCOPE_OK ||
-		    tsi_key_map_put(&l->comm_of_kind, spans->kind[row], known, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		if (!tsi_builder_reserve(l->builder, &spans->kinds, &spans->kind_capacity,
+					 (size_t)known + 1, sizeof(comm)))
+			return;
+		tsi_builder_put(l->builder, &l->comm_of_kind, spans->kind[row], known);
 		spans->kinds[spans->kind_count++] = comm;
 	}
 	spans->kind[row] = known;
-	return TSCOPE_OK;
 }
 
 /*
@@ -291,9 +271,8 @@ static enum tscope_status set_comm(struct linker *l, uint32_t row, struct tscope
  * or around its launch (in_collective), makes it so, unless its name is that of
  * ordinary work: a collective's op also launches copies, and they compute.
  */
-static enum tscope_status settle_collective(struct linker *l, uint32_t row,
-					    struct device_event *event, bool in_collective,
-					    struct tscope_error *err)
+static void settle_collective(struct linker *l, uint32_t row, struct device_event *event,
+			      bool in_collective)
 {
 	struct tscope_trace *trace = l->trace;
 	uint8_t span_class = tsi_span_class(&trace->spans, row);
@@ -307,22 +286,21 @@ static enum tscope_status settle_collective(struct linker *l, uint32_t row,
 	if (span_class == TSCOPE_SPAN_KERNEL && found != NO_ROW &&
 	    !tsi_is_compute_kernel(tsi_span_name(trace, row))) {
 		span_class = TSCOPE_SPAN_COMM;
-		if (set_comm(l, row, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		set_comm(l, row);
 	}
 	if (span_class != TSCOPE_SPAN_COMM)
-		return TSCOPE_OK;
-	if (found == NO_ROW)
-		return name_collective(l, tsi_name_id(&trace->spans, row), &event->collective, err);
+		return;
+	if (found == NO_ROW) {
+		event->collective = name_collective(l, tsi_name_id(&trace->spans, row));
+		return;
+	}
 	event->collective = found;
 	if (trace->collectives[found].kind == COLLECTIVE_UNKNOWN)
 		trace->collectives[found].kind =
 			(uint8_t)tsi_classify_collective(tsi_span_name(trace, row));
-	return TSCOPE_OK;
 }
 
-static enum tscope_status link_device_event(struct linker *l, uint32_t row,
-					    struct tscope_error *err)
+static void link_device_event(struct linker *l, uint32_t row)
 {
 	struct tscope_trace *trace = l->trace;
 	struct device_event *event = tsi_device_event(trace, row);
@@ -339,35 +317,33 @@ static enum tscope_status link_device_event(struct linker *l, uint32_t row,
 		event->graph |= tsi_call_kind(trace, event->call) == CALL_GRAPH_LAUNCH;
 		in_collective = call->in_collective;
 	}
-	if (event->op == NO_ROW && find_op_of_id(l, external_id, &event->op, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return settle_collective(l, row, event, in_collective, err);
+	if (event->op == NO_ROW)
+		event->op = find_op_of_id(l, external_id);
+	settle_collective(l, row, event, in_collective);
 }
 
-static enum tscope_status link_all(struct linker *l, struct tscope_error *err)
+static void link_all(struct linker *l)
 {
-	struct tscope_trace *trace = l->trace;
-	if (list_calls(l, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	find_calls(l);
+	struct builder *b = l->builder;
+	list_calls(l);
+	if (b->status == TSCOPE_OK && l->row_of_call)
+		find_calls(l);
 	free(l->calls);
-	l->calls = NULL;
-	if (tsi_enclose_calls(trace, &l->collective_of_call, err) != TSCOPE_OK ||
-	    link_calls(l, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++)
-		if (link_device_event(l, row, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-	return TSCOPE_OK;
+	if (b->status != TSCOPE_OK || !l->row_of_call)
+		return;
+	tsi_enclose_calls(b, &l->collective_of_call);
+	if (b->status != TSCOPE_OK)
+		return;
+	link_calls(l);
+	for (uint32_t row = tsi_first_device_row(l->trace); row < l->trace->spans.count; row++)
+		link_device_event(l, row);
 }
 
-enum tscope_status tsi_link_rows(struct tscope_trace *trace, struct tscope_error *err)
+void tsi_link_rows(struct builder *b)
 {
-	struct linker l = { .trace = trace };
-	enum tscope_status status = link_all(&l, err);
-	free(l.calls);
-	free(l.row_of_call);
-	free(l.op_of_id.rows);
+	struct tscope_trace *trace = b->trace;
+	struct linker l = { .builder = b, .trace = trace };
+	link_all(&l);
 	tsi_key_map_deinit(&l.op_of_id.far);
 	tsi_key_map_deinit(&l.collective_of_call);
 	tsi_key_map_deinit(&l.collective_of_name);
@@ -375,5 +351,4 @@ enum tscope_status tsi_link_rows(struct tscope_trace *trace, struct tscope_error
 	free(trace->op_ids);
 	free(trace->call_ids);
 	trace->op_ids = trace->call_ids = NULL;
-	return status;
 }

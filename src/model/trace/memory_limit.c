@@ -30,24 +30,21 @@ static uint64_t taken_bytes(const struct tscope_trace *trace)
 }
 
 /* Moves a row to a place before it, where nothing is needed any more. */
-static enum tscope_status move_up(struct builder *b, uint32_t row, uint32_t to,
-				  struct tscope_error *err)
+static void move_up(struct builder *b, uint32_t row, uint32_t to)
 {
 	struct spans *spans = &b->trace->spans;
 	int64_t start_ns = tsi_start_ns(spans, row), dur_ns = tsi_dur_ns(spans, row);
 	spans->kind[to] = spans->kind[row];
 	if (to % TIME_BLOCK == 0 && row - to >= TIME_BLOCK)
 		tsi_time_forget_block(&spans->starts, to);
-	if (tsi_span_class(spans, to) == TSCOPE_SPAN_GC &&
-	    tsi_key_map_put(&b->gc_row_of, tsi_trace_track_of(b->trace, to), to, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	if (tsi_time_put(&spans->starts, to, start_ns, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_length_put(&spans->durations, to, dur_ns, err);
+	if (tsi_span_class(spans, to) == TSCOPE_SPAN_GC)
+		tsi_builder_put(b, &b->gc_row_of, tsi_trace_track_of(b->trace, to), to);
+	tsi_time_put(&spans->starts, to, start_ns);
+	tsi_length_put(&spans->durations, to, dur_ns);
 }
 
 /* Takes out all operators but those that an E may still end. */
-static enum tscope_status drop_operators(struct builder *b, struct tscope_error *err)
+static void drop_operators(struct builder *b)
 {
 	struct tscope_trace *trace = b->trace;
 	struct spans *spans = &trace->spans;
@@ -65,14 +62,13 @@ static enum tscope_status drop_operators(struct builder *b, struct tscope_error 
 			trace->op_ids[kept_ops++] = id;
 		if (mark < b->mark_count && b->marks[mark].row == row)
 			b->marks[mark++].row = to;
-		if (row != to && move_up(b, row, to, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		if (row != to)
+			move_up(b, row, to);
 		to++;
 	}
 	b->sink.diagnostics[TSCOPE_DIAGNOSTIC_unkept_operator] += spans->count - to;
 	spans->count = to;
 	trace->cpu_op_count = kept_ops;
-	return TSCOPE_OK;
 }
 
 /* Gives back what is behind the last row. */
@@ -89,21 +85,21 @@ static void shrink(struct spans *spans)
 	tsi_time_column_shrink(&spans->durations, room);
 }
 
-enum tscope_status tsi_keep_memory_limit(struct builder *b, struct tscope_error *err)
+void tsi_keep_memory_limit(struct builder *b)
 {
 	uint64_t limit = b->options.memory_limit;
+	struct tscope_error err;
 	if (limit == 0 || taken_bytes(b->trace) <= limit)
-		return TSCOPE_OK;
+		return;
 	if (!b->drops_operators) {
 		b->drops_operators = true;
-		if (drop_operators(b, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		drop_operators(b);
 		shrink(&b->trace->spans);
 	}
 	if (taken_bytes(b->trace) <= limit)
-		return TSCOPE_OK;
-	return tsi_fail(
-		err, TSCOPE_E_LIMIT,
-		"its spans take more than %llu bytes, even without operators (limit: memory)",
-		(unsigned long long)limit);
+		return;
+	tsi_fail(&err, TSCOPE_E_LIMIT,
+		 "its spans take more than %llu bytes, even without operators (limit: memory)",
+		 (unsigned long long)limit);
+	tsi_builder_fail(b, &err);
 }

@@ -10,7 +10,8 @@
 enum { MAX_RUNS = 8 };
 
 struct merger {
-	struct tscope_trace *trace;
+	struct builder *builder;
+	const struct tscope_trace *trace;
 	struct moving_rows rows, right; /* the trace's; a copy of the run behind */
 	/*
 	 * What stands beside rows of a class keeps its order where only one of the two runs has
@@ -58,36 +59,34 @@ static bool is_left_behind(const struct merger *m, const struct row_place *left,
 	return tsi_is_key_behind(&a, &b, m->trace->is_viztracer);
 }
 
-static inline enum tscope_status move_row(const struct merger *m, struct row_place *to,
-					  struct row_place *from, int64_t start_ns,
-					  struct tscope_error *err)
+static inline void move_row(const struct merger *m, struct row_place *to, struct row_place *from,
+			    int64_t start_ns)
 {
 	if (m->moves_sides) {
 		uint32_t kind = from->rows->kind[from->at.row - 1];
 		tsi_move_side(to, from, m->trace->spans.kinds[kind].span_class);
 	}
-	return tsi_move_columns(to, from, start_ns, err);
+	tsi_move_columns(to, from, start_ns);
 }
 
-/* Copies the rows between two places: *count, and as many of what stands beside them. */
-static enum tscope_status copy_right(struct merger *m, const struct row_cursor *begin,
-				     const struct row_cursor *end, struct row_cursor *count,
-				     struct tscope_error *err)
+/* Copies the rows between two places: returns how many, and how much of what stands beside them. */
+static struct row_cursor copy_right(struct merger *m, const struct row_cursor *begin,
+				    const struct row_cursor *end)
 {
-	*count = (struct row_cursor){ .row = end->row - begin->row };
+	struct row_cursor count = { .row = end->row - begin->row };
 	if (m->moves_sides) {
-		count->op = end->op - begin->op;
-		count->call = end->call - begin->call;
-		count->event = end->event - begin->event;
+		count.op = end->op - begin->op;
+		count.call = end->call - begin->call;
+		count.event = end->event - begin->event;
 	}
-	if (tsi_moving_rows_init(&m->right, count, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	struct row_place to = { &m->right, *count }, from = { &m->rows, *end };
+	if (!tsi_moving_rows_init(&m->right, &count)) {
+		tsi_builder_fail_nomem(m->builder);
+		return (struct row_cursor){ 0 };
+	}
+	struct row_place to = { &m->right, count }, from = { &m->rows, *end };
 	while (to.at.row > 0)
-		if (move_row(m, &to, &from, tsi_time_at(&m->rows.starts, from.at.row - 1), err) !=
-		    TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-	return TSCOPE_OK;
+		move_row(m, &to, &from, tsi_time_at(&m->rows.starts, from.at.row - 1));
+	return count;
 }
 
 /* The start of the row before a place; before all where the rows begin there. */
@@ -98,30 +97,30 @@ static inline int64_t start_before(const struct row_place *place, uint32_t begin
 }
 
 /* Merges the rows from `begin` to `middle` with those behind, up to `end`. */
-static enum tscope_status merge(struct merger *m, const struct row_cursor *begin,
-				const struct row_cursor *middle, const struct row_cursor *end,
-				struct tscope_error *err)
+static void merge(struct merger *m, const struct row_cursor *begin, const struct row_cursor *middle,
+		  const struct row_cursor *end)
 {
 	struct row_place left = { &m->rows, *middle }, right = { .rows = &m->right };
 	struct row_place to = { &m->rows, *end };
 	m->moves_sides = has_mixed_sides(begin, middle, end);
-	enum tscope_status status = copy_right(m, middle, end, &right.at, err);
+	right.at = copy_right(m, middle, end);
 	int64_t left_ns = start_before(&left, begin->row);
-	while (status == TSCOPE_OK && right.at.row > 0) {
+	while (right.at.row > 0) {
 		int64_t right_ns = start_before(&right, 0);
 		/* Between the rows of the left and those in place all are free: is a block? */
 		if (to.at.row % TIME_BLOCK == 0 && to.at.row - left.at.row >= TIME_BLOCK)
 			tsi_time_forget_block(&m->rows.starts, to.at.row - 1);
 		if (left_ns > right_ns ||
 		    (left_ns == right_ns && is_left_behind(m, &left, &right))) {
-			status = move_row(m, &to, &left, left_ns, err);
+			move_row(m, &to, &left, left_ns);
 			left_ns = start_before(&left, begin->row);
 		} else {
-			status = move_row(m, &to, &right, right_ns, err);
+			move_row(m, &to, &right, right_ns);
 		}
 	}
+	m->rows.starts.has_failed |= m->right.starts.has_failed;
+	m->rows.durations.has_failed |= m->right.durations.has_failed;
 	tsi_moving_rows_deinit(&m->right);
-	return status;
 }
 
 /* Where the runs of a track begin; how many they are: MAX_RUNS + 1 if too many. */
@@ -144,26 +143,24 @@ static uint32_t find_runs(const struct tscope_trace *trace, const struct track *
 	return count;
 }
 
-enum tscope_status tsi_merge_runs(struct tscope_trace *trace, const struct track *track,
-				  const struct row_cursor *borders, enum track_order *order,
-				  struct tscope_error *err)
+enum track_order tsi_merge_runs(struct builder *b, const struct track *track,
+				const struct row_cursor *borders)
 {
+	struct tscope_trace *trace = b->trace;
 	uint32_t begins[MAX_RUNS], count = find_runs(trace, track, begins);
-	enum tscope_status status = TSCOPE_OK;
-	*order = count == 1 ? TRACK_WAS_IN_ORDER : TRACK_IS_IN_ORDER;
+	if (count == 1)
+		return TRACK_WAS_IN_ORDER;
 	if (count > MAX_RUNS)
-		*order = TRACK_IS_IN_DISORDER;
-	if (*order != TRACK_IS_IN_ORDER)
-		return TSCOPE_OK;
-	struct merger m = { .trace = trace };
+		return TRACK_IS_IN_DISORDER;
+	struct merger m = { .builder = b, .trace = trace };
 	struct row_cursor places[MAX_RUNS + 1];
 	places[0] = borders[0];
 	places[count] = borders[1];
 	for (uint32_t i = count; i-- > 1;)
 		places[i] = go_back(&trace->spans, places[i + 1], begins[i]);
 	tsi_take_rows(&m.rows, trace);
-	for (uint32_t i = count; status == TSCOPE_OK && i-- > 1;)
-		status = merge(&m, &places[i - 1], &places[i], &places[count], err);
+	for (uint32_t i = count; i-- > 1;)
+		merge(&m, &places[i - 1], &places[i], &places[count]);
 	tsi_give_rows(&m.rows, trace);
-	return status;
+	return TRACK_IS_IN_ORDER;
 }

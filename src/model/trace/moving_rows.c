@@ -6,20 +6,19 @@
 
 #include "base/array.h"
 
-enum tscope_status tsi_moving_rows_init(struct moving_rows *rows, const struct row_cursor *count,
-					struct tscope_error *err)
+bool tsi_moving_rows_init(struct moving_rows *rows, const struct row_cursor *count)
 {
 	size_t room = ((size_t)count->row + TIME_BLOCK - 1) / TIME_BLOCK * TIME_BLOCK;
 
 	*rows = (struct moving_rows){ 0 };
-	if (tsi_time_column_resize(&rows->starts, room, 0, true, err) != TSCOPE_OK ||
-	    tsi_time_column_resize(&rows->durations, room, 0, false, err) != TSCOPE_OK ||
-	    tsi_array_new(&rows->kind, room, sizeof(*rows->kind), err) != TSCOPE_OK ||
-	    tsi_array_new(&rows->op_ids, count->op, sizeof(*rows->op_ids), err) != TSCOPE_OK ||
-	    tsi_array_new(&rows->calls, count->call, sizeof(*rows->calls), err) != TSCOPE_OK ||
-	    tsi_array_new(&rows->call_ids, count->call, sizeof(*rows->call_ids), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_array_new(&rows->events, count->event, sizeof(*rows->events), err);
+	return tsi_time_column_resize(&rows->starts, room, 0, true, NULL) == TSCOPE_OK &&
+	       tsi_time_column_resize(&rows->durations, room, 0, false, NULL) == TSCOPE_OK &&
+	       tsi_array_new(&rows->kind, room, sizeof(*rows->kind), NULL) == TSCOPE_OK &&
+	       tsi_array_new(&rows->op_ids, count->op, sizeof(*rows->op_ids), NULL) == TSCOPE_OK &&
+	       tsi_array_new(&rows->calls, count->call, sizeof(*rows->calls), NULL) == TSCOPE_OK &&
+	       tsi_array_new(&rows->call_ids, count->call, sizeof(*rows->call_ids), NULL) ==
+		       TSCOPE_OK &&
+	       tsi_array_new(&rows->events, count->event, sizeof(*rows->events), NULL) == TSCOPE_OK;
 }
 
 void tsi_moving_rows_deinit(struct moving_rows *rows)

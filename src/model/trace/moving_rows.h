@@ -19,10 +19,9 @@ struct row_cursor {
 	uint32_t row, op, call, event;
 };
 
-/* Room for so many; what is there before is forgotten. On failure it may be deinited. */
+/* Room for so many; what is there before is forgotten. False: no memory; it may be deinited. */
 TSI_MUST_CHECK
-enum tscope_status tsi_moving_rows_init(struct moving_rows *rows, const struct row_cursor *count,
-					struct tscope_error *err);
+bool tsi_moving_rows_init(struct moving_rows *rows, const struct row_cursor *count);
 void tsi_moving_rows_deinit(struct moving_rows *rows);
 
 /* Between a trace and its rows: the columns change their owner. */
@@ -49,23 +48,18 @@ static inline void tsi_move_side(struct row_place *to, struct row_place *from, u
 }
 
 /* Moves the times of the row behind one place, which starts at start_ns, to behind another. */
-TSI_MUST_CHECK
-static inline enum tscope_status tsi_move_times(struct row_place *to, const struct row_place *from,
-						int64_t start_ns, struct tscope_error *err)
+static inline void tsi_move_times(struct row_place *to, const struct row_place *from,
+				  int64_t start_ns)
 {
-	if (tsi_length_copy(&to->rows->durations, to->at.row, &from->rows->durations, from->at.row,
-			    err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_time_put(&to->rows->starts, to->at.row, start_ns, err);
+	tsi_length_copy(&to->rows->durations, to->at.row, &from->rows->durations, from->at.row);
+	tsi_time_put(&to->rows->starts, to->at.row, start_ns);
 }
 
 /* Moves the columns of a row that starts at start_ns. */
-TSI_MUST_CHECK
-static inline enum tscope_status tsi_move_columns(struct row_place *to, struct row_place *from,
-						  int64_t start_ns, struct tscope_error *err)
+static inline void tsi_move_columns(struct row_place *to, struct row_place *from, int64_t start_ns)
 {
 	to->rows->kind[--to->at.row] = from->rows->kind[--from->at.row];
-	return tsi_move_times(to, from, start_ns, err);
+	tsi_move_times(to, from, start_ns);
 }
 
 #endif

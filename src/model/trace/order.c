@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-
 enum { SHORT_LIST = 16 };
 
 struct order {
@@ -73,13 +71,15 @@ static void sort(const struct order *order, uint32_t *list, uint32_t count)
 	merge(order, list, half, count);
 }
 
-enum tscope_status tsi_sort_list(uint32_t *list, uint32_t count, tsi_is_behind *is_behind,
-				 const void *context, struct tscope_error *err)
+bool tsi_sort_list(uint32_t *list, uint32_t count, tsi_is_behind *is_behind, const void *context)
 {
 	struct order order = { .is_behind = is_behind, .context = context };
-	if (tsi_array_new(&order.scratch, count / 2, sizeof(*order.scratch), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (count < 2)
+		return true;
+	order.scratch = malloc(count / 2 * sizeof(*order.scratch));
+	if (!order.scratch)
+		return false;
 	sort(&order, list, count);
 	free(order.scratch);
-	return TSCOPE_OK;
+	return true;
 }

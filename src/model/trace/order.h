@@ -6,7 +6,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <tscope/error.h>
 
 /* Does a belong behind b? False for what is equal. */
 typedef bool tsi_is_behind(const void *context, uint32_t a, uint32_t b);
@@ -14,10 +13,9 @@ typedef bool tsi_is_behind(const void *context, uint32_t a, uint32_t b);
 /*
  * Sorts row numbers, or other numbers of things; what is equal stays as it was. Takes room for half
  * as many meanwhile; list may be NULL where count is 0. O(count) for a list that is in order,
- * O(count × log runs) for one of a few sorted runs.
+ * O(count × log runs) for one of a few sorted runs. False: there is no memory.
  */
 TSI_MUST_CHECK
-enum tscope_status tsi_sort_list(uint32_t *list, uint32_t count, tsi_is_behind *is_behind,
-				 const void *context, struct tscope_error *err);
+bool tsi_sort_list(uint32_t *list, uint32_t count, tsi_is_behind *is_behind, const void *context);
 
 #endif

@@ -4,8 +4,6 @@
  * likewise. From the last row to the first, step by step: memory behind the rows that have moved
  * is given back, so that the rows are never there twice.
  */
-#include "base/array.h"
-#include "base/error.h"
 #include "base/parallel.h"
 #include "model/trace/build.h"
 #include "model/trace/moving_rows.h"
@@ -18,6 +16,7 @@ enum {
 };
 
 struct placer {
+	struct builder *builder;
 	struct tscope_trace *trace;
 	struct moving_rows from, to;
 	uint32_t until;             /* the rows of this step begin here */
@@ -40,12 +39,12 @@ struct place_walk {
 /* ---- where all of it goes ------------------------------------------------------------ */
 
 /* How many rows each track has, and what is beside them. What is not of a track is dropped. */
-static enum tscope_status count_rows(const struct spans *spans, struct row_cursor *places,
-				     struct tscope_error *err)
+static void count_rows(struct builder *b, struct row_cursor *places)
 {
-	uint32_t *counts;
-	if (tsi_array_new(&counts, spans->kind_count, sizeof(*counts), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	const struct spans *spans = &b->trace->spans;
+	uint32_t *counts = tsi_builder_new_array(b, spans->kind_count, sizeof(*counts));
+	if (!counts)
+		return;
 	for (uint32_t row = 0; row < spans->count; row++)
 		counts[spans->kind[row]]++;
 	for (uint32_t i = 0; i < spans->kind_count; i++) {
@@ -62,19 +61,17 @@ static enum tscope_status count_rows(const struct spans *spans, struct row_curso
 			place->event += counts[i];
 	}
 	free(counts);
-	return TSCOPE_OK;
 }
 
 /* Tells the tracks their counts, puts them in order, and the borders of their rows likewise. */
-static enum tscope_status place_tracks(struct placer *p, const struct row_cursor *counts,
-				       uint32_t *new_index, struct tscope_error *err)
+static void place_tracks(struct placer *p, const struct row_cursor *counts, uint32_t *new_index,
+			 struct arena *arena)
 {
 	struct tscope_trace *trace = p->trace;
 	uint32_t old_count = trace->track_count;
 	for (uint32_t i = 0; i < old_count; i++)
 		trace->tracks[i].count = counts[i].row;
-	if (tsi_order_tracks(trace, new_index, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	tsi_order_tracks(trace, new_index, arena);
 	for (uint32_t i = 0; i < old_count; i++)
 		if (counts[i].row)
 			p->borders[new_index[i] + 1] = counts[i];
@@ -88,23 +85,23 @@ static enum tscope_status place_tracks(struct placer *p, const struct row_cursor
 	for (uint32_t i = 0; i < trace->spans.kind_count; i++)
 		if (trace->spans.kinds[i].track != NO_ROW)
 			trace->spans.kinds[i].track = new_index[trace->spans.kinds[i].track];
-	return TSCOPE_OK;
 }
 
-static enum tscope_status find_places(struct placer *p, struct tscope_error *err)
+static void find_places(struct placer *p)
 {
-	uint32_t count = p->trace->track_count, *new_index = NULL;
-	struct row_cursor *counts = NULL;
-	enum tscope_status status = TSCOPE_E_NOMEM;
-	if (tsi_array_new(&counts, count, sizeof(*counts), err) == TSCOPE_OK &&
-	    tsi_array_new(&new_index, count, sizeof(*new_index), err) == TSCOPE_OK &&
-	    tsi_array_new(&p->borders, (size_t)count + 1, sizeof(*p->borders), err) == TSCOPE_OK)
-		status = count_rows(&p->trace->spans, counts, err);
-	if (status == TSCOPE_OK)
-		status = place_tracks(p, counts, new_index, err);
-	free(counts);
-	free(new_index);
-	return status;
+	struct builder *b = p->builder;
+	struct arena arena = { 0 }; /* of what is not needed when the rows move */
+	size_t count = p->trace->track_count;
+	struct row_cursor *counts = tsi_arena_new(&arena, count, sizeof(*counts));
+	uint32_t *new_index = tsi_arena_new(&arena, count, sizeof(*new_index));
+	p->borders = tsi_arena_new(&b->scratch, count + 1, sizeof(*p->borders));
+	if (new_index && p->borders) {
+		count_rows(b, counts);
+		place_tracks(p, counts, new_index, &arena);
+	}
+	if (arena.has_failed)
+		tsi_builder_fail_nomem(b);
+	tsi_arena_deinit(&arena);
 }
 
 /* ---- the way ------------------------------------------------------------------------- */
@@ -130,142 +127,132 @@ static void give_back(struct moving_rows *rows, const struct row_cursor *end)
 	shrink(&rows->events, end->event, sizeof(*rows->events));
 }
 
-static inline enum tscope_status place_row(struct row_place *to, struct row_place *from,
-					   unsigned parts, uint32_t span_class,
-					   struct tscope_error *err)
+static inline void place_row(struct row_place *to, struct row_place *from, unsigned parts,
+			     uint32_t span_class)
 {
 	uint32_t place = --to->at.row, row = --from->at.row;
 	if (parts & PART_REST) {
 		to->rows->kind[place] = from->rows->kind[row];
 		tsi_move_side(to, from, span_class);
 	}
-	if (!(parts & PART_TIMES))
-		return TSCOPE_OK;
-	return tsi_move_times(to, from, tsi_time_at(&from->rows->starts, row), err);
+	if (parts & PART_TIMES)
+		tsi_move_times(to, from, tsi_time_at(&from->rows->starts, row));
 }
 
 /* Moves the rows of a track that came one after the other, as far as they are of this step. */
-static inline enum tscope_status place_stretch(struct place_walk *w, unsigned parts, uint32_t track,
-					       struct tscope_error *err)
+static inline void place_stretch(struct place_walk *w, unsigned parts, uint32_t track)
 {
 	struct placer *p = w->placer;
 	const struct span_kind *kinds = p->trace->spans.kinds;
 	struct row_place to = { &p->to, w->places[track] }, from = { &p->from, w->at };
-	enum tscope_status status = TSCOPE_OK;
-	while (status == TSCOPE_OK && from.at.row > p->until) {
+	while (from.at.row > p->until) {
 		const struct span_kind *kind = &kinds[p->from.kind[from.at.row - 1]];
 		if (kind->track != track)
 			break;
-		status = place_row(&to, &from, parts, kind->span_class, err);
+		place_row(&to, &from, parts, kind->span_class);
 	}
 	w->places[track] = to.at;
 	w->at = from.at;
-	return status;
 }
 
-static inline enum tscope_status place_parts(struct place_walk *w, unsigned parts,
-					     struct tscope_error *err)
+static inline void place_parts(struct place_walk *w, unsigned parts)
 {
 	const struct placer *p = w->placer;
 	const struct span_kind *kinds = p->trace->spans.kinds;
-	enum tscope_status status = TSCOPE_OK;
-	while (status == TSCOPE_OK && w->at.row > p->until) {
+	while (w->at.row > p->until) {
 		uint32_t track = kinds[p->from.kind[w->at.row - 1]].track;
 		if (tsi_likely(track != NO_ROW)) {
-			status = place_stretch(w, parts, track, err);
+			place_stretch(w, parts, track);
 		} else { /* device work that is dropped */
 			w->at.row--;
 			w->at.event--;
 		}
 	}
-	return status;
 }
 
 static enum tscope_status place_times(void *walk, unsigned lane, struct tscope_error *err)
 {
 	(void)lane;
-	return place_parts(walk, PART_TIMES, err);
+	(void)err;
+	place_parts(walk, PART_TIMES);
+	return TSCOPE_OK;
 }
 
 static enum tscope_status place_rest(void *walk, unsigned lane, struct tscope_error *err)
 {
 	(void)lane;
-	return place_parts(walk, PART_REST, err);
-}
-
-static enum tscope_status begin_walk(struct place_walk *w, struct placer *p,
-				     struct tscope_error *err)
-{
-	const struct tscope_trace *trace = p->trace;
-	*w = (struct place_walk){
-		.placer = p,
-		.at = { trace->spans.count, (uint32_t)trace->cpu_op_count,
-			(uint32_t)trace->call_count, (uint32_t)trace->device_event_count },
-	};
-	if (tsi_array_new(&w->places, trace->track_count, sizeof(*w->places), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t i = 0; i < trace->track_count; i++)
-		w->places[i] = p->borders[i + 1];
+	(void)err;
+	place_parts(walk, PART_REST);
 	return TSCOPE_OK;
 }
 
-/* With two threads each moves a part of all rows: what takes time is memory, new and old. */
-static enum tscope_status place_all(struct placer *p, struct tscope_error *err)
+static struct place_walk begin_walk(struct placer *p)
 {
-	struct place_walk rest = { 0 }, times = { 0 };
+	const struct tscope_trace *trace = p->trace;
+	struct place_walk w = {
+		.placer = p,
+		.at = { trace->spans.count, (uint32_t)trace->cpu_op_count,
+			(uint32_t)trace->call_count, (uint32_t)trace->device_event_count },
+		.places =
+			tsi_arena_new(&p->builder->scratch, trace->track_count, sizeof(*w.places)),
+	};
+	for (size_t i = 0; w.places && i < trace->track_count; i++)
+		w.places[i] = p->borders[i + 1];
+	return w;
+}
+
+/* With two threads each moves a part of all rows: what takes time is memory, new and old. */
+static void place_all(struct placer *p)
+{
+	struct place_walk rest = begin_walk(p), times = begin_walk(p);
 	const struct job jobs[] = { { place_rest, &rest }, { place_times, &times } };
 	uint32_t count = p->trace->spans.count;
 	unsigned thread_count = count < ROWS_FOR_THREADS ? 1 : tsi_trace_threads(p->trace);
-	enum tscope_status status = begin_walk(&rest, p, err);
 
-	if (status == TSCOPE_OK)
-		status = begin_walk(&times, p, err);
-	while (status == TSCOPE_OK && rest.at.row > 0) {
+	if (!times.places)
+		return;
+	while (p->builder->status == TSCOPE_OK && rest.at.row > 0) {
 		p->until = (rest.at.row - 1) / STEP_ROWS * STEP_ROWS;
 		if (thread_count == 1)
-			status = place_parts(&rest, PART_TIMES | PART_REST, err);
-		else
-			status = tsi_run_jobs(jobs, TSI_COUNT_OF(jobs), thread_count, err);
+			place_parts(&rest, PART_TIMES | PART_REST);
+		else if (tsi_run_jobs(jobs, TSI_COUNT_OF(jobs), thread_count, NULL) != TSCOPE_OK)
+			tsi_builder_fail_nomem(p->builder);
 		give_back(&p->from, &rest.at);
 	}
-	free(rest.places);
-	free(times.places);
-	return status;
 }
 
-enum tscope_status tsi_place_rows(struct tscope_trace *trace, struct row_cursor **borders,
-				  struct tscope_error *err)
+struct row_cursor *tsi_place_rows(struct builder *b)
 {
-	struct placer p = { .trace = trace };
-	struct row_cursor end = { 0 };
-	enum tscope_status status = find_places(&p, err);
-	if (status == TSCOPE_OK) {
-		end = p.borders[trace->track_count];
-		status = tsi_moving_rows_init(&p.to, &end, err);
-	}
-	if (status == TSCOPE_OK) {
+	struct tscope_trace *trace = b->trace;
+	struct placer p = { .builder = b, .trace = trace };
+	find_places(&p);
+	if (b->scratch.has_failed || b->status != TSCOPE_OK)
+		return NULL;
+	struct row_cursor end = p.borders[trace->track_count];
+	if (tsi_moving_rows_init(&p.to, &end)) {
 		tsi_take_rows(&p.from, trace);
-		status = place_all(&p, err);
-	}
-	if (status == TSCOPE_OK) {
+		place_all(&p);
 		tsi_give_rows(&p.to, trace);
 		trace->spans.count = end.row;
 		trace->spans.capacity = end.row;
 		trace->device_event_count = end.event;
+	} else {
+		tsi_builder_fail_nomem(b);
 	}
 	tsi_moving_rows_deinit(&p.from);
 	tsi_moving_rows_deinit(&p.to);
-	*borders = p.borders;
-	return status;
+	return p.borders;
 }
 
 /* ---- which rows are of a class ------------------------------------------------------- */
 
-enum tscope_status tsi_make_row_set(const struct spans *spans, enum tscope_span_class span_class,
-				    struct bit_set *set, struct tscope_error *err)
+void tsi_make_row_set(struct builder *b, enum tscope_span_class span_class, struct bit_set *set)
 {
-	if (tsi_bit_set_init(set, spans->count, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	const struct spans *spans = &b->trace->spans;
+	if (tsi_bit_set_init(set, spans->count, NULL) != TSCOPE_OK) {
+		tsi_builder_fail_nomem(b);
+		return;
+	}
 	for (uint32_t row = 0; row < spans->count;) {
 		uint32_t first = row, left = spans->count - row;
 		uint32_t end = left < TSI_WORD_BITS ? spans->count : row + TSI_WORD_BITS;
@@ -276,5 +263,4 @@ enum tscope_status tsi_make_row_set(const struct spans *spans, enum tscope_span_
 		set->words[first / TSI_WORD_BITS] = bits;
 	}
 	tsi_bit_set_close(set);
-	return TSCOPE_OK;
 }

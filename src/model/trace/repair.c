@@ -7,13 +7,10 @@
  * what comes after it, and is either ten times as long as its like or swallows
  * a whole later event, is clipped to the next start. Nothing is dropped.
  */
-#include "base/array.h"
 #include "base/ckd.h"
 #include "base/sort.h"
 #include "model/trace/build.h"
 #include "model/trace/device_rows.h"
-
-#include <stdlib.h>
 
 #define OVERLAP_SLACK_NS INT64_C(100000)          /* less is how devices work */
 #define PLAUSIBLE_DURATION_NS INT64_C(1000000000) /* for an event that nothing follows */
@@ -95,31 +92,26 @@ static void store_medians(struct repair *r, const struct sort_pair *items, size_
 }
 
 /* Replaces the mark of each name under suspicion by the median duration of its events. */
-static enum tscope_status find_medians(struct repair *r, uint32_t first_row,
-				       struct tscope_error *err)
+static void find_medians(struct repair *r, struct arena *scratch)
 {
 	const struct spans *spans = &r->trace->spans;
-	struct sort_pair *items = NULL, *scratch = NULL;
+	uint32_t first_row = tsi_first_device_row(r->trace);
 	size_t count = 0, filled = 0;
 	for (uint32_t row = first_row; row < spans->count; row++)
 		count += is_suspicious(r, row);
-	enum tscope_status status = TSCOPE_E_NOMEM;
-	if (tsi_array_new(&items, count, sizeof(*items), err) == TSCOPE_OK &&
-	    tsi_array_new(&scratch, count, sizeof(*scratch), err) == TSCOPE_OK) {
-		for (uint32_t row = first_row; row < spans->count; row++)
-			if (is_suspicious(r, row))
-				items[filled++] =
-					(struct sort_pair){ (uint64_t)tsi_dur_ns(spans, row), row };
-		tsi_sort_pairs(items, scratch, count);
-		for (size_t i = 0; i < count; i++)
-			items[i].key = tsi_name_id(spans, (uint32_t)items[i].value);
-		tsi_sort_pairs(items, scratch, count);
-		store_medians(r, items, count);
-		status = TSCOPE_OK;
-	}
-	free(items);
-	free(scratch);
-	return status;
+	struct sort_pair *items = tsi_arena_new(scratch, count, sizeof(*items));
+	struct sort_pair *room = tsi_arena_new(scratch, count, sizeof(*room));
+	if (!room)
+		return;
+	for (uint32_t row = first_row; row < spans->count; row++)
+		if (is_suspicious(r, row))
+			items[filled++] =
+				(struct sort_pair){ (uint64_t)tsi_dur_ns(spans, row), row };
+	tsi_sort_pairs(items, room, count);
+	for (size_t i = 0; i < count; i++)
+		items[i].key = tsi_name_id(spans, (uint32_t)items[i].value);
+	tsi_sort_pairs(items, room, count);
+	store_medians(r, items, count);
 }
 
 /*
@@ -161,30 +153,27 @@ static void judge_lengths(struct repair *r)
 }
 
 /* Clips what lasts far into what comes after it. */
-static enum tscope_status judge_overlaps(struct repair *r, struct tscope_error *err)
+static void judge_overlaps(struct repair *r, struct arena *scratch)
 {
 	struct tscope_trace *trace = r->trace;
 	for (uint32_t i = trace->host_track_count; i < trace->track_count; i++)
 		for_each_overlap(r, &trace->tracks[i], suspect);
 	if (!r->has_suspects)
-		return TSCOPE_OK;
-	enum tscope_status status = find_medians(r, tsi_first_device_row(trace), err);
-	for (uint32_t i = trace->host_track_count; status == TSCOPE_OK && i < trace->track_count;
-	     i++)
+		return;
+	find_medians(r, scratch);
+	for (uint32_t i = trace->host_track_count; i < trace->track_count; i++)
 		for_each_overlap(r, &trace->tracks[i], judge_overlap);
-	return status;
 }
 
-enum tscope_status tsi_repair_durations(struct tscope_trace *trace, struct tscope_error *err)
+void tsi_repair_durations(struct builder *b)
 {
+	struct tscope_trace *trace = b->trace;
 	struct repair r = { .trace = trace };
 	if (trace->host_track_count == trace->track_count)
-		return TSCOPE_OK;
-	if (tsi_array_new(&r.median_ns, trace->names.count, sizeof(*r.median_ns), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	enum tscope_status status = judge_overlaps(&r, err);
-	if (status == TSCOPE_OK)
-		judge_lengths(&r);
-	free(r.median_ns);
-	return status;
+		return;
+	r.median_ns = tsi_arena_new(&b->scratch, trace->names.count, sizeof(*r.median_ns));
+	if (!r.median_ns)
+		return;
+	judge_overlaps(&r, &b->scratch);
+	judge_lengths(&r);
 }

@@ -12,8 +12,9 @@ static void assign_copy(struct span_kind *kind, struct str name)
 		kind->device.direction = (uint8_t)tsi_classify_copy(name);
 }
 
-void tsi_assign_roles(struct tscope_trace *trace)
+void tsi_assign_roles(struct builder *b)
 {
+	struct tscope_trace *trace = b->trace;
 	for (uint32_t i = 0; i < trace->spans.kind_count; i++) {
 		struct span_kind *kind = &trace->spans.kinds[i];
 		struct str name = tsi_intern_text(&trace->names, kind->name);

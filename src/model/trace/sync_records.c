@@ -4,7 +4,6 @@
  * events, calls for streams and events. The records are no work and no rows: they stand
  * beside the calls that they explain, to which link.c binds them.
  */
-#include "base/array.h"
 #include "decode/json.h"
 #include "model/trace/build.h"
 
@@ -65,24 +64,25 @@ static void read_args(struct sync_record *record, struct str args)
 	}
 }
 
-enum tscope_status tsi_add_sync_record(struct builder *b, const struct raw_event *event,
-				       struct tscope_error *err)
+void tsi_add_sync_record(struct builder *b, const struct raw_event *event)
 {
 	struct tscope_trace *trace = b->trace;
-	struct sync_record record = {
+	uint8_t kind;
+
+	if (!event->has_ts || !kind_of(event->name, &kind))
+		return;
+	struct sync_record *record =
+		tsi_builder_push(b, &trace->sync_records, &trace->sync_record_count,
+				 &trace->sync_record_capacity, sizeof(*record));
+	if (!record)
+		return;
+	*record = (struct sync_record){
 		.start_ns = event->ts_ns,
 		.stream = -1,
 		.event_stream = -1,
 		.call = NO_ROW,
 		.event_call = NO_ROW,
+		.kind = kind,
 	};
-
-	if (!event->has_ts || !kind_of(event->name, &record.kind))
-		return TSCOPE_OK;
-	read_args(&record, event->args);
-	if (tsi_array_reserve(&trace->sync_records, &trace->sync_record_capacity,
-			      trace->sync_record_count + 1, sizeof(record), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	trace->sync_records[trace->sync_record_count++] = record;
-	return TSCOPE_OK;
+	read_args(record, event->args);
 }

@@ -66,36 +66,36 @@ int64_t tsi_time_far(const struct time_column *column, uint32_t row)
 	return column->far[far].ns[row % TIME_BLOCK];
 }
 
-static enum tscope_status find_far_block(struct time_column *column, uint32_t block, uint32_t *far,
-					 struct tscope_error *err)
+/* The block's number among those with far values, or UINT32_MAX without memory. */
+static uint32_t find_far_block(struct time_column *column, uint32_t block)
 {
-	*far = tsi_key_map_find(&column->far_of_block, block);
-	if (*far != UINT32_MAX)
-		return TSCOPE_OK;
-	*far = (uint32_t)column->far_count;
+	uint32_t far = tsi_key_map_find(&column->far_of_block, block);
+
+	if (far != UINT32_MAX)
+		return far;
+	far = (uint32_t)column->far_count;
 	if (tsi_array_reserve(&column->far, &column->far_capacity, column->far_count + 1,
-			      sizeof(*column->far), err) != TSCOPE_OK ||
-	    tsi_key_map_put(&column->far_of_block, block, *far, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+			      sizeof(*column->far), NULL) != TSCOPE_OK ||
+	    tsi_key_map_put(&column->far_of_block, block, far, NULL) != TSCOPE_OK)
+		return UINT32_MAX;
 	column->far_count++;
-	return TSCOPE_OK;
+	return far;
 }
 
-enum tscope_status tsi_time_put_far(struct time_column *column, uint32_t row, int64_t ns,
-				    struct tscope_error *err)
+void tsi_time_put_far(struct time_column *column, uint32_t row, int64_t ns)
 {
-	uint32_t block = row / TIME_BLOCK, far;
+	uint32_t block = row / TIME_BLOCK;
 
 	if (column->bases && column->bases[block] == NO_BASE) {
 		column->bases[block] = ns - FIRST_DISTANCE;
 		column->distances[row] = (uint32_t)FIRST_DISTANCE;
-		return TSCOPE_OK;
+		return;
 	}
-	if (find_far_block(column, block, &far, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	column->far[far].ns[row % TIME_BLOCK] = ns;
-	column->distances[row] = TIME_FAR;
-	return TSCOPE_OK;
+	uint32_t far = find_far_block(column, block);
+	column->has_failed |= far == UINT32_MAX;
+	column->distances[row] = far == UINT32_MAX ? 0 : TIME_FAR;
+	if (far != UINT32_MAX)
+		column->far[far].ns[row % TIME_BLOCK] = ns;
 }
 
 void tsi_time_forget_block(struct time_column *column, uint32_t row)

@@ -30,6 +30,7 @@ struct time_column {
 	struct far_times *far;
 	size_t far_count, far_capacity;
 	struct key_map far_of_block;
+	bool has_failed; /* there was no memory for a far value: what it stands for is lost */
 };
 
 void tsi_time_column_deinit(struct time_column *column);
@@ -53,9 +54,7 @@ void tsi_time_column_settle(struct time_column *column, uint32_t rows);
 
 /* What the inline functions below leave to these: distances of TIME_FAR, and what gets one. */
 int64_t tsi_time_far(const struct time_column *column, uint32_t row);
-TSI_MUST_CHECK
-enum tscope_status tsi_time_put_far(struct time_column *column, uint32_t row, int64_t ns,
-				    struct tscope_error *err);
+void tsi_time_put_far(struct time_column *column, uint32_t row, int64_t ns);
 
 static inline int64_t tsi_time_at(const struct time_column *column, uint32_t row)
 {
@@ -75,43 +74,40 @@ static inline int64_t tsi_length_at(const struct time_column *column, uint32_t r
 	return LENGTH_BASE + distance;
 }
 
-/* A block without a base yet has one that nothing is near to: the first value sets it. */
-TSI_MUST_CHECK
-static inline enum tscope_status tsi_time_put(struct time_column *column, uint32_t row, int64_t ns,
-					      struct tscope_error *err)
+/*
+ * The functions that put a value set has_failed where there is no memory for it. A block without a
+ * base yet has one that nothing is near to: the first value sets it.
+ */
+static inline void tsi_time_put(struct time_column *column, uint32_t row, int64_t ns)
 {
 	uint64_t distance = (uint64_t)ns - (uint64_t)column->bases[row / TIME_BLOCK];
 
 	if (tsi_unlikely(distance >= TIME_FAR))
-		return tsi_time_put_far(column, row, ns, err);
-	column->distances[row] = (uint32_t)distance;
-	return TSCOPE_OK;
+		tsi_time_put_far(column, row, ns);
+	else
+		column->distances[row] = (uint32_t)distance;
 }
 
-TSI_MUST_CHECK
-static inline enum tscope_status tsi_length_put(struct time_column *column, uint32_t row,
-						int64_t ns, struct tscope_error *err)
+static inline void tsi_length_put(struct time_column *column, uint32_t row, int64_t ns)
 {
 	uint64_t distance = (uint64_t)ns - (uint64_t)LENGTH_BASE;
 
 	if (tsi_unlikely(distance >= TIME_FAR))
-		return tsi_time_put_far(column, row, ns, err);
-	column->distances[row] = (uint32_t)distance;
-	return TSCOPE_OK;
+		tsi_time_put_far(column, row, ns);
+	else
+		column->distances[row] = (uint32_t)distance;
 }
 
 /* Durations all have one base: what is near to it here is so there. */
-TSI_MUST_CHECK
-static inline enum tscope_status tsi_length_copy(struct time_column *to, uint32_t place,
-						 const struct time_column *from, uint32_t row,
-						 struct tscope_error *err)
+static inline void tsi_length_copy(struct time_column *to, uint32_t place,
+				   const struct time_column *from, uint32_t row)
 {
 	uint32_t distance = from->distances[row];
 
 	if (tsi_unlikely(distance == TIME_FAR))
-		return tsi_time_put_far(to, place, tsi_time_far(from, row), err);
-	to->distances[place] = distance;
-	return TSCOPE_OK;
+		tsi_time_put_far(to, place, tsi_time_far(from, row));
+	else
+		to->distances[place] = distance;
 }
 
 /* Puts a duration that is 0 or more and no longer than the one there: that needs no room. */

@@ -19,27 +19,15 @@ void tscope_trace_free(struct tscope_trace *trace)
 	free(spans->kind);
 	free(spans->kinds);
 	tsi_bit_set_deinit(&spans->calls);
-	free(trace->tracks);
-	free(trace->op_inputs);
-	free(trace->work_shapes);
 	free(trace->op_ids);
 	free(trace->call_ids);
 	free(trace->calls);
 	free(trace->device_events);
-	free(trace->collectives);
 	free(trace->allocator_points);
-	free(trace->sync_records);
-	for (uint32_t i = 0; i < trace->device_count; i++)
-		free(trace->devices[i].rows);
-	free(trace->devices);
-	free(trace->device_properties);
-	free(trace->listed_groups);
-	free(trace->categories);
-	free(trace->batches);
-	free(trace->composer_ranks);
 	tsi_counters_deinit(&trace->counters);
 	free(trace->path);
 	tsi_intern_deinit(&trace->names);
+	tsi_arena_deinit(&trace->arena);
 	free(trace);
 }
 

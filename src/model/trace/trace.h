@@ -2,6 +2,7 @@
 #ifndef TSCOPE_MODEL_TRACE_TRACE_H
 #define TSCOPE_MODEL_TRACE_TRACE_H
 
+#include "base/arena.h"
 #include "base/bit_set.h"
 #include "base/intern.h"
 #include "model/trace/counters.h"
@@ -277,6 +278,8 @@ struct category {
 };
 
 struct tscope_trace {
+	/* Holds what is no column, and what is not said to be from the heap. */
+	struct arena arena;
 	struct intern names; /* every text of the model */
 	struct spans spans;
 	struct track *tracks;
@@ -298,7 +301,7 @@ struct tscope_trace {
 	struct device *devices; /* by ordinal */
 	uint32_t device_count;
 	struct device_properties *device_properties;
-	uint32_t device_properties_count;
+	size_t device_properties_count, device_properties_capacity;
 	struct listed_group *listed_groups;
 	size_t listed_group_count, listed_group_capacity;
 

@@ -5,7 +5,6 @@
  * nothing else: in a container the training process is often pid 1, and so is
  * the second GPU.
  */
-#include "base/array.h"
 #include "decode/json.h"
 #include "model/trace/build.h"
 
@@ -15,17 +14,20 @@ enum {
 	STREAM_BITS = 40,
 };
 
-static enum tscope_status add_track(struct builder *b, const struct track *track, uint32_t *index,
-				    struct tscope_error *err)
+/* Returns its index; that of the first where that failed. */
+static uint32_t add_track(struct builder *b, const struct track *track)
 {
 	struct tscope_trace *trace = b->trace;
-	if (tsi_array_reserve(&trace->tracks, &trace->track_capacity,
-			      (size_t)trace->track_count + 1, sizeof(*trace->tracks),
-			      err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	*index = trace->track_count++;
-	trace->tracks[*index] = *track;
-	return TSCOPE_OK;
+	struct track *tracks =
+		tsi_arena_reserve(&trace->arena, trace->tracks, &trace->track_capacity,
+				  (size_t)trace->track_count + 1, sizeof(*tracks));
+	if (!tracks) {
+		tsi_builder_fail_nomem(b);
+		return 0;
+	}
+	trace->tracks = tracks;
+	tracks[trace->track_count] = *track;
+	return trace->track_count++;
 }
 
 /* As other readers do: no pid is process 0, no tid is the thread with the pid's number. */
@@ -39,38 +41,34 @@ static struct str tid_of(const struct raw_event *event)
 	return event->tid.length ? event->tid : pid_of(event);
 }
 
-static enum tscope_status intern_pair(struct builder *b, const struct raw_event *event,
-				      uint32_t *pid, uint32_t *tid, struct tscope_error *err)
+static void put_ids(struct builder *b, const struct raw_event *event, struct track *track)
 {
-	enum tscope_status status = tsi_intern_add(&b->trace->names, pid_of(event), pid, err);
-	return status == TSCOPE_OK ? tsi_intern_add(&b->trace->names, tid_of(event), tid, err)
-				   : status;
+	track->pid = tsi_builder_id(b, &b->trace->names, pid_of(event));
+	track->tid = tsi_builder_id(b, &b->trace->names, tid_of(event));
 }
 
-enum tscope_status tsi_find_host_track(struct builder *b, const struct raw_event *event,
-				       uint32_t *track, struct tscope_error *err)
+uint32_t tsi_find_host_track(struct builder *b, const struct raw_event *event)
 {
 	struct str pid = pid_of(event), tid = tid_of(event);
 	size_t hash = tid.length + 7u * (unsigned char)tid.data[tid.length - 1];
 	struct track_memo *memo = &b->track_memo[hash & (TRACK_MEMO_SLOTS - 1)];
 	if (tsi_likely(memo->used && tsi_str_equal(memo->tid, tid) &&
-		       tsi_str_equal(memo->pid, pid))) {
-		*track = memo->track;
-		return TSCOPE_OK;
-	}
+		       tsi_str_equal(memo->pid, pid)))
+		return memo->track;
 
 	struct track fresh = { .device = -1, .stream = -1 };
-	enum tscope_status status = intern_pair(b, event, &fresh.pid, &fresh.tid, err);
-	if (status != TSCOPE_OK)
-		return status;
+	put_ids(b, event, &fresh);
+	if (b->status != TSCOPE_OK)
+		return 0;
 	uint64_t key = tsi_key_of_pair(fresh.pid, fresh.tid);
-	*track = tsi_key_map_find(&b->host_track_of, key);
-	if (*track == NO_ROW && (add_track(b, &fresh, track, err) != TSCOPE_OK ||
-				 tsi_key_map_put(&b->host_track_of, key, *track, err) != TSCOPE_OK))
-		return TSCOPE_E_NOMEM;
+	uint32_t index = tsi_key_map_find(&b->host_track_of, key);
+	if (index == NO_ROW) {
+		index = add_track(b, &fresh);
+		tsi_builder_put(b, &b->host_track_of, key, index);
+	}
 	*memo = (struct track_memo){ tsi_intern_text(&b->trace->names, fresh.pid),
-				     tsi_intern_text(&b->trace->names, fresh.tid), *track, true };
-	return TSCOPE_OK;
+				     tsi_intern_text(&b->trace->names, fresh.tid), index, true };
+	return index;
 }
 
 /* "stream 7", "stream 7 " and "7" -> 7. */
@@ -103,27 +101,26 @@ static uint64_t key_of_place(struct device_place place)
 	       ((uint64_t)place.stream & ((UINT64_C(1) << STREAM_BITS) - 1));
 }
 
-enum tscope_status tsi_find_device_track(struct builder *b, const struct raw_event *event,
-					 struct device_place place, uint32_t *track,
-					 struct tscope_error *err)
+uint32_t tsi_find_device_track(struct builder *b, const struct raw_event *event,
+			       struct device_place place)
 {
 	complete_place(&place, event->pid, event->tid);
 	uint64_t key = key_of_place(place);
-	*track = tsi_key_map_find(&b->device_track_of, key);
-	if (tsi_likely(*track != NO_ROW))
-		return TSCOPE_OK;
+	uint32_t index = tsi_key_map_find(&b->device_track_of, key);
+	if (tsi_likely(index != NO_ROW))
+		return index;
 
 	struct track fresh = {
 		.device = (int32_t)place.device,
 		.stream = place.stream,
 		.is_device = true,
 	};
-	enum tscope_status status = intern_pair(b, event, &fresh.pid, &fresh.tid, err);
-	if (status != TSCOPE_OK)
-		return status;
-	if (add_track(b, &fresh, track, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_key_map_put(&b->device_track_of, key, *track, err);
+	put_ids(b, event, &fresh);
+	if (b->status != TSCOPE_OK)
+		return 0;
+	index = add_track(b, &fresh);
+	tsi_builder_put(b, &b->device_track_of, key, index);
+	return index;
 }
 
 void tsi_name_tracks(struct builder *b)

@@ -44,8 +44,9 @@ static void check_calls(struct tscope_trace *trace)
 	}
 }
 
-void tsi_validate(struct tscope_trace *trace)
+void tsi_validate(struct builder *b)
 {
+	struct tscope_trace *trace = b->trace;
 	check_calls(trace);
 	for (uint32_t i = trace->host_track_count; i < trace->track_count; i++) {
 		const struct track *track = &trace->tracks[i];
