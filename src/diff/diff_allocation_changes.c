@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/sum.h"
 
 enum fact {
@@ -122,7 +121,6 @@ static const struct tscope_table_def tables[] = {
 struct filling {
 	struct snapshot_pair pair;
 	struct fact_sheet *out;
-	struct tscope_error *err;
 };
 
 /* NULL: it is the same. */
@@ -139,14 +137,12 @@ static const char *change_word(const struct site_pair *site)
 	return site->change.end_count ? "moved" : NULL;
 }
 
-static enum tscope_status put_site(const struct filling *filling, const struct site_pair *site)
+static void put_site(const struct filling *filling, const struct site_pair *site)
 {
 	const struct site_amounts *a = &site->of[TSCOPE_SIDE_A], *b = &site->of[TSCOPE_SIDE_B];
 	const char *word = change_word(site);
-	struct tscope_value *cells;
+	struct tscope_value *cells = tsi_table_row(filling->out, SITES_TABLE);
 
-	if (tsi_table_add(filling->out, SITES_TABLE, &cells, filling->err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
 	cells[SITE_DEVICE] = tsi_int(site->device);
 	cells[SITE_SITE] = tsi_text(site->text);
 	cells[SITE_CHANGE] = tsi_text(word ? word : "same");
@@ -158,24 +154,18 @@ static enum tscope_status put_site(const struct filling *filling, const struct s
 	cells[SITE_A_PEAK_BYTES] = tsi_int(a->peak_bytes);
 	cells[SITE_B_PEAK_BYTES] = tsi_int(b->peak_bytes);
 	cells[SITE_PEAK_CHANGE_BYTES] = tsi_int(site->change.peak_bytes);
-	return TSCOPE_OK;
 }
 
-static enum tscope_status put_sites(const struct filling *filling)
+static void put_sites(const struct filling *filling)
 {
-	struct site_pairs sites;
-	enum tscope_status status = tsi_match_sites(&sites, &filling->pair, filling->err);
+	struct site_pairs sites = tsi_match_sites(&filling->pair, tsi_sheet_scratch(filling->out));
 	int64_t changed_count = 0;
 
-	if (status != TSCOPE_OK)
-		return status;
-	for (size_t i = 0; status == TSCOPE_OK && i < sites.count; i++) {
-		status = put_site(filling, &sites.items[i]);
+	for (size_t i = 0; i < sites.count; i++) {
+		put_site(filling, &sites.items[i]);
 		changed_count += change_word(&sites.items[i]) != NULL;
 	}
 	tsi_fact_int(filling->out, SITE_COUNT, changed_count);
-	free(sites.items);
-	return status;
 }
 
 /* ---- segments ------------------------------------------------------------------------------ */
@@ -223,8 +213,7 @@ static size_t collect_segments(struct segment *segments, const struct filling *f
 				.row = row,
 			};
 	}
-	if (count)
-		qsort(segments, count, sizeof(*segments), by_address);
+	qsort(segments, count, sizeof(*segments), by_address);
 	return count;
 }
 
@@ -246,13 +235,11 @@ static size_t drop_pairs(struct segment *segments, size_t count)
 	return kept;
 }
 
-static enum tscope_status put_segment(const struct filling *filling, const struct segment *segment)
+static void put_segment(const struct filling *filling, const struct segment *segment)
 {
 	const struct snapshot_rows *rows = &filling->pair.segments[segment->side];
-	struct tscope_value *cells;
+	struct tscope_value *cells = tsi_table_row(filling->out, SEGMENTS_TABLE);
 
-	if (tsi_table_add(filling->out, SEGMENTS_TABLE, &cells, filling->err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
 	cells[SEGMENT_SIDE] = tsi_text(segment->side == TSCOPE_SIDE_A ? "a" : "b");
 	cells[SEGMENT_DEVICE] = tsi_rows_cell(rows, segment->row, READ_DEVICE);
 	cells[SEGMENT_ADDRESS] = tsi_text(segment->address);
@@ -260,14 +247,19 @@ static enum tscope_status put_segment(const struct filling *filling, const struc
 	cells[SEGMENT_KIND] = tsi_rows_cell(rows, segment->row, READ_KIND);
 	cells[SEGMENT_RESERVED_BYTES] = tsi_int(segment->reserved_bytes);
 	cells[SEGMENT_ALLOCATED_BYTES] = tsi_rows_cell(rows, segment->row, READ_ALLOCATED);
-	return TSCOPE_OK;
 }
 
-static enum tscope_status put_segments(const struct filling *filling, struct segment *segments,
-				       size_t count)
+static void put_segments(const struct filling *filling)
 {
+	const struct snapshot_rows *rows = filling->pair.segments;
+	size_t most = rows[TSCOPE_SIDE_A].view.row_count + rows[TSCOPE_SIDE_B].view.row_count;
+	struct segment *segments =
+		tsi_arena_new(tsi_sheet_scratch(filling->out), most, sizeof(*segments));
+
+	if (!segments)
+		return;
+	size_t count = collect_segments(segments, filling);
 	size_t left = drop_pairs(segments, count), common = (count - left) / 2;
-	enum tscope_status status = TSCOPE_OK;
 	int64_t only_a = 0;
 
 	for (size_t i = 0; i < left; i++)
@@ -275,23 +267,8 @@ static enum tscope_status put_segments(const struct filling *filling, struct seg
 	tsi_fact_int(filling->out, COMMON_SEGMENT_COUNT, (int64_t)common);
 	tsi_fact_int(filling->out, ONLY_A_SEGMENT_COUNT, only_a);
 	tsi_fact_int(filling->out, ONLY_B_SEGMENT_COUNT, (int64_t)left - only_a);
-	for (size_t i = 0; status == TSCOPE_OK && common > 0 && i < left; i++)
-		status = put_segment(filling, &segments[i]);
-	return status;
-}
-
-static enum tscope_status match_segments(const struct filling *filling)
-{
-	size_t count = filling->pair.segments[TSCOPE_SIDE_A].view.row_count +
-		       filling->pair.segments[TSCOPE_SIDE_B].view.row_count;
-	struct segment *segments;
-
-	if (tsi_array_new(&segments, count, sizeof(*segments), filling->err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	enum tscope_status status =
-		put_segments(filling, segments, collect_segments(segments, filling));
-	free(segments);
-	return status;
+	for (size_t i = 0; common > 0 && i < left; i++)
+		put_segment(filling, &segments[i]);
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */
@@ -308,8 +285,7 @@ struct figures {
 static struct figures figures_of(const struct tscope_analysis *analysis,
 				 const struct snapshot_rows *sites)
 {
-	enum tscope_unit unit;
-	struct tscope_value peak = tsi_lookup_fact(analysis, TSCOPE_WHOLE_TRACE, peak_fact, &unit);
+	struct tscope_value peak = tsi_lookup(analysis, peak_fact);
 	struct figures figures = { .peak_doubt = tsi_lookup_doubt(analysis, peak_fact) };
 
 	for (size_t row = 0; row < sites->view.row_count; row++) {
@@ -348,11 +324,10 @@ static void put_changes(struct fact_sheet *out, const struct figures *a, const s
 		tsi_fact_int(out, PEAK_CHANGE_BYTES, tsi_difference(a->peak_bytes, b->peak_bytes));
 }
 
-static enum tscope_status diff_allocation_changes(const struct analysis_scope *scope,
-						  struct fact_sheet *out, struct tscope_error *err)
+static void diff_allocation_changes(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	size_t snapshot = tsi_lookup_analyzer("snapshot"), known_count = 0;
-	struct filling filling = { .out = out, .err = err };
+	struct filling filling = { .out = out };
 	struct figures figures[TSCOPE_SIDE_COUNT];
 
 	tsi_snapshot_pair_open(&filling.pair, scope->comparison);
@@ -365,10 +340,10 @@ static enum tscope_status diff_allocation_changes(const struct analysis_scope *s
 		put_figures(out, &figures[i], i);
 	}
 	if (known_count < TSCOPE_SIDE_COUNT)
-		return TSCOPE_OK;
+		return;
 	put_changes(out, &figures[TSCOPE_SIDE_A], &figures[TSCOPE_SIDE_B]);
-	enum tscope_status status = put_sites(&filling);
-	return status == TSCOPE_OK ? match_segments(&filling) : status;
+	put_sites(&filling);
+	put_segments(&filling);
 }
 
 const struct analyzer tsi_analyzer_allocation_changes = {
@@ -382,5 +357,5 @@ const struct analyzer tsi_analyzer_allocation_changes = {
 		.needs = "a comparison of memory snapshots",
 	},
 	.levels = LEVEL_DIFF,
-	.run = diff_allocation_changes,
+	.fill = diff_allocation_changes,
 };

@@ -106,13 +106,6 @@ struct explanation {
 	struct explained_step step;
 };
 
-static void explanation_deinit(struct explanation *explanation)
-{
-	for (size_t side = 0; side < TSCOPE_SIDE_COUNT; side++)
-		tsi_step_lines_deinit(&explanation->sides[side]);
-	tsi_explained_step_deinit(&explanation->step);
-}
-
 static int64_t change_of(const int64_t ns[TSCOPE_SIDE_COUNT])
 {
 	return tsi_difference(ns[TSCOPE_SIDE_A], ns[TSCOPE_SIDE_B]);
@@ -197,28 +190,22 @@ static int compare_parts(const void *left, const void *right)
 	return strcmp(a->kind, b->kind);
 }
 
-static enum tscope_status put_parts(struct fact_sheet *out, struct explained_step *step,
-				    struct tscope_error *err)
+static void put_parts(struct fact_sheet *out, const struct explained_step *step)
 {
 	if (step->part_count)
 		qsort(step->parts, step->part_count, sizeof(*step->parts), compare_parts);
 	for (size_t i = 0; i < step->part_count; i++) {
 		const struct explained_part *part = &step->parts[i];
-		struct tscope_value *cells;
-		if (tsi_table_add(out, PARTS_TABLE, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, PARTS_TABLE);
 		cells[PART_LINE] = tsi_text(step->lines[part->line].name);
 		cells[PART_KIND] = tsi_text(part->kind);
-		if (part->name)
-			cells[PART_PART] = tsi_text(part->name);
-		if (part->a_name)
-			cells[PART_A_PART] = tsi_text(part->a_name);
+		cells[PART_PART] = tsi_text_if(part->name);
+		cells[PART_A_PART] = tsi_text_if(part->a_name);
 		cells[PART_CHANGE] = tsi_text(part->change);
 		cells[PART_A_NS] = tsi_int(part->ns[TSCOPE_SIDE_A]);
 		cells[PART_B_NS] = tsi_int(part->ns[TSCOPE_SIDE_B]);
 		cells[PART_CHANGE_NS] = tsi_int(change_of(part->ns));
 	}
-	return TSCOPE_OK;
 }
 
 /* Is its change more than noise? Told of lines that both sides have step by step. */
@@ -234,67 +221,39 @@ static enum diff_verdict judge_line(const struct part_tests *tests,
 	return change_of(line->ns) == 0 ? DIFF_SAME : DIFF_NOT_TESTED;
 }
 
-/* Sorts the lines, to which parts refer: to be called after put_parts(). */
-static enum tscope_status put_lines(struct fact_sheet *out, struct explained_step *step,
-				    const struct part_tests *tests, struct tscope_error *err)
+/*
+ * Each line by the test that step_change.parts has of a whole run, here of the rank. Sorts the
+ * lines, to which parts refer: to be called after put_parts().
+ */
+static void put_lines(struct fact_sheet *out, const struct explanation *explanation)
 {
+	const struct tested_sides sides = { { explanation->analyses[TSCOPE_SIDE_A],
+					      explanation->analyses[TSCOPE_SIDE_B] } };
+	struct part_tests tests = tsi_test_parts(&sides, PART_TIME, tsi_sheet_scratch(out));
+	const struct explained_step *step = &explanation->step;
+
 	if (step->line_count)
 		qsort(step->lines, step->line_count, sizeof(*step->lines), compare_lines);
 	for (size_t i = 0; i < step->line_count; i++) {
 		const struct explained_line *line = &step->lines[i];
-		enum diff_verdict verdict = judge_line(tests, line);
-		struct tscope_value *cells;
-		if (tsi_table_add(out, LINES_TABLE, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, LINES_TABLE);
 		cells[LINE_LINE] = tsi_text(line->name);
 		cells[LINE_A_NS] = tsi_int(line->ns[TSCOPE_SIDE_A]);
 		cells[LINE_B_NS] = tsi_int(line->ns[TSCOPE_SIDE_B]);
 		cells[LINE_CHANGE_NS] = tsi_int(change_of(line->ns));
-		cells[LINE_VERDICT] = tsi_text(tsi_diff_verdict_name(verdict));
+		cells[LINE_VERDICT] = tsi_text(tsi_diff_verdict_name(judge_line(&tests, line)));
 	}
-	return TSCOPE_OK;
 }
 
-/* Each line by the test that step_change.parts has of a whole run, here of the rank. */
-static enum tscope_status test_lines(struct fact_sheet *out, struct explanation *explanation,
-				     struct tscope_error *err)
+static void diff_explanation(const struct analysis_scope *scope, struct fact_sheet *out)
 {
-	const struct tested_sides sides = { { explanation->analyses[TSCOPE_SIDE_A],
-					      explanation->analyses[TSCOPE_SIDE_B] } };
-	struct part_tests tests;
-	enum tscope_status status = tsi_part_tests_init(&tests, &sides, PART_TIME, err);
-
-	if (status == TSCOPE_OK)
-		status = put_lines(out, &explanation->step, &tests, err);
-	tsi_part_tests_deinit(&tests);
-	return status;
-}
-
-static enum tscope_status explain(struct explanation *explanation,
-				  const struct analysis_scope *scope, enum step_source source,
-				  struct tscope_error *err)
-{
-	enum tscope_status status = TSCOPE_OK;
-
-	for (size_t side = 0; status == TSCOPE_OK && side < TSCOPE_SIDE_COUNT; side++)
-		status = tsi_step_lines_init(&explanation->sides[side], explanation->analyses[side],
-					     source, err);
-	if (status == TSCOPE_OK)
-		status = tsi_explain_lines(&explanation->step, explanation->sides, err);
-	if (status == TSCOPE_OK && source != STEP_SOURCE_PHASES)
-		status = tsi_explain_parts(&explanation->step, scope, explanation->analyses, err);
-	return status;
-}
-
-static enum tscope_status diff_explanation(const struct analysis_scope *scope,
-					   struct fact_sheet *out, struct tscope_error *err)
-{
-	struct explanation explanation = { .comparison = scope->comparison };
+	struct arena *scratch = tsi_sheet_scratch(out);
+	struct explanation explanation = {
+		.comparison = scope->comparison,
+		.rank = tsi_explain_rank(scope->comparison, scratch),
+	};
 	enum step_source sources[TSCOPE_SIDE_COUNT];
-	enum tscope_status status = tsi_explain_rank(&explanation.rank, scope->comparison, err);
 
-	if (status != TSCOPE_OK)
-		return status;
 	for (size_t side = 0; side < TSCOPE_SIDE_COUNT; side++) {
 		explanation.analyses[side] = explanation.rank.ranks[side]->analysis;
 		sources[side] = tsi_step_source(explanation.analyses[side]);
@@ -302,16 +261,16 @@ static enum tscope_status diff_explanation(const struct analysis_scope *scope,
 	enum step_source source =
 		tsi_common_step_source(sources[TSCOPE_SIDE_A], sources[TSCOPE_SIDE_B]);
 	if (source == STEP_SOURCE_NONE)
-		return TSCOPE_OK;
-	status = explain(&explanation, scope, source, err);
-	if (status == TSCOPE_OK) {
-		put_facts(out, &explanation, source);
-		status = put_parts(out, &explanation.step, err);
-	}
-	if (status == TSCOPE_OK)
-		status = test_lines(out, &explanation, err);
-	explanation_deinit(&explanation);
-	return status;
+		return;
+	for (size_t side = 0; side < TSCOPE_SIDE_COUNT; side++)
+		explanation.sides[side] =
+			tsi_step_lines(explanation.analyses[side], source, scratch);
+	explanation.step = tsi_explain_lines(explanation.sides, scratch);
+	if (source != STEP_SOURCE_PHASES)
+		tsi_explain_parts(&explanation.step, explanation.analyses, out);
+	put_facts(out, &explanation, source);
+	put_parts(out, &explanation.step);
+	put_lines(out, &explanation);
 }
 
 const struct analyzer tsi_analyzer_explanation = {
@@ -325,5 +284,5 @@ const struct analyzer tsi_analyzer_explanation = {
 		.needs = "a comparison of steps with phases or a budget",
 	},
 	.levels = LEVEL_DIFF,
-	.run = diff_explanation,
+	.fill = diff_explanation,
 };

@@ -87,35 +87,22 @@ struct tests {
 	struct part_tests parts, shares;
 };
 
-static void tests_deinit(struct tests *tests)
+static struct tests test_sides(const struct diff_side *sides, struct arena *scratch)
 {
-	tsi_part_tests_deinit(&tests->parts);
-	tsi_part_tests_deinit(&tests->shares);
-}
+	struct tests tests = { .sides = sides };
+	const struct tested_sides *whole = &tests.sources[SOURCE_WHOLE];
 
-/* On failure it may be deinited. */
-static enum tscope_status tests_init(struct tests *tests, const struct diff_side *sides,
-				     struct tscope_error *err)
-{
-	enum tscope_status status = TSCOPE_OK;
-
-	*tests = (struct tests){ .sides = sides };
 	for (size_t side = 0; side < TSCOPE_SIDE_COUNT; side++) {
-		tests->sources[SOURCE_WHOLE].analysis[side] = sides[side].analysis;
-		tests->sources[SOURCE_FIRST_RANK].analysis[side] = sides[side].ranks[0].analysis;
+		tests.sources[SOURCE_WHOLE].analysis[side] = sides[side].analysis;
+		tests.sources[SOURCE_FIRST_RANK].analysis[side] = sides[side].ranks[0].analysis;
 	}
-	for (size_t i = 0; status == TSCOPE_OK && i < SOURCE_COUNT; i++)
-		status = tsi_test_step_time(&tests->time[i], &tests->sources[i], 1, err);
-	if (status == TSCOPE_OK)
-		status = tsi_test_step_column(
-			&tests->allocation, &tests->sources[SOURCE_FIRST_RANK], "alloc_bytes", err);
-	if (status == TSCOPE_OK)
-		status = tsi_part_tests_init(&tests->parts, &tests->sources[SOURCE_WHOLE],
-					     PART_TIME, err);
-	if (status == TSCOPE_OK)
-		status = tsi_part_tests_init(&tests->shares, &tests->sources[SOURCE_WHOLE],
-					     PART_SHARE, err);
-	return status;
+	for (size_t i = 0; i < SOURCE_COUNT; i++)
+		tests.time[i] = tsi_test_step_time(&tests.sources[i], 1, scratch);
+	tests.allocation =
+		tsi_test_step_column(&tests.sources[SOURCE_FIRST_RANK], "alloc_bytes", scratch);
+	tests.parts = tsi_test_parts(whole, PART_TIME, scratch);
+	tests.shares = tsi_test_parts(whole, PART_SHARE, scratch);
+	return tests;
 }
 
 /* ---- a fact ------------------------------------------------------------------------------- */
@@ -269,12 +256,8 @@ static void judge_by_typical(struct compared_fact *fact, const struct step_test 
 
 static bool is_equal_on_both(const struct tests *tests, const char *id)
 {
-	enum tscope_unit unit;
-
-	return are_equal(tsi_lookup_fact(tests->sides[TSCOPE_SIDE_A].analysis, TSCOPE_WHOLE_TRACE,
-					 id, &unit),
-			 tsi_lookup_fact(tests->sides[TSCOPE_SIDE_B].analysis, TSCOPE_WHOLE_TRACE,
-					 id, &unit));
+	return are_equal(tsi_lookup(tests->sides[TSCOPE_SIDE_A].analysis, id),
+			 tsi_lookup(tests->sides[TSCOPE_SIDE_B].analysis, id));
 }
 
 static bool has_equal_anchors(const struct tests *tests)
@@ -344,16 +327,14 @@ static void judge(struct compared_fact *fact, const struct tests *tests,
 
 /* ---- the list ----------------------------------------------------------------------------- */
 
-static enum tscope_status list_fact(struct fact_sheet *out, const struct compared_fact *fact,
-				    struct tscope_error *err)
+static void list_fact(struct fact_sheet *out, const struct compared_fact *fact)
 {
 	struct tscope_value a = fact->values[TSCOPE_SIDE_A], b = fact->values[TSCOPE_SIDE_B];
-	struct tscope_value difference = difference_of(a, b), *cells;
+	struct tscope_value difference = difference_of(a, b);
+	struct tscope_value *cells = tsi_table_row(out, LIST_TABLE);
 	const struct tscope_fact_def *def = &tscope_analyzer(fact->analyzer)->facts[fact->fact];
 	double number, base;
 
-	if (tsi_table_add(out, LIST_TABLE, &cells, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
 	cells[LIST_FACT] = tsi_text(fact->id);
 	cells[LIST_UNIT] = tsi_text(tscope_unit_name(def->unit));
 	cells[LIST_PER_STEP] = tsi_flag(fact->is_per_step);
@@ -366,7 +347,6 @@ static enum tscope_status list_fact(struct fact_sheet *out, const struct compare
 	cells[LIST_P_VALUE] = fact->p_value;
 	cells[LIST_A_DOUBT] = tsi_text_if(fact->doubts[TSCOPE_SIDE_A]);
 	cells[LIST_B_DOUBT] = tsi_text_if(fact->doubts[TSCOPE_SIDE_B]);
-	return TSCOPE_OK;
 }
 
 struct counts {
@@ -382,59 +362,43 @@ static void count(struct counts *counts, enum diff_verdict verdict)
 }
 
 struct listing {
-	const struct analysis_scope *scope;
 	struct fact_sheet *out;
 	struct tests tests;
 	struct counts counts;
 };
 
-static enum tscope_status compare_fact(struct listing *listing, size_t analyzer, size_t index,
-				       struct tscope_error *err)
+static void compare_fact(struct listing *listing, size_t analyzer, size_t index)
 {
 	const struct tscope_analyzer_def *def = tscope_analyzer(analyzer);
 	struct compared_fact fact = { .analyzer = analyzer, .fact = index };
 
 	read_fact(&fact, &listing->tests);
 	if (!is_there(&fact, TSCOPE_SIDE_A) && !is_there(&fact, TSCOPE_SIDE_B))
-		return TSCOPE_OK;
-	if (tsi_make_text(listing->scope, &fact.id, err, "%s.%s", def->id,
-			  def->facts[index].name) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+		return;
+	fact.id = tsi_sheet_print(listing->out, "%s.%s", def->id, def->facts[index].name);
 	struct fact_judgement judgement = tsi_judge_fact(fact.id, def->facts[index].unit);
 	if (judgement.basis == BASIS_LEFT_OUT)
-		return TSCOPE_OK;
+		return;
 	judge(&fact, &listing->tests, &judgement);
 	count(&listing->counts, fact.verdict);
-	return list_fact(listing->out, &fact, err);
+	list_fact(listing->out, &fact);
 }
 
-static enum tscope_status compare_all(struct listing *listing, struct tscope_error *err)
+static void diff_fact_changes(const struct analysis_scope *scope, struct fact_sheet *out)
 {
-	enum tscope_status status = TSCOPE_OK;
+	struct listing listing = {
+		.out = out,
+		.tests = test_sides(scope->comparison->sides, tsi_sheet_scratch(out)),
+	};
 
-	for (size_t i = 0; i < tscope_analyzer_count(); i++) {
-		if (tsi_analyzer(i)->levels & LEVEL_DIFF)
-			continue;
-		for (size_t j = 0; status == TSCOPE_OK && j < tscope_analyzer(i)->fact_count; j++)
-			status = compare_fact(listing, i, j, err);
-	}
-	return status;
-}
-
-static enum tscope_status diff_fact_changes(const struct analysis_scope *scope,
-					    struct fact_sheet *out, struct tscope_error *err)
-{
-	struct listing listing = { .scope = scope, .out = out };
-	enum tscope_status status = tests_init(&listing.tests, scope->comparison->sides, err);
-
-	if (status == TSCOPE_OK)
-		status = compare_all(&listing, err);
-	tests_deinit(&listing.tests);
+	for (size_t i = 0; i < tscope_analyzer_count(); i++)
+		if (!(tsi_analyzer(i)->levels & LEVEL_DIFF))
+			for (size_t j = 0; j < tscope_analyzer(i)->fact_count; j++)
+				compare_fact(&listing, i, j);
 	tsi_fact_int(out, COMPARED_COUNT, listing.counts.compared);
 	tsi_fact_int(out, CHANGED_COUNT, listing.counts.changed);
 	tsi_fact_int(out, ONLY_A_COUNT, listing.counts.only_a);
 	tsi_fact_int(out, ONLY_B_COUNT, listing.counts.only_b);
-	return status;
 }
 
 const struct analyzer tsi_analyzer_fact_changes = {
@@ -448,5 +412,5 @@ const struct analyzer tsi_analyzer_fact_changes = {
 		.needs = "a comparison (tscope diff)",
 	},
 	.levels = LEVEL_DIFF,
-	.run = diff_fact_changes,
+	.fill = diff_fact_changes,
 };

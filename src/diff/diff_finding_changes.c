@@ -5,11 +5,8 @@
  * when that changes.
  */
 #include "analyze/facts.h"
+#include "base/arena.h"
 #include "diff/comparison.h"
-
-#include <stdlib.h>
-
-#include "base/array.h"
 
 enum fact {
 	NEW_COUNT,
@@ -161,32 +158,22 @@ static size_t collect(struct changed *all, const struct tscope_diagnosis *a,
 	return count;
 }
 
-static enum tscope_status put_row(struct fact_sheet *out, const struct changed *changed,
-				  struct tscope_error *err)
+static void put_row(struct fact_sheet *out, const struct changed *changed)
 {
-	static const enum list_column columns[TSCOPE_SIDE_COUNT] = {
-		[TSCOPE_SIDE_A] = LIST_A_SEVERITY,
-		[TSCOPE_SIDE_B] = LIST_B_SEVERITY,
-	};
 	const struct tscope_finding *finding = &changed->finding;
-	struct tscope_value *cells;
+	struct tscope_value *cells = tsi_table_row(out, LIST_TABLE);
 
-	if (tsi_table_add(out, LIST_TABLE, &cells, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
 	cells[LIST_CHANGE] = tsi_text(change_names[changed->change]);
 	cells[LIST_ID] = tsi_text(finding->rule->id);
-	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++)
-		if (changed->severities[i])
-			cells[columns[i]] = tsi_text(changed->severities[i]);
+	cells[LIST_A_SEVERITY] = tsi_text_if(changed->severities[TSCOPE_SIDE_A]);
+	cells[LIST_B_SEVERITY] = tsi_text_if(changed->severities[TSCOPE_SIDE_B]);
 	cells[LIST_TITLE] = tsi_text(finding->title);
 	if (finding->is_recoverable)
 		cells[LIST_RECOVERABLE_NS_PER_STEP] = tsi_int(finding->recoverable_ns_per_step);
-	return TSCOPE_OK;
 }
 
 /* The findings of a side come with the gravest first: so do those of each kind of change. */
-static enum tscope_status put_list(struct fact_sheet *out, const struct changed *all, size_t count,
-				   struct tscope_error *err)
+static void put_list(struct fact_sheet *out, const struct changed *all, size_t count)
 {
 	static const enum fact facts_of[CHANGE_SAME] = {
 		[CHANGE_NEW] = NEW_COUNT,
@@ -194,54 +181,45 @@ static enum tscope_status put_list(struct fact_sheet *out, const struct changed 
 		[CHANGE_BETTER] = BETTER_COUNT,
 		[CHANGE_GONE] = GONE_COUNT,
 	};
-	enum tscope_status status = TSCOPE_OK;
 
 	for (enum change change = 0; change < CHANGE_COUNT; change++) {
 		int64_t changed_count = 0;
-		for (size_t i = 0; status == TSCOPE_OK && i < count; i++) {
+		for (size_t i = 0; i < count; i++) {
 			if (all[i].change != change)
 				continue;
 			changed_count++;
-			status = put_row(out, &all[i], err);
+			put_row(out, &all[i]);
 		}
 		if (change != CHANGE_SAME)
 			tsi_fact_int(out, facts_of[change], changed_count);
 	}
-	return status;
 }
 
 /* A rule that is switched off is so on both sides. */
-static enum tscope_status put_lost(struct fact_sheet *out, const struct tscope_diagnosis *a,
-				   const struct tscope_diagnosis *b, struct tscope_error *err)
+static void put_lost(struct fact_sheet *out, const struct tscope_diagnosis *a,
+		     const struct tscope_diagnosis *b)
 {
-	struct tscope_value *cells;
-
 	for (size_t i = 0; i < tscope_diagnosis_not_evaluated_count(b); i++) {
 		struct tscope_not_evaluated missed = tscope_diagnosis_not_evaluated(b, i);
 		if (why_not(a, missed.rule))
 			continue;
-		if (tsi_table_add(out, LOST_TABLE, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, LOST_TABLE);
 		cells[LOST_ID] = tsi_text(missed.rule->id);
 		cells[LOST_REASON] = tsi_text(missed.reason);
 	}
-	return TSCOPE_OK;
 }
 
-static enum tscope_status diff_finding_changes(const struct analysis_scope *scope,
-					       struct fact_sheet *out, struct tscope_error *err)
+static void diff_finding_changes(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	const struct tscope_diagnosis *a = scope->comparison->sides[TSCOPE_SIDE_A].diagnosis;
 	const struct tscope_diagnosis *b = scope->comparison->sides[TSCOPE_SIDE_B].diagnosis;
-	struct changed *all;
+	size_t most = tscope_diagnosis_finding_count(a) + tscope_diagnosis_finding_count(b);
+	struct changed *all = tsi_arena_new(tsi_sheet_scratch(out), most, sizeof(*all));
 
-	if (tsi_array_new(&all,
-			  tscope_diagnosis_finding_count(a) + tscope_diagnosis_finding_count(b),
-			  sizeof(*all), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	enum tscope_status status = put_list(out, all, collect(all, a, b), err);
-	free(all);
-	return status == TSCOPE_OK ? put_lost(out, a, b, err) : status;
+	if (!all)
+		return;
+	put_list(out, all, collect(all, a, b));
+	put_lost(out, a, b);
 }
 
 const struct analyzer tsi_analyzer_finding_changes = {
@@ -255,5 +233,5 @@ const struct analyzer tsi_analyzer_finding_changes = {
 		.needs = "a comparison (tscope diff)",
 	},
 	.levels = LEVEL_DIFF,
-	.run = diff_finding_changes,
+	.fill = diff_finding_changes,
 };

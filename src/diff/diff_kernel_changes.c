@@ -14,8 +14,7 @@ static const struct tscope_table_def tables[] = {
 	{ "list", list_columns, TSI_COUNT_OF(list_columns), WORK_LIST_MEANING, TSCOPE_TABLE_ROWS },
 };
 
-static enum tscope_status diff_kernel_changes(const struct analysis_scope *scope,
-					      struct fact_sheet *out, struct tscope_error *err)
+static void diff_kernel_changes(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	static const struct work_source kernels = {
 		.table = "kernels.by_name",
@@ -24,7 +23,7 @@ static enum tscope_status diff_kernel_changes(const struct analysis_scope *scope
 		.are_kernels = true,
 	};
 
-	return tsi_compare_work(scope, out, &kernels, err);
+	tsi_compare_work(scope, out, &kernels);
 }
 
 const struct analyzer tsi_analyzer_kernel_changes = {
@@ -38,5 +37,5 @@ const struct analyzer tsi_analyzer_kernel_changes = {
 		.needs = "a comparison of traces with kernels",
 	},
 	.levels = LEVEL_DIFF,
-	.run = diff_kernel_changes,
+	.fill = diff_kernel_changes,
 };

@@ -17,8 +17,7 @@ static const struct tscope_table_def tables[] = {
 	{ "list", list_columns, TSI_COUNT_OF(list_columns), WORK_LIST_MEANING, TSCOPE_TABLE_ROWS },
 };
 
-static enum tscope_status diff_operator_changes(const struct analysis_scope *scope,
-						struct fact_sheet *out, struct tscope_error *err)
+static void diff_operator_changes(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	static const struct work_source operators = {
 		.table = "operators.by_name",
@@ -27,7 +26,7 @@ static enum tscope_status diff_operator_changes(const struct analysis_scope *sco
 		.all_device_ns = "self_device_ns",
 	};
 
-	return tsi_compare_work(scope, out, &operators, err);
+	tsi_compare_work(scope, out, &operators);
 }
 
 const struct analyzer tsi_analyzer_operator_changes = {
@@ -41,5 +40,5 @@ const struct analyzer tsi_analyzer_operator_changes = {
 		.needs = "a comparison of traces with operators",
 	},
 	.levels = LEVEL_DIFF,
-	.run = diff_operator_changes,
+	.fill = diff_operator_changes,
 };

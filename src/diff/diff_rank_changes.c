@@ -83,13 +83,6 @@ static const struct tscope_table_def tables[] = {
 			   "ranks that A has not", TSCOPE_TABLE_LIST },
 };
 
-static struct tscope_value lookup(const struct tscope_analysis *analysis, const char *id)
-{
-	enum tscope_unit unit;
-
-	return tsi_lookup_fact(analysis, TSCOPE_WHOLE_TRACE, id, &unit);
-}
-
 static struct tscope_value difference_of(struct tscope_value from, struct tscope_value to)
 {
 	int64_t difference;
@@ -106,40 +99,26 @@ struct rank_pair {
 	struct tested_sides sides;
 };
 
-static enum tscope_status list_rank(struct fact_sheet *out, const struct rank_pair *pair,
-				    const struct step_test *time, struct tscope_error *err)
+static void list_rank(struct fact_sheet *out, const struct rank_pair *pair,
+		      const struct step_test *time)
 {
 	const struct tscope_analysis *a = pair->sides.analysis[TSCOPE_SIDE_A],
 				     *b = pair->sides.analysis[TSCOPE_SIDE_B];
-	struct tscope_value *cells;
+	struct tscope_value *cells = tsi_table_row(out, LIST_TABLE);
 
-	if (tsi_table_add(out, LIST_TABLE, &cells, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
 	cells[LIST_RANK] = tsi_int(pair->number);
 	if (time->is_in[TSCOPE_SIDE_A] || time->is_in[TSCOPE_SIDE_B])
 		cells[LIST_VERDICT] = tsi_text(tsi_diff_verdict_name(time->verdict));
-	cells[LIST_A_NS] = lookup(a, "step_time.mean_ns");
-	cells[LIST_B_NS] = lookup(b, "step_time.mean_ns");
+	cells[LIST_A_NS] = tsi_lookup(a, "step_time.mean_ns");
+	cells[LIST_B_NS] = tsi_lookup(b, "step_time.mean_ns");
 	cells[LIST_CHANGE_NS] = difference_of(cells[LIST_A_NS], cells[LIST_B_NS]);
 	if (tsi_is_tested(time->verdict))
 		cells[LIST_P_VALUE] = tsi_real(time->test.p_value);
 	cells[LIST_A_OWN_NS] = tsi_own_step_ns(a);
 	cells[LIST_B_OWN_NS] = tsi_own_step_ns(b);
 	cells[LIST_OWN_CHANGE_NS] = difference_of(cells[LIST_A_OWN_NS], cells[LIST_B_OWN_NS]);
-	cells[LIST_A_PEAK_ALLOC_BYTES] = lookup(a, "memory.peak_alloc_bytes");
-	cells[LIST_B_PEAK_ALLOC_BYTES] = lookup(b, "memory.peak_alloc_bytes");
-	return TSCOPE_OK;
-}
-
-static enum tscope_status list_alone(struct fact_sheet *out, enum table table, int64_t number,
-				     struct tscope_error *err)
-{
-	struct tscope_value *cells;
-
-	if (tsi_table_add(out, table, &cells, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	cells[0] = tsi_int(number);
-	return TSCOPE_OK;
+	cells[LIST_A_PEAK_ALLOC_BYTES] = tsi_lookup(a, "memory.peak_alloc_bytes");
+	cells[LIST_B_PEAK_ALLOC_BYTES] = tsi_lookup(b, "memory.peak_alloc_bytes");
 }
 
 /* A walk over the ranks of both sides, which are in ascending order. */
@@ -185,40 +164,38 @@ static size_t count_pairs(const struct diff_side *a, const struct diff_side *b)
 	return count;
 }
 
-static enum tscope_status compare_pair(struct fact_sheet *out, const struct rank_pair *pair,
-				       size_t comparisons, int64_t *changed_count,
-				       struct tscope_error *err)
+static void compare_pair(struct fact_sheet *out, const struct rank_pair *pair, size_t comparisons,
+			 int64_t *changed_count)
 {
-	struct step_test time;
-
-	if (!pair->sides.analysis[TSCOPE_SIDE_B])
-		return list_alone(out, ONLY_A_TABLE, pair->number, err);
-	if (!pair->sides.analysis[TSCOPE_SIDE_A])
-		return list_alone(out, ONLY_B_TABLE, pair->number, err);
-	if (tsi_test_step_time(&time, &pair->sides, comparisons, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (!pair->sides.analysis[TSCOPE_SIDE_B]) {
+		*tsi_table_row(out, ONLY_A_TABLE) = tsi_int(pair->number);
+		return;
+	}
+	if (!pair->sides.analysis[TSCOPE_SIDE_A]) {
+		*tsi_table_row(out, ONLY_B_TABLE) = tsi_int(pair->number);
+		return;
+	}
+	struct step_test time =
+		tsi_test_step_time(&pair->sides, comparisons, tsi_sheet_scratch(out));
 	*changed_count += time.verdict == DIFF_CHANGED;
-	return list_rank(out, pair, &time, err);
+	list_rank(out, pair, &time);
 }
 
-static enum tscope_status diff_rank_changes(const struct analysis_scope *scope,
-					    struct fact_sheet *out, struct tscope_error *err)
+static void diff_rank_changes(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	const struct diff_side *a = &scope->comparison->sides[TSCOPE_SIDE_A],
 			       *b = &scope->comparison->sides[TSCOPE_SIDE_B];
 	struct rank_walk walk = { a, b, 0, 0 };
 	size_t compared_count = count_pairs(a, b);
-	enum tscope_status status = TSCOPE_OK;
 	int64_t changed_count = 0;
 	struct rank_pair pair;
 
-	while (status == TSCOPE_OK && next_pair(&walk, &pair))
-		status = compare_pair(out, &pair, compared_count, &changed_count, err);
+	while (next_pair(&walk, &pair))
+		compare_pair(out, &pair, compared_count, &changed_count);
 	tsi_fact_int(out, A_RANK_COUNT, (int64_t)a->rank_count);
 	tsi_fact_int(out, B_RANK_COUNT, (int64_t)b->rank_count);
 	tsi_fact_int(out, COMPARED_COUNT, (int64_t)compared_count);
 	tsi_fact_int(out, CHANGED_COUNT, changed_count);
-	return status;
 }
 
 const struct analyzer tsi_analyzer_rank_changes = {
@@ -232,5 +209,5 @@ const struct analyzer tsi_analyzer_rank_changes = {
 		.needs = "a comparison of runs with several ranks",
 	},
 	.levels = LEVEL_DIFF,
-	.run = diff_rank_changes,
+	.fill = diff_rank_changes,
 };

@@ -3,12 +3,10 @@
  * Would the run be the same again? Environment, configuration and the losses of both sides, each
  * those of its lowest rank, and what the differences mean, as pytscope says it.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/facts.h"
 #include "analyze/lookup.h"
-#include "base/array.h"
 #include "diff/comparison.h"
 #include "diff/reproducibility_notes.h"
 #include "diff/setting_match.h"
@@ -122,40 +120,20 @@ static const struct tscope_table_def tables[] = {
 
 /* ---- settings ----------------------------------------------------------------------------- */
 
-static enum tscope_status put_environment(struct fact_sheet *out,
-					  const struct setting_pairs *changes,
-					  struct tscope_error *err)
+static void put_changes(struct fact_sheet *out, enum table table,
+			const struct setting_pairs *changes)
 {
-	tsi_fact_int(out, ENVIRONMENT_COUNT, (int64_t)changes->count);
 	for (size_t i = 0; i < changes->count; i++) {
 		const struct setting_pair *change = &changes->items[i];
-		struct tscope_value *cells;
+		struct tscope_value *cells = tsi_table_row(out, table);
 
-		if (tsi_table_add(out, ENVIRONMENT_TABLE, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-		cells[ENVIRONMENT_NAME] = tsi_text(change->name);
-		cells[ENVIRONMENT_A] = tsi_text_if(change->a);
-		cells[ENVIRONMENT_B] = tsi_text_if(change->b);
-		cells[ENVIRONMENT_IS_RELEVANT] = tsi_flag(tsi_setting_is_relevant(change->name));
-	}
-	return TSCOPE_OK;
-}
-
-static enum tscope_status put_config(struct fact_sheet *out, const struct setting_pairs *changes,
-				     struct tscope_error *err)
-{
-	tsi_fact_int(out, CONFIG_COUNT, (int64_t)changes->count);
-	for (size_t i = 0; i < changes->count; i++) {
-		const struct setting_pair *change = &changes->items[i];
-		struct tscope_value *cells;
-
-		if (tsi_table_add(out, CONFIG_TABLE, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
 		cells[CONFIG_NAME] = tsi_text(change->name);
 		cells[CONFIG_A] = tsi_text_if(change->a);
 		cells[CONFIG_B] = tsi_text_if(change->b);
+		if (table == ENVIRONMENT_TABLE)
+			cells[ENVIRONMENT_IS_RELEVANT] =
+				tsi_flag(tsi_setting_is_relevant(change->name));
 	}
-	return TSCOPE_OK;
 }
 
 /* ---- losses ------------------------------------------------------------------------------- */
@@ -185,10 +163,9 @@ static void put_losses(struct fact_sheet *out, const struct trajectories *losses
 static void put_number(struct fact_sheet *out, enum fact fact,
 		       const struct tscope_analysis *analysis, const char *id)
 {
-	enum tscope_unit unit;
 	double number;
 
-	if (tsi_diff_number(tsi_lookup_fact(analysis, TSCOPE_WHOLE_TRACE, id, &unit), &number))
+	if (tsi_diff_number(tsi_lookup(analysis, id), &number))
 		tsi_fact_real(out, fact, number);
 }
 
@@ -203,14 +180,11 @@ static void put_best_losses(struct fact_sheet *out, const struct diff_side *side
 	put_number(out, B_BEST_LOSS, b, "convergence.best_loss");
 }
 
-static enum tscope_status put_rank(struct fact_sheet *out, int64_t number,
-				   const struct trajectories *losses, struct tscope_error *err)
+static void put_rank(struct fact_sheet *out, int64_t number, const struct trajectories *losses)
 {
-	struct tscope_value *cells;
+	struct tscope_value *cells = tsi_table_row(out, RANKS_TABLE);
 	int64_t step;
 
-	if (tsi_table_add(out, RANKS_TABLE, &cells, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
 	if (number >= 0)
 		cells[RANK_RANK] = tsi_int(number);
 	cells[RANK_A_LOSS_COUNT] = tsi_int((int64_t)losses->a_count);
@@ -218,17 +192,15 @@ static enum tscope_status put_rank(struct fact_sheet *out, int64_t number,
 	if (losses->relation != TRAJECTORY_UNKNOWN)
 		cells[RANK_IDENTICAL_TRAJECTORY] = tsi_flag(losses->relation == TRAJECTORY_EQUAL);
 	if (!has_divergence(losses))
-		return TSCOPE_OK;
+		return;
 	cells[RANK_FIRST_DIVERGENCE] = tsi_int((int64_t)losses->divergence);
 	if (tsi_divergence_step(losses, &step))
 		cells[RANK_FIRST_DIVERGENCE_STEP] = tsi_int(step);
-	return TSCOPE_OK;
 }
 
 /* One rank of both. Where it is the first with losses, or whose losses part, notes are on it. */
-static enum tscope_status compare_rank(struct fact_sheet *out, struct reproducibility *r,
-				       const struct diff_rank *a, const struct diff_rank *b,
-				       struct tscope_error *err)
+static void compare_rank(struct fact_sheet *out, struct reproducibility *r,
+			 const struct diff_rank *a, const struct diff_rank *b)
 {
 	struct trajectories losses =
 		tsi_compare_trajectories(a->analysis, b->analysis, r->loss_tolerance);
@@ -238,103 +210,39 @@ static enum tscope_status compare_rank(struct fact_sheet *out, struct reproducib
 		r->losses = losses;
 		r->rank = a->number;
 	}
-	return put_rank(out, a->number, &losses, err);
+	put_rank(out, a->number, &losses);
 }
 
 /* The ranks that both sides have, in ascending order on either. */
-static enum tscope_status compare_ranks(struct fact_sheet *out, struct reproducibility *r,
-					const struct comparison *comparison,
-					struct tscope_error *err)
+static void compare_ranks(struct fact_sheet *out, struct reproducibility *r,
+			  const struct comparison *comparison)
 {
 	const struct diff_side *a = &comparison->sides[TSCOPE_SIDE_A];
 	const struct diff_side *b = &comparison->sides[TSCOPE_SIDE_B];
-	enum tscope_status status = TSCOPE_OK;
 
 	if (a->rank_count == 1 && b->rank_count == 1)
-		return TSCOPE_OK;
-	for (size_t i = 0, j = 0; status == TSCOPE_OK && i < a->rank_count && j < b->rank_count;) {
+		return;
+	for (size_t i = 0, j = 0; i < a->rank_count && j < b->rank_count;) {
 		int64_t a_number = a->ranks[i].number, b_number = b->ranks[j].number;
 
 		if (a_number == b_number)
-			status = compare_rank(out, r, &a->ranks[i], &b->ranks[j], err);
+			compare_rank(out, r, &a->ranks[i], &b->ranks[j]);
 		i += a_number <= b_number;
 		j += b_number <= a_number;
 	}
-	return status;
 }
 
 /* ---- the whole ---------------------------------------------------------------------------- */
 
-/* Everything that the two sides say, before it is judged. */
-struct outcome {
-	struct settings environment[TSCOPE_SIDE_COUNT], config[TSCOPE_SIDE_COUNT];
-	struct setting_pairs environment_changes, config_changes;
-	struct reproducibility r;
-};
-
-static void outcome_deinit(struct outcome *outcome)
+static void read_side(struct reproducibility *r, enum tscope_side side,
+		      const struct settings *environment, const struct settings *config)
 {
-	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++) {
-		free(outcome->environment[i].items);
-		free(outcome->config[i].items);
-	}
-	tsi_setting_pairs_deinit(&outcome->environment_changes);
-	tsi_setting_pairs_deinit(&outcome->config_changes);
-}
-
-static enum tscope_status read_side(struct outcome *outcome, const struct comparison *comparison,
-				    enum tscope_side side, struct tscope_error *err)
-{
-	const struct tscope_analysis *analysis = comparison->sides[side].analysis;
-	struct settings *environment = &outcome->environment[side];
-	struct settings *config = &outcome->config[side];
-
-	if (tsi_settings_open(environment, analysis, "provenance.environment", err) != TSCOPE_OK ||
-	    tsi_settings_open(config, analysis, "provenance.config", err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
 	const char *benchmark = tsi_setting_find(environment, "cudnn_benchmark");
-	outcome->r.knows_environment[side] = tsi_settings_know_job(environment);
-	outcome->r.knows_job[side] = tsi_settings_know_job(environment) || config->count > 0;
-	outcome->r.has_cudnn_benchmark[side] = benchmark && strcmp(benchmark, "true") == 0;
-	outcome->r.has_hash_seed[side] = tsi_setting_find(environment, "env.PYTHONHASHSEED");
-	return TSCOPE_OK;
-}
 
-static enum tscope_status compare_sides(struct outcome *outcome,
-					const struct comparison *comparison,
-					struct tscope_error *err)
-{
-	const struct settings *environments = outcome->environment, *configs = outcome->config;
-	const struct diff_side *sides = comparison->sides;
-	struct setting_pairs *environment = &outcome->environment_changes;
-	struct setting_pairs *config = &outcome->config_changes;
-
-	if (tsi_settings_match(environment, &environments[TSCOPE_SIDE_A],
-			       &environments[TSCOPE_SIDE_B], err) != TSCOPE_OK ||
-	    tsi_settings_match(config, &configs[TSCOPE_SIDE_A], &configs[TSCOPE_SIDE_B], err) !=
-		    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	outcome->r.environment = (struct setting_changes){ environment->names, environment->count };
-	outcome->r.relevant = (struct setting_changes){ environment->names + environment->count,
-							environment->relevant_count };
-	outcome->r.config = (struct setting_changes){ config->names, config->count };
-	outcome->r.loss_tolerance = comparison->loss_tolerance;
-	outcome->r.rank = -1;
-	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++)
-		outcome->r.rank_count[i] = sides[i].rank_count;
-	outcome->r.losses = tsi_compare_trajectories(sides[TSCOPE_SIDE_A].ranks[0].analysis,
-						     sides[TSCOPE_SIDE_B].ranks[0].analysis,
-						     comparison->loss_tolerance);
-	return TSCOPE_OK;
-}
-
-/* Does either side say anything that could be compared? */
-static bool has_anything(const struct outcome *outcome)
-{
-	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++)
-		if (outcome->environment[i].count > 0 || outcome->config[i].count > 0)
-			return true;
-	return outcome->r.losses.relation != TRAJECTORY_UNKNOWN;
+	r->knows_environment[side] = tsi_settings_know_job(environment);
+	r->knows_job[side] = r->knows_environment[side] || config->count > 0;
+	r->has_cudnn_benchmark[side] = benchmark && strcmp(benchmark, "true") == 0;
+	r->has_hash_seed[side] = tsi_setting_find(environment, "env.PYTHONHASHSEED");
 }
 
 static void put_verdict(struct fact_sheet *out, const struct reproducibility *r)
@@ -349,53 +257,41 @@ static void put_verdict(struct fact_sheet *out, const struct reproducibility *r)
 		tsi_fact_flag(out, IS_REPRODUCIBLE, tsi_is_reproducible(r));
 }
 
-static enum tscope_status list_notes(const struct analysis_scope *scope, struct fact_sheet *out,
-				     const struct reproducibility *r, struct tscope_error *err)
+static void diff_reproducibility(const struct analysis_scope *scope, struct fact_sheet *out)
 {
-	const char *notes[MAX_REPRODUCIBILITY_NOTES];
-	size_t count;
-	enum tscope_status status = tsi_reproducibility_notes(scope, r, notes, &count, err);
+	const struct diff_side *sides = scope->comparison->sides;
+	struct arena *scratch = tsi_sheet_scratch(out);
+	struct settings environment[TSCOPE_SIDE_COUNT], config[TSCOPE_SIDE_COUNT];
+	struct reproducibility r = {
+		.loss_tolerance = scope->comparison->loss_tolerance,
+		.rank = -1,
+		.losses = tsi_compare_trajectories(sides[TSCOPE_SIDE_A].ranks[0].analysis,
+						   sides[TSCOPE_SIDE_B].ranks[0].analysis,
+						   scope->comparison->loss_tolerance),
+	};
+	bool has_anything = r.losses.relation != TRAJECTORY_UNKNOWN;
 
-	for (size_t i = 0; status == TSCOPE_OK && i < count; i++) {
-		struct tscope_value *cells;
-
-		status = tsi_table_add(out, NOTES_TABLE, &cells, err);
-		if (status == TSCOPE_OK)
-			cells[NOTE_NOTE] = tsi_text(notes[i]);
+	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++) {
+		environment[i] =
+			tsi_settings_open(sides[i].analysis, "provenance.environment", scratch);
+		config[i] = tsi_settings_open(sides[i].analysis, "provenance.config", scratch);
+		read_side(&r, (enum tscope_side)i, &environment[i], &config[i]);
+		r.rank_count[i] = sides[i].rank_count;
+		has_anything |= environment[i].count > 0 || config[i].count > 0;
 	}
-	return status;
-}
-
-static enum tscope_status put_outcome(const struct analysis_scope *scope, struct fact_sheet *out,
-				      struct outcome *outcome, struct tscope_error *err)
-{
-	const struct comparison *comparison = scope->comparison;
-	enum tscope_status status = put_environment(out, &outcome->environment_changes, err);
-
-	put_losses(out, &outcome->r.losses);
-	put_best_losses(out, comparison->sides);
-	if (status == TSCOPE_OK)
-		status = put_config(out, &outcome->config_changes, err);
-	if (status == TSCOPE_OK)
-		status = compare_ranks(out, &outcome->r, comparison, err);
-	put_verdict(out, &outcome->r);
-	return status == TSCOPE_OK ? list_notes(scope, out, &outcome->r, err) : status;
-}
-
-static enum tscope_status diff_reproducibility(const struct analysis_scope *scope,
-					       struct fact_sheet *out, struct tscope_error *err)
-{
-	struct outcome outcome = { 0 };
-	enum tscope_status status = TSCOPE_OK;
-
-	for (size_t i = 0; status == TSCOPE_OK && i < TSCOPE_SIDE_COUNT; i++)
-		status = read_side(&outcome, scope->comparison, (enum tscope_side)i, err);
-	if (status == TSCOPE_OK)
-		status = compare_sides(&outcome, scope->comparison, err);
-	if (status == TSCOPE_OK && has_anything(&outcome))
-		status = put_outcome(scope, out, &outcome, err);
-	outcome_deinit(&outcome);
-	return status;
+	if (!has_anything)
+		return;
+	r.environment = tsi_settings_match(environment, scratch);
+	r.config = tsi_settings_match(config, scratch);
+	tsi_fact_int(out, ENVIRONMENT_COUNT, (int64_t)r.environment.count);
+	put_changes(out, ENVIRONMENT_TABLE, &r.environment);
+	tsi_fact_int(out, CONFIG_COUNT, (int64_t)r.config.count);
+	put_changes(out, CONFIG_TABLE, &r.config);
+	put_losses(out, &r.losses);
+	put_best_losses(out, sides);
+	compare_ranks(out, &r, scope->comparison);
+	put_verdict(out, &r);
+	tsi_put_reproducibility_notes(out, NOTES_TABLE, &r);
 }
 
 const struct analyzer tsi_analyzer_reproducibility = {
@@ -409,5 +305,5 @@ const struct analyzer tsi_analyzer_reproducibility = {
 		.needs = "a comparison of step records",
 	},
 	.levels = LEVEL_DIFF,
-	.run = diff_reproducibility,
+	.fill = diff_reproducibility,
 };

@@ -174,60 +174,49 @@ static void put_test(struct fact_sheet *out, const struct step_test *time)
 	tsi_fact_real(out, TYPICAL_P_VALUE, test->typical_p_value);
 }
 
-static enum tscope_status list_part(struct fact_sheet *out, const struct step_test *part,
-				    struct tscope_error *err)
+static void list_part(struct fact_sheet *out, const struct step_test *part)
 {
-	struct tscope_value *cells;
+	struct tscope_value *cells = tsi_table_row(out, PARTS_TABLE);
 
-	if (tsi_table_add(out, PARTS_TABLE, &cells, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
 	cells[PART_PART] = tsi_text(part->column);
 	cells[PART_VERDICT] = tsi_text(tsi_diff_verdict_name(part->verdict));
 	cells[PART_A_NS] = mean_of(part, TSCOPE_SIDE_A);
 	cells[PART_B_NS] = mean_of(part, TSCOPE_SIDE_B);
 	cells[PART_CHANGE_NS] = change_of(part);
 	if (!tsi_is_tested(part->verdict))
-		return TSCOPE_OK;
+		return;
 	cells[PART_SHIFT_NS] = ns_of(round(part->test.shift));
 	cells[PART_LOW_NS] = ns_of(floor(part->test.low));
 	cells[PART_HIGH_NS] = ns_of(ceil(part->test.high));
 	cells[PART_P_VALUE] = tsi_real(part->test.p_value);
-	return TSCOPE_OK;
 }
 
-static enum tscope_status list_parts(struct fact_sheet *out, const struct tested_sides *sides,
-				     struct tscope_error *err)
+static void list_parts(struct fact_sheet *out, const struct tested_sides *sides)
 {
-	struct part_tests parts;
+	struct part_tests parts = tsi_test_parts(sides, PART_TIME, tsi_sheet_scratch(out));
 	int64_t changed_count = 0;
-	enum tscope_status status = tsi_part_tests_init(&parts, sides, PART_TIME, err);
 
-	for (size_t i = 0; status == TSCOPE_OK && i < parts.count; i++) {
+	for (size_t i = 0; i < parts.count; i++) {
 		changed_count += parts.items[i].verdict == DIFF_CHANGED;
-		status = list_part(out, &parts.items[i], err);
+		list_part(out, &parts.items[i]);
 	}
 	tsi_fact_int(out, CHANGED_COUNT, changed_count);
-	tsi_part_tests_deinit(&parts);
-	return status;
 }
 
-static enum tscope_status diff_step_change(const struct analysis_scope *scope,
-					   struct fact_sheet *out, struct tscope_error *err)
+static void diff_step_change(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	const struct diff_side *sides = scope->comparison->sides;
 	struct tested_sides tested = { { sides[TSCOPE_SIDE_A].analysis,
 					 sides[TSCOPE_SIDE_B].analysis } };
-	struct step_test time;
+	struct step_test time = tsi_test_step_time(&tested, 1, tsi_sheet_scratch(out));
 
-	if (tsi_test_step_time(&time, &tested, 1, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
 	if (!time.is_in[TSCOPE_SIDE_A] && !time.is_in[TSCOPE_SIDE_B])
-		return TSCOPE_OK;
+		return;
 	if (time.doubt)
 		tsi_fact_unreliable(out, time.doubt);
 	put_sides(out, &tested, &time);
 	put_test(out, &time);
-	return list_parts(out, &tested, err);
+	list_parts(out, &tested);
 }
 
 const struct analyzer tsi_analyzer_step_change = {
@@ -241,5 +230,5 @@ const struct analyzer tsi_analyzer_step_change = {
 		.needs = "a comparison (tscope diff)",
 	},
 	.levels = LEVEL_DIFF,
-	.run = diff_step_change,
+	.fill = diff_step_change,
 };

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "analyze/lookup.h"
-#include "base/array.h"
 #include "diff/work_names.h"
 
 /* ---- lines ---- */
@@ -55,33 +54,23 @@ static void fold_lines(struct explained_step *step, const struct sided_line *sor
 	}
 }
 
-enum tscope_status tsi_explain_lines(struct explained_step *ret,
-				     const struct step_lines sides[TSCOPE_SIDE_COUNT],
-				     struct tscope_error *err)
+struct explained_step tsi_explain_lines(const struct step_lines sides[TSCOPE_SIDE_COUNT],
+					struct arena *arena)
 {
-	struct sided_line *sorted = NULL;
+	struct explained_step step = { 0 };
 	size_t room = sides[TSCOPE_SIDE_A].count + sides[TSCOPE_SIDE_B].count, count = 0;
+	struct sided_line *sorted = tsi_arena_new(arena, room, sizeof(*sorted));
 
-	*ret = (struct explained_step){ 0 };
-	if (tsi_array_new(&ret->lines, room, sizeof(*ret->lines), err) != TSCOPE_OK ||
-	    tsi_array_new(&sorted, room, sizeof(*sorted), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	step.lines = tsi_arena_new(arena, room, sizeof(*step.lines));
+	if (!step.lines)
+		return step;
 	for (size_t side = 0; side < TSCOPE_SIDE_COUNT; side++)
 		for (size_t i = 0; i < sides[side].count; i++)
 			sorted[count++] = (struct sided_line){ &sides[side].items[i],
 							       (enum tscope_side)side };
-	if (count)
-		qsort(sorted, count, sizeof(*sorted), compare_sided_lines);
-	fold_lines(ret, sorted, count);
-	free(sorted);
-	return TSCOPE_OK;
-}
-
-void tsi_explained_step_deinit(struct explained_step *step)
-{
-	free(step->lines);
-	free(step->parts);
-	*step = (struct explained_step){ 0 };
+	qsort(sorted, count, sizeof(*sorted), compare_sided_lines);
+	fold_lines(&step, sorted, count);
+	return step;
 }
 
 /* ---- the parts of one side ---- */
@@ -99,13 +88,6 @@ struct side_parts {
 	tsi_wide *sums;           /* of the means, by line */
 };
 
-static void side_parts_deinit(struct side_parts *parts)
-{
-	free(parts->items);
-	free(parts->means);
-	free(parts->sums);
-}
-
 static int compare_line_name(const void *key, const void *member)
 {
 	const char *name = key;
@@ -114,17 +96,18 @@ static int compare_line_name(const void *key, const void *member)
 	return strcmp(name, line->name);
 }
 
-static enum tscope_status add_side_part(struct side_parts *parts, struct side_part part,
-					struct tscope_error *err)
+static void add_side_part(struct side_parts *parts, struct side_part part, struct arena *arena)
 {
+	struct side_part *added;
+
 	if (part.ns == 0)
-		return TSCOPE_OK;
-	if (tsi_array_reserve(&parts->items, &parts->capacity, parts->count + 1,
-			      sizeof(*parts->items), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+		return;
+	added = tsi_arena_push(arena, &parts->items, &parts->count, &parts->capacity,
+			       sizeof(*added));
+	if (!added)
+		return;
 	parts->sums[part.line] += part.ns;
-	parts->items[parts->count++] = part;
-	return TSCOPE_OK;
+	*added = part;
 }
 
 static const char *text_or(struct tscope_value value, const char *fallback)
@@ -132,15 +115,14 @@ static const char *text_or(struct tscope_value value, const char *fallback)
 	return value.kind == TSCOPE_VALUE_TEXT ? value.text : fallback;
 }
 
-static enum tscope_status read_rows(struct side_parts *parts, const struct explained_step *step,
-				    const struct tscope_analysis *rank, struct tscope_error *err)
+static void read_rows(struct side_parts *parts, const struct explained_step *step,
+		      const struct tscope_analysis *rank, struct arena *arena)
 {
 	struct table_view rows = tsi_lookup_table(rank, TSCOPE_WHOLE_TRACE, "breakdown.parts");
 	size_t line = tsi_table_column(&rows, "line"), kind = tsi_table_column(&rows, "kind");
 	size_t name = tsi_table_column(&rows, "name"), ns = tsi_table_column(&rows, "ns");
-	enum tscope_status status = TSCOPE_OK;
 
-	for (size_t row = 0; status == TSCOPE_OK && row < rows.row_count; row++) {
+	for (size_t row = 0; row < rows.row_count; row++) {
 		struct tscope_value total = tsi_table_cell(&rows, row, ns);
 		const char *line_name = text_or(tsi_table_cell(&rows, row, line), "");
 		const struct explained_line *in = bsearch(line_name, step->lines, step->line_count,
@@ -153,22 +135,18 @@ static enum tscope_status read_rows(struct side_parts *parts, const struct expla
 			.name = text_or(tsi_table_cell(&rows, row, name), ""),
 		};
 		part.ns = tsi_next_mean(&parts->means[part.line], total.integer);
-		status = add_side_part(parts, part, err);
+		add_side_part(parts, part, arena);
 	}
-	return status;
 }
 
-static enum tscope_status add_rests(struct side_parts *parts, const struct explained_step *step,
-				    enum tscope_side side, struct tscope_error *err)
+static void add_rests(struct side_parts *parts, const struct explained_step *step,
+		      enum tscope_side side, struct arena *arena)
 {
-	enum tscope_status status = TSCOPE_OK;
-
-	for (size_t i = 0; status == TSCOPE_OK && i < step->line_count; i++) {
+	for (size_t i = 0; i < step->line_count; i++) {
 		struct side_part rest = { .line = i, .kind = "none", .name = "" };
 		rest.ns = tsi_narrow(step->lines[i].ns[side] - parts->sums[i]);
-		status = add_side_part(parts, rest, err);
+		add_side_part(parts, rest, arena);
 	}
-	return status;
 }
 
 static int compare_groups(const struct side_part *a, const struct side_part *b)
@@ -228,24 +206,20 @@ static void begin_means(struct side_parts *parts, const struct explained_step *s
 	}
 }
 
-/* On failure it may be deinited. */
-static enum tscope_status read_side(struct side_parts *parts, const struct explained_step *step,
-				    enum tscope_side side, const struct tscope_analysis *rank,
-				    struct tscope_error *err)
+static void read_side(struct side_parts *parts, const struct explained_step *step,
+		      enum tscope_side side, const struct tscope_analysis *rank,
+		      struct arena *arena)
 {
 	int64_t step_count = tsi_lookup_int(rank, TSCOPE_WHOLE_TRACE, "breakdown.step_count");
 
-	if (tsi_array_new(&parts->means, step->line_count, sizeof(*parts->means), err) !=
-		    TSCOPE_OK ||
-	    tsi_array_new(&parts->sums, step->line_count, sizeof(*parts->sums), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	parts->means = tsi_arena_new(arena, step->line_count, sizeof(*parts->means));
+	parts->sums = tsi_arena_new(arena, step->line_count, sizeof(*parts->sums));
+	if (!parts->sums)
+		return;
 	begin_means(parts, step, side, step_count);
-	enum tscope_status status = read_rows(parts, step, rank, err);
-	if (status == TSCOPE_OK)
-		status = add_rests(parts, step, side, err);
-	if (status == TSCOPE_OK)
-		fold_side_parts(parts);
-	return status;
+	read_rows(parts, step, rank, arena);
+	add_rests(parts, step, side, arena);
+	fold_side_parts(parts);
 }
 
 /* ---- matching ---- */
@@ -258,28 +232,25 @@ struct group {
 
 struct matching {
 	struct explained_step *step;
-	const struct analysis_scope *scope;
+	struct fact_sheet *out;
 	struct side_parts sides[TSCOPE_SIDE_COUNT];
 	struct launcher_names launchers[TSCOPE_SIDE_COUNT];
 	struct group groups[TSCOPE_SIDE_COUNT]; /* those at hand */
 	struct work_item *items[TSCOPE_SIDE_COUNT];
 };
 
-static enum tscope_status name_items(struct matching *matching, enum tscope_side side,
-				     struct tscope_error *err)
+static void name_items(struct matching *matching, enum tscope_side side)
 {
 	const struct group *group = &matching->groups[side];
 	struct work_item *items = matching->items[side];
-	enum tscope_status status = TSCOPE_OK;
 
-	for (size_t i = 0; status == TSCOPE_OK && i < group->count; i++) {
+	for (size_t i = 0; i < group->count; i++) {
 		const struct side_part *part = &group->parts[i];
 		items[i] = (struct work_item){ .name = part->name };
 		if (strcmp(part->kind, "kernel") == 0)
-			status = tsi_launcher_name(&matching->launchers[side], matching->scope,
-						   part->name, &items[i].launcher, err);
+			items[i].launcher = tsi_launcher_name(&matching->launchers[side],
+							      part->name, matching->out);
 	}
-	return status;
 }
 
 static const char *change_of(const struct work_pair *pair, const struct explained_part *part)
@@ -326,69 +297,52 @@ static int64_t sum_of_side(const struct matching *matching, const struct pair_si
 }
 
 /* The names of one side of a pair, joined; NULL: it has none. */
-static enum tscope_status name_side(const struct matching *matching, const struct pair_side *side,
-				    const char **ret, struct tscope_error *err)
+static const char *name_side(const struct matching *matching, const struct pair_side *side)
 {
 	const struct work_item *items = matching->items[side->side];
 
-	*ret = NULL;
 	if (side->count == 0 || items[side->indices[0]].name[0] == '\0')
-		return TSCOPE_OK;
-	return tsi_join_work_names(matching->scope, items, side->indices, side->count, ret, err);
+		return NULL;
+	return tsi_join_work_names(items, side->indices, side->count, matching->out);
 }
 
-static enum tscope_status fill_part(const struct matching *matching, const struct work_pairs *pairs,
-				    const struct work_pair *pair, struct explained_part *part,
-				    struct tscope_error *err)
+static void add_pair(struct matching *matching, const struct work_pairs *pairs,
+		     const struct work_pair *pair)
 {
+	struct explained_step *step = matching->step;
+	const struct group *groups = matching->groups;
 	struct pair_side a = side_of_pair(pairs, pair, TSCOPE_SIDE_A);
 	struct pair_side b = side_of_pair(pairs, pair, TSCOPE_SIDE_B);
-	const char *a_name, *b_name;
+	const struct side_part *any =
+		groups[groups[TSCOPE_SIDE_A].count ? TSCOPE_SIDE_A : TSCOPE_SIDE_B].parts;
+	const char *a_name = name_side(matching, &a), *b_name = name_side(matching, &b);
+	struct explained_part *part =
+		tsi_arena_push(tsi_sheet_scratch(matching->out), &step->parts, &step->part_count,
+			       &step->part_capacity, sizeof(*part));
 
-	if (name_side(matching, &a, &a_name, err) != TSCOPE_OK ||
-	    name_side(matching, &b, &b_name, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (!part)
+		return;
+	part->line = any->line;
+	part->kind = any->kind;
 	part->name = b_name ? b_name : a_name;
 	part->a_name = a_name && b_name && strcmp(a_name, b_name) != 0 ? a_name : NULL;
 	part->ns[TSCOPE_SIDE_A] = sum_of_side(matching, &a);
 	part->ns[TSCOPE_SIDE_B] = sum_of_side(matching, &b);
 	part->change = change_of(pair, part);
-	return TSCOPE_OK;
 }
 
-static enum tscope_status add_pair(struct matching *matching, const struct work_pairs *pairs,
-				   const struct work_pair *pair, struct tscope_error *err)
+static void match_group(struct matching *matching)
 {
-	struct explained_step *step = matching->step;
 	const struct group *groups = matching->groups;
-	const struct side_part *any =
-		groups[groups[TSCOPE_SIDE_A].count ? TSCOPE_SIDE_A : TSCOPE_SIDE_B].parts;
-	struct explained_part part = { .line = any->line, .kind = any->kind };
 
-	if (fill_part(matching, pairs, pair, &part, err) != TSCOPE_OK ||
-	    tsi_array_reserve(&step->parts, &step->part_capacity, step->part_count + 1,
-			      sizeof(*step->parts), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	step->parts[step->part_count++] = part;
-	return TSCOPE_OK;
-}
-
-static enum tscope_status match_group(struct matching *matching, struct tscope_error *err)
-{
-	struct work_pairs pairs = { 0 };
-	enum tscope_status status = name_items(matching, TSCOPE_SIDE_A, err);
-
-	if (status == TSCOPE_OK)
-		status = name_items(matching, TSCOPE_SIDE_B, err);
-	if (status == TSCOPE_OK)
-		status = tsi_work_match(&pairs, matching->items[TSCOPE_SIDE_A],
-					matching->groups[TSCOPE_SIDE_A].count,
-					matching->items[TSCOPE_SIDE_B],
-					matching->groups[TSCOPE_SIDE_B].count, err);
-	for (size_t i = 0; status == TSCOPE_OK && i < pairs.count; i++)
-		status = add_pair(matching, &pairs, &pairs.pairs[i], err);
-	tsi_work_pairs_deinit(&pairs);
-	return status;
+	name_items(matching, TSCOPE_SIDE_A);
+	name_items(matching, TSCOPE_SIDE_B);
+	struct work_pairs pairs =
+		tsi_work_match(matching->items[TSCOPE_SIDE_A], groups[TSCOPE_SIDE_A].count,
+			       matching->items[TSCOPE_SIDE_B], groups[TSCOPE_SIDE_B].count,
+			       tsi_sheet_scratch(matching->out));
+	for (size_t i = 0; i < pairs.count; i++)
+		add_pair(matching, &pairs, &pairs.pairs[i]);
 }
 
 /* Those of the parts from `begin` on that are of the line and kind of `first`. */
@@ -404,71 +358,42 @@ static struct group find_group(const struct side_parts *parts, size_t begin,
 }
 
 /* Takes the next line and kind of both sides, each of which is sorted by them. */
-static enum tscope_status match_groups(struct matching *matching, struct tscope_error *err)
+static void match_groups(struct matching *matching)
 {
 	const struct side_parts *a = &matching->sides[TSCOPE_SIDE_A];
 	const struct side_parts *b = &matching->sides[TSCOPE_SIDE_B];
 	size_t a_next = 0, b_next = 0;
-	enum tscope_status status = TSCOPE_OK;
 
-	while (status == TSCOPE_OK && (a_next < a->count || b_next < b->count)) {
+	while (a_next < a->count || b_next < b->count) {
 		bool is_of_a = b_next == b->count ||
 			       (a_next < a->count &&
 				compare_groups(&a->items[a_next], &b->items[b_next]) <= 0);
 		const struct side_part *first = is_of_a ? &a->items[a_next] : &b->items[b_next];
 		matching->groups[TSCOPE_SIDE_A] = find_group(a, a_next, first);
 		matching->groups[TSCOPE_SIDE_B] = find_group(b, b_next, first);
-		status = match_group(matching, err);
+		match_group(matching);
 		a_next += matching->groups[TSCOPE_SIDE_A].count;
 		b_next += matching->groups[TSCOPE_SIDE_B].count;
 	}
-	return status;
 }
 
-/* On failure it may be deinited. */
-static enum tscope_status matching_init(struct matching *matching,
-					const struct tscope_analysis *const ranks[],
-					struct tscope_error *err)
+void tsi_explain_parts(struct explained_step *step,
+		       const struct tscope_analysis *const ranks[TSCOPE_SIDE_COUNT],
+		       struct fact_sheet *out)
 {
-	enum tscope_status status = TSCOPE_OK;
-
-	for (size_t side = 0; status == TSCOPE_OK && side < TSCOPE_SIDE_COUNT; side++) {
-		struct side_parts *parts = &matching->sides[side];
-		status = read_side(parts, matching->step, (enum tscope_side)side, ranks[side], err);
-		if (status == TSCOPE_OK)
-			status = tsi_launcher_names_init(&matching->launchers[side], ranks[side],
-							 err);
-		if (status == TSCOPE_OK)
-			status = tsi_array_new(&matching->items[side], parts->count,
-					       sizeof(*matching->items[side]), err);
-	}
-	if (status == TSCOPE_OK)
-		tsi_launcher_names_agree(matching->launchers);
-	return status;
-}
-
-static void matching_deinit(struct matching *matching)
-{
-	for (size_t side = 0; side < TSCOPE_SIDE_COUNT; side++) {
-		side_parts_deinit(&matching->sides[side]);
-		tsi_launcher_names_deinit(&matching->launchers[side]);
-		free(matching->items[side]);
-	}
-}
-
-enum tscope_status tsi_explain_parts(struct explained_step *step,
-				     const struct analysis_scope *scope,
-				     const struct tscope_analysis *const ranks[TSCOPE_SIDE_COUNT],
-				     struct tscope_error *err)
-{
-	struct matching matching = { .step = step, .scope = scope };
+	struct matching matching = { .step = step, .out = out };
+	struct arena *scratch = tsi_sheet_scratch(out);
 
 	for (size_t side = 0; side < TSCOPE_SIDE_COUNT; side++)
 		if (tsi_lookup_int(ranks[side], TSCOPE_WHOLE_TRACE, "breakdown.step_count") <= 0)
-			return TSCOPE_OK;
-	enum tscope_status status = matching_init(&matching, ranks, err);
-	if (status == TSCOPE_OK)
-		status = match_groups(&matching, err);
-	matching_deinit(&matching);
-	return status;
+			return;
+	for (size_t side = 0; side < TSCOPE_SIDE_COUNT; side++) {
+		read_side(&matching.sides[side], step, (enum tscope_side)side, ranks[side],
+			  scratch);
+		matching.items[side] = tsi_arena_new(scratch, matching.sides[side].count,
+						     sizeof(*matching.items[side]));
+	}
+	tsi_read_launchers(matching.launchers, ranks, scratch);
+	if (!scratch->has_failed)
+		match_groups(&matching);
 }

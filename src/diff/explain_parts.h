@@ -2,7 +2,7 @@
 #ifndef TSCOPE_DIFF_EXPLAIN_PARTS_H
 #define TSCOPE_DIFF_EXPLAIN_PARTS_H
 
-#include "analyze/analyzer.h"
+#include "analyze/facts.h"
 #include "diff/explain_step.h"
 
 /*
@@ -32,21 +32,16 @@ struct explained_step {
 	size_t part_count, part_capacity;
 };
 
-/* Puts lines of one name together. On failure it may be deinited. */
-TSI_MUST_CHECK
-enum tscope_status tsi_explain_lines(struct explained_step *ret,
-				     const struct step_lines sides[TSCOPE_SIDE_COUNT],
-				     struct tscope_error *err);
+/* Puts lines of one name together. All that is explained lives in the arena. */
+struct explained_step tsi_explain_lines(const struct step_lines sides[TSCOPE_SIDE_COUNT],
+					struct arena *arena);
 
 /*
  * Finds the parts of each line, which sum to it on either side; none where a rank has no breakdown.
- * Joined names live in scope->texts.
+ * They live in the sheet's scratch, joined names as long as the sheet.
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_explain_parts(struct explained_step *step,
-				     const struct analysis_scope *scope,
-				     const struct tscope_analysis *const ranks[TSCOPE_SIDE_COUNT],
-				     struct tscope_error *err);
-void tsi_explained_step_deinit(struct explained_step *step); /* fine on a zeroed struct */
+void tsi_explain_parts(struct explained_step *step,
+		       const struct tscope_analysis *const ranks[TSCOPE_SIDE_COUNT],
+		       struct fact_sheet *out);
 
 #endif

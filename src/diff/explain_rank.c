@@ -3,11 +3,9 @@
 #include "diff/explain_rank.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "analyze/lookup.h"
 #include "analyze/shared/robust.h"
-#include "base/array.h"
 #include "diff/explain_step.h"
 
 /* What sets one rank apart: its change exceeds that of the others by these. */
@@ -113,47 +111,40 @@ static bool is_alone(const struct explained_rank *rank, double excess_ns, double
 	       others_ns < max_other_share * fabs(excess_ns);
 }
 
-static enum tscope_status look_at_others(struct explained_rank *ret,
-					 const struct comparison *comparison,
-					 struct tscope_error *err)
+static void look_at_others(struct explained_rank *ret, const struct comparison *comparison,
+			   struct arena *scratch)
 {
 	const struct diff_rank *a = ret->ranks[TSCOPE_SIDE_A], *b = ret->ranks[TSCOPE_SIDE_B];
-	double *changes_ns = NULL;
 
 	if (a->number != b->number)
-		return TSCOPE_OK;
-	if (tsi_array_new(&changes_ns, comparison->sides[TSCOPE_SIDE_A].rank_count,
-			  sizeof(*changes_ns), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	size_t count = list_other_changes(ret, comparison, changes_ns);
-	if (count) {
-		double excess_ns = (double)own_change_ns(a, b) - tsi_median(changes_ns, count);
-		for (size_t i = 0; i < count; i++)
-			changes_ns[i] = fabs(changes_ns[i]);
-		ret->has_excess = true;
-		ret->excess_ns = round_ns(excess_ns);
-		ret->is_one_rank = is_alone(ret, excess_ns, tsi_median(changes_ns, count));
-	}
-	free(changes_ns);
-	return TSCOPE_OK;
+		return;
+	double *changes_ns = tsi_arena_new(scratch, comparison->sides[TSCOPE_SIDE_A].rank_count,
+					   sizeof(*changes_ns));
+	size_t count = changes_ns ? list_other_changes(ret, comparison, changes_ns) : 0;
+	if (!count)
+		return;
+	double excess_ns = (double)own_change_ns(a, b) - tsi_median(changes_ns, count);
+	for (size_t i = 0; i < count; i++)
+		changes_ns[i] = fabs(changes_ns[i]);
+	ret->has_excess = true;
+	ret->excess_ns = round_ns(excess_ns);
+	ret->is_one_rank = is_alone(ret, excess_ns, tsi_median(changes_ns, count));
 }
 
-enum tscope_status tsi_explain_rank(struct explained_rank *ret, const struct comparison *comparison,
-				    struct tscope_error *err)
+struct explained_rank tsi_explain_rank(const struct comparison *comparison, struct arena *scratch)
 {
-	*ret = (struct explained_rank){ 0 };
+	struct explained_rank explained = { 0 };
+
 	for (size_t side = 0; side < TSCOPE_SIDE_COUNT; side++)
-		ret->critical[side] = critical_rank(&comparison->sides[side]);
-	pick(ret, comparison);
-	return look_at_others(ret, comparison, err);
+		explained.critical[side] = critical_rank(&comparison->sides[side]);
+	pick(&explained, comparison);
+	look_at_others(&explained, comparison, scratch);
+	return explained;
 }
 
 static bool has_fact(const struct tscope_analysis *analysis, const char *fact)
 {
-	enum tscope_unit unit;
-
-	return tsi_lookup_fact(analysis, TSCOPE_WHOLE_TRACE, fact, &unit).kind !=
-	       TSCOPE_VALUE_ABSENT;
+	return tsi_lookup(analysis, fact).kind != TSCOPE_VALUE_ABSENT;
 }
 
 /* The only rank that has a fact, or the whole. */
@@ -171,21 +162,17 @@ static struct diff_rank rank_with(const struct diff_side *side, const char *fact
 	return count == 1 ? *only : (struct diff_rank){ -1, side->analysis };
 }
 
-enum tscope_status tsi_explained_ranks(struct diff_rank ret[TSCOPE_SIDE_COUNT],
-				       const struct comparison *comparison, const char *fact,
-				       struct tscope_error *err)
+void tsi_explained_ranks(struct diff_rank ret[TSCOPE_SIDE_COUNT],
+			 const struct comparison *comparison, const char *fact,
+			 struct arena *scratch)
 {
-	struct explained_rank explained;
-	enum tscope_status status = tsi_explain_rank(&explained, comparison, err);
-
-	if (status != TSCOPE_OK)
-		return status;
+	struct explained_rank explained = tsi_explain_rank(comparison, scratch);
 	bool is_known = true;
+
 	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++) {
 		ret[i] = *explained.ranks[i];
 		is_known &= has_fact(ret[i].analysis, fact);
 	}
 	for (size_t i = 0; !is_known && i < TSCOPE_SIDE_COUNT; i++)
 		ret[i] = rank_with(&comparison->sides[i], fact);
-	return TSCOPE_OK;
 }

@@ -2,7 +2,7 @@
 #ifndef TSCOPE_DIFF_EXPLAIN_RANK_H
 #define TSCOPE_DIFF_EXPLAIN_RANK_H
 
-#include "base/attributes.h"
+#include "base/arena.h"
 #include "diff/comparison.h"
 
 /*
@@ -20,17 +20,14 @@ struct explained_rank {
 };
 
 /* Sides have a rank at least. */
-TSI_MUST_CHECK
-enum tscope_status tsi_explain_rank(struct explained_rank *ret, const struct comparison *comparison,
-				    struct tscope_error *err);
+struct explained_rank tsi_explain_rank(const struct comparison *comparison, struct arena *scratch);
 
 /*
  * The explained rank where it has a fact on both sides; else of each side the only rank that has
  * it, or the whole (number -1), which has what any rank has. One rank is the whole.
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_explained_ranks(struct diff_rank ret[TSCOPE_SIDE_COUNT],
-				       const struct comparison *comparison, const char *fact,
-				       struct tscope_error *err);
+void tsi_explained_ranks(struct diff_rank ret[TSCOPE_SIDE_COUNT],
+			 const struct comparison *comparison, const char *fact,
+			 struct arena *scratch);
 
 #endif

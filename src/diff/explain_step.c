@@ -7,12 +7,10 @@
  */
 #include "diff/explain_step.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/facts.h"
 #include "analyze/lookup.h"
-#include "base/array.h"
 
 struct fixed_line {
 	const char *name, *column;
@@ -64,9 +62,7 @@ const char *tsi_step_source_name(enum step_source source)
 
 static bool has_fact(const struct tscope_analysis *rank, const char *id)
 {
-	enum tscope_unit unit;
-
-	return tsi_lookup_fact(rank, TSCOPE_WHOLE_TRACE, id, &unit).kind == TSCOPE_VALUE_INT;
+	return tsi_lookup(rank, id).kind == TSCOPE_VALUE_INT;
 }
 
 enum step_source tsi_step_source(const struct tscope_analysis *rank)
@@ -134,25 +130,21 @@ int64_t tsi_mean_step_ns(const struct tscope_analysis *rank)
 
 /* ---- lines ---- */
 
-static enum tscope_status add_line(struct step_lines *lines, struct step_line line,
-				   struct tscope_error *err)
+static void add_line(struct step_lines *lines, struct step_line line, struct arena *arena)
 {
-	if (tsi_array_reserve(&lines->items, &lines->capacity, lines->count + 1,
-			      sizeof(*lines->items), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	lines->items[lines->count++] = line;
-	return TSCOPE_OK;
+	struct step_line *added = tsi_arena_push(arena, &lines->items, &lines->count,
+						 &lines->capacity, sizeof(*added));
+	if (added)
+		*added = line;
 }
 
-static enum tscope_status add_fixed_lines(struct step_lines *lines,
-					  const struct tscope_analysis *rank,
-					  const struct source_def *source, struct tscope_error *err)
+static void add_fixed_lines(struct step_lines *lines, const struct tscope_analysis *rank,
+			    const struct source_def *source, struct arena *arena)
 {
 	struct mean_parts parts = { .count = tsi_lookup_int(rank, TSCOPE_WHOLE_TRACE,
 							    "budget.step_count") };
-	enum tscope_status status = TSCOPE_OK;
 
-	for (size_t i = 0; status == TSCOPE_OK && i < source->line_count; i++) {
+	for (size_t i = 0; i < source->line_count; i++) {
 		const struct fixed_line *fixed = &source->lines[i];
 		struct step_line line = { .name = fixed->name, .column = fixed->column };
 		int64_t total_ns;
@@ -162,9 +154,8 @@ static enum tscope_status add_fixed_lines(struct step_lines *lines,
 			total_ns = tsi_narrow(sum_of_steps(rank, fixed->column, &parts.count));
 		line.from = parts;
 		line.ns = tsi_next_mean(&parts, total_ns);
-		status = add_line(lines, line, err);
+		add_line(lines, line, arena);
 	}
-	return status;
 }
 
 static bool is_fixed_phase(const char *name)
@@ -176,25 +167,20 @@ static bool is_fixed_phase(const char *name)
 }
 
 /* Phases with names of the job's own. */
-static enum tscope_status add_own_phases(struct step_lines *lines,
-					 const struct tscope_analysis *rank,
-					 struct tscope_error *err)
+static void add_own_phases(struct step_lines *lines, const struct tscope_analysis *rank,
+			   struct arena *arena)
 {
 	struct table_view phases = tsi_lookup_table(rank, TSCOPE_WHOLE_TRACE, "step_time.phases");
-	size_t name = tsi_table_column(&phases, "phase");
-	size_t mean = tsi_table_column(&phases, "mean_ns");
-	enum tscope_status status = TSCOPE_OK;
 
-	for (size_t row = 0; status == TSCOPE_OK && row < phases.row_count; row++) {
-		struct tscope_value text = tsi_table_cell(&phases, row, name);
-		struct tscope_value mean_ns = tsi_table_cell(&phases, row, mean);
+	for (size_t row = 0; row < phases.row_count; row++) {
+		struct tscope_value text = tsi_table_find(&phases, row, "phase");
+		struct tscope_value mean_ns = tsi_table_find(&phases, row, "mean_ns");
 		if (text.kind != TSCOPE_VALUE_TEXT || mean_ns.kind != TSCOPE_VALUE_INT ||
 		    is_fixed_phase(text.text))
 			continue;
 		struct step_line line = { .name = text.text, .ns = mean_ns.integer };
-		status = add_line(lines, line, err);
+		add_line(lines, line, arena);
 	}
-	return status;
 }
 
 static tsi_wide sum_of_lines(const struct step_lines *lines)
@@ -207,8 +193,7 @@ static tsi_wide sum_of_lines(const struct step_lines *lines)
 }
 
 /* What is left of the step after all lines: rounding, or what they do not know. */
-static enum tscope_status add_rest(struct step_lines *lines, size_t own_phase_count,
-				   struct tscope_error *err)
+static void add_rest(struct step_lines *lines, size_t own_phase_count, struct arena *arena)
 {
 	struct step_line rest = { .name = "outside" };
 	tsi_wide most_rounding = (tsi_wide)own_phase_count + 1;
@@ -216,45 +201,32 @@ static enum tscope_status add_rest(struct step_lines *lines, size_t own_phase_co
 
 	rest.ns = tsi_narrow(rest_ns);
 	if (rest.ns == 0)
-		return TSCOPE_OK;
-	if (own_phase_count == 0 || rest_ns > most_rounding || rest_ns < -most_rounding)
-		return add_line(lines, rest, err);
+		return;
+	if (own_phase_count == 0 || rest_ns > most_rounding || rest_ns < -most_rounding) {
+		add_line(lines, rest, arena);
+		return;
+	}
 	int64_t *last_ns = &lines->items[lines->count - 1].ns;
 	*last_ns = tsi_narrow((tsi_wide)*last_ns + rest.ns);
-	return TSCOPE_OK;
 }
 
-enum tscope_status tsi_step_lines_init(struct step_lines *ret, const struct tscope_analysis *rank,
-				       enum step_source source, struct tscope_error *err)
+struct step_lines tsi_step_lines(const struct tscope_analysis *rank, enum step_source source,
+				 struct arena *arena)
 {
-	*ret = (struct step_lines){ .mean_ns = tsi_mean_step_ns(rank) };
-	enum tscope_status status = add_fixed_lines(ret, rank, &sources[source], err);
-	size_t fixed_count = ret->count;
+	struct step_lines lines = { .mean_ns = tsi_mean_step_ns(rank) };
 
-	if (status == TSCOPE_OK && source == STEP_SOURCE_PHASES)
-		status = add_own_phases(ret, rank, err);
-	if (status == TSCOPE_OK)
-		status = add_rest(ret, ret->count - fixed_count, err);
-	return status;
-}
-
-void tsi_step_lines_deinit(struct step_lines *lines)
-{
-	free(lines->items);
-	*lines = (struct step_lines){ 0 };
-}
-
-static struct tscope_value lookup(const struct tscope_analysis *rank, const char *id)
-{
-	enum tscope_unit unit;
-
-	return tsi_lookup_fact(rank, TSCOPE_WHOLE_TRACE, id, &unit);
+	add_fixed_lines(&lines, rank, &sources[source], arena);
+	size_t fixed_count = lines.count;
+	if (source == STEP_SOURCE_PHASES)
+		add_own_phases(&lines, rank, arena);
+	add_rest(&lines, lines.count - fixed_count, arena);
+	return lines;
 }
 
 /* ns of a mean step, of a sum over steps and devices; absent without it. */
 static struct tscope_value per_step(const struct tscope_analysis *rank, const char *id)
 {
-	struct tscope_value sum = lookup(rank, id);
+	struct tscope_value sum = tsi_lookup(rank, id);
 	int64_t steps = tsi_lookup_int(rank, TSCOPE_WHOLE_TRACE, "budget.step_count");
 
 	if (sum.kind != TSCOPE_VALUE_INT || sum.integer < 0 || steps <= 0)
@@ -264,12 +236,12 @@ static struct tscope_value per_step(const struct tscope_analysis *rank, const ch
 
 struct tscope_value tsi_own_step_ns(const struct tscope_analysis *rank)
 {
-	struct tscope_value mean = lookup(rank, "step_time.mean_ns");
+	struct tscope_value mean = tsi_lookup(rank, "step_time.mean_ns");
 	struct tscope_value comm = per_step(rank, "budget.exposed_comm_ns");
 	int64_t own_ns;
 
 	if (comm.kind != TSCOPE_VALUE_INT)
-		comm = lookup(rank, "step_time.phase.comm_ns");
+		comm = tsi_lookup(rank, "step_time.phase.comm_ns");
 	if (mean.kind != TSCOPE_VALUE_INT || comm.kind != TSCOPE_VALUE_INT ||
 	    tsi_ckd_sub(&own_ns, mean.integer, comm.integer))
 		return (struct tscope_value){ 0 };

@@ -2,7 +2,7 @@
 #ifndef TSCOPE_DIFF_EXPLAIN_STEP_H
 #define TSCOPE_DIFF_EXPLAIN_STEP_H
 
-#include "base/attributes.h"
+#include "base/arena.h"
 #include "base/sum.h"
 #include "diff/comparison.h"
 
@@ -54,12 +54,10 @@ struct step_lines {
 
 /*
  * The lines of a rank that has `source`, zeros included. Where the trace has other steps than the
- * rank's own records, "outside" is what its lines do not explain. On failure it may be deinited.
+ * rank's own records, "outside" is what its lines do not explain.
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_step_lines_init(struct step_lines *ret, const struct tscope_analysis *rank,
-				       enum step_source source, struct tscope_error *err);
-void tsi_step_lines_deinit(struct step_lines *lines); /* fine on a zeroed struct */
+struct step_lines tsi_step_lines(const struct tscope_analysis *rank, enum step_source source,
+				 struct arena *arena);
 
 /* The mean step; 0 where no step is timed. */
 int64_t tsi_mean_step_ns(const struct tscope_analysis *rank);

@@ -7,9 +7,7 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
-#include "base/array.h"
 #include "base/sum.h"
 #include "diff/chance.h"
 
@@ -90,29 +88,23 @@ static void count_subsets(uint64_t *ways, size_t size, size_t row, const struct 
 /*
  * The smaller sample is a subset of all ranks; its deviation is that of the other but for the sign.
  */
-static enum tscope_status null_init_exact(struct null *null, const struct ranking *ranking,
-					  struct tscope_error *err)
+static void null_init_exact(struct null *null, const struct ranking *ranking, struct arena *scratch)
 {
 	size_t n = ranking->a_count, m = ranking->b_count, size = n < m ? n : m;
 	size_t expected = size * (n + m + 1), row = 2 * expected + 1;
-	uint64_t *ways = NULL, *orders = NULL;
+	uint64_t *ways = tsi_arena_new(scratch, (size + 1) * row, sizeof(*ways));
+	uint64_t *orders = tsi_arena_new(scratch, expected + 1, sizeof(*orders));
 
-	if (tsi_array_new(&ways, (size + 1) * row, sizeof(*ways), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	if (tsi_array_new(&orders, expected + 1, sizeof(*orders), err) != TSCOPE_OK) {
-		free(ways);
-		return TSCOPE_E_NOMEM;
-	}
+	if (!orders)
+		return;
 	count_subsets(ways, size, row, ranking);
 	for (size_t sum = 0; sum < row; sum++) {
 		uint64_t with_sum = ways[size * row + sum];
 		orders[sum < expected ? expected - sum : sum - expected] += with_sum;
 		null->all += (double)with_sum;
 	}
-	free(ways);
 	null->orders = orders;
 	null->largest = expected;
-	return TSCOPE_OK;
 }
 
 static void null_init_normal(struct null *null, const struct ranking *ranking, double inflation)
@@ -212,14 +204,15 @@ static double median_difference(const struct rank_sum_question *q)
 	return (difference_at(q, (all - 1) / 2) + difference_at(q, all / 2)) / 2;
 }
 
-static enum tscope_status null_init(struct null *null, const struct ranking *ranking,
-				    double inflation, struct tscope_error *err)
+static struct null null_of(const struct ranking *ranking, double inflation, struct arena *scratch)
 {
-	*null = (struct null){ 0 };
+	struct null null = { 0 };
+
 	if (inflation <= 1 && ranking->a_count + ranking->b_count <= MAX_EXACT_COUNT)
-		return null_init_exact(null, ranking, err);
-	null_init_normal(null, ranking, inflation);
-	return TSCOPE_OK;
+		null_init_exact(&null, ranking, scratch);
+	else
+		null_init_normal(&null, ranking, inflation);
+	return null;
 }
 
 static void drop_ties(struct ranking *ranking)
@@ -229,28 +222,24 @@ static void drop_ties(struct ranking *ranking)
 	ranking->tie_sum = 0;
 }
 
-enum tscope_status tsi_rank_sum(struct rank_sum *ret, const struct rank_sum_question *question,
-				struct tscope_error *err)
+struct rank_sum tsi_rank_sum(const struct rank_sum_question *question, struct arena *scratch)
 {
 	struct ranking ranking;
-	struct null null;
+	struct rank_sum result = { 0 };
 
 	rank(&ranking, question);
-	if (null_init(&null, &ranking, question->inflation, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	double p_value = null_p(&null, ranking.deviation);
-	/* Values that are equal are not after any shift but this one. */
+	struct null null = null_of(&ranking, question->inflation, scratch);
+	result.p_value = null_p(&null, ranking.deviation);
+	/* Equal values are not equal any more after any other shift. */
 	if (ranking.tie_sum > 0) {
-		free(null.orders);
 		drop_ties(&ranking);
-		if (null_init(&null, &ranking, question->inflation, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		null = null_of(&ranking, question->inflation, scratch);
 	}
-	ret->p_value = p_value;
-	ret->shift = median_difference(question);
-	put_interval(ret, question, null_critical(&null, question->alpha));
-	free(null.orders);
-	return TSCOPE_OK;
+	if (scratch->has_failed)
+		return (struct rank_sum){ 0 };
+	result.shift = median_difference(question);
+	put_interval(&result, question, null_critical(&null, question->alpha));
+	return result;
 }
 
 double tsi_rank_sum_least_p(size_t a_count, size_t b_count)

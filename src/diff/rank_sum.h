@@ -2,11 +2,10 @@
 #ifndef TSCOPE_DIFF_RANK_SUM_H
 #define TSCOPE_DIFF_RANK_SUM_H
 
-#include "base/attributes.h"
+#include "base/arena.h"
 
 #include <stddef.h>
 #include <stdint.h>
-#include <tscope/error.h>
 
 /*
  * The rank sum test of Wilcoxon, Mann and Whitney: do the values of one sample tend to be larger
@@ -28,11 +27,9 @@ struct rank_sum {
 
 /*
  * Both counts at least 1. Without inflation and with up to 40 values in all the distribution is
- * counted out, ties included; else it is a normal one.
+ * counted out, ties included; else it is a normal one. Without memory the result is zero.
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_rank_sum(struct rank_sum *ret, const struct rank_sum_question *question,
-				struct tscope_error *err);
+struct rank_sum tsi_rank_sum(const struct rank_sum_question *question, struct arena *scratch);
 
 /*
  * The least p value (two-sided) that samples of these sizes can have: both orders that keep them

@@ -7,15 +7,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/arena.h"
 #include "base/real.h"
 
 enum {
-	MAX_NAMED = 8,         /* names that a sentence lists; the tables have all */
-	NAME_CHARS = 60,       /* of each */
-	LIST_CHARS = 640,      /* room for these */
-	TOLERANCE_CHARS = 100, /* " up to 0.001 of the larger one" */
-	WHERE_CHARS = 100,
-	RANK_CHARS = 40,
+	MAX_NAMED = 8,    /* names that a sentence lists; the tables have all */
+	NAME_CHARS = 60,  /* of each */
+	LIST_CHARS = 640, /* room for these */
 	NOTE_CHARS = 1024,
 };
 
@@ -35,16 +33,15 @@ bool tsi_is_reproducible(const struct reproducibility *r)
 	       r->environment.count == 0 && has_same_ranks(r);
 }
 
-/* The notes while they are made. */
+/* The table of notes while it is filled. */
 struct notes {
-	const struct analysis_scope *scope;
+	struct fact_sheet *out;
+	size_t table;
 	const struct reproducibility *r;
-	const char **texts;
-	size_t count;
-	struct tscope_error *err;
+	struct arena *scratch;
 };
 
-TSI_PRINTF(2, 3) static enum tscope_status add_note(struct notes *notes, const char *format, ...)
+TSI_PRINTF(2, 3) static void add_note(const struct notes *notes, const char *format, ...)
 {
 	char text[NOTE_CHARS];
 	va_list arguments;
@@ -52,25 +49,40 @@ TSI_PRINTF(2, 3) static enum tscope_status add_note(struct notes *notes, const c
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	return tsi_keep_text(notes->scope, tsi_str_of(text), &notes->texts[notes->count++],
-			     notes->err);
+	*tsi_table_row(notes->out, notes->table) =
+		tsi_text(tsi_sheet_copy(notes->out, tsi_str_of(text)));
+}
+
+static bool is_listed(const struct setting_pair *pair, bool only_relevant)
+{
+	return !only_relevant || tsi_setting_is_relevant(pair->name);
+}
+
+static bool has_relevant(const struct setting_pairs *pairs)
+{
+	for (size_t i = 0; i < pairs->count; i++)
+		if (is_listed(&pairs->items[i], true))
+			return true;
+	return false;
 }
 
 /* "lr, batch and 3 more" */
-static void list_names(char list[static LIST_CHARS], const struct setting_changes *changes)
+static void list_names(char list[static LIST_CHARS], const struct setting_pairs *pairs,
+		       bool only_relevant)
 {
-	size_t length = 0;
+	size_t length = 0, count = 0;
 
 	list[0] = '\0';
-	for (size_t i = 0; i < changes->count && i < MAX_NAMED; i++) {
-		snprintf(list + length, LIST_CHARS - length, "%s%.*s", i > 0 ? ", " : "",
-			 (int)NAME_CHARS, changes->names[i]);
+	for (size_t i = 0; i < pairs->count; i++) {
+		if (!is_listed(&pairs->items[i], only_relevant) || count++ >= MAX_NAMED)
+			continue;
+		snprintf(list + length, LIST_CHARS - length, "%s%.*s", count > 1 ? ", " : "",
+			 (int)NAME_CHARS, pairs->items[i].name);
 		tsi_str_drop_partial(list);
 		length = strlen(list);
 	}
-	if (changes->count > MAX_NAMED)
-		snprintf(list + length, LIST_CHARS - length, " and %zu more",
-			 changes->count - MAX_NAMED);
+	if (count > MAX_NAMED)
+		snprintf(list + length, LIST_CHARS - length, " and %zu more", count - MAX_NAMED);
 }
 
 /* "A", "B" or "A and B"; NULL: neither. */
@@ -83,90 +95,86 @@ static const char *sides(const bool of_side[TSCOPE_SIDE_COUNT])
 	return of_side[TSCOPE_SIDE_B] ? "B" : NULL;
 }
 
-/* What equal means, where it does not mean equal. */
-static void tell_tolerance(char text[static TOLERANCE_CHARS], const struct reproducibility *r)
+/* What equal means, where it does not mean equal: " up to 0.001 of the larger one". */
+static const char *tolerance_of(const struct notes *notes)
 {
+	double tolerance = notes->r->loss_tolerance;
 	char number[REAL_TEXT_MAX];
 
-	text[0] = '\0';
-	if (!(r->loss_tolerance > 0) || !isfinite(r->loss_tolerance))
-		return;
-	tsi_real_shortest(number, r->loss_tolerance);
-	snprintf(text, TOLERANCE_CHARS, " up to %s of the larger one", number);
+	if (!(tolerance > 0) || !isfinite(tolerance))
+		return "";
+	tsi_real_shortest(number, tolerance);
+	return tsi_arena_print(notes->scratch, " up to %s of the larger one", number);
 }
 
 /* "40 losses", "losses of 4 ranks" */
-static void tell_losses(char text[static RANK_CHARS], const struct reproducibility *r)
+static const char *losses_of(const struct notes *notes)
 {
-	size_t rank_count = r->rank_count[TSCOPE_SIDE_A];
+	size_t rank_count = notes->r->rank_count[TSCOPE_SIDE_A];
 
 	if (rank_count > 1)
-		snprintf(text, RANK_CHARS, "losses of %zu ranks", rank_count);
-	else
-		snprintf(text, RANK_CHARS, "%zu losses", r->losses.a_count);
+		return tsi_arena_print(notes->scratch, "losses of %zu ranks", rank_count);
+	return tsi_arena_print(notes->scratch, "%zu losses", notes->r->losses.a_count);
 }
 
-static enum tscope_status note_reproducible(struct notes *notes)
+static void note_reproducible(const struct notes *notes)
 {
-	char losses[RANK_CHARS], tolerance[TOLERANCE_CHARS];
-	const struct reproducibility *r = notes->r;
-
-	tell_losses(losses, r);
-	tell_tolerance(tolerance, r);
-	if (!sides(r->knows_job))
-		return add_note(notes,
-				"Reproducible as far as is known: all %s are equal%s; "
-				"neither side says its environment and configuration "
-				"(run.json).",
-				losses, tolerance);
-	return add_note(notes,
-			"Reproducible: environment, configuration and all %s are "
-			"equal%s.",
-			losses, tolerance);
+	if (!sides(notes->r->knows_job))
+		add_note(notes,
+			 "Reproducible as far as is known: all %s are equal%s; "
+			 "neither side says its environment and configuration "
+			 "(run.json).",
+			 losses_of(notes), tolerance_of(notes));
+	else
+		add_note(notes,
+			 "Reproducible: environment, configuration and all %s are "
+			 "equal%s.",
+			 losses_of(notes), tolerance_of(notes));
 }
 
 /* One side's run.json is not there, or says nothing: that is all that differs. */
-static enum tscope_status note_one_knows(struct notes *notes)
+static void note_one_knows(const struct notes *notes)
 {
 	bool a_knows = notes->r->knows_job[TSCOPE_SIDE_A];
 
-	return add_note(notes,
-			"Only %s says its environment and configuration (run.json): whether "
-			"those of %s were the same is not known.",
-			a_knows ? "A" : "B", a_knows ? "B" : "A");
+	add_note(notes,
+		 "Only %s says its environment and configuration (run.json): whether "
+		 "those of %s were the same is not known.",
+		 a_knows ? "A" : "B", a_knows ? "B" : "A");
 }
 
-static enum tscope_status note_config(struct notes *notes)
+static void note_config(const struct notes *notes)
 {
 	char names[LIST_CHARS];
 
-	list_names(names, &notes->r->config);
+	list_names(names, &notes->r->config, false);
 	if (notes->r->losses.relation == TRAJECTORY_EQUAL)
-		return add_note(notes, "The configuration differs (%s), yet all losses are equal.",
-				names);
-	return add_note(notes,
-			"The configuration differs (%s): another outcome is to be expected, "
-			"and no sign of nondeterminism.",
-			names);
+		add_note(notes, "The configuration differs (%s), yet all losses are equal.", names);
+	else
+		add_note(notes,
+			 "The configuration differs (%s): another outcome is to be expected, "
+			 "and no sign of nondeterminism.",
+			 names);
 }
 
-static enum tscope_status note_environment(struct notes *notes)
+static void note_environment(const struct notes *notes)
 {
 	char names[LIST_CHARS];
 
-	list_names(names, &notes->r->relevant);
+	list_names(names, &notes->r->environment, true);
 	if (notes->r->losses.relation == TRAJECTORY_EQUAL)
-		return add_note(notes,
-				"The environment differs in what can change numerics (%s), "
-				"yet all losses are equal.",
-				names);
-	return add_note(notes,
-			"The environment differs in what can change numerics (%s): runs that "
-			"are otherwise the same may then have other losses.",
-			names);
+		add_note(notes,
+			 "The environment differs in what can change numerics (%s), "
+			 "yet all losses are equal.",
+			 names);
+	else
+		add_note(notes,
+			 "The environment differs in what can change numerics (%s): runs that "
+			 "are otherwise the same may then have other losses.",
+			 names);
 }
 
-static enum tscope_status note_ranks(struct notes *notes)
+static void note_ranks(const struct notes *notes)
 {
 	const struct reproducibility *r = notes->r;
 	const char *outcome = ": another outcome is to be expected, and no sign of nondeterminism";
@@ -175,92 +183,87 @@ static enum tscope_status note_ranks(struct notes *notes)
 		outcome = ""; /* nobody speaks of an outcome */
 	else if (r->losses.relation == TRAJECTORY_EQUAL)
 		outcome = ", yet all losses are equal";
-	return add_note(notes, "The number of ranks differs (%zu in A, %zu in B)%s.",
-			r->rank_count[TSCOPE_SIDE_A], r->rank_count[TSCOPE_SIDE_B], outcome);
+	add_note(notes, "The number of ranks differs (%zu in A, %zu in B)%s.",
+		 r->rank_count[TSCOPE_SIDE_A], r->rank_count[TSCOPE_SIDE_B], outcome);
 }
 
-static enum tscope_status note_nondeterminism(struct notes *notes)
+static void note_nondeterminism(const struct notes *notes)
 {
 	if (!sides(notes->r->knows_job))
-		return add_note(notes,
-				"NONDETERMINISM, unless environment or configuration changed "
-				"(neither side says them in a run.json): the losses differ. "
-				"To make runs repeat each other bit by bit, %s.",
-				DETERMINISM_ADVICE);
-	return add_note(notes,
-			"NONDETERMINISM: the configuration and what can change numerics in "
-			"the environment are the same, yet the losses differ. To make runs "
-			"repeat each other bit by bit, %s.",
-			DETERMINISM_ADVICE);
+		add_note(notes,
+			 "NONDETERMINISM, unless environment or configuration changed "
+			 "(neither side says them in a run.json): the losses differ. "
+			 "To make runs repeat each other bit by bit, %s.",
+			 DETERMINISM_ADVICE);
+	else
+		add_note(notes,
+			 "NONDETERMINISM: the configuration and what can change numerics in "
+			 "the environment are the same, yet the losses differ. To make runs "
+			 "repeat each other bit by bit, %s.",
+			 DETERMINISM_ADVICE);
 }
 
 /* Why the outcomes differ: the first reason that applies. */
-static enum tscope_status note_reason(struct notes *notes)
+static void note_reason(const struct notes *notes)
 {
 	const struct reproducibility *r = notes->r;
-	bool one_knows = r->knows_job[TSCOPE_SIDE_A] != r->knows_job[TSCOPE_SIDE_B];
 
-	if (one_knows)
-		return note_one_knows(notes);
-	if (r->config.count > 0)
-		return note_config(notes);
-	if (r->relevant.count > 0)
-		return note_environment(notes);
-	if (!has_same_ranks(r))
-		return note_ranks(notes);
-	if (r->losses.relation == TRAJECTORY_DIFFERS)
-		return note_nondeterminism(notes);
-	return TSCOPE_OK;
+	if (r->knows_job[TSCOPE_SIDE_A] != r->knows_job[TSCOPE_SIDE_B])
+		note_one_knows(notes);
+	else if (r->config.count > 0)
+		note_config(notes);
+	else if (has_relevant(&r->environment))
+		note_environment(notes);
+	else if (!has_same_ranks(r))
+		note_ranks(notes);
+	else if (r->losses.relation == TRAJECTORY_DIFFERS)
+		note_nondeterminism(notes);
 }
 
 /* Switches that make runs differ, whether or not these two do. */
-static enum tscope_status note_switches(struct notes *notes)
+static void note_switches(const struct notes *notes)
 {
 	const struct reproducibility *r = notes->r;
 	bool lacks_seed[TSCOPE_SIDE_COUNT];
-	enum tscope_status status = TSCOPE_OK;
 
 	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++)
 		lacks_seed[i] = r->knows_environment[i] && !r->has_hash_seed[i];
 	if (sides(r->has_cudnn_benchmark))
-		status = add_note(
-			notes,
-			"cudnn.benchmark is on in %s: it picks algorithms by how fast they "
-			"were, so that losses differ from run to run; set "
-			"torch.backends.cudnn.benchmark = False.",
-			sides(r->has_cudnn_benchmark));
-	if (status == TSCOPE_OK && sides(lacks_seed))
-		status = add_note(
-			notes,
-			"PYTHONHASHSEED is not set in %s: set it, so that sets and whatever "
-			"goes by hashes have the same order in each run.",
-			sides(lacks_seed));
-	return status;
+		add_note(notes,
+			 "cudnn.benchmark is on in %s: it picks algorithms by how fast they "
+			 "were, so that losses differ from run to run; set "
+			 "torch.backends.cudnn.benchmark = False.",
+			 sides(r->has_cudnn_benchmark));
+	if (sides(lacks_seed))
+		add_note(notes,
+			 "PYTHONHASHSEED is not set in %s: set it, so that sets and whatever "
+			 "goes by hashes have the same order in each run.",
+			 sides(lacks_seed));
 }
 
-/* " of rank 3", where it is not the lowest. */
-static void tell_rank(char text[static RANK_CHARS], const struct reproducibility *r)
+/* " of rank 3"; "" for the lowest. */
+static const char *rank_of(const struct notes *notes)
 {
-	text[0] = '\0';
-	if (r->rank >= 0)
-		snprintf(text, RANK_CHARS, " of rank %" PRId64, r->rank);
+	if (notes->r->rank < 0)
+		return "";
+	return tsi_arena_print(notes->scratch, " of rank %" PRId64, notes->r->rank);
 }
 
 /* "step 12", "step 12 in A and 13 in B", or "index 10" where the step is not known. */
-static void tell_where(char where[static WHERE_CHARS], const struct trajectories *t)
+static const char *place_of(const struct notes *notes)
 {
+	const struct trajectories *t = &notes->r->losses;
 	int64_t step;
 
 	if (t->a.has_step && t->b.has_step && t->a.step != t->b.step)
-		snprintf(where, WHERE_CHARS, "step %" PRId64 " of A and %" PRId64 " of B",
-			 t->a.step, t->b.step);
-	else if (tsi_divergence_step(t, &step))
-		snprintf(where, WHERE_CHARS, "step %" PRId64, step);
-	else
-		snprintf(where, WHERE_CHARS, "index %zu", t->divergence);
+		return tsi_arena_print(notes->scratch, "step %" PRId64 " of A and %" PRId64 " of B",
+				       t->a.step, t->b.step);
+	if (tsi_divergence_step(t, &step))
+		return tsi_arena_print(notes->scratch, "step %" PRId64, step);
+	return tsi_arena_print(notes->scratch, "index %zu", t->divergence);
 }
 
-static void tell_loss(char text[static REAL_TEXT_MAX], double loss)
+static void put_loss(char text[static REAL_TEXT_MAX], double loss)
 {
 	if (isfinite(loss))
 		tsi_real_shortest(text, loss);
@@ -271,68 +274,56 @@ static void tell_loss(char text[static REAL_TEXT_MAX], double loss)
 				     : "Infinity");
 }
 
-static enum tscope_status note_difference(struct notes *notes)
+static void note_difference(const struct notes *notes)
 {
-	const struct trajectories *t = &notes->r->losses;
-	char rank[RANK_CHARS], where[WHERE_CHARS], a[REAL_TEXT_MAX], b[REAL_TEXT_MAX];
+	char a[REAL_TEXT_MAX], b[REAL_TEXT_MAX];
 
-	tell_rank(rank, notes->r);
-	tell_where(where, t);
-	tell_loss(a, t->a.loss);
-	tell_loss(b, t->b.loss);
-	return add_note(notes, "The losses%s first differ at %s: %s in A, %s in B.", rank, where, a,
-			b);
+	put_loss(a, notes->r->losses.a.loss);
+	put_loss(b, notes->r->losses.b.loss);
+	add_note(notes, "The losses%s first differ at %s: %s in A, %s in B.", rank_of(notes),
+		 place_of(notes), a, b);
 }
 
 /* Where the losses part, or why that is not known. */
-static enum tscope_status note_divergence(struct notes *notes)
+static void note_divergence(const struct notes *notes)
 {
 	const struct trajectories *t = &notes->r->losses;
-	char rank[RANK_CHARS], tolerance[TOLERANCE_CHARS];
 
-	tell_rank(rank, notes->r);
-	tell_tolerance(tolerance, notes->r);
 	switch (t->relation) {
 	case TRAJECTORY_EQUAL:
 		break;
 	case TRAJECTORY_DIFFERS:
-		return note_difference(notes);
+		note_difference(notes);
+		break;
 	case TRAJECTORY_PREFIX:
-		return add_note(notes,
-				"The losses%s are equal%s as far as both go: A has %zu, B %zu.",
-				rank, tolerance, t->a_count, t->b_count);
+		add_note(notes, "The losses%s are equal%s as far as both go: A has %zu, B %zu.",
+			 rank_of(notes), tolerance_of(notes), t->a_count, t->b_count);
+		break;
 	case TRAJECTORY_ONE_SIDE:
-		return add_note(notes,
-				"Only %s recorded losses%s: whether the outcome is the same "
-				"is not known.",
-				t->a_count > 0 ? "A" : "B", rank);
+		add_note(notes,
+			 "Only %s recorded losses%s: whether the outcome is the same "
+			 "is not known.",
+			 t->a_count > 0 ? "A" : "B", rank_of(notes));
+		break;
 	case TRAJECTORY_UNKNOWN:
-		/* Of traces nobody expects losses. */
+		/* Nobody expects losses in traces. */
 		if (sides(notes->r->knows_job))
-			return add_note(notes, "Neither side recorded a loss: whether the outcome "
-					       "is the same is not known.");
+			add_note(notes, "Neither side recorded a loss: whether the outcome "
+					"is the same is not known.");
 		break;
 	}
-	return TSCOPE_OK;
 }
 
-enum tscope_status tsi_reproducibility_notes(const struct analysis_scope *scope,
-					     const struct reproducibility *r,
-					     const char *texts[MAX_REPRODUCIBILITY_NOTES],
-					     size_t *count, struct tscope_error *err)
+void tsi_put_reproducibility_notes(struct fact_sheet *out, size_t table,
+				   const struct reproducibility *r)
 {
-	struct notes notes = { .scope = scope, .r = r, .texts = texts, .err = err };
-	enum tscope_status status;
+	struct notes notes = { out, table, r, tsi_sheet_scratch(out) };
 
 	if (tsi_is_reproducible(r)) {
-		status = note_reproducible(&notes);
-	} else {
-		status = note_reason(&notes);
-		if (status == TSCOPE_OK)
-			status = note_switches(&notes);
-		if (status == TSCOPE_OK)
-			status = note_divergence(&notes);
+		note_reproducible(&notes);
+		return;
 	}
-	*count = notes.count;
-	return status;
+	note_reason(&notes);
+	note_switches(&notes);
+	note_divergence(&notes);
 }

@@ -31,10 +31,8 @@
 #include "diff/sample_test.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/sort.h"
 #include "base/sum.h"
 #include "diff/chance.h"
@@ -98,52 +96,25 @@ static double neighbours_correlation(const double *ranks, size_t count)
 	return squares > 0 ? products / squares : 0;
 }
 
-struct prepare_room {
-	struct sort_pair *pairs; /* and as many of scratch */
-	double *ranks;
-};
-
-static void prepare(struct prepared *prepared, const struct sample *sample,
-		    const struct prepare_room *room)
+static struct prepared prepare(const struct sample *sample, struct arena *scratch)
 {
+	struct prepared prepared = { .count = sample->count, .inflation = 1 };
 	size_t count = sample->count;
+	struct sort_pair *pairs = tsi_arena_new(scratch, 2 * count, sizeof(*pairs));
+	double *ranks = tsi_arena_new(scratch, count, sizeof(*ranks));
 
+	prepared.values = tsi_arena_new(scratch, count, sizeof(*prepared.values));
+	if (!prepared.values)
+		return prepared;
 	for (size_t i = 0; i < count; i++)
-		room->pairs[i] = (struct sort_pair){ tsi_sort_key_of_int64(sample->values[i]), i };
-	if (count > 0) /* without values there is no room for them */
-		tsi_sort_pairs(room->pairs, room->pairs + count, count);
+		pairs[i] = (struct sort_pair){ tsi_sort_key_of_int64(sample->values[i]), i };
+	tsi_sort_pairs(pairs, pairs + count, count);
 	for (size_t i = 0; i < count; i++)
-		prepared->values[i] = sample->values[room->pairs[i].value];
-	put_ranks(room->ranks, room->pairs, count);
-	prepared->resemblance = neighbours_correlation(room->ranks, count);
-	prepared->inflation = 1;
-	put_moments(prepared);
-}
-
-/* On failure it may be deinited. */
-static enum tscope_status prepared_init(struct prepared *prepared, const struct sample *sample,
-					struct tscope_error *err)
-{
-	size_t count = sample->count;
-	struct prepare_room room = { 0 };
-	enum tscope_status status;
-
-	*prepared = (struct prepared){ .count = count };
-	status = tsi_array_new(&prepared->values, count, sizeof(*prepared->values), err);
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&room.pairs, 2 * count, sizeof(*room.pairs), err);
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&room.ranks, count, sizeof(*room.ranks), err);
-	if (status == TSCOPE_OK)
-		prepare(prepared, sample, &room);
-	free(room.pairs);
-	free(room.ranks);
-	return status;
-}
-
-static void prepared_deinit(struct prepared *prepared)
-{
-	free(prepared->values);
+		prepared.values[i] = sample->values[pairs[i].value];
+	put_ranks(ranks, pairs, count);
+	prepared.resemblance = neighbours_correlation(ranks, count);
+	put_moments(&prepared);
+	return prepared;
 }
 
 /* How many steps tell as much as an independent one; few steps look less alike than they are. */
@@ -314,11 +285,11 @@ static struct moments independent_moments(const struct prepared *sample)
 				 (double)sample->count / sample->inflation, (double)sample->count };
 }
 
-static enum tscope_status test_both(struct sample_test *ret, struct prepared *a, struct prepared *b,
-				    size_t comparisons, struct tscope_error *err)
+static struct sample_test test_both(struct prepared *a, struct prepared *b, size_t comparisons,
+				    struct arena *scratch)
 {
 	double n = (double)a->count, m = (double)b->count;
-	struct rank_sum ranks;
+	struct sample_test result = undecided;
 
 	judge_resemblance(a, b);
 	struct rank_sum_question question = {
@@ -329,12 +300,11 @@ static enum tscope_status test_both(struct sample_test *ret, struct prepared *a,
 		.alpha = SAMPLE_TEST_ALPHA / (double)comparisons,
 		.inflation = (a->inflation * m + b->inflation * n) / (n + m),
 	};
-	if (tsi_rank_sum(&ranks, &question, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	struct rank_sum ranks = tsi_rank_sum(&question, scratch);
 	struct moments a_moments = independent_moments(a), b_moments = independent_moments(b);
 	struct mean_difference means = mean_difference_of(&a_moments, &b_moments);
-	conclude(ret, &ranks, &means, comparisons);
-	return TSCOPE_OK;
+	conclude(&result, &ranks, &means, comparisons);
+	return result;
 }
 
 static bool are_equal(const struct prepared *a, const struct prepared *b)
@@ -343,26 +313,23 @@ static bool are_equal(const struct prepared *a, const struct prepared *b)
 	       memcmp(a->values, b->values, a->count * sizeof(*a->values)) == 0;
 }
 
-enum tscope_status tsi_sample_test(struct sample_test *ret, const struct sample *a,
-				   const struct sample *b, size_t comparisons,
-				   struct tscope_error *err)
+struct sample_test tsi_sample_test(const struct sample *a, const struct sample *b,
+				   size_t comparisons, struct arena *memory)
 {
-	struct prepared sorted_a = { 0 }, sorted_b = { 0 };
+	struct arena scratch = { 0 };
+	struct prepared sorted_a = prepare(a, &scratch), sorted_b = prepare(b, &scratch);
 	struct sample_test result = undecided;
-	enum tscope_status status = prepared_init(&sorted_a, a, err);
 
-	if (status == TSCOPE_OK)
-		status = prepared_init(&sorted_b, b, err);
-	if (status == TSCOPE_OK && are_equal(&sorted_a, &sorted_b))
+	if (!scratch.has_failed && are_equal(&sorted_a, &sorted_b))
 		result = same;
-	else if (status == TSCOPE_OK &&
+	else if (!scratch.has_failed &&
 		 tsi_rank_sum_least_p(a->count, b->count) <= SAMPLE_TEST_ALPHA)
-		status = test_both(&result, &sorted_a, &sorted_b, comparisons, err);
-	prepared_deinit(&sorted_a);
-	prepared_deinit(&sorted_b);
-	if (status == TSCOPE_OK)
-		*ret = result;
-	return status;
+		result = test_both(&sorted_a, &sorted_b, comparisons, &scratch);
+	if (scratch.has_failed)
+		result = undecided;
+	memory->has_failed |= scratch.has_failed;
+	tsi_arena_deinit(&scratch);
+	return result;
 }
 
 /* ---- moments ------------------------------------------------------------------------------ */

@@ -2,7 +2,7 @@
 #ifndef TSCOPE_DIFF_SAMPLE_TEST_H
 #define TSCOPE_DIFF_SAMPLE_TEST_H
 
-#include "base/attributes.h"
+#include "base/arena.h"
 #include "diff/comparison.h"
 
 /*
@@ -51,12 +51,11 @@ struct sample_test {
 /*
  * Tests b against a; comparisons (at least 1): how many such tests one question is asked by, so
  * that all together err no more often than one (Bonferroni). Two equal samples are SAME, in
- * whatever order. O(n log n) but for small samples.
+ * whatever order. O(n log n) but for small samples. Leaves nothing in `memory` but the note that
+ * it ran out, if it did.
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_sample_test(struct sample_test *ret, const struct sample *a,
-				   const struct sample *b, size_t comparisons,
-				   struct tscope_error *err);
+struct sample_test tsi_sample_test(const struct sample *a, const struct sample *b,
+				   size_t comparisons, struct arena *memory);
 
 /* What is known of a sample that was not kept: the test of the means alone. */
 struct sample_moments {

@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <tscope/diff.h>
 
 #include "analyze/lookup.h"
-#include "base/array.h"
 
 static int compare_settings(const void *left, const void *right)
 {
@@ -15,32 +15,26 @@ static int compare_settings(const void *left, const void *right)
 	return order ? order : (a->row > b->row) - (a->row < b->row);
 }
 
-static const char *text_of(struct tscope_value value)
-{
-	return value.kind == TSCOPE_VALUE_TEXT ? value.text : "";
-}
-
-enum tscope_status tsi_settings_open(struct settings *ret, const struct tscope_analysis *analysis,
-				     const char *id, struct tscope_error *err)
+struct settings tsi_settings_open(const struct tscope_analysis *analysis, const char *id,
+				  struct arena *arena)
 {
 	struct table_view view = tsi_lookup_table(analysis, TSCOPE_WHOLE_TRACE, id);
-	size_t name = tsi_table_column(&view, "name"), value = tsi_table_column(&view, "value");
+	struct setting *items = tsi_arena_new(arena, view.row_count, sizeof(*items));
+	struct settings settings = { .items = items };
 
-	if (tsi_array_new(&ret->items, view.row_count, sizeof(*ret->items), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (!items)
+		return settings;
 	for (size_t i = 0; i < view.row_count; i++)
-		ret->items[i] = (struct setting){
-			text_of(tsi_table_cell(&view, i, name)),
-			text_of(tsi_table_cell(&view, i, value)),
+		items[i] = (struct setting){
+			tsi_table_text(&view, i, "name"),
+			tsi_table_text(&view, i, "value"),
 			i,
 		};
-	if (view.row_count > 0)
-		qsort(ret->items, view.row_count, sizeof(*ret->items), compare_settings);
+	qsort(items, view.row_count, sizeof(*items), compare_settings);
 	for (size_t i = 0; i < view.row_count; i++)
-		if (i + 1 == view.row_count ||
-		    strcmp(ret->items[i].name, ret->items[i + 1].name) != 0)
-			ret->items[ret->count++] = ret->items[i];
-	return TSCOPE_OK;
+		if (i + 1 == view.row_count || strcmp(items[i].name, items[i + 1].name) != 0)
+			items[settings.count++] = items[i];
+	return settings;
 }
 
 const char *tsi_setting_find(const struct settings *settings, const char *name)
@@ -86,12 +80,6 @@ bool tsi_setting_is_relevant(const char *name)
 	return false;
 }
 
-void tsi_setting_pairs_deinit(struct setting_pairs *pairs)
-{
-	free(pairs->items);
-	free(pairs->names);
-}
-
 static void add_pair(struct setting_pairs *pairs, struct setting_pair pair)
 {
 	if (pair.a && pair.b && strcmp(pair.a, pair.b) == 0)
@@ -119,24 +107,14 @@ static void merge(struct setting_pairs *pairs, const struct settings *a, const s
 	}
 }
 
-static void list_names(struct setting_pairs *pairs)
+struct setting_pairs tsi_settings_match(const struct settings *sides, struct arena *arena)
 {
-	for (size_t i = 0; i < pairs->count; i++)
-		pairs->names[i] = pairs->items[i].name;
-	for (size_t i = 0; i < pairs->count; i++)
-		if (tsi_setting_is_relevant(pairs->items[i].name))
-			pairs->names[pairs->count + pairs->relevant_count++] = pairs->items[i].name;
-}
+	const struct settings *a = &sides[TSCOPE_SIDE_A], *b = &sides[TSCOPE_SIDE_B];
+	struct setting_pairs pairs = {
+		.items = tsi_arena_new(arena, a->count + b->count, sizeof(*pairs.items)),
+	};
 
-enum tscope_status tsi_settings_match(struct setting_pairs *ret, const struct settings *a,
-				      const struct settings *b, struct tscope_error *err)
-{
-	size_t most = a->count + b->count;
-
-	if (tsi_array_new(&ret->items, most, sizeof(*ret->items), err) != TSCOPE_OK ||
-	    tsi_array_new(&ret->names, 2 * most + 1, sizeof(*ret->names), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	merge(ret, a, b);
-	list_names(ret);
-	return TSCOPE_OK;
+	if (pairs.items)
+		merge(&pairs, a, b);
+	return pairs;
 }

@@ -2,7 +2,7 @@
 #ifndef TSCOPE_DIFF_SETTING_MATCH_H
 #define TSCOPE_DIFF_SETTING_MATCH_H
 
-#include "base/attributes.h"
+#include "base/arena.h"
 
 #include <tscope/analysis.h>
 
@@ -19,11 +19,9 @@ struct settings {
 
 /*
  * A table of names and values; a saved one may be in any order. Of one name the last counts.
- * TSCOPE_E_NOMEM. free(ret->items) ends it.
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_settings_open(struct settings *ret, const struct tscope_analysis *analysis,
-				     const char *id, struct tscope_error *err);
+struct settings tsi_settings_open(const struct tscope_analysis *analysis, const char *id,
+				  struct arena *arena);
 
 /* The value of a name, or NULL. */
 const char *tsi_setting_find(const struct settings *settings, const char *name);
@@ -42,14 +40,9 @@ struct setting_pair {
 struct setting_pairs {
 	struct setting_pair *items;
 	size_t count;
-	const char **names; /* of all, then of the relevant ones */
-	size_t relevant_count;
 };
 
-/* On failure it may be deinited. */
-TSI_MUST_CHECK
-enum tscope_status tsi_settings_match(struct setting_pairs *ret, const struct settings *a,
-				      const struct settings *b, struct tscope_error *err);
-void tsi_setting_pairs_deinit(struct setting_pairs *pairs);
+/* sides: of A and B. */
+struct setting_pairs tsi_settings_match(const struct settings *sides, struct arena *arena);
 
 #endif

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/sum.h"
 
 static uint64_t size_of(int64_t change)
@@ -70,8 +69,7 @@ static size_t join_sites(struct site_pair *sites, size_t count)
 {
 	size_t kept = 0;
 
-	if (count)
-		qsort(sites, count, sizeof(*sites), by_place);
+	qsort(sites, count, sizeof(*sites), by_place);
 	for (size_t i = 0; i < count; i++) {
 		if (kept == 0 || compare_places(&sites[kept - 1], &sites[i]) != 0) {
 			sites[kept++] = sites[i];
@@ -94,18 +92,17 @@ static size_t join_sites(struct site_pair *sites, size_t count)
 	return kept;
 }
 
-enum tscope_status tsi_match_sites(struct site_pairs *ret, const struct snapshot_pair *pair,
-				   struct tscope_error *err)
+struct site_pairs tsi_match_sites(const struct snapshot_pair *pair, struct arena *arena)
 {
 	size_t row_count = pair->sites[TSCOPE_SIDE_A].view.row_count +
 			   pair->sites[TSCOPE_SIDE_B].view.row_count;
-	struct site_pair *sites;
+	struct site_pairs sites = {
+		.items = tsi_arena_new(arena, row_count, sizeof(*sites.items)),
+	};
 
-	if (tsi_array_new(&sites, row_count, sizeof(*sites), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	ret->items = sites;
-	ret->count = join_sites(sites, collect_sites(sites, pair));
-	if (ret->count)
-		qsort(sites, ret->count, sizeof(*sites), by_change);
-	return TSCOPE_OK;
+	if (!sites.items)
+		return sites;
+	sites.count = join_sites(sites.items, collect_sites(sites.items, pair));
+	qsort(sites.items, sites.count, sizeof(*sites.items), by_change);
+	return sites;
 }

@@ -2,7 +2,7 @@
 #ifndef TSCOPE_DIFF_SITE_MATCH_H
 #define TSCOPE_DIFF_SITE_MATCH_H
 
-#include "base/attributes.h"
+#include "base/arena.h"
 #include "diff/snapshot_rows.h"
 
 /* Allocation sites of two snapshots, matched by device and text. */
@@ -23,9 +23,7 @@ struct site_pairs {
 	size_t count;
 };
 
-/* TSCOPE_E_NOMEM. free(ret->items) ends it. */
-TSI_MUST_CHECK
-enum tscope_status tsi_match_sites(struct site_pairs *ret, const struct snapshot_pair *pair,
-				   struct tscope_error *err);
+/* None without memory. */
+struct site_pairs tsi_match_sites(const struct snapshot_pair *pair, struct arena *arena);
 
 #endif

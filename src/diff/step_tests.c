@@ -5,12 +5,10 @@
  */
 #include "diff/step_tests.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/facts.h"
 #include "analyze/lookup.h"
-#include "base/array.h"
 #include "base/sum.h"
 
 /* A share of 1 in a sample of integers. */
@@ -63,9 +61,8 @@ static void read_row(struct column_values *column, const struct table_view *step
 	column->values[column->count++] = number;
 }
 
-static enum tscope_status read_column(struct column_values *ret,
-				      const struct tscope_analysis *analysis, const char *name,
-				      enum part_measure measure, struct tscope_error *err)
+static struct column_values read_column(const struct tscope_analysis *analysis, const char *name,
+					enum part_measure measure, struct arena *scratch)
 {
 	struct table_view steps = tsi_lookup_table(analysis, TSCOPE_WHOLE_TRACE, "series.steps");
 	struct read_columns columns = {
@@ -75,13 +72,13 @@ static enum tscope_status read_column(struct column_values *ret,
 		.missing_is_0 = has_prefix(name, "phase_"),
 		.measure = measure,
 	};
+	struct column_values column = {
+		.values = tsi_arena_new(scratch, steps.row_count, sizeof(*column.values)),
+	};
 
-	*ret = (struct column_values){ 0 };
-	if (tsi_array_new(&ret->values, steps.row_count, sizeof(*ret->values), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t row = 0; row < steps.row_count; row++)
-		read_row(ret, &steps, row, &columns);
-	return TSCOPE_OK;
+	for (size_t row = 0; column.values && row < steps.row_count; row++)
+		read_row(&column, &steps, row, &columns);
+	return column;
 }
 
 static int64_t mean_of(const struct column_values *column)
@@ -99,23 +96,14 @@ struct column_pair {
 	struct column_values sides[TSCOPE_SIDE_COUNT];
 };
 
-static void column_pair_deinit(struct column_pair *pair)
+static struct column_pair read_pair(const struct tested_sides *sides, const char *name,
+				    enum part_measure measure, struct arena *scratch)
 {
+	struct column_pair pair;
+
 	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++)
-		free(pair->sides[i].values);
-}
-
-/* On failure it may be deinited. */
-static enum tscope_status column_pair_init(struct column_pair *pair,
-					   const struct tested_sides *sides, const char *name,
-					   enum part_measure measure, struct tscope_error *err)
-{
-	enum tscope_status status = TSCOPE_OK;
-
-	*pair = (struct column_pair){ 0 };
-	for (size_t i = 0; status == TSCOPE_OK && i < TSCOPE_SIDE_COUNT; i++)
-		status = read_column(&pair->sides[i], sides->analysis[i], name, measure, err);
-	return status;
+		pair.sides[i] = read_column(sides->analysis[i], name, measure, scratch);
+	return pair;
 }
 
 static enum diff_verdict verdict_by_presence(const struct step_test *test)
@@ -125,46 +113,46 @@ static enum diff_verdict verdict_by_presence(const struct step_test *test)
 	return test->is_in[TSCOPE_SIDE_A] ? DIFF_ONLY_A : DIFF_ONLY_B;
 }
 
-static enum tscope_status test_pair(struct step_test *test, const struct column_pair *pair,
-				    size_t comparisons, struct tscope_error *err)
+static void test_pair(struct step_test *test, const struct column_pair *pair, size_t comparisons,
+		      struct arena *memory)
 {
 	const struct column_values *a = &pair->sides[TSCOPE_SIDE_A],
 				   *b = &pair->sides[TSCOPE_SIDE_B];
 	struct sample sample_a = { a->values, a->count }, sample_b = { b->values, b->count };
 
-	if (tsi_sample_test(&test->test, &sample_a, &sample_b, comparisons, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	test->test = tsi_sample_test(&sample_a, &sample_b, comparisons, memory);
 	test->verdict = test->test.verdict;
-	return TSCOPE_OK;
 }
 
-enum tscope_status tsi_test_step_time(struct step_test *ret, const struct tested_sides *sides,
-				      size_t comparisons, struct tscope_error *err)
+/* Frees what was needed for a while. */
+static void close_scratch(struct arena *scratch, struct arena *memory)
+{
+	memory->has_failed |= scratch->has_failed;
+	tsi_arena_deinit(scratch);
+}
+
+struct step_test tsi_test_step_time(const struct tested_sides *sides, size_t comparisons,
+				    struct arena *memory)
 {
 	struct step_test test = { .column = "time_ns" };
-	struct column_pair pair;
-	enum tscope_status status = column_pair_init(&pair, sides, "time_ns", PART_TIME, err);
+	struct arena scratch = { 0 };
+	struct column_pair pair = read_pair(sides, "time_ns", PART_TIME, &scratch);
 	bool are_there = true;
 
-	for (size_t i = 0; status == TSCOPE_OK && i < TSCOPE_SIDE_COUNT; i++) {
-		enum tscope_unit unit;
-		struct tscope_value mean = tsi_lookup_fact(sides->analysis[i], TSCOPE_WHOLE_TRACE,
-							   "step_time.mean_ns", &unit);
-		const char *doubt = tsi_lookup_doubt(sides->analysis[i], "step_time.mean_ns");
+	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++) {
+		struct tscope_value mean = tsi_lookup(sides->analysis[i], "step_time.mean_ns");
 		test.is_in[i] = is_figure(mean);
 		test.mean[i] = test.is_in[i] ? mean.integer : 0;
 		test.count[i] = pair.sides[i].count;
 		are_there &= test.is_in[i] && test.count[i] > 0;
 		if (!test.doubt && test.is_in[i])
-			test.doubt = doubt;
+			test.doubt = tsi_lookup_doubt(sides->analysis[i], "step_time.mean_ns");
 	}
 	test.verdict = verdict_by_presence(&test);
-	if (status == TSCOPE_OK && are_there && !test.doubt)
-		status = test_pair(&test, &pair, comparisons, err);
-	column_pair_deinit(&pair);
-	if (status == TSCOPE_OK)
-		*ret = test;
-	return status;
+	if (are_there && !test.doubt)
+		test_pair(&test, &pair, comparisons, &scratch);
+	close_scratch(&scratch, memory);
+	return test;
 }
 
 static void describe(struct step_test *test, const struct column_pair *pair, const char *column)
@@ -178,21 +166,18 @@ static void describe(struct step_test *test, const struct column_pair *pair, con
 	test->verdict = verdict_by_presence(test);
 }
 
-enum tscope_status tsi_test_step_column(struct step_test *ret, const struct tested_sides *sides,
-					const char *column, struct tscope_error *err)
+struct step_test tsi_test_step_column(const struct tested_sides *sides, const char *column,
+				      struct arena *memory)
 {
-	struct step_test test = { 0 };
-	struct column_pair pair;
-	enum tscope_status status = column_pair_init(&pair, sides, column, PART_TIME, err);
+	struct step_test test;
+	struct arena scratch = { 0 };
+	struct column_pair pair = read_pair(sides, column, PART_TIME, &scratch);
 
-	if (status == TSCOPE_OK)
-		describe(&test, &pair, column);
-	if (status == TSCOPE_OK && test.is_in[TSCOPE_SIDE_A] && test.is_in[TSCOPE_SIDE_B])
-		status = test_pair(&test, &pair, 1, err);
-	column_pair_deinit(&pair);
-	if (status == TSCOPE_OK)
-		*ret = test;
-	return status;
+	describe(&test, &pair, column);
+	if (test.is_in[TSCOPE_SIDE_A] && test.is_in[TSCOPE_SIDE_B])
+		test_pair(&test, &pair, 1, &scratch);
+	close_scratch(&scratch, memory);
+	return test;
 }
 
 /* ---- parts -------------------------------------------------------------------------------- */
@@ -228,88 +213,62 @@ static void settle_phase(struct step_test *test, const bool *has_phases)
 
 struct part_reader {
 	const struct tested_sides *sides;
+	enum part_measure measure;
 	struct column_pair *pairs; /* of each part */
-	struct part_tests *tests;
+	struct part_tests tests;
 	size_t comparisons;
 	bool has_phases[TSCOPE_SIDE_COUNT];
+	struct arena scratch;
 };
 
-static enum tscope_status read_part(struct part_reader *reader, const char *column,
-				    enum part_measure measure, struct tscope_error *err)
+static void read_part(struct part_reader *reader, const char *column)
 {
-	struct part_tests *tests = reader->tests;
-	struct column_pair *pair = &reader->pairs[tests->count];
-	struct step_test *test = &tests->items[tests->count];
-	enum tscope_status status = column_pair_init(pair, reader->sides, column, measure, err);
+	struct step_test *test = &reader->tests.items[reader->tests.count];
+	struct column_pair *pair = &reader->pairs[reader->tests.count];
 
-	if (status == TSCOPE_OK)
-		describe(test, pair, column);
-	if (status != TSCOPE_OK || (!test->is_in[TSCOPE_SIDE_A] && !test->is_in[TSCOPE_SIDE_B])) {
-		column_pair_deinit(pair);
-		return status;
-	}
+	*pair = read_pair(reader->sides, column, reader->measure, &reader->scratch);
+	describe(test, pair, column);
+	if (!test->is_in[TSCOPE_SIDE_A] && !test->is_in[TSCOPE_SIDE_B])
+		return;
 	test->doubt = doubt_of(reader->sides, column);
 	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++)
 		reader->has_phases[i] |= test->is_in[i] && has_prefix(column, "phase_");
 	reader->comparisons +=
 		pair->sides[TSCOPE_SIDE_A].takes_time || pair->sides[TSCOPE_SIDE_B].takes_time;
-	tests->count++;
-	return TSCOPE_OK;
+	reader->tests.count++;
 }
 
-static enum tscope_status test_part(struct part_reader *reader, size_t part,
-				    struct tscope_error *err)
+static void test_part(struct part_reader *reader, size_t part)
 {
-	struct step_test *test = &reader->tests->items[part];
+	struct step_test *test = &reader->tests.items[part];
 
 	settle_phase(test, reader->has_phases);
-	if (test->doubt || !test->is_in[TSCOPE_SIDE_A] || !test->is_in[TSCOPE_SIDE_B])
-		return TSCOPE_OK;
-	return test_pair(test, &reader->pairs[part], reader->comparisons ? reader->comparisons : 1,
-			 err);
+	if (!test->doubt && test->is_in[TSCOPE_SIDE_A] && test->is_in[TSCOPE_SIDE_B])
+		test_pair(test, &reader->pairs[part], reader->comparisons ? reader->comparisons : 1,
+			  &reader->scratch);
 }
 
-/* All columns first: how many there are decides how sure each has to be. */
-static enum tscope_status test_parts(struct part_reader *reader, const struct tscope_table_def *def,
-				     enum part_measure measure, struct tscope_error *err)
+struct part_tests tsi_test_parts(const struct tested_sides *sides, enum part_measure measure,
+				 struct arena *memory)
 {
-	enum tscope_status status = TSCOPE_OK;
+	size_t analyzer, table;
+	const struct tscope_table_def *def = tscope_table_find("series.steps", &analyzer, &table);
+	struct part_reader reader = { .sides = sides, .measure = measure };
 
-	for (size_t i = 0; status == TSCOPE_OK && i < def->column_count; i++)
-		if (is_part(def->columns[i].name))
-			status = read_part(reader, def->columns[i].name, measure, err);
-	for (size_t i = 0; status == TSCOPE_OK && i < reader->tests->count; i++)
-		status = test_part(reader, i, err);
-	return status;
-}
-
-enum tscope_status tsi_part_tests_init(struct part_tests *tests, const struct tested_sides *sides,
-				       enum part_measure measure, struct tscope_error *err)
-{
-	struct table_view view = tsi_lookup_table(sides->analysis[TSCOPE_SIDE_A],
-						  TSCOPE_WHOLE_TRACE, "series.steps");
-	struct part_reader reader = { .sides = sides, .tests = tests };
-	enum tscope_status status;
-
-	*tests = (struct part_tests){ 0 };
 	if (doubt_of(sides, "time_ns"))
-		return TSCOPE_OK;
-	status = tsi_array_new(&tests->items, view.def->column_count, sizeof(*tests->items), err);
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&reader.pairs, view.def->column_count, sizeof(*reader.pairs),
-				       err);
-	if (status == TSCOPE_OK)
-		status = test_parts(&reader, view.def, measure, err);
-	for (size_t i = 0; reader.pairs && i < tests->count; i++)
-		column_pair_deinit(&reader.pairs[i]);
-	free(reader.pairs);
-	return status;
-}
-
-void tsi_part_tests_deinit(struct part_tests *tests)
-{
-	free(tests->items);
-	*tests = (struct part_tests){ 0 };
+		return reader.tests;
+	reader.tests.items = tsi_arena_new(memory, def->column_count, sizeof(*reader.tests.items));
+	if (!reader.tests.items)
+		return reader.tests;
+	reader.pairs = tsi_arena_new(&reader.scratch, def->column_count, sizeof(*reader.pairs));
+	/* All columns first: how many there are decides how certain each has to be. */
+	for (size_t i = 0; reader.pairs && i < def->column_count; i++)
+		if (is_part(def->columns[i].name))
+			read_part(&reader, def->columns[i].name);
+	for (size_t i = 0; i < reader.tests.count; i++)
+		test_part(&reader, i);
+	close_scratch(&reader.scratch, memory);
+	return reader.tests;
 }
 
 const struct step_test *tsi_part_tests_find(const struct part_tests *tests, const char *column)

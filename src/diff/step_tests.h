@@ -24,15 +24,16 @@ struct tested_sides {
 	const struct tscope_analysis *analysis[TSCOPE_SIDE_COUNT];
 };
 
-/* The mean is step_time.mean_ns, whether or not there is a series. */
-TSI_MUST_CHECK
-enum tscope_status tsi_test_step_time(struct step_test *ret, const struct tested_sides *sides,
-				      size_t comparisons, struct tscope_error *err);
+/*
+ * The mean is step_time.mean_ns, whether or not there is a series. Leaves nothing in `memory` but
+ * the note that it ran out, if it did; so do the calls below.
+ */
+struct step_test tsi_test_step_time(const struct tested_sides *sides, size_t comparisons,
+				    struct arena *memory);
 
 /* One column, of which nothing is known but itself: alloc_bytes. */
-TSI_MUST_CHECK
-enum tscope_status tsi_test_step_column(struct step_test *ret, const struct tested_sides *sides,
-					const char *column, struct tscope_error *err);
+struct step_test tsi_test_step_column(const struct tested_sides *sides, const char *column,
+				      struct arena *memory);
 
 /* All parts that a side has, in the order of the columns, each with all in mind that take time. */
 struct part_tests {
@@ -43,11 +44,9 @@ struct part_tests {
 /* What of a part is tested: its time, or its share of the time of its step. */
 enum part_measure { PART_TIME, PART_SHARE };
 
-/* Without any where the step times are in doubt. On failure it may be deinited. */
-TSI_MUST_CHECK
-enum tscope_status tsi_part_tests_init(struct part_tests *tests, const struct tested_sides *sides,
-				       enum part_measure measure, struct tscope_error *err);
-void tsi_part_tests_deinit(struct part_tests *tests); /* fine on a zeroed struct */
+/* None where the step times are in doubt. Only the tests themselves stay in `memory`. */
+struct part_tests tsi_test_parts(const struct tested_sides *sides, enum part_measure measure,
+				 struct arena *memory);
 
 /* The test of a column, or NULL. */
 const struct step_test *tsi_part_tests_find(const struct part_tests *tests, const char *column);

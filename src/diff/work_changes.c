@@ -10,8 +10,6 @@
 #include <string.h>
 
 #include "analyze/lookup.h"
-#include "base/array.h"
-#include "base/sort.h"
 #include "base/sum.h"
 #include "diff/comparison.h"
 #include "diff/explain_rank.h"
@@ -59,7 +57,8 @@ struct pair_change {
 
 struct work {
 	const struct work_source *source;
-	const struct analysis_scope *scope;
+	const struct comparison *comparison;
+	struct fact_sheet *out;
 	struct diff_rank ranks[TSCOPE_SIDE_COUNT]; /* whose work it is */
 	struct work_side sides[TSCOPE_SIDE_COUNT];
 	struct work_pairs pairs;
@@ -69,14 +68,6 @@ struct work {
 };
 
 /* ---- pairs -------------------------------------------------------------------------------- */
-
-static void work_deinit(struct work *work)
-{
-	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++)
-		tsi_work_side_deinit(&work->sides[i]);
-	tsi_work_pairs_deinit(&work->pairs);
-	free(work->changes);
-}
 
 static int64_t per_step(int64_t sum, const struct work_side *side)
 {
@@ -91,7 +82,7 @@ static double calls_per_step(const struct pair_change *change, const struct work
 
 static bool has_several_ranks(const struct work *work, enum tscope_side side)
 {
-	return work->scope->comparison->sides[side].rank_count > 1;
+	return work->comparison->sides[side].rank_count > 1;
 }
 
 /* Is its time that of waiting for other ranks? */
@@ -238,64 +229,52 @@ static uint64_t magnitude(int64_t number)
 	return number < 0 ? -(uint64_t)number : (uint64_t)number;
 }
 
-/* Judges all, and puts them into the order of the table. */
-static enum tscope_status judge_changes(struct work *work, struct tscope_error *err)
+/* In the order of the table. */
+static int by_change(const void *left, const void *right)
 {
-	size_t count = work->change_count;
-	struct sort_pair *order = NULL;
-	struct pair_change *ordered = NULL;
-	enum tscope_status status = tsi_array_new(&order, 2 * count, sizeof(*order), err);
+	const struct pair_change *a = left, *b = right;
+	bool a_is_same = a->change == CHANGE_SAME, b_is_same = b->change == CHANGE_SAME;
+	uint64_t a_size = magnitude(a->change_ns), b_size = magnitude(b->change_ns);
 
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&ordered, count, sizeof(*ordered), err);
-	for (size_t i = 0; status == TSCOPE_OK && i < count; i++) {
+	if (a_is_same != b_is_same)
+		return a_is_same ? 1 : -1;
+	if (a_size != b_size)
+		return a_size > b_size ? -1 : 1;
+	return (a->pair > b->pair) - (a->pair < b->pair);
+}
+
+static void judge_changes(struct work *work)
+{
+	for (size_t i = 0; i < work->change_count; i++) {
 		struct pair_change *change = &work->changes[i];
 		test(change, work);
 		change->change = judge(change, work);
 		work->counts[change->change]++;
-		uint64_t is_same = change->change == CHANGE_SAME;
-		order[i] = (struct sort_pair){
-			.key = (is_same << 63) | (INT64_MAX - magnitude(change->change_ns)),
-			.value = i,
-		};
 	}
-	if (status == TSCOPE_OK && count) {
-		tsi_sort_pairs(order, order + count, count);
-		for (size_t i = 0; i < count; i++)
-			ordered[i] = work->changes[order[i].value];
-		free(work->changes);
-		work->changes = ordered;
-		ordered = NULL;
-	}
-	free(order);
-	free(ordered);
-	return status;
+	qsort(work->changes, work->change_count, sizeof(*work->changes), by_change);
 }
 
 /* ---- what is told ------------------------------------------------------------------------- */
 
 /* The names of a row; the cells are absent until now. */
-static enum tscope_status fill_names(const struct work *work, const struct pair_change *change,
-				     struct tscope_value *cells, struct tscope_error *err)
+static void fill_names(const struct work *work, const struct pair_change *change,
+		       struct tscope_value *cells)
 {
 	const struct work_pair *pair = change->pair;
 	const struct work_side *a = &work->sides[TSCOPE_SIDE_A], *b = &work->sides[TSCOPE_SIDE_B];
 	const char *a_name = NULL, *b_name = NULL;
 
-	if (pair->a_count &&
-	    tsi_join_work_names(work->scope, a->items, &work->pairs.a_items[pair->a_first],
-				pair->a_count, &a_name, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	if (pair->b_count &&
-	    tsi_join_work_names(work->scope, b->items, &work->pairs.b_items[pair->b_first],
-				pair->b_count, &b_name, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (pair->a_count)
+		a_name = tsi_join_work_names(a->items, &work->pairs.a_items[pair->a_first],
+					     pair->a_count, work->out);
+	if (pair->b_count)
+		b_name = tsi_join_work_names(b->items, &work->pairs.b_items[pair->b_first],
+					     pair->b_count, work->out);
 	cells[WORK_NAME] = tsi_text(b_name ? b_name : a_name);
 	if (a_name && b_name && strcmp(a_name, b_name) != 0)
 		cells[WORK_A_NAME] = tsi_text(a_name);
 	cells[WORK_A_NAMES] = tsi_int((int64_t)pair->a_count);
 	cells[WORK_B_NAMES] = tsi_int((int64_t)pair->b_count);
-	return TSCOPE_OK;
 }
 
 static void fill_figures(const struct work *work, const struct pair_change *change,
@@ -337,20 +316,16 @@ static void fill_launcher(const struct work *work, const struct pair_change *cha
 		launcher = work->sides[TSCOPE_SIDE_B].launchers[work->pairs.b_items[pair->b_first]];
 	if (!launcher && pair->a_count)
 		launcher = work->sides[TSCOPE_SIDE_A].launchers[work->pairs.a_items[pair->a_first]];
-	if (launcher)
-		cells[WORK_LAUNCHER] = tsi_text(launcher);
+	cells[WORK_LAUNCHER] = tsi_text_if(launcher);
 }
 
-static enum tscope_status add_rows(const struct work *work, struct fact_sheet *out,
-				   struct tscope_error *err)
+static void add_rows(const struct work *work)
 {
-	struct tscope_value *cells;
-
 	for (size_t i = 0; i < work->change_count; i++) {
 		const struct pair_change *change = &work->changes[i];
-		if (tsi_table_add(out, 0, &cells, err) != TSCOPE_OK ||
-		    fill_names(work, change, cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(work->out, 0);
+
+		fill_names(work, change, cells);
 		cells[WORK_CHANGE] = tsi_text(change_names[change->change]);
 		cells[WORK_MATCHED_BY] = tsi_text(tsi_work_match_name(change->pair->match));
 		fill_figures(work, change, cells);
@@ -359,10 +334,9 @@ static enum tscope_status add_rows(const struct work *work, struct fact_sheet *o
 		else
 			fill_launcher(work, change, cells);
 	}
-	return TSCOPE_OK;
 }
 
-static void set_facts(const struct work *work, struct fact_sheet *out)
+static void set_facts(const struct work *work)
 {
 	static const enum work_fact fact_of_change[CHANGE_COUNT] = {
 		[CHANGE_NEW] = WORK_NEW_COUNT,
@@ -374,6 +348,7 @@ static void set_facts(const struct work *work, struct fact_sheet *out)
 		[CHANGE_FEWER_CALLS] = WORK_FEWER_CALLS_COUNT,
 	};
 	const struct work_side *a = &work->sides[TSCOPE_SIDE_A], *b = &work->sides[TSCOPE_SIDE_B];
+	struct fact_sheet *out = work->out;
 	int64_t matched_count = 0;
 
 	for (int change = CHANGE_NEW; change < CHANGE_COUNT; change++)
@@ -389,45 +364,33 @@ static void set_facts(const struct work *work, struct fact_sheet *out)
 			tsi_fact_int(out, WORK_A_RANK + i, work->ranks[i].number);
 }
 
-static enum tscope_status compare(struct work *work, struct fact_sheet *out,
-				  struct tscope_error *err)
+static void compare(struct work *work)
 {
 	struct work_side *a = &work->sides[TSCOPE_SIDE_A], *b = &work->sides[TSCOPE_SIDE_B];
-	enum tscope_status status = tsi_work_side_read(a, work->source, err);
+	struct arena *scratch = tsi_sheet_scratch(work->out);
 
-	if (status == TSCOPE_OK)
-		status = tsi_work_side_read(b, work->source, err);
-	if (status == TSCOPE_OK && work->source->are_kernels)
-		status = tsi_work_sides_name_launchers(work->sides, work->scope, err);
-	if (status == TSCOPE_OK)
-		status = tsi_work_match(&work->pairs, a->items, a->count, b->items, b->count, err);
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&work->changes, work->pairs.count, sizeof(*work->changes),
-				       err);
-	if (status != TSCOPE_OK)
-		return status;
+	tsi_work_side_read(a, work->source, scratch);
+	tsi_work_side_read(b, work->source, scratch);
+	if (work->source->are_kernels)
+		tsi_work_sides_name_launchers(work->sides, work->out);
+	work->pairs = tsi_work_match(a->items, a->count, b->items, b->count, scratch);
+	work->changes = tsi_arena_new(scratch, work->pairs.count, sizeof(*work->changes));
+	if (!work->changes)
+		return;
 	collect_changes(work);
-	status = judge_changes(work, err);
-	if (status == TSCOPE_OK)
-		status = add_rows(work, out, err);
-	if (status == TSCOPE_OK)
-		set_facts(work, out);
-	return status;
+	judge_changes(work);
+	add_rows(work);
+	set_facts(work);
 }
 
-enum tscope_status tsi_compare_work(const struct analysis_scope *scope, struct fact_sheet *out,
-				    const struct work_source *source, struct tscope_error *err)
+void tsi_compare_work(const struct analysis_scope *scope, struct fact_sheet *out,
+		      const struct work_source *source)
 {
-	struct work work = { .source = source, .scope = scope };
-	enum tscope_status status =
-		tsi_explained_ranks(work.ranks, scope->comparison, source->count, err);
+	struct work work = { .source = source, .comparison = scope->comparison, .out = out };
 
-	if (status != TSCOPE_OK)
-		return status;
+	tsi_explained_ranks(work.ranks, scope->comparison, source->count, tsi_sheet_scratch(out));
 	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++)
-		tsi_work_side_begin(&work.sides[i], work.ranks[i].analysis, source);
+		work.sides[i] = tsi_work_side_begin(work.ranks[i].analysis, source);
 	if (work.sides[TSCOPE_SIDE_A].is_known && work.sides[TSCOPE_SIDE_B].is_known)
-		status = compare(&work, out, err);
-	work_deinit(&work);
-	return status;
+		compare(&work);
 }

@@ -113,8 +113,7 @@ struct work_source {
 };
 
 /* Fills a sheet whose facts and first table are those above. */
-TSI_MUST_CHECK
-enum tscope_status tsi_compare_work(const struct analysis_scope *scope, struct fact_sheet *out,
-				    const struct work_source *source, struct tscope_error *err);
+void tsi_compare_work(const struct analysis_scope *scope, struct fact_sheet *out,
+		      const struct work_source *source);
 
 #endif

@@ -2,11 +2,10 @@
 #ifndef TSCOPE_DIFF_WORK_MATCH_H
 #define TSCOPE_DIFF_WORK_MATCH_H
 
-#include "base/attributes.h"
+#include "base/arena.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <tscope/error.h>
 
 /*
  * Which kernel (or operator) of A is which of B: first those of one name, then those whose names
@@ -31,6 +30,7 @@ enum work_match {
 struct work_pair {
 	enum work_match match;
 	size_t a_first, a_count, b_first, b_count;
+	size_t place; /* of its first item: those of A count first */
 };
 
 struct work_pairs {
@@ -39,12 +39,9 @@ struct work_pairs {
 	size_t *a_items, *b_items; /* indices of items, as pairs refer to them */
 };
 
-/* On failure it may be deinited. O(n log n) of the items of both. */
-TSI_MUST_CHECK
-enum tscope_status tsi_work_match(struct work_pairs *ret, const struct work_item *a, size_t a_count,
-				  const struct work_item *b, size_t b_count,
-				  struct tscope_error *err);
-void tsi_work_pairs_deinit(struct work_pairs *pairs); /* fine on a zeroed struct */
+/* No pairs without memory. O(n log n) of the items of both. */
+struct work_pairs tsi_work_match(const struct work_item *a, size_t a_count,
+				 const struct work_item *b, size_t b_count, struct arena *arena);
 
 /* "name", "normalised_name", "launcher", "none". */
 const char *tsi_work_match_name(enum work_match match);

@@ -6,9 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/facts.h"
-#include "base/array.h"
-
 /* ---- launchers ---- */
 
 struct launched_kernel {
@@ -29,43 +26,40 @@ static int compare_launched(const void *left, const void *right)
 	return (a->row > b->row) - (a->row < b->row);
 }
 
-enum tscope_status tsi_launcher_names_init(struct launcher_names *ret,
-					   const struct tscope_analysis *analysis,
-					   struct tscope_error *err)
+static struct launcher_names read_launchers(const struct tscope_analysis *analysis,
+					    struct arena *arena)
 {
-	*ret = (struct launcher_names){ .rows = tsi_lookup_table(analysis, TSCOPE_WHOLE_TRACE,
-								 "kernels.by_launcher") };
-	size_t name = tsi_table_column(&ret->rows, "name");
-	size_t ns = tsi_table_column(&ret->rows, "counted_ns");
-	size_t inputs = tsi_table_column(&ret->rows, "inputs");
+	struct launcher_names names = {
+		.rows = tsi_lookup_table(analysis, TSCOPE_WHOLE_TRACE, "kernels.by_launcher"),
+	};
+	size_t name = tsi_table_column(&names.rows, "name");
+	size_t ns = tsi_table_column(&names.rows, "counted_ns");
+	size_t inputs = tsi_table_column(&names.rows, "inputs");
 
-	if (tsi_array_new(&ret->kernels, ret->rows.row_count, sizeof(*ret->kernels), err) !=
-	    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t row = 0; row < ret->rows.row_count; row++) {
-		struct tscope_value text = tsi_table_cell(&ret->rows, row, name);
-		struct tscope_value time = tsi_table_cell(&ret->rows, row, ns);
+	names.kernels = tsi_arena_new(arena, names.rows.row_count, sizeof(*names.kernels));
+	if (!names.kernels)
+		return names;
+	for (size_t row = 0; row < names.rows.row_count; row++) {
+		struct tscope_value text = tsi_table_cell(&names.rows, row, name);
+		struct tscope_value time = tsi_table_cell(&names.rows, row, ns);
 		if (text.kind == TSCOPE_VALUE_TEXT && time.kind == TSCOPE_VALUE_INT)
-			ret->kernels[ret->count++] =
+			names.kernels[names.count++] =
 				(struct launched_kernel){ text.text, time.integer, row };
-		ret->has_inputs |=
-			tsi_table_cell(&ret->rows, row, inputs).kind == TSCOPE_VALUE_TEXT;
+		names.has_inputs |=
+			tsi_table_cell(&names.rows, row, inputs).kind == TSCOPE_VALUE_TEXT;
 	}
-	if (ret->count)
-		qsort(ret->kernels, ret->count, sizeof(*ret->kernels), compare_launched);
-	return TSCOPE_OK;
+	qsort(names.kernels, names.count, sizeof(*names.kernels), compare_launched);
+	return names;
 }
 
-void tsi_launcher_names_deinit(struct launcher_names *names)
+void tsi_read_launchers(struct launcher_names ret[TSCOPE_SIDE_COUNT],
+			const struct tscope_analysis *const sides[TSCOPE_SIDE_COUNT],
+			struct arena *arena)
 {
-	free(names->kernels);
-	*names = (struct launcher_names){ 0 };
-}
+	struct launcher_names *a = &ret[TSCOPE_SIDE_A], *b = &ret[TSCOPE_SIDE_B];
 
-void tsi_launcher_names_agree(struct launcher_names sides[TSCOPE_SIDE_COUNT])
-{
-	struct launcher_names *a = &sides[TSCOPE_SIDE_A], *b = &sides[TSCOPE_SIDE_B];
-
+	*a = read_launchers(sides[TSCOPE_SIDE_A], arena);
+	*b = read_launchers(sides[TSCOPE_SIDE_B], arena);
 	a->has_inputs = b->has_inputs = a->has_inputs && b->has_inputs;
 }
 
@@ -87,25 +81,20 @@ static const struct launched_kernel *find_launched(const struct launcher_names *
 	return &names->kernels[begin];
 }
 
-enum tscope_status tsi_launcher_name(const struct launcher_names *names,
-				     const struct analysis_scope *scope, const char *kernel,
-				     const char **ret, struct tscope_error *err)
+const char *tsi_launcher_name(const struct launcher_names *names, const char *kernel,
+			      struct fact_sheet *sheet)
 {
 	const struct launched_kernel *launched = find_launched(names, kernel);
-	struct tscope_value launcher = { 0 }, inputs = { 0 };
 
-	*ret = NULL;
-	if (launched) {
-		launcher = tsi_table_cell(&names->rows, launched->row,
-					  tsi_table_column(&names->rows, "operator"));
-		inputs = tsi_table_cell(&names->rows, launched->row,
-					tsi_table_column(&names->rows, "inputs"));
-	}
+	if (!launched)
+		return NULL;
+	struct tscope_value launcher = tsi_table_find(&names->rows, launched->row, "operator");
+	struct tscope_value inputs = tsi_table_find(&names->rows, launched->row, "inputs");
 	if (launcher.kind != TSCOPE_VALUE_TEXT)
-		return TSCOPE_OK;
+		return NULL;
 	if (inputs.kind != TSCOPE_VALUE_TEXT || !names->has_inputs)
-		return tsi_keep_text(scope, tsi_str_of(launcher.text), ret, err);
-	return tsi_make_text(scope, ret, err, "%s %s", launcher.text, inputs.text);
+		return launcher.text;
+	return tsi_sheet_print(sheet, "%s %s", launcher.text, inputs.text);
 }
 
 /* ---- several names as one ---- */
@@ -131,21 +120,18 @@ static size_t append_name(char *joined, size_t length, const char *name, size_t 
 	return length + (size_t)snprintf(joined + length, JOINED_BYTES - length, "…");
 }
 
-enum tscope_status tsi_join_work_names(const struct analysis_scope *scope,
-				       const struct work_item *items, const size_t *indices,
-				       size_t count, const char **ret, struct tscope_error *err)
+const char *tsi_join_work_names(const struct work_item *items, const size_t *indices, size_t count,
+				struct fact_sheet *sheet)
 {
 	char joined[JOINED_BYTES];
 	size_t shown = count < MAX_JOINED ? count : MAX_JOINED, length = 0;
 	size_t most = (JOINED_BYTES - COUNT_BYTES) / shown - sizeof(" + …");
 
-	if (count == 1) {
-		*ret = items[indices[0]].name;
-		return TSCOPE_OK;
-	}
+	if (count == 1)
+		return items[indices[0]].name;
 	for (size_t i = 0; i < shown; i++)
 		length = append_name(joined, length, items[indices[i]].name, most);
 	if (count > shown)
 		snprintf(joined + length, sizeof(joined) - length, " + %zu more", count - shown);
-	return tsi_keep_text(scope, tsi_str_of(joined), ret, err);
+	return tsi_sheet_copy(sheet, tsi_str_of(joined));
 }

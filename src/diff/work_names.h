@@ -2,8 +2,9 @@
 #ifndef TSCOPE_DIFF_WORK_NAMES_H
 #define TSCOPE_DIFF_WORK_NAMES_H
 
-#include "analyze/analyzer.h"
+#include "analyze/facts.h"
 #include "analyze/lookup.h"
+#include "base/arena.h"
 #include "diff/comparison.h"
 #include "diff/work_match.h"
 
@@ -15,32 +16,26 @@ struct launcher_names {
 	bool has_inputs; /* they are recorded, and told */
 };
 
-/* On failure it may be deinited. O(n log n). */
-TSI_MUST_CHECK
-enum tscope_status tsi_launcher_names_init(struct launcher_names *ret,
-					   const struct tscope_analysis *analysis,
-					   struct tscope_error *err);
-void tsi_launcher_names_deinit(struct launcher_names *names); /* fine on a zeroed struct */
-
-/* Has launchers told without inputs where one of the sides has not recorded them. */
-void tsi_launcher_names_agree(struct launcher_names sides[TSCOPE_SIDE_COUNT]);
+/*
+ * Those of both sides; without inputs where one of them has not recorded any. Empty without
+ * memory. O(n log n).
+ */
+void tsi_read_launchers(struct launcher_names ret[TSCOPE_SIDE_COUNT],
+			const struct tscope_analysis *const sides[TSCOPE_SIDE_COUNT],
+			struct arena *arena);
 
 /*
  * Who launches a kernel most of its time, with its inputs: "aten::mm [[8,8],[8,8]]", as long as
- * the scope's texts. NULL: nobody is known.
+ * the sheet. NULL: nobody is known.
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_launcher_name(const struct launcher_names *names,
-				     const struct analysis_scope *scope, const char *kernel,
-				     const char **ret, struct tscope_error *err);
+const char *tsi_launcher_name(const struct launcher_names *names, const char *kernel,
+			      struct fact_sheet *sheet);
 
 /*
  * The names of items[indices[0 …]] (count > 0) joined by " + ". One is as it is; of several
  * long ones each is cut ("…"), of many the first ones are named and the others counted.
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_join_work_names(const struct analysis_scope *scope,
-				       const struct work_item *items, const size_t *indices,
-				       size_t count, const char **ret, struct tscope_error *err);
+const char *tsi_join_work_names(const struct work_item *items, const size_t *indices, size_t count,
+				struct fact_sheet *sheet);
 
 #endif

@@ -3,11 +3,9 @@
 #include "diff/work_side.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/ops/kernel_kind.h"
-#include "base/array.h"
 #include "base/sum.h"
 #include "diff/work_names.h"
 
@@ -40,29 +38,23 @@ static bool is_table_cut(const struct work_side *side, int64_t all_count)
 	return count < all_count;
 }
 
-void tsi_work_side_begin(struct work_side *side, const struct tscope_analysis *analysis,
-			 const struct work_source *source)
+struct work_side tsi_work_side_begin(const struct tscope_analysis *analysis,
+				     const struct work_source *source)
 {
-	enum tscope_unit unit;
-	struct tscope_value count =
-		tsi_lookup_fact(analysis, TSCOPE_WHOLE_TRACE, source->count, &unit);
+	struct work_side side = {
+		.analysis = analysis,
+		.rows = tsi_lookup_table(analysis, TSCOPE_WHOLE_TRACE, source->table),
+	};
+	struct tscope_value count = tsi_lookup(analysis, source->count);
 	int64_t counted_steps = tsi_lookup_int(analysis, TSCOPE_WHOLE_TRACE, "steps.counted_count");
 
-	side->analysis = analysis;
-	side->rows = tsi_lookup_table(analysis, TSCOPE_WHOLE_TRACE, source->table);
-	side->has_counted = has_counted_figures(side);
-	side->is_exact = side->has_counted && counted_steps > 0;
-	side->steps = side->is_exact ? counted_steps
-				     : tsi_lookup_int(analysis, TSCOPE_WHOLE_TRACE, "steps.count");
-	side->is_cut = count.kind == TSCOPE_VALUE_INT && is_table_cut(side, count.integer);
-	side->is_known = count.kind == TSCOPE_VALUE_INT && side->steps > 0;
-}
-
-void tsi_work_side_deinit(struct work_side *side)
-{
-	free(side->items);
-	free(side->launchers);
-	free(side->figures);
+	side.has_counted = has_counted_figures(&side);
+	side.is_exact = side.has_counted && counted_steps > 0;
+	side.steps = side.is_exact ? counted_steps
+				   : tsi_lookup_int(analysis, TSCOPE_WHOLE_TRACE, "steps.count");
+	side.is_cut = count.kind == TSCOPE_VALUE_INT && is_table_cut(&side, count.integer);
+	side.is_known = count.kind == TSCOPE_VALUE_INT && side.steps > 0;
+	return side;
 }
 
 static bool is_communication(const struct work_side *side, size_t row)
@@ -101,16 +93,15 @@ static struct work_figures read_figures(const struct work_side *side, size_t row
 	return figures;
 }
 
-enum tscope_status tsi_work_side_read(struct work_side *side, const struct work_source *source,
-				      struct tscope_error *err)
+void tsi_work_side_read(struct work_side *side, const struct work_source *source,
+			struct arena *arena)
 {
 	size_t name_column = tsi_table_column(&side->rows, "name"), rows = side->rows.row_count;
 
-	if (tsi_array_new(&side->items, rows, sizeof(*side->items), err) != TSCOPE_OK ||
-	    tsi_array_new(&side->launchers, rows, sizeof(*side->launchers), err) != TSCOPE_OK ||
-	    tsi_array_new(&side->figures, rows, sizeof(*side->figures), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t row = 0; row < rows; row++) {
+	side->items = tsi_arena_new(arena, rows, sizeof(*side->items));
+	side->launchers = tsi_arena_new(arena, rows, sizeof(*side->launchers));
+	side->figures = tsi_arena_new(arena, rows, sizeof(*side->figures));
+	for (size_t row = 0; side->figures && row < rows; row++) {
 		struct tscope_value name = tsi_table_cell(&side->rows, row, name_column);
 		if (name.kind != TSCOPE_VALUE_TEXT)
 			continue;
@@ -119,42 +110,26 @@ enum tscope_status tsi_work_side_read(struct work_side *side, const struct work_
 		side->has_launches |= figures.unlinked < figures.calls;
 		side->figures[side->count++] = figures;
 	}
-	return TSCOPE_OK;
 }
 
-/* is_matched_by: where rows are missing, what seems to come in place of another may be old. */
-static enum tscope_status name_launchers(struct work_side *side, const struct analysis_scope *scope,
-					 const struct launcher_names *names, bool is_matched_by,
-					 struct tscope_error *err)
+void tsi_work_sides_name_launchers(struct work_side sides[TSCOPE_SIDE_COUNT],
+				   struct fact_sheet *out)
 {
-	enum tscope_status status = TSCOPE_OK;
+	const struct tscope_analysis *const analyses[] = { sides[TSCOPE_SIDE_A].analysis,
+							   sides[TSCOPE_SIDE_B].analysis };
+	struct launcher_names names[TSCOPE_SIDE_COUNT];
+	/* Where rows are missing, what seems to come in place of another may be old. */
+	bool is_matched_by = !sides[TSCOPE_SIDE_A].is_cut && !sides[TSCOPE_SIDE_B].is_cut;
 
-	for (size_t i = 0; status == TSCOPE_OK && i < side->count; i++) {
-		status = tsi_launcher_name(names, scope, side->items[i].name, &side->launchers[i],
-					   err);
-		if (is_matched_by)
-			side->items[i].launcher = side->launchers[i];
+	tsi_read_launchers(names, analyses, tsi_sheet_scratch(out));
+	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++) {
+		struct work_side *side = &sides[i];
+		for (size_t j = 0; j < side->count; j++) {
+			side->launchers[j] = tsi_launcher_name(&names[i], side->items[j].name, out);
+			if (is_matched_by)
+				side->items[j].launcher = side->launchers[j];
+		}
 	}
-	return status;
-}
-
-enum tscope_status tsi_work_sides_name_launchers(struct work_side sides[TSCOPE_SIDE_COUNT],
-						 const struct analysis_scope *scope,
-						 struct tscope_error *err)
-{
-	struct launcher_names names[TSCOPE_SIDE_COUNT] = { 0 };
-	bool is_cut = sides[TSCOPE_SIDE_A].is_cut || sides[TSCOPE_SIDE_B].is_cut;
-	enum tscope_status status = TSCOPE_OK;
-
-	for (size_t i = 0; status == TSCOPE_OK && i < TSCOPE_SIDE_COUNT; i++)
-		status = tsi_launcher_names_init(&names[i], sides[i].analysis, err);
-	if (status == TSCOPE_OK)
-		tsi_launcher_names_agree(names);
-	for (size_t i = 0; status == TSCOPE_OK && i < TSCOPE_SIDE_COUNT; i++)
-		status = name_launchers(&sides[i], scope, &names[i], !is_cut, err);
-	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++)
-		tsi_launcher_names_deinit(&names[i]);
-	return status;
 }
 
 /* Several names count as one: their deviations add up, as if all were slow in the same steps. */

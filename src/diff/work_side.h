@@ -9,6 +9,7 @@
 #include "diff/work_match.h"
 
 /* One side of what work_changes.h compares: the rows of its ranking, as items to be matched. */
+
 /* Sums over the steps of a side. */
 struct work_figures {
 	int64_t calls, ns, device_ns;
@@ -33,21 +34,17 @@ struct work_side {
 	size_t count;
 };
 
-/* Looks at what there is; what is read may be deinited in any case. */
-void tsi_work_side_begin(struct work_side *side, const struct tscope_analysis *analysis,
-			 const struct work_source *source);
-void tsi_work_side_deinit(struct work_side *side);
+/* Looks at what there is, and reads nothing yet. */
+struct work_side tsi_work_side_begin(const struct tscope_analysis *analysis,
+				     const struct work_source *source);
 
 /* Reads the rows that have a name. */
-TSI_MUST_CHECK
-enum tscope_status tsi_work_side_read(struct work_side *side, const struct work_source *source,
-				      struct tscope_error *err);
+void tsi_work_side_read(struct work_side *side, const struct work_source *source,
+			struct arena *arena);
 
-/* Finds who launches what was read. */
-TSI_MUST_CHECK
-enum tscope_status tsi_work_sides_name_launchers(struct work_side sides[TSCOPE_SIDE_COUNT],
-						 const struct analysis_scope *scope,
-						 struct tscope_error *err);
+/* Finds who launches what was read of both sides. */
+void tsi_work_sides_name_launchers(struct work_side sides[TSCOPE_SIDE_COUNT],
+				   struct fact_sheet *out);
 
 /* Several items as one. */
 struct work_figures tsi_work_side_sum(const struct work_side *side, const size_t *items,

@@ -242,11 +242,12 @@ static void measure(const struct kind *kind, uint64_t seed)
 	struct steps a, b;
 
 	for (size_t i = 0; i < PAIR_COUNT; i++) {
-		struct sample_test test;
+		struct arena memory = { 0 };
 		generate(&a, kind, false, &seed);
 		generate(&b, kind, true, &seed);
 		struct sample sample_a = { a.time_ns, a.count }, sample_b = { b.time_ns, b.count };
-		if (tsi_sample_test(&test, &sample_a, &sample_b, 1, NULL) != TSCOPE_OK)
+		struct sample_test test = tsi_sample_test(&sample_a, &sample_b, 1, &memory);
+		if (memory.has_failed)
 			abort();
 		changed += test.verdict == DIFF_CHANGED;
 		typical += test.typical_verdict == DIFF_CHANGED;

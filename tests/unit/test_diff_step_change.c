@@ -211,7 +211,7 @@ static void memory_ends(void **state)
 		}
 		assert_int_equal(status, TSCOPE_E_NOMEM);
 	}
-	assert_true(n > 100);
+	assert_true(n > 50);
 	compared_free(c);
 }
 
