@@ -7,14 +7,13 @@
 #include "comm/collective_list.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-#include "base/array.h"
 #include "base/ckd.h"
 #include "base/key_map.h"
 #include "base/sum.h"
 #include "comm/call_input.h"
 #include "comm/collective_kind.h"
+#include "comm/latch.h"
 #include "model/trace/classify.h"
 #include "model/trace/device_rows.h"
 
@@ -23,6 +22,7 @@ enum { NOT_LISTED = INT32_MAX };
 struct finder {
 	const struct tscope_trace *trace;
 	struct collective_list *list;
+	struct arena arena;
 	/* By row of an op that launched a comm kernel: its first one in the list, or NOT_LISTED. */
 	struct key_map launching_ops;
 	bool *call_launched; /* by call: a comm kernel */
@@ -34,35 +34,18 @@ struct finder {
 
 void tsi_collective_list_deinit(struct collective_list *list)
 {
-	free(list->runs);
+	tsi_arena_deinit(&list->arena);
 	*list = (struct collective_list){ 0 };
 }
 
-static void finder_deinit(struct finder *finder)
+static void note_launching_op(struct finder *finder, uint32_t op, uint32_t listed)
 {
-	free(finder->call_launched);
-	tsi_key_map_deinit(&finder->launching_ops);
-	free(finder->call_listed);
-	free(finder->is_host_name);
-	free(finder->names);
-}
-
-static enum tscope_status finder_init(struct finder *finder, struct tscope_error *err)
-{
-	const struct tscope_trace *trace = finder->trace;
-
-	if (tsi_array_new(&finder->call_launched, trace->call_count, sizeof(bool), err) !=
-		    TSCOPE_OK ||
-	    tsi_array_new(&finder->call_listed, trace->call_count, sizeof(bool), err) !=
-		    TSCOPE_OK ||
-	    tsi_array_new(&finder->is_host_name, trace->names.count, sizeof(bool), err) !=
-		    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_array_new(&finder->names, trace->names.count, sizeof(*finder->names), err);
+	if (tsi_key_map_put(&finder->launching_ops, op, listed, NULL) != TSCOPE_OK)
+		finder->arena.has_failed = true;
 }
 
 /* Looks at everything once, so that afterwards each run can be judged alone. */
-static enum tscope_status look_round(struct finder *finder, struct tscope_error *err)
+static void look_round(struct finder *finder)
 {
 	const struct tscope_trace *trace = finder->trace;
 
@@ -70,9 +53,8 @@ static enum tscope_status look_round(struct finder *finder, struct tscope_error 
 		if (tsi_span_class(&trace->spans, row) != TSCOPE_SPAN_COMM)
 			continue;
 		const struct device_event *event = tsi_device_event(trace, row);
-		if (event->op != NO_ROW && tsi_key_map_put(&finder->launching_ops, event->op,
-							   NOT_LISTED, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		if (event->op != NO_ROW)
+			note_launching_op(finder, event->op, NOT_LISTED);
 		if (event->call != NO_ROW)
 			finder->call_launched[tsi_call_index(trace, event->call)] = true;
 	}
@@ -81,19 +63,16 @@ static enum tscope_status look_round(struct finder *finder, struct tscope_error 
 		finder->is_host_name[id] = tsi_kernelless_prefix(name) > 0;
 		finder->has_host_names |= finder->is_host_name[id];
 	}
-	return TSCOPE_OK;
 }
 
-static enum tscope_status append(struct finder *finder, const struct collective_run *run,
-				 struct tscope_error *err)
+static void append(struct finder *finder, const struct collective_run *run)
 {
 	struct collective_list *list = finder->list;
+	struct collective_run *added = tsi_arena_push(&list->arena, &list->runs, &list->count,
+						      &list->capacity, sizeof(*added));
 
-	if (tsi_array_reserve(&list->runs, &list->capacity, list->count + 1, sizeof(*list->runs),
-			      err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	list->runs[list->count++] = *run;
-	return TSCOPE_OK;
+	if (added)
+		*added = *run;
 }
 
 static struct collective_run run_of_unknown(const struct tscope_trace *trace, uint32_t row)
@@ -204,22 +183,21 @@ static void add_coalesced(struct finder *finder, struct collective_run *run, uin
  * Where the record that launched a kernel has another kernel in the list that one stands for the
  * collective from then on, and this is a further one.
  */
-static enum tscope_status join_first(struct finder *finder, struct collective_run *run, uint32_t op,
-				     struct tscope_error *err)
+static void join_first(struct finder *finder, struct collective_run *run, uint32_t op)
 {
 	if (op == NO_ROW || !record_of(finder->trace, op))
-		return TSCOPE_OK;
+		return;
 	uint32_t listed = tsi_key_map_find(&finder->launching_ops, op);
-	if (listed == NOT_LISTED)
-		return tsi_key_map_put(&finder->launching_ops, op, (uint32_t)finder->list->count,
-				       err);
+	if (listed == NOT_LISTED) {
+		note_launching_op(finder, op, (uint32_t)finder->list->count);
+		return;
+	}
 	struct collective_run *first = &finder->list->runs[listed];
 	if (run->first_start_ns < first->first_start_ns)
 		first->first_start_ns = run->first_start_ns;
 	if (run->last_end_ns > first->last_end_ns)
 		first->last_end_ns = run->last_end_ns;
 	run->is_further = true;
-	return TSCOPE_OK;
 }
 
 /* Kernels that send and receive do so for other collectives, too: the annotation knows. */
@@ -231,7 +209,7 @@ static void add_annotation(struct collective_run *run, const struct tscope_trace
 		run->kind = (uint8_t)tsi_kind_of_annotation(trace, run->annotation);
 }
 
-static enum tscope_status add_kernel(struct finder *finder, uint32_t row, struct tscope_error *err)
+static void add_kernel(struct finder *finder, uint32_t row)
 {
 	const struct tscope_trace *trace = finder->trace;
 	const struct device_event *event = tsi_device_event(trace, row);
@@ -240,8 +218,7 @@ static enum tscope_status add_kernel(struct finder *finder, uint32_t row, struct
 	const struct comm_name *name =
 		tsi_comm_name(finder->names, trace, tsi_name_id(&trace->spans, row));
 
-	if (join_first(finder, &run, event->op, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	join_first(finder, &run, event->op);
 	run.algorithm = name->algorithm;
 	run.protocol = name->protocol;
 	if (tsi_collective_has_metadata(collective)) {
@@ -256,22 +233,21 @@ static enum tscope_status add_kernel(struct finder *finder, uint32_t row, struct
 	}
 	if (run.kind == COLLECTIVE_UNKNOWN)
 		run.kind = collective->kind;
-	return append(finder, &run, err);
+	append(finder, &run);
 }
 
-static enum tscope_status add_kernels(struct finder *finder, struct tscope_error *err)
+static void add_kernels(struct finder *finder)
 {
 	const struct tscope_trace *trace = finder->trace;
 
-	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++)
-		if (tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_COMM &&
-		    add_kernel(finder, row, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-	return TSCOPE_OK;
+	for (uint32_t row = tsi_first_device_row(trace);
+	     row < trace->spans.count && !finder->list->arena.has_failed; row++)
+		if (tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_COMM)
+			add_kernel(finder, row);
 }
 
 /* The host spans of backends without kernels. */
-static enum tscope_status add_host_spans(struct finder *finder, struct tscope_error *err)
+static void add_host_spans(struct finder *finder)
 {
 	const struct tscope_trace *trace = finder->trace;
 	uint32_t end_row = finder->has_host_names ? tsi_first_device_row(trace) : 0;
@@ -285,14 +261,12 @@ static enum tscope_status add_host_spans(struct finder *finder, struct tscope_er
 		run.on_host = true;
 		run.annotation = row;
 		run.kind = (uint8_t)tsi_kind_of_annotation(trace, row);
-		if (append(finder, &run, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		append(finder, &run);
 	}
-	return TSCOPE_OK;
 }
 
 /* The metadata records themselves, where there is nothing better. */
-static enum tscope_status add_records(struct finder *finder, struct tscope_error *err)
+static void add_records(struct finder *finder)
 {
 	const struct tscope_trace *trace = finder->trace;
 	uint32_t end_row = trace->collective_count ? tsi_first_device_row(trace) : 0;
@@ -304,10 +278,28 @@ static enum tscope_status add_records(struct finder *finder, struct tscope_error
 		struct collective_run run = run_of_unknown(trace, row);
 		run.on_host = true;
 		add_record(&run, trace, record);
-		if (append(finder, &run, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		append(finder, &run);
 	}
-	return TSCOPE_OK;
+}
+
+static void find_all(struct finder *finder)
+{
+	const struct tscope_trace *trace = finder->trace;
+	size_t name_count = trace->names.count;
+
+	finder->call_launched = tsi_arena_new(&finder->arena, trace->call_count, sizeof(bool));
+	finder->call_listed = tsi_arena_new(&finder->arena, trace->call_count, sizeof(bool));
+	finder->is_host_name = tsi_arena_new(&finder->arena, name_count, sizeof(bool));
+	finder->names = tsi_arena_new(&finder->arena, name_count, sizeof(*finder->names));
+	if (!finder->names)
+		return;
+	look_round(finder);
+	if (finder->arena.has_failed)
+		return;
+	add_kernels(finder);
+	add_host_spans(finder);
+	if (finder->list->count == 0)
+		add_records(finder);
 }
 
 enum tscope_status tsi_collective_list_fill(struct collective_list *list,
@@ -315,16 +307,9 @@ enum tscope_status tsi_collective_list_fill(struct collective_list *list,
 					    struct tscope_error *err)
 {
 	struct finder finder = { .trace = trace, .list = list };
-	enum tscope_status status = finder_init(&finder, err);
 
-	if (status == TSCOPE_OK)
-		status = look_round(&finder, err);
-	if (status == TSCOPE_OK)
-		status = add_kernels(&finder, err);
-	if (status == TSCOPE_OK)
-		status = add_host_spans(&finder, err);
-	if (status == TSCOPE_OK && list->count == 0)
-		status = add_records(&finder, err);
-	finder_deinit(&finder);
-	return status;
+	find_all(&finder);
+	tsi_key_map_deinit(&finder.launching_ops);
+	tsi_latch_deinit(&list->arena, &finder.arena);
+	return tsi_arena_status(&list->arena, err);
 }

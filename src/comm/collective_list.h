@@ -2,6 +2,7 @@
 #ifndef TSCOPE_COMM_COLLECTIVE_LIST_H
 #define TSCOPE_COMM_COLLECTIVE_LIST_H
 
+#include "base/arena.h"
 #include "model/trace/trace.h"
 
 /* One run of a collective: a kernel or, for backends without kernels, a span of the host. */
@@ -27,6 +28,7 @@ struct collective_run {
 };
 
 struct collective_list {
+	struct arena arena;
 	struct collective_run *runs;
 	size_t count, capacity;
 };

@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
-#include "base/array.h"
 #include "base/ckd.h"
+#include "comm/latch.h"
 
 /* Of all groups of a trace together: more than any job has, and what memory is left for. */
 enum { MAX_MEMBERS = 1 << 22 };
@@ -18,28 +18,27 @@ void tsi_group_finder_init(struct group_finder *finder, const struct log_filler 
 {
 	*finder = (struct group_finder){
 		.filler = filler,
-		.names.arena = &finder->memory,
-		.ranks.arena = &finder->memory,
-		.sizes.arena = &finder->memory,
+		.names.arena = &finder->arena,
+		.ranks.arena = &finder->arena,
+		.sizes.arena = &finder->arena,
 	};
 }
 
 void tsi_group_finder_deinit(struct group_finder *finder)
 {
 	tsi_intern_deinit(&finder->keys);
-	tsi_arena_deinit(&finder->memory);
-	free(finder->groups);
+	tsi_latch_deinit(&finder->filler->log->arena, &finder->arena);
 }
 
 /* ---- members ---- */
 
-static enum tscope_status add_member(struct rank_log *log, int64_t rank, struct tscope_error *err)
+static void add_member(struct rank_log *log, int64_t rank)
 {
-	if (tsi_array_reserve(&log->members, &log->member_capacity, log->member_count + 1,
-			      sizeof(*log->members), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	log->members[log->member_count++] = rank;
-	return TSCOPE_OK;
+	int64_t *member = tsi_arena_push(&log->arena, &log->members, &log->member_count,
+					 &log->member_capacity, sizeof(*member));
+
+	if (member)
+		*member = rank;
 }
 
 /* The members that were added last are the group's. */
@@ -49,12 +48,12 @@ static void take_members(const struct rank_log *log, struct rank_group *group)
 }
 
 /* Adds the numbers of "[0, 1]"; none of a list that is cut, or of another text. */
-static enum tscope_status add_list(struct rank_log *log, struct str text, struct tscope_error *err)
+static void add_list(struct rank_log *log, struct str text)
 {
 	const char *p = text.data, *end = p + text.length;
 
 	if (tsi_str_find(text, TSI_STR("..")) >= 0 || tsi_str_find(text, TSI_STR("-")) >= 0)
-		return TSCOPE_OK;
+		return;
 	while (p < end && log->member_count < MAX_MEMBERS) {
 		const char *first = p;
 		int64_t rank;
@@ -62,34 +61,29 @@ static enum tscope_status add_list(struct rank_log *log, struct str text, struct
 		while (p < end && tsi_is_digit(*p))
 			p++;
 		struct str digits = { first, (size_t)(p - first) };
-		if (digits.length > 0 && tsi_str_to_int64(digits, &rank) &&
-		    add_member(log, rank, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		if (digits.length > 0 && tsi_str_to_int64(digits, &rank))
+			add_member(log, rank);
 		if (p < end)
 			p++;
 	}
-	return TSCOPE_OK;
 }
 
-static enum tscope_status add_series(struct rank_log *log, const struct collective *record,
-				     int64_t world_size, struct tscope_error *err)
+static void add_series(struct rank_log *log, const struct collective *record, int64_t world_size)
 {
 	int64_t size = record->group_size, start = record->rank_start, stride = record->rank_stride;
 	int64_t span;
 
 	if (size <= 0 || size > MAX_MEMBERS - (int64_t)log->member_count)
-		return TSCOPE_OK;
+		return;
 	if (size == world_size) {
 		start = 0;
 		stride = 1;
 	}
 	if (start < 0 || stride <= 0 || tsi_ckd_mul(&span, stride, size) ||
 	    tsi_ckd_add(&span, span, start))
-		return TSCOPE_OK;
+		return;
 	for (int64_t i = 0; i < size; i++)
-		if (add_member(log, start + i * stride, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-	return TSCOPE_OK;
+		add_member(log, start + i * stride);
 }
 
 static int compare_ranks(const void *left, const void *right)
@@ -128,102 +122,74 @@ static const struct listed_group *find_listed(const struct tscope_trace *trace,
 	return NULL;
 }
 
-static enum tscope_status add_members(const struct log_filler *filler,
-				      const struct collective *record, struct rank_group *group)
+static void add_members(const struct log_filler *filler, const struct collective *record,
+			struct rank_group *group)
 {
 	const struct tscope_trace *trace = filler->trace;
 	const struct listed_group *listed = find_listed(trace, record);
 	struct rank_log *log = filler->log;
-	enum tscope_status status =
-		add_list(log, tsi_intern_text(&trace->names, record->group_ranks), filler->err);
 
+	add_list(log, tsi_intern_text(&trace->names, record->group_ranks));
 	take_members(log, group);
-	if (status == TSCOPE_OK && group->member_count == 0 && listed)
-		status = add_list(log, tsi_intern_text(&trace->names, listed->ranks), filler->err);
+	if (group->member_count == 0 && listed)
+		add_list(log, tsi_intern_text(&trace->names, listed->ranks));
 	take_members(log, group);
-	if (status == TSCOPE_OK && group->member_count == 0)
-		status = add_series(log, record, trace->info.world_size, filler->err);
-	return status;
+	if (group->member_count == 0)
+		add_series(log, record, trace->info.world_size);
 }
 
 /* ---- groups ---- */
 
 /* The group's members are the last of the log. */
-static enum tscope_status add_group(struct group_finder *finder, struct rank_group *group,
-				    uint32_t *index)
+static uint32_t add_group(struct group_finder *finder, struct rank_group *group)
 {
-	const struct log_filler *filler = finder->filler;
-	struct rank_log *log = filler->log;
+	struct rank_log *log = finder->filler->log;
 
 	sort_members(log, group->first_member);
 	take_members(log, group);
 	if (group->size == NO_NUMBER && group->member_count > 0)
 		group->size = group->member_count;
-	if (finder->keys.count == 0 &&
-	    tsi_group_keys_init(&finder->keys, log, filler->err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_rank_log_add_group(log, &finder->keys, group, index, filler->err);
+	return tsi_rank_log_add_group(log, &finder->keys, group);
 }
 
-static enum tscope_status add_group_of(struct group_finder *finder, const struct collective *record,
-				       uint32_t *index)
+static uint32_t add_group_of(struct group_finder *finder, const struct collective *record)
 {
 	const struct log_filler *filler = finder->filler;
 	struct rank_group group = {
 		.size = record->group_size,
 		.first_member = (uint32_t)filler->log->member_count,
 	};
-	enum tscope_status status = tsi_log_name(filler, record->group_name, &group.name);
 
-	if (status == TSCOPE_OK)
-		status = tsi_log_name(filler, record->group_desc, &group.description);
-	if (status == TSCOPE_OK)
-		status = add_members(filler, record, &group);
-	return status == TSCOPE_OK ? add_group(finder, &group, index) : status;
+	group.name = tsi_log_name(filler, record->group_name);
+	group.description = tsi_log_name(filler, record->group_desc);
+	add_members(filler, record, &group);
+	return add_group(finder, &group);
 }
 
 /* One number for all records that say the same of their group. */
-static enum tscope_status number_group(struct group_finder *finder, const struct collective *record,
-				       uint32_t *number)
+static uint32_t number_group(struct group_finder *finder, const struct collective *record)
 {
-	struct tscope_error *err = finder->filler->err;
-	enum tscope_status status = tsi_pair_set_find(&finder->names, record->group_name,
-						      record->group_desc, number, err);
+	uint32_t number = tsi_pair_set_add(&finder->names, record->group_name, record->group_desc);
 
-	if (status == TSCOPE_OK)
-		status = tsi_pair_set_find(&finder->ranks, *number, record->group_ranks, number,
-					   err);
-	if (status == TSCOPE_OK)
-		status = tsi_pair_set_find(&finder->sizes, *number, (uint32_t)record->group_size,
-					   number, err);
-	return status;
+	number = tsi_pair_set_add(&finder->ranks, number, record->group_ranks);
+	return tsi_pair_set_add(&finder->sizes, number, (uint32_t)record->group_size);
 }
 
-enum tscope_status tsi_find_log_group(struct group_finder *finder, const struct collective *record,
-				      uint32_t *group)
+uint32_t tsi_find_log_group(struct group_finder *finder, const struct collective *record)
 {
 	static const struct collective nothing = { .group_size = NO_NUMBER, .rank_start = -1 };
-	uint32_t number, index;
 
 	if (!record)
 		record = &nothing;
-	enum tscope_status status = number_group(finder, record, &number);
-	if (status != TSCOPE_OK)
-		return status;
-	size_t known = finder->group_capacity;
-	if (tsi_array_reserve(&finder->groups, &finder->group_capacity, (size_t)number + 1,
-			      sizeof(*finder->groups), finder->filler->err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (; known < finder->group_capacity; known++)
-		finder->groups[known] = 0;
-	if (finder->groups[number] == 0) {
-		status = add_group_of(finder, record, &index);
-		if (status != TSCOPE_OK)
-			return status;
-		finder->groups[number] = index + 1;
-	}
-	*group = finder->groups[number] - 1;
-	return TSCOPE_OK;
+	uint32_t number = number_group(finder, record);
+	if (number < finder->group_count)
+		return finder->groups[number];
+	uint32_t *group = tsi_arena_push(&finder->arena, &finder->groups, &finder->group_count,
+					 &finder->group_capacity, sizeof(*group));
+	if (!group)
+		return 0;
+	*group = add_group_of(finder, record);
+	return *group;
 }
 
 static bool has_member(const struct rank_log *log, uint32_t first, int64_t rank)
@@ -235,7 +201,7 @@ static bool has_member(const struct rank_log *log, uint32_t first, int64_t rank)
 	return is_member;
 }
 
-static enum tscope_status add_listed(struct group_finder *finder, const struct listed_group *listed)
+static void add_listed(struct group_finder *finder, const struct listed_group *listed)
 {
 	const struct log_filler *filler = finder->filler;
 	const struct tscope_trace *trace = filler->trace;
@@ -244,28 +210,21 @@ static enum tscope_status add_listed(struct group_finder *finder, const struct l
 		.size = listed->size,
 		.first_member = (uint32_t)log->member_count,
 	};
-	uint32_t index;
-	enum tscope_status status =
-		add_list(log, tsi_intern_text(&trace->names, listed->ranks), filler->err);
 
-	if (status != TSCOPE_OK)
-		return status;
+	add_list(log, tsi_intern_text(&trace->names, listed->ranks));
 	if (!has_member(log, group.first_member, trace->info.rank)) {
 		log->member_count = group.first_member;
-		return TSCOPE_OK;
+		return;
 	}
-	status = tsi_log_name(filler, listed->name, &group.name);
-	if (status == TSCOPE_OK)
-		status = tsi_log_name(filler, listed->description, &group.description);
-	return status == TSCOPE_OK ? add_group(finder, &group, &index) : status;
+	group.name = tsi_log_name(filler, listed->name);
+	group.description = tsi_log_name(filler, listed->description);
+	add_group(finder, &group);
 }
 
-enum tscope_status tsi_add_listed_groups(struct group_finder *finder)
+void tsi_add_listed_groups(struct group_finder *finder)
 {
 	const struct tscope_trace *trace = finder->filler->trace;
-	enum tscope_status status = TSCOPE_OK;
 
-	for (size_t i = 0; status == TSCOPE_OK && i < trace->listed_group_count; i++)
-		status = add_listed(finder, &trace->listed_groups[i]);
-	return status;
+	for (size_t i = 0; i < trace->listed_group_count; i++)
+		add_listed(finder, &trace->listed_groups[i]);
 }

@@ -12,9 +12,9 @@
 
 #include <stdlib.h>
 
-#include "base/array.h"
 #include "base/ckd.h"
 #include "comm/call_input.h"
+#include "comm/latch.h"
 #include "model/trace/classify.h"
 #include "model/trace/device_rows.h"
 
@@ -32,20 +32,18 @@ static bool is_sized_by_input(uint8_t kind)
 	       is_one_way(kind);
 }
 
-enum tscope_status tsi_log_describe_op(const struct log_filler *filler, struct rank_op *op,
-				       uint32_t row)
+void tsi_log_describe_op(const struct log_filler *filler, struct rank_op *op, uint32_t row)
 {
 	struct call_input input = tsi_call_input(filler->trace, row);
 	int64_t bytes;
 
 	if (op->kind == COLLECTIVE_SEND_RECV)
 		op->is_send = tsi_str_find(tsi_span_name(filler->trace, row), TSI_STR("send")) >= 0;
-	if (input.type.length > 0 &&
-	    tsi_intern_add(&filler->log->names, input.type, &op->dtype, filler->err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (input.type.length > 0)
+		op->dtype = tsi_latch_text(&filler->log->arena, &filler->log->names, input.type);
 	if (input.elements < 0 || op->kind == COLLECTIVE_BARRIER ||
 	    tsi_ckd_mul(&bytes, input.elements, (int64_t)tsi_dtype_bytes(input.type)) || bytes == 0)
-		return TSCOPE_OK;
+		return;
 	if (op->kind == COLLECTIVE_SEND_RECV && !op->is_send)
 		op->received_bytes = bytes;
 	else
@@ -54,7 +52,6 @@ enum tscope_status tsi_log_describe_op(const struct log_filler *filler, struct r
 		op->bytes = bytes;
 	if (is_one_way(op->kind))
 		op->bus_bytes = (double)bytes;
-	return TSCOPE_OK;
 }
 
 /* ---- which call launched which ---- */
@@ -68,6 +65,7 @@ struct launch_side {
 };
 
 struct launch_list {
+	struct arena arena;
 	struct launch_side *items;
 	size_t count, capacity;
 };
@@ -83,19 +81,18 @@ static int compare_sides(const void *left, const void *right)
 	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
 }
 
-static enum tscope_status add_side(struct launch_list *list, const struct log_filler *filler,
-				   uint32_t row, struct launch_side side)
+static void add_side(struct launch_list *list, const struct log_filler *filler, uint32_t row,
+		     struct launch_side side)
 {
 	bool has_input_first =
 		is_sized_by_input(side.kind) && side.kind != COLLECTIVE_REDUCE_SCATTER;
+	struct launch_side *added = tsi_arena_push(&list->arena, &list->items, &list->count,
+						   &list->capacity, sizeof(*added));
 
 	side.start_ns = tsi_start_ns(&filler->trace->spans, row);
 	side.elements = has_input_first ? tsi_call_input(filler->trace, row).elements : NO_NUMBER;
-	if (tsi_array_reserve(&list->items, &list->capacity, list->count + 1, sizeof(*list->items),
-			      filler->err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	list->items[list->count++] = side;
-	return TSCOPE_OK;
+	if (added)
+		*added = side;
 }
 
 static void sort_sides(struct launch_list *list)
@@ -105,29 +102,26 @@ static void sort_sides(struct launch_list *list)
 }
 
 /* The operators that call collectives, found by name only once for each name. */
-static enum tscope_status list_calls(struct launch_list *calls, const struct log_filler *filler)
+static void list_calls(struct launch_list *calls, const struct log_filler *filler)
 {
 	const struct tscope_trace *trace = filler->trace;
 	uint32_t end_row = tsi_first_device_row(trace);
-	enum tscope_status status = TSCOPE_OK;
-	uint8_t *kinds;
+	uint8_t *kinds = tsi_arena_new(&calls->arena, trace->names.count, 1);
 
-	if (tsi_array_new(&kinds, trace->names.count, 1, filler->err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (!kinds)
+		return;
 	for (uint32_t id = 0; id < trace->names.count; id++) {
 		struct str name = tsi_intern_text(&trace->names, id);
 		if (tsi_str_starts(name, "c10d::"))
 			kinds[id] = (uint8_t)tsi_classify_collective(
 				(struct str){ name.data + 6, name.length - 6 });
 	}
-	for (uint32_t row = 0; status == TSCOPE_OK && row < end_row; row++) {
+	for (uint32_t row = 0; row < end_row; row++) {
 		struct launch_side side = { .kind = kinds[tsi_name_id(&trace->spans, row)] };
 		if (side.kind != COLLECTIVE_UNKNOWN &&
 		    tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_CPU_OP)
-			status = add_side(calls, filler, row, side);
+			add_side(calls, filler, row, side);
 	}
-	free(kinds);
-	return status;
 }
 
 /* An op that began before the call whose turn it is was called before the capture. */
@@ -156,25 +150,20 @@ static void join_launches(struct rank_log *log, const struct launch_list *calls,
 	}
 }
 
-enum tscope_status tsi_log_find_host_launches(const struct log_filler *filler, const uint32_t *rows)
+void tsi_log_find_host_launches(const struct log_filler *filler, const uint32_t *rows)
 {
 	const struct tscope_trace *trace = filler->trace;
 	struct launch_list calls = { 0 }, ops = { 0 };
-	enum tscope_status status = TSCOPE_OK;
 
-	for (size_t i = 0; status == TSCOPE_OK && i < filler->log->op_count; i++)
+	for (size_t i = 0; i < filler->log->op_count; i++)
 		if (!tsi_class_is_device(tsi_span_class(&trace->spans, rows[i])))
-			status = add_side(
-				&ops, filler, rows[i],
-				(struct launch_side){ .op = i, .kind = filler->log->ops[i].kind });
-	if (status == TSCOPE_OK && ops.count > 0)
-		status = list_calls(&calls, filler);
-	if (status == TSCOPE_OK) {
-		sort_sides(&calls);
-		sort_sides(&ops);
-		join_launches(filler->log, &calls, &ops);
-	}
-	free(calls.items);
-	free(ops.items);
-	return status;
+			add_side(&ops, filler, rows[i],
+				 (struct launch_side){ .op = i, .kind = filler->log->ops[i].kind });
+	if (ops.count > 0)
+		list_calls(&calls, filler);
+	sort_sides(&calls);
+	sort_sides(&ops);
+	join_launches(filler->log, &calls, &ops);
+	tsi_latch_deinit(&filler->log->arena, &calls.arena);
+	tsi_latch_deinit(&filler->log->arena, &ops.arena);
 }

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/sort.h"
 #include "base/sum.h"
+#include "comm/latch.h"
 
 enum tscope_status tsi_rank_log_init(struct rank_log *log, struct tscope_error *err)
 {
@@ -17,70 +17,54 @@ enum tscope_status tsi_rank_log_init(struct rank_log *log, struct tscope_error *
 
 void tsi_rank_log_deinit(struct rank_log *log)
 {
-	free(log->ops);
-	free(log->groups);
-	free(log->members);
-	free(log->points);
-	free(log->steps);
-	free(log->kernels);
 	tsi_intervals_deinit(&log->exposed);
 	tsi_intern_deinit(&log->names);
+	tsi_arena_deinit(&log->arena);
 	*log = (struct rank_log){ 0 };
 }
 
 /* ---- process groups ---- */
 
-/* The number that groups with this name, description, size and members have. */
-static enum tscope_status number_group(struct intern *keys, const struct rank_log *log,
-				       const struct rank_group *group, uint32_t *id,
-				       struct tscope_error *err)
+/* The number that groups with this name, description, size and members have, from 1 on. */
+static uint32_t number_group(struct rank_log *log, struct intern *keys,
+			     const struct rank_group *group)
 {
 	size_t member_bytes = group->member_count * sizeof(*log->members);
 	struct rank_group head = *group;
-	char *bytes;
+	char *bytes = malloc(sizeof(head) + member_bytes);
+	uint32_t number = 0;
 
 	head.first_member = 0;
-	if (tsi_array_new(&bytes, sizeof(head) + member_bytes, 1, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	memcpy(bytes, &head, sizeof(head));
-	if (member_bytes > 0)
-		memcpy(bytes + sizeof(head), &log->members[group->first_member], member_bytes);
-	enum tscope_status status =
-		tsi_intern_add(keys, (struct str){ bytes, sizeof(head) + member_bytes }, id, err);
-	free(bytes);
-	return status;
-}
-
-enum tscope_status tsi_group_keys_init(struct intern *keys, const struct rank_log *log,
-				       struct tscope_error *err)
-{
-	enum tscope_status status = tsi_intern_init(keys, UINT32_MAX - 1, err);
-	uint32_t id;
-
-	for (size_t i = 0; status == TSCOPE_OK && i < log->group_count; i++)
-		status = number_group(keys, log, &log->groups[i], &id, err);
-	return status;
-}
-
-enum tscope_status tsi_rank_log_add_group(struct rank_log *log, struct intern *keys,
-					  const struct rank_group *group, uint32_t *index,
-					  struct tscope_error *err)
-{
-	uint32_t id;
-	enum tscope_status status = number_group(keys, log, group, &id, err);
-
-	if (status != TSCOPE_OK)
-		return status;
-	*index = id - 1; /* 0 is the empty text */
-	if (*index < log->group_count) {
-		log->member_count -= group->member_count;
-		return TSCOPE_OK;
+	if (bytes) {
+		memcpy(bytes, &head, sizeof(head));
+		if (member_bytes > 0)
+			memcpy(bytes + sizeof(head), &log->members[group->first_member],
+			       member_bytes);
+		number = tsi_latch_text(&log->arena, keys,
+					(struct str){ bytes, sizeof(head) + member_bytes });
 	}
-	if (tsi_array_reserve(&log->groups, &log->group_capacity, log->group_count + 1,
-			      sizeof(*log->groups), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	log->groups[log->group_count++] = *group;
-	return TSCOPE_OK;
+	log->arena.has_failed |= !bytes;
+	free(bytes);
+	return number;
+}
+
+uint32_t tsi_rank_log_add_group(struct rank_log *log, struct intern *keys,
+				const struct rank_group *group)
+{
+	for (size_t i = keys->count > 0 ? log->group_count : 0; i < log->group_count; i++)
+		number_group(log, keys, &log->groups[i]);
+	uint32_t number = number_group(log, keys, group);
+	if (number == 0)
+		return 0;
+	if (number <= log->group_count) {
+		log->member_count -= group->member_count;
+		return number - 1;
+	}
+	struct rank_group *added = tsi_arena_push(&log->arena, &log->groups, &log->group_count,
+						  &log->group_capacity, sizeof(*added));
+	if (added)
+		*added = *group;
+	return number - 1;
 }
 
 /* ---- joining windows ---- */
@@ -89,15 +73,10 @@ enum tscope_status tsi_rank_log_add_group(struct rank_log *log, struct intern *k
 struct renumbering {
 	struct rank_log *to;
 	const struct rank_log *from;
+	struct arena arena;
 	uint32_t *names, *groups;
 	uint32_t first_step, first_op, first_stream;
 };
-
-static void renumbering_deinit(struct renumbering *numbers)
-{
-	free(numbers->names);
-	free(numbers->groups);
-}
 
 static uint32_t first_free_stream(const struct rank_log *log)
 {
@@ -109,61 +88,51 @@ static uint32_t first_free_stream(const struct rank_log *log)
 	return log->op_count > 0 ? last + 1 : 0;
 }
 
-static enum tscope_status append_names(struct renumbering *numbers, struct tscope_error *err)
+static void append_names(struct renumbering *numbers)
 {
 	const struct intern *names = &numbers->from->names;
-	enum tscope_status status =
-		tsi_array_new(&numbers->names, names->count, sizeof(*numbers->names), err);
 
-	for (uint32_t id = 0; status == TSCOPE_OK && id < names->count; id++)
-		status = tsi_intern_add(&numbers->to->names, tsi_intern_text(names, id),
-					&numbers->names[id], err);
-	return status;
+	numbers->names = tsi_arena_new(&numbers->arena, names->count, sizeof(*numbers->names));
+	for (uint32_t id = 0; numbers->names && id < names->count; id++)
+		numbers->names[id] = tsi_latch_text(&numbers->arena, &numbers->to->names,
+						    tsi_intern_text(names, id));
 }
 
-static enum tscope_status append_group(struct renumbering *numbers, struct intern *keys, size_t i,
-				       struct tscope_error *err)
+static void append_groups(struct renumbering *numbers)
 {
 	struct rank_log *to = numbers->to;
-	struct rank_group group = numbers->from->groups[i];
-	uint32_t first = group.first_member;
-
-	if (tsi_array_reserve(&to->members, &to->member_capacity,
-			      to->member_count + group.member_count, sizeof(*to->members),
-			      err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	group.name = numbers->names[group.name];
-	group.description = numbers->names[group.description];
-	group.first_member = (uint32_t)to->member_count;
-	for (uint32_t k = 0; k < group.member_count; k++)
-		to->members[to->member_count++] = numbers->from->members[first + k];
-	return tsi_rank_log_add_group(to, keys, &group, &numbers->groups[i], err);
-}
-
-static enum tscope_status append_groups(struct renumbering *numbers, struct tscope_error *err)
-{
-	size_t count = numbers->from->group_count;
+	const struct rank_log *from = numbers->from;
 	struct intern keys = { 0 };
-	enum tscope_status status =
-		tsi_array_new(&numbers->groups, count, sizeof(*numbers->groups), err);
 
-	if (status == TSCOPE_OK && count > 0)
-		status = tsi_group_keys_init(&keys, numbers->to, err);
-	for (size_t i = 0; status == TSCOPE_OK && i < count; i++)
-		status = append_group(numbers, &keys, i, err);
+	numbers->groups =
+		tsi_arena_new(&numbers->arena, from->group_count, sizeof(*numbers->groups));
+	for (size_t i = 0; numbers->groups && i < from->group_count; i++) {
+		struct rank_group group = from->groups[i];
+		uint32_t first = group.first_member;
+		size_t wanted = to->member_count + group.member_count;
+
+		to->members = tsi_arena_reserve(&to->arena, to->members, &to->member_capacity,
+						wanted, sizeof(*to->members));
+		if (!to->members)
+			break;
+		group.name = numbers->names[group.name];
+		group.description = numbers->names[group.description];
+		group.first_member = (uint32_t)to->member_count;
+		for (uint32_t k = 0; k < group.member_count; k++)
+			to->members[to->member_count++] = from->members[first + k];
+		numbers->groups[i] = tsi_rank_log_add_group(to, &keys, &group);
+	}
 	tsi_intern_deinit(&keys);
-	return status;
 }
 
-static enum tscope_status append_ops(const struct renumbering *numbers, struct tscope_error *err)
+static void append_ops(const struct renumbering *numbers)
 {
 	struct rank_log *to = numbers->to;
 	const struct rank_log *from = numbers->from;
 
-	if (tsi_array_reserve(&to->ops, &to->op_capacity, to->op_count + from->op_count,
-			      sizeof(*to->ops), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t i = 0; i < from->op_count; i++) {
+	to->ops = tsi_arena_reserve(&to->arena, to->ops, &to->op_capacity,
+				    to->op_count + from->op_count, sizeof(*to->ops));
+	for (size_t i = 0; to->ops && i < from->op_count; i++) {
 		struct rank_op op = from->ops[i];
 
 		op.group = numbers->groups[op.group];
@@ -171,19 +140,19 @@ static enum tscope_status append_ops(const struct renumbering *numbers, struct t
 		op.stream += numbers->first_stream;
 		to->ops[to->op_count++] = op;
 	}
-	return TSCOPE_OK;
 }
 
-static enum tscope_status append_steps(const struct renumbering *numbers, struct tscope_error *err)
+static void append_steps(const struct renumbering *numbers)
 {
 	struct rank_log *to = numbers->to;
 	const struct rank_log *from = numbers->from;
 
-	if (tsi_array_reserve(&to->steps, &to->step_capacity, to->step_count + from->step_count,
-			      sizeof(*to->steps), err) != TSCOPE_OK ||
-	    tsi_array_reserve(&to->points, &to->point_capacity, to->point_count + from->point_count,
-			      sizeof(*to->points), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	to->steps = tsi_arena_reserve(&to->arena, to->steps, &to->step_capacity,
+				      to->step_count + from->step_count, sizeof(*to->steps));
+	to->points = tsi_arena_reserve(&to->arena, to->points, &to->point_capacity,
+				       to->point_count + from->point_count, sizeof(*to->points));
+	if (!to->points)
+		return;
 	for (size_t i = 0; i < from->step_count; i++)
 		to->steps[to->step_count++] = from->steps[i];
 	for (size_t i = 0; i < from->point_count; i++) {
@@ -195,27 +164,22 @@ static enum tscope_status append_steps(const struct renumbering *numbers, struct
 			point.index += numbers->first_step;
 		to->points[to->point_count++] = point;
 	}
-	return TSCOPE_OK;
 }
 
-static enum tscope_status append_exposed(struct rank_log *to, const struct rank_log *from,
-					 struct tscope_error *err)
+static void append_exposed(struct rank_log *to, const struct rank_log *from)
 {
 	struct interval_set both = { 0 };
 	size_t most = to->exposed.count + from->exposed.count;
-	enum tscope_status status = tsi_array_new(&both.items, most, sizeof(*both.items), err);
 
-	if (status != TSCOPE_OK)
-		return status;
-	both.capacity = most; /* with no room to spare: there are many of them */
-	status = tsi_intervals_union(&both, &to->exposed, &from->exposed, err);
-	if (status != TSCOPE_OK) {
-		tsi_intervals_deinit(&both);
-		return status;
+	/* With no room to spare: there are many of them. */
+	enum tscope_status status = tsi_array_new(&both.items, most, sizeof(*both.items), NULL);
+	if (status == TSCOPE_OK) {
+		both.capacity = most;
+		status = tsi_intervals_union(&both, &to->exposed, &from->exposed, NULL);
 	}
+	to->arena.has_failed |= status != TSCOPE_OK;
 	tsi_intervals_deinit(&to->exposed);
 	to->exposed = both;
-	return TSCOPE_OK;
 }
 
 static int compare_kernels(const void *left, const void *right)
@@ -247,16 +211,16 @@ void tsi_rank_log_join_kernels(struct rank_log *log)
 	log->kernel_count = kept;
 }
 
-static enum tscope_status append_kernels(const struct renumbering *numbers,
-					 struct tscope_error *err)
+static void append_kernels(const struct renumbering *numbers)
 {
 	struct rank_log *to = numbers->to;
 	const struct rank_log *from = numbers->from;
 
-	if (tsi_array_reserve(&to->kernels, &to->kernel_capacity,
-			      to->kernel_count + from->kernel_count, sizeof(*to->kernels),
-			      err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	to->kernels =
+		tsi_arena_reserve(&to->arena, to->kernels, &to->kernel_capacity,
+				  to->kernel_count + from->kernel_count, sizeof(*to->kernels));
+	if (!to->kernels)
+		return;
 	for (size_t i = 0; i < from->kernel_count; i++) {
 		struct rank_kernel kernel = from->kernels[i];
 
@@ -264,7 +228,6 @@ static enum tscope_status append_kernels(const struct renumbering *numbers,
 		to->kernels[to->kernel_count++] = kernel;
 	}
 	tsi_rank_log_join_kernels(to);
-	return TSCOPE_OK;
 }
 
 /* What windows of one process say alike: the first that says it counts. */
@@ -287,6 +250,20 @@ static void append_host(const struct renumbering *numbers)
 		to->visible_device_count = from->visible_device_count;
 }
 
+static void append_all(struct renumbering *numbers)
+{
+	append_names(numbers);
+	if (!numbers->names)
+		return;
+	append_groups(numbers);
+	if (!numbers->arena.has_failed && !numbers->to->arena.has_failed)
+		append_ops(numbers);
+	append_steps(numbers);
+	append_exposed(numbers->to, numbers->from);
+	append_kernels(numbers);
+	append_host(numbers);
+}
+
 enum tscope_status tsi_rank_log_append(struct rank_log *log, const struct rank_log *from,
 				       struct tscope_error *err)
 {
@@ -300,21 +277,9 @@ enum tscope_status tsi_rank_log_append(struct rank_log *log, const struct rank_l
 
 	if (from->names.count == 0)
 		return TSCOPE_OK; /* nothing was kept of this window */
-	enum tscope_status status = append_names(&numbers, err);
-	if (status == TSCOPE_OK)
-		status = append_groups(&numbers, err);
-	if (status == TSCOPE_OK)
-		status = append_ops(&numbers, err);
-	if (status == TSCOPE_OK)
-		status = append_steps(&numbers, err);
-	if (status == TSCOPE_OK)
-		status = append_exposed(log, from, err);
-	if (status == TSCOPE_OK)
-		status = append_kernels(&numbers, err);
-	if (status == TSCOPE_OK)
-		append_host(&numbers);
-	renumbering_deinit(&numbers);
-	return status;
+	append_all(&numbers);
+	tsi_latch_deinit(&log->arena, &numbers.arena);
+	return tsi_arena_status(&log->arena, err);
 }
 
 /* ---- reading ---- */

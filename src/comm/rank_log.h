@@ -2,6 +2,7 @@
 #ifndef TSCOPE_COMM_RANK_LOG_H
 #define TSCOPE_COMM_RANK_LOG_H
 
+#include "base/arena.h"
 #include "base/sum.h"
 #include "comm/collective_kind.h"
 #include "timeline/timeline.h"
@@ -89,7 +90,8 @@ struct rank_kernel {
 };
 
 struct rank_log {
-	int64_t rank; /* -1: not said */
+	struct arena arena; /* of the arrays */
+	int64_t rank;       /* -1: not said */
 	bool has_start;
 	bool is_host; /* no device: lines are made of the main thread's (rank_log_fill.c) */
 	uint32_t host_name, device_name; /* ids in names, 0: not said */
@@ -136,15 +138,11 @@ void tsi_rank_log_join_kernels(struct rank_log *log);
 
 /*
  * Adds a group whose members, if any, are the last of log->members; where the log has it, they
- * are taken off again. keys knows the groups of the log: init it, deinit it as any intern.
+ * are taken off again. keys knows the groups of the log: zeroed at first, deinit it as any intern.
+ * Returns the group's index; memory that ends is remembered by log->arena.
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_group_keys_init(struct intern *keys, const struct rank_log *log,
-				       struct tscope_error *err);
-TSI_MUST_CHECK
-enum tscope_status tsi_rank_log_add_group(struct rank_log *log, struct intern *keys,
-					  const struct rank_group *group, uint32_t *index,
-					  struct tscope_error *err);
+uint32_t tsi_rank_log_add_group(struct rank_log *log, struct intern *keys,
+				const struct rank_group *group);
 
 /*
  * Makes the points of a log that has steps and ops, out of where its time went. Ops that the rank
@@ -156,11 +154,9 @@ enum tscope_status tsi_rank_log_add_group(struct rank_log *log, struct intern *k
  *
  * An op that was ready in no step has no READY, a step can begin while the rank stands still
  * (then all of stall_ns is that of the RESUME which follows), and the READY of an op stands before
- * its RESUME.
+ * its RESUME. log->arena remembers if memory ends.
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_rank_log_find_points(struct rank_log *log, const struct line_pieces *pieces,
-					    struct tscope_error *err);
+void tsi_rank_log_find_points(struct rank_log *log, const struct line_pieces *pieces);
 
 /*
  * The step of a log that began then and took so long, or NO_ROW. Of several (windows that overlap)

@@ -11,18 +11,17 @@
  */
 #include "comm/log_filler.h"
 
-#include <stdlib.h>
-
 #include "base/array.h"
 #include "base/sum.h"
+#include "comm/latch.h"
 
 /* Times of a trace are below 4e18 ns (model/trace/build.h): such a base leaves them 64 bits. */
 #define MAX_BASE_NS INT64_C(5000000000000000000)
 
-enum tscope_status tsi_log_name(const struct log_filler *filler, uint32_t name, uint32_t *id)
+uint32_t tsi_log_name(const struct log_filler *filler, uint32_t name)
 {
-	return tsi_intern_add(&filler->log->names, tsi_intern_text(&filler->trace->names, name), id,
-			      filler->err);
+	return tsi_latch_text(&filler->log->arena, &filler->log->names,
+			      tsi_intern_text(&filler->trace->names, name));
 }
 
 /* ---- who ---- */
@@ -42,7 +41,7 @@ static uint32_t find_device(const struct tscope_timeline *timeline)
 	return device;
 }
 
-static enum tscope_status describe_host(const struct log_filler *filler)
+static void describe_host(const struct log_filler *filler)
 {
 	const struct tscope_trace *trace = filler->trace;
 	struct rank_log *log = filler->log;
@@ -50,34 +49,32 @@ static enum tscope_status describe_host(const struct log_filler *filler)
 	log->rank = trace->info.rank;
 	log->is_host = trace->device_count == 0;
 	log->visible_device_count = trace->device_properties_count;
-	if (tsi_log_name(filler, trace->host_name, &log->host_name) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	log->host_name = tsi_log_name(filler, trace->host_name);
 	if (log->is_host)
-		return TSCOPE_OK;
+		return;
 	const struct device *device = &trace->devices[filler->device];
 	log->device_ordinal = device->ordinal;
-	return device->properties == NO_ROW
-		       ? TSCOPE_OK
-		       : tsi_log_name(filler, trace->device_properties[device->properties].name,
-				      &log->device_name);
+	if (device->properties != NO_ROW)
+		log->device_name =
+			tsi_log_name(filler, trace->device_properties[device->properties].name);
 }
 
-static enum tscope_status add_steps(const struct log_filler *filler)
+static void add_steps(const struct log_filler *filler)
 {
 	const struct tscope_timeline *timeline = filler->timeline;
 	struct rank_log *log = filler->log;
 
-	if (tsi_array_reserve(&log->steps, &log->step_capacity, timeline->step_count,
-			      sizeof(*log->steps), filler->err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	log->steps = tsi_arena_new(&log->arena, timeline->step_count, sizeof(*log->steps));
+	if (!log->steps)
+		return;
+	log->step_count = log->step_capacity = timeline->step_count;
 	for (uint32_t i = 0; i < timeline->step_count; i++)
-		log->steps[log->step_count++] = (struct rank_log_step){
+		log->steps[i] = (struct rank_log_step){
 			.number = timeline->steps[i].number,
 			.start_ns = timeline->steps[i].start_ns,
 			.wall_ns = timeline->steps[i].wall_ns,
 			.mark = (uint8_t)timeline->steps[i].mark,
 		};
-	return TSCOPE_OK;
 }
 
 /* ---- kernels ---- */
@@ -102,39 +99,34 @@ static bool is_counted(struct kernel_counter *c, int64_t launch_ns)
 	return true;
 }
 
-static enum tscope_status add_kernel(struct kernel_counter *c, uint32_t row,
-				     struct rank_kernel part)
+static void add_kernel(struct kernel_counter *c, uint32_t row, struct rank_kernel part)
 {
 	const struct tscope_trace *trace = c->filler->trace;
 	struct rank_log *log = c->filler->log;
-	uint32_t *number = &c->kernels[tsi_name_id(&trace->spans, row)];
+	uint32_t name = tsi_name_id(&trace->spans, row), *number = &c->kernels[name];
 
 	if (*number == 0) {
-		if (tsi_array_reserve(&log->kernels, &log->kernel_capacity, log->kernel_count + 1,
-				      sizeof(*log->kernels), c->filler->err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-		enum tscope_status status =
-			tsi_log_name(c->filler, tsi_name_id(&trace->spans, row), &part.name);
-		if (status != TSCOPE_OK)
-			return status;
-		log->kernels[log->kernel_count] = (struct rank_kernel){ .name = part.name };
-		*number = (uint32_t)++log->kernel_count;
+		struct rank_kernel *added =
+			tsi_arena_push(&log->arena, &log->kernels, &log->kernel_count,
+				       &log->kernel_capacity, sizeof(*added));
+		if (!added)
+			return;
+		added->name = tsi_log_name(c->filler, name);
+		*number = (uint32_t)log->kernel_count;
 	}
 	struct rank_kernel *kernel = &log->kernels[*number - 1];
 	kernel->is_comm |= part.is_comm;
 	kernel->count++;
 	tsi_sum(&kernel->total_ns, tsi_dur_ns(&trace->spans, row));
 	tsi_sum(&kernel->blocks, part.blocks);
-	return TSCOPE_OK;
 }
 
-static enum tscope_status add_device_kernels(struct kernel_counter *c)
+static void add_device_kernels(struct kernel_counter *c)
 {
 	const struct tscope_trace *trace = c->filler->trace;
 	const struct device *device = &trace->devices[c->filler->device];
-	enum tscope_status status = TSCOPE_OK;
 
-	for (uint32_t i = 0; status == TSCOPE_OK && i < device->row_count; i++) {
+	for (uint32_t i = 0; i < device->row_count; i++) {
 		uint32_t row = device->rows[i];
 		struct rank_kernel part = {
 			.is_comm = tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_COMM,
@@ -142,18 +134,16 @@ static enum tscope_status add_device_kernels(struct kernel_counter *c)
 		};
 		if (tsi_is_kernel(trace, row) &&
 		    is_counted(c, tsi_timeline_launch_time(trace, row)))
-			status = add_kernel(c, row, part);
+			add_kernel(c, row, part);
 	}
-	return status;
 }
 
 /* Operators with the whole of their time: one within another counts in both. */
-static enum tscope_status add_operators(struct kernel_counter *c)
+static void add_operators(struct kernel_counter *c)
 {
 	const struct tscope_trace *trace = c->filler->trace;
-	enum tscope_status status = TSCOPE_OK;
 
-	for (uint32_t row = 0; status == TSCOPE_OK && row < trace->spans.count; row++) {
+	for (uint32_t row = 0; row < trace->spans.count; row++) {
 		if (tsi_span_class(&trace->spans, row) != TSCOPE_SPAN_CPU_OP ||
 		    !is_counted(c, tsi_start_ns(&trace->spans, row)))
 			continue;
@@ -161,23 +151,22 @@ static enum tscope_status add_operators(struct kernel_counter *c)
 			.is_comm = tsi_cpu_op(trace, row)->collective != NO_ROW ||
 				   tsi_str_starts(tsi_span_name(trace, row), "c10d::"),
 		};
-		status = add_kernel(c, row, part);
+		add_kernel(c, row, part);
 	}
-	return status;
 }
 
-static enum tscope_status add_kernels(const struct log_filler *filler)
+static void add_kernels(const struct log_filler *filler)
 {
+	struct arena scratch = { 0 };
 	struct kernel_counter c = { .filler = filler };
 
-	if (tsi_array_new(&c.kernels, filler->trace->names.count, sizeof(*c.kernels),
-			  filler->err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	enum tscope_status status =
-		filler->log->is_host ? add_operators(&c) : add_device_kernels(&c);
-	free(c.kernels);
+	c.kernels = tsi_arena_new(&scratch, filler->trace->names.count, sizeof(*c.kernels));
+	if (c.kernels && filler->log->is_host)
+		add_operators(&c);
+	else if (c.kernels)
+		add_device_kernels(&c);
+	tsi_latch_deinit(&filler->log->arena, &scratch);
 	tsi_rank_log_join_kernels(filler->log);
-	return status;
 }
 
 /* ---- points ---- */
@@ -188,63 +177,47 @@ static const uint8_t line_of_host[HOST_LINE_COUNT] = {
 	[HOST_COMM] = TSCOPE_BUDGET_EXPOSED_COMM, [HOST_OTHER] = TSCOPE_BUDGET_LAUNCH_STALL,
 };
 
-static enum tscope_status copy_host_pieces(struct line_pieces *pieces,
-					   const struct line_pieces *from, struct tscope_error *err)
-{
-	if (tsi_array_reserve(&pieces->items, &pieces->capacity, from->count,
-			      sizeof(*pieces->items), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t i = 0; i < from->count; i++) {
-		pieces->items[i] = from->items[i];
-		pieces->items[i].line = line_of_host[from->items[i].line];
-	}
-	pieces->count = from->count;
-	return TSCOPE_OK;
-}
-
 /* With no room to spare: of all that a log holds this is the most. */
-static enum tscope_status add_exposed(const struct log_filler *filler,
-				      const struct line_pieces *pieces)
+static void add_exposed(struct rank_log *log, const struct line_pieces *pieces)
 {
-	struct interval_set *exposed = &filler->log->exposed;
+	struct interval_set *exposed = &log->exposed;
+	enum tscope_status status;
 	size_t count = 0;
 
 	for (size_t i = 0; i < pieces->count; i++)
 		count += pieces->items[i].line == TSCOPE_BUDGET_EXPOSED_COMM;
-	enum tscope_status status =
-		tsi_array_new(&exposed->items, count, sizeof(*exposed->items), filler->err);
-	if (status == TSCOPE_OK)
-		exposed->capacity = count;
+	status = tsi_array_new(&exposed->items, count, sizeof(*exposed->items), NULL);
+	exposed->capacity = status == TSCOPE_OK ? count : 0;
 	for (size_t i = 0; status == TSCOPE_OK && i < pieces->count; i++) {
 		const struct line_piece *piece = &pieces->items[i];
+
 		if (piece->line == TSCOPE_BUDGET_EXPOSED_COMM)
-			status = tsi_intervals_append(exposed, piece->start_ns, piece->end_ns,
-						      filler->err);
+			status =
+				tsi_intervals_append(exposed, piece->start_ns, piece->end_ns, NULL);
 	}
-	return status;
+	log->arena.has_failed |= status != TSCOPE_OK;
 }
 
-static enum tscope_status use_pieces(const struct log_filler *filler,
-				     const struct line_pieces *pieces)
+static void add_points(const struct log_filler *filler)
 {
-	enum tscope_status status = add_exposed(filler, pieces);
+	const struct line_pieces *from = &filler->timeline->pieces[filler->device];
+	struct rank_log *log = filler->log;
+	struct line_pieces host = { .count = from->count };
+	struct arena scratch = { 0 };
 
-	return status == TSCOPE_OK ? tsi_rank_log_find_points(filler->log, pieces, filler->err)
-				   : status;
-}
-
-static enum tscope_status add_points(const struct log_filler *filler)
-{
-	const struct tscope_timeline *timeline = filler->timeline;
-	struct line_pieces host = { 0 };
-
-	if (!filler->log->is_host)
-		return use_pieces(filler, &timeline->pieces[filler->device]);
-	enum tscope_status status = copy_host_pieces(&host, &timeline->pieces[0], filler->err);
-	if (status == TSCOPE_OK)
-		status = use_pieces(filler, &host);
-	free(host.items);
-	return status;
+	if (log->is_host) {
+		host.items = tsi_arena_new(&scratch, from->count, sizeof(*host.items));
+		for (size_t i = 0; host.items && i < from->count; i++) {
+			host.items[i] = from->items[i];
+			host.items[i].line = line_of_host[from->items[i].line];
+		}
+		from = &host;
+	}
+	if (!scratch.has_failed) {
+		add_exposed(log, from);
+		tsi_rank_log_find_points(log, from);
+	}
+	tsi_latch_deinit(&log->arena, &scratch);
 }
 
 /* ---- the clock ---- */
@@ -280,18 +253,16 @@ enum tscope_status tsi_rank_log_fill(struct rank_log *log, const struct tscope_t
 				     const struct tscope_timeline *timeline,
 				     struct tscope_error *err)
 {
-	struct log_filler filler = { log, trace, timeline, find_device(timeline), err };
-	enum tscope_status status = describe_host(&filler);
+	const struct log_filler filler = { log, trace, timeline, find_device(timeline) };
 
-	if (status == TSCOPE_OK)
-		status = add_steps(&filler);
-	if (status == TSCOPE_OK)
-		status = add_kernels(&filler);
-	if (status == TSCOPE_OK && timeline->pieces)
-		status = tsi_log_add_ops(&filler);
-	if (status == TSCOPE_OK && timeline->pieces)
-		status = add_points(&filler);
-	if (trace->info.has_base_time)
+	describe_host(&filler);
+	add_steps(&filler);
+	add_kernels(&filler);
+	if (timeline->pieces && !log->arena.has_failed)
+		tsi_log_add_ops(&filler);
+	if (timeline->pieces && !log->arena.has_failed)
+		add_points(&filler);
+	if (trace->info.has_base_time && !log->arena.has_failed)
 		shift_all(log, trace->info.base_time_ns);
-	return status;
+	return tsi_arena_status(&log->arena, err);
 }

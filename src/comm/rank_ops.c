@@ -7,10 +7,8 @@
 #include "comm/log_filler.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-#include "base/array.h"
-#include "base/sort.h"
+#include "comm/latch.h"
 #include "model/trace/classify.h"
 
 enum {
@@ -20,6 +18,7 @@ enum {
 
 struct op_collector {
 	const struct log_filler *filler;
+	struct arena arena;
 	struct collective_list list;
 	struct sort_pair *order; /* of the runs that are ops, by start */
 	size_t count;
@@ -40,23 +39,16 @@ static bool is_of_log(const struct log_filler *filler, const struct collective_r
 	       trace->devices[filler->device].ordinal;
 }
 
-static enum tscope_status order_runs(struct op_collector *c)
+static void order_runs(struct op_collector *c)
 {
-	struct tscope_error *err = c->filler->err;
-	struct sort_pair *scratch;
-
-	if (tsi_array_new(&c->order, c->list.count, sizeof(*c->order), err) != TSCOPE_OK ||
-	    tsi_array_new(&scratch, c->list.count, sizeof(*scratch), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t i = 0; i < c->list.count; i++) {
+	c->order = tsi_arena_new(&c->arena, c->list.count, sizeof(*c->order));
+	for (size_t i = 0; c->order && i < c->list.count; i++) {
 		const struct collective_run *run = &c->list.runs[i];
 		if (is_of_log(c->filler, run))
 			c->order[c->count++] =
 				(struct sort_pair){ tsi_sort_key_of_int64(run->first_start_ns), i };
 	}
-	tsi_sort_pairs(c->order, scratch, c->count);
-	free(scratch);
-	return TSCOPE_OK;
+	tsi_latch_sort(&c->arena, c->order, c->count);
 }
 
 static void find_first_launched(struct op_collector *c)
@@ -101,16 +93,13 @@ static int64_t peer_of(const struct collective *record, bool is_send)
 	return record->kind == COLLECTIVE_SEND_RECV && peer >= 0 ? peer : -1;
 }
 
-static enum tscope_status name_dtype(struct op_collector *c, uint32_t dtype, uint32_t *id)
+static uint32_t name_dtype(struct op_collector *c, uint32_t dtype)
 {
 	if (dtype != c->dtype) {
-		enum tscope_status status = tsi_log_name(c->filler, dtype, &c->log_dtype);
-		if (status != TSCOPE_OK)
-			return status;
+		c->log_dtype = tsi_log_name(c->filler, dtype);
 		c->dtype = dtype;
 	}
-	*id = c->log_dtype;
-	return TSCOPE_OK;
+	return c->log_dtype;
 }
 
 static void note_launch(const struct log_filler *filler, struct rank_op *op, uint32_t row)
@@ -122,7 +111,7 @@ static void note_launch(const struct log_filler *filler, struct rank_op *op, uin
 		op->launch_ns = tsi_start_ns(&trace->spans, call);
 }
 
-static enum tscope_status add_op(struct op_collector *c, const struct collective_run *run)
+static void add_op(struct op_collector *c, const struct collective_run *run)
 {
 	const struct log_filler *filler = c->filler;
 	const struct tscope_trace *trace = filler->trace;
@@ -145,56 +134,46 @@ static enum tscope_status add_op(struct op_collector *c, const struct collective
 		.is_send = run->is_send,
 		.is_cut = is_cut(c, run),
 	};
-	enum tscope_status status = tsi_find_log_group(&c->groups, record, &op.group);
 
-	if (status == TSCOPE_OK)
-		status = name_dtype(c, run->dtype, &op.dtype);
-	if (status == TSCOPE_OK && run->annotation != NO_ROW)
-		status = tsi_log_describe_op(filler, &op, run->annotation);
+	op.group = tsi_find_log_group(&c->groups, record);
+	op.dtype = name_dtype(c, run->dtype);
+	if (run->annotation != NO_ROW)
+		tsi_log_describe_op(filler, &op, run->annotation);
 	if (!run->on_host)
 		note_launch(filler, &op, run->row);
 	filler->log->ops[filler->log->op_count++] = op;
-	return status;
 }
 
-static enum tscope_status add_all(struct op_collector *c)
+static void add_all(struct op_collector *c)
 {
 	const struct log_filler *filler = c->filler;
 	struct rank_log *log = filler->log;
-	uint32_t *rows;
-	enum tscope_status status = TSCOPE_OK;
+	uint32_t *rows = tsi_arena_new(&c->arena, c->count, sizeof(*rows));
 
-	if (tsi_array_reserve(&log->ops, &log->op_capacity, c->count, sizeof(*log->ops),
-			      filler->err) != TSCOPE_OK ||
-	    tsi_array_new(&rows, c->count, sizeof(*rows), filler->err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t i = 0; status == TSCOPE_OK && i < c->count; i++) {
+	log->ops = tsi_arena_new(&log->arena, c->count, sizeof(*log->ops));
+	if (!rows || !log->ops)
+		return;
+	log->op_capacity = c->count;
+	for (size_t i = 0; i < c->count; i++) {
 		rows[i] = c->list.runs[c->order[i].value].row;
-		status = add_op(c, &c->list.runs[c->order[i].value]);
+		add_op(c, &c->list.runs[c->order[i].value]);
 	}
-	if (status == TSCOPE_OK)
-		status = tsi_log_find_host_launches(filler, rows);
-	free(rows);
-	if (status == TSCOPE_OK)
-		status = tsi_log_find_ready(filler);
-	return status;
+	tsi_log_find_host_launches(filler, rows);
+	tsi_log_find_ready(filler);
+	tsi_add_listed_groups(&c->groups);
 }
 
-enum tscope_status tsi_log_add_ops(const struct log_filler *filler)
+void tsi_log_add_ops(const struct log_filler *filler)
 {
 	struct op_collector c = { .filler = filler };
-	enum tscope_status status = tsi_collective_list_fill(&c.list, filler->trace, filler->err);
 
+	if (tsi_collective_list_fill(&c.list, filler->trace, NULL) != TSCOPE_OK)
+		c.arena.has_failed = true;
 	tsi_group_finder_init(&c.groups, filler);
 	find_first_launched(&c);
-	if (status == TSCOPE_OK)
-		status = order_runs(&c);
-	if (status == TSCOPE_OK)
-		status = add_all(&c);
-	if (status == TSCOPE_OK)
-		status = tsi_add_listed_groups(&c.groups);
+	order_runs(&c);
+	add_all(&c);
 	tsi_group_finder_deinit(&c.groups);
 	tsi_collective_list_deinit(&c.list);
-	free(c.order);
-	return status;
+	tsi_latch_deinit(&filler->log->arena, &c.arena);
 }

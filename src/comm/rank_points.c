@@ -10,11 +10,8 @@
  */
 #include "comm/rank_log.h"
 
-#include <stdlib.h>
-
-#include "base/array.h"
-#include "base/sort.h"
 #include "base/sum.h"
+#include "comm/latch.h"
 
 enum {
 	/* Times are written in whole µs at worst: an op that ends so much later has ended. */
@@ -38,6 +35,7 @@ struct stretch {
 
 struct point_walk {
 	struct rank_log *log;
+	struct arena arena;
 	struct sort_pair *marks, *ends; /* by time; ops that take time by their end */
 	size_t mark_count, mark_at;
 	size_t end_count, end_at; /* ends before it are not after the end of the stretch */
@@ -47,7 +45,6 @@ struct point_walk {
 	bool is_in_step;
 	int64_t time_ns;         /* where the walk is */
 	struct rank_point since; /* what has gone since the last point; stall of the last RESUME */
-	struct tscope_error *err;
 };
 
 static uint64_t pack(struct mark mark)
@@ -128,50 +125,42 @@ static void add_ends(struct point_walk *walk)
 						    i };
 }
 
-static enum tscope_status walk_init(struct point_walk *walk)
+static void walk_init(struct point_walk *walk)
 {
 	size_t op_count = walk->log->op_count, most = op_count + 2 * walk->log->step_count;
-	struct sort_pair *scratch;
 
-	if (tsi_array_new(&walk->marks, most, sizeof(*walk->marks), walk->err) != TSCOPE_OK ||
-	    tsi_array_new(&walk->ends, op_count, sizeof(*walk->ends), walk->err) != TSCOPE_OK ||
-	    tsi_array_new(&scratch, most, sizeof(*scratch), walk->err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	walk->marks = tsi_arena_new(&walk->arena, most, sizeof(*walk->marks));
+	walk->ends = tsi_arena_new(&walk->arena, op_count, sizeof(*walk->ends));
+	if (!walk->ends)
+		return;
 	add_marks(walk);
-	tsi_sort_pairs(walk->marks, scratch, walk->mark_count);
+	tsi_latch_sort(&walk->arena, walk->marks, walk->mark_count);
 	add_ends(walk);
-	tsi_sort_pairs(walk->ends, scratch, walk->end_count);
-	free(scratch);
-	return TSCOPE_OK;
-}
-
-static void walk_deinit(struct point_walk *walk)
-{
-	free(walk->marks);
-	free(walk->ends);
+	tsi_latch_sort(&walk->arena, walk->ends, walk->end_count);
 }
 
 /* ---- points ---- */
 
-static enum tscope_status add_point(struct point_walk *walk, int64_t time_ns, struct mark mark)
+static void add_point(struct point_walk *walk, int64_t time_ns, struct mark mark)
 {
 	struct rank_log *log = walk->log;
 	struct rank_point point = walk->since;
 
-	if (tsi_array_reserve(&log->points, &log->point_capacity, log->point_count + 1,
-			      sizeof(*log->points), walk->err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	struct rank_point *added = tsi_arena_push(&log->arena, &log->points, &log->point_count,
+						  &log->point_capacity, sizeof(*added));
+
+	if (!added)
+		return;
 	point.time_ns = time_ns;
 	point.kind = (uint8_t)mark.kind;
 	point.index = mark.index;
 	if (mark.kind != RANK_POINT_RESUME)
 		point.stall_ns = 0;
-	log->points[log->point_count++] = point;
+	*added = point;
 	/* A stall goes on over points of other kinds. */
 	walk->since = (struct rank_point){ .stall_ns = mark.kind == RANK_POINT_RESUME
 							       ? 0
 							       : walk->since.stall_ns };
-	return TSCOPE_OK;
 }
 
 static void spend(struct point_walk *walk, const struct stretch *stretch, int64_t until_ns)
@@ -185,8 +174,7 @@ static void spend(struct point_walk *walk, const struct stretch *stretch, int64_
 }
 
 /* Makes points of the marks that are not after the time. */
-static enum tscope_status pass_marks(struct point_walk *walk, const struct stretch *stretch,
-				     int64_t until_ns)
+static void pass_marks(struct point_walk *walk, const struct stretch *stretch, int64_t until_ns)
 {
 	for (; walk->mark_at < walk->mark_count; walk->mark_at++) {
 		const struct sort_pair *pair = &walk->marks[walk->mark_at];
@@ -196,27 +184,24 @@ static enum tscope_status pass_marks(struct point_walk *walk, const struct stret
 		if (time_ns > until_ns)
 			break;
 		spend(walk, stretch, time_ns);
-		if (add_point(walk, time_ns, mark) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		add_point(walk, time_ns, mark);
 		if (mark.kind != RANK_POINT_READY)
 			walk->is_in_step = mark.kind == RANK_POINT_STEP;
 	}
-	return TSCOPE_OK;
 }
 
 /* A point at the very end of a stretch belongs behind its RESUME, so to the next stretch. */
-static enum tscope_status pass(struct point_walk *walk, const struct stretch *stretch)
+static void pass(struct point_walk *walk, const struct stretch *stretch)
 {
 	if (stretch->start_ns >= stretch->end_ns)
-		return TSCOPE_OK;
+		return;
 	if (stretch->start_ns > walk->time_ns)
 		walk->time_ns = stretch->start_ns;
-	if (pass_marks(walk, stretch, stretch->end_ns - 1) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	pass_marks(walk, stretch, stretch->end_ns - 1);
 	spend(walk, stretch, stretch->end_ns);
 	if (walk->since.stall_ns == 0 || stretch->op == NO_ROW)
-		return TSCOPE_OK;
-	return add_point(walk, stretch->end_ns, (struct mark){ RANK_POINT_RESUME, stretch->op });
+		return;
+	add_point(walk, stretch->end_ns, (struct mark){ RANK_POINT_RESUME, stretch->op });
 }
 
 /* ---- what exposed communication waited for ---- */
@@ -281,7 +266,7 @@ static struct stretch stall_of(struct point_walk *walk, const struct stretch *ex
 	return stall;
 }
 
-static enum tscope_status pass_exposed(struct point_walk *walk, const struct stretch *exposed)
+static void pass_exposed(struct point_walk *walk, const struct stretch *exposed)
 {
 	bool goes_on = move_to_end(walk, exposed->end_ns);
 	struct stretch stall = stall_of(walk, exposed, goes_on);
@@ -289,9 +274,8 @@ static enum tscope_status pass_exposed(struct point_walk *walk, const struct str
 
 	if (goes_on && ends_window(walk, exposed->end_ns))
 		rest.line = TSCOPE_BUDGET_EXPOSED_COMM;
-	if (pass(walk, &stall) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return pass(walk, &rest);
+	pass(walk, &stall);
+	pass(walk, &rest);
 }
 
 /* The pieces from *at on that are one stretch: exposed communication is joined. */
@@ -309,23 +293,21 @@ static struct stretch next_stretch(const struct line_pieces *pieces, size_t *at)
 	return stretch;
 }
 
-enum tscope_status tsi_rank_log_find_points(struct rank_log *log, const struct line_pieces *pieces,
-					    struct tscope_error *err)
+void tsi_rank_log_find_points(struct rank_log *log, const struct line_pieces *pieces)
 {
-	struct point_walk walk = {
-		.log = log, .time_ns = INT64_MIN, .longest_end_ns = INT64_MIN, .err = err
-	};
+	struct point_walk walk = { .log = log, .time_ns = INT64_MIN, .longest_end_ns = INT64_MIN };
 	const struct stretch after = { INT64_MAX, INT64_MAX, TSCOPE_BUDGET_UNATTRIBUTED, NO_ROW };
-	enum tscope_status status = walk_init(&walk);
 
-	for (size_t i = 0; status == TSCOPE_OK && i < pieces->count;) {
+	walk_init(&walk);
+	for (size_t i = 0; !walk.arena.has_failed && i < pieces->count;) {
 		struct stretch stretch = next_stretch(pieces, &i);
 
-		status = stretch.line == TSCOPE_BUDGET_EXPOSED_COMM ? pass_exposed(&walk, &stretch)
-								    : pass(&walk, &stretch);
+		if (stretch.line == TSCOPE_BUDGET_EXPOSED_COMM)
+			pass_exposed(&walk, &stretch);
+		else
+			pass(&walk, &stretch);
 	}
-	if (status == TSCOPE_OK)
-		status = pass_marks(&walk, &after, INT64_MAX);
-	walk_deinit(&walk);
-	return status;
+	if (!walk.arena.has_failed)
+		pass_marks(&walk, &after, INT64_MAX);
+	tsi_latch_deinit(&log->arena, &walk.arena);
 }

@@ -5,10 +5,7 @@
  */
 #include "comm/log_filler.h"
 
-#include <stdlib.h>
-
-#include "base/array.h"
-#include "base/sort.h"
+#include "comm/latch.h"
 
 struct last_kernel {
 	int64_t launch_ns, end_ns; /* INT64_MIN: none */
@@ -22,42 +19,20 @@ struct ready_finder {
 	struct last_kernel *last;
 };
 
-static enum tscope_status list_launches(struct ready_finder *finder)
+static void list_launches(struct ready_finder *finder, struct arena *scratch)
 {
 	const struct rank_log *log = finder->filler->log;
-	struct tscope_error *err = finder->filler->err;
-	struct sort_pair *scratch;
 
-	if (tsi_array_new(&finder->launches, log->op_count, sizeof(*finder->launches), err) !=
-		    TSCOPE_OK ||
-	    tsi_array_new(&finder->last, log->op_count, sizeof(*finder->last), err) != TSCOPE_OK ||
-	    tsi_array_new(&scratch, log->op_count, sizeof(*scratch), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t i = 0; i < log->op_count; i++) {
+	finder->launches = tsi_arena_new(scratch, log->op_count, sizeof(*finder->launches));
+	finder->last = tsi_arena_new(scratch, log->op_count, sizeof(*finder->last));
+	for (size_t i = 0; finder->last && i < log->op_count; i++) {
 		finder->last[i] = (struct last_kernel){ INT64_MIN, INT64_MIN };
 		if (log->ops[i].launch_ns != NO_NUMBER)
 			finder->launches[finder->count++] =
 				(struct sort_pair){ tsi_sort_key_of_int64(log->ops[i].launch_ns),
 						    i };
 	}
-	tsi_sort_pairs(finder->launches, scratch, finder->count);
-	free(scratch);
-	return TSCOPE_OK;
-}
-
-/* The first op that was launched after the time. */
-static size_t first_after(const struct ready_finder *finder, uint64_t key)
-{
-	size_t first = 0, end = finder->count;
-
-	while (first < end) {
-		size_t middle = first + (end - first) / 2;
-		if (finder->launches[middle].key <= key)
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	return first;
+	tsi_latch_sort(scratch, finder->launches, finder->count);
 }
 
 static bool is_between(const struct ready_finder *finder, size_t at, uint64_t key)
@@ -80,7 +55,7 @@ static void note_kernels(struct ready_finder *finder)
 		int64_t launch_ns = tsi_timeline_launch_time(trace, row);
 		uint64_t key = tsi_sort_key_of_int64(launch_ns);
 		if (!is_between(finder, at, key))
-			at = first_after(finder, key);
+			at = tsi_count_up_to(finder->launches, finder->count, key);
 		if (at == finder->count || launch_ns < finder->last[at].launch_ns)
 			continue;
 		finder->last[at] = (struct last_kernel){ launch_ns, tsi_span_end(trace, row) };
@@ -118,18 +93,15 @@ static void set_steps(const struct log_filler *filler)
 	}
 }
 
-enum tscope_status tsi_log_find_ready(const struct log_filler *filler)
+void tsi_log_find_ready(const struct log_filler *filler)
 {
 	struct ready_finder finder = { .filler = filler };
-	enum tscope_status status = list_launches(&finder);
+	struct arena scratch = { 0 };
 
+	list_launches(&finder, &scratch);
 	set_steps(filler);
-	if (status == TSCOPE_OK) {
-		if (filler->trace->device_count > 0)
-			note_kernels(&finder);
-		set_ready(&finder);
-	}
-	free(finder.launches);
-	free(finder.last);
-	return status;
+	if (filler->trace->device_count > 0)
+		note_kernels(&finder);
+	set_ready(&finder);
+	tsi_latch_deinit(&filler->log->arena, &scratch);
 }

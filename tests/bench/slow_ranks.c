@@ -182,9 +182,9 @@ static void log_init(struct run *run, size_t rank)
 	size_t count = run->kind->step_count;
 
 	must(tsi_rank_log_init(log, NULL));
-	must(tsi_array_reserve(&log->steps, &log->step_capacity, count, sizeof(*log->steps), NULL));
-	must(tsi_array_reserve(&log->points, &log->point_capacity, count + 1, sizeof(*log->points),
-			       NULL));
+	log->steps = tsi_arena_new(&log->arena, count, sizeof(*log->steps));
+	log->points = tsi_arena_new(&log->arena, count + 1, sizeof(*log->points));
+	must(tsi_arena_status(&log->arena, NULL));
 	log->rank = (int64_t)rank;
 	log->step_count = count;
 	log->point_count = count + 1;

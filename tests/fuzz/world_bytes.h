@@ -64,10 +64,11 @@ static void require_ok(enum tscope_status status)
 	require(status == TSCOPE_OK);
 }
 
-#define APPEND(array, count, capacity, item)                                                       \
+#define APPEND(arena, array, count, capacity, item)                                                \
 	do {                                                                                       \
-		require_ok(tsi_array_reserve(&(array), &(capacity), (count) + 1, sizeof(*(array)), \
-					     NULL));                                               \
+		(array) = tsi_arena_reserve(arena, array, &(capacity), (count) + 1,                \
+					    sizeof(*(array)));                                     \
+		require(array);                                                                    \
 		(array)[(count)++] = (item);                                                       \
 	} while (0)
 
@@ -165,30 +166,31 @@ static void read_group(struct window_reading *r)
 		.first_member = (uint32_t)log->member_count,
 	};
 	unsigned bits = take_byte(r->bytes) | take_byte(r->bytes) << 8;
-	uint32_t index;
 
 	for (int64_t rank = 0; rank < 15; rank++)
 		if (bits & 1u << rank)
-			APPEND(log->members, log->member_count, log->member_capacity, rank);
+			APPEND(&log->arena, log->members, log->member_count, log->member_capacity,
+			       rank);
 	if (bits & 1u << 15)
-		APPEND(log->members, log->member_count, log->member_capacity, INT64_MAX);
+		APPEND(&log->arena, log->members, log->member_count, log->member_capacity,
+		       INT64_MAX);
 	group.member_count = (uint32_t)log->member_count - group.first_member;
 	if (group.size == NO_NUMBER && group.member_count > 0)
 		group.size = group.member_count;
-	require_ok(tsi_rank_log_add_group(log, &r->keys, &group, &index, NULL));
+	tsi_rank_log_add_group(log, &r->keys, &group);
+	require(!log->arena.has_failed);
 }
 
 static void read_groups(struct window_reading *r)
 {
 	const struct rank_group nothing = { .size = NO_NUMBER };
 	unsigned count = take_below(r->bytes, MOST_GROUPS);
-	uint32_t index;
 
-	require_ok(tsi_group_keys_init(&r->keys, r->log, NULL));
 	for (unsigned i = 0; i < count; i++)
 		read_group(r);
 	if (count == 0)
-		require_ok(tsi_rank_log_add_group(r->log, &r->keys, &nothing, &index, NULL));
+		tsi_rank_log_add_group(r->log, &r->keys, &nothing);
+	require(!r->log->arena.has_failed);
 	tsi_intern_deinit(&r->keys);
 }
 
@@ -205,7 +207,7 @@ static void add_piece(struct window_reading *r, int64_t start_ns, int64_t end_ns
 	if (last && last->end_ns == start_ns && last->line == line)
 		last->end_ns = end_ns;
 	else
-		APPEND(pieces->items, pieces->count, pieces->capacity, piece);
+		APPEND(&r->log->arena, pieces->items, pieces->count, pieces->capacity, piece);
 }
 
 static void charge(struct window_reading *r, struct step_budget *budget, int64_t length_ns,
@@ -266,7 +268,7 @@ static void read_steps(struct window_reading *r)
 		at_ns = within_time((tsi_wide)step.start_ns + take_duration(r));
 		step.wall_ns = at_ns - step.start_ns;
 		note_end(r, at_ns);
-		APPEND(log->steps, log->step_count, log->step_capacity, step);
+		APPEND(&log->arena, log->steps, log->step_count, log->step_capacity, step);
 		struct step_budget budget = { .start_ns = step.start_ns + r->base_ns,
 					      .wall_ns = step.wall_ns,
 					      .mark = step.mark };
@@ -322,7 +324,7 @@ static void read_ops(struct window_reading *r)
 		op.group = take_below(r->bytes, (unsigned)log->group_count);
 		read_what_it_moved(r, &op);
 		note_end(r, at_ns + op.dur_ns);
-		APPEND(log->ops, log->op_count, log->op_capacity, op);
+		APPEND(&log->arena, log->ops, log->op_count, log->op_capacity, op);
 	}
 }
 
@@ -339,7 +341,7 @@ static void read_kernels(struct window_reading *r)
 			.total_ns = take_duration(r),
 			.blocks = take_length(r->bytes),
 		};
-		APPEND(log->kernels, log->kernel_count, log->kernel_capacity, kernel);
+		APPEND(&log->arena, log->kernels, log->kernel_count, log->kernel_capacity, kernel);
 	}
 	tsi_rank_log_join_kernels(log);
 }
@@ -415,12 +417,12 @@ static void read_window(struct window_reading *r, struct rank_log *log, unsigned
 	read_steps(r);
 	read_ops(r);
 	read_kernels(r);
-	require_ok(tsi_rank_log_find_points(&window, &r->pieces, NULL));
+	tsi_rank_log_find_points(&window, &r->pieces);
+	require(!window.arena.has_failed);
 	check_points(&window);
 	shift_window(&window, r->base_ns);
 	require_ok(tsi_rank_log_append(log, &window, NULL));
 	tsi_rank_log_deinit(&window);
-	free(r->pieces.items);
 	r->pieces = (struct line_pieces){ 0 };
 }
 

@@ -183,6 +183,6 @@ void check_fill_allocations(struct test_trace *t)
 			break;
 		assert_int_equal(status, TSCOPE_E_NOMEM);
 	}
-	assert_true(n > 20);
+	assert_true(n > 15);
 	kept_log_free(&kept);
 }

@@ -50,11 +50,11 @@ static int64_t number(const char *text)
 	return value;
 }
 
-#define APPEND(array, count, capacity, item)                                                       \
+#define APPEND(arena, array, count, capacity, item)                                                \
 	do {                                                                                       \
-		assert_int_equal(tsi_array_reserve(&(array), &(capacity), (count) + 1,             \
-						   sizeof(*(array)), NULL),                        \
-				 TSCOPE_OK);                                                       \
+		(array) = tsi_arena_reserve(arena, array, &(capacity), (count) + 1,                \
+					    sizeof(*(array)));                                     \
+		assert_non_null(array);                                                            \
 		(array)[(count)++] = (item);                                                       \
 	} while (0)
 
@@ -92,7 +92,8 @@ static void fill_gaps(struct reading *r)
 						  TSCOPE_BUDGET_DEVICE_GAP, 0 };
 
 			if (gap.end_ns > at_ns)
-				APPEND(pieces->items, pieces->count, pieces->capacity, gap);
+				APPEND(&r->log->arena, pieces->items, pieces->count,
+				       pieces->capacity, gap);
 			if (k < said && pieces->items[k].end_ns > at_ns)
 				at_ns = pieces->items[k].end_ns;
 		}
@@ -185,9 +186,9 @@ static void end_rank(struct reading *r)
 			if (log->ops[i].start_ns >= log->steps[k].start_ns &&
 			    log->ops[i].start_ns < log->steps[k].start_ns + log->steps[k].wall_ns)
 				log->ops[i].step = log->steps[k].number;
-	assert_int_equal(tsi_rank_log_find_points(log, &r->pieces, NULL), TSCOPE_OK);
+	tsi_rank_log_find_points(log, &r->pieces);
+	assert_false(log->arena.has_failed);
 	add_series(r);
-	free(r->pieces.items);
 	r->pieces = (struct line_pieces){ 0 };
 	r->log = NULL;
 }
@@ -237,7 +238,7 @@ static void read_step(struct reading *r, char *rest)
 		if (strcmp(mark, tscope_step_mark_name((enum tscope_step_mark)i)) == 0)
 			step.mark = (uint8_t)i;
 	assert_true(!mark || step.mark != TSCOPE_STEP_COUNTED);
-	APPEND(r->log->steps, r->log->step_count, r->log->step_capacity, step);
+	APPEND(&r->log->arena, r->log->steps, r->log->step_count, r->log->step_capacity, step);
 }
 
 static bool read_piece(struct reading *r, const char *name, char *rest)
@@ -251,7 +252,7 @@ static bool read_piece(struct reading *r, const char *name, char *rest)
 
 		piece.start_ns = number(strtok_r(rest, " ", &state)) + r->clock_ns;
 		piece.end_ns = number(strtok_r(NULL, " ", &state)) + r->clock_ns;
-		APPEND(r->pieces.items, r->pieces.count, r->pieces.capacity, piece);
+		APPEND(&r->log->arena, r->pieces.items, r->pieces.count, r->pieces.capacity, piece);
 		return true;
 	}
 	return false;
@@ -266,7 +267,7 @@ static void read_members(struct rank_log *log, struct rank_group *group, const c
 		int64_t rank = strtoll(text, &end, 10);
 
 		assert_true(end != text);
-		APPEND(log->members, log->member_count, log->member_capacity, rank);
+		APPEND(&log->arena, log->members, log->member_count, log->member_capacity, rank);
 		group->member_count++;
 		text = *end == ',' ? end + 1 : end;
 	}
@@ -288,7 +289,7 @@ static uint32_t group_index(struct rank_log *log, const struct rank_group *group
 	for (size_t i = 0; i < log->group_count; i++)
 		if (is_same_group(log, &log->groups[i], group))
 			return (uint32_t)i;
-	APPEND(log->groups, log->group_count, log->group_capacity, *group);
+	APPEND(&log->arena, log->groups, log->group_count, log->group_capacity, *group);
 	return (uint32_t)(log->group_count - 1);
 }
 
@@ -371,7 +372,7 @@ static void read_op(struct reading *r, enum collective_kind kind, char *rest)
 		if (!set_number(&op, word, r->clock_ns) && !set_group(r->log, &group, word))
 			set_other(r->log, &op, word);
 	op.group = group_index(r->log, &group);
-	APPEND(r->log->ops, r->log->op_count, r->log->op_capacity, op);
+	APPEND(&r->log->arena, r->log->ops, r->log->op_count, r->log->op_capacity, op);
 }
 
 static void read_kernel(struct reading *r, char *rest)
@@ -387,7 +388,8 @@ static void read_kernel(struct reading *r, char *rest)
 		else
 			kernel.blocks = number(value_of(word, "blocks"));
 	}
-	APPEND(r->log->kernels, r->log->kernel_count, r->log->kernel_capacity, kernel);
+	APPEND(&r->log->arena, r->log->kernels, r->log->kernel_count, r->log->kernel_capacity,
+	       kernel);
 }
 
 static void read_line(struct reading *r, char *line)

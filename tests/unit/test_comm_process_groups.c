@@ -308,18 +308,18 @@ static void list_group(struct rank_log *log, const char *name, int64_t first, in
 				    .first_member = (uint32_t)log->member_count };
 
 	for (int64_t rank = first; rank < end; rank += stride) {
-		assert_int_equal(tsi_array_reserve(&log->members, &log->member_capacity,
-						   log->member_count + 1, sizeof(*log->members),
-						   NULL),
-				 TSCOPE_OK);
-		log->members[log->member_count++] = rank;
+		int64_t *member = tsi_arena_push(&log->arena, &log->members, &log->member_count,
+						 &log->member_capacity, sizeof(*member));
+
+		assert_non_null(member);
+		*member = rank;
 		group.member_count++;
 	}
 	group.size = group.member_count;
-	assert_int_equal(tsi_array_reserve(&log->groups, &log->group_capacity, log->group_count + 1,
-					   sizeof(*log->groups), NULL),
-			 TSCOPE_OK);
-	log->groups[log->group_count++] = group;
+	struct rank_group *added = tsi_arena_push(&log->arena, &log->groups, &log->group_count,
+						  &log->group_capacity, sizeof(*added));
+	assert_non_null(added);
+	*added = group;
 }
 
 /* All know the world of four; with pairs, 0 and 2 also tp0, 1 and 3 tp1. */
