@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-#include "base/array.h"
 #include "run/file_name.h"
 
 /* A file that lies in a folder of batches. The texts point into its path. */
@@ -33,20 +32,12 @@ static bool split_path(struct published *ret, const char *path)
 	return tsi_str_starts(ret->name, "rank") && tsi_str_to_int64(folder, &ret->batch);
 }
 
-static int compare_texts(struct str a, struct str b)
-{
-	size_t length = a.length < b.length ? a.length : b.length;
-	int order = length ? memcmp(a.data, b.data, length) : 0;
-
-	return order ? order : (a.length > b.length) - (a.length < b.length);
-}
-
 /* 0: both are of one writer. */
 static int compare_writers(const struct published *a, const struct published *b)
 {
-	int order = compare_texts(a->above, b->above);
+	int order = tsi_str_compare(a->above, b->above);
 
-	return order ? order : compare_texts(a->name, b->name);
+	return order ? order : tsi_str_compare(a->name, b->name);
 }
 
 static int compare_published(const void *left, const void *right)
@@ -57,15 +48,13 @@ static int compare_published(const void *left, const void *right)
 	return order ? order : (a->batch > b->batch) - (a->batch < b->batch);
 }
 
-enum tscope_status tsi_find_batches(struct run_files *files, struct tscope_error *err)
+void tsi_find_batches(struct run_files *files, struct arena *scratch)
 {
-	struct published *items;
+	struct published *items = tsi_arena_new(scratch, files->count, sizeof(*items));
 	size_t count = 0;
 
-	if (files->count == 0)
-		return TSCOPE_OK;
-	if (tsi_array_new(&items, files->count, sizeof(*items), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (!items)
+		return;
 	for (size_t i = 0; i < files->count; i++) {
 		items[count].file = &files->items[i];
 		count += items[count].file->kind == RUN_FILE_TRACE &&
@@ -79,6 +68,4 @@ enum tscope_status tsi_find_batches(struct run_files *files, struct tscope_error
 		items[i].file->first_batch = is_first ? 0 : items[i - 1].batch;
 		items[i].file->batch_count = items[i].batch - items[i].file->first_batch;
 	}
-	free(items);
-	return TSCOPE_OK;
 }

@@ -12,10 +12,8 @@
  *	train/200/rank0.json	batches 100 to 199
  *	train/last/rank0.json	the rest
  *
- * Sets first_batch and batch_count of such files; of others they stay 0. Fails with
- * TSCOPE_E_NOMEM only.
+ * Sets first_batch and batch_count of such files; of others they stay 0.
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_find_batches(struct run_files *files, struct tscope_error *err);
+void tsi_find_batches(struct run_files *files, struct arena *scratch);
 
 #endif

@@ -2,7 +2,7 @@
 /* Names of files as texts: their parts, their order, and making them. */
 #include "run/file_name.h"
 
-#include "base/array.h"
+#include "base/attributes.h"
 
 /* The plain file first: it is the quickest to read. */
 static const struct str compressions[] = {
@@ -70,22 +70,12 @@ static struct str take_number(struct str *text)
 	return number;
 }
 
-static int compare_bytes(struct str a, struct str b)
-{
-	size_t length = a.length < b.length ? a.length : b.length;
-	int order = length ? memcmp(a.data, b.data, length) : 0;
-
-	if (order != 0 || a.length == b.length)
-		return order;
-	return a.length < b.length ? -1 : 1;
-}
-
 /* Of as many digits as it takes: no number is too long. */
 static int compare_numbers(struct str a, struct str b)
 {
 	if (a.length != b.length)
 		return a.length < b.length ? -1 : 1;
-	return compare_bytes(a, b);
+	return tsi_str_compare(a, b);
 }
 
 static int compare_natural(struct str a, struct str b)
@@ -103,7 +93,7 @@ static int compare_natural(struct str a, struct str b)
 		if (order != 0)
 			return order;
 	}
-	return compare_bytes(a, b);
+	return tsi_str_compare(a, b);
 }
 
 int tsi_compare_names(const char *left, const char *right)
@@ -113,31 +103,24 @@ int tsi_compare_names(const char *left, const char *right)
 	int order = compare_natural(a, b);
 
 	if (order == 0)
-		order = compare_bytes(a, b); /* "rank01", "rank1" */
+		order = tsi_str_compare(a, b); /* "rank01", "rank1" */
 	if (order != 0)
 		return order;
 	return (int)compression_of(tsi_str_of(left)) - (int)compression_of(tsi_str_of(right));
 }
 
-enum tscope_status tsi_text_copy(char **ret, struct str text, struct tscope_error *err)
-{
-	return tsi_path_join(ret, (struct str){ 0 }, text, err);
-}
-
-enum tscope_status tsi_path_join(char **ret, struct str folder, struct str name,
-				 struct tscope_error *err)
+const char *tsi_path_join(struct arena *arena, struct str folder, struct str name)
 {
 	bool has_slash = folder.length && folder.data[folder.length - 1] != '/';
-	char *path;
+	char *path = tsi_arena_new(arena, folder.length + has_slash + name.length + 1, 1);
 
-	if (tsi_array_new(&path, folder.length + has_slash + name.length + 1, 1, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (!path)
+		return "";
 	if (folder.length)
 		memcpy(path, folder.data, folder.length);
 	if (has_slash)
 		path[folder.length] = '/';
 	if (name.length)
 		memcpy(path + folder.length + has_slash, name.data, name.length);
-	*ret = path;
-	return TSCOPE_OK;
+	return path;
 }

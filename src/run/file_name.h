@@ -2,10 +2,7 @@
 #ifndef TSCOPE_RUN_FILE_NAME_H
 #define TSCOPE_RUN_FILE_NAME_H
 
-#include "base/attributes.h"
-#include "base/str.h"
-
-#include <tscope/error.h>
+#include "base/arena.h"
 
 /* The part of a path behind the last slash. */
 const char *tsi_base_name(const char *path);
@@ -25,13 +22,7 @@ struct str tsi_unpacked_name(const char *path);
  */
 int tsi_compare_names(const char *left, const char *right);
 
-/* A copy of the text, ended by NUL; *ret is the caller's to free. */
-TSI_MUST_CHECK
-enum tscope_status tsi_text_copy(char **ret, struct str text, struct tscope_error *err);
-
-/* folder/name; an empty folder is the current one, and does not show. */
-TSI_MUST_CHECK
-enum tscope_status tsi_path_join(char **ret, struct str folder, struct str name,
-				 struct tscope_error *err);
+/* folder/name; an empty folder is the current one, and does not show. "" without memory. */
+const char *tsi_path_join(struct arena *arena, struct str folder, struct str name);
 
 #endif

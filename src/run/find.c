@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From the paths that somebody gives to the files of a run: walks through
- * folders (folder.c), tastes what lies there (taste.c) and takes out what is
- * there twice (settle.c).
+ * From the paths that somebody gives to the files that may be of a run: walks through
+ * folders (folder.c) and tastes what lies there (taste.c).
  */
 #include "run/find.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
-#include "base/array.h"
 #include "base/error.h"
 #include "run/batch_folder.h"
 #include "run/file_name.h"
@@ -32,101 +29,80 @@ struct level {
 	ino_t inode;
 };
 
-void tsi_run_files_deinit(struct run_files *files)
-{
-	for (size_t i = 0; i < files->count; i++)
-		tsi_run_file_drop(&files->items[i]);
-	free(files->items);
-	*files = (struct run_files){ 0 };
-}
-
-/* Appends a file, for the caller to judge. */
-static enum tscope_status add_file(struct finder *finder, const char *path, struct run_file **ret,
-				   struct tscope_error *err)
+/* Appends a file, for the caller to judge; NULL without memory. */
+static struct run_file *add_file(struct finder *finder, const char *path, bool is_named)
 {
 	struct run_files *files = finder->files;
-	struct run_file file = { .name_rank = tsi_rank_of_path(path) };
+	struct run_file *file = tsi_arena_push(&files->arena, &files->items, &files->count,
+					       &files->capacity, sizeof(*file));
 
-	if (tsi_array_reserve(&files->items, &files->capacity, files->count + 1,
-			      sizeof(*files->items), err) != TSCOPE_OK ||
-	    tsi_text_copy(&file.path, tsi_str_of(path), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	files->items[files->count] = file;
-	*ret = &files->items[files->count++];
-	return TSCOPE_OK;
+	if (!file)
+		return NULL;
+	file->path = tsi_arena_copy(&files->arena, tsi_str_of(path));
+	file->name_rank = tsi_rank_of_path(path);
+	file->is_named = is_named;
+	return file;
 }
 
-static enum tscope_status add_left_out(struct finder *finder, const char *path,
-				       enum run_file_kind kind, const char *reason,
-				       struct tscope_error *err)
+static void add_left_out(struct finder *finder, const char *path, enum run_file_kind kind,
+			 const char *reason)
 {
-	struct run_file *file;
+	struct run_file *file = add_file(finder, path, false);
 
-	if (add_file(finder, path, &file, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_run_leave_out(file, kind, reason, err);
+	if (file)
+		tsi_run_leave_out(file, kind, reason, &finder->files->arena);
 }
 
 /* ---- what one file is ---- */
 
-static enum tscope_status attach_run_json(struct run_file *steps, struct tscope_error *err)
+static void attach_run_json(struct run_file *steps, struct arena *arena)
 {
-	size_t folder_length = (size_t)(tsi_base_name(steps->path) - steps->path);
-	struct str folder = { steps->path, folder_length };
+	struct str folder = { steps->path, (size_t)(tsi_base_name(steps->path) - steps->path) };
+	const char *path = tsi_path_join(arena, folder, TSI_STR("run.json"));
 	struct stat found;
 
-	if (tsi_path_join(&steps->run_json, folder, TSI_STR("run.json"), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	if (stat(steps->run_json, &found) != 0 || !S_ISREG(found.st_mode)) {
-		free(steps->run_json);
-		steps->run_json = NULL;
-	}
-	return TSCOPE_OK;
+	if (stat(path, &found) == 0 && S_ISREG(found.st_mode))
+		steps->run_json = path;
 }
 
-static enum tscope_status add_tasted(struct finder *finder, const char *path, bool is_named,
-				     struct tscope_error *err)
+static void add_tasted(struct finder *finder, const char *path, bool is_named)
 {
-	struct run_file *file;
+	struct run_file *file = add_file(finder, path, is_named);
 
-	if (add_file(finder, path, &file, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	file->is_named = is_named;
-	if (tsi_run_taste(file, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return file->kind == RUN_FILE_STEPS ? attach_run_json(file, err) : TSCOPE_OK;
+	if (!file)
+		return;
+	tsi_run_taste(file, &finder->files->arena);
+	if (file->kind == RUN_FILE_STEPS)
+		attach_run_json(file, &finder->files->arena);
 }
 
 /* What stands in a folder and is no folder. */
-static enum tscope_status add_entry(struct finder *finder, const struct folder_entry *entry,
-				    struct tscope_error *err)
+static void add_entry(struct finder *finder, const struct folder_entry *entry)
 {
 	struct tscope_error why;
 
 	if (entry->error) {
 		tsi_fail(&why, TSCOPE_E_IO, "cannot open: %s", strerror(entry->error));
-		return add_left_out(finder, entry->path, RUN_FILE_REFUSED, why.message, err);
+		add_left_out(finder, entry->path, RUN_FILE_REFUSED, why.message);
+	} else if (!S_ISREG(entry->stat.st_mode)) {
+		add_left_out(finder, entry->path, RUN_FILE_IGNORED, "not a regular file");
+	} else {
+		add_tasted(finder, entry->path, false);
 	}
-	if (!S_ISREG(entry->stat.st_mode))
-		return add_left_out(finder, entry->path, RUN_FILE_IGNORED, "not a regular file",
-				    err);
-	return add_tasted(finder, entry->path, false, err);
 }
 
 /* ---- folders ---- */
 
 /* A store of metrics that is a folder counts as one file. */
-static enum tscope_status add_store(struct finder *finder, const char *path, bool is_named,
-				    const struct metric_source *source, struct tscope_error *err)
+static void add_store(struct finder *finder, const char *path, bool is_named,
+		      const struct metric_source *source)
 {
-	struct run_file *file;
+	struct run_file *file = add_file(finder, path, is_named);
 
-	if (add_file(finder, path, &file, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (!file)
+		return;
 	file->kind = RUN_FILE_METRICS;
-	file->is_named = is_named;
 	file->metrics = source;
-	return TSCOPE_OK;
 }
 
 /* The store among these folders, or NULL. */
@@ -154,19 +130,17 @@ static bool belongs_to_store(const struct metric_source *source, const char *pat
 	return false;
 }
 
-static enum tscope_status add_files(struct finder *finder, const struct folder *folder,
-				    struct tscope_error *err)
+static void add_files(struct finder *finder, const struct folder *folder)
 {
 	struct run_files *files = finder->files;
 	size_t first = files->count;
 
 	for (size_t i = 0; i < folder->count; i++)
-		if (!tsi_is_folder(&folder->items[i]) &&
-		    add_entry(finder, &folder->items[i], err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-	if (files->count == first)
-		return TSCOPE_OK;
-	return tsi_settle_folder(files->items + first, files->count - first, err);
+		if (!tsi_is_folder(&folder->items[i]))
+			add_entry(finder, &folder->items[i]);
+	if (files->count > first)
+		files->count = first + tsi_settle_folder(files->items + first, files->count - first,
+							 &files->arena);
 }
 
 static enum tscope_status search_below(struct finder *finder, const struct folder_entry *entry,
@@ -185,7 +159,7 @@ static enum tscope_status search_folders(struct finder *finder, const struct fol
 		if (!tsi_is_folder(entry))
 			continue;
 		if (source && i == store)
-			status = add_store(finder, entry->path, false, source, err);
+			add_store(finder, entry->path, false, source);
 		else if (!source || !belongs_to_store(source, entry->path))
 			status = search_below(finder, entry, level, err);
 	}
@@ -201,15 +175,17 @@ static enum tscope_status search(struct finder *finder, const char *path, const 
 		.prefix = TSI_STR(""),
 		.max_count = finder->max_count - finder->seen_count,
 	};
-	struct folder folder = { 0 };
+	struct folder folder;
 	enum tscope_status status = tsi_folder_read(&folder, &query, err);
 
 	finder->seen_count += folder.count;
-	if (status == TSCOPE_OK)
-		status = add_files(finder, &folder, err);
+	if (status == TSCOPE_OK) {
+		add_files(finder, &folder);
+		status = tsi_arena_status(&finder->files->arena, err);
+	}
 	if (status == TSCOPE_OK)
 		status = search_folders(finder, &folder, level, err);
-	tsi_folder_deinit(&folder);
+	tsi_arena_deinit(&folder.arena);
 	return status;
 }
 
@@ -232,16 +208,20 @@ static enum tscope_status search_below(struct finder *finder, const struct folde
 		.inode = entry->stat.st_ino,
 	};
 	struct tscope_error why = { 0 };
+	enum tscope_status status = TSCOPE_OK;
 
 	if (is_inside(above, &entry->stat))
-		return add_left_out(finder, entry->path, RUN_FILE_IGNORED,
-				    "a link to a folder that it lies in", err);
-	if (level.depth > FIND_MAX_DEPTH)
-		return add_left_out(finder, entry->path, RUN_FILE_IGNORED,
-				    "in too many folders (limit: depth of folders)", err);
-	enum tscope_status status = search(finder, entry->path, &level, &why);
-	if (status == TSCOPE_E_IO)
-		return add_left_out(finder, entry->path, RUN_FILE_REFUSED, why.message, err);
+		add_left_out(finder, entry->path, RUN_FILE_IGNORED,
+			     "a link to a folder that it lies in");
+	else if (level.depth > FIND_MAX_DEPTH)
+		add_left_out(finder, entry->path, RUN_FILE_IGNORED,
+			     "in too many folders (limit: depth of folders)");
+	else
+		status = search(finder, entry->path, &level, &why);
+	if (status == TSCOPE_E_IO) {
+		add_left_out(finder, entry->path, RUN_FILE_REFUSED, why.message);
+		return TSCOPE_OK;
+	}
 	if (status != TSCOPE_OK && err)
 		*err = why;
 	return status;
@@ -283,37 +263,23 @@ static enum tscope_status search_siblings(struct finder *finder, const char *pat
 					  size_t *found_count, struct tscope_error *err)
 {
 	const char *name = tsi_base_name(path);
-	struct folder_query query = {
+	struct str parent = { path, (size_t)(name - path) };
+	const struct folder_query query = {
+		.path = tsi_arena_copy(&finder->files->arena, parent),
 		.prefix = { name, strlen(name) },
 		.max_count = finder->max_count,
 	};
-	struct folder folder = { 0 };
+	struct folder folder;
 	struct tscope_error why = { 0 };
-	char *parent;
 
 	*found_count = 0;
-	if (tsi_text_copy(&parent, (struct str){ path, (size_t)(name - path) }, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	query.path = parent;
 	enum tscope_status status = tsi_folder_read(&folder, &query, &why);
 	if (status == TSCOPE_OK)
 		status = search_siblings_in(finder, &folder, query.prefix, found_count, err);
 	else if (status != TSCOPE_E_IO && err)
 		*err = why;
-	tsi_folder_deinit(&folder);
-	free(parent);
+	tsi_arena_deinit(&folder.arena);
 	return status == TSCOPE_E_IO ? TSCOPE_OK : status;
-}
-
-static enum tscope_status add_trace(struct finder *finder, const char *path,
-				    struct tscope_error *err)
-{
-	struct run_file *file;
-
-	if (add_file(finder, path, &file, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	file->is_named = true;
-	return TSCOPE_OK;
 }
 
 /* A folder that was given; it may be a store itself. */
@@ -325,8 +291,10 @@ static enum tscope_status search_folder(struct finder *finder, const char *path,
 
 	if (tsi_metric_source_of_folder(&source, path, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	if (source)
-		return add_store(finder, path, true, source, err);
+	if (source) {
+		add_store(finder, path, true, source);
+		return TSCOPE_OK;
+	}
 	enum tscope_status status = search(finder, path, &level, err);
 	if (status == TSCOPE_E_IO)
 		tsi_fail_within(err, "%s", path);
@@ -341,10 +309,13 @@ static enum tscope_status search_path(struct finder *finder, const char *path,
 	enum tscope_status status = TSCOPE_OK;
 	int error = stat(path, &found) == 0 ? 0 : errno;
 
-	if (error == 0 && S_ISREG(found.st_mode))
-		return add_tasted(finder, path, true, err);
-	if (error == 0 && !S_ISDIR(found.st_mode))
-		return add_trace(finder, path, err); /* tasting a pipe would empty it */
+	if (error == 0 && !S_ISDIR(found.st_mode)) {
+		if (S_ISREG(found.st_mode))
+			add_tasted(finder, path, true);
+		else
+			(void)add_file(finder, path, true); /* tasting a pipe would empty it */
+		return TSCOPE_OK;
+	}
 	if (error == 0)
 		status = search_folder(finder, path, &found, err);
 	if (status == TSCOPE_OK)
@@ -364,23 +335,14 @@ enum tscope_status tsi_find_files(struct run_files *files, const char *const *pa
 	enum tscope_status status = TSCOPE_OK;
 
 	for (size_t i = 0; i < path_count && status == TSCOPE_OK; i++) {
-		char *path;
+		const char *path = tsi_arena_copy(&files->arena, tsi_path_trim(paths[i]));
 
-		if (strcmp(paths[i], "-") == 0) {
-			status = add_trace(&finder, paths[i], err);
-			continue;
-		}
-		status = tsi_text_copy(&path, tsi_path_trim(paths[i]), err);
-		if (status == TSCOPE_OK) {
+		if (strcmp(path, "-") == 0)
+			(void)add_file(&finder, path, true);
+		else if (!files->arena.has_failed)
 			status = search_path(&finder, path, err);
-			free(path);
-		}
 	}
-	if (status == TSCOPE_OK)
-		status = tsi_settle_doubles(files, err);
-	if (status == TSCOPE_OK)
-		status = tsi_find_batches(files, err);
-	if (status != TSCOPE_OK)
-		tsi_run_files_deinit(files);
-	return status;
+	for (size_t i = 0; i < files->count; i++)
+		files->items[i].id = i;
+	return status == TSCOPE_OK ? tsi_arena_status(&files->arena, err) : status;
 }

@@ -2,13 +2,7 @@
 #ifndef TSCOPE_RUN_FIND_H
 #define TSCOPE_RUN_FIND_H
 
-#include "base/attributes.h"
-#include "base/str.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <tscope/error.h>
+#include "base/arena.h"
 
 /*
  * The files of a run: what the given paths hold that may be ours, told by
@@ -16,7 +10,7 @@
  * names (numbers by value: rank2 before rank10), files before folders; what is
  * in a folder and not ours is ignored, with a reason that --verbose shows. A file
  * that was named itself is a trace, step records or about memory, whatever it holds: reading
- * it tells what is wrong. A file that two paths or links lead to counts once.
+ * it tells what is wrong.
  */
 enum {
 	FIND_MAX_DEPTH = 8,
@@ -38,17 +32,19 @@ enum run_file_kind {
 
 struct run_file {
 	enum run_file_kind kind;
-	char *path;                          /* as it was given, or folder/name */
-	char *run_json;                      /* path, or NULL (steps) */
-	char *reason;                        /* refused, ignored: why; else NULL */
+	size_t id;                           /* its place among all that were found */
+	const char *path;                    /* as it was given, or folder/name */
+	const char *run_json;                /* path, or NULL (steps) */
+	const char *reason;                  /* refused, ignored: why; else NULL */
 	bool is_named;                       /* given as a file, not found in a folder */
 	const struct store *store;           /* of step records: what reads them; else NULL */
 	const struct metric_source *metrics; /* of metrics: what reads them; else NULL */
 	int64_t name_rank;                   /* rank that folder or file name tell, or -1 */
-	int64_t first_batch, batch_count;    /* that its folder tells (batch_folder.h), or 0 */
+	int64_t first_batch, batch_count;    /* set: by its folder (batch_folder.h), or 0 */
 };
 
 struct run_files {
+	struct arena arena; /* owns all texts, and items */
 	struct run_file *items;
 	size_t count, capacity;
 	size_t max_count; /* set before: limit of entries looked at; 0: FIND_MAX_FILES */
@@ -58,12 +54,12 @@ struct run_files {
  * For each path: a file, a folder, or a name P where folders P_rank0, P_rank1 …
  * stand (also beside a folder P). TSCOPE_E_IO: a path does not exist, or is
  * a folder that cannot be read (the message names it); TSCOPE_E_LIMIT. An empty
- * result is no failure; a failure leaves files empty.
+ * result is no failure. The caller frees files->arena, on failure, too. What is found twice is
+ * there twice: see settle.h.
  */
 TSI_MUST_CHECK
 enum tscope_status tsi_find_files(struct run_files *files, const char *const *paths,
 				  size_t path_count, struct tscope_error *err);
-void tsi_run_files_deinit(struct run_files *files);
 
 /*
  * The rank that a path tells, or -1: the file's name first (rank-0.json.gz,

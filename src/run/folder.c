@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-#include "base/array.h"
 #include "base/error.h"
 #include "run/file_name.h"
 
@@ -23,20 +22,16 @@ static int compare_entries(const void *left, const void *right)
 	return tsi_compare_names(a->path, b->path);
 }
 
-static enum tscope_status add_entry(struct folder *folder, DIR *dir, const char *path,
-				    const char *name, struct tscope_error *err)
+static void add_entry(struct folder *folder, DIR *dir, const char *path, const char *name)
 {
-	struct str folder_path = { path, strlen(path) };
-	struct folder_entry entry = { 0 };
+	struct folder_entry *entry = tsi_arena_push(&folder->arena, &folder->items, &folder->count,
+						    &folder->capacity, sizeof(*entry));
 
-	if (tsi_array_reserve(&folder->items, &folder->capacity, folder->count + 1,
-			      sizeof(*folder->items), err) != TSCOPE_OK ||
-	    tsi_path_join(&entry.path, folder_path, tsi_str_of(name), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	if (fstatat(dirfd(dir), name, &entry.stat, 0) != 0)
-		entry.error = errno;
-	folder->items[folder->count++] = entry;
-	return TSCOPE_OK;
+	if (!entry)
+		return;
+	entry->path = tsi_path_join(&folder->arena, tsi_str_of(path), tsi_str_of(name));
+	if (fstatat(dirfd(dir), name, &entry->stat, 0) != 0)
+		entry->error = errno;
 }
 
 static enum tscope_status read_entries(struct folder *folder, DIR *dir,
@@ -46,7 +41,7 @@ static enum tscope_status read_entries(struct folder *folder, DIR *dir,
 		errno = 0;
 		const struct dirent *found = readdir(dir);
 		if (!found)
-			return errno ? fail_errno(err) : TSCOPE_OK;
+			return errno ? fail_errno(err) : tsi_arena_status(&folder->arena, err);
 
 		struct str name = { found->d_name, strlen(found->d_name) };
 		if (name.data[0] == '.' || !tsi_str_has_prefix(name, query->prefix))
@@ -54,35 +49,23 @@ static enum tscope_status read_entries(struct folder *folder, DIR *dir,
 		if (folder->count == query->max_count)
 			return tsi_fail(err, TSCOPE_E_LIMIT,
 					"more files than a run may have (limit: files of a run)");
-		if (add_entry(folder, dir, query->path, name.data, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		add_entry(folder, dir, query->path, name.data);
 	}
 }
 
 enum tscope_status tsi_folder_read(struct folder *ret, const struct folder_query *query,
 				   struct tscope_error *err)
 {
-	struct folder folder = { 0 };
+	*ret = (struct folder){ 0 };
 	DIR *dir = opendir(query->path[0] ? query->path : ".");
 	if (!dir)
 		return fail_errno(err);
 
-	enum tscope_status status = read_entries(&folder, dir, query, err);
+	enum tscope_status status = read_entries(ret, dir, query, err);
 	closedir(dir);
-	if (status != TSCOPE_OK) {
-		tsi_folder_deinit(&folder);
+	if (status != TSCOPE_OK)
 		return status;
-	}
-	if (folder.count > 0)
-		qsort(folder.items, folder.count, sizeof(*folder.items), compare_entries);
-	*ret = folder;
+	if (ret->count > 0)
+		qsort(ret->items, ret->count, sizeof(*ret->items), compare_entries);
 	return TSCOPE_OK;
-}
-
-void tsi_folder_deinit(struct folder *folder)
-{
-	for (size_t i = 0; i < folder->count; i++)
-		free(folder->items[i].path);
-	free(folder->items);
-	*folder = (struct folder){ 0 };
 }

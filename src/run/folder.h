@@ -2,21 +2,19 @@
 #ifndef TSCOPE_RUN_FOLDER_H
 #define TSCOPE_RUN_FOLDER_H
 
-#include "base/attributes.h"
-#include "base/str.h"
+#include "base/arena.h"
 
-#include <stdbool.h>
 #include <sys/stat.h>
-#include <tscope/error.h>
 
 /* What one folder holds, hidden entries left out, in the order of names. */
 struct folder_entry {
-	char *path;       /* folder/name */
+	const char *path; /* folder/name */
 	int error;        /* errno: it could not be looked at; else 0 */
 	struct stat stat; /* links are followed */
 };
 
 struct folder {
+	struct arena arena; /* owns all of it */
 	struct folder_entry *items;
 	size_t count, capacity;
 };
@@ -32,10 +30,12 @@ struct folder_query {
 	size_t max_count;  /* limit of entries */
 };
 
-/* TSCOPE_E_IO: the folder cannot be read; TSCOPE_E_LIMIT: it holds more than max_count. */
+/*
+ * TSCOPE_E_IO: the folder cannot be read; TSCOPE_E_LIMIT: it holds more than max_count. The
+ * caller frees ret->arena, on failure, too.
+ */
 TSI_MUST_CHECK
 enum tscope_status tsi_folder_read(struct folder *ret, const struct folder_query *query,
 				   struct tscope_error *err);
-void tsi_folder_deinit(struct folder *folder); /* fine on a zeroed struct */
 
 #endif

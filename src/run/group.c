@@ -159,7 +159,7 @@ static unsigned greatest_depth(const struct run_item *items, size_t count)
 }
 
 /* Of items in the order of ranks. */
-static void put_beside(struct run_item *items, size_t count)
+static void mark_secondary(struct run_item *items, size_t count)
 {
 	for (size_t first = 0, end; first < count; first = end) {
 		for (end = first + 1; end < count && items[end].rank == items[first].rank; end++)
@@ -167,13 +167,13 @@ static void put_beside(struct run_item *items, size_t count)
 		unsigned depth = greatest_depth(items + first, end - first);
 		for (size_t i = first; i < end; i++)
 			if (items[i].kind == RUN_ITEM_TRACE && items[i].depth < depth)
-				items[i].kind = RUN_ITEM_BESIDE;
+				items[i].kind = RUN_ITEM_SECONDARY;
 	}
 }
 
 static bool is_trace(const struct run_item *item)
 {
-	return item->kind == RUN_ITEM_TRACE || item->kind == RUN_ITEM_BESIDE;
+	return item->kind == RUN_ITEM_TRACE || item->kind == RUN_ITEM_SECONDARY;
 }
 
 /* Does it stand behind the items that the steps of the ranks are made of? */
@@ -229,7 +229,7 @@ static enum tscope_status number_windows(struct run_item *items, size_t count,
 		    before->kind != items[i].kind || before->depth != items[i].depth ||
 		    items[i].kind == RUN_ITEM_METRICS)
 			continue;
-		if (items[i].kind != RUN_ITEM_BESIDE &&
+		if (items[i].kind != RUN_ITEM_SECONDARY &&
 		    (items[i].kind == RUN_ITEM_STEPS || overlap(before, &items[i])))
 			return fail_claim(err, before, &items[i]);
 		items[i].window = before->window + 1;
@@ -253,7 +253,7 @@ static enum tscope_status group_steps(struct run_item *items, size_t count, enum
 		}
 	}
 	qsort(items, count, sizeof(*items), compare_places);
-	put_beside(items, count);
+	mark_secondary(items, count);
 	qsort(items, count, sizeof(*items), compare_places);
 	return number_windows(items, count, err);
 }

@@ -12,7 +12,7 @@
 enum run_item_kind {
 	RUN_ITEM_STEPS, /* in the order in which those of one rank stand */
 	RUN_ITEM_TRACE,
-	RUN_ITEM_BESIDE, /* set: a trace of a rank whose steps are made of deeper ones */
+	RUN_ITEM_SECONDARY, /* set: a trace of a rank whose steps a deeper one provides */
 	RUN_ITEM_METRICS,
 	RUN_ITEM_MEMORY,
 };
@@ -44,7 +44,7 @@ enum group_note {
  * is windows of one rank, which stays -1. Strays stand last.
  *
  * Several profilers may record one rank at one time. The traces of the deepest are those of the
- * rank; what is not as deep stands beside them, behind them in the order, and contradicts nobody.
+ * rank; what is not as deep is a secondary trace, stands behind them and contradicts nobody.
  *
  * Files about memory stand behind all others but the strays. They decide nothing about
  * these where these say a rank, contradict nobody and are never strays. One that says no rank

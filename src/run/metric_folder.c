@@ -7,9 +7,6 @@
  */
 #include "run/scalars.h"
 
-#include <stdlib.h>
-
-#include "base/array.h"
 #include "run/file_name.h"
 
 /* The folder that a file is in: where that lies, and what it is called. */
@@ -76,44 +73,55 @@ static bool is_of_metric(struct str folder, struct str metric)
 
 /* ---- renaming ---- */
 
-/* Puts before, a slash and the name, or before alone, in the place of each name. */
-static enum tscope_status add_name(struct intern *names, struct str before, struct str name,
-				   bool keeps_name, struct tscope_error *err)
+/* Back to the names that the file has. */
+static void reset_names(struct metric_log *log)
 {
-	size_t length = before.length + (keeps_name ? 1 + name.length : 0);
-	enum tscope_status status;
-	char *text = NULL;
-	uint32_t id;
-
-	if (tsi_array_new(&text, length, 1, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	memcpy(text, before.data, before.length);
-	if (keeps_name) {
-		text[before.length] = '/';
-		if (name.length > 0)
-			memcpy(text + before.length + 1, name.data, name.length);
-	}
-	status = tsi_intern_add(names, (struct str){ text, length }, &id, err);
-	free(text);
-	return status;
+	if (log->file_names.count == 0)
+		return;
+	tsi_intern_deinit(&log->names);
+	log->names = log->file_names;
+	log->file_names = (struct intern){ 0 };
 }
 
-/* Names keep their numbers; that of the empty text, which is no metric's, stays. */
-static enum tscope_status rename_all(struct metric_log *log, struct str before, bool keeps_name,
-				     struct tscope_error *err)
+/* before/name, whatever bytes these are; the empty text without memory. */
+static struct str join_names(struct str before, struct str name, struct arena *arena)
+{
+	size_t length = before.length + 1 + name.length;
+	char *text = tsi_arena_new(arena, length, 1);
+
+	if (!text)
+		return (struct str){ 0 };
+	memcpy(text, before.data, before.length);
+	text[before.length] = '/';
+	if (name.length > 0)
+		memcpy(text + before.length + 1, name.data, name.length);
+	return (struct str){ text, length };
+}
+
+/*
+ * Puts before, a slash and the name, or before alone, in the place of each name. Names keep their
+ * numbers; that of the empty text, which is no metric's, stays.
+ */
+static void rename_all(struct metric_log *log, struct str before, bool keeps_name,
+		       struct arena *arena)
 {
 	struct intern names;
-	enum tscope_status status = tsi_intern_init(&names, METRIC_MAX_NAMES + 1, err);
+	enum tscope_status status = tsi_intern_init(&names, METRIC_MAX_NAMES + 1, NULL);
 
-	for (uint32_t i = 1; status == TSCOPE_OK && i < log->names.count; i++)
-		status = add_name(&names, before, tsi_intern_text(&log->names, i), keeps_name, err);
+	for (uint32_t i = 1; status == TSCOPE_OK && i < log->names.count; i++) {
+		struct str name = tsi_intern_text(&log->names, i);
+		uint32_t id;
+
+		status = tsi_intern_add(
+			&names, keeps_name ? join_names(before, name, arena) : before, &id, NULL);
+	}
 	if (status != TSCOPE_OK) {
 		tsi_intern_deinit(&names);
-		return status;
+		arena->has_failed = true;
+		return;
 	}
-	tsi_intern_deinit(&log->names);
+	log->file_names = log->names;
 	log->names = names;
-	return TSCOPE_OK;
 }
 
 /* ---- all files ---- */
@@ -125,59 +133,59 @@ static struct str whole_folder(const char *path)
 }
 
 /*
- * Notes the folders that hold metrics which are not of validation, themselves or in folders in
- * them; the flags are to be freed.
+ * Flags by id of the folders that hold metrics which are not of validation, themselves or in
+ * folders in them.
  */
-static enum tscope_status find_parents(struct intern *parents, bool **has_training,
-				       const struct metric_place *places, size_t count,
-				       struct tscope_error *err)
+static bool *find_parents(struct intern *parents, const struct metric_place *places, size_t count,
+			  struct arena *arena)
 {
-	enum tscope_status status = tsi_array_new(has_training, 2 * count + 1, 1, err);
+	bool *has_training = tsi_arena_new(arena, 2 * count + 1, sizeof(*has_training));
 
-	for (size_t i = 0; status == TSCOPE_OK && i < count; i++) {
+	for (size_t i = 0; has_training && i < count; i++) {
 		struct folder folder = folder_of(places[i].path);
 		bool is_training = !is_of_validation(folder.name);
-		uint32_t id;
+		uint32_t id, own_id;
 
-		status = tsi_intern_add(parents, folder.parent, &id, err);
-		if (status == TSCOPE_OK && folder.name.length > 0)
-			(*has_training)[id] |= is_training;
-		if (status == TSCOPE_OK)
-			status = tsi_intern_add(parents, whole_folder(places[i].path), &id, err);
-		if (status == TSCOPE_OK)
-			(*has_training)[id] |= is_training;
+		if (tsi_intern_add(parents, folder.parent, &id, NULL) != TSCOPE_OK ||
+		    tsi_intern_add(parents, whole_folder(places[i].path), &own_id, NULL) !=
+			    TSCOPE_OK) {
+			arena->has_failed = true;
+			return NULL;
+		}
+		if (folder.name.length > 0)
+			has_training[id] |= is_training;
+		has_training[own_id] |= is_training;
 	}
-	return status;
+	return has_training;
 }
 
-static enum tscope_status name_by_folder(const struct metric_place *place, bool has_training,
-					 struct tscope_error *err)
+static void name_by_folder(const struct metric_place *place, bool has_training, struct arena *arena)
 {
 	struct str folder = folder_of(place->path).name;
 
+	reset_names(place->log);
 	if (place->log->names.count == 2 &&
 	    is_of_metric(folder, tsi_intern_text(&place->log->names, 1)))
-		return rename_all(place->log, folder, false, err);
-	if (has_training && is_of_validation(folder))
-		return rename_all(place->log, folder, true, err);
-	return TSCOPE_OK;
+		rename_all(place->log, folder, false, arena);
+	else if (has_training && is_of_validation(folder))
+		rename_all(place->log, folder, true, arena);
 }
 
-enum tscope_status tsi_metrics_name_by_folders(const struct metric_place *places, size_t count,
-					       struct tscope_error *err)
+void tsi_metrics_name_by_folders(const struct metric_place *places, size_t count,
+				 struct arena *arena)
 {
+	struct arena scratch = { 0 };
 	struct intern parents;
 	bool *has_training = NULL;
-	enum tscope_status status = tsi_intern_init(&parents, 2 * count + 1, err);
 
-	if (status == TSCOPE_OK)
-		status = find_parents(&parents, &has_training, places, count, err);
-	for (size_t i = 0; status == TSCOPE_OK && i < count; i++) {
+	if (tsi_intern_init(&parents, 2 * count + 1, NULL) == TSCOPE_OK)
+		has_training = find_parents(&parents, places, count, &scratch);
+	for (size_t i = 0; has_training && i < count; i++) {
 		uint32_t id = tsi_intern_find(&parents, folder_of(places[i].path).parent);
 
-		status = name_by_folder(&places[i], has_training[id], err);
+		name_by_folder(&places[i], has_training[id], &scratch);
 	}
-	free(has_training);
+	arena->has_failed |= !has_training || scratch.has_failed;
 	tsi_intern_deinit(&parents);
-	return status;
+	tsi_arena_deinit(&scratch);
 }

@@ -29,6 +29,7 @@ enum tscope_status tsi_metric_log_init(struct metric_log *log, struct tscope_err
 void tsi_metric_log_deinit(struct metric_log *log)
 {
 	tsi_intern_deinit(&log->names);
+	tsi_intern_deinit(&log->file_names);
 	free(log->points);
 	*log = (struct metric_log){ 0 };
 }

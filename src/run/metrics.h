@@ -32,6 +32,7 @@ struct metric_log {
 	struct metric_point *points;
 	size_t count, capacity;
 	struct intern names;         /* also of metrics without a value */
+	struct intern file_names;    /* those without folders (scalars.h), by the same numbers */
 	uint64_t record_count;       /* lines, rows, records: what the source is made of */
 	uint64_t bad_record_count;   /* of these, in no figure: broken, or a wrong checksum */
 	uint64_t bad_value_count;    /* values that are no number */

@@ -198,13 +198,13 @@ static enum tscope_status walk_folder(struct walk *walk, const char *path, unsig
 		.prefix = TSI_STR(""),
 		.max_count = walk->left_count,
 	};
-	struct folder folder = { 0 };
+	struct folder folder;
 	enum tscope_status status = tsi_folder_read(&folder, &query, err);
 
 	walk->left_count -= folder.count;
 	for (size_t i = 0; status == TSCOPE_OK && i < folder.count; i++)
 		status = walk_entry(walk, &folder.items[i], depth, err);
-	tsi_folder_deinit(&folder);
+	tsi_arena_deinit(&folder.arena);
 	return status;
 }
 

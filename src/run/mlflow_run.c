@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "base/array.h"
 #include "base/error.h"
 #include "decode/records/text_rows.h"
 #include "run/file_name.h"
@@ -20,29 +19,25 @@
 /* ---- paths ---- */
 
 /* The path of what stands beside the folder "metrics". */
-static enum tscope_status path_beside(char **path, const char *metrics, const char *name,
-				      struct tscope_error *err)
+static const char *path_beside(struct arena *arena, const char *metrics, const char *name)
 {
 	struct str folder = { metrics, (size_t)(tsi_base_name(metrics) - metrics) };
 
-	return tsi_path_join(path, folder, tsi_str_of(name), err);
+	return tsi_path_join(arena, folder, tsi_str_of(name));
 }
 
 enum tscope_status tsi_is_mlflow_run(const char *metrics, bool *is_run, struct tscope_error *err)
 {
 	static const char *const names[] = { "meta.yaml", "params", "tags" };
+	struct arena scratch = { 0 };
 	struct stat found;
 
 	*is_run = false;
-	for (size_t i = 0; i < TSI_COUNT_OF(names) && !*is_run; i++) {
-		char *path;
-
-		if (path_beside(&path, metrics, names[i], err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-		*is_run = stat(path, &found) == 0;
-		free(path);
-	}
-	return TSCOPE_OK;
+	for (size_t i = 0; i < TSI_COUNT_OF(names) && !*is_run; i++)
+		*is_run = stat(path_beside(&scratch, metrics, names[i]), &found) == 0;
+	enum tscope_status status = tsi_arena_status(&scratch, err);
+	tsi_arena_deinit(&scratch);
+	return status;
 }
 
 /* ---- texts ---- */
@@ -118,20 +113,15 @@ static enum tscope_status take_meta(struct str meta, struct step_series *steps,
 }
 
 static enum tscope_status read_meta(const struct metric_file *metrics, struct step_series *steps,
-				    struct tscope_error *err)
+				    const char *path, struct tscope_error *err)
 {
 	struct input *in = NULL;
 	struct str text;
-	char *path;
-	enum tscope_status status = path_beside(&path, metrics->path, "meta.yaml", err);
+	enum tscope_status status = open_text(&in, &text, path, metrics->options, err);
 
-	if (status != TSCOPE_OK)
-		return status;
-	status = open_text(&in, &text, path, metrics->options, err);
 	if (in)
 		status = take_meta(text, steps, err);
 	tsi_input_close(in);
-	free(path);
 	return status;
 }
 
@@ -150,32 +140,36 @@ static enum tscope_status read_param(const struct metric_file *metrics, const ch
 }
 
 static enum tscope_status read_params(const struct metric_file *metrics, struct step_series *steps,
-				      struct tscope_error *err)
+				      const char *path, struct tscope_error *err)
 {
-	struct folder_query query = { .prefix = TSI_STR(""), .max_count = MAX_SETTINGS };
-	struct folder folder = { 0 };
-	char *path;
-	enum tscope_status status = path_beside(&path, metrics->path, "params", err);
+	const struct folder_query query = {
+		.path = path,
+		.prefix = TSI_STR(""),
+		.max_count = MAX_SETTINGS,
+	};
+	struct folder folder;
+	enum tscope_status status = tsi_folder_read(&folder, &query, err);
 
-	if (status != TSCOPE_OK)
-		return status;
-	query.path = path;
-	status = tsi_folder_read(&folder, &query, err);
 	for (size_t i = 0; status == TSCOPE_OK && i < folder.count; i++)
 		if (folder.items[i].error == 0 && S_ISREG(folder.items[i].stat.st_mode))
 			status = read_param(metrics, folder.items[i].path, steps, err);
-	tsi_folder_deinit(&folder);
-	free(path);
+	tsi_arena_deinit(&folder.arena);
 	return status == TSCOPE_E_NOMEM ? status : TSCOPE_OK;
 }
 
 enum tscope_status tsi_mlflow_describe(const struct metric_file *metrics, struct step_series *steps,
 				       struct tscope_error *err)
 {
-	enum tscope_status status = read_meta(metrics, steps, err);
+	struct arena scratch = { 0 };
+	const char *meta = path_beside(&scratch, metrics->path, "meta.yaml");
+	const char *params = path_beside(&scratch, metrics->path, "params");
+	enum tscope_status status = tsi_arena_status(&scratch, err);
 
 	if (status == TSCOPE_OK)
-		status = read_params(metrics, steps, err);
+		status = read_meta(metrics, steps, meta, err);
+	if (status == TSCOPE_OK)
+		status = read_params(metrics, steps, params, err);
+	tsi_arena_deinit(&scratch);
 	return status == TSCOPE_OK
 		       ? tsi_settings_sort(&steps->provenance.config, &steps->names, err)
 		       : status;

@@ -43,21 +43,13 @@ struct candidate {
 	size_t count;
 };
 
-static int compare_names(struct str a, struct str b)
-{
-	size_t length = a.length < b.length ? a.length : b.length;
-	int order = length ? memcmp(a.data, b.data, length) : 0;
-
-	return order ? order : (a.length > b.length) - (a.length < b.length);
-}
-
 static bool is_better(const struct candidate *a, const struct candidate *b)
 {
 	if (!b->scalar || a->rank != b->rank)
 		return !b->scalar || a->rank < b->rank;
 	if (a->count != b->count)
 		return a->count > b->count;
-	return compare_names(a->name, b->name) < 0;
+	return tsi_str_compare(a->name, b->name) < 0;
 }
 
 /* The metrics of all roles; NULL: none is. */

@@ -457,21 +457,19 @@ enum tscope_status tsi_scalars_note(struct step_series *steps, const char *sourc
 
 /* ---- values of no step ---- */
 
-enum tscope_status tsi_scalars_mark_samples(struct metric_log *log, uint64_t *ret,
-					    struct tscope_error *err)
+uint64_t tsi_scalars_mark_samples(struct metric_log *log, struct arena *arena)
 {
-	bool *counts_samples = NULL;
+	struct arena scratch = { 0 };
+	bool *counts_samples = tsi_arena_new(&scratch, log->names.count, sizeof(*counts_samples));
+	uint64_t count = 0;
 
-	*ret = 0;
-	if (tsi_array_new(&counts_samples, log->names.count, sizeof(*counts_samples), err) !=
-	    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (uint32_t i = 0; i < log->names.count; i++)
+	for (uint32_t i = 0; counts_samples && i < log->names.count; i++)
 		counts_samples[i] = tsi_scalar_counts_samples(tsi_intern_text(&log->names, i));
-	for (size_t i = 0; i < log->count; i++) {
+	for (size_t i = 0; counts_samples && i < log->count; i++) {
 		log->points[i].is_sample |= counts_samples[log->points[i].name];
-		*ret += log->points[i].is_sample;
+		count += log->points[i].is_sample;
 	}
-	free(counts_samples);
-	return TSCOPE_OK;
+	arena->has_failed |= scratch.has_failed;
+	tsi_arena_deinit(&scratch);
+	return count;
 }

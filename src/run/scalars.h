@@ -2,6 +2,7 @@
 #ifndef TSCOPE_RUN_SCALARS_H
 #define TSCOPE_RUN_SCALARS_H
 
+#include "base/arena.h"
 #include "run/metrics.h"
 #include "run/steps.h"
 
@@ -33,12 +34,10 @@ enum tscope_status tsi_scalars_join(struct step_series *steps, const struct scal
 				    size_t part_count, struct tscope_error *err);
 
 /*
- * Marks as is_sample what tsi_scalar_counts_samples() tells of; *ret: how many values are so
- * marked, those that were before included.
+ * Marks as is_sample the values whose names tsi_scalar_counts_samples() knows; returns how many
+ * are so marked, those that were before included. Without memory the arena says so.
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_scalars_mark_samples(struct metric_log *log, uint64_t *ret,
-					    struct tscope_error *err);
+uint64_t tsi_scalars_mark_samples(struct metric_log *log, struct arena *arena);
 
 /* Notes the names of the scalars that the records hold by now, with where they come from. */
 TSI_MUST_CHECK
@@ -85,11 +84,11 @@ struct metric_place {
 /*
  * Puts folders into the names of metrics where these are told apart by them alone: metrics of a
  * folder of validation ("val", "logs_eval") beside one that is not, and the only metric of a
- * folder that is called after it ("loss_train"). The places are those of all files of a run.
+ * folder that is called after it ("loss_train"). The places are those of all files of a run; an
+ * earlier call, for more of them, is undone. Without memory the arena says so.
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_metrics_name_by_folders(const struct metric_place *places, size_t count,
-					       struct tscope_error *err);
+void tsi_metrics_name_by_folders(const struct metric_place *places, size_t count,
+				 struct arena *arena);
 
 /*
  * Are these metrics of different runs? So they are where a metric that both have differs, by more

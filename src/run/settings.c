@@ -108,11 +108,8 @@ struct sorted {
 static int compare(const void *left, const void *right)
 {
 	const struct sorted *a = left, *b = right;
-	size_t shorter = a->name.length < b->name.length ? a->name.length : b->name.length;
-	int order = shorter > 0 ? memcmp(a->name.data, b->name.data, shorter) : 0;
+	int order = tsi_str_compare(a->name, b->name);
 
-	if (order == 0 && a->name.length != b->name.length)
-		order = a->name.length < b->name.length ? -1 : 1;
 	return order ? order : (a->order > b->order) - (a->order < b->order);
 }
 

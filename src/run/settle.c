@@ -8,24 +8,14 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "base/array.h"
 #include "base/error.h"
+#include "run/batch_folder.h"
 #include "run/file_name.h"
 #include "run/taste.h"
 
-void tsi_run_file_drop(struct run_file *file)
-{
-	free(file->path);
-	free(file->run_json);
-	free(file->reason);
-	*file = (struct run_file){ 0 };
-}
-
-/* Not left out, and not dropped. */
+/* Not left out. */
 static bool is_used(const struct run_file *file)
 {
-	if (!file->path)
-		return false;
 	return file->kind != RUN_FILE_REFUSED && file->kind != RUN_FILE_IGNORED;
 }
 
@@ -38,8 +28,7 @@ static bool is_same_unpacked(const struct run_file *a, const struct run_file *b)
  * Of trace.json and trace.json.gz in one folder, which stand side by side in
  * this order, the first counts.
  */
-static enum tscope_status leave_out_twins(struct run_file *items, size_t count,
-					  struct tscope_error *err)
+static void leave_out_twins(struct run_file *items, size_t count, struct arena *arena)
 {
 	const struct run_file *kept = NULL;
 
@@ -54,10 +43,25 @@ static enum tscope_status leave_out_twins(struct run_file *items, size_t count,
 		}
 		tsi_fail(&why, TSCOPE_E_UNSUPPORTED, "%s again, in another compression",
 			 tsi_base_name(kept->path));
-		if (tsi_run_leave_out(&items[i], RUN_FILE_IGNORED, why.message, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		tsi_run_leave_out(&items[i], RUN_FILE_IGNORED, why.message, arena);
 	}
-	return TSCOPE_OK;
+}
+
+/* Without a path it is no file any more. */
+static void drop(struct run_file *file)
+{
+	file->path = NULL;
+}
+
+/* Closes the gaps of what was dropped; returns how many files are left. */
+static size_t compact(struct run_file *items, size_t count)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (items[i].path)
+			items[kept++] = items[i];
+	return kept;
 }
 
 /* run.json is no file of its own where it stands beside step records. */
@@ -70,13 +74,15 @@ static void drop_run_json(struct run_file *items, size_t count)
 	for (size_t i = 0; i < count && has_steps; i++)
 		if (items[i].kind == RUN_FILE_IGNORED &&
 		    strcmp(tsi_base_name(items[i].path), "run.json") == 0)
-			tsi_run_file_drop(&items[i]);
+			drop(&items[i]);
 }
 
-enum tscope_status tsi_settle_folder(struct run_file *items, size_t count, struct tscope_error *err)
+size_t tsi_settle_folder(struct run_file *items, size_t count, struct arena *arena)
 {
 	drop_run_json(items, count);
-	return leave_out_twins(items, count, err);
+	count = compact(items, count);
+	leave_out_twins(items, count, arena);
+	return count;
 }
 
 /* A used file, or folder, by what the file system knows it by. */
@@ -121,31 +127,19 @@ static size_t identify(const struct run_files *files, struct identity *identitie
 	return count;
 }
 
-/* Closes the gaps of what was dropped. */
-static void compact(struct run_files *files)
+void tsi_settle_files(struct run_files *files, struct arena *scratch)
 {
-	size_t kept = 0;
+	struct identity *identities = tsi_arena_new(scratch, files->count, sizeof(*identities));
 
-	for (size_t i = 0; i < files->count; i++)
-		if (files->items[i].path)
-			files->items[kept++] = files->items[i];
-	files->count = kept;
-}
-
-enum tscope_status tsi_settle_doubles(struct run_files *files, struct tscope_error *err)
-{
-	struct identity *identities;
-
-	if (tsi_array_new(&identities, files->count, sizeof(*identities), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (!identities)
+		return;
 	size_t count = identify(files, identities);
 	if (count > 0)
 		qsort(identities, count, sizeof(*identities), compare_identities);
 	for (size_t i = 1; i < count; i++)
 		if (identities[i].device == identities[i - 1].device &&
 		    identities[i].inode == identities[i - 1].inode)
-			tsi_run_file_drop(&files->items[identities[i].index]);
-	free(identities);
-	compact(files);
-	return TSCOPE_OK;
+			drop(&files->items[identities[i].index]);
+	files->count = compact(files->items, files->count);
+	tsi_find_batches(files, scratch);
 }

@@ -4,23 +4,18 @@
 
 #include "run/find.h"
 
-/* Frees what a file holds; without a path it is none any more. */
-void tsi_run_file_drop(struct run_file *file);
-
 /*
  * Settles the files of one folder, which are in the order of names: drops
  * run.json beside step records, and of a file in several compressions
- * ignores all but the first.
+ * ignores all but the first. Reasons go to the arena. Returns how many files are left.
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_settle_folder(struct run_file *items, size_t count,
-				     struct tscope_error *err);
+size_t tsi_settle_folder(struct run_file *items, size_t count, struct arena *arena);
 
 /*
- * Drops files that were found before, by links or because two paths lead to them, and
- * closes all gaps. Of two names the one that tells a rank stays, else the first.
+ * Settles the files of a run: drops those that were found before, by links or because two paths
+ * lead to them, closes all gaps, and finds the batches of traces. Of two names the one with a
+ * rank stays, else the first.
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_settle_doubles(struct run_files *files, struct tscope_error *err);
+void tsi_settle_files(struct run_files *files, struct arena *scratch);
 
 #endif

@@ -6,8 +6,6 @@
  */
 #include "run/taste.h"
 
-#include <stdlib.h>
-
 #include "base/error.h"
 #include "decode/foreign.h"
 #include "decode/page.h"
@@ -51,17 +49,11 @@ static bool has_ending(const char *path, const char *const *endings, size_t coun
 	return false;
 }
 
-enum tscope_status tsi_run_leave_out(struct run_file *file, enum run_file_kind kind,
-				     const char *reason, struct tscope_error *err)
+void tsi_run_leave_out(struct run_file *file, enum run_file_kind kind, const char *reason,
+		       struct arena *arena)
 {
-	char *copy;
-
-	if (tsi_text_copy(&copy, tsi_str_of(reason), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	free(file->reason);
-	file->reason = copy;
+	file->reason = tsi_arena_copy(arena, tsi_str_of(reason));
 	file->kind = kind;
-	return TSCOPE_OK;
 }
 
 /*
@@ -292,45 +284,51 @@ static enum run_file_kind kind_of_head(struct run_file *file, struct str head, b
 	return RUN_FILE_IGNORED;
 }
 
-/* Fails with TSCOPE_E_NOMEM only. */
-static enum tscope_status taste_bytes(struct run_file *file, struct verdict *verdict)
+/* The first bytes of a file. */
+struct head {
+	struct input *in; /* holds the bytes; or NULL */
+	struct str bytes;
+	bool is_whole;   /* the file holds no more */
+	bool is_refused; /* nothing of it can be read; the verdict says why */
+};
+
+/* Looks at so many bytes; where memory runs out the arena says so. To be followed by close. */
+static struct head open_head(const struct run_file *file, size_t count, size_t block_bytes,
+			     struct verdict *verdict, struct arena *arena)
 {
-	const struct input_options options = {
-		.single_thread = true,
-		.block_bytes = RUN_HEAD_BYTES,
-	};
-	struct str head = { 0 };
-	struct input *in = NULL;
-	struct tscope_error *why = &verdict->why;
-	enum tscope_status status = tsi_input_open_file(&in, file->path, &options, why);
+	const struct input_options options = { .single_thread = true, .block_bytes = block_bytes };
+	struct head head = { 0 };
+	enum tscope_status status =
+		tsi_input_open_file(&head.in, file->path, &options, &verdict->why);
 
 	if (status == TSCOPE_OK)
-		status = tsi_input_peek(in, RUN_HEAD_BYTES, &head.data, &head.length, why);
-	if (status < 0 && head.length == 0)
-		verdict->kind = RUN_FILE_REFUSED;
-	else
-		verdict->kind = kind_of_head(file, head, status == TSCOPE_END, verdict);
-	tsi_input_close(in);
-	return status == TSCOPE_E_NOMEM ? TSCOPE_E_NOMEM : TSCOPE_OK;
+		status = tsi_input_peek(head.in, count, &head.bytes.data, &head.bytes.length,
+					&verdict->why);
+	arena->has_failed |= status == TSCOPE_E_NOMEM;
+	head.is_whole = status == TSCOPE_END;
+	head.is_refused = status < 0 && head.bytes.length == 0;
+	return head;
 }
 
-/* The same of a file that is ours only if it is a capture. */
-static enum tscope_status taste_capture(struct run_file *file, struct verdict *verdict)
+static void taste_bytes(struct run_file *file, struct verdict *verdict, struct arena *arena)
+{
+	struct head head = open_head(file, RUN_HEAD_BYTES, RUN_HEAD_BYTES, verdict, arena);
+
+	verdict->kind = head.is_refused ? RUN_FILE_REFUSED
+					: kind_of_head(file, head.bytes, head.is_whole, verdict);
+	tsi_input_close(head.in);
+}
+
+/* As taste_bytes(), of a file that is ours only if it is a capture. */
+static void taste_capture(const struct run_file *file, struct verdict *verdict, struct arena *arena)
 {
 	enum { BLOCK_BYTES = 4096, MAGIC_BYTES = 7 };
-	const struct input_options options = { .single_thread = true, .block_bytes = BLOCK_BYTES };
-	struct str head = { 0 };
-	struct input *in = NULL;
-	enum tscope_status status = tsi_input_open_file(&in, file->path, &options, &verdict->why);
+	struct head head = open_head(file, MAGIC_BYTES, BLOCK_BYTES, verdict, arena);
 
-	if (status == TSCOPE_OK)
-		status = tsi_input_peek(in, MAGIC_BYTES, &head.data, &head.length, &verdict->why);
-	if (status < 0 && head.length == 0)
-		verdict->kind = RUN_FILE_REFUSED;
-	else
-		verdict->kind = tsi_is_memray(head) ? RUN_FILE_MEMORY : RUN_FILE_IGNORED;
-	tsi_input_close(in);
-	return status == TSCOPE_E_NOMEM ? TSCOPE_E_NOMEM : TSCOPE_OK;
+	verdict->kind = head.is_refused             ? RUN_FILE_REFUSED
+			: tsi_is_memray(head.bytes) ? RUN_FILE_MEMORY
+						    : RUN_FILE_IGNORED;
+	tsi_input_close(head.in);
 }
 
 /* What is not ours is called what its bytes or its name say. */
@@ -342,45 +340,32 @@ static const char *name_foreign(const struct run_file *file, const struct verdic
 }
 
 /*
- * A file of a folder that is not about memory, for all its ending. What kept it from being read
- * may have cost the snapshot of the rank that died, and is told, but for an archive: that is a
- * checkpoint of torch.save().
+ * A file of a folder that is not about memory, whatever its ending. What kept it from being read
+ * may have cost the snapshot of the rank that died, and is reported, unless it is an archive: that
+ * is a checkpoint of torch.save().
  */
-static enum tscope_status leave_out_unlike_memory(struct run_file *file,
-						  const struct verdict *verdict,
-						  struct tscope_error *err)
+static void leave_out_unlike_memory(struct run_file *file, const struct verdict *verdict,
+				    struct arena *arena)
 {
 	enum run_file_kind kind = verdict->kind;
 	const struct tscope_error *why = &verdict->why;
 	bool is_pickle = has_ending(file->path, pickle_endings, TSI_COUNT_OF(pickle_endings));
 
 	if (kind == RUN_FILE_REFUSED && why->status == TSCOPE_E_UNSUPPORTED)
-		return tsi_run_leave_out(file, RUN_FILE_IGNORED, why->message, err);
-	if (kind == RUN_FILE_REFUSED || (is_pickle && why->status == TSCOPE_E_EMPTY))
-		return tsi_run_leave_out(file, RUN_FILE_REFUSED, why->message, err);
-	return tsi_run_leave_out(file, RUN_FILE_IGNORED, name_foreign(file, verdict), err);
+		tsi_run_leave_out(file, RUN_FILE_IGNORED, why->message, arena);
+	else if (kind == RUN_FILE_REFUSED || (is_pickle && why->status == TSCOPE_E_EMPTY))
+		tsi_run_leave_out(file, RUN_FILE_REFUSED, why->message, arena);
+	else
+		tsi_run_leave_out(file, RUN_FILE_IGNORED, name_foreign(file, verdict), arena);
 }
 
-static enum tscope_status judge_capture(struct run_file *file, struct tscope_error *err)
-{
-	struct verdict verdict = { 0 };
-
-	if (taste_capture(file, &verdict) != TSCOPE_OK)
-		return tsi_fail_nomem(err);
-	if (verdict.kind != RUN_FILE_MEMORY)
-		return leave_out_unlike_memory(file, &verdict, err);
-	file->kind = RUN_FILE_MEMORY;
-	return TSCOPE_OK;
-}
-
-/* Whatever it is, no format was told by its bytes: its name may. */
-static enum tscope_status leave_out(struct run_file *file, const struct verdict *verdict,
-				    struct tscope_error *err)
+/* Nothing in its bytes shows a format: its name may. */
+static void leave_out(struct run_file *file, const struct verdict *verdict, struct arena *arena)
 {
 	const char *name =
 		verdict->why.status == TSCOPE_E_FORMAT ? tsi_foreign_name_path(file->path) : NULL;
 
-	return tsi_run_leave_out(file, verdict->kind, name ? name : verdict->why.message, err);
+	tsi_run_leave_out(file, verdict->kind, name ? name : verdict->why.message, arena);
 }
 
 /* Event files have a host's name at their end. */
@@ -390,28 +375,42 @@ static bool is_foreign_by_name(const char *path)
 	       !tsi_metric_source_find(path, (struct str){ 0 }, METRIC_TASTE_CERTAIN);
 }
 
-enum tscope_status tsi_run_taste(struct run_file *file, struct tscope_error *err)
+/* Judges a file of a folder by its verdict and the ending of its name. */
+static void judge_found(struct run_file *file, const struct verdict *verdict, struct arena *arena)
+{
+	enum run_file_kind kind = verdict->kind;
+
+	if (kind != RUN_FILE_MEMORY && !verdict->is_page_of_trace &&
+	    (has_ending(file->path, memory_endings, TSI_COUNT_OF(memory_endings)) ||
+	     has_ending(file->path, capture_endings, TSI_COUNT_OF(capture_endings))))
+		leave_out_unlike_memory(file, verdict, arena);
+	else if (kind != RUN_FILE_METRICS &&
+		 has_ending(file->path, metric_endings, TSI_COUNT_OF(metric_endings)))
+		tsi_run_leave_out(file, RUN_FILE_IGNORED, name_foreign(file, verdict), arena);
+	else if (kind == RUN_FILE_REFUSED || kind == RUN_FILE_IGNORED)
+		leave_out(file, verdict, arena);
+	else
+		file->kind = kind;
+}
+
+void tsi_run_taste(struct run_file *file, struct arena *arena)
 {
 	struct verdict verdict = { 0 };
 
-	if (!file->is_named && is_foreign_by_name(file->path))
-		return tsi_run_leave_out(file, RUN_FILE_IGNORED, name_foreign(file, &verdict), err);
-	if (!file->is_named &&
-	    has_ending(file->path, capture_endings, TSI_COUNT_OF(capture_endings)))
-		return judge_capture(file, err);
-	if (taste_bytes(file, &verdict) != TSCOPE_OK)
-		return tsi_fail_nomem(err);
-	if (!file->is_named && verdict.kind != RUN_FILE_MEMORY && !verdict.is_page_of_trace &&
-	    has_ending(file->path, memory_endings, TSI_COUNT_OF(memory_endings)))
-		return leave_out_unlike_memory(file, &verdict, err);
-	if (!file->is_named && verdict.kind != RUN_FILE_METRICS &&
-	    has_ending(file->path, metric_endings, TSI_COUNT_OF(metric_endings)))
-		return tsi_run_leave_out(file, RUN_FILE_IGNORED, name_foreign(file, &verdict), err);
-	if (verdict.kind == RUN_FILE_REFUSED || verdict.kind == RUN_FILE_IGNORED) {
-		if (!file->is_named)
-			return leave_out(file, &verdict, err);
-		verdict.kind = RUN_FILE_TRACE;
+	if (file->is_named) {
+		taste_bytes(file, &verdict, arena);
+		file->kind = verdict.kind == RUN_FILE_REFUSED || verdict.kind == RUN_FILE_IGNORED
+				     ? RUN_FILE_TRACE
+				     : verdict.kind;
+		return;
 	}
-	file->kind = verdict.kind;
-	return TSCOPE_OK;
+	if (is_foreign_by_name(file->path)) {
+		tsi_run_leave_out(file, RUN_FILE_IGNORED, name_foreign(file, &verdict), arena);
+		return;
+	}
+	if (has_ending(file->path, capture_endings, TSI_COUNT_OF(capture_endings)))
+		taste_capture(file, &verdict, arena);
+	else
+		taste_bytes(file, &verdict, arena);
+	judge_found(file, &verdict, arena);
 }

@@ -46,8 +46,7 @@ static const struct {
 static struct run_files make_files(struct run_file items[TSI_COUNT_OF(files)])
 {
 	for (size_t i = 0; i < TSI_COUNT_OF(files); i++)
-		items[i] =
-			(struct run_file){ .path = (char *)files[i].path, .kind = files[i].kind };
+		items[i] = (struct run_file){ .path = files[i].path, .kind = files[i].kind };
 	return (struct run_files){ .items = items, .count = TSI_COUNT_OF(files) };
 }
 
@@ -55,26 +54,31 @@ static void folders_tell_batches(void **state)
 {
 	struct run_file items[TSI_COUNT_OF(files)];
 	struct run_files found = make_files(items), none = { 0 };
+	struct arena scratch = { 0 };
 
 	(void)state;
-	assert_int_equal(tsi_find_batches(&found, NULL), TSCOPE_OK);
+	tsi_find_batches(&found, &scratch);
 	for (size_t i = 0; i < TSI_COUNT_OF(files); i++)
 		if (items[i].first_batch != files[i].first_batch ||
 		    items[i].batch_count != files[i].batch_count)
 			fail_msg("%s: %" PRId64 ", %" PRId64, files[i].path, items[i].first_batch,
 				 items[i].batch_count);
-	assert_int_equal(tsi_find_batches(&none, NULL), TSCOPE_OK);
+	tsi_find_batches(&none, &scratch);
+	assert_false(scratch.has_failed);
+	tsi_arena_deinit(&scratch);
 }
 
 static void out_of_memory(void **state)
 {
 	struct run_file items[TSI_COUNT_OF(files)];
 	struct run_files found = make_files(items);
+	struct arena scratch = { 0 };
 
 	(void)state;
 	fail_alloc_at(1);
-	assert_int_equal(tsi_find_batches(&found, NULL), TSCOPE_E_NOMEM);
+	tsi_find_batches(&found, &scratch);
 	assert_true(fail_alloc_stop());
+	assert_true(scratch.has_failed);
 }
 
 int main(void)

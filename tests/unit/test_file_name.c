@@ -83,25 +83,23 @@ static void test_join(void **state)
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct str folder = { cases[i][0], strlen(cases[i][0]) };
 		struct str name = { cases[i][1], strlen(cases[i][1]) };
-		char *path;
+		struct arena arena = { 0 };
 
-		assert_int_equal(tsi_path_join(&path, folder, name, NULL), TSCOPE_OK);
-		assert_string_equal(path, cases[i][2]);
-		free(path);
+		assert_string_equal(tsi_path_join(&arena, folder, name), cases[i][2]);
+		tsi_arena_deinit(&arena);
 	}
 }
 
 static void test_join_nomem(void **state)
 {
-	struct tscope_error err = { 0 };
-	char *path;
+	struct arena arena = { 0 };
 
 	(void)state;
 	fail_alloc_at(1);
-	enum tscope_status status = tsi_path_join(&path, TSI_STR("a"), TSI_STR("b"), &err);
+	const char *path = tsi_path_join(&arena, TSI_STR("a"), TSI_STR("b"));
 	assert_true(fail_alloc_stop());
-	assert_int_equal(status, TSCOPE_E_NOMEM);
-	assert_string_equal(err.message, "out of memory");
+	assert_string_equal(path, "");
+	assert_true(arena.has_failed);
 }
 
 int main(void)

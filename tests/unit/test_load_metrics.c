@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * src/pipeline_load.c on metrics: what is said of a source beside its values, in a folder that
+ * src/session/load_metrics.c: what is said of a source beside its values, in a folder that
  * each case makes. Shown as "format: events dropped damage | note".
  */
-#include "pipeline_load.h"
+#include "session/load.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -20,54 +20,56 @@
 #include "test_folder.h"
 #include "tfevents_writer.h"
 
-static enum tscope_status load(struct loaded *loaded, const char *path,
+static enum tscope_status load(struct loaded **loaded, const char *path,
 			       const struct tscope_run_options *options, struct tscope_error *err)
 {
 	struct run_files files = { 0 };
-	struct load_job job = { .loaded = loaded };
+	struct load load = { 0 }, *loads[] = { &load };
 	enum tscope_status status = tsi_find_files(&files, &path, 1, err);
 
 	if (status == TSCOPE_OK) {
 		assert_int_equal(files.count, 1);
 		assert_int_equal(files.items[0].kind, RUN_FILE_METRICS);
-		job.file = &files.items[0];
-		status = tsi_load_files(&job, 1, options, err);
+		load.file = files.items[0];
+		status = tsi_load_files(loads, 1, options, err);
 	}
-	if (status == TSCOPE_OK && job.status != TSCOPE_OK)
-		*err = job.error;
-	loaded->input.path = NULL; /* it goes with the files */
-	tsi_run_files_deinit(&files);
-	return status == TSCOPE_OK ? job.status : status;
+	if (status == TSCOPE_OK && load.status != TSCOPE_OK)
+		*err = load.error;
+	*loaded = load.loaded;
+	if (load.loaded)
+		load.loaded->input.path = NULL; /* it goes with the files */
+	tsi_arena_deinit(&files.arena);
+	return status == TSCOPE_OK ? load.status : status;
 }
 
 static const struct tscope_run_options one_thread = { .trace = { .thread_count = 1 } };
 
 static void expect(const char *path, const char *expected)
 {
-	struct loaded loaded = { 0 };
+	struct loaded *loaded = NULL;
 	struct tscope_error err = { 0 };
 	char text[600];
 
 	if (load(&loaded, path, &one_thread, &err) != TSCOPE_OK)
 		fail_msg("%s: %s", path, err.message);
-	assert_int_equal(loaded.input.kind, TSCOPE_INPUT_METRICS);
-	assert_string_equal(tscope_input_kind_unit(loaded.input.kind), "values");
-	assert_int_equal(loaded.input.rank, -1);
-	snprintf(text, sizeof(text), "%s: %" PRIu64 " %" PRIu64 " %s | %s", loaded.input.format,
-		 loaded.input.event_count, loaded.input.dropped_count,
-		 loaded.input.damage ? loaded.input.damage->message : "-", loaded.input.note);
+	assert_int_equal(loaded->input.kind, TSCOPE_INPUT_METRICS);
+	assert_string_equal(tscope_input_kind_unit(loaded->input.kind), "values");
+	assert_int_equal(loaded->input.rank, -1);
+	snprintf(text, sizeof(text), "%s: %" PRIu64 " %" PRIu64 " %s | %s", loaded->input.format,
+		 loaded->input.event_count, loaded->input.dropped_count,
+		 loaded->input.damage ? loaded->input.damage->message : "-", loaded->input.note);
 	assert_string_equal(text, expected);
-	tsi_loaded_deinit(&loaded);
+	tsi_loaded_free(loaded);
 }
 
 static void expect_failure(const char *path, enum tscope_status status, const char *message)
 {
-	struct loaded loaded = { 0 };
+	struct loaded *loaded = NULL;
 	struct tscope_error err = { 0 };
 
 	assert_int_equal(load(&loaded, path, &one_thread, &err), status);
 	assert_string_equal(err.message, message);
-	tsi_loaded_deinit(&loaded);
+	tsi_loaded_free(loaded);
 }
 
 /* ---- what is counted ---- */
@@ -108,7 +110,7 @@ static void test_events(void **state)
 
 static void test_store(void **state)
 {
-	struct loaded loaded = { 0 };
+	struct loaded *loaded = NULL;
 	struct tscope_error err = { 0 };
 
 	(void)state;
@@ -117,12 +119,13 @@ static void test_store(void **state)
 	put_file("run/metrics/b", "1 2 3\n");
 	expect("run/metrics", "mlflow: 3 1 - | values without a step: 1");
 	assert_int_equal(load(&loaded, "run/metrics", &one_thread, &err), TSCOPE_OK);
-	assert_int_equal(loaded.metrics.count, 2);
-	assert_int_equal(loaded.input.source_bytes, 16); /* lines of 6, 4 and 6 bytes */
-	assert_string_equal(loaded.input.compression, "none");
+	assert_int_equal(loaded->metrics.count, 2);
+	assert_int_equal(loaded->input.source_bytes, 16); /* lines of 6, 4 and 6 bytes */
+	assert_string_equal(loaded->input.compression, "none");
 	assert_string_equal(
-		tsi_intern_text(&loaded.steps.names, loaded.steps.provenance.run_name).data, "fox");
-	tsi_loaded_deinit(&loaded);
+		tsi_intern_text(&loaded->steps.names, loaded->steps.provenance.run_name).data,
+		"fox");
+	tsi_loaded_free(loaded);
 }
 
 /* ---- what is left out ---- */
@@ -154,7 +157,7 @@ static void test_nothing(void **state)
 static void test_range(void **state)
 {
 	struct tscope_run_options options = one_thread;
-	struct loaded loaded = { 0 };
+	struct loaded *loaded = NULL;
 	struct tscope_error err = { 0 };
 
 	(void)state;
@@ -165,16 +168,16 @@ static void test_range(void **state)
 	options.timeline.first_step = 4;
 	options.timeline.last_step = 5;
 	assert_int_equal(load(&loaded, "run/metrics", &options, &err), TSCOPE_OK);
-	assert_int_equal(loaded.metrics.count, 3); /* two, and the sample */
-	assert_int_equal(loaded.metrics.points[0].step, 4);
-	assert_int_equal(loaded.metrics.points[1].step, 5);
-	assert_true(loaded.metrics.points[2].is_sample);
-	tsi_loaded_deinit(&loaded);
+	assert_int_equal(loaded->metrics.count, 3); /* two, and the sample */
+	assert_int_equal(loaded->metrics.points[0].step, 4);
+	assert_int_equal(loaded->metrics.points[1].step, 5);
+	assert_true(loaded->metrics.points[2].is_sample);
+	tsi_loaded_free(loaded);
 
 	put_file("metrics.csv", "step,a\n1,2\n");
 	assert_int_equal(load(&loaded, "metrics.csv", &options, &err), TSCOPE_E_EMPTY);
 	assert_string_equal(err.message, "no value of a step from 4 to 5");
-	tsi_loaded_deinit(&loaded);
+	tsi_loaded_free(loaded);
 }
 
 static void test_allocations(void **state)
@@ -187,13 +190,13 @@ static void test_allocations(void **state)
 	put_file("run/params/lr", "0.1");
 	put_file("run/metrics/a", "1 2 3\n");
 	for (; has_failed; n++) {
-		struct loaded loaded = { 0 };
+		struct loaded *loaded = NULL;
 		struct tscope_error err = { 0 };
 
 		fail_alloc_at(n);
 		enum tscope_status status = load(&loaded, "run/metrics", &one_thread, &err);
 		has_failed = fail_alloc_stop();
-		tsi_loaded_deinit(&loaded);
+		tsi_loaded_free(loaded);
 		assert_int_equal(status, has_failed ? TSCOPE_E_NOMEM : TSCOPE_OK);
 	}
 	assert_true(n > 20);

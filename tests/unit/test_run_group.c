@@ -60,7 +60,7 @@ static void check(const struct given *given, size_t count, enum group_note note,
 		assert_string_equal(items[i].path, given[items[i].file].path);
 		snprintf(actual + length, sizeof(actual) - length, "%s%s%s%s %" PRId64 " %u\n",
 			 items[i].is_stray ? "stray " : "", items[i].is_apart ? "apart " : "",
-			 items[i].kind == RUN_ITEM_BESIDE ? "beside " : "", items[i].path,
+			 items[i].kind == RUN_ITEM_SECONDARY ? "beside " : "", items[i].path,
 			 items[i].rank, items[i].window);
 	}
 	assert_string_equal(actual, expected);

@@ -42,7 +42,13 @@ static enum tscope_status name_all(struct metric_log *logs, const struct given *
 
 	for (size_t i = 0; i < count; i++)
 		places[i] = (struct metric_place){ &logs[i], given[i].path };
-	return tsi_metrics_name_by_folders(places, count, NULL);
+	struct arena arena = { 0 };
+	enum tscope_status status;
+
+	tsi_metrics_name_by_folders(places, count, &arena);
+	status = tsi_arena_status(&arena, NULL);
+	tsi_arena_deinit(&arena);
+	return status;
 }
 
 static size_t make_logs(struct metric_log *logs, const struct given *given)
@@ -119,6 +125,9 @@ static void test_values(void **state)
 	assert_string_equal(tsi_intern_text(&logs[1].names, logs[1].points[0].name).data, "val/a");
 	assert_string_equal(tsi_intern_text(&logs[1].names, logs[1].points[1].name).data, "val/b");
 	assert_string_equal(tsi_intern_text(&logs[1].names, logs[1].points[2].name).data, "val/a");
+	/* Alone it is another run: what was done before does not count. */
+	assert_int_equal(name_all(logs + 1, given + 1, 1), TSCOPE_OK);
+	assert_string_equal(tsi_intern_text(&logs[1].names, logs[1].points[1].name).data, "b");
 	tsi_metric_log_deinit(&logs[0]);
 	tsi_metric_log_deinit(&logs[1]);
 }

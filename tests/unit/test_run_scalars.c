@@ -249,11 +249,11 @@ static void test_mark_samples(void **state)
 {
 	struct metric_log log = test_metrics("8 Train/Samples/lr 1\n1 a 1\n5 system/cpu 9 sample\n"
 					     "16 Train/Samples/lr 2\n");
-	uint64_t count;
+	struct arena arena = { 0 };
 
 	(void)state;
-	assert_int_equal(tsi_scalars_mark_samples(&log, &count, NULL), TSCOPE_OK);
-	assert_int_equal(count, 3);
+	assert_int_equal(tsi_scalars_mark_samples(&log, &arena), 3);
+	assert_false(arena.has_failed);
 	assert_true(log.points[0].is_sample);
 	assert_false(log.points[1].is_sample);
 	assert_true(log.points[3].is_sample);
@@ -536,12 +536,14 @@ static void test_memory(void **state)
 		struct metric_log log = test_metrics("0 x 1\n1 x 1\n0 grad_norm 3\n9 lr 2\n");
 		struct scalar_part part = { &log, "csv" };
 		struct tscope_error err = { 0 };
-		uint64_t count;
+		struct arena arena = { 0 };
 
 		fail_alloc_at(n);
 		enum tscope_status status = tsi_scalars_note(&steps, "steps_jsonl", &err);
-		if (status == TSCOPE_OK)
-			status = tsi_scalars_mark_samples(&log, &count, &err);
+		if (status == TSCOPE_OK) {
+			(void)tsi_scalars_mark_samples(&log, &arena);
+			status = tsi_arena_status(&arena, &err);
+		}
 		if (status == TSCOPE_OK)
 			status = tsi_scalars_join(&steps, &part, 1, &err);
 		if (status == TSCOPE_OK)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The public face of a finished trace: what include/tscope/trace.h promises
- * about it, but opening, which is pipeline.c's. Nothing here allocates.
+ * about it, but opening, which is session/open_trace.c's. Nothing here allocates.
  */
 #include "model/trace/trace.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The path of the data, end to end; read this first. Opening a trace is:
+ * The path of a trace:
  *
  *	input    bytes of a file, a pipe or memory, decompressed    (src/input/)
  *	decode   bytes to events                                    (src/decode/)
@@ -12,7 +12,7 @@
  * An input that breaks in the middle is still a trace when events came before
  * the break: the error then becomes the trace's damage.
  */
-#include "pipeline.h"
+#include "session/open_trace.h"
 
 #include <stdlib.h>
 

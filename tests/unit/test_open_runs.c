@@ -120,6 +120,11 @@ static void test_which_runs(void **state)
 			     { "a/rank1/steps.jsonl", 0 },
 			     { "b/rank2/steps.jsonl", 4 } },
 		  .runs = { "a/", "b/" } },
+		/* A folder that is called after another one is a run of its own. */
+		{ .files = { { "job/steps.jsonl", 2 },
+			     { "job_rank1/steps.jsonl", 4 },
+			     { "other/steps.jsonl", 2 } },
+		  .runs = { "job/", "job_rank1/", "other/" } },
 		/* What lies beside the runs is of none. */
 		{ .files = { { "rank7.jsonl", 0 }, { "a/steps.jsonl", 0 }, { "b/steps.jsonl", 0 } },
 		  .runs = { "a/", "b/" },

@@ -17,8 +17,8 @@
 #include "decode/plain/plain_reader.h"
 #include "decode/records/memray.h"
 #include "model/memory/memory_file.h"
-#include "pipeline.h"
 #include "run/find.h"
+#include "session/open_trace.h"
 
 static const struct {
 	const char *name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pipeline.c and version.c: from bytes to a trace, whole, cut and refused. */
+/* session/open_trace.c and version.c: from bytes to a trace, whole, cut and refused. */
 #include <tscope/tscope.h>
 
 #include <setjmp.h>

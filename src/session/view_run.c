@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The public face of an opened run: what include/tscope/run.h promises about it. */
-#include "pipeline_run.h"
+#include "session/run.h"
 
 #include "base/error.h"
 #include "run/write_steps.h"
@@ -12,24 +12,24 @@ const struct tscope_analysis *tscope_run_analysis(const struct tscope_run *run)
 
 size_t tscope_run_rank_count(const struct tscope_run *run)
 {
-	return run->rank_count;
+	return run->ranks.count;
 }
 
 int64_t tscope_run_rank_number(const struct tscope_run *run, size_t rank)
 {
-	return rank < run->rank_count ? run->series[rank].rank : -1;
+	return rank < run->ranks.count ? run->ranks.series[rank].rank : -1;
 }
 
 const struct tscope_analysis *tscope_run_rank_analysis(const struct tscope_run *run, size_t rank)
 {
-	return rank < run->rank_count ? run->ranks[rank].analysis : NULL;
+	return rank < run->ranks.count ? run->ranks.ranks[rank].analysis : NULL;
 }
 
 static const struct step_series *series_of(const struct tscope_run *run, size_t rank)
 {
-	if (rank < run->rank_count)
-		return &run->series[rank];
-	return run->rank_count == 1 ? &run->series[0] : &run->slowest;
+	if (rank < run->ranks.count)
+		return &run->ranks.series[rank];
+	return run->ranks.count == 1 ? &run->ranks.series[0] : &run->slowest;
 }
 
 size_t tscope_run_step_count(const struct tscope_run *run, size_t rank)
@@ -60,32 +60,36 @@ const char *tscope_input_kind_unit(enum tscope_input_kind kind)
 
 size_t tscope_run_input_count(const struct tscope_run *run)
 {
-	return run->item_count;
+	return run->members.item_count;
 }
 
 struct tscope_run_input tscope_run_input(const struct tscope_run *run, size_t index)
 {
-	return run->loaded[run->items[index].file].input;
+	struct tscope_run_input input = tsi_member(&run->members, index)->input;
+
+	input.rank = run->members.items[index].rank;
+	input.window = run->members.items[index].window;
+	return input;
 }
 
 size_t tscope_run_other_count(const struct tscope_run *run)
 {
-	return run->other_count;
+	return run->members.other_count;
 }
 
 struct tscope_run_other tscope_run_other(const struct tscope_run *run, size_t index)
 {
-	return run->others[index].shown;
+	return run->members.others[index].shown;
 }
 
 size_t tscope_run_note_count(const struct tscope_run *run)
 {
-	return run->note_count;
+	return run->notes.count;
 }
 
 const char *tscope_run_note(const struct tscope_run *run, size_t index)
 {
-	return run->notes[index].text;
+	return run->notes.items[index];
 }
 
 static enum tscope_status check_stream(FILE *out, struct tscope_error *err)
@@ -96,13 +100,13 @@ static enum tscope_status check_stream(FILE *out, struct tscope_error *err)
 enum tscope_status tscope_run_write_steps(FILE *out, const struct tscope_run *run, size_t rank,
 					  struct tscope_error *err)
 {
-	tsi_write_steps(out, &run->series[rank]);
+	tsi_write_steps(out, &run->ranks.series[rank]);
 	return check_stream(out, err);
 }
 
 enum tscope_status tscope_run_write_meta(FILE *out, const struct tscope_run *run, size_t rank,
 					 struct tscope_error *err)
 {
-	tsi_write_run_json(out, &run->series[rank]);
+	tsi_write_run_json(out, &run->ranks.series[rank]);
 	return check_stream(out, err);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TSCOPE_PIPELINE_H
-#define TSCOPE_PIPELINE_H
+#ifndef TSCOPE_SESSION_OPEN_TRACE_H
+#define TSCOPE_SESSION_OPEN_TRACE_H
 
 #include "input/input.h"
 #include "model/trace/composer.h"

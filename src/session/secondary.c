@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Traces of several profilers of one rank at one time: torch's has its operators and kernels,
- * Composer's its callbacks, VizTracer's the functions of Python. Steps are made of the deepest
- * (run/group.h); what the others know besides is shown with it.
+ * Several profilers may record one rank at one time: torch's trace has the operators and kernels,
+ * Composer's the callbacks, VizTracer's the functions of Python. The deepest trace provides the
+ * steps (run/group.h); the others are secondary traces, whose further facts are shown with it.
  */
-#include "pipeline_run.h"
+#include "session/run.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "analyze/analysis.h"
-#include "pipeline_load.h"
 
 unsigned char tsi_depth_of(const struct loaded *loaded)
 {
@@ -28,9 +27,9 @@ unsigned char tsi_depth_of(const struct loaded *loaded)
 	return DEPTH_TORCH;
 }
 
-void tsi_run_keep_beside(struct run_rank *rank, struct loaded *loaded)
+void tsi_keep_secondary(struct run_rank *rank, struct loaded *loaded)
 {
-	const struct loaded **kept = &rank->beside[tsi_depth_of(loaded)];
+	const struct loaded **kept = &rank->secondary[tsi_depth_of(loaded)];
 	size_t used = strlen(loaded->note);
 
 	snprintf(loaded->note + used, sizeof(loaded->note) - used,
@@ -39,9 +38,9 @@ void tsi_run_keep_beside(struct run_rank *rank, struct loaded *loaded)
 		*kept = loaded;
 }
 
-void tsi_run_put_beside(const struct run_rank *rank)
+void tsi_attach_secondary(const struct run_rank *rank)
 {
 	for (size_t depth = 0; depth < DEPTH_COUNT; depth++)
-		if (rank->beside[depth])
-			tsi_analysis_put_beside(rank->analysis, rank->beside[depth]->analysis);
+		if (rank->secondary[depth])
+			tsi_analysis_put_beside(rank->analysis, rank->secondary[depth]->analysis);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The path of a comparison: each side is a run (src/pipeline_run.c), or a report that was saved
+ * The path of a comparison: each side is a run (open_run.c), or a report that was saved
  * (src/analyze/saved_report.c); both come down to facts and findings, and the analyzers in
  * src/diff/ make facts of the two.
  */
@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "decode/plain/plain_reader.h"
 #include "diff/comparison.h"
-#include "pipeline.h"
+#include "session/open_trace.h"
 
 enum { NOTE_CHARS = 640, MAX_NOTES = 5 }; /* of ranks, and two of each side */
 

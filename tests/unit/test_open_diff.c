@@ -95,7 +95,7 @@ static void save_report(char saved[PATH_CHARS], const char *name)
 	const struct tscope_report_options options = { .format = TSCOPE_REPORT_JSON };
 
 	in_testdata(path, name);
-	snprintf(saved, PATH_CHARS, "/tmp/test_pipeline_diff.XXXXXX");
+	snprintf(saved, PATH_CHARS, "/tmp/test_open_diff.XXXXXX");
 	int fd = mkstemp(saved);
 	assert_true(fd >= 0);
 	FILE *out = fdopen(fd, "w");

@@ -3,7 +3,7 @@
  * Which of a run's files about memory speak for a rank, and for the run. A job leaves many:
  * one for each rank, step and OOM; figures of several added up would mean nothing.
  */
-#include "pipeline_run_memory.h"
+#include "session/run.h"
 
 #include "analyze/analysis.h"
 

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* Gives the files that were read their places in the run; the others go to a list of their own. */
+#include "session/run.h"
+
+#include "base/error.h"
+
+static void add_other(struct run_members *members, const struct run_file *file, bool is_problem,
+		      const char *reason)
+{
+	members->others[members->other_count++].shown = (struct tscope_run_other){
+		.path = file->path,
+		.reason = reason,
+		.is_problem = is_problem || file->is_named,
+		.is_named = file->is_named,
+	};
+}
+
+/* Adds one that was to be read; the error is copied. */
+static void add_failed(struct run_members *members, const struct run_file *file, bool is_problem,
+		       const struct tscope_error *error, struct arena *arena)
+{
+	struct tscope_error *copy = tsi_arena_new(arena, 1, sizeof(*copy));
+
+	if (!copy)
+		return;
+	*copy = *error;
+	add_other(members, file, is_problem, copy->message);
+	members->others[members->other_count - 1].error = copy;
+}
+
+/* A file of a folder that turns out to be something else, or to tell nothing, is no loss. */
+static bool is_foreign(const struct run_file *file, enum tscope_status status)
+{
+	return status == TSCOPE_E_FORMAT || status == TSCOPE_E_UNSUPPORTED ||
+	       (status == TSCOPE_E_EMPTY &&
+		(file->kind == RUN_FILE_MEMORY || file->kind == RUN_FILE_METRICS));
+}
+
+/* Adds what became of a file. Fails where that was no fault of the file. */
+static enum tscope_status add_source(struct run_members *members, const struct run_source *source,
+				     struct arena *arena, struct tscope_error *err)
+{
+	const struct run_file *file = source->file;
+	struct load *load = source->load;
+	const struct tscope_error *error = source->refusal;
+
+	if (!load) {
+		add_other(members, file, file->kind == RUN_FILE_REFUSED, file->reason);
+		return TSCOPE_OK;
+	}
+	if (load->status == TSCOPE_E_NOMEM || load->status == TSCOPE_E_INTERNAL) {
+		if (err)
+			*err = load->error;
+		return load->status;
+	}
+	if (!error && load->status != TSCOPE_OK)
+		error = &load->error;
+	if (error) {
+		add_failed(members, file, !is_foreign(file, error->status), error, arena);
+		return TSCOPE_OK;
+	}
+	members->loads[members->read_count] = load;
+	members->loaded[members->read_count++] = load->loaded;
+	return TSCOPE_OK;
+}
+
+static const enum run_item_kind item_kinds[] = {
+	[TSCOPE_INPUT_TRACE] = RUN_ITEM_TRACE,
+	[TSCOPE_INPUT_STEPS] = RUN_ITEM_STEPS,
+	[TSCOPE_INPUT_MEMORY] = RUN_ITEM_MEMORY,
+	[TSCOPE_INPUT_METRICS] = RUN_ITEM_METRICS,
+};
+
+static void list_items(struct run_members *members)
+{
+	for (size_t i = 0; i < members->read_count; i++) {
+		const struct loaded *loaded = members->loaded[i];
+
+		members->items[i] = (struct run_item){
+			.file = i,
+			.path = loaded->input.path,
+			.kind = item_kinds[loaded->input.kind],
+			.rank = loaded->input.rank,
+			.start_ns = loaded->start_ns,
+			.end_ns = loaded->end_ns,
+			.depth = tsi_depth_of(loaded),
+		};
+	}
+}
+
+/* Counts the items; strays go to the files that are in no figure. */
+static void count_items(struct run_members *members, struct arena *arena)
+{
+	struct tscope_error error = { 0 };
+
+	tsi_fail(&error, TSCOPE_E_DAMAGED,
+		 "does not say its rank as the others do; put the rank into its name (rank3.json)");
+	for (size_t i = 0; i < members->read_count; i++) {
+		const struct run_item *item = &members->items[i];
+		const struct run_file stray = { .path = item->path };
+
+		if (item->is_stray)
+			add_failed(members, &stray, true, &error, arena);
+		else
+			members->item_count++;
+		members->step_item_count +=
+			!item->is_stray && !item->is_apart && item->kind != RUN_ITEM_MEMORY;
+	}
+}
+
+enum tscope_status tsi_group_members(struct run_members *ret, const struct run_sources *sources,
+				     struct run_notes *notes, struct tscope_error *err)
+{
+	struct arena *arena = notes->arena;
+	enum group_note note;
+
+	*ret = (struct run_members){
+		.loaded = tsi_arena_new(arena, sources->count, sizeof(*ret->loaded)),
+		.loads = tsi_arena_new(arena, sources->count, sizeof(*ret->loads)),
+		.items = tsi_arena_new(arena, sources->count, sizeof(*ret->items)),
+		.others = tsi_arena_new(arena, sources->count, sizeof(*ret->others)),
+	};
+	enum tscope_status status = tsi_arena_status(arena, err);
+	for (size_t i = 0; status == TSCOPE_OK && i < sources->count; i++)
+		status = add_source(ret, &sources->items[i], arena, err);
+	if (status != TSCOPE_OK)
+		return status;
+	list_items(ret);
+	status = tsi_group_items(ret->items, ret->read_count, &note, err);
+	if (status != TSCOPE_OK)
+		return status;
+	count_items(ret, arena);
+	if (note == GROUP_NUMBERED)
+		tsi_run_note(notes, "no file says its rank: processes were numbered in the order "
+				    "of their names");
+	return tsi_arena_status(arena, err);
+}
+
+size_t tsi_end_of_rank(const struct run_members *members, size_t first)
+{
+	size_t end = first + 1;
+
+	while (end < members->step_item_count &&
+	       members->items[end].rank == members->items[first].rank)
+		end++;
+	return end;
+}

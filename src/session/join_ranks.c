@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Joins what the files of a rank say to one series of steps: its own records, its traces window
+ * after window, its metrics; and finds the files about memory that speak for it.
+ */
+#include "session/run.h"
+
+#include <inttypes.h>
+
+#include "run/scalars.h"
+#include "run/settings.h"
+
+struct joining {
+	struct run_ranks *ranks;
+	const struct run_members *members;
+	struct run_notes *notes;
+};
+
+/* What a rank's files say once for all steps; what came first stays. */
+static enum tscope_status take_description(struct step_series *steps,
+					   const struct step_series *from, struct tscope_error *err)
+{
+	if (steps->world_size < 0)
+		steps->world_size = from->world_size;
+	if (steps->flops_per_step <= 0) {
+		steps->flops_per_step = from->flops_per_step;
+		steps->hardware_flops_per_step = from->hardware_flops_per_step;
+	}
+	if (steps->peak_flops <= 0)
+		steps->peak_flops = from->peak_flops;
+	if (!steps->clock.is_known)
+		steps->clock = from->clock;
+	return tsi_settings_take(steps, from, err);
+}
+
+/* All traces of the last rank as one series; the one with the most steps speaks for the rank. */
+static enum tscope_status join_windows(const struct joining *joining, size_t first, size_t end,
+				       struct step_series *windows, struct tscope_error *err)
+{
+	struct run_rank *rank = &joining->ranks->ranks[joining->ranks->count - 1];
+	size_t most = 0;
+
+	for (size_t i = first; i < end; i++) {
+		struct loaded *loaded = tsi_member(joining->members, i);
+		size_t count = tsi_count_timed(&loaded->steps);
+
+		if (joining->members->items[i].kind == RUN_ITEM_SECONDARY) {
+			tsi_keep_secondary(rank, loaded);
+			continue;
+		}
+		if (take_description(windows, &loaded->steps, err) != TSCOPE_OK ||
+		    tsi_steps_append(windows, &loaded->steps, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+		if (count >= most) {
+			most = count;
+			rank->trace_analysis = loaded->analysis;
+		}
+	}
+	return TSCOPE_OK;
+}
+
+/* Joins the traces [first, end) to the records that the job wrote itself. */
+static enum tscope_status join_traces(const struct joining *joining, size_t first, size_t end,
+				      struct tscope_error *err)
+{
+	struct step_series *steps = &joining->ranks->series[joining->ranks->count - 1], windows;
+	size_t record_count = steps->count;
+	enum tscope_status status = tsi_steps_init(&windows, err);
+
+	if (status == TSCOPE_OK)
+		status = join_windows(joining, first, end, &windows, err);
+	if (status == TSCOPE_OK)
+		status = take_description(steps, &windows, err);
+	if (status == TSCOPE_OK && windows.count > 0)
+		status = tsi_steps_join(steps, &windows, err);
+	if (status == TSCOPE_OK && steps->count > record_count)
+		tsi_run_note(joining->notes,
+			     "%zu steps of the trace have no step record of their number",
+			     steps->count - record_count);
+	tsi_steps_deinit(&windows);
+	return status;
+}
+
+static struct step_series *add_rank(struct run_ranks *ranks)
+{
+	return &ranks->series[ranks->count++];
+}
+
+/*
+ * The series of the rank that items [first, end) belong to: its own records stand first, its
+ * metrics last.
+ */
+static enum tscope_status join_rank(const struct joining *joining, size_t first, size_t end,
+				    struct tscope_error *err)
+{
+	const struct run_members *members = joining->members;
+	struct step_series *steps = add_rank(joining->ranks);
+	struct loaded *loaded = tsi_member(members, first);
+	size_t metrics = first;
+	enum tscope_status status;
+
+	while (metrics < end && members->items[metrics].kind != RUN_ITEM_METRICS)
+		metrics++;
+	if (members->items[first].kind == RUN_ITEM_STEPS) {
+		tsi_steps_move(steps, &loaded->steps);
+		status = tsi_scalars_note(steps, loaded->input.format, err);
+		if (status == TSCOPE_OK)
+			status = join_traces(joining, first + 1, metrics, err);
+	} else {
+		status = tsi_steps_init(steps, err);
+		if (status == TSCOPE_OK)
+			status = join_windows(joining, first, metrics, steps, err);
+	}
+	if (status == TSCOPE_OK)
+		status = tsi_join_metrics(steps, members, metrics, end, err);
+	steps->rank = members->items[first].rank;
+	return status;
+}
+
+static enum tscope_status add_empty_rank(struct run_ranks *ranks, int64_t rank,
+					 struct tscope_error *err)
+{
+	struct step_series *steps = add_rank(ranks);
+	enum tscope_status status = tsi_steps_init(steps, err);
+
+	steps->rank = rank;
+	return status;
+}
+
+/* Of files about memory alone: the ranks that they name, or one that nobody names. No steps. */
+static enum tscope_status add_memory_ranks(const struct joining *joining, struct tscope_error *err)
+{
+	const struct run_members *members = joining->members;
+	enum tscope_status status = TSCOPE_OK;
+	int64_t last = -1;
+
+	for (size_t i = 0; status == TSCOPE_OK && i < members->item_count; i++) {
+		if (members->items[i].rank <= last)
+			continue;
+		last = members->items[i].rank;
+		status = add_empty_rank(joining->ranks, last, err);
+	}
+	if (status == TSCOPE_OK && joining->ranks->count == 0)
+		status = add_empty_rank(joining->ranks, -1, err);
+	return status;
+}
+
+/* Statistics of memory go to the steps, too, where their rank has any. */
+static enum tscope_status join_memory_steps(const struct joining *joining, size_t rank,
+					    const struct loaded *loaded, struct tscope_error *err)
+{
+	size_t step_count;
+	enum tscope_status status;
+
+	if (loaded->memory_steps.count == 0)
+		return TSCOPE_OK;
+	status = tsi_memory_steps_join(&joining->ranks->series[rank], &loaded->memory_steps,
+				       &step_count, err);
+	if (status == TSCOPE_OK && step_count > 0)
+		tsi_run_note(joining->notes,
+			     "memory of %zu step%s is that of %s, where "
+			     "iteration 1 of training_step is step 0",
+			     step_count, step_count == 1 ? "" : "s", loaded->input.path);
+	return status;
+}
+
+/* A file whose rank is not one of the run's, or not known, speaks for the run alone. */
+static enum tscope_status join_memory(const struct joining *joining, struct tscope_error *err)
+{
+	const struct run_members *members = joining->members;
+	struct run_ranks *ranks = joining->ranks;
+	enum tscope_status status = TSCOPE_OK;
+
+	for (size_t i = members->step_item_count; i < members->item_count; i++) {
+		const struct loaded *loaded = tsi_member(members, i);
+
+		for (size_t rank = 0; status == TSCOPE_OK && rank < ranks->count; rank++) {
+			if (ranks->series[rank].rank != members->items[i].rank)
+				continue;
+			if (members->items[i].kind == RUN_ITEM_MEMORY)
+				tsi_run_memory_offer(&ranks->ranks[rank].memory, loaded);
+			status = join_memory_steps(joining, rank, loaded, err);
+		}
+		if (members->items[i].kind == RUN_ITEM_MEMORY)
+			tsi_run_memory_offer(&ranks->memory, loaded);
+	}
+	return status;
+}
+
+enum tscope_status tsi_join_ranks(struct run_ranks *ret, const struct run_members *members,
+				  struct run_notes *notes, struct tscope_error *err)
+{
+	const struct joining joining = { ret, members, notes };
+	size_t room = members->item_count + 1; /* one for the run that nobody names a rank of */
+
+	*ret = (struct run_ranks){
+		.series = tsi_arena_new(notes->arena, room, sizeof(*ret->series)),
+		.ranks = tsi_arena_new(notes->arena, room, sizeof(*ret->ranks)),
+	};
+	enum tscope_status status = tsi_arena_status(notes->arena, err);
+	for (size_t first = 0, end; status == TSCOPE_OK && first < members->step_item_count;
+	     first = end) {
+		end = tsi_end_of_rank(members, first);
+		status = join_rank(&joining, first, end, err);
+	}
+	if (status == TSCOPE_OK && ret->count == 0)
+		status = add_memory_ranks(&joining, err);
+	return status == TSCOPE_OK ? join_memory(&joining, err) : status;
+}
+
+void tsi_run_ranks_deinit(struct run_ranks *ranks)
+{
+	for (size_t i = 0; i < ranks->count; i++) {
+		tscope_analysis_free(ranks->ranks[i].analysis);
+		tsi_steps_deinit(&ranks->series[i]);
+	}
+}
+
+/* Steps that say how long they took, marked ones included. */
+static size_t timed_records(const struct step_series *steps)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < steps->count; i++)
+		count += (steps->records[i].has & STEP_HAS_TIME) != 0;
+	return count;
+}
+
+void tsi_note_no_step(const struct run_ranks *ranks, struct run_notes *notes)
+{
+	size_t count = 0, counted_count = 0;
+
+	for (size_t i = 0; i < ranks->count; i++) {
+		count += timed_records(&ranks->series[i]);
+		counted_count += tsi_count_timed(&ranks->series[i]);
+	}
+	if (count > 0 && counted_count == 0)
+		tsi_run_note(notes,
+			     "no step is left to judge by: all that were read (%zu) are warm-up, "
+			     "the first or incomplete",
+			     count);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the traces of a run's ranks say together: one log for each rank, the world of them, and
+ * the graph on which its steps are replayed.
+ */
+#include "session/run.h"
+
+/* The logs of a rank's traces, window after window; those of the files are gone then. */
+static enum tscope_status join_logs(struct rank_log *log, const struct run_members *members,
+				    int64_t rank, struct tscope_error *err)
+{
+	enum tscope_status status = tsi_rank_log_init(log, err);
+
+	for (size_t i = 0; status == TSCOPE_OK && i < members->step_item_count; i++) {
+		struct loaded *loaded = tsi_member(members, i);
+
+		if (members->items[i].kind != RUN_ITEM_TRACE || members->items[i].rank != rank)
+			continue;
+		status = tsi_rank_log_append(log, &loaded->log, err);
+		tsi_rank_log_deinit(&loaded->log);
+	}
+	log->rank = rank;
+	return status;
+}
+
+static bool is_world(const struct rank_log *logs, size_t count)
+{
+	size_t communicating = 0;
+
+	for (size_t i = 0; i < count && communicating < 2; i++)
+		communicating += logs[i].op_count > 0;
+	return communicating >= 2;
+}
+
+enum tscope_status tsi_join_world(struct run_world *ret, const struct run_members *members,
+				  const struct run_ranks *ranks, struct arena *arena,
+				  struct tscope_error *err)
+{
+	enum tscope_status status;
+
+	*ret = (struct run_world){ 0 };
+	if (ranks->count < 2)
+		return TSCOPE_OK;
+	ret->logs = tsi_arena_new(arena, ranks->count, sizeof(*ret->logs));
+	status = tsi_arena_status(arena, err);
+	for (size_t i = 0; status == TSCOPE_OK && i < ranks->count; i++)
+		status = join_logs(&ret->logs[i], members, ranks->series[i].rank, err);
+	if (status != TSCOPE_OK || !is_world(ret->logs, ranks->count))
+		return status;
+	status = tsi_world_new(&ret->world, ret->logs, ranks->count, ranks->series[0].world_size,
+			       err);
+	if (status != TSCOPE_OK)
+		return status;
+	tsi_world_split_budgets(ret->world, ranks->series);
+	return ret->world->match_count > 0
+		       ? tsi_replay_graph_new(&ret->replay_graph, ret->world, err)
+		       : TSCOPE_OK;
+}
+
+void tsi_run_world_deinit(struct run_world *world, size_t rank_count)
+{
+	tsi_replay_graph_free(world->replay_graph);
+	tsi_world_free(world->world);
+	for (size_t i = 0; world->logs && i < rank_count; i++)
+		tsi_rank_log_deinit(&world->logs[i]);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_SESSION_LOAD_H
+#define TSCOPE_SESSION_LOAD_H
+
+#include "comm/rank_log.h"
+#include "model/trace/composer.h"
+#include "run/find.h"
+#include "run/memory_steps.h"
+#include "run/metrics.h"
+#include "run/steps.h"
+
+#include <tscope/memory.h>
+#include <tscope/run.h>
+
+enum { LOAD_NOTE_CHARS = 256 };
+
+/* What is kept of a file that was read. It must stay where it is: input points into it. */
+struct loaded {
+	/* As the file and its name say it; its rank and window in a run are those of run_item. */
+	struct tscope_run_input input;
+	struct tscope_error damage;
+	uint64_t diagnostics[TSCOPE_DIAGNOSTIC_COUNT];
+	char compression[32];
+	char note[LOAD_NOTE_CHARS];
+	struct step_series steps;
+	struct metric_log metrics;           /* of a source of metrics; else zero */
+	struct tscope_analysis *analysis;    /* of a trace or of memory, closed by now; else NULL */
+	enum tscope_memory_kind memory_kind; /* of a file about memory */
+	struct memory_steps memory_steps;    /* of statistics of memory; else zero */
+	int64_t start_ns, end_ns;            /* of a trace; Unix time where it says so */
+	struct rank_log log;                 /* of a trace, where it was asked for; else zero */
+	struct merged_ranks merged; /* of a trace of several ranks, of which no more is kept */
+};
+
+/* Frees a result of tsi_load_files(); NULL is fine. */
+void tsi_loaded_free(struct loaded *loaded);
+
+/* Adds a remark on the file; what does not fit is left out. */
+TSI_PRINTF(2, 3)
+void tsi_loaded_note(struct loaded *loaded, const char *format, ...);
+
+/* A file to be read, and what came of it. */
+struct load {
+	struct run_file file;           /* its texts must outlive loaded */
+	const struct rank_filter *only; /* the rank of a merged trace that is read; or NULL: all */
+	bool keeps_log;                 /* of a trace: there are others to compare it with */
+	struct loaded *loaded;          /* set, unless it failed; the caller frees it */
+	enum tscope_status status;
+	struct tscope_error error;
+};
+
+/*
+ * Reads all files, several at a time, as far as threads may work; files about memory one by one,
+ * since each needs more than its own size. Fails only where there is no memory to begin; what is
+ * wrong with a file stands in its load.
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_load_files(struct load *const *loads, size_t count,
+				  const struct tscope_run_options *options,
+				  struct tscope_error *err);
+
+/* The readers of load_file.c, one for each kind of file; loaded->steps is empty. */
+TSI_MUST_CHECK
+enum tscope_status tsi_load_trace(struct loaded *loaded, const struct load *load,
+				  const struct tscope_run_options *options,
+				  struct tscope_error *err);
+TSI_MUST_CHECK
+enum tscope_status tsi_load_steps(struct loaded *loaded, const struct run_file *file,
+				  const struct tscope_run_options *options,
+				  struct tscope_error *err);
+TSI_MUST_CHECK
+enum tscope_status tsi_load_metrics(struct loaded *loaded, const struct run_file *file,
+				    const struct tscope_run_options *options,
+				    struct tscope_error *err);
+
+/* Keeps what ended the reading early, where something was read before. */
+void tsi_loaded_keep_damage(struct loaded *loaded, enum tscope_status status,
+			    const struct tscope_error *err);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads a trace of a run. It goes its whole path (trace, timeline, facts) and is closed again;
+ * its facts and its steps stay.
+ */
+#include "session/load.h"
+
+#include <stdio.h>
+
+#include "analyze/analysis.h"
+#include "base/ckd.h"
+#include "base/sum.h"
+#include "run/settings.h"
+#include "session/open_trace.h"
+#include "timeline/timeline.h"
+
+static void describe_trace(struct loaded *loaded, const struct tscope_trace *trace)
+{
+	const struct tscope_trace_info *info = tscope_trace_info(trace);
+	const struct tscope_error *damage = tscope_trace_damage(trace);
+	int64_t base_ns = info->has_base_time ? info->base_time_ns : 0;
+
+	for (enum tscope_diagnostic kind = 0; kind < TSCOPE_DIAGNOSTIC_COUNT; kind++)
+		loaded->diagnostics[kind] = tscope_trace_diagnostic(trace, kind);
+	snprintf(loaded->compression, sizeof(loaded->compression), "%s", info->compression);
+	loaded->input.format = info->format;
+	loaded->input.source_bytes = info->source_bytes;
+	loaded->input.bytes = info->bytes;
+	loaded->input.event_count = info->event_count;
+	loaded->input.dropped_count = info->dropped_count;
+	loaded->input.diagnostics = loaded->diagnostics;
+	if (damage) {
+		loaded->damage = *damage;
+		loaded->input.damage = &loaded->damage;
+	}
+	if (info->rank >= 0)
+		loaded->input.rank = info->rank;
+	loaded->steps.world_size = info->world_size;
+	if (tsi_ckd_add(&loaded->start_ns, info->first_ns, base_ns) ||
+	    tsi_ckd_add(&loaded->end_ns, info->last_ns, base_ns)) {
+		loaded->start_ns = info->first_ns;
+		loaded->end_ns = info->last_ns;
+	}
+}
+
+/* What is kept of the rank to compare it with the others. */
+static enum tscope_status fill_log(struct rank_log *log, const struct tscope_trace *trace,
+				   const struct tscope_timeline *timeline, struct tscope_error *err)
+{
+	enum tscope_status status = tsi_rank_log_init(log, err);
+
+	return status == TSCOPE_OK ? tsi_rank_log_fill(log, trace, timeline, err) : status;
+}
+
+/* The moment that Composer's ranks wrote down together, when the first step had not begun. */
+static void note_clock(struct step_clock *clock, const struct tscope_trace *trace,
+		       const struct tscope_timeline *timeline, const struct rank_filter *only)
+{
+	for (size_t i = 0; i < trace->composer_rank_count && !clock->is_known; i++) {
+		const struct composer_rank *rank = &trace->composer_ranks[i];
+
+		if (rank->sync_ns == NO_NUMBER)
+			continue;
+		*clock = (struct step_clock){
+			.sync_ns = rank->sync_ns,
+			.error_ns = rank->sync_error_ns == NO_NUMBER ? 0 : rank->sync_error_ns,
+			.first_step = timeline->steps[0].number,
+			.is_known = true,
+		};
+	}
+	if (clock->is_known && only && only->merged->is_shifted &&
+	    only->merged->sync_ns != NO_NUMBER)
+		clock->shifted_ns = tsi_difference(clock->sync_ns, only->merged->sync_ns);
+}
+
+/* Keeps the facts and the steps of a trace. */
+static enum tscope_status analyze_trace(struct loaded *loaded, const struct load *load,
+					const struct tscope_trace *trace,
+					const struct tscope_run_options *options,
+					struct tscope_error *err)
+{
+	struct tscope_timeline_options timeline_options = options->timeline;
+	struct tscope_timeline *timeline = NULL;
+
+	timeline_options.first_batch = load->file.first_batch;
+	timeline_options.batch_count = load->file.batch_count;
+	enum tscope_status status =
+		tsi_timeline_build(&timeline, trace, &timeline_options, load->keeps_log, err);
+	if (status == TSCOPE_OK)
+		status =
+			tscope_analyze(&loaded->analysis, trace, timeline, &options->analysis, err);
+	if (status == TSCOPE_OK && load->keeps_log)
+		status = fill_log(&loaded->log, trace, timeline, err);
+	if (status == TSCOPE_OK)
+		status =
+			tsi_steps_append(&loaded->steps, tsi_analysis_steps(loaded->analysis), err);
+	if (status == TSCOPE_OK)
+		status = tsi_settings_take(&loaded->steps, tsi_analysis_steps(loaded->analysis),
+					   err);
+	if (status == TSCOPE_OK)
+		note_clock(&loaded->steps.clock, trace, timeline, load->only);
+	if (status == TSCOPE_OK)
+		status = tsi_analysis_detach(loaded->analysis, err);
+	tscope_timeline_free(timeline);
+	return status;
+}
+
+enum tscope_status tsi_load_trace(struct loaded *loaded, const struct load *load,
+				  const struct tscope_run_options *options,
+				  struct tscope_error *err)
+{
+	struct tscope_trace *trace = NULL;
+	enum tscope_status status =
+		tsi_trace_open_rank(&trace, load->file.path, &options->trace, load->only, err);
+
+	if (status == TSCOPE_OK && !load->only)
+		status = tsi_merged_ranks_of(&loaded->merged, trace, err);
+	if (status == TSCOPE_OK && load->only)
+		tsi_loaded_note(loaded, "one of the %zu ranks that were merged into it",
+				load->only->merged->rank_count);
+	if (status == TSCOPE_OK) {
+		describe_trace(loaded, trace);
+		if (loaded->merged.rank_count < 2)
+			status = analyze_trace(loaded, load, trace, options, err);
+	}
+	tscope_trace_free(trace);
+	return status;
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The path of a run's data, end to end:
+ *
+ *	find       which files there are                          (src/run/find.c)
+ *	read       to steps, facts, or both; each file once       (session.c, load_file.c,
+ *	                                                           split_merged.c)
+ *	group      which rank and which window each file is       (group_members.c)
+ *	partition  files that contradict each other into runs     (conflict.c, open_runs.c)
+ *	join       one series of steps for each rank              (count_steps.c, join_ranks.c),
+ *	           its metrics                                    (join_metrics.c),
+ *	           its secondary traces                           (secondary.c),
+ *	           what is known of its memory                    (run_memory.c)
+ *	world      what the traces of all ranks say together      (join_world.c)
+ *	analyze    facts of each rank, then of all together       (src/analyze/)
+ *	view       what the public API shows of it                (view_run.c)
+ *
+ * What cannot be read is kept as a problem of the run, and does not keep the
+ * rest from being analysed.
+ */
+#include "session/open_run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/analysis.h"
+#include "analyze/shared/anchor.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "run/settle.h"
+
+/* ---- group ---- */
+
+/* Nothing could be read: why. */
+static enum tscope_status fail_empty(const struct run_members *members,
+				     const struct run_request *request, struct tscope_error *err)
+{
+	const struct tscope_run_other *first = members->others ? &members->others[0].shown : NULL;
+	char found[288] = "no file";
+
+	for (size_t i = 0; i < members->other_count; i++) {
+		const struct tscope_run_other *other = &members->others[i].shown;
+		const struct tscope_error *error = members->others[i].error;
+
+		if (!other->is_problem)
+			continue;
+		if (request->path_count == 1 && other->is_named && error) {
+			if (err)
+				*err = *error;
+			tsi_fail_within(err, "%s", request->path);
+			return error->status;
+		}
+		return tsi_fail(err, TSCOPE_E_EMPTY, "nothing could be read; %.200s: %.200s",
+				other->path, other->reason);
+	}
+	if (members->other_count == 1)
+		snprintf(found, sizeof(found), "1 other file, %.120s: %.120s", first->path,
+			 first->reason);
+	else if (members->other_count > 1)
+		snprintf(found, sizeof(found), "%zu other files", members->other_count);
+	tsi_str_drop_partial(found);
+	return tsi_fail(err, TSCOPE_E_EMPTY,
+			"%s%s holds nothing to analyse: looked for traces (.json, .gz, .zst), "
+			"step records (steps.jsonl), metrics (metrics.csv, events.out.tfevents) "
+			"and files about memory (.pickle, .bin) and found %s",
+			request->path, request->path_count == 1 ? "" : " and the rest", found);
+}
+
+/* The files of a run, read and in their places, if they can be of one job. */
+static enum tscope_status gather(struct tscope_run *run, struct session *session,
+				 const struct run_request *request, struct tscope_error *err)
+{
+	struct run_files files = request->files;
+	struct run_sources sources;
+
+	files.items = tsi_arena_new(&session->arena, files.count, sizeof(*files.items));
+	enum tscope_status status = tsi_arena_status(&session->arena, err);
+	if (status != TSCOPE_OK)
+		return status;
+	if (files.count > 0)
+		memcpy(files.items, request->files.items, files.count * sizeof(*files.items));
+	tsi_settle_files(&files, &session->arena);
+	status = tsi_session_read(&sources, session, &files, err);
+	if (status == TSCOPE_OK)
+		status = tsi_split_merged(&sources, session, &run->notes, err);
+	if (status == TSCOPE_OK)
+		status = tsi_group_members(&run->members, &sources, &run->notes, err);
+	if (status == TSCOPE_OK && run->members.read_count == 0)
+		return fail_empty(&run->members, request, err);
+	if (status == TSCOPE_OK)
+		status = tsi_check_worlds(&run->members, err);
+	if (status != TSCOPE_OK)
+		return status;
+	tsi_prepare_metrics(&run->members, &run->notes);
+	return tsi_check_metrics(&run->members, err);
+}
+
+/* What was loaded is the run's from now on, and no more the session's. */
+static void take_loaded(struct tscope_run *run)
+{
+	run->owns_loaded = true;
+	for (size_t i = 0; i < run->members.read_count; i++)
+		run->members.loads[i]->loaded = NULL;
+}
+
+/* ---- analyze ---- */
+
+static enum tscope_status analyze_ranks(const struct run_ranks *ranks,
+					const struct tscope_analysis_options *options,
+					struct tscope_error *err)
+{
+	enum tscope_status status = TSCOPE_OK;
+
+	for (size_t i = 0; status == TSCOPE_OK && i < ranks->count; i++) {
+		struct run_rank *rank = &ranks->ranks[i];
+		struct analysis_scope scope = {
+			.steps = &ranks->series[i],
+			.rank_memory = rank->memory.by_kind,
+			.options = options,
+		};
+
+		status = tsi_analyze_level(&rank->analysis, LEVEL_RANK, &scope,
+					   rank->trace_analysis, err);
+		if (status == TSCOPE_OK) {
+			tsi_run_memory_put(&rank->memory, rank->analysis);
+			tsi_attach_secondary(rank);
+		}
+	}
+	return status;
+}
+
+/* Of one rank the steps are its own; of several the slowest rank's, step by step. */
+static enum tscope_status analyze_run(struct tscope_run *run,
+				      const struct tscope_analysis_options *options,
+				      struct tscope_error *err)
+{
+	const struct run_ranks *ranks = &run->ranks;
+	struct analysis_scope scope = {
+		.steps = ranks->count == 1 ? &ranks->series[0] : &run->slowest,
+		.ranks = ranks->series,
+		.rank_count = ranks->count,
+		.world = run->world.world,
+		.replay_graph = run->world.replay_graph,
+		.rank_memory = ranks->ranks[0].memory.by_kind,
+		.options = options,
+	};
+	enum tscope_status status = tsi_steps_init(&run->slowest, err);
+
+	if (status == TSCOPE_OK && ranks->count > 1)
+		status = tsi_steps_slowest(&run->slowest, ranks->series, ranks->count, err);
+	if (status == TSCOPE_OK && ranks->count > 1 && run->slowest.count == 0 &&
+	    tsi_count_timed(&ranks->series[0]) > 0)
+		tsi_run_note(&run->notes,
+			     "the ranks have no step in common: nothing compares them");
+	if (status == TSCOPE_OK)
+		status = tsi_analyze_level(&run->analysis, LEVEL_RUN, &scope,
+					   ranks->ranks[0].analysis, err);
+	if (status == TSCOPE_OK)
+		tsi_run_memory_put(&ranks->memory, run->analysis);
+	return status;
+}
+
+/*
+ * What is analysed and exported: a model's FLOPs are shared by all ranks, of which the
+ * files may not say how many there are.
+ */
+static struct tscope_analysis_options settle_anchors(const struct run_ranks *ranks,
+						     const struct tscope_run_options *options)
+{
+	struct tscope_analysis_options analysis = options->analysis;
+	const struct step_series *first = &ranks->series[0];
+
+	if (analysis.model.device_count == 0 && first->world_size < 0)
+		analysis.model.device_count = (unsigned)ranks->count * tsi_counted_devices(first);
+	for (size_t i = 0; i < ranks->count; i++)
+		tsi_keep_anchor(&ranks->series[i], &analysis);
+	return analysis;
+}
+
+/* ---- the whole ---- */
+
+static enum tscope_status join(struct tscope_run *run, const struct tscope_run_options *options,
+			       struct tscope_error *err)
+{
+	const struct run_members *members = &run->members;
+	struct tscope_analysis_options analysis;
+	enum tscope_status status;
+
+	tsi_count_steps(members, &run->notes);
+	status = tsi_join_ranks(&run->ranks, members, &run->notes, err);
+	if (status == TSCOPE_OK)
+		status = tsi_settle_metrics(&run->ranks, members, options, &run->notes, err);
+	if (status != TSCOPE_OK)
+		return status;
+	analysis = settle_anchors(&run->ranks, options);
+	tsi_note_no_step(&run->ranks, &run->notes);
+	tsi_note_files(members, &run->ranks, &run->notes);
+	status = tsi_join_world(&run->world, members, &run->ranks, &run->arena, err);
+	if (status == TSCOPE_OK)
+		status = analyze_ranks(&run->ranks, &analysis, err);
+	if (status == TSCOPE_OK)
+		status = analyze_run(run, &analysis, err);
+	return status == TSCOPE_OK ? tsi_arena_status(&run->arena, err) : status;
+}
+
+enum tscope_status tsi_run_open(struct tscope_run **ret, struct session *session,
+				const struct run_request *request, struct tscope_error *err)
+{
+	struct tscope_run *run = NULL;
+	enum tscope_status status = tsi_array_new(&run, 1, sizeof(*run), err);
+
+	*ret = run;
+	if (status != TSCOPE_OK)
+		return status;
+	run->notes.arena = &run->arena;
+	status = gather(run, session, request, err);
+	if (status != TSCOPE_OK)
+		return status;
+	take_loaded(run);
+	return join(run, session->options, err);
+}
+
+enum tscope_status tsi_session_open(struct session *session, const char *const *paths, size_t count,
+				    const struct tscope_run_options *options,
+				    struct tscope_error *err)
+{
+	static const struct tscope_run_options defaults = { 0 };
+
+	*session = (struct session){ .options = options ? options : &defaults };
+	return tsi_find_files(&session->found, paths, count, err);
+}
+
+enum tscope_status tscope_run_open(struct tscope_run **ret, const char *const *paths, size_t count,
+				   const struct tscope_run_options *options,
+				   struct tscope_error *err)
+{
+	struct tscope_run *run = NULL;
+	struct session session;
+	enum tscope_status status = tsi_session_open(&session, paths, count, options, err);
+
+	if (status == TSCOPE_OK) {
+		const struct run_request request = { session.found, paths[0], count };
+
+		status = tsi_run_open(&run, &session, &request, err);
+	}
+	tsi_session_deinit(&session);
+	if (status != TSCOPE_OK) {
+		tscope_run_free(run);
+		tsi_arena_deinit(&session.found.arena);
+		return status;
+	}
+	run->paths = session.found.arena;
+	*ret = run;
+	return TSCOPE_OK;
+}
+
+void tscope_run_free(struct tscope_run *run)
+{
+	if (!run)
+		return;
+	tscope_analysis_free(run->analysis);
+	tsi_run_world_deinit(&run->world, run->ranks.count);
+	tsi_run_ranks_deinit(&run->ranks);
+	tsi_steps_deinit(&run->slowest);
+	for (size_t i = 0; run->owns_loaded && i < run->members.read_count; i++)
+		tsi_loaded_free(run->members.loaded[i]);
+	tsi_arena_deinit(&run->paths);
+	tsi_arena_deinit(&run->arena);
+	free(run);
+}

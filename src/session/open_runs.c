@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Several runs in one place. Where files contradict each other (conflict.c) each of the folders in
+ * which they lie, below the one that they share, is a run, and so on within these.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "session/open_run.h"
+
+enum { MAX_RUNS = 1024 }; /* also of the parts of one place, before they are runs */
+
+struct tscope_runs {
+	struct arena paths; /* what was found */
+	struct arena arena;
+	struct tscope_run **items;
+	size_t count, capacity;
+	struct run_other *others;
+	size_t other_count, other_capacity;
+};
+
+/* What is opened, at any depth. */
+struct opening {
+	struct tscope_runs *runs;
+	struct session session;
+};
+
+/* A folder that is opened as a run. */
+struct part {
+	struct str folder; /* a piece of a path in it */
+	struct run_files files;
+};
+
+struct parts {
+	struct part *items;
+	size_t count, capacity;
+	size_t last; /* the one that was found last: neighbours are mostly of one part */
+};
+
+/* ---- what is of which run ---- */
+
+/* Is path this folder, or in it? */
+static bool is_within(const char *path, struct str folder)
+{
+	char next = tsi_str_has_prefix(tsi_str_of(path), folder) ? path[folder.length] : 'x';
+
+	return next == '/' || next == '\0';
+}
+
+/* The folder that both paths are in, with its slash; empty: they share none. */
+static struct str shared_folder(const struct run_conflict *conflict)
+{
+	size_t same = 0, end = 0;
+
+	while (conflict->first[same] && conflict->first[same] == conflict->second[same])
+		if (conflict->first[same++] == '/')
+			end = same;
+	return (struct str){ conflict->first, end };
+}
+
+/*
+ * The part that a file belongs to: the folder in which its path parts from the shared one. It
+ * holds one of two files that contradict each other at most. Empty: the file lies beside the parts.
+ */
+static struct str part_of(const char *path, struct str shared)
+{
+	size_t same = 0, begin = 0;
+
+	while (same < shared.length && path[same] == shared.data[same])
+		if (path[same++] == '/')
+			begin = same;
+	const char *slash = strchr(path + begin, '/');
+	return (struct str){ path, slash ? (size_t)(slash - path) : 0 };
+}
+
+/* The part that a path is in, or NULL. */
+static struct part *find_part(struct parts *parts, const char *path)
+{
+	for (size_t i = 0; i < parts->count; i++) {
+		size_t index = (parts->last + i) % parts->count;
+
+		if (is_within(path, parts->items[index].folder)) {
+			parts->last = index;
+			return &parts->items[index];
+		}
+	}
+	return NULL;
+}
+
+static void add_other(struct tscope_runs *runs, const char *path, const struct tscope_error *why)
+{
+	struct run_other *other = tsi_arena_push(&runs->arena, &runs->others, &runs->other_count,
+						 &runs->other_capacity, sizeof(*other));
+	struct tscope_error *copy = tsi_arena_new(&runs->arena, 1, sizeof(*copy));
+
+	if (!other || !copy)
+		return;
+	*copy = *why;
+	other->error = copy;
+	other->shown = (struct tscope_run_other){
+		.path = path,
+		.reason = copy->message,
+		.is_problem = true,
+	};
+}
+
+static enum tscope_status fail_limit(struct tscope_error *err)
+{
+	return tsi_fail(err, TSCOPE_E_LIMIT, "more than %d runs (limit: runs)", MAX_RUNS);
+}
+
+/* Parts in the order of the files; what was read and is in none of them is reported. */
+static enum tscope_status find_parts(struct tscope_runs *runs, struct parts *parts,
+				     const struct run_members *members, struct str shared,
+				     struct tscope_error *err)
+{
+	struct tscope_error why;
+
+	tsi_fail(&why, TSCOPE_E_DAMAGED,
+		 "lies beside the folders of several runs, of which it may be any");
+	for (size_t i = 0; i < members->read_count; i++) {
+		const char *path = members->loaded[i]->input.path;
+		struct str folder = part_of(path, shared);
+		struct part *part;
+
+		if (folder.length == 0) {
+			add_other(runs, path, &why);
+			continue;
+		}
+		if (find_part(parts, path))
+			continue;
+		if (parts->count == MAX_RUNS)
+			return fail_limit(err);
+		part = tsi_arena_push(&runs->arena, &parts->items, &parts->count, &parts->capacity,
+				      sizeof(*part));
+		if (part)
+			part->folder = folder;
+	}
+	return tsi_arena_status(&runs->arena, err);
+}
+
+/* Gives each part its files. */
+static enum tscope_status divide_files(struct parts *parts, const struct run_files *files,
+				       struct arena *arena, struct tscope_error *err)
+{
+	struct part *part;
+
+	for (size_t i = 0; i < files->count; i++)
+		if ((part = find_part(parts, files->items[i].path)))
+			part->files.capacity++;
+	for (size_t i = 0; i < parts->count; i++)
+		parts->items[i].files.items =
+			tsi_arena_new(arena, parts->items[i].files.capacity, sizeof(*files->items));
+	enum tscope_status status = tsi_arena_status(arena, err);
+	for (size_t i = 0; status == TSCOPE_OK && i < files->count; i++)
+		if ((part = find_part(parts, files->items[i].path)))
+			part->files.items[part->files.count++] = files->items[i];
+	return status;
+}
+
+/* ---- opening ---- */
+
+static enum tscope_status open_files(struct opening *opening, const struct run_request *request,
+				     struct tscope_error *err);
+
+/* A part that cannot be opened keeps nobody from the others. */
+static enum tscope_status open_part(struct opening *opening, const struct part *part,
+				    struct tscope_error *err)
+{
+	struct tscope_runs *runs = opening->runs;
+	const char *path = tsi_arena_copy(&runs->arena, part->folder);
+	const struct run_request request = { part->files, path, 1 };
+	struct tscope_error why = { 0 };
+	enum tscope_status status = open_files(opening, &request, &why);
+
+	if (status != TSCOPE_E_NOMEM && status != TSCOPE_E_LIMIT) {
+		if (status != TSCOPE_OK)
+			add_other(runs, path, &why);
+		return tsi_arena_status(&runs->arena, err);
+	}
+	if (err)
+		*err = why;
+	return status;
+}
+
+/* Opens the parts of what is no run; where there are none, that fails. */
+static enum tscope_status open_parts(struct opening *opening, const struct tscope_run *run,
+				     const struct run_files *files, struct tscope_error *err)
+{
+	struct arena *arena = &opening->session.arena;
+	struct run_conflict conflict;
+	struct parts parts = { 0 };
+	enum tscope_status status = tsi_find_conflict(&conflict, &run->members, NULL);
+
+	if (status != TSCOPE_OK)
+		return tsi_fail_nomem(err);
+	if (!conflict.first)
+		return TSCOPE_E_DAMAGED;
+	status = find_parts(opening->runs, &parts, &run->members, shared_folder(&conflict), err);
+	if (status == TSCOPE_OK)
+		status = divide_files(&parts, files, arena, err);
+	for (size_t i = 0; status == TSCOPE_OK && i < parts.count; i++)
+		status = open_part(opening, &parts.items[i], err);
+	return status;
+}
+
+static enum tscope_status take(struct tscope_runs *runs, struct tscope_run **run,
+			       struct tscope_error *err)
+{
+	struct tscope_run **place;
+
+	if (runs->count == MAX_RUNS)
+		return fail_limit(err);
+	place = tsi_arena_push(&runs->arena, &runs->items, &runs->count, &runs->capacity,
+			       sizeof(struct tscope_run *));
+	if (!place)
+		return tsi_fail_nomem(err);
+	*place = *run;
+	*run = NULL;
+	return TSCOPE_OK;
+}
+
+static enum tscope_status open_files(struct opening *opening, const struct run_request *request,
+				     struct tscope_error *err)
+{
+	struct tscope_error why = { 0 };
+	struct tscope_run *run;
+	enum tscope_status status = tsi_run_open(&run, &opening->session, request, &why);
+
+	if (status == TSCOPE_OK)
+		status = take(opening->runs, &run, &why);
+	else if (status == TSCOPE_E_DAMAGED && run)
+		status = open_parts(opening, run, &request->files, &why);
+	if (status != TSCOPE_OK && err)
+		*err = why;
+	tscope_run_free(run);
+	return status;
+}
+
+/* Finds the files and opens the runs that they are of. */
+static enum tscope_status open_paths(struct tscope_runs *runs, const char *const *paths,
+				     size_t count, const struct tscope_run_options *options,
+				     struct tscope_error *err)
+{
+	struct opening opening = { .runs = runs };
+	struct session *session = &opening.session;
+	enum tscope_status status = tsi_session_open(session, paths, count, options, err);
+
+	if (status == TSCOPE_OK) {
+		const struct run_request request = { session->found, paths[0], count };
+
+		status = open_files(&opening, &request, err);
+	}
+	tsi_session_deinit(session);
+	runs->paths = session->found.arena;
+	if (status != TSCOPE_OK || runs->count > 0)
+		return status;
+	const struct run_other *first = &runs->others[0];
+	return tsi_fail(err, first->error->status, "%.200s: %.200s", first->shown.path,
+			first->shown.reason);
+}
+
+enum tscope_status tscope_runs_open(struct tscope_runs **ret, const char *const *paths,
+				    size_t count, const struct tscope_run_options *options,
+				    struct tscope_error *err)
+{
+	struct tscope_runs *runs;
+	enum tscope_status status = tsi_array_new(&runs, 1, sizeof(*runs), err);
+
+	if (status != TSCOPE_OK)
+		return status;
+	status = open_paths(runs, paths, count, options, err);
+	if (status != TSCOPE_OK) {
+		tscope_runs_free(runs);
+		return status;
+	}
+	*ret = runs;
+	return TSCOPE_OK;
+}
+
+void tscope_runs_free(struct tscope_runs *runs)
+{
+	if (!runs)
+		return;
+	for (size_t i = 0; i < runs->count; i++)
+		tscope_run_free(runs->items[i]);
+	tsi_arena_deinit(&runs->paths);
+	tsi_arena_deinit(&runs->arena);
+	free(runs);
+}
+
+/* ---- what there is ---- */
+
+size_t tscope_runs_count(const struct tscope_runs *runs)
+{
+	return runs->count;
+}
+
+const struct tscope_run *tscope_runs_get(const struct tscope_runs *runs, size_t index)
+{
+	return runs->items[index];
+}
+
+size_t tscope_runs_other_count(const struct tscope_runs *runs)
+{
+	return runs->other_count;
+}
+
+struct tscope_run_other tscope_runs_other(const struct tscope_runs *runs, size_t index)
+{
+	return runs->others[index].shown;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_SESSION_RUN_H
+#define TSCOPE_SESSION_RUN_H
+
+#include "comm/replay.h"
+#include "run/group.h"
+#include "session/session.h"
+
+/*
+ * The stages that make a run of files that were read, in the order in which open_run.c calls them.
+ * Each returns its own part, made of what those before it returned. Where memory runs out, the
+ * arena of the notes says so.
+ */
+
+/* ---- group: which rank and window each file is ---- */
+
+/* A file that is not in the figures. */
+struct run_other {
+	struct tscope_run_other shown;
+	const struct tscope_error *error; /* of one that was to be read; else NULL */
+};
+
+struct run_members {
+	struct loaded **loaded; /* by run_item.file: in the order of the files */
+	struct load **loads;    /* they are taken from, by the same index */
+	struct run_item *items; /* in the order of rank and window */
+	size_t read_count;      /* of all these */
+	size_t item_count;      /* of the items, those that take part; the strays follow */
+	size_t step_item_count; /* of these, those of ranks with steps; memory's and apart follow */
+	struct run_other *others;
+	size_t other_count;
+};
+
+/* TSCOPE_E_DAMAGED: two files claim one rank; the items are there all the same. */
+TSI_MUST_CHECK
+enum tscope_status tsi_group_members(struct run_members *ret, const struct run_sources *sources,
+				     struct run_notes *notes, struct tscope_error *err);
+
+static inline struct loaded *tsi_member(const struct run_members *members, size_t item)
+{
+	return members->loaded[members->items[item].file];
+}
+
+/* The item behind those of the rank of `first`, among the ones with steps. */
+size_t tsi_end_of_rank(const struct run_members *members, size_t first);
+
+/*
+ * Which trace provides the steps where several profilers recorded a rank: the highest value. 0 for
+ * what is none.
+ */
+enum trace_depth { DEPTH_PYTHON, DEPTH_COMPOSER, DEPTH_TORCH, DEPTH_COUNT };
+unsigned char tsi_depth_of(const struct loaded *loaded);
+
+/*
+ * Finishes the names of metrics by their folders, marks values whose steps count something else
+ * than the job's, and notes how many there are. Before metrics are compared.
+ */
+void tsi_prepare_metrics(const struct run_members *members, struct run_notes *notes);
+
+/* ---- check: are they files of one job? ---- */
+
+/* Two files that cannot be of one run, by their paths; NULL, NULL: there are none. */
+struct run_conflict {
+	const char *first, *second;
+};
+
+/*
+ * Looks for members, grouped or not, that contradict each other by what they say, and lie in
+ * different folders. Traces that overlap in time do not count.
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_find_conflict(struct run_conflict *ret, const struct run_members *members,
+				     struct tscope_error *err);
+
+/* TSCOPE_E_DAMAGED: members disagree on how many ranks there are. */
+TSI_MUST_CHECK
+enum tscope_status tsi_check_worlds(const struct run_members *members, struct tscope_error *err);
+
+/* TSCOPE_E_DAMAGED: metrics contradict others, or step records. */
+TSI_MUST_CHECK
+enum tscope_status tsi_check_metrics(const struct run_members *members, struct tscope_error *err);
+
+/* ---- join: one series of steps for each rank ---- */
+
+/* Of each kind of files about memory, the one that speaks for a rank or a run; or NULL. */
+struct run_memory {
+	const struct tscope_analysis *by_kind[TSCOPE_MEMORY_KIND_COUNT];
+};
+
+struct run_rank {
+	const struct tscope_analysis *trace_analysis; /* of its longest window, or NULL */
+	/* By depth, the longest of the traces that the steps are not made of; or NULL. */
+	const struct loaded *secondary[DEPTH_COUNT];
+	struct run_memory memory;
+	struct tscope_analysis *analysis;
+};
+
+struct run_ranks {
+	struct step_series *series; /* ascending by rank */
+	struct run_rank *ranks;     /* likewise */
+	size_t count;
+	struct run_memory memory; /* of the run */
+};
+
+/* Counts the steps of windows on, where no mark numbers them; before ranks are joined. */
+void tsi_count_steps(const struct run_members *members, struct run_notes *notes);
+
+/* Takes the steps from the members. On failure ret is to be deinited, too. */
+TSI_MUST_CHECK
+enum tscope_status tsi_join_ranks(struct run_ranks *ret, const struct run_members *members,
+				  struct run_notes *notes, struct tscope_error *err);
+void tsi_run_ranks_deinit(struct run_ranks *ranks);
+
+/* Joins the files of metrics at [first, end) of the items to the steps of their rank. */
+TSI_MUST_CHECK
+enum tscope_status tsi_join_metrics(struct step_series *steps, const struct run_members *members,
+				    size_t first, size_t end, struct tscope_error *err);
+
+/* Gives each role to one metric of a rank, once all of its steps are there. */
+TSI_MUST_CHECK
+enum tscope_status tsi_settle_metrics(const struct run_ranks *ranks,
+				      const struct run_members *members,
+				      const struct tscope_run_options *options,
+				      struct run_notes *notes, struct tscope_error *err);
+
+/* Keeps a trace that the steps of its rank are not made of. */
+void tsi_keep_secondary(struct run_rank *rank, struct loaded *loaded);
+
+/* Lets the secondary traces answer where the analysis of the rank has nothing to say. */
+void tsi_attach_secondary(const struct run_rank *rank);
+
+/*
+ * Lets a file speak for its kind if nobody does yet, or if it has more to tell than the one
+ * that does: an OOM, else a higher peak. It must outlive memory.
+ */
+void tsi_run_memory_offer(struct run_memory *memory, const struct loaded *loaded);
+
+/* Lets the files answer for what the analysis of a rank or run has no figures of. */
+void tsi_run_memory_put(const struct run_memory *memory, struct tscope_analysis *analysis);
+
+/* Is it a snapshot in which a request for memory failed? */
+bool tsi_has_failed_request(const struct loaded *loaded);
+
+/* Says so where steps were read and every one is left out of the figures. */
+void tsi_note_no_step(const struct run_ranks *ranks, struct run_notes *notes);
+
+/* Notes which files about memory and of metrics a joined run has that its report does not show. */
+void tsi_note_files(const struct run_members *members, const struct run_ranks *ranks,
+		    struct run_notes *notes);
+
+/* ---- world: what the traces of all ranks say together ---- */
+
+struct run_world {
+	struct rank_log *logs; /* by rank; empty where it has no trace. NULL of a single rank */
+	struct world *world;   /* of ranks with traces, where two or more communicate; or NULL */
+	struct replay_graph *replay_graph; /* of it, where anything matches; or NULL */
+};
+
+/*
+ * Joins the logs of the ranks' traces to a world, if two or more communicate, writes into the
+ * ranks' budgets what part of communication is waiting, and makes the graph of replays. On failure
+ * ret is to be deinited, too.
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_join_world(struct run_world *ret, const struct run_members *members,
+				  const struct run_ranks *ranks, struct arena *arena,
+				  struct tscope_error *err);
+void tsi_run_world_deinit(struct run_world *world, size_t rank_count);
+
+/* ---- the run ---- */
+
+struct tscope_run {
+	struct arena paths; /* what was found, where the run does not share it with others */
+	struct arena arena;
+	struct run_notes notes;
+	struct run_members members;
+	struct run_ranks ranks;
+	struct run_world world;
+	struct step_series slowest; /* of several ranks */
+	struct tscope_analysis *analysis;
+	bool owns_loaded; /* members.loaded; else they are the session's */
+};
+
+#endif

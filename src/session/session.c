@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which files were read. Files that turn out to be of several runs are read before that is known:
+ * each run takes what it needs from here.
+ */
+#include "session/session.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { NOTE_CHARS = 1024 }; /* has a path in it, and words */
+
+/* What was read of a file: all of it and, where Composer merged ranks, each of them. */
+struct reading {
+	struct load whole;
+	struct load *ranks; /* by index in the merged ranks; NULL: it is of one */
+	struct rank_filter *filters;
+};
+
+/* Frees what was read, but for what a run took. */
+static void forget(struct reading *reading)
+{
+	for (size_t i = 0; reading->ranks && i < reading->whole.loaded->merged.rank_count; i++)
+		tsi_loaded_free(reading->ranks[i].loaded);
+	tsi_loaded_free(reading->whole.loaded);
+	*reading = (struct reading){ 0 };
+}
+
+void tsi_session_deinit(struct session *session)
+{
+	for (size_t i = 0; session->readings && i < session->found.count; i++)
+		if (session->readings[i])
+			forget(session->readings[i]);
+	tsi_arena_deinit(&session->arena);
+}
+
+void tsi_run_note(struct run_notes *notes, const char *format, ...)
+{
+	char text[NOTE_CHARS];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	tsi_str_drop_partial(text);
+	const char **note = tsi_arena_push(notes->arena, &notes->items, &notes->count,
+					   &notes->capacity, sizeof(*note));
+	if (note)
+		*note = tsi_arena_copy(notes->arena, tsi_str_of(text));
+}
+
+/* ---- reading ---- */
+
+static bool is_candidate(const struct run_file *file)
+{
+	return file->kind == RUN_FILE_TRACE || file->kind == RUN_FILE_STEPS ||
+	       file->kind == RUN_FILE_MEMORY || file->kind == RUN_FILE_METRICS;
+}
+
+/* The place of a file's reading; NULL without memory. */
+static struct reading *reading_of(struct session *session, const struct run_file *file)
+{
+	if (!session->readings)
+		session->readings = tsi_arena_new(&session->arena, session->found.count,
+						  sizeof(struct reading *));
+	if (!session->readings)
+		return NULL;
+	struct reading **place = &session->readings[file->id];
+	if (!*place)
+		*place = tsi_arena_new(&session->arena, 1, sizeof(**place));
+	return *place;
+}
+
+/* Which batches a trace holds its neighbours tell, and in another run these are others. */
+static bool is_read(const struct load *load, const struct run_file *file)
+{
+	return load->file.path && load->file.first_batch == file->first_batch &&
+	       load->file.batch_count == file->batch_count;
+}
+
+static bool has_several_traces(const struct run_files *files)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < files->count && count < 2; i++)
+		count += files->items[i].kind == RUN_FILE_TRACE;
+	return count >= 2;
+}
+
+enum tscope_status tsi_session_read(struct run_sources *ret, struct session *session,
+				    const struct run_files *files, struct tscope_error *err)
+{
+	struct arena *arena = &session->arena;
+	struct load **wanted = tsi_arena_new(arena, files->count, sizeof(struct load *));
+	bool keeps_log = has_several_traces(files);
+	size_t wanted_count = 0;
+
+	*ret = (struct run_sources){ 0 };
+	for (size_t i = 0; wanted && i < files->count; i++) {
+		const struct run_file *file = &files->items[i];
+		struct run_source *source = tsi_arena_push(arena, &ret->items, &ret->count,
+							   &ret->capacity, sizeof(*source));
+		struct reading *reading =
+			source && is_candidate(file) ? reading_of(session, file) : NULL;
+
+		if (source)
+			source->file = file;
+		if (!reading)
+			continue;
+		source->load = &reading->whole;
+		if (is_read(&reading->whole, file))
+			continue;
+		forget(reading);
+		reading->whole = (struct load){ .file = *file, .keeps_log = keeps_log };
+		wanted[wanted_count++] = &reading->whole;
+	}
+	enum tscope_status status = tsi_arena_status(arena, err);
+	return status == TSCOPE_OK ? tsi_load_files(wanted, wanted_count, session->options, err)
+				   : status;
+}
+
+struct load *tsi_session_rank(struct session *session, const struct run_file *file, size_t rank)
+{
+	struct reading *reading = session->readings[file->id];
+	const struct merged_ranks *merged = &reading->whole.loaded->merged;
+
+	if (!reading->filters)
+		reading->filters = tsi_arena_new(&session->arena, merged->rank_count,
+						 sizeof(*reading->filters));
+	if (!reading->ranks && reading->filters)
+		reading->ranks =
+			tsi_arena_new(&session->arena, merged->rank_count, sizeof(*reading->ranks));
+	if (!reading->ranks)
+		return NULL;
+	struct load *load = &reading->ranks[rank];
+	if (!load->file.path) {
+		reading->filters[rank] = (struct rank_filter){ merged, merged->ranks[rank] };
+		load->only = &reading->filters[rank];
+		load->keeps_log = true;
+	}
+	return load;
+}
