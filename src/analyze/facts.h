@@ -3,8 +3,7 @@
 #define TSCOPE_ANALYZE_FACTS_H
 
 #include "analyze/analyzer.h"
-
-struct arena;
+#include "base/arena.h"
 
 /*
  * The sheet that one analyzer fills for one scope: a value for each of its

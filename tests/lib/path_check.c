@@ -32,9 +32,12 @@ static int by_start(const void *left, const void *right)
 struct walked_path walk_path(struct test_trace *t, const struct tscope_timeline_options *options)
 {
 	struct walked_path w = { .trace = test_trace_finish(t), .pieces.sink.take = keep_piece };
+	struct arena scratch = { 0 };
 
 	assert_int_equal(tscope_timeline_build(&w.timeline, w.trace, options, NULL), TSCOPE_OK);
-	assert_int_equal(tsi_path_walk(w.timeline, &w.pieces.sink, NULL), TSCOPE_OK);
+	tsi_path_walk(w.timeline, &w.pieces.sink, &scratch);
+	assert_false(scratch.has_failed);
+	tsi_arena_deinit(&scratch);
 	if (w.pieces.count)
 		qsort(w.pieces.items, w.pieces.count, sizeof(*w.pieces.items), by_start);
 	return w;

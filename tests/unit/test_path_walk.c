@@ -246,6 +246,7 @@ static void any_trace(void **state)
 static void no_memory(void **state)
 {
 	(void)state;
+	struct arena scratch = { 0 };
 	uint64_t chance = 11;
 
 	for (int round = 0; round < 20; round++) {
@@ -253,10 +254,12 @@ static void no_memory(void **state)
 		for (size_t n = 1;; n++) {
 			w.pieces.count = 0;
 			fail_alloc_at(n);
-			enum tscope_status status = tsi_path_walk(w.timeline, &w.pieces.sink, NULL);
-			if (!fail_alloc_stop())
+			tsi_path_walk(w.timeline, &w.pieces.sink, &scratch);
+			bool has_failed = scratch.has_failed;
+			tsi_arena_deinit(&scratch);
+			assert_int_equal(has_failed, fail_alloc_stop());
+			if (!has_failed)
 				break;
-			assert_int_equal(status, TSCOPE_E_NOMEM);
 		}
 		walked_path_free(&w);
 	}

@@ -64,62 +64,64 @@ static void tails_of_position_sums(void **state)
 		{ 40, 8, 280, 0x1p-120 },
 		{ 40, 8, 279, 41 * 0x1p-120 },
 	};
+	struct arena arena = { 0 };
 
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct position_sums sums;
-		assert_int_equal(
-			tsi_position_sums_init(&sums, cases[i].steps, cases[i].ranks, NULL),
-			TSCOPE_OK);
+		tsi_position_sums_init(&sums, cases[i].steps, cases[i].ranks, &arena);
 		check_near(tsi_position_sums_tail(&sums, cases[i].least), cases[i].expected);
-		tsi_position_sums_deinit(&sums);
 	}
+	tsi_arena_deinit(&arena);
 }
 
 /* A position of two ranks is an event that happens or not. */
 static void two_ranks_are_binomial(void **state)
 {
 	(void)state;
+	struct arena arena = { 0 };
 	struct position_sums sums;
 
-	assert_int_equal(tsi_position_sums_init(&sums, 30, 2, NULL), TSCOPE_OK);
+	tsi_position_sums_init(&sums, 30, 2, &arena);
 	for (size_t least = 0; least <= 30; least++)
 		check_near(tsi_position_sums_tail(&sums, least), tsi_binomial_tail(30, least, 0.5));
-	tsi_position_sums_deinit(&sums);
+	tsi_arena_deinit(&arena);
 }
 
 static void many_steps_are_normal_on_the_safe_side(void **state)
 {
 	(void)state;
+	struct arena arena = { 0 };
 	struct position_sums exact, normal = { .step_count = 1000, .rank_count = 8 };
 	/* The mean is 3500, the standard deviation sqrt(1000 × 63 ÷ 12) = 72.5. */
 	static const uint64_t sums[] = { 3720, 3760, 3800, 3900 };
 
-	assert_int_equal(tsi_position_sums_init(&exact, 1000, 8, NULL), TSCOPE_OK);
+	tsi_position_sums_init(&exact, 1000, 8, &arena);
 	assert_non_null(exact.tails);
 	for (size_t i = 0; i < TSI_COUNT_OF(sums); i++) {
 		double ratio = tsi_position_sums_tail(&normal, sums[i]) /
 			       tsi_position_sums_tail(&exact, sums[i]);
 		assert_true(ratio > 1 && ratio < 1.1);
 	}
-	tsi_position_sums_deinit(&exact);
 
 	/* 3 standard deviations of 724.6 above a mean of 350,000 */
-	assert_int_equal(tsi_position_sums_init(&normal, 100000, 8, NULL), TSCOPE_OK);
+	tsi_position_sums_init(&normal, 100000, 8, &arena);
 	assert_null(normal.tails);
 	double tail = tsi_position_sums_tail(&normal, 352174);
 	assert_true(tail > 0.00134 && tail < 0.00136);
-	tsi_position_sums_deinit(&normal);
+	tsi_arena_deinit(&arena);
 }
 
 static void memory_ends(void **state)
 {
 	(void)state;
+	struct arena arena = { 0 };
 	struct position_sums sums;
 
 	fail_alloc_at(1);
-	assert_int_equal(tsi_position_sums_init(&sums, 30, 8, NULL), TSCOPE_E_NOMEM);
+	tsi_position_sums_init(&sums, 30, 8, &arena);
 	assert_true(fail_alloc_stop());
-	tsi_position_sums_deinit(&sums);
+	assert_true(arena.has_failed);
+	tsi_arena_deinit(&arena);
 }
 
 int main(void)

@@ -123,13 +123,10 @@ static void put_fragmentation(struct fact_sheet *out, const struct step_series *
 /* alloc: the allocation of the steps that have it, in the order of time. */
 static void put_growth(struct fact_sheet *out, const double *alloc, size_t count)
 {
-	double growth, slope;
+	struct arena *scratch = tsi_sheet_scratch(out);
+	double growth = tsi_robust_slope(alloc, count, scratch);
+	double slope = tsi_centred_slope(alloc, count, scratch);
 
-	if (tsi_robust_slope(alloc, count, &growth, NULL) != TSCOPE_OK ||
-	    tsi_centred_slope(alloc, count, &slope, NULL) != TSCOPE_OK) {
-		tsi_sheet_scratch(out)->has_failed = true;
-		return;
-	}
 	tsi_fact_real(out, GROWTH_BYTES_PER_STEP, growth);
 	if (count > 1)
 		tsi_fact_real(out, SLOPE_BYTES_PER_STEP, slope);

@@ -319,7 +319,7 @@ static size_t find_most_called(const struct stats_view *view, double *allocated)
 static void put_growth(const struct stats_view *view, struct fact_sheet *out)
 {
 	struct arena *scratch = tsi_sheet_scratch(out);
-	double *allocated = tsi_arena_new(scratch, view->stats->count, sizeof(*allocated)), slope;
+	double *allocated = tsi_arena_new(scratch, view->stats->count, sizeof(*allocated));
 
 	if (!allocated)
 		return;
@@ -327,11 +327,7 @@ static void put_growth(const struct stats_view *view, struct fact_sheet *out)
 	size_t count = read_ends(view, first, allocated, &next);
 	if (count < GROWTH_CALLS_MIN)
 		return;
-	if (tsi_centred_slope(allocated, count, &slope, NULL) != TSCOPE_OK) {
-		scratch->has_failed = true;
-		return;
-	}
-	tsi_fact_real(out, GROWTH_BYTES_PER_CALL, slope);
+	tsi_fact_real(out, GROWTH_BYTES_PER_CALL, tsi_centred_slope(allocated, count, scratch));
 	tsi_fact_text(out, GROWTH_FUNCTION, view->functions[first]);
 	tsi_fact_int(out, GROWTH_CALL_COUNT, (int64_t)count);
 }

@@ -295,10 +295,10 @@ static enum tscope_status raise_p_values(const struct judge *judge, struct rank_
 					 double share, double deviation, struct tscope_error *err)
 {
 	size_t step_count = (size_t)((double)judge->judged_count * share);
+	struct arena scratch = { 0 };
 	struct position_sums sums;
 
-	if (tsi_position_sums_init(&sums, step_count, judge->rank_count, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	tsi_position_sums_init(&sums, step_count, judge->rank_count, &scratch);
 	for (size_t rank = 0; rank < judge->rank_count; rank++) {
 		double mean = (double)judge->halves[rank] / 2 / (double)judge->judged_count;
 		double sum = mean * (double)step_count + rounding;
@@ -309,8 +309,9 @@ static enum tscope_status raise_p_values(const struct judge *judge, struct rank_
 		tail = fmin(tail * (double)judge->rank_count, 1);
 		verdicts[rank].p_value = fmax(verdicts[rank].p_value, tail);
 	}
-	tsi_position_sums_deinit(&sums);
-	return TSCOPE_OK;
+	enum tscope_status status = tsi_arena_status(&scratch, err);
+	tsi_arena_deinit(&scratch);
+	return status;
 }
 
 static enum tscope_status find_p_values(struct judge *judge, struct rank_verdict *verdicts,

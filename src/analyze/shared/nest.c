@@ -6,90 +6,78 @@
  */
 #include "analyze/shared/nest.h"
 
-#include <stdlib.h>
+#include "base/sum.h"
 
-#include "base/array.h"
+struct nest_frame {
+	uint32_t row;
+	int64_t end_ns;      /* its own, or that of an enclosing span, if earlier */
+	int64_t children_ns; /* what spans directly in it take of its time */
+};
 
-enum tscope_status tsi_nest_init(struct nest *nest, const struct tscope_trace *trace,
-				 uint32_t classes, struct tscope_error *err)
+struct nest {
+	const struct tscope_trace *trace;
+	struct arena *arena;
+	struct nested_times *times; /* by name id */
+	uint32_t *open_of_name;     /* how many on the stack have this name */
+	struct nest_frame *stack;   /* what is open */
+	size_t depth, capacity;
+};
+
+static void push(struct nest *nest, uint32_t row)
 {
-	*nest = (struct nest){ .trace = trace, .classes = classes };
-	return tsi_array_new(&nest->open_of_name, trace->names.count, sizeof(*nest->open_of_name),
-			     err);
-}
-
-void tsi_nest_deinit(struct nest *nest)
-{
-	free(nest->stack);
-	free(nest->open_of_name);
-	*nest = (struct nest){ 0 };
-}
-
-static enum tscope_status push(struct nest *nest, uint32_t row, struct tscope_error *err)
-{
-	if (tsi_array_reserve(&nest->stack, &nest->capacity, nest->depth + 1, sizeof(*nest->stack),
-			      err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-
 	int64_t start_ns = tsi_start_ns(&nest->trace->spans, row);
 	int64_t end_ns = tsi_span_end(nest->trace, row);
-	if (nest->depth) {
-		struct nest_frame *parent = &nest->stack[nest->depth - 1];
+	struct nest_frame *frame = tsi_arena_push(nest->arena, &nest->stack, &nest->depth,
+						  &nest->capacity, sizeof(*frame));
+	if (!frame)
+		return;
+	if (nest->depth > 1) {
+		struct nest_frame *parent = &nest->stack[nest->depth - 2];
 		if (end_ns > parent->end_ns)
 			end_ns = parent->end_ns;
 		parent->children_ns += end_ns - start_ns;
 	}
 	nest->open_of_name[tsi_name_id(&nest->trace->spans, row)]++;
-	nest->stack[nest->depth++] = (struct nest_frame){ .row = row, .end_ns = end_ns };
-	return TSCOPE_OK;
+	frame->row = row;
+	frame->end_ns = end_ns;
 }
 
-static void pop(struct nest *nest, struct nested_span *span)
+/* Ends what has ended by then. */
+static void pop_until(struct nest *nest, int64_t t_ns)
 {
-	const struct nest_frame *frame = &nest->stack[--nest->depth];
-	uint32_t name = tsi_name_id(&nest->trace->spans, frame->row);
+	while (nest->depth && nest->stack[nest->depth - 1].end_ns <= t_ns) {
+		const struct nest_frame *frame = &nest->stack[--nest->depth];
+		uint32_t name = tsi_name_id(&nest->trace->spans, frame->row);
+		int64_t dur_ns = tsi_dur_ns(&nest->trace->spans, frame->row);
 
-	*span = (struct nested_span){
-		.row = frame->row,
-		.self_ns = tsi_dur_ns(&nest->trace->spans, frame->row) - frame->children_ns,
-		.carried = frame->carried,
-		.is_outermost = --nest->open_of_name[name] == 0,
-		.parent = nest->depth ? &nest->stack[nest->depth - 1] : NULL,
-	};
-}
-
-/* Moves to the next row of the classes on the current thread; false: no more. */
-static bool find_row(struct nest *nest)
-{
-	const struct spans *spans = &nest->trace->spans;
-
-	while (nest->row < nest->end_row &&
-	       !(nest->classes >> tsi_span_class(spans, nest->row) & 1))
-		nest->row++;
-	return nest->row < nest->end_row;
-}
-
-enum tscope_status tsi_nest_next(struct nest *nest, struct nested_span *span,
-				 struct tscope_error *err)
-{
-	const struct tscope_trace *trace = nest->trace;
-
-	for (;;) {
-		bool has_row = find_row(nest);
-		if (nest->depth && (!has_row || nest->stack[nest->depth - 1].end_ns <=
-							tsi_start_ns(&trace->spans, nest->row))) {
-			pop(nest, span);
-			return TSCOPE_OK;
-		}
-		if (has_row) {
-			if (push(nest, nest->row++, err) != TSCOPE_OK)
-				return TSCOPE_E_NOMEM;
-			continue;
-		}
-		if (nest->track == trace->host_track_count)
-			return TSCOPE_END;
-		nest->row = trace->tracks[nest->track].first;
-		nest->end_row = nest->row + trace->tracks[nest->track].count;
-		nest->track++;
+		nest->times[name].count++;
+		tsi_sum(&nest->times[name].dur_ns, dur_ns);
+		tsi_sum(&nest->times[name].self_ns, dur_ns - frame->children_ns);
+		if (--nest->open_of_name[name] == 0)
+			tsi_sum(&nest->times[name].total_ns, dur_ns);
 	}
+}
+
+struct nested_times *tsi_nested_times(const struct tscope_trace *trace, uint32_t classes,
+				      struct arena *arena)
+{
+	size_t name_count = trace->names.count;
+	struct nest nest = {
+		.trace = trace,
+		.arena = arena,
+		.times = tsi_arena_new(arena, name_count, sizeof(*nest.times)),
+		.open_of_name = tsi_arena_new(arena, name_count, sizeof(*nest.open_of_name)),
+	};
+
+	for (uint32_t i = 0; !arena->has_failed && i < trace->host_track_count; i++) {
+		const struct track *track = &trace->tracks[i];
+		for (uint32_t row = track->first; row < track->first + track->count; row++) {
+			if (!(classes >> tsi_span_class(&trace->spans, row) & 1))
+				continue;
+			pop_until(&nest, tsi_start_ns(&trace->spans, row));
+			push(&nest, row);
+		}
+		pop_until(&nest, INT64_MAX);
+	}
+	return arena->has_failed ? NULL : nest.times;
 }

@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Order statistics of nanoseconds, in integers: what several analyzers need to
- * know of a list of durations.
- */
+/* Order statistics of durations, in integers. */
 #include "analyze/shared/quantile.h"
 
-#include <stdlib.h>
-
-#include "base/array.h"
 #include "base/sort.h"
+
+void tsi_order_ns(int64_t *numbers, size_t count, struct arena *arena)
+{
+	struct arena room = { 0 }; /* its own: callers sort many lists one after the other */
+	int64_t *scratch = tsi_arena_new(&room, count, sizeof(*scratch));
+
+	if (scratch)
+		tsi_sort_numbers(numbers, scratch, count);
+	arena->has_failed |= room.has_failed;
+	tsi_arena_deinit(&room);
+}
 
 enum tscope_status tsi_sort_ns(int64_t *numbers, size_t count, struct tscope_error *err)
 {
-	int64_t *scratch;
+	struct arena arena = { 0 };
 
-	if (tsi_array_new(&scratch, count, sizeof(*scratch), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	tsi_sort_numbers(numbers, scratch, count);
-	free(scratch);
-	return TSCOPE_OK;
+	tsi_order_ns(numbers, count, &arena);
+	return tsi_arena_status(&arena, err);
 }
 
 int64_t tsi_quantile_ns(const int64_t *sorted, size_t count, unsigned percent)

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-
 /* pytscope's local_spikes: these numbers are its. */
 enum {
 	SPIKE_WINDOW = 12,     /* values looked back at */
@@ -89,50 +87,38 @@ static size_t window_of(size_t count)
 	return count < 10 ? 1 : count / 10;
 }
 
-enum tscope_status tsi_end_medians(const double *values, size_t count, double *first, double *last,
-				   struct tscope_error *err)
+void tsi_end_medians(const double *values, size_t count, double *first, double *last,
+		     struct arena *scratch)
 {
 	size_t window = window_of(count);
-	double *numbers;
+	double *numbers = tsi_arena_new(scratch, window, sizeof(*numbers));
 
-	if (count == 0) {
-		*first = *last = 0;
-		return TSCOPE_OK;
-	}
-	if (tsi_array_new(&numbers, window, sizeof(*numbers), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	*first = *last = 0;
+	if (count == 0 || !numbers)
+		return;
 	memcpy(numbers, values, window * sizeof(*numbers));
 	*first = tsi_median(numbers, window);
 	memcpy(numbers, values + count - window, window * sizeof(*numbers));
 	*last = tsi_median(numbers, window);
-	free(numbers);
-	return TSCOPE_OK;
 }
 
 /* How much the end lies above the beginning, spread over a distance in values. */
-static enum tscope_status slope_over(const double *values, size_t count, size_t distance,
-				     double *slope, struct tscope_error *err)
+static double slope_over(const double *values, size_t count, size_t distance, struct arena *scratch)
 {
 	double first, last;
 
-	if (count < 2) {
-		*slope = 0;
-		return TSCOPE_OK;
-	}
-	enum tscope_status status = tsi_end_medians(values, count, &first, &last, err);
-	if (status == TSCOPE_OK)
-		*slope = (last - first) / (double)distance;
-	return status;
+	if (count < 2)
+		return 0;
+	tsi_end_medians(values, count, &first, &last, scratch);
+	return (last - first) / (double)distance;
 }
 
-enum tscope_status tsi_robust_slope(const double *values, size_t count, double *slope,
-				    struct tscope_error *err)
+double tsi_robust_slope(const double *values, size_t count, struct arena *scratch)
 {
-	return slope_over(values, count, count - 1, slope, err);
+	return slope_over(values, count, count - 1, scratch);
 }
 
-enum tscope_status tsi_centred_slope(const double *values, size_t count, double *slope,
-				     struct tscope_error *err)
+double tsi_centred_slope(const double *values, size_t count, struct arena *scratch)
 {
-	return slope_over(values, count, count - window_of(count), slope, err);
+	return slope_over(values, count, count - window_of(count), scratch);
 }

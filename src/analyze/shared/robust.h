@@ -2,11 +2,10 @@
 #ifndef TSCOPE_ANALYZE_SHARED_ROBUST_H
 #define TSCOPE_ANALYZE_SHARED_ROBUST_H
 
-#include "base/attributes.h"
+#include "base/arena.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <tscope/error.h>
 
 /*
  * Statistics that a few wild values do not move, as pytscope defines them (its
@@ -26,23 +25,18 @@ void tsi_local_spikes(const double *values, size_t count, bool *is_spike);
 
 /*
  * The medians of the first and of the last w values, w = max(1, a tenth of count,
- * rounded down); 0 for none.
+ * rounded down); 0 for none, or without memory.
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_end_medians(const double *values, size_t count, double *first, double *last,
-				   struct tscope_error *err);
+void tsi_end_medians(const double *values, size_t count, double *first, double *last,
+		     struct arena *scratch);
 
 /*
  * pytscope's robust_slope: the median of the last w values less that of the
- * first w, by count - 1; 0 below two values.
+ * first w, by count - 1; 0 below two values, or without memory.
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_robust_slope(const double *values, size_t count, double *slope,
-				    struct tscope_error *err);
+double tsi_robust_slope(const double *values, size_t count, struct arena *scratch);
 
-/* The same by count - w, the distance of the two windows' centres: the true slope. */
-TSI_MUST_CHECK
-enum tscope_status tsi_centred_slope(const double *values, size_t count, double *slope,
-				     struct tscope_error *err);
+/* As tsi_robust_slope(), but by count - w, the distance of the windows' centres: the true slope. */
+double tsi_centred_slope(const double *values, size_t count, struct arena *scratch);
 
 #endif

@@ -56,28 +56,22 @@ static void add_step(double *chances, size_t largest_sum, size_t rank_count)
 	}
 }
 
-enum tscope_status tsi_position_sums_init(struct position_sums *sums, size_t step_count,
-					  size_t rank_count, struct tscope_error *err)
+void tsi_position_sums_init(struct position_sums *sums, size_t step_count, size_t rank_count,
+			    struct arena *arena)
 {
 	*sums = (struct position_sums){ .step_count = step_count, .rank_count = rank_count };
 	if (!is_countable(step_count, rank_count))
-		return TSCOPE_OK;
+		return;
 
 	size_t largest_sum = step_count * (rank_count - 1);
-	if (tsi_array_new(&sums->tails, largest_sum + 1, sizeof(*sums->tails), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	sums->tails = tsi_arena_new(arena, largest_sum + 1, sizeof(*sums->tails));
+	if (!sums->tails)
+		return;
 	sums->tails[0] = 1;
 	for (size_t i = 1; i <= step_count; i++)
 		add_step(sums->tails, i * (rank_count - 1), rank_count);
 	for (size_t sum = largest_sum; sum-- > 0;)
 		sums->tails[sum] += sums->tails[sum + 1];
-	return TSCOPE_OK;
-}
-
-void tsi_position_sums_deinit(struct position_sums *sums)
-{
-	free(sums->tails);
-	*sums = (struct position_sums){ 0 };
 }
 
 /* Uniform positions end where a normal distribution goes on: its tail errs to the safe side. */

@@ -2,11 +2,10 @@
 #ifndef TSCOPE_ANALYZE_SHARED_TAIL_H
 #define TSCOPE_ANALYZE_SHARED_TAIL_H
 
-#include "base/attributes.h"
+#include "base/arena.h"
 
 #include <stddef.h>
 #include <stdint.h>
-#include <tscope/error.h>
 
 /*
  * How likely chance alone brings about a count at least this large: exact
@@ -29,10 +28,8 @@ struct position_sums {
 };
 
 /* rank_count ≥ 1. O(step_count² × rank_count), bounded by a constant. */
-TSI_MUST_CHECK
-enum tscope_status tsi_position_sums_init(struct position_sums *sums, size_t step_count,
-					  size_t rank_count, struct tscope_error *err);
-void tsi_position_sums_deinit(struct position_sums *sums); /* fine on a zeroed struct */
+void tsi_position_sums_init(struct position_sums *sums, size_t step_count, size_t rank_count,
+			    struct arena *arena);
 
 /* That the sum is at least this. */
 double tsi_position_sums_tail(const struct position_sums *sums, uint64_t least);

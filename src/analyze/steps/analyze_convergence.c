@@ -8,9 +8,6 @@
 #include "analyze/shared/robust.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-#include "base/array.h"
 
 enum fact { FINAL_LOSS, BEST_LOSS, LOSS_TREND, DIVERGED_AT, LOSS_COUNT };
 
@@ -47,51 +44,37 @@ struct scalar {
 	size_t count;
 };
 
-static void scalar_deinit(struct scalar *scalar)
+static struct scalar read_scalar(const struct step_series *steps, enum step_has kind,
+				 struct arena *scratch)
 {
-	free(scalar->values);
-	free(scalar->steps);
-}
+	struct scalar scalar = {
+		.values = tsi_arena_new(scratch, steps->count, sizeof(*scalar.values)),
+		.steps = tsi_arena_new(scratch, steps->count, sizeof(*scalar.steps)),
+	};
 
-/* On failure it may be deinited. */
-static enum tscope_status scalar_init(struct scalar *scalar, const struct step_series *steps,
-				      enum step_has kind, struct tscope_error *err)
-{
-	*scalar = (struct scalar){ 0 };
-	if (tsi_array_new(&scalar->values, steps->count, sizeof(*scalar->values), err) !=
-		    TSCOPE_OK ||
-	    tsi_array_new(&scalar->steps, steps->count, sizeof(*scalar->steps), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (!scalar.values || !scalar.steps)
+		return scalar;
 	for (size_t i = 0; i < steps->count; i++) {
 		const struct step_record *record = &steps->records[i];
 		if (!tsi_step_is_trained(record) || !(record->has & kind))
 			continue;
-		scalar->steps[scalar->count] = record->number;
-		scalar->values[scalar->count++] =
+		scalar.steps[scalar.count] = record->number;
+		scalar.values[scalar.count++] =
 			kind == STEP_HAS_LOSS ? record->loss : record->grad_norm;
 	}
-	return TSCOPE_OK;
+	return scalar;
 }
 
-static enum tscope_status list_spikes(struct fact_sheet *out, enum table table,
-				      const struct scalar *scalar, struct tscope_error *err)
+static void list_spikes(struct fact_sheet *out, enum table table, const struct scalar *scalar)
 {
-	bool *is_spike;
-	enum tscope_status status = tsi_array_new(&is_spike, scalar->count, sizeof(*is_spike), err);
+	bool *is_spike = tsi_arena_new(tsi_sheet_scratch(out), scalar->count, sizeof(*is_spike));
 
-	if (status != TSCOPE_OK)
-		return status;
+	if (!is_spike)
+		return;
 	tsi_local_spikes(scalar->values, scalar->count, is_spike);
-	for (size_t i = 0; status == TSCOPE_OK && i < scalar->count; i++) {
-		struct tscope_value *cells;
-		if (!is_spike[i])
-			continue;
-		status = tsi_table_add(out, table, &cells, err);
-		if (status == TSCOPE_OK)
-			cells[0] = tsi_int(scalar->steps[i]);
-	}
-	free(is_spike);
-	return status;
+	for (size_t i = 0; i < scalar->count; i++)
+		if (is_spike[i])
+			tsi_table_row(out, table)[0] = tsi_int(scalar->steps[i]);
 }
 
 /* Takes out what is not finite; where it was first is a fact. */
@@ -117,16 +100,14 @@ static const char *trend_of(double first, double last)
 	return change > trend_change ? "worsening" : "plateau";
 }
 
-static enum tscope_status put_loss(struct fact_sheet *out, struct scalar *loss,
-				   struct tscope_error *err)
+static void put_loss(struct fact_sheet *out, struct scalar *loss)
 {
 	size_t count = loss->count;
 	double best, first, last;
 
 	tsi_fact_int(out, LOSS_COUNT, (int64_t)count);
 	keep_finite(out, loss);
-	if (tsi_end_medians(loss->values, loss->count, &first, &last, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	tsi_end_medians(loss->values, loss->count, &first, &last, tsi_sheet_scratch(out));
 	if (loss->count < count)
 		tsi_fact_text(out, LOSS_TREND, "diverged");
 	else if (count < TREND_MIN_COUNT)
@@ -134,32 +115,24 @@ static enum tscope_status put_loss(struct fact_sheet *out, struct scalar *loss,
 	else
 		tsi_fact_text(out, LOSS_TREND, trend_of(first, last));
 	if (loss->count == 0)
-		return TSCOPE_OK;
+		return;
 	best = loss->values[0];
 	for (size_t i = 1; i < loss->count; i++)
 		best = fmin(best, loss->values[i]);
 	tsi_fact_real(out, BEST_LOSS, best);
 	tsi_fact_real(out, FINAL_LOSS, loss->values[loss->count - 1]);
-	return TSCOPE_OK;
 }
 
-static enum tscope_status analyze_convergence(const struct analysis_scope *scope,
-					      struct fact_sheet *out, struct tscope_error *err)
+static void fill_convergence(const struct analysis_scope *scope, struct fact_sheet *out)
 {
-	struct scalar loss = { 0 }, grad_norm = { 0 };
-	enum tscope_status status = scalar_init(&loss, scope->steps, STEP_HAS_LOSS, err);
+	struct arena *scratch = tsi_sheet_scratch(out);
+	struct scalar loss = read_scalar(scope->steps, STEP_HAS_LOSS, scratch);
+	struct scalar grad_norm = read_scalar(scope->steps, STEP_HAS_GRAD_NORM, scratch);
 
-	if (status == TSCOPE_OK)
-		status = scalar_init(&grad_norm, scope->steps, STEP_HAS_GRAD_NORM, err);
-	if (status == TSCOPE_OK)
-		status = list_spikes(out, LOSS_SPIKES, &loss, err);
-	if (status == TSCOPE_OK)
-		status = list_spikes(out, GRAD_NORM_SPIKES, &grad_norm, err);
-	if (status == TSCOPE_OK && loss.count)
-		status = put_loss(out, &loss, err);
-	scalar_deinit(&loss);
-	scalar_deinit(&grad_norm);
-	return status;
+	list_spikes(out, LOSS_SPIKES, &loss);
+	list_spikes(out, GRAD_NORM_SPIKES, &grad_norm);
+	if (loss.count)
+		put_loss(out, &loss);
 }
 
 const struct analyzer tsi_analyzer_convergence = {
@@ -173,5 +146,5 @@ const struct analyzer tsi_analyzer_convergence = {
 		.needs = "step records with a loss",
 	},
 	.levels = LEVEL_RANK,
-	.run = analyze_convergence,
+	.fill = fill_convergence,
 };

@@ -8,11 +8,8 @@
 #include "analyze/facts.h"
 #include "analyze/shared/robust.h"
 
-#include <math.h>
-#include <stdlib.h>
-
-#include "base/array.h"
 #include "base/ckd.h"
+#include <math.h>
 
 enum fact { GROUP_COUNT, EVENT_COUNT };
 
@@ -81,14 +78,6 @@ struct signals {
 	size_t count;
 };
 
-static void signals_deinit(struct signals *signals)
-{
-	free(signals->records);
-	free(signals->axes);
-	free(signals->values);
-	free(signals->is_spike);
-}
-
 static bool has_signal(const struct step_record *record, enum axis axis)
 {
 	switch (axis) {
@@ -112,21 +101,21 @@ static bool has_any_signal(const struct step_record *record)
 	return false;
 }
 
-static enum tscope_status signals_init(struct signals *signals, const struct step_series *steps,
-				       struct tscope_error *err)
+static void signals_init(struct signals *signals, const struct step_series *steps,
+			 struct arena *scratch)
 {
 	size_t room = steps->count;
 
-	if (tsi_array_new(&signals->records, room, sizeof(*signals->records), err) != TSCOPE_OK ||
-	    tsi_array_new(&signals->axes, room, sizeof(*signals->axes), err) != TSCOPE_OK ||
-	    tsi_array_new(&signals->values, room, sizeof(*signals->values), err) != TSCOPE_OK ||
-	    tsi_array_new(&signals->is_spike, room, sizeof(*signals->is_spike), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	signals->records = tsi_arena_new(scratch, room, sizeof(*signals->records));
+	signals->axes = tsi_arena_new(scratch, room, sizeof(*signals->axes));
+	signals->values = tsi_arena_new(scratch, room, sizeof(*signals->values));
+	signals->is_spike = tsi_arena_new(scratch, room, sizeof(*signals->is_spike));
+	if (scratch->has_failed)
+		return;
 	for (size_t i = 0; i < room; i++)
 		if (steps->records[i].mark == TSCOPE_STEP_COUNTED &&
 		    has_any_signal(&steps->records[i]))
 			signals->records[signals->count++] = &steps->records[i];
-	return TSCOPE_OK;
 }
 
 static double value_of(const struct step_record *record, enum axis axis)
@@ -227,44 +216,37 @@ static size_t list_group(const struct signals *signals, size_t first, int64_t *e
 	return last + 1;
 }
 
-static enum tscope_status list_groups(const struct signals *signals, struct fact_sheet *out,
-				      struct tscope_error *err)
+static void list_groups(const struct signals *signals, struct fact_sheet *out)
 {
 	int64_t group_count = 0, event_count = 0;
-	struct tscope_value *cells;
 
 	for (size_t i = 0; i < signals->count;) {
 		if (!is_event(signals->axes[i])) {
 			i++;
 			continue;
 		}
-		if (tsi_table_add(out, GROUPS, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, GROUPS);
 		i = list_group(signals, i, &event_count, cells);
 		group_count++;
 	}
 	tsi_fact_int(out, GROUP_COUNT, group_count);
 	tsi_fact_int(out, EVENT_COUNT, event_count);
-	return TSCOPE_OK;
 }
 
-static enum tscope_status analyze_correlation(const struct analysis_scope *scope,
-					      struct fact_sheet *out, struct tscope_error *err)
+static void fill_correlation(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	struct signals signals = { 0 };
-	enum tscope_status status = signals_init(&signals, scope->steps, err);
 	unsigned recorded = 0;
 
-	if (status == TSCOPE_OK && signals.count >= MIN_STEPS) {
-		for (unsigned axis = 1; axis < AXES_END; axis <<= 1)
-			if (mark_jumps(&signals, (enum axis)axis))
-				recorded |= axis;
-		/* Of step times alone nothing can be said: better absent than "no event". */
-		if (is_event(recorded))
-			status = list_groups(&signals, out, err);
-	}
-	signals_deinit(&signals);
-	return status;
+	signals_init(&signals, scope->steps, tsi_sheet_scratch(out));
+	if (signals.count < MIN_STEPS)
+		return;
+	for (unsigned axis = 1; axis < AXES_END; axis <<= 1)
+		if (mark_jumps(&signals, (enum axis)axis))
+			recorded |= axis;
+	/* Of step times alone nothing can be said: better absent than "no event". */
+	if (is_event(recorded))
+		list_groups(&signals, out);
 }
 
 const struct analyzer tsi_analyzer_correlation = {
@@ -279,5 +261,5 @@ const struct analyzer tsi_analyzer_correlation = {
 		.total = TSCOPE_TOTAL_TIMED,
 	},
 	.levels = LEVEL_RANK,
-	.run = analyze_correlation,
+	.fill = fill_correlation,
 };

@@ -309,24 +309,17 @@ static void explain_factor(char text[REASONS_MAX], const struct logged *logged,
 				 "table holds it for bf16 and fp16");
 }
 
-static enum tscope_status explain(const struct analysis_scope *scope, struct fact_sheet *out,
-				  const struct logged *logged, const struct account *account,
-				  struct tscope_error *err)
+static void explain(struct fact_sheet *out, const struct logged *logged,
+		    const struct account *account)
 {
 	char reasons[REASONS_MAX] = "";
-	enum tscope_status status;
-	const char *text;
 
 	explain_peak(reasons, logged, account);
 	explain_flops(reasons, logged, account);
 	explain_speed(reasons, logged, account);
 	explain_factor(reasons, logged, account);
-	if (*reasons == '\0')
-		return TSCOPE_OK;
-	status = tsi_make_text(scope, &text, err, "%s", reasons);
-	if (status == TSCOPE_OK)
-		tsi_fact_text(out, EXPLANATION, text);
-	return status;
+	if (*reasons)
+		tsi_fact_text(out, EXPLANATION, tsi_sheet_print(out, "%s", reasons));
 }
 
 /* ---- facts ---- */
@@ -365,21 +358,19 @@ static void put_facts(struct fact_sheet *out, const struct logged *logged,
 	put_doubts(out, account);
 }
 
-static enum tscope_status analyze_logged_efficiency(const struct analysis_scope *scope,
-						    struct fact_sheet *out,
-						    struct tscope_error *err)
+static void fill_logged_efficiency(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	struct account account;
 	struct logged logged;
 
 	if (scope->rank_count == 0)
-		return TSCOPE_OK;
+		return;
 	account = make_account(scope);
 	logged = read_logged(scope, account.device_count);
 	if (!says_something(&logged))
-		return TSCOPE_OK;
+		return;
 	put_facts(out, &logged, &account);
-	return explain(scope, out, &logged, &account, err);
+	explain(out, &logged, &account);
 }
 
 const struct analyzer tsi_analyzer_logged_efficiency = {
@@ -391,5 +382,5 @@ const struct analyzer tsi_analyzer_logged_efficiency = {
 		.needs = "a logged MFU or batch_flops (fkat, Composer, Lightning)",
 	},
 	.levels = LEVEL_RUN,
-	.run = analyze_logged_efficiency,
+	.fill = fill_logged_efficiency,
 };

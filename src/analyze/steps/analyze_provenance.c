@@ -55,24 +55,18 @@ _Static_assert((int)ENVIRONMENT_NAME == (int)CONFIG_NAME &&
 		       (int)ENVIRONMENT_VALUE == (int)CONFIG_VALUE,
 	       "both tables have the same columns");
 
-static enum tscope_status list_settings(struct fact_sheet *out, enum table table,
-					const struct step_settings *settings,
-					const struct intern *names, struct tscope_error *err)
+static void list_settings(struct fact_sheet *out, enum table table,
+			  const struct step_settings *settings, const struct intern *names)
 {
 	for (size_t i = 0; i < settings->count; i++) {
 		const struct step_setting *setting = &settings->items[i];
-		struct tscope_value *cells;
-
-		if (tsi_table_add(out, table, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, table);
 		cells[ENVIRONMENT_NAME] = tsi_text(tsi_intern_text(names, setting->name).data);
 		cells[ENVIRONMENT_VALUE] = tsi_text(tsi_intern_text(names, setting->value).data);
 	}
-	return TSCOPE_OK;
 }
 
-static enum tscope_status analyze_provenance(const struct analysis_scope *scope,
-					     struct fact_sheet *out, struct tscope_error *err)
+static void fill_provenance(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	const struct step_provenance *provenance = &scope->steps->provenance;
 	const struct intern *names = &scope->steps->names;
@@ -83,10 +77,8 @@ static enum tscope_status analyze_provenance(const struct analysis_scope *scope,
 	tsi_fact_real(out, RECORDED_WALL_S, provenance->wall_s);
 	if (provenance->step_count >= 0)
 		tsi_fact_int(out, RECORDED_STEP_COUNT, provenance->step_count);
-	if (list_settings(out, ENVIRONMENT_TABLE, &provenance->environment, names, err) !=
-	    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return list_settings(out, CONFIG_TABLE, &provenance->config, names, err);
+	list_settings(out, ENVIRONMENT_TABLE, &provenance->environment, names);
+	list_settings(out, CONFIG_TABLE, &provenance->config, names);
 }
 
 const struct analyzer tsi_analyzer_provenance = {
@@ -101,5 +93,5 @@ const struct analyzer tsi_analyzer_provenance = {
 	},
 	/* The run's is that of its lowest rank. */
 	.levels = LEVEL_TRACE | LEVEL_RANK,
-	.run = analyze_provenance,
+	.fill = fill_provenance,
 };

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "run/scalars.h"
 
 enum fact {
@@ -122,14 +121,13 @@ static void add_of_records(struct tally *tallies, const struct step_series *step
 			add_value(&tallies[scalar->name], steps->records[i].number, value);
 }
 
-/* By name; to be freed. */
-static enum tscope_status make_tallies(struct tally **ret, const struct step_series *steps,
-				       struct tscope_error *err)
+/* By name; NULL without memory. */
+static struct tally *make_tallies(const struct step_series *steps, struct arena *scratch)
 {
-	struct tally *tallies = NULL;
+	struct tally *tallies = tsi_arena_new(scratch, steps->names.count, sizeof(*tallies));
 
-	if (tsi_array_new(&tallies, steps->names.count, sizeof(*tallies), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (!tallies)
+		return NULL;
 	for (size_t i = 0; i < steps->scalar_name_count; i++)
 		tallies[steps->scalar_names[i].name].scalar = &steps->scalar_names[i];
 	add_of_records(tallies, steps, SCALAR_LOSS);
@@ -141,8 +139,7 @@ static enum tscope_status make_tallies(struct tally **ret, const struct step_ser
 		if (tsi_step_is_trained(record))
 			add_value(&tallies[scalar->name], record->number, scalar->value);
 	}
-	*ret = tallies;
-	return TSCOPE_OK;
+	return tallies;
 }
 
 /* ---- rows ---- */
@@ -184,19 +181,6 @@ static void fill_row(struct tscope_value *cells, const struct row *row,
 	cells[BY_NAME_MIN] = tsi_real(tally->min);
 	cells[BY_NAME_MAX] = tsi_real(tally->max);
 	cells[BY_NAME_MEAN] = tsi_real(tally->mean);
-}
-
-static enum tscope_status list_rows(struct fact_sheet *out, const struct step_series *steps,
-				    const struct row *rows, size_t count, struct tscope_error *err)
-{
-	for (size_t i = 0; i < count; i++) {
-		struct tscope_value *cells;
-
-		if (tsi_table_add(out, TABLE_BY_NAME, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-		fill_row(cells, &rows[i], steps);
-	}
-	return TSCOPE_OK;
 }
 
 /* ---- facts ---- */
@@ -251,39 +235,33 @@ static void put_facts(struct fact_sheet *out, const struct row *rows, size_t cou
 	tsi_fact_int(out, NONFINITE_COUNT, nonfinite_count);
 }
 
-static enum tscope_status put_tallies(struct fact_sheet *out, const struct step_series *steps,
-				      const struct tally *tallies, struct tscope_error *err)
+static void put_tallies(struct fact_sheet *out, const struct step_series *steps,
+			const struct tally *tallies)
 {
-	struct row *rows = NULL;
+	struct row *rows =
+		tsi_arena_new(tsi_sheet_scratch(out), steps->scalar_name_count, sizeof(*rows));
 	size_t count = 0;
-	enum tscope_status status =
-		tsi_array_new(&rows, steps->scalar_name_count, sizeof(*rows), err);
 
-	if (status != TSCOPE_OK)
-		return status;
+	if (!rows)
+		return;
 	for (uint32_t name = 0; name < steps->names.count; name++)
 		if (tallies[name].scalar && tallies[name].count > 0)
 			rows[count++] = (struct row){ &tallies[name],
 						      tsi_intern_text(&steps->names, name).data };
-	if (count > 0) {
-		qsort(rows, count, sizeof(*rows), compare_rows);
-		put_facts(out, rows, count);
-		status = list_rows(out, steps, rows, count, err);
-	}
-	free(rows);
-	return status;
+	if (count == 0)
+		return;
+	qsort(rows, count, sizeof(*rows), compare_rows);
+	put_facts(out, rows, count);
+	for (size_t i = 0; i < count; i++)
+		fill_row(tsi_table_row(out, TABLE_BY_NAME), &rows[i], steps);
 }
 
-static enum tscope_status analyze_scalars(const struct analysis_scope *scope,
-					  struct fact_sheet *out, struct tscope_error *err)
+static void fill_scalars(const struct analysis_scope *scope, struct fact_sheet *out)
 {
-	struct tally *tallies = NULL;
-	enum tscope_status status = make_tallies(&tallies, scope->steps, err);
+	const struct tally *tallies = make_tallies(scope->steps, tsi_sheet_scratch(out));
 
-	if (status == TSCOPE_OK)
-		status = put_tallies(out, scope->steps, tallies, err);
-	free(tallies);
-	return status;
+	if (tallies)
+		put_tallies(out, scope->steps, tallies);
 }
 
 const struct analyzer tsi_analyzer_scalars = {
@@ -297,5 +275,5 @@ const struct analyzer tsi_analyzer_scalars = {
 		.needs = "step records with scalars, or metrics (csv, TensorBoard, MLflow)",
 	},
 	.levels = LEVEL_RANK,
-	.run = analyze_scalars,
+	.fill = fill_scalars,
 };

@@ -10,13 +10,10 @@
 #include "analyze/facts.h"
 #include "analyze/steps/step_lines.h"
 
-#include <assert.h>
-#include <math.h>
-#include <stdlib.h>
-
-#include "base/array.h"
 #include "base/sum.h"
 #include "run/align.h"
+#include <assert.h>
+#include <math.h>
 
 enum step_column {
 	STEP_STEP,
@@ -209,27 +206,21 @@ static void choose_members(struct rank_budgets *budgets, size_t rank_count, bool
 			budgets->members[budgets->member_count++] = i;
 }
 
-/* On failure it may be deinited. */
-static enum tscope_status rank_budgets_init(struct rank_budgets *budgets,
-					    const struct analysis_scope *scope,
-					    struct tscope_error *err)
+static void rank_budgets_init(struct rank_budgets *budgets, const struct analysis_scope *scope,
+			      struct arena *scratch)
 {
-	*budgets = (struct rank_budgets){ .ranks = scope->ranks };
-	if (tsi_array_new(&budgets->members, scope->rank_count, sizeof(*budgets->members), err) !=
-	    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	*budgets = (struct rank_budgets){
+		.ranks = scope->ranks,
+		.members = tsi_arena_new(scratch, scope->rank_count, sizeof(*budgets->members)),
+	};
+	if (!budgets->members)
+		return;
 	choose_members(budgets, scope->rank_count, true);
 	if (budgets->member_count == 0)
 		choose_members(budgets, scope->rank_count, false);
-	if (budgets->member_count == 0)
-		return TSCOPE_OK;
-	return tsi_align(&budgets->alignment, scope->ranks, scope->rank_count, err);
-}
-
-static void rank_budgets_deinit(struct rank_budgets *budgets)
-{
-	free(budgets->members);
-	tsi_alignment_deinit(&budgets->alignment);
+	if (budgets->member_count > 0 &&
+	    tsi_align(&budgets->alignment, scope->ranks, scope->rank_count, NULL) != TSCOPE_OK)
+		scratch->has_failed = true;
 }
 
 static void put_mean_lines(struct tscope_value *cells, const struct rank_budgets *budgets,
@@ -264,34 +255,27 @@ static void put_step(struct tscope_value *cells, const struct step_series *steps
 	put_own_lines(cells, steps, record);
 }
 
-static enum tscope_status list_steps(struct fact_sheet *out, const struct step_series *steps,
-				     const struct rank_budgets *budgets, struct tscope_error *err)
+static void list_steps(struct fact_sheet *out, const struct step_series *steps,
+		       const struct rank_budgets *budgets)
 {
 	assert(budgets->member_count == 0 || budgets->alignment.count == steps->count);
 	for (size_t i = 0; i < steps->count; i++) {
-		struct tscope_value *cells;
-
-		if (tsi_table_add(out, STEPS_TABLE, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, STEPS_TABLE);
 		put_step(cells, steps, &steps->records[i]);
 		if (budgets->member_count)
 			put_mean_lines(cells, budgets, i);
 	}
-	return TSCOPE_OK;
 }
 
-static enum tscope_status analyze_series(const struct analysis_scope *scope, struct fact_sheet *out,
-					 struct tscope_error *err)
+static void fill_series(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	struct rank_budgets budgets = { 0 };
-	enum tscope_status status = TSCOPE_OK;
 
 	if (scope->ranks)
-		status = rank_budgets_init(&budgets, scope, err);
-	if (status == TSCOPE_OK)
-		status = list_steps(out, scope->steps, &budgets, err);
-	rank_budgets_deinit(&budgets);
-	return status;
+		rank_budgets_init(&budgets, scope, tsi_sheet_scratch(out));
+	if (!tsi_sheet_scratch(out)->has_failed)
+		list_steps(out, scope->steps, &budgets);
+	tsi_alignment_deinit(&budgets.alignment);
 }
 
 const struct analyzer tsi_analyzer_series = {
@@ -304,5 +288,5 @@ const struct analyzer tsi_analyzer_series = {
 	},
 	.levels = LEVEL_TRACE | LEVEL_RANK | LEVEL_RUN,
 	.of_several_ranks = true,
-	.run = analyze_series,
+	.fill = fill_series,
 };

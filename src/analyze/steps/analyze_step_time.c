@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/sum.h"
 
 enum fact {
@@ -105,25 +104,16 @@ struct times {           /* of the steps that are not marked */
 	int64_t sum_ns;
 };
 
-static void times_deinit(struct times *times)
-{
-	free(times->by_time);
-	free(times->sorted);
-	free(times->records);
-	free(times->is_spike);
-}
-
-/* On failure it may be deinited. */
-static enum tscope_status times_init(struct times *times, const struct step_series *steps,
-				     struct tscope_error *err)
+static void times_init(struct times *times, const struct step_series *steps, struct arena *scratch)
 {
 	size_t room = steps->count;
 
-	if (tsi_array_new(&times->by_time, room, sizeof(*times->by_time), err) != TSCOPE_OK ||
-	    tsi_array_new(&times->sorted, room, sizeof(*times->sorted), err) != TSCOPE_OK ||
-	    tsi_array_new(&times->records, room, sizeof(*times->records), err) != TSCOPE_OK ||
-	    tsi_array_new(&times->is_spike, room, sizeof(*times->is_spike), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	times->by_time = tsi_arena_new(scratch, room, sizeof(*times->by_time));
+	times->sorted = tsi_arena_new(scratch, room, sizeof(*times->sorted));
+	times->records = tsi_arena_new(scratch, room, sizeof(*times->records));
+	times->is_spike = tsi_arena_new(scratch, room, sizeof(*times->is_spike));
+	if (scratch->has_failed)
+		return;
 	for (uint32_t i = 0; i < room; i++) {
 		int64_t time_ns = steps->records[i].time_ns;
 		if (!tsi_step_is_timed(&steps->records[i]))
@@ -134,7 +124,7 @@ static enum tscope_status times_init(struct times *times, const struct step_seri
 		times->sorted[times->count++] = time_ns;
 	}
 	tsi_local_spikes(times->by_time, times->count, times->is_spike);
-	return tsi_sort_ns(times->sorted, times->count, err);
+	tsi_order_ns(times->sorted, times->count, scratch);
 }
 
 /* Standard deviation of the population by mean, in two passes; NaN where the mean is 0. */
@@ -170,31 +160,15 @@ static void put_statistics(struct fact_sheet *out, const struct times *times)
 			      1e9 * (double)times->count / (double)times->sum_ns);
 }
 
-static enum tscope_status put_trend(struct fact_sheet *out, const struct times *times,
-				    struct tscope_error *err)
-{
-	double slope;
-
-	if (times->count < 2)
-		return TSCOPE_OK;
-	enum tscope_status status = tsi_centred_slope(times->by_time, times->count, &slope, err);
-	if (status == TSCOPE_OK)
-		tsi_fact_real(out, TREND_NS_PER_STEP, slope);
-	return status;
-}
-
-static enum tscope_status list_spikes(struct fact_sheet *out, const struct times *times,
-				      struct step_parts *parts, struct tscope_error *err)
+static void list_spikes(struct fact_sheet *out, const struct times *times, struct step_parts *parts)
 {
 	int64_t spike_count = 0;
 
 	for (size_t i = 0; i < times->count; i++) {
-		struct tscope_value *cells;
 		int64_t growth_ns;
 		if (!times->is_spike[i])
 			continue;
-		if (tsi_table_add(out, SLOW, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, SLOW);
 		const char *grew = tsi_step_growth(parts, times->records[i], &growth_ns);
 		const struct step_record *record = &parts->steps->records[times->records[i]];
 		cells[SLOW_STEP] = tsi_int(record->number);
@@ -206,7 +180,6 @@ static enum tscope_status list_spikes(struct fact_sheet *out, const struct times
 		spike_count++;
 	}
 	tsi_fact_int(out, SPIKE_COUNT, spike_count);
-	return TSCOPE_OK;
 }
 
 static void put_phases(struct fact_sheet *out, const struct times *times,
@@ -221,19 +194,15 @@ static void put_phases(struct fact_sheet *out, const struct times *times,
 	}
 }
 
-static enum tscope_status list_phase(struct fact_sheet *out, const struct times *times,
-				     const struct step_part *part, struct tscope_error *err)
+static void list_phase(struct fact_sheet *out, const struct times *times,
+		       const struct step_part *part)
 {
-	struct tscope_value *cells;
-
 	if (!part->occurs)
-		return TSCOPE_OK;
-	if (tsi_table_add(out, PHASES, &cells, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+		return;
+	struct tscope_value *cells = tsi_table_row(out, PHASES);
 	cells[PHASE_NAME] = tsi_text(part->name);
 	cells[PHASE_MEAN_NS] = tsi_mean(part->sum_ns, (int64_t)times->count);
 	cells[PHASE_RATIO] = tsi_ratio(part->sum_ns, times->sum_ns);
-	return TSCOPE_OK;
 }
 
 static int compare_names(const void *left, const void *right)
@@ -244,53 +213,45 @@ static int compare_names(const void *left, const void *right)
 }
 
 /* Sorts the phases of other names, so that the ids of names are lost: the last to use parts. */
-static enum tscope_status list_phases(struct fact_sheet *out, const struct times *times,
-				      struct step_parts *parts, struct tscope_error *err)
+static void list_phases(struct fact_sheet *out, const struct times *times, struct step_parts *parts)
 {
 	size_t other_count = parts->phase_count - PHASE_COUNT;
-	enum tscope_status status = TSCOPE_OK;
 
 	if (other_count)
 		qsort(parts->phases + PHASE_COUNT, other_count, sizeof(*parts->phases),
 		      compare_names);
-	for (size_t i = 0; status == TSCOPE_OK && i < parts->phase_count; i++)
-		status = list_phase(out, times, &parts->phases[i], err);
-	return status;
+	for (size_t i = 0; i < parts->phase_count; i++)
+		list_phase(out, times, &parts->phases[i]);
 }
 
-static enum tscope_status put_all(struct fact_sheet *out, const struct step_series *steps,
-				  const struct times *times, struct tscope_error *err)
+static void put_all(struct fact_sheet *out, const struct step_series *steps,
+		    const struct times *times)
 {
+	struct arena *scratch = tsi_sheet_scratch(out);
 	struct step_parts parts;
-	enum tscope_status status = tsi_step_parts_init(&parts, steps, err);
 
-	if (status == TSCOPE_OK) {
-		put_statistics(out, times);
-		put_phases(out, times, &parts);
-		status = put_trend(out, times, err);
-	}
-	if (status == TSCOPE_OK)
-		status = list_spikes(out, times, &parts, err);
-	if (status == TSCOPE_OK)
-		status = list_phases(out, times, &parts, err);
-	tsi_step_parts_deinit(&parts);
-	return status;
+	tsi_step_parts_init(&parts, steps, scratch);
+	if (scratch->has_failed)
+		return;
+	put_statistics(out, times);
+	put_phases(out, times, &parts);
+	if (times->count > 1)
+		tsi_fact_real(out, TREND_NS_PER_STEP,
+			      tsi_centred_slope(times->by_time, times->count, scratch));
+	list_spikes(out, times, &parts);
+	list_phases(out, times, &parts);
 }
 
-static enum tscope_status analyze_step_time(const struct analysis_scope *scope,
-					    struct fact_sheet *out, struct tscope_error *err)
+static void fill_step_time(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	struct times times = { 0 };
-	enum tscope_status status = times_init(&times, scope->steps, err);
 
+	times_init(&times, scope->steps, tsi_sheet_scratch(out));
 	if (scope->steps->is_timeless)
 		tsi_fact_unreliable(out, tsi_timeless_doubt);
-	if (status == TSCOPE_OK)
-		tsi_fact_int(out, COUNT, (int64_t)times.count);
-	if (status == TSCOPE_OK && times.count)
-		status = put_all(out, scope->steps, &times, err);
-	times_deinit(&times);
-	return status;
+	tsi_fact_int(out, COUNT, (int64_t)times.count);
+	if (times.count)
+		put_all(out, scope->steps, &times);
 }
 
 const struct analyzer tsi_analyzer_step_time = {
@@ -304,5 +265,5 @@ const struct analyzer tsi_analyzer_step_time = {
 		.needs = "steps that are not marked",
 	},
 	.levels = LEVEL_TRACE | LEVEL_RANK | LEVEL_RUN,
-	.run = analyze_step_time,
+	.fill = fill_step_time,
 };

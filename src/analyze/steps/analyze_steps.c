@@ -81,8 +81,7 @@ static void fill_row(struct tscope_value *cells, const struct analysis_scope *sc
 			tsi_int(tsi_step_line_ns(steps, &steps->budgets[index], line));
 }
 
-static enum tscope_status analyze_steps(const struct analysis_scope *scope, struct fact_sheet *out,
-					struct tscope_error *err)
+static void fill_steps(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	const struct tscope_timeline *timeline = scope->timeline;
 	int64_t counted_count = 0;
@@ -90,14 +89,11 @@ static enum tscope_status analyze_steps(const struct analysis_scope *scope, stru
 	tsi_fact_int(out, COUNT, timeline->step_count);
 	tsi_fact_text(out, BOUNDARY, tscope_boundary_name(timeline->boundary));
 	for (uint32_t i = 0; i < timeline->step_count; i++) {
-		struct tscope_value *cells;
-		if (tsi_table_add(out, LIST, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, LIST);
 		fill_row(cells, scope, i);
 		counted_count += timeline->steps[i].mark == TSCOPE_STEP_COUNTED;
 	}
 	tsi_fact_int(out, COUNTED_COUNT, counted_count);
-	return TSCOPE_OK;
 }
 
 const struct analyzer tsi_analyzer_steps = {
@@ -111,5 +107,5 @@ const struct analyzer tsi_analyzer_steps = {
 		.needs = "a trace",
 	},
 	.levels = LEVEL_TRACE,
-	.run = analyze_steps,
+	.fill = fill_steps,
 };

@@ -8,12 +8,9 @@
 
 #include "analyze/shared/quantile.h"
 
-#include <math.h>
-#include <stdlib.h>
-
-#include "base/array.h"
 #include "base/sort.h"
 #include "base/sum.h"
+#include <math.h>
 
 /* A duration that a record holds as a double; what no clock shows is clamped. */
 static int64_t ns_of(double value)
@@ -23,13 +20,11 @@ static int64_t ns_of(double value)
 	return value < 0x1p63 ? (int64_t)round(value) : INT64_MAX;
 }
 
-static enum tscope_status find_line_medians(struct step_parts *parts, int64_t *numbers,
-					    struct tscope_error *err)
+static void find_line_medians(struct step_parts *parts, int64_t *numbers)
 {
 	const struct step_series *steps = parts->steps;
-	enum tscope_status status = TSCOPE_OK;
 
-	for (size_t line = 0; status == TSCOPE_OK && line < tsi_step_line_count(steps); line++) {
+	for (size_t line = 0; line < tsi_step_line_count(steps); line++) {
 		size_t count = 0;
 		for (size_t i = 0; i < steps->count; i++) {
 			const struct step_record *record = &steps->records[i];
@@ -37,14 +32,11 @@ static enum tscope_status find_line_medians(struct step_parts *parts, int64_t *n
 			if (budget && tsi_step_is_timed(record))
 				numbers[count++] = tsi_step_line_ns(steps, budget, line);
 		}
-		status = tsi_sort_ns(numbers, count, err);
-		parts->line_median_ns[line] = tsi_quantile_ns(numbers, count, 50);
+		parts->line_median_ns[line] = tsi_find_quantile_ns(numbers, count, 50);
 	}
-	return status;
 }
 
-static enum tscope_status measure_phase(struct step_parts *parts, enum phase phase,
-					int64_t *numbers, struct tscope_error *err)
+static void measure_phase(struct step_parts *parts, enum phase phase, int64_t *numbers)
 {
 	struct step_part *part = &parts->phases[phase];
 	size_t count = 0;
@@ -58,19 +50,16 @@ static enum tscope_status measure_phase(struct step_parts *parts, enum phase pha
 		tsi_sum(&part->sum_ns, record->phase_ns[phase]);
 		numbers[count++] = record->phase_ns[phase];
 	}
-	enum tscope_status status = tsi_sort_ns(numbers, count, err);
-	part->median_ns = tsi_quantile_ns(numbers, count, 50);
+	part->median_ns = tsi_find_quantile_ns(numbers, count, 50);
 	parts->timed_count = count;
-	return status;
 }
 
 /*
  * The phase that `count` extras in the order of records have in common. Where
  * fewer than half of the steps have it, the middle ones are zeros.
  */
-static enum tscope_status measure_other_phase(struct step_parts *parts,
-					      const struct sort_pair *by_name, size_t count,
-					      int64_t *numbers, struct tscope_error *err)
+static void measure_other_phase(struct step_parts *parts, const struct sort_pair *by_name,
+				size_t count, int64_t *numbers)
 {
 	struct step_part *part = &parts->phases[PHASE_COUNT + by_name[0].key];
 	uint32_t last_record = NO_ROW;
@@ -88,65 +77,47 @@ static enum tscope_status measure_other_phase(struct step_parts *parts,
 	}
 	part->occurs = found > 0;
 	if (found < parts->timed_count - parts->timed_count / 2)
-		return TSCOPE_OK;
+		return;
 	for (size_t i = found; i < parts->timed_count; i++)
 		numbers[i] = 0;
-	enum tscope_status status = tsi_sort_ns(numbers, parts->timed_count, err);
-	part->median_ns = tsi_quantile_ns(numbers, parts->timed_count, 50);
-	return status;
+	part->median_ns = tsi_find_quantile_ns(numbers, parts->timed_count, 50);
 }
 
-static enum tscope_status measure_other_phases(struct step_parts *parts, int64_t *numbers,
-					       struct tscope_error *err)
+static void measure_other_phases(struct step_parts *parts, int64_t *numbers, struct arena *arena)
 {
 	const struct step_extras *extras = &parts->steps->phases;
-	struct sort_pair *by_name = NULL, *scratch = NULL;
-	enum tscope_status status = tsi_array_new(&by_name, extras->count, sizeof(*by_name), err);
+	struct sort_pair *by_name = tsi_arena_new(arena, extras->count, sizeof(*by_name));
+	struct sort_pair *scratch = tsi_arena_new(arena, extras->count, sizeof(*scratch));
 
+	if (!by_name || !scratch)
+		return;
 	for (uint32_t id = 0; id < parts->phase_count - PHASE_COUNT; id++)
 		parts->phases[PHASE_COUNT + id].name =
 			tsi_intern_text(&parts->steps->names, id).data;
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&scratch, extras->count, sizeof(*scratch), err);
-	if (status == TSCOPE_OK) {
-		for (size_t i = 0; i < extras->count; i++)
-			by_name[i] = (struct sort_pair){ extras->items[i].name, i };
-		tsi_sort_pairs(by_name, scratch, extras->count);
-	}
-	for (size_t begin = 0, end; status == TSCOPE_OK && begin < extras->count; begin = end) {
+	for (size_t i = 0; i < extras->count; i++)
+		by_name[i] = (struct sort_pair){ extras->items[i].name, i };
+	tsi_sort_pairs(by_name, scratch, extras->count);
+	for (size_t begin = 0, end; begin < extras->count; begin = end) {
 		for (end = begin; end < extras->count && by_name[end].key == by_name[begin].key;)
 			end++;
-		status = measure_other_phase(parts, &by_name[begin], end - begin, numbers, err);
+		measure_other_phase(parts, &by_name[begin], end - begin, numbers);
 	}
-	free(by_name);
-	free(scratch);
-	return status;
 }
 
-enum tscope_status tsi_step_parts_init(struct step_parts *parts, const struct step_series *steps,
-				       struct tscope_error *err)
+void tsi_step_parts_init(struct step_parts *parts, const struct step_series *steps,
+			 struct arena *arena)
 {
-	int64_t *numbers;
+	int64_t *numbers = tsi_arena_new(arena, steps->count, sizeof(*numbers));
 
 	*parts = (struct step_parts){ .steps = steps };
 	parts->phase_count = PHASE_COUNT + steps->names.count;
-	if (tsi_array_new(&parts->phases, parts->phase_count, sizeof(*parts->phases), err) !=
-		    TSCOPE_OK ||
-	    tsi_array_new(&numbers, steps->count, sizeof(*numbers), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	enum tscope_status status = find_line_medians(parts, numbers, err);
-	for (int phase = 0; status == TSCOPE_OK && phase < PHASE_COUNT; phase++)
-		status = measure_phase(parts, (enum phase)phase, numbers, err);
-	if (status == TSCOPE_OK)
-		status = measure_other_phases(parts, numbers, err);
-	free(numbers);
-	return status;
-}
-
-void tsi_step_parts_deinit(struct step_parts *parts)
-{
-	free(parts->phases);
-	*parts = (struct step_parts){ 0 };
+	parts->phases = tsi_arena_new(arena, parts->phase_count, sizeof(*parts->phases));
+	if (!numbers || !parts->phases)
+		return;
+	find_line_medians(parts, numbers);
+	for (int phase = 0; phase < PHASE_COUNT; phase++)
+		measure_phase(parts, (enum phase)phase, numbers);
+	measure_other_phases(parts, numbers, arena);
 }
 
 /* What grew the most so far. */

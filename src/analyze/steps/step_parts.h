@@ -3,6 +3,7 @@
 #define TSCOPE_ANALYZE_STEPS_STEP_PARTS_H
 
 #include "analyze/steps/step_lines.h"
+#include "base/arena.h"
 
 /*
  * What the timed steps of a series are made of: how much of each phase they
@@ -24,11 +25,9 @@ struct step_parts {
 	size_t next_extra; /* where tsi_step_growth goes on */
 };
 
-/* On failure it may be deinited. O(steps), with a constant of some dozen. */
-TSI_MUST_CHECK
-enum tscope_status tsi_step_parts_init(struct step_parts *parts, const struct step_series *steps,
-				       struct tscope_error *err);
-void tsi_step_parts_deinit(struct step_parts *parts); /* fine on a zeroed struct */
+/* Parts are in the arena. O(steps), with a constant of some dozen. */
+void tsi_step_parts_init(struct step_parts *parts, const struct step_series *steps,
+			 struct arena *arena);
 
 /*
  * The name of what exceeds its median the most in a record, and by how much: a

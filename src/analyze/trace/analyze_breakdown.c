@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/sum.h"
 #include "comm/collective_kind.h"
 
@@ -115,57 +114,48 @@ static struct str without_number(struct str name)
 	return name;
 }
 
-static enum tscope_status name_of_row(const struct analysis_scope *scope, uint32_t row,
-				      const char **name, struct tscope_error *err)
+static const char *name_of_row(const struct tscope_trace *trace, uint32_t row,
+			       struct fact_sheet *out)
 {
-	struct str whole = tsi_span_name(scope->trace, row), kept = without_number(whole);
+	struct str whole = tsi_span_name(trace, row), kept = without_number(whole);
 
-	*name = whole.data;
-	return kept.length == whole.length ? TSCOPE_OK : tsi_keep_text(scope, kept, name, err);
+	return kept.length == whole.length ? whole.data : tsi_sheet_copy(out, kept);
 }
 
 /* "reduce_scatter in group 2 (dp)"; where the kind is not known, with the name of the row. */
-static enum tscope_status name_of_collective(const struct analysis_scope *scope,
-					     const struct collective *collective, uint32_t row,
-					     const char **name, struct tscope_error *err)
+static const char *name_of_collective(const struct tscope_trace *trace,
+				      const struct collective *collective, uint32_t row,
+				      struct fact_sheet *out)
 {
-	const struct intern *names = &scope->trace->names;
-	const char *group = tsi_intern_text(names, collective->group_name).data;
-	const char *description = tsi_intern_text(names, collective->group_desc).data;
-	enum tscope_status status = TSCOPE_OK;
+	const char *group = tsi_intern_text(&trace->names, collective->group_name).data;
+	const char *description = tsi_intern_text(&trace->names, collective->group_desc).data;
+	const char *name =
+		collective->kind != COLLECTIVE_UNKNOWN
+			? tsi_collective_kind_name((enum collective_kind)collective->kind)
+			: name_of_row(trace, row, out);
 
-	if (collective->kind != COLLECTIVE_UNKNOWN)
-		*name = tsi_collective_kind_name((enum collective_kind)collective->kind);
-	else
-		status = name_of_row(scope, row, name, err);
-	if (status != TSCOPE_OK || (!*group && !*description))
-		return status;
+	if (!*group && !*description)
+		return name;
 	if (!*group || !*description)
-		return tsi_make_text(scope, name, err, "%s in group %s%s", *name, group,
-				     description);
-	return tsi_make_text(scope, name, err, "%s in group %s (%s)", *name, group, description);
+		return tsi_sheet_print(out, "%s in group %s%s", name, group, description);
+	return tsi_sheet_print(out, "%s in group %s (%s)", name, group, description);
 }
 
-static enum tscope_status name_of(const struct analysis_scope *scope, unsigned line, uint32_t row,
-				  const char **name, struct tscope_error *err)
+static const char *name_of(const struct tscope_trace *trace, unsigned line, uint32_t row,
+			   struct fact_sheet *out)
 {
-	const struct tscope_trace *trace = scope->trace;
 	const struct collective *collective = tsi_part_collective(trace, line, row);
-	const char *operator_name;
 
-	*name = "";
 	if (row == NO_ROW)
-		return TSCOPE_OK;
+		return "";
 	if (collective)
-		return name_of_collective(scope, collective, row, name, err);
-	enum tscope_status status = name_of_row(scope, row, name, err);
-	if (status != TSCOPE_OK || tsi_span_class(&trace->spans, row) != TSCOPE_SPAN_RUNTIME ||
+		return name_of_collective(trace, collective, row, out);
+	const char *name = name_of_row(trace, row, out);
+	if (tsi_span_class(&trace->spans, row) != TSCOPE_SPAN_RUNTIME ||
 	    tsi_call(trace, row)->op == NO_ROW)
-		return status;
-	status = name_of_row(scope, tsi_call(trace, row)->op, &operator_name, err);
-	if (status != TSCOPE_OK)
-		return status;
-	return tsi_make_text(scope, name, err, "%s in %s", *name, operator_name);
+		return name;
+	return tsi_sheet_print(out, "%s in %s", name,
+			       name_of_row(trace, tsi_call(trace, row)->op, out));
 }
 
 /* By line, kind and name. */
@@ -196,25 +186,21 @@ static int compare_sizes(const void *left, const void *right)
 }
 
 /* All parts of the timeline, named; room for them is there. */
-static enum tscope_status name_parts(const struct analysis_scope *scope, struct part *parts,
-				     struct tscope_error *err)
+static void name_parts(const struct analysis_scope *scope, struct part *parts,
+		       struct fact_sheet *out)
 {
 	for (unsigned line = 0; line < TSI_PART_LINES; line++) {
 		const struct line_parts *of_line = &scope->timeline->parts[line];
 		for (size_t i = 0; i < of_line->count; i++) {
 			uint32_t row = of_line->items[i].row;
-			*parts = (struct part){
+			*parts++ = (struct part){
 				.line = line,
 				.kind = kind_of(scope->trace, line, row),
+				.name = name_of(scope->trace, line, row, out),
 				.ns = of_line->items[i].ns,
 			};
-			enum tscope_status status = name_of(scope, line, row, &parts->name, err);
-			if (status != TSCOPE_OK)
-				return status;
-			parts++;
 		}
 	}
-	return TSCOPE_OK;
 }
 
 /* Adds up what has one name. The number of parts that are left. */
@@ -232,61 +218,39 @@ static size_t merge(struct part *parts, size_t count)
 	return kept + 1;
 }
 
-static enum tscope_status line_text(const struct analysis_scope *scope, unsigned line,
-				    const char **text, struct tscope_error *err)
+static const char *line_text(const struct tscope_trace *trace, unsigned line,
+			     struct fact_sheet *out)
 {
-	if (scope->trace->device_count) {
-		*text = tscope_budget_line_name((enum tscope_budget_line)line);
-		return TSCOPE_OK;
-	}
-	return tsi_make_text(scope, text, err, "host.%s", tsi_host_line_name((enum host_line)line));
+	if (trace->device_count)
+		return tscope_budget_line_name((enum tscope_budget_line)line);
+	return tsi_sheet_print(out, "host.%s", tsi_host_line_name((enum host_line)line));
 }
 
-/* The parts of a line follow one another. */
-static enum tscope_status add_rows(const struct analysis_scope *scope, const struct part *parts,
-				   size_t count, struct fact_sheet *out, struct tscope_error *err)
+static void add_parts(const struct analysis_scope *scope, struct fact_sheet *out)
 {
-	struct tscope_value *cells;
 	const char *line = NULL;
+	size_t count = 0;
 
+	for (unsigned i = 0; i < TSI_PART_LINES; i++)
+		count += scope->timeline->parts[i].count;
+	struct part *parts = tsi_arena_new(tsi_sheet_scratch(out), count, sizeof(*parts));
+	if (count == 0 || !parts)
+		return;
+	name_parts(scope, parts, out);
+	count = merge(parts, count);
+	qsort(parts, count, sizeof(*parts), compare_sizes);
 	for (size_t i = 0; i < count; i++) {
-		if ((i == 0 || parts[i].line != parts[i - 1].line) &&
-		    line_text(scope, parts[i].line, &line, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-		if (tsi_table_add(out, PARTS_TABLE, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		if (i == 0 || parts[i].line != parts[i - 1].line)
+			line = line_text(scope->trace, parts[i].line, out);
+		struct tscope_value *cells = tsi_table_row(out, PARTS_TABLE);
 		cells[PART_LINE] = tsi_text(line);
 		cells[PART_KIND] = tsi_text(kind_names[parts[i].kind]);
 		cells[PART_NAME] = tsi_text(parts[i].name);
 		cells[PART_NS] = tsi_int(parts[i].ns);
 	}
-	return TSCOPE_OK;
 }
 
-static enum tscope_status add_parts(const struct analysis_scope *scope, struct fact_sheet *out,
-				    struct tscope_error *err)
-{
-	struct part *parts;
-	size_t count = 0;
-
-	for (unsigned line = 0; line < TSI_PART_LINES; line++)
-		count += scope->timeline->parts[line].count;
-	if (count == 0)
-		return TSCOPE_OK;
-	if (tsi_array_new(&parts, count, sizeof(*parts), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	enum tscope_status status = name_parts(scope, parts, err);
-	if (status == TSCOPE_OK) {
-		count = merge(parts, count);
-		qsort(parts, count, sizeof(*parts), compare_sizes);
-		status = add_rows(scope, parts, count, out, err);
-	}
-	free(parts);
-	return status;
-}
-
-static enum tscope_status analyze_breakdown(const struct analysis_scope *scope,
-					    struct fact_sheet *out, struct tscope_error *err)
+static void fill_breakdown(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	const struct tscope_timeline *timeline = scope->timeline;
 	int64_t times = scope->trace->device_count ? scope->trace->device_count : 1;
@@ -300,12 +264,12 @@ static enum tscope_status analyze_breakdown(const struct analysis_scope *scope,
 			tsi_sum(&wall_ns, timeline->steps[i].wall_ns);
 	}
 	if (step_count == 0)
-		return TSCOPE_OK;
+		return;
 	tsi_fact_int(out, WALL_NS, wall_ns);
 	tsi_fact_int(out, STEP_COUNT, step_count);
 	if (scope->trace->device_count && scope->steps->doubt)
 		tsi_fact_unreliable(out, scope->steps->doubt);
-	return add_parts(scope, out, err);
+	add_parts(scope, out);
 }
 
 const struct analyzer tsi_analyzer_breakdown = {
@@ -320,5 +284,5 @@ const struct analyzer tsi_analyzer_breakdown = {
 		.total = TSCOPE_TOTAL_STEPS,
 	},
 	.levels = LEVEL_TRACE,
-	.run = analyze_breakdown,
+	.fill = fill_breakdown,
 };

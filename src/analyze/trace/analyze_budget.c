@@ -265,13 +265,11 @@ static void put_sums(struct fact_sheet *out, const struct sums *sums, bool has_d
 		tsi_fact_unreliable(out, sums->doubt);
 }
 
-static enum tscope_status analyze_budget(const struct analysis_scope *scope, struct fact_sheet *out,
-					 struct tscope_error *err)
+static void fill_budget(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	struct sums sums = { 0 };
 	bool has_devices = true;
 
-	(void)err;
 	if (scope->trace && scope->trace->device_count)
 		add_devices_of_trace(&sums, scope);
 	else
@@ -282,7 +280,6 @@ static enum tscope_status analyze_budget(const struct analysis_scope *scope, str
 	}
 	if (sums.step_count)
 		put_sums(out, &sums, has_devices);
-	return TSCOPE_OK;
 }
 
 const struct analyzer tsi_analyzer_budget = {
@@ -296,5 +293,5 @@ const struct analyzer tsi_analyzer_budget = {
 		.total = TSCOPE_TOTAL_STEPS,
 	},
 	.levels = LEVEL_TRACE | LEVEL_RANK | LEVEL_RUN,
-	.run = analyze_budget,
+	.fill = fill_budget,
 };

@@ -10,10 +10,8 @@
  */
 #include "analyze/facts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/sum.h"
 #include "model/trace/composer.h"
 #include "timeline/timeline.h"
@@ -120,25 +118,17 @@ struct callback_time {
 
 struct survey {
 	const struct analysis_scope *scope;
+	struct arena *scratch;
 	struct interval_set counted; /* windows of the steps that count */
 	int64_t counted_ns, step_count;
 	struct intern classes;         /* "callback/CLASS" */
 	struct callback_time *by_name; /* by id in there; [0] is nothing */
-	size_t class_capacity;
+	size_t class_count, class_capacity;
 	struct callback_time *by_event; /* by name of a span, in their order */
 	size_t event_count, event_capacity;
 	uint32_t *event_of_name; /* by name of a span: index in by_event + 1; 0: no callback */
 	struct callback_time all, profiler, evaluation;
 };
-
-static void survey_deinit(struct survey *survey)
-{
-	tsi_intervals_deinit(&survey->counted);
-	tsi_intern_deinit(&survey->classes);
-	free(survey->by_name);
-	free(survey->by_event);
-	free(survey->event_of_name);
-}
 
 static bool is_profiler(const struct callback_name *name)
 {
@@ -151,7 +141,7 @@ static bool is_profiler(const struct callback_name *name)
 
 /* ---- before the walk ---- */
 
-static enum tscope_status find_counted(struct survey *survey, struct tscope_error *err)
+static void find_counted(struct survey *survey)
 {
 	const struct tscope_timeline *timeline = survey->scope->timeline;
 
@@ -161,52 +151,57 @@ static enum tscope_status find_counted(struct survey *survey, struct tscope_erro
 		if (step->mark != TSCOPE_STEP_COUNTED)
 			continue;
 		if (tsi_intervals_append(&survey->counted, step->start_ns,
-					 step->start_ns + step->wall_ns, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+					 step->start_ns + step->wall_ns, NULL) != TSCOPE_OK)
+			survey->scratch->has_failed = true;
 		survey->step_count++;
 		tsi_sum(&survey->counted_ns, step->wall_ns);
 	}
-	return TSCOPE_OK;
 }
 
 /* The class is what its spans' names begin with: "callback/CLASS". */
-static enum tscope_status learn_name(struct survey *survey, uint32_t id, struct tscope_error *err)
+static void learn_name(struct survey *survey, uint32_t id)
 {
 	struct str text = tsi_intern_text(&survey->scope->trace->names, id);
-	struct callback_time event = { 0 };
-	size_t class_count = survey->classes.count;
+	struct callback_name name;
+	uint32_t class_id;
 
-	if (!tsi_callback_name(text, &event.name))
-		return TSCOPE_OK;
-	struct str class_text = { text.data, event.name.kind.length + 1 + event.name.name.length };
-	if (tsi_intern_add(&survey->classes, class_text, &event.class_id, err) != TSCOPE_OK ||
-	    tsi_array_reserve(&survey->by_event, &survey->event_capacity, survey->event_count + 1,
-			      sizeof(*survey->by_event), err) != TSCOPE_OK ||
-	    tsi_array_reserve(&survey->by_name, &survey->class_capacity, survey->classes.count,
-			      sizeof(*survey->by_name), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	if (survey->classes.count > class_count)
-		survey->by_name[event.class_id] = (struct callback_time){ .name = event.name };
-	survey->by_event[survey->event_count++] = event;
+	if (!tsi_callback_name(text, &name))
+		return;
+	struct str class_text = { text.data, name.kind.length + 1 + name.name.length };
+	if (tsi_intern_add(&survey->classes, class_text, &class_id, NULL) != TSCOPE_OK) {
+		survey->scratch->has_failed = true;
+		return;
+	}
+	while (survey->class_count < survey->classes.count) {
+		struct callback_time *by_name =
+			tsi_arena_push(survey->scratch, &survey->by_name, &survey->class_count,
+				       &survey->class_capacity, sizeof(*by_name));
+		if (!by_name)
+			return;
+		by_name->name = name;
+	}
+	struct callback_time *event =
+		tsi_arena_push(survey->scratch, &survey->by_event, &survey->event_count,
+			       &survey->event_capacity, sizeof(*event));
+	if (!event)
+		return;
+	event->name = name;
+	event->class_id = class_id;
 	survey->event_of_name[id] = (uint32_t)survey->event_count;
-	return TSCOPE_OK;
 }
 
-static enum tscope_status survey_init(struct survey *survey, const struct analysis_scope *scope,
-				      struct tscope_error *err)
+static void learn_names(struct survey *survey)
 {
-	size_t count = scope->trace->names.count;
-	enum tscope_status status;
+	size_t count = survey->scope->trace->names.count;
 
-	*survey = (struct survey){ .scope = scope };
-	if (tsi_intern_init(&survey->classes, count + 1, err) != TSCOPE_OK ||
-	    tsi_array_new(&survey->event_of_name, count, sizeof(*survey->event_of_name), err) !=
-		    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	status = find_counted(survey, err);
-	for (uint32_t id = 0; status == TSCOPE_OK && id < count; id++)
-		status = learn_name(survey, id, err);
-	return status;
+	survey->event_of_name =
+		tsi_arena_new(survey->scratch, count, sizeof(*survey->event_of_name));
+	if (!survey->event_of_name)
+		return;
+	if (tsi_intern_init(&survey->classes, count + 1, NULL) != TSCOPE_OK)
+		survey->scratch->has_failed = true;
+	for (uint32_t id = 0; !survey->scratch->has_failed && id < count; id++)
+		learn_name(survey, id);
 }
 
 /* ---- the walk ---- */
@@ -271,68 +266,46 @@ static void take_rows(struct survey *survey)
 
 /* ---- what came of it ---- */
 
-static enum tscope_status put_name(const struct survey *survey, const struct callback_time *time,
-				   struct fact_sheet *out, struct tscope_error *err)
+static void put_name(const struct survey *survey, const struct callback_time *time,
+		     struct fact_sheet *out)
 {
-	struct tscope_value *cells;
-	const char *name = NULL;
-
-	if (tsi_keep_text(survey->scope, time->name.name, &name, err) != TSCOPE_OK ||
-	    tsi_table_add(out, TABLE_BY_NAME, &cells, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	struct tscope_value *cells = tsi_table_row(out, TABLE_BY_NAME);
 	cells[BY_NAME_KIND] = tsi_text(time->name.kind.data);
-	cells[BY_NAME_NAME] = tsi_text(name);
+	cells[BY_NAME_NAME] = tsi_text(tsi_sheet_copy(out, time->name.name));
 	cells[BY_NAME_CALL_COUNT] = tsi_int(time->call_count);
 	cells[BY_NAME_TOTAL_NS] = tsi_int(time->total_ns);
 	cells[BY_NAME_MAX_NS] = tsi_int(time->max_ns);
 	cells[BY_NAME_STEP_NS] = tsi_mean(time->step_ns, survey->step_count);
 	cells[BY_NAME_STEP_RATIO] = tsi_ratio(time->step_ns, survey->counted_ns);
-	return TSCOPE_OK;
 }
 
-static enum tscope_status put_event(const struct survey *survey, const struct callback_time *time,
-				    struct fact_sheet *out, struct tscope_error *err)
+static void put_event(const struct callback_time *time, struct fact_sheet *out)
 {
-	struct tscope_value *cells;
-	const char *name = NULL, *event = NULL;
-
-	if (tsi_keep_text(survey->scope, time->name.name, &name, err) != TSCOPE_OK ||
-	    tsi_keep_text(survey->scope, time->name.event, &event, err) != TSCOPE_OK ||
-	    tsi_table_add(out, TABLE_BY_EVENT, &cells, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	struct tscope_value *cells = tsi_table_row(out, TABLE_BY_EVENT);
 	cells[BY_EVENT_KIND] = tsi_text(time->name.kind.data);
-	cells[BY_EVENT_NAME] = tsi_text(name);
-	cells[BY_EVENT_EVENT] = tsi_text(event);
+	cells[BY_EVENT_NAME] = tsi_text(tsi_sheet_copy(out, time->name.name));
+	cells[BY_EVENT_EVENT] = tsi_text(tsi_sheet_copy(out, time->name.event));
 	cells[BY_EVENT_CALL_COUNT] = tsi_int(time->call_count);
 	cells[BY_EVENT_TOTAL_NS] = tsi_int(time->total_ns);
 	cells[BY_EVENT_MAX_NS] = tsi_int(time->max_ns);
-	return TSCOPE_OK;
 }
 
-static enum tscope_status put_tables(const struct survey *survey, struct fact_sheet *out,
-				     struct tscope_error *err)
+static void put_tables(const struct survey *survey, struct fact_sheet *out)
 {
-	enum tscope_status status = TSCOPE_OK;
-
-	for (uint32_t id = 1; status == TSCOPE_OK && id < survey->classes.count; id++)
+	for (uint32_t id = 1; id < survey->classes.count; id++)
 		if (survey->by_name[id].call_count > 0)
-			status = put_name(survey, &survey->by_name[id], out, err);
-	for (size_t i = 0; status == TSCOPE_OK && i < survey->event_count; i++)
+			put_name(survey, &survey->by_name[id], out);
+	for (size_t i = 0; i < survey->event_count; i++)
 		if (survey->by_event[i].call_count > 0)
-			status = put_event(survey, &survey->by_event[i], out, err);
-	if (status == TSCOPE_OK)
-		status = tsi_table_sort(out, TABLE_BY_NAME, BY_NAME_TOTAL_NS, BY_NAME_NAME, err);
-	if (status == TSCOPE_OK)
-		status = tsi_table_sort(out, TABLE_BY_EVENT, BY_EVENT_TOTAL_NS, BY_EVENT_NAME, err);
-	return status;
+			put_event(&survey->by_event[i], out);
+	tsi_table_order(out, TABLE_BY_NAME, BY_NAME_TOTAL_NS, BY_NAME_NAME);
+	tsi_table_order(out, TABLE_BY_EVENT, BY_EVENT_TOTAL_NS, BY_EVENT_NAME);
 }
 
 /* Of equals the one that came first in the file. */
-static enum tscope_status put_top(const struct survey *survey, struct fact_sheet *out,
-				  struct tscope_error *err)
+static void put_top(const struct survey *survey, struct fact_sheet *out)
 {
 	const struct callback_time *top = NULL;
-	const char *name = NULL;
 
 	for (uint32_t id = 1; id < survey->classes.count; id++) {
 		const struct callback_time *time = &survey->by_name[id];
@@ -340,16 +313,12 @@ static enum tscope_status put_top(const struct survey *survey, struct fact_sheet
 			top = time;
 	}
 	if (!top)
-		return TSCOPE_OK;
-	if (tsi_keep_text(survey->scope, top->name.name, &name, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	tsi_fact_text(out, TOP_NAME, name);
+		return;
+	tsi_fact_text(out, TOP_NAME, tsi_sheet_copy(out, top->name.name));
 	tsi_fact_mean(out, TOP_NS_PER_STEP, top->step_ns, survey->step_count);
-	return TSCOPE_OK;
 }
 
-static enum tscope_status put_all(const struct survey *survey, struct fact_sheet *out,
-				  struct tscope_error *err)
+static void put_all(const struct survey *survey, struct fact_sheet *out)
 {
 	int64_t name_count = 0;
 
@@ -364,25 +333,24 @@ static enum tscope_status put_all(const struct survey *survey, struct fact_sheet
 	tsi_fact_ratio(out, PROFILER_RATIO, survey->profiler.step_ns, survey->counted_ns);
 	tsi_fact_int(out, EVALUATION_COUNT, survey->evaluation.call_count);
 	tsi_fact_int(out, EVALUATION_NS, survey->evaluation.total_ns);
-	if (put_top(survey, out, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return put_tables(survey, out, err);
+	put_top(survey, out);
+	put_tables(survey, out);
 }
 
-static enum tscope_status analyze_callbacks(const struct analysis_scope *scope,
-					    struct fact_sheet *out, struct tscope_error *err)
+static void fill_callbacks(const struct analysis_scope *scope, struct fact_sheet *out)
 {
-	struct survey survey;
+	struct survey survey = { .scope = scope, .scratch = tsi_sheet_scratch(out) };
 
 	if (!scope->trace->is_composer)
-		return TSCOPE_OK;
-	enum tscope_status status = survey_init(&survey, scope, err);
-	if (status == TSCOPE_OK) {
+		return;
+	find_counted(&survey);
+	learn_names(&survey);
+	if (!survey.scratch->has_failed) {
 		take_rows(&survey);
-		status = put_all(&survey, out, err);
+		put_all(&survey, out);
 	}
-	survey_deinit(&survey);
-	return status;
+	tsi_intervals_deinit(&survey.counted);
+	tsi_intern_deinit(&survey.classes);
 }
 
 const struct analyzer tsi_analyzer_callbacks = {
@@ -399,5 +367,5 @@ const struct analyzer tsi_analyzer_callbacks = {
 	},
 	.levels = LEVEL_TRACE,
 	.beside_flops = true,
-	.run = analyze_callbacks,
+	.fill = fill_callbacks,
 };

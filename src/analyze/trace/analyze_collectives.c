@@ -211,29 +211,20 @@ static void fill_figures(struct tscope_value *cells, const struct figures *figur
 	cells[KIND_IS_LOWER_BOUND - FIRST] = tsi_flag(true);
 }
 
-static enum tscope_status add_kind(const struct tscope_trace *trace,
-				   const struct collective_run *runs, size_t count,
-				   struct fact_sheet *out, struct tscope_error *err)
+static void add_kind(const struct tscope_trace *trace, const struct collective_run *runs,
+		     size_t count, struct fact_sheet *out)
 {
 	struct figures figures = sum_up(runs, count);
-	struct tscope_value *cells;
-
-	if (tsi_table_add(out, BY_KIND, &cells, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	struct tscope_value *cells = tsi_table_row(out, BY_KIND);
 	fill_labels(cells, trace, runs);
 	fill_figures(&cells[KIND_RUN_COUNT], &figures);
-	return TSCOPE_OK;
 }
 
-static enum tscope_status add_size(const struct tscope_trace *trace,
-				   const struct collective_run *runs, size_t count,
-				   struct fact_sheet *out, struct tscope_error *err)
+static void add_size(const struct tscope_trace *trace, const struct collective_run *runs,
+		     size_t count, struct fact_sheet *out)
 {
 	struct figures figures = sum_up(runs, count);
-	struct tscope_value *cells;
-
-	if (tsi_table_add(out, BY_SIZE, &cells, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	struct tscope_value *cells = tsi_table_row(out, BY_SIZE);
 	fill_labels(cells, trace, runs);
 	if (runs->bytes != NO_NUMBER)
 		cells[SIZE_OF_ONE] = tsi_int(runs->bytes);
@@ -244,30 +235,25 @@ static enum tscope_status add_size(const struct tscope_trace *trace,
 	cells[SIZE_MIN_NS] = tsi_int(figures.min_ns);
 	cells[SIZE_MAX_NS] = tsi_int(figures.max_ns);
 	fill_figures(&cells[SIZE_RUN_COUNT], &figures);
-	return TSCOPE_OK;
 }
 
-static enum tscope_status add_rows(const struct collective_list *list,
-				   const struct tscope_trace *trace, struct fact_sheet *out,
-				   struct tscope_error *err)
+static void add_rows(const struct collective_list *list, const struct tscope_trace *trace,
+		     struct fact_sheet *out)
 {
 	const struct collective_run *runs = list->runs;
 
 	for (size_t first = 0, end; first < list->count; first = end) {
 		for (end = first; end < list->count && !compare_kinds(&runs[first], &runs[end]);)
 			end++;
-		if (add_kind(trace, &runs[first], end - first, out, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		add_kind(trace, &runs[first], end - first, out);
 	}
 	for (size_t first = 0, end; first < list->count; first = end) {
 		for (end = first; end < list->count && !compare_sizes(&runs[first], &runs[end]);)
 			end++;
-		if (add_size(trace, &runs[first], end - first, out, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		add_size(trace, &runs[first], end - first, out);
 	}
-	if (tsi_table_sort(out, BY_KIND, KIND_TOTAL_NS, KIND, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_table_sort(out, BY_SIZE, SIZE_TOTAL_NS, SIZE, err);
+	tsi_table_order(out, BY_KIND, KIND_TOTAL_NS, KIND);
+	tsi_table_order(out, BY_SIZE, SIZE_TOTAL_NS, SIZE);
 }
 
 static void set_facts(const struct collective_list *list, struct fact_sheet *out)
@@ -287,21 +273,20 @@ static void set_facts(const struct collective_list *list, struct fact_sheet *out
 	tsi_fact_int(out, HOST_COUNT, host_count);
 }
 
-static enum tscope_status analyze_collectives(const struct analysis_scope *scope,
-					      struct fact_sheet *out, struct tscope_error *err)
+static void fill_collectives(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	struct collective_list list = { 0 };
-	enum tscope_status status = tsi_collective_list_fill(&list, scope->trace, err);
 
-	if (status == TSCOPE_OK) {
+	if (tsi_collective_list_fill(&list, scope->trace, NULL) != TSCOPE_OK) {
+		tsi_sheet_scratch(out)->has_failed = true;
+	} else {
 		if (list.count)
 			qsort(list.runs, list.count, sizeof(*list.runs), compare_runs);
 		set_facts(&list, out);
 		tsi_judge_device_time(scope->trace, out);
-		status = add_rows(&list, scope->trace, out, err);
+		add_rows(&list, scope->trace, out);
 	}
 	tsi_collective_list_deinit(&list);
-	return status;
 }
 
 const struct analyzer tsi_analyzer_collectives = {
@@ -317,5 +302,5 @@ const struct analyzer tsi_analyzer_collectives = {
 	},
 	.levels = LEVEL_TRACE,
 	.beside_flops = true,
-	.run = analyze_collectives,
+	.fill = fill_collectives,
 };

@@ -6,10 +6,7 @@
  */
 #include "analyze/facts.h"
 
-#include <stdlib.h>
-
 #include "analyze/shared/reliability.h"
-#include "base/array.h"
 #include "base/sum.h"
 #include "model/trace/device_rows.h"
 
@@ -147,17 +144,13 @@ static struct tscope_value bandwidth_value(const struct copies *copies)
 	return tsi_real((double)copies->bytes * 1e9 / (double)copies->sized_ns);
 }
 
-static enum tscope_status add_names(const struct work *work, struct fact_sheet *out,
-				    struct tscope_error *err)
+static void add_names(const struct work *work, struct fact_sheet *out)
 {
-	struct tscope_value *cells;
-
 	for (uint32_t name = 0; name < work->trace->names.count; name++) {
 		const struct copies *copies = &work->by_name[name];
 		if (copies->count == 0)
 			continue;
-		if (tsi_table_add(out, BY_NAME, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, BY_NAME);
 		cells[NAME] = tsi_text(tsi_intern_text(&work->trace->names, name).data);
 		cells[NAME_COPY_COUNT] = tsi_int(copies->count);
 		cells[NAME_TOTAL_NS] = tsi_int(copies->total_ns);
@@ -165,22 +158,18 @@ static enum tscope_status add_names(const struct work *work, struct fact_sheet *
 		cells[NAME_BYTES] = bytes_value(copies);
 		cells[NAME_BANDWIDTH] = bandwidth_value(copies);
 	}
-	return tsi_table_sort(out, BY_NAME, NAME_TOTAL_NS, NAME, err);
+	tsi_table_order(out, BY_NAME, NAME_TOTAL_NS, NAME);
 }
 
-static enum tscope_status add_directions(const struct work *work, struct fact_sheet *out,
-					 struct tscope_error *err)
+static void add_directions(const struct work *work, struct fact_sheet *out)
 {
-	struct tscope_value *cells;
-
 	for (int i = 0; i < 2 * WAY_COUNT; i++) {
 		int way = i / 2;
 		bool pageable = i % 2;
 		const struct copies *copies = &work->by_way[way][pageable];
 		if (copies->count == 0)
 			continue;
-		if (tsi_table_add(out, BY_DIRECTION, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, BY_DIRECTION);
 		cells[DIRECTION] = tsi_text(way_name(way));
 		cells[PAGEABLE] = tsi_flag(pageable);
 		cells[DIRECTION_COPY_COUNT] = tsi_int(copies->count);
@@ -188,7 +177,7 @@ static enum tscope_status add_directions(const struct work *work, struct fact_sh
 		cells[DIRECTION_BYTES] = bytes_value(copies);
 		cells[DIRECTION_BANDWIDTH] = bandwidth_value(copies);
 	}
-	return tsi_table_sort(out, BY_DIRECTION, DIRECTION_TOTAL_NS, DIRECTION, err);
+	tsi_table_order(out, BY_DIRECTION, DIRECTION_TOTAL_NS, DIRECTION);
 }
 
 /* |copy \ (compute ∪ comm)| without building a set: busy less what kernels cover. */
@@ -220,22 +209,18 @@ static void set_facts(const struct work *work, const struct analysis_scope *scop
 	tsi_judge_device_time(scope->trace, out);
 }
 
-static enum tscope_status analyze_copies(const struct analysis_scope *scope, struct fact_sheet *out,
-					 struct tscope_error *err)
+static void fill_copies(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	struct work work = { .trace = scope->trace };
-	enum tscope_status status =
-		tsi_array_new(&work.by_name, scope->trace->names.count, sizeof(*work.by_name), err);
 
-	if (status == TSCOPE_OK) {
-		collect(&work);
-		set_facts(&work, scope, out);
-		status = add_names(&work, out, err);
-	}
-	if (status == TSCOPE_OK)
-		status = add_directions(&work, out, err);
-	free(work.by_name);
-	return status;
+	work.by_name = tsi_arena_new(tsi_sheet_scratch(out), scope->trace->names.count,
+				     sizeof(*work.by_name));
+	if (!work.by_name)
+		return;
+	collect(&work);
+	set_facts(&work, scope, out);
+	add_names(&work, out);
+	add_directions(&work, out);
 }
 
 const struct analyzer tsi_analyzer_copies = {
@@ -251,5 +236,5 @@ const struct analyzer tsi_analyzer_copies = {
 	},
 	.levels = LEVEL_TRACE,
 	.beside_flops = true,
-	.run = analyze_copies,
+	.fill = fill_copies,
 };

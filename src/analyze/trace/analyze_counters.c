@@ -193,34 +193,25 @@ static struct figures figures_of(const struct counter_value *values, uint32_t co
 	return figures;
 }
 
-static enum tscope_status name_counter(const struct analysis_scope *scope,
-				       const struct counter_series *series, const char **name,
-				       struct tscope_error *err)
+static const char *name_counter(const struct intern *names, const struct counter_series *series,
+				struct fact_sheet *out)
 {
-	const struct intern *names = &scope->trace->names;
+	const char *name = tsi_intern_text(names, series->counter).data;
 
-	*name = tsi_intern_text(names, series->counter).data;
 	if (series->id == 0)
-		return TSCOPE_OK;
-	return tsi_make_text(scope, name, err, "%s[%s]", *name,
-			     tsi_intern_text(names, series->id).data);
+		return name;
+	return tsi_sheet_print(out, "%s[%s]", name, tsi_intern_text(names, series->id).data);
 }
 
-static enum tscope_status put_series(const struct analysis_scope *scope,
-				     const struct counter_series *series, struct fact_sheet *out,
-				     struct tscope_error *err)
+static void put_series(const struct analysis_scope *scope, const struct counter_series *series,
+		       struct fact_sheet *out)
 {
 	const struct tscope_trace *trace = scope->trace;
 	struct meaning meaning = meaning_of(trace, series);
 	struct figures figures = figures_of(&trace->counters.values[series->first], series->count);
 	uint32_t step = tsi_timeline_step_at(scope->timeline, figures.max_ns);
-	struct tscope_value *cells;
-	const char *counter = NULL;
-
-	if (name_counter(scope, series, &counter, err) != TSCOPE_OK ||
-	    tsi_table_add(out, TABLE_BY_NAME, &cells, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	cells[BY_NAME_COUNTER] = tsi_text(counter);
+	struct tscope_value *cells = tsi_table_row(out, TABLE_BY_NAME);
+	cells[BY_NAME_COUNTER] = tsi_text(name_counter(&trace->names, series, out));
 	cells[BY_NAME_SERIES] = tsi_text(meaning.name);
 	cells[BY_NAME_PROCESS] = tsi_text(tsi_intern_text(&trace->names, series->process).data);
 	cells[BY_NAME_UNIT] = tsi_text(unit_names[meaning.unit]);
@@ -233,25 +224,21 @@ static enum tscope_status put_series(const struct analysis_scope *scope,
 	cells[BY_NAME_LAST] = tsi_real(figures.last * meaning.factor);
 	if (step != NO_ROW)
 		cells[BY_NAME_MAX_STEP] = tsi_int(scope->timeline->steps[step].number);
-	return TSCOPE_OK;
 }
 
-static enum tscope_status analyze_counters(const struct analysis_scope *scope,
-					   struct fact_sheet *out, struct tscope_error *err)
+static void fill_counters(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	const struct counters *counters = &scope->trace->counters;
-	enum tscope_status status = TSCOPE_OK;
 
 	if (counters->series_count == 0 && counters->bad_count == 0)
-		return TSCOPE_OK;
+		return;
 	tsi_fact_int(out, SERIES_COUNT, (int64_t)counters->series_count);
 	tsi_fact_int(out, VALUE_COUNT, (int64_t)counters->value_count);
 	tsi_fact_int(out, DROPPED_COUNT, (int64_t)counters->dropped_count);
 	tsi_fact_int(out, BAD_COUNT, (int64_t)counters->bad_count);
-	for (size_t i = 0; status == TSCOPE_OK && i < counters->series_count; i++)
+	for (size_t i = 0; i < counters->series_count; i++)
 		if (counters->series[i].count > 0)
-			status = put_series(scope, &counters->series[i], out, err);
-	return status;
+			put_series(scope, &counters->series[i], out);
 }
 
 const struct analyzer tsi_analyzer_counters = {
@@ -267,5 +254,5 @@ const struct analyzer tsi_analyzer_counters = {
 	},
 	.levels = LEVEL_TRACE,
 	.beside_flops = true,
-	.run = analyze_counters,
+	.fill = fill_counters,
 };

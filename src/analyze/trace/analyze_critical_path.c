@@ -140,8 +140,8 @@ static void take_piece(struct path_sink *sink, const struct path_piece *piece)
 	tsi_sum(&part->ns, length_ns);
 }
 
-static enum tscope_status find_sums(struct sums *sums, const struct tscope_timeline *timeline,
-				    struct tscope_error *err)
+static void find_sums(struct sums *sums, const struct tscope_timeline *timeline,
+		      struct arena *scratch)
 {
 	size_t name_count = timeline->trace->names.count;
 
@@ -152,10 +152,10 @@ static enum tscope_status find_sums(struct sums *sums, const struct tscope_timel
 		sums->step_count++;
 		tsi_sum(&sums->wall_ns, timeline->steps[i].wall_ns);
 	}
-	if (tsi_array_new(&sums->of_device, name_count, sizeof(struct part), err) != TSCOPE_OK ||
-	    tsi_array_new(&sums->of_host, name_count, sizeof(struct part), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_path_walk(timeline, &sums->sink, err);
+	sums->of_device = tsi_arena_new(scratch, name_count, sizeof(struct part));
+	sums->of_host = tsi_arena_new(scratch, name_count, sizeof(struct part));
+	if (sums->of_device && sums->of_host)
+		tsi_path_walk(timeline, &sums->sink, scratch);
 }
 
 /* Of a sum over the steps that count, what a mean step has; halves up. */
@@ -188,11 +188,9 @@ static bool may_have(const struct sums *sums, unsigned line)
 	return lines[line].is_of_devices ? has_devices : sums->trace->host_track_count > 0;
 }
 
-static enum tscope_status put_lines(const struct sums *sums, struct fact_sheet *out,
-				    struct tscope_error *err)
+static void put_lines(const struct sums *sums, struct fact_sheet *out)
 {
 	int64_t step_ns[PATH_LINE_COUNT];
-	struct tscope_value *cells;
 
 	find_step_lines(sums, step_ns);
 	for (unsigned line = 0; line < PATH_LINE_COUNT; line++) {
@@ -201,40 +199,35 @@ static enum tscope_status put_lines(const struct sums *sums, struct fact_sheet *
 		tsi_fact_int(out, lines[line].fact, step_ns[line]);
 		if (sums->line_ns[line] == 0)
 			continue;
-		if (tsi_table_add(out, TABLE_LINES, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, TABLE_LINES);
 		cells[LINES_LINE] = tsi_text(lines[line].name);
 		cells[LINES_STEP_NS] = tsi_int(step_ns[line]);
 		cells[LINES_SHARE_RATIO] = tsi_ratio(sums->line_ns[line], sums->length_ns);
 	}
-	return tsi_table_sort(out, TABLE_LINES, LINES_STEP_NS, LINES_LINE, err);
+	tsi_table_order(out, TABLE_LINES, LINES_STEP_NS, LINES_LINE);
 }
 
-static enum tscope_status put_parts(const struct sums *sums, const struct part *parts,
-				    enum table table, struct fact_sheet *out,
-				    struct tscope_error *err)
+static void put_parts(const struct sums *sums, const struct part *parts, enum table table,
+		      struct fact_sheet *out)
 {
 	const struct intern *names = &sums->trace->names;
-	struct tscope_value *cells;
 
 	for (uint32_t name = 0; name < names->count; name++) {
 		if (parts[name].count == 0)
 			continue;
-		if (tsi_table_add(out, table, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, table);
 		cells[PART_NAME] = tsi_text(tsi_intern_text(names, name).data);
 		cells[PART_COUNT] = tsi_int(parts[name].count);
 		cells[PART_TOTAL_NS] = tsi_int(parts[name].ns);
 		cells[PART_SHARE_RATIO] = tsi_ratio(parts[name].ns, sums->length_ns);
 	}
-	return tsi_table_sort(out, table, PART_TOTAL_NS, PART_NAME, err);
+	tsi_table_order(out, table, PART_TOTAL_NS, PART_NAME);
 }
 
-static enum tscope_status put_sums(const struct sums *sums, struct fact_sheet *out,
-				   struct tscope_error *err)
+static void put_sums(const struct sums *sums, struct fact_sheet *out)
 {
 	if (sums->length_ns == 0)
-		return TSCOPE_OK;
+		return;
 	tsi_fact_int(out, STEP_COUNT, sums->step_count);
 	tsi_fact_int(out, LENGTH_NS, of_step(sums, sums->length_ns));
 	tsi_fact_ratio(out, COVERAGE_RATIO, sums->length_ns, sums->wall_ns);
@@ -242,29 +235,23 @@ static enum tscope_status put_sums(const struct sums *sums, struct fact_sheet *o
 		tsi_fact_int(out, SCRIPT_NS, of_step(sums, sums->script_ns));
 	if (sums->trace->device_count > 0)
 		tsi_fact_flag(out, SYNC_IS_RECORDED, sums->trace->sync_record_count > 0);
-	enum tscope_status status = put_lines(sums, out, err);
-	if (status == TSCOPE_OK)
-		status = put_parts(sums, sums->of_device, TABLE_KERNELS, out, err);
-	if (status == TSCOPE_OK)
-		status = put_parts(sums, sums->of_host, TABLE_OPERATORS, out, err);
-	return status;
+	put_lines(sums, out);
+	put_parts(sums, sums->of_device, TABLE_KERNELS, out);
+	put_parts(sums, sums->of_host, TABLE_OPERATORS, out);
 }
 
-static enum tscope_status analyze_critical_path(const struct analysis_scope *scope,
-						struct fact_sheet *out, struct tscope_error *err)
+static void fill_critical_path(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	struct sums sums;
 
 	if (scope->trace->device_count == 0 && scope->trace->cpu_op_count == 0)
-		return TSCOPE_OK;
-	enum tscope_status status = find_sums(&sums, scope->timeline, err);
-	if (status == TSCOPE_OK)
-		status = put_sums(&sums, out, err);
+		return;
+	find_sums(&sums, scope->timeline, tsi_sheet_scratch(out));
+	if (!sums.of_host)
+		return;
+	put_sums(&sums, out);
 	if (scope->trace->device_count > 0 && scope->steps->doubt)
 		tsi_fact_unreliable(out, scope->steps->doubt);
-	free(sums.of_device);
-	free(sums.of_host);
-	return status;
 }
 
 const struct analyzer tsi_analyzer_critical_path = {
@@ -279,5 +266,5 @@ const struct analyzer tsi_analyzer_critical_path = {
 	},
 	.levels = LEVEL_TRACE,
 	.beside_flops = true,
-	.run = analyze_critical_path,
+	.fill = fill_critical_path,
 };

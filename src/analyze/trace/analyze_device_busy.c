@@ -6,11 +6,8 @@
  */
 #include "analyze/facts.h"
 
-#include <stdlib.h>
-
 #include "analyze/shared/quantile.h"
 #include "analyze/shared/reliability.h"
-#include "base/array.h"
 #include "base/sum.h"
 
 enum fact {
@@ -171,37 +168,44 @@ static int64_t longest_queue(const int64_t *launches, size_t count,
 	return (int64_t)longest;
 }
 
-static enum tscope_status add_queue(struct totals *totals, const struct analysis_scope *scope,
-				    uint32_t device, struct tscope_error *err)
+/* launches: room for those of the device. */
+static void add_queue(struct totals *totals, const struct analysis_scope *scope, uint32_t device,
+		      int64_t *launches, struct arena *scratch)
 {
 	const struct device *rows = &scope->trace->devices[device];
-	int64_t *launches;
-
-	if (tsi_array_new(&launches, rows->row_count, sizeof(*launches), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
 	size_t count = collect_queue(totals, launches, scope->trace, rows,
 				     scope->timeline->activity[device].span_start_ns);
-	enum tscope_status status = tsi_sort_ns(launches, count, err);
-	if (status == TSCOPE_OK) {
-		int64_t longest = longest_queue(launches, count, scope->trace, rows);
-		if (longest > totals->queue_max)
-			totals->queue_max = longest;
-		totals->queued_count += (int64_t)count;
-	}
-	free(launches);
-	return status;
+
+	tsi_order_ns(launches, count, scratch);
+	int64_t longest = longest_queue(launches, count, scope->trace, rows);
+	if (longest > totals->queue_max)
+		totals->queue_max = longest;
+	totals->queued_count += (int64_t)count;
 }
 
-static enum tscope_status add_histogram(const struct totals *totals, struct fact_sheet *out,
-					struct tscope_error *err)
+static struct totals sum_up(const struct analysis_scope *scope, struct arena *scratch)
 {
-	struct tscope_value *cells;
+	struct totals totals = { 0 };
+	size_t most = 0;
 
+	for (uint32_t device = scope->first_device; device < scope->end_device; device++)
+		if (scope->trace->devices[device].row_count > most)
+			most = scope->trace->devices[device].row_count;
+	int64_t *launches = tsi_arena_new(scratch, most, sizeof(*launches));
+	for (uint32_t device = scope->first_device; launches && device < scope->end_device;
+	     device++) {
+		add_activity(&totals, scope, device);
+		add_queue(&totals, scope, device, launches, scratch);
+	}
+	return totals;
+}
+
+static void add_histogram(const struct totals *totals, struct fact_sheet *out)
+{
 	for (size_t i = 0; i < TSI_COUNT_OF(idle_uppers_ns); i++) {
 		if (totals->idle_count[i] == 0)
 			continue;
-		if (tsi_table_add(out, IDLE_HISTOGRAM, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, IDLE_HISTOGRAM);
 		if (idle_uppers_ns[i] != INT64_MAX)
 			cells[IDLE_UPPER_NS] = tsi_int(idle_uppers_ns[i]);
 		cells[IDLE_COUNT] = tsi_int(totals->idle_count[i]);
@@ -209,19 +213,11 @@ static enum tscope_status add_histogram(const struct totals *totals, struct fact
 		cells[IDLE_SHARE_RATIO] =
 			tsi_ratio(totals->idle_ns[i], totals->span_ns - totals->busy_ns);
 	}
-	return TSCOPE_OK;
 }
 
-static enum tscope_status analyze_device_busy(const struct analysis_scope *scope,
-					      struct fact_sheet *out, struct tscope_error *err)
+static void fill_device_busy(const struct analysis_scope *scope, struct fact_sheet *out)
 {
-	struct totals totals = { 0 };
-
-	for (uint32_t device = scope->first_device; device < scope->end_device; device++) {
-		add_activity(&totals, scope, device);
-		if (add_queue(&totals, scope, device, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-	}
+	struct totals totals = sum_up(scope, tsi_sheet_scratch(out));
 
 	tsi_fact_int(out, SPAN_NS, totals.span_ns);
 	tsi_fact_int(out, BUSY_NS, totals.busy_ns);
@@ -238,7 +234,7 @@ static enum tscope_status analyze_device_busy(const struct analysis_scope *scope
 		tsi_fact_int(out, QUEUE_MAX, totals.queue_max);
 	}
 	tsi_judge_device_time(scope->trace, out);
-	return add_histogram(&totals, out, err);
+	add_histogram(&totals, out);
 }
 
 const struct analyzer tsi_analyzer_device_busy = {
@@ -255,5 +251,5 @@ const struct analyzer tsi_analyzer_device_busy = {
 	},
 	.levels = LEVEL_TRACE,
 	.beside_flops = true,
-	.run = analyze_device_busy,
+	.fill = fill_device_busy,
 };

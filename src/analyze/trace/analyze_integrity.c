@@ -154,25 +154,19 @@ static struct contents look(const struct analysis_scope *scope)
 	return contents;
 }
 
-static enum tscope_status add_missing(struct fact_sheet *out, bool is_missing, const char *what,
-				      const char *needed_by, const char *advice,
-				      struct tscope_error *err)
+static void add_missing(struct fact_sheet *out, bool is_missing, const char *what,
+			const char *needed_by, const char *advice)
 {
-	struct tscope_value *cells;
-
 	if (!is_missing)
-		return TSCOPE_OK;
-	if (tsi_table_add(out, MISSING, &cells, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+		return;
+	struct tscope_value *cells = tsi_table_row(out, MISSING);
 	cells[MISSING_WHAT] = tsi_text(what);
 	cells[MISSING_NEEDED_BY] = tsi_text(needed_by);
 	cells[MISSING_ADVICE] = tsi_text(advice);
-	return TSCOPE_OK;
 }
 
 /* Only PyTorch's profiler can be told to record more; others get no advice. */
-static enum tscope_status add_all_missing(const struct analysis_scope *scope,
-					  struct fact_sheet *out, struct tscope_error *err)
+static void add_all_missing(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	struct contents has = look(scope);
 	bool is_cuda = has.has_device_events && has_category(scope->trace, "cuda_runtime") &&
@@ -206,10 +200,8 @@ static enum tscope_status add_all_missing(const struct analysis_scope *scope,
 	};
 
 	for (size_t i = 0; scope->trace->is_kineto && i < TSI_COUNT_OF(rows); i++)
-		if (add_missing(out, rows[i].is_missing, rows[i].what, rows[i].needed_by,
-				rows[i].advice, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-	return TSCOPE_OK;
+		add_missing(out, rows[i].is_missing, rows[i].what, rows[i].needed_by,
+			    rows[i].advice);
 }
 
 /* A phase is one character; its text must live as long as the analysis. */
@@ -226,44 +218,36 @@ static const char *phase_text(char phase)
 	return "?";
 }
 
-static enum tscope_status add_categories(const struct tscope_trace *trace, struct fact_sheet *out,
-					 struct tscope_error *err)
+static void add_categories(const struct tscope_trace *trace, struct fact_sheet *out)
 {
-	struct tscope_value *cells;
-
 	for (size_t i = 0; i < trace->category_count; i++) {
 		const struct category *category = &trace->categories[i];
-		if (tsi_table_add(out, CATEGORIES, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, CATEGORIES);
 		cells[PHASE] = tsi_text(phase_text(category->phase));
 		cells[CATEGORY] = tsi_text(tsi_intern_text(&trace->names, category->name).data);
 		cells[CATEGORY_COUNT] = tsi_int((int64_t)category->count);
 	}
-	return tsi_table_sort(out, CATEGORIES, CATEGORY_COUNT, CATEGORY, err);
+	tsi_table_order(out, CATEGORIES, CATEGORY_COUNT, CATEGORY);
 }
 
-static enum tscope_status add_diagnostics(const struct tscope_trace *trace, struct fact_sheet *out,
-					  struct tscope_error *err)
+static void add_diagnostics(const struct tscope_trace *trace, struct fact_sheet *out)
 {
 	static const char *const effects[] = {
 		[TSCOPE_EFFECT_DROPPED] = "dropped",
 		[TSCOPE_EFFECT_REPAIRED] = "repaired",
 		[TSCOPE_EFFECT_NOTED] = "noted",
 	};
-	struct tscope_value *cells;
 
 	for (int i = 0; i < TSCOPE_DIAGNOSTIC_COUNT; i++) {
 		enum tscope_diagnostic kind = (enum tscope_diagnostic)i;
 		if (trace->diagnostics[i] == 0)
 			continue;
-		if (tsi_table_add(out, DIAGNOSTICS, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, DIAGNOSTICS);
 		cells[DIAGNOSTIC_ID] = tsi_text(tscope_diagnostic_id(kind));
 		cells[DIAGNOSTIC_EFFECT] = tsi_text(effects[tscope_diagnostic_effect(kind)]);
 		cells[DIAGNOSTIC_MEANING] = tsi_text(tscope_diagnostic_text(kind));
 		cells[DIAGNOSTIC_COUNT] = tsi_int((int64_t)trace->diagnostics[i]);
 	}
-	return TSCOPE_OK;
 }
 
 static void set_link_facts(const struct tscope_trace *trace, struct fact_sheet *out)
@@ -316,14 +300,12 @@ static void set_facts(const struct analysis_scope *scope, struct fact_sheet *out
 	set_link_facts(trace, out);
 }
 
-static enum tscope_status analyze_integrity(const struct analysis_scope *scope,
-					    struct fact_sheet *out, struct tscope_error *err)
+static void fill_integrity(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	set_facts(scope, out);
-	if (add_categories(scope->trace, out, err) != TSCOPE_OK ||
-	    add_diagnostics(scope->trace, out, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return add_all_missing(scope, out, err);
+	add_categories(scope->trace, out);
+	add_diagnostics(scope->trace, out);
+	add_all_missing(scope, out);
 }
 
 const struct analyzer tsi_analyzer_integrity = {
@@ -339,5 +321,5 @@ const struct analyzer tsi_analyzer_integrity = {
 	},
 	.levels = LEVEL_TRACE,
 	.beside_flops = true,
-	.run = analyze_integrity,
+	.fill = fill_integrity,
 };

@@ -6,10 +6,7 @@
  */
 #include "analyze/facts.h"
 
-#include <stdlib.h>
-
 #include "analyze/shared/quantile.h"
-#include "base/array.h"
 #include "base/pair_set.h"
 #include "base/sum.h"
 #include "model/trace/device_rows.h"
@@ -107,7 +104,7 @@ struct work {
 	struct calls by_kind[KIND_COUNT];
 	struct pair_set syncs; /* (name of the op or NO_ROW, name of the call) */
 	struct calls *by_sync; /* by number of the pair */
-	size_t by_sync_capacity;
+	size_t by_sync_count, by_sync_capacity;
 	int64_t step_launch_count;        /* in unmarked steps */
 	int64_t steady_count[KIND_COUNT]; /* in unmarked steps after the first */
 	int64_t *delays_ns;               /* from the start of the call, then from its end */
@@ -140,26 +137,20 @@ static bool is_launch(uint8_t kind)
 	       kind == CALL_MEMSET;
 }
 
-static void work_deinit(struct work *work)
-{
-	free(work->by_name);
-	free(work->by_sync);
-	free(work->delays_ns);
-}
-
-static enum tscope_status work_init(struct work *work, const struct analysis_scope *scope,
-				    struct tscope_error *err)
+static void work_init(struct work *work, const struct analysis_scope *scope, struct arena *scratch)
 {
 	const struct tscope_trace *trace = scope->trace;
 	size_t limit = 0;
 
-	*work = (struct work){ .trace = trace, .timeline = scope->timeline };
+	*work = (struct work){
+		.trace = trace,
+		.timeline = scope->timeline,
+		.syncs.arena = scratch,
+	};
 	for (uint32_t i = 0; i < trace->device_count; i++)
 		limit += trace->devices[i].row_count;
-	if (tsi_array_new(&work->by_name, trace->names.count, sizeof(*work->by_name), err) !=
-	    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_array_new(&work->delays_ns, limit, sizeof(*work->delays_ns), err);
+	work->by_name = tsi_arena_new(scratch, trace->names.count, sizeof(*work->by_name));
+	work->delays_ns = tsi_arena_new(scratch, limit, sizeof(*work->delays_ns));
 }
 
 static void add_call(struct calls *calls, uint8_t kind, int64_t dur_ns)
@@ -182,24 +173,23 @@ static void add_to_step(struct work *work, uint8_t kind, int64_t start_ns)
 		work->steady_count[kind]++;
 }
 
-static enum tscope_status add_sync(struct work *work, uint32_t row, struct tscope_error *err)
+static void add_sync(struct work *work, uint32_t row)
 {
 	const struct spans *spans = &work->trace->spans;
-	uint32_t op = tsi_call(work->trace, row)->op, number;
-	size_t known = work->syncs.count;
+	uint32_t op = tsi_call(work->trace, row)->op;
+	uint32_t number =
+		tsi_pair_set_add(&work->syncs, op == NO_ROW ? NO_ROW : tsi_name_id(spans, op),
+				 tsi_name_id(spans, row));
 
-	if (tsi_pair_set_find(&work->syncs, op == NO_ROW ? NO_ROW : tsi_name_id(spans, op),
-			      tsi_name_id(spans, row), &number, err) != TSCOPE_OK ||
-	    tsi_array_reserve(&work->by_sync, &work->by_sync_capacity, work->syncs.count,
-			      sizeof(*work->by_sync), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	if (number == known)
-		work->by_sync[number] = (struct calls){ 0 };
-	add_call(&work->by_sync[number], CALL_SYNC, tsi_dur_ns(spans, row));
-	return TSCOPE_OK;
+	if (number == work->by_sync_count &&
+	    !tsi_arena_push(work->syncs.arena, &work->by_sync, &work->by_sync_count,
+			    &work->by_sync_capacity, sizeof(*work->by_sync)))
+		return;
+	if (number != UINT32_MAX)
+		add_call(&work->by_sync[number], CALL_SYNC, tsi_dur_ns(spans, row));
 }
 
-static enum tscope_status take_call(struct work *work, uint32_t row, struct tscope_error *err)
+static void take_call(struct work *work, uint32_t row)
 {
 	const struct spans *spans = &work->trace->spans;
 	uint8_t kind = tsi_call_kind(work->trace, row);
@@ -209,19 +199,18 @@ static enum tscope_status take_call(struct work *work, uint32_t row, struct tsco
 	add_call(&work->by_kind[kind], kind, dur_ns);
 	if (is_launch(kind) || kind == CALL_MALLOC || kind == CALL_FREE)
 		add_to_step(work, kind, tsi_start_ns(spans, row));
-	return kind == CALL_SYNC ? add_sync(work, row, err) : TSCOPE_OK;
+	if (kind == CALL_SYNC)
+		add_sync(work, row);
 }
 
-static enum tscope_status collect_calls(struct work *work, struct tscope_error *err)
+static void collect_calls(struct work *work)
 {
 	const struct spans *spans = &work->trace->spans;
 	uint32_t end_row = tsi_first_device_row(work->trace);
-	enum tscope_status status = TSCOPE_OK;
 
-	for (uint32_t row = 0; status == TSCOPE_OK && row < end_row; row++)
+	for (uint32_t row = 0; row < end_row; row++)
 		if (tsi_bit_set_has(&spans->calls, row))
-			status = take_call(work, row, err);
-	return status;
+			take_call(work, row);
 }
 
 static int64_t at_least_0(int64_t number)
@@ -297,17 +286,13 @@ static void collect_device(struct work *work, const struct device *device)
 	}
 }
 
-static enum tscope_status add_names(const struct work *work, struct fact_sheet *out,
-				    struct tscope_error *err)
+static void add_names(const struct work *work, struct fact_sheet *out)
 {
-	struct tscope_value *cells;
-
 	for (uint32_t name = 0; name < work->trace->names.count; name++) {
 		const struct calls *calls = &work->by_name[name];
 		if (calls->count == 0)
 			continue;
-		if (tsi_table_add(out, BY_NAME, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, BY_NAME);
 		cells[NAME] = tsi_text(tsi_intern_text(&work->trace->names, name).data);
 		cells[NAME_KIND] = tsi_text(kind_name(calls->kind));
 		cells[NAME_COUNT] = tsi_int(calls->count);
@@ -315,26 +300,23 @@ static enum tscope_status add_names(const struct work *work, struct fact_sheet *
 		cells[NAME_MEAN_NS] = tsi_mean(calls->total_ns, calls->count);
 		cells[NAME_MAX_NS] = tsi_int(calls->max_ns);
 	}
-	return tsi_table_sort(out, BY_NAME, NAME_TOTAL_NS, NAME, err);
+	tsi_table_order(out, BY_NAME, NAME_TOTAL_NS, NAME);
 }
 
-static enum tscope_status add_syncs(const struct work *work, struct fact_sheet *out,
-				    struct tscope_error *err)
+static void add_syncs(const struct work *work, struct fact_sheet *out)
 {
 	const struct intern *names = &work->trace->names;
-	struct tscope_value *cells;
 
-	for (size_t i = 0; i < work->syncs.count; i++) {
+	for (size_t i = 0; i < work->by_sync_count; i++) {
 		const struct pair *sync = &work->syncs.pairs[i];
-		if (tsi_table_add(out, SYNCS, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, SYNCS);
 		if (sync->first != NO_ROW)
 			cells[SYNC_OP] = tsi_text(tsi_intern_text(names, sync->first).data);
 		cells[SYNC_CALL] = tsi_text(tsi_intern_text(names, sync->second).data);
 		cells[SYNC_CALL_COUNT] = tsi_int(work->by_sync[i].count);
 		cells[SYNC_TOTAL_NS] = tsi_int(work->by_sync[i].total_ns);
 	}
-	return tsi_table_sort(out, SYNCS, SYNC_TOTAL_NS, SYNC_OP, err);
+	tsi_table_order(out, SYNCS, SYNC_TOTAL_NS, SYNC_OP);
 }
 
 static void set_delays(struct work *work, struct fact_sheet *out)
@@ -391,27 +373,20 @@ static void set_facts(const struct work *work, struct fact_sheet *out)
 	set_step_facts(work, out);
 }
 
-static enum tscope_status analyze_launches(const struct analysis_scope *scope,
-					   struct fact_sheet *out, struct tscope_error *err)
+static void fill_launches(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	struct work work;
-	enum tscope_status status = work_init(&work, scope, err);
 
-	work.syncs.arena = tsi_sheet_scratch(out);
-	if (status == TSCOPE_OK)
-		status = collect_calls(&work, err);
-	if (status == TSCOPE_OK) {
-		for (uint32_t i = 0; i < scope->trace->device_count; i++)
-			collect_device(&work, &scope->trace->devices[i]);
-		set_facts(&work, out);
-		set_delays(&work, out);
-	}
-	if (status == TSCOPE_OK)
-		status = add_names(&work, out, err);
-	if (status == TSCOPE_OK)
-		status = add_syncs(&work, out, err);
-	work_deinit(&work);
-	return status;
+	work_init(&work, scope, tsi_sheet_scratch(out));
+	if (!work.by_name || !work.delays_ns)
+		return;
+	collect_calls(&work);
+	for (uint32_t i = 0; i < scope->trace->device_count; i++)
+		collect_device(&work, &scope->trace->devices[i]);
+	set_facts(&work, out);
+	set_delays(&work, out);
+	add_names(&work, out);
+	add_syncs(&work, out);
 }
 
 const struct analyzer tsi_analyzer_launches = {
@@ -427,5 +402,5 @@ const struct analyzer tsi_analyzer_launches = {
 	},
 	.levels = LEVEL_TRACE,
 	.beside_flops = true,
-	.run = analyze_launches,
+	.fill = fill_launches,
 };

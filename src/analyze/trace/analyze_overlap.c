@@ -7,10 +7,7 @@
  */
 #include "analyze/facts.h"
 
-#include <stdlib.h>
-
 #include "analyze/shared/reliability.h"
-#include "base/array.h"
 #include "base/pair_set.h"
 #include "base/sort.h"
 #include "base/sum.h"
@@ -71,72 +68,61 @@ static const struct tscope_table_def tables[] = {
 
 /* The comm kernels of the scope, each with the number of the part that it belongs to. */
 struct comm {
-	struct sort_pair
-		*items; /* key: part; value: device << 32 | row. In order of device and start */
-	struct sort_pair *scratch;
+	const struct analysis_scope *scope;
+	/* key: part; value: device << 32 | row. In order of device and start */
+	struct sort_pair *items, *scratch;
 	size_t count;
-	struct pair_set groups; /* (name, description) by number */
+	struct interval_set set; /* with room for all: of a part on one device */
+	struct pair_set groups;  /* (name, description) by number */
 };
 
-static void comm_deinit(struct comm *comm)
-{
-	free(comm->items);
-	free(comm->scratch);
-}
-
-static enum tscope_status comm_init(struct comm *comm, const struct analysis_scope *scope,
-				    struct tscope_error *err)
+static void comm_init(struct comm *comm, const struct analysis_scope *scope, struct arena *scratch)
 {
 	const struct tscope_trace *trace = scope->trace;
 	size_t limit = 0;
 
+	*comm = (struct comm){ .scope = scope, .groups.arena = scratch };
 	for (uint32_t i = scope->first_device; i < scope->end_device; i++)
 		for (uint32_t j = 0; j < trace->devices[i].row_count; j++)
 			limit += tsi_span_class(&trace->spans, trace->devices[i].rows[j]) ==
 				 TSCOPE_SPAN_COMM;
-	if (tsi_array_new(&comm->items, limit, sizeof(*comm->items), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_array_new(&comm->scratch, limit, sizeof(*comm->scratch), err);
+	comm->items = tsi_arena_new(scratch, limit, sizeof(*comm->items));
+	comm->scratch = tsi_arena_new(scratch, limit, sizeof(*comm->scratch));
+	comm->set.items = tsi_arena_new(scratch, limit, sizeof(*comm->set.items));
+	comm->set.capacity = limit;
 }
 
 /* The part of a comm kernel in one of the tables, or NO_ROW where it has none. */
-typedef enum tscope_status part_of_row(struct comm *comm, const struct tscope_trace *trace,
-				       uint32_t row, uint32_t *part, struct tscope_error *err);
+typedef uint32_t part_of_row(struct comm *comm, const struct tscope_trace *trace, uint32_t row);
 
-static enum tscope_status kind_of_row(struct comm *comm, const struct tscope_trace *trace,
-				      uint32_t row, uint32_t *part, struct tscope_error *err)
+static uint32_t kind_of_row(struct comm *comm, const struct tscope_trace *trace, uint32_t row)
 {
-	(void)comm, (void)err; /* no table, nothing can fail */
-	*part = tsi_collective_of(trace, row)->kind;
-	return TSCOPE_OK;
+	(void)comm; /* kinds need no table */
+	return tsi_collective_of(trace, row)->kind;
 }
 
-static enum tscope_status group_of_row(struct comm *comm, const struct tscope_trace *trace,
-				       uint32_t row, uint32_t *part, struct tscope_error *err)
+static uint32_t group_of_row(struct comm *comm, const struct tscope_trace *trace, uint32_t row)
 {
 	const struct collective *collective = tsi_collective_of(trace, row);
 
-	*part = NO_ROW;
 	if (collective->group_name == 0 && collective->group_desc == 0)
-		return TSCOPE_OK;
-	return tsi_pair_set_find(&comm->groups, collective->group_name, collective->group_desc,
-				 part, err);
+		return NO_ROW;
+	return tsi_pair_set_add(&comm->groups, collective->group_name, collective->group_desc);
 }
 
 /* Fills comm->items, ordered by part, device and start. */
-static enum tscope_status divide(struct comm *comm, const struct analysis_scope *scope,
-				 part_of_row *part_of, struct tscope_error *err)
+static void divide(struct comm *comm, part_of_row *part_of)
 {
+	const struct analysis_scope *scope = comm->scope;
 	const struct tscope_trace *trace = scope->trace;
 
 	comm->count = 0;
 	for (uint32_t i = scope->first_device; i < scope->end_device; i++) {
 		for (uint32_t j = 0; j < trace->devices[i].row_count; j++) {
-			uint32_t row = trace->devices[i].rows[j], part;
+			uint32_t row = trace->devices[i].rows[j];
 			if (tsi_span_class(&trace->spans, row) != TSCOPE_SPAN_COMM)
 				continue;
-			if (part_of(comm, trace, row, &part, err) != TSCOPE_OK)
-				return TSCOPE_E_NOMEM;
+			uint32_t part = part_of(comm, trace, row);
 			if (part != NO_ROW)
 				comm->items[comm->count++] = (struct sort_pair){
 					.key = part,
@@ -145,7 +131,6 @@ static enum tscope_status divide(struct comm *comm, const struct analysis_scope 
 		}
 	}
 	tsi_sort_pairs(comm->items, comm->scratch, comm->count);
-	return TSCOPE_OK;
 }
 
 struct part {
@@ -154,70 +139,66 @@ struct part {
 };
 
 /* Adds the union of items [first, end), all of one device, to the part. */
-static enum tscope_status add_device(struct part *part, struct interval_set *set,
-				     const struct analysis_scope *scope,
-				     const struct sort_pair *items, size_t count,
-				     struct tscope_error *err)
+static void add_device(struct part *part, struct comm *comm, size_t first, size_t end)
 {
-	const struct tscope_trace *trace = scope->trace;
-	uint32_t device = (uint32_t)(items[0].value >> 32);
+	const struct tscope_trace *trace = comm->scope->trace;
+	uint32_t device = (uint32_t)(comm->items[first].value >> 32);
+	const struct device_activity *activity = &comm->scope->timeline->activity[device];
 
-	set->count = 0;
-	for (size_t i = 0; i < count; i++) {
-		uint32_t row = (uint32_t)items[i].value;
-		if (tsi_intervals_append(set, tsi_start_ns(&trace->spans, row),
-					 tsi_span_end(trace, row), err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+	comm->set.count = 0;
+	for (size_t i = first; i < end; i++) {
+		uint32_t row = (uint32_t)comm->items[i].value;
+		if (tsi_intervals_append(&comm->set, tsi_start_ns(&trace->spans, row),
+					 tsi_span_end(trace, row), NULL) != TSCOPE_OK)
+			return;
 	}
-	int64_t comm_ns = tsi_intervals_length(set);
-	part->count += (int64_t)count;
-	int64_t hidden_ns = tsi_intervals_common(set, &scope->timeline->activity[device].compute);
+	int64_t comm_ns = tsi_intervals_length(&comm->set);
+	part->count += (int64_t)(end - first);
 	tsi_sum(&part->comm_ns, comm_ns);
-	tsi_sum(&part->exposed_ns, comm_ns - hidden_ns);
-	return TSCOPE_OK;
+	tsi_sum(&part->exposed_ns, comm_ns - tsi_intervals_common(&comm->set, &activity->compute));
 }
 
 /* Sums up the part that begins at item *at and moves *at behind it. */
-static enum tscope_status next_part(const struct comm *comm, const struct analysis_scope *scope,
-				    size_t *at, struct part *part, struct tscope_error *err)
+static struct part next_part(struct comm *comm, size_t *at)
 {
-	uint64_t key = comm->items[*at].key;
-	struct interval_set set = { 0 };
-	enum tscope_status status = TSCOPE_OK;
+	const struct sort_pair *items = comm->items;
+	uint64_t key = items[*at].key;
+	struct part part = { .row = (uint32_t)items[*at].value };
 
-	*part = (struct part){ .row = (uint32_t)comm->items[*at].value };
-	while (status == TSCOPE_OK && *at < comm->count && comm->items[*at].key == key) {
+	while (*at < comm->count && items[*at].key == key) {
 		size_t end = *at;
-		while (end < comm->count && comm->items[end].key == key &&
-		       comm->items[end].value >> 32 == comm->items[*at].value >> 32)
+		while (end < comm->count && items[end].key == key &&
+		       items[end].value >> 32 == items[*at].value >> 32)
 			end++;
-		status = add_device(part, &set, scope, &comm->items[*at], end - *at, err);
+		add_device(&part, comm, *at, end);
 		*at = end;
 	}
-	tsi_intervals_deinit(&set);
-	return status;
+	return part;
 }
 
-static enum tscope_status add_kinds(struct comm *comm, const struct analysis_scope *scope,
-				    struct fact_sheet *out, struct tscope_error *err)
+/* The columns that both tables end with; cells points to the first, "count". */
+static void fill_times(struct tscope_value *cells, const struct part *part)
 {
-	struct tscope_value *cells;
-	struct part part;
+	enum { FIRST = KIND_COUNT };
 
-	if (divide(comm, scope, kind_of_row, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	cells[KIND_COUNT - FIRST] = tsi_int(part->count);
+	cells[KIND_COMM_NS - FIRST] = tsi_int(part->comm_ns);
+	cells[KIND_EXPOSED_NS - FIRST] = tsi_int(part->exposed_ns);
+	cells[KIND_OVERLAP_RATIO - FIRST] =
+		tsi_ratio(part->comm_ns - part->exposed_ns, part->comm_ns);
+}
+
+static void add_kinds(struct comm *comm, struct fact_sheet *out)
+{
+	divide(comm, kind_of_row);
 	for (size_t at = 0; at < comm->count;) {
 		enum collective_kind kind = (enum collective_kind)comm->items[at].key;
-		if (next_part(comm, scope, &at, &part, err) != TSCOPE_OK ||
-		    tsi_table_add(out, BY_KIND, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct part part = next_part(comm, &at);
+		struct tscope_value *cells = tsi_table_row(out, BY_KIND);
 		cells[KIND] = tsi_text(tsi_collective_kind_name(kind));
-		cells[KIND_COUNT] = tsi_int(part.count);
-		cells[KIND_COMM_NS] = tsi_int(part.comm_ns);
-		cells[KIND_EXPOSED_NS] = tsi_int(part.exposed_ns);
-		cells[KIND_OVERLAP_RATIO] = tsi_ratio(part.comm_ns - part.exposed_ns, part.comm_ns);
+		fill_times(&cells[KIND_COUNT], &part);
 	}
-	return tsi_table_sort(out, BY_KIND, KIND_EXPOSED_NS, KIND, err);
+	tsi_table_order(out, BY_KIND, KIND_EXPOSED_NS, KIND);
 }
 
 static void fill_group(const struct tscope_trace *trace, const struct part *part,
@@ -230,27 +211,17 @@ static void fill_group(const struct tscope_trace *trace, const struct part *part
 		tsi_text(tsi_intern_text(&trace->names, collective->group_desc).data);
 	if (collective->group_size != NO_NUMBER)
 		cells[GROUP_SIZE] = tsi_int(collective->group_size);
-	cells[GROUP_COUNT] = tsi_int(part->count);
-	cells[GROUP_COMM_NS] = tsi_int(part->comm_ns);
-	cells[GROUP_EXPOSED_NS] = tsi_int(part->exposed_ns);
-	cells[GROUP_OVERLAP_RATIO] = tsi_ratio(part->comm_ns - part->exposed_ns, part->comm_ns);
+	fill_times(&cells[GROUP_COUNT], part);
 }
 
-static enum tscope_status add_groups(struct comm *comm, const struct analysis_scope *scope,
-				     struct fact_sheet *out, struct tscope_error *err)
+static void add_groups(struct comm *comm, struct fact_sheet *out)
 {
-	struct tscope_value *cells;
-	struct part part;
-
-	if (divide(comm, scope, group_of_row, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	divide(comm, group_of_row);
 	for (size_t at = 0; at < comm->count;) {
-		if (next_part(comm, scope, &at, &part, err) != TSCOPE_OK ||
-		    tsi_table_add(out, BY_GROUP, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-		fill_group(scope->trace, &part, cells);
+		struct part part = next_part(comm, &at);
+		fill_group(comm->scope->trace, &part, tsi_table_row(out, BY_GROUP));
 	}
-	return tsi_table_sort(out, BY_GROUP, GROUP_EXPOSED_NS, GROUP, err);
+	tsi_table_order(out, BY_GROUP, GROUP_EXPOSED_NS, GROUP);
 }
 
 static void set_facts(const struct analysis_scope *scope, struct fact_sheet *out)
@@ -271,19 +242,16 @@ static void set_facts(const struct analysis_scope *scope, struct fact_sheet *out
 	tsi_judge_device_time(scope->trace, out);
 }
 
-static enum tscope_status analyze_overlap(const struct analysis_scope *scope,
-					  struct fact_sheet *out, struct tscope_error *err)
+static void fill_overlap(const struct analysis_scope *scope, struct fact_sheet *out)
 {
-	struct comm comm = { .groups.arena = tsi_sheet_scratch(out) };
-	enum tscope_status status = comm_init(&comm, scope, err);
+	struct comm comm;
 
+	comm_init(&comm, scope, tsi_sheet_scratch(out));
+	if (!comm.items || !comm.scratch || !comm.set.items)
+		return;
 	set_facts(scope, out);
-	if (status == TSCOPE_OK)
-		status = add_kinds(&comm, scope, out, err);
-	if (status == TSCOPE_OK)
-		status = add_groups(&comm, scope, out, err);
-	comm_deinit(&comm);
-	return status;
+	add_kinds(&comm, out);
+	add_groups(&comm, out);
 }
 
 const struct analyzer tsi_analyzer_overlap = {
@@ -300,5 +268,5 @@ const struct analyzer tsi_analyzer_overlap = {
 	},
 	.levels = LEVEL_TRACE,
 	.beside_flops = true,
-	.run = analyze_overlap,
+	.fill = fill_overlap,
 };

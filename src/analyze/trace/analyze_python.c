@@ -6,11 +6,8 @@
  */
 #include "analyze/facts.h"
 
-#include <stdlib.h>
-
 #include "analyze/shared/nest.h"
 #include "analyze/trace/python_stalls.h"
-#include "base/array.h"
 #include "base/sum.h"
 
 enum fact {
@@ -113,56 +110,29 @@ static const struct tscope_table_def tables[] = {
 			"threads that run Python", TSCOPE_TABLE_ROWS },
 };
 
-struct function {
-	int64_t call_count, dur_ns, total_ns, self_ns;
-};
-
-static enum tscope_status collect_calls(struct function *functions,
-					const struct tscope_trace *trace, struct tscope_error *err)
-{
-	struct nest nest;
-	struct nested_span call;
-	enum tscope_status status =
-		tsi_nest_init(&nest, trace, TSI_CLASS_BIT(TSCOPE_SPAN_PYTHON), err);
-
-	while (status == TSCOPE_OK && (status = tsi_nest_next(&nest, &call, err)) == TSCOPE_OK) {
-		struct function *function = &functions[tsi_name_id(&trace->spans, call.row)];
-		int64_t dur_ns = tsi_dur_ns(&trace->spans, call.row);
-		function->call_count++;
-		tsi_sum(&function->dur_ns, dur_ns);
-		tsi_sum(&function->total_ns, call.is_outermost ? dur_ns : 0);
-		tsi_sum(&function->self_ns, call.self_ns);
-	}
-	tsi_nest_deinit(&nest);
-	return status == TSCOPE_END ? TSCOPE_OK : status;
-}
-
-static enum tscope_status add_functions(const struct function *functions,
-					const struct tscope_trace *trace, struct fact_sheet *out,
-					struct tscope_error *err)
+static void add_functions(const struct nested_times *functions, const struct tscope_trace *trace,
+			  struct fact_sheet *out)
 {
 	int64_t call_count = 0, function_count = 0, self_ns = 0;
-	struct tscope_value *cells;
 
 	for (uint32_t id = 0; id < trace->names.count; id++) {
-		const struct function *function = &functions[id];
-		if (function->call_count == 0)
+		const struct nested_times *function = &functions[id];
+		if (function->count == 0)
 			continue;
-		call_count += function->call_count;
+		call_count += function->count;
 		function_count++;
 		tsi_sum(&self_ns, function->self_ns);
-		if (tsi_table_add(out, BY_NAME, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, BY_NAME);
 		cells[NAME] = tsi_text(tsi_intern_text(&trace->names, id).data);
-		cells[COUNT] = tsi_int(function->call_count);
+		cells[COUNT] = tsi_int(function->count);
 		cells[NAME_SELF_NS] = tsi_int(function->self_ns);
 		cells[TOTAL_NS] = tsi_int(function->total_ns);
-		cells[MEAN_NS] = tsi_mean(function->dur_ns, function->call_count);
+		cells[MEAN_NS] = tsi_mean(function->dur_ns, function->count);
 	}
 	tsi_fact_int(out, CALL_COUNT, call_count);
 	tsi_fact_int(out, FUNCTION_COUNT, function_count);
 	tsi_fact_int(out, SELF_NS, self_ns);
-	return tsi_table_sort(out, BY_NAME, NAME_SELF_NS, NAME, err);
+	tsi_table_order(out, BY_NAME, NAME_SELF_NS, NAME);
 }
 
 static void add_pauses(const struct tscope_trace *trace, struct fact_sheet *out)
@@ -200,12 +170,10 @@ static const struct {
 
 _Static_assert(TSI_COUNT_OF(causes) == PYTHON_STALL_COUNT, "a name for each");
 
-static enum tscope_status add_causes(const struct python_stalls *stalls,
-				     const struct tscope_trace *trace, struct fact_sheet *out,
-				     struct tscope_error *err)
+static void add_causes(const struct python_stalls *stalls, const struct tscope_trace *trace,
+		       struct fact_sheet *out)
 {
 	bool has_main = stalls->main_ns > 0;
-	struct tscope_value *cells;
 
 	for (size_t work = PYTHON_OTHER + 1; work < PYTHON_STALL_COUNT; work++) {
 		const struct python_stall *stall = &stalls->by_work[work];
@@ -213,8 +181,7 @@ static enum tscope_status add_causes(const struct python_stalls *stalls,
 			tsi_fact_int(out, (size_t)causes[work].fact, stall->main_ns);
 		if (stall->call_count == 0)
 			continue;
-		if (tsi_table_add(out, BY_CAUSE, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, BY_CAUSE);
 		cells[CAUSE] = tsi_text(causes[work].cause);
 		cells[CAUSE_FUNCTION] = tsi_text(tsi_intern_text(&trace->names, stall->name).data);
 		cells[CAUSE_FUNCTION_COUNT] = tsi_int(stall->function_count);
@@ -224,23 +191,20 @@ static enum tscope_status add_causes(const struct python_stalls *stalls,
 			cells[CAUSE_MAIN_NS] = tsi_int(stall->main_ns);
 		cells[CAUSE_MAIN_RATIO] = tsi_ratio(stall->main_ns, stalls->main_ns);
 	}
-	return tsi_table_sort(out, BY_CAUSE, CAUSE_TOTAL_NS, CAUSE, err);
+	tsi_table_order(out, BY_CAUSE, CAUSE_TOTAL_NS, CAUSE);
 }
 
-static enum tscope_status add_threads(const struct python_stalls *stalls,
-				      const struct analysis_scope *scope, struct fact_sheet *out,
-				      struct tscope_error *err)
+static void add_threads(const struct python_stalls *stalls, const struct analysis_scope *scope,
+			struct fact_sheet *out)
 {
 	const struct tscope_trace *trace = scope->trace;
-	struct tscope_value *cells;
 
 	for (uint32_t i = 0; i < trace->host_track_count; i++) {
 		const struct python_thread *thread = &stalls->threads[i];
 		const struct track *track = &trace->tracks[i];
 		if (thread->call_count == 0)
 			continue;
-		if (tsi_table_add(out, BY_THREAD, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, BY_THREAD);
 		cells[PID] = tsi_text(tsi_intern_text(&trace->names, track->pid).data);
 		cells[TID] = tsi_text(tsi_intern_text(&trace->names, track->tid).data);
 		if (track->name)
@@ -250,43 +214,37 @@ static enum tscope_status add_threads(const struct python_stalls *stalls,
 		cells[THREAD_STALL_NS] = tsi_int(thread->stall_ns);
 		cells[IS_MAIN] = tsi_flag(i == scope->timeline->main_track);
 	}
-	return tsi_table_sort(out, BY_THREAD, THREAD_NS, TID, err);
+	tsi_table_order(out, BY_THREAD, THREAD_NS, TID);
 }
 
-static enum tscope_status add_stalls(const struct analysis_scope *scope, struct fact_sheet *out,
-				     struct tscope_error *err)
+static void add_stalls(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	struct python_stalls stalls;
 	int64_t stall_ns = 0;
-	enum tscope_status status = tsi_python_stalls_init(&stalls, scope->timeline, err);
 
-	if (status == TSCOPE_OK && stalls.main_ns > 0)
+	tsi_python_stalls_init(&stalls, scope->timeline, tsi_sheet_scratch(out));
+	if (!stalls.threads)
+		return;
+	if (stalls.main_ns > 0)
 		tsi_fact_int(out, MAIN_NS, stalls.main_ns);
 	for (size_t work = 0; work < PYTHON_STALL_COUNT; work++)
 		tsi_sum(&stall_ns, stalls.by_work[work].main_ns);
 	tsi_fact_ratio(out, STALL_RATIO, stall_ns, stalls.main_ns);
-	if (status == TSCOPE_OK)
-		status = add_causes(&stalls, scope->trace, out, err);
-	if (status == TSCOPE_OK)
-		status = add_threads(&stalls, scope, out, err);
-	tsi_python_stalls_deinit(&stalls);
-	return status;
+	add_causes(&stalls, scope->trace, out);
+	add_threads(&stalls, scope, out);
 }
 
-static enum tscope_status analyze_python(const struct analysis_scope *scope, struct fact_sheet *out,
-					 struct tscope_error *err)
+static void fill_python(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	const struct tscope_trace *trace = scope->trace;
-	struct function *functions;
+	const struct nested_times *functions =
+		tsi_nested_times(trace, TSI_CLASS_BIT(TSCOPE_SPAN_PYTHON), tsi_sheet_scratch(out));
 
-	if (tsi_array_new(&functions, trace->names.count, sizeof(*functions), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	enum tscope_status status = collect_calls(functions, trace, err);
-	if (status == TSCOPE_OK)
-		status = add_functions(functions, trace, out, err);
-	free(functions);
+	if (!functions)
+		return;
+	add_functions(functions, trace, out);
 	add_pauses(trace, out);
-	return status == TSCOPE_OK ? add_stalls(scope, out, err) : status;
+	add_stalls(scope, out);
 }
 
 const struct analyzer tsi_analyzer_python = {
@@ -304,5 +262,5 @@ const struct analyzer tsi_analyzer_python = {
 	.levels = LEVEL_TRACE,
 	.beside_flops = true,
 	.on_request = true,
-	.run = analyze_python,
+	.fill = fill_python,
 };

@@ -6,10 +6,7 @@
  */
 #include "analyze/facts.h"
 
-#include <stdlib.h>
-
 #include "analyze/shared/nest.h"
-#include "base/array.h"
 #include "base/sum.h"
 #include "model/trace/classify.h"
 
@@ -39,11 +36,7 @@ static const struct tscope_table_def tables[] = {
 		      TSCOPE_TABLE_ROWS },
 };
 
-struct times {
-	int64_t count, dur_ns, total_ns, self_ns;
-};
-
-static void add_times(struct times *sum, const struct times *part)
+static void add_times(struct nested_times *sum, const struct nested_times *part)
 {
 	sum->count += part->count;
 	tsi_sum(&sum->dur_ns, part->dur_ns);
@@ -51,49 +44,22 @@ static void add_times(struct times *sum, const struct times *part)
 	tsi_sum(&sum->self_ns, part->self_ns);
 }
 
-static enum tscope_status collect(struct times *by_name, const struct tscope_trace *trace,
-				  struct tscope_error *err)
+static void add_row(struct fact_sheet *out, const char *name, const struct nested_times *times)
 {
-	uint32_t classes = TSI_CLASS_BIT(TSCOPE_SPAN_ANNOTATION) | TSI_CLASS_BIT(TSCOPE_SPAN_OTHER);
-	struct nest nest;
-	struct nested_span span;
-	enum tscope_status status = tsi_nest_init(&nest, trace, classes, err);
-
-	while (status == TSCOPE_OK && (status = tsi_nest_next(&nest, &span, err)) == TSCOPE_OK) {
-		int64_t dur_ns = tsi_dur_ns(&trace->spans, span.row);
-		add_times(&by_name[tsi_name_id(&trace->spans, span.row)],
-			  &(struct times){
-				  .count = 1,
-				  .dur_ns = dur_ns,
-				  .total_ns = span.is_outermost ? dur_ns : 0,
-				  .self_ns = span.self_ns,
-			  });
-	}
-	tsi_nest_deinit(&nest);
-	return status == TSCOPE_END ? TSCOPE_OK : status;
-}
-
-static enum tscope_status add_row(struct fact_sheet *out, const char *name,
-				  const struct times *times, struct tscope_error *err)
-{
-	struct tscope_value *cells;
-
 	if (times->count == 0)
-		return TSCOPE_OK;
-	if (tsi_table_add(out, BY_NAME, &cells, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+		return;
+	struct tscope_value *cells = tsi_table_row(out, BY_NAME);
 	cells[NAME] = tsi_text(name);
 	cells[SPAN_COUNT] = tsi_int(times->count);
 	cells[TOTAL_NS] = tsi_int(times->total_ns);
 	cells[SELF_NS] = tsi_int(times->self_ns);
 	cells[MEAN_NS] = tsi_mean(times->dur_ns, times->count);
-	return TSCOPE_OK;
 }
 
-static enum tscope_status add_names(const struct times *by_name, const struct tscope_trace *trace,
-				    struct fact_sheet *out, struct tscope_error *err)
+static void add_names(const struct nested_times *by_name, const struct tscope_trace *trace,
+		      struct fact_sheet *out)
 {
-	struct times steps = { 0 };
+	struct nested_times steps = { 0 };
 	int64_t count = 0, name_count = 0;
 
 	for (uint32_t id = 0; id < trace->names.count; id++) {
@@ -104,29 +70,22 @@ static enum tscope_status add_names(const struct times *by_name, const struct ts
 			continue;
 		}
 		name_count += by_name[id].count > 0;
-		if (add_row(out, name.data, &by_name[id], err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		add_row(out, name.data, &by_name[id]);
 	}
-	if (add_row(out, "ProfilerStep#*", &steps, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	add_row(out, "ProfilerStep#*", &steps);
 	tsi_fact_int(out, COUNT, count);
 	tsi_fact_int(out, NAME_COUNT, name_count + (steps.count > 0));
-	return tsi_table_sort(out, BY_NAME, TOTAL_NS, NAME, err);
+	tsi_table_order(out, BY_NAME, TOTAL_NS, NAME);
 }
 
-static enum tscope_status analyze_spans(const struct analysis_scope *scope, struct fact_sheet *out,
-					struct tscope_error *err)
+static void fill_spans(const struct analysis_scope *scope, struct fact_sheet *out)
 {
-	const struct tscope_trace *trace = scope->trace;
-	struct times *by_name;
+	uint32_t classes = TSI_CLASS_BIT(TSCOPE_SPAN_ANNOTATION) | TSI_CLASS_BIT(TSCOPE_SPAN_OTHER);
+	const struct nested_times *by_name =
+		tsi_nested_times(scope->trace, classes, tsi_sheet_scratch(out));
 
-	if (tsi_array_new(&by_name, trace->names.count, sizeof(*by_name), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	enum tscope_status status = collect(by_name, trace, err);
-	if (status == TSCOPE_OK)
-		status = add_names(by_name, trace, out, err);
-	free(by_name);
-	return status;
+	if (by_name)
+		add_names(by_name, scope->trace, out);
 }
 
 const struct analyzer tsi_analyzer_spans = {
@@ -142,5 +101,5 @@ const struct analyzer tsi_analyzer_spans = {
 	},
 	.levels = LEVEL_TRACE,
 	.beside_flops = true,
-	.run = analyze_spans,
+	.fill = fill_spans,
 };

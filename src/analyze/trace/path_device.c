@@ -8,11 +8,7 @@
  */
 #include "analyze/trace/path_device.h"
 
-#include <stdlib.h>
-
 #include "analyze/shared/quantile.h"
-#include "base/array.h"
-#include "timeline/timeline.h"
 
 enum {
 	MAX_SAMPLES = 1023, /* of launches on an idle device: plenty for a median */
@@ -90,16 +86,16 @@ static uint32_t event_after_wait(const struct tscope_trace *trace, const struct 
 	return row == stream->first + stream->count ? NO_ROW : row;
 }
 
-static enum tscope_status list_records(struct path_devices *devices, struct tscope_error *err)
+static void list_records(struct path_devices *devices)
 {
 	const struct tscope_trace *trace = devices->trace;
 	size_t count = trace->sync_record_count;
-	struct sort_pair *scratch = NULL;
+	struct sort_pair *scratch = tsi_arena_new(devices->arena, count, sizeof(*scratch));
 
-	if (tsi_array_new(&devices->waits, count, sizeof(*scratch), err) != TSCOPE_OK ||
-	    tsi_array_new(&devices->calls, count, sizeof(*scratch), err) != TSCOPE_OK ||
-	    tsi_array_new(&scratch, count, sizeof(*scratch), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	devices->waits = tsi_arena_new(devices->arena, count, sizeof(*devices->waits));
+	devices->calls = tsi_arena_new(devices->arena, count, sizeof(*devices->calls));
+	if (devices->arena->has_failed)
+		return;
 	for (size_t i = 0; i < count; i++) {
 		const struct sync_record *record = &trace->sync_records[i];
 		if (record->kind != SYNC_STREAM_WAIT) {
@@ -115,8 +111,6 @@ static enum tscope_status list_records(struct path_devices *devices, struct tsco
 	}
 	tsi_sort_pairs(devices->waits, scratch, devices->wait_count);
 	tsi_sort_pairs(devices->calls, scratch, devices->call_count);
-	free(scratch);
-	return TSCOPE_OK;
 }
 
 /* Launches that found the device idle: nothing but the launch kept what they launched waiting. */
@@ -153,30 +147,21 @@ static void find_usual_launch(struct path_devices *devices)
 	devices->usual_launch_ns = tsi_find_quantile_ns(samples, count, 50);
 }
 
-enum tscope_status tsi_path_devices_init(struct path_devices *devices,
-					 const struct tscope_trace *trace,
-					 const struct landmarks *marks, struct tscope_error *err)
+void tsi_path_devices_init(struct path_devices *devices, const struct tscope_timeline *timeline,
+			   struct arena *arena)
 {
-	*devices = (struct path_devices){ .trace = trace, .marks = marks };
-	if (tsi_array_new(&devices->by_end, trace->device_count, sizeof(*devices->by_end), err) !=
-		    TSCOPE_OK ||
-	    tsi_array_new(&devices->is_taken, trace->device_event_count, sizeof(*devices->is_taken),
-			  err) != TSCOPE_OK ||
-	    list_records(devices, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	find_usual_launch(devices);
-	return TSCOPE_OK;
-}
+	const struct tscope_trace *trace = timeline->trace;
 
-void tsi_path_devices_deinit(struct path_devices *devices)
-{
-	for (uint32_t i = 0; devices->by_end && i < devices->trace->device_count; i++)
-		free(devices->by_end[i]);
-	free(devices->by_end);
-	free(devices->waits);
-	free(devices->calls);
-	free(devices->is_taken);
-	*devices = (struct path_devices){ 0 };
+	*devices = (struct path_devices){
+		.trace = trace,
+		.marks = timeline->marks,
+		.arena = arena,
+		.by_end = tsi_arena_new(arena, trace->device_count, sizeof(*devices->by_end)),
+		.is_taken =
+			tsi_arena_new(arena, trace->device_event_count, sizeof(*devices->is_taken)),
+	};
+	list_records(devices);
+	find_usual_launch(devices);
 }
 
 /* ---- what ended when ----------------------------------------------------------------- */
@@ -203,14 +188,15 @@ static size_t count_up_to(const struct sort_pair *items, size_t count, uint64_t 
 
 /* A device's rows by end while they are sorted: those of which no earlier one ended later, ... */
 struct ended_rows {
+	struct arena room; /* of what only sorting needs */
 	uint32_t *rows;
 	uint32_t kept_count;
 	struct sort_pair *late; /* ... and the others: end, row */
 	size_t late_count, late_capacity;
 };
 
-static enum tscope_status part_rows(struct ended_rows *ended, const struct tscope_trace *trace,
-				    const struct device *device, struct tscope_error *err)
+static void part_rows(struct ended_rows *ended, const struct tscope_trace *trace,
+		      const struct device *device)
 {
 	int64_t last_ns = INT64_MIN;
 
@@ -222,26 +208,24 @@ static enum tscope_status part_rows(struct ended_rows *ended, const struct tscop
 			last_ns = end_ns;
 			continue;
 		}
-		if (tsi_array_reserve(&ended->late, &ended->late_capacity, ended->late_count + 1,
-				      sizeof(*ended->late), err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-		ended->late[ended->late_count++] =
-			(struct sort_pair){ tsi_sort_key_of_int64(end_ns), row };
+		struct sort_pair *late =
+			tsi_arena_push(&ended->room, &ended->late, &ended->late_count,
+				       &ended->late_capacity, sizeof(*late));
+		if (!late)
+			return;
+		*late = (struct sort_pair){ tsi_sort_key_of_int64(end_ns), row };
 	}
-	return TSCOPE_OK;
 }
 
 /* From the last one on: behind those that are kept there is room for the late ones. */
-static enum tscope_status merge_late(struct ended_rows *ended, const struct tscope_trace *trace,
-				     struct tscope_error *err)
+static void merge_late(struct ended_rows *ended, const struct tscope_trace *trace)
 {
 	size_t kept = ended->kept_count, late = ended->late_count;
-	struct sort_pair *scratch;
+	struct sort_pair *scratch = tsi_arena_new(&ended->room, late, sizeof(*scratch));
 
-	if (tsi_array_new(&scratch, late, sizeof(*scratch), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (!scratch)
+		return;
 	tsi_sort_pairs(ended->late, scratch, late);
-	free(scratch);
 	while (late > 0) {
 		bool is_late = kept == 0 ||
 			       tsi_sort_key_of_int64(tsi_span_end(trace, ended->rows[kept - 1])) <=
@@ -252,7 +236,6 @@ static enum tscope_status merge_late(struct ended_rows *ended, const struct tsco
 		late -= is_late;
 		kept -= !is_late;
 	}
-	return TSCOPE_OK;
 }
 
 /*
@@ -260,23 +243,22 @@ static enum tscope_status merge_late(struct ended_rows *ended, const struct tsco
  * and merged into the others: a list of pairs as long as the device's rows would be the
  * largest thing in memory by now.
  */
-static enum tscope_status sort_by_end(struct path_devices *devices, uint32_t device,
-				      struct tscope_error *err)
+static void sort_by_end(struct path_devices *devices, uint32_t device)
 {
 	const struct device *d = &devices->trace->devices[device];
-	struct ended_rows ended = { 0 };
-	enum tscope_status status;
+	struct ended_rows ended = {
+		.rows = tsi_arena_new(devices->arena, d->row_count, sizeof(*ended.rows)),
+	};
 
-	if (devices->by_end[device])
-		return TSCOPE_OK;
-	status = tsi_array_new(&ended.rows, d->row_count, sizeof(*ended.rows), err);
-	devices->by_end[device] = ended.rows;
-	if (status == TSCOPE_OK)
-		status = part_rows(&ended, devices->trace, d, err);
-	if (status == TSCOPE_OK)
-		status = merge_late(&ended, devices->trace, err);
-	free(ended.late);
-	return status;
+	if (!ended.rows)
+		return;
+	part_rows(&ended, devices->trace, d);
+	merge_late(&ended, devices->trace);
+	if (ended.room.has_failed)
+		devices->arena->has_failed = true;
+	else
+		devices->by_end[device] = ended.rows;
+	tsi_arena_deinit(&ended.room);
 }
 
 /* How many of the rows ended at this time or before. */
@@ -296,22 +278,18 @@ static size_t count_ended(const struct tscope_trace *trace, const uint32_t *by_e
 }
 
 /* Of a device's events the one that ended last, not after t; NO_ROW: none that may be the cause. */
-static enum tscope_status last_ended(struct path_devices *devices, uint32_t device, int64_t t_ns,
-				     uint32_t *row, struct tscope_error *err)
+static uint32_t last_ended(struct path_devices *devices, uint32_t device, int64_t t_ns)
 {
-	*row = NO_ROW;
-	if (sort_by_end(devices, device, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	const struct tscope_trace *trace = devices->trace;
+
+	if (!devices->by_end[device])
+		sort_by_end(devices, device);
 	const uint32_t *rows = devices->by_end[device];
-	size_t at =
-		count_ended(devices->trace, rows, devices->trace->devices[device].row_count, t_ns);
-	for (int tries = 0; at > 0 && tries < MAX_TRIES; tries++) {
-		*row = rows[--at];
-		if (!is_taken(devices, *row))
-			return TSCOPE_OK;
-	}
-	*row = NO_ROW;
-	return TSCOPE_OK;
+	size_t at = rows ? count_ended(trace, rows, trace->devices[device].row_count, t_ns) : 0;
+	for (int tries = 0; at > 0 && tries < MAX_TRIES; tries++)
+		if (!is_taken(devices, rows[--at]))
+			return rows[at];
+	return NO_ROW;
 }
 
 static uint32_t device_of(const struct tscope_trace *trace, int32_t ordinal)
@@ -372,42 +350,35 @@ static void offer_known(const struct path_devices *devices, const struct beginni
  * If its own stream had been idle, that it followed at once says so; and if its own stream says
  * nothing, that it was launched before that and long before it began.
  */
-static enum tscope_status offer_guess(struct path_devices *devices, const struct beginning *begin,
-				      struct path_cause *cause, struct tscope_error *err)
+static void offer_guess(struct path_devices *devices, const struct beginning *begin,
+			struct path_cause *cause)
 {
-	uint32_t device = device_of(devices->trace, begin->stream->device), row;
+	uint32_t device = device_of(devices->trace, begin->stream->device);
 	bool is_known = cause->kind == CAUSE_EVENT && cause->time_ns > begin->launch_ns;
 
 	if (devices->trace->sync_record_count || device == NO_ROW ||
 	    (is_known && begin->start_ns - cause->time_ns <= NEAR_NS))
-		return TSCOPE_OK;
-	if (last_ended(devices, device, begin->start_ns, &row, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+		return;
+	uint32_t row = last_ended(devices, device, begin->start_ns);
 	if (row == NO_ROW)
-		return TSCOPE_OK;
+		return;
 	if (begin->start_ns - tsi_span_end(devices->trace, row) <= NEAR_NS ||
 	    (!is_known && begin->launch_ns != NO_NUMBER &&
 	     begin->start_ns - begin->launch_ns > NEAR_NS))
 		offer(devices, row, begin->start_ns, cause);
-	return TSCOPE_OK;
 }
 
-static enum tscope_status cause_without_launch(struct path_devices *devices,
-					       const struct beginning *begin,
-					       struct path_cause *cause, struct tscope_error *err)
+static void find_cause_without_launch(struct path_devices *devices, const struct beginning *begin,
+				      struct path_cause *cause)
 {
-	uint32_t device = device_of(devices->trace, begin->stream->device), row;
+	uint32_t device = device_of(devices->trace, begin->stream->device);
 
-	if (offer_guess(devices, begin, cause, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	offer_guess(devices, begin, cause);
 	if (cause->kind == CAUSE_EVENT || device == NO_ROW)
-		return TSCOPE_OK;
-	if (last_ended(devices, device, begin->start_ns, &row, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	offer(devices, row, begin->start_ns, cause);
+		return;
+	offer(devices, last_ended(devices, device, begin->start_ns), begin->start_ns, cause);
 	if (cause->kind == CAUSE_EVENT)
 		cause->kind = CAUSE_EARLIER;
-	return TSCOPE_OK;
 }
 
 static int64_t launch_of(const struct tscope_trace *trace, uint32_t row)
@@ -431,11 +402,11 @@ static const struct track *stream_of(struct path_devices *devices, uint32_t row)
 	return devices->stream;
 }
 
-enum tscope_status tsi_path_cause_of_event(struct path_devices *devices, uint32_t row,
-					   struct path_cause *cause, struct tscope_error *err)
+struct path_cause tsi_path_cause_of_event(struct path_devices *devices, uint32_t row)
 {
 	const struct tscope_trace *trace = devices->trace;
 	const struct device_event *event = tsi_device_event(trace, row);
+	struct path_cause cause = { .kind = CAUSE_NONE, .row = NO_ROW };
 	const struct beginning begin = {
 		.row = row,
 		.stream = stream_of(devices, row),
@@ -443,19 +414,20 @@ enum tscope_status tsi_path_cause_of_event(struct path_devices *devices, uint32_
 		.launch_ns = launch_of(trace, row),
 	};
 
-	*cause = (struct path_cause){ .kind = CAUSE_NONE, .row = NO_ROW };
-	offer_known(devices, &begin, cause);
-	if (event->call == NO_ROW)
-		return cause_without_launch(devices, &begin, cause, err);
+	offer_known(devices, &begin, &cause);
+	if (event->call == NO_ROW) {
+		find_cause_without_launch(devices, &begin, &cause);
+		return cause;
+	}
 
 	/* On an idle device it would not have begun earlier. All of a graph have one call. */
 	bool is_prompt =
 		!event->graph && begin.start_ns - begin.launch_ns <= devices->usual_launch_ns;
-	if (!is_prompt && offer_guess(devices, &begin, cause, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	if (is_prompt || cause->kind == CAUSE_NONE || cause->time_ns <= begin.launch_ns)
-		*cause = (struct path_cause){ CAUSE_LAUNCH, event->call, begin.launch_ns };
-	return TSCOPE_OK;
+	if (!is_prompt)
+		offer_guess(devices, &begin, &cause);
+	if (is_prompt || cause.kind == CAUSE_NONE || cause.time_ns <= begin.launch_ns)
+		cause = (struct path_cause){ CAUSE_LAUNCH, event->call, begin.launch_ns };
+	return cause;
 }
 
 /* ---- calls --------------------------------------------------------------------------- */
@@ -493,48 +465,36 @@ static void offer_stream(const struct path_devices *devices, const struct sync_r
 			offer(devices, low, t_ns, cause);
 }
 
-static enum tscope_status offer_device(struct path_devices *devices, uint32_t device, int64_t t_ns,
-				       struct path_cause *cause, struct tscope_error *err)
-{
-	uint32_t row;
-
-	if (last_ended(devices, device, t_ns, &row, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	offer(devices, row, t_ns, cause);
-	return TSCOPE_OK;
-}
-
 /* What a call waited for, as far as it is recorded; else whatever ended last. */
-static enum tscope_status offer_waited_for(struct path_devices *devices,
-					   const struct sync_record *record, int64_t t_ns,
-					   struct path_cause *cause, struct tscope_error *err)
+static void offer_waited_for(struct path_devices *devices, const struct sync_record *record,
+			     int64_t t_ns, struct path_cause *cause)
 {
 	uint32_t device_count = devices->trace->device_count, device = NO_ROW;
-	enum tscope_status status = TSCOPE_OK;
 
 	if (record && record->kind == SYNC_STREAM) {
 		offer_stream(devices, record, t_ns, cause);
-		return TSCOPE_OK;
+		return;
 	}
 	if (record && record->kind == SYNC_EVENT && record->event_call != NO_ROW) {
 		offer(devices, event_before_record(devices->trace, record), t_ns, cause);
-		return TSCOPE_OK;
+		return;
 	}
 	if (record)
 		device = device_of(devices->trace, record->device);
-	if (device != NO_ROW)
-		return offer_device(devices, device, t_ns, cause, err);
-	for (uint32_t i = 0; status == TSCOPE_OK && i < device_count && i < MAX_DEVICES; i++)
-		status = offer_device(devices, i, t_ns, cause, err);
-	return status;
+	if (device != NO_ROW) {
+		offer(devices, last_ended(devices, device, t_ns), t_ns, cause);
+		return;
+	}
+	for (uint32_t i = 0; i < device_count && i < MAX_DEVICES; i++)
+		offer(devices, last_ended(devices, i, t_ns), t_ns, cause);
 }
 
-enum tscope_status tsi_path_cause_of_call(struct path_devices *devices, uint32_t call,
-					  int64_t until_ns, struct path_cause *cause,
-					  struct tscope_error *err)
+struct path_cause tsi_path_cause_of_call(struct path_devices *devices, uint32_t call,
+					 int64_t until_ns)
 {
-	*cause = (struct path_cause){ .kind = CAUSE_NONE, .row = NO_ROW };
-	if (!tsi_is_wait_call(devices->marks, call))
-		return TSCOPE_OK;
-	return offer_waited_for(devices, record_of(devices, call), until_ns, cause, err);
+	struct path_cause cause = { .kind = CAUSE_NONE, .row = NO_ROW };
+
+	if (tsi_is_wait_call(devices->marks, call))
+		offer_waited_for(devices, record_of(devices, call), until_ns, &cause);
+	return cause;
 }

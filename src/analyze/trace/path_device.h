@@ -2,9 +2,10 @@
 #ifndef TSCOPE_ANALYZE_TRACE_PATH_DEVICE_H
 #define TSCOPE_ANALYZE_TRACE_PATH_DEVICE_H
 
+#include "base/arena.h"
 #include "base/sort.h"
-#include "model/trace/trace.h"
 #include "timeline/landmarks.h"
+#include "timeline/timeline.h"
 
 /*
  * What device events and host calls waited for. Each event is an answer once at most, so a
@@ -13,6 +14,7 @@
 struct path_devices {
 	const struct tscope_trace *trace;
 	const struct landmarks *marks;
+	struct arena *arena;
 	/* From a launch call to the event on an idle device: median; 0: not known. */
 	int64_t usual_launch_ns;
 	struct sort_pair *waits; /* an event's row, that which it waited for; by row; recorded */
@@ -23,12 +25,9 @@ struct path_devices {
 	const struct track *stream; /* of the event that was asked for last, or NULL */
 };
 
-/* On failure the struct may still be deinited. */
-TSI_MUST_CHECK
-enum tscope_status tsi_path_devices_init(struct path_devices *devices,
-					 const struct tscope_trace *trace,
-					 const struct landmarks *marks, struct tscope_error *err);
-void tsi_path_devices_deinit(struct path_devices *devices); /* fine on a zeroed struct */
+/* What it finds is in the arena; without memory there are no causes. */
+void tsi_path_devices_init(struct path_devices *devices, const struct tscope_timeline *timeline,
+			   struct arena *arena);
 
 struct path_cause {
 	enum {
@@ -42,19 +41,15 @@ struct path_cause {
 };
 
 /* Why a device event started when it did. What it answers is not taken yet. */
-TSI_MUST_CHECK
-enum tscope_status tsi_path_cause_of_event(struct path_devices *devices, uint32_t row,
-					   struct path_cause *cause, struct tscope_error *err);
+struct path_cause tsi_path_cause_of_event(struct path_devices *devices, uint32_t row);
 
 /*
  * The event that a call waited for, if it had begun before that ended: the last of those that
  * it may have waited for to end, not after until_ns. CAUSE_EVENT or, of calls that do not wait,
  * CAUSE_NONE.
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_path_cause_of_call(struct path_devices *devices, uint32_t call,
-					  int64_t until_ns, struct path_cause *cause,
-					  struct tscope_error *err);
+struct path_cause tsi_path_cause_of_call(struct path_devices *devices, uint32_t call,
+					 int64_t until_ns);
 
 /* No later answer is this event. */
 static inline void tsi_path_take_event(struct path_devices *devices, uint32_t row)

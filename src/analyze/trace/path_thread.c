@@ -2,10 +2,6 @@
 /* The way back through the host threads; see path_thread.h. */
 #include "analyze/trace/path_thread.h"
 
-#include <stdlib.h>
-
-#include "base/array.h"
-
 enum {
 	MARKER_LABELS =
 		LABEL_STEP_MARKER | LABEL_PROFILER_STEP | LABEL_TRAIN_BATCH | LABEL_ITERATION,
@@ -114,60 +110,53 @@ static void find_helpers(struct path_threads *threads)
 	}
 }
 
-static enum tscope_status find_waits(struct path_threads *threads, struct tscope_error *err)
+static void find_waits(struct path_threads *threads)
 {
 	const struct landmarks *marks = threads->marks;
 
 	for (size_t i = 0; i < marks->count; i++) {
 		uint32_t row = marks->items[i].row, track = marks->items[i].track;
-		struct path_wait wait = { track, row, tsi_start_ns(&threads->trace->spans, row),
-					  tsi_span_end(threads->trace, row) };
+		int64_t start_ns = tsi_start_ns(&threads->trace->spans, row);
+		int64_t end_ns = tsi_span_end(threads->trace, row);
 		if (!(marks->items[i].labels & LABEL_DATA))
 			continue;
-		struct path_wait *last =
+		struct path_wait *wait =
 			threads->wait_count ? &threads->waits[threads->wait_count - 1] : NULL;
-		if (last && last->track == track && wait.start_ns <= last->end_ns) {
-			if (wait.end_ns > last->end_ns)
-				last->end_ns = wait.end_ns;
+		if (wait && wait->track == track && start_ns <= wait->end_ns) {
+			if (end_ns > wait->end_ns)
+				wait->end_ns = end_ns;
 			continue;
 		}
-		if (tsi_array_reserve(&threads->waits, &threads->wait_capacity,
-				      threads->wait_count + 1, sizeof(wait), err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-		threads->waits[threads->wait_count++] = wait;
+		wait = tsi_arena_push(threads->arena, &threads->waits, &threads->wait_count,
+				      &threads->wait_capacity, sizeof(*wait));
+		if (!wait)
+			return;
+		*wait = (struct path_wait){ track, row, start_ns, end_ns };
 		threads->threads[track].data_end = (uint32_t)threads->wait_count;
 	}
-	return TSCOPE_OK;
 }
 
-enum tscope_status tsi_path_threads_init(struct path_threads *threads,
-					 const struct tscope_timeline *timeline,
-					 struct tscope_error *err)
+void tsi_path_threads_init(struct path_threads *threads, const struct tscope_timeline *timeline,
+			   struct arena *arena)
 {
 	const struct tscope_trace *trace = timeline->trace;
 
-	*threads = (struct path_threads){ .trace = trace,
-					  .marks = timeline->marks,
-					  .main_track = timeline->main_track,
-					  .track = NO_ROW };
-	if (tsi_array_new(&threads->threads, trace->host_track_count, sizeof(*threads->threads),
-			  err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	*threads = (struct path_threads){
+		.trace = trace,
+		.marks = timeline->marks,
+		.arena = arena,
+		.main_track = timeline->main_track,
+		.track = NO_ROW,
+		.threads = tsi_arena_new(arena, trace->host_track_count, sizeof(*threads->threads)),
+	};
+	if (!threads->threads)
+		return;
 	for (uint32_t i = 0; i < trace->host_track_count; i++)
 		threads->threads[i].rows_end = trace->tracks[i].first + trace->tracks[i].count;
 	if (threads->main_track != NO_ROW)
 		threads->main = make_helper(threads, threads->main_track, ROLE_MAIN);
 	find_helpers(threads);
-	return find_waits(threads, err);
-}
-
-void tsi_path_threads_deinit(struct path_threads *threads)
-{
-	for (uint32_t i = 0; threads->threads && i < threads->trace->host_track_count; i++)
-		free(threads->threads[i].gaps);
-	free(threads->threads);
-	free(threads->waits);
-	*threads = (struct path_threads){ 0 };
+	find_waits(threads);
 }
 
 /* ---- gaps ---------------------------------------------------------------------------- */
@@ -217,14 +206,13 @@ static void claim_gaps(struct path_threads *threads, struct path_thread *thread)
 	}
 }
 
-static enum tscope_status keep_gap(struct path_thread *thread, struct interval gap,
-				   struct tscope_error *err)
+static void keep_gap(struct path_threads *threads, uint32_t track, struct interval gap)
 {
-	if (tsi_array_reserve(&thread->gaps, &thread->gap_capacity, thread->gap_count + 1,
-			      sizeof(gap), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	thread->gaps[thread->gap_count++] = gap;
-	return TSCOPE_OK;
+	struct path_thread *thread = &threads->threads[track];
+	struct interval *kept = tsi_arena_push(threads->arena, &thread->gaps, &thread->gap_count,
+					       &thread->gap_capacity, sizeof(*kept));
+	if (kept)
+		*kept = gap;
 }
 
 /* Where there are gaps. */
@@ -367,30 +355,26 @@ uint32_t tsi_path_other_thread(struct path_threads *threads, uint32_t track, int
 	return best ? best->track : NO_ROW;
 }
 
-static enum tscope_status put_part(struct path_threads *threads, uint32_t track,
-				   const struct path_moment *moment, struct interval part,
-				   struct tscope_error *err)
+static void put_part(struct path_threads *threads, uint32_t track, const struct path_moment *moment,
+		     struct interval part)
 {
 	if (moment->row == NO_ROW)
-		return keep_gap(&threads->threads[track], part, err);
-	if (moment->is_data)
+		keep_gap(threads, track, part);
+	else if (moment->is_data)
 		hand_out(threads, part, moment->row, PATH_DATA);
 	else
 		hand_out_host(threads, part, moment->row);
-	return TSCOPE_OK;
 }
 
-enum tscope_status tsi_path_put(struct path_threads *threads, uint32_t track,
-				const struct path_moment *moment, struct interval time,
-				struct tscope_error *err)
+void tsi_path_put(struct path_threads *threads, uint32_t track, const struct path_moment *moment,
+		  struct interval time)
 {
-	enum tscope_status status = TSCOPE_OK;
+	bool is_whole = time.start_ns < time.end_ns &&
+			tsi_path_is_whole(threads->cutter, time.start_ns, time.end_ns);
 	struct interval part;
 
-	if (time.start_ns < time.end_ns &&
-	    tsi_path_is_whole(threads->cutter, time.start_ns, time.end_ns))
-		return put_part(threads, track, moment, time, err);
-	while (status == TSCOPE_OK && tsi_path_cut(threads->cutter, &time, &part))
-		status = put_part(threads, track, moment, part, err);
-	return status;
+	if (is_whole)
+		put_part(threads, track, moment, time);
+	while (!is_whole && tsi_path_cut(threads->cutter, &time, &part))
+		put_part(threads, track, moment, part);
 }

@@ -3,6 +3,7 @@
 #define TSCOPE_ANALYZE_TRACE_PATH_THREAD_H
 
 #include "analyze/trace/path_pieces.h"
+#include "base/arena.h"
 #include "timeline/landmarks.h"
 
 /* On the way from a thread's last row to its first; each row's times are read once. */
@@ -43,6 +44,7 @@ struct path_helper {
 struct path_threads {
 	const struct tscope_trace *trace;
 	const struct landmarks *marks;
+	struct arena *arena;
 	uint32_t main_track; /* or NO_ROW */
 	struct path_thread *threads;
 	uint32_t track;          /* whose rows the cursor is on, or NO_ROW; its rows_end lags */
@@ -62,12 +64,9 @@ struct path_wait {
 	int64_t start_ns, end_ns;
 };
 
-/* On failure the struct may still be deinited. */
-TSI_MUST_CHECK
-enum tscope_status tsi_path_threads_init(struct path_threads *threads,
-					 const struct tscope_timeline *timeline,
-					 struct tscope_error *err);
-void tsi_path_threads_deinit(struct path_threads *threads); /* fine on a zeroed struct */
+/* What it finds is in the arena; arena->has_failed: it may not be used. */
+void tsi_path_threads_init(struct path_threads *threads, const struct tscope_timeline *timeline,
+			   struct arena *arena);
 
 /* What a thread was in until a moment, back to start_ns. */
 struct path_moment {
@@ -90,10 +89,8 @@ uint32_t tsi_path_other_thread(struct path_threads *threads, uint32_t track, int
 			       int64_t *t_ns);
 
 /* The time of a moment, from start_ns to end_ns; without a row it is kept for the row to come. */
-TSI_MUST_CHECK
-enum tscope_status tsi_path_put(struct path_threads *threads, uint32_t track,
-				const struct path_moment *moment, struct interval time,
-				struct tscope_error *err);
+void tsi_path_put(struct path_threads *threads, uint32_t track, const struct path_moment *moment,
+		  struct interval time);
 
 /* Gives away what is left. */
 void tsi_path_threads_finish(struct path_threads *threads);

@@ -65,17 +65,15 @@ static void go_to_thread(struct walk *walk, uint32_t track)
 	walk->track = track;
 }
 
-static enum tscope_status leave_event(struct walk *walk, struct tscope_error *err)
+static void leave_event(struct walk *walk)
 {
 	uint32_t row = walk->event;
-	struct path_cause cause;
 
 	go_back(walk, tsi_start_ns(&walk->trace->spans, row),
 		line_of_class(tsi_span_class(&walk->trace->spans, row)), row);
 	if (walk->t_ns <= walk->begin_ns)
-		return TSCOPE_OK;
-	if (tsi_path_cause_of_event(&walk->devices, row, &cause, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+		return;
+	struct path_cause cause = tsi_path_cause_of_event(&walk->devices, row);
 	switch (cause.kind) {
 	case CAUSE_NONE:
 		go_to_thread(walk, NO_ROW);
@@ -93,59 +91,54 @@ static enum tscope_status leave_event(struct walk *walk, struct tscope_error *er
 		go_to_thread(walk, tsi_trace_track_of(walk->trace, cause.row));
 		break;
 	}
-	return TSCOPE_OK;
 }
 
 /* Back on the thread to start_ns, which may be as early as INT64_MIN. */
-static enum tscope_status stay_on_thread(struct walk *walk, const struct path_moment *moment,
-					 int64_t start_ns, struct tscope_error *err)
+static void stay_on_thread(struct walk *walk, const struct path_moment *moment, int64_t start_ns)
 {
 	struct interval time = { start_ns, walk->t_ns };
 
 	walk->t_ns = start_ns;
-	return tsi_path_put(&walk->threads, walk->track, moment, time, err);
+	tsi_path_put(&walk->threads, walk->track, moment, time);
 }
 
 /* The thread was in nothing, or in what is no work: what did another one do for it? */
-static enum tscope_status leave_idle_time(struct walk *walk, const struct path_moment *moment,
-					  struct tscope_error *err)
+static void leave_idle_time(struct walk *walk, const struct path_moment *moment)
 {
 	int64_t t_ns = walk->t_ns;
 	uint32_t other = NO_ROW;
 
 	if (walk->handed_over_ns != t_ns)
 		other = tsi_path_other_thread(&walk->threads, walk->track, moment->start_ns, &t_ns);
-	if (other == NO_ROW && moment->start_ns == INT64_MIN &&
-	    walk->track != walk->threads.main_track) {
-		go_to_thread(walk, walk->threads.main_track); /* who else began it? */
-		walk->handed_over_ns = t_ns;
-		return TSCOPE_OK;
+	if (other != NO_ROW) {
+		stay_on_thread(walk, moment, t_ns);
+	} else if (moment->start_ns == INT64_MIN && walk->track != walk->threads.main_track) {
+		other = walk->threads.main_track; /* who else began it? */
+	} else {
+		stay_on_thread(walk, moment, moment->start_ns);
+		return;
 	}
-	if (other == NO_ROW)
-		return stay_on_thread(walk, moment, moment->start_ns, err);
-	enum tscope_status status = stay_on_thread(walk, moment, t_ns, err);
 	go_to_thread(walk, other);
 	walk->handed_over_ns = t_ns;
-	return status;
 }
 
-static enum tscope_status leave_moment(struct walk *walk, struct tscope_error *err)
+static void leave_moment(struct walk *walk)
 {
 	struct path_moment moment = tsi_path_before(&walk->threads, walk->track, walk->t_ns);
 	struct path_cause cause = { .kind = CAUSE_NONE };
 
-	if (moment.is_data)
-		return stay_on_thread(walk, &moment, moment.start_ns, err);
-	if (!moment.is_work)
-		return leave_idle_time(walk, &moment, err);
-	if (moment.is_call && tsi_path_cause_of_call(&walk->devices, moment.row, walk->t_ns, &cause,
-						     err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	if (cause.kind == CAUSE_NONE || cause.time_ns <= moment.start_ns)
-		return stay_on_thread(walk, &moment, moment.start_ns, err);
-	enum tscope_status status = stay_on_thread(walk, &moment, cause.time_ns, err);
-	go_to_event(walk, cause.row);
-	return status;
+	if (!moment.is_data && !moment.is_work) {
+		leave_idle_time(walk, &moment);
+		return;
+	}
+	if (moment.is_work && moment.is_call)
+		cause = tsi_path_cause_of_call(&walk->devices, moment.row, walk->t_ns);
+	if (cause.kind == CAUSE_NONE || cause.time_ns <= moment.start_ns) {
+		stay_on_thread(walk, &moment, moment.start_ns);
+	} else {
+		stay_on_thread(walk, &moment, cause.time_ns);
+		go_to_event(walk, cause.row);
+	}
 }
 
 /* ---- where it begins ----------------------------------------------------------------- */
@@ -205,37 +198,24 @@ static bool begin(struct walk *walk)
 	return true;
 }
 
-static enum tscope_status follow(struct walk *walk, struct tscope_error *err)
+void tsi_path_walk(const struct tscope_timeline *timeline, struct path_sink *sink,
+		   struct arena *scratch)
 {
-	enum tscope_status status = TSCOPE_OK;
+	struct walk walk = { .trace = timeline->trace, .timeline = timeline, .sink = sink };
 
-	while (status == TSCOPE_OK && walk->t_ns > walk->begin_ns) {
-		if (walk->event != NO_ROW)
-			status = leave_event(walk, err);
-		else if (walk->track != NO_ROW)
-			status = leave_moment(walk, err);
+	tsi_path_devices_init(&walk.devices, timeline, scratch);
+	tsi_path_threads_init(&walk.threads, timeline, scratch);
+	walk.threads.cutter = &walk.cutter;
+	walk.threads.sink = sink;
+	if (scratch->has_failed || !begin(&walk))
+		return;
+	while (!scratch->has_failed && walk.t_ns > walk.begin_ns) {
+		if (walk.event != NO_ROW)
+			leave_event(&walk);
+		else if (walk.track != NO_ROW)
+			leave_moment(&walk);
 		else
 			break;
 	}
-	if (status == TSCOPE_OK)
-		tsi_path_threads_finish(&walk->threads);
-	return status;
-}
-
-enum tscope_status tsi_path_walk(const struct tscope_timeline *timeline, struct path_sink *sink,
-				 struct tscope_error *err)
-{
-	struct walk walk = { .trace = timeline->trace, .timeline = timeline, .sink = sink };
-	enum tscope_status status =
-		tsi_path_devices_init(&walk.devices, timeline->trace, timeline->marks, err);
-
-	if (status == TSCOPE_OK)
-		status = tsi_path_threads_init(&walk.threads, timeline, err);
-	walk.threads.cutter = &walk.cutter;
-	walk.threads.sink = sink;
-	if (status == TSCOPE_OK && begin(&walk))
-		status = follow(&walk, err);
-	tsi_path_threads_deinit(&walk.threads);
-	tsi_path_devices_deinit(&walk.devices);
-	return status;
+	tsi_path_threads_finish(&walk.threads);
 }

@@ -2,6 +2,7 @@
 #ifndef TSCOPE_ANALYZE_TRACE_PATH_WALK_H
 #define TSCOPE_ANALYZE_TRACE_PATH_WALK_H
 
+#include "base/arena.h"
 #include "timeline/timeline.h"
 
 /*
@@ -46,8 +47,7 @@ struct path_sink {
 };
 
 /* O(rows of the trace), whatever they are. */
-TSI_MUST_CHECK
-enum tscope_status tsi_path_walk(const struct tscope_timeline *timeline, struct path_sink *sink,
-				 struct tscope_error *err);
+void tsi_path_walk(const struct tscope_timeline *timeline, struct path_sink *sink,
+		   struct arena *scratch);
 
 #endif

@@ -2,9 +2,6 @@
 /* Calls of Python that keep a thread from the work, thread by thread, in the order of time. */
 #include "analyze/trace/python_stalls.h"
 
-#include <stdlib.h>
-
-#include "base/array.h"
 #include "base/sum.h"
 
 /* What is known of a name. */
@@ -135,9 +132,8 @@ static int64_t time_of_steps(const struct tscope_timeline *timeline)
 	return sum_ns;
 }
 
-enum tscope_status tsi_python_stalls_init(struct python_stalls *stalls,
-					  const struct tscope_timeline *timeline,
-					  struct tscope_error *err)
+void tsi_python_stalls_init(struct python_stalls *stalls, const struct tscope_timeline *timeline,
+			    struct arena *scratch)
 {
 	const struct tscope_trace *trace = timeline->trace;
 	struct stall_walk walk = {
@@ -146,21 +142,15 @@ enum tscope_status tsi_python_stalls_init(struct python_stalls *stalls,
 		.trace = trace,
 	};
 
-	*stalls = (struct python_stalls){ 0 };
-	if (tsi_array_new(&stalls->threads, trace->host_track_count, sizeof(*stalls->threads),
-			  err) != TSCOPE_OK ||
-	    tsi_array_new(&walk.names, trace->names.count, sizeof(*walk.names), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	*stalls = (struct python_stalls){
+		.threads =
+			tsi_arena_new(scratch, trace->host_track_count, sizeof(*stalls->threads)),
+	};
+	walk.names = tsi_arena_new(scratch, trace->names.count, sizeof(*walk.names));
+	if (!walk.names)
+		return;
 	for (uint32_t i = 0; i < trace->host_track_count; i++)
 		walk_track(&walk, i);
 	if (timeline->main_track != NO_ROW)
 		stalls->main_ns = time_of_steps(timeline);
-	free(walk.names);
-	return TSCOPE_OK;
-}
-
-void tsi_python_stalls_deinit(struct python_stalls *stalls)
-{
-	free(stalls->threads);
-	*stalls = (struct python_stalls){ 0 };
 }

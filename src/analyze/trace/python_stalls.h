@@ -2,6 +2,7 @@
 #ifndef TSCOPE_ANALYZE_TRACE_PYTHON_STALLS_H
 #define TSCOPE_ANALYZE_TRACE_PYTHON_STALLS_H
 
+#include "base/arena.h"
 #include "model/trace/python_name.h"
 #include "timeline/timeline.h"
 
@@ -30,13 +31,8 @@ struct python_stalls {
 	int64_t main_ns;               /* the steps, where there is a main thread */
 };
 
-/* On failure the struct may still be deinited. O(rows). */
-TSI_MUST_CHECK
-enum tscope_status tsi_python_stalls_init(struct python_stalls *stalls,
-					  const struct tscope_timeline *timeline,
-					  struct tscope_error *err);
-
-/* Fine on a zeroed struct. */
-void tsi_python_stalls_deinit(struct python_stalls *stalls);
+/* What it needs is in the arena; without memory figures are missing. O(rows). */
+void tsi_python_stalls_init(struct python_stalls *stalls, const struct tscope_timeline *timeline,
+			    struct arena *scratch);
 
 #endif
