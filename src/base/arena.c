@@ -163,18 +163,26 @@ const char *tsi_arena_copy(struct arena *arena, struct str text)
 	return copy;
 }
 
+const char *tsi_arena_vprint(struct arena *arena, const char *format, va_list arguments)
+{
+	va_list again;
+
+	va_copy(again, arguments);
+	int length = vsnprintf(NULL, 0, format, again);
+	va_end(again);
+	char *text = length >= 0 ? tsi_arena_new(arena, (size_t)length + 1, 1) : NULL;
+	if (!text)
+		return "";
+	vsnprintf(text, (size_t)length + 1, format, arguments);
+	return text;
+}
+
 const char *tsi_arena_print(struct arena *arena, const char *format, ...)
 {
 	va_list arguments;
 
 	va_start(arguments, format);
-	int length = vsnprintf(NULL, 0, format, arguments);
-	va_end(arguments);
-	char *text = length >= 0 ? tsi_arena_new(arena, (size_t)length + 1, 1) : NULL;
-	if (!text)
-		return "";
-	va_start(arguments, format);
-	vsnprintf(text, (size_t)length + 1, format, arguments);
+	const char *text = tsi_arena_vprint(arena, format, arguments);
 	va_end(arguments);
 	return text;
 }

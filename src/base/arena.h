@@ -5,6 +5,7 @@
 #include "base/attributes.h"
 #include "base/str.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -69,6 +70,8 @@ const char *tsi_arena_copy(struct arena *arena, struct str text);
 /* What the format gives, of any length; "" without memory. */
 TSI_PRINTF(2, 3)
 const char *tsi_arena_print(struct arena *arena, const char *format, ...);
+TSI_PRINTF(2, 0)
+const char *tsi_arena_vprint(struct arena *arena, const char *format, va_list arguments);
 
 /* TSCOPE_OK, or TSCOPE_E_NOMEM with err filled, if any call failed. */
 TSI_MUST_CHECK
