@@ -10,17 +10,18 @@
 #include <tscope/run.h>
 
 /*
- * Reporters: write the facts of traces, of a run or of files about memory for a reader. They
- * compute nothing.
+ * Reports: the facts of traces, of a run or of files about memory for a reader, in one of several
+ * formats. They compute nothing.
+ *
+ * Formats are known by their index; these two are always there.
  */
-
-enum tscope_report_format {
-	TSCOPE_REPORT_TEXT,
-	TSCOPE_REPORT_JSON,
+enum {
+	TSCOPE_REPORT_TEXT = 0,
+	TSCOPE_REPORT_JSON = 1,
 };
 
 struct tscope_report_options {
-	enum tscope_report_format format;
+	size_t format;
 	bool color;     /* escapes for a terminal (text) */
 	bool ascii;     /* no characters beyond ASCII (text) */
 	unsigned width; /* columns of the terminal; 0: 80 */
@@ -31,8 +32,19 @@ struct tscope_report_options {
 	bool as_list;   /* traces[] or files[] even of one: several were asked for (JSON) */
 };
 
-/* "text", "json" → format; false: no such format. */
-bool tscope_report_format_parse(const char *name, enum tscope_report_format *format);
+struct tscope_report_format {
+	const char *name;    /* "text" */
+	const char *readers; /* "people": whom it is for */
+};
+
+/* By its index; NULL: there are no more formats. */
+const struct tscope_report_format *tscope_report_format(size_t format);
+
+/* A name → its format; false: no such format. */
+bool tscope_report_format_parse(const char *name, size_t *format);
+
+/* Can each format write every report? TSCOPE_E_INTERNAL names one that cannot: a bug of ours. */
+enum tscope_status tscope_report_check(struct tscope_error *err);
 
 /* What is said of a trace. Gates stand in the order of the command line. */
 struct tscope_trace_report {
@@ -43,7 +55,8 @@ struct tscope_trace_report {
 
 /*
  * Writes the report of `count` traces to out. Strings of the input are
- * escaped for where they go. TSCOPE_E_WRITE if out refuses; does not flush.
+ * escaped for where they go. TSCOPE_E_WRITE if out refuses, TSCOPE_E_NOMEM with nothing
+ * written; does not flush.
  */
 enum tscope_status tscope_report_write(FILE *out, const struct tscope_trace_report *reports,
 				       size_t count, const struct tscope_report_options *options,

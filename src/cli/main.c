@@ -121,7 +121,12 @@ static enum exit_code run_command(const struct command *command, int count, char
 static enum exit_code run(int count, char **arguments)
 {
 	const struct command *command;
+	struct tscope_error err;
 
+	if (tscope_report_check(&err) != TSCOPE_OK) {
+		say_error(NULL, &err, "");
+		return EXIT_CODE_INTERNAL;
+	}
 	if (count < 1) {
 		print_usage(stderr);
 		return EXIT_CODE_USAGE;

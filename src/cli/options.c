@@ -19,7 +19,7 @@ struct option_row {
 	const char *commands; /* those that take it, separated by ", "; NULL: all */
 	const char *name;     /* without its dashes */
 	const char *value;    /* what it takes, as --help calls it; NULL: it takes nothing */
-	const char *help;
+	const char *help;     /* NULL: the formats of reports */
 	/* Sets the field of struct options at `offset`. Returns NULL, or what is expected. */
 	const char *(*parse)(const char *text, void *field);
 	size_t offset;
@@ -170,9 +170,28 @@ static const char *parse_value(const char *text, void *field)
 	return NULL;
 }
 
+/* "text or json"; "text for people (default) or json for programs" */
+static const char *list_formats(bool with_readers)
+{
+	static char text[512];
+	const struct tscope_report_format *format;
+	size_t length = 0;
+
+	for (size_t i = 0; (format = tscope_report_format(i)); i++) {
+		const char *joint = i == 0 ? "" : tscope_report_format(i + 1) ? ", " : " or ";
+		int more = snprintf(text + length, sizeof(text) - length, "%s%s%s%s%s", joint,
+				    format->name, with_readers ? " for " : "",
+				    with_readers ? format->readers : "",
+				    with_readers && i == 0 ? " (default)" : "");
+
+		length += (size_t)more < sizeof(text) - length ? (size_t)more : 0;
+	}
+	return text;
+}
+
 static const char *parse_format(const char *text, void *field)
 {
-	return tscope_report_format_parse(text, field) ? NULL : "text or json";
+	return tscope_report_format_parse(text, field) ? NULL : list_formats(false);
 }
 
 static const char *parse_color(const char *text, void *field)
@@ -266,8 +285,7 @@ static const struct option_row rows[] = {
 	  FIELD(devices), NULL },
 	{ "export", "out", "DIR", "the folder to write into", parse_text, FIELD(folder), NULL },
 	{ "export", "force", NULL, "replace files that exist", parse_flag, FIELD(force), NULL },
-	{ REPORTERS, "format", "FORMAT", "text for people (default) or json for programs",
-	  parse_format, FIELD(format), NULL },
+	{ REPORTERS, "format", "FORMAT", NULL, parse_format, FIELD(format), NULL },
 	{ REPORTERS, "output", "FILE", "write the report to FILE, whole or not at all", parse_text,
 	  FIELD(output), NULL },
 	{ REPORTERS, "top", "N", "rows of each ranking (text: 10; json: all)", parse_count,
@@ -494,6 +512,7 @@ void options_print_help(FILE *out, const char *command)
 			continue;
 		snprintf(option, sizeof(option), "--%s%s%s", rows[i].name, rows[i].value ? " " : "",
 			 rows[i].value ? rows[i].value : "");
-		fprintf(out, "  %-25s%s\n", option, rows[i].help);
+		fprintf(out, "  %-25s%s\n", option,
+			rows[i].help ? rows[i].help : list_formats(true));
 	}
 }

@@ -29,7 +29,7 @@ struct options {
 	struct tscope_timeline_options timeline;
 	struct tscope_analysis_options analysis;
 	struct option_values gates, rule_changes;
-	enum tscope_report_format format;
+	size_t format;
 	const char *output;     /* NULL: standard output */
 	const char *folder;     /* of export; NULL: not given */
 	const char *flamegraph; /* NULL: none is asked for */

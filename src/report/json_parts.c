@@ -59,6 +59,18 @@ void tsi_json_value(struct json_writer *w, const char *key, struct tscope_value 
 	write_value(w, value);
 }
 
+void tsi_json_object(struct json_writer *w, const char *key)
+{
+	tsi_jw_key(w, key);
+	tsi_jw_object(w);
+}
+
+void tsi_json_array(struct json_writer *w, const char *key)
+{
+	tsi_jw_key(w, key);
+	tsi_jw_array(w);
+}
+
 void tsi_json_head(struct json_writer *w)
 {
 	tsi_json_uint(w, "schema_version", JSON_SCHEMA_VERSION);
@@ -72,8 +84,7 @@ void tsi_json_head(struct json_writer *w)
 void tsi_json_diagnostics(struct json_writer *w, const char *key, const uint64_t *counts,
 			  bool only_dropped)
 {
-	tsi_jw_key(w, key);
-	tsi_jw_object(w);
+	tsi_json_object(w, key);
 	for (enum tscope_diagnostic kind = 0; counts && kind < TSCOPE_DIAGNOSTIC_COUNT; kind++) {
 		if (counts[kind] == 0)
 			continue;
@@ -112,8 +123,7 @@ static void write_gate(struct json_writer *w, const struct tscope_gate_result *g
 
 void tsi_json_gates(struct json_writer *w, const struct tscope_gate_result *gates, size_t count)
 {
-	tsi_jw_key(w, "gates");
-	tsi_jw_array(w);
+	tsi_json_array(w, "gates");
 	for (size_t i = 0; i < count; i++) {
 		tsi_jw_row(w);
 		write_gate(w, &gates[i]);
@@ -125,8 +135,7 @@ void tsi_json_gates(struct json_writer *w, const struct tscope_gate_result *gate
 void tsi_json_change_gates(struct json_writer *w, const struct tscope_gate_result *gates,
 			   size_t count)
 {
-	tsi_jw_key(w, "gates");
-	tsi_jw_array(w);
+	tsi_json_array(w, "gates");
 	for (size_t i = 0; i < count; i++) {
 		tsi_jw_row(w);
 		write_gate(w, &gates[i]);
@@ -141,8 +150,7 @@ void tsi_json_change_gates(struct json_writer *w, const struct tscope_gate_resul
 
 static void write_evidence(struct json_writer *w, const struct tscope_finding *finding)
 {
-	tsi_jw_key(w, "evidence");
-	tsi_jw_array(w);
+	tsi_json_array(w, "evidence");
 	for (size_t i = 0; i < finding->evidence_count; i++) {
 		tsi_jw_row(w);
 		tsi_json_text(w, "fact", finding->evidence[i].fact);
@@ -174,8 +182,7 @@ static void write_finding(struct json_writer *w, const struct tscope_finding *fi
 
 void tsi_json_findings(struct json_writer *w, const struct tscope_diagnosis *diagnosis)
 {
-	tsi_jw_key(w, "findings");
-	tsi_jw_array(w);
+	tsi_json_array(w, "findings");
 	for (size_t i = 0; i < tscope_diagnosis_finding_count(diagnosis); i++) {
 		struct tscope_finding finding = tscope_diagnosis_finding(diagnosis, i);
 
@@ -218,8 +225,7 @@ static size_t write_group(struct json_writer *w, const struct sheet_view *sheet,
 	char key[64];
 
 	snprintf(key, sizeof(key), "%.*s", (int)length, facts[first].name);
-	tsi_jw_key(w, key);
-	tsi_jw_object(w);
+	tsi_json_object(w, key);
 	for (; fact < sheet->def->fact_count; fact++) {
 		if (strncmp(facts[fact].name, facts[first].name, length + 1) != 0)
 			break;
@@ -325,8 +331,7 @@ static void write_doubts(struct json_writer *w, const struct sheet_view *sheet)
 		if (!doubt)
 			continue;
 		if (!is_open) {
-			tsi_jw_key(w, "doubts");
-			tsi_jw_object(w);
+			tsi_json_object(w, "doubts");
 			is_open = true;
 		}
 		tsi_json_text(w, sheet->def->facts[fact].name, doubt);
@@ -337,8 +342,7 @@ static void write_doubts(struct json_writer *w, const struct sheet_view *sheet)
 
 static void write_sheet(struct json_writer *w, const struct sheet_view *sheet, size_t top)
 {
-	tsi_jw_key(w, sheet->def->id);
-	tsi_jw_object(w);
+	tsi_json_object(w, sheet->def->id);
 	write_doubts(w, sheet);
 	for (size_t fact = 0; fact < sheet->def->fact_count;) {
 		const char *name = sheet->def->facts[fact].name;
@@ -365,8 +369,7 @@ static void write_sheet(struct json_writer *w, const struct sheet_view *sheet, s
 void tsi_json_facts(struct json_writer *w, const struct tscope_analysis *analysis, int scope,
 		    size_t top)
 {
-	tsi_jw_key(w, "facts");
-	tsi_jw_object(w);
+	tsi_json_object(w, "facts");
 	for (size_t i = 0; i < tscope_analyzer_count(); i++) {
 		struct sheet_view sheet = { analysis, tscope_analyzer(i), i, scope };
 

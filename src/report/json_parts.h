@@ -21,6 +21,10 @@ void tsi_json_uint(struct json_writer *w, const char *key, uint64_t value);
 void tsi_json_int_if(struct json_writer *w, const char *key, bool is_known, int64_t value);
 void tsi_json_value(struct json_writer *w, const char *key, struct tscope_value value);
 
+/* A key and the object or array that begins behind it; ends like any. */
+void tsi_json_object(struct json_writer *w, const char *key);
+void tsi_json_array(struct json_writer *w, const char *key);
+
 /* "schema_version" and "tool": how every document begins. */
 void tsi_json_head(struct json_writer *w);
 
@@ -43,13 +47,6 @@ void tsi_json_findings(struct json_writer *w, const struct tscope_diagnosis *dia
 
 /* An element of "not_evaluated". */
 void tsi_json_not_evaluated(struct json_writer *w, const struct tscope_not_evaluated *missed);
-
-/* "inputs" of a run: the files that are in its figures. */
-void tsi_json_run_inputs(struct json_writer *w, const struct tscope_run *run);
-
-/* Files that are in no figure: those that should be ("problems"), or the rest ("ignored"). */
-void tsi_json_run_others(struct json_writer *w, const struct tscope_run *run, const char *key,
-			 bool problems);
 
 /* "facts" of all analyzers that ran for this scope; at most `top` rows of a ranking, 0: all. */
 void tsi_json_facts(struct json_writer *w, const struct tscope_analysis *analysis, int scope,

@@ -1,17 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The report for machines, as tscope-json(5) says: of one trace, or of several
- * side by side. Nothing of it depends on locale, time or place: same input,
- * same bytes. What it has in common with that of a run is json_parts.c.
+ * The report for machines, as tscope-json(5) says: of traces, a run or several, files about memory,
+ * a comparison. It is written from the facts: they are its contract, and no document has them all.
+ * Nothing of it depends on locale, time or place: same input, same bytes.
  */
 #include "report/json_parts.h"
 #include "report/reporter.h"
 
-static void write_input(struct json_writer *w, const struct tscope_trace *trace,
-			const uint64_t *diagnostics)
+/* What an input does not say is null. */
+static void write_text_if(struct json_writer *w, const char *key, const char *text)
+{
+	tsi_json_text(w, key, *text != '\0' ? text : NULL);
+}
+
+/* ---- traces ---- */
+
+static void count_diagnostics(const struct tscope_trace *trace,
+			      uint64_t counts[TSCOPE_DIAGNOSTIC_COUNT])
+{
+	for (enum tscope_diagnostic kind = 0; kind < TSCOPE_DIAGNOSTIC_COUNT; kind++)
+		counts[kind] = tscope_trace_diagnostic(trace, kind);
+}
+
+static void write_trace_input(struct json_writer *w, const struct tscope_trace *trace)
 {
 	const struct tscope_trace_info *info = tscope_trace_info(trace);
+	uint64_t diagnostics[TSCOPE_DIAGNOSTIC_COUNT];
 
+	count_diagnostics(trace, diagnostics);
 	tsi_jw_object(w);
 	tsi_json_text(w, "path", info->path);
 	tsi_json_text(w, "format", info->format);
@@ -23,16 +39,13 @@ static void write_input(struct json_writer *w, const struct tscope_trace *trace,
 	tsi_jw_end_object(w);
 }
 
-static void write_trace(struct json_writer *w, const struct tscope_trace *trace)
+static void write_trace_info(struct json_writer *w, const struct tscope_trace_info *info)
 {
-	const struct tscope_trace_info *info = tscope_trace_info(trace);
-
-	tsi_jw_key(w, "trace");
-	tsi_jw_object(w);
+	tsi_json_object(w, "trace");
 	tsi_json_int_if(w, "rank", info->rank >= 0, info->rank);
 	tsi_json_int_if(w, "world_size", info->world_size >= 0, info->world_size);
-	tsi_json_text(w, "backend", *info->backend != '\0' ? info->backend : NULL);
-	tsi_json_text(w, "device_name", *info->device_name != '\0' ? info->device_name : NULL);
+	write_text_if(w, "backend", info->backend);
+	write_text_if(w, "device_name", info->device_name);
 	tsi_json_int_if(w, "merged_rank_count", info->merged_rank_count > 0,
 			(int64_t)info->merged_rank_count);
 	tsi_json_int_if(w, "base_time_ns", info->has_base_time, info->base_time_ns);
@@ -43,36 +56,25 @@ static void write_trace(struct json_writer *w, const struct tscope_trace *trace)
 
 static void write_devices(struct json_writer *w, const struct tscope_analysis *analysis, size_t top)
 {
-	tsi_jw_key(w, "devices");
-	tsi_jw_array(w);
+	tsi_json_array(w, "devices");
 	for (uint32_t i = 0; i < tscope_analysis_device_count(analysis); i++) {
-		const char *name = tscope_analysis_device_name(analysis, i);
-
 		tsi_jw_object(w);
 		tsi_json_int_if(w, "ordinal", true, tscope_analysis_device_ordinal(analysis, i));
-		tsi_json_text(w, "name", *name != '\0' ? name : NULL);
+		write_text_if(w, "name", tscope_analysis_device_name(analysis, i));
 		tsi_json_facts(w, analysis, (int)i, top);
 		tsi_jw_end_object(w);
 	}
 	tsi_jw_end_array(w);
 }
 
-static void count_diagnostics(const struct tscope_trace *trace,
-			      uint64_t counts[TSCOPE_DIAGNOSTIC_COUNT])
-{
-	for (enum tscope_diagnostic kind = 0; kind < TSCOPE_DIAGNOSTIC_COUNT; kind++)
-		counts[kind] = tscope_trace_diagnostic(trace, kind);
-}
-
 /* The keys of one trace, into the object that is open. */
-static void write_trace_report(struct json_writer *w, const struct tscope_trace_report *report,
-			       size_t top)
+static void write_trace(struct json_writer *w, const struct tscope_trace_report *report, size_t top)
 {
 	const struct tscope_trace *trace = tscope_analysis_trace(report->analysis);
 	uint64_t diagnostics[TSCOPE_DIAGNOSTIC_COUNT];
 
 	count_diagnostics(trace, diagnostics);
-	write_trace(w, trace);
+	write_trace_info(w, tscope_trace_info(trace));
 	tsi_json_facts(w, report->analysis, TSCOPE_WHOLE_TRACE, top);
 	write_devices(w, report->analysis, top);
 	tsi_json_gates(w, report->gates, report->gate_count);
@@ -80,52 +82,252 @@ static void write_trace_report(struct json_writer *w, const struct tscope_trace_
 	tsi_json_damage(w, tscope_trace_damage(trace));
 }
 
-static void write_inputs(struct json_writer *w, const struct tscope_trace_report *reports,
-			 size_t count)
+static void write_traces(struct json_writer *w, const struct tscope_trace_report *reports,
+			 size_t count, const struct tscope_report_options *options)
 {
-	tsi_jw_key(w, "inputs");
-	tsi_jw_array(w);
+	tsi_json_array(w, "inputs");
+	for (size_t i = 0; i < count; i++)
+		write_trace_input(w, tscope_analysis_trace(reports[i].analysis));
+	tsi_jw_end_array(w);
+	if (count == 1 && !options->as_list) {
+		write_trace(w, &reports[0], options->top);
+		return;
+	}
+	tsi_json_array(w, "traces");
 	for (size_t i = 0; i < count; i++) {
 		const struct tscope_trace *trace = tscope_analysis_trace(reports[i].analysis);
-		uint64_t diagnostics[TSCOPE_DIAGNOSTIC_COUNT];
 
-		count_diagnostics(trace, diagnostics);
-		write_input(w, trace, diagnostics);
+		tsi_jw_object(w);
+		tsi_json_text(w, "path", tscope_trace_info(trace)->path);
+		write_trace(w, &reports[i], options->top);
+		tsi_jw_end_object(w);
 	}
 	tsi_jw_end_array(w);
 }
 
-static void write_report(FILE *out, const struct tscope_trace_report *reports, size_t count,
-			 const struct tscope_report_options *options)
+/* ---- runs ---- */
+
+static void write_run_input(struct json_writer *w, const struct tscope_run_input *input)
+{
+	tsi_jw_object(w);
+	tsi_json_text(w, "path", input->path);
+	tsi_json_text(w, "format", input->format);
+	tsi_json_text(w, "compression", input->compression);
+	tsi_json_uint(w, "source_bytes", input->source_bytes);
+	tsi_json_uint(w, "bytes", input->bytes);
+	tsi_json_uint(w, "events", input->event_count);
+	tsi_json_uint(w, "dropped_count", input->dropped_count);
+	tsi_json_diagnostics(w, "dropped", input->diagnostics, true);
+	tsi_json_uint(w, "steps", input->step_count);
+	tsi_json_int_if(w, "rank", input->rank >= 0, input->rank);
+	tsi_json_uint(w, "window", input->window);
+	write_text_if(w, "note", input->note);
+	tsi_json_damage(w, input->damage);
+	tsi_jw_end_object(w);
+}
+
+/* The files that are in the figures of a run; of a saved report (NULL) they are not known. */
+static void write_run_inputs(struct json_writer *w, const struct tscope_run *run)
+{
+	tsi_json_array(w, "inputs");
+	for (size_t i = 0; run && i < tscope_run_input_count(run); i++) {
+		struct tscope_run_input input = tscope_run_input(run, i);
+
+		write_run_input(w, &input);
+	}
+	tsi_jw_end_array(w);
+}
+
+static void write_other(struct json_writer *w, const struct tscope_run_other *other)
+{
+	tsi_jw_row(w);
+	tsi_json_text(w, "path", other->path);
+	tsi_json_text(w, "reason", other->reason);
+	tsi_jw_end_object(w);
+}
+
+/* Files that are in no figure: those that should be ("problems"), or the rest ("ignored"). */
+static void write_run_others(struct json_writer *w, const struct tscope_run *run, const char *key,
+			     bool problems)
+{
+	tsi_json_array(w, key);
+	for (size_t i = 0; run && i < tscope_run_other_count(run); i++) {
+		struct tscope_run_other other = tscope_run_other(run, i);
+
+		if (other.is_problem == problems)
+			write_other(w, &other);
+	}
+	tsi_jw_end_array(w);
+}
+
+static void write_ranks(struct json_writer *w, const struct tscope_run *run, size_t top)
+{
+	tsi_json_array(w, "ranks");
+	for (size_t i = 0; i < tscope_run_rank_count(run); i++) {
+		int64_t number = tscope_run_rank_number(run, i);
+
+		tsi_jw_object(w);
+		tsi_json_int_if(w, "rank", number >= 0, number);
+		tsi_json_facts(w, tscope_run_rank_analysis(run, i), TSCOPE_WHOLE_TRACE, top);
+		tsi_jw_end_object(w);
+	}
+	tsi_jw_end_array(w);
+}
+
+/* of_memory: a file about memory, which could have told of few rules; NULL: a run. */
+static void write_not_evaluated(struct json_writer *w, const struct tscope_diagnosis *diagnosis,
+				const struct tscope_memory_report *of_memory)
+{
+	tsi_json_array(w, "not_evaluated");
+	for (size_t i = 0; i < tscope_diagnosis_not_evaluated_count(diagnosis); i++) {
+		struct tscope_not_evaluated missed = tscope_diagnosis_not_evaluated(diagnosis, i);
+
+		if (!of_memory || tsi_is_of_memory(of_memory, &missed))
+			tsi_json_not_evaluated(w, &missed);
+	}
+	tsi_jw_end_array(w);
+}
+
+/* The keys of one run, into the object that is open. */
+static void write_run(struct json_writer *w, const struct tscope_run_report *report, size_t top)
+{
+	const struct tscope_run *run = report->run;
+	uint64_t diagnostics[TSCOPE_DIAGNOSTIC_COUNT];
+
+	write_run_inputs(w, run);
+	tsi_json_facts(w, tscope_run_analysis(run), TSCOPE_WHOLE_TRACE, top);
+	write_ranks(w, run, top);
+	tsi_json_findings(w, report->diagnosis);
+	write_not_evaluated(w, report->diagnosis, NULL);
+	tsi_json_gates(w, report->gates, report->gate_count);
+	tsi_json_array(w, "notes");
+	for (size_t i = 0; i < tscope_run_note_count(run); i++)
+		tsi_jw_text(w, tscope_run_note(run, i));
+	tsi_jw_end_array(w);
+	write_run_others(w, run, "problems", true);
+	write_run_others(w, run, "ignored", false);
+	tsi_run_diagnostics(run, diagnostics);
+	tsi_json_diagnostics(w, "diagnostics", diagnostics, false);
+}
+
+static void write_runs(struct json_writer *w, const struct tscope_runs_report *report, size_t top)
+{
+	tsi_json_array(w, "runs");
+	for (size_t i = 0; i < tscope_runs_count(report->runs); i++) {
+		tsi_jw_object(w);
+		write_run(w, &report->reports[i], top);
+		tsi_jw_end_object(w);
+	}
+	tsi_jw_end_array(w);
+	tsi_json_array(w, "problems");
+	for (size_t i = 0; i < tscope_runs_other_count(report->runs); i++) {
+		struct tscope_run_other other = tscope_runs_other(report->runs, i);
+
+		write_other(w, &other);
+	}
+	tsi_jw_end_array(w);
+}
+
+/* ---- files about memory ---- */
+
+static void write_memory_input(struct json_writer *w, const struct tscope_memory_info *info)
+{
+	tsi_jw_object(w);
+	tsi_json_text(w, "path", info->path);
+	tsi_json_text(w, "format", tscope_memory_kind_name(info->kind));
+	tsi_json_text(w, "form", info->form);
+	tsi_json_text(w, "compression", info->compression);
+	tsi_json_uint(w, "source_bytes", info->source_bytes);
+	tsi_json_uint(w, "bytes", info->bytes);
+	tsi_json_uint(w, "records", info->record_count);
+	tsi_json_uint(w, "dropped_count", info->dropped_count);
+	tsi_json_int_if(w, "rank", info->rank >= 0, info->rank);
+	write_text_if(w, "note", info->note);
+	tsi_json_damage(w, info->damage);
+	tsi_jw_end_object(w);
+}
+
+/* The keys of one file, into the object that is open. */
+static void write_file(struct json_writer *w, const struct tscope_memory_report *report, size_t top)
+{
+	tsi_json_facts(w, report->analysis, TSCOPE_WHOLE_TRACE, top);
+	tsi_json_findings(w, report->diagnosis);
+	write_not_evaluated(w, report->diagnosis, report);
+	tsi_json_gates(w, report->gates, report->gate_count);
+}
+
+static void write_files(struct json_writer *w, const struct tscope_memory_report *reports,
+			size_t count, const struct tscope_report_options *options)
+{
+	tsi_json_array(w, "inputs");
+	for (size_t i = 0; i < count; i++)
+		write_memory_input(w, tscope_memory_info(reports[i].memory));
+	tsi_jw_end_array(w);
+	if (count == 1 && !options->as_list) {
+		write_file(w, &reports[0], options->top);
+		return;
+	}
+	tsi_json_array(w, "files");
+	for (size_t i = 0; i < count; i++) {
+		tsi_jw_object(w);
+		tsi_json_text(w, "path", tscope_memory_info(reports[i].memory)->path);
+		write_file(w, &reports[i], options->top);
+		tsi_jw_end_object(w);
+	}
+	tsi_jw_end_array(w);
+}
+
+/* ---- comparisons ---- */
+
+static void write_side(struct json_writer *w, const char *key, struct tscope_diff_side side)
+{
+	tsi_json_object(w, key);
+	tsi_json_text(w, "path", side.path);
+	tsi_json_text(w, "kind", side.run ? "run" : "saved_report");
+	tsi_json_text(w, "saved_by", side.saved_by);
+	tsi_json_uint(w, "ranks", side.rank_count);
+	write_run_inputs(w, side.run);
+	write_run_others(w, side.run, "problems", true);
+	tsi_jw_end_object(w);
+}
+
+static void write_diff(struct json_writer *w, const struct tscope_diff_report *report, size_t top)
+{
+	tsi_json_object(w, "sides");
+	write_side(w, "a", tscope_diff_side(report->diff, TSCOPE_SIDE_A));
+	write_side(w, "b", tscope_diff_side(report->diff, TSCOPE_SIDE_B));
+	tsi_jw_end_object(w);
+	tsi_json_facts(w, tscope_diff_analysis(report->diff), TSCOPE_WHOLE_TRACE, top);
+	tsi_json_change_gates(w, report->gates, report->gate_count);
+	tsi_json_array(w, "notes");
+	for (size_t i = 0; i < tscope_diff_note_count(report->diff); i++)
+		tsi_jw_text(w, tscope_diff_note(report->diff, i));
+	tsi_jw_end_array(w);
+}
+
+/* ---- the whole ---- */
+
+static void write_json(FILE *out, const struct report_subject *subject,
+		       const struct tscope_report_options *options)
 {
 	struct json_writer w = { .out = out };
 
 	tsi_jw_object(&w);
 	tsi_json_head(&w);
-	write_inputs(&w, reports, count);
-	if (count == 1 && !options->as_list) {
-		write_trace_report(&w, &reports[0], options->top);
-	} else {
-		tsi_jw_key(&w, "traces");
-		tsi_jw_array(&w);
-		for (size_t i = 0; i < count; i++) {
-			const struct tscope_trace *trace =
-				tscope_analysis_trace(reports[i].analysis);
-
-			tsi_jw_object(&w);
-			tsi_json_text(&w, "path", tscope_trace_info(trace)->path);
-			write_trace_report(&w, &reports[i], options->top);
-			tsi_jw_end_object(&w);
-		}
-		tsi_jw_end_array(&w);
-	}
+	if (subject->traces)
+		write_traces(&w, subject->traces, subject->count, options);
+	if (subject->files)
+		write_files(&w, subject->files, subject->count, options);
+	if (subject->run)
+		write_run(&w, subject->run, options->top);
+	if (subject->runs)
+		write_runs(&w, subject->runs, options->top);
+	if (subject->diff)
+		write_diff(&w, subject->diff, options->top);
 	tsi_jw_end_object(&w);
 }
 
 const struct reporter tsi_reporter_json = {
-	.write = write_report,
-	.write_run = tsi_json_write_run,
-	.write_runs = tsi_json_write_runs,
-	.write_memory = tsi_json_write_memory,
-	.write_diff = tsi_json_write_diff,
+	.format = { "json", "programs" },
+	.write_facts = write_json,
 };

@@ -2,53 +2,34 @@
 #ifndef TSCOPE_REPORT_REPORTER_H
 #define TSCOPE_REPORT_REPORTER_H
 
-#include <tscope/report.h>
+#include "report/compose.h"
 
 /*
- * A reporter writes facts for one kind of reader and computes nothing.
+ * A reporter prints reports for one kind of reader and computes nothing. It does not look at errors
+ * of the stream: the caller does that for all.
  *
- * To add one: write report_<name>.c with a `const struct reporter
- * tsi_reporter_<name>`, add REPORTER(<name>, <NAME>) to reporter_list.h with an
- * enumerator TSCOPE_REPORT_<NAME> in <tscope/report.h>, the file to
- * meson.build, and the format to man/tscope.1 (--format).
+ * To add one: write report_<name>.c with a `const struct reporter tsi_reporter_<name>`, add
+ * REPORTER(<name>) to reporter_list.h, the file to meson.build, and the format to man/tscope.1
+ * (--format). Every command has it then.
  */
 struct reporter {
-	/*
-	 * Writes the report of count >= 1 traces. Does not look at errors of the
-	 * stream: tscope_report_write() does that for all.
-	 */
-	void (*write)(FILE *out, const struct tscope_trace_report *reports, size_t count,
+	struct tscope_report_format format;
+	/* Prints a document (doc.h), whatever it is of. A reporter has this … */
+	void (*write)(FILE *out, const struct doc *doc,
 		      const struct tscope_report_options *options);
-	/* Writes the report of a run, likewise. */
-	void (*write_run)(FILE *out, const struct tscope_run_report *report,
-			  const struct tscope_report_options *options);
-	/* Writes the reports of runs that are more than one, or were meant to be, likewise. */
-	void (*write_runs)(FILE *out, const struct tscope_runs_report *report,
-			   const struct tscope_report_options *options);
-	/* Writes the report of count >= 1 files about memory, likewise. */
-	void (*write_memory)(FILE *out, const struct tscope_memory_report *reports, size_t count,
-			     const struct tscope_report_options *options);
-	/* Writes the report of a comparison, likewise. */
-	void (*write_diff)(FILE *out, const struct tscope_diff_report *report,
-			   const struct tscope_report_options *options);
+	/* … or, where the facts themselves are wanted, this: no document is made then. */
+	void (*write_facts)(FILE *out, const struct report_subject *subject,
+			    const struct tscope_report_options *options);
 };
 
-void tsi_text_write_run(FILE *out, const struct tscope_run_report *report,
-			const struct tscope_report_options *options);
-void tsi_text_write_runs(FILE *out, const struct tscope_runs_report *report,
-			 const struct tscope_report_options *options);
-void tsi_text_write_memory(FILE *out, const struct tscope_memory_report *reports, size_t count,
-			   const struct tscope_report_options *options);
-void tsi_text_write_diff(FILE *out, const struct tscope_diff_report *report,
-			 const struct tscope_report_options *options);
-void tsi_json_write_run(FILE *out, const struct tscope_run_report *report,
-			const struct tscope_report_options *options);
-void tsi_json_write_runs(FILE *out, const struct tscope_runs_report *report,
-			 const struct tscope_report_options *options);
-void tsi_json_write_memory(FILE *out, const struct tscope_memory_report *reports, size_t count,
-			   const struct tscope_report_options *options);
-void tsi_json_write_diff(FILE *out, const struct tscope_diff_report *report,
-			 const struct tscope_report_options *options);
+#define REPORTER(name) extern const struct reporter tsi_reporter_##name;
+#include "report/reporter_list.h"
+#undef REPORTER
+
+/* Has each reporter one of its two functions? TSCOPE_E_INTERNAL names one that has not. */
+TSI_MUST_CHECK
+enum tscope_status tsi_check_reporters(const struct reporter *const *reporters, size_t count,
+				       struct tscope_error *err);
 
 /*
  * Could the file have told what the rule lacks? Of a file about memory others are not worth a

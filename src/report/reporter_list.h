@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Every reporter: name, end of its enumerator. No include guard: it is included twice. */
-REPORTER(text, TEXT)
-REPORTER(json, JSON)
+/* Every reporter: its name is that of the format. No include guard: it is included twice. */
+REPORTER(text)
+REPORTER(json)

@@ -1,73 +1,115 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The public door of the reporters: finds the one asked for and lets it write.
+ * The public door of the reporters: finds the one asked for and lets it write, from a document or
+ * from the facts.
  */
 #include "report/reporter.h"
 
-#include "base/attributes.h"
 #include "base/error.h"
 
 #include <string.h>
 
-#define REPORTER(name, id) extern const struct reporter tsi_reporter_##name;
-#include "report/reporter_list.h"
-#undef REPORTER
-
-static const struct {
-	const char *name;
-	const struct reporter *reporter;
-} reporters[] = {
-#define REPORTER(name, id) [TSCOPE_REPORT_##id] = { #name, &tsi_reporter_##name },
+static const struct reporter *const reporters[] = {
+#define REPORTER(name) &tsi_reporter_##name,
 #include "report/reporter_list.h"
 #undef REPORTER
 };
 
-bool tscope_report_format_parse(const char *name, enum tscope_report_format *format)
+const struct tscope_report_format *tscope_report_format(size_t format)
+{
+	return format < TSI_COUNT_OF(reporters) ? &reporters[format]->format : NULL;
+}
+
+bool tscope_report_format_parse(const char *name, size_t *format)
 {
 	for (size_t i = 0; i < TSI_COUNT_OF(reporters); i++) {
-		if (strcmp(name, reporters[i].name) == 0) {
-			*format = (enum tscope_report_format)i;
+		if (strcmp(name, reporters[i]->format.name) == 0) {
+			*format = i;
 			return true;
 		}
 	}
 	return false;
 }
 
-static enum tscope_status check_stream(FILE *out, struct tscope_error *err)
+enum tscope_status tsi_check_reporters(const struct reporter *const *list, size_t count,
+				       struct tscope_error *err)
 {
-	if (ferror(out))
-		return tsi_fail(err, TSCOPE_E_WRITE, "cannot write the report");
+	for (size_t i = 0; i < count; i++)
+		if (!list[i]->write == !list[i]->write_facts)
+			return tsi_fail(err, TSCOPE_E_INTERNAL,
+					"the report format %s has %s of .write and .write_facts; "
+					"it needs one",
+					list[i]->format.name, list[i]->write ? "both" : "neither");
 	return TSCOPE_OK;
+}
+
+enum tscope_status tscope_report_check(struct tscope_error *err)
+{
+	return tsi_check_reporters(reporters, TSI_COUNT_OF(reporters), err);
+}
+
+static enum tscope_status write_document(FILE *out, const struct report_subject *subject,
+					 const struct tscope_report_options *options,
+					 struct tscope_error *err)
+{
+	struct doc doc = { 0 };
+	enum tscope_status status;
+
+	tsi_compose(&doc, subject, options);
+	status = tsi_doc_status(&doc, err);
+	if (status == TSCOPE_OK)
+		reporters[options->format]->write(out, &doc, options);
+	tsi_doc_deinit(&doc);
+	return status;
+}
+
+static enum tscope_status write_subject(FILE *out, const struct report_subject *subject,
+					const struct tscope_report_options *options,
+					struct tscope_error *err)
+{
+	const struct reporter *reporter;
+	enum tscope_status status = TSCOPE_OK;
+
+	if (options->format >= TSI_COUNT_OF(reporters))
+		return tsi_fail(err, TSCOPE_E_INTERNAL, "there is no report format %zu",
+				options->format);
+	reporter = reporters[options->format];
+	if (reporter->write_facts)
+		reporter->write_facts(out, subject, options);
+	else
+		status = write_document(out, subject, options, err);
+	if (status == TSCOPE_OK && ferror(out))
+		return tsi_fail(err, TSCOPE_E_WRITE, "cannot write the report");
+	return status;
 }
 
 enum tscope_status tscope_report_write(FILE *out, const struct tscope_trace_report *reports,
 				       size_t count, const struct tscope_report_options *options,
 				       struct tscope_error *err)
 {
-	if (count > 0)
-		reporters[options->format].reporter->write(out, reports, count, options);
-	return check_stream(out, err);
+	const struct report_subject subject = { .traces = reports, .count = count };
+
+	return count > 0 ? write_subject(out, &subject, options, err) : TSCOPE_OK;
 }
 
 enum tscope_status tscope_report_write_run(FILE *out, const struct tscope_run_report *report,
 					   const struct tscope_report_options *options,
 					   struct tscope_error *err)
 {
-	reporters[options->format].reporter->write_run(out, report, options);
-	return check_stream(out, err);
+	const struct report_subject subject = { .run = report };
+
+	return write_subject(out, &subject, options, err);
 }
 
 enum tscope_status tscope_report_write_runs(FILE *out, const struct tscope_runs_report *report,
 					    const struct tscope_report_options *options,
 					    struct tscope_error *err)
 {
-	const struct reporter *reporter = reporters[options->format].reporter;
+	const struct report_subject subject = { .runs = report };
 
 	if (tscope_runs_count(report->runs) == 1 && tscope_runs_other_count(report->runs) == 0)
-		reporter->write_run(out, &report->reports[0], options);
-	else
-		reporter->write_runs(out, report, options);
-	return check_stream(out, err);
+		return tscope_report_write_run(out, &report->reports[0], options, err);
+	return write_subject(out, &subject, options, err);
 }
 
 enum tscope_status tscope_report_write_memory(FILE *out, const struct tscope_memory_report *reports,
@@ -75,17 +117,18 @@ enum tscope_status tscope_report_write_memory(FILE *out, const struct tscope_mem
 					      const struct tscope_report_options *options,
 					      struct tscope_error *err)
 {
-	if (count > 0)
-		reporters[options->format].reporter->write_memory(out, reports, count, options);
-	return check_stream(out, err);
+	const struct report_subject subject = { .files = reports, .count = count };
+
+	return count > 0 ? write_subject(out, &subject, options, err) : TSCOPE_OK;
 }
 
 enum tscope_status tscope_report_write_diff(FILE *out, const struct tscope_diff_report *report,
 					    const struct tscope_report_options *options,
 					    struct tscope_error *err)
 {
-	reporters[options->format].reporter->write_diff(out, report, options);
-	return check_stream(out, err);
+	const struct report_subject subject = { .diff = report };
+
+	return write_subject(out, &subject, options, err);
 }
 
 bool tsi_is_of_memory(const struct tscope_memory_report *report,

@@ -5,13 +5,20 @@
 #include "report/panel.h"
 
 /*
- * The sections of the text report; each prints nothing where it has nothing to
- * say.
+ * The sections of a report; each appends nothing where it has nothing to say.
  *
- * To add one for an analyzer: write a function in one of the section_*.c, declare
- * it below and add a row to the table in report_text.c, report_text_run.c or both; of a
- * file about memory to that in report_text_memory.c.
+ * To add one for an analyzer: write a function in one of the section_*.c, declare it below and add
+ * a row to the table in compose_trace.c, compose_run.c or both; of a file about memory to that in
+ * compose_memory.c. Every format has it then.
  */
+enum { DEFAULT_TOP = 10 }; /* rows of a table */
+
+struct section {
+	const char *analyzer; /* built where it ran */
+	void (*build)(const struct panel *panel);
+};
+
+void tsi_build_sections(const struct panel *panel, const struct section *sections, size_t count);
 
 /* Of a trace: its own report, or that of the run which it belongs to. */
 void tsi_section_budget(const struct panel *panel);
@@ -79,10 +86,10 @@ void tsi_section_finding_changes(const struct panel *panel);
 void tsi_section_fact_changes(const struct panel *panel);
 
 /* What changed, in a few lines for the head of the report of a comparison. */
-void tsi_put_changes(const struct panel *panel, bool is_brief);
+void tsi_put_changes(const struct panel *panel);
 
 /* What is wrong with a run or file, in a few lines for the head of its report. */
-void tsi_put_verdict(const struct panel *panel, bool is_brief);
+void tsi_put_verdict(const struct panel *panel);
 
 /* What was odd about an input, with what became of it; counts by enum tscope_diagnostic. */
 void tsi_put_diagnostics(const struct panel *panel, const uint64_t counts[TSCOPE_DIAGNOSTIC_COUNT]);

@@ -104,8 +104,7 @@ static bool is_worth(const struct panel *panel, const struct change *fact)
 	double least = worth_ratio;
 
 	if (!tsi_change_is_real(fact)) {
-		if (!tsi_change_is(fact, "verdict", "not_tested") ||
-		    strcmp(tsi_panel_text(panel, "step_change.verdict"), "changed") != 0)
+		if (!tsi_change_is(fact, "verdict", "not_tested") || !tsi_is_step(panel, "changed"))
 			return false;
 		least = worth_untested_ratio;
 	}
@@ -164,25 +163,25 @@ static const char *fact_word(const struct change *fact)
 
 static void put_facts(const struct panel *panel, const struct fact_choice *choice)
 {
+	struct doc_changes *changes = tsi_doc_changes(panel->doc, choice->heading);
 	struct change fact = tsi_change_first(panel, "fact_changes.list");
 	size_t shown = 0, matching = 0;
 
-	tsi_change_headings(panel, choice->heading);
 	for (; tsi_change_is_there(&fact); fact.row++) {
 		if (!is_shown(panel, choice, &fact))
 			continue;
 		if (matching++ >= panel->top && !panel->all)
 			continue;
 		shown++;
-		tsi_put_change_line(panel, &(struct change_line){
-						   .name = tsi_change_text(&fact, "fact"),
-						   .word = fact_word(&fact),
-						   .a = tsi_change_cell(&fact, "a"),
-						   .b = tsi_change_cell(&fact, "b"),
-						   .change = tsi_change_cell(&fact, "difference"),
-						   .unit = unit_of(&fact) });
+		tsi_doc_change(panel->doc, changes,
+			       &(struct doc_change){ .name = tsi_change_text(&fact, "fact"),
+						     .word = fact_word(&fact),
+						     .a = tsi_change_cell(&fact, "a"),
+						     .b = tsi_change_cell(&fact, "b"),
+						     .change = tsi_change_cell(&fact, "difference"),
+						     .unit = unit_of(&fact) });
 	}
-	tsi_put_more(panel, matching - shown);
+	tsi_doc_changes_more(changes, matching - shown);
 }
 
 static const struct fact_choice others = { is_telling, "figure" };
@@ -207,7 +206,7 @@ void tsi_section_fact_changes(const struct panel *panel)
 {
 	if (count_facts(panel, &others) == 0)
 		return;
-	tsi_panel_title(panel, panel->all ? TEXT_GREEN : TEXT_YELLOW, "fact_changes",
+	tsi_panel_title(panel, panel->all ? DOC_GOOD : DOC_WARN, "fact_changes",
 			panel->all ? "FIGURES" : "OTHER FIGURES", "%s",
 			panel->all ? "" : "that changed");
 	put_facts(panel, &others);
@@ -266,66 +265,67 @@ static bool is_site_of(const struct panel *panel, const struct change *site, enu
 	return is_site_shown(panel, site) && is_of_peak == (time == AT_PEAK);
 }
 
-static void put_site(const struct panel *panel, const struct change *site, enum site_time time)
+static void put_site(const struct panel *panel, struct doc_changes *changes,
+		     const struct change *site, enum site_time time)
 {
 	int64_t a_count = tsi_change_int(site, "a_count"),
 		b_count = tsi_change_int(site, "b_count");
 	const char *name = tsi_change_text(site, "site");
-	char text[3 * NUMBER_MAX];
+	struct doc_change *row = tsi_doc_change(
+		panel->doc, changes,
+		&(struct doc_change){ .name = *name != '\0' ? name : "-",
+				      .word = tsi_change_text(site, "change"),
+				      .a = tsi_change_cell(site, site_times[time].a),
+				      .b = tsi_change_cell(site, site_times[time].b),
+				      .change = tsi_change_cell(site, site_times[time].change),
+				      .unit = TSCOPE_UNIT_BYTES,
+				      .is_site = true,
+				      .is_cost = true });
 
-	tsi_put_change_line(panel, &(struct change_line){
-					   .name = *name != '\0' ? name : "-",
-					   .word = tsi_change_text(site, "change"),
-					   .a = tsi_change_cell(site, site_times[time].a),
-					   .b = tsi_change_cell(site, site_times[time].b),
-					   .change = tsi_change_cell(site, site_times[time].change),
-					   .unit = TSCOPE_UNIT_BYTES,
-					   .is_site = true,
-					   .is_cost = true });
-	if (a_count == b_count || time == AT_PEAK)
-		return;
-	snprintf(text, sizeof(text), "blocks: %" PRId64 " → %" PRId64, a_count, b_count);
-	tsi_put_change_note(panel, text, "");
+	if (a_count != b_count && time == AT_END)
+		tsi_doc_change_note(
+			panel->doc, row,
+			tsi_panel_print(panel, "blocks: %" PRId64 " → %" PRId64, a_count, b_count),
+			"");
 }
 
 static void put_sites(const struct panel *panel, enum site_time time)
 {
 	struct change site = tsi_change_first(panel, "allocation_changes.sites");
+	struct doc_changes *changes;
 	size_t shown = 0, matching = 0;
 
 	for (; tsi_change_is_there(&site); site.row++)
 		matching += is_site_of(panel, &site, time);
 	if (matching == 0)
 		return;
-	tsi_change_headings(panel, site_times[time].heading);
+	changes = tsi_doc_changes(panel->doc, site_times[time].heading);
 	for (site.row = 0; tsi_change_is_there(&site) && shown < panel->top; site.row++) {
 		if (!is_site_of(panel, &site, time))
 			continue;
 		shown++;
-		put_site(panel, &site, time);
+		put_site(panel, changes, &site, time);
 	}
-	tsi_put_more(panel, matching - shown);
+	tsi_doc_changes_more(changes, matching - shown);
 }
 
 /* "+48.0 MiB live at the end"; where that is equal, at the peak. */
-static void format_live(const struct panel *panel, char text[2 * NUMBER_MAX])
+static const char *name_live(const struct panel *panel)
 {
 	struct tscope_value at_end = tsi_panel_value(panel, "allocation_changes.change_bytes");
 	struct tscope_value at_peak =
 		tsi_panel_value(panel, "allocation_changes.peak_change_bytes");
 	bool is_of_peak = at_end.kind == TSCOPE_VALUE_INT && at_end.integer == 0 &&
 			  at_peak.kind == TSCOPE_VALUE_INT && at_peak.integer != 0;
-	char number[NUMBER_MAX];
 
-	text[0] = '\0';
 	if (at_end.kind != TSCOPE_VALUE_INT)
-		return;
-	tsi_number_signed(number, is_of_peak ? at_peak : at_end, TSCOPE_UNIT_BYTES);
-	if (is_of_peak || at_end.integer != 0)
-		snprintf(text, 2 * NUMBER_MAX, "%s %s", number,
-			 is_of_peak ? "at the peak" : "live at the end");
-	else
-		snprintf(text, 2 * NUMBER_MAX, "as much live at the end");
+		return "";
+	if (!is_of_peak && at_end.integer == 0)
+		return "as much live at the end";
+	return tsi_panel_print(
+		panel, "%s %s",
+		tsi_panel_signed(panel, is_of_peak ? at_peak : at_end, TSCOPE_UNIT_BYTES),
+		is_of_peak ? "at the peak" : "live at the end");
 }
 
 void tsi_section_memory_changes(const struct panel *panel)
@@ -333,14 +333,12 @@ void tsi_section_memory_changes(const struct panel *panel)
 	static const struct fact_choice memory = { is_telling_of_memory, "figure" };
 	struct change site = tsi_change_first(panel, "allocation_changes.sites");
 	size_t fact_count = count_facts(panel, &memory), site_count = 0;
-	char text[2 * NUMBER_MAX];
 
 	for (; tsi_change_is_there(&site); site.row++)
 		site_count += is_site_shown(panel, &site);
 	if (fact_count == 0 && site_count == 0)
 		return;
-	format_live(panel, text);
-	tsi_panel_plain_title(panel, TEXT_YELLOW, "MEMORY", text);
+	tsi_panel_plain_title(panel, DOC_WARN, "MEMORY", name_live(panel));
 	if (fact_count > 0)
 		put_facts(panel, &memory);
 	put_sites(panel, AT_END);
@@ -354,7 +352,6 @@ static void put_entries(const struct panel *panel, const char *words, const char
 {
 	struct change entry = tsi_change_first(panel, id);
 	size_t count = entry.table.row_count;
-	struct text_writer *w = panel->w;
 
 	for (; tsi_change_is_there(&entry) && (entry.row < panel->top || panel->all); entry.row++) {
 		struct tscope_value a = tsi_change_cell(&entry, "a");
@@ -366,53 +363,46 @@ static void put_entries(const struct panel *panel, const char *words, const char
 			 a.kind == TSCOPE_VALUE_TEXT ? a.text : "-",
 			 b.kind == TSCOPE_VALUE_TEXT ? b.text : "-");
 		tsi_str_drop_partial(text);
-		tsi_text_put_styled(w, TEXT_DIM, words);
-		tsi_text_paragraph(w, text, tsi_text_columns(words));
+		tsi_doc_line(panel->doc, DOC_SETTING, DOC_FAINT, words, "%s", text);
 	}
-	tsi_put_more(panel, count - entry.row);
+	if (count > entry.row)
+		tsi_doc_line(panel->doc, DOC_NOTE, DOC_FAINT, NULL, "… and %s more",
+			     tsi_panel_people_int(panel, (int64_t)(count - entry.row),
+						  TSCOPE_UNIT_COUNT));
 }
 
 static void put_notes(const struct panel *panel)
 {
 	struct change note = tsi_change_first(panel, "reproducibility.notes");
 
-	for (; tsi_change_is_there(&note); note.row++) {
-		tsi_text_put(panel->w, "  ");
-		tsi_text_paragraph(panel->w, tsi_change_text(&note, "note"), 2);
-	}
+	for (; tsi_change_is_there(&note); note.row++)
+		tsi_doc_note(panel->doc, "%s", tsi_change_text(&note, "note"));
 }
 
-static void format_loss(char text[NUMBER_MAX], struct tscope_value loss)
+static const char *name_loss(const struct panel *panel, const char *id)
 {
-	if (loss.kind == TSCOPE_VALUE_REAL)
-		tsi_number_significant(text, loss.real, 6);
-	else
-		snprintf(text, NUMBER_MAX, "-");
+	struct tscope_value loss = tsi_panel_value(panel, id);
+
+	return loss.kind == TSCOPE_VALUE_REAL ? tsi_panel_significant(panel, loss.real, 6) : "-";
 }
 
 /* "  loss         final 1.25 → 1.26 · best 1.2 → 1.2 · first differs in step 7" */
 static void put_losses_compared(const struct panel *panel)
 {
 	struct tscope_value step = tsi_panel_value(panel, "reproducibility.first_divergence_step");
-	struct text_flow flow = { .w = panel->w, .separator = " · ", .indent = 15, .column = 15 };
-	char a[NUMBER_MAX], b[NUMBER_MAX], text[3 * NUMBER_MAX];
+	struct doc_line *line;
 
 	if (!tsi_panel_has(panel, "reproducibility.identical_trajectory"))
 		return;
-	tsi_text_put_styled(panel->w, TEXT_DIM, "  loss         ");
-	format_loss(a, tsi_panel_value(panel, "reproducibility.a_final_loss"));
-	format_loss(b, tsi_panel_value(panel, "reproducibility.b_final_loss"));
-	snprintf(text, sizeof(text), "final %s → %s", a, b);
-	tsi_text_flow(&flow, text);
-	format_loss(a, tsi_panel_value(panel, "reproducibility.a_best_loss"));
-	format_loss(b, tsi_panel_value(panel, "reproducibility.b_best_loss"));
-	snprintf(text, sizeof(text), "best %s → %s", a, b);
-	tsi_text_flow(&flow, text);
-	if (step.kind == TSCOPE_VALUE_INT) {
-		snprintf(text, sizeof(text), "first differs in step %" PRId64, step.integer);
-		tsi_text_flow(&flow, text);
-	}
-	tsi_text_flow_end(&flow);
+	line = tsi_doc_items(panel->doc, DOC_SETTING, DOC_FAINT, "loss");
+	tsi_doc_item(panel->doc, line, "final %s → %s",
+		     name_loss(panel, "reproducibility.a_final_loss"),
+		     name_loss(panel, "reproducibility.b_final_loss"));
+	tsi_doc_item(panel->doc, line, "best %s → %s",
+		     name_loss(panel, "reproducibility.a_best_loss"),
+		     name_loss(panel, "reproducibility.b_best_loss"));
+	if (step.kind == TSCOPE_VALUE_INT)
+		tsi_doc_item(panel->doc, line, "first differs in step %" PRId64, step.integer);
 }
 
 void tsi_section_reproducibility(const struct panel *panel)
@@ -427,63 +417,58 @@ void tsi_section_reproducibility(const struct panel *panel)
 		return;
 	if (is_same && !panel->all)
 		return;
-	tsi_panel_title(panel, is_same ? TEXT_GREEN : TEXT_YELLOW, "reproducibility",
-			"REPRODUCIBILITY", "%s",
+	tsi_panel_title(panel, is_same ? DOC_GOOD : DOC_WARN, "reproducibility", "REPRODUCIBILITY",
+			"%s",
 			is_same ? "environment, configuration and losses are the same"
 				: "not the same run again");
-	put_entries(panel, "  config       ", "reproducibility.config");
-	put_entries(panel, "  environment  ", "reproducibility.environment");
+	put_entries(panel, "config", "reproducibility.config");
+	put_entries(panel, "environment", "reproducibility.environment");
 	put_losses_compared(panel);
 	put_notes(panel);
 }
 
 /* ---- findings ---- */
 
-enum { FINDING_INDENT = 10 };
-
 static void put_finding(const struct panel *panel, const struct change *finding)
 {
 	static const struct {
 		const char *change, *word;
-		enum text_style style;
+		enum doc_tone tone;
 	} words[] = {
-		{ "new", "  NEW     ", TEXT_RED },      { "worse", "  WORSE   ", TEXT_RED },
-		{ "better", "  BETTER  ", TEXT_GREEN }, { "gone", "  GONE    ", TEXT_GREEN },
-		{ "same", "  SAME    ", TEXT_DIM },
+		{ "new", "NEW", DOC_BAD },        { "worse", "WORSE", DOC_BAD },
+		{ "better", "BETTER", DOC_GOOD }, { "gone", "GONE", DOC_GOOD },
+		{ "same", "SAME", DOC_FAINT },
 	};
 	const char *a = tsi_change_text(finding, "a_severity");
 	const char *b = tsi_change_text(finding, "b_severity");
 	char text[512];
 
-	for (size_t i = 0; i < TSI_COUNT_OF(words); i++)
-		if (tsi_change_is(finding, "change", words[i].change))
-			tsi_text_put_styled(panel->w, words[i].style, words[i].word);
 	snprintf(text, sizeof(text), "[%s%s%s] %.360s (%.64s)", a,
 		 *a != '\0' && *b != '\0' && strcmp(a, b) != 0 ? " → " : "",
 		 *a != '\0' && strcmp(a, b) == 0 ? "" : b, tsi_change_text(finding, "title"),
 		 tsi_change_text(finding, "id"));
 	tsi_str_drop_partial(text);
-	tsi_text_paragraph(panel->w, text, FINDING_INDENT);
+	for (size_t i = 0; i < TSI_COUNT_OF(words); i++)
+		if (tsi_change_is(finding, "change", words[i].change))
+			tsi_doc_line(panel->doc, DOC_FINDING_CHANGE, words[i].tone, words[i].word,
+				     "%s", text);
 }
 
 /* Rules that B says nothing of: that they did not fire is no good news. */
 static void put_lost(const struct panel *panel)
 {
 	struct change lost = tsi_change_first(panel, "finding_changes.lost");
-	struct text_flow flow = { .w = panel->w, .separator = ", ", .indent = 4 };
+	struct doc_line *line;
 
 	if (lost.table.row_count == 0)
 		return;
-	tsi_text_put(panel->w, "  ");
-	tsi_text_paragraph(panel->w, "rules that A could tell of and B cannot:", 2);
-	tsi_text_style(panel->w, TEXT_DIM);
+	tsi_doc_note(panel->doc, "rules that A could tell of and B cannot:");
+	line = tsi_doc_items(panel->doc, DOC_IDS, DOC_FAINT, NULL);
 	for (; tsi_change_is_there(&lost); lost.row++)
-		tsi_text_flow(&flow, tsi_change_text(&lost, "id"));
-	tsi_text_flow_end(&flow);
-	tsi_text_style(panel->w, TEXT_PLAIN);
+		tsi_doc_item(panel->doc, line, "%s", tsi_change_text(&lost, "id"));
 }
 
-void tsi_finding_counts(const struct panel *panel, char text[2 * NUMBER_MAX])
+const char *tsi_finding_counts(const struct panel *panel)
 {
 	static const struct {
 		const char *id, *word;
@@ -493,30 +478,28 @@ void tsi_finding_counts(const struct panel *panel, char text[2 * NUMBER_MAX])
 		{ "finding_changes.better_count", "better" },
 		{ "finding_changes.gone_count", "gone" },
 	};
-	size_t length = 0;
+	const char *text = "";
 
-	text[0] = '\0';
 	for (size_t i = 0; i < TSI_COUNT_OF(counts); i++) {
-		int64_t count = tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, counts[i].id);
+		int64_t count = tsi_panel_int(panel, counts[i].id);
 
-		if (count > 0 && length < 2 * NUMBER_MAX)
-			length += (size_t)snprintf(text + length, 2 * NUMBER_MAX - length,
-						   "%s%" PRId64 " %s", length > 0 ? ", " : "",
-						   count, counts[i].word);
+		if (count > 0)
+			tsi_panel_append(panel, &text, "%s%" PRId64 " %s", *text ? ", " : "", count,
+					 counts[i].word);
 	}
+	return text;
 }
 
 void tsi_section_finding_changes(const struct panel *panel)
 {
 	struct change finding = tsi_change_first(panel, "finding_changes.list");
 	bool has_lost = tsi_change_first(panel, "finding_changes.lost").table.row_count > 0;
-	char counts[2 * NUMBER_MAX];
+	const char *counts = tsi_finding_counts(panel);
 
-	tsi_finding_counts(panel, counts);
 	if (counts[0] == '\0' && !has_lost && (!panel->all || finding.table.row_count == 0))
 		return;
 	tsi_panel_title(panel,
-			strstr(counts, "new") || strstr(counts, "worse") ? TEXT_RED : TEXT_GREEN,
+			strstr(counts, "new") || strstr(counts, "worse") ? DOC_BAD : DOC_GOOD,
 			"finding_changes", "FINDINGS", "%s",
 			counts[0] != '\0' ? counts : "the same in A and B");
 	for (; tsi_change_is_there(&finding); finding.row++)

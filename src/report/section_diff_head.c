@@ -3,7 +3,7 @@
  * What changed, in a few lines: the step, kernels, memory, findings, settings. What the head of the
  * report of a comparison says is all that most people read.
  */
-#include "report/diff_head.h"
+#include "report/change_words.h"
 
 #include "base/attributes.h"
 #include "base/real.h"
@@ -16,19 +16,7 @@
 
 enum { FIGURES_SHOWN = 3, WORDS_MAX = 512 };
 
-void tsi_head_line(struct diff_head *head, enum text_style style, const char *tag,
-		   const char *words)
-{
-	struct text_writer *w = head->panel->w;
-
-	tsi_text_put(w, "  ");
-	tsi_text_put_styled(w, style, tag);
-	tsi_text_repeat(w, " ", HEAD_TAG_WIDTH - 2 - tsi_text_columns(tag));
-	tsi_text_paragraph(w, words, HEAD_TAG_WIDTH);
-	head->line_count++;
-}
-
-void tsi_head_percent(char text[NUMBER_MAX], double ratio, bool is_signed)
+const char *tsi_percent_words(const struct panel *panel, double ratio, bool is_signed)
 {
 	double percent = is_signed ? ratio * 100 : fabs(ratio) * 100;
 	bool is_small = fabs(percent) < 0.05 && percent != 0;
@@ -36,271 +24,229 @@ void tsi_head_percent(char text[NUMBER_MAX], double ratio, bool is_signed)
 
 	snprintf(number, sizeof(number), is_small ? "%.1g" : "%.1f", percent);
 	tsi_real_put_point(number);
-	snprintf(text, NUMBER_MAX, "%s%.40s %%", is_signed && percent > 0 ? "+" : "", number);
+	return tsi_panel_print(panel, "%s%.40s %%", is_signed && percent > 0 ? "+" : "", number);
 }
 
 /* ---- all but time ---- */
 
-static void put_memory(struct diff_head *head)
+static void put_memory(const struct panel *panel)
 {
 	struct change peak;
-	char amount[NUMBER_MAX], a[NUMBER_MAX], b[NUMBER_MAX], percent[NUMBER_MAX], text[WORDS_MAX];
-	const char *what;
+	const char *what, *percent = "";
 
-	if (!tsi_find_memory_change(head->panel, &peak, &what))
+	if (!tsi_find_memory_change(panel, &peak, &what))
 		return;
 	struct tscope_value change = tsi_change_cell(&peak, "difference");
 	struct tscope_value ratio = tsi_change_cell(&peak, "ratio");
 	bool is_more = change.kind == TSCOPE_VALUE_INT ? change.integer > 0 : change.real > 0;
 
-	tsi_number_signed(amount, change, TSCOPE_UNIT_BYTES);
-	tsi_number_people(a, tsi_change_cell(&peak, "a"), TSCOPE_UNIT_BYTES);
-	tsi_number_people(b, tsi_change_cell(&peak, "b"), TSCOPE_UNIT_BYTES);
-	tsi_head_percent(percent, ratio.kind == TSCOPE_VALUE_REAL ? ratio.real : 0, true);
-	snprintf(text, sizeof(text), "%s %s%s%s%s: %s → %s", what, amount,
-		 ratio.kind == TSCOPE_VALUE_REAL ? " (" : "",
-		 ratio.kind == TSCOPE_VALUE_REAL ? percent : "",
-		 ratio.kind == TSCOPE_VALUE_REAL ? ")" : "", a, b);
-	tsi_head_line(head, is_more ? TEXT_RED : TEXT_GREEN, "MEMORY", text);
+	if (ratio.kind == TSCOPE_VALUE_REAL)
+		percent =
+			tsi_panel_print(panel, " (%s)", tsi_percent_words(panel, ratio.real, true));
+	tsi_doc_line(panel->doc, DOC_CHANGE, is_more ? DOC_BAD : DOC_GOOD, "MEMORY",
+		     "%s %s%s: %s → %s", what, tsi_panel_signed(panel, change, TSCOPE_UNIT_BYTES),
+		     percent,
+		     tsi_panel_people(panel, tsi_change_cell(&peak, "a"), TSCOPE_UNIT_BYTES),
+		     tsi_panel_people(panel, tsi_change_cell(&peak, "b"), TSCOPE_UNIT_BYTES));
 }
 
-static void put_live_bytes(struct diff_head *head)
+static void put_live_bytes(const struct panel *panel)
 {
-	struct tscope_value change =
-		tsi_panel_value(head->panel, "allocation_changes.change_bytes");
-	char amount[NUMBER_MAX], text[WORDS_MAX];
+	struct tscope_value change = tsi_panel_value(panel, "allocation_changes.change_bytes");
 
-	if (change.kind != TSCOPE_VALUE_INT || change.integer == 0)
-		return;
-	tsi_number_signed(amount, change, TSCOPE_UNIT_BYTES);
-	snprintf(text, sizeof(text), "%s live at the end, see MEMORY for who holds it", amount);
-	tsi_head_line(head, change.integer > 0 ? TEXT_RED : TEXT_GREEN, "MEMORY", text);
+	if (change.kind == TSCOPE_VALUE_INT && change.integer != 0)
+		tsi_doc_line(panel->doc, DOC_CHANGE, change.integer > 0 ? DOC_BAD : DOC_GOOD,
+			     "MEMORY", "%s live at the end, see MEMORY for who holds it",
+			     tsi_panel_signed(panel, change, TSCOPE_UNIT_BYTES));
 }
 
-static void put_work(struct diff_head *head)
+static void put_work(const struct panel *panel)
 {
 	static const struct {
 		const char *tag, *analyzer;
 	} works[] = { { "KERNELS", "kernel_changes" }, { "OPS", "operator_changes" } };
-	char counts[WORK_COUNTS_MAX], ranks[2 * NUMBER_MAX], text[WORDS_MAX];
 
 	for (size_t i = 0; i < TSI_COUNT_OF(works); i++) {
-		tsi_work_counts(head->panel, works[i].analyzer, counts, sizeof(counts));
-		if (counts[0] == '\0')
-			continue;
-		tsi_work_ranks(head->panel, works[i].analyzer, ranks);
-		snprintf(text, sizeof(text), "%s%s", counts, ranks);
-		tsi_head_line(head, TEXT_YELLOW, works[i].tag, text);
+		const char *counts = tsi_work_counts(panel, works[i].analyzer);
+
+		if (*counts != '\0')
+			tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, works[i].tag, "%s%s", counts,
+				     tsi_work_ranks(panel, works[i].analyzer));
 	}
 }
 
-static void put_ranks(struct diff_head *head)
+static void put_ranks(const struct panel *panel)
 {
-	struct change rank = tsi_change_first(head->panel, "rank_changes.list");
-	int64_t count = tsi_lookup_int(head->panel->analysis, TSCOPE_WHOLE_TRACE,
-				       "rank_changes.changed_count");
+	size_t rank_count = tsi_panel_rows(panel, "rank_changes.list").row_count;
+	int64_t count = tsi_panel_int(panel, "rank_changes.changed_count");
 	struct lone_rank alone;
-	char text[WORDS_MAX];
 
-	if (rank.table.row_count < 2 || count == 0)
+	if (rank_count < 2 || count == 0)
 		return;
-	if (tsi_find_lone_rank(head->panel, &alone))
-		snprintf(text, sizeof(text),
-			 "own time of rank %" PRId64 " changed by %s more than that of the others; "
-			 "%s",
-			 alone.number, alone.excess, alone.waiting);
+	if (tsi_find_lone_rank(panel, &alone))
+		tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, "RANKS",
+			     "own time of rank %" PRId64 " changed by %s more than that of the "
+			     "others; %s",
+			     alone.number, alone.excess, alone.waiting);
 	else
-		snprintf(text, sizeof(text),
-			 "the step changed on %" PRId64 " of %zu that both have", count,
-			 rank.table.row_count);
-	tsi_head_line(head, TEXT_YELLOW, "RANKS", text);
+		tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, "RANKS",
+			     "the step changed on %" PRId64 " of %zu that both have", count,
+			     rank_count);
 }
 
-static void put_findings(struct diff_head *head)
+static void put_findings(const struct panel *panel)
 {
-	struct change finding = tsi_change_first(head->panel, "finding_changes.list");
-	char counts[2 * NUMBER_MAX], text[WORDS_MAX];
+	struct change finding = tsi_change_first(panel, "finding_changes.list");
+	const char *counts = tsi_finding_counts(panel);
 	bool is_bad = tsi_change_is_there(&finding) && (tsi_change_is(&finding, "change", "new") ||
 							tsi_change_is(&finding, "change", "worse"));
+	char text[WORDS_MAX];
 
-	tsi_finding_counts(head->panel, counts);
-	if (counts[0] == '\0')
+	if (*counts == '\0')
 		return;
 	snprintf(text, sizeof(text), "%s%s%.300s", counts, is_bad ? ": " : "",
 		 is_bad ? tsi_change_text(&finding, "title") : "");
 	tsi_str_drop_partial(text);
-	tsi_head_line(head, is_bad ? TEXT_RED : TEXT_GREEN, "FINDINGS", text);
+	tsi_doc_line(panel->doc, DOC_CHANGE, is_bad ? DOC_BAD : DOC_GOOD, "FINDINGS", "%s", text);
 }
 
 /* "1 of the configuration and 2 of the environment differ"; what is 0 is left out. */
-static void put_settings(struct diff_head *head)
+static void put_settings(const struct panel *panel)
 {
-	int64_t config = tsi_lookup_int(head->panel->analysis, TSCOPE_WHOLE_TRACE,
-					"reproducibility.config_count");
-	int64_t environment = tsi_lookup_int(head->panel->analysis, TSCOPE_WHOLE_TRACE,
-					     "reproducibility.environment_count");
-	char of_config[2 * NUMBER_MAX], of_environment[2 * NUMBER_MAX], text[WORDS_MAX];
+	int64_t config = tsi_panel_int(panel, "reproducibility.config_count");
+	int64_t environment = tsi_panel_int(panel, "reproducibility.environment_count");
+	bool is_one = config == 0 ? environment == 1 : environment == 0 && config == 1;
+	const char *text = "";
 
 	if (config == 0 && environment == 0)
 		return;
-	snprintf(of_config, sizeof(of_config), "%" PRId64 " of the configuration", config);
-	snprintf(of_environment, sizeof(of_environment), "%" PRId64 " of the environment",
-		 environment);
-	snprintf(text, sizeof(text), "%s%s%s %s", config != 0 ? of_config : "",
-		 config != 0 && environment != 0 ? " and " : "",
-		 environment != 0 ? of_environment : "",
-		 (config == 0        ? environment
-		  : environment == 0 ? config
-				     : 2) == 1
-			 ? "differs"
-			 : "differ");
-	tsi_head_line(head, TEXT_YELLOW, "SETTINGS", text);
+	if (config != 0)
+		tsi_panel_append(panel, &text, "%" PRId64 " of the configuration", config);
+	if (environment != 0)
+		tsi_panel_append(panel, &text, "%s%" PRId64 " of the environment",
+				 config != 0 ? " and " : "", environment);
+	tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, "SETTINGS", "%s %s", text,
+		     is_one ? "differs" : "differ");
 }
 
-static void put_losses(struct diff_head *head)
+static void put_losses(const struct panel *panel)
 {
-	struct tscope_value same =
-		tsi_panel_value(head->panel, "reproducibility.identical_trajectory");
-	struct tscope_value step =
-		tsi_panel_value(head->panel, "reproducibility.first_divergence_step");
-	char text[WORDS_MAX];
+	struct tscope_value same = tsi_panel_value(panel, "reproducibility.identical_trajectory");
+	struct tscope_value step = tsi_panel_value(panel, "reproducibility.first_divergence_step");
+	const char *text = "the losses differ";
 
 	if (same.kind != TSCOPE_VALUE_FLAG || same.flag)
 		return;
 	if (step.kind == TSCOPE_VALUE_INT)
-		snprintf(text, sizeof(text), "the losses differ from step %" PRId64 " on",
-			 step.integer);
-	else
-		snprintf(text, sizeof(text), "the losses differ");
-	tsi_head_line(head, TEXT_YELLOW, "LOSS", text);
+		tsi_panel_append(panel, &text, " from step %" PRId64 " on", step.integer);
+	tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, "LOSS", "%s", text);
 }
 
 /* " -29.0 %", " sound → damaged", or "" */
-static void format_difference(const struct change *fact, char text[2 * NUMBER_MAX])
+static const char *name_difference(const struct panel *panel, const struct change *fact)
 {
 	struct tscope_value ratio = tsi_change_cell(fact, "ratio");
 	struct tscope_value a = tsi_change_cell(fact, "a"), b = tsi_change_cell(fact, "b");
-	char percent[NUMBER_MAX];
+	char text[2 * NUMBER_MAX];
 
-	text[0] = '\0';
-	if (ratio.kind == TSCOPE_VALUE_REAL) {
-		tsi_head_percent(percent, ratio.real, true);
-		snprintf(text, 2 * NUMBER_MAX, " %s", percent);
-	} else if (a.kind == TSCOPE_VALUE_TEXT && b.kind == TSCOPE_VALUE_TEXT) {
-		snprintf(text, 2 * NUMBER_MAX, " %.40s → %.40s", a.text, b.text);
-		tsi_str_drop_partial(text);
-	}
+	if (ratio.kind == TSCOPE_VALUE_REAL)
+		return tsi_panel_print(panel, " %s", tsi_percent_words(panel, ratio.real, true));
+	if (a.kind != TSCOPE_VALUE_TEXT || b.kind != TSCOPE_VALUE_TEXT)
+		return "";
+	snprintf(text, sizeof(text), " %.40s → %.40s", a.text, b.text);
+	tsi_str_drop_partial(text);
+	return tsi_panel_print(panel, "%s", text);
 }
 
-static void put_other_figures(struct diff_head *head)
+static void put_other_figures(const struct panel *panel)
 {
-	struct change fact = tsi_change_first(head->panel, "fact_changes.list");
-	size_t count = tsi_other_fact_count(head->panel), told = 0;
-	char text[WORDS_MAX], difference[2 * NUMBER_MAX];
-	size_t length;
+	struct change fact = tsi_change_first(panel, "fact_changes.list");
+	size_t count = tsi_other_fact_count(panel), told = 0;
+	const char *text = tsi_panel_print(panel, "%zu other%s", count, count == 1 ? "" : "s");
 
 	if (count == 0)
 		return;
-	length = (size_t)snprintf(text, sizeof(text), "%zu other%s", count, count == 1 ? "" : "s");
-	for (; tsi_change_is_there(&fact) && told < FIGURES_SHOWN; fact.row++) {
-		if (!tsi_is_other_fact(head->panel, &fact))
-			continue;
-		format_difference(&fact, difference);
-		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s %.64s%s",
-					   told == 0 ? ":" : ",", tsi_change_text(&fact, "fact"),
-					   difference);
-		told++;
-	}
-	if (count > told)
-		snprintf(text + length, sizeof(text) - length, " …");
-	tsi_head_line(head, TEXT_YELLOW, "FIGURES", text);
+	for (; tsi_change_is_there(&fact) && told < FIGURES_SHOWN; fact.row++)
+		if (tsi_is_other_fact(panel, &fact))
+			tsi_panel_append(panel, &text, "%s %.64s%s", told++ == 0 ? ":" : ",",
+					 tsi_change_text(&fact, "fact"),
+					 name_difference(panel, &fact));
+	tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, "FIGURES", "%s%s", text,
+		     count > told ? " …" : "");
 }
 
 /* What one side does not say was not compared. */
-static void put_lacking(struct diff_head *head, const char *id, const char *side, const char *other)
+static void put_lacking(const struct panel *panel, const char *id, const char *side,
+			const char *other)
 {
-	int64_t count = tsi_lookup_int(head->panel->analysis, TSCOPE_WHOLE_TRACE, id);
-	char text[WORDS_MAX];
+	int64_t count = tsi_panel_int(panel, id);
 
-	if (count == 0)
-		return;
-	snprintf(text, sizeof(text), "%" PRId64 " figure%s of %s %s not in %s; --all lists %s",
-		 count, count == 1 ? "" : "s", side, count == 1 ? "is" : "are", other,
-		 count == 1 ? "it" : "them");
-	tsi_head_line(head, TEXT_YELLOW, "LACKING", text);
+	if (count > 0)
+		tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, "LACKING",
+			     "%" PRId64 " figure%s of %s %s not in %s; --all lists %s", count,
+			     count == 1 ? "" : "s", side, count == 1 ? "is" : "are", other,
+			     count == 1 ? "it" : "them");
 }
 
 /* ---- the whole ---- */
 
 /* No line was put: why there is none. */
-static void put_no_change(const struct panel *panel, const char *verdict)
+static void put_no_change(const struct panel *panel)
 {
-	char noise[HEAD_NOISE_MAX], count[NUMBER_MAX], text[WORDS_MAX];
-
-	tsi_panel_number(panel, "fact_changes.compared_count", count);
-	tsi_head_noise(panel, noise);
-	if (strcmp(verdict, "no_change") == 0)
-		snprintf(text, sizeof(text), "no change: %s; nothing else that matters differs",
-			 noise);
+	if (tsi_is_step(panel, "no_change"))
+		tsi_doc_line(panel->doc, DOC_NOTE, DOC_GOOD, NULL,
+			     "no change: %s; nothing else that matters differs",
+			     tsi_noise_words(panel));
 	else
-		snprintf(text, sizeof(text), "no change: of %s figures none differs", count);
-	tsi_text_style(panel->w, TEXT_GREEN);
-	tsi_text_put(panel->w, "  ");
-	tsi_text_paragraph(panel->w, text, 2);
-	tsi_text_style(panel->w, TEXT_PLAIN);
+		tsi_doc_line(panel->doc, DOC_NOTE, DOC_GOOD, NULL,
+			     "no change: of %s figures none differs",
+			     tsi_panel_number(panel, "fact_changes.compared_count"));
 }
 
 /* Behind the lines: what did not change. */
-static void put_rest(const struct panel *panel, const char *verdict)
+static void put_rest(const struct panel *panel)
 {
-	char noise[HEAD_NOISE_MAX], text[WORDS_MAX];
+	const char *text = "nothing else that matters changed";
 
-	tsi_head_noise(panel, noise);
-	if (strcmp(verdict, "no_change") == 0)
-		snprintf(text, sizeof(text), "no significant change: %s", noise);
-	else if (strcmp(verdict, "same") == 0)
-		snprintf(text, sizeof(text), "the steps took the same time");
-	else
-		snprintf(text, sizeof(text), "nothing else that matters changed");
-	tsi_text_repeat(panel->w, " ", HEAD_TAG_WIDTH);
-	tsi_text_style(panel->w, TEXT_DIM);
-	tsi_text_paragraph(panel->w, text, HEAD_TAG_WIDTH);
-	tsi_text_style(panel->w, TEXT_PLAIN);
+	if (tsi_is_step(panel, "no_change"))
+		text = tsi_panel_print(panel, "no significant change: %s", tsi_noise_words(panel));
+	else if (tsi_is_step(panel, "same"))
+		text = "the steps took the same time";
+	tsi_doc_line(panel->doc, DOC_NO_CHANGE, DOC_FAINT, NULL, "%s", text);
 }
 
-static void put_gates(const struct panel *panel, bool is_brief)
+static void put_gates(const struct panel *panel)
 {
 	size_t tripped = 0;
 
 	for (size_t i = 0; i < panel->gate_count; i++)
 		tripped += !panel->gates[i].held && !panel->gates[i].is_inconclusive;
-	if (tripped == 0 || is_brief)
-		return;
-	tsi_text_put_styled(panel->w, TEXT_RED, "  GATE     ");
-	tsi_text_printf(panel->w, "%zu of %zu tripped, see GATES\n", tripped, panel->gate_count);
+	if (tripped > 0 && !panel->options->brief)
+		tsi_doc_line(panel->doc, DOC_CHANGE_GATES, DOC_BAD, "GATE",
+			     "%zu of %zu tripped, see GATES", tripped, panel->gate_count);
 }
 
-void tsi_put_changes(const struct panel *panel, bool is_brief)
+void tsi_put_changes(const struct panel *panel)
 {
-	const char *verdict = tsi_panel_text(panel, "step_change.verdict");
-	struct diff_head head = { .panel = panel };
+	const struct doc_node *start;
 
-	tsi_text_put(panel->w, "\n");
-	tsi_head_step(&head, verdict);
-	put_ranks(&head);
-	put_work(&head);
-	put_memory(&head);
-	if (head.line_count == 0)
-		put_live_bytes(&head);
-	put_findings(&head);
-	put_settings(&head);
-	put_losses(&head);
-	put_other_figures(&head);
-	put_lacking(&head, "fact_changes.only_a_count", "A", "B");
-	put_lacking(&head, "fact_changes.only_b_count", "B", "A");
-	if (head.line_count == 0)
-		put_no_change(panel, verdict);
+	tsi_doc_break(panel->doc);
+	start = panel->doc->last;
+	tsi_put_step_change(panel);
+	put_ranks(panel);
+	put_work(panel);
+	put_memory(panel);
+	if (panel->doc->last == start)
+		put_live_bytes(panel);
+	put_findings(panel);
+	put_settings(panel);
+	put_losses(panel);
+	put_other_figures(panel);
+	put_lacking(panel, "fact_changes.only_a_count", "A", "B");
+	put_lacking(panel, "fact_changes.only_b_count", "B", "A");
+	if (panel->doc->last == start)
+		put_no_change(panel);
 	else
-		put_rest(panel, verdict);
-	put_gates(panel, is_brief);
+		put_rest(panel);
+	put_gates(panel);
 }

@@ -3,7 +3,7 @@
  * The first lines of the head of a comparison: how much slower or faster the step got, how sure
  * that is, and the few lines of the step that explain most of it.
  */
-#include "report/diff_head.h"
+#include "report/change_words.h"
 
 #include "base/str.h"
 
@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LINES_SHOWN = 3, AMOUNT_WIDTH = 11, PART_LEAST = 16, WORDS_MAX = 640 };
+enum { LINES_SHOWN = 3, WORDS_MAX = 640 };
 
 /* ---- words ---- */
 
@@ -23,46 +23,44 @@ static double real_fact(const struct panel *panel, const char *id)
 }
 
 /* "4.1 ms" of either sign. */
-static void format_size(char text[NUMBER_MAX], int64_t ns)
+static const char *name_size(const struct panel *panel, int64_t ns)
 {
-	tsi_number_people_int(text, ns > INT64_MIN ? imaxabs(ns) : INT64_MAX, TSCOPE_UNIT_NS);
+	return tsi_panel_people_int(panel, ns > INT64_MIN ? imaxabs(ns) : INT64_MAX,
+				    TSCOPE_UNIT_NS);
 }
 
 /* "certain (p < 0.0001)" */
-static void format_certainty(char text[2 * NUMBER_MAX], double p_value)
+static const char *name_certainty(const struct panel *panel, const char *id)
 {
-	char words[NUMBER_MAX];
+	double p_value = real_fact(panel, id);
 
-	tsi_p_words(words, p_value);
-	snprintf(text, 2 * NUMBER_MAX, "%s (%s)", p_value < 0.0001 ? "certain" : "significant",
-		 words);
+	return tsi_panel_print(panel, "%s (%s)", p_value < 0.0001 ? "certain" : "significant",
+			       tsi_p_words(panel, p_value));
 }
 
 /* "36.1 ms to 38.0 ms more", "1.1 ms less to 1.9 ms more"; "" where the bounds are not known. */
-static void format_interval(const struct panel *panel, char text[3 * NUMBER_MAX])
+static const char *name_interval(const struct panel *panel)
 {
 	struct tscope_value low = tsi_panel_value(panel, "step_change.low_ns");
 	struct tscope_value high = tsi_panel_value(panel, "step_change.high_ns");
 	bool is_less = low.integer < 0 && high.integer <= 0;
-	char from[NUMBER_MAX], to[NUMBER_MAX];
 
-	text[0] = '\0';
 	if (low.kind != TSCOPE_VALUE_INT || high.kind != TSCOPE_VALUE_INT)
-		return;
-	format_size(from, is_less ? high.integer : low.integer);
-	format_size(to, is_less ? low.integer : high.integer);
-	snprintf(text, 3 * NUMBER_MAX, "%s%s to %s %s", from,
-		 low.integer < 0 && !is_less ? " less" : "", to, is_less ? "less" : "more");
+		return "";
+	return tsi_panel_print(
+		panel, "%s%s to %s %s", name_size(panel, is_less ? high.integer : low.integer),
+		low.integer < 0 && !is_less ? " less" : "",
+		name_size(panel, is_less ? low.integer : high.integer), is_less ? "less" : "more");
 }
 
 /* "+4.1 ms (+3.9 %)" */
-static void format_change(const struct panel *panel, char text[3 * NUMBER_MAX])
+static const char *name_change(const struct panel *panel)
 {
-	char amount[NUMBER_MAX], percent[NUMBER_MAX];
-
-	tsi_number_signed(amount, tsi_panel_value(panel, "step_change.change_ns"), TSCOPE_UNIT_NS);
-	tsi_head_percent(percent, real_fact(panel, "step_change.change_ratio"), true);
-	snprintf(text, 3 * NUMBER_MAX, "%s (%s)", amount, percent);
+	return tsi_panel_print(
+		panel, "%s (%s)",
+		tsi_panel_signed(panel, tsi_panel_value(panel, "step_change.change_ns"),
+				 TSCOPE_UNIT_NS),
+		tsi_percent_words(panel, real_fact(panel, "step_change.change_ratio"), true));
 }
 
 static const char *direction(int64_t change_ns)
@@ -75,126 +73,104 @@ static bool is_of_mean(const struct panel *panel)
 	return strcmp(tsi_panel_text(panel, "step_change.method"), "mean") == 0;
 }
 
-/* "a typical step takes 36.1 ms to 38.0 ms more", or "" */
-static void format_extent(const struct panel *panel, char text[4 * NUMBER_MAX])
+/* ": a typical step takes 36.1 ms to 38.0 ms more", or "" */
+static const char *name_extent(const struct panel *panel)
 {
-	char interval[3 * NUMBER_MAX];
+	const char *interval = name_interval(panel);
 
-	format_interval(panel, interval);
-	snprintf(text, 4 * NUMBER_MAX, "%s takes %s",
-		 is_of_mean(panel) ? "the mean step" : "a typical step", interval);
-	if (interval[0] == '\0')
-		text[0] = '\0';
+	if (*interval == '\0')
+		return "";
+	return tsi_panel_print(panel, ": %s takes %s",
+			       is_of_mean(panel) ? "the mean step" : "a typical step", interval);
 }
 
 /* Typical steps, where it is the mean that the extent is of: "; typical steps …", or "". */
-static void format_typical(const struct panel *panel, char text[3 * NUMBER_MAX])
+static const char *name_typical(const struct panel *panel)
 {
 	const char *verdict = tsi_panel_text(panel, "step_change.typical_verdict");
-	int64_t change_ns =
-		tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, "step_change.change_ns");
-	int64_t shift_ns =
-		tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, "step_change.typical_shift_ns");
-	char amount[NUMBER_MAX];
+	int64_t change_ns = tsi_panel_int(panel, "step_change.change_ns");
+	int64_t shift_ns = tsi_panel_int(panel, "step_change.typical_shift_ns");
 
-	text[0] = '\0';
 	if (!is_of_mean(panel))
-		return;
-	format_size(amount, shift_ns);
+		return "";
 	if (strcmp(verdict, "no_change") == 0 || strcmp(verdict, "same") == 0)
-		snprintf(text, 3 * NUMBER_MAX, "; typical steps did not change");
-	else if (strcmp(verdict, "changed") == 0)
-		snprintf(text, 3 * NUMBER_MAX, "; %stypical steps got %s %s",
-			 (shift_ns > 0) == (change_ns > 0) ? "" : "but ", amount,
-			 direction(shift_ns));
+		return "; typical steps did not change";
+	if (strcmp(verdict, "changed") != 0)
+		return "";
+	return tsi_panel_print(panel, "; %stypical steps got %s %s",
+			       (shift_ns > 0) == (change_ns > 0) ? "" : "but ",
+			       name_size(panel, shift_ns), direction(shift_ns));
 }
 
-void tsi_head_noise(const struct panel *panel, char text[HEAD_NOISE_MAX])
+const char *tsi_noise_words(const struct panel *panel)
 {
-	char change[3 * NUMBER_MAX], interval[3 * NUMBER_MAX];
+	const char *interval = name_interval(panel);
+	const char *text =
+		tsi_panel_print(panel, "%s of the mean step is within noise", name_change(panel));
 
-	format_change(panel, change);
-	format_interval(panel, interval);
-	snprintf(text, HEAD_NOISE_MAX, "%s of the mean step is within noise%s%s%s", change,
-		 interval[0] != '\0' ? " (" : "", interval, interval[0] != '\0' ? ")" : "");
+	if (*interval != '\0')
+		tsi_panel_append(panel, &text, " (%s)", interval);
+	return text;
 }
 
 /* ---- the step ---- */
 
-static void put_changed(struct diff_head *head)
+static void put_changed(const struct panel *panel)
 {
-	const struct panel *panel = head->panel;
-	int64_t change_ns =
-		tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, "step_change.change_ns");
-	char amount[NUMBER_MAX], percent[NUMBER_MAX], certainty[2 * NUMBER_MAX],
-		extent[4 * NUMBER_MAX], typical[3 * NUMBER_MAX], alone[NUMBER_MAX] = "",
-								 text[WORDS_MAX];
+	int64_t change_ns = tsi_panel_int(panel, "step_change.change_ns");
+	double ratio = real_fact(panel, "step_change.change_ratio");
+	const char *alone = "";
 	struct lone_rank rank;
 
 	if (tsi_find_lone_rank(panel, &rank))
-		snprintf(alone, sizeof(alone), "rank %" PRId64 " alone: ", rank.number);
-	format_size(amount, change_ns);
-	tsi_head_percent(percent, real_fact(panel, "step_change.change_ratio"), false);
-	format_certainty(certainty, real_fact(panel, "step_change.p_value"));
-	format_extent(panel, extent);
-	format_typical(panel, typical);
-	snprintf(text, sizeof(text), "%sthe mean step got %s (%s) %s, %s%s%s%s", alone, amount,
-		 percent, direction(change_ns), certainty, extent[0] != '\0' ? ": " : "", extent,
-		 typical);
-	tsi_head_line(head, change_ns > 0 ? TEXT_RED : TEXT_GREEN,
-		      change_ns > 0 ? "SLOWER" : "FASTER", text);
+		alone = tsi_panel_print(panel, "rank %" PRId64 " alone: ", rank.number);
+	tsi_doc_line(panel->doc, DOC_CHANGE, change_ns > 0 ? DOC_BAD : DOC_GOOD,
+		     change_ns > 0 ? "SLOWER" : "FASTER", "%sthe mean step got %s (%s) %s, %s%s%s",
+		     alone, name_size(panel, change_ns), tsi_percent_words(panel, ratio, false),
+		     direction(change_ns), name_certainty(panel, "step_change.p_value"),
+		     name_extent(panel), name_typical(panel));
 }
 
 /* The mean may be as it was where the typical step is not: wild steps hide it. */
-static void put_typical_changed(struct diff_head *head)
+static void put_typical_changed(const struct panel *panel)
 {
-	const struct panel *panel = head->panel;
-	int64_t shift_ns =
-		tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, "step_change.typical_shift_ns");
-	char amount[NUMBER_MAX], certainty[2 * NUMBER_MAX], text[WORDS_MAX];
+	int64_t shift_ns = tsi_panel_int(panel, "step_change.typical_shift_ns");
 
-	if (strcmp(tsi_panel_text(panel, "step_change.typical_verdict"), "changed") != 0)
-		return;
-	format_size(amount, shift_ns);
-	format_certainty(certainty, real_fact(panel, "step_change.typical_p_value"));
-	snprintf(text, sizeof(text), "typical steps got %s %s, %s; the mean does not show it",
-		 amount, direction(shift_ns), certainty);
-	tsi_head_line(head, TEXT_YELLOW, "STEPS", text);
+	if (strcmp(tsi_panel_text(panel, "step_change.typical_verdict"), "changed") == 0)
+		tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, "STEPS",
+			     "typical steps got %s %s, %s; the mean does not show it",
+			     name_size(panel, shift_ns), direction(shift_ns),
+			     name_certainty(panel, "step_change.typical_p_value"));
 }
 
-static void put_open(struct diff_head *head)
+static void put_open(const struct panel *panel)
 {
-	int64_t a =
-		tsi_lookup_int(head->panel->analysis, TSCOPE_WHOLE_TRACE, "step_change.a_count");
-	int64_t b =
-		tsi_lookup_int(head->panel->analysis, TSCOPE_WHOLE_TRACE, "step_change.b_count");
-	char change[3 * NUMBER_MAX], text[WORDS_MAX];
+	int64_t a = tsi_panel_int(panel, "step_change.a_count");
+	int64_t b = tsi_panel_int(panel, "step_change.b_count");
 
-	format_change(head->panel, change);
-	snprintf(text, sizeof(text),
-		 "cannot tell whether the step changed: %s, but %" PRId64 " step%s against %" PRId64
-		 " are too few; take 6 of each, or more",
-		 change, a, a == 1 ? "" : "s", b);
-	tsi_head_line(head, TEXT_YELLOW, "UNSURE", text);
+	tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, "UNSURE",
+		     "cannot tell whether the step changed: %s, but %" PRId64
+		     " step%s against %" PRId64 " are too few; take 6 of each, or more",
+		     name_change(panel), a, a == 1 ? "" : "s", b);
 }
 
 /* Without a test, or without one of the sides. */
-static void put_untested(struct diff_head *head, const char *verdict)
+static void put_untested(const struct panel *panel, const char *verdict)
 {
-	const char *doubt = tsi_lookup_doubt(head->panel->analysis, "step_change.change_ns");
+	const char *doubt = tsi_lookup_doubt(panel->analysis, "step_change.change_ns");
 	bool is_lone = strncmp(verdict, "only_", 5) == 0;
-	char change[3 * NUMBER_MAX], text[WORDS_MAX];
+	char text[WORDS_MAX];
 
-	format_change(head->panel, change);
 	if (is_lone)
 		snprintf(text, sizeof(text), "only %s has steps: their time cannot be compared",
 			 strcmp(verdict, "only_a") == 0 ? "A" : "B");
 	else
-		snprintf(text, sizeof(text), "the mean step changed by %s; %s%.300s", change,
+		snprintf(text, sizeof(text), "the mean step changed by %s; %s%.300s",
+			 name_change(panel),
 			 doubt ? "that cannot be relied on: " : "there is nothing to test it by",
 			 doubt ? doubt : "");
 	tsi_str_drop_partial(text);
-	tsi_head_line(head, TEXT_YELLOW, "UNSURE", text);
+	tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, "UNSURE", "%s", text);
 }
 
 /* ---- what explains it ---- */
@@ -233,92 +209,54 @@ static bool is_main(const struct line_parts *parts)
 	return part_ns * line_ns > 0 && fabs(part_ns) * 2 >= fabs(line_ns);
 }
 
-/* Names below one another, a word before each. */
-static void put_names(struct text_writer *w, const char *word, const char *names)
-{
-	unsigned indent = HEAD_TAG_WIDTH + AMOUNT_WIDTH, column = indent + tsi_text_columns(word);
-	char one[ONE_NAME_MAX];
-
-	if (column + PART_LEAST > w->width) {
-		indent = 2;
-		column = indent + tsi_text_columns(word);
-	}
-	for (size_t i = 0; names && i < NAMES_SHOWN; i++) {
-		names = tsi_next_name(one, names);
-		tsi_text_put(w, "\n");
-		tsi_text_repeat(w, " ", indent);
-		tsi_text_put(w, word);
-		(void)tsi_text_name_cut(w, one, w->width - column);
-	}
-}
-
-/* ": <name><rest>", below where there is no room for that. */
-static void put_part_name(struct text_writer *w, const char *name, const char *rest,
-			  unsigned column)
-{
-	unsigned used = tsi_text_columns(rest), indent = HEAD_TAG_WIDTH;
-
-	tsi_text_put(w, ":");
-	column += 2; /* with a blank */
-	if (column + used + PART_LEAST <= w->width) {
-		tsi_text_put(w, " ");
-	} else {
-		column = indent + used + PART_LEAST <= w->width ? indent : 2;
-		tsi_text_put(w, "\n");
-		tsi_text_repeat(w, " ", column);
-	}
-	(void)tsi_text_name_cut(w, name, w->width - column - used);
-	tsi_text_put(w, rest);
-}
-
 /* ": ReduceScatter, slower", or in place of what. */
-static void put_main_part(struct text_writer *w, const struct change *part, unsigned column)
+static void name_main_part(const struct panel *panel, const struct change *part,
+			   struct doc_explanation *explanation)
 {
 	const char *a_part = tsi_change_text(part, "a_part");
 	const char *word = *a_part != '\0' ? "" : tsi_change_text(part, "change");
-	char one[ONE_NAME_MAX], rest[NUMBER_MAX];
-	const char *others = tsi_next_name(one, tsi_change_text(part, "part"));
+	char one[ONE_NAME_MAX];
 
-	snprintf(rest, sizeof(rest), "%s%.40s", *word != '\0' ? ", " : "", word);
-	put_part_name(w, one, rest, column);
-	put_names(w, "and ", others);
-	put_names(w, "in place of ", *a_part != '\0' ? a_part : NULL);
+	explanation->others = tsi_next_name(one, tsi_change_text(part, "part"));
+	explanation->replaced = *a_part != '\0' ? a_part : NULL;
+	explanation->part = tsi_panel_print(panel, "%s", one);
+	explanation->rest = tsi_panel_print(panel, "%s%.40s", *word != '\0' ? ", " : "", word);
 }
 
 /* ": sgemm_128x64 +205.6 µs and 24 more": the part has its own share only. */
-static void put_minor_part(struct text_writer *w, const struct line_parts *parts, unsigned column)
+static void name_minor_part(const struct panel *panel, const struct line_parts *parts,
+			    struct doc_explanation *explanation)
 {
 	const char *name = tsi_change_text(&parts->largest, "part");
 	size_t count = tsi_count_names(name);
-	char several[NUMBER_MAX], amount[NUMBER_MAX], rest[3 * NUMBER_MAX];
 
-	tsi_number_signed(amount, tsi_change_cell(&parts->largest, "change_ns"), TSCOPE_UNIT_NS);
-	snprintf(several, sizeof(several), "%zu together", count);
-	snprintf(rest, sizeof(rest), parts->more_count > 0 ? " %s and %zu more" : " %s", amount,
-		 parts->more_count);
-	put_part_name(w, count > 1 ? several : name, rest, column);
+	explanation->part = count > 1 ? tsi_panel_print(panel, "%zu together", count) : name;
+	explanation->rest = tsi_panel_print(
+		panel, " %s",
+		tsi_panel_signed(panel, tsi_change_cell(&parts->largest, "change_ns"),
+				 TSCOPE_UNIT_NS));
+	if (parts->more_count > 0)
+		tsi_panel_append(panel, &explanation->rest, " and %zu more", parts->more_count);
 }
 
 /* "+22.0 ms  exposed communication: ReduceScatter, slower" */
 static void put_explaining_line(const struct panel *panel, const struct change *line)
 {
 	struct line_parts parts = find_parts(panel, line);
-	struct text_writer *w = panel->w;
-	char amount[NUMBER_MAX], words[LINE_WORDS_MAX];
-	unsigned column = HEAD_TAG_WIDTH + AMOUNT_WIDTH;
+	struct doc_node *node = tsi_doc_add(panel->doc, DOC_NODE_EXPLANATION);
 
-	tsi_number_signed(amount, tsi_change_cell(line, "change_ns"), TSCOPE_UNIT_NS);
-	tsi_line_words(words, tsi_change_text(line, "line"));
-	tsi_text_repeat(w, " ", HEAD_TAG_WIDTH);
-	tsi_text_left(w, amount, AMOUNT_WIDTH);
-	column += tsi_text_name_cut(w, words, w->width - column - 1);
+	if (!node)
+		return;
+	node->explanation = (struct doc_explanation){
+		.change_ns = tsi_change_cell(line, "change_ns"),
+		.line = tsi_line_words(panel, tsi_change_text(line, "line")),
+	};
 	if (*tsi_change_text(&parts.largest, "part") == '\0')
-		; /* nothing names it */
-	else if (is_main(&parts))
-		put_main_part(w, &parts.largest, column);
+		return; /* nothing names it */
+	if (is_main(&parts))
+		name_main_part(panel, &parts.largest, &node->explanation);
 	else
-		put_minor_part(w, &parts, column);
-	tsi_text_put(w, "\n");
+		name_minor_part(panel, &parts, &node->explanation);
 }
 
 static void put_explanation(const struct panel *panel)
@@ -333,16 +271,18 @@ static void put_explanation(const struct panel *panel)
 	}
 }
 
-void tsi_head_step(struct diff_head *head, const char *verdict)
+void tsi_put_step_change(const struct panel *panel)
 {
+	const char *verdict = tsi_panel_text(panel, "step_change.verdict");
+
 	if (strcmp(verdict, "changed") == 0) {
-		put_changed(head);
-		put_explanation(head->panel);
+		put_changed(panel);
+		put_explanation(panel);
 	} else if (strcmp(verdict, "no_change") == 0) {
-		put_typical_changed(head);
+		put_typical_changed(panel);
 	} else if (strcmp(verdict, "undecided") == 0) {
-		put_open(head);
+		put_open(panel);
 	} else if (*verdict != '\0' && strcmp(verdict, "same") != 0) {
-		put_untested(head, verdict);
+		put_untested(panel, verdict);
 	}
 }

@@ -32,26 +32,29 @@ static size_t shown_lines(const struct panel *panel)
 	return count;
 }
 
-static void put_times(const struct panel *panel, const struct change *row, struct change_line *line)
+static struct doc_change *put_times(const struct panel *panel, struct doc_changes *changes,
+				    const struct change *row, struct doc_change *line)
 {
 	line->a = tsi_change_cell(row, "a_ns");
 	line->b = tsi_change_cell(row, "b_ns");
 	line->change = tsi_change_cell(row, "change_ns");
 	line->unit = TSCOPE_UNIT_NS;
 	line->is_cost = true;
-	tsi_put_change_line(panel, line);
+	return tsi_doc_change(panel->doc, changes, line);
 }
 
-static void put_part(const struct panel *panel, const struct change *part)
+static void put_part(const struct panel *panel, struct doc_changes *changes,
+		     const struct change *part)
 {
 	const char *name = tsi_change_text(part, "part"), *a_name = tsi_change_text(part, "a_part");
+	struct doc_change *line =
+		put_times(panel, changes, part,
+			  &(struct doc_change){ .name = *name != '\0' ? name : "the rest",
+						.indent = PART_INDENT,
+						.word = tsi_change_text(part, "change") });
 
-	put_times(panel, part,
-		  &(struct change_line){ .name = *name != '\0' ? name : "the rest",
-					 .indent = PART_INDENT,
-					 .word = tsi_change_text(part, "change") });
 	if (*a_name != '\0')
-		tsi_put_change_note(panel, "in place of ", a_name);
+		tsi_doc_change_note(panel->doc, line, "in place of ", a_name);
 }
 
 /* Leaves a row out, and adds it to the rest unless it changes nothing. */
@@ -64,7 +67,8 @@ static void leave_out(struct change_rest *rest, const struct change *row)
 }
 
 /* The parts of a line with the largest changes, and what there is besides. */
-static void put_parts(const struct panel *panel, const struct change *line)
+static void put_parts(const struct panel *panel, struct doc_changes *changes,
+		      const struct change *line)
 {
 	size_t limit = panel->all ? panel->top : PARTS_SHOWN, count = 0;
 	struct change part = tsi_change_first(panel, "explanation.parts");
@@ -76,20 +80,20 @@ static void put_parts(const struct panel *panel, const struct change *line)
 		if (count < limit &&
 		    (panel->all || !tsi_is_negligible(tsi_change_int(&part, "change_ns"),
 						      tsi_change_int(line, "change_ns")))) {
-			put_part(panel, &part);
+			put_part(panel, changes, &part);
 			count++;
 		} else {
 			leave_out(&rest, &part);
 		}
 	}
-	tsi_put_rest(panel, PART_INDENT, &rest);
+	tsi_put_rest(panel, changes, PART_INDENT, &rest);
 }
 
 static void put_lines(const struct panel *panel)
 {
+	struct doc_changes *changes = tsi_doc_changes(panel->doc, "line of the step");
 	struct change line = tsi_change_first(panel, "explanation.lines");
 	struct change_rest rest = { 0 };
-	char words[LINE_WORDS_MAX];
 	size_t count = 0;
 
 	for (; tsi_change_is_there(&line); line.row++) {
@@ -98,21 +102,14 @@ static void put_lines(const struct panel *panel)
 			continue;
 		}
 		count++;
-		tsi_line_words(words, tsi_change_text(&line, "line"));
-		put_times(panel, &line,
-			  &(struct change_line){ .name = words,
-						 .word = tsi_change_is_real(&line) ? "significant"
-										   : "",
-						 .is_bold = true });
-		put_parts(panel, &line);
+		put_times(panel, changes, &line,
+			  &(struct doc_change){
+				  .name = tsi_line_words(panel, tsi_change_text(&line, "line")),
+				  .word = tsi_change_is_real(&line) ? "significant" : "",
+				  .is_strong = true });
+		put_parts(panel, changes, &line);
 	}
-	tsi_put_rest(panel, 0, &rest);
-}
-
-static void put_note(const struct panel *panel, const char *text)
-{
-	tsi_text_put(panel->w, "  ");
-	tsi_text_paragraph(panel->w, text, 2);
+	tsi_put_rest(panel, changes, 0, &rest);
 }
 
 /* Of several ranks: which one it is, whether it alone changed, and what the others add. */
@@ -121,46 +118,36 @@ static void put_ranks_explained(const struct panel *panel)
 	struct tscope_value a = tsi_panel_value(panel, "explanation.a_rank");
 	struct tscope_value b = tsi_panel_value(panel, "explanation.b_rank");
 	struct tscope_value rest = tsi_panel_value(panel, "explanation.rest_ns");
-	char number[NUMBER_MAX], text[4 * NUMBER_MAX];
 	struct lone_rank alone;
 
-	if (a.kind == TSCOPE_VALUE_INT && b.kind == TSCOPE_VALUE_INT) {
-		snprintf(text, sizeof(text),
-			 a.integer == b.integer ? "explained is rank %" PRId64
-						: "explained is rank %" PRId64
-						  " of A against rank %" PRId64 " of B",
-			 a.integer, b.integer);
-		put_note(panel, text);
-	}
-	if (tsi_find_lone_rank(panel, &alone)) {
-		snprintf(text, sizeof(text),
-			 "its own time alone changed, by %s more than that of the others; %s",
-			 alone.excess, alone.waiting);
-		put_note(panel, text);
-	}
-	if (rest.kind != TSCOPE_VALUE_INT || rest.integer == 0)
-		return;
-	tsi_number_signed(number, rest, TSCOPE_UNIT_NS);
-	snprintf(text, sizeof(text), "%s more: other ranks are slower in some steps", number);
-	put_note(panel, text);
+	if (a.kind == TSCOPE_VALUE_INT && b.kind == TSCOPE_VALUE_INT)
+		tsi_doc_note(panel->doc,
+			     a.integer == b.integer ? "explained is rank %" PRId64
+						    : "explained is rank %" PRId64
+						      " of A against rank %" PRId64 " of B",
+			     a.integer, b.integer);
+	if (tsi_find_lone_rank(panel, &alone))
+		tsi_doc_note(panel->doc,
+			     "its own time alone changed, by %s more than that of the others; %s",
+			     alone.excess, alone.waiting);
+	if (rest.kind == TSCOPE_VALUE_INT && rest.integer != 0)
+		tsi_doc_note(panel->doc, "%s more: other ranks are slower in some steps",
+			     tsi_panel_signed(panel, rest, TSCOPE_UNIT_NS));
 }
 
 void tsi_section_explanation(const struct panel *panel)
 {
 	struct tscope_value change = tsi_panel_value(panel, "explanation.change_ns");
-	bool is_real = strcmp(tsi_panel_text(panel, "step_change.verdict"), "changed") == 0;
-	bool is_noise = strcmp(tsi_panel_text(panel, "step_change.verdict"), "no_change") == 0;
-	bool is_open = strcmp(tsi_panel_text(panel, "step_change.verdict"), "undecided") == 0;
-	char number[NUMBER_MAX];
+	bool is_real = tsi_is_step(panel, "changed");
+	bool is_noise = tsi_is_step(panel, "no_change");
+	bool is_open = tsi_is_step(panel, "undecided");
 
 	if (shown_lines(panel) == 0 || (is_noise && !panel->all))
 		return;
-	tsi_number_signed(number, change, TSCOPE_UNIT_NS);
-	tsi_panel_title(panel, is_real ? TEXT_YELLOW : TEXT_DIM, "explanation", "EXPLANATION",
-			"of %s in the mean step%s", number,
+	tsi_panel_title(panel, is_real ? DOC_WARN : DOC_FAINT, "explanation", "EXPLANATION",
+			"of %s in the mean step%s", tsi_panel_signed(panel, change, TSCOPE_UNIT_NS),
 			is_noise || is_open ? ", which may be noise" : "");
 	put_ranks_explained(panel);
-	tsi_change_headings(panel, "line of the step");
 	put_lines(panel);
 }
 
@@ -200,38 +187,31 @@ static struct rank_times choose_times(const struct panel *panel)
 /* "  only in A: 4, 5, 6" */
 static void put_lone_ranks(const struct panel *panel, const char *words, const char *id)
 {
-	struct table_view ranks = tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, id);
-	struct text_flow flow = { .w = panel->w, .separator = ", ", .indent = 2 };
-	char text[2 * NUMBER_MAX];
+	struct doc_line *line = tsi_doc_items(panel->doc, DOC_RANKS, DOC_PLAIN, NULL);
+	struct table_view ranks = tsi_panel_rows(panel, id);
 
-	for (size_t row = 0; row < ranks.row_count && row < panel->top; row++) {
-		snprintf(text, sizeof(text), "%s%" PRId64, row == 0 ? words : "",
-			 tsi_table_cell(&ranks, row, 0).integer);
-		tsi_text_flow(&flow, text);
-	}
-	if (ranks.row_count > panel->top) {
-		snprintf(text, sizeof(text), "and %zu more", ranks.row_count - panel->top);
-		tsi_text_flow(&flow, text);
-	}
-	tsi_text_flow_end(&flow);
+	for (size_t row = 0; row < ranks.row_count && row < panel->top; row++)
+		tsi_doc_item(panel->doc, line, "%s%" PRId64, row == 0 ? words : "",
+			     tsi_table_cell(&ranks, row, 0).integer);
+	if (ranks.row_count > panel->top)
+		tsi_doc_item(panel->doc, line, "and %zu more", ranks.row_count - panel->top);
 }
 
-static void put_rank(const struct panel *panel, const struct rank_times *times,
-		     const struct change *rank)
+static void put_rank(const struct panel *panel, struct doc_changes *changes,
+		     const struct rank_times *times, const struct change *rank)
 {
-	bool is_lone = tsi_change_int(rank, "rank") == times->lone.number;
-	char name[NUMBER_MAX];
+	int64_t number = tsi_change_int(rank, "rank");
+	bool has_word = !times->has_lone || number == times->lone.number;
 
-	snprintf(name, sizeof(name), "rank %" PRId64, tsi_change_int(rank, "rank"));
-	tsi_put_change_line(
-		panel,
-		&(struct change_line){ .name = name,
-				       .word = times->has_lone && !is_lone ? "" : speed_word(rank),
-				       .a = tsi_change_cell(rank, times->a),
-				       .b = tsi_change_cell(rank, times->b),
-				       .change = tsi_change_cell(rank, times->change),
-				       .unit = TSCOPE_UNIT_NS,
-				       .is_cost = true });
+	tsi_doc_change(
+		panel->doc, changes,
+		&(struct doc_change){ .name = tsi_panel_print(panel, "rank %" PRId64, number),
+				      .word = has_word ? speed_word(rank) : "",
+				      .a = tsi_change_cell(rank, times->a),
+				      .b = tsi_change_cell(rank, times->b),
+				      .change = tsi_change_cell(rank, times->change),
+				      .unit = TSCOPE_UNIT_NS,
+				      .is_cost = true });
 }
 
 /* Does one row come before another: with the larger change, else with the lower number? */
@@ -263,6 +243,7 @@ static bool next_rank(const struct panel *panel, const struct rank_times *times,
 
 static void put_ranks(const struct panel *panel, const struct rank_times *times)
 {
+	struct doc_changes *changes = tsi_doc_changes(panel->doc, times->heading);
 	struct change rank = tsi_change_first(panel, "rank_changes.list"), last;
 	size_t matching = 0, shown = 0;
 
@@ -270,33 +251,30 @@ static void put_ranks(const struct panel *panel, const struct rank_times *times)
 		matching += panel->all || tsi_change_is_real(&rank);
 	for (; shown < panel->top && next_rank(panel, times, shown > 0 ? &last : NULL, &rank);
 	     shown++) {
-		put_rank(panel, times, &rank);
+		put_rank(panel, changes, times, &rank);
 		last = rank;
 	}
-	tsi_put_more(panel, matching - shown);
+	tsi_doc_changes_more(changes, matching - shown);
 }
 
 void tsi_section_rank_changes(const struct panel *panel)
 {
-	struct table_view ranks =
-		tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, "rank_changes.list");
-	int64_t changed =
-		tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, "rank_changes.changed_count");
+	struct table_view ranks = tsi_panel_rows(panel, "rank_changes.list");
+	int64_t changed = tsi_panel_int(panel, "rank_changes.changed_count");
 	struct rank_times times = choose_times(panel);
 
 	if (ranks.row_count < 2 || (changed == 0 && !panel->all))
 		return;
 	if (times.has_lone)
-		tsi_panel_title(panel, TEXT_YELLOW, "rank_changes", "RANKS",
+		tsi_panel_title(panel, DOC_WARN, "rank_changes", "RANKS",
 				"rank %" PRId64 " alone changed; %s", times.lone.number,
 				times.lone.waiting);
 	else
-		tsi_panel_title(panel, changed > 0 ? TEXT_YELLOW : TEXT_GREEN, "rank_changes",
-				"RANKS", "the step changed on %" PRId64 " of %zu that both have",
-				changed, ranks.row_count);
+		tsi_panel_title(panel, changed > 0 ? DOC_WARN : DOC_GOOD, "rank_changes", "RANKS",
+				"the step changed on %" PRId64 " of %zu that both have", changed,
+				ranks.row_count);
 	put_lone_ranks(panel, "only in A: ", "rank_changes.only_a");
 	put_lone_ranks(panel, "only in B: ", "rank_changes.only_b");
-	tsi_change_headings(panel, times.heading);
 	put_ranks(panel, &times);
 }
 
@@ -320,49 +298,49 @@ static const char *work_word(const struct change *work)
 	return tsi_change_text(work, "change");
 }
 
-static void format_calls(char text[NUMBER_MAX], struct tscope_value calls)
+static const char *name_calls(const struct panel *panel, const struct change *work,
+			      const char *column)
 {
-	if (calls.kind == TSCOPE_VALUE_REAL)
-		tsi_number_significant(text, calls.real, 4);
-	else
-		snprintf(text, NUMBER_MAX, "0");
+	struct tscope_value calls = tsi_change_cell(work, column);
+
+	return calls.kind == TSCOPE_VALUE_REAL ? tsi_panel_significant(panel, calls.real, 4) : "0";
 }
 
 /* What is in the names does not show in the figures: other names, other numbers of calls. */
-static void put_work_notes(const struct panel *panel, const struct change *work)
+static void put_work_notes(const struct panel *panel, struct doc_change *line,
+			   const struct change *work)
 {
-	struct tscope_value a_calls = tsi_change_cell(work, "a_calls_per_step");
-	struct tscope_value b_calls = tsi_change_cell(work, "b_calls_per_step");
+	const char *a = name_calls(panel, work, "a_calls_per_step");
+	const char *b = name_calls(panel, work, "b_calls_per_step");
 	const char *a_name = tsi_change_text(work, "a_name");
-	char a[NUMBER_MAX], b[NUMBER_MAX], text[3 * NUMBER_MAX];
+	bool is_replaced = tsi_change_is(work, "change", "replaced");
 
 	if (*a_name != '\0')
-		tsi_put_change_note(
-			panel, tsi_change_is(work, "change", "replaced") ? "in place of " : "was ",
-			a_name);
-	format_calls(a, a_calls);
-	format_calls(b, b_calls);
-	if (strcmp(a, b) == 0 || tsi_change_is(work, "change", "new") ||
-	    tsi_change_is(work, "change", "gone"))
-		return;
-	snprintf(text, sizeof(text), "calls a step: %s → %s", a, b);
-	tsi_put_change_note(panel, text, "");
+		tsi_doc_change_note(panel->doc, line, is_replaced ? "in place of " : "was ",
+				    a_name);
+	if (strcmp(a, b) != 0 && !tsi_change_is(work, "change", "new") &&
+	    !tsi_change_is(work, "change", "gone"))
+		tsi_doc_change_note(panel->doc, line,
+				    tsi_panel_print(panel, "calls a step: %s → %s", a, b), "");
 }
 
-static void put_work(const struct panel *panel, const struct change *work)
+static void put_work(const struct panel *panel, struct doc_changes *changes,
+		     const struct change *work)
 {
-	tsi_put_change_line(panel,
-			    &(struct change_line){ .name = tsi_change_text(work, "name"),
-						   .word = work_word(work),
-						   .a = tsi_change_cell(work, "a_step_ns"),
-						   .b = tsi_change_cell(work, "b_step_ns"),
-						   .change = tsi_change_cell(work, "change_ns"),
-						   .unit = TSCOPE_UNIT_NS,
-						   .is_cost = true });
-	put_work_notes(panel, work);
+	struct doc_change *line =
+		tsi_doc_change(panel->doc, changes,
+			       &(struct doc_change){ .name = tsi_change_text(work, "name"),
+						     .word = work_word(work),
+						     .a = tsi_change_cell(work, "a_step_ns"),
+						     .b = tsi_change_cell(work, "b_step_ns"),
+						     .change = tsi_change_cell(work, "change_ns"),
+						     .unit = TSCOPE_UNIT_NS,
+						     .is_cost = true });
+
+	put_work_notes(panel, line, work);
 }
 
-void tsi_work_counts(const struct panel *panel, const char *analyzer, char *text, size_t size)
+const char *tsi_work_counts(const struct panel *panel, const char *analyzer)
 {
 	static const struct {
 		const char *fact, *word;
@@ -375,20 +353,17 @@ void tsi_work_counts(const struct panel *panel, const char *analyzer, char *text
 		{ "more_calls_count", "with more calls" },
 		{ "fewer_calls_count", "with fewer calls" },
 	};
-	size_t length = 0;
+	const char *text = "";
 
-	text[0] = '\0';
 	for (size_t i = 0; i < TSI_COUNT_OF(counts); i++) {
-		char id[64], number[NUMBER_MAX];
-		int64_t count;
+		char id[64];
 
 		snprintf(id, sizeof(id), "%s.%s", analyzer, counts[i].fact);
-		count = tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, id);
-		tsi_number_people_int(number, count, TSCOPE_UNIT_COUNT);
-		if (count > 0 && length < size)
-			length += (size_t)snprintf(text + length, size - length, "%s%s %s",
-						   length > 0 ? ", " : "", number, counts[i].word);
+		if (tsi_panel_int(panel, id) > 0)
+			tsi_panel_append(panel, &text, "%s%s %s", *text ? ", " : "",
+					 tsi_panel_number(panel, id), counts[i].word);
 	}
+	return text;
 }
 
 /* The rank of a side that the work is of; absent where it is that of the whole. */
@@ -401,26 +376,26 @@ static struct tscope_value work_rank(const struct panel *panel, const char *anal
 	return tsi_panel_value(panel, id);
 }
 
-void tsi_work_ranks(const struct panel *panel, const char *analyzer, char text[2 * NUMBER_MAX])
+const char *tsi_work_ranks(const struct panel *panel, const char *analyzer)
 {
 	struct tscope_value a = work_rank(panel, analyzer, "a");
 	struct tscope_value b = work_rank(panel, analyzer, "b");
 	bool has_a = a.kind == TSCOPE_VALUE_INT, has_b = b.kind == TSCOPE_VALUE_INT;
 
-	text[0] = '\0';
-	if (has_a && has_b && a.integer == b.integer)
-		snprintf(text, 2 * NUMBER_MAX, ", of rank %" PRId64, b.integer);
-	else if (has_a && has_b)
-		snprintf(text, 2 * NUMBER_MAX,
-			 ", of rank %" PRId64 " in A and rank %" PRId64 " in B", a.integer,
-			 b.integer);
-	else if (has_a || has_b)
-		snprintf(text, 2 * NUMBER_MAX, ", of rank %" PRId64 " in %s",
-			 has_a ? a.integer : b.integer, has_a ? "A" : "B");
+	if (!has_a && !has_b)
+		return "";
+	if (has_a != has_b)
+		return tsi_panel_print(panel, ", of rank %" PRId64 " in %s",
+				       has_a ? a.integer : b.integer, has_a ? "A" : "B");
+	if (a.integer == b.integer)
+		return tsi_panel_print(panel, ", of rank %" PRId64, b.integer);
+	return tsi_panel_print(panel, ", of rank %" PRId64 " in A and rank %" PRId64 " in B",
+			       a.integer, b.integer);
 }
 
 static void put_works(const struct panel *panel, const struct work *of)
 {
+	struct doc_changes *changes = tsi_doc_changes(panel->doc, of->noun);
 	struct change work = tsi_change_first(panel, of->table);
 	size_t shown = 0, matching = 0;
 
@@ -430,27 +405,27 @@ static void put_works(const struct panel *panel, const struct work *of)
 		if (matching++ >= panel->top)
 			continue;
 		shown++;
-		put_work(panel, &work);
+		put_work(panel, changes, &work);
 	}
-	tsi_put_more(panel, matching - shown);
+	tsi_doc_changes_more(changes, matching - shown);
 }
 
 static void put_work_section(const struct panel *panel, const struct work *of)
 {
 	struct change work = tsi_change_first(panel, of->table);
-	char counts[WORK_COUNTS_MAX], ranks[2 * NUMBER_MAX], cut[64];
+	const char *counts = tsi_work_counts(panel, of->analyzer);
+	char cut[64];
 
-	tsi_work_counts(panel, of->analyzer, counts, sizeof(counts));
-	tsi_work_ranks(panel, of->analyzer, ranks);
 	if (work.table.row_count == 0 || (counts[0] == '\0' && !panel->all))
 		return;
-	tsi_panel_title(panel, counts[0] != '\0' ? TEXT_YELLOW : TEXT_GREEN, of->analyzer,
-			of->title, "%s%s", counts[0] != '\0' ? counts : "the same", ranks);
+	tsi_panel_title(panel, counts[0] != '\0' ? DOC_WARN : DOC_GOOD, of->analyzer, of->title,
+			"%s%s", counts[0] != '\0' ? counts : "the same",
+			tsi_work_ranks(panel, of->analyzer));
 	snprintf(cut, sizeof(cut), "%s.is_cut", of->analyzer);
-	if (tsi_panel_value(panel, cut).flag)
-		put_note(panel, "a saved report holds the first rows only: what is new or gone is "
-				"not known");
-	tsi_change_headings(panel, of->noun);
+	if (tsi_panel_is(panel, cut))
+		tsi_doc_note(panel->doc,
+			     "a saved report holds the first rows only: what is new or gone is "
+			     "not known");
 	put_works(panel, of);
 }
 

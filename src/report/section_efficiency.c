@@ -10,83 +10,60 @@
 
 #include <string.h>
 
-/* A fact that is a text, or "". */
-static const char *text_of(const struct panel *panel, const char *id)
-{
-	struct tscope_value value = tsi_panel_value(panel, id);
-
-	return value.kind == TSCOPE_VALUE_TEXT ? value.text : "";
-}
-
-/* ---- efficiency ---- */
-
-static bool is_lower_bound(const struct panel *panel)
-{
-	struct tscope_value value = tsi_panel_value(panel, "efficiency.mfu_is_lower_bound");
-
-	return value.kind == TSCOPE_VALUE_FLAG && value.flag;
-}
-
-static enum text_style style_of_line(const char *line)
+static enum doc_tone tone_of_line(const char *line)
 {
 	if (strcmp(line, "useful_compute") == 0)
-		return TEXT_GREEN;
-	return strcmp(line, "data_stall") == 0 ? TEXT_RED : TEXT_YELLOW;
-}
-
-/* "data_stall" → "data stall" */
-static void in_words(char words[NUMBER_MAX], const char *name)
-{
-	snprintf(words, NUMBER_MAX, "%s", name);
-	for (char *p = words; *p != '\0'; p++)
-		if (*p == '_')
-			*p = ' ';
+		return DOC_GOOD;
+	return strcmp(line, "data_stall") == 0 ? DOC_BAD : DOC_WARN;
 }
 
 /* The lines, as parts of a mean step. */
 static void put_lines(const struct panel *panel, int64_t wall_ns)
 {
-	double steps = (double)wall_ns / (double)tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE,
-								"efficiency.mean_wall_ns");
-	struct table_view lines =
-		tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, "efficiency.lines");
+	double steps = (double)wall_ns / (double)tsi_panel_int(panel, "efficiency.mean_wall_ns");
+	struct table_view lines = tsi_panel_rows(panel, "efficiency.lines");
 	size_t name = tsi_table_column(&lines, "line");
 	size_t time = tsi_table_column(&lines, "ns");
-	bool is_split = tsi_panel_has(panel, "efficiency.mfu") && !is_lower_bound(panel);
+	bool is_split = tsi_panel_has(panel, "efficiency.mfu") &&
+			!tsi_panel_is(panel, "efficiency.mfu_is_lower_bound");
 
 	for (size_t row = 0; row < lines.row_count; row++) {
 		int64_t part_ns = tsi_table_cell(&lines, row, time).integer;
 		const char *line = tsi_table_cell(&lines, row, name).text;
-		char label[NUMBER_MAX];
+		bool is_compute = strcmp(line, "useful_compute") == 0;
 
 		if (part_ns <= 0)
 			continue;
-		/* What of the computing is useful only FLOPs tell. */
-		in_words(label, strcmp(line, "useful_compute") != 0 || is_split ? line : "compute");
-		tsi_panel_meter(panel, &(struct meter){ label, part_ns, wall_ns,
-							(int64_t)((double)part_ns / steps + 0.5),
-							style_of_line(line), TSCOPE_UNIT_NS });
+		tsi_doc_meter(
+			panel->doc,
+			&(struct doc_meter){ /* Only FLOPs tell what of the computing is useful. */
+					     .label = is_compute && !is_split
+							      ? "compute"
+							      : tsi_panel_spaced(panel, line),
+					     .part = part_ns,
+					     .whole = wall_ns,
+					     .shown = (int64_t)((double)part_ns / steps + 0.5),
+					     .tone = tone_of_line(line),
+					     .unit = TSCOPE_UNIT_NS });
 	}
 }
-
-enum { ANCHOR_MAX = 6 * NUMBER_MAX };
 
 /*
  * Coverage as people read it. What is a lower bound because of it never reads as if it were
  * enough.
  */
-static void name_coverage(const struct panel *panel, char text[NUMBER_MAX])
+static const char *name_coverage(const struct panel *panel)
 {
 	struct tscope_value coverage = tsi_panel_value(panel, "efficiency.flops_coverage_ratio");
 	const double most_shown = 0.899;
 
-	if (is_lower_bound(panel) && coverage.real > most_shown)
+	if (tsi_panel_is(panel, "efficiency.mfu_is_lower_bound") && coverage.real > most_shown)
 		coverage.real = most_shown;
-	tsi_number_people(text, coverage, TSCOPE_UNIT_RATIO);
+	return tsi_panel_people(panel, coverage, TSCOPE_UNIT_RATIO);
 }
 
 /* "shapes 98.2 %": who tells the FLOPs, and of how much of the matrix kernels' time. */
-static void name_flops_source(const struct panel *panel, char text[3 * NUMBER_MAX])
+static const char *name_flops_source(const struct panel *panel)
 {
 	static const struct {
 		const char *source, *words;
@@ -96,34 +73,28 @@ static void name_flops_source(const struct panel *panel, char text[3 * NUMBER_MA
 		{ "run.json", "run.json" },
 		{ "operators", "shapes" },
 	};
-	const char *source = text_of(panel, "efficiency.flops_source"), *words = "";
-	bool has_coverage = tsi_panel_has(panel, "efficiency.flops_coverage_ratio");
+	const char *source = tsi_panel_text(panel, "efficiency.flops_source"), *text = "";
 	uint32_t device_count = tscope_analysis_device_count(panel->analysis);
-	char coverage[NUMBER_MAX] = "", devices[NUMBER_MAX] = "";
 
 	for (size_t i = 0; i < TSI_COUNT_OF(sources); i++)
 		if (strcmp(source, sources[i].source) == 0)
-			words = sources[i].words;
-	if (has_coverage)
-		name_coverage(panel, coverage);
+			text = sources[i].words;
+	if (tsi_panel_has(panel, "efficiency.flops_coverage_ratio"))
+		tsi_panel_append(panel, &text, " %s", name_coverage(panel));
 	if (device_count > 1)
-		snprintf(devices, sizeof(devices), ", mean of %u devices", (unsigned)device_count);
-	snprintf(text, 3 * NUMBER_MAX, "%s%s%s%s", words, has_coverage ? " " : "", coverage,
-		 devices);
+		tsi_panel_append(panel, &text, ", mean of %u devices", (unsigned)device_count);
+	return text;
 }
 
 /* "H100 SXM5 bf16": who tells the peak. */
-static void name_peak_source(const struct panel *panel, char text[2 * NUMBER_MAX])
+static const char *name_peak_source(const struct panel *panel)
 {
-	const char *source = text_of(panel, "efficiency.peak_source");
+	const char *source = tsi_panel_text(panel, "efficiency.peak_source");
 
-	if (strcmp(source, "option") == 0)
-		source = "--peak-tflops";
-	if (strcmp(source, "device") != 0)
-		snprintf(text, 2 * NUMBER_MAX, "%s", source);
-	else
-		snprintf(text, 2 * NUMBER_MAX, "%s %s", text_of(panel, "efficiency.device"),
-			 text_of(panel, "efficiency.precision"));
+	if (strcmp(source, "device") == 0)
+		return tsi_panel_print(panel, "%s %s", tsi_panel_text(panel, "efficiency.device"),
+				       tsi_panel_text(panel, "efficiency.precision"));
+	return strcmp(source, "option") == 0 ? "--peak-tflops" : source;
 }
 
 /*
@@ -132,29 +103,20 @@ static void name_peak_source(const struct panel *panel, char text[2 * NUMBER_MAX
  */
 static void put_anchor(const struct panel *panel)
 {
-	char flops[NUMBER_MAX], wall[NUMBER_MAX], peak[NUMBER_MAX], source[3 * NUMBER_MAX];
-	char text[ANCHOR_MAX];
-	size_t length;
+	const char *text = tsi_panel_print(
+		panel, "%s (%s) ÷ %s", tsi_panel_number(panel, "efficiency.flops_per_step"),
+		name_flops_source(panel), tsi_panel_number(panel, "efficiency.mean_wall_ns"));
 
-	tsi_panel_number(panel, "efficiency.flops_per_step", flops);
-	tsi_panel_number(panel, "efficiency.mean_wall_ns", wall);
-	tsi_panel_number(panel, "efficiency.peak_flops", peak);
-	name_flops_source(panel, source);
-	length = (size_t)snprintf(text, sizeof(text), "%s (%s) ÷ %s", flops, source, wall);
-	if (tsi_panel_has(panel, "efficiency.peak_flops")) {
-		name_peak_source(panel, source);
-		snprintf(text + length, sizeof(text) - length, " ÷ %s (%s)", peak, source);
-	}
-	tsi_text_put(panel->w, "  ");
-	tsi_text_paragraph(panel->w, text, 2);
+	if (tsi_panel_has(panel, "efficiency.peak_flops"))
+		tsi_panel_append(panel, &text, " ÷ %s (%s)",
+				 tsi_panel_number(panel, "efficiency.peak_flops"),
+				 name_peak_source(panel));
+	tsi_doc_note(panel->doc, "%s", text);
 }
 
 static void put_doubt(const struct panel *panel, const char *doubt)
 {
-	tsi_text_style(panel->w, TEXT_DIM);
-	tsi_text_put(panel->w, "  ");
-	tsi_text_paragraph(panel->w, doubt, 2);
-	tsi_text_style(panel->w, TEXT_PLAIN);
+	tsi_doc_line(panel->doc, DOC_NOTE, DOC_FAINT, NULL, "%s", doubt);
 }
 
 /* Why the MFU is not known, or a lower bound; and of FLOPs that are there, likewise. */
@@ -170,55 +132,47 @@ static void put_doubts(const struct panel *panel)
 }
 
 /* Where more FLOPs were counted than fit into the computing, the reader is told what they give. */
-static void name_mfu(const struct panel *panel, char text[3 * NUMBER_MAX])
+static const char *name_mfu(const struct panel *panel)
 {
 	double mfu = tsi_panel_value(panel, "efficiency.mfu").real;
 	struct tscope_value uncapped = tsi_panel_value(panel, "efficiency.mfu_uncapped");
-	char share[NUMBER_MAX], more[NUMBER_MAX];
+	const char *share = tsi_panel_number(panel, "efficiency.mfu");
 
-	tsi_panel_number(panel, "efficiency.mfu", share);
-	tsi_number_people(more, uncapped, TSCOPE_UNIT_RATIO);
-	if (uncapped.real > mfu)
-		snprintf(text, 3 * NUMBER_MAX, "%s, all that is computed; FLOPs say %s", share,
-			 more);
-	else
-		snprintf(text, 3 * NUMBER_MAX, "%s", share);
+	if (uncapped.real <= mfu)
+		return share;
+	return tsi_panel_print(panel, "%s, all that is computed; FLOPs say %s", share,
+			       tsi_panel_people(panel, uncapped, TSCOPE_UNIT_RATIO));
 }
 
 /* "MFU 41.3 % · HFU 45.0 %", "MFU at least 31.0 %", or what is computing where it is not known. */
-static void format_title(const struct panel *panel, char *text, size_t size)
+static const char *name_efficiency(const struct panel *panel)
 {
-	const char *at_least = is_lower_bound(panel) ? "at least " : "";
+	bool is_lower_bound = tsi_panel_is(panel, "efficiency.mfu_is_lower_bound");
+	const char *at_least = is_lower_bound ? "at least " : "", *text;
 	struct tscope_value hfu = tsi_panel_value(panel, "efficiency.hfu");
-	char mfu[3 * NUMBER_MAX], share[NUMBER_MAX], wall[NUMBER_MAX];
 
-	if (!tsi_panel_has(panel, "efficiency.mfu")) {
-		tsi_panel_number(panel, "efficiency.useful_ratio", share);
-		tsi_panel_number(panel, "efficiency.mean_wall_ns", wall);
-		snprintf(text, size, "MFU not known · computing %s of %s", share, wall);
-		return;
-	}
-	name_mfu(panel, mfu);
-	tsi_panel_number(panel, "efficiency.hfu", share);
+	if (!tsi_panel_has(panel, "efficiency.mfu"))
+		return tsi_panel_print(panel, "MFU not known · computing %s of %s",
+				       tsi_panel_number(panel, "efficiency.useful_ratio"),
+				       tsi_panel_number(panel, "efficiency.mean_wall_ns"));
+	text = tsi_panel_print(panel, "MFU %s%s", at_least, name_mfu(panel));
 	if (hfu.real > tsi_panel_value(panel, "efficiency.mfu").real)
-		snprintf(text, size, "MFU %s%s · HFU %s%s", at_least, mfu, at_least, share);
-	else
-		snprintf(text, size, "MFU %s%s", at_least, mfu);
+		tsi_panel_append(panel, &text, " · HFU %s%s", at_least,
+				 tsi_panel_number(panel, "efficiency.hfu"));
+	return text;
 }
 
 void tsi_section_efficiency(const struct panel *panel)
 {
-	int64_t wall_ns = tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, "efficiency.wall_ns");
+	int64_t wall_ns = tsi_panel_int(panel, "efficiency.wall_ns");
 	bool has_records = panel->report && tsi_has_records(panel->report->run);
 	bool has_flops = tsi_panel_has(panel, "efficiency.flops_per_step");
-	char title[6 * NUMBER_MAX];
 
 	/* A trace without matrix products has no MFU to speak of: its budget says it all. */
 	if (wall_ns <= 0 ||
 	    !(has_flops || has_records || tsi_panel_has(panel, "efficiency.flops_coverage_ratio")))
 		return;
-	format_title(panel, title, sizeof(title));
-	tsi_panel_title(panel, TEXT_GREEN, "efficiency", "EFFICIENCY", "%s", title);
+	tsi_panel_title(panel, DOC_GOOD, "efficiency", "EFFICIENCY", "%s", name_efficiency(panel));
 	if (has_flops)
 		put_anchor(panel);
 	put_doubts(panel);
@@ -247,18 +201,16 @@ void tsi_section_roofline(const struct panel *panel)
 		{ "count", "count", 7 },
 		{ "total", "total_ns", 11 },
 	};
-	char lost[NUMBER_MAX], total[NUMBER_MAX];
 
-	if (tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, "flops.by_operator").row_count ==
-	    0)
+	if (tsi_panel_rows(panel, "flops.by_operator").row_count == 0)
 		return;
-	tsi_panel_number(panel, "flops.lost_per_step_ns", lost);
-	tsi_panel_number(panel, "flops.total", total);
+	const char *total = tsi_panel_number(panel, "flops.total");
 	if (tsi_panel_has(panel, "flops.lost_per_step_ns"))
-		tsi_panel_title(panel, TEXT_CYAN, "flops", "ROOFLINE",
-				"%s · operators lose %s a step", total, lost);
+		tsi_panel_title(panel, DOC_INFO, "flops", "ROOFLINE",
+				"%s · operators lose %s a step", total,
+				tsi_panel_number(panel, "flops.lost_per_step_ns"));
 	else
-		tsi_panel_title(panel, TEXT_CYAN, "flops", "ROOFLINE", "%s", total);
+		tsi_panel_title(panel, DOC_INFO, "flops", "ROOFLINE", "%s", total);
 	tsi_panel_table(panel, "flops.by_operator", columns, TSI_COUNT_OF(columns));
 	tsi_panel_table(panel, "flops.uncounted", uncounted_columns,
 			TSI_COUNT_OF(uncounted_columns));

@@ -38,7 +38,6 @@ enum {
 	WORD_COUNT = TSI_COUNT_OF(words),
 	MAX_GROUPS = 6, /* of ranks that have the same; more are counted */
 	MAX_REASONS = 3,
-	LABEL_COLUMNS = 7, /* "ignored" */
 	NO_RANK_OF_RUN = -2,
 };
 
@@ -122,59 +121,44 @@ static void add_rank(struct groups *groups, const struct tscope_run *run, int64_
 	tsi_rank_text_add(&group->ranks, rank);
 }
 
-/* "  found    rank 0  " at the start of a line; label is empty in all but the first. */
-static void put_label(struct text_writer *w, const char *label, const char *subject)
-{
-	tsi_text_style(w, TEXT_CYAN);
-	tsi_text_left(w, label, LABEL_COLUMNS);
-	tsi_text_style(w, TEXT_PLAIN);
-	tsi_text_put(w, "  ");
-	tsi_text_put(w, subject);
-	tsi_text_put(w, *subject ? "  " : "");
-}
-
-static void put_files(struct text_writer *w, const char *label, const char *subject,
+static void put_files(const struct panel *panel, const char *label, const char *subject,
 		      const size_t counts[WORD_COUNT])
 {
-	unsigned indent = LABEL_COLUMNS + 2 + tsi_text_columns(subject) + (*subject ? 2 : 0);
-	struct text_flow flow = { .w = w, .separator = " · ", .indent = indent, .column = indent };
+	struct doc_line *line = tsi_doc_items(panel->doc, DOC_FOUND, DOC_INFO, label);
 
-	put_label(w, label, subject);
+	if (line)
+		line->aside = subject;
 	for (size_t i = 0; i < WORD_COUNT; i++) {
-		char text[64];
-
 		if (counts[i] == 1)
-			snprintf(text, sizeof(text), "%s", words[i].one);
-		else
-			snprintf(text, sizeof(text), "%zu %s", counts[i], words[i].many);
-		if (counts[i] > 0)
-			tsi_text_flow(&flow, text);
+			tsi_doc_item(panel->doc, line, "%s", words[i].one);
+		else if (counts[i] > 1)
+			tsi_doc_item(panel->doc, line, "%zu %s", counts[i], words[i].many);
 	}
-	tsi_text_flow_end(&flow);
 }
 
-static void put_groups(struct text_writer *w, const struct tscope_run *run, struct groups *groups)
+static void put_groups(const struct panel *panel, struct groups *groups)
 {
+	const struct tscope_run *run = panel->report->run;
 	size_t counts[WORD_COUNT];
 	const char *label = "found";
 
 	for (size_t i = 0; i < groups->count; i++) {
 		struct group *group = &groups->items[i];
-		char subject[1100] = "";
+		const char *subject = NULL;
 
 		tsi_rank_text_end(&group->ranks);
 		if (tscope_run_rank_number(run, 0) >= 0)
-			snprintf(subject, sizeof(subject),
-				 group->is_one ? "rank %s" : "ranks %s, each", group->ranks.text);
-		put_files(w, label, subject, group->counts);
+			subject =
+				tsi_panel_print(panel, group->is_one ? "rank %s" : "ranks %s, each",
+						group->ranks.text);
+		put_files(panel, label, subject, group->counts);
 		label = "";
 	}
-	if (groups->further_count > 0) {
-		put_label(w, label, "");
-		tsi_text_printf(w, "… and other files of %zu more ranks\n", groups->further_count);
-	}
+	if (groups->further_count > 0)
+		tsi_doc_line(panel->doc, DOC_FOUND, DOC_INFO, label,
+			     "… and other files of %zu more ranks", groups->further_count);
 	if (count_files(run, NO_RANK_OF_RUN, counts) > 0)
-		put_files(w, label, "no rank", counts);
+		put_files(panel, label, "no rank", counts);
 }
 
 /* ---- what was ignored ---- */
@@ -206,23 +190,17 @@ static void add_reason(struct reasons *reasons, const char *text)
 
 static void put_reasons(const struct panel *panel, const struct reasons *reasons)
 {
-	char text[1024];
-	size_t length = (size_t)snprintf(text, sizeof(text), "%zu file%s: ", reasons->total,
-					 reasons->total == 1 ? "" : "s");
+	const char *text = tsi_panel_print(panel, "%zu file%s: ", reasons->total,
+					   reasons->total == 1 ? "" : "s");
 
 	for (size_t i = 0; i < reasons->count; i++) {
-		char count[32] = "";
-
+		tsi_panel_append(panel, &text, "%s%.240s", i > 0 ? "; " : "", reasons->texts[i]);
 		if (reasons->total > reasons->counts[i])
-			snprintf(count, sizeof(count), " (%zu)", reasons->counts[i]);
-		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%.240s%s",
-					   i > 0 ? "; " : "", reasons->texts[i], count);
+			tsi_panel_append(panel, &text, " (%zu)", reasons->counts[i]);
 	}
 	if (reasons->further_count > 0)
-		snprintf(text + length, sizeof(text) - length, "; for other reasons (%zu)",
-			 reasons->further_count);
-	put_label(panel->w, "ignored", "");
-	tsi_text_paragraph(panel->w, text, LABEL_COLUMNS + 2);
+		tsi_panel_append(panel, &text, "; for other reasons (%zu)", reasons->further_count);
+	tsi_doc_line(panel->doc, DOC_FOUND, DOC_INFO, "ignored", "%s", text);
 }
 
 void tsi_put_found(const struct panel *panel)
@@ -233,7 +211,7 @@ void tsi_put_found(const struct panel *panel)
 
 	for (size_t i = 0; i < tscope_run_rank_count(run); i++)
 		add_rank(&groups, run, tscope_run_rank_number(run, i));
-	put_groups(panel->w, run, &groups);
+	put_groups(panel, &groups);
 	for (size_t i = 0; i < tscope_run_other_count(run); i++) {
 		struct tscope_run_other other = tscope_run_other(run, i);
 

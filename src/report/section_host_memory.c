@@ -31,49 +31,42 @@ static void put_shares(const struct panel *panel)
 {
 	static const struct {
 		const char *label, *part, *whole;
-		enum text_style style;
+		enum doc_tone tone;
 		enum tscope_unit unit;
 	} shares[] = {
-		{ "never freed", "host_memory.leaked_bytes", "host_memory.peak_bytes", TEXT_YELLOW,
+		{ "never freed", "host_memory.leaked_bytes", "host_memory.peak_bytes", DOC_WARN,
 		  TSCOPE_UNIT_BYTES },
 		{ "temporary", "host_memory.temporary_count", "host_memory.allocation_count",
-		  TEXT_CYAN, TSCOPE_UNIT_COUNT },
+		  DOC_INFO, TSCOPE_UNIT_COUNT },
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(shares); i++) {
-		int64_t part = tsi_snapshot_int(panel, shares[i].part);
-		struct meter meter = {
+		int64_t part = tsi_panel_int(panel, shares[i].part);
+		struct doc_meter meter = {
 			.label = shares[i].label,
 			.part = part,
-			.whole = tsi_snapshot_int(panel, shares[i].whole),
+			.whole = tsi_panel_int(panel, shares[i].whole),
 			.shown = part,
-			.style = shares[i].style,
+			.tone = shares[i].tone,
 			.unit = shares[i].unit,
 		};
 
 		if (part > 0 && meter.whole > 0)
-			tsi_panel_meter(panel, &meter);
+			tsi_doc_meter(panel->doc, &meter);
 	}
 }
 
 /* "  by  malloc 33 · mmap 3" */
 static void put_allocators(const struct panel *panel)
 {
-	struct text_flow flow = { .w = panel->w, .separator = " · ", .indent = 6, .column = 6 };
 	struct table_view view = tsi_panel_rows(panel, "host_memory.by_allocator");
 
 	if (view.row_count == 0)
 		return;
-	tsi_text_put_styled(panel->w, TEXT_DIM, "  by  ");
-	for (size_t row = 0; row < view.row_count; row++) {
-		char number[NUMBER_MAX], text[2 * NUMBER_MAX];
-
-		tsi_number_people(number, tsi_table_find(&view, row, "count"), TSCOPE_UNIT_COUNT);
-		snprintf(text, sizeof(text), "%s %s", tsi_table_find(&view, row, "allocator").text,
-			 number);
-		tsi_text_flow(&flow, text);
-	}
-	tsi_text_flow_end(&flow);
+	struct doc_line *line = tsi_doc_items(panel->doc, DOC_TAGGED, DOC_FAINT, "by");
+	for (size_t row = 0; row < view.row_count; row++)
+		tsi_doc_figure(panel->doc, line, tsi_table_text(&view, row, "allocator"),
+			       tsi_table_find(&view, row, "count"), TSCOPE_UNIT_COUNT);
 }
 
 /* ---- sites ---- */
@@ -154,13 +147,9 @@ static void put_unknown_sites(const struct panel *panel)
 
 		if (name.kind != TSCOPE_VALUE_TEXT || *name.text != '\0')
 			continue;
-		tsi_text_style(panel->w, TEXT_DIM);
-		tsi_text_put(panel->w, "  ");
-		tsi_text_paragraph(panel->w,
-				   "- stands for threads that run no Python, and what was "
-				   "allocated before its stack was known",
-				   2);
-		tsi_text_style(panel->w, TEXT_PLAIN);
+		tsi_doc_line(panel->doc, DOC_NOTE, DOC_FAINT, NULL,
+			     "- stands for threads that run no Python, and what was "
+			     "allocated before its stack was known");
 		return;
 	}
 }
@@ -170,13 +159,13 @@ static void put_unknown_sites(const struct panel *panel)
 static void put_title(const struct panel *panel)
 {
 	struct tscope_value aggregated = tsi_panel_value(panel, "host_memory.is_aggregated");
-	char peak[NUMBER_MAX], leaked[NUMBER_MAX];
 
-	tsi_panel_number(panel, "host_memory.peak_bytes", peak);
-	tsi_panel_number(panel, "host_memory.leaked_bytes", leaked);
-	tsi_panel_title(panel, TEXT_CYAN, "host_memory", "HOST MEMORY", "peak %s%s%s%s", peak,
+	tsi_panel_title(panel, DOC_INFO, "host_memory", "HOST MEMORY", "peak %s%s%s%s",
+			tsi_panel_number(panel, "host_memory.peak_bytes"),
 			tsi_panel_has(panel, "host_memory.leaked_bytes") ? " · never freed " : "",
-			tsi_panel_has(panel, "host_memory.leaked_bytes") ? leaked : "",
+			tsi_panel_has(panel, "host_memory.leaked_bytes")
+				? tsi_panel_number(panel, "host_memory.leaked_bytes")
+				: "",
 			aggregated.kind == TSCOPE_VALUE_FLAG && aggregated.flag
 				? " · only sums were recorded (--aggregate)"
 				: "");
@@ -207,6 +196,6 @@ void tsi_section_host_memory(const struct panel *panel)
 	put_shares(panel);
 	put_sites(panel);
 	put_unknown_sites(panel);
-	if (tsi_snapshot_int(panel, "host_memory.thread_count") > 1)
+	if (tsi_panel_int(panel, "host_memory.thread_count") > 1)
 		tsi_panel_table(panel, "host_memory.by_thread", threads, TSI_COUNT_OF(threads));
 }

@@ -3,17 +3,13 @@
  * The section of the text report about the files of a run: what was read, what
  * was odd about it, and what was left aside.
  */
+#include "report/reporter.h"
 #include "report/section.h"
-
-#include "base/attributes.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum {
-	MAX_FILES = 12, /* a line each; more are counted */
-	MIN_PATH_WIDTH = 16,
-};
+enum { MAX_FILES = 12 }; /* a line each; more are counted */
 
 size_t tsi_run_folder(const struct tscope_run *run)
 {
@@ -71,31 +67,23 @@ static const char *short_format(const struct tscope_run_input *input)
 }
 
 /* "  rank 3.1  kineto       19.4 KiB  rank3/trace.json" */
-static void put_file(struct text_writer *w, const struct tscope_run_input *input, size_t folder)
+static void put_file(const struct panel *panel, const struct tscope_run_input *input, size_t folder)
 {
-	struct text_flow path = { .w = w, .indent = 35, .column = 35 };
-	char number[24] = "?", window[16] = "", rank[NUMBER_MAX], size[NUMBER_MAX];
+	struct doc_node *node = tsi_doc_add(panel->doc, DOC_NODE_INPUT);
+	const char *rank = "rank ?";
 
 	if (input->rank >= 0)
-		snprintf(number, sizeof(number), "%" PRId64, input->rank);
+		rank = tsi_panel_print(panel, "rank %" PRId64, input->rank);
 	if (input->window > 0)
-		snprintf(window, sizeof(window), ".%u", input->window);
-	snprintf(rank, sizeof(rank), "rank %s%s", number, window);
-	tsi_number_people_int(size, (int64_t)input->source_bytes, TSCOPE_UNIT_BYTES);
-	tsi_text_put(w, "  ");
-	tsi_text_left(w, rank, 10);
-	tsi_text_left(w, short_format(input), 13);
-	tsi_text_right(w, size, 8);
-	if (w->width < path.indent + MIN_PATH_WIDTH) {
-		path.indent = path.column = 4;
-		tsi_text_put(w, "\n  ");
-	}
-	tsi_text_put(w, "  ");
-	if (input->damage)
-		tsi_text_style(w, TEXT_RED);
-	tsi_text_flow(&path, input->path + folder);
-	tsi_text_style(w, TEXT_PLAIN);
-	tsi_text_flow_end(&path);
+		tsi_panel_append(panel, &rank, ".%u", input->window);
+	if (node)
+		node->input = (struct doc_input){
+			.rank = rank,
+			.format = short_format(input),
+			.path = input->path + folder,
+			.bytes = (int64_t)input->source_bytes,
+			.is_damaged = input->damage,
+		};
 }
 
 static void put_files(const struct panel *panel)
@@ -103,13 +91,13 @@ static void put_files(const struct panel *panel)
 	const struct tscope_run *run = panel->report->run;
 	size_t count = tscope_run_input_count(run), folder = tsi_run_folder(run);
 
-	for (size_t i = 0; i < count && (panel->verbose || i < MAX_FILES); i++) {
+	for (size_t i = 0; i < count && (panel->options->verbose || i < MAX_FILES); i++) {
 		struct tscope_run_input input = tscope_run_input(run, i);
 
-		put_file(panel->w, &input, folder);
+		put_file(panel, &input, folder);
 	}
-	if (count > MAX_FILES && !panel->verbose)
-		tsi_text_printf(panel->w, "  … and %zu more\n", count - MAX_FILES);
+	if (count > MAX_FILES && !panel->options->verbose)
+		tsi_doc_note(panel->doc, "… and %zu more", count - MAX_FILES);
 }
 
 /* Remarks on files and on the run as a whole. */
@@ -120,18 +108,15 @@ static void put_notes(const struct panel *panel)
 
 	for (size_t i = 0; i < tscope_run_input_count(run); i++) {
 		struct tscope_run_input input = tscope_run_input(run, i);
-		char text[1024];
 
 		if (*input.note == '\0')
 			continue;
-		snprintf(text, sizeof(text), "%s: %s", input.path + folder, input.note);
-		tsi_text_put_styled(panel->w, TEXT_CYAN, "  note  ");
-		tsi_text_paragraph(panel->w, text, 8);
+		tsi_doc_line(panel->doc, DOC_TAGGED, DOC_INFO, "note", "%s: %s",
+			     input.path + folder, input.note);
 	}
-	for (size_t i = 0; i < tscope_run_note_count(run); i++) {
-		tsi_text_put_styled(panel->w, TEXT_CYAN, "  note  ");
-		tsi_text_paragraph(panel->w, tscope_run_note(run, i), 8);
-	}
+	for (size_t i = 0; i < tscope_run_note_count(run); i++)
+		tsi_doc_line(panel->doc, DOC_TAGGED, DOC_INFO, "note", "%s",
+			     tscope_run_note(run, i));
 }
 
 /* The head of the report counts them by reason. */
@@ -141,13 +126,11 @@ static void put_ignored(const struct panel *panel)
 
 	for (size_t i = 0; i < tscope_run_other_count(run); i++) {
 		struct tscope_run_other other = tscope_run_other(run, i);
-		char text[1024];
 
 		if (other.is_problem)
 			continue;
-		snprintf(text, sizeof(text), "%s: %s", other.path, other.reason);
-		tsi_text_put_styled(panel->w, TEXT_DIM, "  ignored  ");
-		tsi_text_paragraph(panel->w, text, 11);
+		tsi_doc_line(panel->doc, DOC_TAGGED, DOC_FAINT, "ignored", "%s: %s", other.path,
+			     other.reason);
 	}
 }
 
@@ -157,18 +140,17 @@ void tsi_section_inputs(const struct panel *panel)
 	struct totals totals = add_up(run);
 	size_t count = tscope_run_input_count(run);
 	uint64_t diagnostics[TSCOPE_DIAGNOSTIC_COUNT];
-	char bytes[NUMBER_MAX], text[2 * NUMBER_MAX];
 
-	tsi_number_people_int(bytes, (int64_t)totals.bytes, TSCOPE_UNIT_BYTES);
-	snprintf(text, sizeof(text), "%zu file%s · %s", count, count == 1 ? "" : "s", bytes);
-	tsi_panel_plain_title(panel,
-			      totals.is_damaged || totals.dropped > 0 ? TEXT_RED : TEXT_GREEN,
-			      "INPUT", text);
+	tsi_panel_plain_title(
+		panel, totals.is_damaged || totals.dropped > 0 ? DOC_BAD : DOC_GOOD, "INPUT",
+		tsi_panel_print(
+			panel, "%zu file%s · %s", count, count == 1 ? "" : "s",
+			tsi_panel_people_int(panel, (int64_t)totals.bytes, TSCOPE_UNIT_BYTES)));
 	put_files(panel);
 	put_notes(panel);
 	tsi_run_diagnostics(run, diagnostics);
 	tsi_put_diagnostics(panel, diagnostics);
 	tsi_put_advice(panel);
-	if (panel->verbose)
+	if (panel->options->verbose)
 		put_ignored(panel);
 }

@@ -14,21 +14,18 @@
 
 /* ---- timeline ---- */
 
-enum { TIME_WORDS_MAX = 2 * NUMBER_MAX };
-
 /* " 1.20 s after the start"; "" where there are no times. */
-static void format_peak_time(const struct panel *panel, char text[TIME_WORDS_MAX])
+static const char *name_peak_time(const struct panel *panel)
 {
 	struct tscope_value peak = tsi_panel_value(panel, "memory_timeline.peak_time_ns");
 	struct tscope_value start = tsi_panel_value(panel, "memory_timeline.start_time_ns");
-	char number[NUMBER_MAX];
 
-	text[0] = '\0';
 	if (peak.kind != TSCOPE_VALUE_INT || start.kind != TSCOPE_VALUE_INT ||
 	    peak.integer < start.integer)
-		return;
-	tsi_number_people_int(number, peak.integer - start.integer, TSCOPE_UNIT_NS);
-	snprintf(text, TIME_WORDS_MAX, " %s after the start", number);
+		return "";
+	return tsi_panel_print(
+		panel, " %s after the start",
+		tsi_panel_people_int(panel, peak.integer - start.integer, TSCOPE_UNIT_NS));
 }
 
 void tsi_section_memory_timeline(const struct panel *panel)
@@ -50,12 +47,10 @@ void tsi_section_memory_timeline(const struct panel *panel)
 		.table = "memory_timeline.by_category",
 		.by = "own_peak_bytes",
 	};
-	char peak[NUMBER_MAX], time[TIME_WORDS_MAX];
 
-	tsi_panel_number(panel, "memory_timeline.peak_bytes", peak);
-	format_peak_time(panel, time);
-	tsi_panel_title(panel, TEXT_CYAN, "memory_timeline", "MEMORY TIMELINE", "peak %s%s", peak,
-			time);
+	tsi_panel_title(panel, DOC_INFO, "memory_timeline", "MEMORY TIMELINE", "peak %s%s",
+			tsi_panel_number(panel, "memory_timeline.peak_bytes"),
+			name_peak_time(panel));
 	tsi_panel_curve(panel, "memory_timeline.timeline", "bytes");
 	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures));
 	tsi_panel_ranking(panel, &ranking, columns, TSI_COUNT_OF(columns));
@@ -69,8 +64,7 @@ enum { NAMED_MAX = 512 };
 static void put_line(const struct panel *panel, char text[NAMED_MAX])
 {
 	tsi_str_drop_partial(text);
-	tsi_text_put(panel->w, "  ");
-	tsi_text_paragraph(panel->w, text, 2);
+	tsi_doc_note(panel->doc, "%s", text);
 }
 
 /* The largest value of a name; ABSENT where the user did not have it kept. */
@@ -100,24 +94,17 @@ static void put_largest(const struct panel *panel)
 		{ "host memory (rss)", "rss", TSCOPE_UNIT_BYTES },
 		{ "host growth", "rss_diff", TSCOPE_UNIT_BYTES },
 	};
-	struct text_flow flow = { .w = panel->w, .separator = " · ", .indent = 11, .column = 11 };
-	struct table_view view =
-		tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, "memory_stats.largest");
+	struct doc_line *line = tsi_doc_items(panel->doc, DOC_TAGGED, DOC_FAINT, "at most");
+	struct table_view view = tsi_panel_rows(panel, "memory_stats.largest");
 
-	tsi_text_put_styled(panel->w, TEXT_DIM, "  at most  ");
 	for (size_t i = 0; i < TSI_COUNT_OF(shown); i++) {
 		struct tscope_value value = largest(&view, shown[i].name);
-		char number[NUMBER_MAX], text[2 * NUMBER_MAX];
 
-		if (value.kind == TSCOPE_VALUE_ABSENT)
-			continue;
-		tsi_number_people(number, value, shown[i].unit);
-		snprintf(text, sizeof(text), "%s %s", shown[i].label, number);
-		tsi_text_flow(&flow, text);
+		if (value.kind != TSCOPE_VALUE_ABSENT)
+			tsi_doc_figure(panel->doc, line, shown[i].label, value, shown[i].unit);
 	}
-	if (!flow.has_items)
-		tsi_text_flow(&flow, "-");
-	tsi_text_flow_end(&flow);
+	if (line && !line->items)
+		tsi_doc_item(panel->doc, line, "-");
 }
 
 /* "  what is allocated grows by 1.50 MiB from call to call of training_step" */
@@ -125,16 +112,16 @@ static void put_growth(const struct panel *panel)
 {
 	struct tscope_value growth = tsi_panel_value(panel, "memory_stats.growth_bytes_per_call");
 	struct tscope_value function = tsi_panel_value(panel, "memory_stats.growth_function");
-	char number[NUMBER_MAX], text[NAMED_MAX];
+	char text[NAMED_MAX];
 	bool is_shrinking;
 
 	if (growth.kind != TSCOPE_VALUE_REAL || function.kind != TSCOPE_VALUE_TEXT)
 		return;
 	is_shrinking = growth.real < 0;
 	growth.real = fabs(growth.real);
-	tsi_number_people(number, growth, TSCOPE_UNIT_BYTES);
 	snprintf(text, sizeof(text), "what is allocated %s by %s from call to call of %s",
-		 is_shrinking ? "shrinks" : "grows", number, function.text);
+		 is_shrinking ? "shrinks" : "grows",
+		 tsi_panel_people(panel, growth, TSCOPE_UNIT_BYTES), function.text);
 	put_line(panel, text);
 }
 
@@ -148,15 +135,13 @@ void tsi_section_memory_stats(const struct panel *panel)
 		{ "+ host (rss)", "rss_change_bytes", 14 },
 		{ "rank", "rank", 6 }, /* the last: only where there are several */
 	};
-	bool has_ranks =
-		tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, "memory_stats.rank_count") > 1;
-	char moments[NUMBER_MAX], calls[NUMBER_MAX], values[NUMBER_MAX];
+	bool has_ranks = tsi_panel_int(panel, "memory_stats.rank_count") > 1;
 
-	tsi_panel_number(panel, "memory_stats.moment_count", moments);
-	tsi_panel_number(panel, "memory_stats.call_count", calls);
-	tsi_panel_number(panel, "memory_stats.value_count", values);
-	tsi_panel_title(panel, TEXT_CYAN, "memory_stats", "MEMORY STATISTICS",
-			"moments %s · calls %s · values %s", moments, calls, values);
+	tsi_panel_title(panel, DOC_INFO, "memory_stats", "MEMORY STATISTICS",
+			"moments %s · calls %s · values %s",
+			tsi_panel_number(panel, "memory_stats.moment_count"),
+			tsi_panel_number(panel, "memory_stats.call_count"),
+			tsi_panel_number(panel, "memory_stats.value_count"));
 	put_largest(panel);
 	put_growth(panel);
 	tsi_panel_table(panel, "memory_stats.by_function", columns,
@@ -168,24 +153,23 @@ void tsi_section_memory_stats(const struct panel *panel)
 /* The kinds at the peak, as parts of it. */
 static void put_peak(const struct panel *panel, const char *device, int64_t whole)
 {
-	struct table_view view =
-		tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, "memory_tracker.peak");
+	struct table_view view = tsi_panel_rows(panel, "memory_tracker.peak");
 	size_t devices = tsi_table_column(&view, "device");
 	size_t kinds = tsi_table_column(&view, "kind"), bytes = tsi_table_column(&view, "bytes");
 
 	for (size_t row = 0; row < view.row_count; row++) {
 		int64_t part = tsi_table_cell(&view, row, bytes).integer;
-		struct meter meter = {
+		struct doc_meter meter = {
 			.label = tsi_table_cell(&view, row, kinds).text,
 			.part = part,
 			.whole = whole,
 			.shown = part,
-			.style = TEXT_GREEN,
+			.tone = DOC_GOOD,
 			.unit = TSCOPE_UNIT_BYTES,
 		};
 
 		if (part > 0 && strcmp(tsi_table_cell(&view, row, devices).text, device) == 0)
-			tsi_panel_meter(panel, &meter);
+			tsi_doc_meter(panel->doc, &meter);
 	}
 }
 
@@ -193,11 +177,11 @@ static void put_peak(const struct panel *panel, const char *device, int64_t whol
 static void put_call(const struct panel *panel, const char *device)
 {
 	struct tscope_value function = tsi_panel_value(panel, "memory_tracker.function");
-	char iteration[NUMBER_MAX], text[NAMED_MAX];
+	char text[NAMED_MAX];
 
-	tsi_panel_number(panel, "memory_tracker.iteration", iteration);
 	snprintf(text, sizeof(text), "%s, iteration %s%s%s",
-		 function.kind == TSCOPE_VALUE_TEXT ? function.text : "-", iteration,
+		 function.kind == TSCOPE_VALUE_TEXT ? function.text : "-",
+		 tsi_panel_number(panel, "memory_tracker.iteration"),
 		 *device != '\0' ? ", on " : "", device);
 	put_line(panel, text);
 }
@@ -214,10 +198,9 @@ void tsi_section_memory_tracker(const struct panel *panel)
 	};
 	struct tscope_value device = tsi_panel_value(panel, "memory_tracker.peak_device");
 	struct tscope_value peak = tsi_panel_value(panel, "memory_tracker.peak_bytes");
-	char bytes[NUMBER_MAX];
 
-	tsi_panel_number(panel, "memory_tracker.peak_bytes", bytes);
-	tsi_panel_title(panel, TEXT_CYAN, "memory_tracker", "MEMORY TRACKER", "peak %s", bytes);
+	tsi_panel_title(panel, DOC_INFO, "memory_tracker", "MEMORY TRACKER", "peak %s",
+			tsi_panel_number(panel, "memory_tracker.peak_bytes"));
 	if (device.kind != TSCOPE_VALUE_TEXT)
 		device.text = "";
 	put_call(panel, device.text);

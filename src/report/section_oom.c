@@ -13,7 +13,7 @@
 /* The row of the request that the facts speak of: the last one of its device. */
 static size_t told_row(const struct panel *panel, const struct table_view *ooms)
 {
-	int64_t device = tsi_snapshot_int(panel, "snapshot.oom_device");
+	int64_t device = tsi_panel_int(panel, "snapshot.oom_device");
 	size_t row = ooms->row_count - 1;
 
 	while (row > 0 && tsi_table_find(ooms, row, "device").integer != device)
@@ -26,37 +26,37 @@ static void put_room(const struct panel *panel)
 {
 	static const struct {
 		const char *label, *id;
-		enum text_style style;
+		enum doc_tone tone;
 	} lines[] = {
-		{ "live", "snapshot.oom_live_bytes", TEXT_GREEN },
-		{ "free in segments", "snapshot.oom_free_bytes", TEXT_YELLOW },
-		{ "free on device", "snapshot.oom_device_free_bytes", TEXT_CYAN },
-		{ "asked for", "snapshot.oom_size_bytes", TEXT_RED },
+		{ "live", "snapshot.oom_live_bytes", DOC_GOOD },
+		{ "free in segments", "snapshot.oom_free_bytes", DOC_WARN },
+		{ "free on device", "snapshot.oom_device_free_bytes", DOC_INFO },
+		{ "asked for", "snapshot.oom_size_bytes", DOC_BAD },
 	};
-	int64_t reserved = tsi_snapshot_int(panel, "snapshot.oom_reserved_bytes");
-	int64_t left = tsi_snapshot_int(panel, "snapshot.oom_device_free_bytes");
+	int64_t reserved = tsi_panel_int(panel, "snapshot.oom_reserved_bytes");
+	int64_t left = tsi_panel_int(panel, "snapshot.oom_device_free_bytes");
 
 	for (size_t i = 0; i < TSI_COUNT_OF(lines); i++) {
-		int64_t part = tsi_snapshot_int(panel, lines[i].id);
-		struct meter meter = {
+		int64_t part = tsi_panel_int(panel, lines[i].id);
+		struct doc_meter meter = {
 			.label = lines[i].label,
 			.part = part,
 			.whole = reserved > INT64_MAX - left ? INT64_MAX : reserved + left,
 			.shown = part,
-			.style = lines[i].style,
+			.tone = lines[i].tone,
 			.unit = TSCOPE_UNIT_BYTES,
 		};
 
 		if (tsi_panel_has(panel, lines[i].id))
-			tsi_panel_meter(panel, &meter);
+			tsi_doc_meter(panel->doc, &meter);
 	}
 }
 
-static enum text_style style_of_verdict(const char *verdict)
+static enum doc_tone tone_of_verdict(const char *verdict)
 {
 	if (strcmp(verdict, "yes") == 0 || strcmp(verdict, "likely") == 0)
-		return TEXT_GREEN;
-	return strcmp(verdict, "perhaps") == 0 ? TEXT_YELLOW : TEXT_DIM;
+		return DOC_GOOD;
+	return strcmp(verdict, "perhaps") == 0 ? DOC_WARN : DOC_FAINT;
 }
 
 /* "  yes      expandable_segments: 96.0 MiB of free pages ≥ 64.0 MiB asked for" */
@@ -67,21 +67,17 @@ static void put_remedies(const struct panel *panel, size_t oom)
 
 	for (size_t row = 0; row < remedies.row_count; row++) {
 		const char *verdict = tsi_table_find(&remedies, row, "verdict").text;
-		char text[1024];
 
 		if (tsi_table_find(&remedies, row, "oom").integer != (int64_t)oom)
 			continue;
 		if (is_first)
-			tsi_text_put_styled(panel->w, TEXT_DIM, "\n  would it have passed with\n");
+			tsi_doc_line(panel->doc, DOC_CAPTION, DOC_FAINT, NULL,
+				     "would it have passed with");
 		is_first = false;
-		snprintf(text, sizeof(text), "%s: %s",
-			 tsi_table_find(&remedies, row, "remedy").text,
-			 tsi_table_find(&remedies, row, "arithmetic").text);
-		tsi_text_put(panel->w, "  ");
-		tsi_text_style(panel->w, style_of_verdict(verdict));
-		tsi_text_left(panel->w, strcmp(verdict, "in_use") == 0 ? "in use" : verdict, 9);
-		tsi_text_style(panel->w, TEXT_PLAIN);
-		tsi_text_paragraph(panel->w, text, 11);
+		tsi_doc_line(panel->doc, DOC_REMEDY, tone_of_verdict(verdict),
+			     strcmp(verdict, "in_use") == 0 ? "in use" : verdict, "%s: %s",
+			     tsi_table_find(&remedies, row, "remedy").text,
+			     tsi_table_find(&remedies, row, "arithmetic").text);
 	}
 }
 
@@ -89,33 +85,29 @@ static void put_remedies(const struct panel *panel, size_t oom)
 static void put_shortage(const struct panel *panel)
 {
 	struct tscope_value fits = tsi_panel_value(panel, "snapshot.oom_fits_unfragmented");
-	struct tscope_value cause = tsi_panel_value(panel, "snapshot.oom_cause");
-	const char *word = cause.kind == TSCOPE_VALUE_TEXT ? cause.text : "";
-	char largest[NUMBER_MAX], missing[NUMBER_MAX], driver[NUMBER_MAX], text[4 * NUMBER_MAX];
+	const char *cause = tsi_panel_text(panel, "snapshot.oom_cause");
+	const char *largest = tsi_panel_number(panel, "snapshot.oom_largest_free_bytes");
 
 	if (fits.kind != TSCOPE_VALUE_FLAG)
 		return;
-	tsi_panel_number(panel, "snapshot.oom_largest_free_bytes", largest);
-	tsi_panel_number(panel, "snapshot.oom_shortfall_bytes", missing);
-	tsi_panel_number(panel, "snapshot.oom_driver_bytes", driver);
-	if (strcmp(word, "limit") == 0)
-		snprintf(text, sizeof(text),
-			 "the driver had enough left: a limit of the process refused the request");
-	else if (strcmp(word, "rounding") == 0)
-		snprintf(text, sizeof(text),
-			 "torch asks the driver for %s to serve it, more than was left", driver);
+	if (strcmp(cause, "limit") == 0)
+		tsi_doc_note(
+			panel->doc,
+			"the driver had enough left: a limit of the process refused the request");
+	else if (strcmp(cause, "rounding") == 0)
+		tsi_doc_note(panel->doc,
+			     "torch asks the driver for %s to serve it, more than was left",
+			     tsi_panel_number(panel, "snapshot.oom_driver_bytes"));
 	else if (fits.flag)
-		snprintf(text, sizeof(text),
-			 "the largest piece for it was %s; all that was free, in one piece, would "
-			 "have done",
-			 largest);
+		tsi_doc_note(panel->doc,
+			     "the largest piece for it was %s; all that was free, in one piece, "
+			     "would have done",
+			     largest);
 	else
-		snprintf(text, sizeof(text),
-			 "the largest piece for it was %s; with all that was free in one piece %s "
-			 "would be missing",
-			 largest, missing);
-	tsi_text_put(panel->w, "  ");
-	tsi_text_paragraph(panel->w, text, 2);
+		tsi_doc_note(panel->doc,
+			     "the largest piece for it was %s; with all that was free in one "
+			     "piece %s would be missing",
+			     largest, tsi_panel_number(panel, "snapshot.oom_shortfall_bytes"));
 }
 
 static void put_site(const struct panel *panel)
@@ -124,8 +116,7 @@ static void put_site(const struct panel *panel)
 
 	if (site.kind != TSCOPE_VALUE_TEXT || *site.text == '\0')
 		return;
-	tsi_text_put_styled(panel->w, TEXT_DIM, "  asked by  ");
-	tsi_text_paragraph(panel->w, site.text, 12);
+	tsi_doc_line(panel->doc, DOC_TAGGED, DOC_FAINT, "asked by", "%s", site.text);
 }
 
 void tsi_section_oom(const struct panel *panel)
@@ -139,27 +130,26 @@ void tsi_section_oom(const struct panel *panel)
 		{ "largest free", "largest_free_bytes", 14 },
 	};
 	struct table_view ooms = tsi_panel_rows(panel, "snapshot.ooms");
-	char size[NUMBER_MAX], count[NUMBER_MAX];
 	size_t row;
 
 	if (ooms.row_count == 0)
 		return;
 	row = told_row(panel, &ooms);
-	tsi_panel_number(panel, "snapshot.oom_size_bytes", size);
-	tsi_panel_number(panel, "snapshot.oom_count", count);
+	const char *size = tsi_panel_number(panel, "snapshot.oom_size_bytes");
 	if (ooms.row_count == 1)
-		tsi_panel_title(panel, TEXT_RED, "snapshot", "OUT OF MEMORY", "%s were asked for",
+		tsi_panel_title(panel, DOC_BAD, "snapshot", "OUT OF MEMORY", "%s were asked for",
 				size);
 	else
-		tsi_panel_title(panel, TEXT_RED, "snapshot", "OUT OF MEMORY",
-				"%s requests failed, the last one of %s", count, size);
+		tsi_panel_title(panel, DOC_BAD, "snapshot", "OUT OF MEMORY",
+				"%s requests failed, the last one of %s",
+				tsi_panel_number(panel, "snapshot.oom_count"), size);
 	put_site(panel);
 	put_room(panel);
 	put_shortage(panel);
 	if (tsi_table_find(&ooms, row, "is_exact").kind == TSCOPE_VALUE_FLAG &&
 	    !tsi_table_find(&ooms, row, "is_exact").flag)
-		tsi_text_put_styled(panel->w, TEXT_DIM,
-				    "  the layout is not known to the byte: gaps may be smaller\n");
+		tsi_doc_line(panel->doc, DOC_NOTE, DOC_FAINT, NULL,
+			     "the layout is not known to the byte: gaps may be smaller");
 	put_remedies(panel, row);
 	if (ooms.row_count > 1)
 		tsi_panel_table(panel, "snapshot.ooms", columns, TSI_COUNT_OF(columns));

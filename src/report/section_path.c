@@ -10,79 +10,73 @@ enum {
 	SHOWN_MIN_PART = 1000, /* what is below 1 ÷ 1000 of the chain is left out */
 };
 
-static int64_t fact(const struct panel *panel, const char *id)
-{
-	return tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, id);
-}
-
 static void put_lines(const struct panel *panel, int64_t length_ns)
 {
 	static const struct {
 		const char *label, *id;
-		enum text_style style;
+		enum doc_tone tone;
 	} lines[] = {
-		{ "compute", "critical_path.compute_ns", TEXT_GREEN },
-		{ "comm", "critical_path.comm_ns", TEXT_YELLOW },
-		{ "copy", "critical_path.copy_ns", TEXT_YELLOW },
-		{ "launch", "critical_path.launch_ns", TEXT_RED },
-		{ "device gap", "critical_path.device_gap_ns", TEXT_RED },
-		{ "host", "critical_path.host_ns", TEXT_PLAIN },
-		{ "data", "critical_path.data_ns", TEXT_RED },
+		{ "compute", "critical_path.compute_ns", DOC_GOOD },
+		{ "comm", "critical_path.comm_ns", DOC_WARN },
+		{ "copy", "critical_path.copy_ns", DOC_WARN },
+		{ "launch", "critical_path.launch_ns", DOC_BAD },
+		{ "device gap", "critical_path.device_gap_ns", DOC_BAD },
+		{ "host", "critical_path.host_ns", DOC_PLAIN },
+		{ "data", "critical_path.data_ns", DOC_BAD },
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(lines); i++) {
-		int64_t part_ns = fact(panel, lines[i].id);
+		int64_t part_ns = tsi_panel_int(panel, lines[i].id);
 		if (part_ns > length_ns / SHOWN_MIN_PART)
-			tsi_panel_meter(panel,
-					&(struct meter){ lines[i].label, part_ns, length_ns,
-							 part_ns, lines[i].style, TSCOPE_UNIT_NS });
+			tsi_doc_meter(panel->doc,
+				      &(struct doc_meter){ lines[i].label, part_ns, length_ns,
+							   part_ns, lines[i].tone, TSCOPE_UNIT_NS,
+							   NULL });
 	}
 }
 
 /* ", 97.2 % of it" */
-static void name_coverage(const struct panel *panel, char words[2 * NUMBER_MAX])
+static const char *name_coverage(const struct panel *panel)
 {
 	struct tscope_value coverage = tsi_panel_value(panel, "critical_path.coverage_ratio");
-	char text[NUMBER_MAX];
 
-	words[0] = '\0';
 	if (coverage.kind != TSCOPE_VALUE_REAL || coverage.real >= 1)
-		return;
-	tsi_number_people(text, coverage, TSCOPE_UNIT_RATIO);
-	snprintf(words, 2 * NUMBER_MAX, ", which is %s of it", text);
+		return "";
+	return tsi_panel_print(panel, ", which is %s of it",
+			       tsi_panel_people(panel, coverage, TSCOPE_UNIT_RATIO));
 }
 
 /* What has most of the chain, as a mean step has it. */
 static void put_names(const struct panel *panel, const char *table, const char *label)
 {
-	struct table_view view = tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, table);
-	int64_t length_ns = fact(panel, "critical_path.length_ns");
-	int64_t step_count = fact(panel, "critical_path.step_count");
+	struct table_view view = tsi_panel_rows(panel, table);
+	int64_t length_ns = tsi_panel_int(panel, "critical_path.length_ns");
+	int64_t step_count = tsi_panel_int(panel, "critical_path.step_count");
 	size_t name = tsi_table_column(&view, "name"), total = tsi_table_column(&view, "total_ns");
 
 	for (size_t row = 0; row < view.row_count && row < NAMES_SHOWN && row < panel->top; row++) {
 		int64_t part_ns = tsi_table_cell(&view, row, total).integer / step_count;
-		struct meter meter = {
-			row == 0 ? label : "", part_ns, length_ns, part_ns, TEXT_PLAIN,
-			TSCOPE_UNIT_NS
-		};
+		struct doc_meter meter = { row == 0 ? label : "",
+					   part_ns,
+					   length_ns,
+					   part_ns,
+					   DOC_PLAIN,
+					   TSCOPE_UNIT_NS,
+					   tsi_table_cell(&view, row, name).text };
 
 		if (part_ns > length_ns / SHOWN_MIN_PART)
-			tsi_panel_part(panel, &meter, tsi_table_cell(&view, row, name).text);
+			tsi_doc_meter(panel->doc, &meter);
 	}
 }
 
 void tsi_section_path(const struct panel *panel)
 {
-	int64_t length_ns = fact(panel, "critical_path.length_ns");
-	char length[NUMBER_MAX], coverage[2 * NUMBER_MAX];
+	int64_t length_ns = tsi_panel_int(panel, "critical_path.length_ns");
 
-	if (length_ns <= 0 || fact(panel, "critical_path.step_count") <= 0)
+	if (length_ns <= 0 || tsi_panel_int(panel, "critical_path.step_count") <= 0)
 		return;
-	tsi_panel_number(panel, "critical_path.length_ns", length);
-	name_coverage(panel, coverage);
-	tsi_panel_title(panel, TEXT_CYAN, "critical_path", "CRITICAL PATH", "of a mean step: %s%s",
-			length, coverage);
+	tsi_panel_title(panel, DOC_INFO, "critical_path", "CRITICAL PATH", "of a mean step: %s%s",
+			tsi_panel_number(panel, "critical_path.length_ns"), name_coverage(panel));
 	put_lines(panel, length_ns);
 	put_names(panel, "critical_path.by_kernel", "most on devices");
 	put_names(panel, "critical_path.by_operator", "most on the host");

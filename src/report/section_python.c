@@ -17,7 +17,7 @@ static bool is_of_viztracer(const struct panel *panel)
 
 static size_t row_count(const struct panel *panel, const char *table)
 {
-	return tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, table).row_count;
+	return tsi_panel_rows(panel, table).row_count;
 }
 
 static void put_tables(const struct panel *panel)
@@ -53,13 +53,12 @@ static void put_python(const struct panel *panel)
 		{ "gc pauses", "python.gc_count" },       { "taking", "python.gc_total_ns" },
 		{ "longest", "python.gc_max_ns" },
 	};
-	int64_t gc_count = tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, "python.gc_count");
-	char count[NUMBER_MAX];
+	int64_t gc_count = tsi_panel_int(panel, "python.gc_count");
 
 	if (row_count(panel, "python.by_name") == 0 && gc_count == 0)
 		return;
-	tsi_panel_number(panel, "python.call_count", count);
-	tsi_panel_title(panel, TEXT_CYAN, "python", "PYTHON", "%s calls", count);
+	tsi_panel_title(panel, DOC_INFO, "python", "PYTHON", "%s calls",
+			tsi_panel_number(panel, "python.call_count"));
 	tsi_panel_figures(panel, figures, gc_count > 0 ? TSI_COUNT_OF(figures) : 2);
 	put_tables(panel);
 }

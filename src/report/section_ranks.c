@@ -10,7 +10,6 @@
 #include "base/rank_text.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 /* ---- a row a rank ---- */
@@ -28,13 +27,11 @@ struct rank_rows {
 
 static struct rank_rows find_rows(const struct panel *panel)
 {
-	const struct tscope_analysis *analysis = panel->analysis;
 	struct rank_rows rows = {
-		.view = tsi_lookup_table(analysis, TSCOPE_WHOLE_TRACE, "distributed.ranks"),
-		.local = tsi_lookup_table(analysis, TSCOPE_WHOLE_TRACE, "stragglers.ranks"),
-		.straggler =
-			tsi_lookup_table(analysis, TSCOPE_WHOLE_TRACE, "distributed.straggler"),
-		.slow = tsi_lookup_table(analysis, TSCOPE_WHOLE_TRACE, "distributed.slow_ranks"),
+		.view = tsi_panel_rows(panel, "distributed.ranks"),
+		.local = tsi_panel_rows(panel, "stragglers.ranks"),
+		.straggler = tsi_panel_rows(panel, "distributed.straggler"),
+		.slow = tsi_panel_rows(panel, "distributed.slow_ranks"),
 	};
 
 	rows.rank = tsi_table_column(&rows.view, "rank");
@@ -96,108 +93,60 @@ static size_t row_at_place(const struct rank_rows *rows, size_t place)
 	return 0;
 }
 
-enum { RANK_WIDTH = 6, CELL_WIDTH = 10, ARROW_WIDTH = 2, MAX_BAR_CELLS = 20 };
-
-/*
- * What the width of the line leaves room for. How often a rank was the slowest is counted by
- * compute: beside a rank's own time it would only confuse.
- */
-struct rank_layout {
-	bool has_wait, has_compute, has_slowest;
-	unsigned bar_cells;
-};
-
-static struct rank_layout lay_out_ranks(const struct rank_rows *rows, unsigned width)
-{
-	unsigned left = width - RANK_WIDTH - 3 * CELL_WIDTH - ARROW_WIDTH;
-	struct rank_layout layout = { .has_wait = left >= CELL_WIDTH, .has_slowest = true };
-
-	if (rows->local.row_count > 0)
-		return (struct rank_layout){ .has_wait = true, .has_compute = left >= CELL_WIDTH };
-	if (layout.has_wait)
-		left -= CELL_WIDTH;
-	if (left > 4)
-		layout.bar_cells = left - 2 < MAX_BAR_CELLS ? left - 2 : MAX_BAR_CELLS;
-	return layout;
-}
-
-static void put_cell(struct text_writer *w, struct tscope_value value, enum tscope_unit unit)
-{
-	char text[NUMBER_MAX];
-
-	tsi_number_people(text, value, unit);
-	tsi_text_right(w, text, CELL_WIDTH);
-}
-
 /* "+5.1 %"; what rounds to 0 has no sign. */
-static void put_excess(struct text_writer *w, struct tscope_value ratio)
+static const char *name_excess(const struct panel *panel, struct tscope_value ratio)
 {
-	char number[NUMBER_MAX], text[NUMBER_MAX + 1];
-
 	if (ratio.kind == TSCOPE_VALUE_REAL && fabs(ratio.real) < 0.0005)
 		ratio.real = 0;
-	tsi_number_people(number, ratio, TSCOPE_UNIT_RATIO);
-	snprintf(text, sizeof(text), "%s%s",
-		 ratio.kind == TSCOPE_VALUE_REAL && ratio.real > 0 ? "+" : "", number);
-	tsi_text_right(w, text, CELL_WIDTH);
+	return tsi_panel_signed(panel, ratio, TSCOPE_UNIT_RATIO);
 }
 
-static void put_rank(struct text_writer *w, const struct rank_rows *rows, size_t row,
-		     const struct rank_layout *layout)
+static struct doc_row *put_rank(const struct panel *panel, const struct rank_rows *rows, size_t row,
+				struct doc_table *table)
 {
+	struct doc_row *shown = tsi_doc_row(panel->doc, table);
 	struct tscope_value rank = tsi_table_cell(&rows->view, row, rows->rank);
 	struct tscope_value slowest = tsi_table_cell(&rows->view, row, rows->slowest);
-	bool is_slow =
+	bool has_local = rows->local.row_count > 0;
+
+	if (!shown)
+		return NULL;
+	shown->cells[0].value = rank;
+	shown->cells[1].value = time_of(rows, row);
+	shown->cells[2].value = has_local ? tsi_table_cell(&rows->local, row, rows->local_excess)
+					  : tsi_table_cell(&rows->view, row, rows->excess);
+	shown->cells[2].text = name_excess(panel, shown->cells[2].value);
+	shown->cells[3].value = tsi_table_cell(&rows->view, row, rows->wait);
+	shown->cells[4].value =
+		has_local ? tsi_table_cell(&rows->view, row, rows->compute) : slowest;
+	shown->bar_ratio = slowest.kind == TSCOPE_VALUE_REAL ? slowest.real : 0;
+	shown->is_marked =
 		names_rank(&rows->straggler, rank.integer) || names_rank(&rows->slow, rank.integer);
-	double share = slowest.kind == TSCOPE_VALUE_REAL ? slowest.real : 0;
-	char number[NUMBER_MAX];
+	return shown;
+}
 
-	tsi_number_people(number, rank, TSCOPE_UNIT_COUNT);
-	tsi_text_right(w, number, RANK_WIDTH);
-	put_cell(w, time_of(rows, row), TSCOPE_UNIT_NS);
-	put_excess(w, rows->local.row_count > 0
-			      ? tsi_table_cell(&rows->local, row, rows->local_excess)
-			      : tsi_table_cell(&rows->view, row, rows->excess));
-	if (layout->has_wait)
-		put_cell(w, tsi_table_cell(&rows->view, row, rows->wait), TSCOPE_UNIT_NS);
-	if (layout->has_slowest)
-		put_cell(w, slowest, TSCOPE_UNIT_RATIO);
-	if (layout->has_compute)
-		put_cell(w, tsi_table_cell(&rows->view, row, rows->compute), TSCOPE_UNIT_NS);
-	if (layout->bar_cells > 0) {
-		tsi_text_put(w, "  ");
-		tsi_text_bar(w, share, layout->bar_cells, is_slow ? TEXT_RED : TEXT_GREEN);
+/*
+ * How often a rank was the slowest is counted by compute: beside a rank's own time it would only
+ * confuse.
+ */
+static struct doc_table *begin_ranks(const struct panel *panel, bool has_local)
+{
+	const struct doc_column columns[] = {
+		{ "rank", TSCOPE_UNIT_COUNT, .width = 6 },
+		{ has_local ? "own time" : "compute", TSCOPE_UNIT_NS, .width = 10 },
+		{ "excess", TSCOPE_UNIT_RATIO, .width = 10 },
+		{ "waits", TSCOPE_UNIT_NS, .width = 10, .is_minor = !has_local },
+		{ has_local ? "compute" : "slowest", has_local ? TSCOPE_UNIT_NS : TSCOPE_UNIT_RATIO,
+		  .width = 10 },
+	};
+	struct doc_table *table = tsi_doc_table(panel->doc, columns, TSI_COUNT_OF(columns));
+
+	if (table) {
+		table->keeps_empty = true;
+		table->has_bars = !has_local;
+		table->has_marks = true;
 	}
-	if (is_slow)
-		tsi_text_put_styled(w, TEXT_RED, " ←");
-	tsi_text_put(w, "\n");
-}
-
-TSI_PRINTF(2, 3)
-static void put_dim(struct text_writer *w, const char *format, ...)
-{
-	char text[128];
-	va_list values;
-
-	va_start(values, format);
-	vsnprintf(text, sizeof(text), format, values);
-	va_end(values);
-	tsi_text_put_styled(w, TEXT_DIM, text);
-}
-
-/* Of many ranks: the slowest, the one in the middle and the fastest. */
-static void put_chosen_ranks(const struct panel *panel, const struct rank_rows *rows,
-			     const struct rank_layout *layout)
-{
-	size_t count = rows->view.row_count, slowest = panel->top > 3 ? panel->top - 2 : 1;
-	struct text_writer *w = panel->w;
-
-	for (size_t place = 0; place < slowest; place++)
-		put_rank(w, rows, row_at_place(rows, place), layout);
-	put_dim(w, "  … the median:\n");
-	put_rank(w, rows, row_at_place(rows, count / 2), layout);
-	put_dim(w, "  … the fastest; %zu more between:\n", count - slowest - 2);
-	put_rank(w, rows, row_at_place(rows, count - 1), layout);
+	return table;
 }
 
 static bool get_time(const void *source, size_t index, double *time_ns)
@@ -208,140 +157,106 @@ static bool get_time(const void *source, size_t index, double *time_ns)
 	return value.kind == TSCOPE_VALUE_INT;
 }
 
+/* Of many ranks: the slowest, the one in the middle and the fastest. */
+static void put_chosen_ranks(const struct panel *panel, const struct rank_rows *rows,
+			     struct doc_table *table)
+{
+	size_t count = rows->view.row_count, slowest = panel->top > 3 ? panel->top - 2 : 1;
+	struct doc_row *row;
+
+	for (size_t place = 0; place < slowest; place++)
+		put_rank(panel, rows, row_at_place(rows, place), table);
+	row = put_rank(panel, rows, row_at_place(rows, count / 2), table);
+	if (row)
+		row->caption = "… the median:";
+	row = put_rank(panel, rows, row_at_place(rows, count - 1), table);
+	if (row)
+		row->caption = tsi_panel_print(
+			panel, "… the fastest; %zu more between:", count - slowest - 2);
+	tsi_doc_line(panel->doc, DOC_NOTE, DOC_FAINT, NULL, "all %zu by number:", count);
+	tsi_doc_series(panel->doc,
+		       &(struct doc_series){ tsi_doc_copy(panel->doc, rows, sizeof(*rows)),
+					     get_time, count });
+}
+
 static void put_ranks(const struct panel *panel, const struct rank_rows *rows)
 {
-	struct rank_layout layout = lay_out_ranks(rows, panel->w->width);
+	struct doc_table *table = begin_ranks(panel, rows->local.row_count > 0);
 	size_t count = rows->view.row_count;
-	struct text_writer *w = panel->w;
 
-	tsi_text_style(w, TEXT_DIM);
-	tsi_text_right(w, "rank", RANK_WIDTH);
-	tsi_text_right(w, rows->local.row_count > 0 ? "own time" : "compute", CELL_WIDTH);
-	tsi_text_right(w, "excess", CELL_WIDTH);
-	if (layout.has_wait)
-		tsi_text_right(w, "waits", CELL_WIDTH);
-	if (layout.has_slowest || layout.has_compute)
-		tsi_text_right(w, layout.has_slowest ? "slowest" : "compute", CELL_WIDTH);
-	tsi_text_style(w, TEXT_PLAIN);
-	tsi_text_put(w, "\n");
 	if (count > panel->top && count > 3) {
-		put_chosen_ranks(panel, rows, &layout);
-		put_dim(w, "  all %zu by number:\n", count);
-		tsi_panel_sparkline(panel, &(struct sketch){ rows, get_time, count });
+		put_chosen_ranks(panel, rows, table);
 		return;
 	}
 	for (size_t row = 0; row < count; row++)
-		put_rank(w, rows, row, &layout);
+		put_rank(panel, rows, row, table);
 }
 
 /* ---- lateness of ranks and steps ---- */
 
-enum { HEAT_ROWS = 16, HEAT_COLUMNS = 64, HEAT_LABEL = 14 };
-
-/* The blocks of stragglers.heat, several as one where the lines do not suffice. */
-struct heat {
-	double lateness[HEAT_ROWS][HEAT_COLUMNS]; /* the most of any block */
-	int64_t first_rank[HEAT_ROWS], last_rank[HEAT_ROWS];
-	size_t row_count, column_count;
-	int64_t first_step, last_step;
-	double most;
-};
-
-static size_t smaller(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
-/* Rows of the table stand by rank, then by step. False: there is nothing to show. */
-static bool read_heat(struct heat *heat, const struct table_view *view, unsigned width)
+/* How many blocks there are of one rank: rows of the table stand by rank, then by step. */
+static size_t steps_of_rank(const struct table_view *view)
 {
 	size_t rank = tsi_table_column(view, "first_rank");
-	size_t last_rank = tsi_table_column(view, "last_rank");
-	size_t lateness = tsi_table_column(view, "lateness_ratio");
-	size_t steps = 0, room = width > HEAT_LABEL + 2 ? width - HEAT_LABEL - 2 : 1;
+	size_t steps = 0;
 
 	while (steps < view->row_count &&
 	       tsi_table_cell(view, steps, rank).integer == tsi_table_cell(view, 0, rank).integer)
 		steps++;
-	if (steps < 2 || view->row_count % steps != 0)
-		return false;
-	size_t ranks = view->row_count / steps;
+	return steps;
+}
 
-	*heat = (struct heat){ .row_count = smaller(ranks, HEAT_ROWS) };
-	heat->column_count = smaller(smaller(steps, HEAT_COLUMNS), room);
+/* Reads the blocks; returns the most that any is late. */
+static double read_heat(const struct table_view *view, size_t steps, double *ratios,
+			int64_t *first_ranks, int64_t *last_ranks)
+{
+	size_t first = tsi_table_column(view, "first_rank");
+	size_t last = tsi_table_column(view, "last_rank");
+	size_t lateness = tsi_table_column(view, "lateness_ratio");
+	double most = 0;
+
 	for (size_t i = 0; i < view->row_count; i++) {
-		size_t row = i / steps * heat->row_count / ranks;
-		size_t column = i % steps * heat->column_count / steps;
 		struct tscope_value value = tsi_table_cell(view, i, lateness);
-		double late = value.kind == TSCOPE_VALUE_REAL ? value.real : 0;
 
-		if (i / steps == (row * ranks + heat->row_count - 1) / heat->row_count)
-			heat->first_rank[row] = tsi_table_cell(view, i, rank).integer;
-		heat->last_rank[row] = tsi_table_cell(view, i, last_rank).integer;
-		heat->lateness[row][column] = fmax(heat->lateness[row][column], late);
-		heat->most = fmax(heat->most, late);
+		ratios[i] = value.kind == TSCOPE_VALUE_REAL ? value.real : 0;
+		first_ranks[i / steps] = tsi_table_cell(view, i, first).integer;
+		last_ranks[i / steps] = tsi_table_cell(view, i, last).integer;
+		most = fmax(most, ratios[i]);
 	}
-	heat->first_step = tsi_table_cell(view, 0, tsi_table_column(view, "first_step")).integer;
-	heat->last_step =
-		tsi_table_cell(view, steps - 1, tsi_table_column(view, "last_step")).integer;
-	return true;
+	return most;
 }
 
-static void put_heat_row(struct text_writer *w, const struct heat *heat, size_t row, double scale)
-{
-	char label[2 * NUMBER_MAX];
-
-	if (heat->first_rank[row] == heat->last_rank[row])
-		snprintf(label, sizeof(label), "rank %lld", (long long)heat->first_rank[row]);
-	else
-		snprintf(label, sizeof(label), "%lld-%lld", (long long)heat->first_rank[row],
-			 (long long)heat->last_rank[row]);
-	tsi_text_right(w, label, HEAT_LABEL - 2);
-	tsi_text_put(w, "  ");
-	for (size_t i = 0; i < heat->column_count; i++) {
-		double part = heat->lateness[row][i] / scale;
-
-		tsi_text_style(w, part > 0.5 ? TEXT_RED : part > 0.2 ? TEXT_YELLOW : TEXT_GREEN);
-		tsi_text_tick(w, part);
-	}
-	tsi_text_style(w, TEXT_PLAIN);
-	tsi_text_put(w, "\n");
-}
-
-static void put_heat_heading(struct text_writer *w, const struct heat *heat, double scale)
-{
-	struct text_flow flow = { .w = w, .separator = " · ", .indent = 2 };
-	char text[3 * NUMBER_MAX];
-
-	tsi_text_put(w, "\n");
-	tsi_text_style(w, TEXT_DIM);
-	snprintf(text, sizeof(text), "steps %lld to %lld", (long long)heat->first_step,
-		 (long long)heat->last_step);
-	tsi_text_flow(&flow, text);
-	snprintf(text, sizeof(text), "full cell: %.1f %% late", 100 * scale);
-	tsi_text_flow(&flow, text);
-	tsi_text_flow_end(&flow);
-	tsi_text_style(w, TEXT_PLAIN);
-}
-
-/* Full cells are what is as late as the latest, but noise is not blown up to that. */
 static void put_heat(const struct panel *panel)
 {
-	static const double least_scale = 0.05, least_shown = 0.02;
-	struct table_view view =
-		tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, "stragglers.heat");
-	struct heat heat;
+	static const double least_shown = 0.02;
+	struct arena *arena = &panel->doc->arena;
+	struct table_view view = tsi_panel_rows(panel, "stragglers.heat");
+	size_t steps = steps_of_rank(&view), ranks = steps < 2 ? 0 : view.row_count / steps;
+	double *ratios = tsi_arena_new(arena, view.row_count, sizeof(*ratios));
+	int64_t *first_ranks = tsi_arena_new(arena, ranks, sizeof(*first_ranks));
+	int64_t *last_ranks = tsi_arena_new(arena, ranks, sizeof(*last_ranks));
+	struct doc_node *node;
+	double most;
 
-	if (view.row_count == 0 || !read_heat(&heat, &view, panel->w->width))
+	if (steps < 2 || view.row_count % steps != 0 || !ratios || !first_ranks || !last_ranks)
 		return;
-	if (heat.most < least_shown) {
-		put_dim(panel->w, "\n  late at most by %.1f %% in any step\n", 100 * heat.most);
+	most = read_heat(&view, steps, ratios, first_ranks, last_ranks);
+	if (most < least_shown) {
+		tsi_doc_line(panel->doc, DOC_CAPTION, DOC_FAINT, NULL,
+			     "late at most by %.1f %% in any step", 100 * most);
 		return;
 	}
-	double scale = fmax(heat.most, least_scale);
-	put_heat_heading(panel->w, &heat, scale);
-	for (size_t row = 0; row < heat.row_count; row++)
-		put_heat_row(panel->w, &heat, row, scale);
+	node = tsi_doc_add(panel->doc, DOC_NODE_HEAT);
+	if (node)
+		node->heat = (struct doc_heat){
+			.ratios = ratios,
+			.first_ranks = first_ranks,
+			.last_ranks = last_ranks,
+			.row_count = ranks,
+			.column_count = steps,
+			.first_step = tsi_table_find(&view, 0, "first_step").integer,
+			.last_step = tsi_table_find(&view, steps - 1, "last_step").integer,
+		};
 }
 
 /* ---- the sections ---- */
@@ -349,24 +264,20 @@ static void put_heat(const struct panel *panel)
 /* "  missing ranks  3-5, 17 and 20 more" */
 static void put_missing(const struct panel *panel)
 {
-	struct table_view missing =
-		tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, "distributed.missing_ranks");
-	int64_t count = tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE,
-				       "distributed.missing_rank_count");
+	struct table_view missing = tsi_panel_rows(panel, "distributed.missing_ranks");
+	int64_t count = tsi_panel_int(panel, "distributed.missing_rank_count");
 	struct rank_text ranks = { .text = "" };
-	char text[sizeof(ranks.text) + NUMBER_MAX];
+	const char *text = ranks.text;
 
 	if (missing.row_count == 0)
 		return;
 	for (size_t row = 0; row < missing.row_count; row++)
 		tsi_rank_text_add(&ranks, tsi_table_cell(&missing, row, 0).integer);
 	tsi_rank_text_end(&ranks);
-	int length = snprintf(text, sizeof(text), "%s", ranks.text);
 	if (count > (int64_t)missing.row_count)
-		snprintf(text + length, sizeof(text) - (size_t)length, " and %lld more",
-			 (long long)(count - (int64_t)missing.row_count));
-	tsi_text_put_styled(panel->w, TEXT_YELLOW, "  missing ranks  ");
-	tsi_text_paragraph(panel->w, text, 17);
+		tsi_panel_append(panel, &text, " and %lld more",
+				 (long long)(count - (int64_t)missing.row_count));
+	tsi_doc_line(panel->doc, DOC_TAGGED, DOC_WARN, "missing ranks", "%s", text);
 }
 
 /*
@@ -399,17 +310,15 @@ static void put_skew(const struct panel *panel, const struct rank_rows *rows)
 void tsi_section_distributed(const struct panel *panel)
 {
 	struct rank_rows rows = find_rows(panel);
-	char steps[NUMBER_MAX];
 
 	if (rows.view.row_count == 0)
 		return;
-	tsi_panel_number(panel, "distributed.n_steps", steps);
-	tsi_panel_title(panel, TEXT_GREEN, "distributed", "DISTRIBUTED",
+	const char *steps = tsi_panel_number(panel, "distributed.n_steps");
+	tsi_panel_title(panel, DOC_GOOD, "distributed", "DISTRIBUTED",
 			"%zu ranks · %s step%s in common", rows.view.row_count, steps,
 			strcmp(steps, "1") == 0 ? "" : "s");
 	put_skew(panel, &rows);
 	put_missing(panel);
-	tsi_text_put(panel->w, "\n");
 	put_ranks(panel, &rows);
 	put_heat(panel);
 }
@@ -429,14 +338,12 @@ void tsi_section_pipeline(const struct panel *panel)
 		{ "busy", "busy_ns", 12 },
 		{ "idle", "bubble_ratio", 10 },
 	};
-	char stages[NUMBER_MAX], bubble[NUMBER_MAX];
 
 	if (tsi_panel_value(panel, "pipeline.bubble_ratio").kind == TSCOPE_VALUE_ABSENT)
 		return;
-	tsi_panel_number(panel, "pipeline.stage_count", stages);
-	tsi_panel_number(panel, "pipeline.bubble_ratio", bubble);
-	tsi_panel_title(panel, TEXT_GREEN, "pipeline", "PIPELINE",
-			"%s stages · idle %s of the time", stages, bubble);
+	tsi_panel_title(panel, DOC_GOOD, "pipeline", "PIPELINE", "%s stages · idle %s of the time",
+			tsi_panel_number(panel, "pipeline.stage_count"),
+			tsi_panel_number(panel, "pipeline.bubble_ratio"));
 	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures));
 	tsi_panel_table(panel, "pipeline.stages", columns, TSI_COUNT_OF(columns));
 }

@@ -31,7 +31,7 @@ static const char *text_at(const struct metrics *metrics, size_t row, size_t col
 static struct metrics find_metrics(const struct panel *panel)
 {
 	struct metrics metrics = {
-		.view = tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, "scalars.by_name"),
+		.view = tsi_panel_rows(panel, "scalars.by_name"),
 	};
 
 	metrics.name = tsi_table_column(&metrics.view, "name");
@@ -100,115 +100,132 @@ static const struct role {
 };
 
 /* Four digits: a learning rate has no usual size. */
-static void format_value(const struct panel *panel, const char *id, char text[NUMBER_MAX])
+static const char *name_value(const struct panel *panel, const char *id)
 {
 	struct tscope_value value = tsi_panel_value(panel, id);
 
 	if (value.kind == TSCOPE_VALUE_REAL && strcmp(id, "scalars.mfu_ratio") != 0)
-		tsi_number_significant(text, value.real, 4);
-	else
-		tsi_panel_number(panel, id, text);
+		return tsi_panel_significant(panel, value.real, 4);
+	return tsi_panel_number(panel, id);
 }
 
 /* "throughput 123.4 (throughput/samples_per_sec)", "loss is train_loss" */
-static void put_role(const struct panel *panel, struct text_flow *flow, const struct role *role)
+static void put_role(const struct panel *panel, struct doc_line *line, const struct role *role)
 {
 	struct tscope_value name = tsi_panel_value(panel, role->name);
-	char text[ITEM_MAX], number[NUMBER_MAX];
+	char text[ITEM_MAX];
 
 	if (name.kind != TSCOPE_VALUE_TEXT || strcmp(name.text, role->own_name) == 0)
 		return;
-	if (role->value) {
-		format_value(panel, role->value, number);
-		snprintf(text, sizeof(text), "%s %s%s (%s)", role->words, number, role->behind,
-			 name.text);
-	} else {
+	if (role->value)
+		snprintf(text, sizeof(text), "%s %s%s (%s)", role->words,
+			 name_value(panel, role->value), role->behind, name.text);
+	else
 		snprintf(text, sizeof(text), "%s is %s", role->words, name.text);
-	}
-	tsi_text_flow(flow, text);
+	tsi_doc_item(panel->doc, line, "%s", text);
 }
 
 /* "3 others: epoch, val_loss, val_acc" */
 static void put_others(const struct panel *panel, const struct metrics *metrics)
 {
-	size_t count = 0, named = 0, length;
-	char text[OTHERS_NAMED * ITEM_MAX];
+	size_t count = 0, named = 0;
+	const char *text;
 
 	for (size_t row = 0; row < metrics->view.row_count; row++)
 		count += text_at(metrics, row, metrics->role)[0] == '\0';
 	if (count == 0)
 		return;
-	length = (size_t)snprintf(text, sizeof(text), "%zu other%s:", count, count == 1 ? "" : "s");
+	text = tsi_panel_print(panel, "%zu other%s:", count, count == 1 ? "" : "s");
 	for (size_t row = 0; row < metrics->view.row_count && named < OTHERS_NAMED; row++)
 		if (text_at(metrics, row, metrics->role)[0] == '\0')
-			length += (size_t)snprintf(text + length, sizeof(text) - length,
-						   "%s %.200s", named++ > 0 ? "," : "",
-						   text_at(metrics, row, metrics->name));
-	snprintf(text + length, sizeof(text) - length, "%s", count > named ? ", …" : "");
-	tsi_text_put(panel->w, "  ");
-	tsi_text_paragraph(panel->w, text, 2);
+			tsi_panel_append(panel, &text, "%s %.200s", named++ > 0 ? "," : "",
+					 text_at(metrics, row, metrics->name));
+	tsi_doc_note(panel->doc, "%s%s", text, count > named ? ", …" : "");
 }
 
 void tsi_section_scalars(const struct panel *panel)
 {
-	struct text_flow flow = { .w = panel->w, .separator = " · ", .indent = 2 };
 	struct metrics metrics = find_metrics(panel);
-	char names[NUMBER_MAX], values[NUMBER_MAX], sources[SOURCES_MAX];
+	char sources[SOURCES_MAX];
 
 	if (!is_worth_telling(&metrics))
 		return;
-	tsi_panel_number(panel, "scalars.name_count", names);
-	tsi_panel_number(panel, "scalars.value_count", values);
 	list_sources(panel, &metrics, sources);
-	tsi_panel_title(panel, TEXT_CYAN, "scalars", "METRICS", "%s · %s values · %s", names,
-			values, sources);
+	tsi_panel_title(panel, DOC_INFO, "scalars", "METRICS", "%s · %s values · %s",
+			tsi_panel_number(panel, "scalars.name_count"),
+			tsi_panel_number(panel, "scalars.value_count"), sources);
+	struct doc_line *line = tsi_doc_items(panel->doc, DOC_FIGURES, DOC_PLAIN, NULL);
 	for (size_t i = 0; i < TSI_COUNT_OF(roles); i++)
-		put_role(panel, &flow, &roles[i]);
-	tsi_text_flow_end(&flow);
+		put_role(panel, line, &roles[i]);
 	put_others(panel, &metrics);
 }
 
 /* ---- efficiency as logged ---- */
 
-/* "  FLOPs a step        1.20 PFLOP      1.19 PFLOP" */
-static void put_pair(const struct panel *panel, const char *words, const char *logged_id,
-		     const char *id)
+/* "FLOPs a step        1.20 PFLOP      1.19 PFLOP" */
+static void put_pair(const struct panel *panel, struct doc_table *table, const char *words,
+		     const char *const ids[2])
 {
-	char logged[NUMBER_MAX], ours[NUMBER_MAX];
+	struct doc_row *row;
 
-	if (!tsi_panel_has(panel, logged_id) && !tsi_panel_has(panel, id))
+	if (!tsi_panel_has(panel, ids[0]) && !tsi_panel_has(panel, ids[1]))
 		return;
-	tsi_panel_number(panel, logged_id, logged);
-	tsi_panel_number(panel, id, ours);
-	tsi_text_put(panel->w, "  ");
-	tsi_text_left(panel->w, words, 20);
-	tsi_text_right(panel->w, logged, 18);
-	tsi_text_right(panel->w, ours, 18);
-	tsi_text_put(panel->w, "\n");
+	row = tsi_doc_row(panel->doc, table);
+	if (!row)
+		return;
+	row->cells[0].text = words;
+	for (size_t i = 0; i < 2; i++) {
+		row->cells[i + 1].value = tsi_panel_value(panel, ids[i]);
+		row->cells[i + 1].text = tsi_panel_number(panel, ids[i]);
+	}
+}
+
+static void put_pairs(const struct panel *panel)
+{
+	static const struct doc_column columns[] = {
+		{ "", TSCOPE_UNIT_TEXT, .width = 20 },
+		{ "by the job", TSCOPE_UNIT_NUMBER, .width = 18 },
+		{ "by this report", TSCOPE_UNIT_NUMBER, .width = 18 },
+	};
+	static const struct {
+		const char *words, *ids[2];
+	} pairs[] = {
+		{ "FLOPs of a step",
+		  { "logged_efficiency.logged_flops_per_step",
+		    "logged_efficiency.flops_per_step" } },
+		{ "steps a second",
+		  { "logged_efficiency.logged_steps_per_second",
+		    "logged_efficiency.steps_per_second" } },
+		{ "peak of a device",
+		  { "logged_efficiency.logged_peak_flops_per_second",
+		    "logged_efficiency.peak_flops_per_second" } },
+	};
+	struct doc_table *table = tsi_doc_table(panel->doc, columns, TSI_COUNT_OF(columns));
+
+	if (!table)
+		return;
+	table->is_tight = true;
+	table->keeps_empty = true;
+	table->keeps_all = true;
+	table->has_plain_head = true;
+	for (size_t i = 0; i < TSI_COUNT_OF(pairs); i++)
+		put_pair(panel, table, pairs[i].words, pairs[i].ids);
 }
 
 void tsi_section_logged_efficiency(const struct panel *panel)
 {
 	struct tscope_value explanation = tsi_panel_value(panel, "logged_efficiency.explanation");
-	char logged[NUMBER_MAX], ours[NUMBER_MAX];
 
 	/* Without a figure to compare with, the logged ones stand with the other metrics. */
 	if (!tsi_panel_has(panel, "logged_efficiency.mfu_factor") &&
 	    !tsi_panel_has(panel, "logged_efficiency.flops_factor"))
 		return;
-	tsi_panel_number(panel, "logged_efficiency.logged_mfu_ratio", logged);
-	tsi_panel_number(panel, "logged_efficiency.mfu_ratio", ours);
-	tsi_panel_title(panel, TEXT_CYAN, "logged_efficiency", "LOGGED EFFICIENCY",
-			"MFU %s by the job · %s by this report", logged, ours);
-	tsi_text_put(panel->w, "                              by the job    by this report\n");
-	put_pair(panel, "FLOPs of a step", "logged_efficiency.logged_flops_per_step",
-		 "logged_efficiency.flops_per_step");
-	put_pair(panel, "steps a second", "logged_efficiency.logged_steps_per_second",
-		 "logged_efficiency.steps_per_second");
-	put_pair(panel, "peak of a device", "logged_efficiency.logged_peak_flops_per_second",
-		 "logged_efficiency.peak_flops_per_second");
+	tsi_panel_title(panel, DOC_INFO, "logged_efficiency", "LOGGED EFFICIENCY",
+			"MFU %s by the job · %s by this report",
+			tsi_panel_number(panel, "logged_efficiency.logged_mfu_ratio"),
+			tsi_panel_number(panel, "logged_efficiency.mfu_ratio"));
+	put_pairs(panel);
 	if (explanation.kind != TSCOPE_VALUE_TEXT)
 		return;
-	tsi_text_put(panel->w, "  ");
-	tsi_text_paragraph(panel->w, explanation.text, 2);
+	tsi_doc_note(panel->doc, "%s", explanation.text);
 }

@@ -12,22 +12,22 @@
 
 /* ---- at the peak ---- */
 
-static enum text_style style_of_role(const char *role)
+static enum doc_tone tone_of_role(const char *role)
 {
 	static const struct {
 		const char *role;
-		enum text_style style;
-	} styles[] = {
-		{ "parameter", TEXT_GREEN },
-		{ "optimizer", TEXT_CYAN },
-		{ "backward", TEXT_YELLOW },
-		{ "forward", TEXT_YELLOW },
+		enum doc_tone tone;
+	} tones[] = {
+		{ "parameter", DOC_GOOD },
+		{ "optimizer", DOC_INFO },
+		{ "backward", DOC_WARN },
+		{ "forward", DOC_WARN },
 	};
 
-	for (size_t i = 0; i < TSI_COUNT_OF(styles); i++)
-		if (strcmp(role, styles[i].role) == 0)
-			return styles[i].style;
-	return TEXT_DIM;
+	for (size_t i = 0; i < TSI_COUNT_OF(tones); i++)
+		if (strcmp(role, tones[i].role) == 0)
+			return tones[i].tone;
+	return DOC_FAINT;
 }
 
 static void put_roles(const struct panel *panel)
@@ -36,20 +36,20 @@ static void put_roles(const struct panel *panel)
 
 	for (size_t row = 0; row < roles.row_count; row++) {
 		int64_t part = tsi_table_find(&roles, row, "bytes").integer;
-		struct meter meter = {
+		struct doc_meter meter = {
 			.label = tsi_table_find(&roles, row, "role").text,
 			.part = part,
-			.whole = tsi_snapshot_int(panel, "snapshot.peak_allocated_bytes"),
+			.whole = tsi_panel_int(panel, "snapshot.peak_allocated_bytes"),
 			.shown = part,
 			.unit = TSCOPE_UNIT_BYTES,
 		};
 
 		if (tsi_table_find(&roles, row, "device").integer !=
-			    tsi_snapshot_int(panel, "snapshot.peak_device") ||
+			    tsi_panel_int(panel, "snapshot.peak_device") ||
 		    part <= 0)
 			continue;
-		meter.style = style_of_role(meter.label);
-		tsi_panel_meter(panel, &meter);
+		meter.tone = tone_of_role(meter.label);
+		tsi_doc_meter(panel->doc, &meter);
 	}
 }
 
@@ -78,13 +78,9 @@ static void put_unknown_sites(const struct panel *panel)
 
 		if (name.kind != TSCOPE_VALUE_TEXT || *name.text != '\0')
 			continue;
-		tsi_text_style(panel->w, TEXT_DIM);
-		tsi_text_put(panel->w, "  ");
-		tsi_text_paragraph(panel->w,
-				   "- stands for blocks without a stack: allocated before the "
-				   "recording began, or none was taken",
-				   2);
-		tsi_text_style(panel->w, TEXT_PLAIN);
+		tsi_doc_line(panel->doc, DOC_NOTE, DOC_FAINT, NULL,
+			     "- stands for blocks without a stack: allocated before the "
+			     "recording began, or none was taken");
 		return;
 	}
 }
@@ -96,16 +92,14 @@ void tsi_section_snapshot_peak(const struct panel *panel)
 		{ "blocks", "count", 9 },  { "never freed", "never_freed_bytes", 13 },
 		{ "device", "device", 8 },
 	};
-	bool is_flat = tsi_snapshot_int(panel, "snapshot.trace_entry_count") == 0;
-	char peak[NUMBER_MAX], count[COUNT_WORDS_MAX], device[NUMBER_MAX];
+	bool is_flat = tsi_panel_int(panel, "snapshot.trace_entry_count") == 0;
 
-	if (tsi_snapshot_int(panel, "snapshot.live_at_peak_count") == 0)
+	if (tsi_panel_int(panel, "snapshot.live_at_peak_count") == 0)
 		return;
-	tsi_panel_number(panel, "snapshot.peak_allocated_bytes", peak);
-	tsi_count_words(panel, "snapshot.live_at_peak_count", "block", count);
-	tsi_peak_device_words(panel, device);
-	tsi_panel_title(panel, TEXT_CYAN, "snapshot", is_flat ? "LIVE" : "LIVE AT THE PEAK",
-			"%s in %s%s", peak, count, device);
+	tsi_panel_title(panel, DOC_INFO, "snapshot", is_flat ? "LIVE" : "LIVE AT THE PEAK",
+			"%s in %s%s", tsi_panel_number(panel, "snapshot.peak_allocated_bytes"),
+			tsi_count_words(panel, "snapshot.live_at_peak_count", "block"),
+			tsi_peak_device_words(panel));
 	put_roles(panel);
 	put_sites(panel, "bytes", false, columns,
 		  TSI_COUNT_OF(columns) - (tsi_has_many_devices(panel) ? 0 : 1));
@@ -139,13 +133,12 @@ void tsi_section_snapshot_churn(const struct panel *panel)
 		{ "life, entries", "lifetime_entries/freed_count", 15 },
 	};
 	bool has_times = tsi_panel_has(panel, "snapshot.window_ns");
-	bool has_peak = tsi_snapshot_int(panel, "snapshot.live_at_peak_count") > 0;
-	char count[COUNT_WORDS_MAX];
+	bool has_peak = tsi_panel_int(panel, "snapshot.live_at_peak_count") > 0;
 
-	if (tsi_snapshot_int(panel, "snapshot.alloc_count") == 0)
+	if (tsi_panel_int(panel, "snapshot.alloc_count") == 0)
 		return;
-	tsi_count_words(panel, "snapshot.alloc_count", "allocation", count);
-	tsi_panel_title(panel, TEXT_CYAN, "snapshot", "CHURN", "%s", count);
+	tsi_panel_title(panel, DOC_INFO, "snapshot", "CHURN", "%s",
+			tsi_count_words(panel, "snapshot.alloc_count", "allocation"));
 	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures));
 	put_sites(panel, "alloc_count", has_peak, has_times ? with_times : with_entries,
 		  TSI_COUNT_OF(with_times));
@@ -154,12 +147,12 @@ void tsi_section_snapshot_churn(const struct panel *panel)
 /* ---- growth ---- */
 
 /* "+1.50 GiB" */
-static void format_change(char text[NUMBER_MAX + 1], struct tscope_value bytes)
+static const char *name_change(const struct panel *panel, struct tscope_value bytes)
 {
 	bool is_more = bytes.kind == TSCOPE_VALUE_INT && bytes.integer > 0;
 
-	text[0] = '+';
-	tsi_number_people(text + is_more, bytes, TSCOPE_UNIT_BYTES);
+	return tsi_panel_print(panel, "%s%s", is_more ? "+" : "",
+			       tsi_panel_people(panel, bytes, TSCOPE_UNIT_BYTES));
 }
 
 void tsi_section_snapshot_growth(const struct panel *panel)
@@ -172,14 +165,12 @@ void tsi_section_snapshot_growth(const struct panel *panel)
 	struct tscope_value growth = tsi_panel_value(panel, "snapshot.growth_bytes");
 	struct tscope_value reserved = tsi_panel_value(panel, "snapshot.growth_reserved_bytes");
 	struct table_view grown = tsi_panel_rows(panel, "snapshot.growth");
-	char live[NUMBER_MAX + 1], held[NUMBER_MAX + 1], folder[FOLDER_MAX];
+	char folder[FOLDER_MAX];
 
 	if (growth.kind != TSCOPE_VALUE_INT || earlier.kind != TSCOPE_VALUE_TEXT)
 		return;
-	format_change(live, growth);
-	format_change(held, reserved);
-	tsi_panel_title(panel, TEXT_CYAN, "snapshot", "GROWTH", "%s live, %s reserved since %s",
-			live, held, earlier.text);
+	tsi_panel_title(panel, DOC_INFO, "snapshot", "GROWTH", "%s live, %s reserved since %s",
+			name_change(panel, growth), name_change(panel, reserved), earlier.text);
 	tsi_site_folder(&grown, folder);
 	tsi_panel_ranking(panel,
 			  &(struct ranking){ "snapshot.growth", "growth_bytes", NULL, folder },

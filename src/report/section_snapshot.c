@@ -18,29 +18,29 @@ static void put_parts(const struct panel *panel)
 {
 	static const struct {
 		const char *label, *id;
-		enum text_style style;
+		enum doc_tone tone;
 	} lines[] = {
-		{ "allocated", "snapshot.allocated_bytes", TEXT_GREEN },
-		{ "  rounding", "snapshot.rounding_bytes", TEXT_DIM },
-		{ "freed, in use", "snapshot.pending_bytes", TEXT_YELLOW },
-		{ "inactive split", "snapshot.inactive_split_bytes", TEXT_RED },
-		{ "inactive pages", "snapshot.inactive_expandable_bytes", TEXT_YELLOW },
-		{ "free segments", "snapshot.free_segment_bytes", TEXT_CYAN },
+		{ "allocated", "snapshot.allocated_bytes", DOC_GOOD },
+		{ "  rounding", "snapshot.rounding_bytes", DOC_FAINT },
+		{ "freed, in use", "snapshot.pending_bytes", DOC_WARN },
+		{ "inactive split", "snapshot.inactive_split_bytes", DOC_BAD },
+		{ "inactive pages", "snapshot.inactive_expandable_bytes", DOC_WARN },
+		{ "free segments", "snapshot.free_segment_bytes", DOC_INFO },
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(lines); i++) {
-		int64_t part = tsi_snapshot_int(panel, lines[i].id);
-		struct meter meter = {
+		int64_t part = tsi_panel_int(panel, lines[i].id);
+		struct doc_meter meter = {
 			.label = lines[i].label,
 			.part = part,
-			.whole = tsi_snapshot_int(panel, "snapshot.reserved_bytes"),
+			.whole = tsi_panel_int(panel, "snapshot.reserved_bytes"),
 			.shown = part,
-			.style = lines[i].style,
+			.tone = lines[i].tone,
 			.unit = TSCOPE_UNIT_BYTES,
 		};
 
 		if (part > 0)
-			tsi_panel_meter(panel, &meter);
+			tsi_doc_meter(panel->doc, &meter);
 	}
 }
 
@@ -72,29 +72,23 @@ void tsi_section_snapshot(const struct panel *panel)
 		{ "expandable segments", "snapshot.expandable_segments" },
 	};
 	struct tscope_value conf = tsi_panel_value(panel, "snapshot.alloc_conf");
-	char reserved[NUMBER_MAX], segments[COUNT_WORDS_MAX], blocks[COUNT_WORDS_MAX];
 
-	tsi_panel_number(panel, "snapshot.reserved_bytes", reserved);
-	tsi_count_words(panel, "snapshot.segment_count", "segment", segments);
-	tsi_count_words(panel, "snapshot.block_count", "block", blocks);
-	tsi_panel_title(panel, TEXT_CYAN, "snapshot", "SNAPSHOT", "%s reserved in %s of %s",
-			reserved, segments, blocks);
+	tsi_panel_title(panel, DOC_INFO, "snapshot", "SNAPSHOT", "%s reserved in %s of %s",
+			tsi_panel_number(panel, "snapshot.reserved_bytes"),
+			tsi_count_words(panel, "snapshot.segment_count", "segment"),
+			tsi_count_words(panel, "snapshot.block_count", "block"));
 	put_parts(panel);
 	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures));
-	if (conf.kind == TSCOPE_VALUE_TEXT && *conf.text != '\0') {
-		tsi_text_put_styled(panel->w, TEXT_DIM, "  PYTORCH_CUDA_ALLOC_CONF  ");
-		tsi_text_paragraph(panel->w, conf.text, 27);
-	}
+	if (conf.kind == TSCOPE_VALUE_TEXT && *conf.text != '\0')
+		tsi_doc_line(panel->doc, DOC_TAGGED, DOC_FAINT, "PYTORCH_CUDA_ALLOC_CONF", "%s",
+			     conf.text);
 	put_totals(panel, "snapshot.by_device", "device", "device");
 	put_totals(panel, "snapshot.by_stream", "stream", "stream");
 	put_totals(panel, "snapshot.by_pool_id", "pool_id", "pool id");
-	if (tsi_snapshot_int(panel, "snapshot.trace_entry_count") == 0) {
-		tsi_text_put_styled(panel->w, TEXT_CYAN, "  record  ");
-		tsi_text_paragraph(panel->w,
-				   "torch.cuda.memory._record_memory_history() for memory over "
-				   "time, and what was live at the peak",
-				   10);
-	}
+	if (tsi_panel_int(panel, "snapshot.trace_entry_count") == 0)
+		tsi_doc_line(panel->doc, DOC_TAGGED, DOC_INFO, "record",
+			     "torch.cuda.memory._record_memory_history() for memory over "
+			     "time, and what was live at the peak");
 }
 
 /* ---- over time ---- */
@@ -120,7 +114,7 @@ static struct curve peak_curve(const struct panel *panel)
 {
 	struct curve curve = { .timeline = tsi_panel_rows(panel, "snapshot.timeline") };
 	size_t device = tsi_table_column(&curve.timeline, "device");
-	int64_t peak_device = tsi_snapshot_int(panel, "snapshot.peak_device");
+	int64_t peak_device = tsi_panel_int(panel, "snapshot.peak_device");
 
 	curve.column = tsi_table_column(&curve.timeline, "active_bytes");
 	for (size_t row = 0; row < curve.timeline.row_count; row++) {
@@ -133,64 +127,54 @@ static struct curve peak_curve(const struct panel *panel)
 }
 
 /* ", 1.23 s before the end" */
-static void format_time_left(const struct panel *panel, const struct curve *curve,
-			     char text[2 * NUMBER_MAX])
+static const char *name_time_left(const struct panel *panel, const struct curve *curve)
 {
 	struct tscope_value peak = tsi_panel_value(panel, "snapshot.peak_time_ns"), last;
-	char left[NUMBER_MAX];
 
-	text[0] = '\0';
 	if (curve->count == 0 || peak.kind != TSCOPE_VALUE_INT)
-		return;
+		return "";
 	last = tsi_table_find(&curve->timeline, curve->first + curve->count - 1, "time_ns");
 	if (last.kind != TSCOPE_VALUE_INT || last.integer < peak.integer)
-		return;
-	tsi_number_people_int(left, last.integer - peak.integer, TSCOPE_UNIT_NS);
-	snprintf(text, 2 * NUMBER_MAX, ", %s before the end", left);
+		return "";
+	return tsi_panel_print(
+		panel, ", %s before the end",
+		tsi_panel_people_int(panel, last.integer - peak.integer, TSCOPE_UNIT_NS));
 }
 
 /* "at entry 8,123 of 19,136" */
-static void format_index(const struct panel *panel, char text[3 * NUMBER_MAX])
+static const char *name_index(const struct panel *panel)
 {
-	char index[NUMBER_MAX], count[NUMBER_MAX];
-
-	tsi_panel_number(panel, "snapshot.peak_index", index);
-	tsi_panel_number(panel, "snapshot.trace_entry_count", count);
-	if (tsi_snapshot_int(panel, "snapshot.peak_index") < 0)
-		snprintf(text, 3 * NUMBER_MAX, "before the first entry");
-	else
-		snprintf(text, 3 * NUMBER_MAX, "at entry %s of %s", index, count);
+	if (tsi_panel_int(panel, "snapshot.peak_index") < 0)
+		return "before the first entry";
+	return tsi_panel_print(panel, "at entry %s of %s",
+			       tsi_panel_number(panel, "snapshot.peak_index"),
+			       tsi_panel_number(panel, "snapshot.trace_entry_count"));
 }
 
 /* "start 3.10 GiB · end 17.9 GiB · reserved at most 23.4 GiB" */
 static void put_ends(const struct panel *panel)
 {
-	struct text_flow flow = { .w = panel->w, .separator = " · ", .indent = 2 };
+	static const struct figure figures[] = {
+		{ "reserved at most", "snapshot.peak_reserved_bytes" },
+		{ "window", "snapshot.window_ns" },
+	};
+	struct doc_line *line = tsi_doc_items(panel->doc, DOC_FIGURES, DOC_PLAIN, NULL);
 	struct table_view curves = tsi_panel_rows(panel, "snapshot.curves");
-	int64_t device = tsi_snapshot_int(panel, "snapshot.peak_device");
-	char start[NUMBER_MAX], end[NUMBER_MAX], text[3 * NUMBER_MAX];
+	int64_t device = tsi_panel_int(panel, "snapshot.peak_device");
 
 	for (size_t row = 0; row < curves.row_count; row++) {
 		if (tsi_table_find(&curves, row, "device").integer != device ||
 		    strcmp(tsi_table_find(&curves, row, "curve").text, "active") != 0)
 			continue;
-		tsi_number_people(start, tsi_table_find(&curves, row, "start_bytes"),
-				  TSCOPE_UNIT_BYTES);
-		tsi_number_people(end, tsi_table_find(&curves, row, "end_bytes"),
-				  TSCOPE_UNIT_BYTES);
-		snprintf(text, sizeof(text), "start %s", start);
-		tsi_text_flow(&flow, text);
-		snprintf(text, sizeof(text), "end %s", end);
-		tsi_text_flow(&flow, text);
+		tsi_doc_figure(panel->doc, line, "start",
+			       tsi_table_find(&curves, row, "start_bytes"), TSCOPE_UNIT_BYTES);
+		tsi_doc_figure(panel->doc, line, "end", tsi_table_find(&curves, row, "end_bytes"),
+			       TSCOPE_UNIT_BYTES);
 	}
-	tsi_panel_number(panel, "snapshot.peak_reserved_bytes", end);
-	snprintf(text, sizeof(text), "reserved at most %s", end);
-	tsi_text_flow(&flow, text);
-	tsi_panel_number(panel, "snapshot.window_ns", end);
-	snprintf(text, sizeof(text), "window %s", end);
-	if (tsi_panel_has(panel, "snapshot.window_ns"))
-		tsi_text_flow(&flow, text);
-	tsi_text_flow_end(&flow);
+	for (size_t i = 0; i < TSI_COUNT_OF(figures); i++)
+		if (i == 0 || tsi_panel_has(panel, figures[i].id))
+			tsi_doc_item(panel->doc, line, "%s %s", figures[i].label,
+				     tsi_panel_number(panel, figures[i].id));
 }
 
 void tsi_section_snapshot_time(const struct panel *panel)
@@ -201,18 +185,16 @@ void tsi_section_snapshot_time(const struct panel *panel)
 		{ "peak", "peak_bytes", 11 },   { "at entry", "peak_index", 11 },
 	};
 	struct curve curve = peak_curve(panel);
-	char peak[NUMBER_MAX], device[NUMBER_MAX], index[3 * NUMBER_MAX], time[2 * NUMBER_MAX];
 
-	if (tsi_snapshot_int(panel, "snapshot.trace_entry_count") == 0 ||
+	if (tsi_panel_int(panel, "snapshot.trace_entry_count") == 0 ||
 	    !tsi_panel_has(panel, "snapshot.peak_allocated_bytes"))
 		return;
-	tsi_panel_number(panel, "snapshot.peak_allocated_bytes", peak);
-	tsi_peak_device_words(panel, device);
-	format_index(panel, index);
-	format_time_left(panel, &curve, time);
-	tsi_panel_title(panel, TEXT_CYAN, "snapshot", "MEMORY OVER TIME", "peak %s %s%s%s", peak,
-			index, time, device);
-	tsi_panel_sparkline(panel, &(struct sketch){ &curve, get_bytes, curve.count });
+	tsi_panel_title(panel, DOC_INFO, "snapshot", "MEMORY OVER TIME", "peak %s %s%s%s",
+			tsi_panel_number(panel, "snapshot.peak_allocated_bytes"), name_index(panel),
+			name_time_left(panel, &curve), tsi_peak_device_words(panel));
+	tsi_doc_series(panel->doc,
+		       &(struct doc_series){ tsi_doc_copy(panel->doc, &curve, sizeof(curve)),
+					     get_bytes, curve.count });
 	put_ends(panel);
 	if (tsi_has_many_devices(panel))
 		tsi_panel_table(panel, "snapshot.curves", columns, TSI_COUNT_OF(columns));
@@ -230,15 +212,15 @@ void tsi_section_snapshot_segments(const struct panel *panel)
 	};
 	static const struct ranking ranking = { "snapshot.segments", "inactive_bytes",
 						"active_bytes", NULL };
-	int64_t split = tsi_snapshot_int(panel, "snapshot.inactive_split_bytes");
-	int64_t pages = tsi_snapshot_int(panel, "snapshot.inactive_expandable_bytes");
-	char bytes[NUMBER_MAX];
+	int64_t split = tsi_panel_int(panel, "snapshot.inactive_split_bytes");
+	int64_t pages = tsi_panel_int(panel, "snapshot.inactive_expandable_bytes");
 
 	if (split <= 0 && pages <= 0)
 		return;
-	tsi_number_people_int(bytes, split > INT64_MAX - pages ? INT64_MAX : split + pages,
-			      TSCOPE_UNIT_BYTES);
-	tsi_panel_title(panel, TEXT_CYAN, "snapshot", "SEGMENTS",
-			"%s inactive in those that are in use, worst first", bytes);
+	tsi_panel_title(panel, DOC_INFO, "snapshot", "SEGMENTS",
+			"%s inactive in those that are in use, worst first",
+			tsi_panel_people_int(panel,
+					     split > INT64_MAX - pages ? INT64_MAX : split + pages,
+					     TSCOPE_UNIT_BYTES));
 	tsi_panel_ranking(panel, &ranking, columns, TSI_COUNT_OF(columns));
 }

@@ -62,15 +62,11 @@ static void put_marked_steps(const struct panel *panel, const struct table_view 
 	for (size_t i = 0; i < TSI_COUNT_OF(marks); i++) {
 		const char *name = tscope_step_mark_name(marks[i].mark);
 		unsigned count = 0;
-		char text[2 * NUMBER_MAX];
 
 		for (size_t row = 0; row < list->row_count; row++)
 			count += strcmp(tsi_table_cell(list, row, column).text, name) == 0;
-		if (count == 0)
-			continue;
-		snprintf(text, sizeof(text), "%u left out: %s", count, marks[i].reason);
-		tsi_text_put(panel->w, "  ");
-		tsi_text_paragraph(panel->w, text, 2);
+		if (count > 0)
+			tsi_doc_note(panel->doc, "%u left out: %s", count, marks[i].reason);
 	}
 }
 
@@ -85,25 +81,24 @@ static const char *boundary_words(const struct panel *panel)
 		[TSCOPE_BOUNDARY_ITERATION] = "by the engine's iterations",
 		[TSCOPE_BOUNDARY_WHOLE_TRACE] = "without marks: the whole trace is one step",
 	};
-	struct tscope_value name = tsi_panel_value(panel, "steps.boundary");
+	const char *name = tsi_panel_text(panel, "steps.boundary");
 
 	for (size_t i = 0; i < TSI_COUNT_OF(words); i++)
-		if (strcmp(name.text, tscope_boundary_name((enum tscope_boundary)i)) == 0)
+		if (strcmp(name, tscope_boundary_name((enum tscope_boundary)i)) == 0)
 			return words[i];
 	return "";
 }
 
 void tsi_section_steps(const struct panel *panel)
 {
-	struct table_view list =
-		tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, "steps.list");
-	struct sketch walls = { &list, get_wall, list.row_count };
-	char count[NUMBER_MAX];
+	struct table_view list = tsi_panel_rows(panel, "steps.list");
 
-	tsi_panel_number(panel, "steps.count", count);
-	tsi_panel_title(panel, TEXT_CYAN, "steps", "STEPS", "%s %s", count, boundary_words(panel));
-	put_times(panel, tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, "steps.count"));
-	tsi_panel_sparkline(panel, &walls);
+	tsi_panel_title(panel, DOC_INFO, "steps", "STEPS", "%s %s",
+			tsi_panel_number(panel, "steps.count"), boundary_words(panel));
+	put_times(panel, tsi_panel_int(panel, "steps.count"));
+	tsi_doc_series(panel->doc,
+		       &(struct doc_series){ tsi_doc_copy(panel->doc, &list, sizeof(list)),
+					     get_wall, list.row_count });
 	put_marked_steps(panel, &list);
 	put_slow_steps(panel);
 }
@@ -118,58 +113,56 @@ static bool get_time(const void *source, size_t index, double *time_ns)
 	return step.is_timed;
 }
 
-static enum text_style style_of_phase(const char *name)
+static enum doc_tone tone_of_phase(const char *name)
 {
 	static const struct {
 		const char *name;
-		enum text_style style;
+		enum doc_tone tone;
 	} known[] = {
-		{ "data", TEXT_RED },        { "forward", TEXT_GREEN }, { "backward", TEXT_GREEN },
-		{ "optimizer", TEXT_GREEN }, { "compute", TEXT_GREEN }, { "comm", TEXT_YELLOW },
+		{ "data", DOC_BAD },       { "forward", DOC_GOOD }, { "backward", DOC_GOOD },
+		{ "optimizer", DOC_GOOD }, { "compute", DOC_GOOD }, { "comm", DOC_WARN },
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(known); i++)
 		if (strcmp(name, known[i].name) == 0)
-			return known[i].style;
-	return TEXT_PLAIN;
+			return known[i].tone;
+	return DOC_PLAIN;
 }
 
 /* The phases as the job timed them; those made of a trace's budget stand in the budget. */
 static void put_phases(const struct panel *panel)
 {
-	struct table_view phases =
-		tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, "step_time.phases");
+	struct table_view phases = tsi_panel_rows(panel, "step_time.phases");
 	size_t name = tsi_table_column(&phases, "phase");
 	size_t mean = tsi_table_column(&phases, "mean_ns");
-	int64_t step_ns = tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, "step_time.mean_ns");
+	int64_t step_ns = tsi_panel_int(panel, "step_time.mean_ns");
 
 	for (size_t row = 0; row < phases.row_count; row++) {
-		struct meter meter = { .label = tsi_table_cell(&phases, row, name).text,
-				       .part = tsi_table_cell(&phases, row, mean).integer,
-				       .whole = step_ns,
-				       .unit = TSCOPE_UNIT_NS };
+		struct doc_meter meter = { .label = tsi_table_cell(&phases, row, name).text,
+					   .part = tsi_table_cell(&phases, row, mean).integer,
+					   .whole = step_ns,
+					   .unit = TSCOPE_UNIT_NS };
 
 		meter.shown = meter.part;
-		meter.style = style_of_phase(meter.label);
-		tsi_panel_meter(panel, &meter);
+		meter.tone = tone_of_phase(meter.label);
+		tsi_doc_meter(panel->doc, &meter);
 	}
 }
 
 void tsi_section_run_steps(const struct panel *panel)
 {
 	const struct tscope_run *run = panel->report->run;
-	struct sketch times = { run, get_time, tscope_run_step_count(run, TSCOPE_ALL_RANKS) };
-	int64_t step_count = tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, "step_time.count");
-	char count[NUMBER_MAX], rate[NUMBER_MAX];
+	struct doc_series times = { run, get_time, tscope_run_step_count(run, TSCOPE_ALL_RANKS) };
+	int64_t step_count = tsi_panel_int(panel, "step_time.count");
 
 	if (step_count == 0)
 		return;
-	tsi_panel_number(panel, "step_time.count", count);
-	tsi_panel_number(panel, "step_time.steps_per_second", rate);
-	tsi_panel_title(panel, TEXT_GREEN, "step_time", "STEPS", "%s · %s a second%s", count, rate,
+	tsi_panel_title(panel, DOC_GOOD, "step_time", "STEPS", "%s · %s a second%s",
+			tsi_panel_number(panel, "step_time.count"),
+			tsi_panel_number(panel, "step_time.steps_per_second"),
 			tscope_run_rank_count(run) > 1 ? " · of each step the slowest rank" : "");
 	put_times(panel, step_count);
-	tsi_panel_sparkline(panel, &times);
+	tsi_doc_series(panel->doc, &times);
 	if (tsi_has_records(panel->report->run))
 		put_phases(panel);
 	put_slow_steps(panel);

@@ -10,7 +10,7 @@
 
 static bool is_empty(const struct panel *panel, const char *table)
 {
-	return tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, table).row_count == 0;
+	return tsi_panel_rows(panel, table).row_count == 0;
 }
 
 void tsi_section_kernels(const struct panel *panel)
@@ -33,13 +33,12 @@ void tsi_section_kernels(const struct panel *panel)
 		{ "total", "total_ns", 11 }, { "share", "share_ratio", 9 },
 		{ "mean", "mean_ns", 11 },
 	};
-	char count[NUMBER_MAX], total[NUMBER_MAX];
 
 	if (is_empty(panel, "kernels.by_name"))
 		return;
-	tsi_panel_number(panel, "kernels.count", count);
-	tsi_panel_number(panel, "kernels.total_ns", total);
-	tsi_panel_title(panel, TEXT_CYAN, "kernels", "KERNELS", "%s · %s", count, total);
+	tsi_panel_title(panel, DOC_INFO, "kernels", "KERNELS", "%s · %s",
+			tsi_panel_number(panel, "kernels.count"),
+			tsi_panel_number(panel, "kernels.total_ns"));
 	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures));
 	tsi_panel_table(panel, "kernels.by_kind", kind_columns, TSI_COUNT_OF(kind_columns));
 	tsi_panel_table(panel, "kernels.by_name", columns, TSI_COUNT_OF(columns));
@@ -60,12 +59,11 @@ void tsi_section_operators(const struct panel *panel)
 	};
 	/* Without a device the last figures and the last column are nothing but zeros. */
 	bool has_device = tscope_analysis_device_count(panel->analysis) > 0;
-	char count[NUMBER_MAX];
 
 	if (is_empty(panel, "operators.by_name"))
 		return;
-	tsi_panel_number(panel, "operators.count", count);
-	tsi_panel_title(panel, TEXT_CYAN, "operators", "OPERATORS", "%s", count);
+	tsi_panel_title(panel, DOC_INFO, "operators", "OPERATORS", "%s",
+			tsi_panel_number(panel, "operators.count"));
 	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures) - (has_device ? 0 : 2));
 	tsi_panel_table(panel, "operators.by_name", columns,
 			TSI_COUNT_OF(columns) - (has_device ? 0 : 1));
@@ -92,12 +90,11 @@ void tsi_section_launches(const struct panel *panel)
 		{ "count", "count", 8 },
 		{ "total", "total_ns", 11 },
 	};
-	char count[NUMBER_MAX];
 
 	if (is_empty(panel, "launches.by_name"))
 		return;
-	tsi_panel_number(panel, "launches.launch_count", count);
-	tsi_panel_title(panel, TEXT_CYAN, "launches", "LAUNCHES", "%s", count);
+	tsi_panel_title(panel, DOC_INFO, "launches", "LAUNCHES", "%s",
+			tsi_panel_number(panel, "launches.launch_count"));
 	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures));
 	tsi_panel_table(panel, "launches.by_name", columns, TSI_COUNT_OF(columns));
 	tsi_panel_table(panel, "launches.syncs", sync_columns, TSI_COUNT_OF(sync_columns));
@@ -117,13 +114,12 @@ void tsi_section_copies(const struct panel *panel)
 		{ "bytes", "bytes", 10 },
 		{ "rate", "bytes_per_second", 11 },
 	};
-	char count[NUMBER_MAX], total[NUMBER_MAX];
 
 	if (is_empty(panel, "copies.by_name"))
 		return;
-	tsi_panel_number(panel, "copies.count", count);
-	tsi_panel_number(panel, "copies.total_ns", total);
-	tsi_panel_title(panel, TEXT_CYAN, "copies", "COPIES AND FILLS", "%s · %s", count, total);
+	tsi_panel_title(panel, DOC_INFO, "copies", "COPIES AND FILLS", "%s · %s",
+			tsi_panel_number(panel, "copies.count"),
+			tsi_panel_number(panel, "copies.total_ns"));
 	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures));
 	tsi_panel_table(panel, "copies.by_name", columns, TSI_COUNT_OF(columns));
 }
@@ -135,11 +131,10 @@ void tsi_section_spans(const struct panel *panel)
 		{ "span", "name", 0 },     { "count", "count", 8 },   { "total", "total_ns", 11 },
 		{ "self", "self_ns", 11 }, { "mean", "mean_ns", 11 },
 	};
-	char count[NUMBER_MAX];
 
 	if (is_empty(panel, "spans.by_name") || !is_empty(panel, "operators.by_name"))
 		return;
-	tsi_panel_number(panel, "spans.count", count);
-	tsi_panel_title(panel, TEXT_CYAN, "spans", "SPANS", "%s", count);
+	tsi_panel_title(panel, DOC_INFO, "spans", "SPANS", "%s",
+			tsi_panel_number(panel, "spans.count"));
 	tsi_panel_table(panel, "spans.by_name", columns, TSI_COUNT_OF(columns));
 }

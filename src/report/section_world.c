@@ -14,43 +14,31 @@
 
 /* ---- stragglers ---- */
 
-/* "launch_stall" in words */
-static void put_spaces(char *name)
-{
-	for (char *at = name; (at = strchr(at, '_'));)
-		*at = ' ';
-}
-
 /* "  rank 17  slow clock: kernels 5.1 % longer throughout" */
-static void put_cause(struct text_writer *w, const struct table_view *causes, size_t row)
+static void put_cause(const struct panel *panel, const struct table_view *causes, size_t row)
 {
 	const char *detail = tsi_table_text(causes, row, "detail");
-	char text[1200];
-	int length = snprintf(text, sizeof(text), "%s", tsi_table_text(causes, row, "cause"));
 
-	put_spaces(text);
-	snprintf(text + length, sizeof(text) - (size_t)length, "%s%s", *detail ? ": " : "", detail);
-	tsi_text_printf(w, "  rank %-5lld ",
-			(long long)tsi_table_find(causes, row, "rank").integer);
-	tsi_text_paragraph(w, text, 13);
+	tsi_doc_line(panel->doc, DOC_CAUSE, DOC_PLAIN,
+		     tsi_panel_print(panel, "rank %lld",
+				     (long long)tsi_table_find(causes, row, "rank").integer),
+		     "%s%s%s", tsi_panel_spaced(panel, tsi_table_text(causes, row, "cause")),
+		     *detail ? ": " : "", detail);
 }
 
 /* "             the same: ranks 16-18, 20" */
-static void put_likes(struct text_writer *w, const struct table_view *causes, size_t first)
+static void put_likes(const struct panel *panel, const struct table_view *causes, size_t first)
 {
 	const char *cause = tsi_table_text(causes, first, "cause");
 	struct rank_text ranks = { .text = "" };
-	char text[1100];
 
 	for (size_t row = 0; row < causes->row_count; row++)
 		if (row != first && strcmp(tsi_table_text(causes, row, "cause"), cause) == 0)
 			tsi_rank_text_add(&ranks, tsi_table_find(causes, row, "rank").integer);
 	tsi_rank_text_end(&ranks);
-	if (!ranks.text[0])
-		return;
-	snprintf(text, sizeof(text), "the same: ranks %s", ranks.text);
-	tsi_text_repeat(w, " ", 13);
-	tsi_text_paragraph(w, text, 13);
+	if (ranks.text[0])
+		tsi_doc_line(panel->doc, DOC_CAUSE, DOC_PLAIN, "", "the same: ranks %s",
+			     ranks.text);
 }
 
 /* Of the ranks with one cause, the one with the longest excess; SIZE_MAX: row is not the first. */
@@ -81,8 +69,8 @@ static void put_causes(const struct panel *panel)
 
 		if (longest == SIZE_MAX)
 			continue;
-		put_cause(panel->w, &causes, longest);
-		put_likes(panel->w, &causes, longest);
+		put_cause(panel, &causes, longest);
+		put_likes(panel, &causes, longest);
 	}
 }
 
@@ -90,45 +78,41 @@ static void put_causes(const struct panel *panel)
 static void put_common(const struct panel *panel)
 {
 	struct table_view groups = tsi_panel_rows(panel, "stragglers.groups");
-	struct text_writer *w = panel->w;
-	char text[1200];
 
-	for (size_t row = 0; row < groups.row_count; row++) {
-		snprintf(text, sizeof(text), "%s %s: %lld of its %lld ranks are late",
-			 tsi_table_text(&groups, row, "kind"), tsi_table_text(&groups, row, "name"),
-			 (long long)tsi_table_find(&groups, row, "late_count").integer,
-			 (long long)tsi_table_find(&groups, row, "rank_count").integer);
-		tsi_text_put(w, "  ");
-		tsi_text_paragraph(w, text, 2);
-	}
+	for (size_t row = 0; row < groups.row_count; row++)
+		tsi_doc_note(panel->doc, "%s %s: %lld of its %lld ranks are late",
+			     tsi_table_text(&groups, row, "kind"),
+			     tsi_table_text(&groups, row, "name"),
+			     (long long)tsi_table_find(&groups, row, "late_count").integer,
+			     (long long)tsi_table_find(&groups, row, "rank_count").integer);
 }
 
 enum { LINE_WIDTH = 14, TIME_WIDTH = 11 };
 
-static void put_line(struct text_writer *w, const struct table_view *lines, size_t row)
+static void put_line(const struct panel *panel, struct doc_table *table,
+		     const struct table_view *lines, size_t row)
 {
-	static const char *const columns[] = { "rank_ns", "others_ns", "excess_ns" };
-	char text[NUMBER_MAX];
+	static const char *const columns[] = { "line", "rank_ns", "others_ns", "excess_ns" };
+	struct doc_row *shown = tsi_doc_row(panel->doc, table);
 
-	snprintf(text, sizeof(text), "%s", tsi_table_text(lines, row, "line"));
-	put_spaces(text);
-	tsi_text_put(w, "  ");
-	tsi_text_name_cell(w, text, LINE_WIDTH - 1);
-	for (size_t i = 0; i < TSI_COUNT_OF(columns); i++) {
-		if (i == 1 && w->width < 2 + LINE_WIDTH + 3 * TIME_WIDTH)
-			continue;
-		tsi_number_people(text, tsi_table_find(lines, row, columns[i]), TSCOPE_UNIT_NS);
-		tsi_text_right(w, text, TIME_WIDTH);
-	}
-	tsi_text_put(w, "\n");
+	for (size_t i = 0; shown && i < TSI_COUNT_OF(columns); i++)
+		shown->cells[i].value = tsi_table_find(lines, row, columns[i]);
+	if (shown)
+		shown->cells[0].text = tsi_panel_spaced(panel, tsi_table_text(lines, row, "line"));
 }
 
 /* In which lines of the budget the slowest rank differs: those with a share worth reading. */
 static void put_lines(const struct panel *panel)
 {
 	static const double least_share = 0.02; /* of the longest excess */
+	static const struct doc_column columns[] = {
+		{ "budget", TSCOPE_UNIT_TEXT, .least = LINE_WIDTH, .most = LINE_WIDTH - 1 },
+		{ "slowest", TSCOPE_UNIT_NS, .width = TIME_WIDTH },
+		{ "others", TSCOPE_UNIT_NS, .width = TIME_WIDTH, .is_minor = true },
+		{ "excess", TSCOPE_UNIT_NS, .width = TIME_WIDTH },
+	};
 	struct table_view lines = tsi_panel_rows(panel, "stragglers.lines");
-	struct text_writer *w = panel->w;
+	struct doc_table *table;
 	double most_ns = 0;
 
 	for (size_t row = 0; row < lines.row_count; row++)
@@ -136,32 +120,24 @@ static void put_lines(const struct panel *panel)
 			       fabs((double)tsi_table_find(&lines, row, "excess_ns").integer));
 	if (most_ns <= 0)
 		return;
-	tsi_text_style(w, TEXT_DIM);
-	tsi_text_put(w, "\n  ");
-	tsi_text_name_cell(w, "budget", LINE_WIDTH - 1);
-	tsi_text_right(w, "slowest", TIME_WIDTH);
-	if (w->width >= 2 + LINE_WIDTH + 3 * TIME_WIDTH)
-		tsi_text_right(w, "others", TIME_WIDTH);
-	tsi_text_right(w, "excess", TIME_WIDTH);
-	tsi_text_style(w, TEXT_PLAIN);
-	tsi_text_put(w, "\n");
+	table = tsi_doc_table(panel->doc, columns, TSI_COUNT_OF(columns));
+	if (table)
+		table->keeps_empty = true;
 	for (size_t row = 0; row < lines.row_count; row++)
 		if (fabs((double)tsi_table_find(&lines, row, "excess_ns").integer) >=
 		    least_share * most_ns)
-			put_line(w, &lines, row);
+			put_line(panel, table, &lines, row);
 }
 
 void tsi_section_stragglers(const struct panel *panel)
 {
 	size_t count = tsi_panel_rows(panel, "stragglers.causes").row_count;
-	char excess[NUMBER_MAX];
 
 	if (count == 0)
 		return;
-	tsi_panel_number(panel, "stragglers.excess_ns_per_step", excess);
-	tsi_panel_title(panel, TEXT_YELLOW, "stragglers", "STRAGGLERS",
+	tsi_panel_title(panel, DOC_WARN, "stragglers", "STRAGGLERS",
 			"%zu · up to %s a step more time of its own than the others", count,
-			excess);
+			tsi_panel_number(panel, "stragglers.excess_ns_per_step"));
 	put_causes(panel);
 	put_common(panel);
 	put_lines(panel);
@@ -178,31 +154,28 @@ static void put_gain(const struct panel *panel, const char *label, const char *i
 
 	if (gain.kind != TSCOPE_VALUE_INT || gain.integer <= step_ns / SHOWN_MIN_PART)
 		return;
-	tsi_panel_meter(panel, &(struct meter){
-				       .label = label,
-				       .part = gain.integer,
-				       .whole = step_ns,
-				       .shown = gain.integer,
-				       .style = TEXT_CYAN,
-				       .unit = TSCOPE_UNIT_NS,
-			       });
+	tsi_doc_meter(panel->doc, &(struct doc_meter){
+					  .label = label,
+					  .part = gain.integer,
+					  .whole = step_ns,
+					  .shown = gain.integer,
+					  .tone = DOC_INFO,
+					  .unit = TSCOPE_UNIT_NS,
+				  });
 }
 
 /* "critical path across ranks: rank 17 has 86.1 % of its work · transfer of a step 410 µs" */
 static void put_path(const struct panel *panel)
 {
 	struct tscope_value rank = tsi_panel_value(panel, "cross_rank_path.main_rank");
-	char share[NUMBER_MAX], transfer[NUMBER_MAX], text[4 * NUMBER_MAX];
 
 	if (rank.kind != TSCOPE_VALUE_INT)
 		return;
-	tsi_panel_number(panel, "cross_rank_path.main_rank_ratio", share);
-	tsi_panel_number(panel, "cross_rank_path.transfer_ns", transfer);
-	snprintf(text, sizeof(text),
-		 "critical path across ranks: %s of its work on rank %lld · %s of transfer a step",
-		 share, (long long)rank.integer, transfer);
-	tsi_text_put(panel->w, "  ");
-	tsi_text_paragraph(panel->w, text, 2);
+	tsi_doc_note(
+		panel->doc,
+		"critical path across ranks: %s of its work on rank %lld · %s of transfer a step",
+		tsi_panel_number(panel, "cross_rank_path.main_rank_ratio"), (long long)rank.integer,
+		tsi_panel_number(panel, "cross_rank_path.transfer_ns"));
 }
 
 static void put_gains(const struct panel *panel)
@@ -216,12 +189,11 @@ static void put_gains(const struct panel *panel)
 		{ "no data stall", "what_if.no_data_stall_gain_ns" },
 	};
 	struct tscope_value rank = tsi_panel_value(panel, "what_if.straggler_rank");
-	char label[NUMBER_MAX + 16];
 
-	if (rank.kind == TSCOPE_VALUE_INT) {
-		snprintf(label, sizeof(label), "rank %lld as others", (long long)rank.integer);
-		put_gain(panel, label, "what_if.no_straggler_gain_ns");
-	}
+	if (rank.kind == TSCOPE_VALUE_INT)
+		put_gain(panel,
+			 tsi_panel_print(panel, "rank %lld as others", (long long)rank.integer),
+			 "what_if.no_straggler_gain_ns");
 	for (size_t i = 0; i < TSI_COUNT_OF(gains); i++)
 		put_gain(panel, gains[i].label, gains[i].id);
 }
@@ -234,23 +206,17 @@ static void put_doubt_of_gains(const struct panel *panel)
 
 	if (!of_gains || tscope_analysis_reliability(panel->analysis, analyzer, TSCOPE_WHOLE_TRACE))
 		return;
-	tsi_text_style(panel->w, TEXT_YELLOW);
-	tsi_text_put(panel->w, "  doubtful: ");
-	tsi_text_paragraph(panel->w, of_gains, 12);
-	tsi_text_style(panel->w, TEXT_PLAIN);
+	tsi_doc_line(panel->doc, DOC_DOUBT, DOC_WARN, "doubtful:", "%s", of_gains);
 }
 
 void tsi_section_what_if(const struct panel *panel)
 {
-	char measured[NUMBER_MAX], simulated[NUMBER_MAX];
-
 	if (!tsi_panel_has(panel, "what_if.simulated_step_ns"))
 		return;
-	tsi_panel_number(panel, "what_if.step_ns", measured);
-	tsi_panel_number(panel, "what_if.simulated_step_ns", simulated);
-	tsi_panel_title(panel, TEXT_CYAN, "what_if", "WHAT IF",
-			"gain a step, by simulation: unchanged %s, measured %s", simulated,
-			measured);
+	tsi_panel_title(panel, DOC_INFO, "what_if", "WHAT IF",
+			"gain a step, by simulation: unchanged %s, measured %s",
+			tsi_panel_number(panel, "what_if.simulated_step_ns"),
+			tsi_panel_number(panel, "what_if.step_ns"));
 	put_doubt_of_gains(panel);
 	put_gains(panel);
 	put_path(panel);
@@ -269,36 +235,30 @@ static void put_mismatches(const struct panel *panel)
 		{ "on one rank alone", "process_groups.surplus_count" },
 		{ "outside some capture", "process_groups.cut_count" },
 	};
-	struct text_flow flow = { .w = panel->w, .separator = " · ", .indent = 2 };
-	char number[NUMBER_MAX], text[2 * NUMBER_MAX];
+	struct doc_line *line = tsi_doc_items(panel->doc, DOC_FIGURES, DOC_PLAIN, NULL);
 
 	for (size_t i = 0; i < TSI_COUNT_OF(counts); i++) {
 		struct tscope_value count = tsi_panel_value(panel, counts[i].id);
 
 		if (count.kind != TSCOPE_VALUE_INT || count.integer == 0)
 			continue;
-		tsi_number_people(number, count, TSCOPE_UNIT_COUNT);
-		snprintf(text, sizeof(text), "%s %s", counts[i].words, number);
-		tsi_text_flow(&flow, text);
+		tsi_doc_item(panel->doc, line, "%s %s", counts[i].words,
+			     tsi_panel_people(panel, count, TSCOPE_UNIT_COUNT));
 	}
-	tsi_text_flow_end(&flow);
 }
 
 static void put_slow_links(const struct panel *panel)
 {
 	struct table_view links = tsi_panel_rows(panel, "transfers.slow_links");
-	struct text_writer *w = panel->w;
-	char slowdown[NUMBER_MAX], text[1200];
 
 	for (size_t row = 0; row < links.row_count && row < panel->top; row++) {
 		struct tscope_value ratio = tsi_table_find(&links, row, "slowdown_ratio");
 
-		tsi_number_people(slowdown, ratio, TSCOPE_UNIT_RATIO);
-		snprintf(text, sizeof(text), "%s of ranks %s takes %s longer than its likes",
-			 tsi_table_text(&links, row, "kind"), tsi_table_text(&links, row, "ranks"),
-			 slowdown);
-		tsi_text_put_styled(w, TEXT_YELLOW, "  slow link  ");
-		tsi_text_paragraph(w, text, 13);
+		tsi_doc_line(panel->doc, DOC_TAGGED, DOC_WARN, "slow link",
+			     "%s of ranks %s takes %s longer than its likes",
+			     tsi_table_text(&links, row, "kind"),
+			     tsi_table_text(&links, row, "ranks"),
+			     tsi_panel_people(panel, ratio, TSCOPE_UNIT_RATIO));
 	}
 }
 
@@ -310,16 +270,14 @@ void tsi_section_transfers(const struct panel *panel)
 		{ "size", "message_bytes", 10 },       { "count", "count", 8 },
 		{ "bus", "bus_bytes_per_second", 11 },
 	};
-	char count[NUMBER_MAX], waiting[NUMBER_MAX], groups[NUMBER_MAX];
 
 	if (!tsi_panel_has(panel, "transfers.wait_ratio"))
 		return;
-	tsi_panel_number(panel, "transfers.count", count);
-	tsi_panel_number(panel, "transfers.wait_ratio", waiting);
-	tsi_panel_number(panel, "process_groups.group_count", groups);
-	tsi_panel_title(panel, TEXT_CYAN, "transfers", "TRANSFERS",
+	tsi_panel_title(panel, DOC_INFO, "transfers", "TRANSFERS",
 			"matched collectives %s · process groups %s · %s of their time is waiting",
-			count, groups, waiting);
+			tsi_panel_number(panel, "transfers.count"),
+			tsi_panel_number(panel, "process_groups.group_count"),
+			tsi_panel_number(panel, "transfers.wait_ratio"));
 	put_mismatches(panel);
 	put_slow_links(panel);
 	tsi_panel_table(panel, "transfers.by_size", columns, TSI_COUNT_OF(columns));

@@ -6,32 +6,23 @@
 #include <inttypes.h>
 #include <string.h>
 
-int64_t tsi_snapshot_int(const struct panel *panel, const char *id)
-{
-	return tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, id);
-}
-
 bool tsi_has_many_devices(const struct panel *panel)
 {
-	return tsi_snapshot_int(panel, "snapshot.device_count") > 1;
+	return tsi_panel_int(panel, "snapshot.device_count") > 1;
 }
 
-void tsi_peak_device_words(const struct panel *panel, char text[NUMBER_MAX])
+const char *tsi_peak_device_words(const struct panel *panel)
 {
-	text[0] = '\0';
-	if (tsi_has_many_devices(panel))
-		snprintf(text, NUMBER_MAX, ", device %" PRId64,
-			 tsi_snapshot_int(panel, "snapshot.peak_device"));
+	if (!tsi_has_many_devices(panel))
+		return "";
+	return tsi_panel_print(panel, ", device %" PRId64,
+			       tsi_panel_int(panel, "snapshot.peak_device"));
 }
 
-void tsi_count_words(const struct panel *panel, const char *id, const char *noun,
-		     char text[COUNT_WORDS_MAX])
+const char *tsi_count_words(const struct panel *panel, const char *id, const char *noun)
 {
-	char number[NUMBER_MAX];
-
-	tsi_panel_number(panel, id, number);
-	snprintf(text, COUNT_WORDS_MAX, "%s %s%s", number, noun,
-		 tsi_snapshot_int(panel, id) == 1 ? "" : "s");
+	return tsi_panel_print(panel, "%s %s%s", tsi_panel_number(panel, id), noun,
+			       tsi_panel_int(panel, id) == 1 ? "" : "s");
 }
 
 /* ---- the folder of sites ---- */
@@ -92,6 +83,5 @@ void tsi_put_site_folder(const struct panel *panel, const char *folder)
 {
 	if (*folder == '\0')
 		return;
-	tsi_text_put_styled(panel->w, TEXT_DIM, "  sites below  ");
-	tsi_text_paragraph(panel->w, folder, 15);
+	tsi_doc_line(panel->doc, DOC_TAGGED, DOC_FAINT, "sites below", "%s", folder);
 }

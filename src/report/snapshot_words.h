@@ -7,19 +7,15 @@
 
 /* What the sections about a snapshot share. */
 
-enum { FOLDER_MAX = 512, COUNT_WORDS_MAX = 2 * NUMBER_MAX };
-
-/* A fact that is an integer: 0 where it is absent. */
-int64_t tsi_snapshot_int(const struct panel *panel, const char *id);
+enum { FOLDER_MAX = 512 };
 
 bool tsi_has_many_devices(const struct panel *panel);
 
 /* ", device 3" where there are several, else "". */
-void tsi_peak_device_words(const struct panel *panel, char text[NUMBER_MAX]);
+const char *tsi_peak_device_words(const struct panel *panel);
 
 /* "1 block", "12,345 blocks" */
-void tsi_count_words(const struct panel *panel, const char *id, const char *noun,
-		     char text[COUNT_WORDS_MAX]);
+const char *tsi_count_words(const struct panel *panel, const char *id, const char *noun);
 
 /*
  * The folder, with its last slash, that all files named in the column "site" of a table lie in:

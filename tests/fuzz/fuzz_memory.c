@@ -28,7 +28,7 @@ static void check_json(struct str json)
 	require(tsi_json_check(json, MAX_REPORT_DEPTH, NULL) == TSCOPE_OK);
 }
 
-static void report(const struct tscope_memory_report *of_file, enum tscope_report_format format)
+static void report(const struct tscope_memory_report *of_file, size_t format)
 {
 	struct tscope_report_options options = { .format = format };
 	char *text = NULL;

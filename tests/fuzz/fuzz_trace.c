@@ -50,7 +50,7 @@ static void check_budgets(const struct tscope_timeline *timeline, uint32_t devic
 	}
 }
 
-static void report(struct tscope_analysis *analysis, enum tscope_report_format format)
+static void report(struct tscope_analysis *analysis, size_t format)
 {
 	struct tscope_report_options options = { .format = format };
 	struct tscope_error err = { 0 };

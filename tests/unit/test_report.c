@@ -116,8 +116,7 @@ static void test_hostile_names(void **state)
 		"\"tid\":1,\"ts\":3,\"dur\":1}]";
 	static const char *const forbidden[] = { "\033",     "\x07",         "\x7F",
 						 "\xC2\x9B", "\xE2\x80\xAE", "\xFF" };
-	static const enum tscope_report_format formats[] = { TSCOPE_REPORT_TEXT,
-							     TSCOPE_REPORT_JSON };
+	static const size_t formats[] = { TSCOPE_REPORT_TEXT, TSCOPE_REPORT_JSON };
 	struct loaded file;
 
 	(void)state;
@@ -299,7 +298,7 @@ static void test_full_device(void **state)
 
 static void test_format_parse(void **state)
 {
-	enum tscope_report_format format = TSCOPE_REPORT_TEXT;
+	size_t format = TSCOPE_REPORT_TEXT;
 
 	(void)state;
 	assert_true(tscope_report_format_parse("json", &format));

@@ -5,6 +5,7 @@
  */
 #include "base/attributes.h"
 #include "fact_values.h"
+#include "report/reporter.h"
 #include "report/section.h"
 #include "report_text.h"
 
@@ -35,17 +36,23 @@ static void squeeze(char *text)
 static char *print(void (*section)(const struct panel *panel), const char *lines, bool all)
 {
 	struct fact_values facts = fact_values(lines);
-	struct text_writer w = { .width = 80 };
-	struct panel panel = {
-		.w = &w, .analysis = facts.analysis, .top = 3, .all = all, .rank = -1
-	};
+	struct tscope_report_options options = { .width = 80 };
+	struct doc doc = { 0 };
+	struct panel panel = { .doc = &doc,
+			       .analysis = facts.analysis,
+			       .top = 3,
+			       .options = &options,
+			       .all = all,
+			       .rank = -1 };
 	char *text = NULL;
 	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
 
-	w.out = open_memstream(&text, &length);
-	assert_non_null(w.out);
+	assert_non_null(out);
 	section(&panel);
-	assert_int_equal(fclose(w.out), 0);
+	tsi_reporter_text.write(out, &doc, &options);
+	assert_int_equal(fclose(out), 0);
+	tsi_doc_deinit(&doc);
 	fact_values_free(&facts);
 	squeeze(text);
 	return text;
@@ -66,11 +73,6 @@ static void check(const struct section_case *cases, size_t count)
 		assert_string_equal(text, cases[i].text);
 		free(text);
 	}
-}
-
-static void put_head(const struct panel *panel)
-{
-	tsi_put_changes(panel, false);
 }
 
 /* 100 ms became 113; two lines explain it. */
@@ -96,7 +98,7 @@ static void the_head_says_how_much_and_why(void **state)
 {
 	(void)state;
 	static const struct section_case cases[] = {
-		{ put_head, SLOWER, false,
+		{ tsi_put_changes, SLOWER, false,
 		  "\n"
 		  " SLOWER the mean step got 13.00 ms (13.0 %) slower, certain (p < 0.0001): a\n"
 		  " typical step takes 12.50 ms to 13.50 ms more\n"
@@ -105,7 +107,7 @@ static void the_head_says_how_much_and_why(void **state)
 		  " in place of bwd\n"
 		  " +3.000 ms exposed communication: all_reduce in group 2, slower\n"
 		  " nothing else that matters changed\n" },
-		{ put_head,
+		{ tsi_put_changes,
 		  "step_change.verdict changed\nstep_change.method mean\nstep_change.p_value "
 		  "0.002\n"
 		  "step_change.change_ns -500000\nstep_change.change_ratio -0.0002\n"
@@ -144,7 +146,7 @@ static void the_first_line_cannot_be_misread(void **state)
 	(void)state;
 	static const struct section_case cases[] = {
 		/* FASTER has no second sign. */
-		{ put_head,
+		{ tsi_put_changes,
 		  "step_change.verdict changed\nstep_change.method rank\nstep_change.p_value "
 		  "0.002\n"
 		  "step_change.typical_verdict changed\nstep_change.typical_shift_ns -800000\n"
@@ -156,7 +158,7 @@ static void the_first_line_cannot_be_misread(void **state)
 		  " typical step takes 0 ns to 900.0 µs less\n"
 		  " nothing else that matters changed\n" },
 		/* The mean one way, typical steps the other. */
-		{ put_head,
+		{ tsi_put_changes,
 		  "step_change.verdict changed\nstep_change.method mean\nstep_change.p_value "
 		  "0.002\n"
 		  "step_change.typical_verdict changed\nstep_change.typical_shift_ns -200000\n"
@@ -167,7 +169,7 @@ static void the_first_line_cannot_be_misread(void **state)
 		  " the mean step takes 100.0 µs to 900.0 µs more; but typical steps got\n"
 		  " 200.0 µs faster\n"
 		  " nothing else that matters changed\n" },
-		{ put_head,
+		{ tsi_put_changes,
 		  "step_change.verdict no_change\nstep_change.method mean\n"
 		  "step_change.typical_verdict changed\nstep_change.typical_p_value 0.00001\n"
 		  "step_change.typical_shift_ns -200000\n"
@@ -179,13 +181,13 @@ static void the_first_line_cannot_be_misread(void **state)
 		  " no significant change: +400.0 µs (+0.4 %) of the mean step is within\n"
 		  " noise (1.100 ms less to 1.900 ms more)\n" },
 		/* Bounds that are not known are not made up. */
-		{ put_head,
+		{ tsi_put_changes,
 		  "step_change.verdict changed\nstep_change.method rank\nstep_change.p_value "
 		  "0.002\nstep_change.change_ns 500000\nstep_change.change_ratio 0.05\n",
 		  false,
 		  "\n SLOWER the mean step got 500.0 µs (5.0 %) slower, significant (p = 0.002)\n"
 		  " nothing else that matters changed\n" },
-		{ put_head,
+		{ tsi_put_changes,
 		  "step_change.verdict not_tested\nstep_change.change_ns 400000\n"
 		  "step_change.change_ratio 0.004\n",
 		  false,
@@ -193,8 +195,8 @@ static void the_first_line_cannot_be_misread(void **state)
 		  "test\n"
 		  " it by\n"
 		  " nothing else that matters changed\n" },
-		{ put_head, "reproducibility.config_count 0\nreproducibility.environment_count 2\n",
-		  false,
+		{ tsi_put_changes,
+		  "reproducibility.config_count 0\nreproducibility.environment_count 2\n", false,
 		  "\n SETTINGS 2 of the environment differ\n"
 		  " nothing else that matters changed\n" },
 	};
@@ -233,14 +235,14 @@ static void a_part_stands_for_its_share(void **state)
 		 " +39.10 µs exposed communication: all_reduce, slower\n"
 		 " nothing else that matters changed\n",
 		 first);
-	check(&(struct section_case){ put_head, MANY_PARTS, false, text }, 1);
+	check(&(struct section_case){ tsi_put_changes, MANY_PARTS, false, text }, 1);
 	/* Against the line: it does not stand for it, however large. */
 	snprintf(opposed, sizeof(opposed),
 		 "step_change.verdict changed\nstep_change.change_ns 10\nexplanation.change_ns 10\n"
 		 "explanation.lines line=compute change_ns=10 verdict=changed\n"
 		 "explanation.parts line=compute part='a + b' change=gone change_ns=-50\n"
 		 "explanation.parts line=compute part=c change=new change_ns=60\n");
-	char *head = print(put_head, opposed, false);
+	char *head = print(tsi_put_changes, opposed, false);
 	assert_non_null(strstr(head, "\n +10 ns compute: 2 together -50 ns and 1 more\n"));
 	free(head);
 }
@@ -249,12 +251,12 @@ static void the_head_does_not_call_noise_a_change(void **state)
 {
 	(void)state;
 	static const struct section_case cases[] = {
-		{ put_head,
+		{ tsi_put_changes,
 		  "step_change.verdict same\nfact_changes.compared_count 312\n"
 		  "fact_changes.list fact=copies.bytes unit=bytes a=1 b=1 difference=0 ratio=0.0 "
 		  "verdict=same\n",
 		  false, "\n no change: of 312 figures none differs\n" },
-		{ put_head,
+		{ tsi_put_changes,
 		  "step_change.verdict no_change\nstep_change.change_ns 400000\n"
 		  "step_change.change_ratio 0.004\nstep_change.low_ns -1100000\n"
 		  "step_change.high_ns 1900000\nfact_changes.compared_count 312\n",
@@ -262,7 +264,7 @@ static void the_head_does_not_call_noise_a_change(void **state)
 		  "\n no change: +400.0 µs (+0.4 %) of the mean step is within noise (1.100 ms "
 		  "less\n"
 		  " to 1.900 ms more); nothing else that matters differs\n" },
-		{ put_head,
+		{ tsi_put_changes,
 		  "step_change.verdict undecided\nstep_change.change_ns 4000000\n"
 		  "step_change.change_ratio 0.04\nstep_change.a_count 3\nstep_change.b_count 4\n",
 		  false,
@@ -270,10 +272,10 @@ static void the_head_does_not_call_noise_a_change(void **state)
 		  "steps\n"
 		  " against 4 are too few; take 6 of each, or more\n"
 		  " nothing else that matters changed\n" },
-		{ put_head, "step_change.verdict only_a\n", false,
+		{ tsi_put_changes, "step_change.verdict only_a\n", false,
 		  "\n UNSURE only A has steps: their time cannot be compared\n"
 		  " nothing else that matters changed\n" },
-		{ put_head,
+		{ tsi_put_changes,
 		  "step_change.verdict no_change\nstep_change.change_ns 400000\n"
 		  "step_change.change_ratio 0.004\nstep_change.low_ns -1100000\n"
 		  "step_change.high_ns 1900000\nreproducibility.config_count 1\n",
@@ -433,7 +435,7 @@ static void one_rank_that_changed_is_told_first(void **state)
 {
 	(void)state;
 	static const struct section_case cases[] = {
-		{ put_head, ONE_RANK, false,
+		{ tsi_put_changes, ONE_RANK, false,
 		  "\n SLOWER rank 2 alone: the mean step got 40 ns (40.0 %) slower, certain (p <\n"
 		  " 0.0001)\n"
 		  " RANKS own time of rank 2 changed by +41 ns more than that of the others;\n"
@@ -683,7 +685,7 @@ static void absurd_figures_are_printed(void **state)
 {
 	(void)state;
 	static void (*const sections[])(const struct panel *panel) = {
-		put_head,
+		tsi_put_changes,
 		tsi_section_explanation,
 		tsi_section_rank_changes,
 		tsi_section_kernel_changes,

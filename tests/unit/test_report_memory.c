@@ -126,8 +126,7 @@ static void test_hostile_names(void **state)
 		"\"filename\":\"/x/\\u202e\\u001b]0;t.py\",\"line\":1}]},"
 		"{\"size\":2096640,\"state\":\"inactive\"}]}],\"device_traces\":[[]]}";
 	static const char *const forbidden[] = { "\033", "\x07", "\xC2\x9B", "\xE2\x80\xAE" };
-	static const enum tscope_report_format formats[] = { TSCOPE_REPORT_TEXT,
-							     TSCOPE_REPORT_JSON };
+	static const size_t formats[] = { TSCOPE_REPORT_TEXT, TSCOPE_REPORT_JSON };
 	struct loaded file;
 
 	(void)state;

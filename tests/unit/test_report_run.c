@@ -274,8 +274,7 @@ static void test_hostile_names(void **state)
 {
 	static const char *const forbidden[] = { "\033", "\x07", "\xC2\x9B", "\xE2\x80\xAE",
 						 "\xFF" };
-	static const enum tscope_report_format formats[] = { TSCOPE_REPORT_TEXT,
-							     TSCOPE_REPORT_JSON };
+	static const size_t formats[] = { TSCOPE_REPORT_TEXT, TSCOPE_REPORT_JSON };
 	char folder[1024];
 	struct judged run;
 

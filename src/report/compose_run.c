@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The report of a run for people: what it is and what is wrong in the head,
- * then a section for each analyzer that has something to say, then the findings
- * with what to do, and the gates.
+ * The report of a run: what it is and what is wrong in the head, then a section for each analyzer
+ * that has something to say, then the findings with what to do, and the gates.
  */
-#include "analyze/lookup.h"
+#include "report/compose.h"
 #include "report/section.h"
-
-#include "base/attributes.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { DEFAULT_TOP = 10, DEFAULT_TOP_OF_PART = 5, MAX_LOSSES = 4 };
+enum { DEFAULT_TOP_OF_PART = 5, MAX_LOSSES = 4 };
 
 enum of_whom {
 	OF_RUN,
@@ -22,9 +19,9 @@ enum of_whom {
 };
 
 /* In the order of the report. */
-static const struct section {
-	const char *analyzer; /* printed where it ran; NULL: always */
-	void (*print)(const struct panel *panel);
+static const struct run_section {
+	const char *analyzer; /* built where it ran; NULL: always */
+	void (*build)(const struct panel *panel);
 	enum of_whom of_whom;
 } sections[] = {
 	{ "step_time", tsi_section_run_steps, OF_RUN },
@@ -80,51 +77,39 @@ static bool is_of_one_file(const struct tscope_run *run)
 }
 
 /* The file, or the folder that all files are in; "3 files" where there is none. */
-static void put_name(struct text_writer *w, const struct tscope_run *run)
+static void put_name(const struct panel *panel, enum doc_place place, const struct tscope_run *run)
 {
 	size_t count = tscope_run_input_count(run), length = tsi_run_folder(run);
-	const char *first = tscope_run_input(run, 0).path;
-	char name[1024];
+	const char *first = tscope_run_input(run, 0).path, *name = first;
 
-	if (is_of_one_file(run))
-		snprintf(name, sizeof(name), "%s", first);
-	else if (length > 0)
-		snprintf(name, sizeof(name), "%.*s", (int)(length > 1 ? length - 1 : 1), first);
-	else
-		snprintf(name, sizeof(name), "%zu files", count);
-	tsi_text_style(w, TEXT_BOLD);
-	tsi_text_name(w, name);
-	tsi_text_style(w, TEXT_PLAIN);
-	tsi_text_put(w, "\n");
+	if (!is_of_one_file(run) && length > 0)
+		name = tsi_panel_print(panel, "%.*s", (int)(length > 1 ? length - 1 : 1), first);
+	else if (!is_of_one_file(run))
+		name = tsi_panel_print(panel, "%zu files", count);
+	tsi_doc_name(panel->doc, place, NULL, name);
 }
 
 /* "8 ranks · 30 steps · 412.3 ms a step" */
 static void put_outline(const struct panel *panel)
 {
 	const struct tscope_run *run = panel->report->run;
-	struct text_flow flow = { .w = panel->w, .separator = " · " };
+	struct doc_line *line = tsi_doc_items(panel->doc, DOC_OUTLINE, DOC_PLAIN, NULL);
 	size_t rank_count = tscope_run_rank_count(run);
-	int64_t steps = tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, "step_time.count");
-	char mean[NUMBER_MAX], text[2 * NUMBER_MAX];
+	int64_t steps = tsi_panel_int(panel, "step_time.count");
 
-	snprintf(text, sizeof(text), "rank %" PRId64, tscope_run_rank_number(run, 0));
 	if (rank_count > 1)
-		tsi_panel_count(&flow, (int64_t)rank_count, "rank", "ranks");
+		tsi_panel_count(panel, line, (int64_t)rank_count, "rank", "ranks");
 	else if (tscope_run_rank_number(run, 0) >= 0)
-		tsi_text_flow(&flow, text);
-	if (steps > 0)
-		tsi_panel_count(&flow, steps, "step", "steps");
-	tsi_panel_number(panel, "step_time.mean_ns", mean);
-	snprintf(text, sizeof(text), "%s a step", mean);
-	if (steps > 0)
-		tsi_text_flow(&flow, text);
-	if (flow.has_items)
-		tsi_text_flow_end(&flow);
+		tsi_doc_item(panel->doc, line, "rank %" PRId64, tscope_run_rank_number(run, 0));
+	if (steps == 0)
+		return;
+	tsi_panel_count(panel, line, steps, "step", "steps");
+	tsi_doc_item(panel->doc, line, "%s a step", tsi_panel_number(panel, "step_time.mean_ns"));
 }
 
 /* ---- what is missing from the figures ---- */
 
-/* Lines of the head about losses: the first few are printed, all are counted. */
+/* Lines of the head about losses: the first few are shown, all are counted. */
 struct losses {
 	const struct panel *panel;
 	size_t count;
@@ -132,37 +117,32 @@ struct losses {
 
 static void put_loss(struct losses *losses, const char *word, const char *path, const char *what)
 {
-	char text[DAMAGE_MAX + 512];
-
-	if (losses->count++ >= MAX_LOSSES && !losses->panel->verbose)
-		return;
-	snprintf(text, sizeof(text), "%s: %s", path, what);
-	tsi_panel_loss(losses->panel, word, text);
+	if (losses->count++ < MAX_LOSSES || losses->panel->options->verbose)
+		tsi_panel_loss(losses->panel, word, "%s: %s", path, what);
 }
 
-/* Counts those that were not printed. */
+/* Counts those that are not shown. */
 static void end_losses(const struct losses *losses)
 {
 	const struct panel *panel = losses->panel;
 
-	if (losses->count > MAX_LOSSES && !panel->verbose)
-		tsi_text_printf(panel->w, "and %zu more%s\n", losses->count - MAX_LOSSES,
-				panel->report ? "; --verbose names all" : "");
+	if (losses->count > MAX_LOSSES && !panel->options->verbose)
+		tsi_doc_line(panel->doc, DOC_HEADING, DOC_PLAIN, NULL, "and %zu more%s",
+			     losses->count - MAX_LOSSES,
+			     panel->report ? "; --verbose names all" : "");
 }
 
 static void put_input_losses(struct losses *losses, const struct tscope_run_input *input)
 {
-	char words[DAMAGE_MAX];
+	const struct panel *panel = losses->panel;
 
-	if (input->damage) {
-		tsi_damage_words(words, input->damage);
-		put_loss(losses, "DAMAGED", input->path, words);
-	}
-	if (input->dropped_count > 0) {
-		snprintf(words, sizeof(words), "%s: %" PRIu64 "; they are in no figure, see INPUT",
-			 tscope_input_kind_unit(input->kind), input->dropped_count);
-		put_loss(losses, "DROPPED", input->path, words);
-	}
+	if (input->damage)
+		put_loss(losses, "DAMAGED", input->path, tsi_damage_words(panel, input->damage));
+	if (input->dropped_count > 0)
+		put_loss(losses, "DROPPED", input->path,
+			 tsi_panel_print(panel, "%s: %" PRIu64 "; they are in no figure, see INPUT",
+					 tscope_input_kind_unit(input->kind),
+					 input->dropped_count));
 	if (input->diagnostics && input->diagnostics[TSCOPE_DIAGNOSTIC_ring_buffer_overflow] > 0)
 		put_loss(losses, "OVERFLOW", input->path, tsi_overflow_words);
 }
@@ -199,22 +179,10 @@ static size_t rank_with_trace(const struct tscope_run *run)
 	return 0;
 }
 
-static const char *find_text(const struct tscope_analysis *analysis, const char *id)
-{
-	struct tscope_value text = { .kind = TSCOPE_VALUE_ABSENT };
-	enum tscope_unit unit;
-
-	(void)tscope_analysis_find(analysis, id, &text, &unit);
-	return text.kind == TSCOPE_VALUE_TEXT ? text.text : "";
-}
-
 /* The file that the figures of an analyzer are of. */
-static const char *path_of_file(const struct panel *whole, const struct section *section)
+static const char *path_of_file(const struct panel *panel, const char *analyzer)
 {
-	char id[64];
-
-	snprintf(id, sizeof(id), "%s.path", section->analyzer);
-	return find_text(whole->analysis, id);
+	return tsi_panel_text(panel, tsi_panel_print(panel, "%s.path", analyzer));
 }
 
 /* The rank of a file where there are several, else -1. */
@@ -231,8 +199,7 @@ static int64_t rank_of_file(const struct tscope_run *run, const char *path)
 }
 
 /* The panel of a section: of the run, of one of its ranks, or of a file. */
-static struct panel panel_for(const struct panel *whole, const struct section *section,
-			      const struct tscope_report_options *options)
+static struct panel panel_for(const struct panel *whole, const struct run_section *section)
 {
 	const struct tscope_run *run = whole->report->run;
 	size_t rank = section->of_whom == OF_TRACE ? rank_with_trace(run) : 0;
@@ -243,90 +210,83 @@ static struct panel panel_for(const struct panel *whole, const struct section *s
 	if (section->of_whom == OF_TRACE)
 		panel.analysis = tscope_run_rank_analysis(run, rank);
 	if (section->of_whom == OF_FILE)
-		panel.rank = rank_of_file(run, path_of_file(whole, section));
+		panel.rank = rank_of_file(run, path_of_file(whole, section->analyzer));
 	if (section->of_whom == OF_TRACE || section->of_whom == OF_FILE)
-		panel.top = options->top > 0 ? options->top : DEFAULT_TOP_OF_PART;
+		panel.top = whole->options->top > 0 ? whole->options->top : DEFAULT_TOP_OF_PART;
 	return panel;
 }
 
 /* ", its peak in step 7" */
-static void add_step(const struct tscope_analysis *rank, const char *words, const char *id,
-		     char *text, size_t size)
+static void add_step(const struct panel *rank, const char **text, const char *words, const char *id)
 {
-	struct tscope_value step = { .kind = TSCOPE_VALUE_ABSENT };
-	enum tscope_unit unit;
-	size_t length = strlen(text);
+	struct tscope_value step = tsi_panel_value(rank, id);
 
-	(void)tscope_analysis_find(rank, id, &step, &unit);
 	if (step.kind == TSCOPE_VALUE_INT)
-		snprintf(text + length, size - length, ", %s in step %" PRId64, words,
-			 step.integer);
+		tsi_panel_append(rank, text, ", %s in step %" PRId64, words, step.integer);
 }
 
 /* The file that the sections of an analyzer were of, and when it was in the run. */
-static void put_file(const struct panel *panel, const struct section *section)
+static void put_file(const struct panel *panel, const char *analyzer)
 {
 	const struct tscope_run *run = panel->report->run;
-	const char *path = path_of_file(panel, section);
-	char text[1024];
+	const char *path = path_of_file(panel, analyzer);
+	const char *text;
 
 	if (*path == '\0')
 		return;
-	snprintf(text, sizeof(text), "%s", path + tsi_run_folder(run));
+	text = path + tsi_run_folder(run);
 	for (size_t i = 0; i < tscope_run_rank_count(run); i++) {
-		const struct tscope_analysis *rank = tscope_run_rank_analysis(run, i);
+		const struct panel rank = { .doc = panel->doc,
+					    .analysis = tscope_run_rank_analysis(run, i) };
 
-		if (strcmp(section->analyzer, "snapshot") != 0 ||
-		    strcmp(find_text(rank, "snapshot.path"), path) != 0)
+		if (strcmp(analyzer, "snapshot") != 0 ||
+		    strcmp(tsi_panel_text(&rank, "snapshot.path"), path) != 0)
 			continue;
-		add_step(rank, "its peak", "memory.snapshot_peak_step", text, sizeof(text));
-		add_step(rank, "the failed request", "memory.oom_step", text, sizeof(text));
+		add_step(&rank, &text, "its peak", "memory.snapshot_peak_step");
+		add_step(&rank, &text, "the failed request", "memory.oom_step");
 	}
-	tsi_text_put_styled(panel->w, TEXT_DIM, "  file  ");
-	tsi_text_paragraph(panel->w, text, 8);
+	tsi_doc_line(panel->doc, DOC_TAGGED, DOC_FAINT, "file", "%s", text);
 }
 
-static void put_section(const struct panel *whole, const struct section *section,
-			const struct tscope_report_options *options)
+static void put_section(const struct panel *whole, const struct run_section *section)
 {
-	struct panel panel = panel_for(whole, section, options);
-	const struct section *next = section + 1;
+	struct panel panel = panel_for(whole, section);
+	const struct run_section *next = section + 1;
 
 	if (section->analyzer &&
 	    !tscope_analysis_has(panel.analysis, tsi_lookup_analyzer(section->analyzer),
 				 TSCOPE_WHOLE_TRACE))
 		return;
-	section->print(&panel);
+	section->build(&panel);
 	if (section->of_whom == OF_FILE && tscope_run_input_count(whole->report->run) > 1 &&
 	    (!next->analyzer || strcmp(next->analyzer, section->analyzer) != 0))
-		put_file(&panel, section);
+		put_file(&panel, section->analyzer);
 }
 
-void tsi_text_write_run(FILE *out, const struct tscope_run_report *report,
-			const struct tscope_report_options *options)
+void tsi_compose_run(struct doc *doc, const struct tscope_run_report *report,
+		     const struct tscope_report_options *options)
 {
-	struct text_writer w = tsi_panel_writer(out, options);
-	struct panel whole = {
-		.w = &w,
+	const struct panel whole = {
+		.doc = doc,
 		.analysis = tscope_run_analysis(report->run),
 		.top = options->top > 0 ? options->top : DEFAULT_TOP,
 		.gates = report->gates,
 		.gate_count = report->gate_count,
 		.diagnosis = report->diagnosis,
 		.report = report,
-		.verbose = options->verbose,
+		.options = options,
 		.rank = -1,
 	};
 
-	put_name(&w, report->run);
+	put_name(&whole, DOC_PART, report->run);
 	put_outline(&whole);
 	tsi_put_found(&whole);
 	tsi_put_losses(&whole, report->run);
-	tsi_put_verdict(&whole, options->brief);
+	tsi_put_verdict(&whole);
 	for (size_t i = 0; i < TSI_COUNT_OF(sections); i++) {
 		/* Of a brief report the gates remain: they were asked for one by one. */
-		if (!options->brief || sections[i].print == tsi_section_gates)
-			put_section(&whole, &sections[i], options);
+		if (!options->brief || sections[i].build == tsi_section_gates)
+			put_section(&whole, &sections[i]);
 	}
 }
 
@@ -336,12 +296,11 @@ static void put_runs(const struct panel *panel, const struct tscope_runs *runs)
 	struct losses losses = { .panel = panel };
 	size_t count = tscope_runs_count(runs);
 
-	tsi_text_printf(panel->w, "%zu run%s, since what these folders hold contradicts itself:\n",
-			count, count == 1 ? "" : "s");
-	for (size_t i = 0; i < count; i++) {
-		tsi_text_put(panel->w, "  ");
-		put_name(panel->w, tscope_runs_get(runs, i));
-	}
+	tsi_doc_line(panel->doc, DOC_HEADING, DOC_PLAIN, NULL,
+		     "%zu run%s, since what these folders hold contradicts itself:", count,
+		     count == 1 ? "" : "s");
+	for (size_t i = 0; i < count; i++)
+		put_name(panel, DOC_LISTED, tscope_runs_get(runs, i));
 	for (size_t i = 0; i < tscope_runs_other_count(runs); i++) {
 		struct tscope_run_other other = tscope_runs_other(runs, i);
 
@@ -350,17 +309,14 @@ static void put_runs(const struct panel *panel, const struct tscope_runs *runs)
 	end_losses(&losses);
 }
 
-void tsi_text_write_runs(FILE *out, const struct tscope_runs_report *report,
-			 const struct tscope_report_options *options)
+void tsi_compose_runs(struct doc *doc, const struct tscope_runs_report *report,
+		      const struct tscope_report_options *options)
 {
-	struct text_writer w = tsi_panel_writer(out, options);
-	struct panel head = {
-		.w = &w, .report = &report->reports[0], .verbose = options->verbose, .rank = -1
+	const struct panel head = {
+		.doc = doc, .report = &report->reports[0], .options = options, .rank = -1
 	};
 
 	put_runs(&head, report->runs);
-	for (size_t i = 0; i < tscope_runs_count(report->runs); i++) {
-		tsi_text_put(&w, "\n");
-		tsi_text_write_run(out, &report->reports[i], options);
-	}
+	for (size_t i = 0; i < tscope_runs_count(report->runs); i++)
+		tsi_compose_run(doc, &report->reports[i], options);
 }

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/* The nodes of a document, appended one by one. */
+#include "report/doc.h"
+
+#include <assert.h>
+#include <string.h>
+
+void tsi_doc_deinit(struct doc *doc)
+{
+	tsi_arena_deinit(&doc->arena);
+	*doc = (struct doc){ 0 };
+}
+
+enum tscope_status tsi_doc_status(const struct doc *doc, struct tscope_error *err)
+{
+	return tsi_arena_status(&doc->arena, err);
+}
+
+struct doc_node *tsi_doc_add(struct doc *doc, enum doc_kind kind)
+{
+	struct doc_node *node = tsi_arena_new(&doc->arena, 1, sizeof(*node));
+
+	if (!node)
+		return NULL;
+	node->kind = kind;
+	if (doc->last)
+		doc->last->next = node;
+	else
+		doc->first = node;
+	doc->last = node;
+	return node;
+}
+
+/* For texts that a builder may have put together. */
+static const char *copy(struct doc *doc, const char *text)
+{
+	return text ? tsi_arena_copy(&doc->arena, tsi_str_of(text)) : NULL;
+}
+
+void tsi_doc_name(struct doc *doc, enum doc_place place, const char *tag, const char *name)
+{
+	struct doc_node *node = tsi_doc_add(doc, DOC_NODE_NAME);
+
+	if (node)
+		node->name = (struct doc_name){ place, tag, copy(doc, name) };
+}
+
+void tsi_doc_break(struct doc *doc)
+{
+	(void)tsi_doc_add(doc, DOC_NODE_BREAK);
+}
+
+struct doc_line *tsi_doc_items(struct doc *doc, enum doc_role role, enum doc_tone tone,
+			       const char *tag)
+{
+	struct doc_node *node = tsi_doc_add(doc, DOC_NODE_LINE);
+
+	if (!node)
+		return NULL;
+	node->line = (struct doc_line){ .role = role, .tone = tone, .tag = copy(doc, tag) };
+	return &node->line;
+}
+
+void tsi_doc_line(struct doc *doc, enum doc_role role, enum doc_tone tone, const char *tag,
+		  const char *format, ...)
+{
+	struct doc_line *line = tsi_doc_items(doc, role, tone, tag);
+	va_list values;
+
+	va_start(values, format);
+	if (line)
+		line->text = tsi_arena_vprint(&doc->arena, format, values);
+	va_end(values);
+}
+
+void tsi_doc_note(struct doc *doc, const char *format, ...)
+{
+	struct doc_line *line = tsi_doc_items(doc, DOC_NOTE, DOC_PLAIN, NULL);
+	va_list values;
+
+	va_start(values, format);
+	if (line)
+		line->text = tsi_arena_vprint(&doc->arena, format, values);
+	va_end(values);
+}
+
+static struct doc_item *add_item(struct doc *doc, struct doc_line *line)
+{
+	struct doc_item *item = line ? tsi_arena_new(&doc->arena, 1, sizeof(*item)) : NULL;
+
+	if (!item)
+		return NULL;
+	if (line->last_item)
+		line->last_item->next = item;
+	else
+		line->items = item;
+	line->last_item = item;
+	return item;
+}
+
+void tsi_doc_item(struct doc *doc, struct doc_line *line, const char *format, ...)
+{
+	struct doc_item *item = add_item(doc, line);
+	va_list values;
+
+	va_start(values, format);
+	if (item)
+		item->text = tsi_arena_vprint(&doc->arena, format, values);
+	va_end(values);
+}
+
+void tsi_doc_figure(struct doc *doc, struct doc_line *line, const char *label,
+		    struct tscope_value value, enum tscope_unit unit)
+{
+	struct doc_item *item = add_item(doc, line);
+
+	if (!item)
+		return;
+	item->label = label;
+	item->value = value;
+	item->unit = unit;
+}
+
+void tsi_doc_meter(struct doc *doc, const struct doc_meter *meter)
+{
+	struct doc_node *node = tsi_doc_add(doc, DOC_NODE_METER);
+
+	if (!node)
+		return;
+	node->meter = *meter;
+	node->meter.label = copy(doc, meter->label);
+}
+
+const void *tsi_doc_copy(struct doc *doc, const void *item, size_t bytes)
+{
+	void *room = tsi_arena_new(&doc->arena, 1, bytes);
+
+	return room ? memcpy(room, item, bytes) : NULL;
+}
+
+void tsi_doc_series(struct doc *doc, const struct doc_series *series)
+{
+	struct doc_node *node = tsi_doc_add(doc, DOC_NODE_SERIES);
+
+	if (node && series->source)
+		node->series = *series;
+}
+
+void tsi_doc_finding(struct doc *doc, const struct tscope_finding *finding)
+{
+	struct doc_node *node = tsi_doc_add(doc, DOC_NODE_FINDING);
+
+	if (node)
+		node->finding = *finding;
+}
+
+void tsi_doc_gate(struct doc *doc, const struct tscope_gate_result *gate)
+{
+	struct doc_node *node = tsi_doc_add(doc, DOC_NODE_GATE);
+
+	if (node)
+		node->gate = gate;
+}
+
+struct doc_table *tsi_doc_table(struct doc *doc, const struct doc_column *columns, size_t count)
+{
+	struct doc_node *node = tsi_doc_add(doc, DOC_NODE_TABLE);
+
+	assert(count <= DOC_MAX_COLUMNS);
+	if (!node)
+		return NULL;
+	memcpy(node->table.columns, columns, count * sizeof(*columns));
+	node->table.column_count = count;
+	return &node->table;
+}
+
+struct doc_row *tsi_doc_row(struct doc *doc, struct doc_table *table)
+{
+	struct doc_row *row = table ? tsi_arena_new(&doc->arena, 1, sizeof(*row)) : NULL;
+
+	if (!row)
+		return NULL;
+	row->cells = tsi_arena_new(&doc->arena, table->column_count, sizeof(*row->cells));
+	if (!row->cells)
+		return NULL;
+	if (table->last_row)
+		table->last_row->next = row;
+	else
+		table->rows = row;
+	table->last_row = row;
+	return row;
+}
+
+/* ---- comparisons ---- */
+
+struct doc_changes *tsi_doc_changes(struct doc *doc, const char *heading)
+{
+	struct doc_node *node = tsi_doc_add(doc, DOC_NODE_CHANGES);
+
+	if (!node)
+		return NULL;
+	node->changes.heading = heading;
+	return &node->changes;
+}
+
+struct doc_change *tsi_doc_change(struct doc *doc, struct doc_changes *changes,
+				  const struct doc_change *change)
+{
+	struct doc_change *row = changes ? tsi_arena_new(&doc->arena, 1, sizeof(*row)) : NULL;
+
+	if (!row)
+		return NULL;
+	*row = *change;
+	if (changes->last_row)
+		changes->last_row->next = row;
+	else
+		changes->rows = row;
+	changes->last_row = row;
+	return row;
+}
+
+void tsi_doc_change_note(struct doc *doc, struct doc_change *change, const char *words,
+			 const char *names)
+{
+	struct doc_change_note *note = change ? tsi_arena_new(&doc->arena, 1, sizeof(*note)) : NULL;
+
+	if (!note)
+		return;
+	*note = (struct doc_change_note){ NULL, words, names };
+	if (change->last_note)
+		change->last_note->next = note;
+	else
+		change->notes = note;
+	change->last_note = note;
+}
+
+void tsi_doc_changes_more(struct doc_changes *changes, size_t left_out_count)
+{
+	if (changes)
+		changes->more_count = left_out_count;
+}
+
+static const char joint[] = " + ";
+
+size_t tsi_count_names(const char *joined)
+{
+	size_t count = 1;
+
+	for (const char *at = strstr(joined, joint); at; at = strstr(at + strlen(joint), joint))
+		count++;
+	return count;
+}
+
+const char *tsi_next_name(char one[ONE_NAME_MAX], const char *joined)
+{
+	const char *end = strstr(joined, joint);
+	size_t length = end ? (size_t)(end - joined) : strlen(joined);
+
+	if (length > ONE_NAME_MAX - 1)
+		length = ONE_NAME_MAX - 1;
+	memcpy(one, joined, length);
+	one[length] = '\0';
+	tsi_str_drop_partial(one);
+	return end ? end + strlen(joint) : NULL;
+}
+
+/* ---- severities ---- */
+
+enum doc_tone tsi_severity_tone(enum tscope_severity severity)
+{
+	static const enum doc_tone tones[] = {
+		[TSCOPE_SEVERITY_LOW] = DOC_INFO,
+		[TSCOPE_SEVERITY_MED] = DOC_WARN,
+		[TSCOPE_SEVERITY_HIGH] = DOC_BAD,
+	};
+
+	return tones[severity];
+}
+
+enum doc_tone tsi_severity_tag_tone(enum tscope_severity severity)
+{
+	return severity == TSCOPE_SEVERITY_HIGH ? DOC_ALARM : tsi_severity_tone(severity);
+}
+
+const char *tsi_severity_word(enum tscope_severity severity)
+{
+	static const char *const words[] = {
+		[TSCOPE_SEVERITY_LOW] = "LOW",
+		[TSCOPE_SEVERITY_MED] = "MED",
+		[TSCOPE_SEVERITY_HIGH] = "HIGH",
+	};
+
+	return words[severity];
+}
