@@ -29,7 +29,7 @@ struct tscope_analysis {
 	const struct tscope_trace *trace; /* NULL: there was none, or it is closed */
 	const struct tscope_timeline *timeline;
 	struct trace_flops *flops;            /* of the trace, as long as that is open */
-	uint8_t *kernel_kinds;                /* likewise (kernel_vote.h) */
+	struct arena of_trace;                /* likewise: kernel_kinds of the scope */
 	const struct tscope_analysis *before; /* answers where no sheet is; NULL: nobody */
 	/* Files about memory, asked before `before`; NULL where there is none. */
 	const struct tscope_analysis *memory[TSCOPE_MEMORY_KIND_COUNT];
@@ -203,7 +203,7 @@ static enum tscope_status count_flops_job(void *argument, unsigned lane, struct 
 
 	(void)lane;
 	return tsi_trace_flops_new(&analysis->flops, analysis->trace, analysis->timeline,
-				   analysis->kernel_kinds, err);
+				   job->scope->kernel_kinds, err);
 }
 
 /* Each thread makes texts of its own. */
@@ -260,9 +260,9 @@ static enum tscope_status analyze_trace(struct tscope_analysis *analysis,
 {
 	enum tscope_status status = make_lanes(analysis, err);
 
+	scope->kernel_kinds = tsi_kernel_kinds(analysis->trace, &analysis->of_trace);
 	if (status == TSCOPE_OK)
-		status = tsi_kernel_kinds_new(&analysis->kernel_kinds, analysis->trace, err);
-	scope->kernel_kinds = analysis->kernel_kinds;
+		status = tsi_arena_status(&analysis->of_trace, err);
 	if (status == TSCOPE_OK)
 		status = run_trace_jobs(analysis, scope, true, err);
 	if (status != TSCOPE_OK)
@@ -270,7 +270,7 @@ static enum tscope_status analyze_trace(struct tscope_analysis *analysis,
 	tsi_note_flops(&analysis->steps, analysis->flops);
 	scope->flops = analysis->flops;
 	status = run_trace_jobs(analysis, scope, false, err);
-	tsi_op_sums_deinit(&analysis->flops->operators); /* has told what it knows */
+	tsi_arena_deinit(&analysis->flops->operators.memory); /* has told what it knows */
 	return status;
 }
 
@@ -440,8 +440,7 @@ enum tscope_status tsi_analysis_detach(struct tscope_analysis *analysis, struct 
 			tsi_arena_deinit(&sheet_at(analysis, i, slot)->texts);
 	tsi_trace_flops_free(analysis->flops);
 	analysis->flops = NULL;
-	free(analysis->kernel_kinds);
-	analysis->kernel_kinds = NULL;
+	tsi_arena_deinit(&analysis->of_trace);
 	analysis->trace = NULL;
 	analysis->timeline = NULL;
 	return status;
@@ -487,7 +486,7 @@ void tscope_analysis_free(struct tscope_analysis *analysis)
 	free(analysis->sheets);
 	free(analysis->devices);
 	tsi_trace_flops_free(analysis->flops);
-	free(analysis->kernel_kinds);
+	tsi_arena_deinit(&analysis->of_trace);
 	for (unsigned i = 1; i < analysis->lane_count; i++)
 		tsi_intern_deinit(&analysis->lane_texts[i - 1]);
 	free(analysis->lane_texts);

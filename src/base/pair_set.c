@@ -28,17 +28,32 @@ static bool make_room(struct pair_set *set)
 	return true;
 }
 
+static bool make_item(struct pair_set *set)
+{
+	if (set->item_bytes == 0)
+		return true;
+
+	char *items = tsi_arena_reserve(set->arena, set->items, &set->item_capacity, set->count + 1,
+					set->item_bytes);
+	if (!items)
+		return false;
+	set->items = items;
+	memset(items + set->count * set->item_bytes, 0, set->item_bytes);
+	return true;
+}
+
 uint32_t tsi_pair_set_insert(struct pair_set *set, struct pair pair)
 {
-	if (!make_room(set))
-		return UINT32_MAX;
+	size_t number = set->count;
 
+	if (!make_room(set) || !make_item(set))
+		return UINT32_MAX;
 	uint32_t *slot = tsi_pair_set_slot(set, pair);
 	struct pair *added = tsi_arena_push(set->arena, &set->pairs, &set->count, &set->capacity,
 					    sizeof(*added));
 	if (!added)
 		return UINT32_MAX;
 	*added = pair;
-	*slot = (uint32_t)set->count;
-	return *slot - 1;
+	*slot = (uint32_t)number + 1;
+	return (uint32_t)number;
 }

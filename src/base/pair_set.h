@@ -13,6 +13,13 @@
  * Numbers pairs of ids from 0 in the order in which they first come: the rows
  * of a table by two keys. For three keys, pair the number of the first two
  * with the third. An empty set: { .arena = arena }, in which all of it is.
+ *
+ * With item_bytes it keeps an item of the caller's for each pair, zeroed when the pair comes:
+ *
+ *	struct pair_set set = { .arena = arena, .item_bytes = sizeof(struct sum) };
+ *	uint32_t number = tsi_pair_set_add(&set, first, second);
+ *	if (number != UINT32_MAX)
+ *		((struct sum *)set.items)[number].count++;
  */
 struct pair {
 	uint32_t first, second;
@@ -20,8 +27,10 @@ struct pair {
 
 struct pair_set {
 	struct arena *arena;
+	size_t item_bytes;
 	struct pair *pairs; /* by number */
-	size_t count, capacity;
+	void *items;        /* by number; moved when a pair comes */
+	size_t count, capacity, item_capacity;
 	uint32_t *slots;   /* open addressing; number + 1, 0 is free */
 	size_t slot_count; /* a power of two, or 0 */
 };

@@ -54,16 +54,17 @@ static struct counted *count_with(struct test_trace *t, unsigned warmup)
 {
 	static struct counted counted;
 	struct tscope_timeline_options options = { .warmup = warmup };
-	uint8_t *kinds;
+	struct arena arena = { 0 };
 
 	counted = (struct counted){ .trace = test_trace_finish(t) };
 	assert_int_equal(tscope_timeline_build(&counted.timeline, counted.trace, &options, NULL),
 			 TSCOPE_OK);
-	assert_int_equal(tsi_kernel_kinds_new(&kinds, counted.trace, NULL), TSCOPE_OK);
+	const uint8_t *kinds = tsi_kernel_kinds(counted.trace, &arena);
+	assert_non_null(kinds);
 	assert_int_equal(
 		tsi_trace_flops_new(&counted.flops, counted.trace, counted.timeline, kinds, NULL),
 		TSCOPE_OK);
-	free(kinds);
+	tsi_arena_deinit(&arena);
 	return &counted;
 }
 
@@ -1065,13 +1066,14 @@ static void survives_failing_allocations(void **state)
 	for (size_t n = 1;; n++) {
 		struct trace_flops *flops = NULL;
 		struct tscope_error err = { 0 };
-		uint8_t *kinds = NULL;
+		struct arena arena = { 0 };
 		fail_alloc_at(n);
-		enum tscope_status status = tsi_kernel_kinds_new(&kinds, trace, &err);
+		const uint8_t *kinds = tsi_kernel_kinds(trace, &arena);
+		enum tscope_status status = tsi_arena_status(&arena, &err);
 		if (status == TSCOPE_OK)
 			status = tsi_trace_flops_new(&flops, trace, timeline, kinds, &err);
 		bool failed = fail_alloc_stop();
-		free(kinds);
+		tsi_arena_deinit(&arena);
 		assert_int_equal(status, failed ? TSCOPE_E_NOMEM : TSCOPE_OK);
 		if (!failed) {
 			assert_int_equal(flops->op_count, 20);

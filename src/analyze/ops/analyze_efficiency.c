@@ -230,37 +230,32 @@ static void put_facts(struct fact_sheet *out, const struct efficiency *eff)
 	tsi_fact_real(out, TOP_RECOVERABLE_RATIO, eff->exact_ns[top] / wall_ns);
 }
 
-static enum tscope_status list_lines(struct fact_sheet *out, const struct efficiency *eff,
-				     struct tscope_error *err)
+static void list_lines(struct fact_sheet *out, const struct efficiency *eff)
 {
 	for (size_t line = 0; line < LINE_COUNT; line++) {
-		struct tscope_value *cells;
-		if (tsi_table_add(out, LINES, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, LINES);
 		cells[LINE_NAME] = tsi_text(line_names[line]);
 		cells[LINE_NS] = tsi_int(eff->line_ns[line]);
 		cells[LINE_RATIO] = tsi_real(eff->exact_ns[line] / (double)eff->wall_ns);
 		cells[LINE_RECOVERABLE] = tsi_flag(line != USEFUL_COMPUTE);
 	}
-	return TSCOPE_OK;
 }
 
-static enum tscope_status analyze_efficiency(const struct analysis_scope *scope,
-					     struct fact_sheet *out, struct tscope_error *err)
+static void fill_efficiency(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	struct efficiency eff = { .anchor = tsi_flops_anchor(scope->steps, scope->options) };
 
 	put_anchor(out, &eff.anchor, scope->steps);
 	sum_phases(&eff, scope->steps);
 	if (eff.wall_ns == 0)
-		return TSCOPE_OK;
+		return;
 	if (scope->steps->doubt && scope->steps->is_of_trace)
 		tsi_fact_unreliable(out, scope->steps->doubt);
 	eff.ideal_ns =
 		eff.anchor.flops_per_step * (double)eff.step_count / eff.anchor.peak_flops * 1e9;
 	divide_wall(&eff);
 	put_facts(out, &eff);
-	return list_lines(out, &eff, err);
+	list_lines(out, &eff);
 }
 
 const struct analyzer tsi_analyzer_efficiency = {
@@ -275,5 +270,5 @@ const struct analyzer tsi_analyzer_efficiency = {
 		.total = TSCOPE_TOTAL_TIMED,
 	},
 	.levels = LEVEL_TRACE | LEVEL_RANK,
-	.run = analyze_efficiency,
+	.fill = fill_efficiency,
 };

@@ -13,7 +13,6 @@
 #include "analyze/ops/peak.h"
 #include "analyze/ops/trace_flops.h"
 #include "analyze/shared/reliability.h"
-#include "base/array.h"
 #include "base/sum.h"
 
 enum fact {
@@ -349,21 +348,19 @@ static bool has_products(const struct trace_flops *flops)
 	return false;
 }
 
-static enum tscope_status list_operators(const struct analysis_scope *scope, struct row *rows,
-					 struct fact_sheet *out, struct tscope_error *err)
+static void list_operators(const struct analysis_scope *scope, struct row *rows,
+			   struct fact_sheet *out)
 {
 	size_t count = scope->flops->op_count;
 	int64_t step_count = count_steps(scope->timeline), lost_ns = -1;
 	double lost_per_step_ns = 0;
-	struct tscope_value *cells;
 
 	for (size_t i = 0; i < count; i++)
 		rows[i] = row_of(scope, &scope->flops->ops[i], step_count);
 	if (count)
 		qsort(rows, count, sizeof(*rows), compare_rows);
 	for (size_t i = 0; i < count; i++) {
-		if (tsi_table_add(out, BY_OPERATOR, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, BY_OPERATOR);
 		fill_operator(scope, &rows[i], cells);
 		if (rows[i].lost_ns < 0)
 			continue;
@@ -376,7 +373,6 @@ static enum tscope_status list_operators(const struct analysis_scope *scope, str
 		tsi_fact_int(out, LOST_NS, lost_ns);
 	if (lost_ns >= 0 && step_count)
 		tsi_fact_int(out, LOST_PER_STEP_NS, whole(lost_per_step_ns));
-	return TSCOPE_OK;
 }
 
 struct precision_sum {
@@ -403,11 +399,9 @@ static void fill_precision(const struct analysis_scope *scope, enum tscope_preci
 		tsi_real(tsi_peak_at(flops, on_tensor_cores(precision)));
 }
 
-static enum tscope_status list_precisions(const struct analysis_scope *scope,
-					  struct fact_sheet *out, struct tscope_error *err)
+static void list_precisions(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	struct precision_sum sums[TSCOPE_PRECISION_COUNT] = { 0 };
-	struct tscope_value *cells;
 	double all_flops = 0;
 
 	for (size_t i = 0; i < scope->flops->op_count; i++) {
@@ -424,27 +418,22 @@ static enum tscope_status list_precisions(const struct analysis_scope *scope,
 	for (int i = 0; i < TSCOPE_PRECISION_COUNT; i++) {
 		if (sums[i].count == 0)
 			continue;
-		if (tsi_table_add(out, BY_PRECISION, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, BY_PRECISION);
 		fill_precision(scope, (enum tscope_precision)i, &sums[i], all_flops, cells);
 	}
-	return TSCOPE_OK;
 }
 
-static enum tscope_status list_uncounted(const struct analysis_scope *scope, struct fact_sheet *out,
-					 struct tscope_error *err)
+static void list_uncounted(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	static const char *const reasons[] = {
 		[UNCOUNTED_NO_OPERATOR] = "no_operator",
 		[UNCOUNTED_NO_MODEL] = "no_model",
 		[UNCOUNTED_NO_INPUTS] = "no_inputs",
 	};
-	struct tscope_value *cells;
 
 	for (size_t i = 0; i < scope->flops->uncounted_count; i++) {
 		const struct uncounted_kernel *kernel = &scope->flops->uncounted[i];
-		if (tsi_table_add(out, UNCOUNTED, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, UNCOUNTED);
 		cells[UNCOUNTED_KERNEL] = tsi_text(text_of(scope, kernel->kernel));
 		cells[UNCOUNTED_KIND] = tsi_text(tsi_kernel_kind_name(kernel->kind));
 		if (kernel->op)
@@ -453,7 +442,7 @@ static enum tscope_status list_uncounted(const struct analysis_scope *scope, str
 		cells[UNCOUNTED_COUNT] = tsi_int(kernel->count);
 		cells[UNCOUNTED_TOTAL_NS] = tsi_int(kernel->total_ns);
 	}
-	return tsi_table_sort(out, UNCOUNTED, UNCOUNTED_TOTAL_NS, UNCOUNTED_KERNEL, err);
+	tsi_table_order(out, UNCOUNTED, UNCOUNTED_TOTAL_NS, UNCOUNTED_KERNEL);
 }
 
 static void put_facts(const struct analysis_scope *scope, struct fact_sheet *out)
@@ -475,23 +464,17 @@ static void put_facts(const struct analysis_scope *scope, struct fact_sheet *out
 	tsi_judge_device_time(scope->trace, out);
 }
 
-static enum tscope_status analyze_flops(const struct analysis_scope *scope, struct fact_sheet *out,
-					struct tscope_error *err)
+static void fill_flops(const struct analysis_scope *scope, struct fact_sheet *out)
 {
-	struct row *rows;
-	enum tscope_status status =
-		tsi_array_new(&rows, scope->flops->op_count, sizeof(*rows), err);
+	struct row *rows =
+		tsi_arena_new(tsi_sheet_scratch(out), scope->flops->op_count, sizeof(*rows));
 
-	if (status != TSCOPE_OK)
-		return status;
+	if (!rows)
+		return;
 	put_facts(scope, out);
-	status = list_operators(scope, rows, out, err);
-	if (status == TSCOPE_OK)
-		status = list_precisions(scope, out, err);
-	if (status == TSCOPE_OK)
-		status = list_uncounted(scope, out, err);
-	free(rows);
-	return status;
+	list_operators(scope, rows, out);
+	list_precisions(scope, out);
+	list_uncounted(scope, out);
 }
 
 const struct analyzer tsi_analyzer_flops = {
@@ -506,5 +489,5 @@ const struct analyzer tsi_analyzer_flops = {
 		.total = TSCOPE_TOTAL_CAPTURE,
 	},
 	.levels = LEVEL_TRACE,
-	.run = analyze_flops,
+	.fill = fill_flops,
 };

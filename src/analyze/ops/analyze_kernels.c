@@ -7,14 +7,11 @@
 #include "analyze/facts.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "analyze/ops/kernel_kind.h"
-#include "analyze/ops/kernel_launchers.h"
 #include "analyze/ops/step_work.h"
 #include "analyze/shared/quantile.h"
 #include "analyze/shared/reliability.h"
-#include "base/array.h"
 #include "base/sum.h"
 #include "model/trace/device_rows.h"
 
@@ -153,13 +150,21 @@ struct kernel {
 	struct weighted blocks_per_sm, occupancy_pct;
 };
 
+/* What a kernel of another name may have come in the place of. */
+struct launched {
+	int64_t count, ns;
+};
+
 struct work {
 	const struct tscope_trace *trace;
-	const uint8_t *kind_of;            /* by name id, of kernels' names: enum kernel_kind */
-	struct step_work steps;            /* of those launched in the steps that count */
-	struct kernel_launchers launchers; /* likewise */
-	struct kernel *kernels;            /* by name id */
-	int64_t *durations;                /* of the names in their order */
+	struct arena *scratch;
+	const uint8_t *kind_of; /* by name id, of kernels' names: enum kernel_kind */
+	struct step_work steps; /* of those launched in the steps that count */
+	/* Likewise, by name and by the operator, with its inputs, that launched them. */
+	struct pair_set operators; /* (name, signature); ids of texts, 0: none, or not recorded */
+	struct pair_set launched;  /* (name, number of its operator): struct launched */
+	struct kernel *kernels;    /* by name id */
+	int64_t *durations;        /* of the names in their order */
 	size_t count;
 	int64_t total_ns, short_count, small_grid_count, small_grid_ns;
 	double used_sm_ns; /* sum of min(blocks per SM, 1) × duration */
@@ -184,25 +189,18 @@ static struct tscope_value weighted_value(const struct weighted *mean)
 	return tsi_real(mean->sum / mean->weight_ns); /* 0 ÷ 0: absent */
 }
 
-static void work_deinit(struct work *work)
+static void work_init(struct work *work, const struct analysis_scope *scope, struct arena *scratch)
 {
-	tsi_step_work_deinit(&work->steps);
-	tsi_kernel_launchers_deinit(&work->launchers);
-	free(work->kernels);
-	free(work->durations);
-}
-
-static enum tscope_status work_init(struct work *work, const struct analysis_scope *scope,
-				    struct arena *scratch, struct tscope_error *err)
-{
-	const struct tscope_trace *trace = scope->trace;
-	size_t names = trace->names.count;
-
-	*work = (struct work){ .trace = trace, .kind_of = scope->kernel_kinds };
-	tsi_kernel_launchers_init(&work->launchers, trace, scratch);
-	if (tsi_step_work_init(&work->steps, scope->timeline, scratch, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_array_new(&work->kernels, names, sizeof(*work->kernels), err);
+	*work = (struct work){
+		.trace = scope->trace,
+		.scratch = scratch,
+		.kind_of = scope->kernel_kinds,
+		.operators.arena = scratch,
+		.launched = { .arena = scratch, .item_bytes = sizeof(struct launched) },
+		.kernels =
+			tsi_arena_new(scratch, scope->trace->names.count, sizeof(*work->kernels)),
+	};
+	tsi_step_work_init(&work->steps, scope->timeline, scratch);
 }
 
 /* Blocks of the grid ÷ multiprocessors of the device, or NAN. */
@@ -231,25 +229,41 @@ static void add_grid(struct work *work, struct kernel *kernel, float blocks, int
 	}
 }
 
+static void add_to_launcher(struct work *work, uint32_t row)
+{
+	const struct spans *spans = &work->trace->spans;
+	uint32_t op = tsi_launching_op(work->trace, row), name = 0, signature = 0;
+
+	if (op != NO_ROW) {
+		name = tsi_name_id(spans, op);
+		signature = tsi_op_inputs(work->trace, op)->signature;
+	}
+	uint32_t number = tsi_pair_set_add(&work->operators, name, signature);
+	if (number != UINT32_MAX)
+		number = tsi_pair_set_add(&work->launched, tsi_name_id(spans, row), number);
+	if (number == UINT32_MAX)
+		return;
+	struct launched *launched = (struct launched *)work->launched.items + number;
+	launched->count++;
+	tsi_sum(&launched->ns, tsi_dur_ns(spans, row));
+}
+
 /* Adds a kernel to the step that launched it, where that counts. */
-static enum tscope_status add_to_step(struct work *work, uint32_t row, struct tscope_error *err)
+static void add_to_step(struct work *work, uint32_t row)
 {
 	const struct spans *spans = &work->trace->spans;
 	uint32_t step =
 		tsi_counted_step_at(&work->steps, tsi_timeline_launch_time(work->trace, row));
 
 	if (step == NO_ROW)
-		return TSCOPE_OK;
+		return;
 	work->kernels[tsi_name_id(spans, row)].counted_unlinked +=
 		tsi_device_event(work->trace, row)->call == NO_ROW;
-	if (tsi_step_work_add(&work->steps, tsi_name_id(spans, row), step, tsi_dur_ns(spans, row),
-			      err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_kernel_launchers_add(&work->launchers, row, err);
+	tsi_step_work_add(&work->steps, tsi_name_id(spans, row), step, tsi_dur_ns(spans, row));
+	add_to_launcher(work, row);
 }
 
-static enum tscope_status add_kernel(struct work *work, uint32_t device, uint32_t row,
-				     struct tscope_error *err)
+static void add_kernel(struct work *work, uint32_t device, uint32_t row)
 {
 	const struct spans *spans = &work->trace->spans;
 	const struct work_shape *shape = tsi_work_shape(work->trace, row);
@@ -267,56 +281,49 @@ static enum tscope_status add_kernel(struct work *work, uint32_t device, uint32_
 	add_grid(work, kernel, blocks_per_sm(work->trace, device, shape), dur_ns);
 	weigh(&kernel->occupancy_pct, shape->occupancy_pct, dur_ns);
 	weigh(&work->occupancy_pct, shape->occupancy_pct, dur_ns);
-	return add_to_step(work, row, err);
+	add_to_step(work, row);
 }
 
-static enum tscope_status collect(struct work *work, struct tscope_error *err)
+static void collect(struct work *work)
 {
 	const struct tscope_trace *trace = work->trace;
 
 	for (uint32_t device = 0; device < trace->device_count; device++) {
 		for (uint32_t i = 0; i < trace->devices[device].row_count; i++) {
 			uint32_t row = trace->devices[device].rows[i];
-			if (tsi_is_kernel(trace, row) &&
-			    add_kernel(work, device, row, err) != TSCOPE_OK)
-				return TSCOPE_E_NOMEM;
+			if (tsi_is_kernel(trace, row))
+				add_kernel(work, device, row);
 		}
 	}
 	tsi_step_work_settle(&work->steps);
-	return TSCOPE_OK;
 }
 
 /* Where those of each name end in durations; before they are in it, where they begin. */
-static enum tscope_status find_ends(const struct work *work, size_t **ends,
-				    struct tscope_error *err)
+static size_t *find_ends(const struct work *work)
 {
 	size_t end = 0, names = work->trace->names.count;
+	size_t *ends = tsi_arena_new(work->scratch, names, sizeof(*ends));
 
-	if (tsi_array_new(ends, names, sizeof(**ends), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t name = 0; name < names; name++) {
-		(*ends)[name] = end;
+	for (size_t name = 0; ends && name < names; name++) {
+		ends[name] = end;
 		end += (size_t)work->kernels[name].count;
 	}
-	return TSCOPE_OK;
+	return ends;
 }
 
 /* Puts the durations together that are of one name. */
-static enum tscope_status collect_durations(struct work *work, struct tscope_error *err)
+static void collect_durations(struct work *work)
 {
 	const struct tscope_trace *trace = work->trace;
-	size_t *ends;
+	size_t *ends = find_ends(work);
 
-	if (tsi_array_new(&work->durations, work->count, sizeof(*work->durations), err) !=
-		    TSCOPE_OK ||
-	    find_ends(work, &ends, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	work->durations = tsi_arena_new(work->scratch, work->count, sizeof(*work->durations));
+	if (!ends || !work->durations)
+		return;
 	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++)
 		if (tsi_is_kernel(trace, row))
 			work->durations[ends[tsi_name_id(&trace->spans, row)]++] =
 				tsi_dur_ns(&trace->spans, row);
-	free(ends);
-	return TSCOPE_OK;
 }
 
 static void add_to_kind(struct work *work, enum kernel_kind kind, struct str name, int64_t count,
@@ -368,65 +375,55 @@ static void fill_name(struct work *work, uint32_t name, int64_t *durations,
 	cells[NAME_COUNTED_UNLINKED] = tsi_int(kernel->counted_unlinked);
 }
 
-static enum tscope_status add_names(struct work *work, struct fact_sheet *out,
-				    struct tscope_error *err)
+static void add_names(struct work *work, struct fact_sheet *out)
 {
-	struct tscope_value *cells;
 	int64_t name_count = 0, *durations = work->durations;
 
 	for (uint32_t name = 0; name < work->trace->names.count; name++) {
 		if (work->kernels[name].count == 0)
 			continue;
-		if (tsi_table_add(out, BY_NAME, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, BY_NAME);
 		fill_name(work, name, durations, cells);
 		durations += work->kernels[name].count;
 		name_count++;
 	}
 	tsi_fact_int(out, NAME_COUNT, name_count);
-	return tsi_table_sort(out, BY_NAME, NAME_TOTAL_NS, NAME, err);
+	tsi_table_order(out, BY_NAME, NAME_TOTAL_NS, NAME);
 }
 
-static enum tscope_status add_kinds(const struct work *work, struct fact_sheet *out,
-				    struct tscope_error *err)
+static void add_kinds(const struct work *work, struct fact_sheet *out)
 {
-	struct tscope_value *cells;
-
 	for (int kind = 0; kind < KERNEL_KIND_COUNT; kind++) {
 		if (work->kinds[kind].count == 0)
 			continue;
-		if (tsi_table_add(out, BY_KIND, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, BY_KIND);
 		cells[KIND] = tsi_text(tsi_kernel_kind_name((enum kernel_kind)kind));
 		cells[KIND_NAME_COUNT] = tsi_int(work->kinds[kind].name_count);
 		cells[KIND_KERNEL_COUNT] = tsi_int(work->kinds[kind].count);
 		cells[KIND_TOTAL_NS] = tsi_int(work->kinds[kind].total_ns);
 		cells[KIND_SHARE_RATIO] = tsi_ratio(work->kinds[kind].total_ns, work->total_ns);
 	}
-	return tsi_table_sort(out, BY_KIND, KIND_TOTAL_NS, KIND, err);
+	tsi_table_order(out, BY_KIND, KIND_TOTAL_NS, KIND);
 }
 
-static enum tscope_status add_launchers(const struct work *work, struct fact_sheet *out,
-					struct tscope_error *err)
+static void add_launchers(const struct work *work, struct fact_sheet *out)
 {
-	const struct kernel_launchers *launchers = &work->launchers;
 	const struct intern *names = &work->trace->names;
-	struct tscope_value *cells;
+	const struct launched *launched = work->launched.items;
 
-	for (size_t i = 0; i < launchers->kernels.count; i++) {
-		const struct pair *kernel = &launchers->kernels.pairs[i];
-		const struct pair *op = &launchers->operators.pairs[kernel->second];
-		if (tsi_table_add(out, BY_LAUNCHER, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+	for (size_t i = 0; i < work->launched.count; i++) {
+		const struct pair *kernel = &work->launched.pairs[i];
+		const struct pair *op = &work->operators.pairs[kernel->second];
+		struct tscope_value *cells = tsi_table_row(out, BY_LAUNCHER);
 		cells[LAUNCHER_NAME] = tsi_text(tsi_intern_text(names, kernel->first).data);
 		if (op->first)
 			cells[LAUNCHER_OPERATOR] = tsi_text(tsi_intern_text(names, op->first).data);
 		if (op->second)
 			cells[LAUNCHER_INPUTS] = tsi_text(tsi_intern_text(names, op->second).data);
-		cells[LAUNCHER_COUNTED] = tsi_int(launchers->launched[i].count);
-		cells[LAUNCHER_COUNTED_NS] = tsi_int(launchers->launched[i].ns);
+		cells[LAUNCHER_COUNTED] = tsi_int(launched[i].count);
+		cells[LAUNCHER_COUNTED_NS] = tsi_int(launched[i].ns);
 	}
-	return tsi_table_sort(out, BY_LAUNCHER, LAUNCHER_COUNTED_NS, LAUNCHER_NAME, err);
+	tsi_table_order(out, BY_LAUNCHER, LAUNCHER_COUNTED_NS, LAUNCHER_NAME);
 }
 
 static double span_of_devices(const struct analysis_scope *scope)
@@ -468,26 +465,21 @@ static void set_facts(const struct work *work, const struct analysis_scope *scop
 	tsi_judge_device_time(work->trace, out);
 }
 
-static enum tscope_status analyze_kernels(const struct analysis_scope *scope,
-					  struct fact_sheet *out, struct tscope_error *err)
+static void fill_kernels(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	struct work work;
-	enum tscope_status status = work_init(&work, scope, tsi_sheet_scratch(out), err);
 
-	if (status == TSCOPE_OK)
-		status = collect(&work, err);
-	if (status == TSCOPE_OK)
-		status = collect_durations(&work, err);
-	if (status == TSCOPE_OK)
-		status = add_names(&work, out, err);
-	if (status == TSCOPE_OK)
-		status = add_kinds(&work, out, err);
-	if (status == TSCOPE_OK)
-		status = add_launchers(&work, out, err);
-	if (status == TSCOPE_OK)
-		set_facts(&work, scope, out);
-	work_deinit(&work);
-	return status;
+	work_init(&work, scope, tsi_sheet_scratch(out));
+	if (work.scratch->has_failed)
+		return;
+	collect(&work);
+	collect_durations(&work);
+	if (work.scratch->has_failed)
+		return;
+	add_names(&work, out);
+	add_kinds(&work, out);
+	add_launchers(&work, out);
+	set_facts(&work, scope, out);
 }
 
 const struct analyzer tsi_analyzer_kernels = {
@@ -503,5 +495,5 @@ const struct analyzer tsi_analyzer_kernels = {
 	},
 	.levels = LEVEL_TRACE,
 	.beside_flops = true,
-	.run = analyze_kernels,
+	.fill = fill_kernels,
 };

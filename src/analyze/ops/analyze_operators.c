@@ -7,10 +7,7 @@
  */
 #include "analyze/facts.h"
 
-#include <stdlib.h>
-
 #include "analyze/ops/trace_flops.h"
-#include "base/array.h"
 #include "base/pair_set.h"
 #include "base/sum.h"
 #include "model/trace/device_rows.h"
@@ -104,31 +101,22 @@ struct work {
 	const struct op_sums *sums;
 	struct op_times *by_name;   /* by name id */
 	int64_t *counted_device_ns; /* by name id, of those in the steps that count */
-	struct pair_set shapes;     /* (name, signature) */
-	struct op_times *by_shape;  /* by number of the pair */
-	size_t by_shape_capacity;
+	struct pair_set shapes;     /* (name, signature): struct op_times */
 	struct op_times all;
 	int64_t all_device_ns; /* of all device events */
 };
 
-static void work_deinit(struct work *work)
+static void work_init(struct work *work, const struct analysis_scope *scope, struct arena *scratch)
 {
-	free(work->counted_device_ns);
-	free(work->by_name);
-	free(work->by_shape);
-}
+	size_t names = scope->trace->names.count;
 
-static enum tscope_status work_init(struct work *work, const struct analysis_scope *scope,
-				    struct tscope_error *err)
-{
-	const struct tscope_trace *trace = scope->trace;
-	size_t names = trace->names.count;
-
-	*work = (struct work){ .trace = trace, .sums = &scope->flops->operators };
-	if (tsi_array_new(&work->counted_device_ns, names, sizeof(*work->counted_device_ns), err) !=
-	    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_array_new(&work->by_name, names, sizeof(*work->by_name), err);
+	*work = (struct work){
+		.trace = scope->trace,
+		.sums = &scope->flops->operators,
+		.counted_device_ns = tsi_arena_new(scratch, names, sizeof(int64_t)),
+		.by_name = tsi_arena_new(scratch, names, sizeof(*work->by_name)),
+		.shapes = { .arena = scratch, .item_bytes = sizeof(struct op_times) },
+	};
 }
 
 static void sum_up_devices(struct work *work)
@@ -149,25 +137,9 @@ static void add_times(struct op_times *sum, const struct op_times *part)
 	tsi_sum(&sum->self_device_ns, part->self_device_ns);
 }
 
-static enum tscope_status add_to_shape(struct work *work, uint32_t name, uint32_t signature,
-				       const struct op_times *op, struct tscope_error *err)
+static void add_kind(struct work *work, uint32_t number)
 {
-	size_t known = work->shapes.count;
-	uint32_t number;
-
-	if (tsi_pair_set_find(&work->shapes, name, signature, &number, err) != TSCOPE_OK ||
-	    tsi_array_reserve(&work->by_shape, &work->by_shape_capacity, work->shapes.count,
-			      sizeof(*work->by_shape), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	if (number == known)
-		work->by_shape[number] = (struct op_times){ 0 };
-	add_times(&work->by_shape[number], op);
-	return TSCOPE_OK;
-}
-
-static enum tscope_status add_kind(struct work *work, uint32_t number, struct tscope_error *err)
-{
-	const struct op_kind *kind = &work->sums->items[number];
+	const struct op_kind *kind = tsi_op_kind(work->sums, number);
 	const struct pair *of_kind = &work->sums->kinds.pairs[number];
 	uint32_t name = of_kind->first;
 	uint32_t signature = work->trace->op_inputs[of_kind->second].signature;
@@ -177,17 +149,9 @@ static enum tscope_status add_kind(struct work *work, uint32_t number, struct ts
 	add_times(&work->by_name[name], &times);
 	add_times(&work->all, &times);
 	tsi_sum(&work->counted_device_ns[name], kind->counted.self_device_ns);
-	return signature ? add_to_shape(work, name, signature, &times, err) : TSCOPE_OK;
-}
-
-/* Rows of which all figures are the same stay in the order of the trace. */
-static enum tscope_status add_kinds(struct work *work, struct tscope_error *err)
-{
-	enum tscope_status status = TSCOPE_OK;
-
-	for (size_t i = 0; status == TSCOPE_OK && i < work->sums->ended_count; i++)
-		status = add_kind(work, work->sums->ended[i], err);
-	return status;
+	uint32_t shape = signature ? tsi_pair_set_add(&work->shapes, name, signature) : UINT32_MAX;
+	if (shape != UINT32_MAX)
+		add_times((struct op_times *)work->shapes.items + shape, &times);
 }
 
 /* Fills the columns that both tables have; cells points to the first, "count". */
@@ -204,17 +168,14 @@ static void fill_times(struct tscope_value *cells, const struct op_times *times)
 	cells[NAME_SELF_DEVICE_NS - FIRST] = tsi_int(times->self_device_ns);
 }
 
-static enum tscope_status add_names(const struct work *work, struct fact_sheet *out,
-				    struct tscope_error *err)
+static void add_names(const struct work *work, struct fact_sheet *out)
 {
-	struct tscope_value *cells;
 	int64_t name_count = 0;
 
 	for (uint32_t name = 0; name < work->trace->names.count; name++) {
 		if (work->by_name[name].count == 0)
 			continue;
-		if (tsi_table_add(out, BY_NAME, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, BY_NAME);
 		cells[NAME] = tsi_text(tsi_intern_text(&work->trace->names, name).data);
 		fill_times(&cells[NAME_OP_COUNT], &work->by_name[name]);
 		cells[NAME_COUNTED] = tsi_int(work->sums->steps.names[name].count);
@@ -224,50 +185,42 @@ static enum tscope_status add_names(const struct work *work, struct fact_sheet *
 		name_count++;
 	}
 	tsi_fact_int(out, NAME_COUNT, name_count);
-	return tsi_table_sort(out, BY_NAME, NAME_SELF_NS, NAME, err);
+	tsi_table_order(out, BY_NAME, NAME_SELF_NS, NAME);
 }
 
-static enum tscope_status add_shapes(const struct work *work, struct fact_sheet *out,
-				     struct tscope_error *err)
+static void add_shapes(const struct work *work, struct fact_sheet *out)
 {
+	const struct op_times *by_shape = work->shapes.items;
 	const struct intern *names = &work->trace->names;
-	struct tscope_value *cells;
 
 	for (size_t i = 0; i < work->shapes.count; i++) {
-		if (tsi_table_add(out, BY_SHAPE, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, BY_SHAPE);
 		const struct pair *shape = &work->shapes.pairs[i];
 		cells[SHAPE_NAME] = tsi_text(tsi_intern_text(names, shape->first).data);
 		cells[SHAPE_INPUTS] = tsi_text(tsi_intern_text(names, shape->second).data);
-		fill_times(&cells[SHAPE_OP_COUNT], &work->by_shape[i]);
+		fill_times(&cells[SHAPE_OP_COUNT], &by_shape[i]);
 	}
-	return tsi_table_sort(out, BY_SHAPE, SHAPE_DEVICE_NS, SHAPE_NAME, err);
+	tsi_table_order(out, BY_SHAPE, SHAPE_DEVICE_NS, SHAPE_NAME);
 }
 
-static enum tscope_status analyze_operators(const struct analysis_scope *scope,
-					    struct fact_sheet *out, struct tscope_error *err)
+static void fill_operators(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	struct work work;
-	enum tscope_status status = work_init(&work, scope, err);
 
-	work.shapes.arena = tsi_sheet_scratch(out);
-	if (status == TSCOPE_OK) {
-		sum_up_devices(&work);
-		status = add_kinds(&work, err);
-	}
-	if (status == TSCOPE_OK)
-		status = add_names(&work, out, err);
-	if (status == TSCOPE_OK)
-		status = add_shapes(&work, out, err);
-	if (status == TSCOPE_OK) {
-		tsi_fact_int(out, COUNT, work.all.count);
-		tsi_fact_int(out, SELF_NS, work.all.self_ns);
-		tsi_fact_int(out, DEVICE_NS, work.all.self_device_ns);
-		tsi_fact_ratio(out, UNATTRIBUTED_DEVICE_RATIO,
-			       work.all_device_ns - work.all.self_device_ns, work.all_device_ns);
-	}
-	work_deinit(&work);
-	return status;
+	work_init(&work, scope, tsi_sheet_scratch(out));
+	if (!work.counted_device_ns || !work.by_name)
+		return;
+	sum_up_devices(&work);
+	/* Rows of which all figures are the same stay in the order of the trace. */
+	for (size_t i = 0; i < work.sums->ended_count; i++)
+		add_kind(&work, work.sums->ended[i]);
+	add_names(&work, out);
+	add_shapes(&work, out);
+	tsi_fact_int(out, COUNT, work.all.count);
+	tsi_fact_int(out, SELF_NS, work.all.self_ns);
+	tsi_fact_int(out, DEVICE_NS, work.all.self_device_ns);
+	tsi_fact_ratio(out, UNATTRIBUTED_DEVICE_RATIO, work.all_device_ns - work.all.self_device_ns,
+		       work.all_device_ns);
 }
 
 const struct analyzer tsi_analyzer_operators = {
@@ -282,5 +235,5 @@ const struct analyzer tsi_analyzer_operators = {
 		.total = TSCOPE_TOTAL_CAPTURE,
 	},
 	.levels = LEVEL_TRACE,
-	.run = analyze_operators,
+	.fill = fill_operators,
 };

@@ -12,6 +12,7 @@
 /*
  * The counting of a trace's FLOPs (trace_flops.c), while it lasts: three
  * passes, each O(rows), in this order. The second is also that of the sums of operators.
+ * None fails: where memory ended, c->memory or out->memory says so.
  */
 
 /* Where an operator runs, with regard to the backward pass. */
@@ -68,6 +69,7 @@ struct device_time {
 struct flops_count {
 	const struct tscope_trace *trace;
 	const struct tscope_timeline *timeline;
+	struct arena memory; /* of what is gone when all is counted */
 	struct trace_flops *out;
 	const uint8_t *kernel_kinds;      /* by name id (kernel_vote.h) */
 	struct device_time *device_times; /* by device */
@@ -81,18 +83,15 @@ struct flops_count {
 	struct op_nodes nodes;
 	struct sort_pair *again; /* ops that may repeat forward work: row, index in out->ops */
 	size_t again_count, again_capacity;
-	bool has_written;          /* the trace's writer says FLOPs */
-	struct arena memory;       /* of the pairs */
-	struct pair_set launches;  /* (counted op, name of a kernel) */
-	int64_t *launch_ns;        /* by number of the pair */
-	struct pair_set uncounted; /* (name of a kernel, name of an operator) */
-	size_t launch_capacity, uncounted_capacity;
+	bool has_written;         /* the trace's writer says FLOPs */
+	struct pair_set launches; /* (counted op, name of a kernel): int64_t ns */
+	/* (name of a kernel, name of an operator): struct uncounted_kernel; in out->memory */
+	struct pair_set uncounted;
 	uint32_t step; /* of the last question, which is mostly that of the next */
 };
 
 /* The first: which operators launched device work, and on what. */
-TSI_MUST_CHECK
-enum tscope_status tsi_flops_look_at_devices(struct flops_count *c, struct tscope_error *err);
+void tsi_flops_look_at_devices(struct flops_count *c);
 
 /* Behind it: which device the peak is of, by device_times. O(devices). */
 void tsi_flops_find_device(struct flops_count *c);
@@ -102,20 +101,14 @@ void tsi_flops_find_device(struct flops_count *c);
  * top of the stack opens, in which something was launched, or any where the trace has no devices.
  * It ends when it is no longer on the stack.
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_flops_open(struct flops_count *c, struct op_stack *stack,
-				  struct tscope_error *err);
-TSI_MUST_CHECK
-enum tscope_status tsi_flops_close(struct flops_count *c, const struct open_op *op,
-				   struct tscope_error *err);
+void tsi_flops_open(struct flops_count *c, struct op_stack *stack);
+void tsi_flops_close(struct flops_count *c, const struct open_op *op);
 
 /* Behind the walk: which of them repeat forward work. */
-TSI_MUST_CHECK
-enum tscope_status tsi_flops_find_repeated(struct flops_count *c, struct tscope_error *err);
+void tsi_flops_find_repeated(struct flops_count *c);
 
 /* The third: what counted operators launched, and which matrix kernels have no FLOPs. */
-TSI_MUST_CHECK
-enum tscope_status tsi_flops_collect_kernels(struct flops_count *c, struct tscope_error *err);
+void tsi_flops_collect_kernels(struct flops_count *c);
 
 /* The step whose window holds t, or NO_ROW. O(1) where the last question had the same answer. */
 static inline uint32_t tsi_flops_step_at(struct flops_count *c, int64_t t_ns)

@@ -8,9 +8,7 @@
 #include "analyze/ops/flops_count.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-#include "base/array.h"
 #include "decode/json.h"
 #include "model/trace/classify.h"
 
@@ -86,44 +84,43 @@ static enum op_work_result find_work(const struct flops_count *c, struct counted
 	return OP_WORK_KNOWN;
 }
 
-/* Adds an operator with its inputs, unless nothing is known of it: that is so of most. */
-static enum tscope_status add_op(struct flops_count *c, uint32_t kind, uint32_t *index_and_1,
-				 struct tscope_error *err)
+/*
+ * Adds an operator with its inputs, unless nothing is known of it: that is so of most. Returns its
+ * index + 1, NO_ROW of those; 0 without memory.
+ */
+static uint32_t add_op(struct flops_count *c, uint32_t kind)
 {
 	const struct pair *pair = &c->out->operators.kinds.pairs[kind];
 	size_t count = c->out->op_count;
+	struct counted_op *ops = tsi_arena_reserve(&c->out->memory, c->out->ops, &c->op_capacity,
+						   count + 1, sizeof(*ops));
+	struct op_calls *calls = tsi_arena_reserve(&c->memory, c->calls, &c->call_capacity,
+						   count + 1, sizeof(*calls));
 
-	if (tsi_array_reserve(&c->out->ops, &c->op_capacity, count + 1, sizeof(*c->out->ops),
-			      err) != TSCOPE_OK ||
-	    tsi_array_reserve(&c->calls, &c->call_capacity, count + 1, sizeof(*c->calls), err) !=
-		    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	struct counted_op *op = &c->out->ops[count];
-	*op = (struct counted_op){ .name = pair->first, .inputs = pair->second };
-	c->calls[count] = (struct op_calls){ .result = find_work(c, op) };
-	*index_and_1 = NO_ROW;
-	if (c->calls[count].result != OP_WORK_NO_MODEL)
-		*index_and_1 = (uint32_t)++c->out->op_count;
-	else
-		c->names[op->name] &= (uint8_t)~NAME_MODELLED;
-	return TSCOPE_OK;
+	c->out->ops = ops ? ops : c->out->ops;
+	c->calls = calls ? calls : c->calls;
+	if (!ops || !calls)
+		return 0;
+	ops[count] = (struct counted_op){ .name = pair->first, .inputs = pair->second };
+	calls[count] = (struct op_calls){ .result = find_work(c, &ops[count]) };
+	if (calls[count].result != OP_WORK_NO_MODEL)
+		return (uint32_t)++c->out->op_count;
+	c->names[pair->first] &= (uint8_t)~NAME_MODELLED;
+	return NO_ROW;
 }
 
 /* ---- counting ------------------------------------------------------------------------ */
 
 /* It may repeat forward work: that is known when all have been seen. */
-static enum tscope_status note_again(struct flops_count *c, const struct op_node *node,
-				     struct tscope_error *err)
+static void note_again(struct flops_count *c, const struct op_node *node)
 {
-	if (tsi_array_reserve(&c->again, &c->again_capacity, c->again_count + 1, sizeof(*c->again),
-			      err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	c->again[c->again_count++] = (struct sort_pair){ node->row, node->index };
-	return TSCOPE_OK;
+	struct sort_pair *again = tsi_arena_push(&c->memory, &c->again, &c->again_count,
+						 &c->again_capacity, sizeof(*again));
+	if (again)
+		*again = (struct sort_pair){ node->row, node->index };
 }
 
-static enum tscope_status count_op(struct flops_count *c, struct op_node *node,
-				   struct tscope_error *err)
+static void count_op(struct flops_count *c, struct op_node *node)
 {
 	struct counted_op *op = &c->out->ops[node->index];
 	uint32_t step = tsi_flops_step_at(c, tsi_start_ns(&c->trace->spans, node->row));
@@ -136,14 +133,15 @@ static enum tscope_status count_op(struct flops_count *c, struct op_node *node,
 		c->out->steps[step].flops += op->work.flops;
 		op->timed_count += c->timeline->steps[step].mark == TSCOPE_STEP_COUNTED;
 	}
-	return node->place == PLACE_AGAIN ? note_again(c, node, err) : TSCOPE_OK;
+	if (node->place == PLACE_AGAIN)
+		note_again(c, node);
 }
 
 /*
  * Says in whose name those launched that are within an outermost one: last closed are
  * the outer ones, so the answer of what is around each is there.
  */
-static enum tscope_status settle_closed(struct flops_count *c, struct tscope_error *err)
+static void settle_closed(struct flops_count *c)
 {
 	struct op_nodes *nodes = &c->nodes;
 
@@ -155,16 +153,14 @@ static enum tscope_status settle_closed(struct flops_count *c, struct tscope_err
 			node->owner = nodes->items[node->around].owner;
 			node->is_lacking |= nodes->items[node->around].is_lacking;
 		}
-		if (node->index != NO_NODE && node->owner == NO_ROW &&
-		    count_op(c, node, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		if (node->index != NO_NODE && node->owner == NO_ROW)
+			count_op(c, node);
 		if (node->launcher != NO_ROW) {
 			c->launchers[node->launcher].owner = node->owner;
 			c->launchers[node->launcher].is_lacking = node->is_lacking;
 		}
 	}
 	nodes->count = 0;
-	return TSCOPE_OK;
 }
 
 /*
@@ -190,24 +186,22 @@ static bool judge_known(const struct counted_op *known, struct op_node *op)
 	return stands;
 }
 
-static enum tscope_status judge_op(struct flops_count *c, uint32_t kind, struct op_node *op,
-				   struct tscope_error *err)
+static void judge_op(struct flops_count *c, uint32_t kind, struct op_node *op)
 {
 	uint8_t name = c->names[c->out->operators.kinds.pairs[kind].first];
-	uint32_t *index_and_1 = &c->out->operators.items[kind].flops_op;
+	uint32_t *index_and_1 = &tsi_op_kind(&c->out->operators, kind)->flops_op;
 
 	if (!(name & NAME_MODELLED) && !c->has_written)
-		return TSCOPE_OK;
-	if (*index_and_1 == 0 && add_op(c, kind, index_and_1, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	if (*index_and_1 == NO_ROW)
-		return TSCOPE_OK;
+		return;
+	if (*index_and_1 == 0)
+		*index_and_1 = add_op(c, kind);
+	if (*index_and_1 == 0 || *index_and_1 == NO_ROW)
+		return;
 	uint32_t index = *index_and_1 - 1;
 	if (c->calls[index].result == OP_WORK_NO_INPUTS)
 		op->is_lacking = c->out->ops[index].multiplies;
 	else if (judge_known(&c->out->ops[index], op))
 		op->index = index;
-	return TSCOPE_OK;
 }
 
 /* ---- the walk ------------------------------------------------------------------------ */
@@ -223,62 +217,61 @@ static enum place place_of(uint8_t name, const struct cpu_op *op, enum place aro
 	return PLACE_AGAIN;
 }
 
-static enum tscope_status add_node(struct flops_count *c, struct op_stack *stack, size_t at,
-				   struct tscope_error *err)
+/* False without memory. */
+static bool add_node(struct flops_count *c, struct op_stack *stack, size_t at)
 {
 	struct op_nodes *nodes = &c->nodes;
 	struct open_op *op = &stack->open[at];
 	enum place around = stack->is_autograd ? PLACE_NODE : PLACE_OUTSIDE;
+	struct op_node *node = tsi_arena_push(&c->memory, &nodes->items, &nodes->count,
+					      &nodes->capacity, sizeof(*node));
 
-	if (tsi_array_reserve(&nodes->items, &nodes->capacity, nodes->count + 1,
-			      sizeof(*nodes->items), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (!node)
+		return false;
 	if (at > 1)
 		around = (enum place)nodes->items[op[-1].node].place;
 	uint8_t name = ask_name(c, tsi_name_id(&c->trace->spans, op->row));
-	nodes->items[nodes->count] = (struct op_node){
+	*node = (struct op_node){
 		.around = op[-1].node,
 		.launcher = op->launcher,
 		.row = op->row,
 		.index = NO_NODE,
 		.place = (uint8_t)place_of(name, tsi_cpu_op(c->trace, op->row), around),
 	};
-	op->node = (uint32_t)nodes->count++;
-	return TSCOPE_OK;
+	op->node = (uint32_t)nodes->count - 1;
+	return true;
 }
 
-enum tscope_status tsi_flops_open(struct flops_count *c, struct op_stack *stack,
-				  struct tscope_error *err)
+void tsi_flops_open(struct flops_count *c, struct op_stack *stack)
 {
 	size_t at = stack->depth;
 
 	/* Those around it get nodes, too, the outermost first. */
 	while (at > 1 && stack->open[at - 1].node == NO_NODE)
 		at--;
-	for (; at < stack->depth; at++)
-		if (add_node(c, stack, at, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-	return TSCOPE_OK;
+	while (at < stack->depth && add_node(c, stack, at))
+		at++;
 }
 
-enum tscope_status tsi_flops_close(struct flops_count *c, const struct open_op *op,
-				   struct tscope_error *err)
+void tsi_flops_close(struct flops_count *c, const struct open_op *op)
 {
 	struct op_nodes *nodes = &c->nodes;
 	struct op_node *node = &nodes->items[op->node];
 
 	if (node->launcher != NO_ROW && c->launchers[node->launcher].launches_matrix)
 		node->within |= LOOSE;
-	if (judge_op(c, op->kind, node, err) != TSCOPE_OK ||
-	    tsi_array_reserve(&nodes->closed, &nodes->closed_capacity, nodes->closed_count + 1,
-			      sizeof(*nodes->closed), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	nodes->closed[nodes->closed_count++] = op->node;
-	if (node->around == NO_NODE)
-		return settle_closed(c, err);
+	judge_op(c, op->kind, node);
+	uint32_t *closed = tsi_arena_push(&c->memory, &nodes->closed, &nodes->closed_count,
+					  &nodes->closed_capacity, sizeof(*closed));
+	if (!closed)
+		return;
+	*closed = op->node;
+	if (node->around == NO_NODE) {
+		settle_closed(c);
+		return;
+	}
 	nodes->items[node->around].within |= node->within;
 	nodes->items[node->around].flops += node->flops;
-	return TSCOPE_OK;
 }
 
 /* ---- what only the whole tells ------------------------------------------------------- */
@@ -297,16 +290,14 @@ static void count_repeated(struct flops_count *c, const struct sort_pair *again)
 		c->out->steps[step].repeated_flops += op->work.flops;
 }
 
-enum tscope_status tsi_flops_find_repeated(struct flops_count *c, struct tscope_error *err)
+void tsi_flops_find_repeated(struct flops_count *c)
 {
-	struct sort_pair *scratch;
+	struct sort_pair *scratch = tsi_arena_new(&c->memory, c->again_count, sizeof(*scratch));
 
+	if (!scratch)
+		return;
 	/* Sums of reals depend on the order: that of the rows. */
-	if (tsi_array_new(&scratch, c->again_count, sizeof(*scratch), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
 	tsi_sort_pairs(c->again, scratch, c->again_count);
-	free(scratch);
 	for (size_t i = 0; i < c->again_count; i++)
 		count_repeated(c, &c->again[i]);
-	return TSCOPE_OK;
 }

@@ -2,34 +2,21 @@
 /* One kernel name, one kind: operators are asked about each launch, and the most time wins. */
 #include "analyze/ops/kernel_vote.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/sum.h"
 #include "model/trace/device_rows.h"
 
-enum tscope_status tsi_kernel_vote_init(struct kernel_vote *vote, const struct tscope_trace *trace,
-					struct tscope_error *err)
-{
-	size_t names = trace->names.count;
-
-	*vote = (struct kernel_vote){ .trace = trace };
-	if (tsi_array_new(&vote->kinds, names, 1, err) != TSCOPE_OK ||
-	    tsi_array_new(&vote->kind_of_op, names, 1, err) != TSCOPE_OK ||
-	    tsi_array_new(&vote->lead_ns, names, sizeof(*vote->lead_ns), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	memset(vote->kinds, NO_KERNEL, names);
-	return TSCOPE_OK;
-}
-
-void tsi_kernel_vote_deinit(struct kernel_vote *vote)
-{
-	free(vote->kinds);
-	free(vote->lead_ns);
-	free(vote->kind_of_op);
-	*vote = (struct kernel_vote){ 0 };
-}
+struct kernel_vote {
+	const struct tscope_trace *trace;
+	/*
+	 * By name id. Until all are counted: what is ahead in a vote in which other
+	 * kinds take back its nanoseconds. NO_KERNEL: no kernel has this name.
+	 */
+	uint8_t *kinds;
+	int64_t *lead_ns;
+	uint8_t *kind_of_op; /* by name id: kind + 1; 0: not asked yet */
+};
 
 static enum kernel_kind kind_by_op(struct kernel_vote *vote, uint32_t op)
 {
@@ -41,7 +28,8 @@ static enum kernel_kind kind_by_op(struct kernel_vote *vote, uint32_t op)
 	return *known - 1;
 }
 
-void tsi_kernel_vote_add(struct kernel_vote *vote, uint32_t row)
+/* row: a span of class TSCOPE_SPAN_KERNEL or _COMM. */
+static void add_kernel(struct kernel_vote *vote, uint32_t row)
 {
 	const struct spans *spans = &vote->trace->spans;
 	uint32_t name = tsi_name_id(spans, row);
@@ -67,30 +55,28 @@ void tsi_kernel_vote_add(struct kernel_vote *vote, uint32_t row)
 	}
 }
 
-void tsi_kernel_vote_settle(struct kernel_vote *vote)
+uint8_t *tsi_kernel_kinds(const struct tscope_trace *trace, struct arena *arena)
 {
-	const struct intern *names = &vote->trace->names;
+	const struct intern *names = &trace->names;
+	struct arena scratch = { 0 };
+	struct kernel_vote vote = {
+		.trace = trace,
+		.kinds = tsi_arena_new(arena, names->count, 1),
+		.lead_ns = tsi_arena_new(&scratch, names->count, sizeof(*vote.lead_ns)),
+		.kind_of_op = tsi_arena_new(&scratch, names->count, 1),
+	};
 
-	for (uint32_t name = 0; name < names->count; name++)
-		if (vote->kinds[name] == KERNEL_OTHER)
-			vote->kinds[name] =
-				(uint8_t)tsi_kernel_kind_of_name(tsi_intern_text(names, name));
-}
-
-enum tscope_status tsi_kernel_kinds_new(uint8_t **kinds, const struct tscope_trace *trace,
-					struct tscope_error *err)
-{
-	struct kernel_vote vote;
-	enum tscope_status status = tsi_kernel_vote_init(&vote, trace, err);
-
-	if (status == TSCOPE_OK) {
+	arena->has_failed |= scratch.has_failed;
+	if (!arena->has_failed) {
+		memset(vote.kinds, NO_KERNEL, names->count);
 		for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++)
 			if (tsi_is_kernel(trace, row))
-				tsi_kernel_vote_add(&vote, row);
-		tsi_kernel_vote_settle(&vote);
-		*kinds = vote.kinds;
-		vote.kinds = NULL;
+				add_kernel(&vote, row);
+		for (uint32_t name = 0; name < names->count; name++)
+			if (vote.kinds[name] == KERNEL_OTHER)
+				vote.kinds[name] = (uint8_t)tsi_kernel_kind_of_name(
+					tsi_intern_text(names, name));
 	}
-	tsi_kernel_vote_deinit(&vote);
-	return status;
+	tsi_arena_deinit(&scratch);
+	return arena->has_failed ? NULL : vote.kinds;
 }

@@ -5,67 +5,58 @@
  */
 #include "analyze/ops/op_sums.h"
 
-#include <stdlib.h>
-
-#include "base/array.h"
 #include "base/sum.h"
 
-enum tscope_status tsi_op_sums_init(struct op_sums *sums, const struct tscope_timeline *timeline,
-				    struct tscope_error *err)
+void tsi_op_sums_init(struct op_sums *sums, const struct tscope_timeline *timeline)
 {
-	*sums = (struct op_sums){ .kinds.arena = &sums->memory };
-	return tsi_step_work_init(&sums->steps, timeline, &sums->memory, err);
+	*sums = (struct op_sums){
+		.kinds = { .arena = &sums->memory, .item_bytes = sizeof(struct op_kind) },
+	};
+	tsi_step_work_init(&sums->steps, timeline, &sums->memory);
 }
 
-void tsi_op_sums_deinit(struct op_sums *sums)
-{
-	tsi_arena_deinit(&sums->memory);
-	tsi_step_work_deinit(&sums->steps);
-	free(sums->items);
-	free(sums->ended);
-	*sums = (struct op_sums){ 0 };
-}
-
-enum tscope_status tsi_op_sums_find(struct op_sums *sums, uint32_t name, uint32_t inputs,
-				    uint32_t *number, struct tscope_error *err)
+uint32_t tsi_op_sums_find(struct op_sums *sums, uint32_t name, uint32_t inputs)
 {
 	size_t known = sums->kinds.count;
+	uint32_t number = tsi_pair_set_add(&sums->kinds, name, inputs);
 
-	if (tsi_array_reserve(&sums->items, &sums->capacity, known + 1, sizeof(*sums->items),
-			      err) != TSCOPE_OK ||
-	    tsi_pair_set_find(&sums->kinds, name, inputs, number, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	if (*number == known)
-		sums->items[known] = (struct op_kind){ .step = NO_ROW };
-	return TSCOPE_OK;
+	if (number == known)
+		tsi_op_kind(sums, number)->step = NO_ROW;
+	return number;
 }
 
-enum tscope_status tsi_op_sums_first_end(struct op_sums *sums, uint32_t kind,
-					 struct tscope_error *err)
+bool tsi_op_sums_first_end(struct op_sums *sums, uint32_t kind)
 {
-	if (tsi_array_reserve(&sums->ended, &sums->ended_capacity, sums->ended_count + 1,
-			      sizeof(*sums->ended), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	sums->ended[sums->ended_count++] = kind;
-	sums->items[kind].has_ended = true;
-	return TSCOPE_OK;
+	uint32_t *ended = tsi_arena_push(&sums->memory, &sums->ended, &sums->ended_count,
+					 &sums->ended_capacity, sizeof(*ended));
+	if (!ended)
+		return false;
+	*ended = kind;
+	tsi_op_kind(sums, kind)->has_ended = true;
+	return true;
 }
 
-enum tscope_status tsi_op_sums_change_step(struct op_sums *sums, uint32_t kind, uint32_t step,
-					   struct tscope_error *err)
+bool tsi_op_sums_change_step(struct op_sums *sums, uint32_t number, uint32_t step)
 {
-	sums->items[kind].step = step;
-	return tsi_step_pair(&sums->steps, sums->kinds.pairs[kind].first, step,
-			     &sums->items[kind].pair, err);
+	struct op_kind *kind = tsi_op_kind(sums, number);
+	uint32_t pair = tsi_pair_set_add(&sums->steps.pairs, sums->kinds.pairs[number].first, step);
+
+	if (pair == UINT32_MAX)
+		return false;
+	kind->pair = pair;
+	kind->step = step;
+	return true;
 }
 
 void tsi_op_sums_settle(struct op_sums *sums)
 {
+	const struct op_kind *kinds = sums->kinds.items;
+
 	for (size_t i = 0; i < sums->kinds.count; i++) {
 		struct name_work *name = &sums->steps.names[sums->kinds.pairs[i].first];
 
-		name->count += sums->items[i].counted.count;
-		tsi_sum(&name->ns, sums->items[i].counted.self_ns);
+		name->count += kinds[i].counted.count;
+		tsi_sum(&name->ns, kinds[i].counted.self_ns);
 	}
 	tsi_step_work_settle(&sums->steps);
 }

@@ -35,56 +35,55 @@ struct ended_op {
 };
 
 struct op_sums {
-	struct arena memory;   /* of the pairs */
-	struct pair_set kinds; /* (name, inputs): index in items */
-	struct op_kind *items;
-	size_t capacity;
-	uint32_t *ended; /* the kinds in the order in which the first of each ended */
+	struct arena memory;
+	struct pair_set kinds; /* (name, inputs): struct op_kind */
+	uint32_t *ended;       /* the kinds in the order in which the first of each ended */
 	size_t ended_count, ended_capacity;
 	struct step_work steps; /* self time by name */
 };
 
-TSI_MUST_CHECK
-enum tscope_status tsi_op_sums_init(struct op_sums *sums, const struct tscope_timeline *timeline,
-				    struct tscope_error *err);
-void tsi_op_sums_deinit(struct op_sums *sums); /* fine on a zeroed struct */
+/* It may not be moved; sums->memory says whether memory ended, and is all there is to free. */
+void tsi_op_sums_init(struct op_sums *sums, const struct tscope_timeline *timeline);
 
-/* The number of a kind, which is added if it is new. */
-TSI_MUST_CHECK
-enum tscope_status tsi_op_sums_find(struct op_sums *sums, uint32_t name, uint32_t inputs,
-				    uint32_t *number, struct tscope_error *err);
-
-/* What tsi_op_sums_add() does of the first of a kind, or of its first in a step. */
-TSI_MUST_CHECK
-enum tscope_status tsi_op_sums_first_end(struct op_sums *sums, uint32_t kind,
-					 struct tscope_error *err);
-TSI_MUST_CHECK
-enum tscope_status tsi_op_sums_change_step(struct op_sums *sums, uint32_t kind, uint32_t step,
-					   struct tscope_error *err);
-
-/* Adds an operator that ended, without what it launched. *sum gets what that is to be added to. */
-TSI_MUST_CHECK
-static inline enum tscope_status tsi_op_sums_add(struct op_sums *sums, uint32_t number,
-						 const struct ended_op *op, struct op_times **sum,
-						 struct tscope_error *err)
+static inline struct op_kind *tsi_op_kind(const struct op_sums *sums, uint32_t number)
 {
-	struct op_kind *kind = &sums->items[number];
-	uint32_t step = tsi_counted_step_at(&sums->steps, op->start_ns);
+	return (struct op_kind *)sums->kinds.items + number;
+}
 
-	if (tsi_unlikely(!kind->has_ended) && tsi_op_sums_first_end(sums, number, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	*sum = &kind->others;
+/* The number of a kind, which is added if it is new; UINT32_MAX without memory. */
+uint32_t tsi_op_sums_find(struct op_sums *sums, uint32_t name, uint32_t inputs);
+
+/*
+ * What tsi_op_sums_add() does of the first of a kind, or of its first in a step; false without
+ * memory.
+ */
+bool tsi_op_sums_first_end(struct op_sums *sums, uint32_t kind);
+bool tsi_op_sums_change_step(struct op_sums *sums, uint32_t kind, uint32_t step);
+
+/*
+ * Adds an operator that ended, without what it launched. Returns what that is to be added to;
+ * NULL without memory.
+ */
+static inline struct op_times *tsi_op_sums_add(struct op_sums *sums, uint32_t number,
+					       const struct ended_op *op)
+{
+	struct op_kind *kind = tsi_op_kind(sums, number);
+	uint32_t step = tsi_counted_step_at(&sums->steps, op->start_ns);
+	struct op_times *sum = &kind->others;
+
+	if (tsi_unlikely(!kind->has_ended) && !tsi_op_sums_first_end(sums, number))
+		return NULL;
 	if (step != NO_ROW) {
 		if (tsi_unlikely(kind->step != step) &&
-		    tsi_op_sums_change_step(sums, number, step, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-		*sum = &kind->counted;
-		tsi_sum(&sums->steps.pair_ns[kind->pair], op->self_ns);
+		    !tsi_op_sums_change_step(sums, number, step))
+			return NULL;
+		sum = &kind->counted;
+		tsi_step_pair_add(&sums->steps, kind->pair, op->self_ns);
 	}
-	(*sum)->count++;
-	tsi_sum(&(*sum)->total_ns, op->dur_ns);
-	tsi_sum(&(*sum)->self_ns, op->self_ns);
-	return TSCOPE_OK;
+	sum->count++;
+	tsi_sum(&sum->total_ns, op->dur_ns);
+	tsi_sum(&sum->self_ns, op->self_ns);
+	return sum;
 }
 
 /* Once all are added: what each name did in the steps that count. */

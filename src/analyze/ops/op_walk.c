@@ -5,10 +5,7 @@
  */
 #include "analyze/ops/op_walk.h"
 
-#include <stdlib.h>
-
 #include "analyze/ops/flops_count.h"
-#include "base/array.h"
 #include "base/sum.h"
 
 struct walk {
@@ -31,27 +28,35 @@ static struct open_op *top_of(const struct walk *walk)
 }
 
 /* What was launched in an operator itself is known before it opens. */
-static enum tscope_status open_launcher(struct walk *walk, struct open_op *op,
-					struct tscope_error *err)
+static void open_launcher(struct walk *walk, struct open_op *op)
 {
 	struct flops_count *c = walk->c;
 
 	op->launcher = tsi_bit_set_rank(&c->launcher_rows, op->row);
 	op->device_ns = c->launchers[op->launcher].launched_ns;
 	walk->next_launcher = tsi_bit_set_next(&c->launcher_rows, op->row + 1);
-	return c->launchers[op->launcher].is_launcher ? tsi_flops_open(c, &walk->stack, err)
-						      : TSCOPE_OK;
+	if (c->launchers[op->launcher].is_launcher)
+		tsi_flops_open(c, &walk->stack);
 }
 
-static inline enum tscope_status open_op(struct walk *walk, uint32_t row, uint32_t kind,
-					 int64_t start_ns, struct tscope_error *err)
+/* False without memory. */
+static bool grow_stack(struct walk *walk)
+{
+	struct op_stack *stack = &walk->stack;
+	struct open_op *open = tsi_arena_reserve(&walk->c->memory, stack->open, &walk->capacity,
+						 stack->depth + 1, sizeof(*open));
+	if (open)
+		stack->open = open;
+	return open;
+}
+
+static inline void open_op(struct walk *walk, uint32_t row, uint32_t kind, int64_t start_ns)
 {
 	const struct tscope_trace *trace = walk->c->trace;
 	struct op_stack *stack = &walk->stack;
 
-	if (tsi_array_reserve(&stack->open, &walk->capacity, stack->depth + 1, sizeof(*stack->open),
-			      err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (tsi_unlikely(stack->depth == walk->capacity) && !grow_stack(walk))
+		return;
 	struct open_op *op = &stack->open[stack->depth++];
 	op->start_ns = start_ns;
 	op->dur_ns = tsi_dur_ns(&trace->spans, row);
@@ -66,9 +71,9 @@ static inline enum tscope_status open_op(struct walk *walk, uint32_t row, uint32
 	op->launcher = NO_ROW;
 	op->node = NO_NODE;
 	if (tsi_unlikely(row == walk->next_launcher))
-		return open_launcher(walk, op, err);
-	/* Without devices all are taken for launchers. */
-	return trace->device_count ? TSCOPE_OK : tsi_flops_open(walk->c, stack, err);
+		open_launcher(walk, op);
+	else if (!trace->device_count) /* then all are taken for launchers */
+		tsi_flops_open(walk->c, stack);
 }
 
 /* Device time counts for the operators around it, too. */
@@ -80,26 +85,25 @@ static void add_device_time(const struct walk *walk, struct open_op *op, struct 
 	tsi_sum(&op[-1].device_ns, op->device_ns);
 }
 
-static inline enum tscope_status close_op(struct walk *walk, struct tscope_error *err)
+static inline void close_op(struct walk *walk)
 {
 	struct open_op *op = &walk->stack.open[--walk->stack.depth];
 	struct ended_op ended = { op->start_ns, op->dur_ns, op->dur_ns - op->children_ns };
-	struct op_times *sum;
+	struct op_times *sum = tsi_op_sums_add(walk->sums, op->kind, &ended);
 
-	if (tsi_op_sums_add(walk->sums, op->kind, &ended, &sum, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (tsi_unlikely(!sum))
+		return;
 	if (op->device_ns)
 		add_device_time(walk, op, sum);
-	return op->node == NO_NODE ? TSCOPE_OK : tsi_flops_close(walk->c, op, err);
+	if (op->node != NO_NODE)
+		tsi_flops_close(walk->c, op);
 }
 
 /* Closes what has ended by then. */
-static enum tscope_status close_until(struct walk *walk, int64_t t_ns, struct tscope_error *err)
+static void close_until(struct walk *walk, int64_t t_ns)
 {
 	while (walk->stack.depth > 1 && top_of(walk)->end_ns <= t_ns)
-		if (close_op(walk, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-	return TSCOPE_OK;
+		close_op(walk);
 }
 
 static void add_call(struct walk *walk, uint32_t row)
@@ -110,11 +114,10 @@ static void add_call(struct walk *walk, uint32_t row)
 	if (op == NO_ROW)
 		return;
 	uint32_t kind = walk->kinds[trace->spans.kind[op]];
-	tsi_sum(&walk->sums->items[kind].others.call_ns, tsi_dur_ns(&trace->spans, row));
+	tsi_sum(&tsi_op_kind(walk->sums, kind)->others.call_ns, tsi_dur_ns(&trace->spans, row));
 }
 
-static enum tscope_status walk_track(struct walk *walk, const struct track *track,
-				     struct tscope_error *err)
+static void walk_track(struct walk *walk, const struct track *track)
 {
 	const struct spans *spans = &walk->c->trace->spans;
 	uint32_t end_row = track->first + track->count;
@@ -128,34 +131,29 @@ static enum tscope_status walk_track(struct walk *walk, const struct track *trac
 		if (kind >= IS_CALL)
 			continue;
 		int64_t start_ns = tsi_start_ns(spans, row);
-		if (top_of(walk)->end_ns <= start_ns &&
-		    close_until(walk, start_ns, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-		if (open_op(walk, row, kind, start_ns, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		if (top_of(walk)->end_ns <= start_ns)
+			close_until(walk, start_ns);
+		open_op(walk, row, kind, start_ns);
 	}
-	return close_until(walk, INT64_MAX, err);
+	close_until(walk, INT64_MAX);
 }
 
-/* What a span is, its kind tells: nothing is asked row by row. */
-static enum tscope_status find_kinds(struct walk *walk, struct tscope_error *err)
+/* The kind of a span says what it is: nothing is asked row by row. */
+static void find_kinds(struct walk *walk)
 {
 	const struct spans *spans = &walk->c->trace->spans;
-	enum tscope_status status =
-		tsi_array_new(&walk->kinds, spans->kind_count, sizeof(*walk->kinds), err);
 
-	for (uint32_t i = 0; status == TSCOPE_OK && i < spans->kind_count; i++) {
+	walk->kinds = tsi_arena_new(&walk->c->memory, spans->kind_count, sizeof(*walk->kinds));
+	for (uint32_t i = 0; walk->kinds && i < spans->kind_count; i++) {
 		const struct span_kind *kind = &spans->kinds[i];
 
 		walk->kinds[i] = kind->span_class == TSCOPE_SPAN_RUNTIME ? IS_CALL : IS_OTHER;
 		if (kind->span_class == TSCOPE_SPAN_CPU_OP)
-			status = tsi_op_sums_find(walk->sums, kind->name, kind->op.inputs,
-						  &walk->kinds[i], err);
+			walk->kinds[i] = tsi_op_sums_find(walk->sums, kind->name, kind->op.inputs);
 	}
-	return status;
 }
 
-enum tscope_status tsi_walk_ops(struct flops_count *c, struct tscope_error *err)
+void tsi_walk_ops(struct flops_count *c)
 {
 	const struct tscope_trace *trace = c->trace;
 	struct walk walk = {
@@ -163,21 +161,14 @@ enum tscope_status tsi_walk_ops(struct flops_count *c, struct tscope_error *err)
 		.sums = &c->out->operators,
 		.next_launcher = tsi_bit_set_next(&c->launcher_rows, 0),
 	};
-	enum tscope_status status = tsi_op_sums_init(walk.sums, c->timeline, err);
 
-	if (status == TSCOPE_OK)
-		status = find_kinds(&walk, err);
-	if (status == TSCOPE_OK)
-		status = tsi_array_reserve(&walk.stack.open, &walk.capacity, 1,
-					   sizeof(*walk.stack.open), err);
-	if (status == TSCOPE_OK)
-		walk.stack.open[walk.stack.depth++] =
-			(struct open_op){ .end_ns = INT64_MAX, .row = NO_ROW, .node = NO_NODE };
-	for (uint32_t i = 0; status == TSCOPE_OK && i < trace->host_track_count; i++)
-		status = walk_track(&walk, &trace->tracks[i], err);
-	free(walk.stack.open);
-	free(walk.kinds);
-	if (status == TSCOPE_OK)
-		tsi_op_sums_settle(walk.sums);
-	return status;
+	tsi_op_sums_init(walk.sums, c->timeline);
+	find_kinds(&walk);
+	if (!grow_stack(&walk) || walk.sums->memory.has_failed)
+		return;
+	walk.stack.open[walk.stack.depth++] =
+		(struct open_op){ .end_ns = INT64_MAX, .row = NO_ROW, .node = NO_NODE };
+	for (uint32_t i = 0; i < trace->host_track_count; i++)
+		walk_track(&walk, &trace->tracks[i]);
+	tsi_op_sums_settle(walk.sums);
 }

@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <tscope/error.h>
 
 struct flops_count; /* flops_count.h */
 
@@ -25,7 +24,7 @@ struct open_op {
 	int64_t end_ns;      /* its own, or that of one around it, if earlier */
 	int64_t children_ns; /* what operators directly in it take of its time */
 	int64_t device_ns;   /* of what was launched in it, up to now */
-	uint32_t row, kind;  /* kind: index in op_sums.items */
+	uint32_t row, kind;  /* kind: its number in op_sums.kinds */
 	uint32_t launcher;   /* its rank in flops_count.launcher_rows, or NO_ROW: it is none */
 	uint32_t node;       /* of the counting of FLOPs, or NO_NODE */
 };
@@ -39,7 +38,6 @@ struct op_stack {
 	bool is_autograd;     /* the thread is one of the backward pass */
 };
 
-TSI_MUST_CHECK
-enum tscope_status tsi_walk_ops(struct flops_count *c, struct tscope_error *err);
+void tsi_walk_ops(struct flops_count *c);
 
 #endif

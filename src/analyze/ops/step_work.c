@@ -7,31 +7,23 @@
 #include "analyze/ops/step_work.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "analyze/facts.h"
-#include "base/array.h"
 
-enum tscope_status tsi_step_work_init(struct step_work *work,
-				      const struct tscope_timeline *timeline, struct arena *arena,
-				      struct tscope_error *err)
+void tsi_step_work_init(struct step_work *work, const struct tscope_timeline *timeline,
+			struct arena *arena)
 {
 	size_t name_count = timeline->trace->names.count;
 
-	*work = (struct step_work){ .timeline = timeline, .pairs.arena = arena };
+	*work = (struct step_work){
+		.timeline = timeline,
+		.names = tsi_arena_new(arena, name_count, sizeof(*work->names)),
+		.pairs = { .arena = arena, .item_bytes = sizeof(int64_t) },
+	};
 	for (uint32_t i = 0; i < timeline->step_count; i++)
 		work->unmarked_steps += timeline->steps[i].mark == TSCOPE_STEP_COUNTED;
-	if (tsi_array_new(&work->names, name_count, sizeof(*work->names), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t i = 0; i < name_count; i++)
+	for (size_t i = 0; work->names && i < name_count; i++)
 		work->names[i].step = NO_ROW;
-	return TSCOPE_OK;
-}
-
-void tsi_step_work_deinit(struct step_work *work)
-{
-	free(work->names);
-	free(work->pair_ns);
 }
 
 uint32_t tsi_find_counted_step(struct step_work *work, int64_t t_ns)
@@ -48,29 +40,16 @@ uint32_t tsi_find_counted_step(struct step_work *work, int64_t t_ns)
 	return work->step;
 }
 
-enum tscope_status tsi_step_pair(struct step_work *work, uint32_t name, uint32_t step,
-				 uint32_t *pair, struct tscope_error *err)
-{
-	size_t known = work->pairs.count;
-
-	if (tsi_pair_set_find(&work->pairs, name, step, pair, err) != TSCOPE_OK ||
-	    tsi_array_reserve(&work->pair_ns, &work->pair_capacity, work->pairs.count,
-			      sizeof(*work->pair_ns), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	if (*pair == known)
-		work->pair_ns[known] = 0;
-	return TSCOPE_OK;
-}
-
-enum tscope_status tsi_change_step(struct step_work *work, uint32_t name, uint32_t step,
-				   struct tscope_error *err)
+bool tsi_change_step(struct step_work *work, uint32_t name, uint32_t step)
 {
 	struct name_work *of_name = &work->names[name];
+	uint32_t pair = tsi_pair_set_add(&work->pairs, name, step);
 
-	if (tsi_step_pair(work, name, step, &of_name->pair, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (pair == UINT32_MAX)
+		return false;
+	of_name->pair = pair;
 	of_name->step = step;
-	return TSCOPE_OK;
+	return true;
 }
 
 static double mean_step(const struct step_work *work, uint32_t name)
@@ -80,11 +59,13 @@ static double mean_step(const struct step_work *work, uint32_t name)
 
 void tsi_step_work_settle(struct step_work *work)
 {
+	const int64_t *pair_ns = work->pairs.items;
+
 	if (work->unmarked_steps < 2)
 		return;
 	for (size_t i = 0; i < work->pairs.count; i++) {
 		uint32_t name = work->pairs.pairs[i].first;
-		double excess_ns = (double)work->pair_ns[i] - mean_step(work, name);
+		double excess_ns = (double)pair_ns[i] - mean_step(work, name);
 		work->names[name].squares += excess_ns * excess_ns;
 		work->names[name].step_count++;
 	}

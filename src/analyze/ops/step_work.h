@@ -29,27 +29,16 @@ struct step_work {
 	int64_t start_ns, end_ns;
 	uint32_t step;
 	struct name_work *names; /* by name id */
-	struct pair_set pairs;   /* (name, step) */
-	int64_t *pair_ns;        /* by number of the pair */
-	size_t pair_capacity;
+	struct pair_set pairs;   /* (name, step): int64_t ns */
 };
 
-TSI_MUST_CHECK
-enum tscope_status tsi_step_work_init(struct step_work *work,
-				      const struct tscope_timeline *timeline, struct arena *arena,
-				      struct tscope_error *err);
-void tsi_step_work_deinit(struct step_work *work);
-
-/* The number of a name and a step in pairs, which are added if they are new. */
-TSI_MUST_CHECK
-enum tscope_status tsi_step_pair(struct step_work *work, uint32_t name, uint32_t step,
-				 uint32_t *pair, struct tscope_error *err);
+/* All of it is in the arena; without memory there are no names. */
+void tsi_step_work_init(struct step_work *work, const struct tscope_timeline *timeline,
+			struct arena *arena);
 
 /* What tsi_counted_step_at() and tsi_step_work_add() do where the step is another than before. */
 uint32_t tsi_find_counted_step(struct step_work *work, int64_t t_ns);
-TSI_MUST_CHECK
-enum tscope_status tsi_change_step(struct step_work *work, uint32_t name, uint32_t step,
-				   struct tscope_error *err);
+bool tsi_change_step(struct step_work *work, uint32_t name, uint32_t step); /* false: no memory */
 
 /* The step whose window holds t, or NO_ROW where there is none or it does not count. */
 static inline uint32_t tsi_counted_step_at(struct step_work *work, int64_t t_ns)
@@ -59,19 +48,22 @@ static inline uint32_t tsi_counted_step_at(struct step_work *work, int64_t t_ns)
 	return tsi_find_counted_step(work, t_ns);
 }
 
+static inline void tsi_step_pair_add(const struct step_work *work, uint32_t pair, int64_t ns)
+{
+	tsi_sum((int64_t *)work->pairs.items + pair, ns);
+}
+
 /* ns >= 0 of a name, once, in a step. */
-static inline enum tscope_status tsi_step_work_add(struct step_work *work, uint32_t name,
-						   uint32_t step, int64_t ns,
-						   struct tscope_error *err)
+static inline void tsi_step_work_add(struct step_work *work, uint32_t name, uint32_t step,
+				     int64_t ns)
 {
 	struct name_work *of_name = &work->names[name];
 
-	if (of_name->step != step && tsi_change_step(work, name, step, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (of_name->step != step && !tsi_change_step(work, name, step))
+		return;
 	of_name->count++;
 	tsi_sum(&of_name->ns, ns);
-	tsi_sum(&work->pair_ns[of_name->pair], ns);
-	return TSCOPE_OK;
+	tsi_step_pair_add(work, of_name->pair, ns);
 }
 
 /* Once all is added: what deviations are made of. */

@@ -10,23 +10,8 @@
 #include "analyze/ops/flops_count.h"
 #include "analyze/ops/kernel_precision.h"
 #include "analyze/ops/peak.h"
-#include "base/array.h"
+#include "base/error.h"
 #include "base/sum.h"
-
-static void count_deinit(struct flops_count *c)
-{
-	tsi_arena_deinit(&c->memory);
-	free(c->names);
-	free(c->kind_of_name);
-	tsi_bit_set_deinit(&c->launcher_rows);
-	free(c->launchers);
-	free(c->nodes.items);
-	free(c->nodes.closed);
-	free(c->again);
-	free(c->calls);
-	free(c->launch_ns);
-	free(c->device_times);
-}
 
 static bool has_written_flops(const struct tscope_trace *trace)
 {
@@ -34,18 +19,6 @@ static bool has_written_flops(const struct tscope_trace *trace)
 		if (trace->op_inputs[i].flops)
 			return true;
 	return false;
-}
-
-static enum tscope_status count_init(struct flops_count *c, struct tscope_error *err)
-{
-	const struct tscope_trace *trace = c->trace;
-
-	c->launches.arena = c->uncounted.arena = &c->memory;
-	if (tsi_array_new(&c->device_times, trace->device_count, sizeof(*c->device_times), err) !=
-		    TSCOPE_OK ||
-	    tsi_array_new(&c->names, trace->names.count, 1, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_array_new(&c->kind_of_name, trace->names.count, 1, err);
 }
 
 static bool multiplies(struct flops_count *c, uint32_t kernel)
@@ -62,17 +35,19 @@ static bool multiplies(struct flops_count *c, uint32_t kernel)
 /* Transposing before a convolution may take longer than it, but says nothing of it. */
 static void find_kernels(struct flops_count *c)
 {
+	const int64_t *launch_ns = c->launches.items;
+
 	for (size_t i = 0; i < c->launches.count; i++) {
 		uint32_t kernel = c->launches.pairs[i].second;
 		struct counted_op *op = &c->out->ops[c->launches.pairs[i].first];
 		struct op_calls *calls = &c->calls[c->launches.pairs[i].first];
-		bool is_better = c->launch_ns[i] > calls->kernel_ns;
+		bool is_better = launch_ns[i] > calls->kernel_ns;
 		if (op->kernel && op->multiplies &&
 		    multiplies(c, op->kernel) != multiplies(c, kernel))
 			is_better = multiplies(c, kernel);
 		if (op->kernel && !is_better)
 			continue;
-		calls->kernel_ns = c->launch_ns[i];
+		calls->kernel_ns = launch_ns[i];
 		op->kernel = kernel;
 	}
 }
@@ -135,46 +110,67 @@ static void settle_uncounted(struct flops_count *c)
 	}
 }
 
-static enum tscope_status run_passes(struct flops_count *c, struct tscope_error *err)
+static bool has_memory(const struct flops_count *c)
 {
-	if (count_init(c, err) != TSCOPE_OK || tsi_flops_look_at_devices(c, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	return !c->memory.has_failed && !c->out->memory.has_failed &&
+	       !c->out->operators.memory.has_failed;
+}
+
+/* False without memory. A pass relies on those before it. */
+static bool run_passes(struct flops_count *c)
+{
+	tsi_flops_look_at_devices(c);
+	if (!has_memory(c))
+		return false;
 	tsi_flops_find_device(c);
-	if (tsi_walk_ops(c, err) != TSCOPE_OK || tsi_flops_find_repeated(c, err) != TSCOPE_OK ||
-	    tsi_flops_collect_kernels(c, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	tsi_walk_ops(c);
+	if (!has_memory(c))
+		return false;
+	tsi_flops_find_repeated(c);
+	tsi_flops_collect_kernels(c);
+	if (!has_memory(c))
+		return false;
 	find_kernels(c);
 	settle_ops(c);
 	settle_uncounted(c);
 	tsi_find_peak(c->out);
-	return TSCOPE_OK;
+	return true;
+}
+
+static bool count_flops(struct trace_flops *out, const struct tscope_trace *trace,
+			const struct tscope_timeline *timeline, const uint8_t *kernel_kinds)
+{
+	struct flops_count c = {
+		.trace = trace,
+		.timeline = timeline,
+		.out = out,
+		.kernel_kinds = kernel_kinds,
+		.has_written = has_written_flops(trace),
+		.launches = { .arena = &c.memory, .item_bytes = sizeof(int64_t) },
+		.uncounted = { .arena = &out->memory,
+			       .item_bytes = sizeof(struct uncounted_kernel) },
+	};
+
+	c.device_times = tsi_arena_new(&c.memory, trace->device_count, sizeof(*c.device_times));
+	c.names = tsi_arena_new(&c.memory, trace->names.count, 1);
+	c.kind_of_name = tsi_arena_new(&c.memory, trace->names.count, 1);
+	out->steps = tsi_arena_new(&out->memory, timeline->step_count, sizeof(*out->steps));
+	out->device_name = "";
+	bool is_done = has_memory(&c) && run_passes(&c);
+	tsi_bit_set_deinit(&c.launcher_rows);
+	tsi_arena_deinit(&c.memory);
+	return is_done;
 }
 
 enum tscope_status tsi_trace_flops_new(struct trace_flops **ret, const struct tscope_trace *trace,
 				       const struct tscope_timeline *timeline,
 				       const uint8_t *kernel_kinds, struct tscope_error *err)
 {
-	struct trace_flops *flops;
+	struct trace_flops *flops = calloc(1, sizeof(*flops));
 
-	if (tsi_array_new(&flops, 1, sizeof(*flops), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	flops->device_name = "";
-	enum tscope_status status =
-		tsi_array_new(&flops->steps, timeline->step_count, sizeof(*flops->steps), err);
-	if (status == TSCOPE_OK) {
-		struct flops_count c = {
-			.trace = trace,
-			.timeline = timeline,
-			.out = flops,
-			.kernel_kinds = kernel_kinds,
-			.has_written = has_written_flops(trace),
-		};
-		status = run_passes(&c, err);
-		count_deinit(&c);
-	}
-	if (status != TSCOPE_OK) {
+	if (!flops || !count_flops(flops, trace, timeline, kernel_kinds)) {
 		tsi_trace_flops_free(flops);
-		return status;
+		return tsi_fail_nomem(err);
 	}
 	*ret = flops;
 	return TSCOPE_OK;
@@ -184,9 +180,7 @@ void tsi_trace_flops_free(struct trace_flops *flops)
 {
 	if (!flops)
 		return;
-	free(flops->ops);
-	free(flops->uncounted);
-	free(flops->steps);
-	tsi_op_sums_deinit(&flops->operators);
+	tsi_arena_deinit(&flops->operators.memory);
+	tsi_arena_deinit(&flops->memory);
 	free(flops);
 }

@@ -66,6 +66,7 @@ struct uncounted_kernel {
 };
 
 struct trace_flops {
+	struct arena memory;    /* but that of operators */
 	struct counted_op *ops; /* in the order of the trace */
 	size_t op_count;
 	struct uncounted_kernel *uncounted;

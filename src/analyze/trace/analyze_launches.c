@@ -102,10 +102,8 @@ struct work {
 	uint32_t step;         /* found last, mostly that of the next call */
 	struct calls *by_name; /* by name id */
 	struct calls by_kind[KIND_COUNT];
-	struct pair_set syncs; /* (name of the op or NO_ROW, name of the call) */
-	struct calls *by_sync; /* by number of the pair */
-	size_t by_sync_count, by_sync_capacity;
-	int64_t step_launch_count;        /* in unmarked steps */
+	struct pair_set syncs;     /* (name of the op or NO_ROW, name of the call): struct calls */
+	int64_t step_launch_count; /* in unmarked steps */
 	int64_t steady_count[KIND_COUNT]; /* in unmarked steps after the first */
 	int64_t *delays_ns;               /* from the start of the call, then from its end */
 	size_t delay_count;
@@ -145,7 +143,7 @@ static void work_init(struct work *work, const struct analysis_scope *scope, str
 	*work = (struct work){
 		.trace = trace,
 		.timeline = scope->timeline,
-		.syncs.arena = scratch,
+		.syncs = { .arena = scratch, .item_bytes = sizeof(struct calls) },
 	};
 	for (uint32_t i = 0; i < trace->device_count; i++)
 		limit += trace->devices[i].row_count;
@@ -181,12 +179,9 @@ static void add_sync(struct work *work, uint32_t row)
 		tsi_pair_set_add(&work->syncs, op == NO_ROW ? NO_ROW : tsi_name_id(spans, op),
 				 tsi_name_id(spans, row));
 
-	if (number == work->by_sync_count &&
-	    !tsi_arena_push(work->syncs.arena, &work->by_sync, &work->by_sync_count,
-			    &work->by_sync_capacity, sizeof(*work->by_sync)))
-		return;
 	if (number != UINT32_MAX)
-		add_call(&work->by_sync[number], CALL_SYNC, tsi_dur_ns(spans, row));
+		add_call((struct calls *)work->syncs.items + number, CALL_SYNC,
+			 tsi_dur_ns(spans, row));
 }
 
 static void take_call(struct work *work, uint32_t row)
@@ -305,16 +300,17 @@ static void add_names(const struct work *work, struct fact_sheet *out)
 
 static void add_syncs(const struct work *work, struct fact_sheet *out)
 {
+	const struct calls *by_sync = work->syncs.items;
 	const struct intern *names = &work->trace->names;
 
-	for (size_t i = 0; i < work->by_sync_count; i++) {
+	for (size_t i = 0; i < work->syncs.count; i++) {
 		const struct pair *sync = &work->syncs.pairs[i];
 		struct tscope_value *cells = tsi_table_row(out, SYNCS);
 		if (sync->first != NO_ROW)
 			cells[SYNC_OP] = tsi_text(tsi_intern_text(names, sync->first).data);
 		cells[SYNC_CALL] = tsi_text(tsi_intern_text(names, sync->second).data);
-		cells[SYNC_CALL_COUNT] = tsi_int(work->by_sync[i].count);
-		cells[SYNC_TOTAL_NS] = tsi_int(work->by_sync[i].total_ns);
+		cells[SYNC_CALL_COUNT] = tsi_int(by_sync[i].count);
+		cells[SYNC_TOTAL_NS] = tsi_int(by_sync[i].total_ns);
 	}
 	tsi_table_order(out, SYNCS, SYNC_TOTAL_NS, SYNC_OP);
 }
