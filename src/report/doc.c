@@ -86,16 +86,10 @@ void tsi_doc_note(struct doc *doc, const char *format, ...)
 
 static struct doc_item *add_item(struct doc *doc, struct doc_line *line)
 {
-	struct doc_item *item = line ? tsi_arena_new(&doc->arena, 1, sizeof(*item)) : NULL;
-
-	if (!item)
+	if (!line)
 		return NULL;
-	if (line->last_item)
-		line->last_item->next = item;
-	else
-		line->items = item;
-	line->last_item = item;
-	return item;
+	return tsi_arena_push(&doc->arena, &line->items, &line->item_count, &line->item_capacity,
+			      sizeof(*line->items));
 }
 
 void tsi_doc_item(struct doc *doc, struct doc_line *line, const char *format, ...)
@@ -176,18 +170,16 @@ struct doc_table *tsi_doc_table(struct doc *doc, const struct doc_column *column
 
 struct doc_row *tsi_doc_row(struct doc *doc, struct doc_table *table)
 {
-	struct doc_row *row = table ? tsi_arena_new(&doc->arena, 1, sizeof(*row)) : NULL;
+	struct doc_cell *cells =
+		table ? tsi_arena_new(&doc->arena, table->column_count, sizeof(*cells)) : NULL;
+	struct doc_row *row;
 
-	if (!row)
+	if (!cells)
 		return NULL;
-	row->cells = tsi_arena_new(&doc->arena, table->column_count, sizeof(*row->cells));
-	if (!row->cells)
-		return NULL;
-	if (table->last_row)
-		table->last_row->next = row;
-	else
-		table->rows = row;
-	table->last_row = row;
+	row = tsi_arena_push(&doc->arena, &table->rows, &table->row_count, &table->row_capacity,
+			     sizeof(*row));
+	if (row)
+		row->cells = cells;
 	return row;
 }
 
@@ -206,32 +198,26 @@ struct doc_changes *tsi_doc_changes(struct doc *doc, const char *heading)
 struct doc_change *tsi_doc_change(struct doc *doc, struct doc_changes *changes,
 				  const struct doc_change *change)
 {
-	struct doc_change *row = changes ? tsi_arena_new(&doc->arena, 1, sizeof(*row)) : NULL;
+	struct doc_change *row =
+		changes ? tsi_arena_push(&doc->arena, &changes->rows, &changes->row_count,
+					 &changes->row_capacity, sizeof(*row))
+			: NULL;
 
-	if (!row)
-		return NULL;
-	*row = *change;
-	if (changes->last_row)
-		changes->last_row->next = row;
-	else
-		changes->rows = row;
-	changes->last_row = row;
+	if (row)
+		*row = *change;
 	return row;
 }
 
 void tsi_doc_change_note(struct doc *doc, struct doc_change *change, const char *words,
 			 const char *names)
 {
-	struct doc_change_note *note = change ? tsi_arena_new(&doc->arena, 1, sizeof(*note)) : NULL;
+	struct doc_change_note *note =
+		change ? tsi_arena_push(&doc->arena, &change->notes, &change->note_count,
+					&change->note_capacity, sizeof(*note))
+		       : NULL;
 
-	if (!note)
-		return;
-	*note = (struct doc_change_note){ NULL, words, names };
-	if (change->last_note)
-		change->last_note->next = note;
-	else
-		change->notes = note;
-	change->last_note = note;
+	if (note)
+		*note = (struct doc_change_note){ words, names };
 }
 
 void tsi_doc_changes_more(struct doc_changes *changes, size_t left_out_count)

@@ -85,7 +85,6 @@ enum doc_role {
 
 /* A value with its unit and what to call it, or only a text. */
 struct doc_item {
-	struct doc_item *next;
 	const char *label; /* NULL: text is all */
 	const char *text;
 	struct tscope_value value;
@@ -98,7 +97,8 @@ struct doc_line {
 	const char *tag;    /* NULL: none */
 	const char *aside;  /* between tag and text, or NULL */
 	const char *text;   /* NULL: the items */
-	struct doc_item *items, *last_item;
+	struct doc_item *items;
+	size_t item_count, item_capacity;
 };
 
 /* A part of a whole. */
@@ -136,7 +136,6 @@ struct doc_cell {
 };
 
 struct doc_row {
-	struct doc_row *next;
 	const char *caption; /* above it, or NULL */
 	struct doc_cell *cells;
 	double bar_ratio; /* where the table has bars */
@@ -146,7 +145,8 @@ struct doc_row {
 struct doc_table {
 	struct doc_column columns[DOC_MAX_COLUMNS];
 	size_t column_count;
-	struct doc_row *rows, *last_row;
+	struct doc_row *rows;
+	size_t row_count, row_capacity;
 	size_t more_count;   /* rows that are left out */
 	bool is_tight;       /* belongs to the lines above */
 	bool keeps_empty;    /* columns without a value are shown */
@@ -158,14 +158,13 @@ struct doc_table {
 
 /* "in place of", and joined names (tsi_next_name) or "" */
 struct doc_change_note {
-	struct doc_change_note *next;
 	const char *words, *names;
 };
 
 /* What is on both sides of a comparison: its name, what became of it, its figure in A and in B. */
 struct doc_change {
-	struct doc_change *next;
-	struct doc_change_note *notes, *last_note;
+	struct doc_change_note *notes;
+	size_t note_count, note_capacity;
 	const char *name; /* joined, where one in A is several in B */
 	unsigned indent;  /* of the name */
 	const char *word; /* "slower" */
@@ -179,7 +178,8 @@ struct doc_change {
 
 struct doc_changes {
 	const char *heading;
-	struct doc_change *rows, *last_row;
+	struct doc_change *rows;
+	size_t row_count, row_capacity;
 	size_t more_count;
 };
 
@@ -281,7 +281,10 @@ void tsi_doc_series(struct doc *doc, const struct doc_series *series);
 void tsi_doc_finding(struct doc *doc, const struct tscope_finding *finding);
 void tsi_doc_gate(struct doc *doc, const struct tscope_gate_result *gate);
 
-/* A table without rows, of at most DOC_MAX_COLUMNS columns; its rows. NULL without memory. */
+/*
+ * A table without rows, of at most DOC_MAX_COLUMNS columns; its rows, each
+ * valid until the next one. NULL without memory.
+ */
 struct doc_table *tsi_doc_table(struct doc *doc, const struct doc_column *columns, size_t count);
 struct doc_row *tsi_doc_row(struct doc *doc, struct doc_table *table);
 

@@ -107,40 +107,28 @@ void tsi_json_damage(struct json_writer *w, const struct tscope_error *damage)
 	tsi_jw_end_object(w);
 }
 
-/* The members of a gate, into the object that is open. */
-static void write_gate(struct json_writer *w, const struct tscope_gate_result *gate)
+static void write_flag(struct json_writer *w, const char *key, bool flag)
 {
-	tsi_json_text(w, "expr", gate->expression);
-	tsi_jw_key(w, "value");
-	if (gate->has_value)
-		tsi_jw_real(w, gate->value);
-	else
-		tsi_jw_null(w);
-	tsi_jw_key(w, "held");
-	tsi_jw_flag(w, gate->held);
-	tsi_json_text(w, "reason", gate->reason);
+	tsi_jw_key(w, key);
+	tsi_jw_flag(w, flag);
 }
 
-void tsi_json_gates(struct json_writer *w, const struct tscope_gate_result *gates, size_t count)
+void tsi_json_gates(struct json_writer *w, const struct tscope_gate_result *gates, size_t count,
+		    bool of_comparison)
 {
 	tsi_json_array(w, "gates");
 	for (size_t i = 0; i < count; i++) {
 		tsi_jw_row(w);
-		write_gate(w, &gates[i]);
-		tsi_jw_end_object(w);
-	}
-	tsi_jw_end_array(w);
-}
-
-void tsi_json_change_gates(struct json_writer *w, const struct tscope_gate_result *gates,
-			   size_t count)
-{
-	tsi_json_array(w, "gates");
-	for (size_t i = 0; i < count; i++) {
-		tsi_jw_row(w);
-		write_gate(w, &gates[i]);
-		tsi_jw_key(w, "inconclusive");
-		tsi_jw_flag(w, gates[i].is_inconclusive);
+		tsi_json_text(w, "expr", gates[i].expression);
+		tsi_jw_key(w, "value");
+		if (gates[i].has_value)
+			tsi_jw_real(w, gates[i].value);
+		else
+			tsi_jw_null(w);
+		write_flag(w, "held", gates[i].held);
+		tsi_json_text(w, "reason", gates[i].reason);
+		if (of_comparison)
+			write_flag(w, "inconclusive", gates[i].is_inconclusive);
 		tsi_jw_end_object(w);
 	}
 	tsi_jw_end_array(w);

@@ -200,6 +200,39 @@ void tsi_panel_figures(const struct panel *panel, const struct figure *figures, 
 	}
 }
 
+int64_t tsi_mean_of(int64_t sum, int64_t count)
+{
+	int64_t rest;
+
+	if (count == 0)
+		return 0;
+	rest = sum % count;
+	return sum / count + (rest >= count - rest);
+}
+
+void tsi_panel_parts(const struct panel *panel, const struct whole *whole, const struct part *parts,
+		     size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		enum tscope_unit unit;
+		struct tscope_value part =
+			tsi_lookup_fact(panel->analysis, TSCOPE_WHOLE_TRACE, parts[i].id, &unit);
+
+		if (part.kind != TSCOPE_VALUE_INT || part.integer <= whole->least)
+			continue;
+		tsi_doc_meter(panel->doc,
+			      &(struct doc_meter){
+				      .label = parts[i].label,
+				      .part = part.integer,
+				      .whole = whole->value,
+				      .shown = whole->count > 0
+						       ? tsi_mean_of(part.integer, whole->count)
+						       : part.integer,
+				      .tone = parts[i].tone,
+				      .unit = unit });
+	}
+}
+
 /* ---- lines of a head ---- */
 
 void tsi_panel_loss(const struct panel *panel, const char *word, const char *format, ...)

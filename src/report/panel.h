@@ -80,6 +80,25 @@ struct figure {
 /* Figures that are there. */
 void tsi_panel_figures(const struct panel *panel, const struct figure *figures, size_t count);
 
+/* A fact that is a part of a whole: "compute 397.5 µs 39.8 %". */
+struct part {
+	const char *label;
+	const char *id;
+	enum doc_tone tone;
+};
+
+struct whole {
+	int64_t value;
+	int64_t least; /* parts of no more than this are left out */
+	int64_t count; /* what is shown of a part is its mean of so many; 0: all of it */
+};
+
+/* Halves up; 0 of none. */
+int64_t tsi_mean_of(int64_t sum, int64_t count);
+
+void tsi_panel_parts(const struct panel *panel, const struct whole *whole, const struct part *parts,
+		     size_t count);
+
 /* A column of integers, row by row, as a sketch. Two points make no line. */
 void tsi_panel_curve(const struct panel *panel, const char *table, const char *column);
 

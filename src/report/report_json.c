@@ -13,21 +13,12 @@ static void write_text_if(struct json_writer *w, const char *key, const char *te
 	tsi_json_text(w, key, *text != '\0' ? text : NULL);
 }
 
-/* ---- traces ---- */
-
-static void count_diagnostics(const struct tscope_trace *trace,
-			      uint64_t counts[TSCOPE_DIAGNOSTIC_COUNT])
-{
-	for (enum tscope_diagnostic kind = 0; kind < TSCOPE_DIAGNOSTIC_COUNT; kind++)
-		counts[kind] = tscope_trace_diagnostic(trace, kind);
-}
-
 static void write_trace_input(struct json_writer *w, const struct tscope_trace *trace)
 {
 	const struct tscope_trace_info *info = tscope_trace_info(trace);
 	uint64_t diagnostics[TSCOPE_DIAGNOSTIC_COUNT];
 
-	count_diagnostics(trace, diagnostics);
+	tsi_trace_diagnostics(trace, diagnostics);
 	tsi_jw_object(w);
 	tsi_json_text(w, "path", info->path);
 	tsi_json_text(w, "format", info->format);
@@ -73,11 +64,11 @@ static void write_trace(struct json_writer *w, const struct tscope_trace_report 
 	const struct tscope_trace *trace = tscope_analysis_trace(report->analysis);
 	uint64_t diagnostics[TSCOPE_DIAGNOSTIC_COUNT];
 
-	count_diagnostics(trace, diagnostics);
+	tsi_trace_diagnostics(trace, diagnostics);
 	write_trace_info(w, tscope_trace_info(trace));
 	tsi_json_facts(w, report->analysis, TSCOPE_WHOLE_TRACE, top);
 	write_devices(w, report->analysis, top);
-	tsi_json_gates(w, report->gates, report->gate_count);
+	tsi_json_gates(w, report->gates, report->gate_count, false);
 	tsi_json_diagnostics(w, "diagnostics", diagnostics, false);
 	tsi_json_damage(w, tscope_trace_damage(trace));
 }
@@ -199,7 +190,7 @@ static void write_run(struct json_writer *w, const struct tscope_run_report *rep
 	write_ranks(w, run, top);
 	tsi_json_findings(w, report->diagnosis);
 	write_not_evaluated(w, report->diagnosis, NULL);
-	tsi_json_gates(w, report->gates, report->gate_count);
+	tsi_json_gates(w, report->gates, report->gate_count, false);
 	tsi_json_array(w, "notes");
 	for (size_t i = 0; i < tscope_run_note_count(run); i++)
 		tsi_jw_text(w, tscope_run_note(run, i));
@@ -253,7 +244,7 @@ static void write_file(struct json_writer *w, const struct tscope_memory_report 
 	tsi_json_facts(w, report->analysis, TSCOPE_WHOLE_TRACE, top);
 	tsi_json_findings(w, report->diagnosis);
 	write_not_evaluated(w, report->diagnosis, report);
-	tsi_json_gates(w, report->gates, report->gate_count);
+	tsi_json_gates(w, report->gates, report->gate_count, false);
 }
 
 static void write_files(struct json_writer *w, const struct tscope_memory_report *reports,
@@ -298,7 +289,7 @@ static void write_diff(struct json_writer *w, const struct tscope_diff_report *r
 	write_side(w, "b", tscope_diff_side(report->diff, TSCOPE_SIDE_B));
 	tsi_jw_end_object(w);
 	tsi_json_facts(w, tscope_diff_analysis(report->diff), TSCOPE_WHOLE_TRACE, top);
-	tsi_json_change_gates(w, report->gates, report->gate_count);
+	tsi_json_gates(w, report->gates, report->gate_count, true);
 	tsi_json_array(w, "notes");
 	for (size_t i = 0; i < tscope_diff_note_count(report->diff); i++)
 		tsi_jw_text(w, tscope_diff_note(report->diff, i));

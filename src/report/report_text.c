@@ -127,7 +127,8 @@ static void put_items(struct text_writer *w, const struct doc_line *line, unsign
 				  .indent = column,
 				  .column = column };
 
-	for (const struct doc_item *item = line->items; item; item = item->next) {
+	for (size_t i = 0; i < line->item_count; i++) {
+		const struct doc_item *item = &line->items[i];
 		char number[NUMBER_MAX], text[256];
 
 		if (!item->label) {
@@ -163,7 +164,7 @@ static void put_line(struct text_writer *w, const struct doc_line *line)
 	bool is_toned = line->tag || layout->tones_text;
 	unsigned column = layout->lead;
 
-	if (!line->text && !line->items)
+	if (!line->text && line->item_count == 0)
 		return;
 	if (!layout->tones_lead)
 		tsi_text_repeat(w, " ", layout->lead);

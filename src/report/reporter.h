@@ -38,6 +38,10 @@ enum tscope_status tsi_check_reporters(const struct reporter *const *reporters, 
 bool tsi_is_of_memory(const struct tscope_memory_report *report,
 		      const struct tscope_not_evaluated *missed);
 
+/* The diagnostics of a trace, by enum tscope_diagnostic. */
+void tsi_trace_diagnostics(const struct tscope_trace *trace,
+			   uint64_t counts[TSCOPE_DIAGNOSTIC_COUNT]);
+
 /* Sums the diagnostics of all files of a run, by enum tscope_diagnostic. */
 void tsi_run_diagnostics(const struct tscope_run *run, uint64_t counts[TSCOPE_DIAGNOSTIC_COUNT]);
 

@@ -140,6 +140,13 @@ bool tsi_is_of_memory(const struct tscope_memory_report *report,
 				   TSCOPE_WHOLE_TRACE);
 }
 
+void tsi_trace_diagnostics(const struct tscope_trace *trace,
+			   uint64_t counts[TSCOPE_DIAGNOSTIC_COUNT])
+{
+	for (enum tscope_diagnostic kind = 0; kind < TSCOPE_DIAGNOSTIC_COUNT; kind++)
+		counts[kind] = tscope_trace_diagnostic(trace, kind);
+}
+
 void tsi_run_diagnostics(const struct tscope_run *run, uint64_t counts[TSCOPE_DIAGNOSTIC_COUNT])
 {
 	memset(counts, 0, TSCOPE_DIAGNOSTIC_COUNT * sizeof(*counts));

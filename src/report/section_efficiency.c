@@ -22,14 +22,12 @@ static void put_lines(const struct panel *panel, int64_t wall_ns)
 {
 	double steps = (double)wall_ns / (double)tsi_panel_int(panel, "efficiency.mean_wall_ns");
 	struct table_view lines = tsi_panel_rows(panel, "efficiency.lines");
-	size_t name = tsi_table_column(&lines, "line");
-	size_t time = tsi_table_column(&lines, "ns");
 	bool is_split = tsi_panel_has(panel, "efficiency.mfu") &&
 			!tsi_panel_is(panel, "efficiency.mfu_is_lower_bound");
 
 	for (size_t row = 0; row < lines.row_count; row++) {
-		int64_t part_ns = tsi_table_cell(&lines, row, time).integer;
-		const char *line = tsi_table_cell(&lines, row, name).text;
+		int64_t part_ns = tsi_table_find(&lines, row, "ns").integer;
+		const char *line = tsi_table_text(&lines, row, "line");
 		bool is_compute = strcmp(line, "useful_compute") == 0;
 
 		if (part_ns <= 0)

@@ -29,31 +29,19 @@ static void put_resident(const struct panel *panel)
 /* Parts of the peak, or of all allocations. */
 static void put_shares(const struct panel *panel)
 {
-	static const struct {
-		const char *label, *part, *whole;
-		enum doc_tone tone;
-		enum tscope_unit unit;
-	} shares[] = {
-		{ "never freed", "host_memory.leaked_bytes", "host_memory.peak_bytes", DOC_WARN,
-		  TSCOPE_UNIT_BYTES },
-		{ "temporary", "host_memory.temporary_count", "host_memory.allocation_count",
-		  DOC_INFO, TSCOPE_UNIT_COUNT },
+	static const struct part bytes[] = {
+		{ "never freed", "host_memory.leaked_bytes", DOC_WARN },
 	};
+	static const struct part counts[] = {
+		{ "temporary", "host_memory.temporary_count", DOC_INFO },
+	};
+	struct whole peak = { .value = tsi_panel_int(panel, "host_memory.peak_bytes") };
+	struct whole all = { .value = tsi_panel_int(panel, "host_memory.allocation_count") };
 
-	for (size_t i = 0; i < TSI_COUNT_OF(shares); i++) {
-		int64_t part = tsi_panel_int(panel, shares[i].part);
-		struct doc_meter meter = {
-			.label = shares[i].label,
-			.part = part,
-			.whole = tsi_panel_int(panel, shares[i].whole),
-			.shown = part,
-			.tone = shares[i].tone,
-			.unit = shares[i].unit,
-		};
-
-		if (part > 0 && meter.whole > 0)
-			tsi_doc_meter(panel->doc, &meter);
-	}
+	if (peak.value > 0)
+		tsi_panel_parts(panel, &peak, bytes, TSI_COUNT_OF(bytes));
+	if (all.value > 0)
+		tsi_panel_parts(panel, &all, counts, TSI_COUNT_OF(counts));
 }
 
 /* "  by  malloc 33 · mmap 3" */
@@ -142,16 +130,9 @@ static void put_unknown_sites(const struct panel *panel)
 
 	if (sites.row_count == 0)
 		sites = tsi_panel_rows(panel, "host_memory.by_peak");
-	for (size_t row = 0; row < sites.row_count; row++) {
-		struct tscope_value name = tsi_table_find(&sites, row, "site");
-
-		if (name.kind != TSCOPE_VALUE_TEXT || *name.text != '\0')
-			continue;
-		tsi_doc_line(panel->doc, DOC_NOTE, DOC_FAINT, NULL,
-			     "- stands for threads that run no Python, and what was "
-			     "allocated before its stack was known");
-		return;
-	}
+	tsi_put_unknown_sites(panel, &sites,
+			      "- stands for threads that run no Python, and what was allocated "
+			      "before its stack was known");
 }
 
 /* ---- the whole ---- */

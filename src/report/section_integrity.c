@@ -3,6 +3,7 @@
  * The section of the text report about the trace itself: what was lost,
  * repaired or odd, and what to record next time.
  */
+#include "report/reporter.h"
 #include "report/section.h"
 
 #include "analyze/lookup.h"
@@ -37,13 +38,11 @@ void tsi_put_diagnostics(const struct panel *panel, const uint64_t counts[TSCOPE
 void tsi_put_advice(const struct panel *panel)
 {
 	struct table_view missing = tsi_panel_rows(panel, "integrity.missing");
-	size_t what = tsi_table_column(&missing, "what");
-	size_t advice = tsi_table_column(&missing, "advice");
 
 	for (size_t row = 0; row < missing.row_count; row++)
 		tsi_doc_line(panel->doc, DOC_TAGGED, DOC_INFO, "record", "%s for %s",
-			     tsi_table_cell(&missing, row, advice).text,
-			     tsi_table_cell(&missing, row, what).text);
+			     tsi_table_text(&missing, row, "advice"),
+			     tsi_table_text(&missing, row, "what"));
 }
 
 void tsi_section_integrity(const struct panel *panel)
@@ -62,8 +61,7 @@ void tsi_section_integrity(const struct panel *panel)
 	if (doubt.kind == TSCOPE_VALUE_TEXT)
 		tsi_doc_line(panel->doc, DOC_TAGGED, DOC_BAD, "doubtful", "%s", doubt.text);
 	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures));
-	for (enum tscope_diagnostic kind = 0; kind < TSCOPE_DIAGNOSTIC_COUNT; kind++)
-		diagnostics[kind] = tscope_trace_diagnostic(trace, kind);
+	tsi_trace_diagnostics(trace, diagnostics);
 	tsi_put_diagnostics(panel, diagnostics);
 	tsi_put_advice(panel);
 }

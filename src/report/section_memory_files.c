@@ -70,11 +70,9 @@ static void put_line(const struct panel *panel, char text[NAMED_MAX])
 /* The largest value of a name; ABSENT where the user did not have it kept. */
 static struct tscope_value largest(const struct table_view *view, const char *name)
 {
-	size_t names = tsi_table_column(view, "name"), values = tsi_table_column(view, "value");
-
 	for (size_t row = 0; row < view->row_count; row++)
-		if (strcmp(tsi_table_cell(view, row, names).text, name) == 0)
-			return tsi_table_cell(view, row, values);
+		if (strcmp(tsi_table_text(view, row, "name"), name) == 0)
+			return tsi_table_find(view, row, "value");
 	return (struct tscope_value){ .kind = TSCOPE_VALUE_ABSENT };
 }
 
@@ -103,7 +101,7 @@ static void put_largest(const struct panel *panel)
 		if (value.kind != TSCOPE_VALUE_ABSENT)
 			tsi_doc_figure(panel->doc, line, shown[i].label, value, shown[i].unit);
 	}
-	if (line && !line->items)
+	if (line && line->item_count == 0)
 		tsi_doc_item(panel->doc, line, "-");
 }
 
@@ -154,13 +152,11 @@ void tsi_section_memory_stats(const struct panel *panel)
 static void put_peak(const struct panel *panel, const char *device, int64_t whole)
 {
 	struct table_view view = tsi_panel_rows(panel, "memory_tracker.peak");
-	size_t devices = tsi_table_column(&view, "device");
-	size_t kinds = tsi_table_column(&view, "kind"), bytes = tsi_table_column(&view, "bytes");
 
 	for (size_t row = 0; row < view.row_count; row++) {
-		int64_t part = tsi_table_cell(&view, row, bytes).integer;
+		int64_t part = tsi_table_find(&view, row, "bytes").integer;
 		struct doc_meter meter = {
-			.label = tsi_table_cell(&view, row, kinds).text,
+			.label = tsi_table_text(&view, row, "kind"),
 			.part = part,
 			.whole = whole,
 			.shown = part,
@@ -168,7 +164,7 @@ static void put_peak(const struct panel *panel, const char *device, int64_t whol
 			.unit = TSCOPE_UNIT_BYTES,
 		};
 
-		if (part > 0 && strcmp(tsi_table_cell(&view, row, devices).text, device) == 0)
+		if (part > 0 && strcmp(tsi_table_text(&view, row, "device"), device) == 0)
 			tsi_doc_meter(panel->doc, &meter);
 	}
 }
@@ -196,14 +192,11 @@ void tsi_section_memory_tracker(const struct panel *panel)
 		.table = "memory_tracker.modules",
 		.by = "total_bytes",
 	};
-	struct tscope_value device = tsi_panel_value(panel, "memory_tracker.peak_device");
-	struct tscope_value peak = tsi_panel_value(panel, "memory_tracker.peak_bytes");
+	const char *device = tsi_panel_text(panel, "memory_tracker.peak_device");
 
 	tsi_panel_title(panel, DOC_INFO, "memory_tracker", "MEMORY TRACKER", "peak %s",
 			tsi_panel_number(panel, "memory_tracker.peak_bytes"));
-	if (device.kind != TSCOPE_VALUE_TEXT)
-		device.text = "";
-	put_call(panel, device.text);
-	put_peak(panel, device.text, peak.integer);
+	put_call(panel, device);
+	put_peak(panel, device, tsi_panel_int(panel, "memory_tracker.peak_bytes"));
 	tsi_panel_ranking(panel, &ranking, columns, TSI_COUNT_OF(columns));
 }

@@ -24,10 +24,7 @@ static size_t told_row(const struct panel *panel, const struct table_view *ooms)
 /* What there was, against what was asked for. */
 static void put_room(const struct panel *panel)
 {
-	static const struct {
-		const char *label, *id;
-		enum doc_tone tone;
-	} lines[] = {
+	static const struct part parts[] = {
 		{ "live", "snapshot.oom_live_bytes", DOC_GOOD },
 		{ "free in segments", "snapshot.oom_free_bytes", DOC_WARN },
 		{ "free on device", "snapshot.oom_device_free_bytes", DOC_INFO },
@@ -35,21 +32,10 @@ static void put_room(const struct panel *panel)
 	};
 	int64_t reserved = tsi_panel_int(panel, "snapshot.oom_reserved_bytes");
 	int64_t left = tsi_panel_int(panel, "snapshot.oom_device_free_bytes");
+	struct whole all = { reserved > INT64_MAX - left ? INT64_MAX : reserved + left, INT64_MIN,
+			     0 };
 
-	for (size_t i = 0; i < TSI_COUNT_OF(lines); i++) {
-		int64_t part = tsi_panel_int(panel, lines[i].id);
-		struct doc_meter meter = {
-			.label = lines[i].label,
-			.part = part,
-			.whole = reserved > INT64_MAX - left ? INT64_MAX : reserved + left,
-			.shown = part,
-			.tone = lines[i].tone,
-			.unit = TSCOPE_UNIT_BYTES,
-		};
-
-		if (tsi_panel_has(panel, lines[i].id))
-			tsi_doc_meter(panel->doc, &meter);
-	}
+	tsi_panel_parts(panel, &all, parts, TSI_COUNT_OF(parts));
 }
 
 static enum doc_tone tone_of_verdict(const char *verdict)

@@ -12,10 +12,7 @@ enum {
 
 static void put_lines(const struct panel *panel, int64_t length_ns)
 {
-	static const struct {
-		const char *label, *id;
-		enum doc_tone tone;
-	} lines[] = {
+	static const struct part lines[] = {
 		{ "compute", "critical_path.compute_ns", DOC_GOOD },
 		{ "comm", "critical_path.comm_ns", DOC_WARN },
 		{ "copy", "critical_path.copy_ns", DOC_WARN },
@@ -25,14 +22,8 @@ static void put_lines(const struct panel *panel, int64_t length_ns)
 		{ "data", "critical_path.data_ns", DOC_BAD },
 	};
 
-	for (size_t i = 0; i < TSI_COUNT_OF(lines); i++) {
-		int64_t part_ns = tsi_panel_int(panel, lines[i].id);
-		if (part_ns > length_ns / SHOWN_MIN_PART)
-			tsi_doc_meter(panel->doc,
-				      &(struct doc_meter){ lines[i].label, part_ns, length_ns,
-							   part_ns, lines[i].tone, TSCOPE_UNIT_NS,
-							   NULL });
-	}
+	tsi_panel_parts(panel, &(struct whole){ length_ns, length_ns / SHOWN_MIN_PART, 0 }, lines,
+			TSI_COUNT_OF(lines));
 }
 
 /* ", 97.2 % of it" */
@@ -52,17 +43,16 @@ static void put_names(const struct panel *panel, const char *table, const char *
 	struct table_view view = tsi_panel_rows(panel, table);
 	int64_t length_ns = tsi_panel_int(panel, "critical_path.length_ns");
 	int64_t step_count = tsi_panel_int(panel, "critical_path.step_count");
-	size_t name = tsi_table_column(&view, "name"), total = tsi_table_column(&view, "total_ns");
 
 	for (size_t row = 0; row < view.row_count && row < NAMES_SHOWN && row < panel->top; row++) {
-		int64_t part_ns = tsi_table_cell(&view, row, total).integer / step_count;
+		int64_t part_ns = tsi_table_find(&view, row, "total_ns").integer / step_count;
 		struct doc_meter meter = { row == 0 ? label : "",
 					   part_ns,
 					   length_ns,
 					   part_ns,
 					   DOC_PLAIN,
 					   TSCOPE_UNIT_NS,
-					   tsi_table_cell(&view, row, name).text };
+					   tsi_table_text(&view, row, "name") };
 
 		if (part_ns > length_ns / SHOWN_MIN_PART)
 			tsi_doc_meter(panel->doc, &meter);

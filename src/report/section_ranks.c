@@ -22,7 +22,7 @@ struct rank_rows {
 	struct table_view view;
 	struct table_view local; /* empty: not known */
 	struct table_view straggler, slow;
-	size_t rank, compute, slowest, excess, wait, local_time, local_excess;
+	size_t compute, local_time; /* columns */
 };
 
 static struct rank_rows find_rows(const struct panel *panel)
@@ -34,13 +34,8 @@ static struct rank_rows find_rows(const struct panel *panel)
 		.slow = tsi_panel_rows(panel, "distributed.slow_ranks"),
 	};
 
-	rows.rank = tsi_table_column(&rows.view, "rank");
 	rows.compute = tsi_table_column(&rows.view, "mean_compute_ns");
-	rows.slowest = tsi_table_column(&rows.view, "slowest_fraction");
-	rows.excess = tsi_table_column(&rows.view, "excess_ratio");
-	rows.wait = tsi_table_column(&rows.view, "mean_wait_ns");
 	rows.local_time = tsi_table_column(&rows.local, "local_ns");
-	rows.local_excess = tsi_table_column(&rows.local, "excess_ratio");
 	if (rows.local.row_count != rows.view.row_count)
 		rows.local.row_count = 0;
 	return rows;
@@ -105,18 +100,18 @@ static struct doc_row *put_rank(const struct panel *panel, const struct rank_row
 				struct doc_table *table)
 {
 	struct doc_row *shown = tsi_doc_row(panel->doc, table);
-	struct tscope_value rank = tsi_table_cell(&rows->view, row, rows->rank);
-	struct tscope_value slowest = tsi_table_cell(&rows->view, row, rows->slowest);
+	struct tscope_value rank = tsi_table_find(&rows->view, row, "rank");
+	struct tscope_value slowest = tsi_table_find(&rows->view, row, "slowest_fraction");
 	bool has_local = rows->local.row_count > 0;
 
 	if (!shown)
 		return NULL;
 	shown->cells[0].value = rank;
 	shown->cells[1].value = time_of(rows, row);
-	shown->cells[2].value = has_local ? tsi_table_cell(&rows->local, row, rows->local_excess)
-					  : tsi_table_cell(&rows->view, row, rows->excess);
+	shown->cells[2].value = has_local ? tsi_table_find(&rows->local, row, "excess_ratio")
+					  : tsi_table_find(&rows->view, row, "excess_ratio");
 	shown->cells[2].text = name_excess(panel, shown->cells[2].value);
-	shown->cells[3].value = tsi_table_cell(&rows->view, row, rows->wait);
+	shown->cells[3].value = tsi_table_find(&rows->view, row, "mean_wait_ns");
 	shown->cells[4].value =
 		has_local ? tsi_table_cell(&rows->view, row, rows->compute) : slowest;
 	shown->bar_ratio = slowest.kind == TSCOPE_VALUE_REAL ? slowest.real : 0;

@@ -16,42 +16,18 @@ enum { ITEM_MAX = 300, SOURCES_MAX = 300, OTHERS_NAMED = 8 };
 
 /* ---- metrics ---- */
 
-struct metrics {
-	struct table_view view;
-	size_t name, role, source;
-};
-
-static const char *text_at(const struct metrics *metrics, size_t row, size_t column)
-{
-	struct tscope_value value = tsi_table_cell(&metrics->view, row, column);
-
-	return value.kind == TSCOPE_VALUE_TEXT ? value.text : "";
-}
-
-static struct metrics find_metrics(const struct panel *panel)
-{
-	struct metrics metrics = {
-		.view = tsi_panel_rows(panel, "scalars.by_name"),
-	};
-
-	metrics.name = tsi_table_column(&metrics.view, "name");
-	metrics.role = tsi_table_column(&metrics.view, "role");
-	metrics.source = tsi_table_column(&metrics.view, "source");
-	return metrics;
-}
-
 /* Is it a loss or a gradient's norm by its own name, which another section tells all of? */
-static bool is_told_elsewhere(const struct metrics *metrics, size_t row)
+static bool is_told_elsewhere(const struct table_view *metrics, size_t row)
 {
-	const char *role = text_at(metrics, row, metrics->role);
+	const char *role = tsi_table_text(metrics, row, "role");
 
 	return (strcmp(role, "loss") == 0 || strcmp(role, "grad_norm") == 0) &&
-	       strcmp(role, text_at(metrics, row, metrics->name)) == 0;
+	       strcmp(role, tsi_table_text(metrics, row, "name")) == 0;
 }
 
-static bool is_worth_telling(const struct metrics *metrics)
+static bool is_worth_telling(const struct table_view *metrics)
 {
-	for (size_t row = 0; row < metrics->view.row_count; row++)
+	for (size_t row = 0; row < metrics->row_count; row++)
 		if (!is_told_elsewhere(metrics, row))
 			return true;
 	return false;
@@ -70,14 +46,14 @@ static void add_source(char text[SOURCES_MAX], const char *source)
  * "csv, tensorboard": in the order of the rows, then those of which other files gave each value
  * once more, as loggers side by side do.
  */
-static void list_sources(const struct panel *panel, const struct metrics *metrics,
+static void list_sources(const struct panel *panel, const struct table_view *metrics,
 			 char text[SOURCES_MAX])
 {
 	const struct tscope_run *run = panel->report ? panel->report->run : NULL;
 
 	text[0] = '\0';
-	for (size_t row = 0; row < metrics->view.row_count; row++)
-		add_source(text, text_at(metrics, row, metrics->source));
+	for (size_t row = 0; row < metrics->row_count; row++)
+		add_source(text, tsi_table_text(metrics, row, "source"));
 	for (size_t i = 0; run && i < tscope_run_input_count(run); i++) {
 		struct tscope_run_input input = tscope_run_input(run, i);
 
@@ -126,26 +102,26 @@ static void put_role(const struct panel *panel, struct doc_line *line, const str
 }
 
 /* "3 others: epoch, val_loss, val_acc" */
-static void put_others(const struct panel *panel, const struct metrics *metrics)
+static void put_others(const struct panel *panel, const struct table_view *metrics)
 {
 	size_t count = 0, named = 0;
 	const char *text;
 
-	for (size_t row = 0; row < metrics->view.row_count; row++)
-		count += text_at(metrics, row, metrics->role)[0] == '\0';
+	for (size_t row = 0; row < metrics->row_count; row++)
+		count += tsi_table_text(metrics, row, "role")[0] == '\0';
 	if (count == 0)
 		return;
 	text = tsi_panel_print(panel, "%zu other%s:", count, count == 1 ? "" : "s");
-	for (size_t row = 0; row < metrics->view.row_count && named < OTHERS_NAMED; row++)
-		if (text_at(metrics, row, metrics->role)[0] == '\0')
+	for (size_t row = 0; row < metrics->row_count && named < OTHERS_NAMED; row++)
+		if (tsi_table_text(metrics, row, "role")[0] == '\0')
 			tsi_panel_append(panel, &text, "%s %.200s", named++ > 0 ? "," : "",
-					 text_at(metrics, row, metrics->name));
+					 tsi_table_text(metrics, row, "name"));
 	tsi_doc_note(panel->doc, "%s%s", text, count > named ? ", …" : "");
 }
 
 void tsi_section_scalars(const struct panel *panel)
 {
-	struct metrics metrics = find_metrics(panel);
+	struct table_view metrics = tsi_panel_rows(panel, "scalars.by_name");
 	char sources[SOURCES_MAX];
 
 	if (!is_worth_telling(&metrics))

@@ -67,24 +67,6 @@ static void put_sites(const struct panel *panel, const char *by, bool is_folder_
 		tsi_put_site_folder(panel, folder);
 }
 
-/* What the site "-" of the table is. */
-static void put_unknown_sites(const struct panel *panel)
-{
-	struct table_view sites = tsi_panel_rows(panel, "snapshot.sites");
-	size_t site = tsi_table_column(&sites, "site");
-
-	for (size_t row = 0; row < sites.row_count; row++) {
-		struct tscope_value name = tsi_table_cell(&sites, row, site);
-
-		if (name.kind != TSCOPE_VALUE_TEXT || *name.text != '\0')
-			continue;
-		tsi_doc_line(panel->doc, DOC_NOTE, DOC_FAINT, NULL,
-			     "- stands for blocks without a stack: allocated before the "
-			     "recording began, or none was taken");
-		return;
-	}
-}
-
 void tsi_section_snapshot_peak(const struct panel *panel)
 {
 	static const struct column columns[] = {
@@ -93,6 +75,7 @@ void tsi_section_snapshot_peak(const struct panel *panel)
 		{ "device", "device", 8 },
 	};
 	bool is_flat = tsi_panel_int(panel, "snapshot.trace_entry_count") == 0;
+	struct table_view sites;
 
 	if (tsi_panel_int(panel, "snapshot.live_at_peak_count") == 0)
 		return;
@@ -103,7 +86,10 @@ void tsi_section_snapshot_peak(const struct panel *panel)
 	put_roles(panel);
 	put_sites(panel, "bytes", false, columns,
 		  TSI_COUNT_OF(columns) - (tsi_has_many_devices(panel) ? 0 : 1));
-	put_unknown_sites(panel);
+	sites = tsi_panel_rows(panel, "snapshot.sites");
+	tsi_put_unknown_sites(panel, &sites,
+			      "- stands for blocks without a stack: allocated before the recording "
+			      "began, or none was taken");
 }
 
 /* ---- what it cost ---- */

@@ -16,10 +16,7 @@
 
 static void put_parts(const struct panel *panel)
 {
-	static const struct {
-		const char *label, *id;
-		enum doc_tone tone;
-	} lines[] = {
+	static const struct part parts[] = {
 		{ "allocated", "snapshot.allocated_bytes", DOC_GOOD },
 		{ "  rounding", "snapshot.rounding_bytes", DOC_FAINT },
 		{ "freed, in use", "snapshot.pending_bytes", DOC_WARN },
@@ -27,21 +24,9 @@ static void put_parts(const struct panel *panel)
 		{ "inactive pages", "snapshot.inactive_expandable_bytes", DOC_WARN },
 		{ "free segments", "snapshot.free_segment_bytes", DOC_INFO },
 	};
+	struct whole reserved = { .value = tsi_panel_int(panel, "snapshot.reserved_bytes") };
 
-	for (size_t i = 0; i < TSI_COUNT_OF(lines); i++) {
-		int64_t part = tsi_panel_int(panel, lines[i].id);
-		struct doc_meter meter = {
-			.label = lines[i].label,
-			.part = part,
-			.whole = tsi_panel_int(panel, "snapshot.reserved_bytes"),
-			.shown = part,
-			.tone = lines[i].tone,
-			.unit = TSCOPE_UNIT_BYTES,
-		};
-
-		if (part > 0)
-			tsi_doc_meter(panel->doc, &meter);
-	}
+	tsi_panel_parts(panel, &reserved, parts, TSI_COUNT_OF(parts));
 }
 
 /* One row says no more than the whole. */

@@ -133,13 +133,11 @@ static enum doc_tone tone_of_phase(const char *name)
 static void put_phases(const struct panel *panel)
 {
 	struct table_view phases = tsi_panel_rows(panel, "step_time.phases");
-	size_t name = tsi_table_column(&phases, "phase");
-	size_t mean = tsi_table_column(&phases, "mean_ns");
 	int64_t step_ns = tsi_panel_int(panel, "step_time.mean_ns");
 
 	for (size_t row = 0; row < phases.row_count; row++) {
-		struct doc_meter meter = { .label = tsi_table_cell(&phases, row, name).text,
-					   .part = tsi_table_cell(&phases, row, mean).integer,
+		struct doc_meter meter = { .label = tsi_table_text(&phases, row, "phase"),
+					   .part = tsi_table_find(&phases, row, "mean_ns").integer,
 					   .whole = step_ns,
 					   .unit = TSCOPE_UNIT_NS };
 

@@ -16,49 +16,9 @@ static enum doc_tone light_of_loss(int64_t loss_ns, int64_t whole_ns)
 	return loss_ns < whole_ns / 2 ? DOC_WARN : DOC_BAD;
 }
 
-/* ---- budget ---- */
-
-struct budget_line {
-	const char *label;
-	const char *id;
-	enum doc_tone tone;
-};
-
-/*
- * What the budget's mean step has of one of the budget's sums; halves up. It need not be
- * step_time.mean_ns: records may time other steps, and a run the slowest ranks.
- */
-static int64_t of_mean_step(const struct panel *panel, int64_t sum_ns)
-{
-	int64_t step_count = tsi_panel_int(panel, "budget.step_count");
-
-	if (step_count == 0)
-		return 0;
-	int64_t rest_ns = sum_ns % step_count;
-	return sum_ns / step_count + (rest_ns >= step_count - rest_ns);
-}
-
-static void put_budget_lines(const struct panel *panel, const struct budget_line *lines,
-			     size_t count)
-{
-	int64_t wall_ns = tsi_panel_int(panel, "budget.wall_ns");
-
-	for (size_t i = 0; i < count; i++) {
-		struct doc_meter meter = { .label = lines[i].label,
-					   .part = tsi_panel_int(panel, lines[i].id),
-					   .whole = wall_ns,
-					   .tone = lines[i].tone,
-					   .unit = TSCOPE_UNIT_NS };
-
-		meter.shown = of_mean_step(panel, meter.part);
-		if (meter.part > 0)
-			tsi_doc_meter(panel->doc, &meter);
-	}
-}
-
 void tsi_section_budget(const struct panel *panel)
 {
-	static const struct budget_line lines[] = {
+	static const struct part lines[] = {
 		{ "compute", "budget.compute_ns", DOC_GOOD },
 		{ "  forward", "budget.phase.forward_ns", DOC_FAINT },
 		{ "  backward", "budget.phase.backward_ns", DOC_FAINT },
@@ -89,16 +49,18 @@ void tsi_section_budget(const struct panel *panel)
 	bool has_device = tscope_analysis_device_count(panel->analysis) > 0;
 	int64_t loss_ns = wall_ns - tsi_panel_int(panel, "budget.compute_ns");
 	size_t rank_count = panel->report ? tscope_run_rank_count(panel->report->run) : 1;
-	struct tscope_value mean_step = { .kind = TSCOPE_VALUE_INT,
-					  .integer = of_mean_step(panel, wall_ns) };
+	int64_t step_count = tsi_panel_int(panel, "budget.step_count");
 
 	if (wall_ns == 0)
 		return;
-	tsi_panel_title(panel, has_device ? light_of_loss(loss_ns, wall_ns) : DOC_INFO, "budget",
-			"BUDGET", "where the mean step of %s goes%s",
-			tsi_panel_people(panel, mean_step, TSCOPE_UNIT_NS),
-			rank_count > 1 ? ", mean of the ranks" : "");
-	put_budget_lines(panel, lines, TSI_COUNT_OF(lines));
+	/* Not step_time.mean_ns: records may time other steps, and a run the slowest ranks. */
+	tsi_panel_title(
+		panel, has_device ? light_of_loss(loss_ns, wall_ns) : DOC_INFO, "budget", "BUDGET",
+		"where the mean step of %s goes%s",
+		tsi_panel_people_int(panel, tsi_mean_of(wall_ns, step_count), TSCOPE_UNIT_NS),
+		rank_count > 1 ? ", mean of the ranks" : "");
+	tsi_panel_parts(panel, &(struct whole){ wall_ns, 0, step_count }, lines,
+			TSI_COUNT_OF(lines));
 }
 
 /* Several devices: a line each. */
@@ -142,7 +104,7 @@ static void put_devices(const struct panel *panel)
 
 void tsi_section_device_busy(const struct panel *panel)
 {
-	static const struct budget_line lines[] = {
+	static const struct part lines[] = {
 		{ "busy", "device_busy.busy_ns", DOC_GOOD },
 		{ "  compute", "device_busy.compute_ns", DOC_FAINT },
 		{ "  comm", "device_busy.comm_ns", DOC_FAINT },
@@ -171,14 +133,7 @@ void tsi_section_device_busy(const struct panel *panel)
 			"device_busy", "DEVICE", "first to last device event: %s%s",
 			tsi_panel_number(panel, "device_busy.span_ns"),
 			tscope_analysis_device_count(panel->analysis) > 1 ? ", all devices" : "");
-	for (size_t i = 0; i < TSI_COUNT_OF(lines); i++) {
-		int64_t part_ns = tsi_panel_int(panel, lines[i].id);
-		struct doc_meter meter = { lines[i].label, part_ns,        span_ns, part_ns,
-					   lines[i].tone,  TSCOPE_UNIT_NS, NULL };
-
-		if (part_ns > 0)
-			tsi_doc_meter(panel->doc, &meter);
-	}
+	tsi_panel_parts(panel, &(struct whole){ span_ns, 0, 0 }, lines, TSI_COUNT_OF(lines));
 	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures));
 	put_devices(panel);
 	tsi_panel_table(panel, "device_busy.idle_histogram", idle_columns,
@@ -195,6 +150,10 @@ void tsi_section_overlap(const struct panel *panel)
 		{ "count", "count", 8 },     { "total", "total_ns", 11 },
 		{ "bytes", "bytes", 10 },    { "bus", "bus_bytes_per_second", 11 },
 	};
+	static const struct part parts[] = {
+		{ "overlapped", "overlap.overlapped_ns", DOC_GOOD },
+		{ "exposed", "overlap.exposed_ns", DOC_WARN },
+	};
 	int64_t comm_ns = tsi_panel_int(panel, "overlap.comm_ns");
 	int64_t span_ns = tsi_panel_int(panel, "device_busy.span_ns");
 	int64_t exposed_ns = tsi_panel_int(panel, "overlap.exposed_ns");
@@ -209,16 +168,9 @@ void tsi_section_overlap(const struct panel *panel)
 	tsi_panel_title(panel, light_of_loss(exposed_ns, span_ns), "overlap", "COMMUNICATION", "%s",
 			comm_ns > 0 ? tsi_panel_number(panel, "overlap.comm_ns")
 				    : "on the host only");
-	if (comm_ns > 0) {
-		int64_t hidden_ns = tsi_panel_int(panel, "overlap.overlapped_ns");
-
-		tsi_doc_meter(panel->doc,
-			      &(struct doc_meter){ "overlapped", hidden_ns, comm_ns, hidden_ns,
-						   DOC_GOOD, TSCOPE_UNIT_NS, NULL });
-		tsi_doc_meter(panel->doc,
-			      &(struct doc_meter){ "exposed", exposed_ns, comm_ns, exposed_ns,
-						   DOC_WARN, TSCOPE_UNIT_NS, NULL });
-	}
+	if (comm_ns > 0)
+		tsi_panel_parts(panel, &(struct whole){ comm_ns, -1, 0 }, parts,
+				TSI_COUNT_OF(parts));
 	tsi_panel_table(panel, "collectives.by_kind", collective_columns,
 			TSI_COUNT_OF(collective_columns));
 }

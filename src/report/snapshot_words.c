@@ -85,3 +85,16 @@ void tsi_put_site_folder(const struct panel *panel, const char *folder)
 		return;
 	tsi_doc_line(panel->doc, DOC_TAGGED, DOC_FAINT, "sites below", "%s", folder);
 }
+
+void tsi_put_unknown_sites(const struct panel *panel, const struct table_view *sites,
+			   const char *words)
+{
+	for (size_t row = 0; row < sites->row_count; row++) {
+		struct tscope_value name = tsi_table_find(sites, row, "site");
+
+		if (name.kind == TSCOPE_VALUE_TEXT && *name.text == '\0') {
+			tsi_doc_line(panel->doc, DOC_NOTE, DOC_FAINT, NULL, "%s", words);
+			return;
+		}
+	}
+}

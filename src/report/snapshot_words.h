@@ -26,4 +26,8 @@ void tsi_site_folder(const struct table_view *sites, char folder[FOLDER_MAX]);
 /* What was left out of the sites, if anything. */
 void tsi_put_site_folder(const struct panel *panel, const char *folder);
 
+/* What the site "-" of a table is, where it has one. */
+void tsi_put_unknown_sites(const struct panel *panel, const struct table_view *sites,
+			   const char *words);
+
 #endif

@@ -171,15 +171,15 @@ static void put_change(struct text_writer *w, const struct doc_change *row)
 	tsi_text_put(w, "\n");
 	if (!row->is_site && tsi_count_names(row->name) > 1)
 		put_note(w, "", row->name);
-	for (const struct doc_change_note *note = row->notes; note; note = note->next)
-		put_note(w, note->words, note->names);
+	for (size_t i = 0; i < row->note_count; i++)
+		put_note(w, row->notes[i].words, row->notes[i].names);
 }
 
 void tsi_text_changes(struct text_writer *w, const struct doc_changes *changes)
 {
 	put_headings(w, changes->heading);
-	for (const struct doc_change *row = changes->rows; row; row = row->next)
-		put_change(w, row);
+	for (size_t i = 0; i < changes->row_count; i++)
+		put_change(w, &changes->rows[i]);
 	tsi_text_more(w, DOC_FAINT, changes->more_count);
 }
 

@@ -31,8 +31,8 @@ static bool is_absent(const struct doc_cell *cell)
 
 static bool has_values(const struct doc_table *table, size_t column)
 {
-	for (const struct doc_row *row = table->rows; row; row = row->next)
-		if (!is_absent(&row->cells[column]))
+	for (size_t row = 0; row < table->row_count; row++)
+		if (!is_absent(&table->rows[row].cells[column]))
 			return true;
 	return table->keeps_empty;
 }
@@ -200,14 +200,14 @@ void tsi_text_table(struct text_writer *w, const struct doc_table *table)
 {
 	struct layout layout;
 
-	if (!table->rows)
+	if (table->row_count == 0)
 		return;
 	layout = lay_out(table, w->width);
 	if (!table->is_tight)
 		tsi_text_put(w, "\n");
 	put_headings(w, &layout);
-	for (const struct doc_row *row = table->rows; row; row = row->next)
-		put_row(w, &layout, row);
+	for (size_t row = 0; row < table->row_count; row++)
+		put_row(w, &layout, &table->rows[row]);
 	tsi_text_more(w, DOC_FAINT, table->more_count);
 }
 

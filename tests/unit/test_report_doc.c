@@ -158,14 +158,14 @@ static void it_keeps_values_and_raw_texts(void **state)
 	assert_string_equal(node->name.text, "run/\033trace.json");
 	while (node->kind != DOC_NODE_LINE || node->line.role != DOC_FIGURES)
 		node = node->next;
-	assert_int_equal(node->line.items->value.integer, 1500000);
-	assert_int_equal(node->line.items->unit, TSCOPE_UNIT_NS);
-	assert_string_equal(node->line.items->next->text, "2 kinds");
+	assert_int_equal(node->line.items[0].value.integer, 1500000);
+	assert_int_equal(node->line.items[0].unit, TSCOPE_UNIT_NS);
+	assert_string_equal(node->line.items[1].text, "2 kinds");
 	while (node->kind != DOC_NODE_TABLE)
 		node = node->next;
 	assert_int_equal(node->table.column_count, 4);
-	assert_string_equal(node->table.rows->next->cells[0].text, "softmax\033[2J");
-	assert_int_equal(node->table.rows->next->cells[1].value.integer, 1201);
+	assert_string_equal(node->table.rows[1].cells[0].text, "softmax\033[2J");
+	assert_int_equal(node->table.rows[1].cells[1].value.integer, 1201);
 	tsi_doc_deinit(&doc);
 }
 
