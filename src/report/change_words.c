@@ -2,8 +2,6 @@
 /* Rows of a comparison by their columns, and what they are called. */
 #include "report/change_words.h"
 
-#include "base/attributes.h"
-
 #include <math.h>
 #include <string.h>
 

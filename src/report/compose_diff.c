@@ -16,7 +16,7 @@ static void (*const sections[])(const struct panel *panel) = {
 /* "8 ranks · 30 steps · 412.3 ms a step · saved by tscope 0.1.0" */
 static void put_outline(const struct panel *panel, const struct tscope_diff_side *side)
 {
-	const struct panel of_side = { .doc = panel->doc, .analysis = side->analysis };
+	const struct panel of_side = tsi_panel(panel->doc, side->analysis, panel->options);
 	struct doc_line *line = tsi_doc_items(panel->doc, DOC_SIDE_OUTLINE, DOC_PLAIN, NULL);
 	int64_t steps = tsi_panel_int(&of_side, "step_time.count");
 
@@ -48,17 +48,10 @@ void tsi_compose_diff(struct doc *doc, const struct tscope_diff_report *report,
 {
 	struct tscope_diff_side a = tscope_diff_side(report->diff, TSCOPE_SIDE_A);
 	struct tscope_diff_side b = tscope_diff_side(report->diff, TSCOPE_SIDE_B);
-	const struct panel panel = {
-		.doc = doc,
-		.analysis = tscope_diff_analysis(report->diff),
-		.top = options->top > 0 ? options->top : DEFAULT_TOP,
-		.gates = report->gates,
-		.gate_count = report->gate_count,
-		.options = options,
-		.all = options->all,
-		.rank = -1,
-	};
+	struct panel panel = tsi_panel(doc, tscope_diff_analysis(report->diff), options);
 
+	panel.gates = report->gates;
+	panel.gate_count = report->gate_count;
 	put_side(&panel, "A", &a);
 	put_side(&panel, "B", &b);
 	for (size_t i = 0; i < tscope_diff_note_count(report->diff); i++)

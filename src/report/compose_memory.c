@@ -71,18 +71,12 @@ void tsi_compose_memory(struct doc *doc, const struct tscope_memory_report *repo
 			const struct tscope_report_options *options)
 {
 	const struct tscope_memory_info *info = tscope_memory_info(report->memory);
-	const struct panel panel = {
-		.doc = doc,
-		.analysis = report->analysis,
-		.top = options->top > 0 ? options->top : DEFAULT_TOP,
-		.gates = report->gates,
-		.gate_count = report->gate_count,
-		.diagnosis = report->diagnosis,
-		.memory = report,
-		.options = options,
-		.rank = -1,
-	};
+	struct panel panel = tsi_panel(doc, report->analysis, options);
 
+	panel.gates = report->gates;
+	panel.gate_count = report->gate_count;
+	panel.diagnosis = report->diagnosis;
+	panel.memory = report;
 	tsi_doc_name(doc, DOC_PART, NULL, info->path);
 	put_file_line(&panel, info);
 	put_losses(&panel, info);

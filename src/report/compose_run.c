@@ -266,18 +266,12 @@ static void put_section(const struct panel *whole, const struct run_section *sec
 void tsi_compose_run(struct doc *doc, const struct tscope_run_report *report,
 		     const struct tscope_report_options *options)
 {
-	const struct panel whole = {
-		.doc = doc,
-		.analysis = tscope_run_analysis(report->run),
-		.top = options->top > 0 ? options->top : DEFAULT_TOP,
-		.gates = report->gates,
-		.gate_count = report->gate_count,
-		.diagnosis = report->diagnosis,
-		.report = report,
-		.options = options,
-		.rank = -1,
-	};
+	struct panel whole = tsi_panel(doc, tscope_run_analysis(report->run), options);
 
+	whole.gates = report->gates;
+	whole.gate_count = report->gate_count;
+	whole.diagnosis = report->diagnosis;
+	whole.report = report;
 	put_name(&whole, DOC_PART, report->run);
 	put_outline(&whole);
 	tsi_put_found(&whole);
@@ -312,10 +306,9 @@ static void put_runs(const struct panel *panel, const struct tscope_runs *runs)
 void tsi_compose_runs(struct doc *doc, const struct tscope_runs_report *report,
 		      const struct tscope_report_options *options)
 {
-	const struct panel head = {
-		.doc = doc, .report = &report->reports[0], .options = options, .rank = -1
-	};
+	struct panel head = tsi_panel(doc, NULL, options);
 
+	head.report = &report->reports[0];
 	put_runs(&head, report->runs);
 	for (size_t i = 0; i < tscope_runs_count(report->runs); i++)
 		tsi_compose_run(doc, &report->reports[i], options);

@@ -93,16 +93,10 @@ void tsi_compose_trace(struct doc *doc, const struct tscope_trace_report *report
 {
 	const struct tscope_trace *trace = tscope_analysis_trace(report->analysis);
 	const struct tscope_trace_info *info = tscope_trace_info(trace);
-	const struct panel panel = {
-		.doc = doc,
-		.analysis = report->analysis,
-		.top = options->top > 0 ? options->top : DEFAULT_TOP,
-		.gates = report->gates,
-		.gate_count = report->gate_count,
-		.options = options,
-		.rank = -1,
-	};
+	struct panel panel = tsi_panel(doc, report->analysis, options);
 
+	panel.gates = report->gates;
+	panel.gate_count = report->gate_count;
 	tsi_doc_name(doc, DOC_PART, NULL, info->path);
 	put_file_line(&panel, info);
 	put_device_line(&panel, info);

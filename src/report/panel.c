@@ -9,6 +9,19 @@
 #include <stdarg.h>
 #include <string.h>
 
+struct panel tsi_panel(struct doc *doc, const struct tscope_analysis *analysis,
+		       const struct tscope_report_options *options)
+{
+	return (struct panel){
+		.doc = doc,
+		.analysis = analysis,
+		.top = options->top > 0 ? options->top : DEFAULT_TOP,
+		.options = options,
+		.all = options->all,
+		.rank = -1,
+	};
+}
+
 /* ---- facts ---- */
 
 struct tscope_value tsi_panel_value(const struct panel *panel, const char *id)

@@ -26,6 +26,12 @@ struct panel {
 	int64_t rank; /* the only one of several that a section speaks of, or -1 */
 };
 
+enum { DEFAULT_TOP = 10 };
+
+/* A panel of facts and nothing else. */
+struct panel tsi_panel(struct doc *doc, const struct tscope_analysis *analysis,
+		       const struct tscope_report_options *options);
+
 /* ---- facts of the whole ---- */
 
 struct tscope_value tsi_panel_value(const struct panel *panel, const char *id); /* or ABSENT */

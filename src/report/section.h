@@ -11,8 +11,6 @@
  * a row to the table in compose_trace.c, compose_run.c or both; of a file about memory to that in
  * compose_memory.c. Every format has it then.
  */
-enum { DEFAULT_TOP = 10 }; /* rows of a table */
-
 struct section {
 	const char *analyzer; /* built where it ran */
 	void (*build)(const struct panel *panel);

@@ -8,9 +8,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analyze/lookup.h"
-#include "base/attributes.h"
-
 /* ---- callbacks ---- */
 
 /* "in no step: 2 evaluations of 1.20 s in all" */

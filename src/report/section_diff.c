@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sections of the report of a comparison about all but time: memory, whether the run is the same
+ * Sections of a comparison about all but time: memory, whether the run is the same
  * again, findings, and other figures that changed.
  */
-#include "report/section.h"
-
-#include "base/attributes.h"
-#include "base/str.h"
 #include "report/change_words.h"
+#include "report/section.h"
 #include "report/snapshot_words.h"
+
+#include "base/str.h"
 
 #include <inttypes.h>
 #include <math.h>

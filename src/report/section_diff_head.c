@@ -5,7 +5,6 @@
  */
 #include "report/change_words.h"
 
-#include "base/attributes.h"
 #include "base/real.h"
 #include "base/str.h"
 #include "report/section.h"

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sections of the report of a comparison about time: what explains the change of the step, rank by
+ * Sections of a comparison about time: what explains the change of the step, rank by
  * rank, and which kernels and operators changed.
  */
+#include "report/change_words.h"
 #include "report/section.h"
 
-#include "base/attributes.h"
 #include "base/sum.h"
-#include "report/change_words.h"
 
 #include <inttypes.h>
 #include <math.h>

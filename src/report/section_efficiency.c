@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sections of the text report about how well the device is used: MFU with all
+ * Sections about how well the device is used: MFU with all
  * that it rests on, and the operators that lose most against their rooflines.
  */
 #include "report/section.h"
-
-#include "analyze/lookup.h"
-#include "base/attributes.h"
 
 #include <string.h>
 

@@ -8,7 +8,6 @@
  */
 #include "report/section.h"
 
-#include "base/attributes.h"
 #include "base/rank_text.h"
 
 #include <inttypes.h>

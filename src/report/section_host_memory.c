@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The section of the text report about a memray capture: what was live at the peak and never
+ * The section about a memray capture: what was live at the peak and never
  * freed, what keeps growing, and where it was allocated.
  */
 #include "report/section.h"
-
-#include "analyze/lookup.h"
-#include "base/attributes.h"
 #include "report/snapshot_words.h"
 
 /* ---- over time ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The section of the text report about the files of a run: what was read, what
+ * The section about the files of a run: what was read, what
  * was odd about it, and what was left aside.
  */
 #include "report/reporter.h"

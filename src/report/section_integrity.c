@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The section of the text report about the trace itself: what was lost,
+ * The section about the trace itself: what was lost,
  * repaired or odd, and what to record next time.
  */
 #include "report/reporter.h"
 #include "report/section.h"
-
-#include "analyze/lookup.h"
-#include "base/attributes.h"
 
 void tsi_put_diagnostics(const struct panel *panel, const uint64_t counts[TSCOPE_DIAGNOSTIC_COUNT])
 {

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sections of the text report about files that tell of memory without the allocator's blocks:
+ * Sections about files that tell of memory without the allocator's blocks:
  * the timeline of torch.profiler, finetuning-scheduler's statistics, the logs of torch's trackers.
  */
 #include "report/section.h"
 
-#include "analyze/lookup.h"
-#include "base/attributes.h"
 #include "base/str.h"
 
 #include <math.h>

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The section of the text report about a request of CUDA's allocator that failed: what was free
+ * The section about a request of CUDA's allocator that failed: what was free
  * then, in which pieces, and what would have let it pass.
  */
 #include "report/section.h"
-
-#include "base/attributes.h"
 #include "report/snapshot_words.h"
 
 #include <string.h>

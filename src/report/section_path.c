@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The section of the text report about the critical path of a step on one rank. */
+/* The section about the critical path of a step on one rank. */
 #include "report/section.h"
-
-#include "analyze/lookup.h"
-#include "base/attributes.h"
 
 enum {
 	NAMES_SHOWN = 2,       /* of devices and of hosts: the section stays short */

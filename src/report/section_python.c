@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The section of the text report about Python: its functions by the time in them, what keeps
+ * The section about Python: its functions by the time in them, what keeps
  * threads from the work, and the pauses of the garbage collector. Of a trace of VizTracer it comes
  * early: it is what the trace is about.
  */
 #include "report/section.h"
-
-#include "analyze/lookup.h"
-#include "base/attributes.h"
 
 /* Only VizTracer says whether its buffer overflowed. */
 static bool is_of_viztracer(const struct panel *panel)

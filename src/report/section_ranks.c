@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sections of the text report about the ranks side by side: who makes the
+ * Sections about the ranks side by side: who makes the
  * others wait, and how full the stages of a pipeline are.
  */
 #include "report/section.h"
 
-#include "analyze/lookup.h"
-#include "base/attributes.h"
 #include "base/rank_text.h"
 
 #include <math.h>

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sections of the text report about what a job logged itself: metrics beside its steps, and its own
+ * Sections about what a job logged itself: metrics beside its steps, and its own
  * MFU. The loss stands in the section about convergence.
  */
 #include "report/section.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include "analyze/lookup.h"
-#include "base/attributes.h"
 
 /* A line with a name of the input in it: what is longer is cut. */
 enum { ITEM_MAX = 300, SOURCES_MAX = 300, OTHERS_NAMED = 8 };

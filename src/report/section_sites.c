@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sections of the text report about a snapshot of CUDA's allocator: who allocated what was live at
+ * Sections about a snapshot of CUDA's allocator: who allocated what was live at
  * the peak, what keeps growing, and what the to and fro costs.
  */
 #include "report/section.h"
-
-#include "base/attributes.h"
 #include "report/snapshot_words.h"
 
 #include <string.h>

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sections of the text report about a snapshot of CUDA's allocator: what filled the memory, when,
+ * Sections about a snapshot of CUDA's allocator: what filled the memory, when,
  * and what of it is in pieces. What is said of who allocated it is section_sites.c, of a failed
  * request section_oom.c.
  */
 #include "report/section.h"
-
-#include "base/attributes.h"
 #include "report/snapshot_words.h"
 
 #include <inttypes.h>

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The section of the text report about the steps: how long they take, how
+ * The section about the steps: how long they take, how
  * evenly, and which of them stand out. Of a trace they come from its timeline,
  * of a run from whatever told of them.
  */
 #include "report/section.h"
-
-#include "analyze/lookup.h"
-#include "base/attributes.h"
 
 #include <string.h>
 

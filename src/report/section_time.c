@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sections of the text report about where the time went: the steps' budget, the
+ * Sections about where the time went: the steps' budget, the
  * devices, communication against computation.
  */
 #include "report/section.h"
-
-#include "analyze/lookup.h"
-#include "base/attributes.h"
 
 /* The light of a section whose loss is this part of a whole. */
 static enum doc_tone light_of_loss(int64_t loss_ns, int64_t whole_ns)

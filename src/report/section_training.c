@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sections of the text report about the training job as a whole: memory and
+ * Sections about the training job as a whole: memory and
  * convergence, of the lowest rank where there are several.
  */
 #include "report/section.h"
-
-#include "analyze/lookup.h"
-#include "base/attributes.h"
 
 #include <string.h>
 

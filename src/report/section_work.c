@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sections of the text report about who did the work: kernels, operators,
+ * Sections about who did the work: kernels, operators,
  * launch calls, copies, annotated spans.
  */
 #include "report/section.h"
-
-#include "analyze/lookup.h"
-#include "base/attributes.h"
 
 static bool is_empty(const struct panel *panel, const char *table)
 {

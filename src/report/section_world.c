@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sections of the text report about what the traces of several ranks say together: who is late
+ * Sections about what the traces of several ranks say together: who is late
  * and why, what the job would win without it, and what collectives take without waiting.
  */
 #include "report/section.h"
 
-#include "analyze/lookup.h"
-#include "base/attributes.h"
 #include "base/rank_text.h"
 
 #include <math.h>

@@ -2,7 +2,6 @@
 #ifndef TSCOPE_REPORT_SNAPSHOT_WORDS_H
 #define TSCOPE_REPORT_SNAPSHOT_WORDS_H
 
-#include "analyze/lookup.h"
 #include "report/panel.h"
 
 /* What the sections about a snapshot share. */

@@ -147,8 +147,10 @@ static void put_note(struct text_writer *w, const char *words, const char *names
 			(void)tsi_text_name_cut(w, one, w->width - used);
 		tsi_text_put(w, "\n");
 	}
-	if (names)
-		tsi_text_printf(w, "      and %zu more\n", tsi_count_names(names));
+	if (names) {
+		snprintf(one, sizeof(one), "      and %zu more\n", tsi_count_names(names));
+		tsi_text_put(w, one);
+	}
 	tsi_text_style(w, TEXT_PLAIN);
 }
 

@@ -192,7 +192,9 @@ void tsi_text_more(struct text_writer *w, enum doc_tone tone, size_t count)
 		return;
 	tsi_number_people_int(number, (int64_t)count, TSCOPE_UNIT_COUNT);
 	tsi_text_begin_tone(w, tone);
-	tsi_text_printf(w, "  … and %s more\n", number);
+	tsi_text_put(w, "  … and ");
+	tsi_text_put(w, number);
+	tsi_text_put(w, " more\n");
 	tsi_text_end_tone(w, tone);
 }
 

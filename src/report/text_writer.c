@@ -9,7 +9,6 @@
 #include "report/utf8.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <tscope/report.h>
 
 /* The characters beyond ASCII that the report uses, and what stands for each without them. */
@@ -61,24 +60,6 @@ void tsi_text_put(struct text_writer *w, const char *text)
 		fputs(substitute ? substitute : "?", w->out);
 	}
 	fputs(rest.data, w->out);
-}
-
-void tsi_text_put_styled(struct text_writer *w, enum text_style style, const char *text)
-{
-	tsi_text_style(w, style);
-	tsi_text_put(w, text);
-	tsi_text_style(w, TEXT_PLAIN);
-}
-
-void tsi_text_printf(struct text_writer *w, const char *format, ...)
-{
-	char text[512];
-	va_list values;
-
-	va_start(values, format);
-	vsnprintf(text, sizeof(text), format, values);
-	va_end(values);
-	tsi_text_put(w, text);
 }
 
 void tsi_text_repeat(struct text_writer *w, const char *text, unsigned count)

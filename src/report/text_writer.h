@@ -45,8 +45,6 @@ void tsi_text_style(struct text_writer *w, enum text_style style);
 
 /* Own text. */
 void tsi_text_put(struct text_writer *w, const char *text);
-void tsi_text_put_styled(struct text_writer *w, enum text_style style, const char *text);
-TSI_PRINTF(2, 3) void tsi_text_printf(struct text_writer *w, const char *format, ...);
 /* text: a character. */
 void tsi_text_repeat(struct text_writer *w, const char *text, unsigned count);
 

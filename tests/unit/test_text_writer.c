@@ -263,7 +263,9 @@ static void test_styles(void **state)
 
 	(void)state;
 	sink_open(&sink, true, false);
-	tsi_text_put_styled(&sink.w, TEXT_BOLD, "title");
+	tsi_text_style(&sink.w, TEXT_BOLD);
+	tsi_text_put(&sink.w, "title");
+	tsi_text_style(&sink.w, TEXT_PLAIN);
 	tsi_text_bar(&sink.w, 1, 1, TEXT_GREEN);
 	sink_expect(&sink, "\033[1mtitle\033[0m\033[32m█\033[0m\033[2m\033[0m");
 }
