@@ -16,49 +16,42 @@ enum tscope_status tsi_doc_status(const struct doc *doc, struct tscope_error *er
 	return tsi_arena_status(&doc->arena, err);
 }
 
-struct doc_node *tsi_doc_add(struct doc *doc, enum doc_kind kind)
+struct doc_node *tsi_doc_add(struct doc *doc, const struct doc_node *node)
 {
-	struct doc_node *node = tsi_arena_new(&doc->arena, 1, sizeof(*node));
+	struct doc_node *copy = tsi_arena_new(&doc->arena, 1, sizeof(*copy));
 
-	if (!node)
+	if (!copy)
 		return NULL;
-	node->kind = kind;
+	*copy = *node;
 	if (doc->last)
-		doc->last->next = node;
+		doc->last->next = copy;
 	else
-		doc->first = node;
-	doc->last = node;
-	return node;
+		doc->first = copy;
+	doc->last = copy;
+	return copy;
 }
 
 /* For texts that a builder may have put together. */
-static const char *copy(struct doc *doc, const char *text)
+static const char *copy_text(struct doc *doc, const char *text)
 {
 	return text ? tsi_arena_copy(&doc->arena, tsi_str_of(text)) : NULL;
 }
 
 void tsi_doc_name(struct doc *doc, enum doc_place place, const char *tag, const char *name)
 {
-	struct doc_node *node = tsi_doc_add(doc, DOC_NODE_NAME);
-
-	if (node)
-		node->name = (struct doc_name){ place, tag, copy(doc, name) };
-}
-
-void tsi_doc_break(struct doc *doc)
-{
-	(void)tsi_doc_add(doc, DOC_NODE_BREAK);
+	(void)tsi_doc_add(doc, &(struct doc_node){ .kind = DOC_NODE_NAME,
+						   .name = { place, tag, copy_text(doc, name) } });
 }
 
 struct doc_line *tsi_doc_items(struct doc *doc, enum doc_role role, enum doc_tone tone,
 			       const char *tag)
 {
-	struct doc_node *node = tsi_doc_add(doc, DOC_NODE_LINE);
+	struct doc_node *node = tsi_doc_add(
+		doc, &(struct doc_node){
+			     .kind = DOC_NODE_LINE,
+			     .line = { .role = role, .tone = tone, .tag = copy_text(doc, tag) } });
 
-	if (!node)
-		return NULL;
-	node->line = (struct doc_line){ .role = role, .tone = tone, .tag = copy(doc, tag) };
-	return &node->line;
+	return node ? &node->line : NULL;
 }
 
 void tsi_doc_line(struct doc *doc, enum doc_role role, enum doc_tone tone, const char *tag,
@@ -117,12 +110,11 @@ void tsi_doc_figure(struct doc *doc, struct doc_line *line, const char *label,
 
 void tsi_doc_meter(struct doc *doc, const struct doc_meter *meter)
 {
-	struct doc_node *node = tsi_doc_add(doc, DOC_NODE_METER);
+	struct doc_node *node =
+		tsi_doc_add(doc, &(struct doc_node){ .kind = DOC_NODE_METER, .meter = *meter });
 
-	if (!node)
-		return;
-	node->meter = *meter;
-	node->meter.label = copy(doc, meter->label);
+	if (node)
+		node->meter.label = copy_text(doc, meter->label);
 }
 
 const void *tsi_doc_copy(struct doc *doc, const void *item, size_t bytes)
@@ -134,37 +126,20 @@ const void *tsi_doc_copy(struct doc *doc, const void *item, size_t bytes)
 
 void tsi_doc_series(struct doc *doc, const struct doc_series *series)
 {
-	struct doc_node *node = tsi_doc_add(doc, DOC_NODE_SERIES);
-
-	if (node && series->source)
-		node->series = *series;
-}
-
-void tsi_doc_finding(struct doc *doc, const struct tscope_finding *finding)
-{
-	struct doc_node *node = tsi_doc_add(doc, DOC_NODE_FINDING);
-
-	if (node)
-		node->finding = *finding;
-}
-
-void tsi_doc_gate(struct doc *doc, const struct tscope_gate_result *gate)
-{
-	struct doc_node *node = tsi_doc_add(doc, DOC_NODE_GATE);
-
-	if (node)
-		node->gate = gate;
+	if (series->source)
+		(void)tsi_doc_add(doc,
+				  &(struct doc_node){ .kind = DOC_NODE_SERIES, .series = *series });
 }
 
 struct doc_table *tsi_doc_table(struct doc *doc, const struct doc_column *columns, size_t count)
 {
-	struct doc_node *node = tsi_doc_add(doc, DOC_NODE_TABLE);
+	struct doc_node *node = tsi_doc_add(
+		doc, &(struct doc_node){ .kind = DOC_NODE_TABLE, .table.column_count = count });
 
 	assert(count <= DOC_MAX_COLUMNS);
 	if (!node)
 		return NULL;
 	memcpy(node->table.columns, columns, count * sizeof(*columns));
-	node->table.column_count = count;
 	return &node->table;
 }
 
@@ -187,12 +162,10 @@ struct doc_row *tsi_doc_row(struct doc *doc, struct doc_table *table)
 
 struct doc_changes *tsi_doc_changes(struct doc *doc, const char *heading)
 {
-	struct doc_node *node = tsi_doc_add(doc, DOC_NODE_CHANGES);
+	struct doc_node *node = tsi_doc_add(
+		doc, &(struct doc_node){ .kind = DOC_NODE_CHANGES, .changes.heading = heading });
 
-	if (!node)
-		return NULL;
-	node->changes.heading = heading;
-	return &node->changes;
+	return node ? &node->changes : NULL;
 }
 
 struct doc_change *tsi_doc_change(struct doc *doc, struct doc_changes *changes,

@@ -253,11 +253,10 @@ void tsi_doc_deinit(struct doc *doc);
 TSI_MUST_CHECK
 enum tscope_status tsi_doc_status(const struct doc *doc, struct tscope_error *err);
 
-/* Appends a zeroed node; NULL without memory. The functions below append one that is filled. */
-struct doc_node *tsi_doc_add(struct doc *doc, enum doc_kind kind);
+/* Appends a copy of a node; NULL without memory. What the functions below append is easier said. */
+struct doc_node *tsi_doc_add(struct doc *doc, const struct doc_node *node);
 
 void tsi_doc_name(struct doc *doc, enum doc_place place, const char *tag, const char *name);
-void tsi_doc_break(struct doc *doc);
 
 /* A line of words. */
 TSI_PRINTF(5, 6)
@@ -278,8 +277,6 @@ const void *tsi_doc_copy(struct doc *doc, const void *item, size_t bytes);
 
 void tsi_doc_meter(struct doc *doc, const struct doc_meter *meter);
 void tsi_doc_series(struct doc *doc, const struct doc_series *series);
-void tsi_doc_finding(struct doc *doc, const struct tscope_finding *finding);
-void tsi_doc_gate(struct doc *doc, const struct tscope_gate_result *gate);
 
 /*
  * A table without rows, of at most DOC_MAX_COLUMNS columns; its rows, each

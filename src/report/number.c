@@ -67,18 +67,31 @@ static int decimals_for(double value, int digits)
 	return decimals;
 }
 
+/* Units that are scaled, and the significant digits that their numbers have. */
+static const struct scaling {
+	const struct scale *scales;
+	size_t count;
+	int digits;
+} scalings[] = {
+	[TSCOPE_UNIT_NS] = { time_scales, TSI_COUNT_OF(time_scales), 4 },
+	[TSCOPE_UNIT_BYTES] = { byte_scales, TSI_COUNT_OF(byte_scales), 3 },
+	[TSCOPE_UNIT_BYTES_PER_SECOND] = { rate_scales, TSI_COUNT_OF(rate_scales), 3 },
+	[TSCOPE_UNIT_FLOPS] = { flop_scales, TSI_COUNT_OF(flop_scales), 4 },
+	[TSCOPE_UNIT_FLOPS_PER_SECOND] = { flop_rate_scales, TSI_COUNT_OF(flop_rate_scales), 4 },
+};
+
 /* A value in the largest scale in which it is at least 1 after rounding, with its unit. */
-static void format_scaled(char text[NUMBER_MAX], double value, const struct scale *scales,
-			  size_t scale_count, int digits)
+static void format_scaled(char text[NUMBER_MAX], double value, const struct scaling *scaling)
 {
+	const struct scale *scales = scaling->scales;
 	size_t i = 0;
 	size_t length;
 
-	while (i + 1 < scale_count &&
-	       fabs(value) >= scales[i + 1].divisor * (1 - half_digit[digits]))
+	while (i + 1 < scaling->count &&
+	       fabs(value) >= scales[i + 1].divisor * (1 - half_digit[scaling->digits]))
 		i++;
 	value /= scales[i].divisor;
-	format_fixed(text, value, i == 0 ? 0 : decimals_for(value, digits));
+	format_fixed(text, value, i == 0 ? 0 : decimals_for(value, scaling->digits));
 	length = strlen(text);
 	snprintf(text + length, NUMBER_MAX - length, " %s", scales[i].unit);
 }
@@ -135,33 +148,12 @@ void tsi_number_people(char text[NUMBER_MAX], struct tscope_value value, enum ts
 		snprintf(text, NUMBER_MAX, "-");
 		return;
 	}
-	switch (unit) {
-	case TSCOPE_UNIT_NS:
-		format_scaled(text, number, time_scales, TSI_COUNT_OF(time_scales), 4);
-		break;
-	case TSCOPE_UNIT_BYTES:
-		format_scaled(text, number, byte_scales, TSI_COUNT_OF(byte_scales), 3);
-		break;
-	case TSCOPE_UNIT_BYTES_PER_SECOND:
-		format_scaled(text, number, rate_scales, TSI_COUNT_OF(rate_scales), 3);
-		break;
-	case TSCOPE_UNIT_FLOPS:
-		format_scaled(text, number, flop_scales, TSI_COUNT_OF(flop_scales), 4);
-		break;
-	case TSCOPE_UNIT_FLOPS_PER_SECOND:
-		format_scaled(text, number, flop_rate_scales, TSI_COUNT_OF(flop_rate_scales), 4);
-		break;
-	case TSCOPE_UNIT_RATIO:
+	if (unit < TSI_COUNT_OF(scalings) && scalings[unit].scales)
+		format_scaled(text, number, &scalings[unit]);
+	else if (unit == TSCOPE_UNIT_RATIO)
 		format_ratio(text, number);
-		break;
-	case TSCOPE_UNIT_COUNT:
-	case TSCOPE_UNIT_NUMBER:
-	case TSCOPE_UNIT_ANY:
-	case TSCOPE_UNIT_TEXT:
-	case TSCOPE_UNIT_FLAG:
+	else
 		format_number(text, value);
-		break;
-	}
 }
 
 void tsi_number_signed(char text[NUMBER_MAX], struct tscope_value value, enum tscope_unit unit)

@@ -163,36 +163,29 @@ static enum doc_tone judged_light(const struct panel *panel, enum doc_tone light
 	return light;
 }
 
-void tsi_panel_plain_title(const struct panel *panel, enum doc_tone light, const char *title,
-			   const char *summary)
-{
-	struct doc_node *node = tsi_doc_add(panel->doc, DOC_NODE_SECTION);
-
-	if (node)
-		node->section = (struct doc_section){
-			.id = "",
-			.title = title,
-			.summary = tsi_panel_print(panel, "%s", summary),
-			.light = light,
-			.rank = panel->rank,
-		};
-}
-
 void tsi_panel_title(const struct panel *panel, enum doc_tone light, const char *analyzer,
 		     const char *title, const char *format, ...)
 {
-	const char *doubt = tscope_analysis_reliability(
-		panel->analysis, tsi_lookup_analyzer(analyzer), TSCOPE_WHOLE_TRACE);
+	const char *doubt = analyzer ? tscope_analysis_reliability(panel->analysis,
+								   tsi_lookup_analyzer(analyzer),
+								   TSCOPE_WHOLE_TRACE)
+				     : NULL;
 	char summary[256];
 	va_list values;
 
 	va_start(values, format);
 	vsnprintf(summary, sizeof(summary), format, values);
 	va_end(values);
-	tsi_panel_plain_title(panel, doubt ? DOC_BAD : judged_light(panel, light, analyzer), title,
-			      summary);
-	if (panel->doc->last)
-		panel->doc->last->section.id = analyzer;
+	if (analyzer)
+		light = doubt ? DOC_BAD : judged_light(panel, light, analyzer);
+	(void)tsi_doc_add(
+		panel->doc,
+		&(struct doc_node){ .kind = DOC_NODE_SECTION,
+				    .section = { .id = analyzer ? analyzer : "",
+						 .title = title,
+						 .summary = tsi_panel_print(panel, "%s", summary),
+						 .light = light,
+						 .rank = panel->rank } });
 	if (doubt)
 		tsi_doc_line(panel->doc, DOC_DOUBT, DOC_BAD, "unreliable:", "%s", doubt);
 }

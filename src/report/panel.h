@@ -67,15 +67,11 @@ void tsi_panel_append(const struct panel *panel, const char **text, const char *
 
 /*
  * A section's title with its light, and why the analyzer's figures must not be believed. What a
- * finding says of the analyzer's facts outweighs the light.
+ * finding says of the analyzer's facts outweighs the light. NULL: no analyzer stands behind it.
  */
 TSI_PRINTF(5, 6)
 void tsi_panel_title(const struct panel *panel, enum doc_tone light, const char *analyzer,
 		     const char *title, const char *format, ...);
-
-/* The same of a section that no analyzer stands behind; summary: what follows the title, or "". */
-void tsi_panel_plain_title(const struct panel *panel, enum doc_tone light, const char *title,
-			   const char *summary);
 
 /* A fact and what to call it: "launches 1,204". */
 struct figure {

@@ -87,29 +87,27 @@ enum tscope_status tscope_report_write(FILE *out, const struct tscope_trace_repo
 				       size_t count, const struct tscope_report_options *options,
 				       struct tscope_error *err)
 {
-	const struct report_subject subject = { .traces = reports, .count = count };
-
-	return count > 0 ? write_subject(out, &subject, options, err) : TSCOPE_OK;
+	return count > 0
+		       ? write_subject(
+				 out, &(struct report_subject){ .traces = reports, .count = count },
+				 options, err)
+		       : TSCOPE_OK;
 }
 
 enum tscope_status tscope_report_write_run(FILE *out, const struct tscope_run_report *report,
 					   const struct tscope_report_options *options,
 					   struct tscope_error *err)
 {
-	const struct report_subject subject = { .run = report };
-
-	return write_subject(out, &subject, options, err);
+	return write_subject(out, &(struct report_subject){ .run = report }, options, err);
 }
 
 enum tscope_status tscope_report_write_runs(FILE *out, const struct tscope_runs_report *report,
 					    const struct tscope_report_options *options,
 					    struct tscope_error *err)
 {
-	const struct report_subject subject = { .runs = report };
-
 	if (tscope_runs_count(report->runs) == 1 && tscope_runs_other_count(report->runs) == 0)
 		return tscope_report_write_run(out, &report->reports[0], options, err);
-	return write_subject(out, &subject, options, err);
+	return write_subject(out, &(struct report_subject){ .runs = report }, options, err);
 }
 
 enum tscope_status tscope_report_write_memory(FILE *out, const struct tscope_memory_report *reports,
@@ -117,18 +115,18 @@ enum tscope_status tscope_report_write_memory(FILE *out, const struct tscope_mem
 					      const struct tscope_report_options *options,
 					      struct tscope_error *err)
 {
-	const struct report_subject subject = { .files = reports, .count = count };
-
-	return count > 0 ? write_subject(out, &subject, options, err) : TSCOPE_OK;
+	return count > 0
+		       ? write_subject(out,
+				       &(struct report_subject){ .files = reports, .count = count },
+				       options, err)
+		       : TSCOPE_OK;
 }
 
 enum tscope_status tscope_report_write_diff(FILE *out, const struct tscope_diff_report *report,
 					    const struct tscope_report_options *options,
 					    struct tscope_error *err)
 {
-	const struct report_subject subject = { .diff = report };
-
-	return write_subject(out, &subject, options, err);
+	return write_subject(out, &(struct report_subject){ .diff = report }, options, err);
 }
 
 bool tsi_is_of_memory(const struct tscope_memory_report *report,

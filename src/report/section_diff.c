@@ -337,7 +337,7 @@ void tsi_section_memory_changes(const struct panel *panel)
 		site_count += is_site_shown(panel, &site);
 	if (fact_count == 0 && site_count == 0)
 		return;
-	tsi_panel_plain_title(panel, DOC_WARN, "MEMORY", name_live(panel));
+	tsi_panel_title(panel, DOC_WARN, NULL, "MEMORY", "%s", name_live(panel));
 	if (fact_count > 0)
 		put_facts(panel, &memory);
 	put_sites(panel, AT_END);

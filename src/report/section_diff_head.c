@@ -227,10 +227,9 @@ static void put_gates(const struct panel *panel)
 
 void tsi_put_changes(const struct panel *panel)
 {
-	const struct doc_node *start;
+	const struct doc_node *start =
+		tsi_doc_add(panel->doc, &(struct doc_node){ .kind = DOC_NODE_BREAK });
 
-	tsi_doc_break(panel->doc);
-	start = panel->doc->last;
 	tsi_put_step_change(panel);
 	put_ranks(panel);
 	put_work(panel);

@@ -243,20 +243,19 @@ static void name_minor_part(const struct panel *panel, const struct line_parts *
 static void put_explaining_line(const struct panel *panel, const struct change *line)
 {
 	struct line_parts parts = find_parts(panel, line);
-	struct doc_node *node = tsi_doc_add(panel->doc, DOC_NODE_EXPLANATION);
-
-	if (!node)
-		return;
-	node->explanation = (struct doc_explanation){
-		.change_ns = tsi_change_cell(line, "change_ns"),
-		.line = tsi_line_words(panel, tsi_change_text(line, "line")),
+	struct doc_node node = {
+		.kind = DOC_NODE_EXPLANATION,
+		.explanation = { .change_ns = tsi_change_cell(line, "change_ns"),
+				 .line = tsi_line_words(panel, tsi_change_text(line, "line")) },
 	};
+
 	if (*tsi_change_text(&parts.largest, "part") == '\0')
-		return; /* nothing names it */
-	if (is_main(&parts))
-		name_main_part(panel, &parts.largest, &node->explanation);
+		; /* nothing names it */
+	else if (is_main(&parts))
+		name_main_part(panel, &parts.largest, &node.explanation);
 	else
-		name_minor_part(panel, &parts, &node->explanation);
+		name_minor_part(panel, &parts, &node.explanation);
+	(void)tsi_doc_add(panel->doc, &node);
 }
 
 static void put_explanation(const struct panel *panel)

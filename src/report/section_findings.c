@@ -99,7 +99,7 @@ void tsi_put_verdict(const struct panel *panel)
 	size_t tripped = tripped_count(panel);
 	bool is_brief = panel->options->brief;
 
-	tsi_doc_break(panel->doc);
+	(void)tsi_doc_add(panel->doc, &(struct doc_node){ .kind = DOC_NODE_BREAK });
 	if (count == 0)
 		put_all_clear(panel);
 	for (size_t i = 0; i < count && i < VERDICT_LINES; i++) {
@@ -124,16 +124,16 @@ void tsi_section_findings(const struct panel *panel)
 	if (panel->memory && judging_count(diagnosis) == 0)
 		return;
 	if (count == 0) {
-		tsi_panel_plain_title(panel, DOC_GOOD, "FINDINGS", "none");
+		tsi_panel_title(panel, DOC_GOOD, NULL, "FINDINGS", "none");
 		return;
 	}
-	tsi_panel_plain_title(panel,
-			      tsi_severity_tone(tscope_diagnosis_finding(diagnosis, 0).severity),
-			      "FINDINGS", name_counts(panel));
+	tsi_panel_title(panel, tsi_severity_tone(tscope_diagnosis_finding(diagnosis, 0).severity),
+			NULL, "FINDINGS", "%s", name_counts(panel));
 	for (size_t i = 0; i < count; i++) {
-		struct tscope_finding finding = tscope_diagnosis_finding(diagnosis, i);
-
-		tsi_doc_finding(panel->doc, &finding);
+		(void)tsi_doc_add(
+			panel->doc,
+			&(struct doc_node){ .kind = DOC_NODE_FINDING,
+					    .finding = tscope_diagnosis_finding(diagnosis, i) });
 	}
 }
 
@@ -200,10 +200,11 @@ void tsi_section_not_evaluated(const struct panel *panel)
 
 	if (count == 0)
 		return;
-	tsi_panel_plain_title(panel, DOC_FAINT, "NOT EVALUATED",
-			      panel->memory ? ""
-					    : tsi_panel_print(panel, "%zu of %zu rules", count,
-							      tscope_rule_count()));
+	if (panel->memory)
+		tsi_panel_title(panel, DOC_FAINT, NULL, "NOT EVALUATED", "%s", "");
+	else
+		tsi_panel_title(panel, DOC_FAINT, NULL, "NOT EVALUATED", "%zu of %zu rules", count,
+				tscope_rule_count());
 	for (size_t i = 0; i < tscope_diagnosis_not_evaluated_count(diagnosis); i++) {
 		if (!is_shown(panel, i))
 			continue;
@@ -225,11 +226,12 @@ void tsi_section_gates(const struct panel *panel)
 		open += panel->gates[i].is_inconclusive;
 	if (open > 0)
 		tsi_panel_append(panel, &summary, ", %zu inconclusive", open);
-	tsi_panel_plain_title(panel,
-			      tripped > 0 ? DOC_BAD
-			      : open > 0  ? DOC_WARN
-					  : DOC_GOOD,
-			      "GATES", tripped + open > 0 ? summary : "all held");
+	tsi_panel_title(panel,
+			tripped > 0 ? DOC_BAD
+			: open > 0  ? DOC_WARN
+				    : DOC_GOOD,
+			NULL, "GATES", "%s", tripped + open > 0 ? summary : "all held");
 	for (size_t i = 0; i < count; i++)
-		tsi_doc_gate(panel->doc, &panel->gates[i]);
+		(void)tsi_doc_add(panel->doc, &(struct doc_node){ .kind = DOC_NODE_GATE,
+								  .gate = &panel->gates[i] });
 }

@@ -69,21 +69,17 @@ static const char *short_format(const struct tscope_run_input *input)
 /* "  rank 3.1  kineto       19.4 KiB  rank3/trace.json" */
 static void put_file(const struct panel *panel, const struct tscope_run_input *input, size_t folder)
 {
-	struct doc_node *node = tsi_doc_add(panel->doc, DOC_NODE_INPUT);
 	const char *rank = "rank ?";
 
 	if (input->rank >= 0)
 		rank = tsi_panel_print(panel, "rank %" PRId64, input->rank);
 	if (input->window > 0)
 		tsi_panel_append(panel, &rank, ".%u", input->window);
-	if (node)
-		node->input = (struct doc_input){
-			.rank = rank,
-			.format = short_format(input),
-			.path = input->path + folder,
-			.bytes = (int64_t)input->source_bytes,
-			.is_damaged = input->damage,
-		};
+	(void)tsi_doc_add(
+		panel->doc,
+		&(struct doc_node){ .kind = DOC_NODE_INPUT,
+				    .input = { rank, short_format(input), input->path + folder,
+					       (int64_t)input->source_bytes, input->damage } });
 }
 
 static void put_files(const struct panel *panel)
@@ -141,11 +137,9 @@ void tsi_section_inputs(const struct panel *panel)
 	size_t count = tscope_run_input_count(run);
 	uint64_t diagnostics[TSCOPE_DIAGNOSTIC_COUNT];
 
-	tsi_panel_plain_title(
-		panel, totals.is_damaged || totals.dropped > 0 ? DOC_BAD : DOC_GOOD, "INPUT",
-		tsi_panel_print(
-			panel, "%zu file%s · %s", count, count == 1 ? "" : "s",
-			tsi_panel_people_int(panel, (int64_t)totals.bytes, TSCOPE_UNIT_BYTES)));
+	tsi_panel_title(panel, totals.is_damaged || totals.dropped > 0 ? DOC_BAD : DOC_GOOD, NULL,
+			"INPUT", "%zu file%s · %s", count, count == 1 ? "" : "s",
+			tsi_panel_people_int(panel, (int64_t)totals.bytes, TSCOPE_UNIT_BYTES));
 	put_files(panel);
 	put_notes(panel);
 	tsi_run_diagnostics(run, diagnostics);

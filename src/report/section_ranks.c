@@ -228,7 +228,6 @@ static void put_heat(const struct panel *panel)
 	double *ratios = tsi_arena_new(arena, view.row_count, sizeof(*ratios));
 	int64_t *first_ranks = tsi_arena_new(arena, ranks, sizeof(*first_ranks));
 	int64_t *last_ranks = tsi_arena_new(arena, ranks, sizeof(*last_ranks));
-	struct doc_node *node;
 	double most;
 
 	if (steps < 2 || view.row_count % steps != 0 || !ratios || !first_ranks || !last_ranks)
@@ -239,17 +238,19 @@ static void put_heat(const struct panel *panel)
 			     "late at most by %.1f %% in any step", 100 * most);
 		return;
 	}
-	node = tsi_doc_add(panel->doc, DOC_NODE_HEAT);
-	if (node)
-		node->heat = (struct doc_heat){
-			.ratios = ratios,
-			.first_ranks = first_ranks,
-			.last_ranks = last_ranks,
-			.row_count = ranks,
-			.column_count = steps,
-			.first_step = tsi_table_find(&view, 0, "first_step").integer,
-			.last_step = tsi_table_find(&view, steps - 1, "last_step").integer,
-		};
+	(void)tsi_doc_add(
+		panel->doc,
+		&(struct doc_node){
+			.kind = DOC_NODE_HEAT,
+			.heat = {
+				.ratios = ratios,
+				.first_ranks = first_ranks,
+				.last_ranks = last_ranks,
+				.row_count = ranks,
+				.column_count = steps,
+				.first_step = tsi_table_find(&view, 0, "first_step").integer,
+				.last_step =
+					tsi_table_find(&view, steps - 1, "last_step").integer } });
 }
 
 /* ---- the sections ---- */

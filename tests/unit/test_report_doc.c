@@ -69,16 +69,15 @@ static bool get_square(const void *source, size_t index, double *value)
 
 static void build(struct doc *doc)
 {
-	struct doc_node *section;
 	struct doc_line *figures;
 
 	tsi_doc_name(doc, DOC_PART, NULL, "run/\033trace.json");
 	tsi_doc_line(doc, DOC_LOSS, DOC_BAD, "DAMAGED", "gzip member %d: truncated", 1);
-	section = tsi_doc_add(doc, DOC_NODE_SECTION);
-	if (section)
-		section->section = (struct doc_section){
-			.id = "kernels", .title = "KERNELS", .summary = "12", .rank = -1
-		};
+	(void)tsi_doc_add(doc, &(struct doc_node){ .kind = DOC_NODE_SECTION,
+						   .section = { .id = "kernels",
+								.title = "KERNELS",
+								.summary = "12",
+								.rank = -1 } });
 	figures = tsi_doc_items(doc, DOC_FIGURES, DOC_PLAIN, NULL);
 	tsi_doc_figure(doc, figures, "taking", integer(1500000), TSCOPE_UNIT_NS);
 	tsi_doc_item(doc, figures, "%d kinds", 2);
