@@ -23,6 +23,7 @@ struct named {
 struct text_reader {
 	const char *at;
 	struct plain *plain;
+	struct tscope_error err; /* of the plain */
 	struct named names[MAX_NAMES];
 	size_t name_count;
 	struct named *pending; /* gets the value that comes next */
@@ -60,10 +61,7 @@ static bool is_word_character(char c)
 
 static uint32_t add_text(struct text_reader *r, struct str text)
 {
-	uint32_t word;
-
-	assert_int_equal(tsi_graph_add_text(r->plain, WORD_TEXT, text, &word, NULL), TSCOPE_OK);
-	return word;
+	return tsi_graph_add_text(r->plain, WORD_TEXT, text);
 }
 
 static uint32_t read_quoted(struct text_reader *r)
@@ -119,18 +117,12 @@ static uint32_t read_number(struct text_reader *r)
 	for (r->at++; is_word_character(*r->at) || *r->at == '.'; r->at++)
 		has_fraction = has_fraction || *r->at == '.';
 	errno = 0;
-	if (has_fraction) {
-		assert_int_equal(tsi_graph_add_real(r->plain, strtod(start, &end), &word, NULL),
-				 TSCOPE_OK);
-	} else if (is_negative) {
-		assert_int_equal(
-			tsi_graph_add_int64(r->plain, strtoll(start, &end, 0), &word, NULL),
-			TSCOPE_OK);
-	} else {
-		assert_int_equal(
-			tsi_graph_add_uint64(r->plain, strtoull(start, &end, 0), &word, NULL),
-			TSCOPE_OK);
-	}
+	if (has_fraction)
+		word = tsi_graph_add_real(r->plain, strtod(start, &end));
+	else if (is_negative)
+		word = tsi_graph_add_int64(r->plain, strtoll(start, &end, 0));
+	else
+		word = tsi_graph_add_uint64(r->plain, strtoull(start, &end, 0));
 	if (errno || end != r->at)
 		fail_msg("plain data: no number: %.40s", start);
 	return word;
@@ -142,9 +134,8 @@ static uint32_t read_value(struct text_reader *r);
 
 static uint32_t new_object(struct text_reader *r, enum word_tag tag)
 {
-	uint32_t word;
+	uint32_t word = tsi_graph_add_object(r->plain, tag);
 
-	assert_int_equal(tsi_graph_add_object(r->plain, tag, &word, NULL), TSCOPE_OK);
 	if (r->pending)
 		r->pending->word = word;
 	r->pending = NULL;
@@ -167,7 +158,7 @@ static uint32_t read_sequence(struct text_reader *r, enum word_tag tag, char clo
 			break;
 		}
 	}
-	assert_int_equal(tsi_graph_append(r->plain, list, items, count, NULL), TSCOPE_OK);
+	tsi_graph_append(r->plain, list, items, count);
 	free(items);
 	return list;
 }
@@ -181,7 +172,7 @@ static uint32_t read_dict(struct text_reader *r)
 		pair[0] = read_value(r);
 		expect(r, ':');
 		pair[1] = read_value(r);
-		assert_int_equal(tsi_graph_set(r->plain, dict, pair, 1, NULL), TSCOPE_OK);
+		tsi_graph_set(r->plain, dict, pair, 1);
 		if (!accept(r, ',')) {
 			expect(r, '}');
 			break;
@@ -243,14 +234,15 @@ static uint32_t read_value(struct text_reader *r)
 
 struct plain *plain_of(const char *text)
 {
-	static const struct plain_limits limits;
+	struct plain *plain = NULL;
 	struct text_reader reader = { .at = text, .plain = calloc(1, sizeof(struct plain)) };
 
 	assert_non_null(reader.plain);
-	assert_int_equal(tsi_graph_init(reader.plain, &limits, NULL), TSCOPE_OK);
+	tsi_graph_init(reader.plain, NULL, &reader.err);
 	reader.plain->root = read_value(&reader);
 	skip_space(&reader);
 	if (*reader.at)
 		fail_msg("plain data: what is %.40s", reader.at);
-	return reader.plain;
+	assert_int_equal(tsi_graph_end(reader.plain, &reader.err, &plain, NULL), TSCOPE_OK);
+	return plain;
 }

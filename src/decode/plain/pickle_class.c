@@ -44,28 +44,24 @@ struct str tsi_pickle_class_name(uint32_t row)
 	return classes[row].full_name;
 }
 
-enum tscope_status tsi_pickle_refuse_import(struct pickle_machine *m, struct str module,
-					    struct str name)
+void tsi_pickle_refuse_import(struct pickle_machine *m, struct str module, struct str name)
 {
 	bool is_checkpoint = tsi_str_starts(module, "torch.");
 
-	return tsi_pickle_fail(m, TSCOPE_E_UNSUPPORTED,
-			       "would import %.*s.%.*s%s; only plain data is read",
-			       TSI_QUOTE(module), TSI_QUOTE(name),
-			       is_checkpoint ? ", as a checkpoint of torch.save does" : "");
+	tsi_pickle_fail(m, TSCOPE_E_UNSUPPORTED,
+			"would import %.*s.%.*s%s; only plain data is read", TSI_QUOTE(module),
+			TSI_QUOTE(name),
+			is_checkpoint ? ", as a checkpoint of torch.save does" : "");
 }
 
-enum tscope_status tsi_pickle_find_class(struct pickle_machine *m, struct str module,
-					 struct str name, uint32_t *word)
+uint32_t tsi_pickle_find_class(struct pickle_machine *m, struct str module, struct str name)
 {
-	for (uint32_t i = 0; i < TSI_COUNT_OF(classes); i++) {
+	for (uint32_t i = 0; i < TSI_COUNT_OF(classes); i++)
 		if (tsi_str_equal(module, classes[i].module) &&
-		    tsi_str_equal(name, classes[i].name)) {
-			*word = tsi_word(WORD_CLASS, i);
-			return TSCOPE_OK;
-		}
-	}
-	return tsi_pickle_refuse_import(m, module, name);
+		    tsi_str_equal(name, classes[i].name))
+			return tsi_word(WORD_CLASS, i);
+	tsi_pickle_refuse_import(m, module, name);
+	return 0;
 }
 
 /* The one argument of a call; absent where there is none, or more. */
@@ -82,28 +78,27 @@ static bool is_factory(struct plain_value value)
 	       classes[tsi_word_payload(value.word)].role == IS_ARGUMENT;
 }
 
-enum tscope_status tsi_pickle_call(struct pickle_machine *m, uint32_t callable, uint32_t arguments,
-				   uint32_t *made)
+uint32_t tsi_pickle_call(struct pickle_machine *m, uint32_t callable, uint32_t arguments)
 {
 	struct plain_value class = { callable }, given = { arguments };
 	struct plain_value only = only_argument(m->out, given);
 	bool has_none =
 		tsi_plain_kind(given) == PLAIN_TUPLE && tsi_plain_length(m->out, given) == 0;
 
-	if (tsi_plain_kind(class) != PLAIN_CLASS)
-		return tsi_pickle_fail(m, TSCOPE_E_UNSUPPORTED,
-				       "would call %s; only plain data is read",
-				       tsi_plain_kind_name(tsi_plain_kind(class)));
+	if (tsi_plain_kind(class) != PLAIN_CLASS) {
+		tsi_pickle_fail(m, TSCOPE_E_UNSUPPORTED, "would call %s; only plain data is read",
+				tsi_plain_kind_name(tsi_plain_kind(class)));
+		return 0;
+	}
 	enum class_role role = classes[tsi_word_payload(callable)].role;
 	if ((role == MAKES_DICT && has_none) ||
 	    (role == MAKES_DEFAULTDICT && (has_none || is_factory(only))))
-		return tsi_graph_add_object(m->out, WORD_DICT, made, m->err);
-	if (role == MAKES_TUPLE && tsi_plain_kind(only) == PLAIN_TUPLE) {
-		*made = only.word;
-		return TSCOPE_OK;
-	}
+		return tsi_graph_add_object(m->out, WORD_DICT);
+	if (role == MAKES_TUPLE && tsi_plain_kind(only) == PLAIN_TUPLE)
+		return only.word;
 	struct str name = tsi_plain_text(m->out, class);
-	return tsi_pickle_fail(m, TSCOPE_E_UNSUPPORTED,
-			       "would call %.*s with other arguments than plain data has",
-			       TSI_QUOTE(name));
+	tsi_pickle_fail(m, TSCOPE_E_UNSUPPORTED,
+			"would call %.*s with other arguments than plain data has",
+			TSI_QUOTE(name));
+	return 0;
 }

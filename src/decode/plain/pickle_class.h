@@ -18,17 +18,13 @@ struct pickle_machine;
 struct str tsi_pickle_class_name(uint32_t row);
 
 /* GLOBAL and STACK_GLOBAL: the token of a class, or refuses what else would be imported. */
-TSI_MUST_CHECK
-enum tscope_status tsi_pickle_find_class(struct pickle_machine *m, struct str module,
-					 struct str name, uint32_t *word);
+uint32_t tsi_pickle_find_class(struct pickle_machine *m, struct str module, struct str name);
 
-/* INST, GLOBAL and STACK_GLOBAL: says what would be imported. Never TSCOPE_OK. */
-TSI_COLD enum tscope_status tsi_pickle_refuse_import(struct pickle_machine *m, struct str module,
-						     struct str name);
+/* INST, GLOBAL and STACK_GLOBAL: fails, and says what would be imported. */
+TSI_COLD void tsi_pickle_refuse_import(struct pickle_machine *m, struct str module,
+				       struct str name);
 
 /* REDUCE: what a call of `callable` with a tuple of arguments makes, or refuses. */
-TSI_MUST_CHECK
-enum tscope_status tsi_pickle_call(struct pickle_machine *m, uint32_t callable, uint32_t arguments,
-				   uint32_t *made);
+uint32_t tsi_pickle_call(struct pickle_machine *m, uint32_t callable, uint32_t arguments);
 
 #endif

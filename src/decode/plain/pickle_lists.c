@@ -63,40 +63,37 @@ static bool repeat(struct pickle_machine *m, uint32_t list, const struct known_l
 }
 
 /* The list is about to get these items. */
-static enum tscope_status learn(struct pickle_machine *m, uint32_t list, struct str items,
-				struct known_list *slot)
+static void learn(struct pickle_machine *m, uint32_t list, struct str items,
+		  struct known_list *slot)
 {
-	if (tsi_array_reserve(&slot->bytes, &slot->capacity, items.length, 1, m->err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (tsi_array_reserve(&slot->bytes, &slot->capacity, items.length, 1, &m->err) != TSCOPE_OK)
+		return;
 	memcpy(slot->bytes, items.data, items.length);
 	slot->length = items.length;
 	slot->era = m->known_lists.era;
 	slot->list = list;
 	m->known_lists.learned_count++;
-	return TSCOPE_OK;
 }
 
 /*
  * Training goes round: four of five times a list is the one that came after the same two the
  * last time, and then none of its bytes is looked at but to compare them.
  */
-static enum tscope_status take(struct pickle_machine *m, uint32_t list)
+static void take(struct pickle_machine *m, uint32_t list)
 {
 	struct known_lists *known = &m->known_lists;
 	uint32_t *next = &known->slots[(3 * known->last + known->last_but_one) % SLOT_COUNT].next;
-	enum tscope_status status = TSCOPE_OK;
 
 	if (!repeat(m, list, &known->slots[*next])) {
 		struct str items = find_items(m);
 		if (items.length < SHORTEST)
-			return TSCOPE_OK;
+			return;
 		*next = (uint32_t)(tsi_hash(items) % SLOT_COUNT);
 		if (!repeat(m, list, &known->slots[*next]))
-			status = learn(m, list, items, &known->slots[*next]);
+			learn(m, list, items, &known->slots[*next]);
 	}
 	known->last_but_one = known->last;
 	known->last = *next;
-	return status;
 }
 
 /* To learn a list costs as much as to read it, and a file may have no two that are the same. */
@@ -105,17 +102,16 @@ static bool is_worth_it(const struct known_lists *known)
 	return known->learned_count < SLOT_COUNT + known->repeated_count;
 }
 
-enum tscope_status tsi_pickle_repeat_list(struct pickle_machine *m)
+void tsi_pickle_repeat_list(struct pickle_machine *m)
 {
 	struct known_lists *known = &m->known_lists;
 
 	if (m->depth == 0 || !is_worth_it(known))
-		return TSCOPE_OK;
+		return;
 	uint32_t list = m->stack[m->depth - 1];
 	if (tsi_word_tag(list) != WORD_LIST || *tsi_graph_content(m->out, list) != 0)
-		return TSCOPE_OK;
-	if (!known->slots &&
-	    tsi_array_new(&known->slots, SLOT_COUNT, sizeof(*known->slots), m->err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return take(m, list);
+		return;
+	if (known->slots ||
+	    tsi_array_new(&known->slots, SLOT_COUNT, sizeof(*known->slots), &m->err) == TSCOPE_OK)
+		take(m, list);
 }

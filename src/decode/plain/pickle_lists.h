@@ -33,8 +33,7 @@ static inline void tsi_forget_lists(struct known_lists *known)
 	known->era++;
 }
 
-/* Where an empty list is about to get items: takes all of them, if it is known. TSCOPE_E_NOMEM. */
-TSI_MUST_CHECK
-enum tscope_status tsi_pickle_repeat_list(struct pickle_machine *m);
+/* Where an empty list is about to get items: takes all of them, if it is known. */
+void tsi_pickle_repeat_list(struct pickle_machine *m);
 
 #endif

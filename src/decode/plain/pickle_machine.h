@@ -44,8 +44,8 @@ struct pickle_operand {
 struct pickle_opcode {
 	const char *name; /* NULL: there is no such opcode */
 	enum operand_form operand;
-	/* Returns with m->err filled; where that has no offset yet, it gets name and offset. */
-	enum tscope_status (*run)(struct pickle_machine *m, const struct pickle_operand *operand);
+	/* On failure fills m->err; a limit without offset gets name and offset. */
+	void (*run)(struct pickle_machine *m, const struct pickle_operand *operand);
 	uint32_t argument; /* opcodes that do the same to another kind of value: its tag, a count */
 	const char *refusal; /* of those that are refused: what they would do */
 };
@@ -53,7 +53,7 @@ struct pickle_opcode {
 /* Indexed by an opcode's byte. */
 extern const struct pickle_opcode tsi_pickle_opcodes[256];
 
-/* Those that are told apart without the table, since nearly all are of them. */
+/* Nearly all opcodes are one of these, which are recognised without the table. */
 enum {
 	APPENDS = 'e',
 	BINGET = 'h',
@@ -87,7 +87,7 @@ struct pickle_machine {
 
 	struct pool_limit stack_limit, mark_limit, memo_limit;
 	size_t max_text_bytes;
-	struct tscope_error *err;
+	struct tscope_error err; /* the first failure, which ends the run */
 };
 
 /* Written out, as compilers see one load in it. */
@@ -112,24 +112,17 @@ static inline uint64_t tsi_pickle_number(const struct pickle_machine *m, const c
 }
 
 /* Fails at the opcode that runs: "SETITEMS: what is wrong". */
-TSI_COLD TSI_PRINTF(3, 4) enum tscope_status
-	tsi_pickle_fail(struct pickle_machine *m, enum tscope_status status, const char *format,
-			...);
+TSI_COLD TSI_PRINTF(3, 4) void tsi_pickle_fail(struct pickle_machine *m, enum tscope_status status,
+					       const char *format, ...);
 
-/* Makes room for one value more on the stack, within the limit. */
+/* Makes room for one value more on the stack, within the limit; false: failed. */
 TSI_MUST_CHECK
-enum tscope_status tsi_pickle_grow_stack(struct pickle_machine *m);
+bool tsi_pickle_grow_stack(struct pickle_machine *m);
 
-TSI_MUST_CHECK
-static inline enum tscope_status tsi_pickle_push(struct pickle_machine *m, uint32_t word)
+static inline void tsi_pickle_push(struct pickle_machine *m, uint32_t word)
 {
-	if (tsi_unlikely(m->depth == m->stack_room)) {
-		enum tscope_status status = tsi_pickle_grow_stack(m);
-		if (status != TSCOPE_OK)
-			return status;
-	}
-	m->stack[m->depth++] = word;
-	return TSCOPE_OK;
+	if (tsi_likely(m->depth < m->stack_room) || tsi_pickle_grow_stack(m))
+		m->stack[m->depth++] = word;
 }
 
 #endif

@@ -15,78 +15,75 @@ enum { MAX_PROTOCOL = 5 };
 
 /* ---- the stack -------------------------------------------------------------------------- */
 
-/* Sees that there are `count` values above the last mark. */
-static enum tscope_status need(struct pickle_machine *m, size_t count)
+/* Sees that there are `count` values above the last mark; false: failed. */
+static bool need(struct pickle_machine *m, size_t count)
 {
 	if (tsi_likely(m->depth - m->fence >= count))
-		return TSCOPE_OK;
-	return tsi_pickle_fail(m, TSCOPE_E_DAMAGED, "needs %zu value%s, but there %s %zu", count,
-			       count == 1 ? "" : "s", m->depth - m->fence == 1 ? "is" : "are",
-			       m->depth - m->fence);
+		return true;
+	tsi_pickle_fail(m, TSCOPE_E_DAMAGED, "needs %zu value%s, but there %s %zu", count,
+			count == 1 ? "" : "s", m->depth - m->fence == 1 ? "is" : "are",
+			m->depth - m->fence);
+	return false;
 }
 
-/* Takes the last mark away; *start is where the values above it begin. */
-static enum tscope_status pop_mark(struct pickle_machine *m, size_t *start)
+/* Takes the last mark away; *start is where the values above it begin. False: failed. */
+static bool pop_mark(struct pickle_machine *m, size_t *start)
 {
-	if (tsi_unlikely(m->mark_count == 0))
-		return tsi_pickle_fail(m, TSCOPE_E_DAMAGED, "no MARK comes before it");
+	if (tsi_unlikely(m->mark_count == 0)) {
+		tsi_pickle_fail(m, TSCOPE_E_DAMAGED, "no MARK comes before it");
+		return false;
+	}
 	*start = m->marks[--m->mark_count];
 	m->fence = m->mark_count ? m->marks[m->mark_count - 1] : 0;
-	return TSCOPE_OK;
+	return true;
 }
 
-static enum tscope_status run_mark(struct pickle_machine *m, const struct pickle_operand *operand)
+static void run_mark(struct pickle_machine *m, const struct pickle_operand *operand)
 {
 	(void)operand;
 	if (m->mark_count >= m->mark_limit.count)
-		return tsi_pool_fail(&m->mark_limit, m->err);
-	if (tsi_array_reserve(&m->marks, &m->mark_capacity, m->mark_count + 1, sizeof(*m->marks),
-			      m->err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	m->marks[m->mark_count++] = m->fence = m->depth;
-	return TSCOPE_OK;
+		tsi_pool_fail(&m->mark_limit, &m->err);
+	else if (tsi_array_reserve(&m->marks, &m->mark_capacity, m->mark_count + 1,
+				   sizeof(*m->marks), &m->err) == TSCOPE_OK)
+		m->marks[m->mark_count++] = m->fence = m->depth;
 }
 
-static enum tscope_status run_pop(struct pickle_machine *m, const struct pickle_operand *operand)
+static void run_pop(struct pickle_machine *m, const struct pickle_operand *operand)
 {
-	size_t start = 0;
+	size_t start;
 
 	(void)operand;
 	if (m->mark_count && m->depth == m->fence)
-		return pop_mark(m, &start);
-	enum tscope_status status = need(m, 1);
-	if (status == TSCOPE_OK)
+		(void)pop_mark(m, &start);
+	else if (need(m, 1))
 		m->depth--;
-	return status;
 }
 
-static enum tscope_status run_pop_mark(struct pickle_machine *m,
-				       const struct pickle_operand *operand)
+static void run_pop_mark(struct pickle_machine *m, const struct pickle_operand *operand)
 {
 	(void)operand;
-	return pop_mark(m, &m->depth);
+	(void)pop_mark(m, &m->depth);
 }
 
-static enum tscope_status run_dup(struct pickle_machine *m, const struct pickle_operand *operand)
+static void run_dup(struct pickle_machine *m, const struct pickle_operand *operand)
 {
 	(void)operand;
-	enum tscope_status status = need(m, 1);
-	return status == TSCOPE_OK ? tsi_pickle_push(m, m->stack[m->depth - 1]) : status;
+	if (need(m, 1))
+		tsi_pickle_push(m, m->stack[m->depth - 1]);
 }
 
 /* ---- the stream itself ------------------------------------------------------------------ */
 
-static enum tscope_status run_proto(struct pickle_machine *m, const struct pickle_operand *operand)
+static void run_proto(struct pickle_machine *m, const struct pickle_operand *operand)
 {
 	if (operand->number > MAX_PROTOCOL)
-		return tsi_pickle_fail(m, TSCOPE_E_UNSUPPORTED, "protocol %u; 0 to %d are read",
-				       (unsigned)operand->number, MAX_PROTOCOL);
+		tsi_pickle_fail(m, TSCOPE_E_UNSUPPORTED, "protocol %u; 0 to %d are read",
+				(unsigned)operand->number, MAX_PROTOCOL);
 	m->out->protocol = (unsigned)operand->number;
-	return TSCOPE_OK;
 }
 
-/* Frames tell how to read; all that concerns us is that they are there to their end. */
-static enum tscope_status run_frame(struct pickle_machine *m, const struct pickle_operand *operand)
+/* A frame only has to be there to its end. */
+static void run_frame(struct pickle_machine *m, const struct pickle_operand *operand)
 {
 	enum { OPCODE_BYTES = 9 };
 	uint64_t end;
@@ -97,199 +94,178 @@ static enum tscope_status run_frame(struct pickle_machine *m, const struct pickl
 		m->frame_end = end;
 		m->frame_offset = m->op_offset;
 	}
-	return TSCOPE_OK;
 }
 
-static enum tscope_status run_stop(struct pickle_machine *m, const struct pickle_operand *operand)
+static void run_stop(struct pickle_machine *m, const struct pickle_operand *operand)
 {
 	(void)operand;
-	enum tscope_status status = need(m, 1);
-	if (status != TSCOPE_OK)
-		return status;
+	if (!need(m, 1))
+		return;
 	m->out->root = m->stack[m->depth - 1];
 	m->is_done = true;
-	return TSCOPE_OK;
 }
 
-static enum tscope_status run_refuse(struct pickle_machine *m, const struct pickle_operand *operand)
+static void run_refuse(struct pickle_machine *m, const struct pickle_operand *operand)
 {
 	(void)operand;
-	return tsi_pickle_fail(m, TSCOPE_E_UNSUPPORTED, "would %s; only plain data is read",
-			       m->op->refusal);
+	tsi_pickle_fail(m, TSCOPE_E_UNSUPPORTED, "would %s; only plain data is read",
+			m->op->refusal);
 }
 
 /* ---- values -------------------------------------------------------------------------------- */
 
 /* None, True, False: the argument is the word. */
-static enum tscope_status run_constant(struct pickle_machine *m,
-				       const struct pickle_operand *operand)
+static void run_constant(struct pickle_machine *m, const struct pickle_operand *operand)
 {
 	(void)operand;
-	return tsi_pickle_push(m, m->op->argument);
+	tsi_pickle_push(m, m->op->argument);
 }
 
 /* ---- containers ------------------------------------------------------------------------- */
 
 /* A container of the values from `start` on takes their place. */
-static enum tscope_status make(struct pickle_machine *m, enum word_tag tag, size_t start)
+static void make(struct pickle_machine *m, enum word_tag tag, size_t start)
 {
 	size_t count = m->depth - start;
 	const uint32_t *items = count ? m->stack + start : NULL; /* there may be no stack yet */
-	uint32_t word;
-	enum tscope_status status = tsi_graph_add_object(m->out, tag, &word, m->err);
+	uint32_t word = tsi_graph_add_object(m->out, tag);
 
-	if (status == TSCOPE_OK)
-		status = tag == WORD_DICT ? tsi_graph_set(m->out, word, items, count / 2, m->err)
-					  : tsi_graph_append(m->out, word, items, count, m->err);
-	if (status != TSCOPE_OK)
-		return status;
+	tsi_graph_fill(m->out, word, items, count);
 	m->depth = start;
-	return tsi_pickle_push(m, word);
+	tsi_pickle_push(m, word);
 }
 
 /* An empty one; the argument is the tag. */
-static enum tscope_status run_empty(struct pickle_machine *m, const struct pickle_operand *operand)
+static void run_empty(struct pickle_machine *m, const struct pickle_operand *operand)
 {
 	(void)operand;
-	return make(m, (enum word_tag)m->op->argument, m->depth);
+	make(m, (enum word_tag)m->op->argument, m->depth);
 }
 
-static enum tscope_status check_pairs(struct pickle_machine *m, size_t start)
+/* Takes the last mark away: the values above it fill a container. False: failed. */
+static bool pop_items(struct pickle_machine *m, enum word_tag tag, size_t *start)
 {
-	size_t count = m->depth - start;
-
-	if (tsi_likely(count % 2 == 0))
-		return TSCOPE_OK;
-	return tsi_pickle_fail(m, TSCOPE_E_DAMAGED, "the last of %zu keys has no value",
-			       count / 2 + 1);
+	if (!pop_mark(m, start))
+		return false;
+	size_t count = m->depth - *start;
+	if (tsi_likely(tag != WORD_DICT || count % 2 == 0))
+		return true;
+	tsi_pickle_fail(m, TSCOPE_E_DAMAGED, "the last of %zu keys has no value", count / 2 + 1);
+	return false;
 }
 
-/* Of all values above the mark; the argument is the tag. */
-static enum tscope_status run_make(struct pickle_machine *m, const struct pickle_operand *operand)
+/* A container of all values above the mark; the argument is the tag. */
+static void run_make(struct pickle_machine *m, const struct pickle_operand *operand)
 {
 	enum word_tag tag = (enum word_tag)m->op->argument;
-	size_t start = 0;
+	size_t start;
 
 	(void)operand;
-	enum tscope_status status = pop_mark(m, &start);
-	if (status == TSCOPE_OK && tag == WORD_DICT)
-		status = check_pairs(m, start);
-	return status == TSCOPE_OK ? make(m, tag, start) : status;
+	if (pop_items(m, tag, &start))
+		make(m, tag, start);
 }
 
 /* TUPLE1 to TUPLE3: the argument is the number of items. */
-static enum tscope_status run_short_tuple(struct pickle_machine *m,
-					  const struct pickle_operand *operand)
+static void run_short_tuple(struct pickle_machine *m, const struct pickle_operand *operand)
 {
 	(void)operand;
-	enum tscope_status status = need(m, m->op->argument);
-	return status == TSCOPE_OK ? make(m, WORD_TUPLE, m->depth - m->op->argument) : status;
+	if (need(m, m->op->argument))
+		make(m, WORD_TUPLE, m->depth - m->op->argument);
 }
 
 /* The values from `start` on go into the container below them, which must be of this kind. */
-static enum tscope_status add_to(struct pickle_machine *m, enum word_tag tag, size_t start)
+static void add_to(struct pickle_machine *m, enum word_tag tag, size_t start)
 {
-	if (start <= m->fence)
-		return tsi_pickle_fail(m, TSCOPE_E_DAMAGED, "no value to add to");
-	uint32_t container = m->stack[start - 1];
-	size_t count = m->depth - start;
-	if (tsi_word_tag(container) != tag) {
-		struct plain_value wrong = { container };
-		return tsi_pickle_fail(m, TSCOPE_E_DAMAGED, "would add to %s",
-				       tsi_plain_kind_name(tsi_plain_kind(wrong)));
+	if (start <= m->fence) {
+		tsi_pickle_fail(m, TSCOPE_E_DAMAGED, "no value to add to");
+		return;
 	}
-	const uint32_t *items = m->stack + start;
+	struct plain_value container = { m->stack[start - 1] };
+	size_t count = m->depth - start;
+	if (tsi_word_tag(container.word) != tag) {
+		tsi_pickle_fail(m, TSCOPE_E_DAMAGED, "would add to %s",
+				tsi_plain_kind_name(tsi_plain_kind(container)));
+		return;
+	}
 	m->depth = start;
-	if (tag == WORD_DICT)
-		return tsi_graph_set(m->out, container, items, count / 2, m->err);
-	return tsi_graph_append(m->out, container, items, count, m->err);
+	tsi_graph_fill(m->out, container.word, m->stack + start, count);
 }
 
-static enum tscope_status run_append(struct pickle_machine *m, const struct pickle_operand *operand)
+static void run_append(struct pickle_machine *m, const struct pickle_operand *operand)
 {
 	(void)operand;
-	enum tscope_status status = need(m, 2);
-	return status == TSCOPE_OK ? add_to(m, WORD_LIST, m->depth - 1) : status;
+	if (need(m, 2))
+		add_to(m, WORD_LIST, m->depth - 1);
 }
 
-static enum tscope_status run_setitem(struct pickle_machine *m,
-				      const struct pickle_operand *operand)
+static void run_setitem(struct pickle_machine *m, const struct pickle_operand *operand)
 {
 	(void)operand;
-	enum tscope_status status = need(m, 3);
-	return status == TSCOPE_OK ? add_to(m, WORD_DICT, m->depth - 2) : status;
+	if (need(m, 3))
+		add_to(m, WORD_DICT, m->depth - 2);
 }
 
 /* APPENDS, SETITEMS, ADDITEMS: all above the mark; the argument is the tag of what is below. */
-static enum tscope_status run_add_all(struct pickle_machine *m,
-				      const struct pickle_operand *operand)
+static void run_add_all(struct pickle_machine *m, const struct pickle_operand *operand)
 {
 	enum word_tag tag = (enum word_tag)m->op->argument;
-	size_t start = 0;
+	size_t start;
 
 	(void)operand;
-	enum tscope_status status = pop_mark(m, &start);
-	if (status == TSCOPE_OK && tag == WORD_DICT)
-		status = check_pairs(m, start);
-	return status == TSCOPE_OK ? add_to(m, tag, start) : status;
+	if (pop_items(m, tag, &start))
+		add_to(m, tag, start);
 }
 
 /* ---- the memo --------------------------------------------------------------------------- */
 
-static enum tscope_status run_get(struct pickle_machine *m, const struct pickle_operand *operand)
+static void run_get(struct pickle_machine *m, const struct pickle_operand *operand)
 {
 	uint64_t index = operand->number;
 	uint32_t word = index < m->memo_limit.count ? tsi_word_pool_get(&m->memo, index) : 0;
 
-	if (word == 0)
-		return tsi_pickle_fail(m, TSCOPE_E_DAMAGED, "the memo has no entry %llu",
-				       (unsigned long long)index);
-	return tsi_pickle_push(m, word);
+	if (word)
+		tsi_pickle_push(m, word);
+	else
+		tsi_pickle_fail(m, TSCOPE_E_DAMAGED, "the memo has no entry %llu",
+				(unsigned long long)index);
 }
 
-static enum tscope_status memoize(struct pickle_machine *m, uint64_t index)
+static void memoize(struct pickle_machine *m, uint64_t index)
 {
-	enum tscope_status status = need(m, 1);
-
-	if (status != TSCOPE_OK)
-		return status;
-	if (tsi_unlikely(index >= m->memo_limit.count))
-		return tsi_pool_fail(&m->memo_limit, m->err);
+	if (!need(m, 1))
+		return;
+	if (tsi_unlikely(index >= m->memo_limit.count)) {
+		tsi_pool_fail(&m->memo_limit, &m->err);
+		return;
+	}
 	if (tsi_likely(tsi_word_pool_get(&m->memo, index) == 0))
 		m->memo_count++;
 	else
 		tsi_forget_lists(&m->known_lists);
-	return tsi_word_pool_set(&m->memo, index, m->stack[m->depth - 1], m->err);
+	tsi_word_pool_set(&m->memo, index, m->stack[m->depth - 1], &m->err);
 }
 
 /*
  * Writers count entries up, from 0 or 1, and each entry is a value of at least a byte: an
  * index beyond that is there to make the memo large.
  */
-static enum tscope_status run_put(struct pickle_machine *m, const struct pickle_operand *operand)
+static void run_put(struct pickle_machine *m, const struct pickle_operand *operand)
 {
 	if (operand->number > m->op_offset)
-		return tsi_pickle_fail(
-			m, TSCOPE_E_DAMAGED, "entry %llu of the memo after %llu bytes",
-			(unsigned long long)operand->number, (unsigned long long)m->op_offset);
-	return memoize(m, operand->number);
+		tsi_pickle_fail(m, TSCOPE_E_DAMAGED, "entry %llu of the memo after %llu bytes",
+				(unsigned long long)operand->number,
+				(unsigned long long)m->op_offset);
+	else
+		memoize(m, operand->number);
 }
 
-static enum tscope_status run_memoize(struct pickle_machine *m,
-				      const struct pickle_operand *operand)
+static void run_memoize(struct pickle_machine *m, const struct pickle_operand *operand)
 {
 	(void)operand;
-	return memoize(m, m->memo_count);
+	memoize(m, m->memo_count);
 }
 
 /* ---- classes ---------------------------------------------------------------------------- */
-
-static enum tscope_status push_class(struct pickle_machine *m, struct str module, struct str name)
-{
-	uint32_t word;
-	enum tscope_status status = tsi_pickle_find_class(m, module, name, &word);
-	return status == TSCOPE_OK ? tsi_pickle_push(m, word) : status;
-}
 
 /* "module\nname" */
 static void split_lines(struct str lines, struct str *module, struct str *name)
@@ -300,47 +276,44 @@ static void split_lines(struct str lines, struct str *module, struct str *name)
 	*name = (struct str){ end + 1, lines.length - module->length - 1 };
 }
 
-static enum tscope_status run_global(struct pickle_machine *m, const struct pickle_operand *operand)
+static void run_global(struct pickle_machine *m, const struct pickle_operand *operand)
 {
 	struct str module, name;
 
 	split_lines(operand->text, &module, &name);
-	return push_class(m, module, name);
+	tsi_pickle_push(m, tsi_pickle_find_class(m, module, name));
 }
 
-static enum tscope_status run_inst(struct pickle_machine *m, const struct pickle_operand *operand)
+static void run_inst(struct pickle_machine *m, const struct pickle_operand *operand)
 {
 	struct str module, name;
 
 	split_lines(operand->text, &module, &name);
-	return tsi_pickle_refuse_import(m, module, name);
+	tsi_pickle_refuse_import(m, module, name);
 }
 
-static enum tscope_status run_stack_global(struct pickle_machine *m,
-					   const struct pickle_operand *operand)
+static void run_stack_global(struct pickle_machine *m, const struct pickle_operand *operand)
 {
 	(void)operand;
-	enum tscope_status status = need(m, 2);
-	if (status != TSCOPE_OK)
-		return status;
+	if (!need(m, 2))
+		return;
 	m->depth -= 2;
 	struct plain_value module = { m->stack[m->depth] }, name = { m->stack[m->depth + 1] };
-	if (tsi_plain_kind(module) != PLAIN_TEXT || tsi_plain_kind(name) != PLAIN_TEXT)
-		return tsi_pickle_fail(m, TSCOPE_E_DAMAGED, "module and name are no texts");
-	return push_class(m, tsi_plain_text(m->out, module), tsi_plain_text(m->out, name));
+	if (tsi_plain_kind(module) != PLAIN_TEXT || tsi_plain_kind(name) != PLAIN_TEXT) {
+		tsi_pickle_fail(m, TSCOPE_E_DAMAGED, "module and name are no texts");
+		return;
+	}
+	tsi_pickle_push(m, tsi_pickle_find_class(m, tsi_plain_text(m->out, module),
+						 tsi_plain_text(m->out, name)));
 }
 
-static enum tscope_status run_reduce(struct pickle_machine *m, const struct pickle_operand *operand)
+static void run_reduce(struct pickle_machine *m, const struct pickle_operand *operand)
 {
-	uint32_t made;
-
 	(void)operand;
-	enum tscope_status status = need(m, 2);
-	if (status != TSCOPE_OK)
-		return status;
+	if (!need(m, 2))
+		return;
 	m->depth -= 2;
-	status = tsi_pickle_call(m, m->stack[m->depth], m->stack[m->depth + 1], &made);
-	return status == TSCOPE_OK ? tsi_pickle_push(m, made) : status;
+	tsi_pickle_push(m, tsi_pickle_call(m, m->stack[m->depth], m->stack[m->depth + 1]));
 }
 
 /* ---- the table -------------------------------------------------------------------------- */

@@ -57,28 +57,29 @@ static const struct form forms[OPERAND_FORM_COUNT] = {
 
 /* ---- errors and growth ------------------------------------------------------------------ */
 
-enum tscope_status tsi_pickle_fail(struct pickle_machine *m, enum tscope_status status,
-				   const char *format, ...)
+void tsi_pickle_fail(struct pickle_machine *m, enum tscope_status status, const char *format, ...)
 {
-	char text[sizeof(m->err->message)];
+	char text[sizeof(m->err.message)];
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	return tsi_fail_at(m->err, status, m->op_offset, "%s: %s", m->op->name, text);
+	tsi_fail_at(&m->err, status, m->op_offset, "%s: %s", m->op->name, text);
 }
 
-enum tscope_status tsi_pickle_grow_stack(struct pickle_machine *m)
+bool tsi_pickle_grow_stack(struct pickle_machine *m)
 {
-	if (m->depth >= m->stack_limit.count)
-		return tsi_pool_fail(&m->stack_limit, m->err);
+	if (m->depth >= m->stack_limit.count) {
+		tsi_pool_fail(&m->stack_limit, &m->err);
+		return false;
+	}
 	if (tsi_array_reserve(&m->stack, &m->stack_capacity, m->depth + 1, sizeof(*m->stack),
-			      m->err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+			      &m->err) != TSCOPE_OK)
+		return false;
 	m->stack_room =
 		m->stack_capacity < m->stack_limit.count ? m->stack_capacity : m->stack_limit.count;
-	return TSCOPE_OK;
+	return true;
 }
 
 /* ---- taking bytes ----------------------------------------------------------------------- */
@@ -88,75 +89,66 @@ static uint64_t offset_of(const struct pickle_machine *m, const char *at)
 	return m->start_offset + (uint64_t)(at - m->start);
 }
 
-/* Sees that `count` bytes from m->at on are shown; TSCOPE_END: there are fewer. */
-static enum tscope_status show_more(struct pickle_machine *m, size_t count)
+/* Sees that `count` bytes from m->at on are shown; false: there are fewer, or m->err says why. */
+static bool show_more(struct pickle_machine *m, size_t count)
 {
 	size_t available;
 
 	m->start_offset += (uint64_t)(m->at - m->start);
 	tsi_input_consume(m->in, (size_t)(m->at - m->start));
-	enum tscope_status status = tsi_input_peek(m->in, count, &m->start, &available, m->err);
+	enum tscope_status status = tsi_input_peek(m->in, count, &m->start, &available, &m->err);
 	m->at = m->start;
 	m->end = m->start + available;
-	return status;
+	return status == TSCOPE_OK;
 }
 
-static inline enum tscope_status show(struct pickle_machine *m, size_t count)
+static inline bool show(struct pickle_machine *m, size_t count)
 {
-	if (tsi_likely((size_t)(m->end - m->at) >= count))
-		return TSCOPE_OK;
-	return show_more(m, count);
+	return tsi_likely((size_t)(m->end - m->at) >= count) || show_more(m, count);
 }
 
 /* For the operand of the opcode that is being taken. */
-static enum tscope_status show_operand(struct pickle_machine *m, size_t count)
+static bool show_operand(struct pickle_machine *m, size_t count)
 {
-	enum tscope_status status = show(m, count);
-
-	if (tsi_likely(status != TSCOPE_END))
-		return status;
-	return tsi_pickle_fail(m, TSCOPE_E_DAMAGED, "truncated after %zu of %zu bytes",
-			       (size_t)(m->end - m->at), count);
+	if (tsi_likely(show(m, count)))
+		return true;
+	if (m->err.status == TSCOPE_OK)
+		tsi_pickle_fail(m, TSCOPE_E_DAMAGED, "truncated after %zu of %zu bytes",
+				(size_t)(m->end - m->at), count);
+	return false;
 }
 
-static enum tscope_status check_length(struct pickle_machine *m, const struct form *form,
-				       uint64_t length)
+static bool check_length(struct pickle_machine *m, const struct form *form, uint64_t length)
 {
 	if (form->has_sign && (int64_t)length < 0)
-		return tsi_pickle_fail(m, TSCOPE_E_DAMAGED, "a negative length");
-	if (form->max_length && length > form->max_length)
-		return tsi_pickle_fail(m, TSCOPE_E_UNSUPPORTED,
-				       "an integer of %llu bytes; up to 9 are read",
-				       (unsigned long long)length);
-	if (length > m->max_text_bytes)
-		return tsi_pickle_fail(m, TSCOPE_E_LIMIT,
-				       "a text of more than %zu bytes (limit: text bytes)",
-				       m->max_text_bytes);
-	return TSCOPE_OK;
+		tsi_pickle_fail(m, TSCOPE_E_DAMAGED, "a negative length");
+	else if (form->max_length && length > form->max_length)
+		tsi_pickle_fail(m, TSCOPE_E_UNSUPPORTED,
+				"an integer of %llu bytes; up to 9 are read",
+				(unsigned long long)length);
+	else if (length > m->max_text_bytes)
+		tsi_pickle_fail(m, TSCOPE_E_LIMIT,
+				"a text of more than %zu bytes (limit: text bytes)",
+				m->max_text_bytes);
+	else
+		return true;
+	return false;
 }
 
-static enum tscope_status take_number(struct pickle_machine *m, const struct form *form,
-				      struct pickle_operand *operand)
+static void take_number(struct pickle_machine *m, const struct form *form,
+			struct pickle_operand *operand)
 {
-	enum tscope_status status = show_operand(m, form->bytes);
-
-	if (tsi_unlikely(status != TSCOPE_OK))
-		return status;
+	if (!show_operand(m, form->bytes))
+		return;
 	operand->number = tsi_pickle_number(m, m->at, form->bytes);
 	if (form->has_sign)
 		operand->number = (uint64_t)(int64_t)(int32_t)(uint32_t)operand->number;
 	m->at += form->bytes;
-	if (!form->is_length)
-		return TSCOPE_OK;
-
-	status = check_length(m, form, operand->number);
-	if (status == TSCOPE_OK)
-		status = show_operand(m, (size_t)operand->number);
-	if (status != TSCOPE_OK)
-		return status;
+	if (!form->is_length || !check_length(m, form, operand->number) ||
+	    !show_operand(m, (size_t)operand->number))
+		return;
 	operand->text = (struct str){ m->at, (size_t)operand->number };
 	m->at += operand->text.length;
-	return TSCOPE_OK;
 }
 
 /* The length of the text before the last of `lines` line ends; SIZE_MAX: it is not shown. */
@@ -174,88 +166,98 @@ static size_t find_line_end(const struct pickle_machine *m, size_t looked_at, un
 }
 
 /* Text with `lines` line ends, the last of which is left out. */
-static enum tscope_status take_lines(struct pickle_machine *m, unsigned lines, struct str *text)
+static void take_lines(struct pickle_machine *m, unsigned lines, struct str *text)
 {
 	size_t looked_at = 0, length;
 
 	while ((length = find_line_end(m, looked_at, &lines)) == SIZE_MAX) {
 		looked_at = (size_t)(m->end - m->at);
-		enum tscope_status status = check_length(m, &forms[OPERAND_LINE], looked_at);
-		if (status == TSCOPE_OK)
-			status = show(m, looked_at + 1);
-		if (status == TSCOPE_END)
-			return tsi_pickle_fail(m, TSCOPE_E_DAMAGED, "truncated: no end of line");
-		if (status != TSCOPE_OK)
-			return status;
+		if (!check_length(m, &forms[OPERAND_LINE], looked_at))
+			return;
+		if (!show(m, looked_at + 1)) {
+			if (m->err.status == TSCOPE_OK)
+				tsi_pickle_fail(m, TSCOPE_E_DAMAGED, "truncated: no end of line");
+			return;
+		}
 	}
 	*text = (struct str){ m->at, length };
 	m->at += length + 1;
-	return check_length(m, &forms[OPERAND_LINE], length);
+	(void)check_length(m, &forms[OPERAND_LINE], length);
 }
 
-static enum tscope_status take_operand(struct pickle_machine *m, struct pickle_operand *operand)
+static void take_operand(struct pickle_machine *m, struct pickle_operand *operand)
 {
 	const struct form *form = &forms[m->op->operand];
 	bool is_negative;
-	enum tscope_status status;
 
-	if (form->bytes)
-		return take_number(m, form, operand);
+	if (form->bytes) {
+		take_number(m, form, operand);
+		return;
+	}
 	if (form->lines == 0)
-		return TSCOPE_OK;
-	status = take_lines(m, form->lines, &operand->text);
-	if (status != TSCOPE_OK || m->op->operand != OPERAND_DECIMAL)
-		return status;
+		return;
+	take_lines(m, form->lines, &operand->text);
+	if (m->op->operand != OPERAND_DECIMAL || m->err.status != TSCOPE_OK)
+		return;
 	if (tsi_pickle_parse_integer(operand->text, &is_negative, &operand->number) !=
 		    PICKLE_INTEGER ||
 	    is_negative)
-		return tsi_pickle_fail(m, TSCOPE_E_DAMAGED, "no number but \"%.*s\"",
-				       TSI_QUOTE(operand->text));
-	return TSCOPE_OK;
+		tsi_pickle_fail(m, TSCOPE_E_DAMAGED, "no number but \"%.*s\"",
+				TSI_QUOTE(operand->text));
 }
 
 /* ---- the machine ------------------------------------------------------------------------- */
 
-static enum tscope_status refuse_byte(struct pickle_machine *m, bool is_first)
+static void refuse_byte(struct pickle_machine *m, bool is_first)
 {
 	unsigned byte = (unsigned char)*m->at;
 
 	if (is_first)
-		return tsi_fail_at(m->err, TSCOPE_E_FORMAT, m->op_offset,
-				   "not a pickle: begins with byte 0x%02x", byte);
-	return tsi_fail_at(m->err, TSCOPE_E_DAMAGED, m->op_offset,
-			   "pickle: byte 0x%02x is no opcode", byte);
+		tsi_fail_at(&m->err, TSCOPE_E_FORMAT, m->op_offset,
+			    "not a pickle: begins with byte 0x%02x", byte);
+	else
+		tsi_fail_at(&m->err, TSCOPE_E_DAMAGED, m->op_offset,
+			    "pickle: byte 0x%02x is no opcode", byte);
 }
 
-static enum tscope_status run_next(struct pickle_machine *m)
+/* The input ends, or broke, where an opcode should be. */
+static void fail_at_end(struct pickle_machine *m, bool is_first)
+{
+	uint64_t end = offset_of(m, m->at);
+
+	if (m->err.status != TSCOPE_OK)
+		return;
+	if (is_first)
+		tsi_fail_at(&m->err, TSCOPE_E_EMPTY, end, "no pickle: no byte");
+	else
+		tsi_fail_at(&m->err, TSCOPE_E_DAMAGED, end, "pickle: truncated: ends without STOP");
+}
+
+static void run_next(struct pickle_machine *m)
 {
 	struct pickle_operand operand = { 0 };
 	bool is_first = m->op == NULL;
-	enum tscope_status status = show(m, 1);
 
-	if (tsi_unlikely(status != TSCOPE_OK)) {
-		if (status != TSCOPE_END)
-			return status;
-		uint64_t end = offset_of(m, m->at);
-		return is_first ? tsi_fail_at(m->err, TSCOPE_E_EMPTY, end, "no pickle: no byte")
-				: tsi_fail_at(m->err, TSCOPE_E_DAMAGED, end,
-					      "pickle: truncated: ends without STOP");
+	if (tsi_unlikely(!show(m, 1))) {
+		fail_at_end(m, is_first);
+		return;
 	}
 	m->op_offset = offset_of(m, m->at);
 	m->op = &tsi_pickle_opcodes[(unsigned char)*m->at];
-	if (tsi_unlikely(!m->op->name))
-		return refuse_byte(m, is_first);
-	m->at++;
-	status = take_operand(m, &operand);
-	if (tsi_unlikely(status != TSCOPE_OK))
-		return status;
-	status = m->op->run(m, &operand);
-	if (tsi_unlikely(status == TSCOPE_E_LIMIT) && m->err && !m->err->has_offset) {
-		m->err->has_offset = true;
-		m->err->offset = m->op_offset;
-		return tsi_fail_within(m->err, "%s", m->op->name);
+	if (tsi_unlikely(!m->op->name)) {
+		refuse_byte(m, is_first);
+		return;
 	}
-	return status;
+	m->at++;
+	take_operand(m, &operand);
+	if (tsi_unlikely(m->err.status != TSCOPE_OK))
+		return;
+	m->op->run(m, &operand);
+	if (tsi_unlikely(m->err.status == TSCOPE_E_LIMIT) && !m->err.has_offset) {
+		m->err.has_offset = true;
+		m->err.offset = m->op_offset;
+		tsi_fail_within(&m->err, "%s", m->op->name);
+	}
 }
 
 /* MEMOIZE, where it sets an entry that has room and was not set. */
@@ -307,35 +309,28 @@ static void take_usual(struct pickle_machine *m)
 }
 
 /* What follows STOP is counted, not read. */
-static enum tscope_status finish(struct pickle_machine *m)
+static void finish(struct pickle_machine *m)
 {
-	enum tscope_status status;
-
 	do {
 		m->out->trailing_bytes += (uint64_t)(m->end - m->at);
 		m->at = m->end;
-		status = show_more(m, 1);
-	} while (status == TSCOPE_OK);
-	if (status != TSCOPE_END)
-		return status;
-	if (m->frame_end > offset_of(m, m->end))
-		return tsi_fail_at(m->err, TSCOPE_E_DAMAGED, m->frame_offset,
-				   "FRAME: ends at byte %llu, behind the end of the input",
-				   (unsigned long long)m->frame_end);
-	return TSCOPE_OK;
+	} while (show_more(m, 1));
+	if (m->err.status == TSCOPE_OK && m->frame_end > offset_of(m, m->end))
+		tsi_fail_at(&m->err, TSCOPE_E_DAMAGED, m->frame_offset,
+			    "FRAME: ends at byte %llu, behind the end of the input",
+			    (unsigned long long)m->frame_end);
 }
 
-static enum tscope_status run(struct pickle_machine *m)
+static void run(struct pickle_machine *m)
 {
-	enum tscope_status status = TSCOPE_OK;
-
-	while (!m->is_done && status == TSCOPE_OK) {
+	while (!m->is_done && m->err.status == TSCOPE_OK) {
 		take_usual(m);
-		status = run_next(m);
-		if (m->depth == m->fence && status == TSCOPE_OK)
-			status = tsi_pickle_repeat_list(m);
+		run_next(m);
+		if (m->depth == m->fence && m->err.status == TSCOPE_OK)
+			tsi_pickle_repeat_list(m);
 	}
-	return status == TSCOPE_OK ? finish(m) : status;
+	if (m->err.status == TSCOPE_OK)
+		finish(m);
 }
 
 static size_t or_default(size_t option, size_t value)
@@ -348,37 +343,28 @@ enum tscope_status tsi_pickle_read(struct plain **ret, struct input *in,
 {
 	static const struct pickle_options defaults = { 0 };
 	const struct pickle_options *o = options ? options : &defaults;
-	struct plain *plain = calloc(1, sizeof(*plain));
-	if (!plain)
-		return tsi_fail_nomem(err);
-
-	struct tscope_error own_err = { 0 };
 	struct pickle_machine m = {
 		.in = in,
 		.start = "",
 		.start_offset = tsi_input_offset(in),
-		.out = plain,
+		.out = calloc(1, sizeof(*m.out)),
 		.stack_limit = { or_default(o->max_stack, DEFAULT_MAX_STACK), "stack values" },
 		.mark_limit = { or_default(o->max_marks, DEFAULT_MAX_MARKS), "marks" },
 		.memo_limit = { or_default(o->max_memo, DEFAULT_MAX_MEMO), "memo entries" },
 		.max_text_bytes = or_default(o->plain.max_text_bytes, PLAIN_MAX_TEXT_BYTES),
-		.err = err ? err : &own_err,
 	};
+
+	if (!m.out)
+		return tsi_fail_nomem(err);
 	m.at = m.end = m.start;
-	enum tscope_status status = tsi_graph_init(plain, &o->plain, m.err);
-	if (status == TSCOPE_OK)
-		status = run(&m);
+	tsi_graph_init(m.out, &o->plain, &m.err);
+	run(&m);
 	free(m.stack);
 	free(m.marks);
 	free(m.scratch);
 	tsi_word_pool_deinit(&m.memo);
 	tsi_known_lists_deinit(&m.known_lists);
-	if (status != TSCOPE_OK) {
-		tsi_plain_free(plain);
-		return status;
-	}
-	*ret = plain;
-	return TSCOPE_OK;
+	return tsi_graph_end(m.out, &m.err, ret, err);
 }
 
 unsigned tsi_pickle_protocol(const struct plain *plain)

@@ -13,36 +13,27 @@ enum {
 	PORTION_WORDS = 2 * CONTENT_WORDS_MAX,
 };
 
-enum tscope_status tsi_build_init(struct plain_build *build, const struct plain_limits *limits,
-				  struct tscope_error *err)
+void tsi_build_init(struct plain_build *build, const struct plain_limits *limits)
 {
-	static const struct plain_limits defaults = { 0 };
+	struct tscope_error *err = &build->err;
 
-	*build = (struct plain_build){ .err = err, .max_levels = MAX_LEVELS };
+	*build = (struct plain_build){ .max_levels = MAX_LEVELS };
 	/* There is a stack from the beginning, also for a container that holds nothing. */
-	if (tsi_array_new(&build->plain, 1, sizeof(*build->plain), err) != TSCOPE_OK ||
-	    tsi_array_reserve(&build->stack, &build->capacity, 1, sizeof(*build->stack), err) !=
+	if (tsi_array_new(&build->plain, 1, sizeof(*build->plain), err) == TSCOPE_OK &&
+	    tsi_array_reserve(&build->stack, &build->capacity, 1, sizeof(*build->stack), err) ==
 		    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_graph_init(build->plain, limits ? limits : &defaults, err);
+		tsi_graph_init(build->plain, limits, err);
 }
 
-enum tscope_status tsi_build_end(struct plain_build *build, enum tscope_status status,
-				 struct plain **ret)
+enum tscope_status tsi_build_end(struct plain_build *build, struct plain **ret,
+				 struct tscope_error *err)
 {
-	struct plain *plain = build->plain;
-
-	if (status == TSCOPE_OK) {
-		plain->root = build->stack[0];
-		*ret = plain;
-		plain = NULL;
-	}
-	tsi_plain_free(plain);
+	if (build->err.status == TSCOPE_OK)
+		build->plain->root = build->stack[0];
 	tsi_share_deinit(&build->share);
 	free(build->stack);
 	free(build->levels);
-	*build = (struct plain_build){ 0 };
-	return status;
+	return tsi_graph_end(build->plain, &build->err, ret, err);
 }
 
 /* What stands under the shared key, and what is in that. */
@@ -57,69 +48,60 @@ static bool is_shared(const struct plain_build *build, enum word_tag tag)
 	return is_value && tag == WORD_LIST && build->stack[build->depth - 1] == build->shared_key;
 }
 
-enum tscope_status tsi_build_open(struct plain_build *build, enum word_tag tag)
+void tsi_build_open(struct plain_build *build, enum word_tag tag)
 {
-	if (build->level_count == build->max_levels)
-		return tsi_fail(build->err, TSCOPE_E_LIMIT,
-				"values nested deeper than %zu (limit: nesting)",
-				build->max_levels);
+	if (build->err.status != TSCOPE_OK)
+		return;
+	if (build->level_count == build->max_levels) {
+		tsi_fail(&build->err, TSCOPE_E_LIMIT,
+			 "values nested deeper than %zu (limit: nesting)", build->max_levels);
+		return;
+	}
 	if (tsi_array_reserve(&build->levels, &build->level_capacity, build->level_count + 1,
-			      sizeof(*build->levels), build->err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+			      sizeof(*build->levels), &build->err) != TSCOPE_OK)
+		return;
 	struct plain_level level = { .start = build->depth,
 				     .tag = tag,
 				     .is_shared = is_shared(build, tag) };
 	build->levels[build->level_count++] = level;
-	return TSCOPE_OK;
 }
 
 /* Stores the values of the innermost container that are on the stack. */
-static enum tscope_status store(struct plain_build *build, struct plain_level *level)
+static void store(struct plain_build *build, struct plain_level *level)
 {
-	const uint32_t *words = build->stack + level->start;
-	size_t count = build->depth - level->start;
-	enum tscope_status status = TSCOPE_OK;
-
 	if (level->object == 0)
-		status = tsi_graph_add_object(build->plain, level->tag, &level->object, build->err);
-	if (status != TSCOPE_OK)
-		return status;
+		level->object = tsi_graph_add_object(build->plain, level->tag);
+	tsi_graph_fill(build->plain, level->object, build->stack + level->start,
+		       build->depth - level->start);
 	build->depth = level->start;
-	if (level->tag == WORD_DICT)
-		return tsi_graph_set(build->plain, level->object, words, count / 2, build->err);
-	return tsi_graph_append(build->plain, level->object, words, count, build->err);
 }
 
-enum tscope_status tsi_build_push(struct plain_build *build, uint32_t word)
+void tsi_build_push(struct plain_build *build, uint32_t word)
 {
-	if (tsi_array_reserve(&build->stack, &build->capacity, build->depth + 1,
-			      sizeof(*build->stack), build->err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (tsi_unlikely(build->err.status != TSCOPE_OK) ||
+	    tsi_array_reserve(&build->stack, &build->capacity, build->depth + 1,
+			      sizeof(*build->stack), &build->err) != TSCOPE_OK)
+		return;
 	build->stack[build->depth++] = word;
 	if (build->level_count == 0)
-		return TSCOPE_OK;
+		return;
 	struct plain_level *level = &build->levels[build->level_count - 1];
-	if (tsi_likely(build->depth - level->start < PORTION_WORDS))
-		return TSCOPE_OK;
-	return store(build, level);
+	if (tsi_unlikely(build->depth - level->start >= PORTION_WORDS))
+		store(build, level);
 }
 
-enum tscope_status tsi_build_close(struct plain_build *build, uint32_t *object)
+uint32_t tsi_build_close(struct plain_build *build)
 {
-	struct plain_level *level = &build->levels[build->level_count - 1];
-	enum tscope_status status;
-
+	if (build->err.status != TSCOPE_OK)
+		return 0;
+	struct plain_level *level = &build->levels[--build->level_count];
 	if (level->is_shared && level->object == 0) {
-		status = tsi_share_object(&build->share, build->plain, level->tag,
-					  build->stack + level->start, build->depth - level->start,
-					  &level->object, build->err);
+		level->object =
+			tsi_share_object(&build->share, build->plain, level->tag,
+					 build->stack + level->start, build->depth - level->start);
 		build->depth = level->start;
 	} else {
-		status = store(build, level);
+		store(build, level);
 	}
-	if (status != TSCOPE_OK)
-		return status;
-	*object = level->object;
-	build->level_count--;
-	return TSCOPE_OK;
+	return build->err.status == TSCOPE_OK ? level->object : 0;
 }

@@ -25,7 +25,8 @@ struct plain_build {
 	/* The key whose lists are shared, and what is in them; 0: none. */
 	uint32_t shared_key;
 	struct plain_share share;
-	struct tscope_error *err; /* not NULL */
+	/* The first failure, of this or of the reader; what comes after it changes nothing. */
+	struct tscope_error err;
 };
 
 struct plain_level {
@@ -35,26 +36,25 @@ struct plain_level {
 	uint32_t object; /* once it has got a portion; else 0 */
 };
 
-/* limits: NULL for the defaults. On failure it may be ended. */
-TSI_MUST_CHECK
-enum tscope_status tsi_build_init(struct plain_build *build, const struct plain_limits *limits,
-				  struct tscope_error *err);
+/* limits: NULL for the defaults. */
+void tsi_build_init(struct plain_build *build, const struct plain_limits *limits);
 
-/* Frees; *ret is the data whose root is the one value that was pushed outside of all containers. */
-enum tscope_status tsi_build_end(struct plain_build *build, enum tscope_status status,
-				 struct plain **ret);
+/*
+ * Frees; *ret is the data whose root is the one value that was pushed outside of all containers,
+ * unless build->err tells of a failure: then that is *err, which may be NULL.
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_build_end(struct plain_build *build, struct plain **ret,
+				 struct tscope_error *err);
 
 /* WORD_LIST or WORD_DICT. TSCOPE_E_LIMIT: nested too deep. */
-TSI_MUST_CHECK
-enum tscope_status tsi_build_open(struct plain_build *build, enum word_tag tag);
+void tsi_build_open(struct plain_build *build, enum word_tag tag);
 
 /* A value; into a dict by turns a key and a value. */
-TSI_MUST_CHECK
-enum tscope_status tsi_build_push(struct plain_build *build, uint32_t word);
+void tsi_build_push(struct plain_build *build, uint32_t word);
 
-/* The container that was opened last. It is not pushed. */
-TSI_MUST_CHECK
-enum tscope_status tsi_build_close(struct plain_build *build, uint32_t *object);
+/* The container that was opened last; 0: failed. It is not pushed. */
+uint32_t tsi_build_close(struct plain_build *build);
 
 /* The innermost container that is open, or WORD_ABSENT. */
 static inline enum word_tag tsi_build_inside(const struct plain_build *build)

@@ -49,8 +49,7 @@ enum tscope_status tsi_cursor_check_length(struct plain_cursor *cursor, size_t l
 enum tscope_status tsi_cursor_place_limit(struct plain_cursor *cursor, enum tscope_status status,
 					  const char *form);
 
-/* Over a UTF-8 byte order mark, which there may be at the beginning. */
-TSI_MUST_CHECK
+/* Over a UTF-8 byte order mark, which there may be at the beginning. Fails as *err says. */
 enum tscope_status tsi_cursor_skip_mark(struct plain_cursor *cursor);
 
 TSI_MUST_CHECK
@@ -69,8 +68,7 @@ static inline enum tscope_status tsi_cursor_skip_space(struct plain_cursor *curs
 TSI_MUST_CHECK
 enum tscope_status tsi_cursor_take_line(struct plain_cursor *cursor, struct str *line);
 
-/* On to the end of the input; *count is how many bytes that were. */
-TSI_MUST_CHECK
+/* On to the end of the input; *count is how many bytes that were. Fails as *err says. */
 enum tscope_status tsi_cursor_skip_rest(struct plain_cursor *cursor, uint64_t *count);
 
 #endif

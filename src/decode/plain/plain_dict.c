@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "base/error.h"
 
 enum { FIRST_SLOTS = 64 };
 
@@ -36,111 +35,93 @@ static uint32_t *number_slot(const struct plain *plain, uint32_t number)
 	return &plain->key_slots[at];
 }
 
-static enum tscope_status make_room_for_number(struct plain *plain, struct tscope_error *err)
+/* False without memory. */
+static bool make_room_for_number(struct plain *plain)
 {
 	uint32_t *old = plain->key_slots;
 	size_t old_count = plain->key_slot_count;
 
 	if (2 * plain->key_count < old_count)
-		return TSCOPE_OK;
+		return true;
 	size_t slot_count = old_count ? 2 * old_count : FIRST_SLOTS;
 	uint32_t *slots;
-	if (tsi_array_new(&slots, slot_count, sizeof(*slots), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (tsi_array_new(&slots, slot_count, sizeof(*slots), plain->err) != TSCOPE_OK)
+		return false;
 	plain->key_slots = slots;
 	plain->key_slot_count = slot_count;
 	for (size_t i = 0; i < old_count; i++)
 		if (old[i])
 			*number_slot(plain, old[i]) = old[i];
 	free(old);
-	return TSCOPE_OK;
+	return true;
 }
 
 /* Equal keys must be the same word, as equal texts are: the first of equal numbers. */
-static enum tscope_status unify_key(struct plain *plain, uint32_t *key, struct tscope_error *err)
+static uint32_t unify_key(struct plain *plain, uint32_t key)
 {
-	if (tsi_likely(!is_stored_number(*key)))
-		return TSCOPE_OK;
-	if (make_room_for_number(plain, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	uint32_t *slot = number_slot(plain, *key);
+	if (tsi_likely(!is_stored_number(key)) || !make_room_for_number(plain))
+		return key;
+	uint32_t *slot = number_slot(plain, key);
 	if (*slot == 0) {
-		*slot = *key;
+		*slot = key;
 		plain->key_count++;
 	}
-	*key = *slot;
-	return TSCOPE_OK;
+	return *slot;
 }
 
 /* ---- dicts of many keys ----------------------------------------------------------------- */
 
-static enum tscope_status make_slots(const struct plain *plain, struct plain_heap *heap,
-				     struct tscope_error *err)
+/* False without memory. */
+static bool make_slots(const struct plain *plain, struct plain_heap *heap)
 {
 	if (heap->count < heap->slot_count) /* words: half of the slots are taken */
-		return TSCOPE_OK;
+		return true;
 	size_t slot_count = heap->slot_count ? 2 * heap->slot_count : FIRST_SLOTS;
 	uint32_t *slots;
-	if (tsi_array_new(&slots, slot_count, sizeof(*slots), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (tsi_array_new(&slots, slot_count, sizeof(*slots), plain->err) != TSCOPE_OK)
+		return false;
 	free(heap->slots);
 	heap->slots = slots;
 	heap->slot_count = slot_count;
 	for (size_t i = 0; i < heap->count / 2; i++)
 		*tsi_graph_heap_slot(plain, heap, heap->words[2 * i]) = (uint32_t)i + 1;
-	return TSCOPE_OK;
+	return true;
 }
 
-static enum tscope_status set_in_heap(struct plain *plain, struct plain_heap *heap,
-				      const uint32_t pair[2], struct tscope_error *err)
+static void set_in_heap(struct plain *plain, struct plain_heap *heap, const uint32_t pair[2])
 {
-	if (make_slots(plain, heap, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (!make_slots(plain, heap))
+		return;
 	uint32_t *slot = tsi_graph_heap_slot(plain, heap, pair[0]);
-	if (*slot) {
+	if (*slot)
 		heap->words[2 * (size_t)(*slot - 1) + 1] = pair[1];
-		return TSCOPE_OK;
-	}
-	enum tscope_status status = tsi_graph_heap_add(plain, heap, pair, 2, err);
-	if (status == TSCOPE_OK)
+	else if (tsi_graph_heap_add(plain, heap, pair, 2))
 		*slot = (uint32_t)(heap->count / 2);
-	return status;
 }
 
 /* A dict that has as many keys as a shape can have. */
-static enum tscope_status move_to_heap(struct plain *plain, uint32_t *content,
-				       struct tscope_error *err)
+static void move_to_heap(struct plain *plain, uint32_t *content)
 {
-	uint32_t moved = 0;
-	enum tscope_status status = tsi_graph_new_heap(plain, 4 * SHAPE_KEYS_MAX, &moved, err);
-	if (status != TSCOPE_OK)
-		return status;
-
 	const uint32_t *words = tsi_graph_words(plain, *content);
 	const uint32_t *keys = tsi_shape_keys(&plain->shapes, tsi_graph_shape_of(words[0]));
-	struct plain_heap *heap = tsi_graph_heap(plain, moved);
-	for (size_t i = 0; i < SHAPE_KEYS_MAX && status == TSCOPE_OK; i++)
-		status =
-			set_in_heap(plain, heap, (const uint32_t[2]){ keys[i], words[1 + i] }, err);
-	*content = moved;
-	return status;
+
+	*content = tsi_graph_new_heap(plain, 4 * SHAPE_KEYS_MAX);
+	for (size_t i = 0; i < SHAPE_KEYS_MAX && plain->err->status == TSCOPE_OK; i++)
+		set_in_heap(plain, tsi_graph_heap(plain, *content),
+			    (const uint32_t[2]){ keys[i], words[1 + i] });
 }
 
 /* ---- dicts with a shape ------------------------------------------------------------------ */
 
 /* Adds the value of a key that the dict's shape did not have: `shape` is the child that has it. */
-static enum tscope_status add_value(struct plain *plain, uint32_t *content, uint32_t shape,
-				    uint32_t value, struct tscope_error *err)
+static void add_value(struct plain *plain, uint32_t *content, uint32_t shape, uint32_t value)
 {
 	size_t held = plain->shapes.shapes[shape].count - 1, at = *content;
 	const uint32_t *words = *content ? tsi_graph_words(plain, *content) : NULL;
 
 	if (!words || !(words[0] & CONTENT_HAS_ROOM) || held == tsi_graph_room(held)) {
-		enum tscope_status status =
-			tsi_word_pool_take(&plain->contents, 1 + tsi_graph_room(held + 1),
-					   &plain->content_limit, &at, err);
-		if (status != TSCOPE_OK)
-			return status;
+		if (!tsi_graph_take(plain, 1 + tsi_graph_room(held + 1), &at))
+			return;
 		if (held)
 			memcpy(tsi_graph_words(plain, (uint32_t)at) + 1, words + 1,
 			       held * sizeof(*words));
@@ -149,37 +130,36 @@ static enum tscope_status add_value(struct plain *plain, uint32_t *content, uint
 	uint32_t *to = tsi_graph_words(plain, *content);
 	to[0] = shape | CONTENT_HAS_ROOM;
 	to[1 + held] = value;
-	return TSCOPE_OK;
 }
 
 /* One pair, in whatever form the dict is. */
-static enum tscope_status set_pair(struct plain *plain, uint32_t *content, const uint32_t pair[2],
-				   struct tscope_error *err)
+static void set_pair(struct plain *plain, uint32_t *content, const uint32_t pair[2])
 {
 	struct shape_set *shapes = &plain->shapes;
-	enum tscope_status status = TSCOPE_OK;
 
-	if (*content & CONTENT_IN_HEAP)
-		return set_in_heap(plain, tsi_graph_heap(plain, *content), pair, err);
+	if (*content & CONTENT_IN_HEAP) {
+		set_in_heap(plain, tsi_graph_heap(plain, *content), pair);
+		return;
+	}
 	uint32_t *words = *content ? tsi_graph_words(plain, *content) : NULL;
 	uint32_t shape = words ? tsi_graph_shape_of(words[0]) : 0;
 	uint32_t child = tsi_shape_child(shapes, shape, pair[0]);
-	if (child)
-		return add_value(plain, content, child, pair[1], err);
-
-	size_t place = tsi_shape_find(shapes, shape, pair[0]);
-	if (place != SIZE_MAX) {
-		words[1 + place] = pair[1];
-		return TSCOPE_OK;
+	if (child == SHAPE_NONE) {
+		size_t place = tsi_shape_find(shapes, shape, pair[0]);
+		if (place != SIZE_MAX) {
+			words[1 + place] = pair[1];
+			return;
+		}
+		if (shapes->shapes[shape].count == SHAPE_KEYS_MAX) {
+			move_to_heap(plain, content);
+			if (*content)
+				set_in_heap(plain, tsi_graph_heap(plain, *content), pair);
+			return;
+		}
+		child = tsi_shape_add_child(shapes, shape, pair[0], plain->err);
 	}
-	if (shapes->shapes[shape].count == SHAPE_KEYS_MAX) {
-		status = move_to_heap(plain, content, err);
-		if (status == TSCOPE_OK)
-			status = set_in_heap(plain, tsi_graph_heap(plain, *content), pair, err);
-		return status;
-	}
-	status = tsi_shape_add_child(shapes, shape, pair[0], &child, err);
-	return status == TSCOPE_OK ? add_value(plain, content, child, pair[1], err) : status;
+	if (child != SHAPE_NONE)
+		add_value(plain, content, child, pair[1]);
 }
 
 static bool has_keys(const struct plain *plain, uint32_t shape, const uint32_t *pairs)
@@ -215,37 +195,31 @@ static uint32_t known_shape(struct plain *plain, const uint32_t *pairs, size_t p
 }
 
 /* An empty dict gets all that it will have, most likely. */
-static enum tscope_status fill(struct plain *plain, uint32_t *content, uint32_t shape,
-			       const uint32_t *pairs, size_t pair_count, struct tscope_error *err)
+static void fill(struct plain *plain, uint32_t *content, uint32_t shape, const uint32_t *pairs,
+		 size_t pair_count)
 {
 	size_t at;
-	enum tscope_status status = tsi_word_pool_take(&plain->contents, 1 + pair_count,
-						       &plain->content_limit, &at, err);
 
-	if (status != TSCOPE_OK)
-		return status;
+	if (!tsi_graph_take(plain, 1 + pair_count, &at))
+		return;
 	uint32_t *words = tsi_graph_words(plain, (uint32_t)at);
 	words[0] = shape;
 	for (size_t i = 0; i < pair_count; i++)
 		words[1 + i] = pairs[2 * i + 1];
 	*content = (uint32_t)at;
-	return TSCOPE_OK;
 }
 
-enum tscope_status tsi_graph_set(struct plain *plain, uint32_t dict, const uint32_t *pairs,
-				 size_t pair_count, struct tscope_error *err)
+void tsi_graph_set(struct plain *plain, uint32_t dict, const uint32_t *pairs, size_t pair_count)
 {
+	if (tsi_unlikely(plain->err->status != TSCOPE_OK))
+		return;
 	uint32_t *content = tsi_graph_content(plain, dict);
 	uint32_t shape = *content == 0 ? known_shape(plain, pairs, pair_count) : SHAPE_NONE;
-	enum tscope_status status = TSCOPE_OK;
-
-	if (shape != SHAPE_NONE)
-		return fill(plain, content, shape, pairs, pair_count, err);
-	for (size_t i = 0; i < pair_count && status == TSCOPE_OK; i++) {
-		uint32_t pair[2] = { pairs[2 * i], pairs[2 * i + 1] };
-		status = unify_key(plain, &pair[0], err);
-		if (status == TSCOPE_OK)
-			status = set_pair(plain, content, pair, err);
+	if (shape != SHAPE_NONE) {
+		fill(plain, content, shape, pairs, pair_count);
+		return;
 	}
-	return status;
+	for (size_t i = 0; i < pair_count && plain->err->status == TSCOPE_OK; i++)
+		set_pair(plain, content,
+			 (const uint32_t[2]){ unify_key(plain, pairs[2 * i]), pairs[2 * i + 1] });
 }

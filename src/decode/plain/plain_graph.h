@@ -59,6 +59,7 @@ struct plain {
 	size_t key_count, key_slot_count;
 	uint64_t hash_seed;
 	struct pool_limit object_limit, number_limit, text_limit, content_limit;
+	struct tscope_error *err; /* while it is made: its first failure */
 
 	uint32_t root;
 	unsigned protocol;
@@ -144,37 +145,29 @@ static inline uint32_t *tsi_graph_heap_slot(const struct plain *plain,
 
 /* ---- adding --------------------------------------------------------------------------- */
 
-TSI_MUST_CHECK
-enum tscope_status tsi_graph_init(struct plain *plain, const struct plain_limits *limits,
-				  struct tscope_error *err);
+/*
+ * The first failure, TSCOPE_E_LIMIT or TSCOPE_E_NOMEM, sticks to *err, which is the graph's until
+ * it is complete: err->status says whether there was one. Words of what failed are 0, and may be
+ * passed on.
+ */
+void tsi_graph_init(struct plain *plain, const struct plain_limits *limits,
+		    struct tscope_error *err);
 
 /* Fine on a zeroed struct. */
 void tsi_graph_deinit(struct plain *plain);
 
 /* WORD_TEXT or WORD_BYTES, copied; equal ones have the same word. */
-TSI_MUST_CHECK
-enum tscope_status tsi_graph_add_text(struct plain *plain, enum word_tag tag, struct str text,
-				      uint32_t *word, struct tscope_error *err);
+uint32_t tsi_graph_add_text(struct plain *plain, enum word_tag tag, struct str text);
 
-TSI_MUST_CHECK
-enum tscope_status tsi_graph_add_int64(struct plain *plain, int64_t number, uint32_t *word,
-				       struct tscope_error *err);
-TSI_MUST_CHECK
-enum tscope_status tsi_graph_add_uint64(struct plain *plain, uint64_t number, uint32_t *word,
-					struct tscope_error *err);
-TSI_MUST_CHECK
-enum tscope_status tsi_graph_add_real(struct plain *plain, double number, uint32_t *word,
-				      struct tscope_error *err);
+uint32_t tsi_graph_add_int64(struct plain *plain, int64_t number);
+uint32_t tsi_graph_add_uint64(struct plain *plain, uint64_t number);
+uint32_t tsi_graph_add_real(struct plain *plain, double number);
 
 /* An empty WORD_LIST, WORD_TUPLE or WORD_DICT. */
-TSI_MUST_CHECK
-enum tscope_status tsi_graph_add_object(struct plain *plain, enum word_tag tag, uint32_t *word,
-					struct tscope_error *err);
+uint32_t tsi_graph_add_object(struct plain *plain, enum word_tag tag);
 
 /* Adds items at the end of a list, or fills a tuple. They are not in the graph's own memory. */
-TSI_MUST_CHECK
-enum tscope_status tsi_graph_append(struct plain *plain, uint32_t list, const uint32_t *items,
-				    size_t count, struct tscope_error *err);
+void tsi_graph_append(struct plain *plain, uint32_t list, const uint32_t *items, size_t count);
 
 /*
  * Gives an empty list what another one holds, in the same memory: that must have got all of it
@@ -183,9 +176,25 @@ enum tscope_status tsi_graph_append(struct plain *plain, uint32_t list, const ui
 bool tsi_graph_share_items(struct plain *plain, uint32_t list, uint32_t other);
 
 /* Sets pairs of a dict: key, value, key, value … Of equal keys the last value counts. */
+void tsi_graph_set(struct plain *plain, uint32_t dict, const uint32_t *pairs, size_t pair_count);
+
+/* tsi_graph_append() or, of a WORD_DICT, tsi_graph_set(). */
+static inline void tsi_graph_fill(struct plain *plain, uint32_t object, const uint32_t *words,
+				  size_t count)
+{
+	if (tsi_word_tag(object) == WORD_DICT)
+		tsi_graph_set(plain, object, words, count / 2);
+	else
+		tsi_graph_append(plain, object, words, count);
+}
+
+/*
+ * Ends the making of data from malloc(): *ret is it, or it is freed and *err says why, which may
+ * be NULL.
+ */
 TSI_MUST_CHECK
-enum tscope_status tsi_graph_set(struct plain *plain, uint32_t dict, const uint32_t *pairs,
-				 size_t pair_count, struct tscope_error *err);
+enum tscope_status tsi_graph_end(struct plain *plain, const struct tscope_error *failure,
+				 struct plain **ret, struct tscope_error *err);
 
 /* ---- what lists and dicts share -------------------------------------------------------- */
 
@@ -199,15 +208,19 @@ static inline size_t tsi_graph_room(size_t words)
 	return room;
 }
 
-/* Another row of heaps, with room for some words, for the content of an object. */
-TSI_MUST_CHECK
-enum tscope_status tsi_graph_new_heap(struct plain *plain, size_t room, uint32_t *content,
-				      struct tscope_error *err);
+/* New content of so many words; *index is where. False: failed. */
+static inline bool tsi_graph_take(struct plain *plain, size_t count, size_t *index)
+{
+	return tsi_word_pool_take(&plain->contents, count, &plain->content_limit, index,
+				  plain->err);
+}
 
-/* Adds words at its end. */
+/* Another row of heaps, with room for some words, for the content of an object. 0: failed. */
 TSI_MUST_CHECK
-enum tscope_status tsi_graph_heap_add(struct plain *plain, struct plain_heap *heap,
-				      const uint32_t *words, size_t count,
-				      struct tscope_error *err);
+uint32_t tsi_graph_new_heap(struct plain *plain, size_t room);
+
+/* Adds words at its end. False: failed. */
+bool tsi_graph_heap_add(struct plain *plain, struct plain_heap *heap, const uint32_t *words,
+			size_t count);
 
 #endif

@@ -42,27 +42,31 @@ struct json_reader {
 	enum json_state state;
 	char *scratch; /* for a text without its escapes */
 	size_t scratch_capacity;
-	struct tscope_error *err;
+	struct tscope_error *err; /* the build's: the first failure ends the reading */
 };
 
 /* ---- errors ---------------------------------------------------------------------------- */
 
-static enum tscope_status fail_truncated(struct json_reader *r, const char *expected)
+/* After a step of the cursor; false: failed. `expected` is missing where the input is over. */
+static bool is_shown(struct json_reader *r, enum tscope_status status, const char *expected)
 {
-	return tsi_fail_at(r->err, TSCOPE_E_DAMAGED, tsi_cursor_offset(&r->cursor),
-			   "JSON: truncated: expected %s", expected);
+	if (status == TSCOPE_END)
+		tsi_fail_at(r->err, TSCOPE_E_DAMAGED, tsi_cursor_offset(&r->cursor),
+			    "JSON: truncated: expected %s", expected);
+	return status == TSCOPE_OK;
 }
 
-static enum tscope_status fail_at_byte(struct json_reader *r, const char *expected)
+static void fail_at_byte(struct json_reader *r, const char *expected)
 {
 	unsigned char byte = (unsigned char)*r->cursor.at;
 	uint64_t offset = tsi_cursor_offset(&r->cursor);
 
 	if (byte > ' ' && byte <= '~')
-		return tsi_fail_at(r->err, TSCOPE_E_DAMAGED, offset, "JSON: expected %s, found %c",
-				   expected, byte);
-	return tsi_fail_at(r->err, TSCOPE_E_DAMAGED, offset, "JSON: expected %s, found byte 0x%02x",
-			   expected, byte);
+		tsi_fail_at(r->err, TSCOPE_E_DAMAGED, offset, "JSON: expected %s, found %c",
+			    expected, byte);
+	else
+		tsi_fail_at(r->err, TSCOPE_E_DAMAGED, offset,
+			    "JSON: expected %s, found byte 0x%02x", expected, byte);
 }
 
 /* ---- texts ----------------------------------------------------------------------------- */
@@ -91,22 +95,24 @@ static bool find_quote(const struct plain_cursor *cursor, size_t *looked_at, boo
 	return at < end && *at == '"';
 }
 
-static enum tscope_status add_escaped(struct json_reader *r, struct str text, uint32_t *word)
+static uint32_t add_escaped(struct json_reader *r, struct str text)
 {
 	uint64_t bad_escapes = 0;
 
 	if (tsi_array_reserve(&r->scratch, &r->scratch_capacity, text.length, 1, r->err) !=
 	    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+		return 0;
 	struct str plain = { r->scratch, tsi_json_unescape(text, r->scratch, &bad_escapes) };
-	if (bad_escapes)
-		return tsi_fail_at(r->err, TSCOPE_E_DAMAGED, tsi_cursor_offset(&r->cursor),
-				   "JSON: a text with a wrong escape");
-	return tsi_graph_add_text(r->build.plain, WORD_TEXT, plain, word, r->err);
+	if (bad_escapes) {
+		tsi_fail_at(r->err, TSCOPE_E_DAMAGED, tsi_cursor_offset(&r->cursor),
+			    "JSON: a text with a wrong escape");
+		return 0;
+	}
+	return tsi_graph_add_text(r->build.plain, WORD_TEXT, plain);
 }
 
 /* The cursor is at the opening quote, and moves behind the closing one. */
-static enum tscope_status take_text(struct json_reader *r, uint32_t *word)
+static uint32_t take_text(struct json_reader *r)
 {
 	struct plain_cursor *cursor = &r->cursor;
 	size_t length = 0;
@@ -119,20 +125,17 @@ static enum tscope_status take_text(struct json_reader *r, uint32_t *word)
 		if (status == TSCOPE_OK)
 			status = tsi_cursor_show_more(cursor);
 	}
-	if (status == TSCOPE_END) {
+	if (status == TSCOPE_END)
 		cursor->at = cursor->end;
-		return fail_truncated(r, "a closing quote");
-	}
-	if (status == TSCOPE_OK)
-		status = tsi_cursor_check_length(cursor, length);
-	if (status != TSCOPE_OK)
-		return status;
+	if (!is_shown(r, status, "a closing quote") ||
+	    tsi_cursor_check_length(cursor, length) != TSCOPE_OK)
+		return 0;
 
 	struct str text = { cursor->at, length };
-	status = has_escapes ? add_escaped(r, text, word)
-			     : tsi_graph_add_text(r->build.plain, WORD_TEXT, text, word, r->err);
+	uint32_t word = has_escapes ? add_escaped(r, text)
+				    : tsi_graph_add_text(r->build.plain, WORD_TEXT, text);
 	cursor->at += length + 1;
-	return status;
+	return word;
 }
 
 /* ---- numbers and other words ----------------------------------------------------------- */
@@ -142,8 +145,8 @@ static bool ends_word(char c)
 	return c == ',' || c == ']' || c == '}' || c == ':' || c == '"' || tsi_is_space(c);
 }
 
-/* Up to what ends it, or to the end of the input; it is not taken yet. */
-static enum tscope_status show_word(struct json_reader *r, struct str *word)
+/* Up to what ends it, or to the end of the input; it is not taken yet. False: failed. */
+static bool show_word(struct json_reader *r, struct str *word)
 {
 	struct plain_cursor *cursor = &r->cursor;
 	size_t length = 0;
@@ -160,13 +163,12 @@ static enum tscope_status show_word(struct json_reader *r, struct str *word)
 			status = tsi_cursor_show_more(cursor);
 	}
 	*word = (struct str){ cursor->at, length };
-	if (status != TSCOPE_OK && status != TSCOPE_END)
-		return status;
-	return tsi_cursor_check_length(cursor, length);
+	return (status == TSCOPE_OK || status == TSCOPE_END) &&
+	       tsi_cursor_check_length(cursor, length) == TSCOPE_OK;
 }
 
 /* A whole number is exact if it fits into 64 bits; all others are real. */
-static enum tscope_status add_number(struct json_reader *r, struct str text, uint32_t *word)
+static uint32_t add_number(struct json_reader *r, struct str text)
 {
 	bool is_natural = true;
 	uint64_t natural;
@@ -175,75 +177,73 @@ static enum tscope_status add_number(struct json_reader *r, struct str text, uin
 	for (size_t i = 0; i < text.length; i++)
 		is_natural &= tsi_is_digit(text.data[i]);
 	if (is_natural && tsi_json_to_uint64(text, &natural))
-		return tsi_graph_add_uint64(r->build.plain, natural, word, r->err);
+		return tsi_graph_add_uint64(r->build.plain, natural);
 	(void)tsi_json_to_double(text, &real);
-	return tsi_graph_add_real(r->build.plain, real, word, r->err);
+	return tsi_graph_add_real(r->build.plain, real);
 }
 
-static enum tscope_status fail_word(struct json_reader *r, struct str word)
+static void fail_word(struct json_reader *r, struct str word)
 {
 	uint64_t offset = tsi_cursor_offset(&r->cursor);
 
 	if (word.data + word.length == r->cursor.end) { /* the input ends in it */
 		r->cursor.at = r->cursor.end;
-		return fail_truncated(r, "a value");
+		(void)is_shown(r, TSCOPE_END, "a value");
+		return;
 	}
-	return tsi_fail_at(r->err, TSCOPE_E_DAMAGED, offset,
-			   "JSON: expected a value, found \"%.*s\"", TSI_QUOTE(word));
+	tsi_fail_at(r->err, TSCOPE_E_DAMAGED, offset, "JSON: expected a value, found \"%.*s\"",
+		    TSI_QUOTE(word));
 }
 
-static enum tscope_status add_constant(struct json_reader *r, struct str text, uint32_t *word)
+static uint32_t add_constant(struct json_reader *r, struct str text)
 {
 	static const struct {
 		struct str text;
-		enum word_tag tag;
-		uint32_t payload;
+		uint32_t word; /* 0: a real number */
 		double real;
 	} constants[] = {
-		{ { "null", 4 }, WORD_NONE, 0, 0 },
-		{ { "true", 4 }, WORD_BOOL, 1, 0 },
-		{ { "false", 5 }, WORD_BOOL, 0, 0 },
-		{ { "NaN", 3 }, WORD_REAL, 0, NAN },
-		{ { "Infinity", 8 }, WORD_REAL, 0, INFINITY },
-		{ { "-Infinity", 9 }, WORD_REAL, 0, -INFINITY },
+		{ { "null", 4 }, WORD_NONE, 0 },
+		{ { "true", 4 }, WORD_BOOL | 1 << WORD_TAG_BITS, 0 },
+		{ { "false", 5 }, WORD_BOOL, 0 },
+		{ { "NaN", 3 }, 0, NAN },
+		{ { "Infinity", 8 }, 0, INFINITY },
+		{ { "-Infinity", 9 }, 0, -INFINITY },
 	};
-	size_t i = 0;
 
-	while (i < TSI_COUNT_OF(constants) && !tsi_str_equal(text, constants[i].text))
-		i++;
-	if (i == TSI_COUNT_OF(constants))
-		return fail_word(r, text);
-	if (constants[i].tag == WORD_REAL)
-		return tsi_graph_add_real(r->build.plain, constants[i].real, word, r->err);
-	*word = tsi_word(constants[i].tag, constants[i].payload);
-	return TSCOPE_OK;
+	for (size_t i = 0; i < TSI_COUNT_OF(constants); i++)
+		if (tsi_str_equal(text, constants[i].text))
+			return constants[i].word
+				       ? constants[i].word
+				       : tsi_graph_add_real(r->build.plain, constants[i].real);
+	fail_word(r, text);
+	return 0;
 }
 
-static enum tscope_status take_word(struct json_reader *r, uint32_t *word)
+static uint32_t take_word(struct json_reader *r)
 {
 	struct str text;
 	int64_t integer;
-	enum tscope_status status = show_word(r, &text);
+	uint32_t word;
 
-	if (status != TSCOPE_OK)
-		return status;
+	if (!show_word(r, &text))
+		return 0;
 	size_t sign = *text.data == '-' && text.length > 1;
 	char first = text.data[sign];
 	bool is_usual = first != '0' || text.length == sign + 1;
 	if (is_usual && tsi_str_to_int64(text, &integer))
-		status = tsi_graph_add_int64(r->build.plain, integer, word, r->err);
+		word = tsi_graph_add_int64(r->build.plain, integer);
 	else if (tsi_is_digit(first) && tsi_json_check(text, 0, NULL) == TSCOPE_OK)
-		status = add_number(r, text, word);
+		word = add_number(r, text);
 	else
-		status = add_constant(r, text, word);
+		word = add_constant(r, text);
 	r->cursor.at += text.length;
-	return status;
+	return word;
 }
 
 /* ---- the grammar ----------------------------------------------------------------------- */
 
 /* A value is complete. */
-static enum tscope_status push(struct json_reader *r, uint32_t word)
+static void push(struct json_reader *r, uint32_t word)
 {
 	static const enum json_state behind[] = {
 		[WORD_ABSENT] = BEHIND_ROOT,
@@ -252,106 +252,97 @@ static enum tscope_status push(struct json_reader *r, uint32_t word)
 	};
 
 	r->state = behind[tsi_build_inside(&r->build)];
-	return tsi_build_push(&r->build, word);
+	tsi_build_push(&r->build, word);
 }
 
-static enum tscope_status take_open(struct json_reader *r, enum word_tag tag)
+static void take_open(struct json_reader *r, enum word_tag tag)
 {
-	enum tscope_status status = tsi_build_open(&r->build, tag);
-
-	if (status != TSCOPE_OK)
-		return status;
-	r->cursor.at++;
+	tsi_build_open(&r->build, tag);
+	r->cursor.at += r->err->status == TSCOPE_OK; /* else an error is at this byte */
 	r->state = tag == WORD_LIST ? AT_FIRST_ITEM : AT_FIRST_KEY;
-	return status;
 }
 
-static enum tscope_status take_close(struct json_reader *r)
+static void take_close(struct json_reader *r)
 {
-	uint32_t object;
-	enum tscope_status status = tsi_build_close(&r->build, &object);
+	uint32_t object = tsi_build_close(&r->build);
 
-	if (status != TSCOPE_OK)
-		return status;
+	if (object == 0)
+		return;
 	r->cursor.at++;
-	return push(r, object);
+	push(r, object);
 }
 
-static enum tscope_status take_value(struct json_reader *r)
+static void take_value(struct json_reader *r)
 {
 	char c = *r->cursor.at;
-	uint32_t word = 0;
 
 	if (c == '[')
-		return take_open(r, WORD_LIST);
-	if (c == '{')
-		return take_open(r, WORD_DICT);
-	if (ends_word(c) && c != '"')
-		return fail_at_byte(r, expected_next[r->state]);
-	enum tscope_status status = c == '"' ? take_text(r, &word) : take_word(r, &word);
-	return status == TSCOPE_OK ? push(r, word) : status;
+		take_open(r, WORD_LIST);
+	else if (c == '{')
+		take_open(r, WORD_DICT);
+	else if (c == '"')
+		push(r, take_text(r));
+	else if (ends_word(c))
+		fail_at_byte(r, expected_next[r->state]);
+	else
+		push(r, take_word(r));
 }
 
 /* And the colon behind it. */
-static enum tscope_status take_key(struct json_reader *r)
+static void take_key(struct json_reader *r)
 {
-	uint32_t word = 0;
-
-	if (*r->cursor.at != '"')
-		return fail_at_byte(r, expected_next[r->state]);
-	enum tscope_status status = take_text(r, &word);
-	if (status == TSCOPE_OK)
-		status = tsi_build_push(&r->build, word);
-	if (status == TSCOPE_OK)
-		status = tsi_cursor_skip_space(&r->cursor);
-	if (status == TSCOPE_END)
-		return fail_truncated(r, "a colon");
-	if (status != TSCOPE_OK)
-		return status;
-	if (*r->cursor.at != ':')
-		return fail_at_byte(r, "a colon");
+	if (*r->cursor.at != '"') {
+		fail_at_byte(r, expected_next[r->state]);
+		return;
+	}
+	tsi_build_push(&r->build, take_text(r));
+	if (r->err->status != TSCOPE_OK ||
+	    !is_shown(r, tsi_cursor_skip_space(&r->cursor), "a colon"))
+		return;
+	if (*r->cursor.at != ':') {
+		fail_at_byte(r, "a colon");
+		return;
+	}
 	r->cursor.at++;
 	r->state = AT_VALUE;
-	return TSCOPE_OK;
 }
 
-static enum tscope_status take_comma(struct json_reader *r, enum json_state next)
+static void take_comma(struct json_reader *r, enum json_state next)
 {
-	if (*r->cursor.at != ',')
-		return fail_at_byte(r, expected_next[r->state]);
+	if (*r->cursor.at != ',') {
+		fail_at_byte(r, expected_next[r->state]);
+		return;
+	}
 	r->cursor.at++;
 	r->state = next;
-	return TSCOPE_OK;
 }
 
-static enum tscope_status take_next(struct json_reader *r)
+static void take_next(struct json_reader *r)
 {
-	enum tscope_status status = tsi_cursor_skip_space(&r->cursor);
+	static const char closing[STATE_COUNT] = {
+		[AT_FIRST_ITEM] = ']',
+		[BEHIND_ITEM] = ']',
+		[AT_FIRST_KEY] = '}',
+		[BEHIND_MEMBER] = '}',
+	};
 
-	if (status == TSCOPE_END)
-		return fail_truncated(r, expected_next[r->state]);
-	if (status != TSCOPE_OK)
-		return status;
-	char c = *r->cursor.at;
-	switch (r->state) {
-	case AT_FIRST_ITEM:
-		return c == ']' ? take_close(r) : take_value(r);
-	case BEHIND_ITEM:
-		return c == ']' ? take_close(r) : take_comma(r, AT_VALUE);
-	case AT_FIRST_KEY:
-		return c == '}' ? take_close(r) : take_key(r);
-	case BEHIND_MEMBER:
-		return c == '}' ? take_close(r) : take_comma(r, AT_KEY);
-	case AT_KEY:
-		return take_key(r);
-	default:
-		return take_value(r);
-	}
+	if (!is_shown(r, tsi_cursor_skip_space(&r->cursor), expected_next[r->state]))
+		return;
+	if (closing[r->state] && *r->cursor.at == closing[r->state])
+		take_close(r);
+	else if (r->state == BEHIND_ITEM)
+		take_comma(r, AT_VALUE);
+	else if (r->state == BEHIND_MEMBER)
+		take_comma(r, AT_KEY);
+	else if (r->state == AT_KEY || r->state == AT_FIRST_KEY)
+		take_key(r);
+	else
+		take_value(r);
 }
 
 /* ---- the document ---------------------------------------------------------------------- */
 
-static enum tscope_status begin(struct json_reader *r)
+static void begin(struct json_reader *r)
 {
 	static const char firsts[] = "{[\"-0123456789tfnNI";
 	enum tscope_status status = tsi_cursor_skip_mark(&r->cursor);
@@ -359,48 +350,34 @@ static enum tscope_status begin(struct json_reader *r)
 	if (status == TSCOPE_OK)
 		status = tsi_cursor_skip_space(&r->cursor);
 	if (status == TSCOPE_END)
-		return tsi_fail_at(r->err, TSCOPE_E_EMPTY, tsi_cursor_offset(&r->cursor),
-				   "no JSON: no value");
+		tsi_fail_at(r->err, TSCOPE_E_EMPTY, tsi_cursor_offset(&r->cursor),
+			    "no JSON: no value");
 	if (status == TSCOPE_OK && !memchr(firsts, *r->cursor.at, sizeof(firsts) - 1))
-		return tsi_fail_at(r->err, TSCOPE_E_FORMAT, tsi_cursor_offset(&r->cursor),
-				   "not JSON: begins with byte 0x%02x",
-				   (unsigned char)*r->cursor.at);
+		tsi_fail_at(r->err, TSCOPE_E_FORMAT, tsi_cursor_offset(&r->cursor),
+			    "not JSON: begins with byte 0x%02x", (unsigned char)*r->cursor.at);
 	/* Snapshots: each stack is written out wherever it is meant. */
-	if (status == TSCOPE_OK)
-		status = tsi_graph_add_text(r->build.plain, WORD_TEXT, TSI_STR("frames"),
-					    &r->build.shared_key, r->err);
-	return status;
-}
-
-/* What follows is counted, but for white space. */
-static enum tscope_status finish(struct json_reader *r)
-{
-	enum tscope_status status = tsi_cursor_skip_space(&r->cursor);
-
-	if (status == TSCOPE_END)
-		return TSCOPE_OK;
-	if (status != TSCOPE_OK)
-		return status;
-	return tsi_cursor_skip_rest(&r->cursor, &r->build.plain->trailing_bytes);
+	if (r->err->status == TSCOPE_OK)
+		r->build.shared_key =
+			tsi_graph_add_text(r->build.plain, WORD_TEXT, TSI_STR("frames"));
 }
 
 static enum tscope_status read_json(struct plain **ret, struct input *in,
 				    const struct plain_limits *limits, struct tscope_error *err)
 {
-	struct tscope_error own_err = { 0 };
-	struct json_reader r = { .err = err ? err : &own_err };
+	struct json_reader r = { .err = &r.build.err };
 
+	tsi_build_init(&r.build, limits);
 	tsi_cursor_init(&r.cursor, in, limits ? limits->max_text_bytes : 0, r.err);
-	enum tscope_status status = tsi_build_init(&r.build, limits, r.err);
-	if (status == TSCOPE_OK)
-		status = begin(&r);
-	while (status == TSCOPE_OK && r.state != BEHIND_ROOT)
-		status = take_next(&r);
-	if (status == TSCOPE_OK)
-		status = finish(&r);
-	status = tsi_cursor_place_limit(&r.cursor, status, "JSON");
+	if (r.err->status == TSCOPE_OK)
+		begin(&r);
+	while (r.err->status == TSCOPE_OK && r.state != BEHIND_ROOT)
+		take_next(&r);
+	/* What follows is counted, but for white space. */
+	if (r.err->status == TSCOPE_OK && tsi_cursor_skip_space(&r.cursor) == TSCOPE_OK)
+		tsi_cursor_skip_rest(&r.cursor, &r.build.plain->trailing_bytes);
+	(void)tsi_cursor_place_limit(&r.cursor, r.err->status, "JSON");
 	free(r.scratch);
-	return tsi_build_end(&r.build, status, ret);
+	return tsi_build_end(&r.build, ret, err);
 }
 
 /* A bracket alone: what it opens may be a trace as well. */

@@ -6,9 +6,6 @@
  */
 #include "decode/plain/plain_graph.h"
 
-#include "base/array.h"
-#include "base/error.h"
-
 /* How to pack items: what all of them have in common. */
 struct packing {
 	uint32_t tag; /* 0: not all the same */
@@ -52,57 +49,43 @@ static size_t packed_words(size_t count, unsigned width)
 	return (bytes + sizeof(uint32_t) - 1) / sizeof(uint32_t);
 }
 
-static enum tscope_status add_packed(struct plain *plain, const uint32_t *items, size_t count,
-				     uint32_t *content, struct tscope_error *err)
+/* Content that holds the items packed; 0: failed. */
+static uint32_t add_packed(struct plain *plain, const uint32_t *items, size_t count)
 {
 	struct packing packing = choose_packing(items, count);
 	size_t at;
-	enum tscope_status status =
-		tsi_word_pool_take(&plain->contents, 1 + packed_words(count, packing.width),
-				   &plain->content_limit, &at, err);
 
-	if (status != TSCOPE_OK)
-		return status;
+	if (!tsi_graph_take(plain, 1 + packed_words(count, packing.width), &at))
+		return 0;
 	uint32_t *words = tsi_word_pool_at(&plain->contents, at);
 	words[0] = (uint32_t)count | packing.tag << LIST_TAG_SHIFT |
 		   (packing.width - 1) << LIST_WIDTH_SHIFT;
 	pack((unsigned char *)(words + 1), items, count, packing);
-	*content = (uint32_t)at;
-	return TSCOPE_OK;
+	return (uint32_t)at;
 }
 
 /* Moves what a list holds to where it has room for more; content 0 has none yet. */
-static enum tscope_status move_to_heap(struct plain *plain, uint32_t *content, size_t room,
-				       struct tscope_error *err)
+static void move_to_heap(struct plain *plain, uint32_t *content, size_t room)
 {
 	struct packed items = { 0 };
-	uint32_t moved;
 
 	if (*content)
 		items = tsi_graph_packed(tsi_graph_words(plain, *content));
-	if (tsi_graph_new_heap(plain, room, &moved, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	struct plain_heap *heap = tsi_graph_heap(plain, moved);
-	for (size_t i = 0; i < items.count; i++) {
+	*content = tsi_graph_new_heap(plain, room);
+	for (size_t i = 0; *content && i < items.count; i++) {
 		uint32_t word = tsi_graph_unpack(&items, i);
-		enum tscope_status status = tsi_graph_heap_add(plain, heap, &word, 1, err);
-		if (status != TSCOPE_OK)
-			return status;
+		if (!tsi_graph_heap_add(plain, tsi_graph_heap(plain, *content), &word, 1))
+			return;
 	}
-	*content = moved;
-	return TSCOPE_OK;
 }
 
-static enum tscope_status move_to_room(struct plain *plain, uint32_t *content, size_t room,
-				       struct tscope_error *err)
+static void move_to_room(struct plain *plain, uint32_t *content, size_t room)
 {
 	struct packed items = tsi_graph_packed(tsi_graph_words(plain, *content));
 	size_t at;
-	enum tscope_status status =
-		tsi_word_pool_take(&plain->contents, 1 + room, &plain->content_limit, &at, err);
 
-	if (status != TSCOPE_OK)
-		return status;
+	if (!tsi_graph_take(plain, 1 + room, &at))
+		return;
 	uint32_t *words = tsi_word_pool_at(&plain->contents, at);
 	words[0] = (uint32_t)items.count | CONTENT_HAS_ROOM |
 		   (whole_words.width - 1) << LIST_WIDTH_SHIFT;
@@ -111,24 +94,23 @@ static enum tscope_status move_to_room(struct plain *plain, uint32_t *content, s
 		pack((unsigned char *)(words + 1 + i), &word, 1, whole_words);
 	}
 	*content = (uint32_t)at;
-	return TSCOPE_OK;
 }
 
 /* Sees that a list that is not empty has room for `count` items more, as whole words. */
-static enum tscope_status make_room(struct plain *plain, uint32_t *content, size_t count,
-				    struct tscope_error *err)
+static void make_room(struct plain *plain, uint32_t *content, size_t count)
 {
 	const uint32_t *words = tsi_graph_words(plain, *content);
 	size_t held = tsi_graph_packed(words).count;
 
 	if ((words[0] & CONTENT_HAS_ROOM) && held + count <= tsi_graph_room(held))
-		return TSCOPE_OK;
+		return;
 	if (held + count >= CONTENT_WORDS_MAX)
-		return move_to_heap(plain, content, held + count, err);
-	return move_to_room(plain, content, tsi_graph_room(held + count), err);
+		move_to_heap(plain, content, held + count);
+	else
+		move_to_room(plain, content, tsi_graph_room(held + count));
 }
 
-/* Behind what whole words are there; make_room() has seen to it that these fit. */
+/* Adds items behind those that are there; make_room() has seen to it that they fit. */
 static void add_in_place(uint32_t *words, const uint32_t *items, size_t count)
 {
 	size_t held = tsi_graph_packed(words).count;
@@ -137,27 +119,25 @@ static void add_in_place(uint32_t *words, const uint32_t *items, size_t count)
 	words[0] += (uint32_t)count;
 }
 
-enum tscope_status tsi_graph_append(struct plain *plain, uint32_t list, const uint32_t *items,
-				    size_t count, struct tscope_error *err)
+void tsi_graph_append(struct plain *plain, uint32_t list, const uint32_t *items, size_t count)
 {
+	if (count == 0 || tsi_unlikely(plain->err->status != TSCOPE_OK))
+		return;
 	uint32_t *content = tsi_graph_content(plain, list);
-	enum tscope_status status = TSCOPE_OK;
-
-	if (count == 0)
-		return TSCOPE_OK;
-	if (*content == 0 && count < CONTENT_WORDS_MAX)
-		return add_packed(plain, items, count, content, err);
+	if (*content == 0 && count < CONTENT_WORDS_MAX) {
+		*content = add_packed(plain, items, count);
+		return;
+	}
 	if (*content == 0)
-		status = move_to_heap(plain, content, count, err);
+		move_to_heap(plain, content, count);
 	else if (!(*content & CONTENT_IN_HEAP))
-		status = make_room(plain, content, count, err);
-	if (status != TSCOPE_OK)
-		return status;
+		make_room(plain, content, count);
+	if (plain->err->status != TSCOPE_OK)
+		return;
 	if (*content & CONTENT_IN_HEAP)
-		return tsi_graph_heap_add(plain, tsi_graph_heap(plain, *content), items, count,
-					  err);
-	add_in_place(tsi_graph_words(plain, *content), items, count);
-	return TSCOPE_OK;
+		tsi_graph_heap_add(plain, tsi_graph_heap(plain, *content), items, count);
+	else
+		add_in_place(tsi_graph_words(plain, *content), items, count);
 }
 
 bool tsi_graph_share_items(struct plain *plain, uint32_t list, uint32_t other)

@@ -23,16 +23,16 @@ static uint32_t *free_slot(const struct shape_set *set, uint32_t parent, uint32_
 	return &set->slots[at];
 }
 
-/* Doubles the slots when half of them are taken. */
-static enum tscope_status make_room(struct shape_set *set, struct tscope_error *err)
+/* Doubles the slots when half of them are taken; false without memory. */
+static bool make_room(struct shape_set *set, struct tscope_error *err)
 {
 	if (2 * set->count < set->slot_count)
-		return TSCOPE_OK;
+		return true;
 
 	size_t slot_count = set->slot_count ? 2 * set->slot_count : FIRST_SLOTS;
 	uint32_t *slots;
 	if (tsi_array_new(&slots, slot_count, sizeof(*slots), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+		return false;
 	free(set->slots);
 	set->slots = slots;
 	set->slot_count = slot_count;
@@ -40,41 +40,36 @@ static enum tscope_status make_room(struct shape_set *set, struct tscope_error *
 		const struct plain_shape *shape = &set->shapes[i];
 		*free_slot(set, shape->parent, tsi_shape_keys(set, i)[shape->count - 1]) = i;
 	}
-	return TSCOPE_OK;
+	return true;
 }
 
 /*
  * Room for a shape's keys. Where the parent's are the last in their chunk the new key goes
  * behind them; else all are copied, and 64 of them are less than any dict that has them.
  */
-static enum tscope_status place_keys(struct shape_set *set, const struct plain_shape *parent,
-				     size_t *keys, struct tscope_error *err)
+static bool place_keys(struct shape_set *set, const struct plain_shape *parent, size_t *keys,
+		       struct tscope_error *err)
 {
 	size_t behind = (size_t)parent->keys + parent->count;
-	enum tscope_status status;
 
 	*keys = parent->keys;
 	if (behind == set->keys.count && behind % POOL_CHUNK_WORDS != 0)
 		return tsi_word_pool_take(&set->keys, 1, &key_limit, &behind, err);
-	status = tsi_word_pool_take(&set->keys, parent->count + 1, &key_limit, keys, err);
-	if (status == TSCOPE_OK)
-		memcpy(tsi_word_pool_at(&set->keys, *keys),
-		       tsi_word_pool_at(&set->keys, parent->keys),
-		       parent->count * sizeof(uint32_t));
-	return status;
+	if (!tsi_word_pool_take(&set->keys, parent->count + 1, &key_limit, keys, err))
+		return false;
+	memcpy(tsi_word_pool_at(&set->keys, *keys), tsi_word_pool_at(&set->keys, parent->keys),
+	       parent->count * sizeof(uint32_t));
+	return true;
 }
 
-enum tscope_status tsi_shape_set_init(struct shape_set *set, uint64_t seed,
-				      struct tscope_error *err)
+bool tsi_shape_set_init(struct shape_set *set, uint64_t seed, struct tscope_error *err)
 {
 	size_t start;
 
 	*set = (struct shape_set){ .seed = seed };
-	if (make_room(set, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	if (tsi_array_reserve(&set->shapes, &set->capacity, 1, sizeof(*set->shapes), err) !=
-	    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (!make_room(set, err) || tsi_array_reserve(&set->shapes, &set->capacity, 1,
+						      sizeof(*set->shapes), err) != TSCOPE_OK)
+		return false;
 	set->shapes[set->count++] = (struct plain_shape){ 0 };
 	return tsi_word_pool_take(&set->keys, 1, &key_limit, &start, err);
 }
@@ -87,26 +82,24 @@ void tsi_shape_set_deinit(struct shape_set *set)
 	*set = (struct shape_set){ 0 };
 }
 
-enum tscope_status tsi_shape_add_child(struct shape_set *set, uint32_t shape, uint32_t key,
-				       uint32_t *child, struct tscope_error *err)
+uint32_t tsi_shape_add_child(struct shape_set *set, uint32_t shape, uint32_t key,
+			     struct tscope_error *err)
 {
 	size_t keys;
 
-	if (set->count == shape_limit.count)
-		return tsi_pool_fail(&shape_limit, err);
-	enum tscope_status status = make_room(set, err);
-	if (status == TSCOPE_OK)
-		status = tsi_array_reserve(&set->shapes, &set->capacity, set->count + 1,
-					   sizeof(*set->shapes), err);
-	if (status == TSCOPE_OK)
-		status = place_keys(set, &set->shapes[shape], &keys, err);
-	if (status != TSCOPE_OK)
-		return status;
+	if (set->count == shape_limit.count) {
+		tsi_pool_fail(&shape_limit, err);
+		return SHAPE_NONE;
+	}
+	if (!make_room(set, err) ||
+	    tsi_array_reserve(&set->shapes, &set->capacity, set->count + 1, sizeof(*set->shapes),
+			      err) != TSCOPE_OK ||
+	    !place_keys(set, &set->shapes[shape], &keys, err))
+		return SHAPE_NONE;
 
-	uint32_t count = set->shapes[shape].count + 1;
+	uint32_t count = set->shapes[shape].count + 1, child = (uint32_t)set->count++;
 	tsi_word_pool_at(&set->keys, keys)[count - 1] = key;
-	*child = (uint32_t)set->count++;
-	set->shapes[*child] = (struct plain_shape){ shape, (uint32_t)keys, count };
-	*free_slot(set, shape, key) = *child;
-	return TSCOPE_OK;
+	set->shapes[child] = (struct plain_shape){ shape, (uint32_t)keys, count };
+	*free_slot(set, shape, key) = child;
+	return child;
 }

@@ -32,10 +32,9 @@ struct shape_set {
 	uint64_t seed;
 };
 
-/* seed: for the hash table; whoever wrote the file should not know it. */
+/* seed: for the hash table; whoever wrote the file should not know it. False without memory. */
 TSI_MUST_CHECK
-enum tscope_status tsi_shape_set_init(struct shape_set *set, uint64_t seed,
-				      struct tscope_error *err);
+bool tsi_shape_set_init(struct shape_set *set, uint64_t seed, struct tscope_error *err);
 
 /* Fine on a zeroed struct. */
 void tsi_shape_set_deinit(struct shape_set *set);
@@ -60,10 +59,13 @@ static inline uint32_t tsi_shape_child(const struct shape_set *set, uint32_t sha
 	return set->slots[at];
 }
 
-/* Adds a child that is not there, by a key that the shape does not have. TSCOPE_E_LIMIT, _NOMEM. */
+/*
+ * Adds a child that is not there, by a key that the shape does not have. SHAPE_NONE:
+ * TSCOPE_E_LIMIT or TSCOPE_E_NOMEM.
+ */
 TSI_MUST_CHECK
-enum tscope_status tsi_shape_add_child(struct shape_set *set, uint32_t shape, uint32_t key,
-				       uint32_t *child, struct tscope_error *err);
+uint32_t tsi_shape_add_child(struct shape_set *set, uint32_t shape, uint32_t key,
+			     struct tscope_error *err);
 
 /* Where a key stands in a shape, or SIZE_MAX. */
 static inline size_t tsi_shape_find(const struct shape_set *set, uint32_t shape, uint32_t key)

@@ -74,17 +74,18 @@ static bool holds(const struct plain *plain, uint32_t object, const uint32_t *wo
 	return holds_items(plain, content, words, count);
 }
 
-static enum tscope_status make_room(struct plain_share *share, struct tscope_error *err)
+/* False without memory. */
+static bool make_room(struct plain_share *share, struct tscope_error *err)
 {
 	struct share_slot *old = share->slots;
 	size_t old_count = share->slot_count;
 
 	if (2 * share->count < old_count)
-		return TSCOPE_OK;
+		return true;
 	size_t mask = (old_count ? 2 * old_count : FIRST_SLOTS) - 1;
 	if (tsi_array_new(&share->slots, mask + 1, sizeof(*share->slots), err) != TSCOPE_OK) {
 		share->slots = old;
-		return TSCOPE_E_NOMEM;
+		return false;
 	}
 	share->slot_count = mask + 1;
 	for (size_t i = 0; i < old_count; i++) {
@@ -96,37 +97,29 @@ static enum tscope_status make_room(struct plain_share *share, struct tscope_err
 		share->slots[at] = old[i];
 	}
 	free(old);
-	return TSCOPE_OK;
+	return true;
 }
 
-enum tscope_status tsi_share_object(struct plain_share *share, struct plain *plain,
-				    enum word_tag tag, const uint32_t *words, size_t count,
-				    uint32_t *object, struct tscope_error *err)
+uint32_t tsi_share_object(struct plain_share *share, struct plain *plain, enum word_tag tag,
+			  const uint32_t *words, size_t count)
 {
-	uint32_t hash = hash_of(plain, tag, words, count), made;
+	uint32_t hash = hash_of(plain, tag, words, count);
 
-	if (make_room(share, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (!make_room(share, plain->err))
+		return 0;
 	size_t mask = share->slot_count - 1, at = hash & mask;
 	for (; share->slots[at].object; at = (at + 1) & mask) {
 		const struct share_slot *slot = &share->slots[at];
 		if (slot->hash == hash && tsi_word_tag(slot->object) == tag &&
-		    holds(plain, slot->object, words, count)) {
-			*object = slot->object;
-			return TSCOPE_OK;
-		}
+		    holds(plain, slot->object, words, count))
+			return slot->object;
 	}
-	enum tscope_status status = tsi_graph_add_object(plain, tag, &made, err);
-	if (status == TSCOPE_OK)
-		status = tag == WORD_DICT ? tsi_graph_set(plain, made, words, count / 2, err)
-					  : tsi_graph_append(plain, made, words, count, err);
-	if (status != TSCOPE_OK)
-		return status;
-	*object = made;
+	uint32_t made = tsi_graph_add_object(plain, tag);
+	tsi_graph_fill(plain, made, words, count);
 	/* What would never be found must not lie in the way of others with its hash. */
-	if (!holds(plain, made, words, count))
-		return TSCOPE_OK;
-	share->slots[at] = (struct share_slot){ made, hash };
-	share->count++;
-	return TSCOPE_OK;
+	if (plain->err->status == TSCOPE_OK && holds(plain, made, words, count)) {
+		share->slots[at] = (struct share_slot){ made, hash };
+		share->count++;
+	}
+	return made;
 }

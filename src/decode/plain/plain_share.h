@@ -18,11 +18,9 @@ void tsi_share_deinit(struct plain_share *share);
 
 /*
  * The object that holds these words, items or pairs as the tag says: one that came before, else
- * a new one. Nothing may be added to it later.
+ * a new one. Nothing may be added to it later. 0: the graph has failed.
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_share_object(struct plain_share *share, struct plain *plain,
-				    enum word_tag tag, const uint32_t *words, size_t count,
-				    uint32_t *object, struct tscope_error *err);
+uint32_t tsi_share_object(struct plain_share *share, struct plain *plain, enum word_tag tag,
+			  const uint32_t *words, size_t count);
 
 #endif

@@ -75,128 +75,119 @@ struct tracker_reader {
 	unsigned rule_count; /* lines of '=' of the table: its header follows the first */
 	struct column columns[MAX_COLUMNS];
 	size_t column_count;
-	struct tscope_error *err;
+	struct tscope_error err; /* the first failure ends the reading */
 };
 
-static enum tscope_status add_text(struct tracker_reader *r, struct str text, uint32_t *word)
+static uint32_t add_text(struct tracker_reader *r, struct str text)
 {
-	return tsi_graph_add_text(r->plain, WORD_TEXT, text, word, r->err);
+	return tsi_graph_add_text(r->plain, WORD_TEXT, text);
 }
 
 /* ---- rows ------------------------------------------------------------------------------ */
 
 /* An object of pairs, which are not in the graph's memory. */
-static enum tscope_status add_dict(struct tracker_reader *r, const uint32_t *pairs, size_t count,
-				   uint32_t *word)
+static uint32_t add_dict(struct tracker_reader *r, const uint32_t *pairs, size_t count)
 {
-	enum tscope_status status = tsi_graph_add_object(r->plain, WORD_DICT, word, r->err);
+	uint32_t word = tsi_graph_add_object(r->plain, WORD_DICT);
 
-	if (status != TSCOPE_OK)
-		return status;
-	return tsi_graph_set(r->plain, *word, pairs, count, r->err);
+	tsi_graph_set(r->plain, word, pairs, count);
+	return word;
 }
 
 /* Puts the row that has been read, if one has, where it belongs. */
-static enum tscope_status end_row(struct tracker_reader *r)
+static void end_row(struct tracker_reader *r)
 {
 	size_t count = r->section == SECTION_MODULES ? 5 : 2;
-	uint32_t row, pairs[2 * 6] = {
+	uint32_t pairs[2 * 6] = {
 		r->keys[KEY_DEVICE], r->device, r->keys[KEY_BYTES], 0,
 		r->keys[KEY_MODULE], r->module, r->keys[KEY_STATE], r->state,
 		r->keys[KEY_CALL],   r->call,
 	};
 
 	if (!r->device)
-		return TSCOPE_OK;
+		return;
 	r->device = 0;
 	if (r->total) {
 		pairs[2 * count] = r->keys[KEY_TOTAL];
 		pairs[2 * count + 1] = r->total;
 		count++;
 	}
-	enum tscope_status status = add_dict(r, r->cells, r->cell_count / 2, &pairs[3]);
-	if (status == TSCOPE_OK)
-		status = add_dict(r, pairs, count, &row);
-	if (status == TSCOPE_OK)
-		status = tsi_graph_append(r->plain, r->lists[r->section], &row, 1, r->err);
-	return status;
+	pairs[3] = add_dict(r, r->cells, r->cell_count / 2);
+	uint32_t row = add_dict(r, pairs, count);
+	tsi_graph_append(r->plain, r->lists[r->section], &row, 1);
 }
 
-static enum tscope_status begin_row(struct tracker_reader *r, struct str device)
+static void begin_row(struct tracker_reader *r, struct str device)
 {
-	enum tscope_status status = end_row(r);
-
+	end_row(r);
 	r->cell_count = 0;
 	r->total = 0;
-	return status == TSCOPE_OK ? add_text(r, device, &r->device) : status;
+	r->device = add_text(r, device);
 }
 
 /* "12.5 MiB" in bytes, or None. */
-static enum tscope_status add_bytes(struct tracker_reader *r, struct str text, uint32_t *word)
+static uint32_t add_bytes(struct tracker_reader *r, struct str text)
 {
 	int64_t bytes;
 
-	*word = WORD_NONE;
 	if (!tsi_tracker_parse_bytes(text, &bytes))
-		return TSCOPE_OK;
-	return tsi_graph_add_int64(r->plain, bytes, word, r->err);
+		return WORD_NONE;
+	return tsi_graph_add_int64(r->plain, bytes);
 }
 
-static enum tscope_status add_kind(struct tracker_reader *r, struct str text, uint32_t *word)
+static uint32_t add_kind(struct tracker_reader *r, struct str text)
 {
 	char name[TRACKER_NAME_BYTES];
-	return add_text(r, tsi_tracker_kind(text, name), word);
+	return add_text(r, tsi_tracker_kind(text, name));
 }
 
-static enum tscope_status add_cell(struct tracker_reader *r, uint32_t kind, struct str text)
+static void add_cell(struct tracker_reader *r, uint32_t kind, struct str text)
 {
 	struct str name = tsi_plain_text(r->plain, (struct plain_value){ kind });
 
 	if (!r->device)
-		return TSCOPE_OK;
-	if (tsi_str_is(name, "total"))
-		return add_bytes(r, text, &r->total);
+		return;
+	if (tsi_str_is(name, "total")) {
+		r->total = add_bytes(r, text);
+		return;
+	}
 	if (tsi_array_reserve(&r->cells, &r->cell_capacity, r->cell_count + 2, sizeof(*r->cells),
-			      r->err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	r->cells[r->cell_count] = kind;
-	r->cell_count += 2;
-	return add_bytes(r, text, &r->cells[r->cell_count - 1]);
+			      &r->err) != TSCOPE_OK)
+		return;
+	r->cells[r->cell_count++] = kind;
+	r->cells[r->cell_count++] = add_bytes(r, text);
 }
 
-static enum tscope_status set_state(struct tracker_reader *r, struct str text)
+static void set_state(struct tracker_reader *r, struct str text)
 {
 	char name[TRACKER_NAME_BYTES];
-	return add_text(r, tsi_tracker_state(text, name), &r->state);
+	r->state = add_text(r, tsi_tracker_state(text, name));
 }
 
 /* "1:" or "1" behind "# ". */
-static enum tscope_status set_call(struct tracker_reader *r, struct str text)
+static void set_call(struct tracker_reader *r, struct str text)
 {
 	int64_t call;
 
 	if (text.length && text.data[text.length - 1] == ':')
 		text.length--;
-	if (!tsi_str_to_int64(text, &call))
-		return TSCOPE_OK;
-	return tsi_graph_add_int64(r->plain, call, &r->call, r->err);
+	if (tsi_str_to_int64(text, &call))
+		r->call = tsi_graph_add_int64(r->plain, call);
 }
 
 /* ---- lines ----------------------------------------------------------------------------- */
 
 /* "\tSharded Param: 1024 B" */
-static enum tscope_status take_cell(struct tracker_reader *r, struct str line)
+static void take_cell(struct tracker_reader *r, struct str line)
 {
 	struct str text = tsi_str_trim(line);
 	ptrdiff_t colon = tsi_str_find(text, TSI_STR(": "));
-	uint32_t kind;
 
 	if (colon < 0)
-		return TSCOPE_OK;
+		return;
 	struct str name = { text.data, (size_t)colon };
 	struct str bytes = { text.data + colon + 2, text.length - (size_t)colon - 2 };
-	enum tscope_status status = add_kind(r, name, &kind);
-	return status == TSCOPE_OK ? add_cell(r, kind, bytes) : status;
+	add_cell(r, add_kind(r, name), bytes);
 }
 
 /* Over `start`, if the line begins with it. */
@@ -209,17 +200,24 @@ static bool skip_start(struct str *line, struct str start)
 	return true;
 }
 
-/* Of the form of lines. */
-static enum tscope_status take_plain(struct tracker_reader *r, struct str line)
+/* A line of the form without tables. */
+static void take_plain(struct tracker_reader *r, struct str line)
 {
-	if (line.data[0] == '\t')
-		return take_cell(r, line);
-	if (skip_start(&line, TSI_STR("Device:")))
-		return begin_row(r, line);
-	enum tscope_status status = end_row(r);
-	if (status != TSCOPE_OK || tsi_str_is(line, "No memory tracked."))
-		return status;
-	return skip_start(&line, TSI_STR("# ")) ? set_call(r, line) : set_state(r, line);
+	if (line.data[0] == '\t') {
+		take_cell(r, line);
+		return;
+	}
+	if (skip_start(&line, TSI_STR("Device:"))) {
+		begin_row(r, line);
+		return;
+	}
+	end_row(r);
+	if (tsi_str_is(line, "No memory tracked."))
+		return;
+	if (skip_start(&line, TSI_STR("# ")))
+		set_call(r, line);
+	else
+		set_state(r, line);
 }
 
 /* ---- tables ---------------------------------------------------------------------------- */
@@ -256,53 +254,46 @@ static struct str cell_of(const struct tracker_reader *r, size_t i, struct str l
 	return tsi_str_trim((struct str){ line.data + start, end - start });
 }
 
-static enum tscope_status take_header(struct tracker_reader *r, struct str line)
+static void take_header(struct tracker_reader *r, struct str line)
 {
-	enum tscope_status status = TSCOPE_OK;
-
-	for (size_t i = 0; i < r->column_count && status == TSCOPE_OK; i++) {
+	for (size_t i = 0; i < r->column_count; i++) {
 		struct column *column = &r->columns[i];
 		struct str name = cell_of(r, i, line);
 		if (tsi_str_is(name, "Device"))
 			column->is = COLUMN_DEVICE;
 		else if (tsi_str_is(name, "State & Call"))
 			column->is = COLUMN_STATE;
-		status = add_kind(r, name, &column->kind);
+		column->kind = add_kind(r, name);
 	}
-	return status;
 }
 
 /*
  * "Peak-Forward # 2"; where nothing stands the state is that of the row above. tabulate writes
  * ".." for nothing in the first column of such a table.
  */
-static enum tscope_status take_state(struct tracker_reader *r, struct str text)
+static void take_state(struct tracker_reader *r, struct str text)
 {
 	ptrdiff_t sign = tsi_str_find(text, TSI_STR(" # "));
 
 	if (text.length == 0 || tsi_str_is(text, ".."))
-		return TSCOPE_OK;
-	struct str state = { text.data, sign < 0 ? text.length : (size_t)sign };
-	enum tscope_status status = set_state(r, state);
-	if (status != TSCOPE_OK || sign < 0)
-		return status;
-	return set_call(r, (struct str){ text.data + sign + 3, text.length - (size_t)sign - 3 });
+		return;
+	set_state(r, (struct str){ text.data, sign < 0 ? text.length : (size_t)sign });
+	if (sign >= 0)
+		set_call(r, (struct str){ text.data + sign + 3, text.length - (size_t)sign - 3 });
 }
 
-static enum tscope_status take_row(struct tracker_reader *r, struct str line)
+static void take_row(struct tracker_reader *r, struct str line)
 {
-	enum tscope_status status = end_row(r);
-
-	for (size_t i = 0; i < r->column_count && status == TSCOPE_OK; i++) {
+	end_row(r);
+	for (size_t i = 0; i < r->column_count; i++) {
 		struct str cell = cell_of(r, i, line);
 		if (r->columns[i].is == COLUMN_STATE)
-			status = take_state(r, cell);
+			take_state(r, cell);
 		else if (r->columns[i].is == COLUMN_DEVICE)
-			status = begin_row(r, cell);
+			begin_row(r, cell);
 		else
-			status = add_cell(r, r->columns[i].kind, cell);
+			add_cell(r, r->columns[i].kind, cell);
 	}
-	return status;
 }
 
 /* ---- the log --------------------------------------------------------------------------- */
@@ -315,41 +306,33 @@ static void forget_state(struct tracker_reader *r)
 }
 
 /* A report has two titles, of one iteration and function. Of several reports the first is read. */
-static enum tscope_status take_title(struct tracker_reader *r, const struct tracker_title *title)
+static void take_title(struct tracker_reader *r, const struct tracker_title *title)
 {
-	enum tscope_status status = end_row(r);
-	uint32_t function;
-
-	if (status == TSCOPE_OK)
-		status = add_text(r, title->function, &function);
-	if (status != TSCOPE_OK)
-		return status;
+	end_row(r);
+	uint32_t function = add_text(r, title->function);
 	struct str kept = tsi_plain_text(r->plain, (struct plain_value){ function });
 	bool is_same = r->is_titled && r->title.iteration == title->iteration &&
 		       tsi_str_equal(r->title.function, kept);
-	if (!is_same && r->is_titled) {
+	r->is_skipping = !is_same && r->is_titled;
+	if (r->is_skipping) {
 		r->plain->further_count += !title->is_modulewise;
-		r->is_skipping = true;
-		return TSCOPE_OK;
+		return;
 	}
 	r->title = *title;
 	r->title.function = kept;
 	r->is_titled = true;
-	r->is_skipping = false;
 	r->section = title->is_modulewise ? SECTION_MODULES : SECTION_PEAK;
 	r->rule_count = 0;
 	forget_state(r);
 	r->module = r->state;
-	return TSCOPE_OK;
 }
 
-static enum tscope_status take_module(struct tracker_reader *r, struct str name)
+static void take_module(struct tracker_reader *r, struct str name)
 {
-	enum tscope_status status = end_row(r);
-
+	end_row(r);
 	r->rule_count = 0;
 	forget_state(r);
-	return status == TSCOPE_OK ? add_text(r, name, &r->module) : status;
+	r->module = add_text(r, name);
 }
 
 static bool is_bar(struct str line)
@@ -357,98 +340,79 @@ static bool is_bar(struct str line)
 	return tsi_str_starts(line, "--------");
 }
 
-static enum tscope_status take_line(struct tracker_reader *r, struct str line)
+static void take_line(struct tracker_reader *r, struct str line)
 {
 	struct tracker_title title;
 
 	if (tsi_tracker_parse_title(line, &title))
-		return take_title(r, &title);
-	if (!r->is_titled || r->is_skipping || is_bar(line) || tsi_str_trim(line).length == 0)
-		return TSCOPE_OK;
-	if (skip_start(&line, TSI_STR("Module:")))
-		return take_module(r, line);
-	if (line.data[0] == '=') {
+		take_title(r, &title);
+	else if (!r->is_titled || r->is_skipping || is_bar(line) || tsi_str_trim(line).length == 0)
+		return;
+	else if (skip_start(&line, TSI_STR("Module:")))
+		take_module(r, line);
+	else if (line.data[0] == '=')
 		take_rule(r, line);
-		return TSCOPE_OK;
-	}
-	if (r->rule_count % 3 == 0)
-		return take_plain(r, line);
-	return r->rule_count % 3 == 1 ? take_header(r, line) : take_row(r, line);
+	else if (r->rule_count % 3 == 0)
+		take_plain(r, line);
+	else if (r->rule_count % 3 == 1)
+		take_header(r, line);
+	else
+		take_row(r, line);
 }
 
-static enum tscope_status begin(struct tracker_reader *r)
+static void begin(struct tracker_reader *r)
 {
-	enum tscope_status status = tsi_cursor_skip_mark(&r->cursor);
-
-	for (size_t i = 0; i < KEY_COUNT && status == TSCOPE_OK; i++)
-		status = add_text(r, tsi_str_of(key_texts[i]), &r->keys[i]);
-	for (size_t i = 0; i < SECTION_COUNT && status == TSCOPE_OK; i++)
-		status = tsi_graph_add_object(r->plain, WORD_LIST, &r->lists[i], r->err);
-	return status;
+	tsi_cursor_skip_mark(&r->cursor);
+	for (size_t i = 0; i < KEY_COUNT; i++)
+		r->keys[i] = add_text(r, tsi_str_of(key_texts[i]));
+	for (size_t i = 0; i < SECTION_COUNT; i++)
+		r->lists[i] = tsi_graph_add_object(r->plain, WORD_LIST);
 }
 
-static enum tscope_status finish(struct tracker_reader *r)
+static void finish(struct tracker_reader *r)
 {
-	uint32_t tracker, iteration, function;
-	enum tscope_status status = end_row(r);
-
-	if (status == TSCOPE_OK)
-		status = add_text(r, TSI_STR("fsdp"), &tracker);
-	if (status == TSCOPE_OK)
-		status = tsi_graph_add_int64(r->plain, r->title.iteration, &iteration, r->err);
-	if (status == TSCOPE_OK)
-		status = add_text(r, r->title.function, &function);
-	if (status != TSCOPE_OK)
-		return status;
+	end_row(r);
 	const uint32_t pairs[] = {
-		r->keys[KEY_TRACKER],   tracker,
-		r->keys[KEY_ITERATION], iteration,
-		r->keys[KEY_FUNCTION],  function,
+		r->keys[KEY_TRACKER],   add_text(r, TSI_STR("fsdp")),
+		r->keys[KEY_ITERATION], tsi_graph_add_int64(r->plain, r->title.iteration),
+		r->keys[KEY_FUNCTION],  add_text(r, r->title.function),
 		r->keys[KEY_PEAK],      r->lists[SECTION_PEAK],
 		r->keys[KEY_MODULES],   r->lists[SECTION_MODULES],
 	};
-	return add_dict(r, pairs, TSI_COUNT_OF(pairs) / 2, &r->plain->root);
+	r->plain->root = add_dict(r, pairs, TSI_COUNT_OF(pairs) / 2);
 }
 
-static enum tscope_status read_lines(struct tracker_reader *r)
+static void read_lines(struct tracker_reader *r)
 {
 	struct str line;
-	enum tscope_status status = begin(r);
 
-	while (status == TSCOPE_OK) {
-		status = tsi_cursor_take_line(&r->cursor, &line);
-		if (status == TSCOPE_OK)
-			status = take_line(r, line);
-	}
-	if (status == TSCOPE_END && !r->is_titled)
-		return tsi_fail(r->err, TSCOPE_E_FORMAT,
-				"no memory tracker's log: no line begins as \"Iteration 0 "
-				"training_step Peak FSDP memory stats\"");
-	return status == TSCOPE_END ? finish(r) : status;
+	begin(r);
+	while (r->err.status == TSCOPE_OK && tsi_cursor_take_line(&r->cursor, &line) == TSCOPE_OK)
+		take_line(r, line);
+	if (r->err.status != TSCOPE_OK)
+		return;
+	if (r->is_titled)
+		finish(r);
+	else
+		tsi_fail(&r->err, TSCOPE_E_FORMAT,
+			 "no memory tracker's log: no line begins as \"Iteration 0 "
+			 "training_step Peak FSDP memory stats\"");
 }
 
 static enum tscope_status read_tracker(struct plain **ret, struct input *in,
 				       const struct plain_limits *limits, struct tscope_error *err)
 {
-	static const struct plain_limits defaults = { 0 };
-	struct tscope_error own_err = { 0 };
-	struct tracker_reader r = { .err = err ? err : &own_err };
+	struct tracker_reader r = { .plain = calloc(1, sizeof(*r.plain)) };
 
-	if (!limits)
-		limits = &defaults;
-	tsi_cursor_init(&r.cursor, in, limits->max_text_bytes, r.err);
-	if (tsi_array_new(&r.plain, 1, sizeof(*r.plain), r.err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	enum tscope_status status = tsi_graph_init(r.plain, limits, r.err);
-	if (status == TSCOPE_OK)
-		status = read_lines(&r);
+	if (!r.plain)
+		return tsi_fail_nomem(err);
+	tsi_cursor_init(&r.cursor, in, limits ? limits->max_text_bytes : 0, &r.err);
+	tsi_graph_init(r.plain, limits, &r.err);
+	if (r.err.status == TSCOPE_OK)
+		read_lines(&r);
 	free(r.cells);
-	if (status != TSCOPE_OK) {
-		tsi_plain_free(r.plain);
-		return tsi_cursor_place_limit(&r.cursor, status, "log");
-	}
-	*ret = r.plain;
-	return TSCOPE_OK;
+	(void)tsi_cursor_place_limit(&r.cursor, r.err.status, "log");
+	return tsi_graph_end(r.plain, &r.err, ret, err);
 }
 
 static unsigned taste_tracker(struct str head)

@@ -15,55 +15,49 @@ void tsi_word_pool_deinit(struct word_pool *pool)
 	*pool = (struct word_pool){ 0 };
 }
 
-enum tscope_status tsi_pool_fail(const struct pool_limit *limit, struct tscope_error *err)
+void tsi_pool_fail(const struct pool_limit *limit, struct tscope_error *err)
 {
-	return tsi_fail(err, TSCOPE_E_LIMIT, "more than %zu %s (limit: %s)", limit->count,
-			limit->what, limit->what);
+	if (err->status == TSCOPE_OK)
+		tsi_fail(err, TSCOPE_E_LIMIT, "more than %zu %s (limit: %s)", limit->count,
+			 limit->what, limit->what);
 }
 
-/* Makes chunk number `chunk` exist. Those before it that do not stay NULL. */
-static enum tscope_status reach(struct word_pool *pool, size_t chunk, struct tscope_error *err)
+/* Makes chunk number `chunk` exist; those before it may be missing (NULL). */
+static bool reach(struct word_pool *pool, size_t chunk, struct tscope_error *err)
 {
+	if (tsi_likely(chunk < pool->chunk_count) && tsi_likely(pool->chunks[chunk]))
+		return true;
 	if (tsi_array_reserve(&pool->chunks, &pool->chunk_capacity, chunk + 1,
 			      sizeof(*pool->chunks), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+		return false;
 	while (pool->chunk_count <= chunk)
 		pool->chunks[pool->chunk_count++] = NULL;
-	if (pool->chunks[chunk])
-		return TSCOPE_OK;
-	return tsi_array_new(&pool->chunks[chunk], POOL_CHUNK_WORDS, sizeof(uint32_t), err);
+	return tsi_array_new(&pool->chunks[chunk], POOL_CHUNK_WORDS, sizeof(uint32_t), err) ==
+	       TSCOPE_OK;
 }
 
-enum tscope_status tsi_word_pool_take(struct word_pool *pool, size_t count,
-				      const struct pool_limit *limit, size_t *index,
-				      struct tscope_error *err)
+bool tsi_word_pool_take(struct word_pool *pool, size_t count, const struct pool_limit *limit,
+			size_t *index, struct tscope_error *err)
 {
 	size_t start = pool->count;
 
 	if (count > POOL_CHUNK_WORDS - start % POOL_CHUNK_WORDS) /* the rest stays unused */
 		start += POOL_CHUNK_WORDS - start % POOL_CHUNK_WORDS;
-	if (tsi_unlikely(start + count > limit->count))
-		return tsi_pool_fail(limit, err);
-	if (tsi_unlikely((start >> POOL_CHUNK_BITS) >= pool->chunk_count)) {
-		enum tscope_status status = reach(pool, start >> POOL_CHUNK_BITS, err);
-		if (status != TSCOPE_OK)
-			return status;
+	if (tsi_unlikely(start + count > limit->count)) {
+		tsi_pool_fail(limit, err);
+		return false;
 	}
+	if (tsi_unlikely((start >> POOL_CHUNK_BITS) >= pool->chunk_count) &&
+	    !reach(pool, start >> POOL_CHUNK_BITS, err))
+		return false;
 	pool->count = start + count;
 	*index = start;
-	return TSCOPE_OK;
+	return true;
 }
 
-enum tscope_status tsi_word_pool_set(struct word_pool *pool, size_t index, uint32_t word,
-				     struct tscope_error *err)
+void tsi_word_pool_set(struct word_pool *pool, size_t index, uint32_t word,
+		       struct tscope_error *err)
 {
-	size_t chunk = index >> POOL_CHUNK_BITS;
-
-	if (tsi_unlikely(chunk >= pool->chunk_count) || tsi_unlikely(!pool->chunks[chunk])) {
-		enum tscope_status status = reach(pool, chunk, err);
-		if (status != TSCOPE_OK)
-			return status;
-	}
-	*tsi_word_pool_at(pool, index) = word;
-	return TSCOPE_OK;
+	if (reach(pool, index >> POOL_CHUNK_BITS, err))
+		*tsi_word_pool_at(pool, index) = word;
 }

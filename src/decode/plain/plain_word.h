@@ -106,17 +106,15 @@ static inline uint32_t *tsi_word_pool_at(const struct word_pool *pool, size_t in
 
 /*
  * Adds count words (at most POOL_CHUNK_WORDS) that lie in one chunk, all 0; *index is
- * where. Fails with TSCOPE_E_LIMIT, TSCOPE_E_NOMEM.
+ * where. False: TSCOPE_E_LIMIT or TSCOPE_E_NOMEM.
  */
 TSI_MUST_CHECK
-enum tscope_status tsi_word_pool_take(struct word_pool *pool, size_t count,
-				      const struct pool_limit *limit, size_t *index,
-				      struct tscope_error *err);
+bool tsi_word_pool_take(struct word_pool *pool, size_t count, const struct pool_limit *limit,
+			size_t *index, struct tscope_error *err);
 
 /* Sets the word of any index; those before it need not be there. Costs a chunk at most. */
-TSI_MUST_CHECK
-enum tscope_status tsi_word_pool_set(struct word_pool *pool, size_t index, uint32_t word,
-				     struct tscope_error *err);
+void tsi_word_pool_set(struct word_pool *pool, size_t index, uint32_t word,
+		       struct tscope_error *err);
 
 /* The word of an index, or NULL where there is no chunk yet. */
 static inline uint32_t *tsi_word_pool_find(const struct word_pool *pool, size_t index)
@@ -135,7 +133,7 @@ static inline uint32_t tsi_word_pool_get(const struct word_pool *pool, size_t in
 	return word ? *word : 0;
 }
 
-/* The message of a limit, for what is counted elsewhere. */
-TSI_COLD enum tscope_status tsi_pool_fail(const struct pool_limit *limit, struct tscope_error *err);
+/* The message of a limit, for what is counted elsewhere; none if err tells of a failure already. */
+TSI_COLD void tsi_pool_fail(const struct pool_limit *limit, struct tscope_error *err);
 
 #endif

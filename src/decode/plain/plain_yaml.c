@@ -95,15 +95,13 @@ struct yaml_reader {
 	size_t max_text_bytes;
 	size_t waiting_bytes; /* read since the last event */
 	bool is_in_document;
-	enum tscope_status input_status;
-	struct tscope_error *err;
+	struct tscope_error *err; /* the build's: the first failure ends the reading */
 };
 
 /* ---- errors and events ----------------------------------------------------------------- */
 
 TSI_PRINTF(3, 4)
-static enum tscope_status fail_here(struct yaml_reader *r, enum tscope_status status,
-				    const char *format, ...)
+static void fail_here(struct yaml_reader *r, enum tscope_status status, const char *format, ...)
 {
 	char text[sizeof(r->err->message)];
 	va_list args;
@@ -111,7 +109,7 @@ static enum tscope_status fail_here(struct yaml_reader *r, enum tscope_status st
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	return tsi_fail(r->err, status, "YAML: line %zu: %s", r->event.start_mark.line + 1, text);
+	tsi_fail(r->err, status, "YAML: line %zu: %s", r->event.start_mark.line + 1, text);
 }
 
 /*
@@ -148,38 +146,39 @@ static int read_bytes(void *data, unsigned char *buffer, size_t room, size_t *go
 	}
 	r->waiting_bytes += *got;
 	/* What broke after these bytes breaks again when they are used up. */
-	if (status != TSCOPE_OK && *got == 0)
-		r->input_status = status;
 	return status == TSCOPE_OK || status == TSCOPE_END || *got > 0;
 }
 
-static enum tscope_status fail_parser(struct yaml_reader *r)
+static void fail_parser(struct yaml_reader *r)
 {
 	const yaml_parser_t *parser = &r->parser;
 
-	if (r->input_status < 0)
-		return r->input_status;
+	if (r->err->status != TSCOPE_OK)
+		return; /* of the input */
 	if (parser->error == YAML_MEMORY_ERROR)
-		return tsi_fail_nomem(r->err);
-	if (parser->error == YAML_READER_ERROR)
-		return tsi_fail_at(r->err, TSCOPE_E_DAMAGED, parser->problem_offset, "YAML: %s",
-				   parser->problem);
-	return tsi_fail(r->err, TSCOPE_E_DAMAGED, "YAML: line %zu: %s",
-			parser->problem_mark.line + 1, parser->problem);
+		tsi_fail_nomem(r->err);
+	else if (parser->error == YAML_READER_ERROR)
+		tsi_fail_at(r->err, TSCOPE_E_DAMAGED, parser->problem_offset, "YAML: %s",
+			    parser->problem);
+	else
+		tsi_fail(r->err, TSCOPE_E_DAMAGED, "YAML: line %zu: %s",
+			 parser->problem_mark.line + 1, parser->problem);
 }
 
-/* The event is freed by the next one. */
-static enum tscope_status take_event(struct yaml_reader *r)
+/* The event is freed by the next one. False: failed. */
+static bool take_event(struct yaml_reader *r)
 {
 	yaml_event_delete(&r->event);
-	if (!yaml_parser_parse(&r->parser, &r->event))
-		return fail_parser(r);
+	if (!yaml_parser_parse(&r->parser, &r->event)) {
+		fail_parser(r);
+		return false;
+	}
 	r->waiting_bytes = 0;
 	if (r->event.type == YAML_DOCUMENT_START_EVENT)
 		r->is_in_document = true;
 	else if (r->event.type == YAML_DOCUMENT_END_EVENT)
 		r->is_in_document = false;
-	return TSCOPE_OK;
+	return true;
 }
 
 /* ---- tags ------------------------------------------------------------------------------ */
@@ -216,25 +215,21 @@ static const struct known_tag known_tags[] = {
 	{ TAG_PREFIX "python/name:__builtin__.dict", YAML_SCALAR_EVENT, TAG_NAME },
 };
 
-static enum tscope_status find_role(struct yaml_reader *r, const yaml_char_t *tag,
-				    enum tag_role *role)
+static enum tag_role find_role(struct yaml_reader *r, const yaml_char_t *tag)
 {
 	struct str name = tsi_str_of(tag ? (const char *)tag : "");
 
-	*role = TAG_PLAIN;
 	if (!tag)
-		return TSCOPE_OK;
-	for (size_t i = 0; i < TSI_COUNT_OF(known_tags); i++) {
-		if (known_tags[i].on != r->event.type ||
-		    !tsi_str_equal(name, tsi_str_of(known_tags[i].tag)))
-			continue;
-		*role = known_tags[i].role;
-		return TSCOPE_OK;
-	}
+		return TAG_PLAIN;
+	for (size_t i = 0; i < TSI_COUNT_OF(known_tags); i++)
+		if (known_tags[i].on == r->event.type &&
+		    tsi_str_equal(name, tsi_str_of(known_tags[i].tag)))
+			return known_tags[i].role;
 	bool is_standard = tsi_str_starts(name, TAG_PREFIX);
 	size_t skipped = is_standard ? sizeof(TAG_PREFIX) - 1 : 0;
-	return fail_here(r, TSCOPE_E_UNSUPPORTED, "a value tagged %s%s; only plain data is read",
-			 is_standard ? "!!" : "", name.data + skipped);
+	fail_here(r, TSCOPE_E_UNSUPPORTED, "a value tagged %s%s; only plain data is read",
+		  is_standard ? "!!" : "", name.data + skipped);
+	return TAG_PLAIN;
 }
 
 /* ---- scalars --------------------------------------------------------------------------- */
@@ -291,7 +286,7 @@ static bool to_json_number(struct str text, char *out)
 	return is_number && tsi_json_check(tsi_str_of(out), 0, NULL) == TSCOPE_OK;
 }
 
-static enum tscope_status add_number(struct yaml_reader *r, const char *json, uint32_t *word)
+static uint32_t add_number(struct yaml_reader *r, const char *json)
 {
 	struct str text = tsi_str_of(json);
 	uint64_t natural;
@@ -299,218 +294,189 @@ static enum tscope_status add_number(struct yaml_reader *r, const char *json, ui
 	double real = 0;
 
 	if (tsi_str_to_int64(text, &integer))
-		return tsi_graph_add_int64(r->build.plain, integer, word, r->err);
+		return tsi_graph_add_int64(r->build.plain, integer);
 	if (!strpbrk(json, "-.eE") && tsi_json_to_uint64(text, &natural))
-		return tsi_graph_add_uint64(r->build.plain, natural, word, r->err);
+		return tsi_graph_add_uint64(r->build.plain, natural);
 	(void)tsi_json_to_double(text, &real);
-	return tsi_graph_add_real(r->build.plain, real, word, r->err);
+	return tsi_graph_add_real(r->build.plain, real);
 }
 
-/* What a scalar without quotes means. */
-static enum tscope_status resolve(struct yaml_reader *r, struct str text, uint32_t *word)
+/* The meaning of a scalar without quotes. */
+static uint32_t resolve(struct yaml_reader *r, struct str text)
 {
 	char number[MAX_NUMBER_BYTES];
 
-	if (text.length == 0) {
-		*word = WORD_NONE;
-		return TSCOPE_OK;
-	}
+	if (text.length == 0)
+		return WORD_NONE;
 	if (to_json_number(text, number))
-		return add_number(r, number, word);
+		return add_number(r, number);
 	for (size_t i = 0; i < TSI_COUNT_OF(constants); i++) {
 		if (!is_spelled(text, constants[i].spellings))
 			continue;
 		if (constants[i].tag == WORD_REAL)
-			return tsi_graph_add_real(r->build.plain, constants[i].real, word, r->err);
-		*word = tsi_word(constants[i].tag, constants[i].payload);
-		return TSCOPE_OK;
+			return tsi_graph_add_real(r->build.plain, constants[i].real);
+		return tsi_word(constants[i].tag, constants[i].payload);
 	}
-	return tsi_graph_add_text(r->build.plain, WORD_TEXT, text, word, r->err);
+	return tsi_graph_add_text(r->build.plain, WORD_TEXT, text);
 }
 
-static enum tscope_status make_scalar(struct yaml_reader *r, uint32_t *word)
+static uint32_t make_scalar(struct yaml_reader *r)
 {
 	struct str text = { (const char *)r->event.data.scalar.value, r->event.data.scalar.length };
 	bool is_bare = r->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
-	enum tag_role role;
-	enum tscope_status status = find_role(r, r->event.data.scalar.tag, &role);
+	enum tag_role role = find_role(r, r->event.data.scalar.tag);
 
-	if (status != TSCOPE_OK)
-		return status;
 	if (role == TAG_NAME)
-		*word = WORD_NONE;
-	else if (role == TAG_RESOLVED || (role == TAG_PLAIN && is_bare))
-		status = resolve(r, text, word);
-	else
-		status = tsi_graph_add_text(r->build.plain, WORD_TEXT, text, word, r->err);
-	return status;
+		return WORD_NONE;
+	if (role == TAG_RESOLVED || (role == TAG_PLAIN && is_bare))
+		return resolve(r, text);
+	return tsi_graph_add_text(r->build.plain, WORD_TEXT, text);
 }
 
 /* ---- nodes ----------------------------------------------------------------------------- */
 
-static enum tscope_status name_anchor(struct yaml_reader *r, const yaml_char_t *anchor,
-				      uint32_t *word)
+/* The word of a name; 0 for none. */
+static uint32_t name_anchor(struct yaml_reader *r, const yaml_char_t *anchor)
 {
-	*word = 0;
 	if (!anchor)
-		return TSCOPE_OK;
-	return tsi_graph_add_text(r->build.plain, WORD_TEXT, tsi_str_of((const char *)anchor), word,
-				  r->err);
+		return 0;
+	return tsi_graph_add_text(r->build.plain, WORD_TEXT, tsi_str_of((const char *)anchor));
 }
 
 /* A node is complete. anchor: the word of a name for it, or 0. */
-static enum tscope_status push(struct yaml_reader *r, uint32_t word, uint32_t anchor)
+static void push(struct yaml_reader *r, uint32_t word, uint32_t anchor)
 {
-	enum tscope_status status = TSCOPE_OK;
-
 	if (anchor && !r->anchors)
-		status = tsi_graph_add_object(r->build.plain, WORD_DICT, &r->anchors, r->err);
-	if (anchor && status == TSCOPE_OK)
-		status = tsi_graph_set(r->build.plain, r->anchors,
-				       (const uint32_t[2]){ anchor, word }, 1, r->err);
-	return status == TSCOPE_OK ? tsi_build_push(&r->build, word) : status;
+		r->anchors = tsi_graph_add_object(r->build.plain, WORD_DICT);
+	if (anchor)
+		tsi_graph_set(r->build.plain, r->anchors, (const uint32_t[2]){ anchor, word }, 1);
+	tsi_build_push(&r->build, word);
 }
 
-static enum tscope_status take_scalar(struct yaml_reader *r)
+static void take_scalar(struct yaml_reader *r)
 {
-	uint32_t word, anchor;
-	enum tscope_status status = name_anchor(r, r->event.data.scalar.anchor, &anchor);
+	uint32_t anchor = name_anchor(r, r->event.data.scalar.anchor);
 
-	if (status == TSCOPE_OK)
-		status = make_scalar(r, &word);
-	return status == TSCOPE_OK ? push(r, word, anchor) : status;
+	push(r, make_scalar(r), anchor);
 }
 
-/* What an alias names is complete: what holds the alias itself is not known yet. */
-static enum tscope_status take_alias(struct yaml_reader *r)
+/* A value that an alias names is complete: a container is not known before its end. */
+static void take_alias(struct yaml_reader *r)
 {
 	const char *name = (const char *)r->event.data.alias.anchor;
 	struct plain_value found = tsi_plain_find(
 		r->build.plain, (struct plain_value){ r->anchors }, tsi_str_of(name));
 
-	if (found.word == 0)
-		return fail_here(r, TSCOPE_E_DAMAGED, "*%s: no value before it has that name",
-				 name);
-	return tsi_build_push(&r->build, found.word);
+	if (found.word)
+		tsi_build_push(&r->build, found.word);
+	else
+		fail_here(r, TSCOPE_E_DAMAGED, "*%s: no value before it has that name", name);
 }
 
-static enum tscope_status take_start(struct yaml_reader *r, enum word_tag tag,
-				     const yaml_char_t *tag_text, const yaml_char_t *anchor)
+static void take_start(struct yaml_reader *r, enum word_tag tag, const yaml_char_t *tag_text,
+		       const yaml_char_t *anchor)
 {
-	enum tag_role role;
-	struct yaml_level level;
 	size_t depth = r->build.level_count;
-	enum tscope_status status = find_role(r, tag_text, &role);
+	struct yaml_level level = {
+		.is_defaultdict = find_role(r, tag_text) == TAG_DEFAULTDICT,
+		.anchor = name_anchor(r, anchor),
+	};
 
-	if (status == TSCOPE_OK)
-		status = name_anchor(r, anchor, &level.anchor);
-	if (status == TSCOPE_OK)
-		status = tsi_array_reserve(&r->levels, &r->level_capacity, depth + 1,
-					   sizeof(*r->levels), r->err);
-	if (status != TSCOPE_OK)
-		return status;
-	level.is_defaultdict = role == TAG_DEFAULTDICT;
+	if (r->err->status != TSCOPE_OK ||
+	    tsi_array_reserve(&r->levels, &r->level_capacity, depth + 1, sizeof(*r->levels),
+			      r->err) != TSCOPE_OK)
+		return;
 	r->levels[depth] = level;
-	return tsi_build_open(&r->build, tag);
+	tsi_build_open(&r->build, tag);
 }
 
 /* Its items, which stand in `made` under a name of their own, if it has any. */
-static enum tscope_status items_of(struct yaml_reader *r, uint32_t made, uint32_t *word)
+static uint32_t items_of(struct yaml_reader *r, uint32_t made)
 {
 	struct plain_value items =
 		tsi_plain_find(r->build.plain, (struct plain_value){ made }, TSI_STR("dictitems"));
 
-	if (tsi_plain_kind(items) == PLAIN_DICT) {
-		*word = items.word;
-		return TSCOPE_OK;
-	}
-	return tsi_graph_add_object(r->build.plain, WORD_DICT, word, r->err);
+	if (tsi_plain_kind(items) == PLAIN_DICT)
+		return items.word;
+	return tsi_graph_add_object(r->build.plain, WORD_DICT);
 }
 
-static enum tscope_status take_end(struct yaml_reader *r)
+static void take_end(struct yaml_reader *r)
 {
-	uint32_t word;
-	enum tscope_status status = tsi_build_close(&r->build, &word);
+	uint32_t word = tsi_build_close(&r->build);
 	const struct yaml_level *level = &r->levels[r->build.level_count];
 
-	if (status == TSCOPE_OK && level->is_defaultdict)
-		status = items_of(r, word, &word);
-	return status == TSCOPE_OK ? push(r, word, level->anchor) : status;
+	if (word == 0)
+		return;
+	if (level->is_defaultdict)
+		word = items_of(r, word);
+	push(r, word, level->anchor);
 }
 
 /* One event of the first document. */
-static enum tscope_status take_next(struct yaml_reader *r)
+static void take_next(struct yaml_reader *r)
 {
 	const yaml_event_t *event = &r->event;
-	enum tscope_status status = take_event(r);
 
-	if (status != TSCOPE_OK)
-		return status;
+	if (!take_event(r))
+		return;
 	switch (event->type) {
 	case YAML_SCALAR_EVENT:
-		return take_scalar(r);
+		take_scalar(r);
+		break;
 	case YAML_ALIAS_EVENT:
-		return take_alias(r);
+		take_alias(r);
+		break;
 	case YAML_SEQUENCE_START_EVENT:
-		return take_start(r, WORD_LIST, event->data.sequence_start.tag,
-				  event->data.sequence_start.anchor);
+		take_start(r, WORD_LIST, event->data.sequence_start.tag,
+			   event->data.sequence_start.anchor);
+		break;
 	case YAML_MAPPING_START_EVENT:
-		return take_start(r, WORD_DICT, event->data.mapping_start.tag,
-				  event->data.mapping_start.anchor);
+		take_start(r, WORD_DICT, event->data.mapping_start.tag,
+			   event->data.mapping_start.anchor);
+		break;
 	case YAML_SEQUENCE_END_EVENT:
 	case YAML_MAPPING_END_EVENT:
-		return take_end(r);
+		take_end(r);
+		break;
+	case YAML_STREAM_END_EVENT:
+		tsi_fail(r->err, TSCOPE_E_EMPTY, "no YAML: no document");
+		break;
 	default:
-		return TSCOPE_OK;
+		break;
 	}
 }
 
 /* ---- the document ---------------------------------------------------------------------- */
 
-/* Further documents are counted, not read. */
-static enum tscope_status finish(struct yaml_reader *r)
+static void read_document(struct yaml_reader *r)
 {
-	enum tscope_status status = TSCOPE_OK;
-
-	while (status == TSCOPE_OK && r->event.type != YAML_STREAM_END_EVENT) {
-		status = take_event(r);
+	while (r->err->status == TSCOPE_OK && r->event.type != YAML_DOCUMENT_END_EVENT)
+		take_next(r);
+	if (r->err->status == TSCOPE_E_LIMIT && !r->err->has_offset)
+		fail_here(r, TSCOPE_E_LIMIT, "%s", r->err->message);
+	/* Further documents are counted, not read. */
+	while (r->err->status == TSCOPE_OK && r->event.type != YAML_STREAM_END_EVENT &&
+	       take_event(r))
 		r->build.plain->further_count += r->event.type == YAML_DOCUMENT_START_EVENT;
-	}
-	return status;
-}
-
-static enum tscope_status read_document(struct yaml_reader *r)
-{
-	enum tscope_status status = TSCOPE_OK;
-
-	while (status == TSCOPE_OK && r->event.type != YAML_DOCUMENT_END_EVENT) {
-		status = take_next(r);
-		if (status == TSCOPE_OK && r->event.type == YAML_STREAM_END_EVENT)
-			return tsi_fail(r->err, TSCOPE_E_EMPTY, "no YAML: no document");
-	}
-	if (status == TSCOPE_E_LIMIT && !r->err->has_offset)
-		fail_here(r, status, "%s", r->err->message);
-	return status == TSCOPE_OK ? finish(r) : status;
 }
 
 static enum tscope_status read_yaml(struct plain **ret, struct input *in,
 				    const struct plain_limits *limits, struct tscope_error *err)
 {
-	struct tscope_error own_err = { 0 };
-	struct yaml_reader r = { .in = in, .err = err ? err : &own_err };
+	struct yaml_reader r = { .in = in, .err = &r.build.err };
 
 	r.max_text_bytes =
 		limits && limits->max_text_bytes ? limits->max_text_bytes : PLAIN_MAX_TEXT_BYTES;
 	if (!yaml_parser_initialize(&r.parser))
-		return tsi_fail_nomem(r.err);
+		return tsi_fail_nomem(err);
 	yaml_parser_set_input(&r.parser, read_bytes, &r);
-	enum tscope_status status = tsi_build_init(&r.build, limits, r.err);
-	if (status == TSCOPE_OK)
-		status = read_document(&r);
+	tsi_build_init(&r.build, limits);
+	read_document(&r);
 	yaml_event_delete(&r.event);
 	yaml_parser_delete(&r.parser);
 	free(r.levels);
-	return tsi_build_end(&r.build, status, ret);
+	return tsi_build_end(&r.build, ret, err);
 }
 
 #else
