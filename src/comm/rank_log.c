@@ -17,7 +17,7 @@ enum tscope_status tsi_rank_log_init(struct rank_log *log, struct tscope_error *
 
 void tsi_rank_log_deinit(struct rank_log *log)
 {
-	tsi_intervals_deinit(&log->exposed);
+	tsi_arena_deinit(&log->exposed_memory);
 	tsi_intern_deinit(&log->names);
 	tsi_arena_deinit(&log->arena);
 	*log = (struct rank_log){ 0 };
@@ -168,17 +168,15 @@ static void append_steps(const struct renumbering *numbers)
 
 static void append_exposed(struct rank_log *to, const struct rank_log *from)
 {
-	struct interval_set both = { 0 };
+	struct arena memory = { 0 };
 	size_t most = to->exposed.count + from->exposed.count;
-
 	/* With no room to spare: there are many of them. */
-	enum tscope_status status = tsi_array_new(&both.items, most, sizeof(*both.items), NULL);
-	if (status == TSCOPE_OK) {
-		both.capacity = most;
-		status = tsi_intervals_union(&both, &to->exposed, &from->exposed, NULL);
-	}
-	to->arena.has_failed |= status != TSCOPE_OK;
-	tsi_intervals_deinit(&to->exposed);
+	struct interval_set both = tsi_intervals_new(most, &memory);
+
+	tsi_intervals_union(&both, &to->exposed, &from->exposed, &memory);
+	to->arena.has_failed |= memory.has_failed;
+	tsi_arena_deinit(&to->exposed_memory);
+	to->exposed_memory = memory;
 	to->exposed = both;
 }
 

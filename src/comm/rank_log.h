@@ -112,6 +112,7 @@ struct rank_log {
 	size_t point_count, point_capacity;
 	struct rank_log_step *steps; /* in the order of time */
 	size_t step_count, step_capacity;
+	struct arena exposed_memory; /* of the set alone, which others replace as a whole */
 	struct interval_set exposed; /* in steps: when communication ran and no kernel did */
 	struct rank_kernel *kernels; /* by name id */
 	size_t kernel_count, kernel_capacity;

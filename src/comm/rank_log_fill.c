@@ -180,22 +180,19 @@ static const uint8_t line_of_host[HOST_LINE_COUNT] = {
 /* With no room to spare: of all that a log holds this is the most. */
 static void add_exposed(struct rank_log *log, const struct line_pieces *pieces)
 {
-	struct interval_set *exposed = &log->exposed;
-	enum tscope_status status;
+	struct arena *memory = &log->exposed_memory;
 	size_t count = 0;
 
 	for (size_t i = 0; i < pieces->count; i++)
 		count += pieces->items[i].line == TSCOPE_BUDGET_EXPOSED_COMM;
-	status = tsi_array_new(&exposed->items, count, sizeof(*exposed->items), NULL);
-	exposed->capacity = status == TSCOPE_OK ? count : 0;
-	for (size_t i = 0; status == TSCOPE_OK && i < pieces->count; i++) {
+	log->exposed = tsi_intervals_new(count, memory);
+	for (size_t i = 0; i < pieces->count; i++) {
 		const struct line_piece *piece = &pieces->items[i];
 
 		if (piece->line == TSCOPE_BUDGET_EXPOSED_COMM)
-			status =
-				tsi_intervals_append(exposed, piece->start_ns, piece->end_ns, NULL);
+			tsi_intervals_append(&log->exposed, piece->start_ns, piece->end_ns, memory);
 	}
-	log->arena.has_failed |= status != TSCOPE_OK;
+	log->arena.has_failed |= memory->has_failed;
 }
 
 static void add_points(const struct log_filler *filler)

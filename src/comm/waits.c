@@ -56,14 +56,6 @@ struct comm_time {
 	size_t tail_count;
 };
 
-/* Adds [start_ns, end_ns) to a set, in order of starts. */
-static void append(struct comm_time *time, struct interval_set *set, int64_t start_ns,
-		   int64_t end_ns)
-{
-	if (tsi_intervals_append(set, start_ns, end_ns, NULL) != TSCOPE_OK)
-		time->arena.has_failed = true;
-}
-
 /* The op's match if its members end together, else NULL. */
 static const struct match *synchronising_match(const struct world *world, size_t rank, size_t op)
 {
@@ -83,7 +75,7 @@ static void add_runs(struct comm_time *time, const struct world *world, size_t r
 
 		if (!match)
 			continue;
-		append(time, &time->runs, log->ops[i].start_ns, end_ns);
+		tsi_intervals_append(&time->runs, log->ops[i].start_ns, end_ns, &time->arena);
 		time->tails[time->tail_count++] =
 			(struct sort_pair){ tsi_sort_key_of_int64(end_ns - match->transfer_ns), i };
 	}
@@ -98,7 +90,7 @@ static void add_transfers(struct comm_time *time, const struct world *world, siz
 		int64_t end_ns = tsi_op_end(&world->logs[rank].ops[op]);
 		int64_t transfer_ns = synchronising_match(world, rank, op)->transfer_ns;
 
-		append(time, &time->transfers, end_ns - transfer_ns, end_ns);
+		tsi_intervals_append(&time->transfers, end_ns - transfer_ns, end_ns, &time->arena);
 	}
 }
 
@@ -112,7 +104,7 @@ static void intersect(struct comm_time *time, struct interval_set *out,
 		struct interval piece = a->items[i], part;
 
 		while (tsi_intervals_next(&cursor, &piece, &part))
-			append(time, out, part.start_ns, part.end_ns);
+			tsi_intervals_append(out, part.start_ns, part.end_ns, &time->arena);
 	}
 }
 
@@ -133,10 +125,6 @@ static bool comm_time_fill(struct comm_time *time, const struct world *world, si
 
 static void comm_time_deinit(struct comm_time *time, struct arena *arena)
 {
-	tsi_intervals_deinit(&time->runs);
-	tsi_intervals_deinit(&time->transfers);
-	tsi_intervals_deinit(&time->exposed_runs);
-	tsi_intervals_deinit(&time->exposed_transfers);
 	tsi_latch_deinit(arena, &time->arena);
 }
 

@@ -6,8 +6,6 @@
  */
 #include "timeline/build.h"
 
-#include "base/array.h"
-
 static struct interval_set *set_of_class(struct device_activity *activity, uint8_t span_class)
 {
 	switch (span_class) {
@@ -21,9 +19,8 @@ static struct interval_set *set_of_class(struct device_activity *activity, uint8
 }
 
 /* As many as there can be: sets that grow would leave their smaller copies behind. */
-static enum tscope_status make_room(struct device_activity *activity,
-				    const struct tscope_trace *trace, const struct device *device,
-				    struct tscope_error *err)
+static void make_room(struct device_activity *activity, const struct tscope_trace *trace,
+		      const struct device *device, struct arena *arena)
 {
 	struct interval_set *const sets[] = { &activity->compute, &activity->comm,
 					      &activity->copy };
@@ -31,20 +28,15 @@ static enum tscope_status make_room(struct device_activity *activity,
 	for (uint32_t i = 0; i < device->row_count; i++)
 		set_of_class(activity, tsi_span_class(&trace->spans, device->rows[i]))->capacity++;
 	for (size_t i = 0; i < TSI_COUNT_OF(sets); i++)
-		if (tsi_array_new(&sets[i]->items, sets[i]->capacity, sizeof(*sets[i]->items),
-				  err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-	return TSCOPE_OK;
+		*sets[i] = tsi_intervals_new(sets[i]->capacity, arena);
 }
 
-static enum tscope_status add_device(struct device_activity *activity,
-				     const struct tscope_trace *trace, const struct device *device,
-				     struct tscope_error *err)
+static void add_device(struct device_activity *activity, const struct tscope_trace *trace,
+		       const struct device *device, struct arena *arena)
 {
 	int64_t busy_until_ns = INT64_MIN; /* a device has work: it ends later */
 
-	if (make_room(activity, trace, device, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	make_room(activity, trace, device, arena);
 	for (uint32_t i = 0; i < device->row_count; i++) {
 		uint32_t row = device->rows[i];
 		int64_t start_ns = tsi_start_ns(&trace->spans, row),
@@ -52,8 +44,7 @@ static enum tscope_status add_device(struct device_activity *activity,
 		struct interval_set *set =
 			set_of_class(activity, tsi_span_class(&trace->spans, row));
 
-		if (tsi_intervals_append(set, start_ns, end_ns, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		tsi_intervals_append(set, start_ns, end_ns, arena);
 		if (i == 0)
 			activity->span_start_ns = start_ns;
 		struct interval busy = tsi_unclaimed(&busy_until_ns, start_ns, end_ns);
@@ -61,19 +52,14 @@ static enum tscope_status add_device(struct device_activity *activity,
 			activity->busy_ns += busy.end_ns - busy.start_ns;
 	}
 	activity->span_end_ns = busy_until_ns;
-	return TSCOPE_OK;
 }
 
-enum tscope_status tsi_timeline_find_activity(struct tscope_timeline *timeline,
-					      struct tscope_error *err)
+void tsi_timeline_find_activity(struct tscope_timeline *timeline)
 {
 	const struct tscope_trace *trace = timeline->trace;
+	struct arena *arena = &timeline->arena;
 
-	if (tsi_array_new(&timeline->activity, trace->device_count, sizeof(*timeline->activity),
-			  err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (uint32_t d = 0; d < trace->device_count; d++)
-		if (add_device(&timeline->activity[d], trace, &trace->devices[d], err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-	return TSCOPE_OK;
+	timeline->activity = tsi_arena_new(arena, trace->device_count, sizeof(*timeline->activity));
+	for (uint32_t d = 0; timeline->activity && d < trace->device_count; d++)
+		add_device(&timeline->activity[d], trace, &trace->devices[d], arena);
 }

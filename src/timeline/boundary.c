@@ -12,9 +12,6 @@
 #include "timeline/build.h"
 #include "timeline/markers.h"
 
-#include <stdlib.h>
-
-#include "base/array.h"
 #include "model/trace/composer.h"
 #include "model/trace/python_name.h"
 
@@ -56,27 +53,24 @@ static uint32_t track_with_most(const struct landmarks *marks, unsigned label)
  * The optimizer whose marks bound the steps: that with most marks, for a model
  * may have several that take turns; of equals that which steps last.
  */
-static enum tscope_status find_optimizer(const struct landmarks *marks, uint32_t track,
-					 uint32_t *name, struct tscope_error *err)
+static uint32_t find_optimizer(const struct landmarks *marks, uint32_t track, struct arena *scratch)
 {
 	const struct spans *spans = &marks->trace->spans;
-	uint32_t *counts, most = 0;
+	uint32_t *counts = tsi_arena_new(scratch, marks->trace->names.count, sizeof(*counts));
+	uint32_t most = 0, best = NO_ROW;
 
-	if (tsi_array_new(&counts, marks->trace->names.count, sizeof(*counts), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t i = 0; i < marks->count; i++)
+	for (size_t i = 0; counts && i < marks->count; i++)
 		if (marks->items[i].track == track &&
 		    (marks->items[i].labels & LABEL_OPTIMIZER_STEP))
 			counts[tsi_name_id(spans, marks->items[i].row)]++;
-	for (size_t i = 0; i < marks->count; i++) {
+	for (size_t i = 0; counts && i < marks->count; i++) {
 		uint32_t candidate = tsi_name_id(spans, marks->items[i].row);
 		if (counts[candidate] >= most && counts[candidate] > 0) {
 			most = counts[candidate];
-			*name = candidate;
+			best = candidate;
 		}
 	}
-	free(counts);
-	return TSCOPE_OK;
+	return best;
 }
 
 /* That of the batch, where Composer says it. */
@@ -111,29 +105,26 @@ static bool is_within_last(const struct markers *markers, int64_t start_ns, int6
 	return start_ns < last_end_ns && end_ns <= last_end_ns;
 }
 
-static enum tscope_status add_marker(struct markers *markers, const struct landmarks *marks,
-				     const struct boundary_rule *rule, uint32_t row,
-				     struct tscope_error *err)
+static void add_marker(struct markers *markers, const struct tscope_timeline *timeline,
+		       const struct boundary_rule *rule, uint32_t row, struct arena *arena)
 {
-	const struct tscope_trace *trace = marks->trace;
-	int64_t start_ns = tsi_start_ns(&trace->spans, row);
+	const struct tscope_trace *trace = timeline->trace;
+	int64_t start_ns = tsi_start_ns(&trace->spans, row), number = (int64_t)markers->count;
 
 	if (is_within_last(markers, start_ns, tsi_span_end(trace, row)))
-		return TSCOPE_OK;
-	if (tsi_array_reserve(&markers->items, &markers->capacity, markers->count + 1,
-			      sizeof(*markers->items), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	size_t place = markers->count++;
-	int64_t number = (int64_t)place;
+		return;
+	struct tscope_step *step = tsi_arena_push(arena, &markers->items, &markers->count,
+						  &markers->capacity, sizeof(*step));
+	if (!step)
+		return;
 	struct str name = tsi_python_name(tsi_span_name(trace, row)).function;
 	markers->is_numbered &=
 		rule->numbered && (find_number(name, &number) || find_batch(trace, row, &number));
-	markers->items[place] = (struct tscope_step){
+	*step = (struct tscope_step){
 		.number = number,
 		.start_ns = start_ns,
 		.dur_ns = tsi_dur_ns(&trace->spans, row),
 	};
-	return TSCOPE_OK;
 }
 
 /* Makes steps that end with the markers of those that begin with them. */
@@ -151,108 +142,89 @@ static void bound_by_ends(struct markers *markers, int64_t first_ns)
 	}
 }
 
-static enum tscope_status find_markers(struct markers *markers, const struct landmarks *marks,
-				       const struct boundary_rule *rule, struct tscope_error *err)
+static void find_markers(struct markers *markers, struct tscope_timeline *timeline,
+			 const struct boundary_rule *rule)
 {
+	const struct landmarks *marks = timeline->marks;
 	uint32_t only_name = NO_ROW;
 
 	markers->count = 0;
 	markers->is_numbered = rule->numbered;
 	markers->track = track_with_most(marks, rule->label);
 	if (markers->track == NO_ROW)
-		return TSCOPE_OK;
-	if (rule == optimizer_rule &&
-	    find_optimizer(marks, markers->track, &only_name, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+		return;
+	if (rule == optimizer_rule)
+		only_name = find_optimizer(marks, markers->track, &timeline->scratch);
 
 	for (size_t i = 0; i < marks->count; i++) {
 		const struct landmark *mark = &marks->items[i];
 		if (mark->track != markers->track || !(mark->labels & rule->label))
 			continue;
-		if (only_name != NO_ROW &&
-		    tsi_name_id(&marks->trace->spans, mark->row) != only_name)
-			continue;
-		if (add_marker(markers, marks, rule, mark->row, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		if (only_name == NO_ROW ||
+		    tsi_name_id(&marks->trace->spans, mark->row) == only_name)
+			add_marker(markers, timeline, rule, mark->row, &timeline->arena);
 	}
-	return TSCOPE_OK;
 }
 
 /* The steps that marks of an optimizer end. */
-static enum tscope_status make_optimizer_steps(struct markers *markers,
-					       const struct landmarks *marks,
-					       struct tscope_error *err)
+static void make_optimizer_steps(struct markers *markers, struct tscope_timeline *timeline)
 {
-	enum tscope_status status = tsi_markers_join_turns(markers, marks, err);
-
-	if (status == TSCOPE_OK)
-		bound_by_ends(markers, marks->trace->info.first_ns);
-	return status;
+	tsi_markers_join_turns(markers, timeline->marks, &timeline->scratch);
+	bound_by_ends(markers, timeline->trace->info.first_ns);
 }
 
 /* Lets the optimizer's steps take the place of ProfilerSteps that hide them. */
-static enum tscope_status prefer_hidden_steps(struct markers *found, const struct landmarks *marks,
-					      const struct boundary_rule **rule,
-					      struct tscope_error *err)
+static const struct boundary_rule *prefer_hidden_steps(struct markers *found,
+						       struct tscope_timeline *timeline,
+						       const struct boundary_rule *rule)
 {
 	struct markers inner = { 0 };
-	bool is_hidden = false;
-	enum tscope_status status = find_markers(&inner, marks, optimizer_rule, err);
 
-	if (status == TSCOPE_OK && tsi_markers_hold_several(found, &inner)) {
-		status = make_optimizer_steps(&inner, marks, err);
-		if (status == TSCOPE_OK)
-			status = tsi_markers_hide_steps(&is_hidden, found, &inner, marks, err);
-	}
-	if (status == TSCOPE_OK && is_hidden) {
-		struct markers outer = *found;
-		*found = inner;
-		inner = outer;
-		*rule = optimizer_rule;
-	}
-	free(inner.items);
-	return status;
+	find_markers(&inner, timeline, optimizer_rule);
+	if (!tsi_markers_hold_several(found, &inner))
+		return rule;
+	make_optimizer_steps(&inner, timeline);
+	if (!tsi_markers_hide_steps(found, &inner, timeline->marks, &timeline->scratch))
+		return rule;
+	*found = inner;
+	return optimizer_rule;
 }
 
-static enum tscope_status use_whole_trace(struct tscope_timeline *timeline,
-					  const struct landmarks *marks, struct tscope_error *err)
+static void use_whole_trace(struct tscope_timeline *timeline)
 {
-	const struct tscope_trace_info *info = &marks->trace->info;
+	const struct tscope_trace_info *info = &timeline->trace->info;
 
-	if (tsi_array_new(&timeline->steps, 1, sizeof(*timeline->steps), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
 	timeline->boundary = TSCOPE_BOUNDARY_WHOLE_TRACE;
-	timeline->main_track = marks->busiest_track;
+	timeline->main_track = timeline->marks->busiest_track;
+	timeline->steps = tsi_arena_new(&timeline->arena, 1, sizeof(*timeline->steps));
+	if (!timeline->steps)
+		return;
 	timeline->step_count = 1;
 	timeline->steps[0].start_ns = info->first_ns;
 	timeline->steps[0].dur_ns = info->last_ns - info->first_ns;
-	return TSCOPE_OK;
 }
 
-enum tscope_status tsi_timeline_find_steps(struct tscope_timeline *timeline,
-					   const struct landmarks *marks, struct tscope_error *err)
+void tsi_timeline_find_steps(struct tscope_timeline *timeline)
 {
 	struct markers found = { 0 };
 	const struct boundary_rule *rule = rules;
-	enum tscope_status status = TSCOPE_OK;
 
 	for (; rule < rules + TSI_COUNT_OF(rules); rule++) {
-		status = find_markers(&found, marks, rule, err);
-		if (status == TSCOPE_OK && rule == optimizer_rule)
-			status = make_optimizer_steps(&found, marks, err);
-		if (status != TSCOPE_OK || found.count)
+		find_markers(&found, timeline, rule);
+		if (rule == optimizer_rule)
+			make_optimizer_steps(&found, timeline);
+		if (found.count)
 			break;
 	}
-	if (status == TSCOPE_OK && found.count && rule->boundary == TSCOPE_BOUNDARY_PROFILER_STEP)
-		status = prefer_hidden_steps(&found, marks, &rule, err);
-	if (status != TSCOPE_OK || !found.count) {
-		free(found.items);
-		return status == TSCOPE_OK ? use_whole_trace(timeline, marks, err) : status;
+	if (!found.count) {
+		use_whole_trace(timeline);
+		return;
 	}
+	if (rule->boundary == TSCOPE_BOUNDARY_PROFILER_STEP)
+		rule = prefer_hidden_steps(&found, timeline, rule);
 	timeline->boundary = rule->boundary;
 	timeline->main_track = found.track;
 	timeline->is_numbered = found.is_numbered;
 	timeline->steps = found.items;
 	timeline->step_count = (uint32_t)found.count;
-	return TSCOPE_OK;
 }

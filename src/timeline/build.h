@@ -5,18 +5,17 @@
 #include "timeline/landmarks.h"
 #include "timeline/timeline.h"
 
-/* The stages of tscope_timeline_build(), in their order; each fills its part of the timeline. */
+/*
+ * The stages of tscope_timeline_build(), in their order; each fills its part of the timeline. What
+ * lasts comes from timeline->arena, what is needed meanwhile from timeline->scratch; these remember
+ * whether there was memory.
+ */
 
 /* boundary.c: the rule, the main track, and each step's number, start_ns and dur_ns. */
-TSI_MUST_CHECK
-enum tscope_status tsi_timeline_find_steps(struct tscope_timeline *timeline,
-					   const struct landmarks *marks, struct tscope_error *err);
+void tsi_timeline_find_steps(struct tscope_timeline *timeline);
 
 /* steps.c: wall_ns of each step, the device events launched in it, and its mark. */
-TSI_MUST_CHECK
-enum tscope_status tsi_timeline_finish_steps(struct tscope_timeline *timeline,
-					     const struct landmarks *marks, unsigned warmup,
-					     struct tscope_error *err);
+void tsi_timeline_finish_steps(struct tscope_timeline *timeline, unsigned warmup);
 
 /* steps.c: drops the steps outside first … last. TSCOPE_E_EMPTY if none is left. */
 TSI_MUST_CHECK
@@ -24,21 +23,15 @@ enum tscope_status tsi_timeline_keep_range(struct tscope_timeline *timeline, int
 					   int64_t last, struct tscope_error *err);
 
 /* activity.c: the unions of each device. */
-TSI_MUST_CHECK
-enum tscope_status tsi_timeline_find_activity(struct tscope_timeline *timeline,
-					      struct tscope_error *err);
+void tsi_timeline_find_activity(struct tscope_timeline *timeline);
 
-/* device_budget.c: the budgets, from the activity and the waits of the threads. */
+/* device_budget.c: the budgets, from the activity and the waits of the threads. TSCOPE_E_LIMIT. */
 TSI_MUST_CHECK
 enum tscope_status tsi_timeline_find_device_budget(struct tscope_timeline *timeline,
-						   const struct landmarks *marks,
 						   struct tscope_error *err);
 
 /* host_budget.c: the budgets of a trace without devices. */
-TSI_MUST_CHECK
-enum tscope_status tsi_timeline_find_host_budget(struct tscope_timeline *timeline,
-						 const struct landmarks *marks,
-						 struct tscope_error *err);
+void tsi_timeline_find_host_budget(struct tscope_timeline *timeline);
 
 /*
  * Cuts pieces of time at the borders of the steps; what lies in no step is

@@ -20,7 +20,6 @@
 
 #include <inttypes.h>
 
-#include "base/array.h"
 #include "base/error.h"
 
 /* Steps times devices: far more than any capture holds, and half a gigabyte. */
@@ -43,7 +42,7 @@ static struct budget *budget_of(struct budget_walk *walk, uint32_t step)
 	return &walk->timeline->budgets[step * device_count + walk->device];
 }
 
-/* The row is what the line says it is for: its name is that of the part. */
+/* row: the event that the time is charged to; it names the part. */
 static void charge(struct budget_walk *walk, struct interval piece, enum tscope_budget_line line,
 		   uint32_t row)
 {
@@ -200,52 +199,40 @@ static void charge_within(struct budget_walk *walk, const struct interval_set *s
  * Communication that no kernel hides, and copies that neither hides. Copies are few: to take the
  * two sets from them, one after the other, costs no list of all kernels.
  */
-static enum tscope_status charge_exposed(struct budget_walk *walk, struct interval_set *exposed,
-					 struct interval_set *beside_kernels,
-					 struct tscope_error *err)
+static void charge_exposed(struct budget_walk *walk, struct interval_set *exposed,
+			   struct interval_set *beside_kernels)
 {
 	const struct device_activity *activity = &walk->timeline->activity[walk->device];
+	struct arena *scratch = &walk->timeline->scratch;
 
-	if (tsi_intervals_subtract(exposed, &activity->comm, &activity->compute, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	tsi_intervals_subtract(exposed, &activity->comm, &activity->compute, scratch);
 	charge_within(walk, exposed, TSCOPE_BUDGET_EXPOSED_COMM);
 	tsi_pieces_end_pass(&walk->pieces);
-	if (tsi_intervals_subtract(beside_kernels, &activity->copy, &activity->compute, err) !=
-		    TSCOPE_OK ||
-	    tsi_intervals_subtract(exposed, beside_kernels, &activity->comm, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	tsi_intervals_subtract(beside_kernels, &activity->copy, &activity->compute, scratch);
+	tsi_intervals_subtract(exposed, beside_kernels, &activity->comm, scratch);
 	charge_within(walk, exposed, TSCOPE_BUDGET_EXPOSED_COPY);
 	tsi_pieces_end_pass(&walk->pieces);
-	return TSCOPE_OK;
 }
 
-static enum tscope_status charge_devices(struct tscope_timeline *timeline,
-					 const struct waits *waits, struct tscope_error *err)
+static void charge_devices(struct tscope_timeline *timeline, const struct waits *waits)
 {
 	struct interval_set exposed = { 0 }, beside_kernels = { 0 };
 	struct part_collector parts;
-	enum tscope_status status = TSCOPE_OK;
 
-	tsi_parts_begin(&parts, timeline, err);
-	for (uint32_t d = 0; status == TSCOPE_OK && d < timeline->trace->device_count; d++) {
+	tsi_parts_begin(&parts, timeline);
+	for (uint32_t d = 0; d < timeline->trace->device_count; d++) {
 		struct budget_walk walk = {
 			.timeline = timeline,
 			.waits = waits,
 			.parts = &parts,
-			.pieces = { .to = timeline->pieces ? &timeline->pieces[d] : NULL,
-				    .err = err },
+			.pieces = tsi_pieces_begin(timeline, d),
 			.device = d,
 			.cutter.timeline = timeline,
 		};
 		charge_events(&walk);
 		tsi_pieces_end_pass(&walk.pieces);
-		status = charge_exposed(&walk, &exposed, &beside_kernels, err);
-		if (tsi_pieces_end(&walk.pieces) != TSCOPE_OK)
-			status = TSCOPE_E_NOMEM;
+		charge_exposed(&walk, &exposed, &beside_kernels);
 	}
-	tsi_intervals_deinit(&exposed);
-	tsi_intervals_deinit(&beside_kernels);
-	return tsi_parts_end(&parts) == TSCOPE_OK ? status : TSCOPE_E_NOMEM;
 }
 
 static bool has_comm(const struct tscope_timeline *timeline)
@@ -258,25 +245,21 @@ static bool has_comm(const struct tscope_timeline *timeline)
 }
 
 enum tscope_status tsi_timeline_find_device_budget(struct tscope_timeline *timeline,
-						   const struct landmarks *marks,
 						   struct tscope_error *err)
 {
 	uint64_t budget_count = (uint64_t)timeline->step_count * timeline->trace->device_count;
-	struct waits waits = { 0 };
+	struct waits waits;
 
 	if (budget_count > MAX_BUDGETS)
 		return tsi_fail(err, TSCOPE_E_LIMIT,
 				"more than %d budgets: %" PRIu32 " steps on %" PRIu32
 				" devices; narrow the range of steps",
 				MAX_BUDGETS, timeline->step_count, timeline->trace->device_count);
-	if (tsi_array_new(&timeline->budgets, (size_t)budget_count, sizeof(*timeline->budgets),
-			  err) != TSCOPE_OK ||
-	    tsi_pieces_init(timeline, timeline->wants_pieces && has_comm(timeline), err) !=
-		    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	enum tscope_status status = tsi_waits_init(&waits, marks, err);
-	if (status == TSCOPE_OK)
-		status = charge_devices(timeline, &waits, err);
-	tsi_waits_deinit(&waits);
-	return status;
+	timeline->budgets =
+		tsi_arena_new(&timeline->arena, (size_t)budget_count, sizeof(*timeline->budgets));
+	tsi_pieces_init(timeline, timeline->wants_pieces && has_comm(timeline));
+	tsi_waits_init(&waits, timeline->marks, &timeline->scratch);
+	if (timeline->budgets && waits.first_of_track)
+		charge_devices(timeline, &waits);
+	return TSCOPE_OK;
 }

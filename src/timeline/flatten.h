@@ -2,11 +2,7 @@
 #ifndef TSCOPE_TIMELINE_FLATTEN_H
 #define TSCOPE_TIMELINE_FLATTEN_H
 
-#include "base/attributes.h"
-
-#include <stddef.h>
-#include <stdint.h>
-#include <tscope/error.h>
+#include "base/arena.h"
 
 /*
  * Turns the nested spans of a thread into a flat list: what is the thread in
@@ -21,6 +17,7 @@ struct flat_segment {
 };
 
 struct flattener {
+	struct arena *arena;           /* of both lists: remembers whether there was memory */
 	struct flat_segment *segments; /* sorted, disjoint; neighbours of one label are joined */
 	size_t count, capacity;
 	struct open_span *open; /* the stack of spans that have not ended at at_ns */
@@ -30,15 +27,9 @@ struct flattener {
 };
 
 /* Adds a span that starts no earlier than the one before. Amortised O(1). */
-TSI_MUST_CHECK
-enum tscope_status tsi_flatten_add(struct flattener *flat, int64_t start_ns, int64_t end_ns,
-				   uint32_t label, struct tscope_error *err);
+void tsi_flatten_add(struct flattener *flat, int64_t start_ns, int64_t end_ns, uint32_t label);
 
 /* Ends all spans of a thread; those of the next one may follow. */
-TSI_MUST_CHECK
-enum tscope_status tsi_flatten_end(struct flattener *flat, struct tscope_error *err);
-
-/* Fine on a zeroed struct. */
-void tsi_flatten_deinit(struct flattener *flat);
+void tsi_flatten_end(struct flattener *flat);
 
 #endif

@@ -18,15 +18,12 @@
 #include "timeline/parts.h"
 #include "timeline/pieces.h"
 
-#include <stdlib.h>
-
-#include "base/array.h"
 #include "base/sort.h"
 
 /* What other threads do of one kind. */
 struct elsewhere {
 	struct sort_pair *rows; /* by start */
-	size_t count;
+	size_t count, capacity;
 	struct interval_set when;
 };
 
@@ -37,6 +34,7 @@ struct host_walk {
 	/* When the main thread is in each line, in any of them, and in an operator. */
 	struct interval_set lines[HOST_OTHER], named, operators;
 	struct elsewhere backward, comm;
+	struct interval_set spare; /* room for the next result of take_off() */
 };
 
 /* Labels by which a row has a line of its own; that of a callback is HOST_OTHER. */
@@ -62,9 +60,13 @@ static enum host_line line_of_labels(unsigned labels)
 	return labels & LABEL_TRAIN_BATCH ? HOST_OPTIMIZER : HOST_OTHER;
 }
 
+static struct arena *scratch_of(const struct host_walk *walk)
+{
+	return &walk->timeline->scratch;
+}
+
 /* The named rows of the main thread, with labels of enum host_line. */
-static enum tscope_status flatten_main(struct host_walk *walk, struct flattener *flat,
-				       struct tscope_error *err)
+static void flatten_main(struct host_walk *walk, struct flattener *flat)
 {
 	const struct tscope_trace *trace = walk->timeline->trace;
 	const struct track *track = &trace->tracks[walk->timeline->main_track];
@@ -78,44 +80,39 @@ static enum tscope_status flatten_main(struct host_walk *walk, struct flattener 
 		bool is_named = (labels & LINE_LABELS) != 0;
 		bool is_operator = tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_CPU_OP;
 
-		if (is_operator &&
-		    tsi_intervals_append(&walk->operators, start_ns, end_ns, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		if (is_operator)
+			tsi_intervals_append(&walk->operators, start_ns, end_ns, scratch_of(walk));
 		if (is_named && end_ns > named_until_ns)
 			named_until_ns = end_ns;
 		if (!is_named && is_operator && start_ns >= named_until_ns)
 			line = HOST_FORWARD;
-		if ((is_named || line != HOST_OTHER) &&
-		    tsi_flatten_add(flat, start_ns, end_ns, line, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		if (is_named || line != HOST_OTHER)
+			tsi_flatten_add(flat, start_ns, end_ns, line);
 	}
-	return tsi_flatten_end(flat, err);
+	tsi_flatten_end(flat);
 }
 
-static enum tscope_status find_main(struct host_walk *walk, struct tscope_error *err)
+static void find_main(struct host_walk *walk)
 {
-	struct flattener flat = { 0 };
-	enum tscope_status status = flatten_main(walk, &flat, err);
+	struct arena arena = { 0 }, *scratch = scratch_of(walk);
+	struct flattener flat = { .arena = &arena };
 
-	for (size_t i = 0; status == TSCOPE_OK && i < flat.count; i++) {
+	flatten_main(walk, &flat);
+	for (size_t i = 0; i < flat.count; i++) {
 		const struct flat_segment *segment = &flat.segments[i];
 		if (segment->label != HOST_OTHER)
-			status = tsi_intervals_append(&walk->lines[segment->label],
-						      segment->start_ns, segment->end_ns, err);
-		if (status == TSCOPE_OK)
-			status = tsi_intervals_append(&walk->named, segment->start_ns,
-						      segment->end_ns, err);
+			tsi_intervals_append(&walk->lines[segment->label], segment->start_ns,
+					     segment->end_ns, scratch);
+		tsi_intervals_append(&walk->named, segment->start_ns, segment->end_ns, scratch);
 	}
-	tsi_flatten_deinit(&flat);
-	return status;
+	scratch->has_failed |= arena.has_failed;
+	tsi_arena_deinit(&arena);
 }
 
 /* The rows of other threads that have the label, not sorted. */
-static enum tscope_status list_elsewhere(const struct host_walk *walk, unsigned label,
-					 struct elsewhere *out, struct tscope_error *err)
+static void list_elsewhere(const struct host_walk *walk, unsigned label, struct elsewhere *out)
 {
 	const struct tscope_trace *trace = walk->timeline->trace;
-	size_t capacity = 0;
 
 	for (uint32_t t = 0; t < trace->host_track_count; t++) {
 		const struct track *track = &trace->tracks[t];
@@ -123,50 +120,44 @@ static enum tscope_status list_elsewhere(const struct host_walk *walk, unsigned 
 			if (t == walk->timeline->main_track ||
 			    !(tsi_labels_of_row(walk->marks, row) & label))
 				continue;
-			if (tsi_array_reserve(&out->rows, &capacity, out->count + 1,
-					      sizeof(*out->rows), err) != TSCOPE_OK)
-				return TSCOPE_E_NOMEM;
-			uint64_t key = tsi_sort_key_of_int64(tsi_start_ns(&trace->spans, row));
-			out->rows[out->count++] = (struct sort_pair){ key, row };
+			struct sort_pair *item =
+				tsi_arena_push(scratch_of(walk), &out->rows, &out->count,
+					       &out->capacity, sizeof(*item));
+			if (!item)
+				return;
+			item->key = tsi_sort_key_of_int64(tsi_start_ns(&trace->spans, row));
+			item->value = row;
 		}
 	}
-	return TSCOPE_OK;
 }
 
-static enum tscope_status find_elsewhere(const struct host_walk *walk, unsigned label,
-					 struct elsewhere *out, struct tscope_error *err)
+static void find_elsewhere(const struct host_walk *walk, unsigned label, struct elsewhere *out)
 {
 	const struct tscope_trace *trace = walk->timeline->trace;
-	struct sort_pair *scratch = NULL;
-	enum tscope_status status = list_elsewhere(walk, label, out, err);
+	struct arena arena = { 0 }, *scratch = scratch_of(walk);
 
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&scratch, out->count, sizeof(*scratch), err);
-	if (status == TSCOPE_OK)
-		tsi_sort_pairs(out->rows, scratch, out->count);
-	for (size_t i = 0; status == TSCOPE_OK && i < out->count; i++) {
+	list_elsewhere(walk, label, out);
+	struct sort_pair *room = tsi_arena_new(&arena, out->count, sizeof(*room));
+	if (room)
+		tsi_sort_pairs(out->rows, room, out->count);
+	scratch->has_failed |= arena.has_failed;
+	tsi_arena_deinit(&arena);
+	for (size_t i = 0; i < out->count; i++) {
 		uint32_t row = (uint32_t)out->rows[i].value;
-		status = tsi_intervals_append(&out->when, tsi_start_ns(&trace->spans, row),
-					      tsi_span_end(trace, row), err);
+		tsi_intervals_append(&out->when, tsi_start_ns(&trace->spans, row),
+				     tsi_span_end(trace, row), scratch);
 	}
-	free(scratch);
-	return status;
 }
 
 /* Leaves of a set what is not in the other. */
-static enum tscope_status take_off(struct interval_set *set, const struct interval_set *less,
-				   struct tscope_error *err)
+static void take_off(struct host_walk *walk, struct interval_set *set,
+		     const struct interval_set *less)
 {
-	struct interval_set rest = { 0 };
-	enum tscope_status status = tsi_intervals_subtract(&rest, set, less, err);
+	struct interval_set old = *set;
 
-	if (status != TSCOPE_OK) {
-		tsi_intervals_deinit(&rest);
-		return status;
-	}
-	tsi_intervals_deinit(set);
-	*set = rest;
-	return TSCOPE_OK;
+	tsi_intervals_subtract(&walk->spare, set, less, scratch_of(walk));
+	*set = walk->spare;
+	walk->spare = old;
 }
 
 /*
@@ -175,27 +166,24 @@ static enum tscope_status take_off(struct interval_set *set, const struct interv
  * outside of all, for programs wait for collectives between phases, too; only a
  * wait for data, which has a name, comes first.
  */
-static enum tscope_status find_exposed(struct host_walk *walk, struct tscope_error *err)
+static void find_exposed(struct host_walk *walk)
 {
 	const struct interval_set *const hiding[] = {
 		&walk->operators, &walk->backward.when, &walk->lines[HOST_DATA],
 		&walk->lines[HOST_COMM], /* has the time already */
 	};
-	enum tscope_status status = TSCOPE_OK;
 
-	for (size_t i = 0; status == TSCOPE_OK && i < TSI_COUNT_OF(hiding); i++)
-		status = take_off(&walk->comm.when, hiding[i], err);
-	return status;
+	for (size_t i = 0; i < TSI_COUNT_OF(hiding); i++)
+		take_off(walk, &walk->comm.when, hiding[i]);
 }
 
 /* Gives each instant of the lines to one of what may claim it. */
-static enum tscope_status settle_lines(struct host_walk *walk, struct tscope_error *err)
+static void settle_lines(struct host_walk *walk)
 {
-	enum tscope_status status = find_exposed(walk, err);
-
-	for (enum host_line line = 0; status == TSCOPE_OK && line < HOST_OTHER; line++)
-		status = take_off(&walk->lines[line], &walk->comm.when, err);
-	return status == TSCOPE_OK ? take_off(&walk->backward.when, &walk->named, err) : status;
+	find_exposed(walk);
+	for (enum host_line line = 0; line < HOST_OTHER; line++)
+		take_off(walk, &walk->lines[line], &walk->comm.when);
+	take_off(walk, &walk->backward.when, &walk->named);
 }
 
 struct line_walk { /* over the time of one line, in order */
@@ -285,8 +273,7 @@ static void charge_segments(struct host_walk *walk, struct main_lines *lines,
  * The rows of the main thread, of which the innermost has the instant. A wait for data and
  * communication are parts as a whole, whatever operators they are made of.
  */
-static enum tscope_status flatten_rows(struct host_walk *walk, struct main_lines *lines,
-				       struct flattener *flat, struct tscope_error *err)
+static void flatten_rows(struct host_walk *walk, struct main_lines *lines, struct flattener *flat)
 {
 	const struct tscope_trace *trace = walk->timeline->trace;
 	const struct track *track = &trace->tracks[walk->timeline->main_track];
@@ -303,26 +290,21 @@ static enum tscope_status flatten_rows(struct host_walk *walk, struct main_lines
 			continue;
 		if ((line == HOST_DATA || line == HOST_COMM) && end_ns > whole_until_ns)
 			whole_until_ns = end_ns;
-		if (tsi_flatten_add(flat, start_ns, end_ns, row, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		tsi_flatten_add(flat, start_ns, end_ns, row);
 		charge_segments(walk, lines, flat);
 	}
-	if (tsi_flatten_end(flat, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	tsi_flatten_end(flat);
 	charge_segments(walk, lines, flat);
-	return TSCOPE_OK;
 }
 
-static enum tscope_status charge_main(struct host_walk *walk, struct tscope_error *err)
+static void charge_main(struct host_walk *walk)
 {
 	struct main_lines lines = { .last = HOST_FORWARD };
-	struct flattener flat = { 0 };
+	struct flattener flat = { .arena = scratch_of(walk) };
 
 	for (enum host_line line = 0; line < HOST_OTHER; line++)
 		lines.walks[line] = line_walk_of(walk, line, &walk->lines[line]);
-	enum tscope_status status = flatten_rows(walk, &lines, &flat, err);
-	tsi_flatten_deinit(&flat);
-	return status;
+	flatten_rows(walk, &lines, &flat);
 }
 
 static void charge_rest(struct host_walk *walk)
@@ -374,50 +356,41 @@ static void add_rest(struct piece_collector *pieces, const struct tscope_timelin
 		if (until_ns < step->start_ns)
 			until_ns = step->start_ns;
 		while (until_ns < end_ns) {
-			const struct line_piece *next =
-				at < pieces->to->count ? &pieces->to->items[at] : NULL;
-			bool is_in_step = next && next->start_ns < end_ns;
+			struct line_piece next = { .start_ns = end_ns, .end_ns = end_ns };
+			if (at < pieces->pass_begin && pieces->to->items[at].start_ns < end_ns)
+				next = pieces->to->items[at++];
 			rest.start_ns = until_ns;
-			rest.end_ns = is_in_step ? next->start_ns : end_ns;
+			rest.end_ns = next.start_ns;
 			if (rest.start_ns < rest.end_ns)
 				tsi_piece_add(pieces, &rest);
-			until_ns = is_in_step ? next->end_ns : end_ns;
-			at += is_in_step;
+			until_ns = next.end_ns;
 		}
 	}
 	tsi_pieces_end_pass(pieces);
 }
 
 /* What the main thread is in, and what it waits for meanwhile, is one line. */
-static enum tscope_status add_joined(struct piece_collector *pieces, const struct host_walk *walk,
-				     const struct elsewhere *elsewhere, enum host_line line)
+static void add_joined(struct piece_collector *pieces, struct host_walk *walk,
+		       const struct elsewhere *elsewhere, enum host_line line)
 {
-	struct interval_set both = { 0 };
-	enum tscope_status status =
-		tsi_intervals_union(&both, &walk->lines[line], &elsewhere->when, pieces->err);
-
-	if (status == TSCOPE_OK)
-		add_pieces(pieces, walk, &both, line);
-	tsi_intervals_deinit(&both);
-	return status;
+	tsi_intervals_union(&walk->spare, &walk->lines[line], &elsewhere->when, scratch_of(walk));
+	add_pieces(pieces, walk, &walk->spare, line);
 }
 
 /* The lines as settled: sets that have nothing in common. */
-static enum tscope_status find_pieces(struct host_walk *walk, struct tscope_error *err)
+static void find_pieces(struct host_walk *walk)
 {
 	struct tscope_timeline *timeline = walk->timeline;
-	struct piece_collector pieces = { .to = timeline->pieces, .err = err };
+	struct piece_collector pieces = tsi_pieces_begin(timeline, 0);
 
 	if (!timeline->pieces)
-		return TSCOPE_OK;
+		return;
 	add_pieces(&pieces, walk, &walk->lines[HOST_DATA], HOST_DATA);
 	add_pieces(&pieces, walk, &walk->lines[HOST_FORWARD], HOST_FORWARD);
 	add_pieces(&pieces, walk, &walk->lines[HOST_OPTIMIZER], HOST_OPTIMIZER);
-	enum tscope_status status = add_joined(&pieces, walk, &walk->backward, HOST_BACKWARD);
-	if (status == TSCOPE_OK)
-		status = add_joined(&pieces, walk, &walk->comm, HOST_COMM);
+	add_joined(&pieces, walk, &walk->backward, HOST_BACKWARD);
+	add_joined(&pieces, walk, &walk->comm, HOST_COMM);
 	add_rest(&pieces, timeline);
-	return tsi_pieces_end(&pieces) == TSCOPE_OK ? status : TSCOPE_E_NOMEM;
 }
 
 static bool has_comm(const struct host_walk *walk)
@@ -426,56 +399,30 @@ static bool has_comm(const struct host_walk *walk)
 	       walk->lines[HOST_COMM].count > 0;
 }
 
-static enum tscope_status charge_all(struct host_walk *walk, struct tscope_error *err)
+static void charge_all(struct host_walk *walk)
 {
 	charge_elsewhere(walk, &walk->backward, HOST_BACKWARD);
 	charge_elsewhere(walk, &walk->comm, HOST_COMM);
-	if (walk->timeline->main_track != NO_ROW && charge_main(walk, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (walk->timeline->main_track != NO_ROW)
+		charge_main(walk);
 	charge_rest(walk);
-	return TSCOPE_OK;
 }
 
-static void elsewhere_deinit(struct elsewhere *elsewhere)
+void tsi_timeline_find_host_budget(struct tscope_timeline *timeline)
 {
-	free(elsewhere->rows);
-	tsi_intervals_deinit(&elsewhere->when);
-}
+	struct host_walk walk = { .timeline = timeline, .marks = timeline->marks };
 
-/* Frees all but the parts. Fails where one of these found no memory. */
-static enum tscope_status walk_end(struct host_walk *walk)
-{
-	for (unsigned line = 0; line < HOST_OTHER; line++)
-		tsi_intervals_deinit(&walk->lines[line]);
-	tsi_intervals_deinit(&walk->named);
-	tsi_intervals_deinit(&walk->operators);
-	elsewhere_deinit(&walk->backward);
-	elsewhere_deinit(&walk->comm);
-	return tsi_parts_end(&walk->parts);
-}
-
-enum tscope_status tsi_timeline_find_host_budget(struct tscope_timeline *timeline,
-						 const struct landmarks *marks,
-						 struct tscope_error *err)
-{
-	struct host_walk walk = { .timeline = timeline, .marks = marks };
-	enum tscope_status status = tsi_array_new(&timeline->host_budgets, timeline->step_count,
-						  sizeof(*timeline->host_budgets), err);
-
-	tsi_parts_begin(&walk.parts, timeline, err);
-	if (status == TSCOPE_OK && timeline->main_track != NO_ROW)
-		status = find_main(&walk, err);
-	if (status == TSCOPE_OK)
-		status = find_elsewhere(&walk, LABEL_BACKWARD, &walk.backward, err);
-	if (status == TSCOPE_OK)
-		status = find_elsewhere(&walk, LABEL_COMM, &walk.comm, err);
-	if (status == TSCOPE_OK)
-		status = tsi_pieces_init(timeline, timeline->wants_pieces && has_comm(&walk), err);
-	if (status == TSCOPE_OK)
-		status = settle_lines(&walk, err);
-	if (status == TSCOPE_OK)
-		status = find_pieces(&walk, err);
-	if (status == TSCOPE_OK)
-		status = charge_all(&walk, err);
-	return walk_end(&walk) == TSCOPE_OK ? status : TSCOPE_E_NOMEM;
+	timeline->host_budgets = tsi_arena_new(&timeline->arena, timeline->step_count,
+					       sizeof(*timeline->host_budgets));
+	if (!timeline->host_budgets)
+		return;
+	tsi_parts_begin(&walk.parts, timeline);
+	if (timeline->main_track != NO_ROW)
+		find_main(&walk);
+	find_elsewhere(&walk, LABEL_BACKWARD, &walk.backward);
+	find_elsewhere(&walk, LABEL_COMM, &walk.comm);
+	tsi_pieces_init(timeline, timeline->wants_pieces && has_comm(&walk));
+	settle_lines(&walk);
+	find_pieces(&walk);
+	charge_all(&walk);
 }

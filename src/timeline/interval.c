@@ -6,32 +6,33 @@
  */
 #include "timeline/interval.h"
 
-#include <stdlib.h>
-
-#include "base/array.h"
-
-void tsi_intervals_deinit(struct interval_set *set)
+struct interval_set tsi_intervals_new(size_t capacity, struct arena *arena)
 {
-	free(set->items);
-	*set = (struct interval_set){ 0 };
+	struct interval_set set = { .items = tsi_arena_new(arena, capacity, sizeof(*set.items)) };
+
+	set.capacity = set.items ? capacity : 0;
+	return set;
 }
 
-enum tscope_status tsi_intervals_append(struct interval_set *set, int64_t start_ns, int64_t end_ns,
-					struct tscope_error *err)
+void tsi_intervals_append(struct interval_set *set, int64_t start_ns, int64_t end_ns,
+			  struct arena *arena)
 {
 	if (end_ns <= start_ns)
-		return TSCOPE_OK;
+		return;
 	if (set->count && start_ns <= set->items[set->count - 1].end_ns) {
 		struct interval *last = &set->items[set->count - 1];
 		if (end_ns > last->end_ns)
 			last->end_ns = end_ns;
-		return TSCOPE_OK;
+		return;
 	}
-	if (tsi_array_reserve(&set->items, &set->capacity, set->count + 1, sizeof(*set->items),
-			      err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (tsi_unlikely(set->count == set->capacity)) {
+		struct interval *items = tsi_arena_reserve(arena, set->items, &set->capacity,
+							   set->count + 1, sizeof(*items));
+		if (!items)
+			return;
+		set->items = items;
+	}
 	set->items[set->count++] = (struct interval){ start_ns, end_ns };
-	return TSCOPE_OK;
 }
 
 int64_t tsi_intervals_length(const struct interval_set *set)
@@ -98,8 +99,8 @@ int64_t tsi_intervals_within(const struct interval_set *set, int64_t start_ns, i
 	return within_ns;
 }
 
-enum tscope_status tsi_intervals_union(struct interval_set *out, const struct interval_set *a,
-				       const struct interval_set *b, struct tscope_error *err)
+void tsi_intervals_union(struct interval_set *out, const struct interval_set *a,
+			 const struct interval_set *b, struct arena *arena)
 {
 	size_t i = 0, j = 0;
 
@@ -108,14 +109,12 @@ enum tscope_status tsi_intervals_union(struct interval_set *out, const struct in
 		bool take_a = j == b->count ||
 			      (i < a->count && a->items[i].start_ns <= b->items[j].start_ns);
 		const struct interval *next = take_a ? &a->items[i++] : &b->items[j++];
-		if (tsi_intervals_append(out, next->start_ns, next->end_ns, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		tsi_intervals_append(out, next->start_ns, next->end_ns, arena);
 	}
-	return TSCOPE_OK;
 }
 
-enum tscope_status tsi_intervals_subtract(struct interval_set *out, const struct interval_set *a,
-					  const struct interval_set *b, struct tscope_error *err)
+void tsi_intervals_subtract(struct interval_set *out, const struct interval_set *a,
+			    const struct interval_set *b, struct arena *arena)
 {
 	size_t j = 0;
 
@@ -126,13 +125,9 @@ enum tscope_status tsi_intervals_subtract(struct interval_set *out, const struct
 			j++;
 		/* The last b looked at may reach into the next a: j stays on it. */
 		for (size_t k = j; k < b->count && b->items[k].start_ns < end_ns; k++) {
-			if (tsi_intervals_append(out, start_ns, b->items[k].start_ns, err) !=
-			    TSCOPE_OK)
-				return TSCOPE_E_NOMEM;
+			tsi_intervals_append(out, start_ns, b->items[k].start_ns, arena);
 			start_ns = later(start_ns, b->items[k].end_ns);
 		}
-		if (tsi_intervals_append(out, start_ns, end_ns, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		tsi_intervals_append(out, start_ns, end_ns, arena);
 	}
-	return TSCOPE_OK;
 }

@@ -2,12 +2,7 @@
 #ifndef TSCOPE_TIMELINE_INTERVAL_H
 #define TSCOPE_TIMELINE_INTERVAL_H
 
-#include "base/attributes.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <tscope/error.h>
+#include "base/arena.h"
 
 /*
  * Sets of time as sorted lists of disjoint half-open intervals [start, end) in
@@ -18,20 +13,21 @@ struct interval {
 	int64_t start_ns, end_ns;
 };
 
+/* A zeroed set is empty. What grows one takes the arena of its items, which remembers failures. */
 struct interval_set {
 	struct interval *items;
 	size_t count, capacity;
 };
 
-void tsi_intervals_deinit(struct interval_set *set); /* fine on a zeroed struct */
+/* Makes an empty set with room for exactly so many; none without memory. */
+struct interval_set tsi_intervals_new(size_t capacity, struct arena *arena);
 
 /*
  * Adds an interval whose start is not before that of any added before: joins
  * it with the last where they overlap or touch.
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_intervals_append(struct interval_set *set, int64_t start_ns, int64_t end_ns,
-					struct tscope_error *err);
+void tsi_intervals_append(struct interval_set *set, int64_t start_ns, int64_t end_ns,
+			  struct arena *arena);
 
 int64_t tsi_intervals_length(const struct interval_set *set);
 
@@ -42,12 +38,10 @@ int64_t tsi_intervals_common(const struct interval_set *a, const struct interval
 int64_t tsi_intervals_within(const struct interval_set *set, int64_t start_ns, int64_t end_ns);
 
 /* *out = a ∪ b; *out = a \ b. out must be zeroed or reused, and differ from a and b. */
-TSI_MUST_CHECK
-enum tscope_status tsi_intervals_union(struct interval_set *out, const struct interval_set *a,
-				       const struct interval_set *b, struct tscope_error *err);
-TSI_MUST_CHECK
-enum tscope_status tsi_intervals_subtract(struct interval_set *out, const struct interval_set *a,
-					  const struct interval_set *b, struct tscope_error *err);
+void tsi_intervals_union(struct interval_set *out, const struct interval_set *a,
+			 const struct interval_set *b, struct arena *arena);
+void tsi_intervals_subtract(struct interval_set *out, const struct interval_set *a,
+			    const struct interval_set *b, struct arena *arena);
 
 /*
  * What a set has in common with pieces of time, one after the other; the

@@ -7,9 +7,6 @@
  */
 #include "timeline/landmarks.h"
 
-#include <stdlib.h>
-
-#include "base/array.h"
 #include "model/trace/composer.h"
 #include "model/trace/python_name.h"
 
@@ -216,13 +213,10 @@ enum {
 	KIND_MAY_MARK = 1 << 1, /* its spans make landmarks, or calls of it may */
 };
 
-static enum tscope_status look_at_kinds(const struct landmarks *marks, uint8_t **by_kind,
-					struct tscope_error *err)
+static void look_at_kinds(const struct landmarks *marks, uint8_t *by_kind)
 {
 	const struct spans *spans = &marks->trace->spans;
 
-	if (tsi_array_new(by_kind, spans->kind_count, 1, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
 	for (uint32_t i = 0; i < spans->kind_count; i++) {
 		const struct span_kind *kind = &spans->kinds[i];
 		unsigned facts = is_work(marks, kind->span_class) ? KIND_IS_WORK : 0;
@@ -232,46 +226,48 @@ static enum tscope_status look_at_kinds(const struct landmarks *marks, uint8_t *
 			    : labels_of(marks, (uint8_t)kind->span_class, kind->name) &
 				      LANDMARK_LABELS)
 			facts |= KIND_MAY_MARK;
-		(*by_kind)[i] = (uint8_t)facts;
+		by_kind[i] = (uint8_t)facts;
 	}
-	return TSCOPE_OK;
 }
 
+/* What a walk over the rows of the threads needs. */
+struct search {
+	struct landmarks *marks;
+	struct arena *arena;    /* of the landmarks */
+	const uint8_t *by_kind; /* what the kinds say */
+};
+
 /* Adds a span whose kind may mark something. */
-static enum tscope_status add_landmark(struct landmarks *marks, uint32_t row, uint32_t track_index,
-				       struct tscope_error *err)
+static void add_landmark(const struct search *s, uint32_t row, uint32_t track_index)
 {
+	struct landmarks *marks = s->marks;
 	unsigned labels = tsi_labels_of_row(marks, row) & LANDMARK_LABELS;
 
 	if (tsi_span_class(&marks->trace->spans, row) == TSCOPE_SPAN_RUNTIME)
 		labels = tsi_is_wait_call(marks, row) ? LABEL_SYNC : 0;
 	if (!labels)
-		return TSCOPE_OK;
-	if (tsi_array_reserve(&marks->items, &marks->capacity, marks->count + 1,
-			      sizeof(*marks->items), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	marks->items[marks->count++] = (struct landmark){ row, track_index, (uint16_t)labels };
-	return TSCOPE_OK;
+		return;
+	struct landmark *mark = tsi_arena_push(s->arena, &marks->items, &marks->count,
+					       &marks->capacity, sizeof(*mark));
+	if (mark)
+		*mark = (struct landmark){ row, track_index, (uint16_t)labels };
 }
 
-/* Adds the landmarks of one thread; *work_count gets the number of its spans that are work. */
-static enum tscope_status collect_track(struct landmarks *marks, const uint8_t *by_kind,
-					uint32_t track_index, uint32_t *work_count,
-					struct tscope_error *err)
+/* Adds the landmarks of one thread; returns the number of its spans that are work. */
+static uint32_t collect_track(const struct search *s, uint32_t track_index)
 {
-	const struct track *track = &marks->trace->tracks[track_index];
-	const struct spans *spans = &marks->trace->spans;
+	const struct track *track = &s->marks->trace->tracks[track_index];
+	const struct spans *spans = &s->marks->trace->spans;
+	uint32_t work_count = 0;
 
-	*work_count = 0;
 	for (uint32_t row = track->first, end = row + track->count; row < end; row++) {
-		uint8_t facts = by_kind[spans->kind[row]];
+		uint8_t facts = s->by_kind[spans->kind[row]];
 
-		*work_count += facts & KIND_IS_WORK;
-		if (tsi_unlikely(facts & KIND_MAY_MARK) &&
-		    add_landmark(marks, row, track_index, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		work_count += facts & KIND_IS_WORK;
+		if (tsi_unlikely(facts & KIND_MAY_MARK))
+			add_landmark(s, row, track_index);
 	}
-	return TSCOPE_OK;
+	return work_count;
 }
 
 /*
@@ -294,41 +290,33 @@ static uint64_t rank_track(const struct tscope_trace *trace, const struct track 
 	return (uint64_t)is_main_of_python(trace, track) << 32 | work_count;
 }
 
-enum tscope_status tsi_landmarks_init(struct landmarks *marks, const struct tscope_trace *trace,
-				      const char *step_marker, struct tscope_error *err)
+void tsi_landmarks_init(struct landmarks *marks, const struct tscope_trace *trace,
+			const char *step_marker, struct arena *arena, struct arena *scratch)
 {
+	uint8_t *by_kind = tsi_arena_new(scratch, trace->spans.kind_count, 1);
+	struct search search = { marks, arena, by_kind };
 	uint64_t best = 0;
 
-	*marks = (struct landmarks){ .trace = trace, .busiest_track = NO_ROW };
+	*marks = (struct landmarks){
+		.trace = trace,
+		.busiest_track = NO_ROW,
+		.by_name = tsi_arena_new(arena, trace->names.count, sizeof(*marks->by_name)),
+		.waits_by_call =
+			tsi_arena_new(arena, trace->call_count, sizeof(*marks->waits_by_call)),
+	};
 	if (step_marker)
 		marks->step_marker = tsi_str_of(step_marker);
-	if (tsi_array_new(&marks->by_name, trace->names.count, sizeof(*marks->by_name), err) ||
-	    tsi_array_new(&marks->waits_by_call, trace->call_count, sizeof(*marks->waits_by_call),
-			  err))
-		return TSCOPE_E_NOMEM;
+	if (!by_kind || !marks->waits_by_call)
+		return;
 
 	find_pageable_waits(marks);
-	uint8_t *by_kind;
-	if (look_at_kinds(marks, &by_kind, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	enum tscope_status status = TSCOPE_OK;
-	for (uint32_t i = 0; status == TSCOPE_OK && i < trace->host_track_count; i++) {
-		uint32_t work_count;
-		status = collect_track(marks, by_kind, i, &work_count, err);
+	look_at_kinds(marks, by_kind);
+	for (uint32_t i = 0; i < trace->host_track_count; i++) {
+		uint32_t work_count = collect_track(&search, i);
 		uint64_t rank = rank_track(trace, &trace->tracks[i], work_count);
 		if (rank > best) {
 			best = rank;
 			marks->busiest_track = i;
 		}
 	}
-	free(by_kind);
-	return status;
-}
-
-void tsi_landmarks_deinit(struct landmarks *marks)
-{
-	free(marks->items);
-	free(marks->by_name);
-	free(marks->waits_by_call);
-	*marks = (struct landmarks){ 0 };
 }

@@ -48,13 +48,12 @@ struct landmarks {
 	bool *waits_by_call; /* calls that came back only after their copy was done */
 };
 
-/* step_marker may be NULL. On failure the struct may still be deinited. O(rows). */
-TSI_MUST_CHECK
-enum tscope_status tsi_landmarks_init(struct landmarks *marks, const struct tscope_trace *trace,
-				      const char *step_marker, struct tscope_error *err);
-
-/* Fine on a zeroed struct. */
-void tsi_landmarks_deinit(struct landmarks *marks);
+/*
+ * step_marker may be NULL. The lists come from `arena`, what is needed meanwhile from `scratch`;
+ * both remember whether there was memory. O(rows).
+ */
+void tsi_landmarks_init(struct landmarks *marks, const struct tscope_trace *trace,
+			const char *step_marker, struct arena *arena, struct arena *scratch);
 
 /* Does the call of this row come back only when the device has done something? */
 bool tsi_is_wait_call(const struct landmarks *marks, uint32_t row);

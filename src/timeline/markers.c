@@ -5,10 +5,6 @@
  */
 #include "timeline/markers.h"
 
-#include <stdlib.h>
-
-#include "base/array.h"
-
 static int64_t end_of(const struct tscope_step *marker)
 {
 	return marker->start_ns + marker->dur_ns;
@@ -102,21 +98,15 @@ static void join_turns(struct markers *markers, const unsigned char *seen)
 	markers->count = kept;
 }
 
-enum tscope_status tsi_markers_join_turns(struct markers *markers, const struct landmarks *marks,
-					  struct tscope_error *err)
+void tsi_markers_join_turns(struct markers *markers, const struct landmarks *marks,
+			    struct arena *scratch)
 {
-	unsigned char *seen;
+	unsigned char *seen = tsi_arena_new(scratch, markers->count, sizeof(*seen));
 
-	if (markers->count == 0)
-		return TSCOPE_OK;
-	if (tsi_array_new(&seen, markers->count, sizeof(*seen), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	if (find_backward(seen, markers, marks)) {
-		find_within_backward(seen, markers, marks);
-		join_turns(markers, seen);
-	}
-	free(seen);
-	return TSCOPE_OK;
+	if (markers->count == 0 || !seen || !find_backward(seen, markers, marks))
+		return;
+	find_within_backward(seen, markers, marks);
+	join_turns(markers, seen);
 }
 
 /* ---- hidden steps ------------------------------------------------------------------------- */
@@ -184,16 +174,12 @@ bool tsi_markers_hold_several(const struct markers *outer, const struct markers 
 	return hide_steps(outer, inner, NULL);
 }
 
-enum tscope_status tsi_markers_hide_steps(bool *ret, const struct markers *outer,
-					  const struct markers *inner,
-					  const struct landmarks *marks, struct tscope_error *err)
+bool tsi_markers_hide_steps(const struct markers *outer, const struct markers *inner,
+			    const struct landmarks *marks, struct arena *scratch)
 {
-	uint32_t *fetches;
+	uint32_t *fetches = tsi_arena_new(scratch, outer->count, sizeof(*fetches));
 
-	if (tsi_array_new(&fetches, outer->count, sizeof(*fetches), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	bool has_fetches = count_fetches(fetches, outer, marks);
-	*ret = hide_steps(outer, inner, has_fetches ? fetches : NULL);
-	free(fetches);
-	return TSCOPE_OK;
+	if (!fetches)
+		return false;
+	return hide_steps(outer, inner, count_fetches(fetches, outer, marks) ? fetches : NULL);
 }

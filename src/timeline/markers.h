@@ -19,9 +19,8 @@ struct markers {
  * each parameter has its own, which steps within the backward pass, no mark ends a step.
  * Without a backward pass in the trace nothing can be told, and all stay.
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_markers_join_turns(struct markers *markers, const struct landmarks *marks,
-					  struct tscope_error *err);
+void tsi_markers_join_turns(struct markers *markers, const struct landmarks *marks,
+			    struct arena *scratch);
 
 /* Do more than half of the outer markers that hold the end of an inner one hold several? */
 bool tsi_markers_hold_several(const struct markers *outer, const struct markers *inner);
@@ -31,9 +30,7 @@ bool tsi_markers_hold_several(const struct markers *outer, const struct markers 
  * trace shows data loading, fetch about as many batches. (Else these are several optimizers, or
  * passes over one batch, and the outer markers are right.)
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_markers_hide_steps(bool *ret, const struct markers *outer,
-					  const struct markers *inner,
-					  const struct landmarks *marks, struct tscope_error *err);
+bool tsi_markers_hide_steps(const struct markers *outer, const struct markers *inner,
+			    const struct landmarks *marks, struct arena *scratch);
 
 #endif

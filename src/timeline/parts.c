@@ -6,9 +6,6 @@
  */
 #include "timeline/parts.h"
 
-#include <stdlib.h>
-
-#include "base/array.h"
 #include "base/sum.h"
 
 static unsigned comm_line_of(const struct tscope_trace *trace)
@@ -16,19 +13,20 @@ static unsigned comm_line_of(const struct tscope_trace *trace)
 	return trace->device_count ? (unsigned)TSCOPE_BUDGET_EXPOSED_COMM : (unsigned)HOST_COMM;
 }
 
-void tsi_parts_begin(struct part_collector *parts, struct tscope_timeline *timeline,
-		     struct tscope_error *err)
+void tsi_parts_begin(struct part_collector *parts, struct tscope_timeline *timeline)
 {
+	struct arena *scratch = &timeline->scratch;
+
 	*parts = (struct part_collector){
 		.timeline = timeline,
+		.groups.arena = scratch,
 		.comm_line = comm_line_of(timeline->trace),
-		.err = err,
+		.recent = tsi_arena_new(scratch, 2 * timeline->trace->names.count,
+					sizeof(*parts->recent)),
 	};
 	for (unsigned line = 0; line < TSI_PART_LINES; line++)
-		parts->keys[line].arena = &parts->memory;
-	parts->groups.arena = &parts->memory;
-	parts->status = tsi_array_new(&parts->recent, 2 * timeline->trace->names.count,
-				      sizeof(*parts->recent), err);
+		parts->keys[line].arena = scratch;
+	parts->has_failed = !parts->recent;
 }
 
 const struct collective *tsi_part_collective(const struct tscope_trace *trace, unsigned line,
@@ -46,55 +44,42 @@ const struct collective *tsi_part_collective(const struct tscope_trace *trace, u
 }
 
 /* Kinds are numbered behind the names, which stand for what has no kind. */
-static enum tscope_status key_of_collective(struct part_collector *parts,
-					    const struct collective *collective, struct pair *key)
-{
-	if (collective->kind != COLLECTIVE_UNKNOWN)
-		key->first = (uint32_t)parts->timeline->trace->names.count + collective->kind;
-	return tsi_pair_set_find(&parts->groups, collective->group_name, collective->group_desc,
-				 &key->second, parts->err);
-}
-
-static enum tscope_status key_of(struct part_collector *parts, unsigned line, uint32_t row,
-				 struct pair *key)
+static struct pair key_of(struct part_collector *parts, unsigned line, uint32_t row)
 {
 	const struct tscope_trace *trace = parts->timeline->trace;
 	const struct collective *collective = tsi_part_collective(trace, line, row);
+	struct pair key = { NO_ROW, NO_ROW };
 
-	*key = (struct pair){ NO_ROW, NO_ROW };
 	if (row == NO_ROW)
-		return TSCOPE_OK;
-	key->first = tsi_name_id(&trace->spans, row);
-	if (collective)
-		return key_of_collective(parts, collective, key);
-	if (tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_RUNTIME) {
+		return key;
+	key.first = tsi_name_id(&trace->spans, row);
+	if (collective) {
+		if (collective->kind != COLLECTIVE_UNKNOWN)
+			key.first = (uint32_t)trace->names.count + collective->kind;
+		key.second = tsi_pair_set_add(&parts->groups, collective->group_name,
+					      collective->group_desc);
+	} else if (tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_RUNTIME) {
 		uint32_t op = tsi_call(trace, row)->op;
-		key->second = op == NO_ROW ? 0 : tsi_name_id(&trace->spans, op) + 1;
+		key.second = op == NO_ROW ? 0 : tsi_name_id(&trace->spans, op) + 1;
 	}
-	return TSCOPE_OK;
+	return key;
 }
 
-static enum tscope_status add_part(struct part_collector *parts, struct line_parts *of_line,
-				   uint32_t row)
-{
-	if (tsi_array_reserve(&of_line->items, &of_line->capacity, of_line->count + 1,
-			      sizeof(*of_line->items), parts->err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	of_line->items[of_line->count++] = (struct time_part){ .row = row };
-	return TSCOPE_OK;
-}
-
-static enum tscope_status find_part(struct part_collector *parts, unsigned line, uint32_t row,
-				    uint32_t *number)
+/* The number of the row's part among those of the line; UINT32_MAX without memory. */
+static uint32_t find_part(struct part_collector *parts, unsigned line, uint32_t row)
 {
 	struct line_parts *of_line = &parts->timeline->parts[line];
-	struct pair key;
+	struct pair key = key_of(parts, line, row);
+	uint32_t number = tsi_pair_set_add(&parts->keys[line], key.first, key.second);
 
-	if (key_of(parts, line, row, &key) != TSCOPE_OK ||
-	    tsi_pair_set_find(&parts->keys[line], key.first, key.second, number, parts->err) !=
-		    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return *number == of_line->count ? add_part(parts, of_line, row) : TSCOPE_OK;
+	if (number == UINT32_MAX || number < of_line->count)
+		return number;
+	struct time_part *part = tsi_arena_push(&parts->timeline->arena, &of_line->items,
+						&of_line->count, &of_line->capacity, sizeof(*part));
+	if (!part)
+		return UINT32_MAX;
+	part->row = row;
+	return number;
 }
 
 void tsi_part_add_other(struct part_collector *parts, unsigned line, uint32_t row,
@@ -102,10 +87,10 @@ void tsi_part_add_other(struct part_collector *parts, unsigned line, uint32_t ro
 {
 	struct tscope_timeline *timeline = parts->timeline;
 	const struct spans *spans = &timeline->trace->spans;
-	uint32_t number;
+	uint32_t number = find_part(parts, line, row);
 
-	parts->status = find_part(parts, line, row, &number);
-	if (parts->status != TSCOPE_OK)
+	parts->has_failed = number == UINT32_MAX;
+	if (parts->has_failed)
 		return;
 	tsi_sum(&timeline->parts[line].items[number].ns, length_ns);
 	/* Of calls and of communication the name is not the whole key. */
@@ -113,11 +98,4 @@ void tsi_part_add_other(struct part_collector *parts, unsigned line, uint32_t ro
 	    line != parts->comm_line)
 		parts->recent[2 * (size_t)tsi_name_id(spans, row) + (line > 0)] =
 			(struct recent_part){ line, number + 1 };
-}
-
-enum tscope_status tsi_parts_end(struct part_collector *parts)
-{
-	tsi_arena_deinit(&parts->memory);
-	free(parts->recent);
-	return parts->status;
 }

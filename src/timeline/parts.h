@@ -17,23 +17,20 @@ struct recent_part {
  * piece of time goes to the part that its row belongs to, so there is no record per event.
  *
  *	struct part_collector parts;
- *	tsi_parts_begin(&parts, timeline, err);
+ *	tsi_parts_begin(&parts, timeline);
  *	tsi_part_add(&parts, step, line, row, length_ns); …
- *	status = tsi_parts_end(&parts);
  */
 struct part_collector {
 	struct tscope_timeline *timeline;
-	struct arena memory;                  /* of the sets */
 	struct pair_set keys[TSI_PART_LINES]; /* what tells the parts of a line apart, by number */
 	struct pair_set groups;               /* process groups: (name, description) */
 	struct recent_part *recent; /* by name id × 2: of parts that have it as their key */
 	unsigned comm_line;         /* whose parts are told by their collectives */
-	enum tscope_status status;  /* of the first that failed: later ones do nothing */
-	struct tscope_error *err;
+	bool has_failed;            /* then what is added is lost */
 };
 
-void tsi_parts_begin(struct part_collector *parts, struct tscope_timeline *timeline,
-		     struct tscope_error *err);
+/* Takes its memory from timeline->scratch. */
+void tsi_parts_begin(struct part_collector *parts, struct tscope_timeline *timeline);
 
 /* tsi_part_add() of what is not the same part as before, or needs a look at the row's record. */
 void tsi_part_add_other(struct part_collector *parts, unsigned line, uint32_t row,
@@ -49,7 +46,7 @@ static inline void tsi_part_add(struct part_collector *parts, uint32_t step, uns
 	struct tscope_timeline *timeline = parts->timeline;
 	const struct spans *spans = &timeline->trace->spans;
 
-	if (timeline->steps[step].mark != TSCOPE_STEP_COUNTED || parts->status != TSCOPE_OK)
+	if (timeline->steps[step].mark != TSCOPE_STEP_COUNTED || parts->has_failed)
 		return;
 	if (row != NO_ROW && tsi_span_class(spans, row) != TSCOPE_SPAN_RUNTIME &&
 	    line != parts->comm_line) {
@@ -63,9 +60,5 @@ static inline void tsi_part_add(struct part_collector *parts, uint32_t step, uns
 	}
 	tsi_part_add_other(parts, line, row, length_ns);
 }
-
-/* Frees the collector. Fails where one of the pieces found no memory. */
-TSI_MUST_CHECK
-enum tscope_status tsi_parts_end(struct part_collector *parts);
 
 #endif

@@ -8,9 +8,7 @@
 #include "timeline/build.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
-#include "base/array.h"
 #include "base/error.h"
 #include "model/trace/device_rows.h"
 
@@ -93,8 +91,9 @@ static int64_t end_with_launched_work(const struct tscope_trace *trace, int64_t 
  * Composer evaluates between the batches. That is no training: the step before ends where
  * it begins, and what lies between then and the next batch is in no step.
  */
-static void end_with_evaluation(struct tscope_timeline *timeline, const struct landmarks *marks)
+static void end_with_evaluation(struct tscope_timeline *timeline)
 {
+	const struct landmarks *marks = timeline->marks;
 	const struct spans *spans = &timeline->trace->spans;
 	uint32_t i = 0;
 
@@ -114,14 +113,14 @@ static void end_with_evaluation(struct tscope_timeline *timeline, const struct l
 	}
 }
 
-static void set_windows(struct tscope_timeline *timeline, const struct landmarks *marks)
+static void set_windows(struct tscope_timeline *timeline)
 {
 	struct tscope_step *last = &timeline->steps[timeline->step_count - 1];
 
 	for (struct tscope_step *step = timeline->steps; step < last; step++)
 		step->wall_ns = step[1].start_ns - step->start_ns;
 	if (timeline->boundary == TSCOPE_BOUNDARY_TRAIN_BATCH)
-		end_with_evaluation(timeline, marks);
+		end_with_evaluation(timeline);
 	last->wall_ns = end_with_launched_work(timeline->trace, last->start_ns,
 					       last->start_ns + last->dur_ns) -
 			last->start_ns;
@@ -143,8 +142,9 @@ static void count_device_events(struct tscope_timeline *timeline)
 }
 
 /* Did the profiler start up in the first step? Then it worked for 1 % of it or more. */
-static bool holds_startup(const struct tscope_timeline *timeline, const struct landmarks *marks)
+static bool holds_startup(const struct tscope_timeline *timeline)
 {
+	const struct landmarks *marks = timeline->marks;
 	const struct tscope_trace *trace = timeline->trace;
 	const struct tscope_step *first = &timeline->steps[0];
 	int64_t overhead_ns = 0;
@@ -182,8 +182,7 @@ static bool is_last_cut(const struct tscope_timeline *timeline)
 	return timeline->boundary == TSCOPE_BOUNDARY_TRAIN_BATCH || has_cut_end(timeline);
 }
 
-static void mark_steps(struct tscope_timeline *timeline, const struct landmarks *marks,
-		       unsigned warmup)
+static void mark_steps(struct tscope_timeline *timeline, unsigned warmup)
 {
 	uint32_t next = 0; /* the first step that is not marked */
 
@@ -192,24 +191,22 @@ static void mark_steps(struct tscope_timeline *timeline, const struct landmarks 
 	if (timeline->step_count > 1) {
 		if (is_last_cut(timeline))
 			timeline->steps[timeline->step_count - 1].mark = TSCOPE_STEP_INCOMPLETE;
-		if (holds_startup(timeline, marks))
+		if (holds_startup(timeline))
 			timeline->steps[next++].mark = TSCOPE_STEP_FIRST;
 	}
 	for (; warmup && next < timeline->step_count; warmup--)
 		timeline->steps[next++].mark = TSCOPE_STEP_WARMUP;
 }
 
-enum tscope_status tsi_timeline_finish_steps(struct tscope_timeline *timeline,
-					     const struct landmarks *marks, unsigned warmup,
-					     struct tscope_error *err)
+void tsi_timeline_finish_steps(struct tscope_timeline *timeline, unsigned warmup)
 {
-	if (tsi_array_new(&timeline->step_device_events, timeline->step_count,
-			  sizeof(*timeline->step_device_events), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	set_windows(timeline, marks);
+	timeline->step_device_events = tsi_arena_new(&timeline->arena, timeline->step_count,
+						     sizeof(*timeline->step_device_events));
+	if (!timeline->step_device_events)
+		return;
+	set_windows(timeline);
 	count_device_events(timeline);
-	mark_steps(timeline, marks, warmup);
-	return TSCOPE_OK;
+	mark_steps(timeline, warmup);
 }
 
 enum tscope_status tsi_timeline_keep_range(struct tscope_timeline *timeline, int64_t first,

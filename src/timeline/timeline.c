@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "base/array.h"
+#include "base/error.h"
 
 /* Other than batches, as many steps as these would be chance. */
 static void number_by_batches(struct tscope_timeline *timeline,
@@ -22,28 +22,51 @@ static void number_by_batches(struct tscope_timeline *timeline,
 	timeline->is_numbered = true;
 }
 
-static enum tscope_status run_stages(struct tscope_timeline *timeline, struct landmarks *marks,
+/* Frees what a stage needed. */
+static enum tscope_status end_stage(struct tscope_timeline *timeline, struct tscope_error *err)
+{
+	timeline->arena.has_failed |= timeline->scratch.has_failed;
+	tsi_arena_deinit(&timeline->scratch);
+	return tsi_arena_status(&timeline->arena, err);
+}
+
+static enum tscope_status find_steps(struct tscope_timeline *timeline,
 				     const struct tscope_timeline_options *options,
 				     struct tscope_error *err)
 {
-	enum tscope_status status =
-		tsi_landmarks_init(marks, timeline->trace, options->step_marker, err);
+	timeline->marks = tsi_arena_new(&timeline->arena, 1, sizeof(*timeline->marks));
+	if (timeline->marks)
+		tsi_landmarks_init(timeline->marks, timeline->trace, options->step_marker,
+				   &timeline->arena, &timeline->scratch);
+	if (end_stage(timeline, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	tsi_timeline_find_steps(timeline);
+	timeline->marks->step_marker = (struct str){ 0 }; /* the options may go */
+	if (end_stage(timeline, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	number_by_batches(timeline, options);
+	tsi_timeline_finish_steps(timeline, options->warmup);
+	return end_stage(timeline, err);
+}
 
-	if (status == TSCOPE_OK)
-		status = tsi_timeline_find_steps(timeline, marks, err);
-	if (status == TSCOPE_OK)
-		number_by_batches(timeline, options);
-	if (status == TSCOPE_OK)
-		status = tsi_timeline_finish_steps(timeline, marks, options->warmup, err);
+static enum tscope_status run_stages(struct tscope_timeline *timeline,
+				     const struct tscope_timeline_options *options,
+				     struct tscope_error *err)
+{
+	enum tscope_status status = find_steps(timeline, options, err);
+
 	if (status == TSCOPE_OK && options->has_range)
 		status = tsi_timeline_keep_range(timeline, options->first_step, options->last_step,
 						 err);
-	if (status == TSCOPE_OK)
-		status = tsi_timeline_find_activity(timeline, err);
 	if (status != TSCOPE_OK)
 		return status;
-	return timeline->trace->device_count ? tsi_timeline_find_device_budget(timeline, marks, err)
-					     : tsi_timeline_find_host_budget(timeline, marks, err);
+	tsi_timeline_find_activity(timeline);
+	status = end_stage(timeline, err);
+	if (status == TSCOPE_OK && timeline->trace->device_count)
+		status = tsi_timeline_find_device_budget(timeline, err);
+	else if (status == TSCOPE_OK)
+		tsi_timeline_find_host_budget(timeline);
+	return status == TSCOPE_OK ? end_stage(timeline, err) : status;
 }
 
 enum tscope_status tsi_timeline_build(struct tscope_timeline **ret,
@@ -52,18 +75,13 @@ enum tscope_status tsi_timeline_build(struct tscope_timeline **ret,
 				      bool wants_pieces, struct tscope_error *err)
 {
 	static const struct tscope_timeline_options defaults = { 0 };
-	struct tscope_timeline *timeline;
+	struct tscope_timeline *timeline = calloc(1, sizeof(*timeline));
 
-	if (tsi_array_new(&timeline, 1, sizeof(*timeline), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (!timeline)
+		return tsi_fail_nomem(err);
 	timeline->trace = trace;
 	timeline->wants_pieces = wants_pieces;
-	enum tscope_status status =
-		tsi_array_new(&timeline->marks, 1, sizeof(*timeline->marks), err);
-	if (status == TSCOPE_OK)
-		status = run_stages(timeline, timeline->marks, options ? options : &defaults, err);
-	if (timeline->marks)
-		timeline->marks->step_marker = (struct str){ 0 }; /* the options may go */
+	enum tscope_status status = run_stages(timeline, options ? options : &defaults, err);
 	if (status != TSCOPE_OK) {
 		tscope_timeline_free(timeline);
 		return status;
@@ -84,24 +102,8 @@ void tscope_timeline_free(struct tscope_timeline *timeline)
 {
 	if (!timeline)
 		return;
-	if (timeline->marks)
-		tsi_landmarks_deinit(timeline->marks);
-	free(timeline->marks);
-	for (uint32_t d = 0; timeline->activity && d < timeline->trace->device_count; d++) {
-		tsi_intervals_deinit(&timeline->activity[d].compute);
-		tsi_intervals_deinit(&timeline->activity[d].comm);
-		tsi_intervals_deinit(&timeline->activity[d].copy);
-	}
-	free(timeline->activity);
-	free(timeline->steps);
-	free(timeline->step_device_events);
-	for (unsigned line = 0; line < TSI_PART_LINES; line++)
-		free(timeline->parts[line].items);
-	for (uint32_t i = 0; timeline->pieces && i < tsi_piece_list_count(timeline); i++)
-		free(timeline->pieces[i].items);
-	free(timeline->pieces);
-	free(timeline->budgets);
-	free(timeline->host_budgets);
+	tsi_arena_deinit(&timeline->arena);
+	tsi_arena_deinit(&timeline->scratch);
 	free(timeline);
 }
 

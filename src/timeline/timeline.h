@@ -74,6 +74,7 @@ _Static_assert((int)HOST_LINE_COUNT <= (int)TSI_PART_LINES, "room for the lines 
 struct landmarks; /* landmarks.h */
 
 struct tscope_timeline {
+	struct arena arena, scratch; /* of all that is here; of the stage that builds it */
 	const struct tscope_trace *trace;
 	struct landmarks *marks; /* the few host spans that it was made of */
 	enum tscope_boundary boundary;

@@ -6,48 +6,32 @@
  */
 #include "timeline/waits.h"
 
-#include <stdlib.h>
-
-#include "base/array.h"
-
-static enum tscope_status add_track(struct waits *waits, const struct landmarks *marks,
-				    uint32_t track, size_t *next, struct tscope_error *err)
+static void add_track(struct waits *waits, const struct landmarks *marks, uint32_t track,
+		      size_t *next)
 {
 	const struct tscope_trace *trace = marks->trace;
 
 	for (; *next < marks->count && marks->items[*next].track == track; ++*next) {
 		const struct landmark *mark = &marks->items[*next];
-		if ((mark->labels & (LABEL_DATA | LABEL_SYNC)) &&
-		    tsi_flatten_add(&waits->flat, tsi_start_ns(&trace->spans, mark->row),
-				    tsi_span_end(trace, mark->row), mark->row, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		if (mark->labels & (LABEL_DATA | LABEL_SYNC))
+			tsi_flatten_add(&waits->flat, tsi_start_ns(&trace->spans, mark->row),
+					tsi_span_end(trace, mark->row), mark->row);
 	}
-	return tsi_flatten_end(&waits->flat, err);
+	tsi_flatten_end(&waits->flat);
 }
 
-enum tscope_status tsi_waits_init(struct waits *waits, const struct landmarks *marks,
-				  struct tscope_error *err)
+void tsi_waits_init(struct waits *waits, const struct landmarks *marks, struct arena *arena)
 {
 	uint32_t track_count = marks->trace->host_track_count;
 	size_t next = 0; /* landmark */
 
-	*waits = (struct waits){ 0 };
-	if (tsi_array_new(&waits->first_of_track, (size_t)track_count + 1,
-			  sizeof(*waits->first_of_track), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (uint32_t i = 0; i < track_count; i++) {
-		if (add_track(waits, marks, i, &next, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+	*waits = (struct waits){ .flat.arena = arena };
+	waits->first_of_track =
+		tsi_arena_new(arena, (size_t)track_count + 1, sizeof(*waits->first_of_track));
+	for (uint32_t i = 0; waits->first_of_track && i < track_count; i++) {
+		add_track(waits, marks, i, &next);
 		waits->first_of_track[i + 1] = waits->flat.count;
 	}
-	return TSCOPE_OK;
-}
-
-void tsi_waits_deinit(struct waits *waits)
-{
-	tsi_flatten_deinit(&waits->flat);
-	free(waits->first_of_track);
-	*waits = (struct waits){ 0 };
 }
 
 /* The first segment in [low, high) that ends after t, or high. */

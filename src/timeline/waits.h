@@ -11,13 +11,8 @@ struct waits {
 	size_t *first_of_track; /* of thread i: segments [first[i], first[i + 1]) */
 };
 
-/* On failure the struct may still be deinited. O(landmarks + tracks). */
-TSI_MUST_CHECK
-enum tscope_status tsi_waits_init(struct waits *waits, const struct landmarks *marks,
-				  struct tscope_error *err);
-
-/* Fine on a zeroed struct. */
-void tsi_waits_deinit(struct waits *waits);
+/* The arena remembers whether there was memory. O(landmarks + tracks). */
+void tsi_waits_init(struct waits *waits, const struct landmarks *marks, struct arena *arena);
 
 /*
  * The innermost wait that the thread (NO_ROW: none) is in at *start_ns, which

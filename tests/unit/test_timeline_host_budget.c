@@ -433,7 +433,7 @@ static void every_allocation_may_fail(void **state)
 		assert_int_equal(status, TSCOPE_E_NOMEM);
 		assert_string_equal(err.message, "out of memory");
 	}
-	assert_true(n > 16);
+	assert_true(n > 4);
 	tscope_timeline_free(timeline);
 	tscope_trace_free(trace);
 }

@@ -150,9 +150,8 @@ static void find_counted(struct survey *survey)
 
 		if (step->mark != TSCOPE_STEP_COUNTED)
 			continue;
-		if (tsi_intervals_append(&survey->counted, step->start_ns,
-					 step->start_ns + step->wall_ns, NULL) != TSCOPE_OK)
-			survey->scratch->has_failed = true;
+		tsi_intervals_append(&survey->counted, step->start_ns,
+				     step->start_ns + step->wall_ns, survey->scratch);
 		survey->step_count++;
 		tsi_sum(&survey->counted_ns, step->wall_ns);
 	}
@@ -349,7 +348,6 @@ static void fill_callbacks(const struct analysis_scope *scope, struct fact_sheet
 		take_rows(&survey);
 		put_all(&survey, out);
 	}
-	tsi_intervals_deinit(&survey.counted);
 	tsi_intern_deinit(&survey.classes);
 }
 

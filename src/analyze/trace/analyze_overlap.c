@@ -88,8 +88,7 @@ static void comm_init(struct comm *comm, const struct analysis_scope *scope, str
 				 TSCOPE_SPAN_COMM;
 	comm->items = tsi_arena_new(scratch, limit, sizeof(*comm->items));
 	comm->scratch = tsi_arena_new(scratch, limit, sizeof(*comm->scratch));
-	comm->set.items = tsi_arena_new(scratch, limit, sizeof(*comm->set.items));
-	comm->set.capacity = limit;
+	comm->set = tsi_intervals_new(limit, scratch);
 }
 
 /* The part of a comm kernel in one of the tables, or NO_ROW where it has none. */
@@ -148,9 +147,8 @@ static void add_device(struct part *part, struct comm *comm, size_t first, size_
 	comm->set.count = 0;
 	for (size_t i = first; i < end; i++) {
 		uint32_t row = (uint32_t)comm->items[i].value;
-		if (tsi_intervals_append(&comm->set, tsi_start_ns(&trace->spans, row),
-					 tsi_span_end(trace, row), NULL) != TSCOPE_OK)
-			return;
+		tsi_intervals_append(&comm->set, tsi_start_ns(&trace->spans, row),
+				     tsi_span_end(trace, row), comm->groups.arena);
 	}
 	int64_t comm_ns = tsi_intervals_length(&comm->set);
 	part->count += (int64_t)(end - first);
