@@ -74,6 +74,20 @@ void tsi_letter_pairs_of(struct letter_pairs *pairs, struct str text)
 		pairs->is_there[text.data[i - 1] & 31][text.data[i] & 31] = true;
 }
 
+struct str tsi_str_take(struct str *rest, char end)
+{
+	const char *found = rest->length ? memchr(rest->data, end, rest->length) : NULL;
+	struct str taken = { rest->data, found ? (size_t)(found - rest->data) : rest->length };
+
+	if (found) {
+		rest->data = found + 1;
+		rest->length -= taken.length + 1;
+	} else {
+		rest->length = 0;
+	}
+	return taken;
+}
+
 struct str tsi_str_trim(struct str text)
 {
 	while (text.length && tsi_is_space(text.data[0])) {

@@ -119,6 +119,9 @@ static inline const char *tsi_skip_space(const char *p, const char *end)
 /* The text without blanks, tabs and line ends at either end. */
 struct str tsi_str_trim(struct str text);
 
+/* Takes the text up to the next such character, which goes with it, off rest; else all of it. */
+struct str tsi_str_take(struct str *rest, char end);
+
 /* Takes off the end of a string what is the beginning of a UTF-8 character and no more. */
 void tsi_str_drop_partial(char *text);
 

@@ -7,6 +7,12 @@
 /* The part of a path behind the last slash. */
 const char *tsi_base_name(const char *path);
 
+/* The folder that a path is in, with its slash; empty: the current one. */
+static inline struct str tsi_folder_of(const char *path)
+{
+	return (struct str){ path, (size_t)(tsi_base_name(path) - path) };
+}
+
 /* The path without the slashes that it ends in: "run" of "run/", but "/" of "/". */
 struct str tsi_path_trim(const char *path);
 

@@ -57,8 +57,7 @@ static void add_left_out(struct finder *finder, const char *path, enum run_file_
 
 static void attach_run_json(struct run_file *steps, struct arena *arena)
 {
-	struct str folder = { steps->path, (size_t)(tsi_base_name(steps->path) - steps->path) };
-	const char *path = tsi_path_join(arena, folder, TSI_STR("run.json"));
+	const char *path = tsi_path_join(arena, tsi_folder_of(steps->path), TSI_STR("run.json"));
 	struct stat found;
 
 	if (stat(path, &found) == 0 && S_ISREG(found.st_mode))
@@ -263,9 +262,8 @@ static enum tscope_status search_siblings(struct finder *finder, const char *pat
 					  size_t *found_count, struct tscope_error *err)
 {
 	const char *name = tsi_base_name(path);
-	struct str parent = { path, (size_t)(name - path) };
 	const struct folder_query query = {
-		.path = tsi_arena_copy(&finder->files->arena, parent),
+		.path = tsi_arena_copy(&finder->files->arena, tsi_folder_of(path)),
 		.prefix = { name, strlen(name) },
 		.max_count = finder->max_count,
 	};

@@ -7,9 +7,7 @@
 #include "run/scalars.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-#include "base/array.h"
 #include "base/sum.h"
 
 enum { CONFLICT_MIN = 3 }; /* steps: fewer may be a step that was done again */
@@ -56,62 +54,60 @@ static void put_in_order(struct samples *samples, const struct sort_pair *order)
 }
 
 /* samples->items has room for twice as many. */
-static enum tscope_status sort_samples(struct samples *samples, struct tscope_error *err)
+static void sort_samples(struct samples *samples, struct arena *arena)
 {
 	size_t count = samples->count;
-	struct sort_pair *order = NULL, *scratch = NULL;
+	struct arena pairs = { 0 };
+	struct sort_pair *order = tsi_arena_new(&pairs, count, sizeof(*order));
+	struct sort_pair *scratch = tsi_arena_new(&pairs, count, sizeof(*scratch));
 
-	if (count == 0)
-		return TSCOPE_OK;
-	if (tsi_array_new(&order, count, sizeof(*order), err) != TSCOPE_OK ||
-	    tsi_array_new(&scratch, count, sizeof(*scratch), err) != TSCOPE_OK) {
-		free(order);
-		return TSCOPE_E_NOMEM;
+	if (scratch) {
+		for (size_t i = 0; i < count; i++)
+			order[i] =
+				(struct sort_pair){ tsi_sort_key_of_int64(samples->items[i].step),
+						    i };
+		tsi_sort_pairs(order, scratch, count);
+		for (size_t i = 0; i < count; i++)
+			order[i].key = samples->items[order[i].value].name;
+		tsi_sort_pairs(order, scratch, count);
+		put_in_order(samples, order);
 	}
-	for (size_t i = 0; i < count; i++)
-		order[i] = (struct sort_pair){ tsi_sort_key_of_int64(samples->items[i].step), i };
-	tsi_sort_pairs(order, scratch, count);
-	for (size_t i = 0; i < count; i++)
-		order[i].key = samples->items[order[i].value].name;
-	tsi_sort_pairs(order, scratch, count);
-	put_in_order(samples, order);
-	free(order);
-	free(scratch);
-	return TSCOPE_OK;
+	arena->has_failed |= pairs.has_failed;
+	tsi_arena_deinit(&pairs);
 }
 
 /* The values of a log that count for the first one's names: by the name's id in the log. */
-static enum tscope_status take_log(struct samples *samples, const struct metric_log *log,
-				   const uint32_t *ids, struct tscope_error *err)
+static struct samples take_log(const struct metric_log *log, const uint32_t *ids,
+			       struct arena *arena)
 {
-	*samples = (struct samples){ 0 };
-	if (tsi_array_new(&samples->items, log->count, 2 * sizeof(*samples->items), err) !=
-	    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t i = 0; i < log->count; i++) {
+	struct samples samples = {
+		.items = tsi_arena_new(arena, log->count, 2 * sizeof(*samples.items)),
+	};
+
+	for (size_t i = 0; samples.items && i < log->count; i++) {
 		const struct metric_point *point = &log->points[i];
 
 		if (!point->is_sample && ids[point->name] != UINT32_MAX)
-			samples->items[samples->count++] =
+			samples.items[samples.count++] =
 				(struct sample){ point->step, point->value, ids[point->name] };
 	}
-	return sort_samples(samples, err);
+	sort_samples(&samples, arena);
+	return samples;
 }
 
-static enum tscope_status take_steps(struct samples *samples, const struct step_series *steps,
-				     struct tscope_error *err)
+static struct samples take_steps(const struct step_series *steps, struct arena *arena)
 {
+	struct samples samples = {
+		.items = tsi_arena_new(arena, steps->count, 2 * sizeof(*samples.items)),
+	};
 	double value;
 
-	*samples = (struct samples){ 0 };
-	if (tsi_array_new(&samples->items, steps->count, 2 * sizeof(*samples->items), err) !=
-	    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t i = 0; i < steps->count; i++)
+	for (size_t i = 0; samples.items && i < steps->count; i++)
 		if (tsi_scalar_of_record(&steps->records[i], SCALAR_LOSS, &value))
-			samples->items[samples->count++] =
+			samples.items[samples.count++] =
 				(struct sample){ steps->records[i].number, value, 0 };
-	return sort_samples(samples, err);
+	sort_samples(&samples, arena);
+	return samples;
 }
 
 /* ---- side by side ---- */
@@ -187,16 +183,6 @@ static bool samples_contradict(const struct samples *a, const struct samples *b,
 	return false;
 }
 
-/* Consumes what the two have taken, in whatever state that is. */
-static enum tscope_status compare(bool *ret, struct samples *a, struct samples *b, double tolerance,
-				  enum tscope_status status)
-{
-	*ret = status == TSCOPE_OK && samples_contradict(a, b, tolerance);
-	free(a->items);
-	free(b->items);
-	return status;
-}
-
 static bool is_before(const struct metric_log *a, const struct metric_log *b)
 {
 	int64_t a_last = INT64_MIN, b_first = INT64_MAX;
@@ -208,31 +194,28 @@ static bool is_before(const struct metric_log *a, const struct metric_log *b)
 	return a_last < b_first;
 }
 
-enum tscope_status tsi_metrics_contradict(bool *ret, const struct metric_log *a,
-					  const struct metric_log *b, struct tscope_error *err)
+bool tsi_metrics_contradict(const struct metric_log *a, const struct metric_log *b,
+			    struct arena *arena)
 {
-	struct samples of_a = { 0 }, of_b = { 0 };
-	uint32_t *a_ids = NULL, *b_ids = NULL;
-	enum tscope_status status;
+	struct arena scratch = { 0 };
+	bool contradict = false;
 
-	*ret = false;
 	if (is_before(a, b) || is_before(b, a)) /* those of one start after another */
-		return TSCOPE_OK;
-	status = tsi_array_new(&a_ids, a->names.count, sizeof(*a_ids), err);
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&b_ids, b->names.count, sizeof(*b_ids), err);
-	if (status == TSCOPE_OK) {
+		return false;
+	uint32_t *a_ids = tsi_arena_new(&scratch, a->names.count, sizeof(*a_ids));
+	uint32_t *b_ids = tsi_arena_new(&scratch, b->names.count, sizeof(*b_ids));
+	if (b_ids) {
 		for (uint32_t i = 0; i < a->names.count; i++)
 			a_ids[i] = i;
 		for (uint32_t i = 0; i < b->names.count; i++)
 			b_ids[i] = tsi_intern_find(&a->names, tsi_intern_text(&b->names, i));
-		status = take_log(&of_a, a, a_ids, err);
+		struct samples of_a = take_log(a, a_ids, &scratch);
+		struct samples of_b = take_log(b, b_ids, &scratch);
+		contradict = !scratch.has_failed && samples_contradict(&of_a, &of_b, rounding);
 	}
-	if (status == TSCOPE_OK)
-		status = take_log(&of_b, b, b_ids, err);
-	free(a_ids);
-	free(b_ids);
-	return compare(ret, &of_a, &of_b, rounding, status);
+	arena->has_failed |= scratch.has_failed;
+	tsi_arena_deinit(&scratch);
+	return contradict;
 }
 
 /* The name in a log that is the loss by convention, or UINT32_MAX. */
@@ -252,21 +235,23 @@ static uint32_t find_loss(const struct metric_log *log)
 	return found;
 }
 
-enum tscope_status tsi_metrics_contradict_steps(bool *ret, const struct metric_log *log,
-						const struct step_series *steps,
-						struct tscope_error *err)
+bool tsi_metrics_contradict_steps(const struct metric_log *log, const struct step_series *steps,
+				  struct arena *arena)
 {
-	struct samples of_log = { 0 }, of_steps = { 0 };
-	uint32_t *ids = NULL, loss = find_loss(log);
-	enum tscope_status status = tsi_array_new(&ids, log->names.count, sizeof(*ids), err);
+	struct arena scratch = { 0 };
+	uint32_t *ids = tsi_arena_new(&scratch, log->names.count, sizeof(*ids));
+	uint32_t loss = find_loss(log);
+	bool contradict = false;
 
-	if (status == TSCOPE_OK) {
+	if (ids) {
 		for (uint32_t i = 0; i < log->names.count; i++)
 			ids[i] = i == loss ? 0 : UINT32_MAX;
-		status = take_log(&of_log, log, ids, err);
+		struct samples of_log = take_log(log, ids, &scratch);
+		struct samples of_steps = take_steps(steps, &scratch);
+		contradict =
+			!scratch.has_failed && samples_contradict(&of_log, &of_steps, averaging);
 	}
-	if (status == TSCOPE_OK)
-		status = take_steps(&of_steps, steps, err);
-	free(ids);
-	return compare(ret, &of_log, &of_steps, averaging, status);
+	arena->has_failed |= scratch.has_failed;
+	tsi_arena_deinit(&scratch);
+	return contradict;
 }

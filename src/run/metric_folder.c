@@ -16,12 +16,10 @@ struct folder {
 
 static struct folder folder_of(const char *path)
 {
-	struct str rest = tsi_str_of(path);
+	struct str rest = tsi_folder_of(path);
 	struct folder folder = { 0 };
 	size_t begin;
 
-	while (rest.length > 0 && rest.data[rest.length - 1] != '/')
-		rest.length--;
 	if (rest.length == 0)
 		return folder;
 	begin = --rest.length;
@@ -126,12 +124,6 @@ static void rename_all(struct metric_log *log, struct str before, bool keeps_nam
 
 /* ---- all files ---- */
 
-/* The folder that a file is in, with its slash. */
-static struct str whole_folder(const char *path)
-{
-	return (struct str){ path, (size_t)(tsi_base_name(path) - path) };
-}
-
 /*
  * Flags by id of the folders that hold metrics which are not of validation, themselves or in
  * folders in them.
@@ -147,7 +139,7 @@ static bool *find_parents(struct intern *parents, const struct metric_place *pla
 		uint32_t id, own_id;
 
 		if (tsi_intern_add(parents, folder.parent, &id, NULL) != TSCOPE_OK ||
-		    tsi_intern_add(parents, whole_folder(places[i].path), &own_id, NULL) !=
+		    tsi_intern_add(parents, tsi_folder_of(places[i].path), &own_id, NULL) !=
 			    TSCOPE_OK) {
 			arena->has_failed = true;
 			return NULL;

@@ -84,19 +84,6 @@ enum {
 	TASTE_BITS_NAME = 64,
 };
 
-/* Takes a line off text. */
-static struct str take_line(struct str *text)
-{
-	if (text->length == 0)
-		return *text;
-	const char *end = memchr(text->data, '\n', text->length);
-	struct str line = { text->data, end ? (size_t)(end - text->data) : text->length };
-
-	text->data += line.length + (end != NULL);
-	text->length -= line.length + (end != NULL);
-	return tsi_str_trim(line);
-}
-
 /* Are these cells, as many as the header has, numbers or empty? */
 static bool has_numbers(struct str row, size_t count)
 {
@@ -125,10 +112,12 @@ static unsigned taste(const char *path, struct str head)
 		return 0;
 	if (tsi_str_starts(tsi_str_of(tsi_base_name(path)), "metrics"))
 		return TASTE_BITS_NAME;
-	header = read_header(take_line(&text));
+	header = read_header(tsi_str_trim(tsi_str_take(&text, '\n')));
 	if (header.step == NO_COLUMN)
 		return TASTE_BITS_ENDING;
-	return has_numbers(take_line(&text), header.count) ? TASTE_BITS_VALUES : TASTE_BITS_STEP;
+	return has_numbers(tsi_str_trim(tsi_str_take(&text, '\n')), header.count)
+		       ? TASTE_BITS_VALUES
+		       : TASTE_BITS_STEP;
 }
 
 /* TensorBoard names the table of one metric run-RUN-tag-METRIC.csv, its column "Value". */

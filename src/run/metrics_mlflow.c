@@ -25,16 +25,10 @@ static const struct str folder_name = { "metrics", 7 };
 
 /* ---- lines ---- */
 
-/* A line's fields, with one blank between two. */
+/* Takes a field off a line, with one blank between two. False: there is none. */
 static bool take_field(struct str *line, struct str *field)
 {
-	*field = (struct str){ 0 };
-	if (line->length == 0)
-		return false;
-	const char *blank = memchr(line->data, ' ', line->length);
-	*field = (struct str){ line->data, blank ? (size_t)(blank - line->data) : line->length };
-	line->data += field->length + (blank != NULL);
-	line->length -= field->length + (blank != NULL);
+	*field = tsi_str_take(line, ' ');
 	return field->length > 0;
 }
 
@@ -74,12 +68,12 @@ static struct str name_of_path(const char *path)
 
 static bool begins_with_metric(struct str head)
 {
-	const char *end = head.length ? memchr(head.data, '\n', head.length) : NULL;
+	size_t length = head.length;
+	struct str line = tsi_str_take(&head, '\n');
 	struct metric_point point;
-	bool has_step;
+	bool has_step, is_whole = line.length < length;
 
-	return end && read_line(tsi_str_trim((struct str){ head.data, (size_t)(end - head.data) }),
-				&point, &has_step);
+	return is_whole && read_line(tsi_str_trim(line), &point, &has_step);
 }
 
 static unsigned taste(const char *path, struct str head)

@@ -21,9 +21,7 @@
 /* The path of what stands beside the folder "metrics". */
 static const char *path_beside(struct arena *arena, const char *metrics, const char *name)
 {
-	struct str folder = { metrics, (size_t)(tsi_base_name(metrics) - metrics) };
-
-	return tsi_path_join(arena, folder, tsi_str_of(name));
+	return tsi_path_join(arena, tsi_folder_of(metrics), tsi_str_of(name));
 }
 
 enum tscope_status tsi_is_mlflow_run(const char *metrics, bool *is_run, struct tscope_error *err)
@@ -74,11 +72,8 @@ static struct str unquote(struct str value)
 static struct str value_of(struct str text, struct str key)
 {
 	while (text.length > 0) {
-		const char *end = memchr(text.data, '\n', text.length);
-		struct str line = { text.data, end ? (size_t)(end - text.data) : text.length };
+		struct str line = tsi_str_take(&text, '\n');
 
-		text.data += line.length + (end != NULL);
-		text.length -= line.length + (end != NULL);
 		if (tsi_str_has_prefix(line, key) && line.length > key.length &&
 		    line.data[key.length] == ':')
 			return unquote(tsi_str_trim((struct str){ line.data + key.length + 1,

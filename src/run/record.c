@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/sum.h"
 #include "decode/json.h"
+#include "run/metrics.h"
 
 enum {
 	NAME_MAX_BYTES = 256,     /* of a phase or a scalar, without escapes */
@@ -193,20 +194,11 @@ static enum tscope_status read_phase(struct target *to, struct str name, struct 
 static bool parse_scalar(struct str value, double *number)
 {
 	struct str word = tsi_json_unquote(value);
-	bool is_negative = tsi_str_starts(word, "-");
 
 	if (tsi_json_to_double(value, number))
 		return true;
-	word.data += is_negative;
-	word.length -= is_negative;
-	if (tsi_str_equal_nocase(word, TSI_STR("nan")))
-		*number = (double)NAN;
-	else if (tsi_str_equal_nocase(word, TSI_STR("inf")) ||
-		 tsi_str_equal_nocase(word, TSI_STR("infinity")))
-		*number = is_negative ? -(double)INFINITY : (double)INFINITY;
-	else
-		return false;
-	return true;
+	return tsi_metric_to_double(word, number) && !isfinite(*number) &&
+	       !tsi_str_starts(word, "+");
 }
 
 /* Anything may be logged: texts and lists are no scalars, and no damage either. */

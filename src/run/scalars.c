@@ -32,17 +32,8 @@ struct join {
 	struct place *places; /* first the old records in the order of time, then the new ones */
 	struct place *order;  /* all of them as they will stand */
 	size_t place_count;
+	struct arena scratch; /* owns all but the steps */
 };
-
-static void join_deinit(struct join *join)
-{
-	for (size_t i = 0; join->ids && i < join->part_count; i++)
-		free(join->ids[i]);
-	free(join->ids);
-	free(join->values);
-	free(join->places);
-	free(join->order);
-}
 
 static const struct metric_point *point_of(const struct join *join, size_t value)
 {
@@ -58,118 +49,92 @@ static uint32_t name_of(const struct join *join, size_t value)
 
 /* ---- names ---- */
 
-/* The number of a log's name in the series; NO_ROW where it has no room for more. */
-static enum tscope_status take_name(struct step_series *steps, struct str name, uint32_t *id,
-				    struct tscope_error *err)
+/* The number of a text in the series; `otherwise` where it has no room for more. */
+static uint32_t take_text(struct step_series *steps, struct str text, uint32_t otherwise,
+			  struct arena *scratch)
 {
-	enum tscope_status status;
+	uint32_t id = otherwise;
+	enum tscope_status status = tsi_intern_add(&steps->names, text, &id, NULL);
 
-	*id = NO_ROW;
-	status = tsi_intern_add(&steps->names, name, id, NULL);
-	if (status == TSCOPE_E_NOMEM)
-		return tsi_fail_nomem(err);
-	if (status != TSCOPE_OK)
-		*id = NO_ROW;
-	return TSCOPE_OK;
-}
-
-/* The number of a text of ours; that of the empty one where there is no room. */
-static enum tscope_status take_text(struct step_series *steps, const char *text, uint32_t *id,
-				    struct tscope_error *err)
-{
-	enum tscope_status status = tsi_intern_add(&steps->names, tsi_str_of(text), id, NULL);
-
-	if (status == TSCOPE_E_NOMEM)
-		return tsi_fail_nomem(err);
-	if (status != TSCOPE_OK)
-		*id = 0;
-	return TSCOPE_OK;
+	scratch->has_failed |= status == TSCOPE_E_NOMEM;
+	return status == TSCOPE_OK ? id : otherwise;
 }
 
 /* Takes the names of the part's values that are joined; all others are NO_ROW. */
-static enum tscope_status take_names(struct join *join, size_t part, struct tscope_error *err)
+static void take_names(struct join *join, size_t part)
 {
 	const struct metric_log *log = join->parts[part].log;
-	enum tscope_status status =
-		tsi_array_new(&join->ids[part], log->names.count, sizeof(**join->ids), err);
-	uint32_t *ids = join->ids[part];
-	bool *is_known = NULL;
+	uint32_t *ids = tsi_arena_new(&join->scratch, log->names.count, sizeof(*ids));
+	bool *is_known = tsi_arena_new(&join->scratch, log->names.count, sizeof(*is_known));
 
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&is_known, log->names.count, sizeof(*is_known), err);
-	for (size_t i = 0; status == TSCOPE_OK && i < log->count; i++) {
+	join->ids[part] = ids;
+	for (size_t i = 0; is_known && i < log->count; i++) {
 		uint32_t name = log->points[i].name;
 
 		if (is_known[name] || log->points[i].is_sample)
 			continue;
 		is_known[name] = true;
-		status =
-			take_name(join->steps, tsi_intern_text(&log->names, name), &ids[name], err);
+		ids[name] = take_text(join->steps, tsi_intern_text(&log->names, name), NO_ROW,
+				      &join->scratch);
 	}
-	for (size_t i = 0; status == TSCOPE_OK && i < log->names.count; i++)
+	for (size_t i = 0; is_known && i < log->names.count; i++)
 		if (!is_known[i])
 			ids[i] = NO_ROW;
-	free(is_known);
-	return status;
 }
 
-static enum tscope_status add_scalar(struct step_series *steps, uint32_t name, uint32_t source,
-				     struct tscope_error *err)
+static void add_scalar(struct step_series *steps, struct step_scalar scalar, struct arena *scratch)
 {
 	if (tsi_array_reserve(&steps->scalar_names, &steps->scalar_name_capacity,
 			      steps->scalar_name_count + 1, sizeof(*steps->scalar_names),
-			      err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	steps->scalar_names[steps->scalar_name_count++] =
-		(struct step_scalar){ name, source, SCALAR_OTHER };
-	return TSCOPE_OK;
+			      NULL) == TSCOPE_OK)
+		steps->scalar_names[steps->scalar_name_count++] = scalar;
+	else
+		scratch->has_failed = true;
 }
 
-/* Which names of the series are those of scalars; to be freed. */
-static enum tscope_status find_listed(bool **is_listed, const struct step_series *steps,
-				      struct tscope_error *err)
+/* Which names of the series are those of scalars; NULL without memory. */
+static bool *find_listed(const struct step_series *steps, struct arena *scratch)
 {
-	enum tscope_status status =
-		tsi_array_new(is_listed, steps->names.count, sizeof(**is_listed), err);
+	bool *is_listed = tsi_arena_new(scratch, steps->names.count, sizeof(*is_listed));
 
-	for (size_t i = 0; status == TSCOPE_OK && i < steps->scalar_name_count; i++)
-		(*is_listed)[steps->scalar_names[i].name] = true;
-	return status;
+	for (size_t i = 0; is_listed && i < steps->scalar_name_count; i++)
+		is_listed[steps->scalar_names[i].name] = true;
+	return is_listed;
 }
 
 /* Lists a name, if it is not there yet. */
-static enum tscope_status list_name(struct step_series *steps, bool *is_listed, uint32_t name,
-				    uint32_t source, struct tscope_error *err)
+static void list_name(struct step_series *steps, bool *is_listed, uint32_t name, uint32_t source,
+		      struct arena *scratch)
 {
 	if (name == NO_ROW || is_listed[name])
-		return TSCOPE_OK;
+		return;
 	is_listed[name] = true;
-	return add_scalar(steps, name, source, err);
+	add_scalar(steps, (struct step_scalar){ name, source, SCALAR_OTHER }, scratch);
+}
+
+static uint32_t take_source(struct join *join, size_t part)
+{
+	return take_text(join->steps, tsi_str_of(join->parts[part].source), 0, &join->scratch);
 }
 
 /* Of several parts with one name the last holds, so it is named as the source. */
-static enum tscope_status list_names(struct join *join, struct tscope_error *err)
+static void list_names(struct join *join)
 {
-	enum tscope_status status = TSCOPE_OK;
-	bool *is_listed = NULL;
-	uint32_t source;
+	bool *is_listed;
 
 	/* First of all the sources, so that no number of names takes their room. */
-	for (size_t part = 0; status == TSCOPE_OK && part < join->part_count; part++)
-		status = take_text(join->steps, join->parts[part].source, &source, err);
-	for (size_t part = 0; status == TSCOPE_OK && part < join->part_count; part++)
-		status = take_names(join, part, err);
-	if (status == TSCOPE_OK)
-		status = find_listed(&is_listed, join->steps, err);
-	for (size_t part = join->part_count; status == TSCOPE_OK && part-- > 0;) {
-		size_t count = join->parts[part].log->names.count;
+	for (size_t part = 0; part < join->part_count; part++)
+		(void)take_source(join, part);
+	for (size_t part = 0; part < join->part_count; part++)
+		take_names(join, part);
+	is_listed = find_listed(join->steps, &join->scratch);
+	for (size_t part = join->part_count; is_listed && part-- > 0;) {
+		uint32_t source = take_source(join, part);
 
-		status = take_text(join->steps, join->parts[part].source, &source, err);
-		for (size_t i = 0; status == TSCOPE_OK && i < count; i++)
-			status = list_name(join->steps, is_listed, join->ids[part][i], source, err);
+		for (size_t i = 0; i < join->parts[part].log->names.count; i++)
+			list_name(join->steps, is_listed, join->ids[part][i], source,
+				  &join->scratch);
 	}
-	free(is_listed);
-	return status;
 }
 
 /* ---- values in the order of their steps ---- */
@@ -189,21 +154,23 @@ static void take_values(struct join *join)
 	}
 }
 
-static enum tscope_status sort_values(struct join *join, struct tscope_error *err)
+static void sort_values(struct join *join)
 {
-	struct sort_pair *scratch = NULL;
+	struct arena pairs = { 0 }; /* large, and not needed for long */
+	struct sort_pair *scratch;
 	size_t count = 0;
 
 	for (size_t part = 0; part < join->part_count; part++)
 		count += join->parts[part].log->count;
-	if (tsi_array_new(&join->values, count, sizeof(*join->values), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	join->values = tsi_arena_new(&join->scratch, count, sizeof(*join->values));
+	if (!join->values)
+		return;
 	take_values(join);
-	if (tsi_array_new(&scratch, join->value_count, sizeof(*scratch), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	tsi_sort_pairs(join->values, scratch, join->value_count);
-	free(scratch);
-	return TSCOPE_OK;
+	scratch = tsi_arena_new(&pairs, join->value_count, sizeof(*scratch));
+	if (scratch)
+		tsi_sort_pairs(join->values, scratch, join->value_count);
+	join->scratch.has_failed |= pairs.has_failed;
+	tsi_arena_deinit(&pairs);
 }
 
 /* ---- places ---- */
@@ -271,9 +238,11 @@ static enum tscope_status find_places(struct join *join, struct tscope_error *er
 
 	if (room >= NO_ROW)
 		return tsi_fail(err, TSCOPE_E_LIMIT, "more steps than fit into 32 bits");
-	if (tsi_array_new(&join->places, room, sizeof(*join->places), err) != TSCOPE_OK ||
-	    tsi_array_new(&join->order, room, sizeof(*join->order), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	join->places = tsi_arena_new(&join->scratch, room, sizeof(*join->places));
+	join->order = tsi_arena_new(&join->scratch, room, sizeof(*join->order));
+	status = tsi_arena_status(&join->scratch, err);
+	if (status != TSCOPE_OK)
+		return status;
 	for (size_t i = 0; i < room; i++)
 		join->places[i].record = i < steps->count ? (uint32_t)i : NO_ROW;
 	for (size_t i = 0; i < steps->count; i++)
@@ -372,17 +341,17 @@ static enum tscope_status lay_out_scalars(struct join *join, struct tscope_error
 {
 	struct step_extras *scalars = &join->steps->scalars;
 	size_t room = scalars->count + join->value_count, next_own = 0;
-	struct layout layout = { 0 };
+	struct layout layout = {
+		.places = tsi_arena_new(&join->scratch, join->steps->names.count,
+					sizeof(*layout.places)),
+	};
 
-	if (tsi_array_new(&layout.items, room, sizeof(*layout.items), err) != TSCOPE_OK ||
-	    tsi_array_new(&layout.places, join->steps->names.count, sizeof(*layout.places), err) !=
-		    TSCOPE_OK) {
-		free(layout.items);
+	if (!layout.places)
+		return tsi_fail_nomem(err);
+	if (tsi_array_new(&layout.items, room, sizeof(*layout.items), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	}
 	for (size_t i = 0; i < join->place_count; i++)
 		lay_out_scalars_of(join, &layout, (uint32_t)i, &next_own);
-	free(layout.places);
 	free(scalars->items);
 	*scalars = (struct step_extras){ layout.items, layout.count, room };
 	return TSCOPE_OK;
@@ -393,12 +362,14 @@ enum tscope_status tsi_scalars_join(struct step_series *steps, const struct scal
 {
 	struct join join = { .steps = steps, .parts = parts, .part_count = part_count };
 	bool was_empty = steps->count == 0;
-	enum tscope_status status = tsi_array_new(&join.ids, part_count, sizeof(*join.ids), err);
+	enum tscope_status status;
 
-	if (status == TSCOPE_OK)
-		status = list_names(&join, err);
-	if (status == TSCOPE_OK)
-		status = sort_values(&join, err);
+	join.ids = tsi_arena_new(&join.scratch, part_count, sizeof(*join.ids));
+	if (join.ids)
+		list_names(&join);
+	if (!join.scratch.has_failed)
+		sort_values(&join);
+	status = tsi_arena_status(&join.scratch, err);
 	if (status == TSCOPE_OK)
 		status = find_places(&join, err);
 	if (status == TSCOPE_OK)
@@ -409,49 +380,42 @@ enum tscope_status tsi_scalars_join(struct step_series *steps, const struct scal
 	}
 	if (was_empty)
 		tsi_steps_settle_times(steps);
-	join_deinit(&join);
+	tsi_arena_deinit(&join.scratch);
 	return status;
 }
 
 /* ---- names of own records ---- */
 
 /* The loss, or the gradient's norm, that records hold under the name of its role. */
-static enum tscope_status note_role(struct step_series *steps, enum scalar_role role,
-				    uint32_t source, struct tscope_error *err)
+static void note_role(struct step_series *steps, enum scalar_role role, uint32_t source,
+		      struct arena *scratch)
 {
-	enum tscope_status status;
 	bool is_held = false;
-	uint32_t id;
+	uint32_t name;
 	double value;
 
 	for (size_t i = 0; !is_held && i < steps->count; i++)
 		is_held = tsi_scalar_of_record(&steps->records[i], role, &value);
 	if (!is_held || tsi_scalar_of_role(steps, role))
-		return TSCOPE_OK;
-	status = take_text(steps, tsi_scalar_role_name(role), &id, err);
-	if (status == TSCOPE_OK)
-		status = add_scalar(steps, id, source, err);
-	if (status == TSCOPE_OK)
-		steps->scalar_names[steps->scalar_name_count - 1].role = (uint8_t)role;
-	return status;
+		return;
+	name = take_text(steps, tsi_str_of(tsi_scalar_role_name(role)), 0, scratch);
+	add_scalar(steps, (struct step_scalar){ name, source, (uint8_t)role }, scratch);
 }
 
 enum tscope_status tsi_scalars_note(struct step_series *steps, const char *source,
 				    struct tscope_error *err)
 {
-	bool *is_listed = NULL;
-	uint32_t id;
-	enum tscope_status status = take_text(steps, source, &id, err);
+	struct arena scratch = { 0 };
+	uint32_t id = take_text(steps, tsi_str_of(source), 0, &scratch);
+	bool *is_listed;
 
-	if (status == TSCOPE_OK)
-		status = note_role(steps, SCALAR_LOSS, id, err);
-	if (status == TSCOPE_OK)
-		status = note_role(steps, SCALAR_GRAD_NORM, id, err);
-	if (status == TSCOPE_OK)
-		status = find_listed(&is_listed, steps, err);
-	for (size_t i = 0; status == TSCOPE_OK && i < steps->scalars.count; i++)
-		status = list_name(steps, is_listed, steps->scalars.items[i].name, id, err);
-	free(is_listed);
+	note_role(steps, SCALAR_LOSS, id, &scratch);
+	note_role(steps, SCALAR_GRAD_NORM, id, &scratch);
+	is_listed = find_listed(steps, &scratch);
+	for (size_t i = 0; is_listed && i < steps->scalars.count; i++)
+		list_name(steps, is_listed, steps->scalars.items[i].name, id, &scratch);
+	enum tscope_status status = tsi_arena_status(&scratch, err);
+	tsi_arena_deinit(&scratch);
 	return status;
 }
 

@@ -95,18 +95,16 @@ void tsi_metrics_name_by_folders(const struct metric_place *places, size_t count
  * than is lost where numbers are rounded, at three steps or more and at half of those that both
  * have. But a run that goes on from a checkpoint does the steps since then again: logs of which
  * one begins later, and that share less than half of their steps, do not contradict each other.
+ * False without memory, of which the arena knows.
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_metrics_contradict(bool *ret, const struct metric_log *a,
-					  const struct metric_log *b, struct tscope_error *err);
+bool tsi_metrics_contradict(const struct metric_log *a, const struct metric_log *b,
+			    struct arena *arena);
 
 /*
  * The same of metrics and the loss that a job's own records hold. That is of one rank and step,
  * where a logger writes the mean of several: only what is half as much, or twice, is different.
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_metrics_contradict_steps(bool *ret, const struct metric_log *log,
-						const struct step_series *steps,
-						struct tscope_error *err);
+bool tsi_metrics_contradict_steps(const struct metric_log *log, const struct step_series *steps,
+				  struct arena *arena);
 
 #endif

@@ -50,15 +50,23 @@ static struct str all_of(const struct json_text *text)
 
 #define NO_ROOM UINT32_MAX /* an id: the names are full */
 
-static enum tscope_status keep(struct intern *names, struct str text, uint32_t *id,
-			       struct tscope_error *err)
+/* The id of a text, or NO_ROOM. Without memory the arena says so. */
+static uint32_t keep(struct intern *names, struct str text, struct arena *arena)
 {
-	enum tscope_status status = tsi_intern_add(names, text, id, err);
+	uint32_t id = NO_ROOM;
+	enum tscope_status status = tsi_intern_add(names, text, &id, NULL);
 
-	if (status != TSCOPE_E_LIMIT)
-		return status;
-	*id = NO_ROOM;
-	return TSCOPE_OK;
+	arena->has_failed |= status == TSCOPE_E_NOMEM;
+	return status == TSCOPE_OK ? id : NO_ROOM;
+}
+
+/* Frees what was made on the way, and says whether memory ran out. */
+static enum tscope_status end_scratch(struct arena *scratch, struct tscope_error *err)
+{
+	enum tscope_status status = tsi_arena_status(scratch, err);
+
+	tsi_arena_deinit(scratch);
+	return status;
 }
 
 enum tscope_status tsi_settings_text(struct intern *names, struct str value, uint32_t *id,
@@ -66,20 +74,16 @@ enum tscope_status tsi_settings_text(struct intern *names, struct str value, uin
 {
 	struct arena arena = { 0 };
 	struct json_text text = { .arena = &arena };
-	uint32_t kept;
 
 	if (!tsi_json_is_string(value))
 		return TSCOPE_OK;
 	tsi_json_text_add_unescaped(&text, tsi_json_unquote(value));
-	enum tscope_status status = tsi_arena_status(&arena, err);
-	if (status == TSCOPE_OK) {
+	if (!arena.has_failed) {
 		cut(&text, 0, SETTING_MAX_NAME_BYTES);
-		status = keep(names, all_of(&text), &kept, err);
+		uint32_t kept = keep(names, all_of(&text), &arena);
+		*id = kept == NO_ROOM ? *id : kept;
 	}
-	if (status == TSCOPE_OK && kept != NO_ROOM)
-		*id = kept;
-	tsi_arena_deinit(&arena);
-	return status;
+	return end_scratch(&arena, err);
 }
 
 /* ---- settings ---- */
@@ -113,57 +117,63 @@ static int compare(const void *left, const void *right)
 	return order ? order : (a->order > b->order) - (a->order < b->order);
 }
 
-enum tscope_status tsi_settings_sort(struct step_settings *settings, const struct intern *names,
-				     struct tscope_error *err)
+/* Puts settings in order, by name, and keeps the last of one name. */
+static void sort_settings(struct step_settings *settings, const struct intern *names,
+			  struct arena *arena)
 {
 	size_t count = settings->count;
-	struct sorted *sorted;
+	struct sorted *sorted = count ? tsi_arena_new(arena, count, sizeof(*sorted)) : NULL;
 
-	if (tsi_array_new(&sorted, count, sizeof(*sorted), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (!sorted)
+		return;
 	for (size_t i = 0; i < count; i++)
 		sorted[i] = (struct sorted){
 			tsi_intern_text(names, settings->items[i].name),
 			settings->items[i],
 			i,
 		};
-	if (count > 0)
-		qsort(sorted, count, sizeof(*sorted), compare);
+	qsort(sorted, count, sizeof(*sorted), compare);
 	settings->count = 0;
 	for (size_t i = 0; i < count; i++)
 		if (i + 1 == count || sorted[i].setting.name != sorted[i + 1].setting.name)
 			settings->items[settings->count++] = sorted[i].setting;
-	free(sorted);
-	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_settings_sort(struct step_settings *settings, const struct intern *names,
+				     struct tscope_error *err)
+{
+	struct arena scratch = { 0 };
+
+	sort_settings(settings, names, &scratch);
+	return end_scratch(&scratch, err);
 }
 
 /* Without its texts, which had no room, it is nothing. */
-static enum tscope_status add_setting(struct step_settings *settings, struct step_setting setting,
-				      struct tscope_error *err)
+static void add_setting(struct step_settings *settings, struct step_setting setting,
+			struct arena *arena)
 {
 	if (setting.name == NO_ROOM || setting.value == NO_ROOM)
-		return TSCOPE_OK;
+		return;
 	if (tsi_array_reserve(&settings->items, &settings->capacity, settings->count + 1,
-			      sizeof(*settings->items), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	settings->items[settings->count++] = setting;
-	return TSCOPE_OK;
+			      sizeof(*settings->items), NULL) == TSCOPE_OK)
+		settings->items[settings->count++] = setting;
+	else
+		arena->has_failed = true;
 }
 
 /* Adds a setting of two texts, which are cut. */
-static enum tscope_status add_texts(struct step_settings *settings, struct intern *names,
-				    struct setting_texts *texts, struct tscope_error *err)
+static void add_texts(struct step_settings *settings, struct intern *names,
+		      struct setting_texts *texts)
 {
 	struct step_setting setting = { 0 };
 
-	if (tsi_arena_status(&texts->arena, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (texts->arena.has_failed)
+		return;
 	cut(&texts->name, 0, SETTING_MAX_NAME_BYTES);
 	setting.is_text = cut(&texts->value, 0, SETTING_MAX_VALUE_BYTES) || texts->is_text;
-	enum tscope_status status = keep(names, all_of(&texts->name), &setting.name, err);
-	if (status == TSCOPE_OK)
-		status = keep(names, all_of(&texts->value), &setting.value, err);
-	return status == TSCOPE_OK ? add_setting(settings, setting, err) : status;
+	setting.name = keep(names, all_of(&texts->name), &texts->arena);
+	setting.value = keep(names, all_of(&texts->value), &texts->arena);
+	add_setting(settings, setting, &texts->arena);
 }
 
 /* ---- from JSON ---- */
@@ -171,13 +181,12 @@ static enum tscope_status add_texts(struct step_settings *settings, struct inter
 struct reader {
 	struct step_settings *settings;
 	struct intern *names;
-	struct arena arena;
-	struct json_text name; /* with those of the objects that it is in */
-	struct setting_texts texts;
+	struct setting_texts texts; /* and their arena for all */
+	struct json_text name;      /* with those of the objects that it is in */
 	bool is_nested;
 };
 
-static enum tscope_status take_value(struct reader *r, struct str value, struct tscope_error *err)
+static void take_value(struct reader *r, struct str value)
 {
 	struct setting_texts *texts = &r->texts;
 
@@ -187,44 +196,41 @@ static enum tscope_status take_value(struct reader *r, struct str value, struct 
 		tsi_json_text_add_unescaped(&texts->value, tsi_json_unquote(value));
 	else
 		tsi_json_normalize(&texts->value, value);
-	return add_texts(r->settings, r->names, texts, err);
+	add_texts(r->settings, r->names, texts);
 }
 
-static enum tscope_status take_members(struct reader *r, struct str object,
-				       struct tscope_error *err);
+static void take_members(struct reader *r, struct str object);
 
-static enum tscope_status take_member(struct reader *r, struct str name, struct str value,
-				      struct tscope_error *err)
+static void take_member(struct reader *r, struct str name, struct str value)
 {
 	size_t start = r->name.length;
 
 	tsi_json_text_add_unescaped(&r->name, name);
-	if (tsi_arena_status(&r->arena, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (r->texts.arena.has_failed)
+		return;
 	/* So that names within names do not grow with the input. */
 	cut(&r->name, start, SETTING_MAX_NAME_BYTES);
-	if (!r->is_nested || value.data[0] != '{')
-		return take_value(r, value, err);
-	tsi_json_text_add(&r->name, TSI_STR("."));
-	return take_members(r, value, err);
+	if (!r->is_nested || value.data[0] != '{') {
+		take_value(r, value);
+	} else {
+		tsi_json_text_add(&r->name, TSI_STR("."));
+		take_members(r, value);
+	}
 }
 
 /* As deep as tsi_json_check() let the text be. */
-static enum tscope_status take_members(struct reader *r, struct str object,
-				       struct tscope_error *err)
+static void take_members(struct reader *r, struct str object)
 {
 	struct json_cursor members;
 	struct str name, value;
-	enum tscope_status status = TSCOPE_OK;
 	size_t start = r->name.length;
 
 	tsi_json_object_open(&members, object);
-	while (status == TSCOPE_OK && r->settings->count < MAX_SETTINGS &&
+	while (!r->texts.arena.has_failed && r->settings->count < MAX_SETTINGS &&
 	       tsi_json_object_next(&members, &name, &value)) {
-		status = take_member(r, name, value, err);
+		take_member(r, name, value);
 		r->name.length = start;
 	}
-	return status;
 }
 
 enum tscope_status tsi_settings_read(struct step_settings *settings, struct intern *names,
@@ -232,13 +238,10 @@ enum tscope_status tsi_settings_read(struct step_settings *settings, struct inte
 {
 	struct reader reader = { .settings = settings, .names = names, .is_nested = is_nested };
 
-	reader.name.arena = &reader.arena;
-	enum tscope_status status = take_members(&reader, object, err);
-	if (status == TSCOPE_OK)
-		status = tsi_arena_status(&reader.arena, err);
-	tsi_arena_deinit(&reader.arena);
-	tsi_arena_deinit(&reader.texts.arena);
-	return status == TSCOPE_OK ? tsi_settings_sort(settings, names, err) : status;
+	reader.name.arena = &reader.texts.arena;
+	take_members(&reader, object);
+	sort_settings(settings, names, &reader.texts.arena);
+	return end_scratch(&reader.texts.arena, err);
 }
 
 /* ---- from texts, traces and other series ---- */
@@ -251,9 +254,8 @@ enum tscope_status tsi_settings_add(struct step_settings *settings, struct inter
 	begin_texts(&texts, true);
 	tsi_json_text_add(&texts.name, name);
 	tsi_json_text_add(&texts.value, value);
-	enum tscope_status status = add_texts(settings, names, &texts, err);
-	tsi_arena_deinit(&texts.arena);
-	return status;
+	add_texts(settings, names, &texts);
+	return end_scratch(&texts.arena, err);
 }
 
 enum tscope_status tsi_settings_of_trace(struct step_series *steps,
@@ -281,40 +283,35 @@ enum tscope_status tsi_settings_of_trace(struct step_series *steps,
 	return status;
 }
 
-static enum tscope_status copy_setting(struct step_settings *settings, struct intern *names,
-				       const struct step_setting *from,
-				       const struct intern *from_names, struct tscope_error *err)
-{
-	struct step_setting setting = { .is_text = from->is_text };
-	enum tscope_status status =
-		keep(names, tsi_intern_text(from_names, from->name), &setting.name, err);
-
-	if (status == TSCOPE_OK)
-		status = keep(names, tsi_intern_text(from_names, from->value), &setting.value, err);
-	return status == TSCOPE_OK ? add_setting(settings, setting, err) : status;
-}
-
-/* Those of `from` go before the own ones, of which each is then the last of its name. */
-static enum tscope_status join_settings(struct step_settings *settings, struct intern *names,
-					const struct step_settings *from,
-					const struct intern *from_names, struct tscope_error *err)
+/*
+ * Those of `from` go before the own ones, of which each is then the last of its name. A failure
+ * leaves what was there.
+ */
+static void join_settings(struct step_settings *settings, struct intern *names,
+			  const struct step_settings *from, const struct intern *from_names,
+			  struct arena *arena)
 {
 	struct step_settings all = { 0 };
-	enum tscope_status status = TSCOPE_OK;
 
-	for (size_t i = 0; status == TSCOPE_OK && i < from->count; i++)
-		status = copy_setting(&all, names, &from->items[i], from_names, err);
-	for (size_t i = 0; status == TSCOPE_OK && i < settings->count; i++)
-		status = add_setting(&all, settings->items[i], err);
-	if (status == TSCOPE_OK)
-		status = tsi_settings_sort(&all, names, err);
-	if (status != TSCOPE_OK) {
+	for (size_t i = 0; i < from->count; i++) {
+		const struct step_setting *item = &from->items[i];
+		struct step_setting copy = {
+			.name = keep(names, tsi_intern_text(from_names, item->name), arena),
+			.value = keep(names, tsi_intern_text(from_names, item->value), arena),
+			.is_text = item->is_text,
+		};
+
+		add_setting(&all, copy, arena);
+	}
+	for (size_t i = 0; i < settings->count; i++)
+		add_setting(&all, settings->items[i], arena);
+	sort_settings(&all, names, arena);
+	if (arena->has_failed) {
 		free(all.items);
-		return status;
+		return;
 	}
 	free(settings->items);
 	*settings = all;
-	return TSCOPE_OK;
 }
 
 enum tscope_status tsi_settings_take(struct step_series *steps, const struct step_series *from,
@@ -322,6 +319,7 @@ enum tscope_status tsi_settings_take(struct step_series *steps, const struct ste
 {
 	struct step_provenance *to = &steps->provenance;
 	const struct step_provenance *other = &from->provenance;
+	struct arena scratch = { 0 };
 
 	if (isnan(to->started_s))
 		to->started_s = other->started_s;
@@ -329,15 +327,12 @@ enum tscope_status tsi_settings_take(struct step_series *steps, const struct ste
 		to->wall_s = other->wall_s;
 	if (to->step_count < 0)
 		to->step_count = other->step_count;
-	enum tscope_status status = join_settings(&to->environment, &steps->names,
-						  &other->environment, &from->names, err);
-	if (status == TSCOPE_OK)
-		status = join_settings(&to->config, &steps->names, &other->config, &from->names,
-				       err);
-	if (status == TSCOPE_OK && to->run_name == 0)
-		status = keep(&steps->names, tsi_intern_text(&from->names, other->run_name),
-			      &to->run_name, err);
+	join_settings(&to->environment, &steps->names, &other->environment, &from->names, &scratch);
+	join_settings(&to->config, &steps->names, &other->config, &from->names, &scratch);
+	if (to->run_name == 0)
+		to->run_name = keep(&steps->names, tsi_intern_text(&from->names, other->run_name),
+				    &scratch);
 	if (to->run_name == NO_ROOM)
 		to->run_name = 0;
-	return status;
+	return end_scratch(&scratch, err);
 }

@@ -11,16 +11,11 @@
 #include "run/file_name.h"
 #include "run/scalars.h"
 
-static struct str folder_of(const char *path)
-{
-	return (struct str){ path, (size_t)(tsi_base_name(path) - path) };
-}
-
 /* Is neither in the folder of the other, or below it? */
 static bool are_apart(const char *a, const char *b)
 {
-	return !tsi_str_has_prefix(tsi_str_of(a), folder_of(b)) &&
-	       !tsi_str_has_prefix(tsi_str_of(b), folder_of(a));
+	return !tsi_str_has_prefix(tsi_str_of(a), tsi_folder_of(b)) &&
+	       !tsi_str_has_prefix(tsi_str_of(b), tsi_folder_of(a));
 }
 
 /* Are both step records of one rank? */
@@ -34,61 +29,47 @@ static int64_t world_of(const struct run_members *members, const struct run_item
 	return members->loaded[item->file]->steps.world_size;
 }
 
-/* Do metrics tell other values than further metrics or step records do? */
-static enum tscope_status differ(bool *ret, const struct run_members *members,
-				 const struct run_item *metrics, const struct run_item *other,
-				 struct tscope_error *err)
+/* Do metrics say other values than further metrics or step records do? */
+static bool differ(const struct run_members *members, const struct run_item *metrics,
+		   const struct run_item *other, struct arena *arena)
 {
 	const struct metric_log *log = &members->loaded[metrics->file]->metrics;
+	const struct loaded *with = members->loaded[other->file];
 
-	*ret = false;
 	if (metrics->kind != RUN_ITEM_METRICS || metrics->rank != other->rank)
-		return TSCOPE_OK;
+		return false;
 	if (other->kind == RUN_ITEM_METRICS)
-		return tsi_metrics_contradict(ret, log, &members->loaded[other->file]->metrics,
-					      err);
-	if (other->kind == RUN_ITEM_STEPS)
-		return tsi_metrics_contradict_steps(ret, log, &members->loaded[other->file]->steps,
-						    err);
-	return TSCOPE_OK;
+		return tsi_metrics_contradict(log, &with->metrics, arena);
+	return other->kind == RUN_ITEM_STEPS &&
+	       tsi_metrics_contradict_steps(log, &with->steps, arena);
 }
 
 /*
  * Compares each source of metrics with the items before it: those of a rank are neighbours, its
  * step records first. Of very many sources the nearest ones do.
  */
-static enum tscope_status find_metrics(struct run_conflict *ret, const struct run_members *members,
-				       struct tscope_error *err)
+static struct run_conflict find_metrics(const struct run_members *members, struct arena *arena)
 {
 	enum { COMPARED = 32 };
-	enum tscope_status status = TSCOPE_OK;
 
-	for (size_t i = 1; status == TSCOPE_OK && i < members->read_count; i++) {
+	for (size_t i = 1; i < members->read_count; i++) {
 		const struct run_item *item = &members->items[i];
 
-		for (size_t back = 1; status == TSCOPE_OK && back <= COMPARED && back <= i;
-		     back++) {
+		for (size_t back = 1; back <= COMPARED && back <= i; back++) {
 			const struct run_item *other = &members->items[i - back];
-			bool is_conflict;
 
-			if (!are_apart(other->path, item->path))
-				continue;
-			status = differ(&is_conflict, members, item, other, err);
-			if (status != TSCOPE_OK || !is_conflict)
-				continue;
-			*ret = (struct run_conflict){ other->path, item->path };
-			return TSCOPE_OK;
+			if (are_apart(other->path, item->path) &&
+			    differ(members, item, other, arena))
+				return (struct run_conflict){ other->path, item->path };
 		}
 	}
-	return status;
+	return (struct run_conflict){ 0 };
 }
 
-enum tscope_status tsi_find_conflict(struct run_conflict *ret, const struct run_members *members,
-				     struct tscope_error *err)
+struct run_conflict tsi_find_conflict(const struct run_members *members, struct arena *arena)
 {
 	const struct run_item *sized = NULL; /* the last one that says the size of the world */
 
-	*ret = (struct run_conflict){ 0 };
 	for (size_t i = 0; i < members->read_count; i++) {
 		const struct run_item *item = &members->items[i], *other = NULL;
 
@@ -99,18 +80,17 @@ enum tscope_status tsi_find_conflict(struct run_conflict *ret, const struct run_
 			other = sized;
 		if (world_of(members, item) >= 0)
 			sized = item;
-		if (!other || !are_apart(other->path, item->path))
-			continue;
-		*ret = (struct run_conflict){ other->path, item->path };
-		return TSCOPE_OK;
+		if (other && are_apart(other->path, item->path))
+			return (struct run_conflict){ other->path, item->path };
 	}
-	return find_metrics(ret, members, err);
+	return find_metrics(members, arena);
 }
 
-enum tscope_status tsi_check_metrics(const struct run_members *members, struct tscope_error *err)
+enum tscope_status tsi_check_metrics(const struct run_members *members, struct arena *arena,
+				     struct tscope_error *err)
 {
-	struct run_conflict conflict = { 0 };
-	enum tscope_status status = find_metrics(&conflict, members, err);
+	struct run_conflict conflict = find_metrics(members, arena);
+	enum tscope_status status = tsi_arena_status(arena, err);
 
 	if (status != TSCOPE_OK || !conflict.first)
 		return status;

@@ -31,9 +31,9 @@ struct side {
 };
 
 struct tscope_diff {
+	struct arena arena; /* owns paths and lists of ranks */
 	struct side sides[TSCOPE_SIDE_COUNT];
 	struct tscope_analysis *analysis;
-	char *paths; /* copies, one behind the other */
 	char notes[MAX_NOTES][NOTE_CHARS];
 	size_t note_count;
 };
@@ -72,22 +72,22 @@ static enum tscope_status open_saved(struct side *side, const struct tscope_run_
 	return status;
 }
 
-static enum tscope_status list_ranks(struct side *side, struct tscope_error *err)
+static enum tscope_status list_ranks(struct side *side, struct arena *arena,
+				     struct tscope_error *err)
 {
 	side->rank_count = side->run ? tscope_run_rank_count(side->run) : side->saved.rank_count;
-	if (tsi_array_new(&side->ranks, side->rank_count, sizeof(*side->ranks), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t i = 0; i < side->rank_count; i++)
+	side->ranks = tsi_arena_new(arena, side->rank_count, sizeof(*side->ranks));
+	for (size_t i = 0; side->ranks && i < side->rank_count; i++)
 		side->ranks[i] =
 			side->run ? (struct diff_rank){ tscope_run_rank_number(side->run, i),
 							tscope_run_rank_analysis(side->run, i) }
 				  : (struct diff_rank){ side->saved.ranks[i].number,
 							side->saved.ranks[i].analysis };
-	return TSCOPE_OK;
+	return tsi_arena_status(arena, err);
 }
 
 static enum tscope_status open_side(struct side *side, const struct tscope_diff_options *options,
-				    struct tscope_error *err)
+				    struct arena *arena, struct tscope_error *err)
 {
 	/* What comes through a pipe can be looked at once only: it is read as a run is. */
 	bool is_stream = strcmp(side->path, "-") == 0, is_saved = false;
@@ -98,7 +98,7 @@ static enum tscope_status open_side(struct side *side, const struct tscope_diff_
 	if (status == TSCOPE_OK && !is_saved)
 		status = tscope_run_open(&side->run, &side->path, 1, &options->run, err);
 	if (status == TSCOPE_OK)
-		status = list_ranks(side, err);
+		status = list_ranks(side, arena, err);
 	if (status == TSCOPE_OK)
 		status = tscope_diagnose(&side->diagnosis, side_analysis(side), &options->rules,
 					 err);
@@ -163,21 +163,6 @@ static enum tscope_status compare(struct tscope_diff *diff,
 	return tsi_analyze_level(&diff->analysis, LEVEL_DIFF, &scope, NULL, err);
 }
 
-static enum tscope_status copy_paths(struct tscope_diff *diff,
-				     const char *const paths[TSCOPE_SIDE_COUNT],
-				     struct tscope_error *err)
-{
-	size_t sizes[TSCOPE_SIDE_COUNT] = { strlen(paths[0]) + 1, strlen(paths[1]) + 1 };
-
-	if (tsi_array_new(&diff->paths, sizes[0] + sizes[1], 1, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	memcpy(diff->paths, paths[0], sizes[0]);
-	memcpy(diff->paths + sizes[0], paths[1], sizes[1]);
-	diff->sides[TSCOPE_SIDE_A].path = diff->paths;
-	diff->sides[TSCOPE_SIDE_B].path = diff->paths + sizes[0];
-	return TSCOPE_OK;
-}
-
 static const struct tscope_diff_options default_options;
 
 enum tscope_status tscope_diff_open(struct tscope_diff **ret,
@@ -192,9 +177,11 @@ enum tscope_status tscope_diff_open(struct tscope_diff **ret,
 		return status;
 	if (!options)
 		options = &default_options;
-	status = copy_paths(diff, paths, err);
+	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++)
+		diff->sides[i].path = tsi_arena_copy(&diff->arena, tsi_str_of(paths[i]));
+	status = tsi_arena_status(&diff->arena, err);
 	for (size_t i = 0; status == TSCOPE_OK && i < TSCOPE_SIDE_COUNT; i++)
-		status = open_side(&diff->sides[i], options, err);
+		status = open_side(&diff->sides[i], options, &diff->arena, err);
 	if (status == TSCOPE_OK)
 		status = compare(diff, options, err);
 	if (status != TSCOPE_OK) {
@@ -212,11 +199,10 @@ void tscope_diff_free(struct tscope_diff *diff)
 	tscope_analysis_free(diff->analysis);
 	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++) {
 		tscope_diagnosis_free(diff->sides[i].diagnosis);
-		free(diff->sides[i].ranks);
 		tscope_run_free(diff->sides[i].run);
 		tsi_saved_report_deinit(&diff->sides[i].saved);
 	}
-	free(diff->paths);
+	tsi_arena_deinit(&diff->arena);
 	free(diff);
 }
 

@@ -93,7 +93,7 @@ static enum tscope_status gather(struct tscope_run *run, struct session *session
 	if (status != TSCOPE_OK)
 		return status;
 	tsi_prepare_metrics(&run->members, &run->notes);
-	return tsi_check_metrics(&run->members, err);
+	return tsi_check_metrics(&run->members, &run->arena, err);
 }
 
 /* What was loaded is the run's from now on, and no more the session's. */

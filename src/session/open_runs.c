@@ -190,12 +190,12 @@ static enum tscope_status open_parts(struct opening *opening, const struct tscop
 				     const struct run_files *files, struct tscope_error *err)
 {
 	struct arena *arena = &opening->session.arena;
-	struct run_conflict conflict;
+	struct run_conflict conflict = tsi_find_conflict(&run->members, arena);
 	struct parts parts = { 0 };
-	enum tscope_status status = tsi_find_conflict(&conflict, &run->members, NULL);
+	enum tscope_status status = tsi_arena_status(arena, err);
 
 	if (status != TSCOPE_OK)
-		return tsi_fail_nomem(err);
+		return status;
 	if (!conflict.first)
 		return TSCOPE_E_DAMAGED;
 	status = find_parts(opening->runs, &parts, &run->members, shared_folder(&conflict), err);

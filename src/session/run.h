@@ -68,9 +68,7 @@ struct run_conflict {
  * Looks for members, grouped or not, that contradict each other by what they say, and lie in
  * different folders. Traces that overlap in time do not count.
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_find_conflict(struct run_conflict *ret, const struct run_members *members,
-				     struct tscope_error *err);
+struct run_conflict tsi_find_conflict(const struct run_members *members, struct arena *arena);
 
 /* TSCOPE_E_DAMAGED: members disagree on how many ranks there are. */
 TSI_MUST_CHECK
@@ -78,7 +76,8 @@ enum tscope_status tsi_check_worlds(const struct run_members *members, struct ts
 
 /* TSCOPE_E_DAMAGED: metrics contradict others, or step records. */
 TSI_MUST_CHECK
-enum tscope_status tsi_check_metrics(const struct run_members *members, struct tscope_error *err);
+enum tscope_status tsi_check_metrics(const struct run_members *members, struct arena *arena,
+				     struct tscope_error *err);
 
 /* ---- join: one series of steps for each rank ---- */
 
