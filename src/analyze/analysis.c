@@ -220,37 +220,43 @@ static enum tscope_status make_lanes(struct tscope_analysis *analysis, struct ts
 	return status;
 }
 
-/* The analyzers that need no FLOPs while these are counted, or those that do. */
+/* The analyzers that need no FLOPs while these are counted, or those that do; how many jobs. */
+static size_t list_jobs(struct job *jobs, struct analysis_job *arguments,
+			const struct analysis_job *common, bool beside_flops)
+{
+	size_t count = 0;
+
+	arguments[count] = *common;
+	if (beside_flops) /* takes longest: it begins first */
+		jobs[count++].run = count_flops_job;
+	for (size_t i = 0; i < tscope_analyzer_count(); i++) {
+		if (!runs_at(tsi_analyzer(i), LEVEL_TRACE, common->scope) ||
+		    tsi_analyzer(i)->beside_flops != beside_flops)
+			continue;
+		jobs[count].run = run_analyzer_job;
+		arguments[count] = *common;
+		arguments[count++].analyzer = i;
+	}
+	for (size_t i = 0; i < count; i++)
+		jobs[i].argument = &arguments[i];
+	return count;
+}
+
 static enum tscope_status run_trace_jobs(struct tscope_analysis *analysis,
 					 const struct analysis_scope *scope, bool beside_flops,
 					 struct tscope_error *err)
 {
-	struct analysis_job *arguments = NULL;
-	struct job *jobs = NULL;
-	size_t count = 0, limit = tscope_analyzer_count() + 1;
-	enum tscope_status status = tsi_array_new(&arguments, limit, sizeof(*arguments), err);
+	struct analysis_job common = { .analysis = analysis, .scope = scope };
+	size_t limit = tscope_analyzer_count() + 1;
+	struct arena scratch = { 0 };
+	struct analysis_job *arguments = tsi_arena_new(&scratch, limit, sizeof(*arguments));
+	struct job *jobs = tsi_arena_new(&scratch, limit, sizeof(*jobs));
+	enum tscope_status status = tsi_arena_status(&scratch, err);
 
 	if (status == TSCOPE_OK)
-		status = tsi_array_new(&jobs, limit, sizeof(*jobs), err);
-	if (status == TSCOPE_OK) {
-		if (beside_flops) /* takes longest: it begins first */
-			jobs[count++].run = count_flops_job;
-		for (size_t i = 0; i < tscope_analyzer_count(); i++) {
-			if (!runs_at(tsi_analyzer(i), LEVEL_TRACE, scope) ||
-			    tsi_analyzer(i)->beside_flops != beside_flops)
-				continue;
-			jobs[count].run = run_analyzer_job;
-			arguments[count++].analyzer = i;
-		}
-		for (size_t i = 0; i < count; i++) {
-			arguments[i].analysis = analysis;
-			arguments[i].scope = scope;
-			jobs[i].argument = &arguments[i];
-		}
-		status = tsi_run_jobs(jobs, count, analysis->lane_count, err);
-	}
-	free(jobs);
-	free(arguments);
+		status = tsi_run_jobs(jobs, list_jobs(jobs, arguments, &common, beside_flops),
+				      analysis->lane_count, err);
+	tsi_arena_deinit(&scratch);
 	return status;
 }
 
@@ -299,6 +305,17 @@ static enum tscope_status note_devices(struct tscope_analysis *analysis,
 
 static const struct tscope_analysis_options default_options;
 
+/* Hands out an analysis that is done, or frees one that failed. */
+static enum tscope_status hand_out(struct tscope_analysis **ret, struct tscope_analysis *analysis,
+				   enum tscope_status status)
+{
+	if (status == TSCOPE_OK)
+		*ret = analysis;
+	else
+		tscope_analysis_free(analysis);
+	return status;
+}
+
 enum tscope_status tscope_analyze(struct tscope_analysis **ret, const struct tscope_trace *trace,
 				  const struct tscope_timeline *timeline,
 				  const struct tscope_analysis_options *options,
@@ -331,12 +348,7 @@ enum tscope_status tscope_analyze(struct tscope_analysis **ret, const struct tsc
 		status = make_sheets(analysis, err);
 	if (status == TSCOPE_OK)
 		status = analyze_trace(analysis, &scope, err);
-	if (status != TSCOPE_OK) {
-		tscope_analysis_free(analysis);
-		return status;
-	}
-	*ret = analysis;
-	return TSCOPE_OK;
+	return hand_out(ret, analysis, status);
 }
 
 enum tscope_status tsi_analysis_new(struct tscope_analysis **ret, struct tscope_error *err)
@@ -348,12 +360,7 @@ enum tscope_status tsi_analysis_new(struct tscope_analysis **ret, struct tscope_
 	enum tscope_status status = tsi_intern_init(&analysis->texts, UINT32_MAX - 1, err);
 	if (status == TSCOPE_OK)
 		status = make_sheets(analysis, err);
-	if (status != TSCOPE_OK) {
-		tscope_analysis_free(analysis);
-		return status;
-	}
-	*ret = analysis;
-	return TSCOPE_OK;
+	return hand_out(ret, analysis, status);
 }
 
 enum tscope_status tsi_analyze_level(struct tscope_analysis **ret, enum analyzer_level level,
@@ -370,12 +377,7 @@ enum tscope_status tsi_analyze_level(struct tscope_analysis **ret, enum analyzer
 	whole.options = scope->options ? scope->options : &default_options;
 	whole.texts = &analysis->texts;
 	status = run_analyzers(analysis, level, &whole, err);
-	if (status != TSCOPE_OK) {
-		tscope_analysis_free(analysis);
-		return status;
-	}
-	*ret = analysis;
-	return TSCOPE_OK;
+	return hand_out(ret, analysis, status);
 }
 
 enum tscope_status tsi_analysis_keep_text(struct tscope_analysis *analysis, struct str text,
@@ -389,52 +391,49 @@ enum tscope_status tsi_analysis_keep_text(struct tscope_analysis *analysis, stru
 	return status;
 }
 
-/* Puts a text of the trace where it outlives the trace. */
-static enum tscope_status keep_text(struct tscope_analysis *analysis, const char **text,
-				    struct tscope_error *err)
+/* Puts texts of a trace where they outlive it; stops at the first failure. */
+struct keeper {
+	struct tscope_analysis *analysis;
+	enum tscope_status status;
+	struct tscope_error *err;
+};
+
+static void keep_text(struct keeper *keeper, const char **text)
 {
-	return *text ? tsi_analysis_keep_text(analysis, tsi_str_of(*text), text, err) : TSCOPE_OK;
+	if (*text && keeper->status == TSCOPE_OK)
+		keeper->status = tsi_analysis_keep_text(keeper->analysis, tsi_str_of(*text), text,
+							keeper->err);
 }
 
-static enum tscope_status keep_values(struct tscope_analysis *analysis, struct tscope_value *values,
-				      size_t count, struct tscope_error *err)
+static void keep_values(struct keeper *keeper, struct tscope_value *values, size_t count)
 {
-	enum tscope_status status = TSCOPE_OK;
-
-	for (size_t i = 0; status == TSCOPE_OK && i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		if (values[i].kind == TSCOPE_VALUE_TEXT)
-			status = keep_text(analysis, &values[i].text, err);
-	return status;
+			keep_text(keeper, &values[i].text);
 }
 
-static enum tscope_status keep_sheet(struct tscope_analysis *analysis, struct fact_sheet *sheet,
-				     struct tscope_error *err)
+static void keep_sheet(struct keeper *keeper, struct fact_sheet *sheet)
 {
 	if (!sheet->def)
-		return TSCOPE_OK;
-
-	enum tscope_status status = keep_text(analysis, &sheet->unreliable, err);
-	for (size_t i = 0; status == TSCOPE_OK && i < sheet->def->fact_count; i++)
-		status = keep_text(analysis, &sheet->doubts[i], err);
-	if (status == TSCOPE_OK)
-		status = keep_values(analysis, sheet->facts, sheet->def->fact_count, err);
-	for (size_t i = 0; status == TSCOPE_OK && i < sheet->def->table_count; i++)
-		status = keep_values(
-			analysis, sheet->tables[i].cells,
-			sheet->tables[i].row_count * sheet->def->tables[i].column_count, err);
-	return status;
+		return;
+	keep_text(keeper, &sheet->unreliable);
+	for (size_t i = 0; i < sheet->def->fact_count; i++)
+		keep_text(keeper, &sheet->doubts[i]);
+	keep_values(keeper, sheet->facts, sheet->def->fact_count);
+	for (size_t i = 0; i < sheet->def->table_count; i++)
+		keep_values(keeper, sheet->tables[i].cells,
+			    sheet->tables[i].row_count * sheet->def->tables[i].column_count);
 }
 
 enum tscope_status tsi_analysis_detach(struct tscope_analysis *analysis, struct tscope_error *err)
 {
-	enum tscope_status status = TSCOPE_OK;
+	struct keeper keeper = { .analysis = analysis, .err = err };
 
 	for (size_t i = 0; i < tscope_analyzer_count(); i++)
 		for (size_t slot = 0; slot < slot_count_of(analysis, i); slot++)
-			if (status == TSCOPE_OK)
-				status = keep_sheet(analysis, sheet_at(analysis, i, slot), err);
-	for (uint32_t i = 0; status == TSCOPE_OK && i < analysis->device_count; i++)
-		status = keep_text(analysis, &analysis->devices[i].name, err);
+			keep_sheet(&keeper, sheet_at(analysis, i, slot));
+	for (uint32_t i = 0; i < analysis->device_count; i++)
+		keep_text(&keeper, &analysis->devices[i].name);
 	for (size_t i = 0; i < tscope_analyzer_count(); i++)
 		for (size_t slot = 0; slot < slot_count_of(analysis, i); slot++)
 			tsi_arena_deinit(&sheet_at(analysis, i, slot)->texts);
@@ -443,7 +442,7 @@ enum tscope_status tsi_analysis_detach(struct tscope_analysis *analysis, struct 
 	tsi_arena_deinit(&analysis->of_trace);
 	analysis->trace = NULL;
 	analysis->timeline = NULL;
-	return status;
+	return keeper.status;
 }
 
 void tsi_analysis_put_memory(struct tscope_analysis *analysis, const struct tscope_analysis *memory,

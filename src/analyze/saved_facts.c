@@ -15,24 +15,30 @@
 /* What an analysis without any fact takes, in values. */
 enum { ANALYSIS_VALUES = 512 };
 
-/* The sheet that is being filled. */
+/* The sheet that is being filled. What fails first stays; all calls after it do nothing. */
 struct filling {
 	struct saved_facts_reader *reader;
 	struct tscope_analysis *analysis;
 	struct fact_sheet *sheet;
+	enum tscope_status status;
 	struct tscope_error *err;
 };
 
 /* ---- values -------------------------------------------------------------------------------- */
 
-static enum tscope_status count_values(struct saved_facts_reader *reader, size_t count,
-				       struct tscope_error *err)
+static bool count_values(struct filling *filling, size_t count)
 {
-	if (count > SAVED_MAX_VALUES - reader->value_count)
-		return tsi_fail(err, TSCOPE_E_LIMIT, "more than %d values in one report",
-				SAVED_MAX_VALUES);
+	struct saved_facts_reader *reader = filling->reader;
+
+	if (filling->status != TSCOPE_OK)
+		return false;
+	if (count > SAVED_MAX_VALUES - reader->value_count) {
+		filling->status = tsi_fail(filling->err, TSCOPE_E_LIMIT,
+					   "more than %d values in one report", SAVED_MAX_VALUES);
+		return false;
+	}
 	reader->value_count += count;
-	return TSCOPE_OK;
+	return true;
 }
 
 /* -0 becomes 0: written as JSON it would be read as an integer, which has no sign then. */
@@ -85,21 +91,25 @@ static struct tscope_value number_of(const struct plain *plain, enum tscope_unit
 	}
 }
 
-static enum tscope_status put_value(const struct filling *filling, struct tscope_value *to,
-				    enum tscope_unit unit, struct plain_value saved)
+static void keep_text(struct filling *filling, const char **kept, struct plain_value saved)
 {
-	const struct plain *plain = filling->reader->plain;
+	if (filling->status == TSCOPE_OK)
+		filling->status = tsi_analysis_keep_text(
+			filling->analysis, tsi_plain_text(filling->reader->plain, saved), kept,
+			filling->err);
+}
 
-	if (unit != TSCOPE_UNIT_TEXT &&
-	    (unit != TSCOPE_UNIT_ANY || tsi_plain_kind(saved) != PLAIN_TEXT)) {
-		*to = number_of(plain, unit, saved);
-		return TSCOPE_OK;
+static void put_value(struct filling *filling, struct tscope_value *to, enum tscope_unit unit,
+		      struct plain_value saved)
+{
+	bool is_text = tsi_plain_kind(saved) == PLAIN_TEXT;
+
+	if (unit != TSCOPE_UNIT_TEXT && (unit != TSCOPE_UNIT_ANY || !is_text)) {
+		*to = number_of(filling->reader->plain, unit, saved);
+	} else if (is_text) {
+		*to = tsi_text("");
+		keep_text(filling, &to->text, saved);
 	}
-	if (tsi_plain_kind(saved) != PLAIN_TEXT)
-		return TSCOPE_OK;
-	to->kind = TSCOPE_VALUE_TEXT;
-	return tsi_analysis_keep_text(filling->analysis, tsi_plain_text(plain, saved), &to->text,
-				      filling->err);
 }
 
 /* ---- facts --------------------------------------------------------------------------------- */
@@ -117,109 +127,95 @@ static struct plain_value find_fact(const struct plain *plain, struct plain_valu
 }
 
 /* *kept stays as it is where nothing is said. */
-static enum tscope_status keep_reason(const struct filling *filling, const char **kept,
-				      struct plain_value saved)
+static void keep_reason(struct filling *filling, const char **kept, struct plain_value saved)
 {
-	if (tsi_plain_kind(saved) != PLAIN_TEXT)
-		return TSCOPE_OK;
-	return tsi_analysis_keep_text(filling->analysis,
-				      tsi_plain_text(filling->reader->plain, saved), kept,
-				      filling->err);
+	if (tsi_plain_kind(saved) == PLAIN_TEXT)
+		keep_text(filling, kept, saved);
 }
 
-static enum tscope_status put_facts(const struct filling *filling, struct plain_value saved)
+static void put_facts(struct filling *filling, struct plain_value saved)
 {
 	const struct plain *plain = filling->reader->plain;
 	struct fact_sheet *sheet = filling->sheet;
 	struct plain_value doubts = tsi_plain_find(plain, saved, TSI_STR("doubts"));
-	enum tscope_status status = keep_reason(
-		filling, &sheet->unreliable, tsi_plain_find(plain, saved, TSI_STR("reliability")));
 
-	for (size_t i = 0; status == TSCOPE_OK && i < sheet->def->fact_count; i++) {
+	keep_reason(filling, &sheet->unreliable,
+		    tsi_plain_find(plain, saved, TSI_STR("reliability")));
+	for (size_t i = 0; i < sheet->def->fact_count; i++) {
 		const struct tscope_fact_def *def = &sheet->def->facts[i];
-		status = keep_reason(filling, &sheet->doubts[i],
-				     tsi_plain_find(plain, doubts, tsi_str_of(def->name)));
-		if (status == TSCOPE_OK)
-			status = put_value(filling, &sheet->facts[i], def->unit,
-					   find_fact(plain, saved, def->name));
+		keep_reason(filling, &sheet->doubts[i],
+			    tsi_plain_find(plain, doubts, tsi_str_of(def->name)));
+		put_value(filling, &sheet->facts[i], def->unit, find_fact(plain, saved, def->name));
 	}
-	return status;
 }
 
 /* ---- tables -------------------------------------------------------------------------------- */
 
-static enum tscope_status add_rows(const struct filling *filling, size_t table, size_t row_count)
+/* False: there are not as many. */
+static bool add_rows(struct filling *filling, size_t table, size_t row_count)
 {
 	size_t column_count = filling->sheet->def->tables[table].column_count;
-	enum tscope_status status = TSCOPE_OK;
-	struct tscope_value *cells;
 
 	/* A plain has fewer values than 2^32, and a table few columns: the product fits. */
-	if (row_count)
-		status = count_values(filling->reader, row_count * column_count, filling->err);
-	for (size_t i = 0; status == TSCOPE_OK && i < row_count; i++)
-		status = tsi_table_add(filling->sheet, table, &cells, filling->err);
-	return status;
+	if (!count_values(filling, row_count * column_count))
+		return false;
+	for (size_t i = 0; i < row_count; i++)
+		(void)tsi_table_row(filling->sheet, table);
+	filling->status = tsi_fact_sheet_status(filling->sheet, filling->err);
+	return filling->status == TSCOPE_OK;
 }
 
-static enum tscope_status put_cell(const struct filling *filling, size_t table, size_t row,
-				   size_t column, struct plain_value saved)
+static void put_cell(struct filling *filling, size_t table, size_t row, size_t column,
+		     struct plain_value saved)
 {
 	const struct tscope_table_def *def = &filling->sheet->def->tables[table];
 	struct tscope_value *cells = filling->sheet->tables[table].cells;
 
-	return put_value(filling, &cells[row * def->column_count + column],
-			 def->columns[column].unit, saved);
+	put_value(filling, &cells[row * def->column_count + column], def->columns[column].unit,
+		  saved);
 }
 
 /* As many columns at a time, from `first` on, as one look at a row can give. */
-static enum tscope_status put_some_columns(const struct filling *filling, size_t table,
-					   struct plain_value rows, size_t first)
+static void put_some_columns(struct filling *filling, size_t table, struct plain_value rows,
+			     size_t first)
 {
 	const struct tscope_table_def *def = &filling->sheet->def->tables[table];
 	size_t row_count = filling->sheet->tables[table].row_count;
 	const struct plain *plain = filling->reader->plain;
 	struct plain_value keys[PLAIN_PICK_MAX], saved[PLAIN_PICK_MAX];
 	struct plain_pick pick = { .keys = keys };
-	enum tscope_status status = TSCOPE_OK;
 
 	for (; pick.count < PLAIN_PICK_MAX && first + pick.count < def->column_count; pick.count++)
 		keys[pick.count] =
 			tsi_plain_name(plain, tsi_str_of(def->columns[first + pick.count].name));
-	for (size_t row = 0; status == TSCOPE_OK && row < row_count; row++) {
+	for (size_t row = 0; filling->status == TSCOPE_OK && row < row_count; row++) {
 		(void)tsi_plain_pick(plain, &pick, tsi_plain_item(plain, rows, row), saved);
-		for (size_t i = 0; status == TSCOPE_OK && i < pick.count; i++)
-			status = put_cell(filling, table, row, first + i, saved[i]);
+		for (size_t i = 0; i < pick.count; i++)
+			put_cell(filling, table, row, first + i, saved[i]);
 	}
-	return status;
 }
 
-static enum tscope_status put_rows(const struct filling *filling, size_t table,
-				   struct plain_value rows)
+static void put_rows(struct filling *filling, size_t table, struct plain_value rows)
 {
-	const struct plain *plain = filling->reader->plain;
 	size_t column_count = filling->sheet->def->tables[table].column_count;
-	enum tscope_status status = add_rows(filling, table, tsi_plain_length(plain, rows));
 
-	for (size_t first = 0; status == TSCOPE_OK && first < column_count; first += PLAIN_PICK_MAX)
-		status = put_some_columns(filling, table, rows, first);
-	return status;
+	if (!add_rows(filling, table, tsi_plain_length(filling->reader->plain, rows)))
+		return;
+	for (size_t first = 0; first < column_count; first += PLAIN_PICK_MAX)
+		put_some_columns(filling, table, rows, first);
 }
 
-static enum tscope_status put_list(const struct filling *filling, size_t table, size_t column,
-				   struct plain_value list)
+static void put_list(struct filling *filling, size_t table, size_t column, struct plain_value list)
 {
 	const struct plain *plain = filling->reader->plain;
-	enum tscope_status status = TSCOPE_OK;
+	size_t length = tsi_plain_is_list(list) ? tsi_plain_length(plain, list) : 0;
 
-	for (size_t row = 0; status == TSCOPE_OK && row < tsi_plain_length(plain, list); row++)
-		status = put_cell(filling, table, row, column, tsi_plain_item(plain, list, row));
-	return status;
+	for (size_t row = 0; filling->status == TSCOPE_OK && row < length; row++)
+		put_cell(filling, table, row, column, tsi_plain_item(plain, list, row));
 }
 
 /* Columns that are shorter than the longest have nothing to say of its last rows. */
-static enum tscope_status put_columns(const struct filling *filling, size_t table,
-				      struct plain_value saved)
+static void put_columns(struct filling *filling, size_t table, struct plain_value saved)
 {
 	const struct tscope_table_def *def = &filling->sheet->def->tables[table];
 	const struct plain *plain = filling->reader->plain;
@@ -231,70 +227,67 @@ static enum tscope_status put_columns(const struct filling *filling, size_t tabl
 		size_t length = tsi_plain_is_list(list) ? tsi_plain_length(plain, list) : 0;
 		row_count = length > row_count ? length : row_count;
 	}
-	enum tscope_status status = add_rows(filling, table, row_count);
-	for (size_t i = 0; status == TSCOPE_OK && i < def->column_count; i++) {
-		struct plain_value list =
-			tsi_plain_find(plain, saved, tsi_str_of(def->columns[i].name));
-		if (tsi_plain_is_list(list))
-			status = put_list(filling, table, i, list);
-	}
-	return status;
+	if (!add_rows(filling, table, row_count))
+		return;
+	for (size_t i = 0; i < def->column_count; i++)
+		put_list(filling, table, i,
+			 tsi_plain_find(plain, saved, tsi_str_of(def->columns[i].name)));
 }
 
-static enum tscope_status put_object(const struct filling *filling, size_t table,
-				     struct plain_value saved)
+static void put_object(struct filling *filling, size_t table, struct plain_value saved)
 {
 	const struct tscope_table_def *def = &filling->sheet->def->tables[table];
 	const struct plain *plain = filling->reader->plain;
-	enum tscope_status status = add_rows(filling, table, 1);
 
-	for (size_t i = 0; status == TSCOPE_OK && i < def->column_count; i++)
-		status = put_cell(filling, table, 0, i,
-				  tsi_plain_find(plain, saved, tsi_str_of(def->columns[i].name)));
-	return status;
+	if (!add_rows(filling, table, 1))
+		return;
+	for (size_t i = 0; i < def->column_count; i++)
+		put_cell(filling, table, 0, i,
+			 tsi_plain_find(plain, saved, tsi_str_of(def->columns[i].name)));
 }
 
-static enum tscope_status put_table(const struct filling *filling, size_t table,
-				    struct plain_value saved)
+static void put_table(struct filling *filling, size_t table, struct plain_value saved)
 {
-	const struct plain *plain = filling->reader->plain;
 	bool is_list = tsi_plain_is_list(saved), is_dict = tsi_plain_kind(saved) == PLAIN_DICT;
-	enum tscope_status status = TSCOPE_OK;
 
 	switch (filling->sheet->def->tables[table].shape) {
 	case TSCOPE_TABLE_ROWS:
-		return is_list ? put_rows(filling, table, saved) : TSCOPE_OK;
-	case TSCOPE_TABLE_LIST:
 		if (is_list)
-			status = add_rows(filling, table, tsi_plain_length(plain, saved));
-		return is_list && status == TSCOPE_OK ? put_list(filling, table, 0, saved) : status;
+			put_rows(filling, table, saved);
+		break;
+	case TSCOPE_TABLE_LIST:
+		if (is_list &&
+		    add_rows(filling, table, tsi_plain_length(filling->reader->plain, saved)))
+			put_list(filling, table, 0, saved);
+		break;
 	case TSCOPE_TABLE_OBJECT:
-		return is_dict ? put_object(filling, table, saved) : TSCOPE_OK;
+		if (is_dict)
+			put_object(filling, table, saved);
+		break;
 	case TSCOPE_TABLE_COLUMNS:
-		return is_dict ? put_columns(filling, table, saved) : TSCOPE_OK;
+		if (is_dict)
+			put_columns(filling, table, saved);
+		break;
 	}
-	return TSCOPE_OK;
 }
 
 /* ---- analyses ------------------------------------------------------------------------------ */
 
-static enum tscope_status fill_sheet(struct filling *filling, size_t analyzer,
-				     struct plain_value saved)
+static void fill_sheet(struct filling *filling, size_t analyzer, struct plain_value saved)
 {
 	const struct tscope_analyzer_def *def = tscope_analyzer(analyzer);
 	const struct plain *plain = filling->reader->plain;
-	enum tscope_status status =
-		count_values(filling->reader, def->fact_count + def->table_count, filling->err);
 
-	if (status == TSCOPE_OK)
-		status = tsi_analysis_sheet(filling->analysis, analyzer, &filling->sheet,
-					    filling->err);
-	if (status == TSCOPE_OK)
-		status = put_facts(filling, saved);
-	for (size_t i = 0; status == TSCOPE_OK && i < def->table_count; i++)
-		status = put_table(filling, i,
-				   tsi_plain_find(plain, saved, tsi_str_of(def->tables[i].name)));
-	return status;
+	if (!count_values(filling, def->fact_count + def->table_count))
+		return;
+	filling->status =
+		tsi_analysis_sheet(filling->analysis, analyzer, &filling->sheet, filling->err);
+	if (filling->status != TSCOPE_OK)
+		return;
+	put_facts(filling, saved);
+	for (size_t i = 0; i < def->table_count; i++)
+		put_table(filling, i,
+			  tsi_plain_find(plain, saved, tsi_str_of(def->tables[i].name)));
 }
 
 enum tscope_status tsi_saved_facts_read(struct tscope_analysis **ret,
@@ -302,20 +295,18 @@ enum tscope_status tsi_saved_facts_read(struct tscope_analysis **ret,
 					struct tscope_error *err)
 {
 	struct filling filling = { .reader = reader, .err = err };
-	enum tscope_status status = count_values(reader, ANALYSIS_VALUES, err);
 
-	if (status == TSCOPE_OK)
-		status = tsi_analysis_new(&filling.analysis, err);
-	for (size_t i = 0; status == TSCOPE_OK && i < tscope_analyzer_count(); i++) {
+	if (count_values(&filling, ANALYSIS_VALUES))
+		filling.status = tsi_analysis_new(&filling.analysis, err);
+	for (size_t i = 0; filling.status == TSCOPE_OK && i < tscope_analyzer_count(); i++) {
 		struct plain_value saved =
 			tsi_plain_find(reader->plain, facts, tsi_str_of(tscope_analyzer(i)->id));
 		if (tsi_plain_kind(saved) == PLAIN_DICT)
-			status = fill_sheet(&filling, i, saved);
+			fill_sheet(&filling, i, saved);
 	}
-	if (status != TSCOPE_OK) {
+	if (filling.status == TSCOPE_OK)
+		*ret = filling.analysis;
+	else
 		tscope_analysis_free(filling.analysis);
-		return status;
-	}
-	*ret = filling.analysis;
-	return TSCOPE_OK;
+	return filling.status;
 }

@@ -7,7 +7,6 @@
 
 #include <math.h>
 
-#include "base/array.h"
 #include "base/error.h"
 #include "base/nearest.h"
 #include "decode/json.h"
@@ -129,17 +128,15 @@ enum tscope_status tscope_rule_change_check(const char *change, struct tscope_er
 	return parse_change(change, &parsed, err);
 }
 
-enum tscope_status tsi_rule_settings_new(struct rule_setting **ret, struct tscope_error *err)
+struct rule_setting *tsi_rule_settings_new(struct arena *arena)
 {
-	struct rule_setting *settings;
+	struct rule_setting *settings =
+		tsi_arena_new(arena, tscope_rule_count(), sizeof(*settings));
 
-	if (tsi_array_new(&settings, tscope_rule_count(), sizeof(*settings), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t i = 0; i < tscope_rule_count(); i++)
+	for (size_t i = 0; settings && i < tscope_rule_count(); i++)
 		for (size_t j = 0; j < TSCOPE_RULE_MAX_PARAMETERS; j++)
 			settings[i].parameters[j] = tscope_rule(i)->parameters[j].value;
-	*ret = settings;
-	return TSCOPE_OK;
+	return settings;
 }
 
 enum tscope_status tsi_rule_settings_change(struct rule_setting *settings, const char *change,

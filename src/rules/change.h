@@ -2,6 +2,7 @@
 #ifndef TSCOPE_RULES_CHANGE_H
 #define TSCOPE_RULES_CHANGE_H
 
+#include "base/arena.h"
 #include "rules/rule.h"
 
 /* What the user may change of a rule. */
@@ -12,9 +13,8 @@ struct rule_setting {
 	double parameters[TSCOPE_RULE_MAX_PARAMETERS]; /* as in the rule's definition */
 };
 
-/* Settings of all rules as they are defined: tscope_rule_count() of them, freed with free(). */
-TSI_MUST_CHECK
-enum tscope_status tsi_rule_settings_new(struct rule_setting **ret, struct tscope_error *err);
+/* Settings of all rules as they are defined: tscope_rule_count() of them. NULL without memory. */
+struct rule_setting *tsi_rule_settings_new(struct arena *arena);
 
 /* Applies "ID=off", "ID=high" or "ID.parameter=0.3"; the last change of a thing holds. */
 TSI_MUST_CHECK

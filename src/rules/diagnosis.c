@@ -9,13 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/array.h"
 #include "base/error.h"
-#include "base/intern.h"
 #include "rules/context.h"
 #include "rules/rule_table.h"
 
-/* A finding and the arrays that it owns. */
 struct kept {
 	struct tscope_finding finding;
 	enum rule_cause cause;
@@ -32,21 +31,9 @@ struct tscope_diagnosis {
 	size_t finding_count;
 	struct tscope_not_evaluated *not_evaluated;
 	size_t not_evaluated_count;
-	bool *fired; /* by index of the rule */
-	struct intern texts;
+	bool *fired;        /* by index of the rule */
+	struct arena arena; /* of all that is here */
 };
-
-static enum tscope_status keep_text(struct tscope_diagnosis *diagnosis, const char *text,
-				    const char **kept, struct tscope_error *err)
-{
-	struct str bytes = { text, strlen(text) };
-	uint32_t id;
-
-	if (tsi_intern_add(&diagnosis->texts, bytes, &id, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	*kept = tsi_intern_text(&diagnosis->texts, id).data;
-	return TSCOPE_OK;
-}
 
 static bool has_evidence(const struct tscope_finding *finding, const char *fact)
 {
@@ -57,60 +44,51 @@ static bool has_evidence(const struct tscope_finding *finding, const char *fact)
 }
 
 /* Adds evidence that the finding has not yet. */
-static enum tscope_status add_evidence(struct kept *kept, const struct tscope_evidence *evidence,
-				       size_t count, struct tscope_error *err)
+static void add_evidence(struct tscope_diagnosis *diagnosis, struct kept *kept,
+			 const struct tscope_evidence *evidence, size_t count)
 {
 	struct tscope_finding *finding = &kept->finding;
 
-	if (tsi_array_reserve(&kept->evidence, &kept->evidence_capacity,
-			      finding->evidence_count + count, sizeof(*kept->evidence),
-			      err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	kept->evidence =
+		tsi_arena_reserve(&diagnosis->arena, kept->evidence, &kept->evidence_capacity,
+				  finding->evidence_count + count, sizeof(*kept->evidence));
 	finding->evidence = kept->evidence;
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; kept->evidence && i < count; i++)
 		if (!has_evidence(finding, evidence[i].fact))
 			kept->evidence[finding->evidence_count++] = evidence[i];
-	return TSCOPE_OK;
 }
 
-static enum tscope_status keep_finding(struct tscope_diagnosis *diagnosis,
-				       const struct rule_context *ctx, struct tscope_error *err)
+static void keep_finding(struct tscope_diagnosis *diagnosis, const struct rule_context *ctx)
 {
 	struct kept *kept = &diagnosis->findings[diagnosis->finding_count++];
-	struct tscope_finding *finding = &kept->finding;
 
 	kept->cause = ctx->cause;
 	kept->is_simulated = ctx->is_simulated;
-	finding->rule = &ctx->rule->def;
-	finding->severity = ctx->severity;
-	finding->advice = ctx->advice;
-	finding->is_recoverable = ctx->is_recoverable;
-	finding->recoverable_ns_per_step = ctx->recoverable_ns_per_step;
-	if (keep_text(diagnosis, ctx->title, &finding->title, err) != TSCOPE_OK ||
-	    keep_text(diagnosis, ctx->detail, &finding->detail, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return add_evidence(kept, ctx->evidence, ctx->evidence_count, err);
+	kept->finding = (struct tscope_finding){
+		.rule = &ctx->rule->def,
+		.severity = ctx->severity,
+		.title = tsi_arena_copy(&diagnosis->arena, tsi_str_of(ctx->title)),
+		.detail = tsi_arena_copy(&diagnosis->arena, tsi_str_of(ctx->detail)),
+		.advice = ctx->advice,
+		.is_recoverable = ctx->is_recoverable,
+		.recoverable_ns_per_step = ctx->recoverable_ns_per_step,
+	};
+	add_evidence(diagnosis, kept, ctx->evidence, ctx->evidence_count);
 }
 
-static enum tscope_status keep_reason(struct tscope_diagnosis *diagnosis,
-				      const struct rule_context *ctx, struct tscope_error *err)
+static void keep_reason(struct tscope_diagnosis *diagnosis, const struct rule_context *ctx)
 {
-	struct tscope_not_evaluated *kept =
-		&diagnosis->not_evaluated[diagnosis->not_evaluated_count++];
-
-	kept->rule = &ctx->rule->def;
-	kept->fact = ctx->missing;
-	return keep_text(diagnosis, ctx->reason, &kept->reason, err);
+	diagnosis->not_evaluated[diagnosis->not_evaluated_count++] = (struct tscope_not_evaluated){
+		.rule = &ctx->rule->def,
+		.reason = tsi_arena_copy(&diagnosis->arena, tsi_str_of(ctx->reason)),
+		.fact = ctx->missing,
+	};
 }
 
-static enum tscope_status evaluate_all(struct tscope_diagnosis *diagnosis,
-				       const struct tscope_analysis *analysis,
-				       const struct rule_setting *settings,
-				       struct tscope_error *err)
+static void evaluate_all(struct tscope_diagnosis *diagnosis, const struct tscope_analysis *analysis,
+			 const struct rule_setting *settings)
 {
-	enum tscope_status status = TSCOPE_OK;
-
-	for (size_t i = 0; status == TSCOPE_OK && i < tscope_rule_count(); i++) {
+	for (size_t i = 0; i < tscope_rule_count(); i++) {
 		struct rule_context ctx = {
 			.analysis = analysis,
 			.rule = tsi_rule(i),
@@ -119,11 +97,10 @@ static enum tscope_status evaluate_all(struct tscope_diagnosis *diagnosis,
 		tsi_rule_run(&ctx);
 		diagnosis->fired[i] = ctx.has_fired;
 		if (ctx.has_fired)
-			status = keep_finding(diagnosis, &ctx, err);
+			keep_finding(diagnosis, &ctx);
 		else if (ctx.is_skipped)
-			status = keep_reason(diagnosis, &ctx, err);
+			keep_reason(diagnosis, &ctx);
 	}
-	return status;
 }
 
 /* Rules write numbers into their texts: with a point, whatever the locale of the program. */
@@ -136,10 +113,10 @@ static enum tscope_status evaluate(struct tscope_diagnosis *diagnosis,
 	if (plain == (locale_t)0)
 		return tsi_fail_nomem(err);
 	locale_t own = uselocale(plain);
-	enum tscope_status status = evaluate_all(diagnosis, analysis, settings, err);
+	evaluate_all(diagnosis, analysis, settings);
 	uselocale(own);
 	freelocale(plain);
-	return status;
+	return tsi_arena_status(&diagnosis->arena, err);
 }
 
 /* The most severe finding of a cause, the first one of several: it tells the others. */
@@ -167,56 +144,45 @@ static bool wins_back_more(const struct kept *a, const struct kept *b)
 }
 
 /* One stall seen by two rules is won back once: one figure stands for both. */
-static enum tscope_status absorb(struct kept *into, const struct kept *from,
-				 struct tscope_error *err)
+static void absorb(struct tscope_diagnosis *diagnosis, struct kept *into, const struct kept *from)
 {
 	struct tscope_finding *finding = &into->finding;
 	const struct tscope_finding *other = &from->finding;
+	const struct tscope_rule_def **also =
+		tsi_arena_push(&diagnosis->arena, &into->also, &finding->also_count,
+			       &into->also_capacity, sizeof(*also));
 
-	if (tsi_array_reserve(&into->also, &into->also_capacity, finding->also_count + 1,
-			      sizeof(*into->also), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	into->also[finding->also_count++] = other->rule;
+	if (!also)
+		return;
+	*also = other->rule;
 	finding->also = into->also;
 	if (wins_back_more(from, into)) {
 		finding->is_recoverable = true;
 		finding->recoverable_ns_per_step = other->recoverable_ns_per_step;
 		into->is_simulated = from->is_simulated;
 	}
-	return add_evidence(into, other->evidence, other->evidence_count, err);
+	add_evidence(diagnosis, into, other->evidence, other->evidence_count);
 }
 
-static void free_kept(struct kept *kept)
-{
-	free(kept->evidence);
-	free(kept->also);
-}
-
-static enum tscope_status merge(struct tscope_diagnosis *diagnosis, struct tscope_error *err)
+static void merge(struct tscope_diagnosis *diagnosis)
 {
 	struct kept *findings = diagnosis->findings;
-	enum tscope_status status = TSCOPE_OK;
-	bool *is_told;
+	bool *is_told =
+		tsi_arena_new(&diagnosis->arena, diagnosis->finding_count, sizeof(*is_told));
 	size_t left = 0;
 
-	if (tsi_array_new(&is_told, diagnosis->finding_count, sizeof(*is_told), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t i = 0; status == TSCOPE_OK && i < diagnosis->finding_count; i++) {
+	if (!is_told)
+		return;
+	for (size_t i = 0; i < diagnosis->finding_count; i++) {
 		size_t strongest = strongest_of(diagnosis, findings[i].cause);
 		is_told[i] = findings[i].cause != CAUSE_OWN && strongest != i;
 		if (is_told[i])
-			status = absorb(&findings[strongest], &findings[i], err);
+			absorb(diagnosis, &findings[strongest], &findings[i]);
 	}
-	for (size_t i = 0; status == TSCOPE_OK && i < diagnosis->finding_count; i++) {
-		if (is_told[i])
-			free_kept(&findings[i]);
-		else
+	for (size_t i = 0; i < diagnosis->finding_count; i++)
+		if (!is_told[i])
 			findings[left++] = findings[i];
-	}
-	if (status == TSCOPE_OK)
-		diagnosis->finding_count = left;
-	free(is_told);
-	return status;
+	diagnosis->finding_count = left;
 }
 
 /* Does a stand before b, whatever their order in the list? */
@@ -242,46 +208,30 @@ static void rank(struct tscope_diagnosis *diagnosis)
 	}
 }
 
-static enum tscope_status new_diagnosis(struct tscope_diagnosis **ret, struct tscope_error *err)
-{
-	size_t count = tscope_rule_count();
-	struct tscope_diagnosis *diagnosis;
-
-	if (tsi_array_new(&diagnosis, 1, sizeof(*diagnosis), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	if (tsi_array_new(&diagnosis->findings, count, sizeof(*diagnosis->findings), err) !=
-		    TSCOPE_OK ||
-	    tsi_array_new(&diagnosis->not_evaluated, count, sizeof(*diagnosis->not_evaluated),
-			  err) != TSCOPE_OK ||
-	    tsi_array_new(&diagnosis->fired, count, sizeof(*diagnosis->fired), err) != TSCOPE_OK ||
-	    tsi_intern_init(&diagnosis->texts, UINT32_MAX - 1, err) != TSCOPE_OK) {
-		tscope_diagnosis_free(diagnosis);
-		return TSCOPE_E_NOMEM;
-	}
-	*ret = diagnosis;
-	return TSCOPE_OK;
-}
-
 static enum tscope_status diagnose(struct tscope_diagnosis *diagnosis,
 				   const struct tscope_analysis *analysis,
 				   const struct tscope_rule_options *options,
 				   struct tscope_error *err)
 {
+	size_t count = tscope_rule_count();
 	struct rule_setting *settings;
-	enum tscope_status status = tsi_rule_settings_new(&settings, err);
+	enum tscope_status status;
 
-	if (status != TSCOPE_OK)
-		return status;
+	diagnosis->findings = tsi_arena_new(&diagnosis->arena, count, sizeof(struct kept));
+	diagnosis->not_evaluated =
+		tsi_arena_new(&diagnosis->arena, count, sizeof(*diagnosis->not_evaluated));
+	diagnosis->fired = tsi_arena_new(&diagnosis->arena, count, sizeof(*diagnosis->fired));
+	settings = tsi_rule_settings_new(&diagnosis->arena);
+	status = tsi_arena_status(&diagnosis->arena, err);
 	for (size_t i = 0; status == TSCOPE_OK && options && i < options->change_count; i++)
 		status = tsi_rule_settings_change(settings, options->changes[i], err);
 	if (status == TSCOPE_OK)
 		status = evaluate(diagnosis, analysis, settings, err);
-	free(settings);
-	if (status == TSCOPE_OK)
-		status = merge(diagnosis, err);
-	if (status == TSCOPE_OK)
-		rank(diagnosis);
-	return status;
+	if (status != TSCOPE_OK)
+		return status;
+	merge(diagnosis);
+	rank(diagnosis);
+	return tsi_arena_status(&diagnosis->arena, err);
 }
 
 enum tscope_status tscope_diagnose(struct tscope_diagnosis **ret,
@@ -290,29 +240,22 @@ enum tscope_status tscope_diagnose(struct tscope_diagnosis **ret,
 				   struct tscope_error *err)
 {
 	struct tscope_diagnosis *diagnosis;
-	enum tscope_status status = new_diagnosis(&diagnosis, err);
 
-	if (status != TSCOPE_OK)
-		return status;
-	status = diagnose(diagnosis, analysis, options, err);
-	if (status != TSCOPE_OK) {
+	if (tsi_array_new(&diagnosis, 1, sizeof(*diagnosis), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	enum tscope_status status = diagnose(diagnosis, analysis, options, err);
+	if (status == TSCOPE_OK)
+		*ret = diagnosis;
+	else
 		tscope_diagnosis_free(diagnosis);
-		return status;
-	}
-	*ret = diagnosis;
-	return TSCOPE_OK;
+	return status;
 }
 
 void tscope_diagnosis_free(struct tscope_diagnosis *diagnosis)
 {
 	if (!diagnosis)
 		return;
-	for (size_t i = 0; i < diagnosis->finding_count; i++)
-		free_kept(&diagnosis->findings[i]);
-	free(diagnosis->findings);
-	free(diagnosis->not_evaluated);
-	free(diagnosis->fired);
-	tsi_intern_deinit(&diagnosis->texts);
+	tsi_arena_deinit(&diagnosis->arena);
 	free(diagnosis);
 }
 
