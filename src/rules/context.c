@@ -166,6 +166,8 @@ void tsi_rule_fire(struct rule_context *ctx, enum tscope_severity severity, cons
 	va_start(args, title);
 	append(ctx->title, sizeof(ctx->title), title, args);
 	va_end(args);
+	for (size_t i = 0; i < RULE_MAX_COMMON_EVIDENCE && ctx->rule->evidence[i]; i++)
+		tsi_rule_evidence(ctx, ctx->rule->evidence[i]);
 }
 
 void tsi_rule_detail(struct rule_context *ctx, const char *format, ...)

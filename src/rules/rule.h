@@ -22,7 +22,6 @@
  *			return;
  *		tsi_rule_fire(ctx, tsi_rule_grade(ctx, ratio),
  *			      "waiting for data takes %.1f %% of the step", 100 * ratio);
- *		tsi_rule_evidence(ctx, "step_time.phase.data_ratio");
  *		tsi_rule_recoverable(ctx, tsi_rule_int(ctx, "step_time.phase.data_ns"));
  *		tsi_rule_cause(ctx, CAUSE_DATA);
  *	}
@@ -43,10 +42,14 @@ enum rule_cause {
 	CAUSE_FRAGMENTATION,
 };
 
+enum { RULE_MAX_COMMON_EVIDENCE = 8 };
+
 struct rule {
 	struct tscope_rule_def def;
 	/* Called only if all of def.facts are present and reliable. Fires at most once. */
 	void (*evaluate)(struct rule_context *ctx);
+	/* The evidence of every finding; evaluate() may add to it. Absent facts are left out. */
+	const char *evidence[RULE_MAX_COMMON_EVIDENCE];
 };
 
 const struct tscope_analysis *tsi_rule_analysis(const struct rule_context *ctx);
@@ -111,7 +114,7 @@ TSI_PRINTF(2, 3)
 void tsi_rule_detail(struct rule_context *ctx, const char *format, ...);
 void tsi_rule_advice(struct rule_context *ctx,
 		     const char *advice); /* instead of def.advice; static */
-/* Absent facts are left out. */
+/* Adds to the evidence, unless the fact is absent. */
 void tsi_rule_evidence(struct rule_context *ctx, const char *fact);
 void tsi_rule_recoverable(struct rule_context *ctx, int64_t ns_per_step);
 /* As above, found by simulating the run: estimates of merged findings do not replace it. */

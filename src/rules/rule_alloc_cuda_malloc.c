@@ -45,11 +45,6 @@ static void evaluate_alloc_cuda_malloc(struct rule_context *ctx)
 				"%" PRId64 " calls free memory: the allocator empties its cache, "
 				"the device is full",
 				frees);
-	tsi_rule_evidence(ctx, "launches.steady_malloc_count");
-	tsi_rule_evidence(ctx, "launches.steady_free_count");
-	tsi_rule_evidence(ctx, "launches.malloc_ns");
-	tsi_rule_evidence(ctx, "launches.free_ns");
-	tsi_rule_evidence(ctx, "steps.count");
 	recover(ctx, mallocs, frees, steps);
 }
 
@@ -75,5 +70,7 @@ const struct rule tsi_rule_alloc_cuda_malloc = {
 		},
 		.facts = { "launches.steady_malloc_count", "steps.count" },
 	},
+	.evidence = { "launches.steady_malloc_count", "launches.steady_free_count",
+		      "launches.malloc_ns", "launches.free_ns", "steps.count" },
 	.evaluate = evaluate_alloc_cuda_malloc,
 };

@@ -14,8 +14,6 @@ static void evaluate_convergence_diverged(struct rule_context *ctx)
 	if (tsi_rule_has(ctx, "convergence.best_loss"))
 		tsi_rule_detail(ctx, "best finite loss %.4g",
 				tsi_rule_real(ctx, "convergence.best_loss"));
-	tsi_rule_evidence(ctx, "convergence.diverged_at");
-	tsi_rule_evidence(ctx, "convergence.best_loss");
 }
 
 const struct rule tsi_rule_convergence_diverged = {
@@ -33,5 +31,6 @@ const struct rule tsi_rule_convergence_diverged = {
 			   "severity high that names step 2.",
 		.facts = { "convergence.loss_trend" },
 	},
+	.evidence = { "convergence.diverged_at", "convergence.best_loss" },
 	.evaluate = evaluate_convergence_diverged,
 };

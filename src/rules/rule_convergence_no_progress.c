@@ -26,10 +26,6 @@ static void evaluate_convergence_no_progress(struct rule_context *ctx)
 	if (is_worse)
 		tsi_rule_advice(ctx, "lower the learning rate; check that the schedule, labels and "
 				     "the sign of the loss are as meant");
-	tsi_rule_evidence(ctx, "convergence.loss_trend");
-	tsi_rule_evidence(ctx, "convergence.best_loss");
-	tsi_rule_evidence(ctx, "convergence.final_loss");
-	tsi_rule_evidence(ctx, "convergence.loss_count");
 }
 
 const struct rule tsi_rule_convergence_no_progress = {
@@ -52,5 +48,7 @@ const struct rule tsi_rule_convergence_no_progress = {
 		},
 		.facts = { "convergence.loss_trend", "convergence.loss_count" },
 	},
+	.evidence = { "convergence.loss_trend", "convergence.best_loss", "convergence.final_loss",
+		      "convergence.loss_count" },
 	.evaluate = evaluate_convergence_no_progress,
 };

@@ -32,11 +32,6 @@ static void evaluate_copy_exposed(struct rule_context *ctx)
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, share),
 		      "for %.1f %% of the step the device only copies memory", 100 * share);
 	tell_direction(ctx);
-	tsi_rule_evidence(ctx, "budget.exposed_copy_ns");
-	tsi_rule_evidence(ctx, "budget.wall_ns");
-	tsi_rule_evidence(ctx, "copies.exposed_ns");
-	tsi_rule_evidence(ctx, "copies.total_ns");
-	tsi_rule_evidence(ctx, "copies.bytes");
 	tsi_recover_share(ctx, share);
 	tsi_rule_cause(ctx, CAUSE_COPY);
 }
@@ -63,5 +58,7 @@ const struct rule tsi_rule_copy_exposed = {
 		},
 		.facts = { "budget.exposed_copy_ns", "budget.wall_ns" },
 	},
+	.evidence = { "budget.exposed_copy_ns", "budget.wall_ns", "copies.exposed_ns",
+		      "copies.total_ns", "copies.bytes" },
 	.evaluate = evaluate_copy_exposed,
 };

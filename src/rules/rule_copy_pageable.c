@@ -48,10 +48,6 @@ static void evaluate_copy_pageable(struct rule_context *ctx)
 		      "copies of memory that is not pinned take %.1f %% of the device's time",
 		      100 * share);
 	tell_copies(ctx);
-	tsi_rule_evidence(ctx, "copies.pageable_count");
-	tsi_rule_evidence(ctx, "copies.pageable_ns");
-	tsi_rule_evidence(ctx, "copies.pageable_bytes");
-	tsi_rule_evidence(ctx, "device_busy.span_ns");
 	/* Only what no kernel hides makes the step longer. */
 	double exposed = tsi_budget_share(ctx, "budget.exposed_copy_ns");
 	tsi_recover_share(ctx, exposed < share ? exposed : share);
@@ -80,5 +76,7 @@ const struct rule tsi_rule_copy_pageable = {
 		},
 		.facts = { "copies.pageable_ns", "device_busy.span_ns" },
 	},
+	.evidence = { "copies.pageable_count", "copies.pageable_ns", "copies.pageable_bytes",
+		      "device_busy.span_ns" },
 	.evaluate = evaluate_copy_pageable,
 };

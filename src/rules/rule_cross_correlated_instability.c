@@ -82,7 +82,6 @@ static void evaluate_cross_correlated_instability(struct rule_context *ctx)
 		tell_group(ctx, i);
 	if (group_count > MAX_TOLD)
 		tsi_rule_detail(ctx, "and %zu more in " GROUPS, group_count - MAX_TOLD);
-	tsi_rule_evidence(ctx, "correlation.group_count");
 }
 
 const struct rule tsi_rule_cross_correlated_instability = {
@@ -102,5 +101,6 @@ const struct rule tsi_rule_cross_correlated_instability = {
 			   "grad_norm.",
 		.facts = { "correlation.group_count" },
 	},
+	.evidence = { "correlation.group_count" },
 	.evaluate = evaluate_cross_correlated_instability,
 };

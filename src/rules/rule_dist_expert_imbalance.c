@@ -36,10 +36,6 @@ static void evaluate_dist_expert_imbalance(struct rule_context *ctx)
 	/* Who is busiest changes: no rank has as much more as the busiest of each. */
 	if (load - 1 < (ratio - 1) / 2)
 		tsi_rule_detail(ctx, "it is mostly another rank each time");
-	tsi_rule_evidence(ctx, "experts.imbalance_ratio");
-	tsi_rule_evidence(ctx, "experts.worst_imbalance_ratio");
-	tsi_rule_evidence(ctx, "experts.busiest_rank");
-	tsi_rule_evidence(ctx, "experts.count");
 }
 
 const struct rule tsi_rule_dist_expert_imbalance = {
@@ -64,5 +60,7 @@ const struct rule tsi_rule_dist_expert_imbalance = {
 		},
 		.facts = { "experts.imbalance_ratio" },
 	},
+	.evidence = { "experts.imbalance_ratio", "experts.worst_imbalance_ratio",
+		      "experts.busiest_rank", "experts.count" },
 	.evaluate = evaluate_dist_expert_imbalance,
 };

@@ -42,9 +42,6 @@ static void evaluate_dist_missing_rank(struct rule_context *ctx)
 		      "%.0f of %.0f ranks are missing", missing, declared);
 	if (ranks[0])
 		tsi_rule_detail(ctx, "rank %s", ranks);
-	tsi_rule_evidence(ctx, "distributed.missing_rank_count");
-	tsi_rule_evidence(ctx, "distributed.declared_world_size");
-	tsi_rule_evidence(ctx, "distributed.world_size");
 }
 
 const struct rule tsi_rule_dist_missing_rank = {
@@ -65,5 +62,7 @@ const struct rule tsi_rule_dist_missing_rank = {
 			{ "high", 0.50, "share of the ranks from which it is severe" },
 		},
 	},
+	.evidence = { "distributed.missing_rank_count", "distributed.declared_world_size",
+		      "distributed.world_size" },
 	.evaluate = evaluate_dist_missing_rank,
 };

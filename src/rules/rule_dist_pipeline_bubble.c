@@ -60,11 +60,6 @@ static void evaluate_dist_pipeline_bubble(struct rule_context *ctx)
 	if (tsi_rule_has(ctx, "pipeline.idlest_stage"))
 		tsi_rule_detail(ctx, "most in stage %" PRId64,
 				tsi_rule_int(ctx, "pipeline.idlest_stage"));
-	tsi_rule_evidence(ctx, "pipeline.bubble_ratio");
-	tsi_rule_evidence(ctx, "pipeline.stall_ratio");
-	tsi_rule_evidence(ctx, "pipeline.ideal_bubble_ratio");
-	tsi_rule_evidence(ctx, "pipeline.excess_ratio");
-	tsi_rule_evidence(ctx, "pipeline.idlest_stage");
 	if (tsi_rule_has(ctx, "pipeline.excess_ns_per_step"))
 		tsi_rule_recoverable(ctx, tsi_rule_int(ctx, "pipeline.excess_ns_per_step"));
 	describe_inferred(ctx);
@@ -98,5 +93,8 @@ const struct rule tsi_rule_dist_pipeline_bubble = {
 		},
 		.facts = { "pipeline.bubble_ratio" },
 	},
+	.evidence = { "pipeline.bubble_ratio", "pipeline.stall_ratio",
+		      "pipeline.ideal_bubble_ratio", "pipeline.excess_ratio",
+		      "pipeline.idlest_stage" },
 	.evaluate = evaluate_dist_pipeline_bubble,
 };

@@ -72,10 +72,6 @@ static void evaluate_dist_skew(struct rule_context *ctx)
 		tsi_rule_detail(ctx, "from the first to the last arrival at a collective %.2f ms",
 				tsi_ms(tsi_rule_int(ctx, "arrivals.mean_skew_ns")));
 	name_last(ctx);
-	tsi_rule_evidence(ctx, "stragglers.skew_ns");
-	tsi_rule_evidence(ctx, "arrivals.mean_skew_ns");
-	tsi_rule_evidence(ctx, "distributed.sync_skew_ns");
-	tsi_rule_evidence(ctx, "distributed.mean_step_wall_ns");
 	tsi_recover_gain(ctx, "what_if.balanced_gain_ns", skew_ns);
 	tsi_rule_cause(ctx, CAUSE_SLOW_RANK);
 }
@@ -107,5 +103,7 @@ const struct rule tsi_rule_dist_skew = {
 		},
 		.facts = { "distributed.sync_skew_ns", "distributed.mean_step_wall_ns" },
 	},
+	.evidence = { "stragglers.skew_ns", "arrivals.mean_skew_ns", "distributed.sync_skew_ns",
+		      "distributed.mean_step_wall_ns" },
 	.evaluate = evaluate_dist_skew,
 };

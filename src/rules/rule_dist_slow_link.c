@@ -114,9 +114,6 @@ static void evaluate_dist_slow_link(struct rule_context *ctx)
 		      text(ctx, slow.worst, "ranks"), 100 * slowdown);
 	describe(ctx, &slow);
 	put_recoverable(ctx, &slow);
-	tsi_rule_evidence(ctx, "transfers.count");
-	tsi_rule_evidence(ctx, "transfers.transfer_ns");
-	tsi_rule_evidence(ctx, "transfers.mean_exposed_transfer_ns");
 }
 
 const struct rule tsi_rule_dist_slow_link = {
@@ -145,5 +142,7 @@ const struct rule tsi_rule_dist_slow_link = {
 		},
 		.facts = { "transfers.count" },
 	},
+	.evidence = { "transfers.count", "transfers.transfer_ns",
+		      "transfers.mean_exposed_transfer_ns" },
 	.evaluate = evaluate_dist_slow_link,
 };

@@ -200,12 +200,6 @@ static void describe(struct rule_context *ctx, const struct slow *slow)
 		tsi_rule_detail(ctx,
 				"%.1f %% of the slowest rank's compute is waited for by the others",
 				100 * lost);
-	tsi_rule_evidence(ctx, "distributed.wall_frac_lost_to_imbalance");
-	tsi_rule_evidence(ctx, "distributed.wall_lost_ns_per_step");
-	tsi_rule_evidence(ctx, "distributed.n_steps");
-	tsi_rule_evidence(ctx, "stragglers.cause");
-	tsi_rule_evidence(ctx, "stragglers.excess_ns_per_step");
-	tsi_rule_evidence(ctx, "what_if.no_straggler_gain_ns");
 }
 
 static void evaluate_dist_straggler(struct rule_context *ctx)
@@ -255,5 +249,9 @@ const struct rule tsi_rule_dist_straggler = {
 		},
 		.facts = { "distributed.n_steps", "distributed.wall_frac_lost_to_imbalance" },
 	},
+	.evidence = { "distributed.wall_frac_lost_to_imbalance",
+		      "distributed.wall_lost_ns_per_step", "distributed.n_steps",
+		      "stragglers.cause", "stragglers.excess_ns_per_step",
+		      "what_if.no_straggler_gain_ns" },
 	.evaluate = evaluate_dist_straggler,
 };

@@ -98,14 +98,6 @@ static void evaluate_efficiency_impossible_mfu(struct rule_context *ctx)
 		      "your FLOPs or your peak are wrong: together they give an MFU of %s%.0f %%",
 		      is_lower_bound ? "at least " : "", 100 * mfu);
 	tell_sources(ctx);
-	tsi_rule_evidence(ctx, "efficiency.mfu_uncapped");
-	tsi_rule_evidence(ctx, "efficiency.flops_per_step");
-	tsi_rule_evidence(ctx, "efficiency.flops_source");
-	tsi_rule_evidence(ctx, "efficiency.peak_flops");
-	tsi_rule_evidence(ctx, "efficiency.peak_source");
-	tsi_rule_evidence(ctx, "efficiency.device");
-	tsi_rule_evidence(ctx, "efficiency.precision");
-	tsi_rule_evidence(ctx, "efficiency.wall_ns");
 }
 
 const struct rule tsi_rule_efficiency_impossible_mfu = {
@@ -124,5 +116,8 @@ const struct rule tsi_rule_efficiency_impossible_mfu = {
 		},
 		.facts = { "efficiency.wall_ns" },
 	},
+	.evidence = { "efficiency.mfu_uncapped", "efficiency.flops_per_step",
+		      "efficiency.flops_source", "efficiency.peak_flops", "efficiency.peak_source",
+		      "efficiency.device", "efficiency.precision", "efficiency.wall_ns" },
 	.evaluate = evaluate_efficiency_impossible_mfu,
 };

@@ -16,10 +16,6 @@ static void evaluate_efficiency_mfu_disagrees(struct rule_context *ctx)
 		      100 * tsi_rule_real(ctx, "logged_efficiency.mfu_ratio"));
 	if (*explanation != '\0')
 		tsi_rule_detail(ctx, "%s", explanation);
-	tsi_rule_evidence(ctx, "logged_efficiency.mfu_factor");
-	tsi_rule_evidence(ctx, "logged_efficiency.flops_factor");
-	tsi_rule_evidence(ctx, "logged_efficiency.logged_peak_flops_per_second");
-	tsi_rule_evidence(ctx, "logged_efficiency.peak_flops_per_second");
 }
 
 const struct rule tsi_rule_efficiency_mfu_disagrees = {
@@ -42,5 +38,8 @@ const struct rule tsi_rule_efficiency_mfu_disagrees = {
 		},
 		.facts = { "logged_efficiency.mfu_factor" },
 	},
+	.evidence = { "logged_efficiency.mfu_factor", "logged_efficiency.flops_factor",
+		      "logged_efficiency.logged_peak_flops_per_second",
+		      "logged_efficiency.peak_flops_per_second" },
 	.evaluate = evaluate_efficiency_mfu_disagrees,
 };

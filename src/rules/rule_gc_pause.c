@@ -15,10 +15,6 @@ static void evaluate_gc_pause(struct rule_context *ctx)
 		      "Python's garbage collector takes %.1f %% of the time", 100 * share);
 	tsi_rule_detail(ctx, "%" PRId64 " pause%s, the longest %.2f ms", count,
 			count == 1 ? "" : "s", tsi_ms(tsi_rule_int(ctx, "python.gc_max_ns")));
-	tsi_rule_evidence(ctx, "python.gc_ratio");
-	tsi_rule_evidence(ctx, "python.gc_total_ns");
-	tsi_rule_evidence(ctx, "python.gc_count");
-	tsi_rule_evidence(ctx, "python.gc_max_ns");
 	tsi_recover_host_share(ctx, share);
 }
 
@@ -43,5 +39,7 @@ const struct rule tsi_rule_gc_pause = {
 		},
 		.facts = { "python.gc_ratio" },
 	},
+	.evidence = { "python.gc_ratio", "python.gc_total_ns", "python.gc_count",
+		      "python.gc_max_ns" },
 	.evaluate = evaluate_gc_pause,
 };

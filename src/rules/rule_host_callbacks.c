@@ -17,10 +17,6 @@ static void evaluate_host_callbacks(struct rule_context *ctx)
 		tsi_rule_detail(ctx, "%s most of it, %.2f ms a step",
 				tsi_rule_text(ctx, "callbacks.top_name"),
 				tsi_ms(tsi_rule_int(ctx, "callbacks.top_ns_per_step")));
-	tsi_rule_evidence(ctx, "callbacks.step_ratio");
-	tsi_rule_evidence(ctx, "callbacks.profiler_ratio");
-	tsi_rule_evidence(ctx, "callbacks.top_name");
-	tsi_rule_evidence(ctx, "callbacks.top_ns_per_step");
 	tsi_rule_recoverable(ctx, ns);
 }
 
@@ -46,5 +42,7 @@ const struct rule tsi_rule_host_callbacks = {
 		.facts = { "callbacks.step_ratio", "callbacks.profiler_ratio",
 			   "callbacks.in_step_ns_per_step", "callbacks.profiler_ns_per_step" },
 	},
+	.evidence = { "callbacks.step_ratio", "callbacks.profiler_ratio", "callbacks.top_name",
+		      "callbacks.top_ns_per_step" },
 	.evaluate = evaluate_host_callbacks,
 };

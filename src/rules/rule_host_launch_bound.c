@@ -17,11 +17,6 @@ static void evaluate_host_launch_bound(struct rule_context *ctx)
 	if (tsi_rule_has(ctx, "launches.host_bound_ratio"))
 		tsi_rule_detail(ctx, "%.0f %% of the idle time ends with a late launch",
 				100 * tsi_rule_real(ctx, "launches.host_bound_ratio"));
-	tsi_rule_evidence(ctx, "budget.launch_stall_ns");
-	tsi_rule_evidence(ctx, "budget.wall_ns");
-	tsi_rule_evidence(ctx, "launches.launches_per_step");
-	tsi_rule_evidence(ctx, "launches.host_bound_ratio");
-	tsi_rule_evidence(ctx, "launches.queued_ratio");
 	tsi_recover_share(ctx, share);
 	tsi_rule_cause(ctx, CAUSE_LAUNCH);
 }
@@ -48,5 +43,7 @@ const struct rule tsi_rule_host_launch_bound = {
 		},
 		.facts = { "budget.launch_stall_ns", "budget.wall_ns" },
 	},
+	.evidence = { "budget.launch_stall_ns", "budget.wall_ns", "launches.launches_per_step",
+		      "launches.host_bound_ratio", "launches.queued_ratio" },
 	.evaluate = evaluate_host_launch_bound,
 };

@@ -45,9 +45,6 @@ static void evaluate_host_logging_stall(struct rule_context *ctx)
 		      100 * share);
 	tell_part(ctx, "logging", "logging", logging);
 	tell_part(ctx, "checkpoint", "checkpoints", checkpoint);
-	tsi_rule_evidence(ctx, "python.logging_ns");
-	tsi_rule_evidence(ctx, "python.checkpoint_ns");
-	tsi_rule_evidence(ctx, "python.main_ns");
 	tsi_recover_host_share(ctx, share);
 }
 
@@ -73,5 +70,6 @@ const struct rule tsi_rule_host_logging_stall = {
 		},
 		.facts = { "python.main_ns", "python.logging_ns", "python.checkpoint_ns" },
 	},
+	.evidence = { "python.logging_ns", "python.checkpoint_ns", "python.main_ns" },
 	.evaluate = evaluate_host_logging_stall,
 };

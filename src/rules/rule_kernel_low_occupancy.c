@@ -72,11 +72,6 @@ static void evaluate_kernel_low_occupancy(struct rule_context *ctx)
 		      100 * share);
 	if (small.name)
 		tell_kernel(ctx, &small);
-	tsi_rule_evidence(ctx, "kernels.small_grid_count");
-	tsi_rule_evidence(ctx, "kernels.small_grid_ns");
-	tsi_rule_evidence(ctx, "device_busy.span_ns");
-	tsi_rule_evidence(ctx, "kernels.sm_efficiency_ratio");
-	tsi_rule_evidence(ctx, "kernels.occupancy_pct");
 }
 
 const struct rule tsi_rule_kernel_low_occupancy = {
@@ -102,5 +97,7 @@ const struct rule tsi_rule_kernel_low_occupancy = {
 		},
 		.facts = { "kernels.small_grid_ns", "device_busy.span_ns" },
 	},
+	.evidence = { "kernels.small_grid_count", "kernels.small_grid_ns", "device_busy.span_ns",
+		      "kernels.sm_efficiency_ratio", "kernels.occupancy_pct" },
 	.evaluate = evaluate_kernel_low_occupancy,
 };

@@ -234,11 +234,6 @@ static void evaluate_kernel_no_tensor_cores(struct rule_context *ctx)
 		tell_names(ctx, &slow, share);
 	else
 		tell_shapes(ctx, &slow, share);
-	tsi_rule_evidence(ctx, "flops.coverage_ratio");
-	tsi_rule_evidence(ctx, "kernels.tensor_core_ns");
-	tsi_rule_evidence(ctx, "kernels.tensor_core_unknown_ns");
-	tsi_rule_evidence(ctx, "kernels.total_ns");
-	tsi_rule_evidence(ctx, "device_busy.span_ns");
 }
 
 const struct rule tsi_rule_kernel_no_tensor_cores = {
@@ -274,5 +269,7 @@ const struct rule tsi_rule_kernel_no_tensor_cores = {
 		.facts = { "kernels.tensor_core_ns", "kernels.tensor_core_unknown_ns",
 			   "device_busy.span_ns" },
 	},
+	.evidence = { "flops.coverage_ratio", "kernels.tensor_core_ns",
+		      "kernels.tensor_core_unknown_ns", "kernels.total_ns", "device_busy.span_ns" },
 	.evaluate = evaluate_kernel_no_tensor_cores,
 };

@@ -21,11 +21,6 @@ static void evaluate_kernel_short(struct rule_context *ctx)
 		      "between them",
 		      100 * is_short);
 	tsi_rule_detail(ctx, "late launches and gaps take %.1f %% of the step", 100 * lost);
-	tsi_rule_evidence(ctx, "kernels.short_ratio");
-	tsi_rule_evidence(ctx, "kernels.count");
-	tsi_rule_evidence(ctx, "budget.launch_stall_ns");
-	tsi_rule_evidence(ctx, "budget.device_gap_ns");
-	tsi_rule_evidence(ctx, "launches.launches_per_step");
 	tsi_recover_share(ctx, lost);
 	tsi_rule_cause(ctx, CAUSE_LAUNCH);
 }
@@ -54,5 +49,7 @@ const struct rule tsi_rule_kernel_short = {
 		.facts = { "kernels.short_ratio", "budget.wall_ns", "budget.launch_stall_ns",
 			   "budget.device_gap_ns" },
 	},
+	.evidence = { "kernels.short_ratio", "kernels.count", "budget.launch_stall_ns",
+		      "budget.device_gap_ns", "launches.launches_per_step" },
 	.evaluate = evaluate_kernel_short,
 };

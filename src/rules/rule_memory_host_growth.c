@@ -112,13 +112,6 @@ static void evaluate_memory_host_growth(struct rule_context *ctx)
 		fire_resident(ctx);
 	else if (is_live_growing(ctx))
 		fire_live(ctx);
-	else
-		return;
-	tsi_rule_evidence(ctx, "host_memory.rss_growth_bytes");
-	tsi_rule_evidence(ctx, "host_memory.rss_rising_ratio");
-	tsi_rule_evidence(ctx, "host_memory.growth_bytes");
-	tsi_rule_evidence(ctx, "host_memory.peak_bytes");
-	tsi_rule_evidence(ctx, "host_memory.capture_ns");
 }
 
 const struct rule tsi_rule_memory_host_growth = {
@@ -151,5 +144,8 @@ const struct rule tsi_rule_memory_host_growth = {
 			{ "seconds", 60, "shortest capture to judge by" },
 		},
 	},
+	.evidence = { "host_memory.rss_growth_bytes", "host_memory.rss_rising_ratio",
+		      "host_memory.growth_bytes", "host_memory.peak_bytes",
+		      "host_memory.capture_ns" },
 	.evaluate = evaluate_memory_host_growth,
 };

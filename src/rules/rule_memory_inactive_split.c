@@ -43,10 +43,6 @@ static void evaluate_memory_inactive_split(struct rule_context *ctx)
 	if (tsi_rule_has(ctx, "snapshot.largest_free_bytes"))
 		tsi_rule_detail(ctx, "the largest free block is %.1f MiB",
 				tsi_rule_real(ctx, "snapshot.largest_free_bytes") / 0x1p20);
-	tsi_rule_evidence(ctx, "snapshot.inactive_split_ratio");
-	tsi_rule_evidence(ctx, "snapshot.inactive_split_bytes");
-	tsi_rule_evidence(ctx, "snapshot.largest_free_bytes");
-	tsi_rule_evidence(ctx, "snapshot.reserved_bytes");
 	if (is_used) {
 		tsi_rule_detail(ctx, "at the peak nearly all was in use");
 		tsi_rule_evidence(ctx, "snapshot.peak_allocated_bytes");
@@ -88,5 +84,7 @@ const struct rule tsi_rule_memory_inactive_split = {
 		},
 		.facts = { "snapshot.inactive_split_ratio", "snapshot.inactive_split_bytes" },
 	},
+	.evidence = { "snapshot.inactive_split_ratio", "snapshot.inactive_split_bytes",
+		      "snapshot.largest_free_bytes", "snapshot.reserved_bytes" },
 	.evaluate = evaluate_memory_inactive_split,
 };

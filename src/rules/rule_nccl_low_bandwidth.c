@@ -193,10 +193,6 @@ static void evaluate_nccl_low_bandwidth(struct rule_context *ctx)
 	tsi_rule_detail(ctx, "such messages take %.0f %% of the %s' time", 100 * share,
 			source->whole);
 	advise(ctx, slow.most.span);
-	tsi_rule_evidence(ctx, "collectives.total_ns");
-	tsi_rule_evidence(ctx, "collectives.bytes");
-	tsi_rule_evidence(ctx, "collectives.count");
-	tsi_rule_evidence(ctx, "transfers.transfer_ns");
 }
 
 const struct rule tsi_rule_nccl_low_bandwidth = {
@@ -228,5 +224,7 @@ const struct rule tsi_rule_nccl_low_bandwidth = {
 		},
 		.facts = { "collectives.total_ns", "collectives.bytes" },
 	},
+	.evidence = { "collectives.total_ns", "collectives.bytes", "collectives.count",
+		      "transfers.transfer_ns" },
 	.evaluate = evaluate_nccl_low_bandwidth,
 };

@@ -66,10 +66,6 @@ static void evaluate_sync_blocking(struct rule_context *ctx)
 		      "for %.1f %% of the step the device idles because the host waited for it",
 		      100 * share);
 	tell_caller(ctx);
-	tsi_rule_evidence(ctx, "budget.sync_stall_ns");
-	tsi_rule_evidence(ctx, "budget.wall_ns");
-	tsi_rule_evidence(ctx, "launches.sync_count");
-	tsi_rule_evidence(ctx, "launches.sync_ns");
 	tsi_recover_share(ctx, share);
 	tsi_rule_cause(ctx, CAUSE_SYNC);
 }
@@ -97,5 +93,7 @@ const struct rule tsi_rule_sync_blocking = {
 		},
 		.facts = { "budget.sync_stall_ns", "budget.wall_ns" },
 	},
+	.evidence = { "budget.sync_stall_ns", "budget.wall_ns", "launches.sync_count",
+		      "launches.sync_ns" },
 	.evaluate = evaluate_sync_blocking,
 };

@@ -18,8 +18,6 @@ static void evaluate_timing_backward_heavy(struct rule_context *ctx)
 		      "backward takes %.1f times as long as forward", ratio);
 	tsi_rule_detail(ctx, "%.2f ms against %.2f ms a step; about 2 is usual", backward_ns / 1e6,
 			forward_ns / 1e6);
-	tsi_rule_evidence(ctx, "step_time.phase.backward_ns");
-	tsi_rule_evidence(ctx, "step_time.phase.forward_ns");
 }
 
 const struct rule tsi_rule_timing_backward_heavy = {
@@ -43,5 +41,6 @@ const struct rule tsi_rule_timing_backward_heavy = {
 		},
 		.facts = { "step_time.phase.forward_ns", "step_time.phase.backward_ns" },
 	},
+	.evidence = { "step_time.phase.backward_ns", "step_time.phase.forward_ns" },
 	.evaluate = evaluate_timing_backward_heavy,
 };

@@ -13,8 +13,6 @@ static void evaluate_timing_optimizer_heavy(struct rule_context *ctx)
 	tsi_rule_detail(ctx, "%.2f ms of a step of %.2f ms",
 			tsi_ms(tsi_rule_int(ctx, "step_time.phase.optimizer_ns")),
 			tsi_ms(tsi_rule_int(ctx, "step_time.mean_ns")));
-	tsi_rule_evidence(ctx, "step_time.phase.optimizer_ratio");
-	tsi_rule_evidence(ctx, "step_time.phase.optimizer_ns");
 }
 
 const struct rule tsi_rule_timing_optimizer_heavy = {
@@ -35,5 +33,6 @@ const struct rule tsi_rule_timing_optimizer_heavy = {
 		},
 		.facts = { "step_time.phase.optimizer_ratio" },
 	},
+	.evidence = { "step_time.phase.optimizer_ratio", "step_time.phase.optimizer_ns" },
 	.evaluate = evaluate_timing_optimizer_heavy,
 };

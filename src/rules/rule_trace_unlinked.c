@@ -16,10 +16,6 @@ static void evaluate_trace_unlinked(struct rule_context *ctx)
 	tsi_rule_detail(ctx, "%" PRId64 " of %" PRId64 " device events",
 			tsi_rule_int(ctx, "integrity.unlinked_count"),
 			tsi_rule_int(ctx, "integrity.device_event_count"));
-	tsi_rule_evidence(ctx, "integrity.unlinked_device_ratio");
-	tsi_rule_evidence(ctx, "integrity.unlinked_count");
-	tsi_rule_evidence(ctx, "integrity.device_event_count");
-	tsi_rule_evidence(ctx, "integrity.attributed_by_time_count");
 }
 
 const struct rule tsi_rule_trace_unlinked = {
@@ -44,5 +40,7 @@ const struct rule tsi_rule_trace_unlinked = {
 		},
 		.facts = { "integrity.device_event_count" },
 	},
+	.evidence = { "integrity.unlinked_device_ratio", "integrity.unlinked_count",
+		      "integrity.device_event_count", "integrity.attributed_by_time_count" },
 	.evaluate = evaluate_trace_unlinked,
 };

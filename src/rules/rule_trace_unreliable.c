@@ -20,10 +20,6 @@ static void evaluate_trace_unreliable(struct rule_context *ctx)
 	tsi_rule_detail(ctx, "%s", doubt);
 	if (tsi_rule_int(ctx, "integrity.empty_graph_launch_count") > 0)
 		tsi_rule_advice(ctx, graphs_advice);
-	tsi_rule_evidence(ctx, "integrity.doubt");
-	tsi_rule_evidence(ctx, "integrity.empty_graph_launch_count");
-	tsi_rule_evidence(ctx, "integrity.impossible_count");
-	tsi_rule_evidence(ctx, "integrity.impossible_ns");
 }
 
 const struct rule tsi_rule_trace_unreliable = {
@@ -41,5 +37,7 @@ const struct rule tsi_rule_trace_unreliable = {
 			   "the device seems idle, but is not; a finding of severity high.",
 		.facts = { "integrity.verdict" },
 	},
+	.evidence = { "integrity.doubt", "integrity.empty_graph_launch_count",
+		      "integrity.impossible_count", "integrity.impossible_ns" },
 	.evaluate = evaluate_trace_unreliable,
 };
