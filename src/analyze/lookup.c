@@ -5,8 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* NULL: no analyzer defines it. */
-static const struct tscope_fact_def *find_fact(const char *id, size_t *analyzer, size_t *fact)
+const struct tscope_fact_def *tsi_find_fact(const char *id, size_t *analyzer, size_t *fact)
 {
 	const char *dot = strchr(id, '.');
 
@@ -24,7 +23,7 @@ bool tscope_analysis_find(const struct tscope_analysis *analysis, const char *id
 			  struct tscope_value *value, enum tscope_unit *unit)
 {
 	size_t analyzer, fact;
-	const struct tscope_fact_def *def = find_fact(id, &analyzer, &fact);
+	const struct tscope_fact_def *def = tsi_find_fact(id, &analyzer, &fact);
 
 	if (!def)
 		return false;
@@ -45,7 +44,7 @@ struct tscope_value tsi_lookup_fact(const struct tscope_analysis *analysis, int 
 				    const char *id, enum tscope_unit *unit)
 {
 	size_t analyzer, fact;
-	const struct tscope_fact_def *def = find_fact(id, &analyzer, &fact);
+	const struct tscope_fact_def *def = tsi_find_fact(id, &analyzer, &fact);
 
 	assert(def);
 	*unit = def->unit;
@@ -62,7 +61,7 @@ struct tscope_value tsi_lookup(const struct tscope_analysis *analysis, const cha
 const char *tsi_lookup_doubt(const struct tscope_analysis *analysis, const char *id)
 {
 	size_t analyzer, fact;
-	const struct tscope_fact_def *def = find_fact(id, &analyzer, &fact);
+	const struct tscope_fact_def *def = tsi_find_fact(id, &analyzer, &fact);
 
 	assert(def);
 	return tscope_analysis_fact_doubt(analysis, analyzer, fact, TSCOPE_WHOLE_TRACE);
@@ -71,7 +70,7 @@ const char *tsi_lookup_doubt(const struct tscope_analysis *analysis, const char 
 const char *tsi_lookup_own_doubt(const struct tscope_analysis *analysis, const char *id)
 {
 	size_t analyzer, fact;
-	const struct tscope_fact_def *def = find_fact(id, &analyzer, &fact);
+	const struct tscope_fact_def *def = tsi_find_fact(id, &analyzer, &fact);
 
 	assert(def);
 	return tscope_analysis_fact_own_doubt(analysis, analyzer, fact, TSCOPE_WHOLE_TRACE);

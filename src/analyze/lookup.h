@@ -7,8 +7,11 @@
 /*
  * Facts and tables by the names that tscope-json(5) gives them ("overlap.comm_ns",
  * "kernels.by_name"), for rules, gates, reports and comparisons. A name that no analyzer defines
- * is a bug in the caller, and asserted; tscope_analysis_find() takes names from outside.
+ * is a bug in the caller, and asserted.
  */
+
+/* Finds a fact by a name from outside; NULL if no analyzer defines it. */
+const struct tscope_fact_def *tsi_find_fact(const char *id, size_t *analyzer, size_t *fact);
 
 /* A fact of the whole. */
 struct tscope_value tsi_lookup(const struct tscope_analysis *analysis, const char *id);

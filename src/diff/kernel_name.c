@@ -51,76 +51,28 @@ static const struct mark {
 
 /* Words of a variant. */
 static const struct variant {
-	const char *word;
 	unsigned families;
 	bool is_numbered; /* digits follow */
+	const char *words;
 } variants[] = {
-	{ "Policy", ANY_FAMILY, true }, /* of CUB, for an architecture */
-	{ "maxwell", FAMILY_MATRIX, false },
-	{ "pascal", FAMILY_MATRIX, false },
-	{ "volta", FAMILY_MATRIX, false },
-	{ "turing", FAMILY_MATRIX, false },
-	{ "ampere", FAMILY_MATRIX, false },
-	{ "hopper", FAMILY_MATRIX, false },
-	{ "blackwell", FAMILY_MATRIX, false },
-	{ "sm", FAMILY_MATRIX | FAMILY_NVJET, true },
-	{ "gtcx", FAMILY_MATRIX, true },
-	{ "v", FAMILY_MATRIX, true },
-	{ "5x", FAMILY_MATRIX, false },
-	{ "cudnn", FAMILY_MATRIX, false },
-	{ "cublas", FAMILY_MATRIX, false },
-	{ "infer", FAMILY_MATRIX, false },
-	{ "train", FAMILY_MATRIX, false },
-	{ "stages", FAMILY_MATRIX, false },
-	{ "stage", FAMILY_MATRIX, true },
-	{ "align", FAMILY_MATRIX, true },
-	{ "alignc", FAMILY_MATRIX, true },
-	{ "ldg", FAMILY_MATRIX, true },
-	{ "g", FAMILY_MATRIX, true },
-	{ "t1r1s1", FAMILY_MATRIX, false },
-	{ "tile148t", FAMILY_MATRIX, false },
-	{ "interior", FAMILY_MATRIX, false },
-	{ "small", FAMILY_MATRIX, false },
-	{ "medium", FAMILY_MATRIX, false },
-	{ "large", FAMILY_MATRIX, false },
-	{ "xregs", FAMILY_MATRIX, false },
+	{ ANY_FAMILY, true, "Policy" }, /* of CUB, for an architecture */
+	{ FAMILY_MATRIX, false, "maxwell pascal volta turing ampere hopper blackwell" },
+	{ FAMILY_MATRIX, false, "5x cudnn cublas infer train stages t1r1s1 tile148t interior" },
+	{ FAMILY_MATRIX, false, "small medium large xregs" },
+	{ FAMILY_MATRIX, true, "gtcx v stage align alignc ldg g" },
 	/* What the epilogue could do: plain products have it, too. */
-	{ "relu", FAMILY_MATRIX, false },
-	{ "f2f", FAMILY_MATRIX, false },
-	{ "splitK", FAMILY_MATRIX | FAMILY_NVJET, false },
-	{ "splitk", FAMILY_MATRIX | FAMILY_NVJET, false },
+	{ FAMILY_MATRIX, false, "relu f2f" },
 	/* "execute_segment_k_off_kernel", "execute_split_k_kernel" */
-	{ "execute", FAMILY_MATRIX, false },
-	{ "segment", FAMILY_MATRIX, false },
-	{ "split", FAMILY_MATRIX, false },
-	{ "k", FAMILY_MATRIX, false },
-	{ "off", FAMILY_MATRIX, false },
-	{ "kernel", FAMILY_MATRIX, false },
+	{ FAMILY_MATRIX, false, "execute segment split k off kernel" },
 	/* MIOpen's implicit GEMM, behind its layout and type */
-	{ "bx", FAMILY_MATRIX, true },
-	{ "ex", FAMILY_MATRIX, true },
-	{ "vs", FAMILY_MATRIX, true },
-	{ "mh", FAMILY_MATRIX, false },
-	{ "mb", FAMILY_MATRIX, false },
-	{ "me", FAMILY_MATRIX, false },
-	{ "gkgs", FAMILY_MATRIX, false },
+	{ FAMILY_MATRIX, true, "bx ex vs" },
+	{ FAMILY_MATRIX, false, "mh mb me gkgs" },
+	{ FAMILY_MATRIX | FAMILY_NVJET, true, "sm" },
+	{ FAMILY_MATRIX | FAMILY_NVJET, false, "splitK splitk" },
 	/* order of the tiles, and who works together on one */
-	{ "h", FAMILY_NVJET, false },
-	{ "v", FAMILY_NVJET, false },
-	{ "bz", FAMILY_NVJET, false },
-	{ "coopA", FAMILY_NVJET, false },
-	{ "coopB", FAMILY_NVJET, false },
-	{ "RING", FAMILY_COLLECTIVE, false },
-	{ "TREE", FAMILY_COLLECTIVE, false },
-	{ "LL", FAMILY_COLLECTIVE, false },
-	{ "LL", FAMILY_COLLECTIVE, true },
-	{ "SIMPLE", FAMILY_COLLECTIVE, false },
-	{ "NVLS", FAMILY_COLLECTIVE, false },
-	{ "NVLSTREE", FAMILY_COLLECTIVE, false },
-	{ "COLLNET", FAMILY_COLLECTIVE, false },
-	{ "CHAIN", FAMILY_COLLECTIVE, false },
-	{ "DIRECT", FAMILY_COLLECTIVE, false },
-	{ "PAT", FAMILY_COLLECTIVE, false },
+	{ FAMILY_NVJET, false, "h v bz coopA coopB" },
+	{ FAMILY_COLLECTIVE, false, "RING TREE LL SIMPLE NVLS NVLSTREE COLLNET CHAIN DIRECT PAT" },
+	{ FAMILY_COLLECTIVE, true, "LL" },
 };
 
 static enum family family_of(struct str identifier)
@@ -145,17 +97,27 @@ static bool is_number(struct str word)
 	return word.length && span_of_digits(word, 0) == word.length;
 }
 
-static bool is_known_variant(struct str word, enum family family)
+/* Whether a word is one of those listed, with digits behind it if is_numbered. */
+static bool is_listed(struct str word, const char *list, bool is_numbered)
 {
-	for (size_t i = 0; i < TSI_COUNT_OF(variants); i++) {
-		const struct variant *variant = &variants[i];
-		struct str known = tsi_str_of(variant->word);
-		if (!(variant->families & family) || !tsi_str_has_prefix(word, known))
+	for (size_t length; *list; list += length + (list[length] == ' ')) {
+		length = strcspn(list, " ");
+		struct str known = { list, length };
+		if (!tsi_str_has_prefix(word, known))
 			continue;
-		struct str rest = { word.data + known.length, word.length - known.length };
-		if (variant->is_numbered ? is_number(rest) : rest.length == 0)
+		struct str rest = { word.data + length, word.length - length };
+		if (is_numbered ? is_number(rest) : rest.length == 0)
 			return true;
 	}
+	return false;
+}
+
+static bool is_known_variant(struct str word, enum family family)
+{
+	for (size_t i = 0; i < TSI_COUNT_OF(variants); i++)
+		if (variants[i].families & family &&
+		    is_listed(word, variants[i].words, variants[i].is_numbered))
+			return true;
 	return false;
 }
 
@@ -260,53 +222,14 @@ static bool put_identifier(struct writer *writer, struct str identifier)
 /* ---- C++ ---------------------------------------------------------------------------------- */
 
 /* Names within template arguments that are types of elements, containers and wrappers. */
-static const char *const type_words[] = {
-	"void",
-	"bool",
-	"char",
-	"short",
-	"int",
-	"long",
-	"unsigned",
-	"signed",
-	"float",
-	"double",
-	"half",
-	"__half",
-	"__half2",
-	"__nv_bfloat16",
-	"__nv_bfloat162",
-	"__hip_bfloat16",
-	"hip_bfloat16",
-	"nv_bfloat16",
-	"Half",
-	"BFloat16",
-	"complex",
-	"float2",
-	"float4",
-	"decltype",
-	"const",
-	"volatile",
-	"true",
-	"false",
-	"operator",
-	"type",
-	"array",
-	"Array",
-	"OpaqueType",
-	"AccumulateType",
-	"TensorInfo",
-	"TensorListMetadata",
-	"OffsetCalculator",
-	"TrivialOffsetCalculator",
-	"LoadWithCast",
-	"LoadWithoutCast",
-	"StoreWithCast",
-	"StoreWithoutCast",
-	"gpu_kernel_impl",
-	"gpu_kernel_impl_nocast",
-	"default_config",
-};
+static const char type_words[] =
+	"void bool char short int long unsigned signed float double half __half __half2 "
+	"__nv_bfloat16 __nv_bfloat162 __hip_bfloat16 hip_bfloat16 nv_bfloat16 Half "
+	"BFloat16 complex float2 float4 decltype const volatile true false operator "
+	"type array Array OpaqueType AccumulateType TensorInfo TensorListMetadata "
+	"OffsetCalculator TrivialOffsetCalculator LoadWithCast LoadWithoutCast "
+	"StoreWithCast StoreWithoutCast gpu_kernel_impl gpu_kernel_impl_nocast "
+	"default_config";
 
 static bool is_identifier_char(char c)
 {
@@ -328,10 +251,7 @@ static bool is_type(struct str word)
 {
 	if (word.length > 2 && memcmp(word.data + word.length - 2, "_t", 2) == 0)
 		return true;
-	for (size_t i = 0; i < TSI_COUNT_OF(type_words); i++)
-		if (tsi_str_equal(word, tsi_str_of(type_words[i])))
-			return true;
-	return false;
+	return is_listed(word, type_words, false);
 }
 
 /* A place in a C++ name. */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analyze/analyzer_table.h"
+#include "analyze/lookup.h"
 #include "base/error.h"
 #include "base/nearest.h"
 #include "decode/json.h"
@@ -72,23 +73,14 @@ static void fact_id(char id[MAX_NAME], const struct tscope_analyzer_def *analyze
 
 static bool find_fact(struct gate_expression *gate, const char *name)
 {
-	size_t index = tscope_analyzer_find(name);
-	const char *dot = strchr(name, '.');
+	const struct tscope_fact_def *def = tsi_find_fact(name, &gate->analyzer, &gate->fact);
 
-	if (!dot || index == tscope_analyzer_count())
+	if (!def)
 		return false;
-	const struct tscope_analyzer_def *analyzer = tscope_analyzer(index);
-	for (size_t i = 0; i < analyzer->fact_count; i++) {
-		if (strcmp(analyzer->facts[i].name, dot + 1) != 0)
-			continue;
-		gate->analyzer = index;
-		gate->fact = i;
-		gate->unit = analyzer->facts[i].unit;
-		gate->scale = 1;
-		gate->is_of_comparison = tsi_analyzer(index)->levels == LEVEL_DIFF;
-		return true;
-	}
-	return false;
+	gate->unit = def->unit;
+	gate->scale = 1;
+	gate->is_of_comparison = tsi_analyzer(gate->analyzer)->levels == LEVEL_DIFF;
+	return true;
 }
 
 /*
