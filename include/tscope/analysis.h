@@ -19,18 +19,18 @@ struct tscope_analysis;
 struct tscope_analysis_options {
 	bool python;        /* run the python analyzer (the trace must have kept the frames) */
 	size_t table_limit; /* rows kept of each table; 0: all */
-	/* Floating-point operations of a step on one device, and of it per second; 0: not said. */
+	/* FLOPs of a step on one device, and the device's peak per second; 0: unknown. */
 	double flops_per_step, peak_flops;
-	struct tscope_model model;          /* where flops_per_step is not said; zero: none */
-	struct tscope_scalar_names scalars; /* of metrics that convention does not tell */
-	/* The ranks are this many stages of a pipeline (0: where the traces say so) ... */
+	struct tscope_model model;          /* used without flops_per_step; zero: none */
+	struct tscope_scalar_names scalars; /* names of metrics that do not follow a convention */
+	/* Number of pipeline stages that the ranks form (0: as the traces show) ... */
 	unsigned pipeline_stages;
-	unsigned microbatches; /* ... fed with this many microbatches a step (0: not said) */
-	/* From this excess over the median of the others on a rank is slow; 0: 0.01 */
+	unsigned microbatches; /* ... and microbatches per step (0: unknown) */
+	/* Least excess over the others' median that makes a rank slow; 0: 0.01 */
 	double slow_rank_min_excess;
-	/* Of allocation sites: frames in each, innermost first (0: 1) ... */
+	/* Frames in an allocation site, innermost first (0: 1) ... */
 	unsigned stack_depth;
-	const char *stack_filter; /* ... of stacks that hold this text; NULL: of all */
+	const char *stack_filter; /* ... from stacks with this text; NULL: all */
 };
 
 enum tscope_unit {
@@ -76,7 +76,7 @@ struct tscope_fact_def {
 	const char *meaning;
 };
 
-/* What a table is in JSON. */
+/* How a table is written as JSON. */
 enum tscope_table_shape {
 	TSCOPE_TABLE_ROWS,   /* an array of objects */
 	TSCOPE_TABLE_LIST,   /* one column: an array of values */
@@ -94,17 +94,17 @@ struct tscope_table_def {
 };
 
 /*
- * What the facts of an analyzer sum over that are sums (of ns, bytes, FLOPs or counts), so that
- * runs of different lengths can be compared; tscope_fact_total() tells which are.
+ * What an analyzer's sums (of ns, bytes, FLOPs or counts) cover, so that runs of different lengths
+ * can be compared; tscope_fact_total() says which facts are sums.
  */
 enum tscope_total {
-	TSCOPE_TOTAL_NONE,    /* no sums, or what a longer run does not raise */
+	TSCOPE_TOTAL_NONE,    /* no sums, or sums that do not grow with the run */
 	TSCOPE_TOTAL_STEPS,   /* the steps that count, once for each device: budget.step_count */
 	TSCOPE_TOTAL_TIMED,   /* the steps that have a time and count: step_time.count */
 	TSCOPE_TOTAL_CAPTURE, /* the whole trace: steps.count */
 };
 
-/* What an analyzer is and yields: the same for every trace. */
+/* Definition of an analyzer: the same for every trace. */
 struct tscope_analyzer_def {
 	const char *id;
 	const char *summary;
@@ -112,7 +112,7 @@ struct tscope_analyzer_def {
 	size_t fact_count;
 	const struct tscope_table_def *tables;
 	size_t table_count;
-	bool per_device;   /* its facts exist per device, too */
+	bool per_device;   /* its facts also exist per device */
 	const char *needs; /* what the input must hold for them: "a trace with device activity" */
 	enum tscope_total total;
 };
@@ -129,7 +129,7 @@ size_t tscope_analyzer_find(const char *id);
 /* The table with an id such as "kernels.by_name", and its indices; NULL: no such id. */
 const struct tscope_table_def *tscope_table_find(const char *id, size_t *analyzer, size_t *table);
 
-/* What a fact sums over: its analyzer's total, or NONE where it is a mean, a ratio, a maximum … */
+/* What a fact sums over: its analyzer's total; NONE for a mean, a ratio, a maximum … */
 enum tscope_total tscope_fact_total(const struct tscope_analyzer_def *analyzer, size_t fact);
 
 /* The trace and timeline must outlive the analysis, which the caller frees. */
@@ -151,21 +151,18 @@ const char *tscope_analysis_device_name(const struct tscope_analysis *analysis, 
 
 enum { TSCOPE_WHOLE_TRACE = -1 }; /* a scope; 0 … device count - 1 are the devices */
 
-/* Did this analyzer run for this scope? */
+/* Whether this analyzer ran for this scope. */
 bool tscope_analysis_has(const struct tscope_analysis *analysis, size_t analyzer, int scope);
 
-/* Why the analyzer's figures must not be believed, or NULL where nothing speaks against them. */
+/* Why the analyzer's figures are unreliable, or NULL. */
 const char *tscope_analysis_reliability(const struct tscope_analysis *analysis, size_t analyzer,
 					int scope);
 
-/*
- * Why a fact is absent, or must not be believed although it is there; NULL where
- * nothing is to be said. What is said of its analyzer holds for it, too.
- */
+/* Why a fact is absent or unreliable, or NULL. Includes doubts about its whole analyzer. */
 const char *tscope_analysis_fact_doubt(const struct tscope_analysis *analysis, size_t analyzer,
 				       size_t fact, int scope);
 
-/* That which is said of this fact alone; NULL where it is said of its analyzer, or nothing is. */
+/* As above, without doubts about the whole analyzer. */
 const char *tscope_analysis_fact_own_doubt(const struct tscope_analysis *analysis, size_t analyzer,
 					   size_t fact, int scope);
 

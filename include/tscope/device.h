@@ -10,7 +10,7 @@
  * and rooflines are measured against these figures.
  */
 
-/* What a product is computed in: the type of its operands, not of the sum. */
+/* Precision of a product: the type of its operands, not of the sum. */
 enum tscope_precision {
 	TSCOPE_PRECISION_UNKNOWN,
 	TSCOPE_PRECISION_FP64, /* on tensor or matrix cores where these can */
@@ -30,13 +30,16 @@ const char *tscope_precision_name(enum tscope_precision precision);
 /* A device as PyTorch sees one: a card, a die of a package that counts as two, a chip. */
 struct tscope_device {
 	const char *name; /* "H100 SXM5 80GB" */
-	/* FLOP/s (int8: OP/s) of dense products, by precision; 0: it has none, none is known. */
+	/* FLOP/s (int8: OP/s) of dense products, by precision; 0: none or unknown. */
 	double peak_flops[TSCOPE_PRECISION_COUNT];
 	double sparse_flops;     /* of 2:4 sparse 16-bit products, never used for MFU; 0: none */
 	double bytes_per_second; /* of its memory; 0: not known */
 	uint32_t sm_count;       /* multiprocessors, compute units; 0: not known */
 	uint32_t memory_gib;     /* as sold; 0: there are several sizes */
-	/* Of the 16-bit peak: 'A' two sources, or reproduced; 'B' one; 'C' secondary, disputed. */
+	/*
+	 * Quality of the 16-bit peak: 'A' two sources, or reproduced; 'B' one; 'C' secondary,
+	 * disputed.
+	 */
 	char confidence;
 	const char *source; /* where the figures come from */
 };

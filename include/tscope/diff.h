@@ -7,11 +7,11 @@
 
 /*
  * A comparison of two sides: what changed from A to B, whether it is real, and
- * what explains it. A side is whatever tscope_run_open() takes (a run, a trace,
- * a rank, a file about memory), or a report that was saved as JSON.
+ * what explains it. A side is anything that tscope_run_open() takes (a run, a trace,
+ * a rank, a file about memory), or a report saved as JSON.
  *
- * What comes of it is facts, as of everything else: those of the analyzers step_change,
- * explanation, kernel_changes … (tscope-json(5)), which reports print and gates read.
+ * The result is facts: those of the analyzers step_change, explanation, kernel_changes …
+ * (tscope-json(5)), which reports print and gates read.
  */
 struct tscope_diff;
 
@@ -22,7 +22,7 @@ enum tscope_side {
 };
 
 struct tscope_diff_options {
-	struct tscope_run_options run;    /* how sides that are no saved reports are read */
+	struct tscope_run_options run;    /* how to read sides that are not saved reports */
 	struct tscope_rule_options rules; /* how both sides are diagnosed */
 	/* Losses a and b are equal up to |a − b| <= tolerance × max(|a|, |b|); 0: exactly. */
 	double loss_tolerance;
@@ -49,7 +49,7 @@ struct tscope_diff_side {
 	const char *path;             /* as it was given */
 	const struct tscope_run *run; /* NULL: a saved report */
 	const char *saved_by;         /* "tscope 0.1.0" of a saved report, else NULL */
-	/* Of a saved report: what was wrong with its inputs ("PATH: what"), NULL: nothing. */
+	/* Saved reports only: what was wrong with their inputs ("PATH: what"); NULL: nothing. */
 	const char *saved_damage;
 	uint64_t saved_dropped_count;           /* and what of them was lost to every figure */
 	const struct tscope_analysis *analysis; /* of the whole */

@@ -33,11 +33,11 @@ enum tscope_status {
 struct tscope_error {
 	enum tscope_status status;
 	bool has_offset;
-	uint64_t offset;   /* byte in the stream that the message speaks of, if has_offset */
+	uint64_t offset;   /* byte offset in the stream, if has_offset */
 	char message[488]; /* lower case, no full stop, never longer than this; NUL-terminated */
 };
 
-/* What a status means in a few words ("out of memory"). Never NULL, static. */
+/* A short text for a status ("out of memory"). Never NULL, static. */
 const char *tscope_status_text(enum tscope_status status);
 
 #endif

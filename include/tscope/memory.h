@@ -39,7 +39,7 @@ enum tscope_status tscope_memory_open(struct tscope_memory **ret, const char *pa
 				      const struct tscope_trace_options *options,
 				      struct tscope_error *err);
 
-/* The same from memory; the bytes are needed only during the call. name stands in messages. */
+/* As above, from memory; the bytes are needed only during the call. name appears in messages. */
 enum tscope_status tscope_memory_open_memory(struct tscope_memory **ret, const char *name,
 					     const void *data, size_t length,
 					     const struct tscope_trace_options *options,
@@ -58,7 +58,7 @@ struct tscope_memory_info {
 	uint64_t bytes;          /* decompressed */
 	uint64_t record_count;   /* entries and blocks, points, values: what there is to count */
 	uint64_t dropped_count;  /* of these, not understood and in no figure */
-	int64_t rank;            /* that its content or path tells, or -1 */
+	int64_t rank;            /* from its content or path, or -1 */
 	const char *note;        /* what a person should know, or "" */
 	/* Why reading ended before the end, or NULL: what came before it counts. */
 	const struct tscope_error *damage;
@@ -76,10 +76,7 @@ enum tscope_status tscope_memory_analyze(struct tscope_analysis **ret,
 					 const struct tscope_analysis_options *options,
 					 struct tscope_error *err);
 
-/*
- * Can the one be the earlier one of the other: snapshots of the same rank and devices, taken in
- * this order?
- */
+/* Whether two snapshots are of the same rank and devices, taken in this order. */
 bool tscope_memory_is_comparable(const struct tscope_memory *memory,
 				 const struct tscope_memory *earlier);
 

@@ -4,7 +4,7 @@
 
 #include <tscope/error.h>
 
-/* A model told by its sizes, from which the FLOPs of a training step follow without a trace. */
+/* A model's sizes, which determine the FLOPs of a training step without a trace. */
 struct tscope_model {
 	double flops;          /* of a step of the whole job, nothing computed twice; 0: no model */
 	double hardware_flops; /* with what activation recomputation computes again */

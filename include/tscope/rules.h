@@ -50,7 +50,7 @@ struct tscope_rule_options {
 	size_t change_count;
 };
 
-/* Is it a change that tscope_diagnose() takes? Else TSCOPE_E_FORMAT: what is wrong with it. */
+/* Checks a change for tscope_diagnose(). TSCOPE_E_FORMAT: what is wrong with it. */
 enum tscope_status tscope_rule_change_check(const char *change, struct tscope_error *err);
 
 /*
@@ -90,7 +90,7 @@ struct tscope_finding {
 	int64_t recoverable_ns_per_step;
 	const struct tscope_evidence *evidence;
 	size_t evidence_count;
-	/* Rules that fired for the same cause and are told by this one. */
+	/* Rules that fired for the same cause and were merged into this finding. */
 	const struct tscope_rule_def *const *also;
 	size_t also_count;
 };
@@ -99,7 +99,7 @@ size_t tscope_diagnosis_finding_count(const struct tscope_diagnosis *diagnosis);
 struct tscope_finding tscope_diagnosis_finding(const struct tscope_diagnosis *diagnosis,
 					       size_t index);
 
-/* Did the rule fire, be it told by another one's finding? */
+/* Whether the rule fired, even if merged into another finding. */
 bool tscope_diagnosis_fired(const struct tscope_diagnosis *diagnosis,
 			    const struct tscope_rule_def *rule);
 

@@ -15,7 +15,7 @@ struct tscope_run;
 struct tscope_run_options {
 	struct tscope_trace_options trace;
 	struct tscope_timeline_options
-		timeline; /* its marks and range hold for step records, too */
+		timeline; /* its marks and range also apply to step records */
 	struct tscope_analysis_options analysis;
 };
 
@@ -35,15 +35,15 @@ enum tscope_status tscope_run_open(struct tscope_run **ret, const char *const *p
 void tscope_run_free(struct tscope_run *run);
 
 /*
- * Several runs, where the paths may hold what more than one job left behind. Files that
- * contradict each other (step records of one rank in two folders, different world sizes,
- * different values of a metric at the same steps) are of different runs: each of the folders in
- * which they lie, below the one that they share, is opened as a run by itself. Traces of one
- * rank that overlap in time are no reason: that may be a name that tells the wrong rank.
+ * Several runs, for paths with files of more than one job. Files that contradict each other (step
+ * records of one rank in two folders, different world sizes, different values of a metric at the
+ * same steps) belong to different runs: each of their folders below the common one is opened as a
+ * run of its own. Traces of one rank that overlap in time are not a contradiction: a file name may
+ * state the wrong rank.
  */
 struct tscope_runs;
 
-/* As tscope_run_open(), but that contradictions are settled so where that is possible. */
+/* As tscope_run_open(), but resolves contradictions this way if possible. */
 enum tscope_status tscope_runs_open(struct tscope_runs **ret, const char *const *paths,
 				    size_t count, const struct tscope_run_options *options,
 				    struct tscope_error *err);
@@ -83,7 +83,7 @@ enum tscope_input_kind {
 	TSCOPE_INPUT_KIND_COUNT,
 };
 
-/* What is counted in one: "events", "lines", "records", "values". Never NULL. */
+/* The unit of an input's counts: "events", "lines", "records", "values". Never NULL. */
 const char *tscope_input_kind_unit(enum tscope_input_kind kind);
 
 /* A file that was read. Strings live as long as the run. */
@@ -100,7 +100,7 @@ struct tscope_run_input {
 	unsigned window; /* 0, 1 …: several traces of one rank, in the order of time */
 	const struct tscope_error *damage; /* what ended the reading early, or NULL */
 	const uint64_t *diagnostics;       /* of a trace, by enum tscope_diagnostic; else NULL */
-	/* What a person should know ("the last line is incomplete"), or "". */
+	/* A note for the user ("the last line is incomplete"), or "". */
 	const char *note;
 };
 
@@ -118,7 +118,7 @@ struct tscope_run_other {
 size_t tscope_run_other_count(const struct tscope_run *run);
 struct tscope_run_other tscope_run_other(const struct tscope_run *run, size_t index);
 
-/* What lies beside several runs and is of none of them, and folders that gave no run. */
+/* Files that belong to none of several runs, and folders without a run. */
 size_t tscope_runs_other_count(const struct tscope_runs *runs);
 struct tscope_run_other tscope_runs_other(const struct tscope_runs *runs, size_t index);
 

@@ -4,12 +4,11 @@
 
 #include <tscope/error.h>
 
-/* What a metric that a job logs can be. */
+/* Roles of logged metrics. */
 enum { TSCOPE_SCALAR_ROLE_COUNT = 5 };
 
 /*
- * Names of metrics by role, where convention does not tell: loss, grad_norm, learning_rate,
- * throughput, mfu. NULL: by convention.
+ * Names of metrics by role (loss, grad_norm, learning_rate, throughput, mfu). NULL: by convention.
  */
 struct tscope_scalar_names {
 	const char *names[TSCOPE_SCALAR_ROLE_COUNT];

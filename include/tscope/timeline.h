@@ -5,8 +5,8 @@
 #include <tscope/trace.h>
 
 /*
- * The step timeline of a trace: where the steps begin and end, by which rule,
- * and how each step's wall time divides over the lines of the budget.
+ * The step timeline of a trace: the limits of steps, the rule that found them, and each step's
+ * wall time divided over the lines of the budget.
  */
 struct tscope_timeline;
 
@@ -16,13 +16,13 @@ struct tscope_timeline_options {
 	bool has_range;          /* only steps with first_step <= number <= last_step */
 	int64_t first_step, last_step;
 	/*
-	 * The batches that a trace holds, where its place among others tells (fkat): steps that no
-	 * mark numbers get these numbers if there are as many. batch_count 0: not known.
+	 * The batches of a trace, if its place among others shows them (fkat): steps without
+	 * numbers get these if there are as many. batch_count 0: unknown.
 	 */
 	int64_t first_batch, batch_count;
 };
 
-/* How the steps were found; the first rule that applies. */
+/* How the steps were found: the first rule that applies. */
 enum tscope_boundary {
 	TSCOPE_BOUNDARY_STEP_MARKER,   /* --step-marker NAME */
 	TSCOPE_BOUNDARY_TRAIN_BATCH,   /* Composer's event/train_batch */

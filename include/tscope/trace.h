@@ -77,7 +77,7 @@ enum tscope_status tscope_trace_open(struct tscope_trace **ret, const char *path
 				     const struct tscope_trace_options *options,
 				     struct tscope_error *err);
 
-/* The same from memory; the bytes are needed only during the call. name stands in messages. */
+/* As above, from memory; the bytes are needed only during the call. name appears in messages. */
 enum tscope_status tscope_trace_open_memory(struct tscope_trace **ret, const char *name,
 					    const void *data, size_t length,
 					    const struct tscope_trace_options *options,
@@ -86,7 +86,7 @@ enum tscope_status tscope_trace_open_memory(struct tscope_trace **ret, const cha
 /* Frees the trace and everything handed out from it. NULL is fine. */
 void tscope_trace_free(struct tscope_trace *trace);
 
-/* What ended the reading early ("gzip member 1: truncated"), or NULL where all was read. */
+/* Why reading ended early ("gzip member 1: truncated"), or NULL if all was read. */
 const struct tscope_error *tscope_trace_damage(const struct tscope_trace *trace);
 
 uint64_t tscope_trace_diagnostic(const struct tscope_trace *trace, enum tscope_diagnostic kind);
@@ -98,7 +98,7 @@ struct tscope_trace_info {
 	const char *compression; /* "none", "gzip", "zstd+gzip" */
 	uint64_t source_bytes;   /* of the file; of a pipe those read */
 	uint64_t bytes;          /* decompressed */
-	uint64_t event_count;    /* elements of traceEvents, whatever became of them */
+	uint64_t event_count;    /* elements of traceEvents, used or not */
 	uint64_t dropped_count;  /* of these, lost: the sum of the DROPPED diagnostics */
 	int64_t base_time_ns;    /* Unix time of the clock's zero, or 0 with has_base_time false */
 	bool has_base_time;
@@ -112,7 +112,7 @@ struct tscope_trace_info {
 
 const struct tscope_trace_info *tscope_trace_info(const struct tscope_trace *trace);
 
-/* What a span is. The order is that of the model: host classes first, device classes last. */
+/* Classes of spans, in the model's order: host classes first, device classes last. */
 enum tscope_span_class {
 	TSCOPE_SPAN_CPU_OP,     /* operators: aten::mm, autograd functions, record_param_comms */
 	TSCOPE_SPAN_ANNOTATION, /* record_function, ProfilerStep#N, Composer's event/… */

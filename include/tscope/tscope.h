@@ -51,8 +51,8 @@
 const char *tscope_version(void);
 
 /*
- * What this build can and cannot read, a line each: "zstd 1.5.4", "lz4: not
- * built in". NULL after the last.
+ * Formats that this build can and cannot read, one line each: "zstd 1.5.4", "lz4: not built in".
+ * NULL after the last.
  */
 const char *tscope_build_feature(size_t index);
 

@@ -33,7 +33,7 @@ struct tscope_analysis {
 	const struct tscope_analysis *before; /* answers where no sheet is; NULL: nobody */
 	/* Files about memory, asked before `before`; NULL where there is none. */
 	const struct tscope_analysis *memory[TSCOPE_MEMORY_KIND_COUNT];
-	/* Of other traces of the rank, asked where nobody has a figure; or NULL. */
+	/* Other traces of the rank, for figures that no analysis above has; or NULL. */
 	const struct tscope_analysis *beside[ANALYSES_BESIDE];
 	struct step_series steps; /* of the trace */
 	struct analysis_device *devices;
@@ -60,7 +60,7 @@ static struct fact_sheet *sheet_at(const struct tscope_analysis *analysis, size_
 	return &analysis->sheets[analyzer * analysis->scope_count + slot];
 }
 
-/* How many of an analyzer's sheets may be in use; the others, of many devices, stay untouched. */
+/* How many of an analyzer's sheets may be in use; the others stay untouched. */
 static size_t slot_count_of(const struct tscope_analysis *analysis, size_t analyzer)
 {
 	return tscope_analyzer(analyzer)->per_device ? analysis->scope_count : 1;
@@ -89,7 +89,7 @@ static bool is_empty(const struct fact_sheet *sheet)
 	return true;
 }
 
-/* What one of the traces beside says, or NULL. */
+/* The sheet of another trace of the rank, or NULL. */
 static const struct fact_sheet *find_beside(const struct tscope_analysis *analysis, size_t analyzer,
 					    int scope)
 {
@@ -276,7 +276,7 @@ static enum tscope_status analyze_trace(struct tscope_analysis *analysis,
 	tsi_note_flops(&analysis->steps, analysis->flops);
 	scope->flops = analysis->flops;
 	status = run_trace_jobs(analysis, scope, false, err);
-	tsi_arena_deinit(&analysis->flops->operators.memory); /* has told what it knows */
+	tsi_arena_deinit(&analysis->flops->operators.memory); /* no longer needed */
 	return status;
 }
 

@@ -7,9 +7,8 @@
 #include <tscope/memory.h>
 
 /*
- * Analyses beyond that of one trace, for what puts a run together. Each level
- * holds the sheets of its own analyzers and answers for all others with those
- * of the level before.
+ * Internal API to build analyses of ranks, runs and comparisons. Each level holds the sheets of its
+ * own analyzers and answers for all others with those of the level before.
  */
 
 /*

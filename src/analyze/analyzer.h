@@ -28,38 +28,38 @@ struct replay_graph;  /* comm/replay.h */
  * cannot get the wrong name. JSON, diff and gates follow without another line.
  */
 struct analysis_scope {
-	/* Of one trace; NULL at the levels of rank and run. */
+	/* One trace; NULL at the levels of rank and run. */
 	const struct tscope_trace *trace;
 	const struct tscope_timeline *timeline;
 	const struct trace_flops *flops; /* NULL to analyzers beside_flops */
 	const uint8_t *kernel_kinds;     /* by name id, of kernels (kernel_vote.h) */
 	/* Devices [first_device, end_device): one, or all for the trace's own figures. */
 	uint32_t first_device, end_device;
-	/* Of the trace, of the rank, or of the run: there the slowest rank's, step by step. */
+	/* Steps of the trace or rank; at the run level the slowest rank's time of each step. */
 	const struct step_series *steps;
 	/* All ranks, in ascending order, at the level of the run; else NULL, 0. */
 	const struct step_series *ranks;
 	size_t rank_count;
 	/*
-	 * What the traces of these ranks say together, at the level of the run where two or more
-	 * ranks have communication; else NULL. Its ranks are those of `ranks`, by index.
+	 * The traces of these ranks combined; only at the run level with communication on two or
+	 * more ranks, else NULL. Its ranks are those of `ranks`, by index.
 	 */
 	const struct world *world;
 	/* To replay the steps of that world; NULL where nothing matches. */
 	const struct replay_graph *replay_graph;
 	/*
-	 * What files about the memory of a rank say, at its level, or of the lowest at the run's;
-	 * by kind, NULL: none does.
+	 * Analyses of the rank's memory files (at the run level the lowest rank's), by kind; NULL:
+	 * none.
 	 */
 	const struct tscope_analysis *const *rank_memory;
-	/* Of a file about memory; earlier: one to compare with, or NULL. Else both NULL. */
+	/* A memory file, and an earlier one to compare with or NULL. At other levels both NULL. */
 	const struct tscope_memory *memory, *earlier;
 	const struct comparison *comparison; /* of two sides, at its level; else NULL */
 	const struct tscope_analysis_options *options;
 	struct intern *texts; /* those that analyzers make (tsi_make_text) live here */
 };
 
-/* What an analyzer looks at. Figures that it has not at a level are those of the level before. */
+/* What an analyzer looks at. A level without its own value inherits the previous level's. */
 enum analyzer_level {
 	LEVEL_TRACE = 1 << 0, /* a trace; for the whole of it and perhaps for each device */
 	LEVEL_RANK = 1 << 1,  /* the steps of one rank, from records and traces */
@@ -79,7 +79,7 @@ struct analyzer {
 	struct tscope_analyzer_def def;
 	unsigned levels; /* enum analyzer_level, those at which it runs */
 	bool on_request; /* only with options.python, or where the trace is VizTracer's */
-	/* Of a trace: needs no FLOPs, nor those of scope->steps; may run while they are counted. */
+	/* Trace level: uses no FLOPs (nor scope->steps'), so it may run while they are counted. */
 	bool beside_flops;
 	/* LEVEL_RUN only with several ranks: of one the rank's sheet says the same, row by row. */
 	bool of_several_ranks;

@@ -42,7 +42,7 @@ ANALYZER(python)
 ANALYZER(callbacks)
 ANALYZER(counters)
 ANALYZER(provenance)
-/* Those of a comparison are in src/diff/. */
+/* Analyzers of comparisons; they live in src/diff/. */
 DIFF_ANALYZER(step_change)
 DIFF_ANALYZER(explanation)
 DIFF_ANALYZER(rank_changes)

@@ -65,8 +65,8 @@ const struct tscope_analyzer_def *tscope_analyzer(size_t index)
 }
 
 /*
- * Words in the name of a fact that is no sum although its unit would allow it: of statistics, of
- * what there are so many of however long a run is, of steps, ranks and where they are.
+ * Words in names of facts that are not sums although their unit would allow it: statistics, counts
+ * that do not grow with the run, steps, ranks and places.
  */
 static const char *const words_of_no_sum[] = {
 	"mean", "median",  "p50",      "p95",       "p99",  "min",   "max",

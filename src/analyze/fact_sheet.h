@@ -5,7 +5,7 @@
 #include "analyze/facts.h"
 #include "base/arena.h"
 
-/* What facts.c and analysis.c know of a sheet, and analyzers need not. */
+/* The inside of a sheet, for facts.c and analysis.c only. */
 
 struct fact_table {
 	struct tscope_value *cells; /* row by row, column_count each */

@@ -166,7 +166,7 @@ struct tscope_value *tsi_table_row(struct fact_sheet *sheet, size_t table)
 	return sheet->spare_row;
 }
 
-/* What a row is sorted by. */
+/* Sort key of a row. */
 struct row_key {
 	int64_t number;
 	const char *text;

@@ -25,15 +25,12 @@ void tsi_fact_ratio(struct fact_sheet *sheet, size_t fact, int64_t numerator, in
 /* As tsi_mean(). */
 void tsi_fact_mean(struct fact_sheet *sheet, size_t fact, int64_t total, int64_t count);
 
-/*
- * Says why the figures of this sheet must not be believed. Static or
- * trace-owned text. The first one stays.
- */
+/* Marks the sheet's figures as unreliable. Static or trace-owned text. The first reason stays. */
 void tsi_fact_unreliable(struct fact_sheet *sheet, const char *reason);
 
 /*
- * Says why one fact is absent, or must not be believed. Static or trace-owned
- * text, or of the steps' names. The first one stays.
+ * Says why one fact is absent or unreliable. Static or trace-owned text, or one of the steps'
+ * names. The first reason stays.
  */
 void tsi_fact_doubt(struct fact_sheet *sheet, size_t fact, const char *reason);
 
@@ -79,7 +76,7 @@ TSI_MUST_CHECK TSI_PRINTF(4, 5) enum tscope_status
 	tsi_make_text(const struct analysis_scope *scope, const char **text,
 		      struct tscope_error *err, const char *format, ...);
 
-/* The same of a text as it is; one with a NUL in it ends there. */
+/* As above, for a plain text; one with a NUL in it ends there. */
 TSI_MUST_CHECK
 enum tscope_status tsi_keep_text(const struct analysis_scope *scope, struct str text,
 				 const char **kept, struct tscope_error *err);
@@ -95,7 +92,7 @@ static inline struct tscope_value tsi_text(const char *text)
 	return (struct tscope_value){ .kind = TSCOPE_VALUE_TEXT, .text = text };
 }
 
-/* The same of a text that may not be there. */
+/* As above; NULL: absent. */
 static inline struct tscope_value tsi_text_if(const char *text)
 {
 	return text ? tsi_text(text) : (struct tscope_value){ 0 };

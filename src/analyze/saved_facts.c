@@ -12,7 +12,7 @@
 #include "analyze/fact_sheet.h"
 #include "base/error.h"
 
-/* What an analysis without any fact takes, in values. */
+/* Size of an analysis without any fact, in values. */
 enum { ANALYSIS_VALUES = 512 };
 
 /* The sheet that is being filled. What fails first stays; all calls after it do nothing. */

@@ -44,7 +44,7 @@ static struct plain_value find(const struct document *doc, struct plain_value di
 	return tsi_plain_find(doc->plain, dict, tsi_str_of(key));
 }
 
-/* What is no text is the empty one. */
+/* "" if it is not a text. */
 static struct str find_text(const struct document *doc, struct plain_value dict, const char *key)
 {
 	return tsi_plain_text(doc->plain, find(doc, dict, key));
@@ -73,7 +73,7 @@ static enum tscope_status check_head(const struct document *doc, struct saved_re
 	return TSCOPE_OK;
 }
 
-/* Several traces or files side by side are no side of a comparison; one of them is. */
+/* A comparison takes one trace or file, not several side by side. */
 static enum tscope_status find_body(struct document *doc)
 {
 	static const char *const lists[] = { "traces", "files" };
@@ -179,14 +179,14 @@ static enum tscope_status read_ranks(struct document *doc, struct saved_report *
 
 /* ---- what was wrong with its inputs -------------------------------------------------------- */
 
-/* What a report says of its files, one after the other. */
+/* Damage reported for the files of a report. */
 struct damages {
 	const struct document *doc;
 	struct saved_report *report;
 	size_t count;
 };
 
-/* The first one is told, the rest counted. `what` is no text: nothing was wrong. */
+/* Names the first and counts the rest. `what` is not a text: nothing was wrong. */
 static void add_damage(struct damages *damages, struct plain_value file, struct plain_value what)
 {
 	const struct plain *plain = damages->doc->plain;
@@ -221,7 +221,9 @@ static void add_input(struct damages *damages, struct plain_value input)
 		add_dropped(damages, tsi_plain_value(doc->plain, kinds, i));
 }
 
-/* Of a run each input says what ended it, of a trace the report; problems were not read at all. */
+/*
+ * In a run each input has its damage, in a trace the report has; "problems" were not read at all.
+ */
 static void read_damage(const struct document *doc, struct saved_report *report)
 {
 	struct damages damages = { .doc = doc, .report = report };

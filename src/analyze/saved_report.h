@@ -29,12 +29,12 @@ struct saved_report {
 	struct saved_rank *ranks; /* ascending; one at least, whose analysis may be the whole's */
 	size_t rank_count;
 	bool is_cut; /* a ranking holds fewer rows than its facts count: it was saved with --top */
-	/* What was wrong with the files that it was made of: "PATH: what, and 2 more", or "". */
+	/* Damage to the files that it was made of: "PATH: what, and 2 more", or "". */
 	char damage[SAVED_DAMAGE_CHARS];
 	uint64_t dropped_count; /* events, lines or records of these that no figure has */
 };
 
-/* Do the first bytes of a file look like a report of ours? (up to TASTED_PLAIN_BYTES) */
+/* Whether the first bytes of a file (up to TASTED_PLAIN_BYTES) look like a saved report. */
 bool tsi_is_saved_report(struct str head);
 
 /*

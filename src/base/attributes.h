@@ -2,7 +2,7 @@
 #ifndef TSCOPE_BASE_ATTRIBUTES_H
 #define TSCOPE_BASE_ATTRIBUTES_H
 
-/* What gcc and clang know beyond C11, under names that say what is meant. */
+/* gcc and clang extensions to C11, under descriptive names. */
 
 #define TSI_MUST_CHECK __attribute__((warn_unused_result))
 #define TSI_PRINTF(text, first) __attribute__((format(printf, text, first)))

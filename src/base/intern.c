@@ -92,7 +92,7 @@ static size_t find_slot(const struct intern *set, struct str text, uint32_t hash
 	return at;
 }
 
-/* Of the next chunk: twice the last one. */
+/* The size of the next chunk: twice the last one. */
 static size_t next_chunk_size(const struct intern_chunk *last, size_t needed)
 {
 	size_t size = last ? 2 * last->size : FIRST_CHUNK_BYTES;

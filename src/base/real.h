@@ -2,7 +2,7 @@
 #ifndef TSCOPE_BASE_REAL_H
 #define TSCOPE_BASE_REAL_H
 
-/* Reals as text, with a point whatever the locale of the program. */
+/* Reals as text, with a decimal point in any locale. */
 enum { REAL_TEXT_MAX = 48 }; /* room for any, with its NUL */
 
 /* As few digits as read back as the same double (15, 16 or 17); value must be finite. */

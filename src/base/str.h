@@ -50,7 +50,7 @@ static inline bool tsi_str_has_prefix(struct str text, struct str prefix)
 
 #define tsi_str_starts(text, literal) tsi_str_has_prefix((text), TSI_STR(literal))
 
-/* Where needle begins in text, or -1. */
+/* The offset of needle in text, or -1. */
 ptrdiff_t tsi_str_find(struct str text, struct str needle);
 
 /* As tsi_str_equal and tsi_str_find, but A-Z and a-z are the same. */
@@ -77,7 +77,7 @@ static inline bool tsi_may_hold(const struct letter_pairs *pairs, struct str nee
 	return true;
 }
 
-/* Of ASCII, whatever the locale. */
+/* ASCII only, in any locale. */
 static inline bool tsi_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -102,7 +102,7 @@ static inline char tsi_to_lower(char c)
 	return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
-/* What JSON calls white space. */
+/* JSON white space. */
 static inline bool tsi_is_space(char c)
 {
 	return c == ' ' || c == '\n' || c == '\r' || c == '\t';

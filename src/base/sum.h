@@ -16,7 +16,7 @@ static inline void tsi_sum(int64_t *sum, int64_t part)
 		*sum = INT64_MAX;
 }
 
-/* The same of parts of either sign: a sum that passes one end stays there. */
+/* As above, for parts of either sign: the sum saturates at both ends. */
 static inline void tsi_sum_signed(int64_t *sum, int64_t part)
 {
 	if (tsi_ckd_add(sum, *sum, part))

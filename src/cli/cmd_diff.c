@@ -57,7 +57,7 @@ static enum exit_code load(struct tscope_diff **diff, const struct options *opti
 		tscope_diff_open(diff, (const char *const *)options->operands, &diff_options, &err);
 	progress_stop(&progress);
 	if (status != TSCOPE_OK) {
-		say_error(NULL, &err, ""); /* the message names the side that it speaks of */
+		say_error(NULL, &err, ""); /* the message names the side */
 		return exit_code_of(status);
 	}
 	for (enum tscope_side i = TSCOPE_SIDE_A; i < TSCOPE_SIDE_COUNT; i++) {

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What is written for each rank. */
+/* The files written for each rank. */
 static const struct rank_file {
 	const char *name;
 	enum tscope_status (*write)(FILE *out, const struct tscope_run *run, size_t rank,
@@ -88,7 +88,7 @@ static void deinit(struct export_files *files)
 	free(files->paths);
 }
 
-/* Fails for want of memory only. */
+/* Fails only without memory. */
 static enum exit_code init(struct export_files *files, const struct tscope_run *run,
 			   const char *folder)
 {
@@ -116,7 +116,7 @@ static enum exit_code init(struct export_files *files, const struct tscope_run *
 	return EXIT_CODE_OK;
 }
 
-/* Where step records may lie below an entry of the folder; false: nowhere. */
+/* The step records that an entry of the folder may be or contain; false: none. */
 static bool place_of_steps(struct place *place, const char *entry)
 {
 	size_t digit_count = strncmp(entry, "rank", 4) == 0 ? strspn(entry + 4, "0123456789") : 0;
@@ -183,7 +183,7 @@ static enum exit_code check_no_strangers(const struct export_files *files)
 	struct place stranger;
 	bool is_read;
 
-	/* What is missing is created, and where that fails it says why. */
+	/* A missing folder is created later, and failing to says why. */
 	if (!folder && (errno == ENOENT || errno == ENOTDIR))
 		return EXIT_CODE_OK;
 	is_read = folder && find_stranger(&stranger, files, folder);

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is made of one file, each from the one before. */
+/* Everything derived from one file, each from the one before. */
 struct loaded {
 	struct tscope_memory *memory;
 	struct tscope_analysis *analysis;
@@ -23,7 +23,7 @@ struct loaded {
 	struct gates gates;
 };
 
-/* Those that could be read, in the order of the command line. */
+/* The readable files, in command-line order. */
 struct files {
 	struct loaded *items;
 	size_t count;
@@ -97,8 +97,8 @@ static bool is_evaluated_anywhere(const struct files *files, size_t gate)
 }
 
 /*
- * What one file cannot tell, another may: growth is of every snapshot but the first. A gate trips
- * for want of figures only where no file has them.
+ * One file may have figures that another lacks: growth needs an earlier snapshot. A gate trips for
+ * missing figures only if no file has them.
  */
 static void excuse_gates(const struct files *files, const struct options *options)
 {

@@ -44,7 +44,7 @@ static enum exit_code write_report(const struct tscope_runs_report *report,
 	return output_commit(&out) ? code : EXIT_CODE_OUTPUT;
 }
 
-/* The path of a run's first file: what its gates are told apart by. */
+/* The path of a run's first file, which tells its gates from those of other runs. */
 static const char *subject_of(const struct tscope_runs *runs, size_t index)
 {
 	return tscope_runs_count(runs) > 1 ? tscope_run_input(tscope_runs_get(runs, index), 0).path

@@ -119,7 +119,7 @@ static void print_all(void)
 	}
 }
 
-/* Ids are upper case; what is near is looked for as if the word were, too. */
+/* Ids are upper case: look for the nearest one in upper case. */
 static enum exit_code fail_unknown(const char *id)
 {
 	char word[64];

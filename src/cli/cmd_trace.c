@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 
-/* What is made of one file, each from the one before. */
+/* Everything derived from one file, each from the one before. */
 struct loaded {
 	struct tscope_trace *trace;
 	struct tscope_timeline *timeline;

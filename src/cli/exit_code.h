@@ -4,7 +4,7 @@
 
 #include <tscope/error.h>
 
-/* How the program ends: a contract, in tscope(1). Where several hold, the largest wins. */
+/* Exit codes, documented in tscope(1). If several apply, the largest wins. */
 enum exit_code {
 	EXIT_CODE_OK = 0,     /* the report was made and every gate held */
 	EXIT_CODE_GATE = 1,   /* a gate tripped */

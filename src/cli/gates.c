@@ -64,7 +64,7 @@ void gates_deinit(struct gates *gates)
 	*gates = (struct gates){ 0 };
 }
 
-/* Too few steps to tell are no failure, unless nothing may be left open. */
+/* An inconclusive gate fails only with --strict. */
 static bool trips(const struct tscope_gate_result *result, const struct options *options)
 {
 	return !result->held && (!result->is_inconclusive || options->strict);
@@ -80,7 +80,7 @@ enum exit_code gates_judge(const struct gates *gates, const char *subject,
 		if (!trips(&gates->results[i], options))
 			continue;
 		code = EXIT_CODE_GATE;
-		/* The table does not know that nothing may be left open. */
+		/* The printed table ignores --strict. */
 		if (!is_table_seen || gates->results[i].is_inconclusive)
 			say_tripped(subject, gates->results[i].expression,
 				    gates->results[i].reason);

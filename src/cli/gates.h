@@ -5,7 +5,7 @@
 #include "exit_code.h"
 #include "options.h"
 
-/* What became of the gates of the command line, in their order. */
+/* Results of the --fail-on gates, in their order. */
 struct gates {
 	struct tscope_gate_result *results;
 	size_t count;
@@ -19,14 +19,14 @@ enum exit_code diagnose(struct tscope_diagnosis **diagnosis, const struct tscope
 enum exit_code gates_evaluate(struct gates *gates, const struct tscope_analysis *analysis,
 			      const struct tscope_diagnosis *diagnosis,
 			      const struct options *options);
-/* The same of gates on a comparison. */
+/* As above, for gates on a comparison. */
 enum exit_code gates_evaluate_change(struct gates *gates, const struct tscope_diff *diff,
 				     const struct options *options);
 void gates_deinit(struct gates *gates);
 
 /*
- * The exit code that the gates call for. Those that tripped are said on standard error, too, where
- * the reader of the job's log does not see the report; subject: the file, NULL where there is one.
+ * The exit code that the gates call for. Also prints tripped gates to standard error if the report
+ * does not go to the job's log. subject: the file, NULL if there is only one.
  */
 enum exit_code gates_judge(const struct gates *gates, const char *subject,
 			   const struct options *options);

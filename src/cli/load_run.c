@@ -49,13 +49,13 @@ struct tscope_run_options load_run_options(const struct options *options)
 		.analysis = options->analysis,
 	};
 
-	/* The rule's threshold is the analyzer's, too: what it lists is what the rule tells. */
+	/* The analyzer uses the rule's threshold, so that both list the same ranks. */
 	run_options.analysis.slow_rank_min_excess =
 		tscope_rule_value(&rules, "DIST.STRAGGLER", "threshold");
 	return run_options;
 }
 
-/* The operands of the command line are read, and this is told of it. */
+/* State while the operands are read. */
 struct loading {
 	struct tscope_run_options options;
 	const char *const *paths;
@@ -79,7 +79,7 @@ static enum exit_code end(struct loading *loading, enum tscope_status status)
 {
 	progress_stop(&loading->progress);
 	if (status != TSCOPE_OK)
-		say_error(NULL, &loading->err, ""); /* it names the paths that it speaks of */
+		say_error(NULL, &loading->err, ""); /* the message names the paths */
 	return exit_code_of(status);
 }
 

@@ -12,10 +12,10 @@
  */
 enum exit_code load_run(struct tscope_run **run, const struct options *options);
 
-/* The same where folders may hold several runs. */
+/* As above, for folders that may hold several runs. */
 enum exit_code load_runs(struct tscope_runs **runs, const struct options *options);
 
-/* How a run is to be read. */
+/* The options for reading a run. */
 struct tscope_run_options load_run_options(const struct options *options);
 
 /* Says what of a run is damaged or could not be read, and returns the exit code for it. */

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What an input lost on its way into the figures. */
+/* Damage to an input, and how much of it was dropped. */
 struct loss {
 	const struct tscope_error *damage; /* what ended the reading early, or NULL */
 	uint64_t dropped_count;
@@ -15,8 +15,7 @@ struct loss {
 };
 
 /*
- * Says what an input lost; with --strict that counts as an input that cannot be
- * read, and what was dropped is said, too.
+ * Reports damage. With --strict also reports dropped items, and both count as an unreadable input.
  */
 enum exit_code judge_loss(const char *path, const struct loss *loss, bool is_strict);
 

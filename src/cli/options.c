@@ -23,7 +23,7 @@ struct option_row {
 	/* Sets the field of struct options at `offset`. Returns NULL, or what is expected. */
 	const char *(*parse)(const char *text, void *field);
 	size_t offset;
-	/* Says more exactly what is wrong with a value; NULL: there is no more to say. */
+	/* Explains what is wrong with a value; NULL: the parser's message suffices. */
 	enum tscope_status (*check)(const char *text, struct tscope_error *err);
 };
 
@@ -349,7 +349,7 @@ static const struct option_row rows[] = {
 
 enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
 
-/* Does the command take this option? */
+/* Whether the command takes this option. */
 static bool is_taken(const struct option_row *row, const char *command)
 {
 	size_t length = strlen(command);

@@ -32,14 +32,14 @@ struct options {
 	size_t format;
 	const char *output;     /* NULL: standard output */
 	const char *folder;     /* of export; NULL: not given */
-	const char *flamegraph; /* NULL: none is asked for */
+	const char *flamegraph; /* NULL: not requested */
 	enum tscope_memory_moment flamegraph_at;
 	enum when color, progress;
 	size_t top;
 	double loss_tolerance; /* of diff */
 	bool all, no_significance;
 	bool strict, quiet, verbose, force, list_facts, devices, help, version;
-	char *const *operands; /* what is no option */
+	char *const *operands; /* arguments that are not options */
 	int operand_count;
 };
 

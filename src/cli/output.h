@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 /*
- * Where the report goes: standard output, or a file that shows the whole report
- * or stays as it was. Failing functions have said so on standard error.
+ * The report's destination: standard output, or a file that is replaced whole or not at all.
+ * Functions that fail have printed why.
  */
 struct output {
 	FILE *stream;

@@ -7,9 +7,8 @@
 #include <time.h>
 
 /*
- * A line on the terminal that says how far the reading is. It comes after half
- * a second only, and is wiped away in the end. Nothing where standard error is
- * no terminal.
+ * A progress line on the terminal. Appears after half a second and is erased at the end. Nothing if
+ * standard error is not a terminal.
  */
 struct progress {
 	bool is_on, is_shown;
@@ -19,7 +18,9 @@ struct progress {
 	struct timespec start, last; /* of the work; of the last line */
 };
 
-/* watched: what is read with these options is told of; progress must outlive the reading. */
+/*
+ * watched: the options used for reading, which get the callback; progress must outlive the reading.
+ */
 void progress_start(struct progress *progress, const struct options *options,
 		    struct tscope_trace_options *watched);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the environment says about the reader's screen. Only looks change with
- * it, never a figure; a pipe gets the same text without escapes.
+ * Terminal properties from the environment. They change only the layout, never a figure; a pipe
+ * gets the same text without escapes.
  */
 #include "terminal.h"
 

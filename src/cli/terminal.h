@@ -5,9 +5,8 @@
 #include "options.h"
 
 /*
- * How the report is to look where it goes: colours (--color, NO_COLOR,
- * FORCE_COLOR), width (COLUMNS, the terminal) and characters (LC_ALL,
- * LC_CTYPE, LANG).
+ * Layout for the report's destination: colours (--color, NO_COLOR, FORCE_COLOR), width (COLUMNS,
+ * the terminal) and characters (LC_ALL, LC_CTYPE, LANG).
  */
 struct tscope_report_options terminal_report_options(const struct options *options);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which device it is that a trace names. A wrong peak makes every figure that is
- * measured against it wrong, so a name with a word that we do not know is not
- * known: what follows a model's number makes another product of it.
+ * Identifies the device that a trace names. A wrong peak falsifies every figure measured against
+ * it, so a name with an unknown word is not recognised: a suffix makes another product.
  */
 #include "device/device.h"
 
@@ -15,13 +14,13 @@
 
 enum { MAX_NAME_CHARS = 127, MAX_WORDS = 24, MAX_NEAR = 3 };
 
-/* Vendors, series and the like: they stand in a name or not, and tell nothing. */
+/* Vendors, series and the like: optional words without information. */
 static const char noise[] = "nvidia amd intel r tesla instinct geforce gpu generation";
 
-/* All that there is in a name that tells no model. CUDA always has one. */
+/* Names that do not identify a model. CUDA always has one. */
 static const char nameless[] = "amd instinct radeon graphics";
 
-/* A device's name in lower case, cut at what is no letter and no digit. */
+/* A device's name in lower case, split at anything but letters and digits. */
 struct name {
 	char text[MAX_NAME_CHARS + 1];
 	struct str words[MAX_WORDS]; /* each has a NUL behind it */
@@ -106,7 +105,7 @@ static bool is_memory_of(const struct tscope_device *device, struct str word)
 	       (device->memory_gib == 0 || size == device->memory_gib);
 }
 
-/* Has the name the words of this alternative, and none that the row does not account for? */
+/* Whether the name has all words of this alternative, and no others. */
 static bool fits_words(const struct device_row *row, const char *alternative,
 		       const struct name *name)
 {
@@ -140,7 +139,7 @@ static bool fits_name(const struct device_row *row, const struct name *name)
 	return false;
 }
 
-/* How a row's memory stands to what is known, the more certain after the less. */
+/* How a row's memory compares with the known size, least certain first. */
 enum memory_fit {
 	MEMORY_WRONG,
 	MEMORY_UNTOLD, /* nothing says how much there is */
@@ -262,7 +261,7 @@ static const struct device_row *find_by_traits(const struct device_traits *trait
 	return found;
 }
 
-/* The word that tells the model: the first with a digit in it, else the first. */
+/* The word that identifies the model: the first with a digit, else the first. */
 static struct str model_of(const char *alternative)
 {
 	const char *at = alternative;

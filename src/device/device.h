@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <tscope/device.h>
 
-/* What a trace says of a device. */
+/* What a trace knows about a device. */
 struct device_traits {
 	const char *name;    /* as the driver calls it; may be "" */
 	int64_t sm_count;    /* or a number below 1: not said */
@@ -19,23 +19,22 @@ enum { DEVICE_NEAR_CHARS = 96 };
 struct device_match {
 	const struct tscope_device *device; /* NULL: not known */
 	/*
-	 * What a partition (MIG, CPX) of so many units can do of the whole: their ratio, as
-	 * it is. Seven slices of an A100 have 98 of its 108 units, which is 0.907 of its peak.
+	 * Share of the peak that a partition (MIG, CPX) has: its share of the units. Seven slices
+	 * of an A100 have 98 of its 108 units, so 0.907 of its peak.
 	 */
 	double part;
-	bool is_by_traits; /* the name says nothing; units and memory told it */
-	/* Where the device is not known: names that are near, "H100 SXM5, H100 PCIe", or "". */
+	bool is_by_traits; /* identified by units and memory, not by its name */
+	/* For an unknown device: similar names ("H100 SXM5, H100 PCIe"), or "". */
 	char near[DEVICE_NEAR_CHARS];
-	/* Likewise: rows have its name, but units and memory do not tell that it is one of them. */
+	/* Likewise: rows match its name, but not its units and memory. */
 	bool is_listed;
 };
 
 /*
- * Finds the row of the table that a device is. A row must have all words of the
- * name but those that tell nothing: "NVIDIA GeForce RTX 4090 Laptop GPU" is no RTX
- * 4090. Form factors that the name leaves out are told apart by units and memory,
- * rows with the same peaks by memory alone. A device with more units than a row is
- * another product. Where rows with different peaks are left, it is not known.
+ * Finds the table row of a device. A row must have all informative words of the name: "NVIDIA
+ * GeForce RTX 4090 Laptop GPU" is not an RTX 4090. Units and memory identify form factors that the
+ * name omits, memory alone rows with equal peaks. A device with more units than a row is another
+ * product. If rows with different peaks remain, the device is unknown.
  */
 struct device_match tsi_device_find(const struct device_traits *traits);
 

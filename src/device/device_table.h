@@ -16,7 +16,7 @@ struct device_row {
 	/* Words that its name must have, in lower case: "rtx a6000"; alternatives after '|'. */
 	const char *words;
 	const char *forms; /* words that it may have, such as the form factor; NULL: none */
-	bool is_nameless;  /* its driver may leave out the name; units and memory tell it */
+	bool is_nameless;  /* its driver may omit the name; units and memory identify it */
 	struct tscope_device device;
 };
 

@@ -8,7 +8,7 @@
  * exp(), log() or lgamma() of a library lets the same input give other bytes on another machine.
  */
 
-/* That t is at least this (>= 0) by chance. degrees > 0; INFINITY: of the normal distribution. */
+/* Probability that t is at least this (>= 0). degrees > 0; INFINITY: the normal distribution. */
 double tsi_student_tail(double t, double degrees);
 
 /* The t with this tail, 0 < tail <= 0.5. */

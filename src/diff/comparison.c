@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the analyzers of a comparison share.
- */
+/* Shared by the analyzers of a comparison. */
 #include "diff/comparison.h"
 
 #include "base/attributes.h"

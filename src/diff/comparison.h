@@ -5,9 +5,9 @@
 #include <tscope/diff.h>
 
 /*
- * What the analyzers of a comparison (LEVEL_DIFF, in this folder) look at: the
- * facts of both sides, which either were computed just now or were saved. They
- * read facts by name (analyze/lookup.h) and know nothing of files.
+ * Input of the analyzers of a comparison (LEVEL_DIFF, in this folder): the facts of both sides,
+ * computed just now or saved. They read facts by name (analyze/lookup.h) and know nothing about
+ * files.
  */
 struct diff_rank {
 	int64_t number; /* -1: not said */
@@ -26,16 +26,13 @@ struct comparison {
 	double loss_tolerance; /* as in tscope_diff_options */
 };
 
-/*
- * What is said of a figure of both sides: whether it changed, and by which means that is
- * known. Never NULL.
- */
+/* Whether a figure of both sides changed, and how that is known. */
 enum diff_verdict {
 	DIFF_SAME,       /* equal */
 	DIFF_CHANGED,    /* tested over the steps: significant */
 	DIFF_NO_CHANGE,  /* tested over the steps: no more than noise */
-	DIFF_UNDECIDED,  /* too few steps to tell */
-	DIFF_EXACT,      /* differs, and is no matter of chance: a count, bytes, a text */
+	DIFF_UNDECIDED,  /* too few steps */
+	DIFF_EXACT,      /* differs, and not by chance: a count, bytes, a text */
 	DIFF_NOT_TESTED, /* differs, and there is nothing to test it by */
 	DIFF_ONLY_A,     /* B has no such figure */
 	DIFF_ONLY_B,     /* A has none */

@@ -117,7 +117,7 @@ static const struct tscope_table_def tables[] = {
 
 /* ---- sites --------------------------------------------------------------------------------- */
 
-/* What is being filled, and of what. */
+/* The sheet being filled, and its source. */
 struct filling {
 	struct snapshot_pair pair;
 	struct fact_sheet *out;
@@ -223,7 +223,7 @@ static size_t drop_pairs(struct segment *segments, size_t count)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		/* Of equal ones those of A come first: each of B takes the last that is left. */
+		/* Equal segments are sorted A first: each of B removes the last one left. */
 		bool is_pair = kept > 0 && segments[i].side == TSCOPE_SIDE_B &&
 			       segments[kept - 1].side == TSCOPE_SIDE_A &&
 			       compare_segments(&segments[kept - 1], &segments[i]) == 0;
@@ -275,7 +275,7 @@ static void put_segments(const struct filling *filling)
 
 static const char peak_fact[] = "snapshot.peak_allocated_bytes";
 
-/* What is said of one side: sums over its sites, so that what is said of these adds up. */
+/* Totals of one side, summed over its sites so that both agree. */
 struct figures {
 	int64_t bytes, count, peak_bytes;
 	bool has_peak;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What explains the change of the mean step: lines of the budget, and what is in each, which sum
- * to the change in integer ns. Of several ranks that one is explained which makes the others wait.
+ * Explains the change of the mean step by budget lines and their parts, which sum to the change in
+ * integer ns. With several ranks, explains the one that the others wait for.
  */
 #include "analyze/facts.h"
 #include "diff/explain_parts.h"
@@ -208,7 +208,7 @@ static void put_parts(struct fact_sheet *out, const struct explained_step *step)
 	}
 }
 
-/* Is its change more than noise? Told of lines that both sides have step by step. */
+/* Whether the change is more than noise; known for lines that both sides have per step. */
 static enum diff_verdict judge_line(const struct part_tests *tests,
 				    const struct explained_line *line)
 {

@@ -115,7 +115,7 @@ struct compared_fact {
 	struct tscope_value values[TSCOPE_SIDE_COUNT];
 	const char *doubts[TSCOPE_SIDE_COUNT]; /* about a value that is there, or NULL */
 	bool is_per_step;
-	bool is_as_long; /* the same number of steps, or it is no sum */
+	bool is_as_long; /* the same number of steps, or not a sum */
 	enum diff_verdict verdict;
 	struct tscope_value p_value;
 };
@@ -136,7 +136,7 @@ static int64_t steps_of(const struct tscope_analysis *analysis, enum tscope_tota
 	return tsi_lookup_int(analysis, TSCOPE_WHOLE_TRACE, counts[total]);
 }
 
-/* What is counted in ns or bytes stays an integer. */
+/* Figures in ns or bytes stay integers. */
 static struct tscope_value divide(struct tscope_value sum, int64_t steps, enum tscope_unit unit)
 {
 	double number;
@@ -223,9 +223,7 @@ static void judge_by(struct compared_fact *fact, enum diff_verdict verdict, doub
 
 	tsi_diff_number(difference_of(fact->values[TSCOPE_SIDE_A], fact->values[TSCOPE_SIDE_B]),
 			&difference);
-	/*
-	 * Where the steps are the same and the figures are not, these are of something else, too.
-	 */
+	/* If the steps are equal but the figures differ, the figures cover more than the steps. */
 	if (verdict == DIFF_SAME || !tsi_is_tested(verdict)) {
 		fact->verdict = verdict == DIFF_UNDECIDED ? DIFF_UNDECIDED : DIFF_NOT_TESTED;
 		return;
@@ -301,7 +299,7 @@ static void judge_difference(struct compared_fact *fact, const struct tests *tes
 		judge_by_test(fact, &tests->allocation, false);
 		return;
 	case BASIS_EXACT:
-		/* What a capture cuts at its ends is not a difference of runs. */
+		/* A different capture length does not mean different runs. */
 		fact->verdict = fact->is_as_long ? DIFF_EXACT : DIFF_NOT_TESTED;
 		return;
 	case BASIS_NONE:

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Findings that only one side has, or that are graver on one. A finding is that of its rule; where
- * another one of the same cause tells it, it is there all the same: it is neither new nor gone
- * when that changes.
+ * Findings that only one side has, or that are graver on one. A finding merged into another one
+ * still counts as present: merging makes it neither new nor gone.
  */
 #include "analyze/facts.h"
 #include "base/arena.h"
@@ -76,7 +75,7 @@ static const char *const change_names[CHANGE_COUNT] = {
 struct changed {
 	enum change change;
 	struct tscope_finding finding;             /* of B; of A where it is gone */
-	const char *severities[TSCOPE_SIDE_COUNT]; /* NULL: none tells it */
+	const char *severities[TSCOPE_SIDE_COUNT]; /* NULL: not reported */
 };
 
 static bool tells(const struct tscope_finding *finding, const struct tscope_rule_def *rule)
@@ -88,7 +87,7 @@ static bool tells(const struct tscope_finding *finding, const struct tscope_rule
 	return is_told;
 }
 
-/* The finding that tells of a rule; false: it did not fire. */
+/* The finding that reports a rule; false: the rule did not fire. */
 static bool find_teller(const struct tscope_diagnosis *diagnosis,
 			const struct tscope_rule_def *rule, struct tscope_finding *finding)
 {
@@ -134,7 +133,7 @@ static struct changed against_a(const struct tscope_diagnosis *a, struct tscope_
 	return changed;
 }
 
-/* Of a rule that fired in A: could B tell, and does not? */
+/* Whether B evaluated a rule that fired in A, and it did not fire. */
 static bool is_gone(const struct tscope_diagnosis *b, const struct tscope_rule_def *rule)
 {
 	return !tscope_diagnosis_fired(b, rule) && !why_not(b, rule);

@@ -257,7 +257,7 @@ static const char *change_of(const struct work_pair *pair, const struct explaine
 {
 	int64_t a_ns = part->ns[TSCOPE_SIDE_A], b_ns = part->ns[TSCOPE_SIDE_B];
 
-	/* What has no name is the rest of a line, which is neither new nor gone. */
+	/* A part without a name is the rest of a line: neither new nor gone. */
 	if (part->name && pair->a_count == 0)
 		return "new";
 	if (part->name && pair->b_count == 0)
@@ -267,7 +267,7 @@ static const char *change_of(const struct work_pair *pair, const struct explaine
 	return b_ns > a_ns ? "slower" : b_ns < a_ns ? "faster" : "same";
 }
 
-/* What a pair has of one side, as indices of the group. */
+/* One side of a pair, as indices into the group. */
 struct pair_side {
 	enum tscope_side side;
 	const size_t *indices;
@@ -345,7 +345,7 @@ static void match_group(struct matching *matching)
 		add_pair(matching, &pairs, &pairs.pairs[i]);
 }
 
-/* Those of the parts from `begin` on that are of the line and kind of `first`. */
+/* The parts from `begin` on with the line and kind of `first`. */
 static struct group find_group(const struct side_parts *parts, size_t begin,
 			       const struct side_part *first)
 {

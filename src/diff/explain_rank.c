@@ -8,7 +8,7 @@
 #include "analyze/shared/robust.h"
 #include "diff/explain_step.h"
 
-/* What sets one rank apart: its change exceeds that of the others by these. */
+/* Thresholds by which one rank's change must exceed the others'. */
 static const double min_change_share = 0.5; /* share of the change of the step */
 static const double min_step_share = 0.01;  /* share of the step */
 static const double max_other_share = 0.25; /* what the others may change, of the excess */
@@ -21,7 +21,7 @@ static int64_t own_step_ns(const struct tscope_analysis *rank)
 	return own.kind == TSCOPE_VALUE_INT ? own.integer : 0;
 }
 
-/* Of equal ones the lowest. */
+/* The lowest of equal ranks. */
 static const struct diff_rank *critical_rank(const struct diff_side *side)
 {
 	const struct diff_rank *critical = &side->ranks[0];
@@ -37,7 +37,7 @@ static const struct diff_rank *critical_rank(const struct diff_side *side)
 	return critical;
 }
 
-/* A side of one rank, as a trace alone is, tells of that rank: that of the other is explained. */
+/* If one side is a single rank (a lone trace), explain the same rank of the other. */
 static const struct diff_rank *rank_of_only(const struct diff_side *only,
 					    const struct diff_side *other)
 {
@@ -99,7 +99,7 @@ static int64_t round_ns(double ns)
 	return ns >= 0x1p62 ? INT64_MAX : ns <= -0x1p62 ? INT64_MIN : (int64_t)floor(ns + 0.5);
 }
 
-/* Is the excess so large, and of the sign of the change, that this rank explains it? */
+/* Whether the excess is large enough, and of the right sign, to explain the change. */
 static bool is_alone(const struct explained_rank *rank, double excess_ns, double others_ns)
 {
 	double a_ns = (double)tsi_mean_step_ns(rank->ranks[TSCOPE_SIDE_A]->analysis);

@@ -192,7 +192,7 @@ static tsi_wide sum_of_lines(const struct step_lines *lines)
 	return sum;
 }
 
-/* What is left of the step after all lines: rounding, or what they do not know. */
+/* The rest of the step after all lines: rounding, or unknown time. */
 static void add_rest(struct step_lines *lines, size_t own_phase_count, struct arena *arena)
 {
 	struct step_line rest = { .name = "outside" };

@@ -61,7 +61,9 @@ struct step_lines tsi_step_lines(const struct tscope_analysis *rank, enum step_s
 
 /* The mean step; 0 where no step is timed. */
 int64_t tsi_mean_step_ns(const struct tscope_analysis *rank);
-/* Of a mean step what is no waiting for other ranks: all but communication. Absent: not known. */
+/*
+ * Time of a mean step without waiting for other ranks, so without communication. Absent: unknown.
+ */
 struct tscope_value tsi_own_step_ns(const struct tscope_analysis *rank);
 
 #endif

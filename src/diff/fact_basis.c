@@ -15,7 +15,7 @@ struct row {
 };
 
 static const struct row rows[] = {
-	/* Which file, device, moment or entry a figure is of; and what another one repeats. */
+	/* Figures that identify a file, device, moment or entry, or repeat another one. */
 	{ "*path", BASIS_LEFT_OUT, false, NULL },
 	{ "*_time_ns", BASIS_LEFT_OUT, false, NULL },
 	{ "*_index", BASIS_LEFT_OUT, false, NULL },
@@ -53,7 +53,7 @@ static const struct row rows[] = {
 
 	{ "launches.launches_per_step", BASIS_EXACT, false, NULL },
 
-	/* What rests on the times of the steps. */
+	/* Facts based on step times. */
 	{ "step_time.mean_ns", BASIS_STEP, false, NULL },
 	{ "step_time.steps_per_second", BASIS_STEP, true, NULL },
 	{ "step_time.p50_ns", BASIS_TYPICAL_STEP, false, NULL },
@@ -61,7 +61,7 @@ static const struct row rows[] = {
 	{ "step_time.phase.*_ratio", BASIS_SHARE, false, "phase_%_ns" },
 	{ "pipeline.wall_ns", BASIS_STEP, false, NULL },
 	{ "budget.wall_ns", BASIS_WALL, false, NULL },
-	/* Steps do not tell these one by one. */
+	/* Not recorded per step. */
 	{ "budget.exposed_wait_ns", BASIS_NONE, false, NULL },
 	{ "budget.exposed_transfer_ns", BASIS_NONE, false, NULL },
 	{ "budget.exposed_unsplit_ns", BASIS_NONE, false, NULL },
@@ -78,7 +78,7 @@ static const struct row rows[] = {
 	{ "memory.mean_alloc_bytes", BASIS_ALLOCATION, false, NULL },
 };
 
-/* Where the text that * stands for is in the id, and its length; or NULL. */
+/* The part of the id that * stands for, and its length; or NULL. */
 static const char *match(const char *pattern, const char *id, size_t *length)
 {
 	size_t before = strcspn(pattern, "*"), id_length = strlen(id);

@@ -60,7 +60,7 @@ static const struct variant {
 	{ FAMILY_MATRIX, false, "5x cudnn cublas infer train stages t1r1s1 tile148t interior" },
 	{ FAMILY_MATRIX, false, "small medium large xregs" },
 	{ FAMILY_MATRIX, true, "gtcx v stage align alignc ldg g" },
-	/* What the epilogue could do: plain products have it, too. */
+	/* Epilogue options, which plain products name, too. */
 	{ FAMILY_MATRIX, false, "relu f2f" },
 	/* "execute_segment_k_off_kernel", "execute_split_k_kernel" */
 	{ FAMILY_MATRIX, false, "execute segment split k off kernel" },
@@ -154,7 +154,7 @@ static bool is_hash(struct str word)
 	return at == word.length && (is_address ? at > 2 : at >= MIN_HASH_CHARS);
 }
 
-/* What Triton found out about its arguments: "0d1d2d3de", by number. But "2d" is a dimension. */
+/* Triton's argument specialisation: "0d1d2d3de". But "2d" is a dimension. */
 static bool is_triton_signature(struct str word)
 {
 	size_t at = 0, arguments = 0;
@@ -196,7 +196,7 @@ static struct str run_of(struct str text, size_t from, bool underscores)
 	return (struct str){ text.data + from, at - from };
 }
 
-/* Writes the words that are no variants; false: there is none. */
+/* Writes the words that are not variants; false: none is left. */
 static bool put_identifier(struct writer *writer, struct str identifier)
 {
 	enum family family = family_of(identifier);
@@ -334,7 +334,7 @@ static void take_template(struct parser *parser)
 
 static const struct str anonymous_namespace = { "(anonymous namespace)::", 23 };
 
-/* What stands before a blank is the return type, but for "evaluate_function: Node<…>". */
+/* Text before a blank is the return type, except in "evaluate_function: Node<…>". */
 static bool take_blank(struct parser *parser)
 {
 	char before = parser->at ? parser->name.data[parser->at - 1] : ' ';
@@ -349,7 +349,7 @@ static bool take_blank(struct parser *parser)
 	return true;
 }
 
-/* Something outside of template arguments that is no identifier; false: the name ends here. */
+/* Handles anything but identifiers outside template arguments; false: the name ends here. */
 static bool take_outside(struct parser *parser, char c)
 {
 	if (c == ' ')
@@ -385,7 +385,7 @@ static bool take_next(struct parser *parser)
 	return true;
 }
 
-/* The return type, parameters or template arguments tell. */
+/* Recognised by return type, parameters or template arguments. */
 static bool is_cpp(struct str name)
 {
 	if (tsi_str_starts(name, "void ") || name.data[name.length - 1] == ')')
@@ -446,7 +446,7 @@ static struct str without_suffix(struct str name)
 	return name;
 }
 
-/* What numbers were taken from: "ProfilerStep#", "Region: 0/1". */
+/* Drops the separators left where numbers were removed: "ProfilerStep#", "Region: 0/1". */
 static void drop_end(struct writer *writer)
 {
 	while (writer->length && strchr(" #:/.-,", writer->out[writer->length - 1]))
@@ -458,7 +458,7 @@ size_t tsi_normal_kernel_name(const char *name, char *normal, size_t size)
 	struct writer writer = { normal, size, 0 };
 	struct str text = without_suffix(tsi_str_of(name));
 
-	if (tsi_str_starts(text, "aten::")) /* every word and number of PyTorch's own tells */
+	if (tsi_str_starts(text, "aten::")) /* every word of PyTorch's own names matters */
 		put(&writer, text);
 	else if (tsi_str_starts(text, "_Z"))
 		normalise_mangled(&writer, text);

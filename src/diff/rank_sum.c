@@ -14,7 +14,7 @@
 /* The orders of so many values, and their rank sums, are still exact in 64 bits. */
 enum { MAX_EXACT_COUNT = 40 };
 
-/* What the ranks come to, whichever of the samples has which. */
+/* Summary of the ranks of both samples. */
 struct ranking {
 	size_t a_count, b_count;
 	uint64_t ranks[MAX_EXACT_COUNT]; /* twice each, ascending; if there are few */
@@ -28,12 +28,12 @@ struct null {
 	size_t largest;   /* deviation of the above */
 	double all;       /* orders */
 	double scale;     /* standard deviation of the normal distribution */
-	double least_p;   /* no chance is smaller, whatever the tail of that says */
+	double least_p;   /* lower bound on any p value */
 };
 
 /* ---- ranks -------------------------------------------------------------------------------- */
 
-/* How many at the beginning of sorted values equal the first limit. */
+/* How many of the sorted values equal `value`, from the first on. */
 static size_t run_of(const int64_t *values, size_t count, int64_t value)
 {
 	size_t length = 0;
@@ -147,10 +147,7 @@ static double null_critical(const struct null *null, double alpha)
 
 /* ---- differences -------------------------------------------------------------------------- */
 
-/*
- * How many differences of a value of b and one of a are at most this: along the edge of a
- * staircase.
- */
+/* Counts the differences b - a up to the limit, along the staircase edge of the sorted pairs. */
 static uint64_t differences_up_to(const struct rank_sum_question *q, tsi_wide limit)
 {
 	uint64_t count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What it means that two runs are not the same, or are: sentences. */
+/* Sentences about why two runs differ, or do not. */
 #include "diff/reproducibility_notes.h"
 
 #include <inttypes.h>
@@ -95,7 +95,7 @@ static const char *sides(const bool of_side[TSCOPE_SIDE_COUNT])
 	return of_side[TSCOPE_SIDE_B] ? "B" : NULL;
 }
 
-/* What equal means, where it does not mean equal: " up to 0.001 of the larger one". */
+/* The tolerance for equal losses: " up to 0.001 of the larger one". */
 static const char *tolerance_of(const struct notes *notes)
 {
 	double tolerance = notes->r->loss_tolerance;
@@ -180,7 +180,7 @@ static void note_ranks(const struct notes *notes)
 	const char *outcome = ": another outcome is to be expected, and no sign of nondeterminism";
 
 	if (r->losses.relation == TRAJECTORY_UNKNOWN)
-		outcome = ""; /* nobody speaks of an outcome */
+		outcome = ""; /* no outcome is known */
 	else if (r->losses.relation == TRAJECTORY_EQUAL)
 		outcome = ", yet all losses are equal";
 	add_note(notes, "The number of ranks differs (%zu in A, %zu in B)%s.",
@@ -284,7 +284,7 @@ static void note_difference(const struct notes *notes)
 		 place_of(notes), a, b);
 }
 
-/* Where the losses part, or why that is not known. */
+/* Where the losses diverge, or why that is unknown. */
 static void note_divergence(const struct notes *notes)
 {
 	const struct trajectories *t = &notes->r->losses;

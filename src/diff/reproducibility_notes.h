@@ -9,17 +9,17 @@
 #include <tscope/diff.h>
 
 /*
- * What differences of environment, configuration and losses mean, in sentences: pytscope's
- * logic and order, but that nothing is said of what a side does not know.
+ * Explains differences of environment, configuration and losses in sentences: pytscope's logic and
+ * order, but silent about anything that a side did not record.
  */
 struct reproducibility {
-	/* Of the lowest rank with losses, or, where those are equal, of the first that part. */
+	/* Losses of the lowest rank that has any; if equal, of the first rank that diverges. */
 	struct trajectories losses;
 	int64_t rank; /* that they are of, where it is not the lowest; -1 */
 	size_t rank_count[TSCOPE_SIDE_COUNT];
 	double loss_tolerance;
 	struct setting_pairs config, environment;
-	/* Of each side. */
+	/* Per side. */
 	bool knows_job[TSCOPE_SIDE_COUNT]; /* its run.json says environment or configuration */
 	bool knows_environment[TSCOPE_SIDE_COUNT];
 	bool has_cudnn_benchmark[TSCOPE_SIDE_COUNT]; /* it is on */

@@ -40,7 +40,7 @@
 
 /* Standard errors from which on steps resemble their neighbours, and the most that is believed. */
 static const double resemblance_of_both = 2, resemblance_of_one = 2.5, max_resemblance = 0.9;
-/* Of fewer steps the resemblance is not corrected for what its estimate lacks. */
+/* With fewer steps the estimate of the resemblance is not corrected for its bias. */
 enum { MIN_CORRECTED_COUNT = 9 };
 
 /* A sample and what the tests need to know of it. */
@@ -49,7 +49,7 @@ struct prepared {
 	size_t count;
 	double mean, variance;
 	double resemblance; /* correlation of neighbours in time, by ranks */
-	double inflation;   /* >= 1: steps that tell as much as one that is independent */
+	double inflation;   /* >= 1: steps equivalent to one independent step */
 };
 
 /* A difference of means. */
@@ -117,7 +117,7 @@ static struct prepared prepare(const struct sample *sample, struct arena *scratc
 	return prepared;
 }
 
-/* How many steps tell as much as an independent one; few steps look less alike than they are. */
+/* Steps equivalent to one independent step. Few steps look less alike than they are. */
 static double inflation_of(double resemblance, double count)
 {
 	if (count >= MIN_CORRECTED_COUNT)
@@ -251,7 +251,7 @@ static double alpha_of_means(double rank_p, double alpha)
 	return rank_p > alpha ? 1 / (2 / alpha - 1 / rank_p) : alpha;
 }
 
-/* The rank test speaks for the mean only where that goes the same way. */
+/* The rank test counts for the mean only if both have the same sign. */
 static void conclude(struct sample_test *ret, const struct rank_sum *ranks,
 		     const struct mean_difference *means, size_t comparisons)
 {

@@ -30,8 +30,8 @@ struct sample {
 struct sample_test {
 	enum diff_verdict verdict; /* on the mean: SAME, CHANGED, NO_CHANGE or UNDECIDED */
 	/*
-	 * That which decided; of no change RANK, unless this test alone would call it changed or
-	 * has no bounds.
+	 * The deciding test. RANK if nothing changed, unless it alone would report a change or has
+	 * no bounds.
 	 */
 	enum sample_test_method method;
 	double p_value; /* of both tests together, times `comparisons`, at most 1 */
@@ -57,7 +57,7 @@ struct sample_test {
 struct sample_test tsi_sample_test(const struct sample *a, const struct sample *b,
 				   size_t comparisons, struct arena *memory);
 
-/* What is known of a sample that was not kept: the test of the means alone. */
+/* Moments of a sample that was not kept; they allow the test of the means only. */
 struct sample_moments {
 	double mean, deviation; /* standard deviation of the sample (by n - 1) */
 	double count;

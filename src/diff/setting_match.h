@@ -6,7 +6,7 @@
 
 #include <tscope/analysis.h>
 
-/* What two jobs say of their environment or configuration, and where that differs. */
+/* Environments or configurations of two jobs, and their differences. */
 struct setting {
 	const char *name, *value;
 	size_t row;
@@ -26,10 +26,10 @@ struct settings tsi_settings_open(const struct tscope_analysis *analysis, const 
 /* The value of a name, or NULL. */
 const char *tsi_setting_find(const struct settings *settings, const char *name);
 
-/* Does a job say anything, and not only its trace ("trace.gpu")? */
+/* Whether the job recorded anything beyond what its trace says ("trace.gpu"). */
 bool tsi_settings_know_job(const struct settings *settings);
 
-/* Can this setting of the environment change numerics? */
+/* Whether this setting of the environment can change numerics. */
 bool tsi_setting_is_relevant(const char *name);
 
 struct setting_pair {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a comparison reads of two snapshots of memory. */
+/* Access to the rows of two memory snapshots. */
 #include "diff/snapshot_rows.h"
 
 #include "base/attributes.h"

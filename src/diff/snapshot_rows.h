@@ -6,9 +6,8 @@
 #include "diff/comparison.h"
 
 /*
- * snapshot.sites and snapshot.segments of both sides, and what their devices are to be called.
- * Where either side has one device only, that is the same to us, be it cuda:0 of one rank and
- * cuda:3 of another.
+ * snapshot.sites and snapshot.segments of both sides, and common names for their devices. If each
+ * side has only one device, the two match, even cuda:0 of one rank and cuda:3 of another.
  */
 enum { READ_COLUMNS_MAX = 6 };
 
@@ -34,7 +33,7 @@ void tsi_snapshot_pair_open(struct snapshot_pair *ret, const struct comparison *
 int64_t tsi_rows_device(const struct snapshot_pair *pair, const struct snapshot_rows *rows,
 			size_t row);
 
-/* Cells of READ_… columns; 0 and "" for what is no such value. */
+/* Cells of READ_… columns; 0 and "" if the kind differs. */
 struct tscope_value tsi_rows_cell(const struct snapshot_rows *rows, size_t row, size_t column);
 int64_t tsi_rows_int(const struct snapshot_rows *rows, size_t row, size_t column);
 const char *tsi_rows_text(const struct snapshot_rows *rows, size_t row, size_t column);

@@ -15,7 +15,7 @@ struct step_test {
 	int64_t mean[TSCOPE_SIDE_COUNT]; /* where it has */
 	size_t count[TSCOPE_SIDE_COUNT]; /* steps */
 	const char *doubt;               /* why nothing can be said, or NULL */
-	/* That of the test, or ONLY_A, ONLY_B; NOT_TESTED: in doubt, or a side has no series. */
+	/* The test's verdict, or ONLY_A, ONLY_B; NOT_TESTED: in doubt, or a side has no series. */
 	enum diff_verdict verdict;
 	struct sample_test test; /* where verdict is SAME, CHANGED, NO_CHANGE or UNDECIDED */
 };
@@ -41,7 +41,7 @@ struct part_tests {
 	size_t count;
 };
 
-/* What of a part is tested: its time, or its share of the time of its step. */
+/* The tested quantity of a part: its time, or its share of the step. */
 enum part_measure { PART_TIME, PART_SHARE };
 
 /* None where the step times are in doubt. Only the tests themselves stay in `memory`. */
@@ -51,7 +51,7 @@ struct part_tests tsi_test_parts(const struct tested_sides *sides, enum part_mea
 /* The test of a column, or NULL. */
 const struct step_test *tsi_part_tests_find(const struct part_tests *tests, const char *column);
 
-/* Was it tested, so that p value, shift and interval are known? */
+/* Whether it was tested, so that p value, shift and interval are known. */
 static inline bool tsi_is_tested(enum diff_verdict verdict)
 {
 	return verdict == DIFF_SAME || verdict == DIFF_CHANGED || verdict == DIFF_NO_CHANGE;

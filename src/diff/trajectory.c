@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the losses of two runs part. */
+/* Finds where the losses of two runs diverge. */
 #include "diff/trajectory.h"
 
 #include <math.h>

@@ -19,7 +19,7 @@
 
 /* Numbers of calls that differ by less are the same: a step more or less has a call in it. */
 #define CALLS_MIN_RATIO 0.005
-/* A difference of time below this share is not worth a word, be it ever so certain. */
+/* Smaller relative changes of time are not reported, however certain. */
 #define TIME_MIN_RATIO 0.01
 
 enum change {
@@ -85,7 +85,7 @@ static bool has_several_ranks(const struct work *work, enum tscope_side side)
 	return work->comparison->sides[side].rank_count > 1;
 }
 
-/* Is its time that of waiting for other ranks? */
+/* Whether its time is mostly waiting for other ranks. */
 static bool is_waiting(const struct pair_change *change, const struct work *work)
 {
 	bool communicates = change->sums[TSCOPE_SIDE_A].communicates ||
@@ -169,7 +169,7 @@ static double certain_calls(const struct pair_change *change, const struct work 
 	return calls_per_step(change, work, side) - (work->sides[side].has_launches ? unlinked : 0);
 }
 
-/* What numbers of calls say; SAME where that is nothing. */
+/* The change of the number of calls; SAME if there is none. */
 static enum change compare_calls(const struct pair_change *change, const struct work *work)
 {
 	double a = calls_per_step(change, work, TSCOPE_SIDE_A);
@@ -187,8 +187,8 @@ static enum change compare_calls(const struct pair_change *change, const struct 
 }
 
 /*
- * Does the number of calls explain more of the change than their duration? Of n × d both have the
- * other's mean as factor, and the two parts sum to the change.
+ * Whether the number of calls explains more of the change than their duration. Each change of n × d
+ * is weighted with the other factor's mean, so that the parts sum to the whole.
  */
 static bool calls_explain_more(const struct pair_change *change, const struct work *work)
 {
@@ -305,7 +305,7 @@ static void fill_device_time(const struct work *work, const struct pair_change *
 	cells[WORK_DEVICE_CHANGE_NS] = tsi_int(b_ns - a_ns);
 }
 
-/* That of the first kernel of B, or of A where B has none. */
+/* The launcher of B's first kernel, or of A's if B has none. */
 static void fill_launcher(const struct work *work, const struct pair_change *change,
 			  struct tscope_value *cells)
 {

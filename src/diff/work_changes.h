@@ -72,7 +72,7 @@ enum work_column {
 	WORK_VERDICT,
 	WORK_P_VALUE,
 	WORK_LAUNCHER, /* of kernels */
-	/* Of operators. */
+	/* Operators only. */
 	WORK_A_STEP_DEVICE_NS = WORK_LAUNCHER,
 	WORK_B_STEP_DEVICE_NS,
 	WORK_DEVICE_CHANGE_NS,
@@ -104,12 +104,12 @@ enum work_column {
 #define WORK_LIST_MEANING                                                                          \
 	"the largest change of a mean step first; those that are the same at the end"
 
-/* Which ranking, by the names of facts and columns. */
+/* The names of a ranking's table, facts and columns. */
 struct work_source {
 	const char *table;                  /* "kernels.by_name" */
 	const char *count;                  /* the fact that sums up its column "count" */
 	const char *all_ns, *all_device_ns; /* time over the whole trace; device: NULL without */
-	bool are_kernels; /* kernels.by_launcher tells by whom, some perhaps before the capture */
+	bool are_kernels; /* with launchers (kernels.by_launcher), some before the capture */
 };
 
 /* Fills a sheet whose facts and first table are those above. */

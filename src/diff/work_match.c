@@ -72,7 +72,7 @@ static void add_pair(struct matcher *matcher, enum work_match match, size_t begi
 	pair->b_count = matcher->b_used - pair->b_first;
 }
 
-/* Do both sides have an item in [begin, end), whose keys are equal? Those of A stand first. */
+/* Whether both sides have an item in [begin, end), whose keys are equal. A's come first. */
 static bool is_match(const struct matcher *matcher, size_t begin, size_t end)
 {
 	return matcher->items[begin].key && matcher->items[begin].index < matcher->a_count &&

@@ -15,7 +15,7 @@
  */
 struct work_item {
 	const char *name;
-	/* Who launches it most of its time ("aten::mm [[8,8],[8,8]]"), or NULL. */
+	/* The operator that launches most of its time ("aten::mm [[8,8],[8,8]]"), or NULL. */
 	const char *launcher;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who launches a kernel, from a table of facts; and names of several kernels made one. */
+/* Finds the launchers of kernels in a table of facts, and joins names of several kernels. */
 #include "diff/work_names.h"
 
 #include <stdio.h>

@@ -13,20 +13,20 @@ struct launcher_names {
 	struct table_view rows;          /* kernels.by_launcher */
 	struct launched_kernel *kernels; /* by name, who launches it most of its time first */
 	size_t count;
-	bool has_inputs; /* they are recorded, and told */
+	bool has_inputs; /* inputs are recorded on both sides */
 };
 
 /*
- * Those of both sides; without inputs where one of them has not recorded any. Empty without
- * memory. O(n log n).
+ * Reads both sides; drops inputs if one side has not recorded any. Empty without memory. O(n log
+ * n).
  */
 void tsi_read_launchers(struct launcher_names ret[TSCOPE_SIDE_COUNT],
 			const struct tscope_analysis *const sides[TSCOPE_SIDE_COUNT],
 			struct arena *arena);
 
 /*
- * Who launches a kernel most of its time, with its inputs: "aten::mm [[8,8],[8,8]]", as long as
- * the sheet. NULL: nobody is known.
+ * The operator that launches most of a kernel's time, with inputs: "aten::mm [[8,8],[8,8]]". Lives
+ * as long as the sheet. NULL: unknown.
  */
 const char *tsi_launcher_name(const struct launcher_names *names, const char *kernel,
 			      struct fact_sheet *sheet);

@@ -28,7 +28,7 @@ static bool has_counted_figures(const struct work_side *side)
 	return side->rows.row_count == 0;
 }
 
-/* Do the rows hold less than there was? */
+/* Whether rows are missing from the table. */
 static bool is_table_cut(const struct work_side *side, int64_t all_count)
 {
 	int64_t count = 0;
@@ -118,7 +118,7 @@ void tsi_work_sides_name_launchers(struct work_side sides[TSCOPE_SIDE_COUNT],
 	const struct tscope_analysis *const analyses[] = { sides[TSCOPE_SIDE_A].analysis,
 							   sides[TSCOPE_SIDE_B].analysis };
 	struct launcher_names names[TSCOPE_SIDE_COUNT];
-	/* Where rows are missing, what seems to come in place of another may be old. */
+	/* If rows are missing, an apparent replacement may be an old kernel. */
 	bool is_matched_by = !sides[TSCOPE_SIDE_A].is_cut && !sides[TSCOPE_SIDE_B].is_cut;
 
 	tsi_read_launchers(names, analyses, tsi_sheet_scratch(out));

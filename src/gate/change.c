@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Evaluates gates on a comparison: what changed, and which findings are new. A change within noise
- * is none; what cannot be told is inconclusive; what one side does not say trips.
+ * Evaluates gates on a comparison: changes and new findings. A change within noise does not count,
+ * too few steps are inconclusive, and figures missing on one side trip.
  */
 #include "gate/change.h"
 
@@ -58,7 +58,7 @@ static bool find_row(struct change_row *change, const struct tscope_analysis *ch
 	return false;
 }
 
-/* Trips where a side lacks the figure, or where it must not be believed. */
+/* Trips if a side lacks the figure, or if it is unreliable. */
 static bool judge_sides(struct tscope_gate_result *result, const struct change_row *change,
 			const char *fact)
 {
@@ -117,7 +117,7 @@ static void amount_text(char text[AMOUNT_MAX], const struct change_row *change,
 			 : "");
 }
 
-/* How the change is known: ", significant (p = 0.0012)", ", not tested"; "" of what is exact. */
+/* How the change is known: ", significant (p = 0.0012)", ", not tested"; "" if exact. */
 static void qualifier_text(char text[QUALIFIER_MAX], const struct change_row *change)
 {
 	static const struct {
@@ -148,7 +148,7 @@ static void qualifier_text(char text[QUALIFIER_MAX], const struct change_row *ch
 		 p_value < 0.0001 ? "" : "= ", p_value < 0.0001 ? "< 0.0001" : number);
 }
 
-/* Chance may have made it, or not: the steps are too few to tell. */
+/* Inconclusive: too few steps. */
 static void judge_undecided(struct tscope_gate_result *result, const char *amount,
 			    const struct tscope_analysis *changes)
 {
@@ -161,7 +161,7 @@ static void judge_undecided(struct tscope_gate_result *result, const char *amoun
 		       a, b);
 }
 
-/* Is it so of this change? */
+/* Whether the gate's condition holds for this change. */
 static bool is_so_of(double change, const struct gate_expression *gate)
 {
 	int order = (change > gate->number) - (change < gate->number);
@@ -281,7 +281,7 @@ static struct new_findings count_findings(const struct tscope_analysis *changes,
 	return found;
 }
 
-/* Trips where B says nothing of what A could tell: no finding is no good news then. */
+/* Trips if B could not evaluate a rule that A could: a missing finding means nothing then. */
 static bool judge_lost(struct tscope_gate_result *result, const struct tscope_analysis *changes)
 {
 	struct change_row lost = { .list = tsi_lookup_table(changes, TSCOPE_WHOLE_TRACE,

@@ -4,7 +4,7 @@
 
 #include <tscope/gate.h>
 
-/* What gates on a comparison look at. */
+/* Input of gates on a comparison. */
 struct gate_sides {
 	const struct tscope_analysis *changes; /* the comparison */
 	const struct tscope_analysis *b;

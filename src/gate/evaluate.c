@@ -15,7 +15,7 @@
 #include "analyze/lookup.h"
 #include "base/real.h"
 
-/* How the reason of a rule that could not be evaluated begins. */
+/* Prefix of the reason of a rule that could not be evaluated. */
 #define NOT_EVALUATED "not evaluated: "
 
 void tsi_gate_judge(struct tscope_gate_result *result, bool held, const char *reason, ...)
@@ -115,7 +115,7 @@ void tsi_gate_judge_unknown(struct tscope_gate_result *result, size_t analyzer, 
 		       def->needs ? ": it needs " : "", def->needs ? def->needs : "");
 }
 
-/* Trips where a fact is there and must not be believed, or is absent for a reason of its own. */
+/* Trips if a fact is present but unreliable, or absent for a known reason. */
 static bool judge_doubt(struct tscope_gate_result *result, const struct gate_expression *gate,
 			const struct tscope_analysis *analysis, bool is_known)
 {

@@ -28,13 +28,13 @@ static const struct {
 	{ "!=", GATE_NOT_EQUAL },  { "<", GATE_LESS },           { ">", GATE_GREATER },
 };
 
-/* How a _ns fact may end instead. */
+/* Alternative endings of a _ns fact. */
 static const struct {
 	const char *suffix;
 	double ns;
 } time_units[] = { { "_us", 1e3 }, { "_ms", 1e6 }, { "_s", 1e9 } };
 
-/* What a number may end with; those that end like another one come first. */
+/* Units of numbers; those that end like another one come first. */
 static const struct {
 	const char *suffix;
 	enum tscope_unit unit; /* of the fact */

@@ -27,7 +27,7 @@ enum gate_kind {
 	GATE_NEW_FINDING, /* a finding that only B has */
 };
 
-/* Of what a gate is: a signed number means a change in the language of comparisons only. */
+/* Where a gate is used: a signed number means a change only in comparisons. */
 enum gate_language {
 	GATES_OF_REPORT,
 	GATES_OF_DIFF,

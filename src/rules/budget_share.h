@@ -12,7 +12,7 @@ double tsi_budget_share(const struct rule_context *ctx, const char *line);
 /* A device time of the whole trace by all of it, from the devices' first event to their last. */
 double tsi_device_share(const struct rule_context *ctx, double ns);
 
-/* Is a share worth a word? Less would be printed as 0 %. */
+/* Whether a share is worth reporting. Less would be printed as 0 %. */
 static inline bool tsi_is_worth_telling(double share)
 {
 	return share >= 0.005;
@@ -23,7 +23,7 @@ struct idle_line {
 	const char *fact;
 	const char *words;
 	const char *advice;
-	enum rule_cause cause; /* of the rule that tells more about it */
+	enum rule_cause cause; /* of the rule with more details */
 };
 
 enum { IDLE_LINE_COUNT = 5 };
@@ -36,7 +36,7 @@ const struct idle_line *tsi_longest_idle_line(const struct rule_context *ctx);
 /* This share of the mean step can be won back. Nothing where the step or the share is not known. */
 void tsi_recover_share(struct rule_context *ctx, double share);
 
-/* The same for a share in which the host does something else: no more than the device idles for. */
+/* As above, for time in which the host is busy otherwise: capped by the device's idle time. */
 void tsi_recover_host_share(struct rule_context *ctx, double share);
 
 #endif

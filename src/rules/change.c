@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a person changes about the rules, from its text ("MEMORY.GROWTH=off",
- * "DIST.STRAGGLER.threshold=0.02") to the settings by which each rule runs.
+ * Parses changes to rules ("MEMORY.GROWTH=off", "DIST.STRAGGLER.threshold=0.02") into the settings
+ * of each rule.
  */
 #include "rules/change.h"
 
@@ -23,7 +23,7 @@ struct change {
 
 enum { NO_PARAMETER = TSCOPE_RULE_MAX_PARAMETERS };
 
-/* Where character c stands in a text from `from` on, or its end. */
+/* The index of character c from `from` on, or the text's length. */
 static size_t find_char(struct str text, size_t from, char c)
 {
 	while (from < text.length && text.data[from] != c)

@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "rules/rule.h"
 
-/* What the user may change of a rule. */
+/* Settings of a rule that the user can change. */
 struct rule_setting {
 	bool is_off;
 	bool has_severity;

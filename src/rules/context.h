@@ -4,7 +4,7 @@
 
 #include "rules/change.h"
 
-/* What a rule sees and what it said, for diagnosis.c; rules themselves use the calls of rule.h. */
+/* Input and output of one rule, for diagnosis.c; rules themselves use rule.h. */
 
 enum {
 	RULE_TITLE_CHARS = 256,

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From facts to findings: evaluates each rule, lets one finding tell all that
- * have its cause, and ranks what is left by severity and by the time to win.
- * Rules that had nothing to go by are kept with the reason, since silence must
- * not read as health.
+ * From facts to findings: evaluates each rule, merges findings of one cause, and ranks the rest by
+ * severity and recoverable time. Keeps why a rule was not evaluated, since silence must not read as
+ * health.
  */
 #include <locale.h>
 #include <stdlib.h>
@@ -43,7 +42,7 @@ static bool has_evidence(const struct tscope_finding *finding, const char *fact)
 	return false;
 }
 
-/* Adds evidence that the finding has not yet. */
+/* Adds evidence, each fact once. */
 static void add_evidence(struct tscope_diagnosis *diagnosis, struct kept *kept,
 			 const struct tscope_evidence *evidence, size_t count)
 {
@@ -103,7 +102,7 @@ static void evaluate_all(struct tscope_diagnosis *diagnosis, const struct tscope
 	}
 }
 
-/* Rules write numbers into their texts: with a point, whatever the locale of the program. */
+/* Rules print numbers: with a decimal point, in any locale. */
 static enum tscope_status evaluate(struct tscope_diagnosis *diagnosis,
 				   const struct tscope_analysis *analysis,
 				   const struct rule_setting *settings, struct tscope_error *err)
@@ -119,7 +118,7 @@ static enum tscope_status evaluate(struct tscope_diagnosis *diagnosis,
 	return tsi_arena_status(&diagnosis->arena, err);
 }
 
-/* The most severe finding of a cause, the first one of several: it tells the others. */
+/* The most severe finding of a cause (the first of equals): the others are merged into it. */
 static size_t strongest_of(const struct tscope_diagnosis *diagnosis, enum rule_cause cause)
 {
 	const struct kept *findings = diagnosis->findings;
@@ -133,7 +132,7 @@ static size_t strongest_of(const struct tscope_diagnosis *diagnosis, enum rule_c
 	return strongest;
 }
 
-/* Does it say better than the other what can be won back? A simulation does; then what is more. */
+/* Whether a's recoverable time replaces b's: a simulation wins, then the larger. */
 static bool wins_back_more(const struct kept *a, const struct kept *b)
 {
 	if (!a->finding.is_recoverable || !b->finding.is_recoverable)
@@ -185,7 +184,7 @@ static void merge(struct tscope_diagnosis *diagnosis)
 	diagnosis->finding_count = left;
 }
 
-/* Does a stand before b, whatever their order in the list? */
+/* Whether a ranks above b, whatever their order in the list. */
 static bool outranks(const struct tscope_finding *a, const struct tscope_finding *b)
 {
 	int64_t a_ns = a->is_recoverable ? a->recoverable_ns_per_step : 0;

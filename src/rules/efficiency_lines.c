@@ -17,7 +17,7 @@ struct line {
 	const char *name;
 	const char *words;
 	const char *advice;
-	enum rule_cause cause; /* of a rule that tells more about it */
+	enum rule_cause cause; /* of a rule with more details */
 };
 
 static const struct line lines[] = {
@@ -41,7 +41,7 @@ static const struct line lines[] = {
 	  CAUSE_OWN },
 };
 
-/* Where a trace was read its budget tells what else there is. */
+/* With a trace, the budget shows further lines. */
 static const struct line other_of_trace = {
 	"other", "time in which the device neither computes nor communicates",
 	"begin with the longest of the budget's other lines: data, synchronisation, launches, gaps "
@@ -50,7 +50,7 @@ static const struct line other_of_trace = {
 	CAUSE_IDLE
 };
 
-/* Where shapes were recorded they tell which operators it is. */
+/* Recorded shapes show which operators it is. */
 static const struct line overhead_of_operators = {
 	"compute_overhead", "compute beyond what the FLOPs take",
 	"begin with the operators that lose most (flops.by_operator): larger batches and sizes "
@@ -74,7 +74,7 @@ bool tsi_repeats_forward(const struct rule_context *ctx)
 				    tsi_rule_real(ctx, "efficiency.mfu"));
 }
 
-/* What is known beyond the phases makes a line more specific. */
+/* Facts beyond the phases make a line more specific. */
 static const struct line *find_specific(const struct rule_context *ctx, const char *name)
 {
 	if (strcmp(name, other_of_trace.name) == 0)
@@ -129,7 +129,7 @@ double tsi_top_efficiency_share(const struct rule_context *ctx)
 	return tsi_rule_real(ctx, "efficiency.top_recoverable_ratio");
 }
 
-/* Of communication, what is no wait for slower ranks: no faster link wins that back. */
+/* Communication without waiting for slower ranks, which no faster link wins back. */
 static void recover_line(struct rule_context *ctx, const struct line *line)
 {
 	struct comm_shares comm = tsi_comm_shares(ctx);

@@ -14,10 +14,10 @@ void tsi_tell_efficiency_lines(struct rule_context *ctx);
 /* The largest line that can be won back, in words: "waiting for data". */
 const char *tsi_top_efficiency_line(const struct rule_context *ctx);
 
-/* Its share; of communication what is no wait, where that is known. */
+/* Its share; communication without waiting, if that is known. */
 double tsi_top_efficiency_share(const struct rule_context *ctx);
 
-/* Is so much forward work computed again (activation checkpointing) that HFU shows it? */
+/* Whether HFU shows recomputed forward work (activation checkpointing). */
 bool tsi_repeats_forward(const struct rule_context *ctx);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How rules speak of an operator: its name, its precision, the dimensions of its
- * inputs as far as they say something; and of its time, in a mean step.
+ * How rules describe an operator: name, precision, informative dimensions of its inputs, and time
+ * in a mean step.
  */
 #include "rules/operator_words.h"
 

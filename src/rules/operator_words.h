@@ -15,7 +15,7 @@ struct operator_words {
 };
 struct operator_words tsi_operator_words(const struct rule_context *ctx, size_t row);
 
-/* Of a time of all calls of a row the part of a mean step, in ms; NaN where not known. */
+/* Time of all calls of a row per mean step, in ms; NaN if unknown. */
 double tsi_operator_step_ms(const struct rule_context *ctx, size_t row, double ns);
 
 #endif

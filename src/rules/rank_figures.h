@@ -4,21 +4,21 @@
 
 #include "rules/rule.h"
 
-/* What traces of several ranks tell, for rules that have less to go by without them. */
+/* Figures from traces of several ranks, with fallbacks for rules without them. */
 
-/* Is the fact there and not in doubt? */
+/* Whether the fact is present and reliable. Does not skip the rule. */
 bool tsi_rule_knows(const struct rule_context *ctx, const char *fact);
 
 /*
- * Does pytscope's rule name a rank? It counts the steps in which a rank was slowest, however few:
- * where traces tell all that ranks do, the exact test decides, and it only tells more.
+ * Whether pytscope's rule names a rank. It counts the steps in which a rank was slowest, however
+ * few; with traces of all ranks the exact test decides, and this only adds details.
  */
 bool tsi_names_straggler(const struct rule_context *ctx);
 
-/* Does that or the exact test? */
+/* Whether that or the exact test names one. */
 bool tsi_names_slow_rank(const struct rule_context *ctx);
 
-/* What a simulation says can be won back ("what_if.balanced_gain_ns"), else an estimate. */
+/* Recoverable time: the simulated gain ("what_if.balanced_gain_ns"), else an estimate. */
 void tsi_recover_gain(struct rule_context *ctx, const char *gain, int64_t estimate_ns);
 
 /* Communication that nothing hides, in shares of the steps, mean of the ranks. */
@@ -27,8 +27,8 @@ struct comm_shares {
 	double waiting; /* for ranks that come later */
 	double moving;  /* the rest */
 	/*
-	 * Of a pipeline not in moving: what nobody can divide is mostly receives, in which a stage
-	 * waits for the one before it. DIST.PIPELINE_BUBBLE judges that.
+	 * Pipelines only, not part of moving: undivided time is mostly receives that wait for the
+	 * previous stage, which DIST.PIPELINE_BUBBLE judges.
 	 */
 	double between_stages;
 };
@@ -41,7 +41,7 @@ void tsi_tell_stages(struct rule_context *ctx, const struct comm_shares *comm);
 /* The facts that these are made of, as evidence. */
 void tsi_comm_evidence(struct rule_context *ctx);
 
-/* What an ideal overlap would win back of communication that takes so long without waiting. */
+/* Recoverable time if communication of this length (without waiting) overlapped ideally. */
 void tsi_recover_overlap(struct rule_context *ctx, int64_t moving_ns);
 
 /* A share of the mean step in ns; 0 where the step is not known. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CROSS.CORRELATED_INSTABILITY: loss, gradients, time or memory jump in the
- * same steps. The groups of such steps are found by the analyzer correlation;
- * here they are told.
+ * CROSS.CORRELATED_INSTABILITY: loss, gradients, time or memory jump in the same steps. The
+ * analyzer correlation finds the groups of steps; this rule reports them.
  */
 #include "rules/rule.h"
 

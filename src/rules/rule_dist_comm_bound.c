@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * DIST.COMM_BOUND: the steps' own phase comm, in which nothing is computed, takes much of them.
- * Traces of several ranks tell how much of it is no wait for slower ranks.
+ * DIST.COMM_BOUND: phase comm, in which nothing is computed, takes much of the steps. Traces of
+ * several ranks show how much of it is not waiting for slower ranks.
  */
 #include "rules/budget_share.h"
 #include "rules/rank_figures.h"

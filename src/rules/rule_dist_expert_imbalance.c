@@ -33,7 +33,7 @@ static void evaluate_dist_expert_imbalance(struct rule_context *ctx)
 				"rank %" PRId64 " gets most over the whole capture, %.2f times "
 				"the mean of its group",
 				tsi_rule_int(ctx, "experts.busiest_rank"), load);
-	/* Who is busiest changes: no rank has as much more as the busiest of each. */
+	/* The busiest rank changes: none exceeds the others by as much throughout. */
 	if (load - 1 < (ratio - 1) / 2)
 		tsi_rule_detail(ctx, "it is mostly another rank each time");
 }

@@ -2,7 +2,7 @@
 /* DIST.LOAD_IMBALANCE: the work differs from rank to rank, and not always the same is slowest. */
 #include "rules/rank_figures.h"
 
-/* Is what ranks differ in compute? Where traces do not tell what else they do, it is. */
+/* Whether ranks differ in compute. Assumed without traces. */
 static bool is_compute(const struct rule_context *ctx)
 {
 	double skew_ns = tsi_rule_real(ctx, "stragglers.skew_ns");
@@ -17,7 +17,7 @@ static void evaluate_dist_load_imbalance(struct rule_context *ctx)
 	double cv = tsi_rule_real(ctx, "distributed.imbalance_cv");
 	double lost = tsi_rule_real(ctx, "distributed.wall_frac_lost_to_imbalance");
 
-	/* One slow rank is what DIST.STRAGGLER tells. */
+	/* DIST.STRAGGLER reports a single slow rank. */
 	if (tsi_names_straggler(ctx))
 		return;
 	if (cv < tsi_rule_parameter(ctx, "threshold") || lost < tsi_rule_parameter(ctx, "lost") ||

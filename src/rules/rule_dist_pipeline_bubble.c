@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-/* Of stages and a schedule that nobody said, what they were taken for. */
+/* Describes stages and schedule if they were inferred. */
 static void describe_inferred(struct rule_context *ctx)
 {
 	double imbalance = tsi_rule_real(ctx, "pipeline.stage_imbalance_ratio");
@@ -26,7 +26,7 @@ static void describe_inferred(struct rule_context *ctx)
 	tsi_rule_evidence(ctx, "pipeline.stage_imbalance_ratio");
 }
 
-/* What is not the pipeline's, like transfers and loaders, is no bubble: where it is known. */
+/* Exclude known non-pipeline idle time (transfers, data loading). */
 static void describe_excess(struct rule_context *ctx, bool has_ideal)
 {
 	double excess = tsi_rule_real(ctx, "pipeline.excess_ratio");
@@ -40,7 +40,7 @@ static void describe_excess(struct rule_context *ctx, bool has_ideal)
 				100 * ideal);
 }
 
-/* Where the microbatches are known, only what is beyond the ideal schedule counts. */
+/* If the microbatches are known, only the excess over the ideal schedule counts. */
 static void evaluate_dist_pipeline_bubble(struct rule_context *ctx)
 {
 	bool has_ideal = tsi_rule_has(ctx, "pipeline.excess_ratio");

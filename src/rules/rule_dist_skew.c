@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * DIST.SKEW: in a usual step the slowest rank joins the collectives late, be it
- * the same rank each time or another one.
+ * DIST.SKEW: in a typical step the slowest rank joins the collectives late, whether always the same
+ * rank or not.
  */
 #include "rules/rank_figures.h"
 
@@ -10,7 +10,7 @@
 #define RANKS "stragglers.ranks"
 #define LEAST "distributed.least_waiting_rank"
 
-/* By what ranks do beside waiting where traces tell it, else by what they compute. */
+/* Skew of local time if traces show it, else of compute. */
 static double skew_share(struct rule_context *ctx, int64_t *skew_ns, double *wall_ns)
 {
 	bool is_local = tsi_rule_knows(ctx, "stragglers.skew_ns") &&

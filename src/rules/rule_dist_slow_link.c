@@ -22,7 +22,7 @@ static const char *text(const struct rule_context *ctx, size_t row, const char *
 	return tsi_value_text(tsi_rule_cell(ctx, SLOW, row, column));
 }
 
-/* Does any link have two others to be compared with? */
+/* Whether any link has two others to be compared with. */
 static bool can_compare(const struct rule_context *ctx)
 {
 	for (size_t row = 0; row < tsi_rule_rows(ctx, LINKS); row++)
@@ -31,7 +31,7 @@ static bool can_compare(const struct rule_context *ctx)
 	return false;
 }
 
-/* Those that are slow enough: the one with most time to win, and all of its ranks'. */
+/* The slow links: the one with most recoverable time, and the total. */
 struct slow {
 	size_t link_count, worst;
 	double worst_ns, ranks_ns;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * DIST.STRAGGLER: some ranks are persistently slower than the others, which
- * wait for them. Either pytscope's one straggler, or the ranks that the exact
- * test of the analyzer distributed found; the latter sees several, and small
- * excesses. Where traces tell why (stragglers), the advice is about that.
+ * DIST.STRAGGLER: some ranks are persistently slower than the others, which wait for them. Either
+ * pytscope's one straggler, or the ranks found by the exact test of the analyzer distributed, which
+ * finds several and small excesses. If traces show why (stragglers), the advice is specific.
  */
 #include "rules/rank_figures.h"
 
@@ -16,7 +15,7 @@
 #define GROUPS "stragglers.groups"
 #define GAINS "what_if.ranks"
 
-/* What to do, by stragglers.causes; any other cause has the advice of the definition. */
+/* Advice by stragglers.causes; for other causes the definition's advice. */
 static const struct {
 	const char *cause, *advice;
 } advices[] = {
@@ -52,7 +51,7 @@ struct slow {
 	size_t count;
 	int64_t rank;
 	double excess;
-	bool is_by_compute; /* it computes longer; else its own time, of whatever kind, is */
+	bool is_by_compute; /* it computes longer; else its local time of any kind is longer */
 };
 
 static bool is_by_compute(const struct rule_context *ctx, size_t row)
@@ -143,7 +142,7 @@ static void name_groups(struct rule_context *ctx)
 
 /* ---- what it costs ---- */
 
-/* What the run would win if this rank were like the others; -1: not known. */
+/* What the run would gain if this rank were like the others; -1: unknown. */
 static int64_t gain_of_rank(const struct rule_context *ctx, int64_t rank)
 {
 	for (size_t row = 0; row < tsi_rule_rows(ctx, GAINS); row++) {
@@ -172,7 +171,7 @@ static int64_t simulated_gain(const struct rule_context *ctx, const struct slow 
 					 : tsi_rule_cell(ctx, STRAGGLER, 0, "rank").integer);
 }
 
-/* As a share of the step where a simulation tells it, else of the slowest rank's compute. */
+/* Lost share: of the step if simulated, else of the slowest rank's compute. */
 static double lost_share(const struct rule_context *ctx, int64_t gain_ns)
 {
 	double step_ns = tsi_rule_real(ctx, "what_if.step_ns");

@@ -39,7 +39,7 @@ static struct late find_late(const struct rule_context *ctx)
 	return late;
 }
 
-/* Does no rank have more time of its own? True where traces do not tell it. */
+/* Whether no rank has more local time. True if traces do not show it. */
 static bool is_busiest(const struct rule_context *ctx, size_t row)
 {
 	size_t count = tsi_rule_rows(ctx, LOCAL);
@@ -74,7 +74,7 @@ static void evaluate_dist_wait(struct rule_context *ctx)
 	int64_t wait_ns;
 	double share = find_share(ctx, &wait_ns);
 
-	/* DIST.STRAGGLER tells whom they wait for, and why. */
+	/* DIST.STRAGGLER reports the awaited rank and why. */
 	if (tsi_names_slow_rank(ctx) || !(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_MED,

@@ -9,7 +9,7 @@
 
 enum { SHOWN_OPERATORS = 3 };
 
-/* What activation checkpointing costs in a mean step: of each operator the calls that repeat. */
+/* Cost of activation checkpointing per mean step: the repeated calls of each operator. */
 static double repeated_ms(const struct rule_context *ctx)
 {
 	double sum_ms = 0;

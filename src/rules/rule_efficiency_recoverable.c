@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* EFFICIENCY.RECOVERABLE: much of the step is no compute; how good the compute is, is not known. */
+/* EFFICIENCY.RECOVERABLE: much of the step is not compute, and the MFU is unknown. */
 #include "rules/efficiency_lines.h"
 
 #include <string.h>
 
 #define WORTH_TELLING 0.05
 
-/* Is what goes to no known phase the largest line? */
+/* Whether time outside known phases is the largest line. */
 static bool is_other(const struct rule_context *ctx)
 {
 	return strcmp(tsi_rule_text(ctx, "efficiency.top_recoverable"), "other") == 0;
 }
 
-/* Of a program that is no training loop, or of one that nobody marked, all is other. */
+/* In an unmarked program, or one without a training loop, everything is "other". */
 static bool is_nothing_known(const struct rule_context *ctx, double top)
 {
 	return top >= 1 && is_other(ctx);
@@ -24,7 +24,7 @@ static void evaluate_efficiency_recoverable(struct rule_context *ctx)
 	bool has_mfu = tsi_rule_has(ctx, "efficiency.mfu");
 	bool is_lower_bound = tsi_rule_flag(ctx, "efficiency.mfu_is_lower_bound");
 
-	/* Where the MFU is known EFFICIENCY.LOW_MFU judges the same lines. */
+	/* If the MFU is known, EFFICIENCY.LOW_MFU judges the same lines. */
 	if ((has_mfu && !is_lower_bound) || top < tsi_rule_parameter(ctx, "threshold"))
 		return;
 	if (is_nothing_known(ctx, top)) {

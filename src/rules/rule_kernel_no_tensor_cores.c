@@ -58,7 +58,7 @@ enum { WORST_COUNT = 2 };
 struct slow_products {
 	double ns[REASON_COUNT], total_ns;
 	double gain_ns[REASON_COUNT], total_gain_ns;
-	/* Those with most to win, and how much. */
+	/* The products with most recoverable time. */
 	struct worst {
 		size_t row;
 		double gain_ns;
@@ -115,7 +115,7 @@ static double gain_of(const struct rule_context *ctx, size_t row, enum reason re
 	if (reason == NO_TF32)
 		return fmax(part * tsi_operator_number(ctx, row, "roofline_ns"),
 			    part_to_win * part * device_ns);
-	/* Where the roofline is not known, half. */
+	/* Half if the roofline is unknown. */
 	return fmin(part_to_win * device_ns, tsi_operator_number(ctx, row, "lost_ns"));
 }
 

@@ -6,7 +6,7 @@
  */
 #include "rules/rule.h"
 
-/* What is held, and how much of it was in use; the ratio is the idle share. */
+/* Held memory and how much of it was in use; the ratio is the idle share. */
 struct holding {
 	double ratio;
 	const char *peak_fact, *reserved_fact;

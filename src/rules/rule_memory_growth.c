@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * MEMORY.GROWTH: each step leaves more allocated than the one before. Without memory of steps
- * two snapshots of a process tell, or statistics of calls; these are fewer, and weigh less. They
- * are asked where steps are too few or in doubt, too; silence is the word of one that suffices.
+ * MEMORY.GROWTH: each step leaves more allocated than the one before. Falls back to two snapshots
+ * of a process or to call statistics, which count less, if steps lack memory, are too few or in
+ * doubt. Quiet only if one source suffices.
  */
 #include "rules/rule.h"
 

@@ -12,11 +12,11 @@
 static const char resident[] = "host_memory.rss_growth_ratio";
 static const char live[] = "host_memory.growth_bytes";
 
-/* Of seven steps six must rise: one more cache that fills is a step or two. */
+/* Six of seven steps must rise: a cache that fills accounts for a step or two. */
 #define RISING_MIN (6.0 / 7)
 #define MOST 0.5 /* of the peak */
 
-/* Does resident memory rise all the time, and by enough? */
+/* Whether resident memory rises steadily, and by enough. */
 static bool is_resident_growing(const struct rule_context *ctx)
 {
 	return tsi_rule_real(ctx, resident) >= tsi_rule_parameter(ctx, "threshold") &&
@@ -25,13 +25,13 @@ static bool is_resident_growing(const struct rule_context *ctx)
 		       tsi_rule_parameter(ctx, "bytes");
 }
 
-/* Is it known what is live, and not that of a capture that is cut? */
+/* Whether live memory is known and the capture complete. */
 static bool knows_live(const struct rule_context *ctx)
 {
 	return tsi_rule_has(ctx, live) && !tsi_rule_doubt(ctx, live);
 }
 
-/* Did most of what was live at the peak come in the second half, and stay? */
+/* Whether most memory live at the peak came in the second half, and stayed. */
 static bool is_live_growing(const struct rule_context *ctx)
 {
 	double growth_bytes = tsi_rule_real(ctx, live);
@@ -40,7 +40,7 @@ static bool is_live_growing(const struct rule_context *ctx)
 	       growth_bytes >= MOST * tsi_rule_real(ctx, "host_memory.peak_bytes");
 }
 
-/* What grew most, if it is known. */
+/* The site that grew most, if known. */
 static void tell_site(struct rule_context *ctx)
 {
 	const char *site = tsi_value_text(tsi_rule_cell(ctx, "host_memory.by_growth", 0, "site"));

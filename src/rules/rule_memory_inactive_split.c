@@ -6,7 +6,7 @@
  */
 #include "rules/rule.h"
 
-/* Was nearly all that was reserved in use at the peak, and no request in want of memory? */
+/* Whether nearly all reserved memory was in use at the peak, and no request failed. */
 static bool is_used_at_peak(const struct rule_context *ctx)
 {
 	static const char allocated[] = "snapshot.peak_allocated_bytes";

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * MEMORY.OOM: a request for device memory failed. A snapshot tells what was free then, and in
- * which pieces, so the advice is what would have let that request pass; traces and statistics
- * only count.
+ * MEMORY.OOM: a request for device memory failed. A snapshot shows what was free then, and in which
+ * pieces, so the advice is what would have let the request succeed; traces and statistics only
+ * count failures.
  */
 #include "rules/rule.h"
 
@@ -21,7 +21,7 @@ static bool has_cause(const struct rule_context *ctx, const char *cause)
 	return strcmp(tsi_rule_text(ctx, "snapshot.oom_cause"), cause) == 0;
 }
 
-/* What would have let it pass, by what the analyzer found on expandable segments. */
+/* What would have let it succeed, depending on expandable segments. */
 static const char *advice_for(const struct rule_context *ctx)
 {
 	static const struct {

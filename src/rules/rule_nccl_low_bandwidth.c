@@ -21,7 +21,7 @@ struct size {
 	double gb_per_second; /* of the bus; NaN: not known, or no link is used */
 };
 
-/* Where sizes come from, and what is said of them. */
+/* The source of the sizes, and the words for them. */
 struct source {
 	const char *table;
 	struct size (*read)(const struct rule_context *ctx, size_t row);
@@ -79,7 +79,7 @@ static struct size read_transfer(const struct rule_context *ctx, size_t row)
 	return size;
 }
 
-/* The same where ranks that were not read may be waited for: again the fastest. */
+/* As above, but the fastest: unread ranks may have been waited for. */
 static struct size read_fastest_transfer(const struct rule_context *ctx, size_t row)
 {
 	struct size size = read_transfer(ctx, row);

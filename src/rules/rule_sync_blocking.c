@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * SYNC.BLOCKING: the host waits for the device, and launches nothing meanwhile,
- * so that the device runs dry. The operator that waited longest tells which
- * line of the script to look for.
+ * SYNC.BLOCKING: the host waits for the device and launches nothing meanwhile, so the device runs
+ * dry. The operator that waited longest points to the line of the script.
  */
 #include "rules/budget_share.h"
 

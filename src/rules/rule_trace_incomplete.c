@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* TRACE.INCOMPLETE: steps are cut, lost or not marked, or too few to speak for the run. */
+/* TRACE.INCOMPLETE: steps are cut, lost, unmarked, or too few to represent the run. */
 #include "rules/rule.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* TRACE.UNLINKED: for much of the device's work the trace does not tell who launched it. */
+/* TRACE.UNLINKED: much of the device's work has no known launch. */
 #include "rules/rule.h"
 
 #include <inttypes.h>
