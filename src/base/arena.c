@@ -113,13 +113,11 @@ static void *move_block(struct arena *arena, void *items, size_t bytes)
 	return memory_of(moved);
 }
 
-void *tsi_arena_reserve(struct arena *arena, void *items, size_t *capacity, size_t wanted,
-			size_t item_bytes)
+void *tsi_arena_grow(struct arena *arena, void *items, size_t *capacity, size_t wanted,
+		     size_t item_bytes)
 {
 	size_t grown = *capacity < MIN_CAPACITY ? MIN_CAPACITY : *capacity, bytes;
 
-	if (items && wanted <= *capacity)
-		return items;
 	while (grown < wanted)
 		if (tsi_ckd_mul(&grown, grown, (size_t)2))
 			return fail(arena);
@@ -137,19 +135,6 @@ void *tsi_arena_reserve(struct arena *arena, void *items, size_t *capacity, size
 	if (moved)
 		*capacity = grown;
 	return moved;
-}
-
-void *tsi_arena_push(struct arena *arena, void *items, size_t *count, size_t *capacity,
-		     size_t item_bytes)
-{
-	void *array;
-
-	memcpy(&array, items, sizeof(array));
-	array = tsi_arena_reserve(arena, array, capacity, *count + 1, item_bytes);
-	if (!array)
-		return NULL;
-	memcpy(items, &array, sizeof(array));
-	return memset((char *)array + (*count)++ * item_bytes, 0, item_bytes);
 }
 
 const char *tsi_arena_copy(struct arena *arena, struct str text)

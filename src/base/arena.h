@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <tscope/error.h>
 
 /*
@@ -42,6 +43,11 @@ void tsi_arena_deinit(struct arena *arena);
 TSI_MUST_CHECK
 void *tsi_arena_new(struct arena *arena, size_t count, size_t item_bytes);
 
+/* tsi_arena_reserve() where there is no room. */
+TSI_MUST_CHECK
+void *tsi_arena_grow(struct arena *arena, void *items, size_t *capacity, size_t wanted,
+		     size_t item_bytes);
+
 /*
  * Makes room for `wanted` items of a growing array: returns the array, moved if need be, or NULL
  * without memory, when the array is as before. items: NULL, or what this function returned, with
@@ -50,8 +56,13 @@ void *tsi_arena_new(struct arena *arena, size_t count, size_t item_bytes);
  *	items = tsi_arena_reserve(arena, items, &capacity, count + more, sizeof(*items));
  */
 TSI_MUST_CHECK
-void *tsi_arena_reserve(struct arena *arena, void *items, size_t *capacity, size_t wanted,
-			size_t item_bytes);
+static inline void *tsi_arena_reserve(struct arena *arena, void *items, size_t *capacity,
+				      size_t wanted, size_t item_bytes)
+{
+	if (tsi_likely(items && wanted <= *capacity))
+		return items;
+	return tsi_arena_grow(arena, items, capacity, wanted, item_bytes);
+}
 
 /*
  * Appends one zeroed item to the array that `items`, a pointer variable, points to, and returns it;
@@ -61,8 +72,18 @@ void *tsi_arena_reserve(struct arena *arena, void *items, size_t *capacity, size
  *					   sizeof(*lane));
  */
 TSI_MUST_CHECK
-void *tsi_arena_push(struct arena *arena, void *items, size_t *count, size_t *capacity,
-		     size_t item_bytes);
+static inline void *tsi_arena_push(struct arena *arena, void *items, size_t *count,
+				   size_t *capacity, size_t item_bytes)
+{
+	char *array;
+
+	memcpy(&array, items, sizeof(array));
+	array = tsi_arena_reserve(arena, array, capacity, *count + 1, item_bytes);
+	if (tsi_unlikely(!array))
+		return NULL;
+	memcpy(items, &array, sizeof(array));
+	return memset(array + (*count)++ * item_bytes, 0, item_bytes);
+}
 
 /* Copies a text and ends it with NUL. "" without memory: never NULL. */
 const char *tsi_arena_copy(struct arena *arena, struct str text);
