@@ -7,6 +7,7 @@
 #include "analyze/ops/op_bytes.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "analyze/ops/op_elementwise.h"
 #include "analyze/ops/op_formulas.h"
@@ -42,7 +43,6 @@ struct model {
 	uint8_t output_count;
 	uint8_t outputs[3]; /* as large as these arguments */
 	uint8_t at; /* the argument that tells more: a mask, dimensions; see each function */
-	enum elementwise_result result;
 	enum reduction reduction;
 };
 
@@ -95,22 +95,7 @@ static double moved_by_mask(const struct model *model, const struct op_call *cal
 	return bytes;
 }
 
-/* ---- operators on each element ------------------------------------------------------- */
-
-static double elementwise(const struct model *model, const struct op_call *call)
-{
-	return tsi_elementwise_bytes(call, model->reads, model->result);
-}
-
-/* relu_, add_ …: the result is the first argument's. */
-static double in_place(const struct model *model, const struct op_call *call)
-{
-	struct tensor first;
-
-	return tsi_op_tensor(call, 0, &first)
-		       ? read_bytes(call, model->reads) + tsi_tensor_bytes(&first)
-		       : NAN;
-}
+/* ---- softmax and dropout ------------------------------------------------------------- */
 
 /* at: was it asked for floats out of halves? */
 static double softmax(const struct model *model, const struct op_call *call)
@@ -379,11 +364,6 @@ static double nll_loss(const struct model *model, const struct op_call *call)
 
 /* ---- the table ----------------------------------------------------------------------- */
 
-#define ELEMENTWISE(op, args, type)                                                                \
-	{                                                                                          \
-		.name = "aten::" op, .bytes = elementwise, .kind = KERNEL_ELEMENTWISE,             \
-		.reads = (args), .result = (type)                                                  \
-	}
 #define REDUCED(op, dims, type)                                                                    \
 	{                                                                                          \
 		.name = "aten::" op, .bytes = reduced, .kind = KERNEL_REDUCTION, .at = (dims),     \
@@ -393,96 +373,9 @@ static double nll_loss(const struct model *model, const struct op_call *call)
 
 /*
  * To add one: a row, a case in test_op_bytes.c; one that reads values must be among
- * concrete_names in model/trace/classify.c. Those on each element serve the form in place,
- * too ("relu" also "relu_"); it need not be written.
+ * concrete_names in model/trace/classify.c.
  */
 static const struct model models[] = {
-	ELEMENTWISE("neg", A0, RESULT_PROMOTED),
-	ELEMENTWISE("relu", A0, RESULT_PROMOTED),
-	ELEMENTWISE("sign", A0, RESULT_PROMOTED),
-	ELEMENTWISE("tril", A0, RESULT_PROMOTED),
-	ELEMENTWISE("triu", A0, RESULT_PROMOTED),
-	ELEMENTWISE("flip", A0, RESULT_PROMOTED),
-	ELEMENTWISE("bitwise_not", A0, RESULT_PROMOTED),
-	ELEMENTWISE("abs", A0, RESULT_FLOAT),
-	ELEMENTWISE("atan", A0, RESULT_FLOAT),
-	ELEMENTWISE("clamp", A0, RESULT_FLOAT),
-	ELEMENTWISE("clamp_max", A0, RESULT_FLOAT),
-	ELEMENTWISE("clamp_min", A0, RESULT_FLOAT),
-	ELEMENTWISE("cos", A0, RESULT_FLOAT),
-	ELEMENTWISE("cumsum", A0, RESULT_FLOAT),
-	ELEMENTWISE("elu", A0, RESULT_FLOAT),
-	ELEMENTWISE("erf", A0, RESULT_FLOAT),
-	ELEMENTWISE("exp", A0, RESULT_FLOAT),
-	ELEMENTWISE("exp2", A0, RESULT_FLOAT),
-	ELEMENTWISE("floor", A0, RESULT_FLOAT),
-	ELEMENTWISE("gelu", A0, RESULT_FLOAT),
-	ELEMENTWISE("hardsigmoid", A0, RESULT_FLOAT),
-	ELEMENTWISE("hardswish", A0, RESULT_FLOAT),
-	ELEMENTWISE("hardtanh", A0, RESULT_FLOAT),
-	ELEMENTWISE("leaky_relu", A0, RESULT_FLOAT),
-	ELEMENTWISE("log", A0, RESULT_FLOAT),
-	ELEMENTWISE("log1p", A0, RESULT_FLOAT),
-	ELEMENTWISE("log2", A0, RESULT_FLOAT),
-	ELEMENTWISE("logit", A0, RESULT_FLOAT),
-	ELEMENTWISE("mish", A0, RESULT_FLOAT),
-	ELEMENTWISE("nan_to_num", A0, RESULT_FLOAT),
-	ELEMENTWISE("reciprocal", A0, RESULT_FLOAT),
-	ELEMENTWISE("rsqrt", A0, RESULT_FLOAT),
-	ELEMENTWISE("sigmoid", A0, RESULT_FLOAT),
-	ELEMENTWISE("silu", A0, RESULT_FLOAT),
-	ELEMENTWISE("sin", A0, RESULT_FLOAT),
-	ELEMENTWISE("softplus", A0, RESULT_FLOAT),
-	ELEMENTWISE("sqrt", A0, RESULT_FLOAT),
-	ELEMENTWISE("tanh", A0, RESULT_FLOAT),
-	ELEMENTWISE("threshold", A0, RESULT_FLOAT),
-	ELEMENTWISE("isfinite", A0, RESULT_BOOL),
-	ELEMENTWISE("isinf", A0, RESULT_BOOL),
-	ELEMENTWISE("isnan", A0, RESULT_BOOL),
-	ELEMENTWISE("logical_not", A0, RESULT_BOOL),
-
-	ELEMENTWISE("add", A0 | A1, RESULT_PROMOTED),
-	ELEMENTWISE("sub", A0 | A1, RESULT_PROMOTED),
-	ELEMENTWISE("rsub", A0 | A1, RESULT_PROMOTED),
-	ELEMENTWISE("mul", A0 | A1, RESULT_PROMOTED),
-	ELEMENTWISE("remainder", A0 | A1, RESULT_PROMOTED),
-	ELEMENTWISE("maximum", A0 | A1, RESULT_PROMOTED),
-	ELEMENTWISE("minimum", A0 | A1, RESULT_PROMOTED),
-	ELEMENTWISE("bitwise_and", A0 | A1, RESULT_PROMOTED),
-	ELEMENTWISE("bitwise_or", A0 | A1, RESULT_PROMOTED),
-	ELEMENTWISE("masked_fill", A0 | A1, RESULT_PROMOTED),
-	ELEMENTWISE("div", A0 | A1, RESULT_FLOAT),
-	ELEMENTWISE("pow", A0 | A1, RESULT_FLOAT),
-	ELEMENTWISE("atan2", A0 | A1, RESULT_FLOAT),
-	ELEMENTWISE("where", A0 | A1 | A2, RESULT_PROMOTED),
-	ELEMENTWISE("_s_where", A0 | A1 | A2, RESULT_PROMOTED),
-	ELEMENTWISE("lerp", A0 | A1 | A2, RESULT_FLOAT),
-	ELEMENTWISE("addcmul", A0 | A1 | A2, RESULT_FLOAT),
-	ELEMENTWISE("addcdiv", A0 | A1 | A2, RESULT_FLOAT),
-	ELEMENTWISE("eq", A0 | A1, RESULT_BOOL),
-	ELEMENTWISE("ne", A0 | A1, RESULT_BOOL),
-	ELEMENTWISE("lt", A0 | A1, RESULT_BOOL),
-	ELEMENTWISE("le", A0 | A1, RESULT_BOOL),
-	ELEMENTWISE("gt", A0 | A1, RESULT_BOOL),
-	ELEMENTWISE("ge", A0 | A1, RESULT_BOOL),
-	ELEMENTWISE("logical_and", A0 | A1, RESULT_BOOL),
-	ELEMENTWISE("logical_or", A0 | A1, RESULT_BOOL),
-
-	ELEMENTWISE("elu_backward", A0 | A5, RESULT_FLOAT),
-	ELEMENTWISE("gelu_backward", A0 | A1, RESULT_FLOAT),
-	ELEMENTWISE("hardsigmoid_backward", A0 | A1, RESULT_FLOAT),
-	ELEMENTWISE("hardswish_backward", A0 | A1, RESULT_FLOAT),
-	ELEMENTWISE("hardtanh_backward", A0 | A1, RESULT_FLOAT),
-	ELEMENTWISE("leaky_relu_backward", A0 | A1, RESULT_FLOAT),
-	ELEMENTWISE("logit_backward", A0 | A1, RESULT_FLOAT),
-	ELEMENTWISE("mish_backward", A0 | A1, RESULT_FLOAT),
-	ELEMENTWISE("mse_loss_backward", A0 | A1 | A2, RESULT_FLOAT),
-	ELEMENTWISE("sigmoid_backward", A0 | A1, RESULT_FLOAT),
-	ELEMENTWISE("silu_backward", A0 | A1, RESULT_FLOAT),
-	ELEMENTWISE("softplus_backward", A0 | A1, RESULT_FLOAT),
-	ELEMENTWISE("tanh_backward", A0 | A1, RESULT_FLOAT),
-	ELEMENTWISE("threshold_backward", A0 | A1, RESULT_FLOAT),
-
 	{ "aten::copy_", moved, KERNEL_COPY, A1, OUTPUTS(0) },
 	{ "aten::fill_", moved, KERNEL_ELEMENTWISE, 0, OUTPUTS(0) },
 	{ "aten::zero_", moved, KERNEL_ELEMENTWISE, 0, OUTPUTS(0) },
@@ -562,25 +455,96 @@ static const struct model *find_model(struct str name)
 	return NULL;
 }
 
-/* "aten::relu_" is "aten::relu" in place. */
-static const struct model *find_in_place(struct str name)
+/* ---- operators on each element ------------------------------------------------------- */
+
+/*
+ * Operators on each element, without "aten::"; blanks around each. Each serves the form in place,
+ * too: "relu" also "relu_".
+ *
+ * To add one: its name here, or a row below, and a case in test_op_bytes.c; one that reads values
+ * must be among concrete_names in model/trace/classify.c.
+ */
+static const struct elementwise_names {
+	unsigned reads;
+	enum elementwise_result result;
+	const char *names;
+} elementwise_names[] = {
+	{ A0, RESULT_PROMOTED, " neg relu sign tril triu flip bitwise_not " },
+	{ A0, RESULT_FLOAT,
+	  " abs atan clamp clamp_max clamp_min cos cumsum elu erf exp exp2 floor gelu "
+	  "hardsigmoid hardswish hardtanh leaky_relu log log1p log2 logit mish "
+	  "nan_to_num reciprocal rsqrt sigmoid silu sin softplus sqrt tanh threshold " },
+	{ A0, RESULT_BOOL, " isfinite isinf isnan logical_not " },
+	{ A0 | A1, RESULT_PROMOTED,
+	  " add sub rsub mul remainder maximum minimum bitwise_and bitwise_or "
+	  "masked_fill " },
+	{ A0 | A1, RESULT_FLOAT,
+	  " div pow atan2 gelu_backward hardsigmoid_backward hardswish_backward "
+	  "hardtanh_backward leaky_relu_backward logit_backward mish_backward "
+	  "sigmoid_backward silu_backward softplus_backward tanh_backward "
+	  "threshold_backward " },
+	{ A0 | A1 | A2, RESULT_PROMOTED, " where _s_where " },
+	{ A0 | A1 | A2, RESULT_FLOAT, " lerp addcmul addcdiv mse_loss_backward " },
+	{ A0 | A1, RESULT_BOOL, " eq ne lt le gt ge logical_and logical_or " },
+	{ A0 | A5, RESULT_FLOAT, " elu_backward " },
+};
+
+/* Does a list of words, each between blanks, have this one? */
+static bool has_word(const char *words, struct str word)
 {
-	if (name.length == 0 || name.data[name.length - 1] != '_')
+	char wanted[OP_NAME_SIZE + 2] = " ";
+
+	if (word.length >= OP_NAME_SIZE || memchr(word.data, ' ', word.length) ||
+	    memchr(word.data, '\0', word.length))
+		return false;
+	memcpy(wanted + 1, word.data, word.length);
+	wanted[1 + word.length] = ' ';
+	return strstr(words, wanted);
+}
+
+/* The row of an operator, or of that of which it is the form in place; NULL: none. */
+static const struct elementwise_names *find_elementwise(struct str name, bool *in_place)
+{
+	if (!tsi_str_starts(name, "aten::"))
 		return NULL;
-	const struct model *model = find_model((struct str){ name.data, name.length - 1 });
-	return model && model->bytes == elementwise ? model : NULL;
+	name = (struct str){ name.data + 6, name.length - 6 };
+	struct str base = name;
+	bool has_mark = name.length > 0 && name.data[name.length - 1] == '_';
+	base.length -= has_mark;
+	for (size_t i = 0; i < TSI_COUNT_OF(elementwise_names); i++) {
+		bool is_base = has_mark && has_word(elementwise_names[i].names, base);
+		*in_place = is_base;
+		if (is_base || has_word(elementwise_names[i].names, name))
+			return &elementwise_names[i];
+	}
+	return NULL;
+}
+
+/* In place the result is the first argument's. */
+static double elementwise_bytes(const struct elementwise_names *names, bool in_place,
+				const struct op_call *call)
+{
+	struct tensor first;
+
+	if (!in_place)
+		return tsi_elementwise_bytes(call, names->reads, names->result);
+	return tsi_op_tensor(call, 0, &first)
+		       ? read_bytes(call, names->reads) + tsi_tensor_bytes(&first)
+		       : NAN;
 }
 
 enum op_work_result tsi_op_bytes(struct op_work *work, struct str name, const struct op_call *call)
 {
-	const struct model *model = find_model(name), *place = model ? NULL : find_in_place(name);
-	double bytes;
+	const struct model *model = find_model(name);
+	bool in_place;
+	const struct elementwise_names *names = model ? NULL : find_elementwise(name, &in_place);
 
-	if (!model && !place)
+	if (!model && !names)
 		return OP_WORK_NO_MODEL;
-	bytes = model ? model->bytes(model, call) : in_place(place, call);
+	double bytes = model ? model->bytes(model, call) : elementwise_bytes(names, in_place, call);
 	if (!isfinite(bytes))
 		return OP_WORK_NO_INPUTS;
-	*work = (struct op_work){ .bytes = bytes, .kind = model ? model->kind : place->kind };
+	*work = (struct op_work){ .bytes = bytes,
+				  .kind = model ? model->kind : KERNEL_ELEMENTWISE };
 	return OP_WORK_KNOWN;
 }
