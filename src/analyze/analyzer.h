@@ -2,6 +2,7 @@
 #ifndef TSCOPE_ANALYZE_ANALYZER_H
 #define TSCOPE_ANALYZE_ANALYZER_H
 
+#include "base/attributes.h"
 #include "run/steps.h"
 
 #include <tscope/analysis.h>
@@ -72,6 +73,16 @@ enum analyzer_level {
 	LEVEL_HOST_MEMORY = 1 << 7,
 	LEVEL_DIFF = 1 << 8, /* a comparison: the analyzers in src/diff/ */
 };
+
+/* The facts and the tables of a definition, from the arrays of them. */
+#define TSI_FACTS(array) .facts = (array), .fact_count = TSI_COUNT_OF(array)
+#define TSI_TABLES(array) .tables = (array), .table_count = TSI_COUNT_OF(array)
+
+/* The definition of a table of rows. */
+#define TSI_TABLE_DEF(name, columns, meaning)                                                      \
+	{                                                                                          \
+		name, columns, TSI_COUNT_OF(columns), meaning, TSCOPE_TABLE_ROWS                   \
+	}
 
 struct fact_sheet; /* where an analyzer puts its facts: facts.h */
 

@@ -87,8 +87,7 @@ static const struct tscope_fact_def line_columns[] = {
 enum table { LINES };
 
 static const struct tscope_table_def tables[] = {
-	[LINES] = { "lines", line_columns, TSI_COUNT_OF(line_columns), "the wall time, divided",
-		    TSCOPE_TABLE_ROWS },
+	[LINES] = TSI_TABLE_DEF("lines", line_columns, "the wall time, divided"),
 };
 
 enum line {
@@ -262,10 +261,8 @@ const struct analyzer tsi_analyzer_efficiency = {
 	.def = {
 		.id = "efficiency",
 		.summary = "what the steps' phases went to, and what of it can be won back",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "steps with phases, and for mfu their FLOPs and the peak of the device",
 		.total = TSCOPE_TOTAL_TIMED,
 	},

@@ -157,13 +157,12 @@ static const struct tscope_fact_def uncounted_columns[] = {
 };
 
 static const struct tscope_table_def tables[] = {
-	[BY_OPERATOR] = { "by_operator", operator_columns, TSI_COUNT_OF(operator_columns),
-			  "operators by name and inputs, those that lose most first",
-			  TSCOPE_TABLE_ROWS },
-	[BY_PRECISION] = { "by_precision", precision_columns, TSI_COUNT_OF(precision_columns),
-			   "FLOPs by the precision of the operands", TSCOPE_TABLE_ROWS },
-	[UNCOUNTED] = { "uncounted", uncounted_columns, TSI_COUNT_OF(uncounted_columns),
-			"matrix kernels whose FLOPs are not known", TSCOPE_TABLE_ROWS },
+	[BY_OPERATOR] = TSI_TABLE_DEF("by_operator", operator_columns,
+				      "operators by name and inputs, those that lose most first"),
+	[BY_PRECISION] = TSI_TABLE_DEF("by_precision", precision_columns,
+				       "FLOPs by the precision of the operands"),
+	[UNCOUNTED] = TSI_TABLE_DEF("uncounted", uncounted_columns,
+				    "matrix kernels whose FLOPs are not known"),
 };
 
 /* The least time that an operator's calls could take, and what forbids less. */
@@ -481,10 +480,8 @@ const struct analyzer tsi_analyzer_flops = {
 	.def = {
 		.id = "flops",
 		.summary = "FLOPs by operator and shape, and how near each comes to its roofline",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "a trace with the shapes of operators (record_shapes=True)",
 		.total = TSCOPE_TOTAL_CAPTURE,
 	},

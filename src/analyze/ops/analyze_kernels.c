@@ -128,13 +128,11 @@ static const struct tscope_fact_def launcher_columns[] = {
 };
 
 static const struct tscope_table_def tables[] = {
-	[BY_NAME] = { "by_name", name_columns, TSI_COUNT_OF(name_columns), "kernels by name",
-		      TSCOPE_TABLE_ROWS },
-	[BY_KIND] = { "by_kind", kind_columns, TSI_COUNT_OF(kind_columns),
-		      "kernels by what they compute", TSCOPE_TABLE_ROWS },
-	[BY_LAUNCHER] = { "by_launcher", launcher_columns, TSI_COUNT_OF(launcher_columns),
-			  "kernels of the steps that count, by name and what launched them",
-			  TSCOPE_TABLE_ROWS },
+	[BY_NAME] = TSI_TABLE_DEF("by_name", name_columns, "kernels by name"),
+	[BY_KIND] = TSI_TABLE_DEF("by_kind", kind_columns, "kernels by what they compute"),
+	[BY_LAUNCHER] =
+		TSI_TABLE_DEF("by_launcher", launcher_columns,
+			      "kernels of the steps that count, by name and what launched them"),
 };
 
 /* A mean of something that only some kernels say, weighted by their durations. */
@@ -486,10 +484,8 @@ const struct analyzer tsi_analyzer_kernels = {
 	.def = {
 		.id = "kernels",
 		.summary = "kernels by name, by what they compute and by what launched them",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "a trace with kernels",
 		.total = TSCOPE_TOTAL_CAPTURE,
 	},

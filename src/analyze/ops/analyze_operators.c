@@ -89,11 +89,10 @@ static const struct tscope_fact_def shape_columns[] = {
 };
 
 static const struct tscope_table_def tables[] = {
-	[BY_NAME] = { "by_name", name_columns, TSI_COUNT_OF(name_columns), "operators by name",
-		      TSCOPE_TABLE_ROWS },
-	[BY_SHAPE] = { "by_shape", shape_columns, TSI_COUNT_OF(shape_columns),
-		       "operators by name and inputs, of those whose inputs were recorded",
-		       TSCOPE_TABLE_ROWS },
+	[BY_NAME] = TSI_TABLE_DEF("by_name", name_columns, "operators by name"),
+	[BY_SHAPE] =
+		TSI_TABLE_DEF("by_shape", shape_columns,
+			      "operators by name and inputs, of those whose inputs were recorded"),
 };
 
 struct work {
@@ -227,10 +226,8 @@ const struct analyzer tsi_analyzer_operators = {
 	.def = {
 		.id = "operators",
 		.summary = "operators by name and by input shapes",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "a trace with operators",
 		.total = TSCOPE_TOTAL_CAPTURE,
 	},

@@ -139,10 +139,8 @@ const struct analyzer tsi_analyzer_convergence = {
 	.def = {
 		.id = "convergence",
 		.summary = "where the loss goes, and steps in which it jumps",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "step records with a loss",
 	},
 	.levels = LEVEL_RANK,

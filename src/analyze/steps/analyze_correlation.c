@@ -36,8 +36,7 @@ static const struct tscope_fact_def group_columns[] = {
 enum table { GROUPS };
 
 static const struct tscope_table_def tables[] = {
-	[GROUPS] = { "groups", group_columns, TSI_COUNT_OF(group_columns),
-		     "the groups, in order of time", TSCOPE_TABLE_ROWS },
+	[GROUPS] = TSI_TABLE_DEF("groups", group_columns, "the groups, in order of time"),
 };
 
 /* A bit for each signal, in the order of their names. */
@@ -253,10 +252,8 @@ const struct analyzer tsi_analyzer_correlation = {
 	.def = {
 		.id = "correlation",
 		.summary = "steps at which several signals jump at once",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "8 or more steps with a loss, a gradient norm or memory beside their time",
 		.total = TSCOPE_TOTAL_TIMED,
 	},

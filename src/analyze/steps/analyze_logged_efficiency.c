@@ -377,8 +377,7 @@ const struct analyzer tsi_analyzer_logged_efficiency = {
 	.def = {
 		.id = "logged_efficiency",
 		.summary = "what the job itself logged of MFU and FLOPs beside what its files tell",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
+		TSI_FACTS(facts),
 		.needs = "a logged MFU or batch_flops (fkat, Composer, Lightning)",
 	},
 	.levels = LEVEL_RUN,

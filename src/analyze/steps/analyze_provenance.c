@@ -47,8 +47,8 @@ static const struct tscope_table_def tables[] = {
 				TSI_COUNT_OF(environment_columns),
 				"environment, nested names joined by a dot, sorted",
 				TSCOPE_TABLE_ROWS },
-	[CONFIG_TABLE] = { "config", config_columns, TSI_COUNT_OF(config_columns),
-			   "configuration, by its outermost names, sorted", TSCOPE_TABLE_ROWS },
+	[CONFIG_TABLE] = TSI_TABLE_DEF("config", config_columns,
+				       "configuration, by its outermost names, sorted"),
 };
 
 _Static_assert((int)ENVIRONMENT_NAME == (int)CONFIG_NAME &&
@@ -85,10 +85,8 @@ const struct analyzer tsi_analyzer_provenance = {
 	.def = {
 		.id = "provenance",
 		.summary = "environment and configuration of the job",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "run.json beside the step records, or a trace",
 	},
 	/* The run's is that of its lowest rank. */

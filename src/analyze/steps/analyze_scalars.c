@@ -78,8 +78,7 @@ static const struct tscope_fact_def by_name_columns[] = {
 enum table { TABLE_BY_NAME };
 
 static const struct tscope_table_def tables[] = {
-	[TABLE_BY_NAME] = { "by_name", by_name_columns, TSI_COUNT_OF(by_name_columns),
-			    "each metric", TSCOPE_TABLE_ROWS },
+	[TABLE_BY_NAME] = TSI_TABLE_DEF("by_name", by_name_columns, "each metric"),
 };
 
 /* The values of one metric. */
@@ -268,10 +267,8 @@ const struct analyzer tsi_analyzer_scalars = {
 	.def = {
 		.id = "scalars",
 		.summary = "metrics that the job logged: learning rate, throughput and all others",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "step records with scalars, or metrics (csv, TensorBoard, MLflow)",
 	},
 	.levels = LEVEL_RANK,

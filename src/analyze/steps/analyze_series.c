@@ -282,8 +282,7 @@ const struct analyzer tsi_analyzer_series = {
 	.def = {
 		.id = "series",
 		.summary = "figures of every step",
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_TABLES(tables),
 		.needs = "a step",
 	},
 	.levels = LEVEL_TRACE | LEVEL_RANK | LEVEL_RUN,

@@ -88,11 +88,9 @@ static const struct tscope_fact_def phase_columns[] = {
 enum table { SLOW, PHASES };
 
 static const struct tscope_table_def tables[] = {
-	[SLOW] = { "slow", slow_columns, TSI_COUNT_OF(slow_columns), "the spikes, in order of time",
-		   TSCOPE_TABLE_ROWS },
-	[PHASES] = { "phases", phase_columns, TSI_COUNT_OF(phase_columns),
-		     "phases that occur, those with names of the job's own last",
-		     TSCOPE_TABLE_ROWS },
+	[SLOW] = TSI_TABLE_DEF("slow", slow_columns, "the spikes, in order of time"),
+	[PHASES] = TSI_TABLE_DEF("phases", phase_columns,
+				 "phases that occur, those with names of the job's own last"),
 };
 
 struct times {           /* of the steps that are not marked */
@@ -258,10 +256,8 @@ const struct analyzer tsi_analyzer_step_time = {
 	.def = {
 		.id = "step_time",
 		.summary = "how long steps take, and how evenly",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "steps that are not marked",
 	},
 	.levels = LEVEL_TRACE | LEVEL_RANK | LEVEL_RUN,

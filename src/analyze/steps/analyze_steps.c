@@ -59,8 +59,7 @@ _Static_assert(TSI_COUNT_OF(list_columns) == LIST_FIRST_HOST_LINE + HOST_LINE_CO
 enum table { LIST };
 
 static const struct tscope_table_def tables[] = {
-	[LIST] = { "list", list_columns, TSI_COUNT_OF(list_columns), "every step, in order of time",
-		   TSCOPE_TABLE_ROWS },
+	[LIST] = TSI_TABLE_DEF("list", list_columns, "every step, in order of time"),
 };
 
 static void fill_row(struct tscope_value *cells, const struct analysis_scope *scope, uint32_t index)
@@ -100,10 +99,8 @@ const struct analyzer tsi_analyzer_steps = {
 	.def = {
 		.id = "steps",
 		.summary = "steps and how they were found",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "a trace",
 	},
 	.levels = LEVEL_TRACE,

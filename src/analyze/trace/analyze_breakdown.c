@@ -43,9 +43,8 @@ static const struct tscope_fact_def part_columns[] = {
 enum table { PARTS_TABLE };
 
 static const struct tscope_table_def tables[] = {
-	[PARTS_TABLE] = { "parts", part_columns, TSI_COUNT_OF(part_columns),
-			  "parts of the lines, the largest first within a line",
-			  TSCOPE_TABLE_ROWS },
+	[PARTS_TABLE] = TSI_TABLE_DEF("parts", part_columns,
+				      "parts of the lines, the largest first within a line"),
 };
 
 enum part_kind {
@@ -276,10 +275,8 @@ const struct analyzer tsi_analyzer_breakdown = {
 	.def = {
 		.id = "breakdown",
 		.summary = "what is in each line of the budget",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "a trace with a step that is not marked",
 		.total = TSCOPE_TOTAL_STEPS,
 	},

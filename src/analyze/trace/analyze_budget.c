@@ -286,8 +286,7 @@ const struct analyzer tsi_analyzer_budget = {
 	.def = {
 		.id = "budget",
 		.summary = "what the steps' wall time went to",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
+		TSI_FACTS(facts),
 		.per_device = true,
 		.needs = "a trace with device activity, and a step that is not marked",
 		.total = TSCOPE_TOTAL_STEPS,

@@ -92,10 +92,9 @@ static const struct tscope_fact_def by_event_columns[] = {
 enum table { TABLE_BY_NAME, TABLE_BY_EVENT };
 
 static const struct tscope_table_def tables[] = {
-	[TABLE_BY_NAME] = { "by_name", by_name_columns, TSI_COUNT_OF(by_name_columns),
-			    "callbacks and algorithms", TSCOPE_TABLE_ROWS },
-	[TABLE_BY_EVENT] = { "by_event", by_event_columns, TSI_COUNT_OF(by_event_columns),
-			     "the same, each event of the trainer for itself", TSCOPE_TABLE_ROWS },
+	[TABLE_BY_NAME] = TSI_TABLE_DEF("by_name", by_name_columns, "callbacks and algorithms"),
+	[TABLE_BY_EVENT] = TSI_TABLE_DEF("by_event", by_event_columns,
+					 "the same, each event of the trainer for itself"),
 };
 
 /* Composer's own: without its profiler they are not there. */
@@ -356,10 +355,8 @@ const struct analyzer tsi_analyzer_callbacks = {
 		.id = "callbacks",
 		.summary = "callbacks and algorithms of Composer, and how much of the steps they "
 			   "take",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "a Composer trace (JSONTraceHandler)",
 		.total = TSCOPE_TOTAL_CAPTURE,
 	},

@@ -103,10 +103,9 @@ static const struct tscope_fact_def size_columns[] = {
 };
 
 static const struct tscope_table_def tables[] = {
-	[BY_KIND] = { "by_kind", kind_columns, TSI_COUNT_OF(kind_columns),
-		      "collectives by kind, type and process group", TSCOPE_TABLE_ROWS },
-	[BY_SIZE] = { "by_size", size_columns, TSI_COUNT_OF(size_columns),
-		      "the same, each size for itself", TSCOPE_TABLE_ROWS },
+	[BY_KIND] = TSI_TABLE_DEF("by_kind", kind_columns,
+				  "collectives by kind, type and process group"),
+	[BY_SIZE] = TSI_TABLE_DEF("by_size", size_columns, "the same, each size for itself"),
 };
 
 #define COMPARE(field)                                                                             \
@@ -293,10 +292,8 @@ const struct analyzer tsi_analyzer_collectives = {
 	.def = {
 		.id = "collectives",
 		.summary = "collectives by kind and size, and the bandwidth that they reach",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "a trace with collectives",
 		.total = TSCOPE_TOTAL_CAPTURE,
 	},

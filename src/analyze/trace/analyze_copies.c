@@ -59,10 +59,9 @@ static const struct tscope_fact_def direction_columns[] = {
 };
 
 static const struct tscope_table_def tables[] = {
-	[BY_NAME] = { "by_name", name_columns, TSI_COUNT_OF(name_columns),
-		      "copies and fills by name", TSCOPE_TABLE_ROWS },
-	[BY_DIRECTION] = { "by_direction", direction_columns, TSI_COUNT_OF(direction_columns),
-			   "copies and fills by direction", TSCOPE_TABLE_ROWS },
+	[BY_NAME] = TSI_TABLE_DEF("by_name", name_columns, "copies and fills by name"),
+	[BY_DIRECTION] =
+		TSI_TABLE_DEF("by_direction", direction_columns, "copies and fills by direction"),
 };
 
 struct copies {
@@ -227,10 +226,8 @@ const struct analyzer tsi_analyzer_copies = {
 	.def = {
 		.id = "copies",
 		.summary = "copies and fills, their bandwidth and what of them is exposed",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "a trace with copies or fills",
 		.total = TSCOPE_TOTAL_CAPTURE,
 	},

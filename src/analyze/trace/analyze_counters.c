@@ -63,8 +63,7 @@ static const struct tscope_fact_def by_name_columns[] = {
 enum table { TABLE_BY_NAME };
 
 static const struct tscope_table_def tables[] = {
-	[TABLE_BY_NAME] = { "by_name", by_name_columns, TSI_COUNT_OF(by_name_columns),
-			    "each series of each counter", TSCOPE_TABLE_ROWS },
+	[TABLE_BY_NAME] = TSI_TABLE_DEF("by_name", by_name_columns, "each series of each counter"),
 };
 
 /* ---- what values are ---- */
@@ -246,10 +245,8 @@ const struct analyzer tsi_analyzer_counters = {
 		.id = "counters",
 		.summary = "counters of the host that a trace holds: processor, memory, disk, "
 			   "network and those of the user",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "a trace with counter events",
 	},
 	.levels = LEVEL_TRACE,

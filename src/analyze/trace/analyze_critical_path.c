@@ -84,12 +84,10 @@ static const struct tscope_fact_def operators_columns[] = {
 enum table { TABLE_LINES, TABLE_KERNELS, TABLE_OPERATORS };
 
 static const struct tscope_table_def tables[] = {
-	[TABLE_LINES] = { "lines", lines_columns, TSI_COUNT_OF(lines_columns), "its composition",
-			  TSCOPE_TABLE_ROWS },
-	[TABLE_KERNELS] = { "by_kernel", kernels_columns, TSI_COUNT_OF(kernels_columns),
-			    "device events on it", TSCOPE_TABLE_ROWS },
-	[TABLE_OPERATORS] = { "by_operator", operators_columns, TSI_COUNT_OF(operators_columns),
-			      "host spans on it, innermost", TSCOPE_TABLE_ROWS },
+	[TABLE_LINES] = TSI_TABLE_DEF("lines", lines_columns, "its composition"),
+	[TABLE_KERNELS] = TSI_TABLE_DEF("by_kernel", kernels_columns, "device events on it"),
+	[TABLE_OPERATORS] =
+		TSI_TABLE_DEF("by_operator", operators_columns, "host spans on it, innermost"),
 };
 
 static const struct {
@@ -258,10 +256,8 @@ const struct analyzer tsi_analyzer_critical_path = {
 	.def = {
 		.id = "critical_path",
 		.summary = "the chain of spans on host and device that bounds a step",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "a trace with device activity or operators, and a step that is not marked",
 	},
 	.levels = LEVEL_TRACE,

@@ -54,8 +54,8 @@ static const struct tscope_fact_def idle_columns[] = {
 };
 
 static const struct tscope_table_def tables[] = {
-	[IDLE_HISTOGRAM] = { "idle_histogram", idle_columns, TSI_COUNT_OF(idle_columns),
-			     "idle intervals by length", TSCOPE_TABLE_ROWS },
+	[IDLE_HISTOGRAM] =
+		TSI_TABLE_DEF("idle_histogram", idle_columns, "idle intervals by length"),
 };
 
 /* Upper ends of the size classes: 1 µs, 10 µs … 1 s, and what is longer. */
@@ -241,10 +241,8 @@ const struct analyzer tsi_analyzer_device_busy = {
 	.def = {
 		.id = "device_busy",
 		.summary = "how much of the time the devices run, and what",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.per_device = true,
 		.needs = "a trace with device activity",
 		.total = TSCOPE_TOTAL_CAPTURE,

@@ -92,12 +92,9 @@ static const struct tscope_fact_def missing_columns[] = {
 };
 
 static const struct tscope_table_def tables[] = {
-	[CATEGORIES] = { "categories", category_columns, TSI_COUNT_OF(category_columns),
-			 "what the file is made of", TSCOPE_TABLE_ROWS },
-	[DIAGNOSTICS] = { "diagnostics", diagnostic_columns, TSI_COUNT_OF(diagnostic_columns),
-			  "what was odd about it", TSCOPE_TABLE_ROWS },
-	[MISSING] = { "missing", missing_columns, TSI_COUNT_OF(missing_columns),
-		      "what to record next time", TSCOPE_TABLE_ROWS },
+	[CATEGORIES] = TSI_TABLE_DEF("categories", category_columns, "what the file is made of"),
+	[DIAGNOSTICS] = TSI_TABLE_DEF("diagnostics", diagnostic_columns, "what was odd about it"),
+	[MISSING] = TSI_TABLE_DEF("missing", missing_columns, "what to record next time"),
 };
 
 /* What is in the trace, as far as advice needs it. */
@@ -312,10 +309,8 @@ const struct analyzer tsi_analyzer_integrity = {
 	.def = {
 		.id = "integrity",
 		.summary = "what the trace holds, what is odd about it, what to record next time",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "a trace",
 		.total = TSCOPE_TOTAL_CAPTURE,
 	},

@@ -82,11 +82,9 @@ static const struct tscope_fact_def sync_columns[] = {
 };
 
 static const struct tscope_table_def tables[] = {
-	[BY_NAME] = { "by_name", name_columns, TSI_COUNT_OF(name_columns),
-		      "runtime and driver calls by name", TSCOPE_TABLE_ROWS },
-	[SYNCS] = { "syncs", sync_columns, TSI_COUNT_OF(sync_columns),
-		    "calls that wait for the device, by the operator that makes them",
-		    TSCOPE_TABLE_ROWS },
+	[BY_NAME] = TSI_TABLE_DEF("by_name", name_columns, "runtime and driver calls by name"),
+	[SYNCS] = TSI_TABLE_DEF("syncs", sync_columns,
+				"calls that wait for the device, by the operator that makes them"),
 };
 
 enum { KIND_COUNT = CALL_EVENT + 1 };
@@ -389,10 +387,8 @@ const struct analyzer tsi_analyzer_launches = {
 	.def = {
 		.id = "launches",
 		.summary = "launch calls, and calls that stall the host",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "a trace with launch calls",
 		.total = TSCOPE_TOTAL_CAPTURE,
 	},

@@ -59,11 +59,9 @@ static const struct tscope_fact_def group_columns[] = {
 };
 
 static const struct tscope_table_def tables[] = {
-	[BY_KIND] = { "by_kind", kind_columns, TSI_COUNT_OF(kind_columns),
-		      "communication by kind of collective", TSCOPE_TABLE_ROWS },
-	[BY_GROUP] = { "by_group", group_columns, TSI_COUNT_OF(group_columns),
-		       "communication by process group, where the trace names it",
-		       TSCOPE_TABLE_ROWS },
+	[BY_KIND] = TSI_TABLE_DEF("by_kind", kind_columns, "communication by kind of collective"),
+	[BY_GROUP] = TSI_TABLE_DEF("by_group", group_columns,
+				   "communication by process group, where the trace names it"),
 };
 
 /* The comm kernels of the scope, each with the number of the part that it belongs to. */
@@ -256,10 +254,8 @@ const struct analyzer tsi_analyzer_overlap = {
 	.def = {
 		.id = "overlap",
 		.summary = "communication hidden under computation, and exposed",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.per_device = true,
 		.needs = "a trace with communication on a device",
 		.total = TSCOPE_TOTAL_CAPTURE,

@@ -100,14 +100,12 @@ static const struct tscope_fact_def thread_columns[] = {
 };
 
 static const struct tscope_table_def tables[] = {
-	[BY_NAME] = { "by_name", columns, TSI_COUNT_OF(columns), "Python functions",
-		      TSCOPE_TABLE_ROWS },
-	[BY_CAUSE] = { "by_cause", cause_columns, TSI_COUNT_OF(cause_columns),
-		       "what keeps threads from the work, by functions that are known; time in "
-		       "calls within each other is that of the outermost",
-		       TSCOPE_TABLE_ROWS },
-	[BY_THREAD] = { "by_thread", thread_columns, TSI_COUNT_OF(thread_columns),
-			"threads that run Python", TSCOPE_TABLE_ROWS },
+	[BY_NAME] = TSI_TABLE_DEF("by_name", columns, "Python functions"),
+	[BY_CAUSE] = TSI_TABLE_DEF(
+		"by_cause", cause_columns,
+		"what keeps threads from the work, by functions that are known; time in "
+		"calls within each other is that of the outermost"),
+	[BY_THREAD] = TSI_TABLE_DEF("by_thread", thread_columns, "threads that run Python"),
 };
 
 static void add_functions(const struct nested_times *functions, const struct tscope_trace *trace,
@@ -252,10 +250,8 @@ const struct analyzer tsi_analyzer_python = {
 		.id = "python",
 		.summary = "Python functions, what keeps threads from the work, and garbage "
 			   "collection pauses",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "a trace of VizTracer, or --python and a trace with Python frames",
 		.total = TSCOPE_TOTAL_CAPTURE,
 	},

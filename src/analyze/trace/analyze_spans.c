@@ -32,8 +32,7 @@ static const struct tscope_fact_def columns[] = {
 };
 
 static const struct tscope_table_def tables[] = {
-	[BY_NAME] = { "by_name", columns, TSI_COUNT_OF(columns), "annotations and slices by name",
-		      TSCOPE_TABLE_ROWS },
+	[BY_NAME] = TSI_TABLE_DEF("by_name", columns, "annotations and slices by name"),
 };
 
 static void add_times(struct nested_times *sum, const struct nested_times *part)
@@ -92,10 +91,8 @@ const struct analyzer tsi_analyzer_spans = {
 	.def = {
 		.id = "spans",
 		.summary = "annotations, and slices of other writers, by name",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "a trace with annotations",
 		.total = TSCOPE_TOTAL_CAPTURE,
 	},
