@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorting pairs by a 64-bit key: a stable radix sort that starts at the lowest
+ * Sorting pairs by a 64-bit key, and numbers: a stable radix sort that starts at the lowest
  * byte. Times of one trace share their high bytes and often lie in order
  * already; bytes that are equal in all keys cost nothing, and neither does a
  * list that is sorted. Where few come too late (after a greater key), only these
@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/attributes.h"
+
 enum {
 	KEY_BYTES = 8,
 	DIGITS = 256,
@@ -18,39 +20,76 @@ enum {
 	FEW_PART = 4,    /* of all, what is few */
 };
 
-/* How many come too late; *differing gets a 1 in each bit that is not the same in all keys. */
-static size_t count_late(const struct sort_pair *items, size_t count, uint64_t *differing)
+/*
+ * What an item is: a key and perhaps a value, of 64 bits each. All below is inlined with one of
+ * the two forms.
+ */
+struct form {
+	size_t words;
+	bool is_signed;
+};
+
+static const struct form pairs = { 2, false }, numbers = { 1, true };
+
+static TSI_INLINE uint64_t key_of(const uint64_t *items, size_t at, struct form form)
 {
-	uint64_t most = count ? items[0].key : 0;
+	return items[at * form.words];
+}
+
+static TSI_INLINE bool is_before(uint64_t a, uint64_t b, struct form form)
+{
+	return form.is_signed ? (int64_t)a < (int64_t)b : a < b;
+}
+
+static TSI_INLINE size_t digit_of_key(const uint64_t *items, size_t at, unsigned shift,
+				      struct form form)
+{
+	uint64_t key = key_of(items, at, form);
+
+	return (form.is_signed ? tsi_sort_key_of_int64((int64_t)key) : key) >> shift & (DIGITS - 1);
+}
+
+static TSI_INLINE void copy_item(uint64_t *to, size_t at, const uint64_t *from, size_t from_at,
+				 struct form form)
+{
+	memmove(to + at * form.words, from + from_at * form.words, form.words * sizeof(*to));
+}
+
+/* How many come too late; *differing gets a 1 in each bit that is not the same in all keys. */
+static TSI_INLINE size_t count_late(const uint64_t *items, size_t count, uint64_t *differing,
+				    struct form form)
+{
+	uint64_t first = count ? key_of(items, 0, form) : 0, most = first;
 	size_t late_count = 0;
 	*differing = 0;
 	for (size_t i = 1; i < count; i++) {
-		uint64_t key = items[i].key;
-		late_count += key < most;
-		most = key > most ? key : most;
-		*differing |= key ^ items[0].key;
+		uint64_t key = key_of(items, i, form);
+		late_count += is_before(key, most, form);
+		most = is_before(most, key, form) ? key : most;
+		*differing |= key ^ first;
 	}
 	return late_count;
 }
 
-static void insertion_sort(struct sort_pair *items, size_t count)
+static TSI_INLINE void insertion_sort(uint64_t *items, size_t count, struct form form)
 {
 	for (size_t i = 1; i < count; i++) {
-		struct sort_pair item = items[i];
+		uint64_t item[2], key = key_of(items, i, form);
 		size_t at = i;
-		for (; at > 0 && items[at - 1].key > item.key; at--)
-			items[at] = items[at - 1];
-		items[at] = item;
+		copy_item(item, 0, items, i, form);
+		for (; at > 0 && is_before(key, key_of(items, at - 1, form), form); at--)
+			copy_item(items, at, items, at - 1, form);
+		copy_item(items, at, item, 0, form);
 	}
 }
 
-/* Moves all pairs into `to`, in the order of one byte of their keys. */
-static void distribute(const struct sort_pair *from, struct sort_pair *to, size_t count,
-		       unsigned shift)
+/* Moves all items into `to`, in the order of one byte of their keys. */
+static TSI_INLINE void distribute(const uint64_t *from, uint64_t *to, size_t count, unsigned shift,
+				  struct form form)
 {
 	size_t next[DIGITS] = { 0 };
 	for (size_t i = 0; i < count; i++)
-		next[(from[i].key >> shift) & (DIGITS - 1)]++;
+		next[digit_of_key(from, i, shift, form)]++;
 
 	size_t start = 0;
 	for (size_t digit = 0; digit < DIGITS; digit++) {
@@ -59,145 +98,72 @@ static void distribute(const struct sort_pair *from, struct sort_pair *to, size_
 		start += of_digit;
 	}
 	for (size_t i = 0; i < count; i++)
-		to[next[(from[i].key >> shift) & (DIGITS - 1)]++] = from[i];
+		copy_item(to, next[digit_of_key(from, i, shift, form)]++, from, i, form);
 }
 
-static void sort_by_bytes(struct sort_pair *items, struct sort_pair *scratch, size_t count,
-			  uint64_t differing)
+static TSI_INLINE void sort_by_bytes(uint64_t *items, uint64_t *scratch, size_t count,
+				     uint64_t differing, struct form form)
 {
-	struct sort_pair *from = items, *to = scratch;
+	uint64_t *from = items, *to = scratch;
 	for (unsigned shift = 0; shift < 8 * KEY_BYTES; shift += 8) {
 		if (((differing >> shift) & (DIGITS - 1)) == 0)
 			continue;
-		distribute(from, to, count, shift);
-		struct sort_pair *swap = from;
+		distribute(from, to, count, shift, form);
+		uint64_t *swap = from;
 		from = to;
 		to = swap;
 	}
 	if (from != items)
-		memcpy(items, from, count * sizeof(*items));
+		memcpy(items, from, count * form.words * sizeof(*items));
 }
 
 /* Those that are not late stay, in order, and get the late ones, which then are sorted, too. */
-static void sort_late(struct sort_pair *items, struct sort_pair *late, size_t count,
-		      uint64_t differing)
+static TSI_INLINE void sort_late(uint64_t *items, uint64_t *late, size_t count, uint64_t differing,
+				 struct form form)
 {
 	size_t kept = 1, late_count = 0;
 	for (size_t i = 1; i < count; i++) {
-		if (items[i].key < items[kept - 1].key)
-			late[late_count++] = items[i];
+		if (is_before(key_of(items, i, form), key_of(items, kept - 1, form), form))
+			copy_item(late, late_count++, items, i, form);
 		else
-			items[kept++] = items[i];
+			copy_item(items, kept++, items, i, form);
 	}
-	sort_by_bytes(late, items + kept, late_count, differing);
+	sort_by_bytes(late, items + kept * form.words, late_count, differing, form);
 	/* Of equal keys the late one came later. */
-	for (size_t at = count; late_count > 0; at--)
-		items[at - 1] = kept > 0 && items[kept - 1].key > late[late_count - 1].key
-					? items[--kept]
-					: late[--late_count];
+	for (size_t at = count; late_count > 0; at--) {
+		if (kept > 0 && is_before(key_of(late, late_count - 1, form),
+					  key_of(items, kept - 1, form), form))
+			copy_item(items, at - 1, items, --kept, form);
+		else
+			copy_item(items, at - 1, late, --late_count, form);
+	}
+}
+
+static TSI_INLINE void sort(uint64_t *items, uint64_t *scratch, size_t count, struct form form)
+{
+	uint64_t differing;
+	size_t late_count = count_late(items, count, &differing, form);
+	if (late_count == 0)
+		return;
+	if (count <= SHORT_LIST)
+		insertion_sort(items, count, form);
+	else if (late_count <= count / FEW_PART)
+		sort_late(items, scratch, count, differing, form);
+	else
+		sort_by_bytes(items, scratch, count, differing, form);
 }
 
 void tsi_sort_pairs(struct sort_pair *items, struct sort_pair *scratch, size_t count)
 {
-	uint64_t differing;
-	size_t late_count = count_late(items, count, &differing);
-	if (late_count == 0)
-		return;
-	if (count <= SHORT_LIST)
-		insertion_sort(items, count);
-	else if (late_count <= count / FEW_PART)
-		sort_late(items, scratch, count, differing);
-	else
-		sort_by_bytes(items, scratch, count, differing);
-}
-
-/* ---- bare numbers ------------------------------------------------------------------------- */
-
-static size_t count_late_numbers(const int64_t *items, size_t count, uint64_t *differing)
-{
-	int64_t most = count ? items[0] : 0;
-	size_t late_count = 0;
-	*differing = 0;
-	for (size_t i = 1; i < count; i++) {
-		late_count += items[i] < most;
-		most = items[i] > most ? items[i] : most;
-		*differing |= (uint64_t)items[i] ^ (uint64_t)items[0];
-	}
-	return late_count;
-}
-
-static void insert_numbers(int64_t *items, size_t count)
-{
-	for (size_t i = 1; i < count; i++) {
-		int64_t item = items[i];
-		size_t at = i;
-		for (; at > 0 && items[at - 1] > item; at--)
-			items[at] = items[at - 1];
-		items[at] = item;
-	}
-}
-
-static void distribute_numbers(const int64_t *from, int64_t *to, size_t count, unsigned shift)
-{
-	size_t next[DIGITS] = { 0 };
-	for (size_t i = 0; i < count; i++)
-		next[tsi_sort_key_of_int64(from[i]) >> shift & (DIGITS - 1)]++;
-
-	size_t start = 0;
-	for (size_t digit = 0; digit < DIGITS; digit++) {
-		size_t of_digit = next[digit];
-		next[digit] = start;
-		start += of_digit;
-	}
-	for (size_t i = 0; i < count; i++)
-		to[next[tsi_sort_key_of_int64(from[i]) >> shift & (DIGITS - 1)]++] = from[i];
-}
-
-static void sort_numbers_by_bytes(int64_t *items, int64_t *scratch, size_t count,
-				  uint64_t differing)
-{
-	int64_t *from = items, *to = scratch;
-	for (unsigned shift = 0; shift < 8 * KEY_BYTES; shift += 8) {
-		if (((differing >> shift) & (DIGITS - 1)) == 0)
-			continue;
-		distribute_numbers(from, to, count, shift);
-		int64_t *swap = from;
-		from = to;
-		to = swap;
-	}
-	if (from != items)
-		memcpy(items, from, count * sizeof(*items));
-}
-
-static void sort_late_numbers(int64_t *items, int64_t *late, size_t count, uint64_t differing)
-{
-	size_t kept = 1, late_count = 0;
-	for (size_t i = 1; i < count; i++) {
-		if (items[i] < items[kept - 1])
-			late[late_count++] = items[i];
-		else
-			items[kept++] = items[i];
-	}
-	sort_numbers_by_bytes(late, items + kept, late_count, differing);
-	for (size_t at = count; late_count > 0; at--)
-		items[at - 1] = kept > 0 && items[kept - 1] > late[late_count - 1]
-					? items[--kept]
-					: late[--late_count];
+	sort((uint64_t *)items, (uint64_t *)scratch, count, pairs);
 }
 
 void tsi_sort_numbers(int64_t *items, int64_t *scratch, size_t count)
 {
-	uint64_t differing;
-	size_t late_count = count_late_numbers(items, count, &differing);
-	if (late_count == 0)
-		return;
-	if (count <= SHORT_LIST)
-		insert_numbers(items, count);
-	else if (late_count <= count / FEW_PART)
-		sort_late_numbers(items, scratch, count, differing);
-	else
-		sort_numbers_by_bytes(items, scratch, count, differing);
+	sort((uint64_t *)items, (uint64_t *)scratch, count, numbers);
 }
+
+/* ---- the number at a place ----------------------------------------------------------------- */
 
 /* Numbers of which the least is at least 0 above `base`, told apart by bits from `shift` on. */
 struct digits {
@@ -268,5 +234,5 @@ void tsi_select_number(int64_t *items, size_t count, size_t place)
 		place -= before;
 	}
 	if (count <= SHORT_LIST)
-		insert_numbers(items, count);
+		insertion_sort((uint64_t *)items, count, numbers);
 }
