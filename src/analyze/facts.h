@@ -6,6 +6,17 @@
 #include "base/arena.h"
 
 /*
+ * Helpers of analyzers, by room:
+ *
+ *	shared	quantile.h robust.h tail.h (statistics), nest.h (time of nested spans by name),
+ *		reliability.h (doubts about device time), anchor.h (FLOPs and peak behind MFU)
+ *	trace	path_walk.h (critical path), python_stalls.h
+ *	ops	trace_flops.h (FLOPs of operators), op_sums.h step_work.h (time of operators, by
+ *		step), kernel_vote.h (kinds of kernels), op_work.h (FLOPs and bytes of one call)
+ *	steps	step_lines.h (lines of a budget), step_parts.h (what grew in a slow step)
+ */
+
+/*
  * The sheet that one analyzer fills for one scope: a value for each of its
  * facts (absent until set) and rows for each of its tables. Indices are those
  * of the analyzer's definitions.

@@ -117,7 +117,7 @@ static TSI_INLINE void sort_by_bytes(uint64_t *items, uint64_t *scratch, size_t 
 		memcpy(items, from, count * form.words * sizeof(*items));
 }
 
-/* Those that are not late stay, in order, and get the late ones, which then are sorted, too. */
+/* Keeps what is in order in place, sorts the late items and merges them in. */
 static TSI_INLINE void sort_late(uint64_t *items, uint64_t *late, size_t count, uint64_t differing,
 				 struct form form)
 {
@@ -129,7 +129,7 @@ static TSI_INLINE void sort_late(uint64_t *items, uint64_t *late, size_t count, 
 			copy_item(items, kept++, items, i, form);
 	}
 	sort_by_bytes(late, items + kept * form.words, late_count, differing, form);
-	/* Of equal keys the late one came later. */
+	/* With equal keys the late one goes behind. */
 	for (size_t at = count; late_count > 0; at--) {
 		if (kept > 0 && is_before(key_of(late, late_count - 1, form),
 					  key_of(items, kept - 1, form), form))
@@ -165,7 +165,7 @@ void tsi_sort_numbers(int64_t *items, int64_t *scratch, size_t count)
 
 /* ---- the number at a place ----------------------------------------------------------------- */
 
-/* Numbers of which the least is at least 0 above `base`, told apart by bits from `shift` on. */
+/* Digits of numbers: the bits from `shift` on of their distance to the least, `base`. */
 struct digits {
 	uint64_t base;
 	unsigned shift;

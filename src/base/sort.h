@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is sorted: a key (a time, an id) and what belongs to it (mostly an index). */
+/* A key to sort by (a time, an id) and its value (mostly an index). */
 struct sort_pair {
 	uint64_t key;
 	uint64_t value;
@@ -19,7 +19,7 @@ struct sort_pair {
  */
 void tsi_sort_pairs(struct sort_pair *items, struct sort_pair *scratch, size_t count);
 
-/* The same for bare numbers, which take half the room. */
+/* As tsi_sort_pairs(), for bare numbers, which take half the room. */
 void tsi_sort_numbers(int64_t *items, int64_t *scratch, size_t count);
 
 /*

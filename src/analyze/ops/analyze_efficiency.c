@@ -134,7 +134,7 @@ static void sum_phases(struct efficiency *eff, const struct step_series *steps)
 static void divide_wall(struct efficiency *eff)
 {
 	double compute_ns = (double)eff->compute_ns;
-	/* FLOPs that are a lower bound do not tell what of the computing is overhead. */
+	/* With FLOPs that are only a lower bound, overhead is unknown. */
 	bool is_split = !isnan(eff->ideal_ns) && !eff->anchor.is_lower_bound;
 	double useful_ns = is_split ? fmin(eff->ideal_ns, compute_ns) : compute_ns;
 
@@ -146,7 +146,7 @@ static void divide_wall(struct efficiency *eff)
 
 	eff->exact_ns[USEFUL_COMPUTE] = useful_ns;
 	eff->exact_ns[COMPUTE_OVERHEAD] = compute_ns - useful_ns;
-	/* Where all of it is useful no rounding may come between. */
+	/* If all of it is useful, rounding must not create overhead. */
 	eff->line_ns[USEFUL_COMPUTE] =
 		useful_ns < compute_ns ? (int64_t)(useful_ns + 0.5) : eff->compute_ns;
 	eff->line_ns[COMPUTE_OVERHEAD] = eff->compute_ns - eff->line_ns[USEFUL_COMPUTE];
@@ -159,7 +159,7 @@ static void put_doubts(struct fact_sheet *out, const enum fact *doubtful, size_t
 		tsi_fact_doubt(out, doubtful[i], doubt);
 }
 
-/* What MFU rests on, and why it is not known or a lower bound. */
+/* The inputs of MFU, and why it is unknown or a lower bound. */
 static void put_anchor(struct fact_sheet *out, const struct flops_anchor *anchor,
 		       const struct step_series *steps)
 {

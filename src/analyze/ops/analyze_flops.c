@@ -192,7 +192,7 @@ static double bytes_per_second(const struct trace_flops *flops)
 		       : NAN;
 }
 
-/* Where FLOPs have a peak but bytes are not known, computing alone is the bound. */
+/* With a known compute peak but unknown bytes, compute alone is the bound. */
 static struct roofline roofline_of(const struct trace_flops *flops, const struct counted_op *op,
 				   enum tscope_precision precision)
 {
@@ -208,7 +208,7 @@ static struct roofline roofline_of(const struct trace_flops *flops, const struct
 	return (struct roofline){ memory_s * ns_of_all, "memory" };
 }
 
-/* What tensor cores compute operands of this precision in; none is known for double precision. */
+/* Precision that tensor cores use for such operands; unknown for double precision. */
 static enum tscope_precision on_tensor_cores(enum tscope_precision precision)
 {
 	switch (precision) {
@@ -246,7 +246,7 @@ static struct row row_of(const struct analysis_scope *scope, const struct counte
 	return row;
 }
 
-/* What loses most first; where that is not known, what takes most; then as the trace has them. */
+/* Most lost time first; where unknown, most device time; then trace order. */
 static int compare_rows(const void *left, const void *right)
 {
 	const struct row *a = left, *b = right;
@@ -338,7 +338,7 @@ static int64_t count_steps(const struct tscope_timeline *timeline)
 	return count;
 }
 
-/* Is there any operator whose FLOPs are told? */
+/* Is there any operator with known FLOPs? */
 static bool has_products(const struct trace_flops *flops)
 {
 	for (size_t i = 0; i < flops->op_count; i++)

@@ -141,14 +141,14 @@ struct weighted {
 	double weight_ns;
 };
 
-/* What is known of the kernels of one name; the durations stand apart. */
+/* Kernels of one name; their durations are kept apart. */
 struct kernel {
 	int64_t count, total_ns, min_ns, max_ns;
 	int64_t small_grid_count, counted_unlinked;
 	struct weighted blocks_per_sm, occupancy_pct;
 };
 
-/* What a kernel of another name may have come in the place of. */
+/* Kernels of one name from one operator: a renamed kernel is found by its operator. */
 struct launched {
 	int64_t count, ns;
 };
@@ -158,7 +158,7 @@ struct work {
 	struct arena *scratch;
 	const uint8_t *kind_of; /* by name id, of kernels' names: enum kernel_kind */
 	struct step_work steps; /* of those launched in the steps that count */
-	/* Likewise, by name and by the operator, with its inputs, that launched them. */
+	/* In steps that count, by name and by the launching operator with its inputs. */
 	struct pair_set operators; /* (name, signature); ids of texts, 0: none, or not recorded */
 	struct pair_set launched;  /* (name, number of its operator): struct launched */
 	struct kernel *kernels;    /* by name id */
@@ -296,7 +296,7 @@ static void collect(struct work *work)
 	tsi_step_work_settle(&work->steps);
 }
 
-/* Where those of each name end in durations; before they are in it, where they begin. */
+/* By name: where its durations end; while they are filled in, where the next one goes. */
 static size_t *find_ends(const struct work *work)
 {
 	size_t end = 0, names = work->trace->names.count;

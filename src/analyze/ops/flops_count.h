@@ -15,7 +15,7 @@
  * None fails: where memory ended, c->memory or out->memory says so.
  */
 
-/* Where an operator runs, with regard to the backward pass. */
+/* Position of an operator relative to the backward pass. */
 enum place {
 	PLACE_OUTSIDE,
 	PLACE_NODE,         /* below a node of it */
@@ -32,7 +32,7 @@ struct launcher {
 	bool is_lacking : 1; /* it, or one around it, multiplies and its inputs are not known */
 };
 
-/* Of the calls of an operator with the same inputs, beside its struct counted_op. */
+/* Working data of a struct counted_op, by the same index. */
 struct op_calls {
 	enum op_work_result result;
 	int64_t outside_count; /* outside the backward pass */
@@ -61,7 +61,7 @@ struct op_nodes {
 	size_t count, capacity, closed_count, closed_capacity;
 };
 
-/* Of a device. */
+/* Work of a device. */
 struct device_time {
 	int64_t compute_ns, matrix_ns; /* sums of its compute kernels, of its matrix kernels */
 };
@@ -74,7 +74,7 @@ struct flops_count {
 	const uint8_t *kernel_kinds;      /* by name id (kernel_vote.h) */
 	struct device_time *device_times; /* by device */
 	uint8_t *names;                   /* by name id, of operators: NAME_… */
-	/* By name id, of kernels: kind that the name alone tells + 1; 0: not asked yet. */
+	/* By name id of kernels: kind by name alone, + 1; 0: not looked up yet. */
 	uint8_t *kind_of_name;
 	struct bit_set launcher_rows; /* rows of operators that device work was linked to */
 	struct launcher *launchers;   /* by rank in these */

@@ -10,7 +10,7 @@
 
 #include "base/sum.h"
 
-/* What another device has less of the work does not matter. */
+/* Another device with a smaller share of the work is ignored. */
 #define OTHER_SHARE 0.01
 
 struct found_device {
@@ -43,7 +43,7 @@ static bool is_same_kind(const struct found_device *a, const struct found_device
 	return strcmp(a->traits.name, b->traits.name) == 0;
 }
 
-/* All of the table have them; of others NVIDIA's compute capability tells, from Volta on. */
+/* Every device of the table has them; other NVIDIA devices from Volta on. */
 static int find_tensor_cores(const struct flops_count *c, const struct found_device *found)
 {
 	enum { VOLTA = 7 };
@@ -55,7 +55,7 @@ static int find_tensor_cores(const struct flops_count *c, const struct found_dev
 	return found->compute_major >= VOLTA ? TENSOR_CORES_THERE : TENSOR_CORES_MISSING;
 }
 
-/* What counts of a device's time. */
+/* Device time that decides which device the peak is of. */
 static int64_t weight_of(const struct flops_count *c, uint32_t device, bool has_matrix)
 {
 	return has_matrix ? c->device_times[device].matrix_ns : c->device_times[device].compute_ns;

@@ -74,7 +74,7 @@ void tsi_flops_look_at_devices(struct flops_count *c)
 		note_launches(c, &trace->devices[i], &c->device_times[i]);
 }
 
-/* Then a link limits it, and not the device's memory. */
+/* Such copies are bound by a link, not by the device's memory. */
 static bool crosses_link(const struct work_traits *traits)
 {
 	return traits->direction == COPY_H2D || traits->direction == COPY_D2H ||

@@ -12,7 +12,7 @@
 #include "decode/json.h"
 #include "model/trace/classify.h"
 
-/* What the name of an operator tells; asked once for each. */
+/* Properties of an operator name, looked up once. */
 enum {
 	NAME_ASKED = 1 << 0,
 	NAME_MODELLED = 1 << 1,     /* tsi_op_work() may know it */
@@ -22,7 +22,7 @@ enum {
 	NAME_MULTIPLIES = 1 << 5,   /* tsi_op_multiplies() */
 };
 
-/* What operators within it say of one. */
+/* Properties of an operator by those within it. */
 enum {
 	MULTIPLIED = 1 << 0,
 	COUNTED = 1 << 1,
@@ -111,7 +111,7 @@ static uint32_t add_op(struct flops_count *c, uint32_t kind)
 
 /* ---- counting ------------------------------------------------------------------------ */
 
-/* It may repeat forward work: that is known when all have been seen. */
+/* It may repeat forward work; decided once all operators were seen. */
 static void note_again(struct flops_count *c, const struct op_node *node)
 {
 	struct sort_pair *again = tsi_arena_push(&c->memory, &c->again, &c->again_count,
@@ -246,7 +246,7 @@ void tsi_flops_open(struct flops_count *c, struct op_stack *stack)
 {
 	size_t at = stack->depth;
 
-	/* Those around it get nodes, too, the outermost first. */
+	/* Enclosing operators need nodes, too, the outermost first. */
 	while (at > 1 && stack->open[at - 1].node == NO_NODE)
 		at--;
 	while (at < stack->depth && add_node(c, stack, at))
@@ -274,7 +274,7 @@ void tsi_flops_close(struct flops_count *c, const struct open_op *op)
 	nodes->items[node->around].flops += node->flops;
 }
 
-/* ---- what only the whole tells ------------------------------------------------------- */
+/* ---- after the walk ------------------------------------------------------------------ */
 
 /* Only when all have been seen is it known which ran outside the backward pass, too. */
 static void count_repeated(struct flops_count *c, const struct sort_pair *again)

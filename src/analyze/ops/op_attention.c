@@ -77,7 +77,7 @@ static const struct attention_row rows[] = {
 	{ "aiter::wrapper_fmha_v3_bwd", HEADS_LAST, BACKWARD, { 0 } },
 };
 
-/* What they attend to, or all that they are given, is in no argument. */
+/* Their operands are not recorded among the arguments. */
 static const char hidden_names[][OP_NAME_SIZE] = {
 	"vllm::unified_attention",
 	"vllm::unified_attention_with_output",

@@ -26,7 +26,7 @@ enum {
 	ARGUMENT_COUNT = 8,
 };
 
-/* What is left of the elements that are reduced. */
+/* Output of a reduction. */
 enum reduction {
 	TO_VALUE,
 	TO_BOOL,
@@ -42,7 +42,7 @@ struct model {
 	uint8_t reads; /* these arguments, whole */
 	uint8_t output_count;
 	uint8_t outputs[3]; /* as large as these arguments */
-	uint8_t at; /* the argument that tells more: a mask, dimensions; see each function */
+	uint8_t at;         /* index of an extra argument: a mask, dimensions; see each function */
 	enum reduction reduction;
 };
 
@@ -60,7 +60,7 @@ static double read_bytes(const struct op_call *call, unsigned reads)
 	return bytes;
 }
 
-/* Those of statistics: kept as float, of doubles as double. */
+/* Bytes of a statistic: kept as float, for doubles as double. */
 static double statistic_bytes(const struct tensor *tensor)
 {
 	return tsi_type_bytes(tensor->type) == 8 ? 8 : 4;
@@ -223,7 +223,7 @@ static double left_elements(const struct tensor *input, const int64_t *dims, uns
 	return tsi_tensor_elements(&left);
 }
 
-/* Does an argument of this type tell dimensions? A number in the place of a list does not. */
+/* Does an argument of this type hold dimensions? A number in place of a list does not. */
 static bool tells_dims(enum reduction reduction, struct str type)
 {
 	bool is_list = tsi_str_is(type, "ScalarList"), is_number = tsi_str_is(type, "Scalar");

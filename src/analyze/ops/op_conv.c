@@ -194,7 +194,7 @@ static double output_size(const struct geometry *geometry, unsigned i, const str
 	return floor((input + padding - reach) / stride) + 1;
 }
 
-/* NAN where the arguments do not tell, or no tensor is so large. */
+/* NAN if arguments are missing or no tensor is so large. */
 static double output_positions(const struct forward_row *row, const struct op_call *call,
 			       const struct conv *conv)
 {

@@ -26,7 +26,7 @@ enum { OP_NAME_SIZE = 64 }; /* longer than any name in a table */
 
 /*
  * Is it the name of this row? An operator is held against two hundred of them, and most have none:
- * the last letter tells nearly all apart. Names stand in their rows, so that it is at hand.
+ * the last letter differs in nearly all. Names stand in their rows, so that it is at hand.
  */
 static inline bool tsi_is_op_named(struct str name, const char wanted[OP_NAME_SIZE])
 {
@@ -41,7 +41,7 @@ bool tsi_is_among(struct str name, const char (*names)[OP_NAME_SIZE], size_t cou
 /* Bytes of so many elements of this type; NAN where it is not known. */
 double tsi_elements_bytes(double elements, struct str type);
 
-/* That of both operands where they agree, else unknown. */
+/* Precision of both operands if equal, else unknown. */
 enum tscope_precision tsi_pair_precision(const struct tensor *a, const struct tensor *b);
 
 /* FLOPs of a multiplication with its addition: 2, of complex numbers 8. */

@@ -13,7 +13,7 @@
 
 /* ---- lists --------------------------------------------------------------------------- */
 
-/* Where the bracket that opens at `at` closes, or -1. */
+/* Index of the bracket that closes the one at `at`, or -1. */
 static ptrdiff_t find_close(struct str text, size_t at)
 {
 	unsigned depth = 0;
@@ -362,7 +362,7 @@ static char *put_text(char *at, const char *text)
 	return at + length;
 }
 
-/* Of a number that is not below 0. */
+/* Appends a number >= 0. */
 static char *put_number(char *at, int64_t number)
 {
 	char digits[20];

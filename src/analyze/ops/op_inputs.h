@@ -83,10 +83,10 @@ double tsi_tensor_bytes(const struct tensor *tensor);
 
 /* A type as PyTorch writes it: "float", "c10::BFloat16", "long int". */
 unsigned tsi_type_bytes(struct str type); /* of an element; 0: not known */
-/* The same by the number that an argument has for a type (c10::ScalarType). */
+/* Bytes of an element by the c10::ScalarType number that arguments use; 0: not known. */
 unsigned tsi_type_number_bytes(int64_t number);
 bool tsi_type_is_complex(struct str type);
-/* What products of this type are computed in; that of "bool" and "long int" is unknown. */
+/* Precision of products of this type; unknown for "bool" and "long int". */
 enum tscope_precision tsi_type_precision(struct str type);
 
 #endif

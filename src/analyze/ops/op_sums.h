@@ -42,7 +42,7 @@ struct op_sums {
 	struct step_work steps; /* self time by name */
 };
 
-/* It may not be moved; sums->memory says whether memory ended, and is all there is to free. */
+/* Not movable. sums->memory holds all of it, and whether memory ended. */
 void tsi_op_sums_init(struct op_sums *sums, const struct tscope_timeline *timeline);
 
 static inline struct op_kind *tsi_op_kind(const struct op_sums *sums, uint32_t number)

@@ -27,7 +27,7 @@ static struct open_op *top_of(const struct walk *walk)
 	return &walk->stack.open[walk->stack.depth - 1];
 }
 
-/* What was launched in an operator itself is known before it opens. */
+/* An operator's own launches are known before it opens. */
 static void open_launcher(struct walk *walk, struct open_op *op)
 {
 	struct flops_count *c = walk->c;

@@ -13,7 +13,7 @@ struct flops_count; /* flops_count.h */
 /*
  * The one walk over the operators (cpu_op) of a trace as they enclose each other, thread by
  * thread: an operator opens before those within it, and ends after them. It fills the sums of
- * operators (op_sums.h) and tells the counting of FLOPs (flops_count.h) of those in which device
+ * operators (op_sums.h) and drives the counting of FLOPs (flops_count.h) of those in which device
  * work was launched, which are few.
  *
  * An operator that crosses the end of the one that encloses its start is a child up to there, and

@@ -22,7 +22,7 @@
 struct op_work {
 	double flops;
 	double bytes; /* NAN: not known */
-	/* Of the operands as recorded: FP32 for float, whether or not it is rounded to TF32. */
+	/* As recorded: FP32 for float, even where it is rounded to TF32. */
 	enum tscope_precision precision;
 	enum kernel_kind kind; /* KERNEL_GEMM, _CONV, _ATTENTION, _MOE have FLOPs */
 	/*

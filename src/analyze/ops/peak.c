@@ -13,15 +13,15 @@
 
 #include "base/attributes.h"
 
-/* What is less of the mix is not named: a hundredfold time of it would not matter much. */
+/* Precisions with a smaller share are not named. */
 #define NAMED_SHARE 0.001
 
-/* What is less of the mix need not have a peak. */
+/* Precisions with a smaller share need no peak. */
 #define NEEDED_SHARE 0.01
 
 #define REMEDY "--peak-tflops tells what it can do"
 
-/* What each precision has of the mix, 0 to 1. */
+/* Share of each precision, 0 to 1. */
 struct mix {
 	double share[TSCOPE_PRECISION_COUNT];
 	bool is_time; /* of kernels, not FLOPs of operators */

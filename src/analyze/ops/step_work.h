@@ -36,7 +36,7 @@ struct step_work {
 void tsi_step_work_init(struct step_work *work, const struct tscope_timeline *timeline,
 			struct arena *arena);
 
-/* What tsi_counted_step_at() and tsi_step_work_add() do where the step is another than before. */
+/* Slow paths of tsi_counted_step_at() and tsi_step_work_add(): the step changed. */
 uint32_t tsi_find_counted_step(struct step_work *work, int64_t t_ns);
 bool tsi_change_step(struct step_work *work, uint32_t name, uint32_t step); /* false: no memory */
 

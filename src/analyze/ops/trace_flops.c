@@ -52,7 +52,7 @@ static void find_kernels(struct flops_count *c)
 	}
 }
 
-/* What the inputs leave open the kernel tells: whether float is TF32, what a writer's FLOPs are. */
+/* Uses the kernel's name where inputs do not decide: TF32 or not, FLOPs given by the writer. */
 static enum tscope_precision find_precision(const struct flops_count *c,
 					    const struct counted_op *op)
 {

@@ -74,7 +74,7 @@ struct trace_flops {
 	struct step_flops *steps; /* by step of the timeline, over all devices */
 	struct step_flops all;    /* of the whole trace, in a step or not */
 	double flops_of_precision[TSCOPE_PRECISION_COUNT]; /* of the counted steps (no mark) */
-	/* Time of uncounted matrix kernels by the precision that their names tell. */
+	/* Time of uncounted matrix kernels by the precision in their names. */
 	int64_t kernel_ns_of_precision[TSCOPE_PRECISION_COUNT];
 	struct op_sums operators; /* of all, counted or not: the walk is the same */
 	uint8_t *kernel_kinds;    /* by name id: enum kernel_kind, or NO_KERNEL (kernel_vote.h) */

@@ -21,7 +21,7 @@ struct flops_anchor {
 	double flops_per_step; /* nothing counted that was computed again; NAN: not known */
 	double hardware_flops_per_step; /* with that; NAN: not known */
 	double peak_flops;              /* FLOP/s; NAN: not known */
-	/* Of the time of matrix kernels, that of those whose FLOPs are known; NAN: not asked. */
+	/* Share of matrix kernel time with known FLOPs; NAN: not asked. */
 	double coverage_ratio;
 	const char *flops_source; /* "option", "model", "run.json", "operators", or NULL */
 	const char *peak_source;  /* "option", "run.json", "device", or NULL */

@@ -13,7 +13,7 @@
 TSI_MUST_CHECK
 enum tscope_status tsi_sort_ns(int64_t *numbers, size_t count, struct tscope_error *err);
 
-/* Likewise; without memory the arena fails, and the numbers are as before. */
+/* As tsi_sort_ns(), but a failure is left in the arena, and the numbers as they were. */
 void tsi_order_ns(int64_t *numbers, size_t count, struct arena *arena);
 
 /*

@@ -26,7 +26,7 @@ static int compare_doubles(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-/* Of as few as a window of spikes holds, which is asked for in every step, by insertion. */
+/* Insertion sort for up to a spike window, which is sorted in every step. */
 static void sort_doubles(double *numbers, size_t count)
 {
 	if (count > SPIKE_WINDOW) {

@@ -31,7 +31,7 @@ struct position_sums {
 void tsi_position_sums_init(struct position_sums *sums, size_t step_count, size_t rank_count,
 			    struct arena *arena);
 
-/* That the sum is at least this. */
+/* The probability that the sum is at least this. */
 double tsi_position_sums_tail(const struct position_sums *sums, uint64_t least);
 
 #endif

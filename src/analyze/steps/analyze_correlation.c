@@ -48,7 +48,7 @@ enum axis {
 	AXES_END = 1 << 4,
 };
 
-/* Of every combination of two signals or more. */
+/* A label for every combination of two or more signals. */
 static const char *const axes_names[AXES_END] = {
 	[AXIS_GRAD_NORM | AXIS_LOSS] = "grad_norm, loss",
 	[AXIS_GRAD_NORM | AXIS_MEMORY] = "grad_norm, memory",
@@ -243,7 +243,7 @@ static void fill_correlation(const struct analysis_scope *scope, struct fact_she
 	for (unsigned axis = 1; axis < AXES_END; axis <<= 1)
 		if (mark_jumps(&signals, (enum axis)axis))
 			recorded |= axis;
-	/* Of step times alone nothing can be said: better absent than "no event". */
+	/* With step times alone, absent is better than "no event". */
 	if (is_event(recorded))
 		list_groups(&signals, out);
 }

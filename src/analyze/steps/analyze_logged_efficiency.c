@@ -94,7 +94,7 @@ static double mean_of_name(const struct step_series *steps, uint32_t name)
 	return count > 0 ? mean : (double)NAN;
 }
 
-/* What can be divided by; else NaN. */
+/* The figure if it is finite and above 0, else NaN. */
 static double usable(double figure)
 {
 	return figure > 0 && isfinite(figure) ? figure : (double)NAN;
@@ -163,7 +163,7 @@ static struct logged read_logged(const struct analysis_scope *scope, double devi
 	return logged;
 }
 
-/* ---- what the files tell ---- */
+/* ---- our own account ---- */
 
 struct account {
 	struct flops_anchor anchor;

@@ -149,7 +149,7 @@ struct row {
 	const char *name;
 };
 
-/* Those with a role first. */
+/* Scalars with a role first, then by name. */
 static int compare_rows(const void *left, const void *right)
 {
 	const struct row *a = left, *b = right;

@@ -149,7 +149,7 @@ static void put_statistics(struct fact_sheet *out, const struct times *times)
 	tsi_fact_int(out, MIN_NS, times->sorted[0]);
 	tsi_fact_int(out, MAX_NS, times->sorted[times->count - 1]);
 	tsi_fact_real(out, CV, variation_of(times->by_time, times->count));
-	/* Of short steps the rounding to ns would show. */
+	/* For short steps, rounding to ns would be visible. */
 	if (p50_ns > 0)
 		tsi_fact_real(out, P95_P50_RATIO,
 			      tsi_quantile(times->sorted, times->count, 95) / p50_ns);

@@ -120,7 +120,7 @@ void tsi_step_parts_init(struct step_parts *parts, const struct step_series *ste
 	measure_other_phases(parts, numbers, arena);
 }
 
-/* What grew the most so far. */
+/* The part that grew the most so far. */
 struct growth {
 	const char *name;
 	int64_t ns;

@@ -101,7 +101,7 @@ static enum part_kind kind_of(const struct tscope_trace *trace, unsigned line, u
 	return kind_of_class(tsi_span_class(&trace->spans, row));
 }
 
-/* A name without the number that tells one of many apart: "step#12" is "step". */
+/* The name without its counter: "step#12" is "step". */
 static struct str without_number(struct str name)
 {
 	size_t length = name.length;

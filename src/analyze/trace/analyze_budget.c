@@ -16,7 +16,7 @@
 #include "analyze/shared/anchor.h"
 #include "base/sum.h"
 
-/* What exposed communication is divided into. */
+/* The parts of exposed communication. */
 enum split { SPLIT_WAIT, SPLIT_TRANSFER, SPLIT_UNSPLIT, SPLIT_COUNT };
 
 enum fact {
@@ -69,7 +69,7 @@ static const struct tscope_fact_def facts[] = {
 	  "of host.comm_ns: collectives that all ranks had come to" },
 	{ "host.comm_unsplit_ns", TSCOPE_UNIT_NS,
 	  "of host.comm_ns: what does not end together on all ranks, or was not matched" },
-	/* Likewise: sum to exposed_comm_ns. */
+	/* In the order of enum split: sum to exposed_comm_ns. */
 	{ "exposed_wait_ns", TSCOPE_UNIT_NS,
 	  "of exposed_comm_ns: waiting for ranks that come later to a collective" },
 	{ "exposed_transfer_ns", TSCOPE_UNIT_NS,
@@ -93,7 +93,7 @@ struct sums {                          /* over steps, devices and ranks */
 	const char *doubt;        /* why device times must not be believed, or NULL */
 };
 
-/* What the FLOPs of these steps take at the peak, but no more than was computed in them. */
+/* Adds the time that the FLOPs of these steps take at the peak, at most the compute time. */
 static void add_useful(struct sums *sums, const struct step_series *steps,
 		       const struct tscope_analysis_options *options, int64_t step_count,
 		       int64_t compute_ns)

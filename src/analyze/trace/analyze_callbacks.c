@@ -105,7 +105,7 @@ static const char *const profiler_names[] = {
 	"DataloaderProfiler",
 };
 
-/* Of a class, of one of its events, of all together. */
+/* Time of a class, of one of its events, or of all callbacks. */
 struct callback_time {
 	struct callback_name name;
 	uint32_t class_id; /* of an event: in survey.by_name */
@@ -300,7 +300,7 @@ static void put_tables(const struct survey *survey, struct fact_sheet *out)
 	tsi_table_order(out, TABLE_BY_EVENT, BY_EVENT_TOTAL_NS, BY_EVENT_NAME);
 }
 
-/* Of equals the one that came first in the file. */
+/* The class with the most time; of equals the first in the file. */
 static void put_top(const struct survey *survey, struct fact_sheet *out)
 {
 	const struct callback_time *top = NULL;

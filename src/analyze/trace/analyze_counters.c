@@ -77,7 +77,7 @@ static const char *const unit_names[] = {
 	[NUMBER] = "number",
 };
 
-/* What the end of a series' name tells of its values, whoever wrote it. */
+/* Units by the end of a series' name, for any writer. */
 static const struct {
 	struct str end;
 	int unit;

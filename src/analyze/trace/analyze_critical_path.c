@@ -156,7 +156,7 @@ static void find_sums(struct sums *sums, const struct tscope_timeline *timeline,
 		tsi_path_walk(timeline, &sums->sink, scratch);
 }
 
-/* Of a sum over the steps that count, what a mean step has; halves up. */
+/* Mean per counted step of a sum over them; rounds halves up. */
 static int64_t of_step(const struct sums *sums, int64_t sum_ns)
 {
 	int64_t rest_ns = sum_ns % sums->step_count;

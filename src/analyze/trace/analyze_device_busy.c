@@ -82,7 +82,7 @@ static void add_idle(struct totals *totals, int64_t idle_ns)
 	tsi_sum(&totals->idle_ns[size], idle_ns);
 }
 
-/* What lies between the events, which come by start; those without length interrupt nothing. */
+/* Adds the gaps between events, which come by start; empty events do not end a gap. */
 static void add_events(struct totals *totals, const struct spans *spans,
 		       const struct device *device)
 {
@@ -158,7 +158,7 @@ static int64_t longest_queue(const int64_t *launches, size_t count,
 		int64_t start_ns = tsi_start_ns(&trace->spans, device->rows[i]);
 		if (tsi_device_event(trace, device->rows[i])->call == NO_ROW)
 			continue;
-		/* What was launched before this event started waited together with it. */
+		/* All that was launched before this event started was queued with it. */
 		while (launched < count && launches[launched] < start_ns)
 			launched++;
 		if (launched > started && launched - started > longest)

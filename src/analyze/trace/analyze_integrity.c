@@ -97,7 +97,7 @@ static const struct tscope_table_def tables[] = {
 	[MISSING] = TSI_TABLE_DEF("missing", missing_columns, "what to record next time"),
 };
 
-/* What is in the trace, as far as advice needs it. */
+/* Contents of the trace that decide on advice. */
 struct contents {
 	bool has_device_events, has_linked_event, has_cpu_ops, has_shapes;
 	bool has_frames, has_memory, has_sync_events, has_steps;
@@ -130,7 +130,7 @@ static struct contents look(const struct analysis_scope *scope)
 	const struct tscope_trace *trace = scope->trace;
 	struct contents contents = {
 		.has_device_events = trace->device_event_count > 0,
-		/* Those given up for a memory limit were recorded; a diagnostic counts them. */
+		/* Operators dropped for a memory limit were recorded; a diagnostic counts them. */
 		.has_cpu_ops = trace->cpu_op_count > 0 ||
 			       trace->diagnostics[TSCOPE_DIAGNOSTIC_unkept_operator] > 0,
 		.has_shapes = has_shapes(trace),
@@ -162,7 +162,7 @@ static void add_missing(struct fact_sheet *out, bool is_missing, const char *wha
 	cells[MISSING_ADVICE] = tsi_text(advice);
 }
 
-/* Only PyTorch's profiler can be told to record more; others get no advice. */
+/* Only for PyTorch's profiler: we know how to make it record more. */
 static void add_all_missing(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	struct contents has = look(scope);

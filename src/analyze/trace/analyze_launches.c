@@ -211,7 +211,7 @@ static int64_t at_least_0(int64_t number)
 	return number > 0 ? number : 0;
 }
 
-/* Of graphs nothing is said: their launch is that of many kernels. */
+/* Graphs are left out: one launch starts many kernels. */
 static bool has_delay(const struct device_event *event)
 {
 	return event->call != NO_ROW && !event->graph;

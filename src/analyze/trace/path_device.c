@@ -277,7 +277,7 @@ static size_t count_ended(const struct tscope_trace *trace, const uint32_t *by_e
 	return low;
 }
 
-/* Of a device's events the one that ended last, not after t; NO_ROW: none that may be the cause. */
+/* The device's last event to end by t that is not taken yet, among the last few; or NO_ROW. */
 static uint32_t last_ended(struct path_devices *devices, uint32_t device, int64_t t_ns)
 {
 	const struct tscope_trace *trace = devices->trace;
@@ -432,7 +432,7 @@ struct path_cause tsi_path_cause_of_event(struct path_devices *devices, uint32_t
 
 /* ---- calls --------------------------------------------------------------------------- */
 
-/* What is recorded of a call; NULL: nothing. */
+/* The call's synchronisation record, or NULL. */
 static const struct sync_record *record_of(const struct path_devices *devices, uint32_t call)
 {
 	size_t at = count_up_to(devices->calls, devices->call_count, call);
@@ -465,7 +465,7 @@ static void offer_stream(const struct path_devices *devices, const struct sync_r
 			offer(devices, low, t_ns, cause);
 }
 
-/* What a call waited for, as far as it is recorded; else whatever ended last. */
+/* Offers the recorded dependency of a call; without a record, the event that ended last. */
 static void offer_waited_for(struct path_devices *devices, const struct sync_record *record,
 			     int64_t t_ns, struct path_cause *cause)
 {

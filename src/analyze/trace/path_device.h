@@ -25,13 +25,13 @@ struct path_devices {
 	const struct track *stream; /* of the event that was asked for last, or NULL */
 };
 
-/* What it finds is in the arena; without memory there are no causes. */
+/* All is allocated in the arena; without memory there are no causes. */
 void tsi_path_devices_init(struct path_devices *devices, const struct tscope_timeline *timeline,
 			   struct arena *arena);
 
 struct path_cause {
 	enum {
-		CAUSE_NONE,    /* the trace does not tell */
+		CAUSE_NONE,    /* unknown */
 		CAUSE_EVENT,   /* the end of a device event */
 		CAUSE_EARLIER, /* none is known; this event ended last before */
 		CAUSE_LAUNCH,  /* a launch call */

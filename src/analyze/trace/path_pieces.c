@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What of a chain lies in steps that count. */
+/* Clips a chain to the steps that count. */
 #include "analyze/trace/path_pieces.h"
 
 bool tsi_path_cut(struct path_cutter *cutter, struct interval *left, struct interval *part)

@@ -215,7 +215,7 @@ static void keep_gap(struct path_threads *threads, uint32_t track, struct interv
 		*kept = gap;
 }
 
-/* Where there are gaps. */
+/* Moves past a row; the thread must have gaps. */
 static void pass_row(struct path_threads *threads, struct path_thread *thread)
 {
 	/* Few rows reach into a gap that lies behind them. */
@@ -273,7 +273,7 @@ struct path_moment tsi_path_before(struct path_threads *threads, uint32_t track,
 
 	if (threads->track != track)
 		go_on_with(threads, track);
-	/* What begins at t or later may be around the gaps behind it. */
+	/* Rows that begin at t or later may enclose later gaps. */
 	while (threads->rows.start_ns >= t_ns)
 		if (thread->gap_count)
 			pass_row(threads, thread);
@@ -349,7 +349,7 @@ uint32_t tsi_path_other_thread(struct path_threads *threads, uint32_t track, int
 			idle_ns = until_ns;
 		}
 	}
-	/* What a collective's thread does next is another collective. */
+	/* After a collective its thread only runs other collectives. */
 	if (best && best->role == ROLE_COMM)
 		*t_ns = idle_ns;
 	return best ? best->track : NO_ROW;

@@ -25,7 +25,7 @@ struct path_thread {
 	size_t gap_count, gap_capacity;
 };
 
-/* What other threads are to the main thread. */
+/* Role of a thread relative to the main thread. */
 enum path_role {
 	ROLE_MAIN,
 	ROLE_BACKWARD, /* the main thread starts it, and waits for it */
@@ -64,11 +64,11 @@ struct path_wait {
 	int64_t start_ns, end_ns;
 };
 
-/* What it finds is in the arena; arena->has_failed: it may not be used. */
+/* All is allocated in the arena; after arena->has_failed it may not be used. */
 void tsi_path_threads_init(struct path_threads *threads, const struct tscope_timeline *timeline,
 			   struct arena *arena);
 
-/* What a thread was in until a moment, back to start_ns. */
+/* The activity of a thread before a moment, back to start_ns. */
 struct path_moment {
 	int64_t start_ns; /* INT64_MIN: it had not begun */
 	uint32_t row;     /* the innermost span; NO_ROW: the rest of one that comes, or nothing */

@@ -13,7 +13,7 @@ struct walk {
 	struct path_cutter cutter;
 	struct path_sink *sink;
 	int64_t begin_ns; /* of the first step that counts: nothing before is of interest */
-	/* Where the chain has come to: a time, and either a device event or a thread. */
+	/* Current end of the chain: a time, and either a device event or a thread. */
 	int64_t t_ns;
 	uint32_t event; /* its row, or NO_ROW */
 	uint32_t track; /* of the thread, or NO_ROW */
@@ -161,7 +161,7 @@ static uint32_t last_event_launched_before(const struct tscope_trace *trace, int
 	return best;
 }
 
-/* What ended last of the last step that counts: its work on a device, or the main thread. */
+/* Starts at what ended last in the last counted step: device work or the main thread. */
 static void go_to_end(struct walk *walk, const struct tscope_step *step)
 {
 	int64_t end_ns = step->start_ns + step->wall_ns;

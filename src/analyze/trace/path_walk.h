@@ -17,7 +17,7 @@
  *	                idle time of a thread to the thread that worked meanwhile
  *
  * The steps are windows on this one chain, so that a device that is steps behind its host is
- * what bounds them. Where nothing tells why an event was late the chain has a hole.
+ * what bounds them. Where the cause of a late event is unknown the chain has a hole.
  */
 enum path_line {
 	PATH_COMPUTE,

@@ -4,7 +4,7 @@
 
 #include "base/sum.h"
 
-/* What is known of a name. */
+/* Cached classification and time of a name. */
 struct name_time {
 	uint8_t work; /* enum python_work, of names that were looked up */
 	bool is_known, is_counted;
@@ -49,7 +49,7 @@ static int64_t window_end(const struct tscope_step *step)
 	return step->start_ns + step->wall_ns;
 }
 
-/* Of a call of the main thread, which come by start and do not overlap. */
+/* Part of a main-thread call in steps. Calls come by start and do not overlap. */
 static int64_t time_in_steps(struct stall_walk *walk, int64_t start_ns, int64_t end_ns)
 {
 	const struct tscope_timeline *timeline = walk->timeline;

@@ -31,7 +31,7 @@ struct python_stalls {
 	int64_t main_ns;               /* the steps, where there is a main thread */
 };
 
-/* What it needs is in the arena; without memory figures are missing. O(rows). */
+/* Allocates in the arena; threads is NULL or figures are missing without memory. O(rows). */
 void tsi_python_stalls_init(struct python_stalls *stalls, const struct tscope_timeline *timeline,
 			    struct arena *scratch);
 
