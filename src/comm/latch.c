@@ -28,6 +28,17 @@ void tsi_latch_sort(struct arena *arena, struct sort_pair *items, size_t count)
 	free(scratch);
 }
 
+void tsi_latch_sort_numbers(struct arena *arena, int64_t *items, size_t count)
+{
+	int64_t *scratch = count > 1 ? malloc(count * sizeof(*scratch)) : NULL;
+
+	if (scratch)
+		tsi_sort_numbers(items, scratch, count);
+	else if (count > 1)
+		arena->has_failed = true;
+	free(scratch);
+}
+
 uint32_t *tsi_latch_rows(struct arena *arena, size_t count)
 {
 	uint32_t *rows = tsi_arena_new(arena, count, sizeof(*rows));

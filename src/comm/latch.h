@@ -14,6 +14,9 @@ uint32_t tsi_latch_text(struct arena *arena, struct intern *set, struct str text
 /* tsi_sort_pairs() with room of its own. */
 void tsi_latch_sort(struct arena *arena, struct sort_pair *items, size_t count);
 
+/* tsi_sort_numbers() with room of its own. */
+void tsi_latch_sort_numbers(struct arena *arena, int64_t *items, size_t count);
+
 /* `count` indices, all NO_ROW; NULL without memory. */
 TSI_MUST_CHECK
 uint32_t *tsi_latch_rows(struct arena *arena, size_t count);

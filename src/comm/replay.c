@@ -6,10 +6,6 @@
  */
 #include "comm/replay.h"
 
-#include <stdlib.h>
-
-#include "base/array.h"
-#include "base/sort.h"
 #include "comm/replay_parts.h"
 
 static size_t end_point_of(const struct replay_run *run, size_t rank)
@@ -326,41 +322,26 @@ static void sum_up(struct replay *replay, const struct replay_graph *graph)
 	replay->measured_ns = mean(measured_ns, count);
 }
 
-static enum tscope_status run_init(struct replay_run *run, struct tscope_error *err)
+static void run_init(struct replay_run *run)
 {
 	const struct replay_graph *graph = run->graph;
-	const struct world *world = graph->world;
+	size_t rank_count = graph->world->rank_count, match_count = graph->world->match_count;
 	struct replay *replay = run->replay;
+	struct arena *arena = &replay->arena;
 
-	if (tsi_array_new(&replay->points, graph->point_count, sizeof(*replay->points), err) !=
-		    TSCOPE_OK ||
-	    tsi_array_new(&replay->ops, graph->op_count, sizeof(*replay->ops), err) != TSCOPE_OK ||
-	    tsi_array_new(&run->ranks, world->rank_count, sizeof(*run->ranks), err) != TSCOPE_OK ||
-	    tsi_array_new(&run->matches, world->match_count, sizeof(*run->matches), err) !=
-		    TSCOPE_OK ||
-	    tsi_array_new(&run->states, graph->op_count, sizeof(*run->states), err) != TSCOPE_OK ||
-	    tsi_array_new(&run->below, graph->op_count, sizeof(*run->below), err) != TSCOPE_OK ||
-	    tsi_array_new(&run->free_ranks, world->rank_count, sizeof(*run->free_ranks), err) !=
-		    TSCOPE_OK ||
-	    tsi_array_new(&run->stuck_ranks, world->rank_count, sizeof(*run->stuck_ranks), err) !=
-		    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_array_new(&run->scratch, world->rank_count, sizeof(*run->scratch), err);
+	replay->points = tsi_arena_new(arena, graph->point_count, sizeof(*replay->points));
+	replay->ops = tsi_arena_new(arena, graph->op_count, sizeof(*replay->ops));
+	run->ranks = tsi_arena_new(arena, rank_count, sizeof(*run->ranks));
+	run->matches = tsi_arena_new(arena, match_count, sizeof(*run->matches));
+	run->states = tsi_arena_new(arena, graph->op_count, sizeof(*run->states));
+	run->below = tsi_arena_new(arena, graph->op_count, sizeof(*run->below));
+	run->free_ranks = tsi_arena_new(arena, rank_count, sizeof(*run->free_ranks));
+	run->stuck_ranks = tsi_arena_new(arena, rank_count, sizeof(*run->stuck_ranks));
+	run->scratch = tsi_arena_new(arena, rank_count, sizeof(*run->scratch));
 }
 
-static void run_deinit(struct replay_run *run)
-{
-	free(run->ranks);
-	free(run->matches);
-	free(run->states);
-	free(run->below);
-	free(run->free_ranks);
-	free(run->stuck_ranks);
-	free(run->scratch);
-}
-
-enum tscope_status tsi_replay(struct replay *replay, const struct replay_graph *graph,
-			      const struct replay_change *change, struct tscope_error *err)
+void tsi_replay(struct replay *replay, const struct replay_graph *graph,
+		const struct replay_change *change)
 {
 	static const struct replay_change as_it_was = { .transfer_scale = 1 };
 	struct replay_run run = {
@@ -370,20 +351,15 @@ enum tscope_status tsi_replay(struct replay *replay, const struct replay_graph *
 	};
 
 	*replay = (struct replay){ 0 };
-	enum tscope_status status = run_init(&run, err);
-	if (status == TSCOPE_OK) {
-		play(&run);
-		sum_up(replay, graph);
-	} else {
-		tsi_replay_deinit(replay);
-	}
-	run_deinit(&run);
-	return status;
+	run_init(&run);
+	if (replay->arena.has_failed)
+		return;
+	play(&run);
+	sum_up(replay, graph);
 }
 
 void tsi_replay_deinit(struct replay *replay)
 {
-	free(replay->points);
-	free(replay->ops);
+	tsi_arena_deinit(&replay->arena);
 	*replay = (struct replay){ 0 };
 }

@@ -66,6 +66,7 @@ struct replay_step {
 };
 
 struct replay_graph {
+	struct arena arena; /* of all that it has */
 	const struct world *world;
 	struct replay_rank *ranks;
 	struct replay_link *ops;
@@ -116,6 +117,7 @@ struct replay_op {
 };
 
 struct replay {
+	struct arena arena;          /* of all that it has; remembers if memory ended */
 	struct replay_point *points; /* [first_point of its rank + index] */
 	struct replay_op *ops;       /* by number */
 	int64_t step_ns; /* of the steps that count: mean over steps and ranks, from STEP to STEP */
@@ -126,11 +128,10 @@ struct replay {
 /*
  * change may be NULL: as it was. Where a log contradicts itself or another (each waits for the
  * other), the rank that was first goes on at its measured pace, which is counted. Time and memory
- * are linear in points and members.
+ * are linear in points and members. Where memory ends all is 0, and there are no points and ops.
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_replay(struct replay *replay, const struct replay_graph *graph,
-			      const struct replay_change *change, struct tscope_error *err);
+void tsi_replay(struct replay *replay, const struct replay_graph *graph,
+		const struct replay_change *change);
 void tsi_replay_deinit(struct replay *replay); /* fine on a zeroed struct */
 
 /* Time of a rank's step that counts. */

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "base/sort.h"
 
 struct graph_making {
 	struct replay_graph *graph;
@@ -18,7 +17,6 @@ struct graph_making {
 	uint32_t *bounds;   /* of a rank: its STEPs and ENDs */
 	uint32_t *ready_at; /* by op of a rank: index of its READY */
 	bool *is_resumed;   /* by op of a rank */
-	struct tscope_error *err;
 };
 
 /* ---- room ---- */
@@ -39,54 +37,33 @@ static size_t most_of_a_rank(const struct world *world)
 	return most;
 }
 
-static enum tscope_status making_init(struct graph_making *making)
-{
-	size_t most = most_of_a_rank(making->world);
-	struct tscope_error *err = making->err;
-
-	if (tsi_array_new(&making->pairs, most, sizeof(*making->pairs), err) != TSCOPE_OK ||
-	    tsi_array_new(&making->scratch, most, sizeof(*making->scratch), err) != TSCOPE_OK ||
-	    tsi_array_new(&making->bounds, most, sizeof(*making->bounds), err) != TSCOPE_OK ||
-	    tsi_array_new(&making->ready_at, most, sizeof(*making->ready_at), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_array_new(&making->is_resumed, most, sizeof(*making->is_resumed), err);
-}
-
-static void making_deinit(struct graph_making *making)
-{
-	free(making->pairs);
-	free(making->scratch);
-	free(making->bounds);
-	free(making->ready_at);
-	free(making->is_resumed);
-}
-
-static enum tscope_status make_room(struct graph_making *making)
+static void make_room(struct graph_making *making, struct arena *scratch)
 {
 	struct replay_graph *graph = making->graph;
-	size_t members = making->world->member_count;
-	struct tscope_error *err = making->err;
+	size_t most = most_of_a_rank(making->world), members = making->world->member_count;
+	struct arena *arena = &graph->arena;
 
-	if (tsi_array_new(&graph->ops, graph->op_count, sizeof(*graph->ops), err) != TSCOPE_OK ||
-	    tsi_array_new(&graph->waits, graph->op_count, sizeof(*graph->waits), err) !=
-		    TSCOPE_OK ||
-	    tsi_array_new(&graph->by_start, members, sizeof(*graph->by_start), err) != TSCOPE_OK ||
-	    tsi_array_new(&graph->by_end, members, sizeof(*graph->by_end), err) != TSCOPE_OK ||
-	    tsi_array_new(&graph->local_ns, graph->point_count, sizeof(*graph->local_ns), err) !=
-		    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_array_new(&graph->still_ns, graph->point_count, sizeof(*graph->still_ns), err);
+	making->pairs = tsi_arena_new(scratch, most, sizeof(*making->pairs));
+	making->scratch = tsi_arena_new(scratch, most, sizeof(*making->scratch));
+	making->bounds = tsi_arena_new(scratch, most, sizeof(*making->bounds));
+	making->ready_at = tsi_arena_new(scratch, most, sizeof(*making->ready_at));
+	making->is_resumed = tsi_arena_new(scratch, most, sizeof(*making->is_resumed));
+	graph->ops = tsi_arena_new(arena, graph->op_count, sizeof(*graph->ops));
+	graph->waits = tsi_arena_new(arena, graph->op_count, sizeof(*graph->waits));
+	graph->by_start = tsi_arena_new(arena, members, sizeof(*graph->by_start));
+	graph->by_end = tsi_arena_new(arena, members, sizeof(*graph->by_end));
+	graph->local_ns = tsi_arena_new(arena, graph->point_count, sizeof(*graph->local_ns));
+	graph->still_ns = tsi_arena_new(arena, graph->point_count, sizeof(*graph->still_ns));
+	arena->has_failed |= scratch->has_failed;
 }
 
-static enum tscope_status number_ranks(struct graph_making *making)
+static void number_ranks(struct graph_making *making)
 {
 	struct replay_graph *graph = making->graph;
 	const struct world *world = making->world;
 
-	if (tsi_array_new(&graph->ranks, world->rank_count, sizeof(*graph->ranks), making->err) !=
-	    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t rank = 0; rank < world->rank_count; rank++) {
+	graph->ranks = tsi_arena_new(&graph->arena, world->rank_count, sizeof(*graph->ranks));
+	for (size_t rank = 0; graph->ranks && rank < world->rank_count; rank++) {
 		graph->ranks[rank] = (struct replay_rank){
 			.first_op = graph->op_count,
 			.first_point = graph->point_count,
@@ -96,7 +73,6 @@ static enum tscope_status number_ranks(struct graph_making *making)
 		graph->op_count += world->logs[rank].op_count;
 		graph->point_count += world->logs[rank].point_count;
 	}
-	return TSCOPE_OK;
 }
 
 /* ---- a rank ---- */
@@ -247,20 +223,19 @@ static void begin_ranks(struct replay_graph *graph)
 				tsi_difference(first_ns, graph->ranks[rank].begin_ns);
 }
 
-static enum tscope_status make_graph(struct graph_making *making)
+static void make_graph(struct graph_making *making, struct arena *scratch)
 {
 	struct replay_graph *graph = making->graph;
-	enum tscope_status status = number_ranks(making);
 
+	number_ranks(making);
 	/* Ops are numbered in 32 bits; more of them are in no memory. */
-	if (status != TSCOPE_OK || graph->op_count >= NO_ROW || making->world->rank_count >= NO_ROW)
-		return status;
-	status = tsi_replay_find_steps(graph, making->err);
-	if (status == TSCOPE_OK)
-		status = making_init(making);
-	if (status == TSCOPE_OK)
-		status = make_room(making);
-	for (uint32_t rank = 0; status == TSCOPE_OK && rank < making->world->rank_count; rank++) {
+	if (!graph->ranks || graph->op_count >= NO_ROW || making->world->rank_count >= NO_ROW)
+		return;
+	tsi_replay_find_steps(graph);
+	make_room(making, scratch);
+	if (graph->arena.has_failed)
+		return;
+	for (uint32_t rank = 0; rank < making->world->rank_count; rank++) {
 		size_t bound_count = look_at_points(making, rank);
 
 		measure_points(making, rank);
@@ -268,42 +243,32 @@ static enum tscope_status make_graph(struct graph_making *making)
 		tsi_replay_join_streams(graph, rank, making->pairs, making->scratch);
 		find_waits(making, rank, bound_count);
 	}
-	if (status != TSCOPE_OK)
-		return status;
 	tsi_replay_join_matches(graph, making->pairs, making->scratch);
 	begin_ranks(graph);
-	return TSCOPE_OK;
 }
 
 enum tscope_status tsi_replay_graph_new(struct replay_graph **ret, const struct world *world,
 					struct tscope_error *err)
 {
-	struct graph_making making = { .world = world, .err = err };
+	struct graph_making making = { .world = world };
+	struct arena scratch = { 0 };
 
 	if (tsi_array_new(&making.graph, 1, sizeof(*making.graph), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	making.graph->world = world;
-	enum tscope_status status = make_graph(&making);
-	making_deinit(&making);
-	if (status != TSCOPE_OK) {
+	make_graph(&making, &scratch);
+	tsi_arena_deinit(&scratch);
+	enum tscope_status status = tsi_arena_status(&making.graph->arena, err);
+	if (status == TSCOPE_OK)
+		*ret = making.graph;
+	else
 		tsi_replay_graph_free(making.graph);
-		return status;
-	}
-	*ret = making.graph;
-	return TSCOPE_OK;
+	return status;
 }
 
 void tsi_replay_graph_free(struct replay_graph *graph)
 {
-	if (!graph)
-		return;
-	free(graph->ranks);
-	free(graph->ops);
-	free(graph->waits);
-	free(graph->by_start);
-	free(graph->by_end);
-	free(graph->local_ns);
-	free(graph->still_ns);
-	free(graph->steps);
+	if (graph)
+		tsi_arena_deinit(&graph->arena);
 	free(graph);
 }

@@ -2,15 +2,14 @@
 #ifndef TSCOPE_COMM_REPLAY_PARTS_H
 #define TSCOPE_COMM_REPLAY_PARTS_H
 
-#include "base/sort.h"
 #include "base/sum.h"
+#include "comm/latch.h"
 #include "comm/replay.h"
 
 /* What the files of the replay share. */
 
 /* Finds the steps that all ranks have and that count, and where each rank begins. */
-TSI_MUST_CHECK
-enum tscope_status tsi_replay_find_steps(struct replay_graph *graph, struct tscope_error *err);
+void tsi_replay_find_steps(struct replay_graph *graph);
 
 /*
  * Finds what each op of a rank comes after on that rank, and its lag. pairs and scratch are room

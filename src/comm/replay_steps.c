@@ -5,11 +5,6 @@
  */
 #include "comm/replay_parts.h"
 
-#include <stdlib.h>
-
-#include "base/array.h"
-#include "base/sort.h"
-
 enum { MAX_PLAYED_POINTS = 2000000 }; /* a quarter of a second each time */
 
 /* A step of a rank, behind its number as a key. */
@@ -19,6 +14,7 @@ struct rank_step {
 
 struct step_search {
 	struct replay_graph *graph;
+	struct arena arena;
 	struct sort_pair *steps; /* of all ranks that take part, by number */
 	size_t step_count;
 	uint32_t **points; /* [rank][step of its log]: index of its STEP, or NO_ROW */
@@ -31,27 +27,15 @@ static struct rank_step unpack(const struct sort_pair *pair)
 	return (struct rank_step){ (uint32_t)(pair->value >> 32), (uint32_t)pair->value };
 }
 
-static size_t all_step_count(const struct world *world)
-{
-	size_t count = 0;
-
-	for (size_t rank = 0; rank < world->rank_count; rank++)
-		count += world->logs[rank].step_count;
-	return count;
-}
-
 /* Lists the steps that have a STEP: of a rank without points none. */
-static enum tscope_status list_steps(struct step_search *search, uint32_t rank,
-				     struct tscope_error *err)
+static void list_steps(struct step_search *search, uint32_t rank)
 {
 	const struct rank_log *log = &search->graph->world->logs[rank];
-	uint32_t *points;
+	uint32_t *points = tsi_latch_rows(&search->arena, log->step_count);
 
-	if (tsi_array_new(&points, log->step_count, sizeof(*points), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (!points)
+		return;
 	search->points[rank] = points;
-	for (size_t i = 0; i < log->step_count; i++)
-		points[i] = NO_ROW;
 	for (size_t i = log->point_count; i-- > 0;)
 		if (log->points[i].kind == RANK_POINT_STEP)
 			points[log->points[i].index] = (uint32_t)i;
@@ -61,42 +45,23 @@ static enum tscope_status list_steps(struct step_search *search, uint32_t rank,
 				(struct sort_pair){ tsi_sort_key_of_int64(log->steps[i].number),
 						    (uint64_t)rank << 32 | i };
 	search->taking_part += log->point_count > 0;
-	return TSCOPE_OK;
 }
 
-static enum tscope_status search_init(struct step_search *search, struct tscope_error *err)
+static void search_init(struct step_search *search)
 {
 	const struct world *world = search->graph->world;
-	size_t count = all_step_count(world);
-	struct sort_pair *scratch = NULL;
-	enum tscope_status status;
+	size_t count = 0;
 
-	status = tsi_array_new(&search->steps, count, sizeof(*search->steps), err);
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&search->points, world->rank_count, sizeof(*search->points),
-				       err);
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&search->chosen, world->rank_count, sizeof(*search->chosen),
-				       err);
-	for (uint32_t rank = 0; status == TSCOPE_OK && rank < world->rank_count; rank++) {
-		search->chosen[rank] = NO_ROW;
-		status = list_steps(search, rank, err);
-	}
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&scratch, count, sizeof(*scratch), err);
-	if (status == TSCOPE_OK)
-		tsi_sort_pairs(search->steps, scratch, search->step_count);
-	free(scratch);
-	return status;
-}
-
-static void search_deinit(struct step_search *search)
-{
-	for (size_t rank = 0; search->points && rank < search->graph->world->rank_count; rank++)
-		free(search->points[rank]);
-	free(search->points);
-	free(search->chosen);
-	free(search->steps);
+	for (size_t rank = 0; rank < world->rank_count; rank++)
+		count += world->logs[rank].step_count;
+	search->steps = tsi_arena_new(&search->arena, count, sizeof(*search->steps));
+	search->points = tsi_arena_new(&search->arena, world->rank_count, sizeof(*search->points));
+	search->chosen = tsi_latch_rows(&search->arena, world->rank_count);
+	if (!search->chosen)
+		return;
+	for (uint32_t rank = 0; rank < world->rank_count; rank++)
+		list_steps(search, rank);
+	tsi_latch_sort(&search->arena, search->steps, search->step_count);
 }
 
 /*
@@ -155,15 +120,15 @@ static bool does_count(const struct step_search *search)
 	return true;
 }
 
-static enum tscope_status add_step(struct step_search *search, size_t *capacity,
-				   struct tscope_error *err)
+static void add_step(struct step_search *search, size_t *capacity)
 {
 	struct replay_graph *graph = search->graph;
 	size_t rank_count = graph->world->rank_count, first = graph->step_count * rank_count;
 
-	if (tsi_array_reserve(&graph->steps, capacity, first + rank_count, sizeof(*graph->steps),
-			      err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	graph->steps = tsi_arena_reserve(&graph->arena, graph->steps, capacity, first + rank_count,
+					 sizeof(*graph->steps));
+	if (!graph->steps)
+		return;
 	for (size_t rank = 0; rank < rank_count; rank++) {
 		struct replay_step step = { NO_ROW, NO_ROW };
 
@@ -174,24 +139,22 @@ static enum tscope_status add_step(struct step_search *search, size_t *capacity,
 		graph->steps[first + rank] = step;
 	}
 	graph->step_count++;
-	return TSCOPE_OK;
 }
 
-static enum tscope_status add_steps(struct step_search *search, struct tscope_error *err)
+static void add_steps(struct step_search *search)
 {
 	size_t capacity = 0, at = 0;
 	bool is_begun = false;
 
-	while (at < search->step_count) {
+	while (at < search->step_count && !search->graph->arena.has_failed) {
 		if (!take_number(search, &at))
 			continue;
 		if (!is_begun)
 			begin_ranks(search);
 		is_begun = true;
-		if (does_count(search) && add_step(search, &capacity, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		if (does_count(search))
+			add_step(search, &capacity);
 	}
-	return TSCOPE_OK;
 }
 
 /* Points up to the end of a step that counts. */
@@ -232,15 +195,14 @@ static void limit_steps(struct replay_graph *graph)
 	}
 }
 
-enum tscope_status tsi_replay_find_steps(struct replay_graph *graph, struct tscope_error *err)
+void tsi_replay_find_steps(struct replay_graph *graph)
 {
 	struct step_search search = { .graph = graph };
-	enum tscope_status status = search_init(&search, err);
 
-	if (status == TSCOPE_OK && search.taking_part >= 2)
-		status = add_steps(&search, err);
-	if (status == TSCOPE_OK)
+	search_init(&search);
+	if (!search.arena.has_failed && search.taking_part >= 2)
+		add_steps(&search);
+	if (!graph->arena.has_failed)
 		limit_steps(graph);
-	search_deinit(&search);
-	return status;
+	tsi_latch_deinit(&graph->arena, &search.arena);
 }

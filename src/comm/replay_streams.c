@@ -62,23 +62,6 @@ static void sort_by_end(struct stream_joining *joining)
 	tsi_sort_pairs(joining->pairs, joining->scratch, joining->count);
 }
 
-/* How many have ended by then. */
-static size_t ended_by(const struct stream_joining *joining, int64_t time_ns)
-{
-	uint64_t key = tsi_sort_key_of_int64(time_ns);
-	size_t first = 0, end = joining->count;
-
-	while (first < end) {
-		size_t middle = first + (end - first) / 2;
-
-		if (joining->pairs[middle].key <= key)
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	return first;
-}
-
 /* Of several the last to end; none where that of its own stream ended as shortly before it. */
 static size_t find_awaited(const struct stream_joining *joining, size_t number)
 {
@@ -90,7 +73,8 @@ static size_t find_awaited(const struct stream_joining *joining, size_t number)
 	    end_of(joining, link->previous - joining->first_op) >= since_ns)
 		return NO_ROW;
 	since_ns = tsi_later_of(since_ns, tsi_later(op->ready_ns, 1));
-	size_t at = ended_by(joining, op->start_ns);
+	size_t at = tsi_count_up_to(joining->pairs, joining->count,
+				    tsi_sort_key_of_int64(op->start_ns));
 	for (size_t i = 0; i < MAX_LOOKED_AT && at > 0; i++) {
 		size_t other = joining->pairs[--at].value;
 

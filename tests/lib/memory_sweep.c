@@ -11,6 +11,7 @@
 
 #include "analyze/analysis.h"
 #include "analyze/analyzer_table.h"
+#include "analyze/fact_sheet.h"
 #include "analyze/lookup.h"
 #include "fact_values.h"
 #include "fail_alloc.h"
@@ -21,21 +22,18 @@ static bool fail_one(const struct test_world *w, size_t analyzer,
 {
 	struct fact_values facts = fact_values("");
 	struct fact_sheet *sheet;
-	struct intern texts = { 0 };
 	struct analysis_scope scope = { .world = w->world,
 					.ranks = w->series,
 					.rank_count = w->rank_count,
-					.options = options,
-					.texts = &texts };
+					.options = options };
 
-	assert_int_equal(tsi_intern_init(&texts, UINT32_MAX - 1, NULL), TSCOPE_OK);
 	assert_int_equal(tsi_analysis_sheet(facts.analysis, analyzer, &sheet, NULL), TSCOPE_OK);
 	fail_alloc_at(n);
-	enum tscope_status status = tsi_analyzer(analyzer)->run(&scope, sheet, NULL);
+	tsi_analyzer(analyzer)->fill(&scope, sheet);
 	bool has_failed = fail_alloc_stop();
+	enum tscope_status status = tsi_fact_sheet_status(sheet, NULL);
 	assert_int_equal(status, has_failed ? TSCOPE_E_NOMEM : TSCOPE_OK);
 	fact_values_free(&facts);
-	tsi_intern_deinit(&texts);
 	return has_failed;
 }
 

@@ -387,7 +387,7 @@ static void memory_ends(void **state)
 	};
 	struct test_world *w = paced_world(&pace);
 
-	assert_true(sweep_memory(w, "transfers", NULL) > 40);
+	assert_true(sweep_memory(w, "transfers", NULL) > 15);
 	test_world_free(w);
 }
 

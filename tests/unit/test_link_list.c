@@ -29,6 +29,7 @@ struct set {
 	struct transfer transfers[MAX_TRANSFERS];
 	struct transfer_list list;
 	struct link_list links;
+	struct arena arena;
 };
 
 static struct set *new_set(size_t group_count)
@@ -47,7 +48,7 @@ static struct set *new_set(size_t group_count)
 
 static void free_set(struct set *set)
 {
-	tsi_link_list_deinit(&set->links);
+	tsi_arena_deinit(&set->arena);
 	free(set);
 }
 
@@ -70,7 +71,9 @@ static struct transfer *add(struct set *set, uint32_t group, int64_t step, int64
 
 static void find(struct set *set)
 {
-	assert_int_equal(tsi_link_list_fill(&set->links, &set->list, &set->world, NULL), TSCOPE_OK);
+	tsi_arena_deinit(&set->arena);
+	tsi_link_list_fill(&set->links, &set->list, &set->world, &set->arena);
+	assert_false(set->arena.has_failed);
 }
 
 static const struct link *link_of(const struct set *set, uint32_t group)
@@ -472,7 +475,8 @@ static void out_of_memory(void **state)
 		enum tscope_status status;
 
 		fail_alloc_at(n);
-		status = tsi_link_list_fill(&set->links, &set->list, &set->world, NULL);
+		tsi_link_list_fill(&set->links, &set->list, &set->world, &set->arena);
+		status = tsi_arena_status(&set->arena, NULL);
 		bool has_failed = fail_alloc_stop();
 		free_set(set);
 		if (!has_failed)

@@ -31,21 +31,24 @@ static void tables_of_common_steps(void **state)
 	static const int64_t time_ns[] = { 28, 22, 11, 3 };
 	static const int64_t compute_ns[] = { 15, 20, 10, 0 };
 	static const int64_t comm_ns[] = { 5, 2, 0, 3 };
+	struct arena arena = { 0 };
 	struct rank_steps steps;
 
-	assert_int_equal(tsi_rank_steps_init(&steps, ranks, 2, NULL), TSCOPE_OK);
+	tsi_rank_steps_fill(&steps, ranks, 2, &arena);
+	assert_false(arena.has_failed);
 	assert_int_equal(steps.step_count, 2);
 	assert_int_equal(steps.rank_count, 2);
 	check_numbers(steps.time_ns, time_ns, 4);
 	check_numbers(steps.compute_ns, compute_ns, 4);
 	check_numbers(steps.comm_ns, comm_ns, 4);
-	tsi_rank_steps_deinit(&steps);
+	tsi_arena_deinit(&arena);
 
 	for (size_t n = 1;; n++) {
 		fail_alloc_at(n);
-		enum tscope_status status = tsi_rank_steps_init(&steps, ranks, 2, NULL);
+		tsi_rank_steps_fill(&steps, ranks, 2, &arena);
+		enum tscope_status status = tsi_arena_status(&arena, NULL);
 		bool has_failed = fail_alloc_stop();
-		tsi_rank_steps_deinit(&steps);
+		tsi_arena_deinit(&arena);
 		if (!has_failed)
 			break;
 		assert_int_equal(status, TSCOPE_E_NOMEM);
@@ -115,14 +118,16 @@ static void waits_of_traces(void **state)
 			traced_rank(true, 1),
 			traced_rank(cases[i].has_split, cases[i].device_count),
 		};
+		struct arena arena = { 0 };
 		struct rank_steps steps;
 
 		ranks[1].is_of_trace = cases[i].is_of_trace;
-		assert_int_equal(tsi_rank_steps_init(&steps, ranks, 2, NULL), TSCOPE_OK);
+		tsi_rank_steps_fill(&steps, ranks, 2, &arena);
+		assert_false(arena.has_failed);
 		assert_int_equal(steps.wait_ns != NULL, cases[i].are_told);
 		if (steps.wait_ns)
 			assert_int_equal(steps.wait_ns[1], 3);
-		tsi_rank_steps_deinit(&steps);
+		tsi_arena_deinit(&arena);
 		tsi_steps_deinit(&ranks[0]);
 		tsi_steps_deinit(&ranks[1]);
 	}

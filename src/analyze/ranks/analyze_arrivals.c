@@ -8,13 +8,12 @@
  * hardly ever less than the shortest transfer. If members end together, as waiting is measured
  * by, the scatter of their ends is what they are off by: arrivals are judged by that.
  */
-#include "analyze/facts.h"
+#include "analyze/ranks/rank_steps.h"
 #include "analyze/shared/quantile.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/sum.h"
 #include "comm/world.h"
 
@@ -91,29 +90,6 @@ struct survey {
 	size_t count;
 	int64_t *times_ns, *sorted_ns; /* room for the arrivals at a collective */
 };
-
-static void survey_deinit(struct survey *survey)
-{
-	free(survey->ranks);
-	free(survey->skews_ns);
-	free(survey->times_ns);
-	free(survey->sorted_ns);
-}
-
-static enum tscope_status survey_init(struct survey *survey, const struct world *world,
-				      struct tscope_error *err)
-{
-	*survey = (struct survey){ .world = world };
-	if (tsi_array_new(&survey->ranks, world->rank_count, sizeof(*survey->ranks), err) !=
-		    TSCOPE_OK ||
-	    tsi_array_new(&survey->skews_ns, world->match_count, sizeof(*survey->skews_ns), err) !=
-		    TSCOPE_OK ||
-	    tsi_array_new(&survey->times_ns, world->rank_count, sizeof(*survey->times_ns), err) !=
-		    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_array_new(&survey->sorted_ns, world->rank_count, sizeof(*survey->sorted_ns),
-			     err);
-}
 
 /* ---- one collective ---- */
 
@@ -231,20 +207,15 @@ static void put_skews(struct survey *survey, struct fact_sheet *out)
 	tsi_fact_flag(out, ORDER_IS_KNOWN, worst.likely_ns < skews[0].ns / 2);
 }
 
-static enum tscope_status list_ranks(const struct survey *survey, struct fact_sheet *out,
-				     struct tscope_error *err)
+static void list_ranks(const struct survey *survey, const struct analysis_scope *scope,
+		       struct fact_sheet *out)
 {
-	const struct world *world = survey->world;
-
-	for (size_t i = 0; i < world->rank_count; i++) {
+	for (size_t i = 0; i < scope->rank_count; i++) {
 		const struct arrivals *arrivals = &survey->ranks[i];
-		int64_t last_count = (int64_t)world->waits[i].last_count;
-		struct tscope_value *cells;
+		int64_t last_count = (int64_t)survey->world->waits[i].last_count;
+		struct tscope_value *cells = tsi_table_row(out, TABLE_RANKS);
 
-		if (tsi_table_add(out, TABLE_RANKS, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-		if (world->logs[i].rank >= 0)
-			cells[RANKS_RANK] = tsi_int(world->logs[i].rank);
+		cells[RANKS_RANK] = tsi_rank_number(scope->ranks, i);
 		cells[RANKS_COUNT] = tsi_int(arrivals->count);
 		if (arrivals->count > 0)
 			cells[RANKS_LAST_COUNT] = tsi_int(last_count);
@@ -253,39 +224,32 @@ static enum tscope_status list_ranks(const struct survey *survey, struct fact_sh
 			cells[RANKS_MEAN_LATENESS_NS] =
 				tsi_int(round_mean(arrivals->lateness_ns, arrivals->clocked_count));
 	}
-	return TSCOPE_OK;
 }
 
-static enum tscope_status put_all(struct survey *survey, struct fact_sheet *out,
-				  struct tscope_error *err)
+static void fill_arrivals(const struct analysis_scope *scope, struct fact_sheet *out)
 {
-	const struct world *world = survey->world;
+	const struct world *world = scope->world;
+	struct survey survey = { .world = world };
+	struct arena *scratch = tsi_sheet_scratch(out);
 
+	if (!world)
+		return;
+	survey.ranks = tsi_arena_new(scratch, world->rank_count, sizeof(*survey.ranks));
+	survey.skews_ns = tsi_arena_new(scratch, world->match_count, sizeof(*survey.skews_ns));
+	survey.times_ns = tsi_arena_new(scratch, world->rank_count, sizeof(*survey.times_ns));
+	survey.sorted_ns = tsi_arena_new(scratch, world->rank_count, sizeof(*survey.sorted_ns));
+	if (!survey.sorted_ns)
+		return;
 	for (size_t i = 0; i < world->match_count; i++)
 		if (world->matches[i].is_synchronising && world->matches[i].member_count >= 2)
-			add_match(survey, &world->matches[i]);
-	if (survey->count == 0)
-		return TSCOPE_OK;
-	qsort(survey->skews_ns, survey->skew_count, sizeof(*survey->skews_ns), compare_ns);
-	tsi_fact_int(out, COUNT, (int64_t)survey->count);
-	if (survey->skew_count > 0)
-		put_skews(survey, out);
-	return list_ranks(survey, out, err);
-}
-
-static enum tscope_status analyze_arrivals(const struct analysis_scope *scope,
-					   struct fact_sheet *out, struct tscope_error *err)
-{
-	struct survey survey;
-	enum tscope_status status;
-
-	if (!scope->world)
-		return TSCOPE_OK;
-	status = survey_init(&survey, scope->world, err);
-	if (status == TSCOPE_OK)
-		status = put_all(&survey, out, err);
-	survey_deinit(&survey);
-	return status;
+			add_match(&survey, &world->matches[i]);
+	if (survey.count == 0)
+		return;
+	tsi_latch_sort_numbers(scratch, survey.skews_ns, survey.skew_count);
+	tsi_fact_int(out, COUNT, (int64_t)survey.count);
+	if (survey.skew_count > 0)
+		put_skews(&survey, out);
+	list_ranks(&survey, scope, out);
 }
 
 const struct analyzer tsi_analyzer_arrivals = {
@@ -300,5 +264,5 @@ const struct analyzer tsi_analyzer_arrivals = {
 		.total = TSCOPE_TOTAL_CAPTURE,
 	},
 	.levels = LEVEL_RUN,
-	.run = analyze_arrivals,
+	.fill = fill_arrivals,
 };

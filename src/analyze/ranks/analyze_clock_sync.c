@@ -15,7 +15,6 @@
 #include <stdlib.h>
 
 #include "analyze/ranks/rank_steps.h"
-#include "base/array.h"
 #include "base/sum.h"
 #include "comm/world.h"
 
@@ -90,14 +89,7 @@ struct survey {
 	int64_t skew_ns, max_skew_ns; /* sum over these, and most */
 };
 
-static void survey_deinit(struct survey *survey)
-{
-	for (size_t i = 0; i < survey->rank_count; i++)
-		free(survey->ranks[i].steps_by_number);
-	free(survey->ranks);
-}
-
-static enum tscope_status add_rank(struct survey *survey, size_t index, struct tscope_error *err)
+static void add_rank(struct survey *survey, size_t index, struct arena *arena)
 {
 	const struct step_series *steps = &survey->scope->ranks[index];
 	struct clocked_rank *rank = &survey->ranks[survey->rank_count++];
@@ -109,28 +101,27 @@ static enum tscope_status add_rank(struct survey *survey, size_t index, struct t
 	rank->error_ns = steps->clock.error_ns;
 	/* The merger has corrected some already: their times are off by the rest. */
 	rank->correction_ns = tsi_narrow(-(tsi_wide)rank->offset_ns - steps->clock.shifted_ns);
-	return tsi_steps_by_number(&rank->steps_by_number, &rank->step_count, steps, false, err);
+	if (tsi_steps_by_number(&rank->steps_by_number, &rank->step_count, steps, false, NULL) !=
+	    TSCOPE_OK)
+		arena->has_failed = true;
 }
 
 /* Only ranks that wrote down the same moment as the lowest one that wrote any. */
-static enum tscope_status survey_init(struct survey *survey, const struct analysis_scope *scope,
-				      struct tscope_error *err)
+static void list_clocks(struct survey *survey, struct arena *arena)
 {
+	const struct analysis_scope *scope = survey->scope;
 	const struct step_clock *first = NULL;
-	enum tscope_status status;
 
-	*survey = (struct survey){ .scope = scope };
-	status = tsi_array_new(&survey->ranks, scope->rank_count, sizeof(*survey->ranks), err);
-	for (size_t i = 0; status == TSCOPE_OK && i < scope->rank_count; i++) {
+	survey->ranks = tsi_arena_new(arena, scope->rank_count, sizeof(*survey->ranks));
+	for (size_t i = 0; survey->ranks && i < scope->rank_count; i++) {
 		const struct step_clock *clock = &scope->ranks[i].clock;
 
 		if (!clock->is_known || !scope->ranks[i].has_start ||
 		    (first && clock->first_step != first->first_step))
 			continue;
 		first = first ? first : clock;
-		status = add_rank(survey, i, err);
+		add_rank(survey, i, arena);
 	}
-	return status;
 }
 
 /* ---- steps that all have ---- */
@@ -231,16 +222,13 @@ static const struct rank_clock *world_clock(const struct survey *survey, size_t 
 	return world && world->clocks[index].is_known ? &world->clocks[index] : NULL;
 }
 
-static enum tscope_status list_ranks(const struct survey *survey, struct fact_sheet *out,
-				     struct tscope_error *err)
+static void list_ranks(const struct survey *survey, struct fact_sheet *out)
 {
 	for (size_t i = 0; i < survey->rank_count; i++) {
 		const struct clocked_rank *rank = &survey->ranks[i];
 		const struct rank_clock *clock = world_clock(survey, rank->index);
-		struct tscope_value *cells;
 
-		if (tsi_table_add(out, TABLE_RANKS, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, TABLE_RANKS);
 		cells[RANKS_RANK] = tsi_rank_number(survey->scope->ranks, rank->index);
 		cells[RANKS_OFFSET_NS] = tsi_int(rank->offset_ns);
 		cells[RANKS_ERROR_NS] = tsi_int(rank->error_ns);
@@ -248,22 +236,21 @@ static enum tscope_status list_ranks(const struct survey *survey, struct fact_sh
 			cells[RANKS_COLLECTIVES_OFFSET_NS] = tsi_int(clock->offset_ns);
 		cells[RANKS_MEAN_LATENESS_NS] = tsi_mean(rank->lateness_ns, survey->step_count);
 	}
-	return TSCOPE_OK;
 }
 
-static enum tscope_status analyze_clock_sync(const struct analysis_scope *scope,
-					     struct fact_sheet *out, struct tscope_error *err)
+static void fill_clock_sync(const struct analysis_scope *scope, struct fact_sheet *out)
 {
-	struct survey survey;
-	enum tscope_status status = survey_init(&survey, scope, err);
+	struct survey survey = { .scope = scope };
+	struct arena *scratch = tsi_sheet_scratch(out);
 
-	if (status == TSCOPE_OK && survey.rank_count >= 2) {
+	list_clocks(&survey, scratch);
+	if (survey.rank_count >= 2 && !scratch->has_failed) {
 		take_steps(&survey);
 		put_facts(&survey, out);
-		status = list_ranks(&survey, out, err);
+		list_ranks(&survey, out);
 	}
-	survey_deinit(&survey);
-	return status;
+	for (size_t i = 0; i < survey.rank_count; i++)
+		free(survey.ranks[i].steps_by_number);
 }
 
 const struct analyzer tsi_analyzer_clock_sync = {
@@ -278,5 +265,5 @@ const struct analyzer tsi_analyzer_clock_sync = {
 		.needs = "Composer traces of two or more ranks",
 	},
 	.levels = LEVEL_RUN,
-	.run = analyze_clock_sync,
+	.fill = fill_clock_sync,
 };

@@ -11,13 +11,10 @@
 #include "analyze/ranks/replay_doubt.h"
 #include "analyze/steps/step_lines.h"
 
-#include <stdlib.h>
-
-#include "base/array.h"
 #include "base/pair_set.h"
-#include "base/sort.h"
 #include "base/sum.h"
 #include "comm/collective_kind.h"
+#include "comm/latch.h"
 
 enum fact {
 	STEP_COUNT,
@@ -102,6 +99,7 @@ struct hops {
 
 struct chain {
 	const struct replay_graph *graph;
+	struct arena *arena;
 	struct replay replay;
 	int64_t line_ns[LINE_COUNT];
 	int64_t *rank_ns; /* local time by rank */
@@ -110,7 +108,6 @@ struct chain {
 	struct pair_set kinds;     /* of collectives: kind and id of the group's name */
 	struct hops *hops_of_kind; /* by number of the pair */
 	size_t hops_count, hops_capacity;
-	struct tscope_error *err;
 };
 
 struct place {
@@ -142,25 +139,24 @@ static struct str group_of(const struct chain *chain, const struct replay_link *
 	return tsi_intern_text(&log->names, group->description ? group->description : group->name);
 }
 
-static enum tscope_status add_transfer(struct chain *chain, uint32_t number, int64_t ns)
+static void add_transfer(struct chain *chain, uint32_t number, int64_t ns)
 {
 	const struct replay_link *link = &chain->graph->ops[number];
 	size_t index = number - chain->graph->ranks[link->rank].first_op;
 	const struct rank_op *op = &chain->graph->world->logs[link->rank].ops[index];
-	uint32_t group, kind;
+	uint32_t group = tsi_latch_text(chain->arena, &chain->groups, group_of(chain, link, op));
+	uint32_t kind = tsi_pair_set_add(&chain->kinds, op->kind, group);
 
 	tsi_sum(&chain->line_ns[LINE_TRANSFER], ns);
-	if (tsi_intern_add(&chain->groups, group_of(chain, link, op), &group, chain->err) !=
-		    TSCOPE_OK ||
-	    tsi_pair_set_find(&chain->kinds, op->kind, group, &kind, chain->err) != TSCOPE_OK ||
-	    tsi_array_reserve(&chain->hops_of_kind, &chain->hops_capacity, chain->kinds.count,
-			      sizeof(*chain->hops_of_kind), chain->err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	if (kind == chain->hops_count)
-		chain->hops_of_kind[chain->hops_count++] = (struct hops){ 0 };
-	chain->hops_of_kind[kind].count++;
-	tsi_sum(&chain->hops_of_kind[kind].transfer_ns, ns);
-	return TSCOPE_OK;
+	struct hops *hops =
+		kind < chain->hops_count
+			? &chain->hops_of_kind[kind]
+			: tsi_arena_push(chain->arena, &chain->hops_of_kind, &chain->hops_count,
+					 &chain->hops_capacity, sizeof(*hops));
+	if (!hops)
+		return;
+	hops->count++;
+	tsi_sum(&hops->transfer_ns, ns);
 }
 
 /* ---- the walk ---- */
@@ -183,7 +179,7 @@ static uint32_t op_before(const struct chain *chain, uint32_t number)
 }
 
 /* From an op's end to the begin of the last member: what came after the transfer is its own. */
-static enum tscope_status walk_op(struct chain *chain, uint32_t number)
+static void walk_op(struct chain *chain, uint32_t number)
 {
 	const struct replay_link *link = &chain->graph->ops[number];
 	const struct replay_op *op = &chain->replay.ops[number];
@@ -191,14 +187,14 @@ static enum tscope_status walk_op(struct chain *chain, uint32_t number)
 	int64_t tail_ns = link->tail_ns < all_ns ? link->tail_ns : all_ns;
 
 	add_local(chain, link->rank, TSCOPE_BUDGET_EXPOSED_COMM, tail_ns);
-	return add_transfer(chain, number, all_ns - tail_ns);
+	add_transfer(chain, number, all_ns - tail_ns);
 }
 
 /*
  * From the end of an op back to the READY of the one that the last member had waited for on its
  * rank or, where it began at once, of that member.
  */
-static enum tscope_status walk_ops(struct chain *chain, uint32_t number, struct place *place)
+static void walk_ops(struct chain *chain, uint32_t number, struct place *place)
 {
 	for (;;) {
 		const struct replay_op *ops = chain->replay.ops;
@@ -206,8 +202,7 @@ static enum tscope_status walk_ops(struct chain *chain, uint32_t number, struct 
 		const struct replay_link *link = &chain->graph->ops[last];
 		uint32_t before = op_before(chain, last);
 
-		if (walk_op(chain, number) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		walk_op(chain, number);
 		chain->hop_count += link->rank != chain->graph->ops[number].rank;
 		add_local(chain, link->rank, TSCOPE_BUDGET_DEVICE_GAP,
 			  tsi_difference(before == NO_ROW ? ops[last].ready_ns : ops[before].end_ns,
@@ -225,7 +220,6 @@ static enum tscope_status walk_ops(struct chain *chain, uint32_t number, struct 
 	add_local(chain, place->rank, TSCOPE_BUDGET_LAUNCH_STALL,
 		  tsi_difference(replayed(chain, place->rank, place->point)->work_ns,
 				 first->ready_ns));
-	return TSCOPE_OK;
 }
 
 /* From the end of a point's local work to the point before. */
@@ -268,7 +262,7 @@ static struct place end_of_step(const struct chain *chain, size_t step)
 	return last;
 }
 
-static enum tscope_status walk_steps(struct chain *chain, size_t first_step, size_t last_step)
+static void walk_steps(struct chain *chain, size_t first_step, size_t last_step)
 {
 	struct place place = end_of_step(chain, last_step);
 
@@ -278,10 +272,9 @@ static enum tscope_status walk_steps(struct chain *chain, size_t first_step, siz
 
 		if (point->op == NO_ROW)
 			walk_local(chain, &place);
-		else if (walk_ops(chain, first_op + point->op, &place) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		else
+			walk_ops(chain, first_op + point->op, &place);
 	}
-	return TSCOPE_OK;
 }
 
 /* Does this step begin where the one before it ends, on all ranks? */
@@ -294,42 +287,18 @@ static bool goes_on(const struct chain *chain, size_t step)
 	return true;
 }
 
-static enum tscope_status walk_all(struct chain *chain)
+static void walk_all(struct chain *chain)
 {
 	size_t step_count = chain->graph->step_count;
-	enum tscope_status status = TSCOPE_OK;
 
-	for (size_t first = 0, end; status == TSCOPE_OK && first < step_count; first = end) {
+	for (size_t first = 0, end; first < step_count; first = end) {
 		for (end = first + 1; end < step_count && goes_on(chain, end);)
 			end++;
-		status = walk_steps(chain, first, end - 1);
+		walk_steps(chain, first, end - 1);
 	}
-	return status;
 }
 
 /* ---- facts ---- */
-
-static void put_facts(const struct chain *chain, struct fact_sheet *out)
-{
-	const struct world *world = chain->graph->world;
-	int64_t local_ns = 0, length_ns;
-	size_t main_rank = 0;
-
-	for (size_t line = 0; line < LINE_TRANSFER; line++)
-		tsi_sum(&local_ns, chain->line_ns[line]);
-	length_ns = local_ns;
-	tsi_sum(&length_ns, chain->line_ns[LINE_TRANSFER]);
-	for (size_t rank = 1; rank < world->rank_count; rank++)
-		if (chain->rank_ns[rank] > chain->rank_ns[main_rank])
-			main_rank = rank;
-	tsi_fact_int(out, LENGTH_NS, length_ns);
-	tsi_fact_int(out, LOCAL_NS, local_ns);
-	tsi_fact_int(out, TRANSFER_NS, chain->line_ns[LINE_TRANSFER]);
-	tsi_fact_int(out, HOP_COUNT, chain->hop_count);
-	if (local_ns > 0 && world->logs[main_rank].rank >= 0)
-		tsi_fact_int(out, MAIN_RANK, world->logs[main_rank].rank);
-	tsi_fact_ratio(out, MAIN_RANK_RATIO, chain->rank_ns[main_rank], local_ns);
-}
 
 static int64_t length_of(const struct chain *chain)
 {
@@ -340,15 +309,33 @@ static int64_t length_of(const struct chain *chain)
 	return length_ns;
 }
 
-static enum tscope_status list_lines(const struct chain *chain, struct fact_sheet *out)
+static void put_facts(const struct chain *chain, struct fact_sheet *out)
+{
+	const struct world *world = chain->graph->world;
+	int64_t local_ns = 0;
+	size_t main_rank = 0;
+
+	for (size_t line = 0; line < LINE_TRANSFER; line++)
+		tsi_sum(&local_ns, chain->line_ns[line]);
+	for (size_t rank = 1; rank < world->rank_count; rank++)
+		if (chain->rank_ns[rank] > chain->rank_ns[main_rank])
+			main_rank = rank;
+	tsi_fact_int(out, STEP_COUNT, (int64_t)chain->graph->step_count);
+	tsi_fact_int(out, LENGTH_NS, length_of(chain));
+	tsi_fact_int(out, LOCAL_NS, local_ns);
+	tsi_fact_int(out, TRANSFER_NS, chain->line_ns[LINE_TRANSFER]);
+	tsi_fact_int(out, HOP_COUNT, chain->hop_count);
+	if (local_ns > 0 && world->logs[main_rank].rank >= 0)
+		tsi_fact_int(out, MAIN_RANK, world->logs[main_rank].rank);
+	tsi_fact_ratio(out, MAIN_RANK_RATIO, chain->rank_ns[main_rank], local_ns);
+}
+
+static void list_lines(const struct chain *chain, struct fact_sheet *out)
 {
 	for (size_t line = 0; line < LINE_COUNT; line++) {
-		struct tscope_value *cells;
-
 		if (chain->line_ns[line] == 0)
 			continue;
-		if (tsi_table_add(out, TABLE_LINES, &cells, chain->err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, TABLE_LINES);
 		cells[LINES_LINE] =
 			tsi_text(line == LINE_TRANSFER
 					 ? "transfer"
@@ -356,79 +343,59 @@ static enum tscope_status list_lines(const struct chain *chain, struct fact_shee
 		cells[LINES_STEP_NS] = tsi_int(chain->line_ns[line]);
 		cells[LINES_SHARE_RATIO] = tsi_ratio(chain->line_ns[line], length_of(chain));
 	}
-	return tsi_table_sort(out, TABLE_LINES, LINES_STEP_NS, LINES_LINE, chain->err);
-}
-
-static enum tscope_status add_rank(const struct chain *chain, uint32_t rank, struct fact_sheet *out)
-{
-	int64_t number = chain->graph->world->logs[rank].rank;
-	struct tscope_value *cells;
-
-	if (tsi_table_add(out, TABLE_RANKS, &cells, chain->err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	if (number >= 0)
-		cells[RANKS_RANK] = tsi_int(number);
-	cells[RANKS_STEP_NS] = tsi_int(chain->rank_ns[rank]);
-	cells[RANKS_SHARE_RATIO] = tsi_ratio(chain->rank_ns[rank], length_of(chain));
-	return TSCOPE_OK;
+	tsi_table_order(out, TABLE_LINES, LINES_STEP_NS, LINES_LINE);
 }
 
 /* Ranks on the chain, those with most of it first. */
-static enum tscope_status list_ranks(const struct chain *chain, struct fact_sheet *out)
+static void list_ranks(const struct chain *chain, const struct analysis_scope *scope,
+		       struct fact_sheet *out)
 {
-	size_t rank_count = chain->graph->world->rank_count, count = 0;
-	struct sort_pair *pairs = NULL, *scratch = NULL;
-	enum tscope_status status = tsi_array_new(&pairs, rank_count, sizeof(*pairs), chain->err);
+	size_t count = 0;
+	struct sort_pair *pairs = tsi_arena_new(chain->arena, scope->rank_count, sizeof(*pairs));
 
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&scratch, rank_count, sizeof(*scratch), chain->err);
-	for (size_t rank = 0; status == TSCOPE_OK && rank < rank_count; rank++)
+	for (size_t rank = 0; pairs && rank < scope->rank_count; rank++)
 		if (chain->rank_ns[rank] > 0)
 			pairs[count++] =
 				(struct sort_pair){ ~(uint64_t)chain->rank_ns[rank], rank };
-	if (status == TSCOPE_OK)
-		tsi_sort_pairs(pairs, scratch, count);
-	for (size_t i = 0; status == TSCOPE_OK && i < count; i++)
-		status = add_rank(chain, (uint32_t)pairs[i].value, out);
-	free(pairs);
-	free(scratch);
-	return status;
+	tsi_latch_sort(chain->arena, pairs, count);
+	for (size_t i = 0; i < count; i++) {
+		int64_t rank_ns = chain->rank_ns[pairs[i].value];
+		struct tscope_value *cells = tsi_table_row(out, TABLE_RANKS);
+
+		cells[RANKS_RANK] = tsi_rank_number(scope->ranks, pairs[i].value);
+		cells[RANKS_STEP_NS] = tsi_int(rank_ns);
+		cells[RANKS_SHARE_RATIO] = tsi_ratio(rank_ns, length_of(chain));
+	}
 }
 
-static enum tscope_status list_collectives(const struct chain *chain,
-					   const struct analysis_scope *scope,
-					   struct fact_sheet *out)
+static void list_collectives(const struct chain *chain, struct fact_sheet *out)
 {
-	for (size_t i = 0; i < chain->kinds.count; i++) {
+	for (size_t i = 0; i < chain->hops_count; i++) {
 		const struct pair *kind = &chain->kinds.pairs[i];
 		const struct hops *hops = &chain->hops_of_kind[i];
-		struct tscope_value *cells;
-		const char *group;
+		struct tscope_value *cells = tsi_table_row(out, TABLE_COLLECTIVES);
 
-		if (tsi_keep_text(scope, tsi_intern_text(&chain->groups, kind->second), &group,
-				  chain->err) != TSCOPE_OK ||
-		    tsi_table_add(out, TABLE_COLLECTIVES, &cells, chain->err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
 		cells[COLLECTIVES_KIND] =
 			tsi_text(tsi_collective_kind_name((enum collective_kind)kind->first));
-		cells[COLLECTIVES_GROUP] = tsi_text(group);
+		cells[COLLECTIVES_GROUP] = tsi_text(
+			tsi_sheet_copy(out, tsi_intern_text(&chain->groups, kind->second)));
 		cells[COLLECTIVES_COUNT] = tsi_int(hops->count);
 		cells[COLLECTIVES_STEP_NS] = tsi_int(hops->transfer_ns);
 		cells[COLLECTIVES_SHARE_RATIO] = tsi_ratio(hops->transfer_ns, length_of(chain));
 	}
-	return tsi_table_sort(out, TABLE_COLLECTIVES, COLLECTIVES_STEP_NS, COLLECTIVES_GROUP,
-			      chain->err);
+	tsi_table_order(out, TABLE_COLLECTIVES, COLLECTIVES_STEP_NS, COLLECTIVES_GROUP);
 }
 
 /* Divides all sums by the steps, so that the parts still sum to the whole. */
-static enum tscope_status divide(struct chain *chain)
+static void divide(struct chain *chain)
 {
 	size_t rank_count = chain->graph->world->rank_count;
-	int64_t *parts, step_count = (int64_t)chain->graph->step_count;
+	int64_t step_count = (int64_t)chain->graph->step_count;
+	int64_t *parts =
+		tsi_arena_new(chain->arena, rank_count + chain->hops_count, sizeof(*parts));
 
-	if (tsi_array_new(&parts, rank_count + chain->hops_count, sizeof(*parts), chain->err) !=
-	    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (!parts)
+		return;
 	for (size_t i = 0; i < rank_count; i++)
 		parts[i] = chain->rank_ns[i];
 	for (size_t i = 0; i < chain->hops_count; i++)
@@ -439,58 +406,34 @@ static enum tscope_status divide(struct chain *chain)
 		chain->rank_ns[i] = parts[i];
 	for (size_t i = 0; i < chain->hops_count; i++)
 		chain->hops_of_kind[i].transfer_ns = parts[rank_count + i];
-	free(parts);
-	return TSCOPE_OK;
 }
 
-static void put_doubts(const struct chain *chain, const struct analysis_scope *scope,
-		       struct fact_sheet *out)
+static void put_all(struct chain *chain, const struct analysis_scope *scope, struct fact_sheet *out)
 {
-	const char *of_times = tsi_ranks_doubt(scope->ranks, scope->rank_count);
-	const char *of_replay = tsi_replay_doubt(chain->graph, &chain->replay);
-
-	if (of_times)
-		tsi_fact_unreliable(out, of_times);
-	if (of_replay)
-		tsi_fact_unreliable(out, of_replay);
-}
-
-static enum tscope_status put_all(struct chain *chain, const struct analysis_scope *scope,
-				  struct fact_sheet *out)
-{
-	struct tscope_error *err = chain->err;
-	size_t rank_count = chain->graph->world->rank_count;
-
-	if (tsi_array_new(&chain->rank_ns, rank_count, sizeof(*chain->rank_ns), err) != TSCOPE_OK ||
-	    tsi_intern_init(&chain->groups, UINT32_MAX - 1, err) != TSCOPE_OK ||
-	    tsi_replay(&chain->replay, chain->graph, NULL, err) != TSCOPE_OK ||
-	    walk_all(chain) != TSCOPE_OK || divide(chain) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	put_doubts(chain, scope, out);
-	tsi_fact_int(out, STEP_COUNT, (int64_t)chain->graph->step_count);
+	walk_all(chain);
+	divide(chain);
+	tsi_put_replay_doubts(scope, &chain->replay, out);
 	put_facts(chain, out);
-	if (list_lines(chain, out) != TSCOPE_OK || list_ranks(chain, out) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return list_collectives(chain, scope, out);
+	list_lines(chain, out);
+	list_ranks(chain, scope, out);
+	list_collectives(chain, out);
 }
 
-static enum tscope_status analyze_cross_rank_path(const struct analysis_scope *scope,
-						  struct fact_sheet *out, struct tscope_error *err)
+static void fill_cross_rank_path(const struct analysis_scope *scope, struct fact_sheet *out)
 {
-	struct chain chain = {
-		.graph = scope->replay_graph,
-		.kinds.arena = tsi_sheet_scratch(out),
-		.err = err,
-	};
+	struct arena *scratch = tsi_sheet_scratch(out);
+	struct chain chain = { .graph = scope->replay_graph,
+			       .arena = scratch,
+			       .kinds.arena = scratch };
 
 	if (!chain.graph || chain.graph->step_count == 0)
-		return TSCOPE_OK;
-	enum tscope_status status = put_all(&chain, scope, out);
-	tsi_replay_deinit(&chain.replay);
+		return;
+	chain.rank_ns = tsi_arena_new(scratch, scope->rank_count, sizeof(*chain.rank_ns));
+	tsi_replay(&chain.replay, chain.graph, NULL);
+	if (chain.rank_ns && !chain.replay.arena.has_failed)
+		put_all(&chain, scope, out);
+	tsi_latch_deinit(scratch, &chain.replay.arena);
 	tsi_intern_deinit(&chain.groups);
-	free(chain.rank_ns);
-	free(chain.hops_of_kind);
-	return status;
 }
 
 const struct analyzer tsi_analyzer_cross_rank_path = {
@@ -504,5 +447,5 @@ const struct analyzer tsi_analyzer_cross_rank_path = {
 		.needs = "traces of two or more ranks with collectives that match",
 	},
 	.levels = LEVEL_RUN,
-	.run = analyze_cross_rank_path,
+	.fill = fill_cross_rank_path,
 };

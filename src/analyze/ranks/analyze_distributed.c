@@ -15,9 +15,7 @@
 #include "analyze/shared/robust.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-#include "base/array.h"
 #include "base/sum.h"
 #include "comm/world.h"
 
@@ -123,32 +121,17 @@ static const struct tscope_table_def tables[] = {
 			    TSCOPE_TABLE_LIST },
 };
 
-static void survey_deinit(struct survey *survey)
+static void find_survey(struct survey *survey, struct arena *scratch)
 {
-	tsi_rank_steps_deinit(&survey->steps);
-	free(survey->step_views);
-	free(survey->rank_views);
-	free(survey->numbers);
-	tsi_late_ranks_deinit(&survey->late);
-}
+	const struct analysis_scope *scope = survey->scope;
+	size_t ranks = scope->rank_count, steps;
 
-static enum tscope_status survey_init(struct survey *survey, const struct analysis_scope *scope,
-				      struct tscope_error *err)
-{
-	size_t rank_count = scope->rank_count;
-
-	*survey = (struct survey){ .scope = scope };
-	if (tsi_rank_steps_init(&survey->steps, scope->ranks, rank_count, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-
-	size_t steps = survey->steps.step_count, most = steps > rank_count ? steps : rank_count;
-	if (tsi_array_new(&survey->step_views, steps, sizeof(*survey->step_views), err) !=
-		    TSCOPE_OK ||
-	    tsi_array_new(&survey->rank_views, rank_count, sizeof(*survey->rank_views), err) !=
-		    TSCOPE_OK ||
-	    tsi_array_new(&survey->numbers, most, sizeof(*survey->numbers), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_late_ranks_init(&survey->late, scope, &survey->steps, err);
+	tsi_rank_steps_fill(&survey->steps, scope->ranks, ranks, scratch);
+	steps = survey->steps.step_count;
+	survey->step_views = tsi_arena_new(scratch, steps, sizeof(*survey->step_views));
+	survey->rank_views = tsi_arena_new(scratch, ranks, sizeof(*survey->rank_views));
+	survey->numbers =
+		tsi_arena_new(scratch, steps > ranks ? steps : ranks, sizeof(*survey->numbers));
 }
 
 /* ---- each step across the ranks ---- */
@@ -273,35 +256,28 @@ static void put_least_waiting(const struct world *world, struct fact_sheet *out)
 		tsi_fact_int(out, LEAST_WAITING_RANK, world->logs[least].rank);
 }
 
-static enum tscope_status put_steps(struct survey *survey, struct fact_sheet *out,
-				    struct tscope_error *err)
-{
-	for (size_t i = 0; i < survey->steps.step_count; i++)
-		look_at_step(survey, i);
-	put_means(survey, out);
-	put_medians(survey, out);
-	if (tsi_distributed_put_ranks(survey, out, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_distributed_put_missing(survey, out, err);
-}
-
-static enum tscope_status analyze_distributed(const struct analysis_scope *scope,
-					      struct fact_sheet *out, struct tscope_error *err)
+static void fill_distributed(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	const char *doubt = tsi_ranks_doubt(scope->ranks, scope->rank_count);
-	struct survey survey;
+	struct arena *scratch = tsi_sheet_scratch(out);
+	struct survey survey = { .scope = scope };
 
 	if (scope->rank_count < 2)
-		return TSCOPE_OK;
+		return;
 	if (doubt)
 		tsi_fact_unreliable(out, doubt);
 	if (scope->world)
 		put_least_waiting(scope->world, out);
-	enum tscope_status status = survey_init(&survey, scope, err);
-	if (status == TSCOPE_OK && survey.steps.step_count > 0)
-		status = put_steps(&survey, out, err);
-	survey_deinit(&survey);
-	return status;
+	find_survey(&survey, scratch);
+	if (!survey.numbers || survey.steps.step_count == 0 ||
+	    !tsi_late_ranks_find(&survey.late, scope, &survey.steps, scratch))
+		return;
+	for (size_t i = 0; i < survey.steps.step_count; i++)
+		look_at_step(&survey, i);
+	put_means(&survey, out);
+	put_medians(&survey, out);
+	tsi_distributed_put_ranks(&survey, out);
+	tsi_distributed_put_missing(&survey, out);
 }
 
 const struct analyzer tsi_analyzer_distributed = {
@@ -315,5 +291,5 @@ const struct analyzer tsi_analyzer_distributed = {
 		.needs = "steps of two or more ranks with numbers in common",
 	},
 	.levels = LEVEL_RUN,
-	.run = analyze_distributed,
+	.fill = fill_distributed,
 };

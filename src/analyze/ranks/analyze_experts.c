@@ -7,9 +7,6 @@
 #include "analyze/facts.h"
 #include "analyze/ranks/group_words.h"
 
-#include <stdlib.h>
-
-#include "base/array.h"
 #include "base/sum.h"
 
 enum fact {
@@ -125,19 +122,16 @@ static int64_t look_at_splits(struct load *loads, const struct world *world, str
 	return count;
 }
 
-static enum tscope_status put_ranks(const struct load *loads, const struct world *world,
-				    struct fact_sheet *out, struct tscope_error *err)
+static void put_ranks(const struct load *loads, const struct world *world, struct fact_sheet *out)
 {
 	int64_t most_bytes = -1;
 
 	for (size_t rank = 0; rank < world->rank_count; rank++) {
 		const struct load *load = &loads[rank];
-		struct tscope_value *cells;
 
 		if (!(load->mean_bytes > 0))
 			continue;
-		if (tsi_table_add(out, TABLE_RANKS, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, TABLE_RANKS);
 		cells[RANKS_RANK] = tsi_int(world->logs[rank].rank);
 		cells[RANKS_RECEIVED_BYTES] = tsi_int(load->received_bytes);
 		cells[RANKS_LOAD_RATIO] = tsi_real((double)load->received_bytes / load->mean_bytes);
@@ -146,23 +140,18 @@ static enum tscope_status put_ranks(const struct load *loads, const struct world
 		most_bytes = load->received_bytes;
 		tsi_fact_int(out, BUSIEST_RANK, world->logs[rank].rank);
 	}
-	return TSCOPE_OK;
 }
 
-static enum tscope_status analyze_experts(const struct analysis_scope *scope,
-					  struct fact_sheet *out, struct tscope_error *err)
+static void fill_experts(const struct analysis_scope *scope, struct fact_sheet *out)
 {
-	enum tscope_status status = TSCOPE_OK;
+	const struct world *world = scope->world;
 	struct load *loads;
 
-	if (!scope->world)
-		return TSCOPE_OK;
-	if (tsi_array_new(&loads, scope->world->rank_count, sizeof(*loads), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	if (look_at_splits(loads, scope->world, out) > 0)
-		status = put_ranks(loads, scope->world, out, err);
-	free(loads);
-	return status;
+	if (!world)
+		return;
+	loads = tsi_arena_new(tsi_sheet_scratch(out), world->rank_count, sizeof(*loads));
+	if (loads && look_at_splits(loads, world, out) > 0)
+		put_ranks(loads, world, out);
 }
 
 const struct analyzer tsi_analyzer_experts = {
@@ -178,5 +167,5 @@ const struct analyzer tsi_analyzer_experts = {
 		.total = TSCOPE_TOTAL_CAPTURE,
 	},
 	.levels = LEVEL_RUN,
-	.run = analyze_experts,
+	.fill = fill_experts,
 };

@@ -80,27 +80,27 @@ static void sum_compute(struct loss *loss, const struct replay_graph *graph)
 	}
 }
 
-static enum tscope_status replay_network(struct loss *loss, const struct replay_graph *graph,
-					 struct fact_sheet *out, struct tscope_error *err)
+/* False without memory. */
+static bool replay_network(struct loss *loss, const struct replay_graph *graph,
+			   struct fact_sheet *out)
 {
 	const struct replay_change ideal = { .transfer_scale = 0 };
+	struct arena *scratch = tsi_sheet_scratch(out);
 	struct replay as_it_was, on_ideal;
 
-	if (tsi_replay(&as_it_was, graph, NULL, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	tsi_replay(&as_it_was, graph, NULL);
 	loss->wall_ns = (double)as_it_was.measured_ns;
-	int64_t step_ns = as_it_was.step_ns;
 	const char *doubt = tsi_replay_doubt(graph, &as_it_was);
 	if (doubt)
 		tsi_fact_doubt(out, SERIALISATION_RATIO, doubt);
 	if (doubt)
 		tsi_fact_doubt(out, TRANSFER_RATIO, doubt);
-	tsi_replay_deinit(&as_it_was);
-	if (tsi_replay(&on_ideal, graph, &ideal, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	loss->ideal_network_ns = loss->wall_ns - fmax((double)(step_ns - on_ideal.step_ns), 0);
-	tsi_replay_deinit(&on_ideal);
-	return TSCOPE_OK;
+	tsi_latch_deinit(scratch, &as_it_was.arena);
+	tsi_replay(&on_ideal, graph, &ideal);
+	loss->ideal_network_ns =
+		loss->wall_ns - fmax((double)(as_it_was.step_ns - on_ideal.step_ns), 0);
+	tsi_latch_deinit(scratch, &on_ideal.arena);
+	return !scratch->has_failed;
 }
 
 /* ns of the FLOPs of a step at the peak, mean of the ranks; NAN where a rank does not tell. */
@@ -138,20 +138,16 @@ static void put_facts(const struct loss *loss, const struct analysis_scope *scop
 			      fmin(useful, loss->mean_compute_ns) / loss->wall_ns);
 }
 
-static enum tscope_status analyze_parallel_efficiency(const struct analysis_scope *scope,
-						      struct fact_sheet *out,
-						      struct tscope_error *err)
+static void fill_parallel_efficiency(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	const struct replay_graph *graph = scope->replay_graph;
 	struct loss loss = { 0 };
 
 	if (!graph || graph->step_count == 0)
-		return TSCOPE_OK;
+		return;
 	sum_compute(&loss, graph);
-	if (replay_network(&loss, graph, out, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	put_facts(&loss, scope, out);
-	return TSCOPE_OK;
+	if (replay_network(&loss, graph, out))
+		put_facts(&loss, scope, out);
 }
 
 const struct analyzer tsi_analyzer_parallel_efficiency = {
@@ -163,5 +159,5 @@ const struct analyzer tsi_analyzer_parallel_efficiency = {
 		.needs = "traces of two or more ranks with collectives that match",
 	},
 	.levels = LEVEL_RUN,
-	.run = analyze_parallel_efficiency,
+	.fill = fill_parallel_efficiency,
 };

@@ -16,9 +16,7 @@
 #include "analyze/ranks/rank_steps.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-#include "base/array.h"
 #include "base/sum.h"
 
 enum fact {
@@ -143,20 +141,19 @@ static void choose_stages(struct pipeline *pipeline, const struct analysis_scope
 	put_schedule(pipeline, chains);
 }
 
-static enum tscope_status find_pipeline(struct pipeline *pipeline,
-					const struct analysis_scope *scope,
-					struct tscope_error *err)
+/* False without one, or without memory. */
+static bool find_pipeline(struct pipeline *pipeline, const struct analysis_scope *scope,
+			  struct arena *scratch)
 {
 	struct pipeline_chains chains = { 0 };
-	enum tscope_status status =
-		tsi_array_new(&pipeline->stages, scope->rank_count, sizeof(*pipeline->stages), err);
 
-	if (status == TSCOPE_OK && scope->world)
-		status = tsi_pipeline_chains_find(&chains, scope->world, err);
-	if (status == TSCOPE_OK)
-		choose_stages(pipeline, scope, &chains);
-	tsi_pipeline_chains_deinit(&chains);
-	return status;
+	pipeline->stages = tsi_arena_new(scratch, scope->rank_count, sizeof(*pipeline->stages));
+	if (scope->world)
+		tsi_pipeline_chains_find(&chains, scope->world, scratch);
+	if (scratch->has_failed)
+		return false;
+	choose_stages(pipeline, scope, &chains);
+	return pipeline->stage_count > 0;
 }
 
 /* ---- how busy they are ---- */
@@ -277,42 +274,33 @@ static void put_bubble(const struct analysis_scope *scope, struct fact_sheet *ou
 	tsi_fact_real(out, EXCESS_RATIO, own > ideal ? own - ideal : 0);
 }
 
-static enum tscope_status put_stage(const struct analysis_scope *scope,
-				    const struct pipeline *pipeline, size_t stage,
-				    struct fact_sheet *out, struct tscope_value **cells,
-				    struct tscope_error *err)
+static void put_stage(const struct analysis_scope *scope, const struct pipeline *pipeline,
+		      size_t stage, struct tscope_value *cells, struct fact_sheet *out)
 {
 	struct rank_text ranks = { .text = "" };
-	const char *text;
 
 	for (size_t rank = 0; rank < scope->rank_count; rank++)
 		if (pipeline->stages[rank] == stage)
 			tsi_rank_text_add(&ranks, scope->ranks[rank].rank);
-	if (tsi_make_rank_text(scope, &ranks, &text, err) != TSCOPE_OK ||
-	    tsi_table_add(out, STAGES, cells, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	(*cells)[STAGE] = tsi_int((int64_t)stage);
-	(*cells)[STAGE_RANKS] = tsi_text(text);
-	return TSCOPE_OK;
+	cells[STAGE] = tsi_int((int64_t)stage);
+	cells[STAGE_RANKS] = tsi_text(tsi_make_rank_text(out, &ranks));
 }
 
-static enum tscope_status put_stages(const struct analysis_scope *scope,
-				     const struct rank_steps *steps,
-				     const struct pipeline *pipeline, struct fact_sheet *out,
-				     struct tscope_error *err)
+static void put_stages(const struct analysis_scope *scope, const struct rank_steps *steps,
+		       const struct pipeline *pipeline, struct fact_sheet *out)
 {
 	size_t stage_count = pipeline->stage_count;
 	int64_t wall_ns = sum_walls(pipeline, steps), most_ns = -1, least_ns = INT64_MAX;
 	double busy_ratio = 0;
 
 	if (wall_ns == 0)
-		return TSCOPE_OK;
+		return;
 	for (size_t stage = 0; stage < stage_count; stage++) {
 		int64_t busy_ns = busy_of_stage(pipeline, steps, stage);
 		double ratio = (double)busy_ns / (double)wall_ns;
-		struct tscope_value *cells;
-		if (put_stage(scope, pipeline, stage, out, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, STAGES);
+
+		put_stage(scope, pipeline, stage, cells, out);
 		cells[BUSY_NS] = tsi_int(busy_ns);
 		cells[STAGE_BUBBLE_RATIO] = tsi_real(clamp_ratio(1 - ratio));
 		busy_ratio += ratio / (double)stage_count;
@@ -331,38 +319,21 @@ static enum tscope_status put_stages(const struct analysis_scope *scope,
 	tsi_fact_real(out, STAGE_IMBALANCE_RATIO,
 		      (double)most_ns / (double)wall_ns / busy_ratio - 1);
 	put_bubble(scope, out, pipeline, clamp_ratio(1 - busy_ratio));
-	return TSCOPE_OK;
 }
 
-static enum tscope_status put_all(const struct analysis_scope *scope,
-				  const struct pipeline *pipeline, struct fact_sheet *out,
-				  struct tscope_error *err)
+static void fill_pipeline(const struct analysis_scope *scope, struct fact_sheet *out)
 {
+	struct arena *scratch = tsi_sheet_scratch(out);
+	struct pipeline pipeline = { 0 };
 	struct rank_steps steps;
-	const char *doubt = tsi_ranks_doubt(scope->ranks, scope->rank_count);
-	enum tscope_status status =
-		tsi_rank_steps_init(&steps, scope->ranks, scope->rank_count, err);
 
+	if (scope->rank_count < 2 || !find_pipeline(&pipeline, scope, scratch))
+		return;
+	const char *doubt = tsi_ranks_doubt(scope->ranks, scope->rank_count);
 	if (doubt)
 		tsi_fact_unreliable(out, doubt);
-	if (status == TSCOPE_OK)
-		status = put_stages(scope, &steps, pipeline, out, err);
-	tsi_rank_steps_deinit(&steps);
-	return status;
-}
-
-static enum tscope_status analyze_pipeline(const struct analysis_scope *scope,
-					   struct fact_sheet *out, struct tscope_error *err)
-{
-	struct pipeline pipeline = { 0 };
-
-	if (scope->rank_count < 2)
-		return TSCOPE_OK;
-	enum tscope_status status = find_pipeline(&pipeline, scope, err);
-	if (status == TSCOPE_OK && pipeline.stage_count > 0)
-		status = put_all(scope, &pipeline, out, err);
-	free(pipeline.stages);
-	return status;
+	tsi_rank_steps_fill(&steps, scope->ranks, scope->rank_count, scratch);
+	put_stages(scope, &steps, &pipeline, out);
 }
 
 const struct analyzer tsi_analyzer_pipeline = {
@@ -378,5 +349,5 @@ const struct analyzer tsi_analyzer_pipeline = {
 		.total = TSCOPE_TOTAL_TIMED,
 	},
 	.levels = LEVEL_RUN,
-	.run = analyze_pipeline,
+	.fill = fill_pipeline,
 };

@@ -115,17 +115,13 @@ static void set_facts(struct fact_sheet *out, const struct world *world)
 				    "what is said of waiting and clocks rests on the others");
 }
 
-static enum tscope_status add_row(const struct analysis_scope *scope, struct fact_sheet *out,
-				  const struct process_group *group, struct tscope_error *err)
+static void add_row(const struct world *world, struct fact_sheet *out,
+		    const struct process_group *group)
 {
-	struct tscope_value *row;
-	const char *ranks;
+	struct tscope_value *row = tsi_table_row(out, TABLE_GROUPS);
 
-	if (tsi_make_group_ranks(scope, group, &ranks, err) != TSCOPE_OK ||
-	    tsi_table_add(out, TABLE_GROUPS, &row, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
 	row[GROUPS_GROUP] = tsi_text_if(group->name[0] ? group->name : NULL);
-	row[GROUPS_RANKS] = tsi_text(ranks);
+	row[GROUPS_RANKS] = tsi_text(tsi_make_group_ranks(out, world, group));
 	if (group->size != NO_NUMBER)
 		row[GROUPS_SIZE] = tsi_int(group->size);
 	row[GROUPS_READ_COUNT] = tsi_int(group->rank_count);
@@ -135,21 +131,17 @@ static enum tscope_status add_row(const struct analysis_scope *scope, struct fac
 	row[GROUPS_MISSING_COUNT] = tsi_int((int64_t)group->missing_count);
 	row[GROUPS_SURPLUS_COUNT] = tsi_int((int64_t)group->surplus_count);
 	row[GROUPS_CUT_COUNT] = tsi_int((int64_t)group->cut_count);
-	return TSCOPE_OK;
 }
 
-static enum tscope_status analyze_process_groups(const struct analysis_scope *scope,
-						 struct fact_sheet *out, struct tscope_error *err)
+static void fill_process_groups(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	const struct world *world = scope->world;
 
 	if (!world)
-		return TSCOPE_OK;
+		return;
 	set_facts(out, world);
 	for (size_t i = 0; i < world->group_count; i++)
-		if (add_row(scope, out, &world->groups[i], err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-	return TSCOPE_OK;
+		add_row(world, out, &world->groups[i]);
 }
 
 const struct analyzer tsi_analyzer_process_groups = {
@@ -163,5 +155,5 @@ const struct analyzer tsi_analyzer_process_groups = {
 		.needs = "traces of two or more ranks with communication",
 	},
 	.levels = LEVEL_RUN,
-	.run = analyze_process_groups,
+	.fill = fill_process_groups,
 };

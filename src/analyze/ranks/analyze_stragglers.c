@@ -7,10 +7,6 @@
 #include "analyze/ranks/straggler_cause.h"
 #include "analyze/ranks/straggler_parts.h"
 
-#include <stdlib.h>
-
-#include "base/array.h"
-
 static const struct tscope_fact_def facts[] = {
 	[SLOW_RANK_COUNT] = { "slow_rank_count", TSCOPE_UNIT_COUNT,
 			      "ranks that are persistently late" },
@@ -96,7 +92,6 @@ static const struct tscope_table_def tables[] = {
 struct stragglers {
 	const struct analysis_scope *scope;
 	struct late_ranks late;
-	double *numbers; /* room for one of each rank */
 	struct straggler worst;
 	size_t worst_rank, count;
 };
@@ -124,111 +119,86 @@ static void put_cause(struct tscope_value *cells, const struct stragglers *all, 
 	cells[CAUSES_P_VALUE] = tsi_real(tsi_late_verdict(&all->late.ranks[rank])->p_value);
 }
 
-static enum tscope_status list_causes(struct stragglers *all, struct fact_sheet *out,
-				      struct tscope_error *err)
+/* numbers: room for one of each rank. */
+static void list_causes(struct stragglers *all, double *numbers, struct fact_sheet *out)
 {
-	for (size_t i = 0; i < all->late.rank_count; i++) {
-		struct straggler straggler;
-		struct tscope_value *cells;
+	const struct straggler_search search = { all->scope, &all->late, numbers, out };
 
+	for (size_t i = 0; i < all->late.rank_count; i++) {
 		if (!all->late.ranks[i].is_late)
 			continue;
-		if (tsi_find_straggler(&straggler, all->scope, &all->late, i, all->numbers, err) !=
-			    TSCOPE_OK ||
-		    tsi_table_add(out, TABLE_CAUSES, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-		put_cause(cells, all, i, &straggler);
+		struct straggler straggler = tsi_find_straggler(&search, i);
+		put_cause(tsi_table_row(out, TABLE_CAUSES), all, i, &straggler);
 		if (all->count++ > 0 && tsi_straggler_excess(&straggler.total) <=
 						tsi_straggler_excess(&all->worst.total))
 			continue;
 		all->worst = straggler;
 		all->worst_rank = i;
 	}
-	return TSCOPE_OK;
 }
 
-static enum tscope_status put_worst(const struct stragglers *all, struct fact_sheet *out,
-				    struct tscope_error *err)
+static void put_worst(const struct stragglers *all, struct fact_sheet *out)
 {
 	const struct straggler *worst = &all->worst;
 	int64_t excess_ns = tsi_straggler_excess(&worst->total);
 
 	tsi_fact_int(out, SLOW_RANK_COUNT, (int64_t)all->count);
 	if (all->count == 0)
-		return TSCOPE_OK;
+		return;
 	tsi_fact_text(out, CAUSE, tsi_straggler_cause_name(worst->cause));
 	if (all->scope->ranks[all->worst_rank].rank >= 0)
 		tsi_fact_int(out, WORST_RANK, all->scope->ranks[all->worst_rank].rank);
 	tsi_fact_int(out, EXCESS_NS_PER_STEP, excess_ns);
 	tsi_fact_ratio(out, EXCESS_RATIO, excess_ns, worst->total.others_ns);
 	for (size_t line = 0; line < TSCOPE_BUDGET_LINE_COUNT; line++) {
-		struct tscope_value *cells;
+		struct tscope_value *cells = tsi_table_row(out, TABLE_LINES);
 
-		if (tsi_table_add(out, TABLE_LINES, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
 		cells[LINES_LINE] = line_name(line);
 		cells[LINES_RANK_NS] = tsi_int(worst->lines[line].rank_ns);
 		cells[LINES_OTHERS_NS] = tsi_int(worst->lines[line].others_ns);
 		cells[LINES_EXCESS_NS] = tsi_int(tsi_straggler_excess(&worst->lines[line]));
 	}
-	return TSCOPE_OK;
 }
 
 /* ---- all ranks ---- */
 
-static enum tscope_status list_ranks(const struct stragglers *all, struct fact_sheet *out,
-				     struct tscope_error *err)
+static void list_ranks(const struct stragglers *all, struct fact_sheet *out)
 {
 	const struct late_ranks *late = &all->late;
 
 	for (size_t i = 0; i < late->rank_count; i++) {
 		const struct rank_verdict *verdict = &late->ranks[i].local;
-		struct tscope_value *cells;
+		struct tscope_value *cells = tsi_table_row(out, TABLE_RANKS);
 
-		if (tsi_table_add(out, TABLE_RANKS, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
 		cells[RANKS_RANK] = tsi_rank_number(all->scope->ranks, i);
 		cells[RANKS_LOCAL_NS] =
 			tsi_mean(tsi_local_ns(&late->local, i), (int64_t)late->local.step_count);
 		cells[RANKS_EXCESS_RATIO] = tsi_real(verdict->excess_ratio);
 		cells[RANKS_P_VALUE] = tsi_real(verdict->p_value);
 	}
-	return TSCOPE_OK;
 }
 
-static enum tscope_status put_all(struct stragglers *all, struct fact_sheet *out,
-				  struct tscope_error *err)
-{
-	if (list_causes(all, out, err) != TSCOPE_OK || put_worst(all, out, err) != TSCOPE_OK ||
-	    tsi_stragglers_put_groups(&all->late, all->scope, out, err) != TSCOPE_OK ||
-	    list_ranks(all, out, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_stragglers_put_heat(&all->late, all->scope, out, err);
-}
-
-static enum tscope_status analyze_stragglers(const struct analysis_scope *scope,
-					     struct fact_sheet *out, struct tscope_error *err)
+static void fill_stragglers(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	const char *doubt = tsi_ranks_doubt(scope->ranks, scope->rank_count);
+	struct arena *scratch = tsi_sheet_scratch(out);
+	double *numbers = tsi_arena_new(scratch, scope->rank_count, sizeof(*numbers));
 	struct stragglers all = { .scope = scope };
-	struct rank_steps steps = { 0 };
+	struct rank_steps steps;
 
 	if (!scope->world)
-		return TSCOPE_OK;
+		return;
 	if (doubt)
 		tsi_fact_unreliable(out, doubt);
-	enum tscope_status status =
-		tsi_rank_steps_init(&steps, scope->ranks, scope->rank_count, err);
-	if (status == TSCOPE_OK)
-		status = tsi_late_ranks_init(&all.late, scope, &steps, err);
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&all.numbers, scope->rank_count, sizeof(*all.numbers), err);
-	if (status == TSCOPE_OK && all.late.local.step_count > 0)
-		status = put_all(&all, out, err);
-	free(all.numbers);
-	tsi_late_ranks_deinit(&all.late);
-	tsi_rank_steps_deinit(&steps);
-	return status;
+	tsi_rank_steps_fill(&steps, scope->ranks, scope->rank_count, scratch);
+	if (!numbers || !tsi_late_ranks_find(&all.late, scope, &steps, scratch) ||
+	    all.late.local.step_count == 0)
+		return;
+	list_causes(&all, numbers, out);
+	put_worst(&all, out);
+	tsi_stragglers_put_groups(&all.late, scope, out);
+	list_ranks(&all, out);
+	tsi_stragglers_put_heat(&all.late, scope, out);
 }
 
 const struct analyzer tsi_analyzer_stragglers = {
@@ -242,5 +212,5 @@ const struct analyzer tsi_analyzer_stragglers = {
 		.needs = "traces of two or more ranks with collectives that match",
 	},
 	.levels = LEVEL_RUN,
-	.run = analyze_stragglers,
+	.fill = fill_stragglers,
 };

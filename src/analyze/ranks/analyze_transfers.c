@@ -11,9 +11,7 @@
 #include "analyze/shared/quantile.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-#include "base/array.h"
 #include "base/sum.h"
 
 enum fact {
@@ -142,24 +140,20 @@ static const struct tscope_fact_def links_columns[] = {
 			    "number" },
 };
 
+/* Up to LINKS_MESSAGE_BYTES as in links. */
 enum slow_links_column {
-	SLOW_LINKS_GROUP,
-	SLOW_LINKS_RANKS,
-	SLOW_LINKS_KIND,
-	SLOW_LINKS_SPAN,
-	SLOW_LINKS_MESSAGE_BYTES,
-	SLOW_LINKS_BUS_BYTES_PER_SECOND,
+	SLOW_LINKS_BUS_BYTES_PER_SECOND = LINKS_MESSAGE_BYTES + 1,
 	SLOW_LINKS_SLOWDOWN_RATIO,
 	SLOW_LINKS_P_VALUE,
 	SLOW_LINKS_EXCESS_NS_PER_STEP,
 };
 
 static const struct tscope_fact_def slow_links_columns[] = {
-	[SLOW_LINKS_GROUP] = { "group", TSCOPE_UNIT_TEXT, "process group" },
-	[SLOW_LINKS_RANKS] = { "ranks", TSCOPE_UNIT_TEXT, "its ranks" },
-	[SLOW_LINKS_KIND] = { "kind", TSCOPE_UNIT_TEXT, "kind of collective" },
-	[SLOW_LINKS_SPAN] = { "span", TSCOPE_UNIT_TEXT, "as in links" },
-	[SLOW_LINKS_MESSAGE_BYTES] = { "message_bytes", TSCOPE_UNIT_BYTES, "size of each" },
+	[LINKS_GROUP] = { "group", TSCOPE_UNIT_TEXT, "process group" },
+	[LINKS_RANKS] = { "ranks", TSCOPE_UNIT_TEXT, "its ranks" },
+	[LINKS_KIND] = { "kind", TSCOPE_UNIT_TEXT, "kind of collective" },
+	[LINKS_SPAN] = { "span", TSCOPE_UNIT_TEXT, "as in links" },
+	[LINKS_MESSAGE_BYTES] = { "message_bytes", TSCOPE_UNIT_BYTES, "size of each" },
 	[SLOW_LINKS_BUS_BYTES_PER_SECOND] = { "bus_bytes_per_second", TSCOPE_UNIT_BYTES_PER_SECOND,
 					      "as in links" },
 	[SLOW_LINKS_SLOWDOWN_RATIO] = { "slowdown_ratio", TSCOPE_UNIT_NUMBER, "as in links" },
@@ -195,43 +189,36 @@ static const char unread_doubt[] =
 /* What the tables are made of. */
 struct survey {
 	const struct analysis_scope *scope;
+	struct fact_sheet *out;
 	struct transfer_list list;
 	struct transfer_rows rows;
 	struct link_list links;
-	struct slacks slacks;
+	int64_t **slacks_ns;
 	int64_t *numbers; /* room for a time of each transfer, or of each of their members */
 };
 
-static void survey_deinit(struct survey *survey)
+/* False without memory. */
+static bool find_survey(struct survey *survey, struct arena *scratch)
 {
-	tsi_transfer_rows_deinit(&survey->rows);
-	tsi_link_list_deinit(&survey->links);
-	tsi_transfer_list_deinit(&survey->list);
-	tsi_slacks_deinit(&survey->slacks);
-	free(survey->numbers);
-}
-
-static enum tscope_status survey_init(struct survey *survey, const struct analysis_scope *scope,
-				      struct tscope_error *err)
-{
-	const struct world *world = scope->world;
+	const struct world *world = survey->scope->world;
 	size_t most =
 		world->member_count > world->match_count ? world->member_count : world->match_count;
 
-	survey->scope = scope;
-	if (tsi_transfer_list_fill(&survey->list, world, scope->texts, err) != TSCOPE_OK ||
-	    tsi_transfer_rows_init(&survey->rows, &survey->list, err) != TSCOPE_OK ||
-	    tsi_link_list_fill(&survey->links, &survey->list, world, err) != TSCOPE_OK ||
-	    tsi_slacks_find(&survey->slacks, world, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_array_new(&survey->numbers, most, sizeof(*survey->numbers), err);
+	tsi_transfer_list_fill(&survey->list, world, scratch);
+	tsi_transfer_rows_init(&survey->rows, &survey->list, scratch);
+	tsi_link_list_fill(&survey->links, &survey->list, world, scratch);
+	survey->slacks_ns = tsi_find_slacks(world, scratch);
+	survey->numbers = tsi_arena_new(scratch, most, sizeof(*survey->numbers));
+	return survey->numbers;
 }
 
 /* ---- rows of transfers ---- */
 
 static struct tscope_value name_value(const struct survey *survey, uint32_t id)
 {
-	return tsi_text_if(id ? tsi_intern_text(survey->list.names, id).data : NULL);
+	struct str name = tsi_intern_text(&survey->list.names, id);
+
+	return tsi_text_if(id ? tsi_sheet_copy(survey->out, name) : NULL);
 }
 
 /* That many times the mean wait of a member, in ns. */
@@ -245,15 +232,12 @@ static struct tscope_value wait_value(const struct transfer_sums *sums, size_t t
 	return tsi_int(wait_ns < 0x1p63 ? (int64_t)round(wait_ns) : INT64_MAX);
 }
 
-static enum tscope_status put_kind(const struct survey *survey, const struct transfer_row *row,
-				   struct fact_sheet *out, struct tscope_error *err)
+static void put_kind(const struct survey *survey, const struct transfer_row *row)
 {
 	const struct transfer *first = tsi_row_transfer(&survey->rows, row, 0);
 	struct transfer_sums sums = tsi_transfer_sums(&survey->rows, row);
-	struct tscope_value *cells;
 
-	if (tsi_table_add(out, TABLE_BY_KIND, &cells, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	struct tscope_value *cells = tsi_table_row(survey->out, TABLE_BY_KIND);
 	cells[BY_KIND_KIND] = tsi_text(tsi_collective_kind_name(first->kind));
 	cells[BY_KIND_GROUP] = name_value(survey, first->group_name);
 	cells[BY_KIND_GROUP_SIZE] = tsi_int(first->group_size);
@@ -262,21 +246,19 @@ static enum tscope_status put_kind(const struct survey *survey, const struct tra
 	cells[BY_KIND_WAIT_NS] = wait_value(&sums, row->count);
 	cells[BY_KIND_TRANSFER_NS] = tsi_int(row->transfer_ns);
 	if (sums.sized_ns == 0)
-		return TSCOPE_OK;
+		return;
 	cells[BY_KIND_BYTES] = tsi_int(sums.bytes);
 	cells[BY_KIND_ALGORITHM_BYTES_PER_SECOND] =
 		tsi_real((double)sums.bytes * 1e9 / (double)sums.sized_ns);
 	cells[BY_KIND_BUS_BYTES_PER_SECOND] = tsi_real(sums.bus_bytes * 1e9 / sums.bus_ns);
-	return TSCOPE_OK;
 }
 
-/* The slacks of a row's members that were waited for, sorted, in survey->numbers. */
-static enum tscope_status gather_slacks(const struct survey *survey, const struct transfer_row *row,
-					size_t *count, struct tscope_error *err)
+/* The slacks of a row's members that were waited for, sorted, in survey->numbers; how many. */
+static size_t gather_slacks(const struct survey *survey, const struct transfer_row *row)
 {
 	const struct world *world = survey->scope->world;
+	size_t count = 0;
 
-	*count = 0;
 	for (size_t i = 0; i < row->count; i++) {
 		const struct match *match =
 			&world->matches[tsi_row_transfer(&survey->rows, row, i)->match];
@@ -284,63 +266,56 @@ static enum tscope_status gather_slacks(const struct survey *survey, const struc
 		for (uint32_t k = 0; k < match->member_count; k++) {
 			const struct match_member *member =
 				&world->members[match->first_member + k];
-			int64_t slack_ns = survey->slacks.ns[member->rank][member->op];
+			int64_t slack_ns = survey->slacks_ns[member->rank][member->op];
 
 			if (slack_ns >= 0)
-				survey->numbers[(*count)++] = slack_ns;
+				survey->numbers[count++] = slack_ns;
 		}
 	}
-	return tsi_sort_ns(survey->numbers, *count, err);
+	tsi_latch_sort_numbers(tsi_sheet_scratch(survey->out), survey->numbers, count);
+	return count;
 }
 
-static enum tscope_status put_slack(const struct survey *survey, const struct transfer_row *row,
-				    struct tscope_value *cells, struct tscope_error *err)
+static void put_slack(const struct survey *survey, const struct transfer_row *row,
+		      struct tscope_value *cells)
 {
 	const struct transfer *first = tsi_row_transfer(&survey->rows, row, 0);
-	size_t count;
+	size_t count = gather_slacks(survey, row);
 
-	if (gather_slacks(survey, row, &count, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
 	if (count == 0)
-		return TSCOPE_OK;
+		return;
 	int64_t slack_ns = tsi_quantile_ns(survey->numbers, count, 50);
 	cells[BY_SIZE_SLACK_NS] = tsi_int(slack_ns);
 	if (first->bytes != NO_NUMBER)
 		cells[BY_SIZE_REQUIRED_BYTES_PER_SECOND] =
 			tsi_real((double)first->bytes * 1e9 / (double)slack_ns);
-	return TSCOPE_OK;
 }
 
-static enum tscope_status put_times(const struct survey *survey, const struct transfer_row *row,
-				    struct tscope_value *cells, struct tscope_error *err)
+static void put_times(const struct survey *survey, const struct transfer_row *row,
+		      struct tscope_value *cells)
 {
 	const struct transfer *first = tsi_row_transfer(&survey->rows, row, 0);
 
 	for (size_t i = 0; i < row->count; i++)
 		survey->numbers[i] = tsi_row_transfer(&survey->rows, row, i)->transfer_ns;
-	if (tsi_sort_ns(survey->numbers, row->count, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	tsi_latch_sort_numbers(tsi_sheet_scratch(survey->out), survey->numbers, row->count);
 	int64_t median_ns = tsi_quantile_ns(survey->numbers, row->count, 50);
 	cells[BY_SIZE_TRANSFER_NS] = tsi_int(median_ns);
 	cells[BY_SIZE_MIN_TRANSFER_NS] = tsi_int(survey->numbers[0]);
 	if (first->bytes == NO_NUMBER)
-		return TSCOPE_OK;
+		return;
 	cells[BY_SIZE_MESSAGE_BYTES] = tsi_int(first->bytes);
 	cells[BY_SIZE_ALGORITHM_BYTES_PER_SECOND] =
 		tsi_real((double)first->bytes * 1e9 / (double)median_ns);
 	cells[BY_SIZE_BUS_BYTES_PER_SECOND] = tsi_real(first->bus_bytes * 1e9 / (double)median_ns);
-	return TSCOPE_OK;
 }
 
-static enum tscope_status put_size(const struct survey *survey, const struct transfer_row *row,
-				   struct fact_sheet *out, struct tscope_error *err)
+static void put_size(const struct survey *survey, const struct transfer_row *row)
 {
 	const struct transfer *first = tsi_row_transfer(&survey->rows, row, 0);
 	struct transfer_sums sums = tsi_transfer_sums(&survey->rows, row);
-	struct tscope_value *cells;
 
-	if (tsi_table_add(out, TABLE_BY_SIZE, &cells, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	struct tscope_value *cells = tsi_table_row(survey->out, TABLE_BY_SIZE);
 	cells[BY_SIZE_KIND] = tsi_text(tsi_collective_kind_name(first->kind));
 	cells[BY_SIZE_DTYPE] = name_value(survey, first->dtype);
 	cells[BY_SIZE_GROUP_SIZE] = tsi_int(first->group_size);
@@ -348,98 +323,83 @@ static enum tscope_status put_size(const struct survey *survey, const struct tra
 	cells[BY_SIZE_ON_HOST] = tsi_flag(first->is_on_host);
 	cells[BY_SIZE_COUNT] = tsi_int((int64_t)row->count);
 	cells[BY_SIZE_MEAN_WAIT_NS] = wait_value(&sums, 1);
-	if (put_times(survey, row, cells, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return put_slack(survey, row, cells, err);
+	put_times(survey, row, cells);
+	put_slack(survey, row, cells);
 }
 
-static enum tscope_status put_rows(struct survey *survey, struct fact_sheet *out,
-				   struct tscope_error *err)
+static void put_rows(struct survey *survey)
 {
 	struct transfer_rows *rows = &survey->rows;
 
 	tsi_transfer_rows_by_kind(rows);
 	for (size_t i = 0; i < rows->count && i < MAX_ROWS; i++)
-		if (put_kind(survey, &rows->items[i], out, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		put_kind(survey, &rows->items[i]);
 	tsi_transfer_rows_by_size(rows);
 	for (size_t i = 0; i < rows->count && i < MAX_ROWS; i++)
-		if (put_size(survey, &rows->items[i], out, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-	return TSCOPE_OK;
+		put_size(survey, &rows->items[i]);
 }
 
 /* ---- links ---- */
 
-static enum tscope_status put_link(const struct survey *survey, const struct link *link,
-				   struct fact_sheet *out, struct tscope_error *err)
+/* The columns that links and slow links begin with. */
+static void put_what(const struct survey *survey, const struct link *link,
+		     struct tscope_value *cells)
 {
+	const struct world *world = survey->scope->world;
 	const struct transfer *first = link->first;
-	const struct process_group *group = &survey->scope->world->groups[first->group];
-	double median_ns = (double)link->median_ns;
-	struct tscope_value *cells;
-	const char *ranks;
+	const struct process_group *group = &world->groups[first->group];
 
-	if (tsi_make_group_ranks(survey->scope, group, &ranks, err) != TSCOPE_OK ||
-	    tsi_table_add(out, TABLE_LINKS, &cells, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
 	cells[LINKS_GROUP] = name_value(survey, first->group_name);
-	cells[LINKS_RANKS] = tsi_text(ranks);
+	cells[LINKS_RANKS] = tsi_text(tsi_make_group_ranks(survey->out, world, group));
 	cells[LINKS_KIND] = tsi_text(tsi_collective_kind_name(first->kind));
 	cells[LINKS_SPAN] = tsi_span_value(first->span);
 	cells[LINKS_MESSAGE_BYTES] = tsi_int(first->bytes);
-	cells[LINKS_COUNT] = tsi_int((int64_t)link->count);
-	cells[LINKS_TRANSFER_NS] = tsi_int(link->median_ns);
-	cells[LINKS_BUS_BYTES_PER_SECOND] = tsi_real(first->bus_bytes * 1e9 / median_ns);
-	cells[LINKS_SLOWDOWN_RATIO] = tsi_real(link->slowdown);
-	cells[LINKS_P_VALUE] = tsi_real(link->p_value);
-	return TSCOPE_OK;
 }
 
-static enum tscope_status put_slow_link(const struct survey *survey, const struct link *link,
-					struct fact_sheet *out, struct tscope_error *err)
+static struct tscope_value bus_value(const struct link *link)
 {
-	const struct transfer *first = link->first;
-	const struct process_group *group = &survey->scope->world->groups[first->group];
-	double excess_ns = link->excess_ns_per_step;
-	struct tscope_value *cells;
-	const char *ranks;
+	return tsi_real(link->first->bus_bytes * 1e9 / (double)link->median_ns);
+}
 
-	if (tsi_make_group_ranks(survey->scope, group, &ranks, err) != TSCOPE_OK ||
-	    tsi_table_add(out, TABLE_SLOW_LINKS, &cells, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	cells[SLOW_LINKS_GROUP] = name_value(survey, first->group_name);
-	cells[SLOW_LINKS_RANKS] = tsi_text(ranks);
-	cells[SLOW_LINKS_KIND] = tsi_text(tsi_collective_kind_name(first->kind));
-	cells[SLOW_LINKS_SPAN] = tsi_span_value(first->span);
-	cells[SLOW_LINKS_MESSAGE_BYTES] = tsi_int(first->bytes);
-	cells[SLOW_LINKS_BUS_BYTES_PER_SECOND] =
-		tsi_real(first->bus_bytes * 1e9 / (double)link->median_ns);
+static void put_link(const struct survey *survey, const struct link *link)
+{
+	struct tscope_value *cells = tsi_table_row(survey->out, TABLE_LINKS);
+
+	put_what(survey, link, cells);
+	cells[LINKS_COUNT] = tsi_int((int64_t)link->count);
+	cells[LINKS_TRANSFER_NS] = tsi_int(link->median_ns);
+	cells[LINKS_BUS_BYTES_PER_SECOND] = bus_value(link);
+	cells[LINKS_SLOWDOWN_RATIO] = tsi_real(link->slowdown);
+	cells[LINKS_P_VALUE] = tsi_real(link->p_value);
+}
+
+static void put_slow_link(const struct survey *survey, const struct link *link)
+{
+	double excess_ns = link->excess_ns_per_step;
+	struct tscope_value *cells = tsi_table_row(survey->out, TABLE_SLOW_LINKS);
+
+	put_what(survey, link, cells);
+	cells[SLOW_LINKS_BUS_BYTES_PER_SECOND] = bus_value(link);
 	cells[SLOW_LINKS_SLOWDOWN_RATIO] = tsi_real(link->slowdown);
 	cells[SLOW_LINKS_P_VALUE] = tsi_real(link->p_value);
 	if (isfinite(excess_ns))
 		cells[SLOW_LINKS_EXCESS_NS_PER_STEP] =
 			tsi_int(excess_ns < 0x1p63 ? (int64_t)round(excess_ns) : INT64_MAX);
-	return TSCOPE_OK;
 }
 
-static enum tscope_status put_links(const struct survey *survey, struct fact_sheet *out,
-				    struct tscope_error *err)
+static void put_links(const struct survey *survey)
 {
 	const struct link_list *links = &survey->links;
 	size_t slow_count = 0;
 
 	for (size_t i = 0; i < links->count && i < MAX_ROWS; i++)
-		if (put_link(survey, &links->items[i], out, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		put_link(survey, &links->items[i]);
 	for (size_t i = 0; i < links->count && slow_count < MAX_ROWS; i++) {
 		if (!tsi_is_slow_link(&links->items[i]))
 			continue;
-		if (put_slow_link(survey, &links->items[i], out, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		put_slow_link(survey, &links->items[i]);
 		slow_count++;
 	}
-	return TSCOPE_OK;
 }
 
 /* ---- facts ---- */
@@ -506,37 +466,31 @@ static void put_doubts(const struct survey *survey, struct fact_sheet *out)
 		tsi_fact_doubt(out, doubtful[i], unread_doubt);
 }
 
-static enum tscope_status put_all(struct survey *survey, struct fact_sheet *out,
-				  struct tscope_error *err)
+static void put_all(struct survey *survey)
 {
-	const char *doubt = tsi_ranks_doubt(survey->scope->ranks, survey->scope->rank_count);
+	const struct analysis_scope *scope = survey->scope;
+	const char *doubt = tsi_ranks_doubt(scope->ranks, scope->rank_count);
 
-	if (survey->list.count == 0)
-		return TSCOPE_OK;
 	if (doubt)
-		tsi_fact_unreliable(out, doubt);
-	put_sums(survey, out);
-	put_exposed(survey->scope->world, out);
-	put_doubts(survey, out);
-	if (put_rows(survey, out, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return put_links(survey, out, err);
+		tsi_fact_unreliable(survey->out, doubt);
+	put_sums(survey, survey->out);
+	put_exposed(scope->world, survey->out);
+	put_doubts(survey, survey->out);
+	put_rows(survey);
+	put_links(survey);
 }
 
-static enum tscope_status analyze_transfers(const struct analysis_scope *scope,
-					    struct fact_sheet *out, struct tscope_error *err)
+static void fill_transfers(const struct analysis_scope *scope, struct fact_sheet *out)
 {
-	struct survey survey = { 0 };
+	struct survey survey = { .scope = scope, .out = out };
 
 	if (!scope->world)
-		return TSCOPE_OK;
+		return;
 	if (scope->world->node_count > 0)
 		tsi_fact_int(out, NODE_COUNT, (int64_t)scope->world->node_count);
-	enum tscope_status status = survey_init(&survey, scope, err);
-	if (status == TSCOPE_OK)
-		status = put_all(&survey, out, err);
-	survey_deinit(&survey);
-	return status;
+	if (find_survey(&survey, tsi_sheet_scratch(out)) && survey.list.count > 0)
+		put_all(&survey);
+	tsi_intern_deinit(&survey.list.names);
 }
 
 const struct analyzer tsi_analyzer_transfers = {
@@ -552,5 +506,5 @@ const struct analyzer tsi_analyzer_transfers = {
 		.total = TSCOPE_TOTAL_CAPTURE,
 	},
 	.levels = LEVEL_RUN,
-	.run = analyze_transfers,
+	.fill = fill_transfers,
 };

@@ -10,10 +10,7 @@
 #include "analyze/ranks/rank_steps.h"
 #include "analyze/ranks/replay_doubt.h"
 
-#include <stdlib.h>
-
-#include "base/array.h"
-#include "base/sort.h"
+#include "comm/latch.h"
 
 enum fact {
 	STEP_NS,
@@ -60,28 +57,23 @@ static const struct tscope_fact_def facts[] = {
 	[NO_DATA_STALL_GAIN_NS] = { "no_data_stall_gain_ns", TSCOPE_UNIT_NS, "what that wins" },
 };
 
-enum lines_column {
-	LINES_LINE,
-	LINES_STEP_NS,
-	LINES_GAIN_NS,
+/* What is changed, and what that does. */
+enum changes_column {
+	CHANGES_WHAT,
+	CHANGES_STEP_NS,
+	CHANGES_GAIN_NS,
 };
 
 static const struct tscope_fact_def lines_columns[] = {
-	[LINES_LINE] = { "line", TSCOPE_UNIT_TEXT, "line of the budget" },
-	[LINES_STEP_NS] = { "step_ns", TSCOPE_UNIT_NS, "step without it" },
-	[LINES_GAIN_NS] = { "gain_ns", TSCOPE_UNIT_NS, "what that wins" },
-};
-
-enum ranks_column {
-	RANKS_RANK,
-	RANKS_STEP_NS,
-	RANKS_GAIN_NS,
+	[CHANGES_WHAT] = { "line", TSCOPE_UNIT_TEXT, "line of the budget" },
+	[CHANGES_STEP_NS] = { "step_ns", TSCOPE_UNIT_NS, "step without it" },
+	[CHANGES_GAIN_NS] = { "gain_ns", TSCOPE_UNIT_NS, "what that wins" },
 };
 
 static const struct tscope_fact_def ranks_columns[] = {
-	[RANKS_RANK] = { "rank", TSCOPE_UNIT_COUNT, "number of the rank" },
-	[RANKS_STEP_NS] = { "step_ns", TSCOPE_UNIT_NS, "step then" },
-	[RANKS_GAIN_NS] = { "gain_ns", TSCOPE_UNIT_NS, "what that wins" },
+	[CHANGES_WHAT] = { "rank", TSCOPE_UNIT_COUNT, "number of the rank" },
+	[CHANGES_STEP_NS] = { "step_ns", TSCOPE_UNIT_NS, "step then" },
+	[CHANGES_GAIN_NS] = { "gain_ns", TSCOPE_UNIT_NS, "what that wins" },
 };
 
 enum table { TABLE_LINES, TABLE_RANKS };
@@ -104,26 +96,24 @@ enum {
 static const double min_gain = 0.005; /* of the step */
 
 struct what_if {
+	const struct analysis_scope *scope;
 	const struct replay_graph *graph;
 	struct rank_peers peers;
 	int64_t step_ns; /* of the unchanged replay */
 	struct fact_sheet *out;
+	struct arena *arena;
 };
 
 /* ---- single replays ---- */
 
 /* How long the steps are then. */
-static enum tscope_status simulate(const struct what_if *what_if,
-				   const struct replay_change *change, int64_t *step_ns,
-				   struct tscope_error *err)
+static int64_t simulate(const struct what_if *what_if, const struct replay_change *change)
 {
 	struct replay replay;
 
-	if (tsi_replay(&replay, what_if->graph, change, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	*step_ns = replay.step_ns;
-	tsi_replay_deinit(&replay);
-	return TSCOPE_OK;
+	tsi_replay(&replay, what_if->graph, change);
+	tsi_latch_deinit(what_if->arena, &replay.arena);
+	return replay.step_ns;
 }
 
 static int64_t gain_of(const struct what_if *what_if, int64_t step_ns)
@@ -131,17 +121,22 @@ static int64_t gain_of(const struct what_if *what_if, int64_t step_ns)
 	return step_ns < what_if->step_ns ? what_if->step_ns - step_ns : 0;
 }
 
-static enum tscope_status put_change(const struct what_if *what_if,
-				     const struct replay_change *change, enum fact step,
-				     enum fact gain, struct tscope_error *err)
+/* The fact of the gain follows that of the step. */
+static void put_step(const struct what_if *what_if, enum fact step, int64_t step_ns)
 {
-	int64_t step_ns;
-
-	if (simulate(what_if, change, &step_ns, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
 	tsi_fact_int(what_if->out, step, step_ns);
-	tsi_fact_int(what_if->out, gain, gain_of(what_if, step_ns));
-	return TSCOPE_OK;
+	tsi_fact_int(what_if->out, step + 1, gain_of(what_if, step_ns));
+}
+
+/* A row of TABLE_LINES or TABLE_RANKS: what is changed, the step, the gain. */
+static void put_row(const struct what_if *what_if, enum table table, struct tscope_value what,
+		    int64_t step_ns)
+{
+	struct tscope_value *cells = tsi_table_row(what_if->out, table);
+
+	cells[CHANGES_WHAT] = what;
+	cells[CHANGES_STEP_NS] = tsi_int(step_ns);
+	cells[CHANGES_GAIN_NS] = tsi_int(gain_of(what_if, step_ns));
 }
 
 /* ---- without a line ---- */
@@ -159,59 +154,37 @@ static bool has_line(const struct what_if *what_if, size_t line)
 }
 
 /* scales is room for a factor of each line of each rank. */
-static enum tscope_status without_line(const struct what_if *what_if, double *scales, size_t line,
-				       int64_t *step_ns, struct tscope_error *err)
+static void list_line(const struct what_if *what_if, double *scales, size_t line)
 {
-	size_t rank_count = what_if->graph->world->rank_count;
+	size_t count = what_if->graph->world->rank_count * TSCOPE_BUDGET_LINE_COUNT;
 	const struct replay_change change = { .line_scale = scales, .transfer_scale = 1 };
-
-	for (size_t i = 0; i < rank_count * TSCOPE_BUDGET_LINE_COUNT; i++)
-		scales[i] = i % TSCOPE_BUDGET_LINE_COUNT == line ? 0 : 1;
-	return simulate(what_if, &change, step_ns, err);
-}
-
-static enum tscope_status list_line(const struct what_if *what_if, double *scales, size_t line,
-				    struct tscope_error *err)
-{
-	struct tscope_value *cells;
+	bool is_there = has_line(what_if, line);
 	int64_t step_ns = what_if->step_ns;
 
-	if (has_line(what_if, line) &&
-	    without_line(what_if, scales, line, &step_ns, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	if (line == TSCOPE_BUDGET_DATA_STALL) {
-		tsi_fact_int(what_if->out, NO_DATA_STALL_STEP_NS, step_ns);
-		tsi_fact_int(what_if->out, NO_DATA_STALL_GAIN_NS, gain_of(what_if, step_ns));
-	}
-	if (!has_line(what_if, line))
-		return TSCOPE_OK;
-	if (tsi_table_add(what_if->out, TABLE_LINES, &cells, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	cells[LINES_LINE] = tsi_text(tscope_budget_line_name((enum tscope_budget_line)line));
-	cells[LINES_STEP_NS] = tsi_int(step_ns);
-	cells[LINES_GAIN_NS] = tsi_int(gain_of(what_if, step_ns));
-	return TSCOPE_OK;
+	for (size_t i = 0; i < count; i++)
+		scales[i] = i % TSCOPE_BUDGET_LINE_COUNT == line ? 0 : 1;
+	if (is_there)
+		step_ns = simulate(what_if, &change);
+	if (line == TSCOPE_BUDGET_DATA_STALL)
+		put_step(what_if, NO_DATA_STALL_STEP_NS, step_ns);
+	if (is_there)
+		put_row(what_if, TABLE_LINES,
+			tsi_text(tscope_budget_line_name((enum tscope_budget_line)line)), step_ns);
 }
 
-static enum tscope_status list_lines(const struct what_if *what_if, struct tscope_error *err)
+static void list_lines(const struct what_if *what_if)
 {
-	size_t rank_count = what_if->graph->world->rank_count;
-	enum tscope_status status;
-	double *scales = NULL;
+	size_t count = what_if->graph->world->rank_count * TSCOPE_BUDGET_LINE_COUNT;
+	double *scales = tsi_arena_new(what_if->arena, count, sizeof(*scales));
 
-	status =
-		tsi_array_new(&scales, rank_count * TSCOPE_BUDGET_LINE_COUNT, sizeof(*scales), err);
-	for (size_t line = 0; status == TSCOPE_OK && line < TSCOPE_BUDGET_LINE_COUNT; line++)
-		status = list_line(what_if, scales, line, err);
-	free(scales);
-	return status;
+	for (size_t line = 0; scales && line < TSCOPE_BUDGET_LINE_COUNT; line++)
+		list_line(what_if, scales, line);
 }
 
 /* ---- ranks like their peers ---- */
 
 /* Those with most local time above their peers, first; at most as many as may be replayed. */
-static size_t choose_ranks(const struct what_if *what_if, struct sort_pair *ranks,
-			   struct sort_pair *scratch)
+static size_t choose_ranks(const struct what_if *what_if, struct sort_pair *ranks)
 {
 	const struct replay_graph *graph = what_if->graph;
 	size_t count = 0, most, point_count = 1;
@@ -224,41 +197,23 @@ static size_t choose_ranks(const struct what_if *what_if, struct sort_pair *rank
 
 		ranks[count++] = (struct sort_pair){ ~tsi_sort_key_of_int64(excess_ns), rank };
 	}
-	tsi_sort_pairs(ranks, scratch, count);
+	tsi_latch_sort(what_if->arena, ranks, count);
 	most = MAX_REPLAYED_POINTS / point_count;
 	most = most < 1 ? 1 : most > MAX_RANK_ROWS ? MAX_RANK_ROWS : most;
 	return count < most ? count : most;
 }
 
-static enum tscope_status like_peers(const struct what_if *what_if, uint32_t rank,
-				     const int64_t **local_ns, int64_t *step_ns,
-				     struct tscope_error *err)
+/* local_ns is room for a pointer of each rank, all NULL. */
+static int64_t like_peers(const struct what_if *what_if, uint32_t rank, const int64_t **local_ns)
 {
 	const struct replay_change change = { .local_ns = local_ns, .transfer_scale = 1 };
-	int64_t *own_ns;
+	struct arena scratch = { 0 };
 
-	if (tsi_like_peers(&own_ns, &what_if->peers, rank, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	local_ns[rank] = own_ns;
-	enum tscope_status status = simulate(what_if, &change, step_ns, err);
+	local_ns[rank] = tsi_like_peers(&what_if->peers, rank, &scratch);
+	int64_t step_ns = simulate(what_if, &change);
 	local_ns[rank] = NULL;
-	free(own_ns);
-	return status;
-}
-
-static enum tscope_status add_rank(const struct what_if *what_if, uint32_t rank, int64_t step_ns,
-				   struct tscope_error *err)
-{
-	struct tscope_value *cells;
-	int64_t number = what_if->graph->world->logs[rank].rank;
-
-	if (tsi_table_add(what_if->out, TABLE_RANKS, &cells, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	if (number >= 0)
-		cells[RANKS_RANK] = tsi_int(number);
-	cells[RANKS_STEP_NS] = tsi_int(step_ns);
-	cells[RANKS_GAIN_NS] = tsi_int(gain_of(what_if, step_ns));
-	return TSCOPE_OK;
+	tsi_latch_deinit(what_if->arena, &scratch);
+	return step_ns;
 }
 
 static void put_straggler(const struct what_if *what_if, uint32_t rank, int64_t step_ns)
@@ -266,27 +221,26 @@ static void put_straggler(const struct what_if *what_if, uint32_t rank, int64_t 
 	int64_t gain_ns = gain_of(what_if, step_ns);
 	int64_t number = what_if->graph->world->logs[rank].rank;
 
-	tsi_fact_int(what_if->out, NO_STRAGGLER_STEP_NS, step_ns);
-	tsi_fact_int(what_if->out, NO_STRAGGLER_GAIN_NS, gain_ns);
+	put_step(what_if, NO_STRAGGLER_STEP_NS, step_ns);
 	if (number >= 0 && (double)gain_ns >= min_gain * (double)what_if->step_ns && gain_ns > 0)
 		tsi_fact_int(what_if->out, STRAGGLER_RANK, number);
 }
 
-/* local_ns is room for a pointer of each rank, all NULL. */
-static enum tscope_status list_chosen(const struct what_if *what_if, const struct sort_pair *ranks,
-				      size_t count, const int64_t **local_ns,
-				      struct tscope_error *err)
+static void list_ranks(const struct what_if *what_if)
 {
+	size_t rank_count = what_if->graph->world->rank_count;
+	struct sort_pair *ranks = tsi_arena_new(what_if->arena, rank_count, sizeof(*ranks));
+	const int64_t **local_ns = tsi_arena_new(what_if->arena, rank_count, sizeof(*local_ns));
+	size_t count = local_ns ? choose_ranks(what_if, ranks) : 0;
 	int64_t best_ns = INT64_MAX;
 	uint32_t best = NO_ROW;
 
 	for (size_t i = 0; i < count; i++) {
 		uint32_t rank = (uint32_t)ranks[i].value;
-		int64_t step_ns;
+		int64_t step_ns = like_peers(what_if, rank, local_ns);
 
-		if (like_peers(what_if, rank, local_ns, &step_ns, err) != TSCOPE_OK ||
-		    add_rank(what_if, rank, step_ns, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		put_row(what_if, TABLE_RANKS, tsi_rank_number(what_if->scope->ranks, rank),
+			step_ns);
 		if (step_ns < best_ns || (step_ns == best_ns && rank < best)) {
 			best_ns = step_ns;
 			best = rank;
@@ -294,140 +248,73 @@ static enum tscope_status list_chosen(const struct what_if *what_if, const struc
 	}
 	if (best != NO_ROW)
 		put_straggler(what_if, best, best_ns);
-	return TSCOPE_OK;
-}
-
-static enum tscope_status list_ranks(const struct what_if *what_if, struct tscope_error *err)
-{
-	size_t rank_count = what_if->graph->world->rank_count;
-	struct sort_pair *ranks = NULL, *scratch = NULL;
-	const int64_t **local_ns = NULL;
-	enum tscope_status status = tsi_array_new(&ranks, rank_count, sizeof(*ranks), err);
-
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&scratch, rank_count, sizeof(*scratch), err);
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&local_ns, rank_count, sizeof(*local_ns), err);
-	if (status == TSCOPE_OK) {
-		size_t count = choose_ranks(what_if, ranks, scratch);
-
-		status = list_chosen(what_if, ranks, count, local_ns, err);
-	}
-	free(ranks);
-	free(scratch);
-	free(local_ns);
-	return status;
 }
 
 /* ---- all ranks with the mean of their work ---- */
 
-static enum tscope_status put_balanced(const struct what_if *what_if, struct tscope_error *err)
+static void put_balanced(const struct what_if *what_if)
 {
 	size_t rank_count = what_if->graph->world->rank_count;
-	int64_t **local_ns = NULL;
-	enum tscope_status status = tsi_array_new(&local_ns, rank_count, sizeof(*local_ns), err);
+	struct arena scratch = { 0 };
+	const int64_t **local_ns = tsi_arena_new(&scratch, rank_count, sizeof(*local_ns));
+	const struct replay_change change = { .local_ns = local_ns, .transfer_scale = 1 };
 
-	for (uint32_t rank = 0; status == TSCOPE_OK && rank < rank_count; rank++)
+	for (uint32_t rank = 0; local_ns && rank < rank_count; rank++)
 		if (what_if->peers.first_of[rank] != NO_ROW)
-			status = tsi_balanced(&local_ns[rank], &what_if->peers, rank, err);
-	if (status == TSCOPE_OK) {
-		const struct replay_change change = {
-			.local_ns = (const int64_t *const *)local_ns,
-			.transfer_scale = 1,
-		};
-
-		status = put_change(what_if, &change, BALANCED_STEP_NS, BALANCED_GAIN_NS, err);
-	}
-	for (size_t rank = 0; local_ns && rank < rank_count; rank++)
-		free(local_ns[rank]);
-	free(local_ns);
-	return status;
+			local_ns[rank] = tsi_balanced(&what_if->peers, rank, &scratch);
+	put_step(what_if, BALANCED_STEP_NS, simulate(what_if, &change));
+	tsi_latch_deinit(what_if->arena, &scratch);
 }
 
 /* ---- all ---- */
 
-static void put_doubts(const struct what_if *what_if, const struct analysis_scope *scope,
-		       const struct replay *unchanged)
+/* The unchanged replay. */
+static void put_basis(struct what_if *what_if)
 {
 	static const enum fact gains[] = { NO_STRAGGLER_GAIN_NS, IDEAL_OVERLAP_GAIN_NS,
 					   IDEAL_NETWORK_GAIN_NS, BALANCED_GAIN_NS,
 					   NO_DATA_STALL_GAIN_NS };
-	const char *of_times = tsi_ranks_doubt(scope->ranks, scope->rank_count);
-	const char *of_replay = tsi_replay_doubt(what_if->graph, unchanged);
+	struct fact_sheet *out = what_if->out;
+	struct replay unchanged;
 
-	if (of_times)
-		tsi_fact_unreliable(what_if->out, of_times);
-	if (of_replay)
-		tsi_fact_unreliable(what_if->out, of_replay);
+	tsi_replay(&unchanged, what_if->graph, NULL);
+	what_if->step_ns = unchanged.step_ns;
+	tsi_fact_int(out, STEP_NS, unchanged.measured_ns);
+	tsi_fact_int(out, SIMULATED_STEP_NS, unchanged.step_ns);
+	tsi_fact_real(out, SIMULATION_ERROR_RATIO, tsi_replay_error(&unchanged));
+	tsi_fact_real(out, END_SPREAD_RATIO, tsi_replay_end_spread(what_if->graph, &unchanged));
+	tsi_put_replay_doubts(what_if->scope, &unchanged, out);
+	tsi_latch_deinit(what_if->arena, &unchanged.arena);
 	for (size_t i = 0; what_if->graph->has_unread_members && i < TSI_COUNT_OF(gains); i++)
-		tsi_fact_doubt(what_if->out, gains[i],
+		tsi_fact_doubt(out, gains[i],
 			       "members of process groups were not read, and may have kept the "
 			       "others waiting: this is an upper bound");
 }
 
-/* The unchanged replay. */
-static enum tscope_status put_basis(struct what_if *what_if, const struct analysis_scope *scope,
-				    struct tscope_error *err)
-{
-	struct replay unchanged;
-
-	if (tsi_replay(&unchanged, what_if->graph, NULL, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	what_if->step_ns = unchanged.step_ns;
-	tsi_fact_int(what_if->out, STEP_NS, unchanged.measured_ns);
-	tsi_fact_int(what_if->out, SIMULATED_STEP_NS, unchanged.step_ns);
-	tsi_fact_real(what_if->out, SIMULATION_ERROR_RATIO, tsi_replay_error(&unchanged));
-	tsi_fact_real(what_if->out, END_SPREAD_RATIO,
-		      tsi_replay_end_spread(what_if->graph, &unchanged));
-	put_doubts(what_if, scope, &unchanged);
-	tsi_replay_deinit(&unchanged);
-	return TSCOPE_OK;
-}
-
-static enum tscope_status find_peers(struct what_if *what_if, const struct analysis_scope *scope,
-				     struct tscope_error *err)
-{
-	struct rank_roles roles;
-	enum tscope_status status = tsi_rank_roles_init(&roles, scope, err);
-
-	if (status == TSCOPE_OK)
-		status = tsi_rank_peers_init(&what_if->peers, what_if->graph, &roles, err);
-	tsi_rank_roles_deinit(&roles);
-	return status;
-}
-
-static enum tscope_status put_all(struct what_if *what_if, const struct analysis_scope *scope,
-				  struct tscope_error *err)
+static void fill_what_if(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	const struct replay_change overlap = { .transfer_scale = 1, .is_overlap_ideal = true };
 	const struct replay_change network = { .transfer_scale = 0 };
-	enum tscope_status status = put_basis(what_if, scope, err);
-
-	if (status == TSCOPE_OK)
-		status = put_change(what_if, &overlap, IDEAL_OVERLAP_STEP_NS, IDEAL_OVERLAP_GAIN_NS,
-				    err);
-	if (status == TSCOPE_OK)
-		status = put_change(what_if, &network, IDEAL_NETWORK_STEP_NS, IDEAL_NETWORK_GAIN_NS,
-				    err);
-	if (status == TSCOPE_OK)
-		status = list_lines(what_if, err);
-	if (status == TSCOPE_OK)
-		status = find_peers(what_if, scope, err);
-	if (status == TSCOPE_OK)
-		status = put_balanced(what_if, err);
-	return status == TSCOPE_OK ? list_ranks(what_if, err) : status;
-}
-
-static enum tscope_status analyze_what_if(const struct analysis_scope *scope,
-					  struct fact_sheet *out, struct tscope_error *err)
-{
-	struct what_if what_if = { .graph = scope->replay_graph, .out = out };
+	struct what_if what_if = {
+		.scope = scope,
+		.graph = scope->replay_graph,
+		.out = out,
+		.arena = tsi_sheet_scratch(out),
+	};
+	struct rank_roles roles;
 
 	if (!what_if.graph || what_if.graph->step_count == 0)
-		return TSCOPE_OK;
-	enum tscope_status status = put_all(&what_if, scope, err);
-	tsi_rank_peers_deinit(&what_if.peers);
-	return status;
+		return;
+	put_basis(&what_if);
+	put_step(&what_if, IDEAL_OVERLAP_STEP_NS, simulate(&what_if, &overlap));
+	put_step(&what_if, IDEAL_NETWORK_STEP_NS, simulate(&what_if, &network));
+	list_lines(&what_if);
+	tsi_rank_roles_find(&roles, scope, what_if.arena);
+	if (!roles.roles ||
+	    !tsi_rank_peers_find(&what_if.peers, what_if.graph, &roles, what_if.arena))
+		return;
+	put_balanced(&what_if);
+	list_ranks(&what_if);
 }
 
 const struct analyzer tsi_analyzer_what_if = {
@@ -441,5 +328,5 @@ const struct analyzer tsi_analyzer_what_if = {
 		.needs = "traces of two or more ranks with collectives that match",
 	},
 	.levels = LEVEL_RUN,
-	.run = analyze_what_if,
+	.fill = fill_what_if,
 };

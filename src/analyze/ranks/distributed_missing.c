@@ -2,18 +2,13 @@
 /* Ranks of the job that were not read, and steps that only some ranks have. */
 #include "analyze/ranks/distributed_parts.h"
 
-#include <stdlib.h>
-
-#include "base/array.h"
-#include "base/sort.h"
+#include "comm/latch.h"
 
 enum { MAX_MISSING_ROWS = 1024 };
 
-static enum tscope_status list_missing_ranks(const struct step_series *ranks, size_t rank_count,
-					     int64_t declared, struct fact_sheet *out,
-					     struct tscope_error *err)
+static void list_missing_ranks(const struct step_series *ranks, size_t rank_count, int64_t declared,
+			       struct fact_sheet *out)
 {
-	struct tscope_value *cells;
 	size_t read = 0, row_count = 0; /* ranks ascend */
 
 	for (int64_t number = 0; number < declared && row_count < MAX_MISSING_ROWS; number++) {
@@ -21,16 +16,13 @@ static enum tscope_status list_missing_ranks(const struct step_series *ranks, si
 			read++;
 			continue;
 		}
-		if (tsi_table_add(out, MISSING_RANKS, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-		cells[0] = tsi_int(number);
+		tsi_table_row(out, MISSING_RANKS)[0] = tsi_int(number);
 		row_count++;
 	}
-	return TSCOPE_OK;
 }
 
-static enum tscope_status put_missing_ranks(const struct step_series *ranks, size_t rank_count,
-					    struct fact_sheet *out, struct tscope_error *err)
+static void put_missing_ranks(const struct step_series *ranks, size_t rank_count,
+			      struct fact_sheet *out)
 {
 	int64_t declared = -1, missing_count;
 
@@ -38,15 +30,15 @@ static enum tscope_status put_missing_ranks(const struct step_series *ranks, siz
 		if (ranks[i].world_size > declared)
 			declared = ranks[i].world_size;
 	if (declared < 0)
-		return TSCOPE_OK;
+		return;
 	tsi_fact_int(out, DECLARED_WORLD_SIZE, declared);
 	if (ranks[0].rank < 0) /* a rank without a number may be any */
-		return TSCOPE_OK;
+		return;
 	missing_count = declared;
 	for (size_t i = 0; i < rank_count; i++)
 		missing_count -= ranks[i].rank < declared;
 	tsi_fact_int(out, MISSING_RANK_COUNT, missing_count);
-	return list_missing_ranks(ranks, rank_count, declared, out, err);
+	list_missing_ranks(ranks, rank_count, declared, out);
 }
 
 /* The numbers of a rank's counted steps, as keys; returns how many. */
@@ -85,38 +77,31 @@ static size_t count_different(const struct sort_pair *pairs, size_t count)
 }
 
 /* How many steps the ranks have, each counted once. */
-static enum tscope_status count_step_numbers(const struct step_series *ranks, size_t rank_count,
-					     size_t *ret, struct tscope_error *err)
+static size_t count_step_numbers(const struct step_series *ranks, size_t rank_count,
+				 struct arena *arena)
 {
-	struct sort_pair *pairs = NULL, *scratch = NULL;
+	struct arena scratch = { 0 };
 	size_t record_count = 0, count = 0;
 
 	for (size_t i = 0; i < rank_count; i++)
 		record_count += ranks[i].count;
-	enum tscope_status status = tsi_array_new(&pairs, record_count, sizeof(*pairs), err);
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&scratch, record_count, sizeof(*scratch), err);
-	if (status == TSCOPE_OK) {
-		for (size_t i = 0; i < rank_count; i++)
-			count += list_step_numbers(ranks, i, &pairs[count]);
-		tsi_sort_pairs(pairs, scratch, count);
-		*ret = count_different(pairs, count);
-	}
-	free(pairs);
-	free(scratch);
-	return status;
+	struct sort_pair *pairs = tsi_arena_new(&scratch, record_count, sizeof(*pairs));
+	for (size_t i = 0; pairs && i < rank_count; i++)
+		count += list_step_numbers(ranks, i, &pairs[count]);
+	tsi_latch_sort(&scratch, pairs, count);
+	size_t different = count_different(pairs, count);
+	tsi_latch_deinit(arena, &scratch);
+	return different;
 }
 
-enum tscope_status tsi_distributed_put_missing(const struct survey *survey, struct fact_sheet *out,
-					       struct tscope_error *err)
+void tsi_distributed_put_missing(const struct survey *survey, struct fact_sheet *out)
 {
-	size_t rank_count = survey->steps.rank_count, number_count = 0;
+	size_t rank_count = survey->steps.rank_count;
 	const struct step_series *ranks = survey->scope->ranks;
+	size_t number_count = count_step_numbers(ranks, rank_count, tsi_sheet_scratch(out));
 
-	if (count_step_numbers(ranks, rank_count, &number_count, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
 	tsi_fact_int(out, WORLD_SIZE, (int64_t)rank_count);
 	tsi_fact_int(out, N_STEPS, (int64_t)survey->steps.step_count);
 	tsi_fact_int(out, DROPPED_STEP_COUNT, (int64_t)(number_count - survey->steps.step_count));
-	return put_missing_ranks(ranks, rank_count, out, err);
+	put_missing_ranks(ranks, rank_count, out);
 }

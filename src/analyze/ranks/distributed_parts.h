@@ -84,13 +84,9 @@ struct survey {
 };
 
 /* distributed_ranks.c: the rows of ranks, and who stands out. Step views are there. */
-TSI_MUST_CHECK
-enum tscope_status tsi_distributed_put_ranks(struct survey *survey, struct fact_sheet *out,
-					     struct tscope_error *err);
+void tsi_distributed_put_ranks(struct survey *survey, struct fact_sheet *out);
 
 /* distributed_missing.c: ranks and steps that are not there. */
-TSI_MUST_CHECK
-enum tscope_status tsi_distributed_put_missing(const struct survey *survey, struct fact_sheet *out,
-					       struct tscope_error *err);
+void tsi_distributed_put_missing(const struct survey *survey, struct fact_sheet *out);
 
 #endif

@@ -98,15 +98,12 @@ static void put_world_of_rank(struct tscope_value *cells, const struct world *wo
 	}
 }
 
-static enum tscope_status list_ranks(const struct survey *survey, struct fact_sheet *out,
-				     struct tscope_error *err)
+static void list_ranks(const struct survey *survey, struct fact_sheet *out)
 {
 	for (size_t i = 0; i < survey->steps.rank_count; i++) {
 		const struct rank_verdict *verdict = &survey->late.ranks[i].compute;
-		struct tscope_value *cells;
 
-		if (tsi_table_add(out, RANKS, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, RANKS);
 		cells[RANK] = tsi_rank_number(survey->scope->ranks, i);
 		put_steps_of_rank(cells, survey, i);
 		cells[EXCESS_RATIO] = tsi_real(verdict->excess_ratio);
@@ -114,15 +111,12 @@ static enum tscope_status list_ranks(const struct survey *survey, struct fact_sh
 		if (survey->scope->world)
 			put_world_of_rank(cells, survey->scope->world, i);
 	}
-	return TSCOPE_OK;
 }
 
 /* pytscope's rule: nobody, where several ranks qualify. It is about ranks that do the same. */
-static enum tscope_status put_straggler(const struct survey *survey, struct fact_sheet *out,
-					struct tscope_error *err)
+static void put_straggler(const struct survey *survey, struct fact_sheet *out)
 {
 	size_t straggler = 0, count = 0;
-	struct tscope_value *cells;
 
 	for (size_t i = 0; i < survey->steps.rank_count; i++) {
 		const struct rank_view *view = &survey->rank_views[i];
@@ -132,9 +126,8 @@ static enum tscope_status put_straggler(const struct survey *survey, struct fact
 		count++;
 	}
 	if (count != 1 || survey->late.roles.role_count > 1)
-		return TSCOPE_OK;
-	if (tsi_table_add(out, STRAGGLER, &cells, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+		return;
+	struct tscope_value *cells = tsi_table_row(out, STRAGGLER);
 	const struct rank_view *view = &survey->rank_views[straggler];
 	cells[STRAGGLER_RANK] = tsi_rank_number(survey->scope->ranks, straggler);
 	cells[STRAGGLER_STRAGGLER_Z] = tsi_real(view->straggler_z);
@@ -143,36 +136,29 @@ static enum tscope_status put_straggler(const struct survey *survey, struct fact
 		tsi_ratio((int64_t)view->slowest_count, (int64_t)survey->steps.step_count);
 	cells[STRAGGLER_EXCESS_RATIO] =
 		tsi_real(survey->late.ranks[straggler].compute.excess_ratio);
-	return TSCOPE_OK;
 }
 
-static enum tscope_status list_slow_ranks(const struct survey *survey, struct fact_sheet *out,
-					  struct tscope_error *err)
+static void list_slow_ranks(const struct survey *survey, struct fact_sheet *out)
 {
 	for (size_t i = 0; i < survey->late.rank_count; i++) {
 		const struct late_rank *rank = &survey->late.ranks[i];
 		const struct rank_verdict *verdict = tsi_late_verdict(rank);
-		struct tscope_value *cells;
 
 		if (!rank->is_late)
 			continue;
-		if (tsi_table_add(out, SLOW_RANKS, &cells, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		struct tscope_value *cells = tsi_table_row(out, SLOW_RANKS);
 		cells[SLOW_RANK] = tsi_rank_number(survey->scope->ranks, i);
 		cells[SLOW_EXCESS_RATIO] = tsi_real(verdict->excess_ratio);
 		cells[SLOW_P_VALUE] = tsi_real(verdict->p_value);
 		cells[SLOW_BASIS] = tsi_text(rank->is_by_local ? "local_time" : "compute");
 	}
-	return TSCOPE_OK;
 }
 
-enum tscope_status tsi_distributed_put_ranks(struct survey *survey, struct fact_sheet *out,
-					     struct tscope_error *err)
+void tsi_distributed_put_ranks(struct survey *survey, struct fact_sheet *out)
 {
 	for (size_t i = 0; i < survey->steps.rank_count; i++)
 		look_at_rank(survey, i);
-	if (list_ranks(survey, out, err) != TSCOPE_OK ||
-	    put_straggler(survey, out, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return list_slow_ranks(survey, out, err);
+	list_ranks(survey, out);
+	put_straggler(survey, out);
+	list_slow_ranks(survey, out);
 }

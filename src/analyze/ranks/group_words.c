@@ -2,8 +2,6 @@
 /* Names, sizes, places and ranks of process groups, as tables and findings show them. */
 #include "analyze/ranks/group_words.h"
 
-#include <string.h>
-
 enum group_span tsi_group_span(const struct world *world, const struct process_group *group)
 {
 	uint32_t first = NO_ROW;
@@ -40,22 +38,20 @@ int64_t tsi_group_size(const struct process_group *group)
 	return group->size != NO_NUMBER ? group->size : (int64_t)group->rank_count;
 }
 
-enum tscope_status tsi_make_rank_text(const struct analysis_scope *scope, struct rank_text *text,
-				      const char **made, struct tscope_error *err)
+const char *tsi_make_rank_text(struct fact_sheet *sheet, struct rank_text *text)
 {
 	tsi_rank_text_end(text);
-	return tsi_keep_text(scope, (struct str){ text->text, strlen(text->text) }, made, err);
+	return tsi_sheet_copy(sheet, tsi_str_of(text->text));
 }
 
-enum tscope_status tsi_make_group_ranks(const struct analysis_scope *scope,
-					const struct process_group *group, const char **text,
-					struct tscope_error *err)
+const char *tsi_make_group_ranks(struct fact_sheet *sheet, const struct world *world,
+				 const struct process_group *group)
 {
 	struct rank_text ranks = { .text = "" };
 
 	for (uint32_t i = 0; group->members && i < group->member_count; i++)
 		tsi_rank_text_add(&ranks, group->members[i]);
 	for (uint32_t i = 0; !group->members && i < group->rank_count; i++)
-		tsi_rank_text_add(&ranks, scope->world->logs[group->ranks[i]].rank);
-	return tsi_make_rank_text(scope, &ranks, text, err);
+		tsi_rank_text_add(&ranks, world->logs[group->ranks[i]].rank);
+	return tsi_make_rank_text(sheet, &ranks);
 }

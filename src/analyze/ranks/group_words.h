@@ -23,15 +23,11 @@ struct tscope_value tsi_span_value(enum group_span span);
 /* The members that it has or, where nobody says, those that were read. */
 int64_t tsi_group_size(const struct process_group *group);
 
-/* Ends the text and keeps it. */
-TSI_MUST_CHECK
-enum tscope_status tsi_make_rank_text(const struct analysis_scope *scope, struct rank_text *text,
-				      const char **made, struct tscope_error *err);
+/* Ends the text, and keeps it in a sheet. */
+const char *tsi_make_rank_text(struct fact_sheet *sheet, struct rank_text *text);
 
-/* That of a group, with those that were not read where somebody says them. */
-TSI_MUST_CHECK
-enum tscope_status tsi_make_group_ranks(const struct analysis_scope *scope,
-					const struct process_group *group, const char **text,
-					struct tscope_error *err);
+/* The ranks of a group, with those that were not read where somebody says them. */
+const char *tsi_make_group_ranks(struct fact_sheet *sheet, const struct world *world,
+				 const struct process_group *group);
 
 #endif

@@ -7,15 +7,15 @@
 #include "analyze/ranks/late_ranks.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-#include "base/array.h"
+#include "comm/latch.h"
 
 static const double default_min_excess = 0.01;
 
 /* One role in one of the tables. */
 struct role_judge {
 	struct late_ranks *late;
+	struct arena *arena;
 	size_t *members; /* indices of its ranks */
 	size_t member_count;
 	size_t judged_count, test_count; /* ranks of all roles that are judged, and tables */
@@ -24,19 +24,15 @@ struct role_judge {
 	bool is_local;
 };
 
-/* [step * member_count + member] */
-static enum tscope_status take_members(int64_t **ret, const struct role_judge *judge,
-				       struct tscope_error *err)
+/* Fills [step * member_count + member]. */
+static void take_members(int64_t *own_ns, const struct role_judge *judge)
 {
 	size_t rank_count = judge->late->rank_count, count = judge->member_count;
 
-	if (tsi_array_new(ret, judge->step_count, count * sizeof(**ret), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
 	for (size_t step = 0; step < judge->step_count; step++)
 		for (size_t i = 0; i < count; i++)
-			(*ret)[step * count + i] =
+			own_ns[step * count + i] =
 				judge->table_ns[step * rank_count + judge->members[i]];
-	return TSCOPE_OK;
 }
 
 static void keep_verdict(const struct role_judge *judge, size_t member, struct rank_verdict verdict)
@@ -49,22 +45,20 @@ static void keep_verdict(const struct role_judge *judge, size_t member, struct r
 	*(judge->is_local ? &rank->local : &rank->compute) = verdict;
 }
 
-static enum tscope_status judge_role(const struct role_judge *judge, struct tscope_error *err)
+static void judge_role(const struct role_judge *judge)
 {
-	struct rank_verdict *verdicts = NULL;
-	int64_t *own_ns = NULL;
+	size_t count = judge->member_count;
+	struct arena scratch = { 0 };
+	struct rank_verdict *verdicts = tsi_arena_new(&scratch, count, sizeof(*verdicts));
+	int64_t *own_ns = tsi_arena_new(&scratch, judge->step_count, count * sizeof(*own_ns));
 
-	enum tscope_status status = take_members(&own_ns, judge, err);
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&verdicts, judge->member_count, sizeof(*verdicts), err);
-	if (status == TSCOPE_OK)
-		status = tsi_judge_ranks(verdicts, own_ns, judge->step_count, judge->member_count,
-					 err);
-	for (size_t i = 0; status == TSCOPE_OK && i < judge->member_count; i++)
+	if (own_ns) {
+		take_members(own_ns, judge);
+		tsi_judge_ranks(verdicts, own_ns, judge->step_count, count, &scratch);
+	}
+	for (size_t i = 0; own_ns && i < count; i++)
 		keep_verdict(judge, i, verdicts[i]);
-	free(own_ns);
-	free(verdicts);
-	return status;
+	tsi_latch_deinit(judge->arena, &scratch);
 }
 
 static void find_members(struct role_judge *judge, uint32_t role)
@@ -85,41 +79,35 @@ static void count_judged(struct role_judge *judge)
 	}
 }
 
-static enum tscope_status judge_roles(struct role_judge *judge, struct tscope_error *err)
+static void judge_roles(struct role_judge *judge)
 {
-	enum tscope_status status = TSCOPE_OK;
 
-	for (uint32_t role = 0; status == TSCOPE_OK && role < judge->late->roles.role_count;
-	     role++) {
+	for (uint32_t role = 0; role < judge->late->roles.role_count; role++) {
 		find_members(judge, role);
 		if (judge->member_count > 1)
-			status = judge_role(judge, err);
+			judge_role(judge);
 	}
-	return status;
 }
 
-static enum tscope_status judge_tables(struct late_ranks *late, const struct rank_steps *steps,
-				       struct tscope_error *err)
+static void judge_tables(struct late_ranks *late, const struct rank_steps *steps,
+			 struct arena *arena)
 {
-	struct role_judge judge = { .late = late, .test_count = 1 };
-	enum tscope_status status =
-		tsi_array_new(&judge.members, late->rank_count, sizeof(*judge.members), err);
+	struct role_judge judge = { .late = late, .arena = arena, .test_count = 1 };
 
-	if (status == TSCOPE_OK) {
-		count_judged(&judge);
-		judge.test_count += late->local.step_count > 0;
-		judge.table_ns = steps->compute_ns;
-		judge.step_count = steps->step_count;
-		status = judge_roles(&judge, err);
-	}
-	if (status == TSCOPE_OK && late->local.step_count > 0) {
-		judge.table_ns = late->local.local_ns;
-		judge.step_count = late->local.step_count;
-		judge.is_local = true;
-		status = judge_roles(&judge, err);
-	}
-	free(judge.members);
-	return status;
+	judge.members = tsi_arena_new(arena, late->rank_count, sizeof(*judge.members));
+	if (!judge.members)
+		return;
+	count_judged(&judge);
+	judge.test_count += late->local.step_count > 0;
+	judge.table_ns = steps->compute_ns;
+	judge.step_count = steps->step_count;
+	judge_roles(&judge);
+	if (late->local.step_count == 0)
+		return;
+	judge.table_ns = late->local.local_ns;
+	judge.step_count = late->local.step_count;
+	judge.is_local = true;
+	judge_roles(&judge);
 }
 
 static void decide(struct late_rank *rank, double min_excess)
@@ -132,30 +120,22 @@ static void decide(struct late_rank *rank, double min_excess)
 		by_local && (!by_compute || rank->local.excess_ratio > rank->compute.excess_ratio);
 }
 
-enum tscope_status tsi_late_ranks_init(struct late_ranks *late, const struct analysis_scope *scope,
-				       const struct rank_steps *steps, struct tscope_error *err)
+bool tsi_late_ranks_find(struct late_ranks *late, const struct analysis_scope *scope,
+			 const struct rank_steps *steps, struct arena *arena)
 {
 	double said = scope->options->slow_rank_min_excess;
 
 	*late = (struct late_ranks){ .rank_count = scope->rank_count };
-	if (tsi_rank_roles_init(&late->roles, scope, err) != TSCOPE_OK ||
-	    tsi_local_time_init(&late->local, scope, err) != TSCOPE_OK ||
-	    tsi_array_new(&late->ranks, late->rank_count, sizeof(*late->ranks), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	tsi_rank_roles_find(&late->roles, scope, arena);
+	tsi_local_time_fill(&late->local, scope, arena);
+	late->ranks = tsi_arena_new(arena, late->rank_count, sizeof(*late->ranks));
+	if (!late->ranks)
+		return false;
 	for (size_t i = 0; i < late->rank_count; i++)
 		late->ranks[i].compute = late->ranks[i].local =
 			(struct rank_verdict){ .excess_ratio = NAN, .p_value = 1 };
-	if (judge_tables(late, steps, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	judge_tables(late, steps, arena);
 	for (size_t i = 0; i < late->rank_count; i++)
 		decide(&late->ranks[i], said > 0 ? said : default_min_excess);
-	return TSCOPE_OK;
-}
-
-void tsi_late_ranks_deinit(struct late_ranks *late)
-{
-	tsi_rank_roles_deinit(&late->roles);
-	tsi_local_time_deinit(&late->local);
-	free(late->ranks);
-	*late = (struct late_ranks){ 0 };
+	return !arena->has_failed;
 }

@@ -24,11 +24,10 @@ struct late_ranks {
 	size_t rank_count;
 };
 
-/* steps: those of scope->ranks. On failure it may be deinited. */
+/* steps: those of scope->ranks. False without memory. */
 TSI_MUST_CHECK
-enum tscope_status tsi_late_ranks_init(struct late_ranks *late, const struct analysis_scope *scope,
-				       const struct rank_steps *steps, struct tscope_error *err);
-void tsi_late_ranks_deinit(struct late_ranks *late); /* fine on a zeroed struct */
+bool tsi_late_ranks_find(struct late_ranks *late, const struct analysis_scope *scope,
+			 const struct rank_steps *steps, struct arena *arena);
 
 /* The verdict that a late rank is late by. */
 static inline const struct rank_verdict *tsi_late_verdict(const struct late_rank *rank)

@@ -20,7 +20,6 @@
 #include "analyze/ranks/slow_ranks.h"
 #include "analyze/shared/quantile.h"
 #include "analyze/shared/robust.h"
-#include "base/array.h"
 #include "base/sum.h"
 
 enum {
@@ -34,6 +33,7 @@ static const double min_errors = 5; /* standard errors of the mean of the steps 
 /* What the judgement works with. */
 struct linking {
 	const struct world *world;
+	struct arena *scratch;
 	const struct transfer **order; /* those of known size: link by link, family by family */
 	size_t order_count;
 	struct link *links;
@@ -78,49 +78,11 @@ static int compare_transfers(const void *left, const void *right)
 	return 0;
 }
 
-static void linking_deinit(struct linking *linking)
-{
-	free(linking->order);
-	free(linking->starts);
-	free(linking->chosen);
-	free(linking->numbers);
-	free(linking->ratios);
-	free(linking->values);
-	free(linking->verdicts);
-}
-
-static enum tscope_status linking_init(struct linking *linking,
-				       const struct transfer_list *transfers,
-				       struct tscope_error *err)
-{
-	if (tsi_array_new(&linking->order, transfers->count, sizeof(*linking->order), err) !=
-	    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t i = 0; i < transfers->count; i++)
-		if (transfers->items[i].bytes != NO_NUMBER)
-			linking->order[linking->order_count++] = &transfers->items[i];
-
-	size_t count = linking->order_count;
-	if (count > 0)
-		qsort(linking->order, count, sizeof(struct transfer *), compare_transfers);
-	if (tsi_array_new(&linking->links, count, sizeof(*linking->links), err) != TSCOPE_OK ||
-	    tsi_array_new(&linking->starts, count, sizeof(*linking->starts), err) != TSCOPE_OK ||
-	    tsi_array_new(&linking->chosen, count, sizeof(*linking->chosen), err) != TSCOPE_OK ||
-	    tsi_array_new(&linking->numbers, count, sizeof(*linking->numbers), err) != TSCOPE_OK ||
-	    tsi_array_new(&linking->ratios, count, sizeof(*linking->ratios), err) != TSCOPE_OK ||
-	    tsi_array_new(&linking->values, count, sizeof(*linking->values), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_array_new(&linking->verdicts, count, sizeof(*linking->verdicts), err);
-}
-
 /* The median of `count` numbers that the linking has room for. Sorts them. */
-static enum tscope_status find_median(struct linking *linking, size_t count, int64_t *median_ns,
-				      struct tscope_error *err)
+static int64_t find_median(struct linking *linking, size_t count)
 {
-	if (tsi_sort_ns(linking->numbers, count, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	*median_ns = tsi_quantile_ns(linking->numbers, count, 50);
-	return TSCOPE_OK;
+	tsi_latch_sort_numbers(linking->scratch, linking->numbers, count);
+	return tsi_quantile_ns(linking->numbers, count, 50);
 }
 
 /* The fastest of each step, as numbers. Gives how many steps there are. */
@@ -138,8 +100,7 @@ static size_t find_fastest(struct linking *linking, size_t start, size_t end)
 	return count;
 }
 
-static enum tscope_status add_link(struct linking *linking, size_t start, size_t end,
-				   struct tscope_error *err)
+static void add_link(struct linking *linking, size_t start, size_t end)
 {
 	struct link *link = &linking->links[linking->link_count];
 
@@ -157,12 +118,11 @@ static enum tscope_status add_link(struct linking *linking, size_t start, size_t
 		linking->numbers[i - start] = linking->order[i]->transfer_ns;
 		tsi_sum(&link->total_ns, linking->order[i]->transfer_ns);
 	}
-	if (find_median(linking, link->count, &link->median_ns, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return find_median(linking, find_fastest(linking, start, end), &link->fastest_ns, err);
+	link->median_ns = find_median(linking, link->count);
+	link->fastest_ns = find_median(linking, find_fastest(linking, start, end));
 }
 
-static enum tscope_status find_links(struct linking *linking, struct tscope_error *err)
+static void find_links(struct linking *linking)
 {
 	const struct transfer *const *order = linking->order;
 
@@ -171,10 +131,8 @@ static enum tscope_status find_links(struct linking *linking, struct tscope_erro
 				      compare_families(order[start], order[end]) == 0 &&
 				      order[start]->group == order[end]->group;)
 			end++;
-		if (add_link(linking, start, end, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		add_link(linking, start, end);
 	}
-	return TSCOPE_OK;
 }
 
 /* Of the links [first, end), those whose groups were read, and that are not rare beside others. */
@@ -322,70 +280,52 @@ static double count_per_step(const struct linking *linking, size_t index)
 	return steps > 0 ? (double)count / (double)steps : NAN;
 }
 
-static double slowdown_of(double own_ns, double likes_ns)
+static int64_t time_of(const struct link *link, bool of_fastest)
 {
-	return likes_ns > 0 ? own_ns / likes_ns - 1 : NAN;
+	return of_fastest ? link->fastest_ns : link->median_ns;
 }
 
-static enum tscope_status measure_medians(struct linking *linking, struct tscope_error *err)
-{
-	size_t count = linking->chosen_count;
-
-	for (size_t i = 0; i < count; i++)
-		linking->numbers[i] = linking->links[linking->chosen[i]].median_ns;
-	if (tsi_sort_ns(linking->numbers, count, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t i = 0; i < count; i++) {
-		struct link *link = &linking->links[linking->chosen[i]];
-		double likes_ns = median_of_others(linking->numbers, count, link->median_ns);
-
-		link->slowdown = slowdown_of((double)link->median_ns, likes_ns);
-		link->excess_ns_per_step = ((double)link->median_ns - likes_ns) *
-					   count_per_step(linking, linking->chosen[i]);
-	}
-	return TSCOPE_OK;
-}
-
-static enum tscope_status measure_fastest(struct linking *linking, struct tscope_error *err)
+/* Measures the chosen links against their likes: by their medians, or by their fastest. */
+static void measure_slowdowns(struct linking *linking, bool of_fastest)
 {
 	size_t count = linking->chosen_count;
 
 	for (size_t i = 0; i < count; i++)
-		linking->numbers[i] = linking->links[linking->chosen[i]].fastest_ns;
-	if (tsi_sort_ns(linking->numbers, count, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+		linking->numbers[i] = time_of(&linking->links[linking->chosen[i]], of_fastest);
+	tsi_latch_sort_numbers(linking->scratch, linking->numbers, count);
 	for (size_t i = 0; i < count; i++) {
 		struct link *link = &linking->links[linking->chosen[i]];
-		double likes_ns = median_of_others(linking->numbers, count, link->fastest_ns);
+		int64_t own_ns = time_of(link, of_fastest);
+		double likes_ns = median_of_others(linking->numbers, count, own_ns);
+		double slowdown = likes_ns > 0 ? (double)own_ns / likes_ns - 1 : NAN;
 
-		link->fastest_slowdown = slowdown_of((double)link->fastest_ns, likes_ns);
+		*(of_fastest ? &link->fastest_slowdown : &link->slowdown) = slowdown;
+		if (!of_fastest)
+			link->excess_ns_per_step = ((double)own_ns - likes_ns) *
+						   count_per_step(linking, linking->chosen[i]);
 	}
-	return TSCOPE_OK;
 }
 
-static enum tscope_status judge_family(struct linking *linking, size_t first, size_t end,
-				       struct tscope_error *err)
+static void judge_family(struct linking *linking, size_t first, size_t end)
 {
 	choose_likes(linking, first, end);
 	if (linking->chosen_count < MIN_LIKES)
-		return TSCOPE_OK;
+		return;
 
 	size_t instances = fill_instances(linking);
-	if (tsi_judge_ranks(linking->verdicts, linking->numbers, instances, linking->chosen_count,
-			    err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	tsi_judge_ranks(linking->verdicts, linking->numbers, instances, linking->chosen_count,
+			linking->scratch);
 	double error = find_error(linking, instances);
 	for (size_t i = 0; i < linking->chosen_count; i++) {
 		linking->links[linking->chosen[i]].p_value = linking->verdicts[i].p_value;
 		linking->links[linking->chosen[i]].error = error;
 	}
 	linking->family_count++;
-	if (measure_medians(linking, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return measure_fastest(linking, err);
+	measure_slowdowns(linking, false);
+	measure_slowdowns(linking, true);
 }
 
-static enum tscope_status judge_links(struct linking *linking, struct tscope_error *err)
+static void judge_links(struct linking *linking)
 {
 	const struct link *links = linking->links;
 
@@ -393,8 +333,7 @@ static enum tscope_status judge_links(struct linking *linking, struct tscope_err
 		for (end = first + 1; end < linking->link_count &&
 				      compare_families(links[first].first, links[end].first) == 0;)
 			end++;
-		if (judge_family(linking, first, end, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		judge_family(linking, first, end);
 	}
 	for (size_t i = 0; i < linking->link_count; i++) {
 		struct link *link = &linking->links[i];
@@ -402,7 +341,6 @@ static enum tscope_status judge_links(struct linking *linking, struct tscope_err
 		if (isfinite(link->p_value))
 			link->p_value = fmin(link->p_value * (double)linking->family_count, 1);
 	}
-	return TSCOPE_OK;
 }
 
 static int compare_totals(const void *left, const void *right)
@@ -414,28 +352,51 @@ static int compare_totals(const void *left, const void *right)
 	return compare_transfers(&a->first, &b->first);
 }
 
-enum tscope_status tsi_link_list_fill(struct link_list *list, const struct transfer_list *transfers,
-				      const struct world *world, struct tscope_error *err)
+/* The transfers of known size, link by link. Returns how many; 0 without memory. */
+static size_t order_transfers(struct linking *linking, const struct transfer_list *transfers)
 {
-	struct linking linking = { .world = world };
-	enum tscope_status status = linking_init(&linking, transfers, err);
+	size_t count = 0;
 
-	if (status == TSCOPE_OK)
-		status = find_links(&linking, err);
-	if (status == TSCOPE_OK)
-		status = judge_links(&linking, err);
-	list->items = linking.links;
-	list->count = linking.link_count;
-	if (list->count > 0)
-		qsort(list->items, list->count, sizeof(*list->items), compare_totals);
-	linking_deinit(&linking);
-	return status;
+	linking->order = tsi_arena_new(linking->scratch, transfers->count, sizeof(*linking->order));
+	for (size_t i = 0; linking->order && i < transfers->count; i++)
+		if (transfers->items[i].bytes != NO_NUMBER)
+			linking->order[count++] = &transfers->items[i];
+	if (count > 0)
+		qsort(linking->order, count, sizeof(struct transfer *), compare_transfers);
+	return count;
 }
 
-void tsi_link_list_deinit(struct link_list *list)
+static void find_all(struct linking *linking, const struct transfer_list *transfers,
+		     struct arena *arena)
 {
-	free(list->items);
-	*list = (struct link_list){ 0 };
+	struct arena *scratch = linking->scratch;
+	size_t count = order_transfers(linking, transfers);
+
+	linking->links = tsi_arena_new(arena, count, sizeof(*linking->links));
+	linking->starts = tsi_arena_new(scratch, count, sizeof(*linking->starts));
+	linking->chosen = tsi_arena_new(scratch, count, sizeof(*linking->chosen));
+	linking->numbers = tsi_arena_new(scratch, count, sizeof(*linking->numbers));
+	linking->ratios = tsi_arena_new(scratch, count, sizeof(*linking->ratios));
+	linking->values = tsi_arena_new(scratch, count, sizeof(*linking->values));
+	linking->verdicts = tsi_arena_new(scratch, count, sizeof(*linking->verdicts));
+	if (!linking->links || !linking->verdicts)
+		return;
+	linking->order_count = count;
+	find_links(linking);
+	judge_links(linking);
+}
+
+void tsi_link_list_fill(struct link_list *list, const struct transfer_list *transfers,
+			const struct world *world, struct arena *arena)
+{
+	struct arena scratch = { 0 };
+	struct linking linking = { .world = world, .scratch = &scratch };
+
+	find_all(&linking, transfers, arena);
+	*list = (struct link_list){ linking.links, linking.link_count };
+	if (list->count > 0)
+		qsort(list->items, list->count, sizeof(*list->items), compare_totals);
+	tsi_latch_deinit(arena, &scratch);
 }
 
 bool tsi_is_slow_link(const struct link *link)

@@ -28,10 +28,8 @@ struct link_list {
 	size_t count;
 };
 
-TSI_MUST_CHECK
-enum tscope_status tsi_link_list_fill(struct link_list *list, const struct transfer_list *transfers,
-				      const struct world *world, struct tscope_error *err);
-void tsi_link_list_deinit(struct link_list *list); /* fine on a zeroed struct */
+void tsi_link_list_fill(struct link_list *list, const struct transfer_list *transfers,
+			const struct world *world, struct arena *arena);
 
 /* Is it slower than its likes beyond chance, step after step, and so much that it matters? */
 bool tsi_is_slow_link(const struct link *link);

@@ -5,9 +5,8 @@
  */
 #include "analyze/ranks/local_time.h"
 
-#include <stdlib.h>
+#include <string.h>
 
-#include "base/array.h"
 #include "base/sum.h"
 #include "comm/world.h"
 #include "run/align.h"
@@ -20,13 +19,6 @@ struct logged_steps {
 	uint32_t *steps;   /* [aligned step * rank_count + rank]: index in the log, or NO_ROW */
 	bool *is_complete; /* by aligned step: the logs of all ranks have it */
 };
-
-static void logged_steps_deinit(struct logged_steps *logged)
-{
-	tsi_alignment_deinit(&logged->alignment);
-	free(logged->steps);
-	free(logged->is_complete);
-}
 
 /* The step of its log that a record is of, if it counts there; or NO_ROW. */
 static uint32_t logged_step(const struct analysis_scope *scope, const struct step_record *record,
@@ -58,19 +50,21 @@ static void find_logged_steps(struct logged_steps *logged, const struct analysis
 	}
 }
 
-static enum tscope_status logged_steps_init(struct logged_steps *logged,
-					    const struct analysis_scope *scope,
-					    struct tscope_error *err)
+/* False without memory. */
+static bool align_logs(struct logged_steps *logged, const struct analysis_scope *scope,
+		       struct arena *arena)
 {
-	*logged = (struct logged_steps){ 0 };
-	if (tsi_align(&logged->alignment, scope->ranks, scope->rank_count, err) != TSCOPE_OK ||
-	    tsi_array_new(&logged->steps, logged->alignment.count,
-			  scope->rank_count * sizeof(*logged->steps), err) != TSCOPE_OK ||
-	    tsi_array_new(&logged->is_complete, logged->alignment.count,
-			  sizeof(*logged->is_complete), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	find_logged_steps(logged, scope);
-	return TSCOPE_OK;
+	size_t count = scope->rank_count;
+
+	if (tsi_align(&logged->alignment, scope->ranks, count, NULL) != TSCOPE_OK)
+		arena->has_failed = true;
+	logged->steps =
+		tsi_arena_new(arena, logged->alignment.count, count * sizeof(*logged->steps));
+	logged->is_complete =
+		tsi_arena_new(arena, logged->alignment.count, sizeof(*logged->is_complete));
+	if (logged->is_complete)
+		find_logged_steps(logged, scope);
+	return logged->is_complete;
 }
 
 /* ---- the time of a rank ---- */
@@ -112,59 +106,57 @@ static void take_rank(struct local_time *local, const struct logged_steps *logge
 	}
 }
 
-static enum tscope_status take_ranks(struct local_time *local, const struct logged_steps *logged,
-				     const struct world *world, struct tscope_error *err)
+/* One rank after the other in the same room. */
+static void take_ranks(struct local_time *local, const struct logged_steps *logged,
+		       const struct world *world, struct arena *arena)
 {
-	enum tscope_status status = TSCOPE_OK;
+	size_t most = 0;
 
-	for (size_t rank = 0; status == TSCOPE_OK && rank < local->rank_count; rank++) {
-		const struct rank_log *log = &world->logs[rank];
-		int64_t(*lines)[LINES] = NULL;
-
-		status = tsi_array_new(&lines, log->step_count, sizeof(*lines), err);
-		if (status == TSCOPE_OK) {
-			sum_points(lines, log);
-			take_rank(local, logged, rank, lines);
-		}
-		free(lines);
+	for (size_t rank = 0; rank < local->rank_count; rank++)
+		if (world->logs[rank].step_count > most)
+			most = world->logs[rank].step_count;
+	int64_t(*lines)[LINES] = tsi_arena_new(arena, most, sizeof(*lines));
+	for (size_t rank = 0; lines && rank < local->rank_count; rank++) {
+		memset(lines, 0, most * sizeof(*lines));
+		sum_points(lines, &world->logs[rank]);
+		take_rank(local, logged, rank, lines);
 	}
-	return status;
 }
 
-static enum tscope_status make_tables(struct local_time *local, const struct logged_steps *logged,
-				      const struct analysis_scope *scope, struct tscope_error *err)
+/* Makes the tables; step_count stays 0 without memory. */
+static void make_tables(struct local_time *local, const struct logged_steps *logged,
+			const struct analysis_scope *scope, struct arena *arena)
 {
+	size_t count = 0;
+
 	for (size_t step = 0; step < logged->alignment.count; step++)
-		local->step_count += logged->is_complete[step];
-	if (tsi_array_new(&local->numbers, local->step_count, sizeof(*local->numbers), err) !=
-		    TSCOPE_OK ||
-	    tsi_array_new(&local->local_ns, local->step_count,
-			  local->rank_count * sizeof(*local->local_ns), err) != TSCOPE_OK ||
-	    tsi_array_new(&local->line_ns, local->rank_count, LINES * sizeof(*local->line_ns),
-			  err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t step = 0, row = 0; step < logged->alignment.count; step++)
+		count += logged->is_complete[step];
+	local->numbers = tsi_arena_new(arena, count, sizeof(*local->numbers));
+	local->local_ns = tsi_arena_new(arena, count, local->rank_count * sizeof(int64_t));
+	local->line_ns = tsi_arena_new(arena, local->rank_count, LINES * sizeof(int64_t));
+	if (!local->line_ns)
+		return;
+	for (size_t step = 0; step < logged->alignment.count; step++)
 		if (logged->is_complete[step])
-			local->numbers[row++] =
+			local->numbers[local->step_count++] =
 				tsi_aligned(&logged->alignment, scope->ranks, step, 0)->number;
-	return TSCOPE_OK;
 }
 
-enum tscope_status tsi_local_time_init(struct local_time *local, const struct analysis_scope *scope,
-				       struct tscope_error *err)
+void tsi_local_time_fill(struct local_time *local, const struct analysis_scope *scope,
+			 struct arena *arena)
 {
-	struct logged_steps logged;
+	struct logged_steps logged = { 0 };
+	struct arena scratch = { 0 };
 
 	*local = (struct local_time){ .rank_count = scope->rank_count };
 	if (!scope->world)
-		return TSCOPE_OK;
-	enum tscope_status status = logged_steps_init(&logged, scope, err);
-	if (status == TSCOPE_OK)
-		status = make_tables(local, &logged, scope, err);
-	if (status == TSCOPE_OK)
-		status = take_ranks(local, &logged, scope->world, err);
-	logged_steps_deinit(&logged);
-	return status;
+		return;
+	if (align_logs(&logged, scope, &scratch))
+		make_tables(local, &logged, scope, arena);
+	if (local->step_count > 0)
+		take_ranks(local, &logged, scope->world, &scratch);
+	tsi_alignment_deinit(&logged.alignment);
+	tsi_latch_deinit(arena, &scratch);
 }
 
 int64_t tsi_local_ns(const struct local_time *local, size_t rank)
@@ -174,12 +166,4 @@ int64_t tsi_local_ns(const struct local_time *local, size_t rank)
 	for (size_t line = 0; line < LINES; line++)
 		tsi_sum(&sum_ns, local->line_ns[rank * LINES + line]);
 	return sum_ns;
-}
-
-void tsi_local_time_deinit(struct local_time *local)
-{
-	free(local->numbers);
-	free(local->local_ns);
-	free(local->line_ns);
-	*local = (struct local_time){ 0 };
 }

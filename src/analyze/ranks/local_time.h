@@ -3,6 +3,7 @@
 #define TSCOPE_ANALYZE_RANKS_LOCAL_TIME_H
 
 #include "analyze/analyzer.h"
+#include "base/arena.h"
 
 /*
  * The time of a step in which a rank did not stand still for communication: who comes late to a
@@ -16,12 +17,11 @@ struct local_time {
 	int64_t *line_ns;  /* [rank * TSCOPE_BUDGET_LINE_COUNT + line]: of it, in all these steps */
 };
 
-/* step_count is 0 without a world. On failure it may be deinited. */
-TSI_MUST_CHECK
-enum tscope_status tsi_local_time_init(struct local_time *local, const struct analysis_scope *scope,
-				       struct tscope_error *err);
+/* step_count is 0 without a world, and without memory. */
+void tsi_local_time_fill(struct local_time *local, const struct analysis_scope *scope,
+			 struct arena *arena);
+
 /* Of a rank, in all these steps. */
 int64_t tsi_local_ns(const struct local_time *local, size_t rank);
-void tsi_local_time_deinit(struct local_time *local); /* fine on a zeroed struct */
 
 #endif

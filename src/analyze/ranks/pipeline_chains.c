@@ -3,12 +3,10 @@
 #include "analyze/ranks/pipeline_chains.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "analyze/shared/quantile.h"
-#include "base/array.h"
 
 /* Beside a message some schedules send its shape, which is far smaller: that is not counted. */
 enum { SHAPE_FRACTION = 16 };
@@ -30,6 +28,7 @@ struct step_messages {
 
 struct finding {
 	const struct world *world;
+	struct arena *scratch;
 	struct place *places; /* by rank */
 	struct pipeline_chains *chains;
 	uint32_t *path;  /* room for the ranks of a chain */
@@ -208,8 +207,7 @@ static int64_t largest_sent(const struct world *world, uint32_t from, uint32_t t
 }
 
 /* Messages from one rank to another in a step: the median. */
-static enum tscope_status count_sent(struct finding *finding, uint32_t from, uint32_t to,
-				     int64_t *median, struct tscope_error *err)
+static int64_t count_sent(struct finding *finding, uint32_t from, uint32_t to)
 {
 	const struct rank_log *log = &finding->world->logs[from];
 	int64_t most_bytes = largest_sent(finding->world, from, to), step = NO_NUMBER;
@@ -226,11 +224,8 @@ static enum tscope_status count_sent(struct finding *finding, uint32_t from, uin
 		finding->counts[count - 1]++;
 		step = op->step;
 	}
-	*median = 0;
-	if (tsi_sort_ns(finding->counts, count, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	*median = tsi_quantile_ns(finding->counts, count, 50);
-	return TSCOPE_OK;
+	tsi_latch_sort_numbers(finding->scratch, finding->counts, count);
+	return tsi_quantile_ns(finding->counts, count, 50);
 }
 
 /*
@@ -238,26 +233,21 @@ static enum tscope_status count_sent(struct finding *finding, uint32_t from, uin
  * sends it back to the first between them. Of two stages both go the same way, and only one
  * virtual stage is thought of.
  */
-static enum tscope_status count_microbatches(struct finding *finding, size_t stage_count,
-					     bool is_ring, struct tscope_error *err)
+static void count_microbatches(struct finding *finding, size_t stage_count, bool is_ring)
 {
 	struct pipeline_chains *chains = finding->chains;
 	uint32_t first = finding->path[0], last = finding->path[stage_count - 1];
-	int64_t on = 0, back = 0;
+	int64_t on = count_sent(finding, first, finding->path[1]);
+	int64_t back = is_ring ? count_sent(finding, last, first) : 0;
 
-	if (count_sent(finding, first, finding->path[1], &on, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	if (is_ring && count_sent(finding, last, first, &back, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
 	if (on <= back || on % (on - back) != 0)
-		return TSCOPE_OK;
+		return;
 	chains->microbatch_count = on - back;
 	chains->virtual_stage_count = on / (on - back);
-	return TSCOPE_OK;
 }
 
 /* Chains of different length are no copies of one pipeline: then there is none. */
-static enum tscope_status find_chains(struct finding *finding, struct tscope_error *err)
+static void find_chains(struct finding *finding)
 {
 	struct pipeline_chains *chains = finding->chains;
 
@@ -267,58 +257,45 @@ static enum tscope_status find_chains(struct finding *finding, struct tscope_err
 
 		if (count < 2)
 			continue;
-		if (chains->stage_count == 0 &&
-		    count_microbatches(finding, count, !is_end(place), err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		if (chains->stage_count == 0)
+			count_microbatches(finding, count, !is_end(place));
 		if (chains->stage_count != 0 && chains->stage_count != count) {
 			chains->stage_count = 0;
-			return TSCOPE_OK;
+			return;
 		}
 		chains->stage_count = count;
 		for (size_t i = 0; i < count; i++)
 			chains->stages[finding->path[i]] = (uint32_t)i;
 	}
-	return TSCOPE_OK;
 }
 
-static enum tscope_status find(struct finding *finding, struct tscope_error *err)
+static void find_in(struct finding *finding)
 {
 	const struct world *world = finding->world;
 	size_t most = 0;
 
 	for (size_t i = 0; i < world->rank_count; i++)
 		most = world->logs[i].op_count > most ? world->logs[i].op_count : most;
-	if (tsi_array_new(&finding->places, world->rank_count, sizeof(*finding->places), err) !=
-		    TSCOPE_OK ||
-	    tsi_array_new(&finding->path, world->rank_count, sizeof(*finding->path), err) !=
-		    TSCOPE_OK ||
-	    tsi_array_new(&finding->counts, most, sizeof(*finding->counts), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	finding->places =
+		tsi_arena_new(finding->scratch, world->rank_count, sizeof(*finding->places));
+	finding->path = tsi_arena_new(finding->scratch, world->rank_count, sizeof(*finding->path));
+	finding->counts = tsi_arena_new(finding->scratch, most, sizeof(*finding->counts));
+	if (!finding->counts)
+		return;
 	for (uint32_t rank = 0; rank < world->rank_count; rank++)
 		look_at_rank(finding, rank);
-	return find_chains(finding, err);
+	find_chains(finding);
 }
 
-enum tscope_status tsi_pipeline_chains_find(struct pipeline_chains *chains,
-					    const struct world *world, struct tscope_error *err)
+void tsi_pipeline_chains_find(struct pipeline_chains *chains, const struct world *world,
+			      struct arena *arena)
 {
-	struct finding finding = { .world = world, .chains = chains };
+	struct arena scratch = { 0 };
+	struct finding finding = { .world = world, .chains = chains, .scratch = &scratch };
 
 	*chains = (struct pipeline_chains){ .rank_count = world->rank_count };
-	if (tsi_array_new(&chains->stages, world->rank_count, sizeof(*chains->stages), err) !=
-	    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t i = 0; i < world->rank_count; i++)
-		chains->stages[i] = NO_ROW;
-	enum tscope_status status = world->match_of_op ? find(&finding, err) : TSCOPE_OK;
-	free(finding.places);
-	free(finding.path);
-	free(finding.counts);
-	return status;
-}
-
-void tsi_pipeline_chains_deinit(struct pipeline_chains *chains)
-{
-	free(chains->stages);
-	*chains = (struct pipeline_chains){ 0 };
+	chains->stages = tsi_latch_rows(arena, world->rank_count);
+	if (chains->stages && world->match_of_op)
+		find_in(&finding);
+	tsi_latch_deinit(arena, &scratch);
 }

@@ -20,10 +20,8 @@ struct pipeline_chains {
 	int64_t microbatch_count, virtual_stage_count;
 };
 
-/* On failure it may be deinited. */
-TSI_MUST_CHECK
-enum tscope_status tsi_pipeline_chains_find(struct pipeline_chains *chains,
-					    const struct world *world, struct tscope_error *err);
-void tsi_pipeline_chains_deinit(struct pipeline_chains *chains); /* fine on a zeroed struct */
+/* stages is NULL without memory. */
+void tsi_pipeline_chains_find(struct pipeline_chains *chains, const struct world *world,
+			      struct arena *arena);
 
 #endif

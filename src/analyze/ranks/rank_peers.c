@@ -5,12 +5,6 @@
  */
 #include "analyze/ranks/rank_peers.h"
 
-#include "analyze/shared/quantile.h"
-
-#include <stdlib.h>
-
-#include "base/array.h"
-#include "base/sort.h"
 #include "base/sum.h"
 
 static size_t world_rank_count(const struct rank_peers *peers)
@@ -58,19 +52,18 @@ static bool is_cut_here(const struct rank_peers *peers, uint32_t rank,
 	return point->kind == RANK_POINT_READY && peers->graph->ops[number].match != NO_ROW;
 }
 
-static enum tscope_status add_stretch(struct rank_peers *peers, const struct peer_stretch *stretch,
-				      struct tscope_error *err)
+static void add_stretch(struct rank_peers *peers, const struct peer_stretch *stretch)
 {
-	if (tsi_array_reserve(&peers->stretches, &peers->stretch_capacity, peers->stretch_count + 1,
-			      sizeof(*peers->stretches), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	peers->stretches[peers->stretch_count++] = *stretch;
-	return TSCOPE_OK;
+	struct peer_stretch *added =
+		tsi_arena_push(peers->arena, &peers->stretches, &peers->stretch_count,
+			       &peers->stretch_capacity, sizeof(*added));
+
+	if (added)
+		*added = *stretch;
 }
 
 /* A stretch ends with the READY of a collective; the last one with the step. */
-static enum tscope_status cut_step(struct rank_peers *peers, size_t step_index, uint32_t rank,
-				   struct tscope_error *err)
+static void cut_step(struct rank_peers *peers, size_t step_index, uint32_t rank)
 {
 	const struct replay_step *at = step_of(peers, step_index, rank);
 	const struct rank_point *points = peers->graph->world->logs[rank].points;
@@ -89,12 +82,10 @@ static enum tscope_status cut_step(struct rank_peers *peers, size_t step_index, 
 		if (!is_cut && i < at->end_point)
 			continue;
 		stretch.end_point = i + 1;
-		if (add_stretch(peers, &stretch, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		add_stretch(peers, &stretch);
 		stretch = (struct peer_stretch){ .first_point = i + 1 };
 	}
 	step->stretch_count = peers->stretch_count - step->first_stretch;
-	return TSCOPE_OK;
 }
 
 static void join_stretches(struct rank_peers *peers, struct peer_step *step)
@@ -108,23 +99,16 @@ static void join_stretches(struct rank_peers *peers, struct peer_step *step)
 
 /* ---- roles ---- */
 
-static enum tscope_status find_roles(struct rank_peers *peers, const struct rank_roles *roles,
-				     struct tscope_error *err)
+static void find_roles(struct rank_peers *peers, const struct rank_roles *roles)
 {
 	size_t rank_count = world_rank_count(peers), count = 0;
-	struct sort_pair *pairs = NULL, *scratch = NULL;
-	enum tscope_status status = tsi_array_new(&pairs, rank_count, sizeof(*pairs), err);
+	struct sort_pair *pairs = tsi_arena_new(peers->arena, rank_count, sizeof(*pairs));
 
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&scratch, rank_count, sizeof(*scratch), err);
-	for (uint32_t rank = 0; status == TSCOPE_OK && rank < rank_count; rank++) {
-		peers->first_of[rank] = NO_ROW;
+	for (uint32_t rank = 0; pairs && rank < rank_count; rank++)
 		if (step_of(peers, 0, rank)->first_point != NO_ROW)
 			pairs[count++] = (struct sort_pair){ roles->roles[rank], rank };
-	}
-	if (status == TSCOPE_OK)
-		tsi_sort_pairs(pairs, scratch, count);
-	for (uint32_t i = 0, first = 0; status == TSCOPE_OK && i < count; i++) {
+	tsi_latch_sort(peers->arena, pairs, count);
+	for (uint32_t i = 0, first = 0; i < count; i++) {
 		if (pairs[i].key != pairs[first].key)
 			first = i;
 		peers->peers[i] = (uint32_t)pairs[i].value;
@@ -133,9 +117,6 @@ static enum tscope_status find_roles(struct rank_peers *peers, const struct rank
 		peers->role_count += first == i;
 	}
 	peers->rank_count = (uint32_t)count;
-	free(pairs);
-	free(scratch);
-	return status;
 }
 
 /* ---- levels ---- */
@@ -146,8 +127,8 @@ static int64_t mean_of(tsi_wide sum_ns, uint32_t count)
 }
 
 /* Of the stretch with this index in the step of each of the role; numbers is room for these. */
-static enum tscope_status find_level(struct rank_peers *peers, size_t step, uint32_t first_peer,
-				     size_t index, int64_t *numbers, struct tscope_error *err)
+static void find_level(struct rank_peers *peers, size_t step, uint32_t first_peer, size_t index,
+		       int64_t *numbers)
 {
 	uint32_t count = peers->count_of[first_peer], middle = count / 2;
 	size_t at = peer_step_of(peers, step, peers->peers[first_peer])->first_stretch + index;
@@ -160,15 +141,13 @@ static enum tscope_status find_level(struct rank_peers *peers, size_t step, uint
 		numbers[i] = peers->stretches[peer->first_stretch + index].local_ns;
 		sum_ns += numbers[i];
 	}
-	if (tsi_sort_ns(numbers, count, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	tsi_latch_sort_numbers(peers->arena, numbers, count);
 	peers->levels[at] = (struct peer_level){
 		.low_ns = numbers[middle > 0 ? middle - 1 : 0],
 		.middle_ns = numbers[middle],
 		.high_ns = numbers[middle + 1 < count ? middle + 1 : middle],
 		.mean_ns = mean_of(sum_ns, count),
 	};
-	return TSCOPE_OK;
 }
 
 static bool is_comparable(const struct rank_peers *peers, size_t step, uint32_t first_peer)
@@ -185,83 +164,64 @@ static bool is_comparable(const struct rank_peers *peers, size_t step, uint32_t 
 	return true;
 }
 
-static enum tscope_status level_role(struct rank_peers *peers, size_t step, uint32_t first_peer,
-				     int64_t *numbers, struct tscope_error *err)
+static void level_role(struct rank_peers *peers, size_t step, uint32_t first_peer, int64_t *numbers)
 {
 	const struct peer_step *first = peer_step_of(peers, step, peers->peers[first_peer]);
-	enum tscope_status status = TSCOPE_OK;
 
 	if (!is_comparable(peers, step, first_peer))
 		for (uint32_t i = 0; i < peers->count_of[first_peer]; i++)
 			join_stretches(peers,
 				       peer_step_of(peers, step, peers->peers[first_peer + i]));
-	for (size_t i = 0; status == TSCOPE_OK && i < first->stretch_count; i++)
-		status = find_level(peers, step, first_peer, i, numbers, err);
-	return status;
+	for (size_t i = 0; i < first->stretch_count; i++)
+		find_level(peers, step, first_peer, i, numbers);
 }
 
-static enum tscope_status find_levels(struct rank_peers *peers, struct tscope_error *err)
+static void find_levels(struct rank_peers *peers)
 {
-	int64_t *numbers = NULL;
-	enum tscope_status status =
-		tsi_array_new(&numbers, peers->rank_count, sizeof(*numbers), err);
+	int64_t *numbers = tsi_arena_new(peers->arena, peers->rank_count, sizeof(*numbers));
 
-	for (size_t step = 0; status == TSCOPE_OK && step < peers->graph->step_count; step++) {
+	peers->levels = tsi_arena_new(peers->arena, peers->stretch_count, sizeof(*peers->levels));
+	for (size_t step = 0; peers->levels && step < peers->graph->step_count; step++) {
 		tsi_wide sum_ns = 0;
 
 		for (uint32_t i = 0; i < peers->rank_count; i++)
 			sum_ns += peer_step_of(peers, step, peers->peers[i])->local_ns;
 		peers->mean_ns[step] = mean_of(sum_ns, peers->rank_count);
-		for (uint32_t i = 0; status == TSCOPE_OK && i < peers->rank_count;
-		     i += peers->count_of[i])
-			status = level_role(peers, step, i, numbers, err);
+		for (uint32_t i = 0; i < peers->rank_count; i += peers->count_of[i])
+			level_role(peers, step, i, numbers);
 	}
-	free(numbers);
-	return status;
 }
 
 /* ---- all ---- */
 
-static enum tscope_status cut_steps(struct rank_peers *peers, struct tscope_error *err)
+static void cut_steps(struct rank_peers *peers)
 {
 	for (size_t step = 0; step < peers->graph->step_count; step++)
 		for (uint32_t rank = 0; rank < world_rank_count(peers); rank++)
-			if (step_of(peers, step, rank)->first_point != NO_ROW &&
-			    cut_step(peers, step, rank, err) != TSCOPE_OK)
-				return TSCOPE_E_NOMEM;
-	return tsi_array_new(&peers->levels, peers->stretch_count, sizeof(*peers->levels), err);
+			if (step_of(peers, step, rank)->first_point != NO_ROW)
+				cut_step(peers, step, rank);
 }
 
-enum tscope_status tsi_rank_peers_init(struct rank_peers *peers, const struct replay_graph *graph,
-				       const struct rank_roles *roles, struct tscope_error *err)
+bool tsi_rank_peers_find(struct rank_peers *peers, const struct replay_graph *graph,
+			 const struct rank_roles *roles, struct arena *arena)
 {
 	size_t ranks = graph->world->rank_count, steps = graph->step_count;
 
-	*peers = (struct rank_peers){ .graph = graph };
+	*peers = (struct rank_peers){ .graph = graph, .arena = arena };
 	if (steps == 0)
-		return TSCOPE_OK;
-	if (tsi_array_new(&peers->peers, ranks, sizeof(*peers->peers), err) != TSCOPE_OK ||
-	    tsi_array_new(&peers->first_of, ranks, sizeof(*peers->first_of), err) != TSCOPE_OK ||
-	    tsi_array_new(&peers->count_of, ranks, sizeof(*peers->count_of), err) != TSCOPE_OK ||
-	    tsi_array_new(&peers->steps, ranks * steps, sizeof(*peers->steps), err) != TSCOPE_OK ||
-	    tsi_array_new(&peers->mean_ns, steps, sizeof(*peers->mean_ns), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	enum tscope_status status = find_roles(peers, roles, err);
-	if (status == TSCOPE_OK)
-		status = cut_steps(peers, err);
-	return status == TSCOPE_OK ? find_levels(peers, err) : status;
-}
-
-void tsi_rank_peers_deinit(struct rank_peers *peers)
-{
-	free(peers->peers);
-	free(peers->first_of);
-	free(peers->count_of);
-	free(peers->steps);
-	free(peers->stretches);
-	free(peers->levels);
-	free(peers->mean_ns);
-	*peers = (struct rank_peers){ 0 };
+		return true;
+	peers->peers = tsi_arena_new(arena, ranks, sizeof(*peers->peers));
+	peers->first_of = tsi_latch_rows(arena, ranks);
+	peers->count_of = tsi_arena_new(arena, ranks, sizeof(*peers->count_of));
+	peers->steps = tsi_arena_new(arena, ranks * steps, sizeof(*peers->steps));
+	peers->mean_ns = tsi_arena_new(arena, steps, sizeof(*peers->mean_ns));
+	if (!peers->mean_ns)
+		return false;
+	find_roles(peers, roles);
+	cut_steps(peers);
+	if (!arena->has_failed)
+		find_levels(peers);
+	return !arena->has_failed;
 }
 
 bool tsi_has_peers(const struct rank_peers *peers, uint32_t rank)
@@ -330,27 +290,23 @@ static void stretch_to(int64_t *local_ns, const struct peer_stretch *stretch, in
 	}
 }
 
-static enum tscope_status copy_local_ns(int64_t **ret, const struct rank_peers *peers,
-					uint32_t rank, struct tscope_error *err)
+static int64_t *copy_local_ns(const struct rank_peers *peers, uint32_t rank, struct arena *arena)
 {
 	const struct replay_graph *graph = peers->graph;
 	size_t count = graph->world->logs[rank].point_count;
+	int64_t *local_ns = tsi_arena_new(arena, count, sizeof(*local_ns));
 
-	if (tsi_array_new(ret, count, sizeof(**ret), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t i = 0; i < count; i++)
-		(*ret)[i] = graph->local_ns[graph->ranks[rank].first_point + i];
-	return TSCOPE_OK;
+	for (size_t i = 0; local_ns && i < count; i++)
+		local_ns[i] = graph->local_ns[graph->ranks[rank].first_point + i];
+	return local_ns;
 }
 
-enum tscope_status tsi_like_peers(int64_t **ret, const struct rank_peers *peers, uint32_t rank,
-				  struct tscope_error *err)
+int64_t *tsi_like_peers(const struct rank_peers *peers, uint32_t rank, struct arena *arena)
 {
 	uint32_t count = peers->count_of[peers->first_of[rank]];
+	int64_t *local_ns = copy_local_ns(peers, rank, arena);
 
-	if (copy_local_ns(ret, peers, rank, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t step = 0; step < peers->graph->step_count; step++) {
+	for (size_t step = 0; local_ns && step < peers->graph->step_count; step++) {
 		const struct peer_step *own = peer_step_of(peers, step, rank);
 		const struct peer_level *levels = levels_of(peers, step, rank);
 
@@ -358,19 +314,18 @@ enum tscope_status tsi_like_peers(int64_t **ret, const struct rank_peers *peers,
 			const struct peer_stretch *stretch =
 				&peers->stretches[own->first_stretch + i];
 
-			stretch_to(*ret, stretch,
+			stretch_to(local_ns, stretch,
 				   median_of_others(&levels[i], count, stretch->local_ns));
 		}
 	}
-	return TSCOPE_OK;
+	return local_ns;
 }
 
-enum tscope_status tsi_balanced(int64_t **ret, const struct rank_peers *peers, uint32_t rank,
-				struct tscope_error *err)
+int64_t *tsi_balanced(const struct rank_peers *peers, uint32_t rank, struct arena *arena)
 {
-	if (copy_local_ns(ret, peers, rank, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t step = 0; step < peers->graph->step_count; step++) {
+	int64_t *local_ns = copy_local_ns(peers, rank, arena);
+
+	for (size_t step = 0; local_ns && step < peers->graph->step_count; step++) {
 		struct peer_step *own = peer_step_of(peers, step, rank);
 		const struct peer_stretch *stretches = &peers->stretches[own->first_stretch];
 
@@ -380,11 +335,12 @@ enum tscope_status tsi_balanced(int64_t **ret, const struct rank_peers *peers, u
 
 			whole.end_point = stretches[own->stretch_count - 1].end_point;
 			whole.local_ns = own->local_ns;
-			stretch_to(*ret, &whole, peers->mean_ns[step]);
+			stretch_to(local_ns, &whole, peers->mean_ns[step]);
 			continue;
 		}
 		for (size_t i = 0; i < own->stretch_count; i++)
-			stretch_to(*ret, &stretches[i], levels_of(peers, step, rank)[i].mean_ns);
+			stretch_to(local_ns, &stretches[i],
+				   levels_of(peers, step, rank)[i].mean_ns);
 	}
-	return TSCOPE_OK;
+	return local_ns;
 }

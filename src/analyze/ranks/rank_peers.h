@@ -29,6 +29,7 @@ struct peer_level {
 };
 
 struct rank_peers {
+	struct arena *arena;
 	const struct replay_graph *graph;
 	uint32_t *peers;    /* ranks by role, in a role by rank */
 	uint32_t *first_of; /* by rank: where its role begins in peers, NO_ROW: it has no steps */
@@ -41,10 +42,10 @@ struct rank_peers {
 	int64_t *mean_ns;          /* by step: local time, mean of all ranks */
 };
 
+/* False without memory. */
 TSI_MUST_CHECK
-enum tscope_status tsi_rank_peers_init(struct rank_peers *peers, const struct replay_graph *graph,
-				       const struct rank_roles *roles, struct tscope_error *err);
-void tsi_rank_peers_deinit(struct rank_peers *peers); /* fine on a zeroed struct */
+bool tsi_rank_peers_find(struct rank_peers *peers, const struct replay_graph *graph,
+			 const struct rank_roles *roles, struct arena *arena);
 
 /* Has the rank anybody to be compared with? */
 bool tsi_has_peers(const struct rank_peers *peers, uint32_t rank);
@@ -54,15 +55,11 @@ int64_t tsi_rank_excess_ns(const struct rank_peers *peers, uint32_t rank);
 
 /*
  * Local ns by point for replay_change.local_ns: each stretch takes what the median of the other
- * peers takes; *ret is the caller's to free.
+ * peers takes. NULL without memory.
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_like_peers(int64_t **ret, const struct rank_peers *peers, uint32_t rank,
-				  struct tscope_error *err);
+int64_t *tsi_like_peers(const struct rank_peers *peers, uint32_t rank, struct arena *arena);
 
-/* The same where each stretch takes the mean of all ranks, stages of a pipeline included. */
-TSI_MUST_CHECK
-enum tscope_status tsi_balanced(int64_t **ret, const struct rank_peers *peers, uint32_t rank,
-				struct tscope_error *err);
+/* Likewise, with each stretch the mean of all ranks, stages of a pipeline included. */
+int64_t *tsi_balanced(const struct rank_peers *peers, uint32_t rank, struct arena *arena);
 
 #endif

@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/sort.h"
 #include "comm/world.h"
 
 /* The communication of a step; without padding, to be compared byte by byte. */
@@ -46,40 +44,16 @@ struct step_ops {
 	size_t count;
 };
 
-static enum tscope_status step_ops_init(struct step_ops *ops, const struct rank_log *log,
-					struct tscope_error *err)
+static void list_ops(struct step_ops *ops, struct arena *scratch)
 {
-	struct sort_pair *scratch = NULL;
+	const struct rank_log *log = ops->log;
 
-	*ops = (struct step_ops){ .log = log };
-	enum tscope_status status =
-		tsi_array_new(&ops->pairs, log->op_count, sizeof(*ops->pairs), err);
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&scratch, log->op_count, sizeof(*scratch), err);
-	for (size_t i = 0; status == TSCOPE_OK && i < log->op_count; i++)
+	ops->pairs = tsi_arena_new(scratch, log->op_count, sizeof(*ops->pairs));
+	for (size_t i = 0; ops->pairs && i < log->op_count; i++)
 		if (log->ops[i].step != NO_NUMBER)
 			ops->pairs[ops->count++] =
 				(struct sort_pair){ tsi_sort_key_of_int64(log->ops[i].step), i };
-	if (status == TSCOPE_OK)
-		tsi_sort_pairs(ops->pairs, scratch, ops->count);
-	free(scratch);
-	return status;
-}
-
-/* Where the ops of a step begin. */
-static size_t find_ops(const struct step_ops *ops, int64_t number)
-{
-	uint64_t key = tsi_sort_key_of_int64(number);
-	size_t low = 0, high = ops->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (ops->pairs[middle].key < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	tsi_latch_sort(scratch, ops->pairs, ops->count);
 }
 
 static uint32_t which_first(const struct rank_op *send, const struct rank_op *receive)
@@ -95,9 +69,10 @@ static struct duty duty_of_step(const struct step_ops *ops, int64_t number)
 {
 	const struct rank_op *send = NULL, *receive = NULL;
 	struct duty duty = { .first = FIRST_NONE };
+	uint64_t key = tsi_sort_key_of_int64(number);
 
-	for (size_t i = find_ops(ops, number);
-	     i < ops->count && ops->pairs[i].key == tsi_sort_key_of_int64(number); i++) {
+	for (size_t i = tsi_count_up_to(ops->pairs, ops->count, key - 1);
+	     i < ops->count && ops->pairs[i].key == key; i++) {
 		const struct rank_op *op = &ops->log->ops[ops->pairs[i].value];
 		duty.counts[op->kind]++;
 		duty.send_count += op->is_send;
@@ -137,25 +112,20 @@ static struct duty most_frequent(struct duty *duties, size_t count)
 	return duties[at];
 }
 
-static enum tscope_status find_duty(struct duty *duty, const struct rank_log *log,
-				    struct tscope_error *err)
+static struct duty find_duty(const struct rank_log *log, struct arena *arena)
 {
-	struct step_ops ops = { 0 };
-	struct duty *duties = NULL;
+	struct arena scratch = { 0 };
+	struct step_ops ops = { .log = log };
+	struct duty *duties = tsi_arena_new(&scratch, log->step_count, sizeof(*duties));
 	size_t count = 0;
 
-	enum tscope_status status = tsi_array_new(&duties, log->step_count, sizeof(*duties), err);
-	if (status == TSCOPE_OK)
-		status = step_ops_init(&ops, log, err);
-	if (status == TSCOPE_OK) {
-		for (size_t i = 0; i < log->step_count; i++)
-			if (log->steps[i].mark == TSCOPE_STEP_COUNTED)
-				duties[count++] = duty_of_step(&ops, log->steps[i].number);
-		*duty = most_frequent(duties, count);
-	}
-	free(ops.pairs);
-	free(duties);
-	return status;
+	list_ops(&ops, &scratch);
+	for (size_t i = 0; duties && i < log->step_count; i++)
+		if (log->steps[i].mark == TSCOPE_STEP_COUNTED)
+			duties[count++] = duty_of_step(&ops, log->steps[i].number);
+	struct duty duty = most_frequent(duties, count);
+	tsi_latch_deinit(arena, &scratch);
+	return duty;
 }
 
 /* ---- pipelines ---- */
@@ -205,39 +175,24 @@ static void place_ranks(struct role *roles, uint32_t *lower, size_t rank_count, 
 	}
 }
 
-static enum tscope_status find_places(struct role *roles, const struct world *world,
-				      struct tscope_error *err)
+static void roles_of_world(struct role *roles, const struct world *world, struct arena *arena)
 {
-	uint32_t *lower = NULL, *counts = NULL;
-	bool *is_mixed = NULL;
+	size_t count = world->rank_count;
+	uint32_t *lower = tsi_arena_new(arena, count, sizeof(*lower));
+	uint32_t *counts = tsi_arena_new(arena, count, sizeof(*counts));
+	bool *is_mixed = tsi_arena_new(arena, count, sizeof(*is_mixed));
 
-	enum tscope_status status = tsi_array_new(&lower, world->rank_count, sizeof(*lower), err);
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&counts, world->rank_count, sizeof(*counts), err);
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&is_mixed, world->rank_count, sizeof(*is_mixed), err);
-	if (status == TSCOPE_OK) {
-		connect_ranks(lower, world);
-		place_ranks(roles, lower, world->rank_count, counts, is_mixed);
+	if (!is_mixed)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		roles[i].is_host = world->logs[i].is_host;
+		roles[i].duty = find_duty(&world->logs[i], arena);
 	}
-	free(lower);
-	free(counts);
-	free(is_mixed);
-	return status;
+	connect_ranks(lower, world);
+	place_ranks(roles, lower, count, counts, is_mixed);
 }
 
 /* ---- roles ---- */
-
-static enum tscope_status roles_of_world(struct role *roles, const struct world *world,
-					 struct tscope_error *err)
-{
-	for (size_t i = 0; i < world->rank_count; i++) {
-		roles[i].is_host = world->logs[i].is_host;
-		if (find_duty(&roles[i].duty, &world->logs[i], err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-	}
-	return find_places(roles, world, err);
-}
 
 static void roles_of_stages(struct role *roles, size_t rank_count, uint32_t stage_count)
 {
@@ -259,29 +214,19 @@ static void number_roles(struct rank_roles *numbers, const struct role *roles)
 	}
 }
 
-enum tscope_status tsi_rank_roles_init(struct rank_roles *roles, const struct analysis_scope *scope,
-				       struct tscope_error *err)
+void tsi_rank_roles_find(struct rank_roles *roles, const struct analysis_scope *scope,
+			 struct arena *arena)
 {
 	uint32_t stage_count = scope->options->pipeline_stages;
-	struct role *found = NULL;
+	struct role *found = tsi_arena_new(arena, scope->rank_count, sizeof(*found));
 
 	*roles = (struct rank_roles){ .rank_count = scope->rank_count };
-	enum tscope_status status =
-		tsi_array_new(&roles->roles, scope->rank_count, sizeof(*roles->roles), err);
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&found, scope->rank_count, sizeof(*found), err);
-	if (status == TSCOPE_OK && stage_count > 1 && scope->rank_count % stage_count == 0)
+	roles->roles = tsi_arena_new(arena, scope->rank_count, sizeof(*roles->roles));
+	if (!roles->roles)
+		return;
+	if (stage_count > 1 && scope->rank_count % stage_count == 0)
 		roles_of_stages(found, scope->rank_count, stage_count);
-	else if (status == TSCOPE_OK && scope->world)
-		status = roles_of_world(found, scope->world, err);
-	if (status == TSCOPE_OK)
-		number_roles(roles, found);
-	free(found);
-	return status;
-}
-
-void tsi_rank_roles_deinit(struct rank_roles *roles)
-{
-	free(roles->roles);
-	*roles = (struct rank_roles){ 0 };
+	else if (scope->world)
+		roles_of_world(found, scope->world, arena);
+	number_roles(roles, found);
 }

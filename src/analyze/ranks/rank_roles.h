@@ -3,6 +3,7 @@
 #define TSCOPE_ANALYZE_RANKS_RANK_ROLES_H
 
 #include "analyze/analyzer.h"
+#include "base/arena.h"
 
 /*
  * Which ranks do the same work, so that their times may be compared: those of one stage of a
@@ -14,10 +15,8 @@ struct rank_roles {
 	size_t rank_count, role_count;
 };
 
-/* On failure it may be deinited. */
-TSI_MUST_CHECK
-enum tscope_status tsi_rank_roles_init(struct rank_roles *roles, const struct analysis_scope *scope,
-				       struct tscope_error *err);
-void tsi_rank_roles_deinit(struct rank_roles *roles); /* fine on a zeroed struct */
+/* Without memory all ranks have one role. */
+void tsi_rank_roles_find(struct rank_roles *roles, const struct analysis_scope *scope,
+			 struct arena *arena);
 
 #endif

@@ -6,9 +6,7 @@
 #include "analyze/ranks/rank_steps.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-#include "base/array.h"
 #include "base/sum.h"
 #include "run/align.h"
 
@@ -21,16 +19,6 @@ int64_t tsi_step_compute_ns(const struct step_record *record)
 	for (size_t i = 0; i < TSI_COUNT_OF(compute_phases); i++)
 		tsi_sum(&sum_ns, record->phase_ns[compute_phases[i]]);
 	return sum_ns;
-}
-
-static enum tscope_status make_tables(struct rank_steps *steps, struct tscope_error *err)
-{
-	size_t step_bytes = steps->rank_count * sizeof(int64_t);
-
-	if (tsi_array_new(&steps->time_ns, steps->step_count, step_bytes, err) != TSCOPE_OK ||
-	    tsi_array_new(&steps->compute_ns, steps->step_count, step_bytes, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_array_new(&steps->comm_ns, steps->step_count, step_bytes, err);
 }
 
 static void fill_tables(struct rank_steps *steps, const struct step_alignment *alignment,
@@ -57,52 +45,40 @@ static const struct step_budget *split_of(const struct step_series *rank,
 	return rank->budgets[record->budget].has_split ? &rank->budgets[record->budget] : NULL;
 }
 
-static enum tscope_status fill_waits(struct rank_steps *steps,
-				     const struct step_alignment *alignment,
-				     const struct step_series *ranks, struct tscope_error *err)
+static void fill_waits(struct rank_steps *steps, const struct step_alignment *alignment,
+		       const struct step_series *ranks, int64_t *wait_ns)
 {
-	if (tsi_array_new(&steps->wait_ns, steps->step_count, steps->rank_count * sizeof(int64_t),
-			  err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
 	for (size_t cell = 0; cell < steps->step_count * steps->rank_count; cell++) {
 		size_t rank = cell % steps->rank_count;
 		const struct step_budget *split =
 			split_of(&ranks[rank], &ranks[rank].records[alignment->records[cell]]);
 
-		if (!split) {
-			free(steps->wait_ns);
-			steps->wait_ns = NULL;
-			return TSCOPE_OK;
-		}
-		steps->wait_ns[cell] = split->exposed_wait_ns;
+		if (!split)
+			return;
+		wait_ns[cell] = split->exposed_wait_ns;
 	}
-	return TSCOPE_OK;
+	steps->wait_ns = wait_ns;
 }
 
-enum tscope_status tsi_rank_steps_init(struct rank_steps *steps, const struct step_series *ranks,
-				       size_t rank_count, struct tscope_error *err)
+void tsi_rank_steps_fill(struct rank_steps *steps, const struct step_series *ranks,
+			 size_t rank_count, struct arena *arena)
 {
 	struct step_alignment alignment;
-	enum tscope_status status = tsi_align(&alignment, ranks, rank_count, err);
+	size_t step_bytes = rank_count * sizeof(int64_t);
 
-	*steps = (struct rank_steps){ .step_count = alignment.count, .rank_count = rank_count };
-	if (status == TSCOPE_OK)
-		status = make_tables(steps, err);
-	if (status == TSCOPE_OK) {
+	*steps = (struct rank_steps){ .rank_count = rank_count };
+	if (tsi_align(&alignment, ranks, rank_count, NULL) != TSCOPE_OK)
+		arena->has_failed = true;
+	steps->time_ns = tsi_arena_new(arena, alignment.count, step_bytes);
+	steps->compute_ns = tsi_arena_new(arena, alignment.count, step_bytes);
+	steps->comm_ns = tsi_arena_new(arena, alignment.count, step_bytes);
+	int64_t *wait_ns = tsi_arena_new(arena, alignment.count, step_bytes);
+	if (wait_ns) {
+		steps->step_count = alignment.count;
 		fill_tables(steps, &alignment, ranks);
-		status = fill_waits(steps, &alignment, ranks, err);
+		fill_waits(steps, &alignment, ranks, wait_ns);
 	}
 	tsi_alignment_deinit(&alignment);
-	return status;
-}
-
-void tsi_rank_steps_deinit(struct rank_steps *steps)
-{
-	free(steps->time_ns);
-	free(steps->compute_ns);
-	free(steps->comm_ns);
-	free(steps->wait_ns);
-	*steps = (struct rank_steps){ 0 };
 }
 
 int64_t tsi_round_ns(double ns)

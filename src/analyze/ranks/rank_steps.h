@@ -3,6 +3,7 @@
 #define TSCOPE_ANALYZE_RANKS_RANK_STEPS_H
 
 #include "analyze/facts.h"
+#include "base/arena.h"
 #include "run/steps.h"
 
 /*
@@ -21,11 +22,9 @@ struct rank_steps {
 	int64_t *wait_ns;
 };
 
-/* Of the counted steps; step_count may be 0. On failure it may be deinited. */
-TSI_MUST_CHECK
-enum tscope_status tsi_rank_steps_init(struct rank_steps *steps, const struct step_series *ranks,
-				       size_t rank_count, struct tscope_error *err);
-void tsi_rank_steps_deinit(struct rank_steps *steps); /* fine on a zeroed struct */
+/* Of the counted steps; step_count may be 0, and is without memory. */
+void tsi_rank_steps_fill(struct rank_steps *steps, const struct step_series *ranks,
+			 size_t rank_count, struct arena *arena);
 
 /* pytscope's COMPUTE_PHASES: forward, backward, optimizer and compute. */
 int64_t tsi_step_compute_ns(const struct step_record *record);

@@ -2,6 +2,8 @@
 /* When a replay must not be believed. */
 #include "analyze/ranks/replay_doubt.h"
 
+#include "analyze/ranks/rank_steps.h"
+
 #include <math.h>
 
 static const double max_error = 0.05, max_end_spread = 0.05;
@@ -52,4 +54,16 @@ const char *tsi_replay_doubt(const struct replay_graph *graph, const struct repl
 		return "members of collectives end far apart, by more than 5 % of the step: what "
 		       "kept them is simulated as if nothing could change it";
 	return NULL;
+}
+
+void tsi_put_replay_doubts(const struct analysis_scope *scope, const struct replay *unchanged,
+			   struct fact_sheet *out)
+{
+	const char *of_times = tsi_ranks_doubt(scope->ranks, scope->rank_count);
+	const char *of_replay = tsi_replay_doubt(scope->replay_graph, unchanged);
+
+	if (of_times)
+		tsi_fact_unreliable(out, of_times);
+	if (of_replay)
+		tsi_fact_unreliable(out, of_replay);
 }

@@ -2,6 +2,7 @@
 #ifndef TSCOPE_ANALYZE_RANKS_REPLAY_DOUBT_H
 #define TSCOPE_ANALYZE_RANKS_REPLAY_DOUBT_H
 
+#include "analyze/facts.h"
 #include "comm/replay.h"
 
 /* How far the unchanged replay is off the measured step: their ratio - 1. */
@@ -16,5 +17,9 @@ double tsi_replay_end_spread(const struct replay_graph *graph, const struct repl
 
 /* Why what is simulated must not be believed, as the unchanged replay shows; or NULL. Static. */
 const char *tsi_replay_doubt(const struct replay_graph *graph, const struct replay *unchanged);
+
+/* Puts that, and what doubts the times of the ranks (tsi_ranks_doubt()), into a sheet. */
+void tsi_put_replay_doubts(const struct analysis_scope *scope, const struct replay *unchanged,
+			   struct fact_sheet *out);
 
 #endif

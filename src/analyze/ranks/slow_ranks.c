@@ -38,7 +38,7 @@
 
 #include "analyze/shared/robust.h"
 #include "analyze/shared/tail.h"
-#include "base/array.h"
+#include "comm/latch.h"
 
 /* A run of equal ranks lists one with at most this chance, however many ranks there are. */
 static const double max_p_value = 0.001;
@@ -62,6 +62,7 @@ struct placed {
 };
 
 struct judge {
+	struct arena *arena;
 	const int64_t *compute_ns;
 	size_t step_count, rank_count;
 	size_t judged_count; /* steps to judge by */
@@ -72,30 +73,6 @@ struct judge {
 	double *numbers;     /* room for a median over steps or ranks */
 	struct placed *placed; /* room for the ranks */
 };
-
-static void judge_deinit(struct judge *judge)
-{
-	free(judge->centres);
-	free(judge->levels);
-	free(judge->lifts);
-	free(judge->halves);
-	free(judge->numbers);
-	free(judge->placed);
-}
-
-static enum tscope_status judge_init(struct judge *judge, struct tscope_error *err)
-{
-	size_t steps = judge->step_count, ranks = judge->rank_count;
-
-	if (tsi_array_new(&judge->centres, steps, sizeof(*judge->centres), err) != TSCOPE_OK ||
-	    tsi_array_new(&judge->levels, ranks, sizeof(*judge->levels), err) != TSCOPE_OK ||
-	    tsi_array_new(&judge->lifts, ranks, sizeof(*judge->lifts), err) != TSCOPE_OK ||
-	    tsi_array_new(&judge->halves, ranks, sizeof(*judge->halves), err) != TSCOPE_OK ||
-	    tsi_array_new(&judge->numbers, steps > ranks ? steps : ranks, sizeof(*judge->numbers),
-			  err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_array_new(&judge->placed, ranks, sizeof(*judge->placed), err);
-}
 
 static double compute_of(const struct judge *judge, size_t step, size_t rank)
 {
@@ -291,14 +268,13 @@ static double normal_tail(const struct judge *judge, const struct rank_verdict *
  * Raises the p-values to what the ranks' positions say if this share of the steps is independent;
  * or to those of excess where these are smaller and deviation is not 0.
  */
-static enum tscope_status raise_p_values(const struct judge *judge, struct rank_verdict *verdicts,
-					 double share, double deviation, struct tscope_error *err)
+static void raise_p_values(const struct judge *judge, struct rank_verdict *verdicts, double share,
+			   double deviation)
 {
 	size_t step_count = (size_t)((double)judge->judged_count * share);
-	struct arena scratch = { 0 };
 	struct position_sums sums;
 
-	tsi_position_sums_init(&sums, step_count, judge->rank_count, &scratch);
+	tsi_position_sums_init(&sums, step_count, judge->rank_count, judge->arena);
 	for (size_t rank = 0; rank < judge->rank_count; rank++) {
 		double mean = (double)judge->halves[rank] / 2 / (double)judge->judged_count;
 		double sum = mean * (double)step_count + rounding;
@@ -309,45 +285,56 @@ static enum tscope_status raise_p_values(const struct judge *judge, struct rank_
 		tail = fmin(tail * (double)judge->rank_count, 1);
 		verdicts[rank].p_value = fmax(verdicts[rank].p_value, tail);
 	}
-	enum tscope_status status = tsi_arena_status(&scratch, err);
-	tsi_arena_deinit(&scratch);
-	return status;
 }
 
-static enum tscope_status find_p_values(struct judge *judge, struct rank_verdict *verdicts,
-					struct tscope_error *err)
+static void find_p_values(struct judge *judge, struct rank_verdict *verdicts)
 {
 	struct noise noise = find_noise(judge);
 	double correlation = correlation_of(&noise, judge);
 
 	for (size_t rank = 0; rank < judge->rank_count; rank++)
 		verdicts[rank].p_value = judge->lifts[rank] > 0 ? 1 : 0;
-	enum tscope_status status = raise_p_values(judge, verdicts, 1, 0, err);
-	if (status == TSCOPE_OK && correlation > 0)
-		status = raise_p_values(judge, verdicts, (1 - correlation) / (1 + correlation),
-					deviation_of_levels(&noise, judge, correlation), err);
-	return status;
+	raise_p_values(judge, verdicts, 1, 0);
+	if (correlation > 0)
+		raise_p_values(judge, verdicts, (1 - correlation) / (1 + correlation),
+			       deviation_of_levels(&noise, judge, correlation));
 }
 
-enum tscope_status tsi_judge_ranks(struct rank_verdict *verdicts, const int64_t *compute_ns,
-				   size_t step_count, size_t rank_count, struct tscope_error *err)
+static void judge_all(struct judge *judge, struct rank_verdict *verdicts)
 {
-	struct judge judge = { .compute_ns = compute_ns,
-			       .step_count = step_count,
-			       .rank_count = rank_count };
-	enum tscope_status status = judge_init(&judge, err);
+	size_t steps = judge->step_count, ranks = judge->rank_count;
+	size_t most = steps > ranks ? steps : ranks;
 
-	if (status == TSCOPE_OK) {
-		find_centres(&judge);
-		find_levels(&judge);
-		measure_excess(&judge, verdicts);
-		for (size_t step = 0; step < step_count; step++)
-			if (judge.centres[step] > 0)
-				add_positions(&judge, step);
-		status = find_p_values(&judge, verdicts, err);
-	}
-	judge_deinit(&judge);
-	return status;
+	judge->centres = tsi_arena_new(judge->arena, steps, sizeof(*judge->centres));
+	judge->levels = tsi_arena_new(judge->arena, ranks, sizeof(*judge->levels));
+	judge->lifts = tsi_arena_new(judge->arena, ranks, sizeof(*judge->lifts));
+	judge->halves = tsi_arena_new(judge->arena, ranks, sizeof(*judge->halves));
+	judge->numbers = tsi_arena_new(judge->arena, most, sizeof(*judge->numbers));
+	judge->placed = tsi_arena_new(judge->arena, ranks, sizeof(*judge->placed));
+	if (!judge->placed)
+		return;
+	find_centres(judge);
+	find_levels(judge);
+	measure_excess(judge, verdicts);
+	for (size_t step = 0; step < steps; step++)
+		if (judge->centres[step] > 0)
+			add_positions(judge, step);
+	find_p_values(judge, verdicts);
+}
+
+void tsi_judge_ranks(struct rank_verdict *verdicts, const int64_t *compute_ns, size_t step_count,
+		     size_t rank_count, struct arena *arena)
+{
+	struct arena scratch = { 0 };
+	struct judge judge = {
+		.arena = &scratch,
+		.compute_ns = compute_ns,
+		.step_count = step_count,
+		.rank_count = rank_count,
+	};
+
+	judge_all(&judge, verdicts);
+	tsi_latch_deinit(arena, &scratch);
 }
 
 bool tsi_is_slow_rank(const struct rank_verdict *verdict, double min_excess_ratio)

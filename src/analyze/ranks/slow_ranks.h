@@ -2,12 +2,11 @@
 #ifndef TSCOPE_ANALYZE_RANKS_SLOW_RANKS_H
 #define TSCOPE_ANALYZE_RANKS_SLOW_RANKS_H
 
-#include "base/attributes.h"
+#include "base/arena.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <tscope/error.h>
 
 /*
  * Which ranks are persistently slower than the others: any number of them up to
@@ -23,9 +22,8 @@ struct rank_verdict {
 };
 
 /* compute_ns[step * rank_count + rank]; verdicts has room for rank_count (≥ 2). */
-TSI_MUST_CHECK
-enum tscope_status tsi_judge_ranks(struct rank_verdict *verdicts, const int64_t *compute_ns,
-				   size_t step_count, size_t rank_count, struct tscope_error *err);
+void tsi_judge_ranks(struct rank_verdict *verdicts, const int64_t *compute_ns, size_t step_count,
+		     size_t rank_count, struct arena *arena);
 
 /* Is it persistent beyond chance, and an excess of at least min_excess_ratio? */
 bool tsi_is_slow_rank(const struct rank_verdict *verdict, double min_excess_ratio);

@@ -72,9 +72,10 @@ static bool is_other(const struct late_ranks *late, size_t rank, size_t other)
 }
 
 /* line: LINES is all of them. */
-static struct straggler_line compare_line(const struct late_ranks *late, size_t rank, size_t line,
-					  double *numbers)
+static struct straggler_line compare_line(const struct straggler_search *search, size_t rank,
+					  size_t line)
 {
+	const struct late_ranks *late = search->late;
 	const struct local_time *local = &late->local;
 	struct straggler_line found = { 0 };
 	size_t count = 0;
@@ -85,23 +86,10 @@ static struct straggler_line compare_line(const struct late_ranks *late, size_t 
 		if (i == rank)
 			found.rank_ns = ns;
 		else if (is_other(late, rank, i))
-			numbers[count++] = (double)ns;
+			search->numbers[count++] = (double)ns;
 	}
-	found.others_ns = tsi_round_ns(tsi_median(numbers, count));
+	found.others_ns = tsi_round_ns(tsi_median(search->numbers, count));
 	return found;
-}
-
-static void compare_lines(struct straggler *straggler, const struct late_ranks *late, size_t rank,
-			  double *numbers)
-{
-	straggler->total = compare_line(late, rank, LINES, numbers);
-	straggler->worst_line = TSCOPE_BUDGET_COMPUTE;
-	for (size_t line = 0; line < LINES; line++) {
-		straggler->lines[line] = compare_line(late, rank, line, numbers);
-		if (tsi_straggler_excess(&straggler->lines[line]) >
-		    tsi_straggler_excess(&straggler->lines[straggler->worst_line]))
-			straggler->worst_line = (enum tscope_budget_line)line;
-	}
 }
 
 /* ---- kernels ---- */
@@ -143,82 +131,71 @@ static enum straggler_cause cause_of_kernels(const struct kernel_changes *change
 		       : STRAGGLER_SLOW_KERNELS;
 }
 
-static enum tscope_status describe_work(struct straggler *straggler,
-					const struct analysis_scope *scope,
-					const struct kernel_changes *changes, const char *what,
-					struct tscope_error *err)
+static const char *describe_kernels(const struct straggler_search *search,
+				    enum straggler_cause cause,
+				    const struct kernel_changes *changes, const char *what)
 {
+	if (cause == STRAGGLER_SLOW_CLOCK)
+		return tsi_sheet_print(search->out,
+				       "%s %.1f %% longer throughout, as with lower clocks", what,
+				       100 * changes->longer_ratio);
+	if (cause != STRAGGLER_MORE_WORK)
+		return tsi_sheet_print(
+			search->out, "some %s last longer: most %.80s, by %.1f %%, %.2f ms a step",
+			what, changes->longest.data, 100 * changes->longest_ratio,
+			changes->longest_ns / 1e6);
 	if (changes->calls > 1.005 * changes->usual_calls)
-		return tsi_make_text(scope, &straggler->detail, err,
-				     "%.4g %s a step where others run %.4g", changes->calls, what,
-				     changes->usual_calls);
-	return tsi_make_text(scope, &straggler->detail, err,
-			     "as many %s as on the others, but larger ones: %.2f ms a step more",
-			     what, changes->work_ns / 1e6);
-}
-
-static enum tscope_status describe_kernels(struct straggler *straggler,
-					   const struct analysis_scope *scope,
-					   const struct kernel_changes *changes, const char *what,
-					   struct tscope_error *err)
-{
-	if (straggler->cause == STRAGGLER_MORE_WORK)
-		return describe_work(straggler, scope, changes, what, err);
-	if (straggler->cause == STRAGGLER_SLOW_CLOCK)
-		return tsi_make_text(scope, &straggler->detail, err,
-				     "%s %.1f %% longer throughout, as with lower clocks", what,
-				     100 * changes->longer_ratio);
-	return tsi_make_text(scope, &straggler->detail, err,
-			     "some %s last longer: most %.80s, by %.1f %%, %.2f ms a step", what,
-			     changes->longest.data, 100 * changes->longest_ratio,
-			     changes->longest_ns / 1e6);
+		return tsi_sheet_print(search->out, "%.4g %s a step where others run %.4g",
+				       changes->calls, what, changes->usual_calls);
+	return tsi_sheet_print(search->out,
+			       "as many %s as on the others, but larger ones: %.2f ms a step more",
+			       what, changes->work_ns / 1e6);
 }
 
 /* ---- both ---- */
 
-static enum tscope_status describe_line(struct straggler *straggler,
-					const struct analysis_scope *scope,
-					struct tscope_error *err)
-{
-	enum tscope_budget_line line = straggler->worst_line;
-	int64_t excess_ns = tsi_straggler_excess(&straggler->lines[line]);
-
-	return tsi_make_text(scope, &straggler->detail, err, "%.2f ms a step more %s",
-			     (double)excess_ns / 1e6, lines[line].words);
-}
-
-static enum tscope_status explain_compute(struct straggler *straggler,
-					  const struct analysis_scope *scope,
-					  const struct late_ranks *late, size_t rank,
-					  struct tscope_error *err)
+/* False where its kernels do not say. */
+static bool explain_compute(struct straggler *straggler, const struct straggler_search *search,
+			    size_t rank)
 {
 	const struct straggler_line *line = &straggler->lines[TSCOPE_BUDGET_COMPUTE];
-	const struct rank_log *log = &scope->world->logs[rank];
-	const struct rank_log *usual = find_usual(scope, late, rank, line->others_ns);
+	const struct rank_log *log = &search->scope->world->logs[rank];
+	const struct rank_log *usual =
+		find_usual(search->scope, search->late, rank, line->others_ns);
 	struct kernel_changes changes;
 
-	if (usual) {
-		tsi_kernel_changes(&changes, log, usual);
-		straggler->cause = cause_of_kernels(&changes);
-	}
-	if (straggler->cause != STRAGGLER_UNKNOWN)
-		return describe_kernels(straggler, scope, &changes,
-					log->is_host ? "operators" : "kernels", err);
-	return describe_line(straggler, scope, err);
+	if (!usual)
+		return false;
+	tsi_kernel_changes(&changes, log, usual);
+	straggler->cause = cause_of_kernels(&changes);
+	if (straggler->cause == STRAGGLER_UNKNOWN)
+		return false;
+	straggler->detail = describe_kernels(search, straggler->cause, &changes,
+					     log->is_host ? "operators" : "kernels");
+	return true;
 }
 
-enum tscope_status tsi_find_straggler(struct straggler *straggler,
-				      const struct analysis_scope *scope,
-				      const struct late_ranks *late, size_t rank, double *numbers,
-				      struct tscope_error *err)
+struct straggler tsi_find_straggler(const struct straggler_search *search, size_t rank)
 {
-	*straggler = (struct straggler){ .cause = STRAGGLER_UNKNOWN };
-	compare_lines(straggler, late, rank, numbers);
+	struct straggler straggler = {
+		.cause = STRAGGLER_UNKNOWN,
+		.total = compare_line(search, rank, LINES),
+		.worst_line = TSCOPE_BUDGET_COMPUTE,
+	};
 
-	if (tsi_straggler_excess(&straggler->lines[straggler->worst_line]) <= 0)
-		return TSCOPE_OK;
-	if (straggler->worst_line == TSCOPE_BUDGET_COMPUTE)
-		return explain_compute(straggler, scope, late, rank, err);
-	straggler->cause = lines[straggler->worst_line].cause;
-	return describe_line(straggler, scope, err);
+	for (size_t line = 0; line < LINES; line++) {
+		straggler.lines[line] = compare_line(search, rank, line);
+		if (tsi_straggler_excess(&straggler.lines[line]) >
+		    tsi_straggler_excess(&straggler.lines[straggler.worst_line]))
+			straggler.worst_line = (enum tscope_budget_line)line;
+	}
+	int64_t excess_ns = tsi_straggler_excess(&straggler.lines[straggler.worst_line]);
+	if (excess_ns <= 0 || (straggler.worst_line == TSCOPE_BUDGET_COMPUTE &&
+			       explain_compute(&straggler, search, rank)))
+		return straggler;
+	straggler.cause = lines[straggler.worst_line].cause;
+	straggler.detail =
+		tsi_sheet_print(search->out, "%.2f ms a step more %s", (double)excess_ns / 1e6,
+				lines[straggler.worst_line].words);
+	return straggler;
 }

@@ -25,16 +25,20 @@ struct straggler {
 	enum straggler_cause cause;
 	struct straggler_line total, lines[TSCOPE_BUDGET_LINE_COUNT];
 	enum tscope_budget_line worst_line; /* the one with most excess */
-	const char
-		*detail; /* with figures; lives as long as the analysis. NULL: it has no excess */
+	/* In words with figures; lives as long as the analysis. NULL: it has no excess. */
+	const char *detail;
 };
 
-/* Why a rank is late. numbers is room for one of each rank. */
-TSI_MUST_CHECK
-enum tscope_status tsi_find_straggler(struct straggler *straggler,
-				      const struct analysis_scope *scope,
-				      const struct late_ranks *late, size_t rank, double *numbers,
-				      struct tscope_error *err);
+/* What late ranks are explained with. */
+struct straggler_search {
+	const struct analysis_scope *scope;
+	const struct late_ranks *late;
+	double *numbers;        /* room for one of each rank */
+	struct fact_sheet *out; /* keeps the texts */
+};
+
+/* Why a rank is late. */
+struct straggler tsi_find_straggler(const struct straggler_search *search, size_t rank);
 
 /* "slow_kernels" …: never NULL. */
 const char *tsi_straggler_cause_name(enum straggler_cause cause);

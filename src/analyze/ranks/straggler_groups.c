@@ -7,10 +7,6 @@
 #include "analyze/ranks/straggler_parts.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-
-#include "base/array.h"
-#include "comm/world.h"
 
 enum { MIN_LATE_RANKS = 2 }; /* fewer have nothing in common */
 static const double nearly_all = 0.8;
@@ -24,27 +20,6 @@ struct grouping {
 	uint32_t *members;                   /* room for the ranks of a group */
 };
 
-static enum tscope_status grouping_init(struct grouping *grouping, struct tscope_error *err)
-{
-	size_t count = grouping->late->rank_count;
-
-	if (tsi_array_new(&grouping->groups, count, sizeof(*grouping->groups), err) != TSCOPE_OK ||
-	    tsi_array_new(&grouping->rank_counts, count, sizeof(*grouping->rank_counts), err) !=
-		    TSCOPE_OK ||
-	    tsi_array_new(&grouping->late_counts, count, sizeof(*grouping->late_counts), err) !=
-		    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_array_new(&grouping->members, count, sizeof(*grouping->members), err);
-}
-
-static void grouping_deinit(struct grouping *grouping)
-{
-	free(grouping->groups);
-	free(grouping->rank_counts);
-	free(grouping->late_counts);
-	free(grouping->members);
-}
-
 /* ---- kinds ---- */
 
 static bool is_same_node(const struct world *world, size_t a, size_t b)
@@ -52,15 +27,13 @@ static bool is_same_node(const struct world *world, size_t a, size_t b)
 	return world->nodes[a] != NO_ROW && world->nodes[a] == world->nodes[b];
 }
 
-static enum tscope_status name_node(const struct analysis_scope *scope, size_t rank,
-				    const char **name, struct tscope_error *err)
+static const char *name_node(const struct world *world, size_t rank, struct fact_sheet *out)
 {
-	const struct rank_log *log = &scope->world->logs[rank];
+	const struct rank_log *log = &world->logs[rank];
 
 	if (log->host_name != 0)
-		return tsi_keep_text(scope, tsi_intern_text(&log->names, log->host_name), name,
-				     err);
-	return tsi_make_text(scope, name, err, "%" PRIu32, scope->world->nodes[rank]);
+		return tsi_sheet_copy(out, tsi_intern_text(&log->names, log->host_name));
+	return tsi_sheet_print(out, "%" PRIu32, world->nodes[rank]);
 }
 
 static struct str device_of(const struct world *world, size_t rank)
@@ -74,17 +47,15 @@ static bool is_same_device(const struct world *world, size_t a, size_t b)
 	       tsi_str_equal(device_of(world, a), device_of(world, b));
 }
 
-static enum tscope_status name_device(const struct analysis_scope *scope, size_t rank,
-				      const char **name, struct tscope_error *err)
+static const char *name_device(const struct world *world, size_t rank, struct fact_sheet *out)
 {
-	return tsi_keep_text(scope, device_of(scope->world, rank), name, err);
+	return tsi_sheet_copy(out, device_of(world, rank));
 }
 
 static const struct kind {
 	const char *name;
 	bool (*is_same)(const struct world *world, size_t a, size_t b); /* false: not known */
-	enum tscope_status (*make_name)(const struct analysis_scope *scope, size_t rank,
-					const char **name, struct tscope_error *err);
+	const char *(*name_of)(const struct world *world, size_t rank, struct fact_sheet *out);
 } kinds[] = {
 	{ "node", is_same_node, name_node },
 	{ "device", is_same_device, name_device },
@@ -133,51 +104,44 @@ static bool is_common(const struct grouping *grouping)
 	return in_late_groups > 0 && (double)in_late_groups >= nearly_all * (double)late_count;
 }
 
-static enum tscope_status put_group(const struct grouping *grouping, uint32_t group,
-				    const struct kind *kind, struct fact_sheet *out,
-				    struct tscope_error *err)
+static void put_group(const struct grouping *grouping, uint32_t group, const struct kind *kind,
+		      struct fact_sheet *out)
 {
+	const struct world *world = grouping->scope->world;
 	struct process_group ranks = { .ranks = grouping->members };
-	const char *name, *ranks_text;
-	struct tscope_value *cells;
+	struct tscope_value *cells = tsi_table_row(out, TABLE_GROUPS);
 
 	for (uint32_t i = 0; i < grouping->late->rank_count; i++)
 		if (grouping->groups[i] == group)
 			grouping->members[ranks.rank_count++] = i;
-	if (kind->make_name(grouping->scope, group, &name, err) != TSCOPE_OK ||
-	    tsi_make_group_ranks(grouping->scope, &ranks, &ranks_text, err) != TSCOPE_OK ||
-	    tsi_table_add(out, TABLE_GROUPS, &cells, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
 	cells[GROUPS_KIND] = tsi_text(kind->name);
-	cells[GROUPS_NAME] = tsi_text(name);
-	cells[GROUPS_RANKS] = tsi_text(ranks_text);
+	cells[GROUPS_NAME] = tsi_text(kind->name_of(world, group, out));
+	cells[GROUPS_RANKS] = tsi_text(tsi_make_group_ranks(out, world, &ranks));
 	cells[GROUPS_LATE_COUNT] = tsi_int(grouping->late_counts[group]);
 	cells[GROUPS_RANK_COUNT] = tsi_int(grouping->rank_counts[group]);
-	return TSCOPE_OK;
 }
 
-static enum tscope_status put_kind(struct grouping *grouping, const struct kind *kind,
-				   struct fact_sheet *out, struct tscope_error *err)
+static void put_kind(struct grouping *grouping, const struct kind *kind, struct fact_sheet *out)
 {
 	find_groups(grouping, kind);
 	if (!is_common(grouping))
-		return TSCOPE_OK;
+		return;
 	for (uint32_t i = 0; i < grouping->late->rank_count; i++)
-		if (grouping->groups[i] == i && is_late_group(grouping, i) &&
-		    put_group(grouping, i, kind, out, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-	return TSCOPE_OK;
+		if (grouping->groups[i] == i && is_late_group(grouping, i))
+			put_group(grouping, i, kind, out);
 }
 
-enum tscope_status tsi_stragglers_put_groups(const struct late_ranks *late,
-					     const struct analysis_scope *scope,
-					     struct fact_sheet *out, struct tscope_error *err)
+void tsi_stragglers_put_groups(const struct late_ranks *late, const struct analysis_scope *scope,
+			       struct fact_sheet *out)
 {
 	struct grouping grouping = { .scope = scope, .late = late };
-	enum tscope_status status = grouping_init(&grouping, err);
+	struct arena *scratch = tsi_sheet_scratch(out);
+	size_t count = late->rank_count;
 
-	for (size_t i = 0; status == TSCOPE_OK && i < TSI_COUNT_OF(kinds); i++)
-		status = put_kind(&grouping, &kinds[i], out, err);
-	grouping_deinit(&grouping);
-	return status;
+	grouping.groups = tsi_arena_new(scratch, count, sizeof(*grouping.groups));
+	grouping.rank_counts = tsi_arena_new(scratch, count, sizeof(*grouping.rank_counts));
+	grouping.late_counts = tsi_arena_new(scratch, count, sizeof(*grouping.late_counts));
+	grouping.members = tsi_arena_new(scratch, count, sizeof(*grouping.members));
+	for (size_t i = 0; grouping.members && i < TSI_COUNT_OF(kinds); i++)
+		put_kind(&grouping, &kinds[i], out);
 }

@@ -8,9 +8,6 @@
 #include "analyze/shared/robust.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-#include "base/array.h"
 
 enum { MAX_RANK_BLOCKS = 32, MAX_STEP_BLOCKS = 64 };
 
@@ -110,56 +107,43 @@ static struct tscope_value most_lateness(const struct heat *heat, struct stretch
 	return most;
 }
 
-static enum tscope_status put_block(const struct heat *heat, struct stretch ranks,
-				    struct stretch steps, struct fact_sheet *out,
-				    struct tscope_error *err)
+static void put_block(const struct heat *heat, struct stretch ranks, struct stretch steps,
+		      struct fact_sheet *out)
 {
 	const int64_t *numbers = heat->late->local.numbers;
-	struct tscope_value *cells;
 
-	if (tsi_table_add(out, TABLE_HEAT, &cells, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	struct tscope_value *cells = tsi_table_row(out, TABLE_HEAT);
 	cells[HEAT_FIRST_RANK] = tsi_rank_number(heat->ranks, ranks.first);
 	cells[HEAT_LAST_RANK] = tsi_rank_number(heat->ranks, ranks.end - 1);
 	cells[HEAT_FIRST_STEP] = tsi_int(numbers[steps.first]);
 	cells[HEAT_LAST_STEP] = tsi_int(numbers[steps.end - 1]);
 	cells[HEAT_LATENESS_RATIO] = most_lateness(heat, ranks, steps);
-	return TSCOPE_OK;
 }
 
-static enum tscope_status put_blocks(const struct heat *heat, struct fact_sheet *out,
-				     struct tscope_error *err)
+static void put_blocks(const struct heat *heat, struct fact_sheet *out)
 {
 	size_t rank_count = heat->late->rank_count, step_count = heat->late->local.step_count;
 
 	for (size_t i = 0; i < rank_count && i < MAX_RANK_BLOCKS; i++)
 		for (size_t k = 0; k < step_count && k < MAX_STEP_BLOCKS; k++)
-			if (put_block(heat, stretch_of(i, rank_count, MAX_RANK_BLOCKS),
-				      stretch_of(k, step_count, MAX_STEP_BLOCKS), out,
-				      err) != TSCOPE_OK)
-				return TSCOPE_E_NOMEM;
-	return TSCOPE_OK;
+			put_block(heat, stretch_of(i, rank_count, MAX_RANK_BLOCKS),
+				  stretch_of(k, step_count, MAX_STEP_BLOCKS), out);
 }
 
-enum tscope_status tsi_stragglers_put_heat(const struct late_ranks *late,
-					   const struct analysis_scope *scope,
-					   struct fact_sheet *out, struct tscope_error *err)
+void tsi_stragglers_put_heat(const struct late_ranks *late, const struct analysis_scope *scope,
+			     struct fact_sheet *out)
 {
 	size_t rank_count = late->rank_count, step_count = late->local.step_count;
+	size_t most = rank_count > step_count ? rank_count : step_count;
 	struct heat heat = { .late = late, .ranks = scope->ranks };
-	enum tscope_status status = tsi_array_new(
-		&heat.usual_ns, step_count, late->roles.role_count * sizeof(*heat.usual_ns), err);
+	struct arena *scratch = tsi_sheet_scratch(out);
 
-	if (status == TSCOPE_OK)
-		status = tsi_array_new(&heat.numbers,
-				       rank_count > step_count ? rank_count : step_count,
-				       sizeof(*heat.numbers), err);
-	if (status == TSCOPE_OK) {
-		find_usual(&heat);
-		put_skew(&heat, out);
-		status = put_blocks(&heat, out, err);
-	}
-	free(heat.usual_ns);
-	free(heat.numbers);
-	return status;
+	heat.usual_ns =
+		tsi_arena_new(scratch, step_count, late->roles.role_count * sizeof(*heat.usual_ns));
+	heat.numbers = tsi_arena_new(scratch, most, sizeof(*heat.numbers));
+	if (!heat.numbers)
+		return;
+	find_usual(&heat);
+	put_skew(&heat, out);
+	put_blocks(&heat, out);
 }

@@ -62,15 +62,11 @@ enum heat_column {
 };
 
 /* straggler_groups.c: nodes and device models whose ranks are late while others are not */
-TSI_MUST_CHECK
-enum tscope_status tsi_stragglers_put_groups(const struct late_ranks *late,
-					     const struct analysis_scope *scope,
-					     struct fact_sheet *out, struct tscope_error *err);
+void tsi_stragglers_put_groups(const struct late_ranks *late, const struct analysis_scope *scope,
+			       struct fact_sheet *out);
 
 /* straggler_heat.c: how late which ranks were in which steps */
-TSI_MUST_CHECK
-enum tscope_status tsi_stragglers_put_heat(const struct late_ranks *late,
-					   const struct analysis_scope *scope,
-					   struct fact_sheet *out, struct tscope_error *err);
+void tsi_stragglers_put_heat(const struct late_ranks *late, const struct analysis_scope *scope,
+			     struct fact_sheet *out);
 
 #endif

@@ -3,10 +3,7 @@
 #include "analyze/ranks/transfer_list.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/array.h"
 #include "base/sum.h"
 
 /* Is the shortest duration of its members that of the transfer? */
@@ -33,20 +30,18 @@ static void sum_members(struct transfer *transfer, const struct world *world,
 	}
 }
 
-static enum tscope_status name_transfer(struct transfer_list *list, struct transfer *transfer,
-					const struct world *world, const struct match *match,
-					struct tscope_error *err)
+static void name_transfer(struct transfer_list *list, struct transfer *transfer,
+			  const struct world *world, struct arena *arena)
 {
+	const struct match *match = &world->matches[transfer->match];
 	const struct match_member *first = &world->members[match->first_member];
-	const struct rank_op *op = op_of(world, first);
+	const struct intern *names = &world->logs[first->rank].names;
 	const char *group_name = world->groups[match->group].name;
-	struct str name = { group_name ? group_name : "", group_name ? strlen(group_name) : 0 };
 
-	if (tsi_intern_add(list->names, name, &transfer->group_name, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_intern_add(list->names,
-			      tsi_intern_text(&world->logs[first->rank].names, op->dtype),
-			      &transfer->dtype, err);
+	transfer->group_name =
+		tsi_latch_text(arena, &list->names, tsi_str_of(group_name ? group_name : ""));
+	transfer->dtype = tsi_latch_text(arena, &list->names,
+					 tsi_intern_text(names, op_of(world, first)->dtype));
 }
 
 /* Backends of the host do not say the size of the group, which is known by now. */
@@ -60,8 +55,8 @@ static double bus_bytes_of(const struct match *match, int64_t group_size)
 	return (double)match->bytes * tsi_collective_bus_factor(&collective);
 }
 
-static enum tscope_status add_transfer(struct transfer_list *list, const struct world *world,
-				       uint32_t index, struct tscope_error *err)
+static void add_transfer(struct transfer_list *list, const struct world *world, uint32_t index,
+			 struct arena *arena)
 {
 	const struct match *match = &world->matches[index];
 	const struct process_group *group = &world->groups[match->group];
@@ -81,26 +76,16 @@ static enum tscope_status add_transfer(struct transfer_list *list, const struct 
 		.is_synchronising = match->is_synchronising,
 	};
 	sum_members(transfer, world, match);
-	return name_transfer(list, transfer, world, match, err);
+	name_transfer(list, transfer, world, arena);
 }
 
-enum tscope_status tsi_transfer_list_fill(struct transfer_list *list, const struct world *world,
-					  struct intern *names, struct tscope_error *err)
+void tsi_transfer_list_fill(struct transfer_list *list, const struct world *world,
+			    struct arena *arena)
 {
-	enum tscope_status status =
-		tsi_array_new(&list->items, world->match_count, sizeof(*list->items), err);
-
-	list->names = names;
-	for (size_t i = 0; status == TSCOPE_OK && i < world->match_count; i++)
+	list->items = tsi_arena_new(arena, world->match_count, sizeof(*list->items));
+	for (size_t i = 0; list->items && i < world->match_count; i++)
 		if (is_timed(&world->matches[i]))
-			status = add_transfer(list, world, (uint32_t)i, err);
-	return status;
-}
-
-void tsi_transfer_list_deinit(struct transfer_list *list)
-{
-	free(list->items);
-	*list = (struct transfer_list){ 0 };
+			add_transfer(list, world, (uint32_t)i, arena);
 }
 
 static int64_t local_ns(const struct rank_point *point)
@@ -130,32 +115,21 @@ static void find_slacks(int64_t *slack_ns, int64_t *ready_ns, const struct rank_
 	}
 }
 
-enum tscope_status tsi_slacks_find(struct slacks *slacks, const struct world *world,
-				   struct tscope_error *err)
+int64_t **tsi_find_slacks(const struct world *world, struct arena *arena)
 {
-	enum tscope_status status =
-		tsi_array_new(&slacks->ns, world->rank_count, sizeof(*slacks->ns), err);
+	int64_t **slacks_ns = tsi_arena_new(arena, world->rank_count, sizeof(*slacks_ns));
+	size_t most = 0;
 
-	if (status == TSCOPE_OK)
-		slacks->rank_count = world->rank_count;
-	for (size_t rank = 0; status == TSCOPE_OK && rank < world->rank_count; rank++) {
+	for (size_t rank = 0; rank < world->rank_count; rank++)
+		if (world->logs[rank].op_count > most)
+			most = world->logs[rank].op_count;
+	int64_t *ready_ns = tsi_arena_new(arena, most, sizeof(*ready_ns));
+	for (size_t rank = 0; ready_ns && rank < world->rank_count; rank++) {
 		const struct rank_log *log = &world->logs[rank];
-		int64_t *ready_ns = NULL;
 
-		status = tsi_array_new(&slacks->ns[rank], log->op_count, sizeof(int64_t), err);
-		if (status == TSCOPE_OK)
-			status = tsi_array_new(&ready_ns, log->op_count, sizeof(*ready_ns), err);
-		if (status == TSCOPE_OK)
-			find_slacks(slacks->ns[rank], ready_ns, log);
-		free(ready_ns);
+		slacks_ns[rank] = tsi_arena_new(arena, log->op_count, sizeof(**slacks_ns));
+		if (slacks_ns[rank])
+			find_slacks(slacks_ns[rank], ready_ns, log);
 	}
-	return status;
-}
-
-void tsi_slacks_deinit(struct slacks *slacks)
-{
-	for (size_t i = 0; i < slacks->rank_count; i++)
-		free(slacks->ns[i]);
-	free(slacks->ns);
-	*slacks = (struct slacks){ 0 };
+	return arena->has_failed ? NULL : slacks_ns;
 }

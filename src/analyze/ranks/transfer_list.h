@@ -29,27 +29,17 @@ struct transfer {
 struct transfer_list {
 	struct transfer *items; /* in the order of world.matches */
 	size_t count;
-	struct intern *names; /* borrowed */
+	struct intern names; /* deinit it as any intern */
 };
 
-/* Names go into the set, which outlives the list. */
-TSI_MUST_CHECK
-enum tscope_status tsi_transfer_list_fill(struct transfer_list *list, const struct world *world,
-					  struct intern *names, struct tscope_error *err);
-void tsi_transfer_list_deinit(struct transfer_list *list); /* fine on a zeroed struct */
+/* The list is zeroed at first. */
+void tsi_transfer_list_fill(struct transfer_list *list, const struct world *world,
+			    struct arena *arena);
 
 /*
  * How long each op could have taken without delaying its rank: local time from when it was ready
- * to when something waited for it. [rank][op], -1 where nothing did.
+ * to when something waited for it. [rank][op], -1 where nothing did; NULL without memory.
  */
-struct slacks {
-	int64_t **ns;
-	size_t rank_count;
-};
-
-TSI_MUST_CHECK
-enum tscope_status tsi_slacks_find(struct slacks *slacks, const struct world *world,
-				   struct tscope_error *err);
-void tsi_slacks_deinit(struct slacks *slacks); /* fine on a zeroed struct */
+int64_t **tsi_find_slacks(const struct world *world, struct arena *arena);
 
 #endif

@@ -5,27 +5,18 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/array.h"
 #include "base/sum.h"
 
-enum tscope_status tsi_transfer_rows_init(struct transfer_rows *rows,
-					  const struct transfer_list *list,
-					  struct tscope_error *err)
+void tsi_transfer_rows_init(struct transfer_rows *rows, const struct transfer_list *list,
+			    struct arena *arena)
 {
-	if (tsi_array_new(&rows->order, list->count, sizeof(*rows->order), err) != TSCOPE_OK ||
-	    tsi_array_new(&rows->items, list->count, sizeof(*rows->items), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	rows->order = tsi_arena_new(arena, list->count, sizeof(*rows->order));
+	rows->items = tsi_arena_new(arena, list->count, sizeof(*rows->items));
+	if (!rows->items)
+		return;
+	rows->transfer_count = list->count;
 	for (size_t i = 0; i < list->count; i++)
 		rows->order[i] = &list->items[i];
-	rows->transfer_count = list->count;
-	return TSCOPE_OK;
-}
-
-void tsi_transfer_rows_deinit(struct transfer_rows *rows)
-{
-	free(rows->order);
-	free(rows->items);
-	*rows = (struct transfer_rows){ 0 };
 }
 
 #define COMPARE(field)                                                                             \

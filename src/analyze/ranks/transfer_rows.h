@@ -17,12 +17,9 @@ struct transfer_rows {
 	size_t count;
 };
 
-/* list must outlive the rows, of which there are none yet. */
-TSI_MUST_CHECK
-enum tscope_status tsi_transfer_rows_init(struct transfer_rows *rows,
-					  const struct transfer_list *list,
-					  struct tscope_error *err);
-void tsi_transfer_rows_deinit(struct transfer_rows *rows); /* fine on a zeroed struct */
+/* Makes room for rows, of which there are none yet; list must outlive them. */
+void tsi_transfer_rows_init(struct transfer_rows *rows, const struct transfer_list *list,
+			    struct arena *arena);
 
 /* One row for each kind, name of a group, number of ranks and span. */
 void tsi_transfer_rows_by_kind(struct transfer_rows *rows);
