@@ -2,6 +2,7 @@
 #ifndef TSCOPE_DECODE_RECORDS_MEMRAY_H
 #define TSCOPE_DECODE_RECORDS_MEMRAY_H
 
+#include "base/arena.h"
 #include "base/intern.h"
 #include "input/input.h"
 
@@ -71,6 +72,7 @@ struct memray_thread {
 struct memray_capture {
 	struct memray_header header;
 	struct intern names;
+	struct arena memory;       /* of the next three */
 	struct memray_node *nodes; /* [0] is the empty stack */
 	size_t node_count, node_capacity;
 	struct memray_frame *frames;
@@ -100,7 +102,10 @@ struct memray_resident {
 	uint64_t rss_bytes;
 };
 
-/* Takes what is read, in the order of the file. Any failure ends the reading and is passed on. */
+/*
+ * Takes what is read, in the order of the file. Any failure, which fills err, ends the reading and
+ * is passed on.
+ */
 struct memray_sink {
 	enum tscope_status (*allocation)(struct memray_sink *sink,
 					 const struct memray_allocation *allocation,

@@ -58,62 +58,54 @@ bool tsi_is_memray(struct str head)
 	return tsi_str_has_prefix(head, (struct str){ magic, sizeof(magic) });
 }
 
-static enum tscope_status refuse_version(struct memray_reader *r, int32_t version)
+static void refuse_version(struct memray_reader *r, int32_t version)
 {
 	if (version < MEMRAY_FIRST_VERSION)
-		return tsi_fail(r->err, TSCOPE_E_UNSUPPORTED,
-				"a memray capture of format %d, which memray %s writes: too old, "
-				"formats %d to %d are read; capture again with memray 1.1 or later",
-				version, version == MEMRAY_FIRST_VERSION - 1 ? "1.0" : "before 1.0",
-				MEMRAY_FIRST_VERSION, MEMRAY_LAST_VERSION);
-	return tsi_fail(r->err, TSCOPE_E_UNSUPPORTED,
-			"a memray capture of format %d, which a memray after 1.20 writes: formats "
-			"%d to %d are read; run \"memray stats --json FILE\" with the memray that "
-			"wrote it, and give tscope the file that this makes",
-			version, MEMRAY_FIRST_VERSION, MEMRAY_LAST_VERSION);
+		tsi_fail(&r->err, TSCOPE_E_UNSUPPORTED,
+			 "a memray capture of format %d, which memray %s writes: too old, formats "
+			 "%d to %d are read; capture again with memray 1.1 or later",
+			 version, version == MEMRAY_FIRST_VERSION - 1 ? "1.0" : "before 1.0",
+			 MEMRAY_FIRST_VERSION, MEMRAY_LAST_VERSION);
+	else
+		tsi_fail(&r->err, TSCOPE_E_UNSUPPORTED,
+			 "a memray capture of format %d, which a memray after 1.20 writes: formats "
+			 "%d to %d are read; run \"memray stats --json FILE\" with the memray that "
+			 "wrote it, and give tscope the file that this makes",
+			 version, MEMRAY_FIRST_VERSION, MEMRAY_LAST_VERSION);
 }
 
-static enum tscope_status read_version(struct memray_reader *r)
+static void read_version(struct memray_reader *r)
 {
-	enum tscope_status status = tsi_memray_room(r);
-	uint64_t version;
-
-	if (status < 0)
-		return status;
-	if (!tsi_is_memray((struct str){ r->at, (size_t)(r->end - r->at) }))
-		return r->in_status < 0 ? tsi_memray_fail_cut(r)
-					: tsi_memray_fail(r, TSCOPE_E_FORMAT,
-							  "does not begin as a capture does");
+	if (!tsi_memray_room(r) && tsi_memray_has_failed(r))
+		return;
+	if (!tsi_is_memray((struct str){ r->at, (size_t)(r->end - r->at) })) {
+		if (r->in_status < 0)
+			tsi_memray_fail_cut(r);
+		else
+			tsi_memray_fail(r, TSCOPE_E_FORMAT, "does not begin as a capture does");
+		return;
+	}
 	r->at += sizeof(magic);
-	status = tsi_memray_take_bytes(r, 4, &version);
-	if (status != TSCOPE_OK)
-		return status;
-	r->out->header.version = (int32_t)(uint32_t)version;
-	if (r->out->header.version < MEMRAY_FIRST_VERSION ||
-	    r->out->header.version > MEMRAY_LAST_VERSION)
-		return refuse_version(r, r->out->header.version);
-	return TSCOPE_OK;
+	int32_t version = (int32_t)(uint32_t)tsi_memray_take_bytes(r, 4);
+	r->out->header.version = version;
+	if (!tsi_memray_has_failed(r) &&
+	    (version < MEMRAY_FIRST_VERSION || version > MEMRAY_LAST_VERSION))
+		refuse_version(r, version);
 }
 
 /* Texts up to an empty one: paths on the machine where it ran, which nobody asks for. */
-static enum tscope_status skip_list(struct memray_reader *r)
+static void skip_list(struct memray_reader *r)
 {
-	struct str text;
-	enum tscope_status status;
-
-	do
-		status = tsi_memray_take_text(r, &text);
-	while (status == TSCOPE_OK && text.length);
-	return status;
+	while (tsi_memray_take_text(r).length)
+		;
 }
 
-static enum tscope_status read_text(struct memray_reader *r, enum field field)
+static void read_text(struct memray_reader *r, enum field field)
 {
-	struct str unused;
-
 	if (field == FIELD_COMMAND_LINE)
-		return tsi_memray_take_name(r, &r->out->header.command_line);
-	return tsi_memray_take_text(r, &unused);
+		r->out->header.command_line = tsi_memray_take_name(r);
+	else
+		(void)tsi_memray_take_text(r);
 }
 
 static void fill_in(struct memray_header *header, const uint64_t *values)
@@ -132,30 +124,26 @@ static void fill_in(struct memray_header *header, const uint64_t *values)
 	header->skipped_frames = values[FIELD_SKIPPED];
 }
 
-enum tscope_status tsi_memray_read_header(struct memray_reader *r)
+void tsi_memray_read_header(struct memray_reader *r)
 {
 	uint64_t values[FIELD_COUNT] = { 0 };
-	enum tscope_status status;
 
 	r->record = "header";
-	status = read_version(r);
-	for (size_t i = 0; i < TSI_COUNT_OF(layout) && status == TSCOPE_OK; i++) {
+	read_version(r);
+	for (size_t i = 0; i < TSI_COUNT_OF(layout); i++) {
 		if (r->out->header.version < layout[i].first_version ||
 		    r->out->header.version > layout[i].last_version)
 			continue;
 		if (layout[i].bytes == IS_TEXT)
-			status = read_text(r, layout[i].field);
+			read_text(r, layout[i].field);
 		else if (layout[i].bytes == IS_LIST)
-			status = skip_list(r);
+			skip_list(r);
 		else
-			status =
-				tsi_memray_take_bytes(r, layout[i].bytes, &values[layout[i].field]);
+			values[layout[i].field] = tsi_memray_take_bytes(r, layout[i].bytes);
 	}
-	if (status != TSCOPE_OK)
-		return status;
 	if (values[FIELD_FORM] > 1)
-		return tsi_memray_fail(r, TSCOPE_E_DAMAGED, "form %d; 0 and 1 are known",
-				       (int)values[FIELD_FORM]);
-	fill_in(&r->out->header, values);
-	return TSCOPE_OK;
+		tsi_memray_fail(r, TSCOPE_E_DAMAGED, "form %d; 0 and 1 are known",
+				(int)values[FIELD_FORM]);
+	if (!tsi_memray_has_failed(r))
+		fill_in(&r->out->header, values);
 }

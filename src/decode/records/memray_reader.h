@@ -68,7 +68,7 @@ struct memray_reader {
 	struct memray_capture *out;
 	struct memray_sink *sink;
 	struct input *in;
-	struct tscope_error *err;
+	struct tscope_error err; /* the first failure: what comes after it changes nothing */
 
 	const char *start, *at, *end; /* what is shown; the next byte is *at */
 	uint64_t start_offset;        /* of *start in the input */
@@ -86,7 +86,7 @@ struct memray_reader {
 	unsigned recent_first;
 
 	struct memray_allocation now; /* of the current thread: thread (or MEMRAY_NONE) and node */
-	struct arena memory;          /* of the sets of pairs */
+	struct arena memory;          /* of what follows */
 	struct pair_set threads;      /* by the halves of the tid: index */
 	uint32_t *thread_nodes;       /* where each thread is, but for the current one */
 	size_t thread_node_capacity;
@@ -111,26 +111,28 @@ struct memray_reader {
 
 /* tsi_memray_room() where fewer bytes are shown. */
 TSI_MUST_CHECK
-enum tscope_status tsi_memray_refill(struct memray_reader *r);
+bool tsi_memray_refill(struct memray_reader *r);
 
 /*
  * Sees that MEMRAY_ROOM bytes from r->at on can be read; those behind r->end are zeros and mean
- * nothing. TSCOPE_END: the input is over, r->at is r->end.
+ * nothing. False: the input is over, r->at is r->end; or it failed.
  */
 TSI_MUST_CHECK
-static inline enum tscope_status tsi_memray_room(struct memray_reader *r)
+static inline bool tsi_memray_room(struct memray_reader *r)
 {
-	if (tsi_likely(r->end - r->at >= MEMRAY_ROOM))
-		return TSCOPE_OK;
-	return tsi_memray_refill(r);
+	return tsi_likely(r->end - r->at >= MEMRAY_ROOM) || tsi_memray_refill(r);
+}
+
+static inline bool tsi_memray_has_failed(const struct memray_reader *r)
+{
+	return tsi_unlikely(r->err.status != TSCOPE_OK);
 }
 
 /* Fails: the input ends within the record, or broke there. */
-TSI_COLD enum tscope_status tsi_memray_fail_cut(struct memray_reader *r);
+TSI_COLD void tsi_memray_fail_cut(struct memray_reader *r);
 /* Fails at the record that is being read: "FRAME_PUSH record: what is wrong". */
-TSI_COLD TSI_PRINTF(3, 4) enum tscope_status
-	tsi_memray_fail(struct memray_reader *r, enum tscope_status status, const char *format,
-			...);
+TSI_COLD TSI_PRINTF(3, 4) void tsi_memray_fail(struct memray_reader *r, enum tscope_status status,
+					       const char *format, ...);
 
 static inline uint64_t tsi_memray_offset(const struct memray_reader *r)
 {
@@ -177,33 +179,28 @@ static inline uint64_t tsi_memray_svarint(const char **at, bool *is_bad)
 	return (folded >> 1) ^ (0 - (folded & 1));
 }
 
-/* Parts of a record. What is taken is gone from the input; it fails where the input ends. */
-TSI_MUST_CHECK
-enum tscope_status tsi_memray_take_varint(struct memray_reader *r, uint64_t *value);
-TSI_MUST_CHECK
-enum tscope_status tsi_memray_take_svarint(struct memray_reader *r, uint64_t *value);
+/*
+ * Parts of a record. What is taken is gone from the input; it fails where the input ends, and then
+ * gives 0 or no text.
+ */
+uint64_t tsi_memray_take_varint(struct memray_reader *r);
+uint64_t tsi_memray_take_svarint(struct memray_reader *r);
 /* Adds a difference to what the field was before. */
-TSI_MUST_CHECK
-enum tscope_status tsi_memray_take_delta(struct memray_reader *r, uint64_t *field);
+void tsi_memray_take_delta(struct memray_reader *r, uint64_t *field);
 /* A number of that many bytes, the lowest first. */
-TSI_MUST_CHECK
-enum tscope_status tsi_memray_take_bytes(struct memray_reader *r, unsigned bytes, uint64_t *value);
+uint64_t tsi_memray_take_bytes(struct memray_reader *r, unsigned bytes);
 /* A text up to its NUL. Both are good until something else is taken. */
-TSI_MUST_CHECK
-enum tscope_status tsi_memray_take_text(struct memray_reader *r, struct str *text);
-TSI_MUST_CHECK
-enum tscope_status tsi_memray_take_block(struct memray_reader *r, size_t length, struct str *block);
+struct str tsi_memray_take_text(struct memray_reader *r);
+struct str tsi_memray_take_block(struct memray_reader *r, size_t length);
 
 /* ---- memray_header.c --------------------------------------------------------------------- */
 
-TSI_MUST_CHECK
-enum tscope_status tsi_memray_read_header(struct memray_reader *r);
+void tsi_memray_read_header(struct memray_reader *r);
 
 /* ---- memray_stacks.c --------------------------------------------------------------------- */
 
 /* Frame 0, node 0, the set of names. */
-TSI_MUST_CHECK
-enum tscope_status tsi_memray_stacks_init(struct memray_reader *r);
+void tsi_memray_stacks_init(struct memray_reader *r);
 void tsi_memray_stacks_deinit(struct memray_reader *r);
 
 /* A line as a field that wraps, as a line; 0: none. */
@@ -214,79 +211,66 @@ static inline int32_t tsi_memray_line_of(uint64_t field)
 	return line > 0 ? line : 0;
 }
 
-/* Takes a text up to its NUL and keeps it. */
-TSI_MUST_CHECK
-enum tscope_status tsi_memray_take_name(struct memray_reader *r, uint32_t *name);
+/* Takes a text up to its NUL and keeps it: its id. */
+uint32_t tsi_memray_take_name(struct memray_reader *r);
 
-/* The index of a thread, which is added if it is new. */
-TSI_MUST_CHECK
-enum tscope_status tsi_memray_find_thread(struct memray_reader *r, uint64_t tid, uint32_t *thread);
-/* From now on the records are of this thread. */
-TSI_MUST_CHECK
-enum tscope_status tsi_memray_switch_thread(struct memray_reader *r, uint64_t tid);
+/* The index of a thread, which is added if it is new; MEMRAY_NONE: failed. */
+uint32_t tsi_memray_find_thread(struct memray_reader *r, uint64_t tid);
+/* From now on the records are of this thread. False: failed. */
+bool tsi_memray_switch_thread(struct memray_reader *r, uint64_t tid);
 
-/* Records before the first switch belong to a thread without number. */
+/* Records before the first switch belong to a thread without number. False: failed. */
 TSI_MUST_CHECK
-static inline enum tscope_status tsi_memray_need_thread(struct memray_reader *r)
+static inline bool tsi_memray_need_thread(struct memray_reader *r)
 {
-	if (tsi_likely(r->now.thread != MEMRAY_NONE))
-		return TSCOPE_OK;
-	return tsi_memray_switch_thread(r, 0);
+	return tsi_likely(r->now.thread != MEMRAY_NONE) || tsi_memray_switch_thread(r, 0);
 }
 
-TSI_MUST_CHECK
-enum tscope_status tsi_memray_add_frame(struct memray_reader *r, const struct memray_frame *frame,
-					uint32_t *index);
+/* The index of a frame, which is added if it is new. */
+uint32_t tsi_memray_add_frame(struct memray_reader *r, const struct memray_frame *frame);
 /* The current thread calls, or returns from so many frames. */
-TSI_MUST_CHECK
-enum tscope_status tsi_memray_push(struct memray_reader *r, uint32_t frame);
-TSI_MUST_CHECK
-enum tscope_status tsi_memray_pop(struct memray_reader *r, unsigned count);
+void tsi_memray_push(struct memray_reader *r, uint32_t frame);
+void tsi_memray_pop(struct memray_reader *r, unsigned count);
 
 /* A node of an aggregated file, as it is; its frame is a number of frame_ids. */
-TSI_MUST_CHECK
-enum tscope_status tsi_memray_add_node(struct memray_reader *r, struct memray_node node);
+void tsi_memray_add_node(struct memray_reader *r, struct memray_node node);
 
-/* The number of an id, which is added without a value if it is new. */
-TSI_MUST_CHECK
-enum tscope_status tsi_memray_find_id(struct memray_reader *r, struct memray_ids *ids, uint64_t id,
-				      uint32_t *number);
+/* The number of an id, which is added without a value if it is new; MEMRAY_NONE: failed. */
+uint32_t tsi_memray_find_id(struct memray_reader *r, struct memray_ids *ids, uint64_t id);
+/* The value of an id, which may be MEMRAY_NONE; NULL: failed. */
+uint32_t *tsi_memray_find_value(struct memray_reader *r, struct memray_ids *ids, uint64_t id);
 
 /* Fails: "more than 5 frames (limit: frames)". */
-TSI_COLD enum tscope_status tsi_memray_fail_limit(struct memray_reader *r, size_t limit,
-						  const char *what);
+TSI_COLD void tsi_memray_fail_limit(struct memray_reader *r, size_t limit, const char *what);
 
 /* ---- memray_records.c -------------------------------------------------------------------- */
 
 struct memray_record_kind {
 	const char *name;
 	/* Takes what follows the record's first byte. */
-	enum tscope_status (*take)(struct memray_reader *r, unsigned flags);
+	void (*take)(struct memray_reader *r, unsigned flags);
 };
 
-enum tscope_status tsi_memray_take_native_trace(struct memray_reader *r, unsigned flags);
-enum tscope_status tsi_memray_take_map_start(struct memray_reader *r, unsigned flags);
-enum tscope_status tsi_memray_take_segments(struct memray_reader *r, unsigned flags);
-enum tscope_status tsi_memray_take_thread_name(struct memray_reader *r, unsigned flags);
-enum tscope_status tsi_memray_take_resident(struct memray_reader *r, unsigned flags);
-enum tscope_status tsi_memray_take_switch(struct memray_reader *r, unsigned flags);
-enum tscope_status tsi_memray_take_code(struct memray_reader *r, unsigned flags);
-enum tscope_status tsi_memray_take_trailer(struct memray_reader *r, unsigned flags);
+void tsi_memray_take_native_trace(struct memray_reader *r, unsigned flags);
+void tsi_memray_take_map_start(struct memray_reader *r, unsigned flags);
+void tsi_memray_take_segments(struct memray_reader *r, unsigned flags);
+void tsi_memray_take_thread_name(struct memray_reader *r, unsigned flags);
+void tsi_memray_take_resident(struct memray_reader *r, unsigned flags);
+void tsi_memray_take_switch(struct memray_reader *r, unsigned flags);
+void tsi_memray_take_code(struct memray_reader *r, unsigned flags);
+void tsi_memray_take_trailer(struct memray_reader *r, unsigned flags);
 /* Zeros fill the file up to its end, or up to the next record. */
-enum tscope_status tsi_memray_take_zeros(struct memray_reader *r, unsigned flags);
-enum tscope_status tsi_memray_take_filler(struct memray_reader *r, unsigned flags);
+void tsi_memray_take_zeros(struct memray_reader *r, unsigned flags);
+void tsi_memray_take_filler(struct memray_reader *r, unsigned flags);
 
 /* The line of an instruction of a code object as a frame. Code MEMRAY_NONE: frame 0. */
-TSI_MUST_CHECK
-enum tscope_status tsi_memray_find_code_frame(struct memray_reader *r, uint32_t code,
-					      int32_t offset, uint32_t *frame);
+uint32_t tsi_memray_find_code_frame(struct memray_reader *r, uint32_t code, int32_t offset);
 
 /* A record begins at r->at. */
 void tsi_memray_begin(struct memray_reader *r, const char *name);
 /* Takes the record that begins there; a kind without `take` is none. */
-TSI_MUST_CHECK
-enum tscope_status tsi_memray_take_record(struct memray_reader *r,
-					  const struct memray_record_kind *kind, unsigned flags);
+void tsi_memray_take_record(struct memray_reader *r, const struct memray_record_kind *kind,
+			    unsigned flags);
 
 /* Allocators by their numbers in a file; MEMRAY_ALLOCATOR_COUNT: there is none of it. */
 enum { MEMRAY_ALLOCATOR_NUMBERS = 16 };
@@ -305,29 +289,24 @@ static inline bool tsi_memray_is_simple_free(unsigned allocator)
 }
 
 /* Hands r->now on, which was read up to p. */
-TSI_MUST_CHECK
-static inline enum tscope_status tsi_memray_emit(struct memray_reader *r, const char *p)
+static inline void tsi_memray_emit(struct memray_reader *r, const char *p)
 {
 	r->at = p;
 	r->out->record_count++;
-	if (tsi_unlikely(r->now.allocator == MEMRAY_ALLOCATOR_COUNT)) {
+	if (tsi_unlikely(r->now.allocator == MEMRAY_ALLOCATOR_COUNT))
 		r->out->dropped_count++;
-		return TSCOPE_OK;
-	}
-	return r->sink->allocation(r->sink, &r->now, r->err);
+	else
+		(void)r->sink->allocation(r->sink, &r->now, &r->err);
 }
 
 /* Fails: an allocation that is_bad, or cut. */
-TSI_COLD enum tscope_status tsi_memray_fail_allocation(struct memray_reader *r, bool is_bad);
+TSI_COLD void tsi_memray_fail_allocation(struct memray_reader *r, bool is_bad);
 
 /* ---- the forms --------------------------------------------------------------------------- */
 
 /* Read records up to the trailer or the end of the input. */
-TSI_MUST_CHECK
-enum tscope_status tsi_memray_read_stream_v7(struct memray_reader *r);
-TSI_MUST_CHECK
-enum tscope_status tsi_memray_read_stream_v12(struct memray_reader *r);
-TSI_MUST_CHECK
-enum tscope_status tsi_memray_read_aggregated(struct memray_reader *r);
+void tsi_memray_read_stream_v7(struct memray_reader *r);
+void tsi_memray_read_stream_v12(struct memray_reader *r);
+void tsi_memray_read_aggregated(struct memray_reader *r);
 
 #endif

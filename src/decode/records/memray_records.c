@@ -2,7 +2,6 @@
 /* Records of memray captures that more than one form of them has. */
 #include "decode/records/memray_reader.h"
 
-#include "base/array.h"
 #include "base/error.h"
 
 void tsi_memray_begin(struct memray_reader *r, const char *name)
@@ -11,18 +10,20 @@ void tsi_memray_begin(struct memray_reader *r, const char *name)
 	r->record_offset = tsi_memray_offset(r);
 }
 
-enum tscope_status tsi_memray_take_record(struct memray_reader *r,
-					  const struct memray_record_kind *kind, unsigned flags)
+void tsi_memray_take_record(struct memray_reader *r, const struct memray_record_kind *kind,
+			    unsigned flags)
 {
 	unsigned byte = (unsigned char)*r->at;
 
 	tsi_memray_begin(r, kind->name ? kind->name : "record");
-	if (!kind->take)
-		return tsi_memray_fail(r, TSCOPE_E_DAMAGED, "byte 0x%02x begins none of format %d",
-				       byte, r->out->header.version);
+	if (!kind->take) {
+		tsi_memray_fail(r, TSCOPE_E_DAMAGED, "byte 0x%02x begins none of format %d", byte,
+				r->out->header.version);
+		return;
+	}
 	r->at++;
 	r->out->record_count++;
-	return kind->take(r, flags);
+	kind->take(r, flags);
 }
 
 /* ---- allocators -------------------------------------------------------------------------- */
@@ -67,214 +68,175 @@ const uint8_t tsi_memray_allocators_v12[MEMRAY_ALLOCATOR_NUMBERS] = {
 	MEMRAY_MUNMAP,
 };
 
-enum tscope_status tsi_memray_fail_allocation(struct memray_reader *r, bool is_bad)
+void tsi_memray_fail_allocation(struct memray_reader *r, bool is_bad)
 {
 	tsi_memray_begin(r, "ALLOCATION record");
 	if (is_bad)
-		return tsi_memray_fail(r, TSCOPE_E_DAMAGED, "a number of more than 64 bits");
-	return tsi_memray_fail_cut(r);
+		tsi_memray_fail(r, TSCOPE_E_DAMAGED, "a number of more than 64 bits");
+	else
+		tsi_memray_fail_cut(r);
 }
 
 /* ---- native stacks and images: nobody asks for them, so they are only passed ------------- */
 
-enum tscope_status tsi_memray_take_native_trace(struct memray_reader *r, unsigned flags)
+void tsi_memray_take_native_trace(struct memray_reader *r, unsigned flags)
 {
-	uint64_t skipped;
-	enum tscope_status status = tsi_memray_take_varint(r, &skipped);
-
 	(void)flags;
-	return status == TSCOPE_OK ? tsi_memray_take_varint(r, &skipped) : status;
+	(void)tsi_memray_take_varint(r);
+	(void)tsi_memray_take_varint(r);
 }
 
-enum tscope_status tsi_memray_take_map_start(struct memray_reader *r, unsigned flags)
+void tsi_memray_take_map_start(struct memray_reader *r, unsigned flags)
 {
 	(void)r;
 	(void)flags;
-	return TSCOPE_OK;
 }
 
-static enum tscope_status take_segment(struct memray_reader *r)
+static void take_segment(struct memray_reader *r)
 {
 	enum { SEGMENT = 8 };
-	uint64_t token, skipped;
-	enum tscope_status status = tsi_memray_take_bytes(r, 1, &token);
+	uint64_t token = tsi_memray_take_bytes(r, 1);
 
-	if (status == TSCOPE_OK && token != SEGMENT)
-		return tsi_memray_fail(r, TSCOPE_E_DAMAGED, "byte 0x%02x where a SEGMENT begins",
-				       (unsigned)token);
-	if (status == TSCOPE_OK)
-		status = tsi_memray_take_bytes(r, 8, &skipped);
-	return status == TSCOPE_OK ? tsi_memray_take_varint(r, &skipped) : status;
+	if (token != SEGMENT)
+		tsi_memray_fail(r, TSCOPE_E_DAMAGED, "byte 0x%02x where a SEGMENT begins",
+				(unsigned)token);
+	(void)tsi_memray_take_bytes(r, 8);
+	(void)tsi_memray_take_varint(r);
 }
 
-enum tscope_status tsi_memray_take_segments(struct memray_reader *r, unsigned flags)
+void tsi_memray_take_segments(struct memray_reader *r, unsigned flags)
 {
-	struct str file;
-	uint64_t count = 0, skipped;
-	enum tscope_status status = tsi_memray_take_text(r, &file);
-
 	(void)flags;
-	if (status == TSCOPE_OK)
-		status = tsi_memray_take_varint(r, &count);
-	if (status == TSCOPE_OK)
-		status = tsi_memray_take_bytes(r, 8, &skipped);
-	for (; count && status == TSCOPE_OK; count--)
-		status = take_segment(r);
-	return status;
+	(void)tsi_memray_take_text(r);
+	uint64_t count = tsi_memray_take_varint(r);
+	(void)tsi_memray_take_bytes(r, 8);
+	for (; count && !tsi_memray_has_failed(r); count--)
+		take_segment(r);
 }
 
 /* ---- threads and time -------------------------------------------------------------------- */
 
-enum tscope_status tsi_memray_take_switch(struct memray_reader *r, unsigned flags)
+void tsi_memray_take_switch(struct memray_reader *r, unsigned flags)
 {
-	uint64_t tid;
-	enum tscope_status status = tsi_memray_take_bytes(r, 8, &tid);
-
 	(void)flags;
-	return status == TSCOPE_OK ? tsi_memray_switch_thread(r, tid) : status;
+	tsi_memray_switch_thread(r, tsi_memray_take_bytes(r, 8));
 }
 
-enum tscope_status tsi_memray_take_thread_name(struct memray_reader *r, unsigned flags)
+void tsi_memray_take_thread_name(struct memray_reader *r, unsigned flags)
 {
-	enum tscope_status status = tsi_memray_need_thread(r);
-
 	(void)flags;
-	if (status != TSCOPE_OK)
-		return status;
-	return tsi_memray_take_name(r, &r->out->threads[r->now.thread].name);
+	if (!tsi_memray_need_thread(r))
+		return;
+	uint32_t name = tsi_memray_take_name(r);
+	if (!tsi_memray_has_failed(r))
+		r->out->threads[r->now.thread].name = name;
 }
 
-enum tscope_status tsi_memray_take_resident(struct memray_reader *r, unsigned flags)
+void tsi_memray_take_resident(struct memray_reader *r, unsigned flags)
 {
-	struct memray_resident resident;
-	uint64_t time_ms;
-	enum tscope_status status = tsi_memray_take_varint(r, &resident.rss_bytes);
+	struct memray_resident resident = { .rss_bytes = tsi_memray_take_varint(r) };
+	uint64_t time_ms = tsi_memray_take_varint(r);
 
 	(void)flags;
-	if (status == TSCOPE_OK)
-		status = tsi_memray_take_varint(r, &time_ms);
-	if (status != TSCOPE_OK)
-		return status;
 	resident.time_ms = time_ms < INT64_MAX ? (int64_t)time_ms : INT64_MAX;
-	return r->sink->resident(r->sink, &resident, r->err);
+	if (!tsi_memray_has_failed(r))
+		(void)r->sink->resident(r->sink, &resident, &r->err);
 }
 
 /* ---- code objects ------------------------------------------------------------------------ */
 
-static enum tscope_status take_line_table(struct memray_reader *r, struct memray_code *code)
+static void take_line_table(struct memray_reader *r, struct memray_code *code)
 {
-	uint64_t length;
-	struct str table;
-	enum tscope_status status = tsi_memray_take_delta(r, &r->line);
-
-	if (status == TSCOPE_OK)
-		status = tsi_memray_take_varint(r, &length);
-	if (status == TSCOPE_OK && length > MEMRAY_MAX_TABLE_BYTES)
-		return tsi_memray_fail(r, TSCOPE_E_LIMIT,
-				       "a line table of more than %d bytes (limit: table bytes)",
-				       MEMRAY_MAX_TABLE_BYTES);
-	if (status == TSCOPE_OK)
-		status = tsi_memray_take_block(r, (size_t)length, &table);
-	if (status != TSCOPE_OK)
-		return status;
+	tsi_memray_take_delta(r, &r->line);
+	uint64_t length = tsi_memray_take_varint(r);
+	if (length > MEMRAY_MAX_TABLE_BYTES) {
+		tsi_memray_fail(r, TSCOPE_E_LIMIT,
+				"a line table of more than %d bytes (limit: table bytes)",
+				MEMRAY_MAX_TABLE_BYTES);
+		return;
+	}
+	struct str table = tsi_memray_take_block(r, (size_t)length);
 	code->lines.first_line = (int32_t)(uint32_t)r->line;
-	return tsi_memray_lines_add(&r->lines, r->out->header.python_version, table, &code->lines,
-				    r->err);
+	if (!tsi_memray_has_failed(r))
+		(void)tsi_memray_lines_add(&r->lines, r->out->header.python_version, table,
+					   &code->lines, &r->err);
 }
 
 /* An id that comes again is another code object from here on. */
-enum tscope_status tsi_memray_take_code(struct memray_reader *r, unsigned flags)
+void tsi_memray_take_code(struct memray_reader *r, unsigned flags)
 {
-	struct memray_code code;
-	uint64_t id;
-	uint32_t number;
-	enum tscope_status status = tsi_memray_take_varint(r, &id);
+	uint64_t id = tsi_memray_take_varint(r);
+	struct memray_code code = { .function = tsi_memray_take_name(r) };
 
 	(void)flags;
-	if (status == TSCOPE_OK)
-		status = tsi_memray_take_name(r, &code.function);
-	if (status == TSCOPE_OK)
-		status = tsi_memray_take_name(r, &code.file);
-	if (status == TSCOPE_OK)
-		status = take_line_table(r, &code);
-	if (status == TSCOPE_OK && r->code_count >= MEMRAY_MAX_FRAMES)
-		return tsi_memray_fail_limit(r, MEMRAY_MAX_FRAMES, "code objects");
-	if (status == TSCOPE_OK)
-		status = tsi_memray_find_id(r, &r->code_ids, id, &number);
-	if (status == TSCOPE_OK)
-		status = tsi_array_reserve(&r->codes, &r->code_capacity, r->code_count + 1,
-					   sizeof(*r->codes), r->err);
-	if (status != TSCOPE_OK)
-		return status;
-	r->code_ids.values[number] = (uint32_t)r->code_count;
-	r->codes[r->code_count++] = code;
-	return TSCOPE_OK;
+	code.file = tsi_memray_take_name(r);
+	take_line_table(r, &code);
+	if (r->code_count >= MEMRAY_MAX_FRAMES)
+		tsi_memray_fail_limit(r, MEMRAY_MAX_FRAMES, "code objects");
+	uint32_t *value = tsi_memray_find_value(r, &r->code_ids, id);
+	if (!value)
+		return;
+	struct memray_code *added = tsi_arena_push(&r->memory, &r->codes, &r->code_count,
+						   &r->code_capacity, sizeof(*added));
+	if (!added) {
+		tsi_fail_nomem(&r->err);
+		return;
+	}
+	*added = code;
+	*value = (uint32_t)r->code_count - 1;
 }
 
-enum tscope_status tsi_memray_find_code_frame(struct memray_reader *r, uint32_t code,
-					      int32_t offset, uint32_t *frame)
+uint32_t tsi_memray_find_code_frame(struct memray_reader *r, uint32_t code, int32_t offset)
 {
-	uint32_t number;
-	enum tscope_status status;
-
-	*frame = 0;
-	if (code == MEMRAY_NONE)
-		return TSCOPE_OK;
-	status = tsi_pair_set_find(&r->offsets, code, (uint32_t)offset, &number, r->err);
-	if (status != TSCOPE_OK || number < r->offset_count) {
-		*frame = status == TSCOPE_OK ? r->offset_frames[number] : 0;
-		return status;
+	if (code == MEMRAY_NONE || tsi_memray_has_failed(r))
+		return 0;
+	uint32_t number = tsi_pair_set_add(&r->offsets, code, (uint32_t)offset);
+	if (number < r->offset_count)
+		return r->offset_frames[number];
+	if (number != MEMRAY_NONE && number >= MEMRAY_MAX_FRAMES) {
+		tsi_memray_fail_limit(r, MEMRAY_MAX_FRAMES, "instructions");
+		return 0;
 	}
-	if (number >= MEMRAY_MAX_FRAMES)
-		return tsi_memray_fail_limit(r, MEMRAY_MAX_FRAMES, "instructions");
 	const struct memray_code *c = &r->codes[code];
-	struct memray_frame fresh = {
-		.function = c->function,
-		.file = c->file,
-		.line = tsi_memray_lines_find(&r->lines, c->lines, offset),
-	};
-	status = tsi_memray_add_frame(r, &fresh, frame);
-	if (status == TSCOPE_OK)
-		status = tsi_array_reserve(&r->offset_frames, &r->offset_capacity, number + 1,
-					   sizeof(*r->offset_frames), r->err);
-	if (status == TSCOPE_OK)
-		r->offset_frames[r->offset_count++] = *frame;
-	return status;
+	uint32_t frame = tsi_memray_add_frame(
+		r, &(struct memray_frame){
+			   .function = c->function,
+			   .file = c->file,
+			   .line = tsi_memray_lines_find(&r->lines, c->lines, offset),
+		   });
+	uint32_t *added = tsi_arena_push(&r->memory, &r->offset_frames, &r->offset_count,
+					 &r->offset_capacity, sizeof(*added));
+	if (added)
+		*added = frame;
+	else if (!tsi_memray_has_failed(r))
+		tsi_fail_nomem(&r->err);
+	return frame;
 }
 
 /* ---- the end ----------------------------------------------------------------------------- */
 
-enum tscope_status tsi_memray_take_trailer(struct memray_reader *r, unsigned flags)
+void tsi_memray_take_trailer(struct memray_reader *r, unsigned flags)
 {
 	(void)flags;
 	r->out->is_complete = true;
 	r->is_done = true;
-	return TSCOPE_OK;
 }
 
-enum tscope_status tsi_memray_take_filler(struct memray_reader *r, unsigned flags)
+void tsi_memray_take_filler(struct memray_reader *r, unsigned flags)
 {
-	enum tscope_status status = TSCOPE_OK;
-
 	(void)flags;
 	r->out->record_count--; /* it is none */
-	while (status == TSCOPE_OK) {
+	do {
 		while (r->at < r->end && *r->at == 0)
 			r->at++;
-		if (r->at < r->end)
-			return TSCOPE_OK;
-		status = tsi_memray_room(r);
-	}
-	return status == TSCOPE_END ? TSCOPE_OK : status;
+	} while (r->at == r->end && tsi_memray_room(r));
 }
 
-enum tscope_status tsi_memray_take_zeros(struct memray_reader *r, unsigned flags)
+void tsi_memray_take_zeros(struct memray_reader *r, unsigned flags)
 {
-	enum tscope_status status = tsi_memray_take_filler(r, flags);
-
-	if (status != TSCOPE_OK || r->at == r->end)
-		return status;
-	return tsi_memray_fail(r, TSCOPE_E_DAMAGED,
-			       "zeros as at the end of a capture, but more follows at byte %llu",
-			       (unsigned long long)tsi_memray_offset(r));
+	tsi_memray_take_filler(r, flags);
+	if (r->at < r->end)
+		tsi_memray_fail(r, TSCOPE_E_DAMAGED,
+				"zeros as at the end of a capture, but more follows at byte %llu",
+				(unsigned long long)tsi_memray_offset(r));
 }

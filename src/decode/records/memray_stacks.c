@@ -6,64 +6,72 @@
  */
 #include "decode/records/memray_reader.h"
 
-#include <stdlib.h>
-
-#include "base/array.h"
 #include "base/error.h"
 
-enum tscope_status tsi_memray_stacks_init(struct memray_reader *r)
+/* One more frame, or NULL: failed. */
+static struct memray_frame *new_frame(struct memray_reader *r)
 {
 	struct memray_capture *out = r->out;
-	enum tscope_status status = tsi_intern_init(&out->names, MEMRAY_MAX_NAMES, r->err);
+	struct memray_frame *frame = tsi_arena_push(&out->memory, &out->frames, &out->frame_count,
+						    &out->frame_capacity, sizeof(*frame));
 
+	if (!frame)
+		tsi_fail_nomem(&r->err);
+	return frame;
+}
+
+void tsi_memray_add_node(struct memray_reader *r, struct memray_node node)
+{
+	struct memray_capture *out = r->out;
+
+	if (tsi_memray_has_failed(r))
+		return;
+	if (out->node_count >= MEMRAY_MAX_NODES) {
+		tsi_memray_fail_limit(r, MEMRAY_MAX_NODES, "stacks");
+		return;
+	}
+	struct memray_node *added = tsi_arena_push(&out->memory, &out->nodes, &out->node_count,
+						   &out->node_capacity, sizeof(*added));
+	if (added)
+		*added = node;
+	else
+		tsi_fail_nomem(&r->err);
+}
+
+void tsi_memray_stacks_init(struct memray_reader *r)
+{
 	r->threads.arena = r->places.arena = r->frames.arena = r->tree.arena = &r->memory;
 	r->offsets.arena = r->frame_ids.numbers.arena = r->code_ids.numbers.arena = &r->memory;
-
-	if (status == TSCOPE_OK)
-		status = tsi_array_reserve(&out->frames, &out->frame_capacity, 1,
-					   sizeof(*out->frames), r->err);
-	if (status == TSCOPE_OK)
-		status = tsi_array_reserve(&out->nodes, &out->node_capacity, 1, sizeof(*out->nodes),
-					   r->err);
-	if (status != TSCOPE_OK)
-		return status;
-	out->frames[out->frame_count++] = (struct memray_frame){ 0 };
-	out->nodes[out->node_count++] = (struct memray_node){ 0 };
 	r->now.thread = MEMRAY_NONE;
-	return TSCOPE_OK;
+	if (tsi_intern_init(&r->out->names, MEMRAY_MAX_NAMES, &r->err) == TSCOPE_OK && new_frame(r))
+		tsi_memray_add_node(r, (struct memray_node){ 0 });
 }
 
 void tsi_memray_stacks_deinit(struct memray_reader *r)
 {
 	tsi_arena_deinit(&r->memory);
-	free(r->frame_ids.values);
-	free(r->code_ids.values);
 	tsi_memray_lines_deinit(&r->lines);
-	free(r->thread_nodes);
-	free(r->codes);
-	free(r->code_frames);
-	free(r->offset_frames);
 }
 
-enum tscope_status tsi_memray_fail_limit(struct memray_reader *r, size_t limit, const char *what)
+void tsi_memray_fail_limit(struct memray_reader *r, size_t limit, const char *what)
 {
-	return tsi_memray_fail(r, TSCOPE_E_LIMIT, "more than %zu %s (limit: %s)", limit, what,
-			       what);
+	tsi_memray_fail(r, TSCOPE_E_LIMIT, "more than %zu %s (limit: %s)", limit, what, what);
 }
 
-enum tscope_status tsi_memray_take_name(struct memray_reader *r, uint32_t *name)
+uint32_t tsi_memray_take_name(struct memray_reader *r)
 {
 	size_t count = r->out->names.count;
-	struct str text;
-	enum tscope_status status = tsi_memray_take_text(r, &text);
+	struct str text = tsi_memray_take_text(r);
+	uint32_t name = 0;
 
-	if (status == TSCOPE_OK)
-		status = tsi_intern_add(&r->out->names, text, name, r->err);
-	if (status == TSCOPE_OK && r->out->names.count > count)
+	if (tsi_memray_has_failed(r) ||
+	    tsi_intern_add(&r->out->names, text, &name, &r->err) != TSCOPE_OK)
+		return 0;
+	if (r->out->names.count > count)
 		r->name_bytes += text.length;
 	if (r->name_bytes > MEMRAY_MAX_NAME_BYTES)
-		return tsi_memray_fail_limit(r, MEMRAY_MAX_NAME_BYTES, "name bytes");
-	return status;
+		tsi_memray_fail_limit(r, MEMRAY_MAX_NAME_BYTES, "name bytes");
+	return name;
 }
 
 /* ---- ids --------------------------------------------------------------------------------- */
@@ -78,131 +86,133 @@ static uint64_t mix(uint64_t id)
 	return id ^ (id >> 32);
 }
 
-static enum tscope_status number_of(struct pair_set *set, uint64_t id, uint32_t *number,
-				    struct tscope_error *err)
+/* The number of a pair; MEMRAY_NONE: failed. */
+static uint32_t number_of_pair(struct memray_reader *r, struct pair_set *set, uint32_t first,
+			       uint32_t second)
+{
+	uint32_t number =
+		tsi_memray_has_failed(r) ? MEMRAY_NONE : tsi_pair_set_add(set, first, second);
+
+	if (tsi_unlikely(number == MEMRAY_NONE) && !tsi_memray_has_failed(r))
+		tsi_fail_nomem(&r->err);
+	return number;
+}
+
+static uint32_t number_of(struct memray_reader *r, struct pair_set *set, uint64_t id)
 {
 	uint64_t mixed = mix(id);
 
-	return tsi_pair_set_find(set, (uint32_t)(mixed >> 32), (uint32_t)mixed, number, err);
+	return number_of_pair(r, set, (uint32_t)(mixed >> 32), (uint32_t)mixed);
 }
 
-enum tscope_status tsi_memray_find_id(struct memray_reader *r, struct memray_ids *ids, uint64_t id,
-				      uint32_t *number)
+uint32_t tsi_memray_find_id(struct memray_reader *r, struct memray_ids *ids, uint64_t id)
 {
-	enum tscope_status status = number_of(&ids->numbers, id, number, r->err);
+	uint32_t number = number_of(r, &ids->numbers, id);
 
-	if (tsi_likely(status != TSCOPE_OK || *number < ids->value_count))
-		return status;
-	if (ids->value_count >= MEMRAY_MAX_FRAMES)
-		return tsi_memray_fail_limit(r, MEMRAY_MAX_FRAMES, "frames");
-	status = tsi_array_reserve(&ids->values, &ids->capacity, ids->value_count + 1,
-				   sizeof(*ids->values), r->err);
-	if (status == TSCOPE_OK)
-		ids->values[ids->value_count++] = MEMRAY_NONE;
-	return status;
+	if (tsi_likely(number == MEMRAY_NONE || number < ids->value_count))
+		return number;
+	if (ids->value_count >= MEMRAY_MAX_FRAMES) {
+		tsi_memray_fail_limit(r, MEMRAY_MAX_FRAMES, "frames");
+		return MEMRAY_NONE;
+	}
+	uint32_t *value = tsi_arena_push(&r->memory, &ids->values, &ids->value_count,
+					 &ids->capacity, sizeof(*value));
+	if (!value) {
+		tsi_fail_nomem(&r->err);
+		return MEMRAY_NONE;
+	}
+	*value = MEMRAY_NONE;
+	return number;
+}
+
+uint32_t *tsi_memray_find_value(struct memray_reader *r, struct memray_ids *ids, uint64_t id)
+{
+	uint32_t number = tsi_memray_find_id(r, ids, id);
+
+	return tsi_likely(number != MEMRAY_NONE) ? &ids->values[number] : NULL;
 }
 
 /* ---- threads ----------------------------------------------------------------------------- */
 
-enum tscope_status tsi_memray_find_thread(struct memray_reader *r, uint64_t tid, uint32_t *thread)
+uint32_t tsi_memray_find_thread(struct memray_reader *r, uint64_t tid)
 {
 	struct memray_capture *out = r->out;
-	enum tscope_status status = number_of(&r->threads, tid, thread, r->err);
+	uint32_t thread = number_of(r, &r->threads, tid);
+	size_t node_count = out->thread_count;
 
-	if (tsi_likely(status != TSCOPE_OK || *thread < out->thread_count))
-		return status;
-	if (out->thread_count >= MEMRAY_MAX_THREADS)
-		return tsi_memray_fail_limit(r, MEMRAY_MAX_THREADS, "threads");
-	status = tsi_array_reserve(&r->thread_nodes, &r->thread_node_capacity,
-				   out->thread_count + 1, sizeof(*r->thread_nodes), r->err);
-	if (status == TSCOPE_OK)
-		status = tsi_array_reserve(&out->threads, &out->thread_capacity,
-					   out->thread_count + 1, sizeof(*out->threads), r->err);
-	if (status != TSCOPE_OK)
-		return status;
-	r->thread_nodes[out->thread_count] = 0;
-	out->threads[out->thread_count++] = (struct memray_thread){ .tid = tid };
-	return TSCOPE_OK;
+	if (tsi_likely(thread == MEMRAY_NONE || thread < out->thread_count))
+		return thread;
+	if (out->thread_count >= MEMRAY_MAX_THREADS) {
+		tsi_memray_fail_limit(r, MEMRAY_MAX_THREADS, "threads");
+		return MEMRAY_NONE;
+	}
+	uint32_t *node = tsi_arena_push(&r->memory, &r->thread_nodes, &node_count,
+					&r->thread_node_capacity, sizeof(*node));
+	struct memray_thread *added =
+		tsi_arena_push(&out->memory, &out->threads, &out->thread_count,
+			       &out->thread_capacity, sizeof(*added));
+	if (!node || !added) {
+		tsi_fail_nomem(&r->err);
+		return MEMRAY_NONE;
+	}
+	added->tid = tid;
+	return thread;
 }
 
-enum tscope_status tsi_memray_switch_thread(struct memray_reader *r, uint64_t tid)
+bool tsi_memray_switch_thread(struct memray_reader *r, uint64_t tid)
 {
-	uint32_t thread;
-	enum tscope_status status = tsi_memray_find_thread(r, tid, &thread);
+	uint32_t thread = tsi_memray_find_thread(r, tid);
 
-	if (status != TSCOPE_OK)
-		return status;
+	if (thread == MEMRAY_NONE)
+		return false;
 	if (r->now.thread != MEMRAY_NONE)
 		r->thread_nodes[r->now.thread] = r->now.node;
 	r->now.thread = thread;
 	r->now.node = r->thread_nodes[thread];
-	return TSCOPE_OK;
+	return true;
 }
 
 /* ---- frames and stacks ------------------------------------------------------------------- */
 
-enum tscope_status tsi_memray_add_frame(struct memray_reader *r, const struct memray_frame *frame,
-					uint32_t *index)
+uint32_t tsi_memray_add_frame(struct memray_reader *r, const struct memray_frame *frame)
 {
-	struct memray_capture *out = r->out;
-	uint32_t place, number;
-	enum tscope_status status =
-		tsi_pair_set_find(&r->places, frame->function, frame->file, &place, r->err);
+	uint32_t place = number_of_pair(r, &r->places, frame->function, frame->file);
+	uint32_t number = number_of_pair(r, &r->frames, place, (uint32_t)frame->line);
 
-	if (status == TSCOPE_OK)
-		status = tsi_pair_set_find(&r->frames, place, (uint32_t)frame->line, &number,
-					   r->err);
-	if (status != TSCOPE_OK)
-		return status;
-	*index = number + 1;
-	if (*index < out->frame_count)
-		return TSCOPE_OK;
-	if (out->frame_count >= MEMRAY_MAX_FRAMES)
-		return tsi_memray_fail_limit(r, MEMRAY_MAX_FRAMES, "frames");
-	status = tsi_array_reserve(&out->frames, &out->frame_capacity, out->frame_count + 1,
-				   sizeof(*out->frames), r->err);
-	if (status == TSCOPE_OK)
-		out->frames[out->frame_count++] = *frame;
-	return status;
+	if (number == MEMRAY_NONE)
+		return 0;
+	if (number + 1 < r->out->frame_count)
+		return number + 1;
+	if (r->out->frame_count >= MEMRAY_MAX_FRAMES) {
+		tsi_memray_fail_limit(r, MEMRAY_MAX_FRAMES, "frames");
+		return 0;
+	}
+	struct memray_frame *added = new_frame(r);
+	if (!added)
+		return 0;
+	*added = *frame;
+	return number + 1;
 }
 
-enum tscope_status tsi_memray_add_node(struct memray_reader *r, struct memray_node node)
+void tsi_memray_push(struct memray_reader *r, uint32_t frame)
 {
-	struct memray_capture *out = r->out;
-
-	if (out->node_count >= MEMRAY_MAX_NODES)
-		return tsi_memray_fail_limit(r, MEMRAY_MAX_NODES, "stacks");
-	enum tscope_status status = tsi_array_reserve(
-		&out->nodes, &out->node_capacity, out->node_count + 1, sizeof(*out->nodes), r->err);
-	if (status == TSCOPE_OK)
-		out->nodes[out->node_count++] = node;
-	return status;
-}
-
-enum tscope_status tsi_memray_push(struct memray_reader *r, uint32_t frame)
-{
-	uint32_t number;
-	enum tscope_status status = tsi_memray_need_thread(r);
-
-	if (status != TSCOPE_OK)
-		return status;
+	if (!tsi_memray_need_thread(r))
+		return;
 	struct memray_node node = { .frame = frame, .parent = r->now.node };
-	status = tsi_pair_set_find(&r->tree, node.parent, node.frame, &number, r->err);
-	if (status == TSCOPE_OK && number + 1 == r->out->node_count)
-		status = tsi_memray_add_node(r, node);
-	if (status == TSCOPE_OK)
+	uint32_t number = number_of_pair(r, &r->tree, node.parent, node.frame);
+	if (number == MEMRAY_NONE)
+		return;
+	if (number + 1 == r->out->node_count)
+		tsi_memray_add_node(r, node);
+	if (!tsi_memray_has_failed(r))
 		r->now.node = number + 1;
-	return status;
 }
 
-enum tscope_status tsi_memray_pop(struct memray_reader *r, unsigned count)
+void tsi_memray_pop(struct memray_reader *r, unsigned count)
 {
-	enum tscope_status status = tsi_memray_need_thread(r);
-
-	if (status != TSCOPE_OK)
-		return status;
+	if (!tsi_memray_need_thread(r))
+		return;
 	for (; count && r->now.node; count--)
 		r->now.node = r->out->nodes[r->now.node].parent;
 	r->out->dropped_count += count > 0;
-	return TSCOPE_OK;
 }

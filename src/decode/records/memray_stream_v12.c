@@ -41,16 +41,15 @@ static inline void keep_address(struct memray_reader *r, unsigned place, uint64_
 	r->recent[r->recent_first] = address;
 }
 
-static inline enum tscope_status take_allocation(struct memray_reader *r, unsigned flags)
+static inline void take_allocation(struct memray_reader *r, unsigned flags)
 {
-	enum tscope_status status = tsi_memray_need_thread(r);
 	const char *p = r->at + 1;
 	unsigned place = flags >> ALLOCATION_PLACE_SHIFT & PLACE_MASK;
 	unsigned number = flags & ALLOCATOR_MASK;
 	bool is_bad = false;
 
-	if (tsi_unlikely(status != TSCOPE_OK))
-		return status;
+	if (tsi_unlikely(!tsi_memray_need_thread(r)))
+		return;
 	uint64_t address = read_address(r, place, &p, &is_bad);
 	if (number == 0)
 		number = (unsigned char)*p++;
@@ -61,51 +60,43 @@ static inline enum tscope_status take_allocation(struct memray_reader *r, unsign
 			(void)tsi_memray_varint(&p, &is_bad);
 		r->now.size = tsi_memray_varint(&p, &is_bad);
 	}
-	if (tsi_unlikely(is_bad || p > r->end))
-		return tsi_memray_fail_allocation(r, is_bad && p <= r->end);
+	if (tsi_unlikely(is_bad || p > r->end)) {
+		tsi_memray_fail_allocation(r, is_bad && p <= r->end);
+		return;
+	}
 	keep_address(r, place, address);
 	r->now.address = address << ADDRESS_SHIFT;
-	return tsi_memray_emit(r, p);
+	tsi_memray_emit(r, p);
 }
 
 /* The life of a Python object: not asked for, but its address counts among the last ones. */
-static enum tscope_status take_object(struct memray_reader *r, unsigned flags)
+static void take_object(struct memray_reader *r, unsigned flags)
 {
 	unsigned place = flags >> OBJECT_PLACE_SHIFT & PLACE_MASK;
-	uint64_t address = r->address, skipped;
-	enum tscope_status status = TSCOPE_OK;
+	uint64_t address = r->address;
 
 	if (place == NEW_ADDRESS)
-		status = tsi_memray_take_delta(r, &address);
-	if (status == TSCOPE_OK)
-		keep_address(r, place, address);
-	if (status == TSCOPE_OK && r->out->header.has_native_stacks && flags & IS_CREATED)
-		status = tsi_memray_take_varint(r, &skipped);
-	return status;
+		tsi_memray_take_delta(r, &address);
+	keep_address(r, place, address);
+	if (r->out->header.has_native_stacks && flags & IS_CREATED)
+		(void)tsi_memray_take_varint(r);
 }
 
-static enum tscope_status take_push(struct memray_reader *r, unsigned flags)
+static void take_push(struct memray_reader *r, unsigned flags)
 {
-	uint64_t id, offset;
-	uint32_t number, frame;
-	enum tscope_status status = tsi_memray_take_varint(r, &id);
+	uint64_t id = tsi_memray_take_varint(r), offset = tsi_memray_take_svarint(r);
+	const uint32_t *code = tsi_memray_find_value(r, &r->code_ids, id);
 
 	(void)flags;
-	if (status == TSCOPE_OK)
-		status = tsi_memray_take_svarint(r, &offset);
-	if (status == TSCOPE_OK)
-		status = tsi_memray_find_id(r, &r->code_ids, id, &number);
-	if (status != TSCOPE_OK)
-		return status;
-	uint32_t code = r->code_ids.values[number];
-	r->out->dropped_count += code == MEMRAY_NONE;
-	status = tsi_memray_find_code_frame(r, code, (int32_t)(uint32_t)offset, &frame);
-	return status == TSCOPE_OK ? tsi_memray_push(r, frame) : status;
+	if (!code)
+		return;
+	r->out->dropped_count += *code == MEMRAY_NONE;
+	tsi_memray_push(r, tsi_memray_find_code_frame(r, *code, (int32_t)(uint32_t)offset));
 }
 
-static enum tscope_status take_pop(struct memray_reader *r, unsigned flags)
+static void take_pop(struct memray_reader *r, unsigned flags)
 {
-	return tsi_memray_pop(r, (flags & LOW_MASK) + 1);
+	tsi_memray_pop(r, (flags & LOW_MASK) + 1);
 }
 
 static const struct memray_record_kind push = { "FRAME_PUSH record", take_push };
@@ -132,21 +123,14 @@ static const struct memray_record_kind *kind_of(unsigned byte)
 	return byte & IS_POP ? &pop : &kinds[byte & LOW_MASK];
 }
 
-enum tscope_status tsi_memray_read_stream_v12(struct memray_reader *r)
+void tsi_memray_read_stream_v12(struct memray_reader *r)
 {
-	enum tscope_status status = TSCOPE_OK;
-
-	while (!r->is_done) {
-		status = tsi_memray_room(r);
-		if (tsi_unlikely(status != TSCOPE_OK))
-			break;
+	while (!r->is_done && !tsi_memray_has_failed(r) && tsi_memray_room(r)) {
 		unsigned byte = (unsigned char)*r->at;
+
 		if (tsi_likely(byte & IS_ALLOCATION))
-			status = take_allocation(r, byte);
+			take_allocation(r, byte);
 		else
-			status = tsi_memray_take_record(r, kind_of(byte), byte);
-		if (tsi_unlikely(status != TSCOPE_OK))
-			break;
+			tsi_memray_take_record(r, kind_of(byte), byte);
 	}
-	return status;
 }

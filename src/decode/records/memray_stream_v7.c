@@ -8,98 +8,83 @@
 
 enum { TYPE_BITS = 4, TYPE_MASK = 0xf, ALLOCATION = 1, TRAILER_FLAG = 1 };
 
-static inline enum tscope_status take_allocation(struct memray_reader *r, unsigned flags)
+static inline void take_allocation(struct memray_reader *r, unsigned flags)
 {
-	enum tscope_status status = tsi_memray_need_thread(r);
 	const char *p = r->at + 1;
 	bool is_bad = false;
 
-	if (tsi_unlikely(status != TSCOPE_OK))
-		return status;
+	if (tsi_unlikely(!tsi_memray_need_thread(r)))
+		return;
 	r->now.allocator = tsi_memray_allocator(tsi_memray_allocators_v7, flags);
 	uint64_t address = r->address + tsi_memray_svarint(&p, &is_bad);
 	r->now.size =
 		tsi_memray_is_simple_free(r->now.allocator) ? 0 : tsi_memray_varint(&p, &is_bad);
-	if (tsi_unlikely(is_bad || p > r->end))
-		return tsi_memray_fail_allocation(r, is_bad && p <= r->end);
+	if (tsi_unlikely(is_bad || p > r->end)) {
+		tsi_memray_fail_allocation(r, is_bad && p <= r->end);
+		return;
+	}
 	r->address = r->now.address = address;
-	return tsi_memray_emit(r, p);
+	tsi_memray_emit(r, p);
 }
 
-/* The same with the id of a native stack, and always with a size. */
-static enum tscope_status take_native_allocation(struct memray_reader *r, unsigned flags)
+/* With the id of a native stack, and always with a size. */
+static void take_native_allocation(struct memray_reader *r, unsigned flags)
 {
-	enum tscope_status status = tsi_memray_need_thread(r);
-	uint64_t skipped;
-
-	if (status == TSCOPE_OK)
-		status = tsi_memray_take_delta(r, &r->address);
-	if (status == TSCOPE_OK)
-		status = tsi_memray_take_varint(r, &r->now.size);
-	if (status == TSCOPE_OK)
-		status = tsi_memray_take_varint(r, &skipped);
-	if (status != TSCOPE_OK)
-		return status;
+	if (!tsi_memray_need_thread(r))
+		return;
+	tsi_memray_take_delta(r, &r->address);
+	r->now.size = tsi_memray_take_varint(r);
+	(void)tsi_memray_take_varint(r);
+	if (tsi_memray_has_failed(r))
+		return;
 	r->now.allocator = tsi_memray_allocator(tsi_memray_allocators_v7, flags);
 	if (tsi_memray_is_simple_free(r->now.allocator))
 		r->now.size = 0;
 	r->now.address = r->address;
 	r->out->record_count--; /* it is counted with its like */
-	return tsi_memray_emit(r, r->at);
+	tsi_memray_emit(r, r->at);
 }
 
-static enum tscope_status take_frame(struct memray_reader *r, unsigned flags)
+static void take_frame(struct memray_reader *r, unsigned flags)
 {
 	struct memray_frame frame = { 0 };
-	uint32_t number, index;
-	enum tscope_status status = tsi_memray_take_delta(r, &r->frame_id);
 
 	(void)flags;
-	if (status == TSCOPE_OK)
-		status = tsi_memray_take_name(r, &frame.function);
-	if (status == TSCOPE_OK)
-		status = tsi_memray_take_name(r, &frame.file);
-	if (status == TSCOPE_OK)
-		status = tsi_memray_take_delta(r, &r->line);
-	if (status != TSCOPE_OK)
-		return status;
+	tsi_memray_take_delta(r, &r->frame_id);
+	frame.function = tsi_memray_take_name(r);
+	frame.file = tsi_memray_take_name(r);
+	tsi_memray_take_delta(r, &r->line);
 	frame.line = tsi_memray_line_of(r->line);
-	status = tsi_memray_find_id(r, &r->frame_ids, r->frame_id, &number);
-	if (status == TSCOPE_OK)
-		status = tsi_memray_add_frame(r, &frame, &index);
-	if (status == TSCOPE_OK)
-		r->frame_ids.values[number] = index;
-	return status;
+	uint32_t *value = tsi_memray_find_value(r, &r->frame_ids, r->frame_id);
+	if (value)
+		*value = tsi_memray_add_frame(r, &frame);
 }
 
-static enum tscope_status take_push(struct memray_reader *r, unsigned flags)
+static void take_push(struct memray_reader *r, unsigned flags)
 {
-	uint32_t number;
-	enum tscope_status status = tsi_memray_take_delta(r, &r->frame_id);
-
 	(void)flags;
-	if (status == TSCOPE_OK)
-		status = tsi_memray_find_id(r, &r->frame_ids, r->frame_id, &number);
-	if (status != TSCOPE_OK)
-		return status;
-	uint32_t frame = r->frame_ids.values[number];
-	r->out->dropped_count += frame == MEMRAY_NONE;
-	return tsi_memray_push(r, frame == MEMRAY_NONE ? 0 : frame);
+	tsi_memray_take_delta(r, &r->frame_id);
+	const uint32_t *frame = tsi_memray_find_value(r, &r->frame_ids, r->frame_id);
+	if (!frame)
+		return;
+	r->out->dropped_count += *frame == MEMRAY_NONE;
+	tsi_memray_push(r, *frame == MEMRAY_NONE ? 0 : *frame);
 }
 
-static enum tscope_status take_pop(struct memray_reader *r, unsigned flags)
+static void take_pop(struct memray_reader *r, unsigned flags)
 {
-	return tsi_memray_pop(r, flags + 1);
+	tsi_memray_pop(r, flags + 1);
 }
 
 /* Format 7 has no trailer: a byte of 0x10 is damage there, but that is all the same. */
-static enum tscope_status take_other(struct memray_reader *r, unsigned flags)
+static void take_other(struct memray_reader *r, unsigned flags)
 {
 	if (flags == 0)
-		return tsi_memray_take_zeros(r, flags);
-	if (flags == TRAILER_FLAG)
-		return tsi_memray_take_trailer(r, flags);
-	return tsi_memray_fail(r, TSCOPE_E_DAMAGED, "of unknown kind %u", flags);
+		tsi_memray_take_zeros(r, flags);
+	else if (flags == TRAILER_FLAG)
+		tsi_memray_take_trailer(r, flags);
+	else
+		tsi_memray_fail(r, TSCOPE_E_DAMAGED, "of unknown kind %u", flags);
 }
 
 static const struct memray_record_kind kinds[TYPE_MASK + 1] = {
@@ -116,22 +101,15 @@ static const struct memray_record_kind kinds[TYPE_MASK + 1] = {
 	[12] = { "CONTEXT_SWITCH record", tsi_memray_take_switch },
 };
 
-enum tscope_status tsi_memray_read_stream_v7(struct memray_reader *r)
+void tsi_memray_read_stream_v7(struct memray_reader *r)
 {
-	enum tscope_status status = TSCOPE_OK;
-
-	while (!r->is_done) {
-		status = tsi_memray_room(r);
-		if (tsi_unlikely(status != TSCOPE_OK))
-			break;
+	while (!r->is_done && !tsi_memray_has_failed(r) && tsi_memray_room(r)) {
 		unsigned type = *r->at & TYPE_MASK;
 		unsigned flags = (unsigned char)*r->at >> TYPE_BITS;
+
 		if (tsi_likely(type == ALLOCATION))
-			status = take_allocation(r, flags);
+			take_allocation(r, flags);
 		else
-			status = tsi_memray_take_record(r, &kinds[type], flags);
-		if (tsi_unlikely(status != TSCOPE_OK))
-			break;
+			tsi_memray_take_record(r, &kinds[type], flags);
 	}
-	return status;
 }
