@@ -146,9 +146,9 @@ void tscope_memory_free(struct tscope_memory *memory)
 	if (!memory)
 		return;
 	tsi_snapshot_deinit(&memory->snapshot);
-	tsi_memory_timeline_deinit(&memory->timeline);
-	tsi_memory_stats_deinit(&memory->stats);
-	tsi_memory_tracker_deinit(&memory->tracker);
+	tsi_arena_deinit(&memory->timeline.arena);
+	tsi_arena_deinit(&memory->stats.arena);
+	tsi_arena_deinit(&memory->tracker.arena);
 	tsi_host_memory_deinit(&memory->host);
 	tsi_plain_free(memory->plain);
 	free(memory->path);

@@ -46,10 +46,10 @@ static void check_stats(const char *text, const char *expected)
 	char dump[DUMP_BYTES];
 
 	assert_true(tsi_is_memory_stats(plain));
-	assert_int_equal(tsi_memory_stats_init(&stats, plain, NULL), TSCOPE_OK);
+	tsi_memory_stats_init(&stats, plain);
 	dump_stats(dump, &stats);
 	assert_string_equal(dump, expected);
-	tsi_memory_stats_deinit(&stats);
+	tsi_arena_deinit(&stats.arena);
 	tsi_plain_free(plain);
 }
 
@@ -119,11 +119,11 @@ static void one_dict_of_many_names_has_a_limit(void **state)
 		length += (size_t)snprintf(text + length, room - length, ",'0.f.%d.end': @v", i);
 	snprintf(text + length, room - length, "}");
 	struct plain *plain = plain_of(text);
-	assert_int_equal(tsi_memory_stats_init(&stats, plain, NULL), TSCOPE_OK);
+	tsi_memory_stats_init(&stats, plain);
 	assert_int_equal(stats.count, TAKEN);
 	assert_int_equal(stats.value_count, (uint64_t)TAKEN * VALUES);
 	assert_int_equal(stats.dropped_count, NAMES - TAKEN);
-	tsi_memory_stats_deinit(&stats);
+	tsi_arena_deinit(&stats.arena);
 	tsi_plain_free(plain);
 	free(text);
 }
@@ -139,9 +139,10 @@ static void every_allocation_may_fail(void **state)
 		struct tscope_error err = { 0 };
 
 		fail_alloc_at(n);
-		enum tscope_status status = tsi_memory_stats_init(&stats, plain, &err);
+		tsi_memory_stats_init(&stats, plain);
+		enum tscope_status status = tsi_arena_status(&stats.arena, &err);
 		bool has_failed = fail_alloc_stop();
-		tsi_memory_stats_deinit(&stats);
+		tsi_arena_deinit(&stats.arena);
 		assert_int_equal(status, has_failed ? TSCOPE_E_NOMEM : TSCOPE_OK);
 		if (!has_failed)
 			break;

@@ -64,11 +64,11 @@ static void check_timeline(const char *text, const char *expected)
 	char dump[DUMP_BYTES];
 
 	assert_true(tsi_is_memory_timeline(plain));
-	assert_int_equal(tsi_memory_timeline_init(&timeline, plain, NULL), TSCOPE_OK);
+	tsi_memory_timeline_init(&timeline, plain);
 	tsi_plain_free(plain); /* it was copied */
 	dump_timeline(dump, &timeline);
 	assert_string_equal(dump, expected);
-	tsi_memory_timeline_deinit(&timeline);
+	tsi_arena_deinit(&timeline.arena);
 }
 
 static void points_are_read(void **state)
@@ -208,10 +208,10 @@ static void every_allocation_may_fail(void **state)
 			struct tscope_error err = { 0 };
 
 			fail_alloc_at(n);
-			enum tscope_status status =
-				tsi_memory_timeline_init(&timeline, plain, &err);
+			tsi_memory_timeline_init(&timeline, plain);
+			enum tscope_status status = tsi_arena_status(&timeline.arena, &err);
 			bool has_failed = fail_alloc_stop();
-			tsi_memory_timeline_deinit(&timeline);
+			tsi_arena_deinit(&timeline.arena);
 			assert_int_equal(status, has_failed ? TSCOPE_E_NOMEM : TSCOPE_OK);
 			if (!has_failed)
 				break;

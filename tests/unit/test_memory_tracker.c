@@ -45,10 +45,10 @@ static void check_tracker(const char *text, const char *expected)
 	char dump[DUMP_BYTES];
 
 	assert_true(tsi_is_memory_tracker(plain));
-	assert_int_equal(tsi_memory_tracker_init(&tracker, plain, NULL), TSCOPE_OK);
+	tsi_memory_tracker_init(&tracker, plain);
 	dump_tracker(dump, &tracker);
 	assert_string_equal(dump, expected);
-	tsi_memory_tracker_deinit(&tracker);
+	tsi_arena_deinit(&tracker.arena);
 	tsi_plain_free(plain);
 }
 
@@ -89,12 +89,12 @@ static void kinds_are_named(void **state)
 	int64_t bytes;
 
 	(void)state;
-	assert_int_equal(tsi_memory_tracker_init(&tracker, plain, NULL), TSCOPE_OK);
+	tsi_memory_tracker_init(&tracker, plain);
 	assert_string_equal(tsi_tracked_kind(&tracker, &tracker.rows[0], 0, &bytes).data, "temp");
 	assert_int_equal(bytes, 5);
 	for (size_t i = 1; i < 5; i++)
 		assert_null(tsi_tracked_kind(&tracker, &tracker.rows[0], i, &bytes).data);
-	tsi_memory_tracker_deinit(&tracker);
+	tsi_arena_deinit(&tracker.arena);
 	tsi_plain_free(plain);
 }
 
@@ -126,9 +126,10 @@ static void every_allocation_may_fail(void **state)
 		struct tscope_error err = { 0 };
 
 		fail_alloc_at(n);
-		enum tscope_status status = tsi_memory_tracker_init(&tracker, plain, &err);
+		tsi_memory_tracker_init(&tracker, plain);
+		enum tscope_status status = tsi_arena_status(&tracker.arena, &err);
 		bool has_failed = fail_alloc_stop();
-		tsi_memory_tracker_deinit(&tracker);
+		tsi_arena_deinit(&tracker.arena);
 		assert_int_equal(status, has_failed ? TSCOPE_E_NOMEM : TSCOPE_OK);
 		if (!has_failed)
 			break;

@@ -12,13 +12,20 @@
 #include "base/attributes.h"
 #include "fail_alloc.h"
 
+static struct arena arena; /* of the series at hand */
+
 static void add(struct resident *resident, int64_t time_ms, uint64_t rss_bytes)
 {
 	const struct resident_record record = { time_ms, rss_bytes, (int64_t)rss_bytes / 2 };
-	bool is_taken;
 
-	assert_int_equal(tsi_resident_add(resident, &record, &is_taken, NULL), TSCOPE_OK);
-	assert_true(is_taken);
+	assert_true(tsi_resident_add(resident, &record, &arena));
+	assert_false(arena.has_failed);
+}
+
+static void forget(struct resident *resident)
+{
+	tsi_arena_deinit(&arena);
+	*resident = (struct resident){ 0 };
 }
 
 static void records_are_points(void **state)
@@ -36,7 +43,7 @@ static void records_are_points(void **state)
 	assert_int_equal(resident.points[1].time_ms, 10);
 	assert_int_equal(resident.points[1].low_bytes, 900);
 	assert_int_equal(resident.points[1].heap_bytes, 450);
-	tsi_resident_deinit(&resident);
+	forget(&resident);
 }
 
 /*
@@ -59,7 +66,7 @@ static void many_records_make_few_points(void **state)
 		assert_int_equal(resident.points[p].time_ms, 4 * p + 3);
 		assert_int_equal(resident.points[p].heap_bytes, (4 * p + 3) / 2);
 	}
-	tsi_resident_deinit(&resident);
+	forget(&resident);
 }
 
 static void what_cannot_be_is_not_taken(void **state)
@@ -74,15 +81,11 @@ static void what_cannot_be_is_not_taken(void **state)
 
 	(void)state;
 	add(&resident, 100, 5);
-	for (size_t i = 0; i < TSI_COUNT_OF(bad); i++) {
-		bool is_taken = true;
-
-		assert_int_equal(tsi_resident_add(&resident, &bad[i], &is_taken, NULL), TSCOPE_OK);
-		assert_false(is_taken);
-	}
+	for (size_t i = 0; i < TSI_COUNT_OF(bad); i++)
+		assert_false(tsi_resident_add(&resident, &bad[i], &arena));
 	assert_int_equal(resident.count, 1);
 	assert_int_equal(resident.peak_bytes, 5);
-	tsi_resident_deinit(&resident);
+	forget(&resident);
 }
 
 /* ---- growth ---- */
@@ -156,7 +159,7 @@ static void what_keeps_growing_rises_in_each_part(void **state)
 		assert_int_equal(growth.bytes, cases[i].bytes);
 		assert_int_equal(growth.rising_steps, cases[i].rising_steps);
 		assert_in_range(growth.duration_ns, INT64_C(69550000000), INT64_C(69562500000));
-		tsi_resident_deinit(&resident);
+		forget(&resident);
 	}
 }
 
@@ -172,15 +175,15 @@ static void a_gap_tells_nothing(void **state)
 		if (i < 85 || i > 150)
 			add(&resident, INT64_C(1000) * i, 1000);
 	assert_false(tsi_resident_growth(&resident, &growth));
-	tsi_resident_deinit(&resident);
+	forget(&resident);
 	for (int i = 0; i <= 15; i++) /* half of it has no eight milliseconds */
 		add(&resident, i, 1000);
 	assert_false(tsi_resident_growth(&resident, &growth));
-	tsi_resident_deinit(&resident);
+	forget(&resident);
 	add(&resident, 7, 1);
 	add(&resident, 7, 1); /* no time at all */
 	assert_false(tsi_resident_growth(&resident, &growth));
-	tsi_resident_deinit(&resident);
+	forget(&resident);
 }
 
 /* The ends of what numbers can be. */
@@ -195,20 +198,20 @@ static void absurd_times_are_no_trap(void **state)
 	assert_true(tsi_resident_growth(&resident, &growth));
 	assert_int_equal(growth.bytes, 0);
 	assert_true(growth.duration_ns > 0);
-	tsi_resident_deinit(&resident);
+	forget(&resident);
 }
 
 static void memory_may_end(void **state)
 {
 	const struct resident_record record = { 0, 1, 0 };
 	struct resident resident = { 0 };
-	bool is_taken;
 
 	(void)state;
 	fail_alloc_at(1);
-	assert_int_equal(tsi_resident_add(&resident, &record, &is_taken, NULL), TSCOPE_E_NOMEM);
+	tsi_resident_add(&resident, &record, &arena);
 	assert_true(fail_alloc_stop());
-	tsi_resident_deinit(&resident);
+	assert_true(arena.has_failed);
+	forget(&resident);
 }
 
 int main(void)

@@ -25,14 +25,15 @@ static enum tscope_status join(struct step_series *steps, const char *text, size
 	struct plain *plain = plain_of(text);
 	struct memory_stats stats = { 0 };
 	struct memory_steps memory = { 0 };
-	enum tscope_status status = tsi_memory_stats_init(&stats, plain, err);
+	tsi_memory_stats_init(&stats, plain);
+	enum tscope_status status = tsi_arena_status(&stats.arena, err);
 
 	if (status == TSCOPE_OK)
 		status = tsi_memory_steps_init(&memory, &stats, err);
 	if (status == TSCOPE_OK)
 		status = tsi_memory_steps_join(steps, &memory, count, err);
 	tsi_memory_steps_deinit(&memory);
-	tsi_memory_stats_deinit(&stats);
+	tsi_arena_deinit(&stats.arena);
 	tsi_plain_free(plain);
 	return status;
 }
@@ -138,14 +139,14 @@ static void test_memory(void **state)
 		struct memory_steps memory;
 		size_t count;
 
-		assert_int_equal(tsi_memory_stats_init(&stats, plain, NULL), TSCOPE_OK);
+		tsi_memory_stats_init(&stats, plain);
 		fail_alloc_at(n);
 		enum tscope_status status = tsi_memory_steps_init(&memory, &stats, NULL);
 		if (status == TSCOPE_OK)
 			status = tsi_memory_steps_join(&steps, &memory, &count, NULL);
 		bool has_failed = fail_alloc_stop();
 		tsi_memory_steps_deinit(&memory);
-		tsi_memory_stats_deinit(&stats);
+		tsi_arena_deinit(&stats.arena);
 		tsi_plain_free(plain);
 		tsi_steps_deinit(&steps);
 		assert_int_equal(status, has_failed ? TSCOPE_E_NOMEM : TSCOPE_OK);

@@ -541,7 +541,7 @@ static void test_out_of_memory(void **state)
 		assert_int_equal(status, TSCOPE_E_NOMEM);
 		assert_int_equal(err.status, TSCOPE_E_NOMEM);
 	}
-	assert_true(n > 6);
+	assert_true(n > 3);
 	tsi_plain_free(plain);
 }
 

@@ -9,11 +9,10 @@
 void tsi_host_memory_deinit(struct host_memory *host)
 {
 	tsi_memray_capture_deinit(&host->capture);
-	tsi_resident_deinit(&host->resident);
 	tsi_intern_deinit(&host->texts);
+	tsi_arena_deinit(&host->arena);
 	free(host->stacks);
 	free(host->threads);
-	free(host->places);
 	*host = (struct host_memory){ 0 };
 }
 

@@ -49,6 +49,7 @@ enum { HOST_SIZES = 64 }; /* 0, 1, 2 to 3, 4 to 7 … */
 
 struct host_memory {
 	enum host_source source;
+	struct arena arena;            /* of places and resident */
 	struct memray_capture capture; /* zeroed: HOST_STATS */
 	struct host_account *stacks;   /* by node of the capture */
 	size_t stack_count, stack_capacity;

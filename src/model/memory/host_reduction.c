@@ -346,21 +346,19 @@ static enum tscope_status take_resident(struct memray_sink *sink, const struct m
 					struct tscope_error *err)
 {
 	struct host_reduction *r = (struct host_reduction *)sink;
-	bool is_aggregated = r->host->capture.header.is_aggregated, is_taken;
+	bool is_aggregated = r->host->capture.header.is_aggregated;
 	const struct resident_record record = {
 		.time_ms = rss->time_ms,
 		.rss_bytes = rss->rss_bytes,
 		.heap_bytes = is_aggregated ? -1 : r->host->live.bytes,
 	};
 
-	if (tsi_resident_add(&r->host->resident, &record, &is_taken, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	r->host->dropped_count += !is_taken;
+	r->host->dropped_count += !tsi_resident_add(&r->host->resident, &record, &r->host->arena);
 	if (!is_aggregated && !r->is_past_middle && is_past_middle(r->host, rss->time_ms)) {
 		r->is_past_middle = true;
 		r->host->middle_bytes = r->host->live.bytes;
 	}
-	return TSCOPE_OK;
+	return tsi_arena_status(&r->host->arena, err);
 }
 
 /* ---- the end ------------------------------------------------------------------------------ */

@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/ckd.h"
+#include "base/error.h"
 #include "base/key_map.h"
 
 enum { NOT_SAID = -1, MS_PER_S = 1000, MAX_TEXTS = 1 << 20 };
@@ -200,22 +201,20 @@ static enum tscope_status add_site(struct host_memory *host, struct str location
 	return status;
 }
 
-static enum tscope_status find_place(struct host_memory *host, struct key_map *rows, uint32_t site,
-				     struct host_place **place, struct tscope_error *err)
+/* The row of a site, which is added if it is new; NULL without memory. */
+static struct host_place *find_place(struct host_memory *host, struct key_map *rows, uint32_t site)
 {
 	uint32_t row = tsi_key_map_find(rows, site);
 
-	if (row == UINT32_MAX) {
-		row = (uint32_t)host->place_count;
-		if (tsi_array_reserve(&host->places, &host->place_capacity, host->place_count + 1,
-				      sizeof(*host->places), err) != TSCOPE_OK ||
-		    tsi_key_map_put(rows, site, row, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-		host->places[host->place_count++] =
-			(struct host_place){ site, { NOT_SAID, NOT_SAID } };
-	}
-	*place = &host->places[row];
-	return TSCOPE_OK;
+	if (row != UINT32_MAX)
+		return &host->places[row];
+	row = (uint32_t)host->place_count;
+	struct host_place *place = tsi_arena_push(&host->arena, &host->places, &host->place_count,
+						  &host->place_capacity, sizeof(*place));
+	if (!place || tsi_key_map_put(rows, site, row, NULL) != TSCOPE_OK)
+		return NULL;
+	*place = (struct host_place){ site, { NOT_SAID, NOT_SAID } };
+	return place;
 }
 
 static enum tscope_status read_place(struct host_memory *host, struct key_map *rows,
@@ -224,7 +223,6 @@ static enum tscope_status read_place(struct host_memory *host, struct key_map *r
 {
 	struct plain_value location = find(plain, row, "location");
 	int64_t bytes = find_number(plain, row, "size"), count = find_number(plain, row, "count");
-	struct host_place *place;
 	uint32_t site;
 
 	if (tsi_plain_kind(location) != PLAIN_TEXT || (bytes < 0 && count < 0)) {
@@ -232,10 +230,11 @@ static enum tscope_status read_place(struct host_memory *host, struct key_map *r
 		return TSCOPE_OK;
 	}
 	enum tscope_status status = add_site(host, tsi_plain_text(plain, location), &site, err);
-	if (status == TSCOPE_OK)
-		status = find_place(host, rows, site, &place, err);
 	if (status != TSCOPE_OK)
 		return status;
+	struct host_place *place = find_place(host, rows, site);
+	if (!place)
+		return tsi_fail_nomem(err);
 	if (bytes >= 0)
 		place->allocated.bytes = bytes;
 	if (count >= 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tells by its content which kind of file about memory this is, and builds its model. Users
- * hand over what lies in the directory: what is none of the kinds is named, with the next step.
+ * Recognises the kind of a file about memory by its content, and builds its model. Users hand over
+ * whatever lies in the directory: what is none of the kinds is named, with the next step.
  */
 #include "model/memory/memory_file.h"
 
@@ -28,10 +28,8 @@ static enum tscope_status build_snapshot(struct tscope_memory *memory, struct ts
 static enum tscope_status build_timeline(struct tscope_memory *memory, struct tscope_error *err)
 {
 	const struct memory_timeline *timeline = &memory->timeline;
-	enum tscope_status status = tsi_memory_timeline_init(&memory->timeline, memory->plain, err);
 
-	if (status != TSCOPE_OK)
-		return status;
+	tsi_memory_timeline_init(&memory->timeline, memory->plain);
 	tsi_plain_free(memory->plain); /* all of it was copied */
 	memory->plain = NULL;
 	memory->info.record_count =
@@ -40,14 +38,14 @@ static enum tscope_status build_timeline(struct tscope_memory *memory, struct ts
 	if (timeline->is_uneven)
 		memory->info.note = "its lists of times and of sizes differ in length: what the "
 				    "longer one has more is dropped";
-	if (timeline->count == 0)
-		return tsi_fail(err, TSCOPE_E_EMPTY,
-				"a memory timeline without a row that can be read: "
-				"nothing was allocated, or the file is damaged");
-	return TSCOPE_OK;
+	if (timeline->count || timeline->arena.has_failed)
+		return tsi_arena_status(&timeline->arena, err);
+	return tsi_fail(err, TSCOPE_E_EMPTY,
+			"a memory timeline without a row that can be read: "
+			"nothing was allocated, or the file is damaged");
 }
 
-/* That of all moments, or -1. */
+/* The rank of all moments, or -1. */
 static int64_t only_rank(const struct memory_stats *stats)
 {
 	const struct memory_moment *moments = stats->moments;
@@ -59,10 +57,10 @@ static int64_t only_rank(const struct memory_stats *stats)
 static enum tscope_status build_stats(struct tscope_memory *memory, struct tscope_error *err)
 {
 	const struct memory_stats *stats = &memory->stats;
-	enum tscope_status status = tsi_memory_stats_init(&memory->stats, memory->plain, err);
 
-	if (status != TSCOPE_OK)
-		return status;
+	tsi_memory_stats_init(&memory->stats, memory->plain);
+	if (stats->arena.has_failed)
+		return tsi_arena_status(&stats->arena, err);
 	if (stats->count == 0)
 		return tsi_fail(err, TSCOPE_E_EMPTY,
 				"an empty dict: memory statistics without a moment at which they "
@@ -76,17 +74,14 @@ static enum tscope_status build_stats(struct tscope_memory *memory, struct tscop
 static enum tscope_status build_tracker(struct tscope_memory *memory, struct tscope_error *err)
 {
 	const struct memory_tracker *tracker = &memory->tracker;
-	enum tscope_status status = tsi_memory_tracker_init(&memory->tracker, memory->plain, err);
 
-	if (status != TSCOPE_OK)
-		return status;
-	if (tracker->count == 0)
-		return tsi_fail(err, TSCOPE_E_EMPTY,
-				"a memory tracker's log without a device: "
-				"no memory was tracked");
+	tsi_memory_tracker_init(&memory->tracker, memory->plain);
 	memory->info.record_count = tracker->value_count + tracker->dropped_count;
 	memory->info.dropped_count = tracker->dropped_count;
-	return TSCOPE_OK;
+	if (tracker->count || tracker->arena.has_failed)
+		return tsi_arena_status(&tracker->arena, err);
+	return tsi_fail(err, TSCOPE_E_EMPTY,
+			"a memory tracker's log without a device: no memory was tracked");
 }
 
 /* Of memray's own figures; a capture is no plain data: tsi_memory_read_capture(). */
@@ -266,7 +261,7 @@ static const char no_end[] =
 	"the process was killed or is running: the capture has no end, and what was live at its "
 	"last record counts as never freed";
 
-/* Goes to the end of the input, so that its size is known: behind the records there are zeros. */
+/* Goes to the end of the input, behind the zeros after the records, so that its size is known. */
 static void drain(struct input *in)
 {
 	const char *data;

@@ -8,7 +8,6 @@
 
 #include <stdlib.h>
 
-#include "base/array.h"
 #include "model/memory/plain_repeats.h"
 
 /* ---- names of moments -------------------------------------------------------------------- */
@@ -78,14 +77,6 @@ bool tsi_is_memory_stats(const struct plain *plain)
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-static int compare_texts(struct str a, struct str b)
-{
-	size_t length = a.length < b.length ? a.length : b.length;
-	int order = length ? memcmp(a.data, b.data, length) : 0;
-
-	return order ? order : (a.length > b.length) - (a.length < b.length);
-}
-
 static int compare_moments(const void *left, const void *right)
 {
 	const struct memory_moment *a = left, *b = right;
@@ -93,7 +84,7 @@ static int compare_moments(const void *left, const void *right)
 
 	if (a->rank != b->rank)
 		return a->rank < b->rank ? -1 : 1;
-	order = compare_texts(a->function, b->function);
+	order = tsi_str_compare(a->function, b->function);
 	if (order)
 		return order;
 	if (a->iteration != b->iteration)
@@ -144,25 +135,16 @@ static void read_moments(struct memory_stats *stats, size_t count, struct plain_
 		qsort(stats->moments, stats->count, sizeof(*stats->moments), compare_moments);
 }
 
-enum tscope_status tsi_memory_stats_init(struct memory_stats *stats, const struct plain *plain,
-					 struct tscope_error *err)
+void tsi_memory_stats_init(struct memory_stats *stats, const struct plain *plain)
 {
 	size_t count = tsi_plain_length(plain, tsi_plain_root(plain));
-	struct plain_repeats repeats;
+	struct arena scratch = { 0 };
+	struct plain_repeats repeats = tsi_plain_repeats(plain, &scratch);
 
 	*stats = (struct memory_stats){ .plain = plain };
-	if (tsi_plain_repeats_init(&repeats, plain, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	enum tscope_status status =
-		tsi_array_new(&stats->moments, count, sizeof(*stats->moments), err);
-	if (status == TSCOPE_OK)
+	stats->moments = tsi_arena_new(&stats->arena, count, sizeof(*stats->moments));
+	if (stats->moments && repeats.is_seen)
 		read_moments(stats, count, &repeats);
-	free(repeats.is_seen);
-	return status;
-}
-
-void tsi_memory_stats_deinit(struct memory_stats *stats)
-{
-	free(stats->moments);
-	*stats = (struct memory_stats){ 0 };
+	stats->arena.has_failed |= scratch.has_failed;
+	tsi_arena_deinit(&scratch);
 }

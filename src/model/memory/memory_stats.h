@@ -2,6 +2,7 @@
 #ifndef TSCOPE_MODEL_MEMORY_MEMORY_STATS_H
 #define TSCOPE_MODEL_MEMORY_MEMORY_STATS_H
 
+#include "base/arena.h"
 #include "decode/plain/plain.h"
 
 #include <stdint.h>
@@ -20,6 +21,7 @@ struct memory_moment {
 
 struct memory_stats {
 	const struct plain *plain;     /* borrowed */
+	struct arena arena;            /* of moments */
 	struct memory_moment *moments; /* by rank, function, iteration, start before end */
 	size_t count;
 	uint64_t value_count;   /* None included */
@@ -32,10 +34,9 @@ bool tsi_memory_value_is_number(struct plain_value value);
 /* A dict of which a key is such a moment (or empty)? */
 bool tsi_is_memory_stats(const struct plain *plain);
 
-/* The plain data must outlive it. On failure it may be deinited. */
-TSI_MUST_CHECK
-enum tscope_status tsi_memory_stats_init(struct memory_stats *stats, const struct plain *plain,
-					 struct tscope_error *err);
-void tsi_memory_stats_deinit(struct memory_stats *stats); /* fine on a zeroed struct */
+/*
+ * The plain data must outlive it. Its arena, the owner's to deinit, says whether there was memory.
+ */
+void tsi_memory_stats_init(struct memory_stats *stats, const struct plain *plain);
 
 #endif

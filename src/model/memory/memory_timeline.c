@@ -7,11 +7,7 @@
  */
 #include "model/memory/memory_timeline.h"
 
-#include <stdlib.h>
-
-#include "base/array.h"
 #include "base/ckd.h"
-#include "base/error.h"
 #include "base/sum.h"
 
 static const char *const names[MEMORY_CATEGORY_COUNT] = {
@@ -53,7 +49,7 @@ enum raw_action {
 
 enum { SIZES_COLUMN_COUNT = 1 + MEMORY_CATEGORY_COUNT, NS_PER_US = 1000 };
 
-/* Of rows that may be damaged; among so many one is whole. */
+/* Rows may be damaged; among so many one is whole. */
 enum { TASTED_ROWS = 16 };
 
 /* A list of exactly so many integers; at most SIZES_COLUMN_COUNT. */
@@ -114,14 +110,11 @@ bool tsi_is_memory_timeline(const struct plain *plain)
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-static enum tscope_status add_point(struct memory_timeline *timeline, struct memory_point point,
-				    struct tscope_error *err)
+/* A new point, or NULL without memory. */
+static struct memory_point *add_point(struct memory_timeline *timeline)
 {
-	if (tsi_array_reserve(&timeline->points, &timeline->capacity, timeline->count + 1,
-			      sizeof(*timeline->points), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	timeline->points[timeline->count++] = point;
-	return TSCOPE_OK;
+	return tsi_arena_push(&timeline->arena, &timeline->points, &timeline->count,
+			      &timeline->capacity, sizeof(*timeline->points));
 }
 
 static bool read_point(const struct plain *plain, struct plain_value time, struct plain_value row,
@@ -138,28 +131,26 @@ static bool read_point(const struct plain *plain, struct plain_value time, struc
 	return true;
 }
 
-static enum tscope_status read_pair(struct memory_timeline *timeline, const struct plain *plain,
-				    struct plain_value root, struct tscope_error *err)
+static void read_pair(struct memory_timeline *timeline, const struct plain *plain,
+		      struct plain_value root)
 {
 	struct plain_value times = tsi_plain_item(plain, root, 0);
 	struct plain_value sizes = tsi_plain_item(plain, root, 1);
 	size_t time_count = tsi_plain_length(plain, times);
 	size_t size_count = tsi_plain_length(plain, sizes);
 	size_t count = time_count < size_count ? time_count : size_count;
-	enum tscope_status status = TSCOPE_OK;
 
 	timeline->is_uneven = time_count != size_count;
 	timeline->dropped_count = (time_count > size_count ? time_count : size_count) - count;
-	for (size_t i = 0; i < count && status == TSCOPE_OK; i++) {
-		struct memory_point point;
+	for (size_t i = 0; i < count; i++) {
+		struct memory_point point, *added;
 
-		if (read_point(plain, tsi_plain_item(plain, times, i),
-			       tsi_plain_item(plain, sizes, i), &point))
-			status = add_point(timeline, point, err);
-		else
+		if (!read_point(plain, tsi_plain_item(plain, times, i),
+				tsi_plain_item(plain, sizes, i), &point))
 			timeline->dropped_count++;
+		else if ((added = add_point(timeline)))
+			*added = point;
 	}
-	return status;
 }
 
 static void count_action(struct memory_timeline *timeline, int64_t action, int64_t bytes)
@@ -177,45 +168,42 @@ static void count_action(struct memory_timeline *timeline, int64_t action, int64
 }
 
 /* Rows of equal time make one point: what holds between them is never a peak. */
-static enum tscope_status add_raw_row(struct memory_timeline *timeline,
-				      const int64_t row[RAW_COLUMN_COUNT], struct tscope_error *err)
+static void add_raw_row(struct memory_timeline *timeline, const int64_t row[RAW_COLUMN_COUNT])
 {
-	struct memory_point point = { 0 };
+	size_t count = timeline->count;
 
-	if (timeline->count)
-		point = timeline->points[timeline->count - 1];
-	if (timeline->count == 0 || point.time_ns != row[RAW_TIME]) {
-		point.time_ns = row[RAW_TIME];
-		if (add_point(timeline, point, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+	if (count == 0 || timeline->points[count - 1].time_ns != row[RAW_TIME]) {
+		struct memory_point *added = add_point(timeline);
+		if (!added)
+			return;
+		if (count)
+			*added = timeline->points[count - 1];
+		added->time_ns = row[RAW_TIME];
 	}
 	tsi_sum_signed(&timeline->points[timeline->count - 1].bytes[row[RAW_CATEGORY]],
 		       row[RAW_BYTES]);
 	count_action(timeline, row[RAW_ACTION], row[RAW_BYTES]);
-	return TSCOPE_OK;
 }
 
-static enum tscope_status read_raw(struct memory_timeline *timeline, const struct plain *plain,
-				   struct plain_value root, struct tscope_error *err)
+static void read_raw(struct memory_timeline *timeline, const struct plain *plain,
+		     struct plain_value root)
 {
 	size_t row_count = tsi_plain_length(plain, root);
-	enum tscope_status status = TSCOPE_OK;
 
 	timeline->is_raw = true;
 	timeline->row_count = row_count;
-	for (size_t i = 0; i < row_count && status == TSCOPE_OK; i++) {
+	for (size_t i = 0; i < row_count; i++) {
 		int64_t row[RAW_COLUMN_COUNT];
 
 		if (read_raw_row(plain, tsi_plain_item(plain, root, i), row))
-			status = add_raw_row(timeline, row, err);
+			add_raw_row(timeline, row);
 		else
 			timeline->dropped_count++;
 	}
 	timeline->changed_count /= 2;
-	return status;
 }
 
-/* What was there before begins with the rest. */
+/* What was there before the profile begins with the rest. */
 static void settle_times(struct memory_timeline *timeline)
 {
 	int64_t earliest_ns = INT64_MAX;
@@ -232,21 +220,14 @@ static void settle_times(struct memory_timeline *timeline)
 			timeline->points[i].time_ns = earliest_ns;
 }
 
-enum tscope_status tsi_memory_timeline_init(struct memory_timeline *timeline,
-					    const struct plain *plain, struct tscope_error *err)
+void tsi_memory_timeline_init(struct memory_timeline *timeline, const struct plain *plain)
 {
 	struct plain_value root = tsi_plain_root(plain);
-	enum tscope_status status;
 
 	*timeline = (struct memory_timeline){ 0 };
-	status = is_pair(plain, root) ? read_pair(timeline, plain, root, err)
-				      : read_raw(timeline, plain, root, err);
+	if (is_pair(plain, root))
+		read_pair(timeline, plain, root);
+	else
+		read_raw(timeline, plain, root);
 	settle_times(timeline);
-	return status;
-}
-
-void tsi_memory_timeline_deinit(struct memory_timeline *timeline)
-{
-	free(timeline->points);
-	*timeline = (struct memory_timeline){ 0 };
 }

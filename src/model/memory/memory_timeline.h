@@ -2,6 +2,7 @@
 #ifndef TSCOPE_MODEL_MEMORY_MEMORY_TIMELINE_H
 #define TSCOPE_MODEL_MEMORY_MEMORY_TIMELINE_H
 
+#include "base/arena.h"
 #include "decode/plain/plain.h"
 
 #include <stdint.h>
@@ -37,6 +38,7 @@ struct memory_point {
 int64_t tsi_memory_point_bytes(const struct memory_point *point);
 
 struct memory_timeline {
+	struct arena arena; /* of points */
 	struct memory_point *points;
 	size_t count, capacity;
 	bool is_uneven; /* of the .json form: one of its two lists was longer than the other */
@@ -50,10 +52,7 @@ struct memory_timeline {
 /* A list of two lists of which the second holds lists (or is empty, too), or of rows of it? */
 bool tsi_is_memory_timeline(const struct plain *plain);
 
-/* Copies all it needs of the plain data. On failure it may be deinited. */
-TSI_MUST_CHECK
-enum tscope_status tsi_memory_timeline_init(struct memory_timeline *timeline,
-					    const struct plain *plain, struct tscope_error *err);
-void tsi_memory_timeline_deinit(struct memory_timeline *timeline); /* fine on a zeroed struct */
+/* Copies what it needs of the plain data. Its arena, the owner's to deinit, says if it could. */
+void tsi_memory_timeline_init(struct memory_timeline *timeline, const struct plain *plain);
 
 #endif

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads what the reader of trackers' logs found: rows of the peak, then those of the modules. */
+/* Reads the plain data of a tracker's log: rows of the peak, then those of the modules. */
 #include "model/memory/memory_tracker.h"
 
-#include <stdlib.h>
-
-#include "base/array.h"
 #include "base/sum.h"
 #include "model/memory/plain_repeats.h"
 
@@ -96,35 +93,26 @@ static void read_rows(struct memory_tracker *tracker, struct plain_value list,
 	}
 }
 
-enum tscope_status tsi_memory_tracker_init(struct memory_tracker *tracker,
-					   const struct plain *plain, struct tscope_error *err)
+void tsi_memory_tracker_init(struct memory_tracker *tracker, const struct plain *plain)
 {
 	struct plain_value root = tsi_plain_root(plain);
 	struct plain_value peak = tsi_plain_find(plain, root, TSI_STR("peak"));
 	struct plain_value modules = tsi_plain_find(plain, root, TSI_STR("modules"));
 	size_t room = tsi_plain_length(plain, peak) + tsi_plain_length(plain, modules);
-	struct plain_repeats repeats;
+	struct arena scratch = { 0 };
+	struct plain_repeats repeats = tsi_plain_repeats(plain, &scratch);
 
 	*tracker = (struct memory_tracker){
 		.plain = plain,
 		.function = text_of(plain, root, TSI_STR("function")),
 		.iteration = number_of(plain, root, TSI_STR("iteration")),
 	};
-	if (tsi_plain_repeats_init(&repeats, plain, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	enum tscope_status status =
-		tsi_array_new(&tracker->rows, room, sizeof(*tracker->rows), err);
-	if (status == TSCOPE_OK) {
+	tracker->rows = tsi_arena_new(&tracker->arena, room, sizeof(*tracker->rows));
+	if (tracker->rows && repeats.is_seen) {
 		read_rows(tracker, peak, &repeats);
 		tracker->peak_count = tracker->count;
 		read_rows(tracker, modules, &repeats);
 	}
-	free(repeats.is_seen);
-	return status;
-}
-
-void tsi_memory_tracker_deinit(struct memory_tracker *tracker)
-{
-	free(tracker->rows);
-	*tracker = (struct memory_tracker){ 0 };
+	tracker->arena.has_failed |= scratch.has_failed;
+	tsi_arena_deinit(&scratch);
 }

@@ -2,6 +2,7 @@
 #ifndef TSCOPE_MODEL_MEMORY_MEMORY_TRACKER_H
 #define TSCOPE_MODEL_MEMORY_MEMORY_TRACKER_H
 
+#include "base/arena.h"
 #include "decode/plain/plain.h"
 
 #include <stdint.h>
@@ -30,6 +31,7 @@ struct tracked_bytes {
 
 struct memory_tracker {
 	const struct plain *plain; /* borrowed */
+	struct arena arena;        /* of rows */
 	struct str function;
 	int64_t iteration;
 	struct tracked_bytes *rows; /* those of the peak first */
@@ -47,10 +49,9 @@ struct str tsi_tracked_kind(const struct memory_tracker *tracker, const struct t
 
 bool tsi_is_memory_tracker(const struct plain *plain);
 
-/* The plain data must outlive it. On failure it may be deinited. */
-TSI_MUST_CHECK
-enum tscope_status tsi_memory_tracker_init(struct memory_tracker *tracker,
-					   const struct plain *plain, struct tscope_error *err);
-void tsi_memory_tracker_deinit(struct memory_tracker *tracker); /* fine on a zeroed struct */
+/*
+ * The plain data must outlive it. Its arena, the owner's to deinit, says whether there was memory.
+ */
+void tsi_memory_tracker_init(struct memory_tracker *tracker, const struct plain *plain);
 
 #endif

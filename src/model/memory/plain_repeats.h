@@ -2,7 +2,7 @@
 #ifndef TSCOPE_MODEL_MEMORY_PLAIN_REPEATS_H
 #define TSCOPE_MODEL_MEMORY_PLAIN_REPEATS_H
 
-#include "base/array.h"
+#include "base/arena.h"
 #include "decode/plain/plain.h"
 
 /*
@@ -13,18 +13,16 @@
 enum { REPEATED_VALUES_MAX = 1 << 20 };
 
 struct plain_repeats {
-	bool *is_seen; /* by index of the object; freed with free() */
+	bool *is_seen; /* by index of the object; NULL without memory */
 	size_t value_count;
 };
 
-TSI_MUST_CHECK
-static inline enum tscope_status tsi_plain_repeats_init(struct plain_repeats *repeats,
-							const struct plain *plain,
-							struct tscope_error *err)
+static inline struct plain_repeats tsi_plain_repeats(const struct plain *plain,
+						     struct arena *scratch)
 {
-	repeats->value_count = 0;
-	return tsi_array_new(&repeats->is_seen, tsi_plain_object_count(plain),
-			     sizeof(*repeats->is_seen), err);
+	size_t count = tsi_plain_object_count(plain);
+
+	return (struct plain_repeats){ .is_seen = tsi_arena_new(scratch, count, sizeof(bool)) };
 }
 
 /* May all values of this dict be looked at (once more)? */

@@ -5,18 +5,7 @@
  */
 #include "model/memory/resident.h"
 
-#include <stdlib.h>
-
-#include "base/array.h"
-#include "base/ckd.h"
-
 enum { NS_PER_MS = 1000000 };
-
-void tsi_resident_deinit(struct resident *resident)
-{
-	free(resident->points);
-	*resident = (struct resident){ 0 };
-}
 
 /* Takes a later point into an earlier one. */
 static void merge(struct resident_point *point, const struct resident_point *later)
@@ -52,8 +41,8 @@ static void count_bytes(struct resident *resident, int64_t bytes)
 	resident->last_bytes = bytes;
 }
 
-enum tscope_status tsi_resident_add(struct resident *resident, const struct resident_record *record,
-				    bool *is_taken, struct tscope_error *err)
+bool tsi_resident_add(struct resident *resident, const struct resident_record *record,
+		      struct arena *arena)
 {
 	int64_t bytes = (int64_t)record->rss_bytes;
 	struct resident_point point = { record->time_ms, bytes, bytes, record->heap_bytes };
@@ -61,24 +50,23 @@ enum tscope_status tsi_resident_add(struct resident *resident, const struct resi
 
 	if (resident->count)
 		last = &resident->points[resident->count - 1];
-	*is_taken = bytes >= 0 && point.time_ms >= (last ? last->time_ms : 0) &&
-		    point.time_ms <= INT64_MAX / NS_PER_MS;
-	if (!*is_taken)
-		return TSCOPE_OK;
+	if (bytes < 0 || point.time_ms < (last ? last->time_ms : 0) ||
+	    point.time_ms > INT64_MAX / NS_PER_MS)
+		return false;
 	count_bytes(resident, bytes);
 	if (last && resident->pending < resident->stride) {
 		merge(last, &point);
 		resident->pending++;
-		return TSCOPE_OK;
+		return true;
 	}
 	if (resident->count == RESIDENT_POINTS)
 		halve(resident);
-	if (tsi_array_reserve(&resident->points, &resident->capacity, resident->count + 1,
-			      sizeof(*resident->points), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	resident->points[resident->count++] = point;
+	last = tsi_arena_push(arena, &resident->points, &resident->count, &resident->capacity,
+			      sizeof(*last));
+	if (last)
+		*last = point;
 	resident->pending = 1;
-	return TSCOPE_OK;
+	return true;
 }
 
 /* The lowest of each part; how many parts have one. */

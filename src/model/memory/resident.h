@@ -2,12 +2,7 @@
 #ifndef TSCOPE_MODEL_MEMORY_RESIDENT_H
 #define TSCOPE_MODEL_MEMORY_RESIDENT_H
 
-#include "base/attributes.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <tscope/error.h>
+#include "base/arena.h"
 
 /* A stretch of time: the resident memory of a process, and what was live of its heap. */
 struct resident_point {
@@ -29,18 +24,15 @@ struct resident {
 	int64_t first_bytes, last_bytes, peak_bytes;
 };
 
-void tsi_resident_deinit(struct resident *resident); /* fine on a zeroed struct */
-
 struct resident_record {
 	int64_t time_ms;
 	uint64_t rss_bytes;
 	int64_t heap_bytes; /* -1: not known */
 };
 
-/* Adds a record; false in is_taken: it is from before the last one, or no size. */
-TSI_MUST_CHECK
-enum tscope_status tsi_resident_add(struct resident *resident, const struct resident_record *record,
-				    bool *is_taken, struct tscope_error *err);
+/* Adds a record, in the arena; false: it is from before the last one, or no size. */
+bool tsi_resident_add(struct resident *resident, const struct resident_record *record,
+		      struct arena *arena);
 
 /*
  * Does it keep growing? Of the second half of the time, in eight parts, by the lowest in each:

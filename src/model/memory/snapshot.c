@@ -6,10 +6,8 @@
  */
 #include "model/memory/snapshot.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/error.h"
 #include "base/sort.h"
 #include "model/memory/snapshot_values.h"
@@ -77,7 +75,7 @@ struct snapshot_builder {
 	struct plain_value *blocks;      /* of each segment */
 	size_t device_capacity;
 	unsigned char *taken; /* a bit for each object: a segment, a block, somebody's list */
-	struct tscope_error *err;
+	struct arena *scratch;
 };
 
 static void init_builder(struct snapshot_builder *b)
@@ -195,17 +193,17 @@ static void count_segments(struct snapshot_builder *b)
 }
 
 /* Puts them in the order of devices, and counts their blocks. */
-static enum tscope_status place_segments(struct snapshot_builder *b)
+static void place_segments(struct snapshot_builder *b)
 {
 	struct snapshot *snapshot = b->snapshot;
 	size_t count = tsi_plain_length(b->plain, b->segments);
 
 	count_segments(b);
-	if (tsi_array_new(&snapshot->segments, snapshot->segment_count, sizeof(*snapshot->segments),
-			  b->err) != TSCOPE_OK ||
-	    tsi_array_new(&b->blocks, snapshot->segment_count, sizeof(*b->blocks), b->err) !=
-		    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	snapshot->segments = tsi_arena_new(&snapshot->arena, snapshot->segment_count,
+					   sizeof(*snapshot->segments));
+	b->blocks = tsi_arena_new(b->scratch, snapshot->segment_count, sizeof(*b->blocks));
+	if (!snapshot->segments || !b->blocks)
+		return;
 	for (size_t i = 0; i < count; i++) {
 		struct plain_value value = tsi_plain_item(b->plain, b->segments, i), blocks;
 		struct snapshot_segment segment;
@@ -216,7 +214,6 @@ static enum tscope_status place_segments(struct snapshot_builder *b)
 		b->blocks[at] = take_list(b, blocks);
 		snapshot->block_count += tsi_plain_length(b->plain, b->blocks[at]);
 	}
-	return TSCOPE_OK;
 }
 
 /* ---- blocks ------------------------------------------------------------------------------ */
@@ -261,37 +258,34 @@ static bool read_block(struct snapshot_builder *b, struct plain_value value,
 	return true;
 }
 
-/* Sorts blocks by address, if they are not. */
-static enum tscope_status order_blocks(struct snapshot_block *blocks, size_t count,
-				       struct tscope_error *err)
+/* Sorts blocks by address, if they are not. False without memory. */
+static bool order_blocks(struct snapshot_block *blocks, size_t count)
 {
+	struct arena arena = { 0 };
 	size_t in_order = 1;
-	struct sort_pair *pairs = NULL;
-	struct snapshot_block *copy = NULL;
 
 	while (in_order < count && blocks[in_order - 1].address <= blocks[in_order].address)
 		in_order++;
-	if (in_order == count)
-		return TSCOPE_OK;
-	if (tsi_array_new(&pairs, count, 2 * sizeof(*pairs), err) != TSCOPE_OK ||
-	    tsi_array_new(&copy, count, sizeof(*copy), err) != TSCOPE_OK) {
-		free(pairs);
-		return TSCOPE_E_NOMEM;
+	if (in_order >= count)
+		return true;
+	struct sort_pair *pairs = tsi_arena_new(&arena, count, 2 * sizeof(*pairs));
+	struct snapshot_block *copy = tsi_arena_new(&arena, count, sizeof(*copy));
+	if (pairs && copy) {
+		memcpy(copy, blocks, count * sizeof(*copy));
+		for (size_t i = 0; i < count; i++)
+			pairs[i] = (struct sort_pair){ .key = copy[i].address, .value = i };
+		tsi_sort_pairs(pairs, pairs + count, count);
+		for (size_t i = 0; i < count; i++)
+			blocks[i] = copy[pairs[i].value];
 	}
-	memcpy(copy, blocks, count * sizeof(*copy));
-	for (size_t i = 0; i < count; i++)
-		pairs[i] = (struct sort_pair){ .key = copy[i].address, .value = i };
-	tsi_sort_pairs(pairs, pairs + count, count);
-	for (size_t i = 0; i < count; i++)
-		blocks[i] = copy[pairs[i].value];
-	free(copy);
-	free(pairs);
-	return TSCOPE_OK;
+	bool is_done = !arena.has_failed;
+	tsi_arena_deinit(&arena);
+	return is_done;
 }
 
 /* Reads the blocks of a segment behind those that are there. */
-static enum tscope_status read_blocks(struct snapshot_builder *b, struct snapshot_segment *segment,
-				      struct plain_value blocks)
+static void read_blocks(struct snapshot_builder *b, struct snapshot_segment *segment,
+			struct plain_value blocks)
 {
 	struct snapshot *snapshot = b->snapshot;
 	size_t count = tsi_plain_length(b->plain, blocks);
@@ -314,60 +308,56 @@ static enum tscope_status read_blocks(struct snapshot_builder *b, struct snapsho
 		snapshot->blocks[snapshot->block_count++] = block;
 	}
 	segment->block_count = snapshot->block_count - segment->first_block;
-	if (segment->block_count == 0)
-		return TSCOPE_OK;
-	return order_blocks(&snapshot->blocks[segment->first_block], segment->block_count, b->err);
+	if (!order_blocks(&snapshot->blocks[segment->first_block], segment->block_count))
+		b->scratch->has_failed = true;
 }
 
-static enum tscope_status read_all_blocks(struct snapshot_builder *b)
+static void read_all_blocks(struct snapshot_builder *b)
 {
 	struct snapshot *snapshot = b->snapshot;
-	enum tscope_status status = tsi_array_new(&snapshot->blocks, snapshot->block_count,
-						  sizeof(*snapshot->blocks), b->err);
 
+	snapshot->blocks =
+		tsi_arena_new(&snapshot->arena, snapshot->block_count, sizeof(*snapshot->blocks));
 	snapshot->block_count = 0;
-	for (size_t i = 0; i < snapshot->segment_count && status == TSCOPE_OK; i++)
-		status = read_blocks(b, &snapshot->segments[i], b->blocks[i]);
-	return status;
+	for (size_t i = 0; snapshot->blocks && i < snapshot->segment_count; i++)
+		read_blocks(b, &snapshot->segments[i], b->blocks[i]);
 }
 
 /* ---- devices and entries ------------------------------------------------------------------ */
 
-static enum tscope_status add_device(struct snapshot_builder *b, size_t ordinal,
-				     size_t segment_count, struct plain_value entries)
+static void add_device(struct snapshot_builder *b, size_t ordinal, size_t segment_count,
+		       struct plain_value entries)
 {
 	struct snapshot *snapshot = b->snapshot;
+	size_t count = snapshot->device_count, end = b->segments_of[ordinal];
+	struct snapshot_device *device = tsi_arena_push(
+		&snapshot->arena, &snapshot->devices, &count, &b->device_capacity, sizeof(*device));
 
-	if (tsi_array_reserve(&snapshot->devices, &b->device_capacity,
-			      (size_t)snapshot->device_count + 1, sizeof(*snapshot->devices),
-			      b->err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	size_t end = b->segments_of[ordinal];
+	if (!device)
+		return;
 	for (size_t i = end - segment_count; i < end; i++)
 		snapshot->segments[i].device = snapshot->device_count;
-	snapshot->devices[snapshot->device_count++] = (struct snapshot_device){
+	snapshot->device_count++;
+	*device = (struct snapshot_device){
 		.ordinal = (int32_t)ordinal,
 		.first_segment = end - segment_count,
 		.segment_count = segment_count,
 		.entries = entries,
 		.entry_count = tsi_plain_length(b->plain, entries),
 	};
-	return TSCOPE_OK;
 }
 
 /* Those that have a segment or an entry, by ordinal. */
-static enum tscope_status add_devices(struct snapshot_builder *b)
+static void add_devices(struct snapshot_builder *b)
 {
 	for (size_t i = 0; i < MAX_DEVICES; i++) {
 		size_t segment_count = b->segments_of[i] - (i ? b->segments_of[i - 1] : 0);
 		struct plain_value entries = take_list(b, tsi_plain_item(b->plain, b->traces, i));
-		if ((segment_count || tsi_plain_length(b->plain, entries)) &&
-		    add_device(b, i, segment_count, entries) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		if (segment_count || tsi_plain_length(b->plain, entries))
+			add_device(b, i, segment_count, entries);
 	}
 	for (size_t i = MAX_DEVICES; i < tsi_plain_length(b->plain, b->traces); i++)
 		drop_list(b, tsi_plain_item(b->plain, b->traces, i));
-	return TSCOPE_OK;
 }
 
 /* Counts the entries, and those that are none; true if there are others. */
@@ -416,48 +406,45 @@ bool tsi_is_snapshot(const struct plain *plain)
 	       tsi_plain_find(plain, first, TSI_STR("total_size")).word != 0;
 }
 
-static enum tscope_status build(struct snapshot_builder *b)
+static void build(struct snapshot *snapshot, const struct plain *plain, struct arena *scratch)
 {
-	struct snapshot *snapshot = b->snapshot;
-	size_t taken_bytes = tsi_plain_object_count(b->plain) / 8 + 1;
-	enum tscope_status status = tsi_array_new(&b->taken, taken_bytes, 1, b->err);
+	struct snapshot_builder *b = tsi_arena_new(scratch, 1, sizeof(*b));
 
-	if (status == TSCOPE_OK)
-		status = place_segments(b);
-	if (status == TSCOPE_OK)
-		status = read_all_blocks(b);
-	if (status == TSCOPE_OK)
-		status = add_devices(b);
-	if (status != TSCOPE_OK)
-		return status;
-	if (check_entries(snapshot) || snapshot->segment_count)
-		return TSCOPE_OK;
-	if (snapshot->dropped_count)
-		return tsi_fail(b->err, TSCOPE_E_DAMAGED,
-				"a snapshot of which no segment and no entry can be understood");
-	return tsi_fail(b->err, TSCOPE_E_EMPTY,
-			"a snapshot without segments and entries: the process held no device "
-			"memory, and recorded no history");
+	if (!b)
+		return;
+	b->snapshot = snapshot;
+	b->plain = plain;
+	b->scratch = scratch;
+	init_builder(b);
+	b->taken = tsi_arena_new(scratch, tsi_plain_object_count(plain) / 8 + 1, 1);
+	if (b->taken)
+		place_segments(b);
+	if (!scratch->has_failed && !snapshot->arena.has_failed)
+		read_all_blocks(b);
+	if (!scratch->has_failed && !snapshot->arena.has_failed)
+		add_devices(b);
 }
 
 enum tscope_status tsi_snapshot_init(struct snapshot *snapshot, const struct plain *plain,
 				     struct tscope_error *err)
 {
-	struct snapshot_builder *b;
+	struct arena scratch = { 0 };
 
 	*snapshot = (struct snapshot){ .plain = plain };
-	if (tsi_array_new(&b, 1, sizeof(*b), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	b->snapshot = snapshot;
-	b->plain = plain;
-	b->err = err;
-	init_builder(b);
 	tsi_snapshot_find_names(snapshot);
-	enum tscope_status status = build(b);
-	free(b->taken);
-	free(b->blocks);
-	free(b);
-	return status;
+	build(snapshot, plain, &scratch);
+	snapshot->arena.has_failed |= scratch.has_failed;
+	tsi_arena_deinit(&scratch);
+	if (snapshot->arena.has_failed)
+		return tsi_arena_status(&snapshot->arena, err);
+	if (check_entries(snapshot) || snapshot->segment_count)
+		return TSCOPE_OK;
+	if (snapshot->dropped_count)
+		return tsi_fail(err, TSCOPE_E_DAMAGED,
+				"a snapshot of which no segment and no entry can be understood");
+	return tsi_fail(err, TSCOPE_E_EMPTY,
+			"a snapshot without segments and entries: the process held no device "
+			"memory, and recorded no history");
 }
 
 bool tsi_snapshot_is_expandable(const struct snapshot *snapshot, bool *is_said)
@@ -470,12 +457,4 @@ bool tsi_snapshot_is_expandable(const struct snapshot *snapshot, bool *is_said)
 	for (size_t i = 0; i < snapshot->segment_count && !is_expandable; i++)
 		is_expandable = snapshot->segments[i].is_expandable;
 	return is_expandable;
-}
-
-void tsi_snapshot_deinit(struct snapshot *snapshot)
-{
-	free(snapshot->devices);
-	free(snapshot->segments);
-	free(snapshot->blocks);
-	*snapshot = (struct snapshot){ 0 };
 }

@@ -2,6 +2,7 @@
 #ifndef TSCOPE_MODEL_MEMORY_SNAPSHOT_H
 #define TSCOPE_MODEL_MEMORY_SNAPSHOT_H
 
+#include "base/arena.h"
 #include "decode/plain/plain.h"
 
 #include <stdint.h>
@@ -102,6 +103,7 @@ enum frame_key { FRAME_FILENAME, FRAME_LINE, FRAME_NAME, FRAME_KEY_COUNT };
 
 struct snapshot {
 	const struct plain *plain; /* borrowed; holds stacks and entries */
+	struct arena arena;        /* of the arrays */
 	struct snapshot_device *devices;
 	uint32_t device_count;
 	struct snapshot_segment *segments; /* by device, then as in the file */
@@ -126,7 +128,10 @@ bool tsi_is_snapshot(const struct plain *plain);
 TSI_MUST_CHECK
 enum tscope_status tsi_snapshot_init(struct snapshot *snapshot, const struct plain *plain,
 				     struct tscope_error *err);
-void tsi_snapshot_deinit(struct snapshot *snapshot); /* fine on a zeroed struct */
+static inline void tsi_snapshot_deinit(struct snapshot *snapshot)
+{
+	tsi_arena_deinit(&snapshot->arena);
+}
 
 /*
  * Reads up to `room` entries of a device from index `first` on; how many they are. One
