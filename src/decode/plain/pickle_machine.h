@@ -45,7 +45,7 @@ struct pickle_opcode {
 	const char *name; /* NULL: there is no such opcode */
 	enum operand_form operand;
 	/* On failure fills m->err; a limit without offset gets name and offset. */
-	void (*run)(struct pickle_machine *m, const struct pickle_operand *operand);
+	void (*run)(struct pickle_machine *m);
 	uint32_t argument; /* opcodes that do the same to another kind of value: its tag, a count */
 	const char *refusal; /* of those that are refused: what they would do */
 };
@@ -80,6 +80,7 @@ struct pickle_machine {
 
 	const struct pickle_opcode *op; /* the one that runs, and where it stands */
 	uint64_t op_offset;
+	struct pickle_operand operand;
 	uint64_t frame_offset, frame_end; /* of the frame that reaches farthest */
 	bool is_done;
 	char *scratch; /* for texts that are written with escapes */

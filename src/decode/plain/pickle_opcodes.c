@@ -38,9 +38,8 @@ static bool pop_mark(struct pickle_machine *m, size_t *start)
 	return true;
 }
 
-static void run_mark(struct pickle_machine *m, const struct pickle_operand *operand)
+static void run_mark(struct pickle_machine *m)
 {
-	(void)operand;
 	if (m->mark_count >= m->mark_limit.count)
 		tsi_pool_fail(&m->mark_limit, &m->err);
 	else if (tsi_array_reserve(&m->marks, &m->mark_capacity, m->mark_count + 1,
@@ -48,47 +47,44 @@ static void run_mark(struct pickle_machine *m, const struct pickle_operand *oper
 		m->marks[m->mark_count++] = m->fence = m->depth;
 }
 
-static void run_pop(struct pickle_machine *m, const struct pickle_operand *operand)
+static void run_pop(struct pickle_machine *m)
 {
 	size_t start;
 
-	(void)operand;
 	if (m->mark_count && m->depth == m->fence)
 		(void)pop_mark(m, &start);
 	else if (need(m, 1))
 		m->depth--;
 }
 
-static void run_pop_mark(struct pickle_machine *m, const struct pickle_operand *operand)
+static void run_pop_mark(struct pickle_machine *m)
 {
-	(void)operand;
 	(void)pop_mark(m, &m->depth);
 }
 
-static void run_dup(struct pickle_machine *m, const struct pickle_operand *operand)
+static void run_dup(struct pickle_machine *m)
 {
-	(void)operand;
 	if (need(m, 1))
 		tsi_pickle_push(m, m->stack[m->depth - 1]);
 }
 
 /* ---- the stream itself ------------------------------------------------------------------ */
 
-static void run_proto(struct pickle_machine *m, const struct pickle_operand *operand)
+static void run_proto(struct pickle_machine *m)
 {
-	if (operand->number > MAX_PROTOCOL)
+	if (m->operand.number > MAX_PROTOCOL)
 		tsi_pickle_fail(m, TSCOPE_E_UNSUPPORTED, "protocol %u; 0 to %d are read",
-				(unsigned)operand->number, MAX_PROTOCOL);
-	m->out->protocol = (unsigned)operand->number;
+				(unsigned)m->operand.number, MAX_PROTOCOL);
+	m->out->protocol = (unsigned)m->operand.number;
 }
 
 /* A frame only has to be there to its end. */
-static void run_frame(struct pickle_machine *m, const struct pickle_operand *operand)
+static void run_frame(struct pickle_machine *m)
 {
 	enum { OPCODE_BYTES = 9 };
 	uint64_t end;
 
-	if (tsi_ckd_add(&end, m->op_offset + OPCODE_BYTES, operand->number))
+	if (tsi_ckd_add(&end, m->op_offset + OPCODE_BYTES, m->operand.number))
 		end = UINT64_MAX;
 	if (end > m->frame_end) {
 		m->frame_end = end;
@@ -96,18 +92,16 @@ static void run_frame(struct pickle_machine *m, const struct pickle_operand *ope
 	}
 }
 
-static void run_stop(struct pickle_machine *m, const struct pickle_operand *operand)
+static void run_stop(struct pickle_machine *m)
 {
-	(void)operand;
 	if (!need(m, 1))
 		return;
 	m->out->root = m->stack[m->depth - 1];
 	m->is_done = true;
 }
 
-static void run_refuse(struct pickle_machine *m, const struct pickle_operand *operand)
+static void run_refuse(struct pickle_machine *m)
 {
-	(void)operand;
 	tsi_pickle_fail(m, TSCOPE_E_UNSUPPORTED, "would %s; only plain data is read",
 			m->op->refusal);
 }
@@ -115,9 +109,8 @@ static void run_refuse(struct pickle_machine *m, const struct pickle_operand *op
 /* ---- values -------------------------------------------------------------------------------- */
 
 /* None, True, False: the argument is the word. */
-static void run_constant(struct pickle_machine *m, const struct pickle_operand *operand)
+static void run_constant(struct pickle_machine *m)
 {
-	(void)operand;
 	tsi_pickle_push(m, m->op->argument);
 }
 
@@ -136,9 +129,8 @@ static void make(struct pickle_machine *m, enum word_tag tag, size_t start)
 }
 
 /* An empty one; the argument is the tag. */
-static void run_empty(struct pickle_machine *m, const struct pickle_operand *operand)
+static void run_empty(struct pickle_machine *m)
 {
-	(void)operand;
 	make(m, (enum word_tag)m->op->argument, m->depth);
 }
 
@@ -155,20 +147,18 @@ static bool pop_items(struct pickle_machine *m, enum word_tag tag, size_t *start
 }
 
 /* A container of all values above the mark; the argument is the tag. */
-static void run_make(struct pickle_machine *m, const struct pickle_operand *operand)
+static void run_make(struct pickle_machine *m)
 {
 	enum word_tag tag = (enum word_tag)m->op->argument;
 	size_t start;
 
-	(void)operand;
 	if (pop_items(m, tag, &start))
 		make(m, tag, start);
 }
 
 /* TUPLE1 to TUPLE3: the argument is the number of items. */
-static void run_short_tuple(struct pickle_machine *m, const struct pickle_operand *operand)
+static void run_short_tuple(struct pickle_machine *m)
 {
-	(void)operand;
 	if (need(m, m->op->argument))
 		make(m, WORD_TUPLE, m->depth - m->op->argument);
 }
@@ -191,36 +181,33 @@ static void add_to(struct pickle_machine *m, enum word_tag tag, size_t start)
 	tsi_graph_fill(m->out, container.word, m->stack + start, count);
 }
 
-static void run_append(struct pickle_machine *m, const struct pickle_operand *operand)
+static void run_append(struct pickle_machine *m)
 {
-	(void)operand;
 	if (need(m, 2))
 		add_to(m, WORD_LIST, m->depth - 1);
 }
 
-static void run_setitem(struct pickle_machine *m, const struct pickle_operand *operand)
+static void run_setitem(struct pickle_machine *m)
 {
-	(void)operand;
 	if (need(m, 3))
 		add_to(m, WORD_DICT, m->depth - 2);
 }
 
 /* APPENDS, SETITEMS, ADDITEMS: all above the mark; the argument is the tag of what is below. */
-static void run_add_all(struct pickle_machine *m, const struct pickle_operand *operand)
+static void run_add_all(struct pickle_machine *m)
 {
 	enum word_tag tag = (enum word_tag)m->op->argument;
 	size_t start;
 
-	(void)operand;
 	if (pop_items(m, tag, &start))
 		add_to(m, tag, start);
 }
 
 /* ---- the memo --------------------------------------------------------------------------- */
 
-static void run_get(struct pickle_machine *m, const struct pickle_operand *operand)
+static void run_get(struct pickle_machine *m)
 {
-	uint64_t index = operand->number;
+	uint64_t index = m->operand.number;
 	uint32_t word = index < m->memo_limit.count ? tsi_word_pool_get(&m->memo, index) : 0;
 
 	if (word)
@@ -249,19 +236,18 @@ static void memoize(struct pickle_machine *m, uint64_t index)
  * Writers count entries up, from 0 or 1, and each entry is a value of at least a byte: an
  * index beyond that is there to make the memo large.
  */
-static void run_put(struct pickle_machine *m, const struct pickle_operand *operand)
+static void run_put(struct pickle_machine *m)
 {
-	if (operand->number > m->op_offset)
+	if (m->operand.number > m->op_offset)
 		tsi_pickle_fail(m, TSCOPE_E_DAMAGED, "entry %llu of the memo after %llu bytes",
-				(unsigned long long)operand->number,
+				(unsigned long long)m->operand.number,
 				(unsigned long long)m->op_offset);
 	else
-		memoize(m, operand->number);
+		memoize(m, m->operand.number);
 }
 
-static void run_memoize(struct pickle_machine *m, const struct pickle_operand *operand)
+static void run_memoize(struct pickle_machine *m)
 {
-	(void)operand;
 	memoize(m, m->memo_count);
 }
 
@@ -276,25 +262,24 @@ static void split_lines(struct str lines, struct str *module, struct str *name)
 	*name = (struct str){ end + 1, lines.length - module->length - 1 };
 }
 
-static void run_global(struct pickle_machine *m, const struct pickle_operand *operand)
+static void run_global(struct pickle_machine *m)
 {
 	struct str module, name;
 
-	split_lines(operand->text, &module, &name);
+	split_lines(m->operand.text, &module, &name);
 	tsi_pickle_push(m, tsi_pickle_find_class(m, module, name));
 }
 
-static void run_inst(struct pickle_machine *m, const struct pickle_operand *operand)
+static void run_inst(struct pickle_machine *m)
 {
 	struct str module, name;
 
-	split_lines(operand->text, &module, &name);
+	split_lines(m->operand.text, &module, &name);
 	tsi_pickle_refuse_import(m, module, name);
 }
 
-static void run_stack_global(struct pickle_machine *m, const struct pickle_operand *operand)
+static void run_stack_global(struct pickle_machine *m)
 {
-	(void)operand;
 	if (!need(m, 2))
 		return;
 	m->depth -= 2;
@@ -307,9 +292,8 @@ static void run_stack_global(struct pickle_machine *m, const struct pickle_opera
 						 tsi_plain_text(m->out, name)));
 }
 
-static void run_reduce(struct pickle_machine *m, const struct pickle_operand *operand)
+static void run_reduce(struct pickle_machine *m)
 {
-	(void)operand;
 	if (!need(m, 2))
 		return;
 	m->depth -= 2;

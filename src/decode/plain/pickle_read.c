@@ -135,9 +135,10 @@ static bool check_length(struct pickle_machine *m, const struct form *form, uint
 	return false;
 }
 
-static void take_number(struct pickle_machine *m, const struct form *form,
-			struct pickle_operand *operand)
+static void take_number(struct pickle_machine *m, const struct form *form)
 {
+	struct pickle_operand *operand = &m->operand;
+
 	if (!show_operand(m, form->bytes))
 		return;
 	operand->number = tsi_pickle_number(m, m->at, form->bytes);
@@ -185,13 +186,14 @@ static void take_lines(struct pickle_machine *m, unsigned lines, struct str *tex
 	(void)check_length(m, &forms[OPERAND_LINE], length);
 }
 
-static void take_operand(struct pickle_machine *m, struct pickle_operand *operand)
+static void take_operand(struct pickle_machine *m)
 {
 	const struct form *form = &forms[m->op->operand];
+	struct pickle_operand *operand = &m->operand;
 	bool is_negative;
 
 	if (form->bytes) {
-		take_number(m, form, operand);
+		take_number(m, form);
 		return;
 	}
 	if (form->lines == 0)
@@ -235,7 +237,6 @@ static void fail_at_end(struct pickle_machine *m, bool is_first)
 
 static void run_next(struct pickle_machine *m)
 {
-	struct pickle_operand operand = { 0 };
 	bool is_first = m->op == NULL;
 
 	if (tsi_unlikely(!show(m, 1))) {
@@ -249,10 +250,11 @@ static void run_next(struct pickle_machine *m)
 		return;
 	}
 	m->at++;
-	take_operand(m, &operand);
+	m->operand = (struct pickle_operand){ 0 };
+	take_operand(m);
 	if (tsi_unlikely(m->err.status != TSCOPE_OK))
 		return;
-	m->op->run(m, &operand);
+	m->op->run(m);
 	if (tsi_unlikely(m->err.status == TSCOPE_E_LIMIT) && !m->err.has_offset) {
 		m->err.has_offset = true;
 		m->err.offset = m->op_offset;

@@ -7,9 +7,9 @@
 
 /* ---- numbers ---------------------------------------------------------------------------- */
 
-void tsi_pickle_run_binint(struct pickle_machine *m, const struct pickle_operand *operand)
+void tsi_pickle_run_binint(struct pickle_machine *m)
 {
-	tsi_pickle_push(m, tsi_graph_add_int64(m->out, (int64_t)operand->number));
+	tsi_pickle_push(m, tsi_graph_add_int64(m->out, (int64_t)m->operand.number));
 }
 
 static void fail_too_large(struct pickle_machine *m)
@@ -40,19 +40,19 @@ static void push_decimal(struct pickle_machine *m, struct str text)
 		tsi_pickle_push(m, tsi_graph_add_int64(m->out, (int64_t)(0 - magnitude)));
 }
 
-void tsi_pickle_run_int(struct pickle_machine *m, const struct pickle_operand *operand)
+void tsi_pickle_run_int(struct pickle_machine *m)
 {
-	bool is_true = tsi_str_is(operand->text, "01");
+	bool is_true = tsi_str_is(m->operand.text, "01");
 
-	if (is_true || tsi_str_is(operand->text, "00")) /* protocols before True and False */
+	if (is_true || tsi_str_is(m->operand.text, "00")) /* protocols before True and False */
 		tsi_pickle_push(m, tsi_word(WORD_BOOL, is_true));
 	else
-		push_decimal(m, operand->text);
+		push_decimal(m, m->operand.text);
 }
 
-void tsi_pickle_run_long(struct pickle_machine *m, const struct pickle_operand *operand)
+void tsi_pickle_run_long(struct pickle_machine *m)
 {
-	struct str text = operand->text;
+	struct str text = m->operand.text;
 
 	if (text.length && text.data[text.length - 1] == 'L')
 		text.length--;
@@ -60,10 +60,10 @@ void tsi_pickle_run_long(struct pickle_machine *m, const struct pickle_operand *
 }
 
 /* Two's complement, the lowest byte first: five bytes of 0xff are -1. */
-void tsi_pickle_run_long_bytes(struct pickle_machine *m, const struct pickle_operand *operand)
+void tsi_pickle_run_long_bytes(struct pickle_machine *m)
 {
 	enum { WORD_BYTES_MAX = 8 };
-	struct str text = operand->text;
+	struct str text = m->operand.text;
 
 	if (tsi_str_is(text, "\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19")) {
 		tsi_pickle_fail(m, TSCOPE_E_UNSUPPORTED,
@@ -86,21 +86,21 @@ void tsi_pickle_run_long_bytes(struct pickle_machine *m, const struct pickle_ope
 		tsi_pickle_push(m, tsi_graph_add_int64(m->out, (int64_t)number));
 }
 
-void tsi_pickle_run_float(struct pickle_machine *m, const struct pickle_operand *operand)
+void tsi_pickle_run_float(struct pickle_machine *m)
 {
 	double number;
 
-	if (tsi_pickle_parse_real(operand->text, &number))
+	if (tsi_pickle_parse_real(m->operand.text, &number))
 		tsi_pickle_push(m, tsi_graph_add_real(m->out, number));
 	else
 		tsi_pickle_fail(m, TSCOPE_E_DAMAGED, "no real number but \"%.*s\"",
-				TSI_QUOTE(operand->text));
+				TSI_QUOTE(m->operand.text));
 }
 
 /* The one operand with its highest byte first. */
-void tsi_pickle_run_binfloat(struct pickle_machine *m, const struct pickle_operand *operand)
+void tsi_pickle_run_binfloat(struct pickle_machine *m)
 {
-	uint64_t bits = __builtin_bswap64(operand->number);
+	uint64_t bits = __builtin_bswap64(m->operand.number);
 	double number;
 
 	memcpy(&number, &bits, sizeof(number));
@@ -116,9 +116,9 @@ static void push_text(struct pickle_machine *m, struct str text)
 	tsi_pickle_push(m, tsi_graph_add_text(m->out, tag, text));
 }
 
-void tsi_pickle_run_text(struct pickle_machine *m, const struct pickle_operand *operand)
+void tsi_pickle_run_text(struct pickle_machine *m)
 {
-	push_text(m, operand->text);
+	push_text(m, m->operand.text);
 }
 
 static void push_unescaped(struct pickle_machine *m, struct str text,
@@ -135,12 +135,12 @@ static void push_unescaped(struct pickle_machine *m, struct str text,
 		tsi_pickle_fail(m, TSCOPE_E_DAMAGED, "a text with a wrong escape or quote");
 }
 
-void tsi_pickle_run_unicode(struct pickle_machine *m, const struct pickle_operand *operand)
+void tsi_pickle_run_unicode(struct pickle_machine *m)
 {
-	push_unescaped(m, operand->text, tsi_pickle_unescape_unicode);
+	push_unescaped(m, m->operand.text, tsi_pickle_unescape_unicode);
 }
 
-void tsi_pickle_run_string(struct pickle_machine *m, const struct pickle_operand *operand)
+void tsi_pickle_run_string(struct pickle_machine *m)
 {
-	push_unescaped(m, operand->text, tsi_pickle_unescape_string);
+	push_unescaped(m, m->operand.text, tsi_pickle_unescape_string);
 }

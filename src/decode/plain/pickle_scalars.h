@@ -5,14 +5,14 @@
 #include "decode/plain/pickle_machine.h"
 
 /* The opcodes that push a number or a text, for the table in pickle_opcodes.c. */
-void tsi_pickle_run_binint(struct pickle_machine *m, const struct pickle_operand *operand);
-void tsi_pickle_run_int(struct pickle_machine *m, const struct pickle_operand *operand);
-void tsi_pickle_run_long(struct pickle_machine *m, const struct pickle_operand *operand);
-void tsi_pickle_run_long_bytes(struct pickle_machine *m, const struct pickle_operand *operand);
-void tsi_pickle_run_float(struct pickle_machine *m, const struct pickle_operand *operand);
-void tsi_pickle_run_binfloat(struct pickle_machine *m, const struct pickle_operand *operand);
-void tsi_pickle_run_text(struct pickle_machine *m, const struct pickle_operand *operand);
-void tsi_pickle_run_unicode(struct pickle_machine *m, const struct pickle_operand *operand);
-void tsi_pickle_run_string(struct pickle_machine *m, const struct pickle_operand *operand);
+void tsi_pickle_run_binint(struct pickle_machine *m);
+void tsi_pickle_run_int(struct pickle_machine *m);
+void tsi_pickle_run_long(struct pickle_machine *m);
+void tsi_pickle_run_long_bytes(struct pickle_machine *m);
+void tsi_pickle_run_float(struct pickle_machine *m);
+void tsi_pickle_run_binfloat(struct pickle_machine *m);
+void tsi_pickle_run_text(struct pickle_machine *m);
+void tsi_pickle_run_unicode(struct pickle_machine *m);
+void tsi_pickle_run_string(struct pickle_machine *m);
 
 #endif

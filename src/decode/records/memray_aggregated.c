@@ -28,12 +28,11 @@ static const uint8_t *allocators_of(const struct memray_reader *r)
 	return is_new(r) ? tsi_memray_allocators_v12 : tsi_memray_allocators_v7;
 }
 
-static void take_snapshot(struct memray_reader *r, unsigned flags)
+static void take_snapshot(struct memray_reader *r)
 {
 	enum { SNAPSHOT_BYTES = 24, RSS_AT = 8 }; /* then what was allocated */
 	struct str block = tsi_memray_take_block(r, SNAPSHOT_BYTES);
 
-	(void)flags;
 	if (tsi_memray_has_failed(r))
 		return;
 	struct memray_resident resident = {
@@ -44,7 +43,7 @@ static void take_snapshot(struct memray_reader *r, unsigned flags)
 }
 
 /* The writer's struct as it lay in memory, with seven bytes behind the allocator for nothing. */
-static void take_allocation(struct memray_reader *r, unsigned flags)
+static void take_allocation(struct memray_reader *r)
 {
 	enum {
 		BYTES = 72,
@@ -58,7 +57,6 @@ static void take_allocation(struct memray_reader *r, unsigned flags)
 	};
 	struct str block = tsi_memray_take_block(r, BYTES);
 
-	(void)flags;
 	if (tsi_memray_has_failed(r))
 		return;
 	uint64_t node = load64(block.data + NODE_AT);
@@ -88,12 +86,11 @@ static uint64_t take_number(struct memray_reader *r, unsigned bytes)
 	return is_new(r) ? tsi_memray_take_varint(r) : tsi_memray_take_bytes(r, bytes);
 }
 
-static void take_node(struct memray_reader *r, unsigned flags)
+static void take_node(struct memray_reader *r)
 {
 	uint64_t id = take_number(r, 8), parent = take_number(r, 4);
 	struct memray_node node = { .frame = tsi_memray_find_id(r, &r->frame_ids, id) };
 
-	(void)flags;
 	if (tsi_memray_has_failed(r))
 		return;
 	if (parent < r->out->node_count)
@@ -134,12 +131,11 @@ static uint32_t take_code_frame(struct memray_reader *r)
 	return (uint32_t)r->code_frame_count - 1;
 }
 
-static void take_any_frame(struct memray_reader *r, unsigned flags)
+static void take_any_frame(struct memray_reader *r)
 {
 	uint64_t id = take_number(r, 8);
 	uint32_t made = is_new(r) ? take_code_frame(r) : take_frame(r);
 
-	(void)flags;
 	(void)tsi_memray_take_bytes(r, 1); /* is it where the program was entered? */
 	uint32_t *value = tsi_memray_find_value(r, &r->frame_ids, id);
 	if (value)
@@ -148,9 +144,8 @@ static void take_any_frame(struct memray_reader *r, unsigned flags)
 
 /* ---- all --------------------------------------------------------------------------------- */
 
-static void take_surviving_object(struct memray_reader *r, unsigned flags)
+static void take_surviving_object(struct memray_reader *r)
 {
-	(void)flags;
 	(void)tsi_memray_take_varint(r);
 	if (r->out->header.has_native_stacks)
 		(void)tsi_memray_take_varint(r);

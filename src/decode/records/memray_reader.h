@@ -78,7 +78,8 @@ struct memray_reader {
 
 	const char *record; /* the name of the one that is being read, for errors */
 	uint64_t record_offset;
-	bool is_done; /* the trailer was read */
+	unsigned flags; /* what its first byte says beside its kind */
+	bool is_done;   /* the trailer was read */
 
 	/* The last value of each field that is written as a difference: one set for all threads. */
 	uint64_t address, frame_id, line; /* address: ÷ 8 from format 12 on */
@@ -248,20 +249,20 @@ TSI_COLD void tsi_memray_fail_limit(struct memray_reader *r, size_t limit, const
 struct memray_record_kind {
 	const char *name;
 	/* Takes what follows the record's first byte. */
-	void (*take)(struct memray_reader *r, unsigned flags);
+	void (*take)(struct memray_reader *r);
 };
 
-void tsi_memray_take_native_trace(struct memray_reader *r, unsigned flags);
-void tsi_memray_take_map_start(struct memray_reader *r, unsigned flags);
-void tsi_memray_take_segments(struct memray_reader *r, unsigned flags);
-void tsi_memray_take_thread_name(struct memray_reader *r, unsigned flags);
-void tsi_memray_take_resident(struct memray_reader *r, unsigned flags);
-void tsi_memray_take_switch(struct memray_reader *r, unsigned flags);
-void tsi_memray_take_code(struct memray_reader *r, unsigned flags);
-void tsi_memray_take_trailer(struct memray_reader *r, unsigned flags);
+void tsi_memray_take_native_trace(struct memray_reader *r);
+void tsi_memray_take_map_start(struct memray_reader *r);
+void tsi_memray_take_segments(struct memray_reader *r);
+void tsi_memray_take_thread_name(struct memray_reader *r);
+void tsi_memray_take_resident(struct memray_reader *r);
+void tsi_memray_take_switch(struct memray_reader *r);
+void tsi_memray_take_code(struct memray_reader *r);
+void tsi_memray_take_trailer(struct memray_reader *r);
 /* Zeros fill the file up to its end, or up to the next record. */
-void tsi_memray_take_zeros(struct memray_reader *r, unsigned flags);
-void tsi_memray_take_filler(struct memray_reader *r, unsigned flags);
+void tsi_memray_take_zeros(struct memray_reader *r);
+void tsi_memray_take_filler(struct memray_reader *r);
 
 /* The line of an instruction of a code object as a frame. Code MEMRAY_NONE: frame 0. */
 uint32_t tsi_memray_find_code_frame(struct memray_reader *r, uint32_t code, int32_t offset);

@@ -23,7 +23,8 @@ void tsi_memray_take_record(struct memray_reader *r, const struct memray_record_
 	}
 	r->at++;
 	r->out->record_count++;
-	kind->take(r, flags);
+	r->flags = flags;
+	kind->take(r);
 }
 
 /* ---- allocators -------------------------------------------------------------------------- */
@@ -79,17 +80,15 @@ void tsi_memray_fail_allocation(struct memray_reader *r, bool is_bad)
 
 /* ---- native stacks and images: nobody asks for them, so they are only passed ------------- */
 
-void tsi_memray_take_native_trace(struct memray_reader *r, unsigned flags)
+void tsi_memray_take_native_trace(struct memray_reader *r)
 {
-	(void)flags;
 	(void)tsi_memray_take_varint(r);
 	(void)tsi_memray_take_varint(r);
 }
 
-void tsi_memray_take_map_start(struct memray_reader *r, unsigned flags)
+void tsi_memray_take_map_start(struct memray_reader *r)
 {
 	(void)r;
-	(void)flags;
 }
 
 static void take_segment(struct memray_reader *r)
@@ -104,9 +103,8 @@ static void take_segment(struct memray_reader *r)
 	(void)tsi_memray_take_varint(r);
 }
 
-void tsi_memray_take_segments(struct memray_reader *r, unsigned flags)
+void tsi_memray_take_segments(struct memray_reader *r)
 {
-	(void)flags;
 	(void)tsi_memray_take_text(r);
 	uint64_t count = tsi_memray_take_varint(r);
 	(void)tsi_memray_take_bytes(r, 8);
@@ -116,15 +114,13 @@ void tsi_memray_take_segments(struct memray_reader *r, unsigned flags)
 
 /* ---- threads and time -------------------------------------------------------------------- */
 
-void tsi_memray_take_switch(struct memray_reader *r, unsigned flags)
+void tsi_memray_take_switch(struct memray_reader *r)
 {
-	(void)flags;
 	tsi_memray_switch_thread(r, tsi_memray_take_bytes(r, 8));
 }
 
-void tsi_memray_take_thread_name(struct memray_reader *r, unsigned flags)
+void tsi_memray_take_thread_name(struct memray_reader *r)
 {
-	(void)flags;
 	if (!tsi_memray_need_thread(r))
 		return;
 	uint32_t name = tsi_memray_take_name(r);
@@ -132,12 +128,11 @@ void tsi_memray_take_thread_name(struct memray_reader *r, unsigned flags)
 		r->out->threads[r->now.thread].name = name;
 }
 
-void tsi_memray_take_resident(struct memray_reader *r, unsigned flags)
+void tsi_memray_take_resident(struct memray_reader *r)
 {
 	struct memray_resident resident = { .rss_bytes = tsi_memray_take_varint(r) };
 	uint64_t time_ms = tsi_memray_take_varint(r);
 
-	(void)flags;
 	resident.time_ms = time_ms < INT64_MAX ? (int64_t)time_ms : INT64_MAX;
 	if (!tsi_memray_has_failed(r))
 		(void)r->sink->resident(r->sink, &resident, &r->err);
@@ -163,12 +158,11 @@ static void take_line_table(struct memray_reader *r, struct memray_code *code)
 }
 
 /* An id that comes again is another code object from here on. */
-void tsi_memray_take_code(struct memray_reader *r, unsigned flags)
+void tsi_memray_take_code(struct memray_reader *r)
 {
 	uint64_t id = tsi_memray_take_varint(r);
 	struct memray_code code = { .function = tsi_memray_take_name(r) };
 
-	(void)flags;
 	code.file = tsi_memray_take_name(r);
 	take_line_table(r, &code);
 	if (r->code_count >= MEMRAY_MAX_FRAMES)
@@ -215,16 +209,14 @@ uint32_t tsi_memray_find_code_frame(struct memray_reader *r, uint32_t code, int3
 
 /* ---- the end ----------------------------------------------------------------------------- */
 
-void tsi_memray_take_trailer(struct memray_reader *r, unsigned flags)
+void tsi_memray_take_trailer(struct memray_reader *r)
 {
-	(void)flags;
 	r->out->is_complete = true;
 	r->is_done = true;
 }
 
-void tsi_memray_take_filler(struct memray_reader *r, unsigned flags)
+void tsi_memray_take_filler(struct memray_reader *r)
 {
-	(void)flags;
 	r->out->record_count--; /* it is none */
 	do {
 		while (r->at < r->end && *r->at == 0)
@@ -232,9 +224,9 @@ void tsi_memray_take_filler(struct memray_reader *r, unsigned flags)
 	} while (r->at == r->end && tsi_memray_room(r));
 }
 
-void tsi_memray_take_zeros(struct memray_reader *r, unsigned flags)
+void tsi_memray_take_zeros(struct memray_reader *r)
 {
-	tsi_memray_take_filler(r, flags);
+	tsi_memray_take_filler(r);
 	if (r->at < r->end)
 		tsi_memray_fail(r, TSCOPE_E_DAMAGED,
 				"zeros as at the end of a capture, but more follows at byte %llu",

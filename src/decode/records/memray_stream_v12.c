@@ -70,33 +70,32 @@ static inline void take_allocation(struct memray_reader *r, unsigned flags)
 }
 
 /* The life of a Python object: not asked for, but its address counts among the last ones. */
-static void take_object(struct memray_reader *r, unsigned flags)
+static void take_object(struct memray_reader *r)
 {
-	unsigned place = flags >> OBJECT_PLACE_SHIFT & PLACE_MASK;
+	unsigned place = r->flags >> OBJECT_PLACE_SHIFT & PLACE_MASK;
 	uint64_t address = r->address;
 
 	if (place == NEW_ADDRESS)
 		tsi_memray_take_delta(r, &address);
 	keep_address(r, place, address);
-	if (r->out->header.has_native_stacks && flags & IS_CREATED)
+	if (r->out->header.has_native_stacks && r->flags & IS_CREATED)
 		(void)tsi_memray_take_varint(r);
 }
 
-static void take_push(struct memray_reader *r, unsigned flags)
+static void take_push(struct memray_reader *r)
 {
 	uint64_t id = tsi_memray_take_varint(r), offset = tsi_memray_take_svarint(r);
 	const uint32_t *code = tsi_memray_find_value(r, &r->code_ids, id);
 
-	(void)flags;
 	if (!code)
 		return;
 	r->out->dropped_count += *code == MEMRAY_NONE;
 	tsi_memray_push(r, tsi_memray_find_code_frame(r, *code, (int32_t)(uint32_t)offset));
 }
 
-static void take_pop(struct memray_reader *r, unsigned flags)
+static void take_pop(struct memray_reader *r)
 {
-	tsi_memray_pop(r, (flags & LOW_MASK) + 1);
+	tsi_memray_pop(r, (r->flags & LOW_MASK) + 1);
 }
 
 static const struct memray_record_kind push = { "FRAME_PUSH record", take_push };

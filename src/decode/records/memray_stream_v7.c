@@ -28,7 +28,7 @@ static inline void take_allocation(struct memray_reader *r, unsigned flags)
 }
 
 /* With the id of a native stack, and always with a size. */
-static void take_native_allocation(struct memray_reader *r, unsigned flags)
+static void take_native_allocation(struct memray_reader *r)
 {
 	if (!tsi_memray_need_thread(r))
 		return;
@@ -37,7 +37,7 @@ static void take_native_allocation(struct memray_reader *r, unsigned flags)
 	(void)tsi_memray_take_varint(r);
 	if (tsi_memray_has_failed(r))
 		return;
-	r->now.allocator = tsi_memray_allocator(tsi_memray_allocators_v7, flags);
+	r->now.allocator = tsi_memray_allocator(tsi_memray_allocators_v7, r->flags);
 	if (tsi_memray_is_simple_free(r->now.allocator))
 		r->now.size = 0;
 	r->now.address = r->address;
@@ -45,11 +45,10 @@ static void take_native_allocation(struct memray_reader *r, unsigned flags)
 	tsi_memray_emit(r, r->at);
 }
 
-static void take_frame(struct memray_reader *r, unsigned flags)
+static void take_frame(struct memray_reader *r)
 {
 	struct memray_frame frame = { 0 };
 
-	(void)flags;
 	tsi_memray_take_delta(r, &r->frame_id);
 	frame.function = tsi_memray_take_name(r);
 	frame.file = tsi_memray_take_name(r);
@@ -60,9 +59,8 @@ static void take_frame(struct memray_reader *r, unsigned flags)
 		*value = tsi_memray_add_frame(r, &frame);
 }
 
-static void take_push(struct memray_reader *r, unsigned flags)
+static void take_push(struct memray_reader *r)
 {
-	(void)flags;
 	tsi_memray_take_delta(r, &r->frame_id);
 	const uint32_t *frame = tsi_memray_find_value(r, &r->frame_ids, r->frame_id);
 	if (!frame)
@@ -71,20 +69,20 @@ static void take_push(struct memray_reader *r, unsigned flags)
 	tsi_memray_push(r, *frame == MEMRAY_NONE ? 0 : *frame);
 }
 
-static void take_pop(struct memray_reader *r, unsigned flags)
+static void take_pop(struct memray_reader *r)
 {
-	tsi_memray_pop(r, flags + 1);
+	tsi_memray_pop(r, r->flags + 1);
 }
 
 /* Format 7 has no trailer: a byte of 0x10 is damage there, but that is all the same. */
-static void take_other(struct memray_reader *r, unsigned flags)
+static void take_other(struct memray_reader *r)
 {
-	if (flags == 0)
-		tsi_memray_take_zeros(r, flags);
-	else if (flags == TRAILER_FLAG)
-		tsi_memray_take_trailer(r, flags);
+	if (r->flags == 0)
+		tsi_memray_take_zeros(r);
+	else if (r->flags == TRAILER_FLAG)
+		tsi_memray_take_trailer(r);
 	else
-		tsi_memray_fail(r, TSCOPE_E_DAMAGED, "of unknown kind %u", flags);
+		tsi_memray_fail(r, TSCOPE_E_DAMAGED, "of unknown kind %u", r->flags);
 }
 
 static const struct memray_record_kind kinds[TYPE_MASK + 1] = {

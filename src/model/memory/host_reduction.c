@@ -174,24 +174,19 @@ static void take_temporary(struct host_reduction *r, const struct memray_allocat
 
 /* ---- records ------------------------------------------------------------------------------ */
 
-/* Memory that begins and ends there is no more: was unmapped, or is mapped anew. */
-static enum tscope_status cut_mappings(struct host_reduction *r, uint64_t begin, uint64_t end,
-				       bool *is_any, struct tscope_error *err)
+/* Memory that begins and ends there is no more: was unmapped, or is mapped anew. Is there any? */
+static bool cut_mappings(struct host_reduction *r, uint64_t begin, uint64_t end)
 {
-	struct mapping_cut cut;
+	struct mapping_cut cut = tsi_mapping_cut(&r->mappings, begin, end);
+	bool is_any = cut.is_any;
 
-	*is_any = false;
-	do {
-		if (tsi_mapping_cut(&r->mappings, begin, end, &cut, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
-		if (!cut.is_any)
-			continue;
-		*is_any = true;
+	for (; cut.is_any; cut = tsi_mapping_cut(&r->mappings, begin, end)) {
+		r->host->arena.has_failed |= cut.has_failed;
 		change_live(
 			r, cut.piece.node, cut.piece.thread,
 			(struct host_use){ -(int64_t)(cut.piece.end - cut.piece.begin), cut.more });
-	} while (cut.is_any);
-	return TSCOPE_OK;
+	}
+	return is_any;
 }
 
 static uint64_t end_of(const struct memray_allocation *a)
@@ -201,21 +196,17 @@ static uint64_t end_of(const struct memray_allocation *a)
 	return tsi_ckd_add(&end, a->address, a->size) ? UINT64_MAX : end;
 }
 
-static enum tscope_status map(struct host_reduction *r, const struct memray_allocation *a,
-			      struct tscope_error *err)
+static void map(struct host_reduction *r, const struct memray_allocation *a)
 {
 	struct mapping mapping = { a->address, end_of(a), a->node, a->thread };
-	bool is_any;
 
 	if (mapping.begin == mapping.end)
-		return TSCOPE_OK;
-	if (cut_mappings(r, mapping.begin, mapping.end, &is_any, err) != TSCOPE_OK ||
-	    tsi_mapping_add(&r->mappings, &mapping, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	r->host->replaced_count += is_any;
+		return;
+	r->host->replaced_count += cut_mappings(r, mapping.begin, mapping.end);
+	if (!tsi_mapping_add(&r->mappings, &mapping))
+		r->host->arena.has_failed = true;
 	change_live(r, a->node, a->thread,
 		    (struct host_use){ (int64_t)(mapping.end - mapping.begin), 1 });
-	return TSCOPE_OK;
 }
 
 static bool release(struct host_reduction *r, uint64_t address)
@@ -228,16 +219,14 @@ static bool release(struct host_reduction *r, uint64_t address)
 	return true;
 }
 
-static enum tscope_status allocate(struct host_reduction *r, const struct memray_allocation *a,
-				   struct tscope_error *err)
+static void allocate(struct host_reduction *r, const struct memray_allocation *a)
 {
 	struct live_block block = { a->address, a->size, a->node, a->thread };
 
 	r->host->replaced_count += release(r, a->address);
-	if (tsi_live_map_add(&r->blocks, &block, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (!tsi_live_map_add(&r->blocks, &block))
+		r->host->arena.has_failed = true;
 	change_live(r, a->node, a->thread, (struct host_use){ (int64_t)a->size, 1 });
-	return TSCOPE_OK;
 }
 
 /* 0, 1, 2 to 3, 4 to 7 … */
@@ -263,19 +252,17 @@ static bool count_allocation(struct host_reduction *r, const struct memray_alloc
 	return true;
 }
 
-static enum tscope_status take_free(struct host_reduction *r, const struct memray_allocation *a,
-				    struct tscope_error *err)
+static void take_free(struct host_reduction *r, const struct memray_allocation *a)
 {
 	bool is_known;
 
 	if (a->thread < r->thread_count)
 		take_temporary(r, a);
-	if (a->allocator != MEMRAY_MUNMAP)
+	if (a->allocator == MEMRAY_MUNMAP)
+		is_known = cut_mappings(r, a->address, end_of(a));
+	else
 		is_known = release(r, a->address);
-	else if (cut_mappings(r, a->address, end_of(a), &is_known, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
 	r->host->unmatched_count += !is_known;
-	return TSCOPE_OK;
 }
 
 static enum tscope_status take_allocation(struct memray_sink *sink,
@@ -284,8 +271,10 @@ static enum tscope_status take_allocation(struct memray_sink *sink,
 {
 	struct host_reduction *r = (struct host_reduction *)sink;
 
-	if (tsi_memray_frees((enum memray_allocator)a->allocator))
-		return take_free(r, a, err);
+	if (tsi_memray_frees((enum memray_allocator)a->allocator)) {
+		take_free(r, a);
+		return tsi_arena_status(&r->host->arena, err);
+	}
 	if (know_stack(r, a->node, err) != TSCOPE_OK || know_thread(r, a->thread, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	if (!count_allocation(r, a)) {
@@ -293,7 +282,11 @@ static enum tscope_status take_allocation(struct memray_sink *sink,
 		return TSCOPE_OK;
 	}
 	remember(r, a);
-	return a->allocator == MEMRAY_MMAP ? map(r, a, err) : allocate(r, a, err);
+	if (a->allocator == MEMRAY_MMAP)
+		map(r, a);
+	else
+		allocate(r, a);
+	return tsi_arena_status(&r->host->arena, err);
 }
 
 /* False where a sum would be no number. */

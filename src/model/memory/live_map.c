@@ -6,8 +6,6 @@
  */
 #include "model/memory/live_map.h"
 
-#include "base/array.h"
-
 #include <stdlib.h>
 
 enum { FIRST_SLOTS = 1024 };
@@ -30,21 +28,21 @@ static size_t slot_of(const struct live_map *map, uint64_t address)
 	return at;
 }
 
-static enum tscope_status grow(struct live_map *map, struct tscope_error *err)
+static bool grow(struct live_map *map)
 {
 	struct live_map larger = { .slot_count =
 					   map->slot_count ? map->slot_count * 2 : FIRST_SLOTS };
 
-	if (tsi_array_new(&larger.slots, larger.slot_count, sizeof(*larger.slots), err) !=
-	    TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	larger.slots = calloc(larger.slot_count, sizeof(*larger.slots));
+	if (!larger.slots)
+		return false;
 	for (size_t i = 0; i < map->slot_count; i++)
 		if (map->slots[i].node)
 			larger.slots[slot_of(&larger, map->slots[i].address)] = map->slots[i];
 	larger.count = map->count;
 	free(map->slots);
 	*map = larger;
-	return TSCOPE_OK;
+	return true;
 }
 
 void tsi_live_map_deinit(struct live_map *map)
@@ -53,19 +51,18 @@ void tsi_live_map_deinit(struct live_map *map)
 	*map = (struct live_map){ 0 };
 }
 
-enum tscope_status tsi_live_map_add(struct live_map *map, const struct live_block *block,
-				    struct tscope_error *err)
+bool tsi_live_map_add(struct live_map *map, const struct live_block *block)
 {
 	struct live_block *slot;
 
 	/* Three quarters full at most. */
-	if (map->count >= map->slot_count / 4 * 3 && grow(map, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (map->count >= map->slot_count / 4 * 3 && !grow(map))
+		return false;
 	slot = &map->slots[slot_of(map, block->address)];
 	*slot = *block;
 	slot->node++;
 	map->count++;
-	return TSCOPE_OK;
+	return true;
 }
 
 /* Moves those up that would no longer be found behind a free slot. */

@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <tscope/error.h>
 
 /* Memory that was allocated and not yet freed, with who it is of. */
 struct live_block {
@@ -26,10 +25,9 @@ struct live_map {
 
 void tsi_live_map_deinit(struct live_map *map);
 
-/* Adds a block at an address that has none. */
+/* Adds a block at an address that has none. False without memory. */
 TSI_MUST_CHECK
-enum tscope_status tsi_live_map_add(struct live_map *map, const struct live_block *block,
-				    struct tscope_error *err);
+bool tsi_live_map_add(struct live_map *map, const struct live_block *block);
 
 /* Takes the block at an address out; false: there is none. */
 bool tsi_live_map_take(struct live_map *map, uint64_t address, struct live_block *block);

@@ -57,29 +57,30 @@ static struct place find_place(const struct mapping_set *set, uint64_t address)
 }
 
 /* Puts an empty leaf at an index. */
-static enum tscope_status add_leaf(struct mapping_set *set, size_t index, struct tscope_error *err)
+static bool add_leaf(struct mapping_set *set, size_t index)
 {
 	struct mapping_leaf *leaf;
 
 	if (tsi_array_reserve(&set->leaves, &set->leaf_capacity, set->leaf_count + 1,
-			      sizeof(struct mapping_leaf *), err) != TSCOPE_OK ||
-	    tsi_array_new(&leaf, 1, sizeof(*leaf), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+			      sizeof(struct mapping_leaf *), NULL) != TSCOPE_OK)
+		return false;
+	leaf = calloc(1, sizeof(*leaf));
+	if (!leaf)
+		return false;
 	memmove(&set->leaves[index + 1], &set->leaves[index],
 		(set->leaf_count - index) * sizeof(struct mapping_leaf *));
 	set->leaves[index] = leaf;
 	set->leaf_count++;
-	return TSCOPE_OK;
+	return true;
 }
 
 /* Gives half of a full leaf to a new one behind it. */
-static enum tscope_status split_leaf(struct mapping_set *set, struct place *place,
-				     struct tscope_error *err)
+static bool split_leaf(struct mapping_set *set, struct place *place)
 {
 	struct mapping_leaf *full = set->leaves[place->leaf], *rest;
 
-	if (add_leaf(set, place->leaf + 1, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (!add_leaf(set, place->leaf + 1))
+		return false;
 	rest = set->leaves[place->leaf + 1];
 	full->count = LEAF_ITEMS / 2;
 	rest->count = LEAF_ITEMS - full->count;
@@ -88,30 +89,28 @@ static enum tscope_status split_leaf(struct mapping_set *set, struct place *plac
 		place->leaf++;
 		place->item -= full->count;
 	}
-	return TSCOPE_OK;
+	return true;
 }
 
 /* Before the mapping at the place. */
-static enum tscope_status insert(struct mapping_set *set, struct place place,
-				 const struct mapping *mapping, struct tscope_error *err)
+static bool insert(struct mapping_set *set, struct place place, const struct mapping *mapping)
 {
 	struct mapping_leaf *leaf;
 
-	if (set->leaf_count == 0 && add_leaf(set, 0, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (set->leaf_count == 0 && !add_leaf(set, 0))
+		return false;
 	if (place.leaf == set->leaf_count) {
 		place.leaf--;
 		place.item = set->leaves[place.leaf]->count;
 	}
-	if (set->leaves[place.leaf]->count == LEAF_ITEMS &&
-	    split_leaf(set, &place, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (set->leaves[place.leaf]->count == LEAF_ITEMS && !split_leaf(set, &place))
+		return false;
 	leaf = set->leaves[place.leaf];
 	memmove(&leaf->items[place.item + 1], &leaf->items[place.item],
 		(leaf->count - place.item) * sizeof(*leaf->items));
 	leaf->items[place.item] = *mapping;
 	leaf->count++;
-	return TSCOPE_OK;
+	return true;
 }
 
 static void take_out(struct mapping_set *set, struct place place)
@@ -129,37 +128,35 @@ static void take_out(struct mapping_set *set, struct place place)
 		(set->leaf_count - place.leaf) * sizeof(struct mapping_leaf *));
 }
 
-enum tscope_status tsi_mapping_add(struct mapping_set *set, const struct mapping *mapping,
-				   struct tscope_error *err)
+bool tsi_mapping_add(struct mapping_set *set, const struct mapping *mapping)
 {
-	return insert(set, find_place(set, mapping->begin), mapping, err);
+	return insert(set, find_place(set, mapping->begin), mapping);
 }
 
-enum tscope_status tsi_mapping_cut(struct mapping_set *set, uint64_t begin, uint64_t end,
-				   struct mapping_cut *cut, struct tscope_error *err)
+struct mapping_cut tsi_mapping_cut(struct mapping_set *set, uint64_t begin, uint64_t end)
 {
 	struct place place = find_place(set, begin);
 	struct mapping *mapping, left;
+	struct mapping_cut cut = { 0 };
 
-	cut->is_any = place.leaf < set->leaf_count &&
-		      set->leaves[place.leaf]->items[place.item].begin < end;
-	if (!cut->is_any)
-		return TSCOPE_OK;
+	if (place.leaf == set->leaf_count ||
+	    set->leaves[place.leaf]->items[place.item].begin >= end)
+		return cut;
 	mapping = &set->leaves[place.leaf]->items[place.item];
-	left = cut->piece = *mapping;
+	left = cut.piece = *mapping;
+	cut.is_any = true;
 	if (left.begin < begin)
-		cut->piece.begin = begin;
+		cut.piece.begin = begin;
 	if (left.end > end)
-		cut->piece.end = end;
-	cut->more = (left.begin < cut->piece.begin) + (cut->piece.end < left.end) - 1;
-	if (cut->more < 0)
+		cut.piece.end = end;
+	cut.more = (left.begin < cut.piece.begin) + (cut.piece.end < left.end) - 1;
+	if (cut.more < 0)
 		take_out(set, place);
-	else if (cut->piece.end < left.end)
-		mapping->begin = cut->piece.end;
+	else if (cut.piece.end < left.end)
+		mapping->begin = cut.piece.end;
 	else
-		mapping->end = cut->piece.begin;
-	if (cut->more <= 0)
-		return TSCOPE_OK;
-	left.end = cut->piece.begin;
-	return insert(set, place, &left, err);
+		mapping->end = cut.piece.begin;
+	left.end = cut.piece.begin;
+	cut.has_failed = cut.more > 0 && !insert(set, place, &left);
+	return cut;
 }

@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <tscope/error.h>
 
 /* Addresses [begin, end) that mmap gave, with who asked. */
 struct mapping {
@@ -26,24 +25,22 @@ struct mapping_set {
 
 void tsi_mapping_set_deinit(struct mapping_set *set);
 
-/* Adds a mapping where nothing is; begin < end. O(√count). */
+/* Adds a mapping where nothing is; begin < end. O(√count). False without memory. */
 TSI_MUST_CHECK
-enum tscope_status tsi_mapping_add(struct mapping_set *set, const struct mapping *mapping,
-				   struct tscope_error *err);
+bool tsi_mapping_add(struct mapping_set *set, const struct mapping *mapping);
 
 /* What was cut out of one mapping. */
 struct mapping_cut {
-	bool is_any; /* else there was none */
+	bool is_any;     /* else there was none */
+	bool has_failed; /* no memory: the mapping has lost its left part, too */
 	struct mapping piece;
 	int more; /* mappings more than before: -1 it was a whole one, 0, 1 it was split */
 };
 
 /*
  * Cuts the addresses [begin, end) out of the first mapping that has any of them: call it until
- * there is none. As tsi_mapping_add().
+ * there is none.
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_mapping_cut(struct mapping_set *set, uint64_t begin, uint64_t end,
-				   struct mapping_cut *cut, struct tscope_error *err);
+struct mapping_cut tsi_mapping_cut(struct mapping_set *set, uint64_t begin, uint64_t end);
 
 #endif
