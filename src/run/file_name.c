@@ -29,7 +29,7 @@ struct str tsi_path_trim(const char *path)
 	return text;
 }
 
-/* Index of the compression that the name tells. */
+/* Index of the compression in the name. */
 static size_t compression_of(struct str name)
 {
 	for (size_t i = 1; i < TSI_COUNT_OF(compressions); i++)
@@ -70,7 +70,7 @@ static struct str take_number(struct str *text)
 	return number;
 }
 
-/* Of as many digits as it takes: no number is too long. */
+/* Compares numbers of any length. */
 static int compare_numbers(struct str a, struct str b)
 {
 	if (a.length != b.length)

@@ -75,7 +75,7 @@ static void add_tasted(struct finder *finder, const char *path, bool is_named)
 		attach_run_json(file, &finder->files->arena);
 }
 
-/* What stands in a folder and is no folder. */
+/* An entry of a folder that is no folder itself. */
 static void add_entry(struct finder *finder, const struct folder_entry *entry)
 {
 	struct tscope_error why;

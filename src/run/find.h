@@ -10,7 +10,7 @@
  * names (numbers by value: rank2 before rank10), files before folders; what is
  * in a folder and not ours is ignored, with a reason that --verbose shows. A file
  * that was named itself is a trace, step records or about memory, whatever it holds: reading
- * it tells what is wrong.
+ * it shows what is wrong.
  */
 enum {
 	FIND_MAX_DEPTH = 8,
@@ -22,9 +22,9 @@ struct store;         /* run/store.h */
 struct metric_source; /* run/metrics.h */
 
 enum run_file_kind {
-	RUN_FILE_TRACE,   /* may be a trace: only reading it will tell */
+	RUN_FILE_TRACE,   /* may be a trace: only reading it will show */
 	RUN_FILE_STEPS,   /* step records; run_json is beside it where there is one */
-	RUN_FILE_MEMORY,  /* may be about memory (tscope/memory.h): only reading it will tell */
+	RUN_FILE_MEMORY,  /* may be about memory (tscope/memory.h): only reading it will show */
 	RUN_FILE_METRICS, /* metrics by step: a file, or the folder of a store; metrics reads it */
 	RUN_FILE_REFUSED, /* known, and not readable as it is (tar, zip): reason has the remedy */
 	RUN_FILE_IGNORED, /* not ours */
@@ -39,7 +39,7 @@ struct run_file {
 	bool is_named;                       /* given as a file, not found in a folder */
 	const struct store *store;           /* of step records: what reads them; else NULL */
 	const struct metric_source *metrics; /* of metrics: what reads them; else NULL */
-	int64_t name_rank;                   /* rank that folder or file name tell, or -1 */
+	int64_t name_rank;                   /* rank by the name of file or folder, or -1 */
 	int64_t first_batch, batch_count;    /* set: by its folder (batch_folder.h), or 0 */
 };
 
@@ -62,13 +62,13 @@ enum tscope_status tsi_find_files(struct run_files *files, const char *const *pa
 				  size_t path_count, struct tscope_error *err);
 
 /*
- * The rank that a path tells, or -1: the file's name first (rank-0.json.gz,
+ * The rank in a path, or -1: the file's name first (rank-0.json.gz,
  * rank0.17.pt.trace.json, ep1-ba42-rank3, worker2_step_12…, rank_4.…, 3_trace.json,
  * fit-name-0[Strategy]DDP….pt.trace.json), then the nearest folder (rank3/, run_rank3/).
  */
 int64_t tsi_rank_of_path(const char *path);
 
-/* The folder that the rank of a path is told by, without a slash at its end; empty: none is. */
+/* The folder whose name has the rank of a path, without a slash at its end; empty: none. */
 struct str tsi_rank_folder_of_path(const char *path);
 
 /*

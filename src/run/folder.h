@@ -6,7 +6,7 @@
 
 #include <sys/stat.h>
 
-/* What one folder holds, hidden entries left out, in the order of names. */
+/* The entries of one folder in the order of names; hidden ones are left out. */
 struct folder_entry {
 	const char *path; /* folder/name */
 	int error;        /* errno: it could not be looked at; else 0 */

@@ -158,7 +158,7 @@ static unsigned greatest_depth(const struct run_item *items, size_t count)
 	return depth;
 }
 
-/* Of items in the order of ranks. */
+/* Marks traces that are not the deepest of their rank. The items are in the order of ranks. */
 static void mark_secondary(struct run_item *items, size_t count)
 {
 	for (size_t first = 0, end; first < count; first = end) {
@@ -369,7 +369,7 @@ static void adopt_from_followers(struct run_item *items, size_t leader_count, si
 		items[i].rank = rank;
 }
 
-/* Does an item decide nothing about ranks? Metrics do so where nothing else tells of steps. */
+/* Does an item decide nothing about ranks? Metrics decide where nothing else has steps. */
 static bool is_follower(const struct run_item *item, bool has_steps)
 {
 	return item->kind == RUN_ITEM_MEMORY || (item->kind == RUN_ITEM_METRICS && has_steps);

@@ -17,17 +17,17 @@ enum run_item_kind {
 	RUN_ITEM_MEMORY,
 };
 
-/* What has to be known of a file, once it was read, to give it its place in the run. */
+/* A file that was read, as far as it matters for its place in the run. */
 struct run_item {
 	size_t file; /* the caller's index of it */
 	const char *path;
 	enum run_item_kind kind;
 	int64_t rank;             /* that it or its name says, or -1 */
 	int64_t start_ns, end_ns; /* of a trace; Unix time where it says so */
-	unsigned char depth;      /* of a trace: how much it tells of steps, against others */
+	unsigned char depth;      /* of a trace: of those of a rank the deepest gives the steps */
 	uint32_t writer;          /* set: equal for traces of one process; only to number them */
 	unsigned window;          /* set: traces of a rank and depth count from 0, by time */
-	bool is_stray;            /* set: others say their rank, and this one's cannot be told */
+	bool is_stray;            /* set: its rank is unknown, while others say theirs */
 	bool is_apart;            /* set: metrics of a rank of which there are no steps */
 };
 

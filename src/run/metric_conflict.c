@@ -42,7 +42,7 @@ static void put_in_order(struct samples *samples, const struct sort_pair *order)
 	for (size_t i = 0; i < samples->count; i++) {
 		const struct sample *sample = &from[order[i].value];
 
-		/* Of equal name and step the last holds. */
+		/* The last value of a name and step holds. */
 		if (kept > 0 && to[kept - 1].name == sample->name &&
 		    to[kept - 1].step == sample->step)
 			kept--;

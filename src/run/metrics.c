@@ -60,7 +60,7 @@ enum tscope_status tsi_metric_log_add(struct metric_log *log, struct str name,
 
 /* ---- numbers ---- */
 
-/* What Python writes of what is no finite number, and what others do. */
+/* NaN and infinity, as Python and others write them. */
 static bool read_non_finite(struct str text, double *value)
 {
 	static const struct {

@@ -55,7 +55,7 @@ TSI_MUST_CHECK
 enum tscope_status tsi_metric_log_add(struct metric_log *log, struct str name,
 				      struct metric_point point, struct tscope_error *err);
 
-/* The same with point->name, which is in the log's names, as it is. */
+/* As tsi_metric_log_add(), with a point->name that is in the log's names already. */
 TSI_MUST_CHECK
 enum tscope_status tsi_metric_log_put(struct metric_log *log, const struct metric_point *point,
 				      struct tscope_error *err);
@@ -75,7 +75,7 @@ bool tsi_metric_to_step(struct str text, int64_t *step);
 /* Seconds since 1970 to ns; NO_METRIC_TIME where they are no time. */
 int64_t tsi_metric_time(double seconds);
 
-/* What reading took from disk, and how it was packed. */
+/* How many bytes were read, and how they were packed. */
 struct metric_reading {
 	uint64_t source_bytes, bytes;
 	char compression[32]; /* as tsi_input_filters() */
@@ -84,7 +84,7 @@ struct metric_reading {
 /* A file, or a folder, to be read. */
 struct metric_file {
 	const char *path;
-	struct str name; /* of the metric, where the path tells it */
+	struct str name; /* of the metric, where the path has it */
 	const struct input_options *options;
 };
 
@@ -99,10 +99,10 @@ struct metric_source {
 	const char *id; /* "csv", "tensorboard", "mlflow" */
 	/* How sure name and first bytes (up to 64 KiB) make it, in bits verified; 0: not mine. */
 	unsigned (*taste)(const char *path, struct str head);
-	/* The name of a metric that the path of its file tells; empty: none. NULL: never any. */
+	/* The name of the metric in the path of its file; empty: none. NULL: never any. */
 	struct str (*name)(const char *path);
 	/*
-	 * Reads one file to its end; name is what its path tells. What is broken is counted, and
+	 * Reads one file to its end; name is that of its path. What is broken is counted, and
 	 * the rest is read.
 	 */
 	enum tscope_status (*read)(struct input *in, struct str name, struct metric_log *log,
@@ -114,10 +114,10 @@ struct metric_source {
 	enum tscope_status (*is_folder)(const char *path, bool *is_this, struct tscope_error *err);
 	enum tscope_status (*read_folder)(const struct metric_file *folder, struct metric_log *log,
 					  struct metric_reading *reading, struct tscope_error *err);
-	/* Of such a store: takes what it says of the job into the provenance. */
+	/* Takes what such a store says of the job into the provenance. */
 	enum tscope_status (*describe)(const struct metric_file *folder, struct step_series *steps,
 				       struct tscope_error *err);
-	/* What stands beside such a folder and belongs to it, ended by NULL. */
+	/* Names of the folders beside it that belong to such a store, ended by NULL. */
 	const char *const *beside;
 };
 

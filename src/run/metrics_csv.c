@@ -39,7 +39,7 @@ static size_t find_name(const char *const *names, size_t count, struct str name)
 
 enum { NO_COLUMN = -1 };
 
-/* What the first row says of the table. */
+/* The columns of a table, by its first row. */
 struct header {
 	int64_t step, time; /* columns, or NO_COLUMN */
 	size_t count;
@@ -78,7 +78,7 @@ static struct str without_mark(struct str text)
 /* ---- tasting ---- */
 
 enum {
-	TASTE_BITS_ENDING = 1,  /* some table: reading it will tell what it lacks */
+	TASTE_BITS_ENDING = 1,  /* some table: reading it will show what it lacks */
 	TASTE_BITS_STEP = 16,   /* one with steps */
 	TASTE_BITS_VALUES = 48, /* and with numbers, as far as one looks */
 	TASTE_BITS_NAME = 64,

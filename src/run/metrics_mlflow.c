@@ -209,7 +209,7 @@ static size_t root_length(const char *path)
 	return length + (length > 0 && path[length - 1] != '/');
 }
 
-/* Whether it is one is told by the first file that holds anything. */
+/* The first file that is not empty decides whether it is a store. */
 static enum tscope_status look_at_file(struct walk *walk, const char *path,
 				       struct tscope_error *err)
 {

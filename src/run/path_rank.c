@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What names tell: which rank wrote a file, and which process. Only hints for
+ * The rank and the process that wrote a file, by its name. Only hints for
  * files that do not say it themselves. A number that may mean something else
  * (a tensor-parallel index, a host, a time stamp) is not taken for a rank:
  * a wrong one is worse than none.

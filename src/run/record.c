@@ -276,7 +276,7 @@ static double read_flops(struct target *to, struct str block, const char *name)
 	return 0;
 }
 
-/* What is a part is no more than the whole. */
+/* A part cannot exceed the whole. */
 static void check_flops(struct target *to, struct step_flops *flops)
 {
 	if (flops->repeated_flops > flops->flops || flops->counted_ns > flops->matrix_ns)
@@ -307,7 +307,7 @@ static void read_exposed(struct target *to, struct step_budget *budget, struct s
 	budget->exposed_wait_ns = budget->exposed_transfer_ns = budget->exposed_unsplit_ns = 0;
 }
 
-/* The lines of each device sum to the wall time. 0: the step took none, so it does not tell. */
+/* The lines of each device sum to the wall time. 0: unknown, as the step took no time. */
 static uint32_t devices_of(const struct step_budget *budget)
 {
 	int64_t sum_ns = 0, count;

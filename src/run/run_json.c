@@ -103,7 +103,7 @@ static void take_peak(struct str peak, struct step_peak *to)
 	take_text(tsi_json_object_get(peak, TSI_STR("lack")), to->lack, sizeof(to->lack));
 }
 
-/* What tsi_write_run_json() adds of the budgets. */
+/* Takes the members that tsi_write_run_json() adds. */
 static void take_own(struct str own, struct step_series *steps)
 {
 	steps->has_start |= is_true(own, TSI_STR("has_start"));
@@ -125,7 +125,7 @@ static void take_real(struct str text, struct str key, double *number)
 		*number = value;
 }
 
-/* What stands there only because tsi_write_run_json() had to write something is not taken. */
+/* Placeholders that tsi_write_run_json() had to write are not taken. */
 static enum tscope_status take_provenance(struct str text, struct str own,
 					  struct step_series *steps, struct tscope_error *err)
 {

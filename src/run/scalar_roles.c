@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the names of metrics tell. There is no standard, but loggers have conventions: one table
- * holds them. Validation has names of its own, which are in no row.
+ * The roles of metrics by their names. There is no standard, but loggers have conventions: one
+ * table holds them. Validation has names of its own, which are in no row.
  */
 #include "run/scalars.h"
 

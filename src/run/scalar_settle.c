@@ -12,27 +12,23 @@
 
 /* ---- choosing ---- */
 
-/* Values by name, those in the records included; to be freed. */
-static enum tscope_status count_values(size_t **ret, const struct step_series *steps,
-				       struct tscope_error *err)
+/* Counts values by name, those in the records included; NULL without memory. */
+static size_t *count_values(const struct step_series *steps, struct arena *arena)
 {
 	static const enum scalar_role in_records[] = { SCALAR_LOSS, SCALAR_GRAD_NORM };
-	size_t *counts = NULL;
+	size_t *counts = tsi_arena_new(arena, steps->names.count, sizeof(*counts));
 	double value;
 
-	if (tsi_array_new(&counts, steps->names.count, sizeof(*counts), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t i = 0; i < steps->scalars.count; i++)
+	for (size_t i = 0; counts && i < steps->scalars.count; i++)
 		counts[steps->scalars.items[i].name]++;
-	for (size_t k = 0; k < TSI_COUNT_OF(in_records); k++) {
+	for (size_t k = 0; counts && k < TSI_COUNT_OF(in_records); k++) {
 		const struct step_scalar *scalar = tsi_scalar_of_role(steps, in_records[k]);
 
 		for (size_t i = 0; scalar && i < steps->count; i++)
 			counts[scalar->name] +=
 				tsi_scalar_of_record(&steps->records[i], in_records[k], &value);
 	}
-	*ret = counts;
-	return TSCOPE_OK;
+	return counts;
 }
 
 /* A metric that may be of a role. */
@@ -89,7 +85,7 @@ static struct choice choose(struct step_series *steps, const size_t *counts,
 
 /* ---- to the records, and back ---- */
 
-/* What goes where, of one role. */
+/* A change of the metric that has one role. */
 struct move {
 	enum scalar_role role;
 	uint32_t from, to; /* names of what is in the records, and what shall be; or NO_ROW */
@@ -173,19 +169,22 @@ enum tscope_status tsi_scalars_settle(struct step_series *steps,
 				      const struct tscope_scalar_names *names,
 				      struct tscope_error *err)
 {
-	size_t *counts = NULL;
-	enum tscope_status status = count_values(&counts, steps, err);
+	struct arena scratch = { 0 };
+	const size_t *counts = count_values(steps, &scratch);
+	struct choice choice = { 0 };
+	enum tscope_status status = tsi_arena_status(&scratch, err);
 
+	if (counts)
+		choice = choose(steps, counts, names);
+	tsi_arena_deinit(&scratch);
 	if (status != TSCOPE_OK)
 		return status;
-	struct choice choice = choose(steps, counts, names);
-	free(counts);
 	status = settle_records(steps, &choice, SCALAR_LOSS, err);
 	if (status == TSCOPE_OK)
 		status = settle_records(steps, &choice, SCALAR_GRAD_NORM, err);
 	for (size_t i = 0; i < steps->scalar_name_count; i++)
 		steps->scalar_names[i].role = SCALAR_OTHER;
-	/* Of two roles that are said to be one metric's the first has it. */
+	/* Where one metric is to have two roles, the first has it. */
 	for (size_t role = TSCOPE_SCALAR_ROLE_COUNT; role-- > 0;)
 		if (choice.of_role[role])
 			choice.of_role[role]->role = (uint8_t)role;

@@ -117,7 +117,7 @@ static uint32_t take_source(struct join *join, size_t part)
 	return take_text(join->steps, tsi_str_of(join->parts[part].source), 0, &join->scratch);
 }
 
-/* Of several parts with one name the last holds, so it is named as the source. */
+/* The last part with a name holds, so it is named as the source. */
 static void list_names(struct join *join)
 {
 	bool *is_listed;

@@ -29,7 +29,7 @@ TSI_MUST_CHECK
 enum tscope_status tsi_settings_text(struct intern *names, struct str value, uint32_t *id,
 				     struct tscope_error *err);
 
-/* What a trace says of where it was recorded, as trace.gpu, trace.nccl_version … */
+/* Takes where a trace was recorded, as trace.gpu, trace.nccl_version … */
 TSI_MUST_CHECK
 enum tscope_status tsi_settings_of_trace(struct step_series *steps,
 					 const struct tscope_trace *trace,

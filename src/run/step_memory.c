@@ -10,7 +10,7 @@ struct curve {
 	size_t count;
 };
 
-/* What a curve says of the window of a step. */
+/* The memory of a step's window. */
 struct window_memory {
 	int64_t bytes[STEP_MEMORY_COUNT];
 	int64_t peak_ns; /* when PEAK_ALLOC was reached first, on the trace's clock */
@@ -37,7 +37,7 @@ static int64_t highest(const struct allocator_point *points, size_t count)
 	return bytes;
 }
 
-/* Of the device that the figures are of; empty where no device has points. */
+/* The curve of the device with the highest peak; empty where no device has points. */
 static struct curve find_curve(const struct tscope_trace *trace)
 {
 	struct curve curve = { 0 };

@@ -299,7 +299,7 @@ static bool says_something(const struct step_peak *peak)
 	return peak->flops_per_second > 0 || peak->lack[0] != '\0';
 }
 
-/* What the budgets of a series are, as far as it is said once for all. */
+/* Takes what is said once for all budgets of a series. */
 static void describe_budgets(struct step_series *steps, const struct step_series *from)
 {
 	steps->device_count = from->device_count;
@@ -418,7 +418,7 @@ static void take_memory(struct step_record *record, struct step_budget *budget,
 			record->memory_bytes[i] = from->memory_bytes[i];
 }
 
-/* What a trace knows of a step goes to the record `index`, or to a new one where that is NO_ROW. */
+/* Joins a step of a trace to the record `index`, or to a new one where that is NO_ROW. */
 static enum tscope_status join_step(struct step_series *steps, uint32_t index,
 				    const struct step_series *from, const struct step_record *other,
 				    struct tscope_error *err)

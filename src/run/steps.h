@@ -45,7 +45,7 @@ struct step_record {
 	uint8_t mark;           /* enum tscope_step_mark */
 };
 
-/* FLOPs of what was launched in a step, as far as operators tell them; all 0: not at all. */
+/* FLOPs of what a step launched, as far as operators say them; all 0: unknown. */
 struct step_flops {
 	double flops;          /* all that ran */
 	double repeated_flops; /* of them, forward work that checkpointing computed again */
@@ -53,7 +53,7 @@ struct step_flops {
 	int64_t counted_ns;    /* of it, of those whose FLOPs are known */
 };
 
-/* What a trace says of a step. Lines and FLOPs are sums over the rank's devices. */
+/* A step by its trace. Lines and FLOPs are sums over the rank's devices. */
 struct step_budget {
 	int64_t start_ns;        /* Unix time where has_start; else on the trace's own clock */
 	int64_t wall_ns;         /* of the window, once */
@@ -106,7 +106,7 @@ struct step_settings {
 	size_t count, capacity;
 };
 
-/* What a metric that a job logs is for the analyzers. */
+/* The roles that analyzers know of the metrics that a job logs. */
 enum scalar_role {
 	SCALAR_LOSS,
 	SCALAR_GRAD_NORM,
@@ -135,7 +135,7 @@ struct step_clock {
 	bool is_known;
 };
 
-/* What the job says of itself. */
+/* The job's own words on itself. */
 struct step_provenance {
 	uint32_t run_name;        /* in step_series.names; 0: not said */
 	double started_s, wall_s; /* Unix time of its start, time to its end; NAN: not said */

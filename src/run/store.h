@@ -13,7 +13,7 @@
  * tests/unit/test_store_<id>.c and the file to tscope-report(1).
  */
 
-/* What was odd about a store; counted while it is read. */
+/* Oddities of a store, counted while it is read. */
 struct store_log {
 	uint64_t line_count;     /* lines that are not blank */
 	uint64_t bad_line_count; /* of these, no JSON object with a step number */

@@ -24,19 +24,19 @@ static const char *const foreign_endings[] = {
 	".tsv", ".txt", ".whl",  ".xlsx",  ".xml",
 };
 
-/* What ends so is ours only if it is about memory, or a page with a trace. */
+/* Files with these endings are ours only if about memory, or a page with a trace. */
 static const char *const memory_endings[] = { ".html", ".log", ".pickle", ".pkl", ".yaml", ".yml" };
 
 /*
  * What ends so is ours only if it is a capture of memray. Checkpoints end so, too, by thousands:
- * the first bytes tell, and no more is read.
+ * the first bytes decide, and no more is read.
  */
 static const char *const capture_endings[] = { ".bin" };
 
-/* What ends so is ours only if it holds metrics. */
+/* Files with these endings are ours only if they hold metrics. */
 static const char *const metric_endings[] = { ".csv" };
 
-/* What ends so is never empty, unless who wrote it was killed. */
+/* Files with these endings are never empty, unless their writer was killed. */
 static const char *const pickle_endings[] = { ".pickle", ".pkl" };
 
 static bool has_ending(const char *path, const char *const *endings, size_t count)
@@ -189,7 +189,7 @@ static bool is_json_snapshot(struct str text)
 
 enum { TASTED_NUMBERS = 5 };
 
-/* What `memray stats --json` writes. */
+/* Is it the output of `memray stats --json`? */
 static bool is_memray_stats(struct str text)
 {
 	return text.data[0] == '{' && has_key(text, TSI_STR("\"total_num_allocations\"")) &&
@@ -241,7 +241,7 @@ static bool is_timeline(struct str text, bool is_named)
 	return count > 0 && numbers[0] >= 0 && ascends;
 }
 
-/* What the first bytes show. */
+/* What a file is, by its first bytes. */
 struct verdict {
 	enum run_file_kind kind;
 	struct tscope_error why; /* where it is not ours */
@@ -331,7 +331,7 @@ static void taste_capture(const struct run_file *file, struct verdict *verdict, 
 	tsi_input_close(head.in);
 }
 
-/* What is not ours is called what its bytes or its name say. */
+/* The kind of a file that is not ours, by its bytes or its name. */
 static const char *name_foreign(const struct run_file *file, const struct verdict *verdict)
 {
 	const char *name = verdict->name ? verdict->name : tsi_foreign_name_path(file->path);

@@ -65,6 +65,12 @@ static void put_key(struct object *object, const char *key)
 	put_name(object, tsi_str_of(key));
 }
 
+static void put_string(struct object *object, const char *key, const char *text)
+{
+	put_key(object, key);
+	put_text(object->out, tsi_str_of(text));
+}
+
 static void put_int(struct object *object, const char *key, int64_t number)
 {
 	put_key(object, key);
@@ -89,7 +95,7 @@ static void put_seconds(FILE *out, int64_t ns)
 	fprintf(out, "%" PRId64 ".%.*s", ns / 1000000000, (int)length, decimals);
 }
 
-/* What is not finite as Python writes it. */
+/* NaN and infinity are written as Python does. */
 static void put_real(FILE *out, double value)
 {
 	char text[REAL_TEXT_MAX];
@@ -102,6 +108,15 @@ static void put_real(FILE *out, double value)
 		tsi_real_shortest(text, value);
 		fputs(text, out);
 	}
+}
+
+/* NAN: it is not said. */
+static void put_number(struct object *object, const char *key, double number)
+{
+	if (isnan(number))
+		return;
+	put_key(object, key);
+	put_real(object->out, number);
 }
 
 /* ---- a record ---- */
@@ -191,10 +206,7 @@ static bool has_memory(const struct step_record *record)
 
 static void put_mark(struct object *object, const char *key, uint8_t mark)
 {
-	const char *name = tscope_step_mark_name((enum tscope_step_mark)mark);
-
-	put_key(object, key);
-	put_text(object->out, tsi_str_of(name));
+	put_string(object, key, tscope_step_mark_name((enum tscope_step_mark)mark));
 }
 
 static void write_device_budget(struct object *line, const struct budget *budget)
@@ -221,26 +233,20 @@ static void write_host_budget(struct object *line, const struct host_budget *bud
 	close_object(&lines);
 }
 
-static void put_flops(struct object *object, const char *key, double flops)
-{
-	put_key(object, key);
-	put_real(object->out, flops);
-}
-
 static void write_flops(struct object *line, const struct step_flops *flops)
 {
 	if (flops->flops <= 0 && flops->matrix_ns <= 0)
 		return;
 	put_key(line, "flops");
 	struct object members = open_object(line->out);
-	put_flops(&members, "all", flops->flops);
-	put_flops(&members, "repeated", flops->repeated_flops);
+	put_number(&members, "all", flops->flops);
+	put_number(&members, "repeated", flops->repeated_flops);
 	put_int(&members, "matrix_ns", flops->matrix_ns);
 	put_int(&members, "counted_ns", flops->counted_ns);
 	close_object(&members);
 }
 
-/* What a line of communication is made of, where its parts sum to it. */
+/* The parts of a line of communication, where they sum to it. */
 static void write_exposed(struct object *line, const struct step_budget *budget, int64_t line_ns)
 {
 	tsi_wide sum_ns = (tsi_wide)budget->exposed_wait_ns + budget->exposed_transfer_ns +
@@ -320,15 +326,11 @@ static void write_peak(struct object *own, const struct step_peak *peak)
 		return;
 	put_key(own, "peak");
 	struct object members = open_object(own->out);
-	put_flops(&members, "flops_per_second", peak->flops_per_second);
-	if (peak->device) {
-		put_key(&members, "device");
-		put_text(own->out, tsi_str_of(peak->device));
-	}
-	put_key(&members, "precision");
-	put_text(own->out, tsi_str_of(peak->precision));
-	put_key(&members, "lack");
-	put_text(own->out, tsi_str_of(peak->lack));
+	put_number(&members, "flops_per_second", peak->flops_per_second);
+	if (peak->device)
+		put_string(&members, "device", peak->device);
+	put_string(&members, "precision", peak->precision);
+	put_string(&members, "lack", peak->lack);
 	close_object(&members);
 }
 
@@ -357,12 +359,10 @@ static void write_own(FILE *out, const struct step_series *steps)
 		put_int(&own, "oom_count", steps->oom_count);
 	}
 	if (steps->hardware_flops_per_step > 0)
-		put_flops(&own, "hardware_flops_per_step", steps->hardware_flops_per_step);
+		put_number(&own, "hardware_flops_per_step", steps->hardware_flops_per_step);
 	write_peak(&own, &steps->peak);
-	if (steps->doubt) {
-		put_key(&own, "doubt");
-		put_text(out, tsi_str_of(steps->doubt));
-	}
+	if (steps->doubt)
+		put_string(&own, "doubt", steps->doubt);
 	close_object(&own);
 }
 
@@ -383,14 +383,6 @@ static void write_settings(struct object *object, const char *key, const struct 
 			fwrite(value.data, 1, value.length, object->out);
 	}
 	close_object(&members);
-}
-
-static void put_number(struct object *object, const char *key, double number)
-{
-	if (isnan(number))
-		return;
-	put_key(object, key);
-	put_real(object->out, number);
 }
 
 static void write_provenance(struct object *run, const struct step_series *steps)
@@ -421,9 +413,9 @@ void tsi_write_run_json(FILE *out, const struct step_series *steps)
 	put_int(&run, "n_steps",
 		provenance->step_count >= 0 ? provenance->step_count : (int64_t)steps->count);
 	if (flops > 0)
-		put_flops(&run, "flops_per_step", flops);
+		put_number(&run, "flops_per_step", flops);
 	if (peak > 0)
-		put_flops(&run, "peak_flops", peak);
+		put_number(&run, "peak_flops", peak);
 	write_provenance(&run, steps);
 	put_key(&run, "tscope");
 	write_own(out, steps);

@@ -7,7 +7,7 @@
 
 #include "base/ckd.h"
 
-/* What was found of the run's ranks. */
+/* Why the numbers of steps may surprise. */
 struct counting {
 	bool goes_on;   /* steps of a window are counted on from those of another */
 	bool is_joined; /* counted steps are joined to others by these numbers */

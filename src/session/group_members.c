@@ -28,7 +28,7 @@ static void add_failed(struct run_members *members, const struct run_file *file,
 	members->others[members->other_count - 1].error = copy;
 }
 
-/* A file of a folder that turns out to be something else, or to tell nothing, is no loss. */
+/* A file of a folder that turns out to be something else, or to hold nothing, is no loss. */
 static bool is_foreign(const struct run_file *file, enum tscope_status status)
 {
 	return status == TSCOPE_E_FORMAT || status == TSCOPE_E_UNSUPPORTED ||

@@ -11,7 +11,7 @@
 #include "run/scalars.h"
 #include "run/settings.h"
 
-/* What files of metrics are joined by: a job that was resumed leaves one of each start. */
+/* The order in which files of metrics are joined: a resumed job leaves one for each start. */
 struct turn {
 	int64_t time_ns; /* its first; NO_METRIC_TIME stands last: texts lose less than floats */
 	size_t file;

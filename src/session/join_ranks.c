@@ -16,7 +16,7 @@ struct joining {
 	struct run_notes *notes;
 };
 
-/* What a rank's files say once for all steps; what came first stays. */
+/* Takes what a file says once for all steps of its rank; the first file that says it wins. */
 static enum tscope_status take_description(struct step_series *steps,
 					   const struct step_series *from, struct tscope_error *err)
 {
@@ -127,7 +127,7 @@ static enum tscope_status add_empty_rank(struct run_ranks *ranks, int64_t rank,
 	return status;
 }
 
-/* Of files about memory alone: the ranks that they name, or one that nobody names. No steps. */
+/* For a run of files about memory alone: the ranks that they name, or one without a number. */
 static enum tscope_status add_memory_ranks(const struct joining *joining, struct tscope_error *err)
 {
 	const struct run_members *members = joining->members;

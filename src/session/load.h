@@ -14,7 +14,7 @@
 
 enum { LOAD_NOTE_CHARS = 256 };
 
-/* What is kept of a file that was read. It must stay where it is: input points into it. */
+/* A file that was read: facts, steps and metrics. It must not move: input points into it. */
 struct loaded {
 	/* As the file and its name say it; its rank and window in a run are those of run_item. */
 	struct tscope_run_input input;

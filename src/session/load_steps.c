@@ -30,7 +30,7 @@ static void note_log(struct loaded *loaded, const struct store_log *log)
 		tsi_loaded_note(loaded, "the last line is incomplete");
 }
 
-/* What run.json says. A broken one costs a remark and nothing else. */
+/* Reads run.json. A broken one costs a remark and nothing else. */
 static enum tscope_status read_run_json(struct loaded *loaded, const char *path,
 					const struct input_options *options,
 					struct tscope_error *err)

@@ -43,7 +43,7 @@ static void describe_trace(struct loaded *loaded, const struct tscope_trace *tra
 	}
 }
 
-/* What is kept of the rank to compare it with the others. */
+/* Keeps the collectives of the rank, to compare it with the others. */
 static enum tscope_status fill_log(struct rank_log *log, const struct tscope_trace *trace,
 				   const struct tscope_timeline *timeline, struct tscope_error *err)
 {

@@ -89,7 +89,7 @@ static enum tscope_status list_ranks(struct side *side, struct arena *arena,
 static enum tscope_status open_side(struct side *side, const struct tscope_diff_options *options,
 				    struct arena *arena, struct tscope_error *err)
 {
-	/* What comes through a pipe can be looked at once only: it is read as a run is. */
+	/* A pipe can be read only once, so it is read as a run. */
 	bool is_stream = strcmp(side->path, "-") == 0, is_saved = false;
 	enum tscope_status status = TSCOPE_OK;
 
@@ -117,7 +117,7 @@ TSI_PRINTF(2, 3) static void add_note(struct tscope_diff *diff, const char *form
 	tsi_str_drop_partial(diff->notes[diff->note_count++]);
 }
 
-/* What is missing in a saved report. */
+/* Notes what is missing in a saved report. */
 static void note_saved(struct tscope_diff *diff, size_t side)
 {
 	const struct saved_report *saved = &diff->sides[side].saved;

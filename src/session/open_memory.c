@@ -62,7 +62,7 @@ static enum tscope_status read_capture(struct tscope_memory *memory, struct inpu
 {
 	struct str head = { 0 };
 
-	/* What is wrong with the input is seen again by who reads it. */
+	/* Other errors of the input come back when it is read. */
 	if (tsi_input_peek(in, MEMRAY_HEAD_BYTES, &head.data, &head.length, NULL) == TSCOPE_E_NOMEM)
 		return tsi_fail_nomem(err);
 	*is_capture = tsi_is_memray(head);

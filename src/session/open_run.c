@@ -18,7 +18,7 @@
  * What cannot be read is kept as a problem of the run, and does not keep the
  * rest from being analysed.
  */
-#include "session/open_run.h"
+#include "session/run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,7 +96,7 @@ static enum tscope_status gather(struct tscope_run *run, struct session *session
 	return tsi_check_metrics(&run->members, &run->arena, err);
 }
 
-/* What was loaded is the run's from now on, and no more the session's. */
+/* Moves what was loaded from the session to the run. */
 static void take_loaded(struct tscope_run *run)
 {
 	run->owns_loaded = true;
@@ -130,7 +130,7 @@ static enum tscope_status analyze_ranks(const struct run_ranks *ranks,
 	return status;
 }
 
-/* Of one rank the steps are its own; of several the slowest rank's, step by step. */
+/* A single rank's steps are those of the run; of several, the slowest rank's, step by step. */
 static enum tscope_status analyze_run(struct tscope_run *run,
 				      const struct tscope_analysis_options *options,
 				      struct tscope_error *err)

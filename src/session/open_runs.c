@@ -8,7 +8,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "session/open_run.h"
+#include "session/run.h"
 
 enum { MAX_RUNS = 1024 }; /* also of the parts of one place, before they are runs */
 
@@ -21,7 +21,7 @@ struct tscope_runs {
 	size_t other_count, other_capacity;
 };
 
-/* What is opened, at any depth. */
+/* The state shared by all depths of the recursion. */
 struct opening {
 	struct tscope_runs *runs;
 	struct session session;

@@ -23,7 +23,7 @@ struct progress_report {
 };
 void tsi_report_progress(void *report);
 
-/* What only the input knows, once it was read. */
+/* Name and sizes of an input, known once it was read. */
 struct source {
 	char *path; /* a copy, and behind its NUL the filters; the caller frees */
 	const char *compression;

@@ -81,7 +81,7 @@ enum tscope_status tsi_check_metrics(const struct run_members *members, struct a
 
 /* ---- join: one series of steps for each rank ---- */
 
-/* Of each kind of files about memory, the one that speaks for a rank or a run; or NULL. */
+/* By kind of file about memory: the one that speaks for a rank or a run, or NULL. */
 struct run_memory {
 	const struct tscope_analysis *by_kind[TSCOPE_MEMORY_KIND_COUNT];
 };
@@ -129,8 +129,8 @@ void tsi_keep_secondary(struct run_rank *rank, struct loaded *loaded);
 void tsi_attach_secondary(const struct run_rank *rank);
 
 /*
- * Lets a file speak for its kind if nobody does yet, or if it has more to tell than the one
- * that does: an OOM, else a higher peak. It must outlive memory.
+ * Lets a file speak for its kind if none does yet, or if it is more telling than the one that
+ * does: it has an OOM, else a higher peak. It must outlive memory.
  */
 void tsi_run_memory_offer(struct run_memory *memory, const struct loaded *loaded);
 
@@ -179,5 +179,26 @@ struct tscope_run {
 	struct tscope_analysis *analysis;
 	bool owns_loaded; /* members.loaded; else they are the session's */
 };
+
+/* The files that a run is made of. */
+struct run_request {
+	struct run_files files; /* of the session; its arena stays there */
+	const char *path;       /* that was asked for, for messages; the first of path_count */
+	size_t path_count;
+};
+
+/* Finds the files. The caller frees session->found.arena, on failure, too. */
+TSI_MUST_CHECK
+enum tscope_status tsi_session_open(struct session *session, const char *const *paths, size_t count,
+				    const struct tscope_run_options *options,
+				    struct tscope_error *err);
+
+/*
+ * Makes a run of files. The session may go then, but not what it found. *ret is what there is of
+ * the run on failure, too: the caller frees it; NULL: no memory.
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_run_open(struct tscope_run **ret, struct session *session,
+				const struct run_request *request, struct tscope_error *err);
 
 #endif

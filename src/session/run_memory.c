@@ -7,7 +7,7 @@
 
 #include "analyze/analysis.h"
 
-/* What a file is chosen by. */
+/* The facts by which a file is chosen. */
 static const struct {
 	const char *oom_count, *peak_bytes; /* facts; oom_count may be NULL */
 } kinds[TSCOPE_MEMORY_KIND_COUNT] = {

@@ -11,7 +11,7 @@
 
 enum { NOTE_CHARS = 1024 }; /* has a path in it, and words */
 
-/* What was read of a file: all of it and, where Composer merged ranks, each of them. */
+/* The readings of a file: of all of it and, where Composer merged ranks, of each rank. */
 struct reading {
 	struct load whole;
 	struct load *ranks; /* by index in the merged ranks; NULL: it is of one */
@@ -72,7 +72,7 @@ static struct reading *reading_of(struct session *session, const struct run_file
 	return *place;
 }
 
-/* Which batches a trace holds its neighbours tell, and in another run these are others. */
+/* The batches of a trace follow from its neighbours, which differ from run to run. */
 static bool is_read(const struct load *load, const struct run_file *file)
 {
 	return load->file.path && load->file.first_batch == file->first_batch &&

@@ -19,7 +19,7 @@ struct session {
 /* Frees what was read and no run took; what was found stays. */
 void tsi_session_deinit(struct session *session);
 
-/* What became of a file of a run. */
+/* A file of a run and its reading. */
 struct run_source {
 	const struct run_file *file;
 	struct load *load;                  /* of the session; NULL: it was not to be read */

@@ -152,7 +152,7 @@ static void place_parts(struct run_sources *sources, const struct parts *parts, 
 	}
 }
 
-/* Of a second recording Composer's merger gives all ranks of the first to the lowest one. */
+/* Composer's merger assigns all ranks of an earlier recording to the lowest rank. */
 static void note_mixed(const struct run_source *source, struct run_notes *notes)
 {
 	if (merged_of(source)->is_mixed)
