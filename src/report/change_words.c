@@ -19,8 +19,7 @@ bool tsi_change_is_there(const struct change *change)
 
 struct tscope_value tsi_change_cell(const struct change *change, const char *column)
 {
-	return tsi_table_cell(&change->table, change->row,
-			      tsi_table_column(&change->table, column));
+	return tsi_table_find(&change->table, change->row, column);
 }
 
 int64_t tsi_change_int(const struct change *change, const char *column)
@@ -32,9 +31,7 @@ int64_t tsi_change_int(const struct change *change, const char *column)
 
 const char *tsi_change_text(const struct change *change, const char *column)
 {
-	struct tscope_value value = tsi_change_cell(change, column);
-
-	return value.kind == TSCOPE_VALUE_TEXT ? value.text : "";
+	return tsi_table_text(&change->table, change->row, column);
 }
 
 bool tsi_change_is(const struct change *change, const char *column, const char *text)
@@ -54,13 +51,6 @@ bool tsi_is_step(const struct panel *panel, const char *verdict)
 }
 
 /* ---- words ---- */
-
-const char *tsi_p_words(const struct panel *panel, double p_value)
-{
-	if (p_value < 0.0001)
-		return "p < 0.0001";
-	return tsi_panel_print(panel, "p = %s", tsi_panel_significant(panel, p_value, 2));
-}
 
 const char *tsi_line_words(const struct panel *panel, const char *line)
 {
@@ -111,23 +101,6 @@ bool tsi_is_line_worth(const struct panel *panel, const struct change *line)
 	return change_ns != 0 && !tsi_change_is(line, "verdict", "no_change") &&
 	       !tsi_is_negligible(change_ns, step_ns) &&
 	       !tsi_is_negligible(change_ns, tsi_change_int(&largest, "change_ns"));
-}
-
-/* ---- what is left out ---- */
-
-void tsi_put_rest(const struct panel *panel, struct doc_changes *changes, unsigned indent,
-		  const struct change_rest *rest)
-{
-	if (rest->count == 0 || rest->ns == 0)
-		return;
-	tsi_doc_change(
-		panel->doc, changes,
-		&(struct doc_change){ .name = tsi_panel_print(panel, "… and %zu more", rest->count),
-				      .indent = indent,
-				      .word = "",
-				      .change = { .kind = TSCOPE_VALUE_INT, .integer = rest->ns },
-				      .is_sum = true,
-				      .unit = TSCOPE_UNIT_NS });
 }
 
 bool tsi_is_negligible(int64_t change_ns, int64_t whole_ns)

@@ -26,9 +26,6 @@ bool tsi_change_is_real(const struct change *change);
 /* Is the verdict on the step this one? */
 bool tsi_is_step(const struct panel *panel, const char *verdict);
 
-/* "p < 0.0001", "p = 0.0012" */
-const char *tsi_p_words(const struct panel *panel, double p_value);
-
 /* A line of a budget, or a phase, in words: "exposed_comm" → "exposed communication". */
 const char *tsi_line_words(const struct panel *panel, const char *line);
 
@@ -68,15 +65,6 @@ void tsi_put_step_change(const struct panel *panel);
 
 /* "+0.4 ms (+0.4 %) of the mean step is within noise: …", of a step that did not change. */
 const char *tsi_noise_words(const struct panel *panel);
-
-/* What is left out of lines that add up: with what these add up to. */
-struct change_rest {
-	size_t count;
-	int64_t ns;
-};
-
-void tsi_put_rest(const struct panel *panel, struct doc_changes *changes, unsigned indent,
-		  const struct change_rest *rest);
 
 /* Is it so little of the whole that it explains nothing? */
 bool tsi_is_negligible(int64_t change_ns, int64_t whole_ns);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which report is composed, and what all of them share. */
-#include "report/compose.h"
-
+#include "report/reporter.h"
 #include "report/section.h"
 
 void tsi_build_sections(const struct panel *panel, const struct section *sections, size_t count)

@@ -3,7 +3,6 @@
  * The report of a comparison: the two sides and what changed in the head, then a section
  * for each kind of change, and the gates.
  */
-#include "report/compose.h"
 #include "report/section.h"
 
 /* In the order of the report. */

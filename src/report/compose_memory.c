@@ -3,7 +3,6 @@
  * The report of a file about memory: a head, the sections that its kind has something for, then
  * the findings with what to do, and the gates.
  */
-#include "report/compose.h"
 #include "report/section.h"
 
 #include <inttypes.h>

@@ -3,7 +3,6 @@
  * The report of a run: what it is and what is wrong in the head, then a section for each analyzer
  * that has something to say, then the findings with what to do, and the gates.
  */
-#include "report/compose.h"
 #include "report/section.h"
 
 #include <inttypes.h>

@@ -3,7 +3,6 @@
  * The report of a trace: a head, then a section for each analyzer that has something to say. It
  * computes nothing; the words of each section stand in section_*.c.
  */
-#include "report/compose.h"
 #include "report/section.h"
 
 #include <inttypes.h>

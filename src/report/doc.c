@@ -5,17 +5,6 @@
 #include <assert.h>
 #include <string.h>
 
-void tsi_doc_deinit(struct doc *doc)
-{
-	tsi_arena_deinit(&doc->arena);
-	*doc = (struct doc){ 0 };
-}
-
-enum tscope_status tsi_doc_status(const struct doc *doc, struct tscope_error *err)
-{
-	return tsi_arena_status(&doc->arena, err);
-}
-
 struct doc_node *tsi_doc_add(struct doc *doc, const struct doc_node *node)
 {
 	struct doc_node *copy = tsi_arena_new(&doc->arena, 1, sizeof(*copy));

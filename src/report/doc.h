@@ -17,7 +17,7 @@
  * read, and a renderer escapes every text for its target.
  *
  * All nodes live in the document's arena; names, findings and gates may belong to the facts, which
- * must outlive it. No function fails: tsi_doc_status() says at the end whether memory sufficed.
+ * must outlive it. No function fails: tsi_arena_status() says at the end whether memory sufficed.
  */
 enum doc_tone {
 	DOC_PLAIN,
@@ -243,15 +243,11 @@ struct doc_node {
 	};
 };
 
-/* A zeroed struct is an empty document. */
+/* A zeroed struct is an empty document; it ends with tsi_arena_deinit(). */
 struct doc {
 	struct arena arena;
 	struct doc_node *first, *last;
 };
-
-void tsi_doc_deinit(struct doc *doc);
-TSI_MUST_CHECK
-enum tscope_status tsi_doc_status(const struct doc *doc, struct tscope_error *err);
 
 /* Appends a copy of a node; NULL without memory. What the functions below append is easier said. */
 struct doc_node *tsi_doc_add(struct doc *doc, const struct doc_node *node);

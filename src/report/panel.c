@@ -60,6 +60,11 @@ struct table_view tsi_panel_rows(const struct panel *panel, const char *id)
 	return tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, id);
 }
 
+size_t tsi_panel_row_count(const struct panel *panel, const char *id)
+{
+	return tsi_panel_rows(panel, id).row_count;
+}
+
 /* ---- words ---- */
 
 const char *tsi_panel_number(const struct panel *panel, const char *id)

@@ -40,6 +40,7 @@ int64_t tsi_panel_int(const struct panel *panel, const char *id);      /* 0: abs
 const char *tsi_panel_text(const struct panel *panel, const char *id); /* "": absent */
 bool tsi_panel_is(const struct panel *panel, const char *id);          /* a flag that is set */
 struct table_view tsi_panel_rows(const struct panel *panel, const char *id);
+size_t tsi_panel_row_count(const struct panel *panel, const char *id);
 
 /* ---- words, in the document's memory ---- */
 
@@ -101,8 +102,9 @@ int64_t tsi_mean_of(int64_t sum, int64_t count);
 void tsi_panel_parts(const struct panel *panel, const struct whole *whole, const struct part *parts,
 		     size_t count);
 
-/* A column of integers, row by row, as a sketch. Two points make no line. */
-void tsi_panel_curve(const struct panel *panel, const char *table, const char *column);
+/* A column of integers, row by row, as a sketch; nothing of fewer rows than `least`. */
+void tsi_panel_curve(const struct panel *panel, const char *table, const char *column,
+		     size_t least);
 
 struct column {
 	const char *heading;

@@ -4,39 +4,13 @@
 
 #include <string.h>
 
-enum {
-	NAME_MAX_BYTES = 1024,
-};
+enum { NAME_MAX_BYTES = 1024 };
+
+#define NO_DIVISOR SIZE_MAX
 
 static double real_of(struct tscope_value value)
 {
 	return value.kind == TSCOPE_VALUE_INT ? (double)value.integer : value.real;
-}
-
-/* The value of a column, or of one by another: "sum/count". */
-static struct tscope_value value_of(const struct table_view *view, size_t row, const char *name)
-{
-	const char *slash = strchr(name, '/');
-	struct tscope_value value, divisor;
-	char of[NUMBER_MAX];
-
-	snprintf(of, sizeof(of), "%.*s", (int)strcspn(name, "/"), name);
-	value = tsi_table_find(view, row, of);
-	if (!slash || value.kind == TSCOPE_VALUE_ABSENT)
-		return value;
-	divisor = tsi_table_find(view, row, slash + 1);
-	if (divisor.kind == TSCOPE_VALUE_ABSENT || real_of(divisor) == 0)
-		return (struct tscope_value){ .kind = TSCOPE_VALUE_ABSENT };
-	return (struct tscope_value){ .kind = TSCOPE_VALUE_REAL,
-				      .real = real_of(value) / real_of(divisor) };
-}
-
-static enum tscope_unit unit_of(const struct table_view *view, const char *name)
-{
-	char of[NUMBER_MAX];
-
-	snprintf(of, sizeof(of), "%.*s", (int)strcspn(name, "/"), name);
-	return view->def->columns[tsi_table_column(view, of)].unit;
 }
 
 /* A name without a folder; NULL: as it is. One that is very long stays so. */
@@ -61,30 +35,50 @@ static const char *without_folder(const struct panel *panel, const char *name, c
 struct shown_table {
 	struct table_view view;
 	struct doc_table *table;
-	const struct column *columns;
 	size_t count;
-	const char *folder; /* left out of names, or NULL */
+	size_t index[DOC_MAX_COLUMNS];
+	size_t divisor[DOC_MAX_COLUMNS]; /* NO_DIVISOR: none */
+	const char *folder;              /* left out of names, or NULL */
 };
 
 static struct shown_table begin_table(const struct panel *panel, const char *id,
 				      const struct column *columns, size_t count)
 {
 	struct doc_column shown[DOC_MAX_COLUMNS];
-	struct shown_table table = {
-		.view = tsi_panel_rows(panel, id),
-		.columns = columns,
-		.count = count,
-	};
+	struct shown_table table = { .view = tsi_panel_rows(panel, id), .count = count };
 
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		const char *slash = strchr(columns[i].name, '/');
+		char name[NUMBER_MAX];
+
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(columns[i].name, "/"),
+			 columns[i].name);
+		table.index[i] = tsi_table_column(&table.view, name);
+		table.divisor[i] = slash ? tsi_table_column(&table.view, slash + 1) : NO_DIVISOR;
 		shown[i] = (struct doc_column){
 			.heading = columns[i].heading,
-			.unit = unit_of(&table.view, columns[i].name),
+			.unit = table.view.def->columns[table.index[i]].unit,
 			.width = columns[i].width,
-			.is_site = strcmp(columns[i].name, "site") == 0,
+			.is_site = strcmp(name, "site") == 0,
 		};
+	}
 	table.table = tsi_doc_table(panel->doc, shown, count);
 	return table;
+}
+
+/* The value of a column, or of one by another. */
+static struct tscope_value value_of(const struct shown_table *table, size_t row, size_t column)
+{
+	struct tscope_value value = tsi_table_cell(&table->view, row, table->index[column]);
+	struct tscope_value divisor;
+
+	if (table->divisor[column] == NO_DIVISOR || value.kind == TSCOPE_VALUE_ABSENT)
+		return value;
+	divisor = tsi_table_cell(&table->view, row, table->divisor[column]);
+	if (divisor.kind == TSCOPE_VALUE_ABSENT || real_of(divisor) == 0)
+		return (struct tscope_value){ .kind = TSCOPE_VALUE_ABSENT };
+	return (struct tscope_value){ .kind = TSCOPE_VALUE_REAL,
+				      .real = real_of(value) / real_of(divisor) };
 }
 
 static void add_row(const struct panel *panel, const struct shown_table *table, size_t row)
@@ -92,7 +86,7 @@ static void add_row(const struct panel *panel, const struct shown_table *table, 
 	struct doc_row *shown = tsi_doc_row(panel->doc, table->table);
 
 	for (size_t i = 0; shown && i < table->count; i++) {
-		struct tscope_value value = value_of(&table->view, row, table->columns[i].name);
+		struct tscope_value value = value_of(table, row, i);
 
 		shown->cells[i].value = value;
 		if (value.kind == TSCOPE_VALUE_TEXT)
@@ -192,13 +186,13 @@ static bool get_point(const void *source, size_t index, double *value)
 	return cell.kind == TSCOPE_VALUE_INT;
 }
 
-void tsi_panel_curve(const struct panel *panel, const char *table, const char *column)
+void tsi_panel_curve(const struct panel *panel, const char *table, const char *column, size_t least)
 {
 	struct curve curve = { .view = tsi_panel_rows(panel, table) };
 	struct doc_series series = { .get = get_point, .count = curve.view.row_count };
 
 	curve.column = tsi_table_column(&curve.view, column);
 	series.source = tsi_doc_copy(panel->doc, &curve, sizeof(curve));
-	if (series.count > 2)
+	if (series.count >= least)
 		tsi_doc_series(panel->doc, &series);
 }

@@ -56,10 +56,10 @@ static enum tscope_status write_document(FILE *out, const struct report_subject 
 	enum tscope_status status;
 
 	tsi_compose(&doc, subject, options);
-	status = tsi_doc_status(&doc, err);
+	status = tsi_arena_status(&doc.arena, err);
 	if (status == TSCOPE_OK)
 		reporters[options->format]->write(out, &doc, options);
-	tsi_doc_deinit(&doc);
+	tsi_arena_deinit(&doc.arena);
 	return status;
 }
 

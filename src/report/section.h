@@ -16,6 +16,18 @@ struct section {
 	void (*build)(const struct panel *panel);
 };
 
+/* The reports that sections make up. */
+void tsi_compose_trace(struct doc *doc, const struct tscope_trace_report *report,
+		       const struct tscope_report_options *options);
+void tsi_compose_memory(struct doc *doc, const struct tscope_memory_report *report,
+			const struct tscope_report_options *options);
+void tsi_compose_run(struct doc *doc, const struct tscope_run_report *report,
+		     const struct tscope_report_options *options);
+void tsi_compose_runs(struct doc *doc, const struct tscope_runs_report *report,
+		      const struct tscope_report_options *options);
+void tsi_compose_diff(struct doc *doc, const struct tscope_diff_report *report,
+		      const struct tscope_report_options *options);
+
 void tsi_build_sections(const struct panel *panel, const struct section *sections, size_t count);
 
 /* Of a trace: its own report, or that of the run which it belongs to. */
@@ -85,6 +97,9 @@ void tsi_section_fact_changes(const struct panel *panel);
 
 /* What changed, in a few lines for the head of the report of a comparison. */
 void tsi_put_changes(const struct panel *panel);
+
+/* Gates that tripped for sure. */
+size_t tsi_tripped_count(const struct panel *panel);
 
 /* What is wrong with a run or file, in a few lines for the head of its report. */
 void tsi_put_verdict(const struct panel *panel);

@@ -35,17 +35,16 @@ void tsi_section_callbacks(const struct panel *panel)
 		{ "share", "step_ratio", 9 }, { "longest", "max_ns", 11 },
 		{ "total", "total_ns", 11 },
 	};
-	struct tscope_value own = tsi_panel_value(panel, "callbacks.profiler_ns_per_step");
-	bool has_own = own.kind == TSCOPE_VALUE_INT && own.integer > 0;
+	bool has_own = tsi_panel_int(panel, "callbacks.profiler_ns_per_step") > 0;
+	const char *title = "";
 
-	if (tsi_panel_rows(panel, "callbacks.by_name").row_count == 0)
+	if (tsi_panel_row_count(panel, "callbacks.by_name") == 0)
 		return;
 	if (tsi_panel_has(panel, "callbacks.step_ratio"))
-		tsi_panel_title(panel, DOC_INFO, "callbacks", "CALLBACKS", "%s of a step, %s",
-				tsi_panel_number(panel, "callbacks.in_step_ns_per_step"),
-				tsi_panel_number(panel, "callbacks.step_ratio"));
-	else
-		tsi_panel_title(panel, DOC_INFO, "callbacks", "CALLBACKS", "%s", "");
+		title = tsi_panel_print(panel, "%s of a step, %s",
+					tsi_panel_number(panel, "callbacks.in_step_ns_per_step"),
+					tsi_panel_number(panel, "callbacks.step_ratio"));
+	tsi_panel_title(panel, DOC_INFO, "callbacks", "CALLBACKS", "%s", title);
 	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures) - !has_own);
 	put_evaluations(panel);
 	tsi_panel_table(panel, "callbacks.by_name", columns, TSI_COUNT_OF(columns));
@@ -171,7 +170,7 @@ void tsi_section_clock_sync(const struct panel *panel)
 	};
 	struct tscope_value known = tsi_panel_value(panel, "clock_sync.skew_is_known");
 
-	if (tsi_panel_rows(panel, "clock_sync.ranks").row_count == 0)
+	if (tsi_panel_row_count(panel, "clock_sync.ranks") == 0)
 		return;
 	tsi_panel_title(panel, DOC_INFO, "clock_sync", "CLOCKS", "up to %s apart",
 			tsi_panel_number(panel, "clock_sync.max_offset_ns"));

@@ -411,8 +411,8 @@ void tsi_section_reproducibility(const struct panel *panel)
 	bool is_same = same.kind == TSCOPE_VALUE_FLAG && same.flag;
 
 	if (same.kind == TSCOPE_VALUE_ABSENT && losses.kind == TSCOPE_VALUE_ABSENT &&
-	    tsi_change_first(panel, "reproducibility.environment").table.row_count == 0 &&
-	    tsi_change_first(panel, "reproducibility.config").table.row_count == 0)
+	    tsi_panel_row_count(panel, "reproducibility.environment") == 0 &&
+	    tsi_panel_row_count(panel, "reproducibility.config") == 0)
 		return;
 	if (is_same && !panel->all)
 		return;
@@ -492,7 +492,7 @@ const char *tsi_finding_counts(const struct panel *panel)
 void tsi_section_finding_changes(const struct panel *panel)
 {
 	struct change finding = tsi_change_first(panel, "finding_changes.list");
-	bool has_lost = tsi_change_first(panel, "finding_changes.lost").table.row_count > 0;
+	bool has_lost = tsi_panel_row_count(panel, "finding_changes.lost") > 0;
 	const char *counts = tsi_finding_counts(panel);
 
 	if (counts[0] == '\0' && !has_lost && (!panel->all || finding.table.row_count == 0))

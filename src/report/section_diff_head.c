@@ -76,7 +76,7 @@ static void put_work(const struct panel *panel)
 
 static void put_ranks(const struct panel *panel)
 {
-	size_t rank_count = tsi_panel_rows(panel, "rank_changes.list").row_count;
+	size_t rank_count = tsi_panel_row_count(panel, "rank_changes.list");
 	int64_t count = tsi_panel_int(panel, "rank_changes.changed_count");
 	struct lone_rank alone;
 
@@ -216,10 +216,8 @@ static void put_rest(const struct panel *panel)
 
 static void put_gates(const struct panel *panel)
 {
-	size_t tripped = 0;
+	size_t tripped = tsi_tripped_count(panel);
 
-	for (size_t i = 0; i < panel->gate_count; i++)
-		tripped += !panel->gates[i].held && !panel->gates[i].is_inconclusive;
 	if (tripped > 0 && !panel->options->brief)
 		tsi_doc_line(panel->doc, DOC_CHANGE_GATES, DOC_BAD, "GATE",
 			     "%zu of %zu tripped, see GATES", tripped, panel->gate_count);

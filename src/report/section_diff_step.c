@@ -29,13 +29,21 @@ static const char *name_size(const struct panel *panel, int64_t ns)
 				    TSCOPE_UNIT_NS);
 }
 
+/* "p < 0.0001", "p = 0.0012" */
+static const char *name_p(const struct panel *panel, double p_value)
+{
+	if (p_value < 0.0001)
+		return "p < 0.0001";
+	return tsi_panel_print(panel, "p = %s", tsi_panel_significant(panel, p_value, 2));
+}
+
 /* "certain (p < 0.0001)" */
 static const char *name_certainty(const struct panel *panel, const char *id)
 {
 	double p_value = real_fact(panel, id);
 
 	return tsi_panel_print(panel, "%s (%s)", p_value < 0.0001 ? "certain" : "significant",
-			       tsi_p_words(panel, p_value));
+			       name_p(panel, p_value));
 }
 
 /* "36.1 ms to 38.0 ms more", "1.1 ms less to 1.9 ms more"; "" where the bounds are not known. */

@@ -56,6 +56,12 @@ static void put_part(const struct panel *panel, struct doc_changes *changes,
 		tsi_doc_change_note(panel->doc, line, "in place of ", a_name);
 }
 
+/* What is left out of lines that add up: with what these add up to. */
+struct change_rest {
+	size_t count;
+	int64_t ns;
+};
+
 /* Leaves a row out, and adds it to the rest unless it changes nothing. */
 static void leave_out(struct change_rest *rest, const struct change *row)
 {
@@ -63,6 +69,21 @@ static void leave_out(struct change_rest *rest, const struct change *row)
 
 	rest->count += change_ns != 0;
 	tsi_sum_signed(&rest->ns, change_ns);
+}
+
+static void put_rest(const struct panel *panel, struct doc_changes *changes, unsigned indent,
+		     const struct change_rest *rest)
+{
+	if (rest->count == 0 || rest->ns == 0)
+		return;
+	tsi_doc_change(
+		panel->doc, changes,
+		&(struct doc_change){ .name = tsi_panel_print(panel, "… and %zu more", rest->count),
+				      .indent = indent,
+				      .word = "",
+				      .change = { .kind = TSCOPE_VALUE_INT, .integer = rest->ns },
+				      .is_sum = true,
+				      .unit = TSCOPE_UNIT_NS });
 }
 
 /* The parts of a line with the largest changes, and what there is besides. */
@@ -85,7 +106,7 @@ static void put_parts(const struct panel *panel, struct doc_changes *changes,
 			leave_out(&rest, &part);
 		}
 	}
-	tsi_put_rest(panel, changes, PART_INDENT, &rest);
+	put_rest(panel, changes, PART_INDENT, &rest);
 }
 
 static void put_lines(const struct panel *panel)
@@ -108,7 +129,7 @@ static void put_lines(const struct panel *panel)
 				  .is_strong = true });
 		put_parts(panel, changes, &line);
 	}
-	tsi_put_rest(panel, changes, 0, &rest);
+	put_rest(panel, changes, 0, &rest);
 }
 
 /* Of several ranks: which one it is, whether it alone changed, and what the others add. */
@@ -355,9 +376,8 @@ const char *tsi_work_counts(const struct panel *panel, const char *analyzer)
 	const char *text = "";
 
 	for (size_t i = 0; i < TSI_COUNT_OF(counts); i++) {
-		char id[64];
+		const char *id = tsi_panel_print(panel, "%s.%s", analyzer, counts[i].fact);
 
-		snprintf(id, sizeof(id), "%s.%s", analyzer, counts[i].fact);
 		if (tsi_panel_int(panel, id) > 0)
 			tsi_panel_append(panel, &text, "%s%s %s", *text ? ", " : "",
 					 tsi_panel_number(panel, id), counts[i].word);
@@ -369,10 +389,7 @@ const char *tsi_work_counts(const struct panel *panel, const char *analyzer)
 static struct tscope_value work_rank(const struct panel *panel, const char *analyzer,
 				     const char *side)
 {
-	char id[64];
-
-	snprintf(id, sizeof(id), "%s.%s_rank", analyzer, side);
-	return tsi_panel_value(panel, id);
+	return tsi_panel_value(panel, tsi_panel_print(panel, "%s.%s_rank", analyzer, side));
 }
 
 const char *tsi_work_ranks(const struct panel *panel, const char *analyzer)
@@ -413,15 +430,13 @@ static void put_work_section(const struct panel *panel, const struct work *of)
 {
 	struct change work = tsi_change_first(panel, of->table);
 	const char *counts = tsi_work_counts(panel, of->analyzer);
-	char cut[64];
 
 	if (work.table.row_count == 0 || (counts[0] == '\0' && !panel->all))
 		return;
 	tsi_panel_title(panel, counts[0] != '\0' ? DOC_WARN : DOC_GOOD, of->analyzer, of->title,
 			"%s%s", counts[0] != '\0' ? counts : "the same",
 			tsi_work_ranks(panel, of->analyzer));
-	snprintf(cut, sizeof(cut), "%s.is_cut", of->analyzer);
-	if (tsi_panel_is(panel, cut))
+	if (tsi_panel_is(panel, tsi_panel_print(panel, "%s.is_cut", of->analyzer)))
 		tsi_doc_note(panel->doc,
 			     "a saved report holds the first rows only: what is new or gone is "
 			     "not known");

@@ -109,11 +109,6 @@ static void put_anchor(const struct panel *panel)
 	tsi_doc_note(panel->doc, "%s", text);
 }
 
-static void put_doubt(const struct panel *panel, const char *doubt)
-{
-	tsi_doc_line(panel->doc, DOC_NOTE, DOC_FAINT, NULL, "%s", doubt);
-}
-
 /* Why the MFU is not known, or a lower bound; and of FLOPs that are there, likewise. */
 static void put_doubts(const struct panel *panel)
 {
@@ -121,9 +116,9 @@ static void put_doubts(const struct panel *panel)
 	const char *of_flops = tsi_lookup_doubt(panel->analysis, "efficiency.flops_per_step");
 
 	if (of_mfu)
-		put_doubt(panel, of_mfu);
+		tsi_doc_line(panel->doc, DOC_NOTE, DOC_FAINT, NULL, "%s", of_mfu);
 	if (of_flops && strcmp(of_flops, of_mfu ? of_mfu : "") != 0)
-		put_doubt(panel, of_flops);
+		tsi_doc_line(panel->doc, DOC_NOTE, DOC_FAINT, NULL, "%s", of_flops);
 }
 
 /* Where more FLOPs were counted than fit into the computing, the reader is told what they give. */
@@ -196,16 +191,15 @@ void tsi_section_roofline(const struct panel *panel)
 		{ "count", "count", 7 },
 		{ "total", "total_ns", 11 },
 	};
+	const char *title;
 
-	if (tsi_panel_rows(panel, "flops.by_operator").row_count == 0)
+	if (tsi_panel_row_count(panel, "flops.by_operator") == 0)
 		return;
-	const char *total = tsi_panel_number(panel, "flops.total");
+	title = tsi_panel_number(panel, "flops.total");
 	if (tsi_panel_has(panel, "flops.lost_per_step_ns"))
-		tsi_panel_title(panel, DOC_INFO, "flops", "ROOFLINE",
-				"%s · operators lose %s a step", total,
-				tsi_panel_number(panel, "flops.lost_per_step_ns"));
-	else
-		tsi_panel_title(panel, DOC_INFO, "flops", "ROOFLINE", "%s", total);
+		tsi_panel_append(panel, &title, " · operators lose %s a step",
+				 tsi_panel_number(panel, "flops.lost_per_step_ns"));
+	tsi_panel_title(panel, DOC_INFO, "flops", "ROOFLINE", "%s", title);
 	tsi_panel_table(panel, "flops.by_operator", columns, TSI_COUNT_OF(columns));
 	tsi_panel_table(panel, "flops.uncounted", uncounted_columns,
 			TSI_COUNT_OF(uncounted_columns));

@@ -41,7 +41,7 @@ static const char *name_counts(const struct panel *panel)
 	return text;
 }
 
-static size_t tripped_count(const struct panel *panel)
+size_t tsi_tripped_count(const struct panel *panel)
 {
 	size_t count = 0;
 
@@ -96,7 +96,7 @@ void tsi_put_verdict(const struct panel *panel)
 {
 	const struct tscope_diagnosis *diagnosis = panel->diagnosis;
 	size_t count = tscope_diagnosis_finding_count(diagnosis);
-	size_t tripped = tripped_count(panel);
+	size_t tripped = tsi_tripped_count(panel);
 	bool is_brief = panel->options->brief;
 
 	(void)tsi_doc_add(panel->doc, &(struct doc_node){ .kind = DOC_NODE_BREAK });
@@ -217,7 +217,7 @@ void tsi_section_not_evaluated(const struct panel *panel)
 
 void tsi_section_gates(const struct panel *panel)
 {
-	size_t count = panel->gate_count, tripped = tripped_count(panel), open = 0;
+	size_t count = panel->gate_count, tripped = tsi_tripped_count(panel), open = 0;
 	const char *summary = tsi_panel_print(panel, "%zu of %zu tripped", tripped, count);
 
 	if (count == 0)

@@ -17,7 +17,7 @@ static void put_resident(const struct panel *panel)
 		{ "rise in the second half", "host_memory.rss_growth_bytes" },
 	};
 
-	tsi_panel_curve(panel, "host_memory.resident", "rss_bytes");
+	tsi_panel_curve(panel, "host_memory.resident", "rss_bytes", 3);
 	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures));
 }
 
@@ -56,12 +56,6 @@ static void put_allocators(const struct panel *panel)
 
 /* ---- sites ---- */
 
-#define WIDE                                                                                       \
-	{ "allocated", "total_bytes", 11 },                                                        \
-	{                                                                                          \
-		"allocations", "count", 12                                                         \
-	}
-
 /* In the order of the report; the first column says what by. */
 static const struct {
 	const char *table, *by;
@@ -72,19 +66,22 @@ static const struct {
 	  { { "live at the peak", "site", 0 },
 	    { "live", "peak_bytes", 11 },
 	    { "never freed", "leaked_bytes", 12 },
-	    WIDE } },
+	    { "allocated", "total_bytes", 11 },
+	    { "allocations", "count", 12 } } },
 	{ "host_memory.by_growth",
 	  "growth_bytes",
 	  { { "more than in the middle", "site", 0 },
 	    { "growth", "growth_bytes", 11 },
 	    { "at the end", "leaked_bytes", 12 },
-	    WIDE } },
+	    { "allocated", "total_bytes", 11 },
+	    { "allocations", "count", 12 } } },
 	{ "host_memory.by_leak",
 	  "leaked_bytes",
 	  { { "never freed", "site", 0 },
 	    { "at the end", "leaked_bytes", 11 },
 	    { "allocations", "leaked_count", 12 },
-	    WIDE } },
+	    { "allocated", "total_bytes", 11 },
+	    { "allocations", "count", 12 } } },
 	{ "host_memory.by_count",
 	  "count",
 	  { { "most allocations", "site", 0 },
@@ -97,7 +94,8 @@ static const struct {
 /* Where no place has a peak: what memray itself lists. */
 static const struct column by_bytes_columns[] = {
 	{ "most allocated", "site", 0 },
-	WIDE,
+	{ "allocated", "total_bytes", 11 },
+	{ "allocations", "count", 12 },
 };
 
 static void put_sites(const struct panel *panel)

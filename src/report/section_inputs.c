@@ -37,26 +37,6 @@ bool tsi_has_records(const struct tscope_run *run)
 	return false;
 }
 
-/* Of all files. */
-struct totals {
-	uint64_t bytes, dropped;
-	bool is_damaged;
-};
-
-static struct totals add_up(const struct tscope_run *run)
-{
-	struct totals totals = { 0 };
-
-	for (size_t i = 0; i < tscope_run_input_count(run); i++) {
-		struct tscope_run_input input = tscope_run_input(run, i);
-
-		totals.bytes += input.source_bytes;
-		totals.dropped += input.dropped_count;
-		totals.is_damaged |= input.damage != NULL;
-	}
-	return totals;
-}
-
 /* "stats" of "memory_stats": the column is narrow. */
 static const char *short_format(const struct tscope_run_input *input)
 {
@@ -133,13 +113,20 @@ static void put_ignored(const struct panel *panel)
 void tsi_section_inputs(const struct panel *panel)
 {
 	const struct tscope_run *run = panel->report->run;
-	struct totals totals = add_up(run);
+	uint64_t bytes = 0;
+	bool is_lossy = false;
 	size_t count = tscope_run_input_count(run);
 	uint64_t diagnostics[TSCOPE_DIAGNOSTIC_COUNT];
 
-	tsi_panel_title(panel, totals.is_damaged || totals.dropped > 0 ? DOC_BAD : DOC_GOOD, NULL,
-			"INPUT", "%zu file%s · %s", count, count == 1 ? "" : "s",
-			tsi_panel_people_int(panel, (int64_t)totals.bytes, TSCOPE_UNIT_BYTES));
+	for (size_t i = 0; i < count; i++) {
+		struct tscope_run_input input = tscope_run_input(run, i);
+
+		bytes += input.source_bytes;
+		is_lossy |= input.dropped_count > 0 || input.damage;
+	}
+	tsi_panel_title(panel, is_lossy ? DOC_BAD : DOC_GOOD, NULL, "INPUT", "%zu file%s · %s",
+			count, count == 1 ? "" : "s",
+			tsi_panel_people_int(panel, (int64_t)bytes, TSCOPE_UNIT_BYTES));
 	put_files(panel);
 	put_notes(panel);
 	tsi_run_diagnostics(run, diagnostics);

@@ -49,7 +49,7 @@ void tsi_section_memory_timeline(const struct panel *panel)
 	tsi_panel_title(panel, DOC_INFO, "memory_timeline", "MEMORY TIMELINE", "peak %s%s",
 			tsi_panel_number(panel, "memory_timeline.peak_bytes"),
 			name_peak_time(panel));
-	tsi_panel_curve(panel, "memory_timeline.timeline", "bytes");
+	tsi_panel_curve(panel, "memory_timeline.timeline", "bytes", 3);
 	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures));
 	tsi_panel_ranking(panel, &ranking, columns, TSI_COUNT_OF(columns));
 }

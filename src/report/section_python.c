@@ -12,11 +12,6 @@ static bool is_of_viztracer(const struct panel *panel)
 	return tsi_panel_has(panel, "integrity.overflow");
 }
 
-static size_t row_count(const struct panel *panel, const char *table)
-{
-	return tsi_panel_rows(panel, table).row_count;
-}
-
 static void put_tables(const struct panel *panel)
 {
 	static const struct column cause_columns[] = {
@@ -38,7 +33,7 @@ static void put_tables(const struct panel *panel)
 
 	tsi_panel_table(panel, "python.by_cause", cause_columns, TSI_COUNT_OF(cause_columns));
 	tsi_panel_table(panel, "python.by_name", columns, TSI_COUNT_OF(columns));
-	if (row_count(panel, "python.by_thread") > 1)
+	if (tsi_panel_row_count(panel, "python.by_thread") > 1)
 		tsi_panel_table(panel, "python.by_thread", thread_columns,
 				TSI_COUNT_OF(thread_columns));
 }
@@ -52,7 +47,7 @@ static void put_python(const struct panel *panel)
 	};
 	int64_t gc_count = tsi_panel_int(panel, "python.gc_count");
 
-	if (row_count(panel, "python.by_name") == 0 && gc_count == 0)
+	if (tsi_panel_row_count(panel, "python.by_name") == 0 && gc_count == 0)
 		return;
 	tsi_panel_title(panel, DOC_INFO, "python", "PYTHON", "%s calls",
 			tsi_panel_number(panel, "python.call_count"));

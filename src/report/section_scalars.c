@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* A line with a name of the input in it: what is longer is cut. */
-enum { ITEM_MAX = 300, SOURCES_MAX = 300, OTHERS_NAMED = 8 };
+enum { ITEM_MAX = 300, OTHERS_NAMED = 8 };
 
 /* ---- metrics ---- */
 
@@ -31,33 +31,31 @@ static bool is_worth_telling(const struct table_view *metrics)
 }
 
 /* Appends what is not there yet. */
-static void add_source(char text[SOURCES_MAX], const char *source)
+static void add_source(const struct panel *panel, const char **text, const char *source)
 {
-	size_t length = strlen(text);
-
-	if (!strstr(text, source) && length + strlen(source) + 3 <= SOURCES_MAX)
-		snprintf(text + length, SOURCES_MAX - length, "%s%s", length ? ", " : "", source);
+	if (!strstr(*text, source))
+		tsi_panel_append(panel, text, "%s%s", **text ? ", " : "", source);
 }
 
 /*
  * "csv, tensorboard": in the order of the rows, then those of which other files gave each value
  * once more, as loggers side by side do.
  */
-static void list_sources(const struct panel *panel, const struct table_view *metrics,
-			 char text[SOURCES_MAX])
+static const char *list_sources(const struct panel *panel, const struct table_view *metrics)
 {
 	const struct tscope_run *run = panel->report ? panel->report->run : NULL;
+	const char *text = "";
 
-	text[0] = '\0';
 	for (size_t row = 0; row < metrics->row_count; row++)
-		add_source(text, tsi_table_text(metrics, row, "source"));
+		add_source(panel, &text, tsi_table_text(metrics, row, "source"));
 	for (size_t i = 0; run && i < tscope_run_input_count(run); i++) {
 		struct tscope_run_input input = tscope_run_input(run, i);
 
 		if (input.kind == TSCOPE_INPUT_METRICS &&
 		    input.rank == tscope_run_rank_number(run, 0))
-			add_source(text, input.format);
+			add_source(panel, &text, input.format);
 	}
+	return text;
 }
 
 /* What each role is, and how to read it; own_name: the name of which nothing is to be said. */
@@ -119,14 +117,13 @@ static void put_others(const struct panel *panel, const struct table_view *metri
 void tsi_section_scalars(const struct panel *panel)
 {
 	struct table_view metrics = tsi_panel_rows(panel, "scalars.by_name");
-	char sources[SOURCES_MAX];
 
 	if (!is_worth_telling(&metrics))
 		return;
-	list_sources(panel, &metrics, sources);
 	tsi_panel_title(panel, DOC_INFO, "scalars", "METRICS", "%s · %s values · %s",
 			tsi_panel_number(panel, "scalars.name_count"),
-			tsi_panel_number(panel, "scalars.value_count"), sources);
+			tsi_panel_number(panel, "scalars.value_count"),
+			list_sources(panel, &metrics));
 	struct doc_line *line = tsi_doc_items(panel->doc, DOC_FIGURES, DOC_PLAIN, NULL);
 	for (size_t i = 0; i < TSI_COUNT_OF(roles); i++)
 		put_role(panel, line, &roles[i]);

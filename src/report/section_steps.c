@@ -33,16 +33,6 @@ static void put_slow_steps(const struct panel *panel)
 	tsi_panel_table(panel, "step_time.slow", columns, TSI_COUNT_OF(columns));
 }
 
-/* ---- of a trace ---- */
-
-static bool get_wall(const void *source, size_t row, double *wall_ns)
-{
-	const struct table_view *list = source;
-
-	*wall_ns = (double)tsi_table_cell(list, row, tsi_table_column(list, "wall_ns")).integer;
-	return true;
-}
-
 /* How many steps of each mark stay out of the statistics. */
 static void put_marked_steps(const struct panel *panel, const struct table_view *list)
 {
@@ -93,9 +83,7 @@ void tsi_section_steps(const struct panel *panel)
 	tsi_panel_title(panel, DOC_INFO, "steps", "STEPS", "%s %s",
 			tsi_panel_number(panel, "steps.count"), boundary_words(panel));
 	put_times(panel, tsi_panel_int(panel, "steps.count"));
-	tsi_doc_series(panel->doc,
-		       &(struct doc_series){ tsi_doc_copy(panel->doc, &list, sizeof(list)),
-					     get_wall, list.row_count });
+	tsi_panel_curve(panel, "steps.list", "wall_ns", 2);
 	put_marked_steps(panel, &list);
 	put_slow_steps(panel);
 }

@@ -154,9 +154,8 @@ void tsi_section_overlap(const struct panel *panel)
 	int64_t comm_ns = tsi_panel_int(panel, "overlap.comm_ns");
 	int64_t span_ns = tsi_panel_int(panel, "device_busy.span_ns");
 	int64_t exposed_ns = tsi_panel_int(panel, "overlap.exposed_ns");
-	struct table_view kinds = tsi_panel_rows(panel, "collectives.by_kind");
 
-	if (comm_ns == 0 && kinds.row_count == 0) {
+	if (comm_ns == 0 && tsi_panel_row_count(panel, "collectives.by_kind") == 0) {
 		if (span_ns > 0)
 			tsi_panel_title(panel, DOC_FAINT, "overlap", "COMMUNICATION",
 					"no communication kernels");

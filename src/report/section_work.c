@@ -5,11 +5,6 @@
  */
 #include "report/section.h"
 
-static bool is_empty(const struct panel *panel, const char *table)
-{
-	return tsi_panel_rows(panel, table).row_count == 0;
-}
-
 void tsi_section_kernels(const struct panel *panel)
 {
 	static const struct figure figures[] = {
@@ -31,7 +26,7 @@ void tsi_section_kernels(const struct panel *panel)
 		{ "mean", "mean_ns", 11 },
 	};
 
-	if (is_empty(panel, "kernels.by_name"))
+	if (tsi_panel_row_count(panel, "kernels.by_name") == 0)
 		return;
 	tsi_panel_title(panel, DOC_INFO, "kernels", "KERNELS", "%s · %s",
 			tsi_panel_number(panel, "kernels.count"),
@@ -57,7 +52,7 @@ void tsi_section_operators(const struct panel *panel)
 	/* Without a device the last figures and the last column are nothing but zeros. */
 	bool has_device = tscope_analysis_device_count(panel->analysis) > 0;
 
-	if (is_empty(panel, "operators.by_name"))
+	if (tsi_panel_row_count(panel, "operators.by_name") == 0)
 		return;
 	tsi_panel_title(panel, DOC_INFO, "operators", "OPERATORS", "%s",
 			tsi_panel_number(panel, "operators.count"));
@@ -88,7 +83,7 @@ void tsi_section_launches(const struct panel *panel)
 		{ "total", "total_ns", 11 },
 	};
 
-	if (is_empty(panel, "launches.by_name"))
+	if (tsi_panel_row_count(panel, "launches.by_name") == 0)
 		return;
 	tsi_panel_title(panel, DOC_INFO, "launches", "LAUNCHES", "%s",
 			tsi_panel_number(panel, "launches.launch_count"));
@@ -112,7 +107,7 @@ void tsi_section_copies(const struct panel *panel)
 		{ "rate", "bytes_per_second", 11 },
 	};
 
-	if (is_empty(panel, "copies.by_name"))
+	if (tsi_panel_row_count(panel, "copies.by_name") == 0)
 		return;
 	tsi_panel_title(panel, DOC_INFO, "copies", "COPIES AND FILLS", "%s · %s",
 			tsi_panel_number(panel, "copies.count"),
@@ -129,7 +124,8 @@ void tsi_section_spans(const struct panel *panel)
 		{ "self", "self_ns", 11 }, { "mean", "mean_ns", 11 },
 	};
 
-	if (is_empty(panel, "spans.by_name") || !is_empty(panel, "operators.by_name"))
+	if (tsi_panel_row_count(panel, "spans.by_name") == 0 ||
+	    tsi_panel_row_count(panel, "operators.by_name") > 0)
 		return;
 	tsi_panel_title(panel, DOC_INFO, "spans", "SPANS", "%s",
 			tsi_panel_number(panel, "spans.count"));

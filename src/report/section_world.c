@@ -129,7 +129,7 @@ static void put_lines(const struct panel *panel)
 
 void tsi_section_stragglers(const struct panel *panel)
 {
-	size_t count = tsi_panel_rows(panel, "stragglers.causes").row_count;
+	size_t count = tsi_panel_row_count(panel, "stragglers.causes");
 
 	if (count == 0)
 		return;
@@ -143,26 +143,9 @@ void tsi_section_stragglers(const struct panel *panel)
 
 /* ---- what if ---- */
 
-enum { SHOWN_MIN_PART = 1000 }; /* what wins less than 1 ÷ 1000 of the step is left out */
-
-static void put_gain(const struct panel *panel, const char *label, const char *id)
-{
-	struct tscope_value gain = tsi_panel_value(panel, id);
-	int64_t step_ns = tsi_panel_value(panel, "what_if.simulated_step_ns").integer;
-
-	if (gain.kind != TSCOPE_VALUE_INT || gain.integer <= step_ns / SHOWN_MIN_PART)
-		return;
-	tsi_doc_meter(panel->doc, &(struct doc_meter){
-					  .label = label,
-					  .part = gain.integer,
-					  .whole = step_ns,
-					  .shown = gain.integer,
-					  .tone = DOC_INFO,
-					  .unit = TSCOPE_UNIT_NS,
-				  });
-}
-
-/* "critical path across ranks: rank 17 has 86.1 % of its work · transfer of a step 410 µs" */
+enum {
+	SHOWN_MIN_PART = 1000
+}; /* "critical path across ranks: rank 17 has 86.1 % of its work · transfer of a step 410 µs" */
 static void put_path(const struct panel *panel)
 {
 	struct tscope_value rank = tsi_panel_value(panel, "cross_rank_path.main_rank");
@@ -178,22 +161,23 @@ static void put_path(const struct panel *panel)
 
 static void put_gains(const struct panel *panel)
 {
-	static const struct {
-		const char *label, *id;
-	} gains[] = {
-		{ "equal work", "what_if.balanced_gain_ns" },
-		{ "ideal overlap", "what_if.ideal_overlap_gain_ns" },
-		{ "ideal network", "what_if.ideal_network_gain_ns" },
-		{ "no data stall", "what_if.no_data_stall_gain_ns" },
+	static const struct part gains[] = {
+		{ "equal work", "what_if.balanced_gain_ns", DOC_INFO },
+		{ "ideal overlap", "what_if.ideal_overlap_gain_ns", DOC_INFO },
+		{ "ideal network", "what_if.ideal_network_gain_ns", DOC_INFO },
+		{ "no data stall", "what_if.no_data_stall_gain_ns", DOC_INFO },
 	};
+	struct part of_rank = { .id = "what_if.no_straggler_gain_ns", .tone = DOC_INFO };
 	struct tscope_value rank = tsi_panel_value(panel, "what_if.straggler_rank");
+	int64_t step_ns = tsi_panel_int(panel, "what_if.simulated_step_ns");
+	struct whole step = { step_ns, step_ns / SHOWN_MIN_PART, 0 };
 
-	if (rank.kind == TSCOPE_VALUE_INT)
-		put_gain(panel,
-			 tsi_panel_print(panel, "rank %lld as others", (long long)rank.integer),
-			 "what_if.no_straggler_gain_ns");
-	for (size_t i = 0; i < TSI_COUNT_OF(gains); i++)
-		put_gain(panel, gains[i].label, gains[i].id);
+	if (rank.kind == TSCOPE_VALUE_INT) {
+		of_rank.label =
+			tsi_panel_print(panel, "rank %lld as others", (long long)rank.integer);
+		tsi_panel_parts(panel, &step, &of_rank, 1);
+	}
+	tsi_panel_parts(panel, &step, gains, TSI_COUNT_OF(gains));
 }
 
 /* Why gains alone must not be believed; of all figures the title says it. */

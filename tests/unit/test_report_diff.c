@@ -52,7 +52,7 @@ static char *print(void (*section)(const struct panel *panel), const char *lines
 	section(&panel);
 	tsi_reporter_text.write(out, &doc, &options);
 	assert_int_equal(fclose(out), 0);
-	tsi_doc_deinit(&doc);
+	tsi_arena_deinit(&doc.arena);
 	fact_values_free(&facts);
 	squeeze(text);
 	return text;

@@ -133,7 +133,7 @@ static void the_text_renderer_lays_it_out(void **state)
 
 	(void)state;
 	build(&doc);
-	assert_int_equal(tsi_doc_status(&doc, NULL), TSCOPE_OK);
+	assert_int_equal(tsi_arena_status(&doc.arena, NULL), TSCOPE_OK);
 	text = render(&doc, &(struct tscope_report_options){ .ascii = true, .width = 48 });
 	assert_string_equal(text, expected);
 	free(text);
@@ -141,7 +141,7 @@ static void the_text_renderer_lays_it_out(void **state)
 	assert_non_null(strstr(text, "1.000 ms    3.000 ms    +2.000 ms"));
 	assert_non_null(strstr(text, "▁▁▄█"));
 	free(text);
-	tsi_doc_deinit(&doc);
+	tsi_arena_deinit(&doc.arena);
 }
 
 /* What another renderer needs: values with their units, and texts as the input has them. */
@@ -165,7 +165,7 @@ static void it_keeps_values_and_raw_texts(void **state)
 	assert_int_equal(node->table.column_count, 4);
 	assert_string_equal(node->table.rows[1].cells[0].text, "softmax\033[2J");
 	assert_int_equal(node->table.rows[1].cells[1].value.integer, 1201);
-	tsi_doc_deinit(&doc);
+	tsi_arena_deinit(&doc.arena);
 }
 
 static void running_out_of_memory_is_told_at_the_end(void **state)
@@ -180,9 +180,9 @@ static void running_out_of_memory_is_told_at_the_end(void **state)
 		fail_alloc_at(i);
 		build(&doc);
 		has_failed = fail_alloc_stop();
-		assert_int_equal(tsi_doc_status(&doc, &err),
+		assert_int_equal(tsi_arena_status(&doc.arena, &err),
 				 has_failed ? TSCOPE_E_NOMEM : TSCOPE_OK);
-		tsi_doc_deinit(&doc);
+		tsi_arena_deinit(&doc.arena);
 	}
 }
 
