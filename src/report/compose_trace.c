@@ -104,3 +104,11 @@ void tsi_compose_trace(struct doc *doc, const struct tscope_trace_report *report
 		tsi_build_sections(&panel, sections, TSI_COUNT_OF(sections));
 	tsi_section_gates(&panel);
 }
+
+void tsi_build_sections(const struct panel *panel, const struct section *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (tscope_analysis_has(panel->analysis, tsi_lookup_analyzer(list[i].analyzer),
+					TSCOPE_WHOLE_TRACE))
+			list[i].build(panel);
+}

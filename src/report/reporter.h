@@ -16,10 +16,6 @@ struct report_subject {
 	const struct tscope_diff_report *diff;
 };
 
-/* Appends the whole report to a document: heads, sections, findings, gates. */
-void tsi_compose(struct doc *doc, const struct report_subject *subject,
-		 const struct tscope_report_options *options);
-
 /*
  * A reporter prints reports for one kind of reader and computes nothing. It does not look at errors
  * of the stream: the caller does that for all.

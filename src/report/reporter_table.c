@@ -4,6 +4,7 @@
  * from the facts.
  */
 #include "report/reporter.h"
+#include "report/section.h"
 
 #include "base/error.h"
 
@@ -48,6 +49,21 @@ enum tscope_status tscope_report_check(struct tscope_error *err)
 	return tsi_check_reporters(reporters, TSI_COUNT_OF(reporters), err);
 }
 
+static void compose(struct doc *doc, const struct report_subject *subject,
+		    const struct tscope_report_options *options)
+{
+	for (size_t i = 0; subject->traces && i < subject->count; i++)
+		tsi_compose_trace(doc, &subject->traces[i], options);
+	for (size_t i = 0; subject->files && i < subject->count; i++)
+		tsi_compose_memory(doc, &subject->files[i], options);
+	if (subject->run)
+		tsi_compose_run(doc, subject->run, options);
+	if (subject->runs)
+		tsi_compose_runs(doc, subject->runs, options);
+	if (subject->diff)
+		tsi_compose_diff(doc, subject->diff, options);
+}
+
 static enum tscope_status write_document(FILE *out, const struct report_subject *subject,
 					 const struct tscope_report_options *options,
 					 struct tscope_error *err)
@@ -55,7 +71,7 @@ static enum tscope_status write_document(FILE *out, const struct report_subject 
 	struct doc doc = { 0 };
 	enum tscope_status status;
 
-	tsi_compose(&doc, subject, options);
+	compose(&doc, subject, options);
 	status = tsi_arena_status(&doc.arena, err);
 	if (status == TSCOPE_OK)
 		reporters[options->format]->write(out, &doc, options);

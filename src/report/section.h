@@ -28,7 +28,7 @@ void tsi_compose_runs(struct doc *doc, const struct tscope_runs_report *report,
 void tsi_compose_diff(struct doc *doc, const struct tscope_diff_report *report,
 		      const struct tscope_report_options *options);
 
-void tsi_build_sections(const struct panel *panel, const struct section *sections, size_t count);
+void tsi_build_sections(const struct panel *panel, const struct section *list, size_t count);
 
 /* Of a trace: its own report, or that of the run which it belongs to. */
 void tsi_section_budget(const struct panel *panel);

@@ -110,24 +110,21 @@ static bool is_worth(const struct panel *panel, const struct change *fact)
 	return ratio.kind != TSCOPE_VALUE_REAL || fabs(ratio.real) >= least;
 }
 
-struct fact_choice {
-	bool (*is_chosen)(const struct panel *panel, const struct change *fact);
-	const char *heading;
-};
+/* Is a fact of the kind that a section shows? */
+typedef bool fact_choice(const struct panel *panel, const struct change *fact);
 
-static bool is_shown(const struct panel *panel, const struct fact_choice *choice,
-		     const struct change *fact)
+static bool is_shown(const struct panel *panel, fact_choice *is_chosen, const struct change *fact)
 {
-	return choice->is_chosen(panel, fact) && (panel->all || is_worth(panel, fact));
+	return is_chosen(panel, fact) && (panel->all || is_worth(panel, fact));
 }
 
-static size_t count_facts(const struct panel *panel, const struct fact_choice *choice)
+static size_t count_facts(const struct panel *panel, fact_choice *is_chosen)
 {
 	struct change fact = tsi_change_first(panel, "fact_changes.list");
 	size_t count = 0;
 
 	for (; tsi_change_is_there(&fact); fact.row++)
-		count += is_shown(panel, choice, &fact);
+		count += is_shown(panel, is_chosen, &fact);
 	return count;
 }
 
@@ -160,14 +157,14 @@ static const char *fact_word(const struct change *fact)
 	return per_step.kind == TSCOPE_VALUE_FLAG && per_step.flag ? "per step" : "";
 }
 
-static void put_facts(const struct panel *panel, const struct fact_choice *choice)
+static void put_facts(const struct panel *panel, fact_choice *is_chosen)
 {
-	struct doc_changes *changes = tsi_doc_changes(panel->doc, choice->heading);
+	struct doc_changes *changes = tsi_doc_changes(panel->doc, "figure");
 	struct change fact = tsi_change_first(panel, "fact_changes.list");
 	size_t shown = 0, matching = 0;
 
 	for (; tsi_change_is_there(&fact); fact.row++) {
-		if (!is_shown(panel, choice, &fact))
+		if (!is_shown(panel, is_chosen, &fact))
 			continue;
 		if (matching++ >= panel->top && !panel->all)
 			continue;
@@ -183,14 +180,12 @@ static void put_facts(const struct panel *panel, const struct fact_choice *choic
 	tsi_doc_changes_more(changes, matching - shown);
 }
 
-static const struct fact_choice others = { is_telling, "figure" };
-
 bool tsi_is_other_fact(const struct panel *panel, const struct change *fact)
 {
 	struct panel brief = *panel;
 
 	brief.all = false;
-	return is_shown(&brief, &others, fact);
+	return is_shown(&brief, is_telling, fact);
 }
 
 size_t tsi_other_fact_count(const struct panel *panel)
@@ -198,17 +193,17 @@ size_t tsi_other_fact_count(const struct panel *panel)
 	struct panel brief = *panel;
 
 	brief.all = false;
-	return count_facts(&brief, &others);
+	return count_facts(&brief, is_telling);
 }
 
 void tsi_section_fact_changes(const struct panel *panel)
 {
-	if (count_facts(panel, &others) == 0)
+	if (count_facts(panel, is_telling) == 0)
 		return;
 	tsi_panel_title(panel, panel->all ? DOC_GOOD : DOC_WARN, "fact_changes",
 			panel->all ? "FIGURES" : "OTHER FIGURES", "%s",
 			panel->all ? "" : "that changed");
-	put_facts(panel, &others);
+	put_facts(panel, is_telling);
 }
 
 /* ---- memory ---- */
@@ -329,9 +324,8 @@ static const char *name_live(const struct panel *panel)
 
 void tsi_section_memory_changes(const struct panel *panel)
 {
-	static const struct fact_choice memory = { is_telling_of_memory, "figure" };
 	struct change site = tsi_change_first(panel, "allocation_changes.sites");
-	size_t fact_count = count_facts(panel, &memory), site_count = 0;
+	size_t fact_count = count_facts(panel, is_telling_of_memory), site_count = 0;
 
 	for (; tsi_change_is_there(&site); site.row++)
 		site_count += is_site_shown(panel, &site);
@@ -339,7 +333,7 @@ void tsi_section_memory_changes(const struct panel *panel)
 		return;
 	tsi_panel_title(panel, DOC_WARN, NULL, "MEMORY", "%s", name_live(panel));
 	if (fact_count > 0)
-		put_facts(panel, &memory);
+		put_facts(panel, is_telling_of_memory);
 	put_sites(panel, AT_END);
 	put_sites(panel, AT_PEAK);
 }

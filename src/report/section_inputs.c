@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The section about the files of a run: what was read, what
- * was odd about it, and what was left aside.
- */
+/* The section about the files of a run: what was read, what was odd, and what was left aside. */
 #include "report/reporter.h"
 #include "report/section.h"
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The section about the trace itself: what was lost,
- * repaired or odd, and what to record next time.
- */
+/* The section about the trace itself: what was lost, repaired or odd, what to record next time. */
 #include "report/reporter.h"
 #include "report/section.h"
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Sections about the ranks side by side: who makes the
- * others wait, and how full the stages of a pipeline are.
- */
+/* Sections about ranks side by side: who makes others wait, how full a pipeline's stages are. */
 #include "report/section.h"
 
 #include "base/rank_text.h"

@@ -31,23 +31,22 @@ static enum doc_tone tone_of_role(const char *role)
 static void put_roles(const struct panel *panel)
 {
 	struct table_view roles = tsi_panel_rows(panel, "snapshot.by_role");
+	int64_t device = tsi_panel_int(panel, "snapshot.peak_device");
 
 	for (size_t row = 0; row < roles.row_count; row++) {
+		const char *role = tsi_table_text(&roles, row, "role");
 		int64_t part = tsi_table_find(&roles, row, "bytes").integer;
 		struct doc_meter meter = {
-			.label = tsi_table_find(&roles, row, "role").text,
+			.label = role,
 			.part = part,
 			.whole = tsi_panel_int(panel, "snapshot.peak_allocated_bytes"),
 			.shown = part,
+			.tone = tone_of_role(role),
 			.unit = TSCOPE_UNIT_BYTES,
 		};
 
-		if (tsi_table_find(&roles, row, "device").integer !=
-			    tsi_panel_int(panel, "snapshot.peak_device") ||
-		    part <= 0)
-			continue;
-		meter.tone = tone_of_role(meter.label);
-		tsi_doc_meter(panel->doc, &meter);
+		if (tsi_table_find(&roles, row, "device").integer == device && part > 0)
+			tsi_doc_meter(panel->doc, &meter);
 	}
 }
 

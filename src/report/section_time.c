@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Sections about where the time went: the steps' budget, the
- * devices, communication against computation.
- */
+/* Sections about where the time went: the steps' budget, the devices, communication. */
 #include "report/section.h"
 
 /* The light of a section whose loss is this part of a whole. */

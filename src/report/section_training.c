@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Sections about the training job as a whole: memory and
- * convergence, of the lowest rank where there are several.
- */
+/* Sections about the training job, of its lowest rank: memory and convergence. */
 #include "report/section.h"
 
 #include <string.h>

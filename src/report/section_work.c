@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Sections about who did the work: kernels, operators,
- * launch calls, copies, annotated spans.
- */
+/* Sections about who did the work: kernels, operators, launch calls, copies, annotated spans. */
 #include "report/section.h"
 
 void tsi_section_kernels(const struct panel *panel)

@@ -24,15 +24,11 @@ struct layout {
 	unsigned bar_cells;
 };
 
-static bool is_absent(const struct doc_cell *cell)
-{
-	return cell->value.kind == TSCOPE_VALUE_ABSENT && !cell->text;
-}
-
 static bool has_values(const struct doc_table *table, size_t column)
 {
 	for (size_t row = 0; row < table->row_count; row++)
-		if (!is_absent(&table->rows[row].cells[column]))
+		if (table->rows[row].cells[column].text ||
+		    table->rows[row].cells[column].value.kind != TSCOPE_VALUE_ABSENT)
 			return true;
 	return table->keeps_empty;
 }
