@@ -46,7 +46,7 @@ bool tscope_report_format_parse(const char *name, size_t *format);
 /* Can each format write every report? TSCOPE_E_INTERNAL names one that cannot: a bug of ours. */
 enum tscope_status tscope_report_check(struct tscope_error *err);
 
-/* What is said of a trace. Gates stand in the order of the command line. */
+/* A trace to report on. Gates are in the order of the command line. */
 struct tscope_trace_report {
 	const struct tscope_analysis *analysis;
 	const struct tscope_gate_result *gates;
@@ -62,7 +62,7 @@ enum tscope_status tscope_report_write(FILE *out, const struct tscope_trace_repo
 				       size_t count, const struct tscope_report_options *options,
 				       struct tscope_error *err);
 
-/* What is said of a run. */
+/* A run to report on. */
 struct tscope_run_report {
 	const struct tscope_run *run;
 	const struct tscope_diagnosis *diagnosis;
@@ -75,7 +75,7 @@ enum tscope_status tscope_report_write_run(FILE *out, const struct tscope_run_re
 					   const struct tscope_report_options *options,
 					   struct tscope_error *err);
 
-/* What is said of several runs: a report of each, in their order. */
+/* Several runs to report on, each with its own report, in the same order. */
 struct tscope_runs_report {
 	const struct tscope_runs *runs;
 	const struct tscope_run_report *reports;
@@ -89,7 +89,7 @@ enum tscope_status tscope_report_write_runs(FILE *out, const struct tscope_runs_
 					    const struct tscope_report_options *options,
 					    struct tscope_error *err);
 
-/* What is said of a file about memory. */
+/* A file about memory to report on. */
 struct tscope_memory_report {
 	const struct tscope_memory *memory;
 	const struct tscope_analysis *analysis;
@@ -104,7 +104,7 @@ enum tscope_status tscope_report_write_memory(FILE *out, const struct tscope_mem
 					      const struct tscope_report_options *options,
 					      struct tscope_error *err);
 
-/* What is said of a comparison. */
+/* A comparison to report on. */
 struct tscope_diff_report {
 	const struct tscope_diff *diff;
 	const struct tscope_gate_result *gates;

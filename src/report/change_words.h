@@ -32,7 +32,7 @@ const char *tsi_line_words(const struct panel *panel, const char *line);
 /* What of kernels or operators changed: "2 new, 1 replaced", or "". */
 const char *tsi_work_counts(const struct panel *panel, const char *analyzer);
 
-/* Of which of several ranks they are: ", of rank 2", or "". */
+/* The rank whose kernels or operators were compared: ", of rank 2"; "" with a single rank. */
 const char *tsi_work_ranks(const struct panel *panel, const char *analyzer);
 
 /* The rank that alone changed; false: there is none. */
@@ -60,7 +60,7 @@ size_t tsi_other_fact_count(const struct panel *panel);
 /* "+13.1 %", or "13.1 %" without a sign. */
 const char *tsi_percent_words(const struct panel *panel, double ratio, bool is_signed);
 
-/* Of the head: the step, and what explains its change; nothing where it did not change. */
+/* Appends the head's lines on the step: its change and the explanation. Nothing if unchanged. */
 void tsi_put_step_change(const struct panel *panel);
 
 /* "+0.4 ms (+0.4 %) of the mean step is within noise: …", of a step that did not change. */

@@ -161,7 +161,7 @@ struct doc_change_note {
 	const char *words, *names;
 };
 
-/* What is on both sides of a comparison: its name, what became of it, its figure in A and in B. */
+/* A row of a comparison: a name, what became of it, its value in A and in B. */
 struct doc_change {
 	struct doc_change_note *notes;
 	size_t note_count, note_capacity;

@@ -19,10 +19,10 @@ void tsi_number_significant(char text[NUMBER_MAX], double value, int digits);
  */
 void tsi_number_people(char text[NUMBER_MAX], struct tscope_value value, enum tscope_unit unit);
 
-/* The same of a difference: "+12.34 ms"; what is no more than 0 has no sign of its own. */
+/* A difference, with a plus sign if it is above 0: "+12.34 ms". */
 void tsi_number_signed(char text[NUMBER_MAX], struct tscope_value value, enum tscope_unit unit);
 
-/* The same of a number that is there. */
+/* tsi_number_people() of an integer. */
 void tsi_number_people_int(char text[NUMBER_MAX], int64_t number, enum tscope_unit unit);
 
 #endif

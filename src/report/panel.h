@@ -47,7 +47,7 @@ size_t tsi_panel_row_count(const struct panel *panel, const char *id);
 /* A fact as people read it, "-" where it is absent. */
 const char *tsi_panel_number(const struct panel *panel, const char *id);
 
-/* The same of a value, as number.h writes it. */
+/* Copies of what number.h writes. */
 const char *tsi_panel_people(const struct panel *panel, struct tscope_value value,
 			     enum tscope_unit unit);
 const char *tsi_panel_people_int(const struct panel *panel, int64_t number, enum tscope_unit unit);
@@ -124,7 +124,7 @@ struct ranking {
 	const char *folder; /* what names lose wherever they hold it, or NULL */
 };
 
-/* The same of a table that is in another order. */
+/* The first rows of a ranking. */
 void tsi_panel_ranking(const struct panel *panel, const struct ranking *ranking,
 		       const struct column *columns, size_t count);
 

@@ -30,7 +30,7 @@ void tsi_compose_diff(struct doc *doc, const struct tscope_diff_report *report,
 
 void tsi_build_sections(const struct panel *panel, const struct section *list, size_t count);
 
-/* Of a trace: its own report, or that of the run which it belongs to. */
+/* Facts of a trace, in its own report or in that of its run. */
 void tsi_section_budget(const struct panel *panel);
 void tsi_section_efficiency(const struct panel *panel);
 void tsi_section_path(const struct panel *panel);
@@ -45,18 +45,18 @@ void tsi_section_spans(const struct panel *panel);
 void tsi_section_python(const struct panel *panel);
 void tsi_section_viztracer(const struct panel *panel); /* that of VizTracer's traces */
 
-/* Of what was asked about a trace, a run or a file about memory. */
+/* Gates, in every report. */
 void tsi_section_gates(const struct panel *panel);
 
-/* Of a run, or a file about memory. */
+/* Findings of a run or of a file about memory. */
 void tsi_section_findings(const struct panel *panel);
 void tsi_section_not_evaluated(const struct panel *panel);
 
-/* Of a trace alone. */
+/* Only in the report of a single trace. */
 void tsi_section_steps(const struct panel *panel);
 void tsi_section_integrity(const struct panel *panel);
 
-/* Of a run. */
+/* Facts of a run. */
 void tsi_section_run_steps(const struct panel *panel);
 void tsi_section_memory(const struct panel *panel);
 void tsi_section_convergence(const struct panel *panel);
@@ -67,7 +67,7 @@ void tsi_section_transfers(const struct panel *panel);
 void tsi_section_pipeline(const struct panel *panel);
 void tsi_section_inputs(const struct panel *panel);
 
-/* Of a file about memory. */
+/* Facts of a file about memory. */
 void tsi_section_oom(const struct panel *panel);
 void tsi_section_snapshot(const struct panel *panel);
 void tsi_section_snapshot_growth(const struct panel *panel);
@@ -85,7 +85,7 @@ void tsi_section_callbacks(const struct panel *panel); /* section_composer.c */
 void tsi_section_counters(const struct panel *panel);
 void tsi_section_clock_sync(const struct panel *panel);
 
-/* Of a comparison: what changed, and with panel->all the rest. */
+/* Changes between two runs; with panel->all also what did not change. */
 void tsi_section_explanation(const struct panel *panel);
 void tsi_section_rank_changes(const struct panel *panel);
 void tsi_section_kernel_changes(const struct panel *panel);
@@ -101,7 +101,7 @@ void tsi_put_changes(const struct panel *panel);
 /* Gates that tripped for sure. */
 size_t tsi_tripped_count(const struct panel *panel);
 
-/* What is wrong with a run or file, in a few lines for the head of its report. */
+/* Appends the verdict: the gravest findings, in a few lines of the head. */
 void tsi_put_verdict(const struct panel *panel);
 
 /* What was odd about an input, with what became of it; counts by enum tscope_diagnostic. */

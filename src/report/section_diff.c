@@ -26,7 +26,7 @@ static const char *const of_memory[] = {
 	"memory", "snapshot", "memory_timeline", "memory_stats", "memory_tracker", "host_memory",
 };
 
-/* Of these, those that say at a glance what is different; the rest is for --all. */
+/* The facts about memory that are shown without --all. */
 static const char *const telling_of_memory[] = {
 	"memory.peak_alloc_bytes",       "memory.peak_reserved_bytes",
 	"memory.mean_alloc_bytes",       "memory.fragmentation",
@@ -38,7 +38,7 @@ static const char *const telling_of_memory[] = {
 	"host_memory.leaked_bytes",
 };
 
-/* The same of all that no other section tells of. */
+/* Other facts that are shown without --all, unless they have a section of their own. */
 static const char *const telling[] = {
 	"integrity.verdict",
 	"efficiency.mfu",

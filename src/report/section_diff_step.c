@@ -183,7 +183,7 @@ static void put_untested(const struct panel *panel, const char *verdict)
 
 /* ---- what explains it ---- */
 
-/* What is in a line of the step: its largest part, and how many others change. */
+/* The parts of a line of the step: the largest, and the number of others that changed. */
 struct line_parts {
 	struct change largest;
 	size_t more_count;

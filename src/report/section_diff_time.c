@@ -56,7 +56,7 @@ static void put_part(const struct panel *panel, struct doc_changes *changes,
 		tsi_doc_change_note(panel->doc, line, "in place of ", a_name);
 }
 
-/* What is left out of lines that add up: with what these add up to. */
+/* Rows that are not shown: how many, and the sum of their changes. */
 struct change_rest {
 	size_t count;
 	int64_t ns;
@@ -132,7 +132,7 @@ static void put_lines(const struct panel *panel)
 	put_rest(panel, changes, 0, &rest);
 }
 
-/* Of several ranks: which one it is, whether it alone changed, and what the others add. */
+/* Which rank is explained, whether it alone changed, and what the others add. */
 static void put_ranks_explained(const struct panel *panel)
 {
 	struct tscope_value a = tsi_panel_value(panel, "explanation.a_rank");
@@ -326,7 +326,7 @@ static const char *name_calls(const struct panel *panel, const struct change *wo
 	return calls.kind == TSCOPE_VALUE_REAL ? tsi_panel_significant(panel, calls.real, 4) : "0";
 }
 
-/* What is in the names does not show in the figures: other names, other numbers of calls. */
+/* Notes below a row: the name in A, if it differs, and the number of calls, if it changed. */
 static void put_work_notes(const struct panel *panel, struct doc_change *line,
 			   const struct change *work)
 {

@@ -121,7 +121,7 @@ static void put_doubts(const struct panel *panel)
 		tsi_doc_line(panel->doc, DOC_NOTE, DOC_FAINT, NULL, "%s", of_flops);
 }
 
-/* Where more FLOPs were counted than fit into the computing, the reader is told what they give. */
+/* The MFU; if more FLOPs were counted than the compute time allows, also the uncapped ratio. */
 static const char *name_mfu(const struct panel *panel)
 {
 	double mfu = tsi_panel_value(panel, "efficiency.mfu").real;

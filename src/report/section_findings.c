@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is said of a run or of a file about memory: the verdict in its head, and at its end the
- * findings, what could not be judged, and the gates, which a trace may have, too.
+ * Findings and gates: the verdict in the head of a report, and at its end the sections on findings,
+ * rules that were not evaluated, and gates.
  */
 #include "report/reporter.h"
 #include "report/section.h"
@@ -56,7 +56,7 @@ static size_t judging_count(const struct tscope_diagnosis *diagnosis)
 	return tscope_rule_count() - tscope_diagnosis_not_evaluated_count(diagnosis);
 }
 
-/* Of a file about memory, what it could have told; of a run, all. */
+/* A file about memory lists only rules that its kind of file can answer; a run lists all. */
 static bool is_shown(const struct panel *panel, size_t index)
 {
 	struct tscope_not_evaluated missed =
@@ -74,7 +74,7 @@ static size_t shown_count(const struct panel *panel)
 	return count;
 }
 
-/* Of a file about memory most rules can say nothing, and are no matter. */
+/* No findings. Rules that a file about memory cannot answer are not counted. */
 static void put_all_clear(const struct panel *panel)
 {
 	const struct tscope_diagnosis *diagnosis = panel->diagnosis;

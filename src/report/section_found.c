@@ -70,7 +70,7 @@ static bool is_of_run(const struct tscope_run *run, int64_t rank)
 	return false;
 }
 
-/* What is of this rank; NO_RANK_OF_RUN: of none that the run has. */
+/* Counts the files of a rank by kind; NO_RANK_OF_RUN: files of no rank in the run. */
 static size_t count_files(const struct tscope_run *run, int64_t rank, size_t counts[WORD_COUNT])
 {
 	size_t count = 0;

@@ -91,7 +91,7 @@ static const struct {
 	    { "allocated", "total_bytes", 11 } } },
 };
 
-/* Where no place has a peak: what memray itself lists. */
+/* Used when no site has a peak: the order of memray's own table. */
 static const struct column by_bytes_columns[] = {
 	{ "most allocated", "site", 0 },
 	{ "allocated", "total_bytes", 11 },

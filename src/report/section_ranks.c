@@ -147,7 +147,7 @@ static bool get_time(const void *source, size_t index, double *time_ns)
 	return value.kind == TSCOPE_VALUE_INT;
 }
 
-/* Of many ranks: the slowest, the one in the middle and the fastest. */
+/* Rows for many ranks: the slowest, the median and the fastest. */
 static void put_chosen_ranks(const struct panel *panel, const struct rank_rows *rows,
 			     struct doc_table *table)
 {

@@ -15,7 +15,7 @@ static const struct figure time_figures[] = {
 	{ "spikes", "step_time.spike_count" },
 };
 
-/* Of one step there is no more to say than how long it took. */
+/* A single step has a duration and no statistics. */
 static void put_times(const struct panel *panel, int64_t step_count)
 {
 	tsi_panel_figures(panel, time_figures, step_count > 1 ? TSI_COUNT_OF(time_figures) : 1);

@@ -39,7 +39,7 @@ static void put_likes(const struct panel *panel, const struct table_view *causes
 			     ranks.text);
 }
 
-/* Of the ranks with one cause, the one with the longest excess; SIZE_MAX: row is not the first. */
+/* Row with the longest excess among those of the same cause; SIZE_MAX if `row` is not the first. */
 static size_t longest_of_cause(const struct table_view *causes, size_t row)
 {
 	const char *cause = tsi_table_text(causes, row, "cause");

@@ -2,7 +2,7 @@
 /*
  * The lowest layer of the text report: cells, bars and colours, and the wall
  * between the texts of an input and the terminal. What is shown where is
- * decided by the sections (section.h).
+ * decided by report_text.c.
  */
 #include "report/text_writer.h"
 
@@ -191,7 +191,7 @@ void tscope_write_escaped(FILE *out, const char *text)
 	tsi_text_name(&w, text);
 }
 
-/* Where the parameter list that ends a C++ function's name begins, or the whole length. */
+/* Start of the parameter list that ends a C++ function's name; the length if there is none. */
 static size_t parameters_start(struct str name)
 {
 	unsigned depth = 0;
@@ -255,7 +255,7 @@ static bool is_separator(char c)
 	return c == '/' || c == '\\';
 }
 
-/* Where ":83" begins and ends in a frame; false: nowhere. Functions of C++ have colons, too. */
+/* Finds ":83" in a frame. C++ function names have colons, too. */
 static bool find_line(struct str frame, size_t *begin, size_t *end)
 {
 	for (size_t i = 0; i < frame.length; i++) {
@@ -316,7 +316,7 @@ static size_t least_columns(const struct site_frame *frame, bool has_function)
 	       (has_function ? frame->function_columns : 0);
 }
 
-/* The same of the first frames of a site: of *count of them, or as many as `room` is enough for. */
+/* Columns that the first *count frames need; lowers *count to what fits into `room`. */
 static size_t least_of_frames(struct text_writer *w, struct str site, size_t *count,
 			      bool has_functions, size_t room)
 {

@@ -4,6 +4,7 @@
  * a section looks up is defined is asserted by lookup.c, and comes true here.
  */
 #include "fact_values.h"
+#include "fail_alloc.h"
 #include "report_text.h"
 
 #include "base/attributes.h"
@@ -130,6 +131,35 @@ static void test_hostile_names(void **state)
 		for (size_t j = 0; j < TSI_COUNT_OF(forbidden); j++)
 			assert_null(strstr(text, forbidden[j]));
 		assert_non_null(strstr(text, "202e"));
+		free(text);
+	}
+	unload(&file);
+}
+
+/* A document is whole or not printed at all. */
+static void test_out_of_memory(void **state)
+{
+	struct tscope_report_options options = { .format = TSCOPE_REPORT_TEXT };
+	struct tscope_trace_report of_trace = { 0 };
+	struct loaded file;
+	bool has_failed = true;
+
+	(void)state;
+	load(&file, "two_steps.json");
+	of_trace.analysis = file.analysis;
+	for (size_t n = 1; has_failed; n++) {
+		struct tscope_error err = { 0 };
+		char *text = NULL;
+		size_t length = 0;
+		FILE *out = open_memstream(&text, &length);
+
+		assert_non_null(out);
+		fail_alloc_at(n);
+		enum tscope_status status = tscope_report_write(out, &of_trace, 1, &options, &err);
+		has_failed = fail_alloc_stop();
+		assert_int_equal(fclose(out), 0);
+		assert_int_equal(status, has_failed ? TSCOPE_E_NOMEM : TSCOPE_OK);
+		assert_true(has_failed == (length == 0));
 		free(text);
 	}
 	unload(&file);
@@ -347,6 +377,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_lines_keep_the_width),
 		cmocka_unit_test(test_ascii),
 		cmocka_unit_test(test_hostile_names),
+		cmocka_unit_test(test_out_of_memory),
 		cmocka_unit_test(test_top),
 		cmocka_unit_test(test_brief),
 		cmocka_unit_test(test_gates),
