@@ -125,12 +125,12 @@ static enum tscope_status add_filters(struct input *in, struct tscope_error *err
 	}
 }
 
-/* What opening is once there is a source. Owns both, also where it fails. */
-static enum tscope_status start(struct input **ret, struct input *in, struct reader *source,
+/* Goes on with opening once that of the source ended with `status`. Owns both, also on failure. */
+static enum tscope_status start(struct input **ret, struct input *in, enum tscope_status status,
 				bool single_thread, struct tscope_error *err)
 {
-	in->source = source;
-	enum tscope_status status = tsi_window_new(&in->window, source, in->block_bytes, err);
+	if (status == TSCOPE_OK)
+		status = tsi_window_new(&in->window, in->source, in->block_bytes, err);
 	if (status == TSCOPE_OK)
 		status = add_filters(in, err);
 	if (status == TSCOPE_OK && in->filter_count > 0 && !single_thread)
@@ -150,13 +150,8 @@ enum tscope_status tsi_input_open_file(struct input **ret, const char *path,
 	struct input *in = new_input(options);
 	if (!in)
 		return tsi_fail_nomem(err);
-	struct reader *source;
-	enum tscope_status status = tsi_reader_open_file(&source, path, &in->flow, err);
-	if (status != TSCOPE_OK) {
-		tsi_input_close(in);
-		return status;
-	}
-	return start(ret, in, source, options && options->single_thread, err);
+	enum tscope_status status = tsi_reader_open_file(&in->source, path, &in->flow, err);
+	return start(ret, in, status, options && options->single_thread, err);
 }
 
 enum tscope_status tsi_input_open_memory(struct input **ret, const void *data, size_t length,
@@ -166,13 +161,9 @@ enum tscope_status tsi_input_open_memory(struct input **ret, const void *data, s
 	struct input *in = new_input(options);
 	if (!in)
 		return tsi_fail_nomem(err);
-	struct reader *source;
-	enum tscope_status status = tsi_reader_open_memory(&source, data, length, &in->flow, err);
-	if (status != TSCOPE_OK) {
-		tsi_input_close(in);
-		return status;
-	}
-	return start(ret, in, source, options && options->single_thread, err);
+	enum tscope_status status =
+		tsi_reader_open_memory(&in->source, data, length, &in->flow, err);
+	return start(ret, in, status, options && options->single_thread, err);
 }
 
 enum tscope_status tsi_input_open_reader(struct input **ret, struct reader *source,

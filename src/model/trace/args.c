@@ -13,58 +13,44 @@
 #include <float.h>
 #include <math.h>
 
+static const struct {
+	const char *key;
+	enum arg arg;
+} known_args[] = {
+	{ "External id", ARG_EXTERNAL_ID },
+	{ "external id", ARG_EXTERNAL_ID },
+	{ "Sequence number", ARG_SEQUENCE_NUMBER },
+	{ "Fwd thread id", ARG_FORWARD_THREAD },
+	{ "Input Dims", ARG_INPUT_DIMS },
+	{ "Input dims", ARG_INPUT_DIMS },
+	{ "Input type", ARG_INPUT_TYPES },
+	{ "Concrete Inputs", ARG_CONCRETE_INPUTS },
+	{ "flops", ARG_FLOPS },
+	{ "Collective name", ARG_COLLECTIVE },
+	{ "correlation", ARG_CORRELATION },
+	{ "device", ARG_DEVICE },
+	{ "stream", ARG_STREAM },
+	{ "bytes", ARG_BYTES },
+	{ "size", ARG_BYTES },
+	{ "kind", ARG_DIRECTION },
+	{ "direction", ARG_DIRECTION },
+	{ "graph id", ARG_GRAPH },
+	{ "grid", ARG_GRID },
+	{ "blocks per SM", ARG_BLOCKS_PER_SM },
+	{ "warps per SM", ARG_WARPS_PER_SM },
+	{ "est. achieved occupancy %", ARG_OCCUPANCY },
+	{ "theoretical occupancy %", ARG_OCCUPANCY },
+	{ "Device Id", ARG_DEVICE_ID },
+	{ "Device Type", ARG_DEVICE_TYPE },
+	{ "Total Allocated", ARG_ALLOCATED },
+	{ "Total Reserved", ARG_RESERVED },
+};
+
 unsigned tsi_find_arg(struct str key)
 {
-	switch (key.length) {
-	case 4:
-		return tsi_str_is(key, "grid")   ? ARG_GRID
-		       : tsi_str_is(key, "kind") ? ARG_DIRECTION
-		       : tsi_str_is(key, "size") ? ARG_BYTES
-						 : ARG_OTHER;
-	case 5:
-		return tsi_str_is(key, "bytes")   ? ARG_BYTES
-		       : tsi_str_is(key, "flops") ? ARG_FLOPS
-						  : ARG_OTHER;
-	case 6:
-		return tsi_str_is(key, "device")   ? ARG_DEVICE
-		       : tsi_str_is(key, "stream") ? ARG_STREAM
-						   : ARG_OTHER;
-	case 8:
-		return tsi_str_is(key, "graph id") ? ARG_GRAPH : ARG_OTHER;
-	case 9:
-		return tsi_str_is(key, "direction")   ? ARG_DIRECTION
-		       : tsi_str_is(key, "Device Id") ? ARG_DEVICE_ID
-						      : ARG_OTHER;
-	case 10:
-		return tsi_str_is(key, "Input Dims") || tsi_str_is(key, "Input dims")
-			       ? ARG_INPUT_DIMS
-		       : tsi_str_is(key, "Input type") ? ARG_INPUT_TYPES
-						       : ARG_OTHER;
-	case 11:
-		return tsi_str_is(key, "correlation") ? ARG_CORRELATION
-		       : tsi_str_is(key, "External id") || tsi_str_is(key, "external id")
-			       ? ARG_EXTERNAL_ID
-		       : tsi_str_is(key, "Device Type") ? ARG_DEVICE_TYPE
-							: ARG_OTHER;
-	case 12:
-		return tsi_str_is(key, "warps per SM") ? ARG_WARPS_PER_SM : ARG_OTHER;
-	case 13:
-		return tsi_str_is(key, "blocks per SM")   ? ARG_BLOCKS_PER_SM
-		       : tsi_str_is(key, "Fwd thread id") ? ARG_FORWARD_THREAD
-							  : ARG_OTHER;
-	case 14:
-		return tsi_str_is(key, "Total Reserved") ? ARG_RESERVED : ARG_OTHER;
-	case 15:
-		return tsi_str_is(key, "Concrete Inputs")   ? ARG_CONCRETE_INPUTS
-		       : tsi_str_is(key, "Sequence number") ? ARG_SEQUENCE_NUMBER
-		       : tsi_str_is(key, "Collective name") ? ARG_COLLECTIVE
-		       : tsi_str_is(key, "Total Allocated") ? ARG_ALLOCATED
-							    : ARG_OTHER;
-	case 23:
-		return tsi_str_is(key, "theoretical occupancy %") ? ARG_OCCUPANCY : ARG_OTHER;
-	case 25:
-		return tsi_str_is(key, "est. achieved occupancy %") ? ARG_OCCUPANCY : ARG_OTHER;
-	}
+	for (size_t i = 0; i < TSI_COUNT_OF(known_args); i++)
+		if (tsi_str_equal(key, tsi_str_of(known_args[i].key)))
+			return known_args[i].arg;
 	return ARG_OTHER;
 }
 

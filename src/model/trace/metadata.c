@@ -33,36 +33,41 @@ static void put_int(int64_t *to, struct str value)
 
 /* ---- deviceProperties ---------------------------------------------------------------- */
 
+static const struct {
+	const char *key;
+	size_t offset; /* of an int64_t in struct device_properties */
+} device_numbers[] = {
+	{ "id", offsetof(struct device_properties, id) },
+	{ "numSms", offsetof(struct device_properties, sm_count) },
+	{ "maxComputeUnits", offsetof(struct device_properties, sm_count) },
+	{ "totalGlobalMem", offsetof(struct device_properties, total_bytes) },
+	{ "computeMajor", offsetof(struct device_properties, compute_major) },
+	{ "major", offsetof(struct device_properties, compute_major) },
+	{ "computeMinor", offsetof(struct device_properties, compute_minor) },
+	{ "minor", offsetof(struct device_properties, compute_minor) },
+	{ "maxThreadsPerMultiprocessor", offsetof(struct device_properties, max_threads_per_sm) },
+	{ "warpSize", offsetof(struct device_properties, warp_size) },
+};
+
+static bool is_key(struct str key, const char *wanted)
+{
+	return tsi_str_equal(key, tsi_str_of(wanted));
+}
+
 static void read_device(struct builder *b, struct str device, struct device_properties *properties)
 {
+	char *base = (char *)properties;
 	struct json_cursor members;
 	struct str key, value;
-	*properties = (struct device_properties){
-		.id = NO_NUMBER,
-		.sm_count = NO_NUMBER,
-		.total_bytes = NO_NUMBER,
-		.compute_major = NO_NUMBER,
-		.compute_minor = NO_NUMBER,
-		.max_threads_per_sm = NO_NUMBER,
-		.warp_size = NO_NUMBER,
-	};
+	for (size_t i = 0; i < TSI_COUNT_OF(device_numbers); i++)
+		*(int64_t *)(void *)(base + device_numbers[i].offset) = NO_NUMBER;
 	tsi_json_object_open(&members, device);
 	while (tsi_json_object_next(&members, &key, &value)) {
-		if (tsi_str_is(key, "id"))
-			put_int(&properties->id, value);
-		else if (tsi_str_is(key, "numSms") || tsi_str_is(key, "maxComputeUnits"))
-			put_int(&properties->sm_count, value);
-		else if (tsi_str_is(key, "totalGlobalMem"))
-			put_int(&properties->total_bytes, value);
-		else if (tsi_str_is(key, "computeMajor") || tsi_str_is(key, "major"))
-			put_int(&properties->compute_major, value);
-		else if (tsi_str_is(key, "computeMinor") || tsi_str_is(key, "minor"))
-			put_int(&properties->compute_minor, value);
-		else if (tsi_str_is(key, "maxThreadsPerMultiprocessor"))
-			put_int(&properties->max_threads_per_sm, value);
-		else if (tsi_str_is(key, "warpSize"))
-			put_int(&properties->warp_size, value);
-		else if (tsi_str_is(key, "name"))
+		for (size_t i = 0; i < TSI_COUNT_OF(device_numbers); i++)
+			if (is_key(key, device_numbers[i].key))
+				put_int((int64_t *)(void *)(base + device_numbers[i].offset),
+					value);
+		if (tsi_str_is(key, "name"))
 			properties->name = intern_value(b, value);
 	}
 }
@@ -180,11 +185,6 @@ static const struct {
 	{ "traceName", offsetof(struct tscope_trace, trace_name) },
 	{ "host_name", offsetof(struct tscope_trace, host_name) },
 };
-
-static bool is_key(struct str key, const char *wanted)
-{
-	return tsi_str_equal(key, tsi_str_of(wanted));
-}
 
 static void take_key(struct builder *b, struct str key, struct str value)
 {

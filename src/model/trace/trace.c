@@ -76,31 +76,16 @@ const char *tscope_diagnostic_text(enum tscope_diagnostic kind)
 
 const char *tscope_span_class_name(enum tscope_span_class span_class)
 {
-	switch (span_class) {
-	case TSCOPE_SPAN_CPU_OP:
-		return "cpu_op";
-	case TSCOPE_SPAN_ANNOTATION:
-		return "annotation";
-	case TSCOPE_SPAN_RUNTIME:
-		return "runtime";
-	case TSCOPE_SPAN_PYTHON:
-		return "python";
-	case TSCOPE_SPAN_GC:
-		return "gc";
-	case TSCOPE_SPAN_OVERHEAD:
-		return "overhead";
-	case TSCOPE_SPAN_OTHER:
-		return "other";
-	case TSCOPE_SPAN_KERNEL:
-		return "kernel";
-	case TSCOPE_SPAN_COMM:
-		return "comm";
-	case TSCOPE_SPAN_MEMCPY:
-		return "memcpy";
-	case TSCOPE_SPAN_MEMSET:
-		return "memset";
-	}
-	return "unknown";
+	static const char *const names[] = {
+		[TSCOPE_SPAN_CPU_OP] = "cpu_op",   [TSCOPE_SPAN_ANNOTATION] = "annotation",
+		[TSCOPE_SPAN_RUNTIME] = "runtime", [TSCOPE_SPAN_PYTHON] = "python",
+		[TSCOPE_SPAN_GC] = "gc",           [TSCOPE_SPAN_OVERHEAD] = "overhead",
+		[TSCOPE_SPAN_OTHER] = "other",     [TSCOPE_SPAN_KERNEL] = "kernel",
+		[TSCOPE_SPAN_COMM] = "comm",       [TSCOPE_SPAN_MEMCPY] = "memcpy",
+		[TSCOPE_SPAN_MEMSET] = "memset",
+	};
+
+	return (size_t)span_class < TSI_COUNT_OF(names) ? names[span_class] : "unknown";
 }
 
 unsigned tsi_trace_threads(const struct tscope_trace *trace)
