@@ -247,10 +247,14 @@ static void add_landmark(const struct search *s, uint32_t row, uint32_t track_in
 		labels = tsi_is_wait_call(marks, row) ? LABEL_SYNC : 0;
 	if (!labels)
 		return;
-	struct landmark *mark = tsi_arena_push(s->arena, &marks->items, &marks->count,
-					       &marks->capacity, sizeof(*mark));
-	if (mark)
-		*mark = (struct landmark){ row, track_index, (uint16_t)labels };
+	if (tsi_unlikely(marks->count == marks->capacity)) {
+		struct landmark *items = tsi_arena_reserve(s->arena, marks->items, &marks->capacity,
+							   marks->count + 1, sizeof(*items));
+		if (!items)
+			return;
+		marks->items = items;
+	}
+	marks->items[marks->count++] = (struct landmark){ row, track_index, (uint16_t)labels };
 }
 
 /* Adds the landmarks of one thread; returns the number of its spans that are work. */

@@ -100,6 +100,7 @@ static bool read_numbers(const struct known_kind *known, const struct raw_repeat
 
 /* ---- taking -------------------------------------------------------------------------- */
 
+/* Where what stands beside the row finds no memory, there is no trace that it could be wrong in. */
 static void add_row(struct builder *b, const struct known_kind *known,
 		    const struct raw_repeat *event, const struct known_numbers *numbers)
 {
@@ -113,8 +114,7 @@ static void add_row(struct builder *b, const struct known_kind *known,
 		b->untimed_count += event->ts_ns == 0 && event->dur_ns == 0;
 		tsi_add_device_event(b, numbers->ids, NO_ROW);
 	}
-	if (tsi_likely(b->status == TSCOPE_OK))
-		tsi_add_row(b, event->ts_ns, event->dur_ns, known->row_kind);
+	tsi_add_row(b, event->ts_ns, event->dur_ns, known->row_kind);
 }
 
 static void add_point(struct builder *b, const struct known_kind *known,
@@ -138,8 +138,6 @@ static bool take_timed(struct builder *b, const struct known_kind *known,
 	if (!read_numbers(known, event, &numbers))
 		return false;
 	tsi_count_event(b, known->category);
-	if (tsi_unlikely(b->status != TSCOPE_OK))
-		return true;
 	if (tsi_unlikely(!tsi_is_good_span(event->ts_ns, event->dur_ns)))
 		b->sink.diagnostics[TSCOPE_DIAGNOSTIC_bad_timestamp]++;
 	else if (known->use == KNOWN_POINT)
