@@ -57,7 +57,7 @@ static const struct foreign_head heads[] = {
 	{ TEXT(""), TEXT(" Profiler Report\n"), SUMMARY },
 };
 
-/* What a file should have been. */
+/* The kind of file that the caller asked for. */
 struct wanted {
 	const char *what, *expected;
 };

@@ -14,7 +14,7 @@
 /* Refuses a stream, which should have been a trace, by its first bytes. Never TSCOPE_OK. */
 enum tscope_status tsi_foreign_refuse(struct str head, struct tscope_error *err);
 
-/* The same where it should have been about memory. */
+/* Refuses a stream that should have been a file about memory. Never TSCOPE_OK. */
 enum tscope_status tsi_foreign_refuse_memory(struct str head, struct tscope_error *err);
 
 /*
@@ -23,7 +23,7 @@ enum tscope_status tsi_foreign_refuse_memory(struct str head, struct tscope_erro
  */
 const char *tsi_foreign_name_head(struct str head);
 
-/* The same by the name of a file. */
+/* Names a foreign file by its path, where that shows it; else NULL. */
 const char *tsi_foreign_name_path(const char *path);
 
 /* Gives the failure of a file that nobody could tell (TSCOPE_E_FORMAT) the text for its name. */
@@ -36,7 +36,7 @@ static inline bool tsi_is_pstats(struct str head)
 	return tsi_str_starts(head, "{\xa9") || tsi_str_starts(head, "{)");
 }
 
-/* What was seen of a JSON document that holds no traceEvents. */
+/* Keys and shape of a JSON document without traceEvents. */
 struct json_shape {
 	uint32_t keys; /* bit per row of the table of known keys in foreign.c */
 	bool is_array_of_rows;

@@ -145,7 +145,7 @@ static int compare_names(const void *left, const void *right)
 	return order;
 }
 
-/* Of one name in the order in which they came. */
+/* By name; members of one name in the order in which they came. */
 static int compare_members(const void *left, const void *right)
 {
 	const struct member *a = left, *b = right;

@@ -117,7 +117,7 @@ struct extent tsi_filter_measure(const struct filter *filter, const unsigned cha
 	return filter->measure(data, length);
 }
 
-/* What follows the last member is none: padding, or garbage. Read all, to count it. */
+/* Reads and counts the padding or garbage behind the last member. */
 static enum tscope_status skip_trailing(struct stage *stage, struct tscope_error *err)
 {
 	for (;;) {

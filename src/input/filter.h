@@ -23,13 +23,13 @@
  * truncated one from the end, garbage behind the last one, and the limits.
  */
 
-/* What decode reads and writes; it moves in and out forward. */
+/* Buffers that decode reads and writes; it moves in and out forward. */
 struct filter_io {
 	const char *in, *in_end;
 	char *out, *out_end;
 };
 
-/* What a member is, as far as it can be told without decoding it. */
+/* Extent of a member, as far as known without decoding it. */
 struct extent {
 	size_t packed_bytes; /* from its magic to its last byte; 0: not to be told */
 	size_t output_bytes; /* at most */

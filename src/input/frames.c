@@ -48,7 +48,7 @@ struct frames {
 	bool is_over; /* no piece can be cut off any more */
 	bool is_stopped;
 
-	/* Of the filter's thread alone. */
+	/* Used by the filter's thread alone. */
 	struct piece *shown; /* the piece that is next to be passed; NULL: not yet */
 	size_t shown_at;
 	uint64_t offset, member_count, output_bytes; /* behind what was shown */

@@ -26,7 +26,7 @@ struct frames *tsi_frames_start(const struct filter *filter, const struct window
 /* Writes some of what comes next; false: the filter itself has to go on at tsi_frames_offset(). */
 bool tsi_frames_read(struct frames *frames, struct filter_io *io);
 
-/* Where in the source what was not read begins, and the members before that. */
+/* Offset in the source of the first byte not read, and the members before it. */
 uint64_t tsi_frames_offset(const struct frames *frames);
 uint64_t tsi_frames_member_count(const struct frames *frames);
 

@@ -46,7 +46,7 @@ enum tscope_status tsi_input_open_file(struct input **ret, const char *path,
 				       const struct input_options *options,
 				       struct tscope_error *err);
 
-/* The same over bytes in memory, which the caller keeps until close. */
+/* Opens bytes in memory, which the caller keeps until close. */
 TSI_MUST_CHECK
 enum tscope_status tsi_input_open_memory(struct input **ret, const void *data, size_t length,
 					 const struct input_options *options,

@@ -37,7 +37,7 @@ struct reader {
 	void (*seek)(struct reader *reader, uint64_t offset);
 };
 
-/* What all readers of one input share. The atomic ones are read from any thread. */
+/* Shared by all readers of one input. The atomic ones are read from any thread. */
 struct flow {
 	uint64_t source_size_bytes; /* 0: not known */
 	uint64_t max_output_bytes;

@@ -140,7 +140,7 @@ static enum tscope_status move_tail_aside(struct window *window, size_t tail,
 	return TSCOPE_OK;
 }
 
-/* What follows the shown bytes, once that is no more bytes. */
+/* Status behind the shown bytes, once no more bytes follow. */
 static enum tscope_status end_status(const struct window *window, struct tscope_error *err)
 {
 	const struct block *current = window->current;

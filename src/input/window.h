@@ -48,10 +48,10 @@ enum tscope_status tsi_window_read(struct window *window, char *into, size_t roo
 void tsi_window_consume(struct window *window, size_t count);
 uint64_t tsi_window_offset(const struct window *window);
 
-/* Where the reader is a source whose bytes can be had at any place, that; else NULL. */
+/* The reader, if it is a source that can be read at any place; else NULL. */
 struct reader *tsi_window_source(const struct window *window);
 
-/* Of such a source: goes on at this offset of it, which does not lie behind. */
+/* Goes on at this offset of such a source, which is not before the present one. */
 void tsi_window_seek(struct window *window, uint64_t offset);
 
 /* As tsi_input_skip_to. */

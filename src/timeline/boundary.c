@@ -73,7 +73,7 @@ static uint32_t find_optimizer(const struct landmarks *marks, uint32_t track, st
 	return best;
 }
 
-/* That of the batch, where Composer says it. */
+/* The number of Composer's batch, if the row has one. */
 static bool find_batch(const struct tscope_trace *trace, uint32_t row, int64_t *number)
 {
 	uint32_t index = tsi_annotation_index(trace, row);

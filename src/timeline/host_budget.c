@@ -20,7 +20,7 @@
 
 #include "base/sort.h"
 
-/* What other threads do of one kind. */
+/* Work of one kind on other threads. */
 struct elsewhere {
 	struct sort_pair *rows; /* by start */
 	size_t count, capacity;
@@ -243,7 +243,7 @@ static void charge_elsewhere(struct host_walk *walk, const struct elsewhere *fro
 	}
 }
 
-/* What the main thread is in belongs to one line, or to several one after the other. */
+/* A segment of the main thread belongs to one line, or to several in turn. */
 static void charge_segment(struct host_walk *walk, struct main_lines *lines,
 			   const struct flat_segment *segment)
 {
@@ -342,7 +342,7 @@ static void add_pieces(struct piece_collector *pieces, const struct host_walk *w
 	tsi_pieces_end_pass(pieces);
 }
 
-/* What the steps hold besides. */
+/* The time of the steps that no other line has. */
 static void add_rest(struct piece_collector *pieces, const struct tscope_timeline *timeline)
 {
 	int64_t until_ns = INT64_MIN;
@@ -369,7 +369,7 @@ static void add_rest(struct piece_collector *pieces, const struct tscope_timelin
 	tsi_pieces_end_pass(pieces);
 }
 
-/* What the main thread is in, and what it waits for meanwhile, is one line. */
+/* Joins a line of the main thread with what that waits for meanwhile. */
 static void add_joined(struct piece_collector *pieces, struct host_walk *walk,
 		       const struct elsewhere *elsewhere, enum host_line line)
 {

@@ -134,7 +134,7 @@ static TSI_COLD void look_up_name(const struct landmarks *marks, uint32_t name_i
 	marks->by_name[name_id] |= (labels | LABELS_SEEN) << (is_python ? LABEL_BITS : 0);
 }
 
-/* What a name tells where it is that of an annotation, or of a function of Python. */
+/* Labels of a name, as that of an annotation or of a Python function. */
 static inline unsigned labels_of_name(const struct landmarks *marks, uint32_t name_id,
 				      bool is_python)
 {
@@ -207,7 +207,7 @@ static bool is_work(const struct landmarks *marks, unsigned span_class)
 	return span_class <= TSCOPE_SPAN_RUNTIME || span_class == TSCOPE_SPAN_OTHER;
 }
 
-/* What the kind of a span says. */
+/* Facts about a kind of spans. */
 enum {
 	KIND_IS_WORK = 1 << 0,
 	KIND_MAY_MARK = 1 << 1, /* its spans make landmarks, or calls of it may */
@@ -230,7 +230,7 @@ static void look_at_kinds(const struct landmarks *marks, uint8_t *by_kind)
 	}
 }
 
-/* What a walk over the rows of the threads needs. */
+/* Context of a walk over the rows of the threads. */
 struct search {
 	struct landmarks *marks;
 	struct arena *arena;    /* of the landmarks */

@@ -27,7 +27,7 @@ static size_t first_ending_after(const struct markers *markers, int64_t t_ns)
 
 /* ---- turns of optimizers ------------------------------------------------------------------ */
 
-/* What was seen of a marker. */
+/* Facts about a marker. */
 enum {
 	AFTER_BACKWARD = 1 << 0, /* a backward pass began since the marker before it ended */
 	WITHIN_BACKWARD = 1 << 1,

@@ -93,7 +93,7 @@ void tsi_part_add_other(struct part_collector *parts, unsigned line, uint32_t ro
 	if (parts->has_failed)
 		return;
 	tsi_sum(&timeline->parts[line].items[number].ns, length_ns);
-	/* Of calls and of communication the name is not the whole key. */
+	/* For calls and communication the name alone is not the key. */
 	if (row != NO_ROW && tsi_span_class(spans, row) != TSCOPE_SPAN_RUNTIME &&
 	    line != parts->comm_line)
 		parts->recent[2 * (size_t)tsi_name_id(spans, row) + (line > 0)] =

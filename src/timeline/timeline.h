@@ -54,7 +54,7 @@ struct line_parts {
 	size_t count, capacity;
 };
 
-/* Where a stretch of a timeline went. */
+/* A stretch of time and the line it was charged to. */
 struct line_piece {
 	int64_t start_ns, end_ns;
 	uint8_t line;  /* enum tscope_budget_line, or enum host_line where there are no devices */
@@ -113,7 +113,7 @@ const char *tsi_host_line_name(enum host_line line);
 /* The step whose window holds t, or NO_ROW. O(log steps). */
 uint32_t tsi_timeline_step_at(const struct tscope_timeline *timeline, int64_t t_ns);
 
-/* The same, O(1) where the answer is that of the last question with this *step (0 at first). */
+/* tsi_timeline_step_at(), O(1) if the answer is as the last time: *step, 0 at first. */
 static inline uint32_t tsi_timeline_step_near(const struct tscope_timeline *timeline, int64_t t_ns,
 					      uint32_t *step)
 {
@@ -141,7 +141,7 @@ int64_t tsi_timeline_launch_time(const struct tscope_trace *trace, uint32_t row)
 const struct collective *tsi_part_collective(const struct tscope_trace *trace, unsigned line,
 					     uint32_t row);
 
-/* Of timeline->pieces, where there are any. */
+/* Length of timeline->pieces, if there are any. */
 static inline uint32_t tsi_piece_list_count(const struct tscope_timeline *timeline)
 {
 	return timeline->trace->device_count > 0 ? timeline->trace->device_count : 1;

@@ -5,7 +5,7 @@
 #include "timeline/flatten.h"
 #include "timeline/landmarks.h"
 
-/* What each host thread waits for, and when: a data loader or a device. */
+/* When each host thread waits for a data loader or a device. */
 struct waits {
 	struct flattener flat;  /* segments labelled with the row, thread after thread */
 	size_t *first_of_track; /* of thread i: segments [first[i], first[i + 1]) */

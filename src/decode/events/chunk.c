@@ -18,7 +18,7 @@ static size_t bytes_of_repeat(const struct raw_repeat *repeat)
 	       repeat->number_count * sizeof(repeat->numbers[0]);
 }
 
-/* What is put before an event that is kept whole. */
+/* Stands before an event that is kept whole. */
 static const struct raw_repeat no_repeat;
 
 /* Room for one event more, of so many bytes. */

@@ -193,7 +193,7 @@ static inline void follow_kind(struct kinds *kinds, unsigned index)
 	kinds->predicted = &kinds->by_long[hash >> (64 - KIND_LONG_BITS)];
 }
 
-/* What was predicted was wrong. */
+/* The prediction was wrong. */
 static inline void correct_kind(struct kinds *kinds, unsigned index)
 {
 	*kinds->predicted = *kind_by_short(kinds) = (uint16_t)index;

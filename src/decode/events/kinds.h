@@ -43,7 +43,7 @@ enum {
 	MAX_VARYING_KEYS = 64,
 };
 
-/* What stands between two pieces of a kind's text. */
+/* A gap between two pieces of a kind's text. */
 enum kind_slot {
 	SLOT_TS,
 	SLOT_DUR,

@@ -34,7 +34,7 @@ struct scanner {
 
 struct members;
 
-/* What is compiled for one instruction set. */
+/* The functions compiled for one instruction set. */
 struct scan_isa {
 	const char *name; /* "avx2" */
 	bool (*is_supported)(void);
@@ -52,7 +52,7 @@ struct scan_isa {
 /* The best one this machine runs, or the one named by name (tests); NULL: not here. */
 const struct scan_isa *tsi_scan_isa(const char *name);
 
-/* What was odd about the text of one event and was read all the same. */
+/* Oddities in the text of one event that was read all the same. */
 struct event_flaws {
 	bool bad_time; /* ts or dur there, but no number */
 	bool duplicate_key;

@@ -13,7 +13,7 @@
  * bounds what counts; 64 bytes behind it may be read (TSI_INPUT_PADDING).
  */
 
-/* What was met on the way. */
+/* Oddities met on the way. */
 struct skipped {
 	bool escape;  /* a backslash */
 	bool control; /* a raw control character inside a string */

@@ -31,7 +31,7 @@ enum arg {
 	ARG_WARPS_PER_SM,
 };
 
-/* Which argument a key is. Writers changed the case of some over the years. */
+/* The argument of a key. Writers changed the case of some over the years. */
 unsigned tsi_find_arg(struct str key);
 
 #endif

@@ -80,7 +80,7 @@ struct thread_name {
 	uint32_t pid, tid, name; /* ids */
 };
 
-/* What an event is bound by. */
+/* The ids that bind an event to others. */
 struct event_ids {
 	uint64_t correlation;
 	uint32_t external_id; /* 0: none */
@@ -88,7 +88,7 @@ struct event_ids {
 
 struct builder {
 	struct event_sink sink; /* first: a pointer to it is one to the builder */
-	/* Of what failed first: all that follows has no effect, and needs no status of its own. */
+	/* The first failure: later calls have no effect and need no status of their own. */
 	enum tscope_status status;
 	struct tscope_error err;
 	struct arena scratch; /* of the stage that runs after the events */
@@ -192,7 +192,7 @@ void tsi_free_scaffold(struct builder *b);
 
 /* args.c: all take an event's args, which may be empty. */
 
-/* What a device span's args say. */
+/* The args of a device span. */
 struct raw_work {
 	struct event_ids ids;
 	struct work_shape shape;
@@ -293,7 +293,7 @@ static inline bool tsi_is_timed(struct builder *b, const struct raw_event *event
 bool tsi_take_repeat(struct event_sink *sink, const struct raw_repeat *event,
 		     enum tscope_status *status, struct tscope_error *err);
 
-/* What there was before an event was taken, and how it is classified. */
+/* The builder's state before an event was taken, and the event's class. */
 struct kind_lesson {
 	uint32_t row_count, category;
 	size_t point_count;
@@ -331,7 +331,7 @@ static inline bool tsi_drops_operator(struct builder *b, int64_t dur_ns)
 
 /* inputs.c */
 
-/* What of an operator's args tells its inputs, as it stands in the file. */
+/* The args of an operator that describe its inputs, as in the file. */
 struct raw_inputs {
 	struct str dims, types, concrete, flops;
 };
@@ -417,7 +417,7 @@ void tsi_count_merged_ranks(struct builder *b);
  */
 void tsi_order_tracks(struct tscope_trace *trace, uint32_t *new_index, struct arena *arena);
 
-/* What decides the order of the rows of a track. */
+/* Sort key of the rows of a track. */
 struct order_key {
 	int64_t start_ns, dur_ns;
 	bool is_call; /* TSCOPE_SPAN_PYTHON */
@@ -438,7 +438,7 @@ static inline bool tsi_is_key_behind(const struct order_key *a, const struct ord
 	return is_viztracer && b->is_call;
 }
 
-/* Of rows in the order in which they came. */
+/* Compares rows; equal ones keep the order in which they came. */
 bool tsi_is_row_behind(const struct tscope_trace *trace, uint32_t a, uint32_t b);
 
 struct row_cursor;
@@ -457,7 +457,7 @@ enum track_order tsi_merge_runs(struct builder *b, const struct track *track,
  * end: in b->scratch; NULL where it failed.
  */
 struct row_cursor *tsi_place_rows(struct builder *b);
-/* Which rows are of a class. */
+/* Collects the rows of a class. */
 void tsi_make_row_set(struct builder *b, enum tscope_span_class span_class, struct bit_set *set);
 
 /*

@@ -24,7 +24,7 @@ enum { DEFAULT_MAX_NAMES = 8 * 1024 * 1024 };
 static enum tscope_status take_event(struct event_sink *sink, const struct raw_event *event,
 				     struct tscope_error *err);
 
-/* What a trace says of itself before a file did. */
+/* Defaults for what a file may say of itself. */
 static void init_trace(struct tscope_trace *trace)
 {
 	trace->capture_start_ns = NO_NUMBER;
@@ -260,7 +260,7 @@ static uint32_t find_category(struct builder *b, const struct raw_event *event)
 
 /* ---- rows ---------------------------------------------------------------------------- */
 
-/* What stands beside rows is added only with the row: nothing of it failed before. */
+/* Adds a row and its side entry together, unless reading the event has failed. */
 static void add_row(struct builder *b, const struct raw_event *event, const struct span_kind *kind,
 		    const struct raw_work *beside)
 {
@@ -581,7 +581,7 @@ static void take_by_phase(struct builder *b, const struct raw_event *event,
 	}
 }
 
-/* What is to be known of a kind before its first event is taken. */
+/* Notes the state before the first event of a kind is taken. */
 static struct kind_lesson begin_lesson(const struct builder *b, const struct raw_event *event,
 				       uint32_t category)
 {

@@ -97,7 +97,7 @@ const struct category_rule *tsi_classify_category(struct str category)
 	return &other_category;
 }
 
-/* Where a pattern stands in a name. */
+/* Where in a name a pattern must be. */
 enum place {
 	AT_START,
 	ANYWHERE,

@@ -4,9 +4,9 @@
 
 #include "model/trace/trace.h"
 
-/* What categories and names mean: the tables of every writer's words. */
+/* Maps the categories and names of every writer to classes. */
 
-/* What becomes of an event, by its category. */
+/* How events of a category are used. */
 enum category_use {
 	USE_SPAN,    /* a row of the rule's class */
 	USE_NONE,    /* no work: painted ranges, marks */
@@ -38,7 +38,7 @@ uint8_t tsi_classify_device_name(struct str name, uint8_t span_class);
 /* The class that a host span has by its name, likewise. */
 uint8_t tsi_classify_host_name(struct str name, uint8_t span_class);
 
-/* What a runtime or driver call does: "cudaLaunchKernel" -> CALL_LAUNCH. */
+/* Classifies a runtime or driver call: "cudaLaunchKernel" -> CALL_LAUNCH. */
 enum call_kind tsi_classify_call(struct str name);
 
 /* "Memcpy HtoD (Pageable -> Device)" -> COPY_H2D; also "HOST_TO_DEVICE", "HostToDevice". */

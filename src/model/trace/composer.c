@@ -22,7 +22,7 @@
 static const int64_t day_ns = INT64_C(86400000000000);
 static const int64_t torch_period_ns = INT64_C(7889238000000000);
 
-/* What the merger gives each thread at first, to be displayed last. */
+/* Composer's merger first gives every thread this index, to be displayed last. */
 enum { MERGED_SORT_INDEX = 99999 };
 
 /* More threads than these say nothing of their rank. */
@@ -95,7 +95,7 @@ static struct composer_rank *find_rank(struct builder *b, const struct raw_event
 	return rank;
 }
 
-/* Of several recordings in one file the first speaks, as in Composer's own merger. */
+/* The first of several recordings in a file counts, as in Composer's own merger. */
 static void put_microseconds(int64_t *ns, int64_t value)
 {
 	int64_t product;

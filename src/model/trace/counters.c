@@ -22,7 +22,7 @@ void tsi_counters_deinit(struct counters *counters)
 
 /* ---- series -------------------------------------------------------------------------- */
 
-/* Where there is no room for a new series nothing new is interned: NO_ROW then. */
+/* Interns nothing new once there is no room for a new series: NO_ROW then. */
 static uint32_t find_text(struct builder *b, struct str text, bool escaped)
 {
 	if (b->trace->counters.series_count < COUNTERS_MAX_SERIES)

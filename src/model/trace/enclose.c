@@ -27,7 +27,7 @@ struct open_rows {
 	size_t capacity;
 };
 
-/* What a kind of spans says. */
+/* Facts about a kind of spans. */
 enum {
 	KIND_PHASE = 0x0f, /* enum phase, PHASE_COUNT: none */
 	KIND_CALL = 0x10,

@@ -53,7 +53,7 @@ static uint64_t count_frames(const struct builder *b)
 	return count;
 }
 
-/* What a trace without work may consist of, by the phases of its events. */
+/* Names for the events of a trace without work, by phase. */
 static const struct {
 	const char *phases, *name;
 } other_kinds[] = {

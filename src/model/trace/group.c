@@ -86,7 +86,7 @@ static bool is_behind(const void *context, uint32_t a, uint32_t b)
 	return tsi_is_row_behind(context, a, b);
 }
 
-/* Where rows stood when the first track was found to be in disorder, if one was. */
+/* Rows by class as they stood when the first unordered track was found. */
 struct old_rows {
 	struct bit_set ops, calls;
 };
@@ -144,7 +144,7 @@ static void move_rows(struct tscope_trace *trace, const struct track *track, uin
 	}
 }
 
-/* What stands beside rows of a class, item by item in the order of the rows. */
+/* The side entries of a class of rows, in the order of the rows. */
 struct side {
 	const struct bit_set *rows;
 	void *items; /* of all tracks */

@@ -25,7 +25,7 @@ enum known_use {
 	KNOWN_WORK,
 };
 
-/* What the numbers of an event say, or those of the first of its kind where they do not differ. */
+/* Numbers of an event; those that do not vary come from the first of its kind. */
 struct known_numbers {
 	struct event_ids ids;
 	int64_t allocated, reserved;
@@ -65,7 +65,7 @@ static bool read_number(const struct raw_number *number, const char *text,
 		pass->is_backward = is_digit_from(*text, '1');
 		return true;
 	}
-	/* What else a number may look like goes the usual way. */
+	/* Numbers of any other form go the usual way. */
 	if (value == UINT64_MAX || (*text == '0' && number->length > 1))
 		return false;
 	switch (number->arg) {
@@ -100,7 +100,7 @@ static bool read_numbers(const struct known_kind *known, const struct raw_repeat
 
 /* ---- taking -------------------------------------------------------------------------- */
 
-/* Where what stands beside the row finds no memory, there is no trace that it could be wrong in. */
+/* Out of memory for the side entry, the row does no harm: there will be no trace. */
 static void add_row(struct builder *b, const struct known_kind *known,
 		    const struct raw_repeat *event, const struct known_numbers *numbers)
 {

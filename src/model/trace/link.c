@@ -162,7 +162,7 @@ static void init_finder(struct linker *l, const uint32_t *ids, size_t count)
 	finder->count = finder->rows ? (uint32_t)wanted : 0;
 }
 
-/* Of operators with one id the last row counts. */
+/* If operators share an id, the last row counts. */
 static void list_op_ids(struct linker *l)
 {
 	const struct spans *spans = &l->trace->spans;

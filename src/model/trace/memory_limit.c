@@ -9,10 +9,10 @@
 
 #include <stdlib.h>
 
-/* Distances, kind and bits of a row, and the base of its block. */
+/* Bytes per row: time deltas, kind, bitset, share of the block base. */
 enum { ROW_BYTES = 3 * sizeof(uint32_t) + 1 };
 
-/* What grows with events. Texts are not known by their lengths: by what a name takes at least. */
+/* Bytes that grow with events. A name counts as the least that it can take. */
 static uint64_t taken_bytes(const struct tscope_trace *trace)
 {
 	enum { NAME_BYTES = 64 };

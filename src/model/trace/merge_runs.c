@@ -123,7 +123,7 @@ static void merge(struct merger *m, const struct row_cursor *begin, const struct
 	tsi_moving_rows_deinit(&m->right);
 }
 
-/* Where the runs of a track begin; how many they are: MAX_RUNS + 1 if too many. */
+/* Finds where the runs of a track begin. Returns their number, MAX_RUNS + 1 if too many. */
 static uint32_t find_runs(const struct tscope_trace *trace, const struct track *track,
 			  uint32_t begins[MAX_RUNS])
 {

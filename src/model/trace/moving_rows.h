@@ -4,7 +4,7 @@
 
 #include "model/trace/trace.h"
 
-/* All that there is for each row while rows are put in order: columns, and what stands beside. */
+/* All columns and side entries of the rows while these are put in order. */
 struct moving_rows {
 	struct time_column starts, durations;
 	uint32_t *kind;
@@ -28,7 +28,7 @@ void tsi_moving_rows_deinit(struct moving_rows *rows);
 void tsi_take_rows(struct moving_rows *rows, struct tscope_trace *trace);
 void tsi_give_rows(struct moving_rows *rows, struct tscope_trace *trace);
 
-/* A place among rows: the way goes back, what is before it comes next. */
+/* Backward cursor over rows. */
 struct row_place {
 	struct moving_rows *rows;
 	struct row_cursor at;

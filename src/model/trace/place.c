@@ -23,13 +23,13 @@ struct placer {
 	struct row_cursor *borders; /* where the rows of each track begin; then where all end */
 };
 
-/* What a walk over the rows moves of them. Walks with different parts write to different memory. */
+/* The columns that a walk moves. Walks over different parts write to different memory. */
 enum {
 	PART_TIMES = 1 << 0,
 	PART_REST = 1 << 1,
 };
 
-/* All that a walk writes is its own: threads that shared a line of the cache would wait for it. */
+/* Written by one thread only: sharing a cache line would make threads wait. */
 struct place_walk {
 	struct placer *placer;
 	struct row_cursor at;      /* where the rows to come end */
@@ -106,7 +106,7 @@ static void find_places(struct placer *p)
 
 /* ---- the way ------------------------------------------------------------------------- */
 
-/* Where that fails all stays as it was. */
+/* If realloc fails, nothing changes. */
 static void shrink(void *items, size_t count, size_t item_bytes)
 {
 	void *memory, *smaller;

@@ -21,7 +21,7 @@ static struct str behind(struct str text, size_t count)
 	return (struct str){ text.data + count, text.length - count };
 }
 
-/* Where the character is last, or -1. */
+/* Index of the last such character, or -1. */
 static ptrdiff_t find_last(struct str text, char c)
 {
 	ptrdiff_t at = (ptrdiff_t)text.length;

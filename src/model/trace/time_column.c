@@ -14,7 +14,7 @@
 
 #define NO_BASE INT64_MIN /* too far from every value to have it near */
 
-/* Where the first value of a block stands: it leaves as much room below as above. */
+/* Distance of a block's first value: as much room below as above. */
 #define FIRST_DISTANCE (INT64_C(1) << 31)
 
 void tsi_time_column_deinit(struct time_column *column)
@@ -54,7 +54,7 @@ enum tscope_status tsi_time_column_resize(struct time_column *column, size_t row
 
 void tsi_time_column_shrink(struct time_column *column, size_t rows)
 {
-	/* Where that fails all stays as it was. */
+	/* If realloc fails, nothing changes. */
 	if (rows)
 		(void)!resize(&column->distances, rows * sizeof(*column->distances), NULL);
 }

@@ -52,7 +52,7 @@ void tsi_time_forget_block(struct time_column *column, uint32_t row);
  */
 void tsi_time_column_settle(struct time_column *column, uint32_t rows);
 
-/* What the inline functions below leave to these: distances of TIME_FAR, and what gets one. */
+/* Slow paths of the inline functions below: values with distance TIME_FAR. */
 int64_t tsi_time_far(const struct time_column *column, uint32_t row);
 void tsi_time_put_far(struct time_column *column, uint32_t row, int64_t ns);
 

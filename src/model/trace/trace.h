@@ -24,7 +24,7 @@
 #define NO_ROW UINT32_MAX
 #define NO_NUMBER INT64_MIN /* "the file does not say", for int64_t fields */
 
-/* Of TSCOPE_SPAN_CPU_OP. */
+/* Traits of a TSCOPE_SPAN_CPU_OP. */
 struct cpu_op {
 	uint32_t collective;  /* index in trace->collectives (record_param_comms), or NO_ROW */
 	uint32_t inputs : 30; /* index in trace->op_inputs */
@@ -36,14 +36,14 @@ struct cpu_op {
 	uint32_t is_backward : 1; /* a node of the backward pass: it names its forward thread */
 };
 
-/* Of TSCOPE_SPAN_RUNTIME. */
+/* Traits of a TSCOPE_SPAN_RUNTIME. */
 struct call_traits {
 	uint32_t
 		shape; /* index in trace->work_shapes, of which bytes count (ROCm says them here) */
 	uint32_t kind; /* enum call_kind */
 };
 
-/* Of TSCOPE_SPAN_KERNEL, _COMM, _MEMCPY, _MEMSET. */
+/* Traits of a TSCOPE_SPAN_KERNEL, _COMM, _MEMCPY or _MEMSET. */
 struct work_traits {
 	uint32_t shape;    /* index in trace->work_shapes */
 	uint8_t direction; /* enum copy_direction */
@@ -52,7 +52,7 @@ struct work_traits {
 	uint8_t nothing;   /* 0 */
 };
 
-/* What spans have in common: all that is the same for many of them. It has no gaps. */
+/* Everything that many spans have in common. Has no padding. */
 struct span_kind {
 	uint32_t name;  /* id in trace->names */
 	uint32_t track; /* index in trace->tracks */
@@ -116,7 +116,7 @@ enum phase { /* pytscope's names, in its order */
 	     PHASE_COUNT,
 };
 
-/* Of a row of TSCOPE_SPAN_RUNTIME, in the order of rows. */
+/* Side entry of a TSCOPE_SPAN_RUNTIME row, in the order of rows. */
 struct runtime_call {
 	union {
 		uint64_t correlation; /* 0: none; until link.c has bound the call */
@@ -139,7 +139,7 @@ enum copy_direction {
 	COPY_DIRECTION_COUNT
 };
 
-/* What a span's args say of the work itself; spans that say the same share one. */
+/* The work as a span's args describe it; spans with equal args share one. */
 struct work_shape {
 	int64_t bytes;        /* of a copy or fill, or NO_NUMBER */
 	uint32_t grid_blocks; /* of a kernel, 0: not said */
@@ -148,7 +148,7 @@ struct work_shape {
 	float occupancy_pct; /* "est. achieved occupancy %", NAN: not said */
 };
 
-/* Of a device row, in the order of rows. */
+/* Side entry of a device row, in the order of rows. */
 struct device_event {
 	union {
 		uint64_t correlation; /* 0: none; until link.c has bound the event */
@@ -235,7 +235,7 @@ struct sync_record {
 	uint8_t kind; /* enum sync_kind */
 };
 
-/* What an accelerator's allocator said at a moment: a "[memory]" event. */
+/* State of an accelerator's allocator at a moment: a "[memory]" event. */
 struct allocator_point {
 	int64_t time_ns;
 	int64_t allocated_bytes; /* of the whole process, from here on */
@@ -321,7 +321,7 @@ struct tscope_trace {
 	struct category *categories;
 	size_t category_count, category_capacity;
 
-	/* What the file says of itself (texts are ids, 0: not said). */
+	/* Metadata of the file (texts are ids, 0: absent). */
 	bool is_kineto, is_viztracer, is_composer;
 	bool is_merged; /* Composer's merger wrote it, which shifts all ranks to one clock */
 	bool record_shapes, with_stack, profile_memory, with_flops;
@@ -400,7 +400,7 @@ static inline uint32_t tsi_device_event_index(const struct tscope_trace *trace, 
 	return row - (trace->spans.count - (uint32_t)trace->device_event_count);
 }
 
-/* Of an annotation: in op_inputs or batches (see struct span_kind), or NO_ROW. */
+/* Index of an annotation in op_inputs or batches (see struct span_kind), or NO_ROW. */
 static inline uint32_t tsi_annotation_index(const struct tscope_trace *trace, uint32_t row)
 {
 	const struct span_kind *kind = tsi_span_kind(&trace->spans, row);
@@ -424,7 +424,7 @@ static inline const struct cpu_op *tsi_cpu_op(const struct tscope_trace *trace, 
 	return &tsi_span_kind(&trace->spans, row)->op;
 }
 
-/* What is the same for many device rows, or calls: see struct span_kind. */
+/* Traits shared by many device rows or calls: see struct span_kind. */
 static inline const struct work_traits *tsi_work_traits(const struct tscope_trace *trace,
 							uint32_t row)
 {
@@ -443,13 +443,13 @@ static inline uint8_t tsi_call_kind(const struct tscope_trace *trace, uint32_t r
 	return (uint8_t)tsi_span_kind(&trace->spans, row)->call.kind;
 }
 
-/* Of a copy, or NO_NUMBER. */
+/* Bytes of a copy, or NO_NUMBER. */
 static inline int64_t tsi_call_bytes(const struct tscope_trace *trace, uint32_t row)
 {
 	return trace->work_shapes[tsi_span_kind(&trace->spans, row)->call.shape].bytes;
 }
 
-/* What the cpu_op of a row was called with. */
+/* Inputs of the cpu_op of a row. */
 static inline const struct op_inputs *tsi_op_inputs(const struct tscope_trace *trace, uint32_t row)
 {
 	return &trace->op_inputs[tsi_cpu_op(trace, row)->inputs];
