@@ -241,7 +241,7 @@ struct row_cursor *tsi_place_rows(struct builder *b)
 	}
 	tsi_moving_rows_deinit(&p.from);
 	tsi_moving_rows_deinit(&p.to);
-	return p.borders;
+	return b->scratch.has_failed || b->status != TSCOPE_OK ? NULL : p.borders;
 }
 
 /* ---- which rows are of a class ------------------------------------------------------- */
