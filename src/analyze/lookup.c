@@ -76,22 +76,21 @@ const char *tsi_lookup_own_doubt(const struct tscope_analysis *analysis, const c
 	return tscope_analysis_fact_own_doubt(analysis, analyzer, fact, TSCOPE_WHOLE_TRACE);
 }
 
-int64_t tsi_lookup_int(const struct tscope_analysis *analysis, int scope, const char *id)
+int64_t tsi_lookup_int(const struct tscope_analysis *analysis, const char *id)
 {
-	enum tscope_unit unit;
-	struct tscope_value value = tsi_lookup_fact(analysis, scope, id, &unit);
+	struct tscope_value value = tsi_lookup(analysis, id);
 
 	return value.kind == TSCOPE_VALUE_INT ? value.integer : 0;
 }
 
-struct table_view tsi_lookup_table(const struct tscope_analysis *analysis, int scope,
-				   const char *id)
+struct table_view tsi_lookup_table(const struct tscope_analysis *analysis, const char *id)
 {
-	struct table_view view = { .analysis = analysis, .scope = scope };
+	struct table_view view = { .analysis = analysis };
 
 	view.def = tscope_table_find(id, &view.analyzer, &view.table);
 	assert(view.def);
-	view.row_count = tscope_analysis_row_count(analysis, view.analyzer, view.table, scope);
+	view.row_count =
+		tscope_analysis_row_count(analysis, view.analyzer, view.table, TSCOPE_WHOLE_TRACE);
 	return view;
 }
 
@@ -108,8 +107,8 @@ size_t tsi_table_column(const struct table_view *view, const char *name)
 
 struct tscope_value tsi_table_cell(const struct table_view *view, size_t row, size_t column)
 {
-	return tscope_analysis_cell(view->analysis, view->analyzer, view->table, view->scope, row,
-				    column);
+	return tscope_analysis_cell(view->analysis, view->analyzer, view->table, TSCOPE_WHOLE_TRACE,
+				    row, column);
 }
 
 struct tscope_value tsi_table_find(const struct table_view *view, size_t row, const char *column)

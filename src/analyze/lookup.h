@@ -26,22 +26,20 @@ const char *tsi_lookup_doubt(const struct tscope_analysis *analysis, const char 
 const char *tsi_lookup_own_doubt(const struct tscope_analysis *analysis, const char *id);
 
 /* An integer fact; 0 if absent. */
-int64_t tsi_lookup_int(const struct tscope_analysis *analysis, int scope, const char *id);
+int64_t tsi_lookup_int(const struct tscope_analysis *analysis, const char *id);
 
 /* The index of an analyzer. */
 size_t tsi_lookup_analyzer(const char *id);
 
-/* A table of one scope. */
+/* A table of the whole. */
 struct table_view {
 	const struct tscope_analysis *analysis;
 	const struct tscope_table_def *def;
 	size_t analyzer, table;
-	int scope;
 	size_t row_count;
 };
 
-struct table_view tsi_lookup_table(const struct tscope_analysis *analysis, int scope,
-				   const char *id);
+struct table_view tsi_lookup_table(const struct tscope_analysis *analysis, const char *id);
 
 /* The index of a column. */
 size_t tsi_table_column(const struct table_view *view, const char *name);

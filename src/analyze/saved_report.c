@@ -258,9 +258,8 @@ static bool has_cut_table(const struct tscope_analysis *analysis)
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(rankings); i++) {
-		struct table_view view =
-			tsi_lookup_table(analysis, TSCOPE_WHOLE_TRACE, rankings[i].table);
-		int64_t count = tsi_lookup_int(analysis, TSCOPE_WHOLE_TRACE, rankings[i].count);
+		struct table_view view = tsi_lookup_table(analysis, rankings[i].table);
+		int64_t count = tsi_lookup_int(analysis, rankings[i].count);
 		if (count > 0 && (uint64_t)count > view.row_count)
 			return true;
 	}

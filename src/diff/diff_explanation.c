@@ -113,7 +113,7 @@ static int64_t change_of(const int64_t ns[TSCOPE_SIDE_COUNT])
 
 static int64_t mean_of_whole(const struct diff_side *side)
 {
-	return tsi_lookup_int(side->analysis, TSCOPE_WHOLE_TRACE, "step_time.mean_ns");
+	return tsi_lookup_int(side->analysis, "step_time.mean_ns");
 }
 
 static void put_ranks(struct fact_sheet *out, const struct explanation *explanation,

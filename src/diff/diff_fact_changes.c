@@ -133,7 +133,7 @@ static int64_t steps_of(const struct tscope_analysis *analysis, enum tscope_tota
 		[TSCOPE_TOTAL_CAPTURE] = "steps.count",
 	};
 
-	return tsi_lookup_int(analysis, TSCOPE_WHOLE_TRACE, counts[total]);
+	return tsi_lookup_int(analysis, counts[total]);
 }
 
 /* Figures in ns or bytes stay integers. */

@@ -118,7 +118,7 @@ static const char *text_or(struct tscope_value value, const char *fallback)
 static void read_rows(struct side_parts *parts, const struct explained_step *step,
 		      const struct tscope_analysis *rank, struct arena *arena)
 {
-	struct table_view rows = tsi_lookup_table(rank, TSCOPE_WHOLE_TRACE, "breakdown.parts");
+	struct table_view rows = tsi_lookup_table(rank, "breakdown.parts");
 	size_t line = tsi_table_column(&rows, "line"), kind = tsi_table_column(&rows, "kind");
 	size_t name = tsi_table_column(&rows, "name"), ns = tsi_table_column(&rows, "ns");
 
@@ -210,7 +210,7 @@ static void read_side(struct side_parts *parts, const struct explained_step *ste
 		      enum tscope_side side, const struct tscope_analysis *rank,
 		      struct arena *arena)
 {
-	int64_t step_count = tsi_lookup_int(rank, TSCOPE_WHOLE_TRACE, "breakdown.step_count");
+	int64_t step_count = tsi_lookup_int(rank, "breakdown.step_count");
 
 	parts->means = tsi_arena_new(arena, step->line_count, sizeof(*parts->means));
 	parts->sums = tsi_arena_new(arena, step->line_count, sizeof(*parts->sums));
@@ -385,7 +385,7 @@ void tsi_explain_parts(struct explained_step *step,
 	struct arena *scratch = tsi_sheet_scratch(out);
 
 	for (size_t side = 0; side < TSCOPE_SIDE_COUNT; side++)
-		if (tsi_lookup_int(ranks[side], TSCOPE_WHOLE_TRACE, "breakdown.step_count") <= 0)
+		if (tsi_lookup_int(ranks[side], "breakdown.step_count") <= 0)
 			return;
 	for (size_t side = 0; side < TSCOPE_SIDE_COUNT; side++) {
 		read_side(&matching.sides[side], step, (enum tscope_side)side, ranks[side],

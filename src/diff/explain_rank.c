@@ -53,10 +53,8 @@ static const struct diff_rank *rank_of_only(const struct diff_side *only,
 static void pick(struct explained_rank *ret, const struct comparison *comparison)
 {
 	const struct diff_side *sides = comparison->sides;
-	int64_t a_ns = tsi_lookup_int(sides[TSCOPE_SIDE_A].analysis, TSCOPE_WHOLE_TRACE,
-				      "step_time.mean_ns");
-	int64_t b_ns = tsi_lookup_int(sides[TSCOPE_SIDE_B].analysis, TSCOPE_WHOLE_TRACE,
-				      "step_time.mean_ns");
+	int64_t a_ns = tsi_lookup_int(sides[TSCOPE_SIDE_A].analysis, "step_time.mean_ns");
+	int64_t b_ns = tsi_lookup_int(sides[TSCOPE_SIDE_B].analysis, "step_time.mean_ns");
 	enum tscope_side slower = b_ns >= a_ns ? TSCOPE_SIDE_B : TSCOPE_SIDE_A;
 	enum tscope_side other = slower == TSCOPE_SIDE_A ? TSCOPE_SIDE_B : TSCOPE_SIDE_A;
 

@@ -69,7 +69,7 @@ enum step_source tsi_step_source(const struct tscope_analysis *rank)
 {
 	if (tsi_mean_step_ns(rank) <= 0)
 		return STEP_SOURCE_NONE;
-	if (tsi_lookup_int(rank, TSCOPE_WHOLE_TRACE, "budget.step_count") <= 0)
+	if (tsi_lookup_int(rank, "budget.step_count") <= 0)
 		return STEP_SOURCE_PHASES;
 	if (has_fact(rank, budget_lines[0].total))
 		return STEP_SOURCE_BUDGET;
@@ -103,7 +103,7 @@ static bool is_counted(const struct table_view *steps, size_t row, size_t mark, 
 /* The sum of a column over the steps that count, and how many these are. */
 static tsi_wide sum_of_steps(const struct tscope_analysis *rank, const char *name, int64_t *count)
 {
-	struct table_view steps = tsi_lookup_table(rank, TSCOPE_WHOLE_TRACE, "series.steps");
+	struct table_view steps = tsi_lookup_table(rank, "series.steps");
 	size_t mark = tsi_table_column(&steps, "mark"), time = tsi_table_column(&steps, "time_ns");
 	size_t column = tsi_table_column(&steps, name);
 	tsi_wide sum = 0;
@@ -141,15 +141,14 @@ static void add_line(struct step_lines *lines, struct step_line line, struct are
 static void add_fixed_lines(struct step_lines *lines, const struct tscope_analysis *rank,
 			    const struct source_def *source, struct arena *arena)
 {
-	struct mean_parts parts = { .count = tsi_lookup_int(rank, TSCOPE_WHOLE_TRACE,
-							    "budget.step_count") };
+	struct mean_parts parts = { .count = tsi_lookup_int(rank, "budget.step_count") };
 
 	for (size_t i = 0; i < source->line_count; i++) {
 		const struct fixed_line *fixed = &source->lines[i];
 		struct step_line line = { .name = fixed->name, .column = fixed->column };
 		int64_t total_ns;
 		if (fixed->total)
-			total_ns = tsi_lookup_int(rank, TSCOPE_WHOLE_TRACE, fixed->total);
+			total_ns = tsi_lookup_int(rank, fixed->total);
 		else
 			total_ns = tsi_narrow(sum_of_steps(rank, fixed->column, &parts.count));
 		line.from = parts;
@@ -170,7 +169,7 @@ static bool is_fixed_phase(const char *name)
 static void add_own_phases(struct step_lines *lines, const struct tscope_analysis *rank,
 			   struct arena *arena)
 {
-	struct table_view phases = tsi_lookup_table(rank, TSCOPE_WHOLE_TRACE, "step_time.phases");
+	struct table_view phases = tsi_lookup_table(rank, "step_time.phases");
 
 	for (size_t row = 0; row < phases.row_count; row++) {
 		struct tscope_value text = tsi_table_find(&phases, row, "phase");
@@ -227,7 +226,7 @@ struct step_lines tsi_step_lines(const struct tscope_analysis *rank, enum step_s
 static struct tscope_value per_step(const struct tscope_analysis *rank, const char *id)
 {
 	struct tscope_value sum = tsi_lookup(rank, id);
-	int64_t steps = tsi_lookup_int(rank, TSCOPE_WHOLE_TRACE, "budget.step_count");
+	int64_t steps = tsi_lookup_int(rank, "budget.step_count");
 
 	if (sum.kind != TSCOPE_VALUE_INT || sum.integer < 0 || steps <= 0)
 		return (struct tscope_value){ 0 };

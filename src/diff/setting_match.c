@@ -18,7 +18,7 @@ static int compare_settings(const void *left, const void *right)
 struct settings tsi_settings_open(const struct tscope_analysis *analysis, const char *id,
 				  struct arena *arena)
 {
-	struct table_view view = tsi_lookup_table(analysis, TSCOPE_WHOLE_TRACE, id);
+	struct table_view view = tsi_lookup_table(analysis, id);
 	struct setting *items = tsi_arena_new(arena, view.row_count, sizeof(*items));
 	struct settings settings = { .items = items };
 

@@ -9,8 +9,7 @@ static struct snapshot_rows open_rows(const struct comparison *comparison, size_
 				      const char *const columns[READ_COLUMNS_MAX])
 {
 	struct snapshot_rows rows = {
-		.view = tsi_lookup_table(comparison->sides[side].analysis, TSCOPE_WHOLE_TRACE,
-					 table),
+		.view = tsi_lookup_table(comparison->sides[side].analysis, table),
 	};
 
 	for (size_t i = 0; i < READ_COLUMNS_MAX && columns[i]; i++)

@@ -64,7 +64,7 @@ static void read_row(struct column_values *column, const struct table_view *step
 static struct column_values read_column(const struct tscope_analysis *analysis, const char *name,
 					enum part_measure measure, struct arena *scratch)
 {
-	struct table_view steps = tsi_lookup_table(analysis, TSCOPE_WHOLE_TRACE, "series.steps");
+	struct table_view steps = tsi_lookup_table(analysis, "series.steps");
 	struct read_columns columns = {
 		.mark = tsi_table_column(&steps, "mark"),
 		.time = tsi_table_column(&steps, "time_ns"),

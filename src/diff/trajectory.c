@@ -18,7 +18,7 @@ struct cursor {
 
 static struct cursor open_cursor(const struct tscope_analysis *analysis)
 {
-	struct table_view steps = tsi_lookup_table(analysis, TSCOPE_WHOLE_TRACE, "series.steps");
+	struct table_view steps = tsi_lookup_table(analysis, "series.steps");
 
 	return (struct cursor){
 		.steps = steps,

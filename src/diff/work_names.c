@@ -30,7 +30,7 @@ static struct launcher_names read_launchers(const struct tscope_analysis *analys
 					    struct arena *arena)
 {
 	struct launcher_names names = {
-		.rows = tsi_lookup_table(analysis, TSCOPE_WHOLE_TRACE, "kernels.by_launcher"),
+		.rows = tsi_lookup_table(analysis, "kernels.by_launcher"),
 	};
 	size_t name = tsi_table_column(&names.rows, "name");
 	size_t ns = tsi_table_column(&names.rows, "counted_ns");

@@ -43,15 +43,14 @@ struct work_side tsi_work_side_begin(const struct tscope_analysis *analysis,
 {
 	struct work_side side = {
 		.analysis = analysis,
-		.rows = tsi_lookup_table(analysis, TSCOPE_WHOLE_TRACE, source->table),
+		.rows = tsi_lookup_table(analysis, source->table),
 	};
 	struct tscope_value count = tsi_lookup(analysis, source->count);
-	int64_t counted_steps = tsi_lookup_int(analysis, TSCOPE_WHOLE_TRACE, "steps.counted_count");
+	int64_t counted_steps = tsi_lookup_int(analysis, "steps.counted_count");
 
 	side.has_counted = has_counted_figures(&side);
 	side.is_exact = side.has_counted && counted_steps > 0;
-	side.steps = side.is_exact ? counted_steps
-				   : tsi_lookup_int(analysis, TSCOPE_WHOLE_TRACE, "steps.count");
+	side.steps = side.is_exact ? counted_steps : tsi_lookup_int(analysis, "steps.count");
 	side.is_cut = count.kind == TSCOPE_VALUE_INT && is_table_cut(&side, count.integer);
 	side.is_known = count.kind == TSCOPE_VALUE_INT && side.steps > 0;
 	return side;

@@ -48,7 +48,7 @@ static bool is_verdict(const struct change_row *change, enum diff_verdict verdic
 static bool find_row(struct change_row *change, const struct tscope_analysis *changes,
 		     const char *fact)
 {
-	change->list = tsi_lookup_table(changes, TSCOPE_WHOLE_TRACE, "fact_changes.list");
+	change->list = tsi_lookup_table(changes, "fact_changes.list");
 	for (change->row = 0; change->row < change->list.row_count; change->row++) {
 		const char *id = text_of(change, "fact");
 
@@ -152,8 +152,8 @@ static void qualifier_text(char text[QUALIFIER_MAX], const struct change_row *ch
 static void judge_undecided(struct tscope_gate_result *result, const char *amount,
 			    const struct tscope_analysis *changes)
 {
-	long long a = tsi_lookup_int(changes, TSCOPE_WHOLE_TRACE, "step_change.a_count");
-	long long b = tsi_lookup_int(changes, TSCOPE_WHOLE_TRACE, "step_change.b_count");
+	long long a = tsi_lookup_int(changes, "step_change.a_count");
+	long long b = tsi_lookup_int(changes, "step_change.b_count");
 
 	result->is_inconclusive = true;
 	tsi_gate_judge(result, false,
@@ -268,8 +268,7 @@ static bool is_counted(const struct change_row *finding, const struct gate_expre
 static struct new_findings count_findings(const struct tscope_analysis *changes,
 					  const struct gate_expression *gate)
 {
-	struct change_row finding = { .list = tsi_lookup_table(changes, TSCOPE_WHOLE_TRACE,
-							       "finding_changes.list") };
+	struct change_row finding = { .list = tsi_lookup_table(changes, "finding_changes.list") };
 	struct new_findings found = { 0 };
 
 	for (; finding.row < finding.list.row_count; finding.row++) {
@@ -284,8 +283,7 @@ static struct new_findings count_findings(const struct tscope_analysis *changes,
 /* Trips if B could not evaluate a rule that A could: a missing finding means nothing then. */
 static bool judge_lost(struct tscope_gate_result *result, const struct tscope_analysis *changes)
 {
-	struct change_row lost = { .list = tsi_lookup_table(changes, TSCOPE_WHOLE_TRACE,
-							    "finding_changes.lost") };
+	struct change_row lost = { .list = tsi_lookup_table(changes, "finding_changes.lost") };
 	size_t count = lost.list.row_count;
 
 	if (count == 0)

@@ -244,7 +244,7 @@ struct rank_list {
 static void list_ranks(struct rank_list *list, const struct tscope_analysis *analysis,
 		       const char *table_id)
 {
-	struct table_view rows = tsi_lookup_table(analysis, TSCOPE_WHOLE_TRACE, table_id);
+	struct table_view rows = tsi_lookup_table(analysis, table_id);
 
 	for (size_t i = 0; i < rows.row_count; i++) {
 		int64_t rank = tsi_table_cell(&rows, i, 0).integer;

@@ -38,7 +38,7 @@ bool tsi_panel_has(const struct panel *panel, const char *id)
 
 int64_t tsi_panel_int(const struct panel *panel, const char *id)
 {
-	return tsi_lookup_int(panel->analysis, TSCOPE_WHOLE_TRACE, id);
+	return tsi_lookup_int(panel->analysis, id);
 }
 
 const char *tsi_panel_text(const struct panel *panel, const char *id)
@@ -57,7 +57,7 @@ bool tsi_panel_is(const struct panel *panel, const char *id)
 
 struct table_view tsi_panel_rows(const struct panel *panel, const char *id)
 {
-	return tsi_lookup_table(panel->analysis, TSCOPE_WHOLE_TRACE, id);
+	return tsi_lookup_table(panel->analysis, id);
 }
 
 size_t tsi_panel_row_count(const struct panel *panel, const char *id)

@@ -140,7 +140,7 @@ double tsi_value_real(struct tscope_value value)
 
 static struct table_view table_of(const struct rule_context *ctx, const char *table)
 {
-	return tsi_lookup_table(ctx->analysis, TSCOPE_WHOLE_TRACE, table);
+	return tsi_lookup_table(ctx->analysis, table);
 }
 
 size_t tsi_rule_rows(const struct rule_context *ctx, const char *table)

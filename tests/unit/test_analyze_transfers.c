@@ -361,8 +361,7 @@ static void many_ranks_have_a_short_text(void **state)
 	}
 	struct test_world *w = world_in_ms(text.bytes);
 	struct analyzed *a = analyze_world(w, NULL);
-	struct table_view links =
-		tsi_lookup_table(a->analysis, TSCOPE_WHOLE_TRACE, "transfers.links");
+	struct table_view links = tsi_lookup_table(a->analysis, "transfers.links");
 	const char *ranks = tsi_table_cell(&links, 0, tsi_table_column(&links, "ranks")).text;
 
 	assert_int_equal(links.row_count, 1);

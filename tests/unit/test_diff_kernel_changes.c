@@ -160,8 +160,8 @@ static void against_itself_nothing_changed(void **state)
 
 	for (size_t i = 0; i < TSI_COUNT_OF(sides); i++) {
 		struct compared *c = compare_kernels(sides[i], sides[i]);
-		struct table_view list = tsi_lookup_table(c->result.analysis, TSCOPE_WHOLE_TRACE,
-							  "kernel_changes.list");
+		struct table_view list =
+			tsi_lookup_table(c->result.analysis, "kernel_changes.list");
 		assert_true(list.row_count > 0);
 		for (size_t row = 0; row < list.row_count; row++) {
 			assert_string_equal(tsi_table_cell(&list, row, 0).text, "same");
@@ -331,8 +331,7 @@ static void launchers(void **state)
 static double p_value_of(const struct side *a, const struct side *b)
 {
 	struct compared *c = compare_kernels(a, b);
-	struct table_view list =
-		tsi_lookup_table(c->result.analysis, TSCOPE_WHOLE_TRACE, "kernel_changes.list");
+	struct table_view list = tsi_lookup_table(c->result.analysis, "kernel_changes.list");
 	double p_value = tsi_table_cell(&list, 0, tsi_table_column(&list, "p_value")).real;
 
 	compared_free(c);
