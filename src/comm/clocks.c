@@ -16,15 +16,9 @@
 #include "base/pair_set.h"
 #include "base/sum.h"
 
-/* A member of a match and the match's lowest one: indices in world.members. */
-struct sighting {
-	uint32_t base, member;
-};
-
 /* Two ranks that are together in matches. */
 struct tie {
 	uint32_t base, rank;
-	size_t first_sighting, sighting_count;
 	struct clock_tie clock;
 };
 
@@ -36,12 +30,10 @@ struct reach {
 struct clock_search {
 	struct world *world;
 	struct arena arena;
-	struct pair_set pairs; /* of base and rank */
-	struct tie *ties;      /* by pair */
-	struct sighting *sightings;
-	struct clock_sample *samples; /* room for those of a tie */
-	struct reach *reaches;        /* by rank */
-	struct clock_tie *clocks;     /* by rank: against the lowest; infinite error: not known */
+	struct pair_set pairs;    /* of base and rank */
+	struct tie *ties;         /* by pair */
+	struct reach *reaches;    /* by rank */
+	struct clock_tie *clocks; /* by rank: against the lowest; infinite error: not known */
 };
 
 static const struct rank_op *op_of(const struct world *world, const struct match_member *member)
@@ -67,97 +59,72 @@ static void extend_reach(struct clock_search *search, const struct match_member 
 		reach->last_ns = tsi_op_end(op);
 }
 
-/* Numbers the pairs, and says of each member of a match which it makes: NO_ROW, of a base. */
-static void number_pairs(struct clock_search *search, uint32_t *pair_of_member)
+/*
+ * Lists each member of a match with the match's lowest one: by pair of ranks, the indices of both
+ * in world.members. Returns how many there are.
+ */
+static size_t list_sightings(struct clock_search *search, struct sort_pair *sightings)
 {
 	const struct world *world = search->world;
-
-	for (size_t i = 0; i < world->match_count; i++) {
-		const struct match *match = &world->matches[i];
-		const struct match_member *members = &world->members[match->first_member];
-
-		for (uint32_t k = 0; is_sighting(match) && k < match->member_count; k++) {
-			extend_reach(search, &members[k]);
-			if (k > 0)
-				pair_of_member[match->first_member + k] = tsi_pair_set_add(
-					&search->pairs, members[0].rank, members[k].rank);
-		}
-	}
-}
-
-/* Makes the ties, with room for what is known of them. */
-static void make_ties(struct clock_search *search, const uint32_t *pair_of_member)
-{
-	size_t most = 0, sum = 0;
-
-	search->ties = tsi_arena_new(&search->arena, search->pairs.count, sizeof(*search->ties));
-	if (!search->ties)
-		return;
-	for (size_t i = 0; i < search->world->member_count; i++)
-		if (pair_of_member[i] != NO_ROW)
-			search->ties[pair_of_member[i]].sighting_count++;
-	for (size_t i = 0; i < search->pairs.count; i++) {
-		struct tie *tie = &search->ties[i];
-
-		tie->base = search->pairs.pairs[i].first;
-		tie->rank = search->pairs.pairs[i].second;
-		tie->first_sighting = sum;
-		sum += tie->sighting_count;
-		most = tie->sighting_count > most ? tie->sighting_count : most;
-		tie->sighting_count = 0; /* counts up again as they come in */
-	}
-	search->sightings = tsi_arena_new(&search->arena, sum, sizeof(*search->sightings));
-	search->samples = tsi_arena_new(&search->arena, most, sizeof(*search->samples));
-}
-
-static void sort_sightings(struct clock_search *search, const uint32_t *pair_of_member)
-{
-	const struct world *world = search->world;
+	size_t count = 0;
 
 	for (size_t i = 0; i < world->match_count; i++) {
 		uint32_t first = world->matches[i].first_member;
+		const struct match_member *members = &world->members[first];
 
-		for (uint32_t k = 0; k < world->matches[i].member_count; k++) {
-			uint32_t pair = pair_of_member[first + k];
-			if (pair == NO_ROW)
-				continue;
-			struct tie *tie = &search->ties[pair];
-			search->sightings[tie->first_sighting + tie->sighting_count++] =
-				(struct sighting){ first, first + k };
+		for (uint32_t k = 0;
+		     is_sighting(&world->matches[i]) && k < world->matches[i].member_count; k++) {
+			extend_reach(search, &members[k]);
+			if (k > 0)
+				sightings[count++] =
+					(struct sort_pair){ tsi_pair_set_add(&search->pairs,
+									     members[0].rank,
+									     members[k].rank),
+							    (uint64_t)first << 32 | (first + k) };
 		}
 	}
+	tsi_latch_sort(&search->arena, sightings, count);
+	return count;
 }
 
-static void fit_tie(struct clock_search *search, struct tie *tie)
+/* Of a pair of ranks; samples is room for one of each sighting. */
+static void fit_tie(struct clock_search *search, const struct sort_pair *sightings, size_t count,
+		    struct clock_sample *samples)
 {
 	const struct world *world = search->world;
+	const struct pair *pair = &search->pairs.pairs[sightings[0].key];
+	struct tie *tie = &search->ties[sightings[0].key];
 
-	for (size_t i = 0; i < tie->sighting_count; i++) {
-		const struct sighting *sighting = &search->sightings[tie->first_sighting + i];
-		const struct rank_op *base = op_of(world, &world->members[sighting->base]);
-		const struct rank_op *op = op_of(world, &world->members[sighting->member]);
+	*tie = (struct tie){ .base = pair->first, .rank = pair->second };
+	for (size_t i = 0; i < count; i++) {
+		const struct rank_op *base =
+			op_of(world, &world->members[sightings[i].value >> 32]);
+		const struct rank_op *op =
+			op_of(world, &world->members[(uint32_t)sightings[i].value]);
 
-		search->samples[i] = (struct clock_sample){ base->start_ns, tsi_op_end(base),
-							    op->start_ns, tsi_op_end(op) };
+		samples[i] = (struct clock_sample){ base->start_ns, tsi_op_end(base), op->start_ns,
+						    tsi_op_end(op) };
 	}
-	tsi_clock_tie_fit(&tie->clock, search->samples, tie->sighting_count, &search->arena);
+	tsi_clock_tie_fit(&tie->clock, samples, count, &search->arena);
 }
 
 static void find_ties(struct clock_search *search)
 {
+	const struct world *world = search->world;
 	struct arena scratch = { 0 };
-	uint32_t *pair_of_member = tsi_latch_rows(&scratch, search->world->member_count);
+	struct sort_pair *sightings =
+		tsi_arena_new(&scratch, world->member_count, sizeof(*sightings));
+	struct clock_sample *samples =
+		tsi_arena_new(&scratch, world->match_count, sizeof(*samples));
+	size_t count = samples ? list_sightings(search, sightings) : 0;
 
-	if (pair_of_member) {
-		number_pairs(search, pair_of_member);
-		if (!search->arena.has_failed)
-			make_ties(search, pair_of_member);
-		if (!search->arena.has_failed)
-			sort_sightings(search, pair_of_member);
+	search->ties = tsi_arena_new(&search->arena, search->pairs.count, sizeof(*search->ties));
+	for (size_t at = 0, end; search->ties && at < count; at = end) {
+		for (end = at + 1; end < count && sightings[end].key == sightings[at].key;)
+			end++;
+		fit_tie(search, &sightings[at], end - at, samples);
 	}
 	tsi_latch_deinit(&search->arena, &scratch);
-	for (size_t i = 0; !search->arena.has_failed && i < search->pairs.count; i++)
-		fit_tie(search, &search->ties[i]);
 }
 
 /* ---- from the lowest rank to all others ---- */

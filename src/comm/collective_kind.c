@@ -39,39 +39,30 @@ struct meaning {
 	const char *text;
 };
 
+static const struct meaning algorithms[] = {
+	{ WORD("_NVLS_TREE"), "nvls_tree" },
+	{ WORD("_NVLS"), "nvls" },
+	{ WORD("_COLLNET_DIRECT"), "collnet_direct" },
+	{ WORD("_COLLNET_CHAIN"), "collnet_chain" },
+	{ WORD("_RING"), "ring" },
+	{ WORD("_TREE"), "tree" },
+	{ WORD("_PAT"), "pat" },
+};
+
+static const struct meaning protocols[] = {
+	{ WORD("_LL128"), "ll128" },
+	{ WORD("_LL"), "ll" },
+	{ WORD("_SIMPLE"), "simple" },
+	{ WORD("_Simple"), "simple" },
+};
+
+/* What the first of these words that the name has says; "" without any. */
 static const char *find_meaning(const struct meaning *meanings, size_t count, struct str name)
 {
 	for (size_t i = 0; i < count; i++)
 		if (tsi_str_find(name, meanings[i].word) >= 0)
 			return meanings[i].text;
 	return "";
-}
-
-static const char *find_algorithm(struct str kernel_name)
-{
-	static const struct meaning meanings[] = {
-		{ WORD("_NVLS_TREE"), "nvls_tree" },
-		{ WORD("_NVLS"), "nvls" },
-		{ WORD("_COLLNET_DIRECT"), "collnet_direct" },
-		{ WORD("_COLLNET_CHAIN"), "collnet_chain" },
-		{ WORD("_RING"), "ring" },
-		{ WORD("_TREE"), "tree" },
-		{ WORD("_PAT"), "pat" },
-	};
-
-	return find_meaning(meanings, TSI_COUNT_OF(meanings), kernel_name);
-}
-
-static const char *find_protocol(struct str kernel_name)
-{
-	static const struct meaning meanings[] = {
-		{ WORD("_LL128"), "ll128" },
-		{ WORD("_LL"), "ll" },
-		{ WORD("_SIMPLE"), "simple" },
-		{ WORD("_Simple"), "simple" },
-	};
-
-	return find_meaning(meanings, TSI_COUNT_OF(meanings), kernel_name);
 }
 
 const struct comm_name *tsi_comm_name(struct comm_name *names, const struct tscope_trace *trace,
@@ -81,8 +72,8 @@ const struct comm_name *tsi_comm_name(struct comm_name *names, const struct tsco
 
 	if (!name->algorithm) {
 		struct str text = tsi_intern_text(&trace->names, id);
-		name->algorithm = find_algorithm(text);
-		name->protocol = find_protocol(text);
+		name->algorithm = find_meaning(algorithms, TSI_COUNT_OF(algorithms), text);
+		name->protocol = find_meaning(protocols, TSI_COUNT_OF(protocols), text);
 	}
 	return name;
 }

@@ -6,8 +6,6 @@
  */
 #include "comm/log_filler.h"
 
-#include <stdlib.h>
-
 #include "base/ckd.h"
 #include "comm/latch.h"
 
@@ -86,21 +84,14 @@ static void add_series(struct rank_log *log, const struct collective *record, in
 		add_member(log, start + i * stride);
 }
 
-static int compare_ranks(const void *left, const void *right)
-{
-	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-
-	return (a > b) - (a < b);
-}
-
 /* In ascending order, each once. */
 static void sort_members(struct rank_log *log, uint32_t first)
 {
 	size_t kept = first;
 
 	if (log->member_count > first)
-		qsort(log->members + first, log->member_count - first, sizeof(*log->members),
-		      compare_ranks);
+		tsi_latch_sort_numbers(&log->arena, log->members + first,
+				       log->member_count - first);
 	for (size_t i = first; i < log->member_count; i++)
 		if (kept == first || log->members[kept - 1] != log->members[i])
 			log->members[kept++] = log->members[i];

@@ -258,14 +258,12 @@ static void put_least_waiting(const struct world *world, struct fact_sheet *out)
 
 static void fill_distributed(const struct analysis_scope *scope, struct fact_sheet *out)
 {
-	const char *doubt = tsi_ranks_doubt(scope->ranks, scope->rank_count);
 	struct arena *scratch = tsi_sheet_scratch(out);
 	struct survey survey = { .scope = scope };
 
 	if (scope->rank_count < 2)
 		return;
-	if (doubt)
-		tsi_fact_unreliable(out, doubt);
+	tsi_put_ranks_doubt(scope, out);
 	if (scope->world)
 		put_least_waiting(scope->world, out);
 	find_survey(&survey, scratch);

@@ -123,10 +123,7 @@ static double useful_ns(const struct analysis_scope *scope, struct fact_sheet *o
 static void put_facts(const struct loss *loss, const struct analysis_scope *scope,
 		      struct fact_sheet *out)
 {
-	const char *doubt = tsi_ranks_doubt(scope->ranks, scope->rank_count);
-
-	if (doubt)
-		tsi_fact_unreliable(out, doubt);
+	tsi_put_ranks_doubt(scope, out);
 	tsi_fact_real(out, PARALLEL_EFFICIENCY_RATIO, loss->mean_compute_ns / loss->wall_ns);
 	tsi_fact_real(out, LOAD_BALANCE_RATIO, loss->mean_compute_ns / loss->most_compute_ns);
 	tsi_fact_real(out, SERIALISATION_RATIO, loss->most_compute_ns / loss->ideal_network_ns);

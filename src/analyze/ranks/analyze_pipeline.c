@@ -329,9 +329,7 @@ static void fill_pipeline(const struct analysis_scope *scope, struct fact_sheet 
 
 	if (scope->rank_count < 2 || !find_pipeline(&pipeline, scope, scratch))
 		return;
-	const char *doubt = tsi_ranks_doubt(scope->ranks, scope->rank_count);
-	if (doubt)
-		tsi_fact_unreliable(out, doubt);
+	tsi_put_ranks_doubt(scope, out);
 	tsi_rank_steps_fill(&steps, scope->ranks, scope->rank_count, scratch);
 	put_stages(scope, &steps, &pipeline, out);
 }

@@ -4,8 +4,66 @@
  * and their kernels beside those of the other ranks. Nobody is named whose lateness may be chance
  * (late_ranks.h).
  */
+#include "analyze/facts.h"
+#include "analyze/ranks/group_words.h"
+#include "analyze/ranks/late_ranks.h"
 #include "analyze/ranks/straggler_cause.h"
-#include "analyze/ranks/straggler_parts.h"
+#include "analyze/shared/robust.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+enum stragglers_fact {
+	SLOW_RANK_COUNT,
+	CAUSE,
+	WORST_RANK,
+	EXCESS_NS_PER_STEP,
+	EXCESS_RATIO,
+	SKEW_NS,
+};
+
+enum stragglers_table { TABLE_CAUSES, TABLE_LINES, TABLE_GROUPS, TABLE_RANKS, TABLE_HEAT };
+
+enum causes_column {
+	CAUSES_RANK,
+	CAUSES_CAUSE,
+	CAUSES_LINE,
+	CAUSES_EXCESS_NS_PER_STEP,
+	CAUSES_LINE_EXCESS_NS_PER_STEP,
+	CAUSES_EXCESS_RATIO,
+	CAUSES_P_VALUE,
+	CAUSES_DETAIL,
+};
+
+enum lines_column {
+	LINES_LINE,
+	LINES_RANK_NS,
+	LINES_OTHERS_NS,
+	LINES_EXCESS_NS,
+};
+
+enum groups_column {
+	GROUPS_KIND,
+	GROUPS_NAME,
+	GROUPS_RANKS,
+	GROUPS_LATE_COUNT,
+	GROUPS_RANK_COUNT,
+};
+
+enum ranks_column {
+	RANKS_RANK,
+	RANKS_LOCAL_NS,
+	RANKS_EXCESS_RATIO,
+	RANKS_P_VALUE,
+};
+
+enum heat_column {
+	HEAT_FIRST_RANK,
+	HEAT_LAST_RANK,
+	HEAT_FIRST_STEP,
+	HEAT_LAST_STEP,
+	HEAT_LATENESS_RATIO,
+};
 
 static const struct tscope_fact_def facts[] = {
 	[SLOW_RANK_COUNT] = { "slow_rank_count", TSCOPE_UNIT_COUNT,
@@ -85,6 +143,292 @@ static const struct tscope_table_def tables[] = {
 			 "lateness in blocks of ranks and steps, at most 32 × 64, rank by rank",
 			 TSCOPE_TABLE_COLUMNS },
 };
+
+/* ---- what late ranks have in common ---- */
+
+/*
+ * Nodes or device models nearly all of whose ranks are late, while nearly all late ranks are on
+ * such ones.
+ */
+enum { MIN_LATE_RANKS = 2 }; /* fewer have nothing in common */
+static const double nearly_all = 0.8;
+
+/* The ranks by what they are on. A group goes by the index of its lowest rank. */
+struct grouping {
+	const struct analysis_scope *scope;
+	const struct late_ranks *late;
+	uint32_t *groups;                    /* by rank; NO_ROW: not known */
+	uint32_t *rank_counts, *late_counts; /* by group */
+	uint32_t *members;                   /* room for the ranks of a group */
+};
+
+static bool is_same_node(const struct world *world, size_t a, size_t b)
+{
+	return world->nodes[a] != NO_ROW && world->nodes[a] == world->nodes[b];
+}
+
+static const char *name_node(const struct world *world, size_t rank, struct fact_sheet *out)
+{
+	const struct rank_log *log = &world->logs[rank];
+
+	if (log->host_name != 0)
+		return tsi_sheet_copy(out, tsi_intern_text(&log->names, log->host_name));
+	return tsi_sheet_print(out, "%" PRIu32, world->nodes[rank]);
+}
+
+static struct str device_of(const struct world *world, size_t rank)
+{
+	return tsi_intern_text(&world->logs[rank].names, world->logs[rank].device_name);
+}
+
+static bool is_same_device(const struct world *world, size_t a, size_t b)
+{
+	return world->logs[a].device_name != 0 &&
+	       tsi_str_equal(device_of(world, a), device_of(world, b));
+}
+
+static const char *name_device(const struct world *world, size_t rank, struct fact_sheet *out)
+{
+	return tsi_sheet_copy(out, device_of(world, rank));
+}
+
+static const struct kind {
+	const char *name;
+	bool (*is_same)(const struct world *world, size_t a, size_t b); /* false: not known */
+	const char *(*name_of)(const struct world *world, size_t rank, struct fact_sheet *out);
+} kinds[] = {
+	{ "node", is_same_node, name_node },
+	{ "device", is_same_device, name_device },
+};
+
+/* O(ranks²) at worst. */
+static void find_groups(struct grouping *grouping, const struct kind *kind)
+{
+	const struct late_ranks *late = grouping->late;
+
+	for (uint32_t i = 0; i < late->rank_count; i++) {
+		uint32_t first = 0;
+
+		grouping->rank_counts[i] = grouping->late_counts[i] = 0;
+		while (first < i && !kind->is_same(grouping->scope->world, first, i))
+			first++;
+		bool is_known = kind->is_same(grouping->scope->world, first, i);
+		grouping->groups[i] = is_known ? first : NO_ROW;
+		if (!is_known)
+			continue;
+		grouping->rank_counts[first]++;
+		grouping->late_counts[first] += late->ranks[i].is_late;
+	}
+}
+
+static bool is_late_group(const struct grouping *grouping, uint32_t group)
+{
+	return group != NO_ROW && grouping->late_counts[group] >= MIN_LATE_RANKS &&
+	       grouping->late_counts[group] >= nearly_all * grouping->rank_counts[group];
+}
+
+/* Are late ranks in late groups? At most half of the ranks are late: there are other groups. */
+static bool is_common(const struct grouping *grouping)
+{
+	const struct late_ranks *late = grouping->late;
+	size_t late_count = 0, in_late_groups = 0;
+
+	for (size_t i = 0; i < late->rank_count; i++) {
+		bool is_in = is_late_group(grouping, grouping->groups[i]);
+
+		late_count += late->ranks[i].is_late;
+		in_late_groups += late->ranks[i].is_late && is_in;
+	}
+	return in_late_groups > 0 && (double)in_late_groups >= nearly_all * (double)late_count;
+}
+
+static void put_group(const struct grouping *grouping, uint32_t group, const struct kind *kind,
+		      struct fact_sheet *out)
+{
+	const struct world *world = grouping->scope->world;
+	struct process_group ranks = { .ranks = grouping->members };
+	struct tscope_value *cells = tsi_table_row(out, TABLE_GROUPS);
+
+	for (uint32_t i = 0; i < grouping->late->rank_count; i++)
+		if (grouping->groups[i] == group)
+			grouping->members[ranks.rank_count++] = i;
+	cells[GROUPS_KIND] = tsi_text(kind->name);
+	cells[GROUPS_NAME] = tsi_text(kind->name_of(world, group, out));
+	cells[GROUPS_RANKS] = tsi_text(tsi_make_group_ranks(out, world, &ranks));
+	cells[GROUPS_LATE_COUNT] = tsi_int(grouping->late_counts[group]);
+	cells[GROUPS_RANK_COUNT] = tsi_int(grouping->rank_counts[group]);
+}
+
+static void put_kind(struct grouping *grouping, const struct kind *kind, struct fact_sheet *out)
+{
+	find_groups(grouping, kind);
+	if (!is_common(grouping))
+		return;
+	for (uint32_t i = 0; i < grouping->late->rank_count; i++)
+		if (grouping->groups[i] == i && is_late_group(grouping, i))
+			put_group(grouping, i, kind, out);
+}
+
+static void put_groups(const struct late_ranks *late, const struct analysis_scope *scope,
+		       struct fact_sheet *out)
+{
+	struct grouping grouping = { .scope = scope, .late = late };
+	struct arena *scratch = tsi_sheet_scratch(out);
+	size_t count = late->rank_count;
+
+	grouping.groups = tsi_arena_new(scratch, count, sizeof(*grouping.groups));
+	grouping.rank_counts = tsi_arena_new(scratch, count, sizeof(*grouping.rank_counts));
+	grouping.late_counts = tsi_arena_new(scratch, count, sizeof(*grouping.late_counts));
+	grouping.members = tsi_arena_new(scratch, count, sizeof(*grouping.members));
+	for (size_t i = 0; grouping.members && i < TSI_COUNT_OF(kinds); i++)
+		put_kind(&grouping, &kinds[i], out);
+}
+
+/* ---- how late which ranks were in which steps ---- */
+
+/*
+ * The slowest rank of a usual step, and a map for the eye, in blocks of neighbouring ranks and
+ * steps where there are many. A rank's local time is held against the median of its role, so that
+ * stages of a pipeline that have more to do are not late.
+ */
+enum { MAX_RANK_BLOCKS = 32, MAX_STEP_BLOCKS = 64 };
+
+struct heat {
+	const struct late_ranks *late;
+	const struct step_series *ranks;
+	double *usual_ns; /* [step * role_count + role]: median of local time */
+	double *numbers;  /* room for one of each rank or step */
+};
+
+/* Ranks or steps [first, end). */
+struct stretch {
+	size_t first, end;
+};
+
+/* Stretch i of `of` things in at most `most` of nearly equal length. */
+static struct stretch stretch_of(size_t i, size_t of, size_t most)
+{
+	size_t count = of < most ? of : most;
+
+	return (struct stretch){ i * of / count, (i + 1) * of / count };
+}
+
+static double local_of(const struct heat *heat, size_t step, size_t rank)
+{
+	const struct local_time *local = &heat->late->local;
+
+	return (double)local->local_ns[step * local->rank_count + rank];
+}
+
+static double median_of_role(const struct heat *heat, size_t step, uint32_t role)
+{
+	const struct rank_roles *roles = &heat->late->roles;
+	size_t count = 0;
+
+	for (size_t rank = 0; rank < roles->rank_count; rank++)
+		if (roles->roles[rank] == role)
+			heat->numbers[count++] = local_of(heat, step, rank);
+	return tsi_median(heat->numbers, count);
+}
+
+static void find_usual(struct heat *heat)
+{
+	size_t role_count = heat->late->roles.role_count;
+
+	for (size_t step = 0; step < heat->late->local.step_count; step++)
+		for (uint32_t role = 0; role < role_count; role++)
+			heat->usual_ns[step * role_count + role] = median_of_role(heat, step, role);
+}
+
+static double usual_of(const struct heat *heat, size_t step, size_t rank)
+{
+	const struct rank_roles *roles = &heat->late->roles;
+
+	return heat->usual_ns[step * roles->role_count + roles->roles[rank]];
+}
+
+/* How much later than is usual the last rank of a step is, median of the steps. */
+static void put_skew(struct heat *heat, struct fact_sheet *out)
+{
+	size_t step_count = heat->late->local.step_count;
+
+	for (size_t step = 0; step < step_count; step++) {
+		double most_ns = 0;
+
+		for (size_t rank = 0; rank < heat->late->rank_count; rank++)
+			most_ns = fmax(most_ns,
+				       local_of(heat, step, rank) - usual_of(heat, step, rank));
+		heat->numbers[step] = most_ns;
+	}
+	tsi_fact_int(out, SKEW_NS, tsi_round_ns(tsi_median(heat->numbers, step_count)));
+}
+
+/* Of a rank in some steps, by what is usual in its role. */
+static struct tscope_value lateness_of(const struct heat *heat, size_t rank, struct stretch steps)
+{
+	double local_ns = 0, usual_ns = 0;
+
+	for (size_t step = steps.first; step < steps.end; step++) {
+		local_ns += local_of(heat, step, rank);
+		usual_ns += usual_of(heat, step, rank);
+	}
+	return tsi_real(local_ns / usual_ns - 1);
+}
+
+static struct tscope_value most_lateness(const struct heat *heat, struct stretch ranks,
+					 struct stretch steps)
+{
+	struct tscope_value most = { 0 };
+
+	for (size_t rank = ranks.first; rank < ranks.end; rank++) {
+		struct tscope_value own = lateness_of(heat, rank, steps);
+		if (most.kind == TSCOPE_VALUE_ABSENT ||
+		    (own.kind == TSCOPE_VALUE_REAL && own.real > most.real))
+			most = own;
+	}
+	return most;
+}
+
+static void put_block(const struct heat *heat, struct stretch ranks, struct stretch steps,
+		      struct fact_sheet *out)
+{
+	const int64_t *numbers = heat->late->local.numbers;
+
+	struct tscope_value *cells = tsi_table_row(out, TABLE_HEAT);
+	cells[HEAT_FIRST_RANK] = tsi_rank_number(heat->ranks, ranks.first);
+	cells[HEAT_LAST_RANK] = tsi_rank_number(heat->ranks, ranks.end - 1);
+	cells[HEAT_FIRST_STEP] = tsi_int(numbers[steps.first]);
+	cells[HEAT_LAST_STEP] = tsi_int(numbers[steps.end - 1]);
+	cells[HEAT_LATENESS_RATIO] = most_lateness(heat, ranks, steps);
+}
+
+static void put_blocks(const struct heat *heat, struct fact_sheet *out)
+{
+	size_t rank_count = heat->late->rank_count, step_count = heat->late->local.step_count;
+
+	for (size_t i = 0; i < rank_count && i < MAX_RANK_BLOCKS; i++)
+		for (size_t k = 0; k < step_count && k < MAX_STEP_BLOCKS; k++)
+			put_block(heat, stretch_of(i, rank_count, MAX_RANK_BLOCKS),
+				  stretch_of(k, step_count, MAX_STEP_BLOCKS), out);
+}
+
+static void put_heat(const struct late_ranks *late, const struct analysis_scope *scope,
+		     struct fact_sheet *out)
+{
+	size_t rank_count = late->rank_count, step_count = late->local.step_count;
+	size_t most = rank_count > step_count ? rank_count : step_count;
+	struct heat heat = { .late = late, .ranks = scope->ranks };
+	struct arena *scratch = tsi_sheet_scratch(out);
+
+	heat.usual_ns =
+		tsi_arena_new(scratch, step_count, late->roles.role_count * sizeof(*heat.usual_ns));
+	heat.numbers = tsi_arena_new(scratch, most, sizeof(*heat.numbers));
+	if (!heat.numbers)
+		return;
+	find_usual(&heat);
+	put_skew(&heat, out);
+	put_blocks(&heat, out);
+}
 
 /* ---- late ranks ---- */
 
@@ -180,7 +524,6 @@ static void list_ranks(const struct stragglers *all, struct fact_sheet *out)
 
 static void fill_stragglers(const struct analysis_scope *scope, struct fact_sheet *out)
 {
-	const char *doubt = tsi_ranks_doubt(scope->ranks, scope->rank_count);
 	struct arena *scratch = tsi_sheet_scratch(out);
 	double *numbers = tsi_arena_new(scratch, scope->rank_count, sizeof(*numbers));
 	struct stragglers all = { .scope = scope };
@@ -188,17 +531,16 @@ static void fill_stragglers(const struct analysis_scope *scope, struct fact_shee
 
 	if (!scope->world)
 		return;
-	if (doubt)
-		tsi_fact_unreliable(out, doubt);
+	tsi_put_ranks_doubt(scope, out);
 	tsi_rank_steps_fill(&steps, scope->ranks, scope->rank_count, scratch);
 	if (!numbers || !tsi_late_ranks_find(&all.late, scope, &steps, scratch) ||
 	    all.late.local.step_count == 0)
 		return;
 	list_causes(&all, numbers, out);
 	put_worst(&all, out);
-	tsi_stragglers_put_groups(&all.late, scope, out);
+	put_groups(&all.late, scope, out);
 	list_ranks(&all, out);
-	tsi_stragglers_put_heat(&all.late, scope, out);
+	put_heat(&all.late, scope, out);
 }
 
 const struct analyzer tsi_analyzer_stragglers = {

@@ -7,7 +7,7 @@
 #include "analyze/facts.h"
 #include "analyze/ranks/link_list.h"
 #include "analyze/ranks/rank_steps.h"
-#include "analyze/ranks/transfer_rows.h"
+#include "analyze/ranks/transfer_list.h"
 #include "analyze/shared/quantile.h"
 
 #include <math.h>
@@ -469,10 +469,8 @@ static void put_doubts(const struct survey *survey, struct fact_sheet *out)
 static void put_all(struct survey *survey)
 {
 	const struct analysis_scope *scope = survey->scope;
-	const char *doubt = tsi_ranks_doubt(scope->ranks, scope->rank_count);
 
-	if (doubt)
-		tsi_fact_unreliable(survey->out, doubt);
+	tsi_put_ranks_doubt(scope, survey->out);
 	put_sums(survey, survey->out);
 	put_exposed(scope->world, survey->out);
 	put_doubts(survey, survey->out);

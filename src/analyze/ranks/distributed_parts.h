@@ -83,10 +83,10 @@ struct survey {
 	double *numbers; /* room for a median over steps or ranks */
 };
 
-/* distributed_ranks.c: the rows of ranks, and who stands out. Step views are there. */
+/* The rows of ranks, and who stands out. Step views are there. */
 void tsi_distributed_put_ranks(struct survey *survey, struct fact_sheet *out);
 
-/* distributed_missing.c: ranks and steps that are not there. */
+/* Ranks and steps that are not there. */
 void tsi_distributed_put_missing(const struct survey *survey, struct fact_sheet *out);
 
 #endif

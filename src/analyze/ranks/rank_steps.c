@@ -127,3 +127,11 @@ const char *tsi_ranks_doubt(const struct step_series *ranks, size_t rank_count)
 		       "from compute";
 	return NULL;
 }
+
+void tsi_put_ranks_doubt(const struct analysis_scope *scope, struct fact_sheet *out)
+{
+	const char *doubt = tsi_ranks_doubt(scope->ranks, scope->rank_count);
+
+	if (doubt)
+		tsi_fact_unreliable(out, doubt);
+}

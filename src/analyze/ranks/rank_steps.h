@@ -38,4 +38,7 @@ int64_t tsi_round_ns(double ns);
 /* Why the times of these ranks must not be believed or compared, or NULL. */
 const char *tsi_ranks_doubt(const struct step_series *ranks, size_t rank_count);
 
+/* Puts it into a sheet. */
+void tsi_put_ranks_doubt(const struct analysis_scope *scope, struct fact_sheet *out);
+
 #endif

@@ -59,11 +59,9 @@ const char *tsi_replay_doubt(const struct replay_graph *graph, const struct repl
 void tsi_put_replay_doubts(const struct analysis_scope *scope, const struct replay *unchanged,
 			   struct fact_sheet *out)
 {
-	const char *of_times = tsi_ranks_doubt(scope->ranks, scope->rank_count);
 	const char *of_replay = tsi_replay_doubt(scope->replay_graph, unchanged);
 
-	if (of_times)
-		tsi_fact_unreliable(out, of_times);
+	tsi_put_ranks_doubt(scope, out);
 	if (of_replay)
 		tsi_fact_unreliable(out, of_replay);
 }
