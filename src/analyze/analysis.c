@@ -40,9 +40,7 @@ struct tscope_analysis {
 	uint32_t device_count;
 	size_t scope_count;
 	struct fact_sheet *sheets; /* [analyzer * scope_count + slot]; slot 0: the whole */
-	struct intern texts;       /* that analyzers made; of a closed trace */
-	struct intern *lane_texts; /* those of the threads beside the caller's */
-	unsigned lane_count;       /* of all threads */
+	struct intern texts;       /* of a closed trace */
 };
 
 /*
@@ -189,11 +187,9 @@ struct analysis_job {
 static enum tscope_status run_analyzer_job(void *argument, unsigned lane, struct tscope_error *err)
 {
 	const struct analysis_job *job = argument;
-	struct analysis_scope scope = *job->scope;
 
-	if (lane > 0)
-		scope.texts = &job->analysis->lane_texts[lane - 1];
-	return run_analyzer(job->analysis, job->analyzer, &scope, err);
+	(void)lane;
+	return run_analyzer(job->analysis, job->analyzer, job->scope, err);
 }
 
 static enum tscope_status count_flops_job(void *argument, unsigned lane, struct tscope_error *err)
@@ -204,20 +200,6 @@ static enum tscope_status count_flops_job(void *argument, unsigned lane, struct 
 	(void)lane;
 	return tsi_trace_flops_new(&analysis->flops, analysis->trace, analysis->timeline,
 				   job->scope->kernel_kinds, err);
-}
-
-/* Each thread makes texts of its own. */
-static enum tscope_status make_lanes(struct tscope_analysis *analysis, struct tscope_error *err)
-{
-	unsigned lane_count = tsi_trace_threads(analysis->trace);
-	enum tscope_status status = tsi_array_new(&analysis->lane_texts, lane_count - 1,
-						  sizeof(*analysis->lane_texts), err);
-
-	if (status == TSCOPE_OK)
-		analysis->lane_count = lane_count;
-	for (unsigned i = 1; status == TSCOPE_OK && i < lane_count; i++)
-		status = tsi_intern_init(&analysis->lane_texts[i - 1], UINT32_MAX - 1, err);
-	return status;
 }
 
 /* The analyzers that need no FLOPs while these are counted, or those that do; how many jobs. */
@@ -255,7 +237,7 @@ static enum tscope_status run_trace_jobs(struct tscope_analysis *analysis,
 
 	if (status == TSCOPE_OK)
 		status = tsi_run_jobs(jobs, list_jobs(jobs, arguments, &common, beside_flops),
-				      analysis->lane_count, err);
+				      tsi_trace_threads(analysis->trace), err);
 	tsi_arena_deinit(&scratch);
 	return status;
 }
@@ -264,11 +246,8 @@ static enum tscope_status run_trace_jobs(struct tscope_analysis *analysis,
 static enum tscope_status analyze_trace(struct tscope_analysis *analysis,
 					struct analysis_scope *scope, struct tscope_error *err)
 {
-	enum tscope_status status = make_lanes(analysis, err);
-
 	scope->kernel_kinds = tsi_kernel_kinds(analysis->trace, &analysis->of_trace);
-	if (status == TSCOPE_OK)
-		status = tsi_arena_status(&analysis->of_trace, err);
+	enum tscope_status status = tsi_arena_status(&analysis->of_trace, err);
 	if (status == TSCOPE_OK)
 		status = run_trace_jobs(analysis, scope, true, err);
 	if (status != TSCOPE_OK)
@@ -343,7 +322,6 @@ enum tscope_status tscope_analyze(struct tscope_analysis **ret, const struct tsc
 		status = tsi_steps_add_timeline(&analysis->steps, timeline, err);
 	analysis->steps.doubt = tsi_device_time_doubt(trace);
 	analysis->steps.world_size = tscope_trace_info(trace)->world_size;
-	scope.texts = &analysis->texts;
 	if (status == TSCOPE_OK)
 		status = make_sheets(analysis, err);
 	if (status == TSCOPE_OK)
@@ -375,7 +353,6 @@ enum tscope_status tsi_analyze_level(struct tscope_analysis **ret, enum analyzer
 		return status;
 	analysis->before = before;
 	whole.options = scope->options ? scope->options : &default_options;
-	whole.texts = &analysis->texts;
 	status = run_analyzers(analysis, level, &whole, err);
 	return hand_out(ret, analysis, status);
 }
@@ -486,9 +463,6 @@ void tscope_analysis_free(struct tscope_analysis *analysis)
 	free(analysis->devices);
 	tsi_trace_flops_free(analysis->flops);
 	tsi_arena_deinit(&analysis->of_trace);
-	for (unsigned i = 1; i < analysis->lane_count; i++)
-		tsi_intern_deinit(&analysis->lane_texts[i - 1]);
-	free(analysis->lane_texts);
 	tsi_steps_deinit(&analysis->steps);
 	tsi_intern_deinit(&analysis->texts);
 	free(analysis);

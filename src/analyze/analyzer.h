@@ -57,7 +57,6 @@ struct analysis_scope {
 	const struct tscope_memory *memory, *earlier;
 	const struct comparison *comparison; /* of two sides, at its level; else NULL */
 	const struct tscope_analysis_options *options;
-	struct intern *texts; /* those that analyzers make (tsi_make_text) live here */
 };
 
 /* What an analyzer looks at. A level without its own value inherits the previous level's. */
@@ -95,17 +94,11 @@ struct analyzer {
 	/* LEVEL_RUN only with several ranks: of one the rank's sheet says the same, row by row. */
 	bool of_several_ranks;
 	/*
-	 * Fills the sheet for a scope, as `run` below does, but cannot fail: the sheet remembers
-	 * where memory ran out. One of the two is NULL.
+	 * Fills the sheet for a scope. With def.per_device it is called once for each device and
+	 * once for all of them. What cannot be computed is left absent. It cannot fail: the sheet
+	 * remembers if memory ran out.
 	 */
 	void (*fill)(const struct analysis_scope *scope, struct fact_sheet *out);
-	/*
-	 * Fills the sheet for a scope. With def.per_device it is called once for
-	 * each device and once for all of them. What cannot be computed is left
-	 * absent; TSCOPE_OK unless memory ends.
-	 */
-	enum tscope_status (*run)(const struct analysis_scope *scope, struct fact_sheet *out,
-				  struct tscope_error *err);
 };
 
 #endif

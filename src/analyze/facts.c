@@ -49,8 +49,6 @@ enum tscope_status tsi_fill_sheet(const struct analyzer *analyzer,
 	enum tscope_status status = tsi_fact_sheet_init(sheet, &analyzer->def, err);
 	if (status != TSCOPE_OK)
 		return status;
-	if (analyzer->run)
-		return analyzer->run(scope, sheet, err);
 	analyzer->fill(scope, sheet);
 	status = tsi_fact_sheet_status(sheet, err);
 	tsi_arena_deinit(&sheet->scratch);
@@ -141,29 +139,19 @@ struct tscope_value tsi_mean(int64_t total, int64_t count)
 	return tsi_int(total / count + (rest >= count - rest));
 }
 
-enum tscope_status tsi_table_add(struct fact_sheet *sheet, size_t table,
-				 struct tscope_value **cells, struct tscope_error *err)
+struct tscope_value *tsi_table_row(struct fact_sheet *sheet, size_t table)
 {
 	assert(table < sheet->def->table_count);
 	struct fact_table *rows = &sheet->tables[table];
 	size_t columns = sheet->def->tables[table].column_count;
 
 	if (tsi_array_reserve(&rows->cells, &rows->row_capacity, rows->row_count + 1,
-			      columns * sizeof(*rows->cells), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	*cells = &rows->cells[rows->row_count++ * columns];
-	memset(*cells, 0, columns * sizeof(**cells));
-	return TSCOPE_OK;
-}
-
-struct tscope_value *tsi_table_row(struct fact_sheet *sheet, size_t table)
-{
-	struct tscope_value *cells;
-
-	if (tsi_table_add(sheet, table, &cells, NULL) == TSCOPE_OK)
-		return cells;
-	sheet->scratch.has_failed = true;
-	return sheet->spare_row;
+			      columns * sizeof(*rows->cells), NULL) != TSCOPE_OK) {
+		sheet->scratch.has_failed = true;
+		return sheet->spare_row;
+	}
+	struct tscope_value *cells = &rows->cells[rows->row_count++ * columns];
+	return memset(cells, 0, columns * sizeof(*cells));
 }
 
 /* Sort key of a row. */
@@ -197,66 +185,33 @@ static struct row_key key_of_row(const struct tscope_value *cells, size_t row, s
 	};
 }
 
-enum tscope_status tsi_table_sort(struct fact_sheet *sheet, size_t table, size_t by_column,
-				  size_t then_text_column, struct tscope_error *err)
-{
-	struct fact_table *rows = &sheet->tables[table];
-	size_t columns = sheet->def->tables[table].column_count, count = rows->row_count;
-	struct tscope_value *sorted = NULL;
-	struct row_key *keys = NULL;
-
-	assert(by_column < columns && then_text_column < columns);
-	if (tsi_array_new(&keys, count, sizeof(*keys), err) != TSCOPE_OK ||
-	    tsi_array_new(&sorted, count, columns * sizeof(*sorted), err) != TSCOPE_OK) {
-		free(keys);
-		return TSCOPE_E_NOMEM;
-	}
-	for (size_t i = 0; i < count; i++)
-		keys[i] = key_of_row(&rows->cells[i * columns], i, by_column, then_text_column);
-	if (count)
-		qsort(keys, count, sizeof(*keys), compare_keys);
-	for (size_t i = 0; i < count; i++)
-		memcpy(&sorted[i * columns], &rows->cells[keys[i].row * columns],
-		       columns * sizeof(*sorted));
-
-	free(keys);
-	free(rows->cells);
-	rows->cells = sorted;
-	rows->row_capacity = count;
-	return TSCOPE_OK;
-}
-
 void tsi_table_order(struct fact_sheet *sheet, size_t table, size_t by_column,
 		     size_t then_text_column)
 {
-	if (tsi_table_sort(sheet, table, by_column, then_text_column, NULL) != TSCOPE_OK)
-		sheet->scratch.has_failed = true;
+	struct fact_table *rows = &sheet->tables[table];
+	size_t columns = sheet->def->tables[table].column_count, count = rows->row_count;
+	struct tscope_value *sorted = calloc(count ? count : 1, columns * sizeof(*sorted));
+	struct row_key *keys = calloc(count ? count : 1, sizeof(*keys));
+
+	assert(by_column < columns && then_text_column < columns);
+	sheet->scratch.has_failed |= !sorted || !keys;
+	for (size_t i = 0; sorted && keys && i < count; i++)
+		keys[i] = key_of_row(&rows->cells[i * columns], i, by_column, then_text_column);
+	if (sorted && keys) {
+		qsort(keys, count, sizeof(*keys), compare_keys);
+		for (size_t i = 0; i < count; i++)
+			memcpy(&sorted[i * columns], &rows->cells[keys[i].row * columns],
+			       columns * sizeof(*sorted));
+		free(rows->cells);
+		rows->cells = sorted;
+		rows->row_capacity = count;
+		sorted = NULL;
+	}
+	free(sorted);
+	free(keys);
 }
 
 enum { MADE_TEXT_MAX = 1024 };
-
-enum tscope_status tsi_keep_text(const struct analysis_scope *scope, struct str text,
-				 const char **kept, struct tscope_error *err)
-{
-	uint32_t id;
-	enum tscope_status status = tsi_intern_add(scope->texts, text, &id, err);
-
-	if (status == TSCOPE_OK)
-		*kept = tsi_intern_text(scope->texts, id).data;
-	return status;
-}
-
-enum tscope_status tsi_make_text(const struct analysis_scope *scope, const char **text,
-				 struct tscope_error *err, const char *format, ...)
-{
-	char made[MADE_TEXT_MAX];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(made, sizeof(made), format, arguments);
-	va_end(arguments);
-	return tsi_keep_text(scope, tsi_str_of(made), text, err);
-}
 
 const char *tsi_sheet_copy(struct fact_sheet *sheet, struct str text)
 {

@@ -71,27 +71,6 @@ const char *tsi_sheet_copy(struct fact_sheet *sheet, struct str text);
  */
 struct arena *tsi_sheet_scratch(struct fact_sheet *sheet);
 
-/*
- * A new row of a table with all cells absent: an array of column_count values,
- * valid until the next row.
- */
-TSI_MUST_CHECK
-enum tscope_status tsi_table_add(struct fact_sheet *sheet, size_t table,
-				 struct tscope_value **cells, struct tscope_error *err);
-
-/*
- * Makes a text that lives as long as the analysis, for tsi_text() and tsi_fact_text():
- * what the format gives, cut at 1023 bytes.
- */
-TSI_MUST_CHECK TSI_PRINTF(4, 5) enum tscope_status
-	tsi_make_text(const struct analysis_scope *scope, const char **text,
-		      struct tscope_error *err, const char *format, ...);
-
-/* As above, for a plain text; one with a NUL in it ends there. */
-TSI_MUST_CHECK
-enum tscope_status tsi_keep_text(const struct analysis_scope *scope, struct str text,
-				 const char **kept, struct tscope_error *err);
-
 /* Values for cells. */
 static inline struct tscope_value tsi_int(int64_t integer)
 {
@@ -118,13 +97,5 @@ struct tscope_value tsi_real(double real); /* absent unless finite */
 struct tscope_value tsi_ratio(int64_t numerator, int64_t denominator);
 /* A mean that has the unit of its total, so an integer: halves up, absent where the count is 0. */
 struct tscope_value tsi_mean(int64_t total, int64_t count);
-
-/*
- * Orders a table's rows by an integer column, largest first; ties by a text
- * column. Deterministic. Call it once all rows are there.
- */
-TSI_MUST_CHECK
-enum tscope_status tsi_table_sort(struct fact_sheet *sheet, size_t table, size_t by_column,
-				  size_t then_text_column, struct tscope_error *err);
 
 #endif

@@ -557,15 +557,11 @@ static void absurd_figures_are_survived(void **state)
 static enum tscope_status explain_alone(const struct comparison *comparison)
 {
 	const struct analyzer *analyzer = tsi_analyzer(tscope_analyzer_find("explanation"));
-	struct intern texts = { 0 };
-	struct analysis_scope scope = { .comparison = comparison, .texts = &texts };
+	struct analysis_scope scope = { .comparison = comparison };
 	struct fact_sheet sheet = { 0 };
-	enum tscope_status status = tsi_intern_init(&texts, 1000, NULL);
+	enum tscope_status status = tsi_fill_sheet(analyzer, &scope, &sheet, NULL);
 
-	if (status == TSCOPE_OK)
-		status = tsi_fill_sheet(analyzer, &scope, &sheet, NULL);
 	tsi_fact_sheet_deinit(&sheet);
-	tsi_intern_deinit(&texts);
 	return status;
 }
 
