@@ -79,11 +79,12 @@ static void put_all_clear(const struct panel *panel)
 {
 	const struct tscope_diagnosis *diagnosis = panel->diagnosis;
 	size_t judging = judging_count(diagnosis);
+	size_t missed = tscope_diagnosis_not_evaluated_count(diagnosis);
 
 	if (!panel->memory)
 		tsi_doc_line(panel->doc, DOC_NOTE, DOC_GOOD, NULL,
-			     "no findings of %zu rules; %zu were not evaluated",
-			     tscope_rule_count(), tscope_diagnosis_not_evaluated_count(diagnosis));
+			     "no findings; %zu rule%s not evaluated", missed,
+			     missed == 1 ? "" : "s");
 	else if (judging > 0)
 		tsi_doc_line(panel->doc, DOC_NOTE, DOC_GOOD, NULL, "no findings of %zu rule%s",
 			     judging, judging == 1 ? "" : "s");
@@ -203,8 +204,8 @@ void tsi_section_not_evaluated(const struct panel *panel)
 	if (panel->memory)
 		tsi_panel_title(panel, DOC_FAINT, NULL, "NOT EVALUATED", "%s", "");
 	else
-		tsi_panel_title(panel, DOC_FAINT, NULL, "NOT EVALUATED", "%zu of %zu rules", count,
-				tscope_rule_count());
+		tsi_panel_title(panel, DOC_FAINT, NULL, "NOT EVALUATED", "%zu rule%s", count,
+				count == 1 ? "" : "s");
 	for (size_t i = 0; i < tscope_diagnosis_not_evaluated_count(diagnosis); i++) {
 		if (!is_shown(panel, i))
 			continue;

@@ -134,7 +134,7 @@ static void test_contents(void **state)
 	} cases[] = {
 		/* the verdict stands above the first section */
 		{ "run_sick", { 0 }, "\n\n  HIGH  ", "no findings" },
-		{ "run_healthy", { 0 }, "\n\n  no findings of ", "HIGH" },
+		{ "run_healthy", { 0 }, "\n\n  no findings; ", "HIGH" },
 		{ "run_sick", { 0 }, "100.0 %  ████████████████████ ←\n", "NOT READ" },
 		/* a held gate needs no reason; one that is not known says why */
 		{ "run_sick", { 0 }, "  held\n", "holds" },
