@@ -8,7 +8,7 @@
  *
  * Where most shapes are not known the names of kernels tell, and only those that
  * say it. Others are taken to use tensor cores; among these are all kernels of
- * the kinds other and triton, which are no matrix products as far as is known.
+ * kinds other and ssm, which are no matrix products as far as is known.
  */
 #include "rules/budget_share.h"
 #include "rules/operator_words.h"
@@ -193,7 +193,7 @@ static double plain_matrix_ns(const struct rule_context *ctx)
 	double matrix_ns = kind_ns(ctx, "gemm") + kind_ns(ctx, "conv") + kind_ns(ctx, "attention") +
 			   kind_ns(ctx, "moe");
 	double unknown_ns = tsi_rule_real(ctx, "kernels.tensor_core_unknown_ns") -
-			    kind_ns(ctx, "other") - kind_ns(ctx, "triton");
+			    kind_ns(ctx, "other") - kind_ns(ctx, "ssm");
 
 	return matrix_ns - tsi_rule_real(ctx, "kernels.tensor_core_ns") - unknown_ns;
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the seeds of the fuzz targets json, lanes, memray, metrics, op_work, plain, saved_report, steps, trace and world:
-one short input for each thing that they should know from the start. (Whole traces come from testdata/; a finding is added
-by hand as corpus/<target>/fix-<what>.)
+"""Writes the seeds of the fuzz targets json, kernel_name, lanes, memray, metrics, op_work, plain, saved_report, steps, trace
+and world: one short input for each thing that they should know from the start. (Whole traces come from testdata/; a finding is
+added by hand as corpus/<target>/fix-<what>.)
 
 usage: make_corpus.py
 """
@@ -413,6 +413,14 @@ def usual_event(number, between=b", ", colon=b": ", more=b""):
 
 
 # The last byte: in blocks of 300 or 64, as a file or a stream (fuzz_lanes.c).
+# (All real ones come from testdata/kernel_names.tsv.)
+KERNEL_NAMES = {
+    "arguments": b"void a::(anonymous namespace)::b<c<(d)0, e->f> >(g<h>)",
+    "enable_if": b"std::enable_if<!(false), void>::type internal::gemvx::kernel<int, __half>(x)",
+    "mangled": b"_ZN5aiter28pa_bf16_noquant_gqa16_1tg_4wE",
+    "unbalanced": b">)(<<(::nccl<unnamed>void nvjet_sm90",
+}
+
 LANES = {
     "usual": lanes_trace([usual_event(i) for i in range(60)]) + b"\x30",
     "stream": lanes_trace([usual_event(i) for i in range(60)]) + b"\x22",
@@ -437,6 +445,8 @@ def main():
         write("memory", name, data + b"\0")
     for name, data in VALUES.items():
         write("json", name, data)
+    for name, data in KERNEL_NAMES.items():
+        write("kernel_name", name, data)
     for name, data in LANES.items():
         write("lanes", name, data)
     for name, data in METRICS.items():

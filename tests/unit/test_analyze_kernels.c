@@ -68,6 +68,30 @@ static void operators_vote_on_the_kind(void **state)
 	analyzed_free(a);
 }
 
+/* A fused operator's name says what its products are; its other kernels speak for themselves. */
+static void names_within_fused_operators(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_op(t, "vllm::inplace_fused_experts", 1, 0, 300);
+	test_call(t, "cudaLaunchKernel", 1, 10, 5, 1);
+	test_call(t, "cudaLaunchKernel", 1, 20, 5, 2);
+	test_call(t, "cudaLaunchKernel", 1, 30, 5, 3);
+	test_call(t, "cudaLaunchKernel", 1, 40, 5, 4);
+	test_kernel(t, "nvjet_tst_128x256", 0, 7, 1000, 60, 1);
+	test_kernel(t, "mystery", 0, 7, 1100, 50, 2);
+	test_kernel(t, "void vllm::moe::moe_align_block_size_kernel<int>", 0, 7, 1200, 40, 3);
+	test_kernel(t, "void vllm::act_and_mul_kernel<float>", 0, 7, 1300, 30, 4);
+	struct analyzed *a = analyze(t);
+
+	check_table(a, "kernels.by_name: name kind",
+		    "nvjet_tst_128x256 moe\nmystery moe\n"
+		    "void vllm::moe::moe_align_block_size_kernel<int> routing\n"
+		    "void vllm::act_and_mul_kernel<float> elementwise\n");
+	analyzed_free(a);
+}
+
 static void use_of_the_device(void **state)
 {
 	(void)state;
@@ -100,7 +124,7 @@ static void tensor_cores_by_name(void **state)
 
 	test_kernel(t, "ampere_fp16_s16816gemm_fp16_128x64_tn", 0, 7, 0, 100, 0);
 	test_kernel(t, "volta_sgemm_128x64_nn", 0, 7, 100, 200, 0);
-	test_kernel(t, "triton_poi_fused_mm_0", 0, 7, 300, 50, 0);
+	test_kernel(t, "triton_tem_fused_mm_0", 0, 7, 300, 50, 0);
 	struct analyzed *a = analyze(t);
 	check_facts(a, "kernels: tensor_core_ns tensor_core_unknown_ns", "100 50");
 	analyzed_free(a);
@@ -219,6 +243,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(spread_of_durations),
 		cmocka_unit_test(operators_vote_on_the_kind),
+		cmocka_unit_test(names_within_fused_operators),
 		cmocka_unit_test(use_of_the_device),
 		cmocka_unit_test(tensor_cores_by_name),
 		cmocka_unit_test(work_of_the_steps_that_count),

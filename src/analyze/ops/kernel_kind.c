@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tables that tell what a kernel does. Nothing in a trace says it, so this is
- * judged by names: an operator's name is a word of PyTorch's and is believed
- * first, a kernel's own is what its library's authors made up. The first
- * pattern that fits decides, so the more telling ones stand first.
+ * What a kernel does, told by the operator that launched it: its name is a word of PyTorch's and
+ * is believed before the kernel's own, which its library's authors made up (kernel_table.h). The
+ * first pattern that fits decides, so the more telling ones stand first.
  */
 #include "analyze/ops/kernel_kind.h"
 
@@ -11,7 +10,7 @@
 
 #include "base/attributes.h"
 
-enum place_in_name { ANYWHERE, AT_START, AT_END };
+enum place_in_name { ANYWHERE, AT_END };
 
 struct pattern {
 	uint8_t kind;
@@ -27,111 +26,10 @@ struct pattern {
 	{                                                                                          \
 		kind, ANYWHERE, WORD(text)                                                         \
 	}
-#define START(kind, text)                                                                          \
-	{                                                                                          \
-		kind, AT_START, WORD(text)                                                         \
-	}
 #define END(kind, text)                                                                            \
 	{                                                                                          \
 		kind, AT_END, WORD(text)                                                           \
 	}
-
-static const struct pattern kernel_patterns[] = {
-	PATTERN(KERNEL_COMM, "nccl"),
-	PATTERN(KERNEL_COMM, "rccl"),
-	PATTERN(KERNEL_ATTENTION, "flash_fwd"),
-	PATTERN(KERNEL_ATTENTION, "flash_bwd"),
-	PATTERN(KERNEL_ATTENTION, "flash::"),
-	PATTERN(KERNEL_ATTENTION, "fmha"),
-	PATTERN(KERNEL_ATTENTION, "attention"),
-	PATTERN(KERNEL_ATTENTION, "attn_fwd"),
-	PATTERN(KERNEL_ATTENTION, "attn_bwd"),
-	PATTERN(KERNEL_ATTENTION, "_attn_"),
-	PATTERN(KERNEL_ATTENTION, "flashinfer"),
-	PATTERN(KERNEL_GEMM,
-		"triton_tem_"), /* Inductor's template; its other kernels fuse many things */
-	PATTERN(KERNEL_GEMM, "triton_mm"),
-	PATTERN(KERNEL_GEMM, "triton_bmm"),
-	PATTERN(KERNEL_TRITON, "triton_"),
-	START(KERNEL_EMBEDDING, "_fwd_kernel_ep_"), /* SGLang: what scatters tokens to experts */
-	START(KERNEL_ATTENTION, "_fwd_kernel"), /* flash attention in Triton, as of its authors */
-	START(KERNEL_ATTENTION, "_bwd_kernel"),
-	START(KERNEL_ATTENTION, "_fwd_grouped_kernel"), /* of one token, with a cache */
-	PATTERN(KERNEL_OPTIMIZER, "adam"),
-	PATTERN(KERNEL_OPTIMIZER, "optimizer"),
-	PATTERN(KERNEL_OPTIMIZER, "adagrad"),
-	PATTERN(KERNEL_MOE, "moe"),
-	PATTERN(KERNEL_MOE, "expert"),
-	PATTERN(KERNEL_MOE, "routing"),
-	PATTERN(KERNEL_MOE, "matmul_ogs"),
-	PATTERN(KERNEL_NORM, "batch_norm"),
-	PATTERN(KERNEL_NORM, "batchnorm"),
-	PATTERN(KERNEL_NORM, "layer_norm"),
-	PATTERN(KERNEL_NORM, "layernorm"),
-	PATTERN(KERNEL_NORM, "group_norm"),
-	PATTERN(KERNEL_NORM, "groupnorm"),
-	PATTERN(KERNEL_NORM, "rmsnorm"),
-	PATTERN(KERNEL_NORM, "rms_norm"),
-	PATTERN(KERNEL_NORM, "rowwisemoments"),
-	PATTERN(KERNEL_NORM, "gammabeta"),
-	PATTERN(KERNEL_NORM, "bn_fw"),
-	PATTERN(KERNEL_NORM, "bn_bw"),
-	PATTERN(KERNEL_SOFTMAX, "softmax"),
-	PATTERN(KERNEL_COPY, "convert"),
-	PATTERN(KERNEL_CONV, "conv"),
-	PATTERN(KERNEL_CONV, "scudnn"),
-	PATTERN(KERNEL_CONV, "winograd"),
-	PATTERN(KERNEL_CONV, "dgrad"),
-	PATTERN(KERNEL_CONV, "wgrad"),
-	PATTERN(KERNEL_CONV, "fprop"),
-	PATTERN(KERNEL_CONV, "igemm_fwd_gtc"), /* MIOpen's implicit GEMM */
-	PATTERN(KERNEL_CONV, "igemm_bwd_gtc"),
-	PATTERN(KERNEL_CONV, "igemm_bwd_data_gtc"),
-	PATTERN(KERNEL_CONV, "igemm_wrw_gtc"),
-	PATTERN(KERNEL_CONV, "im2d2col"),
-	PATTERN(KERNEL_CONV, "im2col"),
-	PATTERN(KERNEL_CONV, "cask_cudnn"),
-	PATTERN(KERNEL_EMBEDDING, "embedding"),
-	PATTERN(KERNEL_ELEMENTWISE, "vectorized_elementwise"),
-	PATTERN(KERNEL_OTHER, "fbgemm_gpu::"), /* of sparse tensors: no GEMM */
-	PATTERN(KERNEL_GEMM, "gemm"),
-	PATTERN(KERNEL_GEMM, "gemv"),
-	PATTERN(KERNEL_GEMM, "nvjet"),
-	PATTERN(KERNEL_GEMM, "cijk_"),
-	PATTERN(KERNEL_GEMM, "matmul"),
-	PATTERN(KERNEL_GEMM, "marlin<"), /* its other kernels pack weights anew */
-	PATTERN(KERNEL_GEMM, "marlin_24<"),
-	PATTERN(KERNEL_GEMM, "gmm_kernel"), /* of groups, in Triton */
-	PATTERN(KERNEL_GEMM, "tgmm_"),
-	PATTERN(KERNEL_GEMM, "bmm_chunk_"), /* of Mamba */
-	PATTERN(KERNEL_GEMM, "splitkreduce"),
-	PATTERN(KERNEL_GEMM, "cublas"),
-	PATTERN(KERNEL_GEMM, "hipblaslt"),
-	PATTERN(KERNEL_GEMM, "cutlass"),
-	PATTERN(KERNEL_EMBEDDING, "indexselect"),
-	PATTERN(KERNEL_EMBEDDING, "index_"),
-	PATTERN(KERNEL_EMBEDDING, "_index"),
-	PATTERN(KERNEL_EMBEDDING, "gather"),
-	PATTERN(KERNEL_EMBEDDING, "scatter"),
-	PATTERN(KERNEL_EMBEDDING, "compute_grad_weight"),
-	PATTERN(KERNEL_SORT, "sort"),
-	PATTERN(KERNEL_SORT, "topk"),
-	PATTERN(KERNEL_SORT, "scan"),
-	PATTERN(KERNEL_COPY, "copy"),
-	PATTERN(KERNEL_COPY, "catarray"),
-	PATTERN(KERNEL_COPY, "transpose"),
-	PATTERN(KERNEL_COPY, "nchwtonhwc"),
-	PATTERN(KERNEL_COPY, "nhwctonchw"),
-	PATTERN(KERNEL_REDUCTION, "reduce"),
-	PATTERN(KERNEL_REDUCTION, "lpnorm"),
-	PATTERN(KERNEL_ELEMENTWISE, "elementwise"),
-	PATTERN(KERNEL_ELEMENTWISE, "multi_tensor_apply"),
-	PATTERN(KERNEL_ELEMENTWISE, "dropout"),
-	PATTERN(KERNEL_ELEMENTWISE, "subtensorop"), /* MIOpen */
-	PATTERN(KERNEL_ELEMENTWISE, "act_and_mul"),
-	PATTERN(KERNEL_ELEMENTWISE, "rotary"),
-	PATTERN(KERNEL_ELEMENTWISE, "fill"),
-};
 
 static const struct pattern op_patterns[] = {
 	PATTERN(KERNEL_ATTENTION, "attention"),
@@ -205,11 +103,14 @@ const char *tsi_kernel_kind_name(enum kernel_kind kind)
 		[KERNEL_EMBEDDING] = "embedding",
 		[KERNEL_OPTIMIZER] = "optimizer",
 		[KERNEL_MOE] = "moe",
+		[KERNEL_ROUTING] = "routing",
+		[KERNEL_SSM] = "ssm",
 		[KERNEL_SORT] = "sort",
+		[KERNEL_SAMPLING] = "sampling",
+		[KERNEL_QUANTIZE] = "quantize",
 		[KERNEL_COPY] = "copy",
 		[KERNEL_REDUCTION] = "reduction",
 		[KERNEL_ELEMENTWISE] = "elementwise",
-		[KERNEL_TRITON] = "triton",
 		[KERNEL_COMM] = "comm",
 	};
 
@@ -220,12 +121,12 @@ static bool fits(const struct pattern *pattern, struct str name)
 {
 	size_t length = pattern->text.length;
 
-	if (pattern->place != ANYWHERE && length > name.length)
-		return false;
-	if (pattern->place == AT_END)
+	if (pattern->place == AT_END) {
+		if (length > name.length)
+			return false;
 		name.data += name.length - length;
-	if (pattern->place != ANYWHERE)
 		name.length = length;
+	}
 	return tsi_str_find_nocase(name, pattern->text) >= 0;
 }
 
@@ -242,7 +143,7 @@ static enum kernel_kind match(const struct pattern *patterns, size_t count, stru
 
 enum kernel_kind tsi_kernel_kind_of_name(struct str kernel_name)
 {
-	return match(kernel_patterns, TSI_COUNT_OF(kernel_patterns), kernel_name);
+	return (enum kernel_kind)tsi_kernel_facts(kernel_name).kind;
 }
 
 enum kernel_kind tsi_kernel_kind_of_op(struct str op_name)
@@ -269,7 +170,7 @@ enum tensor_core_use tsi_tensor_core_use(enum kernel_kind kind, struct str kerne
 	case KERNEL_ATTENTION:
 	case KERNEL_MOE:
 		break;
-	case KERNEL_TRITON:
+	case KERNEL_SSM:
 	case KERNEL_OTHER:
 		return TENSOR_CORES_UNKNOWN;
 	default:

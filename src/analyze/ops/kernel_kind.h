@@ -2,31 +2,12 @@
 #ifndef TSCOPE_ANALYZE_OPS_KERNEL_KIND_H
 #define TSCOPE_ANALYZE_OPS_KERNEL_KIND_H
 
-#include "base/str.h"
+#include "model/trace/kernel_table.h"
 
 /*
- * What a kernel computes, told by the operator that launched it or by its own
- * name. To add a kind: a line here, its name and its patterns in kernel_kind.c,
- * cases in test_kernel_kind.c.
+ * What a kernel computes, told by the operator that launched it or by its own name. To add a kind:
+ * see kernel_table.h.
  */
-enum kernel_kind {
-	KERNEL_OTHER, /* no pattern fits */
-	KERNEL_GEMM,
-	KERNEL_ATTENTION,
-	KERNEL_CONV,
-	KERNEL_NORM,
-	KERNEL_SOFTMAX,
-	KERNEL_EMBEDDING, /* and indexing: gather, scatter, index_select */
-	KERNEL_OPTIMIZER,
-	KERNEL_MOE,
-	KERNEL_SORT,
-	KERNEL_COPY,
-	KERNEL_REDUCTION,
-	KERNEL_ELEMENTWISE,
-	KERNEL_TRITON, /* generated, and the name says no more */
-	KERNEL_COMM,
-	KERNEL_KIND_COUNT,
-};
 
 /* Products of matrices: GEMM, attention, convolution, mixture of experts. */
 bool tsi_kernel_kind_multiplies(enum kernel_kind kind);

@@ -55,6 +55,18 @@ static void add_kernel(struct kernel_vote *vote, uint32_t row)
 	}
 }
 
+/* A fused operator of experts or attention also launches what routes, quantises and copies. */
+static uint8_t settle(uint8_t by_op, struct str kernel_name)
+{
+	if (by_op != KERNEL_OTHER && by_op != KERNEL_MOE && by_op != KERNEL_ATTENTION)
+		return by_op;
+	enum kernel_kind by_name = tsi_kernel_kind_of_name(kernel_name);
+	if (by_op != KERNEL_OTHER &&
+	    (by_name == KERNEL_OTHER || tsi_kernel_kind_multiplies(by_name)))
+		return by_op;
+	return (uint8_t)by_name;
+}
+
 uint8_t *tsi_kernel_kinds(const struct tscope_trace *trace, struct arena *arena)
 {
 	const struct intern *names = &trace->names;
@@ -73,9 +85,9 @@ uint8_t *tsi_kernel_kinds(const struct tscope_trace *trace, struct arena *arena)
 			if (tsi_is_kernel(trace, row))
 				add_kernel(&vote, row);
 		for (uint32_t name = 0; name < names->count; name++)
-			if (vote.kinds[name] == KERNEL_OTHER)
-				vote.kinds[name] = (uint8_t)tsi_kernel_kind_of_name(
-					tsi_intern_text(names, name));
+			if (vote.kinds[name] != NO_KERNEL)
+				vote.kinds[name] =
+					settle(vote.kinds[name], tsi_intern_text(names, name));
 	}
 	tsi_arena_deinit(&scratch);
 	return arena->has_failed ? NULL : vote.kinds;

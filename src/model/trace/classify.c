@@ -6,6 +6,8 @@
  */
 #include "model/trace/classify.h"
 
+#include "model/trace/kernel_table.h"
+
 #define SPAN(text, class)                                                                          \
 	{                                                                                          \
 		text, USE_SPAN, TSCOPE_SPAN_##class, true, false                                   \
@@ -230,90 +232,13 @@ bool tsi_is_pageable_copy(struct str name)
 	return has_nocase(name, "pageable");
 }
 
-/*
- * Communication kernels: what one component of the qualified function name
- * begins with. Words such as "broadcast" or "reduce" alone prove nothing:
- * elementwise kernels carry them.
- */
-static const char *const comm_names[] = {
-	"nccl", /* ncclKernel_AllReduce_…, ncclDevKernel_…, ncclAllReduceRingLLKernel_… */
-	"rccl", /* rcclGenericKernel */
-	"oneccl",
-	"ccl_",
-	"ccl::",
-	"hccl",
-	"hcom_",
-	"gloo",
-	"msccl",
-	"nvshmem",
-	"multimem_",
-	"symm_mem",
-	"cross_device_reduce", /* vLLM */
-	"one_shot_all_reduce",
-	"two_shot_all_reduce",
-	"oneShotAllReduce", /* TensorRT-LLM */
-	"twoShotAllReduce",
-	"allreduce_fusion", /* FlashInfer */
-	"quick_reduce",
-	"quickreduce",
-	"userbuffers", /* Transformer Engine */
-	"kuserbuffers",
-	"deep_ep",
-	"ep::internode", /* DeepEP inside other namespaces */
-	"ep::intranode",
-};
-
-static bool starts_with_comm_name(struct str text)
-{
-	for (size_t i = 0; i < TSI_COUNT_OF(comm_names); i++)
-		if (starts_nocase(text, tsi_str_of(comm_names[i])))
-			return true;
-	return false;
-}
-
-/* "void a::(anonymous namespace)::b<c::d>(e::f)" asks for "a::…", "b<…" and nothing behind. */
-bool tsi_is_comm_kernel(struct str name)
-{
-	static const struct str result_type = { "void ", 5 };
-	static const struct str anonymous = { "(anonymous namespace)", 21 };
-
-	if (tsi_str_has_prefix(name, result_type)) {
-		name.data += result_type.length;
-		name.length -= result_type.length;
-	}
-	bool at_component = true;
-	while (name.length) {
-		if (at_component && starts_with_comm_name(name))
-			return true;
-		size_t step = 1;
-		at_component = false;
-		if (tsi_str_starts(name, "::")) {
-			step = 2;
-			at_component = true;
-		} else if (tsi_str_has_prefix(name, anonymous)) {
-			step = anonymous.length;
-		} else if (name.data[0] == '<' || name.data[0] == '(') {
-			break;
-		}
-		name.data += step;
-		name.length -= step;
-	}
-	return false;
-}
-
-static const struct name_rule compute_names[] = {
-	{ "at::native::", ANYWHERE, true },  { "elementwise", ANYWHERE, true },
-	{ "reduce_kernel", ANYWHERE, true }, { "gemm", ANYWHERE, true },
-	{ "cutlass", ANYWHERE, true },       { "nvjet", ANYWHERE, true },
-	{ "Cijk_", ANYWHERE, true },         { "triton_", ANYWHERE, true },
-	{ "cub::", ANYWHERE, true },         { "thrust::", ANYWHERE, true },
-	{ "CatArray", ANYWHERE, true },      { "copy", ANYWHERE, true },
-	{ "memcpy", ANYWHERE, true },        { "memset", ANYWHERE, true },
-};
-
 bool tsi_is_compute_kernel(struct str name)
 {
-	return FIND(compute_names, name, false);
+	uint8_t kind = tsi_kernel_facts(name).kind;
+
+	if (kind == KERNEL_OTHER)
+		return has_nocase(name, "at::native::"); /* PyTorch's own, whatever it computes */
+	return kind != KERNEL_COMM;
 }
 
 /* First match wins: "ReduceScatter" holds "Reduce" and "Scatter", "AllGather" holds "Gather". */

@@ -2,6 +2,7 @@
 #ifndef TSCOPE_MODEL_TRACE_CLASSIFY_H
 #define TSCOPE_MODEL_TRACE_CLASSIFY_H
 
+#include "model/trace/kernel_table.h"
 #include "model/trace/trace.h"
 
 /* Maps the categories and names of every writer to classes. */
@@ -46,9 +47,6 @@ enum copy_direction tsi_classify_copy(struct str name);
 
 /* True for a copy whose name says that one side is pageable host memory. */
 bool tsi_is_pageable_copy(struct str name);
-
-/* True for the kernels of NCCL, RCCL, oneCCL, HCCL, NVSHMEM, DeepEP and their like. */
-bool tsi_is_comm_kernel(struct str name);
 
 /*
  * True for kernels that compute or copy whatever launched them (elementwise,

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* Where words begin in the names of kernels, and which patterns fit. */
+#include "model/trace/kernel_pattern.h"
+
+static const struct str no_names[] = {
+	{ "(anonymous namespace)", 21 },
+	{ "<unnamed>", 9 },
+};
+
+/* Bytes of what stands for a namespace without a name at the beginning of a text, 0 without. */
+static size_t nameless(struct str text)
+{
+	for (size_t i = 0; i < sizeof(no_names) / sizeof(no_names[0]); i++)
+		if (tsi_str_has_prefix(text, no_names[i]))
+			return no_names[i].length;
+	return 0;
+}
+
+static struct str from(struct str text, size_t at)
+{
+	return (struct str){ text.data + at, text.length - at };
+}
+
+/* "void f", "std::enable_if<…>::type f": f. */
+static struct str without_result(struct str name)
+{
+	static const struct str type = { "::type ", 7 };
+
+	if (tsi_str_starts(name, "void "))
+		name = from(name, 5);
+	if (tsi_str_starts(name, "std::enable_if<")) {
+		ptrdiff_t at = tsi_str_find(name, type);
+		if (at >= 0)
+			name = from(name, (size_t)at + type.length);
+	}
+	return name;
+}
+
+static size_t head_length(struct str name)
+{
+	size_t at = 0;
+
+	while (at < name.length) {
+		size_t skipped = nameless(from(name, at));
+		if (skipped == 0 && (name.data[at] == '<' || name.data[at] == '('))
+			break;
+		at += skipped ? skipped : 1;
+	}
+	return at;
+}
+
+/* Where the arguments end that begin at a place: behind the '>' that closes them, or the end. */
+static size_t arguments_end(struct str name, size_t at)
+{
+	int depth = 0;
+
+	for (; at < name.length; at++) {
+		char c = name.data[at];
+		if (c == '<')
+			depth++;
+		else if (c == '>' && name.data[at - 1] != '-')
+			depth--;
+		else if (c == '(' && depth <= 0)
+			break;
+	}
+	return at;
+}
+
+void tsi_kernel_name_read(struct kernel_name *ret, struct str name)
+{
+	name = without_result(name);
+	size_t head = head_length(name);
+	ret->head = (struct str){ name.data, head };
+	ret->deep = (struct str){ name.data, arguments_end(name, head) };
+	ret->is_mangled = tsi_str_starts(name, "_Z") || tsi_str_starts(name, "ZN");
+	tsi_letter_pairs_of(&ret->pairs, ret->deep);
+}
+
+static bool is_lower(char c)
+{
+	return c >= 'a' && c <= 'z';
+}
+
+static bool begins_word(struct str text, size_t at)
+{
+	if (at == 0 || !tsi_is_letter(text.data[at]) || !tsi_is_letter(text.data[at - 1]))
+		return true;
+	return is_lower(text.data[at - 1]) && !is_lower(text.data[at]);
+}
+
+static bool begins_part(const struct kernel_name *name, struct str text, size_t at)
+{
+	if (at == 0)
+		return true;
+	char before = text.data[at - 1];
+	return before == ':' || (name->is_mangled && tsi_is_digit(before));
+}
+
+/* Bytes of the text from a place on that the part of a pattern takes, 0: it does not fit. */
+static size_t fit_here(struct str part, struct str text, size_t at)
+{
+	size_t start = at;
+
+	for (size_t i = 0; i < part.length; i++) {
+		if (at == text.length)
+			return 0;
+		char c = text.data[at];
+		if (part.data[i] == '#') {
+			if (!tsi_is_digit(c))
+				return 0;
+			while (at + 1 < text.length && tsi_is_digit(text.data[at + 1]))
+				at++;
+		} else if (part.data[i] != '?' && tsi_to_lower(c) != tsi_to_lower(part.data[i])) {
+			return 0;
+		}
+		at++;
+	}
+	return at - start;
+}
+
+static size_t literal_length(struct str part)
+{
+	size_t length = 0;
+
+	while (length < part.length && part.data[length] != '?' && part.data[length] != '#')
+		length++;
+	return length;
+}
+
+/* Where the next fit begins at or behind a place, -1 without one. */
+static ptrdiff_t next_fit(struct str part, struct str text, size_t at)
+{
+	struct str literal = { part.data, literal_length(part) };
+
+	for (;; at++) {
+		ptrdiff_t found = tsi_str_find_nocase(from(text, at), literal);
+		if (found < 0)
+			return -1;
+		at += (size_t)found;
+		if (literal.length == part.length || fit_here(part, text, at))
+			return (ptrdiff_t)at;
+	}
+}
+
+/* Where the first fit behind a place ends, 0 without one. A part begins with its anchor, if any. */
+static size_t find_part(struct str part, const struct kernel_name *name, struct str text, size_t at)
+{
+	char anchor = part.data[0];
+
+	if (anchor == '^')
+		return fit_here(from(part, 1), text, at);
+	if (anchor == '|' || anchor == '*')
+		part = from(part, 1);
+	for (;; at++) {
+		ptrdiff_t found = next_fit(part, text, at);
+		if (found < 0)
+			return 0;
+		at = (size_t)found;
+		if (anchor == '*' ||
+		    (anchor == '|' ? begins_part(name, text, at) : begins_word(text, at)))
+			return at + fit_here(part, text, at);
+	}
+}
+
+static bool is_sign(char c)
+{
+	return c == '^' || c == '|' || c == '*' || c == '.' || c == '?' || c == '#';
+}
+
+/* False where two characters of the pattern stand side by side nowhere in the name. */
+static bool may_fit(struct str pattern, const struct letter_pairs *pairs)
+{
+	for (size_t i = 1; i < pattern.length; i++) {
+		char a = pattern.data[i - 1], b = pattern.data[i];
+		if (!pairs->is_there[a & 31][b & 31] && !is_sign(a) && !is_sign(b))
+			return false;
+	}
+	return true;
+}
+
+bool tsi_kernel_pattern_fits(struct str pattern, enum name_depth depth,
+			     const struct kernel_name *name)
+{
+	struct str text = depth == NAME_HEAD ? name->head : name->deep;
+	size_t at = 0;
+
+	if (!may_fit(pattern, &name->pairs))
+		return false;
+	for (;;) {
+		ptrdiff_t next = tsi_str_find(pattern, TSI_STR(".."));
+		struct str part = { pattern.data, next < 0 ? pattern.length : (size_t)next };
+		at = find_part(part, name, text, at);
+		if (at == 0 || next < 0)
+			return at != 0;
+		pattern = from(pattern, (size_t)next + 2);
+	}
+}
