@@ -34,7 +34,7 @@ struct tscope_analysis {
 	/* Files about memory, asked before `before`; NULL where there is none. */
 	const struct tscope_analysis *memory[TSCOPE_MEMORY_KIND_COUNT];
 	/* Other traces of the rank, for figures that no analysis above has; or NULL. */
-	const struct tscope_analysis *beside[ANALYSES_BESIDE];
+	const struct tscope_analysis *secondary[MAX_SECONDARY_ANALYSES];
 	struct step_series steps; /* of the trace */
 	struct analysis_device *devices;
 	uint32_t device_count;
@@ -88,11 +88,11 @@ static bool is_empty(const struct fact_sheet *sheet)
 }
 
 /* The sheet of another trace of the rank, or NULL. */
-static const struct fact_sheet *find_beside(const struct tscope_analysis *analysis, size_t analyzer,
-					    int scope)
+static const struct fact_sheet *find_secondary(const struct tscope_analysis *analysis,
+					       size_t analyzer, int scope)
 {
-	for (size_t i = 0; i < ANALYSES_BESIDE && analysis->beside[i]; i++) {
-		const struct fact_sheet *sheet = own_sheet(analysis->beside[i], analyzer, scope);
+	for (size_t i = 0; i < MAX_SECONDARY_ANALYSES && analysis->secondary[i]; i++) {
+		const struct fact_sheet *sheet = own_sheet(analysis->secondary[i], analyzer, scope);
 
 		if (sheet && !is_empty(sheet))
 			return sheet;
@@ -103,7 +103,7 @@ static const struct fact_sheet *find_beside(const struct tscope_analysis *analys
 static const struct fact_sheet *find_sheet(const struct tscope_analysis *analysis, size_t analyzer,
 					   int scope)
 {
-	const struct fact_sheet *sheet = NULL, *beside = NULL;
+	const struct fact_sheet *sheet = NULL, *secondary = NULL;
 
 	if (analyzer >= tscope_analyzer_count() || scope < TSCOPE_WHOLE_TRACE)
 		return NULL;
@@ -112,10 +112,10 @@ static const struct fact_sheet *find_sheet(const struct tscope_analysis *analysi
 		for (size_t i = 0; i < TSCOPE_MEMORY_KIND_COUNT && !sheet; i++)
 			if (analysis->memory[i])
 				sheet = own_sheet(analysis->memory[i], analyzer, scope);
-		if (!beside)
-			beside = find_beside(analysis, analyzer, scope);
+		if (!secondary)
+			secondary = find_secondary(analysis, analyzer, scope);
 	}
-	return beside && (!sheet || is_empty(sheet)) ? beside : sheet;
+	return secondary && (!sheet || is_empty(sheet)) ? secondary : sheet;
 }
 
 static void limit_tables(struct fact_sheet *sheet, size_t limit)
@@ -428,12 +428,13 @@ void tsi_analysis_put_memory(struct tscope_analysis *analysis, const struct tsco
 	analysis->memory[kind] = memory;
 }
 
-void tsi_analysis_put_beside(struct tscope_analysis *analysis, const struct tscope_analysis *other)
+void tsi_analysis_attach_secondary(struct tscope_analysis *analysis,
+				   const struct tscope_analysis *other)
 {
-	for (size_t i = 0; i < ANALYSES_BESIDE; i++) {
-		if (analysis->beside[i])
+	for (size_t i = 0; i < MAX_SECONDARY_ANALYSES; i++) {
+		if (analysis->secondary[i])
 			continue;
-		analysis->beside[i] = other;
+		analysis->secondary[i] = other;
 		return;
 	}
 }

@@ -31,10 +31,11 @@ void tsi_analysis_put_memory(struct tscope_analysis *analysis, const struct tsco
 
 /*
  * Lets the analysis of another trace of the same rank and time answer for analyzers of which this
- * one and those before it have no figure; it must outlive this one. Up to ANALYSES_BESIDE.
+ * one and those before it have no figure; it must outlive this one. Up to MAX_SECONDARY_ANALYSES.
  */
-enum { ANALYSES_BESIDE = 3 };
-void tsi_analysis_put_beside(struct tscope_analysis *analysis, const struct tscope_analysis *other);
+enum { MAX_SECONDARY_ANALYSES = 3 };
+void tsi_analysis_attach_secondary(struct tscope_analysis *analysis,
+				   const struct tscope_analysis *other);
 
 /* The steps of the trace that the analysis was made of. */
 const struct step_series *tsi_analysis_steps(const struct tscope_analysis *analysis);

@@ -42,5 +42,6 @@ void tsi_attach_secondary(const struct run_rank *rank)
 {
 	for (size_t depth = 0; depth < DEPTH_COUNT; depth++)
 		if (rank->secondary[depth])
-			tsi_analysis_put_beside(rank->analysis, rank->secondary[depth]->analysis);
+			tsi_analysis_attach_secondary(rank->analysis,
+						      rank->secondary[depth]->analysis);
 }
