@@ -105,14 +105,14 @@ static const struct tscope_fact_def segment_columns[] = {
 enum table { SITES_TABLE, SEGMENTS_TABLE };
 
 static const struct tscope_table_def tables[] = {
-	[SITES_TABLE] = { "sites", site_columns, TSI_COUNT_OF(site_columns),
-			  "allocation sites, the largest change at the end first, then at the "
-			  "peak",
-			  TSCOPE_TABLE_ROWS },
-	[SEGMENTS_TABLE] = { "segments", segment_columns, TSI_COUNT_OF(segment_columns),
-			     "segments that only one side has; empty where they have none in "
-			     "common, as those of two processes",
-			     TSCOPE_TABLE_ROWS },
+	[SITES_TABLE] =
+		TSI_TABLE_DEF("sites", site_columns,
+			      "allocation sites, the largest change at the end first, then at the "
+			      "peak"),
+	[SEGMENTS_TABLE] =
+		TSI_TABLE_DEF("segments", segment_columns,
+			      "segments that only one side has; empty where they have none in "
+			      "common, as those of two processes"),
 };
 
 /* ---- sites --------------------------------------------------------------------------------- */
@@ -350,10 +350,8 @@ const struct analyzer tsi_analyzer_allocation_changes = {
 	.def = {
 		.id = "allocation_changes",
 		.summary = "memory by allocation site, and segments",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "a comparison of memory snapshots",
 	},
 	.levels = LEVEL_DIFF,

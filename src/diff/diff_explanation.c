@@ -90,10 +90,9 @@ static const struct tscope_fact_def part_columns[] = {
 enum table { LINES_TABLE, PARTS_TABLE };
 
 static const struct tscope_table_def tables[] = {
-	[LINES_TABLE] = { "lines", line_columns, TSI_COUNT_OF(line_columns),
-			  "lines, the largest change first", TSCOPE_TABLE_ROWS },
-	[PARTS_TABLE] = { "parts", part_columns, TSI_COUNT_OF(part_columns),
-			  "what is in the lines, the largest change first", TSCOPE_TABLE_ROWS },
+	[LINES_TABLE] = TSI_TABLE_DEF("lines", line_columns, "lines, the largest change first"),
+	[PARTS_TABLE] = TSI_TABLE_DEF("parts", part_columns,
+				      "what is in the lines, the largest change first"),
 };
 
 /* ---- what was found, as facts ---- */
@@ -277,10 +276,8 @@ const struct analyzer tsi_analyzer_explanation = {
 	.def = {
 		.id = "explanation",
 		.summary = "what explains the change of the step time",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "a comparison of steps with phases or a budget",
 	},
 	.levels = LEVEL_DIFF,

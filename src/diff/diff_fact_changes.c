@@ -67,8 +67,8 @@ static const struct tscope_fact_def list_columns[] = {
 enum table { LIST_TABLE };
 
 static const struct tscope_table_def tables[] = {
-	[LIST_TABLE] = { "list", list_columns, TSI_COUNT_OF(list_columns),
-			 "facts that a side has, in the order of the report", TSCOPE_TABLE_ROWS },
+	[LIST_TABLE] = TSI_TABLE_DEF("list", list_columns,
+				     "facts that a side has, in the order of the report"),
 };
 
 /* ---- tests -------------------------------------------------------------------------------- */
@@ -403,10 +403,8 @@ const struct analyzer tsi_analyzer_fact_changes = {
 	.def = {
 		.id = "fact_changes",
 		.summary = "every fact of both sides",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "a comparison (tscope diff)",
 	},
 	.levels = LEVEL_DIFF,

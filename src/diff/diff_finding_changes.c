@@ -55,12 +55,11 @@ static const struct tscope_fact_def lost_columns[] = {
 enum table { LIST_TABLE, LOST_TABLE };
 
 static const struct tscope_table_def tables[] = {
-	[LIST_TABLE] = { "list", list_columns, TSI_COUNT_OF(list_columns),
-			 "those of B, and of A those that are gone; the new ones first, then "
-			 "those that are worse, better, gone and the same, the gravest first",
-			 TSCOPE_TABLE_ROWS },
-	[LOST_TABLE] = { "lost", lost_columns, TSI_COUNT_OF(lost_columns),
-			 "rules that A could evaluate and B not", TSCOPE_TABLE_ROWS },
+	[LIST_TABLE] =
+		TSI_TABLE_DEF("list", list_columns,
+			      "those of B, and of A those that are gone; the new ones first, then "
+			      "those that are worse, better, gone and the same, the gravest first"),
+	[LOST_TABLE] = TSI_TABLE_DEF("lost", lost_columns, "rules that A could evaluate and B not"),
 };
 
 /* In the order of the list. */
@@ -225,10 +224,8 @@ const struct analyzer tsi_analyzer_finding_changes = {
 	.def = {
 		.id = "finding_changes",
 		.summary = "findings that are new, gone, worse or better",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "a comparison (tscope diff)",
 	},
 	.levels = LEVEL_DIFF,

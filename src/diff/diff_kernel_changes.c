@@ -30,10 +30,8 @@ const struct analyzer tsi_analyzer_kernel_changes = {
 	.def = {
 		.id = "kernel_changes",
 		.summary = "kernels that are new, gone, replaced, slower or faster",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "a comparison of traces with kernels",
 	},
 	.levels = LEVEL_DIFF,

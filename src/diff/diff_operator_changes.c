@@ -33,10 +33,8 @@ const struct analyzer tsi_analyzer_operator_changes = {
 	.def = {
 		.id = "operator_changes",
 		.summary = "operators that are new, gone, slower or faster",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "a comparison of traces with operators",
 	},
 	.levels = LEVEL_DIFF,

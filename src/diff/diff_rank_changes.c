@@ -75,8 +75,7 @@ static const struct tscope_fact_def only_b_columns[] = {
 enum table { LIST_TABLE, ONLY_A_TABLE, ONLY_B_TABLE };
 
 static const struct tscope_table_def tables[] = {
-	[LIST_TABLE] = { "list", list_columns, TSI_COUNT_OF(list_columns),
-			 "ranks of both, in ascending order", TSCOPE_TABLE_ROWS },
+	[LIST_TABLE] = TSI_TABLE_DEF("list", list_columns, "ranks of both, in ascending order"),
 	[ONLY_A_TABLE] = { "only_a", only_a_columns, TSI_COUNT_OF(only_a_columns),
 			   "ranks that B has not", TSCOPE_TABLE_LIST },
 	[ONLY_B_TABLE] = { "only_b", only_b_columns, TSI_COUNT_OF(only_b_columns),
@@ -202,10 +201,8 @@ const struct analyzer tsi_analyzer_rank_changes = {
 	.def = {
 		.id = "rank_changes",
 		.summary = "what changed on each rank",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "a comparison of runs with several ranks",
 	},
 	.levels = LEVEL_DIFF,

@@ -107,15 +107,13 @@ static const struct tscope_fact_def rank_columns[] = {
 enum table { ENVIRONMENT_TABLE, CONFIG_TABLE, NOTES_TABLE, RANKS_TABLE };
 
 static const struct tscope_table_def tables[] = {
-	[ENVIRONMENT_TABLE] = { "environment", environment_columns,
-				TSI_COUNT_OF(environment_columns), "variables that differ, sorted",
-				TSCOPE_TABLE_ROWS },
-	[CONFIG_TABLE] = { "config", config_columns, TSI_COUNT_OF(config_columns),
-			   "entries that differ, sorted", TSCOPE_TABLE_ROWS },
+	[ENVIRONMENT_TABLE] =
+		TSI_TABLE_DEF("environment", environment_columns, "variables that differ, sorted"),
+	[CONFIG_TABLE] = TSI_TABLE_DEF("config", config_columns, "entries that differ, sorted"),
 	[NOTES_TABLE] = { "notes", note_columns, TSI_COUNT_OF(note_columns),
 			  "what that means, the most important first", TSCOPE_TABLE_LIST },
-	[RANKS_TABLE] = { "ranks", rank_columns, TSI_COUNT_OF(rank_columns),
-			  "each rank of both, where there are several", TSCOPE_TABLE_ROWS },
+	[RANKS_TABLE] =
+		TSI_TABLE_DEF("ranks", rank_columns, "each rank of both, where there are several"),
 };
 
 /* ---- settings ----------------------------------------------------------------------------- */
@@ -298,10 +296,8 @@ const struct analyzer tsi_analyzer_reproducibility = {
 	.def = {
 		.id = "reproducibility",
 		.summary = "environment, configuration and losses that differ",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "a comparison of step records",
 	},
 	.levels = LEVEL_DIFF,

@@ -94,8 +94,8 @@ static const struct tscope_fact_def part_columns[] = {
 enum table { PARTS_TABLE };
 
 static const struct tscope_table_def tables[] = {
-	[PARTS_TABLE] = { "parts", part_columns, TSI_COUNT_OF(part_columns),
-			  "lines of the budget and phases, step by step", TSCOPE_TABLE_ROWS },
+	[PARTS_TABLE] = TSI_TABLE_DEF("parts", part_columns,
+				      "lines of the budget and phases, step by step"),
 };
 
 /* The difference of two means, absent where a side has none. */
@@ -223,10 +223,8 @@ const struct analyzer tsi_analyzer_step_change = {
 	.def = {
 		.id = "step_change",
 		.summary = "did the step time change?",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "a comparison (tscope diff)",
 	},
 	.levels = LEVEL_DIFF,

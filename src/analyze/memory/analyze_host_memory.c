@@ -142,32 +142,26 @@ static const struct tscope_fact_def resident_columns[] = {
 };
 
 static const struct tscope_table_def tables[] = {
-	[HOST_TABLE_BY_BYTES] = { "by_bytes", site_columns, TSI_COUNT_OF(site_columns),
-				  "places by the bytes that they allocated, at most 200",
-				  TSCOPE_TABLE_ROWS },
-	[HOST_TABLE_BY_COUNT] = { "by_count", site_columns, TSI_COUNT_OF(site_columns),
-				  "places by the number of their allocations, at most 200",
-				  TSCOPE_TABLE_ROWS },
-	[HOST_TABLE_BY_PEAK] = { "by_peak", site_columns, TSI_COUNT_OF(site_columns),
-				 "places by what of theirs was live at the peak, at most 200",
-				 TSCOPE_TABLE_ROWS },
-	[HOST_TABLE_BY_LEAK] = { "by_leak", site_columns, TSI_COUNT_OF(site_columns),
-				 "places by what of theirs was live at the end, at most 200",
-				 TSCOPE_TABLE_ROWS },
-	[HOST_TABLE_BY_GROWTH] = { "by_growth", site_columns, TSI_COUNT_OF(site_columns),
-				   "places of which more was live at the end than in the middle, "
-				   "at most 200",
-				   TSCOPE_TABLE_ROWS },
-	[HOST_TABLE_BY_ALLOCATOR] = { "by_allocator", by_allocator_columns,
-				      TSI_COUNT_OF(by_allocator_columns), "each allocator",
-				      TSCOPE_TABLE_ROWS },
-	[HOST_TABLE_BY_SIZE] = { "by_size", by_size_columns, TSI_COUNT_OF(by_size_columns),
-				 "sizes of allocations", TSCOPE_TABLE_ROWS },
-	[HOST_TABLE_BY_THREAD] = { "by_thread", by_thread_columns, TSI_COUNT_OF(by_thread_columns),
-				   "each thread", TSCOPE_TABLE_ROWS },
-	[HOST_TABLE_RESIDENT] = { "resident", resident_columns, TSI_COUNT_OF(resident_columns),
-				  "resident memory over time, at most 64 stretches",
-				  TSCOPE_TABLE_ROWS },
+	[HOST_TABLE_BY_BYTES] = TSI_TABLE_DEF(
+		"by_bytes", site_columns, "places by the bytes that they allocated, at most 200"),
+	[HOST_TABLE_BY_COUNT] = TSI_TABLE_DEF(
+		"by_count", site_columns, "places by the number of their allocations, at most 200"),
+	[HOST_TABLE_BY_PEAK] =
+		TSI_TABLE_DEF("by_peak", site_columns,
+			      "places by what of theirs was live at the peak, at most 200"),
+	[HOST_TABLE_BY_LEAK] =
+		TSI_TABLE_DEF("by_leak", site_columns,
+			      "places by what of theirs was live at the end, at most 200"),
+	[HOST_TABLE_BY_GROWTH] =
+		TSI_TABLE_DEF("by_growth", site_columns,
+			      "places of which more was live at the end than in the middle, "
+			      "at most 200"),
+	[HOST_TABLE_BY_ALLOCATOR] =
+		TSI_TABLE_DEF("by_allocator", by_allocator_columns, "each allocator"),
+	[HOST_TABLE_BY_SIZE] = TSI_TABLE_DEF("by_size", by_size_columns, "sizes of allocations"),
+	[HOST_TABLE_BY_THREAD] = TSI_TABLE_DEF("by_thread", by_thread_columns, "each thread"),
+	[HOST_TABLE_RESIDENT] = TSI_TABLE_DEF("resident", resident_columns,
+					      "resident memory over time, at most 64 stretches"),
 };
 
 /* A figure, unless it is not known. */
@@ -326,10 +320,8 @@ const struct analyzer tsi_analyzer_host_memory = {
 		.id = "host_memory",
 		.summary = "memory of the host as memray recorded it: peak, what was never "
 			   "freed, and where it was allocated",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "a memray capture, or what memray stats --json wrote",
 	},
 	.levels = LEVEL_HOST_MEMORY,

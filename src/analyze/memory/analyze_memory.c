@@ -220,8 +220,7 @@ const struct analyzer tsi_analyzer_memory = {
 	.def = {
 		.id = "memory",
 		.summary = "device memory that the steps or a trace recorded",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
+		TSI_FACTS(facts),
 		.needs = "step records with memory, or a trace with profile_memory",
 	},
 	.levels = LEVEL_TRACE | LEVEL_RANK | LEVEL_RUN,

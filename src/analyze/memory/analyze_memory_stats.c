@@ -103,14 +103,13 @@ static const struct tscope_fact_def moments_columns[] = {
 };
 
 static const struct tscope_table_def tables[] = {
-	[STATS_LARGEST] = { "largest", largest_columns, TSI_COUNT_OF(largest_columns),
-			    "the largest value of each name", TSCOPE_TABLE_ROWS },
-	[STATS_BY_FUNCTION] = { "by_function", function_columns, TSI_COUNT_OF(function_columns),
-				"what calls of each function changed in all", TSCOPE_TABLE_ROWS },
-	[STATS_CHANGES] = { "changes", changes_columns, TSI_COUNT_OF(changes_columns),
-			    "what each call changed", TSCOPE_TABLE_ROWS },
-	[STATS_MOMENTS] = { "moments", moments_columns, TSI_COUNT_OF(moments_columns),
-			    "device and host memory at each moment", TSCOPE_TABLE_ROWS },
+	[STATS_LARGEST] =
+		TSI_TABLE_DEF("largest", largest_columns, "the largest value of each name"),
+	[STATS_BY_FUNCTION] = TSI_TABLE_DEF("by_function", function_columns,
+					    "what calls of each function changed in all"),
+	[STATS_CHANGES] = TSI_TABLE_DEF("changes", changes_columns, "what each call changed"),
+	[STATS_MOMENTS] =
+		TSI_TABLE_DEF("moments", moments_columns, "device and host memory at each moment"),
 };
 
 /* ---- numbers ------------------------------------------------------------------------------ */
@@ -370,10 +369,8 @@ const struct analyzer tsi_analyzer_memory_stats = {
 	.def = {
 		.id = "memory_stats",
 		.summary = "memory before and after calls, as finetuning-scheduler took it",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "statistics of finetuning-scheduler (rank_*_memory_stats)",
 	},
 	.levels = LEVEL_MEMORY_STATS,

@@ -80,10 +80,8 @@ static const struct tscope_fact_def timeline_columns[] = {
 };
 
 static const struct tscope_table_def tables[] = {
-	[BY_CATEGORY] = { "by_category", category_columns, TSI_COUNT_OF(category_columns),
-			  "memory by category", TSCOPE_TABLE_ROWS },
-	[TIMELINE] = { "timeline", timeline_columns, TSI_COUNT_OF(timeline_columns),
-		       "memory over time, as a sketch", TSCOPE_TABLE_ROWS },
+	[BY_CATEGORY] = TSI_TABLE_DEF("by_category", category_columns, "memory by category"),
+	[TIMELINE] = TSI_TABLE_DEF("timeline", timeline_columns, "memory over time, as a sketch"),
 };
 
 enum { TIMELINE_ROWS_MAX = 240 };
@@ -193,10 +191,8 @@ const struct analyzer tsi_analyzer_memory_timeline = {
 	.def = {
 		.id = "memory_timeline",
 		.summary = "tensors' memory over time, by category",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "a memory timeline (export_memory_timeline)",
 	},
 	.levels = LEVEL_MEMORY_TIMELINE,

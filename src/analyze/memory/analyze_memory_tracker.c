@@ -51,12 +51,11 @@ static const struct tscope_fact_def kind_columns[] = {
 };
 
 static const struct tscope_table_def tables[] = {
-	[PEAK] = { "peak", peak_columns, TSI_COUNT_OF(peak_columns),
-		   "what there was at the peak, by device and kind", TSCOPE_TABLE_ROWS },
-	[MODULES] = { "modules", modules_columns, TSI_COUNT_OF(modules_columns),
-		      "memory at each state of each module", TSCOPE_TABLE_ROWS },
-	[BY_KIND] = { "by_kind", kind_columns, TSI_COUNT_OF(kind_columns), "the same by kind",
-		      TSCOPE_TABLE_ROWS },
+	[PEAK] = TSI_TABLE_DEF("peak", peak_columns,
+			       "what there was at the peak, by device and kind"),
+	[MODULES] =
+		TSI_TABLE_DEF("modules", modules_columns, "memory at each state of each module"),
+	[BY_KIND] = TSI_TABLE_DEF("by_kind", kind_columns, "the same by kind"),
 };
 
 /* How many different devices or modules there are; the rows of the peak are of no module. */
@@ -151,10 +150,8 @@ const struct analyzer tsi_analyzer_memory_tracker = {
 	.def = {
 		.id = "memory_tracker",
 		.summary = "memory by kind at the peak of a call and at each state of its modules",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "a log of torch's memory tracker (fsdp_mem_rank_*.log)",
 	},
 	.levels = LEVEL_MEMORY_TRACKER,

@@ -334,10 +334,8 @@ const struct analyzer tsi_analyzer_snapshot = {
 	.def = {
 		.id = "snapshot",
 		.summary = "CUDA's caching allocator: what filled it, at the peak and at the end",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "a snapshot of CUDA's allocator",
 	},
 	.levels = LEVEL_SNAPSHOT,

@@ -66,8 +66,7 @@ static const struct tscope_fact_def ranks_columns[] = {
 enum table { TABLE_RANKS };
 
 static const struct tscope_table_def tables[] = {
-	[TABLE_RANKS] = { "ranks", ranks_columns, TSI_COUNT_OF(ranks_columns), "each rank",
-			  TSCOPE_TABLE_ROWS },
+	[TABLE_RANKS] = TSI_TABLE_DEF("ranks", ranks_columns, "each rank"),
 };
 
 /* Of fewer ends the scatter says nothing. */
@@ -256,10 +255,8 @@ const struct analyzer tsi_analyzer_arrivals = {
 	.def = {
 		.id = "arrivals",
 		.summary = "who comes late to the collectives, by the ranks' corrected clocks",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "traces of two or more ranks with collectives that match",
 		.total = TSCOPE_TOTAL_CAPTURE,
 	},

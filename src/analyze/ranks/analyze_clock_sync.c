@@ -65,8 +65,7 @@ static const struct tscope_fact_def ranks_columns[] = {
 enum table { TABLE_RANKS };
 
 static const struct tscope_table_def tables[] = {
-	[TABLE_RANKS] = { "ranks", ranks_columns, TSI_COUNT_OF(ranks_columns), "each rank",
-			  TSCOPE_TABLE_ROWS },
+	[TABLE_RANKS] = TSI_TABLE_DEF("ranks", ranks_columns, "each rank"),
 };
 
 /* A rank that says its clock, and its steps by number. */
@@ -258,10 +257,8 @@ const struct analyzer tsi_analyzer_clock_sync = {
 		.id = "clock_sync",
 		.summary = "ranks on one clock, by the moment that Composer's ranks wrote down "
 			   "together",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "Composer traces of two or more ranks",
 	},
 	.levels = LEVEL_RUN,

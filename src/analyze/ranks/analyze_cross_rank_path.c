@@ -81,13 +81,10 @@ static const struct tscope_fact_def collectives_columns[] = {
 enum table { TABLE_LINES, TABLE_RANKS, TABLE_COLLECTIVES };
 
 static const struct tscope_table_def tables[] = {
-	[TABLE_LINES] = { "lines", lines_columns, TSI_COUNT_OF(lines_columns), "its composition",
-			  TSCOPE_TABLE_ROWS },
-	[TABLE_RANKS] = { "ranks", ranks_columns, TSI_COUNT_OF(ranks_columns), "ranks on it",
-			  TSCOPE_TABLE_ROWS },
-	[TABLE_COLLECTIVES] = { "collectives", collectives_columns,
-				TSI_COUNT_OF(collectives_columns), "collectives on it",
-				TSCOPE_TABLE_ROWS },
+	[TABLE_LINES] = TSI_TABLE_DEF("lines", lines_columns, "its composition"),
+	[TABLE_RANKS] = TSI_TABLE_DEF("ranks", ranks_columns, "ranks on it"),
+	[TABLE_COLLECTIVES] =
+		TSI_TABLE_DEF("collectives", collectives_columns, "collectives on it"),
 };
 
 enum { LINE_TRANSFER = TSCOPE_BUDGET_LINE_COUNT, LINE_COUNT };
@@ -440,10 +437,8 @@ const struct analyzer tsi_analyzer_cross_rank_path = {
 	.def = {
 		.id = "cross_rank_path",
 		.summary = "the chain across ranks that bounds the steps",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "traces of two or more ranks with collectives that match",
 	},
 	.levels = LEVEL_RUN,

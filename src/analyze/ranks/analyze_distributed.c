@@ -106,16 +106,15 @@ static const struct tscope_fact_def missing_columns[] = {
 };
 
 static const struct tscope_table_def tables[] = {
-	[RANKS] = { "ranks", rank_columns, TSI_COUNT_OF(rank_columns), "each rank that was read",
-		    TSCOPE_TABLE_ROWS },
+	[RANKS] = TSI_TABLE_DEF("ranks", rank_columns, "each rank that was read"),
 	[STRAGGLER] = { "straggler", straggler_columns, TSI_COUNT_OF(straggler_columns),
 			"the only rank with straggler_z of 3 and rel_slowdown of 0.05 or more; "
 			"null where ranks are stages of a pipeline",
 			TSCOPE_TABLE_OBJECT },
-	[SLOW_RANKS] = { "slow_ranks", slow_columns, TSI_COUNT_OF(slow_columns),
-			 "ranks with a p_value of 0.001 or less and an excess_ratio of at least "
-			 "the threshold of DIST.STRAGGLER",
-			 TSCOPE_TABLE_ROWS },
+	[SLOW_RANKS] = TSI_TABLE_DEF(
+		"slow_ranks", slow_columns,
+		"ranks with a p_value of 0.001 or less and an excess_ratio of at least "
+		"the threshold of DIST.STRAGGLER"),
 	[MISSING_RANKS] = { "missing_ranks", missing_columns, TSI_COUNT_OF(missing_columns),
 			    "ranks of the job that were not read, the first 1024",
 			    TSCOPE_TABLE_LIST },
@@ -282,10 +281,8 @@ const struct analyzer tsi_analyzer_distributed = {
 	.def = {
 		.id = "distributed",
 		.summary = "how evenly the ranks share the work, and who keeps the others waiting",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "steps of two or more ranks with numbers in common",
 	},
 	.levels = LEVEL_RUN,

@@ -40,8 +40,7 @@ static const struct tscope_fact_def ranks_columns[] = {
 enum table { TABLE_RANKS };
 
 static const struct tscope_table_def tables[] = {
-	[TABLE_RANKS] = { "ranks", ranks_columns, TSI_COUNT_OF(ranks_columns),
-			  "each rank that takes part", TSCOPE_TABLE_ROWS },
+	[TABLE_RANKS] = TSI_TABLE_DEF("ranks", ranks_columns, "each rank that takes part"),
 };
 
 static const char unread_doubt[] = "some ranks of the groups were not read";
@@ -158,10 +157,8 @@ const struct analyzer tsi_analyzer_experts = {
 	.def = {
 		.id = "experts",
 		.summary = "how evenly experts are loaded, by the sizes of all-to-alls",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "traces of two or more ranks with all-to-all collectives of which some "
 			 "ranks receive more than others",
 		.total = TSCOPE_TOTAL_CAPTURE,

@@ -151,8 +151,7 @@ const struct analyzer tsi_analyzer_parallel_efficiency = {
 	.def = {
 		.id = "parallel_efficiency",
 		.summary = "the loss as a product: load balance, serialisation, transfer, MFU",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
+		TSI_FACTS(facts),
 		.needs = "traces of two or more ranks with collectives that match",
 	},
 	.levels = LEVEL_RUN,

@@ -79,8 +79,7 @@ static const struct tscope_fact_def stage_columns[] = {
 enum table { STAGES };
 
 static const struct tscope_table_def tables[] = {
-	[STAGES] = { "stages", stage_columns, TSI_COUNT_OF(stage_columns), "each stage",
-		     TSCOPE_TABLE_ROWS },
+	[STAGES] = TSI_TABLE_DEF("stages", stage_columns, "each stage"),
 };
 
 /* A pipeline, with what is known of its schedule. */
@@ -338,10 +337,8 @@ const struct analyzer tsi_analyzer_pipeline = {
 	.def = {
 		.id = "pipeline",
 		.summary = "how idle the stages of a pipeline are",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "--pipeline-stages that divides the ranks, or traces of all ranks with "
 			 "sends and receives",
 		.total = TSCOPE_TOTAL_TIMED,

@@ -65,8 +65,7 @@ static const struct tscope_fact_def groups_columns[] = {
 enum table { TABLE_GROUPS };
 
 static const struct tscope_table_def tables[] = {
-	[TABLE_GROUPS] = { "groups", groups_columns, TSI_COUNT_OF(groups_columns),
-			   "each process group", TSCOPE_TABLE_ROWS },
+	[TABLE_GROUPS] = TSI_TABLE_DEF("groups", groups_columns, "each process group"),
 };
 
 /* Above this share of instances that do not match, what does match is no sample of the rest. */
@@ -148,10 +147,8 @@ const struct analyzer tsi_analyzer_process_groups = {
 	.def = {
 		.id = "process_groups",
 		.summary = "process groups, and how well their collectives match across ranks",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "traces of two or more ranks with communication",
 	},
 	.levels = LEVEL_RUN,

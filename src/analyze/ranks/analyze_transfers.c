@@ -165,20 +165,19 @@ static const struct tscope_fact_def slow_links_columns[] = {
 enum table { TABLE_BY_KIND, TABLE_BY_SIZE, TABLE_LINKS, TABLE_SLOW_LINKS };
 
 static const struct tscope_table_def tables[] = {
-	[TABLE_BY_KIND] = { "by_kind", by_kind_columns, TSI_COUNT_OF(by_kind_columns),
-			    "matched collectives and sends by kind and process group, "
-			    "the 1024 with most transfer",
-			    TSCOPE_TABLE_ROWS },
-	[TABLE_BY_SIZE] = { "by_size", by_size_columns, TSI_COUNT_OF(by_size_columns),
-			    "the same, each size for itself", TSCOPE_TABLE_ROWS },
-	[TABLE_LINKS] = { "links", links_columns, TSI_COUNT_OF(links_columns),
-			  "process groups and pairs at each size, the 1024 with most transfer",
-			  TSCOPE_TABLE_ROWS },
-	[TABLE_SLOW_LINKS] = { "slow_links", slow_links_columns, TSI_COUNT_OF(slow_links_columns),
-			       "links persistently slower than their likes: p_value 0.001 or "
-			       "less, slowdown_ratio 0.1 or more, as that of the fastest of each "
-			       "step, and beyond what links vary by from step to step",
-			       TSCOPE_TABLE_ROWS },
+	[TABLE_BY_KIND] = TSI_TABLE_DEF("by_kind", by_kind_columns,
+					"matched collectives and sends by kind and process group, "
+					"the 1024 with most transfer"),
+	[TABLE_BY_SIZE] =
+		TSI_TABLE_DEF("by_size", by_size_columns, "the same, each size for itself"),
+	[TABLE_LINKS] =
+		TSI_TABLE_DEF("links", links_columns,
+			      "process groups and pairs at each size, the 1024 with most transfer"),
+	[TABLE_SLOW_LINKS] =
+		TSI_TABLE_DEF("slow_links", slow_links_columns,
+			      "links persistently slower than their likes: p_value 0.001 or "
+			      "less, slowdown_ratio 0.1 or more, as that of the fastest of each "
+			      "step, and beyond what links vary by from step to step"),
 };
 
 enum { MAX_ROWS = 1024 }; /* of a table: sizes that never recur are as many as transfers */
@@ -496,10 +495,8 @@ const struct analyzer tsi_analyzer_transfers = {
 		.id = "transfers",
 		.summary = "what collectives that match take without waiting, the bandwidth that "
 			   "this is, and links slower than their likes",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "traces of two or more ranks with collectives that match",
 		.total = TSCOPE_TOTAL_CAPTURE,
 	},

@@ -79,12 +79,12 @@ static const struct tscope_fact_def ranks_columns[] = {
 enum table { TABLE_LINES, TABLE_RANKS };
 
 static const struct tscope_table_def tables[] = {
-	[TABLE_LINES] = { "lines", lines_columns, TSI_COUNT_OF(lines_columns),
-			  "without one line of the budget on all ranks", TSCOPE_TABLE_ROWS },
-	[TABLE_RANKS] = { "ranks", ranks_columns, TSI_COUNT_OF(ranks_columns),
-			  "each rank made like the median of its peers: the 32 with most local "
-			  "time above it",
-			  TSCOPE_TABLE_ROWS },
+	[TABLE_LINES] = TSI_TABLE_DEF("lines", lines_columns,
+				      "without one line of the budget on all ranks"),
+	[TABLE_RANKS] =
+		TSI_TABLE_DEF("ranks", ranks_columns,
+			      "each rank made like the median of its peers: the 32 with most local "
+			      "time above it"),
 };
 
 enum {
@@ -321,10 +321,8 @@ const struct analyzer tsi_analyzer_what_if = {
 	.def = {
 		.id = "what_if",
 		.summary = "how long steps would be without what slows them, by simulation",
-		.facts = facts,
-		.fact_count = TSI_COUNT_OF(facts),
-		.tables = tables,
-		.table_count = TSI_COUNT_OF(tables),
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
 		.needs = "traces of two or more ranks with collectives that match",
 	},
 	.levels = LEVEL_RUN,

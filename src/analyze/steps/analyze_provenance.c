@@ -43,10 +43,8 @@ static const struct tscope_fact_def config_columns[] = {
 enum table { ENVIRONMENT_TABLE, CONFIG_TABLE };
 
 static const struct tscope_table_def tables[] = {
-	[ENVIRONMENT_TABLE] = { "environment", environment_columns,
-				TSI_COUNT_OF(environment_columns),
-				"environment, nested names joined by a dot, sorted",
-				TSCOPE_TABLE_ROWS },
+	[ENVIRONMENT_TABLE] = TSI_TABLE_DEF("environment", environment_columns,
+					    "environment, nested names joined by a dot, sorted"),
 	[CONFIG_TABLE] = TSI_TABLE_DEF("config", config_columns,
 				       "configuration, by its outermost names, sorted"),
 };
