@@ -74,9 +74,11 @@ static const char *skip_value(const char *p, const char *end)
 static void enter(struct json_cursor *cursor, struct str text, char bracket)
 {
 	text = tsi_str_trim(text);
-	bool is_open = text.length && text.data[0] == bracket;
-	cursor->at = text.data + is_open;
-	cursor->end = text.data + (is_open ? text.length : 0);
+	cursor->at = cursor->end = text.data;
+	if (text.length == 0 || text.data[0] != bracket)
+		return;
+	cursor->at++;
+	cursor->end += text.length;
 }
 
 /* The next character that is neither white space nor a comma, or the end. */

@@ -61,7 +61,7 @@ static void sort_samples(struct samples *samples, struct arena *arena)
 	struct sort_pair *order = tsi_arena_new(&pairs, count, sizeof(*order));
 	struct sort_pair *scratch = tsi_arena_new(&pairs, count, sizeof(*scratch));
 
-	if (scratch) {
+	if (scratch && count) {
 		for (size_t i = 0; i < count; i++)
 			order[i] =
 				(struct sort_pair){ tsi_sort_key_of_int64(samples->items[i].step),
