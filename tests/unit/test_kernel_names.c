@@ -59,7 +59,7 @@ static bool is_right(char *columns[COLUMNS])
 static void names_of_the_corpus(void **state)
 {
 	(void)state;
-	char path[4096], *line = NULL, *columns[COLUMNS];
+	char path[4096], *line = NULL, *columns[COLUMNS] = { 0 };
 	size_t room = 0, rows = 0, wrong = 0;
 
 	snprintf(path, sizeof(path), "%s/kernel_names.tsv", testdata);
