@@ -77,14 +77,4 @@ static inline uint32_t tsi_pair_set_add(struct pair_set *set, uint32_t first, ui
 	return *slot - 1;
 }
 
-/* tsi_pair_set_add() for code that carries a status. */
-TSI_MUST_CHECK
-static inline enum tscope_status tsi_pair_set_find(struct pair_set *set, uint32_t first,
-						   uint32_t second, uint32_t *number,
-						   struct tscope_error *err)
-{
-	*number = tsi_pair_set_add(set, first, second);
-	return tsi_likely(*number != UINT32_MAX) ? TSCOPE_OK : tsi_arena_status(set->arena, err);
-}
-
 #endif

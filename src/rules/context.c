@@ -83,11 +83,6 @@ void tsi_rule_run(struct rule_context *ctx)
 		ctx->rule->evaluate(ctx);
 }
 
-const struct tscope_analysis *tsi_rule_analysis(const struct rule_context *ctx)
-{
-	return ctx->analysis;
-}
-
 double tsi_rule_parameter(const struct rule_context *ctx, const char *name)
 {
 	size_t index = tsi_rule_find_parameter(&ctx->rule->def, tsi_str_of(name));

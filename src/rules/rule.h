@@ -52,8 +52,6 @@ struct rule {
 	const char *evidence[RULE_MAX_COMMON_EVIDENCE];
 };
 
-const struct tscope_analysis *tsi_rule_analysis(const struct rule_context *ctx);
-
 /* A parameter of this rule: the default, or what the user set. */
 double tsi_rule_parameter(const struct rule_context *ctx, const char *name);
 

@@ -9,15 +9,21 @@
 
 #include <cmocka.h>
 
+#include "comm/latch.h"
+
 static void sorts_negative_before_positive(void **state)
 {
 	(void)state;
 	int64_t numbers[] = { 5, -3, INT64_MAX, 0, INT64_MIN, 5, -4 };
 	const int64_t expected[] = { INT64_MIN, -4, -3, 0, 5, 5, INT64_MAX };
 
-	assert_int_equal(tsi_sort_ns(numbers, TSI_COUNT_OF(numbers), NULL), TSCOPE_OK);
+	struct arena arena = { 0 };
+
+	tsi_latch_sort_numbers(&arena, numbers, TSI_COUNT_OF(numbers));
+	assert_int_equal(tsi_arena_status(&arena, NULL), TSCOPE_OK);
 	assert_memory_equal(numbers, expected, sizeof(expected));
-	assert_int_equal(tsi_sort_ns(NULL, 0, NULL), TSCOPE_OK);
+	tsi_latch_sort_numbers(&arena, NULL, 0);
+	assert_int_equal(tsi_arena_status(&arena, NULL), TSCOPE_OK);
 }
 
 static void interpolates(void **state)

@@ -4,25 +4,6 @@
 
 #include "base/sort.h"
 
-void tsi_order_ns(int64_t *numbers, size_t count, struct arena *arena)
-{
-	struct arena room = { 0 }; /* its own: callers sort many lists one after the other */
-	int64_t *scratch = tsi_arena_new(&room, count, sizeof(*scratch));
-
-	if (scratch)
-		tsi_sort_numbers(numbers, scratch, count);
-	arena->has_failed |= room.has_failed;
-	tsi_arena_deinit(&room);
-}
-
-enum tscope_status tsi_sort_ns(int64_t *numbers, size_t count, struct tscope_error *err)
-{
-	struct arena arena = { 0 };
-
-	tsi_order_ns(numbers, count, &arena);
-	return tsi_arena_status(&arena, err);
-}
-
 int64_t tsi_quantile_ns(const int64_t *sorted, size_t count, unsigned percent)
 {
 	if (count == 0)

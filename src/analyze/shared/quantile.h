@@ -2,19 +2,8 @@
 #ifndef TSCOPE_ANALYZE_SHARED_QUANTILE_H
 #define TSCOPE_ANALYZE_SHARED_QUANTILE_H
 
-#include "base/arena.h"
-#include "base/attributes.h"
-
 #include <stddef.h>
 #include <stdint.h>
-#include <tscope/error.h>
-
-/* Sorts ascending. O(count), with room for as many meanwhile. */
-TSI_MUST_CHECK
-enum tscope_status tsi_sort_ns(int64_t *numbers, size_t count, struct tscope_error *err);
-
-/* As tsi_sort_ns(), but a failure is left in the arena, and the numbers as they were. */
-void tsi_order_ns(int64_t *numbers, size_t count, struct arena *arena);
 
 /*
  * The quantile of sorted numbers at percent (0 to 100), linear between the two

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/sum.h"
+#include "comm/latch.h"
 
 enum fact {
 	MEAN_NS,
@@ -122,7 +123,7 @@ static void times_init(struct times *times, const struct step_series *steps, str
 		times->sorted[times->count++] = time_ns;
 	}
 	tsi_local_spikes(times->by_time, times->count, times->is_spike);
-	tsi_order_ns(times->sorted, times->count, scratch);
+	tsi_latch_sort_numbers(scratch, times->sorted, times->count);
 }
 
 /* Standard deviation of the population by mean, in two passes; NaN where the mean is 0. */

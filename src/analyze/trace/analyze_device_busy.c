@@ -9,6 +9,7 @@
 #include "analyze/shared/quantile.h"
 #include "analyze/shared/reliability.h"
 #include "base/sum.h"
+#include "comm/latch.h"
 
 enum fact {
 	SPAN_NS,
@@ -176,7 +177,7 @@ static void add_queue(struct totals *totals, const struct analysis_scope *scope,
 	size_t count = collect_queue(totals, launches, scope->trace, rows,
 				     scope->timeline->activity[device].span_start_ns);
 
-	tsi_order_ns(launches, count, scratch);
+	tsi_latch_sort_numbers(scratch, launches, count);
 	int64_t longest = longest_queue(launches, count, scope->trace, rows);
 	if (longest > totals->queue_max)
 		totals->queue_max = longest;
