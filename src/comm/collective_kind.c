@@ -87,6 +87,8 @@ static int64_t size_in_elements(const struct collective *collective)
 	case COLLECTIVE_ALL_GATHER:
 		return out;
 	case COLLECTIVE_ALL_TO_ALL:
+		if (in < 0 || out < 0)
+			return NO_NUMBER;
 		return in > out ? in : out;
 	case COLLECTIVE_GATHER:
 	case COLLECTIVE_SCATTER:

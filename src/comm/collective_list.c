@@ -123,20 +123,12 @@ static void add_directions(struct collective_run *run, const struct collective *
 	run->is_send = is_pair && sends && !receives;
 }
 
-/* Takes over what a metadata record says; sizes of several records add up. */
-static void add_record(struct collective_run *run, const struct tscope_trace *trace,
-		       const struct collective *record)
+/* Takes over sizes; those of several records add up. */
+static void add_sizes(struct collective_run *run, const struct collective *record, struct str name)
 {
 	int64_t bytes = tsi_collective_bytes(record);
 
-	if (run->kind == COLLECTIVE_UNKNOWN)
-		run->kind = record->kind;
-	run->record = (uint32_t)(record - trace->collectives);
-	add_directions(run, record, tsi_intern_text(&trace->names, record->name));
-	run->dtype = record->dtype;
-	run->group_name = record->group_name;
-	run->group_desc = record->group_desc;
-	run->group_size = record->group_size;
+	add_directions(run, record, name);
 	if (bytes == NO_NUMBER)
 		return;
 	double bus_bytes = (double)bytes * tsi_collective_bus_factor(record);
@@ -146,6 +138,20 @@ static void add_record(struct collective_run *run, const struct tscope_trace *tr
 	} else if (!tsi_ckd_add(&run->bytes, run->bytes, bytes)) {
 		run->bus_bytes += bus_bytes;
 	}
+}
+
+/* Takes over what a metadata record says. */
+static void add_record(struct collective_run *run, const struct tscope_trace *trace,
+		       const struct collective *record)
+{
+	if (run->kind == COLLECTIVE_UNKNOWN)
+		run->kind = record->kind;
+	run->record = (uint32_t)(record - trace->collectives);
+	run->dtype = tsi_intern_text(&trace->names, record->dtype);
+	run->group_name = record->group_name;
+	run->group_desc = record->group_desc;
+	run->group_size = record->group_size;
+	add_sizes(run, record, tsi_intern_text(&trace->names, record->name));
 }
 
 /* The record that a row is, if it is that of a collective which moves data; else NULL. */
@@ -200,13 +206,39 @@ static void join_first(struct finder *finder, struct collective_run *run, uint32
 	run->is_further = true;
 }
 
-/* Kernels that send and receive do so for other collectives, too: the annotation knows. */
-static void add_annotation(struct collective_run *run, const struct tscope_trace *trace,
-			   uint32_t call)
+/* Without a record the spans on the host say what they were called with. */
+static void add_call(struct collective_run *run, const struct tscope_trace *trace, uint32_t call)
 {
-	run->annotation = tsi_find_comm_annotation(trace, call);
+	struct collective collective = tsi_no_collective();
+	struct str name = { 0 };
+
+	if (run->annotation != NO_ROW)
+		name = tsi_span_name(trace, run->annotation);
+	collective.kind = run->kind;
+	run->dtype = tsi_read_comm_call(trace, call, run->annotation, &collective);
+	add_sizes(run, &collective, name);
+}
+
+/* The span that a kernel's backend wrote on the host, or NO_ROW. */
+static uint32_t find_annotation(const struct tscope_trace *trace, const struct device_event *event)
+{
+	if (event->call != NO_ROW)
+		return tsi_find_comm_annotation(trace, event->call);
+	if (event->op != NO_ROW && tsi_backend_prefix(tsi_span_name(trace, event->op)) > 0)
+		return event->op;
+	return NO_ROW;
+}
+
+/* Kernels that send and receive do so for other collectives, too: the annotation knows. */
+static void add_unrecorded(struct collective_run *run, const struct tscope_trace *trace,
+			   const struct device_event *event)
+{
+	run->annotation = find_annotation(trace, event);
 	if (run->annotation != NO_ROW)
 		run->kind = (uint8_t)tsi_kind_of_annotation(trace, run->annotation);
+	if (run->kind == COLLECTIVE_UNKNOWN)
+		run->kind = trace->collectives[event->collective].kind;
+	add_call(run, trace, event->call);
 }
 
 static void add_kernel(struct finder *finder, uint32_t row)
@@ -228,9 +260,9 @@ static void add_kernel(struct finder *finder, uint32_t row)
 		if (!*listed)
 			add_coalesced(finder, &run, event->call);
 		*listed = true;
-		if (run.record == NO_ROW)
-			add_annotation(&run, trace, event->call);
 	}
+	if (run.record == NO_ROW)
+		add_unrecorded(&run, trace, event);
 	if (run.kind == COLLECTIVE_UNKNOWN)
 		run.kind = collective->kind;
 	append(finder, &run);
@@ -261,6 +293,7 @@ static void add_host_spans(struct finder *finder)
 		run.on_host = true;
 		run.annotation = row;
 		run.kind = (uint8_t)tsi_kind_of_annotation(trace, row);
+		add_call(&run, trace, NO_ROW);
 		append(finder, &run);
 	}
 }

@@ -45,10 +45,7 @@ void tsi_log_add_ops(const struct log_filler *filler);
 /* rank_ready.c: the steps of the ops, and when they were ready; launches are known. */
 void tsi_log_find_ready(const struct log_filler *filler);
 
-/* rank_host_ops.c: what a backend's span on the host (tsi_backend_prefix) says of size and type. */
-void tsi_log_describe_op(const struct log_filler *filler, struct rank_op *op, uint32_t row);
-
-/* The calls that launched them; rows are those of the spans of all ops. */
+/* rank_host_ops.c: the calls that launched ops of the host; rows are the spans of all ops. */
 void tsi_log_find_host_launches(const struct log_filler *filler, const uint32_t *rows);
 
 #endif

@@ -18,40 +18,11 @@
 #include "model/trace/classify.h"
 #include "model/trace/device_rows.h"
 
-/* Bus bytes need the size of the group but for the kinds where each byte goes one way. */
-static bool is_one_way(uint8_t kind)
+/* Is the first argument of its call what goes in, of one size with what comes out? */
+static bool has_input_first(uint8_t kind)
 {
-	return kind == COLLECTIVE_BROADCAST || kind == COLLECTIVE_REDUCE ||
-	       kind == COLLECTIVE_SEND_RECV;
-}
-
-/* Is what goes in the size that the collective is known by (collective_kind.h)? */
-static bool is_sized_by_input(uint8_t kind)
-{
-	return kind == COLLECTIVE_ALL_REDUCE || kind == COLLECTIVE_REDUCE_SCATTER ||
-	       is_one_way(kind);
-}
-
-void tsi_log_describe_op(const struct log_filler *filler, struct rank_op *op, uint32_t row)
-{
-	struct call_input input = tsi_call_input(filler->trace, row);
-	int64_t bytes;
-
-	if (op->kind == COLLECTIVE_SEND_RECV)
-		op->is_send = tsi_str_find(tsi_span_name(filler->trace, row), TSI_STR("send")) >= 0;
-	if (input.type.length > 0)
-		op->dtype = tsi_latch_text(&filler->log->arena, &filler->log->names, input.type);
-	if (input.elements < 0 || op->kind == COLLECTIVE_BARRIER ||
-	    tsi_ckd_mul(&bytes, input.elements, (int64_t)tsi_dtype_bytes(input.type)) || bytes == 0)
-		return;
-	if (op->kind == COLLECTIVE_SEND_RECV && !op->is_send)
-		op->received_bytes = bytes;
-	else
-		op->sent_bytes = bytes;
-	if (is_sized_by_input(op->kind))
-		op->bytes = bytes;
-	if (is_one_way(op->kind))
-		op->bus_bytes = (double)bytes;
+	return kind == COLLECTIVE_ALL_REDUCE || kind == COLLECTIVE_BROADCAST ||
+	       kind == COLLECTIVE_REDUCE || kind == COLLECTIVE_SEND_RECV;
 }
 
 /* ---- which call launched which ---- */
@@ -84,13 +55,12 @@ static int compare_sides(const void *left, const void *right)
 static void add_side(struct launch_list *list, const struct log_filler *filler, uint32_t row,
 		     struct launch_side side)
 {
-	bool has_input_first =
-		is_sized_by_input(side.kind) && side.kind != COLLECTIVE_REDUCE_SCATTER;
 	struct launch_side *added = tsi_arena_push(&list->arena, &list->items, &list->count,
 						   &list->capacity, sizeof(*added));
 
 	side.start_ns = tsi_start_ns(&filler->trace->spans, row);
-	side.elements = has_input_first ? tsi_call_input(filler->trace, row).elements : NO_NUMBER;
+	side.elements = has_input_first(side.kind) ? tsi_call_input(filler->trace, row).elements
+						   : NO_NUMBER;
 	if (added)
 		*added = side;
 }

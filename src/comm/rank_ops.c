@@ -24,7 +24,8 @@ struct op_collector {
 	size_t count;
 	struct group_finder groups;
 	int64_t first_launched_ns; /* start of the first work on the device with a launch call */
-	uint32_t dtype, log_dtype; /* seen last, and its id in the log */
+	struct str dtype;          /* seen last */
+	uint32_t log_dtype;
 };
 
 static bool is_of_log(const struct log_filler *filler, const struct collective_run *run)
@@ -93,10 +94,12 @@ static int64_t peer_of(const struct collective *record, bool is_send)
 	return record->kind == COLLECTIVE_SEND_RECV && peer >= 0 ? peer : -1;
 }
 
-static uint32_t name_dtype(struct op_collector *c, uint32_t dtype)
+static uint32_t name_dtype(struct op_collector *c, struct str dtype)
 {
-	if (dtype != c->dtype) {
-		c->log_dtype = tsi_log_name(c->filler, dtype);
+	struct rank_log *log = c->filler->log;
+
+	if (!tsi_str_equal(dtype, c->dtype)) {
+		c->log_dtype = tsi_latch_text(&log->arena, &log->names, dtype);
 		c->dtype = dtype;
 	}
 	return c->log_dtype;
@@ -137,8 +140,6 @@ static void add_op(struct op_collector *c, const struct collective_run *run)
 
 	op.group = tsi_find_log_group(&c->groups, record);
 	op.dtype = name_dtype(c, run->dtype);
-	if (run->annotation != NO_ROW)
-		tsi_log_describe_op(filler, &op, run->annotation);
 	if (!run->on_host)
 		note_launch(filler, &op, run->row);
 	filler->log->ops[filler->log->op_count++] = op;

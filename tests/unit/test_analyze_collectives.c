@@ -124,6 +124,82 @@ static void backend_without_kernels(void **state)
 	analyzed_free(a);
 }
 
+#define CALLED(name, tid, at, length, dims, types)                                                 \
+	test_span_args(t, "cpu_op", name, tid, at, length,                                         \
+		       "{\"Input Dims\": " dims ", \"Input type\": " types "}")
+#define ANNOTATED(name, tid, at, length, dims, types)                                              \
+	test_span_args(t, "user_annotation", name, tid, at, length,                                \
+		       "{\"Input Dims\": " dims ", \"Input type\": " types "}")
+
+/* Lists of tensors hide their sizes in the operator; the backend's span has them. */
+static void sizes_of_the_spans_above(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	CALLED("c10d::allreduce_", 1, 0, 50, "[[], []]", "[\"TensorList\", \"\"]");
+	CALLED("record_param_comms", 1, 1, 48, "[[], []]", "[\"TensorList\", \"Scalar\"]");
+	ANNOTATED("nccl:all_reduce", 1, 2, 46, "[[394241]]", "[\"float\"]");
+	test_call(t, "cudaLaunchKernelExC", 1, 10, 5, 1);
+	test_kernel(t, ALL_REDUCE, 0, 20, 100, 40, 1);
+	/* The first tensor of c10d is filled: 6 of 4 bytes, the second sent: 10. */
+	CALLED("c10d::alltoall_base_", 1, 200, 50, "[[6], [5, 2], []]", "[\"int\", \"int\", \"\"]");
+	ANNOTATED("nccl:all_to_all", 1, 202, 46, "[[5, 2]]", "[\"int\"]");
+	test_call(t, "cudaLaunchKernelExC", 1, 210, 5, 2);
+	test_kernel(t, "ncclDevKernel_SendRecv(Args)", 0, 20, 300, 40, 2);
+	CALLED("c10d::_allgather_base_", 1, 400, 50, "[[64], [16], []]",
+	       "[\"c10::BFloat16\", \"c10::BFloat16\", \"\"]");
+	ANNOTATED("nccl:_all_gather_base", 1, 402, 46, "[[16]]", "[\"c10::BFloat16\"]");
+	test_call(t, "cudaLaunchKernelExC", 1, 410, 5, 3);
+	test_kernel(t, "ncclDevKernel_AllGather_RING_LL(Args)", 0, 20, 500, 40, 3);
+	struct analyzed *a = analyze(t);
+	check_facts(a, "collectives: count bytes unsized_count", "3 1577132 0");
+	check_table(a, "collectives.by_size: kind dtype message_bytes bus_bytes_per_second",
+		    "all_gather BFloat16 128 -\nall_reduce Float 1576964 -\n"
+		    "all_to_all Int 40 1e+09\n");
+	analyzed_free(a);
+}
+
+/* Kernels of their own: no backend's span, but an operator with the tensor among its arguments. */
+static void sizes_of_operators_with_their_own_kernels(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	CALLED("symm_mem::multimem_all_reduce_", 1, 0, 50, "[[8, 4], [], []]",
+	       "[\"c10::BFloat16\", \"\", \"\"]");
+	test_call(t, "cudaLaunchKernel", 1, 10, 5, 1);
+	test_kernel(t, "multimem_all_reduce_kernel<c10::BFloat16, 16>", 0, 7, 100, 40, 1);
+	CALLED("_C_custom_ar::all_reduce", 1, 200, 50, "[[], [3, 5], [3, 5]]",
+	       "[\"Scalar\", \"c10::Half\", \"c10::Half\"]");
+	test_call(t, "cudaLaunchKernel", 1, 210, 5, 2);
+	test_kernel(t, "void vllm::cross_device_reduce_1stage<half, 8>(Args)", 0, 7, 300, 40, 2);
+	/* What computes has the name of a collective, too: it says nothing of this kernel. */
+	CALLED("aten::scatter", 1, 400, 50, "[[9], [9]]", "[\"float\", \"float\"]");
+	test_call(t, "cudaLaunchKernel", 1, 410, 5, 3);
+	test_kernel(t, "ncclDevKernel_Generic(Args)", 0, 7, 500, 40, 3);
+	struct analyzed *a = analyze(t);
+	check_table(a, "collectives.by_size: kind dtype message_bytes",
+		    "all_reduce BFloat16 64\nall_reduce Half 30\nunknown - -\n");
+	analyzed_free(a);
+}
+
+/* A loss is a tensor of no dimension; what gloo gathers is more than what it is called with. */
+static void sizes_of_backends_without_kernels(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	ANNOTATED("gloo:all_reduce", 2, 0, 100, "[[]]", "[\"float\"]");
+	ANNOTATED("gloo:all_reduce", 2, 200, 90, "[[3], [2, 2]]", "[\"float\", \"float\"]");
+	ANNOTATED("gloo:all_gather", 2, 400, 80, "[[16]]", "[\"long int\"]");
+	struct analyzed *a = analyze(t);
+	check_facts(a, "collectives: count bytes unsized_count host_count", "3 32 1 3");
+	check_table(a, "collectives.by_size: kind dtype message_bytes",
+		    "all_reduce Float 4\nall_reduce Float 28\nall_gather Long -\n");
+	analyzed_free(a);
+}
+
 static void records_where_there_is_nothing_better(void **state)
 {
 	(void)state;
@@ -159,6 +235,9 @@ int main(void)
 		cmocka_unit_test(coalesced_records_are_added),
 		cmocka_unit_test(several_kernels_of_one_record),
 		cmocka_unit_test(backend_without_kernels),
+		cmocka_unit_test(sizes_of_the_spans_above),
+		cmocka_unit_test(sizes_of_operators_with_their_own_kernels),
+		cmocka_unit_test(sizes_of_backends_without_kernels),
 		cmocka_unit_test(records_where_there_is_nothing_better),
 		cmocka_unit_test(without_collectives),
 	};

@@ -67,18 +67,17 @@ static void sizes_of_gloo_spans(void **state)
 	gloo(t, "gloo:all_reduce", GLOO, 100, 10, INPUT("[[4, 2]]", "float"));
 	gloo(t, "gloo:reduce", GLOO, 200, 10, INPUT("[[9]]", "c10::BFloat16"));
 	gloo(t, "gloo:barrier", GLOO, 300, 10, "{}");
-	gloo(t, "gloo:all_gather", GLOO, 400, 10, INPUT("[[5], [6]]", "long int"));
+	gloo(t, "gloo:all_gather", GLOO, 400, 10, INPUT("[[5], [6]]", "long int\", \"long int"));
 	gloo(t, "gloo:send", GLOO, 500, 10, INPUT("[[3]]", "unsigned char"));
 	gloo(t, "gloo:recv", GLOO, 600, 10, INPUT("[[4]]", "no type"));
 	struct kept_log kept = keep_log(t);
 
-	check_op_sizes(&kept.log,
-		       "all_reduce bytes 32 bus - sent 32 received - 'float' peer -1\n"
-		       "reduce bytes 18 bus 18 sent 18 received - 'c10::BFloat16' peer -1\n"
-		       "barrier bytes - bus - sent - received - '' peer -1\n"
-		       "all_gather bytes - bus - sent 88 received - 'long int' peer -1\n"
-		       "send_recv bytes 3 bus 3 sent 3 received - 'unsigned char' peer -1 send\n"
-		       "send_recv bytes - bus - sent - received - 'no type' peer -1\n");
+	check_op_sizes(&kept.log, "all_reduce bytes 32 bus - sent 32 received 32 'Float' peer -1\n"
+				  "reduce bytes 18 bus 18 sent 18 received 18 'BFloat16' peer -1\n"
+				  "barrier bytes - bus - sent - received - '' peer -1\n"
+				  "all_gather bytes - bus - sent 88 received - 'Long' peer -1\n"
+				  "send_recv bytes 3 bus 3 sent 3 received - 'Byte' peer -1 send\n"
+				  "send_recv bytes - bus - sent - received - '' peer -1\n");
 	kept_log_free(&kept);
 }
 

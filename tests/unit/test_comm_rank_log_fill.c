@@ -160,7 +160,7 @@ static void annotations_tell_what_kernels_do_not(void **state)
 	test_kernel(t, "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(Args)", 0, 20, 350, 50, 2);
 	struct kept_log kept = keep_log(t);
 
-	check_op_sizes(&kept.log, "all_to_all bytes - bus - sent 48 received - 'long int' peer -1\n"
+	check_op_sizes(&kept.log, "all_to_all bytes - bus - sent 48 received - 'Long' peer -1\n"
 				  "send_recv bytes - bus - sent - received - '' peer -1\n");
 	kept_log_free(&kept);
 }

@@ -118,7 +118,9 @@ static const struct tscope_table_def tables[] = {
 static int compare_kinds(const struct collective_run *a, const struct collective_run *b)
 {
 	COMPARE(kind);
-	COMPARE(dtype);
+	int order = tsi_str_compare(a->dtype, b->dtype);
+	if (order)
+		return order;
 	COMPARE(group_name);
 	COMPARE(group_desc);
 	COMPARE(group_size);
@@ -185,7 +187,8 @@ static void fill_labels(struct tscope_value *cells, const struct tscope_trace *t
 			const struct collective_run *run)
 {
 	cells[KIND] = tsi_text(tsi_collective_kind_name(run->kind));
-	cells[KIND_DTYPE] = name_value(trace, run->dtype);
+	if (run->dtype.length)
+		cells[KIND_DTYPE] = tsi_text(run->dtype.data);
 	cells[KIND_GROUP] = name_value(trace, run->group_name);
 	cells[KIND_GROUP_DESCRIPTION] = name_value(trace, run->group_desc);
 	if (run->group_size != NO_NUMBER)

@@ -220,21 +220,6 @@ static inline struct work_shape tsi_no_shape(void)
 	};
 }
 
-/* A collective of which nothing is known. */
-static inline struct collective tsi_no_collective(void)
-{
-	return (struct collective){
-		.in_elements = NO_NUMBER,
-		.out_elements = NO_NUMBER,
-		.group_size = NO_NUMBER,
-		.sequence = NO_NUMBER,
-		.src_rank = NO_NUMBER,
-		.dst_rank = NO_NUMBER,
-		.rank_start = NO_NUMBER,
-		.rank_stride = NO_NUMBER,
-	};
-}
-
 /* rows.c */
 
 /* The index in trace->spans.kinds. */

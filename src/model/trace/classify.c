@@ -307,26 +307,62 @@ size_t tsi_kernelless_prefix(struct str name)
 	return find_prefix(name, KERNELLESS_PREFIXES);
 }
 
-uint32_t tsi_dtype_bytes(struct str dtype)
+/* Element types by each of their names, and the name that is shown. */
+static const struct dtype {
+	const char *name, *shown;
+	uint32_t bytes;
+} dtypes[] = {
+	{ "Float", "Float", 4 },
+	{ "BFloat16", "BFloat16", 2 },
+	{ "Half", "Half", 2 },
+	{ "Double", "Double", 8 },
+	{ "Long", "Long", 8 },
+	{ "Int", "Int", 4 },
+	{ "Short", "Short", 2 },
+	{ "Byte", "Byte", 1 },
+	{ "Char", "Char", 1 },
+	{ "Bool", "Bool", 1 },
+	{ "Float32", "Float", 4 },
+	{ "Float16", "Half", 2 },
+	{ "Int64", "Long", 8 },
+	{ "Int32", "Int", 4 },
+	{ "ComplexFloat", "ComplexFloat", 8 },
+	{ "ComplexDouble", "ComplexDouble", 16 },
+	{ "long int", "Long", 8 },
+	{ "short int", "Short", 2 },
+	{ "unsigned char", "Byte", 1 },
+	{ "signed char", "Char", 1 },
+	{ "Float8_e4m3fn", "Float8_e4m3fn", 1 },
+	{ "Float8_e4m3fnuz", "Float8_e4m3fnuz", 1 },
+	{ "Float8_e5m2", "Float8_e5m2", 1 },
+	{ "Float8_e5m2fnuz", "Float8_e5m2fnuz", 1 },
+	{ "Float8_e8m0fnu", "Float8_e8m0fnu", 1 },
+	{ "complex<float>", "ComplexFloat", 8 },
+	{ "complex<double>", "ComplexDouble", 16 },
+};
+
+static const struct dtype *find_dtype(struct str type)
 {
-	static const struct {
-		const char *name;
-		uint32_t bytes;
-	} sizes[] = {
-		{ "Float", 4 },          { "BFloat16", 2 },    { "Half", 2 },
-		{ "Double", 8 },         { "Long", 8 },        { "Int", 4 },
-		{ "Short", 2 },          { "Byte", 1 },        { "Char", 1 },
-		{ "Bool", 1 },           { "Float32", 4 },     { "Float16", 2 },
-		{ "Int64", 8 },          { "Int32", 4 },       { "ComplexFloat", 8 },
-		{ "ComplexDouble", 16 }, { "long int", 8 },    { "short int", 2 },
-		{ "unsigned char", 1 },  { "signed char", 1 },
-	};
-	if (tsi_str_has_prefix(dtype, TSI_STR("c10::")))
-		dtype = (struct str){ dtype.data + 5, dtype.length - 5 };
-	for (size_t i = 0; i < TSI_COUNT_OF(sizes); i++)
-		if (tsi_str_equal_nocase(dtype, tsi_str_of(sizes[i].name)))
-			return sizes[i].bytes;
-	return starts_nocase(dtype, TSI_STR("Float8_")) ? 1 : 0;
+	if (tsi_str_starts(type, "c10::"))
+		type = (struct str){ type.data + 5, type.length - 5 };
+	for (size_t i = 0; i < TSI_COUNT_OF(dtypes); i++)
+		if (tsi_str_equal_nocase(type, tsi_str_of(dtypes[i].name)))
+			return &dtypes[i];
+	return NULL;
+}
+
+uint32_t tsi_dtype_bytes(struct str type)
+{
+	const struct dtype *dtype = find_dtype(type);
+
+	return dtype ? dtype->bytes : 0;
+}
+
+struct str tsi_dtype_name(struct str type)
+{
+	const struct dtype *dtype = find_dtype(type);
+
+	return dtype ? tsi_str_of(dtype->shown) : (struct str){ 0 };
 }
 
 static const struct name_rule phase_names[] = {

@@ -71,6 +71,9 @@ size_t tsi_kernelless_prefix(struct str name);
 /* Bytes of an element by "dtype" ("BFloat16" -> 2) or C++ type ("long int"), 0 where unknown. */
 uint32_t tsi_dtype_bytes(struct str dtype);
 
+/* The name of a C++ type among the dtypes: "c10::BFloat16" -> "BFloat16"; "" where unknown. */
+struct str tsi_dtype_name(struct str type);
+
 /*
  * The phase that everything inside a host span belongs to, PHASE_COUNT where
  * the span says nothing: "Optimizer.step#SGD.step" -> PHASE_OPTIMIZER.

@@ -199,6 +199,21 @@ struct collective {
 	int64_t rank_start, rank_stride; /* of the group's ranks; NO_NUMBER: not said */
 };
 
+/* A collective of which nothing is known. */
+static inline struct collective tsi_no_collective(void)
+{
+	return (struct collective){
+		.in_elements = NO_NUMBER,
+		.out_elements = NO_NUMBER,
+		.group_size = NO_NUMBER,
+		.sequence = NO_NUMBER,
+		.src_rank = NO_NUMBER,
+		.dst_rank = NO_NUMBER,
+		.rank_start = NO_NUMBER,
+		.rank_stride = NO_NUMBER,
+	};
+}
+
 /* A process group that distributedInfo lists: one that this rank is in, or any. */
 struct listed_group {
 	uint32_t name, description; /* ids in trace->names */
