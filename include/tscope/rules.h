@@ -6,8 +6,8 @@
 
 /*
  * Rules read facts and say what is wrong and what to do. A rule that fires gives
- * a finding; findings are ranked by severity, then by the time each wins back,
- * and those that name one cause are merged.
+ * a finding; findings of related causes are merged, and ranked by the time that
+ * each wins back, weighted by how certain it is.
  */
 enum tscope_severity {
 	TSCOPE_SEVERITY_LOW,
@@ -17,6 +17,26 @@ enum tscope_severity {
 
 /* "low", "med", "high": never NULL. */
 const char *tscope_severity_name(enum tscope_severity severity);
+
+/* How certain the cause and the gain of a finding are. */
+enum tscope_confidence {
+	TSCOPE_CONFIDENCE_LOW,
+	TSCOPE_CONFIDENCE_MED,
+	TSCOPE_CONFIDENCE_HIGH,
+};
+
+/* "low", "med", "high": never NULL. */
+const char *tscope_confidence_name(enum tscope_confidence confidence);
+
+/* Where the gain of a finding comes from. */
+enum tscope_gain_basis {
+	TSCOPE_GAIN_MEASURED,  /* time that was lost */
+	TSCOPE_GAIN_SIMULATED, /* the run without the loss, replayed */
+	TSCOPE_GAIN_BOUND,     /* no more than this */
+};
+
+/* "measured", "simulated", "bound": never NULL. */
+const char *tscope_gain_basis_name(enum tscope_gain_basis basis);
 
 /* A number of a rule that the user may change: "threshold" first, "high" … */
 struct tscope_rule_parameter {
@@ -79,15 +99,38 @@ struct tscope_evidence {
 	enum tscope_unit unit;
 };
 
+/* What a finding is about. NULL and -1: it is not about one of these, or nothing names it. */
+struct tscope_subject {
+	int64_t rank, device, step;
+	const char *op, *kernel, *call; /* operator, kernel, call of the driver or runtime */
+	const char *module, *source;    /* "GPT/Block.3", "train.py(41): step" */
+};
+
+/* A place to look at in a viewer: as the file has it, in ns where the file has µs. */
+struct tscope_place {
+	const char *file; /* "" where it is not known */
+	int64_t start_ns, duration_ns;
+};
+
+enum { TSCOPE_MAX_PLACES = 5 };
+
 /* Strings live as long as the diagnosis. */
 struct tscope_finding {
 	const struct tscope_rule_def *rule;
+	const char *cause; /* "data_loader": one of a closed list (tscope-rules(7)) */
 	enum tscope_severity severity;
+	enum tscope_confidence confidence;
 	const char *title;  /* "waiting for data takes 41.2 % of the step" */
 	const char *detail; /* further figures in words, or "" */
 	const char *advice;
-	bool is_recoverable; /* recoverable_ns_per_step is meaningful */
-	int64_t recoverable_ns_per_step;
+	bool has_gain;
+	/* A step's time won back by this finding alone: gains of all findings add up to no more
+	 * than the step. */
+	int64_t gain_ns;
+	enum tscope_gain_basis gain_basis;
+	struct tscope_subject subject;
+	const struct tscope_place *places; /* the worst first */
+	size_t place_count;                /* up to TSCOPE_MAX_PLACES */
 	const struct tscope_evidence *evidence;
 	size_t evidence_count;
 	/* Rules that fired for the same cause and were merged into this finding. */

@@ -28,7 +28,7 @@ enum list_column {
 	LIST_A_SEVERITY,
 	LIST_B_SEVERITY,
 	LIST_TITLE,
-	LIST_RECOVERABLE_NS_PER_STEP,
+	LIST_GAIN_NS,
 };
 
 static const struct tscope_fact_def list_columns[] = {
@@ -38,8 +38,7 @@ static const struct tscope_fact_def list_columns[] = {
 			      "in A, of the finding that tells it; absent: none does" },
 	[LIST_B_SEVERITY] = { "b_severity", TSCOPE_UNIT_TEXT, "in B; absent: none tells it" },
 	[LIST_TITLE] = { "title", TSCOPE_UNIT_TEXT, "of B; of A where it is gone" },
-	[LIST_RECOVERABLE_NS_PER_STEP] = { "recoverable_ns_per_step", TSCOPE_UNIT_NS,
-					   "as in findings" },
+	[LIST_GAIN_NS] = { "gain_ns", TSCOPE_UNIT_NS, "as in findings" },
 };
 
 enum lost_column {
@@ -166,8 +165,8 @@ static void put_row(struct fact_sheet *out, const struct changed *changed)
 	cells[LIST_A_SEVERITY] = tsi_text_if(changed->severities[TSCOPE_SIDE_A]);
 	cells[LIST_B_SEVERITY] = tsi_text_if(changed->severities[TSCOPE_SIDE_B]);
 	cells[LIST_TITLE] = tsi_text(finding->title);
-	if (finding->is_recoverable)
-		cells[LIST_RECOVERABLE_NS_PER_STEP] = tsi_int(finding->recoverable_ns_per_step);
+	if (finding->has_gain)
+		cells[LIST_GAIN_NS] = tsi_int(finding->gain_ns);
 }
 
 /* The findings of a side come with the gravest first: so do those of each kind of change. */

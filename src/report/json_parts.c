@@ -149,16 +149,60 @@ static void write_evidence(struct json_writer *w, const struct tscope_finding *f
 	tsi_jw_end_array(w);
 }
 
+static void text_if(struct json_writer *w, const char *key, const char *text)
+{
+	tsi_jw_key(w, key);
+	if (text)
+		tsi_jw_text(w, text);
+	else
+		tsi_jw_null(w);
+}
+
+static void write_subject(struct json_writer *w, const struct tscope_subject *subject)
+{
+	tsi_jw_key(w, "subject");
+	tsi_jw_row(w);
+	tsi_json_int_if(w, "rank", subject->rank >= 0, subject->rank);
+	tsi_json_int_if(w, "device", subject->device >= 0, subject->device);
+	tsi_json_int_if(w, "step", subject->step >= 0, subject->step);
+	text_if(w, "operator", subject->op);
+	text_if(w, "kernel", subject->kernel);
+	text_if(w, "call", subject->call);
+	text_if(w, "module", subject->module);
+	text_if(w, "source", subject->source);
+	tsi_jw_end_object(w);
+}
+
+static void write_places(struct json_writer *w, const struct tscope_finding *finding)
+{
+	tsi_json_array(w, "at");
+	for (size_t i = 0; i < finding->place_count; i++) {
+		tsi_jw_row(w);
+		tsi_json_text(w, "file", finding->places[i].file);
+		tsi_jw_key(w, "ts_us");
+		tsi_jw_us(w, finding->places[i].start_ns);
+		tsi_jw_key(w, "dur_us");
+		tsi_jw_us(w, finding->places[i].duration_ns);
+		tsi_jw_end_object(w);
+	}
+	tsi_jw_end_array(w);
+}
+
 static void write_finding(struct json_writer *w, const struct tscope_finding *finding)
 {
 	tsi_jw_object(w);
 	tsi_json_text(w, "id", finding->rule->id);
+	tsi_json_text(w, "cause", finding->cause);
+	tsi_json_text(w, "confidence", tscope_confidence_name(finding->confidence));
 	tsi_json_text(w, "severity", tscope_severity_name(finding->severity));
 	tsi_json_text(w, "title", finding->title);
 	tsi_json_text(w, "detail", finding->detail);
+	write_subject(w, &finding->subject);
+	write_places(w, finding);
+	tsi_json_int_if(w, "gain_ns", finding->has_gain, finding->gain_ns);
+	text_if(w, "gain_basis",
+		finding->has_gain ? tscope_gain_basis_name(finding->gain_basis) : NULL);
 	write_evidence(w, finding);
-	tsi_json_int_if(w, "recoverable_ns_per_step", finding->is_recoverable,
-			finding->recoverable_ns_per_step);
 	tsi_json_text(w, "advice", finding->advice);
 	tsi_jw_key(w, "also");
 	tsi_jw_row_array(w);

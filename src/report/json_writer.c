@@ -235,6 +235,17 @@ void tsi_jw_real(struct json_writer *w, double value)
 	put_string(w, w->last_text);
 }
 
+void tsi_jw_us(struct json_writer *w, int64_t ns)
+{
+	uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+	char text[32];
+
+	snprintf(text, sizeof(text), "%s%" PRIu64 ".%03" PRIu64, ns < 0 ? "-" : "", size / 1000,
+		 size % 1000);
+	begin_item(w);
+	put_string(w, text);
+}
+
 void tsi_jw_flag(struct json_writer *w, bool flag)
 {
 	begin_item(w);

@@ -54,6 +54,7 @@ void tsi_jw_text(struct json_writer *w, const char *text);
 void tsi_jw_int(struct json_writer *w, int64_t value);
 void tsi_jw_uint(struct json_writer *w, uint64_t value);
 void tsi_jw_real(struct json_writer *w, double value); /* finite; the shortest decimal */
+void tsi_jw_us(struct json_writer *w, int64_t ns);     /* exactly: 12.345 */
 void tsi_jw_flag(struct json_writer *w, bool flag);
 void tsi_jw_null(struct json_writer *w);
 

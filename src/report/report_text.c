@@ -377,10 +377,10 @@ static void put_finding(struct text_writer *w, const struct tscope_finding *find
 	if (*finding->detail != '\0')
 		put_indented(w, finding->detail);
 	put_evidence(w, finding);
-	if (finding->is_recoverable) {
+	if (finding->has_gain && finding->gain_ns > 0) {
 		char time[NUMBER_MAX];
 
-		tsi_number_people_int(time, finding->recoverable_ns_per_step, TSCOPE_UNIT_NS);
+		tsi_number_people_int(time, finding->gain_ns, TSCOPE_UNIT_NS);
 		snprintf(text, sizeof(text), "wins back up to %s per step", time);
 		put_indented(w, text);
 	}

@@ -26,23 +26,23 @@ const struct idle_line tsi_idle_lines[IDLE_LINE_COUNT] = {
 	{ "budget.data_stall_ns", "waiting for data",
 	  "raise num_workers of the DataLoader, set persistent_workers=True and pin_memory=True, "
 	  "raise prefetch_factor",
-	  CAUSE_DATA },
+	  CAUSE_data_loader, GAIN_DATA },
 	{ "budget.sync_stall_ns", "the host waits for the device",
 	  "remove .item(), .cpu(), print of tensors and torch.cuda.synchronize() from the step; "
 	  "see launches.syncs for who waits",
-	  CAUSE_SYNC },
+	  CAUSE_sync_drain, GAIN_SYNC },
 	{ "budget.launch_stall_ns", "the host launches too slowly",
 	  "torch.compile(mode=\"reduce-overhead\") or a CUDA graph, larger batches, a fused "
 	  "optimizer; keep logging and Python work out of the step",
-	  CAUSE_LAUNCH },
+	  CAUSE_launch_overhead, GAIN_LAUNCH },
 	{ "budget.device_gap_ns", "gaps between work that is launched",
 	  "fewer and larger kernels (torch.compile, CUDA graphs); look for events and streams that "
 	  "wait for each other",
-	  CAUSE_IDLE },
+	  CAUSE_small_kernels, GAIN_DEVICE_GAP },
 	{ "budget.unattributed_ns", "no launch to judge by",
 	  "record CPU activity together with the device's, and whole steps, to see what the host "
 	  "does meanwhile",
-	  CAUSE_IDLE },
+	  CAUSE_unrecorded_work, GAIN_UNRECORDED },
 };
 
 double tsi_idle_share(const struct rule_context *ctx)
@@ -64,17 +64,17 @@ const struct idle_line *tsi_longest_idle_line(const struct rule_context *ctx)
 	return longest;
 }
 
-void tsi_recover_share(struct rule_context *ctx, double share)
+void tsi_gain_share(struct rule_context *ctx, enum gain_part part, double share)
 {
 	double ns = share * tsi_rule_real(ctx, "step_time.mean_ns");
 
 	if (isfinite(ns))
-		tsi_rule_recoverable(ctx, llround(ns));
+		tsi_rule_gain(ctx, part, llround(ns));
 }
 
-void tsi_recover_host_share(struct rule_context *ctx, double share)
+void tsi_gain_host_share(struct rule_context *ctx, enum gain_part part, double share)
 {
 	double idle = tsi_idle_share(ctx);
 
-	tsi_recover_share(ctx, idle < share ? idle : share);
+	tsi_gain_share(ctx, part, idle < share ? idle : share);
 }

@@ -24,6 +24,7 @@ struct idle_line {
 	const char *words;
 	const char *advice;
 	enum rule_cause cause; /* of the rule with more details */
+	enum gain_part part;
 };
 
 enum { IDLE_LINE_COUNT = 5 };
@@ -33,10 +34,10 @@ extern const struct idle_line tsi_idle_lines[IDLE_LINE_COUNT];
 double tsi_idle_share(const struct rule_context *ctx);
 const struct idle_line *tsi_longest_idle_line(const struct rule_context *ctx);
 
-/* This share of the mean step can be won back. Nothing where the step or the share is not known. */
-void tsi_recover_share(struct rule_context *ctx, double share);
+/* Claims a share of the mean step. Nothing where the step or the share is not known. */
+void tsi_gain_share(struct rule_context *ctx, enum gain_part part, double share);
 
 /* As above, for time in which the host is busy otherwise: capped by the device's idle time. */
-void tsi_recover_host_share(struct rule_context *ctx, double share);
+void tsi_gain_host_share(struct rule_context *ctx, enum gain_part part, double share);
 
 #endif

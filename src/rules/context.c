@@ -157,6 +157,9 @@ void tsi_rule_fire(struct rule_context *ctx, enum tscope_severity severity, cons
 
 	assert(!ctx->has_fired && !ctx->is_skipped);
 	ctx->has_fired = true;
+	ctx->confidence = TSCOPE_CONFIDENCE_HIGH;
+	ctx->subject = (struct tscope_subject){ .rank = -1, .device = -1, .step = -1 };
+	tsi_rule_cause(ctx, ctx->rule->cause);
 	ctx->severity = ctx->setting->has_severity ? ctx->setting->severity : severity;
 	va_start(args, title);
 	append(ctx->title, sizeof(ctx->title), title, args);
@@ -194,21 +197,56 @@ void tsi_rule_evidence(struct rule_context *ctx, const char *fact)
 	ctx->evidence_count += evidence->value.kind != TSCOPE_VALUE_ABSENT;
 }
 
-void tsi_rule_recoverable(struct rule_context *ctx, int64_t ns_per_step)
+void tsi_rule_gain(struct rule_context *ctx, enum gain_part part, int64_t ns)
 {
-	assert(ctx->has_fired);
-	ctx->is_recoverable = true;
-	ctx->recoverable_ns_per_step = ns_per_step;
+	assert(ctx->has_fired && ctx->claim_count < MAX_CLAIMS);
+	ctx->claims[ctx->claim_count++] = (struct gain_claim){ part, ns > 0 ? ns : 0 };
 }
 
-void tsi_rule_simulated(struct rule_context *ctx, int64_t ns_per_step)
+void tsi_rule_simulated(struct rule_context *ctx, enum gain_part part, int64_t ns)
 {
-	tsi_rule_recoverable(ctx, ns_per_step);
-	ctx->is_simulated = true;
+	tsi_rule_gain(ctx, part, ns);
+	ctx->gain_basis = TSCOPE_GAIN_SIMULATED;
+}
+
+void tsi_rule_bound(struct rule_context *ctx)
+{
+	ctx->gain_basis = TSCOPE_GAIN_BOUND;
 }
 
 void tsi_rule_cause(struct rule_context *ctx, enum rule_cause cause)
 {
 	assert(ctx->has_fired);
 	ctx->cause = cause;
+	ctx->merged_with = tsi_cause_kin(cause);
+}
+
+void tsi_rule_merge_with(struct rule_context *ctx, enum rule_cause cause)
+{
+	assert(ctx->has_fired);
+	ctx->merged_with = cause;
+}
+
+void tsi_rule_confidence(struct rule_context *ctx, enum tscope_confidence confidence)
+{
+	assert(ctx->has_fired);
+	ctx->confidence = confidence;
+}
+
+struct tscope_subject *tsi_rule_subject(struct rule_context *ctx)
+{
+	assert(ctx->has_fired);
+	return &ctx->subject;
+}
+
+void tsi_rule_place(struct rule_context *ctx, int64_t start_ns, int64_t duration_ns)
+{
+	assert(ctx->has_fired);
+	if (ctx->place_count == TSCOPE_MAX_PLACES)
+		return;
+	ctx->places[ctx->place_count++] = (struct tscope_place){
+		tsi_rule_text(ctx, "integrity.path"),
+		start_ns,
+		duration_ns,
+	};
 }

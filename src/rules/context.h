@@ -23,8 +23,14 @@ struct rule_context {
 	char title[RULE_TITLE_CHARS];
 	char detail[RULE_DETAIL_CHARS];
 	const char *advice;
-	bool is_recoverable, is_simulated;
-	int64_t recoverable_ns_per_step;
+	enum rule_cause merged_with;
+	enum tscope_confidence confidence;
+	enum tscope_gain_basis gain_basis;
+	struct gain_claim claims[MAX_CLAIMS];
+	size_t claim_count;
+	struct tscope_subject subject;
+	struct tscope_place places[TSCOPE_MAX_PLACES];
+	size_t place_count;
 	struct tscope_evidence evidence[RULE_MAX_EVIDENCE];
 	size_t evidence_count;
 

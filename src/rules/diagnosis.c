@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From facts to findings: evaluates each rule, merges findings of one cause, and ranks the rest by
- * severity and recoverable time. Keeps why a rule was not evaluated, since silence must not read as
- * health.
+ * From facts to findings: evaluates each rule, merges findings of related causes, shares the step
+ * out among the rest, and ranks them by gain and certainty. Keeps why a rule was not evaluated,
+ * since silence must not read as health.
  */
 #include <locale.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "base/sum.h"
 #include "rules/context.h"
 #include "rules/rule_table.h"
 
 struct kept {
 	struct tscope_finding finding;
-	enum rule_cause cause;
-	bool is_simulated; /* what can be won back */
+	enum rule_cause cause, kin;
+	bool is_separate, has_set_severity;
+	struct gain_claim claims[MAX_CLAIMS];
+	size_t claim_count;
+	double weight; /* of the rank */
 	struct tscope_evidence *evidence;
 	size_t evidence_capacity;
 	const struct tscope_rule_def **also;
@@ -57,20 +62,37 @@ static void add_evidence(struct tscope_diagnosis *diagnosis, struct kept *kept,
 			kept->evidence[finding->evidence_count++] = evidence[i];
 }
 
+static const struct tscope_place *copy_places(struct arena *arena, const struct rule_context *ctx)
+{
+	struct tscope_place *places = tsi_arena_new(arena, ctx->place_count, sizeof(*places));
+
+	for (size_t i = 0; places && i < ctx->place_count; i++)
+		places[i] = ctx->places[i];
+	return places;
+}
+
 static void keep_finding(struct tscope_diagnosis *diagnosis, const struct rule_context *ctx)
 {
 	struct kept *kept = &diagnosis->findings[diagnosis->finding_count++];
 
 	kept->cause = ctx->cause;
-	kept->is_simulated = ctx->is_simulated;
+	kept->kin = ctx->merged_with;
+	kept->is_separate = ctx->rule->is_separate;
+	kept->has_set_severity = ctx->setting->has_severity;
+	memcpy(kept->claims, ctx->claims, sizeof(kept->claims));
+	kept->claim_count = ctx->claim_count;
 	kept->finding = (struct tscope_finding){
 		.rule = &ctx->rule->def,
 		.severity = ctx->severity,
 		.title = tsi_arena_copy(&diagnosis->arena, tsi_str_of(ctx->title)),
 		.detail = tsi_arena_copy(&diagnosis->arena, tsi_str_of(ctx->detail)),
 		.advice = ctx->advice,
-		.is_recoverable = ctx->is_recoverable,
-		.recoverable_ns_per_step = ctx->recoverable_ns_per_step,
+		.cause = tsi_cause_name(ctx->cause),
+		.confidence = ctx->confidence,
+		.gain_basis = ctx->gain_basis,
+		.subject = ctx->subject,
+		.places = copy_places(&diagnosis->arena, ctx),
+		.place_count = ctx->place_count,
 	};
 	add_evidence(diagnosis, kept, ctx->evidence, ctx->evidence_count);
 }
@@ -118,28 +140,45 @@ static enum tscope_status evaluate(struct tscope_diagnosis *diagnosis,
 	return tsi_arena_status(&diagnosis->arena, err);
 }
 
-/* The most severe finding of a cause (the first of equals): the others are merged into it. */
-static size_t strongest_of(const struct tscope_diagnosis *diagnosis, enum rule_cause cause)
+static int64_t claimed_ns(const struct kept *kept)
+{
+	int64_t sum_ns = 0;
+
+	for (size_t i = 0; i < kept->claim_count; i++)
+		tsi_sum(&sum_ns, kept->claims[i].ns);
+	return sum_ns;
+}
+
+/* ---- merging ---- */
+
+static bool are_kin(const struct kept *a, const struct kept *b)
+{
+	return a == b || (a->kin == b->kin && !a->is_separate && !b->is_separate);
+}
+
+/* Of all kin of a finding the most severe, the first of equals: the others are merged into it. */
+static size_t strongest_of(const struct tscope_diagnosis *diagnosis, const struct kept *kept)
 {
 	const struct kept *findings = diagnosis->findings;
 	size_t strongest = diagnosis->finding_count;
 
 	for (size_t i = 0; i < diagnosis->finding_count; i++)
-		if (findings[i].cause == cause &&
+		if (are_kin(&findings[i], kept) &&
 		    (strongest == diagnosis->finding_count ||
 		     findings[i].finding.severity > findings[strongest].finding.severity))
 			strongest = i;
 	return strongest;
 }
 
-/* Whether a's recoverable time replaces b's: a simulation wins, then the larger. */
+/* Whether a's gain replaces b's: a simulation wins, then the larger. */
 static bool wins_back_more(const struct kept *a, const struct kept *b)
 {
-	if (!a->finding.is_recoverable || !b->finding.is_recoverable)
-		return a->finding.is_recoverable;
-	if (a->is_simulated != b->is_simulated)
-		return a->is_simulated;
-	return a->finding.recoverable_ns_per_step > b->finding.recoverable_ns_per_step;
+	bool is_a_simulated = a->finding.gain_basis == TSCOPE_GAIN_SIMULATED;
+	bool is_b_simulated = b->finding.gain_basis == TSCOPE_GAIN_SIMULATED;
+
+	if (a->claim_count == 0 || b->claim_count == 0)
+		return a->claim_count > 0;
+	return is_a_simulated != is_b_simulated ? is_a_simulated : claimed_ns(a) > claimed_ns(b);
 }
 
 /* One stall seen by two rules is won back once: one figure stands for both. */
@@ -156,9 +195,13 @@ static void absorb(struct tscope_diagnosis *diagnosis, struct kept *into, const 
 	*also = other->rule;
 	finding->also = into->also;
 	if (wins_back_more(from, into)) {
-		finding->is_recoverable = true;
-		finding->recoverable_ns_per_step = other->recoverable_ns_per_step;
-		into->is_simulated = from->is_simulated;
+		memcpy(into->claims, from->claims, sizeof(into->claims));
+		into->claim_count = from->claim_count;
+		finding->gain_basis = other->gain_basis;
+	}
+	if (finding->place_count == 0) {
+		finding->places = other->places;
+		finding->place_count = other->place_count;
 	}
 	add_evidence(diagnosis, into, other->evidence, other->evidence_count);
 }
@@ -173,8 +216,8 @@ static void merge(struct tscope_diagnosis *diagnosis)
 	if (!is_told)
 		return;
 	for (size_t i = 0; i < diagnosis->finding_count; i++) {
-		size_t strongest = strongest_of(diagnosis, findings[i].cause);
-		is_told[i] = findings[i].cause != CAUSE_OWN && strongest != i;
+		size_t strongest = strongest_of(diagnosis, &findings[i]);
+		is_told[i] = strongest != i;
 		if (is_told[i])
 			absorb(diagnosis, &findings[strongest], &findings[i]);
 	}
@@ -184,13 +227,47 @@ static void merge(struct tscope_diagnosis *diagnosis)
 	diagnosis->finding_count = left;
 }
 
-/* Whether a ranks above b, whatever their order in the list. */
-static bool outranks(const struct tscope_finding *a, const struct tscope_finding *b)
-{
-	int64_t a_ns = a->is_recoverable ? a->recoverable_ns_per_step : 0;
-	int64_t b_ns = b->is_recoverable ? b->recoverable_ns_per_step : 0;
+/* ---- ranking ---- */
 
-	return a->severity != b->severity ? a->severity > b->severity : a_ns > b_ns;
+/* From these shares of the step on a gain is worth a finding of this severity. */
+static const double SHARE_OF_MED = 0.03, SHARE_OF_HIGH = 0.10;
+
+/* What makes every other figure doubtful, or ends the run, comes first. */
+static bool is_urgent(const struct kept *kept)
+{
+	switch (kept->cause) {
+	case CAUSE_trace_damaged:
+	case CAUSE_trace_unreliable:
+	case CAUSE_oom:
+	case CAUSE_divergence:
+		return kept->finding.severity == TSCOPE_SEVERITY_HIGH;
+	default:
+		return false;
+	}
+}
+
+/* A gain weighs as much as it is certain; a finding without one as the least of its severity. */
+static double weight_of(const struct kept *kept, int64_t gain_ns, int64_t step_ns)
+{
+	static const double certainty[] = {
+		[TSCOPE_CONFIDENCE_LOW] = 0.4,
+		[TSCOPE_CONFIDENCE_MED] = 0.7,
+		[TSCOPE_CONFIDENCE_HIGH] = 1.0,
+	};
+	static const double *const shares[] = { NULL, &SHARE_OF_MED, &SHARE_OF_HIGH };
+	enum tscope_severity severity = kept->finding.severity;
+
+	if (is_urgent(kept))
+		return INFINITY;
+	if (kept->claim_count > 0 && step_ns > 0)
+		return (double)gain_ns / (double)step_ns * certainty[kept->finding.confidence];
+	return shares[severity] ? *shares[severity] : 0;
+}
+
+static bool outranks(const struct kept *a, const struct kept *b)
+{
+	return isgreater(a->weight, b->weight) ||
+	       (!isless(a->weight, b->weight) && a->finding.severity > b->finding.severity);
 }
 
 /* By insertion: a few dozen findings, and those of equal rank stay in the order of the list. */
@@ -199,12 +276,44 @@ static void rank(struct tscope_diagnosis *diagnosis)
 	for (size_t i = 1; i < diagnosis->finding_count; i++) {
 		struct kept kept = diagnosis->findings[i];
 		size_t place = i;
-		for (;
-		     place > 0 && outranks(&kept.finding, &diagnosis->findings[place - 1].finding);
-		     place--)
+		for (; place > 0 && outranks(&kept, &diagnosis->findings[place - 1]); place--)
 			diagnosis->findings[place] = diagnosis->findings[place - 1];
 		diagnosis->findings[place] = kept;
 	}
+}
+
+/* No finding is graver than its gain, unless the user set it. */
+static void limit_severity(struct kept *kept)
+{
+	enum tscope_severity most = kept->weight >= SHARE_OF_HIGH  ? TSCOPE_SEVERITY_HIGH
+				    : kept->weight >= SHARE_OF_MED ? TSCOPE_SEVERITY_MED
+								   : TSCOPE_SEVERITY_LOW;
+
+	if (kept->claim_count > 0 && !kept->has_set_severity && kept->finding.severity > most)
+		kept->finding.severity = most;
+}
+
+/* Shares the step out among the findings, that with the largest claim first. */
+static void share_out(struct tscope_diagnosis *diagnosis, const struct tscope_analysis *analysis)
+{
+	struct gain_ledger ledger = tsi_gain_ledger(analysis);
+
+	for (size_t i = 0; i < diagnosis->finding_count; i++) {
+		struct kept *kept = &diagnosis->findings[i];
+		kept->weight = weight_of(kept, claimed_ns(kept), ledger.step_ns);
+	}
+	rank(diagnosis);
+	for (size_t i = 0; i < diagnosis->finding_count; i++) {
+		struct kept *kept = &diagnosis->findings[i];
+		struct tscope_finding *finding = &kept->finding;
+
+		finding->has_gain = kept->claim_count > 0;
+		finding->gain_ns = tsi_gain_grant(&ledger, kept->claims, kept->claim_count);
+		kept->weight = weight_of(kept, finding->gain_ns, ledger.step_ns);
+		if (ledger.step_ns > 0)
+			limit_severity(kept);
+	}
+	rank(diagnosis);
 }
 
 static enum tscope_status diagnose(struct tscope_diagnosis *diagnosis,
@@ -229,7 +338,7 @@ static enum tscope_status diagnose(struct tscope_diagnosis *diagnosis,
 	if (status != TSCOPE_OK)
 		return status;
 	merge(diagnosis);
-	rank(diagnosis);
+	share_out(diagnosis, analysis);
 	return tsi_arena_status(&diagnosis->arena, err);
 }
 

@@ -18,6 +18,7 @@ struct line {
 	const char *words;
 	const char *advice;
 	enum rule_cause cause; /* of a rule with more details */
+	enum gain_part part;
 };
 
 static const struct line lines[] = {
@@ -25,20 +26,20 @@ static const struct line lines[] = {
 	  "run under bf16 autocast so that tensor cores work, torch.compile the model, enlarge the "
 	  "batch, use fused attention and a fused optimizer; see kernels.by_name for what costs "
 	  "most",
-	  CAUSE_OWN },
+	  CAUSE_low_mfu, GAIN_COMPUTE },
 	{ "data_stall", "waiting for data",
 	  "raise num_workers of the DataLoader, set persistent_workers=True and pin_memory=True, "
 	  "raise prefetch_factor; then move costly transforms out of the loop or onto the device",
-	  CAUSE_DATA },
+	  CAUSE_data_loader, GAIN_DATA },
 	{ "communication", "communication",
 	  "overlap gradients with backward, skip the exchange between accumulated batches "
 	  "(no_sync), "
 	  "send bf16, enlarge the batch per rank",
-	  CAUSE_COMM },
+	  CAUSE_comm_exposed, GAIN_COMM_TRANSFER },
 	{ "other", "time in no known phase",
 	  "find out what it is: put marks around logging, checkpoints and evaluation in the loop, "
 	  "or read a trace with the Python stack",
-	  CAUSE_OWN },
+	  CAUSE_low_mfu, GAIN_STEP },
 };
 
 /* With a trace, the budget shows further lines. */
@@ -47,7 +48,7 @@ static const struct line other_of_trace = {
 	"begin with the longest of the budget's other lines: data, synchronisation, launches, gaps "
 	"or "
 	"copies",
-	CAUSE_IDLE
+	CAUSE_unrecorded_work, GAIN_STEP
 };
 
 /* Recorded shapes show which operators it is. */
@@ -56,7 +57,7 @@ static const struct line overhead_of_operators = {
 	"begin with the operators that lose most (flops.by_operator): larger batches and sizes "
 	"that are multiples of 128 for products, fused attention; torch.compile and a fused "
 	"optimizer for what lies between them",
-	CAUSE_OWN
+	CAUSE_low_mfu, GAIN_COMPUTE
 };
 
 /* And where forward work is repeated, whether that could be less. */
@@ -65,7 +66,7 @@ static const struct line overhead_of_repeats = {
 	"checkpoint no more activations than memory demands: fewer layers, or only what is cheap "
 	"to compute again (selective checkpointing); then see the operators that lose most "
 	"(flops.by_operator)",
-	CAUSE_OWN
+	CAUSE_low_mfu, GAIN_COMPUTE
 };
 
 bool tsi_repeats_forward(const struct rule_context *ctx)
@@ -107,7 +108,7 @@ static void tell_row(struct rule_context *ctx, size_t row)
 
 	if (line && tsi_is_worth_telling(ratio))
 		tsi_rule_detail(ctx, "%s %.0f %%%s", line->words, 100 * ratio,
-				line->cause == CAUSE_COMM && tsi_comm_shares(ctx).is_known
+				line->cause == CAUSE_comm_exposed && tsi_comm_shares(ctx).is_known
 					? ", waiting included"
 					: "");
 }
@@ -124,7 +125,7 @@ double tsi_top_efficiency_share(const struct rule_context *ctx)
 	const struct line *top = find_line(ctx, tsi_rule_text(ctx, "efficiency.top_recoverable"));
 	struct comm_shares comm = tsi_comm_shares(ctx);
 
-	if (top && top->cause == CAUSE_COMM && comm.is_known)
+	if (top && top->cause == CAUSE_comm_exposed && comm.is_known)
 		return comm.moving;
 	return tsi_rule_real(ctx, "efficiency.top_recoverable_ratio");
 }
@@ -134,8 +135,9 @@ static void recover_line(struct rule_context *ctx, const struct line *line)
 {
 	struct comm_shares comm = tsi_comm_shares(ctx);
 
-	if (line->cause != CAUSE_COMM || !comm.is_known) {
-		tsi_recover_share(ctx, tsi_rule_real(ctx, "efficiency.top_recoverable_ratio"));
+	if (line->cause != CAUSE_comm_exposed || !comm.is_known) {
+		tsi_gain_share(ctx, line->part,
+			       tsi_rule_real(ctx, "efficiency.top_recoverable_ratio"));
 		return;
 	}
 	if (tsi_is_worth_telling(comm.waiting))
@@ -143,7 +145,7 @@ static void recover_line(struct rule_context *ctx, const struct line *line)
 				100 * comm.waiting);
 	tsi_tell_stages(ctx, &comm);
 	tsi_comm_evidence(ctx);
-	tsi_recover_share(ctx, comm.moving);
+	tsi_gain_share(ctx, line->part, comm.moving);
 }
 
 void tsi_tell_efficiency_lines(struct rule_context *ctx)
@@ -157,7 +159,12 @@ void tsi_tell_efficiency_lines(struct rule_context *ctx)
 	if (!top)
 		return;
 	tsi_rule_advice(ctx, top->advice);
-	tsi_rule_cause(ctx,
-		       top == &other_of_trace ? tsi_longest_idle_line(ctx)->cause : top->cause);
+	if (top == &other_of_trace) {
+		const struct idle_line *longest = tsi_longest_idle_line(ctx);
+		tsi_rule_cause(ctx, longest->cause);
+		tsi_gain_share(ctx, longest->part, tsi_budget_share(ctx, longest->fact));
+		return;
+	}
+	tsi_rule_cause(ctx, top->cause);
 	recover_line(ctx, top);
 }

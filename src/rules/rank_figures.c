@@ -54,16 +54,16 @@ bool tsi_names_slow_rank(const struct rule_context *ctx)
 	return has_slow_ranks(ctx) || tsi_names_straggler(ctx);
 }
 
-void tsi_recover_gain(struct rule_context *ctx, const char *gain, int64_t estimate_ns)
+void tsi_gain_simulated(struct rule_context *ctx, const char *gain, int64_t estimate_ns)
 {
 	int64_t gain_ns = tsi_rule_int(ctx, gain);
 
 	if (!tsi_rule_knows(ctx, gain)) {
-		tsi_rule_recoverable(ctx, estimate_ns);
+		tsi_rule_gain(ctx, GAIN_COMM_WAIT, estimate_ns);
 		return;
 	}
 	tsi_rule_evidence(ctx, gain);
-	tsi_rule_simulated(ctx, gain_ns > 0 ? gain_ns : 0);
+	tsi_rule_simulated(ctx, GAIN_COMM_WAIT, gain_ns > 0 ? gain_ns : 0);
 }
 
 struct comm_shares tsi_comm_shares(const struct rule_context *ctx)
@@ -105,18 +105,18 @@ void tsi_comm_evidence(struct rule_context *ctx)
 	tsi_rule_evidence(ctx, "budget.wall_ns");
 }
 
-void tsi_recover_overlap(struct rule_context *ctx, int64_t moving_ns)
+void tsi_gain_overlap(struct rule_context *ctx, int64_t moving_ns)
 {
 	static const char gain[] = "what_if.ideal_overlap_gain_ns";
 
 	if (!tsi_rule_knows(ctx, gain)) {
-		tsi_rule_recoverable(ctx, moving_ns);
+		tsi_rule_gain(ctx, GAIN_COMM_TRANSFER, moving_ns);
 		return;
 	}
 	int64_t gain_ns = tsi_rule_int(ctx, gain);
 	tsi_rule_evidence(ctx, gain);
 	/* Whoever waits for nobody before its step ends wins more: that is not this one's. */
-	tsi_rule_simulated(ctx, gain_ns < moving_ns ? gain_ns : moving_ns);
+	tsi_rule_simulated(ctx, GAIN_COMM_TRANSFER, gain_ns < moving_ns ? gain_ns : moving_ns);
 }
 
 int64_t tsi_share_ns(const struct rule_context *ctx, double share)

@@ -19,7 +19,7 @@ bool tsi_names_straggler(const struct rule_context *ctx);
 bool tsi_names_slow_rank(const struct rule_context *ctx);
 
 /* Recoverable time: the simulated gain ("what_if.balanced_gain_ns"), else an estimate. */
-void tsi_recover_gain(struct rule_context *ctx, const char *gain, int64_t estimate_ns);
+void tsi_gain_simulated(struct rule_context *ctx, const char *gain, int64_t estimate_ns);
 
 /* Communication that nothing hides, in shares of the steps, mean of the ranks. */
 struct comm_shares {
@@ -42,7 +42,7 @@ void tsi_tell_stages(struct rule_context *ctx, const struct comm_shares *comm);
 void tsi_comm_evidence(struct rule_context *ctx);
 
 /* Recoverable time if communication of this length (without waiting) overlapped ideally. */
-void tsi_recover_overlap(struct rule_context *ctx, int64_t moving_ns);
+void tsi_gain_overlap(struct rule_context *ctx, int64_t moving_ns);
 
 /* A share of the mean step in ns; 0 where the step is not known. */
 int64_t tsi_share_ns(const struct rule_context *ctx, double share);

@@ -2,9 +2,7 @@
 #ifndef TSCOPE_RULES_RULE_H
 #define TSCOPE_RULES_RULE_H
 
-#include "base/attributes.h"
-
-#include <tscope/rules.h>
+#include "rules/gain.h"
 
 /*
  * A rule judges facts; computing them is the analyzers' job.
@@ -22,24 +20,15 @@
  *			return;
  *		tsi_rule_fire(ctx, tsi_rule_grade(ctx, ratio),
  *			      "waiting for data takes %.1f %% of the step", 100 * ratio);
- *		tsi_rule_recoverable(ctx, tsi_rule_int(ctx, "step_time.phase.data_ns"));
- *		tsi_rule_cause(ctx, CAUSE_DATA);
+ *		tsi_rule_gain(ctx, GAIN_DATA, tsi_rule_int(ctx, "step_time.phase.data_ns"));
  *	}
  */
 struct rule_context;
 
-/* Root cause of a finding. Findings that share a cause are merged into one. */
 enum rule_cause {
-	CAUSE_OWN, /* shared with no other rule */
-	CAUSE_DATA,
-	CAUSE_COMM,
-	CAUSE_SLOW_RANK,
-	CAUSE_LAUNCH,
-	CAUSE_SYNC,
-	CAUSE_COPY,
-	CAUSE_IDLE,
-	CAUSE_TRACE,
-	CAUSE_FRAGMENTATION,
+#define CAUSE(name, kin) CAUSE_##name,
+#include "rules/cause_list.h"
+#undef CAUSE
 };
 
 enum { RULE_MAX_COMMON_EVIDENCE = 8 };
@@ -50,6 +39,8 @@ struct rule {
 	void (*evaluate)(struct rule_context *ctx);
 	/* The evidence of every finding; evaluate() may add to it. Absent facts are left out. */
 	const char *evidence[RULE_MAX_COMMON_EVIDENCE];
+	enum rule_cause cause; /* unless evaluate() says otherwise */
+	bool is_separate;      /* never merged, whatever the cause */
 };
 
 /* A parameter of this rule: the default, or what the user set. */
@@ -114,9 +105,20 @@ void tsi_rule_advice(struct rule_context *ctx,
 		     const char *advice); /* instead of def.advice; static */
 /* Adds to the evidence, unless the fact is absent. */
 void tsi_rule_evidence(struct rule_context *ctx, const char *fact);
-void tsi_rule_recoverable(struct rule_context *ctx, int64_t ns_per_step);
-/* As above, found by simulating the run: estimates of merged findings do not replace it. */
-void tsi_rule_simulated(struct rule_context *ctx, int64_t ns_per_step);
+/* Claims time of the mean step that mending this would win back; up to MAX_CLAIMS of them. */
+void tsi_rule_gain(struct rule_context *ctx, enum gain_part part, int64_t ns);
+/* As above, found by simulating the run: the gains of merged findings do not replace it. */
+void tsi_rule_simulated(struct rule_context *ctx, enum gain_part part, int64_t ns);
+/* The gain is no more than a bound. */
+void tsi_rule_bound(struct rule_context *ctx);
 void tsi_rule_cause(struct rule_context *ctx, enum rule_cause cause);
+/* Merges the finding with those of another cause. */
+void tsi_rule_merge_with(struct rule_context *ctx, enum rule_cause cause);
+/* TSCOPE_CONFIDENCE_HIGH unless set. */
+void tsi_rule_confidence(struct rule_context *ctx, enum tscope_confidence confidence);
+/* What the finding is about: fill in what is known. Texts live as long as the analysis. */
+struct tscope_subject *tsi_rule_subject(struct rule_context *ctx);
+/* A place to look at, the worst first; more than TSCOPE_MAX_PLACES are dropped. */
+void tsi_rule_place(struct rule_context *ctx, int64_t start_ns, int64_t duration_ns);
 
 #endif

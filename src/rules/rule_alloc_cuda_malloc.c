@@ -22,7 +22,8 @@ static void recover(struct rule_context *ctx, int64_t mallocs, int64_t frees, do
 	double calls_ns = cost_ns(ctx, "launches.malloc_ns", "launches.malloc_count", mallocs) +
 			  cost_ns(ctx, "launches.free_ns", "launches.free_count", frees);
 
-	tsi_recover_host_share(ctx, calls_ns / steps / tsi_rule_real(ctx, "step_time.mean_ns"));
+	tsi_gain_host_share(ctx, GAIN_ALLOC,
+			    calls_ns / steps / tsi_rule_real(ctx, "step_time.mean_ns"));
 }
 
 static void evaluate_alloc_cuda_malloc(struct rule_context *ctx)
@@ -72,5 +73,6 @@ const struct rule tsi_rule_alloc_cuda_malloc = {
 	},
 	.evidence = { "launches.steady_malloc_count", "launches.steady_free_count",
 		      "launches.malloc_ns", "launches.free_ns", "steps.count" },
+	.cause = CAUSE_alloc_thrash,
 	.evaluate = evaluate_alloc_cuda_malloc,
 };

@@ -32,5 +32,6 @@ const struct rule tsi_rule_convergence_diverged = {
 		.facts = { "convergence.loss_trend" },
 	},
 	.evidence = { "convergence.diverged_at", "convergence.best_loss" },
+	.cause = CAUSE_divergence,
 	.evaluate = evaluate_convergence_diverged,
 };

@@ -50,5 +50,6 @@ const struct rule tsi_rule_convergence_no_progress = {
 	},
 	.evidence = { "convergence.loss_trend", "convergence.best_loss", "convergence.final_loss",
 		      "convergence.loss_count" },
+	.cause = CAUSE_no_progress,
 	.evaluate = evaluate_convergence_no_progress,
 };

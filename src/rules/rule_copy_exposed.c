@@ -32,8 +32,7 @@ static void evaluate_copy_exposed(struct rule_context *ctx)
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, share),
 		      "for %.1f %% of the step the device only copies memory", 100 * share);
 	tell_direction(ctx);
-	tsi_recover_share(ctx, share);
-	tsi_rule_cause(ctx, CAUSE_COPY);
+	tsi_gain_share(ctx, GAIN_COPY, share);
 }
 
 const struct rule tsi_rule_copy_exposed = {
@@ -60,5 +59,6 @@ const struct rule tsi_rule_copy_exposed = {
 	},
 	.evidence = { "budget.exposed_copy_ns", "budget.wall_ns", "copies.exposed_ns",
 		      "copies.total_ns", "copies.bytes" },
+	.cause = CAUSE_copy_exposed,
 	.evaluate = evaluate_copy_exposed,
 };

@@ -50,8 +50,7 @@ static void evaluate_copy_pageable(struct rule_context *ctx)
 	tell_copies(ctx);
 	/* Only what no kernel hides makes the step longer. */
 	double exposed = tsi_budget_share(ctx, "budget.exposed_copy_ns");
-	tsi_recover_share(ctx, exposed < share ? exposed : share);
-	tsi_rule_cause(ctx, CAUSE_COPY);
+	tsi_gain_share(ctx, GAIN_COPY, exposed < share ? exposed : share);
 }
 
 const struct rule tsi_rule_copy_pageable = {
@@ -78,5 +77,6 @@ const struct rule tsi_rule_copy_pageable = {
 	},
 	.evidence = { "copies.pageable_count", "copies.pageable_ns", "copies.pageable_bytes",
 		      "device_busy.span_ns" },
+	.cause = CAUSE_pageable_copy,
 	.evaluate = evaluate_copy_pageable,
 };

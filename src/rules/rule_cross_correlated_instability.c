@@ -101,5 +101,6 @@ const struct rule tsi_rule_cross_correlated_instability = {
 		.facts = { "correlation.group_count" },
 	},
 	.evidence = { "correlation.group_count" },
+	.cause = CAUSE_correlated_instability,
 	.evaluate = evaluate_cross_correlated_instability,
 };

@@ -12,7 +12,6 @@ static void fire(struct rule_context *ctx, double ratio)
 {
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, ratio), "communication takes %.1f %% of the step",
 		      100 * ratio);
-	tsi_rule_cause(ctx, CAUSE_COMM);
 }
 
 static void evaluate_moving(struct rule_context *ctx, const struct comm_shares *comm)
@@ -29,7 +28,7 @@ static void evaluate_moving(struct rule_context *ctx, const struct comm_shares *
 				100 * comm->waiting);
 	tsi_tell_stages(ctx, comm);
 	tsi_comm_evidence(ctx);
-	tsi_recover_overlap(ctx, moving_ns);
+	tsi_gain_overlap(ctx, moving_ns);
 }
 
 static void evaluate_phase(struct rule_context *ctx)
@@ -48,7 +47,8 @@ static void evaluate_phase(struct rule_context *ctx)
 	tsi_rule_evidence(ctx, "distributed.mean_transfer_fraction");
 	tsi_rule_evidence(ctx, "distributed.mean_step_wall_ns");
 	/* Faster or hidden communication does not win back the wait. */
-	tsi_rule_recoverable(ctx, llround((isfinite(transfer) ? transfer : ratio) * wall_ns));
+	tsi_rule_gain(ctx, GAIN_COMM_TRANSFER,
+		      llround((isfinite(transfer) ? transfer : ratio) * wall_ns));
 }
 
 static void evaluate_dist_comm_bound(struct rule_context *ctx)
@@ -84,5 +84,6 @@ const struct rule tsi_rule_dist_comm_bound = {
 		},
 		.facts = { "distributed.mean_comm_fraction", "distributed.mean_step_wall_ns" },
 	},
+	.cause = CAUSE_comm_exposed,
 	.evaluate = evaluate_dist_comm_bound,
 };

@@ -62,5 +62,6 @@ const struct rule tsi_rule_dist_expert_imbalance = {
 	},
 	.evidence = { "experts.imbalance_ratio", "experts.worst_imbalance_ratio",
 		      "experts.busiest_rank", "experts.count" },
+	.cause = CAUSE_expert_imbalance,
 	.evaluate = evaluate_dist_expert_imbalance,
 };

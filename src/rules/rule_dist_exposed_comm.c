@@ -52,8 +52,7 @@ static void evaluate_dist_exposed_comm(struct rule_context *ctx)
 	tsi_rule_evidence(ctx, "overlap.comm_ns");
 	tsi_rule_evidence(ctx, "overlap.overlap_ratio");
 	if (tsi_rule_has(ctx, "step_time.mean_ns"))
-		tsi_recover_overlap(ctx, tsi_share_ns(ctx, comm.moving));
-	tsi_rule_cause(ctx, CAUSE_COMM);
+		tsi_gain_overlap(ctx, tsi_share_ns(ctx, comm.moving));
 }
 
 const struct rule tsi_rule_dist_exposed_comm = {
@@ -81,5 +80,6 @@ const struct rule tsi_rule_dist_exposed_comm = {
 		},
 		.facts = { "overlap.exposed_comm_ratio" },
 	},
+	.cause = CAUSE_comm_exposed,
 	.evaluate = evaluate_dist_exposed_comm,
 };

@@ -29,9 +29,8 @@ static void evaluate_dist_load_imbalance(struct rule_context *ctx)
 			"compute varies by %.1f %% of its mean from rank to rank; the slowest is "
 			"%.2f ms behind the median",
 			100 * cv, tsi_ms(tsi_rule_int(ctx, "distributed.sync_skew_ns")));
-	tsi_recover_gain(ctx, "what_if.balanced_gain_ns",
-			 tsi_rule_int(ctx, "distributed.wall_lost_ns_per_step"));
-	tsi_rule_cause(ctx, CAUSE_SLOW_RANK);
+	tsi_gain_simulated(ctx, "what_if.balanced_gain_ns",
+			   tsi_rule_int(ctx, "distributed.wall_lost_ns_per_step"));
 }
 
 const struct rule tsi_rule_dist_load_imbalance = {
@@ -60,5 +59,6 @@ const struct rule tsi_rule_dist_load_imbalance = {
 	},
 	.evidence = { "distributed.imbalance_cv", "distributed.wall_frac_lost_to_imbalance",
 		      "distributed.wall_lost_ns_per_step", "distributed.sync_skew_ns" },
+	.cause = CAUSE_load_imbalance,
 	.evaluate = evaluate_dist_load_imbalance,
 };

@@ -64,5 +64,6 @@ const struct rule tsi_rule_dist_missing_rank = {
 	},
 	.evidence = { "distributed.missing_rank_count", "distributed.declared_world_size",
 		      "distributed.world_size" },
+	.cause = CAUSE_missing_rank,
 	.evaluate = evaluate_dist_missing_rank,
 };

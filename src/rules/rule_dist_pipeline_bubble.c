@@ -61,7 +61,7 @@ static void evaluate_dist_pipeline_bubble(struct rule_context *ctx)
 		tsi_rule_detail(ctx, "most in stage %" PRId64,
 				tsi_rule_int(ctx, "pipeline.idlest_stage"));
 	if (tsi_rule_has(ctx, "pipeline.excess_ns_per_step"))
-		tsi_rule_recoverable(ctx, tsi_rule_int(ctx, "pipeline.excess_ns_per_step"));
+		tsi_rule_gain(ctx, GAIN_STEP, tsi_rule_int(ctx, "pipeline.excess_ns_per_step"));
 	describe_inferred(ctx);
 }
 
@@ -96,5 +96,6 @@ const struct rule tsi_rule_dist_pipeline_bubble = {
 	.evidence = { "pipeline.bubble_ratio", "pipeline.stall_ratio",
 		      "pipeline.ideal_bubble_ratio", "pipeline.excess_ratio",
 		      "pipeline.idlest_stage" },
+	.cause = CAUSE_pipeline_bubble,
 	.evaluate = evaluate_dist_pipeline_bubble,
 };

@@ -72,8 +72,7 @@ static void evaluate_dist_skew(struct rule_context *ctx)
 		tsi_rule_detail(ctx, "from the first to the last arrival at a collective %.2f ms",
 				tsi_ms(tsi_rule_int(ctx, "arrivals.mean_skew_ns")));
 	name_last(ctx);
-	tsi_recover_gain(ctx, "what_if.balanced_gain_ns", skew_ns);
-	tsi_rule_cause(ctx, CAUSE_SLOW_RANK);
+	tsi_gain_simulated(ctx, "what_if.balanced_gain_ns", skew_ns);
 }
 
 const struct rule tsi_rule_dist_skew = {
@@ -105,5 +104,6 @@ const struct rule tsi_rule_dist_skew = {
 	},
 	.evidence = { "stragglers.skew_ns", "arrivals.mean_skew_ns", "distributed.sync_skew_ns",
 		      "distributed.mean_step_wall_ns" },
+	.cause = CAUSE_comm_wait,
 	.evaluate = evaluate_dist_skew,
 };

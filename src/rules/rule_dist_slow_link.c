@@ -92,7 +92,7 @@ static void put_recoverable(struct rule_context *ctx, const struct slow *slow)
 	double exposed_ns = tsi_rule_real(ctx, "transfers.mean_exposed_transfer_ns");
 
 	if (slow->ranks_ns > 0 && exposed_ns >= 0)
-		tsi_rule_recoverable(ctx, llround(fmin(slow->ranks_ns, exposed_ns)));
+		tsi_rule_gain(ctx, GAIN_COMM_TRANSFER, llround(fmin(slow->ranks_ns, exposed_ns)));
 }
 
 static void evaluate_dist_slow_link(struct rule_context *ctx)
@@ -144,5 +144,6 @@ const struct rule tsi_rule_dist_slow_link = {
 	},
 	.evidence = { "transfers.count", "transfers.transfer_ns",
 		      "transfers.mean_exposed_transfer_ns" },
+	.cause = CAUSE_slow_link,
 	.evaluate = evaluate_dist_slow_link,
 };

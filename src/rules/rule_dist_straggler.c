@@ -215,10 +215,10 @@ static void evaluate_dist_straggler(struct rule_context *ctx)
 	fire(ctx, is_severe ? TSCOPE_SEVERITY_HIGH : TSCOPE_SEVERITY_MED, &slow);
 	describe(ctx, &slow);
 	if (gain_ns >= 0)
-		tsi_rule_simulated(ctx, gain_ns);
+		tsi_rule_simulated(ctx, GAIN_COMM_WAIT, gain_ns);
 	else
-		tsi_rule_recoverable(ctx, tsi_rule_int(ctx, "distributed.wall_lost_ns_per_step"));
-	tsi_rule_cause(ctx, CAUSE_SLOW_RANK);
+		tsi_rule_gain(ctx, GAIN_COMM_WAIT,
+			      tsi_rule_int(ctx, "distributed.wall_lost_ns_per_step"));
 }
 
 const struct rule tsi_rule_dist_straggler = {
@@ -252,5 +252,6 @@ const struct rule tsi_rule_dist_straggler = {
 		      "distributed.wall_lost_ns_per_step", "distributed.n_steps",
 		      "stragglers.cause", "stragglers.excess_ns_per_step",
 		      "what_if.no_straggler_gain_ns" },
+	.cause = CAUSE_straggler,
 	.evaluate = evaluate_dist_straggler,
 };

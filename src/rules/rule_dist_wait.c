@@ -90,8 +90,7 @@ static void evaluate_dist_wait(struct rule_context *ctx)
 	tsi_rule_evidence(ctx, "distributed.mean_comm_fraction");
 	tsi_rule_evidence(ctx, "distributed.mean_transfer_fraction");
 	tsi_rule_evidence(ctx, "distributed.least_waiting_rank");
-	tsi_recover_gain(ctx, "what_if.balanced_gain_ns", wait_ns);
-	tsi_rule_cause(ctx, CAUSE_SLOW_RANK);
+	tsi_gain_simulated(ctx, "what_if.balanced_gain_ns", wait_ns);
 }
 
 const struct rule tsi_rule_dist_wait = {
@@ -120,5 +119,6 @@ const struct rule tsi_rule_dist_wait = {
 		.facts = { "distributed.mean_comm_fraction", "distributed.mean_transfer_fraction",
 			   "distributed.mean_step_wall_ns" },
 	},
+	.cause = CAUSE_comm_wait,
 	.evaluate = evaluate_dist_wait,
 };

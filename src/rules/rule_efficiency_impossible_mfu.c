@@ -119,5 +119,6 @@ const struct rule tsi_rule_efficiency_impossible_mfu = {
 	.evidence = { "efficiency.mfu_uncapped", "efficiency.flops_per_step",
 		      "efficiency.flops_source", "efficiency.peak_flops", "efficiency.peak_source",
 		      "efficiency.device", "efficiency.precision", "efficiency.wall_ns" },
+	.cause = CAUSE_mfu_impossible,
 	.evaluate = evaluate_efficiency_impossible_mfu,
 };

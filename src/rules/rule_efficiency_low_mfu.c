@@ -99,5 +99,6 @@ const struct rule tsi_rule_efficiency_low_mfu = {
 		},
 		.facts = { "efficiency.mfu", "efficiency.top_recoverable_ratio" },
 	},
+	.cause = CAUSE_low_mfu,
 	.evaluate = evaluate_efficiency_low_mfu,
 };

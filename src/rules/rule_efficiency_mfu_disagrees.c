@@ -41,5 +41,6 @@ const struct rule tsi_rule_efficiency_mfu_disagrees = {
 	.evidence = { "logged_efficiency.mfu_factor", "logged_efficiency.flops_factor",
 		      "logged_efficiency.logged_peak_flops_per_second",
 		      "logged_efficiency.peak_flops_per_second" },
+	.cause = CAUSE_mfu_disagrees,
 	.evaluate = evaluate_efficiency_mfu_disagrees,
 };

@@ -65,5 +65,6 @@ const struct rule tsi_rule_efficiency_recoverable = {
 		},
 		.facts = { "efficiency.top_recoverable_ratio" },
 	},
+	.cause = CAUSE_low_mfu,
 	.evaluate = evaluate_efficiency_recoverable,
 };

@@ -15,7 +15,7 @@ static void evaluate_gc_pause(struct rule_context *ctx)
 		      "Python's garbage collector takes %.1f %% of the time", 100 * share);
 	tsi_rule_detail(ctx, "%" PRId64 " pause%s, the longest %.2f ms", count,
 			count == 1 ? "" : "s", tsi_ms(tsi_rule_int(ctx, "python.gc_max_ns")));
-	tsi_recover_host_share(ctx, share);
+	tsi_gain_host_share(ctx, GAIN_GC, share);
 }
 
 const struct rule tsi_rule_gc_pause = {
@@ -41,5 +41,6 @@ const struct rule tsi_rule_gc_pause = {
 	},
 	.evidence = { "python.gc_ratio", "python.gc_total_ns", "python.gc_count",
 		      "python.gc_max_ns" },
+	.cause = CAUSE_gc,
 	.evaluate = evaluate_gc_pause,
 };

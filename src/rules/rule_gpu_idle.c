@@ -24,7 +24,7 @@ static void evaluate_gpu_idle(struct rule_context *ctx)
 	tsi_rule_evidence(ctx, "budget.wall_ns");
 	tsi_rule_advice(ctx, longest->advice);
 	tsi_rule_cause(ctx, longest->cause);
-	tsi_recover_share(ctx, tsi_budget_share(ctx, longest->fact));
+	tsi_gain_share(ctx, longest->part, tsi_budget_share(ctx, longest->fact));
 }
 
 const struct rule tsi_rule_gpu_idle = {
@@ -49,5 +49,6 @@ const struct rule tsi_rule_gpu_idle = {
 			   "budget.launch_stall_ns", "budget.device_gap_ns",
 			   "budget.unattributed_ns" },
 	},
+	.cause = CAUSE_unrecorded_work,
 	.evaluate = evaluate_gpu_idle,
 };

@@ -17,7 +17,7 @@ static void evaluate_host_callbacks(struct rule_context *ctx)
 		tsi_rule_detail(ctx, "%s most of it, %.2f ms a step",
 				tsi_rule_text(ctx, "callbacks.top_name"),
 				tsi_ms(tsi_rule_int(ctx, "callbacks.top_ns_per_step")));
-	tsi_rule_recoverable(ctx, ns);
+	tsi_rule_gain(ctx, GAIN_CALLBACK, ns);
 }
 
 const struct rule tsi_rule_host_callbacks = {
@@ -44,5 +44,6 @@ const struct rule tsi_rule_host_callbacks = {
 	},
 	.evidence = { "callbacks.step_ratio", "callbacks.profiler_ratio", "callbacks.top_name",
 		      "callbacks.top_ns_per_step" },
+	.cause = CAUSE_callbacks,
 	.evaluate = evaluate_host_callbacks,
 };

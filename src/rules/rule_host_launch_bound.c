@@ -17,8 +17,7 @@ static void evaluate_host_launch_bound(struct rule_context *ctx)
 	if (tsi_rule_has(ctx, "launches.host_bound_ratio"))
 		tsi_rule_detail(ctx, "%.0f %% of the idle time ends with a late launch",
 				100 * tsi_rule_real(ctx, "launches.host_bound_ratio"));
-	tsi_recover_share(ctx, share);
-	tsi_rule_cause(ctx, CAUSE_LAUNCH);
+	tsi_gain_share(ctx, GAIN_LAUNCH, share);
 }
 
 const struct rule tsi_rule_host_launch_bound = {
@@ -45,5 +44,6 @@ const struct rule tsi_rule_host_launch_bound = {
 	},
 	.evidence = { "budget.launch_stall_ns", "budget.wall_ns", "launches.launches_per_step",
 		      "launches.host_bound_ratio", "launches.queued_ratio" },
+	.cause = CAUSE_launch_overhead,
 	.evaluate = evaluate_host_launch_bound,
 };

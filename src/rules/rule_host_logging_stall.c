@@ -45,7 +45,7 @@ static void evaluate_host_logging_stall(struct rule_context *ctx)
 		      100 * share);
 	tell_part(ctx, "logging", "logging", logging);
 	tell_part(ctx, "checkpoint", "checkpoints", checkpoint);
-	tsi_recover_host_share(ctx, share);
+	tsi_gain_host_share(ctx, GAIN_CALLBACK, share);
 }
 
 const struct rule tsi_rule_host_logging_stall = {
@@ -71,5 +71,6 @@ const struct rule tsi_rule_host_logging_stall = {
 		.facts = { "python.main_ns", "python.logging_ns", "python.checkpoint_ns" },
 	},
 	.evidence = { "python.logging_ns", "python.checkpoint_ns", "python.main_ns" },
+	.cause = CAUSE_callbacks,
 	.evaluate = evaluate_host_logging_stall,
 };

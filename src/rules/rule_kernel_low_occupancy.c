@@ -99,5 +99,6 @@ const struct rule tsi_rule_kernel_low_occupancy = {
 	},
 	.evidence = { "kernels.small_grid_count", "kernels.small_grid_ns", "device_busy.span_ns",
 		      "kernels.sm_efficiency_ratio", "kernels.occupancy_pct" },
+	.cause = CAUSE_low_occupancy,
 	.evaluate = evaluate_kernel_low_occupancy,
 };

@@ -176,7 +176,7 @@ static void tell_shapes(struct rule_context *ctx, const struct slow_products *sl
 	}
 	tell_worst(ctx, slow);
 	tsi_rule_advice(ctx, reasons[main_reason].advice);
-	tsi_recover_share(ctx, tsi_device_share(ctx, slow->total_gain_ns));
+	tsi_gain_share(ctx, GAIN_GEMM, tsi_device_share(ctx, slow->total_gain_ns));
 }
 
 /* Time of all kernels of a kind; 0 where there are none. */
@@ -212,8 +212,8 @@ static void tell_names(struct rule_context *ctx, const struct slow_products *slo
 			100 * tsi_device_share(ctx, used_ns),
 			100 * tsi_device_share(ctx, unknown_ns));
 	tell_worst(ctx, slow);
-	tsi_recover_share(ctx,
-			  fmax(part_to_win * share, tsi_device_share(ctx, slow->total_gain_ns)));
+	tsi_gain_share(ctx, GAIN_GEMM,
+		       fmax(part_to_win * share, tsi_device_share(ctx, slow->total_gain_ns)));
 }
 
 static void evaluate_kernel_no_tensor_cores(struct rule_context *ctx)
@@ -271,5 +271,6 @@ const struct rule tsi_rule_kernel_no_tensor_cores = {
 	},
 	.evidence = { "flops.coverage_ratio", "kernels.tensor_core_ns",
 		      "kernels.tensor_core_unknown_ns", "kernels.total_ns", "device_busy.span_ns" },
+	.cause = CAUSE_no_tensor_cores,
 	.evaluate = evaluate_kernel_no_tensor_cores,
 };

@@ -21,8 +21,7 @@ static void evaluate_kernel_short(struct rule_context *ctx)
 		      "between them",
 		      100 * is_short);
 	tsi_rule_detail(ctx, "late launches and gaps take %.1f %% of the step", 100 * lost);
-	tsi_recover_share(ctx, lost);
-	tsi_rule_cause(ctx, CAUSE_LAUNCH);
+	tsi_gain_share(ctx, GAIN_LAUNCH, lost);
 }
 
 const struct rule tsi_rule_kernel_short = {
@@ -51,5 +50,6 @@ const struct rule tsi_rule_kernel_short = {
 	},
 	.evidence = { "kernels.short_ratio", "kernels.count", "budget.launch_stall_ns",
 		      "budget.device_gap_ns", "launches.launches_per_step" },
+	.cause = CAUSE_small_kernels,
 	.evaluate = evaluate_kernel_short,
 };

@@ -131,5 +131,6 @@ const struct rule tsi_rule_memory_churn = {
 			{ "high", 10, "retries from which it is severe" },
 		},
 	},
+	.cause = CAUSE_alloc_thrash,
 	.evaluate = evaluate_memory_churn,
 };

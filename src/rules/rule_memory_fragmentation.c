@@ -36,7 +36,6 @@ static void judge(struct rule_context *ctx, const struct holding *holding)
 	tsi_rule_evidence(ctx, "memory.fragmentation");
 	tsi_rule_evidence(ctx, holding->peak_fact);
 	tsi_rule_evidence(ctx, holding->reserved_fact);
-	tsi_rule_cause(ctx, CAUSE_FRAGMENTATION);
 	if (tsi_rule_flag(ctx, "snapshot.expandable_segments"))
 		tsi_rule_advice(ctx, advice_when_expandable);
 }
@@ -94,5 +93,6 @@ const struct rule tsi_rule_memory_fragmentation = {
 			{ "bytes", 67108864, "least peak of allocated memory (64 MiB)" },
 		},
 	},
+	.cause = CAUSE_memory_fragmentation,
 	.evaluate = evaluate_memory_fragmentation,
 };

@@ -198,5 +198,6 @@ const struct rule tsi_rule_memory_growth = {
 					     "(32 MiB)" },
 		},
 	},
+	.cause = CAUSE_memory_growth,
 	.evaluate = evaluate_memory_growth,
 };

@@ -147,5 +147,7 @@ const struct rule tsi_rule_memory_host_growth = {
 	.evidence = { "host_memory.rss_growth_bytes", "host_memory.rss_rising_ratio",
 		      "host_memory.growth_bytes", "host_memory.peak_bytes",
 		      "host_memory.capture_ns" },
+	.cause = CAUSE_memory_growth,
+	.is_separate = true,
 	.evaluate = evaluate_memory_host_growth,
 };

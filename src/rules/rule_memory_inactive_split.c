@@ -48,7 +48,6 @@ static void evaluate_memory_inactive_split(struct rule_context *ctx)
 		tsi_rule_evidence(ctx, "snapshot.peak_allocated_bytes");
 		tsi_rule_evidence(ctx, "snapshot.peak_reserved_bytes");
 	}
-	tsi_rule_cause(ctx, CAUSE_FRAGMENTATION);
 	if (tsi_rule_flag(ctx, "snapshot.expandable_segments"))
 		tsi_rule_advice(ctx,
 				"expandable segments are in use already: allocate what stays "
@@ -86,5 +85,6 @@ const struct rule tsi_rule_memory_inactive_split = {
 	},
 	.evidence = { "snapshot.inactive_split_ratio", "snapshot.inactive_split_bytes",
 		      "snapshot.largest_free_bytes", "snapshot.reserved_bytes" },
+	.cause = CAUSE_memory_fragmentation,
 	.evaluate = evaluate_memory_inactive_split,
 };

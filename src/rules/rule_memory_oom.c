@@ -70,7 +70,7 @@ static void tell_pieces(struct rule_context *ctx)
 	if (largest_bytes < tsi_rule_int(ctx, "snapshot.oom_size_bytes"))
 		tsi_rule_detail(ctx, "the largest piece for it was %s",
 				tsi_size_text(largest_bytes).chars);
-	tsi_rule_cause(ctx, CAUSE_FRAGMENTATION);
+	tsi_rule_merge_with(ctx, CAUSE_memory_fragmentation);
 }
 
 static void tell_why(struct rule_context *ctx)
@@ -172,5 +172,6 @@ const struct rule tsi_rule_memory_oom = {
 			   "segments, the largest piece 256 MiB: a finding of severity high that "
 			   "blames fragmentation.",
 	},
+	.cause = CAUSE_oom,
 	.evaluate = evaluate_memory_oom,
 };

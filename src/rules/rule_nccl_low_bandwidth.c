@@ -226,5 +226,6 @@ const struct rule tsi_rule_nccl_low_bandwidth = {
 	},
 	.evidence = { "collectives.total_ns", "collectives.bytes", "collectives.count",
 		      "transfers.transfer_ns" },
+	.cause = CAUSE_slow_link,
 	.evaluate = evaluate_nccl_low_bandwidth,
 };

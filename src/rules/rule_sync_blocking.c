@@ -65,8 +65,7 @@ static void evaluate_sync_blocking(struct rule_context *ctx)
 		      "for %.1f %% of the step the device idles because the host waited for it",
 		      100 * share);
 	tell_caller(ctx);
-	tsi_recover_share(ctx, share);
-	tsi_rule_cause(ctx, CAUSE_SYNC);
+	tsi_gain_share(ctx, GAIN_SYNC, share);
 }
 
 const struct rule tsi_rule_sync_blocking = {
@@ -94,5 +93,6 @@ const struct rule tsi_rule_sync_blocking = {
 	},
 	.evidence = { "budget.sync_stall_ns", "budget.wall_ns", "launches.sync_count",
 		      "launches.sync_ns" },
+	.cause = CAUSE_sync_drain,
 	.evaluate = evaluate_sync_blocking,
 };

@@ -59,6 +59,25 @@ const struct tscope_rule_def *tscope_rule_find(const char *id)
 	return index < TSI_COUNT_OF(rules) ? &rules[index]->def : NULL;
 }
 
+static const struct {
+	const char *name;
+	enum rule_cause kin;
+} causes[] = {
+#define CAUSE(name, kin) [CAUSE_##name] = { #name, CAUSE_##kin },
+#include "rules/cause_list.h"
+#undef CAUSE
+};
+
+enum rule_cause tsi_cause_kin(enum rule_cause cause)
+{
+	return causes[cause].kin;
+}
+
+const char *tsi_cause_name(enum rule_cause cause)
+{
+	return causes[cause].name;
+}
+
 static const char *const severity_names[] = {
 	[TSCOPE_SEVERITY_LOW] = "low",
 	[TSCOPE_SEVERITY_MED] = "med",
@@ -68,6 +87,28 @@ static const char *const severity_names[] = {
 const char *tscope_severity_name(enum tscope_severity severity)
 {
 	return severity_names[severity];
+}
+
+const char *tscope_confidence_name(enum tscope_confidence confidence)
+{
+	static const char *const names[] = {
+		[TSCOPE_CONFIDENCE_LOW] = "low",
+		[TSCOPE_CONFIDENCE_MED] = "med",
+		[TSCOPE_CONFIDENCE_HIGH] = "high",
+	};
+
+	return names[confidence];
+}
+
+const char *tscope_gain_basis_name(enum tscope_gain_basis basis)
+{
+	static const char *const names[] = {
+		[TSCOPE_GAIN_MEASURED] = "measured",
+		[TSCOPE_GAIN_SIMULATED] = "simulated",
+		[TSCOPE_GAIN_BOUND] = "bound",
+	};
+
+	return names[basis];
 }
 
 bool tsi_severity_parse(struct str name, enum tscope_severity *severity)

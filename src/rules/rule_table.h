@@ -8,6 +8,11 @@
 /* The rule with this index (0 … tscope_rule_count() - 1). Static. */
 const struct rule *tsi_rule(size_t index);
 
+/* The cause whose findings are merged with those of this one. */
+enum rule_cause tsi_cause_kin(enum rule_cause cause);
+/* "data_loader": never NULL. */
+const char *tsi_cause_name(enum rule_cause cause);
+
 /* The index of the rule with this id, upper or lower case, or tscope_rule_count(). */
 size_t tsi_rule_find(struct str id);
 

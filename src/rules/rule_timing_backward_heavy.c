@@ -42,5 +42,7 @@ const struct rule tsi_rule_timing_backward_heavy = {
 		.facts = { "step_time.phase.forward_ns", "step_time.phase.backward_ns" },
 	},
 	.evidence = { "step_time.phase.backward_ns", "step_time.phase.forward_ns" },
+	.cause = CAUSE_low_mfu,
+	.is_separate = true,
 	.evaluate = evaluate_timing_backward_heavy,
 };

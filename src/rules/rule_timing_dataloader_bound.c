@@ -13,8 +13,7 @@ static void evaluate_timing_dataloader_bound(struct rule_context *ctx)
 		      100 * ratio);
 	tsi_rule_detail(ctx, "%.2f ms of a step of %.2f ms", tsi_ms(data_ns),
 			tsi_ms(tsi_rule_int(ctx, "step_time.mean_ns")));
-	tsi_rule_recoverable(ctx, data_ns);
-	tsi_rule_cause(ctx, CAUSE_DATA);
+	tsi_rule_gain(ctx, GAIN_DATA, data_ns);
 }
 
 const struct rule tsi_rule_timing_dataloader_bound = {
@@ -38,5 +37,6 @@ const struct rule tsi_rule_timing_dataloader_bound = {
 		.facts = { "step_time.phase.data_ratio" },
 	},
 	.evidence = { "step_time.phase.data_ratio", "step_time.phase.data_ns" },
+	.cause = CAUSE_data_loader,
 	.evaluate = evaluate_timing_dataloader_bound,
 };

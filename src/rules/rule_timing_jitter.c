@@ -30,8 +30,9 @@ static void evaluate_timing_jitter(struct rule_context *ctx)
 			"the time of a step varies: its standard deviation is %.2f of the mean",
 			cv);
 	tsi_rule_detail(ctx, "standard deviation by mean %.2f over %" PRId64 " steps", cv, count);
+	tsi_rule_confidence(ctx, TSCOPE_CONFIDENCE_LOW); /* why they vary is not known */
 	if (excess_ns > 0)
-		tsi_rule_recoverable(ctx, excess_ns);
+		tsi_rule_gain(ctx, GAIN_STEP, excess_ns);
 }
 
 const struct rule tsi_rule_timing_jitter = {
@@ -57,5 +58,6 @@ const struct rule tsi_rule_timing_jitter = {
 		.facts = { "step_time.count", "step_time.cv", "step_time.p95_p50_ratio" },
 	},
 	.evidence = { "step_time.cv", "step_time.p95_p50_ratio", "step_time.count" },
+	.cause = CAUSE_jitter,
 	.evaluate = evaluate_timing_jitter,
 };

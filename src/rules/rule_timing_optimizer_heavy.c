@@ -34,5 +34,6 @@ const struct rule tsi_rule_timing_optimizer_heavy = {
 		.facts = { "step_time.phase.optimizer_ratio" },
 	},
 	.evidence = { "step_time.phase.optimizer_ratio", "step_time.phase.optimizer_ns" },
+	.cause = CAUSE_optimizer_unfused,
 	.evaluate = evaluate_timing_optimizer_heavy,
 };

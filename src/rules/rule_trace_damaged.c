@@ -27,7 +27,6 @@ static void evaluate_trace_damaged(struct rule_context *ctx)
 	if (dropped > 0)
 		tsi_rule_detail(ctx, "%" PRId64 " of %" PRId64 " events are in no figure", dropped,
 				events);
-	tsi_rule_cause(ctx, CAUSE_TRACE);
 }
 
 const struct rule tsi_rule_trace_damaged = {
@@ -53,5 +52,6 @@ const struct rule tsi_rule_trace_damaged = {
 			   "integrity.event_count" },
 	},
 	.evidence = { "integrity.verdict", "integrity.dropped_count", "integrity.event_count" },
+	.cause = CAUSE_trace_damaged,
 	.evaluate = evaluate_trace_damaged,
 };

@@ -50,7 +50,6 @@ static void evaluate_trace_incomplete(struct rule_context *ctx)
 	tsi_rule_evidence(ctx, "steps.count");
 	tsi_rule_evidence(ctx, "steps.boundary");
 	tsi_rule_evidence(ctx, "integrity.incomplete_step_count");
-	tsi_rule_cause(ctx, CAUSE_TRACE);
 }
 
 const struct rule tsi_rule_trace_incomplete = {
@@ -73,5 +72,6 @@ const struct rule tsi_rule_trace_incomplete = {
 		},
 		.facts = { "integrity.incomplete_step_count" },
 	},
+	.cause = CAUSE_trace_incomplete,
 	.evaluate = evaluate_trace_incomplete,
 };

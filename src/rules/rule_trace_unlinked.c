@@ -42,5 +42,7 @@ const struct rule tsi_rule_trace_unlinked = {
 	},
 	.evidence = { "integrity.unlinked_device_ratio", "integrity.unlinked_count",
 		      "integrity.device_event_count", "integrity.attributed_by_time_count" },
+	.cause = CAUSE_trace_incomplete,
+	.is_separate = true,
 	.evaluate = evaluate_trace_unlinked,
 };

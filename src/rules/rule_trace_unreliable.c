@@ -39,5 +39,6 @@ const struct rule tsi_rule_trace_unreliable = {
 	},
 	.evidence = { "integrity.doubt", "integrity.empty_graph_launch_count",
 		      "integrity.impossible_count", "integrity.impossible_ns" },
+	.cause = CAUSE_trace_unreliable,
 	.evaluate = evaluate_trace_unreliable,
 };

@@ -20,9 +20,9 @@ static void show_finding(const struct tscope_finding *finding, char text[OUTCOME
 	if (finding->detail[0] != '\0')
 		length += snprintf(text + length, OUTCOME_CHARS - (size_t)length, " (%s)",
 				   finding->detail);
-	if (finding->is_recoverable)
+	if (finding->has_gain)
 		snprintf(text + length, OUTCOME_CHARS - (size_t)length, " [%" PRId64 " ns]",
-			 finding->recoverable_ns_per_step);
+			 finding->gain_ns);
 	assert_non_null(finding->advice);
 	assert_true(finding->evidence_count > 0);
 }

@@ -13,6 +13,7 @@ import sys
 KINDS = {
     "ANALYZER": ("analyze_{}.c", "analyze_{}", "tscope-json.5"),
     "DIFF_ANALYZER": ("diff_{}.c", "diff_{}", "tscope-json.5"),
+    "CAUSE": ("", "", "tscope-rules.7"),
     "COMMAND": ("cmd_{}.c", "", "tscope.1"),
     "DIAGNOSTIC": ("", "", "tscope-json.5"),
     "FILTER": ("filter_{}.c", "", "tscope.1"),

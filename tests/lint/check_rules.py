@@ -7,6 +7,7 @@ usage: check_rules.py [--update] SOURCE_ROOT LIST_RULES LIST_FACTS [PROGRAM]
 --update writes the entries into the manual.
 """
 import difflib
+import json
 import pathlib
 import re
 import subprocess
@@ -93,12 +94,25 @@ def check_names(root, listing):
                 yield f"{source.relative_to(root)}: no analyzer defines {name}"
 
 
+def check_causes(root):
+    """The closed list of causes is the manual's and the schema's, too."""
+    causes = re.findall(r"^CAUSE\((\w+),", (root / "src/rules/cause_list.h").read_text(),
+                        re.MULTILINE)
+    page = (root / "man/tscope-rules.7").read_text(encoding="utf-8")
+    if re.findall(r"^\.Cm (\w+) [,.]$", page.split(".Ss Causes")[1].split(".Ss")[0],
+                  re.MULTILINE) != causes:
+        yield "man/tscope-rules.7: list under 'Causes' what src/rules/cause_list.h has"
+    schema = json.loads((root / "schema/tscope-report.schema.json").read_text(encoding="utf-8"))
+    if schema["$defs"]["cause"]["enum"] != causes:
+        yield "schema: list under $defs/cause what src/rules/cause_list.h has"
+
+
 def main():
     update = "--update" in sys.argv
     root, list_rules, list_facts, *program = [a for a in sys.argv[1:] if a != "--update"]
     root, rules = pathlib.Path(root), rules_of(output_of(list_rules))
     todos = [*check_page(root / "man/tscope-rules.7", rules, update), *check_tests(root, rules),
-             *check_names(root, output_of(list_facts))]
+             *check_names(root, output_of(list_facts)), *check_causes(root)]
     if program:
         listed = output_of(program[0], "rules")
         todos += [f"tscope rules does not list {rule['id'][0]}"

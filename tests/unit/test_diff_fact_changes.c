@@ -119,6 +119,7 @@ static void who_where_and_when_are_left_out(void **state)
 {
 	(void)state;
 	check_list(has_basis, BASIS_LEFT_OUT,
+		   "integrity: path\n"
 		   "breakdown: wall_ns step_count\n"
 		   "memory: peak_step peak_time_ns snapshot_peak_step\n"
 		   "snapshot: path peak_device peak_index peak_time_ns oom_device oom_time_ns "

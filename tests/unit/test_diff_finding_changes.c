@@ -31,8 +31,7 @@
 	"efficiency.top_recoverable data_stall\n"                                                  \
 	"efficiency.top_recoverable_ratio " ratio "\n"
 
-static const char all_columns[] =
-	"finding_changes.list: change id a_severity b_severity recoverable_ns_per_step";
+static const char all_columns[] = "finding_changes.list: change id a_severity b_severity gain_ns";
 static const char all_counts[] = "finding_changes: new_count gone_count worse_count better_count";
 
 static void test_changes(void **state)

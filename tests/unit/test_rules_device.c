@@ -127,7 +127,7 @@ static const struct rule_case cases[] = {
 	{ "KERNEL.SHORT", FIRES, IDLE(0, 0, 30, 10, 0) "kernels.short_ratio 0.8\n", NULL,
 	  "med: 80 % of the kernels are shorter than 10 µs, and the device idles between them "
 	  "(late "
-	  "launches and gaps take 20.0 % of the step) [20000000 ns]" },
+	  "launches and gaps take 20.0 % of the step) [15000000 ns]" },
 	/* Short kernels behind a full queue cost nothing. */
 	{ "KERNEL.SHORT", QUIET, IDLE(0, 0, 0, 10, 0) "kernels.short_ratio 0.9\n", NULL, "" },
 	{ "KERNEL.SHORT", QUIET, IDLE(0, 0, 60, 0, 0) "kernels.short_ratio 0.1\n", NULL, "" },

@@ -47,9 +47,9 @@ static void show_findings(const struct tscope_diagnosis *diagnosis, char text[TE
 		struct tscope_finding finding = tscope_diagnosis_finding(diagnosis, i);
 		length += snprintf(text + length, TEXT_CHARS - (size_t)length, "%s %s",
 				   tscope_severity_name(finding.severity), finding.rule->id);
-		if (finding.is_recoverable)
+		if (finding.has_gain)
 			length += snprintf(text + length, TEXT_CHARS - (size_t)length, " %lld",
-					   (long long)finding.recoverable_ns_per_step);
+					   (long long)finding.gain_ns);
 		length += snprintf(text + length, TEXT_CHARS - (size_t)length, "\n");
 	}
 }
@@ -277,7 +277,7 @@ static void the_more_severe_finding_tells_the_other(void **state)
 	assert_int_equal(finding.severity, TSCOPE_SEVERITY_HIGH);
 	assert_int_equal(finding.also_count, 1);
 	assert_string_equal(finding.also[0]->id, "TIMING.DATALOADER_BOUND");
-	assert_int_equal(finding.recoverable_ns_per_step, 36000000);
+	assert_int_equal(finding.gain_ns, 36000000);
 	static const char *const evidence[] = {
 		"efficiency.top_recoverable", "efficiency.top_recoverable_ratio",
 		"efficiency.useful_ratio",    "step_time.phase.data_ratio",
@@ -320,10 +320,50 @@ static void a_simulation_stands_against_estimates(void **state)
 		assert_int_equal(tscope_diagnosis_finding_count(diagnosis), 1);
 		struct tscope_finding finding = tscope_diagnosis_finding(diagnosis, 0);
 		assert_int_equal(finding.also_count, 1);
-		assert_int_equal(finding.recoverable_ns_per_step, cases[i].recoverable_ns);
+		assert_int_equal(finding.gain_ns, cases[i].recoverable_ns);
 		tscope_diagnosis_free(diagnosis);
 		fact_values_free(&facts);
 	}
+}
+
+/*
+ * Of a step of 100 ms 30 are late launches, and two findings of one cause ask for 30 of them; the
+ * data loader's 50 come out of a line that holds 20.
+ */
+static void gains_add_up_to_no_more_than_the_step(void **state)
+{
+	(void)state;
+	struct gain_ledger ledger;
+	struct fact_values facts = fact_values("step_time.mean_ns 100\nbudget.wall_ns 1000\n"
+					       "budget.launch_stall_ns 300\n"
+					       "budget.data_stall_ns 200\n"
+					       "budget.compute_ns 500\n");
+	const struct gain_claim launch[] = { { GAIN_LAUNCH, 20 }, { GAIN_PYTHON, 5 } };
+	const struct gain_claim same = { GAIN_LAUNCH, 22 }, rest = { GAIN_GC, 30 };
+	const struct gain_claim data = { GAIN_DATA, 50 }, any = { GAIN_STEP, 1000 };
+
+	ledger = tsi_gain_ledger(facts.analysis);
+	assert_int_equal(ledger.step_ns, 100);
+	assert_int_equal(tsi_gain_grant(&ledger, launch, 2), 25);
+	assert_int_equal(tsi_gain_grant(&ledger, &same, 1), 2);
+	assert_int_equal(tsi_gain_grant(&ledger, &rest, 1), 3);
+	assert_int_equal(tsi_gain_grant(&ledger, &data, 1), 20);
+	assert_int_equal(tsi_gain_grant(&ledger, &any, 1), 50);
+	assert_int_equal(tsi_gain_grant(&ledger, &any, 1), 0);
+	fact_values_free(&facts);
+}
+
+/* A share of 0.9 is severe, but with 2 ms of 100 to win neither the first nor of weight. */
+static void the_gain_decides_on_order_and_severity(void **state)
+{
+	(void)state;
+	check_findings("step_time.mean_ns 100000000\nstep_time.phase.data_ratio 0.90\n"
+		       "step_time.phase.data_ns 2000000\ncallbacks.step_ratio 0.06\n"
+		       "callbacks.profiler_ratio 0\ncallbacks.in_step_ns_per_step 6000000\n"
+		       "callbacks.profiler_ns_per_step 0\n",
+		       NULL,
+		       "med HOST.CALLBACKS 6000000\n"
+		       "low TIMING.DATALOADER_BOUND 2000000\n");
 }
 
 static void of_equal_ones_the_earlier_tells_the_other(void **state)
@@ -409,6 +449,8 @@ int main(void)
 		cmocka_unit_test(the_last_change_holds),
 		cmocka_unit_test(the_more_severe_finding_tells_the_other),
 		cmocka_unit_test(a_simulation_stands_against_estimates),
+		cmocka_unit_test(gains_add_up_to_no_more_than_the_step),
+		cmocka_unit_test(the_gain_decides_on_order_and_severity),
 		cmocka_unit_test(of_equal_ones_the_earlier_tells_the_other),
 		cmocka_unit_test(findings_are_ranked),
 		cmocka_unit_test(failing_allocations),

@@ -148,7 +148,7 @@ static const struct rule_case cases[] = {
 	  "ms) [3000000 ns]" },
 	/* While the device never idles nothing can be won. */
 	{ "GC.PAUSE", FIRES, IDLE(0) "python.gc_ratio 0.03\n", NULL,
-	  "med: Python's garbage collector takes 3.0 % of the time (0 pauses, the longest 0.00 ms) "
+	  "low: Python's garbage collector takes 3.0 % of the time (0 pauses, the longest 0.00 ms) "
 	  "[0 ns]" },
 	{ "GC.PAUSE", QUIET, "python.gc_ratio 0\n", NULL, "" },
 	{ "GC.PAUSE", AT, "python.gc_ratio 0.01\n", NULL, "med" },
@@ -208,7 +208,7 @@ static void one_cause_is_told_once(void **state)
 	assert_int_equal(tscope_diagnosis_finding_count(diagnosis), 1);
 	struct tscope_finding finding = tscope_diagnosis_finding(diagnosis, 0);
 	assert_string_equal(finding.rule->id, "HOST.LAUNCH_BOUND");
-	assert_int_equal(finding.recoverable_ns_per_step, 25000000);
+	assert_int_equal(finding.gain_ns, 25000000);
 	assert_int_equal(finding.also_count, 2);
 	assert_string_equal(finding.also[0]->id, "KERNEL.SHORT");
 	assert_string_equal(finding.also[1]->id, "GPU.IDLE");

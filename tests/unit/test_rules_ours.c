@@ -176,7 +176,7 @@ static const struct rule_case cases[] = {
 		  WAITS("1", "500000") "stragglers.ranks rank=0 excess_ratio=0.1\nstragglers.ranks "
 				       "rank=1 excess_ratio=0.0\n"
 				       "what_if.balanced_gain_ns 60\n",
-	  NULL, "med: ranks wait for one another for 10.0 % of the step [60 ns]" },
+	  NULL, "low: ranks wait for one another for 10.0 % of the step [60 ns]" },
 	{ "DIST.WAIT", AT, WAIT("0.9") WAITED("50"), NULL, "med" },
 	{ "DIST.WAIT", AT, WAIT("0.9") WAITED("49"), NULL, "" },
 	/* pytscope's rule names a rank in few steps: no reason to be quiet. */

@@ -12,6 +12,7 @@
 #include "model/trace/device_rows.h"
 
 enum fact {
+	PATH,
 	VERDICT,
 	DOUBT,
 	EVENT_COUNT,
@@ -32,6 +33,7 @@ enum fact {
 };
 
 static const struct tscope_fact_def facts[] = {
+	[PATH] = { "path", TSCOPE_UNIT_TEXT, "of the trace" },
 	[VERDICT] = { "verdict", TSCOPE_UNIT_TEXT,
 		      "sound; damaged: the input ends early; doubtful: device times cannot be "
 		      "believed" },
@@ -274,6 +276,7 @@ static void set_facts(const struct analysis_scope *scope, struct fact_sheet *out
 	for (uint32_t i = 0; i < scope->timeline->step_count; i++)
 		incomplete_count += scope->timeline->steps[i].mark == TSCOPE_STEP_INCOMPLETE;
 
+	tsi_fact_text(out, PATH, trace->info.path);
 	tsi_fact_text(out, VERDICT, trace->is_damaged ? "damaged" : doubt ? "doubtful" : "sound");
 	if (doubt)
 		tsi_fact_text(out, DOUBT, doubt);

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "rules/gain.h"
+
+#include <math.h>
+
+#include "analyze/lookup.h"
+#include "rules/rule.h"
+
+enum { WHOLE_STEP = TSCOPE_BUDGET_LINE_COUNT };
+
+static const uint8_t line_of_part[GAIN_PART_COUNT] = {
+	[GAIN_STEP] = WHOLE_STEP,
+	[GAIN_COMPUTE] = TSCOPE_BUDGET_COMPUTE,
+	[GAIN_GEMM] = TSCOPE_BUDGET_COMPUTE,
+	[GAIN_ATTENTION] = TSCOPE_BUDGET_COMPUTE,
+	[GAIN_ELEMENTWISE] = TSCOPE_BUDGET_COMPUTE,
+	[GAIN_OPTIMIZER] = TSCOPE_BUDGET_COMPUTE,
+	[GAIN_LAYOUT] = TSCOPE_BUDGET_COMPUTE,
+	[GAIN_COMM_TRANSFER] = TSCOPE_BUDGET_EXPOSED_COMM,
+	[GAIN_COMM_WAIT] = TSCOPE_BUDGET_EXPOSED_COMM,
+	[GAIN_COPY] = TSCOPE_BUDGET_EXPOSED_COPY,
+	[GAIN_DATA] = TSCOPE_BUDGET_DATA_STALL,
+	[GAIN_SYNC] = TSCOPE_BUDGET_SYNC_STALL,
+	[GAIN_BLOCKING_COPY] = TSCOPE_BUDGET_SYNC_STALL,
+	[GAIN_LAUNCH] = TSCOPE_BUDGET_LAUNCH_STALL,
+	[GAIN_PYTHON] = TSCOPE_BUDGET_LAUNCH_STALL,
+	[GAIN_CALLBACK] = TSCOPE_BUDGET_LAUNCH_STALL,
+	[GAIN_GC] = TSCOPE_BUDGET_LAUNCH_STALL,
+	[GAIN_PROFILER] = TSCOPE_BUDGET_LAUNCH_STALL,
+	[GAIN_ALLOC] = TSCOPE_BUDGET_LAUNCH_STALL,
+	[GAIN_STARTUP] = TSCOPE_BUDGET_LAUNCH_STALL,
+	[GAIN_COMPILE] = TSCOPE_BUDGET_LAUNCH_STALL,
+	[GAIN_PEER] = TSCOPE_BUDGET_LAUNCH_STALL,
+	[GAIN_CPU_WORK] = TSCOPE_BUDGET_LAUNCH_STALL,
+	[GAIN_HOST_STALL] = TSCOPE_BUDGET_LAUNCH_STALL,
+	[GAIN_DEVICE_GAP] = TSCOPE_BUDGET_DEVICE_GAP,
+	[GAIN_UNRECORDED] = TSCOPE_BUDGET_UNATTRIBUTED,
+};
+
+static const char *const line_facts[TSCOPE_BUDGET_LINE_COUNT] = {
+	[TSCOPE_BUDGET_COMPUTE] = "budget.compute_ns",
+	[TSCOPE_BUDGET_EXPOSED_COMM] = "budget.exposed_comm_ns",
+	[TSCOPE_BUDGET_EXPOSED_COPY] = "budget.exposed_copy_ns",
+	[TSCOPE_BUDGET_DATA_STALL] = "budget.data_stall_ns",
+	[TSCOPE_BUDGET_SYNC_STALL] = "budget.sync_stall_ns",
+	[TSCOPE_BUDGET_LAUNCH_STALL] = "budget.launch_stall_ns",
+	[TSCOPE_BUDGET_DEVICE_GAP] = "budget.device_gap_ns",
+	[TSCOPE_BUDGET_UNATTRIBUTED] = "budget.unattributed_ns",
+};
+
+static int64_t integer(const struct tscope_analysis *analysis, const char *fact)
+{
+	struct tscope_value value = tsi_lookup(analysis, fact);
+
+	return value.kind == TSCOPE_VALUE_INT ? value.integer : -1;
+}
+
+/* Lines are sums over steps, devices and ranks: of the mean step a line has its share. */
+struct gain_ledger tsi_gain_ledger(const struct tscope_analysis *analysis)
+{
+	double step_ns = tsi_value_real(tsi_lookup(analysis, "step_time.mean_ns"));
+	int64_t wall_ns = integer(analysis, "budget.wall_ns");
+	struct gain_ledger ledger = { .step_ns = step_ns > 0 ? llround(step_ns) : 0 };
+
+	ledger.step_left_ns = ledger.step_ns > 0 ? ledger.step_ns : INT64_MAX;
+	for (size_t i = 0; i < GAIN_LINE_COUNT; i++) {
+		int64_t ns = i < WHOLE_STEP ? integer(analysis, line_facts[i]) : -1;
+		bool is_known = ns >= 0 && wall_ns > 0 && ledger.step_ns > 0;
+
+		ledger.line_left_ns[i] = is_known ? llround((double)ns / (double)wall_ns * step_ns)
+						  : ledger.step_left_ns;
+	}
+	return ledger;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+int64_t tsi_gain_grant(struct gain_ledger *ledger, const struct gain_claim *claims, size_t count)
+{
+	int64_t sum_ns = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		int64_t *granted_ns = &ledger->granted_ns[claims[i].part];
+		int64_t *line_left_ns = &ledger->line_left_ns[line_of_part[claims[i].part]];
+		int64_t ns = claims[i].ns - *granted_ns;
+
+		ns = least(ns > 0 ? ns : 0, least(*line_left_ns, ledger->step_left_ns));
+		*granted_ns += ns;
+		*line_left_ns -= ns;
+		ledger->step_left_ns -= ns;
+		sum_ns += ns;
+	}
+	return sum_ns;
+}
