@@ -120,7 +120,10 @@ void tsi_section_device_busy(const struct panel *panel)
 	int64_t span_ns = tsi_panel_int(panel, "device_busy.span_ns");
 
 	if (span_ns == 0) {
-		tsi_panel_title(panel, DOC_FAINT, "device_busy", "DEVICE", "no device activity");
+		tsi_panel_title(panel, DOC_FAINT, "device_busy", "DEVICE",
+				tsi_panel_int(panel, "launches.launch_count") > 0
+					? "device activity was not recorded"
+					: "no device activity");
 		return;
 	}
 	tsi_panel_title(panel, light_of_loss(tsi_panel_int(panel, "device_busy.idle_ns"), span_ns),

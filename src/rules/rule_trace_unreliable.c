@@ -5,10 +5,32 @@
  */
 #include "rules/rule.h"
 
+#include <inttypes.h>
+
 static const char graphs_advice[] =
 	"the profiler lost the kernels of CUDA graphs: record with a newer driver and PyTorch, "
 	"with "
 	"fewer steps at a time, or once without graphs (mode=\"default\" in torch.compile)";
+
+static const char no_device_advice[] =
+	"record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] and stop the "
+	"profiler "
+	"after torch.cuda.synchronize(); if launches come without kernels again the vendor's "
+	"library "
+	"(CUPTI, roctracer) delivered none: look for its warnings on stderr, end other profilers "
+	"that hold it (nsys, ncu, DCGM), drop profiler_metrics of _ExperimentalConfig, and allow "
+	"profiling to all users of the container or driver (NVreg_RestrictProfilingToAdminUsers=0)";
+
+static void fire_no_device(struct rule_context *ctx)
+{
+	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
+		      "device activity was not recorded: %" PRId64 " launches, no kernel or copy",
+		      tsi_rule_int(ctx, "launches.launch_count"));
+	tsi_rule_detail(ctx, "what the device did, and when it was idle, is not known");
+	tsi_rule_evidence(ctx, "launches.launch_count");
+	tsi_rule_evidence(ctx, "integrity.device_event_count");
+	tsi_rule_advice(ctx, no_device_advice);
+}
 
 static void evaluate_trace_unreliable(struct rule_context *ctx)
 {
@@ -16,6 +38,11 @@ static void evaluate_trace_unreliable(struct rule_context *ctx)
 
 	if (!*doubt)
 		return;
+	if (tsi_rule_has(ctx, "integrity.device_event_count") &&
+	    tsi_rule_int(ctx, "integrity.device_event_count") == 0) {
+		fire_no_device(ctx);
+		return;
+	}
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH, "the times of the device cannot be believed");
 	tsi_rule_detail(ctx, "%s", doubt);
 	if (tsi_rule_int(ctx, "integrity.empty_graph_launch_count") > 0)
@@ -27,8 +54,8 @@ const struct rule tsi_rule_trace_unreliable = {
 		.id = "TRACE.UNRELIABLE",
 		.summary = "the times of the device cannot be believed",
 		.trigger = "Fires where integrity.doubt says why the device's times cannot be "
-			   "believed: graph launches without kernels, or more than 5 % of them "
-			   "impossible; high.",
+			   "believed: launches without any device activity, graph launches without "
+			   "kernels, or more than 5 % of the device time impossible; high.",
 		.meaning = "Lost or wrong device events look like idle time. Each such figure is "
 			   "marked, rules do not use it, and gates on it trip.",
 		.advice = "record again; if it stays so update driver and PyTorch, and record "

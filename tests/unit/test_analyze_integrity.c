@@ -99,6 +99,26 @@ static void lost_graph_replays_are_a_doubt(void **state)
 	analyzed_free(a);
 }
 
+/* A launch is of a device, so that the profiler lost all of what it did; a synchronisation is not. */
+static void launches_without_any_device_activity(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_call(t, "cudaDeviceSynchronize", 1, 0, 5, 1);
+	struct analyzed *a = analyze(t);
+	check_facts(a, "integrity: verdict device_event_count doubt", "sound 0 -");
+	analyzed_free(a);
+
+	t = test_trace_new();
+	test_call(t, "cudaLaunchKernel", 1, 0, 5, 1);
+	a = analyze(t);
+	check_facts(a, "integrity: verdict device_event_count", "doubtful 0");
+	check_facts(a, "integrity: doubt",
+		    "work was launched, but no device activity was recorded");
+	analyzed_free(a);
+}
+
 /*
  * 20 parts of device time of which 1 was impossible are believed, a
  * nanosecond more is not. What the model clips is its own tests' business.
@@ -135,6 +155,7 @@ int main(void)
 		cmocka_unit_test(what_to_record_next_time),
 		cmocka_unit_test(other_writers_get_no_advice),
 		cmocka_unit_test(lost_graph_replays_are_a_doubt),
+		cmocka_unit_test(launches_without_any_device_activity),
 		cmocka_unit_test(impossible_time_is_a_doubt_above_5_percent),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

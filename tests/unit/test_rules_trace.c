@@ -38,6 +38,11 @@ static const struct rule_case cases[] = {
 	{ "TRACE.DAMAGED", AT, TRACE("damaged", 499), NULL, "med" },
 	{ "TRACE.DAMAGED", CHANGED, TRACE("sound", 9), "TRACE.DAMAGED.threshold=0.0009", "med" },
 
+	{ "TRACE.UNRELIABLE", FIRES,
+	  "integrity.verdict doubtful\nintegrity.doubt why\nintegrity.device_event_count 0\n"
+	  "launches.launch_count 268\n",
+	  NULL, "high: device activity was not recorded: 268 launches, no kernel or copy" },
+
 	{ "TRACE.INCOMPLETE", FIRES, STEPS(2, 1), NULL,
 	  "low: there are 2 whole steps to judge by" },
 	{ "TRACE.INCOMPLETE", FIRES, STEPS(1, 0), NULL, "low: there is 1 whole step to judge by" },

@@ -363,7 +363,7 @@ static void trace_without_devices(void **state)
 	assert_true(isnan(c->flops->peak_flops));
 	assert_string_equal(c->flops->precision, "bf16");
 	assert_string_equal(c->flops->no_peak,
-			    "no device ran anything: --peak-tflops tells a peak");
+			    "no device activity in the trace: pass --peak-tflops to get an MFU");
 	release(c);
 }
 

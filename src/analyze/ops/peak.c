@@ -167,7 +167,8 @@ static void explain_device(struct trace_flops *flops)
 	const char *name = flops->device_name, *near = flops->device.near;
 
 	if (!flops->has_device)
-		say_no_peak(flops, "no device ran anything: --peak-tflops tells a peak");
+		say_no_peak(flops, "no device activity in the trace: pass --peak-tflops "
+				   "to get an MFU");
 	else if (flops->other_device_name)
 		explain_kinds(flops);
 	else if (flops->device.is_listed)

@@ -21,8 +21,19 @@ static int64_t device_time_ns(const struct tscope_trace *trace)
 	return total_ns;
 }
 
+bool tsi_lost_device_activity(const struct tscope_trace *trace)
+{
+	const uint64_t *diagnostics = trace->diagnostics;
+
+	return trace->device_event_count == 0 &&
+	       (diagnostics[TSCOPE_DIAGNOSTIC_launch_without_work] ||
+		diagnostics[TSCOPE_DIAGNOSTIC_empty_graph_launch]);
+}
+
 const char *tsi_device_time_doubt(const struct tscope_trace *trace)
 {
+	if (tsi_lost_device_activity(trace))
+		return "work was launched, but no device activity was recorded";
 	if (trace->diagnostics[TSCOPE_DIAGNOSTIC_empty_graph_launch])
 		return "graph launches have no kernel in the trace: device work is missing";
 	if (trace->impossible_ns == 0)
