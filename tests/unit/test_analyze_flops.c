@@ -162,13 +162,16 @@ static void copies_over_a_link(void **state)
 static void tensor_cores_of_the_device(void **state)
 {
 	static const struct {
-		const char *properties, *flag;
+		const char *properties, *flags; /* tensor cores, TF32, bfloat16 */
 	} cases[] = {
-		{ A100, "yes" },
-		{ "[{\"id\": 0, \"name\": \"Tesla P100-SXM2-16GB\", \"computeMajor\": 6}]", "no" },
-		{ "[{\"id\": 0, \"name\": \"NVIDIA X9\", \"computeMajor\": 7}]", "yes" },
-		{ "[{\"id\": 0, \"name\": \"NVIDIA X9\"}]", "-" },
-		{ "[]", "-" },
+		{ A100, "yes yes yes" },
+		{ "[{\"id\": 0, \"name\": \"Tesla V100-SXM2-16GB\"}]", "yes no no" },
+		{ "[{\"id\": 0, \"name\": \"Tesla P100-SXM2-16GB\", \"computeMajor\": 6}]",
+		  "no - -" },
+		{ "[{\"id\": 0, \"name\": \"NVIDIA X9\", \"computeMajor\": 7}]", "yes no no" },
+		{ "[{\"id\": 0, \"name\": \"NVIDIA X9\", \"computeMajor\": 8}]", "yes yes yes" },
+		{ "[{\"id\": 0, \"name\": \"NVIDIA X9\"}]", "- - -" },
+		{ "[]", "- - -" },
 	};
 
 	(void)state;
@@ -179,7 +182,7 @@ static void tensor_cores_of_the_device(void **state)
 		test_op(t, "aten::mm", 1, 0, 50);
 		launch(t, "k", 10, 100);
 		struct analyzed *a = analyze(t);
-		check_facts(a, "flops: has_tensor_cores", cases[i].flag);
+		check_facts(a, "flops: has_tensor_cores has_tf32 has_bf16", cases[i].flags);
 		analyzed_free(a);
 	}
 }

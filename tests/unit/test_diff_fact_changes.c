@@ -71,7 +71,12 @@ static void sums_are_known(void **state)
 		   "host.forward_ns host.backward_ns host.optimizer_ns host.comm_ns host.other_ns "
 		   "host.comm_wait_ns host.comm_transfer_ns host.comm_unsplit_ns exposed_wait_ns "
 		   "exposed_transfer_ns exposed_unsplit_ns\n"
-		   "breakdown: wall_ns\n");
+		   "breakdown: wall_ns\n"
+		   "opportunities: wall_ns short_gap_count short_gap_ns short_gap_host_ns "
+		   "short_gap_graph_ns fusible_count fusible_ns fusible_saving_ns layout_count "
+		   "layout_ns small_copy_count small_copy_ns small_copy_gap_ns tiny_comm_count "
+		   "tiny_comm_exposed_ns optimizer_count optimizer_grouped_count optimizer_ns "
+		   "optimizer_gap_ns\n");
 	check_list(is_total, TSCOPE_TOTAL_TIMED,
 		   "efficiency: wall_ns compute_ns useful_ns\n"
 		   "correlation: group_count event_count\n"
@@ -128,6 +133,7 @@ static void who_where_and_when_are_left_out(void **state)
 		   "memory_stats: path\n"
 		   "memory_tracker: path iteration peak_device\n"
 		   "host_memory: path pid\n"
+		   "opportunities: wall_ns step_count\n"
 		   "provenance: name started_s\n");
 }
 

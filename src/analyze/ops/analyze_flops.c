@@ -24,6 +24,8 @@ enum fact {
 	LOST_NS,
 	LOST_PER_STEP_NS,
 	HAS_TENSOR_CORES,
+	HAS_TF32,
+	HAS_BF16,
 };
 
 static const struct tscope_fact_def facts[] = {
@@ -43,6 +45,8 @@ static const struct tscope_fact_def facts[] = {
 			       "of it, in a mean step of those that count" },
 	[HAS_TENSOR_CORES] = { "has_tensor_cores", TSCOPE_UNIT_FLAG,
 			       "the device has tensor (matrix) cores" },
+	[HAS_TF32] = { "has_tf32", TSCOPE_UNIT_FLAG, "they multiply float32 rounded to TF32" },
+	[HAS_BF16] = { "has_bf16", TSCOPE_UNIT_FLAG, "they multiply bfloat16" },
 };
 
 enum table { BY_OPERATOR, BY_PRECISION, UNCOUNTED };
@@ -456,6 +460,11 @@ static void put_facts(const struct analysis_scope *scope, struct fact_sheet *out
 	if (scope->flops->tensor_cores != TENSOR_CORES_NOT_TOLD)
 		tsi_fact_flag(out, HAS_TENSOR_CORES,
 			      scope->flops->tensor_cores == TENSOR_CORES_THERE);
+	if (scope->flops->tensor_precisions) {
+		unsigned set = scope->flops->tensor_precisions;
+		tsi_fact_flag(out, HAS_TF32, set >> TSCOPE_PRECISION_TF32 & 1);
+		tsi_fact_flag(out, HAS_BF16, set >> TSCOPE_PRECISION_BF16 & 1);
+	}
 	if (has_products(scope->flops)) {
 		tsi_fact_real(out, TOTAL, all->flops);
 		tsi_fact_real(out, REPEATED, all->repeated_flops);

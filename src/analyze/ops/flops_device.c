@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/attributes.h"
 #include "base/sum.h"
 
 /* Another device with a smaller share of the work is ignored. */
@@ -53,6 +54,27 @@ static int find_tensor_cores(const struct flops_count *c, const struct found_dev
 	if (c->trace->hip_runtime_version || found->compute_major <= 0)
 		return TENSOR_CORES_NOT_TOLD;
 	return found->compute_major >= VOLTA ? TENSOR_CORES_THERE : TENSOR_CORES_MISSING;
+}
+
+/* Ampere has brought TF32 and bfloat16; Volta and Turing have float16 alone. */
+static unsigned find_tensor_precisions(const struct found_device *found)
+{
+	static const enum tscope_precision precisions[] = {
+		TSCOPE_PRECISION_TF32,
+		TSCOPE_PRECISION_FP16,
+		TSCOPE_PRECISION_BF16,
+	};
+	enum { AMPERE = 8 };
+	unsigned set = 0;
+
+	for (size_t i = 0; i < TSI_COUNT_OF(precisions); i++) {
+		bool is_there = found->match.device
+					? found->match.device->peak_flops[precisions[i]] > 0
+					: found->compute_major >= AMPERE ||
+						  precisions[i] == TSCOPE_PRECISION_FP16;
+		set |= (unsigned)is_there << precisions[i];
+	}
+	return set;
 }
 
 /* Device time that decides which device the peak is of. */
@@ -110,4 +132,6 @@ void tsi_flops_find_device(struct flops_count *c)
 	}
 	c->out->device = found.match;
 	c->out->tensor_cores = find_tensor_cores(c, &found);
+	if (c->out->tensor_cores == TENSOR_CORES_THERE)
+		c->out->tensor_precisions = find_tensor_precisions(&found);
 }

@@ -81,6 +81,8 @@ struct trace_flops {
 	bool has_device;
 	/* Has the device tensor (matrix) cores? */
 	enum { TENSOR_CORES_NOT_TOLD, TENSOR_CORES_THERE, TENSOR_CORES_MISSING } tensor_cores;
+	/* Of those there, the precisions below float32 that they take, as a set of bits. */
+	unsigned tensor_precisions;
 	/* The one with the most time in matrix kernels, or in compute kernels if there are none. */
 	struct device_match device;
 	const char *device_name;            /* what the trace calls it, "" if not said */

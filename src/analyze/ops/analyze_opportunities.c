@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Device time that known remedies could win: launching less, fusing, another memory layout,
+ * batching copies, bucketing collectives. One pass over the device events of the steps that
+ * count, in the order of time. Where events overlap, only the time that an event adds to the
+ * device's busy time counts, so no sum exceeds the wall time.
+ */
+#include "analyze/facts.h"
+
+#include "analyze/ops/kernel_kind.h"
+#include "analyze/ops/kernel_vote.h"
+#include "analyze/shared/reliability.h"
+#include "base/attributes.h"
+#include "base/pair_set.h"
+#include "base/sum.h"
+#include "comm/collective_kind.h"
+#include "model/trace/device_rows.h"
+
+enum {
+	SHORT_NS = 10000,          /* a launch takes the host about as long */
+	NEAR_GAP_NS = 100000,      /* longer gaps have other causes than the events around them */
+	SMALL_COPY_BYTES = 65536,  /* below, a copy takes no longer than its launch */
+	TINY_COMM_BYTES = 1048576, /* below, latency and not bandwidth decides */
+	TINY_COMM_NS = 1000000,    /* of collectives of unknown size */
+};
+
+/* What device events have in common that one remedy helps. */
+enum remedy { FUSE, LAYOUT, SMALL_COPY, BUCKET, OPTIMIZER, REMEDY_COUNT, NO_REMEDY = REMEDY_COUNT };
+
+static const char *const remedy_names[REMEDY_COUNT] = {
+	[FUSE] = "fuse",     [LAYOUT] = "layout",       [SMALL_COPY] = "small_copy",
+	[BUCKET] = "bucket", [OPTIMIZER] = "optimizer",
+};
+
+enum fact {
+	WALL_NS,
+	STEP_COUNT,
+	SHORT_GAP_COUNT,
+	SHORT_GAP_NS,
+	SHORT_GAP_HOST_NS,
+	SHORT_GAP_GRAPH_NS,
+	FUSIBLE_COUNT,
+	FUSIBLE_NS,
+	FUSIBLE_SAVING_NS,
+	LAYOUT_COUNT,
+	LAYOUT_NS,
+	SMALL_COPY_COUNT,
+	SMALL_COPY_NS,
+	SMALL_COPY_GAP_NS,
+	TINY_COMM_COUNT,
+	TINY_COMM_EXPOSED_NS,
+	OPTIMIZER_COUNT,
+	OPTIMIZER_GROUPED_COUNT,
+	OPTIMIZER_NS,
+	OPTIMIZER_GAP_NS,
+};
+
+static const struct tscope_fact_def facts[] = {
+	[WALL_NS] = { "wall_ns", TSCOPE_UNIT_NS, "wall time of the counted steps × devices" },
+	[STEP_COUNT] = { "step_count", TSCOPE_UNIT_COUNT, "counted steps × devices" },
+	[SHORT_GAP_COUNT] = { "short_gap_count", TSCOPE_UNIT_COUNT,
+			      "idle gaps of at most 100 µs between two kernels, both shorter than "
+			      "10 µs" },
+	[SHORT_GAP_NS] = { "short_gap_ns", TSCOPE_UNIT_NS, "sum of these gaps" },
+	[SHORT_GAP_HOST_NS] = { "short_gap_host_ns", TSCOPE_UNIT_NS,
+				"of them, before the launch call of the second kernel returned" },
+	[SHORT_GAP_GRAPH_NS] = { "short_gap_graph_ns", TSCOPE_UNIT_NS,
+				 "of them, inside replayed CUDA or HIP graphs" },
+	[FUSIBLE_COUNT] = { "fusible_count", TSCOPE_UNIT_COUNT,
+			    "elementwise, copy and reduction kernels of at least 10 µs, outside "
+			    "the "
+			    "optimizer, that no compiler made" },
+	[FUSIBLE_NS] = { "fusible_ns", TSCOPE_UNIT_NS, "device time of these" },
+	[FUSIBLE_SAVING_NS] = { "fusible_saving_ns", TSCOPE_UNIT_NS,
+				"of it, beyond the longest kernel of each uninterrupted run on a "
+				"stream" },
+	[LAYOUT_COUNT] = { "layout_count", TSCOPE_UNIT_COUNT,
+			   "kernels that convert between NCHW and NHWC" },
+	[LAYOUT_NS] = { "layout_ns", TSCOPE_UNIT_NS, "device time of these" },
+	[SMALL_COPY_COUNT] = { "small_copy_count", TSCOPE_UNIT_COUNT,
+			       "memory copies of at most 64 KiB" },
+	[SMALL_COPY_NS] = { "small_copy_ns", TSCOPE_UNIT_NS,
+			    "device time of these while nothing else runs" },
+	[SMALL_COPY_GAP_NS] = { "small_copy_gap_ns", TSCOPE_UNIT_NS,
+				"idle gaps of at most 100 µs directly before them" },
+	[TINY_COMM_COUNT] = { "tiny_comm_count", TSCOPE_UNIT_COUNT,
+			      "collectives of at most 1 MiB or, of unknown size, shorter than 1 "
+			      "ms" },
+	[TINY_COMM_EXPOSED_NS] = { "tiny_comm_exposed_ns", TSCOPE_UNIT_NS,
+				   "time of these that no computation hides" },
+	[OPTIMIZER_COUNT] = { "optimizer_count", TSCOPE_UNIT_COUNT,
+			      "kernels that the optimizer launched" },
+	[OPTIMIZER_GROUPED_COUNT] = { "optimizer_grouped_count", TSCOPE_UNIT_COUNT,
+				      "of them, that update many tensors at once (foreach, "
+				      "fused)" },
+	[OPTIMIZER_NS] = { "optimizer_ns", TSCOPE_UNIT_NS,
+			   "device time of the optimizer's kernels" },
+	[OPTIMIZER_GAP_NS] = { "optimizer_gap_ns", TSCOPE_UNIT_NS,
+			       "idle gaps of at most 100 µs directly before them" },
+};
+
+enum table { BY_OPERATOR };
+
+enum column { REMEDY, OPERATOR, EVENT, EVENT_COUNT, EVENT_NS };
+
+static const struct tscope_fact_def columns[] = {
+	[REMEDY] = { "remedy", TSCOPE_UNIT_TEXT,
+		     "fuse, layout, small_copy, bucket (collectives) or optimizer" },
+	[OPERATOR] = { "operator", TSCOPE_UNIT_TEXT, "that launched the events, the innermost" },
+	[EVENT] = { "event", TSCOPE_UNIT_TEXT, "the longest of them" },
+	[EVENT_COUNT] = { "count", TSCOPE_UNIT_COUNT, "device events in the counted steps" },
+	[EVENT_NS] = { "ns", TSCOPE_UNIT_NS, "their device time" },
+};
+
+static const struct tscope_table_def tables[] = {
+	[BY_OPERATOR] = TSI_TABLE_DEF("by_operator", columns,
+				      "device events that a remedy helps, by what launched them"),
+};
+
+/* What a name says of a kernel. */
+enum { NAME_KNOWN = 1 << 0, NAME_FUSIBLE = 1 << 1, NAME_LAYOUT = 1 << 2, NAME_GROUPED = 1 << 3 };
+
+struct helped {
+	int64_t count, ns, gap_ns;
+};
+
+struct culprit {
+	int64_t count, ns, longest_ns;
+	uint32_t event; /* name id of the longest */
+};
+
+/* Fusible kernels that follow each other on a stream. */
+struct chain {
+	int64_t total_ns, longest_ns;
+};
+
+struct work {
+	const struct analysis_scope *scope;
+	const struct tscope_trace *trace;
+	uint8_t *names;           /* by name id: NAME_… */
+	struct chain *chains;     /* by track */
+	struct pair_set culprits; /* (remedy, name id of the operator or 0): struct culprit */
+	struct helped sums[REMEDY_COUNT];
+	struct helped short_gaps; /* ns: the host's part */
+	int64_t short_gap_graph_ns, saving_ns, grouped_count;
+	/* Of the device at hand: the end of its work so far, and the event that ends there. */
+	int64_t end_ns;
+	uint32_t last_row;
+	uint32_t step; /* the last that was found */
+};
+
+#define WORD(text)                                                                                 \
+	{                                                                                          \
+		text, sizeof(text) - 1                                                             \
+	}
+
+static const struct str layout_words[] = {
+	WORD("nchwtonhwc"),          WORD("nhwctonchw"),          WORD("batched_transpose"),
+	WORD("transpose_nchw2cnhw"), WORD("transpose_cnhw2nchw"),
+};
+
+static bool is_layout(struct str name)
+{
+	for (size_t i = 0; i < TSI_COUNT_OF(layout_words); i++)
+		if (tsi_str_find_nocase(name, layout_words[i]) >= 0)
+			return true;
+	return false;
+}
+
+static bool is_grouped(struct str name)
+{
+	return tsi_str_find_nocase(name, TSI_STR("multi_tensor")) >= 0 ||
+	       tsi_str_find_nocase(name, TSI_STR("foreach")) >= 0 ||
+	       tsi_str_find_nocase(name, TSI_STR("fused")) >= 0;
+}
+
+static uint8_t ask_name(struct work *work, uint32_t name)
+{
+	uint8_t *known = &work->names[name];
+
+	if (*known)
+		return *known;
+	struct str text = tsi_intern_text(&work->trace->names, name);
+	uint8_t kind = work->scope->kernel_kinds[name];
+	*known = NAME_KNOWN;
+	if (is_layout(text))
+		*known |= NAME_LAYOUT;
+	else if (is_grouped(text)) /* "triton_poi_fused_…" as well: fused already */
+		*known |= NAME_GROUPED;
+	else if (kind == KERNEL_ELEMENTWISE || kind == KERNEL_COPY || kind == KERNEL_REDUCTION)
+		*known |= NAME_FUSIBLE;
+	return *known;
+}
+
+static int64_t copy_bytes(const struct tscope_trace *trace, uint32_t row)
+{
+	int64_t bytes = tsi_work_shape(trace, row)->bytes;
+	uint32_t call = tsi_device_event(trace, row)->call;
+
+	return bytes != NO_NUMBER || call == NO_ROW ? bytes : tsi_call_bytes(trace, call);
+}
+
+static bool is_tiny(const struct tscope_trace *trace, uint32_t row)
+{
+	int64_t bytes = tsi_collective_bytes(tsi_collective_of(trace, row));
+
+	if (bytes != NO_NUMBER)
+		return bytes <= TINY_COMM_BYTES;
+	return tsi_dur_ns(&trace->spans, row) < TINY_COMM_NS;
+}
+
+static enum remedy remedy_of_kernel(struct work *work, uint32_t row)
+{
+	uint8_t name = ask_name(work, tsi_name_id(&work->trace->spans, row));
+
+	if (tsi_device_event(work->trace, row)->phase == PHASE_OPTIMIZER) {
+		work->grouped_count += (name & NAME_GROUPED) != 0;
+		return OPTIMIZER;
+	}
+	if (name & NAME_LAYOUT)
+		return LAYOUT;
+	if (name & NAME_FUSIBLE && tsi_dur_ns(&work->trace->spans, row) >= SHORT_NS)
+		return FUSE;
+	return NO_REMEDY;
+}
+
+static enum remedy remedy_of(struct work *work, uint32_t row)
+{
+	switch (tsi_span_class(&work->trace->spans, row)) {
+	case TSCOPE_SPAN_KERNEL:
+		return remedy_of_kernel(work, row);
+	case TSCOPE_SPAN_COMM:
+		return is_tiny(work->trace, row) ? BUCKET : NO_REMEDY;
+	case TSCOPE_SPAN_MEMCPY: {
+		int64_t bytes = copy_bytes(work->trace, row);
+		return bytes >= 0 && bytes <= SMALL_COPY_BYTES ? SMALL_COPY : NO_REMEDY;
+	}
+	default:
+		return NO_REMEDY;
+	}
+}
+
+static void blame(struct work *work, enum remedy remedy, uint32_t row, int64_t ns)
+{
+	const struct spans *spans = &work->trace->spans;
+	uint32_t op = tsi_launching_op(work->trace, row);
+	uint32_t number = tsi_pair_set_add(&work->culprits, (uint32_t)remedy,
+					   op == NO_ROW ? 0 : tsi_name_id(spans, op));
+
+	if (number == UINT32_MAX)
+		return;
+	struct culprit *culprit = (struct culprit *)work->culprits.items + number;
+	if (culprit->count++ == 0 || tsi_dur_ns(spans, row) > culprit->longest_ns) {
+		culprit->longest_ns = tsi_dur_ns(spans, row);
+		culprit->event = tsi_name_id(spans, row);
+	}
+	tsi_sum(&culprit->ns, ns);
+}
+
+/* A run of fusible kernels ended: one kernel in its place takes at least as its longest. */
+static void end_chain(struct work *work, struct chain *chain)
+{
+	tsi_sum(&work->saving_ns, chain->total_ns - chain->longest_ns);
+	*chain = (struct chain){ 0 };
+}
+
+static void follow_chain(struct work *work, uint32_t row, enum remedy remedy, int64_t ns)
+{
+	struct chain *chain = &work->chains[tsi_span_kind(&work->trace->spans, row)->track];
+
+	if (remedy != FUSE) {
+		/* Too short to matter, yet it would be fused with the others. */
+		if (!(ask_name(work, tsi_name_id(&work->trace->spans, row)) & NAME_FUSIBLE))
+			end_chain(work, chain);
+		return;
+	}
+	tsi_sum(&chain->total_ns, ns);
+	if (ns > chain->longest_ns)
+		chain->longest_ns = ns;
+}
+
+static bool is_short_kernel(const struct tscope_trace *trace, uint32_t row)
+{
+	return tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_KERNEL &&
+	       tsi_dur_ns(&trace->spans, row) < SHORT_NS;
+}
+
+/* The idle time since the last event, as far as it is near; 0 where there is none. */
+static int64_t near_gap(const struct work *work, int64_t start_ns)
+{
+	int64_t gap_ns = start_ns - work->end_ns;
+
+	return work->last_row != NO_ROW && gap_ns > 0 && gap_ns <= NEAR_GAP_NS ? gap_ns : 0;
+}
+
+static void add_short_gap(struct work *work, uint32_t row, int64_t gap_ns)
+{
+	const struct tscope_trace *trace = work->trace;
+	const struct device_event *event = tsi_device_event(trace, row);
+
+	work->short_gaps.count++;
+	tsi_sum(&work->short_gaps.gap_ns, gap_ns);
+	if (event->graph)
+		tsi_sum(&work->short_gap_graph_ns, gap_ns);
+	if (event->call == NO_ROW)
+		return;
+	int64_t host_ns = tsi_span_end(trace, event->call) - work->end_ns;
+	if (host_ns > 0)
+		tsi_sum(&work->short_gaps.ns, host_ns < gap_ns ? host_ns : gap_ns);
+}
+
+/* The device time that only this event fills, of those that began before or with it. */
+static int64_t own_ns(const struct work *work, uint32_t device, uint32_t row, enum remedy remedy)
+{
+	const struct device_activity *activity = &work->scope->timeline->activity[device];
+	int64_t start_ns = tsi_start_ns(&work->trace->spans, row);
+	int64_t end_ns = tsi_span_end(work->trace, row);
+
+	if (work->last_row != NO_ROW && start_ns < work->end_ns)
+		start_ns = work->end_ns;
+	if (start_ns >= end_ns)
+		return 0;
+	if (remedy != BUCKET && remedy != SMALL_COPY)
+		return end_ns - start_ns;
+	return end_ns - start_ns - tsi_intervals_within(&activity->compute, start_ns, end_ns);
+}
+
+static bool is_counted(struct work *work, uint32_t row)
+{
+	const struct tscope_timeline *timeline = work->scope->timeline;
+	uint32_t step = tsi_timeline_step_near(timeline, tsi_start_ns(&work->trace->spans, row),
+					       &work->step);
+
+	return step != NO_ROW && timeline->steps[step].mark == TSCOPE_STEP_COUNTED;
+}
+
+static void add_event(struct work *work, uint32_t device, uint32_t row)
+{
+	const struct tscope_trace *trace = work->trace;
+	enum remedy remedy = remedy_of(work, row);
+	int64_t ns = own_ns(work, device, row, remedy);
+	int64_t gap_ns = near_gap(work, tsi_start_ns(&trace->spans, row));
+
+	if (gap_ns && is_short_kernel(trace, row) && is_short_kernel(trace, work->last_row))
+		add_short_gap(work, row, gap_ns);
+	follow_chain(work, row, remedy, ns);
+	if (remedy == NO_REMEDY)
+		return;
+	work->sums[remedy].count++;
+	tsi_sum(&work->sums[remedy].ns, ns);
+	tsi_sum(&work->sums[remedy].gap_ns, gap_ns);
+	blame(work, remedy, row, ns);
+}
+
+static void add_device(struct work *work, uint32_t device)
+{
+	const struct tscope_trace *trace = work->trace;
+
+	work->last_row = NO_ROW;
+	for (uint32_t i = 0; i < trace->devices[device].row_count; i++) {
+		uint32_t row = trace->devices[device].rows[i];
+		if (is_counted(work, row))
+			add_event(work, device, row);
+		if (work->last_row == NO_ROW || tsi_span_end(trace, row) > work->end_ns) {
+			work->end_ns = tsi_span_end(trace, row);
+			work->last_row = row;
+		}
+	}
+	for (uint32_t track = 0; track < trace->track_count; track++)
+		end_chain(work, &work->chains[track]);
+}
+
+static void list_culprits(const struct work *work, struct fact_sheet *out)
+{
+	const struct intern *names = &work->trace->names;
+
+	for (size_t i = 0; i < work->culprits.count; i++) {
+		const struct pair *pair = &work->culprits.pairs[i];
+		const struct culprit *culprit = (const struct culprit *)work->culprits.items + i;
+		struct tscope_value *cells = tsi_table_row(out, BY_OPERATOR);
+		cells[REMEDY] = tsi_text(remedy_names[pair->first]);
+		if (pair->second)
+			cells[OPERATOR] = tsi_text(tsi_intern_text(names, pair->second).data);
+		cells[EVENT] = tsi_text(tsi_intern_text(names, culprit->event).data);
+		cells[EVENT_COUNT] = tsi_int(culprit->count);
+		cells[EVENT_NS] = tsi_int(culprit->ns);
+	}
+	tsi_table_order(out, BY_OPERATOR, EVENT_NS, EVENT);
+}
+
+static void set_wall(const struct analysis_scope *scope, struct fact_sheet *out)
+{
+	const struct tscope_timeline *timeline = scope->timeline;
+	int64_t wall_ns = 0, step_count = 0;
+
+	for (uint32_t i = 0; i < timeline->step_count; i++) {
+		if (timeline->steps[i].mark != TSCOPE_STEP_COUNTED)
+			continue;
+		for (uint32_t device = 0; device < scope->trace->device_count; device++)
+			tsi_sum(&wall_ns, timeline->steps[i].wall_ns);
+		step_count += scope->trace->device_count;
+	}
+	tsi_fact_int(out, WALL_NS, wall_ns);
+	tsi_fact_int(out, STEP_COUNT, step_count);
+}
+
+static void set_facts(const struct work *work, struct fact_sheet *out)
+{
+	const struct helped *sums = work->sums;
+
+	set_wall(work->scope, out);
+	tsi_fact_int(out, SHORT_GAP_COUNT, work->short_gaps.count);
+	tsi_fact_int(out, SHORT_GAP_NS, work->short_gaps.gap_ns);
+	tsi_fact_int(out, SHORT_GAP_HOST_NS, work->short_gaps.ns);
+	tsi_fact_int(out, SHORT_GAP_GRAPH_NS, work->short_gap_graph_ns);
+	tsi_fact_int(out, FUSIBLE_COUNT, sums[FUSE].count);
+	tsi_fact_int(out, FUSIBLE_NS, sums[FUSE].ns);
+	tsi_fact_int(out, FUSIBLE_SAVING_NS, work->saving_ns);
+	tsi_fact_int(out, LAYOUT_COUNT, sums[LAYOUT].count);
+	tsi_fact_int(out, LAYOUT_NS, sums[LAYOUT].ns);
+	tsi_fact_int(out, SMALL_COPY_COUNT, sums[SMALL_COPY].count);
+	tsi_fact_int(out, SMALL_COPY_NS, sums[SMALL_COPY].ns);
+	tsi_fact_int(out, SMALL_COPY_GAP_NS, sums[SMALL_COPY].gap_ns);
+	tsi_fact_int(out, TINY_COMM_COUNT, sums[BUCKET].count);
+	tsi_fact_int(out, TINY_COMM_EXPOSED_NS, sums[BUCKET].ns);
+	tsi_fact_int(out, OPTIMIZER_COUNT, sums[OPTIMIZER].count);
+	tsi_fact_int(out, OPTIMIZER_GROUPED_COUNT, work->grouped_count);
+	tsi_fact_int(out, OPTIMIZER_NS, sums[OPTIMIZER].ns);
+	tsi_fact_int(out, OPTIMIZER_GAP_NS, sums[OPTIMIZER].gap_ns);
+	tsi_judge_device_time(work->trace, out);
+}
+
+static void fill_opportunities(const struct analysis_scope *scope, struct fact_sheet *out)
+{
+	struct arena *scratch = tsi_sheet_scratch(out);
+	const struct tscope_trace *trace = scope->trace;
+	struct work work = {
+		.scope = scope,
+		.trace = trace,
+		.names = tsi_arena_new(scratch, trace->names.count, 1),
+		.chains = tsi_arena_new(scratch, trace->track_count, sizeof(*work.chains)),
+		.culprits = { .arena = scratch, .item_bytes = sizeof(struct culprit) },
+	};
+
+	if (!trace->device_count || !work.names || !work.chains)
+		return;
+	for (uint32_t device = 0; device < trace->device_count; device++)
+		add_device(&work, device);
+	list_culprits(&work, out);
+	set_facts(&work, out);
+}
+
+const struct analyzer tsi_analyzer_opportunities = {
+	.def = {
+		.id = "opportunities",
+		.summary = "device time that known remedies could win",
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
+		.needs = "a trace with device activity, and a step that is not marked",
+		.total = TSCOPE_TOTAL_STEPS,
+	},
+	.levels = LEVEL_TRACE,
+	.beside_flops = true,
+	.fill = fill_opportunities,
+};

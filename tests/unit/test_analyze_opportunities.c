@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* Device time that known remedies could win, event by event. */
+#include "analysis_check.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define US 1000
+#define ADD "void at::native::vectorized_elementwise_kernel<4, add>(int)"
+#define ALL_REDUCE "ncclDevKernel_AllReduce_Sum_f32_RING_LL(Args)"
+
+/* One step of 1 ms. */
+static struct test_trace *one_step(void)
+{
+	struct test_trace *t = test_trace_new();
+
+	test_annotation(t, "ProfilerStep#1", 1, 0, 1000 * US);
+	return t;
+}
+
+/* Gaps count between two short kernels only, up to 100 µs. */
+static void gaps_between_short_kernels(void **state)
+{
+	(void)state;
+	struct test_trace *t = one_step();
+
+	test_call(t, "cudaLaunchKernel", 1, 5 * US, 5 * US, 1);
+	test_call(t, "cudaLaunchKernel", 1, 20 * US, 10 * US, 2);
+	test_call(t, "cudaLaunchKernel", 1, 31 * US, 2 * US, 3);
+	test_call(t, "cudaLaunchKernel", 1, 33 * US, 2 * US, 4);
+	test_kernel(t, "a", 0, 7, 10 * US, 5 * US, 1);
+	/* 20 µs idle, 15 of them before its launch returned. */
+	test_kernel(t, "b", 0, 7, 35 * US, 5 * US, 2);
+	/* 4 µs after it was launched. */
+	test_kernel(t, "c", 0, 7, 44 * US, 5 * US, 3);
+	/* 100 µs long, the most that counts; launched long ago. */
+	test_kernel(t, "d", 0, 7, 149 * US, 5 * US, 4);
+	/* Too far; too long a kernel after it, and too long a one before the last. */
+	test_kernel(t, "e", 0, 7, 255 * US, 5 * US, 0);
+	test_kernel(t, "long", 0, 7, 265 * US, 10 * US, 0);
+	test_kernel(t, "f", 0, 7, 280 * US, 5 * US, 0);
+	struct analyzed *a = analyze(t);
+
+	check_facts(a, "opportunities: wall_ns step_count", "1000000 1");
+	check_facts(a,
+		    "opportunities: short_gap_count short_gap_ns short_gap_host_ns "
+		    "short_gap_graph_ns",
+		    "3 124000 15000 0");
+	analyzed_free(a);
+}
+
+/* Runs on one stream; what is short neither counts nor ends a run. */
+static void runs_of_elementwise_kernels(void **state)
+{
+	(void)state;
+	struct test_trace *t = one_step();
+
+	test_op(t, "aten::add", 1, 1 * US, 10 * US);
+	test_call(t, "cudaLaunchKernel", 1, 2 * US, 1 * US, 1);
+	test_call(t, "cudaLaunchKernel", 1, 4 * US, 1 * US, 2);
+	test_kernel(t, ADD, 0, 7, 10 * US, 30 * US, 1);
+	test_kernel(t, ADD, 0, 7, 40 * US, 5 * US, 0);
+	test_kernel(t, ADD, 0, 7, 45 * US, 20 * US, 2);
+	/* Another stream's runs beside it: of its 20 µs 5 are the device's own. */
+	test_kernel(t, ADD, 0, 9, 50 * US, 20 * US, 0);
+	test_kernel(t, "volta_sgemm_128x64_nn", 0, 7, 70 * US, 100 * US, 0);
+	test_kernel(t, "void reduce_kernel<512>(float)", 0, 7, 170 * US, 10 * US, 0);
+	/* Fused by a compiler. */
+	test_kernel(t, "triton_poi_fused_add_0", 0, 7, 180 * US, 50 * US, 0);
+	struct analyzed *a = analyze(t);
+
+	/* 30 + 20 + 5 + 10; saved: 20 of the first run. */
+	check_facts(a, "opportunities: fusible_count fusible_ns fusible_saving_ns",
+		    "4 65000 20000");
+	check_table(a, "opportunities.by_operator: remedy operator event count ns",
+		    "fuse aten::add " ADD " 2 50000\n"
+		    "fuse - " ADD " 2 15000\n");
+	analyzed_free(a);
+}
+
+static void layouts_and_copies(void **state)
+{
+	(void)state;
+	struct test_trace *t = one_step();
+
+	test_kernel(t, "void cudnn::ops::nchwToNhwcKernel<float>(float)", 0, 7, 10 * US, 8 * US, 0);
+	test_kernel(t, "batched_transpose_32x32_half", 0, 7, 18 * US, 12 * US, 0);
+	test_memcpy(t, "Memcpy DtoD", 0, 7, 40 * US, 2 * US, 0, 65536);
+	test_memcpy(t, "Memcpy DtoD", 0, 7, 50 * US, 2 * US, 0, 65537);
+	test_memcpy(t, "Memcpy DtoD", 0, 9, 60 * US, 4 * US, 0, 4);
+	/* Hides 3 of its 4 µs. */
+	test_kernel(t, "volta_sgemm_128x64_nn", 0, 7, 61 * US, 10 * US, 0);
+	struct analyzed *a = analyze(t);
+
+	check_facts(a, "opportunities: layout_count layout_ns", "2 20000");
+	/* Idle before them 10 and 8 µs. */
+	check_facts(a, "opportunities: small_copy_count small_copy_ns small_copy_gap_ns",
+		    "2 3000 18000");
+	analyzed_free(a);
+}
+
+static void tiny_collectives(void **state)
+{
+	(void)state;
+	struct test_trace *t = one_step();
+
+	test_device_args(t, "kernel", ALL_REDUCE, 0, 20, 10 * US, 20 * US, 0,
+			 "\"Collective name\": \"allreduce\", \"In msg nelems\": 262144, "
+			 "\"Out msg nelems\": 262144, \"dtype\": \"Float\"");
+	test_device_args(t, "kernel", ALL_REDUCE, 0, 20, 30 * US, 20 * US, 0,
+			 "\"Collective name\": \"allreduce\", \"In msg nelems\": 262145, "
+			 "\"Out msg nelems\": 262145, \"dtype\": \"Float\"");
+	/* Of unknown size, half hidden. */
+	test_kernel(t, ALL_REDUCE, 0, 20, 50 * US, 20 * US, 0);
+	test_kernel(t, "volta_sgemm_128x64_nn", 0, 7, 60 * US, 10 * US, 0);
+	struct analyzed *a = analyze(t);
+
+	check_facts(a, "opportunities: tiny_comm_count tiny_comm_exposed_ns", "2 30000");
+	analyzed_free(a);
+}
+
+static void kernels_of_the_optimizer(void **state)
+{
+	(void)state;
+	struct test_trace *t = one_step();
+
+	test_annotation(t, "Optimizer.step#SGD.step", 1, 1 * US, 100 * US);
+	test_op(t, "aten::add_", 1, 2 * US, 5 * US);
+	test_call(t, "cudaLaunchKernel", 1, 2 * US, 1 * US, 1);
+	test_call(t, "cudaLaunchKernel", 1, 4 * US, 1 * US, 2);
+	test_kernel(t, ADD, 0, 7, 10 * US, 30 * US, 1);
+	test_kernel(t, "multi_tensor_apply_kernel", 0, 7, 45 * US, 20 * US, 2);
+	test_kernel(t, ADD, 0, 7, 70 * US, 30 * US, 0);
+	struct analyzed *a = analyze(t);
+
+	check_facts(a,
+		    "opportunities: optimizer_count optimizer_grouped_count optimizer_ns "
+		    "optimizer_gap_ns",
+		    "2 1 50000 5000");
+	check_facts(a, "opportunities: fusible_count", "1");
+	analyzed_free(a);
+}
+
+/* Steps that do not count are left out: here all that lies before the first. */
+static void only_steps_that_count(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_annotation(t, "ProfilerStep#1", 1, 500 * US, 100 * US);
+	test_kernel(t, ADD, 0, 7, 10 * US, 30 * US, 0);
+	test_kernel(t, ADD, 0, 7, 510 * US, 40 * US, 0);
+	struct analyzed *a = analyze(t);
+
+	check_facts(a, "opportunities: wall_ns fusible_count fusible_ns", "100000 1 40000");
+	analyzed_free(a);
+}
+
+static void without_a_device(void **state)
+{
+	(void)state;
+	struct test_trace *t = one_step();
+	struct analyzed *a = analyze(t);
+
+	check_facts(a, "opportunities: wall_ns fusible_count", "- -");
+	analyzed_free(a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(gaps_between_short_kernels),
+		cmocka_unit_test(runs_of_elementwise_kernels),
+		cmocka_unit_test(layouts_and_copies),
+		cmocka_unit_test(tiny_collectives),
+		cmocka_unit_test(kernels_of_the_optimizer),
+		cmocka_unit_test(only_steps_that_count),
+		cmocka_unit_test(without_a_device),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
