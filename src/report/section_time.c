@@ -12,15 +12,16 @@ static enum doc_tone light_of_loss(int64_t loss_ns, int64_t whole_ns)
 
 void tsi_section_budget(const struct panel *panel)
 {
-	static const struct part lines[] = {
+	static const struct part compute[] = {
 		{ "compute", "budget.compute_ns", DOC_GOOD },
 		{ "  forward", "budget.phase.forward_ns", DOC_FAINT },
 		{ "  backward", "budget.phase.backward_ns", DOC_FAINT },
 		{ "  optimizer", "budget.phase.optimizer_ns", DOC_FAINT },
 		{ "  data", "budget.phase.data_ns", DOC_FAINT },
 		{ "  other", "budget.phase.other_ns", DOC_FAINT },
-		{ "  unlinked", "budget.phase.compute_ns",
-		  DOC_FAINT }, /* launched by no known op */
+	};
+	static const struct part unknown = { "  unknown", "budget.phase.unknown_ns", DOC_FAINT };
+	static const struct part lines[] = {
 		{ "exposed comm", "budget.exposed_comm_ns", DOC_WARN },
 		{ "  waiting", "budget.exposed_wait_ns", DOC_FAINT },
 		{ "  transfer", "budget.exposed_transfer_ns", DOC_FAINT },
@@ -53,6 +54,11 @@ void tsi_section_budget(const struct panel *panel)
 		"where the mean step of %s goes%s",
 		tsi_panel_people_int(panel, tsi_mean_of(wall_ns, step_count), TSCOPE_UNIT_NS),
 		rank_count > 1 ? ", mean of the ranks" : "");
+	/* A hundredth of the compute line is not worth a doubt. */
+	int64_t noise_ns = tsi_panel_int(panel, "budget.compute_ns") / 100;
+	tsi_panel_parts(panel, &(struct whole){ wall_ns, 0, step_count }, compute,
+			TSI_COUNT_OF(compute));
+	tsi_panel_parts(panel, &(struct whole){ wall_ns, noise_ns, step_count }, &unknown, 1);
 	tsi_panel_parts(panel, &(struct whole){ wall_ns, 0, step_count }, lines,
 			TSI_COUNT_OF(lines));
 }

@@ -7,6 +7,7 @@
  */
 #include "timeline/landmarks.h"
 
+#include "model/trace/classify.h"
 #include "model/trace/composer.h"
 #include "model/trace/python_name.h"
 
@@ -52,8 +53,10 @@ static const struct name_label name_labels[] = {
 	STARTS("backward", LABEL_BACKWARD),
 	STARTS("event/backward", LABEL_BACKWARD),
 	STARTS("## backward", LABEL_BACKWARD),
-	STARTS("autograd::engine", LABEL_BACKWARD),
 	ENDS(".backward", LABEL_BACKWARD),
+	ENDS("(F)", LABEL_FORWARD), /* zero bubble, DualPipe */
+	ENDS("(B)", LABEL_BACKWARD),
+	ENDS("(W)", LABEL_BACKWARD),
 	STARTS("record_param_comms", LABEL_COMM),
 	STARTS("c10d::", LABEL_COMM),
 	STARTS("gloo:", LABEL_COMM),
@@ -118,6 +121,8 @@ static unsigned annotation_labels(const struct landmarks *marks, struct str name
 		labels = LABEL_STEP_MARKER;
 	if (tsi_callback_name(name, &callback))
 		labels |= LABEL_CALLBACK;
+	if (tsi_is_backward_node(name))
+		labels |= LABEL_BACKWARD;
 	if (tsi_is_evaluation(name))
 		labels |= LABEL_EVALUATION;
 	for (size_t i = 0; i < TSI_COUNT_OF(name_labels); i++)

@@ -47,8 +47,9 @@ HOST_LABELS = (
     ("data", DATA_WAIT),
     ("comm", re.compile(r"record_param_comms|c10d::|(gloo|nccl|xccl|hccl|mpi|ucc):")),
     ("optimizer", re.compile(r"Optimizer\.(step|zero_grad)#|.*\.optimizer_step$")),
-    ("backward", re.compile(r"(event/|## )?backward|autograd::engine|.*\.backward$")),
-    ("forward", re.compile(r"(event/)?forward|event/loss|.*\.(forward|training_step)$")),
+    ("backward", re.compile(r"(event/|## )?backward|(autograd::engine|torch::autograd::)"
+                            r"|.+Backward\d*$|.*(\.backward|\([BW]\))$")),
+    ("forward", re.compile(r"(event/)?forward|event/loss|.*(\.forward|\.training_step|\(F\))$")),
 )
 
 

@@ -305,10 +305,40 @@ static void memory_may_end_anywhere(void **state)
 	tsi_steps_deinit(&steps);
 }
 
+/* One step: a kernel of 90 ns by an operator's launch, one by none. */
+static void check_phase_doubt(int64_t unknown_ns, const char *doubt)
+{
+	struct test_trace *t = test_trace_new();
+
+	test_annotation(t, "ProfilerStep#1", 1, 0, 1000);
+	test_op(t, "aten::mm", 1, 10, 10);
+	test_call(t, "cudaLaunchKernel", 1, 12, 1, 1);
+	test_call(t, "cudaGraphLaunch", 1, 30, 1, 2);
+	test_kernel(t, "gemm", 0, 7, 100, 90, 1);
+	test_kernel(t, "of a graph", 0, 7, 300, unknown_ns, 2);
+	struct analyzed *a = analyze(t);
+
+	check_doubt(a, "step_time.phase.forward_ns", doubt);
+	check_doubt(a, "step_time.phase.backward_ratio", doubt);
+	check_doubt(a, "step_time.phase.optimizer_ratio", doubt);
+	check_doubt(a, "step_time.phase.data_ratio", NULL);
+	check_facts(a, "step_time: phase.forward_ns", "90");
+	analyzed_free(a);
+}
+
+/* 10 of 100 ns may be of unknown phase, 11 of 101 may not. */
+static void phases_are_compared_where_most_are_known(void **state)
+{
+	(void)state;
+	check_phase_doubt(10, NULL);
+	check_phase_doubt(11, "more than 10 % of compute time is of unknown phase");
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(statistics_of_unmarked_steps),
+		cmocka_unit_test(phases_are_compared_where_most_are_known),
 		cmocka_unit_test(the_mean_is_rounded_half_up),
 		cmocka_unit_test(where_all_steps_are_marked_there_is_no_figure),
 		cmocka_unit_test(a_spike_towers_above_those_before_it),

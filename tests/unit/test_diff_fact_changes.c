@@ -67,7 +67,7 @@ static void sums_are_known(void **state)
 		   "budget: wall_ns useful_compute_ns compute_overhead_ns compute_ns "
 		   "exposed_comm_ns exposed_copy_ns data_stall_ns sync_stall_ns launch_stall_ns "
 		   "device_gap_ns unattributed_ns phase.data_ns phase.forward_ns phase.backward_ns "
-		   "phase.optimizer_ns phase.comm_ns phase.compute_ns phase.other_ns host.data_ns "
+		   "phase.optimizer_ns phase.comm_ns phase.unknown_ns phase.other_ns host.data_ns "
 		   "host.forward_ns host.backward_ns host.optimizer_ns host.comm_ns host.other_ns "
 		   "host.comm_wait_ns host.comm_transfer_ns host.comm_unsplit_ns exposed_wait_ns "
 		   "exposed_transfer_ns exposed_unsplit_ns\n"

@@ -391,7 +391,9 @@ static void phases_of_calls(void **state)
 	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_annotation(t, "ProfilerStep#1", 1, 100, 900);
+	test_op(t, "aten::zeros", 1, 40, 20);
 	test_call(t, "before", 1, 50, 1, 0);
+	test_call(t, "replay", 1, 105, 1, 0);
 	test_annotation(t, "enumerate(DataLoader)#_Iter.__next__", 1, 110, 50);
 	test_call(t, "loader", 1, 120, 1, 0);
 	test_op(t, "aten::mm", 1, 200, 50);
@@ -401,9 +403,17 @@ static void phases_of_calls(void **state)
 	test_op(t, "autograd::engine::evaluate_function: X", 1, 660, 20);
 	test_call(t, "inner", 1, 665, 1, 0);
 	test_call(t, "after", 1, 1000, 1, 0);
+	test_annotation(t, "attn(W)", 1, 800, 20);
+	test_op(t, "aten::mm", 1, 802, 10);
+	test_call(t, "weights", 1, 805, 1, 0);
 	test_op(t, "autograd::engine::evaluate_function: MmBackward0", 2, 300, 50);
 	test_call(t, "backward", 2, 310, 1, 0);
 	test_call(t, "backward thread", 2, 400, 1, 0);
+	test_op(t, "autograd::engine::evaluate_function: CheckpointFunctionBackward", 2, 410, 50);
+	test_annotation(t, "DistributedDataParallel.forward", 2, 420, 20);
+	test_op(t, "aten::mm", 2, 421, 10);
+	test_call(t, "again", 2, 425, 1, 0);
+	test_op(t, "aten::mm", 3, 490, 20);
 	test_call(t, "helper", 3, 500, 1, 1);
 	test_kernel(t, "k", 0, 7, 550, 5, 1);
 	struct tscope_trace *trace = test_trace_finish(t);
@@ -412,7 +422,10 @@ static void phases_of_calls(void **state)
 	assert_int_equal(phase_at(trace, "forward"), PHASE_FORWARD);
 	assert_int_equal(phase_at(trace, "optimizer"), PHASE_OPTIMIZER);
 	assert_int_equal(phase_at(trace, "inner"), PHASE_BACKWARD); /* the innermost mark counts */
-	assert_int_equal(phase_at(trace, "after"), PHASE_OTHER);
+	assert_int_equal(phase_at(trace, "after"), PHASE_COMPUTE);  /* in no operator: unknown */
+	assert_int_equal(phase_at(trace, "replay"), PHASE_COMPUTE);
+	assert_int_equal(phase_at(trace, "weights"), PHASE_BACKWARD);
+	assert_int_equal(phase_at(trace, "again"), PHASE_BACKWARD);
 	assert_int_equal(phase_at(trace, "backward"), PHASE_BACKWARD);
 	assert_int_equal(phase_at(trace, "backward thread"), PHASE_BACKWARD);
 	assert_int_equal(phase_at(trace, "helper"), PHASE_FORWARD); /* inside the step, by time */
@@ -427,9 +440,11 @@ static void phases_without_marks(void **state)
 	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_op(t, "aten::mm", 1, 0, 10);
-	test_call(t, "call", 1, 50, 1, 0);
+	test_call(t, "call", 1, 5, 1, 0);
+	test_call(t, "graph", 1, 50, 1, 0);
 	struct tscope_trace *trace = test_trace_finish(t);
 	assert_int_equal(phase_at(trace, "call"), PHASE_FORWARD);
+	assert_int_equal(phase_at(trace, "graph"), PHASE_COMPUTE);
 	tscope_trace_free(trace);
 
 	t = test_trace_new();
@@ -440,6 +455,24 @@ static void phases_without_marks(void **state)
 	tscope_trace_free(trace);
 }
 
+/* Before torch 1.12 the engine has no spans; work between nodes is that of backward, too. */
+static void nodes_without_an_engine(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+	test_op(t, "ReluBackward1", 2, 10, 9);
+	test_call(t, "node", 2, 12, 1, 1);
+	test_op(t, "aten::add", 2, 20, 9);
+	test_call(t, "sum", 2, 22, 1, 2);
+	test_call(t, "bare", 2, 40, 1, 3);
+	struct tscope_trace *trace = test_trace_finish(t);
+	assert_true(trace->tracks[0].is_autograd);
+	assert_int_equal(phase_at(trace, "node"), PHASE_BACKWARD);
+	assert_int_equal(phase_at(trace, "sum"), PHASE_BACKWARD);
+	assert_int_equal(phase_at(trace, "bare"), PHASE_BACKWARD);
+	tscope_trace_free(trace);
+}
+
 /* A main thread that runs backward itself still holds the steps. */
 static void the_main_thread_is_no_backward_thread(void **state)
 {
@@ -447,10 +480,28 @@ static void the_main_thread_is_no_backward_thread(void **state)
 	struct test_trace *t = test_trace_new();
 	test_annotation(t, "ProfilerStep#1", 1, 0, 100);
 	test_op(t, "autograd::engine::evaluate_function: X", 1, 10, 20);
+	test_op(t, "aten::mm", 1, 45, 20);
 	test_call(t, "call", 1, 50, 1, 0);
 	struct tscope_trace *trace = test_trace_finish(t);
 	assert_false(trace->tracks[0].is_autograd);
 	assert_int_equal(phase_at(trace, "call"), PHASE_FORWARD);
+	tscope_trace_free(trace);
+}
+
+/* Nor does one that runs forward work: what autograd records for a backward pass, outside of it. */
+static void a_thread_of_forward_work_is_no_backward_thread(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+	test_op_args(t, "aten::mm", 1, 10, 9, &(struct test_op_args){ .sequence = "3" });
+	test_call(t, "call", 1, 12, 1, 0);
+	test_op_args(t, "MmBackward0", 1, 20, 9,
+		     &(struct test_op_args){ .sequence = "3", .forward_thread = "1" });
+	test_call(t, "node", 1, 22, 1, 0);
+	struct tscope_trace *trace = test_trace_finish(t);
+	assert_false(trace->tracks[0].is_autograd);
+	assert_int_equal(phase_at(trace, "call"), PHASE_FORWARD);
+	assert_int_equal(phase_at(trace, "node"), PHASE_BACKWARD);
 	tscope_trace_free(trace);
 }
 
@@ -586,6 +637,8 @@ int main(void)
 		cmocka_unit_test(without_metadata_the_name_tells_the_kind),
 		cmocka_unit_test(phases_of_calls),
 		cmocka_unit_test(phases_without_marks),
+		cmocka_unit_test(nodes_without_an_engine),
+		cmocka_unit_test(a_thread_of_forward_work_is_no_backward_thread),
 		cmocka_unit_test(the_main_thread_is_no_backward_thread),
 		cmocka_unit_test(rows_of_a_device),
 		cmocka_unit_test(random_traces_are_linked_as_defined),

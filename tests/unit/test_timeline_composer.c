@@ -243,7 +243,7 @@ static void phases_of_kernels(void **state)
 		enum phase phase;
 	} kernels[] = {
 		{ "f", PHASE_FORWARD }, { "b", PHASE_BACKWARD }, { "o", PHASE_OPTIMIZER },
-		{ "c", PHASE_OTHER },   { "n", PHASE_OTHER },
+		{ "c", PHASE_OTHER },   { "n", PHASE_COMPUTE },
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(kernels); i++)

@@ -67,6 +67,8 @@ static const struct tscope_fact_def facts[] = {
 
 _Static_assert(TSI_COUNT_OF(facts) == FIRST_PHASE + 2 * PHASE_COUNT, "two facts for each phase");
 
+static const char unknown_phase_words[] = "more than 10 % of compute time is of unknown phase";
+
 enum slow_column { SLOW_STEP, SLOW_WALL_NS, SLOW_GREW, SLOW_GREW_NS };
 
 static const struct tscope_fact_def slow_columns[] = {
@@ -193,6 +195,24 @@ static void put_phases(struct fact_sheet *out, const struct times *times,
 	}
 }
 
+/* Without much of the computing, how forward, backward and optimizer compare is not known. */
+static void doubt_phases(struct fact_sheet *out, const struct step_parts *parts)
+{
+	static const enum phase compared[] = { PHASE_FORWARD, PHASE_BACKWARD, PHASE_OPTIMIZER };
+	const double most_unknown = 0.1;
+	double unknown_ns = (double)parts->phases[PHASE_COMPUTE].sum_ns, all_ns = unknown_ns;
+
+	for (size_t i = 0; i < TSI_COUNT_OF(compared); i++)
+		all_ns += (double)parts->phases[compared[i]].sum_ns;
+	if (!(unknown_ns > most_unknown * all_ns))
+		return;
+	for (size_t i = 0; i < TSI_COUNT_OF(compared); i++) {
+		size_t fact = FIRST_PHASE + 2 * compared[i];
+		tsi_fact_doubt(out, fact, unknown_phase_words);
+		tsi_fact_doubt(out, fact + 1, unknown_phase_words);
+	}
+}
+
 static void list_phase(struct fact_sheet *out, const struct times *times,
 		       const struct step_part *part)
 {
@@ -234,6 +254,8 @@ static void put_all(struct fact_sheet *out, const struct step_series *steps,
 		return;
 	put_statistics(out, times);
 	put_phases(out, times, &parts);
+	if (steps->is_of_trace)
+		doubt_phases(out, &parts);
 	if (times->count > 1)
 		tsi_fact_real(out, TREND_NS_PER_STEP,
 			      tsi_centred_slope(times->by_time, times->count, scratch));

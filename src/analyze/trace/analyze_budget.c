@@ -53,7 +53,9 @@ static const struct tscope_fact_def facts[] = {
 	{ "phase.backward_ns", TSCOPE_UNIT_NS, "launched by backward work" },
 	{ "phase.optimizer_ns", TSCOPE_UNIT_NS, "launched by the optimizer" },
 	{ "phase.comm_ns", TSCOPE_UNIT_NS, "launched by communication" },
-	{ "phase.compute_ns", TSCOPE_UNIT_NS, "launched by what is not known" },
+	{ "phase.unknown_ns", TSCOPE_UNIT_NS,
+	  "launched outside of all operators and annotations that would say a phase, like a "
+	  "graph's replay, or before the capture" },
 	{ "phase.other_ns", TSCOPE_UNIT_NS, "launched by anything else" },
 	/* In the order of enum host_line. */
 	{ "host.data_ns", TSCOPE_UNIT_NS, "without devices: the main thread waits for data" },

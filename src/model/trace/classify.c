@@ -102,6 +102,7 @@ const struct category_rule *tsi_classify_category(struct str category)
 /* Where in a name a pattern must be. */
 enum place {
 	AT_START,
+	AT_END,
 	ANYWHERE,
 };
 
@@ -111,16 +112,25 @@ struct name_rule {
 	uint8_t value; /* of the enum that the table is about */
 };
 
+static bool is_in_place(struct str name, struct str pattern, uint8_t place)
+{
+	if (place == AT_START)
+		return starts_nocase(name, pattern);
+	if (place == ANYWHERE)
+		return tsi_str_find_nocase(name, pattern) >= 0;
+	return name.length >= pattern.length &&
+	       tsi_str_equal_nocase(
+		       (struct str){ name.data + (name.length - pattern.length), pattern.length },
+		       pattern);
+}
+
 /* The value of the first row that fits, or fallback. */
 static uint8_t find_name(const struct name_rule *rules, size_t count, struct str name,
 			 uint8_t fallback)
 {
-	for (size_t i = 0; i < count; i++) {
-		struct str pattern = tsi_str_of(rules[i].pattern);
-		if (rules[i].place == AT_START ? starts_nocase(name, pattern)
-					       : tsi_str_find_nocase(name, pattern) >= 0)
+	for (size_t i = 0; i < count; i++)
+		if (is_in_place(name, tsi_str_of(rules[i].pattern), rules[i].place))
 			return rules[i].value;
-	}
 	return fallback;
 }
 
@@ -365,27 +375,61 @@ struct str tsi_dtype_name(struct str type)
 	return dtype ? tsi_str_of(dtype->shown) : (struct str){ 0 };
 }
 
+/* First match wins. */
 static const struct name_rule phase_names[] = {
-	{ "ProfilerStep#", AT_START, PHASE_FORWARD }, /* what nothing inside it says otherwise */
+	{ "ProfilerStep#", AT_START, PHASE_FORWARD }, /* of operators that nothing inside claims */
 	{ "Optimizer.step#", AT_START, PHASE_OPTIMIZER },
-	{ "autograd::engine", AT_START, PHASE_BACKWARD },
+	{ "Optimizer.zero_grad#", AT_START, PHASE_OPTIMIZER },
 	{ "enumerate(DataLoader)", AT_START, PHASE_DATA },
 	/* Lightning computes forward and backward in a closure within the optimizer's step. */
-	{ "Strategy.training_step", ANYWHERE, PHASE_FORWARD },
-	{ "Strategy.backward", ANYWHERE, PHASE_BACKWARD },
 	{ "].train_dataloader_next", ANYWHERE, PHASE_DATA },
 	{ "event/dataloader", AT_START, PHASE_DATA },
-	{ "event/forward", AT_START, PHASE_FORWARD },
 	{ "event/loss", AT_START, PHASE_FORWARD },
-	{ "event/backward", AT_START, PHASE_BACKWARD },
 	{ "event/train_batch", AT_START, PHASE_OPTIMIZER }, /* … that none of these is */
 	{ "event/eval", AT_START, PHASE_OTHER },
 	{ "callback/", AT_START, PHASE_OTHER },
 	{ "algorithm/", AT_START, PHASE_OTHER },
+	/* What people write themselves. */
+	{ "## optimizer", AT_START, PHASE_OPTIMIZER },
+	{ "## zero_grad", AT_START, PHASE_OPTIMIZER },
+	{ "forward_backward", ANYWHERE, PHASE_COUNT },
+	{ "forward-backward", ANYWHERE, PHASE_COUNT },
+	{ "forward", AT_START, PHASE_FORWARD },
+	{ "backward", AT_START, PHASE_BACKWARD },
+	{ "event/forward", AT_START, PHASE_FORWARD },
+	{ "event/backward", AT_START, PHASE_BACKWARD },
+	{ "## forward", AT_START, PHASE_FORWARD },
+	{ "## backward", AT_START, PHASE_BACKWARD },
+	{ ".forward", AT_END, PHASE_FORWARD },
+	{ ".training_step", AT_END, PHASE_FORWARD },
+	{ ".backward", AT_END, PHASE_BACKWARD },
+	/* Zero bubble, DualPipe: backward of the inputs (B) and of the weights (W). */
+	{ "(F)", AT_END, PHASE_FORWARD },
+	{ "(B)", AT_END, PHASE_BACKWARD },
+	{ "(W)", AT_END, PHASE_BACKWARD },
 };
+
+/* "PP:2F7" of torch.distributed.pipelining: what stage 2 does with microbatch 7. */
+static enum phase classify_pipeline_action(struct str name)
+{
+	const char *p = name.data + 3, *end = name.data + name.length;
+
+	while (p < end && *p >= '0' && *p <= '9')
+		p++;
+	/* Else it communicates, or does several things: "PP:1SEND_F3". */
+	if (p == name.data + 3 || p == end || (p + 1 < end && (p[1] < '0' || p[1] > '9')))
+		return PHASE_COUNT;
+	if (*p == 'F')
+		return PHASE_FORWARD;
+	return *p == 'B' || *p == 'W' || *p == 'I' ? PHASE_BACKWARD : PHASE_COUNT;
+}
 
 enum phase tsi_classify_phase(struct str name)
 {
+	if (tsi_is_backward_node(name))
+		return PHASE_BACKWARD;
+	if (tsi_str_starts(name, "PP:"))
+		return classify_pipeline_action(name);
 	return FIND(phase_names, name, PHASE_COUNT);
 }
 
@@ -429,4 +473,19 @@ bool tsi_is_step_marker(struct str name)
 bool tsi_is_autograd_engine(struct str name)
 {
 	return tsi_str_starts(name, "autograd::engine");
+}
+
+bool tsi_is_backward_node(struct str name)
+{
+	static const struct str suffix = { "Backward", 8 };
+
+	if (tsi_is_autograd_engine(name) || tsi_str_starts(name, "torch::autograd::"))
+		return true;
+	while (name.length && name.data[name.length - 1] >= '0' &&
+	       name.data[name.length - 1] <= '9')
+		name.length--;
+	return name.length > suffix.length &&
+	       tsi_str_equal(
+		       (struct str){ name.data + (name.length - suffix.length), suffix.length },
+		       suffix);
 }

@@ -93,4 +93,10 @@ bool tsi_is_step_marker(struct str name);
 /* True for "autograd::engine::evaluate_function: MmBackward0". */
 bool tsi_is_autograd_engine(struct str name);
 
+/*
+ * True for what a backward pass calls: the engine's spans, "torch::autograd::AccumulateGrad",
+ * "MmBackward0". Before torch 1.12 the engine has no spans of its own.
+ */
+bool tsi_is_backward_node(struct str name);
+
 #endif

@@ -102,18 +102,29 @@ static bool is_inside_step(const struct walk *w, int64_t now)
 	return low > 0 && now < tsi_span_end(w->trace, (uint32_t)w->steps[low - 1].value);
 }
 
-/* The phase of what starts now on this thread. */
-static enum phase current_phase(struct walk *w, int64_t now)
+/*
+ * The phase of what starts now on this thread, in the operator `op` or in none. What neither a
+ * marker, nor the thread, nor an operator claims has no known phase: a graph's replay, a kernel of
+ * a library's own.
+ */
+static enum phase current_phase(struct walk *w, uint32_t op, int64_t now)
 {
 	settle(&w->markers, now);
 	uint32_t marker = w->markers.top->row;
-	if (w->trace->cpu_op_count == 0)
-		return PHASE_COMPUTE;
-	if (marker != NO_ROW)
-		return w->facts[w->trace->spans.kind[marker]] & KIND_PHASE;
+	enum phase phase = PHASE_COUNT;
+	bool is_step = false;
+	if (marker != NO_ROW) {
+		uint8_t facts = w->facts[w->trace->spans.kind[marker]];
+		phase = facts & KIND_PHASE;
+		is_step = (facts & KIND_STEP) && phase == PHASE_FORWARD;
+	}
+	if (marker != NO_ROW && !is_step)
+		return phase;
 	if (w->track->is_autograd)
 		return PHASE_BACKWARD;
-	if (w->step_count && !is_inside_step(w, now))
+	if (op == NO_ROW)
+		return PHASE_COMPUTE;
+	if (!is_step && w->step_count && !is_inside_step(w, now))
 		return PHASE_OTHER;
 	return PHASE_FORWARD;
 }
@@ -126,7 +137,7 @@ static void take_call(struct walk *w, uint32_t row, int64_t now)
 	uint32_t collective = w->collectives.top->row;
 	*call = (struct runtime_call){
 		.op = w->ops.top->row,
-		.phase = (uint8_t)current_phase(w, now),
+		.phase = (uint8_t)current_phase(w, w->ops.top->row, now),
 		.in_collective = collective != NO_ROW,
 	};
 	if (collective != NO_ROW)
@@ -154,6 +165,22 @@ static inline void open_on(struct open_rows *open, const struct open_row *row, i
 	push(open, row);
 }
 
+/*
+ * Activation checkpointing runs forward code again in a node of the backward pass: that is work
+ * of the backward pass.
+ */
+static inline bool is_claimed(struct walk *w, uint8_t facts, int64_t now)
+{
+	if ((facts & KIND_PHASE) != PHASE_FORWARD || (facts & KIND_STEP))
+		return false;
+	settle(&w->markers, now);
+	uint32_t marker = w->markers.top->row;
+	if (marker == NO_ROW)
+		return w->track->is_autograd;
+	uint8_t around = w->facts[w->trace->spans.kind[marker]];
+	return (around & KIND_OP) && (around & KIND_PHASE) == PHASE_BACKWARD;
+}
+
 /* Operators and annotations: they may be a call's operator, tell its phase, or be a collective. */
 static inline void open_work(struct walk *w, uint8_t facts, const struct open_row *row, int64_t now)
 {
@@ -161,7 +188,7 @@ static inline void open_work(struct walk *w, uint8_t facts, const struct open_ro
 		open_on(&w->ops, row, now);
 	if (tsi_unlikely(facts & KIND_COLLECTIVE))
 		open_on(&w->collectives, row, now);
-	if ((facts & KIND_PHASE) != PHASE_COUNT)
+	if ((facts & KIND_PHASE) != PHASE_COUNT && !is_claimed(w, facts, now))
 		open_on(&w->markers, row, now);
 }
 
@@ -210,6 +237,26 @@ static uint8_t facts_of(const struct span_kind *kind, struct str name)
 	return PHASE_COUNT;
 }
 
+/*
+ * Does it run forward passes, too? The first operator tells that is a node of a backward pass, or
+ * that autograd records outside of all nodes. Later ones may be those of a hook.
+ */
+static bool begins_with_forward(const struct walk *w, const struct track *track)
+{
+	const struct spans *spans = &w->trace->spans;
+
+	for (uint32_t row = track->first; row < track->first + track->count; row++) {
+		const struct span_kind *kind = tsi_span_kind(spans, row);
+		if (kind->span_class != TSCOPE_SPAN_CPU_OP)
+			continue;
+		if ((w->facts[spans->kind[row]] & KIND_PHASE) == PHASE_BACKWARD)
+			return false;
+		if (kind->op.is_forward)
+			return true;
+	}
+	return false;
+}
+
 /* Learns what kinds say, and which threads are those of a backward pass. */
 static void learn_kinds(struct walk *w)
 {
@@ -221,7 +268,8 @@ static void learn_kinds(struct walk *w)
 		const struct span_kind *kind = &spans->kinds[i];
 		struct str name = tsi_intern_text(&w->trace->names, kind->name);
 		w->facts[i] = facts_of(kind, name);
-		if (kind->track < w->trace->host_track_count && tsi_is_autograd_engine(name))
+		if (kind->track < w->trace->host_track_count &&
+		    kind->span_class == TSCOPE_SPAN_CPU_OP && tsi_is_backward_node(name))
 			w->trace->tracks[kind->track].is_autograd = true;
 	}
 	for (uint32_t i = 0; i < spans->kind_count; i++)
@@ -230,6 +278,10 @@ static void learn_kinds(struct walk *w)
 			track->has_steps = true;
 			track->is_autograd = false;
 		}
+	for (uint32_t i = 0; i < w->trace->host_track_count; i++) {
+		struct track *track = &w->trace->tracks[i];
+		track->is_autograd = track->is_autograd && !begins_with_forward(w, track);
+	}
 }
 
 static void list_steps(struct walk *w, const struct track *track)

@@ -208,6 +208,19 @@ static bool may_enclose(const struct tscope_trace *trace, uint32_t op, uint32_t 
 	       tsi_trace_track_of(trace, op) == tsi_trace_track_of(trace, call);
 }
 
+/* The phase of what only an id links to the operator: where that runs is not known to be a step. */
+static enum phase phase_by_id(const struct linker *l, uint32_t op)
+{
+	const struct tscope_trace *trace = l->trace;
+	if (trace->tracks[tsi_trace_track_of(trace, op)].is_autograd ||
+	    tsi_cpu_op(trace, op)->is_backward)
+		return PHASE_BACKWARD;
+	for (uint32_t i = 0; i < trace->host_track_count; i++)
+		if (trace->tracks[i].is_autograd || trace->tracks[i].has_steps)
+			return PHASE_COMPUTE; /* it may be forward work, or the optimizer's */
+	return PHASE_FORWARD;
+}
+
 /*
  * Whole microseconds cannot tell a call in the last instant of an op from one
  * behind it; there an id that agrees with the times decides.
@@ -220,6 +233,8 @@ static void name_op(struct linker *l, uint32_t index)
 	if (call->op == NO_ROW ||
 	    (named != NO_ROW && may_enclose(trace, named, l->row_of_call[index])))
 		call->op = named;
+	if (call->op == named && named != NO_ROW && call->phase == PHASE_COMPUTE)
+		call->phase = (uint8_t)phase_by_id(l, named);
 }
 
 static void link_calls(struct linker *l)
@@ -319,6 +334,8 @@ static void link_device_event(struct linker *l, uint32_t row)
 	}
 	if (event->op == NO_ROW)
 		event->op = find_op_of_id(l, external_id);
+	if (event->op != NO_ROW && event->phase == PHASE_COMPUTE)
+		event->phase = (uint8_t)phase_by_id(l, event->op);
 	settle_collective(l, row, event, in_collective);
 }
 

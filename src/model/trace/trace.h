@@ -111,7 +111,7 @@ enum phase { /* pytscope's names, in its order */
 	     PHASE_BACKWARD,
 	     PHASE_OPTIMIZER,
 	     PHASE_COMM,
-	     PHASE_COMPUTE,
+	     PHASE_COMPUTE, /* of a trace: nothing says which phase it is */
 	     PHASE_OTHER,
 	     PHASE_COUNT,
 };
