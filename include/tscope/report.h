@@ -49,6 +49,7 @@ enum tscope_status tscope_report_check(struct tscope_error *err);
 /* A trace to report on. Gates are in the order of the command line. */
 struct tscope_trace_report {
 	const struct tscope_analysis *analysis;
+	const struct tscope_diagnosis *diagnosis;
 	const struct tscope_gate_result *gates;
 	size_t gate_count;
 };

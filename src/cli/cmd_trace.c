@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tscope trace: opens each file, puts it on its timeline, analyses it,
- * evaluates the gates on it, and reports all of them together. A file that
+ * judges it, and reports all of them together. A file that
  * cannot be read does not keep the others from being reported.
  */
 #include "command.h"
@@ -19,12 +19,14 @@ struct loaded {
 	struct tscope_trace *trace;
 	struct tscope_timeline *timeline;
 	struct tscope_analysis *analysis;
+	struct tscope_diagnosis *diagnosis;
 	struct gates gates;
 };
 
 static void unload(struct loaded *file)
 {
 	gates_deinit(&file->gates);
+	tscope_diagnosis_free(file->diagnosis);
 	tscope_analysis_free(file->analysis);
 	tscope_timeline_free(file->timeline);
 	tscope_trace_free(file->trace);
@@ -71,20 +73,13 @@ static enum exit_code judge(const struct tscope_trace *trace, const char *path, 
 	return judge_loss(path, &loss, is_strict);
 }
 
-/* Findings are asked for by gates only: the report of a trace has facts. */
-static enum exit_code evaluate_gates(struct loaded *file, const struct options *options)
+static enum exit_code judge_findings(struct loaded *file, const struct options *options)
 {
-	struct tscope_diagnosis *diagnosis;
-	enum exit_code code;
+	enum exit_code code = diagnose(&file->diagnosis, file->analysis, options);
 
-	if (options->gates.count == 0)
-		return EXIT_CODE_OK;
-	code = diagnose(&diagnosis, file->analysis, options);
 	if (code != EXIT_CODE_OK)
 		return code;
-	code = gates_evaluate(&file->gates, file->analysis, diagnosis, options);
-	tscope_diagnosis_free(diagnosis);
-	return code;
+	return gates_evaluate(&file->gates, file->analysis, file->diagnosis, options);
 }
 
 static enum exit_code judge_gates(const struct loaded *files, size_t count,
@@ -114,9 +109,9 @@ static enum exit_code report(const struct loaded *files, size_t count,
 		return EXIT_CODE_INTERNAL;
 	}
 	for (size_t i = 0; i < count; i++)
-		reports[i] =
-			(struct tscope_trace_report){ files[i].analysis, files[i].gates.results,
-						      files[i].gates.count };
+		reports[i] = (struct tscope_trace_report){ files[i].analysis, files[i].diagnosis,
+							   files[i].gates.results,
+							   files[i].gates.count };
 	if (!output_open(&out, options->output)) {
 		code = EXIT_CODE_OUTPUT;
 	} else {
@@ -147,7 +142,7 @@ static enum exit_code run_trace(const struct options *options)
 
 		if (status == TSCOPE_OK) {
 			code = worse(code, judge(files[count].trace, path, options->strict));
-			code = worse(code, evaluate_gates(&files[count], options));
+			code = worse(code, judge_findings(&files[count], options));
 			count++;
 		} else {
 			say_error(path, &err, "");

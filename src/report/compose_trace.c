@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The report of a trace: a head, then a section for each analyzer that has something to say. It
- * computes nothing; the words of each section stand in section_*.c.
+ * The report of a trace: a head, a section for each analyzer that has something to say, then the
+ * findings. It computes nothing; the words of each section stand in section_*.c.
  */
 #include "report/section.h"
 
@@ -96,12 +96,18 @@ void tsi_compose_trace(struct doc *doc, const struct tscope_trace_report *report
 
 	panel.gates = report->gates;
 	panel.gate_count = report->gate_count;
+	panel.diagnosis = report->diagnosis;
 	tsi_doc_name(doc, DOC_PART, NULL, info->path);
 	put_file_line(&panel, info);
 	put_device_line(&panel, info);
 	put_losses(&panel, trace);
-	if (!options->brief)
+	tsi_put_verdict(&panel);
+	if (!options->brief) {
 		tsi_build_sections(&panel, sections, TSI_COUNT_OF(sections));
+		tsi_section_findings(&panel);
+		if (options->verbose)
+			tsi_section_not_evaluated(&panel);
+	}
 	tsi_section_gates(&panel);
 }
 

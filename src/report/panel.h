@@ -18,7 +18,7 @@ struct panel {
 	size_t top; /* rows of a table */
 	const struct tscope_gate_result *gates;
 	size_t gate_count;
-	const struct tscope_diagnosis *diagnosis;  /* NULL for a trace, which has facts only */
+	const struct tscope_diagnosis *diagnosis;  /* NULL: of a comparison */
 	const struct tscope_run_report *report;    /* of a run, else NULL */
 	const struct tscope_memory_report *memory; /* of a file about memory, else NULL */
 	const struct tscope_report_options *options;

@@ -58,6 +58,20 @@ static void write_devices(struct json_writer *w, const struct tscope_analysis *a
 	tsi_jw_end_array(w);
 }
 
+/* of_memory: a file about memory, which could have told of few rules; NULL: a run. */
+static void write_not_evaluated(struct json_writer *w, const struct tscope_diagnosis *diagnosis,
+				const struct tscope_memory_report *of_memory)
+{
+	tsi_json_array(w, "not_evaluated");
+	for (size_t i = 0; i < tscope_diagnosis_not_evaluated_count(diagnosis); i++) {
+		struct tscope_not_evaluated missed = tscope_diagnosis_not_evaluated(diagnosis, i);
+
+		if (!of_memory || tsi_is_of_memory(of_memory, &missed))
+			tsi_json_not_evaluated(w, &missed);
+	}
+	tsi_jw_end_array(w);
+}
+
 /* The keys of one trace, into the object that is open. */
 static void write_trace(struct json_writer *w, const struct tscope_trace_report *report, size_t top)
 {
@@ -68,6 +82,8 @@ static void write_trace(struct json_writer *w, const struct tscope_trace_report 
 	write_trace_info(w, tscope_trace_info(trace));
 	tsi_json_facts(w, report->analysis, TSCOPE_WHOLE_TRACE, top);
 	write_devices(w, report->analysis, top);
+	tsi_json_findings(w, report->diagnosis);
+	write_not_evaluated(w, report->diagnosis, NULL);
 	tsi_json_gates(w, report->gates, report->gate_count, false);
 	tsi_json_diagnostics(w, "diagnostics", diagnostics, false);
 	tsi_json_damage(w, tscope_trace_damage(trace));
@@ -161,20 +177,6 @@ static void write_ranks(struct json_writer *w, const struct tscope_run *run, siz
 		tsi_json_int_if(w, "rank", number >= 0, number);
 		tsi_json_facts(w, tscope_run_rank_analysis(run, i), TSCOPE_WHOLE_TRACE, top);
 		tsi_jw_end_object(w);
-	}
-	tsi_jw_end_array(w);
-}
-
-/* of_memory: a file about memory, which could have told of few rules; NULL: a run. */
-static void write_not_evaluated(struct json_writer *w, const struct tscope_diagnosis *diagnosis,
-				const struct tscope_memory_report *of_memory)
-{
-	tsi_json_array(w, "not_evaluated");
-	for (size_t i = 0; i < tscope_diagnosis_not_evaluated_count(diagnosis); i++) {
-		struct tscope_not_evaluated missed = tscope_diagnosis_not_evaluated(diagnosis, i);
-
-		if (!of_memory || tsi_is_of_memory(of_memory, &missed))
-			tsi_json_not_evaluated(w, &missed);
 	}
 	tsi_jw_end_array(w);
 }

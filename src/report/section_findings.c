@@ -10,6 +10,9 @@
 
 enum { VERDICT_LINES = 3 };
 
+/* A device that idles for no more is fed well. */
+static const double LEAST_IDLE_RATIO = 0.05;
+
 /* Behind a number. */
 static const char *const severity_names[] = {
 	[TSCOPE_SEVERITY_LOW] = "low",
@@ -74,14 +77,44 @@ static size_t shown_count(const struct panel *panel)
 	return count;
 }
 
+/* "busy 97.1 % of the step, most of it gemm (61 %)", or NULL where devices wait for more. */
+static const char *name_good_use(const struct panel *panel)
+{
+	static const char *const idle_lines[] = {
+		"budget.data_stall_ns", "budget.sync_stall_ns",   "budget.launch_stall_ns",
+		"budget.device_gap_ns", "budget.unattributed_ns",
+	};
+	double wall_ns = (double)tsi_panel_int(panel, "budget.wall_ns"), idle_ns = 0;
+	struct table_view kinds = tsi_panel_rows(panel, "kernels.by_kind");
+	const char *text;
+
+	for (size_t i = 0; i < TSI_COUNT_OF(idle_lines); i++)
+		idle_ns += (double)tsi_panel_int(panel, idle_lines[i]);
+	if (!(wall_ns > 0) || idle_ns > LEAST_IDLE_RATIO * wall_ns || kinds.row_count == 0)
+		return NULL;
+	text = tsi_panel_print(panel, "the device is busy for %.0f %% of the step",
+			       100 * (1 - idle_ns / wall_ns));
+	struct tscope_value total_ns = tsi_table_find(&kinds, 0, "total_ns");
+	double all_ns = (double)tsi_panel_int(panel, "kernels.total_ns");
+	if (total_ns.kind == TSCOPE_VALUE_INT && all_ns > 0)
+		tsi_panel_append(panel, &text, ", %.0f %% of its kernels' time is %s",
+				 100 * (double)total_ns.integer / all_ns,
+				 tsi_table_text(&kinds, 0, "kind"));
+	return text;
+}
+
 /* No findings. Rules that a file about memory cannot answer are not counted. */
 static void put_all_clear(const struct panel *panel)
 {
 	const struct tscope_diagnosis *diagnosis = panel->diagnosis;
 	size_t judging = judging_count(diagnosis);
 	size_t missed = tscope_diagnosis_not_evaluated_count(diagnosis);
+	const char *use = name_good_use(panel);
 
-	if (!panel->memory)
+	if (use)
+		tsi_doc_line(panel->doc, DOC_NOTE, DOC_GOOD, NULL,
+			     "the step is well used: %s; no findings", use);
+	else if (!panel->memory)
 		tsi_doc_line(panel->doc, DOC_NOTE, DOC_GOOD, NULL,
 			     "no findings; %zu rule%s not evaluated", missed,
 			     missed == 1 ? "" : "s");
@@ -91,6 +124,20 @@ static void put_all_clear(const struct panel *panel)
 	else
 		tsi_doc_line(panel->doc, DOC_NOTE, DOC_FAINT, NULL,
 			     "no rule could judge this file");
+}
+
+/* "HIGH  the step waits for the data loader, 619 ms of 1.211 s" */
+static void put_verdict_line(const struct panel *panel, const struct tscope_finding *finding)
+{
+	const char *text = tsi_panel_print(panel, "%s", finding->title);
+
+	if (finding->has_gain && finding->gain_ns > 0)
+		tsi_panel_append(panel, &text, "; to win: %s%s of %s",
+				 finding->gain_basis == TSCOPE_GAIN_BOUND ? "up to " : "",
+				 tsi_panel_people_int(panel, finding->gain_ns, TSCOPE_UNIT_NS),
+				 tsi_panel_number(panel, "step_time.mean_ns"));
+	tsi_doc_line(panel->doc, DOC_VERDICT, tsi_severity_tag_tone(finding->severity),
+		     tsi_severity_word(finding->severity), "%s", text);
 }
 
 void tsi_put_verdict(const struct panel *panel)
@@ -106,8 +153,7 @@ void tsi_put_verdict(const struct panel *panel)
 	for (size_t i = 0; i < count && i < VERDICT_LINES; i++) {
 		struct tscope_finding finding = tscope_diagnosis_finding(diagnosis, i);
 
-		tsi_doc_line(panel->doc, DOC_VERDICT, tsi_severity_tag_tone(finding.severity),
-			     tsi_severity_word(finding.severity), "%s", finding.title);
+		put_verdict_line(panel, &finding);
 	}
 	if (count > VERDICT_LINES)
 		tsi_doc_line(panel->doc, DOC_VERDICT, DOC_PLAIN, "", "and %zu more%s",

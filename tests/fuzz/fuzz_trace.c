@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fuzz target for the whole path: bytes → trace → timeline → analysis → report. The last byte of
- * the input chooses the options. Traps where a step's budget does not sum to its wall time, or
- * where the JSON report is no JSON.
+ * the input chooses the options. Traps where a step's budget does not sum to its wall time, where
+ * findings win back more than the step, or where the JSON report is no JSON.
  */
 #include "fuzz.h"
 
+#include "analyze/lookup.h"
 #include "base/str.h"
 #include "decode/json.h"
+#include "rules/rule.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +52,23 @@ static void check_budgets(const struct tscope_timeline *timeline, uint32_t devic
 	}
 }
 
-static void report(struct tscope_analysis *analysis, size_t format)
+/* Findings together win back no more than the mean step. */
+static void check_gains(const struct tscope_analysis *analysis,
+			const struct tscope_diagnosis *diagnosis)
+{
+	double step_ns = tsi_value_real(tsi_lookup(analysis, "step_time.mean_ns")), sum_ns = 0;
+
+	for (size_t i = 0; i < tscope_diagnosis_finding_count(diagnosis); i++) {
+		struct tscope_finding finding = tscope_diagnosis_finding(diagnosis, i);
+
+		require(finding.gain_ns >= 0 && finding.place_count <= TSCOPE_MAX_PLACES);
+		sum_ns += (double)finding.gain_ns;
+	}
+	require(!(step_ns >= 1) || sum_ns <= step_ns + 1);
+}
+
+static void report(const struct tscope_analysis *analysis, const struct tscope_diagnosis *diagnosis,
+		   size_t format)
 {
 	struct tscope_report_options options = { .format = format };
 	struct tscope_error err = { 0 };
@@ -60,7 +78,7 @@ static void report(struct tscope_analysis *analysis, size_t format)
 
 	if (!out)
 		return;
-	struct tscope_trace_report of_trace = { .analysis = analysis };
+	struct tscope_trace_report of_trace = { analysis, diagnosis, NULL, 0 };
 	enum tscope_status status = tscope_report_write(out, &of_trace, 1, &options, &err);
 
 	require(fclose(out) == 0);
@@ -79,15 +97,20 @@ static void analyze(const struct tscope_trace *trace, const struct tscope_analys
 {
 	struct tscope_timeline *timeline = NULL;
 	struct tscope_analysis *analysis = NULL;
+	struct tscope_diagnosis *diagnosis = NULL;
 	struct tscope_error err = { 0 };
 
 	if (tscope_timeline_build(&timeline, trace, NULL, &err) != TSCOPE_OK)
 		return;
 	if (tscope_analyze(&analysis, trace, timeline, options, &err) == TSCOPE_OK) {
 		check_budgets(timeline, tscope_analysis_device_count(analysis));
-		report(analysis, TSCOPE_REPORT_JSON);
-		report(analysis, TSCOPE_REPORT_TEXT);
+		if (tscope_diagnose(&diagnosis, analysis, NULL, &err) == TSCOPE_OK) {
+			check_gains(analysis, diagnosis);
+			report(analysis, diagnosis, TSCOPE_REPORT_JSON);
+			report(analysis, diagnosis, TSCOPE_REPORT_TEXT);
+		}
 	}
+	tscope_diagnosis_free(diagnosis);
 	tscope_analysis_free(analysis);
 	tscope_timeline_free(timeline);
 }

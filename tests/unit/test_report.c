@@ -25,6 +25,7 @@ struct loaded {
 	struct tscope_trace *trace;
 	struct tscope_timeline *timeline;
 	struct tscope_analysis *analysis;
+	struct tscope_diagnosis *diagnosis;
 };
 
 static void analyze(struct loaded *file)
@@ -36,6 +37,7 @@ static void analyze(struct loaded *file)
 	assert_int_equal(
 		tscope_analyze(&file->analysis, file->trace, file->timeline, &options, NULL),
 		TSCOPE_OK);
+	assert_int_equal(tscope_diagnose(&file->diagnosis, file->analysis, NULL, NULL), TSCOPE_OK);
 }
 
 static void load(struct loaded *file, const char *name)
@@ -49,6 +51,7 @@ static void load(struct loaded *file, const char *name)
 
 static void unload(struct loaded *file)
 {
+	tscope_diagnosis_free(file->diagnosis);
 	tscope_analysis_free(file->analysis);
 	tscope_timeline_free(file->timeline);
 	tscope_trace_free(file->trace);
@@ -71,7 +74,9 @@ static char *report_all(const struct tscope_trace_report *reports, size_t count,
 /* The report of one trace; the caller frees it. */
 static char *report(const struct loaded *file, const struct tscope_report_options *options)
 {
-	return report_all(&(struct tscope_trace_report){ .analysis = file->analysis }, 1, options);
+	const struct tscope_trace_report only = { file->analysis, file->diagnosis, NULL, 0 };
+
+	return report_all(&only, 1, options);
 }
 
 static const char *const files[] = { "two_steps.json", "cpu_only.json", "chrome_phases.json",
@@ -140,13 +145,12 @@ static void test_hostile_names(void **state)
 static void test_out_of_memory(void **state)
 {
 	struct tscope_report_options options = { .format = TSCOPE_REPORT_TEXT };
-	struct tscope_trace_report of_trace = { 0 };
 	struct loaded file;
 	bool has_failed = true;
 
 	(void)state;
 	load(&file, "two_steps.json");
-	of_trace.analysis = file.analysis;
+	const struct tscope_trace_report of_trace = { file.analysis, file.diagnosis, NULL, 0 };
 	for (size_t n = 1; has_failed; n++) {
 		struct tscope_error err = { 0 };
 		char *text = NULL;
@@ -234,10 +238,13 @@ static void test_gates(void **state)
 
 	(void)state;
 	load(&file, "cpu_only.json");
-	const struct tscope_trace_report reports[] = { { file.analysis, gates, 1 },
-						       { file.analysis, gates, 2 } };
-	const struct tscope_trace_report none_and_two[] = { { file.analysis, gates, 0 },
-							    { file.analysis, gates, 2 } };
+	const struct tscope_trace_report reports[] = { { file.analysis, file.diagnosis, gates, 1 },
+						       { file.analysis, file.diagnosis, gates,
+							 2 } };
+	const struct tscope_trace_report none_and_two[] = {
+		{ file.analysis, file.diagnosis, gates, 0 },
+		{ file.analysis, file.diagnosis, gates, 2 }
+	};
 	text = report_all(reports, 2, &options);
 	second = strstr(text, texts[0]);
 	assert_non_null(second);
@@ -317,9 +324,9 @@ static void test_full_device(void **state)
 		skip();
 	load(&file, "two_steps.json");
 	assert_int_equal(setvbuf(out, NULL, _IONBF, 0), 0);
+	const struct tscope_trace_report only = { file.analysis, file.diagnosis, NULL, 0 };
 	assert_int_equal(
-		tscope_report_write(out, &(struct tscope_trace_report){ .analysis = file.analysis },
-				    1, &(struct tscope_report_options){ 0 }, &err),
+		tscope_report_write(out, &only, 1, &(struct tscope_report_options){ 0 }, &err),
 		TSCOPE_E_WRITE);
 	assert_string_equal(err.message, "cannot write the report");
 	fclose(out);

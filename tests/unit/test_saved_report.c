@@ -183,7 +183,8 @@ static void write_trace(FILE *out, struct written *w, const char *path,
 	assert_int_equal(tscope_timeline_build(&w->timeline, w->trace, NULL, NULL), TSCOPE_OK);
 	assert_int_equal(tscope_analyze(&w->analysis, w->trace, w->timeline, &with_python, NULL),
 			 TSCOPE_OK);
-	struct tscope_trace_report what = { w->analysis, NULL, 0 };
+	assert_int_equal(tscope_diagnose(&w->diagnosis, w->analysis, NULL, NULL), TSCOPE_OK);
+	struct tscope_trace_report what = { w->analysis, w->diagnosis, NULL, 0 };
 	assert_int_equal(tscope_report_write(out, &what, 1, options, NULL), TSCOPE_OK);
 }
 
