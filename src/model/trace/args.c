@@ -34,6 +34,11 @@ static const struct {
 	{ "size", ARG_BYTES },
 	{ "kind", ARG_DIRECTION },
 	{ "direction", ARG_DIRECTION },
+	{ "copy kind", ARG_COPY_KIND }, /* Cuspy */
+	{ "src kind", ARG_COPY_FROM },
+	{ "dst kind", ARG_COPY_TO },
+	{ "memory kind", ARG_FILLED },
+	{ "Stream Id", ARG_STREAM }, /* Ascend */
 	{ "graph id", ARG_GRAPH },
 	{ "grid", ARG_GRID },
 	{ "blocks per SM", ARG_BLOCKS_PER_SM },
@@ -321,6 +326,18 @@ static void read_device_arg(struct raw_work *work, enum arg arg, struct str valu
 		break;
 	case ARG_DIRECTION:
 		work->direction = (uint8_t)tsi_classify_copy(tsi_json_unquote(value));
+		break;
+	case ARG_COPY_KIND:
+		work->copy_kind = tsi_json_unquote(value);
+		break;
+	case ARG_COPY_FROM:
+		work->copy_from = tsi_json_unquote(value);
+		break;
+	case ARG_COPY_TO:
+		work->copy_to = tsi_json_unquote(value);
+		break;
+	case ARG_FILLED:
+		work->filled = tsi_json_unquote(value);
 		break;
 	case ARG_GRAPH:
 		work->graph = id_of(value) != 0;

@@ -200,6 +200,7 @@ struct raw_work {
 	uint32_t collective; /* index in trace->collectives, or NO_ROW */
 	uint8_t direction;   /* enum copy_direction */
 	bool graph;
+	struct str copy_kind, copy_from, copy_to, filled; /* what Cuspy says; empty: nothing */
 };
 
 void tsi_read_op_args(struct builder *b, uint32_t name, struct str args, struct cpu_op *op,
@@ -207,6 +208,18 @@ void tsi_read_op_args(struct builder *b, uint32_t name, struct str args, struct 
 /* *bytes stays as it is where nothing is said. */
 void tsi_read_call_args(struct builder *b, struct str args, struct event_ids *ids, int64_t *bytes);
 void tsi_read_device_args(struct builder *b, struct str args, struct raw_work *work);
+/* copy_name.c: the event's name, or that of what Cuspy calls "Memcpy" and "Memset". */
+struct copy_name_room {
+	char text[128];
+};
+
+struct str tsi_copy_name(const struct raw_event *event, const struct raw_work *work,
+			 struct copy_name_room *room);
+
+/* uncategorised.c: the class of a span without a category, and its stream if it ran on a device. */
+uint8_t tsi_class_without_category(const struct raw_event *event);
+void tsi_place_uncategorised(const struct raw_event *event, struct device_place *place);
+
 /* The index of a collective that is new in trace->collectives; NO_ROW where that failed. */
 uint32_t tsi_add_collective(struct builder *b, const struct collective *collective);
 

@@ -320,13 +320,15 @@ static void add_device_row(struct builder *b, const struct raw_event *event, uin
 	if (tsi_is_device_mark(event->name))
 		return;
 	struct span_kind kind = { .span_class = span_class };
+	struct copy_name_room room;
 	struct raw_work work;
 	tsi_read_device_args(b, event->args, &work);
+	tsi_place_uncategorised(event, &work.place);
 	kind.device.shape = tsi_find_work_shape(b, &work.shape);
 	kind.device.direction = work.direction;
 	kind.device.graph = work.graph;
 	kind.track = tsi_find_device_track(b, event, work.place);
-	kind.name = tsi_builder_name(b, event->name, event->name_escaped);
+	kind.name = tsi_builder_name(b, tsi_copy_name(event, &work, &room), event->name_escaped);
 	b->untimed_count += event->ts_ns == 0 && event->dur_ns == 0;
 	add_row(b, event, &kind, &work);
 }
@@ -349,21 +351,13 @@ static void note_capture(struct tscope_trace *trace, const struct raw_event *eve
 		trace->capture_end_ns = end;
 }
 
-/* torch.autograd's own exporter has no categories, only two processes with these names. */
-static uint8_t class_without_category(const struct raw_event *event)
-{
-	if (tsi_str_is(event->pid, "CPU functions"))
-		return TSCOPE_SPAN_CPU_OP;
-	if (tsi_str_is(event->pid, "CUDA functions"))
-		return TSCOPE_SPAN_KERNEL;
-	return TSCOPE_SPAN_OTHER;
-}
-
 static uint8_t class_of(const struct raw_event *event, const struct category_rule *rule)
 {
 	uint8_t span_class = rule->span_class;
 	if (event->cat.length == 0)
-		span_class = class_without_category(event);
+		span_class = tsi_class_without_category(event);
+	else if (span_class == TSCOPE_SPAN_CPU_OP && tsi_is_step_marker(event->name))
+		return TSCOPE_SPAN_ANNOTATION; /* Ascend files all that PyTorch records as that */
 	return rule->is_class_by_name ? tsi_classify_host_name(event->name, span_class)
 				      : span_class;
 }

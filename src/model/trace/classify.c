@@ -172,6 +172,7 @@ static const struct name_rule host_names[] = {
 };
 
 static const struct name_rule slice_names[] = {
+	{ "ProfilerStep#", AT_START, TSCOPE_SPAN_ANNOTATION },
 	{ "event/", AT_START, TSCOPE_SPAN_ANNOTATION },
 	{ "callback/", AT_START, TSCOPE_SPAN_ANNOTATION },
 	{ "algorithm/", AT_START, TSCOPE_SPAN_ANNOTATION },
@@ -270,6 +271,9 @@ static const struct name_rule collective_names[] = {
 	{ "SendRecv", ANYWHERE, COLLECTIVE_SEND_RECV },
 	{ "send", AT_START, COLLECTIVE_SEND_RECV },
 	{ "recv", AT_START, COLLECTIVE_SEND_RECV },
+	{ "hcom_send", AT_START, COLLECTIVE_SEND_RECV },
+	{ "hcom_recv", AT_START, COLLECTIVE_SEND_RECV },
+	{ "hcom_receive", AT_START, COLLECTIVE_SEND_RECV },
 	{ "barrier", ANYWHERE, COLLECTIVE_BARRIER },
 	{ "ncclKernel_Reduce", AT_START, COLLECTIVE_REDUCE },
 	{ "ncclDevKernel_Reduce", AT_START, COLLECTIVE_REDUCE },
