@@ -108,6 +108,8 @@ struct tscope_trace_info {
 	size_t merged_rank_count;
 	const char *backend;     /* of torch.distributed: "nccl"; "" if not said */
 	const char *device_name; /* of the first device in use, "" if not said */
+	/* "correlation", "flow", "External id" or "correlation 12, flow 3"; "": nothing linked */
+	const char *link_basis;
 };
 
 const struct tscope_trace_info *tscope_trace_info(const struct tscope_trace *trace);

@@ -253,6 +253,7 @@ static enum tscope_status analyze_trace(struct tscope_analysis *analysis,
 	if (status != TSCOPE_OK)
 		return status;
 	tsi_note_flops(&analysis->steps, analysis->flops);
+	analysis->steps.has_shapes = tsi_trace_has_shapes(analysis->trace);
 	scope->flops = analysis->flops;
 	status = run_trace_jobs(analysis, scope, false, err);
 	tsi_arena_deinit(&analysis->flops->operators.memory); /* no longer needed */

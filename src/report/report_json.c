@@ -37,6 +37,7 @@ static void write_trace_info(struct json_writer *w, const struct tscope_trace_in
 	tsi_json_int_if(w, "world_size", info->world_size >= 0, info->world_size);
 	write_text_if(w, "backend", info->backend);
 	write_text_if(w, "device_name", info->device_name);
+	write_text_if(w, "link_basis", info->link_basis);
 	tsi_json_int_if(w, "merged_rank_count", info->merged_rank_count > 0,
 			(int64_t)info->merged_rank_count);
 	tsi_json_int_if(w, "base_time_ns", info->has_base_time, info->base_time_ns);

@@ -3,6 +3,8 @@
 #include "report/reporter.h"
 #include "report/section.h"
 
+#include <string.h>
+
 void tsi_put_diagnostics(const struct panel *panel, const uint64_t counts[TSCOPE_DIAGNOSTIC_COUNT])
 {
 	static const struct {
@@ -49,12 +51,16 @@ void tsi_section_integrity(const struct panel *panel)
 	bool is_lossy = tscope_trace_info(trace)->dropped_count > 0 || tscope_trace_damage(trace);
 	uint64_t diagnostics[TSCOPE_DIAGNOSTIC_COUNT];
 	struct tscope_value doubt = tsi_panel_value(panel, "integrity.doubt");
+	const char *basis = tscope_trace_info(trace)->link_basis;
 
 	tsi_panel_title(panel, is_lossy ? DOC_BAD : DOC_GOOD, "integrity", "INPUT", "%s",
 			tsi_panel_text(panel, "integrity.verdict"));
 	if (doubt.kind == TSCOPE_VALUE_TEXT)
 		tsi_doc_line(panel->doc, DOC_TAGGED, DOC_BAD, "doubtful", "%s", doubt.text);
 	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures));
+	if (*basis && strcmp(basis, "correlation") != 0)
+		tsi_doc_line(panel->doc, DOC_TAGGED, DOC_INFO, "linked",
+			     "device work to its launches by %s", basis);
 	tsi_trace_diagnostics(trace, diagnostics);
 	tsi_put_diagnostics(panel, diagnostics);
 	tsi_put_advice(panel);

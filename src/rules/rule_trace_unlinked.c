@@ -22,7 +22,8 @@ const struct rule tsi_rule_trace_unlinked = {
 	.def = {
 		.id = "TRACE.UNLINKED",
 		.summary = "device work without its launch in the trace",
-		.trigger = "Fires where device events without a launch call take at least "
+		.trigger = "Fires where device events that neither correlation nor flow nor "
+			   "External id bind to a launch call or an operator take at least "
 			   "threshold of the time of all device events; high from high on, else "
 			   "med.",
 		.meaning = "Without the launch it is not known which operator, phase and step the "
@@ -32,7 +33,7 @@ const struct rule tsi_rule_trace_unlinked = {
 		.advice = "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) in "
 			  "one profile, with warmup=1 or more in its schedule and "
 			  "torch.cuda.synchronize() before it starts",
-		.example = "Kernels take 100 ms, 20 ms of them have no launch call: 0.20, a "
+		.example = "Kernels take 100 ms, 20 ms of them have no known launch: 0.20, a "
 			   "finding of severity med.",
 		.parameters = {
 			{ "threshold", 0.10, "share of the device events' time at which it fires" },

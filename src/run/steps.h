@@ -155,6 +155,7 @@ struct step_series {
 	bool has_point_to_point;    /* the trace holds sends or receives between ranks */
 	bool is_counted;            /* no mark says the steps' numbers: they are their places */
 	bool is_of_trace;           /* times and phases are a trace's, not the job's own records */
+	bool has_shapes;            /* of a trace, which holds the inputs of operators */
 	bool is_timeless;           /* no record holds a phase: times are 0 and mean nothing */
 	const char *doubt;          /* against device times; static or one of names; or NULL */
 	struct step_extras phases;  /* of unknown names */

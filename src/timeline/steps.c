@@ -64,9 +64,9 @@ bool tsi_cut_rest(struct step_cutter *cutter, uint32_t *step, int64_t *length_ns
 
 int64_t tsi_timeline_launch_time(const struct tscope_trace *trace, uint32_t row)
 {
-	uint32_t call = tsi_device_event(trace, row)->call;
+	uint32_t launch = tsi_launch_row(trace, row);
 
-	return tsi_start_ns(&trace->spans, call == NO_ROW ? row : call);
+	return tsi_start_ns(&trace->spans, launch == NO_ROW ? row : launch);
 }
 
 /* The end of the last GPU work that was launched in [start, end), or end. */
@@ -79,9 +79,9 @@ static int64_t end_with_launched_work(const struct tscope_trace *trace, int64_t 
 		int64_t row_end_ns = tsi_span_end(trace, row);
 		if (row_end_ns <= last_ns) /* nearly all: their calls are not looked at */
 			continue;
-		uint32_t call = tsi_device_event(trace, row)->call;
-		if (call != NO_ROW && tsi_start_ns(&trace->spans, call) >= start_ns &&
-		    tsi_start_ns(&trace->spans, call) < end_ns)
+		uint32_t launch = tsi_launch_row(trace, row);
+		if (launch != NO_ROW && tsi_start_ns(&trace->spans, launch) >= start_ns &&
+		    tsi_start_ns(&trace->spans, launch) < end_ns)
 			last_ns = row_end_ns;
 	}
 	return last_ns;
@@ -137,7 +137,7 @@ static void count_device_events(struct tscope_timeline *timeline)
 		if (step == NO_ROW)
 			continue;
 		timeline->step_device_events[step]++;
-		timeline->attributed_by_time += tsi_device_event(trace, row)->call == NO_ROW;
+		timeline->attributed_by_time += tsi_launch_row(trace, row) == NO_ROW;
 	}
 }
 

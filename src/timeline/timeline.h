@@ -129,7 +129,7 @@ static inline uint32_t tsi_timeline_step_near(const struct tscope_timeline *time
 }
 
 /*
- * When a device event was launched, or, without a launch call, started: it is the work of that
+ * When a device event was launched, or, without a known launch, started: it is the work of that
  * step.
  */
 int64_t tsi_timeline_launch_time(const struct tscope_trace *trace, uint32_t row);

@@ -29,6 +29,8 @@ COMM_NAME = re.compile(
 COPY_NAME = re.compile(r"__amd_rocclr_copyBuffer|dma_request")
 FILL_NAME = re.compile(r"__amd_rocclr_fillBuffer")
 # Not work, though it has the category of kernels (MTIA).
+FLOWS = ("ac2g", "async", "async_npu", "async_cpu_to_gpu")
+LAUNCH_CALL = re.compile(r"Launch|Mem(cpy|set)", re.IGNORECASE)
 MARK_NAME = re.compile(r"event_(wait|record)$")
 # Annotations that writers before 1.10 file as operators.
 ANNOTATION_NAME = re.compile(r"(ProfilerStep|Optimizer\.step|Optimizer\.zero_grad"
@@ -209,6 +211,7 @@ class Reference:
         self._nest_threads()
         self._name_ops()
         self._link()
+        self._link_otherwise(trace)
 
     def _nest_threads(self):
         threads = collections.defaultdict(list)
@@ -242,6 +245,32 @@ class Reference:
                 row.op = row.launch.op
             if not row.op and row.external and row.external != row.correlation:
                 row.op = ops.get(row.external)
+
+    def _link_otherwise(self, trace):
+        """Without a correlation: by the flow to where it starts, else by External id the first
+        launch with it, else the first launch within the operator with it."""
+        bare = [row for row in self.device_rows
+                if not row.launch and not row.op and not row.correlation]
+        if not bare:
+            return
+        launches = [call for call in self.by_kind["runtime"] if LAUNCH_CALL.search(call.name)]
+        sources = {(call.track, call.start): call for call in self.by_kind["runtime"]}
+        starts, ends = {}, {}
+        for event in trace.events:
+            if isinstance(event, dict) and str(event.get("cat")) in FLOWS:
+                place = (str(event.get("pid")), str(event.get("tid"))), traces.to_ns(event["ts"])
+                if event.get("ph") == "s":
+                    starts[event.get("id")] = sources.get(place)
+                elif event.get("ph") == "f":
+                    ends[place] = event.get("id")
+        by_id = {call.external: call for call in reversed(launches) if call.external}
+        ops = {op.external: op for op in reversed(self.by_kind["cpu_op"]) if op.external}
+        for row in bare:
+            row.launch = starts.get(ends.get((row.track, row.start))) or by_id.get(row.external)
+            row.op = row.launch.op if row.launch else ops.get(row.external)
+            if row.op and not row.launch:
+                row.launch = next((call for call in launches if call.track == row.op.track and
+                                   row.op.start <= call.start and call.end <= row.op.end), None)
 
     # ---- figures over the whole trace ----
 

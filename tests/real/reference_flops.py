@@ -192,7 +192,14 @@ def attention(first=0, backward=False, has_heads_first=True, lengths=None):
     return flops
 
 
+def experts(call):
+    """Each token goes through both layers of as many experts as it has weights."""
+    tokens, up, down, weights = (call.shape(i) for i in range(4))
+    return 2 * tokens[0] * weights[1] * (up[1] * up[2] + down[1] * down[2])
+
+
 FORMULAS = {
+    "vllm::rocm_aiter_fused_moe": experts,
     "aten::mm": product_of(0, 2), "aten::_int_mm": product_of(0, 2),
     "aten::_scaled_mm": product_of(0, 2), "aten::bmm": product_of(0, 3),
     "aten::matmul": product_of(0), "aten::mv": product_of(0, 2),

@@ -83,7 +83,9 @@ static void sums_are_known(void **state)
 		   "pipeline: wall_ns\n");
 	check_list(is_total, TSCOPE_TOTAL_CAPTURE,
 		   "integrity: event_count dropped_count span_count capture_ns work_ns "
-		   "device_event_count unlinked_count device_before_launch_count impossible_count "
+		   "device_event_count linked_by_correlation_count linked_by_flow_count "
+		   "linked_by_external_id_count unlinked_count device_before_launch_count "
+		   "impossible_count "
 		   "impossible_ns empty_graph_launch_count attributed_by_time_count\n"
 		   "arrivals: count\n"
 		   "transfers: count bytes wait_ns transfer_ns\n"

@@ -46,6 +46,10 @@ static void reads_values(void **state)
 	bool flags[3], flag;
 	unsigned count;
 
+	tsi_op_call_parse(&call, TSI_STR("[[8, 128]] float"), TSI_STR("[, [2, 2], True]"));
+	assert_int_equal(call.count, 3); /* dims of tensors only */
+	assert_true(tsi_op_bool(&call, 2, &flag) && flag);
+	assert_false(tsi_op_tensor(&call, 1, &tensor));
 	tsi_op_call_parse(&call, TSI_STR("[[], [], [], [], [], []]"),
 			  TSI_STR("[[1, -2], 7, True, [False, True], \\same\\, 0.5]"));
 	assert_true(tsi_op_ints(&call, 0, numbers, 3, &count));

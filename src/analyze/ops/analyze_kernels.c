@@ -256,7 +256,7 @@ static void add_to_step(struct work *work, uint32_t row)
 	if (step == NO_ROW)
 		return;
 	work->kernels[tsi_name_id(spans, row)].counted_unlinked +=
-		tsi_device_event(work->trace, row)->call == NO_ROW;
+		tsi_launch_row(work->trace, row) == NO_ROW;
 	tsi_step_work_add(&work->steps, tsi_name_id(spans, row), step, tsi_dur_ns(spans, row));
 	add_to_launcher(work, row);
 }

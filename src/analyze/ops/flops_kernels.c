@@ -118,9 +118,8 @@ static void add_uncounted(struct flops_count *c, uint32_t row, enum uncounted_re
 static void add_matrix_kernel(struct flops_count *c, uint32_t op, uint32_t row)
 {
 	const struct spans *spans = &c->trace->spans;
-	uint32_t call = tsi_device_event(c->trace, row)->call;
 	uint32_t launcher = tsi_launching_op(c->trace, row);
-	uint32_t step = tsi_flops_step_at(c, tsi_start_ns(spans, call == NO_ROW ? row : call));
+	uint32_t step = tsi_flops_step_at(c, tsi_timeline_launch_time(c->trace, row));
 	int64_t dur_ns = tsi_dur_ns(spans, row);
 
 	tsi_sum(&c->out->all.matrix_ns, dur_ns);

@@ -13,7 +13,9 @@ double tsi_argument_bytes(const struct op_call *call, unsigned index)
 
 	if (tsi_op_tensor(call, index, &tensor))
 		return tsi_tensor_bytes(&tensor);
-	return index < call->count && !tsi_str_is(call->inputs[index].dims, "[]") ? NAN : 0;
+	if (index >= call->count || !call->inputs[index].dims.length)
+		return 0;
+	return tsi_str_is(call->inputs[index].dims, "[]") ? 0 : NAN;
 }
 
 enum type_rank { RANK_UNKNOWN, RANK_BOOL, RANK_INT, RANK_FLOAT, RANK_COMPLEX };

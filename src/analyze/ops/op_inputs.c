@@ -118,18 +118,24 @@ static unsigned count_pieces(struct str text)
 
 void tsi_op_call_parse(struct op_call *call, struct str signature, struct str concrete)
 {
-	struct str dims, types, values;
+	struct str dims, types, values = { 0 };
+	unsigned value_count;
 
 	call->count = 0;
 	if (!split_signature(signature, &dims, &types) || count_pieces(dims) > MAX_OP_INPUTS)
 		return;
+	if (!open_list(concrete, &values))
+		values.length = 0;
+	/* Some writers list the dims of tensors only. */
 	call->count = count_pieces(dims);
+	value_count = count_pieces(values);
+	if (value_count > call->count && value_count <= MAX_OP_INPUTS)
+		call->count = value_count;
 	for (unsigned i = 0; i < call->count; i++)
 		call->inputs[i] = (struct op_input){ 0 };
 	put_pieces(call, dims, offsetof(struct op_input, dims));
 	put_pieces(call, types, offsetof(struct op_input, type));
-	if (open_list(concrete, &values))
-		put_pieces(call, values, offsetof(struct op_input, concrete));
+	put_pieces(call, values, offsetof(struct op_input, concrete));
 }
 
 static bool parse_tensor(struct str dims, struct str type, struct tensor *tensor)

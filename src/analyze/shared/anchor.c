@@ -55,8 +55,11 @@ static void take_operators(struct flops_anchor *anchor, const struct step_series
 	if (sum.matrix_ns > 0)
 		anchor->coverage_ratio = (double)sum.counted_ns / (double)sum.matrix_ns;
 	if (!(sum.flops > 0)) {
-		anchor->flops_doubt = "no operator says its FLOPs: record_shapes=True, "
-				      "--flops-per-step or --model tell them";
+		anchor->flops_doubt =
+			steps->has_shapes
+				? "no operator with known FLOPs: pass --flops-per-step or --model"
+				: "no operator says its FLOPs: record_shapes=True, "
+				  "--flops-per-step or --model tell them";
 		return;
 	}
 	if (!is_usable(sum.flops)) {

@@ -21,6 +21,10 @@ enum fact {
 	CAPTURE_NS,
 	WORK_NS,
 	DEVICE_EVENT_COUNT,
+	LINK_BASIS,
+	LINKED_BY_CORRELATION_COUNT,
+	LINKED_BY_FLOW_COUNT,
+	LINKED_BY_EXTERNAL_ID_COUNT,
 	UNLINKED_COUNT,
 	UNLINKED_DEVICE_RATIO,
 	DEVICE_BEFORE_LAUNCH_COUNT,
@@ -45,8 +49,18 @@ static const struct tscope_fact_def facts[] = {
 	[WORK_NS] = { "work_ns", TSCOPE_UNIT_NS, "first start to last end of all timed work" },
 	[DEVICE_EVENT_COUNT] = { "device_event_count", TSCOPE_UNIT_COUNT,
 				 "kernels, copies and fills" },
+	[LINK_BASIS] = { "link_basis", TSCOPE_UNIT_TEXT,
+			 "how device events were bound to their launches: correlation, flow or "
+			 "External id; several with their counts" },
+	[LINKED_BY_CORRELATION_COUNT] = { "linked_by_correlation_count", TSCOPE_UNIT_COUNT,
+					  "device events whose launch call has their correlation" },
+	[LINKED_BY_FLOW_COUNT] = { "linked_by_flow_count", TSCOPE_UNIT_COUNT,
+				   "of the others, those that a flow event leads to" },
+	[LINKED_BY_EXTERNAL_ID_COUNT] = { "linked_by_external_id_count", TSCOPE_UNIT_COUNT,
+					  "of the rest, those with the External id of a call or an "
+					  "operator" },
 	[UNLINKED_COUNT] = { "unlinked_count", TSCOPE_UNIT_COUNT,
-			     "device events without a launch call in the trace" },
+			     "device events without a launch call or operator in the trace" },
 	[UNLINKED_DEVICE_RATIO] = { "unlinked_device_ratio", TSCOPE_UNIT_RATIO,
 				    "their share of all device events' time" },
 	[DEVICE_BEFORE_LAUNCH_COUNT] = { "device_before_launch_count", TSCOPE_UNIT_COUNT,
@@ -116,17 +130,6 @@ static bool has_category(const struct tscope_trace *trace, const char *name)
 	return false;
 }
 
-static bool has_shapes(const struct tscope_trace *trace)
-{
-	for (uint32_t i = 0; i < trace->spans.kind_count; i++) {
-		const struct span_kind *kind = &trace->spans.kinds[i];
-		if (kind->span_class == TSCOPE_SPAN_CPU_OP &&
-		    trace->op_inputs[kind->op.inputs].signature)
-			return true;
-	}
-	return false;
-}
-
 static struct contents look(const struct analysis_scope *scope)
 {
 	const struct tscope_trace *trace = scope->trace;
@@ -135,7 +138,7 @@ static struct contents look(const struct analysis_scope *scope)
 		/* Operators dropped for a memory limit were recorded; a diagnostic counts them. */
 		.has_cpu_ops = trace->cpu_op_count > 0 ||
 			       trace->diagnostics[TSCOPE_DIAGNOSTIC_unkept_operator] > 0,
-		.has_shapes = has_shapes(trace),
+		.has_shapes = tsi_trace_has_shapes(trace),
 		.has_frames = has_category(trace, "python_function") || trace->is_viztracer,
 		.has_memory = has_category(trace, "cpu_instant_event"),
 		.has_sync_events = has_category(trace, "cuda_sync"),
@@ -179,8 +182,8 @@ static void add_all_missing(const struct analysis_scope *scope, struct fact_shee
 		  "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])" },
 		{ !has.has_cpu_ops, "operators", "operators, phases of the budget",
 		  "profile(activities=[ProfilerActivity.CPU, ...])" },
-		{ has.has_device_events && !has.has_linked_event, "launch calls",
-		  "launches, stalls of the budget",
+		{ has.has_device_events && !has.has_linked_event && !scope->trace->call_count,
+		  "launch calls", "launches, stalls of the budget",
 		  "record CPU activity together with the device's, in one profile" },
 		{ !has.has_steps, "step markers", "steps, step_time, budget by step",
 		  "call prof.step() after each step, or name a span with --step-marker" },
@@ -254,7 +257,7 @@ static void set_link_facts(const struct tscope_trace *trace, struct fact_sheet *
 	int64_t event_count = 0, total_ns = 0, unlinked_count = 0, unlinked_ns = 0;
 
 	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++) {
-		bool is_unlinked = tsi_device_event(trace, row)->call == NO_ROW;
+		bool is_unlinked = tsi_launch_row(trace, row) == NO_ROW;
 		int64_t dur_ns = tsi_dur_ns(&trace->spans, row);
 		event_count++;
 		unlinked_count += is_unlinked;
@@ -262,6 +265,11 @@ static void set_link_facts(const struct tscope_trace *trace, struct fact_sheet *
 		tsi_sum(&unlinked_ns, is_unlinked ? dur_ns : 0);
 	}
 	tsi_fact_int(out, DEVICE_EVENT_COUNT, event_count);
+	if (*trace->info.link_basis)
+		tsi_fact_text(out, LINK_BASIS, trace->info.link_basis);
+	for (int way = 0; way < LINK_WAY_COUNT; way++)
+		tsi_fact_int(out, LINKED_BY_CORRELATION_COUNT + way,
+			     (int64_t)trace->link_counts[way]);
 	tsi_fact_int(out, UNLINKED_COUNT, unlinked_count);
 	tsi_fact_ratio(out, UNLINKED_DEVICE_RATIO, unlinked_ns, total_ns);
 }

@@ -26,6 +26,7 @@
  *	inputs.c      what operators are called with
  *	allocator.c   what allocators of devices said
  *	sync_records.c  what waits for what
+ *	flows.c       arrows from launches to device work
  *	tracks.c      finds a row's track; names of threads
  *	metadata.c    reads top-level keys
  *	composer.c    what Composer says of ranks, clocks and batches
@@ -80,6 +81,11 @@ struct thread_name {
 	uint32_t pid, tid, name; /* ids */
 };
 
+struct flow_list {
+	struct flow *items;
+	size_t count, capacity;
+};
+
 /* The ids that bind an event to others. */
 struct event_ids {
 	uint64_t correlation;
@@ -113,6 +119,9 @@ struct builder {
 	const struct scan_isa *isa; /* reads args */
 	/* How the writer prints them. */
 	struct layout op_args, call_args, device_args, memory_args;
+
+	bool has_correlation, lacks_correlation; /* of some call or device event so far */
+	struct flow_list flow_starts, flow_ends;
 
 	struct slice_mark *marks;
 	size_t mark_count, mark_capacity;
@@ -298,6 +307,7 @@ struct kind_lesson {
 	uint64_t bad_memory_count;
 	bool is_filtered; /* by builder_options.only */
 	bool is_no_work;  /* a span that becomes no row, whatever it says */
+	bool is_flow;     /* from a launch, or to device work */
 };
 void tsi_learn_kind(struct builder *b, const struct raw_event *event,
 		    const struct kind_lesson *lesson);
@@ -352,8 +362,26 @@ void tsi_keep_allocator_point(struct builder *b, const struct allocator_point *p
 /* Keeps what a "cuda_sync" says. */
 void tsi_add_sync_record(struct builder *b, const struct raw_event *event);
 
+/* flows.c */
+
+bool tsi_is_launch_flow(const struct raw_event *event);
+/* Keeps an end of such a flow where tsi_keeps_flows(). */
+void tsi_add_flow(struct builder *b, const struct raw_event *event);
+void tsi_free_flows(struct builder *b);
+
+/* Rows that show whether flows are needed may come behind the first flows. */
+static inline bool tsi_keeps_flows(const struct builder *b)
+{
+	enum { FIRST_FLOWS = 1024 };
+	return tsi_unlikely(b->lacks_correlation || !b->has_correlation ||
+			    b->flow_starts.count + b->flow_ends.count < FIRST_FLOWS);
+}
+
 /* tracks.c */
 
+/* The ids of the texts of pid and tid. */
+void tsi_find_thread_ids(struct builder *b, const struct raw_event *event, uint32_t *pid,
+			 uint32_t *tid);
 uint32_t tsi_find_host_track(struct builder *b, const struct raw_event *event);
 /* Fills in what `place` does not say from the event's pid and tid. */
 uint32_t tsi_find_device_track(struct builder *b, const struct raw_event *event,
@@ -461,8 +489,9 @@ void tsi_make_row_set(struct builder *b, enum tscope_span_class span_class, stru
 /*
  * enclose.c: binds each call to the innermost cpu_op that is open on its thread when it starts,
  * and to its phase. collective_of_call: index in trace->collectives by row of a call, of those
- * within an op that has one. The trace's last_ns is that of threads from then on.
+ * within an op that has one. phase_of_op: of operators by row, for what has no call; may be NULL.
+ * The trace's last_ns is that of threads from then on.
  */
-void tsi_enclose_calls(struct builder *b, struct key_map *collective_of_call);
+void tsi_enclose_calls(struct builder *b, struct key_map *collective_of_call, uint8_t *phase_of_op);
 
 #endif

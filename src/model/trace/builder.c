@@ -37,6 +37,7 @@ static void init_trace(struct tscope_trace *trace)
 		.world_size = -1,
 		.backend = "",
 		.device_name = "",
+		.link_basis = "",
 	};
 }
 
@@ -111,6 +112,7 @@ void tsi_builder_free(struct builder *b)
 	tsi_key_map_deinit(&b->composer_rank_of);
 	tsi_key_map_deinit(&b->thread_of_rank);
 	tsi_free_scaffold(b);
+	tsi_free_flows(b);
 	free(b->concrete_use);
 	free(b->text);
 	free(b);
@@ -513,7 +515,7 @@ static void take_instant(struct builder *b, const struct raw_event *event)
 }
 
 /*
- * The phases that are only counted: flows (correlations in args say the same
+ * The phases that are only counted: most flows (correlations in args say the same
  * and more), steps of asynchronous slices, samples, objects, memory dumps,
  * clock marks, contexts.
  */
@@ -564,6 +566,10 @@ static void take_by_phase(struct builder *b, const struct raw_event *event,
 	case 'M':
 		tsi_take_metadata_event(b, event);
 		break;
+	case 's':
+	case 'f':
+		tsi_add_flow(b, event);
+		break;
 	case 'i':
 	case 'I':
 	case 'R':
@@ -588,6 +594,7 @@ static struct kind_lesson begin_lesson(const struct builder *b, const struct raw
 		.bad_memory_count = b->sink.diagnostics[TSCOPE_DIAGNOSTIC_memory_without_total],
 		.is_no_work = is_span_phase ? rule->use != USE_SYNC && !is_span(b, rule)
 					    : is_only_counted(event),
+		.is_flow = tsi_is_launch_flow(event),
 	};
 }
 

@@ -27,4 +27,15 @@ static inline uint32_t tsi_launching_op(const struct tscope_trace *trace, uint32
 	return event->graph ? NO_ROW : event->op;
 }
 
+/*
+ * The row of the call that launched a device row's work; where that is not known, of its operator;
+ * else NO_ROW.
+ */
+static inline uint32_t tsi_launch_row(const struct tscope_trace *trace, uint32_t row)
+{
+	const struct device_event *event = tsi_device_event(trace, row);
+
+	return event->call != NO_ROW ? event->call : event->op;
+}
+
 #endif

@@ -4,6 +4,7 @@
  * streams in the order of time.
  */
 #include "model/trace/build.h"
+#include "model/trace/device_rows.h"
 #include "model/trace/order.h"
 
 static bool is_same_model(const struct device_properties *a, const struct device_properties *b)
@@ -27,11 +28,11 @@ static uint32_t find_properties(const struct tscope_trace *trace, int32_t ordina
 	return trace->device_properties_count && is_one_model ? 0 : NO_ROW;
 }
 
-/* The start of the launch call; before all others what was launched before the capture. */
+/* The start of the launch; before all others what was launched before the capture. */
 static int64_t launch_time(const struct tscope_trace *trace, uint32_t row)
 {
-	uint32_t call = tsi_device_event(trace, row)->call;
-	return call == NO_ROW ? INT64_MIN : tsi_start_ns(&trace->spans, call);
+	uint32_t launch = tsi_launch_row(trace, row);
+	return launch == NO_ROW ? INT64_MIN : tsi_start_ns(&trace->spans, launch);
 }
 
 static bool is_behind(const void *context, uint32_t a, uint32_t b)

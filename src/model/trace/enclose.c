@@ -48,6 +48,7 @@ struct walk {
 	uint32_t call;   /* index of the next one */
 	struct open_rows spans, ops, markers, collectives;
 	struct key_map *collective_of_call;
+	uint8_t *phase_of_op; /* by row, or NULL */
 };
 
 /* False without memory. */
@@ -207,6 +208,8 @@ static inline void take_row(struct walk *w, uint32_t row)
 		take_call(w, row, now);
 	else if (facts != PHASE_COUNT)
 		open_work(w, facts, &open, now);
+	if (tsi_unlikely(w->phase_of_op) && facts & KIND_OP)
+		w->phase_of_op[row] = (uint8_t)current_phase(w, row, now);
 }
 
 static void walk_track(struct walk *w, const struct track *track)
@@ -309,13 +312,14 @@ static void learn_steps(struct walk *w)
 		tsi_sort_pairs(w->steps, room, w->step_count);
 }
 
-void tsi_enclose_calls(struct builder *b, struct key_map *collective_of_call)
+void tsi_enclose_calls(struct builder *b, struct key_map *collective_of_call, uint8_t *phase_of_op)
 {
 	struct tscope_trace *trace = b->trace;
 	struct walk w = {
 		.trace = trace,
 		.builder = b,
 		.collective_of_call = collective_of_call,
+		.phase_of_op = phase_of_op,
 		.last_ns = INT64_MIN,
 	};
 	learn_kinds(&w);

@@ -167,6 +167,29 @@ static void count_far_mark(struct builder *b)
 	b->sink.diagnostics[TSCOPE_DIAGNOSTIC_bogus_mark] += is_far || distance > day_ns;
 }
 
+/* "flow", or of several ways "correlation 12, flow 3". */
+static void describe_links(struct tscope_trace *trace)
+{
+	static const char *const names[] = {
+		[LINK_CORRELATION] = "correlation",
+		[LINK_FLOW] = "flow",
+		[LINK_EXTERNAL_ID] = "External id",
+	};
+	char text[LINK_WAY_COUNT * 40] = "";
+	const char *only = "";
+	size_t used = 0;
+	int way_count = 0;
+	for (int way = 0; way < LINK_WAY_COUNT; way++) {
+		if (!trace->link_counts[way])
+			continue;
+		only = names[way];
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %" PRIu64,
+					 way_count++ ? ", " : "", only, trace->link_counts[way]);
+	}
+	trace->info.link_basis =
+		way_count > 1 ? tsi_arena_copy(&trace->arena, tsi_str_of(text)) : only;
+}
+
 static void fill_info(struct builder *b)
 {
 	struct tscope_trace *trace = b->trace;
@@ -180,6 +203,7 @@ static void fill_info(struct builder *b)
 	else if (trace->is_kineto)
 		info->format = "kineto";
 	tsi_describe_composer(trace);
+	describe_links(trace);
 	if (info->rank < 0)
 		info->rank = b->composer_rank;
 	for (int kind = 0; kind < TSCOPE_DIAGNOSTIC_COUNT; kind++) {

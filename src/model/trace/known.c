@@ -16,6 +16,7 @@ enum known_use {
 	KNOWN_USUAL,    /* goes the usual way each time */
 	KNOWN_SKIP,     /* not even counted */
 	KNOWN_COUNT,    /* only counted */
+	KNOWN_FLOW,     /* only counted, where flows are not kept */
 	KNOWN_NO_TOTAL, /* a memory event without a total: counted only, plus diagnostic */
 	KNOWN_MOMENT,   /* has a time, likewise all below; no more becomes of it, if that is good */
 	KNOWN_POINT,    /* of an accelerator's allocator */
@@ -167,7 +168,9 @@ static inline bool take(struct builder *b, const struct known_kind *known,
 		return take_timed(b, known, event);
 	if (known->use == KNOWN_NO_TOTAL)
 		return take_no_total(b, known, event);
-	if (known->use == KNOWN_COUNT)
+	if (known->use == KNOWN_FLOW && tsi_keeps_flows(b))
+		return false;
+	if (known->use >= KNOWN_COUNT)
 		tsi_count_event(b, known->category);
 	return true;
 }
@@ -236,7 +239,7 @@ static void learn(const struct builder *b, const struct raw_event *event,
 	if (lesson->is_filtered)
 		known->use = KNOWN_SKIP;
 	else if (lesson->is_no_work)
-		known->use = KNOWN_COUNT;
+		known->use = lesson->is_flow ? KNOWN_FLOW : KNOWN_COUNT;
 	else if (event->name_escaped) /* a bad escape counts each time */
 		known->use = KNOWN_USUAL;
 	else if (event->phase == 'X' && trace->spans.count > lesson->row_count)

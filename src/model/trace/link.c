@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Links device work to what caused it: device event -> runtime call by equal
- * correlation, call -> the cpu_op that encloses it in time. "External id" is
- * no link in most releases of PyTorch (it repeats the correlation), so it is
+ * correlation, call -> the cpu_op that encloses it in time. Where no correlation
+ * leads to a call, a flow event may; and where none does, "External id". In most
+ * releases of PyTorch this is no link (it repeats the correlation), so it is
  * asked only where time has no answer or a poor one, and believed only if it
- * differs from the correlation and an op carries it. Flow events are not needed.
+ * differs from the correlation and a call or an op carries it.
  *
  * Work launched before the capture began has no call; it stays, unlinked.
  */
 #include "model/trace/build.h"
 #include "model/trace/device_rows.h"
+#include "model/trace/flows.h"
 #include "model/trace/order.h"
 
 #include <stdlib.h>
@@ -32,7 +34,12 @@ struct linker {
 	uint32_t call_count;
 	uint32_t hint;             /* where the last search ended: streams run in launch order */
 	struct op_finder op_of_id; /* made when first needed */
-	bool has_op_ids;
+	bool has_op_ids, has_call_ids;
+	bool has_bare_op;          /* some event has an operator and no call */
+	uint64_t unlinked_count;   /* device events that no correlation leads to a call */
+	uint32_t *next_launch;     /* by index of call: that of the next one that launches work */
+	struct key_map call_of_id; /* External id -> row of a call */
+	uint8_t *phase_of_op;      /* by row; NULL without has_bare_op */
 	struct key_map
 		collective_of_call; /* row of a call within a collective's op -> collective */
 	struct key_map collective_of_name; /* kernel name -> a collective that only has a kind */
@@ -133,7 +140,10 @@ static void find_calls(struct linker *l)
 		struct device_event *event = tsi_device_event(trace, row);
 		uint64_t correlation = event->correlation;
 		event->call = find_call(l, correlation, tsi_start_ns(&trace->spans, row));
+		event->op = correlation ? NO_ROW : WITHOUT_CORRELATION;
+		l->unlinked_count += event->call == NO_ROW;
 	}
+	trace->link_counts[LINK_CORRELATION] = trace->device_event_count - l->unlinked_count;
 	for (size_t i = 0; i < trace->sync_record_count; i++) {
 		struct sync_record *record = &trace->sync_records[i];
 		record->call = find_call(l, record->correlation, record->start_ns);
@@ -245,6 +255,126 @@ static void link_calls(struct linker *l)
 			name_op(l, i);
 }
 
+/* ---- device events without a correlation --------------------------------------------- */
+
+static bool is_launch(const struct tscope_trace *trace, uint32_t call)
+{
+	uint8_t kind = tsi_call_kind(trace, call);
+	return kind == CALL_LAUNCH || kind == CALL_GRAPH_LAUNCH || kind == CALL_MEMCPY ||
+	       kind == CALL_MEMSET;
+}
+
+static void list_launches(struct linker *l)
+{
+	uint32_t count = (uint32_t)l->trace->call_count;
+	l->next_launch =
+		tsi_arena_new(&l->builder->scratch, (size_t)count + 1, sizeof(*l->next_launch));
+	if (!l->next_launch)
+		return;
+	l->next_launch[count] = count;
+	for (uint32_t i = count; i-- > 0;)
+		l->next_launch[i] =
+			is_launch(l->trace, l->row_of_call[i]) ? i : l->next_launch[i + 1];
+}
+
+/* The first call within an operator that launches work, or NO_ROW. */
+static uint32_t find_launch_within(struct linker *l, uint32_t op)
+{
+	const struct tscope_trace *trace = l->trace;
+	if (!l->next_launch)
+		list_launches(l);
+	if (!l->next_launch)
+		return NO_ROW;
+	uint32_t next = l->next_launch[tsi_call_index(trace, op)];
+	if (next == trace->call_count)
+		return NO_ROW;
+	uint32_t call = l->row_of_call[next];
+	return tsi_trace_track_of(trace, call) == tsi_trace_track_of(trace, op) &&
+			       tsi_span_end(trace, call) <= tsi_span_end(trace, op)
+		       ? call
+		       : NO_ROW;
+}
+
+/* Binds an event to what its flow comes from; PyTorch gives flows the numbers of correlations. */
+static void follow_flow(struct linker *l, const struct followed_flow *flow)
+{
+	struct tscope_trace *trace = l->trace;
+	struct device_event *event = tsi_device_event(trace, flow->event);
+	uint32_t source = flow->source;
+	if (source == NO_ROW)
+		source = find_call(l, flow->id, tsi_start_ns(&trace->spans, flow->event));
+	if (source == NO_ROW)
+		return;
+	bool is_call = tsi_span_class(&trace->spans, source) == TSCOPE_SPAN_RUNTIME;
+	event->call = is_call ? source : find_launch_within(l, source);
+	event->op = is_call ? NO_ROW : source;
+	trace->link_counts[LINK_FLOW]++;
+}
+
+static void follow_flows(struct linker *l)
+{
+	struct flow_walk walk;
+	struct followed_flow flow;
+	tsi_flow_walk_init(&walk, l->builder);
+	while (tsi_flow_walk_next(&walk, &flow))
+		follow_flow(l, &flow);
+	tsi_flow_walk_deinit(&walk);
+}
+
+/* If calls share an id, the first that launches work counts, else the first. */
+static void list_call_ids(struct linker *l)
+{
+	const struct tscope_trace *trace = l->trace;
+	l->has_call_ids = true;
+	for (uint32_t i = 0; i < trace->call_count; i++) {
+		uint32_t id = trace->call_ids[i];
+		uint32_t known = id ? tsi_key_map_find(&l->call_of_id, id) : 0;
+		if (id && (known == NO_ROW ||
+			   (!is_launch(trace, known) && is_launch(trace, l->row_of_call[i]))))
+			tsi_builder_put(l->builder, &l->call_of_id, id, l->row_of_call[i]);
+	}
+}
+
+static uint32_t find_call_of_id(struct linker *l, uint32_t external_id)
+{
+	if (!l->has_call_ids)
+		list_call_ids(l);
+	return tsi_key_map_find(&l->call_of_id, external_id);
+}
+
+/* Ids of calls are asked only for what has no correlation: others' calls would have that one. */
+static void link_by_id(struct linker *l, struct device_event *event)
+{
+	bool has_correlation = event->op != WITHOUT_CORRELATION;
+	event->op = NO_ROW;
+	if (!event->external_id)
+		return;
+	if (!has_correlation)
+		event->call = find_call_of_id(l, event->external_id);
+	if (event->call == NO_ROW)
+		event->op = find_op_of_id(l, event->external_id);
+	if (event->op != NO_ROW && !has_correlation)
+		event->call = find_launch_within(l, event->op);
+	l->trace->link_counts[LINK_EXTERNAL_ID] += event->call != NO_ROW || event->op != NO_ROW;
+}
+
+static void link_others(struct linker *l)
+{
+	struct tscope_trace *trace = l->trace;
+	uint32_t first_row = tsi_first_device_row(trace);
+	if (!l->unlinked_count)
+		return;
+	follow_flows(l);
+	for (uint32_t row = first_row; row < trace->spans.count; row++) {
+		struct device_event *event = tsi_device_event(trace, row);
+		if (event->call == NO_ROW && event->op >= WITHOUT_CORRELATION)
+			link_by_id(l, event);
+		l->has_bare_op |= event->call == NO_ROW && event->op != NO_ROW;
+	}
+	if (l->has_bare_op)
+		l->phase_of_op = tsi_arena_new(&l->builder->scratch, first_row, 1);
+}
+
 /* ---- device events ------------------------------------------------------------------- */
 
 /* The collective that a communication kernel without metadata stands for: its kind, by its name. */
@@ -256,7 +386,6 @@ static uint32_t name_collective(struct linker *l, uint32_t name)
 	struct str text = tsi_intern_text(&l->trace->names, name);
 	struct collective bare = tsi_no_collective();
 	bare.kind = (uint8_t)tsi_classify_collective(text);
-	bare.rank_start = bare.rank_stride = 0;
 	index = tsi_add_collective(l->builder, &bare);
 	tsi_builder_put(l->builder, &l->collective_of_name, name, index);
 	return index;
@@ -295,6 +424,8 @@ static void settle_collective(struct linker *l, uint32_t row, struct device_even
 	event->collective = NO_ROW;
 	if (found == NO_ROW && in_collective)
 		found = tsi_key_map_find(&l->collective_of_call, event->call);
+	else if (found == NO_ROW && event->call == NO_ROW && event->op != NO_ROW)
+		found = tsi_cpu_op(trace, event->op)->collective;
 	if (found != NO_ROW && trace->collectives[found].is_wait)
 		found = NO_ROW;
 
@@ -321,16 +452,18 @@ static void link_device_event(struct linker *l, uint32_t row)
 	struct device_event *event = tsi_device_event(trace, row);
 	uint32_t external_id = event->external_id;
 	bool in_collective = false;
-	event->op = NO_ROW;
 	event->phase = PHASE_COMPUTE;
 	event->graph = tsi_work_traits(trace, row)->graph;
 	if (event->call != NO_ROW) {
 		struct runtime_call *call = tsi_call(trace, event->call);
 		call->has_work = true;
-		event->op = call->op;
+		if (event->op == NO_ROW)
+			event->op = call->op;
 		event->phase = call->phase;
 		event->graph |= tsi_call_kind(trace, event->call) == CALL_GRAPH_LAUNCH;
 		in_collective = call->in_collective;
+	} else if (event->op != NO_ROW) {
+		event->phase = l->phase_of_op[event->op];
 	}
 	if (event->op == NO_ROW)
 		event->op = find_op_of_id(l, external_id);
@@ -343,12 +476,14 @@ static void link_all(struct linker *l)
 {
 	struct builder *b = l->builder;
 	list_calls(l);
-	if (b->status == TSCOPE_OK && l->row_of_call)
+	if (b->status == TSCOPE_OK && l->row_of_call) {
 		find_calls(l);
+		link_others(l);
+	}
 	free(l->calls);
-	if (b->status != TSCOPE_OK || !l->row_of_call)
+	if (b->status != TSCOPE_OK || b->scratch.has_failed)
 		return;
-	tsi_enclose_calls(b, &l->collective_of_call);
+	tsi_enclose_calls(b, &l->collective_of_call, l->phase_of_op);
 	if (b->status != TSCOPE_OK)
 		return;
 	link_calls(l);
@@ -361,7 +496,9 @@ void tsi_link_rows(struct builder *b)
 	struct tscope_trace *trace = b->trace;
 	struct linker l = { .builder = b, .trace = trace };
 	link_all(&l);
+	tsi_free_flows(b);
 	tsi_key_map_deinit(&l.op_of_id.far);
+	tsi_key_map_deinit(&l.call_of_id);
 	tsi_key_map_deinit(&l.collective_of_call);
 	tsi_key_map_deinit(&l.collective_of_name);
 	tsi_key_map_deinit(&l.comm_of_kind);

@@ -13,9 +13,10 @@
 enum { ROW_BYTES = 3 * sizeof(uint32_t) + 1 };
 
 /* Bytes that grow with events. A name counts as the least that it can take. */
-static uint64_t taken_bytes(const struct tscope_trace *trace)
+static uint64_t taken_bytes(const struct builder *b)
 {
-	enum { NAME_BYTES = 64 };
+	const struct tscope_trace *trace = b->trace;
+	enum { NAME_BYTES = 64, FLOW_BYTES = 24 };
 	uint64_t far_count = trace->spans.starts.far_count + trace->spans.durations.far_count;
 	return (uint64_t)trace->spans.count * ROW_BYTES + far_count * sizeof(struct far_times) +
 	       (uint64_t)trace->spans.kind_count * sizeof(*trace->spans.kinds) +
@@ -26,6 +27,7 @@ static uint64_t taken_bytes(const struct tscope_trace *trace)
 	       trace->sync_record_count * sizeof(*trace->sync_records) +
 	       trace->collective_count * sizeof(*trace->collectives) +
 	       trace->counters.value_count * sizeof(*trace->counters.values) +
+	       (b->flow_starts.count + b->flow_ends.count) * FLOW_BYTES +
 	       trace->names.count * NAME_BYTES;
 }
 
@@ -89,14 +91,14 @@ void tsi_keep_memory_limit(struct builder *b)
 {
 	uint64_t limit = b->options.memory_limit;
 	struct tscope_error err;
-	if (limit == 0 || taken_bytes(b->trace) <= limit)
+	if (limit == 0 || taken_bytes(b) <= limit)
 		return;
 	if (!b->drops_operators) {
 		b->drops_operators = true;
 		drop_operators(b);
 		shrink(&b->trace->spans);
 	}
-	if (taken_bytes(b->trace) <= limit)
+	if (taken_bytes(b) <= limit)
 		return;
 	tsi_fail(&err, TSCOPE_E_LIMIT,
 		 "its spans take more than %llu bytes, even without operators (limit: memory)",

@@ -99,6 +99,17 @@ unsigned tsi_trace_threads(const struct tscope_trace *trace)
 	return count < MAX_THREADS ? count : MAX_THREADS;
 }
 
+bool tsi_trace_has_shapes(const struct tscope_trace *trace)
+{
+	for (uint32_t i = 0; i < trace->spans.kind_count; i++) {
+		const struct span_kind *kind = &trace->spans.kinds[i];
+		if (kind->span_class == TSCOPE_SPAN_CPU_OP &&
+		    trace->op_inputs[kind->op.inputs].signature)
+			return true;
+	}
+	return false;
+}
+
 uint32_t tscope_trace_span_count(const struct tscope_trace *trace)
 {
 	return trace->spans.count;

@@ -292,6 +292,14 @@ struct category {
 	uint64_t count;
 };
 
+/* How device work was bound to what launched it. */
+enum link_way {
+	LINK_CORRELATION,
+	LINK_FLOW,
+	LINK_EXTERNAL_ID,
+	LINK_WAY_COUNT,
+};
+
 struct tscope_trace {
 	/* Holds what is no column, and what is not said to be from the heap. */
 	struct arena arena;
@@ -345,6 +353,7 @@ struct tscope_trace {
 	int64_t capture_start_ns, capture_end_ns; /* of the profiler's own span, or NO_NUMBER */
 	int64_t impossible_ns;                    /* removed from impossible durations */
 
+	uint64_t link_counts[LINK_WAY_COUNT]; /* device events bound so */
 	uint64_t diagnostics[TSCOPE_DIAGNOSTIC_COUNT];
 	bool is_damaged;
 	struct tscope_error damage;
@@ -474,6 +483,9 @@ static inline uint32_t tsi_trace_track_of(const struct tscope_trace *trace, uint
 {
 	return tsi_span_kind(&trace->spans, row)->track;
 }
+
+/* Are the inputs of any operator recorded? */
+bool tsi_trace_has_shapes(const struct tscope_trace *trace);
 
 /* Threads that may look at the trace together: 1 where it is too small to be worth more. */
 unsigned tsi_trace_threads(const struct tscope_trace *trace);

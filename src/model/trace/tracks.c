@@ -41,10 +41,11 @@ static struct str tid_of(const struct raw_event *event)
 	return event->tid.length ? event->tid : pid_of(event);
 }
 
-static void put_ids(struct builder *b, const struct raw_event *event, struct track *track)
+void tsi_find_thread_ids(struct builder *b, const struct raw_event *event, uint32_t *pid,
+			 uint32_t *tid)
 {
-	track->pid = tsi_builder_id(b, &b->trace->names, pid_of(event));
-	track->tid = tsi_builder_id(b, &b->trace->names, tid_of(event));
+	*pid = tsi_builder_id(b, &b->trace->names, pid_of(event));
+	*tid = tsi_builder_id(b, &b->trace->names, tid_of(event));
 }
 
 uint32_t tsi_find_host_track(struct builder *b, const struct raw_event *event)
@@ -57,7 +58,7 @@ uint32_t tsi_find_host_track(struct builder *b, const struct raw_event *event)
 		return memo->track;
 
 	struct track fresh = { .device = -1, .stream = -1 };
-	put_ids(b, event, &fresh);
+	tsi_find_thread_ids(b, event, &fresh.pid, &fresh.tid);
 	if (b->status != TSCOPE_OK)
 		return 0;
 	uint64_t key = tsi_key_of_pair(fresh.pid, fresh.tid);
@@ -115,7 +116,7 @@ uint32_t tsi_find_device_track(struct builder *b, const struct raw_event *event,
 		.stream = place.stream,
 		.is_device = true,
 	};
-	put_ids(b, event, &fresh);
+	tsi_find_thread_ids(b, event, &fresh.pid, &fresh.tid);
 	if (b->status != TSCOPE_OK)
 		return 0;
 	index = add_track(b, &fresh);

@@ -5,6 +5,7 @@
  * counts mean for the figures.
  */
 #include "model/trace/build.h"
+#include "model/trace/device_rows.h"
 
 static void check_stream(struct tscope_trace *trace, const struct track *track)
 {
@@ -23,9 +24,10 @@ static void check_stream(struct tscope_trace *trace, const struct track *track)
 static void check_device_event(struct tscope_trace *trace, uint32_t row)
 {
 	uint32_t call = tsi_device_event(trace, row)->call;
-	if (call == NO_ROW)
+	if (tsi_launch_row(trace, row) == NO_ROW)
 		trace->diagnostics[TSCOPE_DIAGNOSTIC_unlinked_device_event]++;
-	else if (tsi_start_ns(&trace->spans, row) < tsi_start_ns(&trace->spans, call))
+	else if (call != NO_ROW &&
+		 tsi_start_ns(&trace->spans, row) < tsi_start_ns(&trace->spans, call))
 		trace->diagnostics[TSCOPE_DIAGNOSTIC_device_before_launch]++;
 }
 
