@@ -551,7 +551,12 @@ const struct fact_table *tsi_analysis_table(const struct tscope_analysis *analys
 {
 	const struct fact_sheet *sheet = find_sheet(analysis, analyzer, scope);
 
-	return sheet && table < sheet->def->table_count ? &sheet->tables[table] : NULL;
+	if (!sheet || table >= sheet->def->table_count)
+		return NULL;
+	if (tsi_analyzer(analyzer)->keeps_tables && !sheet->tables[table].row_count &&
+	    analysis->before)
+		return tsi_analysis_table(analysis->before, analyzer, table, scope);
+	return &sheet->tables[table];
 }
 
 size_t tscope_analysis_row_count(const struct tscope_analysis *analysis, size_t analyzer,

@@ -91,6 +91,8 @@ struct analyzer {
 	bool on_request; /* only with options.python, or where the trace is VizTracer's */
 	/* Trace level: uses no FLOPs (nor scope->steps'), so it may run while they are counted. */
 	bool beside_flops;
+	/* Its tables are a trace's: a level without rows shows those of the level before. */
+	bool keeps_tables;
 	/* LEVEL_RUN only with several ranks: of one the rank's sheet says the same, row by row. */
 	bool of_several_ranks;
 	/*

@@ -10,6 +10,65 @@ static enum doc_tone light_of_loss(int64_t loss_ns, int64_t whole_ns)
 	return loss_ns < whole_ns / 2 ? DOC_WARN : DOC_BAD;
 }
 
+/* The idle lines, each with its causes of 1 % of the step or more. */
+static void put_idle_lines(const struct panel *panel, int64_t wall_ns, int64_t step_count)
+{
+	static const struct part sync[] = {
+		{ "  device sync", "idle.sync_ns", DOC_FAINT },
+		{ "  blocking copy", "idle.blocking_copy_ns", DOC_FAINT },
+	};
+	static const struct part launch[] = {
+		{ "  Python code", "idle.python_ns", DOC_FAINT },
+		{ "  op dispatch", "idle.op_overhead_ns", DOC_FAINT },
+		{ "  launch calls", "idle.launch_call_ns", DOC_FAINT },
+		{ "  slow launches", "idle.launch_stall_ns", DOC_FAINT },
+		{ "  stalled ops", "idle.op_stall_ns", DOC_FAINT },
+		{ "  CPU operators", "idle.cpu_work_ns", DOC_FAINT },
+		{ "  start-up", "idle.startup_ns", DOC_FAINT },
+		{ "  compilation", "idle.compile_ns", DOC_FAINT },
+		{ "  driver alloc", "idle.alloc_ns", DOC_FAINT },
+		{ "  Python GC", "idle.gc_ns", DOC_FAINT },
+		{ "  callbacks", "idle.callback_ns", DOC_FAINT },
+		{ "  profiler", "idle.profiler_ns", DOC_FAINT },
+		{ "  other ranks", "idle.peer_ns", DOC_FAINT },
+		{ "  between calls", "idle.host_unrecorded_ns", DOC_FAINT },
+	};
+	static const struct part gap[] = {
+		{ "  queued work", "idle.device_gap_ns", DOC_FAINT },
+		{ "  start latency", "idle.start_latency_ns", DOC_FAINT },
+		{ "  dependencies", "idle.dependency_ns", DOC_FAINT },
+		{ "  queue full", "idle.queue_full_ns", DOC_FAINT },
+	};
+	static const struct part unattributed[] = {
+		{ "  not recorded", "idle.unrecorded_ns", DOC_FAINT },
+		{ "  no launch", "idle.unlinked_ns", DOC_FAINT },
+		{ "  capture's edge", "idle.edge_ns", DOC_FAINT },
+	};
+	static const struct {
+		struct part line;
+		const struct part *causes;
+		size_t count;
+	} lines[] = {
+		{ { "data stall", "budget.data_stall_ns", DOC_BAD }, NULL, 0 },
+		{ { "sync stall", "budget.sync_stall_ns", DOC_BAD }, sync, TSI_COUNT_OF(sync) },
+		{ { "launch stall", "budget.launch_stall_ns", DOC_BAD },
+		  launch,
+		  TSI_COUNT_OF(launch) },
+		{ { "device gap", "budget.device_gap_ns", DOC_BAD }, gap, TSI_COUNT_OF(gap) },
+		{ { "unattributed", "budget.unattributed_ns", DOC_BAD },
+		  unattributed,
+		  TSI_COUNT_OF(unattributed) },
+	};
+	int64_t mean_ns = tsi_mean_of(wall_ns, step_count);
+	struct whole step = { mean_ns, mean_ns / 100, 0 };
+
+	for (size_t i = 0; i < TSI_COUNT_OF(lines); i++) {
+		tsi_panel_parts(panel, &(struct whole){ wall_ns, 0, step_count }, &lines[i].line,
+				1);
+		tsi_panel_parts(panel, &step, lines[i].causes, lines[i].count);
+	}
+}
+
 void tsi_section_budget(const struct panel *panel)
 {
 	static const struct part compute[] = {
@@ -21,16 +80,13 @@ void tsi_section_budget(const struct panel *panel)
 		{ "  other", "budget.phase.other_ns", DOC_FAINT },
 	};
 	static const struct part unknown = { "  unknown", "budget.phase.unknown_ns", DOC_FAINT };
-	static const struct part lines[] = {
+	static const struct part exposed[] = {
 		{ "exposed comm", "budget.exposed_comm_ns", DOC_WARN },
 		{ "  waiting", "budget.exposed_wait_ns", DOC_FAINT },
 		{ "  transfer", "budget.exposed_transfer_ns", DOC_FAINT },
 		{ "exposed copy", "budget.exposed_copy_ns", DOC_WARN },
-		{ "data stall", "budget.data_stall_ns", DOC_BAD },
-		{ "sync stall", "budget.sync_stall_ns", DOC_BAD },
-		{ "launch stall", "budget.launch_stall_ns", DOC_BAD },
-		{ "device gap", "budget.device_gap_ns", DOC_BAD },
-		{ "unattributed", "budget.unattributed_ns", DOC_BAD },
+	};
+	static const struct part host[] = {
 		{ "data", "budget.host.data_ns", DOC_BAD },
 		{ "forward", "budget.host.forward_ns", DOC_GOOD },
 		{ "backward", "budget.host.backward_ns", DOC_GOOD },
@@ -56,11 +112,12 @@ void tsi_section_budget(const struct panel *panel)
 		rank_count > 1 ? ", mean of the ranks" : "");
 	/* A hundredth of the compute line is not worth a doubt. */
 	int64_t noise_ns = tsi_panel_int(panel, "budget.compute_ns") / 100;
-	tsi_panel_parts(panel, &(struct whole){ wall_ns, 0, step_count }, compute,
-			TSI_COUNT_OF(compute));
+	struct whole whole = { wall_ns, 0, step_count };
+	tsi_panel_parts(panel, &whole, compute, TSI_COUNT_OF(compute));
 	tsi_panel_parts(panel, &(struct whole){ wall_ns, noise_ns, step_count }, &unknown, 1);
-	tsi_panel_parts(panel, &(struct whole){ wall_ns, 0, step_count }, lines,
-			TSI_COUNT_OF(lines));
+	tsi_panel_parts(panel, &whole, exposed, TSI_COUNT_OF(exposed));
+	put_idle_lines(panel, wall_ns, step_count);
+	tsi_panel_parts(panel, &whole, host, TSI_COUNT_OF(host));
 }
 
 /* Several devices: a line each. */

@@ -191,6 +191,8 @@ static struct step_budget budget_of_step(const struct tscope_timeline *timeline,
 			tsi_sum(&sum.device.line_ns[line], part->line_ns[line]);
 		for (size_t phase = 0; phase < PHASE_COUNT; phase++)
 			tsi_sum(&sum.device.compute_phase_ns[phase], part->compute_phase_ns[phase]);
+		for (size_t cause = 0; cause < IDLE_CAUSE_COUNT; cause++)
+			tsi_sum(&sum.device.idle_ns[cause], part->idle_ns[cause]);
 	}
 	return sum;
 }

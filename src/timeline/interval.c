@@ -131,3 +131,17 @@ void tsi_intervals_subtract(struct interval_set *out, const struct interval_set 
 		tsi_intervals_append(out, start_ns, end_ns, arena);
 	}
 }
+
+struct interval_set tsi_intervals_union_all(const struct interval_set *sets, size_t count,
+					    struct arena *arena)
+{
+	struct interval_set ret = { 0 };
+
+	if (count == 1)
+		return sets[0];
+	struct interval_set low = tsi_intervals_union_all(sets, count / 2, arena),
+			    high = tsi_intervals_union_all(sets + count / 2, count - count / 2,
+							   arena);
+	tsi_intervals_union(&ret, &low, &high, arena);
+	return ret;
+}

@@ -43,6 +43,10 @@ void tsi_intervals_union(struct interval_set *out, const struct interval_set *a,
 void tsi_intervals_subtract(struct interval_set *out, const struct interval_set *a,
 			    const struct interval_set *b, struct arena *arena);
 
+/* The union of count > 0 sets, which is one of them where there is only one. */
+struct interval_set tsi_intervals_union_all(const struct interval_set *sets, size_t count,
+					    struct arena *arena);
+
 /*
  * What a set has in common with pieces of time, one after the other; the
  * pieces come in order and do not overlap:

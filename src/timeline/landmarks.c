@@ -167,11 +167,14 @@ static inline unsigned labels_of(const struct landmarks *marks, uint8_t span_cla
 	}
 }
 
+unsigned tsi_labels_of_kind(const struct landmarks *marks, const struct span_kind *kind)
+{
+	return labels_of(marks, (uint8_t)kind->span_class, kind->name);
+}
+
 unsigned tsi_labels_of_row(const struct landmarks *marks, uint32_t row)
 {
-	const struct spans *spans = &marks->trace->spans;
-
-	return labels_of(marks, tsi_span_class(spans, row), tsi_name_id(spans, row));
+	return tsi_labels_of_kind(marks, tsi_span_kind(&marks->trace->spans, row));
 }
 
 /* For pageable memory "Async" is but a name: such a call returns when the copy is done. */

@@ -60,5 +60,6 @@ bool tsi_is_wait_call(const struct landmarks *marks, uint32_t row);
 
 /* Labels of a host row by its class and name (LABEL_SYNC, that of calls, is not among them). */
 unsigned tsi_labels_of_row(const struct landmarks *marks, uint32_t row);
+unsigned tsi_labels_of_kind(const struct landmarks *marks, const struct span_kind *kind);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "base/sum.h"
 
-static unsigned comm_line_of(const struct tscope_trace *trace)
+static unsigned comm_slot_of(const struct tscope_trace *trace)
 {
 	return trace->device_count ? (unsigned)TSCOPE_BUDGET_EXPOSED_COMM : (unsigned)HOST_COMM;
 }
@@ -20,21 +20,21 @@ void tsi_parts_begin(struct part_collector *parts, struct tscope_timeline *timel
 	*parts = (struct part_collector){
 		.timeline = timeline,
 		.groups.arena = scratch,
-		.comm_line = comm_line_of(timeline->trace),
-		.recent = tsi_arena_new(scratch, 2 * timeline->trace->names.count,
+		.comm_slot = comm_slot_of(timeline->trace),
+		.recent = tsi_arena_new(scratch, RECENT_PARTS * timeline->trace->names.count,
 					sizeof(*parts->recent)),
 	};
-	for (unsigned line = 0; line < TSI_PART_LINES; line++)
-		parts->keys[line].arena = scratch;
+	for (unsigned slot = 0; slot < TSI_PART_SLOTS; slot++)
+		parts->keys[slot].arena = scratch;
 	parts->has_failed = !parts->recent;
 }
 
-const struct collective *tsi_part_collective(const struct tscope_trace *trace, unsigned line,
+const struct collective *tsi_part_collective(const struct tscope_trace *trace, unsigned slot,
 					     uint32_t row)
 {
 	uint32_t index = NO_ROW;
 
-	if (row == NO_ROW || line != comm_line_of(trace))
+	if (row == NO_ROW || slot != comm_slot_of(trace))
 		return NULL;
 	if (trace->device_count)
 		index = tsi_device_event(trace, row)->collective;
@@ -44,10 +44,10 @@ const struct collective *tsi_part_collective(const struct tscope_trace *trace, u
 }
 
 /* Kinds are numbered behind the names, which stand for what has no kind. */
-static struct pair key_of(struct part_collector *parts, unsigned line, uint32_t row)
+static struct pair key_of(struct part_collector *parts, unsigned slot, uint32_t row)
 {
 	const struct tscope_trace *trace = parts->timeline->trace;
-	const struct collective *collective = tsi_part_collective(trace, line, row);
+	const struct collective *collective = tsi_part_collective(trace, slot, row);
 	struct pair key = { NO_ROW, NO_ROW };
 
 	if (row == NO_ROW)
@@ -66,36 +66,59 @@ static struct pair key_of(struct part_collector *parts, unsigned line, uint32_t 
 }
 
 /* The number of the row's part among those of the line; UINT32_MAX without memory. */
-static uint32_t find_part(struct part_collector *parts, unsigned line, uint32_t row)
+static uint32_t find_part(struct part_collector *parts, unsigned slot, uint32_t row)
 {
-	struct line_parts *of_line = &parts->timeline->parts[line];
-	struct pair key = key_of(parts, line, row);
-	uint32_t number = tsi_pair_set_add(&parts->keys[line], key.first, key.second);
+	struct line_parts *of_slot = &parts->timeline->parts[slot];
+	struct pair key = key_of(parts, slot, row);
+	uint32_t number = tsi_pair_set_add(&parts->keys[slot], key.first, key.second);
 
-	if (number == UINT32_MAX || number < of_line->count)
+	if (number == UINT32_MAX || number < of_slot->count)
 		return number;
-	struct time_part *part = tsi_arena_push(&parts->timeline->arena, &of_line->items,
-						&of_line->count, &of_line->capacity, sizeof(*part));
+	struct time_part *part = tsi_arena_push(&parts->timeline->arena, &of_slot->items,
+						&of_slot->count, &of_slot->capacity, sizeof(*part));
 	if (!part)
 		return UINT32_MAX;
 	part->row = row;
 	return number;
 }
 
-void tsi_part_add_other(struct part_collector *parts, unsigned line, uint32_t row,
+static void add_to(struct tscope_timeline *timeline, unsigned slot, uint32_t number,
+		   int64_t length_ns)
+{
+	struct time_part *part = &timeline->parts[slot].items[number];
+
+	tsi_sum(&part->ns, length_ns);
+	part->count++;
+}
+
+void tsi_part_add_other(struct part_collector *parts, unsigned slot, uint32_t row,
 			int64_t length_ns)
 {
 	struct tscope_timeline *timeline = parts->timeline;
 	const struct spans *spans = &timeline->trace->spans;
-	uint32_t number = find_part(parts, line, row);
+	struct recent_part found = { .slot = slot };
+	struct recent_part *recent = NULL;
 
+	/* Of communication the name alone is not the key; calls have their operator's, too. */
+	if (row != NO_ROW && slot != parts->comm_slot) {
+		uint32_t name = tsi_name_id(spans, row);
+		if (tsi_span_class(spans, row) == TSCOPE_SPAN_RUNTIME) {
+			uint32_t op = tsi_call(timeline->trace, row)->op;
+			found.call = name + 1;
+			name = op == NO_ROW ? name : tsi_name_id(spans, op);
+		}
+		recent = tsi_recent_part(parts, name, slot);
+		if (recent->number_and_1 && recent->slot == slot && recent->call == found.call) {
+			add_to(timeline, slot, recent->number_and_1 - 1, length_ns);
+			return;
+		}
+	}
+	uint32_t number = find_part(parts, slot, row);
 	parts->has_failed = number == UINT32_MAX;
 	if (parts->has_failed)
 		return;
-	tsi_sum(&timeline->parts[line].items[number].ns, length_ns);
-	/* For calls and communication the name alone is not the key. */
-	if (row != NO_ROW && tsi_span_class(spans, row) != TSCOPE_SPAN_RUNTIME &&
-	    line != parts->comm_line)
-		parts->recent[2 * (size_t)tsi_name_id(spans, row) + (line > 0)] =
-			(struct recent_part){ line, number + 1 };
+	add_to(timeline, slot, number, length_ns);
+	found.number_and_1 = number + 1;
+	if (recent)
+		*recent = found;
 }

@@ -6,11 +6,14 @@
 #include "base/sum.h"
 #include "timeline/timeline.h"
 
-/* The part that a name's time went to last, of compute or of another line: they take turns. */
+/* The part that a name's time went to last, of slots that take turns. */
 struct recent_part {
-	uint32_t line;
+	uint32_t slot;
 	uint32_t number_and_1; /* 0: none yet */
+	uint32_t call;         /* of a call, kept with its operator's name: its own name, and 1 */
 };
+
+enum { RECENT_PARTS = 4 }; /* for each name */
 
 /*
  * Collects what the lines of the budgets are made of while the budgets are computed: each
@@ -18,29 +21,35 @@ struct recent_part {
  *
  *	struct part_collector parts;
  *	tsi_parts_begin(&parts, timeline);
- *	tsi_part_add(&parts, step, line, row, length_ns); …
+ *	tsi_part_add(&parts, step, slot, row, length_ns); …
  */
 struct part_collector {
 	struct tscope_timeline *timeline;
-	struct pair_set keys[TSI_PART_LINES]; /* what tells the parts of a line apart, by number */
+	struct pair_set keys[TSI_PART_SLOTS]; /* what tells the parts of a slot apart, by number */
 	struct pair_set groups;               /* process groups: (name, description) */
-	struct recent_part *recent; /* by name id × 2: of parts that have it as their key */
-	unsigned comm_line;         /* whose parts are told by their collectives */
+	struct recent_part *recent; /* by name id × RECENT_PARTS: of parts that have it as key */
+	unsigned comm_slot;         /* whose parts are told by their collectives */
 	bool has_failed;            /* then what is added is lost */
 };
 
 /* Takes its memory from timeline->scratch. */
 void tsi_parts_begin(struct part_collector *parts, struct tscope_timeline *timeline);
 
+static inline struct recent_part *tsi_recent_part(const struct part_collector *parts, uint32_t name,
+						  unsigned slot)
+{
+	return &parts->recent[RECENT_PARTS * (size_t)name + slot % RECENT_PARTS];
+}
+
 /* tsi_part_add() of what is not the same part as before, or needs a look at the row's record. */
-void tsi_part_add_other(struct part_collector *parts, unsigned line, uint32_t row,
+void tsi_part_add_other(struct part_collector *parts, unsigned slot, uint32_t row,
 			int64_t length_ns);
 
 /*
- * Time of a step that a line got on account of a row (NO_ROW: none is to be named); of steps
+ * Time of a step that a slot got on account of a row (NO_ROW: none is to be named); of steps
  * that do not count it is left out. Amortised O(1).
  */
-static inline void tsi_part_add(struct part_collector *parts, uint32_t step, unsigned line,
+static inline void tsi_part_add(struct part_collector *parts, uint32_t step, unsigned slot,
 				uint32_t row, int64_t length_ns)
 {
 	struct tscope_timeline *timeline = parts->timeline;
@@ -49,16 +58,18 @@ static inline void tsi_part_add(struct part_collector *parts, uint32_t step, uns
 	if (timeline->steps[step].mark != TSCOPE_STEP_COUNTED || parts->has_failed)
 		return;
 	if (row != NO_ROW && tsi_span_class(spans, row) != TSCOPE_SPAN_RUNTIME &&
-	    line != parts->comm_line) {
+	    slot != parts->comm_slot) {
 		const struct recent_part *recent =
-			&parts->recent[2 * (size_t)tsi_name_id(spans, row) + (line > 0)];
-		if (tsi_likely(recent->number_and_1 && recent->line == line)) {
-			tsi_sum(&timeline->parts[line].items[recent->number_and_1 - 1].ns,
-				length_ns);
+			tsi_recent_part(parts, tsi_name_id(spans, row), slot);
+		if (tsi_likely(recent->number_and_1 && recent->slot == slot && !recent->call)) {
+			struct time_part *part =
+				&timeline->parts[slot].items[recent->number_and_1 - 1];
+			tsi_sum(&part->ns, length_ns);
+			part->count++;
 			return;
 		}
 	}
-	tsi_part_add_other(parts, line, row, length_ns);
+	tsi_part_add_other(parts, slot, row, length_ns);
 }
 
 #endif

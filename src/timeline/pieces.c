@@ -16,9 +16,12 @@ void tsi_pieces_init(struct tscope_timeline *timeline, bool are_wanted)
 
 struct piece_collector tsi_pieces_begin(struct tscope_timeline *timeline, uint32_t list)
 {
+	struct line_pieces *to = timeline->pieces ? &timeline->pieces[list] : NULL;
+
 	return (struct piece_collector){
 		.timeline = timeline,
-		.to = timeline->pieces ? &timeline->pieces[list] : NULL,
+		.to = to,
+		.pass_begin = to ? to->count : 0,
 	};
 }
 

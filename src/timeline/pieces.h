@@ -22,7 +22,7 @@ struct piece_collector {
 /* Makes the lists, empty ones, where somebody wants them. */
 void tsi_pieces_init(struct tscope_timeline *timeline, bool are_wanted);
 
-/* For the list of this number, if there are lists. */
+/* For the list of this number, if there are lists; behind the passes that it holds already. */
 struct piece_collector tsi_pieces_begin(struct tscope_timeline *timeline, uint32_t list);
 
 /* Adds a piece that could not be joined with the last. */

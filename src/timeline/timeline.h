@@ -3,6 +3,7 @@
 #define TSCOPE_TIMELINE_TIMELINE_H
 
 #include "model/trace/trace.h"
+#include "timeline/idle_cause.h"
 #include "timeline/interval.h"
 
 #include <tscope/timeline.h>
@@ -23,6 +24,7 @@ struct device_activity {
 struct budget {
 	int64_t line_ns[TSCOPE_BUDGET_LINE_COUNT];
 	int64_t compute_phase_ns[PHASE_COUNT]; /* the compute line by phase: sums to it */
+	int64_t idle_ns[IDLE_CAUSE_COUNT];     /* the idle lines by cause: sum to them */
 };
 
 /* A trace without devices has its budget from the main thread's annotations. */
@@ -41,18 +43,31 @@ struct host_budget {
 };
 
 /*
- * What a line is made of: time of the counted steps on all devices, added up by who had it.
- * The parts of a line sum to it; the words for them are analyze_breakdown.c's.
+ * What a line or a cause is made of: time of the counted steps on all devices, added up by who had
+ * it. The parts of a line sum to it; the words for them are analyze_breakdown.c's.
  */
 struct time_part {
 	int64_t ns;
-	uint32_t row; /* the first that belongs to the part, or NO_ROW: nobody is to be named */
+	uint32_t count; /* pieces of time */
+	uint32_t row;   /* the first that belongs to the part, or NO_ROW: nobody is to be named */
 };
 
 struct line_parts {
 	struct time_part *items; /* in no order that means anything */
 	size_t count, capacity;
 };
+
+/* A stretch of time in which a device ran nothing. */
+struct long_gap {
+	int64_t start_ns, end_ns;
+	uint32_t device; /* index */
+	uint32_t event;  /* row of what ends it, or NO_ROW */
+	uint8_t cause;   /* enum idle_cause: that of the largest part */
+	uint32_t track;  /* the thread that says so, or NO_ROW */
+	int64_t at_ns;   /* the middle of the longest piece of it */
+};
+
+enum { MAX_LONG_GAPS = 20 };
 
 /* A stretch of time and the line it was charged to. */
 struct line_piece {
@@ -66,10 +81,23 @@ struct line_pieces {
 	size_t count, capacity;
 };
 
-/* Room for the lines of either kind of budget. */
-enum { TSI_PART_LINES = TSCOPE_BUDGET_LINE_COUNT };
+/*
+ * Where parts are kept: the busy lines by enum tscope_budget_line, then the idle ones by cause;
+ * without devices the lines of the host.
+ */
+enum {
+	TSI_IDLE_SLOT = TSCOPE_BUDGET_DATA_STALL,
+	TSI_PART_SLOTS = TSI_IDLE_SLOT + IDLE_CAUSE_COUNT,
+};
 
-_Static_assert((int)HOST_LINE_COUNT <= (int)TSI_PART_LINES, "room for the lines of the host");
+_Static_assert((int)HOST_LINE_COUNT <= (int)TSI_PART_SLOTS, "room for the lines of the host");
+
+/* The line that a slot is part of, of a trace with devices. */
+static inline enum tscope_budget_line tsi_line_of_slot(unsigned slot)
+{
+	return slot < TSI_IDLE_SLOT ? (enum tscope_budget_line)slot
+				    : tsi_line_of_cause((enum idle_cause)(slot - TSI_IDLE_SLOT));
+}
 
 struct landmarks; /* landmarks.h */
 
@@ -86,8 +114,9 @@ struct tscope_timeline {
 	struct device_activity *activity; /* by device index */
 	struct budget *budgets;           /* [step * device_count + device] */
 	struct host_budget *host_budgets; /* by step; NULL where there are devices */
-	/* By enum tscope_budget_line, or enum host_line where there are no devices. */
-	struct line_parts parts[TSI_PART_LINES];
+	struct line_parts parts[TSI_PART_SLOTS];
+	struct long_gap long_gaps[MAX_LONG_GAPS]; /* on any device, the longest first */
+	uint32_t long_gap_count;
 	/*
 	 * By device index, or one for the main thread where there are none: the budgets of the
 	 * steps piece by piece. NULL where nobody wants them, and in a trace without communication,
@@ -138,7 +167,7 @@ int64_t tsi_timeline_launch_time(const struct tscope_trace *trace, uint32_t row)
  * The collective that a part of a line of communication stands for; NULL of other lines, and
  * where nothing is known of it.
  */
-const struct collective *tsi_part_collective(const struct tscope_trace *trace, unsigned line,
+const struct collective *tsi_part_collective(const struct tscope_trace *trace, unsigned slot,
 					     uint32_t row);
 
 /* Length of timeline->pieces, if there are any. */

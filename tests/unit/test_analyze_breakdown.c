@@ -209,11 +209,11 @@ static void stalls_are_told_by_what_the_host_was_in(void **state)
 	 * [300,400); launches at 150, by aten::mm, and at 420, by none. gemm [200,250), add
 	 * [500,550).
 	 *
-	 *   [0,100)   loader 100         [300,400) sync in aten::item 100
-	 *   [100,150) aten::mm 50        [400,410) loader 10
-	 *   [150,200) gap before gemm 50 [410,420) the call 10
-	 *   [250,290) the call 40        [420,500) gap before add 80
-	 *   [290,300) loader 10          [550,1000) 450
+	 *   [0,100)   loader 100         [290,410) loader 120, whatever is inside
+	 *   [100,150) aten::mm 50        [410,420) before the call 10
+	 *   [150,160) its call 10        [420,430) the call 10
+	 *   [160,200) gap before gemm 40 [430,500) gap before add 70
+	 *   [250,290) before the call 40 [550,1000) 450
 	 */
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
 	test_annotation(t, LOADER, MAIN, 0, 100);
@@ -227,16 +227,16 @@ static void stalls_are_told_by_what_the_host_was_in(void **state)
 	test_kernel(t, "add", 0, 7, 500, 50, 2);
 	check_parts(t, "compute kernel add 50\n"
 		       "compute kernel gemm 50\n"
-		       "data_stall loader " LOADER " 120\n"
-		       "sync_stall call cudaStreamSynchronize in aten::item 100\n"
+		       "data_stall loader " LOADER " 220\n"
+		       "launch_stall call cudaLaunchKernel 60\n"
 		       "launch_stall operator aten::mm 50\n"
-		       "launch_stall call cudaLaunchKernel 50\n"
-		       "device_gap kernel add 80\n"
-		       "device_gap kernel gemm 50\n"
+		       "launch_stall call cudaLaunchKernel in aten::mm 10\n"
+		       "device_gap kernel add 70\n"
+		       "device_gap kernel gemm 40\n"
 		       "unattributed none  450\n");
 }
 
-static void the_innermost_wait_is_the_one_that_counts(void **state)
+static void the_outermost_loader_of_an_active_thread_counts(void **state)
 {
 	(void)state;
 	struct test_trace *t = test_trace_new();
@@ -244,23 +244,22 @@ static void the_innermost_wait_is_the_one_that_counts(void **state)
 	/*
 	 * The backward thread launches at 400 and synchronises in [100,200). Main: one loader
 	 * [150,350), within it another [220,260).
-	 *   [0,100) aten::add, which launches   [100,200) sync   [200,220) loader 20
-	 *   [220,260) the other 40   [260,350) loader 90   [350,400) aten::add   [400,410) gap
+	 *   [0,90) before aten::add   [90,210) the node, in it [100,200) sync   [210,350) loader
+	 *   [350,400) before and in aten::add   [400,410) its call
 	 */
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 500);
 	test_annotation(t, LOADER, MAIN, 150, 200);
 	test_annotation(t, "dataloader", MAIN, 220, 40);
-	test_op(t, ENGINE, BACKWARD, 50, 450);
+	test_op(t, ENGINE, BACKWARD, 90, 120);
 	test_call(t, "cudaDeviceSynchronize", BACKWARD, 100, 100, 0);
 	test_op(t, "aten::add", BACKWARD, 390, 30);
 	test_call(t, "cudaLaunchKernel", BACKWARD, 400, 10, 1);
 	test_kernel(t, "add", 0, 7, 410, 90, 1);
 	check_parts(t, "compute kernel add 90\n"
-		       "data_stall loader " LOADER " 110\n"
-		       "data_stall loader dataloader 40\n"
+		       "data_stall loader " LOADER " 140\n"
 		       "sync_stall call cudaDeviceSynchronize in " ENGINE " 100\n"
-		       "launch_stall operator aten::add 150\n"
-		       "device_gap kernel add 10\n");
+		       "launch_stall operator aten::add 160\n"
+		       "launch_stall call cudaLaunchKernel in aten::add 10\n");
 }
 
 static void calls_are_told_by_who_makes_them(void **state)
@@ -298,7 +297,7 @@ static void a_graph_s_launch_is_its_operator_s(void **state)
 	check_parts(t, "compute kernel gemm 20\n"
 		       "exposed_copy copy Memcpy DtoD (Device -> Device) 35\n"
 		       "launch_stall operator CompiledFunction 30\n"
-		       "device_gap kernel gemm 10\n"
+		       "launch_stall call cudaGraphLaunch in CompiledFunction 10\n"
 		       "device_gap copy Memcpy DtoD (Device -> Device) 5\n");
 }
 
@@ -374,13 +373,13 @@ static void host_lines_have_the_innermost_operators(void **state)
 	check_facts(a, "breakdown: wall_ns step_count", "1000 1");
 	check_table(a, PARTS,
 		    "host.data loader " LOADER " 100\n"
-		    "host.forward operator DistributedDataParallel.forward 70\n"
+		    "host.forward annotation DistributedDataParallel.forward 70\n"
 		    "host.forward operator aten::addmm 60\n"
 		    "host.forward operator aten::linear 40\n"
 		    "host.forward operator aten::relu 30\n"
 		    "host.backward operator " ENGINE " 90\n"
 		    "host.backward operator aten::mm 20\n"
-		    "host.optimizer operator Optimizer.step#SGD.step 60\n"
+		    "host.optimizer annotation Optimizer.step#SGD.step 60\n"
 		    "host.optimizer operator aten::add_ 20\n"
 		    "host.comm collective gloo:all_gather 50\n"
 		    "host.comm collective gloo:all_reduce 50\n"
@@ -446,10 +445,11 @@ static void every_allocation_may_fail(void **state)
 		assert_int_equal(status, TSCOPE_E_NOMEM);
 		assert_string_equal(err.message, "out of memory");
 	}
-	/* 50, 20 and 20 that run; 30 in the call, 25 before the launch, a gap of 5, and 50. */
+	/* 50, 20 and 20 that run; 30 in the wait, 25 before the launch, 5 in it, and 50. */
 	check_table(a, "breakdown.parts: name",
 		    "gemm\nall_reduce in group 0 (pg)\n" MYSTERY
-		    " in group pg\ncudaDeviceSynchronize in block\nblock\ngemm\n\n");
+		    " in group pg\ncudaDeviceSynchronize in block\nblock\ncudaLaunchKernel in "
+		    "block\n\n");
 	analyzed_free(a);
 }
 
@@ -463,7 +463,7 @@ int main(void)
 		cmocka_unit_test(communication_is_told_by_kind_and_group),
 		cmocka_unit_test(copies_that_no_kernel_hides),
 		cmocka_unit_test(stalls_are_told_by_what_the_host_was_in),
-		cmocka_unit_test(the_innermost_wait_is_the_one_that_counts),
+		cmocka_unit_test(the_outermost_loader_of_an_active_thread_counts),
 		cmocka_unit_test(calls_are_told_by_who_makes_them),
 		cmocka_unit_test(a_graph_s_launch_is_its_operator_s),
 		cmocka_unit_test(numbers_at_the_end_make_no_part),

@@ -17,7 +17,7 @@
 	"budget: wall_ns step_count compute_ns exposed_comm_ns exposed_copy_ns data_stall_ns "     \
 	"sync_stall_ns launch_stall_ns device_gap_ns unattributed_ns"
 
-/* A launch at launch_ns and its kernel, under an operator. */
+/* A launch of 2 ns at launch_ns and its kernel, under an operator. */
 static void launch(struct test_trace *t, int device, int64_t launch_ns, int64_t start_ns,
 		   int64_t dur_ns)
 {
@@ -31,10 +31,10 @@ static void launch(struct test_trace *t, int device, int64_t launch_ns, int64_t 
 
 /*
  * Step 1 is warm-up by choice; steps 2 [100,200) and 3 [200,300) count.
- *   device 0  step 2: launch [100,110) 10, gap [110,120) 10, compute [120,180) 60, then idle
+ *   device 0  step 2: launch [100,112) 12, gap [112,120) 8, compute [120,180) 60, then idle
  *             until the launch at 205: launch [180,200) 20
- *             step 3: launch [200,205) 5, gap [205,210) 5, compute [210,290) 80, no more: 10
- *   device 1  step 2: launch [100,130) 30, gap [130,140) 10, compute [140,150) 10, no more: 50
+ *             step 3: launch [200,207) 7, gap [207,210) 3, compute [210,290) 80, no more: 10
+ *   device 1  step 2: launch [100,132) 32, gap [132,140) 8, compute [140,150) 10, no more: 50
  *             step 3: 100
  * An event of no length in step 3 keeps it from looking cut.
  */
@@ -65,8 +65,8 @@ static void unmarked_steps_of_all_devices_are_summed(void **state)
 	(void)state;
 	struct analyzed *a = analyze_two_devices();
 
-	/* Two steps on two devices are four, and make 400 = 150 + 65 + 25 + 160. */
-	check_facts(a, LINES, "400 4 150 0 0 0 0 65 25 160");
+	/* Two steps on two devices are four, and make 400 = 150 + 71 + 19 + 160. */
+	check_facts(a, LINES, "400 4 150 0 0 0 0 71 19 160");
 	check_facts(a, "budget: phase.forward_ns phase.backward_ns host.data_ns", "150 0 -");
 	analyzed_free(a);
 }
@@ -76,8 +76,8 @@ static void each_device_has_its_own(void **state)
 	(void)state;
 	struct analyzed *a = analyze_two_devices();
 
-	check_device_facts(a, 0, LINES, "200 2 140 0 0 0 0 35 15 10");
-	check_device_facts(a, 1, LINES, "200 2 10 0 0 0 0 30 10 150");
+	check_device_facts(a, 0, LINES, "200 2 140 0 0 0 0 39 11 10");
+	check_device_facts(a, 1, LINES, "200 2 10 0 0 0 0 32 8 150");
 	check_device_facts(a, 2, LINES, "- - - - - - - - - -");
 	analyzed_free(a);
 }
@@ -91,8 +91,8 @@ static void of_one_device_the_figures_are_the_trace_s(void **state)
 	launch(t, 3, 10, 20, 30);
 	struct analyzed *a = analyze(t);
 	assert_int_equal(tscope_analysis_device_ordinal(a->analysis, 0), 3);
-	check_facts(a, LINES, "100 1 30 0 0 0 0 10 10 50");
-	check_device_facts(a, 0, LINES, "100 1 30 0 0 0 0 10 10 50");
+	check_facts(a, LINES, "100 1 30 0 0 0 0 12 8 50");
+	check_device_facts(a, 0, LINES, "100 1 30 0 0 0 0 12 8 50");
 	check_device_facts(a, 1, LINES, "- - - - - - - - - -");
 	analyzed_free(a);
 }
@@ -124,7 +124,7 @@ static void of_a_trace_alone_the_rank_s_figures_are_the_trace_s(void **state)
 
 	assert_int_equal(tsi_analyze_level(&rank.analysis, LEVEL_RANK, &scope, NULL, NULL),
 			 TSCOPE_OK);
-	check_facts(&rank, LINES, "400 4 150 0 0 0 0 65 25 160");
+	check_facts(&rank, LINES, "400 4 150 0 0 0 0 71 19 160");
 	check_facts(&rank, "budget: phase.forward_ns phase.backward_ns host.data_ns", "150 0 -");
 	tscope_analysis_free(rank.analysis);
 	analyzed_free(a);

@@ -105,7 +105,7 @@ static void a_trace_has_the_lines_of_its_devices(void **state)
 	check_table(a,
 		    "series.steps: step mark time_ns phase_compute_ns line_compute_ns "
 		    "line_launch_stall_ns line_device_gap_ns line_unattributed_ns",
-		    "1 - 100 30 60 53 17 70\n"
+		    "1 - 100 30 60 57 13 70\n"
 		    "2 incomplete 100 5 - - - -\n");
 	analyzed_free(a);
 }

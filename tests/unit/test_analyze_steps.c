@@ -42,15 +42,15 @@ static void every_step_has_its_row(void **state)
 		    "1 0 95 100 2 \n"
 		    "2 100 100 100 1 incomplete\n");
 	/*
-	 * Both devices: step 1 of device 0: launch 5, gap 5, compute 50, launch 40 (until 105);
-	 * of device 1: launch 8, gap 12, compute 10, 70 without a later event.
-	 * Step 2 of device 0: launch 5, gap 5, compute 10, rest 80; of device 1: 100.
+	 * Both devices: step 1 of device 0: launch 7, gap 3, compute 50, launch 40 (until 105);
+	 * of device 1: launch 10, gap 10, compute 10, 70 without a later event.
+	 * Step 2 of device 0: launch 7, gap 3, compute 10, rest 80; of device 1: 100.
 	 */
 	check_table(a,
 		    "steps.list: compute_ns exposed_comm_ns exposed_copy_ns data_stall_ns "
 		    "sync_stall_ns launch_stall_ns device_gap_ns unattributed_ns data_ns other_ns",
-		    "60 0 0 0 0 53 17 70 - -\n"
-		    "10 0 0 0 0 5 5 180 - -\n");
+		    "60 0 0 0 0 57 13 70 - -\n"
+		    "10 0 0 0 0 7 3 180 - -\n");
 	analyzed_free(a);
 }
 

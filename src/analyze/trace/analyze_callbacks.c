@@ -97,14 +97,6 @@ static const struct tscope_table_def tables[] = {
 					 "the same, each event of the trainer for itself"),
 };
 
-/* Composer's own: without its profiler they are not there. */
-static const char *const profiler_names[] = {
-	"JSONTraceHandler",
-	"TorchProfiler",
-	"SystemProfiler",
-	"DataloaderProfiler",
-};
-
 /* Time of a class, of one of its events, or of all callbacks. */
 struct callback_time {
 	struct callback_name name;
@@ -128,15 +120,6 @@ struct survey {
 	uint32_t *event_of_name; /* by name of a span: index in by_event + 1; 0: no callback */
 	struct callback_time all, profiler, evaluation;
 };
-
-static bool is_profiler(const struct callback_name *name)
-{
-	for (size_t i = 0; i < TSI_COUNT_OF(profiler_names); i++)
-		if (tsi_str_is(name->kind, "callback") &&
-		    tsi_str_equal(name->name, tsi_str_of(profiler_names[i])))
-			return true;
-	return false;
-}
 
 /* ---- before the walk ---- */
 
@@ -239,7 +222,7 @@ static void take_row(struct survey *survey, uint32_t track, uint32_t row)
 		add_call(survey, event, track, row);
 		add_call(survey, &survey->by_name[event->class_id], track, row);
 		add_call(survey, &survey->all, track, row);
-		if (is_profiler(&event->name))
+		if (tsi_is_profiler_callback(&event->name))
 			add_call(survey, &survey->profiler, track, row);
 	} else if (tsi_is_evaluation(tsi_span_name(trace, row))) {
 		int64_t covered_until_ns = survey->evaluation.covered_until_ns;
@@ -307,7 +290,8 @@ static void put_top(const struct survey *survey, struct fact_sheet *out)
 
 	for (uint32_t id = 1; id < survey->classes.count; id++) {
 		const struct callback_time *time = &survey->by_name[id];
-		if (time->step_ns > (top ? top->step_ns : 0) && !is_profiler(&time->name))
+		if (time->step_ns > (top ? top->step_ns : 0) &&
+		    !tsi_is_profiler_callback(&time->name))
 			top = time;
 	}
 	if (!top)

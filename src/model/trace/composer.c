@@ -53,6 +53,18 @@ bool tsi_callback_name(struct str text, struct callback_name *ret)
 	return false;
 }
 
+bool tsi_is_profiler_callback(const struct callback_name *name)
+{
+	static const char *const classes[] = { "JSONTraceHandler", "TorchProfiler",
+					       "SystemProfiler", "DataloaderProfiler" };
+
+	for (size_t i = 0; i < TSI_COUNT_OF(classes); i++)
+		if (tsi_str_is(name->kind, "callback") &&
+		    tsi_str_equal(name->name, tsi_str_of(classes[i])))
+			return true;
+	return false;
+}
+
 bool tsi_is_composer_name(struct str name)
 {
 	return tsi_str_starts(name, "event/") || tsi_str_starts(name, "callback/") ||

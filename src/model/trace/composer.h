@@ -20,6 +20,9 @@ struct callback_name {
 /* False: it is no such name. */
 bool tsi_callback_name(struct str text, struct callback_name *ret);
 
+/* True for Composer's own profiler: without it these callbacks are not there. */
+bool tsi_is_profiler_callback(const struct callback_name *name);
+
 /* True for names that Composer's profiler gives: "event/batch", "dataloader/train" … */
 bool tsi_is_composer_name(struct str name);
 

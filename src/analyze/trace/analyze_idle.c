@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Why the devices are idle: the idle lines of the budget by cause (timeline/idle_cause.h), as the
+ * mean unmarked step of one device, so that steps and ranks compare. The causes sum to total_ns.
+ */
+#include "analyze/facts.h"
+#include "analyze/steps/step_lines.h"
+#include "analyze/trace/part_names.h"
+#include "base/sum.h"
+#include "model/trace/classify.h"
+#include "model/trace/python_name.h"
+
+enum fact {
+	TOTAL_NS,
+	COLD_NS,
+	FIRST_CAUSE,
+};
+
+/* The order is that of enum idle_cause. */
+static const struct tscope_fact_def facts[] = {
+	[TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS,
+		       "idle time of the mean unmarked step on a device" },
+	[COLD_NS] = { "cold_ns", TSCOPE_UNIT_NS,
+		      "of total_ns: startup_ns, compile_ns and alloc_ns" },
+	{ "data_ns", TSCOPE_UNIT_NS, "idle, the launching thread is in a data loader" },
+	{ "compile_ns", TSCOPE_UNIT_NS,
+	  "idle, the launching thread compiles, or captures or instantiates a graph" },
+	{ "gc_ns", TSCOPE_UNIT_NS, "idle, the launching thread is in Python's garbage collection" },
+	{ "callback_ns", TSCOPE_UNIT_NS,
+	  "idle, the launching thread is in callbacks, logging or checkpoints" },
+	{ "profiler_ns", TSCOPE_UNIT_NS,
+	  "idle, the launching thread is in the profiler's own work" },
+	{ "peer_ns", TSCOPE_UNIT_NS,
+	  "idle, the launching thread waits on the host for another rank" },
+	{ "sync_ns", TSCOPE_UNIT_NS, "idle, in a call that waits for the device" },
+	{ "blocking_copy_ns", TSCOPE_UNIT_NS, "idle, in a copy call of 50 us or more" },
+	{ "alloc_ns", TSCOPE_UNIT_NS,
+	  "idle, in a driver call that allocates, frees or registers memory" },
+	{ "startup_ns", TSCOPE_UNIT_NS,
+	  "idle, in initialisation, module loading, or the first use of a kernel or operator" },
+	{ "launch_stall_ns", TSCOPE_UNIT_NS,
+	  "idle, in a launch call of more than 1 ms that is no first use" },
+	{ "cpu_work_ns", TSCOPE_UNIT_NS,
+	  "idle, 1 ms or more in an operator that never calls the runtime" },
+	{ "op_stall_ns", TSCOPE_UNIT_NS,
+	  "idle, 1 ms or more outside of calls in an operator that calls the runtime" },
+	{ "op_overhead_ns", TSCOPE_UNIT_NS,
+	  "idle, the launching thread dispatches operators and autograd nodes" },
+	{ "python_ns", TSCOPE_UNIT_NS, "idle, the launching thread is between operators" },
+	{ "host_unrecorded_ns", TSCOPE_UNIT_NS,
+	  "idle, between calls in a trace that records no operators" },
+	{ "launch_call_ns", TSCOPE_UNIT_NS, "idle, in the call that launches the next event" },
+	{ "queue_full_ns", TSCOPE_UNIT_NS,
+	  "idle, in a launch call of more than 1 ms with 512 launches outstanding" },
+	{ "device_gap_ns", TSCOPE_UNIT_NS,
+	  "idle for up to 50 us before an event that was queued already" },
+	{ "start_latency_ns", TSCOPE_UNIT_NS,
+	  "idle for up to 50 us from the end of the launch call to the event" },
+	{ "dependency_ns", TSCOPE_UNIT_NS,
+	  "idle for longer than that because of another device, a collective or a host function" },
+	{ "unrecorded_ns", TSCOPE_UNIT_NS, "idle for longer than that, for no recorded reason" },
+	{ "unlinked_ns", TSCOPE_UNIT_NS, "idle before an event without a launch call" },
+	{ "edge_ns", TSCOPE_UNIT_NS, "idle after the last event of the capture" },
+};
+
+_Static_assert(TSI_COUNT_OF(facts) == FIRST_CAUSE + IDLE_CAUSE_COUNT, "a fact for each cause");
+
+enum gap_column {
+	GAP_CAUSE,
+	GAP_START_NS,
+	GAP_DURATION_NS,
+	GAP_DEVICE,
+	GAP_STEP,
+	GAP_INSIDE,
+	GAP_CALL,
+	GAP_NEXT,
+	GAP_THREAD,
+	GAP_OPERATOR,
+	GAP_SOURCE,
+};
+
+static const struct tscope_fact_def gap_columns[] = {
+	[GAP_CAUSE] = { "cause", TSCOPE_UNIT_TEXT, "what most of it went to" },
+	[GAP_START_NS] = { "start_ns", TSCOPE_UNIT_NS, "its start, on the trace's clock" },
+	[GAP_DURATION_NS] = { "duration_ns", TSCOPE_UNIT_NS, "its length" },
+	[GAP_DEVICE] = { "device", TSCOPE_UNIT_COUNT, "the device's ordinal" },
+	[GAP_STEP] = { "step", TSCOPE_UNIT_COUNT, "the step that it starts in, if any" },
+	[GAP_INSIDE] = { "inside", TSCOPE_UNIT_TEXT,
+			 "the host span that the launching thread was in meanwhile" },
+	[GAP_CALL] = { "call", TSCOPE_UNIT_TEXT, "the call that launched what ends it" },
+	[GAP_NEXT] = { "next", TSCOPE_UNIT_TEXT, "the device event that ends it" },
+	[GAP_THREAD] = { "thread", TSCOPE_UNIT_TEXT, "the id of the launching thread" },
+	[GAP_OPERATOR] = { "operator", TSCOPE_UNIT_TEXT,
+			   "the operator that launched what ends it" },
+	[GAP_SOURCE] = { "source", TSCOPE_UNIT_TEXT,
+			 "file, line and function of Python meanwhile, where recorded" },
+};
+
+enum culprit_column {
+	CULPRIT_CAUSE,
+	CULPRIT_KIND,
+	CULPRIT_NAME,
+	CULPRIT_NS_PER_STEP,
+	CULPRIT_COUNT,
+};
+
+static const struct tscope_fact_def culprit_columns[] = {
+	[CULPRIT_CAUSE] = { "cause", TSCOPE_UNIT_TEXT, "of idle time" },
+	[CULPRIT_KIND] = { "kind", TSCOPE_UNIT_TEXT, "as in breakdown.parts" },
+	[CULPRIT_NAME] = { "name", TSCOPE_UNIT_TEXT,
+			   "what the host was in, or launched or ran next" },
+	[CULPRIT_NS_PER_STEP] = { "ns_per_step", TSCOPE_UNIT_NS,
+				  "idle time in the mean unmarked step on a device" },
+	[CULPRIT_COUNT] = { "count", TSCOPE_UNIT_COUNT,
+			    "pieces of idle time in all unmarked steps" },
+};
+
+enum table { GAPS_TABLE, CULPRITS_TABLE };
+
+static const struct tscope_table_def tables[] = {
+	[GAPS_TABLE] =
+		TSI_TABLE_DEF("gaps", gap_columns, "the longest gaps of the devices, in all steps"),
+	[CULPRITS_TABLE] = TSI_TABLE_DEF("culprits", culprit_columns,
+					 "names behind each cause, the largest first"),
+};
+
+enum { MAX_CULPRITS = 10 }; /* of a cause */
+
+struct sums {
+	int64_t cause_ns[IDLE_CAUSE_COUNT];
+	int64_t lines_ns; /* of the idle lines: what the causes sum to, where they are known */
+	int64_t step_count;
+	const char *doubt;
+};
+
+static void add_budget(struct sums *sums, const struct budget *budget, int64_t step_count)
+{
+	tsi_sum(&sums->step_count, step_count);
+	for (unsigned i = 0; i < IDLE_CAUSE_COUNT; i++)
+		tsi_sum(&sums->cause_ns[i], budget->idle_ns[i]);
+	for (unsigned i = TSI_IDLE_SLOT; i < TSCOPE_BUDGET_LINE_COUNT; i++)
+		tsi_sum(&sums->lines_ns, budget->line_ns[i]);
+}
+
+/* The counted steps of the devices in scope. */
+static void add_trace(struct sums *sums, const struct analysis_scope *scope)
+{
+	const struct tscope_timeline *timeline = scope->timeline;
+
+	for (uint32_t i = 0; i < timeline->step_count; i++) {
+		if (timeline->steps[i].mark != TSCOPE_STEP_COUNTED)
+			continue;
+		for (uint32_t d = scope->first_device; d < scope->end_device; d++)
+			add_budget(sums, tsi_timeline_budget(timeline, i, d), 1);
+	}
+	sums->doubt = scope->steps->doubt;
+}
+
+static void add_rank(struct sums *sums, const struct step_series *steps)
+{
+	for (size_t i = 0; steps->device_count && i < steps->count; i++) {
+		const struct step_budget *budget = tsi_counted_budget(steps, &steps->records[i]);
+		if (budget)
+			add_budget(sums, &budget->device, steps->device_count);
+	}
+	if (steps->device_count && !sums->doubt)
+		sums->doubt = steps->doubt;
+}
+
+static void put_sums(struct fact_sheet *out, struct sums *sums)
+{
+	int64_t total_ns = 0, cold_ns = 0;
+
+	tsi_divide_lines(sums->cause_ns, IDLE_CAUSE_COUNT, sums->step_count);
+	for (unsigned i = 0; i < IDLE_CAUSE_COUNT; i++) {
+		tsi_fact_int(out, FIRST_CAUSE + i, sums->cause_ns[i]);
+		tsi_sum(&total_ns, sums->cause_ns[i]);
+		if (i == IDLE_STARTUP || i == IDLE_COMPILE || i == IDLE_ALLOC)
+			tsi_sum(&cold_ns, sums->cause_ns[i]);
+	}
+	tsi_fact_int(out, TOTAL_NS, total_ns);
+	tsi_fact_int(out, COLD_NS, cold_ns);
+	if (sums->doubt)
+		tsi_fact_unreliable(out, sums->doubt);
+}
+
+/* ---- tables -------------------------------------------------------------------------- */
+
+/* The innermost row of a thread that is open at a time and of one of these classes, or NO_ROW. */
+static uint32_t find_open(const struct tscope_trace *trace, uint32_t track_index, int64_t t_ns,
+			  unsigned classes)
+{
+	enum { MAX_ROWS_BACK = 1 << 16 };
+	const struct track *track = &trace->tracks[track_index];
+	uint32_t low = track->first, high = track->first + track->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (tsi_start_ns(&trace->spans, middle) > t_ns)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	uint32_t last = low - track->first > MAX_ROWS_BACK ? low - MAX_ROWS_BACK : track->first;
+	for (uint32_t row = low; row > last; row--)
+		if ((classes >> tsi_span_class(&trace->spans, row - 1) & 1) &&
+		    tsi_span_end(trace, row - 1) > t_ns &&
+		    !tsi_is_step_marker(tsi_span_name(trace, row - 1)))
+			return row - 1;
+	return NO_ROW;
+}
+
+static struct tscope_value name_value(const struct tscope_trace *trace, uint32_t row)
+{
+	return row == NO_ROW ? (struct tscope_value){ 0 }
+			     : tsi_text(tsi_span_name(trace, row).data);
+}
+
+/* What the launching thread was in. */
+static void put_host(struct tscope_value *cells, const struct tscope_trace *trace,
+		     const struct long_gap *gap, uint32_t call)
+{
+	enum {
+		PYTHON = 1 << TSCOPE_SPAN_PYTHON,
+		WORK = PYTHON | 1 << TSCOPE_SPAN_CPU_OP | 1 << TSCOPE_SPAN_RUNTIME |
+		       1 << TSCOPE_SPAN_ANNOTATION | 1 << TSCOPE_SPAN_GC,
+	};
+	uint32_t track = gap->track == NO_ROW ? tsi_trace_track_of(trace, call) : gap->track;
+	uint32_t inside = find_open(trace, track, gap->at_ns, WORK), source;
+
+	source = find_open(trace, track, gap->at_ns, PYTHON);
+	cells[GAP_INSIDE] = name_value(trace, inside);
+	cells[GAP_THREAD] = tsi_text(tsi_intern_text(&trace->names, trace->tracks[track].tid).data);
+	if (source != NO_ROW && tsi_python_name(tsi_span_name(trace, source)).file.length)
+		cells[GAP_SOURCE] = name_value(trace, source);
+}
+
+static void add_gaps(const struct analysis_scope *scope, struct fact_sheet *out)
+{
+	const struct tscope_timeline *timeline = scope->timeline;
+	const struct tscope_trace *trace = scope->trace;
+
+	for (uint32_t i = 0; i < timeline->long_gap_count; i++) {
+		const struct long_gap *gap = &timeline->long_gaps[i];
+		uint32_t step = tsi_timeline_step_at(timeline, gap->start_ns), call;
+		struct tscope_value *cells = tsi_table_row(out, GAPS_TABLE);
+
+		cells[GAP_CAUSE] = tsi_text(tsi_idle_cause_name((enum idle_cause)gap->cause));
+		cells[GAP_START_NS] = tsi_int(gap->start_ns);
+		cells[GAP_DURATION_NS] = tsi_int(gap->end_ns - gap->start_ns);
+		cells[GAP_DEVICE] = tsi_int(trace->devices[gap->device].ordinal);
+		if (step != NO_ROW)
+			cells[GAP_STEP] = tsi_int(timeline->steps[step].number);
+		cells[GAP_NEXT] = name_value(trace, gap->event);
+		call = gap->event == NO_ROW ? NO_ROW : tsi_device_event(trace, gap->event)->call;
+		if (call == NO_ROW)
+			continue;
+		cells[GAP_CALL] = name_value(trace, call);
+		cells[GAP_OPERATOR] = name_value(trace, tsi_call(trace, call)->op);
+		put_host(cells, trace, gap, call);
+	}
+}
+
+/* Between operators without frames nothing is open: the name is that of what came next. */
+static const char *name_of(const struct named_part *part, struct fact_sheet *out)
+{
+	unsigned cause = part->group - TSI_IDLE_SLOT;
+	bool is_between = cause == IDLE_PYTHON || cause == IDLE_HOST_UNRECORDED;
+
+	if (is_between && (part->kind == KIND_OPERATOR || part->kind == KIND_CALL))
+		return tsi_sheet_print(out, "before %s", part->name);
+	return part->name;
+}
+
+static void add_culprits(const struct analysis_scope *scope, int64_t step_count,
+			 struct fact_sheet *out)
+{
+	struct named_parts parts = tsi_name_parts(scope, true, out);
+	size_t of_cause = 0;
+
+	for (size_t i = 0; i < parts.count; i++) {
+		const struct named_part *part = &parts.items[i];
+		of_cause = i && part->group == part[-1].group ? of_cause + 1 : 0;
+		if (part->group < TSI_IDLE_SLOT || of_cause >= MAX_CULPRITS ||
+		    part->kind == KIND_NONE)
+			continue;
+		struct tscope_value *cells = tsi_table_row(out, CULPRITS_TABLE);
+		enum idle_cause cause = (enum idle_cause)(part->group - TSI_IDLE_SLOT);
+		cells[CULPRIT_CAUSE] = tsi_text(tsi_idle_cause_name(cause));
+		cells[CULPRIT_KIND] = tsi_text(tsi_part_kind_name(part->kind));
+		cells[CULPRIT_NAME] = tsi_text(name_of(part, out));
+		cells[CULPRIT_NS_PER_STEP] = tsi_mean(part->ns, step_count);
+		cells[CULPRIT_COUNT] = tsi_int(part->count);
+	}
+}
+
+static void fill_idle(const struct analysis_scope *scope, struct fact_sheet *out)
+{
+	struct sums sums = { 0 };
+
+	if (scope->trace && !scope->trace->device_count)
+		return;
+	if (scope->trace)
+		add_trace(&sums, scope);
+	else if (scope->ranks)
+		for (size_t i = 0; i < scope->rank_count; i++)
+			add_rank(&sums, &scope->ranks[i]);
+	else
+		add_rank(&sums, scope->steps);
+	if (scope->trace && scope->end_device - scope->first_device == scope->trace->device_count) {
+		add_gaps(scope, out);
+		add_culprits(scope, sums.step_count, out);
+	}
+	int64_t total_ns = 0;
+	for (unsigned i = 0; i < IDLE_CAUSE_COUNT; i++)
+		tsi_sum(&total_ns, sums.cause_ns[i]);
+	if (sums.step_count && total_ns == sums.lines_ns) /* else records say lines only */
+		put_sums(out, &sums);
+}
+
+const struct analyzer tsi_analyzer_idle = {
+	.def = {
+		.id = "idle",
+		.summary = "why the devices are idle",
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
+		.per_device = true,
+		.needs = "a trace with device activity, and a step that is not marked",
+	},
+	.levels = LEVEL_TRACE | LEVEL_RANK | LEVEL_RUN,
+	.keeps_tables = true,
+	.fill = fill_idle,
+};

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_TIMELINE_DEVICE_WALK_H
+#define TSCOPE_TIMELINE_DEVICE_WALK_H
+
+#include "timeline/build.h"
+#include "timeline/host_state.h"
+#include "timeline/parts.h"
+#include "timeline/pieces.h"
+
+/* A stretch of time in which a device runs nothing, until a row starts; NO_ROW: until the end. */
+struct idle_gap {
+	int64_t start_ns;
+	uint32_t row;
+};
+
+struct idle_gaps {
+	struct idle_gap *items; /* in order */
+	size_t count, capacity;
+};
+
+/* What the passes over the devices share. */
+struct device_walk {
+	struct tscope_timeline *timeline;
+	struct idle_gaps *gaps; /* by device index */
+	struct first_uses uses;
+	struct host_state host;
+	struct interval_set busy; /* of all devices; made when first needed */
+	bool has_busy;
+	int64_t *waits_ns; /* starts of calls that make a stream wait for the host, in order */
+	size_t wait_count;
+	bool has_waits;
+};
+
+struct budget_walk { /* over the time of one device, in order */
+	struct tscope_timeline *timeline;
+	struct device_walk *devices;
+	struct part_collector *parts;
+	struct piece_collector pieces;
+	uint32_t device;
+	struct step_cutter cutter;
+	size_t piece_of_thread[MAX_LAUNCHERS]; /* that was looked at last */
+	size_t overhead;                       /* index of what was looked at last */
+	uint32_t track;                        /* the thread that decides, or NO_ROW */
+	struct gap_parts *parts_of_gap; /* of a gap that may be among the longest; else NULL */
+};
+
+/* Gives a piece of time to a slot (timeline.h). row: the event that it is charged to, or NO_ROW. */
+void tsi_charge(struct budget_walk *walk, struct interval piece, unsigned slot, uint32_t row);
+
+/* idle_walk.c: finds what the threads did in the gaps. */
+void tsi_find_idle_hosts(struct device_walk *devices);
+
+/* idle_walk.c: gives the gaps of the device to their causes. */
+void tsi_charge_gaps(struct budget_walk *walk);
+
+/* cold.c: marks cold steps. True if there are some: then what was counted is to be done again. */
+bool tsi_timeline_mark_cold(struct tscope_timeline *timeline);
+
+#endif

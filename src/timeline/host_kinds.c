@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the names of host spans say of the thread inside them: one table for flags, which hold for
+ * all that a span encloses, and one for the roles of calls. In both the first match wins.
+ */
+#include "timeline/host_kinds.h"
+
+#include "model/trace/classify.h"
+#include "model/trace/composer.h"
+#include "model/trace/python_name.h"
+
+enum place { ANYWHERE, AT_START, AT_END, WHOLE };
+
+struct name_pattern {
+	struct str text;
+	uint8_t place; /* enum place */
+	uint8_t value; /* enum idle_cause, enum host_role */
+};
+
+#define NAME(literal, place, value)                                                                \
+	{                                                                                          \
+		{ literal, sizeof(literal) - 1 }, place, value                                     \
+	}
+
+/* Loaders of PyTorch are labels of landmarks.c and frames of python_name.c. */
+static const struct name_pattern flags[] = {
+	NAME("get_batch", AT_END, IDLE_DATA),
+	NAME("fetch_batch", AT_END, IDLE_DATA),
+	NAME("load_batch", AT_END, IDLE_DATA),
+	NAME("nvidia/dali", ANYWHERE, IDLE_DATA),
+	NAME("webdataset", ANYWHERE, IDLE_DATA),
+	NAME("ffcv/", ANYWHERE, IDLE_DATA),
+	NAME("gc", WHOLE, IDLE_GC),
+	NAME("gc.collect", ANYWHERE, IDLE_GC),
+	NAME("(dynamo_timed)", ANYWHERE, IDLE_COMPILE),
+	NAME("_compile.compile", ANYWHERE, IDLE_COMPILE),
+	NAME("compile_inner", ANYWHERE, IDLE_COMPILE),
+	NAME("compile_fx_inner", ANYWHERE, IDLE_COMPILE),
+	NAME("codegen_and_compile", ANYWHERE, IDLE_COMPILE),
+	NAME("nvrtcCompile", ANYWHERE, IDLE_COMPILE),
+	NAME("GraphInstantiate", ANYWHERE, IDLE_COMPILE),
+	NAME("ProfilerStart", ANYWHERE, IDLE_PROFILER),
+	NAME("ProfilerStop", ANYWHERE, IDLE_PROFILER),
+	NAME("Activity Buffer", ANYWHERE, IDLE_PROFILER),
+	NAME("Buffer Flush", ANYWHERE, IDLE_PROFILER),
+	NAME("PROFILER", AT_START, IDLE_PROFILER),
+	NAME("c10d::barrier", AT_START, IDLE_PEER),
+};
+
+/* Functions of Python: files by their end, "" for any. */
+static const struct {
+	struct str file, function; /* the beginning of its name */
+	uint8_t flag;
+} frame_flags[] = {
+	{ { "triton/compiler/compiler.py", 27 }, { "compile", 7 }, IDLE_COMPILE },
+	{ { "convert_frame.py", 16 }, { "compile", 7 }, IDLE_COMPILE },
+	{ { "convert_frame.py", 16 }, { "_compile", 8 }, IDLE_COMPILE },
+	{ { "cudagraph_trees.py", 18 }, { "_record", 7 }, IDLE_COMPILE },
+	{ { "cudagraph_trees.py", 18 }, { "record_function", 15 }, IDLE_COMPILE },
+	{ { "torch/profiler.py", 17 }, { "", 0 }, IDLE_PROFILER },
+	{ { "torch/profiler/profiler.py", 26 }, { "", 0 }, IDLE_PROFILER },
+	{ { "torch/autograd/profiler.py", 26 }, { "", 0 }, IDLE_PROFILER },
+	{ { "distributed_c10d.py", 19 }, { "barrier", 7 }, IDLE_PEER },
+	{ { "distributed_c10d.py", 19 }, { "monitored_barrier", 17 }, IDLE_PEER },
+};
+
+static const struct name_pattern call_roles[] = {
+	NAME("BeginCapture", ANYWHERE, HOST_CALL_CAPTURE_BEGIN),
+	NAME("EndCapture", ANYWHERE, HOST_CALL_CAPTURE_END),
+	NAME("LaunchHostFunc", ANYWHERE, HOST_CALL_ENQUEUE),
+	NAME("StreamWaitValue", ANYWHERE, HOST_CALL_ENQUEUE),
+	NAME("StreamAddCallback", ANYWHERE, HOST_CALL_ENQUEUE),
+	NAME("HostRegister", ANYWHERE, HOST_CALL_ALLOC),
+	NAME("HostUnregister", ANYWHERE, HOST_CALL_ALLOC),
+	NAME("MemGetInfo", ANYWHERE, HOST_CALL_ALLOC),
+	NAME("MemPool", ANYWHERE, HOST_CALL_ALLOC),
+	NAME("AllocHost", ANYWHERE, HOST_CALL_ALLOC),
+	NAME("cuMem", AT_START, HOST_CALL_ALLOC), /* copies and fills are known by their kind */
+	NAME("hipMem", AT_START, HOST_CALL_ALLOC),
+	NAME("cudaInit", WHOLE, HOST_CALL_LOAD),
+	NAME("cuInit", WHOLE, HOST_CALL_LOAD),
+	NAME("hipInit", WHOLE, HOST_CALL_LOAD),
+	NAME("CtxCreate", ANYWHERE, HOST_CALL_LOAD),
+	NAME("CtxRetain", ANYWHERE, HOST_CALL_LOAD),
+	NAME("ModuleLoad", ANYWHERE, HOST_CALL_LOAD),
+	NAME("ModuleUnload", ANYWHERE, HOST_CALL_LOAD),
+	NAME("LibraryLoad", ANYWHERE, HOST_CALL_LOAD),
+	NAME("LoadData", ANYWHERE, HOST_CALL_LOAD),
+	NAME("cublasCreate", ANYWHERE, HOST_CALL_LOAD),
+	NAME("cublasLtCreate", ANYWHERE, HOST_CALL_LOAD),
+	NAME("cudnnCreate", ANYWHERE, HOST_CALL_LOAD),
+	NAME("Create", ANYWHERE, HOST_CALL_INIT),
+	NAME("Destroy", ANYWHERE, HOST_CALL_INIT),
+	NAME("GetDevice", ANYWHERE, HOST_CALL_INIT),
+	NAME("DeviceGet", ANYWHERE, HOST_CALL_INIT),
+	NAME("PriorityRange", ANYWHERE, HOST_CALL_INIT),
+	NAME("FuncGet", ANYWHERE, HOST_CALL_INIT),
+	NAME("FuncSet", ANYWHERE, HOST_CALL_INIT),
+	NAME("GetFunction", ANYWHERE, HOST_CALL_INIT),
+	NAME("GetProcAddress", ANYWHERE, HOST_CALL_INIT),
+	NAME("EntryPoint", ANYWHERE, HOST_CALL_INIT),
+	NAME("Occupancy", ANYWHERE, HOST_CALL_INIT),
+	NAME("PeerAccess", ANYWHERE, HOST_CALL_INIT),
+	NAME("SetLimit", ANYWHERE, HOST_CALL_INIT),
+	NAME("SetDevice", ANYWHERE, HOST_CALL_INIT),
+	NAME("GetKernel", ANYWHERE, HOST_CALL_INIT),
+};
+
+static bool ends_with(struct str text, struct str end)
+{
+	return text.length >= end.length &&
+	       memcmp(text.data + text.length - end.length, end.data, end.length) == 0;
+}
+
+static bool matches(struct str name, const struct name_pattern *pattern)
+{
+	switch (pattern->place) {
+	case AT_START:
+		return tsi_str_has_prefix(name, pattern->text);
+	case AT_END:
+		return ends_with(name, pattern->text);
+	case WHOLE:
+		return tsi_str_equal(name, pattern->text);
+	default:
+		return tsi_str_find(name, pattern->text) >= 0;
+	}
+}
+
+static uint8_t find_name(const struct name_pattern *patterns, size_t count, struct str name,
+			 uint8_t fallback)
+{
+	for (size_t i = 0; i < count; i++)
+		if (matches(name, &patterns[i]))
+			return patterns[i].value;
+	return fallback;
+}
+
+/* torch's "capture_12_FULL" of graphs that are recorded. */
+static bool is_graph_capture(struct str name)
+{
+	size_t at = 8;
+
+	if (!tsi_str_starts(name, "capture_"))
+		return false;
+	while (at < name.length && tsi_is_digit(name.data[at]))
+		at++;
+	return at > 8 && at + 1 < name.length && name.data[at] == '_' && name.data[at + 1] >= 'A' &&
+	       name.data[at + 1] <= 'Z';
+}
+
+static uint8_t frame_flag(struct str name)
+{
+	struct python_name frame = tsi_python_name(name);
+
+	for (size_t i = 0; i < TSI_COUNT_OF(frame_flags); i++)
+		if (ends_with(frame.file, frame_flags[i].file) &&
+		    tsi_str_has_prefix(frame.function, frame_flags[i].function))
+			return frame_flags[i].flag;
+	switch (tsi_classify_python(name)) {
+	case PYTHON_DATA:
+		return IDLE_DATA;
+	case PYTHON_GC:
+		return IDLE_GC;
+	case PYTHON_LOGGING:
+	case PYTHON_CHECKPOINT:
+		return IDLE_CALLBACK;
+	default:
+		return IDLE_NONE;
+	}
+}
+
+/* Hooks of Composer's trainer and Lightning's. Some of Composer's are its profiler. */
+static uint8_t callback_flag(struct str name)
+{
+	struct callback_name callback;
+
+	if (tsi_str_starts(name, "[Callback]"))
+		return IDLE_CALLBACK;
+	if (!tsi_callback_name(name, &callback) || !tsi_str_is(callback.kind, "callback"))
+		return IDLE_NONE;
+	return tsi_is_profiler_callback(&callback) ? IDLE_PROFILER : IDLE_CALLBACK;
+}
+
+static uint8_t flag_of(uint32_t span_class, struct str name, unsigned labels)
+{
+	uint8_t flag = IDLE_NONE;
+
+	if (span_class == TSCOPE_SPAN_GC)
+		return IDLE_GC;
+	if (labels & LABEL_DATA)
+		return IDLE_DATA;
+	if (is_graph_capture(name))
+		return IDLE_COMPILE;
+	flag = find_name(flags, TSI_COUNT_OF(flags), name, IDLE_NONE);
+	if (flag == IDLE_PROFILER && span_class == TSCOPE_SPAN_ANNOTATION)
+		flag = IDLE_NONE;
+	if (flag == IDLE_NONE && span_class == TSCOPE_SPAN_PYTHON)
+		flag = frame_flag(name);
+	if (flag == IDLE_NONE && tsi_kernelless_prefix(name))
+		flag = IDLE_PEER;
+	return flag == IDLE_NONE && span_class != TSCOPE_SPAN_PYTHON ? callback_flag(name) : flag;
+}
+
+static uint8_t role_of_call(uint32_t call_kind, struct str name)
+{
+	switch (call_kind) {
+	case CALL_LAUNCH:
+	case CALL_MEMSET:
+		return HOST_CALL_LAUNCH;
+	case CALL_GRAPH_LAUNCH:
+		return HOST_CALL_GRAPH;
+	case CALL_MEMCPY:
+		return HOST_CALL_COPY;
+	case CALL_SYNC:
+		return HOST_CALL_SYNC;
+	case CALL_MALLOC:
+	case CALL_FREE:
+		return HOST_CALL_ALLOC;
+	default:
+		return find_name(call_roles, TSI_COUNT_OF(call_roles), name, HOST_CALL);
+	}
+}
+
+static bool is_autograd(struct str name)
+{
+	while (name.length && tsi_is_digit(name.data[name.length - 1]))
+		name.length--;
+	return tsi_str_starts(name, "autograd::") || ends_with(name, TSI_STR("Backward")) ||
+	       tsi_str_find(name, TSI_STR("AccumulateGrad")) >= 0;
+}
+
+/* A Python frame that waits for another thread. */
+static bool is_wait(struct str name)
+{
+	struct python_name frame = tsi_python_name(name);
+	struct str function = frame.function;
+
+	if (tsi_str_find(name, TSI_STR("run_backward")) >= 0 ||
+	    tsi_str_find(name, TSI_STR("_thread.lock")) >= 0)
+		return true;
+	if (ends_with(frame.file, TSI_STR("queue.py")))
+		return tsi_str_starts(function, "get");
+	return ends_with(frame.file, TSI_STR("threading.py")) &&
+	       (tsi_str_starts(function, "wait") || tsi_str_starts(function, "join") ||
+		tsi_str_starts(function, "acquire"));
+}
+
+static uint8_t role_of(const struct span_kind *kind, struct str name)
+{
+	switch (kind->span_class) {
+	case TSCOPE_SPAN_CPU_OP:
+		return is_autograd(name) ? HOST_AUTOGRAD : HOST_OP;
+	case TSCOPE_SPAN_RUNTIME:
+		return role_of_call(kind->call.kind, name);
+	case TSCOPE_SPAN_ANNOTATION:
+		return tsi_backend_prefix(name) ? HOST_DISPATCH : HOST_CODE;
+	case TSCOPE_SPAN_PYTHON:
+		return is_wait(name) ? HOST_WAIT : HOST_CODE;
+	case TSCOPE_SPAN_GC:
+	case TSCOPE_SPAN_OTHER:
+		return HOST_CODE;
+	default:
+		return HOST_NOTHING;
+	}
+}
+
+struct host_kind *tsi_host_kinds(const struct landmarks *marks, struct arena *arena)
+{
+	enum { STEP_LABELS = LABEL_PROFILER_STEP | LABEL_STEP_MARKER | LABEL_TRAIN_BATCH };
+	const struct tscope_trace *trace = marks->trace;
+	const struct spans *spans = &trace->spans;
+	struct host_kind *kinds = tsi_arena_new(arena, spans->kind_count, sizeof(*kinds));
+	/* By name: 1 + the last kind that has it; those of one name mostly are of one class. */
+	uint32_t *last = tsi_arena_new(arena, trace->names.count, sizeof(*last));
+
+	for (uint32_t i = 0; kinds && last && i < spans->kind_count; i++) {
+		const struct span_kind *kind = &spans->kinds[i];
+		uint32_t other = last[kind->name];
+		last[kind->name] = i + 1;
+		if (other && spans->kinds[other - 1].span_class == kind->span_class) {
+			kinds[i] = kinds[other - 1];
+			continue;
+		}
+		struct str name = tsi_intern_text(&trace->names, kind->name);
+		unsigned labels = tsi_labels_of_kind(marks, kind);
+		bool is_host = !tsi_class_is_device((uint8_t)kind->span_class);
+		bool is_step = (labels & STEP_LABELS) != 0;
+		kinds[i].role = is_step ? (uint8_t)HOST_NOTHING : role_of(kind, name);
+		kinds[i].flag = is_host && !is_step ? flag_of(kind->span_class, name, labels)
+						    : (uint8_t)IDLE_NONE;
+	}
+	return last ? kinds : NULL;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_TIMELINE_HOST_KINDS_H
+#define TSCOPE_TIMELINE_HOST_KINDS_H
+
+#include "timeline/idle_cause.h"
+#include "timeline/landmarks.h"
+
+/* What a host span does for the thread that is inside of it. */
+enum host_role {
+	HOST_NOTHING,  /* markers of steps, the profiler's overhead: says nothing */
+	HOST_OP,       /* an operator */
+	HOST_AUTOGRAD, /* an operator that is a node of the backward pass */
+	/* Calls of the runtime or driver. */
+	HOST_CALL,
+	HOST_CALL_LAUNCH, /* launches, fills */
+	HOST_CALL_GRAPH,  /* launches a graph */
+	HOST_CALL_COPY,
+	HOST_CALL_INIT, /* creates and queries: start-up if it lasts */
+	HOST_CALL_SYNC,
+	HOST_CALL_ALLOC,
+	HOST_CALL_LOAD, /* initialises, loads modules and libraries */
+	HOST_CALL_CAPTURE_BEGIN,
+	HOST_CALL_CAPTURE_END,
+	HOST_CALL_ENQUEUE, /* makes a stream wait for the host */
+	/* Host code. */
+	HOST_CODE,
+	HOST_DISPATCH, /* of collectives */
+	HOST_WAIT,     /* a Python frame that waits for another thread */
+	HOST_ROLE_COUNT,
+};
+
+struct host_kind {
+	uint8_t role; /* enum host_role */
+	uint8_t flag; /* enum idle_cause: why the thread is late in all that it encloses */
+};
+
+static inline bool tsi_host_is_call(uint8_t role)
+{
+	return role >= HOST_CALL && role <= HOST_CALL_ENQUEUE;
+}
+
+/* Does the call start work on the device? */
+static inline bool tsi_host_is_launch(uint8_t role)
+{
+	return role >= HOST_CALL_LAUNCH && role <= HOST_CALL_COPY;
+}
+
+/* By span kind; NULL without memory. Each distinct name is looked up once. */
+struct host_kind *tsi_host_kinds(const struct landmarks *marks, struct arena *arena);
+
+#endif

@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Flattens the threads that launch. One pass over the rows of a thread with a stack of what is
+ * open: time belongs to the top of the stack. A frame that says why its thread is late says so for
+ * all that it encloses, so nothing inside is looked at; neither is what no device waited for.
+ *
+ * Some causes are known only at the end: whether an operator of 1 ms or more calls the runtime,
+ * and whether it is cold, that is, slow because it runs for the first time. Such operators are few
+ * and have a list; pieces refer to it until they are settled.
+ */
+#include "timeline/host_state.h"
+
+#include "base/sort.h"
+#include "model/trace/device_rows.h"
+#include "timeline/host_kinds.h"
+
+enum {
+	INIT_MIN_NS = 100000,    /* a query or allocation that takes longer is start-up */
+	COPY_MIN_NS = 50000,     /* a copy call that takes longer blocks */
+	LONG_NS = 1000000,       /* no dispatch and no launch takes longer */
+	FIRST_MIN_NS = 10000000, /* the first call of any name that takes longer is start-up */
+	COLD_FACTOR = 10,        /* a cold operator takes this many times the usual */
+	COLD_ONCE_NS = 5000000,  /* … or, run only once, this long */
+	CROSSING_NS = 2000,      /* spans may end this much later than what encloses them */
+	MAX_CROSSED = 64,        /* frames that are looked at for one that encloses a span */
+};
+
+struct open_frame {
+	int64_t end_ns;
+	uint32_t row;     /* that the cause is about, or NO_ROW */
+	uint32_t op;      /* index in sweep.ops, of the innermost long operator; or NO_ROW */
+	uint8_t role;     /* enum host_role */
+	uint8_t cause;    /* of its own time */
+	bool is_flagged;  /* and of all that it encloses */
+	bool is_autograd; /* a node of the backward pass */
+};
+
+/* An operator of LONG_NS or more. */
+struct long_op {
+	uint32_t row, parent;             /* parent: index, less than its own; or NO_ROW */
+	uint32_t cold_row;                /* it or what encloses it is cold; or NO_ROW */
+	bool calls, has_first, has_setup; /* it calls the runtime, for a first launch, slowly */
+	bool is_candidate;                /* may be cold: that depends on what is usual */
+};
+
+struct sweep {
+	struct host_state *state;
+	const struct spans *spans;
+	struct host_thread *thread;
+	struct open_frame *open;
+	size_t depth, open_capacity;
+	struct long_op *ops; /* of all threads */
+	size_t op_count, op_capacity;
+	size_t window;           /* the first wanted that may end behind at_ns */
+	int64_t at_ns;           /* pieces are complete up to here */
+	int64_t autograd_end_ns; /* of the last node */
+	uint32_t capture_end;    /* the row of a call that was looked for last */
+};
+
+/* ---- pieces -------------------------------------------------------------------------- */
+
+/* Does a device wait for this thread in [start, end)? Starts only grow. */
+static inline bool is_wanted(struct sweep *s, int64_t start_ns, int64_t end_ns)
+{
+	const struct interval_set *wanted = &s->state->wanted;
+
+	while (s->window < wanted->count && wanted->items[s->window].end_ns <= start_ns)
+		s->window++;
+	return s->window < wanted->count && wanted->items[s->window].start_ns < end_ns;
+}
+
+static void add_piece(struct sweep *s, const struct host_piece *piece)
+{
+	struct host_thread *thread = s->thread;
+	struct host_piece *last = thread->count ? &thread->pieces[thread->count - 1] : NULL;
+
+	if (last && last->cause == piece->cause && last->row == piece->row && last->op == piece->op)
+		return;
+	struct host_piece *pieces =
+		tsi_arena_reserve(s->state->arena, thread->pieces, &thread->capacity,
+				  thread->count + 1, sizeof(*pieces));
+	if (!pieces)
+		return;
+	thread->pieces = pieces;
+	pieces[thread->count++] = *piece;
+}
+
+/* Time passes up to until_ns. */
+static void pass(struct sweep *s, int64_t until_ns, struct host_piece piece)
+{
+	piece.start_ns = s->at_ns;
+	if (until_ns <= s->at_ns)
+		return;
+	s->at_ns = until_ns;
+	if (is_wanted(s, piece.start_ns, until_ns))
+		add_piece(s, &piece);
+}
+
+/* Time passes up to until_ns and belongs to the frame. */
+static void pass_in(struct sweep *s, int64_t until_ns, const struct open_frame *frame)
+{
+	struct host_piece piece = { .row = frame->row, .op = frame->op, .cause = frame->cause };
+
+	if (frame->role <= HOST_AUTOGRAD && !frame->is_flagged) {
+		bool is_long = until_ns - s->at_ns >= LONG_NS;
+		piece.cause = is_long ? IDLE_OP_STALL : IDLE_OP_OVERHEAD;
+		piece.row = is_long ? frame->row : NO_ROW;
+	}
+	pass(s, until_ns, piece);
+}
+
+/* Time passes up to until_ns, where a row starts, and the thread is inside nothing. */
+static void pass_outside(struct sweep *s, int64_t until_ns, uint8_t role)
+{
+	struct host_piece piece = { .row = NO_ROW, .op = NO_ROW, .cause = IDLE_NONE };
+
+	if (s->autograd_end_ns != INT64_MIN && role == HOST_AUTOGRAD &&
+	    s->at_ns - s->autograd_end_ns < LONG_NS && until_ns - s->at_ns < LONG_NS)
+		piece.cause = IDLE_OP_OVERHEAD; /* the engine, between two nodes */
+	pass(s, until_ns, piece);
+}
+
+static void end_frames(struct sweep *s, int64_t t_ns)
+{
+	while (s->depth && s->open[s->depth - 1].end_ns <= t_ns) {
+		const struct open_frame *frame = &s->open[--s->depth];
+		pass_in(s, frame->end_ns, frame);
+		if (frame->is_autograd)
+			s->autograd_end_ns = frame->end_ns;
+	}
+}
+
+/* ---- rows ---------------------------------------------------------------------------- */
+
+/* The innermost frame that encloses a span, which need not be exact about its end; or NULL. */
+static const struct open_frame *find_parent(const struct sweep *s, int64_t end_ns, int64_t dur_ns)
+{
+	int64_t slack_ns = dur_ns / 10 > CROSSING_NS ? dur_ns / 10 : CROSSING_NS;
+	size_t last = s->depth > MAX_CROSSED ? s->depth - MAX_CROSSED : 0;
+
+	for (size_t i = s->depth; i > last; i--)
+		if (s->open[i - 1].end_ns >= end_ns - slack_ns)
+			return &s->open[i - 1];
+	return NULL;
+}
+
+static bool is_slow_launch(const struct sweep *s, uint8_t role, uint32_t row, int64_t dur_ns)
+{
+	return dur_ns > LONG_NS && tsi_host_is_launch(role) && role != HOST_CALL_GRAPH &&
+	       tsi_is_first_launch(s->state->uses, row);
+}
+
+/* The cause of the time that a call takes. */
+static uint8_t cause_of_call(const struct sweep *s, uint8_t role, uint32_t row, int64_t dur_ns)
+{
+	if (role == HOST_CALL_SYNC)
+		return IDLE_SYNC;
+	if (role == HOST_CALL_COPY && dur_ns >= COPY_MIN_NS)
+		return IDLE_BLOCKING_COPY;
+	if (role == HOST_CALL_ALLOC)
+		return IDLE_ALLOC;
+	if (role == HOST_CALL_LOAD || (role == HOST_CALL_INIT && dur_ns >= INIT_MIN_NS))
+		return IDLE_STARTUP;
+	if (!tsi_host_is_launch(role))
+		return dur_ns >= FIRST_MIN_NS && tsi_is_first_span(s->state->uses, row)
+			       ? IDLE_STARTUP
+			       : IDLE_OP_OVERHEAD;
+	if (role == HOST_CALL_GRAPH || dur_ns <= LONG_NS)
+		return IDLE_OP_OVERHEAD;
+	return tsi_is_first_launch(s->state->uses, row) ? IDLE_STARTUP : IDLE_LAUNCH_STALL;
+}
+
+/* Notes in the operator around a call what it says of that. */
+static void note_call(struct sweep *s, uint32_t op, uint8_t role, uint32_t row, int64_t dur_ns)
+{
+	struct long_op *around = &s->ops[op];
+
+	around->calls = true;
+	if (!around->has_first && tsi_host_is_launch(role))
+		around->has_first = tsi_is_first_launch(s->state->uses, row);
+	if (role == HOST_CALL_LOAD ||
+	    (dur_ns >= INIT_MIN_NS && (role == HOST_CALL_ALLOC || role == HOST_CALL_INIT)) ||
+	    is_slow_launch(s, role, row, dur_ns))
+		around->has_setup = true;
+}
+
+/* The number of a long operator; that of what encloses it without memory. */
+static uint32_t add_long_op(struct sweep *s, uint32_t row, uint32_t parent)
+{
+	struct long_op *op = tsi_arena_push(s->state->arena, &s->ops, &s->op_count, &s->op_capacity,
+					    sizeof(*op));
+
+	if (!op)
+		return parent;
+	*op = (struct long_op){ .row = row, .parent = parent, .cold_row = NO_ROW };
+	return (uint32_t)s->op_count - 1;
+}
+
+/* The end of the capture that a call begins; the call's own end if nothing ends it. */
+static int64_t find_capture_end(struct sweep *s, uint32_t row, int64_t end_ns)
+{
+	const struct track *track = &s->state->marks->trace->tracks[s->thread->track];
+	uint32_t at = s->capture_end > row ? s->capture_end : row + 1;
+
+	while (at < track->first + track->count &&
+	       s->state->kinds[s->spans->kind[at]].role != HOST_CALL_CAPTURE_END)
+		at++;
+	s->capture_end = at;
+	return at < track->first + track->count ? tsi_span_end(s->state->marks->trace, at) : end_ns;
+}
+
+static void open_frame(struct sweep *s, const struct open_frame *frame)
+{
+	struct open_frame *open = tsi_arena_reserve(s->state->arena, s->open, &s->open_capacity,
+						    s->depth + 1, sizeof(*open));
+
+	if (!open)
+		return;
+	s->open = open;
+	open[s->depth++] = *frame;
+}
+
+/* A row that a device waited for, or that says something about an operator that it waited for. */
+static void take_row(struct sweep *s, uint32_t row, struct host_kind kind, int64_t end_ns)
+{
+	int64_t dur_ns = tsi_dur_ns(s->spans, row);
+	const struct open_frame *parent = find_parent(s, end_ns, dur_ns);
+	struct open_frame frame = {
+		.end_ns = end_ns,
+		.row = row,
+		.op = parent ? parent->op : NO_ROW,
+		.role = kind.role,
+		.cause = kind.flag,
+		.is_flagged = kind.flag != IDLE_NONE,
+		.is_autograd = kind.role == HOST_AUTOGRAD,
+	};
+
+	if (kind.role <= HOST_AUTOGRAD && dur_ns >= LONG_NS)
+		frame.op = add_long_op(s, row, frame.op);
+	else if (tsi_host_is_call(kind.role) && frame.op != NO_ROW)
+		note_call(s, frame.op, kind.role, row, dur_ns);
+	if (parent && parent->is_flagged) {
+		frame.row = parent->row;
+		frame.cause = parent->cause;
+		frame.is_flagged = true;
+	}
+	if (kind.role == HOST_CALL_CAPTURE_BEGIN && !frame.is_flagged) {
+		frame.end_ns = find_capture_end(s, row, end_ns);
+		frame.cause = IDLE_COMPILE;
+		frame.is_flagged = frame.end_ns > end_ns;
+	}
+	if (!frame.is_flagged && tsi_host_is_call(kind.role))
+		frame.cause = cause_of_call(s, kind.role, row, dur_ns);
+	else if (!frame.is_flagged)
+		frame.cause = kind.role == HOST_WAIT       ? IDLE_NONE
+			      : kind.role == HOST_DISPATCH ? IDLE_OP_OVERHEAD
+							   : IDLE_PYTHON;
+	if (frame.cause == IDLE_OP_OVERHEAD)
+		frame.row = NO_ROW;
+	open_frame(s, &frame);
+}
+
+/* The first row behind this one that starts at t or later. */
+static uint32_t skip_until(const struct sweep *s, uint32_t row, uint32_t end, int64_t t_ns)
+{
+	uint32_t low = row + 1, stride = 1;
+
+	while (low < end && end - low > stride && tsi_start_ns(s->spans, low + stride) < t_ns) {
+		low += stride;
+		stride *= 2;
+	}
+	uint32_t high = end - low > stride ? low + stride : end;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (tsi_start_ns(s->spans, middle) < t_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Is a row inside this frame of the same cause as the frame, and says no more? */
+static inline bool is_plain_inside(const struct sweep *s, const struct open_frame *frame,
+				   struct host_kind kind, uint32_t row)
+{
+	if (frame->op != NO_ROW || frame->role > HOST_AUTOGRAD || kind.flag != IDLE_NONE)
+		return false;
+	switch (kind.role) {
+	case HOST_OP:
+	case HOST_AUTOGRAD:
+	case HOST_CALL:
+	case HOST_CALL_GRAPH:
+	case HOST_CALL_ENQUEUE:
+		return true;
+	case HOST_CALL_LAUNCH:
+	case HOST_CALL_COPY:
+	case HOST_CALL_INIT:
+		return tsi_dur_ns(s->spans, row) < COPY_MIN_NS;
+	default:
+		return false;
+	}
+}
+
+/* The next row to look at. */
+static inline uint32_t step_on(struct sweep *s, uint32_t row, uint32_t end)
+{
+	struct host_kind kind = s->state->kinds[s->spans->kind[row]];
+
+	if (kind.role == HOST_NOTHING)
+		return row + 1;
+	int64_t start_ns = tsi_start_ns(s->spans, row);
+	end_frames(s, start_ns);
+	const struct open_frame *top = s->depth ? &s->open[s->depth - 1] : NULL;
+	if (top && is_plain_inside(s, top, kind, row))
+		return row + 1;
+	if (top)
+		pass_in(s, start_ns, top);
+	else
+		pass_outside(s, start_ns, kind.role);
+	int64_t end_ns = start_ns + tsi_dur_ns(s->spans, row);
+	bool is_needed = is_wanted(s, start_ns, end_ns) || kind.role == HOST_CALL_CAPTURE_BEGIN;
+	if (is_needed || (top && top->op != NO_ROW)) {
+		if (top && top->is_flagged && top->op == NO_ROW && end_ns <= top->end_ns)
+			return skip_until(s, row, end, top->end_ns);
+		take_row(s, row, kind, end_ns);
+		return row + 1;
+	}
+	if (s->at_ns < end_ns)
+		s->at_ns = end_ns;
+	if (kind.role == HOST_AUTOGRAD)
+		s->autograd_end_ns = end_ns;
+	return skip_until(s, row, end, end_ns);
+}
+
+static void sweep_thread(struct sweep *s, struct host_thread *thread)
+{
+	const struct track *track = &s->state->marks->trace->tracks[thread->track];
+	uint32_t row = track->first, end = track->first + track->count;
+	struct host_piece last = { INT64_MIN, NO_ROW, NO_ROW, IDLE_NONE };
+
+	s->thread = thread;
+	s->depth = 0;
+	s->window = 0;
+	s->at_ns = s->autograd_end_ns = INT64_MIN;
+	s->capture_end = 0;
+	while (row < end)
+		row = step_on(s, row, end);
+	end_frames(s, INT64_MAX);
+	if (thread->count)
+		last.start_ns = s->at_ns;
+	add_piece(s, &last);
+}
+
+/* ---- cold operators ------------------------------------------------------------------ */
+
+/* What encloses an operator makes the calls that it makes. The number of candidates. */
+static size_t find_candidates(struct sweep *s)
+{
+	size_t count = 0;
+
+	for (size_t i = s->op_count; i-- > 0;) {
+		struct long_op *op = &s->ops[i];
+		if (op->parent != NO_ROW) {
+			struct long_op *parent = &s->ops[op->parent];
+			parent->calls |= op->calls;
+			parent->has_first |= op->has_first;
+			parent->has_setup |= op->has_setup;
+		}
+		op->is_candidate =
+			op->calls && (op->has_first || tsi_is_first_span(s->state->uses, op->row));
+		count += op->is_candidate;
+	}
+	return count;
+}
+
+/* Durations of the spans that have the name of a candidate, name by name. */
+struct usual_times {
+	uint32_t *slot_of_name; /* 1 + index; 0: none */
+	uint32_t *first;        /* by slot: its durations are [first, first of the next) */
+	int64_t *times_ns;
+	uint32_t slot_count;
+};
+
+static void count_times(const struct sweep *s, struct usual_times *usual, uint32_t end)
+{
+	for (uint32_t row = 0; row < end; row++) {
+		uint32_t slot = usual->slot_of_name[tsi_name_id(s->spans, row)];
+		if (slot)
+			usual->first[slot]++; /* those of slot - 1 */
+	}
+	for (uint32_t i = 1; i <= usual->slot_count; i++)
+		usual->first[i] += usual->first[i - 1];
+}
+
+static void collect_times(const struct sweep *s, struct usual_times *usual, uint32_t *filled,
+			  uint32_t end)
+{
+	for (uint32_t row = 0; row < end; row++) {
+		uint32_t slot = usual->slot_of_name[tsi_name_id(s->spans, row)];
+		if (slot)
+			usual->times_ns[usual->first[slot - 1] + filled[slot - 1]++] =
+				tsi_dur_ns(s->spans, row);
+	}
+}
+
+/* The durations of each slot, with the median at its place. False without memory. */
+static bool find_usual(const struct sweep *s, struct usual_times *usual, size_t candidate_count)
+{
+	const struct tscope_trace *trace = s->state->marks->trace;
+	struct arena *arena = s->state->arena;
+	uint32_t end = tsi_first_device_row(trace);
+	uint32_t *filled = tsi_arena_new(arena, candidate_count, sizeof(*filled));
+
+	usual->slot_of_name = tsi_arena_new(arena, trace->names.count, sizeof(uint32_t));
+	usual->first = tsi_arena_new(arena, candidate_count + 1, sizeof(uint32_t));
+	if (!filled || !usual->slot_of_name || !usual->first)
+		return false;
+	for (size_t i = 0; i < s->op_count; i++) {
+		uint32_t *slot = &usual->slot_of_name[tsi_name_id(s->spans, s->ops[i].row)];
+		if (s->ops[i].is_candidate && !*slot)
+			*slot = ++usual->slot_count;
+	}
+	count_times(s, usual, end);
+	usual->times_ns =
+		tsi_arena_new(arena, usual->first[usual->slot_count], sizeof(*usual->times_ns));
+	if (!usual->times_ns)
+		return false;
+	collect_times(s, usual, filled, end);
+	for (uint32_t i = 0; i < usual->slot_count; i++) {
+		uint32_t count = usual->first[i + 1] - usual->first[i];
+		tsi_select_number(usual->times_ns + usual->first[i], count, (count - 1) / 2);
+	}
+	return true;
+}
+
+static bool is_cold(const struct sweep *s, const struct usual_times *usual,
+		    const struct long_op *op)
+{
+	uint32_t slot = usual->slot_of_name[tsi_name_id(s->spans, op->row)] - 1;
+	uint32_t first = usual->first[slot], count = usual->first[slot + 1] - first;
+	int64_t dur_ns = tsi_dur_ns(s->spans, op->row);
+
+	if (count == 1)
+		return op->has_setup && dur_ns >= COLD_ONCE_NS;
+	return dur_ns / COLD_FACTOR >= usual->times_ns[first + (count - 1) / 2];
+}
+
+static void find_cold_ops(struct sweep *s)
+{
+	struct usual_times usual = { 0 };
+	size_t candidate_count = find_candidates(s);
+
+	if (!candidate_count || !find_usual(s, &usual, candidate_count))
+		return;
+	for (size_t i = 0; i < s->op_count; i++) {
+		struct long_op *op = &s->ops[i];
+		if (op->is_candidate && is_cold(s, &usual, op))
+			op->cold_row = op->row;
+		else if (op->parent != NO_ROW)
+			op->cold_row = s->ops[op->parent].cold_row;
+	}
+}
+
+/* Gives the pieces inside long operators the cause that these turned out to have. */
+static void settle_pieces(const struct sweep *s, struct host_thread *thread)
+{
+	for (size_t i = 0; i < thread->count; i++) {
+		struct host_piece *piece = &thread->pieces[i];
+		const struct long_op *op = piece->op == NO_ROW ? NULL : &s->ops[piece->op];
+		if (!op)
+			continue;
+		bool may_be_cold = piece->cause == IDLE_OP_OVERHEAD ||
+				   piece->cause == IDLE_OP_STALL || piece->cause == IDLE_PYTHON ||
+				   piece->cause == IDLE_NONE;
+		if (op->cold_row != NO_ROW && may_be_cold) {
+			piece->cause = IDLE_STARTUP;
+			piece->row = op->cold_row;
+		} else if (op->cold_row != NO_ROW && piece->cause == IDLE_ALLOC &&
+			   tsi_dur_ns(s->spans, piece->row) >= LONG_NS) {
+			piece->cause = IDLE_STARTUP;
+		} else if (piece->cause == IDLE_OP_STALL && !op->calls) {
+			piece->cause = IDLE_CPU_WORK;
+		}
+	}
+}
+
+/* ---- the profiler's overhead --------------------------------------------------------- */
+
+/* Where they overlap, the one that started first has the time. */
+static void add_overhead(struct host_state *state, uint32_t row, int64_t *until_ns)
+{
+	const struct tscope_trace *trace = state->marks->trace;
+	struct overhead_span *span = &state->overhead[state->overhead_count];
+	bool is_lazy = tsi_str_find(tsi_span_name(trace, row), TSI_STR("Lazy")) >= 0;
+
+	span->start_ns = tsi_start_ns(&trace->spans, row);
+	span->end_ns = tsi_span_end(trace, row);
+	span->cause = is_lazy ? IDLE_STARTUP : IDLE_PROFILER;
+	if (span->start_ns < *until_ns)
+		span->start_ns = *until_ns;
+	if (span->end_ns <= span->start_ns)
+		return;
+	*until_ns = span->end_ns;
+	state->overhead_count++;
+}
+
+static void find_overhead(struct host_state *state)
+{
+	const struct landmarks *marks = state->marks;
+	size_t count = 0;
+	int64_t until_ns = INT64_MIN;
+
+	for (size_t i = 0; i < marks->count; i++)
+		count += (marks->items[i].labels & LABEL_OVERHEAD) != 0;
+	struct sort_pair *pairs = tsi_arena_new(state->arena, 2 * count, sizeof(*pairs));
+	state->overhead = tsi_arena_new(state->arena, count, sizeof(*state->overhead));
+	if (!pairs || !state->overhead || !count)
+		return;
+	count = 0;
+	for (size_t i = 0; i < marks->count; i++)
+		if (marks->items[i].labels & LABEL_OVERHEAD) {
+			uint32_t row = marks->items[i].row;
+			int64_t start_ns = tsi_start_ns(&marks->trace->spans, row);
+			pairs[count++] = (struct sort_pair){ tsi_sort_key_of_int64(start_ns), row };
+		}
+	tsi_sort_pairs(pairs, pairs + count, count);
+	for (size_t i = 0; i < count; i++)
+		add_overhead(state, (uint32_t)pairs[i].value, &until_ns);
+}
+
+void tsi_host_state_find(struct host_state *state)
+{
+	struct sweep sweep = { .state = state, .spans = &state->marks->trace->spans };
+
+	state->kinds = tsi_host_kinds(state->marks, state->arena);
+	if (!state->kinds)
+		return;
+	for (uint32_t i = 0; i < state->thread_count; i++)
+		sweep_thread(&sweep, &state->threads[i]);
+	find_cold_ops(&sweep);
+	for (uint32_t i = 0; i < state->thread_count; i++)
+		settle_pieces(&sweep, &state->threads[i]);
+	find_overhead(state);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_TIMELINE_HOST_STATE_H
+#define TSCOPE_TIMELINE_HOST_STATE_H
+
+#include "timeline/first_use.h"
+#include "timeline/idle_cause.h"
+#include "timeline/interval.h"
+#include "timeline/landmarks.h"
+
+/*
+ * What the threads that launch are doing while a device waits for them: each thread flattened into
+ * pieces of one cause. Nothing else is kept of a thread, so this costs no more than there is idle
+ * time to explain.
+ *
+ *	host     |- aten::linear - |launch| -|   |- loader -|
+ *	wanted      [                                  )
+ *	pieces      op_overhead               none  data
+ */
+struct host_piece {
+	int64_t start_ns; /* until the start of the next one */
+	uint32_t row;     /* the span that the cause is about, or NO_ROW */
+	uint32_t op;      /* while it is flattened: the innermost long operator, or NO_ROW */
+	uint8_t cause;    /* enum idle_cause; IDLE_NONE: look at other threads */
+};
+
+enum { MAX_LAUNCHERS = 64 }; /* threads that are looked at: those that launch most */
+
+struct host_thread {
+	uint32_t track;
+	uint32_t launch_count;     /* gaps that its launches ended */
+	struct host_piece *pieces; /* the last one is IDLE_NONE and has no end */
+	size_t count, capacity;
+};
+
+/* The profiler's own work and lazy loading have rows of their own, beside all threads. */
+struct overhead_span {
+	int64_t start_ns, end_ns;
+	uint8_t cause; /* IDLE_PROFILER, IDLE_STARTUP */
+};
+
+struct host_state {
+	const struct landmarks *marks;
+	struct first_uses *uses;
+	struct arena *arena;
+	const struct host_kind *kinds;             /* host_kinds.h */
+	struct interval_set wanted;                /* nothing is known at other times */
+	struct host_thread threads[MAX_LAUNCHERS]; /* the one that launches most first */
+	uint32_t thread_count;
+	uint8_t *thread_of_track;       /* 1 + index; 0: none */
+	struct overhead_span *overhead; /* the profiler's own work; in order, disjoint */
+	size_t overhead_count;
+};
+
+/* Flattens state->threads; arena, uses, wanted and threads' tracks are set. O(rows). */
+void tsi_host_state_find(struct host_state *state);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* Idle time by cause as facts, the longest gaps, and the names behind the causes. */
+#include "analysis_check.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyze/analysis.h"
+
+enum { MAIN = 1 };
+
+#define GAPS "idle.gaps: cause start_ns duration_ns device step"
+#define CULPRITS "idle.culprits: cause kind name ns_per_step count"
+
+/*
+ * Two steps of 100. Step 1: loader [0,20), op [20,40) that launches in [30,36), gemm [40,90).
+ * Step 2: python [100,110), op [110,130) that launches in [120,126), gemm [130,190); no more.
+ */
+static struct test_trace *two_steps(void)
+{
+	struct test_trace *t = test_trace_new();
+
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 100);
+	test_annotation(t, "ProfilerStep#2", MAIN, 100, 100);
+	test_annotation(t, "enumerate(DataLoader)#_Iter.__next__", MAIN, 0, 20);
+	test_op(t, "aten::mm", MAIN, 20, 20);
+	test_call(t, "cudaLaunchKernel", MAIN, 30, 6, 1);
+	test_kernel(t, "gemm", 3, 7, 40, 50, 1);
+	test_op(t, "aten::add", MAIN, 110, 20);
+	test_call(t, "cudaLaunchKernel", MAIN, 120, 6, 2);
+	test_kernel(t, "gemm", 3, 7, 130, 60, 2);
+	return t;
+}
+
+static void facts_are_means_of_the_steps(void **state)
+{
+	(void)state;
+	struct analyzed *a = analyze(two_steps());
+
+	/* Idle 40 + 50 = 90, data 20, op 10 + 10, python [90,110) 20, calls 12, starts 8, edge 10. */
+	check_facts(a,
+		    "idle: total_ns data_ns op_overhead_ns python_ns launch_call_ns "
+		    "start_latency_ns edge_ns cold_ns",
+		    "45 10 10 10 6 4 5 0");
+	check_device_facts(a, 0, "idle: total_ns data_ns", "45 10");
+	analyzed_free(a);
+}
+
+static void of_a_trace_alone_the_rank_s_figures_are_the_trace_s(void **state)
+{
+	(void)state;
+	struct analyzed *a = analyze(two_steps());
+	const struct analysis_scope scope = { .steps = tsi_analysis_steps(a->analysis) };
+	struct analyzed rank = { 0 };
+
+	assert_int_equal(tsi_analyze_level(&rank.analysis, LEVEL_RANK, &scope, a->analysis, NULL),
+			 TSCOPE_OK);
+	check_facts(&rank, "idle: total_ns data_ns edge_ns", "45 10 5");
+	/* Its tables are those of the trace. */
+	check_table(&rank, "idle.culprits: cause",
+		    "data\nop_overhead\nop_overhead\npython\nlaunch_call\nlaunch_call\n"
+		    "start_latency\n");
+	tscope_analysis_free(rank.analysis);
+	analyzed_free(a);
+}
+
+static void the_longest_gaps_and_what_is_around_them(void **state)
+{
+	(void)state;
+	struct analyzed *a = analyze(two_steps());
+
+	/* [0,40), [90,130) and [190,200). */
+	check_table(a, GAPS, "data 0 40 3 1\npython 90 40 3 1\nedge 190 10 3 2\n");
+	check_table(a, "idle.gaps: inside call next thread operator source",
+		    "enumerate(DataLoader)#_Iter.__next__ cudaLaunchKernel gemm 1 aten::mm -\n"
+		    "- cudaLaunchKernel gemm 1 aten::add -\n"
+		    "- - - - - -\n");
+	analyzed_free(a);
+}
+
+static void the_names_behind_the_causes(void **state)
+{
+	(void)state;
+	struct analyzed *a = analyze(two_steps());
+
+	/* python [90,110) is cut by the step. */
+	check_table(a, CULPRITS,
+		    "data loader enumerate(DataLoader)#_Iter.__next__ 10 1\n"
+		    "op_overhead operator aten::add 5 1\n"
+		    "op_overhead operator aten::mm 5 1\n"
+		    "python operator before aten::add 10 2\n"
+		    "launch_call call cudaLaunchKernel in aten::add 3 1\n"
+		    "launch_call call cudaLaunchKernel in aten::mm 3 1\n"
+		    "start_latency kernel gemm 4 2\n");
+	analyzed_free(a);
+}
+
+static void a_frame_is_the_source(void **state)
+{
+	(void)state;
+	static const struct builder_options options = { .python = true };
+	struct test_trace *t = test_trace_new_with(&options);
+
+	/* [0,30) is the innermost frame's most of all; what has no file is no source. */
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 100);
+	test_span(t, "python_function", "train.py(7): main", MAIN, 0, 90);
+	test_span(t, "python_function", "model.py(12): forward", MAIN, 5, 30);
+	test_call(t, "cudaLaunchKernel", MAIN, 40, 5, 1);
+	test_kernel(t, "gemm", 0, 7, 45, 55, 1);
+	struct analyzed *a = analyze(t);
+	check_table(a, "idle.gaps: cause inside source",
+		    "python model.py(12): forward model.py(12): forward\n");
+	analyzed_free(a);
+}
+
+static void without_devices_or_steps_there_is_nothing(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 100);
+	test_op(t, "aten::mm", MAIN, 20, 50);
+	struct analyzed *a = analyze(t);
+	check_facts(a, "idle: total_ns data_ns", "- -");
+	check_table(a, GAPS, "");
+	analyzed_free(a);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(facts_are_means_of_the_steps),
+		cmocka_unit_test(of_a_trace_alone_the_rank_s_figures_are_the_trace_s),
+		cmocka_unit_test(the_longest_gaps_and_what_is_around_them),
+		cmocka_unit_test(the_names_behind_the_causes),
+		cmocka_unit_test(a_frame_is_the_source),
+		cmocka_unit_test(without_devices_or_steps_there_is_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

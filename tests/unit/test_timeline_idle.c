@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Why a device is idle, case by case. Times are in us. Each trace begins with an operator [0,15)
+ * that launches k in a call [5,10); it runs in [12,100).
+ */
+#include "timeline/timeline.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "trace_builder.h"
+
+enum { MAIN = 1, OTHER = 2, US = 1000 };
+
+enum what { END, OP, CALL, ANNOTATION, FRAME, OVERHEAD, KERNEL, COPY };
+
+struct event {
+	enum what what;
+	const char *name;
+	int64_t start_us, dur_us;
+	uint64_t correlation;
+	int64_t tid; /* 0: MAIN */
+};
+
+struct idle_case {
+	const char *what;
+	struct event events[9];
+	const char *expected; /* "cause us …", in their order, beyond what the beginning has */
+};
+
+static const struct idle_case cases[] = {
+	{ "python, operator, launch, start",
+	  { { OP, "aten::b", 150, 20, 0, 0 },
+	    { CALL, "cudaLaunchKernel", 160, 8, 2, 0 },
+	    { KERNEL, "k", 171, 9, 2, 0 } },
+	  "op_overhead 10 python 50 launch_call 8 start_latency 3" },
+	{ "a data loader, whatever it calls",
+	  { { ANNOTATION, "enumerate(DataLoader)#_X.__next__", 100, 60, 0, 0 },
+	    { OP, "aten::stack", 110, 20, 0, 0 },
+	    { CALL, "cudaStreamSynchronize", 115, 5, 0, 0 },
+	    { OP, "aten::b", 160, 20, 0, 0 },
+	    { CALL, "cudaLaunchKernel", 160, 8, 2, 0 },
+	    { KERNEL, "k", 168, 9, 2, 0 } },
+	  "data 60 launch_call 8 edge 3" },
+	{ "a wait for the device that has not returned",
+	  { { CALL, "cudaStreamSynchronize", 20, 90, 0, 0 },
+	    { OP, "aten::b", 130, 20, 0, 0 },
+	    { CALL, "cudaLaunchKernel", 140, 5, 2, 0 },
+	    { KERNEL, "k", 145, 5, 2, 0 } },
+	  "sync 10 op_overhead 10 python 20 launch_call 5" },
+	{ "queued: back to back",
+	  { { OP, "aten::b", 30, 20, 0, 0 },
+	    { CALL, "cudaLaunchKernel", 40, 5, 2, 0 },
+	    { KERNEL, "k", 103, 5, 2, 0 } },
+	  "device_gap 3" },
+	{ "launched and not started for long",
+	  { { OP, "aten::b", 30, 20, 0, 0 },
+	    { CALL, "cudaLaunchKernel", 40, 5, 2, 0 },
+	    { KERNEL, "k", 151, 5, 2, 0 } },
+	  "unrecorded 51" },
+	{ "a collective waits for others",
+	  { { OP, "aten::b", 30, 20, 0, 0 },
+	    { CALL, "cudaLaunchKernel", 40, 5, 2, 0 },
+	    { KERNEL, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 151, 5, 2, 0 } },
+	  "dependency 51" },
+	{ "a stream waits for a host function",
+	  { { OP, "aten::b", 30, 20, 0, 0 },
+	    { CALL, "cudaLaunchHostFunc", 35, 3, 0, 0 },
+	    { CALL, "cudaLaunchKernel", 40, 5, 2, 0 },
+	    { KERNEL, "k", 151, 5, 2, 0 } },
+	  "dependency 51" },
+	{ "allocation",
+	  { { OP, "aten::b", 100, 400, 0, 0 },
+	    { CALL, "cudaMalloc", 110, 300, 0, 0 },
+	    { CALL, "cudaLaunchKernel", 480, 10, 2, 0 },
+	    { KERNEL, "k", 490, 5, 2, 0 } },
+	  "alloc 300 op_overhead 80 launch_call 10 edge 5" },
+	{ "the first launch of a kernel",
+	  { { OP, "aten::b", 100, 9000, 0, 0 },
+	    { CALL, "cudaLaunchKernel", 110, 8000, 2, 0 },
+	    { KERNEL, "new", 8110, 5, 2, 0 } },
+	  "startup 8010 edge 985" },
+	{ "a slow launch of a kernel seen before",
+	  { { OP, "aten::b", 100, 9000, 0, 0 },
+	    { CALL, "cudaLaunchKernel", 110, 8000, 2, 0 },
+	    { KERNEL, "k", 8110, 5, 2, 0 } },
+	  "launch_stall 8000 op_overhead 10 edge 985" },
+	{ "a cold operator: ten times as long as usual",
+	  { { OP, "aten::b", 100, 1000, 0, 0 },
+	    { CALL, "cudaLaunchKernel", 1090, 10, 2, 0 },
+	    { KERNEL, "k", 1100, 100, 2, 0 },
+	    { OP, "aten::b", 1120, 100, 0, 0 },
+	    { CALL, "cudaLaunchKernel", 1130, 10, 3, 0 },
+	    { KERNEL, "k", 1200, 20, 3, 0 },
+	    { OP, "aten::b", 1320, 100, 0, 0 } },
+	  "startup 990 launch_call 10 edge 200" },
+	{ "not cold: nine times as long as usual",
+	  { { OP, "aten::b", 100, 1000, 0, 0 },
+	    { CALL, "cudaLaunchKernel", 1090, 10, 2, 0 },
+	    { KERNEL, "k", 1100, 100, 2, 0 },
+	    { OP, "aten::b", 1120, 101, 0, 0 },
+	    { CALL, "cudaLaunchKernel", 1130, 10, 3, 0 },
+	    { KERNEL, "k", 1200, 20, 3, 0 },
+	    { OP, "aten::b", 1320, 101, 0, 0 } },
+	  "op_overhead 990 launch_call 10 edge 201" },
+	{ "an operator that stalls",
+	  { { OP, "aten::b", 100, 1100, 0, 0 },
+	    { CALL, "cudaLaunchKernel", 1100, 10, 2, 0 },
+	    { KERNEL, "k", 1110, 100, 2, 0 } },
+	  "op_stall 1000 launch_call 10" },
+	{ "an operator without calls: CPU tensors",
+	  { { OP, "aten::randperm", 100, 3000, 0, 0 },
+	    { OP, "aten::b", 3100, 20, 0, 0 },
+	    { CALL, "cudaLaunchKernel", 3100, 5, 2, 0 },
+	    { KERNEL, "k", 3105, 5, 2, 0 } },
+	  "cpu_work 3000 launch_call 5 edge 10" },
+	{ "a blocking copy",
+	  { { OP, "aten::to", 100, 300, 0, 0 },
+	    { CALL, "cudaMemcpyAsync", 110, 200, 2, 0 },
+	    { COPY, "Memcpy HtoD (Pageable -> Device)", 250, 60, 2, 0 } },
+	  "blocking_copy 140 op_overhead 10 edge 90" },
+	{ "another thread that launches, where the own one is inside nothing",
+	  { { OP, "aten::c", 100, 50, 0, 0 },
+	    { OP, "aten::d", 40, 20, 0, OTHER },
+	    { CALL, "cudaLaunchKernel", 50, 5, 3, OTHER },
+	    { KERNEL, "k", 98, 2, 3, 0 },
+	    { OP, "aten::b", 150, 20, 0, OTHER },
+	    { CALL, "cudaLaunchKernel", 150, 5, 2, OTHER },
+	    { KERNEL, "k", 155, 5, 2, 0 } },
+	  "op_overhead 50 launch_call 5 edge 10" },
+	{ "no launch, no later event",
+	  { { KERNEL, "k", 150, 10, 77, 0 }, { CALL, "cudaEventRecord", 200, 5, 0, 0 } },
+	  "unlinked 50 edge 45" },
+	{ "capture and instantiation of a graph",
+	  { { CALL, "cudaStreamBeginCapture", 100, 2, 0, 0 },
+	    { CALL, "cudaLaunchKernel", 150, 5, 0, 0 },
+	    { CALL, "cudaStreamEndCapture", 300, 10, 0, 0 },
+	    { CALL, "cudaGraphLaunch", 310, 20, 2, 0 },
+	    { KERNEL, "k", 330, 5, 2, 0 } },
+	  "compile 210 launch_call 20" },
+	{ "the engine between two nodes",
+	  { { OP, "MmBackward0", 100, 20, 0, 0 },
+	    { OP, "AddBackward0", 140, 30, 0, 0 },
+	    { CALL, "cudaLaunchKernel", 160, 5, 2, 0 },
+	    { KERNEL, "k", 165, 5, 2, 0 } },
+	  "op_overhead 60 launch_call 5" },
+	{ "lazy loading and the profiler's buffers, beside the threads",
+	  { { OP, "aten::b", 100, 100, 0, 0 },
+	    { OVERHEAD, "Lazy Function Loading", 110, 20, 0, 9 },
+	    { OVERHEAD, "Activity Buffer Request", 120, 30, 0, 9 },
+	    { CALL, "cudaLaunchKernel", 190, 5, 2, 0 },
+	    { KERNEL, "k", 195, 5, 2, 0 } },
+	  "profiler 20 startup 20 op_overhead 50 launch_call 5" },
+	{ "callbacks and waits for other ranks",
+	  { { ANNOTATION, "callback/CheckpointSaver/event/batch_end", 100, 30, 0, 0 },
+	    { ANNOTATION, "gloo:all_reduce", 140, 20, 0, 0 },
+	    { CALL, "cudaLaunchKernel", 160, 5, 2, 0 },
+	    { KERNEL, "k", 165, 5, 2, 0 } },
+	  "callback 30 peer 20 python 10 launch_call 5" },
+	{ "frames: garbage, compilation, a wait for another thread",
+	  { { FRAME, "<built-in function collect>", 100, 30, 0, 0 },
+	    { FRAME, "torch/_dynamo/convert_frame.py(5): compile_inner", 130, 20, 0, 0 },
+	    { FRAME, "threading.py(5): wait", 150, 20, 0, 0 },
+	    { OP, "aten::b", 155, 10, 0, OTHER },
+	    { CALL, "cudaLaunchKernel", 156, 5, 3, OTHER },
+	    { CALL, "cudaLaunchKernel", 170, 5, 2, 0 },
+	    { KERNEL, "k", 175, 5, 2, 0 },
+	    { KERNEL, "k", 185, 5, 3, 0 } },
+	  "compile 20 gc 30 op_overhead 10 python 10 launch_call 5 device_gap 5" },
+};
+
+static void add_event(struct test_trace *t, const struct event *event)
+{
+	int64_t start_ns = event->start_us * US, dur_ns = event->dur_us * US;
+	int64_t tid = event->tid ? event->tid : MAIN;
+
+	switch (event->what) {
+	case OP:
+		test_op(t, event->name, tid, start_ns, dur_ns);
+		break;
+	case CALL:
+		test_call(t, event->name, tid, start_ns, dur_ns, event->correlation);
+		break;
+	case ANNOTATION:
+		test_annotation(t, event->name, tid, start_ns, dur_ns);
+		break;
+	case FRAME:
+		test_span(t, "python_function", event->name, tid, start_ns, dur_ns);
+		break;
+	case OVERHEAD:
+		test_span(t, "overhead", event->name, tid, start_ns, dur_ns);
+		break;
+	case COPY:
+		test_memcpy(t, event->name, 0, 7, start_ns, dur_ns, event->correlation, 8);
+		break;
+	default:
+		test_kernel(t, event->name, 0, 7, start_ns, dur_ns, event->correlation);
+	}
+}
+
+static struct tscope_trace *trace_of(const struct idle_case *c)
+{
+	static const struct builder_options options = { .python = true };
+	static const struct event first[] = {
+		{ OP, "aten::a", 0, 15, 0, 0 },
+		{ CALL, "cudaLaunchKernel", 5, 5, 1, 0 },
+		{ KERNEL, "k", 12, 88, 1, 0 },
+	};
+	struct test_trace *t = test_trace_new_with(&options);
+
+	for (size_t i = 0; i < TSI_COUNT_OF(first); i++)
+		add_event(t, &first[i]);
+	for (const struct event *event = c->events; event->what != END; event++)
+		add_event(t, event);
+	return test_trace_finish(t);
+}
+
+/* The causes as in the cases, without the gap [0,12) at the beginning. */
+static void print_causes(char *text, size_t size, const struct tscope_timeline *timeline)
+{
+	size_t length = 0;
+
+	*text = 0;
+	for (unsigned cause = 0; cause < IDLE_CAUSE_COUNT; cause++) {
+		int64_t ns = tsi_timeline_budget(timeline, 0, 0)->idle_ns[cause];
+		ns -= cause == IDLE_OP_OVERHEAD || cause == IDLE_LAUNCH_CALL ? 5 * US : 0;
+		ns -= cause == IDLE_START_LATENCY ? 2 * US : 0;
+		if (ns)
+			length += (size_t)snprintf(
+				text + length, size - length, "%s%s %lld", length ? " " : "",
+				tsi_idle_cause_name((enum idle_cause)cause), (long long)(ns / US));
+	}
+}
+
+static void each_instant_has_its_cause(void **state)
+{
+	(void)state;
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct tscope_trace *trace = trace_of(&cases[i]);
+		struct tscope_timeline *timeline;
+		char found[400];
+
+		assert_int_equal(tscope_timeline_build(&timeline, trace, NULL, NULL), TSCOPE_OK);
+		print_causes(found, sizeof(found), timeline);
+		if (strcmp(found, cases[i].expected) != 0)
+			print_error("%s\n", cases[i].what);
+		assert_string_equal(found, cases[i].expected);
+		tscope_timeline_free(timeline);
+		tscope_trace_free(trace);
+	}
+}
+
+static void other_devices_explain_a_wait(void **state)
+{
+	(void)state;
+
+	/* [20,100) of device 0: device 1 works in 90 % of it, or in less. */
+	for (int64_t busy_us = 72; busy_us >= 70; busy_us -= 2) {
+		struct test_trace *t = test_trace_new();
+		struct tscope_timeline *timeline;
+		test_call(t, "cudaLaunchKernel", MAIN, 0, 20 * US, 1);
+		test_kernel(t, "k", 0, 7, 100 * US, 10 * US, 1);
+		test_kernel(t, "k", 1, 7, 0, 25 * US, 0);
+		test_memcpy(t, "Memcpy PtoP", 1, 8, 25 * US, (busy_us - 5) * US, 0, 8);
+		struct tscope_trace *trace = test_trace_finish(t);
+		assert_int_equal(tscope_timeline_build(&timeline, trace, NULL, NULL), TSCOPE_OK);
+		const struct budget *budget = tsi_timeline_budget(timeline, 0, 0);
+		assert_int_equal(budget->idle_ns[IDLE_DEPENDENCY], busy_us == 72 ? 80 * US : 0);
+		assert_int_equal(budget->idle_ns[IDLE_UNRECORDED], busy_us == 72 ? 0 : 80 * US);
+		tscope_timeline_free(timeline);
+		tscope_trace_free(trace);
+	}
+}
+
+static void the_longest_gaps_are_kept(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+	struct tscope_timeline *timeline;
+	int64_t start_ns = 100 * US;
+
+	/* Gaps of 1 to 30 us, each with 5 us of a launch. */
+	for (int i = 1; i <= 30; i++) {
+		start_ns += (5 + i) * US;
+		test_call(t, "cudaLaunchKernel", MAIN, start_ns - 5 * US, 5 * US, (uint64_t)i);
+		test_kernel(t, "k", 0, 7, start_ns, 10 * US, (uint64_t)i);
+		start_ns += 10 * US;
+	}
+	struct tscope_trace *trace = test_trace_finish(t);
+	assert_int_equal(tscope_timeline_build(&timeline, trace, NULL, NULL), TSCOPE_OK);
+	assert_int_equal(timeline->long_gap_count, MAX_LONG_GAPS);
+	for (int i = 0; i < MAX_LONG_GAPS; i++) {
+		const struct long_gap *gap = &timeline->long_gaps[i];
+		assert_int_equal(gap->end_ns - gap->start_ns, (35 - i) * US);
+		assert_int_equal(gap->cause, IDLE_HOST_UNRECORDED);
+	}
+	tscope_timeline_free(timeline);
+	tscope_trace_free(trace);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_instant_has_its_cause),
+		cmocka_unit_test(other_devices_explain_a_wait),
+		cmocka_unit_test(the_longest_gaps_are_kept),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
