@@ -53,6 +53,10 @@ static const struct {
 	{ "fp32", 4 }, { "tf32", 4 }, { "fp16", 8 }, { "bf16", 8 }, { "fp8", 16 }, { "int8", 16 },
 };
 
+static const char float16_advice[] =
+	"torch.autocast(\"cuda\", dtype=torch.float16) with torch.amp.GradScaler: the tensor cores "
+	"of this device take neither TF32 nor bfloat16; keep sizes multiples of 8";
+
 enum { WORST_COUNT = 2 };
 
 struct slow_products {
@@ -159,6 +163,18 @@ static void tell_worst(struct rule_context *ctx, const struct slow_products *slo
 	}
 }
 
+/* What fits the device, where it is known; the rule's own advice holds for any. */
+static void advise(struct rule_context *ctx, enum reason reason)
+{
+	bool has_float16_only =
+		tsi_rule_has(ctx, "flops.has_bf16") && !tsi_rule_flag(ctx, "flops.has_bf16");
+
+	if (has_float16_only && reason != BAD_SIZES)
+		tsi_rule_advice(ctx, float16_advice);
+	else if (reason != NO_REASON)
+		tsi_rule_advice(ctx, reasons[reason].advice);
+}
+
 static void tell_shapes(struct rule_context *ctx, const struct slow_products *slow, double share)
 {
 	enum reason main_reason = NO_TF32;
@@ -175,7 +191,9 @@ static void tell_shapes(struct rule_context *ctx, const struct slow_products *sl
 					100 * tsi_device_share(ctx, slow->ns[reason]));
 	}
 	tell_worst(ctx, slow);
-	tsi_rule_advice(ctx, reasons[main_reason].advice);
+	advise(ctx, main_reason);
+	if (main_reason != NO_TF32)
+		tsi_rule_bound(ctx);
 	tsi_gain_share(ctx, GAIN_GEMM, tsi_device_share(ctx, slow->total_gain_ns));
 }
 
@@ -212,6 +230,8 @@ static void tell_names(struct rule_context *ctx, const struct slow_products *slo
 			100 * tsi_device_share(ctx, used_ns),
 			100 * tsi_device_share(ctx, unknown_ns));
 	tell_worst(ctx, slow);
+	advise(ctx, NO_REASON);
+	tsi_rule_bound(ctx);
 	tsi_gain_share(ctx, GAIN_GEMM,
 		       fmax(part_to_win * share, tsi_device_share(ctx, slow->total_gain_ns)));
 }
@@ -253,10 +273,11 @@ const struct rule tsi_rule_kernel_no_tensor_cores = {
 		.meaning = "Tensor cores multiply matrices four to sixteen times as fast as the "
 			   "plain cores. Where the rooflines with and without them are known their "
 			   "difference can be won; else half of the time is a careful estimate.",
-		.advice = "torch.set_float32_matmul_precision(\"high\") lets float32 use TF32; "
-			  "torch.autocast(\"cuda\", dtype=torch.bfloat16) is faster still; keep "
-			  "sizes multiples of 8 (channels_last for convolutions); float64 and "
-			  "devices before Volta have none to use",
+		.advice = "from Ampere on torch.set_float32_matmul_precision(\"high\") "
+			  "lets float32 use TF32, and torch.autocast(\"cuda\", "
+			  "dtype=torch.bfloat16) is faster still; Volta and Turing (V100, T4, "
+			  "RTX 20) take float16 alone, with torch.amp.GradScaler; keep sizes "
+			  "multiples of 8 (channels_last for convolutions)",
 		.example = "Kernels named sgemm take 60 ms of 100 ms, in a step of 100 ms: 0.60, a "
 			   "finding of severity high. Without shapes half can be won, 30 ms a "
 			   "step; with shapes that take 48 ms at the float32 peak and 6 ms at that "

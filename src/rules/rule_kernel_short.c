@@ -1,55 +1,72 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * KERNEL.SHORT: most kernels end before the next one can be launched, and the
- * device idles in between. Many short kernels alone are no loss: a device that
- * has its queue full runs them back to back.
+ * KERNEL.SHORT: the device idles between kernels that end sooner than the next one can be
+ * launched. Only gaps between two short kernels count: many short kernels behind a full queue cost
+ * nothing, and a gap of milliseconds has another cause.
  */
 #include "rules/budget_share.h"
+#include "rules/opportunity.h"
+
+/* The host is behind, or the device is slow to start what has been launched. */
+static void blame_gaps(struct rule_context *ctx, double share)
+{
+	double host = tsi_opportunity_share(ctx, "opportunities.short_gap_host_ns");
+	double graph = tsi_opportunity_share(ctx, "opportunities.short_gap_graph_ns");
+
+	tsi_gain_share(ctx, GAIN_LAUNCH, host);
+	tsi_gain_share(ctx, GAIN_DEVICE_GAP, share - host);
+	if (2 * host >= share) {
+		tsi_rule_detail(ctx, "%.0f %% of this before the launch call returned",
+				100 * host / share);
+		tsi_rule_cause(ctx, CAUSE_launch_overhead);
+	}
+	if (2 * graph >= share)
+		tsi_rule_advice(ctx, "graphs are replayed already, so launching no longer costs: "
+				     "fuse kernels (torch.compile, fused attention and optimizer) "
+				     "or enlarge the batch");
+}
 
 static void evaluate_kernel_short(struct rule_context *ctx)
 {
-	double is_short = tsi_rule_real(ctx, "kernels.short_ratio");
-	double lost_ns = tsi_rule_real(ctx, "budget.launch_stall_ns") +
-			 tsi_rule_real(ctx, "budget.device_gap_ns");
-	double lost = lost_ns / tsi_rule_real(ctx, "budget.wall_ns");
+	double share = tsi_opportunity_share(ctx, "opportunities.short_gap_ns");
 
-	if (is_short < tsi_rule_parameter(ctx, "threshold") ||
-	    !(lost >= tsi_rule_parameter(ctx, "lost")))
+	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
-	tsi_rule_fire(ctx, tsi_rule_grade(ctx, lost),
-		      "%.0f %% of the kernels are shorter than 10 \xc2\xb5s, and the device idles "
-		      "between them",
-		      100 * is_short);
-	tsi_rule_detail(ctx, "late launches and gaps take %.1f %% of the step", 100 * lost);
-	tsi_gain_share(ctx, GAIN_LAUNCH, lost);
+	tsi_rule_fire(ctx, tsi_rule_grade(ctx, share),
+		      "%.1f %% of the step is idle between kernels shorter than 10 \xc2\xb5s",
+		      100 * share);
+	tsi_rule_detail(ctx, "%.0f gaps a step of %.1f \xc2\xb5s on average",
+			tsi_opportunity_count(ctx, "opportunities.short_gap_count"),
+			tsi_rule_real(ctx, "opportunities.short_gap_ns") /
+				tsi_rule_real(ctx, "opportunities.short_gap_count") / 1e3);
+	blame_gaps(ctx, share);
 }
 
 const struct rule tsi_rule_kernel_short = {
 	.def = {
 		.id = "KERNEL.SHORT",
-		.summary = "kernels are too short to keep the device busy",
-		.trigger = "Fires where at least threshold of the kernels are shorter than 10 "
-			   "\xc2\xb5s and the device idles for at least lost of the steps' time "
-			   "because of late launches and gaps; high from high on, else med.",
+		.summary = "the device idles between kernels that are too short",
+		.trigger = "Fires where gaps of at most 100 \xc2\xb5s between two kernels, both "
+			   "shorter than 10 \xc2\xb5s, take at least threshold of the steps' time; "
+			   "high from high on, else med. Blames launch_overhead where the host's "
+			   "launch calls had not returned for at least half of it.",
 		.meaning = "A launch costs the host 5 to 10 \xc2\xb5s. Kernels that end sooner "
 			   "leave the device waiting for the next one, whatever its speed.",
 		.advice = "fuse them: torch.compile (mode=\"reduce-overhead\" replays them as a "
 			  "CUDA graph), fused=True or foreach=True in the optimizer, "
 			  "scaled_dot_product_attention; enlarge the batch; replace Python loops "
 			  "over small tensors by one operation",
-		.example = "80 % of the kernels take 4 \xc2\xb5s, and in a step of 50 ms the "
-			   "device idles for 10 ms: 0.20 is lost, a finding of severity med with "
-			   "10 ms a step to win.",
+		.example = "In a step of 50 ms 500 gaps of 20 \xc2\xb5s lie between kernels of 4 "
+			   "\xc2\xb5s: 10 ms, 0.20, a finding of severity med.",
 		.parameters = {
-			{ "threshold", 0.50, "share of short kernels at which it fires" },
-			{ "lost", 0.10, "share of the step at which it fires" },
+			{ "threshold", 0.10, "share of the step at which it fires" },
 			{ "high", 0.30, "share of the step from which it is severe" },
 		},
-		.facts = { "kernels.short_ratio", "budget.wall_ns", "budget.launch_stall_ns",
-			   "budget.device_gap_ns" },
+		.facts = { "opportunities.short_gap_ns", "opportunities.wall_ns" },
 	},
-	.evidence = { "kernels.short_ratio", "kernels.count", "budget.launch_stall_ns",
-		      "budget.device_gap_ns", "launches.launches_per_step" },
+	.evidence = { "opportunities.short_gap_ns", "opportunities.short_gap_count",
+		      "opportunities.short_gap_host_ns", "opportunities.wall_ns",
+		      "kernels.short_ratio", "launches.launches_per_step" },
 	.cause = CAUSE_small_kernels,
 	.evaluate = evaluate_kernel_short,
 };

@@ -76,9 +76,10 @@ static void runs_of_elementwise_kernels(void **state)
 	/* 30 + 20 + 5 + 10; saved: 20 of the first run. */
 	check_facts(a, "opportunities: fusible_count fusible_ns fusible_saving_ns",
 		    "4 65000 20000");
-	check_table(a, "opportunities.by_operator: remedy operator event count ns",
-		    "fuse aten::add " ADD " 2 50000\n"
-		    "fuse - " ADD " 2 15000\n");
+	check_table(a,
+		    "opportunities.by_operator: remedy operator event count ns start_ns longest_ns",
+		    "fuse aten::add " ADD " 2 50000 10000 30000\n"
+		    "fuse - " ADD " 2 15000 50000 20000\n");
 	analyzed_free(a);
 }
 

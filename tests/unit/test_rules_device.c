@@ -22,12 +22,15 @@
 	      "budget.device_gap_ns " #gap "000000\n"                                              \
 	      "budget.unattributed_ns " #unattributed "000000\n"
 
-/* Of 100 ms `ms` go to the kernel k of this kind, on so many blocks ÷ multiprocessors. */
-#define SMALL(ms, kind, blocks)                                                                    \
-	"device_busy.span_ns 100000000\nkernels.small_grid_ns 1\n"                                 \
-	"kernels.by_name name=big kind=gemm total_ns=50000000 blocks_per_sm=4\n"                   \
-	"kernels.by_name name=unknown kind=other total_ns=50000000\n"                              \
-	"kernels.by_name name=k kind=" kind " total_ns=" #ms "000000 blocks_per_sm=" blocks "\n"
+/* Of 100 ms `ms` go to kernels k of this kind, on so many blocks ÷ multiprocessors. */
+#define SMALL_OF(us, ms, kind, blocks)                                                             \
+	"budget.wall_ns 100000000\nkernels.small_grid_ns 1\n"                                      \
+	"kernels.by_name name=big kind=gemm counted_ns=50000000 mean_ns=50000 blocks_per_sm=4\n"   \
+	"kernels.by_name name=unknown kind=other counted_ns=50000000 mean_ns=50000\n"              \
+	"kernels.by_name name=k kind=" kind " counted_ns=" #ms "000000 mean_ns=" #us               \
+	"000 blocks_per_sm=" blocks "\n"
+#define SMALL(ms, kind, blocks) SMALL_OF(20, ms, kind, blocks)
+#define FEW "kernels with fewer blocks than the device has multiprocessors take "
 
 /* Of 100 ms so many go to products and to what is not known. */
 #define MATRIX(gemm, other)                                                                        \
@@ -124,23 +127,10 @@ static const struct rule_case cases[] = {
 	{ "COPY.EXPOSED", AT, STEPS "budget.exposed_copy_ns 40000000\n", NULL, "high" },
 	{ "COPY.EXPOSED", AT, STEPS "budget.exposed_copy_ns 39999999\n", NULL, "med" },
 
-	{ "KERNEL.SHORT", FIRES, IDLE(0, 0, 30, 10, 0) "kernels.short_ratio 0.8\n", NULL,
-	  "med: 80 % of the kernels are shorter than 10 µs, and the device idles between them "
-	  "(late "
-	  "launches and gaps take 20.0 % of the step) [15000000 ns]" },
-	/* Short kernels behind a full queue cost nothing. */
-	{ "KERNEL.SHORT", QUIET, IDLE(0, 0, 0, 10, 0) "kernels.short_ratio 0.9\n", NULL, "" },
-	{ "KERNEL.SHORT", QUIET, IDLE(0, 0, 60, 0, 0) "kernels.short_ratio 0.1\n", NULL, "" },
-	{ "KERNEL.SHORT", AT, IDLE(0, 0, 10, 10, 0) "kernels.short_ratio 0.5\n", NULL, "med" },
-	{ "KERNEL.SHORT", AT, IDLE(0, 0, 10, 10, 0) "kernels.short_ratio 0.499999\n", NULL, "" },
-	{ "KERNEL.SHORT", AT, IDLE(0, 0, 10, 9, 0) "kernels.short_ratio 0.5\n", NULL, "" },
-	{ "KERNEL.SHORT", AT, IDLE(0, 0, 60, 0, 0) "kernels.short_ratio 0.5\n", NULL, "high" },
-	{ "KERNEL.SHORT", AT, IDLE(0, 0, 59, 0, 0) "kernels.short_ratio 0.5\n", NULL, "med" },
-
-	{ "KERNEL.LOW_OCCUPANCY", FIRES, SMALL(30, "norm", "0.3"), NULL,
-	  "med: for 30.0 % of the device's time kernels are too small to fill it (most of it, "
-	  "30.00 "
-	  "ms, in k)" },
+	{ "KERNEL.LOW_OCCUPANCY", FIRES, "step_time.mean_ns 100000000\n" SMALL(30, "norm", "0.3"),
+	  NULL,
+	  "med: " FEW "30.0 % of the step (a mean of 70 % of the multiprocessors has no block "
+	  "meanwhile; most of it, 30.00 ms, in k) [21000000 ns]" },
 	{ "KERNEL.LOW_OCCUPANCY", QUIET, SMALL(10, "norm", "0.3"), NULL, "" },
 	/* A block for each multiprocessor fills it. */
 	{ "KERNEL.LOW_OCCUPANCY", QUIET, SMALL(60, "norm", "1"), NULL, "" },
@@ -150,20 +140,35 @@ static const struct rule_case cases[] = {
 	{ "KERNEL.LOW_OCCUPANCY", AT, SMALL(60, "gemm", "0.8999"), NULL, "high" },
 	{ "KERNEL.LOW_OCCUPANCY", CHANGED, SMALL(60, "gemm", "0.8999"),
 	  "KERNEL.LOW_OCCUPANCY.filled=0.8", "" },
-	/* Communication needs few blocks. */
+	/* Communication needs few blocks, and a launch costs more than a short kernel. */
 	{ "KERNEL.LOW_OCCUPANCY", QUIET, SMALL(60, "comm", "0.1"), NULL, "" },
+	{ "KERNEL.LOW_OCCUPANCY", AT, SMALL_OF(10, 60, "norm", "0.1"), NULL, "high" },
+	{ "KERNEL.LOW_OCCUPANCY", AT, SMALL_OF(9, 60, "norm", "0.1"), NULL, "" },
+	/* Kernels on other streams fill the rest. */
+	{ "KERNEL.LOW_OCCUPANCY", AT, "kernels.sm_efficiency_ratio 0.95\n" SMALL(60, "norm", "0.5"),
+	  NULL, "" },
+	{ "KERNEL.LOW_OCCUPANCY", AT, "kernels.sm_efficiency_ratio 0.94\n" SMALL(60, "norm", "0.5"),
+	  NULL, "high" },
+	/* Few blocks that move as much as the memory can. */
+	{ "KERNEL.LOW_OCCUPANCY", AT,
+	  SMALL(60, "norm", "0.5") "flops.by_operator name=aten::copy_ kernel=k bound=memory "
+				   "roofline_ratio=0.6\n",
+	  NULL, "" },
+	{ "KERNEL.LOW_OCCUPANCY", AT,
+	  SMALL(60, "norm", "0.5") "flops.by_operator name=aten::copy_ kernel=k bound=memory "
+				   "roofline_ratio=0.5\n",
+	  NULL, "high" },
 	{ "KERNEL.LOW_OCCUPANCY", AT, SMALL(25, "norm", "0.5"), NULL, "med" },
 	{ "KERNEL.LOW_OCCUPANCY", AT, SMALL(24, "norm", "0.5"), NULL, "" },
 	{ "KERNEL.LOW_OCCUPANCY", AT, SMALL(50, "norm", "0.5"), NULL, "high" },
 	{ "KERNEL.LOW_OCCUPANCY", AT, SMALL(49, "norm", "0.5"), NULL, "med" },
-	/* The kernel with most time is named, but both count. */
+	/* The kernel with most time is named, but both count: 5 and 4 ms are not used. */
 	{ "KERNEL.LOW_OCCUPANCY", FIRES,
-	  SMALL(10, "norm",
-		"0.5") "kernels.by_name name=j kind=softmax total_ns=20000000 blocks_per_sm=0.8\n",
+	  SMALL(10, "norm", "0.5") "kernels.by_name name=j kind=softmax counted_ns=20000000 "
+				   "mean_ns=20000 blocks_per_sm=0.8\n",
 	  NULL,
-	  "med: for 30.0 % of the device's time kernels are too small to fill it (most of it, "
-	  "20.00 "
-	  "ms, in j)" },
+	  "med: " FEW "30.0 % of the step (a mean of 30 % of the multiprocessors has no block "
+	  "meanwhile; most of it, 20.00 ms, in j)" },
 	/* And the operator that loses most in it. */
 	{ "KERNEL.LOW_OCCUPANCY", FIRES,
 	  SMALL(30, "gemm", "0.3") "flops.by_operator name=aten::mm kernel=big\n"
@@ -171,8 +176,8 @@ static const struct rule_case cases[] = {
 				   "shape='8x4x2, 8x2x4'\n"
 				   "flops.by_operator name=aten::mm kernel=k\n",
 	  NULL,
-	  "med: for 30.0 % of the device's time kernels are too small to fill it (most of it, "
-	  "30.00 ms, in k; it runs for aten::bmm 8x4x2, 8x2x4 fp16)" },
+	  "med: " FEW "30.0 % of the step (a mean of 70 % of the multiprocessors has no block "
+	  "meanwhile; most of it, 30.00 ms, in k; it runs for aten::bmm 8x4x2, 8x2x4 fp16)" },
 
 	/* Half of 50 ms can be won. */
 	{ "KERNEL.NO_TENSOR_CORES", FIRES, MATRIX(50, 30) TENSOR(0, 30000000), NULL,
@@ -322,6 +327,15 @@ static void advice_follows_what_is_slow(void **state)
 	static const struct advice_case advised[] = {
 		{ "KERNEL.NO_TENSOR_CORES", SHAPES FP32("no", 60000000, 48000000, 6000000),
 		  "allow_tf32 = True" },
+		/* V100, T4, RTX 20: by shapes and by names. */
+		{ "KERNEL.NO_TENSOR_CORES",
+		  "flops.has_bf16 no\n" SHAPES OPERATOR("fp32", "no", 16, 60000000, ""),
+		  "take neither TF32 nor bfloat16" },
+		{ "KERNEL.NO_TENSOR_CORES",
+		  "flops.has_bf16 no\n" MATRIX(50, 30) TENSOR(0, 30000000),
+		  "take neither TF32 nor bfloat16" },
+		{ "KERNEL.NO_TENSOR_CORES",
+		  "flops.has_bf16 yes\n" MATRIX(50, 30) TENSOR(0, 30000000), "from Ampere on" },
 		{ "KERNEL.NO_TENSOR_CORES", SHAPES OPERATOR("fp32", "no", 16, 60000000, ""),
 		  "or float16 before Ampere" },
 		{ "KERNEL.NO_TENSOR_CORES",
@@ -333,7 +347,7 @@ static void advice_follows_what_is_slow(void **state)
 				  OPERATOR("fp16", "no", 8, 6000000, ""),
 		  "50257 tokens become 50304" },
 		{ "KERNEL.NO_TENSOR_CORES", MATRIX(50, 30) TENSOR(0, 30000000),
-		  "devices before Volta have none" },
+		  "Volta and Turing" },
 	};
 
 	(void)state;

@@ -201,7 +201,11 @@ static void advice_is_for_who_waits(void **state)
 static void one_cause_is_told_once(void **state)
 {
 	(void)state;
-	struct fact_values facts = fact_values(IDLE(50) "kernels.short_ratio 0.9\n");
+	struct fact_values facts =
+		fact_values(IDLE(50) "opportunities.wall_ns 200000000\nopportunities.step_count 2\n"
+				     "opportunities.short_gap_count 900\n"
+				     "opportunities.short_gap_ns 40000000\n"
+				     "opportunities.short_gap_host_ns 40000000\n");
 	struct tscope_diagnosis *diagnosis;
 
 	assert_int_equal(tscope_diagnose(&diagnosis, facts.analysis, NULL, NULL), TSCOPE_OK);

@@ -101,7 +101,7 @@ static const struct tscope_fact_def facts[] = {
 
 enum table { BY_OPERATOR };
 
-enum column { REMEDY, OPERATOR, EVENT, EVENT_COUNT, EVENT_NS };
+enum column { REMEDY, OPERATOR, EVENT, EVENT_COUNT, EVENT_NS, START_NS, LONGEST_NS };
 
 static const struct tscope_fact_def columns[] = {
 	[REMEDY] = { "remedy", TSCOPE_UNIT_TEXT,
@@ -110,6 +110,8 @@ static const struct tscope_fact_def columns[] = {
 	[EVENT] = { "event", TSCOPE_UNIT_TEXT, "the longest of them" },
 	[EVENT_COUNT] = { "count", TSCOPE_UNIT_COUNT, "device events in the counted steps" },
 	[EVENT_NS] = { "ns", TSCOPE_UNIT_NS, "their device time" },
+	[START_NS] = { "start_ns", TSCOPE_UNIT_NS, "when the longest of them starts" },
+	[LONGEST_NS] = { "longest_ns", TSCOPE_UNIT_NS, "its duration" },
 };
 
 static const struct tscope_table_def tables[] = {
@@ -125,8 +127,8 @@ struct helped {
 };
 
 struct culprit {
-	int64_t count, ns, longest_ns;
-	uint32_t event; /* name id of the longest */
+	int64_t count, ns;
+	uint32_t longest_row;
 };
 
 /* Fusible kernels that follow each other on a stream. */
@@ -250,10 +252,9 @@ static void blame(struct work *work, enum remedy remedy, uint32_t row, int64_t n
 	if (number == UINT32_MAX)
 		return;
 	struct culprit *culprit = (struct culprit *)work->culprits.items + number;
-	if (culprit->count++ == 0 || tsi_dur_ns(spans, row) > culprit->longest_ns) {
-		culprit->longest_ns = tsi_dur_ns(spans, row);
-		culprit->event = tsi_name_id(spans, row);
-	}
+	if (culprit->count++ == 0 ||
+	    tsi_dur_ns(spans, row) > tsi_dur_ns(spans, culprit->longest_row))
+		culprit->longest_row = row;
 	tsi_sum(&culprit->ns, ns);
 }
 
@@ -372,18 +373,22 @@ static void add_device(struct work *work, uint32_t device)
 
 static void list_culprits(const struct work *work, struct fact_sheet *out)
 {
-	const struct intern *names = &work->trace->names;
+	const struct spans *spans = &work->trace->spans;
 
 	for (size_t i = 0; i < work->culprits.count; i++) {
 		const struct pair *pair = &work->culprits.pairs[i];
 		const struct culprit *culprit = (const struct culprit *)work->culprits.items + i;
+		uint32_t row = culprit->longest_row;
 		struct tscope_value *cells = tsi_table_row(out, BY_OPERATOR);
 		cells[REMEDY] = tsi_text(remedy_names[pair->first]);
 		if (pair->second)
-			cells[OPERATOR] = tsi_text(tsi_intern_text(names, pair->second).data);
-		cells[EVENT] = tsi_text(tsi_intern_text(names, culprit->event).data);
+			cells[OPERATOR] =
+				tsi_text(tsi_intern_text(&work->trace->names, pair->second).data);
+		cells[EVENT] = tsi_text(tsi_span_name(work->trace, row).data);
 		cells[EVENT_COUNT] = tsi_int(culprit->count);
 		cells[EVENT_NS] = tsi_int(culprit->ns);
+		cells[START_NS] = tsi_int(tsi_start_ns(spans, row));
+		cells[LONGEST_NS] = tsi_int(tsi_dur_ns(spans, row));
 	}
 	tsi_table_order(out, BY_OPERATOR, EVENT_NS, EVENT);
 }

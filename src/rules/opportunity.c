@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#include "rules/opportunity.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+
+#define LAUNCHERS "opportunities.by_operator"
+
+enum { SHOWN_LAUNCHERS = 3, NAME_BYTES = 64, WORDS_BYTES = 320 };
+
+double tsi_opportunity_share(const struct rule_context *ctx, const char *fact)
+{
+	double wall_ns = tsi_rule_real(ctx, "opportunities.wall_ns");
+
+	return wall_ns > 0 ? tsi_rule_real(ctx, fact) / wall_ns : NAN;
+}
+
+double tsi_opportunity_count(const struct rule_context *ctx, const char *fact)
+{
+	double step_count = tsi_rule_real(ctx, "opportunities.step_count");
+
+	return step_count > 0 ? tsi_rule_real(ctx, fact) / step_count : NAN;
+}
+
+static const char *text(const struct rule_context *ctx, size_t row, const char *column)
+{
+	return tsi_value_text(tsi_rule_cell(ctx, LAUNCHERS, row, column));
+}
+
+static int64_t integer(const struct rule_context *ctx, size_t row, const char *column)
+{
+	struct tscope_value value = tsi_rule_cell(ctx, LAUNCHERS, row, column);
+
+	return value.kind == TSCOPE_VALUE_INT ? value.integer : 0;
+}
+
+static void set_subject(struct rule_context *ctx, size_t row)
+{
+	struct tscope_subject *subject = tsi_rule_subject(ctx);
+	const char *op = text(ctx, row, "operator");
+
+	if (*op)
+		subject->op = op;
+	subject->kernel = text(ctx, row, "event");
+}
+
+/* "aten::mul 3.20 ms a step"; of events without an operator their own name. */
+static void append_launcher(const struct rule_context *ctx, size_t row, char words[WORDS_BYTES])
+{
+	double step_count = tsi_rule_real(ctx, "opportunities.step_count");
+	const char *op = text(ctx, row, "operator");
+	size_t length = strlen(words);
+	char name[NAME_BYTES];
+
+	snprintf(name, sizeof(name), "%s", *op ? op : text(ctx, row, "event"));
+	tsi_str_drop_partial(name);
+	snprintf(words + length, WORDS_BYTES - length, "%s%s %.2f ms", length ? ", " : "", name,
+		 (double)integer(ctx, row, "ns") / step_count / 1e6);
+}
+
+void tsi_blame_launchers(struct rule_context *ctx, const char *remedy)
+{
+	char words[WORDS_BYTES] = "";
+	size_t shown = 0;
+
+	for (size_t row = 0; row < tsi_rule_rows(ctx, LAUNCHERS); row++) {
+		if (strcmp(text(ctx, row, "remedy"), remedy) != 0)
+			continue;
+		if (shown++ == SHOWN_LAUNCHERS)
+			break;
+		if (shown == 1)
+			set_subject(ctx, row);
+		append_launcher(ctx, row, words);
+		tsi_rule_place(ctx, integer(ctx, row, "start_ns"), integer(ctx, row, "longest_ns"));
+	}
+	if (shown)
+		tsi_rule_detail(ctx, "most in %s a step", words);
+}

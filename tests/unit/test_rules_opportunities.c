@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* Rules on what known remedies could win: fusing, launching less, bucketing. */
+#include "rule_check.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/attributes.h"
+
+/* Two steps of 100 ms on one device: n ms in all are n ÷ 200 of the step. */
+#define STEPS                                                                                      \
+	"step_time.mean_ns 100000000\n"                                                            \
+	"opportunities.wall_ns 200000000\nopportunities.step_count 2\n"
+
+/* So many gaps of so many ms in all, and the part of them that is the host's. */
+#define GAPS(count, ms, host)                                                                      \
+	STEPS "opportunities.short_gap_count " #count "\n"                                         \
+	      "opportunities.short_gap_ns " #ms "000000\n"                                         \
+	      "opportunities.short_gap_host_ns " #host "000000\n"
+
+#define FUSIBLE(ms, saving)                                                                        \
+	STEPS "opportunities.fusible_count 400\n"                                                  \
+	      "opportunities.fusible_ns " #ms "000000\n"                                           \
+	      "opportunities.fusible_saving_ns " #saving "000000\n"
+
+#define LAYOUT(ms) STEPS "opportunities.layout_count 40\nopportunities.layout_ns " #ms "000000\n"
+
+#define COPIES(count, copy, gap)                                                                   \
+	STEPS "opportunities.small_copy_count " #count "\n"                                        \
+	      "opportunities.small_copy_ns " #copy "000000\n"                                      \
+	      "opportunities.small_copy_gap_ns " #gap "000000\n"
+
+#define COLLECTIVES(count, ms)                                                                     \
+	STEPS "opportunities.tiny_comm_count " #count "\n"                                         \
+	      "opportunities.tiny_comm_exposed_ns " #ms "000000\n"
+
+#define OPTIMIZER(count, grouped, busy, gap)                                                       \
+	STEPS "opportunities.optimizer_count " #count "\n"                                         \
+	      "opportunities.optimizer_grouped_count " #grouped "\n"                               \
+	      "opportunities.optimizer_ns " #busy "000000\n"                                       \
+	      "opportunities.optimizer_gap_ns " #gap "000000\n"
+
+#define LAUNCHER(remedy, name, ms)                                                                 \
+	"opportunities.by_operator remedy=" remedy " operator=" name " event=k count=1 ns=" #ms    \
+	"000000 start_ns=5 longest_ns=7\n"
+
+static const struct rule_case cases[] = {
+	{ "KERNEL.SHORT", FIRES, GAPS(2000, 40, 30), NULL,
+	  "med: 20.0 % of the step is idle between kernels shorter than 10 µs (1000 gaps a step "
+	  "of 20.0 µs on average; 75 % of this before the launch call returned) [20000000 ns]" },
+	/* The launches had returned. */
+	{ "KERNEL.SHORT", FIRES, GAPS(2000, 30, 10), NULL,
+	  "med: 15.0 % of the step is idle between kernels shorter than 10 µs (1000 gaps a step of "
+	  "15.0 µs on average) [15000000 ns]" },
+	{ "KERNEL.SHORT", QUIET, GAPS(2000, 10, 0), NULL, "" },
+	{ "KERNEL.SHORT", AT, GAPS(2000, 20, 0), NULL, "med" },
+	{ "KERNEL.SHORT", AT, GAPS(2000, 19, 0), NULL, "" },
+	{ "KERNEL.SHORT", AT, GAPS(2000, 60, 0), NULL, "high" },
+	{ "KERNEL.SHORT", AT, GAPS(2000, 59, 0), NULL, "med" },
+	{ "KERNEL.SHORT", CHANGED, GAPS(2000, 40, 30), "KERNEL.SHORT.threshold=0.21", "" },
+	{ "KERNEL.SHORT", QUIET, "opportunities.wall_ns 0\nopportunities.short_gap_ns 0\n", NULL,
+	  "" },
+
+	{ "KERNEL.MEMORY_BOUND", FIRES,
+	  FUSIBLE(100, 40) LAUNCHER("layout", "aten::other", 90) LAUNCHER("fuse", "aten::mul", 60)
+		  LAUNCHER("fuse", "aten::add", 40),
+	  NULL,
+	  "med: elementwise, copy and reduction kernels, which memory limits, take 50.0 % of the "
+	  "step (200 kernels of 10 µs or more a step; fusing those in a row could win 20.0 %; most "
+	  "in aten::mul 30.00 ms, aten::add 20.00 ms a step) [20000000 ns]" },
+	{ "KERNEL.MEMORY_BOUND", AT, FUSIBLE(60, 20), NULL, "med" },
+	{ "KERNEL.MEMORY_BOUND", AT, FUSIBLE(59, 20), NULL, "" },
+	/* Alone between products, each is as fast as it can be. */
+	{ "KERNEL.MEMORY_BOUND", AT, FUSIBLE(100, 19), NULL, "" },
+	{ "KERNEL.MEMORY_BOUND", QUIET, FUSIBLE(100, 0), NULL, "" },
+	{ "KERNEL.MEMORY_BOUND", AT, FUSIBLE(100, 60), NULL, "high" },
+	{ "KERNEL.MEMORY_BOUND", AT, FUSIBLE(100, 59), NULL, "med" },
+
+	{ "KERNEL.LAYOUT", FIRES, LAYOUT(20) LAUNCHER("layout", "aten::cudnn_convolution", 20),
+	  NULL,
+	  "med: conversions between NCHW and NHWC take 10.0 % of the step (20 kernels a step; most "
+	  "in aten::cudnn_convolution 10.00 ms a step) [10000000 ns]" },
+	{ "KERNEL.LAYOUT", QUIET, LAYOUT(1), NULL, "" },
+	{ "KERNEL.LAYOUT", AT, LAYOUT(10), NULL, "med" },
+	{ "KERNEL.LAYOUT", AT, LAYOUT(9), NULL, "" },
+	{ "KERNEL.LAYOUT", AT, LAYOUT(40), NULL, "high" },
+	{ "KERNEL.LAYOUT", AT, LAYOUT(39), NULL, "med" },
+
+	{ "COPY.SMALL", FIRES, COPIES(600, 2, 10) LAUNCHER("small_copy", "aten::copy_", 2), NULL,
+	  "med: 300 copies a step of at most 64 KiB take 6.0 % of it (copying 1.0 %, idle gaps "
+	  "before them 5.0 %; most in aten::copy_ 1.00 ms a step) [6000000 ns]" },
+	{ "COPY.SMALL", QUIET, COPIES(8, 2, 10), NULL, "" },
+	{ "COPY.SMALL", AT, COPIES(200, 2, 8), NULL, "med" },
+	{ "COPY.SMALL", AT, COPIES(199, 2, 8), NULL, "" },
+	{ "COPY.SMALL", AT, COPIES(200, 2, 7), NULL, "" },
+	{ "COPY.SMALL", AT, COPIES(200, 10, 30), NULL, "high" },
+	{ "COPY.SMALL", AT, COPIES(200, 10, 29), NULL, "med" },
+
+	{ "DIST.TINY_COLLECTIVES", FIRES, COLLECTIVES(808, 28), NULL,
+	  "med: 404 small collectives a step are exposed for 14.0 % of it [14000000 ns]" },
+	{ "DIST.TINY_COLLECTIVES", QUIET, COLLECTIVES(8, 28), NULL, "" },
+	{ "DIST.TINY_COLLECTIVES", AT, COLLECTIVES(100, 10), NULL, "med" },
+	{ "DIST.TINY_COLLECTIVES", AT, COLLECTIVES(99, 10), NULL, "" },
+	{ "DIST.TINY_COLLECTIVES", AT, COLLECTIVES(100, 9), NULL, "" },
+	{ "DIST.TINY_COLLECTIVES", AT, COLLECTIVES(100, 60), NULL, "high" },
+	{ "DIST.TINY_COLLECTIVES", AT, COLLECTIVES(100, 59), NULL, "med" },
+
+	{ "KERNEL.OPTIMIZER", FIRES, OPTIMIZER(960, 0, 4, 4), NULL,
+	  "low: the optimizer launches 480 kernels a step, one tensor at a time (they run for 2.0 "
+	  "% "
+	  "of the step, idle gaps before them 2.0 %) [4000000 ns]" },
+	/* Some update many tensors: it is foreach or fused. */
+	{ "KERNEL.OPTIMIZER", QUIET, OPTIMIZER(960, 1, 4, 4), NULL, "" },
+	{ "KERNEL.OPTIMIZER", AT, OPTIMIZER(200, 0, 3, 3), NULL, "low" },
+	{ "KERNEL.OPTIMIZER", AT, OPTIMIZER(199, 0, 3, 3), NULL, "" },
+	{ "KERNEL.OPTIMIZER", AT, OPTIMIZER(200, 0, 3, 2), NULL, "" },
+	{ "KERNEL.OPTIMIZER", AT, OPTIMIZER(200, 0, 10, 10), NULL, "med" },
+	{ "KERNEL.OPTIMIZER", AT, OPTIMIZER(200, 0, 10, 9), NULL, "low" },
+};
+
+static void outcomes(void **state)
+{
+	(void)state;
+	check_rule_cases(cases, TSI_COUNT_OF(cases));
+}
+
+/* Graphs that are replayed cost no launches. */
+static void advice_on_graphs(void **state)
+{
+	static const struct advice_case advised[] = {
+		{ "KERNEL.SHORT", GAPS(2000, 40, 0), "CUDA graph" },
+		{ "KERNEL.SHORT", GAPS(2000, 40, 0) "opportunities.short_gap_graph_ns 19000000\n",
+		  "CUDA graph" },
+		{ "KERNEL.SHORT", GAPS(2000, 40, 0) "opportunities.short_gap_graph_ns 20000000\n",
+		  "replayed already" },
+	};
+
+	(void)state;
+	check_rule_advice(advised, TSI_COUNT_OF(advised));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(outcomes),
+		cmocka_unit_test(advice_on_graphs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
