@@ -2,6 +2,7 @@
 #ifndef TSCOPE_DEVICE_H
 #define TSCOPE_DEVICE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,10 +33,11 @@ struct tscope_device {
 	const char *name; /* "H100 SXM5 80GB" */
 	/* FLOP/s (int8: OP/s) of dense products, by precision; 0: none or unknown. */
 	double peak_flops[TSCOPE_PRECISION_COUNT];
-	double sparse_flops;     /* of 2:4 sparse 16-bit products, never used for MFU; 0: none */
-	double bytes_per_second; /* of its memory; 0: not known */
-	uint32_t sm_count;       /* multiprocessors, compute units; 0: not known */
-	uint32_t memory_gib;     /* as sold; 0: there are several sizes */
+	double sparse_flops;       /* of 2:4 sparse 16-bit products, never used for MFU; 0: none */
+	double bytes_per_second;   /* of its memory; 0: not known */
+	uint32_t sm_count;         /* multiprocessors, compute units; 0: not known */
+	uint32_t memory_gib;       /* as sold; 0: there are several sizes */
+	bool has_plain_cores_only; /* no tensor or matrix cores: from before Volta */
 	/*
 	 * Quality of the 16-bit peak: 'A' two sources, or reproduced; 'B' one; 'C' secondary,
 	 * disputed.

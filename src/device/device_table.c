@@ -23,6 +23,7 @@
 #define UNITS(count) .sm_count = (count)
 #define GIB(size) .memory_gib = (size)
 #define TBPS(rate) .bytes_per_second = (rate)*1e12
+#define PLAIN_CORES .has_plain_cores_only = true
 #define SOURCE(letter, text) .confidence = (letter), .source = (text)
 
 /* Cards and modules that differ in memory or links only. */
@@ -37,6 +38,21 @@
 #define MI300_PEAKS                                                                                \
 	FP64(163.4), FP32(163.4), TF32(653.7), HALF(1307.4), FP8(2614.9), INT8(2614.9),            \
 		SPARSE(2614.9), UNITS(304)
+
+/*
+ * GeForce by its rate in single precision: products of halves add up in single precision, as
+ * PyTorch has it, at half the speed of the professional cards.
+ */
+#define TURING_RTX(tflops) FP32(tflops), FP16(4 * (tflops)), INT8(16 * (tflops))
+#define AMPERE_RTX(tflops)                                                                         \
+	FP32(tflops), TF32(tflops), HALF(2 * (tflops)), INT8(8 * (tflops)), SPARSE(4 * (tflops))
+#define ADA_RTX(tflops) AMPERE_RTX(tflops), FP8(4 * (tflops))
+#define BLACKWELL_RTX(tflops) ADA_RTX(tflops), FP4(16 * (tflops))
+/* The professional ones, by their rate in half precision. */
+#define QUADRO_TURING(tflops) FP16(tflops), INT8(2 * (tflops))
+#define QUADRO_AMPERE(tflops)                                                                      \
+	TF32((tflops) / 2), HALF(tflops), INT8(2 * (tflops)), SPARSE(2 * (tflops))
+#define QUADRO_ADA(tflops) QUADRO_AMPERE(tflops), FP8(2 * (tflops))
 
 #define DEVICE(device_name, name_words, name_forms, ...)                                           \
 	{                                                                                          \
@@ -57,6 +73,21 @@
 
 /* Name, words and forms, peaks, units, memory, source. */
 const struct device_row tsi_device_rows[] = {
+	DEVICE("P100 PCIe 16GB", "p100 pcie", NULL, FP64(4.7), FP32(9.3), FP16(18.7), UNITS(56),
+	       GIB(16), TBPS(0.732), PLAIN_CORES, SOURCE('A', "NVIDIA P100 data sheet")),
+	DEVICE("P100 PCIe 12GB", "p100 pcie", NULL, FP64(4.7), FP32(9.3), FP16(18.7), UNITS(56),
+	       GIB(12), TBPS(0.549), PLAIN_CORES, SOURCE('A', "NVIDIA P100 data sheet")),
+	DEVICE("P100 SXM2", "p100 sxm2", NULL, FP64(5.3), FP32(10.6), FP16(21.2), UNITS(56),
+	       GIB(16), TBPS(0.732), PLAIN_CORES, SOURCE('A', "NVIDIA P100 data sheet")),
+	DEVICE("P40", "p40", NULL, FP32(12), INT8(47), UNITS(30), GIB(24), TBPS(0.346), PLAIN_CORES,
+	       SOURCE('B', "NVIDIA P40 data sheet")),
+	DEVICE("P4", "p4", NULL, FP32(5.5), INT8(22), UNITS(20), GIB(8), TBPS(0.192), PLAIN_CORES,
+	       SOURCE('B', "NVIDIA P4 data sheet")),
+	DEVICE("GTX 1080 Ti", "gtx 1080 ti", NULL, FP32(11.3), UNITS(28), GIB(11), TBPS(0.484),
+	       PLAIN_CORES, SOURCE('B', "NVIDIA Turing white paper")),
+	DEVICE("GTX 1080", "gtx 1080", NULL, FP32(8.9), UNITS(20), GIB(8), TBPS(0.32), PLAIN_CORES,
+	       SOURCE('B', "NVIDIA Turing white paper")),
+
 	DEVICE("V100 SXM2", "v100 sxm2|v100 dgxs", NULL, FP64(7.8), FP32(15.7), FP16(125),
 	       UNITS(80), TBPS(0.9), SOURCE('A', "NVIDIA V100 data sheet")),
 	DEVICE("V100 PCIe", "v100 pcie", NULL, FP64(7), FP32(14), FP16(112), UNITS(80), TBPS(0.9),
@@ -65,6 +96,31 @@ const struct device_row tsi_device_rows[] = {
 	       TBPS(1.13), SOURCE('A', "NVIDIA V100 data sheet")),
 	DEVICE("T4", "t4", NULL, FP32(8.1), FP16(65), INT8(130), UNITS(40), GIB(16), TBPS(0.32),
 	       SOURCE('A', "NVIDIA T4 data sheet")),
+
+	DEVICE("TITAN V", "titan v", NULL, FP64(7.4), FP32(14.9), FP16(110), UNITS(80), GIB(12),
+	       TBPS(0.653), SOURCE('B', "NVIDIA TITAN V specifications")),
+	DEVICE("TITAN RTX", "titan rtx", NULL, FP32(16.3), QUADRO_TURING(130.5), UNITS(72), GIB(24),
+	       TBPS(0.672), SOURCE('B', "NVIDIA TITAN RTX specifications")),
+	DEVICE("Quadro RTX 8000", "quadro rtx 8000", NULL, FP32(16.3), QUADRO_TURING(130.5),
+	       UNITS(72), GIB(48), TBPS(0.672), SOURCE('B', "NVIDIA Quadro RTX 8000 data sheet")),
+	DEVICE("Quadro RTX 6000", "quadro rtx 6000", NULL, FP32(16.3), QUADRO_TURING(130.5),
+	       UNITS(72), GIB(24), TBPS(0.672), SOURCE('A', "NVIDIA Turing white paper")),
+	DEVICE("Quadro RTX 5000", "quadro rtx 5000", NULL, FP32(11.2), QUADRO_TURING(89.2),
+	       UNITS(48), GIB(16), TBPS(0.448), SOURCE('B', "NVIDIA Quadro RTX 5000 data sheet")),
+	DEVICE("RTX 2080 Ti", "rtx 2080 ti", NULL, TURING_RTX(13.45), UNITS(68), GIB(11),
+	       TBPS(0.616), SOURCE('B', "NVIDIA Turing white paper")),
+	DEVICE("RTX 2080 SUPER", "rtx 2080 super", NULL, TURING_RTX(11.15), UNITS(48), GIB(8),
+	       TBPS(0.496), SOURCE('B', "NVIDIA specifications: units x boost clock")),
+	DEVICE("RTX 2080", "rtx 2080", NULL, TURING_RTX(10.07), UNITS(46), GIB(8), TBPS(0.448),
+	       SOURCE('B', "NVIDIA Turing white paper")),
+	DEVICE("RTX 2070 SUPER", "rtx 2070 super", NULL, TURING_RTX(9.06), UNITS(40), GIB(8),
+	       TBPS(0.448), SOURCE('B', "NVIDIA specifications: units x boost clock")),
+	DEVICE("RTX 2070", "rtx 2070", NULL, TURING_RTX(7.465), UNITS(36), GIB(8), TBPS(0.448),
+	       SOURCE('B', "NVIDIA Turing white paper")),
+	DEVICE("RTX 2060 SUPER", "rtx 2060 super", NULL, TURING_RTX(7.18), UNITS(34), GIB(8),
+	       TBPS(0.448), SOURCE('B', "NVIDIA specifications: units x boost clock")),
+	DEVICE("RTX 2060", "rtx 2060", NULL, TURING_RTX(6.45), UNITS(30), GIB(6), TBPS(0.336),
+	       SOURCE('B', "NVIDIA specifications: units x boost clock")),
 
 	DEVICE("A100 40GB", "a100", "sxm4 sxm pcie pg509 200", A100_PEAKS, GIB(40), TBPS(1.555),
 	       SOURCE('A', "NVIDIA A100 data sheet")),
@@ -93,6 +149,37 @@ const struct device_row tsi_device_rows[] = {
 	DEVICE("RTX 3090", "rtx 3090", NULL, FP32(35.6), TF32(35.6), HALF(71), INT8(284),
 	       SPARSE(142), UNITS(82), GIB(24), TBPS(0.94),
 	       SOURCE('A', "NVIDIA GA102 white paper")),
+	DEVICE("A16", "a16", NULL, FP32(4.5), QUADRO_AMPERE(17.9), UNITS(10), GIB(16), TBPS(0.2),
+	       SOURCE('A', "NVIDIA A16 data sheet, one of four")),
+	DEVICE("A2", "a2", NULL, FP32(4.5), QUADRO_AMPERE(18), UNITS(10), GIB(16), TBPS(0.2),
+	       SOURCE('A', "NVIDIA A2 data sheet")),
+	DEVICE("RTX A5500", "rtx a5500", NULL, FP32(34.1), QUADRO_AMPERE(136.4), UNITS(80), GIB(24),
+	       TBPS(0.768), SOURCE('B', "NVIDIA RTX A5500 data sheet")),
+	DEVICE("RTX A5000", "rtx a5000", NULL, FP32(27.8), QUADRO_AMPERE(111.1), UNITS(64), GIB(24),
+	       TBPS(0.768), SOURCE('A', "NVIDIA RTX A5000 data sheet")),
+	DEVICE("RTX A4500", "rtx a4500", NULL, FP32(23.7), QUADRO_AMPERE(94.6), UNITS(56), GIB(20),
+	       TBPS(0.64), SOURCE('B', "NVIDIA RTX A4500 data sheet")),
+	DEVICE("RTX A4000", "rtx a4000", NULL, FP32(19.2), QUADRO_AMPERE(76.7), UNITS(48), GIB(16),
+	       TBPS(0.448), SOURCE('A', "NVIDIA RTX A4000 data sheet")),
+	DEVICE("RTX 3090 Ti", "rtx 3090 ti", NULL, AMPERE_RTX(40), UNITS(84), GIB(24), TBPS(1.008),
+	       SOURCE('B', "NVIDIA specifications: units x boost clock")),
+	DEVICE("RTX 3080 Ti", "rtx 3080 ti", NULL, AMPERE_RTX(34.1), UNITS(80), GIB(12),
+	       TBPS(0.912), SOURCE('B', "NVIDIA specifications: units x boost clock")),
+	DEVICE("RTX 3080 12GB", "rtx 3080", NULL, AMPERE_RTX(30.6), UNITS(70), GIB(12), TBPS(0.912),
+	       SOURCE('B', "NVIDIA specifications: units x boost clock")),
+	DEVICE("RTX 3080 10GB", "rtx 3080", NULL, AMPERE_RTX(29.77), UNITS(68), GIB(10), TBPS(0.76),
+	       SOURCE('A', "NVIDIA GA102 white paper")),
+	DEVICE("RTX 3070 Ti", "rtx 3070 ti", NULL, AMPERE_RTX(21.7), UNITS(48), GIB(8), TBPS(0.608),
+	       SOURCE('B', "NVIDIA specifications: units x boost clock")),
+	DEVICE("RTX 3070", "rtx 3070", NULL, AMPERE_RTX(20.3), UNITS(46), GIB(8), TBPS(0.448),
+	       SOURCE('B', "NVIDIA GA102 white paper")),
+	/* Two kinds of memory under one name. */
+	DEVICE("RTX 3060 Ti", "rtx 3060 ti", NULL, AMPERE_RTX(16.2), UNITS(38), GIB(8),
+	       SOURCE('B', "NVIDIA specifications: units x boost clock")),
+	DEVICE("RTX 3060 12GB", "rtx 3060", NULL, AMPERE_RTX(12.74), UNITS(28), GIB(12), TBPS(0.36),
+	       SOURCE('B', "NVIDIA specifications: units x boost clock")),
+	DEVICE("RTX 3060 8GB", "rtx 3060", NULL, AMPERE_RTX(12.74), UNITS(28), GIB(8), TBPS(0.24),
+	       SOURCE('B', "NVIDIA specifications: units x boost clock")),
 
 	DEVICE("L4", "l4", NULL, FP32(30.3), TF32(60), HALF(121), FP8(242.5), INT8(242.5),
 	       SPARSE(242), UNITS(58), GIB(24), TBPS(0.3), SOURCE('A', "NVIDIA L4 data sheet")),
@@ -106,6 +193,32 @@ const struct device_row tsi_device_rows[] = {
 	DEVICE("RTX 4090", "rtx 4090", NULL, FP32(82.6), TF32(82.6), HALF(165.2), FP8(330.3),
 	       INT8(660.6), SPARSE(330.3), UNITS(128), GIB(24), TBPS(1.01),
 	       SOURCE('A', "NVIDIA Ada white paper")),
+	DEVICE("L20", "l20", NULL, FP32(59.75), QUADRO_ADA(119.5), UNITS(92), GIB(48), TBPS(0.864),
+	       SOURCE('C', "secondary")),
+	DEVICE("RTX 5000 Ada", "rtx 5000 ada", NULL, FP32(65.3), QUADRO_ADA(261.1), UNITS(100),
+	       GIB(32), TBPS(0.576), SOURCE('B', "NVIDIA RTX 5000 Ada data sheet")),
+	DEVICE("RTX 4500 Ada", "rtx 4500 ada", NULL, FP32(39.6), QUADRO_ADA(158.5), UNITS(60),
+	       GIB(24), TBPS(0.432), SOURCE('B', "NVIDIA RTX 4500 Ada data sheet")),
+	DEVICE("RTX 4000 Ada", "rtx 4000 ada", NULL, FP32(26.7), QUADRO_ADA(106.9), UNITS(48),
+	       GIB(20), TBPS(0.36), SOURCE('B', "NVIDIA RTX 4000 Ada data sheet")),
+	DEVICE("RTX 4090 D", "rtx 4090 d", NULL, ADA_RTX(73.5), UNITS(114), GIB(24), TBPS(1.008),
+	       SOURCE('B', "NVIDIA specifications: units x boost clock")),
+	DEVICE("RTX 4080 SUPER", "rtx 4080 super", NULL, ADA_RTX(52.2), UNITS(80), GIB(16),
+	       TBPS(0.736), SOURCE('B', "NVIDIA specifications: units x boost clock")),
+	DEVICE("RTX 4080", "rtx 4080", NULL, ADA_RTX(48.7), UNITS(76), GIB(16), TBPS(0.717),
+	       SOURCE('B', "NVIDIA Ada white paper")),
+	DEVICE("RTX 4070 Ti SUPER", "rtx 4070 ti super", NULL, ADA_RTX(44.1), UNITS(66), GIB(16),
+	       TBPS(0.672), SOURCE('B', "NVIDIA specifications: units x boost clock")),
+	DEVICE("RTX 4070 Ti", "rtx 4070 ti", NULL, ADA_RTX(40.1), UNITS(60), GIB(12), TBPS(0.504),
+	       SOURCE('B', "NVIDIA Ada white paper")),
+	DEVICE("RTX 4070 SUPER", "rtx 4070 super", NULL, ADA_RTX(35.5), UNITS(56), GIB(12),
+	       TBPS(0.504), SOURCE('B', "NVIDIA specifications: units x boost clock")),
+	DEVICE("RTX 4070", "rtx 4070", NULL, ADA_RTX(29.1), UNITS(46), GIB(12), TBPS(0.504),
+	       SOURCE('B', "NVIDIA specifications: units x boost clock")),
+	DEVICE("RTX 4060 Ti", "rtx 4060 ti", NULL, ADA_RTX(22.06), UNITS(34), TBPS(0.288),
+	       SOURCE('B', "NVIDIA specifications: units x boost clock")),
+	DEVICE("RTX 4060", "rtx 4060", NULL, ADA_RTX(15.1), UNITS(24), GIB(8), TBPS(0.272),
+	       SOURCE('B', "NVIDIA specifications: units x boost clock")),
 
 	DEVICE("H100 SXM5 80GB", "h100", "sxm5 sxm hbm3", H100_PEAKS, GIB(80), TBPS(3.35),
 	       SOURCE('A', "NVIDIA H100 data sheet")),
@@ -133,8 +246,8 @@ const struct device_row tsi_device_rows[] = {
 	DEVICE("B200", "b200", NULL, FP64(37), FP32(75), TF32(1125), HALF(2250), FP8(4500),
 	       INT8(4500), FP4(9000), SPARSE(4500), UNITS(148), GIB(180), TBPS(8),
 	       SOURCE('A', "NVIDIA HGX B200 data sheet")),
-	DEVICE("B300", "b300", "sxm6 ac", FP32(75), TF32(1125), HALF(2250), FP8(4500), SPARSE(4500),
-	       GIB(288), TBPS(8), SOURCE('B', "NVIDIA HGX B300 data sheet")),
+	DEVICE("B300", "b300", "sxm6 ac", FP32(75), TF32(1125), HALF(2250), FP8(4500), FP4(13500),
+	       SPARSE(4500), GIB(288), TBPS(8), SOURCE('B', "NVIDIA HGX B300 data sheet")),
 	DEVICE("GB200", "gb200", NULL, FP64(40), FP32(80), TF32(1250), HALF(2500), FP8(5000),
 	       INT8(5000), FP4(10000), SPARSE(5000), TBPS(8),
 	       SOURCE('B', "NVIDIA GB200 NVL72 data sheet")),
@@ -143,6 +256,16 @@ const struct device_row tsi_device_rows[] = {
 	DEVICE("RTX 5090", "rtx 5090", NULL, FP32(104.8), TF32(104.8), HALF(209.5), FP8(419),
 	       INT8(838), FP4(1676), SPARSE(419), UNITS(170), GIB(32), TBPS(1.79),
 	       SOURCE('A', "NVIDIA RTX Blackwell white paper")),
+	DEVICE("RTX 5080", "rtx 5080", NULL, BLACKWELL_RTX(56.28), UNITS(84), GIB(16), TBPS(0.96),
+	       SOURCE('A', "NVIDIA RTX Blackwell white paper")),
+	DEVICE("RTX 5070 Ti", "rtx 5070 ti", NULL, BLACKWELL_RTX(43.94), UNITS(70), GIB(16),
+	       TBPS(0.896), SOURCE('A', "NVIDIA RTX Blackwell white paper")),
+	DEVICE("RTX 5070", "rtx 5070", NULL, BLACKWELL_RTX(30.87), UNITS(48), GIB(12), TBPS(0.672),
+	       SOURCE('A', "NVIDIA RTX Blackwell white paper")),
+	DEVICE("RTX 5060 Ti", "rtx 5060 ti", NULL, BLACKWELL_RTX(23.7), UNITS(36), TBPS(0.448),
+	       SOURCE('B', "NVIDIA specifications: units x boost clock")),
+	DEVICE("RTX 5060", "rtx 5060", NULL, BLACKWELL_RTX(19.18), UNITS(30), GIB(8), TBPS(0.448),
+	       SOURCE('B', "NVIDIA specifications: units x boost clock")),
 	DEVICE("RTX PRO 6000", "rtx pro 6000", "blackwell workstation edition", FP32(125),
 	       TF32(252), HALF(503.8), FP8(1007), INT8(1007), FP4(2015), SPARSE(1007), UNITS(188),
 	       GIB(96), TBPS(1.79), SOURCE('B', "NVIDIA RTX PRO Blackwell data sheet")),

@@ -44,13 +44,16 @@ static bool is_same_kind(const struct found_device *a, const struct found_device
 	return strcmp(a->traits.name, b->traits.name) == 0;
 }
 
-/* Every device of the table has them; other NVIDIA devices from Volta on. */
+/* NVIDIA devices that the table does not have: from Volta on, but for GeForce GTX 16. */
 static int find_tensor_cores(const struct flops_count *c, const struct found_device *found)
 {
 	enum { VOLTA = 7 };
 
 	if (found->match.device)
-		return TENSOR_CORES_THERE;
+		return found->match.device->has_plain_cores_only ? TENSOR_CORES_MISSING
+								 : TENSOR_CORES_THERE;
+	if (tsi_str_find(tsi_str_of(found->traits.name), TSI_STR("GTX")) >= 0)
+		return TENSOR_CORES_MISSING;
 	if (c->trace->hip_runtime_version || found->compute_major <= 0)
 		return TENSOR_CORES_NOT_TOLD;
 	return found->compute_major >= VOLTA ? TENSOR_CORES_THERE : TENSOR_CORES_MISSING;
