@@ -134,6 +134,19 @@ static const char *name_mfu(const struct panel *panel)
 			       tsi_panel_people(panel, uncapped, TSCOPE_UNIT_RATIO));
 }
 
+/* " (FLOPs known for 3.1 % of matrix kernel time)", where that is too little for an MFU. */
+static const char *name_known_part(const struct panel *panel)
+{
+	struct tscope_value coverage = tsi_panel_value(panel, "efficiency.flops_coverage_ratio");
+
+	if (!tsi_panel_has(panel, "efficiency.flops_per_step") ||
+	    tsi_panel_has(panel, "efficiency.mfu") || coverage.kind != TSCOPE_VALUE_REAL ||
+	    coverage.real >= 0.5)
+		return "";
+	return tsi_panel_print(panel, " (FLOPs known for %s of matrix kernel time)",
+			       tsi_panel_people(panel, coverage, TSCOPE_UNIT_RATIO));
+}
+
 /* "MFU 41.3 % · HFU 45.0 %", "MFU at least 31.0 %", or what is computing where it is not known. */
 static const char *name_efficiency(const struct panel *panel)
 {
@@ -142,7 +155,8 @@ static const char *name_efficiency(const struct panel *panel)
 	struct tscope_value hfu = tsi_panel_value(panel, "efficiency.hfu");
 
 	if (!tsi_panel_has(panel, "efficiency.mfu"))
-		return tsi_panel_print(panel, "MFU not known · computing %s of %s",
+		return tsi_panel_print(panel, "MFU not known%s · computing %s of %s",
+				       name_known_part(panel),
 				       tsi_panel_number(panel, "efficiency.useful_ratio"),
 				       tsi_panel_number(panel, "efficiency.mean_wall_ns"));
 	text = tsi_panel_print(panel, "MFU %s%s", at_least, name_mfu(panel));
@@ -163,7 +177,7 @@ void tsi_section_efficiency(const struct panel *panel)
 	    !(has_flops || has_records || tsi_panel_has(panel, "efficiency.flops_coverage_ratio")))
 		return;
 	tsi_panel_title(panel, DOC_GOOD, "efficiency", "EFFICIENCY", "%s", name_efficiency(panel));
-	if (has_flops)
+	if (has_flops && *name_known_part(panel) == '\0')
 		put_anchor(panel);
 	put_doubts(panel);
 	put_lines(panel, wall_ns);

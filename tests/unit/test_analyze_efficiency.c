@@ -241,6 +241,26 @@ static void below_the_least_coverage_they_are_a_lower_bound(void **state)
 	}
 }
 
+/* Of less than half no MFU follows: (0 + 50) ÷ 100 is just enough, 49 ÷ 100 is not. */
+static void below_half_the_mfu_is_not_known(void **state)
+{
+	(void)state;
+	for (int64_t counted_ns = 0; counted_ns <= 1; counted_ns++) {
+		struct step_series steps = counted_steps(counted_ns);
+		steps.budgets[1].flops.counted_ns = 49;
+		struct analyzed *a = analyze_rank(&steps, NULL);
+
+		check_facts(a, "efficiency: mfu hfu mfu_is_lower_bound mfu_uncapped flops_per_step",
+			    counted_ns ? "0.25 0.3 yes 0.25 2500" : "- - - 0.25 2500");
+		check_doubt(a, "efficiency.mfu",
+			    counted_ns ? "a lower bound: less than 90 % of the time of matrix "
+					 "kernels has known FLOPs"
+				       : "less than half of the time of matrix kernels has known "
+					 "FLOPs: --flops-per-step or --model tell them");
+		analyzed_free(a);
+	}
+}
+
 static void of_several_devices_each_has_its_share(void **state)
 {
 	(void)state;
@@ -388,6 +408,7 @@ int main(void)
 		cmocka_unit_test(phases_of_doubtful_devices_are_in_doubt),
 		cmocka_unit_test(operators_and_the_device_tell_them),
 		cmocka_unit_test(below_the_least_coverage_they_are_a_lower_bound),
+		cmocka_unit_test(below_half_the_mfu_is_not_known),
 		cmocka_unit_test(of_several_devices_each_has_its_share),
 		cmocka_unit_test(others_go_before_operators),
 		cmocka_unit_test(others_go_before_the_device),

@@ -771,6 +771,41 @@ static void peak_by_kernels(void **state)
 	release(c);
 }
 
+/* What most of the time is computed in has the word, though its FLOPs are not known. */
+static void peak_where_few_flops_are_known(void **state)
+{
+	(void)state;
+	for (int are_few = 0; are_few < 2; are_few++) {
+		struct test_trace *t = test_trace_new();
+
+		test_metadata(t, "deviceProperties", A100);
+		mm(t, 1, 0, 10);
+		launch(t, "nvjet_tst", 1, 5, 100); /* bfloat16: the operands say so */
+		test_kernel(t, "ampere_sgemm_128x64_tn", 0, 7, 3000000, are_few ? 300 : 90, 0);
+		struct counted *c = count(t);
+		assert_string_equal(c->flops->precision,
+				    are_few ? "fp32 75.0 %, bf16 25.0 %" : "bf16");
+		release(c);
+	}
+}
+
+/* Kernels of no known kind may multiply: more than a tenth of the time is not overlooked. */
+static void kernels_of_no_known_kind(void **state)
+{
+	(void)state;
+	for (int64_t other_ns = 10; other_ns <= 11; other_ns++) {
+		struct test_trace *t = test_trace_new();
+
+		mm(t, 1, 0, 10);
+		launch(t, "nvjet_tst", 1, 5, 90);
+		test_kernel(t, "mystery", 0, 7, 2000000, other_ns, 0);
+		struct counted *c = count(t);
+		assert_int_equal(c->flops->all.matrix_ns, other_ns == 11 ? 101 : 90);
+		assert_int_equal(c->flops->all.counted_ns, 90);
+		release(c);
+	}
+}
+
 /* An A100 has no peak for fp8: 0.9 % of it does not matter, 1.5 % does. */
 static void a_part_without_peak(void **state)
 {
@@ -1111,6 +1146,8 @@ int main(void)
 		cmocka_unit_test(peak_of_a_mix),
 		cmocka_unit_test(peak_of_a_partition),
 		cmocka_unit_test(peak_by_kernels),
+		cmocka_unit_test(peak_where_few_flops_are_known),
+		cmocka_unit_test(kernels_of_no_known_kind),
 		cmocka_unit_test(a_part_without_peak),
 		cmocka_unit_test(two_devices),
 		cmocka_unit_test(devices_and_partitions),

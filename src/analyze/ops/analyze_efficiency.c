@@ -46,7 +46,8 @@ static const struct tscope_fact_def facts[] = {
 			"of this, what the FLOPs take at the peak; all where they are not known" },
 	[USEFUL_RATIO] = { "useful_ratio", TSCOPE_UNIT_RATIO, "useful by wall time" },
 	[MFU] = { "mfu", TSCOPE_UNIT_RATIO,
-		  "model FLOPs utilisation: FLOPs by what the peak allows in the wall time" },
+		  "model FLOPs utilisation: FLOPs by what the peak allows in the wall time; absent "
+		  "where flops_coverage_ratio is below 0.5" },
 	[HFU] = { "hfu", TSCOPE_UNIT_RATIO,
 		  "hardware FLOPs utilisation: the same with what is computed again" },
 	[MFU_UNCAPPED] = { "mfu_uncapped", TSCOPE_UNIT_NUMBER, "mfu, however large" },
@@ -203,7 +204,7 @@ static void put_utilisation(struct fact_sheet *out, const struct efficiency *eff
 	tsi_fact_real(out, ACHIEVED_TFLOPS,
 		      eff->anchor.flops_per_step * (double)eff->step_count / (double)eff->wall_ns /
 			      1e3);
-	if (isnan(mfu))
+	if (isnan(mfu) || eff->anchor.is_too_little)
 		return;
 	tsi_fact_real(out, MFU, fmin(mfu, most));
 	tsi_fact_flag(out, MFU_IS_LOWER_BOUND, eff->anchor.is_lower_bound);

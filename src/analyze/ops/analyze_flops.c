@@ -36,7 +36,10 @@ static const struct tscope_fact_def facts[] = {
 			     "of the time of matrix kernels, that of kernels whose FLOPs are "
 			     "known" },
 	[MATRIX_NS] = { "matrix_ns", TSCOPE_UNIT_NS,
-			"kernels of products, convolutions, attention and mixtures of experts" },
+			"kernels of products, convolutions, attention and mixtures of experts; "
+			"with "
+			"them those of no known kind where these take more than 10 % of kernel "
+			"time" },
 	[UNCOUNTED_NS] = { "uncounted_ns", TSCOPE_UNIT_NS,
 			   "of it, kernels whose FLOPs are not known" },
 	[LOST_NS] = { "lost_ns", TSCOPE_UNIT_NS,

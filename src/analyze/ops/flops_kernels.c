@@ -8,13 +8,19 @@
 #include "base/sum.h"
 #include "model/trace/device_rows.h"
 
-static bool is_matrix_kernel(const struct flops_count *c, uint32_t row)
+/* KERNEL_KIND_COUNT where it computes nothing. */
+static enum kernel_kind kind_of(const struct flops_count *c, uint32_t row)
 {
 	const struct spans *spans = &c->trace->spans;
 
-	return tsi_span_class(spans, row) == TSCOPE_SPAN_KERNEL &&
-	       tsi_kernel_kind_multiplies(
-		       (enum kernel_kind)c->kernel_kinds[tsi_name_id(spans, row)]);
+	if (tsi_span_class(spans, row) != TSCOPE_SPAN_KERNEL)
+		return KERNEL_KIND_COUNT;
+	return (enum kernel_kind)c->kernel_kinds[tsi_name_id(spans, row)];
+}
+
+static bool is_matrix_kernel(const struct flops_count *c, uint32_t row)
+{
+	return tsi_kernel_kind_multiplies(kind_of(c, row));
 }
 
 /* Which operators launched anything. */
@@ -62,7 +68,23 @@ static void note_launches(struct flops_count *c, const struct device *device,
 			tsi_sum(&time->compute_ns, dur_ns);
 		if (is_matrix)
 			tsi_sum(&time->matrix_ns, dur_ns);
+		if (kind_of(c, row) == KERNEL_OTHER)
+			tsi_sum(&time->other_ns, dur_ns);
 	}
+}
+
+/* Is there so much of no known kind beside products that it may hold some, too? */
+static bool may_hide_products(const struct flops_count *c)
+{
+	const double most_other = 0.1;
+	double compute_ns = 0, matrix_ns = 0, other_ns = 0;
+
+	for (uint32_t i = 0; i < c->trace->device_count; i++) {
+		compute_ns += (double)c->device_times[i].compute_ns;
+		matrix_ns += (double)c->device_times[i].matrix_ns;
+		other_ns += (double)c->device_times[i].other_ns;
+	}
+	return matrix_ns > 0 && other_ns > most_other * compute_ns;
 }
 
 void tsi_flops_look_at_devices(struct flops_count *c)
@@ -72,6 +94,7 @@ void tsi_flops_look_at_devices(struct flops_count *c)
 	find_launchers(c);
 	for (uint32_t i = 0; c->launchers && i < trace->device_count; i++)
 		note_launches(c, &trace->devices[i], &c->device_times[i]);
+	c->counts_others = may_hide_products(c);
 }
 
 /* Such copies are bound by a link, not by the device's memory. */
@@ -146,7 +169,8 @@ void tsi_flops_collect_kernels(struct flops_count *c)
 		uint32_t op = launcher == NO_ROW ? NO_ROW : launcher_of(c, launcher)->owner;
 		if (op != NO_ROW)
 			add_launch(c, op, row);
-		if (is_matrix_kernel(c, row))
+		if (is_matrix_kernel(c, row) ||
+		    (c->counts_others && kind_of(c, row) == KERNEL_OTHER))
 			add_matrix_kernel(c, op, row);
 	}
 	c->out->uncounted = c->uncounted.items;

@@ -36,23 +36,32 @@ double tsi_peak_at(const struct trace_flops *flops, enum tscope_precision precis
 	return device->peak_flops[precision] * flops->device.part;
 }
 
+/* Time of matrix kernels by precision: of operators with FLOPs, and of kernels without. */
+static double ns_of(const struct trace_flops *flops, int precision)
+{
+	return (double)flops->kernel_ns_of_precision[precision] +
+	       (double)flops->op_ns_of_precision[precision];
+}
+
 /* False where nothing is known of it. */
 static bool find_mix(struct mix *mix, const struct trace_flops *flops)
 {
+	const double least_known = 0.5; /* of matrix kernels' time: else FLOPs are not typical */
 	double flops_sum = 0, ns_sum = 0;
+	bool are_few = (double)flops->all.counted_ns < least_known * (double)flops->all.matrix_ns;
 
 	/* Kernels whose names do not say are taken to be like the others. */
 	for (int i = TSCOPE_PRECISION_UNKNOWN; i < TSCOPE_PRECISION_COUNT; i++) {
 		flops_sum += flops->flops_of_precision[i];
 		if (i != TSCOPE_PRECISION_UNKNOWN)
-			ns_sum += (double)flops->kernel_ns_of_precision[i];
+			ns_sum += ns_of(flops, i);
 	}
-	*mix = (struct mix){ .is_time = !(flops_sum > 0 && isfinite(flops_sum)) };
+	*mix = (struct mix){ .is_time = are_few || !(flops_sum > 0 && isfinite(flops_sum)) };
 	for (int i = TSCOPE_PRECISION_UNKNOWN; i < TSCOPE_PRECISION_COUNT; i++) {
 		if (!mix->is_time)
 			mix->share[i] = flops->flops_of_precision[i] / flops_sum;
 		else if (ns_sum > 0 && i != TSCOPE_PRECISION_UNKNOWN)
-			mix->share[i] = (double)flops->kernel_ns_of_precision[i] / ns_sum;
+			mix->share[i] = ns_of(flops, i) / ns_sum;
 	}
 	return !mix->is_time || ns_sum > 0;
 }

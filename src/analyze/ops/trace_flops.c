@@ -92,9 +92,11 @@ static void settle_ops(struct flops_count *c)
 			continue;
 		op->work.precision = find_precision(c, op);
 		tsi_op_shape(op->shape, signature_of(c, op));
-		if (op->multiplies)
+		if (op->multiplies) {
 			out->flops_of_precision[op->work.precision] +=
 				op->work.flops * (double)op->timed_count;
+			tsi_sum(&out->op_ns_of_precision[op->work.precision], op->device_ns);
+		}
 		out->ops[kept++] = *op;
 	}
 	out->op_count = kept;

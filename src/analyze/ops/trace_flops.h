@@ -76,6 +76,8 @@ struct trace_flops {
 	double flops_of_precision[TSCOPE_PRECISION_COUNT]; /* of the counted steps (no mark) */
 	/* Time of uncounted matrix kernels by the precision in their names. */
 	int64_t kernel_ns_of_precision[TSCOPE_PRECISION_COUNT];
+	/* Device time of operators with FLOPs, by the precision of these. */
+	int64_t op_ns_of_precision[TSCOPE_PRECISION_COUNT];
 	struct op_sums operators; /* of all, counted or not: the walk is the same */
 	uint8_t *kernel_kinds;    /* by name id: enum kernel_kind, or NO_KERNEL (kernel_vote.h) */
 	bool has_device;

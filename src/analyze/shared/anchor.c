@@ -12,6 +12,9 @@
 /* Beyond these no job and no device is; within them nothing overflows. */
 static const double most = 1e30, least_peak = 1;
 
+/* Below this coverage a lower bound says nothing. */
+static const double least_known = 0.5;
+
 static bool is_usable(double flops)
 {
 	return flops > 0 && flops <= most;
@@ -70,7 +73,11 @@ static void take_operators(struct flops_anchor *anchor, const struct step_series
 	anchor->flops_per_step = (sum.flops - sum.repeated_flops) / parts;
 	anchor->hardware_flops_per_step = sum.flops / parts;
 	anchor->is_lower_bound = !(anchor->coverage_ratio >= TSI_LEAST_COVERAGE);
-	if (isnan(anchor->coverage_ratio))
+	anchor->is_too_little = anchor->coverage_ratio < least_known;
+	if (anchor->is_too_little)
+		anchor->flops_doubt = "less than half of the time of matrix kernels has known "
+				      "FLOPs: --flops-per-step or --model tell them";
+	else if (isnan(anchor->coverage_ratio))
 		anchor->flops_doubt = "a lower bound: no kernel tells how much of the work the "
 				      "operators with known FLOPs are";
 	else if (anchor->is_lower_bound)

@@ -28,6 +28,7 @@ struct flops_anchor {
 	const char *flops_doubt;  /* why FLOPs are not known, or are a lower bound; or NULL */
 	const char *peak_doubt;   /* why the peak is not known, or NULL */
 	bool is_lower_bound;
+	bool is_too_little; /* and one of less than half: no MFU follows from it */
 };
 
 /* Below this coverage FLOPs counted from operators are a lower bound (design section 5). */
