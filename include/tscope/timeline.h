@@ -13,6 +13,7 @@ struct tscope_timeline;
 struct tscope_timeline_options {
 	const char *step_marker; /* name of the spans that mark steps; NULL: found by the rules */
 	unsigned warmup;         /* further steps to mark at the beginning */
+	bool keep_cold;          /* cold steps count */
 	bool has_range;          /* only steps with first_step <= number <= last_step */
 	int64_t first_step, last_step;
 	/*
@@ -40,10 +41,11 @@ enum tscope_step_mark {
 	TSCOPE_STEP_COUNTED,
 	TSCOPE_STEP_FIRST,      /* holds the profiler's start-up */
 	TSCOPE_STEP_WARMUP,     /* --warmup */
+	TSCOPE_STEP_COLD,       /* start-up, compilation and first allocations are much of it */
 	TSCOPE_STEP_INCOMPLETE, /* cut by the end of the capture */
 };
 
-/* "", "first", "warmup", "incomplete": never NULL. */
+/* "", "first", "warmup", "cold", "incomplete": never NULL. */
 const char *tscope_step_mark_name(enum tscope_step_mark mark);
 
 struct tscope_step {

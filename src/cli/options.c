@@ -302,6 +302,8 @@ static const struct option_row rows[] = {
 	  parse_flag, FIELD(strict), NULL },
 	{ TRACE_READERS, "warmup", "N", "leave the first N steps out of the statistics",
 	  parse_unsigned, FIELD(timeline.warmup), NULL },
+	{ TRACE_READERS, "keep-cold", NULL, "count cold steps (start-up, compilation), too",
+	  parse_flag, FIELD(timeline.keep_cold), NULL },
 	{ TRACE_READERS, "steps", "A:B", "only the steps with these numbers", parse_steps,
 	  FIELD(timeline), NULL },
 	{ TRACE_READERS, "step-marker", "NAME", "spans with this name are the steps", parse_text,

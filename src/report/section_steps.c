@@ -33,6 +33,63 @@ static void put_slow_steps(const struct panel *panel)
 	tsi_panel_table(panel, "step_time.slow", columns, TSI_COUNT_OF(columns));
 }
 
+/* "start-up 812 ms, compilation 30 ms": a tenth of what cold steps lost, or more. */
+static const char *cold_words(const struct panel *panel, const struct table_view *list,
+			      const bool *is_cold)
+{
+	static const struct {
+		const char *column, *word;
+	} causes[] = {
+		{ "startup_ns", "start-up" },
+		{ "compile_ns", "compilation" },
+		{ "alloc_ns", "driver allocation" },
+	};
+	int64_t sums_ns[TSI_COUNT_OF(causes)] = { 0 }, sum_ns = 0;
+	const char *words = "";
+
+	for (size_t i = 0; i < TSI_COUNT_OF(causes); i++) {
+		size_t column = tsi_table_column(list, causes[i].column);
+		for (size_t row = 0; row < list->row_count; row++)
+			if (is_cold[row])
+				sums_ns[i] += tsi_table_cell(list, row, column).integer;
+		sum_ns += sums_ns[i];
+	}
+	for (size_t i = 0; i < TSI_COUNT_OF(causes); i++)
+		if (sums_ns[i] > sum_ns / 10)
+			words = tsi_panel_print(
+				panel, "%s%s%s %s", words, *words ? ", " : "", causes[i].word,
+				tsi_panel_people_int(panel, sums_ns[i], TSCOPE_UNIT_NS));
+	return words;
+}
+
+/* Cold steps: which, and why. Where all that would count are cold they do. */
+static void put_cold_steps(const struct panel *panel, const struct table_view *list)
+{
+	bool *is_cold = tsi_arena_new(&panel->doc->arena, list->row_count, sizeof(*is_cold));
+	size_t mark = tsi_table_column(list, "mark"), step = tsi_table_column(list, "step");
+	struct tscope_value all = tsi_panel_value(panel, "steps.all_cold");
+	bool are_all = all.kind == TSCOPE_VALUE_FLAG && all.flag;
+	enum tscope_step_mark cold = are_all ? TSCOPE_STEP_COUNTED : TSCOPE_STEP_COLD;
+	int64_t first = 0;
+	unsigned count = 0;
+
+	for (size_t row = list->row_count; is_cold && row-- > 0;) {
+		is_cold[row] = strcmp(tsi_table_cell(list, row, mark).text,
+				      tscope_step_mark_name(cold)) == 0;
+		count += is_cold[row];
+		first = is_cold[row] ? tsi_table_cell(list, row, step).integer : first;
+	}
+	if (are_all && count)
+		tsi_doc_note(panel->doc, "all cold (%s), so none is left out for that",
+			     cold_words(panel, list, is_cold));
+	else if (count == 1)
+		tsi_doc_note(panel->doc, "step %lld left out: cold (%s)", (long long)first,
+			     cold_words(panel, list, is_cold));
+	else if (count > 1)
+		tsi_doc_note(panel->doc, "%u left out, step %lld first: cold (%s)", count,
+			     (long long)first, cold_words(panel, list, is_cold));
+}
+
 /* How many steps of each mark stay out of the statistics. */
 static void put_marked_steps(const struct panel *panel, const struct table_view *list)
 {
@@ -46,6 +103,7 @@ static void put_marked_steps(const struct panel *panel, const struct table_view 
 	};
 	size_t column = tsi_table_column(list, "mark");
 
+	put_cold_steps(panel, list);
 	for (size_t i = 0; i < TSI_COUNT_OF(marks); i++) {
 		const char *name = tscope_step_mark_name(marks[i].mark);
 		unsigned count = 0;

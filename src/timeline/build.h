@@ -25,10 +25,16 @@ enum tscope_status tsi_timeline_keep_range(struct tscope_timeline *timeline, int
 /* activity.c: the unions of each device. */
 void tsi_timeline_find_activity(struct tscope_timeline *timeline);
 
-/* device_budget.c: the budgets, from the activity and the waits of the threads. TSCOPE_E_LIMIT. */
+/*
+ * device_budget.c: the budgets, from the activity and what the threads are inside of; marks cold
+ * steps, unless keep_cold. TSCOPE_E_LIMIT.
+ */
 TSI_MUST_CHECK
-enum tscope_status tsi_timeline_find_device_budget(struct tscope_timeline *timeline,
+enum tscope_status tsi_timeline_find_device_budget(struct tscope_timeline *timeline, bool keep_cold,
 						   struct tscope_error *err);
+
+/* cold.c: marks cold steps by their budgets. True if there are some. */
+bool tsi_timeline_mark_cold(struct tscope_timeline *timeline);
 
 /* host_budget.c: the budgets of a trace without devices. */
 void tsi_timeline_find_host_budget(struct tscope_timeline *timeline);

@@ -10,6 +10,7 @@
 #include "timeline/device_walk.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/error.h"
 
@@ -160,25 +161,40 @@ static struct budget_walk begin_walk(struct device_walk *devices, struct part_co
 	};
 }
 
-static void charge_devices(struct device_walk *devices)
+static void charge_devices(struct tscope_timeline *timeline)
 {
-	uint32_t device_count = devices->timeline->trace->device_count;
+	uint32_t device_count = timeline->trace->device_count;
+	struct device_walk devices = { .timeline = timeline };
 	struct interval_set exposed = { 0 }, beside_kernels = { 0 };
 	struct part_collector parts;
 
-	tsi_parts_begin(&parts, devices->timeline);
-	for (uint32_t d = 0; d < device_count; d++) {
-		struct budget_walk walk = begin_walk(devices, &parts, d);
+	devices.gaps = tsi_arena_new(&timeline->scratch, device_count, sizeof(*devices.gaps));
+	tsi_parts_begin(&parts, timeline);
+	for (uint32_t d = 0; devices.gaps && d < device_count; d++) {
+		struct budget_walk walk = begin_walk(&devices, &parts, d);
 		charge_events(&walk);
 		tsi_pieces_end_pass(&walk.pieces);
 		charge_exposed(&walk, &exposed, &beside_kernels);
 	}
-	tsi_find_idle_hosts(devices);
-	for (uint32_t d = 0; d < device_count && !devices->timeline->scratch.has_failed; d++) {
-		struct budget_walk walk = begin_walk(devices, &parts, d);
+	tsi_find_idle_hosts(&devices);
+	for (uint32_t d = 0; d < device_count && !timeline->scratch.has_failed; d++) {
+		struct budget_walk walk = begin_walk(&devices, &parts, d);
 		tsi_charge_gaps(&walk);
 		tsi_pieces_end_pass(&walk.pieces);
 	}
+}
+
+/* Forgets what the steps' time went to: other steps count now. */
+static void start_again(struct tscope_timeline *timeline)
+{
+	size_t budget_count = (size_t)timeline->step_count * timeline->trace->device_count;
+
+	memset(timeline->budgets, 0, budget_count * sizeof(*timeline->budgets));
+	for (unsigned slot = 0; slot < TSI_PART_SLOTS; slot++)
+		timeline->parts[slot].count = 0;
+	for (uint32_t i = 0; timeline->pieces && i < tsi_piece_list_count(timeline); i++)
+		timeline->pieces[i].count = 0;
+	timeline->long_gap_count = 0;
 }
 
 static bool has_comm(const struct tscope_timeline *timeline)
@@ -190,11 +206,10 @@ static bool has_comm(const struct tscope_timeline *timeline)
 	return has_kernels || timeline->trace->collective_count > 0;
 }
 
-enum tscope_status tsi_timeline_find_device_budget(struct tscope_timeline *timeline,
+enum tscope_status tsi_timeline_find_device_budget(struct tscope_timeline *timeline, bool keep_cold,
 						   struct tscope_error *err)
 {
 	uint64_t budget_count = (uint64_t)timeline->step_count * timeline->trace->device_count;
-	struct device_walk devices = { .timeline = timeline };
 
 	if (budget_count > MAX_BUDGETS)
 		return tsi_fail(err, TSCOPE_E_LIMIT,
@@ -204,9 +219,12 @@ enum tscope_status tsi_timeline_find_device_budget(struct tscope_timeline *timel
 	timeline->budgets =
 		tsi_arena_new(&timeline->arena, (size_t)budget_count, sizeof(*timeline->budgets));
 	tsi_pieces_init(timeline, timeline->wants_pieces && has_comm(timeline));
-	devices.gaps = tsi_arena_new(&timeline->scratch, timeline->trace->device_count,
-				     sizeof(*devices.gaps));
-	if (timeline->budgets && devices.gaps)
-		charge_devices(&devices);
+	if (!timeline->budgets)
+		return TSCOPE_OK; /* the arena remembers */
+	charge_devices(timeline);
+	if (!keep_cold && tsi_timeline_mark_cold(timeline)) {
+		start_again(timeline);
+		charge_devices(timeline);
+	}
 	return TSCOPE_OK;
 }

@@ -53,7 +53,4 @@ void tsi_find_idle_hosts(struct device_walk *devices);
 /* idle_walk.c: gives the gaps of the device to their causes. */
 void tsi_charge_gaps(struct budget_walk *walk);
 
-/* cold.c: marks cold steps. True if there are some: then what was counted is to be done again. */
-bool tsi_timeline_mark_cold(struct tscope_timeline *timeline);
-
 #endif

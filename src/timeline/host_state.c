@@ -115,8 +115,10 @@ static void pass_outside(struct sweep *s, int64_t until_ns, uint8_t role)
 	struct host_piece piece = { .row = NO_ROW, .op = NO_ROW, .cause = IDLE_NONE };
 
 	if (s->autograd_end_ns != INT64_MIN && role == HOST_AUTOGRAD &&
-	    s->at_ns - s->autograd_end_ns < LONG_NS && until_ns - s->at_ns < LONG_NS)
-		piece.cause = IDLE_OP_OVERHEAD; /* the engine, between two nodes */
+	    s->at_ns - s->autograd_end_ns < LONG_NS && until_ns - s->at_ns < LONG_NS &&
+	    tsi_timeline_step_at(s->state->timeline, s->autograd_end_ns) ==
+		    tsi_timeline_step_at(s->state->timeline, until_ns))
+		piece.cause = IDLE_OP_OVERHEAD; /* the engine, between two nodes of a step */
 	pass(s, until_ns, piece);
 }
 

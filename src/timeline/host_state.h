@@ -4,8 +4,8 @@
 
 #include "timeline/first_use.h"
 #include "timeline/idle_cause.h"
-#include "timeline/interval.h"
 #include "timeline/landmarks.h"
+#include "timeline/timeline.h"
 
 /*
  * What the threads that launch are doing while a device waits for them: each thread flattened into
@@ -39,6 +39,7 @@ struct overhead_span {
 };
 
 struct host_state {
+	const struct tscope_timeline *timeline;
 	const struct landmarks *marks;
 	struct first_uses *uses;
 	struct arena *arena;
@@ -51,7 +52,7 @@ struct host_state {
 	size_t overhead_count;
 };
 
-/* Flattens state->threads; arena, uses, wanted and threads' tracks are set. O(rows). */
+/* Flattens state->threads; all above kinds, wanted and the threads' tracks are set. O(rows). */
 void tsi_host_state_find(struct host_state *state);
 
 #endif

@@ -509,12 +509,13 @@ void tsi_find_idle_hosts(struct device_walk *devices)
 
 	devices->uses = (struct first_uses){ .trace = trace, .arena = arena };
 	*host = (struct host_state){
+		.timeline = timeline,
 		.marks = timeline->marks,
 		.uses = &devices->uses,
 		.arena = arena,
 		.thread_of_track = tsi_arena_new(arena, trace->host_track_count, 1),
 	};
-	if (!late || !counts || !host->thread_of_track)
+	if (!late || !counts || !host->thread_of_track || !devices->gaps)
 		return;
 	find_late_hosts(devices, late, counts);
 	host->wanted = tsi_intervals_union_all(late, trace->device_count, arena);

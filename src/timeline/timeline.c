@@ -63,7 +63,7 @@ static enum tscope_status run_stages(struct tscope_timeline *timeline,
 	tsi_timeline_find_activity(timeline);
 	status = end_stage(timeline, err);
 	if (status == TSCOPE_OK && timeline->trace->device_count)
-		status = tsi_timeline_find_device_budget(timeline, err);
+		status = tsi_timeline_find_device_budget(timeline, options->keep_cold, err);
 	else if (status == TSCOPE_OK)
 		tsi_timeline_find_host_budget(timeline);
 	return status == TSCOPE_OK ? end_stage(timeline, err) : status;
@@ -127,6 +127,7 @@ const char *tscope_step_mark_name(enum tscope_step_mark mark)
 		[TSCOPE_STEP_COUNTED] = "",
 		[TSCOPE_STEP_FIRST] = "first",
 		[TSCOPE_STEP_WARMUP] = "warmup",
+		[TSCOPE_STEP_COLD] = "cold",
 		[TSCOPE_STEP_INCOMPLETE] = "incomplete",
 	};
 

@@ -115,6 +115,7 @@ struct tscope_timeline {
 	struct budget *budgets;           /* [step * device_count + device] */
 	struct host_budget *host_budgets; /* by step; NULL where there are devices */
 	struct line_parts parts[TSI_PART_SLOTS];
+	bool is_all_cold; /* every step that would count is cold: they do count */
 	struct long_gap long_gaps[MAX_LONG_GAPS]; /* on any device, the longest first */
 	uint32_t long_gap_count;
 	/*

@@ -6,13 +6,17 @@
 #include "analyze/facts.h"
 #include "analyze/steps/step_lines.h"
 
-enum fact { COUNT, COUNTED_COUNT, BOUNDARY };
+enum fact { COUNT, COUNTED_COUNT, BOUNDARY, COLD_COUNT, ALL_COLD };
 
 static const struct tscope_fact_def facts[] = {
 	[COUNT] = { "count", TSCOPE_UNIT_COUNT, "steps of the timeline, marked ones too" },
 	[COUNTED_COUNT] = { "counted_count", TSCOPE_UNIT_COUNT,
 			    "of them, without those that are marked" },
 	[BOUNDARY] = { "boundary", TSCOPE_UNIT_TEXT, "rule that bounds the steps" },
+	[COLD_COUNT] = { "cold_count", TSCOPE_UNIT_COUNT,
+			 "steps left out as cold: start-up, compilation, first allocations" },
+	[ALL_COLD] = { "all_cold", TSCOPE_UNIT_FLAG,
+		       "every step that would count is cold, so that they do count" },
 };
 
 enum list_column {
@@ -23,7 +27,10 @@ enum list_column {
 	LIST_MARK,
 	LIST_DEVICE_EVENTS,
 	LIST_FIRST_DEVICE_LINE,
-	LIST_FIRST_HOST_LINE = LIST_FIRST_DEVICE_LINE + TSCOPE_BUDGET_LINE_COUNT,
+	LIST_STARTUP_NS = LIST_FIRST_DEVICE_LINE + TSCOPE_BUDGET_LINE_COUNT,
+	LIST_COMPILE_NS,
+	LIST_ALLOC_NS,
+	LIST_FIRST_HOST_LINE,
 };
 
 static const struct tscope_fact_def list_columns[] = {
@@ -45,6 +52,9 @@ static const struct tscope_fact_def list_columns[] = {
 	{ "device_gap_ns", TSCOPE_UNIT_NS,
 	  "idle although the launch of the next work has returned" },
 	{ "unattributed_ns", TSCOPE_UNIT_NS, "idle, and nothing recorded explains it" },
+	[LIST_STARTUP_NS] = { "startup_ns", TSCOPE_UNIT_NS, "of the idle lines, start-up" },
+	[LIST_COMPILE_NS] = { "compile_ns", TSCOPE_UNIT_NS, "of the idle lines, compilation" },
+	[LIST_ALLOC_NS] = { "alloc_ns", TSCOPE_UNIT_NS, "of the idle lines, driver allocation" },
 	/* In the order of enum host_line; absent with devices. */
 	{ "data_ns", TSCOPE_UNIT_NS, "the main thread waits for data" },
 	{ "forward_ns", TSCOPE_UNIT_NS, "it is in forward work" },
@@ -79,12 +89,18 @@ static void fill_row(struct tscope_value *cells, const struct analysis_scope *sc
 	for (size_t line = 0; line < tsi_step_line_count(steps); line++)
 		cells[first_line + line] =
 			tsi_int(tsi_step_line_ns(steps, &steps->budgets[index], line));
+	if (!steps->device_count)
+		return;
+	const int64_t *idle_ns = steps->budgets[index].device.idle_ns;
+	cells[LIST_STARTUP_NS] = tsi_int(idle_ns[IDLE_STARTUP]);
+	cells[LIST_COMPILE_NS] = tsi_int(idle_ns[IDLE_COMPILE]);
+	cells[LIST_ALLOC_NS] = tsi_int(idle_ns[IDLE_ALLOC]);
 }
 
 static void fill_steps(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	const struct tscope_timeline *timeline = scope->timeline;
-	int64_t counted_count = 0;
+	int64_t counted_count = 0, cold_count = 0;
 
 	tsi_fact_int(out, COUNT, timeline->step_count);
 	tsi_fact_text(out, BOUNDARY, tscope_boundary_name(timeline->boundary));
@@ -92,8 +108,12 @@ static void fill_steps(const struct analysis_scope *scope, struct fact_sheet *ou
 		struct tscope_value *cells = tsi_table_row(out, LIST);
 		fill_row(cells, scope, i);
 		counted_count += timeline->steps[i].mark == TSCOPE_STEP_COUNTED;
+		cold_count += timeline->steps[i].mark == TSCOPE_STEP_COLD;
 	}
 	tsi_fact_int(out, COUNTED_COUNT, counted_count);
+	tsi_fact_int(out, COLD_COUNT, cold_count);
+	if (timeline->trace->device_count)
+		tsi_fact_flag(out, ALL_COLD, timeline->is_all_cold);
 }
 
 const struct analyzer tsi_analyzer_steps = {

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* Which steps are cold, and that they have no part in what is counted. */
+#include "timeline/timeline.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "trace_builder.h"
+
+enum { MAIN = 1, MS = 1000000, MAX_STEPS = 8 };
+
+/* Time of a step in ms: a driver allocation, a library that is loaded, then so much work. */
+struct cold_step {
+	int alloc, load, work;
+};
+
+static struct tscope_trace *trace_of(const struct cold_step *steps)
+{
+	struct test_trace *t = test_trace_new();
+	int64_t at_ns = 0;
+
+	for (int i = 0; i < MAX_STEPS && steps[i].work; i++) {
+		char name[32];
+		int64_t alloc_ns = (int64_t)steps[i].alloc * MS,
+			load_ns = (int64_t)steps[i].load * MS;
+		int64_t work_ns = (int64_t)steps[i].work * MS;
+		snprintf(name, sizeof(name), "ProfilerStep#%d", i);
+		test_annotation(t, name, MAIN, at_ns, alloc_ns + load_ns + work_ns);
+		if (alloc_ns)
+			test_call(t, "cudaMalloc", MAIN, at_ns, alloc_ns, 0);
+		at_ns += alloc_ns;
+		if (load_ns)
+			test_call(t, "cuLibraryLoadData", MAIN, at_ns, load_ns, 0);
+		at_ns += load_ns;
+		test_call(t, "cudaLaunchKernel", MAIN, at_ns, 1000, (uint64_t)i + 1);
+		test_kernel(t, i ? "gemm" : "first", 0, 7, at_ns + 1000, work_ns - 1000,
+			    (uint64_t)i + 1);
+		at_ns += work_ns;
+	}
+	return test_trace_finish(t);
+}
+
+/* A mark of each step by its first letter, "." where it counts. */
+static void check(const struct cold_step *steps, bool keep_cold, const char *expected, bool all)
+{
+	const struct tscope_timeline_options options = { .keep_cold = keep_cold };
+	struct tscope_trace *trace = trace_of(steps);
+	struct tscope_timeline *timeline;
+	char marks[MAX_STEPS + 1] = "";
+
+	assert_int_equal(tscope_timeline_build(&timeline, trace, &options, NULL), TSCOPE_OK);
+	for (uint32_t i = 0; i < timeline->step_count; i++) {
+		const char *name = tscope_step_mark_name(timeline->steps[i].mark);
+		marks[i] = (char)(*name ? *name : '.');
+	}
+	assert_string_equal(marks, expected);
+	assert_int_equal(timeline->is_all_cold, all);
+	tscope_timeline_free(timeline);
+	tscope_trace_free(trace);
+}
+
+static void more_than_a_fifth_is_cold(void **state)
+{
+	(void)state;
+
+	/* 10 of 50 is just not; it is slower than the others, but so were they. */
+	check((struct cold_step[]){ { 0, 11, 39 }, { 0, 0, 50 }, { 0, 0, 50 }, { 0 } }, false,
+	      "c..", false);
+	check((struct cold_step[]){ { 0, 10, 40 }, { 0, 0, 50 }, { 0, 0, 50 }, { 0 } }, false,
+	      "...", false);
+	check((struct cold_step[]){ { 0, 11, 39 }, { 0, 0, 50 }, { 0, 0, 50 }, { 0 } }, true, "...",
+	      false);
+}
+
+static void a_step_is_cold_where_that_makes_it_slow(void **state)
+{
+	(void)state;
+
+	/* Spread: 0. 5 of the 6 ms that it takes longer; 5 of 11. */
+	check((struct cold_step[]){ { 0, 5, 51 }, { 0, 0, 50 }, { 0, 0, 50 }, { 0, 0, 50 }, { 0 } },
+	      false, "c...", false);
+	check((struct cold_step[]){ { 0, 5, 56 }, { 0, 0, 50 }, { 0, 0, 50 }, { 0, 0, 50 }, { 0 } },
+	      false, "....", false);
+	/* Distances 6, 4, 4, 0, 0: a spread of 1.4826 × 4 = 5.9, thrice is more than 6. */
+	check((struct cold_step[]){ { 0, 5, 51 },
+				    { 0, 0, 46 },
+				    { 0, 0, 54 },
+				    { 0, 0, 50 },
+				    { 0, 0, 50 },
+				    { 0 } },
+	      false, ".....", false);
+}
+
+static void what_every_step_allocates_is_no_start_up(void **state)
+{
+	(void)state;
+
+	check((struct cold_step[]){ { 20, 0, 30 }, { 20, 0, 30 }, { 20, 0, 30 }, { 0 } }, false,
+	      "...", false);
+	check((struct cold_step[]){ { 40, 0, 30 }, { 20, 0, 30 }, { 20, 0, 30 }, { 0 } }, false,
+	      "c..", false);
+}
+
+static void where_all_are_cold_they_count(void **state)
+{
+	(void)state;
+
+	check((struct cold_step[]){ { 0, 30, 30 }, { 0, 40, 30 }, { 0 } }, false, "..", true);
+	check((struct cold_step[]){ { 40, 0, 30 }, { 0 } }, false, ".", true);
+}
+
+static void what_is_counted_leaves_cold_steps_out(void **state)
+{
+	(void)state;
+	struct tscope_trace *trace =
+		trace_of((struct cold_step[]){ { 0, 30, 30 }, { 0, 0, 50 }, { 0, 0, 50 }, { 0 } });
+	struct tscope_timeline *timeline;
+	int64_t parts_ns = 0;
+
+	assert_int_equal(tscope_timeline_build(&timeline, trace, NULL, NULL), TSCOPE_OK);
+	for (unsigned slot = 0; slot < TSI_PART_SLOTS; slot++)
+		for (size_t i = 0; i < timeline->parts[slot].count; i++)
+			parts_ns += timeline->parts[slot].items[i].ns;
+	assert_int_equal(parts_ns, (int64_t)100 * MS);
+	assert_int_equal(tsi_timeline_budget(timeline, 0, 0)->idle_ns[IDLE_STARTUP],
+			 (int64_t)30 * MS);
+	/* The longest gap is in the cold step, and there once. */
+	assert_int_equal(timeline->long_gaps[0].cause, IDLE_STARTUP);
+	assert_int_not_equal(timeline->long_gaps[1].cause, IDLE_STARTUP);
+	tscope_timeline_free(timeline);
+	tscope_trace_free(trace);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(more_than_a_fifth_is_cold),
+		cmocka_unit_test(a_step_is_cold_where_that_makes_it_slow),
+		cmocka_unit_test(what_every_step_allocates_is_no_start_up),
+		cmocka_unit_test(where_all_are_cold_they_count),
+		cmocka_unit_test(what_is_counted_leaves_cold_steps_out),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
