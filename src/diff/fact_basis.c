@@ -51,6 +51,7 @@ static const struct row rows[] = {
 	{ "pipeline.idlest_stage", BASIS_NONE, false, NULL },
 	{ "experts.busiest_rank", BASIS_NONE, false, NULL },
 	{ "device_busy.queue_max", BASIS_NONE, false, NULL },
+	{ "device_busy.memory_max_bytes", BASIS_NONE, false, NULL },
 	{ "kernels.short_count", BASIS_NONE, false, NULL },
 
 	{ "launches.launches_per_step", BASIS_EXACT, false, NULL },

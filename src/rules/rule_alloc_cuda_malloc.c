@@ -1,78 +1,125 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ALLOC.CUDA_MALLOC: steps that should live on cached memory ask the driver for
- * more. Calls that free are the graver sign: the allocator hands its cache back
- * because the device is full.
+ * ALLOC.CUDA_MALLOC: steps that should live on cached memory ask the driver for more, again and
+ * again. Once is growth: a longest batch, a first evaluation.
  */
 #include "rules/budget_share.h"
 
 #include <inttypes.h>
 
-/* The host's time in `count` calls, by the mean of all of the kind, in ns. */
-static double cost_ns(const struct rule_context *ctx, const char *all_ns, const char *all_count,
-		      int64_t count)
-{
-	double mean_ns = tsi_rule_real(ctx, all_ns) / tsi_rule_real(ctx, all_count);
+static const char bypass_advice[] =
+	"unset PYTORCH_NO_CUDA_MEMORY_CACHING (a switch for debugging), or the pluggable allocator "
+	"that has no cache: with the caching allocator tensors cost no driver call";
 
-	return count ? mean_ns * (double)count : 0;
+static double blocked_ns(const struct rule_context *ctx)
+{
+	return tsi_rule_real(ctx, "launches.steady_malloc_ns") +
+	       tsi_rule_real(ctx, "launches.steady_free_ns");
 }
 
-static void recover(struct rule_context *ctx, int64_t mallocs, int64_t frees, double steps)
+static void gain(struct rule_context *ctx, double steps)
 {
-	double calls_ns = cost_ns(ctx, "launches.malloc_ns", "launches.malloc_count", mallocs) +
-			  cost_ns(ctx, "launches.free_ns", "launches.free_count", frees);
+	double step_ns = tsi_rule_real(ctx, "step_time.mean_ns");
 
-	tsi_gain_host_share(ctx, GAIN_ALLOC,
-			    calls_ns / steps / tsi_rule_real(ctx, "step_time.mean_ns"));
+	tsi_gain_host_share(ctx, GAIN_ALLOC, blocked_ns(ctx) / steps / step_ns);
+}
+
+static void fire_bypass(struct rule_context *ctx, double steps)
+{
+	tsi_rule_fire(ctx, TSCOPE_SEVERITY_MED,
+		      "the caching allocator is bypassed: %.0f %% of new tensors call cudaMalloc",
+		      100 * tsi_rule_real(ctx, "launches.uncached_ratio"));
+	tsi_rule_detail(ctx, "%" PRId64 " calls allocate, %" PRId64 " free, %.2f ms inside them",
+			tsi_rule_int(ctx, "launches.malloc_count"),
+			tsi_rule_int(ctx, "launches.free_count"),
+			(double)(tsi_rule_int(ctx, "launches.malloc_ns") +
+				 tsi_rule_int(ctx, "launches.free_ns")) /
+				1e6);
+	tsi_rule_advice(ctx, bypass_advice);
+	tsi_rule_evidence(ctx, "launches.uncached_ratio");
+	if (blocked_ns(ctx) > 0)
+		gain(ctx, steps);
+}
+
+/* In at least half of the later steps, or in three: what comes back will come again. */
+static bool recurs(const struct rule_context *ctx, double steps)
+{
+	double allocating = tsi_rule_real(ctx, "launches.allocating_step_count");
+
+	return allocating >= 3 || (allocating >= 2 && 2 * allocating >= steps);
+}
+
+static void fire_recurrence(struct rule_context *ctx, double steps)
+{
+	int64_t mallocs = tsi_rule_int(ctx, "launches.steady_malloc_count");
+	int64_t frees = tsi_rule_int(ctx, "launches.steady_free_count");
+	double ns_per_step = blocked_ns(ctx) / steps;
+
+	tsi_rule_fire(
+		ctx, tsi_rule_grade(ctx, ns_per_step / tsi_rule_real(ctx, "step_time.mean_ns")),
+		"%" PRId64 " of %.0f later steps still call cudaMalloc or cudaFree: %.2f ms a "
+		"step inside them",
+		tsi_rule_int(ctx, "launches.allocating_step_count"), steps, ns_per_step / 1e6);
+	tsi_rule_detail(ctx, "%" PRId64 " calls allocate, %" PRId64 " free", mallocs, frees);
+	if (frees > 0)
+		tsi_rule_detail(ctx,
+				"memory goes back to the driver: empty_cache() in the loop, or "
+				"the device is full");
+	gain(ctx, steps);
 }
 
 static void evaluate_alloc_cuda_malloc(struct rule_context *ctx)
 {
-	int64_t mallocs = tsi_rule_int(ctx, "launches.steady_malloc_count");
-	int64_t frees = tsi_rule_int(ctx, "launches.steady_free_count");
-	double steps = tsi_rule_real(ctx, "steps.count") - 1;
-	double per_step = (double)mallocs / steps;
+	double steps = tsi_rule_real(ctx, "launches.steady_step_count");
+	bool is_bypassed =
+		tsi_rule_real(ctx, "launches.uncached_ratio") >= tsi_rule_parameter(ctx, "bypass");
 
-	if (steps < 1) {
-		tsi_rule_skip(ctx, "one step: it needs 2, as the first one fills the cache");
+	if (is_bypassed) {
+		fire_bypass(ctx, steps);
 		return;
 	}
-	if (!(per_step >= tsi_rule_parameter(ctx, "threshold")))
+	if (!tsi_rule_needs(ctx, "launches.steady_malloc_count"))
 		return;
-	tsi_rule_fire(ctx, tsi_rule_grade(ctx, per_step),
-		      "each step allocates device memory %.1f times (cudaMalloc)", per_step);
-	if (frees > 0)
-		tsi_rule_detail(ctx,
-				"%" PRId64 " calls free memory: the allocator empties its cache, "
-				"the device is full",
-				frees);
-	recover(ctx, mallocs, frees, steps);
+	if (steps < 2) {
+		tsi_rule_skip(ctx, "2 complete steps: it needs 3, as the first fills the cache and "
+				   "one more does not show what recurs");
+		return;
+	}
+	double calls = tsi_rule_real(ctx, "launches.steady_malloc_count") +
+		       tsi_rule_real(ctx, "launches.steady_free_count");
+	if (recurs(ctx, steps) && calls / steps >= tsi_rule_parameter(ctx, "threshold"))
+		fire_recurrence(ctx, steps);
 }
 
 const struct rule tsi_rule_alloc_cuda_malloc = {
 	.def = {
 		.id = "ALLOC.CUDA_MALLOC",
 		.summary = "steps allocate device memory from the driver",
-		.trigger = "Fires where the steps after the first call cudaMalloc (or its like) at "
-			   "least threshold times each, in the mean; high from high on, else med.",
+		.trigger = "Fires where the steps after the first call cudaMalloc, cudaFree or "
+			   "their like at least threshold times each, in the mean, and do so in "
+			   "three of them or in half, and at least in two; high where the calls "
+			   "take at least high of the step, else med. And where of the operators "
+			   "that create tensors at least bypass call the driver: the cache is "
+			   "bypassed; med.",
 		.meaning = "After the first steps PyTorch's cache should serve every request. A "
-			   "call to the driver takes 0.1 to 1 ms and may wait for the device; with "
-			   "calls that free beside it the device is full and the cache starts "
-			   "over, step after step.",
-		.advice = "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, pad or bucket "
-			  "batches so that sizes repeat, remove torch.cuda.empty_cache() from the "
-			  "loop; if calls free memory, too, use less: smaller batches, activation "
-			  "checkpointing",
-		.example = "In 20 steps after the first cudaMalloc is called 60 times, 3 times a "
-			   "step: a finding of severity med.",
+			   "call to the driver takes 0.1 to 1 ms, and cudaFree waits for the "
+			   "device; the time inside the calls is what the trace measured.",
+		.advice = "remove torch.cuda.empty_cache() from the loop, set "
+			  "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, pad or bucket "
+			  "batches so that sizes repeat; if the device is full use less: smaller "
+			  "batches, activation checkpointing",
+		.example = "All of 20 steps after the first call cudaMalloc, which takes 10 ms of "
+			   "their 200: a finding of severity med.",
 		.parameters = {
-			{ "threshold", 1, "allocating calls a step at which it fires" },
-			{ "high", 10, "allocating calls a step from which it is severe" },
+			{ "threshold", 1, "such calls a step at which it fires" },
+			{ "high", 0.10, "share of the step from which it is severe" },
+			{ "bypass", 0.50, "share of new tensors that go to the driver" },
 		},
-		.facts = { "launches.steady_malloc_count", "steps.count" },
+		.facts = { "launches.malloc_count" },
 	},
 	.evidence = { "launches.steady_malloc_count", "launches.steady_free_count",
-		      "launches.malloc_ns", "launches.free_ns", "steps.count" },
+		      "launches.steady_malloc_ns", "launches.steady_free_ns",
+		      "launches.allocating_step_count", "launches.steady_step_count" },
 	.cause = CAUSE_alloc_thrash,
 	.evaluate = evaluate_alloc_cuda_malloc,
 };

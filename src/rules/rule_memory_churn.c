@@ -2,10 +2,9 @@
 /*
  * MEMORY.CHURN: memory goes to and fro between allocator and driver. cudaFree waits until the
  * device is idle, and cudaMalloc takes its place behind that, so each segment that is given back
- * and taken again is a pause. How long it lasts no snapshot tells; the thresholds leave out what
- * empty_cache() between phases does. That an allocation failed and flushed the whole cache is worth
- * a word the first time: it gives back all that is not in use, and memory was full to the last
- * segment.
+ * and taken again is a pause, of a length that no snapshot records. It counts where it recurs: one
+ * empty_cache(), between phases, is none. That an allocation failed and flushed the whole cache is
+ * worth a word the first time: memory was full to the last segment.
  */
 #include "rules/rule.h"
 
@@ -16,6 +15,7 @@ struct churn {
 	int64_t retries;
 	bool is_at_most;  /* the retries: some of them may be none */
 	int64_t segments; /* given back and taken again */
+	int64_t flushes;  /* times that some were */
 	double per_1000;  /* allocations */
 };
 
@@ -46,6 +46,7 @@ static struct churn get_churn(const struct rule_context *ctx)
 	churn.retries = tsi_rule_int(ctx, retries);
 	churn.is_at_most = tsi_rule_doubt(ctx, retries) != NULL;
 	churn.segments = freed < taken ? freed : taken;
+	churn.flushes = tsi_rule_int(ctx, "snapshot.flush_count");
 	if (allocs > 0)
 		churn.per_1000 = 1000 * (double)churn.segments / (double)allocs;
 	return churn;
@@ -66,9 +67,10 @@ static void fire_retries(struct rule_context *ctx, const struct churn *churn)
 static void tell_segments(struct rule_context *ctx, const struct churn *churn)
 {
 	tsi_rule_detail(ctx,
-			"%" PRId64 " segments given back and taken again, %.1f in 1000 "
-			"allocations",
-			churn->segments, churn->per_1000);
+			"%" PRId64 " segments given back and taken again in %" PRId64
+			" flushes, %.1f in 1000 allocations",
+			churn->segments, churn->flushes, churn->per_1000);
+	tsi_rule_evidence(ctx, "snapshot.flush_count");
 	tsi_rule_evidence(ctx, "snapshot.segment_free_count");
 	tsi_rule_evidence(ctx, "snapshot.segment_alloc_count");
 	tsi_rule_evidence(ctx, "snapshot.alloc_count");
@@ -86,9 +88,12 @@ static const char advice_when_expandable[] = ADVICE ADVICE_COLLECTION;
 static void evaluate_memory_churn(struct rule_context *ctx)
 {
 	struct churn churn = get_churn(ctx);
-	bool has_retries = churn.retries > 0;
+	double recurring = tsi_rule_parameter(ctx, "recurring");
+	bool has_retries =
+		churn.is_at_most ? (double)churn.retries >= recurring : churn.retries > 0;
 	bool is_frequent = churn.per_1000 >= tsi_rule_parameter(ctx, "threshold") &&
-			   (double)churn.segments >= tsi_rule_parameter(ctx, "segments");
+			   (double)churn.segments >= tsi_rule_parameter(ctx, "segments") &&
+			   (double)churn.flushes >= recurring;
 
 	if (!tsi_rule_needs(ctx, churn.retries_fact))
 		return;
@@ -98,8 +103,9 @@ static void evaluate_memory_churn(struct rule_context *ctx)
 		fire_retries(ctx, &churn);
 	else
 		tsi_rule_fire(ctx, TSCOPE_SEVERITY_MED,
-			      "segments go back to the driver and are taken again: %" PRId64,
-			      churn.segments);
+			      "memory goes back to the driver and is taken again: %" PRId64
+			      " times",
+			      churn.flushes);
 	tsi_rule_evidence(ctx, churn.retries_fact);
 	if (is_frequent)
 		tell_segments(ctx, &churn);
@@ -114,9 +120,10 @@ const struct rule tsi_rule_memory_churn = {
 		.trigger = "Fires where a snapshot or memory statistics show that an allocation "
 			   "failed, flushed the cache and was tried again, high from high such "
 			   "retries on, else med; where a snapshot without stacks only tells "
-			   "how many they are at most, med. And where in a snapshot at least "
-			   "segments segments were given back and taken again, at least threshold "
-			   "in 1000 allocations; med.",
+			   "how many they are at most, med from recurring on. And where in a "
+			   "snapshot at least segments segments were given back and taken again, "
+			   "at least threshold in 1000 allocations, on at least recurring "
+			   "occasions; med.",
 		.meaning = "cudaFree waits until the device has done all its work, and cudaMalloc "
 			   "follows: each segment is a pause of the step. A retry also says that "
 			   "the memory was full: the next may fail.",
@@ -128,6 +135,7 @@ const struct rule tsi_rule_memory_churn = {
 			{ "threshold", 5, "segments given back and taken again in 1000 allocations "
 					  "at which it fires" },
 			{ "segments", 20, "fewest of them to judge by" },
+			{ "recurring", 3, "fewest occasions: one empty_cache() is no churn" },
 			{ "high", 10, "retries from which it is severe" },
 		},
 	},

@@ -1,15 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * MEMORY.FRAGMENTATION: the allocator holds much more than it has handed out. Of steps that is
- * the mean of their ends; of a snapshot it is what lay idle even at the peak, since at its end,
- * between steps, most memory is free and that is as it should be.
+ * MEMORY.FRAGMENTATION: even at its peak the allocator holds much more than it has handed out, and
+ * memory is short. What lies idle between steps, before a flush or on a device with room to spare
+ * costs nothing: peaks are compared with peaks, and with the device's memory.
  */
 #include "rules/rule.h"
 
-/* Held memory and how much of it was in use; the ratio is the idle share. */
+/* The peaks of a source, and whether it saw a request fail or flush the cache. */
 struct holding {
-	double ratio;
 	const char *peak_fact, *reserved_fact;
+	const char *failures[2]; /* counts */
+};
+
+static const struct holding steps = {
+	"memory.peak_alloc_bytes",
+	"memory.peak_reserved_bytes",
+	{ "memory.oom_count", "memory_stats.num_alloc_retries" },
+};
+static const struct holding snapshot = {
+	"snapshot.peak_allocated_bytes",
+	"snapshot.peak_reserved_bytes",
+	{ "snapshot.oom_count", "snapshot.retry_count" },
 };
 
 #define ADVICE                                                                                     \
@@ -17,79 +28,89 @@ struct holding {
 	"training and evaluation, never in each step"
 
 static const char advice_when_expandable[] = "expandable segments are in use already: " ADVICE;
+static const char capacity_fact[] = "device_busy.memory_max_bytes";
 
-static void judge(struct rule_context *ctx, const struct holding *holding)
+static bool has_failed(const struct rule_context *ctx, const struct holding *holding)
+{
+	return tsi_rule_int(ctx, holding->failures[0]) > 0 ||
+	       tsi_rule_int(ctx, holding->failures[1]) > 0;
+}
+
+static bool is_nearly_full(const struct rule_context *ctx, double reserved_bytes)
+{
+	return tsi_rule_has(ctx, capacity_fact) &&
+	       reserved_bytes >=
+		       tsi_rule_parameter(ctx, "full") * tsi_rule_real(ctx, capacity_fact);
+}
+
+static void fire(struct rule_context *ctx, const struct holding *holding, bool is_pressed)
 {
 	double peak_bytes = tsi_rule_real(ctx, holding->peak_fact);
+	double reserved_bytes = tsi_rule_real(ctx, holding->reserved_fact);
+	double ratio = (reserved_bytes - peak_bytes) / reserved_bytes;
 
-	if (peak_bytes < tsi_rule_parameter(ctx, "bytes") ||
-	    holding->ratio < tsi_rule_parameter(ctx, "threshold"))
-		return;
 	tsi_rule_fire(ctx,
-		      holding->ratio >= tsi_rule_parameter(ctx, "med") ? TSCOPE_SEVERITY_MED
-								       : TSCOPE_SEVERITY_LOW,
-		      "%.1f %% of the reserved device memory lies idle", 100 * holding->ratio);
-	tsi_rule_detail(ctx, "at most %.1f MiB allocated", peak_bytes / 0x1p20);
-	if (tsi_rule_has(ctx, holding->reserved_fact))
-		tsi_rule_detail(ctx, "at most %.1f MiB reserved",
-				tsi_rule_real(ctx, holding->reserved_fact) / 0x1p20);
-	tsi_rule_evidence(ctx, "memory.fragmentation");
+		      is_pressed && ratio >= tsi_rule_parameter(ctx, "med") ? TSCOPE_SEVERITY_MED
+									    : TSCOPE_SEVERITY_LOW,
+		      "%.1f %% of the reserved device memory is idle even at the peak",
+		      100 * ratio);
+	tsi_rule_detail(ctx, "at most %.1f MiB allocated, %.1f MiB reserved", peak_bytes / 0x1p20,
+			reserved_bytes / 0x1p20);
+	if (tsi_rule_has(ctx, capacity_fact))
+		tsi_rule_detail(ctx, "the device has %.1f MiB",
+				tsi_rule_real(ctx, capacity_fact) / 0x1p20);
+	if (has_failed(ctx, holding))
+		tsi_rule_detail(ctx, "requests failed or flushed the cache");
+	else if (!is_pressed)
+		tsi_rule_detail(ctx, "no request failed: harmless while the device has room");
 	tsi_rule_evidence(ctx, holding->peak_fact);
 	tsi_rule_evidence(ctx, holding->reserved_fact);
+	tsi_rule_evidence(ctx, capacity_fact);
 	if (tsi_rule_flag(ctx, "snapshot.expandable_segments"))
 		tsi_rule_advice(ctx, advice_when_expandable);
 }
 
-static void judge_steps(struct rule_context *ctx)
-{
-	const struct holding holding = { tsi_rule_real(ctx, "memory.fragmentation"),
-					 "memory.peak_alloc_bytes", "memory.peak_reserved_bytes" };
-
-	if (tsi_rule_trusts(ctx, "memory.fragmentation") &&
-	    tsi_rule_trusts(ctx, "memory.peak_alloc_bytes"))
-		judge(ctx, &holding);
-}
-
-static void judge_snapshot(struct rule_context *ctx)
-{
-	double peak_bytes = tsi_rule_real(ctx, "snapshot.peak_allocated_bytes");
-	double reserved_bytes = tsi_rule_real(ctx, "snapshot.peak_reserved_bytes");
-	const struct holding holding = { reserved_bytes > 0 ? 1 - peak_bytes / reserved_bytes : 0,
-					 "snapshot.peak_allocated_bytes",
-					 "snapshot.peak_reserved_bytes" };
-
-	if (tsi_rule_trusts(ctx, "snapshot.peak_allocated_bytes") &&
-	    tsi_rule_trusts(ctx, "snapshot.peak_reserved_bytes"))
-		judge(ctx, &holding);
-}
-
 static void evaluate_memory_fragmentation(struct rule_context *ctx)
 {
-	bool has_steps = tsi_rule_has(ctx, "memory.fragmentation");
+	bool has_steps = tsi_rule_has(ctx, steps.peak_fact);
+	const struct holding *holding =
+		!has_steps && tsi_rule_has(ctx, "snapshot.reserved_bytes") ? &snapshot : &steps;
 
-	if (!has_steps && tsi_rule_has(ctx, "snapshot.reserved_bytes"))
-		judge_snapshot(ctx);
-	else
-		judge_steps(ctx);
+	if (!tsi_rule_trusts(ctx, holding->peak_fact) ||
+	    !tsi_rule_trusts(ctx, holding->reserved_fact))
+		return;
+	double peak_bytes = tsi_rule_real(ctx, holding->peak_fact);
+	double reserved_bytes = tsi_rule_real(ctx, holding->reserved_fact);
+	bool is_pressed = has_failed(ctx, holding) || is_nearly_full(ctx, reserved_bytes);
+
+	if (peak_bytes < tsi_rule_parameter(ctx, "bytes") || reserved_bytes <= 0 ||
+	    (reserved_bytes - peak_bytes) / reserved_bytes < tsi_rule_parameter(ctx, "threshold") ||
+	    (tsi_rule_has(ctx, capacity_fact) && !is_pressed))
+		return;
+	fire(ctx, holding, is_pressed);
 }
 
 const struct rule tsi_rule_memory_fragmentation = {
 	.def = {
 		.id = "MEMORY.FRAGMENTATION",
 		.summary = "the allocator holds much memory that is not in use",
-		.trigger = "Fires where at least bytes were allocated at the peak, and the mean "
-			   "share of reserved memory that is not allocated is at least "
-			   "threshold; med from med on, else low. Without memory of steps the "
-			   "share is that of a snapshot: what was reserved at most and not even "
-			   "requested at the peak.",
+		.trigger = "Fires where at least bytes were allocated at the peak, and of what was "
+			   "reserved at the most at least threshold was not even allocated then: "
+			   "1 - peak allocated \xc3\xb7 peak reserved. Med from med on where "
+			   "memory was short: a request failed or flushed the cache, or at least "
+			   "full of the device's memory was reserved; else low. Not where the "
+			   "trace knows that the device had room.",
 		.meaning = "Memory that is cut into pieces cannot serve a large request: the run "
-			   "ends out of memory although enough is free.",
+			   "ends out of memory although enough is free. What lies idle between "
+			   "peaks waits for the next one and costs nothing.",
 		.advice = "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, " ADVICE,
-		.example = "Steps allocate 6 GiB of 10 GiB reserved: the share is 0.40, a "
-			   "finding of severity med.",
+		.example = "At most 6 GiB are allocated of 10 GiB reserved on a device with 12: "
+			   "0.40 is idle and 0.83 of the device is taken, a finding of severity "
+			   "med.",
 		.parameters = {
 			{ "threshold", 0.20, "idle share of reserved memory at which it fires" },
 			{ "med", 0.40, "share from which it is of severity med" },
+			{ "full", 0.80, "reserved share of the device that makes memory short" },
 			{ "bytes", 67108864, "least peak of allocated memory (64 MiB)" },
 		},
 	},

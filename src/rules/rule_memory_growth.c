@@ -53,8 +53,9 @@ static void skip_steps(struct rule_context *ctx)
 	if (tsi_rule_trusts(ctx, "memory.growth_bytes_per_step") &&
 	    tsi_rule_trusts(ctx, "memory.peak_alloc_bytes") &&
 	    tsi_rule_trusts(ctx, "memory.step_count"))
-		tsi_rule_skip(ctx, "%" PRId64 " steps with memory: it needs %g",
+		tsi_rule_skip(ctx, "%" PRId64 " step%s with memory; it needs %g",
 			      tsi_rule_int(ctx, "memory.step_count"),
+			      tsi_rule_int(ctx, "memory.step_count") == 1 ? "" : "s",
 			      tsi_rule_parameter(ctx, "steps"));
 }
 

@@ -6,19 +6,26 @@
  */
 #include "rules/rule.h"
 
-/* Whether nearly all reserved memory was in use at the peak, and no request failed. */
+/* Requests that failed, or flushed the cache. */
+static bool has_failures(const struct rule_context *ctx)
+{
+	static const char *const failures[] = { "snapshot.oom_count", "snapshot.retry_count",
+						"memory_stats.num_ooms",
+						"memory_stats.num_alloc_retries" };
+
+	for (size_t i = 0; i < TSI_COUNT_OF(failures); i++)
+		if (tsi_rule_int(ctx, failures[i]) > 0)
+			return true;
+	return false;
+}
+
+/* Whether nearly all reserved memory was in use at the peak. */
 static bool is_used_at_peak(const struct rule_context *ctx)
 {
 	static const char allocated[] = "snapshot.peak_allocated_bytes";
 	static const char reserved[] = "snapshot.peak_reserved_bytes";
-	static const char *const failures[] = { "snapshot.oom_count", "snapshot.retry_count",
-						"memory_stats.num_ooms",
-						"memory_stats.num_alloc_retries" };
 	double reserved_bytes = tsi_rule_real(ctx, reserved);
 
-	for (size_t i = 0; i < TSI_COUNT_OF(failures); i++)
-		if (tsi_rule_int(ctx, failures[i]) > 0)
-			return false;
 	/* The peak is one device's, and what is split off all of them. */
 	if (tsi_rule_doubt(ctx, allocated) || tsi_rule_doubt(ctx, reserved) ||
 	    tsi_rule_int(ctx, "snapshot.device_count") > 1)
@@ -31,18 +38,23 @@ static void evaluate_memory_inactive_split(struct rule_context *ctx)
 {
 	double ratio = tsi_rule_real(ctx, "snapshot.inactive_split_ratio");
 	double bytes = tsi_rule_real(ctx, "snapshot.inactive_split_bytes");
-	bool is_used = is_used_at_peak(ctx);
+	bool has_failed = has_failures(ctx);
+	bool is_used = !has_failed && is_used_at_peak(ctx);
+	/* Without entries nobody knows whether a request failed. */
+	bool is_harmless = is_used || (!has_failed && tsi_rule_has(ctx, "snapshot.oom_count"));
 
 	if (ratio < tsi_rule_parameter(ctx, "threshold") ||
 	    bytes < tsi_rule_parameter(ctx, "bytes"))
 		return;
-	tsi_rule_fire(ctx, is_used ? TSCOPE_SEVERITY_LOW : tsi_rule_grade(ctx, ratio),
+	tsi_rule_fire(ctx, is_harmless ? TSCOPE_SEVERITY_LOW : tsi_rule_grade(ctx, ratio),
 		      "%.1f %% of the reserved memory is split off and not in use", 100 * ratio);
 	tsi_rule_detail(ctx, "%.1f MiB that no other stream, pool or process can have",
 			bytes / 0x1p20);
 	if (tsi_rule_has(ctx, "snapshot.largest_free_bytes"))
 		tsi_rule_detail(ctx, "the largest free block is %.1f MiB",
 				tsi_rule_real(ctx, "snapshot.largest_free_bytes") / 0x1p20);
+	if (is_harmless && !is_used)
+		tsi_rule_detail(ctx, "no request failed");
 	if (is_used) {
 		tsi_rule_detail(ctx, "at the peak nearly all was in use");
 		tsi_rule_evidence(ctx, "snapshot.peak_allocated_bytes");
@@ -61,9 +73,9 @@ const struct rule tsi_rule_memory_inactive_split = {
 		.summary = "idle pieces of segments in use cannot be given back",
 		.trigger = "Fires where inactive split blocks of a snapshot are at least threshold "
 			   "of the reserved memory and at least bytes; high from high on, else "
-			   "med. Low where one device's memory was in use at the peak to at least "
-			   "peak of what was reserved at most, and no request failed or was tried "
-			   "again.",
+			   "med. Low where no request failed or was tried again: where a "
+			   "snapshot's entries say so, or one device's memory was in use at the "
+			   "peak to at least peak of what was reserved at most.",
 		.meaning = "A block that shares its segment with one in use serves requests no "
 			   "larger than itself, and empty_cache() cannot return it to the driver. "
 			   "The job may run out of memory that it holds. At the end of a step much "

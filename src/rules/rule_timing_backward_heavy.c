@@ -8,7 +8,7 @@ static void evaluate_timing_backward_heavy(struct rule_context *ctx)
 	double backward_ns = tsi_rule_real(ctx, "step_time.phase.backward_ns");
 
 	if (forward_ns <= 0 || backward_ns <= 0) {
-		tsi_rule_skip(ctx, "the steps do not tell forward and backward apart");
+		tsi_rule_skip(ctx, "no step with a known forward and backward time");
 		return;
 	}
 	double ratio = backward_ns / forward_ns;

@@ -14,7 +14,8 @@ static void evaluate_timing_jitter(struct rule_context *ctx)
 		tsi_rule_int(ctx, "step_time.mean_ns") - tsi_rule_int(ctx, "step_time.p50_ns");
 
 	if ((double)count < least) {
-		tsi_rule_skip(ctx, "%" PRId64 " steps: it needs %g", count, least);
+		tsi_rule_skip(ctx, "%" PRId64 " step%s; it needs %g", count, count == 1 ? "" : "s",
+			      least);
 		return;
 	}
 	if (cv < tsi_rule_parameter(ctx, "threshold") && tail < tsi_rule_parameter(ctx, "tail"))

@@ -13,10 +13,12 @@ static void fire(struct rule_context *ctx, int64_t count, int64_t cut)
 	else if (strcmp(tsi_rule_text(ctx, "steps.boundary"), "whole_trace") == 0)
 		tsi_rule_fire(ctx, TSCOPE_SEVERITY_LOW,
 			      "the trace marks no steps: it counts as one step");
+	else if (count == 0)
+		tsi_rule_fire(ctx, TSCOPE_SEVERITY_LOW, "no complete step");
 	else if ((double)count < tsi_rule_parameter(ctx, "threshold"))
 		tsi_rule_fire(ctx, TSCOPE_SEVERITY_LOW,
-			      "there %s %" PRId64 " whole step%s to judge by",
-			      count == 1 ? "is" : "are", count, count == 1 ? "" : "s");
+			      "only %" PRId64 " complete step%s; record at least %.0f", count,
+			      count == 1 ? "" : "s", tsi_rule_parameter(ctx, "threshold"));
 	else
 		tsi_rule_fire(ctx, TSCOPE_SEVERITY_LOW,
 			      "%" PRId64 " step%s cut by the end of the capture", cut,
@@ -55,7 +57,7 @@ static void evaluate_trace_incomplete(struct rule_context *ctx)
 const struct rule tsi_rule_trace_incomplete = {
 	.def = {
 		.id = "TRACE.INCOMPLETE",
-		.summary = "the trace holds few whole steps",
+		.summary = "the trace holds few complete steps",
 		.trigger = "Fires where fewer than threshold steps can be judged, or steps are cut "
 			   "by the end of the capture; low. Fires where VizTracer's ring buffer "
 			   "overflowed; med.",

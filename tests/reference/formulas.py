@@ -262,8 +262,10 @@ def rules(facts, spread, anchored):
         if time["count"] >= 10 and ((time["cv"] or 0) >= 0.5 or (time["p95_p50_ratio"] or 0) >= 1.5):
             found["TIMING.JITTER"] = "low"
     if mem:
-        if mem["peak_alloc_bytes"] >= 64 * MIB and (mem["fragmentation"] or 0) >= 0.2:
-            found["MEMORY.FRAGMENTATION"] = "med" if mem["fragmentation"] >= 0.4 else "low"
+        # Step records know neither the device's memory nor failures: no more than a remark.
+        peak, reserved = mem["peak_alloc_bytes"], mem["peak_reserved_bytes"]
+        if peak >= 64 * MIB and reserved and (reserved - peak) / reserved >= 0.2:
+            found["MEMORY.FRAGMENTATION"] = "low"
         growth, count = mem["growth_bytes_per_step"], mem["step_count"]
         if count >= 20 and growth >= MIB and growth * count >= 0.01 * mem["peak_alloc_bytes"]:
             found["MEMORY.GROWTH"] = "high"

@@ -110,6 +110,62 @@ static void figures_of_steps(void **state)
 	analyzed_free(a);
 }
 
+/*
+ * Steps of 1000 ns. The first fills the cache; in the second and the fourth the driver is asked, in
+ * the third only for pinned memory of the host.
+ */
+static void allocations_of_later_steps(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+	static const char *const markers[] = { "ProfilerStep#1", "ProfilerStep#2", "ProfilerStep#3",
+					       "ProfilerStep#4" };
+
+	for (int i = 0; i < 4; i++) {
+		test_annotation(t, markers[i], 1, i * 1000, 1000);
+		test_call(t, "cudaLaunchKernel", 1, i * 1000 + 500, 5, (uint64_t)i + 1);
+		test_kernel(t, "k", 0, 7, i * 1000 + 600, 300, (uint64_t)i + 1);
+	}
+	test_call(t, "cudaMalloc", 1, 10, 100, 0);
+	test_call(t, "cudaMalloc", 1, 1010, 30, 0);
+	test_call(t, "cudaFree", 1, 1050, 70, 0);
+	test_call(t, "cudaHostAlloc", 1, 2010, 90, 0);
+	test_call(t, "cuMemCreate", 1, 3010, 11, 0);
+	struct analyzed *a = analyze(t);
+
+	check_facts(a,
+		    "launches: steady_step_count allocating_step_count steady_malloc_count "
+		    "steady_malloc_ns steady_free_count steady_free_ns uncached_ratio",
+		    "3 2 2 41 1 70 -");
+	analyzed_free(a);
+}
+
+/* 24 of 30 new tensors go to the driver, so the cache is off; with 19 nothing is said. */
+static void tensors_without_a_cache(void **state)
+{
+	(void)state;
+	static const struct {
+		int uncached;
+		const char *ratio;
+	} cases[] = { { 24, "0.8" }, { 19, "-" } };
+
+	for (size_t c = 0; c < 2; c++) {
+		struct test_trace *t = test_trace_new();
+		for (int i = 0; i < 30; i++) {
+			test_op(t, i % 2 ? "aten::empty" : "aten::empty_strided", 1, i * 100, 50);
+			if (i < cases[c].uncached)
+				test_call(t, "cudaMalloc", 1, i * 100 + 10, 20, 0);
+		}
+		test_op(t, "aten::mm", 1, 5000, 50);
+		struct analyzed *a = analyze(t);
+		check_facts(a, "launches: uncached_ratio", cases[c].ratio);
+		check_doubt(a, "launches.steady_malloc_count",
+			    "one complete step, and it fills the allocator's cache: record 3 or "
+			    "more");
+		analyzed_free(a);
+	}
+}
+
 static void without_calls(void **state)
 {
 	(void)state;
@@ -133,6 +189,8 @@ int main(void)
 		cmocka_unit_test(start_before_launch_is_no_delay),
 		cmocka_unit_test(synchronisation_by_caller),
 		cmocka_unit_test(figures_of_steps),
+		cmocka_unit_test(allocations_of_later_steps),
+		cmocka_unit_test(tensors_without_a_cache),
 		cmocka_unit_test(without_calls),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,8 +89,9 @@ static void facts(void **state)
 	/* a, c and d; 4 allocs; 20 + 2 MiB taken, 2 given back. */
 	check_facts(a,
 		    "snapshot: never_freed_bytes never_freed_count alloc_count segment_alloc_count "
-		    "segment_alloc_bytes segment_free_count segment_free_bytes retry_count",
-		    "17000000 3 4 2 23068672 1 2097152 1");
+		    "segment_alloc_bytes segment_free_count segment_free_bytes retry_count "
+		    "flush_count",
+		    "17000000 3 4 2 23068672 1 2097152 1 1");
 	check_doubt(a, "snapshot.peak_allocated_bytes", NULL);
 	check_doubt(a, "snapshot.retry_count", NULL);
 	/* The parts that other files work out are there, too. */

@@ -118,11 +118,11 @@ static void test_lost(void **state)
 		const char *a, *b, *list, *lost;
 	} cases[] = {
 		{ optimizer, "", "",
-		  "TIMING.OPTIMIZER_HEAVY no step_time.phase.optimizer_ratio: it needs steps "
-		  "that are not marked\n" },
+		  "TIMING.OPTIMIZER_HEAVY no step_time.phase.optimizer_ratio: it needs complete "
+		  "steps\n" },
 		{ no_optimizer, "", "",
-		  "TIMING.OPTIMIZER_HEAVY no step_time.phase.optimizer_ratio: it needs steps "
-		  "that are not marked\n" },
+		  "TIMING.OPTIMIZER_HEAVY no step_time.phase.optimizer_ratio: it needs complete "
+		  "steps\n" },
 		{ optimizer, "step_time.phase.optimizer_ratio 0.2\n! step_time clocks\n", "",
 		  "TIMING.OPTIMIZER_HEAVY step_time.phase.optimizer_ratio is not reliable: "
 		  "clocks\n" },

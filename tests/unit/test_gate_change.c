@@ -313,7 +313,7 @@ static void all_else_is_of_b(void **state)
 		{ "step_time.mean_ms>99", TRIPPED, "100 > 99" },
 		{ "memory.peak_alloc_bytes>1GiB", TRIPPED, "2 > 1GiB" },
 		{ "step_time.count<3", TRIPPED,
-		  "step_time.count is not known: it needs steps that are not marked" },
+		  "step_time.count is not known: it needs complete steps" },
 		{ "step_change.b_count<13", TRIPPED, "12 < 13" },
 		{ "step_change.change_ns>0", TRIPPED,
 		  "step_change.change_ns is not known: it needs a comparison (tscope diff)" },
@@ -405,8 +405,8 @@ static void a_rule_trips_where_it_fires_in_b_only(void **state)
 	};
 	static const struct verdict unknown[] = {
 		{ "TIMING.DATALOADER_BOUND", TRIPPED,
-		  "not evaluated: no step_time.phase.data_ratio: it needs steps that are not "
-		  "marked" },
+		  "not evaluated: no step_time.phase.data_ratio: it needs complete "
+		  "steps" },
 	};
 
 	check_all(&((struct compared_texts){ "", NOT_BOUND, BOUND_BY_DATA, false }), fired);

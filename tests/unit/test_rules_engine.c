@@ -225,7 +225,7 @@ static void what_is_not_evaluated_says_why(void **state)
 	check_reason("overlap.exposed_comm_ratio 0.5\n", NULL, "DIST.EXPOSED_COMM", "");
 	/* The first of several that are absent. */
 	check_reason("step_time.count 12\nstep_time.p95_p50_ratio 1.0\n", NULL, "TIMING.JITTER",
-		     "no step_time.cv: it needs steps that are not marked");
+		     "no step_time.cv: it needs complete steps");
 }
 
 static void nothing_at_all_fires_nothing(void **state)
@@ -399,7 +399,7 @@ static void findings_are_ranked(void **state)
 		       "distributed.imbalance_cv 0.2\n"
 		       "distributed.wall_frac_lost_to_imbalance 0.06\n"
 		       "distributed.wall_lost_ns_per_step 6000000\n"
-		       "memory.fragmentation 0.25\n"
+		       "memory.peak_reserved_bytes 1300000000\n"
 		       "memory.peak_alloc_bytes 1000000000\n"
 		       "memory.growth_bytes_per_step 2000000.0\n"
 		       "memory.step_count 20\n",

@@ -21,10 +21,12 @@
 	STEPS "budget.launch_stall_ns " #ms "000000\nbudget.data_stall_ns 0\n"                     \
 	      "budget.sync_stall_ns 0\nbudget.device_gap_ns 0\nbudget.unattributed_ns 0\n"
 
-/* So many calls of cudaMalloc in the steps after the first of 5; in all 100 took 200 ms. */
-#define MALLOCS(count)                                                                             \
-	"steps.count 5\nlaunches.steady_malloc_count " #count "\n"                                 \
-	"launches.malloc_count 100\nlaunches.malloc_ns 200000000\n"
+/* So many calls of cudaMalloc, of 2 ms each, in so many of the 4 steps after the first. */
+#define MALLOCS(count, ns, steps)                                                                  \
+	"launches.malloc_count 100\nlaunches.steady_malloc_count " #count                          \
+	"\nlaunches.steady_malloc_ns " #ns "\nlaunches.steady_free_count 0\n"                      \
+	"launches.steady_free_ns 0\nlaunches.steady_step_count 4\n"                                \
+	"launches.allocating_step_count " #steps "\n"
 
 /* So many ns of logging and of checkpoints in 10 s of the main thread. */
 #define LOGGING(logging, checkpoint)                                                               \
@@ -54,8 +56,8 @@ static const struct rule_case cases[] = {
 	{ "HOST.LAUNCH_BOUND", AT, STEPS "budget.launch_stall_ns 59999999\n", NULL, "med" },
 	/* A budget of the host alone has no such line. */
 	{ "HOST.LAUNCH_BOUND", SKIPPED, STEPS "budget.host.data_ns 1\n", NULL,
-	  "skipped: no budget.launch_stall_ns: it needs a trace with device activity, and a step "
-	  "that is not marked" },
+	  "skipped: no budget.launch_stall_ns: it needs a trace with device activity and a "
+	  "complete step" },
 
 	/* 0.04 + 0.03 of 10 s, so 7 ms of the step of 100 ms. */
 	{ "HOST.LOGGING_STALL", FIRES,
@@ -117,27 +119,53 @@ static const struct rule_case cases[] = {
 	{ "SYNC.BLOCKING", AT, STEPS "budget.sync_stall_ns 39999999\n", NULL, "med" },
 
 	/* 12 calls in 4 steps of 2 ms each are 6 ms a step; the device idles for 10. */
-	{ "ALLOC.CUDA_MALLOC", FIRES, IDLE(20) MALLOCS(12), NULL,
-	  "med: each step allocates device memory 3.0 times (cudaMalloc) [6000000 ns]" },
+	{ "ALLOC.CUDA_MALLOC", FIRES, IDLE(20) MALLOCS(12, 24000000, 4), NULL,
+	  "med: 4 of 4 later steps still call cudaMalloc or cudaFree: 6.00 ms a step inside them "
+	  "(12 calls allocate, 0 free) [6000000 ns]" },
 	/* 12 calls that free of 10 ms each are 30 ms more; the device idles for 10. */
 	{ "ALLOC.CUDA_MALLOC", FIRES,
-	  IDLE(20) MALLOCS(12) "launches.steady_free_count 12\nlaunches.free_count 20\n"
-			       "launches.free_ns 200000000\n",
+	  IDLE(20) MALLOCS(12, 24000000, 4) "launches.steady_free_count 12\n"
+					    "launches.steady_free_ns 120000000\n",
 	  NULL,
-	  "med: each step allocates device memory 3.0 times (cudaMalloc) (12 calls free memory: "
-	  "the "
-	  "allocator empties its cache, the device is full) [10000000 ns]" },
-	{ "ALLOC.CUDA_MALLOC", QUIET, MALLOCS(0), NULL, "" },
-	{ "ALLOC.CUDA_MALLOC", AT, MALLOCS(4), NULL,
-	  "med: each step allocates device memory 1.0 times (cudaMalloc)" },
-	{ "ALLOC.CUDA_MALLOC", AT, MALLOCS(3), NULL, "" },
-	{ "ALLOC.CUDA_MALLOC", AT, MALLOCS(40), NULL, "high" },
-	{ "ALLOC.CUDA_MALLOC", AT, MALLOCS(39), NULL, "med" },
-	/* Two steps suffice: one of them is after the first. */
-	{ "ALLOC.CUDA_MALLOC", FIRES, "steps.count 2\nlaunches.steady_malloc_count 2\n", NULL,
-	  "med: each step allocates device memory 2.0 times (cudaMalloc)" },
-	{ "ALLOC.CUDA_MALLOC", SKIPPED, "steps.count 1\nlaunches.steady_malloc_count 0\n", NULL,
-	  "skipped: one step: it needs 2, as the first one fills the cache" },
+	  "high: 4 of 4 later steps still call cudaMalloc or cudaFree: 36.00 ms a step inside them "
+	  "(12 calls allocate, 12 free; memory goes back to the driver: empty_cache() in the loop, "
+	  "or the device is full) [10000000 ns]" },
+	{ "ALLOC.CUDA_MALLOC", QUIET, MALLOCS(0, 0, 0), NULL, "" },
+	/* All in one step: a longest batch, an evaluation. */
+	{ "ALLOC.CUDA_MALLOC", QUIET, IDLE(20) MALLOCS(40, 80000000, 1), NULL, "" },
+	/* In half of the steps, and in three of many. */
+	{ "ALLOC.CUDA_MALLOC", AT, IDLE(20) MALLOCS(12, 24000000, 2), NULL, "med: 2 of 4" },
+	{ "ALLOC.CUDA_MALLOC", AT,
+	  IDLE(20) MALLOCS(20, 40000000, 3) "launches.steady_step_count 20\n", NULL,
+	  "low: 3 of 20" },
+	{ "ALLOC.CUDA_MALLOC", AT,
+	  IDLE(20) MALLOCS(20, 40000000, 2) "launches.steady_step_count 20\n", NULL, "" },
+	/* Once a step, in the mean. */
+	{ "ALLOC.CUDA_MALLOC", AT, IDLE(20) MALLOCS(4, 8000000, 3), NULL, "low" },
+	{ "ALLOC.CUDA_MALLOC", AT, IDLE(20) MALLOCS(3, 6000000, 3), NULL, "" },
+	{ "ALLOC.CUDA_MALLOC", CHANGED, IDLE(20) MALLOCS(4, 8000000, 3),
+	  "ALLOC.CUDA_MALLOC.threshold=1.1", "" },
+	/* 10 ms of the 100 of a step; what little there is to win lowers the severity. */
+	{ "ALLOC.CUDA_MALLOC", AT, IDLE(20) MALLOCS(4, 40000000, 4), NULL, "high" },
+	{ "ALLOC.CUDA_MALLOC", AT, IDLE(20) MALLOCS(4, 39999996, 4), NULL, "med" },
+	{ "ALLOC.CUDA_MALLOC", AT, IDLE(20) MALLOCS(4, 4000000, 4), NULL, "low" },
+	/* Every second tensor goes to the driver: one step is enough to see that. */
+	{ "ALLOC.CUDA_MALLOC", AT,
+	  "launches.malloc_count 500\nlaunches.malloc_ns 50000000\nlaunches.free_count 498\n"
+	  "launches.free_ns 150000000\nlaunches.uncached_ratio 0.5\n"
+	  "launches.steady_step_count 0\n",
+	  NULL,
+	  "med: the caching allocator is bypassed: 50 % of new tensors call cudaMalloc (500 calls "
+	  "allocate, 498 free, 200.00 ms inside them)" },
+	{ "ALLOC.CUDA_MALLOC", AT, IDLE(20) MALLOCS(0, 0, 0) "launches.uncached_ratio 0.4999\n",
+	  NULL, "" },
+	{ "ALLOC.CUDA_MALLOC", CHANGED, IDLE(20) MALLOCS(0, 0, 0) "launches.uncached_ratio 0.4\n",
+	  "ALLOC.CUDA_MALLOC.bypass=0.4", "med: the caching allocator is bypassed: 40 %" },
+	{ "ALLOC.CUDA_MALLOC", SKIPPED, "launches.malloc_count 1\nlaunches.steady_step_count 0\n",
+	  NULL, "skipped: no launches.steady_malloc_count: it needs a trace with launch calls" },
+	{ "ALLOC.CUDA_MALLOC", SKIPPED, MALLOCS(2, 4, 1) "launches.steady_step_count 1\n", NULL,
+	  "skipped: 2 complete steps: it needs 3, as the first fills the cache and one more does "
+	  "not show what recurs" },
 
 	/* 0.3 of 10 s, so 3 ms a step; the device idles for 10. */
 	{ "GC.PAUSE", FIRES,

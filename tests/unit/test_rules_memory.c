@@ -9,9 +9,10 @@
 
 #include <cmocka.h>
 
-#define IDLE(ratio, peak_bytes)                                                                    \
-	"memory.fragmentation " ratio "\n"                                                         \
-	"memory.peak_alloc_bytes " peak_bytes "\n"
+/* Of steps: most that was allocated, and reserved. */
+#define PEAKS(allocated_bytes, reserved_bytes)                                                     \
+	"memory.peak_alloc_bytes " allocated_bytes "\n"                                            \
+	"memory.peak_reserved_bytes " reserved_bytes "\n"
 #define GROWTH(bytes_per_step, steps, peak_bytes)                                                  \
 	"memory.growth_bytes_per_step " bytes_per_step "\n"                                        \
 	"memory.step_count " steps "\n"                                                            \
@@ -35,14 +36,14 @@
 	"snapshot.inactive_split_ratio " ratio "\n"                                                \
 	"snapshot.inactive_split_bytes " bytes "\n"
 #define USED(peak_bytes, more)                                                                     \
-	"snapshot.oom_count 0\n"                                                                   \
 	"snapshot.peak_allocated_bytes " peak_bytes "\n"                                           \
 	"snapshot.peak_reserved_bytes 10737418240\n" more
 #define CHURN(retries, taken, freed, allocs)                                                       \
 	"snapshot.retry_count " retries "\n"                                                       \
 	"snapshot.segment_alloc_count " taken "\n"                                                 \
 	"snapshot.segment_free_count " freed "\n"                                                  \
-	"snapshot.alloc_count " allocs "\n"
+	"snapshot.alloc_count " allocs "\n"                                                        \
+	"snapshot.flush_count 3\n"
 /* 512 MiB asked for. */
 #define OOM(device_free_bytes, cause, helps)                                                       \
 	"snapshot.oom_count 1\n"                                                                   \
@@ -66,40 +67,62 @@
 #define GROWN_AT "host_memory.by_growth site=/home/u/train.py:41:step growth_bytes=104857600\n"
 
 static const struct rule_case cases[] = {
+	/* 6 of 10 GiB on a device of 12: 0.4 is idle, 0.83 of it taken. */
 	{ "MEMORY.FRAGMENTATION", FIRES,
-	  IDLE("0.5", "1073741824") "memory.peak_reserved_bytes 2147483648\n", NULL,
-	  "med: 50.0 % of the reserved device memory lies idle (at most 1024.0 MiB allocated; at "
-	  "most 2048.0 MiB reserved)" },
-	{ "MEMORY.FRAGMENTATION", QUIET, IDLE("0.1", "1073741824"), NULL, "" },
-	{ "MEMORY.FRAGMENTATION", AT, IDLE("0.2", "67108864"), NULL,
-	  "low: 20.0 % of the reserved device memory lies idle (at most 64.0 MiB allocated)" },
-	{ "MEMORY.FRAGMENTATION", AT, IDLE("0.1999", "67108864"), NULL, "" },
-	{ "MEMORY.FRAGMENTATION", AT, IDLE("0.4", "67108864"), NULL, "med: 40.0 %" },
-	{ "MEMORY.FRAGMENTATION", AT, IDLE("0.3999", "67108864"), NULL, "low: 40.0 %" },
+	  PEAKS("6442450944", "10737418240") "device_busy.memory_max_bytes 12884901888\n", NULL,
+	  "med: 40.0 % of the reserved device memory is idle even at the peak (at most 6144.0 MiB "
+	  "allocated, 10240.0 MiB reserved; the device has 12288.0 MiB)" },
+	/* The same on one of 80 GiB: a mean of 0.6 between steps is no matter either. */
+	{ "MEMORY.FRAGMENTATION", QUIET,
+	  PEAKS("6442450944", "10737418240") "device_busy.memory_max_bytes 85899345920\n"
+					     "memory.fragmentation 0.6\n",
+	  NULL, "" },
+	/* ... but for a request that failed. */
+	{ "MEMORY.FRAGMENTATION", FIRES,
+	  PEAKS("6442450944", "10737418240") "device_busy.memory_max_bytes 85899345920\n"
+					     "memory.oom_count 1\n",
+	  NULL,
+	  "med: 40.0 % of the reserved device memory is idle even at the peak (at most 6144.0 MiB "
+	  "allocated, 10240.0 MiB reserved; the device has 81920.0 MiB; requests failed or flushed "
+	  "the cache)" },
+	/* Nothing says how much the device has. */
+	{ "MEMORY.FRAGMENTATION", FIRES, PEAKS("1073741824", "2147483648"), NULL,
+	  "low: 50.0 % of the reserved device memory is idle even at the peak (at most 1024.0 MiB "
+	  "allocated, 2048.0 MiB reserved; no request failed: harmless while the device has "
+	  "room)" },
+	{ "MEMORY.FRAGMENTATION", AT, PEAKS("67108864", "83886080"), NULL, "low: 20.0 %" },
+	{ "MEMORY.FRAGMENTATION", AT, PEAKS("67108864", "83886079"), NULL, "" },
 	/* One byte less than 64 MiB at the peak. */
-	{ "MEMORY.FRAGMENTATION", AT, IDLE("0.5", "67108863"), NULL, "" },
-	{ "MEMORY.FRAGMENTATION", CHANGED, IDLE("0.2", "67108864"),
-	  "MEMORY.FRAGMENTATION.threshold=0.3", "" },
-	{ "MEMORY.FRAGMENTATION", CHANGED, IDLE("0.2", "67108864"), "MEMORY.FRAGMENTATION.med=0.2",
-	  "med: 20.0 %" },
-	{ "MEMORY.FRAGMENTATION", CHANGED, IDLE("0.5", "1000"), "MEMORY.FRAGMENTATION.bytes=1000",
-	  "med: 50.0 %" },
+	{ "MEMORY.FRAGMENTATION", AT, PEAKS("67108863", "134217728"), NULL, "" },
+	/* 8 of 10 GiB are 0.8 of it, and a byte less is not. */
+	{ "MEMORY.FRAGMENTATION", AT,
+	  PEAKS("1073741824", "8589934592") "device_busy.memory_max_bytes 10737418240\n", NULL,
+	  "med: 87.5 %" },
+	{ "MEMORY.FRAGMENTATION", AT,
+	  PEAKS("1073741824", "8589934591") "device_busy.memory_max_bytes 10737418240\n", NULL,
+	  "" },
+	{ "MEMORY.FRAGMENTATION", CHANGED, PEAKS("1073741824", "2147483648"),
+	  "MEMORY.FRAGMENTATION.threshold=0.6", "" },
+	{ "MEMORY.FRAGMENTATION", CHANGED, PEAKS("1073741824", "1431655766") "memory.oom_count 1\n",
+	  "MEMORY.FRAGMENTATION.med=0.2", "med: 25.0 %" },
+	{ "MEMORY.FRAGMENTATION", CHANGED,
+	  PEAKS("1073741824", "2147483648") "device_busy.memory_max_bytes 10737418240\n",
+	  "MEMORY.FRAGMENTATION.full=0.2", "med: 50.0 %" },
+	{ "MEMORY.FRAGMENTATION", CHANGED, PEAKS("1000", "2000"), "MEMORY.FRAGMENTATION.bytes=1000",
+	  "low: 50.0 %" },
 	/* Of a snapshot: 96 of 128 MiB are in use at the peak. */
 	{ "MEMORY.FRAGMENTATION", FIRES, HELD("100663296", "134217728"), NULL,
-	  "low: 25.0 % of the reserved device memory lies idle (at most 96.0 MiB allocated; at "
-	  "most "
-	  "128.0 MiB reserved)" },
+	  "low: 25.0 % of the reserved device memory is idle even at the peak (at most 96.0 MiB "
+	  "allocated, 128.0 MiB reserved; no request failed: harmless while the device has "
+	  "room)" },
+	{ "MEMORY.FRAGMENTATION", FIRES, HELD("67108864", "134217728") "snapshot.retry_count 1\n",
+	  NULL, "med: 50.0 %" },
 	{ "MEMORY.FRAGMENTATION", QUIET, HELD("120795955", "134217728"), NULL, "" },
-	/* 1 - 96/120 is a little more than 0.2, 1 - 80/100 a little less. */
-	{ "MEMORY.FRAGMENTATION", AT, HELD("100663295", "125829120"), NULL, "low: 20.0 %" },
-	{ "MEMORY.FRAGMENTATION", AT, HELD("100663400", "125829120"), NULL, "" },
-	{ "MEMORY.FRAGMENTATION", AT, HELD("67108864", "134217728"), NULL, "med: 50.0 %" },
-	{ "MEMORY.FRAGMENTATION", AT, HELD("67108863", "134217728"), NULL, "" },
 	/* Nothing was ever reserved. */
 	{ "MEMORY.FRAGMENTATION", QUIET, HELD("0", "0"), NULL, "" },
 	/* Steps go before a snapshot. */
-	{ "MEMORY.FRAGMENTATION", QUIET, IDLE("0.1", "1073741824") HELD("67108864", "134217728"),
-	  NULL, "" },
+	{ "MEMORY.FRAGMENTATION", QUIET,
+	  PEAKS("1073741824", "1073741824") HELD("67108864", "134217728"), NULL, "" },
 	{ "MEMORY.FRAGMENTATION", SKIPPED, "snapshot.reserved_bytes 1\n", NULL,
 	  "skipped: no snapshot.peak_allocated_bytes: it needs a snapshot of CUDA's allocator" },
 	{ "MEMORY.FRAGMENTATION", SKIPPED,
@@ -120,7 +143,7 @@ static const struct rule_case cases[] = {
 	{ "MEMORY.GROWTH", AT, GROWTH("1048576.0", "20", "2097152000"), NULL, "high: allocated" },
 	{ "MEMORY.GROWTH", AT, GROWTH("1048576.0", "20", "2097152100"), NULL, "" },
 	{ "MEMORY.GROWTH", SKIPPED, GROWTH("5242880.0", "19", "104857600"), NULL,
-	  "skipped: 19 steps with memory: it needs 20" },
+	  "skipped: 19 steps with memory; it needs 20" },
 	/* Between two snapshots: 32 MiB of a peak of 3200, which is 1 %. */
 	{ "MEMORY.GROWTH", FIRES,
 	  GREW("67108864", "1073741824") "snapshot.growth site=a.py:1:f growth_bytes=1048576\n"
@@ -167,7 +190,7 @@ static const struct rule_case cases[] = {
 	/* Where none suffices, the reason is the first one's. */
 	{ "MEMORY.GROWTH", SKIPPED,
 	  GROWTH("5242880.0", "19", "104857600") "snapshot.reserved_bytes 1\n", NULL,
-	  "skipped: 19 steps with memory: it needs 20" },
+	  "skipped: 19 steps with memory; it needs 20" },
 	{ "MEMORY.GROWTH", SKIPPED,
 	  GROWTH("5242880.0", "40", "104857600") "! memory.step_count some are lost\n", NULL,
 	  "skipped: memory.step_count is not reliable: some are lost" },
@@ -223,6 +246,13 @@ static const struct rule_case cases[] = {
 	  USED("10737418240", "! snapshot.peak_allocated_bytes entries are missing\n")
 		  SPLIT("0.5", "5368709120"),
 	  NULL, "high: 50.0 %" },
+	/* Half of it was idle at the peak, but no request failed. */
+	{ "MEMORY.INACTIVE_SPLIT", FIRES,
+	  USED("5368709120", "snapshot.oom_count 0\nsnapshot.retry_count 0\n")
+		  SPLIT("0.5", "5368709120"),
+	  NULL,
+	  "low: 50.0 % of the reserved memory is split off and not in use (5120.0 MiB that no "
+	  "other stream, pool or process can have; no request failed)" },
 	{ "MEMORY.INACTIVE_SPLIT", CHANGED, USED("9663676415", "") SPLIT("0.5", "5368709120"),
 	  "MEMORY.INACTIVE_SPLIT.peak=0.8", "low: 50.0 %" },
 	{ "MEMORY.INACTIVE_SPLIT", CHANGED, SPLIT("0.05", "1073741824"),
@@ -289,10 +319,20 @@ static const struct rule_case cases[] = {
 	{ "MEMORY.CHURN", FIRES, CHURN("2", "30", "20", "1000"), NULL,
 	  "med: the allocator flushed its cache to find memory: 2 times (20 segments given back "
 	  "and "
-	  "taken again, 20.0 in 1000 allocations)" },
+	  "taken again in 3 flushes, 20.0 in 1000 allocations)" },
 	{ "MEMORY.CHURN", FIRES, CHURN("0", "30", "25", "1000"), NULL,
-	  "med: segments go back to the driver and are taken again: 25 (25 segments given back and "
-	  "taken again, 25.0 in 1000 allocations)" },
+	  "med: memory goes back to the driver and is taken again: 3 times (25 segments given back "
+	  "and taken again in 3 flushes, 25.0 in 1000 allocations)" },
+	/* One empty_cache(), or two, however much they give back. */
+	{ "MEMORY.CHURN", QUIET, CHURN("0", "300", "250", "1000") "snapshot.flush_count 2\n", NULL,
+	  "" },
+	{ "MEMORY.CHURN", CHANGED, CHURN("0", "300", "250", "1000") "snapshot.flush_count 2\n",
+	  "MEMORY.CHURN.recurring=2", "med: memory goes back" },
+	/* Without stacks each of them may be an empty_cache(). */
+	{ "MEMORY.CHURN", AT, CHURN("2", "0", "0", "1000") "! snapshot.retry_count no stacks\n",
+	  NULL, "" },
+	{ "MEMORY.CHURN", AT, CHURN("3", "0", "0", "1000") "! snapshot.retry_count no stacks\n",
+	  NULL, "med: " },
 	{ "MEMORY.CHURN", QUIET, CHURN("0", "30", "0", "1000"), NULL, "" },
 	/* Given back at the end of the job, or taken at its start. */
 	{ "MEMORY.CHURN", QUIET, CHURN("0", "0", "500", "1000"), NULL, "" },
@@ -303,11 +343,11 @@ static const struct rule_case cases[] = {
 	{ "MEMORY.CHURN", AT, CHURN("9", "0", "0", "1000"), NULL, "med: " },
 	{ "MEMORY.CHURN", AT, CHURN("10", "0", "0", "1000"), NULL, "high: " },
 	/* 20 of 4000 are 5 of 1000. */
-	{ "MEMORY.CHURN", AT, CHURN("0", "20", "20", "4000"), NULL, "med: segments" },
+	{ "MEMORY.CHURN", AT, CHURN("0", "20", "20", "4000"), NULL, "med: memory goes back" },
 	{ "MEMORY.CHURN", AT, CHURN("0", "20", "20", "4001"), NULL, "" },
 	{ "MEMORY.CHURN", AT, CHURN("0", "19", "20", "1000"), NULL, "" },
 	{ "MEMORY.CHURN", CHANGED, CHURN("0", "19", "20", "1000"), "MEMORY.CHURN.segments=19",
-	  "med: segments" },
+	  "med: memory goes back" },
 	{ "MEMORY.CHURN", FIRES, "memory_stats.num_alloc_retries 3\n", NULL,
 	  "med: the allocator flushed its cache to find memory: 3 times" },
 	{ "MEMORY.CHURN", QUIET, "memory_stats.num_alloc_retries 0\n", NULL, "" },

@@ -44,11 +44,12 @@ static const struct rule_case cases[] = {
 	  NULL, "high: device activity was not recorded: 268 launches, no kernel or copy" },
 
 	{ "TRACE.INCOMPLETE", FIRES, STEPS(2, 1), NULL,
-	  "low: there are 2 whole steps to judge by" },
-	{ "TRACE.INCOMPLETE", FIRES, STEPS(1, 0), NULL, "low: there is 1 whole step to judge by" },
+	  "low: only 2 complete steps; record at least 3" },
+	{ "TRACE.INCOMPLETE", FIRES, STEPS(1, 0), NULL,
+	  "low: only 1 complete step; record at least 3" },
 	{ "TRACE.INCOMPLETE", FIRES,
 	  "steps.boundary profiler_step\nintegrity.incomplete_step_count 1\n", NULL,
-	  "low: there are 0 whole steps to judge by" },
+	  "low: no complete step" },
 	{ "TRACE.INCOMPLETE", FIRES,
 	  "steps.boundary whole_trace\nstep_time.count 1\nintegrity.incomplete_step_count 0\n",
 	  NULL, "low: the trace marks no steps: it counts as one step" },
@@ -71,7 +72,7 @@ static const struct rule_case cases[] = {
 	{ "TRACE.INCOMPLETE", AT, STEPS(3, 1), NULL,
 	  "low: 1 step is cut by the end of the capture" },
 	{ "TRACE.INCOMPLETE", AT, STEPS(3, 0), "TRACE.INCOMPLETE.threshold=4",
-	  "low: there are 3 whole steps to judge by" },
+	  "low: only 3 complete steps; record at least 4" },
 
 	{ "TRACE.UNRELIABLE", FIRES,
 	  "integrity.verdict doubtful\nintegrity.doubt graph launches have no kernel\n"

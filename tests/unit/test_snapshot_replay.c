@@ -238,25 +238,31 @@ static void retries(void **state)
 	(void)state;
 	static const struct {
 		const char *entries;
-		uint64_t count;
+		uint64_t count, flush_count;
 		bool has_stacks;
 	} cases[] = {
 		/* Flushed and tried again by the same call; two flushes, one retry. */
 		{ WITH(segment_free, STACK) WITH(segment_free, "@s") WITH(segment_alloc, "@s"), 1,
-		  true },
-		{ WITH(segment_unmap, STACK) WITH(segment_map, "@s") WITH(segment_map, "@s"), 1,
+		  1, true },
+		{ WITH(segment_unmap, STACK) WITH(segment_map, "@s") WITH(segment_map, "@s"), 1, 1,
 		  true },
 		/* By another call: an empty_cache(). Equal frames are not the same list. */
 		{ WITH(segment_free, STACK)
 			  WITH(segment_alloc, "[{filename: 'b.py', line: 1, name: f}]"),
-		  0, true },
+		  0, 1, true },
 		/* Without stacks nobody knows. */
-		{ ENTRY(segment_free, 1, 2) ENTRY(segment_alloc, 1, 2), 1, false },
-		{ ENTRY(segment_free, 1, 2) WITH(segment_alloc, "[]"), 1, false },
-		{ WITH(segment_free, STACK) ENTRY(segment_alloc, 1, 2), 0, true },
+		{ ENTRY(segment_free, 1, 2) ENTRY(segment_alloc, 1, 2), 1, 1, false },
+		{ ENTRY(segment_free, 1, 2) WITH(segment_alloc, "[]"), 1, 1, false },
+		{ WITH(segment_free, STACK) ENTRY(segment_alloc, 1, 2), 0, 1, true },
 		/* Something was in between. */
-		{ WITH(segment_free, STACK) WITH(alloc, "@s") WITH(segment_alloc, "@s"), 0, true },
-		{ WITH(segment_alloc, STACK) WITH(segment_free, "@s"), 0, true },
+		{ WITH(segment_free, STACK) WITH(alloc, "@s") WITH(segment_alloc, "@s"), 0, 1,
+		  true },
+		{ WITH(segment_alloc, STACK) WITH(segment_free, "@s"), 0, 0, true },
+		/* Taken twice after each of two flushes. */
+		{ WITH(segment_free, STACK) WITH(alloc, "@s") WITH(segment_alloc, "@s")
+			  WITH(segment_alloc, "@s") WITH(segment_free, "@s") WITH(alloc, "@s")
+				  WITH(segment_alloc, "@s"),
+		  0, 2, true },
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
@@ -265,6 +271,7 @@ static void retries(void **state)
 		add(text, "{segments: [], device_traces: [[%s]]}", cases[i].entries);
 		replay_text(&r, text);
 		assert_int_equal(r.replay.retry_count, cases[i].count);
+		assert_int_equal(r.replay.flush_count, cases[i].flush_count);
 		assert_int_equal(r.replay.has_stacks, cases[i].has_stacks);
 		replayed_deinit(&r);
 	}

@@ -76,6 +76,8 @@ static const struct tscope_fact_def facts[SNAPSHOT_FACT_COUNT] = {
 	[SNAPSHOT_SEGMENT_FREE_COUNT] =
 		COUNT("segment_free_count", "segments given back or unmapped (cudaFree)"),
 	[SNAPSHOT_SEGMENT_FREE_BYTES] = BYTES("segment_free_bytes", "bytes of these"),
+	[SNAPSHOT_FLUSH_COUNT] = COUNT("flush_count", "times that segments were given back and "
+						      "others taken after that"),
 	[SNAPSHOT_RETRY_COUNT] =
 		COUNT("retry_count", "allocations that flushed the cache and "
 				     "tried again; without stacks at most so many"),

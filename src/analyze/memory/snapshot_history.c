@@ -138,11 +138,12 @@ static void put_churn(const struct snapshot_view *view, struct fact_sheet *out, 
 static void put_retries(const struct snapshot_view *view, struct fact_sheet *out)
 {
 	const char *form = view->scope->memory->info.form, *doubt = NULL;
-	int64_t count = 0;
+	int64_t count = 0, flush_count = 0;
 
 	for (uint32_t i = 0; i < view->snapshot->device_count; i++) {
 		const struct snapshot_replay *replay = &view->replays[i];
 		count += (int64_t)replay->retry_count;
+		flush_count += (int64_t)replay->flush_count;
 		if (replay->retry_count && !replay->has_stacks)
 			doubt = no_stacks;
 	}
@@ -151,6 +152,7 @@ static void put_retries(const struct snapshot_view *view, struct fact_sheet *out
 	if (doubt)
 		tsi_fact_doubt(out, SNAPSHOT_RETRY_COUNT, doubt);
 	tsi_fact_int(out, SNAPSHOT_RETRY_COUNT, count);
+	tsi_fact_int(out, SNAPSHOT_FLUSH_COUNT, flush_count);
 }
 
 static void put_never_freed(const struct snapshot_view *view, struct fact_sheet *out)
@@ -185,7 +187,7 @@ static void doubt_absent(struct fact_sheet *out)
 		SNAPSHOT_NEVER_FREED_COUNT,   SNAPSHOT_ALLOC_COUNT,
 		SNAPSHOT_SEGMENT_ALLOC_COUNT, SNAPSHOT_SEGMENT_ALLOC_BYTES,
 		SNAPSHOT_SEGMENT_FREE_COUNT,  SNAPSHOT_SEGMENT_FREE_BYTES,
-		SNAPSHOT_RETRY_COUNT,
+		SNAPSHOT_RETRY_COUNT,         SNAPSHOT_FLUSH_COUNT,
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(facts); i++)

@@ -28,6 +28,7 @@ struct walk {
 	size_t stretch_count; /* at least 1 */
 	tsi_wide tick_peaks[SNAPSHOT_MAX_TICKS][CURVE_COUNT];
 	enum snapshot_action previous_action;
+	bool has_given_back; /* segments, and taken none since */
 	struct plain_value previous_stack;
 };
 
@@ -286,6 +287,15 @@ static bool is_retry(const struct walk *walk, const struct snapshot_entry *entry
 		tsi_stack_depth(walk->snapshot, walk->previous_stack) == 0);
 }
 
+static void count_flush(struct walk *walk, const struct snapshot_entry *entry)
+{
+	int sign = tsi_curve_sign(entry->action, CURVE_RESERVED);
+
+	walk->replay->flush_count += sign > 0 && walk->has_given_back;
+	if (sign != 0)
+		walk->has_given_back = sign < 0;
+}
+
 static void count_entry(struct walk *walk, const struct snapshot_entry *entry)
 {
 	struct snapshot_replay *replay = walk->replay;
@@ -293,6 +303,7 @@ static void count_entry(struct walk *walk, const struct snapshot_entry *entry)
 	replay->action_count[entry->action]++;
 	tsi_sum_signed(&replay->action_bytes[entry->action], entry->size_bytes);
 	replay->retry_count += is_retry(walk, entry);
+	count_flush(walk, entry);
 	if (!replay->has_stacks)
 		replay->has_stacks = tsi_stack_depth(walk->snapshot, entry->stack) > 0;
 	if (entry->time_us == NO_TIME_US)

@@ -87,7 +87,8 @@ struct snapshot_replay {
 	 * empty_cache() just before looks the same: then "at most".
 	 */
 	uint64_t retry_count;
-	bool has_stacks; /* an entry has one */
+	uint64_t flush_count; /* times that segments were given back and then others taken */
+	bool has_stacks;      /* an entry has one */
 	/* Allocations where a block was live: entries are missing. It died then, at latest. */
 	uint64_t overlap_count;
 };

@@ -461,7 +461,7 @@ const struct analyzer tsi_analyzer_opportunities = {
 		.summary = "device time that known remedies could win",
 		TSI_FACTS(facts),
 		TSI_TABLES(tables),
-		.needs = "a trace with device activity, and a step that is not marked",
+		.needs = "a trace with device activity and a complete step",
 		.total = TSCOPE_TOTAL_STEPS,
 	},
 	.levels = LEVEL_TRACE,

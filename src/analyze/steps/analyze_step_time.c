@@ -281,7 +281,7 @@ const struct analyzer tsi_analyzer_step_time = {
 		.summary = "how long steps take, and how evenly",
 		TSI_FACTS(facts),
 		TSI_TABLES(tables),
-		.needs = "steps that are not marked",
+		.needs = "complete steps",
 	},
 	.levels = LEVEL_TRACE | LEVEL_RANK | LEVEL_RUN,
 	.fill = fill_step_time,

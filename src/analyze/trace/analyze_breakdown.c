@@ -97,7 +97,7 @@ const struct analyzer tsi_analyzer_breakdown = {
 		.summary = "what is in each line of the budget",
 		TSI_FACTS(facts),
 		TSI_TABLES(tables),
-		.needs = "a trace with a step that is not marked",
+		.needs = "a trace with a complete step",
 		.total = TSCOPE_TOTAL_STEPS,
 	},
 	.levels = LEVEL_TRACE,

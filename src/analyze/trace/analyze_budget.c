@@ -291,7 +291,7 @@ const struct analyzer tsi_analyzer_budget = {
 		.summary = "what the steps' wall time went to",
 		TSI_FACTS(facts),
 		.per_device = true,
-		.needs = "a trace with device activity, and a step that is not marked",
+		.needs = "a trace with device activity and a complete step",
 		.total = TSCOPE_TOTAL_STEPS,
 	},
 	.levels = LEVEL_TRACE | LEVEL_RANK | LEVEL_RUN,

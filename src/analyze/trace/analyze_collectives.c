@@ -271,6 +271,8 @@ static void set_facts(const struct collective_list *list, struct fact_sheet *out
 	tsi_fact_int(out, TOTAL_NS, all.total_ns);
 	if (all.sized_count)
 		tsi_fact_int(out, BYTES, all.bytes);
+	else if (all.count)
+		tsi_fact_doubt(out, BYTES, "no collective says its size: record_shapes=True");
 	tsi_fact_int(out, UNSIZED_COUNT, all.count - all.sized_count);
 	tsi_fact_int(out, HOST_COUNT, host_count);
 }

@@ -258,7 +258,7 @@ const struct analyzer tsi_analyzer_critical_path = {
 		.summary = "the chain of spans on host and device that bounds a step",
 		TSI_FACTS(facts),
 		TSI_TABLES(tables),
-		.needs = "a trace with device activity or operators, and a step that is not marked",
+		.needs = "a trace with device activity or operators, and a complete step",
 	},
 	.levels = LEVEL_TRACE,
 	.beside_flops = true,

@@ -24,6 +24,7 @@ enum fact {
 	EVENT_NS,
 	QUEUE_MEAN,
 	QUEUE_MAX,
+	MEMORY_BYTES,
 };
 
 static const struct tscope_fact_def facts[] = {
@@ -41,6 +42,8 @@ static const struct tscope_fact_def facts[] = {
 	[QUEUE_MEAN] = { "queue_mean", TSCOPE_UNIT_NUMBER,
 			 "events that are launched and have not started, mean over the span" },
 	[QUEUE_MAX] = { "queue_max", TSCOPE_UNIT_COUNT, "the most of them at one time" },
+	[MEMORY_BYTES] = { "memory_max_bytes", TSCOPE_UNIT_BYTES,
+			   "memory of the device; of several devices that of the smallest" },
 };
 
 enum table { IDLE_HISTOGRAM };
@@ -216,6 +219,23 @@ static void add_histogram(const struct totals *totals, struct fact_sheet *out)
 	}
 }
 
+static void put_memory(const struct analysis_scope *scope, struct fact_sheet *out)
+{
+	const struct tscope_trace *trace = scope->trace;
+	int64_t least_bytes = 0;
+
+	for (uint32_t i = scope->first_device; i < scope->end_device; i++) {
+		uint32_t properties = trace->devices[i].properties;
+		int64_t bytes =
+			properties == NO_ROW ? 0 : trace->device_properties[properties].total_bytes;
+		if (bytes <= 0)
+			return;
+		least_bytes = least_bytes == 0 || bytes < least_bytes ? bytes : least_bytes;
+	}
+	if (least_bytes > 0)
+		tsi_fact_int(out, MEMORY_BYTES, least_bytes);
+}
+
 static void fill_device_busy(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	struct totals totals = sum_up(scope, tsi_sheet_scratch(out));
@@ -234,6 +254,7 @@ static void fill_device_busy(const struct analysis_scope *scope, struct fact_she
 		tsi_fact_ratio(out, QUEUE_MEAN, totals.queued_ns, totals.span_ns);
 		tsi_fact_int(out, QUEUE_MAX, totals.queue_max);
 	}
+	put_memory(scope, out);
 	tsi_judge_device_time(scope->trace, out);
 	add_histogram(&totals, out);
 }

@@ -325,7 +325,7 @@ const struct analyzer tsi_analyzer_idle = {
 		TSI_FACTS(facts),
 		TSI_TABLES(tables),
 		.per_device = true,
-		.needs = "a trace with device activity, and a step that is not marked",
+		.needs = "a trace with device activity and a complete step",
 	},
 	.levels = LEVEL_TRACE | LEVEL_RANK | LEVEL_RUN,
 	.keeps_tables = true,

@@ -29,6 +29,11 @@ enum fact {
 	FREE_NS,
 	STEADY_MALLOC_COUNT,
 	STEADY_FREE_COUNT,
+	STEADY_MALLOC_NS,
+	STEADY_FREE_NS,
+	STEADY_STEP_COUNT,
+	ALLOCATING_STEP_COUNT,
+	UNCACHED_RATIO,
 };
 
 static const struct tscope_fact_def facts[] = {
@@ -57,6 +62,17 @@ static const struct tscope_fact_def facts[] = {
 				  "allocating calls in unmarked steps after the first step" },
 	[STEADY_FREE_COUNT] = { "steady_free_count", TSCOPE_UNIT_COUNT,
 				"freeing calls in unmarked steps after the first step" },
+	[STEADY_MALLOC_NS] = { "steady_malloc_ns", TSCOPE_UNIT_NS,
+			       "host time in the allocating calls of these steps" },
+	[STEADY_FREE_NS] = { "steady_free_ns", TSCOPE_UNIT_NS,
+			     "host time in the freeing calls of these steps" },
+	[STEADY_STEP_COUNT] = { "steady_step_count", TSCOPE_UNIT_COUNT,
+				"unmarked steps after the first step" },
+	[ALLOCATING_STEP_COUNT] = { "allocating_step_count", TSCOPE_UNIT_COUNT,
+				    "of these, steps with an allocating or freeing call" },
+	[UNCACHED_RATIO] = { "uncached_ratio", TSCOPE_UNIT_RATIO,
+			     "of the operators aten::empty and aten::empty_strided, those that "
+			     "call the driver; only where 20 or more do" },
 };
 
 enum table { BY_NAME, SYNCS };
@@ -102,8 +118,10 @@ struct work {
 	struct calls by_kind[KIND_COUNT];
 	struct pair_set syncs;     /* (name of the op or NO_ROW, name of the call): struct calls */
 	int64_t step_launch_count; /* in unmarked steps */
-	int64_t steady_count[KIND_COUNT]; /* in unmarked steps after the first */
-	int64_t *delays_ns;               /* from the start of the call, then from its end */
+	struct calls steady[KIND_COUNT]; /* in unmarked steps after the first */
+	bool *allocates;                 /* by step */
+	int64_t uncached_count;          /* allocating calls of operators that create tensors */
+	int64_t *delays_ns;              /* from the start of the call, then from its end */
 	size_t delay_count;
 	int64_t delay_sum_ns;
 	int64_t linked_count, queued_count;
@@ -147,6 +165,7 @@ static void work_init(struct work *work, const struct analysis_scope *scope, str
 		limit += trace->devices[i].row_count;
 	work->by_name = tsi_arena_new(scratch, trace->names.count, sizeof(*work->by_name));
 	work->delays_ns = tsi_arena_new(scratch, limit, sizeof(*work->delays_ns));
+	work->allocates = tsi_arena_new(scratch, scope->timeline->step_count, sizeof(bool));
 }
 
 static void add_call(struct calls *calls, uint8_t kind, int64_t dur_ns)
@@ -158,15 +177,38 @@ static void add_call(struct calls *calls, uint8_t kind, int64_t dur_ns)
 		calls->max_ns = dur_ns;
 }
 
-static void add_to_step(struct work *work, uint8_t kind, int64_t start_ns)
+static void add_to_step(struct work *work, uint8_t kind, int64_t start_ns, int64_t dur_ns)
 {
 	uint32_t step = tsi_timeline_step_near(work->timeline, start_ns, &work->step);
 
 	if (step == NO_ROW || work->timeline->steps[step].mark != TSCOPE_STEP_COUNTED)
 		return;
 	work->step_launch_count += is_launch(kind);
-	if (step > 0)
-		work->steady_count[kind]++;
+	if (step == 0)
+		return;
+	add_call(&work->steady[kind], kind, dur_ns);
+	work->allocates[step] |= kind == CALL_MALLOC || kind == CALL_FREE;
+}
+
+/* Of the device: pinned memory of the host has calls like these ("cudaHostAlloc"). */
+static bool is_memory_call(const struct work *work, uint32_t row, uint8_t kind)
+{
+	return (kind == CALL_MALLOC || kind == CALL_FREE) &&
+	       tsi_str_find(tsi_span_name(work->trace, row), TSI_STR("Host")) < 0;
+}
+
+static bool creates_tensor(struct str op)
+{
+	return tsi_str_is(op, "aten::empty") || tsi_str_is(op, "aten::empty_strided");
+}
+
+static void add_memory_call(struct work *work, uint32_t row, uint8_t kind, int64_t dur_ns)
+{
+	uint32_t op = tsi_call(work->trace, row)->op;
+
+	add_to_step(work, kind, tsi_start_ns(&work->trace->spans, row), dur_ns);
+	if (kind == CALL_MALLOC && op != NO_ROW)
+		work->uncached_count += creates_tensor(tsi_span_name(work->trace, op));
 }
 
 static void add_sync(struct work *work, uint32_t row)
@@ -190,8 +232,10 @@ static void take_call(struct work *work, uint32_t row)
 
 	add_call(&work->by_name[tsi_name_id(spans, row)], kind, dur_ns);
 	add_call(&work->by_kind[kind], kind, dur_ns);
-	if (is_launch(kind) || kind == CALL_MALLOC || kind == CALL_FREE)
-		add_to_step(work, kind, tsi_start_ns(spans, row));
+	if (is_launch(kind))
+		add_to_step(work, kind, tsi_start_ns(spans, row), dur_ns);
+	else if (is_memory_call(work, row, kind))
+		add_memory_call(work, row, kind, dur_ns);
 	if (kind == CALL_SYNC)
 		add_sync(work, row);
 }
@@ -326,21 +370,57 @@ static void set_delays(struct work *work, struct fact_sheet *out)
 	tsi_fact_int(out, DELAY_FROM_END_P50_NS, tsi_find_quantile_ns(work->delays_ns, count, 50));
 }
 
+/* How many operators create tensors is asked only where enough of them go to the driver. */
+static void set_uncached_ratio(const struct work *work, struct fact_sheet *out)
+{
+	enum { LEAST_UNCACHED = 20 };
+	const struct tscope_trace *trace = work->trace;
+	int64_t count = 0;
+
+	if (work->uncached_count < LEAST_UNCACHED)
+		return;
+	for (uint32_t row = 0; row < tsi_first_device_row(trace); row++)
+		count += tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_CPU_OP &&
+			 creates_tensor(tsi_span_name(trace, row));
+	tsi_fact_ratio(out, UNCACHED_RATIO, work->uncached_count, count);
+}
+
+static void doubt_steady(const struct work *work, struct fact_sheet *out)
+{
+	static const enum fact steady[] = { STEADY_MALLOC_COUNT, STEADY_FREE_COUNT,
+					    STEADY_MALLOC_NS, STEADY_FREE_NS,
+					    ALLOCATING_STEP_COUNT };
+	bool has_calls = work->trace->call_count > 0;
+
+	for (size_t i = 0; has_calls && i < TSI_COUNT_OF(steady); i++)
+		tsi_fact_doubt(out, steady[i],
+			       "one complete step, and it fills the allocator's cache: "
+			       "record 3 or more");
+}
+
 static void set_step_facts(const struct work *work, struct fact_sheet *out)
 {
 	const struct tscope_timeline *timeline = work->timeline;
-	int64_t step_count = 0, steady_count = 0;
+	int64_t step_count = 0, steady_count = 0, allocating_count = 0;
 
 	for (uint32_t i = 0; i < timeline->step_count; i++) {
 		bool is_counted = timeline->steps[i].mark == TSCOPE_STEP_COUNTED;
 		step_count += is_counted;
 		steady_count += is_counted && i > 0;
+		allocating_count += work->allocates[i];
 	}
 	tsi_fact_ratio(out, LAUNCHES_PER_STEP, work->step_launch_count, step_count);
-	if (steady_count == 0)
+	set_uncached_ratio(work, out);
+	tsi_fact_int(out, STEADY_STEP_COUNT, steady_count);
+	if (steady_count == 0) {
+		doubt_steady(work, out);
 		return;
-	tsi_fact_int(out, STEADY_MALLOC_COUNT, work->steady_count[CALL_MALLOC]);
-	tsi_fact_int(out, STEADY_FREE_COUNT, work->steady_count[CALL_FREE]);
+	}
+	tsi_fact_int(out, STEADY_MALLOC_COUNT, work->steady[CALL_MALLOC].count);
+	tsi_fact_int(out, STEADY_FREE_COUNT, work->steady[CALL_FREE].count);
+	tsi_fact_int(out, STEADY_MALLOC_NS, work->steady[CALL_MALLOC].total_ns);
+	tsi_fact_int(out, STEADY_FREE_NS, work->steady[CALL_FREE].total_ns);
+	tsi_fact_int(out, ALLOCATING_STEP_COUNT, allocating_count);
 }
 
 static void set_facts(const struct work *work, struct fact_sheet *out)
@@ -372,7 +452,7 @@ static void fill_launches(const struct analysis_scope *scope, struct fact_sheet 
 	struct work work;
 
 	work_init(&work, scope, tsi_sheet_scratch(out));
-	if (!work.by_name || !work.delays_ns)
+	if (!work.by_name || !work.delays_ns || !work.allocates)
 		return;
 	collect_calls(&work);
 	for (uint32_t i = 0; i < scope->trace->device_count; i++)
