@@ -2,6 +2,23 @@
 /* Sections about who did the work: kernels, operators, launch calls, copies, annotated spans. */
 #include "report/section.h"
 
+#include <string.h>
+
+/* Too much of no known kind, and the other kinds' shares are but what they are at least. */
+static void put_unknown_kinds(const struct panel *panel)
+{
+	struct table_view kinds = tsi_panel_rows(panel, "kernels.by_kind");
+
+	for (size_t row = 0; row < kinds.row_count; row++) {
+		struct tscope_value share = tsi_table_find(&kinds, row, "share_ratio");
+		if (strcmp(tsi_table_text(&kinds, row, "kind"), "other") == 0 && share.real > 0.1)
+			tsi_doc_line(panel->doc, DOC_NOTE, DOC_FAINT, NULL,
+				     "%s of kernel time is of no known kind: the kinds have at "
+				     "least the shares shown",
+				     tsi_panel_people(panel, share, TSCOPE_UNIT_RATIO));
+	}
+}
+
 void tsi_section_kernels(const struct panel *panel)
 {
 	static const struct figure figures[] = {
@@ -29,6 +46,7 @@ void tsi_section_kernels(const struct panel *panel)
 			tsi_panel_number(panel, "kernels.count"),
 			tsi_panel_number(panel, "kernels.total_ns"));
 	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures));
+	put_unknown_kinds(panel);
 	tsi_panel_table(panel, "kernels.by_kind", kind_columns, TSI_COUNT_OF(kind_columns));
 	tsi_panel_table(panel, "kernels.by_name", columns, TSI_COUNT_OF(columns));
 }

@@ -82,9 +82,24 @@ def compare(results, path, report):
         results.check(f"{name} device ns", times.get(key, 0), found[3])
 
 
+def check_mfu(results, path, report):
+    """No MFU where FLOPs are known for less than half of the time of matrix kernels."""
+    facts = report["facts"].get("efficiency") or {}
+    coverage = facts.get("flops_coverage_ratio")
+    if coverage is None or facts.get("flops_source") != "operators":
+        return
+    label = program.short(path)
+    if coverage < 0.5:
+        results.check(f"{label} mfu at a coverage of {coverage:.3f}", None, facts["mfu"])
+    elif facts["mfu"] is not None:
+        results.check(f"{label} mfu_is_lower_bound at a coverage of {coverage:.3f}",
+                      coverage < 0.9, facts["mfu_is_lower_bound"])
+
+
 def check_file(tscope, results, path):
     try:
         report = tscope.report(path)
+        check_mfu(results, path, report)
         if any(report["diagnostics"].get(kind) for kind in check_reference.MENDED):
             return
         compare(results, path, report)

@@ -68,6 +68,25 @@ static void operators_vote_on_the_kind(void **state)
 	analyzed_free(a);
 }
 
+/* Of kernels of no known kind nobody knows what cores they use: more than a tenth are too many. */
+static void too_many_of_no_known_kind(void **state)
+{
+	(void)state;
+	for (int64_t other_ns = 10; other_ns <= 11; other_ns++) {
+		const char *doubt = "more than 10 % of kernel time is of no known kind";
+		struct test_trace *t = test_trace_new();
+
+		test_kernel(t, "sgemm", 0, 7, 0, 90, 0);
+		test_kernel(t, "enigma", 0, 7, 100, other_ns, 0);
+		struct analyzed *a = analyze(t);
+		doubt = other_ns == 11 ? doubt : NULL;
+		check_doubt(a, "kernels.tensor_core_ns", doubt);
+		check_doubt(a, "kernels.total_ns", NULL);
+		check_doubt(a, "flops.coverage_ratio", doubt);
+		analyzed_free(a);
+	}
+}
+
 /* A fused operator's name says what its products are; its other kernels speak for themselves. */
 static void names_within_fused_operators(void **state)
 {
@@ -241,6 +260,7 @@ static void without_kernels(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(too_many_of_no_known_kind),
 		cmocka_unit_test(spread_of_durations),
 		cmocka_unit_test(operators_vote_on_the_kind),
 		cmocka_unit_test(names_within_fused_operators),

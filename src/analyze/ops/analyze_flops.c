@@ -453,6 +453,7 @@ static void list_uncounted(const struct analysis_scope *scope, struct fact_sheet
 
 static void put_facts(const struct analysis_scope *scope, struct fact_sheet *out)
 {
+	static const enum fact of_kinds[] = { COVERAGE_RATIO, MATRIX_NS, UNCOUNTED_NS };
 	const struct step_flops *all = &scope->flops->all;
 
 	if (scope->trace->device_count) {
@@ -472,6 +473,9 @@ static void put_facts(const struct analysis_scope *scope, struct fact_sheet *out
 		tsi_fact_real(out, TOTAL, all->flops);
 		tsi_fact_real(out, REPEATED, all->repeated_flops);
 	}
+	for (size_t i = 0; scope->flops->counts_others && i < TSI_COUNT_OF(of_kinds); i++)
+		tsi_fact_doubt(out, of_kinds[i],
+			       "more than 10 % of kernel time is of no known kind");
 	tsi_judge_device_time(scope->trace, out);
 }
 

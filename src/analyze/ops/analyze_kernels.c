@@ -424,6 +424,18 @@ static void add_launchers(const struct work *work, struct fact_sheet *out)
 	tsi_table_order(out, BY_LAUNCHER, LAUNCHER_COUNTED_NS, LAUNCHER_NAME);
 }
 
+/* What kernels of no known kind use is not known either: too many leave no figure to trust. */
+static void doubt_kinds(const struct work *work, struct fact_sheet *out)
+{
+	const double most_other = 0.1;
+	static const char doubt[] = "more than 10 % of kernel time is of no known kind";
+
+	if ((double)work->kinds[KERNEL_OTHER].total_ns <= most_other * (double)work->total_ns)
+		return;
+	tsi_fact_doubt(out, TENSOR_CORE_NS, doubt);
+	tsi_fact_doubt(out, TENSOR_CORE_UNKNOWN_NS, doubt);
+}
+
 static double span_of_devices(const struct analysis_scope *scope)
 {
 	double span_ns = 0;
@@ -460,6 +472,7 @@ static void set_facts(const struct work *work, const struct analysis_scope *scop
 		tsi_fact_doubt(out, SMALL_GRID_NS, no_grids);
 		tsi_fact_doubt(out, SM_EFFICIENCY_RATIO, no_grids);
 	}
+	doubt_kinds(work, out);
 	tsi_judge_device_time(work->trace, out);
 }
 

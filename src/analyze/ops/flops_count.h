@@ -85,7 +85,6 @@ struct flops_count {
 	struct sort_pair *again; /* ops that may repeat forward work: row, index in out->ops */
 	size_t again_count, again_capacity;
 	bool has_written;         /* the trace's writer says FLOPs */
-	bool counts_others;       /* kernels of no known kind are too many to multiply nothing */
 	struct pair_set launches; /* (counted op, name of a kernel): int64_t ns */
 	/* (name of a kernel, name of an operator): struct uncounted_kernel; in out->memory */
 	struct pair_set uncounted;

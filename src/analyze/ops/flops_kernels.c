@@ -94,7 +94,7 @@ void tsi_flops_look_at_devices(struct flops_count *c)
 	find_launchers(c);
 	for (uint32_t i = 0; c->launchers && i < trace->device_count; i++)
 		note_launches(c, &trace->devices[i], &c->device_times[i]);
-	c->counts_others = may_hide_products(c);
+	c->out->counts_others = may_hide_products(c);
 }
 
 /* Such copies are bound by a link, not by the device's memory. */
@@ -170,7 +170,7 @@ void tsi_flops_collect_kernels(struct flops_count *c)
 		if (op != NO_ROW)
 			add_launch(c, op, row);
 		if (is_matrix_kernel(c, row) ||
-		    (c->counts_others && kind_of(c, row) == KERNEL_OTHER))
+		    (c->out->counts_others && kind_of(c, row) == KERNEL_OTHER))
 			add_matrix_kernel(c, op, row);
 	}
 	c->out->uncounted = c->uncounted.items;

@@ -81,6 +81,7 @@ struct trace_flops {
 	struct op_sums operators; /* of all, counted or not: the walk is the same */
 	uint8_t *kernel_kinds;    /* by name id: enum kernel_kind, or NO_KERNEL (kernel_vote.h) */
 	bool has_device;
+	bool counts_others; /* kernels of no known kind are among those that may multiply */
 	/* Has the device tensor (matrix) cores? */
 	enum { TENSOR_CORES_NOT_TOLD, TENSOR_CORES_THERE, TENSOR_CORES_MISSING } tensor_cores;
 	/* Of those there, the precisions below float32 that they take, as a set of bits. */
