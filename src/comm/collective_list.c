@@ -217,6 +217,9 @@ static void add_call(struct collective_run *run, const struct tscope_trace *trac
 	collective.kind = run->kind;
 	run->dtype = tsi_read_comm_call(trace, call, run->annotation, &collective);
 	add_sizes(run, &collective, name);
+	/* Nothing says what of it stays on the rank: the group's size is not known. */
+	if (run->kind == COLLECTIVE_ALL_TO_ALL)
+		run->bus_bytes = NAN;
 }
 
 /* The span that a kernel's backend wrote on the host, or NO_ROW. */
