@@ -142,6 +142,12 @@ size_t tscope_diagnosis_finding_count(const struct tscope_diagnosis *diagnosis);
 struct tscope_finding tscope_diagnosis_finding(const struct tscope_diagnosis *diagnosis,
 					       size_t index);
 
+/*
+ * Fewer kernels and copies were recorded than any step of a model has: then no finding on
+ * performance is above low.
+ */
+bool tscope_diagnosis_is_tentative(const struct tscope_diagnosis *diagnosis);
+
 /* Whether the rule fired, even if merged into another finding. */
 bool tscope_diagnosis_fired(const struct tscope_diagnosis *diagnosis,
 			    const struct tscope_rule_def *rule);

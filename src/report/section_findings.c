@@ -6,6 +6,7 @@
 #include "report/reporter.h"
 #include "report/section.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum { VERDICT_LINES = 3 };
@@ -150,6 +151,11 @@ void tsi_put_verdict(const struct panel *panel)
 	(void)tsi_doc_add(panel->doc, &(struct doc_node){ .kind = DOC_NODE_BREAK });
 	if (count == 0)
 		put_all_clear(panel);
+	if (tscope_diagnosis_is_tentative(diagnosis))
+		tsi_doc_line(panel->doc, DOC_NOTE, DOC_WARN, NULL,
+			     "too little to judge by: the trace holds %" PRId64
+			     " kernels, copies and fills",
+			     tsi_panel_int(panel, "integrity.device_event_count"));
 	for (size_t i = 0; i < count && i < VERDICT_LINES; i++) {
 		struct tscope_finding finding = tscope_diagnosis_finding(diagnosis, i);
 

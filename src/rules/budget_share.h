@@ -18,22 +18,6 @@ static inline bool tsi_is_worth_telling(double share)
 	return share >= 0.005;
 }
 
-/* A line of the budget in which nothing runs on the device. */
-struct idle_line {
-	const char *fact;
-	const char *words;
-	const char *advice;
-	enum rule_cause cause; /* of the rule with more details */
-	enum gain_part part;
-};
-
-enum { IDLE_LINE_COUNT = 5 };
-extern const struct idle_line tsi_idle_lines[IDLE_LINE_COUNT];
-
-/* The share of all of them, and the longest. */
-double tsi_idle_share(const struct rule_context *ctx);
-const struct idle_line *tsi_longest_idle_line(const struct rule_context *ctx);
-
 /* Claims a share of the mean step. Nothing where the step or the share is not known. */
 void tsi_gain_share(struct rule_context *ctx, enum gain_part part, double share);
 

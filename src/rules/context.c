@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "analyze/lookup.h"
+#include "base/sum.h"
 #include "rules/rule_table.h"
 
 /* Appends formatted text, cut where the room ends. */
@@ -199,14 +200,28 @@ void tsi_rule_evidence(struct rule_context *ctx, const char *fact)
 
 void tsi_rule_gain(struct rule_context *ctx, enum gain_part part, int64_t ns)
 {
-	assert(ctx->has_fired && ctx->claim_count < MAX_CLAIMS);
-	ctx->claims[ctx->claim_count++] = (struct gain_claim){ part, ns > 0 ? ns : 0 };
+	int64_t claimed_ns = ns > 0 ? ns : 0;
+
+	assert(ctx->has_fired);
+	/* What one finding claims of a part in several pieces adds up. */
+	for (size_t i = 0; i < ctx->claim_count; i++)
+		if (ctx->claims[i].part == part) {
+			tsi_sum(&ctx->claims[i].ns, claimed_ns);
+			return;
+		}
+	assert(ctx->claim_count < MAX_CLAIMS);
+	ctx->claims[ctx->claim_count++] = (struct gain_claim){ part, claimed_ns };
 }
 
 void tsi_rule_simulated(struct rule_context *ctx, enum gain_part part, int64_t ns)
 {
 	tsi_rule_gain(ctx, part, ns);
 	ctx->gain_basis = TSCOPE_GAIN_SIMULATED;
+}
+
+void tsi_rule_wins_nothing(struct rule_context *ctx)
+{
+	ctx->wins_nothing = true;
 }
 
 void tsi_rule_bound(struct rule_context *ctx)

@@ -28,6 +28,7 @@ struct rule_context {
 	enum tscope_gain_basis gain_basis;
 	struct gain_claim claims[MAX_CLAIMS];
 	size_t claim_count;
+	bool wins_nothing;
 	struct tscope_subject subject;
 	struct tscope_place places[TSCOPE_MAX_PLACES];
 	size_t place_count;

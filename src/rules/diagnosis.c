@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/lookup.h"
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/error.h"
@@ -19,7 +20,7 @@
 struct kept {
 	struct tscope_finding finding;
 	enum rule_cause cause, kin;
-	bool is_separate, has_set_severity;
+	bool is_separate, is_summary, has_set_severity, wins_nothing;
 	struct gain_claim claims[MAX_CLAIMS];
 	size_t claim_count;
 	double weight; /* of the rank */
@@ -35,7 +36,8 @@ struct tscope_diagnosis {
 	size_t finding_count;
 	struct tscope_not_evaluated *not_evaluated;
 	size_t not_evaluated_count;
-	bool *fired;        /* by index of the rule */
+	bool *fired; /* by index of the rule */
+	bool is_tentative;
 	struct arena arena; /* of all that is here */
 };
 
@@ -78,9 +80,11 @@ static void keep_finding(struct tscope_diagnosis *diagnosis, const struct rule_c
 	kept->cause = ctx->cause;
 	kept->kin = ctx->merged_with;
 	kept->is_separate = ctx->rule->is_separate;
+	kept->is_summary = ctx->rule->is_summary;
 	kept->has_set_severity = ctx->setting->has_severity;
 	memcpy(kept->claims, ctx->claims, sizeof(kept->claims));
 	kept->claim_count = ctx->claim_count;
+	kept->wins_nothing = ctx->wins_nothing;
 	kept->finding = (struct tscope_finding){
 		.rule = &ctx->rule->def,
 		.severity = ctx->severity,
@@ -156,7 +160,14 @@ static bool are_kin(const struct kept *a, const struct kept *b)
 	return a == b || (a->kin == b->kin && !a->is_separate && !b->is_separate);
 }
 
-/* Of all kin of a finding the most severe, the first of equals: the others are merged into it. */
+/* Whether a speaks for b. */
+static bool is_stronger(const struct kept *a, const struct kept *b)
+{
+	return a->is_summary != b->is_summary ? b->is_summary
+					      : a->finding.severity > b->finding.severity;
+}
+
+/* Of all kin of a finding the strongest, the first of equals: the others are merged into it. */
 static size_t strongest_of(const struct tscope_diagnosis *diagnosis, const struct kept *kept)
 {
 	const struct kept *findings = diagnosis->findings;
@@ -165,7 +176,7 @@ static size_t strongest_of(const struct tscope_diagnosis *diagnosis, const struc
 	for (size_t i = 0; i < diagnosis->finding_count; i++)
 		if (are_kin(&findings[i], kept) &&
 		    (strongest == diagnosis->finding_count ||
-		     findings[i].finding.severity > findings[strongest].finding.severity))
+		     is_stronger(&findings[i], &findings[strongest])))
 			strongest = i;
 	return strongest;
 }
@@ -229,8 +240,11 @@ static void merge(struct tscope_diagnosis *diagnosis)
 
 /* ---- ranking ---- */
 
+/* A step of any model that is worth a finding has more kernels and copies. */
+enum { TOO_FEW_DEVICE_EVENTS = 30 };
+
 /* From these shares of the step on a gain is worth a finding of this severity. */
-static const double SHARE_OF_MED = 0.03, SHARE_OF_HIGH = 0.10;
+static const double SHARE_OF_MED = 0.05, SHARE_OF_HIGH = 0.20;
 
 /* What makes every other figure doubtful, or ends the run, comes first. */
 static bool is_urgent(const struct kept *kept)
@@ -238,6 +252,7 @@ static bool is_urgent(const struct kept *kept)
 	switch (kept->cause) {
 	case CAUSE_trace_damaged:
 	case CAUSE_trace_unreliable:
+	case CAUSE_capture_not_a_run:
 	case CAUSE_oom:
 	case CAUSE_divergence:
 		return kept->finding.severity == TSCOPE_SEVERITY_HIGH;
@@ -283,14 +298,28 @@ static void rank(struct tscope_diagnosis *diagnosis)
 }
 
 /* No finding is graver than its gain, unless the user set it. */
-static void limit_severity(struct kept *kept)
+static void limit_severity(struct kept *kept, bool is_tentative, bool is_step_known)
 {
-	enum tscope_severity most = kept->weight >= SHARE_OF_HIGH  ? TSCOPE_SEVERITY_HIGH
-				    : kept->weight >= SHARE_OF_MED ? TSCOPE_SEVERITY_MED
-								   : TSCOPE_SEVERITY_LOW;
+	enum tscope_severity most = TSCOPE_SEVERITY_HIGH;
 
-	if (kept->claim_count > 0 && !kept->has_set_severity && kept->finding.severity > most)
+	if (kept->has_set_severity || is_urgent(kept))
+		return;
+	if (kept->claim_count > 0 && is_step_known)
+		most = kept->weight >= SHARE_OF_HIGH  ? TSCOPE_SEVERITY_HIGH
+		       : kept->weight >= SHARE_OF_MED ? TSCOPE_SEVERITY_MED
+						      : TSCOPE_SEVERITY_LOW;
+	if (is_tentative)
+		most = TSCOPE_SEVERITY_LOW;
+	if (kept->finding.severity > most)
 		kept->finding.severity = most;
+}
+
+static bool has_few_device_events(const struct tscope_analysis *analysis)
+{
+	struct tscope_value count = tsi_lookup(analysis, "integrity.device_event_count");
+
+	return count.kind == TSCOPE_VALUE_INT && count.integer > 0 &&
+	       count.integer < TOO_FEW_DEVICE_EVENTS;
 }
 
 /* Shares the step out among the findings, that with the largest claim first. */
@@ -298,6 +327,7 @@ static void share_out(struct tscope_diagnosis *diagnosis, const struct tscope_an
 {
 	struct gain_ledger ledger = tsi_gain_ledger(analysis);
 
+	diagnosis->is_tentative = has_few_device_events(analysis);
 	for (size_t i = 0; i < diagnosis->finding_count; i++) {
 		struct kept *kept = &diagnosis->findings[i];
 		kept->weight = weight_of(kept, claimed_ns(kept), ledger.step_ns);
@@ -307,11 +337,12 @@ static void share_out(struct tscope_diagnosis *diagnosis, const struct tscope_an
 		struct kept *kept = &diagnosis->findings[i];
 		struct tscope_finding *finding = &kept->finding;
 
-		finding->has_gain = kept->claim_count > 0;
-		finding->gain_ns = tsi_gain_grant(&ledger, kept->claims, kept->claim_count);
-		kept->weight = weight_of(kept, finding->gain_ns, ledger.step_ns);
-		if (ledger.step_ns > 0)
-			limit_severity(kept);
+		int64_t granted_ns = tsi_gain_grant(&ledger, kept->claims, kept->claim_count);
+
+		kept->weight = weight_of(kept, granted_ns, ledger.step_ns);
+		finding->has_gain = kept->claim_count > 0 && !kept->wins_nothing;
+		finding->gain_ns = finding->has_gain ? granted_ns : 0;
+		limit_severity(kept, diagnosis->is_tentative, ledger.step_ns > 0);
 	}
 	rank(diagnosis);
 }
@@ -376,6 +407,11 @@ struct tscope_finding tscope_diagnosis_finding(const struct tscope_diagnosis *di
 					       size_t index)
 {
 	return diagnosis->findings[index].finding;
+}
+
+bool tscope_diagnosis_is_tentative(const struct tscope_diagnosis *diagnosis)
+{
+	return diagnosis->is_tentative;
 }
 
 bool tscope_diagnosis_fired(const struct tscope_diagnosis *diagnosis,

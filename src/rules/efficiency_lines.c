@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "rules/budget_share.h"
+#include "rules/idle_finding.h"
 #include "rules/operator_words.h"
 #include "rules/rank_figures.h"
 
@@ -135,6 +136,10 @@ static void recover_line(struct rule_context *ctx, const struct line *line)
 {
 	struct comm_shares comm = tsi_comm_shares(ctx);
 
+	if (line->part == GAIN_COMPUTE) { /* no step reaches the peak */
+		tsi_rule_bound(ctx);
+		tsi_rule_confidence(ctx, TSCOPE_CONFIDENCE_MED);
+	}
 	if (line->cause != CAUSE_comm_exposed || !comm.is_known) {
 		tsi_gain_share(ctx, line->part,
 			       tsi_rule_real(ctx, "efficiency.top_recoverable_ratio"));
@@ -160,9 +165,9 @@ void tsi_tell_efficiency_lines(struct rule_context *ctx)
 		return;
 	tsi_rule_advice(ctx, top->advice);
 	if (top == &other_of_trace) {
-		const struct idle_line *longest = tsi_longest_idle_line(ctx);
-		tsi_rule_cause(ctx, longest->cause);
-		tsi_gain_share(ctx, longest->part, tsi_budget_share(ctx, longest->fact));
+		const struct idle_cause_row *largest = tsi_main_idle_cause(ctx);
+		tsi_rule_cause(ctx, largest->cause);
+		tsi_rule_gain(ctx, largest->part, tsi_rule_int(ctx, largest->fact));
 		return;
 	}
 	tsi_rule_cause(ctx, top->cause);

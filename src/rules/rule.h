@@ -41,6 +41,7 @@ struct rule {
 	const char *evidence[RULE_MAX_COMMON_EVIDENCE];
 	enum rule_cause cause; /* unless evaluate() says otherwise */
 	bool is_separate;      /* never merged, whatever the cause */
+	bool is_summary;       /* speaks only where no rule with more details does */
 };
 
 /* A parameter of this rule: the default, or what the user set. */
@@ -109,6 +110,8 @@ void tsi_rule_evidence(struct rule_context *ctx, const char *fact);
 void tsi_rule_gain(struct rule_context *ctx, enum gain_part part, int64_t ns);
 /* As above, found by simulating the run: the gains of merged findings do not replace it. */
 void tsi_rule_simulated(struct rule_context *ctx, enum gain_part part, int64_t ns);
+/* The claimed time tells how much the finding weighs; nothing wins it back. */
+void tsi_rule_wins_nothing(struct rule_context *ctx);
 /* The gain is no more than a bound. */
 void tsi_rule_bound(struct rule_context *ctx);
 void tsi_rule_cause(struct rule_context *ctx, enum rule_cause cause);

@@ -5,6 +5,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Of calls that mostly wait for their copies. */
+#define BLOCKING_RATIO 0.5
+
 #define DIRECTIONS "copies.by_direction"
 
 /* The pageable direction with most time (rows come in that order), or "". */
@@ -38,6 +41,19 @@ static void tell_copies(struct rule_context *ctx)
 			"only what has been reduced on the device");
 }
 
+/* The host's time in calls that copy, by the copies' own: near 1 where the calls block. */
+static double blocked_ratio(const struct rule_context *ctx)
+{
+	double calls_ns = 0;
+
+	for (size_t row = 0; row < tsi_rule_rows(ctx, "launches.by_name"); row++)
+		if (strcmp(tsi_value_text(tsi_rule_cell(ctx, "launches.by_name", row, "kind")),
+			   "memcpy") == 0)
+			calls_ns += tsi_value_real(
+				tsi_rule_cell(ctx, "launches.by_name", row, "total_ns"));
+	return calls_ns / tsi_rule_real(ctx, "copies.pageable_ns");
+}
+
 static void evaluate_copy_pageable(struct rule_context *ctx)
 {
 	double share = tsi_device_share(ctx, tsi_rule_real(ctx, "copies.pageable_ns"));
@@ -48,6 +64,8 @@ static void evaluate_copy_pageable(struct rule_context *ctx)
 		      "copies of memory that is not pinned take %.1f %% of the device's time",
 		      100 * share);
 	tell_copies(ctx);
+	if (blocked_ratio(ctx) >= BLOCKING_RATIO)
+		tsi_rule_cause(ctx, CAUSE_blocking_copy);
 	/* Only what no kernel hides makes the step longer. */
 	double exposed = tsi_budget_share(ctx, "budget.exposed_copy_ns");
 	tsi_gain_share(ctx, GAIN_COPY, exposed < share ? exposed : share);

@@ -56,6 +56,14 @@ static void tell_operators(struct rule_context *ctx)
 	tsi_rule_evidence(ctx, "flops.lost_ns");
 }
 
+/* Where a trace shows what the time goes to, other findings name causes: this is a symptom. */
+static enum tscope_severity grade(const struct rule_context *ctx, double mfu)
+{
+	if (tsi_rule_has(ctx, "budget.wall_ns"))
+		return TSCOPE_SEVERITY_LOW;
+	return mfu < tsi_rule_parameter(ctx, "high") ? TSCOPE_SEVERITY_HIGH : TSCOPE_SEVERITY_MED;
+}
+
 static void evaluate_efficiency_low_mfu(struct rule_context *ctx)
 {
 	double mfu = tsi_rule_real(ctx, "efficiency.mfu");
@@ -63,9 +71,7 @@ static void evaluate_efficiency_low_mfu(struct rule_context *ctx)
 
 	if (mfu >= tsi_rule_parameter(ctx, "threshold") || top < tsi_rule_parameter(ctx, "line"))
 		return;
-	tsi_rule_fire(ctx,
-		      mfu < tsi_rule_parameter(ctx, "high") ? TSCOPE_SEVERITY_HIGH
-							    : TSCOPE_SEVERITY_MED,
+	tsi_rule_fire(ctx, grade(ctx, mfu),
 		      "the model uses %.1f %% of the device's peak FLOPs (MFU)", 100 * mfu);
 	tsi_rule_evidence(ctx, "efficiency.mfu");
 	tell_repeats(ctx);
@@ -100,5 +106,6 @@ const struct rule tsi_rule_efficiency_low_mfu = {
 		.facts = { "efficiency.mfu", "efficiency.top_recoverable_ratio" },
 	},
 	.cause = CAUSE_low_mfu,
+	.is_summary = true,
 	.evaluate = evaluate_efficiency_low_mfu,
 };

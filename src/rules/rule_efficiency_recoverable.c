@@ -66,5 +66,6 @@ const struct rule tsi_rule_efficiency_recoverable = {
 		.facts = { "efficiency.top_recoverable_ratio" },
 	},
 	.cause = CAUSE_low_mfu,
+	.is_summary = true,
 	.evaluate = evaluate_efficiency_recoverable,
 };

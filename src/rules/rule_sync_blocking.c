@@ -3,12 +3,16 @@
  * SYNC.BLOCKING: the host waits for the device and launches nothing meanwhile, so the device runs
  * dry. The operator that waited longest points to the line of the script.
  */
-#include "rules/budget_share.h"
+#include "rules/idle_finding.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #define SYNCS "launches.syncs"
+
+static const struct idle_claim sync_claim = { {
+	{ "sync", "idle.sync_ns", "synchronisation", GAIN_SYNC },
+} };
 
 struct caller {
 	const char *op;
@@ -57,15 +61,15 @@ static void tell_caller(struct rule_context *ctx)
 
 static void evaluate_sync_blocking(struct rule_context *ctx)
 {
-	double share = tsi_budget_share(ctx, "budget.sync_stall_ns");
+	double share = tsi_idle_claim_share(ctx, &sync_claim);
 
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
-	tsi_rule_fire(ctx, tsi_rule_grade(ctx, share),
+	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
 		      "for %.1f %% of the step the device idles because the host waited for it",
 		      100 * share);
+	tsi_tell_idle(ctx, &sync_claim);
 	tell_caller(ctx);
-	tsi_gain_share(ctx, GAIN_SYNC, share);
 }
 
 const struct rule tsi_rule_sync_blocking = {
@@ -73,8 +77,7 @@ const struct rule tsi_rule_sync_blocking = {
 		.id = "SYNC.BLOCKING",
 		.summary = "the host stops to wait for the device",
 		.trigger = "Fires where the device is idle while the host is inside a call that "
-			   "waits for it, for at least threshold of the steps' time; high from "
-			   "high on, else med.",
+			   "waits for it, for at least threshold of the mean step.",
 		.meaning = "A host that waits launches nothing, so that afterwards the device has "
 			   "nothing to do until the host has caught up. One wait at the end of a "
 			   "step costs little; a twentieth of the step means waits within it.",
@@ -83,16 +86,14 @@ const struct rule tsi_rule_sync_blocking = {
 			  "print of tensors; torch.cuda.set_sync_debug_mode(\"warn\") shows each "
 			  "of them",
 		.example = "In a step of 100 ms the device idles 8 ms during loss.item(): 0.08, a "
-			   "finding of severity med that names aten::_local_scalar_dense, with 8 "
+			   "finding that names aten::_local_scalar_dense, with 8 "
 			   "ms a step to win.",
 		.parameters = {
 			{ "threshold", 0.05, "share of the step at which it fires" },
-			{ "high", 0.20, "share of the step from which it is severe" },
 		},
-		.facts = { "budget.sync_stall_ns", "budget.wall_ns" },
+		.facts = { "idle.sync_ns", "step_time.mean_ns" },
 	},
-	.evidence = { "budget.sync_stall_ns", "budget.wall_ns", "launches.sync_count",
-		      "launches.sync_ns" },
+	.evidence = { "launches.sync_count", "launches.sync_ns" },
 	.cause = CAUSE_sync_drain,
 	.evaluate = evaluate_sync_blocking,
 };

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* TIMING.DATALOADER_BOUND: the device has nothing to do until the next batch arrives. */
-#include "rules/rule.h"
+/*
+ * TIMING.DATALOADER_BOUND: the device has nothing to do until the next batch arrives. A trace shows
+ * when the device idles meanwhile; of step records the phase is all that is known.
+ */
+#include "rules/idle_finding.h"
 
-static void evaluate_timing_dataloader_bound(struct rule_context *ctx)
+static const struct idle_claim data_claim = { {
+	{ "data", "idle.data_ns", "data loader", GAIN_DATA },
+} };
+
+static void evaluate_phase(struct rule_context *ctx)
 {
 	double ratio = tsi_rule_real(ctx, "step_time.phase.data_ratio");
 	int64_t data_ns = tsi_rule_int(ctx, "step_time.phase.data_ns");
@@ -13,15 +20,35 @@ static void evaluate_timing_dataloader_bound(struct rule_context *ctx)
 		      100 * ratio);
 	tsi_rule_detail(ctx, "%.2f ms of a step of %.2f ms", tsi_ms(data_ns),
 			tsi_ms(tsi_rule_int(ctx, "step_time.mean_ns")));
+	tsi_rule_evidence(ctx, "step_time.phase.data_ratio");
+	tsi_rule_evidence(ctx, "step_time.phase.data_ns");
 	tsi_rule_gain(ctx, GAIN_DATA, data_ns);
+}
+
+static void evaluate_timing_dataloader_bound(struct rule_context *ctx)
+{
+	double share = tsi_idle_claim_share(ctx, &data_claim);
+
+	if (!tsi_rule_has(ctx, "idle.data_ns")) {
+		if (tsi_rule_trusts(ctx, "step_time.phase.data_ratio"))
+			evaluate_phase(ctx);
+		return;
+	}
+	if (!(share >= tsi_rule_parameter(ctx, "idle")))
+		return;
+	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
+		      "the device waits for the data loader for %.1f %% of the step", 100 * share);
+	tsi_tell_idle(ctx, &data_claim);
 }
 
 const struct rule tsi_rule_timing_dataloader_bound = {
 	.def = {
 		.id = "TIMING.DATALOADER_BOUND",
 		.summary = "the step waits for the data loader",
-		.trigger = "Fires where phase data takes at least threshold of the mean step; "
-			   "high from high on, else med.",
+		.trigger = "Fires where the device idles for at least idle of the mean step while "
+			   "the launching thread is in the data loader. Without a trace of the "
+			   "device it fires where phase data takes at least threshold of the mean "
+			   "step; high from high on, else med.",
 		.meaning = "While the step waits for its batch, the device idles. A faster model "
 			   "or device makes the share grow, not the step shorter.",
 		.advice = "raise num_workers of the DataLoader until the wait stops falling, "
@@ -33,10 +60,10 @@ const struct rule tsi_rule_timing_dataloader_bound = {
 		.parameters = {
 			{ "threshold", 0.25, "share of the step at which it fires" },
 			{ "high", 0.40, "share of the step from which it is severe" },
+			{ "idle", 0.05, "share of the step in which the device waits" },
 		},
-		.facts = { "step_time.phase.data_ratio" },
+		.facts = { "step_time.mean_ns" },
 	},
-	.evidence = { "step_time.phase.data_ratio", "step_time.phase.data_ns" },
 	.cause = CAUSE_data_loader,
 	.evaluate = evaluate_timing_dataloader_bound,
 };

@@ -405,7 +405,7 @@ static void a_rule_trips_where_it_fires_in_b_only(void **state)
 	};
 	static const struct verdict unknown[] = {
 		{ "TIMING.DATALOADER_BOUND", TRIPPED,
-		  "not evaluated: no step_time.phase.data_ratio: it needs complete "
+		  "not evaluated: no step_time.mean_ns: it needs complete "
 		  "steps" },
 	};
 

@@ -133,7 +133,7 @@ static void test_contents(void **state)
 		const char *there, *not_there;
 	} cases[] = {
 		/* the verdict stands above the first section */
-		{ "run_sick", { 0 }, "\n\n  HIGH  ", "no findings" },
+		{ "run_sick", { 0 }, "\n\n  MED   waiting for data", "no findings" },
 		{ "run_healthy", { 0 }, "\n\n  no findings; ", "HIGH" },
 		{ "run_sick", { 0 }, "100.0 %  ████████████████████ ←\n", "NOT READ" },
 		/* a held gate needs no reason; one that is not known says why */

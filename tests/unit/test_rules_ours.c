@@ -129,7 +129,7 @@ static const struct rule_case cases[] = {
 	  SKEW(1000000) "stragglers.skew_ns 9000000\nstep_time.mean_ns 90000000\n"
 			"arrivals.mean_skew_ns 2000000\nwhat_if.balanced_gain_ns 4000000\n",
 	  NULL,
-	  "med: the slowest rank comes 10.0 % of the step after the median rank (9.00 ms of a step "
+	  "low: the slowest rank comes 10.0 % of the step after the median rank (9.00 ms of a step "
 	  "of 90.00 ms; from the first to the last arrival at a collective 2.00 ms) [4000000 ns]" },
 	{ "DIST.SKEW", QUIET,
 	  SKEW(9000000) "stragglers.skew_ns 1000000\nstep_time.mean_ns 90000000\n", NULL, "" },

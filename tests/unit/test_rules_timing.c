@@ -33,6 +33,14 @@ static const struct rule_case cases[] = {
 	  "high: waiting for data takes 50.0 % of the step (50.00 ms of a step of 100.00 ms) "
 	  "[50000000 ns]" },
 	{ "TIMING.DATALOADER_BOUND", QUIET, WAIT("0.1", "10000000"), NULL, "" },
+	/* A trace shows how long the device idles meanwhile: the phase does not count. */
+	{ "TIMING.DATALOADER_BOUND", FIRES, WAIT("0.5", "50000000") "idle.data_ns 8000000\n", NULL,
+	  "med: the device waits for the data loader for 8.0 % of the step "
+	  "[8000000 ns]" },
+	{ "TIMING.DATALOADER_BOUND", AT, WAIT("0.5", "50000000") "idle.data_ns 5000000\n", NULL,
+	  "med: the device" },
+	{ "TIMING.DATALOADER_BOUND", AT, WAIT("0.5", "50000000") "idle.data_ns 4999999\n", NULL,
+	  "" },
 	{ "TIMING.DATALOADER_BOUND", AT, WAIT("0.25", "25000000"), NULL,
 	  "med: waiting for data takes 25.0 % of the step" },
 	{ "TIMING.DATALOADER_BOUND", AT, WAIT("0.2499", "24990000"), NULL, "" },

@@ -13,6 +13,7 @@
 
 enum fact {
 	LAUNCH_COUNT,
+	CAPTURED_COUNT,
 	LAUNCH_NS,
 	LAUNCHES_PER_STEP,
 	DELAY_MEAN_NS,
@@ -39,6 +40,8 @@ enum fact {
 static const struct tscope_fact_def facts[] = {
 	[LAUNCH_COUNT] = { "launch_count", TSCOPE_UNIT_COUNT,
 			   "calls that start kernels, graphs, copies or fills" },
+	[CAPTURED_COUNT] = { "captured_count", TSCOPE_UNIT_COUNT,
+			     "of these, within the capture of a graph: they run nothing" },
 	[LAUNCH_NS] = { "launch_ns", TSCOPE_UNIT_NS, "host time in them" },
 	[LAUNCHES_PER_STEP] = { "launches_per_step", TSCOPE_UNIT_NUMBER,
 				"launch calls in a step, mean over the unmarked steps" },
@@ -105,8 +108,12 @@ static const struct tscope_table_def tables[] = {
 
 enum { KIND_COUNT = CALL_EVENT + 1 };
 
+/* What a call does to the capture of a graph. */
+enum capture { CAPTURE_UNKNOWN, CAPTURE_NONE, CAPTURE_BEGIN, CAPTURE_END };
+
 struct calls {
 	uint8_t kind;
+	uint8_t capture;
 	int64_t count, total_ns, max_ns;
 };
 
@@ -116,6 +123,8 @@ struct work {
 	uint32_t step;         /* found last, mostly that of the next call */
 	struct calls *by_name; /* by name id */
 	struct calls by_kind[KIND_COUNT];
+	bool is_capturing; /* between the begin and the end of a capture, on this thread */
+	int64_t captured_count;
 	struct pair_set syncs;     /* (name of the op or NO_ROW, name of the call): struct calls */
 	int64_t step_launch_count; /* in unmarked steps */
 	struct calls steady[KIND_COUNT]; /* in unmarked steps after the first */
@@ -224,6 +233,27 @@ static void add_sync(struct work *work, uint32_t row)
 			 tsi_dur_ns(spans, row));
 }
 
+static enum capture capture_of(const char *name)
+{
+	if (strstr(name, "BeginCapture"))
+		return CAPTURE_BEGIN;
+	return strstr(name, "EndCapture") ? CAPTURE_END : CAPTURE_NONE;
+}
+
+/* What is launched while a graph is captured becomes a part of the graph, and does not run. */
+static void follow_capture(struct work *work, uint32_t row, uint8_t kind)
+{
+	const struct tscope_trace *trace = work->trace;
+	uint32_t name = tsi_name_id(&trace->spans, row);
+	uint8_t *capture = &work->by_name[name].capture;
+
+	if (*capture == CAPTURE_UNKNOWN)
+		*capture = (uint8_t)capture_of(tsi_intern_text(&trace->names, name).data);
+	if (*capture != CAPTURE_NONE)
+		work->is_capturing = *capture == CAPTURE_BEGIN;
+	work->captured_count += work->is_capturing && is_launch(kind);
+}
+
 static void take_call(struct work *work, uint32_t row)
 {
 	const struct spans *spans = &work->trace->spans;
@@ -238,6 +268,7 @@ static void take_call(struct work *work, uint32_t row)
 		add_memory_call(work, row, kind, dur_ns);
 	if (kind == CALL_SYNC)
 		add_sync(work, row);
+	follow_capture(work, row, kind);
 }
 
 static void collect_calls(struct work *work)
@@ -245,9 +276,14 @@ static void collect_calls(struct work *work)
 	const struct spans *spans = &work->trace->spans;
 	uint32_t end_row = tsi_first_device_row(work->trace);
 
-	for (uint32_t row = 0; row < end_row; row++)
-		if (tsi_bit_set_has(&spans->calls, row))
-			take_call(work, row);
+	for (size_t i = 0; i < work->trace->track_count; i++) {
+		const struct track *track = &work->trace->tracks[i];
+		work->is_capturing = false;
+		for (uint32_t row = track->first;
+		     row - track->first < track->count && row < end_row; row++)
+			if (tsi_bit_set_has(&spans->calls, row))
+				take_call(work, row);
+	}
 }
 
 static int64_t at_least_0(int64_t number)
@@ -435,6 +471,7 @@ static void set_facts(const struct work *work, struct fact_sheet *out)
 		tsi_sum(&launch_ns, by_kind[kind].total_ns);
 	}
 	tsi_fact_int(out, LAUNCH_COUNT, launch_count);
+	tsi_fact_int(out, CAPTURED_COUNT, work->captured_count);
 	tsi_fact_int(out, LAUNCH_NS, launch_ns);
 	tsi_fact_ratio(out, QUEUED_RATIO, work->queued_count, work->linked_count);
 	tsi_fact_ratio(out, HOST_BOUND_RATIO, work->host_idle_ns, work->known_idle_ns);

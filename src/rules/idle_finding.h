@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_RULES_IDLE_FINDING_H
+#define TSCOPE_RULES_IDLE_FINDING_H
+
+#include "rules/rule.h"
+
+/*
+ * Findings on idle time have one form: devices idle for a share of the mean step because of these
+ * causes (facts `idle.CAUSE_ns`); the names behind them and the longest gaps are given, and all of
+ * the time is claimed.
+ */
+enum { MAX_IDLE_CAUSES = 4 };
+
+struct idle_cause_claim {
+	const char *cause; /* of idle.culprits and idle.gaps: "op_overhead"; NULL ends the list */
+	const char *fact;  /* "idle.op_overhead_ns" */
+	const char *words; /* "dispatch of operators" */
+	enum gain_part part;
+};
+
+struct idle_claim {
+	struct idle_cause_claim causes[MAX_IDLE_CAUSES];
+};
+
+/* The share of the mean step that the causes take; NaN where it is not known. */
+double tsi_idle_claim_share(const struct rule_context *ctx, const struct idle_claim *claim);
+
+/*
+ * Once the rule has fired: puts causes and culprits into the detail, the largest culprit into the
+ * subject, the longest gaps into the places, and claims the time.
+ */
+void tsi_tell_idle(struct rule_context *ctx, const struct idle_claim *claim);
+
+/* A cause of idle time and what a finding would make of it. */
+struct idle_cause_row {
+	const char *fact, *words;
+	enum rule_cause cause;
+	enum gain_part part;
+};
+
+/* The idle time of the mean step, as a share; NaN where it is not known. */
+double tsi_idle_share(const struct rule_context *ctx);
+
+/* The largest cause. */
+const struct idle_cause_row *tsi_main_idle_cause(const struct rule_context *ctx);
+
+/* Puts the causes worth a word into the detail of a finding. */
+void tsi_tell_idle_causes(struct rule_context *ctx);
+
+/* The name with most of a cause's idle time, or "". */
+const char *tsi_idle_culprit(const struct rule_context *ctx, const char *cause);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* COPY.BLOCKING: the device idles while the host is inside a copy call that blocks. */
+#include "rules/idle_finding.h"
+
+static const struct idle_claim copy_blocking_claim = { {
+	{ "blocking_copy", "idle.blocking_copy_ns", "blocking copies", GAIN_BLOCKING_COPY },
+} };
+
+static void evaluate_copy_blocking(struct rule_context *ctx)
+{
+	double share = tsi_idle_claim_share(ctx, &copy_blocking_claim);
+
+	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
+		return;
+	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
+		      "the device idles for %.1f %% of the step while the host is inside copies "
+		      "that block",
+		      100 * share);
+	tsi_tell_idle(ctx, &copy_blocking_claim);
+}
+
+const struct rule tsi_rule_copy_blocking = {
+	.def = {
+		.id = "COPY.BLOCKING",
+		.summary = "copies stop the host, and the device runs dry",
+		.trigger = "Fires where the device idles for at least threshold of the mean "
+		   "step while the launching thread is inside copy calls of 50 µs or "
+		   "more: from or to pageable memory, or synchronous.",
+		.meaning = "A copy from pageable memory is staged by the host before the call "
+		   "returns; one to pageable memory returns when it is done. Either way "
+		   "nothing is launched meanwhile.",
+		.advice = "pin the memory (pin_memory=True in the DataLoader, torch.empty(..., "
+		   "pin_memory=True)) and pass non_blocking=True; read results back once "
+		   "a step, or every few steps",
+		.example = "A step of 60 ms idles for 5 ms inside hipMemcpyWithStream of "
+		   "aten::copy_: 0.08 of the step.",
+		.parameters = {
+			{ "threshold", 0.03, "share of the step at which it fires" },
+		},
+		.facts = { "idle.blocking_copy_ns", "step_time.mean_ns" },
+	},
+	.cause = CAUSE_blocking_copy,
+	.evaluate = evaluate_copy_blocking,
+};

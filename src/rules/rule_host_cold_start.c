@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* HOST.COLD_START: initialisation, loading of modules and first uses of kernels are in the step. */
+#include "rules/idle_finding.h"
+
+static const struct idle_claim host_cold_start_claim = { {
+	{ "startup", "idle.startup_ns", "start-up", GAIN_STARTUP },
+} };
+
+static void evaluate_host_cold_start(struct rule_context *ctx)
+{
+	double share = tsi_idle_claim_share(ctx, &host_cold_start_claim);
+
+	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
+		return;
+	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
+		      "start-up takes %.1f %% of the step: this is not steady work", 100 * share);
+	tsi_tell_idle(ctx, &host_cold_start_claim);
+}
+
+const struct rule tsi_rule_host_cold_start = {
+	.def = {
+		.id = "HOST.COLD_START",
+		.summary = "start-up is in the steps",
+		.trigger = "Fires where the device idles for at least threshold of the mean "
+		   "step while the host initialises the driver and its libraries, loads "
+		   "modules, or uses a kernel or an operator for the first time.",
+		.meaning = "The first launch of a kernel loads its code, the first product "
+		   "creates a cuBLAS handle, the first convolution tries algorithms: "
+		   "hundreds of milliseconds that no later step pays. Whoever judges a "
+		   "step that holds them judges the start.",
+		.advice = "run a few steps before the profiler records: schedule(wait=1, "
+		   "warmup=3, active=5), or call the model once outside of the profiler; "
+		   "if start-up itself matters, CUDA_MODULE_LOADING=LAZY and fewer "
+		   "distinct kernels shorten it",
+		.example = "The only step takes 480 ms, of which the device idles for 440 ms "
+		   "behind the first launch of each kernel: 0.92 of the step.",
+		.parameters = {
+			{ "threshold", 0.10, "share of the step at which it fires" },
+		},
+		.facts = { "idle.startup_ns", "step_time.mean_ns" },
+	},
+	.cause = CAUSE_cold_start,
+	.evaluate = evaluate_host_cold_start,
+};

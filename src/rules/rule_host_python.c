@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* HOST.PYTHON: the device idles while the host runs Python code between operators. */
+#include "rules/idle_finding.h"
+
+static const struct idle_claim host_python_claim = { {
+	{ "python", "idle.python_ns", "Python code between operators", GAIN_PYTHON },
+} };
+
+static void evaluate_host_python(struct rule_context *ctx)
+{
+	double share = tsi_idle_claim_share(ctx, &host_python_claim);
+
+	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
+		return;
+	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
+		      "the device waits for Python code between operators for %.1f %% of the step",
+		      100 * share);
+	tsi_tell_idle(ctx, &host_python_claim);
+}
+
+const struct rule tsi_rule_host_python = {
+	.def = {
+		.id = "HOST.PYTHON",
+		.summary = "the device waits for Python code between operators",
+		.trigger = "Fires where the device idles for at least threshold of the mean "
+		   "step while the launching thread is in no operator and no call of "
+		   "the runtime: in Python, or in code that is not recorded.",
+		.meaning = "What the script does between operators, such as preparing inputs, "
+		   "walking over modules, post-processing and bookkeeping, runs while "
+		   "nothing is queued. With with_stack=True the functions are named; "
+		   "recording stacks makes them slower, too.",
+		.advice = "move preparation and post-processing to the data loader's workers or "
+		   "behind the launches of the next step; torch.compile removes the "
+		   "Python between operators of a model; record with_stack=True to see "
+		   "the lines",
+		.example = "A step of 40 ms idles for 11 ms in which the main thread is in "
+		   "forward hooks written in Python: 0.28 of the step.",
+		.parameters = {
+			{ "threshold", 0.10, "share of the step at which it fires" },
+		},
+		.facts = { "idle.python_ns", "step_time.mean_ns" },
+	},
+	.cause = CAUSE_host_python,
+	.evaluate = evaluate_host_python,
+};

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* TRACE.UNRECORDED: the device seems idle, and what kept it is not in the file. */
+#include "rules/idle_finding.h"
+
+static const struct idle_claim trace_unrecorded_claim = { {
+	{ "unrecorded", "idle.unrecorded_ns", "after a launch", GAIN_UNRECORDED },
+	{ "edge", "idle.edge_ns", "after the last event", GAIN_UNRECORDED },
+} };
+
+static void evaluate_trace_unrecorded(struct rule_context *ctx)
+{
+	double share = tsi_idle_claim_share(ctx, &trace_unrecorded_claim);
+
+	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
+		return;
+	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
+		      "for %.1f %% of the step the trace does not show what the device does",
+		      100 * share);
+	tsi_tell_idle(ctx, &trace_unrecorded_claim);
+	tsi_rule_wins_nothing(ctx);
+}
+
+const struct rule tsi_rule_trace_unrecorded = {
+	.def = {
+		.id = "TRACE.UNRECORDED",
+		.summary = "the device seems idle for want of records",
+		.trigger = "Fires where for at least threshold of the mean step nothing "
+		   "recorded runs on the device although its next work had been "
+		   "launched, or no further device event follows.",
+		.meaning = "Work that was launched starts when what is before it on its stream "
+		   "is done. Where the file shows nothing before it, that work was "
+		   "launched before the recording began, by another process, or was cut "
+		   "out of the file. This is no idle time that can be won back.",
+		.advice = "record whole steps, and call torch.cuda.synchronize() before the "
+		   "profiler starts and before it stops; of split files look at the one "
+		   "before",
+		.example = "The first kernel of a split file of 474 ms starts 463 ms after its "
+		   "launch returned: 0.98 of the step is unrecorded.",
+		.parameters = {
+			{ "threshold", 0.10, "share of the step at which it fires" },
+		},
+		.facts = { "idle.unrecorded_ns", "idle.edge_ns", "step_time.mean_ns" },
+	},
+	.cause = CAUSE_unrecorded_work,
+	.evaluate = evaluate_trace_unrecorded,
+};
