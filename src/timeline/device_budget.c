@@ -158,6 +158,7 @@ static struct budget_walk begin_walk(struct device_walk *devices, struct part_co
 		.device = device,
 		.cutter.timeline = devices->timeline,
 		.track = NO_ROW,
+		.inside = NO_ROW,
 	};
 }
 

@@ -264,6 +264,27 @@ static uint8_t role_of(const struct span_kind *kind, struct str name)
 	}
 }
 
+static uint32_t dull_limit(struct host_kind kind)
+{
+	if (kind.flag != IDLE_NONE)
+		return 0;
+	switch (kind.role) {
+	case HOST_NOTHING:
+	case HOST_OP:
+	case HOST_AUTOGRAD:
+	case HOST_CALL:
+	case HOST_CALL_GRAPH:
+	case HOST_CALL_ENQUEUE:
+		return UINT32_MAX;
+	case HOST_CALL_LAUNCH:
+	case HOST_CALL_COPY:
+	case HOST_CALL_INIT:
+		return HOST_COPY_MIN_NS;
+	default:
+		return 0;
+	}
+}
+
 struct host_kind *tsi_host_kinds(const struct landmarks *marks, struct arena *arena)
 {
 	enum { STEP_LABELS = LABEL_PROFILER_STEP | LABEL_STEP_MARKER | LABEL_TRAIN_BATCH };
@@ -288,6 +309,7 @@ struct host_kind *tsi_host_kinds(const struct landmarks *marks, struct arena *ar
 		kinds[i].role = is_step ? (uint8_t)HOST_NOTHING : role_of(kind, name);
 		kinds[i].flag = is_host && !is_step ? flag_of(kind->span_class, name, labels)
 						    : (uint8_t)IDLE_NONE;
+		kinds[i].dull_below_ns = dull_limit(kinds[i]);
 	}
 	return last ? kinds : NULL;
 }

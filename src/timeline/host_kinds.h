@@ -32,7 +32,12 @@ enum host_role {
 struct host_kind {
 	uint8_t role; /* enum host_role */
 	uint8_t flag; /* enum idle_cause: why the thread is late in all that it encloses */
+	/* In an operator shorter spans say no more than that: UINT32_MAX: all, 0: none. */
+	uint32_t dull_below_ns;
 };
+
+/* A copy call that takes no less blocks; shorter launches and queries are dispatch, too. */
+#define HOST_COPY_MIN_NS 50000
 
 static inline bool tsi_host_is_call(uint8_t role)
 {

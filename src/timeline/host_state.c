@@ -16,7 +16,6 @@
 
 enum {
 	INIT_MIN_NS = 100000,    /* a query or allocation that takes longer is start-up */
-	COPY_MIN_NS = 50000,     /* a copy call that takes longer blocks */
 	LONG_NS = 1000000,       /* no dispatch and no launch takes longer */
 	FIRST_MIN_NS = 10000000, /* the first call of any name that takes longer is start-up */
 	COLD_FACTOR = 10,        /* a cold operator takes this many times the usual */
@@ -40,7 +39,6 @@ struct long_op {
 	uint32_t row, parent;             /* parent: index, less than its own; or NO_ROW */
 	uint32_t cold_row;                /* it or what encloses it is cold; or NO_ROW */
 	bool calls, has_first, has_setup; /* it calls the runtime, for a first launch, slowly */
-	bool is_candidate;                /* may be cold: that depends on what is usual */
 };
 
 struct sweep {
@@ -52,9 +50,11 @@ struct sweep {
 	struct long_op *ops; /* of all threads */
 	size_t op_count, op_capacity;
 	size_t window;           /* the first wanted that may end behind at_ns */
+	int64_t window_ns;       /* when that starts; INT64_MAX: there is none */
 	int64_t at_ns;           /* pieces are complete up to here */
 	int64_t autograd_end_ns; /* of the last node */
 	uint32_t capture_end;    /* the row of a call that was looked for last */
+	uint32_t step;           /* that was looked up last */
 };
 
 /* ---- pieces -------------------------------------------------------------------------- */
@@ -66,7 +66,8 @@ static inline bool is_wanted(struct sweep *s, int64_t start_ns, int64_t end_ns)
 
 	while (s->window < wanted->count && wanted->items[s->window].end_ns <= start_ns)
 		s->window++;
-	return s->window < wanted->count && wanted->items[s->window].start_ns < end_ns;
+	s->window_ns = s->window < wanted->count ? wanted->items[s->window].start_ns : INT64_MAX;
+	return s->window_ns < end_ns;
 }
 
 static void add_piece(struct sweep *s, const struct host_piece *piece)
@@ -116,8 +117,8 @@ static void pass_outside(struct sweep *s, int64_t until_ns, uint8_t role)
 
 	if (s->autograd_end_ns != INT64_MIN && role == HOST_AUTOGRAD &&
 	    s->at_ns - s->autograd_end_ns < LONG_NS && until_ns - s->at_ns < LONG_NS &&
-	    tsi_timeline_step_at(s->state->timeline, s->autograd_end_ns) ==
-		    tsi_timeline_step_at(s->state->timeline, until_ns))
+	    tsi_timeline_step_near(s->state->timeline, s->autograd_end_ns, &s->step) ==
+		    tsi_timeline_step_near(s->state->timeline, until_ns, &s->step))
 		piece.cause = IDLE_OP_OVERHEAD; /* the engine, between two nodes of a step */
 	pass(s, until_ns, piece);
 }
@@ -157,7 +158,7 @@ static uint8_t cause_of_call(const struct sweep *s, uint8_t role, uint32_t row, 
 {
 	if (role == HOST_CALL_SYNC)
 		return IDLE_SYNC;
-	if (role == HOST_CALL_COPY && dur_ns >= COPY_MIN_NS)
+	if (role == HOST_CALL_COPY && dur_ns >= HOST_COPY_MIN_NS)
 		return IDLE_BLOCKING_COPY;
 	if (role == HOST_CALL_ALLOC)
 		return IDLE_ALLOC;
@@ -265,8 +266,12 @@ static void take_row(struct sweep *s, uint32_t row, struct host_kind kind, int64
 /* The first row behind this one that starts at t or later. */
 static uint32_t skip_until(const struct sweep *s, uint32_t row, uint32_t end, int64_t t_ns)
 {
+	enum { NEAR = 6 }; /* mostly it is one of the next */
 	uint32_t low = row + 1, stride = 1;
 
+	for (int i = 0; i < NEAR; i++, low++)
+		if (low >= end || tsi_start_ns(s->spans, low) >= t_ns)
+			return low;
 	while (low < end && end - low > stride && tsi_start_ns(s->spans, low + stride) < t_ns) {
 		low += stride;
 		stride *= 2;
@@ -282,26 +287,34 @@ static uint32_t skip_until(const struct sweep *s, uint32_t row, uint32_t end, in
 	return low;
 }
 
-/* Is a row inside this frame of the same cause as the frame, and says no more? */
-static inline bool is_plain_inside(const struct sweep *s, const struct open_frame *frame,
-				   struct host_kind kind, uint32_t row)
+/* Skips what lies in a short operator, which is on top, and says no more than that. */
+static inline uint32_t skip_dull(const struct sweep *s, uint32_t row, uint32_t end)
 {
-	if (frame->op != NO_ROW || frame->role > HOST_AUTOGRAD || kind.flag != IDLE_NONE)
-		return false;
-	switch (kind.role) {
-	case HOST_OP:
-	case HOST_AUTOGRAD:
-	case HOST_CALL:
-	case HOST_CALL_GRAPH:
-	case HOST_CALL_ENQUEUE:
-		return true;
-	case HOST_CALL_LAUNCH:
-	case HOST_CALL_COPY:
-	case HOST_CALL_INIT:
-		return tsi_dur_ns(s->spans, row) < COPY_MIN_NS;
-	default:
-		return false;
+	const struct host_kind *kinds = s->state->kinds;
+	const struct open_frame *top = &s->open[s->depth - 1];
+
+	if (top->op != NO_ROW || top->role > HOST_AUTOGRAD || top->is_flagged)
+		return row;
+	while (row < end) {
+		uint32_t limit_ns = kinds[s->spans->kind[row]].dull_below_ns;
+		if (limit_ns < UINT32_MAX && tsi_dur_ns(s->spans, row) >= limit_ns)
+			break;
+		if (tsi_start_ns(s->spans, row) >= top->end_ns)
+			break;
+		row++;
 	}
+	return row;
+}
+
+/* No device waits while the thread is in this row. */
+static inline uint32_t skip_unwanted(struct sweep *s, uint32_t row, uint32_t end, uint8_t role,
+				     int64_t end_ns)
+{
+	if (s->at_ns < end_ns)
+		s->at_ns = end_ns;
+	if (role == HOST_AUTOGRAD)
+		s->autograd_end_ns = end_ns;
+	return skip_until(s, row, end, end_ns);
 }
 
 /* The next row to look at. */
@@ -312,27 +325,23 @@ static inline uint32_t step_on(struct sweep *s, uint32_t row, uint32_t end)
 	if (kind.role == HOST_NOTHING)
 		return row + 1;
 	int64_t start_ns = tsi_start_ns(s->spans, row);
+	int64_t end_ns = start_ns + tsi_dur_ns(s->spans, row);
+	if (!s->depth && end_ns <= s->window_ns && kind.role != HOST_CALL_CAPTURE_BEGIN)
+		return skip_unwanted(s, row, end, kind.role, end_ns);
 	end_frames(s, start_ns);
 	const struct open_frame *top = s->depth ? &s->open[s->depth - 1] : NULL;
-	if (top && is_plain_inside(s, top, kind, row))
-		return row + 1;
 	if (top)
 		pass_in(s, start_ns, top);
 	else
 		pass_outside(s, start_ns, kind.role);
-	int64_t end_ns = start_ns + tsi_dur_ns(s->spans, row);
 	bool is_needed = is_wanted(s, start_ns, end_ns) || kind.role == HOST_CALL_CAPTURE_BEGIN;
 	if (is_needed || (top && top->op != NO_ROW)) {
 		if (top && top->is_flagged && top->op == NO_ROW && end_ns <= top->end_ns)
 			return skip_until(s, row, end, top->end_ns);
 		take_row(s, row, kind, end_ns);
-		return row + 1;
+		return s->depth ? skip_dull(s, row + 1, end) : row + 1;
 	}
-	if (s->at_ns < end_ns)
-		s->at_ns = end_ns;
-	if (kind.role == HOST_AUTOGRAD)
-		s->autograd_end_ns = end_ns;
-	return skip_until(s, row, end, end_ns);
+	return skip_unwanted(s, row, end, kind.role, end_ns);
 }
 
 static void sweep_thread(struct sweep *s, struct host_thread *thread)
@@ -346,6 +355,7 @@ static void sweep_thread(struct sweep *s, struct host_thread *thread)
 	s->window = 0;
 	s->at_ns = s->autograd_end_ns = INT64_MIN;
 	s->capture_end = 0;
+	(void)is_wanted(s, INT64_MIN, INT64_MIN); /* the first window */
 	while (row < end)
 		row = step_on(s, row, end);
 	end_frames(s, INT64_MAX);
@@ -356,8 +366,8 @@ static void sweep_thread(struct sweep *s, struct host_thread *thread)
 
 /* ---- cold operators ------------------------------------------------------------------ */
 
-/* What encloses an operator makes the calls that it makes. The number of candidates. */
-static size_t find_candidates(struct sweep *s)
+/* What encloses an operator makes the calls that it makes. The number of those with calls. */
+static size_t pass_calls_on(struct sweep *s)
 {
 	size_t count = 0;
 
@@ -369,69 +379,90 @@ static size_t find_candidates(struct sweep *s)
 			parent->has_first |= op->has_first;
 			parent->has_setup |= op->has_setup;
 		}
-		op->is_candidate =
-			op->calls && (op->has_first || tsi_is_first_span(s->state->uses, op->row));
-		count += op->is_candidate;
+		count += op->calls;
 	}
 	return count;
 }
 
-/* Durations of the spans that have the name of a candidate, name by name. */
-struct usual_times {
-	uint32_t *slot_of_name; /* 1 + index; 0: none */
-	uint32_t *first;        /* by slot: its durations are [first, first of the next) */
-	int64_t *times_ns;
-	uint32_t slot_count;
+/* The spans that have the name of a long operator with calls. */
+struct usual_time {
+	uint32_t first; /* the row that started first */
+	uint32_t count;
+	int64_t *times_ns; /* the median at its place */
 };
 
-static void count_times(const struct sweep *s, struct usual_times *usual, uint32_t end)
-{
-	for (uint32_t row = 0; row < end; row++) {
-		uint32_t slot = usual->slot_of_name[tsi_name_id(s->spans, row)];
-		if (slot)
-			usual->first[slot]++; /* those of slot - 1 */
-	}
-	for (uint32_t i = 1; i <= usual->slot_count; i++)
-		usual->first[i] += usual->first[i - 1];
-}
+struct usual_times {
+	uint32_t *slot_of_name; /* 1 + index; 0: none */
+	uint32_t *slot_of_kind; /* likewise */
+	struct usual_time *slots;
+	uint32_t slot_count;
+	struct sort_pair *spans; /* slot and duration of each */
+	size_t span_count, span_capacity;
+};
 
-static void collect_times(const struct sweep *s, struct usual_times *usual, uint32_t *filled,
-			  uint32_t end)
-{
-	for (uint32_t row = 0; row < end; row++) {
-		uint32_t slot = usual->slot_of_name[tsi_name_id(s->spans, row)];
-		if (slot)
-			usual->times_ns[usual->first[slot - 1] + filled[slot - 1]++] =
-				tsi_dur_ns(s->spans, row);
-	}
-}
-
-/* The durations of each slot, with the median at its place. False without memory. */
-static bool find_usual(const struct sweep *s, struct usual_times *usual, size_t candidate_count)
+static bool find_slots(const struct sweep *s, struct usual_times *usual, size_t count)
 {
 	const struct tscope_trace *trace = s->state->marks->trace;
 	struct arena *arena = s->state->arena;
-	uint32_t end = tsi_first_device_row(trace);
-	uint32_t *filled = tsi_arena_new(arena, candidate_count, sizeof(*filled));
 
 	usual->slot_of_name = tsi_arena_new(arena, trace->names.count, sizeof(uint32_t));
-	usual->first = tsi_arena_new(arena, candidate_count + 1, sizeof(uint32_t));
-	if (!filled || !usual->slot_of_name || !usual->first)
+	usual->slot_of_kind = tsi_arena_new(arena, s->spans->kind_count, sizeof(uint32_t));
+	usual->slots = tsi_arena_new(arena, count, sizeof(*usual->slots));
+	if (!usual->slot_of_name || !usual->slot_of_kind || !usual->slots)
 		return false;
 	for (size_t i = 0; i < s->op_count; i++) {
 		uint32_t *slot = &usual->slot_of_name[tsi_name_id(s->spans, s->ops[i].row)];
-		if (s->ops[i].is_candidate && !*slot)
-			*slot = ++usual->slot_count;
+		if (!s->ops[i].calls || *slot)
+			continue;
+		usual->slots[usual->slot_count].first = NO_ROW;
+		*slot = ++usual->slot_count;
 	}
-	count_times(s, usual, end);
-	usual->times_ns =
-		tsi_arena_new(arena, usual->first[usual->slot_count], sizeof(*usual->times_ns));
-	if (!usual->times_ns)
-		return false;
-	collect_times(s, usual, filled, end);
+	for (uint32_t i = 0; i < s->spans->kind_count; i++)
+		usual->slot_of_kind[i] = usual->slot_of_name[s->spans->kinds[i].name];
+	return true;
+}
+
+static void collect_spans(const struct sweep *s, struct usual_times *usual)
+{
+	uint32_t end = tsi_first_device_row(s->state->marks->trace);
+
+	for (uint32_t row = 0; row < end; row++) {
+		uint32_t slot = usual->slot_of_kind[s->spans->kind[row]];
+		if (tsi_likely(!slot))
+			continue;
+		struct usual_time *time = &usual->slots[slot - 1];
+		struct sort_pair *span =
+			tsi_arena_push(s->state->arena, &usual->spans, &usual->span_count,
+				       &usual->span_capacity, sizeof(*span));
+		if (!span)
+			return;
+		*span = (struct sort_pair){ slot - 1, (uint64_t)tsi_dur_ns(s->spans, row) };
+		time->count++;
+		if (time->first == NO_ROW ||
+		    tsi_start_ns(s->spans, row) < tsi_start_ns(s->spans, time->first))
+			time->first = row;
+	}
+}
+
+/* Divides the durations among the slots, with the median of each at its place. */
+static bool find_medians(const struct sweep *s, struct usual_times *usual)
+{
+	struct arena *arena = s->state->arena;
+
 	for (uint32_t i = 0; i < usual->slot_count; i++) {
-		uint32_t count = usual->first[i + 1] - usual->first[i];
-		tsi_select_number(usual->times_ns + usual->first[i], count, (count - 1) / 2);
+		struct usual_time *time = &usual->slots[i];
+		time->times_ns = tsi_arena_new(arena, time->count, sizeof(*time->times_ns));
+		if (!time->times_ns)
+			return false;
+		time->count = 0;
+	}
+	for (size_t i = 0; i < usual->span_count; i++) {
+		struct usual_time *time = &usual->slots[usual->spans[i].key];
+		time->times_ns[time->count++] = (int64_t)usual->spans[i].value;
+	}
+	for (uint32_t i = 0; i < usual->slot_count; i++) {
+		struct usual_time *time = &usual->slots[i];
+		tsi_select_number(time->times_ns, time->count, (time->count - 1) / 2);
 	}
 	return true;
 }
@@ -439,25 +470,30 @@ static bool find_usual(const struct sweep *s, struct usual_times *usual, size_t 
 static bool is_cold(const struct sweep *s, const struct usual_times *usual,
 		    const struct long_op *op)
 {
-	uint32_t slot = usual->slot_of_name[tsi_name_id(s->spans, op->row)] - 1;
-	uint32_t first = usual->first[slot], count = usual->first[slot + 1] - first;
+	const struct usual_time *time =
+		&usual->slots[usual->slot_of_name[tsi_name_id(s->spans, op->row)] - 1];
 	int64_t dur_ns = tsi_dur_ns(s->spans, op->row);
 
-	if (count == 1)
+	if (!op->has_first && time->first != op->row)
+		return false;
+	if (time->count == 1)
 		return op->has_setup && dur_ns >= COLD_ONCE_NS;
-	return dur_ns / COLD_FACTOR >= usual->times_ns[first + (count - 1) / 2];
+	return dur_ns / COLD_FACTOR >= time->times_ns[(time->count - 1) / 2];
 }
 
 static void find_cold_ops(struct sweep *s)
 {
 	struct usual_times usual = { 0 };
-	size_t candidate_count = find_candidates(s);
+	size_t count = pass_calls_on(s);
 
-	if (!candidate_count || !find_usual(s, &usual, candidate_count))
+	if (!count || !find_slots(s, &usual, count))
+		return;
+	collect_spans(s, &usual);
+	if (s->state->arena->has_failed || !find_medians(s, &usual))
 		return;
 	for (size_t i = 0; i < s->op_count; i++) {
 		struct long_op *op = &s->ops[i];
-		if (op->is_candidate && is_cold(s, &usual, op))
+		if (op->calls && is_cold(s, &usual, op))
 			op->cold_row = op->row;
 		else if (op->parent != NO_ROW)
 			op->cold_row = s->ops[op->parent].cold_row;

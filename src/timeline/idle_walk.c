@@ -18,7 +18,6 @@
 enum {
 	SHORT_NS = 50000,         /* a device needs no longer to start what was launched */
 	LONG_NS = 1000000,        /* no launch call takes longer */
-	COPY_MIN_NS = 50000,      /* a copy call that takes longer blocks */
 	QUEUE_LENGTH = 512,       /* outstanding launches that fill a queue */
 	WAIT_BEFORE_NS = 1000000, /* a stream that waits for the host was told so this long ago */
 	BUSY_PCT = 90,  /* of a wait that another device's work must cover to explain it */
@@ -39,17 +38,19 @@ struct gap_parts {
 	struct gap_part {
 		int64_t sum_ns;
 		struct interval longest;
-		uint32_t track; /* that the longest piece is by, or NO_ROW */
+		uint32_t track; /* of the thread that the longest piece is by, or NO_ROW */
+		uint32_t row;   /* that it is in, where that is known; or NO_ROW */
 	} by_cause[IDLE_CAUSE_COUNT];
 };
 
-static void note_part(struct gap_part *part, struct interval piece, uint32_t track)
+static void note_part(struct gap_part *part, struct interval piece, const struct budget_walk *walk)
 {
 	part->sum_ns += piece.end_ns - piece.start_ns;
 	if (piece.end_ns - piece.start_ns <= part->longest.end_ns - part->longest.start_ns)
 		return;
 	part->longest = piece;
-	part->track = track;
+	part->track = walk->track;
+	part->row = walk->inside;
 }
 
 static void charge_cause(struct budget_walk *walk, struct interval piece, enum idle_cause cause,
@@ -58,7 +59,7 @@ static void charge_cause(struct budget_walk *walk, struct interval piece, enum i
 	if (piece.end_ns <= piece.start_ns)
 		return;
 	if (walk->parts_of_gap)
-		note_part(&walk->parts_of_gap->by_cause[cause], piece, walk->track);
+		note_part(&walk->parts_of_gap->by_cause[cause], piece, walk);
 	tsi_charge(walk, piece, TSI_IDLE_SLOT + (unsigned)cause, row);
 }
 
@@ -112,6 +113,7 @@ static void charge_host(struct budget_walk *walk, const struct gap *gap, struct 
 			uint32_t thread, const struct host_piece *state)
 {
 	walk->track = walk->devices->host.threads[thread].track;
+	walk->inside = state->row;
 	uint32_t row = state->row == NO_ROW ? gap->op : state->row;
 	enum idle_cause cause = (enum idle_cause)state->cause;
 
@@ -120,7 +122,7 @@ static void charge_host(struct budget_walk *walk, const struct gap *gap, struct 
 	else
 		charge_cause(walk, piece,
 			     cause_before(walk, gap, cause, piece.end_ns - piece.start_ns), row);
-	walk->track = NO_ROW;
+	walk->track = walk->inside = NO_ROW;
 }
 
 /* The piece that a thread is in at a time, which only grows. */
@@ -238,7 +240,7 @@ static enum idle_cause cause_of_launch(const struct budget_walk *walk, const str
 	uint8_t kind = tsi_call_kind(trace, gap->call);
 	int64_t dur_ns = tsi_dur_ns(&trace->spans, gap->call);
 
-	if (kind == CALL_MEMCPY && dur_ns >= COPY_MIN_NS)
+	if (kind == CALL_MEMCPY && dur_ns >= HOST_COPY_MIN_NS)
 		return IDLE_BLOCKING_COPY;
 	if (dur_ns <= LONG_NS || kind == CALL_GRAPH_LAUNCH)
 		return IDLE_LAUNCH_CALL;
@@ -439,17 +441,37 @@ static void divide_long_gap(struct budget_walk *walk, const struct gap *gap)
 		.event = gap->event,
 		.cause = (uint8_t)cause,
 		.track = part->track,
+		.row = part->row,
 		.at_ns = part->longest.start_ns +
 			 (part->longest.end_ns - part->longest.start_ns) / 2,
 	};
 	keep_gap(walk->timeline, &kept);
 }
 
+/* A short gap between two events of which the second was queued: of most devices nearly all. */
+static inline bool is_queued(const struct tscope_trace *trace, const struct idle_gap *gap)
+{
+	if (gap->row == NO_ROW || tsi_start_ns(&trace->spans, gap->row) - gap->start_ns > SHORT_NS)
+		return false;
+	uint32_t call = tsi_device_event(trace, gap->row)->call;
+	return call != NO_ROW && tsi_span_end(trace, call) <= gap->start_ns;
+}
+
 void tsi_charge_gaps(struct budget_walk *walk)
 {
+	const struct tscope_trace *trace = walk->timeline->trace;
 	const struct idle_gaps *gaps = &walk->devices->gaps[walk->device];
 
 	for (size_t i = 0; i < gaps->count; i++) {
+		const struct idle_gap *idle = &gaps->items[i];
+		if (walk->timeline->long_gap_count == MAX_LONG_GAPS && is_queued(trace, idle)) {
+			struct interval time = { idle->start_ns,
+						 tsi_start_ns(&trace->spans, idle->row) };
+			if (!is_among_longest(walk->timeline, time)) {
+				charge_cause(walk, time, IDLE_DEVICE_GAP, idle->row);
+				continue;
+			}
+		}
 		struct gap gap = describe(walk, &gaps->items[i]);
 		if (tsi_unlikely(is_among_longest(walk->timeline, gap.time)))
 			divide_long_gap(walk, &gap);

@@ -186,11 +186,13 @@ static void put_sums(struct fact_sheet *out, struct sums *sums)
 
 /* ---- tables -------------------------------------------------------------------------- */
 
+/* How far find_open() looks back, so that it costs no more in large traces. */
+enum { FEW_ROWS = 1 << 10, MANY_ROWS = 1 << 16 };
+
 /* The innermost row of a thread that is open at a time and of one of these classes, or NO_ROW. */
 static uint32_t find_open(const struct tscope_trace *trace, uint32_t track_index, int64_t t_ns,
-			  unsigned classes)
+			  unsigned classes, uint32_t row_count)
 {
-	enum { MAX_ROWS_BACK = 1 << 16 };
 	const struct track *track = &trace->tracks[track_index];
 	uint32_t low = track->first, high = track->first + track->count;
 
@@ -201,7 +203,7 @@ static uint32_t find_open(const struct tscope_trace *trace, uint32_t track_index
 		else
 			low = middle + 1;
 	}
-	uint32_t last = low - track->first > MAX_ROWS_BACK ? low - MAX_ROWS_BACK : track->first;
+	uint32_t last = low - track->first > row_count ? low - row_count : track->first;
 	for (uint32_t row = low; row > last; row--)
 		if ((classes >> tsi_span_class(&trace->spans, row - 1) & 1) &&
 		    tsi_span_end(trace, row - 1) > t_ns &&
@@ -216,9 +218,17 @@ static struct tscope_value name_value(const struct tscope_trace *trace, uint32_t
 			     : tsi_text(tsi_span_name(trace, row).data);
 }
 
+static bool has_frames(const struct tscope_trace *trace)
+{
+	for (uint32_t i = 0; i < trace->spans.kind_count; i++)
+		if (trace->spans.kinds[i].span_class == TSCOPE_SPAN_PYTHON)
+			return true;
+	return false;
+}
+
 /* What the launching thread was in. */
 static void put_host(struct tscope_value *cells, const struct tscope_trace *trace,
-		     const struct long_gap *gap, uint32_t call)
+		     const struct long_gap *gap, uint32_t call, bool with_frames)
 {
 	enum {
 		PYTHON = 1 << TSCOPE_SPAN_PYTHON,
@@ -226,9 +236,12 @@ static void put_host(struct tscope_value *cells, const struct tscope_trace *trac
 		       1 << TSCOPE_SPAN_ANNOTATION | 1 << TSCOPE_SPAN_GC,
 	};
 	uint32_t track = gap->track == NO_ROW ? tsi_trace_track_of(trace, call) : gap->track;
-	uint32_t inside = find_open(trace, track, gap->at_ns, WORK), source;
+	uint32_t inside = gap->row, source = NO_ROW;
 
-	source = find_open(trace, track, gap->at_ns, PYTHON);
+	if (inside == NO_ROW)
+		inside = find_open(trace, track, gap->at_ns, WORK, FEW_ROWS);
+	if (with_frames)
+		source = find_open(trace, track, gap->at_ns, PYTHON, MANY_ROWS);
 	cells[GAP_INSIDE] = name_value(trace, inside);
 	cells[GAP_THREAD] = tsi_text(tsi_intern_text(&trace->names, trace->tracks[track].tid).data);
 	if (source != NO_ROW && tsi_python_name(tsi_span_name(trace, source)).file.length)
@@ -239,6 +252,7 @@ static void add_gaps(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	const struct tscope_timeline *timeline = scope->timeline;
 	const struct tscope_trace *trace = scope->trace;
+	bool with_frames = has_frames(trace);
 
 	for (uint32_t i = 0; i < timeline->long_gap_count; i++) {
 		const struct long_gap *gap = &timeline->long_gaps[i];
@@ -257,7 +271,7 @@ static void add_gaps(const struct analysis_scope *scope, struct fact_sheet *out)
 			continue;
 		cells[GAP_CALL] = name_value(trace, call);
 		cells[GAP_OPERATOR] = name_value(trace, tsi_call(trace, call)->op);
-		put_host(cells, trace, gap, call);
+		put_host(cells, trace, gap, call, with_frames);
 	}
 }
 
