@@ -53,3 +53,4 @@ DIAGNOSTIC(device_before_launch, NOTED, "device events start before their launch
 DIAGNOSTIC(duplicate_correlation, NOTED, "launch calls share a correlation id")
 DIAGNOSTIC(launch_without_work, NOTED, "launch calls have no device event")
 DIAGNOSTIC(empty_graph_launch, NOTED, "graph launches have no kernel")
+DIAGNOSTIC(short_graph_replay, NOTED, "graph replays have fewer nodes than others of their graph")

@@ -43,9 +43,16 @@ static void evaluate_trace_unreliable(struct rule_context *ctx)
 		fire_no_device(ctx);
 		return;
 	}
-	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH, "the times of the device cannot be believed");
+	if (tsi_rule_has(ctx, "integrity.short_graph_replay_ms"))
+		tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
+			      "the times of the device cannot be believed from %.1f ms on",
+			      tsi_rule_real(ctx, "integrity.short_graph_replay_ms"));
+	else
+		tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
+			      "the times of the device cannot be believed");
 	tsi_rule_detail(ctx, "%s", doubt);
-	if (tsi_rule_int(ctx, "integrity.empty_graph_launch_count") > 0)
+	if (tsi_rule_int(ctx, "integrity.empty_graph_launch_count") > 0 ||
+	    tsi_rule_int(ctx, "integrity.short_graph_replay_count") > 0)
 		tsi_rule_advice(ctx, graphs_advice);
 }
 
@@ -54,8 +61,10 @@ const struct rule tsi_rule_trace_unreliable = {
 		.id = "TRACE.UNRELIABLE",
 		.summary = "the times of the device cannot be believed",
 		.trigger = "Fires where integrity.doubt says why the device's times cannot be "
-			   "believed: launches without any device activity, graph launches without "
-			   "kernels, or more than 5 % of the device time impossible; high.",
+			   "believed: launches without any device activity, graph launches "
+			   "without kernels, graph replays with fewer nodes than others of their "
+			   "graph (but the last launch), or more than 5 % of the device time "
+			   "impossible; high.",
 		.meaning = "Lost or wrong device events look like idle time. Each such figure is "
 			   "marked, rules do not use it, and gates on it trip.",
 		.advice = "record again; if it stays so update driver and PyTorch, and record "
@@ -65,6 +74,7 @@ const struct rule tsi_rule_trace_unreliable = {
 		.facts = { "integrity.verdict" },
 	},
 	.evidence = { "integrity.doubt", "integrity.empty_graph_launch_count",
+		      "integrity.short_graph_replay_count", "integrity.short_graph_replay_ms",
 		      "integrity.impossible_count", "integrity.impossible_ns" },
 	.cause = CAUSE_trace_unreliable,
 	.evaluate = evaluate_trace_unreliable,

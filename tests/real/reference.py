@@ -305,7 +305,7 @@ class Reference:
         return {name: tuple(figures) for name, figures in table.items()}
 
     def operators(self):
-        """name → (count, total, self, device)."""
+        """name → (count, total, self, device); within others of its name only self counts."""
         self_ns = {id(op): op.duration for op in self.by_kind["cpu_op"]}
         device_ns = collections.Counter()
         for op in self.by_kind["cpu_op"]:
@@ -318,9 +318,11 @@ class Reference:
         table = collections.defaultdict(lambda: [0, 0, 0, 0])
         for op in self.by_kind["cpu_op"]:
             figures = table[op.name]
+            figures[2] += self_ns[id(op)]
+            if any(outer.name == op.name for outer in outer_ops(op)):
+                continue
             figures[0] += 1
             figures[1] += op.duration
-            figures[2] += self_ns[id(op)]
             figures[3] += device_ns[id(op)]
         return {name: tuple(figures) for name, figures in table.items()}
 

@@ -132,8 +132,30 @@ static void use_of_the_device(void **state)
 		    "a 3.125 50 1\nb 0.5 - 1\n");
 	/* (0.5 × 100 + 1 × 300 + 0.5 × 400) ÷ 800. */
 	check_facts(a, "kernels: small_grid_count small_grid_ns sm_efficiency_ratio occupancy_pct",
-		    "2 500 0.6875 50");
+		    "2 500 0.6875 -");
+	check_doubt(a, "kernels.occupancy_pct", "50.0 % of kernel time has no estimated occupancy");
 	analyzed_free(a);
+}
+
+/* Where exactly a tenth of the time lacks it, the figures are of the rest; beyond, of nothing. */
+static void kernels_without_launch_configuration(void **state)
+{
+	(void)state;
+	for (int64_t more = 0; more < 2; more++) {
+		struct test_trace *t = test_trace_new();
+		test_metadata(t, "deviceProperties", "[{\"id\": 0, \"numSms\": 80}]");
+		test_call(t, "cudaGraphLaunch", 1, 0, 1, 1);
+		test_device_args(t, "kernel", "a", 0, 7, 0, 900, 0, "\"grid\": [40, 1, 1]");
+		test_kernel(t, "of a graph", 0, 7, 900, 100 + more, 1);
+		struct analyzed *a = analyze(t);
+		check_facts(a, "kernels: small_grid_count small_grid_ns sm_efficiency_ratio",
+			    more ? "- - -" : "1 900 0.45");
+		if (more)
+			check_doubt(a, "kernels.sm_efficiency_ratio",
+				    "10.1 % of kernel time has no launch configuration: the "
+				    "profiler records none for kernels of graphs");
+		analyzed_free(a);
+	}
 }
 
 static void tensor_cores_by_name(void **state)
@@ -265,6 +287,7 @@ int main(void)
 		cmocka_unit_test(operators_vote_on_the_kind),
 		cmocka_unit_test(names_within_fused_operators),
 		cmocka_unit_test(use_of_the_device),
+		cmocka_unit_test(kernels_without_launch_configuration),
 		cmocka_unit_test(tensor_cores_by_name),
 		cmocka_unit_test(work_of_the_steps_that_count),
 		cmocka_unit_test(work_where_no_step_counts),

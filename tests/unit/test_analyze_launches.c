@@ -182,9 +182,24 @@ static void without_calls(void **state)
 	analyzed_free(a);
 }
 
+/* Calls that no name tells of count as launches where device work is linked to them. */
+static void linked_calls_of_unknown_names(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_call(t, "vendorEnqueue", 1, 0, 10, 1);
+	test_call(t, "vendorQuery", 1, 20, 10, 2);
+	test_kernel(t, "k", 0, 7, 100, 10, 1);
+	struct analyzed *a = analyze(t);
+	check_facts(a, "launches: launch_count launch_ns", "1 10");
+	analyzed_free(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(linked_calls_of_unknown_names),
 		cmocka_unit_test(delays_and_idle_time),
 		cmocka_unit_test(start_before_launch_is_no_delay),
 		cmocka_unit_test(synchronisation_by_caller),

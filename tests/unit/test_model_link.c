@@ -107,6 +107,41 @@ static void graphs_launch_many(void **state)
 	tscope_trace_free(trace);
 }
 
+static void put_replay(struct test_trace *t, uint64_t correlation, int graph, int node_count)
+{
+	char more[32];
+	snprintf(more, sizeof(more), "\"graph id\": %d", graph);
+	test_call(t, "cudaGraphLaunch", 1, 1000 * (int64_t)correlation, 5, correlation);
+	for (int i = 0; i < node_count; i++)
+		test_device_args(t, "kernel", "node", 0, 7, 1000 * (int64_t)correlation + 10 + i, 1,
+				 correlation, more);
+}
+
+/* 100 nodes in five replays, 12 in four, the last of which the capture may have cut. */
+static void replays_that_lost_nodes(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+	for (uint64_t i = 1; i <= 8; i++) {
+		put_replay(t, 2 * i, 3, i <= 5 ? 100 : 12);
+		put_replay(t, 2 * i + 1, 4, 10);
+	}
+	put_replay(t, 18, 3, 12);
+	struct tscope_trace *trace = test_trace_finish(t);
+	assert_int_equal(diagnostic(trace, TSCOPE_DIAGNOSTIC_short_graph_replay), 3);
+	assert_int_equal(trace->short_replay_ns, 12000);
+	tscope_trace_free(trace);
+
+	t = test_trace_new(); /* the last one only */
+	put_replay(t, 1, 3, 100);
+	put_replay(t, 2, 3, 100);
+	put_replay(t, 3, 3, 12);
+	trace = test_trace_finish(t);
+	assert_int_equal(diagnostic(trace, TSCOPE_DIAGNOSTIC_short_graph_replay), 0);
+	assert_int_equal(trace->short_replay_ns, NO_NUMBER);
+	tscope_trace_free(trace);
+}
+
 /* Merged files reuse correlations: the latest call before the event, else the first. */
 static void equal_correlations(void **state)
 {
@@ -376,6 +411,8 @@ static void without_metadata_the_name_tells_the_kind(void **state)
 			 COLLECTIVE_ALL_GATHER);
 	assert_int_equal(collective_of(trace, "ncclDevKernel_Generic")->kind, COLLECTIVE_UNKNOWN);
 	assert_int_equal(trace->collective_count, 2); /* one for each name */
+	assert_int_equal(collective_of(trace, "ncclDevKernel_Generic")->rank_start, NO_NUMBER);
+	assert_int_equal(collective_of(trace, "ncclDevKernel_Generic")->rank_stride, NO_NUMBER);
 	tscope_trace_free(trace);
 }
 
@@ -625,6 +662,7 @@ int main(void)
 		cmocka_unit_test(kernel_to_call_to_innermost_op),
 		cmocka_unit_test(crossing_spans_do_not_confuse),
 		cmocka_unit_test(graphs_launch_many),
+		cmocka_unit_test(replays_that_lost_nodes),
 		cmocka_unit_test(equal_correlations),
 		cmocka_unit_test(correlations_of_any_size),
 		cmocka_unit_test(external_id_is_a_link_only_if_it_must_be),

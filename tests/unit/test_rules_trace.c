@@ -79,6 +79,12 @@ static const struct rule_case cases[] = {
 	  "integrity.empty_graph_launch_count 40\n",
 	  NULL,
 	  "high: the times of the device cannot be believed (graph launches have no kernel)" },
+	{ "TRACE.UNRELIABLE", FIRES,
+	  "integrity.verdict doubtful\nintegrity.doubt graph replays have fewer nodes\n"
+	  "integrity.short_graph_replay_count 3\nintegrity.short_graph_replay_ms 12.3\n",
+	  NULL,
+	  "high: the times of the device cannot be believed from 12.3 ms on (graph replays have "
+	  "fewer nodes)" },
 	/* A file that ends early can be doubtful, too. */
 	{ "TRACE.UNRELIABLE", FIRES,
 	  "integrity.verdict damaged\nintegrity.doubt time was removed\n", NULL,
@@ -126,6 +132,8 @@ static void advice_is_for_what_is_in_doubt(void **state)
 	(void)state;
 #define DOUBT "integrity.verdict doubtful\nintegrity.doubt why\n"
 	check_doubt(DOUBT "integrity.empty_graph_launch_count 1\n",
+		    "the profiler lost the kernels");
+	check_doubt(DOUBT "integrity.short_graph_replay_count 1\n",
 		    "the profiler lost the kernels");
 	check_doubt(DOUBT "integrity.empty_graph_launch_count 0\n", "record again");
 #undef DOUBT

@@ -12,10 +12,14 @@
 #include "analyze/ops/step_work.h"
 #include "analyze/shared/quantile.h"
 #include "analyze/shared/reliability.h"
+#include "base/array.h"
 #include "base/sum.h"
 #include "model/trace/device_rows.h"
 
 enum { SHORT_NS = 10000 }; /* below, launching costs about as much as the kernel does */
+
+/* Share of kernel time that may lack what a figure is made of. */
+#define MOST_LACKING 0.1
 
 enum fact {
 	COUNT,
@@ -165,8 +169,10 @@ struct work {
 	int64_t *durations;        /* of the names in their order */
 	size_t count;
 	int64_t total_ns, short_count, small_grid_count, small_grid_ns;
-	double used_sm_ns; /* sum of min(blocks per SM, 1) × duration */
-	bool knows_grid;
+	double used_sm_ns;     /* sum of min(blocks per SM, 1) × duration */
+	bool has_graph;        /* some kernel is a graph's */
+	bool has_blocks;       /* of some grid, be it that the multiprocessors are not known */
+	int64_t known_grid_ns; /* durations of kernels whose blocks are known */
 	struct weighted occupancy_pct;
 	int64_t tensor_core_ns, tensor_core_unknown_ns;
 	struct {
@@ -217,7 +223,7 @@ static void add_grid(struct work *work, struct kernel *kernel, float blocks, int
 {
 	if (!isfinite(blocks))
 		return;
-	work->knows_grid = true;
+	tsi_sum(&work->known_grid_ns, dur_ns);
 	work->used_sm_ns += fmin((double)blocks, 1) * (double)dur_ns;
 	weigh(&kernel->blocks_per_sm, blocks, dur_ns);
 	if (blocks < 1) {
@@ -276,6 +282,8 @@ static void add_kernel(struct work *work, uint32_t device, uint32_t row)
 		kernel->max_ns = dur_ns;
 	tsi_sum(&kernel->total_ns, dur_ns);
 	work->short_count += dur_ns < SHORT_NS;
+	work->has_blocks |= shape->grid_blocks > 0;
+	work->has_graph |= tsi_device_event(work->trace, row)->graph;
 	add_grid(work, kernel, blocks_per_sm(work->trace, device, shape), dur_ns);
 	weigh(&kernel->occupancy_pct, shape->occupancy_pct, dur_ns);
 	weigh(&work->occupancy_pct, shape->occupancy_pct, dur_ns);
@@ -446,13 +454,44 @@ static double span_of_devices(const struct analysis_scope *scope)
 	return span_ns;
 }
 
-static const char no_grids[] =
-	"the trace does not say the blocks of kernels and the multiprocessors of the device";
+/* Why a figure of launch configurations says nothing of all kernels; NULL: it does. */
+static const char *find_lack(const struct work *work, double known_ns, const char *what,
+			     struct fact_sheet *out)
+{
+	double lacking = 1 - known_ns / (double)work->total_ns;
+
+	if (!(lacking > MOST_LACKING))
+		return NULL;
+	return tsi_sheet_print(out, "%.1f %% of kernel time has no %s%s", 100 * lacking, what,
+			       work->has_graph ? ": the profiler records none for kernels of graphs"
+					       : "");
+}
+
+static void set_grid_facts(const struct work *work, const struct analysis_scope *scope,
+			   struct fact_sheet *out)
+{
+	static const enum fact figures[] = { SMALL_GRID_COUNT, SMALL_GRID_NS, SM_EFFICIENCY_RATIO };
+	const char *lack =
+		find_lack(work, (double)work->known_grid_ns, "launch configuration", out);
+
+	if (lack && !work->known_grid_ns && work->has_blocks)
+		lack = "the trace does not say the multiprocessors of the device";
+	for (size_t i = 0; lack && i < TSI_COUNT_OF(figures); i++)
+		tsi_fact_doubt(out, figures[i], lack);
+	if (lack || !work->known_grid_ns)
+		return;
+	tsi_fact_int(out, SMALL_GRID_COUNT, work->small_grid_count);
+	tsi_fact_int(out, SMALL_GRID_NS, work->small_grid_ns);
+	/* Kernels of several streams may run at once: their sum is no more than all. */
+	tsi_fact_real(out, SM_EFFICIENCY_RATIO, fmin(work->used_sm_ns / span_of_devices(scope), 1));
+}
 
 static void set_facts(const struct work *work, const struct analysis_scope *scope,
 		      struct fact_sheet *out)
 {
 	int64_t count = (int64_t)work->count;
+	const char *lack =
+		find_lack(work, work->occupancy_pct.weight_ns, "estimated occupancy", out);
 
 	tsi_fact_int(out, COUNT, count);
 	tsi_fact_int(out, TOTAL_NS, work->total_ns);
@@ -460,18 +499,12 @@ static void set_facts(const struct work *work, const struct analysis_scope *scop
 	tsi_fact_ratio(out, SHORT_RATIO, work->short_count, count);
 	tsi_fact_int(out, TENSOR_CORE_NS, work->tensor_core_ns);
 	tsi_fact_int(out, TENSOR_CORE_UNKNOWN_NS, work->tensor_core_unknown_ns);
-	tsi_fact_real(out, OCCUPANCY_PCT, work->occupancy_pct.sum / work->occupancy_pct.weight_ns);
-	if (work->knows_grid) {
-		tsi_fact_int(out, SMALL_GRID_COUNT, work->small_grid_count);
-		tsi_fact_int(out, SMALL_GRID_NS, work->small_grid_ns);
-		/* Kernels of several streams may run at once: their sum is no more than all. */
-		tsi_fact_real(out, SM_EFFICIENCY_RATIO,
-			      fmin(work->used_sm_ns / span_of_devices(scope), 1));
-	} else if (count > 0) {
-		tsi_fact_doubt(out, SMALL_GRID_COUNT, no_grids);
-		tsi_fact_doubt(out, SMALL_GRID_NS, no_grids);
-		tsi_fact_doubt(out, SM_EFFICIENCY_RATIO, no_grids);
-	}
+	if (lack)
+		tsi_fact_doubt(out, OCCUPANCY_PCT, lack);
+	else
+		tsi_fact_real(out, OCCUPANCY_PCT,
+			      work->occupancy_pct.sum / work->occupancy_pct.weight_ns);
+	set_grid_facts(work, scope, out);
 	doubt_kinds(work, out);
 	tsi_judge_device_time(work->trace, out);
 }

@@ -42,9 +42,10 @@ enum name_column {
 	NAME_COUNTED_DEVICE_NS,
 };
 
-/* An operator inside another of its name counts in both, as in torch's key_averages(). */
+/* Of operators inside others of their name the outermost counts: torch's key_averages() has all. */
 #define TIME_COLUMNS(prefix)                                                                       \
-	[prefix##_OP_COUNT] = { "count", TSCOPE_UNIT_COUNT, "how often it ran" },                  \
+	[prefix##_OP_COUNT] = { "count", TSCOPE_UNIT_COUNT,                                        \
+				"how often it ran, not counting calls within itself" },            \
 	[prefix##_TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "sum of its durations on the host" },  \
 	[prefix##_MEAN_NS] = { "mean_ns", TSCOPE_UNIT_NS, "mean duration on the host" },           \
 	[prefix##_SELF_NS] = { "self_ns", TSCOPE_UNIT_NS,                                          \

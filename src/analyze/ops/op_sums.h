@@ -7,7 +7,8 @@
 
 /*
  * The time of all operators (cpu_op) of a trace, counted for their FLOPs or not, by kind: those
- * of a kind have the same name and the same inputs. The walk of op_walk.h fills it.
+ * of a kind have the same name and the same inputs. Of operators within others of their name
+ * the outermost counts, and has their own times. The walk of op_walk.h fills it.
  */
 struct op_times {
 	int64_t count;
@@ -32,6 +33,7 @@ struct op_kind {
 
 struct ended_op {
 	int64_t start_ns, dur_ns, self_ns;
+	bool is_nested; /* in another of its name */
 };
 
 struct op_sums {
@@ -80,8 +82,10 @@ static inline struct op_times *tsi_op_sums_add(struct op_sums *sums, uint32_t nu
 		sum = &kind->counted;
 		tsi_step_pair_add(&sums->steps, kind->pair, op->self_ns);
 	}
-	sum->count++;
-	tsi_sum(&sum->total_ns, op->dur_ns);
+	if (tsi_likely(!op->is_nested)) {
+		sum->count++;
+		tsi_sum(&sum->total_ns, op->dur_ns);
+	}
 	tsi_sum(&sum->self_ns, op->self_ns);
 	return sum;
 }

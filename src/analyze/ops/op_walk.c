@@ -16,6 +16,7 @@ struct walk {
 	uint32_t next_launcher; /* row of the first operator from here on that is one */
 	uint32_t next_call;     /* index of the next call: they stand in the order of rows */
 	uint32_t *kinds;        /* by kind of span: that of the operators, or below */
+	uint32_t *open_at; /* by name: where the outermost that is open stands on the stack, or 0 */
 };
 
 /* Kinds of spans that are no operators. */
@@ -67,7 +68,13 @@ static inline void open_op(struct walk *walk, uint32_t row, uint32_t kind, int64
 	op->children_ns = 0;
 	op->device_ns = 0;
 	op->row = row;
-	op->kind = kind;
+	uint32_t *open_at = &walk->open_at[walk->sums->kinds.pairs[kind].first];
+	op->kind = op->time_kind = kind;
+	op->is_nested = *open_at != 0;
+	if (tsi_unlikely(op->is_nested))
+		op->time_kind = stack->open[*open_at].kind;
+	else
+		*open_at = (uint32_t)stack->depth - 1;
 	op->launcher = NO_ROW;
 	op->node = NO_NODE;
 	if (tsi_unlikely(row == walk->next_launcher))
@@ -79,7 +86,8 @@ static inline void open_op(struct walk *walk, uint32_t row, uint32_t kind, int64
 /* Device time counts for the operators around it, too. */
 static void add_device_time(const struct walk *walk, struct open_op *op, struct op_times *sum)
 {
-	tsi_sum(&sum->device_ns, op->device_ns);
+	if (!op->is_nested)
+		tsi_sum(&sum->device_ns, op->device_ns);
 	if (op->launcher != NO_ROW)
 		tsi_sum(&sum->self_device_ns, walk->c->launchers[op->launcher].launched_ns);
 	tsi_sum(&op[-1].device_ns, op->device_ns);
@@ -88,9 +96,12 @@ static void add_device_time(const struct walk *walk, struct open_op *op, struct 
 static inline void close_op(struct walk *walk)
 {
 	struct open_op *op = &walk->stack.open[--walk->stack.depth];
-	struct ended_op ended = { op->start_ns, op->dur_ns, op->dur_ns - op->children_ns };
-	struct op_times *sum = tsi_op_sums_add(walk->sums, op->kind, &ended);
+	struct ended_op ended = { op->start_ns, op->dur_ns, op->dur_ns - op->children_ns,
+				  op->is_nested };
+	struct op_times *sum = tsi_op_sums_add(walk->sums, op->time_kind, &ended);
 
+	if (!op->is_nested)
+		walk->open_at[walk->sums->kinds.pairs[op->kind].first] = 0;
 	if (tsi_unlikely(!sum))
 		return;
 	if (op->device_ns)
@@ -114,6 +125,9 @@ static void add_call(struct walk *walk, uint32_t row)
 	if (op == NO_ROW)
 		return;
 	uint32_t kind = walk->kinds[trace->spans.kind[op]];
+	uint32_t outermost = walk->open_at[walk->sums->kinds.pairs[kind].first];
+	if (outermost)
+		kind = walk->stack.open[outermost].kind;
 	tsi_sum(&tsi_op_kind(walk->sums, kind)->others.call_ns, tsi_dur_ns(&trace->spans, row));
 }
 
@@ -164,7 +178,8 @@ void tsi_walk_ops(struct flops_count *c)
 
 	tsi_op_sums_init(walk.sums, c->timeline);
 	find_kinds(&walk);
-	if (!grow_stack(&walk) || walk.sums->memory.has_failed)
+	walk.open_at = tsi_arena_new(&c->memory, trace->names.count, sizeof(*walk.open_at));
+	if (!walk.open_at || !grow_stack(&walk) || walk.sums->memory.has_failed)
 		return;
 	walk.stack.open[walk.stack.depth++] =
 		(struct open_op){ .end_ns = INT64_MAX, .row = NO_ROW, .node = NO_NODE };

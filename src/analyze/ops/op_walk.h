@@ -27,6 +27,8 @@ struct open_op {
 	uint32_t row, kind;  /* kind: its number in op_sums.kinds */
 	uint32_t launcher;   /* its rank in flops_count.launcher_rows, or NO_ROW: it is none */
 	uint32_t node;       /* of the counting of FLOPs, or NO_NODE */
+	uint32_t time_kind;  /* that its time counts for: if nested, the outermost's of its name */
+	bool is_nested;      /* in another of its name */
 };
 
 #define NO_NODE UINT32_MAX

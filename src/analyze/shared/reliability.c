@@ -36,6 +36,9 @@ const char *tsi_device_time_doubt(const struct tscope_trace *trace)
 		return "work was launched, but no device activity was recorded";
 	if (trace->diagnostics[TSCOPE_DIAGNOSTIC_empty_graph_launch])
 		return "graph launches have no kernel in the trace: device work is missing";
+	if (trace->diagnostics[TSCOPE_DIAGNOSTIC_short_graph_replay])
+		return "graph replays have fewer nodes than others of their graph: device work is "
+		       "missing";
 	if (trace->impossible_ns == 0)
 		return NULL;
 	int64_t recorded_ns = trace->impossible_ns;

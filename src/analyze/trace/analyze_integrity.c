@@ -31,6 +31,8 @@ enum fact {
 	IMPOSSIBLE_COUNT,
 	IMPOSSIBLE_NS,
 	EMPTY_GRAPH_LAUNCH_COUNT,
+	SHORT_GRAPH_REPLAY_COUNT,
+	SHORT_GRAPH_REPLAY_MS,
 	ATTRIBUTED_BY_TIME_COUNT,
 	INCOMPLETE_STEP_COUNT,
 	OVERFLOW_FLAG,
@@ -70,6 +72,13 @@ static const struct tscope_fact_def facts[] = {
 	[IMPOSSIBLE_NS] = { "impossible_ns", TSCOPE_UNIT_NS, "time removed from them" },
 	[EMPTY_GRAPH_LAUNCH_COUNT] = { "empty_graph_launch_count", TSCOPE_UNIT_COUNT,
 				       "graph launches without a kernel" },
+	[SHORT_GRAPH_REPLAY_COUNT] = { "short_graph_replay_count", TSCOPE_UNIT_COUNT,
+				       "graph replays with fewer nodes than others of their graph: "
+				       "the profiler lost some" },
+	[SHORT_GRAPH_REPLAY_MS] = { "short_graph_replay_ms", TSCOPE_UNIT_NUMBER,
+				    "ms from the first work to the launch of the first of these: "
+				    "what "
+				    "comes later is unreliable" },
 	[ATTRIBUTED_BY_TIME_COUNT] = { "attributed_by_time_count", TSCOPE_UNIT_COUNT,
 				       "device events put in the step of their start, for want of "
 				       "a launch" },
@@ -301,6 +310,11 @@ static void set_facts(const struct analysis_scope *scope, struct fact_sheet *out
 	tsi_fact_int(out, IMPOSSIBLE_NS, trace->impossible_ns);
 	tsi_fact_int(out, EMPTY_GRAPH_LAUNCH_COUNT,
 		     (int64_t)diagnostics[TSCOPE_DIAGNOSTIC_empty_graph_launch]);
+	tsi_fact_int(out, SHORT_GRAPH_REPLAY_COUNT,
+		     (int64_t)diagnostics[TSCOPE_DIAGNOSTIC_short_graph_replay]);
+	if (trace->short_replay_ns != NO_NUMBER)
+		tsi_fact_real(out, SHORT_GRAPH_REPLAY_MS,
+			      (double)(trace->short_replay_ns - trace->info.first_ns) / 1e6);
 	tsi_fact_int(out, ATTRIBUTED_BY_TIME_COUNT, (int64_t)scope->timeline->attributed_by_time);
 	tsi_fact_int(out, INCOMPLETE_STEP_COUNT, incomplete_count);
 	if (trace->is_viztracer)

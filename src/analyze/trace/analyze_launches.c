@@ -254,10 +254,18 @@ static void follow_capture(struct work *work, uint32_t row, uint8_t kind)
 	work->captured_count += work->is_capturing && is_launch(kind);
 }
 
+/* A call that no name tells of, but that device work is linked to, launched it. */
+static uint8_t kind_of(const struct tscope_trace *trace, uint32_t row)
+{
+	uint8_t kind = tsi_call_kind(trace, row);
+
+	return kind == CALL_OTHER && tsi_call(trace, row)->has_work ? CALL_LAUNCH : kind;
+}
+
 static void take_call(struct work *work, uint32_t row)
 {
 	const struct spans *spans = &work->trace->spans;
-	uint8_t kind = tsi_call_kind(work->trace, row);
+	uint8_t kind = kind_of(work->trace, row);
 	int64_t dur_ns = tsi_dur_ns(spans, row);
 
 	add_call(&work->by_name[tsi_name_id(spans, row)], kind, dur_ns);

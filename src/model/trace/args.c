@@ -340,7 +340,8 @@ static void read_device_arg(struct raw_work *work, enum arg arg, struct str valu
 		work->filled = tsi_json_unquote(value);
 		break;
 	case ARG_GRAPH:
-		work->graph = id_of(value) != 0;
+		work->shape.graph_id = id_of(value);
+		work->graph = work->shape.graph_id != 0;
 		break;
 	case ARG_GRID:
 		work->shape.grid_blocks = blocks_of(value);

@@ -42,6 +42,7 @@
  *	link.c        device events to calls, calls to ops
  *	devices.c     the devices in use
  *	validate.c    counts what is odd
+ *	replays.c     graph replays that lost nodes
  */
 
 enum {
@@ -432,6 +433,7 @@ void tsi_link_rows(struct builder *b);
 void tsi_list_devices(struct builder *b);
 void tsi_sort_allocator_points(struct builder *b);
 void tsi_sort_counters(struct builder *b);
+void tsi_check_replays(struct builder *b);
 void tsi_validate(struct builder *b); /* raises the trace's last_ns to that of device work, too */
 void tsi_count_merged_ranks(struct builder *b);
 

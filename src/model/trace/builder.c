@@ -29,6 +29,7 @@ static void init_trace(struct tscope_trace *trace)
 {
 	trace->capture_start_ns = NO_NUMBER;
 	trace->capture_end_ns = NO_NUMBER;
+	trace->short_replay_ns = NO_NUMBER;
 	trace->info = (struct tscope_trace_info){
 		.path = "",
 		.format = "chrome",

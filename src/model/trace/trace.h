@@ -146,6 +146,8 @@ struct work_shape {
 	float blocks_per_sm;  /* of a kernel, NAN: not said */
 	float warps_per_sm;
 	float occupancy_pct; /* "est. achieved occupancy %", NAN: not said */
+	uint32_t graph_id;   /* of the graph whose node it is, 0: of none, or not said */
+	uint32_t nothing;    /* 0 */
 };
 
 /* Side entry of a device row, in the order of rows. */
@@ -352,6 +354,8 @@ struct tscope_trace {
 	uint32_t nccl_version, cuda_runtime_version, hip_runtime_version, trace_name, host_name;
 	int64_t capture_start_ns, capture_end_ns; /* of the profiler's own span, or NO_NUMBER */
 	int64_t impossible_ns;                    /* removed from impossible durations */
+	/* Launch of the first graph replay that lost nodes, or NO_NUMBER. */
+	int64_t short_replay_ns;
 
 	uint64_t link_counts[LINK_WAY_COUNT]; /* device events bound so */
 	uint64_t diagnostics[TSCOPE_DIAGNOSTIC_COUNT];
