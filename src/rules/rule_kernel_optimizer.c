@@ -3,6 +3,38 @@
 #include "rules/budget_share.h"
 #include "rules/opportunity.h"
 
+#include <string.h>
+
+#define LAUNCHERS "opportunities.by_operator"
+
+static const double least_fills = 0.1; /* of its kernels; fewer are not worth a word */
+
+/* Kernels a step that set gradients to zero, where they could be dropped. */
+static double count_fills(const struct rule_context *ctx)
+{
+	double count = 0;
+
+	for (size_t row = 0; row < tsi_rule_rows(ctx, LAUNCHERS); row++) {
+		const char *remedy = tsi_value_text(tsi_rule_cell(ctx, LAUNCHERS, row, "remedy"));
+		const char *op = tsi_value_text(tsi_rule_cell(ctx, LAUNCHERS, row, "operator"));
+		if (strcmp(remedy, "optimizer") == 0 &&
+		    (strcmp(op, "aten::fill_") == 0 || strcmp(op, "aten::zero_") == 0))
+			count += tsi_value_real(tsi_rule_cell(ctx, LAUNCHERS, row, "count"));
+	}
+	return count / tsi_rule_real(ctx, "opportunities.step_count");
+}
+
+static void tell_fills(struct rule_context *ctx, double kernel_count)
+{
+	double fills = count_fills(ctx);
+
+	if (!(fills >= least_fills * kernel_count))
+		return;
+	tsi_rule_detail(ctx, "%.0f of them fill gradients with zeros", fills);
+	tsi_rule_advice(ctx, "zero_grad(set_to_none=True) drops gradients instead of filling them; "
+			     "fused=True or foreach=True in torch.optim's optimizers");
+}
+
 static void evaluate_kernel_optimizer(struct rule_context *ctx)
 {
 	double count = tsi_opportunity_count(ctx, "opportunities.optimizer_count");
@@ -19,6 +51,7 @@ static void evaluate_kernel_optimizer(struct rule_context *ctx)
 		      "the optimizer launches %.0f kernels a step, one tensor at a time", count);
 	tsi_rule_detail(ctx, "they run for %.1f %% of the step, idle gaps before them %.1f %%",
 			100 * busy, 100 * gap);
+	tell_fills(ctx, count);
 	tsi_blame_launchers(ctx, "optimizer");
 	tsi_gain_share(ctx, GAIN_OPTIMIZER, busy);
 	tsi_gain_share(ctx, GAIN_LAUNCH, gap);

@@ -76,7 +76,8 @@ static void sums_are_known(void **state)
 		   "short_gap_graph_ns fusible_count fusible_ns fusible_saving_ns layout_count "
 		   "layout_ns small_copy_count small_copy_ns small_copy_gap_ns tiny_comm_count "
 		   "tiny_comm_exposed_ns optimizer_count optimizer_grouped_count optimizer_ns "
-		   "optimizer_gap_ns\n");
+		   "optimizer_gap_ns\n"
+		   "attention: softmax_count scores_ns products_ns\n");
 	check_list(is_total, TSCOPE_TOTAL_TIMED,
 		   "efficiency: wall_ns compute_ns useful_ns\n"
 		   "correlation: group_count event_count\n"

@@ -38,6 +38,11 @@
 	STEPS "opportunities.tiny_comm_count " #count "\n"                                         \
 	      "opportunities.tiny_comm_exposed_ns " #ms "000000\n"
 
+#define ATTENTION(ms, key_count)                                                                   \
+	STEPS "budget.wall_ns 200000000\nattention.scores_ns " #ms "000000\n"                      \
+	      "attention.products_ns 8000000\nattention.softmax_count 24\n"                        \
+	      "attention.heads 96\nattention.queries 1024\nattention.keys " #key_count "\n"
+
 #define OPTIMIZER(count, grouped, busy, gap)                                                       \
 	STEPS "opportunities.optimizer_count " #count "\n"                                         \
 	      "opportunities.optimizer_grouped_count " #grouped "\n"                               \
@@ -109,10 +114,41 @@ static const struct rule_case cases[] = {
 	{ "DIST.TINY_COLLECTIVES", AT, COLLECTIVES(100, 60), NULL, "high" },
 	{ "DIST.TINY_COLLECTIVES", AT, COLLECTIVES(100, 59), NULL, "med" },
 
+	{ "KERNEL.UNFUSED_ATTENTION", FIRES, ATTENTION(20, 1024), NULL,
+	  "med: softmax, masks and copies on the scores of unfused attention take 10.0 % of the "
+	  "step (scores of 96x1024x1024; the products with queries, keys and values take a further "
+	  "4.0 %) [10000000 ns]" },
+	{ "KERNEL.UNFUSED_ATTENTION", FIRES, ATTENTION(20, 83), NULL,
+	  "med: softmax, masks and copies on the scores of unfused attention take 10.0 % of the "
+	  "step (scores of 96x1024x83; the products with queries, keys and values take a further "
+	  "4.0 %; rows of 83 are no multiple of 8, which slows these down) [10000000 ns]" },
+	{ "KERNEL.UNFUSED_ATTENTION", QUIET, ATTENTION(2, 1024), NULL, "" },
+	{ "KERNEL.UNFUSED_ATTENTION", AT, ATTENTION(10, 1024), NULL, "med" },
+	{ "KERNEL.UNFUSED_ATTENTION", AT, ATTENTION(9, 1024), NULL, "" },
+	{ "KERNEL.UNFUSED_ATTENTION", AT, ATTENTION(60, 1024), NULL, "high" },
+	{ "KERNEL.UNFUSED_ATTENTION", AT, ATTENTION(59, 1024), NULL, "med" },
+
 	{ "KERNEL.OPTIMIZER", FIRES, OPTIMIZER(960, 0, 4, 4), NULL,
 	  "low: the optimizer launches 480 kernels a step, one tensor at a time (they run for 2.0 "
 	  "% "
 	  "of the step, idle gaps before them 2.0 %) [4000000 ns]" },
+	/* zero_grad(set_to_none=False): 100 ÷ 2 of 480, and at the threshold. */
+	{ "KERNEL.OPTIMIZER", FIRES,
+	  OPTIMIZER(960, 0, 4, 4) "opportunities.by_operator remedy=optimizer "
+				  "operator=aten::fill_ event=k count=100 ns=1000000\n",
+	  NULL,
+	  "low: the optimizer launches 480 kernels a step, one tensor at a time (they run for 2.0 "
+	  "% "
+	  "of the step, idle gaps before them 2.0 %; 50 of them fill gradients with zeros; most in "
+	  "aten::fill_ 0.50 ms a step) [4000000 ns]" },
+	{ "KERNEL.OPTIMIZER", AT,
+	  OPTIMIZER(1000, 0, 4, 4) "opportunities.by_operator remedy=optimizer "
+				   "operator=aten::fill_ event=k count=99 ns=1000000\n",
+	  NULL,
+	  "low: the optimizer launches 500 kernels a step, one tensor at a time (they run for 2.0 "
+	  "% "
+	  "of the step, idle gaps before them 2.0 %; most in aten::fill_ 0.50 ms a step) "
+	  "[4000000 ns]" },
 	/* Some update many tensors: it is foreach or fused. */
 	{ "KERNEL.OPTIMIZER", QUIET, OPTIMIZER(960, 1, 4, 4), NULL, "" },
 	{ "KERNEL.OPTIMIZER", AT, OPTIMIZER(200, 0, 3, 3), NULL, "low" },
@@ -128,8 +164,8 @@ static void outcomes(void **state)
 	check_rule_cases(cases, TSI_COUNT_OF(cases));
 }
 
-/* Graphs that are replayed cost no launches. */
-static void advice_on_graphs(void **state)
+/* Graphs that are replayed cost no launches; gradients may be dropped. */
+static void advice_that_fits(void **state)
 {
 	static const struct advice_case advised[] = {
 		{ "KERNEL.SHORT", GAPS(2000, 40, 0), "CUDA graph" },
@@ -137,6 +173,11 @@ static void advice_on_graphs(void **state)
 		  "CUDA graph" },
 		{ "KERNEL.SHORT", GAPS(2000, 40, 0) "opportunities.short_gap_graph_ns 20000000\n",
 		  "replayed already" },
+		{ "KERNEL.OPTIMIZER", OPTIMIZER(960, 0, 4, 4), "torch.compile" },
+		{ "KERNEL.OPTIMIZER",
+		  OPTIMIZER(960, 0, 4, 4) "opportunities.by_operator remedy=optimizer "
+					  "operator=aten::fill_ event=k count=100 ns=1000000\n",
+		  "set_to_none=True" },
 	};
 
 	(void)state;
@@ -147,7 +188,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(outcomes),
-		cmocka_unit_test(advice_on_graphs),
+		cmocka_unit_test(advice_that_fits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
