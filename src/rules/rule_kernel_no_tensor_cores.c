@@ -152,8 +152,19 @@ static struct slow_products find_slow(const struct rule_context *ctx)
 	return slow;
 }
 
+static void set_subject(struct rule_context *ctx, size_t row)
+{
+	const char *kernel = tsi_operator_text(ctx, row, "kernel");
+
+	tsi_rule_subject(ctx)->op = tsi_operator_text(ctx, row, "name");
+	if (*kernel)
+		tsi_rule_subject(ctx)->kernel = kernel;
+}
+
 static void tell_worst(struct rule_context *ctx, const struct slow_products *slow)
 {
+	if (slow->worst[0].gain_ns > 0)
+		set_subject(ctx, slow->worst[0].row);
 	for (size_t i = 0; i < WORST_COUNT; i++) {
 		double step_ms =
 			tsi_operator_step_ms(ctx, slow->worst[i].row, slow->worst[i].gain_ns);
@@ -175,6 +186,13 @@ static void advise(struct rule_context *ctx, enum reason reason)
 		tsi_rule_advice(ctx, reasons[reason].advice);
 }
 
+/* Half of the time, say, and no peak that says so. */
+static void call_estimate(struct rule_context *ctx)
+{
+	tsi_rule_bound(ctx);
+	tsi_rule_confidence(ctx, TSCOPE_CONFIDENCE_MED);
+}
+
 static void tell_shapes(struct rule_context *ctx, const struct slow_products *slow, double share)
 {
 	enum reason main_reason = NO_TF32;
@@ -193,7 +211,7 @@ static void tell_shapes(struct rule_context *ctx, const struct slow_products *sl
 	tell_worst(ctx, slow);
 	advise(ctx, main_reason);
 	if (main_reason != NO_TF32)
-		tsi_rule_bound(ctx);
+		call_estimate(ctx);
 	tsi_gain_share(ctx, GAIN_GEMM, tsi_device_share(ctx, slow->total_gain_ns));
 }
 
@@ -231,7 +249,7 @@ static void tell_names(struct rule_context *ctx, const struct slow_products *slo
 			100 * tsi_device_share(ctx, unknown_ns));
 	tell_worst(ctx, slow);
 	advise(ctx, NO_REASON);
-	tsi_rule_bound(ctx);
+	call_estimate(ctx);
 	tsi_gain_share(ctx, GAIN_GEMM,
 		       fmax(part_to_win * share, tsi_device_share(ctx, slow->total_gain_ns)));
 }
