@@ -368,6 +368,7 @@ def files():
         "rocm.json": rocm().encode(),
         "cpu_only.json": cpu_only().encode(),
         "flops.json": with_shapes(GPU, make_flops.training()).encode(),
+        "slow_loader.json": with_shapes(GPU, make_flops.slow_loader()).encode(),
         "flops_part.json": with_shapes(H100, make_flops.part()).encode(),
         "bare_array_cut.json": bare_array_cut().encode(),
         "unescaped_quotes.json": unescaped_quotes().encode(),

@@ -156,6 +156,14 @@ def training():
                      *step(2, 3000, 600, 2500, TRAINING_OPS, TRAINING_KERNELS)])
 
 
+def slow_loader():
+    """Five steps of 2.5 ms that wait for 800 us in the mean."""
+    waits = (700, 900, 800, 850, 750)
+    return with_ids([one for number, wait in enumerate(waits, 1)
+                     for one in step(number, 2500 * number, wait, 2500, TRAINING_OPS,
+                                     TRAINING_KERNELS)])
+
+
 def part():
     return with_ids([*step(1, 1000, 100, 1000, PART_OPS, PART_KERNELS),
                      *step(2, 2000, 100, 1000, PART_OPS, PART_KERNELS)])
