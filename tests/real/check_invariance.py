@@ -69,6 +69,9 @@ def neutral(done, form):
         report = json.loads(output)
         for source in report["inputs"]:
             del source["path"], source["compression"], source["source_bytes"]
+        report["facts"].get("integrity", {}).pop("path", None)
+        for place in (place for finding in report["findings"] for place in finding["at"]):
+            del place["file"]
         output = json.dumps(report)
     elif form == "text":
         output = output[output.find("●"):]  # what comes before is the header

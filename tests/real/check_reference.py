@@ -13,8 +13,8 @@ import program
 import reference
 import traces
 
-BUDGET_LINES = ("compute", "exposed_comm", "exposed_copy", "data_stall", "sync_stall",
-                "launch_stall", "device_gap", "unattributed")
+BUDGET_LINES = ("compute", "exposed_comm", "exposed_copy", "idle")
+IDLE_LINES = ("data_stall", "sync_stall", "launch_stall", "device_gap", "unattributed")
 HOST_LINES = ("data", "forward", "backward", "optimizer", "comm", "other")
 DEVICE_FACTS = {
     "device_busy": ("span_ns", "busy_ns", "idle_ns", "compute_ns", "comm_ns", "copy_ns"),
@@ -56,6 +56,8 @@ def compare_steps(results, label, ours, report):
     else:
         lines, budgets = HOST_LINES, [ours.host_budget()]
     for index, step in enumerate(listed):
+        if ours.device_rows:
+            step["idle_ns"] = sum(step[line + "_ns"] for line in IDLE_LINES)
         for line in lines:
             results.check(f"{label} step {step['step']} {line}_ns",
                           sum(budget[index][line] for budget in budgets), step[line + "_ns"])

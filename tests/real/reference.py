@@ -38,11 +38,6 @@ ANNOTATION_NAME = re.compile(r"(ProfilerStep|Optimizer\.step|Optimizer\.zero_gra
 STEP_NAME = re.compile(r"ProfilerStep#(\d+)$")
 DATA_WAIT = re.compile(r"enumerate\(Data(Loader|Pipe)\)#|event/dataloader|[dD]ata[lL]oader"
                        r"|.*dataloader_next$")
-# The same as a Python function of VizTracer: it began before torch's annotation, and ends after it.
-DATA_FUNCTION = re.compile(r".*(__next__|__iter__|_next_data|_get_data) "
-                           r"\(.*torch/utils/data/dataloader\.py:\d+\)$")
-SYNC_CALL = re.compile(r"(cuda|cu|hip)(Stream|Device|Event|Ctx)Synchronize"
-                       r"|(cuda|hip)Memcpy(2D|3D|ToSymbol|FromSymbol|Peer|WithStream)?$")
 
 # What a host span tells, the first that matches; and what the main thread is in otherwise.
 HOST_LABELS = (
@@ -199,11 +194,6 @@ class Reference:
         self.by_kind = collections.defaultdict(list)
         for row in self.rows:
             self.by_kind[row.kind].append(row)
-        self.data_functions = [
-            make_row({**event, "cat": "user_annotation"}, order)
-            for order, event in enumerate(trace.events)
-            if isinstance(event, dict) and str(event.get("cat")).lower() == "fee"
-            and DATA_FUNCTION.match(str(event.get("name")))]
         self.device_rows = [row for row in self.rows if row.kind in DEVICE_CLASSES]
         self.by_device = collections.defaultdict(list)
         for row in self.device_rows:
@@ -364,32 +354,6 @@ class Reference:
                 counts[index] += 1
         return counts
 
-    def waits(self, track):
-        """Labelled waits of a thread as (start, end, line): for data, for the device."""
-        found = []
-        for row in self.by_kind["annotation"] + self.by_kind["cpu_op"] + self.by_kind["runtime"]:
-            if row.track != track:
-                continue
-            if row.kind == "runtime" and SYNC_CALL.match(row.name):
-                found.append((row.start, row.end, "sync_stall"))
-            elif row.kind != "runtime" and DATA_WAIT.match(row.name):
-                found.append((row.start, row.end, "data_stall"))
-        found += [(row.start, row.end, "data_stall") for row in self.data_functions
-                  if row and row.track == track]
-        for call, copies in self.copies_of_calls().items():
-            blocks = call.track == track and "Async" in call.name and all(
-                "Pageable" in copy.name and copy.end <= call.end for copy in copies)
-            if blocks:
-                found.append((call.start, call.end, "sync_stall"))
-        return sorted(found, key=lambda wait: (wait[0], -wait[1]))
-
-    def copies_of_calls(self):
-        copies = collections.defaultdict(list)
-        for row in self.by_kind["memcpy"]:
-            if row.launch:
-                copies[row.launch].append(row)
-        return copies
-
     def budget(self, device):
         """For each step a Counter of the budget's lines on one device."""
         return Budget(self, device).by_step()
@@ -403,107 +367,24 @@ class Reference:
                 for _, start, _, wall in self.steps()]
 
 
-def flatten(waits):
-    """Nested waits, sorted, as disjoint pieces: the innermost one counts."""
-    pieces, open_waits, at = [], [], 0
-
-    def close(until):
-        nonlocal at
-        if open_waits and at < until:
-            pieces.append((at, until, open_waits[-1][2]))
-        at = max(at, until)
-
-    for wait in waits:
-        while open_waits and open_waits[-1][1] <= wait[0]:
-            close(open_waits[-1][1])
-            open_waits.pop()
-        close(wait[0])
-        at = wait[0]
-        open_waits.append(wait)
-    while open_waits:
-        close(open_waits[-1][1])
-        open_waits.pop()
-    return pieces
-
-
 class Budget:
-    """The budget of one device, instant by instant, as cuts of its idle intervals."""
+    """The budget of one device. Why it idles is a check of its own (check_idle_causes.py)."""
 
     def __init__(self, reference, device):
         self.reference = reference
-        self.rows = sorted(
-            reference.by_device[device],
-            key=lambda r: (r.start, r.launch.start if r.launch else r.start, r.order))
-        self.compute, self.comm, self.copy, self.busy = reference.activity(self.rows)
-        self.starts = [row.start for row in self.rows]
-        markers = reference.markers()
-        self.main_track = markers[0].track if markers else None
-        self.waits = {}
-
-    def waits_of(self, track):
-        if track not in self.waits:
-            self.waits[track] = flatten(self.reference.waits(track))
-        return self.waits[track]
-
-    def label(self, track, at):
-        """The innermost wait of a thread at a moment, or None."""
-        waits = self.waits_of(track)
-        index = bisect.bisect_right(waits, at, key=lambda wait: wait[0]) - 1
-        return waits[index][2] if index >= 0 and at < waits[index][1] else None
-
-    def cuts(self, track, start, end):
-        """Where the thread's wait changes inside (start, end)."""
-        waits = self.waits_of(track)
-        index = max(0, bisect.bisect_right(waits, start, key=lambda wait: wait[0]) - 1)
-        while index < len(waits) and waits[index][0] < end:
-            yield from (at for at in waits[index][:2] if start < at < end)
-            index += 1
-
-    def host_lines(self, call, start, end, lines):
-        """Divides idle time before a launch by what the launching or the main thread waits for."""
-        tracks = [call.track] + ([self.main_track] if self.main_track else [])
-        cuts = {start, end}
-        for track in tracks:
-            cuts.update(self.cuts(track, start, end))
-        cuts = sorted(cuts)
-        for left, right in zip(cuts, cuts[1:]):
-            labels = [self.label(track, left) for track in tracks]
-            lines[next((label for label in labels if label), "launch_stall")] += right - left
-
-    def idle_lines(self, start, end, lines):
-        """Idle time without any event inside, judged by the next event's launch."""
-        index = bisect.bisect_left(self.starts, end)
-        if index == len(self.rows) or not self.rows[index].launch:
-            lines["unattributed"] += end - start
-            return
-        launch = min(max(self.rows[index].launch.start, start), end)
-        lines["device_gap"] += end - launch
-        if start < launch:
-            self.host_lines(self.rows[index].launch, start, launch, lines)
-
-    def idle_pieces(self, start, end):
-        """Idle time of a window, cut where events begin (also those without length)."""
-        for left, right in subtract([(start, end)], self.busy):
-            first = bisect.bisect_right(self.starts, left)
-            last = bisect.bisect_left(self.starts, right)
-            cuts = [left, *sorted(set(self.starts[first:last])), right]
-            yield from zip(cuts, cuts[1:])
+        self.compute, self.comm, self.copy, self.busy = reference.activity(
+            reference.by_device[device])
 
     def by_step(self):
         exposed_comm = subtract(self.comm, self.compute)
         kernels = union(self.compute + self.comm)
         exposed_copy = subtract(self.copy, kernels)
-        table = []
-        for _, start, _, wall in self.reference.steps():
-            end = start + wall
-            lines = collections.Counter(
-                compute=within(self.compute, start, end),
-                exposed_comm=within(exposed_comm, start, end),
-                exposed_copy=within(exposed_copy, start, end))
-            for left, right in self.idle_pieces(start, end):
-                self.idle_lines(left, right, lines)
-            table.append(lines)
-        return table
+        return [collections.Counter(
+            compute=within(self.compute, start, start + wall),
+            exposed_comm=within(exposed_comm, start, start + wall),
+            exposed_copy=within(exposed_copy, start, start + wall),
+            idle=wall - within(self.busy, start, start + wall))
+                for _, start, _, wall in self.reference.steps()]
 
 
 def host_label(row):
