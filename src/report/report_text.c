@@ -381,7 +381,8 @@ static void put_finding(struct text_writer *w, const struct tscope_finding *find
 		char time[NUMBER_MAX];
 
 		tsi_number_people_int(time, finding->gain_ns, TSCOPE_UNIT_NS);
-		snprintf(text, sizeof(text), "wins back up to %s per step", time);
+		snprintf(text, sizeof(text), "saves %s%s a step",
+			 finding->gain_basis == TSCOPE_GAIN_BOUND ? "up to " : "", time);
 		put_indented(w, text);
 	}
 	tsi_text_repeat(w, " ", FINDING_INDENT);

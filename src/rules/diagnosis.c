@@ -181,15 +181,12 @@ static size_t strongest_of(const struct tscope_diagnosis *diagnosis, const struc
 	return strongest;
 }
 
-/* Whether a's gain replaces b's: a simulation wins, then the larger. */
-static bool wins_back_more(const struct kept *a, const struct kept *b)
+/* A gain stands beside the title that it belongs to, but a simulation knows better. */
+static bool has_better_gain(const struct kept *a, const struct kept *b)
 {
-	bool is_a_simulated = a->finding.gain_basis == TSCOPE_GAIN_SIMULATED;
-	bool is_b_simulated = b->finding.gain_basis == TSCOPE_GAIN_SIMULATED;
-
-	if (a->claim_count == 0 || b->claim_count == 0)
-		return a->claim_count > 0;
-	return is_a_simulated != is_b_simulated ? is_a_simulated : claimed_ns(a) > claimed_ns(b);
+	return a->claim_count > 0 &&
+	       (b->claim_count == 0 || (a->finding.gain_basis == TSCOPE_GAIN_SIMULATED &&
+					b->finding.gain_basis != TSCOPE_GAIN_SIMULATED));
 }
 
 /* One stall seen by two rules is won back once: one figure stands for both. */
@@ -205,7 +202,7 @@ static void absorb(struct tscope_diagnosis *diagnosis, struct kept *into, const 
 		return;
 	*also = other->rule;
 	finding->also = into->also;
-	if (wins_back_more(from, into)) {
+	if (has_better_gain(from, into)) {
 		memcpy(into->claims, from->claims, sizeof(into->claims));
 		into->claim_count = from->claim_count;
 		finding->gain_basis = other->gain_basis;

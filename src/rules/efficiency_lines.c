@@ -140,6 +140,8 @@ static void recover_line(struct rule_context *ctx, const struct line *line)
 		tsi_rule_bound(ctx);
 		tsi_rule_confidence(ctx, TSCOPE_CONFIDENCE_MED);
 	}
+	if (line->cause == CAUSE_comm_exposed && !comm.is_known)
+		tsi_rule_confidence(ctx, TSCOPE_CONFIDENCE_MED); /* some of it may be waiting */
 	if (line->cause != CAUSE_comm_exposed || !comm.is_known) {
 		tsi_gain_share(ctx, line->part,
 			       tsi_rule_real(ctx, "efficiency.top_recoverable_ratio"));

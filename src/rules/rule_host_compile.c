@@ -14,8 +14,10 @@ static const struct idle_claim compile_claim = { {
 /* A device that hardly works while a graph is captured: what is launched does not run. */
 static bool is_capture(const struct rule_context *ctx)
 {
-	return tsi_rule_real(ctx, "launches.captured_count") >=
-	       tsi_rule_parameter(ctx, "captured") * tsi_rule_real(ctx, "launches.launch_count");
+	return tsi_rule_int(ctx, "launches.captured_count") > 0 &&
+	       tsi_rule_real(ctx, "launches.captured_count") >=
+		       tsi_rule_parameter(ctx, "captured") *
+			       tsi_rule_real(ctx, "launches.launch_count");
 }
 
 static void evaluate_host_compile(struct rule_context *ctx)

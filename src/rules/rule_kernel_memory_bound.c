@@ -15,7 +15,7 @@ static void evaluate_kernel_memory_bound(struct rule_context *ctx)
 	    !(saving >= tsi_rule_parameter(ctx, "saving")))
 		return;
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, saving),
-		      "elementwise, copy and reduction kernels, which memory limits, take %.1f %% "
+		      "memory-bound kernels (elementwise, copy, reduction) take %.1f %% "
 		      "of the step",
 		      100 * share);
 	tsi_rule_detail(ctx, "%.0f kernels of 10 \xc2\xb5s or more a step",

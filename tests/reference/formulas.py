@@ -255,7 +255,7 @@ def rules(facts, spread, anchored):
     if time["count"]:
         forward, backward = time["phase.forward_ns"], time["phase.backward_ns"]
         found["TIMING.DATALOADER_BOUND"] = graded(time["phase.data_ratio"], 0.25, 0.40)
-        if forward > 0 and backward > 0:
+        if forward > 0 and 0 < backward <= 10 * forward:
             found["TIMING.BACKWARD_HEAVY"] = graded(backward / forward, 2.5, 3.5)
         if (time["phase.optimizer_ratio"] or 0) >= 0.15:
             found["TIMING.OPTIMIZER_HEAVY"] = "low"

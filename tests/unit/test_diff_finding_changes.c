@@ -82,7 +82,7 @@ static void test_told_by_another(void **state)
 		  "0 0 0 0" },
 		/* The summary is within the finding on the wait, which was there before. */
 		{ WAITS_SOME LINE("0.1"), WAITS_SOME LINE("0.36"),
-		  "same TIMING.DATALOADER_BOUND med med 36000000\n"
+		  "same TIMING.DATALOADER_BOUND med med 30000000\n"
 		  "same TIMING.OPTIMIZER_HEAVY low low -\n",
 		  "0 0 0 0" },
 	};

@@ -90,6 +90,8 @@ static const struct rule_case cases[] = {
 	{ "HOST.COMPILE", AT,
 	  IDLE_OF(compile, 2) "launches.launch_count 100\nlaunches.captured_count 49\n", NULL, "" },
 	{ "HOST.COMPILE", QUIET, IDLE_OF(compile, 0), NULL, "" },
+	{ "HOST.COMPILE", QUIET,
+	  IDLE_OF(compile, 0) "launches.launch_count 0\nlaunches.captured_count 0\n", NULL, "" },
 	{ "HOST.COMPILE", AT, IDLE_OF(compile, 5), NULL, "med" },
 	{ "HOST.COMPILE", AT, IDLE_OF(compile, 4), NULL, "" },
 

@@ -74,7 +74,7 @@ static const struct rule_case cases[] = {
 	  FUSIBLE(100, 40) LAUNCHER("layout", "aten::other", 90) LAUNCHER("fuse", "aten::mul", 60)
 		  LAUNCHER("fuse", "aten::add", 40),
 	  NULL,
-	  "med: elementwise, copy and reduction kernels, which memory limits, take 50.0 % of the "
+	  "med: memory-bound kernels (elementwise, copy, reduction) take 50.0 % of the "
 	  "step (200 kernels of 10 µs or more a step; fusing those in a row could win 20.0 %; most "
 	  "in aten::mul 30.00 ms, aten::add 20.00 ms a step) [20000000 ns]" },
 	{ "KERNEL.MEMORY_BOUND", AT, FUSIBLE(60, 20), NULL, "med" },

@@ -65,6 +65,13 @@ static const struct rule_case cases[] = {
 	  "med: backward takes 3.5 times" },
 	{ "TIMING.BACKWARD_HEAVY", CHANGED, PASSES("20000000", "50000000"),
 	  "TIMING.BACKWARD_HEAVY.threshold=2.6", "" },
+	{ "TIMING.BACKWARD_HEAVY", AT, PASSES("2000000", "20000000"), NULL,
+	  "high: backward takes 10.0" },
+	{ "TIMING.BACKWARD_HEAVY", SKIPPED, PASSES("2000000", "20000001"), NULL,
+	  "skipped: backward takes 10 times as long as forward: most forward work is in no phase" },
+	{ "TIMING.BACKWARD_HEAVY", FIRES, PASSES("20000000", "80000000") "budget.wall_ns 1\n", NULL,
+	  "low: backward takes 4.0 times as long as forward (80.00 ms against 20.00 ms a step; "
+	  "about 2 is usual)" },
 	{ "TIMING.BACKWARD_HEAVY", SKIPPED, PASSES("0", "50000000"), NULL,
 	  "skipped: no step with a known forward and backward time" },
 	{ "TIMING.BACKWARD_HEAVY", SKIPPED, PASSES("20000000", "0"), NULL,
