@@ -23,9 +23,26 @@ static size_t cause_count(const struct idle_claim *claim)
 	return count;
 }
 
+/*
+ * The step that idle.* are parts of: the mean over devices and ranks, while the run's own step is
+ * that of the slowest rank.
+ */
+static double mean_step_ns(const struct rule_context *ctx)
+{
+	double step_ns =
+		tsi_rule_real(ctx, "budget.wall_ns") / tsi_rule_real(ctx, "budget.step_count");
+
+	return step_ns > 0 ? step_ns : tsi_rule_real(ctx, "step_time.mean_ns");
+}
+
+void tsi_gain_idle(struct rule_context *ctx, enum gain_part part, const char *fact)
+{
+	tsi_gain_share(ctx, part, tsi_rule_real(ctx, fact) / mean_step_ns(ctx));
+}
+
 double tsi_idle_claim_share(const struct rule_context *ctx, const struct idle_claim *claim)
 {
-	double step_ns = tsi_rule_real(ctx, "step_time.mean_ns"), sum_ns = 0;
+	double step_ns = mean_step_ns(ctx), sum_ns = 0;
 
 	for (size_t i = 0; i < cause_count(claim); i++)
 		sum_ns += tsi_rule_real(ctx, claim->causes[i].fact);
@@ -44,21 +61,13 @@ static bool is_of_cause(const struct rule_context *ctx, const char *table, size_
 	return strcmp(cell_text(ctx, table, row, "cause"), cause) == 0;
 }
 
-const char *tsi_idle_culprit(const struct rule_context *ctx, const char *cause)
-{
-	for (size_t row = 0; row < tsi_rule_rows(ctx, CULPRITS); row++)
-		if (is_of_cause(ctx, CULPRITS, row, cause))
-			return cell_text(ctx, CULPRITS, row, "name");
-	return "";
-}
-
 /*
  * "dispatch of operators 43.1 % (aten::copy_ 12.0 %, aten::mm 7.1 %)"; of the only cause, whose
  * share the title has, "mostly aten::copy_ 12.0 %, aten::mm 7.1 %".
  */
 static void tell_cause(struct rule_context *ctx, const struct idle_cause_claim *cause, bool is_only)
 {
-	double step_ns = tsi_rule_real(ctx, "step_time.mean_ns");
+	double step_ns = mean_step_ns(ctx);
 	double share = tsi_rule_real(ctx, cause->fact) / step_ns;
 	char culprits[256] = "";
 	size_t count = 0;
@@ -128,7 +137,7 @@ void tsi_tell_idle(struct rule_context *ctx, const struct idle_claim *claim)
 		const struct idle_cause_claim *cause = &claim->causes[i];
 		tell_cause(ctx, cause, cause_count(claim) == 1);
 		tsi_rule_evidence(ctx, cause->fact);
-		tsi_rule_gain(ctx, cause->part, tsi_rule_int(ctx, cause->fact));
+		tsi_gain_idle(ctx, cause->part, cause->fact);
 	}
 	tsi_rule_evidence(ctx, "step_time.mean_ns");
 	tell_gaps(ctx, claim);
@@ -169,7 +178,7 @@ static const struct idle_cause_row rows[] = {
 
 double tsi_idle_share(const struct rule_context *ctx)
 {
-	double step_ns = tsi_rule_real(ctx, "step_time.mean_ns");
+	double step_ns = mean_step_ns(ctx);
 
 	return step_ns > 0 ? tsi_rule_real(ctx, "idle.total_ns") / step_ns : NAN;
 }
@@ -186,7 +195,7 @@ const struct idle_cause_row *tsi_main_idle_cause(const struct rule_context *ctx)
 
 void tsi_tell_idle_causes(struct rule_context *ctx)
 {
-	double step_ns = tsi_rule_real(ctx, "step_time.mean_ns");
+	double step_ns = mean_step_ns(ctx);
 
 	for (size_t i = 0; i < TSI_COUNT_OF(rows); i++) {
 		double share = tsi_rule_real(ctx, rows[i].fact) / step_ns;

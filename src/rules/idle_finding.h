@@ -47,7 +47,7 @@ const struct idle_cause_row *tsi_main_idle_cause(const struct rule_context *ctx)
 /* Puts the causes worth a word into the detail of a finding. */
 void tsi_tell_idle_causes(struct rule_context *ctx);
 
-/* The name with most of a cause's idle time, or "". */
-const char *tsi_idle_culprit(const struct rule_context *ctx, const char *cause);
+/* Claims the idle time of a fact such as "idle.python_ns". */
+void tsi_gain_idle(struct rule_context *ctx, enum gain_part part, const char *fact);
 
 #endif
