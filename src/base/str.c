@@ -6,6 +6,8 @@ ptrdiff_t tsi_str_find(struct str text, struct str needle)
 {
 	if (needle.length == 0)
 		return 0;
+	if (text.length < needle.length)
+		return -1; /* also where there is no text to point into */
 	const char *at = text.data;
 	const char *end = text.data + text.length;
 	while ((size_t)(end - at) >= needle.length) {

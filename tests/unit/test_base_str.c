@@ -53,6 +53,7 @@ static void test_find(void **state)
 		{ { "abcX", 3 }, { "X", 1 }, -1, -1 }, /* lies behind the text */
 		{ { "abc", 3 }, { "", 0 }, 0, 0 },
 		{ { "", 0 }, { "a", 1 }, -1, -1 },
+		{ { NULL, 0 }, { "a", 1 }, -1, -1 },
 	};
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		assert_int_equal(tsi_str_find(cases[i].text, cases[i].needle), cases[i].at);
