@@ -28,6 +28,8 @@ static void evaluate_host_compile(struct rule_context *ctx)
 		tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
 			      "the trace records the capture of a graph, not a run");
 		tsi_rule_cause(ctx, CAUSE_capture_not_a_run);
+		tsi_rule_merge_with(ctx, CAUSE_compile);
+		tsi_rule_wins_nothing(ctx);
 		tsi_rule_advice(ctx, "record replays of the graph: start the profiler after "
 				     "capture and warm-up");
 		tsi_rule_detail(ctx, "%.0f of %.0f launch calls only become part of a graph",

@@ -380,6 +380,15 @@ static void the_gain_decides_on_order_and_severity(void **state)
 		       "low TIMING.DATALOADER_BOUND 2000000\n");
 }
 
+static void a_capture_of_a_graph_wins_nothing(void **state)
+{
+	(void)state;
+	check_findings("step_time.mean_ns 100000000\nidle.total_ns 99000000\n"
+		       "idle.compile_ns 98000000\nlaunches.launch_count 100\n"
+		       "launches.captured_count 90\n",
+		       NULL, "high HOST.COMPILE\n");
+}
+
 static void of_equal_ones_the_earlier_tells_the_other(void **state)
 {
 	(void)state;
@@ -465,6 +474,7 @@ int main(void)
 		cmocka_unit_test(a_simulation_stands_against_estimates),
 		cmocka_unit_test(gains_add_up_to_no_more_than_the_step),
 		cmocka_unit_test(the_gain_decides_on_order_and_severity),
+		cmocka_unit_test(a_capture_of_a_graph_wins_nothing),
 		cmocka_unit_test(of_equal_ones_the_earlier_tells_the_other),
 		cmocka_unit_test(findings_are_ranked),
 		cmocka_unit_test(failing_allocations),
