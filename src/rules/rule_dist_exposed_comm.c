@@ -38,8 +38,8 @@ static void evaluate_dist_exposed_comm(struct rule_context *ctx)
 	if (comm.moving < tsi_rule_parameter(ctx, "threshold"))
 		return;
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, comm.moving),
-		      "for %.1f %% of the time the device only communicates", 100 * comm.moving);
-	tsi_rule_detail(ctx, "%.2f ms of communication in the trace, %.1f %% of it behind compute",
+		      "%.1f %% of device time is exposed communication", 100 * comm.moving);
+	tsi_rule_detail(ctx, "%.2f ms of communication in the trace, %.1f %% of it overlapped",
 			tsi_ms(tsi_rule_int(ctx, "overlap.comm_ns")),
 			100 * tsi_rule_real(ctx, "overlap.overlap_ratio"));
 	if (tsi_is_worth_telling(comm.waiting))

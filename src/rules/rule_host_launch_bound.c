@@ -8,6 +8,13 @@ static const struct idle_claim launch_claim = { {
 	{ "start_latency", "idle.start_latency_ns", "start of launched kernels", GAIN_DEVICE_GAP },
 } };
 
+static void tell_launches(struct rule_context *ctx, double count)
+{
+	bool is_one = count >= 0.5 && count < 1.5;
+
+	tsi_rule_detail(ctx, "%.0f launch call%s a step", count, is_one ? "" : "s");
+}
+
 static void evaluate_host_launch_bound(struct rule_context *ctx)
 {
 	double share = tsi_idle_claim_share(ctx, &launch_claim);
@@ -19,8 +26,7 @@ static void evaluate_host_launch_bound(struct rule_context *ctx)
 		      100 * share);
 	tsi_tell_idle(ctx, &launch_claim);
 	if (tsi_rule_has(ctx, "launches.launches_per_step"))
-		tsi_rule_detail(ctx, "%.0f launch calls a step",
-				tsi_rule_real(ctx, "launches.launches_per_step"));
+		tell_launches(ctx, tsi_rule_real(ctx, "launches.launches_per_step"));
 }
 
 const struct rule tsi_rule_host_launch_bound = {

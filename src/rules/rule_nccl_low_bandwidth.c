@@ -193,6 +193,8 @@ static void evaluate_nccl_low_bandwidth(struct rule_context *ctx)
 	tsi_rule_detail(ctx, "such messages take %.0f %% of the %s' time", 100 * share,
 			source->whole);
 	advise(ctx, slow.most.span);
+	if (source != &all_ranks) /* what seems slow may be waiting */
+		tsi_rule_confidence(ctx, TSCOPE_CONFIDENCE_MED);
 }
 
 const struct rule tsi_rule_nccl_low_bandwidth = {

@@ -180,41 +180,42 @@ static const struct rule_case cases[] = {
 	{ "DIST.COMM_BOUND", CHANGED, COMM("0.25"), "DIST.COMM_BOUND.threshold=0.3", "" },
 	/* 0.3 of a step of 50 ms. */
 	{ "DIST.EXPOSED_COMM", FIRES, EXPOSED("0.3") "step_time.mean_ns 50000000\n", NULL,
-	  "high: for 30.0 % of the time the device only communicates (40.00 ms of communication in "
-	  "the trace, 75.0 % of it behind compute) [15000000 ns]" },
+	  "high: 30.0 % of device time is exposed communication (40.00 ms of communication in "
+	  "the trace, 75.0 % of it overlapped) [15000000 ns]" },
 	{ "DIST.EXPOSED_COMM", FIRES, EXPOSED("0.3"), NULL,
-	  "high: for 30.0 % of the time the device only communicates (40.00 ms of communication in "
-	  "the trace, 75.0 % of it behind compute)" },
+	  "high: 30.0 % of device time is exposed communication (40.00 ms of communication in "
+	  "the trace, 75.0 % of it overlapped)" },
 	/* Of several ranks a fifth of the communication moves data: 0.3 × 0.2 is 0.06. */
 	{ "DIST.EXPOSED_COMM", FIRES,
 	  EXPOSED("0.3") COMM("0.5") "distributed.mean_transfer_fraction 0.1\n", NULL,
-	  "med: for 6.0 % of the time the device only communicates (40.00 ms of communication in "
-	  "the "
-	  "trace, 75.0 % of it behind compute; for a further 24.0 % it waits for slower ranks)" },
+	  "med: 6.0 % of device time is exposed communication (40.00 ms of communication in "
+	  "the trace, 75.0 % of it overlapped; for a further 24.0 % it waits for slower "
+	  "ranks)" },
 	/* Traces of all ranks: 2 of 100 wait, 6 do not. */
 	{ "DIST.EXPOSED_COMM", FIRES, EXPOSED("0.3") SPLIT("20", "50", "10") STEP_50_MS, NULL,
-	  "med: for 6.0 % of the time the device only communicates (40.00 ms of communication in "
-	  "the trace, 75.0 % of it behind compute; for a further 2.0 % it waits for slower ranks) "
-	  "[3000000 ns]" },
-	{ "DIST.EXPOSED_COMM", AT, EXPOSED("0.3") SPLIT("900", "50", "0"), NULL, "med: for 5.0 %" },
+	  "med: 6.0 % of device time is exposed communication (40.00 ms of communication in "
+	  "the trace, 75.0 % of it overlapped; for a further 2.0 % it waits for slower "
+	  "ranks) [3000000 ns]" },
+	{ "DIST.EXPOSED_COMM", AT, EXPOSED("0.3") SPLIT("900", "50", "0"), NULL, "med: 5.0 %" },
 	{ "DIST.EXPOSED_COMM", AT, EXPOSED("0.3") SPLIT("900", "49", "0"), NULL, "" },
 	/* Stages of a pipeline: what they send is another rule's. */
 	{ "DIST.EXPOSED_COMM", FIRES,
 	  EXPOSED("0.3") SPLIT("0", "60", "300") "pipeline.stall_ratio 0.3\n" STEP_50_MS, NULL,
-	  "med: for 6.0 % of the time the device only communicates (40.00 ms of communication in "
-	  "the trace, 75.0 % of it behind compute; for a further 30.0 % stages of the pipeline "
+	  "med: 6.0 % of device time is exposed communication (40.00 ms of communication in "
+	  "the trace, 75.0 % of it overlapped; for a further 30.0 % stages of the "
+	  "pipeline "
 	  "send to each other or wait for that) [3000000 ns]" },
 	{ "DIST.EXPOSED_COMM", AT,
 	  EXPOSED("0.3") SPLIT("0", "49", "300") "pipeline.stall_ratio 0.3\n" STEP_50_MS, NULL,
 	  "" },
 	{ "DIST.EXPOSED_COMM", QUIET, EXPOSED("0.0") "step_time.mean_ns 50000000\n", NULL, "" },
 	{ "DIST.EXPOSED_COMM", AT, EXPOSED("0.05") "step_time.mean_ns 50000000\n", NULL,
-	  "low: for 5.0 %" },
+	  "low: 5.0 %" },
 	{ "DIST.EXPOSED_COMM", AT, EXPOSED("0.0499") "step_time.mean_ns 50000000\n", NULL, "" },
 	{ "DIST.EXPOSED_COMM", AT, EXPOSED("0.2") "step_time.mean_ns 50000000\n", NULL,
-	  "med: for 20.0 %" },
+	  "med: 20.0 %" },
 	{ "DIST.EXPOSED_COMM", AT, EXPOSED("0.1999") "step_time.mean_ns 50000000\n", NULL,
-	  "med: for 20.0 %" },
+	  "med: 20.0 %" },
 	{ "DIST.EXPOSED_COMM", CHANGED, EXPOSED("0.05") "step_time.mean_ns 50000000\n",
 	  "DIST.EXPOSED_COMM.threshold=0.1", "" },
 	{ "DIST.PIPELINE_BUBBLE", FIRES, BUBBLE("0.45") EXCESS("0.2"), NULL,

@@ -380,6 +380,24 @@ static void the_gain_decides_on_order_and_severity(void **state)
 		       "low TIMING.DATALOADER_BOUND 2000000\n");
 }
 
+static void bandwidth_seen_from_one_rank_is_less_certain(void **state)
+{
+	(void)state;
+	struct fact_values facts =
+		fact_values("collectives.total_ns 1000000000\ncollectives.bytes 67108864\n"
+			    "collectives.by_size kind=all_reduce on_host=no total_ns=900000000 "
+			    "mean_ns=60000000 min_ns=50000000 message_bytes=67108864 "
+			    "bus_bytes_per_second=1000000000.0\n");
+	struct tscope_diagnosis *diagnosis = diagnose(&facts, NULL);
+
+	assert_int_equal(tscope_diagnosis_finding_count(diagnosis), 1);
+	struct tscope_finding finding = tscope_diagnosis_finding(diagnosis, 0);
+	assert_string_equal(finding.rule->id, "NCCL.LOW_BANDWIDTH");
+	assert_int_equal(finding.confidence, TSCOPE_CONFIDENCE_MED);
+	tscope_diagnosis_free(diagnosis);
+	fact_values_free(&facts);
+}
+
 static void a_capture_of_a_graph_wins_nothing(void **state)
 {
 	(void)state;
@@ -475,6 +493,7 @@ int main(void)
 		cmocka_unit_test(gains_add_up_to_no_more_than_the_step),
 		cmocka_unit_test(the_gain_decides_on_order_and_severity),
 		cmocka_unit_test(a_capture_of_a_graph_wins_nothing),
+		cmocka_unit_test(bandwidth_seen_from_one_rank_is_less_certain),
 		cmocka_unit_test(of_equal_ones_the_earlier_tells_the_other),
 		cmocka_unit_test(findings_are_ranked),
 		cmocka_unit_test(failing_allocations),

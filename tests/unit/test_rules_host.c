@@ -58,6 +58,9 @@ static const struct rule_case cases[] = {
 	  "med: for 12.0 % of the step the device waits for the host to launch work (dispatch of "
 	  "operators 8.0 % (aten::mm 5.0 %, aten::add 2.0 %); launch calls 3.0 %; start of "
 	  "launched kernels 1.0 %; 2400 launch calls a step) [12000000 ns]" },
+	{ "HOST.LAUNCH_BOUND", AT, LATE(12000000, 0, 0) "launches.launches_per_step 1.25\n", NULL,
+	  "med: for 12.0 % of the step the device waits for the host to launch work (dispatch of "
+	  "operators 12.0 %; 1 launch call a step) [12000000 ns]" },
 	{ "HOST.LAUNCH_BOUND", QUIET, LATE(4000000, 0, 0), NULL, "" },
 	{ "HOST.LAUNCH_BOUND", AT, LATE(4000000, 3000000, 3000000), NULL,
 	  "med: for 10.0 % of the step the device waits for the host to launch work (dispatch of "
