@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* GC.PAUSE: Python's garbage collector stops the script that feeds the device. */
+/*
+ * GC.PAUSE: Python's garbage collector stops the script that feeds the device. A trace of a device
+ * shows how long that idles meanwhile.
+ */
 #include "rules/budget_share.h"
+#include "rules/idle_finding.h"
 
 #include <inttypes.h>
 
-static void evaluate_gc_pause(struct rule_context *ctx)
+static const struct idle_claim gc_claim = { {
+	{ "gc", "idle.gc_ns", "garbage collection", GAIN_GC },
+} };
+
+static void evaluate_pauses(struct rule_context *ctx)
 {
 	double share = tsi_rule_real(ctx, "python.gc_ratio");
 	int64_t count = tsi_rule_int(ctx, "python.gc_count");
@@ -15,15 +23,33 @@ static void evaluate_gc_pause(struct rule_context *ctx)
 		      "Python's garbage collector takes %.1f %% of the time", 100 * share);
 	tsi_rule_detail(ctx, "%" PRId64 " pause%s, the longest %.2f ms", count,
 			count == 1 ? "" : "s", tsi_ms(tsi_rule_int(ctx, "python.gc_max_ns")));
+	tsi_rule_evidence(ctx, "python.gc_ratio");
 	tsi_gain_host_share(ctx, GAIN_GC, share);
+}
+
+static void evaluate_gc_pause(struct rule_context *ctx)
+{
+	double share = tsi_idle_claim_share(ctx, &gc_claim);
+
+	if (share >= tsi_rule_parameter(ctx, "threshold")) {
+		tsi_rule_fire(ctx, tsi_rule_grade(ctx, share),
+			      "the device waits for Python's garbage collector for %.1f %% of the "
+			      "step",
+			      100 * share);
+		tsi_tell_idle(ctx, &gc_claim);
+	} else if (tsi_rule_trusts(ctx, "python.gc_ratio")) {
+		evaluate_pauses(ctx);
+	}
 }
 
 const struct rule tsi_rule_gc_pause = {
 	.def = {
 		.id = "GC.PAUSE",
 		.summary = "Python's garbage collector pauses the script",
-		.trigger = "Fires where pauses of the garbage collector take at least threshold of "
-			   "the time of the trace that holds them; high from high on, else med.",
+		.trigger = "Fires where the device idles for at least threshold of the mean "
+			   "step while the garbage collector runs, or its pauses take at least "
+			   "threshold of the time of the trace that holds them; high from high on, "
+			   "else med.",
 		.meaning = "A collection walks over every object of the script, for 100 ms and "
 			   "more where there are millions. Ranks pause at different times, and all "
 			   "of them wait for each, so that one per cent on one rank is many per "
@@ -37,9 +63,8 @@ const struct rule tsi_rule_gc_pause = {
 			{ "threshold", 0.01, "share of the time at which it fires" },
 			{ "high", 0.10, "share of the time from which it is severe" },
 		},
-		.facts = { "python.gc_ratio" },
 	},
-	.evidence = { "python.gc_ratio", "python.gc_total_ns", "python.gc_count",
+	.evidence = { "python.gc_total_ns", "python.gc_count",
 		      "python.gc_max_ns" },
 	.cause = CAUSE_gc,
 	.evaluate = evaluate_gc_pause,

@@ -155,6 +155,12 @@ static const struct rule_case cases[] = {
 	{ "HOST.CALLBACKS", FIRES, CALLBACKS("0.1", "0.03", 20000000, 6000000) TOP, NULL,
 	  "med: callbacks and algorithms take 7.0 % of the step (SpeedMonitor most of it, 9.00 ms "
 	  "a step) [14000000 ns]" },
+	{ "HOST.CALLBACKS", FIRES,
+	  IDLE_OF(callback, 9) "idle.culprits cause=callback name=on_train_batch_end "
+			       "ns_per_step=8000000\n",
+	  NULL,
+	  "med: the device waits for callbacks and logging for 9.0 % of the step (mostly "
+	  "on_train_batch_end 8.0 %) [9000000 ns]" },
 	/* All of it the profiler's own. */
 	{ "HOST.CALLBACKS", QUIET, CALLBACKS("0.3", "0.3", 60000000, 60000000), NULL, "" },
 	{ "HOST.CALLBACKS", AT, CALLBACKS("0.05", "0", 10000000, 0), NULL,
@@ -248,6 +254,11 @@ static const struct rule_case cases[] = {
 	  NULL,
 	  "low: Python's garbage collector takes 3.0 % of the time (2 pauses, the longest 160.00 "
 	  "ms) [3000000 ns]" },
+	/* What the device waits for is known, and the pauses' share of the trace does not count. */
+	{ "GC.PAUSE", FIRES, IDLE_OF(gc, 7) "python.gc_ratio 0.5\n", NULL,
+	  "med: the device waits for Python's garbage collector for 7.0 % of the step [7000000 "
+	  "ns]" },
+	{ "GC.PAUSE", AT, IDLE_OF(gc, 1), NULL, "low: the device waits" },
 	/* While the device never idles nothing can be won. */
 	{ "GC.PAUSE", FIRES, IDLE(0) "python.gc_ratio 0.03\n", NULL,
 	  "low: Python's garbage collector takes 3.0 % of the time (0 pauses, the longest 0.00 ms) "
