@@ -2,6 +2,12 @@
 /* HOST.PYTHON: the device idles while the host runs Python code between operators. */
 #include "rules/idle_finding.h"
 
+#define FRAME_COUNT "idle.python_frame_count"
+#define WORK_ADVICE                                                                                \
+	"move preparation and post-processing to the data loader's workers or behind the "         \
+	"launches of the next step; torch.compile removes the Python between operators of a "      \
+	"model"
+
 static const struct idle_claim host_python_claim = { {
 	{ "python", "idle.python_ns", "Python code between operators", GAIN_PYTHON },
 } };
@@ -16,6 +22,8 @@ static void evaluate_host_python(struct rule_context *ctx)
 		      "the device waits for Python code between operators for %.1f %% of the step",
 		      100 * share);
 	tsi_tell_idle(ctx, &host_python_claim);
+	if (tsi_rule_has(ctx, FRAME_COUNT))
+		tsi_rule_advice(ctx, WORK_ADVICE);
 }
 
 const struct rule tsi_rule_host_python = {
@@ -29,10 +37,7 @@ const struct rule tsi_rule_host_python = {
 		   "walking over modules, post-processing and bookkeeping, runs while "
 		   "nothing is queued. With with_stack=True the functions are named; "
 		   "recording stacks makes them slower, too.",
-		.advice = "move preparation and post-processing to the data loader's workers or "
-		   "behind the launches of the next step; torch.compile removes the "
-		   "Python between operators of a model; record with_stack=True to see "
-		   "the lines",
+		.advice = WORK_ADVICE "; record with_stack=True to see the lines",
 		.example = "A step of 40 ms idles for 11 ms in which the main thread is in "
 		   "forward hooks written in Python: 0.28 of the step.",
 		.parameters = {

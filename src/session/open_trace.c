@@ -21,6 +21,7 @@
 #include "decode/events/format.h"
 #include "decode/foreign.h"
 #include "model/trace/builder.h"
+#include "timeline/host_kinds.h"
 
 void tsi_report_progress(void *data)
 {
@@ -126,6 +127,7 @@ static enum tscope_status open_input(struct tscope_trace **ret, const struct ope
 	struct progress_report report = { options, in };
 	struct builder_options builder_options = {
 		.python = options->python,
+		.is_telling_frame = tsi_is_telling_frame,
 		.max_names = options->max_names,
 		.memory_limit = options->memory_limit,
 		.thread_count = options->thread_count,

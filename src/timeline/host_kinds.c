@@ -264,6 +264,11 @@ static uint8_t role_of(const struct span_kind *kind, struct str name)
 	}
 }
 
+bool tsi_is_telling_frame(struct str name)
+{
+	return flag_of(TSCOPE_SPAN_PYTHON, name, 0) != IDLE_NONE || is_wait(name);
+}
+
 static uint32_t dull_limit(struct host_kind kind)
 {
 	if (kind.flag != IDLE_NONE)

@@ -53,4 +53,7 @@ static inline bool tsi_host_is_launch(uint8_t role)
 /* By span kind; NULL without memory. Each distinct name is looked up once. */
 struct host_kind *tsi_host_kinds(const struct landmarks *marks, struct arena *arena);
 
+/* Does the name of a Python frame say why its thread is late? */
+bool tsi_is_telling_frame(struct str name);
+
 #endif

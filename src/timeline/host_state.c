@@ -32,6 +32,7 @@ struct open_frame {
 	uint8_t cause;    /* of its own time */
 	bool is_flagged;  /* and of all that it encloses */
 	bool is_autograd; /* a node of the backward pass */
+	bool is_nested;   /* an operator or Python frame: what starts in it ends in it */
 };
 
 /* An operator of LONG_NS or more. */
@@ -147,6 +148,17 @@ static const struct open_frame *find_parent(const struct sweep *s, int64_t end_n
 	return NULL;
 }
 
+/* A Python frame ends no later than what it was called in: PyTorch loses the return of some. */
+static int64_t end_of_frame(const struct sweep *s, int64_t start_ns, int64_t end_ns)
+{
+	size_t last = s->depth > MAX_CROSSED ? s->depth - MAX_CROSSED : 0;
+
+	for (size_t i = s->depth; i > last; i--)
+		if (s->open[i - 1].is_nested && s->open[i - 1].end_ns > start_ns)
+			return s->open[i - 1].end_ns < end_ns ? s->open[i - 1].end_ns : end_ns;
+	return end_ns;
+}
+
 static bool is_slow_launch(const struct sweep *s, uint8_t role, uint32_t row, int64_t dur_ns)
 {
 	return dur_ns > LONG_NS && tsi_host_is_launch(role) && role != HOST_CALL_GRAPH &&
@@ -227,6 +239,10 @@ static void open_frame(struct sweep *s, const struct open_frame *frame)
 static void take_row(struct sweep *s, uint32_t row, struct host_kind kind, int64_t end_ns)
 {
 	int64_t dur_ns = tsi_dur_ns(s->spans, row);
+	bool is_python = tsi_span_class(s->spans, row) == TSCOPE_SPAN_PYTHON;
+
+	if (is_python)
+		end_ns = end_of_frame(s, tsi_start_ns(s->spans, row), end_ns);
 	const struct open_frame *parent = find_parent(s, end_ns, dur_ns);
 	struct open_frame frame = {
 		.end_ns = end_ns,
@@ -236,6 +252,7 @@ static void take_row(struct sweep *s, uint32_t row, struct host_kind kind, int64
 		.cause = kind.flag,
 		.is_flagged = kind.flag != IDLE_NONE,
 		.is_autograd = kind.role == HOST_AUTOGRAD,
+		.is_nested = is_python || kind.role == HOST_OP,
 	};
 
 	if (kind.role <= HOST_AUTOGRAD && dur_ns >= LONG_NS)

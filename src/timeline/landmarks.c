@@ -150,16 +150,18 @@ static inline unsigned labels_of_name(const struct landmarks *marks, uint32_t na
 	return marks->by_name[name_id] >> shift & (LABELS_SEEN - 1);
 }
 
-static inline unsigned labels_of(const struct landmarks *marks, uint8_t span_class, uint32_t name)
+static inline unsigned labels_of(const struct landmarks *marks, const struct span_kind *kind)
 {
-	switch (span_class) {
+	uint32_t name = kind->name;
+
+	switch (kind->span_class) {
 	case TSCOPE_SPAN_CPU_OP: /* PyTorch below 1.10 writes annotations as operators */
 		return labels_of_name(marks, name, false) & ~(unsigned)LABEL_ITERATION;
 	case TSCOPE_SPAN_ANNOTATION:
 	case TSCOPE_SPAN_OTHER:
 		return labels_of_name(marks, name, false);
-	case TSCOPE_SPAN_PYTHON:
-		return labels_of_name(marks, name, true);
+	case TSCOPE_SPAN_PYTHON: /* where most are not kept, steps would be missing */
+		return kind->is_chosen_frame ? 0 : labels_of_name(marks, name, true);
 	case TSCOPE_SPAN_OVERHEAD:
 		return LABEL_OVERHEAD;
 	default:
@@ -169,7 +171,7 @@ static inline unsigned labels_of(const struct landmarks *marks, uint8_t span_cla
 
 unsigned tsi_labels_of_kind(const struct landmarks *marks, const struct span_kind *kind)
 {
-	return labels_of(marks, (uint8_t)kind->span_class, kind->name);
+	return labels_of(marks, kind);
 }
 
 unsigned tsi_labels_of_row(const struct landmarks *marks, uint32_t row)
@@ -231,8 +233,7 @@ static void look_at_kinds(const struct landmarks *marks, uint8_t *by_kind)
 
 		if (kind->span_class == TSCOPE_SPAN_RUNTIME
 			    ? kind->call.kind == CALL_SYNC || kind->call.kind == CALL_MEMCPY
-			    : labels_of(marks, (uint8_t)kind->span_class, kind->name) &
-				      LANDMARK_LABELS)
+			    : labels_of(marks, kind) & LANDMARK_LABELS)
 			facts |= KIND_MAY_MARK;
 		by_kind[i] = (uint8_t)facts;
 	}

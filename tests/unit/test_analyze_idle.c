@@ -117,6 +117,62 @@ static void a_frame_is_the_source(void **state)
 	analyzed_free(a);
 }
 
+static bool waits(struct str name)
+{
+	return tsi_str_find(name, TSI_STR("queue.py")) >= 0;
+}
+
+/* Without --python: frames of 0.1 ms and of telling names, which leave other figures alone. */
+static void of_most_frames_only_what_names_a_cause_is_kept(void **state)
+{
+	(void)state;
+	static const struct builder_options options = { .is_telling_frame = waits };
+	static const char frame[] = "python_function";
+	struct test_trace *t = test_trace_new_with(&options);
+
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000000);
+	test_span(t, frame, "train.py(7): main", MAIN, -500, 900500);
+	test_span(t, frame, "torch/nn/modules/module.py(12): _call_impl", MAIN, 100, 300000);
+	test_span(t, frame, "train.py(9): short", MAIN, 300, 99999);
+	test_span(t, frame, "queue.py(1): get", MAIN, 310000, 20000);
+	test_span(t, frame, "queue.py(1): get", MAIN, 340000, 19999);
+	test_call(t, "cudaLaunchKernel", MAIN, 400000, 5, 1);
+	test_kernel(t, "gemm", 0, 7, 400005, 599995, 1);
+	test_op(t, "op", MAIN, 500000, 10);
+	struct analyzed *a = analyze(t);
+	assert_int_equal(a->trace->chosen_frame_count, 3);
+	check_facts(a, "integrity: span_count work_ns", "4 1000000");
+	check_facts(a, "idle: python_frame_count python_ns", "5 400000");
+	check_table(a, "idle.gaps: cause source", "python train.py(7): main\n");
+	check_table(a, "idle.culprits: cause kind name ns_per_step count",
+		    "python function train.py(7): main 380000 4\n"
+		    "python call before cudaLaunchKernel 20000 1\n"
+		    "launch_call call cudaLaunchKernel 5 1\n");
+	analyzed_free(a);
+}
+
+/* PyTorch lost the return of the inner frame: it ends where the operator does. */
+static void no_frame_outlasts_what_it_was_called_in(void **state)
+{
+	(void)state;
+	static const struct builder_options options = { .python = true };
+	struct test_trace *t = test_trace_new_with(&options);
+
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 100);
+	test_span(t, "python_function", "train.py(7): main", MAIN, 0, 90);
+	test_op(t, "op", MAIN, 10, 20);
+	test_span(t, "python_function", "<built-in function next>", MAIN, 12, 60);
+	test_call(t, "cudaLaunchKernel", MAIN, 60, 5, 1);
+	test_kernel(t, "gemm", 0, 7, 65, 35, 1);
+	struct analyzed *a = analyze(t);
+	check_facts(a, "idle: python_ns op_overhead_ns", "58 2");
+	check_table(a, "idle.culprits: cause kind name ns_per_step",
+		    "op_overhead call cudaLaunchKernel 2\n"
+		    "python function train.py(7): main 58\n"
+		    "launch_call call cudaLaunchKernel 5\n");
+	analyzed_free(a);
+}
+
 static void without_devices_or_steps_there_is_nothing(void **state)
 {
 	(void)state;
@@ -138,6 +194,8 @@ int main(void)
 		cmocka_unit_test(the_longest_gaps_and_what_is_around_them),
 		cmocka_unit_test(the_names_behind_the_causes),
 		cmocka_unit_test(a_frame_is_the_source),
+		cmocka_unit_test(of_most_frames_only_what_names_a_cause_is_kept),
+		cmocka_unit_test(no_frame_outlasts_what_it_was_called_in),
 		cmocka_unit_test(without_devices_or_steps_there_is_nothing),
 	};
 

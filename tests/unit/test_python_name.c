@@ -115,11 +115,37 @@ static void test_work(void **state)
 	}
 }
 
+static void test_user_frames(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name;
+		bool is_user;
+	} cases[] = {
+		{ "train.py(7): main", true },
+		{ "/job/src/model.py(12): forward", true },
+		{ "transformers/trainer.py(9): train", true },
+		{ "torch_utils.py(9): f", true },
+		{ "torch/nn/modules/module.py(12): _call_impl", false },
+		{ SITE "transformers/trainer.py(9): train", false },
+		{ "/usr/lib/python3.12/contextlib.py(81): inner", false },
+		{ "contextlib.py(81): inner", false },
+		{ "<frozen runpy>(88): _run_code", false },
+		{ "<built-in function next>", false },
+		{ "main (/job/train.py:1)", true },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++)
+		if (tsi_is_user_frame(tsi_str_of(cases[i].name)) != cases[i].is_user)
+			fail_msg("%s", cases[i].name);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_work),
+		cmocka_unit_test(test_user_frames),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,13 +6,14 @@
 #include "analyze/facts.h"
 #include "analyze/steps/step_lines.h"
 #include "analyze/trace/part_names.h"
+#include "analyze/trace/source_frame.h"
 #include "base/sum.h"
 #include "model/trace/classify.h"
-#include "model/trace/python_name.h"
 
 enum fact {
 	TOTAL_NS,
 	COLD_NS,
+	FRAME_COUNT,
 	FIRST_CAUSE,
 };
 
@@ -22,6 +23,8 @@ static const struct tscope_fact_def facts[] = {
 		       "idle time of the mean unmarked step on a device" },
 	[COLD_NS] = { "cold_ns", TSCOPE_UNIT_NS,
 		      "of total_ns: startup_ns, compile_ns and alloc_ns" },
+	[FRAME_COUNT] = { "python_frame_count", TSCOPE_UNIT_COUNT,
+			  "Python frames in the trace, if any: they name lines" },
 	{ "data_ns", TSCOPE_UNIT_NS, "idle, the launching thread is in a data loader" },
 	{ "compile_ns", TSCOPE_UNIT_NS,
 	  "idle, the launching thread compiles, or captures or instantiates a graph" },
@@ -93,7 +96,9 @@ static const struct tscope_fact_def gap_columns[] = {
 	[GAP_OPERATOR] = { "operator", TSCOPE_UNIT_TEXT,
 			   "the operator that launched what ends it" },
 	[GAP_SOURCE] = { "source", TSCOPE_UNIT_TEXT,
-			 "file, line and function of Python meanwhile, where recorded" },
+			 "file, line and function of Python meanwhile, where recorded: the "
+			 "innermost that "
+			 "is not PyTorch's or Python's own, if there is one" },
 };
 
 enum culprit_column {
@@ -193,17 +198,9 @@ enum { FEW_ROWS = 1 << 10, MANY_ROWS = 1 << 16 };
 static uint32_t find_open(const struct tscope_trace *trace, uint32_t track_index, int64_t t_ns,
 			  unsigned classes, uint32_t row_count)
 {
-	const struct track *track = &trace->tracks[track_index];
-	uint32_t low = track->first, high = track->first + track->count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (tsi_start_ns(&trace->spans, middle) > t_ns)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	uint32_t last = low - track->first > row_count ? low - row_count : track->first;
+	uint32_t first = trace->tracks[track_index].first;
+	uint32_t low = tsi_first_row_after(trace, track_index, t_ns);
+	uint32_t last = low - first > row_count ? low - row_count : first;
 	for (uint32_t row = low; row > last; row--)
 		if ((classes >> tsi_span_class(&trace->spans, row - 1) & 1) &&
 		    tsi_span_end(trace, row - 1) > t_ns &&
@@ -231,9 +228,8 @@ static void put_host(struct tscope_value *cells, const struct tscope_trace *trac
 		     const struct long_gap *gap, uint32_t call, bool with_frames)
 {
 	enum {
-		PYTHON = 1 << TSCOPE_SPAN_PYTHON,
-		WORK = PYTHON | 1 << TSCOPE_SPAN_CPU_OP | 1 << TSCOPE_SPAN_RUNTIME |
-		       1 << TSCOPE_SPAN_ANNOTATION | 1 << TSCOPE_SPAN_GC,
+		WORK = 1 << TSCOPE_SPAN_PYTHON | 1 << TSCOPE_SPAN_CPU_OP |
+		       1 << TSCOPE_SPAN_RUNTIME | 1 << TSCOPE_SPAN_ANNOTATION | 1 << TSCOPE_SPAN_GC,
 	};
 	uint32_t track = gap->track == NO_ROW ? tsi_trace_track_of(trace, call) : gap->track;
 	uint32_t inside = gap->row, source = NO_ROW;
@@ -241,11 +237,10 @@ static void put_host(struct tscope_value *cells, const struct tscope_trace *trac
 	if (inside == NO_ROW)
 		inside = find_open(trace, track, gap->at_ns, WORK, FEW_ROWS);
 	if (with_frames)
-		source = find_open(trace, track, gap->at_ns, PYTHON, MANY_ROWS);
+		source = tsi_source_frame(trace, track, gap->at_ns, MANY_ROWS);
 	cells[GAP_INSIDE] = name_value(trace, inside);
 	cells[GAP_THREAD] = tsi_text(tsi_intern_text(&trace->names, trace->tracks[track].tid).data);
-	if (source != NO_ROW && tsi_python_name(tsi_span_name(trace, source)).file.length)
-		cells[GAP_SOURCE] = name_value(trace, source);
+	cells[GAP_SOURCE] = name_value(trace, source);
 }
 
 static void add_gaps(const struct analysis_scope *scope, struct fact_sheet *out)
@@ -322,6 +317,8 @@ static void fill_idle(const struct analysis_scope *scope, struct fact_sheet *out
 	else
 		add_rank(&sums, scope->steps);
 	if (scope->trace && scope->end_device - scope->first_device == scope->trace->device_count) {
+		if (scope->trace->frame_count)
+			tsi_fact_int(out, FRAME_COUNT, (int64_t)scope->trace->frame_count);
 		add_gaps(scope, out);
 		add_culprits(scope, sums.step_count, out);
 	}

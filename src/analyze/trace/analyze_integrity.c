@@ -299,7 +299,8 @@ static void set_facts(const struct analysis_scope *scope, struct fact_sheet *out
 		tsi_fact_text(out, DOUBT, doubt);
 	tsi_fact_int(out, EVENT_COUNT, (int64_t)trace->info.event_count);
 	tsi_fact_int(out, DROPPED_COUNT, (int64_t)trace->info.dropped_count);
-	tsi_fact_int(out, SPAN_COUNT, trace->spans.count);
+	tsi_fact_int(out, SPAN_COUNT,
+		     (int64_t)trace->spans.count - (int64_t)trace->chosen_frame_count);
 	if (trace->capture_start_ns != NO_NUMBER && trace->capture_end_ns != NO_NUMBER)
 		tsi_fact_int(out, CAPTURE_NS, trace->capture_end_ns - trace->capture_start_ns);
 	tsi_fact_int(out, WORK_NS, trace->info.last_ns - trace->info.first_ns);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/trace/source_frame.h"
 #include "base/sum.h"
 #include "comm/collective_kind.h"
 
@@ -91,6 +92,18 @@ static const char *name_of_collective(const struct tscope_trace *trace,
 	return tsi_sheet_print(out, "%s in group %s (%s)", name, group, description);
 }
 
+/* Of a Python frame the one that says best where that is. */
+static uint32_t place_of_row(const struct tscope_trace *trace, uint32_t row)
+{
+	enum { MOST_ROWS = 512 };
+
+	if (tsi_span_class(&trace->spans, row) != TSCOPE_SPAN_PYTHON)
+		return row;
+	uint32_t frame = tsi_source_frame(trace, tsi_trace_track_of(trace, row),
+					  tsi_start_ns(&trace->spans, row), MOST_ROWS);
+	return frame == NO_ROW ? row : frame;
+}
+
 static const char *name_of(const struct tscope_trace *trace, unsigned slot, uint32_t row,
 			   struct fact_sheet *out)
 {
@@ -100,6 +113,8 @@ static const char *name_of(const struct tscope_trace *trace, unsigned slot, uint
 		return "";
 	if (collective)
 		return name_of_collective(trace, collective, row, out);
+	if (slot == (unsigned)TSI_IDLE_SLOT + IDLE_PYTHON && trace->device_count)
+		row = place_of_row(trace, row);
 	const char *name = name_of_row(trace, row, out);
 	if (tsi_span_class(&trace->spans, row) != TSCOPE_SPAN_RUNTIME ||
 	    tsi_call(trace, row)->op == NO_ROW)

@@ -22,12 +22,14 @@ static bool is_work(const struct path_threads *threads, uint32_t row)
 	       is_comm(threads, row);
 }
 
-/* Turns to the last row before end. */
+/* Turns to the last row before end that is no chosen frame. */
 static inline void turn_to(const struct path_threads *threads, struct path_cursor *cursor,
 			   uint32_t end)
 {
 	const struct spans *spans = &threads->trace->spans;
 
+	while (end > cursor->first && tsi_is_chosen_frame(tsi_span_kind(spans, end - 1)))
+		end--;
 	*cursor = (struct path_cursor){ cursor->first, end, INT64_MIN, INT64_MIN };
 	if (end > cursor->first) {
 		cursor->start_ns = tsi_start_ns(spans, end - 1);

@@ -27,6 +27,7 @@
  *	allocator.c   what allocators of devices said
  *	sync_records.c  what waits for what
  *	flows.c       arrows from launches to device work
+ *	frames.c      which Python frames become rows
  *	tracks.c      finds a row's track; names of threads
  *	metadata.c    reads top-level keys
  *	composer.c    what Composer says of ranks, clocks and batches
@@ -136,6 +137,10 @@ struct builder {
 
 	struct intern span_kinds;  /* bytes of trace->spans.kinds: ids less 1 */
 	struct intern work_shapes; /* bytes of trace->work_shapes */
+	struct intern frame_names; /* of frames that were asked about, as in the file */
+	bool is_dull_frame;        /* of this event: its name was asked about, and tells nothing */
+	bool *frame_tells;         /* by their id */
+	size_t frame_tells_capacity;
 	struct intern raw_inputs; /* of operators, as they stand in the file: ids as in op_inputs */
 	uint8_t *concrete_use;    /* by id of an operator's name: are its concrete inputs kept? */
 	size_t concrete_use_capacity;
@@ -144,6 +149,7 @@ struct builder {
 	size_t text_capacity;
 
 	bool drops_operators;     /* the memory limit was hit */
+	bool drops_frames;        /* likewise, before: frames that are kept for their names */
 	bool has_open_rows;       /* rows of OPEN_DURATION */
 	struct key_map gc_row_of; /* track -> its latest garbage collection */
 	int64_t window_mark_ns;   /* "Record Window End", or NO_NUMBER */
@@ -309,6 +315,7 @@ struct kind_lesson {
 	bool is_filtered; /* by builder_options.only */
 	bool is_no_work;  /* a span that becomes no row, whatever it says */
 	bool is_flow;     /* from a launch, or to device work */
+	bool is_frame;    /* tsi_chooses_frames() */
 };
 void tsi_learn_kind(struct builder *b, const struct raw_event *event,
 		    const struct kind_lesson *lesson);
@@ -377,6 +384,15 @@ static inline bool tsi_keeps_flows(const struct builder *b)
 	return tsi_unlikely(b->lacks_correlation || !b->has_correlation ||
 			    b->flow_starts.count + b->flow_ends.count < FIRST_FLOWS);
 }
+
+/* frames.c */
+
+/* Are frames kept only for what they name? */
+bool tsi_chooses_frames(const struct builder *b);
+/* May such a frame become a row, where its name is telling or not? */
+bool tsi_is_long_frame(const struct builder *b, int64_t dur_ns, bool is_telling);
+/* Does a complete frame become a row, whatever the caller wants? */
+bool tsi_keeps_frame(struct builder *b, const struct raw_event *event);
 
 /* tracks.c */
 

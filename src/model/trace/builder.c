@@ -61,7 +61,8 @@ static enum tscope_status init_sets(struct builder *b, struct tscope_error *err)
 	size_t input_limit = limit < MAX_INPUTS ? limit : MAX_INPUTS;
 	if (tsi_intern_init(&b->trace->names, limit, err) != TSCOPE_OK ||
 	    tsi_intern_init(&b->raw_inputs, input_limit, err) != TSCOPE_OK ||
-	    tsi_intern_init(&b->span_kinds, SIZE_MAX, err) != TSCOPE_OK)
+	    tsi_intern_init(&b->span_kinds, SIZE_MAX, err) != TSCOPE_OK ||
+	    tsi_intern_init(&b->frame_names, SIZE_MAX, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	return tsi_intern_init(&b->work_shapes, SIZE_MAX, err);
 }
@@ -124,8 +125,11 @@ void tsi_free_scaffold(struct builder *b)
 	tsi_intern_deinit(&b->raw_inputs);
 	tsi_intern_deinit(&b->span_kinds);
 	tsi_intern_deinit(&b->work_shapes);
+	tsi_intern_deinit(&b->frame_names);
 	free(b->marks);
 	free(b->known);
+	free(b->frame_tells);
+	b->frame_tells = NULL;
 	b->marks = NULL;
 	b->known = NULL;
 }
@@ -297,7 +301,8 @@ static uint32_t read_annotation(struct builder *b, const struct raw_event *event
 	return op.inputs;
 }
 
-static void add_host_row(struct builder *b, const struct raw_event *event, uint8_t span_class)
+static void add_host_row(struct builder *b, const struct raw_event *event, uint8_t span_class,
+			 bool is_chosen)
 {
 	struct span_kind kind = { .span_class = span_class };
 	struct raw_work work = { .shape = tsi_no_shape() };
@@ -314,6 +319,9 @@ static void add_host_row(struct builder *b, const struct raw_event *event, uint8
 			kind.call.shape = tsi_find_work_shape(b, &work.shape);
 	} else if (span_class == TSCOPE_SPAN_ANNOTATION) {
 		kind.annotation = read_annotation(b, event, kind.name);
+	} else if (span_class == TSCOPE_SPAN_PYTHON) {
+		kind.is_chosen_frame = is_chosen;
+		b->trace->chosen_frame_count += is_chosen;
 	}
 	add_row(b, event, &kind, &work);
 }
@@ -379,7 +387,7 @@ static inline void take_complete(struct builder *b, const struct raw_event *even
 {
 	if (rule->use == USE_SYNC)
 		tsi_add_sync_record(b, event);
-	if (!is_span(b, rule))
+	if (rule->use == USE_FRAME ? !tsi_keeps_frame(b, event) : !is_span(b, rule))
 		return;
 	if (!event->has_dur) {
 		b->sink.diagnostics[TSCOPE_DIAGNOSTIC_missing_duration]++;
@@ -395,7 +403,7 @@ static inline void take_complete(struct builder *b, const struct raw_event *even
 	if (tsi_class_is_device(span_class))
 		add_device_row(b, event, span_class);
 	else
-		add_host_row(b, event, span_class);
+		add_host_row(b, event, span_class, rule->use == USE_FRAME && tsi_chooses_frames(b));
 }
 
 /* The row's number, or NO_ROW where that failed. */
@@ -404,7 +412,7 @@ static uint32_t add_open_row(struct builder *b, const struct raw_event *event, u
 	struct raw_event open = *event;
 	open.dur_ns = OPEN_DURATION;
 	b->has_open_rows = true;
-	add_host_row(b, &open, span_class);
+	add_host_row(b, &open, span_class, false);
 	return b->status == TSCOPE_OK ? b->trace->spans.count - 1 : NO_ROW;
 }
 
@@ -583,18 +591,22 @@ static void take_by_phase(struct builder *b, const struct raw_event *event,
 }
 
 /* Notes the state before the first event of a kind is taken. */
-static struct kind_lesson begin_lesson(const struct builder *b, const struct raw_event *event,
+static struct kind_lesson begin_lesson(struct builder *b, const struct raw_event *event,
 				       uint32_t category)
 {
 	const struct category_rule *rule = b->category_rules[category];
 	bool is_span_phase = event->phase == 'X';
+	bool is_frame = rule->use == USE_FRAME && tsi_chooses_frames(b);
+	b->is_dull_frame = false;
 	return (struct kind_lesson){
 		.row_count = b->trace->spans.count,
 		.category = category,
 		.point_count = b->trace->allocator_point_count,
 		.bad_memory_count = b->sink.diagnostics[TSCOPE_DIAGNOSTIC_memory_without_total],
-		.is_no_work = is_span_phase ? rule->use != USE_SYNC && !is_span(b, rule)
-					    : is_only_counted(event),
+		.is_no_work = is_span_phase
+				      ? rule->use != USE_SYNC && !is_span(b, rule) && !is_frame
+				      : is_only_counted(event),
+		.is_frame = is_span_phase && is_frame,
 		.is_flow = tsi_is_launch_flow(event),
 	};
 }

@@ -14,7 +14,9 @@ struct builder;
 struct rank_filter;
 
 struct builder_options {
-	bool python;                   /* keep Python frames and gc pauses */
+	bool python; /* keep all Python frames */
+	/* Without `python` long frames are kept, and those of such names; NULL: none is. */
+	bool (*is_telling_frame)(struct str name);
 	size_t max_names;              /* 0: default */
 	size_t memory_limit;           /* bytes of what grows with events; 0: any */
 	unsigned thread_count;         /* as in struct tscope_trace_options */

@@ -34,6 +34,7 @@ enum {
 	KIND_OP = 0x20,
 	KIND_COLLECTIVE = 0x40, /* of an op */
 	KIND_STEP = 0x80,
+	KIND_SKIPPED = 0x0f, /* no phase: a frame that encloses nothing */
 };
 
 struct walk {
@@ -197,6 +198,8 @@ static inline void take_row(struct walk *w, uint32_t row)
 {
 	const struct spans *spans = &w->trace->spans;
 	uint8_t facts = w->facts[spans->kind[row]];
+	if (tsi_unlikely(facts == KIND_SKIPPED))
+		return;
 	int64_t now = tsi_start_ns(spans, row), end = now + tsi_dur_ns(spans, row);
 	struct open_row open = { end + (end == now), row };
 	settle(&w->spans, now);
@@ -237,7 +240,7 @@ static uint8_t facts_of(const struct span_kind *kind, struct str name)
 				 (tsi_is_step_marker(name) || tsi_is_train_batch(name) ? KIND_STEP
 										       : 0));
 	}
-	return PHASE_COUNT;
+	return tsi_is_chosen_frame(kind) ? KIND_SKIPPED : PHASE_COUNT;
 }
 
 /*

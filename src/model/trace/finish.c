@@ -48,7 +48,7 @@ static uint64_t count_frames(const struct builder *b)
 {
 	uint64_t count = 0;
 	for (size_t i = 0; i < b->trace->category_count; i++)
-		if (b->category_rules[i]->use == USE_FRAME)
+		if (b->category_rules[i]->span_class == TSCOPE_SPAN_PYTHON)
 			count += b->trace->categories[i].count;
 	return count;
 }
@@ -143,12 +143,15 @@ static void count_invalid_names(struct builder *b)
 			!is_utf8(tsi_intern_text(names, id));
 }
 
-/* First start, which is that of a track. */
+/* First start, which is that of a track; chosen frames do not count. */
 static int64_t find_first(const struct tscope_trace *trace)
 {
 	int64_t first_ns = INT64_MAX;
 	for (uint32_t i = 0; i < trace->track_count; i++) {
-		int64_t start = tsi_start_ns(&trace->spans, trace->tracks[i].first);
+		uint32_t row = trace->tracks[i].first, end = row + trace->tracks[i].count;
+		while (row < end && tsi_is_chosen_frame(tsi_span_kind(&trace->spans, row)))
+			row++;
+		int64_t start = row < end ? tsi_start_ns(&trace->spans, row) : INT64_MAX;
 		first_ns = start < first_ns ? start : first_ns;
 	}
 	return first_ns;
@@ -198,6 +201,7 @@ static void fill_info(struct builder *b)
 	count_far_mark(b);
 	count_invalid_names(b);
 	info->event_count = b->sink.element_count;
+	trace->frame_count = count_frames(b);
 	if (trace->is_viztracer)
 		info->format = "viztracer";
 	else if (trace->is_kineto)
@@ -251,7 +255,7 @@ enum tscope_status tsi_builder_finish(struct builder *b, struct tscope_trace **r
 	tsi_keep_memory_limit(b);
 	drop_untimed_rows(b);
 	end_stage(b);
-	if (b->status == TSCOPE_OK && b->trace->spans.count == 0)
+	if (b->status == TSCOPE_OK && b->trace->spans.count == b->trace->chosen_frame_count)
 		return fail_empty(b, err);
 	for (size_t i = 0; b->status == TSCOPE_OK && i < TSI_COUNT_OF(stages); i++) {
 		stages[i](b);

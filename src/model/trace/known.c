@@ -18,6 +18,7 @@ enum known_use {
 	KNOWN_COUNT,    /* only counted */
 	KNOWN_FLOW,     /* only counted, where flows are not kept */
 	KNOWN_NO_TOTAL, /* a memory event without a total: counted only, plus diagnostic */
+	KNOWN_FRAME,    /* a row where it is long enough */
 	KNOWN_MOMENT,   /* has a time, likewise all below; no more becomes of it, if that is good */
 	KNOWN_POINT,    /* of an accelerator's allocator */
 	KNOWN_ROW,      /* a row, likewise the next three, which have ids beside them */
@@ -38,6 +39,7 @@ struct known_kind {
 	int32_t device;    /* of a point */
 	uint8_t use;       /* enum known_use */
 	bool is_oom;
+	bool is_dull;                 /* a frame whose name tells nothing */
 	bool is_forward, is_backward; /* of an op, as the first */
 	struct known_numbers first;
 };
@@ -148,6 +150,16 @@ static bool take_timed(struct builder *b, const struct known_kind *known,
 	return true;
 }
 
+/* Few are long enough for a row: these go the usual way. */
+static inline bool take_frame(struct builder *b, const struct known_kind *known,
+			      const struct raw_repeat *event)
+{
+	if (tsi_unlikely(tsi_is_long_frame(b, event->dur_ns, !known->is_dull)))
+		return false;
+	tsi_count_event(b, known->category);
+	return true;
+}
+
 static TSI_COLD bool take_no_total(struct builder *b, const struct known_kind *known,
 				   const struct raw_repeat *event)
 {
@@ -164,6 +176,8 @@ static TSI_COLD bool take_no_total(struct builder *b, const struct known_kind *k
 static inline bool take(struct builder *b, const struct known_kind *known,
 			const struct raw_repeat *event)
 {
+	if (known->use == KNOWN_FRAME)
+		return take_frame(b, known, event);
 	if (known->use > KNOWN_NO_TOTAL)
 		return take_timed(b, known, event);
 	if (known->use == KNOWN_NO_TOTAL)
@@ -240,6 +254,8 @@ static void learn(const struct builder *b, const struct raw_event *event,
 		known->use = KNOWN_SKIP;
 	else if (lesson->is_no_work)
 		known->use = lesson->is_flow ? KNOWN_FLOW : KNOWN_COUNT;
+	else if (lesson->is_frame)
+		known->use = KNOWN_FRAME;
 	else if (event->name_escaped) /* a bad escape counts each time */
 		known->use = KNOWN_USUAL;
 	else if (event->phase == 'X' && trace->spans.count > lesson->row_count)
@@ -266,4 +282,5 @@ void tsi_learn_kind(struct builder *b, const struct raw_event *event,
 	}
 	if (b->known[event->kind].use == KNOWN_NOT)
 		learn(b, event, lesson, &b->known[event->kind]);
+	b->known[event->kind].is_dull |= lesson->is_frame && b->is_dull_frame;
 }

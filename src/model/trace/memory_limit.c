@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a trace may take, where the caller says so. Host operators are most of a trace, and only the
+ * What a trace may take, where the caller says so. Frames that only name causes go first; host
+ * operators are most of a trace, and only the
  * analyses of operators need them: where all that has come takes too much, they are given up, and
  * those to come are counted only. Where the rest is too much, too, the trace is refused.
  */
@@ -45,16 +46,18 @@ static void move_up(struct builder *b, uint32_t row, uint32_t to)
 	tsi_length_put(&spans->durations, to, dur_ns);
 }
 
-/* Takes out all operators but those that an E may still end. */
-static void drop_operators(struct builder *b)
+/* Takes out chosen frames or all operators but those that an E may still end. */
+static void drop_rows(struct builder *b, enum tscope_span_class span_class)
 {
 	struct tscope_trace *trace = b->trace;
 	struct spans *spans = &trace->spans;
 	uint32_t to = 0, op = 0, kept_ops = 0;
 	size_t mark = 0;
+	bool drops_ops = span_class == TSCOPE_SPAN_CPU_OP;
 	for (uint32_t row = 0; row < spans->count; row++) {
 		bool is_op = tsi_span_class(spans, row) == TSCOPE_SPAN_CPU_OP;
-		bool is_kept = !is_op || tsi_dur_ns(spans, row) == OPEN_DURATION;
+		bool is_kept = drops_ops ? !is_op || tsi_dur_ns(spans, row) == OPEN_DURATION
+					 : !tsi_is_chosen_frame(tsi_span_kind(spans, row));
 		uint32_t id = is_op ? trace->op_ids[op++] : 0;
 		while (mark < b->mark_count && b->marks[mark].row == NO_ROW)
 			mark++;
@@ -68,7 +71,8 @@ static void drop_operators(struct builder *b)
 			move_up(b, row, to);
 		to++;
 	}
-	b->sink.diagnostics[TSCOPE_DIAGNOSTIC_unkept_operator] += spans->count - to;
+	if (drops_ops)
+		b->sink.diagnostics[TSCOPE_DIAGNOSTIC_unkept_operator] += spans->count - to;
 	spans->count = to;
 	trace->cpu_op_count = kept_ops;
 }
@@ -93,9 +97,16 @@ void tsi_keep_memory_limit(struct builder *b)
 	struct tscope_error err;
 	if (limit == 0 || taken_bytes(b) <= limit)
 		return;
+	if (!b->drops_frames) {
+		b->drops_frames = true;
+		drop_rows(b, TSCOPE_SPAN_PYTHON);
+		b->trace->chosen_frame_count = 0;
+	}
+	if (taken_bytes(b) <= limit)
+		return;
 	if (!b->drops_operators) {
 		b->drops_operators = true;
-		drop_operators(b);
+		drop_rows(b, TSCOPE_SPAN_CPU_OP);
 		shrink(&b->trace->spans);
 	}
 	if (taken_bytes(b) <= limit)

@@ -210,6 +210,39 @@ static bool is_in_package(struct str path, struct str package)
 	return false;
 }
 
+/* Files and packages of Python and of what runs a user's code, where their folder is cut off. */
+static const char *const library_files[] = {
+	"torch/",     "torchvision/", "torchgen/",   "triton/",       "tqdm/",
+	"numpy/",     "asyncio/",     "concurrent/", "contextlib.py", "functools.py",
+	"importlib/", "inspect.py",   "logging/",    "queue.py",      "multiprocessing/",
+	"runpy.py",   "selectors.py", "socket.py",   "subprocess.py", "threading.py",
+	"typing.py",  "warnings.py",
+};
+
+bool tsi_is_user_frame(struct str name)
+{
+	static const struct str installed[] = {
+		{ "site-packages", 13 },
+		{ "dist-packages", 13 },
+		{ "/lib/python3", 12 },
+		{ "torchinductor_", 14 },
+	};
+	struct str file = tsi_python_name(name).file;
+
+	if (!file.length || file.data[0] == '<')
+		return false;
+	for (size_t i = 0; i < TSI_COUNT_OF(installed); i++)
+		if (tsi_str_find(file, installed[i]) >= 0)
+			return false;
+	for (size_t i = 0; i < TSI_COUNT_OF(library_files); i++) {
+		struct str library = tsi_str_of(library_files[i]);
+		bool is_package = library.data[library.length - 1] == '/';
+		if (is_package ? is_at(file, 0, library) : tsi_str_equal(file, library))
+			return false;
+	}
+	return true;
+}
+
 static bool matches_file(struct str path, const char *wanted)
 {
 	if (!wanted)

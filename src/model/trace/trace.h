@@ -65,6 +65,8 @@ struct span_kind {
 		 * op_inputs, of Composer's event/train_batch that in batches, or NO_ROW.
 		 */
 		uint32_t annotation;
+		/* Of TSCOPE_SPAN_PYTHON: kept to name causes and places, most others are not. */
+		uint32_t is_chosen_frame;
 	};
 	uint32_t span_class; /* enum tscope_span_class */
 };
@@ -318,6 +320,8 @@ struct tscope_trace {
 	struct collective *collectives;
 	/* "External id" of operators and of calls, 0: none that says more; NULL once linked. */
 	uint32_t *op_ids, *call_ids;
+	uint64_t frame_count;      /* Python frames in the file, kept or not */
+	size_t chosen_frame_count; /* rows of span_kind.is_chosen_frame */
 	size_t cpu_op_count, call_count, device_event_count, collective_count, op_inputs_count,
 		work_shape_count;
 	size_t op_id_capacity, call_capacity, call_id_capacity, device_event_capacity,
@@ -380,6 +384,11 @@ static inline int64_t tsi_dur_ns(const struct spans *spans, uint32_t row)
 static inline const struct span_kind *tsi_span_kind(const struct spans *spans, uint32_t row)
 {
 	return &spans->kinds[spans->kind[row]];
+}
+
+static inline bool tsi_is_chosen_frame(const struct span_kind *kind)
+{
+	return kind->span_class == TSCOPE_SPAN_PYTHON && kind->is_chosen_frame;
 }
 
 /* Its id in trace->names. */
