@@ -319,28 +319,39 @@ static bool has_few_device_events(const struct tscope_analysis *analysis)
 	       count.integer < TOO_FEW_DEVICE_EVENTS;
 }
 
-/* Shares the step out among the findings, that with the largest claim first. */
+static void grant(struct kept *kept, struct gain_ledger *ledger)
+{
+	struct tscope_finding *finding = &kept->finding;
+	int64_t granted_ns = tsi_gain_grant(ledger, kept->claims, kept->claim_count);
+
+	kept->weight = weight_of(kept, granted_ns, ledger->step_ns);
+	finding->has_gain = kept->claim_count > 0 && !kept->wins_nothing;
+	finding->gain_ns = finding->has_gain ? granted_ns : 0;
+}
+
+/*
+ * Shares the step out among the findings, that with the largest claim first; summaries get what
+ * findings with more details have left.
+ */
 static void share_out(struct tscope_diagnosis *diagnosis, const struct tscope_analysis *analysis)
 {
 	struct gain_ledger ledger = tsi_gain_ledger(analysis);
+	struct kept *findings = diagnosis->findings;
+	size_t count = diagnosis->finding_count;
 
 	diagnosis->is_tentative = has_few_device_events(analysis);
-	for (size_t i = 0; i < diagnosis->finding_count; i++) {
-		struct kept *kept = &diagnosis->findings[i];
-		kept->weight = weight_of(kept, claimed_ns(kept), ledger.step_ns);
-	}
+	for (size_t i = 0; i < count; i++)
+		findings[i].weight =
+			weight_of(&findings[i], claimed_ns(&findings[i]), ledger.step_ns);
 	rank(diagnosis);
-	for (size_t i = 0; i < diagnosis->finding_count; i++) {
-		struct kept *kept = &diagnosis->findings[i];
-		struct tscope_finding *finding = &kept->finding;
-
-		int64_t granted_ns = tsi_gain_grant(&ledger, kept->claims, kept->claim_count);
-
-		kept->weight = weight_of(kept, granted_ns, ledger.step_ns);
-		finding->has_gain = kept->claim_count > 0 && !kept->wins_nothing;
-		finding->gain_ns = finding->has_gain ? granted_ns : 0;
-		limit_severity(kept, diagnosis->is_tentative, ledger.step_ns > 0);
-	}
+	for (size_t i = 0; i < count; i++)
+		if (!findings[i].is_summary)
+			grant(&findings[i], &ledger);
+	for (size_t i = 0; i < count; i++)
+		if (findings[i].is_summary)
+			grant(&findings[i], &ledger);
+	for (size_t i = 0; i < count; i++)
+		limit_severity(&findings[i], diagnosis->is_tentative, ledger.step_ns > 0);
 	rank(diagnosis);
 }
 

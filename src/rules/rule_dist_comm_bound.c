@@ -85,5 +85,6 @@ const struct rule tsi_rule_dist_comm_bound = {
 		.facts = { "distributed.mean_comm_fraction", "distributed.mean_step_wall_ns" },
 	},
 	.cause = CAUSE_comm_exposed,
+	.is_summary = true,
 	.evaluate = evaluate_dist_comm_bound,
 };

@@ -83,5 +83,6 @@ const struct rule tsi_rule_dist_exposed_comm = {
 		.facts = { "overlap.exposed_comm_ratio" },
 	},
 	.cause = CAUSE_comm_exposed,
+	.is_summary = true,
 	.evaluate = evaluate_dist_exposed_comm,
 };

@@ -184,9 +184,31 @@ static void advice_that_fits(void **state)
 	check_rule_advice(advised, TSI_COUNT_OF(advised));
 }
 
+/* 14 of the 20 ms of exposed communication are small collectives: the summary has the rest. */
+static void a_summary_gets_what_others_leave(void **state)
+{
+	(void)state;
+	struct fact_values facts = fact_values(
+		COLLECTIVES(808, 28) "overlap.exposed_comm_ratio 0.2\nbudget.wall_ns 200000000\n"
+				     "budget.exposed_comm_ns 40000000\n");
+	struct tscope_diagnosis *diagnosis;
+
+	assert_int_equal(tscope_diagnose(&diagnosis, facts.analysis, NULL, NULL), TSCOPE_OK);
+	assert_int_equal(tscope_diagnosis_finding_count(diagnosis), 2);
+	struct tscope_finding small = tscope_diagnosis_finding(diagnosis, 0);
+	struct tscope_finding all = tscope_diagnosis_finding(diagnosis, 1);
+	assert_string_equal(small.rule->id, "DIST.TINY_COLLECTIVES");
+	assert_int_equal(small.gain_ns, 14000000);
+	assert_string_equal(all.rule->id, "DIST.EXPOSED_COMM");
+	assert_int_equal(all.gain_ns, 6000000);
+	tscope_diagnosis_free(diagnosis);
+	fact_values_free(&facts);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_summary_gets_what_others_leave),
 		cmocka_unit_test(outcomes),
 		cmocka_unit_test(advice_that_fits),
 	};
