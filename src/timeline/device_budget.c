@@ -17,35 +17,9 @@
 /* Steps times devices: far more than any capture holds, and half a gigabyte. */
 enum { MAX_BUDGETS = 1 << 21 };
 
-static struct budget *budget_of(struct budget_walk *walk, uint32_t step)
-{
-	size_t device_count = walk->timeline->trace->device_count;
-
-	return &walk->timeline->budgets[step * device_count + walk->device];
-}
-
 void tsi_charge(struct budget_walk *walk, struct interval piece, unsigned slot, uint32_t row)
 {
-	enum tscope_budget_line line = tsi_line_of_slot(slot);
-	struct line_piece charged = { .line = (uint8_t)line };
-	uint32_t step;
-	int64_t length_ns;
-
-	if (slot == TSCOPE_BUDGET_COMPUTE)
-		charged.phase = tsi_device_event(walk->timeline->trace, row)->phase;
-	tsi_cut(&walk->cutter, piece.start_ns, piece.end_ns);
-	while (tsi_cut_next(&walk->cutter, &step, &length_ns)) {
-		struct budget *budget = budget_of(walk, step);
-		budget->line_ns[line] += length_ns;
-		if (slot == TSCOPE_BUDGET_COMPUTE)
-			budget->compute_phase_ns[charged.phase] += length_ns;
-		else if (slot >= TSI_IDLE_SLOT)
-			budget->idle_ns[slot - TSI_IDLE_SLOT] += length_ns;
-		tsi_part_add(walk->parts, step, slot, row, length_ns);
-		charged.end_ns = walk->cutter.start_ns; /* what is behind it is left */
-		charged.start_ns = charged.end_ns - length_ns;
-		tsi_piece_add(&walk->pieces, &charged);
-	}
+	tsi_charge_inline(walk, piece, slot, row);
 }
 
 static void add_gap(struct budget_walk *walk, int64_t start_ns, uint32_t row)
@@ -87,7 +61,7 @@ static void charge_events(struct budget_walk *walk)
 		if (tsi_span_class(&trace->spans, row) != TSCOPE_SPAN_KERNEL)
 			continue;
 		struct interval piece = tsi_unclaimed(&compute_until_ns, start_ns, end_ns);
-		tsi_charge(walk, piece, TSCOPE_BUDGET_COMPUTE, row);
+		tsi_charge_inline(walk, piece, TSCOPE_BUDGET_COMPUTE, row);
 	}
 	if (busy_until_ns < last_ns)
 		add_gap(walk, busy_until_ns, NO_ROW);

@@ -2,6 +2,7 @@
 #ifndef TSCOPE_TIMELINE_DEVICE_WALK_H
 #define TSCOPE_TIMELINE_DEVICE_WALK_H
 
+#include "model/trace/device_rows.h"
 #include "timeline/build.h"
 #include "timeline/host_state.h"
 #include "timeline/parts.h"
@@ -43,6 +44,34 @@ struct budget_walk { /* over the time of one device, in order */
 	uint32_t track, inside;         /* the thread that decides, and what it is in; or NO_ROW */
 	struct gap_parts *parts_of_gap; /* of a gap that may be among the longest; else NULL */
 };
+
+/* tsi_charge() for the slots that most pieces go to. */
+static inline void tsi_charge_inline(struct budget_walk *walk, struct interval piece, unsigned slot,
+				     uint32_t row)
+{
+	const struct tscope_timeline *timeline = walk->timeline;
+	enum tscope_budget_line line = tsi_line_of_slot(slot);
+	struct line_piece charged = { .line = (uint8_t)line };
+	uint32_t step;
+	int64_t length_ns;
+
+	if (slot == TSCOPE_BUDGET_COMPUTE)
+		charged.phase = tsi_device_event(timeline->trace, row)->phase;
+	tsi_cut(&walk->cutter, piece.start_ns, piece.end_ns);
+	while (tsi_cut_next(&walk->cutter, &step, &length_ns)) {
+		struct budget *budget =
+			&timeline->budgets[step * timeline->trace->device_count + walk->device];
+		budget->line_ns[line] += length_ns;
+		if (slot == TSCOPE_BUDGET_COMPUTE)
+			budget->compute_phase_ns[charged.phase] += length_ns;
+		else if (slot >= TSI_IDLE_SLOT)
+			budget->idle_ns[slot - TSI_IDLE_SLOT] += length_ns;
+		tsi_part_add(walk->parts, step, slot, row, length_ns);
+		charged.end_ns = walk->cutter.start_ns; /* what is behind it is left */
+		charged.start_ns = charged.end_ns - length_ns;
+		tsi_piece_add(&walk->pieces, &charged);
+	}
+}
 
 /* Gives a piece of time to a slot (timeline.h). row: the event that it is charged to, or NO_ROW. */
 void tsi_charge(struct budget_walk *walk, struct interval piece, unsigned slot, uint32_t row);

@@ -283,25 +283,7 @@ static void take_row(struct sweep *s, uint32_t row, struct host_kind kind, int64
 /* The first row behind this one that starts at t or later. */
 static uint32_t skip_until(const struct sweep *s, uint32_t row, uint32_t end, int64_t t_ns)
 {
-	enum { NEAR = 6 }; /* mostly it is one of the next */
-	uint32_t low = row + 1, stride = 1;
-
-	for (int i = 0; i < NEAR; i++, low++)
-		if (low >= end || tsi_start_ns(s->spans, low) >= t_ns)
-			return low;
-	while (low < end && end - low > stride && tsi_start_ns(s->spans, low + stride) < t_ns) {
-		low += stride;
-		stride *= 2;
-	}
-	uint32_t high = end - low > stride ? low + stride : end;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (tsi_start_ns(s->spans, middle) < t_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return tsi_time_seek(&s->spans->starts, row + 1, end, t_ns);
 }
 
 /* Skips what lies in a short operator, which is on top, and says no more than that. */
@@ -442,11 +424,14 @@ static bool find_slots(const struct sweep *s, struct usual_times *usual, size_t 
 static void collect_spans(const struct sweep *s, struct usual_times *usual)
 {
 	uint32_t end = tsi_first_device_row(s->state->marks->trace);
+	const uint32_t *kinds = s->spans->kind, *slot_of_kind = usual->slot_of_kind;
 
-	for (uint32_t row = 0; row < end; row++) {
-		uint32_t slot = usual->slot_of_kind[s->spans->kind[row]];
-		if (tsi_likely(!slot))
-			continue;
+	for (uint32_t row = 0;; row++) {
+		while (row < end && !slot_of_kind[kinds[row]])
+			row++;
+		if (row == end)
+			return;
+		uint32_t slot = slot_of_kind[kinds[row]];
 		struct usual_time *time = &usual->slots[slot - 1];
 		struct sort_pair *span =
 			tsi_arena_push(s->state->arena, &usual->spans, &usual->span_count,

@@ -468,7 +468,8 @@ void tsi_charge_gaps(struct budget_walk *walk)
 			struct interval time = { idle->start_ns,
 						 tsi_start_ns(&trace->spans, idle->row) };
 			if (!is_among_longest(walk->timeline, time)) {
-				charge_cause(walk, time, IDLE_DEVICE_GAP, idle->row);
+				tsi_charge_inline(walk, time, TSI_IDLE_SLOT + IDLE_DEVICE_GAP,
+						  idle->row);
 				continue;
 			}
 		}

@@ -161,37 +161,41 @@ static const struct str layout_words[] = {
 	WORD("transpose_nchw2cnhw"), WORD("transpose_cnhw2nchw"),
 };
 
-static bool is_layout(struct str name)
+static const struct str grouped_words[] = {
+	WORD("multi_tensor"), WORD("foreach"),
+	WORD("fused"), /* "triton_poi_fused_…" as well: fused already */
+};
+
+static bool has_word(struct str name, const struct letter_pairs *pairs, const struct str *words,
+		     size_t count)
 {
-	for (size_t i = 0; i < TSI_COUNT_OF(layout_words); i++)
-		if (tsi_str_find_nocase(name, layout_words[i]) >= 0)
+	for (size_t i = 0; i < count; i++)
+		if (tsi_may_hold(pairs, words[i]) && tsi_str_find_nocase(name, words[i]) >= 0)
 			return true;
 	return false;
 }
 
-static bool is_grouped(struct str name)
+static uint8_t read_name(const struct work *work, uint32_t name)
 {
-	return tsi_str_find_nocase(name, TSI_STR("multi_tensor")) >= 0 ||
-	       tsi_str_find_nocase(name, TSI_STR("foreach")) >= 0 ||
-	       tsi_str_find_nocase(name, TSI_STR("fused")) >= 0;
-}
-
-static uint8_t ask_name(struct work *work, uint32_t name)
-{
-	uint8_t *known = &work->names[name];
-
-	if (*known)
-		return *known;
 	struct str text = tsi_intern_text(&work->trace->names, name);
 	uint8_t kind = work->scope->kernel_kinds[name];
-	*known = NAME_KNOWN;
-	if (is_layout(text))
-		*known |= NAME_LAYOUT;
-	else if (is_grouped(text)) /* "triton_poi_fused_…" as well: fused already */
-		*known |= NAME_GROUPED;
-	else if (kind == KERNEL_ELEMENTWISE || kind == KERNEL_COPY || kind == KERNEL_REDUCTION)
-		*known |= NAME_FUSIBLE;
-	return *known;
+	struct letter_pairs pairs;
+
+	tsi_letter_pairs_of(&pairs, text);
+	if (has_word(text, &pairs, layout_words, TSI_COUNT_OF(layout_words)))
+		return NAME_KNOWN | NAME_LAYOUT;
+	if (has_word(text, &pairs, grouped_words, TSI_COUNT_OF(grouped_words)))
+		return NAME_KNOWN | NAME_GROUPED;
+	if (kind == KERNEL_ELEMENTWISE || kind == KERNEL_COPY || kind == KERNEL_REDUCTION)
+		return NAME_KNOWN | NAME_FUSIBLE;
+	return NAME_KNOWN;
+}
+
+static inline uint8_t ask_name(struct work *work, uint32_t name)
+{
+	if (tsi_unlikely(!work->names[name]))
+		work->names[name] = read_name(work, name);
+	return work->names[name];
 }
 
 static int64_t copy_bytes(const struct tscope_trace *trace, uint32_t row)
@@ -270,6 +274,8 @@ static void follow_chain(struct work *work, uint32_t row, enum remedy remedy, in
 	struct chain *chain = &work->chains[tsi_span_kind(&work->trace->spans, row)->track];
 
 	if (remedy != FUSE) {
+		if (chain->total_ns == 0)
+			return;
 		/* Too short to matter, yet it would be fused with the others. */
 		if (!(ask_name(work, tsi_name_id(&work->trace->spans, row)) & NAME_FUSIBLE))
 			end_chain(work, chain);
@@ -311,11 +317,11 @@ static void add_short_gap(struct work *work, uint32_t row, int64_t gap_ns)
 }
 
 /* The device time that only this event fills, of those that began before or with it. */
-static int64_t own_ns(const struct work *work, uint32_t device, uint32_t row, enum remedy remedy)
+static int64_t own_ns(const struct work *work, uint32_t device, struct interval time,
+		      enum remedy remedy)
 {
 	const struct device_activity *activity = &work->scope->timeline->activity[device];
-	int64_t start_ns = tsi_start_ns(&work->trace->spans, row);
-	int64_t end_ns = tsi_span_end(work->trace, row);
+	int64_t start_ns = time.start_ns, end_ns = time.end_ns;
 
 	if (work->last_row != NO_ROW && start_ns < work->end_ns)
 		start_ns = work->end_ns;
@@ -326,21 +332,20 @@ static int64_t own_ns(const struct work *work, uint32_t device, uint32_t row, en
 	return end_ns - start_ns - tsi_intervals_within(&activity->compute, start_ns, end_ns);
 }
 
-static bool is_counted(struct work *work, uint32_t row)
+static inline bool is_counted(struct work *work, int64_t start_ns)
 {
 	const struct tscope_timeline *timeline = work->scope->timeline;
-	uint32_t step = tsi_timeline_step_near(timeline, tsi_start_ns(&work->trace->spans, row),
-					       &work->step);
+	uint32_t step = tsi_timeline_step_near(timeline, start_ns, &work->step);
 
 	return step != NO_ROW && timeline->steps[step].mark == TSCOPE_STEP_COUNTED;
 }
 
-static void add_event(struct work *work, uint32_t device, uint32_t row)
+static void add_event(struct work *work, uint32_t device, uint32_t row, struct interval time)
 {
 	const struct tscope_trace *trace = work->trace;
 	enum remedy remedy = remedy_of(work, row);
-	int64_t ns = own_ns(work, device, row, remedy);
-	int64_t gap_ns = near_gap(work, tsi_start_ns(&trace->spans, row));
+	int64_t ns = remedy == NO_REMEDY ? 0 : own_ns(work, device, time, remedy);
+	int64_t gap_ns = near_gap(work, time.start_ns);
 
 	if (gap_ns && is_short_kernel(trace, row) && is_short_kernel(trace, work->last_row))
 		add_short_gap(work, row, gap_ns);
@@ -360,10 +365,12 @@ static void add_device(struct work *work, uint32_t device)
 	work->last_row = NO_ROW;
 	for (uint32_t i = 0; i < trace->devices[device].row_count; i++) {
 		uint32_t row = trace->devices[device].rows[i];
-		if (is_counted(work, row))
-			add_event(work, device, row);
-		if (work->last_row == NO_ROW || tsi_span_end(trace, row) > work->end_ns) {
-			work->end_ns = tsi_span_end(trace, row);
+		struct interval time = { tsi_start_ns(&trace->spans, row),
+					 tsi_span_end(trace, row) };
+		if (is_counted(work, time.start_ns))
+			add_event(work, device, row, time);
+		if (work->last_row == NO_ROW || time.end_ns > work->end_ns) {
+			work->end_ns = time.end_ns;
 			work->last_row = row;
 		}
 	}

@@ -69,6 +69,7 @@ static inline void open_op(struct walk *walk, uint32_t row, uint32_t kind, int64
 	op->device_ns = 0;
 	op->row = row;
 	uint32_t *open_at = &walk->open_at[walk->sums->kinds.pairs[kind].first];
+	op->open_at = open_at;
 	op->kind = op->time_kind = kind;
 	op->is_nested = *open_at != 0;
 	if (tsi_unlikely(op->is_nested))
@@ -101,7 +102,7 @@ static inline void close_op(struct walk *walk)
 	struct op_times *sum = tsi_op_sums_add(walk->sums, op->time_kind, &ended);
 
 	if (!op->is_nested)
-		walk->open_at[walk->sums->kinds.pairs[op->kind].first] = 0;
+		*op->open_at = 0;
 	if (tsi_unlikely(!sum))
 		return;
 	if (op->device_ns)

@@ -28,6 +28,7 @@ struct open_op {
 	uint32_t launcher;   /* its rank in flops_count.launcher_rows, or NO_ROW: it is none */
 	uint32_t node;       /* of the counting of FLOPs, or NO_NODE */
 	uint32_t time_kind;  /* that its time counts for: if nested, the outermost's of its name */
+	uint32_t *open_at;   /* where the outermost of its name stands on the stack, or 0 */
 	bool is_nested;      /* in another of its name */
 };
 

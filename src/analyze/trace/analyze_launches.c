@@ -109,11 +109,11 @@ static const struct tscope_table_def tables[] = {
 enum { KIND_COUNT = CALL_EVENT + 1 };
 
 /* What a call does to the capture of a graph. */
-enum capture { CAPTURE_UNKNOWN, CAPTURE_NONE, CAPTURE_BEGIN, CAPTURE_END };
+enum capture { CAPTURE_NONE, CAPTURE_BEGIN, CAPTURE_END };
 
 struct calls {
 	uint8_t kind;
-	uint8_t capture;
+	uint8_t capture; /* of a name: enum capture */
 	int64_t count, total_ns, max_ns;
 };
 
@@ -127,7 +127,7 @@ struct work {
 	int64_t captured_count;
 	struct pair_set syncs;     /* (name of the op or NO_ROW, name of the call): struct calls */
 	int64_t step_launch_count; /* in unmarked steps */
-	struct calls steady[KIND_COUNT]; /* in unmarked steps after the first */
+	struct calls steady[KIND_COUNT]; /* of the device's memory, in unmarked steps behind 0 */
 	bool *allocates;                 /* by step */
 	int64_t uncached_count;          /* allocating calls of operators that create tensors */
 	int64_t *delays_ns;              /* from the start of the call, then from its end */
@@ -186,17 +186,14 @@ static void add_call(struct calls *calls, uint8_t kind, int64_t dur_ns)
 		calls->max_ns = dur_ns;
 }
 
-static void add_to_step(struct work *work, uint8_t kind, int64_t start_ns, int64_t dur_ns)
+/* The unmarked step that a call starts in, or NO_ROW. */
+static inline uint32_t step_of(struct work *work, uint32_t row)
 {
+	int64_t start_ns = tsi_start_ns(&work->trace->spans, row);
 	uint32_t step = tsi_timeline_step_near(work->timeline, start_ns, &work->step);
 
-	if (step == NO_ROW || work->timeline->steps[step].mark != TSCOPE_STEP_COUNTED)
-		return;
-	work->step_launch_count += is_launch(kind);
-	if (step == 0)
-		return;
-	add_call(&work->steady[kind], kind, dur_ns);
-	work->allocates[step] |= kind == CALL_MALLOC || kind == CALL_FREE;
+	return step != NO_ROW && work->timeline->steps[step].mark == TSCOPE_STEP_COUNTED ? step
+											 : NO_ROW;
 }
 
 /* Of the device: pinned memory of the host has calls like these ("cudaHostAlloc"). */
@@ -214,8 +211,12 @@ static bool creates_tensor(struct str op)
 static void add_memory_call(struct work *work, uint32_t row, uint8_t kind, int64_t dur_ns)
 {
 	uint32_t op = tsi_call(work->trace, row)->op;
+	uint32_t step = step_of(work, row);
 
-	add_to_step(work, kind, tsi_start_ns(&work->trace->spans, row), dur_ns);
+	if (step != NO_ROW && step > 0) {
+		add_call(&work->steady[kind], kind, dur_ns);
+		work->allocates[step] = true;
+	}
 	if (kind == CALL_MALLOC && op != NO_ROW)
 		work->uncached_count += creates_tensor(tsi_span_name(work->trace, op));
 }
@@ -233,24 +234,23 @@ static void add_sync(struct work *work, uint32_t row)
 			 tsi_dur_ns(spans, row));
 }
 
-static enum capture capture_of(const char *name)
+static enum capture capture_of(struct str name)
 {
-	if (strstr(name, "BeginCapture"))
+	if (tsi_str_find(name, TSI_STR("BeginCapture")) >= 0)
 		return CAPTURE_BEGIN;
-	return strstr(name, "EndCapture") ? CAPTURE_END : CAPTURE_NONE;
+	return tsi_str_find(name, TSI_STR("EndCapture")) >= 0 ? CAPTURE_END : CAPTURE_NONE;
 }
 
 /* What is launched while a graph is captured becomes a part of the graph, and does not run. */
-static void follow_capture(struct work *work, uint32_t row, uint8_t kind)
+static inline void follow_capture(struct work *work, struct calls *by_name, uint32_t row,
+				  uint8_t kind)
 {
-	const struct tscope_trace *trace = work->trace;
-	uint32_t name = tsi_name_id(&trace->spans, row);
-	uint8_t *capture = &work->by_name[name].capture;
+	uint8_t capture = by_name->capture;
 
-	if (*capture == CAPTURE_UNKNOWN)
-		*capture = (uint8_t)capture_of(tsi_intern_text(&trace->names, name).data);
-	if (*capture != CAPTURE_NONE)
-		work->is_capturing = *capture == CAPTURE_BEGIN;
+	if (by_name->count == 0)
+		by_name->capture = capture = (uint8_t)capture_of(tsi_span_name(work->trace, row));
+	if (capture != CAPTURE_NONE)
+		work->is_capturing = capture == CAPTURE_BEGIN;
 	work->captured_count += work->is_capturing && is_launch(kind);
 }
 
@@ -267,30 +267,32 @@ static void take_call(struct work *work, uint32_t row)
 	const struct spans *spans = &work->trace->spans;
 	uint8_t kind = kind_of(work->trace, row);
 	int64_t dur_ns = tsi_dur_ns(spans, row);
+	struct calls *by_name = &work->by_name[tsi_name_id(spans, row)];
 
-	add_call(&work->by_name[tsi_name_id(spans, row)], kind, dur_ns);
+	follow_capture(work, by_name, row, kind);
+	add_call(by_name, kind, dur_ns);
 	add_call(&work->by_kind[kind], kind, dur_ns);
 	if (is_launch(kind))
-		add_to_step(work, kind, tsi_start_ns(spans, row), dur_ns);
+		work->step_launch_count += step_of(work, row) != NO_ROW;
 	else if (is_memory_call(work, row, kind))
 		add_memory_call(work, row, kind, dur_ns);
 	if (kind == CALL_SYNC)
 		add_sync(work, row);
-	follow_capture(work, row, kind);
 }
 
 static void collect_calls(struct work *work)
 {
-	const struct spans *spans = &work->trace->spans;
-	uint32_t end_row = tsi_first_device_row(work->trace);
+	const struct tscope_trace *trace = work->trace;
+	const struct track *track = trace->tracks;
+	struct bit_walk calls = tsi_bit_set_walk(&trace->spans.calls);
 
-	for (size_t i = 0; i < work->trace->track_count; i++) {
-		const struct track *track = &work->trace->tracks[i];
-		work->is_capturing = false;
-		for (uint32_t row = track->first;
-		     row - track->first < track->count && row < end_row; row++)
-			if (tsi_bit_set_has(&spans->calls, row))
-				take_call(work, row);
+	for (size_t i = 0; i < trace->call_count; i++) {
+		uint32_t row = tsi_bit_walk_next(&calls);
+		if (row - track->first >= track->count)
+			work->is_capturing = false;
+		while (row - track->first >= track->count)
+			track++;
+		take_call(work, row);
 	}
 }
 

@@ -81,9 +81,36 @@ bool tsi_is_row_behind(const struct tscope_trace *trace, uint32_t a, uint32_t b)
 		     : !tsi_is_key_behind(&key_b, &key_a, trace->is_viztracer);
 }
 
+/* Rows of a track while these are sorted: most are told by their starts. */
+struct sorted_rows {
+	const struct tscope_trace *trace;
+	uint32_t first;
+	int64_t *starts_ns;
+};
+
 static bool is_behind(const void *context, uint32_t a, uint32_t b)
 {
-	return tsi_is_row_behind(context, a, b);
+	const struct sorted_rows *rows = context;
+	int64_t start_a = rows->starts_ns[a - rows->first];
+	int64_t start_b = rows->starts_ns[b - rows->first];
+
+	return start_a != start_b ? start_a > start_b : tsi_is_row_behind(rows->trace, a, b);
+}
+
+/* Sorts the track's rows in the list, which holds them as they stand. */
+static void sort_rows(struct builder *b, const struct track *track, uint32_t *list)
+{
+	struct sorted_rows rows = {
+		.trace = b->trace,
+		.first = track->first,
+		.starts_ns = tsi_builder_new_array(b, track->count, sizeof(*rows.starts_ns)),
+	};
+
+	for (uint32_t i = 0; rows.starts_ns && i < track->count; i++)
+		rows.starts_ns[i] = tsi_start_ns(&b->trace->spans, track->first + i);
+	if (rows.starts_ns && !tsi_sort_list(list, track->count, is_behind, &rows))
+		tsi_builder_fail_nomem(b);
+	free(rows.starts_ns);
 }
 
 /* Rows by class as they stood when the first unordered track was found. */
@@ -152,8 +179,8 @@ struct side {
 };
 
 /* Moves what stands beside rows of a track to the order of the list. */
-static void move_side(struct builder *b, const struct side *side, const struct track *track,
-		      const uint32_t *list)
+static TSI_INLINE void move_side(struct builder *b, const struct side *side,
+				 const struct track *track, const uint32_t *list)
 {
 	size_t item_bytes = side->item_bytes;
 	uint32_t first = tsi_bit_set_rank(side->rows, track->first);
@@ -186,15 +213,17 @@ static void sort_track(struct builder *b, struct old_rows *old, const struct tra
 	}
 	for (uint32_t i = 0; i < track->count; i++)
 		list[i] = track->first + i;
-	if (!tsi_sort_list(list, track->count, is_behind, trace))
-		tsi_builder_fail_nomem(b);
-	const struct side sides[] = {
-		{ &old->calls, trace->calls, sizeof(*trace->calls) },
-		{ &old->calls, trace->call_ids, sizeof(*trace->call_ids) },
-		{ &old->ops, trace->op_ids, sizeof(*trace->op_ids) },
-	};
-	for (size_t i = 0; i < TSI_COUNT_OF(sides); i++)
-		move_side(b, &sides[i], track, list);
+	sort_rows(b, track, list);
+	if (b->status != TSCOPE_OK) {
+		free(list);
+		return;
+	}
+	const struct side calls = { &old->calls, trace->calls, sizeof(*trace->calls) };
+	const struct side call_ids = { &old->calls, trace->call_ids, sizeof(*trace->call_ids) };
+	const struct side op_ids = { &old->ops, trace->op_ids, sizeof(*trace->op_ids) };
+	move_side(b, &calls, track, list); /* inlined: each copies items of one size */
+	move_side(b, &call_ids, track, list);
+	move_side(b, &op_ids, track, list);
 	move_rows(trace, track, list);
 	free(list);
 }

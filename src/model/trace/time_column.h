@@ -65,6 +65,23 @@ static inline int64_t tsi_time_at(const struct time_column *column, uint32_t row
 	return column->bases[row / TIME_BLOCK] + distance;
 }
 
+/* Of values that only grow: the first row from `row` on, up to `end`, whose value is ns or more. */
+static inline uint32_t tsi_time_seek(const struct time_column *column, uint32_t row, uint32_t end,
+				     int64_t ns)
+{
+	while (row < end && tsi_time_at(column, row) < ns) {
+		uint64_t limit = (uint64_t)ns - (uint64_t)column->bases[row / TIME_BLOCK];
+		uint32_t block_end = row - row % TIME_BLOCK + TIME_BLOCK;
+		if (block_end > end)
+			block_end = end;
+		row++;
+		if (limit < TIME_FAR)
+			while (row < block_end && column->distances[row] < limit)
+				row++;
+	}
+	return row;
+}
+
 static inline int64_t tsi_length_at(const struct time_column *column, uint32_t row)
 {
 	uint32_t distance = column->distances[row];
