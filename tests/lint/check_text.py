@@ -52,7 +52,7 @@ def main():
     failed = 0
     for path in sorted(files_of(root)):
         file = root / path
-        if any(part.startswith(SKIPPED_FOLDERS) for part in path.parts) or not file.is_file():
+        if any(part.startswith(SKIPPED_FOLDERS) for part in path.parent.parts) or not file.is_file():
             continue
         for number, problem in problems_of(path, file.read_bytes().decode(errors="replace")):
             print(f"{path}:{number}: {problem}")

@@ -163,6 +163,12 @@ struct device_place {
 	int64_t stream; /* or NO_NUMBER */
 };
 
+/* builder.c: what the sink does with an event */
+
+TSI_MUST_CHECK
+enum tscope_status tsi_take_event(struct event_sink *sink, const struct raw_event *event,
+				  struct tscope_error *err);
+
 /* builder.c: failures */
 
 /* Fails the builder, unless it has failed before. */
