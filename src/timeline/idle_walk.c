@@ -20,7 +20,12 @@ enum {
 	LONG_NS = 1000000,        /* no launch call takes longer */
 	QUEUE_LENGTH = 512,       /* outstanding launches that fill a queue */
 	WAIT_BEFORE_NS = 1000000, /* a stream that waits for the host was told so this long ago */
-	BUSY_PCT = 90,  /* of a wait that another device's work must cover to explain it */
+	BUSY_PCT = 90, /* of a wait that another device's work must cover to explain it */
+	/*
+	 * No process drives more. Each gap of a device is divided over the host's spans, so that
+	 * thousands of devices, which only a hostile file has, would each walk all of them.
+	 */
+	MAX_JUDGED_DEVICES = 64,
 	MAX_OTHERS = 8, /* threads that are asked where T is inside nothing */
 };
 
@@ -389,7 +394,7 @@ static struct gap describe(const struct budget_walk *walk, const struct idle_gap
 
 static void divide_gap(struct budget_walk *walk, const struct gap *gap)
 {
-	if (gap->call != NO_ROW)
+	if (gap->call != NO_ROW && walk->device < MAX_JUDGED_DEVICES)
 		charge_gap(walk, gap);
 	else
 		charge_cause(walk, gap->time, gap->event == NO_ROW ? IDLE_EDGE : IDLE_UNLINKED,

@@ -374,8 +374,6 @@ static void add_device(struct work *work, uint32_t device)
 			work->last_row = row;
 		}
 	}
-	for (uint32_t track = 0; track < trace->track_count; track++)
-		end_chain(work, &work->chains[track]);
 }
 
 static void list_culprits(const struct work *work, struct fact_sheet *out)
@@ -458,6 +456,8 @@ static void fill_opportunities(const struct analysis_scope *scope, struct fact_s
 		return;
 	for (uint32_t device = 0; device < trace->device_count; device++)
 		add_device(&work, device);
+	for (uint32_t track = 0; track < trace->track_count; track++)
+		end_chain(&work, &work.chains[track]);
 	list_culprits(&work, out);
 	set_facts(&work, out);
 }
