@@ -205,6 +205,7 @@ static void absorb(struct tscope_diagnosis *diagnosis, struct kept *into, const 
 	if (has_better_gain(from, into)) {
 		memcpy(into->claims, from->claims, sizeof(into->claims));
 		into->claim_count = from->claim_count;
+		into->wins_nothing |= from->wins_nothing;
 		finding->gain_basis = other->gain_basis;
 	}
 	if (finding->place_count == 0) {

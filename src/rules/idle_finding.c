@@ -143,6 +143,19 @@ void tsi_tell_idle(struct rule_context *ctx, const struct idle_claim *claim)
 	tell_gaps(ctx, claim);
 }
 
+bool tsi_judge_idle(struct rule_context *ctx, const struct idle_claim *claim, const char *before,
+		    const char *behind)
+{
+	double share = tsi_idle_claim_share(ctx, claim);
+
+	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
+		return false;
+	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH, "%s%.1f %% of the step%s", before, 100 * share,
+		      behind);
+	tsi_tell_idle(ctx, claim);
+	return true;
+}
+
 static const struct idle_cause_row rows[] = {
 	{ "idle.data_ns", "the data loader", CAUSE_data_loader, GAIN_DATA },
 	{ "idle.compile_ns", "compilation", CAUSE_compile, GAIN_COMPILE },

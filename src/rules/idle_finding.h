@@ -31,6 +31,14 @@ double tsi_idle_claim_share(const struct rule_context *ctx, const struct idle_cl
  */
 void tsi_tell_idle(struct rule_context *ctx, const struct idle_claim *claim);
 
+/*
+ * Fires with the title "BEFORE 12.3 % of the stepBEHIND" where the causes take at least the
+ * parameter "threshold" of the step, and tells them as above. Severity follows the gain. Returns
+ * whether it fired.
+ */
+bool tsi_judge_idle(struct rule_context *ctx, const struct idle_claim *claim, const char *before,
+		    const char *behind);
+
 /* A cause of idle time and what a finding would make of it. */
 struct idle_cause_row {
 	const char *fact, *words;

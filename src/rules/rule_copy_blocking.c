@@ -8,15 +8,8 @@ static const struct idle_claim copy_blocking_claim = { {
 
 static void evaluate_copy_blocking(struct rule_context *ctx)
 {
-	double share = tsi_idle_claim_share(ctx, &copy_blocking_claim);
-
-	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
-		return;
-	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
-		      "the device idles for %.1f %% of the step while the host is inside copies "
-		      "that block",
-		      100 * share);
-	tsi_tell_idle(ctx, &copy_blocking_claim);
+	(void)tsi_judge_idle(ctx, &copy_blocking_claim, "the device idles for ",
+			     " while the host is inside copies that block");
 }
 
 const struct rule tsi_rule_copy_blocking = {

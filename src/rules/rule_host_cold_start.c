@@ -8,13 +8,8 @@ static const struct idle_claim host_cold_start_claim = { {
 
 static void evaluate_host_cold_start(struct rule_context *ctx)
 {
-	double share = tsi_idle_claim_share(ctx, &host_cold_start_claim);
-
-	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
-		return;
-	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
-		      "start-up takes %.1f %% of the step: this is not steady work", 100 * share);
-	tsi_tell_idle(ctx, &host_cold_start_claim);
+	(void)tsi_judge_idle(ctx, &host_cold_start_claim, "start-up takes ",
+			     ": this is not steady work");
 }
 
 const struct rule tsi_rule_host_cold_start = {

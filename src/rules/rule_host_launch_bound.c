@@ -17,14 +17,9 @@ static void tell_launches(struct rule_context *ctx, double count)
 
 static void evaluate_host_launch_bound(struct rule_context *ctx)
 {
-	double share = tsi_idle_claim_share(ctx, &launch_claim);
-
-	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
+	if (!tsi_judge_idle(ctx, &launch_claim, "for ",
+			    " the device waits for the host to launch work"))
 		return;
-	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
-		      "for %.1f %% of the step the device waits for the host to launch work",
-		      100 * share);
-	tsi_tell_idle(ctx, &launch_claim);
 	if (tsi_rule_has(ctx, "launches.launches_per_step"))
 		tell_launches(ctx, tsi_rule_real(ctx, "launches.launches_per_step"));
 }

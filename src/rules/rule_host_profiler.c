@@ -8,14 +8,8 @@ static const struct idle_claim host_profiler_claim = { {
 
 static void evaluate_host_profiler(struct rule_context *ctx)
 {
-	double share = tsi_idle_claim_share(ctx, &host_profiler_claim);
-
-	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
-		return;
-	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
-		      "the device waits for the profiler itself for %.1f %% of the step",
-		      100 * share);
-	tsi_tell_idle(ctx, &host_profiler_claim);
+	(void)tsi_judge_idle(ctx, &host_profiler_claim,
+			     "the device waits for the profiler itself for ", "");
 }
 
 const struct rule tsi_rule_host_profiler = {

@@ -14,14 +14,9 @@ static const struct idle_claim host_python_claim = { {
 
 static void evaluate_host_python(struct rule_context *ctx)
 {
-	double share = tsi_idle_claim_share(ctx, &host_python_claim);
-
-	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
+	if (!tsi_judge_idle(ctx, &host_python_claim,
+			    "the device waits for Python code between operators for ", ""))
 		return;
-	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
-		      "the device waits for Python code between operators for %.1f %% of the step",
-		      100 * share);
-	tsi_tell_idle(ctx, &host_python_claim);
 	if (tsi_rule_has(ctx, FRAME_COUNT))
 		tsi_rule_advice(ctx, WORK_ADVICE);
 }

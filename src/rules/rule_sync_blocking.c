@@ -61,14 +61,9 @@ static void tell_caller(struct rule_context *ctx)
 
 static void evaluate_sync_blocking(struct rule_context *ctx)
 {
-	double share = tsi_idle_claim_share(ctx, &sync_claim);
-
-	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
+	if (!tsi_judge_idle(ctx, &sync_claim, "for ",
+			    " the device idles because the host waited for it"))
 		return;
-	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
-		      "for %.1f %% of the step the device idles because the host waited for it",
-		      100 * share);
-	tsi_tell_idle(ctx, &sync_claim);
 	tell_caller(ctx);
 }
 

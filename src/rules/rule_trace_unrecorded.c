@@ -9,14 +9,9 @@ static const struct idle_claim trace_unrecorded_claim = { {
 
 static void evaluate_trace_unrecorded(struct rule_context *ctx)
 {
-	double share = tsi_idle_claim_share(ctx, &trace_unrecorded_claim);
-
-	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
+	if (!tsi_judge_idle(ctx, &trace_unrecorded_claim, "for ",
+			    " the trace does not show what the device does"))
 		return;
-	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
-		      "for %.1f %% of the step the trace does not show what the device does",
-		      100 * share);
-	tsi_tell_idle(ctx, &trace_unrecorded_claim);
 	tsi_rule_wins_nothing(ctx);
 }
 
