@@ -21,13 +21,20 @@ struct replay_graph;  /* comm/replay.h */
  * tsi_analyzer_<id>`, add ANALYZER(<id>) to analyzer_list.h, the file to
  * meson.build, entries to man/tscope-json.5 and the JSON Schema, and
  * tests/unit/test_analyze_<id>.c.
- * Facts and columns are named by enums that index the tables of definitions, so
- * that
+ * One list of facts, or of a table's columns, gives the enum that names them and the
+ * definitions that it indexes:
  *
- *	tsi_fact_int(out, OVERLAP_COMM_NS, comm_ns);
+ *	#define FACTS(X) X(COMM_NS, "comm_ns", NS, "some communication runs")
  *
- * cannot get the wrong name. JSON, diff and gates follow without another line.
+ *	enum fact { FACTS(TSI_FACT_ID) };
+ *	static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+ *
+ * so that tsi_fact_int(out, COMM_NS, comm_ns) cannot get the wrong name. JSON, diff and gates
+ * follow without another line.
  */
+#define TSI_FACT_ID(id, name, unit, meaning) id,
+#define TSI_FACT_DEF(id, name, unit, meaning) { name, TSCOPE_UNIT_##unit, meaning },
+
 struct analysis_scope {
 	/* One trace; NULL at the levels of rank and run. */
 	const struct tscope_trace *trace;

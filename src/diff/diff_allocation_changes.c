@@ -14,93 +14,56 @@
 
 #include "base/sum.h"
 
-enum fact {
-	A_BYTES,
-	B_BYTES,
-	CHANGE_BYTES,
-	A_PEAK_BYTES,
-	B_PEAK_BYTES,
-	PEAK_CHANGE_BYTES,
-	A_COUNT,
-	B_COUNT,
-	SITE_COUNT,
-	COMMON_SEGMENT_COUNT,
-	ONLY_A_SEGMENT_COUNT,
-	ONLY_B_SEGMENT_COUNT,
-};
+#define FACTS(X)                                                                                   \
+	X(A_BYTES, "a_bytes", BYTES,                                                               \
+	  "requested by blocks that live at the end of A, of all devices")                         \
+	X(B_BYTES, "b_bytes", BYTES, "and of B")                                                   \
+	X(CHANGE_BYTES, "change_bytes", BYTES, "b_bytes less a_bytes")                             \
+	X(A_PEAK_BYTES, "a_peak_bytes", BYTES,                                                     \
+	  "requested at the peak of A, on the device where that is most")                          \
+	X(B_PEAK_BYTES, "b_peak_bytes", BYTES, "and of B")                                         \
+	X(PEAK_CHANGE_BYTES, "peak_change_bytes", BYTES, "b_peak_bytes less a_peak_bytes")         \
+	X(A_COUNT, "a_count", COUNT, "blocks that live at the end of A")                           \
+	X(B_COUNT, "b_count", COUNT, "and of B")                                                   \
+	X(SITE_COUNT, "site_count", COUNT, "sites with a change (not the same)")                   \
+	X(COMMON_SEGMENT_COUNT, "common_segment_count", COUNT,                                     \
+	  "segments of both: same device, address and size")                                       \
+	X(ONLY_A_SEGMENT_COUNT, "only_a_segment_count", COUNT, "segments that B has not")          \
+	X(ONLY_B_SEGMENT_COUNT, "only_b_segment_count", COUNT, "segments that A has not")
 
-static const struct tscope_fact_def facts[] = {
-	[A_BYTES] = { "a_bytes", TSCOPE_UNIT_BYTES,
-		      "requested by blocks that live at the end of A, of all devices" },
-	[B_BYTES] = { "b_bytes", TSCOPE_UNIT_BYTES, "and of B" },
-	[CHANGE_BYTES] = { "change_bytes", TSCOPE_UNIT_BYTES, "b_bytes less a_bytes" },
-	[A_PEAK_BYTES] = { "a_peak_bytes", TSCOPE_UNIT_BYTES,
-			   "requested at the peak of A, on the device where that is most" },
-	[B_PEAK_BYTES] = { "b_peak_bytes", TSCOPE_UNIT_BYTES, "and of B" },
-	[PEAK_CHANGE_BYTES] = { "peak_change_bytes", TSCOPE_UNIT_BYTES,
-				"b_peak_bytes less a_peak_bytes" },
-	[A_COUNT] = { "a_count", TSCOPE_UNIT_COUNT, "blocks that live at the end of A" },
-	[B_COUNT] = { "b_count", TSCOPE_UNIT_COUNT, "and of B" },
-	[SITE_COUNT] = { "site_count", TSCOPE_UNIT_COUNT, "sites with a change (not the same)" },
-	[COMMON_SEGMENT_COUNT] = { "common_segment_count", TSCOPE_UNIT_COUNT,
-				   "segments of both: same device, address and size" },
-	[ONLY_A_SEGMENT_COUNT] = { "only_a_segment_count", TSCOPE_UNIT_COUNT,
-				   "segments that B has not" },
-	[ONLY_B_SEGMENT_COUNT] = { "only_b_segment_count", TSCOPE_UNIT_COUNT,
-				   "segments that A has not" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
-enum site_column {
-	SITE_DEVICE,
-	SITE_SITE,
-	SITE_CHANGE,
-	SITE_A_BYTES,
-	SITE_B_BYTES,
-	SITE_CHANGE_BYTES,
-	SITE_A_COUNT,
-	SITE_B_COUNT,
-	SITE_A_PEAK_BYTES,
-	SITE_B_PEAK_BYTES,
-	SITE_PEAK_CHANGE_BYTES,
-};
+#define SITE_COLUMNS(X)                                                                            \
+	X(SITE_DEVICE, "device", COUNT,                                                            \
+	  "device; that of B where each side has one, of another number")                          \
+	X(SITE_SITE, "site", TEXT, "as in snapshot.sites")                                         \
+	X(SITE_CHANGE, "change", TEXT,                                                             \
+	  "new, gone, grew, shrank (at the end; where that is equal, at the peak), moved (same "   \
+	  "bytes, other count) or same")                                                           \
+	X(SITE_A_BYTES, "a_bytes", BYTES, "live at the end of A")                                  \
+	X(SITE_B_BYTES, "b_bytes", BYTES, "and of B")                                              \
+	X(SITE_CHANGE_BYTES, "change_bytes", BYTES, "b_bytes less a_bytes")                        \
+	X(SITE_A_COUNT, "a_count", COUNT, "blocks of these in A")                                  \
+	X(SITE_B_COUNT, "b_count", COUNT, "and in B")                                              \
+	X(SITE_A_PEAK_BYTES, "a_peak_bytes", BYTES, "live at the peak of A")                       \
+	X(SITE_B_PEAK_BYTES, "b_peak_bytes", BYTES, "and of B")                                    \
+	X(SITE_PEAK_CHANGE_BYTES, "peak_change_bytes", BYTES, "b_peak_bytes less a_peak_bytes")
 
-static const struct tscope_fact_def site_columns[] = {
-	[SITE_DEVICE] = { "device", TSCOPE_UNIT_COUNT,
-			  "device; that of B where each side has one, of another number" },
-	[SITE_SITE] = { "site", TSCOPE_UNIT_TEXT, "as in snapshot.sites" },
-	[SITE_CHANGE] = { "change", TSCOPE_UNIT_TEXT,
-			  "new, gone, grew, shrank (at the end; where that is equal, at the peak), "
-			  "moved (same bytes, other count) or same" },
-	[SITE_A_BYTES] = { "a_bytes", TSCOPE_UNIT_BYTES, "live at the end of A" },
-	[SITE_B_BYTES] = { "b_bytes", TSCOPE_UNIT_BYTES, "and of B" },
-	[SITE_CHANGE_BYTES] = { "change_bytes", TSCOPE_UNIT_BYTES, "b_bytes less a_bytes" },
-	[SITE_A_COUNT] = { "a_count", TSCOPE_UNIT_COUNT, "blocks of these in A" },
-	[SITE_B_COUNT] = { "b_count", TSCOPE_UNIT_COUNT, "and in B" },
-	[SITE_A_PEAK_BYTES] = { "a_peak_bytes", TSCOPE_UNIT_BYTES, "live at the peak of A" },
-	[SITE_B_PEAK_BYTES] = { "b_peak_bytes", TSCOPE_UNIT_BYTES, "and of B" },
-	[SITE_PEAK_CHANGE_BYTES] = { "peak_change_bytes", TSCOPE_UNIT_BYTES,
-				     "b_peak_bytes less a_peak_bytes" },
-};
+enum site_column { SITE_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def site_columns[] = { SITE_COLUMNS(TSI_FACT_DEF) };
 
-enum segment_column {
-	SEGMENT_SIDE,
-	SEGMENT_DEVICE,
-	SEGMENT_ADDRESS,
-	SEGMENT_POOL,
-	SEGMENT_KIND,
-	SEGMENT_RESERVED_BYTES,
-	SEGMENT_ALLOCATED_BYTES,
-};
+#define SEGMENT_COLUMNS(X)                                                                         \
+	X(SEGMENT_SIDE, "side", TEXT, "a or b")                                                    \
+	X(SEGMENT_DEVICE, "device", COUNT, "device")                                               \
+	X(SEGMENT_ADDRESS, "address", TEXT, "in hexadecimal")                                      \
+	X(SEGMENT_POOL, "pool", TEXT, "small or large")                                            \
+	X(SEGMENT_KIND, "kind", TEXT, "plain or expandable")                                       \
+	X(SEGMENT_RESERVED_BYTES, "reserved_bytes", BYTES, "its size")                             \
+	X(SEGMENT_ALLOCATED_BYTES, "allocated_bytes", BYTES, "blocks handed out")
 
-static const struct tscope_fact_def segment_columns[] = {
-	[SEGMENT_SIDE] = { "side", TSCOPE_UNIT_TEXT, "a or b" },
-	[SEGMENT_DEVICE] = { "device", TSCOPE_UNIT_COUNT, "device" },
-	[SEGMENT_ADDRESS] = { "address", TSCOPE_UNIT_TEXT, "in hexadecimal" },
-	[SEGMENT_POOL] = { "pool", TSCOPE_UNIT_TEXT, "small or large" },
-	[SEGMENT_KIND] = { "kind", TSCOPE_UNIT_TEXT, "plain or expandable" },
-	[SEGMENT_RESERVED_BYTES] = { "reserved_bytes", TSCOPE_UNIT_BYTES, "its size" },
-	[SEGMENT_ALLOCATED_BYTES] = { "allocated_bytes", TSCOPE_UNIT_BYTES, "blocks handed out" },
-};
+enum segment_column { SEGMENT_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def segment_columns[] = { SEGMENT_COLUMNS(TSI_FACT_DEF) };
 
 enum table { SITES_TABLE, SEGMENTS_TABLE };
 

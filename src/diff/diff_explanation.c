@@ -13,79 +13,49 @@
 
 #include "analyze/lookup.h"
 
-enum fact {
-	SOURCE,
-	A_NS,
-	B_NS,
-	CHANGE_NS,
-	A_RANK,
-	B_RANK,
-	A_CRITICAL_RANK,
-	B_CRITICAL_RANK,
-	IS_ONE_RANK,
-	RANK_EXCESS_NS,
-	REST_NS,
-};
+#define FACTS(X)                                                                                   \
+	X(SOURCE, "source", TEXT, "budget, host_budget or phases: which lines there are")          \
+	X(A_NS, "a_ns", NS, "mean step of A, of the rank that is explained")                       \
+	X(B_NS, "b_ns", NS, "the same of B")                                                       \
+	X(CHANGE_NS, "change_ns", NS, "b_ns less a_ns: what the lines sum to")                     \
+	X(A_RANK, "a_rank", COUNT, "of several ranks, which of A is explained")                    \
+	X(B_RANK, "b_rank", COUNT, "and of B")                                                     \
+	X(A_CRITICAL_RANK, "a_critical_rank", COUNT,                                               \
+	  "rank of A with most time of its own, without communication")                            \
+	X(B_CRITICAL_RANK, "b_critical_rank", COUNT, "and of B")                                   \
+	X(IS_ONE_RANK, "is_one_rank", FLAG,                                                        \
+	  "one rank changed and the others did not, but for waiting")                              \
+	X(RANK_EXCESS_NS, "rank_excess_ns", NS,                                                    \
+	  "change of its own time less the median change of the others")                           \
+	X(REST_NS, "rest_ns", NS,                                                                  \
+	  "change of the mean step of the run less change_ns: other ranks are slower in some "     \
+	  "steps")
 
-static const struct tscope_fact_def facts[] = {
-	[SOURCE] = { "source", TSCOPE_UNIT_TEXT,
-		     "budget, host_budget or phases: which lines there are" },
-	[A_NS] = { "a_ns", TSCOPE_UNIT_NS, "mean step of A, of the rank that is explained" },
-	[B_NS] = { "b_ns", TSCOPE_UNIT_NS, "the same of B" },
-	[CHANGE_NS] = { "change_ns", TSCOPE_UNIT_NS, "b_ns less a_ns: what the lines sum to" },
-	[A_RANK] = { "a_rank", TSCOPE_UNIT_COUNT, "of several ranks, which of A is explained" },
-	[B_RANK] = { "b_rank", TSCOPE_UNIT_COUNT, "and of B" },
-	[A_CRITICAL_RANK] = { "a_critical_rank", TSCOPE_UNIT_COUNT,
-			      "rank of A with most time of its own, without communication" },
-	[B_CRITICAL_RANK] = { "b_critical_rank", TSCOPE_UNIT_COUNT, "and of B" },
-	[IS_ONE_RANK] = { "is_one_rank", TSCOPE_UNIT_FLAG,
-			  "one rank changed and the others did not, but for waiting" },
-	[RANK_EXCESS_NS] = { "rank_excess_ns", TSCOPE_UNIT_NS,
-			     "change of its own time less the median change of the others" },
-	[REST_NS] = { "rest_ns", TSCOPE_UNIT_NS,
-		      "change of the mean step of the run less change_ns: other ranks are slower "
-		      "in some steps" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
-enum line_column {
-	LINE_LINE,
-	LINE_A_NS,
-	LINE_B_NS,
-	LINE_CHANGE_NS,
-	LINE_VERDICT,
-};
+#define LINE_COLUMNS(X)                                                                            \
+	X(LINE_LINE, "line", TEXT, "line of the budget, or phase; outside: not in the trace")      \
+	X(LINE_A_NS, "a_ns", NS, "of the mean step of A")                                          \
+	X(LINE_B_NS, "b_ns", NS, "and of B")                                                       \
+	X(LINE_CHANGE_NS, "change_ns", NS, "b_ns less a_ns")                                       \
+	X(LINE_VERDICT, "verdict", TEXT, "as in step_change.parts")
 
-static const struct tscope_fact_def line_columns[] = {
-	[LINE_LINE] = { "line", TSCOPE_UNIT_TEXT,
-			"line of the budget, or phase; outside: not in the trace" },
-	[LINE_A_NS] = { "a_ns", TSCOPE_UNIT_NS, "of the mean step of A" },
-	[LINE_B_NS] = { "b_ns", TSCOPE_UNIT_NS, "and of B" },
-	[LINE_CHANGE_NS] = { "change_ns", TSCOPE_UNIT_NS, "b_ns less a_ns" },
-	[LINE_VERDICT] = { "verdict", TSCOPE_UNIT_TEXT, "as in step_change.parts" },
-};
+enum line_column { LINE_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def line_columns[] = { LINE_COLUMNS(TSI_FACT_DEF) };
 
-enum part_column {
-	PART_LINE,
-	PART_KIND,
-	PART_PART,
-	PART_CHANGE,
-	PART_A_PART,
-	PART_A_NS,
-	PART_B_NS,
-	PART_CHANGE_NS,
-};
+#define PART_COLUMNS(X)                                                                            \
+	X(PART_LINE, "line", TEXT, "in which it is")                                               \
+	X(PART_KIND, "kind", TEXT, "as in breakdown.parts")                                        \
+	X(PART_PART, "part", TEXT, "what; names of B where both have one")                         \
+	X(PART_CHANGE, "change", TEXT, "new, gone, replaced, slower, faster, same")                \
+	X(PART_A_PART, "a_part", TEXT, "its name in A where that differs; several joined by +")    \
+	X(PART_A_NS, "a_ns", NS, "of the mean step of A")                                          \
+	X(PART_B_NS, "b_ns", NS, "and of B")                                                       \
+	X(PART_CHANGE_NS, "change_ns", NS, "b_ns less a_ns")
 
-static const struct tscope_fact_def part_columns[] = {
-	[PART_LINE] = { "line", TSCOPE_UNIT_TEXT, "in which it is" },
-	[PART_KIND] = { "kind", TSCOPE_UNIT_TEXT, "as in breakdown.parts" },
-	[PART_PART] = { "part", TSCOPE_UNIT_TEXT, "what; names of B where both have one" },
-	[PART_CHANGE] = { "change", TSCOPE_UNIT_TEXT, "new, gone, replaced, slower, faster, same" },
-	[PART_A_PART] = { "a_part", TSCOPE_UNIT_TEXT,
-			  "its name in A where that differs; several joined by +" },
-	[PART_A_NS] = { "a_ns", TSCOPE_UNIT_NS, "of the mean step of A" },
-	[PART_B_NS] = { "b_ns", TSCOPE_UNIT_NS, "and of B" },
-	[PART_CHANGE_NS] = { "change_ns", TSCOPE_UNIT_NS, "b_ns less a_ns" },
-};
+enum part_column { PART_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def part_columns[] = { PART_COLUMNS(TSI_FACT_DEF) };
 
 enum table { LINES_TABLE, PARTS_TABLE };
 

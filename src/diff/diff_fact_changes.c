@@ -18,51 +18,31 @@
 #include "diff/fact_basis.h"
 #include "diff/step_tests.h"
 
-enum fact {
-	COMPARED_COUNT,
-	CHANGED_COUNT,
-	ONLY_A_COUNT,
-	ONLY_B_COUNT,
-};
+#define FACTS(X)                                                                                   \
+	X(COMPARED_COUNT, "compared_count", COUNT, "facts that both sides have")                   \
+	X(CHANGED_COUNT, "changed_count", COUNT, "of these, with verdict changed or exact")        \
+	X(ONLY_A_COUNT, "only_a_count", COUNT, "facts that B has not")                             \
+	X(ONLY_B_COUNT, "only_b_count", COUNT, "facts that A has not")
 
-static const struct tscope_fact_def facts[] = {
-	[COMPARED_COUNT] = { "compared_count", TSCOPE_UNIT_COUNT, "facts that both sides have" },
-	[CHANGED_COUNT] = { "changed_count", TSCOPE_UNIT_COUNT,
-			    "of these, with verdict changed or exact" },
-	[ONLY_A_COUNT] = { "only_a_count", TSCOPE_UNIT_COUNT, "facts that B has not" },
-	[ONLY_B_COUNT] = { "only_b_count", TSCOPE_UNIT_COUNT, "facts that A has not" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
-enum list_column {
-	LIST_FACT,
-	LIST_UNIT,
-	LIST_PER_STEP,
-	LIST_A,
-	LIST_B,
-	LIST_DIFFERENCE,
-	LIST_RATIO,
-	LIST_VERDICT,
-	LIST_P_VALUE,
-	LIST_A_DOUBT,
-	LIST_B_DOUBT,
-};
+#define LIST_COLUMNS(X)                                                                            \
+	X(LIST_FACT, "fact", TEXT, "id, as in fact lists")                                         \
+	X(LIST_UNIT, "unit", TEXT, "of a, b and difference")                                       \
+	X(LIST_PER_STEP, "per_step", FLAG, "a and b are divided by the steps of each side")        \
+	X(LIST_A, "a", ANY, "value of A")                                                          \
+	X(LIST_B, "b", ANY, "value of B")                                                          \
+	X(LIST_DIFFERENCE, "difference", ANY, "b less a, of numbers")                              \
+	X(LIST_RATIO, "ratio", NUMBER, "difference by |a|")                                        \
+	X(LIST_VERDICT, "verdict", TEXT,                                                           \
+	  "same, changed, no_change, undecided, exact, not_tested, only_a or only_b")              \
+	X(LIST_P_VALUE, "p_value", NUMBER, "of what was tested")                                   \
+	X(LIST_A_DOUBT, "a_doubt", TEXT, "why a must not be believed")                             \
+	X(LIST_B_DOUBT, "b_doubt", TEXT, "why b must not be believed")
 
-static const struct tscope_fact_def list_columns[] = {
-	[LIST_FACT] = { "fact", TSCOPE_UNIT_TEXT, "id, as in fact lists" },
-	[LIST_UNIT] = { "unit", TSCOPE_UNIT_TEXT, "of a, b and difference" },
-	[LIST_PER_STEP] = { "per_step", TSCOPE_UNIT_FLAG,
-			    "a and b are divided by the steps of each side" },
-	[LIST_A] = { "a", TSCOPE_UNIT_ANY, "value of A" },
-	[LIST_B] = { "b", TSCOPE_UNIT_ANY, "value of B" },
-	[LIST_DIFFERENCE] = { "difference", TSCOPE_UNIT_ANY, "b less a, of numbers" },
-	[LIST_RATIO] = { "ratio", TSCOPE_UNIT_NUMBER, "difference by |a|" },
-	[LIST_VERDICT] = { "verdict", TSCOPE_UNIT_TEXT,
-			   "same, changed, no_change, undecided, exact, not_tested, only_a or "
-			   "only_b" },
-	[LIST_P_VALUE] = { "p_value", TSCOPE_UNIT_NUMBER, "of what was tested" },
-	[LIST_A_DOUBT] = { "a_doubt", TSCOPE_UNIT_TEXT, "why a must not be believed" },
-	[LIST_B_DOUBT] = { "b_doubt", TSCOPE_UNIT_TEXT, "why b must not be believed" },
-};
+enum list_column { LIST_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def list_columns[] = { LIST_COLUMNS(TSI_FACT_DEF) };
 
 enum table { LIST_TABLE };
 

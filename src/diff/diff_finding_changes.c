@@ -7,49 +7,34 @@
 #include "base/arena.h"
 #include "diff/comparison.h"
 
-enum fact {
-	NEW_COUNT,
-	GONE_COUNT,
-	WORSE_COUNT,
-	BETTER_COUNT,
-};
+#define FACTS(X)                                                                                   \
+	X(NEW_COUNT, "new_count", COUNT, "findings that only B has")                               \
+	X(GONE_COUNT, "gone_count", COUNT,                                                         \
+	  "findings that only A has, of rules that B could evaluate, too")                         \
+	X(WORSE_COUNT, "worse_count", COUNT, "graver in B")                                        \
+	X(BETTER_COUNT, "better_count", COUNT, "less grave in B")
 
-static const struct tscope_fact_def facts[] = {
-	[NEW_COUNT] = { "new_count", TSCOPE_UNIT_COUNT, "findings that only B has" },
-	[GONE_COUNT] = { "gone_count", TSCOPE_UNIT_COUNT,
-			 "findings that only A has, of rules that B could evaluate, too" },
-	[WORSE_COUNT] = { "worse_count", TSCOPE_UNIT_COUNT, "graver in B" },
-	[BETTER_COUNT] = { "better_count", TSCOPE_UNIT_COUNT, "less grave in B" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
-enum list_column {
-	LIST_CHANGE,
-	LIST_ID,
-	LIST_A_SEVERITY,
-	LIST_B_SEVERITY,
-	LIST_TITLE,
-	LIST_GAIN_NS,
-};
+#define LIST_COLUMNS(X)                                                                            \
+	X(LIST_CHANGE, "change", TEXT, "new, worse, better, gone or same")                         \
+	X(LIST_ID, "id", TEXT, "of the rule")                                                      \
+	X(LIST_A_SEVERITY, "a_severity", TEXT,                                                     \
+	  "in A, of the finding that tells it; absent: none does")                                 \
+	X(LIST_B_SEVERITY, "b_severity", TEXT, "in B; absent: none tells it")                      \
+	X(LIST_TITLE, "title", TEXT, "of B; of A where it is gone")                                \
+	X(LIST_GAIN_NS, "gain_ns", NS, "as in findings")
 
-static const struct tscope_fact_def list_columns[] = {
-	[LIST_CHANGE] = { "change", TSCOPE_UNIT_TEXT, "new, worse, better, gone or same" },
-	[LIST_ID] = { "id", TSCOPE_UNIT_TEXT, "of the rule" },
-	[LIST_A_SEVERITY] = { "a_severity", TSCOPE_UNIT_TEXT,
-			      "in A, of the finding that tells it; absent: none does" },
-	[LIST_B_SEVERITY] = { "b_severity", TSCOPE_UNIT_TEXT, "in B; absent: none tells it" },
-	[LIST_TITLE] = { "title", TSCOPE_UNIT_TEXT, "of B; of A where it is gone" },
-	[LIST_GAIN_NS] = { "gain_ns", TSCOPE_UNIT_NS, "as in findings" },
-};
+enum list_column { LIST_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def list_columns[] = { LIST_COLUMNS(TSI_FACT_DEF) };
 
-enum lost_column {
-	LOST_ID,
-	LOST_REASON,
-};
+#define LOST_COLUMNS(X)                                                                            \
+	X(LOST_ID, "id", TEXT, "of the rule")                                                      \
+	X(LOST_REASON, "reason", TEXT, "why not")
 
-static const struct tscope_fact_def lost_columns[] = {
-	[LOST_ID] = { "id", TSCOPE_UNIT_TEXT, "of the rule" },
-	[LOST_REASON] = { "reason", TSCOPE_UNIT_TEXT, "why not" },
-};
+enum lost_column { LOST_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def lost_columns[] = { LOST_COLUMNS(TSI_FACT_DEF) };
 
 enum table { LIST_TABLE, LOST_TABLE };
 

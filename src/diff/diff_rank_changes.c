@@ -11,66 +11,40 @@
 #include "diff/explain_step.h"
 #include "diff/step_tests.h"
 
-enum fact {
-	A_RANK_COUNT,
-	B_RANK_COUNT,
-	COMPARED_COUNT,
-	CHANGED_COUNT,
-};
+#define FACTS(X)                                                                                   \
+	X(A_RANK_COUNT, "a_rank_count", COUNT, "ranks of A")                                       \
+	X(B_RANK_COUNT, "b_rank_count", COUNT, "ranks of B")                                       \
+	X(COMPARED_COUNT, "compared_count", COUNT, "ranks of both")                                \
+	X(CHANGED_COUNT, "changed_count", COUNT, "of these, ranks whose step time changed")
 
-static const struct tscope_fact_def facts[] = {
-	[A_RANK_COUNT] = { "a_rank_count", TSCOPE_UNIT_COUNT, "ranks of A" },
-	[B_RANK_COUNT] = { "b_rank_count", TSCOPE_UNIT_COUNT, "ranks of B" },
-	[COMPARED_COUNT] = { "compared_count", TSCOPE_UNIT_COUNT, "ranks of both" },
-	[CHANGED_COUNT] = { "changed_count", TSCOPE_UNIT_COUNT,
-			    "of these, ranks whose step time changed" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
-enum list_column {
-	LIST_RANK,
-	LIST_VERDICT,
-	LIST_A_NS,
-	LIST_B_NS,
-	LIST_CHANGE_NS,
-	LIST_P_VALUE,
-	LIST_A_OWN_NS,
-	LIST_B_OWN_NS,
-	LIST_OWN_CHANGE_NS,
-	LIST_A_PEAK_ALLOC_BYTES,
-	LIST_B_PEAK_ALLOC_BYTES,
-};
+#define LIST_COLUMNS(X)                                                                            \
+	X(LIST_RANK, "rank", COUNT, "number of the rank, in B where they differ; -1: not said")    \
+	X(LIST_VERDICT, "verdict", TEXT, "as in step_change")                                      \
+	X(LIST_A_NS, "a_ns", NS, "mean step of A")                                                 \
+	X(LIST_B_NS, "b_ns", NS, "mean step of B")                                                 \
+	X(LIST_CHANGE_NS, "change_ns", NS, "b_ns less a_ns")                                       \
+	X(LIST_P_VALUE, "p_value", NUMBER, "with all ranks in mind")                               \
+	X(LIST_A_OWN_NS, "a_own_ns", NS, "of it, without communication")                           \
+	X(LIST_B_OWN_NS, "b_own_ns", NS, "and of B")                                               \
+	X(LIST_OWN_CHANGE_NS, "own_change_ns", NS, "b_own_ns less a_own_ns")                       \
+	X(LIST_A_PEAK_ALLOC_BYTES, "a_peak_alloc_bytes", BYTES, "most that was allocated in A")    \
+	X(LIST_B_PEAK_ALLOC_BYTES, "b_peak_alloc_bytes", BYTES, "and in B")
 
-static const struct tscope_fact_def list_columns[] = {
-	[LIST_RANK] = { "rank", TSCOPE_UNIT_COUNT,
-			"number of the rank, in B where they differ; -1: not said" },
-	[LIST_VERDICT] = { "verdict", TSCOPE_UNIT_TEXT, "as in step_change" },
-	[LIST_A_NS] = { "a_ns", TSCOPE_UNIT_NS, "mean step of A" },
-	[LIST_B_NS] = { "b_ns", TSCOPE_UNIT_NS, "mean step of B" },
-	[LIST_CHANGE_NS] = { "change_ns", TSCOPE_UNIT_NS, "b_ns less a_ns" },
-	[LIST_P_VALUE] = { "p_value", TSCOPE_UNIT_NUMBER, "with all ranks in mind" },
-	[LIST_A_OWN_NS] = { "a_own_ns", TSCOPE_UNIT_NS, "of it, without communication" },
-	[LIST_B_OWN_NS] = { "b_own_ns", TSCOPE_UNIT_NS, "and of B" },
-	[LIST_OWN_CHANGE_NS] = { "own_change_ns", TSCOPE_UNIT_NS, "b_own_ns less a_own_ns" },
-	[LIST_A_PEAK_ALLOC_BYTES] = { "a_peak_alloc_bytes", TSCOPE_UNIT_BYTES,
-				      "most that was allocated in A" },
-	[LIST_B_PEAK_ALLOC_BYTES] = { "b_peak_alloc_bytes", TSCOPE_UNIT_BYTES, "and in B" },
-};
+enum list_column { LIST_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def list_columns[] = { LIST_COLUMNS(TSI_FACT_DEF) };
 
-enum only_a_column {
-	ONLY_A_RANK,
-};
+#define ONLY_A_COLUMNS(X) X(ONLY_A_RANK, "rank", COUNT, "number of the rank")
 
-static const struct tscope_fact_def only_a_columns[] = {
-	[ONLY_A_RANK] = { "rank", TSCOPE_UNIT_COUNT, "number of the rank" },
-};
+enum only_a_column { ONLY_A_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def only_a_columns[] = { ONLY_A_COLUMNS(TSI_FACT_DEF) };
 
-enum only_b_column {
-	ONLY_B_RANK,
-};
+#define ONLY_B_COLUMNS(X) X(ONLY_B_RANK, "rank", COUNT, "number of the rank")
 
-static const struct tscope_fact_def only_b_columns[] = {
-	[ONLY_B_RANK] = { "rank", TSCOPE_UNIT_COUNT, "number of the rank" },
-};
+enum only_b_column { ONLY_B_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def only_b_columns[] = { ONLY_B_COLUMNS(TSI_FACT_DEF) };
 
 enum table { LIST_TABLE, ONLY_A_TABLE, ONLY_B_TABLE };
 

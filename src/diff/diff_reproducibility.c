@@ -12,97 +12,59 @@
 #include "diff/setting_match.h"
 #include "diff/trajectory.h"
 
-enum fact {
-	IS_REPRODUCIBLE,
-	IDENTICAL_TRAJECTORY,
-	FIRST_DIVERGENCE,
-	FIRST_DIVERGENCE_STEP,
-	A_LOSS_COUNT,
-	B_LOSS_COUNT,
-	LOSS_TOLERANCE,
-	ENVIRONMENT_COUNT,
-	CONFIG_COUNT,
-	A_FINAL_LOSS,
-	B_FINAL_LOSS,
-	A_BEST_LOSS,
-	B_BEST_LOSS,
-};
+#define FACTS(X)                                                                                   \
+	X(IS_REPRODUCIBLE, "is_reproducible", FLAG,                                                \
+	  "environment, configuration, number of ranks and all losses are equal")                  \
+	X(IDENTICAL_TRAJECTORY, "identical_trajectory", FLAG,                                      \
+	  "there are losses, and all are equal")                                                   \
+	X(FIRST_DIVERGENCE, "first_divergence", COUNT, "first index in the losses that differs")   \
+	X(FIRST_DIVERGENCE_STEP, "first_divergence_step", COUNT,                                   \
+	  "the step with it, in A where A has it")                                                 \
+	X(A_LOSS_COUNT, "a_loss_count", COUNT, "losses of A")                                      \
+	X(B_LOSS_COUNT, "b_loss_count", COUNT, "losses of B")                                      \
+	X(LOSS_TOLERANCE, "loss_tolerance", NUMBER, "up to which losses are equal, relative")      \
+	X(ENVIRONMENT_COUNT, "environment_count", COUNT, "differences of the environment")         \
+	X(CONFIG_COUNT, "config_count", COUNT, "differences of the configuration")                 \
+	X(A_FINAL_LOSS, "a_final_loss", NUMBER, "last finite loss of A")                           \
+	X(B_FINAL_LOSS, "b_final_loss", NUMBER, "and of B")                                        \
+	X(A_BEST_LOSS, "a_best_loss", NUMBER, "least finite loss of A")                            \
+	X(B_BEST_LOSS, "b_best_loss", NUMBER, "and of B")
 
-static const struct tscope_fact_def facts[] = {
-	[IS_REPRODUCIBLE] = { "is_reproducible", TSCOPE_UNIT_FLAG,
-			      "environment, configuration, number of ranks and all losses are "
-			      "equal" },
-	[IDENTICAL_TRAJECTORY] = { "identical_trajectory", TSCOPE_UNIT_FLAG,
-				   "there are losses, and all are equal" },
-	[FIRST_DIVERGENCE] = { "first_divergence", TSCOPE_UNIT_COUNT,
-			       "first index in the losses that differs" },
-	[FIRST_DIVERGENCE_STEP] = { "first_divergence_step", TSCOPE_UNIT_COUNT,
-				    "the step with it, in A where A has it" },
-	[A_LOSS_COUNT] = { "a_loss_count", TSCOPE_UNIT_COUNT, "losses of A" },
-	[B_LOSS_COUNT] = { "b_loss_count", TSCOPE_UNIT_COUNT, "losses of B" },
-	[LOSS_TOLERANCE] = { "loss_tolerance", TSCOPE_UNIT_NUMBER,
-			     "up to which losses are equal, relative" },
-	[ENVIRONMENT_COUNT] = { "environment_count", TSCOPE_UNIT_COUNT,
-				"differences of the environment" },
-	[CONFIG_COUNT] = { "config_count", TSCOPE_UNIT_COUNT, "differences of the configuration" },
-	[A_FINAL_LOSS] = { "a_final_loss", TSCOPE_UNIT_NUMBER, "last finite loss of A" },
-	[B_FINAL_LOSS] = { "b_final_loss", TSCOPE_UNIT_NUMBER, "and of B" },
-	[A_BEST_LOSS] = { "a_best_loss", TSCOPE_UNIT_NUMBER, "least finite loss of A" },
-	[B_BEST_LOSS] = { "b_best_loss", TSCOPE_UNIT_NUMBER, "and of B" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
-enum environment_column {
-	ENVIRONMENT_NAME,
-	ENVIRONMENT_A,
-	ENVIRONMENT_B,
-	ENVIRONMENT_IS_RELEVANT,
-};
+#define ENVIRONMENT_COLUMNS(X)                                                                     \
+	X(ENVIRONMENT_NAME, "name", TEXT, "of the variable")                                       \
+	X(ENVIRONMENT_A, "a", TEXT, "its value in A; absent: it has none")                         \
+	X(ENVIRONMENT_B, "b", TEXT, "its value in B; absent: it has none")                         \
+	X(ENVIRONMENT_IS_RELEVANT, "is_relevant", FLAG, "it can change numerics")
 
-static const struct tscope_fact_def environment_columns[] = {
-	[ENVIRONMENT_NAME] = { "name", TSCOPE_UNIT_TEXT, "of the variable" },
-	[ENVIRONMENT_A] = { "a", TSCOPE_UNIT_TEXT, "its value in A; absent: it has none" },
-	[ENVIRONMENT_B] = { "b", TSCOPE_UNIT_TEXT, "its value in B; absent: it has none" },
-	[ENVIRONMENT_IS_RELEVANT] = { "is_relevant", TSCOPE_UNIT_FLAG, "it can change numerics" },
-};
+enum environment_column { ENVIRONMENT_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def environment_columns[] = { ENVIRONMENT_COLUMNS(TSI_FACT_DEF) };
 
-enum config_column {
-	CONFIG_NAME,
-	CONFIG_A,
-	CONFIG_B,
-};
+#define CONFIG_COLUMNS(X)                                                                          \
+	X(CONFIG_NAME, "name", TEXT, "of the entry")                                               \
+	X(CONFIG_A, "a", TEXT, "its value in A; absent: it has none")                              \
+	X(CONFIG_B, "b", TEXT, "its value in B; absent: it has none")
 
-static const struct tscope_fact_def config_columns[] = {
-	[CONFIG_NAME] = { "name", TSCOPE_UNIT_TEXT, "of the entry" },
-	[CONFIG_A] = { "a", TSCOPE_UNIT_TEXT, "its value in A; absent: it has none" },
-	[CONFIG_B] = { "b", TSCOPE_UNIT_TEXT, "its value in B; absent: it has none" },
-};
+enum config_column { CONFIG_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def config_columns[] = { CONFIG_COLUMNS(TSI_FACT_DEF) };
 
-enum note_column {
-	NOTE_NOTE,
-};
+#define NOTE_COLUMNS(X) X(NOTE_NOTE, "note", TEXT, "a sentence")
 
-static const struct tscope_fact_def note_columns[] = {
-	[NOTE_NOTE] = { "note", TSCOPE_UNIT_TEXT, "a sentence" },
-};
+enum note_column { NOTE_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def note_columns[] = { NOTE_COLUMNS(TSI_FACT_DEF) };
 
-enum rank_column {
-	RANK_RANK,
-	RANK_IDENTICAL_TRAJECTORY,
-	RANK_FIRST_DIVERGENCE,
-	RANK_FIRST_DIVERGENCE_STEP,
-	RANK_A_LOSS_COUNT,
-	RANK_B_LOSS_COUNT,
-};
+#define RANK_COLUMNS(X)                                                                            \
+	X(RANK_RANK, "rank", COUNT, "number of the rank")                                          \
+	X(RANK_IDENTICAL_TRAJECTORY, "identical_trajectory", FLAG, "as of the run")                \
+	X(RANK_FIRST_DIVERGENCE, "first_divergence", COUNT, "as of the run")                       \
+	X(RANK_FIRST_DIVERGENCE_STEP, "first_divergence_step", COUNT, "as of the run")             \
+	X(RANK_A_LOSS_COUNT, "a_loss_count", COUNT, "losses of A")                                 \
+	X(RANK_B_LOSS_COUNT, "b_loss_count", COUNT, "losses of B")
 
-static const struct tscope_fact_def rank_columns[] = {
-	[RANK_RANK] = { "rank", TSCOPE_UNIT_COUNT, "number of the rank" },
-	[RANK_IDENTICAL_TRAJECTORY] = { "identical_trajectory", TSCOPE_UNIT_FLAG, "as of the run" },
-	[RANK_FIRST_DIVERGENCE] = { "first_divergence", TSCOPE_UNIT_COUNT, "as of the run" },
-	[RANK_FIRST_DIVERGENCE_STEP] = { "first_divergence_step", TSCOPE_UNIT_COUNT,
-					 "as of the run" },
-	[RANK_A_LOSS_COUNT] = { "a_loss_count", TSCOPE_UNIT_COUNT, "losses of A" },
-	[RANK_B_LOSS_COUNT] = { "b_loss_count", TSCOPE_UNIT_COUNT, "losses of B" },
-};
+enum rank_column { RANK_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def rank_columns[] = { RANK_COLUMNS(TSI_FACT_DEF) };
 
 enum table { ENVIRONMENT_TABLE, CONFIG_TABLE, NOTES_TABLE, RANKS_TABLE };
 

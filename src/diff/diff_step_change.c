@@ -15,81 +15,49 @@
 #include "base/ckd.h"
 #include "diff/step_tests.h"
 
-enum fact {
-	VERDICT,
-	A_NS,
-	B_NS,
-	CHANGE_NS,
-	CHANGE_RATIO,
-	A_P50_NS,
-	B_P50_NS,
-	SHIFT_NS,
-	LOW_NS,
-	HIGH_NS,
-	P_VALUE,
-	METHOD,
-	A_COUNT,
-	B_COUNT,
-	TYPICAL_VERDICT,
-	TYPICAL_SHIFT_NS,
-	TYPICAL_P_VALUE,
-	CHANGED_COUNT,
-};
+#define FACTS(X)                                                                                   \
+	X(VERDICT, "verdict", TEXT,                                                                \
+	  "changed, no_change, undecided (too few steps), same, not_tested or only one side: "     \
+	  "only_a, only_b")                                                                        \
+	X(A_NS, "a_ns", NS, "mean step of A")                                                      \
+	X(B_NS, "b_ns", NS, "mean step of B")                                                      \
+	X(CHANGE_NS, "change_ns", NS, "b_ns less a_ns")                                            \
+	X(CHANGE_RATIO, "change_ratio", NUMBER, "change_ns by a_ns")                               \
+	X(A_P50_NS, "a_p50_ns", NS, "median of A")                                                 \
+	X(B_P50_NS, "b_p50_ns", NS, "median of B")                                                 \
+	X(SHIFT_NS, "shift_ns", NS,                                                                \
+	  "how much longer a step of B is: by the rank test of typical steps, else of the mean")   \
+	X(LOW_NS, "low_ns", NS, "least that shift_ns may be")                                      \
+	X(HIGH_NS, "high_ns", NS, "most that shift_ns may be")                                     \
+	X(P_VALUE, "p_value", NUMBER, "chance of such a difference between equal runs")            \
+	X(METHOD, "method", TEXT,                                                                  \
+	  "test that shift_ns is of: rank (typical steps), mean (few steps) or none")              \
+	X(A_COUNT, "a_count", COUNT, "steps of A that count")                                      \
+	X(B_COUNT, "b_count", COUNT, "steps of B that count")                                      \
+	X(TYPICAL_VERDICT, "typical_verdict", TEXT,                                                \
+	  "as verdict, on the typical step: by the rank test alone")                               \
+	X(TYPICAL_SHIFT_NS, "typical_shift_ns", NS,                                                \
+	  "median of all differences of a step of B and one of A")                                 \
+	X(TYPICAL_P_VALUE, "typical_p_value", NUMBER, "of the rank test")                          \
+	X(CHANGED_COUNT, "changed_count", COUNT, "of the parts below, those that changed")
 
-static const struct tscope_fact_def facts[] = {
-	[VERDICT] = { "verdict", TSCOPE_UNIT_TEXT,
-		      "changed, no_change, undecided (too few steps), same, not_tested or only one "
-		      "side: only_a, only_b" },
-	[A_NS] = { "a_ns", TSCOPE_UNIT_NS, "mean step of A" },
-	[B_NS] = { "b_ns", TSCOPE_UNIT_NS, "mean step of B" },
-	[CHANGE_NS] = { "change_ns", TSCOPE_UNIT_NS, "b_ns less a_ns" },
-	[CHANGE_RATIO] = { "change_ratio", TSCOPE_UNIT_NUMBER, "change_ns by a_ns" },
-	[A_P50_NS] = { "a_p50_ns", TSCOPE_UNIT_NS, "median of A" },
-	[B_P50_NS] = { "b_p50_ns", TSCOPE_UNIT_NS, "median of B" },
-	[SHIFT_NS] = { "shift_ns", TSCOPE_UNIT_NS,
-		       "how much longer a step of B is: by the rank test of typical steps, else of "
-		       "the mean" },
-	[LOW_NS] = { "low_ns", TSCOPE_UNIT_NS, "least that shift_ns may be" },
-	[HIGH_NS] = { "high_ns", TSCOPE_UNIT_NS, "most that shift_ns may be" },
-	[P_VALUE] = { "p_value", TSCOPE_UNIT_NUMBER,
-		      "chance of such a difference between equal runs" },
-	[METHOD] = { "method", TSCOPE_UNIT_TEXT,
-		     "test that shift_ns is of: rank (typical steps), mean (few steps) or none" },
-	[A_COUNT] = { "a_count", TSCOPE_UNIT_COUNT, "steps of A that count" },
-	[B_COUNT] = { "b_count", TSCOPE_UNIT_COUNT, "steps of B that count" },
-	[TYPICAL_VERDICT] = { "typical_verdict", TSCOPE_UNIT_TEXT,
-			      "as verdict, on the typical step: by the rank test alone" },
-	[TYPICAL_SHIFT_NS] = { "typical_shift_ns", TSCOPE_UNIT_NS,
-			       "median of all differences of a step of B and one of A" },
-	[TYPICAL_P_VALUE] = { "typical_p_value", TSCOPE_UNIT_NUMBER, "of the rank test" },
-	[CHANGED_COUNT] = { "changed_count", TSCOPE_UNIT_COUNT,
-			    "of the parts below, those that changed" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
-enum part_column {
-	PART_PART,
-	PART_VERDICT,
-	PART_A_NS,
-	PART_B_NS,
-	PART_CHANGE_NS,
-	PART_SHIFT_NS,
-	PART_LOW_NS,
-	PART_HIGH_NS,
-	PART_P_VALUE,
-};
+#define PART_COLUMNS(X)                                                                            \
+	X(PART_PART, "part", TEXT,                                                                 \
+	  "as in the columns of series: line_, phase_ or host_ and its name")                      \
+	X(PART_VERDICT, "verdict", TEXT, "as of the step")                                         \
+	X(PART_A_NS, "a_ns", NS, "mean of A")                                                      \
+	X(PART_B_NS, "b_ns", NS, "mean of B")                                                      \
+	X(PART_CHANGE_NS, "change_ns", NS, "b_ns less a_ns")                                       \
+	X(PART_SHIFT_NS, "shift_ns", NS, "as of the step")                                         \
+	X(PART_LOW_NS, "low_ns", NS, "as of the step")                                             \
+	X(PART_HIGH_NS, "high_ns", NS, "as of the step")                                           \
+	X(PART_P_VALUE, "p_value", NUMBER, "with all parts in mind")
 
-static const struct tscope_fact_def part_columns[] = {
-	[PART_PART] = { "part", TSCOPE_UNIT_TEXT,
-			"as in the columns of series: line_, phase_ or host_ and its name" },
-	[PART_VERDICT] = { "verdict", TSCOPE_UNIT_TEXT, "as of the step" },
-	[PART_A_NS] = { "a_ns", TSCOPE_UNIT_NS, "mean of A" },
-	[PART_B_NS] = { "b_ns", TSCOPE_UNIT_NS, "mean of B" },
-	[PART_CHANGE_NS] = { "change_ns", TSCOPE_UNIT_NS, "b_ns less a_ns" },
-	[PART_SHIFT_NS] = { "shift_ns", TSCOPE_UNIT_NS, "as of the step" },
-	[PART_LOW_NS] = { "low_ns", TSCOPE_UNIT_NS, "as of the step" },
-	[PART_HIGH_NS] = { "high_ns", TSCOPE_UNIT_NS, "as of the step" },
-	[PART_P_VALUE] = { "p_value", TSCOPE_UNIT_NUMBER, "with all parts in mind" },
-};
+enum part_column { PART_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def part_columns[] = { PART_COLUMNS(TSI_FACT_DEF) };
 
 enum table { PARTS_TABLE };
 

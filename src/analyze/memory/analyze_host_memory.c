@@ -8,92 +8,53 @@
 
 #include "base/ckd.h"
 
-enum fact {
-	PATH,
-	COMMAND,
-	PID,
-	PYTHON_VERSION,
-	CAPTURE_NS,
-	IS_AGGREGATED,
-	IS_COMPLETE,
-	HAS_NATIVE_STACKS,
-	TRACES_PYTHON_ALLOCATORS,
-	ALLOCATION_COUNT,
-	ALLOCATED_BYTES,
-	PEAK_BYTES,
-	PEAK_ALLOCATION_COUNT,
-	LEAKED_BYTES,
-	LEAKED_COUNT,
-	TEMPORARY_COUNT,
-	TEMPORARY_BYTES,
-	TEMPORARY_RATIO,
-	THREAD_COUNT,
-	SITE_COUNT,
-	UNMATCHED_FREE_COUNT,
-	REPLACED_COUNT,
-	MIDDLE_BYTES,
-	GROWTH_BYTES,
-	PEAK_RSS_BYTES,
-	FIRST_RSS_BYTES,
-	LAST_RSS_BYTES,
-	RSS_GROWTH_BYTES,
-	RSS_GROWTH_RATIO,
-	RSS_GROWTH_BYTES_PER_SECOND,
-	RSS_RISING_RATIO,
-};
+#define FACTS(X)                                                                                   \
+	X(PATH, "path", TEXT, "file that these figures are of")                                    \
+	X(COMMAND, "command", TEXT, "command line of the process")                                 \
+	X(PID, "pid", COUNT, "process")                                                            \
+	X(PYTHON_VERSION, "python_version", TEXT, "that ran it")                                   \
+	X(CAPTURE_NS, "capture_ns", NS, "from the begin to the end of the capture")                \
+	X(IS_AGGREGATED, "is_aggregated", FLAG,                                                    \
+	  "only sums were recorded: no totals, nothing over time")                                 \
+	X(IS_COMPLETE, "is_complete", FLAG,                                                        \
+	  "the capture ends as it should: the process was not killed")                             \
+	X(HAS_NATIVE_STACKS, "has_native_stacks", FLAG, "stacks of native code were recorded")     \
+	X(TRACES_PYTHON_ALLOCATORS, "traces_python_allocators", FLAG,                              \
+	  "calls of Python's own allocator count, and those below them, too")                      \
+	X(ALLOCATION_COUNT, "allocation_count", COUNT, "allocations")                              \
+	X(ALLOCATED_BYTES, "allocated_bytes", BYTES, "sum of their sizes")                         \
+	X(PEAK_BYTES, "peak_bytes", BYTES, "most that was live at once")                           \
+	X(PEAK_ALLOCATION_COUNT, "peak_allocation_count", COUNT, "allocations live then")          \
+	X(LEAKED_BYTES, "leaked_bytes", BYTES, "still live at the end")                            \
+	X(LEAKED_COUNT, "leaked_count", COUNT, "allocations still live at the end")                \
+	X(TEMPORARY_COUNT, "temporary_count", COUNT,                                               \
+	  "allocations that their thread freed before it had made two more")                       \
+	X(TEMPORARY_BYTES, "temporary_bytes", BYTES, "sum of their sizes")                         \
+	X(TEMPORARY_RATIO, "temporary_ratio", RATIO, "their share of the allocations")             \
+	X(THREAD_COUNT, "thread_count", COUNT, "threads that allocated")                           \
+	X(SITE_COUNT, "site_count", COUNT, "different places that allocated")                      \
+	X(UNMATCHED_FREE_COUNT, "unmatched_free_count", COUNT,                                     \
+	  "frees of what was allocated before the capture")                                        \
+	X(REPLACED_COUNT, "replaced_count", COUNT,                                                 \
+	  "allocations where something else was live, whose free was missed: memray's own peak "   \
+	  "counts both")                                                                           \
+	X(MIDDLE_BYTES, "middle_bytes", BYTES, "live in the middle of the capture")                \
+	X(GROWTH_BYTES, "growth_bytes", BYTES, "live at the end, less in the middle")              \
+	X(PEAK_RSS_BYTES, "peak_rss_bytes", BYTES, "most resident memory of the process")          \
+	X(FIRST_RSS_BYTES, "first_rss_bytes", BYTES, "resident memory at first")                   \
+	X(LAST_RSS_BYTES, "last_rss_bytes", BYTES, "resident memory at last")                      \
+	X(RSS_GROWTH_BYTES, "rss_growth_bytes", BYTES,                                             \
+	  "by which resident memory rose in the second half of the capture: the lowest in its "    \
+	  "last eighth, less the lowest in its first")                                             \
+	X(RSS_GROWTH_RATIO, "rss_growth_ratio", RATIO,                                             \
+	  "that growth against the lowest in the first eighth")                                    \
+	X(RSS_GROWTH_BYTES_PER_SECOND, "rss_growth_bytes_per_second", BYTES_PER_SECOND,            \
+	  "that growth by time")                                                                   \
+	X(RSS_RISING_RATIO, "rss_rising_ratio", RATIO,                                             \
+	  "steps between these eighths in which the lowest rose, of all seven")
 
-static const struct tscope_fact_def facts[] = {
-	[PATH] = { "path", TSCOPE_UNIT_TEXT, "file that these figures are of" },
-	[COMMAND] = { "command", TSCOPE_UNIT_TEXT, "command line of the process" },
-	[PID] = { "pid", TSCOPE_UNIT_COUNT, "process" },
-	[PYTHON_VERSION] = { "python_version", TSCOPE_UNIT_TEXT, "that ran it" },
-	[CAPTURE_NS] = { "capture_ns", TSCOPE_UNIT_NS, "from the begin to the end of the capture" },
-	[IS_AGGREGATED] = { "is_aggregated", TSCOPE_UNIT_FLAG,
-			    "only sums were recorded: no totals, nothing over time" },
-	[IS_COMPLETE] = { "is_complete", TSCOPE_UNIT_FLAG,
-			  "the capture ends as it should: the process was not killed" },
-	[HAS_NATIVE_STACKS] = { "has_native_stacks", TSCOPE_UNIT_FLAG,
-				"stacks of native code were recorded" },
-	[TRACES_PYTHON_ALLOCATORS] = { "traces_python_allocators", TSCOPE_UNIT_FLAG,
-				       "calls of Python's own allocator count, and those below "
-				       "them, too" },
-	[ALLOCATION_COUNT] = { "allocation_count", TSCOPE_UNIT_COUNT, "allocations" },
-	[ALLOCATED_BYTES] = { "allocated_bytes", TSCOPE_UNIT_BYTES, "sum of their sizes" },
-	[PEAK_BYTES] = { "peak_bytes", TSCOPE_UNIT_BYTES, "most that was live at once" },
-	[PEAK_ALLOCATION_COUNT] = { "peak_allocation_count", TSCOPE_UNIT_COUNT,
-				    "allocations live then" },
-	[LEAKED_BYTES] = { "leaked_bytes", TSCOPE_UNIT_BYTES, "still live at the end" },
-	[LEAKED_COUNT] = { "leaked_count", TSCOPE_UNIT_COUNT, "allocations still live at the end" },
-	[TEMPORARY_COUNT] = { "temporary_count", TSCOPE_UNIT_COUNT,
-			      "allocations that their thread freed before it had made two more" },
-	[TEMPORARY_BYTES] = { "temporary_bytes", TSCOPE_UNIT_BYTES, "sum of their sizes" },
-	[TEMPORARY_RATIO] = { "temporary_ratio", TSCOPE_UNIT_RATIO,
-			      "their share of the allocations" },
-	[THREAD_COUNT] = { "thread_count", TSCOPE_UNIT_COUNT, "threads that allocated" },
-	[SITE_COUNT] = { "site_count", TSCOPE_UNIT_COUNT, "different places that allocated" },
-	[UNMATCHED_FREE_COUNT] = { "unmatched_free_count", TSCOPE_UNIT_COUNT,
-				   "frees of what was allocated before the capture" },
-	[REPLACED_COUNT] = { "replaced_count", TSCOPE_UNIT_COUNT,
-			     "allocations where something else was live, whose free was missed: "
-			     "memray's own peak counts both" },
-	[MIDDLE_BYTES] = { "middle_bytes", TSCOPE_UNIT_BYTES, "live in the middle of the capture" },
-	[GROWTH_BYTES] = { "growth_bytes", TSCOPE_UNIT_BYTES,
-			   "live at the end, less in the middle" },
-	[PEAK_RSS_BYTES] = { "peak_rss_bytes", TSCOPE_UNIT_BYTES,
-			     "most resident memory of the process" },
-	[FIRST_RSS_BYTES] = { "first_rss_bytes", TSCOPE_UNIT_BYTES, "resident memory at first" },
-	[LAST_RSS_BYTES] = { "last_rss_bytes", TSCOPE_UNIT_BYTES, "resident memory at last" },
-	[RSS_GROWTH_BYTES] = { "rss_growth_bytes", TSCOPE_UNIT_BYTES,
-			       "by which resident memory rose in the second half of the capture: "
-			       "the lowest in its last eighth, less the lowest in its first" },
-	[RSS_GROWTH_RATIO] = { "rss_growth_ratio", TSCOPE_UNIT_RATIO,
-			       "that growth against the lowest in the first eighth" },
-	[RSS_GROWTH_BYTES_PER_SECOND] = { "rss_growth_bytes_per_second",
-					  TSCOPE_UNIT_BYTES_PER_SECOND, "that growth by time" },
-	[RSS_RISING_RATIO] = { "rss_rising_ratio", TSCOPE_UNIT_RATIO,
-			       "steps between these eighths in which the lowest rose, of all "
-			       "seven" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
 static const struct tscope_fact_def site_columns[] = {
 	[HOST_SITE_SITE] = { "site", TSCOPE_UNIT_TEXT,

@@ -14,49 +14,30 @@
 #include "base/ckd.h"
 #include "base/sum.h"
 
-enum fact {
-	PEAK_ALLOC_BYTES,
-	PEAK_RESERVED_BYTES,
-	MEAN_ALLOC_BYTES,
-	FRAGMENTATION,
-	GROWTH_BYTES_PER_STEP,
-	SLOPE_BYTES_PER_STEP,
-	PEAK_STEP,
-	STEP_COUNT,
-	EVENT_COUNT,
-	OOM_COUNT,
-	PEAK_TIME_NS,
-	SNAPSHOT_PEAK_STEP,
-	OOM_STEP,
-};
+#define FACTS(X)                                                                                   \
+	X(PEAK_ALLOC_BYTES, "peak_alloc_bytes", BYTES, "most that was allocated")                  \
+	X(PEAK_RESERVED_BYTES, "peak_reserved_bytes", BYTES, "most that the allocator held")       \
+	X(MEAN_ALLOC_BYTES, "mean_alloc_bytes", BYTES, "mean allocation at the end of a step")     \
+	X(FRAGMENTATION, "fragmentation", RATIO,                                                   \
+	  "mean share of what is held that is not allocated")                                      \
+	X(GROWTH_BYTES_PER_STEP, "growth_bytes_per_step", BYTES,                                   \
+	  "pytscope's slope of the allocation, a little too small")                                \
+	X(SLOPE_BYTES_PER_STEP, "slope_bytes_per_step", BYTES, "slope of the allocation")          \
+	X(PEAK_STEP, "peak_step", COUNT, "first step with the most allocated")                     \
+	X(STEP_COUNT, "step_count", COUNT, "steps that recorded memory")                           \
+	X(EVENT_COUNT, "event_count", COUNT,                                                       \
+	  "[memory] events of traces that the memory of steps is made of")                         \
+	X(OOM_COUNT, "oom_count", COUNT,                                                           \
+	  "[OutOfMemory] events of traces: requests that failed; of a run on all ranks")           \
+	X(PEAK_TIME_NS, "peak_time_ns", NS,                                                        \
+	  "when most was allocated in peak_step, by a trace: Unix time where the trace knows it, " \
+	  "else on its own clock")                                                                 \
+	X(SNAPSHOT_PEAK_STEP, "snapshot_peak_step", COUNT,                                         \
+	  "step whose window holds snapshot.peak_time_ns")                                         \
+	X(OOM_STEP, "oom_step", COUNT, "step whose window holds snapshot.oom_time_ns")
 
-static const struct tscope_fact_def facts[] = {
-	[PEAK_ALLOC_BYTES] = { "peak_alloc_bytes", TSCOPE_UNIT_BYTES, "most that was allocated" },
-	[PEAK_RESERVED_BYTES] = { "peak_reserved_bytes", TSCOPE_UNIT_BYTES,
-				  "most that the allocator held" },
-	[MEAN_ALLOC_BYTES] = { "mean_alloc_bytes", TSCOPE_UNIT_BYTES,
-			       "mean allocation at the end of a step" },
-	[FRAGMENTATION] = { "fragmentation", TSCOPE_UNIT_RATIO,
-			    "mean share of what is held that is not allocated" },
-	[GROWTH_BYTES_PER_STEP] = { "growth_bytes_per_step", TSCOPE_UNIT_BYTES,
-				    "pytscope's slope of the allocation, a little too small" },
-	[SLOPE_BYTES_PER_STEP] = { "slope_bytes_per_step", TSCOPE_UNIT_BYTES,
-				   "slope of the allocation" },
-	[PEAK_STEP] = { "peak_step", TSCOPE_UNIT_COUNT, "first step with the most allocated" },
-	[STEP_COUNT] = { "step_count", TSCOPE_UNIT_COUNT, "steps that recorded memory" },
-	[EVENT_COUNT] = { "event_count", TSCOPE_UNIT_COUNT,
-			  "[memory] events of traces that the memory of steps is made of" },
-	[OOM_COUNT] = { "oom_count", TSCOPE_UNIT_COUNT,
-			"[OutOfMemory] events of traces: requests that failed; of a run on all "
-			"ranks" },
-	[PEAK_TIME_NS] = { "peak_time_ns", TSCOPE_UNIT_NS,
-			   "when most was allocated in peak_step, by a trace: Unix time where "
-			   "the trace knows it, else on its own clock" },
-	[SNAPSHOT_PEAK_STEP] = { "snapshot_peak_step", TSCOPE_UNIT_COUNT,
-				 "step whose window holds snapshot.peak_time_ns" },
-	[OOM_STEP] = { "oom_step", TSCOPE_UNIT_COUNT,
-		       "step whose window holds snapshot.oom_time_ns" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
 /* A peak that was not recorded is what the step ended with. */
 static int64_t peak_of(const struct step_record *record, enum step_memory peak,

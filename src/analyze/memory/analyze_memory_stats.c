@@ -12,48 +12,31 @@
 
 #include "base/arena.h"
 
-enum fact {
-	PATH,
-	MOMENT_COUNT,
-	VALUE_COUNT,
-	RANK_COUNT,
-	CALL_COUNT,
-	PEAK_ALLOCATED_BYTES,
-	PEAK_RESERVED_BYTES,
-	NUM_ALLOC_RETRIES,
-	NUM_OOMS,
-	GROWTH_BYTES_PER_CALL,
-	GROWTH_FUNCTION,
-	GROWTH_CALL_COUNT,
-};
+#define FACTS(X)                                                                                   \
+	X(PATH, "path", TEXT, "file that these figures are of")                                    \
+	X(MOMENT_COUNT, "moment_count", COUNT, "moments at which they were taken")                 \
+	X(VALUE_COUNT, "value_count", COUNT, "values of all moments")                              \
+	X(RANK_COUNT, "rank_count", COUNT, "ranks that they are of")                               \
+	X(CALL_COUNT, "call_count", COUNT, "calls with both start and end")                        \
+	X(PEAK_ALLOCATED_BYTES, "peak_allocated_bytes", BYTES, "largest allocated_bytes.all.peak") \
+	X(PEAK_RESERVED_BYTES, "peak_reserved_bytes", BYTES, "largest reserved_bytes.all.peak")    \
+	X(NUM_ALLOC_RETRIES, "num_alloc_retries", COUNT,                                           \
+	  "cudaMalloc calls that failed and flushed the cache")                                    \
+	X(NUM_OOMS, "num_ooms", COUNT, "out-of-memory errors")                                     \
+	X(GROWTH_BYTES_PER_CALL, "growth_bytes_per_call", BYTES,                                   \
+	  "slope of what is allocated at the end of the calls of the function with most of them")  \
+	X(GROWTH_FUNCTION, "growth_function", TEXT, "that function")                               \
+	X(GROWTH_CALL_COUNT, "growth_call_count", COUNT, "calls that the slope is of")
 
-static const struct tscope_fact_def facts[] = {
-	[PATH] = { "path", TSCOPE_UNIT_TEXT, "file that these figures are of" },
-	[MOMENT_COUNT] = { "moment_count", TSCOPE_UNIT_COUNT, "moments at which they were taken" },
-	[VALUE_COUNT] = { "value_count", TSCOPE_UNIT_COUNT, "values of all moments" },
-	[RANK_COUNT] = { "rank_count", TSCOPE_UNIT_COUNT, "ranks that they are of" },
-	[CALL_COUNT] = { "call_count", TSCOPE_UNIT_COUNT, "calls with both start and end" },
-	[PEAK_ALLOCATED_BYTES] = { "peak_allocated_bytes", TSCOPE_UNIT_BYTES,
-				   "largest allocated_bytes.all.peak" },
-	[PEAK_RESERVED_BYTES] = { "peak_reserved_bytes", TSCOPE_UNIT_BYTES,
-				  "largest reserved_bytes.all.peak" },
-	[NUM_ALLOC_RETRIES] = { "num_alloc_retries", TSCOPE_UNIT_COUNT,
-				"cudaMalloc calls that failed and flushed the cache" },
-	[NUM_OOMS] = { "num_ooms", TSCOPE_UNIT_COUNT, "out-of-memory errors" },
-	[GROWTH_BYTES_PER_CALL] = { "growth_bytes_per_call", TSCOPE_UNIT_BYTES,
-				    "slope of what is allocated at the end of the calls of the "
-				    "function with most of them" },
-	[GROWTH_FUNCTION] = { "growth_function", TSCOPE_UNIT_TEXT, "that function" },
-	[GROWTH_CALL_COUNT] = { "growth_call_count", TSCOPE_UNIT_COUNT,
-				"calls that the slope is of" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
-enum largest_column { LARGEST_NAME, LARGEST_VALUE };
+#define LARGEST_COLUMNS(X)                                                                         \
+	X(LARGEST_NAME, "name", TEXT, "name of the value")                                         \
+	X(LARGEST_VALUE, "value", NUMBER, "the largest of all moments")
 
-static const struct tscope_fact_def largest_columns[] = {
-	[LARGEST_NAME] = { "name", TSCOPE_UNIT_TEXT, "name of the value" },
-	[LARGEST_VALUE] = { "value", TSCOPE_UNIT_NUMBER, "the largest of all moments" },
-};
+enum largest_column { LARGEST_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def largest_columns[] = { LARGEST_COLUMNS(TSI_FACT_DEF) };
 
 static const struct tscope_fact_def function_columns[] = {
 	[FUNCTION_RANK] = { "rank", TSCOPE_UNIT_COUNT, "rank" },
@@ -77,30 +60,18 @@ static const struct tscope_fact_def changes_columns[] = {
 	[CHANGES_CHANGE] = { "change", TSCOPE_UNIT_NUMBER, "end less start" },
 };
 
-enum moments_column {
-	MOMENTS_RANK,
-	MOMENTS_FUNCTION,
-	MOMENTS_ITERATION,
-	MOMENTS_CONTEXT,
-	MOMENTS_ALLOCATED_BYTES,
-	MOMENTS_RESERVED_BYTES,
-	MOMENTS_ACTIVE_BYTES,
-	MOMENTS_RSS_BYTES,
-};
+#define MOMENTS_COLUMNS(X)                                                                         \
+	X(MOMENTS_RANK, "rank", COUNT, "rank")                                                     \
+	X(MOMENTS_FUNCTION, "function", TEXT, "function that was called")                          \
+	X(MOMENTS_ITERATION, "iteration", COUNT, "which call of it")                               \
+	X(MOMENTS_CONTEXT, "context", TEXT, "start or end")                                        \
+	X(MOMENTS_ALLOCATED_BYTES, "allocated_bytes", BYTES, "allocated_bytes.all.current")        \
+	X(MOMENTS_RESERVED_BYTES, "reserved_bytes", BYTES, "reserved_bytes.all.current")           \
+	X(MOMENTS_ACTIVE_BYTES, "active_bytes", BYTES, "active_bytes.all.current")                 \
+	X(MOMENTS_RSS_BYTES, "rss_bytes", BYTES, "rss: what the process had in host memory")
 
-static const struct tscope_fact_def moments_columns[] = {
-	[MOMENTS_RANK] = { "rank", TSCOPE_UNIT_COUNT, "rank" },
-	[MOMENTS_FUNCTION] = { "function", TSCOPE_UNIT_TEXT, "function that was called" },
-	[MOMENTS_ITERATION] = { "iteration", TSCOPE_UNIT_COUNT, "which call of it" },
-	[MOMENTS_CONTEXT] = { "context", TSCOPE_UNIT_TEXT, "start or end" },
-	[MOMENTS_ALLOCATED_BYTES] = { "allocated_bytes", TSCOPE_UNIT_BYTES,
-				      "allocated_bytes.all.current" },
-	[MOMENTS_RESERVED_BYTES] = { "reserved_bytes", TSCOPE_UNIT_BYTES,
-				     "reserved_bytes.all.current" },
-	[MOMENTS_ACTIVE_BYTES] = { "active_bytes", TSCOPE_UNIT_BYTES, "active_bytes.all.current" },
-	[MOMENTS_RSS_BYTES] = { "rss_bytes", TSCOPE_UNIT_BYTES,
-				"rss: what the process had in host memory" },
-};
+enum moments_column { MOMENTS_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def moments_columns[] = { MOMENTS_COLUMNS(TSI_FACT_DEF) };
 
 static const struct tscope_table_def tables[] = {
 	[STATS_LARGEST] =

@@ -6,61 +6,39 @@
 #include "analyze/facts.h"
 #include "model/memory/memory_file.h"
 
-enum fact {
-	PATH,
-	POINT_COUNT,
-	START_TIME_NS,
-	END_TIME_NS,
-	WINDOW_NS,
-	PEAK_BYTES,
-	PEAK_INDEX,
-	PEAK_TIME_NS,
-	END_BYTES,
-	ROW_COUNT,
-	PREEXISTING_BYTES,
-	PREEXISTING_COUNT,
-	CREATED_COUNT,
-	DESTROYED_COUNT,
-	CHANGED_COUNT,
-};
+#define FACTS(X)                                                                                   \
+	X(PATH, "path", TEXT, "file that these figures are of")                                    \
+	X(POINT_COUNT, "point_count", COUNT, "different times, one point each")                    \
+	X(START_TIME_NS, "start_time_ns", NS, "Unix time of the first point")                      \
+	X(END_TIME_NS, "end_time_ns", NS, "Unix time of the last")                                 \
+	X(WINDOW_NS, "window_ns", NS, "from the first point to the last")                          \
+	X(PEAK_BYTES, "peak_bytes", BYTES, "most of all categories together")                      \
+	X(PEAK_INDEX, "peak_index", COUNT, "first point with it")                                  \
+	X(PEAK_TIME_NS, "peak_time_ns", NS, "Unix time of that point")                             \
+	X(END_BYTES, "end_bytes", BYTES, "all categories at the last point")                       \
+	X(ROW_COUNT, "row_count", COUNT, "rows of the .raw.json form")                             \
+	X(PREEXISTING_BYTES, "preexisting_bytes", BYTES,                                           \
+	  "what existed before the profile, by its rows")                                          \
+	X(PREEXISTING_COUNT, "preexisting_count", COUNT, "tensors of these")                       \
+	X(CREATED_COUNT, "created_count", COUNT, "tensors that came")                              \
+	X(DESTROYED_COUNT, "destroyed_count", COUNT, "tensors that went")                          \
+	X(CHANGED_COUNT, "changed_count", COUNT, "changes of content or category")
 
-static const struct tscope_fact_def facts[] = {
-	[PATH] = { "path", TSCOPE_UNIT_TEXT, "file that these figures are of" },
-	[POINT_COUNT] = { "point_count", TSCOPE_UNIT_COUNT, "different times, one point each" },
-	[START_TIME_NS] = { "start_time_ns", TSCOPE_UNIT_NS, "Unix time of the first point" },
-	[END_TIME_NS] = { "end_time_ns", TSCOPE_UNIT_NS, "Unix time of the last" },
-	[WINDOW_NS] = { "window_ns", TSCOPE_UNIT_NS, "from the first point to the last" },
-	[PEAK_BYTES] = { "peak_bytes", TSCOPE_UNIT_BYTES, "most of all categories together" },
-	[PEAK_INDEX] = { "peak_index", TSCOPE_UNIT_COUNT, "first point with it" },
-	[PEAK_TIME_NS] = { "peak_time_ns", TSCOPE_UNIT_NS, "Unix time of that point" },
-	[END_BYTES] = { "end_bytes", TSCOPE_UNIT_BYTES, "all categories at the last point" },
-	[ROW_COUNT] = { "row_count", TSCOPE_UNIT_COUNT, "rows of the .raw.json form" },
-	[PREEXISTING_BYTES] = { "preexisting_bytes", TSCOPE_UNIT_BYTES,
-				"what existed before the profile, by its rows" },
-	[PREEXISTING_COUNT] = { "preexisting_count", TSCOPE_UNIT_COUNT, "tensors of these" },
-	[CREATED_COUNT] = { "created_count", TSCOPE_UNIT_COUNT, "tensors that came" },
-	[DESTROYED_COUNT] = { "destroyed_count", TSCOPE_UNIT_COUNT, "tensors that went" },
-	[CHANGED_COUNT] = { "changed_count", TSCOPE_UNIT_COUNT, "changes of content or category" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
 enum table { BY_CATEGORY, TIMELINE };
 
-enum category_column {
-	CATEGORY_CATEGORY,
-	CATEGORY_PEAK_BYTES,
-	CATEGORY_END_BYTES,
-	CATEGORY_OWN_PEAK_BYTES,
-};
+#define CATEGORY_COLUMNS(X)                                                                        \
+	X(CATEGORY_CATEGORY, "category", TEXT,                                                     \
+	  "parameter, optimizer_state, input, temporary, activation, gradient, autograd_detail, "  \
+	  "unknown")                                                                               \
+	X(CATEGORY_PEAK_BYTES, "peak_bytes", BYTES, "at the peak of the total")                    \
+	X(CATEGORY_END_BYTES, "end_bytes", BYTES, "at the last point")                             \
+	X(CATEGORY_OWN_PEAK_BYTES, "own_peak_bytes", BYTES, "most of this category alone")
 
-static const struct tscope_fact_def category_columns[] = {
-	[CATEGORY_CATEGORY] = { "category", TSCOPE_UNIT_TEXT,
-				"parameter, optimizer_state, input, temporary, activation, "
-				"gradient, autograd_detail, unknown" },
-	[CATEGORY_PEAK_BYTES] = { "peak_bytes", TSCOPE_UNIT_BYTES, "at the peak of the total" },
-	[CATEGORY_END_BYTES] = { "end_bytes", TSCOPE_UNIT_BYTES, "at the last point" },
-	[CATEGORY_OWN_PEAK_BYTES] = { "own_peak_bytes", TSCOPE_UNIT_BYTES,
-				      "most of this category alone" },
-};
+enum category_column { CATEGORY_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def category_columns[] = { CATEGORY_COLUMNS(TSI_FACT_DEF) };
 
 enum timeline_column { TIMELINE_INDEX, TIMELINE_TIME_NS, TIMELINE_BYTES, TIMELINE_CATEGORIES };
 

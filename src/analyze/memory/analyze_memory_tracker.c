@@ -7,38 +7,37 @@
 #include "model/memory/memory_file.h"
 #include "model/memory/named_rows.h"
 
-enum fact { PATH, FUNCTION, ITERATION, DEVICE_COUNT, MODULE_COUNT, PEAK_BYTES, PEAK_DEVICE };
+#define FACTS(X)                                                                                   \
+	X(PATH, "path", TEXT, "file that these figures are of")                                    \
+	X(FUNCTION, "function", TEXT, "the function that was called")                              \
+	X(ITERATION, "iteration", COUNT, "which call of it")                                       \
+	X(DEVICE_COUNT, "device_count", COUNT, "devices that held anything")                       \
+	X(MODULE_COUNT, "module_count", COUNT, "modules that were tracked")                        \
+	X(PEAK_BYTES, "peak_bytes", BYTES,                                                         \
+	  "all kinds at the peak, on the device where that is most")                               \
+	X(PEAK_DEVICE, "peak_device", TEXT, "that device")
 
-static const struct tscope_fact_def facts[] = {
-	[PATH] = { "path", TSCOPE_UNIT_TEXT, "file that these figures are of" },
-	[FUNCTION] = { "function", TSCOPE_UNIT_TEXT, "the function that was called" },
-	[ITERATION] = { "iteration", TSCOPE_UNIT_COUNT, "which call of it" },
-	[DEVICE_COUNT] = { "device_count", TSCOPE_UNIT_COUNT, "devices that held anything" },
-	[MODULE_COUNT] = { "module_count", TSCOPE_UNIT_COUNT, "modules that were tracked" },
-	[PEAK_BYTES] = { "peak_bytes", TSCOPE_UNIT_BYTES,
-			 "all kinds at the peak, on the device "
-			 "where that is most" },
-	[PEAK_DEVICE] = { "peak_device", TSCOPE_UNIT_TEXT, "that device" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
 enum table { PEAK, MODULES, BY_KIND };
-enum peak_column { PEAK_ROW_DEVICE, PEAK_KIND, PEAK_KIND_BYTES };
+#define PEAK_COLUMNS(X)                                                                            \
+	X(PEAK_ROW_DEVICE, "device", TEXT, "device")                                               \
+	X(PEAK_KIND, "kind", TEXT, "what the memory holds")                                        \
+	X(PEAK_KIND_BYTES, "bytes", BYTES, "at the peak of the device")
 
-static const struct tscope_fact_def peak_columns[] = {
-	[PEAK_ROW_DEVICE] = { "device", TSCOPE_UNIT_TEXT, "device" },
-	[PEAK_KIND] = { "kind", TSCOPE_UNIT_TEXT, "what the memory holds" },
-	[PEAK_KIND_BYTES] = { "bytes", TSCOPE_UNIT_BYTES, "at the peak of the device" },
-};
+enum peak_column { PEAK_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def peak_columns[] = { PEAK_COLUMNS(TSI_FACT_DEF) };
 
-enum modules_column { MODULES_MODULE, MODULES_STATE, MODULES_CALL, MODULES_DEVICE, MODULES_BYTES };
+#define MODULES_COLUMNS(X)                                                                         \
+	X(MODULES_MODULE, "module", TEXT, "name of the module")                                    \
+	X(MODULES_STATE, "state", TEXT, "where in its work it was")                                \
+	X(MODULES_CALL, "call", COUNT, "which call of the module")                                 \
+	X(MODULES_DEVICE, "device", TEXT, "device")                                                \
+	X(MODULES_BYTES, "total_bytes", BYTES, "all kinds")
 
-static const struct tscope_fact_def modules_columns[] = {
-	[MODULES_MODULE] = { "module", TSCOPE_UNIT_TEXT, "name of the module" },
-	[MODULES_STATE] = { "state", TSCOPE_UNIT_TEXT, "where in its work it was" },
-	[MODULES_CALL] = { "call", TSCOPE_UNIT_COUNT, "which call of the module" },
-	[MODULES_DEVICE] = { "device", TSCOPE_UNIT_TEXT, "device" },
-	[MODULES_BYTES] = { "total_bytes", TSCOPE_UNIT_BYTES, "all kinds" },
-};
+enum modules_column { MODULES_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def modules_columns[] = { MODULES_COLUMNS(TSI_FACT_DEF) };
 
 /* The state of a module, then the columns of the peak. */
 static const struct tscope_fact_def kind_columns[] = {

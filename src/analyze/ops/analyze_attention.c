@@ -15,27 +15,19 @@ enum {
 	MIN_LENGTH = 16, /* shorter rows are no sequences: experts, classes, single tokens */
 };
 
-enum fact {
-	SOFTMAX_COUNT,
-	SCORES_NS,
-	PRODUCTS_NS,
-	HEADS,
-	QUERIES,
-	KEYS,
-};
+#define FACTS(X)                                                                                   \
+	X(SOFTMAX_COUNT, "softmax_count", COUNT,                                                   \
+	  "softmaxes over scores of unfused attention, in the steps that count")                   \
+	X(SCORES_NS, "scores_ns", NS,                                                              \
+	  "device time of operators on the scores that are no products")                           \
+	X(PRODUCTS_NS, "products_ns", NS,                                                          \
+	  "device time of products that make the scores or take them")                             \
+	X(HEADS, "heads", NUMBER, "heads times sequences of the scores with most of scores_ns")    \
+	X(QUERIES, "queries", NUMBER, "their rows")                                                \
+	X(KEYS, "keys", NUMBER, "their columns")
 
-static const struct tscope_fact_def facts[] = {
-	[SOFTMAX_COUNT] = { "softmax_count", TSCOPE_UNIT_COUNT,
-			    "softmaxes over scores of unfused attention, in the steps that count" },
-	[SCORES_NS] = { "scores_ns", TSCOPE_UNIT_NS,
-			"device time of operators on the scores that are no products" },
-	[PRODUCTS_NS] = { "products_ns", TSCOPE_UNIT_NS,
-			  "device time of products that make the scores or take them" },
-	[HEADS] = { "heads", TSCOPE_UNIT_NUMBER,
-		    "heads times sequences of the scores with most of scores_ns" },
-	[QUERIES] = { "queries", TSCOPE_UNIT_NUMBER, "their rows" },
-	[KEYS] = { "keys", TSCOPE_UNIT_NUMBER, "their columns" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
 /* Scores of one shape, […, queries, keys]. */
 struct scores {

@@ -14,76 +14,51 @@
 
 #include "base/sum.h"
 
-enum fact {
-	WALL_NS,
-	MEAN_WALL_NS,
-	COMPUTE_NS,
-	USEFUL_NS,
-	USEFUL_RATIO,
-	MFU,
-	HFU,
-	MFU_UNCAPPED,
-	MFU_IS_LOWER_BOUND,
-	ACHIEVED_TFLOPS,
-	FLOPS_PER_STEP,
-	HARDWARE_FLOPS_PER_STEP,
-	FLOPS_COVERAGE_RATIO,
-	FLOPS_SOURCE,
-	PEAK_FLOPS,
-	PEAK_SOURCE,
-	PRECISION,
-	DEVICE,
-	TOP_RECOVERABLE,
-	TOP_RECOVERABLE_RATIO,
-};
+#define FACTS(X)                                                                                   \
+	X(WALL_NS, "wall_ns", NS, "what the lines sum to")                                         \
+	X(MEAN_WALL_NS, "mean_wall_ns", NS, "of this, a mean step")                                \
+	X(COMPUTE_NS, "compute_ns", NS, "forward, backward, optimizer and compute phases")         \
+	X(USEFUL_NS, "useful_ns", NS,                                                              \
+	  "of this, what the FLOPs take at the peak; all where they are not known")                \
+	X(USEFUL_RATIO, "useful_ratio", RATIO, "useful by wall time")                              \
+	X(MFU, "mfu", RATIO,                                                                       \
+	  "model FLOPs utilisation: FLOPs by what the peak allows in the wall time; absent where " \
+	  "flops_coverage_ratio is below 0.5")                                                     \
+	X(HFU, "hfu", RATIO, "hardware FLOPs utilisation: the same with what is computed again")   \
+	X(MFU_UNCAPPED, "mfu_uncapped", NUMBER, "mfu, however large")                              \
+	X(MFU_IS_LOWER_BOUND, "mfu_is_lower_bound", FLAG,                                          \
+	  "FLOPs are missing: it is at least as much")                                             \
+	X(ACHIEVED_TFLOPS, "achieved_tflops", NUMBER,                                              \
+	  "flops_per_step by mean_wall_ns, in TFLOP/s")                                            \
+	X(FLOPS_PER_STEP, "flops_per_step", FLOPS,                                                 \
+	  "FLOPs of a mean step on one device, without what is computed again")                    \
+	X(HARDWARE_FLOPS_PER_STEP, "hardware_flops_per_step", FLOPS,                               \
+	  "the same with what is computed again")                                                  \
+	X(FLOPS_COVERAGE_RATIO, "flops_coverage_ratio", RATIO,                                     \
+	  "of the time of matrix kernels, that of kernels whose FLOPs are known; below 0.9 the "   \
+	  "FLOPs are a lower bound")                                                               \
+	X(FLOPS_SOURCE, "flops_source", TEXT,                                                      \
+	  "who tells the FLOPs: option, model, run.json or operators")                             \
+	X(PEAK_FLOPS, "peak_flops", FLOPS_PER_SECOND,                                              \
+	  "the most that the device can do with this precision, dense")                            \
+	X(PEAK_SOURCE, "peak_source", TEXT, "who tells the peak: option, run.json or device")      \
+	X(PRECISION, "precision", TEXT,                                                            \
+	  "what the FLOPs are computed in, with shares where it is mixed")                         \
+	X(DEVICE, "device", TEXT, "name of the device in the table of devices")                    \
+	X(TOP_RECOVERABLE, "top_recoverable", TEXT, "largest recoverable line")                    \
+	X(TOP_RECOVERABLE_RATIO, "top_recoverable_ratio", RATIO, "its share of the wall time")
 
-static const struct tscope_fact_def facts[] = {
-	[WALL_NS] = { "wall_ns", TSCOPE_UNIT_NS, "what the lines sum to" },
-	[MEAN_WALL_NS] = { "mean_wall_ns", TSCOPE_UNIT_NS, "of this, a mean step" },
-	[COMPUTE_NS] = { "compute_ns", TSCOPE_UNIT_NS,
-			 "forward, backward, optimizer and compute phases" },
-	[USEFUL_NS] = { "useful_ns", TSCOPE_UNIT_NS,
-			"of this, what the FLOPs take at the peak; all where they are not known" },
-	[USEFUL_RATIO] = { "useful_ratio", TSCOPE_UNIT_RATIO, "useful by wall time" },
-	[MFU] = { "mfu", TSCOPE_UNIT_RATIO,
-		  "model FLOPs utilisation: FLOPs by what the peak allows in the wall time; absent "
-		  "where flops_coverage_ratio is below 0.5" },
-	[HFU] = { "hfu", TSCOPE_UNIT_RATIO,
-		  "hardware FLOPs utilisation: the same with what is computed again" },
-	[MFU_UNCAPPED] = { "mfu_uncapped", TSCOPE_UNIT_NUMBER, "mfu, however large" },
-	[MFU_IS_LOWER_BOUND] = { "mfu_is_lower_bound", TSCOPE_UNIT_FLAG,
-				 "FLOPs are missing: it is at least as much" },
-	[ACHIEVED_TFLOPS] = { "achieved_tflops", TSCOPE_UNIT_NUMBER,
-			      "flops_per_step by mean_wall_ns, in TFLOP/s" },
-	[FLOPS_PER_STEP] = { "flops_per_step", TSCOPE_UNIT_FLOPS,
-			     "FLOPs of a mean step on one device, without what is computed again" },
-	[HARDWARE_FLOPS_PER_STEP] = { "hardware_flops_per_step", TSCOPE_UNIT_FLOPS,
-				      "the same with what is computed again" },
-	[FLOPS_COVERAGE_RATIO] = { "flops_coverage_ratio", TSCOPE_UNIT_RATIO,
-				   "of the time of matrix kernels, that of kernels whose FLOPs are "
-				   "known; below 0.9 the FLOPs are a lower bound" },
-	[FLOPS_SOURCE] = { "flops_source", TSCOPE_UNIT_TEXT,
-			   "who tells the FLOPs: option, model, run.json or operators" },
-	[PEAK_FLOPS] = { "peak_flops", TSCOPE_UNIT_FLOPS_PER_SECOND,
-			 "the most that the device can do with this precision, dense" },
-	[PEAK_SOURCE] = { "peak_source", TSCOPE_UNIT_TEXT,
-			  "who tells the peak: option, run.json or device" },
-	[PRECISION] = { "precision", TSCOPE_UNIT_TEXT,
-			"what the FLOPs are computed in, with shares where it is mixed" },
-	[DEVICE] = { "device", TSCOPE_UNIT_TEXT, "name of the device in the table of devices" },
-	[TOP_RECOVERABLE] = { "top_recoverable", TSCOPE_UNIT_TEXT, "largest recoverable line" },
-	[TOP_RECOVERABLE_RATIO] = { "top_recoverable_ratio", TSCOPE_UNIT_RATIO,
-				    "its share of the wall time" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
-enum line_column { LINE_NAME, LINE_NS, LINE_RATIO, LINE_RECOVERABLE };
+#define LINE_COLUMNS(X)                                                                            \
+	X(LINE_NAME, "line", TEXT, "what the time went to")                                        \
+	X(LINE_NS, "ns", NS, "how much")                                                           \
+	X(LINE_RATIO, "ratio", RATIO, "its share of the wall time")                                \
+	X(LINE_RECOVERABLE, "recoverable", FLAG, "could it be less?")
 
-static const struct tscope_fact_def line_columns[] = {
-	[LINE_NAME] = { "line", TSCOPE_UNIT_TEXT, "what the time went to" },
-	[LINE_NS] = { "ns", TSCOPE_UNIT_NS, "how much" },
-	[LINE_RATIO] = { "ratio", TSCOPE_UNIT_RATIO, "its share of the wall time" },
-	[LINE_RECOVERABLE] = { "recoverable", TSCOPE_UNIT_FLAG, "could it be less?" },
-};
+enum line_column { LINE_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def line_columns[] = { LINE_COLUMNS(TSI_FACT_DEF) };
 
 enum table { LINES };
 

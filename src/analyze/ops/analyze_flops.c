@@ -15,153 +15,90 @@
 #include "analyze/shared/reliability.h"
 #include "base/sum.h"
 
-enum fact {
-	TOTAL,
-	REPEATED,
-	COVERAGE_RATIO,
-	MATRIX_NS,
-	UNCOUNTED_NS,
-	LOST_NS,
-	LOST_PER_STEP_NS,
-	HAS_TENSOR_CORES,
-	HAS_TF32,
-	HAS_BF16,
-};
+#define FACTS(X)                                                                                   \
+	X(TOTAL, "total", FLOPS, "FLOPs that ran and are known")                                   \
+	X(REPEATED, "repeated", FLOPS,                                                             \
+	  "of them, forward work that activation checkpointing computed again")                    \
+	X(COVERAGE_RATIO, "coverage_ratio", RATIO,                                                 \
+	  "of the time of matrix kernels, that of kernels whose FLOPs are known")                  \
+	X(MATRIX_NS, "matrix_ns", NS,                                                              \
+	  "kernels of products, convolutions, attention and mixtures of experts; with them those " \
+	  "of no known kind where these take more than 10 % of kernel time")                       \
+	X(UNCOUNTED_NS, "uncounted_ns", NS, "of it, kernels whose FLOPs are not known")            \
+	X(LOST_NS, "lost_ns", NS,                                                                  \
+	  "what modelled operators took beyond their rooflines, over the whole trace")             \
+	X(LOST_PER_STEP_NS, "lost_per_step_ns", NS, "of it, in a mean step of those that count")   \
+	X(HAS_TENSOR_CORES, "has_tensor_cores", FLAG, "the device has tensor (matrix) cores")      \
+	X(HAS_TF32, "has_tf32", FLAG, "they multiply float32 rounded to TF32")                     \
+	X(HAS_BF16, "has_bf16", FLAG, "they multiply bfloat16")
 
-static const struct tscope_fact_def facts[] = {
-	[TOTAL] = { "total", TSCOPE_UNIT_FLOPS, "FLOPs that ran and are known" },
-	[REPEATED] = { "repeated", TSCOPE_UNIT_FLOPS,
-		       "of them, forward work that activation checkpointing computed again" },
-	[COVERAGE_RATIO] = { "coverage_ratio", TSCOPE_UNIT_RATIO,
-			     "of the time of matrix kernels, that of kernels whose FLOPs are "
-			     "known" },
-	[MATRIX_NS] = { "matrix_ns", TSCOPE_UNIT_NS,
-			"kernels of products, convolutions, attention and mixtures of experts; "
-			"with "
-			"them those of no known kind where these take more than 10 % of kernel "
-			"time" },
-	[UNCOUNTED_NS] = { "uncounted_ns", TSCOPE_UNIT_NS,
-			   "of it, kernels whose FLOPs are not known" },
-	[LOST_NS] = { "lost_ns", TSCOPE_UNIT_NS,
-		      "what modelled operators took beyond their rooflines, over the whole trace" },
-	[LOST_PER_STEP_NS] = { "lost_per_step_ns", TSCOPE_UNIT_NS,
-			       "of it, in a mean step of those that count" },
-	[HAS_TENSOR_CORES] = { "has_tensor_cores", TSCOPE_UNIT_FLAG,
-			       "the device has tensor (matrix) cores" },
-	[HAS_TF32] = { "has_tf32", TSCOPE_UNIT_FLAG, "they multiply float32 rounded to TF32" },
-	[HAS_BF16] = { "has_bf16", TSCOPE_UNIT_FLAG, "they multiply bfloat16" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
 enum table { BY_OPERATOR, BY_PRECISION, UNCOUNTED };
 
-enum operator_column {
-	OP_NAME,
-	OP_SHAPE,
-	OP_INPUTS,
-	OP_KIND,
-	OP_PRECISION,
-	OP_KERNEL,
-	OP_TENSOR_CORES,
-	OP_ALIGNMENT,
-	OP_CALL_COUNT,
-	OP_COUNT_PER_STEP,
-	OP_REPEATED_COUNT,
-	OP_DEVICE_NS,
-	OP_FLOPS,
-	OP_BYTES,
-	OP_FLOPS_PER_SECOND,
-	OP_BYTES_PER_SECOND,
-	OP_INTENSITY,
-	OP_BOUND,
-	OP_ROOFLINE_NS,
-	OP_ROOFLINE_RATIO,
-	OP_TENSOR_ROOFLINE_NS,
-	OP_LOST_NS,
-};
+#define OPERATOR_COLUMNS(X)                                                                        \
+	X(OP_NAME, "name", TEXT, "of the operator")                                                \
+	X(OP_SHAPE, "shape", TEXT, "sizes of its tensors, as far as there is room")                \
+	X(OP_INPUTS, "inputs", TEXT, "dimensions and types of its inputs")                         \
+	X(OP_KIND, "kind", TEXT, "what it computes")                                               \
+	X(OP_PRECISION, "precision", TEXT, "of its operands; absent where it multiplies nothing")  \
+	X(OP_KERNEL, "kernel", TEXT,                                                               \
+	  "the kernel with most of its time, of those that multiply if any do")                    \
+	X(OP_TENSOR_CORES, "tensor_cores", TEXT,                                                   \
+	  "does that kernel use tensor cores, by its name? yes, no or unknown")                    \
+	X(OP_ALIGNMENT, "alignment", COUNT,                                                        \
+	  "largest power of two, up to 16, that divides the sizes which tensor cores take in "     \
+	  "pieces")                                                                                \
+	X(OP_CALL_COUNT, "count", COUNT, "how often it ran")                                       \
+	X(OP_COUNT_PER_STEP, "count_per_step", NUMBER,                                             \
+	  "how often it ran in a mean step of those that count")                                   \
+	X(OP_REPEATED_COUNT, "repeated_count", COUNT,                                              \
+	  "of them, forward work that was computed again")                                         \
+	X(OP_DEVICE_NS, "device_ns", NS, "sum of the durations of device events launched in it")   \
+	X(OP_FLOPS, "flops", FLOPS, "of all calls")                                                \
+	X(OP_BYTES, "bytes", BYTES, "least that all calls must move")                              \
+	X(OP_FLOPS_PER_SECOND, "flops_per_second", FLOPS_PER_SECOND, "flops by device_ns")         \
+	X(OP_BYTES_PER_SECOND, "bytes_per_second", BYTES_PER_SECOND, "bytes by device_ns")         \
+	X(OP_INTENSITY, "intensity", NUMBER, "arithmetic intensity: FLOPs by byte")                \
+	X(OP_BOUND, "bound", TEXT, "what limits it at best: compute or memory")                    \
+	X(OP_ROOFLINE_NS, "roofline_ns", NS, "the least that all calls could take")                \
+	X(OP_ROOFLINE_RATIO, "roofline_ratio", RATIO,                                              \
+	  "roofline_ns by device_ns: how near it comes")                                           \
+	X(OP_TENSOR_ROOFLINE_NS, "tensor_roofline_ns", NS,                                         \
+	  "the least that all calls could take on tensor cores with operands of this type; "       \
+	  "absent: the device has none for it")                                                    \
+	X(OP_LOST_NS, "lost_ns", NS, "device_ns beyond roofline_ns")
 
-static const struct tscope_fact_def operator_columns[] = {
-	[OP_NAME] = { "name", TSCOPE_UNIT_TEXT, "of the operator" },
-	[OP_SHAPE] = { "shape", TSCOPE_UNIT_TEXT, "sizes of its tensors, as far as there is room" },
-	[OP_INPUTS] = { "inputs", TSCOPE_UNIT_TEXT, "dimensions and types of its inputs" },
-	[OP_KIND] = { "kind", TSCOPE_UNIT_TEXT, "what it computes" },
-	[OP_PRECISION] = { "precision", TSCOPE_UNIT_TEXT,
-			   "of its operands; absent where it multiplies nothing" },
-	[OP_KERNEL] = { "kernel", TSCOPE_UNIT_TEXT,
-			"the kernel with most of its time, of those that multiply if any do" },
-	[OP_TENSOR_CORES] = { "tensor_cores", TSCOPE_UNIT_TEXT,
-			      "does that kernel use tensor cores, by its name? yes, no or "
-			      "unknown" },
-	[OP_ALIGNMENT] = { "alignment", TSCOPE_UNIT_COUNT,
-			   "largest power of two, up to 16, that divides the sizes which tensor "
-			   "cores take in pieces" },
-	[OP_CALL_COUNT] = { "count", TSCOPE_UNIT_COUNT, "how often it ran" },
-	[OP_COUNT_PER_STEP] = { "count_per_step", TSCOPE_UNIT_NUMBER,
-				"how often it ran in a mean step of those that count" },
-	[OP_REPEATED_COUNT] = { "repeated_count", TSCOPE_UNIT_COUNT,
-				"of them, forward work that was computed again" },
-	[OP_DEVICE_NS] = { "device_ns", TSCOPE_UNIT_NS,
-			   "sum of the durations of device events launched in it" },
-	[OP_FLOPS] = { "flops", TSCOPE_UNIT_FLOPS, "of all calls" },
-	[OP_BYTES] = { "bytes", TSCOPE_UNIT_BYTES, "least that all calls must move" },
-	[OP_FLOPS_PER_SECOND] = { "flops_per_second", TSCOPE_UNIT_FLOPS_PER_SECOND,
-				  "flops by device_ns" },
-	[OP_BYTES_PER_SECOND] = { "bytes_per_second", TSCOPE_UNIT_BYTES_PER_SECOND,
-				  "bytes by device_ns" },
-	[OP_INTENSITY] = { "intensity", TSCOPE_UNIT_NUMBER, "arithmetic intensity: FLOPs by byte" },
-	[OP_BOUND] = { "bound", TSCOPE_UNIT_TEXT, "what limits it at best: compute or memory" },
-	[OP_ROOFLINE_NS] = { "roofline_ns", TSCOPE_UNIT_NS, "the least that all calls could take" },
-	[OP_ROOFLINE_RATIO] = { "roofline_ratio", TSCOPE_UNIT_RATIO,
-				"roofline_ns by device_ns: how near it comes" },
-	[OP_TENSOR_ROOFLINE_NS] = { "tensor_roofline_ns", TSCOPE_UNIT_NS,
-				    "the least that all calls could take on tensor cores with "
-				    "operands of this type; absent: the device has none for it" },
-	[OP_LOST_NS] = { "lost_ns", TSCOPE_UNIT_NS, "device_ns beyond roofline_ns" },
-};
+enum operator_column { OPERATOR_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def operator_columns[] = { OPERATOR_COLUMNS(TSI_FACT_DEF) };
 
-enum precision_column {
-	PRECISION,
-	PRECISION_CALL_COUNT,
-	PRECISION_DEVICE_NS,
-	PRECISION_FLOPS,
-	PRECISION_SHARE_RATIO,
-	PRECISION_FLOPS_PER_SECOND,
-	PRECISION_PEAK_FLOPS,
-	PRECISION_TENSOR_PEAK_FLOPS,
-};
+#define PRECISION_COLUMNS(X)                                                                       \
+	X(PRECISION, "precision", TEXT, "of the operands")                                         \
+	X(PRECISION_CALL_COUNT, "count", COUNT, "operators that ran")                              \
+	X(PRECISION_DEVICE_NS, "device_ns", NS, "what they launched took")                         \
+	X(PRECISION_FLOPS, "flops", FLOPS, "of all of them")                                       \
+	X(PRECISION_SHARE_RATIO, "share_ratio", RATIO, "of all FLOPs")                             \
+	X(PRECISION_FLOPS_PER_SECOND, "flops_per_second", FLOPS_PER_SECOND, "flops by device_ns")  \
+	X(PRECISION_PEAK_FLOPS, "peak_flops", FLOPS_PER_SECOND,                                    \
+	  "the device's, at this precision, dense")                                                \
+	X(PRECISION_TENSOR_PEAK_FLOPS, "tensor_peak_flops", FLOPS_PER_SECOND,                      \
+	  "the device's, on tensor cores with operands of this type; absent: it has none for it")
 
-static const struct tscope_fact_def precision_columns[] = {
-	[PRECISION] = { "precision", TSCOPE_UNIT_TEXT, "of the operands" },
-	[PRECISION_CALL_COUNT] = { "count", TSCOPE_UNIT_COUNT, "operators that ran" },
-	[PRECISION_DEVICE_NS] = { "device_ns", TSCOPE_UNIT_NS, "what they launched took" },
-	[PRECISION_FLOPS] = { "flops", TSCOPE_UNIT_FLOPS, "of all of them" },
-	[PRECISION_SHARE_RATIO] = { "share_ratio", TSCOPE_UNIT_RATIO, "of all FLOPs" },
-	[PRECISION_FLOPS_PER_SECOND] = { "flops_per_second", TSCOPE_UNIT_FLOPS_PER_SECOND,
-					 "flops by device_ns" },
-	[PRECISION_PEAK_FLOPS] = { "peak_flops", TSCOPE_UNIT_FLOPS_PER_SECOND,
-				   "the device's, at this precision, dense" },
-	[PRECISION_TENSOR_PEAK_FLOPS] = { "tensor_peak_flops", TSCOPE_UNIT_FLOPS_PER_SECOND,
-					  "the device's, on tensor cores with operands of this "
-					  "type; absent: it has none for it" },
-};
+enum precision_column { PRECISION_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def precision_columns[] = { PRECISION_COLUMNS(TSI_FACT_DEF) };
 
-enum uncounted_column {
-	UNCOUNTED_KERNEL,
-	UNCOUNTED_KIND,
-	UNCOUNTED_OP,
-	UNCOUNTED_WHY,
-	UNCOUNTED_COUNT,
-	UNCOUNTED_TOTAL_NS,
-};
+#define UNCOUNTED_COLUMNS(X)                                                                       \
+	X(UNCOUNTED_KERNEL, "kernel", TEXT, "name")                                                \
+	X(UNCOUNTED_KIND, "kind", TEXT, "what it computes")                                        \
+	X(UNCOUNTED_OP, "op", TEXT, "the operator that launched it")                               \
+	X(UNCOUNTED_WHY, "why", TEXT,                                                              \
+	  "no_operator, no_model (no formula) or no_inputs (not recorded)")                        \
+	X(UNCOUNTED_COUNT, "count", COUNT, "kernels")                                              \
+	X(UNCOUNTED_TOTAL_NS, "total_ns", NS, "sum of their durations")
 
-static const struct tscope_fact_def uncounted_columns[] = {
-	[UNCOUNTED_KERNEL] = { "kernel", TSCOPE_UNIT_TEXT, "name" },
-	[UNCOUNTED_KIND] = { "kind", TSCOPE_UNIT_TEXT, "what it computes" },
-	[UNCOUNTED_OP] = { "op", TSCOPE_UNIT_TEXT, "the operator that launched it" },
-	[UNCOUNTED_WHY] = { "why", TSCOPE_UNIT_TEXT,
-			    "no_operator, no_model (no formula) or no_inputs (not recorded)" },
-	[UNCOUNTED_COUNT] = { "count", TSCOPE_UNIT_COUNT, "kernels" },
-	[UNCOUNTED_TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "sum of their durations" },
-};
+enum uncounted_column { UNCOUNTED_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def uncounted_columns[] = { UNCOUNTED_COLUMNS(TSI_FACT_DEF) };
 
 static const struct tscope_table_def tables[] = {
 	[BY_OPERATOR] = TSI_TABLE_DEF("by_operator", operator_columns,

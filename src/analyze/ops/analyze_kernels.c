@@ -21,115 +21,76 @@ enum { SHORT_NS = 10000 }; /* below, launching costs about as much as the kernel
 /* Share of kernel time that may lack what a figure is made of. */
 #define MOST_LACKING 0.1
 
-enum fact {
-	COUNT,
-	TOTAL_NS,
-	NAME_COUNT,
-	SHORT_COUNT,
-	SHORT_RATIO,
-	SMALL_GRID_COUNT,
-	SMALL_GRID_NS,
-	TENSOR_CORE_NS,
-	TENSOR_CORE_UNKNOWN_NS,
-	SM_EFFICIENCY_RATIO,
-	OCCUPANCY_PCT,
-};
+#define FACTS(X)                                                                                   \
+	X(COUNT, "count", COUNT, "kernels")                                                        \
+	X(TOTAL_NS, "total_ns", NS, "sum of their durations")                                      \
+	X(NAME_COUNT, "name_count", COUNT, "different kernels")                                    \
+	X(SHORT_COUNT, "short_count", COUNT, "kernels shorter than 10 µs")                         \
+	X(SHORT_RATIO, "short_ratio", RATIO, "of all kernels")                                     \
+	X(SMALL_GRID_COUNT, "small_grid_count", COUNT,                                             \
+	  "kernels with fewer blocks than the device has multiprocessors")                         \
+	X(SMALL_GRID_NS, "small_grid_ns", NS, "sum of their durations")                            \
+	X(TENSOR_CORE_NS, "tensor_core_ns", NS,                                                    \
+	  "kernels whose names say that they use tensor or matrix cores")                          \
+	X(TENSOR_CORE_UNKNOWN_NS, "tensor_core_unknown_ns", NS,                                    \
+	  "kernels that may use them: the name does not say")                                      \
+	X(SM_EFFICIENCY_RATIO, "sm_efficiency_ratio", RATIO,                                       \
+	  "multiprocessors with work, over the devices' span: at most this")                       \
+	X(OCCUPANCY_PCT, "occupancy_pct", NUMBER,                                                  \
+	  "estimated achieved occupancy in %, weighted by duration")
 
-static const struct tscope_fact_def facts[] = {
-	[COUNT] = { "count", TSCOPE_UNIT_COUNT, "kernels" },
-	[TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "sum of their durations" },
-	[NAME_COUNT] = { "name_count", TSCOPE_UNIT_COUNT, "different kernels" },
-	[SHORT_COUNT] = { "short_count", TSCOPE_UNIT_COUNT, "kernels shorter than 10 µs" },
-	[SHORT_RATIO] = { "short_ratio", TSCOPE_UNIT_RATIO, "of all kernels" },
-	[SMALL_GRID_COUNT] = { "small_grid_count", TSCOPE_UNIT_COUNT,
-			       "kernels with fewer blocks than the device has multiprocessors" },
-	[SMALL_GRID_NS] = { "small_grid_ns", TSCOPE_UNIT_NS, "sum of their durations" },
-	[TENSOR_CORE_NS] = { "tensor_core_ns", TSCOPE_UNIT_NS,
-			     "kernels whose names say that they use tensor or matrix cores" },
-	[TENSOR_CORE_UNKNOWN_NS] = { "tensor_core_unknown_ns", TSCOPE_UNIT_NS,
-				     "kernels that may use them: the name does not say" },
-	[SM_EFFICIENCY_RATIO] = { "sm_efficiency_ratio", TSCOPE_UNIT_RATIO,
-				  "multiprocessors with work, over the devices' span: at most "
-				  "this" },
-	[OCCUPANCY_PCT] = { "occupancy_pct", TSCOPE_UNIT_NUMBER,
-			    "estimated achieved occupancy in %, weighted by duration" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
 enum table { BY_NAME, BY_KIND, BY_LAUNCHER };
 
-enum name_column {
-	NAME,
-	NAME_KIND,
-	NAME_KERNEL_COUNT,
-	NAME_TOTAL_NS,
-	NAME_SHARE_RATIO,
-	NAME_MEAN_NS,
-	NAME_P50_NS,
-	NAME_P95_NS,
-	NAME_MIN_NS,
-	NAME_MAX_NS,
-	NAME_BLOCKS_PER_SM,
-	NAME_OCCUPANCY_PCT,
-	NAME_SMALL_GRID_COUNT,
-	NAME_COUNTED,
-	NAME_COUNTED_NS,
-	NAME_STEP_DEVIATION_NS,
-	NAME_COUNTED_UNLINKED,
-};
+#define NAME_COLUMNS(X)                                                                            \
+	X(NAME, "name", TEXT, "of the kernel")                                                     \
+	X(NAME_KIND, "kind", TEXT, "what it computes, by its operators, else its name")            \
+	X(NAME_KERNEL_COUNT, "count", COUNT, "kernels")                                            \
+	X(NAME_TOTAL_NS, "total_ns", NS, "sum of their durations")                                 \
+	X(NAME_SHARE_RATIO, "share_ratio", RATIO, "of the total of all kernels")                   \
+	X(NAME_MEAN_NS, "mean_ns", NS, "mean duration")                                            \
+	X(NAME_P50_NS, "p50_ns", NS, "median duration")                                            \
+	X(NAME_P95_NS, "p95_ns", NS, "95th percentile of the durations")                           \
+	X(NAME_MIN_NS, "min_ns", NS, "shortest")                                                   \
+	X(NAME_MAX_NS, "max_ns", NS, "longest")                                                    \
+	X(NAME_BLOCKS_PER_SM, "blocks_per_sm", NUMBER,                                             \
+	  "blocks ÷ multiprocessors, weighted by duration")                                        \
+	X(NAME_OCCUPANCY_PCT, "occupancy_pct", NUMBER,                                             \
+	  "estimated achieved occupancy in %, weighted by duration")                               \
+	X(NAME_SMALL_GRID_COUNT, "small_grid_count", COUNT,                                        \
+	  "with fewer blocks than multiprocessors")                                                \
+	X(NAME_COUNTED, "counted", COUNT,                                                          \
+	  "launched in the steps that count, or in all steps where none does")                     \
+	X(NAME_COUNTED_NS, "counted_ns", NS, "sum of the durations of these")                      \
+	X(NAME_STEP_DEVIATION_NS, "step_deviation_ns", NS,                                         \
+	  "standard deviation of their time per step, of these steps")                             \
+	X(NAME_COUNTED_UNLINKED, "counted_unlinked", COUNT,                                        \
+	  "of these, without a known launch: by their own start")
 
-static const struct tscope_fact_def name_columns[] = {
-	[NAME] = { "name", TSCOPE_UNIT_TEXT, "of the kernel" },
-	[NAME_KIND] = { "kind", TSCOPE_UNIT_TEXT,
-			"what it computes, by its operators, else its name" },
-	[NAME_KERNEL_COUNT] = { "count", TSCOPE_UNIT_COUNT, "kernels" },
-	[NAME_TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "sum of their durations" },
-	[NAME_SHARE_RATIO] = { "share_ratio", TSCOPE_UNIT_RATIO, "of the total of all kernels" },
-	[NAME_MEAN_NS] = { "mean_ns", TSCOPE_UNIT_NS, "mean duration" },
-	[NAME_P50_NS] = { "p50_ns", TSCOPE_UNIT_NS, "median duration" },
-	[NAME_P95_NS] = { "p95_ns", TSCOPE_UNIT_NS, "95th percentile of the durations" },
-	[NAME_MIN_NS] = { "min_ns", TSCOPE_UNIT_NS, "shortest" },
-	[NAME_MAX_NS] = { "max_ns", TSCOPE_UNIT_NS, "longest" },
-	[NAME_BLOCKS_PER_SM] = { "blocks_per_sm", TSCOPE_UNIT_NUMBER,
-				 "blocks ÷ multiprocessors, weighted by duration" },
-	[NAME_OCCUPANCY_PCT] = { "occupancy_pct", TSCOPE_UNIT_NUMBER,
-				 "estimated achieved occupancy in %, weighted by duration" },
-	[NAME_SMALL_GRID_COUNT] = { "small_grid_count", TSCOPE_UNIT_COUNT,
-				    "with fewer blocks than multiprocessors" },
-	[NAME_COUNTED] = { "counted", TSCOPE_UNIT_COUNT,
-			   "launched in the steps that count, or in all steps where none does" },
-	[NAME_COUNTED_NS] = { "counted_ns", TSCOPE_UNIT_NS, "sum of the durations of these" },
-	[NAME_STEP_DEVIATION_NS] = { "step_deviation_ns", TSCOPE_UNIT_NS,
-				     "standard deviation of their time per step, of these steps" },
-	[NAME_COUNTED_UNLINKED] = { "counted_unlinked", TSCOPE_UNIT_COUNT,
-				    "of these, without a known launch: by their own start" },
-};
+enum name_column { NAME_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def name_columns[] = { NAME_COLUMNS(TSI_FACT_DEF) };
 
-enum kind_column { KIND, KIND_NAME_COUNT, KIND_KERNEL_COUNT, KIND_TOTAL_NS, KIND_SHARE_RATIO };
+#define KIND_COLUMNS(X)                                                                            \
+	X(KIND, "kind", TEXT, "what the kernels compute")                                          \
+	X(KIND_NAME_COUNT, "name_count", COUNT, "different kernels")                               \
+	X(KIND_KERNEL_COUNT, "count", COUNT, "kernels")                                            \
+	X(KIND_TOTAL_NS, "total_ns", NS, "sum of their durations")                                 \
+	X(KIND_SHARE_RATIO, "share_ratio", RATIO, "of the total of all kernels")
 
-static const struct tscope_fact_def kind_columns[] = {
-	[KIND] = { "kind", TSCOPE_UNIT_TEXT, "what the kernels compute" },
-	[KIND_NAME_COUNT] = { "name_count", TSCOPE_UNIT_COUNT, "different kernels" },
-	[KIND_KERNEL_COUNT] = { "count", TSCOPE_UNIT_COUNT, "kernels" },
-	[KIND_TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "sum of their durations" },
-	[KIND_SHARE_RATIO] = { "share_ratio", TSCOPE_UNIT_RATIO, "of the total of all kernels" },
-};
+enum kind_column { KIND_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def kind_columns[] = { KIND_COLUMNS(TSI_FACT_DEF) };
 
-enum launcher_column {
-	LAUNCHER_NAME,
-	LAUNCHER_OPERATOR,
-	LAUNCHER_INPUTS,
-	LAUNCHER_COUNTED,
-	LAUNCHER_COUNTED_NS,
-};
+#define LAUNCHER_COLUMNS(X)                                                                        \
+	X(LAUNCHER_NAME, "name", TEXT, "of the kernel")                                            \
+	X(LAUNCHER_OPERATOR, "operator", TEXT, "that launched it, the innermost")                  \
+	X(LAUNCHER_INPUTS, "inputs", TEXT, "dimensions and types of its inputs")                   \
+	X(LAUNCHER_COUNTED, "counted", COUNT, "kernels launched in the steps that count")          \
+	X(LAUNCHER_COUNTED_NS, "counted_ns", NS, "sum of their durations")
 
-static const struct tscope_fact_def launcher_columns[] = {
-	[LAUNCHER_NAME] = { "name", TSCOPE_UNIT_TEXT, "of the kernel" },
-	[LAUNCHER_OPERATOR] = { "operator", TSCOPE_UNIT_TEXT, "that launched it, the innermost" },
-	[LAUNCHER_INPUTS] = { "inputs", TSCOPE_UNIT_TEXT, "dimensions and types of its inputs" },
-	[LAUNCHER_COUNTED] = { "counted", TSCOPE_UNIT_COUNT,
-			       "kernels launched in the steps that count" },
-	[LAUNCHER_COUNTED_NS] = { "counted_ns", TSCOPE_UNIT_NS, "sum of their durations" },
-};
+enum launcher_column { LAUNCHER_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def launcher_columns[] = { LAUNCHER_COLUMNS(TSI_FACT_DEF) };
 
 static const struct tscope_table_def tables[] = {
 	[BY_NAME] = TSI_TABLE_DEF("by_name", name_columns, "kernels by name"),

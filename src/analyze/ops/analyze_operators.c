@@ -12,18 +12,17 @@
 #include "base/sum.h"
 #include "model/trace/device_rows.h"
 
-enum fact { COUNT, SELF_NS, DEVICE_NS, UNATTRIBUTED_DEVICE_RATIO, NAME_COUNT };
+#define FACTS(X)                                                                                   \
+	X(COUNT, "count", COUNT, "operators that ran")                                             \
+	X(SELF_NS, "self_ns", NS, "host time in operators, over all threads")                      \
+	X(DEVICE_NS, "device_ns", NS,                                                              \
+	  "sum of the durations of device events launched by operators")                           \
+	X(UNATTRIBUTED_DEVICE_RATIO, "unattributed_device_ratio", RATIO,                           \
+	  "of all device events' time, launched by no known operator")                             \
+	X(NAME_COUNT, "name_count", COUNT, "different operators")
 
-static const struct tscope_fact_def facts[] = {
-	[COUNT] = { "count", TSCOPE_UNIT_COUNT, "operators that ran" },
-	[SELF_NS] = { "self_ns", TSCOPE_UNIT_NS, "host time in operators, over all threads" },
-	[DEVICE_NS] = { "device_ns", TSCOPE_UNIT_NS,
-			"sum of the durations of device events launched by operators" },
-	[UNATTRIBUTED_DEVICE_RATIO] = { "unattributed_device_ratio", TSCOPE_UNIT_RATIO,
-					"of all device events' time, launched by no known "
-					"operator" },
-	[NAME_COUNT] = { "name_count", TSCOPE_UNIT_COUNT, "different operators" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
 enum table { BY_NAME, BY_SHAPE };
 

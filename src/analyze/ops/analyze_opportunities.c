@@ -32,87 +32,55 @@ static const char *const remedy_names[REMEDY_COUNT] = {
 	[BUCKET] = "bucket", [OPTIMIZER] = "optimizer",
 };
 
-enum fact {
-	WALL_NS,
-	STEP_COUNT,
-	SHORT_GAP_COUNT,
-	SHORT_GAP_NS,
-	SHORT_GAP_HOST_NS,
-	SHORT_GAP_GRAPH_NS,
-	FUSIBLE_COUNT,
-	FUSIBLE_NS,
-	FUSIBLE_SAVING_NS,
-	LAYOUT_COUNT,
-	LAYOUT_NS,
-	SMALL_COPY_COUNT,
-	SMALL_COPY_NS,
-	SMALL_COPY_GAP_NS,
-	TINY_COMM_COUNT,
-	TINY_COMM_EXPOSED_NS,
-	OPTIMIZER_COUNT,
-	OPTIMIZER_GROUPED_COUNT,
-	OPTIMIZER_NS,
-	OPTIMIZER_GAP_NS,
-};
+#define FACTS(X)                                                                                   \
+	X(WALL_NS, "wall_ns", NS, "wall time of the counted steps × devices")                      \
+	X(STEP_COUNT, "step_count", COUNT, "counted steps × devices")                              \
+	X(SHORT_GAP_COUNT, "short_gap_count", COUNT,                                               \
+	  "idle gaps of at most 100 µs between two kernels, both shorter than 10 µs")              \
+	X(SHORT_GAP_NS, "short_gap_ns", NS, "sum of these gaps")                                   \
+	X(SHORT_GAP_HOST_NS, "short_gap_host_ns", NS,                                              \
+	  "of them, before the launch call of the second kernel returned")                         \
+	X(SHORT_GAP_GRAPH_NS, "short_gap_graph_ns", NS,                                            \
+	  "of them, inside replayed CUDA or HIP graphs")                                           \
+	X(FUSIBLE_COUNT, "fusible_count", COUNT,                                                   \
+	  "elementwise, copy and reduction kernels of at least 10 µs, outside the optimizer, "    \
+	  "that no compiler made")                                                                 \
+	X(FUSIBLE_NS, "fusible_ns", NS, "device time of these")                                    \
+	X(FUSIBLE_SAVING_NS, "fusible_saving_ns", NS,                                              \
+	  "of it, beyond the longest kernel of each uninterrupted run on a stream")                \
+	X(LAYOUT_COUNT, "layout_count", COUNT, "kernels that convert between NCHW and NHWC")       \
+	X(LAYOUT_NS, "layout_ns", NS, "device time of these")                                      \
+	X(SMALL_COPY_COUNT, "small_copy_count", COUNT, "memory copies of at most 64 KiB")          \
+	X(SMALL_COPY_NS, "small_copy_ns", NS, "device time of these while nothing else runs")      \
+	X(SMALL_COPY_GAP_NS, "small_copy_gap_ns", NS,                                              \
+	  "idle gaps of at most 100 µs directly before them")                                      \
+	X(TINY_COMM_COUNT, "tiny_comm_count", COUNT,                                               \
+	  "collectives of at most 1 MiB or, of unknown size, shorter than 1 ms")                   \
+	X(TINY_COMM_EXPOSED_NS, "tiny_comm_exposed_ns", NS,                                        \
+	  "time of these that no computation hides")                                               \
+	X(OPTIMIZER_COUNT, "optimizer_count", COUNT, "kernels that the optimizer launched")        \
+	X(OPTIMIZER_GROUPED_COUNT, "optimizer_grouped_count", COUNT,                               \
+	  "of them, that update many tensors at once (foreach, fused)")                            \
+	X(OPTIMIZER_NS, "optimizer_ns", NS, "device time of the optimizer's kernels")              \
+	X(OPTIMIZER_GAP_NS, "optimizer_gap_ns", NS,                                                \
+	  "idle gaps of at most 100 µs directly before them")
 
-static const struct tscope_fact_def facts[] = {
-	[WALL_NS] = { "wall_ns", TSCOPE_UNIT_NS, "wall time of the counted steps × devices" },
-	[STEP_COUNT] = { "step_count", TSCOPE_UNIT_COUNT, "counted steps × devices" },
-	[SHORT_GAP_COUNT] = { "short_gap_count", TSCOPE_UNIT_COUNT,
-			      "idle gaps of at most 100 µs between two kernels, both shorter than "
-			      "10 µs" },
-	[SHORT_GAP_NS] = { "short_gap_ns", TSCOPE_UNIT_NS, "sum of these gaps" },
-	[SHORT_GAP_HOST_NS] = { "short_gap_host_ns", TSCOPE_UNIT_NS,
-				"of them, before the launch call of the second kernel returned" },
-	[SHORT_GAP_GRAPH_NS] = { "short_gap_graph_ns", TSCOPE_UNIT_NS,
-				 "of them, inside replayed CUDA or HIP graphs" },
-	[FUSIBLE_COUNT] = { "fusible_count", TSCOPE_UNIT_COUNT,
-			    "elementwise, copy and reduction kernels of at least 10 µs, outside "
-			    "the "
-			    "optimizer, that no compiler made" },
-	[FUSIBLE_NS] = { "fusible_ns", TSCOPE_UNIT_NS, "device time of these" },
-	[FUSIBLE_SAVING_NS] = { "fusible_saving_ns", TSCOPE_UNIT_NS,
-				"of it, beyond the longest kernel of each uninterrupted run on a "
-				"stream" },
-	[LAYOUT_COUNT] = { "layout_count", TSCOPE_UNIT_COUNT,
-			   "kernels that convert between NCHW and NHWC" },
-	[LAYOUT_NS] = { "layout_ns", TSCOPE_UNIT_NS, "device time of these" },
-	[SMALL_COPY_COUNT] = { "small_copy_count", TSCOPE_UNIT_COUNT,
-			       "memory copies of at most 64 KiB" },
-	[SMALL_COPY_NS] = { "small_copy_ns", TSCOPE_UNIT_NS,
-			    "device time of these while nothing else runs" },
-	[SMALL_COPY_GAP_NS] = { "small_copy_gap_ns", TSCOPE_UNIT_NS,
-				"idle gaps of at most 100 µs directly before them" },
-	[TINY_COMM_COUNT] = { "tiny_comm_count", TSCOPE_UNIT_COUNT,
-			      "collectives of at most 1 MiB or, of unknown size, shorter than 1 "
-			      "ms" },
-	[TINY_COMM_EXPOSED_NS] = { "tiny_comm_exposed_ns", TSCOPE_UNIT_NS,
-				   "time of these that no computation hides" },
-	[OPTIMIZER_COUNT] = { "optimizer_count", TSCOPE_UNIT_COUNT,
-			      "kernels that the optimizer launched" },
-	[OPTIMIZER_GROUPED_COUNT] = { "optimizer_grouped_count", TSCOPE_UNIT_COUNT,
-				      "of them, that update many tensors at once (foreach, "
-				      "fused)" },
-	[OPTIMIZER_NS] = { "optimizer_ns", TSCOPE_UNIT_NS,
-			   "device time of the optimizer's kernels" },
-	[OPTIMIZER_GAP_NS] = { "optimizer_gap_ns", TSCOPE_UNIT_NS,
-			       "idle gaps of at most 100 µs directly before them" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
 enum table { BY_OPERATOR };
 
-enum column { REMEDY, OPERATOR, EVENT, EVENT_COUNT, EVENT_NS, START_NS, LONGEST_NS };
+#define COLUMNS(X)                                                                                 \
+	X(REMEDY, "remedy", TEXT, "fuse, layout, small_copy, bucket (collectives) or optimizer")   \
+	X(OPERATOR, "operator", TEXT, "that launched the events, the innermost")                   \
+	X(EVENT, "event", TEXT, "the longest of them")                                             \
+	X(EVENT_COUNT, "count", COUNT, "device events in the counted steps")                       \
+	X(EVENT_NS, "ns", NS, "their device time")                                                 \
+	X(START_NS, "start_ns", NS, "when the longest of them starts")                             \
+	X(LONGEST_NS, "longest_ns", NS, "its duration")
 
-static const struct tscope_fact_def columns[] = {
-	[REMEDY] = { "remedy", TSCOPE_UNIT_TEXT,
-		     "fuse, layout, small_copy, bucket (collectives) or optimizer" },
-	[OPERATOR] = { "operator", TSCOPE_UNIT_TEXT, "that launched the events, the innermost" },
-	[EVENT] = { "event", TSCOPE_UNIT_TEXT, "the longest of them" },
-	[EVENT_COUNT] = { "count", TSCOPE_UNIT_COUNT, "device events in the counted steps" },
-	[EVENT_NS] = { "ns", TSCOPE_UNIT_NS, "their device time" },
-	[START_NS] = { "start_ns", TSCOPE_UNIT_NS, "when the longest of them starts" },
-	[LONGEST_NS] = { "longest_ns", TSCOPE_UNIT_NS, "its duration" },
-};
+enum column { COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def columns[] = { COLUMNS(TSI_FACT_DEF) };
 
 static const struct tscope_table_def tables[] = {
 	[BY_OPERATOR] = TSI_TABLE_DEF("by_operator", columns,

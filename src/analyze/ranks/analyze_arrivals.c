@@ -17,51 +17,34 @@
 #include "base/sum.h"
 #include "comm/world.h"
 
-enum fact {
-	COUNT,
-	MEAN_SKEW_NS,
-	P95_SKEW_NS,
-	MAX_SKEW_NS,
-	MAX_CLOCK_ERROR_NS,
-	MAX_CLOCK_RESIDUAL_NS,
-	ORDER_IS_KNOWN,
-};
+#define FACTS(X)                                                                                   \
+	X(COUNT, "count", COUNT, "synchronising collectives of two or more ranks that match")      \
+	X(MEAN_SKEW_NS, "mean_skew_ns", NS, "last less first arrival, mean")                       \
+	X(P95_SKEW_NS, "p95_skew_ns", NS, "likewise, 95th percentile")                             \
+	X(MAX_SKEW_NS, "max_skew_ns", NS, "likewise, most")                                        \
+	X(MAX_CLOCK_ERROR_NS, "max_clock_error_ns", NS,                                            \
+	  "most that a clock may be off after correction, whatever the ends of collectives look "  \
+	  "like")                                                                                  \
+	X(MAX_CLOCK_RESIDUAL_NS, "max_clock_residual_ns", NS,                                      \
+	  "standard deviation of a rank's ends of collectives from those of others after "         \
+	  "correction, robust, most")                                                              \
+	X(ORDER_IS_KNOWN, "order_is_known", FLAG,                                                  \
+	  "clocks are certain enough to tell who came last: the ends scatter by less than half "   \
+	  "of the mean skew")
 
-static const struct tscope_fact_def facts[] = {
-	[COUNT] = { "count", TSCOPE_UNIT_COUNT,
-		    "synchronising collectives of two or more ranks that match" },
-	[MEAN_SKEW_NS] = { "mean_skew_ns", TSCOPE_UNIT_NS, "last less first arrival, mean" },
-	[P95_SKEW_NS] = { "p95_skew_ns", TSCOPE_UNIT_NS, "likewise, 95th percentile" },
-	[MAX_SKEW_NS] = { "max_skew_ns", TSCOPE_UNIT_NS, "likewise, most" },
-	[MAX_CLOCK_ERROR_NS] = { "max_clock_error_ns", TSCOPE_UNIT_NS,
-				 "most that a clock may be off after correction, whatever the ends "
-				 "of collectives look like" },
-	[MAX_CLOCK_RESIDUAL_NS] = { "max_clock_residual_ns", TSCOPE_UNIT_NS,
-				    "standard deviation of a rank's ends of collectives from "
-				    "those of others after correction, robust, most" },
-	[ORDER_IS_KNOWN] = { "order_is_known", TSCOPE_UNIT_FLAG,
-			     "clocks are certain enough to tell who came last: the ends scatter "
-			     "by less than half of the mean skew" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
-enum ranks_column {
-	RANKS_RANK,
-	RANKS_COUNT,
-	RANKS_LAST_COUNT,
-	RANKS_LAST_FRACTION,
-	RANKS_MEAN_LATENESS_NS,
-};
+#define RANKS_COLUMNS(X)                                                                           \
+	X(RANKS_RANK, "rank", COUNT, "number of the rank")                                         \
+	X(RANKS_COUNT, "count", COUNT, "matched synchronising collectives it was in")              \
+	X(RANKS_LAST_COUNT, "last_count", COUNT, "in which it waited least: the last to come")     \
+	X(RANKS_LAST_FRACTION, "last_fraction", RATIO, "their share")                              \
+	X(RANKS_MEAN_LATENESS_NS, "mean_lateness_ns", NS,                                          \
+	  "its arrival after that of the median member, mean")
 
-static const struct tscope_fact_def ranks_columns[] = {
-	[RANKS_RANK] = { "rank", TSCOPE_UNIT_COUNT, "number of the rank" },
-	[RANKS_COUNT] = { "count", TSCOPE_UNIT_COUNT,
-			  "matched synchronising collectives it was in" },
-	[RANKS_LAST_COUNT] = { "last_count", TSCOPE_UNIT_COUNT,
-			       "in which it waited least: the last to come" },
-	[RANKS_LAST_FRACTION] = { "last_fraction", TSCOPE_UNIT_RATIO, "their share" },
-	[RANKS_MEAN_LATENESS_NS] = { "mean_lateness_ns", TSCOPE_UNIT_NS,
-				     "its arrival after that of the median member, mean" },
-};
+enum ranks_column { RANKS_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def ranks_columns[] = { RANKS_COLUMNS(TSI_FACT_DEF) };
 
 enum table { TABLE_RANKS };
 

@@ -18,49 +18,33 @@
 #include "base/sum.h"
 #include "comm/world.h"
 
-enum fact {
-	RANK_COUNT,
-	MAX_OFFSET_NS,
-	MAX_ERROR_NS,
-	STEP_COUNT,
-	MEAN_STEP_SKEW_NS,
-	MAX_STEP_SKEW_NS,
-	SKEW_IS_KNOWN,
-};
+#define FACTS(X)                                                                                   \
+	X(RANK_COUNT, "rank_count", COUNT, "ranks that wrote their clock down")                    \
+	X(MAX_OFFSET_NS, "max_offset_ns", NS,                                                      \
+	  "most that a clock is off from that of the lowest rank")                                 \
+	X(MAX_ERROR_NS, "max_error_ns", NS, "bound of the error that the ranks state, most")       \
+	X(STEP_COUNT, "step_count", COUNT, "steps that all of them have")                          \
+	X(MEAN_STEP_SKEW_NS, "mean_step_skew_ns", NS,                                              \
+	  "last less first start of a step, by corrected clocks, mean")                            \
+	X(MAX_STEP_SKEW_NS, "max_step_skew_ns", NS, "likewise, most")                              \
+	X(SKEW_IS_KNOWN, "skew_is_known", FLAG,                                                    \
+	  "the mean skew is larger than the bound of the error")
 
-static const struct tscope_fact_def facts[] = {
-	[RANK_COUNT] = { "rank_count", TSCOPE_UNIT_COUNT, "ranks that wrote their clock down" },
-	[MAX_OFFSET_NS] = { "max_offset_ns", TSCOPE_UNIT_NS,
-			    "most that a clock is off from that of the lowest rank" },
-	[MAX_ERROR_NS] = { "max_error_ns", TSCOPE_UNIT_NS,
-			   "bound of the error that the ranks state, most" },
-	[STEP_COUNT] = { "step_count", TSCOPE_UNIT_COUNT, "steps that all of them have" },
-	[MEAN_STEP_SKEW_NS] = { "mean_step_skew_ns", TSCOPE_UNIT_NS,
-				"last less first start of a step, by corrected clocks, mean" },
-	[MAX_STEP_SKEW_NS] = { "max_step_skew_ns", TSCOPE_UNIT_NS, "likewise, most" },
-	[SKEW_IS_KNOWN] = { "skew_is_known", TSCOPE_UNIT_FLAG,
-			    "the mean skew is larger than the bound of the error" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
-enum ranks_column {
-	RANKS_RANK,
-	RANKS_OFFSET_NS,
-	RANKS_ERROR_NS,
-	RANKS_COLLECTIVES_OFFSET_NS,
-	RANKS_MEAN_LATENESS_NS,
-};
+#define RANKS_COLUMNS(X)                                                                           \
+	X(RANKS_RANK, "rank", COUNT, "number of the rank")                                         \
+	X(RANKS_OFFSET_NS, "offset_ns", NS,                                                        \
+	  "its clock less that of the lowest rank: positive is ahead")                             \
+	X(RANKS_ERROR_NS, "error_ns", NS, "bound of the error that it states")                     \
+	X(RANKS_COLLECTIVES_OFFSET_NS, "collectives_offset_ns", NS,                                \
+	  "the same by matched collectives, as clock_offset_ns of distributed.ranks")              \
+	X(RANKS_MEAN_LATENESS_NS, "mean_lateness_ns", NS,                                          \
+	  "start of its steps after the first rank that starts, mean")
 
-static const struct tscope_fact_def ranks_columns[] = {
-	[RANKS_RANK] = { "rank", TSCOPE_UNIT_COUNT, "number of the rank" },
-	[RANKS_OFFSET_NS] = { "offset_ns", TSCOPE_UNIT_NS,
-			      "its clock less that of the lowest rank: positive is ahead" },
-	[RANKS_ERROR_NS] = { "error_ns", TSCOPE_UNIT_NS, "bound of the error that it states" },
-	[RANKS_COLLECTIVES_OFFSET_NS] = { "collectives_offset_ns", TSCOPE_UNIT_NS,
-					  "the same by matched collectives, as clock_offset_ns of "
-					  "distributed.ranks" },
-	[RANKS_MEAN_LATENESS_NS] = { "mean_lateness_ns", TSCOPE_UNIT_NS,
-				     "start of its steps after the first rank that starts, mean" },
-};
+enum ranks_column { RANKS_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def ranks_columns[] = { RANKS_COLUMNS(TSI_FACT_DEF) };
 
 enum table { TABLE_RANKS };
 

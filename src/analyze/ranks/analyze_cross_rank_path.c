@@ -16,67 +16,43 @@
 #include "comm/collective_kind.h"
 #include "comm/latch.h"
 
-enum fact {
-	STEP_COUNT,
-	LENGTH_NS,
-	LOCAL_NS,
-	TRANSFER_NS,
-	HOP_COUNT,
-	MAIN_RANK,
-	MAIN_RANK_RATIO,
-};
+#define FACTS(X)                                                                                   \
+	X(STEP_COUNT, "step_count", COUNT, "steps that count on all ranks")                        \
+	X(LENGTH_NS, "length_ns", NS, "length of the chain, a step")                               \
+	X(LOCAL_NS, "local_ns", NS, "of it, local time of some rank")                              \
+	X(TRANSFER_NS, "transfer_ns", NS, "of it, transfer of collectives")                        \
+	X(HOP_COUNT, "hop_count", COUNT, "times that it goes from one rank to another")            \
+	X(MAIN_RANK, "main_rank", COUNT, "rank with most of its local time")                       \
+	X(MAIN_RANK_RATIO, "main_rank_ratio", RATIO, "share of that rank in the local time")
 
-static const struct tscope_fact_def facts[] = {
-	[STEP_COUNT] = { "step_count", TSCOPE_UNIT_COUNT, "steps that count on all ranks" },
-	[LENGTH_NS] = { "length_ns", TSCOPE_UNIT_NS, "length of the chain, a step" },
-	[LOCAL_NS] = { "local_ns", TSCOPE_UNIT_NS, "of it, local time of some rank" },
-	[TRANSFER_NS] = { "transfer_ns", TSCOPE_UNIT_NS, "of it, transfer of collectives" },
-	[HOP_COUNT] = { "hop_count", TSCOPE_UNIT_COUNT,
-			"times that it goes from one rank to another" },
-	[MAIN_RANK] = { "main_rank", TSCOPE_UNIT_COUNT, "rank with most of its local time" },
-	[MAIN_RANK_RATIO] = { "main_rank_ratio", TSCOPE_UNIT_RATIO,
-			      "share of that rank in the local time" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
-enum lines_column {
-	LINES_LINE,
-	LINES_STEP_NS,
-	LINES_SHARE_RATIO,
-};
+#define LINES_COLUMNS(X)                                                                           \
+	X(LINES_LINE, "line", TEXT, "line of the budget, or transfer")                             \
+	X(LINES_STEP_NS, "step_ns", NS, "on the chain, a step")                                    \
+	X(LINES_SHARE_RATIO, "share_ratio", RATIO, "of the chain")
 
-static const struct tscope_fact_def lines_columns[] = {
-	[LINES_LINE] = { "line", TSCOPE_UNIT_TEXT, "line of the budget, or transfer" },
-	[LINES_STEP_NS] = { "step_ns", TSCOPE_UNIT_NS, "on the chain, a step" },
-	[LINES_SHARE_RATIO] = { "share_ratio", TSCOPE_UNIT_RATIO, "of the chain" },
-};
+enum lines_column { LINES_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def lines_columns[] = { LINES_COLUMNS(TSI_FACT_DEF) };
 
-enum ranks_column {
-	RANKS_RANK,
-	RANKS_STEP_NS,
-	RANKS_SHARE_RATIO,
-};
+#define RANKS_COLUMNS(X)                                                                           \
+	X(RANKS_RANK, "rank", COUNT, "number of the rank")                                         \
+	X(RANKS_STEP_NS, "step_ns", NS, "its local time on the chain, a step")                     \
+	X(RANKS_SHARE_RATIO, "share_ratio", RATIO, "of the chain")
 
-static const struct tscope_fact_def ranks_columns[] = {
-	[RANKS_RANK] = { "rank", TSCOPE_UNIT_COUNT, "number of the rank" },
-	[RANKS_STEP_NS] = { "step_ns", TSCOPE_UNIT_NS, "its local time on the chain, a step" },
-	[RANKS_SHARE_RATIO] = { "share_ratio", TSCOPE_UNIT_RATIO, "of the chain" },
-};
+enum ranks_column { RANKS_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def ranks_columns[] = { RANKS_COLUMNS(TSI_FACT_DEF) };
 
-enum collectives_column {
-	COLLECTIVES_KIND,
-	COLLECTIVES_GROUP,
-	COLLECTIVES_COUNT,
-	COLLECTIVES_STEP_NS,
-	COLLECTIVES_SHARE_RATIO,
-};
+#define COLLECTIVES_COLUMNS(X)                                                                     \
+	X(COLLECTIVES_KIND, "kind", TEXT, "kind of collective")                                    \
+	X(COLLECTIVES_GROUP, "group", TEXT, "process group")                                       \
+	X(COLLECTIVES_COUNT, "count", COUNT, "on the chain")                                       \
+	X(COLLECTIVES_STEP_NS, "step_ns", NS, "their transfer on it, a step")                      \
+	X(COLLECTIVES_SHARE_RATIO, "share_ratio", RATIO, "of the chain")
 
-static const struct tscope_fact_def collectives_columns[] = {
-	[COLLECTIVES_KIND] = { "kind", TSCOPE_UNIT_TEXT, "kind of collective" },
-	[COLLECTIVES_GROUP] = { "group", TSCOPE_UNIT_TEXT, "process group" },
-	[COLLECTIVES_COUNT] = { "count", TSCOPE_UNIT_COUNT, "on the chain" },
-	[COLLECTIVES_STEP_NS] = { "step_ns", TSCOPE_UNIT_NS, "their transfer on it, a step" },
-	[COLLECTIVES_SHARE_RATIO] = { "share_ratio", TSCOPE_UNIT_RATIO, "of the chain" },
-};
+enum collectives_column { COLLECTIVES_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def collectives_columns[] = { COLLECTIVES_COLUMNS(TSI_FACT_DEF) };
 
 enum table { TABLE_LINES, TABLE_RANKS, TABLE_COLLECTIVES };
 

@@ -9,33 +9,24 @@
 
 #include "base/sum.h"
 
-enum fact {
-	COUNT,
-	IMBALANCE_RATIO,
-	WORST_IMBALANCE_RATIO,
-	BUSIEST_RANK,
-};
+#define FACTS(X)                                                                                   \
+	X(COUNT, "count", COUNT,                                                                   \
+	  "matched all-to-alls of which some ranks receive more than others")                      \
+	X(IMBALANCE_RATIO, "imbalance_ratio", NUMBER,                                              \
+	  "most ÷ mean of what the ranks of a group receive, mean")                                \
+	X(WORST_IMBALANCE_RATIO, "worst_imbalance_ratio", NUMBER, "likewise, most")                \
+	X(BUSIEST_RANK, "busiest_rank", COUNT, "rank that receives most")
 
-static const struct tscope_fact_def facts[] = {
-	[COUNT] = { "count", TSCOPE_UNIT_COUNT,
-		    "matched all-to-alls of which some ranks receive more than others" },
-	[IMBALANCE_RATIO] = { "imbalance_ratio", TSCOPE_UNIT_NUMBER,
-			      "most ÷ mean of what the ranks of a group receive, mean" },
-	[WORST_IMBALANCE_RATIO] = { "worst_imbalance_ratio", TSCOPE_UNIT_NUMBER, "likewise, most" },
-	[BUSIEST_RANK] = { "busiest_rank", TSCOPE_UNIT_COUNT, "rank that receives most" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
-enum ranks_column {
-	RANKS_RANK,
-	RANKS_RECEIVED_BYTES,
-	RANKS_LOAD_RATIO,
-};
+#define RANKS_COLUMNS(X)                                                                           \
+	X(RANKS_RANK, "rank", COUNT, "number of the rank")                                         \
+	X(RANKS_RECEIVED_BYTES, "received_bytes", BYTES, "what it receives, sum")                  \
+	X(RANKS_LOAD_RATIO, "load_ratio", NUMBER, "that by the mean of its group")
 
-static const struct tscope_fact_def ranks_columns[] = {
-	[RANKS_RANK] = { "rank", TSCOPE_UNIT_COUNT, "number of the rank" },
-	[RANKS_RECEIVED_BYTES] = { "received_bytes", TSCOPE_UNIT_BYTES, "what it receives, sum" },
-	[RANKS_LOAD_RATIO] = { "load_ratio", TSCOPE_UNIT_NUMBER, "that by the mean of its group" },
-};
+enum ranks_column { RANKS_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def ranks_columns[] = { RANKS_COLUMNS(TSI_FACT_DEF) };
 
 enum table { TABLE_RANKS };
 

@@ -19,30 +19,20 @@
 #include "base/sum.h"
 #include "comm/replay.h"
 
-enum fact {
-	PARALLEL_EFFICIENCY_RATIO,
-	LOAD_BALANCE_RATIO,
-	SERIALISATION_RATIO,
-	TRANSFER_RATIO,
-	COMMUNICATION_EFFICIENCY_RATIO,
-	TOTAL_RATIO,
-};
+#define FACTS(X)                                                                                   \
+	X(PARALLEL_EFFICIENCY_RATIO, "parallel_efficiency_ratio", RATIO,                           \
+	  "mean compute of the ranks ÷ wall: the product of the next three")                       \
+	X(LOAD_BALANCE_RATIO, "load_balance_ratio", RATIO, "mean ÷ most compute of any rank")      \
+	X(SERIALISATION_RATIO, "serialisation_ratio", RATIO,                                       \
+	  "most compute ÷ step on an ideal network")                                               \
+	X(TRANSFER_RATIO, "transfer_ratio", RATIO, "step on an ideal network ÷ step")              \
+	X(COMMUNICATION_EFFICIENCY_RATIO, "communication_efficiency_ratio", RATIO,                 \
+	  "most compute ÷ step: serialisation × transfer")                                         \
+	X(TOTAL_RATIO, "total_ratio", RATIO,                                                       \
+	  "parallel efficiency × MFU within compute, where FLOPs are known")
 
-static const struct tscope_fact_def facts[] = {
-	[PARALLEL_EFFICIENCY_RATIO] = { "parallel_efficiency_ratio", TSCOPE_UNIT_RATIO,
-					"mean compute of the ranks ÷ wall: the product of the next "
-					"three" },
-	[LOAD_BALANCE_RATIO] = { "load_balance_ratio", TSCOPE_UNIT_RATIO,
-				 "mean ÷ most compute of any rank" },
-	[SERIALISATION_RATIO] = { "serialisation_ratio", TSCOPE_UNIT_RATIO,
-				  "most compute ÷ step on an ideal network" },
-	[TRANSFER_RATIO] = { "transfer_ratio", TSCOPE_UNIT_RATIO,
-			     "step on an ideal network ÷ step" },
-	[COMMUNICATION_EFFICIENCY_RATIO] = { "communication_efficiency_ratio", TSCOPE_UNIT_RATIO,
-					     "most compute ÷ step: serialisation × transfer" },
-	[TOTAL_RATIO] = { "total_ratio", TSCOPE_UNIT_RATIO,
-			  "parallel efficiency × MFU within compute, where FLOPs are known" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
 /* All per step. */
 struct loss {

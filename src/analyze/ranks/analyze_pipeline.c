@@ -19,62 +19,42 @@
 
 #include "base/sum.h"
 
-enum fact {
-	STAGE_COUNT,
-	N_STEPS,
-	WALL_NS,
-	BUBBLE_RATIO,
-	IDEAL_BUBBLE_RATIO,
-	EXCESS_RATIO,
-	STALL_RATIO,
-	EXCESS_NS_PER_STEP,
-	BUSIEST_STAGE,
-	IDLEST_STAGE,
-	STAGE_IMBALANCE_RATIO,
-	MICROBATCH_COUNT,
-	VIRTUAL_STAGE_COUNT,
-	IS_INFERRED,
-};
+#define FACTS(X)                                                                                   \
+	X(STAGE_COUNT, "stage_count", COUNT, "stages of the pipeline")                             \
+	X(N_STEPS, "n_steps", COUNT, "steps that all ranks have")                                  \
+	X(WALL_NS, "wall_ns", NS, "their time on the slowest rank, sum")                           \
+	X(BUBBLE_RATIO, "bubble_ratio", RATIO, "share of that in which a stage does not compute")  \
+	X(IDEAL_BUBBLE_RATIO, "ideal_bubble_ratio", RATIO,                                         \
+	  "what filling and draining cost: (stages - 1) ÷ (microbatches × virtual stages + "     \
+	  "stages - 1)")                                                                           \
+	X(EXCESS_RATIO, "excess_ratio", RATIO,                                                     \
+	  "stall_ratio where it is known, else bubble_ratio, beyond the ideal bubble")             \
+	X(STALL_RATIO, "stall_ratio", RATIO,                                                       \
+	  "of compute and exposed waiting for other ranks, sends and receives included, the "      \
+	  "share of the latter")                                                                   \
+	X(EXCESS_NS_PER_STEP, "excess_ns_per_step", NS,                                            \
+	  "such waiting beyond the ideal bubble, mean of the ranks")                               \
+	X(BUSIEST_STAGE, "busiest_stage", COUNT, "stage that computes most, from 0")               \
+	X(IDLEST_STAGE, "idlest_stage", COUNT, "stage that computes least")                        \
+	X(STAGE_IMBALANCE_RATIO, "stage_imbalance_ratio", NUMBER,                                  \
+	  "compute of the busiest stage by that of the mean one - 1")                              \
+	X(MICROBATCH_COUNT, "microbatch_count", COUNT,                                             \
+	  "microbatches of a step, as said, else as its sends show")                               \
+	X(VIRTUAL_STAGE_COUNT, "virtual_stage_count", COUNT,                                       \
+	  "how often a microbatch goes through all ranks, by the sends")                           \
+	X(IS_INFERRED, "is_inferred", FLAG, "nobody says the stages: sends and receives told them")
 
-static const struct tscope_fact_def facts[] = {
-	[STAGE_COUNT] = { "stage_count", TSCOPE_UNIT_COUNT, "stages of the pipeline" },
-	[N_STEPS] = { "n_steps", TSCOPE_UNIT_COUNT, "steps that all ranks have" },
-	[WALL_NS] = { "wall_ns", TSCOPE_UNIT_NS, "their time on the slowest rank, sum" },
-	[BUBBLE_RATIO] = { "bubble_ratio", TSCOPE_UNIT_RATIO,
-			   "share of that in which a stage does not compute" },
-	[IDEAL_BUBBLE_RATIO] = { "ideal_bubble_ratio", TSCOPE_UNIT_RATIO,
-				 "what filling and draining cost: (stages - 1) ÷ "
-				 "(microbatches × virtual stages + stages - 1)" },
-	[EXCESS_RATIO] = { "excess_ratio", TSCOPE_UNIT_RATIO,
-			   "stall_ratio where it is known, else bubble_ratio, beyond the ideal "
-			   "bubble" },
-	[STALL_RATIO] = { "stall_ratio", TSCOPE_UNIT_RATIO,
-			  "of compute and exposed waiting for other ranks, sends and receives "
-			  "included, the share of the latter" },
-	[EXCESS_NS_PER_STEP] = { "excess_ns_per_step", TSCOPE_UNIT_NS,
-				 "such waiting beyond the ideal bubble, mean of the ranks" },
-	[BUSIEST_STAGE] = { "busiest_stage", TSCOPE_UNIT_COUNT,
-			    "stage that computes most, from 0" },
-	[IDLEST_STAGE] = { "idlest_stage", TSCOPE_UNIT_COUNT, "stage that computes least" },
-	[STAGE_IMBALANCE_RATIO] = { "stage_imbalance_ratio", TSCOPE_UNIT_NUMBER,
-				    "compute of the busiest stage by that of the mean one - 1" },
-	[MICROBATCH_COUNT] = { "microbatch_count", TSCOPE_UNIT_COUNT,
-			       "microbatches of a step, as said, else as its sends show" },
-	[VIRTUAL_STAGE_COUNT] = { "virtual_stage_count", TSCOPE_UNIT_COUNT,
-				  "how often a microbatch goes through all ranks, by the sends" },
-	[IS_INFERRED] = { "is_inferred", TSCOPE_UNIT_FLAG,
-			  "nobody says the stages: sends and receives told them" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
-enum column { STAGE, STAGE_RANKS, BUSY_NS, STAGE_BUBBLE_RATIO };
+#define STAGE_COLUMNS(X)                                                                           \
+	X(STAGE, "stage", COUNT, "number of the stage, from 0")                                    \
+	X(STAGE_RANKS, "ranks", TEXT, "its ranks, as \"0-3, 8\"")                                  \
+	X(BUSY_NS, "busy_ns", NS, "compute in all steps, mean of its ranks")                       \
+	X(STAGE_BUBBLE_RATIO, "bubble_ratio", RATIO, "share of wall_ns beside that")
 
-static const struct tscope_fact_def stage_columns[] = {
-	[STAGE] = { "stage", TSCOPE_UNIT_COUNT, "number of the stage, from 0" },
-	[STAGE_RANKS] = { "ranks", TSCOPE_UNIT_TEXT, "its ranks, as \"0-3, 8\"" },
-	[BUSY_NS] = { "busy_ns", TSCOPE_UNIT_NS, "compute in all steps, mean of its ranks" },
-	[STAGE_BUBBLE_RATIO] = { "bubble_ratio", TSCOPE_UNIT_RATIO,
-				 "share of wall_ns beside that" },
-};
+enum column { STAGE_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def stage_columns[] = { STAGE_COLUMNS(TSI_FACT_DEF) };
 
 enum table { STAGES };
 

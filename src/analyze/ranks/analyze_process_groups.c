@@ -8,59 +8,38 @@
 
 #include "comm/world.h"
 
-enum fact {
-	GROUP_COUNT,
-	MATCHED_COUNT,
-	MISMATCHED_COUNT,
-	MISSING_COUNT,
-	SURPLUS_COUNT,
-	CUT_COUNT,
-	POINT_TO_POINT_COUNT,
-	IS_INFERRED,
-};
+#define FACTS(X)                                                                                   \
+	X(GROUP_COUNT, "group_count", COUNT, "process groups")                                     \
+	X(MATCHED_COUNT, "matched_count", COUNT,                                                   \
+	  "collectives that all ranks read of their group have alike")                             \
+	X(MISMATCHED_COUNT, "mismatched_count", COUNT,                                             \
+	  "whose kind, size or type differ between ranks")                                         \
+	X(MISSING_COUNT, "missing_count", COUNT, "that some of these ranks lack")                  \
+	X(SURPLUS_COUNT, "surplus_count", COUNT, "that one rank alone has")                        \
+	X(CUT_COUNT, "cut_count", COUNT, "that touch the begin or end of a capture, in no figure") \
+	X(POINT_TO_POINT_COUNT, "point_to_point_count", COUNT,                                     \
+	  "of the matched, pairs of a send and a receive")                                         \
+	X(IS_INFERRED, "is_inferred", FLAG,                                                        \
+	  "no file says the members of some group: order and size told them")
 
-static const struct tscope_fact_def facts[] = {
-	[GROUP_COUNT] = { "group_count", TSCOPE_UNIT_COUNT, "process groups" },
-	[MATCHED_COUNT] = { "matched_count", TSCOPE_UNIT_COUNT,
-			    "collectives that all ranks read of their group have alike" },
-	[MISMATCHED_COUNT] = { "mismatched_count", TSCOPE_UNIT_COUNT,
-			       "whose kind, size or type differ between ranks" },
-	[MISSING_COUNT] = { "missing_count", TSCOPE_UNIT_COUNT, "that some of these ranks lack" },
-	[SURPLUS_COUNT] = { "surplus_count", TSCOPE_UNIT_COUNT, "that one rank alone has" },
-	[CUT_COUNT] = { "cut_count", TSCOPE_UNIT_COUNT,
-			"that touch the begin or end of a capture, in no figure" },
-	[POINT_TO_POINT_COUNT] = { "point_to_point_count", TSCOPE_UNIT_COUNT,
-				   "of the matched, pairs of a send and a receive" },
-	[IS_INFERRED] = { "is_inferred", TSCOPE_UNIT_FLAG,
-			  "no file says the members of some group: order and size told them" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
-enum groups_column {
-	GROUPS_GROUP,
-	GROUPS_RANKS,
-	GROUPS_SIZE,
-	GROUPS_READ_COUNT,
-	GROUPS_IS_INFERRED,
-	GROUPS_MATCHED_COUNT,
-	GROUPS_MISMATCHED_COUNT,
-	GROUPS_MISSING_COUNT,
-	GROUPS_SURPLUS_COUNT,
-	GROUPS_CUT_COUNT,
-};
+#define GROUPS_COLUMNS(X)                                                                          \
+	X(GROUPS_GROUP, "group", TEXT, "its description, or name")                                 \
+	X(GROUPS_RANKS, "ranks", TEXT,                                                             \
+	  "its ranks, as \"0-3, 8\", with those that were not read where known")                   \
+	X(GROUPS_SIZE, "size", COUNT, "ranks that it has")                                         \
+	X(GROUPS_READ_COUNT, "read_count", COUNT, "of them, those that were read")                 \
+	X(GROUPS_IS_INFERRED, "is_inferred", FLAG, "nobody says its members")                      \
+	X(GROUPS_MATCHED_COUNT, "matched_count", COUNT, "as above")                                \
+	X(GROUPS_MISMATCHED_COUNT, "mismatched_count", COUNT, "as above")                          \
+	X(GROUPS_MISSING_COUNT, "missing_count", COUNT, "as above")                                \
+	X(GROUPS_SURPLUS_COUNT, "surplus_count", COUNT, "as above")                                \
+	X(GROUPS_CUT_COUNT, "cut_count", COUNT, "as above")
 
-static const struct tscope_fact_def groups_columns[] = {
-	[GROUPS_GROUP] = { "group", TSCOPE_UNIT_TEXT, "its description, or name" },
-	[GROUPS_RANKS] = { "ranks", TSCOPE_UNIT_TEXT,
-			   "its ranks, as \"0-3, 8\", with those that were not read where known" },
-	[GROUPS_SIZE] = { "size", TSCOPE_UNIT_COUNT, "ranks that it has" },
-	[GROUPS_READ_COUNT] = { "read_count", TSCOPE_UNIT_COUNT, "of them, those that were read" },
-	[GROUPS_IS_INFERRED] = { "is_inferred", TSCOPE_UNIT_FLAG, "nobody says its members" },
-	[GROUPS_MATCHED_COUNT] = { "matched_count", TSCOPE_UNIT_COUNT, "as above" },
-	[GROUPS_MISMATCHED_COUNT] = { "mismatched_count", TSCOPE_UNIT_COUNT, "as above" },
-	[GROUPS_MISSING_COUNT] = { "missing_count", TSCOPE_UNIT_COUNT, "as above" },
-	[GROUPS_SURPLUS_COUNT] = { "surplus_count", TSCOPE_UNIT_COUNT, "as above" },
-	[GROUPS_CUT_COUNT] = { "cut_count", TSCOPE_UNIT_COUNT, "as above" },
-};
+enum groups_column { GROUPS_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def groups_columns[] = { GROUPS_COLUMNS(TSI_FACT_DEF) };
 
 enum table { TABLE_GROUPS };
 

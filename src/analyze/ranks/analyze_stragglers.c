@@ -13,120 +13,84 @@
 #include <inttypes.h>
 #include <math.h>
 
-enum stragglers_fact {
-	SLOW_RANK_COUNT,
-	CAUSE,
-	WORST_RANK,
-	EXCESS_NS_PER_STEP,
-	EXCESS_RATIO,
-	SKEW_NS,
-};
+#define FACTS(X)                                                                                   \
+	X(SLOW_RANK_COUNT, "slow_rank_count", COUNT, "ranks that are persistently late")           \
+	X(CAUSE, "cause", TEXT,                                                                    \
+	  "of the worst of them: slow_kernels, slow_clock, more_work, slow_host, slow_loader, "    \
+	  "sync, copies or unknown")                                                               \
+	X(WORST_RANK, "worst_rank", COUNT, "the one with most excess")                             \
+	X(EXCESS_NS_PER_STEP, "excess_ns_per_step", NS,                                            \
+	  "its time of a step in which it did not wait for others, beyond the median of the "      \
+	  "others; mean")                                                                          \
+	X(EXCESS_RATIO, "excess_ratio", NUMBER, "by that median")                                  \
+	X(SKEW_NS, "skew_ns", NS,                                                                  \
+	  "in a step, most such time of any rank less that of the median rank (of its stage); "    \
+	  "median of the steps")
+
+enum stragglers_fact { FACTS(TSI_FACT_ID) };
 
 enum stragglers_table { TABLE_CAUSES, TABLE_LINES, TABLE_GROUPS, TABLE_RANKS, TABLE_HEAT };
 
-enum causes_column {
-	CAUSES_RANK,
-	CAUSES_CAUSE,
-	CAUSES_LINE,
-	CAUSES_EXCESS_NS_PER_STEP,
-	CAUSES_LINE_EXCESS_NS_PER_STEP,
-	CAUSES_EXCESS_RATIO,
-	CAUSES_P_VALUE,
-	CAUSES_DETAIL,
-};
+#define CAUSES_COLUMNS(X)                                                                          \
+	X(CAUSES_RANK, "rank", COUNT, "number of the rank")                                        \
+	X(CAUSES_CAUSE, "cause", TEXT, "as above")                                                 \
+	X(CAUSES_LINE, "line", TEXT, "line of the budget with most of the excess")                 \
+	X(CAUSES_EXCESS_NS_PER_STEP, "excess_ns_per_step", NS, "as above")                         \
+	X(CAUSES_LINE_EXCESS_NS_PER_STEP, "line_excess_ns_per_step", NS, "of it, in that line")    \
+	X(CAUSES_EXCESS_RATIO, "excess_ratio", NUMBER, "as above")                                 \
+	X(CAUSES_P_VALUE, "p_value", RATIO,                                                        \
+	  "chance that any of equal ranks is as steadily late, exact")                             \
+	X(CAUSES_DETAIL, "detail", TEXT, "in words, with figures")
 
-enum lines_column {
-	LINES_LINE,
-	LINES_RANK_NS,
-	LINES_OTHERS_NS,
-	LINES_EXCESS_NS,
-};
+enum causes_column { CAUSES_COLUMNS(TSI_FACT_ID) };
 
-enum groups_column {
-	GROUPS_KIND,
-	GROUPS_NAME,
-	GROUPS_RANKS,
-	GROUPS_LATE_COUNT,
-	GROUPS_RANK_COUNT,
-};
+#define LINES_COLUMNS(X)                                                                           \
+	X(LINES_LINE, "line", TEXT, "line of the budget")                                          \
+	X(LINES_RANK_NS, "rank_ns", NS, "of the worst rank, a step")                               \
+	X(LINES_OTHERS_NS, "others_ns", NS, "median of the others")                                \
+	X(LINES_EXCESS_NS, "excess_ns", NS, "difference")
 
-enum ranks_column {
-	RANKS_RANK,
-	RANKS_LOCAL_NS,
-	RANKS_EXCESS_RATIO,
-	RANKS_P_VALUE,
-};
+enum lines_column { LINES_COLUMNS(TSI_FACT_ID) };
 
-enum heat_column {
-	HEAT_FIRST_RANK,
-	HEAT_LAST_RANK,
-	HEAT_FIRST_STEP,
-	HEAT_LAST_STEP,
-	HEAT_LATENESS_RATIO,
-};
+#define GROUPS_COLUMNS(X)                                                                          \
+	X(GROUPS_KIND, "kind", TEXT, "node or device (its model)")                                 \
+	X(GROUPS_NAME, "name", TEXT, "which")                                                      \
+	X(GROUPS_RANKS, "ranks", TEXT, "its ranks")                                                \
+	X(GROUPS_LATE_COUNT, "late_count", COUNT, "of them, late ones")                            \
+	X(GROUPS_RANK_COUNT, "rank_count", COUNT, "ranks it has")
 
-static const struct tscope_fact_def facts[] = {
-	[SLOW_RANK_COUNT] = { "slow_rank_count", TSCOPE_UNIT_COUNT,
-			      "ranks that are persistently late" },
-	[CAUSE] = { "cause", TSCOPE_UNIT_TEXT,
-		    "of the worst of them: slow_kernels, slow_clock, more_work, slow_host, "
-		    "slow_loader, sync, copies or unknown" },
-	[WORST_RANK] = { "worst_rank", TSCOPE_UNIT_COUNT, "the one with most excess" },
-	[EXCESS_NS_PER_STEP] = { "excess_ns_per_step", TSCOPE_UNIT_NS,
-				 "its time of a step in which it did not wait for others, beyond "
-				 "the median of the others; mean" },
-	[EXCESS_RATIO] = { "excess_ratio", TSCOPE_UNIT_NUMBER, "by that median" },
-	[SKEW_NS] = { "skew_ns", TSCOPE_UNIT_NS,
-		      "in a step, most such time of any rank less that of the median rank (of its "
-		      "stage); median of the steps" },
-};
+enum groups_column { GROUPS_COLUMNS(TSI_FACT_ID) };
 
-static const struct tscope_fact_def causes_columns[] = {
-	[CAUSES_RANK] = { "rank", TSCOPE_UNIT_COUNT, "number of the rank" },
-	[CAUSES_CAUSE] = { "cause", TSCOPE_UNIT_TEXT, "as above" },
-	[CAUSES_LINE] = { "line", TSCOPE_UNIT_TEXT, "line of the budget with most of the excess" },
-	[CAUSES_EXCESS_NS_PER_STEP] = { "excess_ns_per_step", TSCOPE_UNIT_NS, "as above" },
-	[CAUSES_LINE_EXCESS_NS_PER_STEP] = { "line_excess_ns_per_step", TSCOPE_UNIT_NS,
-					     "of it, in that line" },
-	[CAUSES_EXCESS_RATIO] = { "excess_ratio", TSCOPE_UNIT_NUMBER, "as above" },
-	[CAUSES_P_VALUE] = { "p_value", TSCOPE_UNIT_RATIO,
-			     "chance that any of equal ranks is as steadily late, exact" },
-	[CAUSES_DETAIL] = { "detail", TSCOPE_UNIT_TEXT, "in words, with figures" },
-};
+#define RANKS_COLUMNS(X)                                                                           \
+	X(RANKS_RANK, "rank", COUNT, "number of the rank")                                         \
+	X(RANKS_LOCAL_NS, "local_ns", NS,                                                          \
+	  "time of a step in which it did not wait for others, mean")                              \
+	X(RANKS_EXCESS_RATIO, "excess_ratio", NUMBER, "its level above the median of the others")  \
+	X(RANKS_P_VALUE, "p_value", RATIO, "as above")
 
-static const struct tscope_fact_def lines_columns[] = {
-	[LINES_LINE] = { "line", TSCOPE_UNIT_TEXT, "line of the budget" },
-	[LINES_RANK_NS] = { "rank_ns", TSCOPE_UNIT_NS, "of the worst rank, a step" },
-	[LINES_OTHERS_NS] = { "others_ns", TSCOPE_UNIT_NS, "median of the others" },
-	[LINES_EXCESS_NS] = { "excess_ns", TSCOPE_UNIT_NS, "difference" },
-};
+enum ranks_column { RANKS_COLUMNS(TSI_FACT_ID) };
 
-static const struct tscope_fact_def groups_columns[] = {
-	[GROUPS_KIND] = { "kind", TSCOPE_UNIT_TEXT, "node or device (its model)" },
-	[GROUPS_NAME] = { "name", TSCOPE_UNIT_TEXT, "which" },
-	[GROUPS_RANKS] = { "ranks", TSCOPE_UNIT_TEXT, "its ranks" },
-	[GROUPS_LATE_COUNT] = { "late_count", TSCOPE_UNIT_COUNT, "of them, late ones" },
-	[GROUPS_RANK_COUNT] = { "rank_count", TSCOPE_UNIT_COUNT, "ranks it has" },
-};
+#define HEAT_COLUMNS(X)                                                                            \
+	X(HEAT_FIRST_RANK, "first_rank", COUNT, "first rank of the block")                         \
+	X(HEAT_LAST_RANK, "last_rank", COUNT, "last")                                              \
+	X(HEAT_FIRST_STEP, "first_step", COUNT, "first step of the block")                         \
+	X(HEAT_LAST_STEP, "last_step", COUNT, "last")                                              \
+	X(HEAT_LATENESS_RATIO, "lateness_ratio", NUMBER,                                           \
+	  "most local time of these by the median of all ranks in these steps - 1")
 
-static const struct tscope_fact_def ranks_columns[] = {
-	[RANKS_RANK] = { "rank", TSCOPE_UNIT_COUNT, "number of the rank" },
-	[RANKS_LOCAL_NS] = { "local_ns", TSCOPE_UNIT_NS,
-			     "time of a step in which it did not wait for others, mean" },
-	[RANKS_EXCESS_RATIO] = { "excess_ratio", TSCOPE_UNIT_NUMBER,
-				 "its level above the median of the others" },
-	[RANKS_P_VALUE] = { "p_value", TSCOPE_UNIT_RATIO, "as above" },
-};
+enum heat_column { HEAT_COLUMNS(TSI_FACT_ID) };
 
-static const struct tscope_fact_def heat_columns[] = {
-	[HEAT_FIRST_RANK] = { "first_rank", TSCOPE_UNIT_COUNT, "first rank of the block" },
-	[HEAT_LAST_RANK] = { "last_rank", TSCOPE_UNIT_COUNT, "last" },
-	[HEAT_FIRST_STEP] = { "first_step", TSCOPE_UNIT_COUNT, "first step of the block" },
-	[HEAT_LAST_STEP] = { "last_step", TSCOPE_UNIT_COUNT, "last" },
-	[HEAT_LATENESS_RATIO] = { "lateness_ratio", TSCOPE_UNIT_NUMBER,
-				  "most local time of these by the median of all ranks in these "
-				  "steps - 1" },
-};
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+
+static const struct tscope_fact_def causes_columns[] = { CAUSES_COLUMNS(TSI_FACT_DEF) };
+
+static const struct tscope_fact_def lines_columns[] = { LINES_COLUMNS(TSI_FACT_DEF) };
+
+static const struct tscope_fact_def groups_columns[] = { GROUPS_COLUMNS(TSI_FACT_DEF) };
+
+static const struct tscope_fact_def ranks_columns[] = { RANKS_COLUMNS(TSI_FACT_DEF) };
+
+static const struct tscope_fact_def heat_columns[] = { HEAT_COLUMNS(TSI_FACT_DEF) };
 
 static const struct tscope_table_def tables[] = {
 	[TABLE_CAUSES] = TSI_TABLE_DEF("causes", causes_columns,

@@ -14,131 +14,78 @@
 
 #include "base/sum.h"
 
-enum fact {
-	COUNT,
-	BYTES,
-	WAIT_NS,
-	TRANSFER_NS,
-	WAIT_RATIO,
-	MEAN_EXPOSED_WAIT_NS,
-	MEAN_EXPOSED_TRANSFER_NS,
-	NODE_COUNT,
-};
+#define FACTS(X)                                                                                   \
+	X(COUNT, "count", COUNT, "matched synchronising collectives")                              \
+	X(BYTES, "bytes", BYTES, "sum of their sizes, of those that are known")                    \
+	X(WAIT_NS, "wait_ns", NS, "waiting in them, sum over ranks")                               \
+	X(TRANSFER_NS, "transfer_ns", NS, "transfer in them, sum over ranks")                      \
+	X(WAIT_RATIO, "wait_ratio", RATIO, "share of waiting in both")                             \
+	X(MEAN_EXPOSED_WAIT_NS, "mean_exposed_wait_ns", NS,                                        \
+	  "waiting that nothing hides, mean of the ranks, a step")                                 \
+	X(MEAN_EXPOSED_TRANSFER_NS, "mean_exposed_transfer_ns", NS,                                \
+	  "transfer that nothing hides, mean of the ranks, a step")                                \
+	X(NODE_COUNT, "node_count", COUNT, "nodes that the ranks are on")
 
-static const struct tscope_fact_def facts[] = {
-	[COUNT] = { "count", TSCOPE_UNIT_COUNT, "matched synchronising collectives" },
-	[BYTES] = { "bytes", TSCOPE_UNIT_BYTES, "sum of their sizes, of those that are known" },
-	[WAIT_NS] = { "wait_ns", TSCOPE_UNIT_NS, "waiting in them, sum over ranks" },
-	[TRANSFER_NS] = { "transfer_ns", TSCOPE_UNIT_NS, "transfer in them, sum over ranks" },
-	[WAIT_RATIO] = { "wait_ratio", TSCOPE_UNIT_RATIO, "share of waiting in both" },
-	[MEAN_EXPOSED_WAIT_NS] = { "mean_exposed_wait_ns", TSCOPE_UNIT_NS,
-				   "waiting that nothing hides, mean of the ranks, a step" },
-	[MEAN_EXPOSED_TRANSFER_NS] = { "mean_exposed_transfer_ns", TSCOPE_UNIT_NS,
-				       "transfer that nothing hides, mean of the ranks, a step" },
-	[NODE_COUNT] = { "node_count", TSCOPE_UNIT_COUNT, "nodes that the ranks are on" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
-enum by_kind_column {
-	BY_KIND_KIND,
-	BY_KIND_GROUP,
-	BY_KIND_GROUP_SIZE,
-	BY_KIND_SPAN,
-	BY_KIND_COUNT,
-	BY_KIND_BYTES,
-	BY_KIND_WAIT_NS,
-	BY_KIND_TRANSFER_NS,
-	BY_KIND_ALGORITHM_BYTES_PER_SECOND,
-	BY_KIND_BUS_BYTES_PER_SECOND,
-};
+#define BY_KIND_COLUMNS(X)                                                                         \
+	X(BY_KIND_KIND, "kind", TEXT, "kind of collective")                                        \
+	X(BY_KIND_GROUP, "group", TEXT, "process group")                                           \
+	X(BY_KIND_GROUP_SIZE, "group_size", COUNT, "its ranks")                                    \
+	X(BY_KIND_SPAN, "span", TEXT, "intra_node or inter_node, where known")                     \
+	X(BY_KIND_COUNT, "count", COUNT, "collectives")                                            \
+	X(BY_KIND_BYTES, "bytes", BYTES, "sum of their sizes")                                     \
+	X(BY_KIND_WAIT_NS, "wait_ns", NS, "waiting, mean of the ranks, sum; absent of sends")      \
+	X(BY_KIND_TRANSFER_NS, "transfer_ns", NS, "transfer, sum")                                 \
+	X(BY_KIND_ALGORITHM_BYTES_PER_SECOND, "algorithm_bytes_per_second", BYTES_PER_SECOND,      \
+	  "size ÷ transfer")                                                                       \
+	X(BY_KIND_BUS_BYTES_PER_SECOND, "bus_bytes_per_second", BYTES_PER_SECOND,                  \
+	  "what a link carries: comparable between kinds")
 
-static const struct tscope_fact_def by_kind_columns[] = {
-	[BY_KIND_KIND] = { "kind", TSCOPE_UNIT_TEXT, "kind of collective" },
-	[BY_KIND_GROUP] = { "group", TSCOPE_UNIT_TEXT, "process group" },
-	[BY_KIND_GROUP_SIZE] = { "group_size", TSCOPE_UNIT_COUNT, "its ranks" },
-	[BY_KIND_SPAN] = { "span", TSCOPE_UNIT_TEXT, "intra_node or inter_node, where known" },
-	[BY_KIND_COUNT] = { "count", TSCOPE_UNIT_COUNT, "collectives" },
-	[BY_KIND_BYTES] = { "bytes", TSCOPE_UNIT_BYTES, "sum of their sizes" },
-	[BY_KIND_WAIT_NS] = { "wait_ns", TSCOPE_UNIT_NS,
-			      "waiting, mean of the ranks, sum; absent of sends" },
-	[BY_KIND_TRANSFER_NS] = { "transfer_ns", TSCOPE_UNIT_NS, "transfer, sum" },
-	[BY_KIND_ALGORITHM_BYTES_PER_SECOND] = { "algorithm_bytes_per_second",
-						 TSCOPE_UNIT_BYTES_PER_SECOND, "size ÷ transfer" },
-	[BY_KIND_BUS_BYTES_PER_SECOND] = { "bus_bytes_per_second", TSCOPE_UNIT_BYTES_PER_SECOND,
-					   "what a link carries: comparable between kinds" },
-};
+enum by_kind_column { BY_KIND_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def by_kind_columns[] = { BY_KIND_COLUMNS(TSI_FACT_DEF) };
 
-enum by_size_column {
-	BY_SIZE_KIND,
-	BY_SIZE_DTYPE,
-	BY_SIZE_GROUP_SIZE,
-	BY_SIZE_SPAN,
-	BY_SIZE_ON_HOST,
-	BY_SIZE_MESSAGE_BYTES,
-	BY_SIZE_COUNT,
-	BY_SIZE_MEAN_WAIT_NS,
-	BY_SIZE_TRANSFER_NS,
-	BY_SIZE_MIN_TRANSFER_NS,
-	BY_SIZE_ALGORITHM_BYTES_PER_SECOND,
-	BY_SIZE_BUS_BYTES_PER_SECOND,
-	BY_SIZE_SLACK_NS,
-	BY_SIZE_REQUIRED_BYTES_PER_SECOND,
-};
+#define BY_SIZE_COLUMNS(X)                                                                         \
+	X(BY_SIZE_KIND, "kind", TEXT, "kind of collective")                                        \
+	X(BY_SIZE_DTYPE, "dtype", TEXT, "type of the elements")                                    \
+	X(BY_SIZE_GROUP_SIZE, "group_size", COUNT, "ranks of the groups")                          \
+	X(BY_SIZE_SPAN, "span", TEXT, "intra_node or inter_node, where known")                     \
+	X(BY_SIZE_ON_HOST, "on_host", FLAG, "no rank has a device: times are the host's")          \
+	X(BY_SIZE_MESSAGE_BYTES, "message_bytes", BYTES, "size of each")                           \
+	X(BY_SIZE_COUNT, "count", COUNT, "collectives")                                            \
+	X(BY_SIZE_MEAN_WAIT_NS, "mean_wait_ns", NS, "waiting of a rank, mean; absent of sends")    \
+	X(BY_SIZE_TRANSFER_NS, "transfer_ns", NS, "transfer, median")                              \
+	X(BY_SIZE_MIN_TRANSFER_NS, "min_transfer_ns", NS, "shortest transfer")                     \
+	X(BY_SIZE_ALGORITHM_BYTES_PER_SECOND, "algorithm_bytes_per_second", BYTES_PER_SECOND,      \
+	  "size ÷ transfer")                                                                       \
+	X(BY_SIZE_BUS_BYTES_PER_SECOND, "bus_bytes_per_second", BYTES_PER_SECOND, "as above")      \
+	X(BY_SIZE_SLACK_NS, "slack_ns", NS,                                                        \
+	  "local time from when a rank is ready to when it needs the result, median of those "     \
+	  "that were waited for")                                                                  \
+	X(BY_SIZE_REQUIRED_BYTES_PER_SECOND, "required_bytes_per_second", BYTES_PER_SECOND,        \
+	  "size ÷ slack: what would hide it")
 
-static const struct tscope_fact_def by_size_columns[] = {
-	[BY_SIZE_KIND] = { "kind", TSCOPE_UNIT_TEXT, "kind of collective" },
-	[BY_SIZE_DTYPE] = { "dtype", TSCOPE_UNIT_TEXT, "type of the elements" },
-	[BY_SIZE_GROUP_SIZE] = { "group_size", TSCOPE_UNIT_COUNT, "ranks of the groups" },
-	[BY_SIZE_SPAN] = { "span", TSCOPE_UNIT_TEXT, "intra_node or inter_node, where known" },
-	[BY_SIZE_ON_HOST] = { "on_host", TSCOPE_UNIT_FLAG,
-			      "no rank has a device: times are the host's" },
-	[BY_SIZE_MESSAGE_BYTES] = { "message_bytes", TSCOPE_UNIT_BYTES, "size of each" },
-	[BY_SIZE_COUNT] = { "count", TSCOPE_UNIT_COUNT, "collectives" },
-	[BY_SIZE_MEAN_WAIT_NS] = { "mean_wait_ns", TSCOPE_UNIT_NS,
-				   "waiting of a rank, mean; absent of sends" },
-	[BY_SIZE_TRANSFER_NS] = { "transfer_ns", TSCOPE_UNIT_NS, "transfer, median" },
-	[BY_SIZE_MIN_TRANSFER_NS] = { "min_transfer_ns", TSCOPE_UNIT_NS, "shortest transfer" },
-	[BY_SIZE_ALGORITHM_BYTES_PER_SECOND] = { "algorithm_bytes_per_second",
-						 TSCOPE_UNIT_BYTES_PER_SECOND, "size ÷ transfer" },
-	[BY_SIZE_BUS_BYTES_PER_SECOND] = { "bus_bytes_per_second", TSCOPE_UNIT_BYTES_PER_SECOND,
-					   "as above" },
-	[BY_SIZE_SLACK_NS] = { "slack_ns", TSCOPE_UNIT_NS,
-			       "local time from when a rank is ready to when it needs the result, "
-			       "median of those that were waited for" },
-	[BY_SIZE_REQUIRED_BYTES_PER_SECOND] = { "required_bytes_per_second",
-						TSCOPE_UNIT_BYTES_PER_SECOND,
-						"size ÷ slack: what would hide it" },
-};
+enum by_size_column { BY_SIZE_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def by_size_columns[] = { BY_SIZE_COLUMNS(TSI_FACT_DEF) };
 
-enum links_column {
-	LINKS_GROUP,
-	LINKS_RANKS,
-	LINKS_KIND,
-	LINKS_SPAN,
-	LINKS_MESSAGE_BYTES,
-	LINKS_COUNT,
-	LINKS_TRANSFER_NS,
-	LINKS_BUS_BYTES_PER_SECOND,
-	LINKS_SLOWDOWN_RATIO,
-	LINKS_P_VALUE,
-};
+#define LINKS_COLUMNS(X)                                                                           \
+	X(LINKS_GROUP, "group", TEXT, "process group")                                             \
+	X(LINKS_RANKS, "ranks", TEXT, "its ranks, as \"0-3, 8\"")                                  \
+	X(LINKS_KIND, "kind", TEXT, "kind of collective")                                          \
+	X(LINKS_SPAN, "span", TEXT, "intra_node or inter_node, where known")                       \
+	X(LINKS_MESSAGE_BYTES, "message_bytes", BYTES, "size of each")                             \
+	X(LINKS_COUNT, "count", COUNT, "collectives")                                              \
+	X(LINKS_TRANSFER_NS, "transfer_ns", NS, "transfer, median")                                \
+	X(LINKS_BUS_BYTES_PER_SECOND, "bus_bytes_per_second", BYTES_PER_SECOND, "as above")        \
+	X(LINKS_SLOWDOWN_RATIO, "slowdown_ratio", NUMBER,                                          \
+	  "transfer by the median of its likes (kind, size, group size, span) - 1; absent "        \
+	  "without two others")                                                                    \
+	X(LINKS_P_VALUE, "p_value", RATIO,                                                         \
+	  "chance that a link like its likes is so slow, corrected for their number")
 
-static const struct tscope_fact_def links_columns[] = {
-	[LINKS_GROUP] = { "group", TSCOPE_UNIT_TEXT, "process group" },
-	[LINKS_RANKS] = { "ranks", TSCOPE_UNIT_TEXT, "its ranks, as \"0-3, 8\"" },
-	[LINKS_KIND] = { "kind", TSCOPE_UNIT_TEXT, "kind of collective" },
-	[LINKS_SPAN] = { "span", TSCOPE_UNIT_TEXT, "intra_node or inter_node, where known" },
-	[LINKS_MESSAGE_BYTES] = { "message_bytes", TSCOPE_UNIT_BYTES, "size of each" },
-	[LINKS_COUNT] = { "count", TSCOPE_UNIT_COUNT, "collectives" },
-	[LINKS_TRANSFER_NS] = { "transfer_ns", TSCOPE_UNIT_NS, "transfer, median" },
-	[LINKS_BUS_BYTES_PER_SECOND] = { "bus_bytes_per_second", TSCOPE_UNIT_BYTES_PER_SECOND,
-					 "as above" },
-	[LINKS_SLOWDOWN_RATIO] = { "slowdown_ratio", TSCOPE_UNIT_NUMBER,
-				   "transfer by the median of its likes (kind, size, group size, "
-				   "span) - 1; absent without two others" },
-	[LINKS_P_VALUE] = { "p_value", TSCOPE_UNIT_RATIO,
-			    "chance that a link like its likes is so slow, corrected for their "
-			    "number" },
-};
+enum links_column { LINKS_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def links_columns[] = { LINKS_COLUMNS(TSI_FACT_DEF) };
 
 /* Up to LINKS_MESSAGE_BYTES as in links. */
 enum slow_links_column {

@@ -12,63 +12,40 @@
 
 #include "comm/latch.h"
 
-enum fact {
-	STEP_NS,
-	SIMULATED_STEP_NS,
-	SIMULATION_ERROR_RATIO,
-	END_SPREAD_RATIO,
-	NO_STRAGGLER_STEP_NS,
-	NO_STRAGGLER_GAIN_NS,
-	STRAGGLER_RANK,
-	IDEAL_OVERLAP_STEP_NS,
-	IDEAL_OVERLAP_GAIN_NS,
-	IDEAL_NETWORK_STEP_NS,
-	IDEAL_NETWORK_GAIN_NS,
-	BALANCED_STEP_NS,
-	BALANCED_GAIN_NS,
-	NO_DATA_STALL_STEP_NS,
-	NO_DATA_STALL_GAIN_NS,
-};
+#define FACTS(X)                                                                                   \
+	X(STEP_NS, "step_ns", NS, "mean step as it was measured")                                  \
+	X(SIMULATED_STEP_NS, "simulated_step_ns", NS,                                              \
+	  "the same by simulation of the unchanged run")                                           \
+	X(SIMULATION_ERROR_RATIO, "simulation_error_ratio", NUMBER, "simulated by measured - 1")   \
+	X(END_SPREAD_RATIO, "end_spread_ratio", RATIO,                                             \
+	  "time between the first end of a collective and a rank's own, by the step: kept in all " \
+	  "simulations")                                                                           \
+	X(NO_STRAGGLER_STEP_NS, "no_straggler_step_ns", NS,                                        \
+	  "step if the slowest rank were like the median rank")                                    \
+	X(NO_STRAGGLER_GAIN_NS, "no_straggler_gain_ns", NS, "what that wins")                      \
+	X(STRAGGLER_RANK, "straggler_rank", COUNT, "that rank")                                    \
+	X(IDEAL_OVERLAP_STEP_NS, "ideal_overlap_step_ns", NS,                                      \
+	  "step if communication were hidden as far as work allows")                               \
+	X(IDEAL_OVERLAP_GAIN_NS, "ideal_overlap_gain_ns", NS, "what that wins")                    \
+	X(IDEAL_NETWORK_STEP_NS, "ideal_network_step_ns", NS, "step if transfers took no time")    \
+	X(IDEAL_NETWORK_GAIN_NS, "ideal_network_gain_ns", NS, "what that wins")                    \
+	X(BALANCED_STEP_NS, "balanced_step_ns", NS,                                                \
+	  "step if all ranks had equal local work: the mean of them")                              \
+	X(BALANCED_GAIN_NS, "balanced_gain_ns", NS, "what that wins")                              \
+	X(NO_DATA_STALL_STEP_NS, "no_data_stall_step_ns", NS, "step without data stalls")          \
+	X(NO_DATA_STALL_GAIN_NS, "no_data_stall_gain_ns", NS, "what that wins")
 
-static const struct tscope_fact_def facts[] = {
-	[STEP_NS] = { "step_ns", TSCOPE_UNIT_NS, "mean step as it was measured" },
-	[SIMULATED_STEP_NS] = { "simulated_step_ns", TSCOPE_UNIT_NS,
-				"the same by simulation of the unchanged run" },
-	[SIMULATION_ERROR_RATIO] = { "simulation_error_ratio", TSCOPE_UNIT_NUMBER,
-				     "simulated by measured - 1" },
-	[END_SPREAD_RATIO] = { "end_spread_ratio", TSCOPE_UNIT_RATIO,
-			       "time between the first end of a collective and a rank's own, by "
-			       "the step: kept in all simulations" },
-	[NO_STRAGGLER_STEP_NS] = { "no_straggler_step_ns", TSCOPE_UNIT_NS,
-				   "step if the slowest rank were like the median rank" },
-	[NO_STRAGGLER_GAIN_NS] = { "no_straggler_gain_ns", TSCOPE_UNIT_NS, "what that wins" },
-	[STRAGGLER_RANK] = { "straggler_rank", TSCOPE_UNIT_COUNT, "that rank" },
-	[IDEAL_OVERLAP_STEP_NS] = { "ideal_overlap_step_ns", TSCOPE_UNIT_NS,
-				    "step if communication were hidden as far as work allows" },
-	[IDEAL_OVERLAP_GAIN_NS] = { "ideal_overlap_gain_ns", TSCOPE_UNIT_NS, "what that wins" },
-	[IDEAL_NETWORK_STEP_NS] = { "ideal_network_step_ns", TSCOPE_UNIT_NS,
-				    "step if transfers took no time" },
-	[IDEAL_NETWORK_GAIN_NS] = { "ideal_network_gain_ns", TSCOPE_UNIT_NS, "what that wins" },
-	[BALANCED_STEP_NS] = { "balanced_step_ns", TSCOPE_UNIT_NS,
-			       "step if all ranks had equal local work: the mean of them" },
-	[BALANCED_GAIN_NS] = { "balanced_gain_ns", TSCOPE_UNIT_NS, "what that wins" },
-	[NO_DATA_STALL_STEP_NS] = { "no_data_stall_step_ns", TSCOPE_UNIT_NS,
-				    "step without data stalls" },
-	[NO_DATA_STALL_GAIN_NS] = { "no_data_stall_gain_ns", TSCOPE_UNIT_NS, "what that wins" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
 /* What is changed, and what that does. */
-enum changes_column {
-	CHANGES_WHAT,
-	CHANGES_STEP_NS,
-	CHANGES_GAIN_NS,
-};
+#define LINES_COLUMNS(X)                                                                           \
+	X(CHANGES_WHAT, "line", TEXT, "line of the budget")                                        \
+	X(CHANGES_STEP_NS, "step_ns", NS, "step without it")                                       \
+	X(CHANGES_GAIN_NS, "gain_ns", NS, "what that wins")
 
-static const struct tscope_fact_def lines_columns[] = {
-	[CHANGES_WHAT] = { "line", TSCOPE_UNIT_TEXT, "line of the budget" },
-	[CHANGES_STEP_NS] = { "step_ns", TSCOPE_UNIT_NS, "step without it" },
-	[CHANGES_GAIN_NS] = { "gain_ns", TSCOPE_UNIT_NS, "what that wins" },
-};
+enum changes_column { LINES_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def lines_columns[] = { LINES_COLUMNS(TSI_FACT_DEF) };
 
 static const struct tscope_fact_def ranks_columns[] = {
 	[CHANGES_WHAT] = { "rank", TSCOPE_UNIT_COUNT, "number of the rank" },

@@ -9,17 +9,16 @@
 
 #include <math.h>
 
-enum fact { FINAL_LOSS, BEST_LOSS, LOSS_TREND, DIVERGED_AT, LOSS_COUNT };
+#define FACTS(X)                                                                                   \
+	X(FINAL_LOSS, "final_loss", NUMBER, "last finite loss")                                    \
+	X(BEST_LOSS, "best_loss", NUMBER, "smallest finite loss")                                  \
+	X(LOSS_TREND, "loss_trend", TEXT,                                                          \
+	  "improving, worsening, plateau, diverged, or unknown (below 4 steps)")                   \
+	X(DIVERGED_AT, "diverged_at", COUNT, "first step with a loss that is not finite")          \
+	X(LOSS_COUNT, "loss_count", COUNT, "steps that recorded a loss")
 
-static const struct tscope_fact_def facts[] = {
-	[FINAL_LOSS] = { "final_loss", TSCOPE_UNIT_NUMBER, "last finite loss" },
-	[BEST_LOSS] = { "best_loss", TSCOPE_UNIT_NUMBER, "smallest finite loss" },
-	[LOSS_TREND] = { "loss_trend", TSCOPE_UNIT_TEXT,
-			 "improving, worsening, plateau, diverged, or unknown (below 4 steps)" },
-	[DIVERGED_AT] = { "diverged_at", TSCOPE_UNIT_COUNT,
-			  "first step with a loss that is not finite" },
-	[LOSS_COUNT] = { "loss_count", TSCOPE_UNIT_COUNT, "steps that recorded a loss" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
 static const struct tscope_fact_def spike_columns[] = {
 	{ "step", TSCOPE_UNIT_COUNT, "number of the step" },

@@ -11,27 +11,25 @@
 #include "base/ckd.h"
 #include <math.h>
 
-enum fact { GROUP_COUNT, EVENT_COUNT };
+#define FACTS(X)                                                                                   \
+	X(GROUP_COUNT, "group_count", COUNT, "groups of events at most 2 steps apart")             \
+	X(EVENT_COUNT, "event_count", COUNT, "steps at which two or more signals jump")
 
-static const struct tscope_fact_def facts[] = {
-	[GROUP_COUNT] = { "group_count", TSCOPE_UNIT_COUNT,
-			  "groups of events at most 2 steps apart" },
-	[EVENT_COUNT] = { "event_count", TSCOPE_UNIT_COUNT,
-			  "steps at which two or more signals jump" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
-enum column { FIRST_STEP, LAST_STEP, PEAK_STEP, AXES, LOSS, GRAD_NORM, STEP_NS, ALLOC_BYTES };
+#define GROUP_COLUMNS(X)                                                                           \
+	X(FIRST_STEP, "first_step", COUNT, "number of its first event")                            \
+	X(LAST_STEP, "last_step", COUNT, "number of its last event")                               \
+	X(PEAK_STEP, "peak_step", COUNT, "its event of the largest loss")                          \
+	X(AXES, "axes", TEXT, "signals that jump in it")                                           \
+	X(LOSS, "loss", NUMBER, "at the peak, if finite")                                          \
+	X(GRAD_NORM, "grad_norm", NUMBER, "at the peak")                                           \
+	X(STEP_NS, "step_ns", NS, "at the peak")                                                   \
+	X(ALLOC_BYTES, "alloc_bytes", BYTES, "at the peak")
 
-static const struct tscope_fact_def group_columns[] = {
-	[FIRST_STEP] = { "first_step", TSCOPE_UNIT_COUNT, "number of its first event" },
-	[LAST_STEP] = { "last_step", TSCOPE_UNIT_COUNT, "number of its last event" },
-	[PEAK_STEP] = { "peak_step", TSCOPE_UNIT_COUNT, "its event of the largest loss" },
-	[AXES] = { "axes", TSCOPE_UNIT_TEXT, "signals that jump in it" },
-	[LOSS] = { "loss", TSCOPE_UNIT_NUMBER, "at the peak, if finite" },
-	[GRAD_NORM] = { "grad_norm", TSCOPE_UNIT_NUMBER, "at the peak" },
-	[STEP_NS] = { "step_ns", TSCOPE_UNIT_NS, "at the peak" },
-	[ALLOC_BYTES] = { "alloc_bytes", TSCOPE_UNIT_BYTES, "at the peak" },
-};
+enum column { GROUP_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def group_columns[] = { GROUP_COLUMNS(TSI_FACT_DEF) };
 
 enum table { GROUPS };
 

@@ -16,39 +16,24 @@
 #include "base/sum.h"
 #include "run/scalars.h"
 
-enum fact {
-	LOGGED_MFU_RATIO,
-	MFU_RATIO,
-	MFU_FACTOR,
-	LOGGED_FLOPS_PER_STEP,
-	FLOPS_PER_STEP,
-	FLOPS_FACTOR,
-	LOGGED_STEPS_PER_SECOND,
-	STEPS_PER_SECOND,
-	LOGGED_PEAK_FLOPS_PER_SECOND,
-	PEAK_FLOPS_PER_SECOND,
-	EXPLANATION,
-};
+#define FACTS(X)                                                                                   \
+	X(LOGGED_MFU_RATIO, "logged_mfu_ratio", RATIO, "MFU as the job logged it, mean")           \
+	X(MFU_RATIO, "mfu_ratio", RATIO, "MFU by our account")                                     \
+	X(MFU_FACTOR, "mfu_factor", NUMBER, "ours ÷ logged")                                       \
+	X(LOGGED_FLOPS_PER_STEP, "logged_flops_per_step", FLOPS,                                   \
+	  "FLOPs of a step as the job logged them, all ranks")                                     \
+	X(FLOPS_PER_STEP, "flops_per_step", FLOPS, "by our account, all ranks")                    \
+	X(FLOPS_FACTOR, "flops_factor", NUMBER, "ours ÷ logged")                                   \
+	X(LOGGED_STEPS_PER_SECOND, "logged_steps_per_second", NUMBER,                              \
+	  "steps a second as the job logged them")                                                 \
+	X(STEPS_PER_SECOND, "steps_per_second", NUMBER, "by our account")                          \
+	X(LOGGED_PEAK_FLOPS_PER_SECOND, "logged_peak_flops_per_second", FLOPS_PER_SECOND,          \
+	  "peak of one device that the logged figures imply")                                      \
+	X(PEAK_FLOPS_PER_SECOND, "peak_flops_per_second", FLOPS_PER_SECOND, "by our table")        \
+	X(EXPLANATION, "explanation", TEXT, "why the two differ")
 
-static const struct tscope_fact_def facts[] = {
-	[LOGGED_MFU_RATIO] = { "logged_mfu_ratio", TSCOPE_UNIT_RATIO,
-			       "MFU as the job logged it, mean" },
-	[MFU_RATIO] = { "mfu_ratio", TSCOPE_UNIT_RATIO, "MFU by our account" },
-	[MFU_FACTOR] = { "mfu_factor", TSCOPE_UNIT_NUMBER, "ours ÷ logged" },
-	[LOGGED_FLOPS_PER_STEP] = { "logged_flops_per_step", TSCOPE_UNIT_FLOPS,
-				    "FLOPs of a step as the job logged them, all ranks" },
-	[FLOPS_PER_STEP] = { "flops_per_step", TSCOPE_UNIT_FLOPS, "by our account, all ranks" },
-	[FLOPS_FACTOR] = { "flops_factor", TSCOPE_UNIT_NUMBER, "ours ÷ logged" },
-	[LOGGED_STEPS_PER_SECOND] = { "logged_steps_per_second", TSCOPE_UNIT_NUMBER,
-				      "steps a second as the job logged them" },
-	[STEPS_PER_SECOND] = { "steps_per_second", TSCOPE_UNIT_NUMBER, "by our account" },
-	[LOGGED_PEAK_FLOPS_PER_SECOND] = { "logged_peak_flops_per_second",
-					   TSCOPE_UNIT_FLOPS_PER_SECOND,
-					   "peak of one device that the logged figures imply" },
-	[PEAK_FLOPS_PER_SECOND] = { "peak_flops_per_second", TSCOPE_UNIT_FLOPS_PER_SECOND,
-				    "by our table" },
-	[EXPLANATION] = { "explanation", TSCOPE_UNIT_TEXT, "why the two differ" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
 /* ---- what is logged ---- */
 

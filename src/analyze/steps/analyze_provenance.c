@@ -5,40 +5,28 @@
  */
 #include "analyze/facts.h"
 
-enum fact {
-	NAME,
-	STARTED_S,
-	RECORDED_WALL_S,
-	RECORDED_STEP_COUNT,
-};
+#define FACTS(X)                                                                                   \
+	X(NAME, "name", TEXT, "name of the run")                                                   \
+	X(STARTED_S, "started_s", NUMBER, "Unix time of its start, in s")                          \
+	X(RECORDED_WALL_S, "recorded_wall_s", NUMBER, "from start to end, in s")                   \
+	X(RECORDED_STEP_COUNT, "recorded_step_count", COUNT, "steps that it ran, warm-up included")
 
-static const struct tscope_fact_def facts[] = {
-	[NAME] = { "name", TSCOPE_UNIT_TEXT, "name of the run" },
-	[STARTED_S] = { "started_s", TSCOPE_UNIT_NUMBER, "Unix time of its start, in s" },
-	[RECORDED_WALL_S] = { "recorded_wall_s", TSCOPE_UNIT_NUMBER, "from start to end, in s" },
-	[RECORDED_STEP_COUNT] = { "recorded_step_count", TSCOPE_UNIT_COUNT,
-				  "steps that it ran, warm-up included" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
-enum environment_column {
-	ENVIRONMENT_NAME,
-	ENVIRONMENT_VALUE,
-};
+#define ENVIRONMENT_COLUMNS(X)                                                                     \
+	X(ENVIRONMENT_NAME, "name", TEXT, "of the variable")                                       \
+	X(ENVIRONMENT_VALUE, "value", TEXT, "a text, or JSON of anything else")
 
-static const struct tscope_fact_def environment_columns[] = {
-	[ENVIRONMENT_NAME] = { "name", TSCOPE_UNIT_TEXT, "of the variable" },
-	[ENVIRONMENT_VALUE] = { "value", TSCOPE_UNIT_TEXT, "a text, or JSON of anything else" },
-};
+enum environment_column { ENVIRONMENT_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def environment_columns[] = { ENVIRONMENT_COLUMNS(TSI_FACT_DEF) };
 
-enum config_column {
-	CONFIG_NAME,
-	CONFIG_VALUE,
-};
+#define CONFIG_COLUMNS(X)                                                                          \
+	X(CONFIG_NAME, "name", TEXT, "of the entry")                                               \
+	X(CONFIG_VALUE, "value", TEXT, "a text, or JSON of anything else")
 
-static const struct tscope_fact_def config_columns[] = {
-	[CONFIG_NAME] = { "name", TSCOPE_UNIT_TEXT, "of the entry" },
-	[CONFIG_VALUE] = { "value", TSCOPE_UNIT_TEXT, "a text, or JSON of anything else" },
-};
+enum config_column { CONFIG_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def config_columns[] = { CONFIG_COLUMNS(TSI_FACT_DEF) };
 
 enum table { ENVIRONMENT_TABLE, CONFIG_TABLE };
 

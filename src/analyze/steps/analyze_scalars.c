@@ -12,68 +12,38 @@
 
 #include "run/scalars.h"
 
-enum fact {
-	NAME_COUNT,
-	VALUE_COUNT,
-	NONFINITE_COUNT,
-	LOSS_NAME,
-	GRAD_NORM_NAME,
-	LEARNING_RATE_NAME,
-	LEARNING_RATE,
-	THROUGHPUT_NAME,
-	THROUGHPUT,
-	MFU_NAME,
-	MFU_RATIO,
-};
+#define FACTS(X)                                                                                   \
+	X(NAME_COUNT, "name_count", COUNT, "different metrics")                                    \
+	X(VALUE_COUNT, "value_count", COUNT, "their values")                                       \
+	X(NONFINITE_COUNT, "nonfinite_count", COUNT, "of these, NaN or infinite")                  \
+	X(LOSS_NAME, "loss_name", TEXT, "metric taken for the loss")                               \
+	X(GRAD_NORM_NAME, "grad_norm_name", TEXT, "metric taken for the gradient's norm")          \
+	X(LEARNING_RATE_NAME, "learning_rate_name", TEXT, "metric taken for the learning rate")    \
+	X(LEARNING_RATE, "learning_rate", NUMBER, "its last value")                                \
+	X(THROUGHPUT_NAME, "throughput_name", TEXT, "metric taken for the throughput")             \
+	X(THROUGHPUT, "throughput", NUMBER, "its mean")                                            \
+	X(MFU_NAME, "mfu_name", TEXT, "metric taken for the MFU")                                  \
+	X(MFU_RATIO, "mfu_ratio", RATIO, "its mean, as logged")
 
-static const struct tscope_fact_def facts[] = {
-	[NAME_COUNT] = { "name_count", TSCOPE_UNIT_COUNT, "different metrics" },
-	[VALUE_COUNT] = { "value_count", TSCOPE_UNIT_COUNT, "their values" },
-	[NONFINITE_COUNT] = { "nonfinite_count", TSCOPE_UNIT_COUNT, "of these, NaN or infinite" },
-	[LOSS_NAME] = { "loss_name", TSCOPE_UNIT_TEXT, "metric taken for the loss" },
-	[GRAD_NORM_NAME] = { "grad_norm_name", TSCOPE_UNIT_TEXT,
-			     "metric taken for the gradient's norm" },
-	[LEARNING_RATE_NAME] = { "learning_rate_name", TSCOPE_UNIT_TEXT,
-				 "metric taken for the learning rate" },
-	[LEARNING_RATE] = { "learning_rate", TSCOPE_UNIT_NUMBER, "its last value" },
-	[THROUGHPUT_NAME] = { "throughput_name", TSCOPE_UNIT_TEXT,
-			      "metric taken for the throughput" },
-	[THROUGHPUT] = { "throughput", TSCOPE_UNIT_NUMBER, "its mean" },
-	[MFU_NAME] = { "mfu_name", TSCOPE_UNIT_TEXT, "metric taken for the MFU" },
-	[MFU_RATIO] = { "mfu_ratio", TSCOPE_UNIT_RATIO, "its mean, as logged" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
-enum by_name_column {
-	BY_NAME_NAME,
-	BY_NAME_ROLE,
-	BY_NAME_SOURCE,
-	BY_NAME_COUNT,
-	BY_NAME_FIRST_STEP,
-	BY_NAME_LAST_STEP,
-	BY_NAME_FIRST,
-	BY_NAME_LAST,
-	BY_NAME_MIN,
-	BY_NAME_MAX,
-	BY_NAME_MEAN,
-	BY_NAME_NONFINITE_COUNT,
-};
+#define BY_NAME_COLUMNS(X)                                                                         \
+	X(BY_NAME_NAME, "name", TEXT, "as it was logged")                                          \
+	X(BY_NAME_ROLE, "role", TEXT, "loss, grad_norm, learning_rate, throughput, mfu or empty")  \
+	X(BY_NAME_SOURCE, "source", TEXT, "steps_jsonl, csv, tensorboard, mlflow")                 \
+	X(BY_NAME_COUNT, "count", COUNT, "values")                                                 \
+	X(BY_NAME_FIRST_STEP, "first_step", COUNT, "step of the first")                            \
+	X(BY_NAME_LAST_STEP, "last_step", COUNT, "step of the last")                               \
+	X(BY_NAME_FIRST, "first", NUMBER, "first value")                                           \
+	X(BY_NAME_LAST, "last", NUMBER, "last value")                                              \
+	X(BY_NAME_MIN, "min", NUMBER, "smallest value")                                            \
+	X(BY_NAME_MAX, "max", NUMBER, "largest value")                                             \
+	X(BY_NAME_MEAN, "mean", NUMBER, "mean of the finite values")                               \
+	X(BY_NAME_NONFINITE_COUNT, "nonfinite_count", COUNT, "values that are NaN or infinite")
 
-static const struct tscope_fact_def by_name_columns[] = {
-	[BY_NAME_NAME] = { "name", TSCOPE_UNIT_TEXT, "as it was logged" },
-	[BY_NAME_ROLE] = { "role", TSCOPE_UNIT_TEXT,
-			   "loss, grad_norm, learning_rate, throughput, mfu or empty" },
-	[BY_NAME_SOURCE] = { "source", TSCOPE_UNIT_TEXT, "steps_jsonl, csv, tensorboard, mlflow" },
-	[BY_NAME_COUNT] = { "count", TSCOPE_UNIT_COUNT, "values" },
-	[BY_NAME_FIRST_STEP] = { "first_step", TSCOPE_UNIT_COUNT, "step of the first" },
-	[BY_NAME_LAST_STEP] = { "last_step", TSCOPE_UNIT_COUNT, "step of the last" },
-	[BY_NAME_FIRST] = { "first", TSCOPE_UNIT_NUMBER, "first value" },
-	[BY_NAME_LAST] = { "last", TSCOPE_UNIT_NUMBER, "last value" },
-	[BY_NAME_MIN] = { "min", TSCOPE_UNIT_NUMBER, "smallest value" },
-	[BY_NAME_MAX] = { "max", TSCOPE_UNIT_NUMBER, "largest value" },
-	[BY_NAME_MEAN] = { "mean", TSCOPE_UNIT_NUMBER, "mean of the finite values" },
-	[BY_NAME_NONFINITE_COUNT] = { "nonfinite_count", TSCOPE_UNIT_COUNT,
-				      "values that are NaN or infinite" },
-};
+enum by_name_column { BY_NAME_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def by_name_columns[] = { BY_NAME_COLUMNS(TSI_FACT_DEF) };
 
 enum table { TABLE_BY_NAME };
 

@@ -15,86 +15,50 @@
 #include <assert.h>
 #include <math.h>
 
-enum step_column {
-	STEP_STEP,
-	STEP_MARK,
-	STEP_TIME_NS,
-	STEP_LOSS,
-	STEP_LOSS_TEXT,
-	STEP_GRAD_NORM,
-	STEP_ALLOC_BYTES,
-	STEP_PEAK_ALLOC_BYTES,
-	STEP_PHASE_DATA_NS,
-	STEP_PHASE_FORWARD_NS,
-	STEP_PHASE_BACKWARD_NS,
-	STEP_PHASE_OPTIMIZER_NS,
-	STEP_PHASE_COMM_NS,
-	STEP_PHASE_COMPUTE_NS,
-	STEP_PHASE_OTHER_NS,
-	STEP_LINE_COMPUTE_NS,
-	STEP_LINE_EXPOSED_COMM_NS,
-	STEP_LINE_EXPOSED_COPY_NS,
-	STEP_LINE_DATA_STALL_NS,
-	STEP_LINE_SYNC_STALL_NS,
-	STEP_LINE_LAUNCH_STALL_NS,
-	STEP_LINE_DEVICE_GAP_NS,
-	STEP_LINE_UNATTRIBUTED_NS,
-	STEP_HOST_DATA_NS,
-	STEP_HOST_FORWARD_NS,
-	STEP_HOST_BACKWARD_NS,
-	STEP_HOST_OPTIMIZER_NS,
-	STEP_HOST_COMM_NS,
-	STEP_HOST_OTHER_NS,
-};
+#define STEP_COLUMNS(X)                                                                            \
+	X(STEP_STEP, "step", COUNT, "number of the step")                                          \
+	X(STEP_MARK, "mark", TEXT, "why statistics leave it out; absent: they do not")             \
+	X(STEP_TIME_NS, "time_ns", NS, "its time")                                                 \
+	X(STEP_LOSS, "loss", NUMBER, "where finite")                                               \
+	X(STEP_LOSS_TEXT, "loss_text", TEXT, "a loss that is not: NaN, Infinity or -Infinity")     \
+	X(STEP_GRAD_NORM, "grad_norm", NUMBER, "where finite")                                     \
+	X(STEP_ALLOC_BYTES, "alloc_bytes", BYTES, "allocated at its end")                          \
+	X(STEP_PEAK_ALLOC_BYTES, "peak_alloc_bytes", BYTES, "most that was allocated in it")       \
+	X(STEP_PHASE_DATA_NS, "phase_data_ns", NS, "phase data")                                   \
+	X(STEP_PHASE_FORWARD_NS, "phase_forward_ns", NS, "phase forward")                          \
+	X(STEP_PHASE_BACKWARD_NS, "phase_backward_ns", NS, "phase backward")                       \
+	X(STEP_PHASE_OPTIMIZER_NS, "phase_optimizer_ns", NS, "phase optimizer")                    \
+	X(STEP_PHASE_COMM_NS, "phase_comm_ns", NS, "phase comm")                                   \
+	X(STEP_PHASE_COMPUTE_NS, "phase_compute_ns", NS, "phase compute")                          \
+	X(STEP_PHASE_OTHER_NS, "phase_other_ns", NS, "phase other")                                \
+	X(STEP_LINE_COMPUTE_NS, "line_compute_ns", NS,                                             \
+	  "line compute of the budget, sum over devices")                                          \
+	X(STEP_LINE_EXPOSED_COMM_NS, "line_exposed_comm_ns", NS,                                   \
+	  "line exposed_comm of the budget, sum over devices")                                     \
+	X(STEP_LINE_EXPOSED_COPY_NS, "line_exposed_copy_ns", NS,                                   \
+	  "line exposed_copy of the budget, sum over devices")                                     \
+	X(STEP_LINE_DATA_STALL_NS, "line_data_stall_ns", NS,                                       \
+	  "line data_stall of the budget, sum over devices")                                       \
+	X(STEP_LINE_SYNC_STALL_NS, "line_sync_stall_ns", NS,                                       \
+	  "line sync_stall of the budget, sum over devices")                                       \
+	X(STEP_LINE_LAUNCH_STALL_NS, "line_launch_stall_ns", NS,                                   \
+	  "line launch_stall of the budget, sum over devices")                                     \
+	X(STEP_LINE_DEVICE_GAP_NS, "line_device_gap_ns", NS,                                       \
+	  "line device_gap of the budget, sum over devices")                                       \
+	X(STEP_LINE_UNATTRIBUTED_NS, "line_unattributed_ns", NS,                                   \
+	  "line unattributed of the budget, sum over devices")                                     \
+	X(STEP_HOST_DATA_NS, "host_data_ns", NS, "line data of the budget without devices")        \
+	X(STEP_HOST_FORWARD_NS, "host_forward_ns", NS,                                             \
+	  "line forward of the budget without devices")                                            \
+	X(STEP_HOST_BACKWARD_NS, "host_backward_ns", NS,                                           \
+	  "line backward of the budget without devices")                                           \
+	X(STEP_HOST_OPTIMIZER_NS, "host_optimizer_ns", NS,                                         \
+	  "line optimizer of the budget without devices")                                          \
+	X(STEP_HOST_COMM_NS, "host_comm_ns", NS, "line comm of the budget without devices")        \
+	X(STEP_HOST_OTHER_NS, "host_other_ns", NS, "line other of the budget without devices")
 
-static const struct tscope_fact_def step_columns[] = {
-	[STEP_STEP] = { "step", TSCOPE_UNIT_COUNT, "number of the step" },
-	[STEP_MARK] = { "mark", TSCOPE_UNIT_TEXT,
-			"why statistics leave it out; absent: they do not" },
-	[STEP_TIME_NS] = { "time_ns", TSCOPE_UNIT_NS, "its time" },
-	[STEP_LOSS] = { "loss", TSCOPE_UNIT_NUMBER, "where finite" },
-	[STEP_LOSS_TEXT] = { "loss_text", TSCOPE_UNIT_TEXT,
-			     "a loss that is not: NaN, Infinity or -Infinity" },
-	[STEP_GRAD_NORM] = { "grad_norm", TSCOPE_UNIT_NUMBER, "where finite" },
-	[STEP_ALLOC_BYTES] = { "alloc_bytes", TSCOPE_UNIT_BYTES, "allocated at its end" },
-	[STEP_PEAK_ALLOC_BYTES] = { "peak_alloc_bytes", TSCOPE_UNIT_BYTES,
-				    "most that was allocated in it" },
-	[STEP_PHASE_DATA_NS] = { "phase_data_ns", TSCOPE_UNIT_NS, "phase data" },
-	[STEP_PHASE_FORWARD_NS] = { "phase_forward_ns", TSCOPE_UNIT_NS, "phase forward" },
-	[STEP_PHASE_BACKWARD_NS] = { "phase_backward_ns", TSCOPE_UNIT_NS, "phase backward" },
-	[STEP_PHASE_OPTIMIZER_NS] = { "phase_optimizer_ns", TSCOPE_UNIT_NS, "phase optimizer" },
-	[STEP_PHASE_COMM_NS] = { "phase_comm_ns", TSCOPE_UNIT_NS, "phase comm" },
-	[STEP_PHASE_COMPUTE_NS] = { "phase_compute_ns", TSCOPE_UNIT_NS, "phase compute" },
-	[STEP_PHASE_OTHER_NS] = { "phase_other_ns", TSCOPE_UNIT_NS, "phase other" },
-	[STEP_LINE_COMPUTE_NS] = { "line_compute_ns", TSCOPE_UNIT_NS,
-				   "line compute of the budget, sum over devices" },
-	[STEP_LINE_EXPOSED_COMM_NS] = { "line_exposed_comm_ns", TSCOPE_UNIT_NS,
-					"line exposed_comm of the budget, sum over devices" },
-	[STEP_LINE_EXPOSED_COPY_NS] = { "line_exposed_copy_ns", TSCOPE_UNIT_NS,
-					"line exposed_copy of the budget, sum over devices" },
-	[STEP_LINE_DATA_STALL_NS] = { "line_data_stall_ns", TSCOPE_UNIT_NS,
-				      "line data_stall of the budget, sum over devices" },
-	[STEP_LINE_SYNC_STALL_NS] = { "line_sync_stall_ns", TSCOPE_UNIT_NS,
-				      "line sync_stall of the budget, sum over devices" },
-	[STEP_LINE_LAUNCH_STALL_NS] = { "line_launch_stall_ns", TSCOPE_UNIT_NS,
-					"line launch_stall of the budget, sum over devices" },
-	[STEP_LINE_DEVICE_GAP_NS] = { "line_device_gap_ns", TSCOPE_UNIT_NS,
-				      "line device_gap of the budget, sum over devices" },
-	[STEP_LINE_UNATTRIBUTED_NS] = { "line_unattributed_ns", TSCOPE_UNIT_NS,
-					"line unattributed of the budget, sum over devices" },
-	[STEP_HOST_DATA_NS] = { "host_data_ns", TSCOPE_UNIT_NS,
-				"line data of the budget without devices" },
-	[STEP_HOST_FORWARD_NS] = { "host_forward_ns", TSCOPE_UNIT_NS,
-				   "line forward of the budget without devices" },
-	[STEP_HOST_BACKWARD_NS] = { "host_backward_ns", TSCOPE_UNIT_NS,
-				    "line backward of the budget without devices" },
-	[STEP_HOST_OPTIMIZER_NS] = { "host_optimizer_ns", TSCOPE_UNIT_NS,
-				     "line optimizer of the budget without devices" },
-	[STEP_HOST_COMM_NS] = { "host_comm_ns", TSCOPE_UNIT_NS,
-				"line comm of the budget without devices" },
-	[STEP_HOST_OTHER_NS] = { "host_other_ns", TSCOPE_UNIT_NS,
-				 "line other of the budget without devices" },
-};
+enum step_column { STEP_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def step_columns[] = { STEP_COLUMNS(TSI_FACT_DEF) };
 
 enum table { STEPS_TABLE };
 

@@ -69,24 +69,22 @@ _Static_assert(TSI_COUNT_OF(facts) == FIRST_PHASE + 2 * PHASE_COUNT, "two facts 
 
 static const char unknown_phase_words[] = "more than 10 % of compute time is of unknown phase";
 
-enum slow_column { SLOW_STEP, SLOW_WALL_NS, SLOW_GREW, SLOW_GREW_NS };
+#define SLOW_COLUMNS(X)                                                                            \
+	X(SLOW_STEP, "step", COUNT, "number of the step")                                          \
+	X(SLOW_WALL_NS, "wall_ns", NS, "its wall time")                                            \
+	X(SLOW_GREW, "grew", TEXT, "budget line or phase furthest above its median")               \
+	X(SLOW_GREW_NS, "grew_ns", NS, "by how much")
 
-static const struct tscope_fact_def slow_columns[] = {
-	[SLOW_STEP] = { "step", TSCOPE_UNIT_COUNT, "number of the step" },
-	[SLOW_WALL_NS] = { "wall_ns", TSCOPE_UNIT_NS, "its wall time" },
-	[SLOW_GREW] = { "grew", TSCOPE_UNIT_TEXT,
-			"budget line or phase furthest above its median" },
-	[SLOW_GREW_NS] = { "grew_ns", TSCOPE_UNIT_NS, "by how much" },
-};
+enum slow_column { SLOW_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def slow_columns[] = { SLOW_COLUMNS(TSI_FACT_DEF) };
 
-enum phase_column { PHASE_NAME, PHASE_MEAN_NS, PHASE_RATIO };
+#define PHASE_COLUMNS(X)                                                                           \
+	X(PHASE_NAME, "phase", TEXT, "name of the phase")                                          \
+	X(PHASE_MEAN_NS, "mean_ns", NS, "mean of all steps, those without it included")            \
+	X(PHASE_RATIO, "ratio", RATIO, "its share of the mean step")
 
-static const struct tscope_fact_def phase_columns[] = {
-	[PHASE_NAME] = { "phase", TSCOPE_UNIT_TEXT, "name of the phase" },
-	[PHASE_MEAN_NS] = { "mean_ns", TSCOPE_UNIT_NS,
-			    "mean of all steps, those without it included" },
-	[PHASE_RATIO] = { "ratio", TSCOPE_UNIT_RATIO, "its share of the mean step" },
-};
+enum phase_column { PHASE_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def phase_columns[] = { PHASE_COLUMNS(TSI_FACT_DEF) };
 
 enum table { SLOW, PHASES };
 

@@ -6,18 +6,16 @@
 #include "analyze/facts.h"
 #include "analyze/steps/step_lines.h"
 
-enum fact { COUNT, COUNTED_COUNT, BOUNDARY, COLD_COUNT, ALL_COLD };
+#define FACTS(X)                                                                                   \
+	X(COUNT, "count", COUNT, "steps of the timeline, marked ones too")                         \
+	X(COUNTED_COUNT, "counted_count", COUNT, "of them, without those that are marked")         \
+	X(BOUNDARY, "boundary", TEXT, "rule that bounds the steps")                                \
+	X(COLD_COUNT, "cold_count", COUNT,                                                         \
+	  "steps left out as cold: start-up, compilation, first allocations")                      \
+	X(ALL_COLD, "all_cold", FLAG, "every step that would count is cold, so that they do count")
 
-static const struct tscope_fact_def facts[] = {
-	[COUNT] = { "count", TSCOPE_UNIT_COUNT, "steps of the timeline, marked ones too" },
-	[COUNTED_COUNT] = { "counted_count", TSCOPE_UNIT_COUNT,
-			    "of them, without those that are marked" },
-	[BOUNDARY] = { "boundary", TSCOPE_UNIT_TEXT, "rule that bounds the steps" },
-	[COLD_COUNT] = { "cold_count", TSCOPE_UNIT_COUNT,
-			 "steps left out as cold: start-up, compilation, first allocations" },
-	[ALL_COLD] = { "all_cold", TSCOPE_UNIT_FLAG,
-		       "every step that would count is cold, so that they do count" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
 enum list_column {
 	LIST_STEP,

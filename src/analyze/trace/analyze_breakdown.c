@@ -9,33 +9,23 @@
 #include "analyze/trace/part_names.h"
 #include "base/sum.h"
 
-enum fact {
-	WALL_NS,
-	STEP_COUNT,
-};
+#define FACTS(X)                                                                                   \
+	X(WALL_NS, "wall_ns", NS, "what all parts sum to: as budget.wall_ns")                      \
+	X(STEP_COUNT, "step_count", COUNT, "as budget.step_count")
 
-static const struct tscope_fact_def facts[] = {
-	[WALL_NS] = { "wall_ns", TSCOPE_UNIT_NS, "what all parts sum to: as budget.wall_ns" },
-	[STEP_COUNT] = { "step_count", TSCOPE_UNIT_COUNT, "as budget.step_count" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
-enum part_column {
-	PART_LINE,
-	PART_KIND,
-	PART_NAME,
-	PART_NS,
-};
+#define PART_COLUMNS(X)                                                                            \
+	X(PART_LINE, "line", TEXT, "line of the budget; without devices host.data and so on")      \
+	X(PART_KIND, "kind", TEXT,                                                                 \
+	  "kernel, collective, copy, loader, call, operator, function, annotation or none")        \
+	X(PART_NAME, "name", TEXT,                                                                 \
+	  "which; of a stall what the host was in, of a gap what ran after it")                    \
+	X(PART_NS, "ns", NS, "its time")
 
-static const struct tscope_fact_def part_columns[] = {
-	[PART_LINE] = { "line", TSCOPE_UNIT_TEXT,
-			"line of the budget; without devices host.data and so on" },
-	[PART_KIND] = { "kind", TSCOPE_UNIT_TEXT,
-			"kernel, collective, copy, loader, call, operator, function, "
-			"annotation or none" },
-	[PART_NAME] = { "name", TSCOPE_UNIT_TEXT,
-			"which; of a stall what the host was in, of a gap what ran after it" },
-	[PART_NS] = { "ns", TSCOPE_UNIT_NS, "its time" },
-};
+enum part_column { PART_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def part_columns[] = { PART_COLUMNS(TSI_FACT_DEF) };
 
 enum table { PARTS_TABLE };
 

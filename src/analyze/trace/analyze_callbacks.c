@@ -16,78 +16,47 @@
 #include "model/trace/composer.h"
 #include "timeline/timeline.h"
 
-enum fact {
-	NAME_COUNT,
-	CALL_COUNT,
-	TOTAL_NS,
-	IN_STEP_NS_PER_STEP,
-	STEP_RATIO,
-	PROFILER_NS_PER_STEP,
-	PROFILER_RATIO,
-	TOP_NAME,
-	TOP_NS_PER_STEP,
-	EVALUATION_COUNT,
-	EVALUATION_NS,
-};
+#define FACTS(X)                                                                                   \
+	X(NAME_COUNT, "name_count", COUNT, "different callbacks and algorithms")                   \
+	X(CALL_COUNT, "call_count", COUNT, "their calls")                                          \
+	X(TOTAL_NS, "total_ns", NS, "time in them, nested ones once")                              \
+	X(IN_STEP_NS_PER_STEP, "in_step_ns_per_step", NS,                                          \
+	  "of it, inside steps that count, a step")                                                \
+	X(STEP_RATIO, "step_ratio", RATIO, "share of that in the mean step")                       \
+	X(PROFILER_NS_PER_STEP, "profiler_ns_per_step", NS,                                        \
+	  "of in_step_ns_per_step, Composer's own profiler")                                       \
+	X(PROFILER_RATIO, "profiler_ratio", RATIO, "share of that in the mean step")               \
+	X(TOP_NAME, "top_name", TEXT,                                                              \
+	  "the one that takes most of a step, the profiler's own left out")                        \
+	X(TOP_NS_PER_STEP, "top_ns_per_step", NS, "what it takes of a step")                       \
+	X(EVALUATION_COUNT, "evaluation_count", COUNT, "evaluations, which are in no step")        \
+	X(EVALUATION_NS, "evaluation_ns", NS, "time in them")
 
-static const struct tscope_fact_def facts[] = {
-	[NAME_COUNT] = { "name_count", TSCOPE_UNIT_COUNT, "different callbacks and algorithms" },
-	[CALL_COUNT] = { "call_count", TSCOPE_UNIT_COUNT, "their calls" },
-	[TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "time in them, nested ones once" },
-	[IN_STEP_NS_PER_STEP] = { "in_step_ns_per_step", TSCOPE_UNIT_NS,
-				  "of it, inside steps that count, a step" },
-	[STEP_RATIO] = { "step_ratio", TSCOPE_UNIT_RATIO, "share of that in the mean step" },
-	[PROFILER_NS_PER_STEP] = { "profiler_ns_per_step", TSCOPE_UNIT_NS,
-				   "of in_step_ns_per_step, Composer's own profiler" },
-	[PROFILER_RATIO] = { "profiler_ratio", TSCOPE_UNIT_RATIO,
-			     "share of that in the mean step" },
-	[TOP_NAME] = { "top_name", TSCOPE_UNIT_TEXT,
-		       "the one that takes most of a step, the profiler's own left out" },
-	[TOP_NS_PER_STEP] = { "top_ns_per_step", TSCOPE_UNIT_NS, "what it takes of a step" },
-	[EVALUATION_COUNT] = { "evaluation_count", TSCOPE_UNIT_COUNT,
-			       "evaluations, which are in no step" },
-	[EVALUATION_NS] = { "evaluation_ns", TSCOPE_UNIT_NS, "time in them" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
-enum by_name_column {
-	BY_NAME_KIND,
-	BY_NAME_NAME,
-	BY_NAME_CALL_COUNT,
-	BY_NAME_TOTAL_NS,
-	BY_NAME_MAX_NS,
-	BY_NAME_STEP_NS,
-	BY_NAME_STEP_RATIO,
-};
+#define BY_NAME_COLUMNS(X)                                                                         \
+	X(BY_NAME_KIND, "kind", TEXT, "callback or algorithm")                                     \
+	X(BY_NAME_NAME, "name", TEXT, "its class")                                                 \
+	X(BY_NAME_CALL_COUNT, "call_count", COUNT, "calls")                                        \
+	X(BY_NAME_TOTAL_NS, "total_ns", NS, "time in it")                                          \
+	X(BY_NAME_MAX_NS, "max_ns", NS, "longest call")                                            \
+	X(BY_NAME_STEP_NS, "step_ns", NS, "inside steps that count, a step")                       \
+	X(BY_NAME_STEP_RATIO, "step_ratio", RATIO, "share of that in the mean step")
 
-static const struct tscope_fact_def by_name_columns[] = {
-	[BY_NAME_KIND] = { "kind", TSCOPE_UNIT_TEXT, "callback or algorithm" },
-	[BY_NAME_NAME] = { "name", TSCOPE_UNIT_TEXT, "its class" },
-	[BY_NAME_CALL_COUNT] = { "call_count", TSCOPE_UNIT_COUNT, "calls" },
-	[BY_NAME_TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "time in it" },
-	[BY_NAME_MAX_NS] = { "max_ns", TSCOPE_UNIT_NS, "longest call" },
-	[BY_NAME_STEP_NS] = { "step_ns", TSCOPE_UNIT_NS, "inside steps that count, a step" },
-	[BY_NAME_STEP_RATIO] = { "step_ratio", TSCOPE_UNIT_RATIO,
-				 "share of that in the mean step" },
-};
+enum by_name_column { BY_NAME_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def by_name_columns[] = { BY_NAME_COLUMNS(TSI_FACT_DEF) };
 
-enum by_event_column {
-	BY_EVENT_KIND,
-	BY_EVENT_NAME,
-	BY_EVENT_EVENT,
-	BY_EVENT_CALL_COUNT,
-	BY_EVENT_TOTAL_NS,
-	BY_EVENT_MAX_NS,
-};
+#define BY_EVENT_COLUMNS(X)                                                                        \
+	X(BY_EVENT_KIND, "kind", TEXT, "callback or algorithm")                                    \
+	X(BY_EVENT_NAME, "name", TEXT, "its class")                                                \
+	X(BY_EVENT_EVENT, "event", TEXT, "of the trainer: batch_end, after_forward …")             \
+	X(BY_EVENT_CALL_COUNT, "call_count", COUNT, "calls")                                       \
+	X(BY_EVENT_TOTAL_NS, "total_ns", NS, "time in it")                                         \
+	X(BY_EVENT_MAX_NS, "max_ns", NS, "longest call")
 
-static const struct tscope_fact_def by_event_columns[] = {
-	[BY_EVENT_KIND] = { "kind", TSCOPE_UNIT_TEXT, "callback or algorithm" },
-	[BY_EVENT_NAME] = { "name", TSCOPE_UNIT_TEXT, "its class" },
-	[BY_EVENT_EVENT] = { "event", TSCOPE_UNIT_TEXT,
-			     "of the trainer: batch_end, after_forward …" },
-	[BY_EVENT_CALL_COUNT] = { "call_count", TSCOPE_UNIT_COUNT, "calls" },
-	[BY_EVENT_TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "time in it" },
-	[BY_EVENT_MAX_NS] = { "max_ns", TSCOPE_UNIT_NS, "longest call" },
-};
+enum by_event_column { BY_EVENT_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def by_event_columns[] = { BY_EVENT_COLUMNS(TSI_FACT_DEF) };
 
 enum table { TABLE_BY_NAME, TABLE_BY_EVENT };
 

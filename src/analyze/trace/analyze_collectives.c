@@ -15,17 +15,16 @@
 #include "comm/collective_kind.h"
 #include "comm/collective_list.h"
 
-enum fact { COUNT, TOTAL_NS, BYTES, UNSIZED_COUNT, HOST_COUNT };
+#define FACTS(X)                                                                                   \
+	X(COUNT, "count", COUNT, "collectives")                                                    \
+	X(TOTAL_NS, "total_ns", NS, "sum of their durations")                                      \
+	X(BYTES, "bytes", BYTES, "sum of their sizes, of those that the trace says")               \
+	X(UNSIZED_COUNT, "unsized_count", COUNT, "collectives without a size")                     \
+	X(HOST_COUNT, "host_count", COUNT,                                                         \
+	  "collectives without a kernel: their times are the host's")
 
-static const struct tscope_fact_def facts[] = {
-	[COUNT] = { "count", TSCOPE_UNIT_COUNT, "collectives" },
-	[TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "sum of their durations" },
-	[BYTES] = { "bytes", TSCOPE_UNIT_BYTES,
-		    "sum of their sizes, of those that the trace says" },
-	[UNSIZED_COUNT] = { "unsized_count", TSCOPE_UNIT_COUNT, "collectives without a size" },
-	[HOST_COUNT] = { "host_count", TSCOPE_UNIT_COUNT,
-			 "collectives without a kernel: their times are the host's" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
 enum table { BY_KIND, BY_SIZE };
 

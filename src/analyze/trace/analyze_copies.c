@@ -10,53 +10,44 @@
 #include "base/sum.h"
 #include "model/trace/device_rows.h"
 
-enum fact { COUNT, TOTAL_NS, BYTES, EXPOSED_NS, PAGEABLE_COUNT, PAGEABLE_NS, PAGEABLE_BYTES };
+#define FACTS(X)                                                                                   \
+	X(COUNT, "count", COUNT, "copies and fills")                                               \
+	X(TOTAL_NS, "total_ns", NS, "sum of their durations")                                      \
+	X(BYTES, "bytes", BYTES, "that they moved or filled, where the trace says it")             \
+	X(EXPOSED_NS, "exposed_ns", NS,                                                            \
+	  "time in which one of them runs and no kernel of its device does")                       \
+	X(PAGEABLE_COUNT, "pageable_count", COUNT, "copies from or to pageable host memory")       \
+	X(PAGEABLE_NS, "pageable_ns", NS, "sum of their durations")                                \
+	X(PAGEABLE_BYTES, "pageable_bytes", BYTES, "that they moved")
 
-static const struct tscope_fact_def facts[] = {
-	[COUNT] = { "count", TSCOPE_UNIT_COUNT, "copies and fills" },
-	[TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "sum of their durations" },
-	[BYTES] = { "bytes", TSCOPE_UNIT_BYTES,
-		    "that they moved or filled, where the trace says it" },
-	[EXPOSED_NS] = { "exposed_ns", TSCOPE_UNIT_NS,
-			 "time in which one of them runs and no kernel of its device does" },
-	[PAGEABLE_COUNT] = { "pageable_count", TSCOPE_UNIT_COUNT,
-			     "copies from or to pageable host memory" },
-	[PAGEABLE_NS] = { "pageable_ns", TSCOPE_UNIT_NS, "sum of their durations" },
-	[PAGEABLE_BYTES] = { "pageable_bytes", TSCOPE_UNIT_BYTES, "that they moved" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
 enum table { BY_NAME, BY_DIRECTION };
 
-enum name_column { NAME, NAME_COPY_COUNT, NAME_TOTAL_NS, NAME_MEAN_NS, NAME_BYTES, NAME_BANDWIDTH };
+#define NAME_COLUMNS(X)                                                                            \
+	X(NAME, "name", TEXT, "of the copy or fill")                                               \
+	X(NAME_COPY_COUNT, "count", COUNT, "how many")                                             \
+	X(NAME_TOTAL_NS, "total_ns", NS, "sum of their durations")                                 \
+	X(NAME_MEAN_NS, "mean_ns", NS, "mean duration")                                            \
+	X(NAME_BYTES, "bytes", BYTES, "sum of their sizes")                                        \
+	X(NAME_BANDWIDTH, "bytes_per_second", BYTES_PER_SECOND,                                    \
+	  "bytes ÷ time, of those whose size is known")
 
-static const struct tscope_fact_def name_columns[] = {
-	[NAME] = { "name", TSCOPE_UNIT_TEXT, "of the copy or fill" },
-	[NAME_COPY_COUNT] = { "count", TSCOPE_UNIT_COUNT, "how many" },
-	[NAME_TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "sum of their durations" },
-	[NAME_MEAN_NS] = { "mean_ns", TSCOPE_UNIT_NS, "mean duration" },
-	[NAME_BYTES] = { "bytes", TSCOPE_UNIT_BYTES, "sum of their sizes" },
-	[NAME_BANDWIDTH] = { "bytes_per_second", TSCOPE_UNIT_BYTES_PER_SECOND,
-			     "bytes ÷ time, of those whose size is known" },
-};
+enum name_column { NAME_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def name_columns[] = { NAME_COLUMNS(TSI_FACT_DEF) };
 
-enum direction_column {
-	DIRECTION,
-	PAGEABLE,
-	DIRECTION_COPY_COUNT,
-	DIRECTION_TOTAL_NS,
-	DIRECTION_BYTES,
-	DIRECTION_BANDWIDTH,
-};
+#define DIRECTION_COLUMNS(X)                                                                       \
+	X(DIRECTION, "direction", TEXT, "between host (h) and device (d), or fill")                \
+	X(PAGEABLE, "pageable", FLAG, "the host's memory is pageable")                             \
+	X(DIRECTION_COPY_COUNT, "count", COUNT, "how many")                                        \
+	X(DIRECTION_TOTAL_NS, "total_ns", NS, "sum of their durations")                            \
+	X(DIRECTION_BYTES, "bytes", BYTES, "sum of their sizes")                                   \
+	X(DIRECTION_BANDWIDTH, "bytes_per_second", BYTES_PER_SECOND,                               \
+	  "bytes ÷ time, of those whose size is known")
 
-static const struct tscope_fact_def direction_columns[] = {
-	[DIRECTION] = { "direction", TSCOPE_UNIT_TEXT, "between host (h) and device (d), or fill" },
-	[PAGEABLE] = { "pageable", TSCOPE_UNIT_FLAG, "the host's memory is pageable" },
-	[DIRECTION_COPY_COUNT] = { "count", TSCOPE_UNIT_COUNT, "how many" },
-	[DIRECTION_TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "sum of their durations" },
-	[DIRECTION_BYTES] = { "bytes", TSCOPE_UNIT_BYTES, "sum of their sizes" },
-	[DIRECTION_BANDWIDTH] = { "bytes_per_second", TSCOPE_UNIT_BYTES_PER_SECOND,
-				  "bytes ÷ time, of those whose size is known" },
-};
+enum direction_column { DIRECTION_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def direction_columns[] = { DIRECTION_COLUMNS(TSI_FACT_DEF) };
 
 static const struct tscope_table_def tables[] = {
 	[BY_NAME] = TSI_TABLE_DEF("by_name", name_columns, "copies and fills by name"),

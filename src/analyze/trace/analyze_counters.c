@@ -11,54 +11,35 @@
 #include "base/sum.h"
 #include "timeline/timeline.h"
 
-enum fact {
-	SERIES_COUNT,
-	VALUE_COUNT,
-	DROPPED_COUNT,
-	BAD_COUNT,
-};
+#define FACTS(X)                                                                                   \
+	X(SERIES_COUNT, "series_count", COUNT, "different series")                                 \
+	X(VALUE_COUNT, "value_count", COUNT, "values of all")                                      \
+	X(DROPPED_COUNT, "dropped_count", COUNT,                                                   \
+	  "values beyond the limits of series and values, in no figure")                           \
+	X(BAD_COUNT, "bad_count", COUNT, "values that are no number")
 
-static const struct tscope_fact_def facts[] = {
-	[SERIES_COUNT] = { "series_count", TSCOPE_UNIT_COUNT, "different series" },
-	[VALUE_COUNT] = { "value_count", TSCOPE_UNIT_COUNT, "values of all" },
-	[DROPPED_COUNT] = { "dropped_count", TSCOPE_UNIT_COUNT,
-			    "values beyond the limits of series and values, in no figure" },
-	[BAD_COUNT] = { "bad_count", TSCOPE_UNIT_COUNT, "values that are no number" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
-enum by_name_column {
-	BY_NAME_COUNTER,
-	BY_NAME_SERIES,
-	BY_NAME_PROCESS,
-	BY_NAME_UNIT,
-	BY_NAME_FACTOR,
-	BY_NAME_COUNT,
-	BY_NAME_MIN,
-	BY_NAME_MEAN,
-	BY_NAME_MAX,
-	BY_NAME_LAST,
-	BY_NAME_MAX_STEP,
-};
+#define BY_NAME_COLUMNS(X)                                                                         \
+	X(BY_NAME_COUNTER, "counter", TEXT, "name of the counter")                                 \
+	X(BY_NAME_SERIES, "series", TEXT, "name of the series in it")                              \
+	X(BY_NAME_PROCESS, "process", TEXT, "that wrote it, its pid")                              \
+	X(BY_NAME_UNIT, "unit", TEXT, "bytes, percent, ms or number")                              \
+	X(BY_NAME_FACTOR, "factor", NUMBER,                                                        \
+	  "of values that the file calls something else: what they were multiplied with to be of " \
+	  "this unit")                                                                             \
+	X(BY_NAME_COUNT, "count", COUNT, "values")                                                 \
+	X(BY_NAME_MIN, "min", NUMBER, "smallest value")                                            \
+	X(BY_NAME_MEAN, "mean", NUMBER,                                                            \
+	  "mean over time from the first value to the last: each holds until the next")            \
+	X(BY_NAME_MAX, "max", NUMBER, "largest value")                                             \
+	X(BY_NAME_LAST, "last", NUMBER, "last value")                                              \
+	X(BY_NAME_MAX_STEP, "max_step", COUNT,                                                     \
+	  "number of the step in which the largest was reached first; absent outside steps")
 
-static const struct tscope_fact_def by_name_columns[] = {
-	[BY_NAME_COUNTER] = { "counter", TSCOPE_UNIT_TEXT, "name of the counter" },
-	[BY_NAME_SERIES] = { "series", TSCOPE_UNIT_TEXT, "name of the series in it" },
-	[BY_NAME_PROCESS] = { "process", TSCOPE_UNIT_TEXT, "that wrote it, its pid" },
-	[BY_NAME_UNIT] = { "unit", TSCOPE_UNIT_TEXT, "bytes, percent, ms or number" },
-	[BY_NAME_FACTOR] = { "factor", TSCOPE_UNIT_NUMBER,
-			     "of values that the file calls something else: what they were "
-			     "multiplied with to be of this unit" },
-	[BY_NAME_COUNT] = { "count", TSCOPE_UNIT_COUNT, "values" },
-	[BY_NAME_MIN] = { "min", TSCOPE_UNIT_NUMBER, "smallest value" },
-	[BY_NAME_MEAN] = { "mean", TSCOPE_UNIT_NUMBER,
-			   "mean over time from the first value to the last: each holds until "
-			   "the next" },
-	[BY_NAME_MAX] = { "max", TSCOPE_UNIT_NUMBER, "largest value" },
-	[BY_NAME_LAST] = { "last", TSCOPE_UNIT_NUMBER, "last value" },
-	[BY_NAME_MAX_STEP] = { "max_step", TSCOPE_UNIT_COUNT,
-			       "number of the step in which the largest was reached first; absent "
-			       "outside steps" },
-};
+enum by_name_column { BY_NAME_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def by_name_columns[] = { BY_NAME_COLUMNS(TSI_FACT_DEF) };
 
 enum table { TABLE_BY_NAME };
 

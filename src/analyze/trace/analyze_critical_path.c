@@ -11,68 +11,43 @@
 #include "base/array.h"
 #include "base/sum.h"
 
-enum fact {
-	STEP_COUNT,
-	LENGTH_NS,
-	COVERAGE_RATIO,
-	COMPUTE_NS,
-	COMM_NS,
-	COPY_NS,
-	LAUNCH_NS,
-	DEVICE_GAP_NS,
-	HOST_NS,
-	DATA_NS,
-	SCRIPT_NS,
-	SYNC_IS_RECORDED,
-};
+#define FACTS(X)                                                                                   \
+	X(STEP_COUNT, "step_count", COUNT, "steps that count")                                     \
+	X(LENGTH_NS, "length_ns", NS, "length of the chain in a step, mean: its lines sum to it")  \
+	X(COVERAGE_RATIO, "coverage_ratio", RATIO,                                                 \
+	  "its share of the step: what is missing had no cause in the trace")                      \
+	X(COMPUTE_NS, "compute_ns", NS, "kernels on it, a step")                                   \
+	X(COMM_NS, "comm_ns", NS, "communication on it")                                           \
+	X(COPY_NS, "copy_ns", NS, "copies and fills on it")                                        \
+	X(LAUNCH_NS, "launch_ns", NS, "from launch calls to the start of what they launched")      \
+	X(DEVICE_GAP_NS, "device_gap_ns", NS,                                                      \
+	  "from the end of what a device event waited for to its start")                           \
+	X(HOST_NS, "host_ns", NS, "operators, runtime calls and scripts on it")                    \
+	X(DATA_NS, "data_ns", NS, "waits for a data loader on it")                                 \
+	X(SCRIPT_NS, "script_ns", NS, "of host_ns: in no span but the step's")                     \
+	X(SYNC_IS_RECORDED, "sync_is_recorded", FLAG,                                              \
+	  "the trace records synchronisation; without it dependencies between streams are "        \
+	  "guessed")
 
-static const struct tscope_fact_def facts[] = {
-	[STEP_COUNT] = { "step_count", TSCOPE_UNIT_COUNT, "steps that count" },
-	[LENGTH_NS] = { "length_ns", TSCOPE_UNIT_NS,
-			"length of the chain in a step, mean: its lines sum to it" },
-	[COVERAGE_RATIO] = { "coverage_ratio", TSCOPE_UNIT_RATIO,
-			     "its share of the step: what is missing had no cause in the trace" },
-	[COMPUTE_NS] = { "compute_ns", TSCOPE_UNIT_NS, "kernels on it, a step" },
-	[COMM_NS] = { "comm_ns", TSCOPE_UNIT_NS, "communication on it" },
-	[COPY_NS] = { "copy_ns", TSCOPE_UNIT_NS, "copies and fills on it" },
-	[LAUNCH_NS] = { "launch_ns", TSCOPE_UNIT_NS,
-			"from launch calls to the start of what they launched" },
-	[DEVICE_GAP_NS] = { "device_gap_ns", TSCOPE_UNIT_NS,
-			    "from the end of what a device event waited for to its start" },
-	[HOST_NS] = { "host_ns", TSCOPE_UNIT_NS, "operators, runtime calls and scripts on it" },
-	[DATA_NS] = { "data_ns", TSCOPE_UNIT_NS, "waits for a data loader on it" },
-	[SCRIPT_NS] = { "script_ns", TSCOPE_UNIT_NS, "of host_ns: in no span but the step's" },
-	[SYNC_IS_RECORDED] = { "sync_is_recorded", TSCOPE_UNIT_FLAG,
-			       "the trace records synchronisation; without it dependencies between "
-			       "streams are guessed" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
-enum lines_column {
-	LINES_LINE,
-	LINES_STEP_NS,
-	LINES_SHARE_RATIO,
-};
+#define LINES_COLUMNS(X)                                                                           \
+	X(LINES_LINE, "line", TEXT, "compute, comm, copy, launch and so on")                       \
+	X(LINES_STEP_NS, "step_ns", NS, "on the chain, a step: at most so much can be gained")     \
+	X(LINES_SHARE_RATIO, "share_ratio", RATIO, "of the chain")
 
-static const struct tscope_fact_def lines_columns[] = {
-	[LINES_LINE] = { "line", TSCOPE_UNIT_TEXT, "compute, comm, copy, launch and so on" },
-	[LINES_STEP_NS] = { "step_ns", TSCOPE_UNIT_NS,
-			    "on the chain, a step: at most so much can be gained" },
-	[LINES_SHARE_RATIO] = { "share_ratio", TSCOPE_UNIT_RATIO, "of the chain" },
-};
+enum lines_column { LINES_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def lines_columns[] = { LINES_COLUMNS(TSI_FACT_DEF) };
 
-enum part_column { /* of both tables of what is on it */
-		   PART_NAME,
-		   PART_COUNT,
-		   PART_TOTAL_NS,
-		   PART_SHARE_RATIO,
-};
+#define KERNELS_COLUMNS(X)                                                                         \
+	X(PART_NAME, "name", TEXT, "name of the kernel, collective or copy")                       \
+	X(PART_COUNT, "count", COUNT, "pieces on it, in the steps that count")                     \
+	X(PART_TOTAL_NS, "total_ns", NS, "their time")                                             \
+	X(PART_SHARE_RATIO, "share_ratio", RATIO, "of the chain")
 
-static const struct tscope_fact_def kernels_columns[] = {
-	[PART_NAME] = { "name", TSCOPE_UNIT_TEXT, "name of the kernel, collective or copy" },
-	[PART_COUNT] = { "count", TSCOPE_UNIT_COUNT, "pieces on it, in the steps that count" },
-	[PART_TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "their time" },
-	[PART_SHARE_RATIO] = { "share_ratio", TSCOPE_UNIT_RATIO, "of the chain" },
-};
+enum part_column { KERNELS_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def kernels_columns[] = { KERNELS_COLUMNS(TSI_FACT_DEF) };
 
 static const struct tscope_fact_def operators_columns[] = {
 	[PART_NAME] = { "name", TSCOPE_UNIT_TEXT, "name" },

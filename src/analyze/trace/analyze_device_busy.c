@@ -11,51 +11,36 @@
 #include "base/sum.h"
 #include "comm/latch.h"
 
-enum fact {
-	SPAN_NS,
-	BUSY_NS,
-	IDLE_NS,
-	COMPUTE_NS,
-	COMM_NS,
-	COPY_NS,
-	UTILISATION_RATIO,
-	CONCURRENCY,
-	EVENT_COUNT,
-	EVENT_NS,
-	QUEUE_MEAN,
-	QUEUE_MAX,
-	MEMORY_BYTES,
-};
+#define FACTS(X)                                                                                   \
+	X(SPAN_NS, "span_ns", NS, "first start to last end of the device's events")                \
+	X(BUSY_NS, "busy_ns", NS, "time in which anything runs")                                   \
+	X(IDLE_NS, "idle_ns", NS, "span less busy")                                                \
+	X(COMPUTE_NS, "compute_ns", NS, "time in which a compute kernel runs")                     \
+	X(COMM_NS, "comm_ns", NS, "time in which a communication kernel runs")                     \
+	X(COPY_NS, "copy_ns", NS, "time in which a copy or fill runs")                             \
+	X(UTILISATION_RATIO, "utilisation_ratio", RATIO, "busy ÷ span")                            \
+	X(CONCURRENCY, "concurrency", NUMBER,                                                      \
+	  "sum of the events' durations ÷ busy: how many run at once")                             \
+	X(EVENT_COUNT, "event_count", COUNT, "kernels, copies and fills")                          \
+	X(EVENT_NS, "event_ns", NS, "sum of their durations")                                      \
+	X(QUEUE_MEAN, "queue_mean", NUMBER,                                                        \
+	  "events that are launched and have not started, mean over the span")                     \
+	X(QUEUE_MAX, "queue_max", COUNT, "the most of them at one time")                           \
+	X(MEMORY_BYTES, "memory_max_bytes", BYTES,                                                 \
+	  "memory of the device; of several devices that of the smallest")
 
-static const struct tscope_fact_def facts[] = {
-	[SPAN_NS] = { "span_ns", TSCOPE_UNIT_NS, "first start to last end of the device's events" },
-	[BUSY_NS] = { "busy_ns", TSCOPE_UNIT_NS, "time in which anything runs" },
-	[IDLE_NS] = { "idle_ns", TSCOPE_UNIT_NS, "span less busy" },
-	[COMPUTE_NS] = { "compute_ns", TSCOPE_UNIT_NS, "time in which a compute kernel runs" },
-	[COMM_NS] = { "comm_ns", TSCOPE_UNIT_NS, "time in which a communication kernel runs" },
-	[COPY_NS] = { "copy_ns", TSCOPE_UNIT_NS, "time in which a copy or fill runs" },
-	[UTILISATION_RATIO] = { "utilisation_ratio", TSCOPE_UNIT_RATIO, "busy ÷ span" },
-	[CONCURRENCY] = { "concurrency", TSCOPE_UNIT_NUMBER,
-			  "sum of the events' durations ÷ busy: how many run at once" },
-	[EVENT_COUNT] = { "event_count", TSCOPE_UNIT_COUNT, "kernels, copies and fills" },
-	[EVENT_NS] = { "event_ns", TSCOPE_UNIT_NS, "sum of their durations" },
-	[QUEUE_MEAN] = { "queue_mean", TSCOPE_UNIT_NUMBER,
-			 "events that are launched and have not started, mean over the span" },
-	[QUEUE_MAX] = { "queue_max", TSCOPE_UNIT_COUNT, "the most of them at one time" },
-	[MEMORY_BYTES] = { "memory_max_bytes", TSCOPE_UNIT_BYTES,
-			   "memory of the device; of several devices that of the smallest" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
 enum table { IDLE_HISTOGRAM };
-enum idle_column { IDLE_UPPER_NS, IDLE_COUNT, IDLE_TOTAL_NS, IDLE_SHARE_RATIO };
+#define IDLE_COLUMNS(X)                                                                            \
+	X(IDLE_UPPER_NS, "upper_ns", NS, "intervals shorter than this; null: longer")              \
+	X(IDLE_COUNT, "count", COUNT, "idle intervals")                                            \
+	X(IDLE_TOTAL_NS, "total_ns", NS, "their time")                                             \
+	X(IDLE_SHARE_RATIO, "share_ratio", RATIO, "of all idle time")
 
-static const struct tscope_fact_def idle_columns[] = {
-	[IDLE_UPPER_NS] = { "upper_ns", TSCOPE_UNIT_NS,
-			    "intervals shorter than this; null: longer" },
-	[IDLE_COUNT] = { "count", TSCOPE_UNIT_COUNT, "idle intervals" },
-	[IDLE_TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "their time" },
-	[IDLE_SHARE_RATIO] = { "share_ratio", TSCOPE_UNIT_RATIO, "of all idle time" },
-};
+enum idle_column { IDLE_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def idle_columns[] = { IDLE_COLUMNS(TSI_FACT_DEF) };
 
 static const struct tscope_table_def tables[] = {
 	[IDLE_HISTOGRAM] =

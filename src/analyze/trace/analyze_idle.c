@@ -68,57 +68,34 @@ static const struct tscope_fact_def facts[] = {
 
 _Static_assert(TSI_COUNT_OF(facts) == FIRST_CAUSE + IDLE_CAUSE_COUNT, "a fact for each cause");
 
-enum gap_column {
-	GAP_CAUSE,
-	GAP_START_NS,
-	GAP_DURATION_NS,
-	GAP_DEVICE,
-	GAP_STEP,
-	GAP_INSIDE,
-	GAP_CALL,
-	GAP_NEXT,
-	GAP_THREAD,
-	GAP_OPERATOR,
-	GAP_SOURCE,
-};
+#define GAP_COLUMNS(X)                                                                             \
+	X(GAP_CAUSE, "cause", TEXT, "what most of it went to")                                     \
+	X(GAP_START_NS, "start_ns", NS, "its start, on the trace's clock")                         \
+	X(GAP_DURATION_NS, "duration_ns", NS, "its length")                                        \
+	X(GAP_DEVICE, "device", COUNT, "the device's ordinal")                                     \
+	X(GAP_STEP, "step", COUNT, "the step that it starts in, if any")                           \
+	X(GAP_INSIDE, "inside", TEXT, "the host span that the launching thread was in meanwhile")  \
+	X(GAP_CALL, "call", TEXT, "the call that launched what ends it")                           \
+	X(GAP_NEXT, "next", TEXT, "the device event that ends it")                                 \
+	X(GAP_THREAD, "thread", TEXT, "the id of the launching thread")                            \
+	X(GAP_OPERATOR, "operator", TEXT, "the operator that launched what ends it")               \
+	X(GAP_SOURCE, "source", TEXT,                                                              \
+	  "file, line and function of Python meanwhile, where recorded: the innermost that is "    \
+	  "not PyTorch's or Python's own, if there is one")
 
-static const struct tscope_fact_def gap_columns[] = {
-	[GAP_CAUSE] = { "cause", TSCOPE_UNIT_TEXT, "what most of it went to" },
-	[GAP_START_NS] = { "start_ns", TSCOPE_UNIT_NS, "its start, on the trace's clock" },
-	[GAP_DURATION_NS] = { "duration_ns", TSCOPE_UNIT_NS, "its length" },
-	[GAP_DEVICE] = { "device", TSCOPE_UNIT_COUNT, "the device's ordinal" },
-	[GAP_STEP] = { "step", TSCOPE_UNIT_COUNT, "the step that it starts in, if any" },
-	[GAP_INSIDE] = { "inside", TSCOPE_UNIT_TEXT,
-			 "the host span that the launching thread was in meanwhile" },
-	[GAP_CALL] = { "call", TSCOPE_UNIT_TEXT, "the call that launched what ends it" },
-	[GAP_NEXT] = { "next", TSCOPE_UNIT_TEXT, "the device event that ends it" },
-	[GAP_THREAD] = { "thread", TSCOPE_UNIT_TEXT, "the id of the launching thread" },
-	[GAP_OPERATOR] = { "operator", TSCOPE_UNIT_TEXT,
-			   "the operator that launched what ends it" },
-	[GAP_SOURCE] = { "source", TSCOPE_UNIT_TEXT,
-			 "file, line and function of Python meanwhile, where recorded: the "
-			 "innermost that "
-			 "is not PyTorch's or Python's own, if there is one" },
-};
+enum gap_column { GAP_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def gap_columns[] = { GAP_COLUMNS(TSI_FACT_DEF) };
 
-enum culprit_column {
-	CULPRIT_CAUSE,
-	CULPRIT_KIND,
-	CULPRIT_NAME,
-	CULPRIT_NS_PER_STEP,
-	CULPRIT_COUNT,
-};
+#define CULPRIT_COLUMNS(X)                                                                         \
+	X(CULPRIT_CAUSE, "cause", TEXT, "of idle time")                                            \
+	X(CULPRIT_KIND, "kind", TEXT, "as in breakdown.parts")                                     \
+	X(CULPRIT_NAME, "name", TEXT, "what the host was in, or launched or ran next")             \
+	X(CULPRIT_NS_PER_STEP, "ns_per_step", NS,                                                  \
+	  "idle time in the mean unmarked step on a device")                                       \
+	X(CULPRIT_COUNT, "count", COUNT, "pieces of idle time in all unmarked steps")
 
-static const struct tscope_fact_def culprit_columns[] = {
-	[CULPRIT_CAUSE] = { "cause", TSCOPE_UNIT_TEXT, "of idle time" },
-	[CULPRIT_KIND] = { "kind", TSCOPE_UNIT_TEXT, "as in breakdown.parts" },
-	[CULPRIT_NAME] = { "name", TSCOPE_UNIT_TEXT,
-			   "what the host was in, or launched or ran next" },
-	[CULPRIT_NS_PER_STEP] = { "ns_per_step", TSCOPE_UNIT_NS,
-				  "idle time in the mean unmarked step on a device" },
-	[CULPRIT_COUNT] = { "count", TSCOPE_UNIT_COUNT,
-			    "pieces of idle time in all unmarked steps" },
-};
+enum culprit_column { CULPRIT_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def culprit_columns[] = { CULPRIT_COLUMNS(TSI_FACT_DEF) };
 
 enum table { GAPS_TABLE, CULPRITS_TABLE };
 

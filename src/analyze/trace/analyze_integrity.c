@@ -11,110 +11,77 @@
 #include "comm/collective_kind.h"
 #include "model/trace/device_rows.h"
 
-enum fact {
-	PATH,
-	VERDICT,
-	DOUBT,
-	EVENT_COUNT,
-	DROPPED_COUNT,
-	SPAN_COUNT,
-	CAPTURE_NS,
-	WORK_NS,
-	DEVICE_EVENT_COUNT,
-	LINK_BASIS,
-	LINKED_BY_CORRELATION_COUNT,
-	LINKED_BY_FLOW_COUNT,
-	LINKED_BY_EXTERNAL_ID_COUNT,
-	UNLINKED_COUNT,
-	UNLINKED_DEVICE_RATIO,
-	DEVICE_BEFORE_LAUNCH_COUNT,
-	IMPOSSIBLE_COUNT,
-	IMPOSSIBLE_NS,
-	EMPTY_GRAPH_LAUNCH_COUNT,
-	SHORT_GRAPH_REPLAY_COUNT,
-	SHORT_GRAPH_REPLAY_MS,
-	ATTRIBUTED_BY_TIME_COUNT,
-	INCOMPLETE_STEP_COUNT,
-	OVERFLOW_FLAG,
-};
+#define FACTS(X)                                                                                   \
+	X(PATH, "path", TEXT, "of the trace")                                                      \
+	X(VERDICT, "verdict", TEXT,                                                                \
+	  "sound; damaged: the input ends early; doubtful: device times cannot be believed")       \
+	X(DOUBT, "doubt", TEXT, "why device times cannot be believed")                             \
+	X(EVENT_COUNT, "event_count", COUNT, "elements of traceEvents")                            \
+	X(DROPPED_COUNT, "dropped_count", COUNT, "of these, lost to every figure")                 \
+	X(SPAN_COUNT, "span_count", COUNT, "of these, timed work that is analysed")                \
+	X(CAPTURE_NS, "capture_ns", NS, "length of the profiler's own span")                       \
+	X(WORK_NS, "work_ns", NS, "first start to last end of all timed work")                     \
+	X(DEVICE_EVENT_COUNT, "device_event_count", COUNT, "kernels, copies and fills")            \
+	X(LINK_BASIS, "link_basis", TEXT,                                                          \
+	  "how device events were bound to their launches: correlation, flow or External id; "     \
+	  "several with their counts")                                                             \
+	X(LINKED_BY_CORRELATION_COUNT, "linked_by_correlation_count", COUNT,                       \
+	  "device events whose launch call has their correlation")                                 \
+	X(LINKED_BY_FLOW_COUNT, "linked_by_flow_count", COUNT,                                     \
+	  "of the others, those that a flow event leads to")                                       \
+	X(LINKED_BY_EXTERNAL_ID_COUNT, "linked_by_external_id_count", COUNT,                       \
+	  "of the rest, those with the External id of a call or an operator")                      \
+	X(UNLINKED_COUNT, "unlinked_count", COUNT,                                                 \
+	  "device events without a launch call or operator in the trace")                          \
+	X(UNLINKED_DEVICE_RATIO, "unlinked_device_ratio", RATIO,                                   \
+	  "their share of all device events' time")                                                \
+	X(DEVICE_BEFORE_LAUNCH_COUNT, "device_before_launch_count", COUNT,                         \
+	  "device events that start before their launch call")                                     \
+	X(IMPOSSIBLE_COUNT, "impossible_count", COUNT,                                             \
+	  "device events whose duration is impossible and was clipped")                            \
+	X(IMPOSSIBLE_NS, "impossible_ns", NS, "time removed from them")                            \
+	X(EMPTY_GRAPH_LAUNCH_COUNT, "empty_graph_launch_count", COUNT,                             \
+	  "graph launches without a kernel")                                                       \
+	X(SHORT_GRAPH_REPLAY_COUNT, "short_graph_replay_count", COUNT,                             \
+	  "graph replays with fewer nodes than others of their graph: the profiler lost some")     \
+	X(SHORT_GRAPH_REPLAY_MS, "short_graph_replay_ms", NUMBER,                                  \
+	  "ms from the first work to the launch of the first of these: what comes later is "       \
+	  "unreliable")                                                                            \
+	X(ATTRIBUTED_BY_TIME_COUNT, "attributed_by_time_count", COUNT,                             \
+	  "device events put in the step of their start, for want of a launch")                    \
+	X(INCOMPLETE_STEP_COUNT, "incomplete_step_count", COUNT,                                   \
+	  "steps cut by the end of the capture")                                                   \
+	X(OVERFLOW_FLAG, "overflow", FLAG, "VizTracer's ring buffer lost the oldest events")
 
-static const struct tscope_fact_def facts[] = {
-	[PATH] = { "path", TSCOPE_UNIT_TEXT, "of the trace" },
-	[VERDICT] = { "verdict", TSCOPE_UNIT_TEXT,
-		      "sound; damaged: the input ends early; doubtful: device times cannot be "
-		      "believed" },
-	[DOUBT] = { "doubt", TSCOPE_UNIT_TEXT, "why device times cannot be believed" },
-	[EVENT_COUNT] = { "event_count", TSCOPE_UNIT_COUNT, "elements of traceEvents" },
-	[DROPPED_COUNT] = { "dropped_count", TSCOPE_UNIT_COUNT, "of these, lost to every figure" },
-	[SPAN_COUNT] = { "span_count", TSCOPE_UNIT_COUNT, "of these, timed work that is analysed" },
-	[CAPTURE_NS] = { "capture_ns", TSCOPE_UNIT_NS, "length of the profiler's own span" },
-	[WORK_NS] = { "work_ns", TSCOPE_UNIT_NS, "first start to last end of all timed work" },
-	[DEVICE_EVENT_COUNT] = { "device_event_count", TSCOPE_UNIT_COUNT,
-				 "kernels, copies and fills" },
-	[LINK_BASIS] = { "link_basis", TSCOPE_UNIT_TEXT,
-			 "how device events were bound to their launches: correlation, flow or "
-			 "External id; several with their counts" },
-	[LINKED_BY_CORRELATION_COUNT] = { "linked_by_correlation_count", TSCOPE_UNIT_COUNT,
-					  "device events whose launch call has their correlation" },
-	[LINKED_BY_FLOW_COUNT] = { "linked_by_flow_count", TSCOPE_UNIT_COUNT,
-				   "of the others, those that a flow event leads to" },
-	[LINKED_BY_EXTERNAL_ID_COUNT] = { "linked_by_external_id_count", TSCOPE_UNIT_COUNT,
-					  "of the rest, those with the External id of a call or an "
-					  "operator" },
-	[UNLINKED_COUNT] = { "unlinked_count", TSCOPE_UNIT_COUNT,
-			     "device events without a launch call or operator in the trace" },
-	[UNLINKED_DEVICE_RATIO] = { "unlinked_device_ratio", TSCOPE_UNIT_RATIO,
-				    "their share of all device events' time" },
-	[DEVICE_BEFORE_LAUNCH_COUNT] = { "device_before_launch_count", TSCOPE_UNIT_COUNT,
-					 "device events that start before their launch call" },
-	[IMPOSSIBLE_COUNT] = { "impossible_count", TSCOPE_UNIT_COUNT,
-			       "device events whose duration is impossible and was clipped" },
-	[IMPOSSIBLE_NS] = { "impossible_ns", TSCOPE_UNIT_NS, "time removed from them" },
-	[EMPTY_GRAPH_LAUNCH_COUNT] = { "empty_graph_launch_count", TSCOPE_UNIT_COUNT,
-				       "graph launches without a kernel" },
-	[SHORT_GRAPH_REPLAY_COUNT] = { "short_graph_replay_count", TSCOPE_UNIT_COUNT,
-				       "graph replays with fewer nodes than others of their graph: "
-				       "the profiler lost some" },
-	[SHORT_GRAPH_REPLAY_MS] = { "short_graph_replay_ms", TSCOPE_UNIT_NUMBER,
-				    "ms from the first work to the launch of the first of these: "
-				    "what "
-				    "comes later is unreliable" },
-	[ATTRIBUTED_BY_TIME_COUNT] = { "attributed_by_time_count", TSCOPE_UNIT_COUNT,
-				       "device events put in the step of their start, for want of "
-				       "a launch" },
-	[INCOMPLETE_STEP_COUNT] = { "incomplete_step_count", TSCOPE_UNIT_COUNT,
-				    "steps cut by the end of the capture" },
-	[OVERFLOW_FLAG] = { "overflow", TSCOPE_UNIT_FLAG,
-			    "VizTracer's ring buffer lost the oldest events" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
 enum table { CATEGORIES, DIAGNOSTICS, MISSING };
 
-enum category_column { PHASE, CATEGORY, CATEGORY_COUNT };
+#define CATEGORY_COLUMNS(X)                                                                        \
+	X(PHASE, "phase", TEXT, "ph of the events")                                                \
+	X(CATEGORY, "category", TEXT, "cat of the events")                                         \
+	X(CATEGORY_COUNT, "count", COUNT, "events")
 
-static const struct tscope_fact_def category_columns[] = {
-	[PHASE] = { "phase", TSCOPE_UNIT_TEXT, "ph of the events" },
-	[CATEGORY] = { "category", TSCOPE_UNIT_TEXT, "cat of the events" },
-	[CATEGORY_COUNT] = { "count", TSCOPE_UNIT_COUNT, "events" },
-};
+enum category_column { CATEGORY_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def category_columns[] = { CATEGORY_COLUMNS(TSI_FACT_DEF) };
 
-enum diagnostic_column { DIAGNOSTIC_ID, DIAGNOSTIC_EFFECT, DIAGNOSTIC_MEANING, DIAGNOSTIC_COUNT };
+#define DIAGNOSTIC_COLUMNS(X)                                                                      \
+	X(DIAGNOSTIC_ID, "id", TEXT, "kind of what is odd")                                        \
+	X(DIAGNOSTIC_EFFECT, "effect", TEXT, "dropped, repaired or noted")                         \
+	X(DIAGNOSTIC_MEANING, "meaning", TEXT, "what is counted")                                  \
+	X(DIAGNOSTIC_COUNT, "count", COUNT, "how often")
 
-static const struct tscope_fact_def diagnostic_columns[] = {
-	[DIAGNOSTIC_ID] = { "id", TSCOPE_UNIT_TEXT, "kind of what is odd" },
-	[DIAGNOSTIC_EFFECT] = { "effect", TSCOPE_UNIT_TEXT, "dropped, repaired or noted" },
-	[DIAGNOSTIC_MEANING] = { "meaning", TSCOPE_UNIT_TEXT, "what is counted" },
-	[DIAGNOSTIC_COUNT] = { "count", TSCOPE_UNIT_COUNT, "how often" },
-};
+enum diagnostic_column { DIAGNOSTIC_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def diagnostic_columns[] = { DIAGNOSTIC_COLUMNS(TSI_FACT_DEF) };
 
-enum missing_column { MISSING_WHAT, MISSING_NEEDED_BY, MISSING_ADVICE };
+#define MISSING_COLUMNS(X)                                                                         \
+	X(MISSING_WHAT, "what", TEXT, "what the trace does not hold")                              \
+	X(MISSING_NEEDED_BY, "needed_by", TEXT, "the figures that are missing for it")             \
+	X(MISSING_ADVICE, "advice", TEXT, "how to record it")
 
-static const struct tscope_fact_def missing_columns[] = {
-	[MISSING_WHAT] = { "what", TSCOPE_UNIT_TEXT, "what the trace does not hold" },
-	[MISSING_NEEDED_BY] = { "needed_by", TSCOPE_UNIT_TEXT,
-				"the figures that are missing for it" },
-	[MISSING_ADVICE] = { "advice", TSCOPE_UNIT_TEXT, "how to record it" },
-};
+enum missing_column { MISSING_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def missing_columns[] = { MISSING_COLUMNS(TSI_FACT_DEF) };
 
 static const struct tscope_table_def tables[] = {
 	[CATEGORIES] = TSI_TABLE_DEF("categories", category_columns, "what the file is made of"),

@@ -11,94 +11,68 @@
 #include "base/sum.h"
 #include "model/trace/device_rows.h"
 
-enum fact {
-	LAUNCH_COUNT,
-	CAPTURED_COUNT,
-	LAUNCH_NS,
-	LAUNCHES_PER_STEP,
-	DELAY_MEAN_NS,
-	DELAY_P50_NS,
-	DELAY_P95_NS,
-	DELAY_FROM_END_P50_NS,
-	QUEUED_RATIO,
-	HOST_BOUND_RATIO,
-	SYNC_COUNT,
-	SYNC_NS,
-	MALLOC_COUNT,
-	MALLOC_NS,
-	FREE_COUNT,
-	FREE_NS,
-	STEADY_MALLOC_COUNT,
-	STEADY_FREE_COUNT,
-	STEADY_MALLOC_NS,
-	STEADY_FREE_NS,
-	STEADY_STEP_COUNT,
-	ALLOCATING_STEP_COUNT,
-	UNCACHED_RATIO,
-};
+#define FACTS(X)                                                                                   \
+	X(LAUNCH_COUNT, "launch_count", COUNT,                                                     \
+	  "calls that start kernels, graphs, copies or fills")                                     \
+	X(CAPTURED_COUNT, "captured_count", COUNT,                                                 \
+	  "of these, within the capture of a graph: they run nothing")                             \
+	X(LAUNCH_NS, "launch_ns", NS, "host time in them")                                         \
+	X(LAUNCHES_PER_STEP, "launches_per_step", NUMBER,                                          \
+	  "launch calls in a step, mean over the unmarked steps")                                  \
+	X(DELAY_MEAN_NS, "delay_mean_ns", NS,                                                      \
+	  "start of an event less start of its launch call (graphs left out)")                     \
+	X(DELAY_P50_NS, "delay_p50_ns", NS, "median of that")                                      \
+	X(DELAY_P95_NS, "delay_p95_ns", NS, "95th percentile of that")                             \
+	X(DELAY_FROM_END_P50_NS, "delay_from_end_p50_ns", NS,                                      \
+	  "median from the end of the launch call")                                                \
+	X(QUEUED_RATIO, "queued_ratio", RATIO,                                                     \
+	  "device events launched while earlier work still ran")                                   \
+	X(HOST_BOUND_RATIO, "host_bound_ratio", RATIO,                                             \
+	  "of the devices' idle time, before the next event is launched")                          \
+	X(SYNC_COUNT, "sync_count", COUNT, "calls that wait for the device")                       \
+	X(SYNC_NS, "sync_ns", NS, "host time in them")                                             \
+	X(MALLOC_COUNT, "malloc_count", COUNT, "calls that allocate device memory")                \
+	X(MALLOC_NS, "malloc_ns", NS, "host time in them")                                         \
+	X(FREE_COUNT, "free_count", COUNT, "calls that free device memory")                        \
+	X(FREE_NS, "free_ns", NS, "host time in them")                                             \
+	X(STEADY_MALLOC_COUNT, "steady_malloc_count", COUNT,                                       \
+	  "allocating calls in unmarked steps after the first step")                               \
+	X(STEADY_FREE_COUNT, "steady_free_count", COUNT,                                           \
+	  "freeing calls in unmarked steps after the first step")                                  \
+	X(STEADY_MALLOC_NS, "steady_malloc_ns", NS,                                                \
+	  "host time in the allocating calls of these steps")                                      \
+	X(STEADY_FREE_NS, "steady_free_ns", NS, "host time in the freeing calls of these steps")   \
+	X(STEADY_STEP_COUNT, "steady_step_count", COUNT, "unmarked steps after the first step")    \
+	X(ALLOCATING_STEP_COUNT, "allocating_step_count", COUNT,                                   \
+	  "of these, steps with an allocating or freeing call")                                    \
+	X(UNCACHED_RATIO, "uncached_ratio", RATIO,                                                 \
+	  "of the operators aten::empty and aten::empty_strided, those that call the driver; "     \
+	  "only where 20 or more do")
 
-static const struct tscope_fact_def facts[] = {
-	[LAUNCH_COUNT] = { "launch_count", TSCOPE_UNIT_COUNT,
-			   "calls that start kernels, graphs, copies or fills" },
-	[CAPTURED_COUNT] = { "captured_count", TSCOPE_UNIT_COUNT,
-			     "of these, within the capture of a graph: they run nothing" },
-	[LAUNCH_NS] = { "launch_ns", TSCOPE_UNIT_NS, "host time in them" },
-	[LAUNCHES_PER_STEP] = { "launches_per_step", TSCOPE_UNIT_NUMBER,
-				"launch calls in a step, mean over the unmarked steps" },
-	[DELAY_MEAN_NS] = { "delay_mean_ns", TSCOPE_UNIT_NS,
-			    "start of an event less start of its launch call (graphs left out)" },
-	[DELAY_P50_NS] = { "delay_p50_ns", TSCOPE_UNIT_NS, "median of that" },
-	[DELAY_P95_NS] = { "delay_p95_ns", TSCOPE_UNIT_NS, "95th percentile of that" },
-	[DELAY_FROM_END_P50_NS] = { "delay_from_end_p50_ns", TSCOPE_UNIT_NS,
-				    "median from the end of the launch call" },
-	[QUEUED_RATIO] = { "queued_ratio", TSCOPE_UNIT_RATIO,
-			   "device events launched while earlier work still ran" },
-	[HOST_BOUND_RATIO] = { "host_bound_ratio", TSCOPE_UNIT_RATIO,
-			       "of the devices' idle time, before the next event is launched" },
-	[SYNC_COUNT] = { "sync_count", TSCOPE_UNIT_COUNT, "calls that wait for the device" },
-	[SYNC_NS] = { "sync_ns", TSCOPE_UNIT_NS, "host time in them" },
-	[MALLOC_COUNT] = { "malloc_count", TSCOPE_UNIT_COUNT, "calls that allocate device memory" },
-	[MALLOC_NS] = { "malloc_ns", TSCOPE_UNIT_NS, "host time in them" },
-	[FREE_COUNT] = { "free_count", TSCOPE_UNIT_COUNT, "calls that free device memory" },
-	[FREE_NS] = { "free_ns", TSCOPE_UNIT_NS, "host time in them" },
-	[STEADY_MALLOC_COUNT] = { "steady_malloc_count", TSCOPE_UNIT_COUNT,
-				  "allocating calls in unmarked steps after the first step" },
-	[STEADY_FREE_COUNT] = { "steady_free_count", TSCOPE_UNIT_COUNT,
-				"freeing calls in unmarked steps after the first step" },
-	[STEADY_MALLOC_NS] = { "steady_malloc_ns", TSCOPE_UNIT_NS,
-			       "host time in the allocating calls of these steps" },
-	[STEADY_FREE_NS] = { "steady_free_ns", TSCOPE_UNIT_NS,
-			     "host time in the freeing calls of these steps" },
-	[STEADY_STEP_COUNT] = { "steady_step_count", TSCOPE_UNIT_COUNT,
-				"unmarked steps after the first step" },
-	[ALLOCATING_STEP_COUNT] = { "allocating_step_count", TSCOPE_UNIT_COUNT,
-				    "of these, steps with an allocating or freeing call" },
-	[UNCACHED_RATIO] = { "uncached_ratio", TSCOPE_UNIT_RATIO,
-			     "of the operators aten::empty and aten::empty_strided, those that "
-			     "call the driver; only where 20 or more do" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
 enum table { BY_NAME, SYNCS };
 
-enum name_column { NAME, NAME_KIND, NAME_COUNT, NAME_TOTAL_NS, NAME_MEAN_NS, NAME_MAX_NS };
+#define NAME_COLUMNS(X)                                                                            \
+	X(NAME, "name", TEXT, "of the runtime or driver call")                                     \
+	X(NAME_KIND, "kind", TEXT, "what it does")                                                 \
+	X(NAME_COUNT, "count", COUNT, "calls")                                                     \
+	X(NAME_TOTAL_NS, "total_ns", NS, "host time in them")                                      \
+	X(NAME_MEAN_NS, "mean_ns", NS, "mean duration")                                            \
+	X(NAME_MAX_NS, "max_ns", NS, "longest")
 
-static const struct tscope_fact_def name_columns[] = {
-	[NAME] = { "name", TSCOPE_UNIT_TEXT, "of the runtime or driver call" },
-	[NAME_KIND] = { "kind", TSCOPE_UNIT_TEXT, "what it does" },
-	[NAME_COUNT] = { "count", TSCOPE_UNIT_COUNT, "calls" },
-	[NAME_TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "host time in them" },
-	[NAME_MEAN_NS] = { "mean_ns", TSCOPE_UNIT_NS, "mean duration" },
-	[NAME_MAX_NS] = { "max_ns", TSCOPE_UNIT_NS, "longest" },
-};
+enum name_column { NAME_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def name_columns[] = { NAME_COLUMNS(TSI_FACT_DEF) };
 
-enum sync_column { SYNC_OP, SYNC_CALL, SYNC_CALL_COUNT, SYNC_TOTAL_NS };
+#define SYNC_COLUMNS(X)                                                                            \
+	X(SYNC_OP, "op", TEXT, "operator that made the call; null: none")                          \
+	X(SYNC_CALL, "call", TEXT, "call that waits")                                              \
+	X(SYNC_CALL_COUNT, "count", COUNT, "calls")                                                \
+	X(SYNC_TOTAL_NS, "total_ns", NS, "host time in them")
 
-static const struct tscope_fact_def sync_columns[] = {
-	[SYNC_OP] = { "op", TSCOPE_UNIT_TEXT, "operator that made the call; null: none" },
-	[SYNC_CALL] = { "call", TSCOPE_UNIT_TEXT, "call that waits" },
-	[SYNC_CALL_COUNT] = { "count", TSCOPE_UNIT_COUNT, "calls" },
-	[SYNC_TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "host time in them" },
-};
+enum sync_column { SYNC_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def sync_columns[] = { SYNC_COLUMNS(TSI_FACT_DEF) };
 
 static const struct tscope_table_def tables[] = {
 	[BY_NAME] = TSI_TABLE_DEF("by_name", name_columns, "runtime and driver calls by name"),

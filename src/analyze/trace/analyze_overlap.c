@@ -13,50 +13,40 @@
 #include "base/sum.h"
 #include "comm/collective_kind.h"
 
-enum fact { COMM_NS, OVERLAPPED_NS, EXPOSED_NS, OVERLAP_RATIO, EXPOSED_COMM_RATIO };
+#define FACTS(X)                                                                                   \
+	X(COMM_NS, "comm_ns", NS, "time in which a communication kernel runs")                     \
+	X(OVERLAPPED_NS, "overlapped_ns", NS,                                                      \
+	  "of it, while a compute kernel runs on the same device")                                 \
+	X(EXPOSED_NS, "exposed_ns", NS, "of it, while none does")                                  \
+	X(OVERLAP_RATIO, "overlap_ratio", RATIO, "overlapped ÷ comm")                              \
+	X(EXPOSED_COMM_RATIO, "exposed_comm_ratio", RATIO, "exposed ÷ span of the device")
 
-static const struct tscope_fact_def facts[] = {
-	[COMM_NS] = { "comm_ns", TSCOPE_UNIT_NS, "time in which a communication kernel runs" },
-	[OVERLAPPED_NS] = { "overlapped_ns", TSCOPE_UNIT_NS,
-			    "of it, while a compute kernel runs on the same device" },
-	[EXPOSED_NS] = { "exposed_ns", TSCOPE_UNIT_NS, "of it, while none does" },
-	[OVERLAP_RATIO] = { "overlap_ratio", TSCOPE_UNIT_RATIO, "overlapped ÷ comm" },
-	[EXPOSED_COMM_RATIO] = { "exposed_comm_ratio", TSCOPE_UNIT_RATIO,
-				 "exposed ÷ span of the device" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
 enum table { BY_KIND, BY_GROUP };
 
-enum kind_column { KIND, KIND_COUNT, KIND_COMM_NS, KIND_EXPOSED_NS, KIND_OVERLAP_RATIO };
+#define KIND_COLUMNS(X)                                                                            \
+	X(KIND, "kind", TEXT, "kind of collective")                                                \
+	X(KIND_COUNT, "count", COUNT, "kernels")                                                   \
+	X(KIND_COMM_NS, "comm_ns", NS, "time in which one of them runs")                           \
+	X(KIND_EXPOSED_NS, "exposed_ns", NS, "of it, while no compute kernel runs")                \
+	X(KIND_OVERLAP_RATIO, "overlap_ratio", RATIO, "the rest ÷ comm")
 
-static const struct tscope_fact_def kind_columns[] = {
-	[KIND] = { "kind", TSCOPE_UNIT_TEXT, "kind of collective" },
-	[KIND_COUNT] = { "count", TSCOPE_UNIT_COUNT, "kernels" },
-	[KIND_COMM_NS] = { "comm_ns", TSCOPE_UNIT_NS, "time in which one of them runs" },
-	[KIND_EXPOSED_NS] = { "exposed_ns", TSCOPE_UNIT_NS, "of it, while no compute kernel runs" },
-	[KIND_OVERLAP_RATIO] = { "overlap_ratio", TSCOPE_UNIT_RATIO, "the rest ÷ comm" },
-};
+enum kind_column { KIND_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def kind_columns[] = { KIND_COLUMNS(TSI_FACT_DEF) };
 
-enum group_column {
-	GROUP,
-	GROUP_DESCRIPTION,
-	GROUP_SIZE,
-	GROUP_COUNT,
-	GROUP_COMM_NS,
-	GROUP_EXPOSED_NS,
-	GROUP_OVERLAP_RATIO,
-};
+#define GROUP_COLUMNS(X)                                                                           \
+	X(GROUP, "group", TEXT, "name of the process group")                                       \
+	X(GROUP_DESCRIPTION, "description", TEXT, "its description")                               \
+	X(GROUP_SIZE, "size", COUNT, "its ranks")                                                  \
+	X(GROUP_COUNT, "count", COUNT, "kernels")                                                  \
+	X(GROUP_COMM_NS, "comm_ns", NS, "time in which one of them runs")                          \
+	X(GROUP_EXPOSED_NS, "exposed_ns", NS, "of it, while no compute kernel runs")               \
+	X(GROUP_OVERLAP_RATIO, "overlap_ratio", RATIO, "the rest ÷ comm")
 
-static const struct tscope_fact_def group_columns[] = {
-	[GROUP] = { "group", TSCOPE_UNIT_TEXT, "name of the process group" },
-	[GROUP_DESCRIPTION] = { "description", TSCOPE_UNIT_TEXT, "its description" },
-	[GROUP_SIZE] = { "size", TSCOPE_UNIT_COUNT, "its ranks" },
-	[GROUP_COUNT] = { "count", TSCOPE_UNIT_COUNT, "kernels" },
-	[GROUP_COMM_NS] = { "comm_ns", TSCOPE_UNIT_NS, "time in which one of them runs" },
-	[GROUP_EXPOSED_NS] = { "exposed_ns", TSCOPE_UNIT_NS,
-			       "of it, while no compute kernel runs" },
-	[GROUP_OVERLAP_RATIO] = { "overlap_ratio", TSCOPE_UNIT_RATIO, "the rest ÷ comm" },
-};
+enum group_column { GROUP_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def group_columns[] = { GROUP_COLUMNS(TSI_FACT_DEF) };
 
 static const struct tscope_table_def tables[] = {
 	[BY_KIND] = TSI_TABLE_DEF("by_kind", kind_columns, "communication by kind of collective"),

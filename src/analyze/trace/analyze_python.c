@@ -10,94 +10,66 @@
 #include "analyze/trace/python_stalls.h"
 #include "base/sum.h"
 
-enum fact {
-	CALL_COUNT,
-	FUNCTION_COUNT,
-	SELF_NS,
-	GC_COUNT,
-	GC_TOTAL_NS,
-	GC_MAX_NS,
-	GC_RATIO,
-	MAIN_NS,
-	DATA_LOADING_NS,
-	LOGGING_NS,
-	CHECKPOINT_NS,
-	SYNCHRONISATION_NS,
-	STALL_RATIO,
-};
+#define FACTS(X)                                                                                   \
+	X(CALL_COUNT, "call_count", COUNT, "calls of Python functions")                            \
+	X(FUNCTION_COUNT, "function_count", COUNT, "different functions")                          \
+	X(SELF_NS, "self_ns", NS, "time in Python functions, over all threads")                    \
+	X(GC_COUNT, "gc_count", COUNT, "pauses of the garbage collector")                          \
+	X(GC_TOTAL_NS, "gc_total_ns", NS, "sum of their durations")                                \
+	X(GC_MAX_NS, "gc_max_ns", NS, "the longest")                                               \
+	X(GC_RATIO, "gc_ratio", RATIO,                                                             \
+	  "gc_total_ns by the time from the first start to the last end of all timed work in the " \
+	  "trace that holds the pauses")                                                           \
+	X(MAIN_NS, "main_ns", NS, "the main thread's time in the steps, all together")             \
+	X(DATA_LOADING_NS, "data_loading_ns", NS, "of it, in loading of data")                     \
+	X(LOGGING_NS, "logging_ns", NS, "of it, in logging and printing")                          \
+	X(CHECKPOINT_NS, "checkpoint_ns", NS, "of it, in saving of checkpoints")                   \
+	X(SYNCHRONISATION_NS, "synchronisation_ns", NS,                                            \
+	  "of it, in calls that wait for the device")                                              \
+	X(STALL_RATIO, "stall_ratio", RATIO, "share of it in any of the causes of by_cause")
 
-static const struct tscope_fact_def facts[] = {
-	[CALL_COUNT] = { "call_count", TSCOPE_UNIT_COUNT, "calls of Python functions" },
-	[FUNCTION_COUNT] = { "function_count", TSCOPE_UNIT_COUNT, "different functions" },
-	[SELF_NS] = { "self_ns", TSCOPE_UNIT_NS, "time in Python functions, over all threads" },
-	[GC_COUNT] = { "gc_count", TSCOPE_UNIT_COUNT, "pauses of the garbage collector" },
-	[GC_TOTAL_NS] = { "gc_total_ns", TSCOPE_UNIT_NS, "sum of their durations" },
-	[GC_MAX_NS] = { "gc_max_ns", TSCOPE_UNIT_NS, "the longest" },
-	[GC_RATIO] = { "gc_ratio", TSCOPE_UNIT_RATIO,
-		       "gc_total_ns by the time from the first start to the last end of all timed "
-		       "work in the trace that holds the pauses" },
-	[MAIN_NS] = { "main_ns", TSCOPE_UNIT_NS,
-		      "the main thread's time in the steps, all together" },
-	[DATA_LOADING_NS] = { "data_loading_ns", TSCOPE_UNIT_NS, "of it, in loading of data" },
-	[LOGGING_NS] = { "logging_ns", TSCOPE_UNIT_NS, "of it, in logging and printing" },
-	[CHECKPOINT_NS] = { "checkpoint_ns", TSCOPE_UNIT_NS, "of it, in saving of checkpoints" },
-	[SYNCHRONISATION_NS] = { "synchronisation_ns", TSCOPE_UNIT_NS,
-				 "of it, in calls that wait for the device" },
-	[STALL_RATIO] = { "stall_ratio", TSCOPE_UNIT_RATIO,
-			  "share of it in any of the causes of by_cause" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
 enum table { BY_NAME, BY_CAUSE, BY_THREAD };
-enum column { NAME, COUNT, NAME_SELF_NS, TOTAL_NS, MEAN_NS };
+#define COLUMNS(X)                                                                                 \
+	X(NAME, "name", TEXT, "of the function")                                                   \
+	X(COUNT, "count", COUNT, "calls")                                                          \
+	X(NAME_SELF_NS, "self_ns", NS,                                                             \
+	  "time in it, less that of calls directly in it, as far as they lie in it")               \
+	X(TOTAL_NS, "total_ns", NS,                                                                \
+	  "time in it and in what it called; of a recursive one, the outermost calls'")            \
+	X(MEAN_NS, "mean_ns", NS, "mean duration of a call")
 
-static const struct tscope_fact_def columns[] = {
-	[NAME] = { "name", TSCOPE_UNIT_TEXT, "of the function" },
-	[COUNT] = { "count", TSCOPE_UNIT_COUNT, "calls" },
-	[NAME_SELF_NS] = { "self_ns", TSCOPE_UNIT_NS,
-			   "time in it, less that of calls directly in it, as far as they lie in "
-			   "it" },
-	[TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS,
-		       "time in it and in what it called; of a recursive one, the outermost "
-		       "calls'" },
-	[MEAN_NS] = { "mean_ns", TSCOPE_UNIT_NS, "mean duration of a call" },
-};
+enum column { COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def columns[] = { COLUMNS(TSI_FACT_DEF) };
 
-enum cause_column {
-	CAUSE,
-	CAUSE_FUNCTION,
-	CAUSE_FUNCTION_COUNT,
-	CAUSE_CALL_COUNT,
-	CAUSE_TOTAL_NS,
-	CAUSE_MAIN_NS,
-	CAUSE_MAIN_RATIO,
-};
+#define CAUSE_COLUMNS(X)                                                                           \
+	X(CAUSE, "cause", TEXT,                                                                    \
+	  "data_loading, logging, checkpoint, synchronisation, communication, compilation or "     \
+	  "garbage_collection")                                                                    \
+	X(CAUSE_FUNCTION, "function", TEXT, "that has most of the time")                           \
+	X(CAUSE_FUNCTION_COUNT, "function_count", COUNT, "different functions that were called")   \
+	X(CAUSE_CALL_COUNT, "call_count", COUNT,                                                   \
+	  "calls of such functions, without those within calls of one")                            \
+	X(CAUSE_TOTAL_NS, "total_ns", NS, "time in them, over all threads")                        \
+	X(CAUSE_MAIN_NS, "main_ns", NS, "of the main thread, in the steps")                        \
+	X(CAUSE_MAIN_RATIO, "main_ratio", RATIO, "its share of the steps")
 
-static const struct tscope_fact_def cause_columns[] = {
-	[CAUSE] = { "cause", TSCOPE_UNIT_TEXT,
-		    "data_loading, logging, checkpoint, synchronisation, communication, "
-		    "compilation or garbage_collection" },
-	[CAUSE_FUNCTION] = { "function", TSCOPE_UNIT_TEXT, "that has most of the time" },
-	[CAUSE_FUNCTION_COUNT] = { "function_count", TSCOPE_UNIT_COUNT,
-				   "different functions that were called" },
-	[CAUSE_CALL_COUNT] = { "call_count", TSCOPE_UNIT_COUNT,
-			       "calls of such functions, without those within calls of one" },
-	[CAUSE_TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "time in them, over all threads" },
-	[CAUSE_MAIN_NS] = { "main_ns", TSCOPE_UNIT_NS, "of the main thread, in the steps" },
-	[CAUSE_MAIN_RATIO] = { "main_ratio", TSCOPE_UNIT_RATIO, "its share of the steps" },
-};
+enum cause_column { CAUSE_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def cause_columns[] = { CAUSE_COLUMNS(TSI_FACT_DEF) };
 
-enum thread_column { PID, TID, THREAD, THREAD_CALL_COUNT, THREAD_NS, THREAD_STALL_NS, IS_MAIN };
+#define THREAD_COLUMNS(X)                                                                          \
+	X(PID, "pid", TEXT, "of the process")                                                      \
+	X(TID, "tid", TEXT, "of the thread, or of an asynchronous task")                           \
+	X(THREAD, "thread", TEXT, "its name")                                                      \
+	X(THREAD_CALL_COUNT, "call_count", COUNT, "calls of Python functions")                     \
+	X(THREAD_NS, "total_ns", NS, "time in them")                                               \
+	X(THREAD_STALL_NS, "stall_ns", NS, "of it, in any of the causes of by_cause")              \
+	X(IS_MAIN, "is_main", FLAG, "it is the main thread")
 
-static const struct tscope_fact_def thread_columns[] = {
-	[PID] = { "pid", TSCOPE_UNIT_TEXT, "of the process" },
-	[TID] = { "tid", TSCOPE_UNIT_TEXT, "of the thread, or of an asynchronous task" },
-	[THREAD] = { "thread", TSCOPE_UNIT_TEXT, "its name" },
-	[THREAD_CALL_COUNT] = { "call_count", TSCOPE_UNIT_COUNT, "calls of Python functions" },
-	[THREAD_NS] = { "total_ns", TSCOPE_UNIT_NS, "time in them" },
-	[THREAD_STALL_NS] = { "stall_ns", TSCOPE_UNIT_NS,
-			      "of it, in any of the causes of by_cause" },
-	[IS_MAIN] = { "is_main", TSCOPE_UNIT_FLAG, "it is the main thread" },
-};
+enum thread_column { THREAD_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def thread_columns[] = { THREAD_COLUMNS(TSI_FACT_DEF) };
 
 static const struct tscope_table_def tables[] = {
 	[BY_NAME] = TSI_TABLE_DEF("by_name", columns, "Python functions"),

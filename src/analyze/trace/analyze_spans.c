@@ -10,26 +10,24 @@
 #include "base/sum.h"
 #include "model/trace/classify.h"
 
-enum fact { COUNT, NAME_COUNT };
+#define FACTS(X)                                                                                   \
+	X(COUNT, "count", COUNT, "annotations and slices")                                         \
+	X(NAME_COUNT, "name_count", COUNT, "different names")
 
-static const struct tscope_fact_def facts[] = {
-	[COUNT] = { "count", TSCOPE_UNIT_COUNT, "annotations and slices" },
-	[NAME_COUNT] = { "name_count", TSCOPE_UNIT_COUNT, "different names" },
-};
+enum fact { FACTS(TSI_FACT_ID) };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
 enum table { BY_NAME };
-enum column { NAME, SPAN_COUNT, TOTAL_NS, SELF_NS, MEAN_NS };
+#define COLUMNS(X)                                                                                 \
+	X(NAME, "name", TEXT, "of the annotation or slice")                                        \
+	X(SPAN_COUNT, "count", COUNT, "how many")                                                  \
+	X(TOTAL_NS, "total_ns", NS,                                                                \
+	  "sum of their durations; of one within another of its name, the outer one's")            \
+	X(SELF_NS, "self_ns", NS, "time in none of the annotations and slices directly in them")   \
+	X(MEAN_NS, "mean_ns", NS, "mean duration")
 
-static const struct tscope_fact_def columns[] = {
-	[NAME] = { "name", TSCOPE_UNIT_TEXT, "of the annotation or slice" },
-	[SPAN_COUNT] = { "count", TSCOPE_UNIT_COUNT, "how many" },
-	[TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS,
-		       "sum of their durations; of one within another of its name, the outer "
-		       "one's" },
-	[SELF_NS] = { "self_ns", TSCOPE_UNIT_NS,
-		      "time in none of the annotations and slices directly in them" },
-	[MEAN_NS] = { "mean_ns", TSCOPE_UNIT_NS, "mean duration" },
-};
+enum column { COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def columns[] = { COLUMNS(TSI_FACT_DEF) };
 
 static const struct tscope_table_def tables[] = {
 	[BY_NAME] = TSI_TABLE_DEF("by_name", columns, "annotations and slices by name"),
