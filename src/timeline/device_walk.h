@@ -40,7 +40,7 @@ struct budget_walk { /* over the time of one device, in order */
 	uint32_t device;
 	struct step_cutter cutter;
 	size_t piece_of_thread[MAX_LAUNCHERS]; /* that was looked at last */
-	size_t overhead;                       /* index of what was looked at last */
+	size_t overhead, peer;                 /* asides that were looked at last */
 	uint32_t track, inside;         /* the thread that decides, and what it is in; or NO_ROW */
 	struct gap_parts *parts_of_gap; /* of a gap that may be among the longest; else NULL */
 };

@@ -525,50 +525,6 @@ static void settle_pieces(const struct sweep *s, struct host_thread *thread)
 	}
 }
 
-/* ---- the profiler's overhead --------------------------------------------------------- */
-
-/* Where they overlap, the one that started first has the time. */
-static void add_overhead(struct host_state *state, uint32_t row, int64_t *until_ns)
-{
-	const struct tscope_trace *trace = state->marks->trace;
-	struct overhead_span *span = &state->overhead[state->overhead_count];
-	bool is_lazy = tsi_str_find(tsi_span_name(trace, row), TSI_STR("Lazy")) >= 0;
-
-	span->start_ns = tsi_start_ns(&trace->spans, row);
-	span->end_ns = tsi_span_end(trace, row);
-	span->cause = is_lazy ? IDLE_STARTUP : IDLE_PROFILER;
-	if (span->start_ns < *until_ns)
-		span->start_ns = *until_ns;
-	if (span->end_ns <= span->start_ns)
-		return;
-	*until_ns = span->end_ns;
-	state->overhead_count++;
-}
-
-static void find_overhead(struct host_state *state)
-{
-	const struct landmarks *marks = state->marks;
-	size_t count = 0;
-	int64_t until_ns = INT64_MIN;
-
-	for (size_t i = 0; i < marks->count; i++)
-		count += (marks->items[i].labels & LABEL_OVERHEAD) != 0;
-	struct sort_pair *pairs = tsi_arena_new(state->arena, 2 * count, sizeof(*pairs));
-	state->overhead = tsi_arena_new(state->arena, count, sizeof(*state->overhead));
-	if (!pairs || !state->overhead || !count)
-		return;
-	count = 0;
-	for (size_t i = 0; i < marks->count; i++)
-		if (marks->items[i].labels & LABEL_OVERHEAD) {
-			uint32_t row = marks->items[i].row;
-			int64_t start_ns = tsi_start_ns(&marks->trace->spans, row);
-			pairs[count++] = (struct sort_pair){ tsi_sort_key_of_int64(start_ns), row };
-		}
-	tsi_sort_pairs(pairs, pairs + count, count);
-	for (size_t i = 0; i < count; i++)
-		add_overhead(state, (uint32_t)pairs[i].value, &until_ns);
-}
-
 void tsi_host_state_find(struct host_state *state)
 {
 	struct sweep sweep = { .state = state, .spans = &state->marks->trace->spans };
@@ -581,5 +537,6 @@ void tsi_host_state_find(struct host_state *state)
 	find_cold_ops(&sweep);
 	for (uint32_t i = 0; i < state->thread_count; i++)
 		settle_pieces(&sweep, &state->threads[i]);
-	find_overhead(state);
+	state->overhead = tsi_find_asides(state, LABEL_OVERHEAD);
+	state->peers = tsi_find_asides(state, LABEL_PEER);
 }

@@ -32,10 +32,16 @@ struct host_thread {
 	size_t count, capacity;
 };
 
-/* The profiler's own work and lazy loading have rows of their own, beside all threads. */
-struct overhead_span {
+/* A row that says why threads are late: on none itself, or on one that launches nothing. */
+struct aside {
 	int64_t start_ns, end_ns;
-	uint8_t cause; /* IDLE_PROFILER, IDLE_STARTUP */
+	uint32_t row;
+	uint8_t cause;
+};
+
+struct asides {
+	struct aside *items; /* in order, disjoint */
+	size_t count;
 };
 
 struct host_state {
@@ -47,12 +53,15 @@ struct host_state {
 	struct interval_set wanted;                /* nothing is known at other times */
 	struct host_thread threads[MAX_LAUNCHERS]; /* the one that launches most first */
 	uint32_t thread_count;
-	uint8_t *thread_of_track;       /* 1 + index; 0: none */
-	struct overhead_span *overhead; /* the profiler's own work; in order, disjoint */
-	size_t overhead_count;
+	uint8_t *thread_of_track; /* 1 + index; 0: none */
+	struct asides overhead;   /* the profiler's own work and lazy loading */
+	struct asides peers;      /* collectives of backends without kernels, which have threads */
 };
 
 /* Flattens state->threads; all above kinds, wanted and the threads' tracks are set. O(rows). */
 void tsi_host_state_find(struct host_state *state);
+
+/* asides.c: the landmarks that have a label. Of those that overlap the first has the time. */
+struct asides tsi_find_asides(const struct host_state *state, unsigned label);
 
 #endif

@@ -90,28 +90,36 @@ static enum idle_cause cause_before(struct budget_walk *walk, const struct gap *
 	return cause;
 }
 
-/* Dispatch is lazy loading or the profiler's own work where the trace says so. */
-static void charge_dispatch(struct budget_walk *walk, struct interval piece, uint32_t row)
+/* Gives the time to what happens beside the thread, and what is left of it to `cause`. */
+static void charge_beside(struct budget_walk *walk, struct interval piece,
+			  const struct asides *asides, size_t *at, enum idle_cause cause,
+			  uint32_t row)
 {
-	const struct host_state *host = &walk->devices->host;
-	size_t *at = &walk->overhead;
-
-	while (*at < host->overhead_count && host->overhead[*at].end_ns <= piece.start_ns)
+	while (*at < asides->count && asides->items[*at].end_ns <= piece.start_ns)
 		++*at;
-	for (size_t i = *at; i < host->overhead_count && piece.start_ns < piece.end_ns; i++) {
-		const struct overhead_span *span = &host->overhead[i];
+	for (size_t i = *at; i < asides->count && piece.start_ns < piece.end_ns; i++) {
+		const struct aside *aside = &asides->items[i];
 		struct interval before = piece, within;
-		if (span->start_ns >= piece.end_ns)
+		if (aside->start_ns >= piece.end_ns)
 			break;
-		if (before.end_ns > span->start_ns)
-			before.end_ns = span->start_ns;
-		charge_cause(walk, before, IDLE_OP_OVERHEAD, row);
-		within.start_ns = span->start_ns > piece.start_ns ? span->start_ns : piece.start_ns;
-		within.end_ns = span->end_ns < piece.end_ns ? span->end_ns : piece.end_ns;
-		charge_cause(walk, within, (enum idle_cause)span->cause, row);
+		if (before.end_ns > aside->start_ns)
+			before.end_ns = aside->start_ns;
+		charge_cause(walk, before, cause, row);
+		within.start_ns =
+			aside->start_ns > piece.start_ns ? aside->start_ns : piece.start_ns;
+		within.end_ns = aside->end_ns < piece.end_ns ? aside->end_ns : piece.end_ns;
+		charge_cause(walk, within, (enum idle_cause)aside->cause,
+			     aside->cause == IDLE_PEER ? aside->row : row);
 		piece.start_ns = within.end_ns;
 	}
-	charge_cause(walk, piece, IDLE_OP_OVERHEAD, row);
+	charge_cause(walk, piece, cause, row);
+}
+
+/* Host code that no operator is in waits for a collective that is open on a thread of its own. */
+static void charge_code(struct budget_walk *walk, struct interval piece, enum idle_cause cause,
+			uint32_t row)
+{
+	charge_beside(walk, piece, &walk->devices->host.peers, &walk->peer, cause, row);
 }
 
 static void charge_host(struct budget_walk *walk, const struct gap *gap, struct interval piece,
@@ -122,8 +130,12 @@ static void charge_host(struct budget_walk *walk, const struct gap *gap, struct 
 	uint32_t row = state->row == NO_ROW ? gap->op : state->row;
 	enum idle_cause cause = (enum idle_cause)state->cause;
 
-	if (cause == IDLE_OP_OVERHEAD)
-		charge_dispatch(walk, piece, row);
+	if (cause ==
+	    IDLE_OP_OVERHEAD) /* or lazy loading or the profiler, where the trace says so */
+		charge_beside(walk, piece, &walk->devices->host.overhead, &walk->overhead, cause,
+			      row);
+	else if (cause == IDLE_PYTHON)
+		charge_code(walk, piece, cause, row);
 	else
 		charge_cause(walk, piece,
 			     cause_before(walk, gap, cause, piece.end_ns - piece.start_ns), row);
@@ -173,8 +185,8 @@ static void charge_elsewhere(struct budget_walk *walk, const struct gap *gap, st
 	const struct tscope_trace *trace = walk->timeline->trace;
 
 	if (thread == MAX_OTHERS) {
-		charge_cause(walk, piece, trace->cpu_op_count ? IDLE_PYTHON : IDLE_HOST_UNRECORDED,
-			     gap->op);
+		charge_code(walk, piece, trace->cpu_op_count ? IDLE_PYTHON : IDLE_HOST_UNRECORDED,
+			    gap->op);
 		return;
 	}
 	while (piece.start_ns < piece.end_ns) {

@@ -59,11 +59,11 @@ static const struct name_label name_labels[] = {
 	ENDS("(W)", LABEL_BACKWARD),
 	STARTS("record_param_comms", LABEL_COMM),
 	STARTS("c10d::", LABEL_COMM),
-	STARTS("gloo:", LABEL_COMM),
+	STARTS("gloo:", LABEL_COMM | LABEL_PEER),
 	STARTS("nccl:", LABEL_COMM),
 	STARTS("xccl:", LABEL_COMM),
 	STARTS("hccl:", LABEL_COMM),
-	STARTS("mpi:", LABEL_COMM),
+	STARTS("mpi:", LABEL_COMM | LABEL_PEER),
 	STARTS("ucc:", LABEL_COMM),
 };
 
@@ -71,7 +71,7 @@ enum {
 	LABELS_SEEN = 1 << 15, /* in by_name: this name was looked up */
 	LANDMARK_LABELS = LABEL_STEP_MARKER | LABEL_PROFILER_STEP | LABEL_TRAIN_BATCH |
 			  LABEL_OPTIMIZER_STEP | LABEL_ITERATION | LABEL_DATA | LABEL_SYNC |
-			  LABEL_OVERHEAD | LABEL_EVALUATION,
+			  LABEL_OVERHEAD | LABEL_EVALUATION | LABEL_PEER,
 };
 
 static bool matches(struct str name, const struct name_label *pattern)

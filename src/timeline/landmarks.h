@@ -24,6 +24,7 @@ enum label {                                /* what a span tells by its name or 
 	     LABEL_COMM = 1 << 11,
 	     LABEL_CALLBACK = 1 << 12,   /* a callback or algorithm of Composer */
 	     LABEL_EVALUATION = 1 << 13, /* … and its evaluation, which makes a landmark */
+	     LABEL_PEER = 1 << 14,       /* a collective without a kernel, which makes a landmark */
 };
 
 enum { LABEL_BITS = 16 }; /* room for all */
