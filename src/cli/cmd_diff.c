@@ -73,14 +73,22 @@ static enum exit_code write_report(const struct tscope_diff_report *report,
 				   const struct options *options)
 {
 	struct tscope_report_options report_options = terminal_report_options(options);
-	enum exit_code code;
+	enum exit_code code = EXIT_CODE_OUTPUT;
+	struct inputs inputs;
 	struct output out;
 
-	if (!output_open(&out, options->output))
-		return EXIT_CODE_OUTPUT;
-	/* A failed write stays with the stream, and commit says why. */
-	code = exit_code_of(tscope_report_write_diff(out.stream, report, &report_options, NULL));
-	return output_commit(&out) ? code : EXIT_CODE_OUTPUT;
+	inputs_init(&inputs, options);
+	for (enum tscope_side i = TSCOPE_SIDE_A; i < TSCOPE_SIDE_COUNT; i++) {
+		struct tscope_diff_side side = tscope_diff_side(report->diff, i);
+
+		if (side.run)
+			inputs_add_run(&inputs, side.run);
+	}
+	if (output_open(&out, options->output, &inputs))
+		code = output_finish(
+			&out, tscope_report_write_diff(out.stream, report, &report_options, NULL));
+	inputs_deinit(&inputs);
+	return code;
 }
 
 static enum exit_code report(const struct tscope_diff *diff, const struct options *options)

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* The files written for each rank. */
 static const struct rank_file {
@@ -32,6 +33,7 @@ enum { RANK_FILE_COUNT = sizeof(rank_files) / sizeof(rank_files[0]) };
 /* The files of an export: RANK_FILE_COUNT for each rank, one after the other. */
 struct export_files {
 	const struct tscope_run *run;
+	struct inputs inputs;
 	const char *folder; /* the first folder_length bytes */
 	int folder_length;
 	size_t rank_count, file_count;
@@ -86,23 +88,26 @@ static void deinit(struct export_files *files)
 		free(files->paths[i]);
 	free(files->outputs);
 	free(files->paths);
+	inputs_deinit(&files->inputs);
 }
 
 /* Fails only without memory. */
 static enum exit_code init(struct export_files *files, const struct tscope_run *run,
-			   const char *folder)
+			   const struct options *options)
 {
 	size_t rank_count = tscope_run_rank_count(run);
 
 	*files = (struct export_files){
 		.run = run,
-		.folder = folder,
-		.folder_length = length_without_slash(folder),
+		.folder = options->folder,
+		.folder_length = length_without_slash(options->folder),
 		.rank_count = rank_count,
 		.file_count = rank_count * RANK_FILE_COUNT,
 	};
 	files->paths = calloc(files->file_count, sizeof(*files->paths));
 	files->outputs = calloc(files->file_count, sizeof(*files->outputs));
+	inputs_init(&files->inputs, options);
+	inputs_add_run(&files->inputs, run);
 	if (!files->paths || !files->outputs)
 		return EXIT_CODE_INTERNAL;
 	for (size_t i = 0; i < files->file_count; i++) {
@@ -210,6 +215,39 @@ static enum exit_code check_nothing_is_lost(const struct export_files *files)
 	return EXIT_CODE_OK;
 }
 
+/* The number of the only rank that records hold; -1: several, not said, or no records. */
+static int64_t rank_number_of(const char *path, const struct options *options)
+{
+	struct tscope_run_options run_options = load_run_options(options);
+	struct tscope_run *run;
+	int64_t number = -1;
+
+	if (tscope_run_open(&run, &path, 1, &run_options, NULL) != TSCOPE_OK)
+		return -1;
+	if (tscope_run_rank_count(run) == 1)
+		number = tscope_run_rank_number(run, 0);
+	tscope_run_free(run);
+	return number;
+}
+
+/* The records of one rank have no number in their path: whose are those that are there? */
+static enum exit_code check_same_rank(const struct export_files *files,
+				      const struct options *options)
+{
+	int64_t ours = tscope_run_rank_number(files->run, 0), theirs;
+	char rest[80];
+
+	if (files->rank_count != 1 || ours < 0 || access(files->paths[0], F_OK) != 0)
+		return EXIT_CODE_OK;
+	theirs = rank_number_of(files->paths[0], options);
+	if (theirs < 0 || theirs == ours)
+		return EXIT_CODE_OK;
+	snprintf(rest, sizeof(rest), " is of rank %lld, not %lld; choose another folder",
+		 (long long)theirs, (long long)ours);
+	say("", files->paths[0], rest);
+	return EXIT_CODE_OUTPUT;
+}
+
 /* Creates the folders that lead to a file, where they are not there yet. */
 static bool make_folders(char *path)
 {
@@ -234,7 +272,8 @@ static enum exit_code write_file(struct export_files *files, size_t index)
 	struct tscope_error err = { 0 };
 	enum tscope_status status;
 
-	if (!make_folders(files->paths[index]) || !output_open(out, files->paths[index]))
+	if (!make_folders(files->paths[index]) ||
+	    !output_open(out, files->paths[index], &files->inputs))
 		return EXIT_CODE_OUTPUT;
 	status = file->write(out->stream, files->run, index / RANK_FILE_COUNT, &err);
 	/* A failed write stays with the stream, and closing it says why. */
@@ -269,7 +308,7 @@ static bool has_steps(const struct tscope_run *run)
 static enum exit_code export_run(const struct tscope_run *run, const struct options *options)
 {
 	struct export_files files;
-	enum exit_code code = init(&files, run, options->folder);
+	enum exit_code code = init(&files, run, options);
 
 	if (code != EXIT_CODE_OK)
 		say_nomem();
@@ -277,6 +316,8 @@ static enum exit_code export_run(const struct tscope_run *run, const struct opti
 		code = check_no_strangers(&files);
 	if (code == EXIT_CODE_OK && !options->force)
 		code = check_nothing_is_lost(&files);
+	if (code == EXIT_CODE_OK)
+		code = check_same_rank(&files, options);
 	if (code == EXIT_CODE_OK)
 		code = write_all(&files);
 	for (size_t i = 0; code == EXIT_CODE_OK && !options->quiet && i < files.file_count; i++) {

@@ -127,21 +127,19 @@ static enum exit_code judge(const struct files *files, const struct options *opt
 }
 
 static enum exit_code write_report(const struct tscope_memory_report *reports, size_t count,
-				   const struct options *options)
+				   const struct inputs *inputs, const struct options *options)
 {
 	struct tscope_report_options report_options = terminal_report_options(options);
-	enum exit_code code;
 	struct output out;
 
-	if (!output_open(&out, options->output))
+	if (!output_open(&out, options->output, inputs))
 		return EXIT_CODE_OUTPUT;
-	/* A failed write stays with the stream, and commit says why. */
-	code = exit_code_of(
-		tscope_report_write_memory(out.stream, reports, count, &report_options, NULL));
-	return output_commit(&out) ? code : EXIT_CODE_OUTPUT;
+	return output_finish(&out, tscope_report_write_memory(out.stream, reports, count,
+							      &report_options, NULL));
 }
 
-static enum exit_code report(const struct files *files, const struct options *options)
+static enum exit_code report(const struct files *files, const struct inputs *inputs,
+			     const struct options *options)
 {
 	struct tscope_memory_report *reports = calloc(files->count, sizeof(*reports));
 	enum exit_code code;
@@ -157,27 +155,24 @@ static enum exit_code report(const struct files *files, const struct options *op
 							    file->diagnosis, file->gates.results,
 							    file->gates.count };
 	}
-	code = write_report(reports, files->count, options);
+	code = write_report(reports, files->count, inputs, options);
 	free(reports);
 	return code;
 }
 
 static enum exit_code write_flamegraph(const struct tscope_memory *memory,
-				       const struct options *options)
+				       const struct inputs *inputs, const struct options *options)
 {
 	struct tscope_error err = { 0 };
 	enum tscope_status status;
 	struct output out;
 
-	if (!output_open(&out, options->flamegraph))
+	if (!output_open(&out, options->flamegraph, inputs))
 		return EXIT_CODE_OUTPUT;
 	status = tscope_memory_write_stacks(out.stream, memory, options->flamegraph_at, &err);
-	/* A failed write stays with the stream, and commit says why. */
-	if (status == TSCOPE_OK || status == TSCOPE_E_WRITE)
-		return output_commit(&out) ? EXIT_CODE_OK : EXIT_CODE_OUTPUT;
-	say_error(tscope_memory_info(memory)->path, &err, "");
-	output_abandon(&out);
-	return exit_code_of(status);
+	if (status != TSCOPE_OK && status != TSCOPE_E_WRITE)
+		say_error(tscope_memory_info(memory)->path, &err, "");
+	return output_finish(&out, status);
 }
 
 static enum exit_code check_flamegraph(const struct options *options)
@@ -195,6 +190,22 @@ static enum exit_code check_flamegraph(const struct options *options)
 	return EXIT_CODE_OK;
 }
 
+/* The flame graph must not replace the report either, whatever its path looks like. */
+static enum exit_code write_outputs(const struct files *files, const struct options *options)
+{
+	enum exit_code code;
+	struct inputs inputs;
+
+	inputs_init(&inputs, options);
+	code = report(files, &inputs, options);
+	if (options->flamegraph && options->output)
+		inputs_add(&inputs, options->output);
+	if (options->flamegraph)
+		code = worse(code, write_flamegraph(files->items[0].memory, &inputs, options));
+	inputs_deinit(&inputs);
+	return code;
+}
+
 static enum exit_code load_and_report(struct files *files, const struct options *options)
 {
 	enum exit_code code = EXIT_CODE_OK;
@@ -204,9 +215,7 @@ static enum exit_code load_and_report(struct files *files, const struct options 
 	if (files->count == 0)
 		return code;
 	excuse_gates(files, options);
-	code = worse(code, report(files, options));
-	if (options->flamegraph)
-		code = worse(code, write_flamegraph(files->items[0].memory, options));
+	code = worse(code, write_outputs(files, options));
 	return worse(code, judge(files, options));
 }
 

@@ -34,14 +34,20 @@ static enum exit_code write_report(const struct tscope_runs_report *report,
 				   const struct options *options)
 {
 	struct tscope_report_options report_options = terminal_report_options(options);
-	enum exit_code code;
+	enum exit_code code = EXIT_CODE_OUTPUT;
+	struct inputs inputs;
 	struct output out;
 
-	if (!output_open(&out, options->output))
-		return EXIT_CODE_OUTPUT;
-	/* A failed write stays with the stream, and commit says why. */
-	code = exit_code_of(tscope_report_write_runs(out.stream, report, &report_options, NULL));
-	return output_commit(&out) ? code : EXIT_CODE_OUTPUT;
+	inputs_init(&inputs, options);
+	for (size_t i = 0; i < tscope_runs_count(report->runs); i++)
+		inputs_add_run(&inputs, tscope_runs_get(report->runs, i));
+	for (size_t i = 0; i < tscope_runs_other_count(report->runs); i++)
+		inputs_add_other(&inputs, tscope_runs_other(report->runs, i));
+	if (output_open(&out, options->output, &inputs))
+		code = output_finish(
+			&out, tscope_report_write_runs(out.stream, report, &report_options, NULL));
+	inputs_deinit(&inputs);
+	return code;
 }
 
 /* The path of a run's first file, which tells its gates from those of other runs. */

@@ -96,13 +96,27 @@ static enum exit_code judge_gates(const struct loaded *files, size_t count,
 	return code;
 }
 
+static enum exit_code write_report(const struct tscope_trace_report *reports, size_t count,
+				   const struct options *options)
+{
+	struct tscope_report_options report_options = terminal_report_options(options);
+	enum exit_code code = EXIT_CODE_OUTPUT;
+	struct inputs inputs;
+	struct output out;
+
+	inputs_init(&inputs, options);
+	if (output_open(&out, options->output, &inputs))
+		code = output_finish(&out, tscope_report_write(out.stream, reports, count,
+							       &report_options, NULL));
+	inputs_deinit(&inputs);
+	return code;
+}
+
 static enum exit_code report(const struct loaded *files, size_t count,
 			     const struct options *options)
 {
-	struct tscope_report_options report_options = terminal_report_options(options);
 	struct tscope_trace_report *reports = calloc(count, sizeof(*reports));
-	enum exit_code code = EXIT_CODE_OK;
-	struct output out;
+	enum exit_code code;
 
 	if (!reports) {
 		say_nomem();
@@ -112,15 +126,7 @@ static enum exit_code report(const struct loaded *files, size_t count,
 		reports[i] = (struct tscope_trace_report){ files[i].analysis, files[i].diagnosis,
 							   files[i].gates.results,
 							   files[i].gates.count };
-	if (!output_open(&out, options->output)) {
-		code = EXIT_CODE_OUTPUT;
-	} else {
-		/* A failed write stays with the stream, and commit says why. */
-		code = exit_code_of(
-			tscope_report_write(out.stream, reports, count, &report_options, NULL));
-		if (!output_commit(&out))
-			code = EXIT_CODE_OUTPUT;
-	}
+	code = write_report(reports, count, options);
 	free(reports);
 	return worse(code, judge_gates(files, count, options));
 }

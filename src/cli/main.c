@@ -8,6 +8,7 @@
 #include "message.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -167,6 +168,8 @@ int main(int argc, char **argv)
 	enum exit_code code;
 
 	occupy_standard_descriptors();
+	/* A file that grows too large is a failed write, which leaves nothing half. */
+	signal(SIGXFSZ, SIG_IGN);
 	code = run(argc - 1, argv + 1);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		if (code != EXIT_CODE_OUTPUT)

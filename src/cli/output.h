@@ -2,24 +2,33 @@
 #ifndef TSCOPE_CLI_OUTPUT_H
 #define TSCOPE_CLI_OUTPUT_H
 
+#include "exit_code.h"
+#include "inputs.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 
+struct temporary;
+
 /*
- * The report's destination: standard output, or a file that is replaced whole or not at all.
- * Functions that fail have printed why.
+ * A report's destination: standard output, or a file that is replaced whole or not at all. The
+ * only place of the program that writes files. Functions that fail have printed why.
  */
 struct output {
 	FILE *stream;
-	const char *path; /* NULL: standard output */
-	char *temporary;  /* what becomes path in the end; NULL where path is written directly */
+	const char *path;            /* as given; NULL: standard output */
+	char *target;                /* what is replaced, links resolved; NULL: written directly */
+	struct temporary *temporary; /* what becomes target in the end */
 };
 
-/* path NULL: standard output. After success end with commit or abandon. */
-bool output_open(struct output *out, const char *path);
+/*
+ * path NULL: standard output. Refuses to touch an input, and without inputs->may_force a file that
+ * is read-only. After success end with finish, commit or abandon.
+ */
+bool output_open(struct output *out, const char *path, const struct inputs *inputs);
 
 /*
- * All is written: gives the stream back, so that many files can be made ready
+ * Everything is written: gives the stream back, so that many files can be made ready
  * before the first one stays. Abandons it where that fails.
  */
 bool output_close(struct output *out);
@@ -29,5 +38,8 @@ bool output_commit(struct output *out);
 
 /* Leaves the file as it was. */
 void output_abandon(struct output *out);
+
+/* Commits what a writer returned success for, or that failed to be written, which says why. */
+enum exit_code output_finish(struct output *out, enum tscope_status status);
 
 #endif

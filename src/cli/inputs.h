@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_CLI_INPUTS_H
+#define TSCOPE_CLI_INPUTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+#include <tscope/run.h>
+
+struct options;
+
+/* The files that a command reads, by device and inode: no output replaces one. */
+struct inputs {
+	struct file_id {
+		dev_t device;
+		ino_t inode;
+	} * ids;
+	size_t count, room;
+	bool may_force;    /* --force: read-only files may be replaced */
+	bool is_exhausted; /* no memory: some are missing, and nothing may be replaced */
+};
+
+/* Begins with the operands; "-" is standard input. */
+void inputs_init(struct inputs *inputs, const struct options *options);
+void inputs_deinit(struct inputs *inputs);
+
+/* A path that does not exist is none. */
+void inputs_add(struct inputs *inputs, const char *path);
+
+/* The files of a run, and those that should have been. */
+void inputs_add_run(struct inputs *inputs, const struct tscope_run *run);
+
+/* A file that is not in the figures: protected where it should have been. */
+void inputs_add_other(struct inputs *inputs, struct tscope_run_other other);
+
+bool inputs_have(const struct inputs *inputs, const struct stat *status);
+
+#endif
