@@ -2,16 +2,16 @@
 /* Kernels of both sides, matched; counts and times are of a mean step. */
 #include "diff/work_changes.h"
 
-static const struct tscope_fact_def facts[] = { WORK_FACTS("kernels") };
+static const struct tscope_fact_def facts[] = { WORK_FACTS(TSI_FACT_DEF, "kernels") };
 
-static const struct tscope_fact_def list_columns[] = {
-	WORK_COLUMNS,
-	[WORK_LAUNCHER] = { "launcher", TSCOPE_UNIT_TEXT,
-			    "operator that launches it, with its shapes" },
-};
+#define LIST_COLUMNS(X)                                                                            \
+	WORK_COLUMNS(X)                                                                            \
+	X(WORK_LAUNCHER, "launcher", TEXT, "operator that launches it, with its shapes")
+
+static const struct tscope_fact_def list_columns[] = { LIST_COLUMNS(TSI_FACT_DEF) };
 
 static const struct tscope_table_def tables[] = {
-	{ "list", list_columns, TSI_COUNT_OF(list_columns), WORK_LIST_MEANING, TSCOPE_TABLE_ROWS },
+	TSI_TABLE_DEF("list", list_columns, WORK_LIST_MEANING),
 };
 
 static void diff_kernel_changes(const struct analysis_scope *scope, struct fact_sheet *out)

@@ -2,19 +2,19 @@
 /* Operators of both sides, matched; counts and self times are of a mean step. */
 #include "diff/work_changes.h"
 
-static const struct tscope_fact_def facts[] = { WORK_FACTS("operators") };
+static const struct tscope_fact_def facts[] = { WORK_FACTS(TSI_FACT_DEF, "operators") };
 
-static const struct tscope_fact_def list_columns[] = {
-	WORK_COLUMNS,
-	[WORK_A_STEP_DEVICE_NS] = { "a_step_device_ns", TSCOPE_UNIT_NS,
-				    "time of what it launched itself in a mean step of A" },
-	[WORK_B_STEP_DEVICE_NS] = { "b_step_device_ns", TSCOPE_UNIT_NS, "and of B" },
-	[WORK_DEVICE_CHANGE_NS] = { "device_change_ns", TSCOPE_UNIT_NS,
-				    "b_step_device_ns less a_step_device_ns" },
-};
+#define LIST_COLUMNS(X)                                                                            \
+	WORK_COLUMNS(X)                                                                            \
+	X(WORK_A_STEP_DEVICE_NS, "a_step_device_ns", NS,                                           \
+	  "time of what it launched itself in a mean step of A")                                   \
+	X(WORK_B_STEP_DEVICE_NS, "b_step_device_ns", NS, "and of B")                               \
+	X(WORK_DEVICE_CHANGE_NS, "device_change_ns", NS, "b_step_device_ns less a_step_device_ns")
+
+static const struct tscope_fact_def list_columns[] = { LIST_COLUMNS(TSI_FACT_DEF) };
 
 static const struct tscope_table_def tables[] = {
-	{ "list", list_columns, TSI_COUNT_OF(list_columns), WORK_LIST_MEANING, TSCOPE_TABLE_ROWS },
+	TSI_TABLE_DEF("list", list_columns, WORK_LIST_MEANING),
 };
 
 static void diff_operator_changes(const struct analysis_scope *scope, struct fact_sheet *out)

@@ -17,89 +17,52 @@
  * steps, or not. Where a ranking was cut, rows of the other side that it may have held are left
  * out.
  */
-enum work_fact {
-	WORK_A_COUNT,
-	WORK_B_COUNT,
-	WORK_MATCHED_COUNT,
-	WORK_NEW_COUNT,
-	WORK_GONE_COUNT,
-	WORK_REPLACED_COUNT,
-	WORK_SLOWER_COUNT,
-	WORK_FASTER_COUNT,
-	WORK_MORE_CALLS_COUNT,
-	WORK_FEWER_CALLS_COUNT,
-	WORK_IS_CUT,
-	WORK_A_RANK,
-	WORK_B_RANK,
-};
+#define WORK_FACTS(X, things)                                                                      \
+	X(WORK_A_COUNT, "a_count", COUNT, "different " things " in A")                             \
+	X(WORK_B_COUNT, "b_count", COUNT, "different " things " in B")                             \
+	X(WORK_MATCHED_COUNT, "matched_count", COUNT, "rows that are in both by their names")      \
+	X(WORK_NEW_COUNT, "new_count", COUNT, "only in B")                                         \
+	X(WORK_GONE_COUNT, "gone_count", COUNT, "only in A")                                       \
+	X(WORK_REPLACED_COUNT, "replaced_count", COUNT,                                            \
+	  "launched by the same operator in place of others")                                      \
+	X(WORK_SLOWER_COUNT, "slower_count", COUNT, "whose calls take longer")                     \
+	X(WORK_FASTER_COUNT, "faster_count", COUNT, "whose calls take less")                       \
+	X(WORK_MORE_CALLS_COUNT, "more_calls_count", COUNT, "with more calls a step")              \
+	X(WORK_FEWER_CALLS_COUNT, "fewer_calls_count", COUNT, "with fewer calls a step")           \
+	X(WORK_IS_CUT, "is_cut", FLAG,                                                             \
+	  "a saved report held only the first rows: new and gone ones are left out where it is "   \
+	  "not known")                                                                             \
+	X(WORK_A_RANK, "a_rank", COUNT, "of several ranks, which of A is looked at")               \
+	X(WORK_B_RANK, "b_rank", COUNT, "and of B")
 
-#define WORK_FACTS(things)                                                                         \
-	[WORK_A_COUNT] = { "a_count", TSCOPE_UNIT_COUNT, "different " things " in A" },            \
-	[WORK_B_COUNT] = { "b_count", TSCOPE_UNIT_COUNT, "different " things " in B" },            \
-	[WORK_MATCHED_COUNT] = { "matched_count", TSCOPE_UNIT_COUNT,                               \
-				 "rows that are in both by their names" },                         \
-	[WORK_NEW_COUNT] = { "new_count", TSCOPE_UNIT_COUNT, "only in B" },                        \
-	[WORK_GONE_COUNT] = { "gone_count", TSCOPE_UNIT_COUNT, "only in A" },                      \
-	[WORK_REPLACED_COUNT] = { "replaced_count", TSCOPE_UNIT_COUNT,                             \
-				  "launched by the same operator in place of others" },            \
-	[WORK_SLOWER_COUNT] = { "slower_count", TSCOPE_UNIT_COUNT, "whose calls take longer" },    \
-	[WORK_FASTER_COUNT] = { "faster_count", TSCOPE_UNIT_COUNT, "whose calls take less" },      \
-	[WORK_MORE_CALLS_COUNT] = { "more_calls_count", TSCOPE_UNIT_COUNT,                         \
-				    "with more calls a step" },                                    \
-	[WORK_FEWER_CALLS_COUNT] = { "fewer_calls_count", TSCOPE_UNIT_COUNT,                       \
-				     "with fewer calls a step" },                                  \
-	[WORK_IS_CUT] = { "is_cut", TSCOPE_UNIT_FLAG,                                              \
-			  "a saved report held only the first rows: new and gone ones are "        \
-			  "left out where it is not known" },                                      \
-	[WORK_A_RANK] = { "a_rank", TSCOPE_UNIT_COUNT,                                             \
-			  "of several ranks, which of A is looked at" },                           \
-	[WORK_B_RANK] = { "b_rank", TSCOPE_UNIT_COUNT, "and of B" }
+enum work_fact { WORK_FACTS(TSI_FACT_ID, "") };
 
+#define WORK_COLUMNS(X)                                                                            \
+	X(WORK_CHANGE, "change", TEXT,                                                             \
+	  "new, gone, replaced, slower, faster, more_calls, fewer_calls or same")                  \
+	X(WORK_MATCHED_BY, "matched_by", TEXT, "name, normalised_name, launcher or none")          \
+	X(WORK_NAME, "name", TEXT, "of B, or of A where it is gone; of several joined by +")       \
+	X(WORK_A_NAME, "a_name", TEXT, "of A, where that differs")                                 \
+	X(WORK_A_NAMES, "a_names", COUNT, "different names in A")                                  \
+	X(WORK_B_NAMES, "b_names", COUNT, "different names in B")                                  \
+	X(WORK_A_CALLS_PER_STEP, "a_calls_per_step", NUMBER, "calls in a mean step of A")          \
+	X(WORK_B_CALLS_PER_STEP, "b_calls_per_step", NUMBER, "and of B")                           \
+	X(WORK_A_STEP_NS, "a_step_ns", NS, "time in a mean step of A")                             \
+	X(WORK_B_STEP_NS, "b_step_ns", NS, "and of B")                                             \
+	X(WORK_CHANGE_NS, "change_ns", NS, "b_step_ns less a_step_ns")                             \
+	X(WORK_A_MEAN_NS, "a_mean_ns", NS, "mean of a call in A")                                  \
+	X(WORK_B_MEAN_NS, "b_mean_ns", NS, "and in B")                                             \
+	X(WORK_VERDICT, "verdict", TEXT,                                                           \
+	  "is the change of its time more than noise? as in step_change")                          \
+	X(WORK_P_VALUE, "p_value", NUMBER, "with all of them in mind")
+
+/* Behind them one of kernels, or three of operators. */
 enum work_column {
-	WORK_CHANGE,
-	WORK_MATCHED_BY,
-	WORK_NAME,
-	WORK_A_NAME,
-	WORK_A_NAMES,
-	WORK_B_NAMES,
-	WORK_A_CALLS_PER_STEP,
-	WORK_B_CALLS_PER_STEP,
-	WORK_A_STEP_NS,
-	WORK_B_STEP_NS,
-	WORK_CHANGE_NS,
-	WORK_A_MEAN_NS,
-	WORK_B_MEAN_NS,
-	WORK_VERDICT,
-	WORK_P_VALUE,
-	WORK_LAUNCHER, /* of kernels */
-	/* Operators only. */
+	WORK_COLUMNS(TSI_FACT_ID) WORK_LAUNCHER,
 	WORK_A_STEP_DEVICE_NS = WORK_LAUNCHER,
 	WORK_B_STEP_DEVICE_NS,
 	WORK_DEVICE_CHANGE_NS,
 };
-
-#define WORK_COLUMNS                                                                               \
-	[WORK_CHANGE] = { "change", TSCOPE_UNIT_TEXT,                                              \
-			  "new, gone, replaced, slower, faster, more_calls, fewer_calls or "       \
-			  "same" },                                                                \
-	[WORK_MATCHED_BY] = { "matched_by", TSCOPE_UNIT_TEXT,                                      \
-			      "name, normalised_name, launcher or none" },                         \
-	[WORK_NAME] = { "name", TSCOPE_UNIT_TEXT,                                                  \
-			"of B, or of A where it is gone; of several joined by +" },                \
-	[WORK_A_NAME] = { "a_name", TSCOPE_UNIT_TEXT, "of A, where that differs" },                \
-	[WORK_A_NAMES] = { "a_names", TSCOPE_UNIT_COUNT, "different names in A" },                 \
-	[WORK_B_NAMES] = { "b_names", TSCOPE_UNIT_COUNT, "different names in B" },                 \
-	[WORK_A_CALLS_PER_STEP] = { "a_calls_per_step", TSCOPE_UNIT_NUMBER,                        \
-				    "calls in a mean step of A" },                                 \
-	[WORK_B_CALLS_PER_STEP] = { "b_calls_per_step", TSCOPE_UNIT_NUMBER, "and of B" },          \
-	[WORK_A_STEP_NS] = { "a_step_ns", TSCOPE_UNIT_NS, "time in a mean step of A" },            \
-	[WORK_B_STEP_NS] = { "b_step_ns", TSCOPE_UNIT_NS, "and of B" },                            \
-	[WORK_CHANGE_NS] = { "change_ns", TSCOPE_UNIT_NS, "b_step_ns less a_step_ns" },            \
-	[WORK_A_MEAN_NS] = { "a_mean_ns", TSCOPE_UNIT_NS, "mean of a call in A" },                 \
-	[WORK_B_MEAN_NS] = { "b_mean_ns", TSCOPE_UNIT_NS, "and in B" },                            \
-	[WORK_VERDICT] = { "verdict", TSCOPE_UNIT_TEXT,                                            \
-			   "is the change of its time more than noise? as in step_change" },       \
-	[WORK_P_VALUE] = { "p_value", TSCOPE_UNIT_NUMBER, "with all of them in mind" }
 
 #define WORK_LIST_MEANING                                                                          \
 	"the largest change of a mean step first; those that are the same at the end"

@@ -56,51 +56,16 @@
 enum fact { FACTS(TSI_FACT_ID) };
 static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
-static const struct tscope_fact_def site_columns[] = {
-	[HOST_SITE_SITE] = { "site", TSCOPE_UNIT_TEXT,
-			     "file, line and function; empty: not called from Python" },
-	[HOST_SITE_TOTAL_BYTES] = { "total_bytes", TSCOPE_UNIT_BYTES, "allocated there" },
-	[HOST_SITE_ALLOCATION_COUNT] = { "count", TSCOPE_UNIT_COUNT, "allocations" },
-	[HOST_SITE_PEAK_BYTES] = { "peak_bytes", TSCOPE_UNIT_BYTES, "live at the peak" },
-	[HOST_SITE_LEAKED_BYTES] = { "leaked_bytes", TSCOPE_UNIT_BYTES, "live at the end" },
-	[HOST_SITE_LEAKED_COUNT] = { "leaked_count", TSCOPE_UNIT_COUNT,
-				     "allocations live at the end" },
-	[HOST_SITE_GROWTH_BYTES] = { "growth_bytes", TSCOPE_UNIT_BYTES,
-				     "live at the end, less in the middle of the capture" },
-	[HOST_SITE_TEMPORARY_COUNT] = { "temporary_count", TSCOPE_UNIT_COUNT,
-					"freed before the thread had made two more" },
-};
+static const struct tscope_fact_def site_columns[] = { HOST_SITE_COLUMNS(TSI_FACT_DEF) };
 
-static const struct tscope_fact_def by_allocator_columns[] = {
-	[HOST_BY_ALLOCATOR_ALLOCATOR] = { "allocator", TSCOPE_UNIT_TEXT, "malloc, mmap …" },
-	[HOST_BY_ALLOCATOR_COUNT] = { "count", TSCOPE_UNIT_COUNT, "allocations" },
-	[HOST_BY_ALLOCATOR_BYTES] = { "bytes", TSCOPE_UNIT_BYTES,
-				      "sum of their sizes; absent where only counts were "
-				      "recorded" },
-};
+static const struct tscope_fact_def by_allocator_columns[] = { HOST_BY_ALLOCATOR_COLUMNS(
+	TSI_FACT_DEF) };
 
-static const struct tscope_fact_def by_size_columns[] = {
-	[HOST_BY_SIZE_MIN_BYTES] = { "min_bytes", TSCOPE_UNIT_BYTES, "from this size" },
-	[HOST_BY_SIZE_MAX_BYTES] = { "max_bytes", TSCOPE_UNIT_BYTES, "to this one" },
-	[HOST_BY_SIZE_COUNT] = { "count", TSCOPE_UNIT_COUNT, "allocations" },
-};
+static const struct tscope_fact_def by_size_columns[] = { HOST_BY_SIZE_COLUMNS(TSI_FACT_DEF) };
 
-static const struct tscope_fact_def by_thread_columns[] = {
-	[HOST_BY_THREAD_THREAD] = { "thread", TSCOPE_UNIT_TEXT, "its name, or number" },
-	[HOST_BY_THREAD_COUNT] = { "count", TSCOPE_UNIT_COUNT, "allocations" },
-	[HOST_BY_THREAD_TOTAL_BYTES] = { "total_bytes", TSCOPE_UNIT_BYTES, "sum of their sizes" },
-	[HOST_BY_THREAD_PEAK_BYTES] = { "peak_bytes", TSCOPE_UNIT_BYTES,
-					"of the peak, what it allocated" },
-};
+static const struct tscope_fact_def by_thread_columns[] = { HOST_BY_THREAD_COLUMNS(TSI_FACT_DEF) };
 
-static const struct tscope_fact_def resident_columns[] = {
-	[HOST_RESIDENT_TIME_NS] = { "time_ns", TSCOPE_UNIT_NS,
-				    "end of a stretch, since the begin of the capture" },
-	[HOST_RESIDENT_RSS_BYTES] = { "rss_bytes", TSCOPE_UNIT_BYTES,
-				      "most resident memory in it" },
-	[HOST_RESIDENT_HEAP_BYTES] = { "heap_bytes", TSCOPE_UNIT_BYTES,
-				       "most that was live of what was allocated" },
-};
+static const struct tscope_fact_def resident_columns[] = { HOST_RESIDENT_COLUMNS(TSI_FACT_DEF) };
 
 static const struct tscope_table_def tables[] = {
 	[HOST_TABLE_BY_BYTES] = TSI_TABLE_DEF(

@@ -21,6 +21,7 @@ enum fact { FACTS(TSI_FACT_ID) };
 static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
 enum table { PEAK, MODULES, BY_KIND };
+
 #define PEAK_COLUMNS(X)                                                                            \
 	X(PEAK_ROW_DEVICE, "device", TEXT, "device")                                               \
 	X(PEAK_KIND, "kind", TEXT, "what the memory holds")                                        \

@@ -20,41 +20,50 @@ enum host_table {
 };
 
 /* Of by_bytes, by_count, by_peak, by_leak and by_growth. */
-enum host_site_column {
-	HOST_SITE_SITE,
-	HOST_SITE_TOTAL_BYTES,
-	HOST_SITE_ALLOCATION_COUNT,
-	HOST_SITE_PEAK_BYTES,
-	HOST_SITE_LEAKED_BYTES,
-	HOST_SITE_LEAKED_COUNT,
-	HOST_SITE_GROWTH_BYTES,
-	HOST_SITE_TEMPORARY_COUNT,
-};
+#define HOST_SITE_COLUMNS(X)                                                                       \
+	X(HOST_SITE_SITE, "site", TEXT, "file, line and function; empty: not called from Python")  \
+	X(HOST_SITE_TOTAL_BYTES, "total_bytes", BYTES, "allocated there")                          \
+	X(HOST_SITE_ALLOCATION_COUNT, "count", COUNT, "allocations")                               \
+	X(HOST_SITE_PEAK_BYTES, "peak_bytes", BYTES, "live at the peak")                           \
+	X(HOST_SITE_LEAKED_BYTES, "leaked_bytes", BYTES, "live at the end")                        \
+	X(HOST_SITE_LEAKED_COUNT, "leaked_count", COUNT, "allocations live at the end")            \
+	X(HOST_SITE_GROWTH_BYTES, "growth_bytes", BYTES,                                           \
+	  "live at the end, less in the middle of the capture")                                    \
+	X(HOST_SITE_TEMPORARY_COUNT, "temporary_count", COUNT,                                     \
+	  "freed before the thread had made two more")
 
-enum host_by_allocator_column {
-	HOST_BY_ALLOCATOR_ALLOCATOR,
-	HOST_BY_ALLOCATOR_COUNT,
-	HOST_BY_ALLOCATOR_BYTES,
-};
+enum host_site_column { HOST_SITE_COLUMNS(TSI_FACT_ID) };
 
-enum host_by_size_column {
-	HOST_BY_SIZE_MIN_BYTES,
-	HOST_BY_SIZE_MAX_BYTES,
-	HOST_BY_SIZE_COUNT,
-};
+#define HOST_BY_ALLOCATOR_COLUMNS(X)                                                               \
+	X(HOST_BY_ALLOCATOR_ALLOCATOR, "allocator", TEXT, "malloc, mmap …")                        \
+	X(HOST_BY_ALLOCATOR_COUNT, "count", COUNT, "allocations")                                  \
+	X(HOST_BY_ALLOCATOR_BYTES, "bytes", BYTES,                                                 \
+	  "sum of their sizes; absent where only counts were recorded")
 
-enum host_by_thread_column {
-	HOST_BY_THREAD_THREAD,
-	HOST_BY_THREAD_COUNT,
-	HOST_BY_THREAD_TOTAL_BYTES,
-	HOST_BY_THREAD_PEAK_BYTES,
-};
+enum host_by_allocator_column { HOST_BY_ALLOCATOR_COLUMNS(TSI_FACT_ID) };
 
-enum host_resident_column {
-	HOST_RESIDENT_TIME_NS,
-	HOST_RESIDENT_RSS_BYTES,
-	HOST_RESIDENT_HEAP_BYTES,
-};
+#define HOST_BY_SIZE_COLUMNS(X)                                                                    \
+	X(HOST_BY_SIZE_MIN_BYTES, "min_bytes", BYTES, "from this size")                            \
+	X(HOST_BY_SIZE_MAX_BYTES, "max_bytes", BYTES, "to this one")                               \
+	X(HOST_BY_SIZE_COUNT, "count", COUNT, "allocations")
+
+enum host_by_size_column { HOST_BY_SIZE_COLUMNS(TSI_FACT_ID) };
+
+#define HOST_BY_THREAD_COLUMNS(X)                                                                  \
+	X(HOST_BY_THREAD_THREAD, "thread", TEXT, "its name, or number")                            \
+	X(HOST_BY_THREAD_COUNT, "count", COUNT, "allocations")                                     \
+	X(HOST_BY_THREAD_TOTAL_BYTES, "total_bytes", BYTES, "sum of their sizes")                  \
+	X(HOST_BY_THREAD_PEAK_BYTES, "peak_bytes", BYTES, "of the peak, what it allocated")
+
+enum host_by_thread_column { HOST_BY_THREAD_COLUMNS(TSI_FACT_ID) };
+
+#define HOST_RESIDENT_COLUMNS(X)                                                                   \
+	X(HOST_RESIDENT_TIME_NS, "time_ns", NS,                                                    \
+	  "end of a stretch, since the begin of the capture")                                      \
+	X(HOST_RESIDENT_RSS_BYTES, "rss_bytes", BYTES, "most resident memory in it")               \
+	X(HOST_RESIDENT_HEAP_BYTES, "heap_bytes", BYTES, "most that was live of what was allocated")
+
+enum host_resident_column { HOST_RESIDENT_COLUMNS(TSI_FACT_ID) };
 
 enum { HOST_NS_PER_MS = 1000000 };
 

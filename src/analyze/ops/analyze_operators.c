@@ -26,67 +26,38 @@ static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
 enum table { BY_NAME, BY_SHAPE };
 
-enum name_column {
-	NAME,
-	NAME_OP_COUNT,
-	NAME_TOTAL_NS,
-	NAME_MEAN_NS,
-	NAME_SELF_NS,
-	NAME_CALL_NS,
-	NAME_DEVICE_NS,
-	NAME_SELF_DEVICE_NS,
-	NAME_COUNTED,
-	NAME_COUNTED_NS,
-	NAME_STEP_DEVIATION_NS,
-	NAME_COUNTED_DEVICE_NS,
-};
-
 /* Of operators inside others of their name the outermost counts: torch's key_averages() has all. */
-#define TIME_COLUMNS(prefix)                                                                       \
-	[prefix##_OP_COUNT] = { "count", TSCOPE_UNIT_COUNT,                                        \
-				"how often it ran, not counting calls within itself" },            \
-	[prefix##_TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "sum of its durations on the host" },  \
-	[prefix##_MEAN_NS] = { "mean_ns", TSCOPE_UNIT_NS, "mean duration on the host" },           \
-	[prefix##_SELF_NS] = { "self_ns", TSCOPE_UNIT_NS,                                          \
-			       "total less the operators directly in it" },                        \
-	[prefix##_CALL_NS] = { "call_ns", TSCOPE_UNIT_NS,                                          \
-			       "of self_ns, in runtime and driver calls" },                        \
-	[prefix##_DEVICE_NS] = { "device_ns", TSCOPE_UNIT_NS,                                      \
-				 "sum of the durations of device events launched in it" },         \
-	[prefix##_SELF_DEVICE_NS] = { "self_device_ns", TSCOPE_UNIT_NS,                            \
-				      "of these, not in an operator within it" }
+#define TIME_COLUMNS(X, prefix)                                                                    \
+	X(prefix##_OP_COUNT, "count", COUNT, "how often it ran, not counting calls within itself") \
+	X(prefix##_TOTAL_NS, "total_ns", NS, "sum of its durations on the host")                   \
+	X(prefix##_MEAN_NS, "mean_ns", NS, "mean duration on the host")                            \
+	X(prefix##_SELF_NS, "self_ns", NS, "total less the operators directly in it")              \
+	X(prefix##_CALL_NS, "call_ns", NS, "of self_ns, in runtime and driver calls")              \
+	X(prefix##_DEVICE_NS, "device_ns", NS,                                                     \
+	  "sum of the durations of device events launched in it")                                  \
+	X(prefix##_SELF_DEVICE_NS, "self_device_ns", NS, "of these, not in an operator within it")
 
-static const struct tscope_fact_def name_columns[] = {
-	[NAME] = { "name", TSCOPE_UNIT_TEXT, "of the operator" },
-	TIME_COLUMNS(NAME),
-	[NAME_COUNTED] = { "counted", TSCOPE_UNIT_COUNT,
-			   "that began in the steps that count, or in any step where none does" },
-	[NAME_COUNTED_NS] = { "counted_ns", TSCOPE_UNIT_NS, "sum of the self times of these" },
-	[NAME_STEP_DEVIATION_NS] = { "step_deviation_ns", TSCOPE_UNIT_NS,
-				     "standard deviation of their self time per step, of these "
-				     "steps" },
-	[NAME_COUNTED_DEVICE_NS] = { "counted_device_ns", TSCOPE_UNIT_NS,
-				     "of counted ones, device time of what they launched "
-				     "themselves" },
-};
+#define NAME_COLUMNS(X)                                                                            \
+	X(NAME, "name", TEXT, "of the operator")                                                   \
+	TIME_COLUMNS(X, NAME)                                                                      \
+	X(NAME_COUNTED, "counted", COUNT,                                                          \
+	  "that began in the steps that count, or in any step where none does")                    \
+	X(NAME_COUNTED_NS, "counted_ns", NS, "sum of the self times of these")                     \
+	X(NAME_STEP_DEVIATION_NS, "step_deviation_ns", NS,                                         \
+	  "standard deviation of their self time per step, of these steps")                        \
+	X(NAME_COUNTED_DEVICE_NS, "counted_device_ns", NS,                                         \
+	  "of counted ones, device time of what they launched themselves")
 
-enum shape_column {
-	SHAPE_NAME,
-	SHAPE_INPUTS,
-	SHAPE_OP_COUNT,
-	SHAPE_TOTAL_NS,
-	SHAPE_MEAN_NS,
-	SHAPE_SELF_NS,
-	SHAPE_CALL_NS,
-	SHAPE_DEVICE_NS,
-	SHAPE_SELF_DEVICE_NS,
-};
+enum name_column { NAME_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def name_columns[] = { NAME_COLUMNS(TSI_FACT_DEF) };
 
-static const struct tscope_fact_def shape_columns[] = {
-	[SHAPE_NAME] = { "name", TSCOPE_UNIT_TEXT, "of the operator" },
-	[SHAPE_INPUTS] = { "inputs", TSCOPE_UNIT_TEXT, "dimensions and types of its inputs" },
-	TIME_COLUMNS(SHAPE),
-};
+#define SHAPE_COLUMNS(X)                                                                           \
+	X(SHAPE_NAME, "name", TEXT, "of the operator")                                             \
+	X(SHAPE_INPUTS, "inputs", TEXT, "dimensions and types of its inputs")                      \
+	TIME_COLUMNS(X, SHAPE)
+
+enum shape_column { SHAPE_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def shape_columns[] = { SHAPE_COLUMNS(TSI_FACT_DEF) };
 
 static const struct tscope_table_def tables[] = {
 	[BY_NAME] = TSI_TABLE_DEF("by_name", name_columns, "operators by name"),

@@ -19,87 +19,14 @@
 #include "base/sum.h"
 #include "comm/world.h"
 
-static const struct tscope_fact_def facts[] = {
-	[WORLD_SIZE] = { "world_size", TSCOPE_UNIT_COUNT, "ranks that were read" },
-	[DECLARED_WORLD_SIZE] = { "declared_world_size", TSCOPE_UNIT_COUNT,
-				  "ranks that the job had, as its files say" },
-	[MISSING_RANK_COUNT] = { "missing_rank_count", TSCOPE_UNIT_COUNT, "of these, not read" },
-	[N_STEPS] = { "n_steps", TSCOPE_UNIT_COUNT, "steps that all ranks have" },
-	[DROPPED_STEP_COUNT] = { "dropped_step_count", TSCOPE_UNIT_COUNT,
-				 "steps that only some ranks have, in no figure here" },
-	[MEAN_STEP_WALL_NS] = { "mean_step_wall_ns", TSCOPE_UNIT_NS,
-				"mean of most compute + most communication of any rank" },
-	[MEAN_COMM_FRACTION] = { "mean_comm_fraction", TSCOPE_UNIT_RATIO,
-				 "mean share of most communication in that" },
-	[MEAN_TRANSFER_FRACTION] = { "mean_transfer_fraction", TSCOPE_UNIT_RATIO,
-				     "mean share of communication without waiting in most compute "
-				     "+ "
-				     "that: the ranks' mean where traces tell it, else the least "
-				     "of "
-				     "any rank" },
-	[IMBALANCE_CV] = { "imbalance_cv", TSCOPE_UNIT_NUMBER,
-			   "compute over ranks: standard deviation by mean, median of the steps" },
-	[SYNC_SKEW_NS] = { "sync_skew_ns", TSCOPE_UNIT_NS,
-			   "slowest less median rank's compute, median of the steps" },
-	[WALL_FRAC_LOST] = { "wall_frac_lost_to_imbalance", TSCOPE_UNIT_RATIO,
-			     "slowest less mean compute, share of the slowest" },
-	[WALL_LOST_NS_PER_STEP] = { "wall_lost_ns_per_step", TSCOPE_UNIT_NS,
-				    "slowest less mean compute, mean of the steps" },
-	[LEAST_WAITING_RANK] = { "least_waiting_rank", TSCOPE_UNIT_COUNT,
-				 "rank with the shortest matched collectives that all members end "
-				 "together, in sum: for which the others wait" },
-};
+static const struct tscope_fact_def facts[] = { DISTRIBUTED_FACTS(TSI_FACT_DEF) };
 
-static const struct tscope_fact_def rank_columns[] = {
-	[RANK] = { "rank", TSCOPE_UNIT_COUNT, "number of the rank" },
-	[MEAN_COMPUTE_NS] = { "mean_compute_ns", TSCOPE_UNIT_NS, "compute of a step, mean" },
-	[MEDIAN_COMPUTE_NS] = { "median_compute_ns", TSCOPE_UNIT_NS, "median" },
-	[SLOWEST_COUNT] = { "slowest_count", TSCOPE_UNIT_COUNT,
-			    "steps in which it was slowest (of equals, the lowest rank)" },
-	[SLOWEST_FRACTION] = { "slowest_fraction", TSCOPE_UNIT_RATIO, "their share" },
-	[STRAGGLER_Z] = { "straggler_z", TSCOPE_UNIT_NUMBER,
-			  "their excess over chance in standard deviations" },
-	[REL_SLOWDOWN] = { "rel_slowdown", TSCOPE_UNIT_NUMBER,
-			   "compute by that of the median rank - 1, median of the steps" },
-	[SLOWEST_P_VALUE] = { "slowest_p_value", TSCOPE_UNIT_RATIO,
-			      "chance that any of equal ranks is alone slowest as often, exact" },
-	[EXCESS_RATIO] = { "excess_ratio", TSCOPE_UNIT_NUMBER,
-			   "its level of compute above the median of the others' (of its stage)" },
-	[P_VALUE] = { "p_value", TSCOPE_UNIT_RATIO,
-		      "chance that any of equal ranks is as steadily among the slow, exact" },
-	[MEAN_COMM_NS] = { "mean_comm_ns", TSCOPE_UNIT_NS, "communication of a step, mean" },
-	[MEAN_WAIT_NS] = { "mean_wait_ns", TSCOPE_UNIT_NS,
-			   "of that, waiting for other ranks: in matched collectives where traces "
-			   "tell it, else beyond the rank with the least" },
-	[WAIT_NS] = { "wait_ns", TSCOPE_UNIT_NS,
-		      "waiting in matched collectives that all members end together, exposed or "
-		      "not, whole capture" },
-	[TRANSFER_NS] = { "transfer_ns", TSCOPE_UNIT_NS, "the rest of their duration" },
-	[CLOCK_OFFSET_NS] = { "clock_offset_ns", TSCOPE_UNIT_NS,
-			      "its clock less the lowest rank's: positive is ahead" },
-	[CLOCK_DRIFT_PPM] = { "clock_drift_ppm", TSCOPE_UNIT_NUMBER,
-			      "µs that this grows by in each second" },
-	[CLOCK_ERROR_NS] = { "clock_error_ns", TSCOPE_UNIT_NS,
-			     "most that the offset can be wrong by" },
-};
+static const struct tscope_fact_def rank_columns[] = { DISTRIBUTED_RANK_COLUMNS(TSI_FACT_DEF) };
 
-static const struct tscope_fact_def straggler_columns[] = {
-	[STRAGGLER_RANK] = { "rank", TSCOPE_UNIT_COUNT, "number of the rank" },
-	[STRAGGLER_STRAGGLER_Z] = { "straggler_z", TSCOPE_UNIT_NUMBER, "as in ranks" },
-	[STRAGGLER_REL_SLOWDOWN] = { "rel_slowdown", TSCOPE_UNIT_NUMBER, "as in ranks" },
-	[STRAGGLER_SLOWEST_FRACTION] = { "slowest_fraction", TSCOPE_UNIT_RATIO, "as in ranks" },
-	[STRAGGLER_EXCESS_RATIO] = { "excess_ratio", TSCOPE_UNIT_NUMBER, "as in ranks" },
-};
+static const struct tscope_fact_def straggler_columns[] = { DISTRIBUTED_STRAGGLER_COLUMNS(
+	TSI_FACT_DEF) };
 
-static const struct tscope_fact_def slow_columns[] = {
-	[SLOW_RANK] = { "rank", TSCOPE_UNIT_COUNT, "number of the rank" },
-	[SLOW_EXCESS_RATIO] = { "excess_ratio", TSCOPE_UNIT_NUMBER,
-				"as in ranks, or in stragglers.ranks: see basis" },
-	[SLOW_P_VALUE] = { "p_value", TSCOPE_UNIT_RATIO, "likewise" },
-	[SLOW_BASIS] = { "basis", TSCOPE_UNIT_TEXT,
-			 "what it has more of: compute or, by traces, local_time (in which it does "
-			 "not wait for others)" },
-};
+static const struct tscope_fact_def slow_columns[] = { DISTRIBUTED_SLOW_COLUMNS(TSI_FACT_DEF) };
 
 static const struct tscope_fact_def missing_columns[] = {
 	{ "rank", TSCOPE_UNIT_COUNT, "number of the rank" },

@@ -10,53 +10,87 @@
  * The parts that the analyzer `distributed` is made of. Definitions with units and meanings stand
  * in analyze_distributed.c.
  */
-enum distributed_fact {
-	WORLD_SIZE,
-	DECLARED_WORLD_SIZE,
-	MISSING_RANK_COUNT,
-	N_STEPS,
-	DROPPED_STEP_COUNT,
-	MEAN_STEP_WALL_NS,
-	MEAN_COMM_FRACTION,
-	MEAN_TRANSFER_FRACTION,
-	IMBALANCE_CV,
-	SYNC_SKEW_NS,
-	WALL_FRAC_LOST,
-	WALL_LOST_NS_PER_STEP,
-	LEAST_WAITING_RANK,
-};
+#define DISTRIBUTED_FACTS(X)                                                                       \
+	X(WORLD_SIZE, "world_size", COUNT, "ranks that were read")                                 \
+	X(DECLARED_WORLD_SIZE, "declared_world_size", COUNT,                                       \
+	  "ranks that the job had, as its files say")                                              \
+	X(MISSING_RANK_COUNT, "missing_rank_count", COUNT, "of these, not read")                   \
+	X(N_STEPS, "n_steps", COUNT, "steps that all ranks have")                                  \
+	X(DROPPED_STEP_COUNT, "dropped_step_count", COUNT,                                         \
+	  "steps that only some ranks have, in no figure here")                                    \
+	X(MEAN_STEP_WALL_NS, "mean_step_wall_ns", NS,                                              \
+	  "mean of most compute + most communication of any rank")                                 \
+	X(MEAN_COMM_FRACTION, "mean_comm_fraction", RATIO,                                         \
+	  "mean share of most communication in that")                                              \
+	X(MEAN_TRANSFER_FRACTION, "mean_transfer_fraction", RATIO,                                 \
+	  "mean share of communication without waiting in most compute + that: the ranks' mean "   \
+	  "where traces tell it, else the least of any rank")                                      \
+	X(IMBALANCE_CV, "imbalance_cv", NUMBER,                                                    \
+	  "compute over ranks: standard deviation by mean, median of the steps")                   \
+	X(SYNC_SKEW_NS, "sync_skew_ns", NS,                                                        \
+	  "slowest less median rank's compute, median of the steps")                               \
+	X(WALL_FRAC_LOST, "wall_frac_lost_to_imbalance", RATIO,                                    \
+	  "slowest less mean compute, share of the slowest")                                       \
+	X(WALL_LOST_NS_PER_STEP, "wall_lost_ns_per_step", NS,                                      \
+	  "slowest less mean compute, mean of the steps")                                          \
+	X(LEAST_WAITING_RANK, "least_waiting_rank", COUNT,                                         \
+	  "rank with the shortest matched collectives that all members end together, in sum: for " \
+	  "which the others wait")
+
+enum distributed_fact { DISTRIBUTED_FACTS(TSI_FACT_ID) };
 
 enum distributed_table { RANKS, STRAGGLER, SLOW_RANKS, MISSING_RANKS };
 
-enum rank_column {
-	RANK,
-	MEAN_COMPUTE_NS,
-	MEDIAN_COMPUTE_NS,
-	SLOWEST_COUNT,
-	SLOWEST_FRACTION,
-	STRAGGLER_Z,
-	REL_SLOWDOWN,
-	SLOWEST_P_VALUE,
-	EXCESS_RATIO,
-	P_VALUE,
-	MEAN_COMM_NS,
-	MEAN_WAIT_NS,
-	WAIT_NS,
-	TRANSFER_NS,
-	CLOCK_OFFSET_NS,
-	CLOCK_DRIFT_PPM,
-	CLOCK_ERROR_NS,
-};
+#define DISTRIBUTED_RANK_COLUMNS(X)                                                                \
+	X(RANK, "rank", COUNT, "number of the rank")                                               \
+	X(MEAN_COMPUTE_NS, "mean_compute_ns", NS, "compute of a step, mean")                       \
+	X(MEDIAN_COMPUTE_NS, "median_compute_ns", NS, "median")                                    \
+	X(SLOWEST_COUNT, "slowest_count", COUNT,                                                   \
+	  "steps in which it was slowest (of equals, the lowest rank)")                            \
+	X(SLOWEST_FRACTION, "slowest_fraction", RATIO, "their share")                              \
+	X(STRAGGLER_Z, "straggler_z", NUMBER, "their excess over chance in standard deviations")   \
+	X(REL_SLOWDOWN, "rel_slowdown", NUMBER,                                                    \
+	  "compute by that of the median rank - 1, median of the steps")                           \
+	X(SLOWEST_P_VALUE, "slowest_p_value", RATIO,                                               \
+	  "chance that any of equal ranks is alone slowest as often, exact")                       \
+	X(EXCESS_RATIO, "excess_ratio", NUMBER,                                                    \
+	  "its level of compute above the median of the others' (of its stage)")                   \
+	X(P_VALUE, "p_value", RATIO,                                                               \
+	  "chance that any of equal ranks is as steadily among the slow, exact")                   \
+	X(MEAN_COMM_NS, "mean_comm_ns", NS, "communication of a step, mean")                       \
+	X(MEAN_WAIT_NS, "mean_wait_ns", NS,                                                        \
+	  "of that, waiting for other ranks: in matched collectives where traces tell it, else "   \
+	  "beyond the rank with the least")                                                        \
+	X(WAIT_NS, "wait_ns", NS,                                                                  \
+	  "waiting in matched collectives that all members end together, exposed or not, whole "   \
+	  "capture")                                                                               \
+	X(TRANSFER_NS, "transfer_ns", NS, "the rest of their duration")                            \
+	X(CLOCK_OFFSET_NS, "clock_offset_ns", NS,                                                  \
+	  "its clock less the lowest rank's: positive is ahead")                                   \
+	X(CLOCK_DRIFT_PPM, "clock_drift_ppm", NUMBER, "µs that this grows by in each second")      \
+	X(CLOCK_ERROR_NS, "clock_error_ns", NS, "most that the offset can be wrong by")
 
-enum straggler_column {
-	STRAGGLER_RANK,
-	STRAGGLER_STRAGGLER_Z,
-	STRAGGLER_REL_SLOWDOWN,
-	STRAGGLER_SLOWEST_FRACTION,
-	STRAGGLER_EXCESS_RATIO,
-};
+enum rank_column { DISTRIBUTED_RANK_COLUMNS(TSI_FACT_ID) };
 
-enum slow_column { SLOW_RANK, SLOW_EXCESS_RATIO, SLOW_P_VALUE, SLOW_BASIS };
+#define DISTRIBUTED_STRAGGLER_COLUMNS(X)                                                           \
+	X(STRAGGLER_RANK, "rank", COUNT, "number of the rank")                                     \
+	X(STRAGGLER_STRAGGLER_Z, "straggler_z", NUMBER, "as in ranks")                             \
+	X(STRAGGLER_REL_SLOWDOWN, "rel_slowdown", NUMBER, "as in ranks")                           \
+	X(STRAGGLER_SLOWEST_FRACTION, "slowest_fraction", RATIO, "as in ranks")                    \
+	X(STRAGGLER_EXCESS_RATIO, "excess_ratio", NUMBER, "as in ranks")
+
+enum straggler_column { DISTRIBUTED_STRAGGLER_COLUMNS(TSI_FACT_ID) };
+
+#define DISTRIBUTED_SLOW_COLUMNS(X)                                                                \
+	X(SLOW_RANK, "rank", COUNT, "number of the rank")                                          \
+	X(SLOW_EXCESS_RATIO, "excess_ratio", NUMBER,                                               \
+	  "as in ranks, or in stragglers.ranks: see basis")                                        \
+	X(SLOW_P_VALUE, "p_value", RATIO, "likewise")                                              \
+	X(SLOW_BASIS, "basis", TEXT,                                                               \
+	  "what it has more of: compute or, by traces, local_time (in which it does not wait for " \
+	  "others)")
+
+enum slow_column { DISTRIBUTED_SLOW_COLUMNS(TSI_FACT_ID) };
 
 /* A step across the ranks. */
 struct step_view {

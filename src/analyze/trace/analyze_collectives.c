@@ -28,78 +28,43 @@ static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 
 enum table { BY_KIND, BY_SIZE };
 
-enum kind_column {
-	KIND,
-	KIND_DTYPE,
-	KIND_GROUP,
-	KIND_GROUP_DESCRIPTION,
-	KIND_GROUP_SIZE,
-	KIND_ON_HOST,
-	KIND_RUN_COUNT,
-	KIND_BYTES,
-	KIND_TOTAL_NS,
-	KIND_MEAN_NS,
-	KIND_ALGORITHM_BANDWIDTH,
-	KIND_BUS_BANDWIDTH,
-	KIND_IS_LOWER_BOUND,
-};
+#define LABEL_COLUMNS(X, prefix)                                                                   \
+	X(prefix, "kind", TEXT, "kind of collective")                                              \
+	X(prefix##_DTYPE, "dtype", TEXT, "type of the elements")                                   \
+	X(prefix##_GROUP, "group", TEXT, "name of the process group")                              \
+	X(prefix##_GROUP_DESCRIPTION, "group_description", TEXT,                                   \
+	  "description of the process group")                                                      \
+	X(prefix##_GROUP_SIZE, "group_size", COUNT, "ranks of the process group")                  \
+	X(prefix##_ON_HOST, "on_host", FLAG, "no kernel: times are the host's")
 
-#define LABEL_COLUMNS(prefix)                                                                      \
-	[prefix] = { "kind", TSCOPE_UNIT_TEXT, "kind of collective" },                             \
-	[prefix##_DTYPE] = { "dtype", TSCOPE_UNIT_TEXT, "type of the elements" },                  \
-	[prefix##_GROUP] = { "group", TSCOPE_UNIT_TEXT, "name of the process group" },             \
-	[prefix##_GROUP_DESCRIPTION] = { "group_description", TSCOPE_UNIT_TEXT,                    \
-					 "description of the process group" },                     \
-	[prefix##_GROUP_SIZE] = { "group_size", TSCOPE_UNIT_COUNT, "ranks of the process group" }, \
-	[prefix##_ON_HOST] = { "on_host", TSCOPE_UNIT_FLAG, "no kernel: times are the host's" }
+#define FIGURE_COLUMNS(X, prefix)                                                                  \
+	X(prefix##_RUN_COUNT, "count", COUNT, "collectives")                                       \
+	X(prefix##_BYTES, "bytes", BYTES, "sum of their sizes")                                    \
+	X(prefix##_TOTAL_NS, "total_ns", NS, "sum of their durations")                             \
+	X(prefix##_MEAN_NS, "mean_ns", NS, "mean duration")                                        \
+	X(prefix##_ALGORITHM_BANDWIDTH, "algorithm_bytes_per_second", BYTES_PER_SECOND,            \
+	  "size ÷ time")                                                                           \
+	X(prefix##_BUS_BANDWIDTH, "bus_bytes_per_second", BYTES_PER_SECOND,                        \
+	  "what a link carries: comparable between kinds")                                         \
+	X(prefix##_IS_LOWER_BOUND, "is_lower_bound", FLAG,                                         \
+	  "the time includes waiting for other ranks")
 
-#define FIGURE_COLUMNS(prefix)                                                                     \
-	[prefix##_RUN_COUNT] = { "count", TSCOPE_UNIT_COUNT, "collectives" },                      \
-	[prefix##_BYTES] = { "bytes", TSCOPE_UNIT_BYTES, "sum of their sizes" },                   \
-	[prefix##_TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS, "sum of their durations" },            \
-	[prefix##_MEAN_NS] = { "mean_ns", TSCOPE_UNIT_NS, "mean duration" },                       \
-	[prefix##_ALGORITHM_BANDWIDTH] = { "algorithm_bytes_per_second",                           \
-					   TSCOPE_UNIT_BYTES_PER_SECOND, "size ÷ time" },          \
-	[prefix##_BUS_BANDWIDTH] = { "bus_bytes_per_second", TSCOPE_UNIT_BYTES_PER_SECOND,         \
-				     "what a link carries: comparable between kinds" },            \
-	[prefix##_IS_LOWER_BOUND] = { "is_lower_bound", TSCOPE_UNIT_FLAG,                          \
-				      "the time includes waiting for other ranks" }
+#define KIND_COLUMNS(X) LABEL_COLUMNS(X, KIND) FIGURE_COLUMNS(X, KIND)
 
-static const struct tscope_fact_def kind_columns[] = {
-	LABEL_COLUMNS(KIND),
-	FIGURE_COLUMNS(KIND),
-};
+enum kind_column { KIND_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def kind_columns[] = { KIND_COLUMNS(TSI_FACT_DEF) };
 
-enum size_column {
-	SIZE,
-	SIZE_DTYPE,
-	SIZE_GROUP,
-	SIZE_GROUP_DESCRIPTION,
-	SIZE_GROUP_SIZE,
-	SIZE_ON_HOST,
-	SIZE_OF_ONE,
-	SIZE_ALGORITHM,
-	SIZE_PROTOCOL,
-	SIZE_MIN_NS,
-	SIZE_MAX_NS,
-	SIZE_RUN_COUNT,
-	SIZE_BYTES,
-	SIZE_TOTAL_NS,
-	SIZE_MEAN_NS,
-	SIZE_ALGORITHM_BANDWIDTH,
-	SIZE_BUS_BANDWIDTH,
-	SIZE_IS_LOWER_BOUND,
-};
+#define SIZE_COLUMNS(X)                                                                            \
+	LABEL_COLUMNS(X, SIZE)                                                                     \
+	X(SIZE_OF_ONE, "message_bytes", BYTES, "size of each")                                     \
+	X(SIZE_ALGORITHM, "algorithm", TEXT, "by the kernel's name")                               \
+	X(SIZE_PROTOCOL, "protocol", TEXT, "by the kernel's name")                                 \
+	X(SIZE_MIN_NS, "min_ns", NS, "shortest: at most the pure transfer")                        \
+	X(SIZE_MAX_NS, "max_ns", NS, "longest")                                                    \
+	FIGURE_COLUMNS(X, SIZE)
 
-static const struct tscope_fact_def size_columns[] = {
-	LABEL_COLUMNS(SIZE),
-	[SIZE_OF_ONE] = { "message_bytes", TSCOPE_UNIT_BYTES, "size of each" },
-	[SIZE_ALGORITHM] = { "algorithm", TSCOPE_UNIT_TEXT, "by the kernel's name" },
-	[SIZE_PROTOCOL] = { "protocol", TSCOPE_UNIT_TEXT, "by the kernel's name" },
-	[SIZE_MIN_NS] = { "min_ns", TSCOPE_UNIT_NS, "shortest: at most the pure transfer" },
-	[SIZE_MAX_NS] = { "max_ns", TSCOPE_UNIT_NS, "longest" },
-	FIGURE_COLUMNS(SIZE),
-};
+enum size_column { SIZE_COLUMNS(TSI_FACT_ID) };
+static const struct tscope_fact_def size_columns[] = { SIZE_COLUMNS(TSI_FACT_DEF) };
 
 static const struct tscope_table_def tables[] = {
 	[BY_KIND] = TSI_TABLE_DEF("by_kind", kind_columns,
