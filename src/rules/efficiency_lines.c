@@ -169,7 +169,7 @@ void tsi_tell_efficiency_lines(struct rule_context *ctx)
 	if (top == &other_of_trace) {
 		const struct idle_cause_row *largest = tsi_main_idle_cause(ctx);
 		tsi_rule_cause(ctx, largest->cause);
-		tsi_gain_idle(ctx, largest->part, largest->fact);
+		tsi_gain_idle(ctx, largest);
 		return;
 	}
 	tsi_rule_cause(ctx, top->cause);

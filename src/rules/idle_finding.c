@@ -2,6 +2,7 @@
 /* What the findings on idle time have in common. */
 #include "rules/idle_finding.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,11 +15,53 @@
 
 enum { SHOWN_CULPRITS = 2, CULPRIT_CHARS = 80 };
 
+#define ROW(name, words, cause, part)                                                              \
+	{                                                                                          \
+#name, "idle." #name "_ns", words, CAUSE_##cause, GAIN_##part                      \
+	}
+
+static const struct idle_cause_row rows[] = {
+	ROW(data, "the data loader", data_loader, DATA),
+	ROW(compile, "compilation", compile, COMPILE),
+	ROW(gc, "garbage collection", gc, GC),
+	ROW(callback, "callbacks and logging", callbacks, CALLBACK),
+	ROW(profiler, "the profiler", profiler_overhead, PROFILER),
+	ROW(peer, "other ranks", comm_wait, PEER),
+	ROW(sync, "synchronisation", sync_drain, SYNC),
+	ROW(blocking_copy, "blocking copies", blocking_copy, BLOCKING_COPY),
+	ROW(alloc, "driver allocation", alloc_thrash, ALLOC),
+	ROW(startup, "start-up", cold_start, STARTUP),
+	ROW(launch_stall, "launch calls that stall", launch_overhead, HOST_STALL),
+	ROW(cpu_work, "operators on the CPU", cpu_only_work, CPU_WORK),
+	ROW(op_stall, "pauses inside operators", launch_overhead, HOST_STALL),
+	ROW(op_overhead, "dispatch of operators", launch_overhead, LAUNCH),
+	ROW(python, "Python between operators", host_python, PYTHON),
+	ROW(host_unrecorded, "the host, which is not recorded", unrecorded_work, PYTHON),
+	ROW(launch_call, "launch calls", launch_overhead, LAUNCH),
+	ROW(queue_full, "a full launch queue", small_kernels, DEVICE_GAP),
+	ROW(device_gap, "gaps between queued kernels", small_kernels, DEVICE_GAP),
+	ROW(start_latency, "the start of launched kernels", launch_overhead, DEVICE_GAP),
+	ROW(dependency, "other streams and devices", comm_wait, DEVICE_GAP),
+	ROW(unrecorded, "work that is not recorded", unrecorded_work, UNRECORDED),
+	ROW(unlinked, "work without a launch call", unrecorded_work, UNRECORDED),
+	ROW(edge, "the end of the capture", unrecorded_work, UNRECORDED),
+};
+
+static const struct idle_cause_row *row_of(const char *cause)
+{
+	size_t i = 0;
+
+	while (i < TSI_COUNT_OF(rows) && strcmp(rows[i].name, cause) != 0)
+		i++;
+	assert(i < TSI_COUNT_OF(rows));
+	return &rows[i];
+}
+
 static size_t cause_count(const struct idle_claim *claim)
 {
 	size_t count = 0;
 
-	while (count < MAX_IDLE_CAUSES && claim->causes[count].cause)
+	while (count < MAX_IDLE_CAUSES && claim->causes[count])
 		count++;
 	return count;
 }
@@ -35,9 +78,9 @@ static double mean_step_ns(const struct rule_context *ctx)
 	return step_ns > 0 ? step_ns : tsi_rule_real(ctx, "step_time.mean_ns");
 }
 
-void tsi_gain_idle(struct rule_context *ctx, enum gain_part part, const char *fact)
+void tsi_gain_idle(struct rule_context *ctx, const struct idle_cause_row *row)
 {
-	tsi_gain_share(ctx, part, tsi_rule_real(ctx, fact) / mean_step_ns(ctx));
+	tsi_gain_share(ctx, row->part, tsi_rule_real(ctx, row->fact) / mean_step_ns(ctx));
 }
 
 double tsi_idle_claim_share(const struct rule_context *ctx, const struct idle_claim *claim)
@@ -45,7 +88,7 @@ double tsi_idle_claim_share(const struct rule_context *ctx, const struct idle_cl
 	double step_ns = mean_step_ns(ctx), sum_ns = 0;
 
 	for (size_t i = 0; i < cause_count(claim); i++)
-		sum_ns += tsi_rule_real(ctx, claim->causes[i].fact);
+		sum_ns += tsi_rule_real(ctx, row_of(claim->causes[i])->fact);
 	return step_ns > 0 ? sum_ns / step_ns : NAN;
 }
 
@@ -65,7 +108,7 @@ static bool is_of_cause(const struct rule_context *ctx, const char *table, size_
  * "dispatch of operators 43.1 % (aten::copy_ 12.0 %, aten::mm 7.1 %)"; of the only cause, whose
  * share the title has, "mostly aten::copy_ 12.0 %, aten::mm 7.1 %".
  */
-static void tell_cause(struct rule_context *ctx, const struct idle_cause_claim *cause, bool is_only)
+static void tell_cause(struct rule_context *ctx, const struct idle_cause_row *cause, bool is_only)
 {
 	double step_ns = mean_step_ns(ctx);
 	double share = tsi_rule_real(ctx, cause->fact) / step_ns;
@@ -78,7 +121,7 @@ static void tell_cause(struct rule_context *ctx, const struct idle_cause_claim *
 		double part = tsi_value_real(tsi_rule_cell(ctx, CULPRITS, row, "ns_per_step"));
 		const char *name = cell_text(ctx, CULPRITS, row, "name");
 		size_t length = strlen(culprits);
-		if (!is_of_cause(ctx, CULPRITS, row, cause->cause) || *name == '\0' ||
+		if (!is_of_cause(ctx, CULPRITS, row, cause->name) || *name == '\0' ||
 		    !tsi_is_worth_telling(part / step_ns))
 			continue;
 		snprintf(culprits + length, sizeof(culprits) - length, "%s%.*s %.1f %%",
@@ -115,7 +158,7 @@ static void tell_gaps(struct rule_context *ctx, const struct idle_claim *claim)
 	for (size_t row = 0; row < tsi_rule_rows(ctx, GAPS); row++) {
 		bool is_claimed = false;
 		for (size_t i = 0; i < cause_count(claim); i++)
-			is_claimed |= is_of_cause(ctx, GAPS, row, claim->causes[i].cause);
+			is_claimed |= is_of_cause(ctx, GAPS, row, claim->causes[i]);
 		if (!is_claimed)
 			continue;
 		tsi_rule_place(ctx, cell_number(ctx, row, "start_ns"),
@@ -134,10 +177,10 @@ static void tell_gaps(struct rule_context *ctx, const struct idle_claim *claim)
 void tsi_tell_idle(struct rule_context *ctx, const struct idle_claim *claim)
 {
 	for (size_t i = 0; i < cause_count(claim); i++) {
-		const struct idle_cause_claim *cause = &claim->causes[i];
+		const struct idle_cause_row *cause = row_of(claim->causes[i]);
 		tell_cause(ctx, cause, cause_count(claim) == 1);
 		tsi_rule_evidence(ctx, cause->fact);
-		tsi_gain_idle(ctx, cause->part, cause->fact);
+		tsi_gain_idle(ctx, cause);
 	}
 	tsi_rule_evidence(ctx, "step_time.mean_ns");
 	tell_gaps(ctx, claim);
@@ -155,39 +198,6 @@ bool tsi_judge_idle(struct rule_context *ctx, const struct idle_claim *claim, co
 	tsi_tell_idle(ctx, claim);
 	return true;
 }
-
-static const struct idle_cause_row rows[] = {
-	{ "idle.data_ns", "the data loader", CAUSE_data_loader, GAIN_DATA },
-	{ "idle.compile_ns", "compilation", CAUSE_compile, GAIN_COMPILE },
-	{ "idle.gc_ns", "garbage collection", CAUSE_gc, GAIN_GC },
-	{ "idle.callback_ns", "callbacks and logging", CAUSE_callbacks, GAIN_CALLBACK },
-	{ "idle.profiler_ns", "the profiler", CAUSE_profiler_overhead, GAIN_PROFILER },
-	{ "idle.peer_ns", "other ranks", CAUSE_comm_wait, GAIN_PEER },
-	{ "idle.sync_ns", "synchronisation", CAUSE_sync_drain, GAIN_SYNC },
-	{ "idle.blocking_copy_ns", "blocking copies", CAUSE_blocking_copy, GAIN_BLOCKING_COPY },
-	{ "idle.alloc_ns", "driver allocation", CAUSE_alloc_thrash, GAIN_ALLOC },
-	{ "idle.startup_ns", "start-up", CAUSE_cold_start, GAIN_STARTUP },
-	{ "idle.launch_stall_ns", "launch calls that stall", CAUSE_launch_overhead,
-	  GAIN_HOST_STALL },
-	{ "idle.cpu_work_ns", "operators on the CPU", CAUSE_cpu_only_work, GAIN_CPU_WORK },
-	{ "idle.op_stall_ns", "pauses inside operators", CAUSE_launch_overhead, GAIN_HOST_STALL },
-	{ "idle.op_overhead_ns", "dispatch of operators", CAUSE_launch_overhead, GAIN_LAUNCH },
-	{ "idle.python_ns", "Python between operators", CAUSE_host_python, GAIN_PYTHON },
-	{ "idle.host_unrecorded_ns", "the host, which is not recorded", CAUSE_unrecorded_work,
-	  GAIN_PYTHON },
-	{ "idle.launch_call_ns", "launch calls", CAUSE_launch_overhead, GAIN_LAUNCH },
-	{ "idle.queue_full_ns", "a full launch queue", CAUSE_small_kernels, GAIN_DEVICE_GAP },
-	{ "idle.device_gap_ns", "gaps between queued kernels", CAUSE_small_kernels,
-	  GAIN_DEVICE_GAP },
-	{ "idle.start_latency_ns", "the start of launched kernels", CAUSE_launch_overhead,
-	  GAIN_DEVICE_GAP },
-	{ "idle.dependency_ns", "other streams and devices", CAUSE_comm_wait, GAIN_DEVICE_GAP },
-	{ "idle.unrecorded_ns", "work that is not recorded", CAUSE_unrecorded_work,
-	  GAIN_UNRECORDED },
-	{ "idle.unlinked_ns", "work without a launch call", CAUSE_unrecorded_work,
-	  GAIN_UNRECORDED },
-	{ "idle.edge_ns", "the end of the capture", CAUSE_unrecorded_work, GAIN_UNRECORDED },
-};
 
 double tsi_idle_share(const struct rule_context *ctx)
 {

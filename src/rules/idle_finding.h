@@ -11,15 +11,8 @@
  */
 enum { MAX_IDLE_CAUSES = 4 };
 
-struct idle_cause_claim {
-	const char *cause; /* of idle.culprits and idle.gaps: "op_overhead"; NULL ends the list */
-	const char *fact;  /* "idle.op_overhead_ns" */
-	const char *words; /* "dispatch of operators" */
-	enum gain_part part;
-};
-
 struct idle_claim {
-	struct idle_cause_claim causes[MAX_IDLE_CAUSES];
+	const char *causes[MAX_IDLE_CAUSES]; /* of idle.culprits and idle.gaps: "op_overhead" */
 };
 
 /* The share of the mean step that the causes take; NaN where it is not known. */
@@ -41,7 +34,8 @@ bool tsi_judge_idle(struct rule_context *ctx, const struct idle_claim *claim, co
 
 /* A cause of idle time and what a finding would make of it. */
 struct idle_cause_row {
-	const char *fact, *words;
+	const char *name, *fact; /* "op_overhead", "idle.op_overhead_ns" */
+	const char *words;       /* "dispatch of operators" */
 	enum rule_cause cause;
 	enum gain_part part;
 };
@@ -55,7 +49,7 @@ const struct idle_cause_row *tsi_main_idle_cause(const struct rule_context *ctx)
 /* Puts the causes worth a word into the detail of a finding. */
 void tsi_tell_idle_causes(struct rule_context *ctx);
 
-/* Claims the idle time of a fact such as "idle.python_ns". */
-void tsi_gain_idle(struct rule_context *ctx, enum gain_part part, const char *fact);
+/* Claims the idle time of a cause. */
+void tsi_gain_idle(struct rule_context *ctx, const struct idle_cause_row *row);
 
 #endif

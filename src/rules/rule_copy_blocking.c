@@ -2,9 +2,7 @@
 /* COPY.BLOCKING: the device idles while the host is inside a copy call that blocks. */
 #include "rules/idle_finding.h"
 
-static const struct idle_claim copy_blocking_claim = { {
-	{ "blocking_copy", "idle.blocking_copy_ns", "blocking copies", GAIN_BLOCKING_COPY },
-} };
+static const struct idle_claim copy_blocking_claim = { { "blocking_copy" } };
 
 static void evaluate_copy_blocking(struct rule_context *ctx)
 {

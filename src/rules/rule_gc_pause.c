@@ -8,9 +8,7 @@
 
 #include <inttypes.h>
 
-static const struct idle_claim gc_claim = { {
-	{ "gc", "idle.gc_ns", "garbage collection", GAIN_GC },
-} };
+static const struct idle_claim gc_claim = { { "gc" } };
 
 static void evaluate_pauses(struct rule_context *ctx)
 {

@@ -20,7 +20,7 @@ static void evaluate_gpu_idle(struct rule_context *ctx)
 	tsi_rule_evidence(ctx, main_cause->fact);
 	tsi_rule_evidence(ctx, "step_time.mean_ns");
 	tsi_rule_cause(ctx, main_cause->cause);
-	tsi_gain_idle(ctx, main_cause->part, main_cause->fact);
+	tsi_gain_idle(ctx, main_cause);
 	if (main_cause->cause == CAUSE_unrecorded_work)
 		tsi_rule_wins_nothing(ctx);
 }

@@ -5,9 +5,7 @@
  */
 #include "rules/idle_finding.h"
 
-static const struct idle_claim callback_claim = { {
-	{ "callback", "idle.callback_ns", "callbacks", GAIN_CALLBACK },
-} };
+static const struct idle_claim callback_claim = { { "callback" } };
 
 static void evaluate_composer(struct rule_context *ctx)
 {

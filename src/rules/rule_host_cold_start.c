@@ -2,9 +2,7 @@
 /* HOST.COLD_START: initialisation, loading of modules and first uses of kernels are in the step. */
 #include "rules/idle_finding.h"
 
-static const struct idle_claim host_cold_start_claim = { {
-	{ "startup", "idle.startup_ns", "start-up", GAIN_STARTUP },
-} };
+static const struct idle_claim host_cold_start_claim = { { "startup" } };
 
 static void evaluate_host_cold_start(struct rule_context *ctx)
 {

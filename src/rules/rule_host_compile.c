@@ -7,9 +7,7 @@
 
 #include <string.h>
 
-static const struct idle_claim compile_claim = { {
-	{ "compile", "idle.compile_ns", "compilation and graph capture", GAIN_COMPILE },
-} };
+static const struct idle_claim compile_claim = { { "compile" } };
 
 /* A device that hardly works while a graph is captured: what is launched does not run. */
 static bool is_capture(const struct rule_context *ctx)

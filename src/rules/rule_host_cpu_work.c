@@ -2,9 +2,7 @@
 /* HOST.CPU_WORK: the device idles while the launching thread computes on the CPU. */
 #include "rules/idle_finding.h"
 
-static const struct idle_claim host_cpu_work_claim = { {
-	{ "cpu_work", "idle.cpu_work_ns", "operators on the CPU", GAIN_CPU_WORK },
-} };
+static const struct idle_claim host_cpu_work_claim = { { "cpu_work" } };
 
 static void evaluate_host_cpu_work(struct rule_context *ctx)
 {

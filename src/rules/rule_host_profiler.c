@@ -2,9 +2,7 @@
 /* HOST.PROFILER: the device idles while the profiler itself works. */
 #include "rules/idle_finding.h"
 
-static const struct idle_claim host_profiler_claim = { {
-	{ "profiler", "idle.profiler_ns", "the profiler", GAIN_PROFILER },
-} };
+static const struct idle_claim host_profiler_claim = { { "profiler" } };
 
 static void evaluate_host_profiler(struct rule_context *ctx)
 {

@@ -8,9 +8,7 @@
 	"launches of the next step; torch.compile removes the Python between operators of a "      \
 	"model"
 
-static const struct idle_claim host_python_claim = { {
-	{ "python", "idle.python_ns", "Python code between operators", GAIN_PYTHON },
-} };
+static const struct idle_claim host_python_claim = { { "python" } };
 
 static void evaluate_host_python(struct rule_context *ctx)
 {

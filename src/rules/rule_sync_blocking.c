@@ -10,9 +10,7 @@
 
 #define SYNCS "launches.syncs"
 
-static const struct idle_claim sync_claim = { {
-	{ "sync", "idle.sync_ns", "synchronisation", GAIN_SYNC },
-} };
+static const struct idle_claim sync_claim = { { "sync" } };
 
 struct caller {
 	const char *op;

@@ -5,9 +5,7 @@
  */
 #include "rules/idle_finding.h"
 
-static const struct idle_claim data_claim = { {
-	{ "data", "idle.data_ns", "data loader", GAIN_DATA },
-} };
+static const struct idle_claim data_claim = { { "data" } };
 
 static void evaluate_phase(struct rule_context *ctx)
 {

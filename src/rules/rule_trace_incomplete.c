@@ -33,6 +33,11 @@ static int64_t count_cut(const struct rule_context *ctx)
 	return tsi_rule_int(ctx, "integrity.incomplete_step_count");
 }
 
+/* Iterations of an engine, which calls no prof.step(). */
+static const char engine_advice[] =
+	"let the engine's profiler run over more iterations: of vLLM and SGLang between "
+	"start_profile and stop_profile, under a steady load";
+
 static void evaluate_trace_incomplete(struct rule_context *ctx)
 {
 	int64_t count = tsi_rule_int(ctx, "step_time.count");
@@ -43,6 +48,8 @@ static void evaluate_trace_incomplete(struct rule_context *ctx)
 	if ((double)count >= tsi_rule_parameter(ctx, "threshold") && cut == 0 && !is_overflown)
 		return;
 	fire(ctx, count, cut);
+	if (strcmp(tsi_rule_text(ctx, "steps.boundary"), "iteration") == 0)
+		tsi_rule_advice(ctx, engine_advice);
 	if (is_overflown) {
 		tsi_rule_advice(ctx, "raise --tracer_entries of viztracer, or record less: "
 				     "--max_stack_depth, --min_duration, --include_files");
@@ -64,9 +71,9 @@ const struct rule tsi_rule_trace_incomplete = {
 		.meaning = "A cut step is left out of the statistics. One step or two may be "
 			   "unusual: a first batch, a checkpoint; from three on an odd one shows "
 			   "as such.",
-		.advice = "schedule(wait=1, warmup=2, active=5, repeat=1) with prof.step() after "
-			  "each step; where a loop marks its steps otherwise, name the mark with "
-			  "--step-marker",
+		.advice = "in a training loop schedule(wait=1, warmup=2, active=5, repeat=1) with "
+			  "prof.step() after each step; where steps are marked otherwise, name the "
+			  "mark with --step-marker",
 		.example = "Of 3 steps the last is cut by the end of the capture: 2 are left, a "
 			   "finding of severity low.",
 		.parameters = {

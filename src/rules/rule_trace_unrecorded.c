@@ -2,10 +2,7 @@
 /* TRACE.UNRECORDED: the device seems idle, and what kept it is not in the file. */
 #include "rules/idle_finding.h"
 
-static const struct idle_claim trace_unrecorded_claim = { {
-	{ "unrecorded", "idle.unrecorded_ns", "after a launch", GAIN_UNRECORDED },
-	{ "edge", "idle.edge_ns", "after the last event", GAIN_UNRECORDED },
-} };
+static const struct idle_claim trace_unrecorded_claim = { { "unrecorded", "edge" } };
 
 static void evaluate_trace_unrecorded(struct rule_context *ctx)
 {

@@ -502,6 +502,14 @@ static void find_cold_ops(struct sweep *s)
 	}
 }
 
+/* Operators that only make or resize tensors: what keeps one for long is no work of its own. */
+static bool computes_nothing(const struct tscope_trace *trace, uint32_t row)
+{
+	struct str name = tsi_span_name(trace, row);
+
+	return tsi_str_starts(name, "aten::empty") || tsi_str_starts(name, "aten::resize_");
+}
+
 /* Gives the pieces inside long operators the cause that these turned out to have. */
 static void settle_pieces(const struct sweep *s, struct host_thread *thread)
 {
@@ -519,7 +527,8 @@ static void settle_pieces(const struct sweep *s, struct host_thread *thread)
 		} else if (op->cold_row != NO_ROW && piece->cause == IDLE_ALLOC &&
 			   tsi_dur_ns(s->spans, piece->row) >= LONG_NS) {
 			piece->cause = IDLE_STARTUP;
-		} else if (piece->cause == IDLE_OP_STALL && !op->calls) {
+		} else if (piece->cause == IDLE_OP_STALL && !op->calls &&
+			   !computes_nothing(s->state->marks->trace, piece->row)) {
 			piece->cause = IDLE_CPU_WORK;
 		}
 	}

@@ -23,8 +23,8 @@ enum idle_cause {
 	IDLE_ALLOC,           /* driver allocation and freeing */
 	IDLE_STARTUP,         /* initialisation, loading, first use */
 	IDLE_LAUNCH_STALL,    /* a launch call of more than 1 ms that is no first use */
-	IDLE_CPU_WORK,        /* 1 ms or more in an operator that never calls the runtime */
-	IDLE_OP_STALL,        /* the same in one that does */
+	IDLE_CPU_WORK,        /* 1 ms or more in an operator that computes and makes no call */
+	IDLE_OP_STALL,        /* in one that makes calls or computes nothing */
 	IDLE_OP_OVERHEAD,     /* dispatch of operators and autograd nodes */
 	IDLE_PYTHON,          /* host code between operators */
 	IDLE_HOST_UNRECORDED, /* the same in a trace that records no operators */

@@ -39,8 +39,8 @@ CAUSES_OF = {
 }
 WORDS_OF = {
     "dispatch of operators": "op_overhead", "; launch calls": "launch_call",
-    "start of launched kernels": "start_latency", "after a launch": "unrecorded",
-    "after the last event": "edge",
+    "start of launched kernels": "start_latency", "work that is not recorded": "unrecorded",
+    "end of the capture": "edge",
 }
 PEAKS = {"MI300X": 1307.4e12, "H100": 989.4e12}  # of bf16, dense
 # The same recording once more, in another form: its findings say the same.

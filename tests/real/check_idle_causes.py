@@ -24,7 +24,9 @@ ANNOTATIONS = ("until PyTorch 1.9 annotations were filed as operators: Optimizer
 MADE = "made for a unit test of others: the thread that loads data launches nothing, and may decide"
 CALL_IDS = ("the calls carry the kernels' External id, which the other program looks for on operators "
             "only")
+EMPTY = "aten::empty computes nothing on the CPU: it waits, which is op_stall"
 REASONS = {
+    "cuda_event_sync/event_sync_trace": EMPTY,
     "conv_07_transposed": CALL_IDS,
     "moe_01_many_experts": CALL_IDS,
     "tb_plugin/test/gpu_metrics_": ANNOTATIONS,

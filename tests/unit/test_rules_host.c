@@ -56,7 +56,7 @@ static const struct rule_case cases[] = {
 			"idle.culprits cause=op_overhead name=aten::mul ns_per_step=1000000\n",
 	  NULL,
 	  "med: for 12.0 % of the step the device waits for the host to launch work (dispatch of "
-	  "operators 8.0 % (aten::mm 5.0 %, aten::add 2.0 %); launch calls 3.0 %; start of "
+	  "operators 8.0 % (aten::mm 5.0 %, aten::add 2.0 %); launch calls 3.0 %; the start of "
 	  "launched kernels 1.0 %; 2400 launch calls a step) [12000000 ns]" },
 	{ "HOST.LAUNCH_BOUND", AT, LATE(12000000, 0, 0) "launches.launches_per_step 1.25\n", NULL,
 	  "med: for 12.0 % of the step the device waits for the host to launch work (dispatch of "
@@ -64,7 +64,8 @@ static const struct rule_case cases[] = {
 	{ "HOST.LAUNCH_BOUND", QUIET, LATE(4000000, 0, 0), NULL, "" },
 	{ "HOST.LAUNCH_BOUND", AT, LATE(4000000, 3000000, 3000000), NULL,
 	  "med: for 10.0 % of the step the device waits for the host to launch work (dispatch of "
-	  "operators 4.0 %; launch calls 3.0 %; start of launched kernels 3.0 %) [10000000 ns]" },
+	  "operators 4.0 %; launch calls 3.0 %; the start of launched kernels 3.0 %) [10000000 "
+	  "ns]" },
 	{ "HOST.LAUNCH_BOUND", AT, LATE(4000000, 3000000, 2999999), NULL, "" },
 	{ "HOST.LAUNCH_BOUND", AT, LATE(20000000, 0, 0), NULL, "high" },
 	{ "HOST.LAUNCH_BOUND", AT, LATE(19999999, 0, 0), NULL, "med" },
@@ -125,8 +126,8 @@ static const struct rule_case cases[] = {
 	{ "HOST.PROFILER", AT, IDLE_OF(profiler, 4), NULL, "" },
 
 	{ "TRACE.UNRECORDED", FIRES, IDLE_OF(unrecorded, 40) "idle.edge_ns 3000000\n", NULL,
-	  "high: for 43.0 % of the step the trace does not show what the device does (after a "
-	  "launch 40.0 %; after the last event 3.0 %)" },
+	  "high: for 43.0 % of the step the trace does not show what the device does (work that "
+	  "is not recorded 40.0 %; the end of the capture 3.0 %)" },
 	{ "TRACE.UNRECORDED", QUIET, IDLE_OF(unrecorded, 1) "idle.edge_ns 0\n", NULL, "" },
 	{ "TRACE.UNRECORDED", AT, IDLE_OF(unrecorded, 7) "idle.edge_ns 3000000\n", NULL, "med" },
 	{ "TRACE.UNRECORDED", AT, IDLE_OF(unrecorded, 7) "idle.edge_ns 2999999\n", NULL, "" },

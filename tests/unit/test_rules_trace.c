@@ -139,9 +139,24 @@ static void advice_is_for_what_is_in_doubt(void **state)
 #undef DOUBT
 }
 
+/* An engine's iterations are no loop that calls prof.step(). */
+static void advice_fits_the_job(void **state)
+{
+	static const struct advice_case advised[] = {
+		{ "TRACE.INCOMPLETE", STEPS(1, 0) "steps.boundary iteration\n",
+		  "let the engine's profiler run" },
+		{ "TRACE.INCOMPLETE", STEPS(1, 0) "steps.boundary profiler_step\n",
+		  "prof.step() after each step" },
+	};
+
+	(void)state;
+	check_rule_advice(advised, TSI_COUNT_OF(advised));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(advice_fits_the_job),
 		cmocka_unit_test(advice_is_for_what_is_in_doubt),
 		cmocka_unit_test(rules_on_the_trace),
 	};

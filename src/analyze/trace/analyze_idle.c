@@ -44,9 +44,10 @@ static const struct tscope_fact_def facts[] = {
 	{ "launch_stall_ns", TSCOPE_UNIT_NS,
 	  "idle, in a launch call of more than 1 ms that is no first use" },
 	{ "cpu_work_ns", TSCOPE_UNIT_NS,
-	  "idle, 1 ms or more in an operator that never calls the runtime" },
+	  "idle, 1 ms or more in an operator that computes and never calls the runtime" },
 	{ "op_stall_ns", TSCOPE_UNIT_NS,
-	  "idle, 1 ms or more outside of calls in an operator that calls the runtime" },
+	  "idle, 1 ms or more outside of calls in an operator that calls the runtime or computes "
+	  "nothing (aten::empty)" },
 	{ "op_overhead_ns", TSCOPE_UNIT_NS,
 	  "idle, the launching thread dispatches operators and autograd nodes" },
 	{ "python_ns", TSCOPE_UNIT_NS, "idle, the launching thread is between operators" },
