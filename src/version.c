@@ -45,6 +45,12 @@
 #define YAML_FEATURE "libyaml: not built in"
 #endif
 
+#if HAVE_LIBIBERTY
+#define LIBIBERTY_FEATURE "libiberty"
+#else
+#define LIBIBERTY_FEATURE "libiberty: not built in"
+#endif
+
 const char *tscope_version(void)
 {
 	return TSCOPE_VERSION;
@@ -53,7 +59,8 @@ const char *tscope_version(void)
 const char *tscope_build_feature(size_t index)
 {
 	static const char *const features[] = {
-		ZLIB_FEATURE, ISAL_FEATURE, ZSTD_FEATURE, LZ4_FEATURE, YAML_FEATURE,
+		ZLIB_FEATURE, ISAL_FEATURE, ZSTD_FEATURE,
+		LZ4_FEATURE,  YAML_FEATURE, LIBIBERTY_FEATURE,
 	};
 	return index < TSI_COUNT_OF(features) ? features[index] : NULL;
 }

@@ -132,7 +132,8 @@ struct doc_column {
 
 struct doc_cell {
 	struct tscope_value value;
-	const char *text; /* as people read it; NULL: the value in the column's unit */
+	const char *text;  /* as people read it; NULL: the value in the column's unit */
+	const char *brief; /* for where there is no room for that; or NULL */
 };
 
 struct doc_row {

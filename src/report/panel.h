@@ -116,6 +116,10 @@ struct column {
 void tsi_panel_table(const struct panel *panel, const char *id, const struct column *columns,
 		     size_t count);
 
+/* A table whose first column names kernels, which are shown as people say them. */
+void tsi_panel_kernels(const struct panel *panel, const char *id, const struct column *columns,
+		       size_t count);
+
 /* The rows of a table that have most of something. Those where either column is 0 are left out. */
 struct ranking {
 	const char *table;

@@ -2,7 +2,10 @@
 /* Tables of facts as tables of a document: which of their rows and columns are shown. */
 #include "report/panel.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/cxx_name.h"
 
 enum { NAME_MAX_BYTES = 1024 };
 
@@ -94,14 +97,62 @@ static void add_row(const struct panel *panel, const struct shown_table *table, 
 	}
 }
 
+/* One of the texts of a cell, among those of its column. */
+struct wording {
+	const char **text;
+	const char *unlike; /* what stands there instead where others read the same */
+};
+
+static int compare_wordings(const void *left, const void *right)
+{
+	const struct wording *a = left, *b = right;
+
+	return strcmp(*a->text, *b->text);
+}
+
+static void keep_apart(struct wording *wordings, size_t count)
+{
+	size_t end;
+
+	qsort(wordings, count, sizeof(*wordings), compare_wordings);
+	for (size_t i = 0; i < count; i = end) {
+		for (end = i + 1; end < count; end++)
+			if (compare_wordings(&wordings[i], &wordings[end]) != 0)
+				break;
+		for (size_t k = i; end > i + 1 && k < end; k++)
+			*wordings[k].text = wordings[k].unlike;
+	}
+}
+
+/* Names the kernels of the first column as people do; those that would read alike stay. */
+static void name_kernels(const struct panel *panel, struct doc_table *table)
+{
+	struct arena *arena = &panel->doc->arena;
+	size_t count = table->row_count;
+	struct wording *texts = tsi_arena_new(arena, count, sizeof(*texts));
+	struct wording *briefs = tsi_arena_new(arena, count, sizeof(*briefs));
+
+	if (!texts || !briefs || count == 0)
+		return;
+	for (size_t row = 0; row < count; row++) {
+		struct doc_cell *cell = &table->rows[row].cells[0];
+		cell->text = tsi_cxx_name(arena, cell->value.text, CXX_ARGUMENTS);
+		cell->brief = tsi_cxx_name(arena, cell->value.text, CXX_TYPES);
+		texts[row] = (struct wording){ &cell->text, cell->value.text };
+		briefs[row] = (struct wording){ &cell->brief, NULL };
+	}
+	keep_apart(texts, count);
+	keep_apart(briefs, count);
+}
+
 static void end_table(const struct shown_table *table, size_t left_out_count)
 {
 	if (table->table)
 		table->table->more_count = left_out_count;
 }
 
-void tsi_panel_table(const struct panel *panel, const char *id, const struct column *columns,
-		     size_t count)
+static struct doc_table *put_table(const struct panel *panel, const char *id,
+				   const struct column *columns, size_t count)
 {
 	struct shown_table table = begin_table(panel, id, columns, count);
 	size_t row = 0;
@@ -109,6 +160,22 @@ void tsi_panel_table(const struct panel *panel, const char *id, const struct col
 	for (; row < table.view.row_count && row < panel->top; row++)
 		add_row(panel, &table, row);
 	end_table(&table, table.view.row_count - row);
+	return table.table;
+}
+
+void tsi_panel_table(const struct panel *panel, const char *id, const struct column *columns,
+		     size_t count)
+{
+	(void)put_table(panel, id, columns, count);
+}
+
+void tsi_panel_kernels(const struct panel *panel, const char *id, const struct column *columns,
+		       size_t count)
+{
+	struct doc_table *table = put_table(panel, id, columns, count);
+
+	if (table)
+		name_kernels(panel, table);
 }
 
 /* ---- rankings ---- */

@@ -215,6 +215,6 @@ void tsi_section_roofline(const struct panel *panel)
 				 tsi_panel_number(panel, "flops.lost_per_step_ns"));
 	tsi_panel_title(panel, DOC_INFO, "flops", "ROOFLINE", "%s", title);
 	tsi_panel_table(panel, "flops.by_operator", columns, TSI_COUNT_OF(columns));
-	tsi_panel_table(panel, "flops.uncounted", uncounted_columns,
-			TSI_COUNT_OF(uncounted_columns));
+	tsi_panel_kernels(panel, "flops.uncounted", uncounted_columns,
+			  TSI_COUNT_OF(uncounted_columns));
 }

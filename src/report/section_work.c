@@ -48,7 +48,7 @@ void tsi_section_kernels(const struct panel *panel)
 	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures));
 	put_unknown_kinds(panel);
 	tsi_panel_table(panel, "kernels.by_kind", kind_columns, TSI_COUNT_OF(kind_columns));
-	tsi_panel_table(panel, "kernels.by_name", columns, TSI_COUNT_OF(columns));
+	tsi_panel_kernels(panel, "kernels.by_name", columns, TSI_COUNT_OF(columns));
 }
 
 void tsi_section_operators(const struct panel *panel)

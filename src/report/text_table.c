@@ -6,6 +6,7 @@
 #include "report/text_nodes.h"
 
 #include <math.h>
+#include <string.h>
 
 enum {
 	INDENT = 2,
@@ -13,6 +14,8 @@ enum {
 	MARK_WIDTH = 2,
 	MIN_BAR_ROOM = 5, /* with two blanks before it */
 	MAX_BAR_CELLS = 20,
+	MAX_NEAR = 64, /* rows before and behind one that it must not look like */
+	MAX_WORD = 12,
 };
 
 /* A table as it is printed: how wide its columns are. */
@@ -125,19 +128,62 @@ static void put_headings(struct text_writer *w, const struct layout *layout)
 	tsi_text_put(w, "\n");
 }
 
-static void put_name(struct text_writer *w, const struct layout *layout,
-		     const struct doc_cell *cell, size_t column)
+static const char *name_of(const struct doc_cell *cell, unsigned width)
 {
-	unsigned gap = column > 0 ? 2 : 0, width = layout->width[column] - gap, used;
 	const char *name = cell->text;
 
 	if (!name)
 		name = cell->value.kind == TSCOPE_VALUE_TEXT ? cell->value.text : "";
-	if (*name == '\0')
-		name = "-";
+	if (cell->brief && tsi_text_columns(name) > width)
+		name = cell->brief;
+	return *name == '\0' ? "-" : name;
+}
+
+/* Where names first differ that would look alike with their middle cut out; 0: they would not. */
+static size_t place_of_difference(const char *a, const char *b, unsigned width)
+{
+	size_t a_length = strlen(a), b_length = strlen(b), place = 0;
+
+	while (a[place] != '\0' && a[place] == b[place])
+		place++;
+	if (a_length <= width || b_length <= width || place < width / 2 || a[place] == b[place] ||
+	    memcmp(a + a_length - width / 3, b + b_length - width / 3, width / 3) != 0)
+		return 0;
+	return place;
+}
+
+/* The last place where the name differs from one near it that would look alike; 0: none would. */
+static size_t place_that_tells(const struct doc_table *table, const struct doc_row *row,
+			       size_t column, unsigned width)
+{
+	size_t index = (size_t)(row - table->rows), place = 0;
+	size_t first = index > MAX_NEAR ? index - MAX_NEAR : 0;
+
+	for (size_t i = first; i < table->row_count && i < index + MAX_NEAR; i++) {
+		size_t own =
+			place_of_difference(name_of(&row->cells[column], width),
+					    name_of(&table->rows[i].cells[column], width), width);
+		place = own > place ? own : place;
+	}
+	/* From the beginning of the word, if that is near. */
+	for (size_t back = place; back > 0 && place - back < MAX_WORD; back--)
+		if (strchr("_, <:", name_of(&row->cells[column], width)[back - 1]))
+			return back;
+	return place;
+}
+
+static void put_name(struct text_writer *w, const struct layout *layout, const struct doc_row *row,
+		     size_t column)
+{
+	unsigned gap = column > 0 ? 2 : 0, width = layout->width[column] - gap, used;
+	const char *name = name_of(&row->cells[column], width);
+	size_t place = column > 0 ? 0 : place_that_tells(layout->table, row, column, width);
+
 	tsi_text_repeat(w, " ", gap);
 	if (layout->table->columns[column].is_site)
 		used = tsi_text_site_cut(w, name, width);
+	else if (place > 0)
+		used = tsi_text_name_cut_at(w, name, width, place);
 	else
 		used = tsi_text_name_cut(w, name, width);
 	if (column != layout->last)
@@ -151,7 +197,7 @@ static void put_cell(struct text_writer *w, const struct layout *layout, const s
 	char number[NUMBER_MAX];
 
 	if (is_text(layout, column)) {
-		put_name(w, layout, cell, column);
+		put_name(w, layout, row, column);
 		return;
 	}
 	tsi_number_people(number, cell->value, layout->table->columns[column].unit);

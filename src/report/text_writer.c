@@ -237,6 +237,26 @@ unsigned tsi_text_name_cut(struct text_writer *w, const char *name, unsigned col
 	return put + put_name_part(w, shown, total - tail, SIZE_MAX);
 }
 
+unsigned tsi_text_name_cut_at(struct text_writer *w, const char *name, unsigned columns,
+			      size_t place)
+{
+	struct str shown = tsi_str_of(name);
+	size_t total = name_columns(w, shown);
+	unsigned head = (columns - 1) * 2 / 5, window = columns - 1 - head, put;
+
+	if (total <= columns || place < head)
+		return tsi_text_name_cut(w, name, columns);
+	if (place + window > total)
+		place = total - window;
+	put = put_name_part(w, shown, 0, head) + 1;
+	tsi_text_put(w, "…");
+	if (place + window == total)
+		return put + put_name_part(w, shown, place, SIZE_MAX);
+	put += put_name_part(w, shown, place, place + window - 1) + 1;
+	tsi_text_put(w, "…");
+	return put;
+}
+
 void tsi_text_name_cell(struct text_writer *w, const char *name, unsigned columns)
 {
 	tsi_text_repeat(w, " ", columns - tsi_text_name_cut(w, name, columns));

@@ -66,6 +66,10 @@ void tsi_text_name(struct text_writer *w, const char *name);
 void tsi_text_name_cell(struct text_writer *w, const char *name, unsigned columns);
 unsigned tsi_text_name_cut(struct text_writer *w, const char *name, unsigned columns);
 
+/* Likewise, but what begins at a place (a column of the name) is seen. */
+unsigned tsi_text_name_cut_at(struct text_writer *w, const char *name, unsigned columns,
+			      size_t place);
+
 /*
  * An allocation site, "folder/file.py:83:function", or several frames with " < " between them. One
  * that is too long first loses folders, from the left, then the ends of functions, then its outer

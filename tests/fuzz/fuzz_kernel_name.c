@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for model/trace/kernel_table.h: each line up to its first tab is the name of a
- * kernel, in memory of just its length. Traps where the table's answers contradict each other.
+ * Fuzz target for model/trace/kernel_table.h and base/cxx_name.h: each line up to its first tab is
+ * the name of a kernel, in memory of just its length. Traps where the table's answers contradict
+ * each other, and where what people read is much longer.
  */
 #include "fuzz.h"
 
+#include "base/cxx_name.h"
 #include "model/trace/kernel_table.h"
 
 #include <stdlib.h>
@@ -16,6 +18,18 @@ static void require(bool holds)
 {
 	if (!holds)
 		abort();
+}
+
+/* Names for reading only add blanks behind commas and brackets that were cut off. */
+static void check_reading(const char *data, size_t length)
+{
+	struct arena arena = { 0 };
+	const char *name = tsi_arena_copy(&arena, (struct str){ data, length });
+	size_t limit = strncmp(name, "_Z", 2) == 0 ? MAX_LENGTH + 8192 : 2 * strlen(name);
+
+	require(strlen(tsi_cxx_name(&arena, name, CXX_ARGUMENTS)) <= limit);
+	require(strlen(tsi_cxx_name(&arena, name, CXX_TYPES)) <= limit);
+	tsi_arena_deinit(&arena);
 }
 
 static void check(const char *data, size_t length)
@@ -32,6 +46,7 @@ static void check(const char *data, size_t length)
 	require(tsi_is_comm_kernel(name) == (facts.kind == KERNEL_COMM));
 	require(facts.kind != KERNEL_COMM || facts.is_communicating);
 	free(copy);
+	check_reading(data, length);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
