@@ -21,17 +21,19 @@ struct replay_graph;  /* comm/replay.h */
  * tsi_analyzer_<id>`, add ANALYZER(<id>) to analyzer_list.h, the file to
  * meson.build, entries to man/tscope-json.5 and the JSON Schema, and
  * tests/unit/test_analyze_<id>.c.
- * One list of facts, or of a table's columns, gives the enum that names them and the
+ * One list of facts, or of a table's columns, gives the enum that names them and the array of
  * definitions that it indexes:
  *
  *	#define FACTS(X) X(COMM_NS, "comm_ns", NS, "some communication runs")
  *
- *	enum fact { FACTS(TSI_FACT_ID) };
- *	static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+ *	TSI_FACT_LIST(enum fact, facts, FACTS);
  *
  * so that tsi_fact_int(out, COMM_NS, comm_ns) cannot get the wrong name. JSON, diff and gates
  * follow without another line.
  */
+#define TSI_FACT_LIST(tag, array, LIST)                                                            \
+	tag{ LIST(TSI_FACT_ID) };                                                                  \
+	static const struct tscope_fact_def array[] = { LIST(TSI_FACT_DEF) }
 #define TSI_FACT_ID(id, name, unit, meaning) id,
 #define TSI_FACT_DEF(id, name, unit, meaning) { name, TSCOPE_UNIT_##unit, meaning },
 
@@ -84,11 +86,16 @@ enum analyzer_level {
 #define TSI_FACTS(array) .facts = (array), .fact_count = TSI_COUNT_OF(array)
 #define TSI_TABLES(array) .tables = (array), .table_count = TSI_COUNT_OF(array)
 
-/* The definition of a table of rows. */
+/* The definition of a table of rows; and its list, as of facts: X(BY_NAME, "by_name", …). */
 #define TSI_TABLE_DEF(name, columns, meaning)                                                      \
 	{                                                                                          \
 		name, columns, TSI_COUNT_OF(columns), meaning, TSCOPE_TABLE_ROWS                   \
 	}
+#define TSI_TABLE_ID(id, name, columns, meaning) id,
+#define TSI_TABLE_ROW(id, name, columns, meaning) TSI_TABLE_DEF(name, columns, meaning),
+#define TSI_TABLE_LIST(tag, array, LIST)                                                           \
+	tag{ LIST(TSI_TABLE_ID) };                                                                 \
+	static const struct tscope_table_def array[] = { LIST(TSI_TABLE_ROW) }
 
 struct fact_sheet; /* where an analyzer puts its facts: facts.h */
 

@@ -31,8 +31,7 @@
 	X(ONLY_A_SEGMENT_COUNT, "only_a_segment_count", COUNT, "segments that B has not")          \
 	X(ONLY_B_SEGMENT_COUNT, "only_b_segment_count", COUNT, "segments that A has not")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define SITE_COLUMNS(X)                                                                            \
 	X(SITE_DEVICE, "device", COUNT,                                                            \
@@ -50,8 +49,7 @@ static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 	X(SITE_B_PEAK_BYTES, "b_peak_bytes", BYTES, "and of B")                                    \
 	X(SITE_PEAK_CHANGE_BYTES, "peak_change_bytes", BYTES, "b_peak_bytes less a_peak_bytes")
 
-enum site_column { SITE_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def site_columns[] = { SITE_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum site_column, site_columns, SITE_COLUMNS);
 
 #define SEGMENT_COLUMNS(X)                                                                         \
 	X(SEGMENT_SIDE, "side", TEXT, "a or b")                                                    \
@@ -62,21 +60,16 @@ static const struct tscope_fact_def site_columns[] = { SITE_COLUMNS(TSI_FACT_DEF
 	X(SEGMENT_RESERVED_BYTES, "reserved_bytes", BYTES, "its size")                             \
 	X(SEGMENT_ALLOCATED_BYTES, "allocated_bytes", BYTES, "blocks handed out")
 
-enum segment_column { SEGMENT_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def segment_columns[] = { SEGMENT_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum segment_column, segment_columns, SEGMENT_COLUMNS);
 
-enum table { SITES_TABLE, SEGMENTS_TABLE };
+#define TABLES(X)                                                                                  \
+	X(SITES_TABLE, "sites", site_columns,                                                      \
+	  "allocation sites, the largest change at the end first, then at the peak")               \
+	X(SEGMENTS_TABLE, "segments", segment_columns,                                             \
+	  "segments that only one side has; empty where they have none in common, as those of "    \
+	  "two processes")
 
-static const struct tscope_table_def tables[] = {
-	[SITES_TABLE] =
-		TSI_TABLE_DEF("sites", site_columns,
-			      "allocation sites, the largest change at the end first, then at the "
-			      "peak"),
-	[SEGMENTS_TABLE] =
-		TSI_TABLE_DEF("segments", segment_columns,
-			      "segments that only one side has; empty where they have none in "
-			      "common, as those of two processes"),
-};
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 /* ---- sites --------------------------------------------------------------------------------- */
 

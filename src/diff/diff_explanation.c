@@ -31,8 +31,7 @@
 	  "change of the mean step of the run less change_ns: other ranks are slower in some "     \
 	  "steps")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define LINE_COLUMNS(X)                                                                            \
 	X(LINE_LINE, "line", TEXT, "line of the budget, or phase; outside: not in the trace")      \
@@ -41,8 +40,7 @@ static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 	X(LINE_CHANGE_NS, "change_ns", NS, "b_ns less a_ns")                                       \
 	X(LINE_VERDICT, "verdict", TEXT, "as in step_change.parts")
 
-enum line_column { LINE_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def line_columns[] = { LINE_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum line_column, line_columns, LINE_COLUMNS);
 
 #define PART_COLUMNS(X)                                                                            \
 	X(PART_LINE, "line", TEXT, "in which it is")                                               \
@@ -54,16 +52,13 @@ static const struct tscope_fact_def line_columns[] = { LINE_COLUMNS(TSI_FACT_DEF
 	X(PART_B_NS, "b_ns", NS, "and of B")                                                       \
 	X(PART_CHANGE_NS, "change_ns", NS, "b_ns less a_ns")
 
-enum part_column { PART_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def part_columns[] = { PART_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum part_column, part_columns, PART_COLUMNS);
 
-enum table { LINES_TABLE, PARTS_TABLE };
+#define TABLES(X)                                                                                  \
+	X(LINES_TABLE, "lines", line_columns, "lines, the largest change first")                   \
+	X(PARTS_TABLE, "parts", part_columns, "what is in the lines, the largest change first")
 
-static const struct tscope_table_def tables[] = {
-	[LINES_TABLE] = TSI_TABLE_DEF("lines", line_columns, "lines, the largest change first"),
-	[PARTS_TABLE] = TSI_TABLE_DEF("parts", part_columns,
-				      "what is in the lines, the largest change first"),
-};
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 /* ---- what was found, as facts ---- */
 

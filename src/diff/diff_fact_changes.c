@@ -24,8 +24,7 @@
 	X(ONLY_A_COUNT, "only_a_count", COUNT, "facts that B has not")                             \
 	X(ONLY_B_COUNT, "only_b_count", COUNT, "facts that A has not")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define LIST_COLUMNS(X)                                                                            \
 	X(LIST_FACT, "fact", TEXT, "id, as in fact lists")                                         \
@@ -41,15 +40,12 @@ static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 	X(LIST_A_DOUBT, "a_doubt", TEXT, "why a must not be believed")                             \
 	X(LIST_B_DOUBT, "b_doubt", TEXT, "why b must not be believed")
 
-enum list_column { LIST_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def list_columns[] = { LIST_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum list_column, list_columns, LIST_COLUMNS);
 
-enum table { LIST_TABLE };
+#define TABLES(X)                                                                                  \
+	X(LIST_TABLE, "list", list_columns, "facts that a side has, in the order of the report")
 
-static const struct tscope_table_def tables[] = {
-	[LIST_TABLE] = TSI_TABLE_DEF("list", list_columns,
-				     "facts that a side has, in the order of the report"),
-};
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 /* ---- tests -------------------------------------------------------------------------------- */
 

@@ -14,8 +14,7 @@
 	X(WORSE_COUNT, "worse_count", COUNT, "graver in B")                                        \
 	X(BETTER_COUNT, "better_count", COUNT, "less grave in B")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define LIST_COLUMNS(X)                                                                            \
 	X(LIST_CHANGE, "change", TEXT, "new, worse, better, gone or same")                         \
@@ -26,25 +25,21 @@ static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 	X(LIST_TITLE, "title", TEXT, "of B; of A where it is gone")                                \
 	X(LIST_GAIN_NS, "gain_ns", NS, "as in findings")
 
-enum list_column { LIST_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def list_columns[] = { LIST_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum list_column, list_columns, LIST_COLUMNS);
 
 #define LOST_COLUMNS(X)                                                                            \
 	X(LOST_ID, "id", TEXT, "of the rule")                                                      \
 	X(LOST_REASON, "reason", TEXT, "why not")
 
-enum lost_column { LOST_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def lost_columns[] = { LOST_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum lost_column, lost_columns, LOST_COLUMNS);
 
-enum table { LIST_TABLE, LOST_TABLE };
+#define TABLES(X)                                                                                  \
+	X(LIST_TABLE, "list", list_columns,                                                        \
+	  "those of B, and of A those that are gone; the new ones first, then those that are "     \
+	  "worse, better, gone and the same, the gravest first")                                   \
+	X(LOST_TABLE, "lost", lost_columns, "rules that A could evaluate and B not")
 
-static const struct tscope_table_def tables[] = {
-	[LIST_TABLE] =
-		TSI_TABLE_DEF("list", list_columns,
-			      "those of B, and of A those that are gone; the new ones first, then "
-			      "those that are worse, better, gone and the same, the gravest first"),
-	[LOST_TABLE] = TSI_TABLE_DEF("lost", lost_columns, "rules that A could evaluate and B not"),
-};
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 /* In the order of the list. */
 enum change { CHANGE_NEW, CHANGE_WORSE, CHANGE_BETTER, CHANGE_GONE, CHANGE_SAME, CHANGE_COUNT };

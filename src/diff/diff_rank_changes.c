@@ -17,8 +17,7 @@
 	X(COMPARED_COUNT, "compared_count", COUNT, "ranks of both")                                \
 	X(CHANGED_COUNT, "changed_count", COUNT, "of these, ranks whose step time changed")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define LIST_COLUMNS(X)                                                                            \
 	X(LIST_RANK, "rank", COUNT, "number of the rank, in B where they differ; -1: not said")    \
@@ -33,18 +32,15 @@ static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 	X(LIST_A_PEAK_ALLOC_BYTES, "a_peak_alloc_bytes", BYTES, "most that was allocated in A")    \
 	X(LIST_B_PEAK_ALLOC_BYTES, "b_peak_alloc_bytes", BYTES, "and in B")
 
-enum list_column { LIST_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def list_columns[] = { LIST_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum list_column, list_columns, LIST_COLUMNS);
 
 #define ONLY_A_COLUMNS(X) X(ONLY_A_RANK, "rank", COUNT, "number of the rank")
 
-enum only_a_column { ONLY_A_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def only_a_columns[] = { ONLY_A_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum only_a_column, only_a_columns, ONLY_A_COLUMNS);
 
 #define ONLY_B_COLUMNS(X) X(ONLY_B_RANK, "rank", COUNT, "number of the rank")
 
-enum only_b_column { ONLY_B_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def only_b_columns[] = { ONLY_B_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum only_b_column, only_b_columns, ONLY_B_COLUMNS);
 
 enum table { LIST_TABLE, ONLY_A_TABLE, ONLY_B_TABLE };
 

@@ -30,8 +30,7 @@
 	X(A_BEST_LOSS, "a_best_loss", NUMBER, "least finite loss of A")                            \
 	X(B_BEST_LOSS, "b_best_loss", NUMBER, "and of B")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define ENVIRONMENT_COLUMNS(X)                                                                     \
 	X(ENVIRONMENT_NAME, "name", TEXT, "of the variable")                                       \
@@ -39,21 +38,18 @@ static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 	X(ENVIRONMENT_B, "b", TEXT, "its value in B; absent: it has none")                         \
 	X(ENVIRONMENT_IS_RELEVANT, "is_relevant", FLAG, "it can change numerics")
 
-enum environment_column { ENVIRONMENT_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def environment_columns[] = { ENVIRONMENT_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum environment_column, environment_columns, ENVIRONMENT_COLUMNS);
 
 #define CONFIG_COLUMNS(X)                                                                          \
 	X(CONFIG_NAME, "name", TEXT, "of the entry")                                               \
 	X(CONFIG_A, "a", TEXT, "its value in A; absent: it has none")                              \
 	X(CONFIG_B, "b", TEXT, "its value in B; absent: it has none")
 
-enum config_column { CONFIG_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def config_columns[] = { CONFIG_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum config_column, config_columns, CONFIG_COLUMNS);
 
 #define NOTE_COLUMNS(X) X(NOTE_NOTE, "note", TEXT, "a sentence")
 
-enum note_column { NOTE_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def note_columns[] = { NOTE_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum note_column, note_columns, NOTE_COLUMNS);
 
 #define RANK_COLUMNS(X)                                                                            \
 	X(RANK_RANK, "rank", COUNT, "number of the rank")                                          \
@@ -63,8 +59,7 @@ static const struct tscope_fact_def note_columns[] = { NOTE_COLUMNS(TSI_FACT_DEF
 	X(RANK_A_LOSS_COUNT, "a_loss_count", COUNT, "losses of A")                                 \
 	X(RANK_B_LOSS_COUNT, "b_loss_count", COUNT, "losses of B")
 
-enum rank_column { RANK_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def rank_columns[] = { RANK_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum rank_column, rank_columns, RANK_COLUMNS);
 
 enum table { ENVIRONMENT_TABLE, CONFIG_TABLE, NOTES_TABLE, RANKS_TABLE };
 

@@ -41,8 +41,7 @@
 	X(TYPICAL_P_VALUE, "typical_p_value", NUMBER, "of the rank test")                          \
 	X(CHANGED_COUNT, "changed_count", COUNT, "of the parts below, those that changed")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define PART_COLUMNS(X)                                                                            \
 	X(PART_PART, "part", TEXT,                                                                 \
@@ -56,15 +55,12 @@ static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 	X(PART_HIGH_NS, "high_ns", NS, "as of the step")                                           \
 	X(PART_P_VALUE, "p_value", NUMBER, "with all parts in mind")
 
-enum part_column { PART_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def part_columns[] = { PART_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum part_column, part_columns, PART_COLUMNS);
 
-enum table { PARTS_TABLE };
+#define TABLES(X)                                                                                  \
+	X(PARTS_TABLE, "parts", part_columns, "lines of the budget and phases, step by step")
 
-static const struct tscope_table_def tables[] = {
-	[PARTS_TABLE] = TSI_TABLE_DEF("parts", part_columns,
-				      "lines of the budget and phases, step by step"),
-};
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 /* The difference of two means, absent where a side has none. */
 static struct tscope_value change_of(const struct step_test *test)

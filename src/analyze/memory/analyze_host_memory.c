@@ -53,8 +53,7 @@
 	X(RSS_RISING_RATIO, "rss_rising_ratio", RATIO,                                             \
 	  "steps between these eighths in which the lowest rose, of all seven")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 static const struct tscope_fact_def site_columns[] = { HOST_SITE_COLUMNS(TSI_FACT_DEF) };
 

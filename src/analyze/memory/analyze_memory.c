@@ -36,8 +36,7 @@
 	  "step whose window holds snapshot.peak_time_ns")                                         \
 	X(OOM_STEP, "oom_step", COUNT, "step whose window holds snapshot.oom_time_ns")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 /* A peak that was not recorded is what the step ended with. */
 static int64_t peak_of(const struct step_record *record, enum step_memory peak,

@@ -28,15 +28,13 @@
 	X(GROWTH_FUNCTION, "growth_function", TEXT, "that function")                               \
 	X(GROWTH_CALL_COUNT, "growth_call_count", COUNT, "calls that the slope is of")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define LARGEST_COLUMNS(X)                                                                         \
 	X(LARGEST_NAME, "name", TEXT, "name of the value")                                         \
 	X(LARGEST_VALUE, "value", NUMBER, "the largest of all moments")
 
-enum largest_column { LARGEST_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def largest_columns[] = { LARGEST_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum largest_column, largest_columns, LARGEST_COLUMNS);
 
 static const struct tscope_fact_def function_columns[] = {
 	[FUNCTION_RANK] = { "rank", TSCOPE_UNIT_COUNT, "rank" },
@@ -70,8 +68,7 @@ static const struct tscope_fact_def changes_columns[] = {
 	X(MOMENTS_ACTIVE_BYTES, "active_bytes", BYTES, "active_bytes.all.current")                 \
 	X(MOMENTS_RSS_BYTES, "rss_bytes", BYTES, "rss: what the process had in host memory")
 
-enum moments_column { MOMENTS_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def moments_columns[] = { MOMENTS_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum moments_column, moments_columns, MOMENTS_COLUMNS);
 
 static const struct tscope_table_def tables[] = {
 	[STATS_LARGEST] =

@@ -24,10 +24,7 @@
 	X(DESTROYED_COUNT, "destroyed_count", COUNT, "tensors that went")                          \
 	X(CHANGED_COUNT, "changed_count", COUNT, "changes of content or category")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
-
-enum table { BY_CATEGORY, TIMELINE };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define CATEGORY_COLUMNS(X)                                                                        \
 	X(CATEGORY_CATEGORY, "category", TEXT,                                                     \
@@ -37,8 +34,7 @@ enum table { BY_CATEGORY, TIMELINE };
 	X(CATEGORY_END_BYTES, "end_bytes", BYTES, "at the last point")                             \
 	X(CATEGORY_OWN_PEAK_BYTES, "own_peak_bytes", BYTES, "most of this category alone")
 
-enum category_column { CATEGORY_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def category_columns[] = { CATEGORY_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum category_column, category_columns, CATEGORY_COLUMNS);
 
 enum timeline_column { TIMELINE_INDEX, TIMELINE_TIME_NS, TIMELINE_BYTES, TIMELINE_CATEGORIES };
 
@@ -57,10 +53,11 @@ static const struct tscope_fact_def timeline_columns[] = {
 	{ "unknown_bytes", TSCOPE_UNIT_BYTES, "of it, not known" },
 };
 
-static const struct tscope_table_def tables[] = {
-	[BY_CATEGORY] = TSI_TABLE_DEF("by_category", category_columns, "memory by category"),
-	[TIMELINE] = TSI_TABLE_DEF("timeline", timeline_columns, "memory over time, as a sketch"),
-};
+#define TABLES(X)                                                                                  \
+	X(BY_CATEGORY, "by_category", category_columns, "memory by category")                      \
+	X(TIMELINE, "timeline", timeline_columns, "memory over time, as a sketch")
+
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 enum { TIMELINE_ROWS_MAX = 240 };
 

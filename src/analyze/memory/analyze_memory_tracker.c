@@ -17,18 +17,14 @@
 	  "all kinds at the peak, on the device where that is most")                               \
 	X(PEAK_DEVICE, "peak_device", TEXT, "that device")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
-
-enum table { PEAK, MODULES, BY_KIND };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define PEAK_COLUMNS(X)                                                                            \
 	X(PEAK_ROW_DEVICE, "device", TEXT, "device")                                               \
 	X(PEAK_KIND, "kind", TEXT, "what the memory holds")                                        \
 	X(PEAK_KIND_BYTES, "bytes", BYTES, "at the peak of the device")
 
-enum peak_column { PEAK_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def peak_columns[] = { PEAK_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum peak_column, peak_columns, PEAK_COLUMNS);
 
 #define MODULES_COLUMNS(X)                                                                         \
 	X(MODULES_MODULE, "module", TEXT, "name of the module")                                    \
@@ -37,8 +33,7 @@ static const struct tscope_fact_def peak_columns[] = { PEAK_COLUMNS(TSI_FACT_DEF
 	X(MODULES_DEVICE, "device", TEXT, "device")                                                \
 	X(MODULES_BYTES, "total_bytes", BYTES, "all kinds")
 
-enum modules_column { MODULES_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def modules_columns[] = { MODULES_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum modules_column, modules_columns, MODULES_COLUMNS);
 
 /* The state of a module, then the columns of the peak. */
 static const struct tscope_fact_def kind_columns[] = {
@@ -50,13 +45,12 @@ static const struct tscope_fact_def kind_columns[] = {
 	{ "bytes", TSCOPE_UNIT_BYTES, "of this kind" },
 };
 
-static const struct tscope_table_def tables[] = {
-	[PEAK] = TSI_TABLE_DEF("peak", peak_columns,
-			       "what there was at the peak, by device and kind"),
-	[MODULES] =
-		TSI_TABLE_DEF("modules", modules_columns, "memory at each state of each module"),
-	[BY_KIND] = TSI_TABLE_DEF("by_kind", kind_columns, "the same by kind"),
-};
+#define TABLES(X)                                                                                  \
+	X(PEAK, "peak", peak_columns, "what there was at the peak, by device and kind")            \
+	X(MODULES, "modules", modules_columns, "memory at each state of each module")              \
+	X(BY_KIND, "by_kind", kind_columns, "the same by kind")
+
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 /* How many different devices or modules there are; the rows of the peak are of no module. */
 static int64_t count_names(const struct memory_tracker *tracker, bool modules,

@@ -26,8 +26,7 @@ enum {
 	X(QUERIES, "queries", NUMBER, "their rows")                                                \
 	X(KEYS, "keys", NUMBER, "their columns")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 /* Scores of one shape, […, queries, keys]. */
 struct scores {

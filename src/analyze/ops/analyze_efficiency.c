@@ -48,8 +48,7 @@
 	X(TOP_RECOVERABLE, "top_recoverable", TEXT, "largest recoverable line")                    \
 	X(TOP_RECOVERABLE_RATIO, "top_recoverable_ratio", RATIO, "its share of the wall time")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define LINE_COLUMNS(X)                                                                            \
 	X(LINE_NAME, "line", TEXT, "what the time went to")                                        \
@@ -57,14 +56,11 @@ static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 	X(LINE_RATIO, "ratio", RATIO, "its share of the wall time")                                \
 	X(LINE_RECOVERABLE, "recoverable", FLAG, "could it be less?")
 
-enum line_column { LINE_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def line_columns[] = { LINE_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum line_column, line_columns, LINE_COLUMNS);
 
-enum table { LINES };
+#define TABLES(X) X(LINES, "lines", line_columns, "the wall time, divided")
 
-static const struct tscope_table_def tables[] = {
-	[LINES] = TSI_TABLE_DEF("lines", line_columns, "the wall time, divided"),
-};
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 enum line {
 	USEFUL_COMPUTE, /* the only one that is not recoverable */

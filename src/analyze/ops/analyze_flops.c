@@ -32,10 +32,7 @@
 	X(HAS_TF32, "has_tf32", FLAG, "they multiply float32 rounded to TF32")                     \
 	X(HAS_BF16, "has_bf16", FLAG, "they multiply bfloat16")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
-
-enum table { BY_OPERATOR, BY_PRECISION, UNCOUNTED };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define OPERATOR_COLUMNS(X)                                                                        \
 	X(OP_NAME, "name", TEXT, "of the operator")                                                \
@@ -70,8 +67,7 @@ enum table { BY_OPERATOR, BY_PRECISION, UNCOUNTED };
 	  "absent: the device has none for it")                                                    \
 	X(OP_LOST_NS, "lost_ns", NS, "device_ns beyond roofline_ns")
 
-enum operator_column { OPERATOR_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def operator_columns[] = { OPERATOR_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum operator_column, operator_columns, OPERATOR_COLUMNS);
 
 #define PRECISION_COLUMNS(X)                                                                       \
 	X(PRECISION, "precision", TEXT, "of the operands")                                         \
@@ -85,8 +81,7 @@ static const struct tscope_fact_def operator_columns[] = { OPERATOR_COLUMNS(TSI_
 	X(PRECISION_TENSOR_PEAK_FLOPS, "tensor_peak_flops", FLOPS_PER_SECOND,                      \
 	  "the device's, on tensor cores with operands of this type; absent: it has none for it")
 
-enum precision_column { PRECISION_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def precision_columns[] = { PRECISION_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum precision_column, precision_columns, PRECISION_COLUMNS);
 
 #define UNCOUNTED_COLUMNS(X)                                                                       \
 	X(UNCOUNTED_KERNEL, "kernel", TEXT, "name")                                                \
@@ -97,17 +92,16 @@ static const struct tscope_fact_def precision_columns[] = { PRECISION_COLUMNS(TS
 	X(UNCOUNTED_COUNT, "count", COUNT, "kernels")                                              \
 	X(UNCOUNTED_TOTAL_NS, "total_ns", NS, "sum of their durations")
 
-enum uncounted_column { UNCOUNTED_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def uncounted_columns[] = { UNCOUNTED_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum uncounted_column, uncounted_columns, UNCOUNTED_COLUMNS);
 
-static const struct tscope_table_def tables[] = {
-	[BY_OPERATOR] = TSI_TABLE_DEF("by_operator", operator_columns,
-				      "operators by name and inputs, those that lose most first"),
-	[BY_PRECISION] = TSI_TABLE_DEF("by_precision", precision_columns,
-				       "FLOPs by the precision of the operands"),
-	[UNCOUNTED] = TSI_TABLE_DEF("uncounted", uncounted_columns,
-				    "matrix kernels whose FLOPs are not known"),
-};
+#define TABLES(X)                                                                                  \
+	X(BY_OPERATOR, "by_operator", operator_columns,                                            \
+	  "operators by name and inputs, those that lose most first")                              \
+	X(BY_PRECISION, "by_precision", precision_columns,                                         \
+	  "FLOPs by the precision of the operands")                                                \
+	X(UNCOUNTED, "uncounted", uncounted_columns, "matrix kernels whose FLOPs are not known")
+
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 /* The least time that an operator's calls could take, and what forbids less. */
 struct roofline {

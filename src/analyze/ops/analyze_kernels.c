@@ -39,10 +39,7 @@ enum { SHORT_NS = 10000 }; /* below, launching costs about as much as the kernel
 	X(OCCUPANCY_PCT, "occupancy_pct", NUMBER,                                                  \
 	  "estimated achieved occupancy in %, weighted by duration")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
-
-enum table { BY_NAME, BY_KIND, BY_LAUNCHER };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define NAME_COLUMNS(X)                                                                            \
 	X(NAME, "name", TEXT, "of the kernel")                                                     \
@@ -69,8 +66,7 @@ enum table { BY_NAME, BY_KIND, BY_LAUNCHER };
 	X(NAME_COUNTED_UNLINKED, "counted_unlinked", COUNT,                                        \
 	  "of these, without a known launch: by their own start")
 
-enum name_column { NAME_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def name_columns[] = { NAME_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum name_column, name_columns, NAME_COLUMNS);
 
 #define KIND_COLUMNS(X)                                                                            \
 	X(KIND, "kind", TEXT, "what the kernels compute")                                          \
@@ -79,8 +75,7 @@ static const struct tscope_fact_def name_columns[] = { NAME_COLUMNS(TSI_FACT_DEF
 	X(KIND_TOTAL_NS, "total_ns", NS, "sum of their durations")                                 \
 	X(KIND_SHARE_RATIO, "share_ratio", RATIO, "of the total of all kernels")
 
-enum kind_column { KIND_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def kind_columns[] = { KIND_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum kind_column, kind_columns, KIND_COLUMNS);
 
 #define LAUNCHER_COLUMNS(X)                                                                        \
 	X(LAUNCHER_NAME, "name", TEXT, "of the kernel")                                            \
@@ -89,16 +84,15 @@ static const struct tscope_fact_def kind_columns[] = { KIND_COLUMNS(TSI_FACT_DEF
 	X(LAUNCHER_COUNTED, "counted", COUNT, "kernels launched in the steps that count")          \
 	X(LAUNCHER_COUNTED_NS, "counted_ns", NS, "sum of their durations")
 
-enum launcher_column { LAUNCHER_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def launcher_columns[] = { LAUNCHER_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum launcher_column, launcher_columns, LAUNCHER_COLUMNS);
 
-static const struct tscope_table_def tables[] = {
-	[BY_NAME] = TSI_TABLE_DEF("by_name", name_columns, "kernels by name"),
-	[BY_KIND] = TSI_TABLE_DEF("by_kind", kind_columns, "kernels by what they compute"),
-	[BY_LAUNCHER] =
-		TSI_TABLE_DEF("by_launcher", launcher_columns,
-			      "kernels of the steps that count, by name and what launched them"),
-};
+#define TABLES(X)                                                                                  \
+	X(BY_NAME, "by_name", name_columns, "kernels by name")                                     \
+	X(BY_KIND, "by_kind", kind_columns, "kernels by what they compute")                        \
+	X(BY_LAUNCHER, "by_launcher", launcher_columns,                                            \
+	  "kernels of the steps that count, by name and what launched them")
+
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 /* A mean of something that only some kernels say, weighted by their durations. */
 struct weighted {

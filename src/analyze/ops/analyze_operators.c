@@ -21,10 +21,7 @@
 	  "of all device events' time, launched by no known operator")                             \
 	X(NAME_COUNT, "name_count", COUNT, "different operators")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
-
-enum table { BY_NAME, BY_SHAPE };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 /* Of operators inside others of their name the outermost counts: torch's key_averages() has all. */
 #define TIME_COLUMNS(X, prefix)                                                                    \
@@ -48,23 +45,21 @@ enum table { BY_NAME, BY_SHAPE };
 	X(NAME_COUNTED_DEVICE_NS, "counted_device_ns", NS,                                         \
 	  "of counted ones, device time of what they launched themselves")
 
-enum name_column { NAME_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def name_columns[] = { NAME_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum name_column, name_columns, NAME_COLUMNS);
 
 #define SHAPE_COLUMNS(X)                                                                           \
 	X(SHAPE_NAME, "name", TEXT, "of the operator")                                             \
 	X(SHAPE_INPUTS, "inputs", TEXT, "dimensions and types of its inputs")                      \
 	TIME_COLUMNS(X, SHAPE)
 
-enum shape_column { SHAPE_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def shape_columns[] = { SHAPE_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum shape_column, shape_columns, SHAPE_COLUMNS);
 
-static const struct tscope_table_def tables[] = {
-	[BY_NAME] = TSI_TABLE_DEF("by_name", name_columns, "operators by name"),
-	[BY_SHAPE] =
-		TSI_TABLE_DEF("by_shape", shape_columns,
-			      "operators by name and inputs, of those whose inputs were recorded"),
-};
+#define TABLES(X)                                                                                  \
+	X(BY_NAME, "by_name", name_columns, "operators by name")                                   \
+	X(BY_SHAPE, "by_shape", shape_columns,                                                     \
+	  "operators by name and inputs, of those whose inputs were recorded")
+
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 struct work {
 	const struct tscope_trace *trace;

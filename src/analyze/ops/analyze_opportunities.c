@@ -65,10 +65,7 @@ static const char *const remedy_names[REMEDY_COUNT] = {
 	X(OPTIMIZER_GAP_NS, "optimizer_gap_ns", NS,                                                \
 	  "idle gaps of at most 100 µs directly before them")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
-
-enum table { BY_OPERATOR };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define COLUMNS(X)                                                                                 \
 	X(REMEDY, "remedy", TEXT, "fuse, layout, small_copy, bucket (collectives) or optimizer")   \
@@ -79,13 +76,13 @@ enum table { BY_OPERATOR };
 	X(START_NS, "start_ns", NS, "when the longest of them starts")                             \
 	X(LONGEST_NS, "longest_ns", NS, "its duration")
 
-enum column { COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def columns[] = { COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum column, columns, COLUMNS);
 
-static const struct tscope_table_def tables[] = {
-	[BY_OPERATOR] = TSI_TABLE_DEF("by_operator", columns,
-				      "device events that a remedy helps, by what launched them"),
-};
+#define TABLES(X)                                                                                  \
+	X(BY_OPERATOR, "by_operator", columns,                                                     \
+	  "device events that a remedy helps, by what launched them")
+
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 /* What a name says of a kernel. */
 enum { NAME_KNOWN = 1 << 0, NAME_FUSIBLE = 1 << 1, NAME_LAYOUT = 1 << 2, NAME_GROUPED = 1 << 3 };

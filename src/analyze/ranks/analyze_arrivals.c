@@ -32,8 +32,7 @@
 	  "clocks are certain enough to tell who came last: the ends scatter by less than half "   \
 	  "of the mean skew")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define RANKS_COLUMNS(X)                                                                           \
 	X(RANKS_RANK, "rank", COUNT, "number of the rank")                                         \
@@ -43,14 +42,11 @@ static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 	X(RANKS_MEAN_LATENESS_NS, "mean_lateness_ns", NS,                                          \
 	  "its arrival after that of the median member, mean")
 
-enum ranks_column { RANKS_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def ranks_columns[] = { RANKS_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum ranks_column, ranks_columns, RANKS_COLUMNS);
 
-enum table { TABLE_RANKS };
+#define TABLES(X) X(TABLE_RANKS, "ranks", ranks_columns, "each rank")
 
-static const struct tscope_table_def tables[] = {
-	[TABLE_RANKS] = TSI_TABLE_DEF("ranks", ranks_columns, "each rank"),
-};
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 /* Of fewer ends the scatter says nothing. */
 enum { MIN_SCATTERED = 3 };

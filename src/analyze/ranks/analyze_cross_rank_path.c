@@ -25,24 +25,21 @@
 	X(MAIN_RANK, "main_rank", COUNT, "rank with most of its local time")                       \
 	X(MAIN_RANK_RATIO, "main_rank_ratio", RATIO, "share of that rank in the local time")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define LINES_COLUMNS(X)                                                                           \
 	X(LINES_LINE, "line", TEXT, "line of the budget, or transfer")                             \
 	X(LINES_STEP_NS, "step_ns", NS, "on the chain, a step")                                    \
 	X(LINES_SHARE_RATIO, "share_ratio", RATIO, "of the chain")
 
-enum lines_column { LINES_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def lines_columns[] = { LINES_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum lines_column, lines_columns, LINES_COLUMNS);
 
 #define RANKS_COLUMNS(X)                                                                           \
 	X(RANKS_RANK, "rank", COUNT, "number of the rank")                                         \
 	X(RANKS_STEP_NS, "step_ns", NS, "its local time on the chain, a step")                     \
 	X(RANKS_SHARE_RATIO, "share_ratio", RATIO, "of the chain")
 
-enum ranks_column { RANKS_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def ranks_columns[] = { RANKS_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum ranks_column, ranks_columns, RANKS_COLUMNS);
 
 #define COLLECTIVES_COLUMNS(X)                                                                     \
 	X(COLLECTIVES_KIND, "kind", TEXT, "kind of collective")                                    \
@@ -51,17 +48,14 @@ static const struct tscope_fact_def ranks_columns[] = { RANKS_COLUMNS(TSI_FACT_D
 	X(COLLECTIVES_STEP_NS, "step_ns", NS, "their transfer on it, a step")                      \
 	X(COLLECTIVES_SHARE_RATIO, "share_ratio", RATIO, "of the chain")
 
-enum collectives_column { COLLECTIVES_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def collectives_columns[] = { COLLECTIVES_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum collectives_column, collectives_columns, COLLECTIVES_COLUMNS);
 
-enum table { TABLE_LINES, TABLE_RANKS, TABLE_COLLECTIVES };
+#define TABLES(X)                                                                                  \
+	X(TABLE_LINES, "lines", lines_columns, "its composition")                                  \
+	X(TABLE_RANKS, "ranks", ranks_columns, "ranks on it")                                      \
+	X(TABLE_COLLECTIVES, "collectives", collectives_columns, "collectives on it")
 
-static const struct tscope_table_def tables[] = {
-	[TABLE_LINES] = TSI_TABLE_DEF("lines", lines_columns, "its composition"),
-	[TABLE_RANKS] = TSI_TABLE_DEF("ranks", ranks_columns, "ranks on it"),
-	[TABLE_COLLECTIVES] =
-		TSI_TABLE_DEF("collectives", collectives_columns, "collectives on it"),
-};
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 enum { LINE_TRANSFER = TSCOPE_BUDGET_LINE_COUNT, LINE_COUNT };
 

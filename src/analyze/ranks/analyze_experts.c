@@ -17,22 +17,18 @@
 	X(WORST_IMBALANCE_RATIO, "worst_imbalance_ratio", NUMBER, "likewise, most")                \
 	X(BUSIEST_RANK, "busiest_rank", COUNT, "rank that receives most")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define RANKS_COLUMNS(X)                                                                           \
 	X(RANKS_RANK, "rank", COUNT, "number of the rank")                                         \
 	X(RANKS_RECEIVED_BYTES, "received_bytes", BYTES, "what it receives, sum")                  \
 	X(RANKS_LOAD_RATIO, "load_ratio", NUMBER, "that by the mean of its group")
 
-enum ranks_column { RANKS_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def ranks_columns[] = { RANKS_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum ranks_column, ranks_columns, RANKS_COLUMNS);
 
-enum table { TABLE_RANKS };
+#define TABLES(X) X(TABLE_RANKS, "ranks", ranks_columns, "each rank that takes part")
 
-static const struct tscope_table_def tables[] = {
-	[TABLE_RANKS] = TSI_TABLE_DEF("ranks", ranks_columns, "each rank that takes part"),
-};
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 static const char unread_doubt[] = "some ranks of the groups were not read";
 

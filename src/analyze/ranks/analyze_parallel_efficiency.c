@@ -31,8 +31,7 @@
 	X(TOTAL_RATIO, "total_ratio", RATIO,                                                       \
 	  "parallel efficiency × MFU within compute, where FLOPs are known")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 /* All per step. */
 struct loss {

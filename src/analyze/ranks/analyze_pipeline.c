@@ -44,8 +44,7 @@
 	  "how often a microbatch goes through all ranks, by the sends")                           \
 	X(IS_INFERRED, "is_inferred", FLAG, "nobody says the stages: sends and receives told them")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define STAGE_COLUMNS(X)                                                                           \
 	X(STAGE, "stage", COUNT, "number of the stage, from 0")                                    \
@@ -53,14 +52,11 @@ static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 	X(BUSY_NS, "busy_ns", NS, "compute in all steps, mean of its ranks")                       \
 	X(STAGE_BUBBLE_RATIO, "bubble_ratio", RATIO, "share of wall_ns beside that")
 
-enum column { STAGE_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def stage_columns[] = { STAGE_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum column, stage_columns, STAGE_COLUMNS);
 
-enum table { STAGES };
+#define TABLES(X) X(STAGES, "stages", stage_columns, "each stage")
 
-static const struct tscope_table_def tables[] = {
-	[STAGES] = TSI_TABLE_DEF("stages", stage_columns, "each stage"),
-};
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 /* A pipeline, with what is known of its schedule. */
 struct pipeline {

@@ -22,8 +22,7 @@
 	X(IS_INFERRED, "is_inferred", FLAG,                                                        \
 	  "no file says the members of some group: order and size told them")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define GROUPS_COLUMNS(X)                                                                          \
 	X(GROUPS_GROUP, "group", TEXT, "its description, or name")                                 \
@@ -38,14 +37,11 @@ static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 	X(GROUPS_SURPLUS_COUNT, "surplus_count", COUNT, "as above")                                \
 	X(GROUPS_CUT_COUNT, "cut_count", COUNT, "as above")
 
-enum groups_column { GROUPS_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def groups_columns[] = { GROUPS_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum groups_column, groups_columns, GROUPS_COLUMNS);
 
-enum table { TABLE_GROUPS };
+#define TABLES(X) X(TABLE_GROUPS, "groups", groups_columns, "each process group")
 
-static const struct tscope_table_def tables[] = {
-	[TABLE_GROUPS] = TSI_TABLE_DEF("groups", groups_columns, "each process group"),
-};
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 /* Above this share of instances that do not match, what does match is no sample of the rest. */
 static const double max_unmatched_share = 0.05;

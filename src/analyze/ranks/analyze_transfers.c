@@ -26,8 +26,7 @@
 	  "transfer that nothing hides, mean of the ranks, a step")                                \
 	X(NODE_COUNT, "node_count", COUNT, "nodes that the ranks are on")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define BY_KIND_COLUMNS(X)                                                                         \
 	X(BY_KIND_KIND, "kind", TEXT, "kind of collective")                                        \
@@ -43,8 +42,7 @@ static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 	X(BY_KIND_BUS_BYTES_PER_SECOND, "bus_bytes_per_second", BYTES_PER_SECOND,                  \
 	  "what a link carries: comparable between kinds")
 
-enum by_kind_column { BY_KIND_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def by_kind_columns[] = { BY_KIND_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum by_kind_column, by_kind_columns, BY_KIND_COLUMNS);
 
 #define BY_SIZE_COLUMNS(X)                                                                         \
 	X(BY_SIZE_KIND, "kind", TEXT, "kind of collective")                                        \
@@ -66,8 +64,7 @@ static const struct tscope_fact_def by_kind_columns[] = { BY_KIND_COLUMNS(TSI_FA
 	X(BY_SIZE_REQUIRED_BYTES_PER_SECOND, "required_bytes_per_second", BYTES_PER_SECOND,        \
 	  "size ÷ slack: what would hide it")
 
-enum by_size_column { BY_SIZE_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def by_size_columns[] = { BY_SIZE_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum by_size_column, by_size_columns, BY_SIZE_COLUMNS);
 
 #define LINKS_COLUMNS(X)                                                                           \
 	X(LINKS_GROUP, "group", TEXT, "process group")                                             \
@@ -84,8 +81,7 @@ static const struct tscope_fact_def by_size_columns[] = { BY_SIZE_COLUMNS(TSI_FA
 	X(LINKS_P_VALUE, "p_value", RATIO,                                                         \
 	  "chance that a link like its likes is so slow, corrected for their number")
 
-enum links_column { LINKS_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def links_columns[] = { LINKS_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum links_column, links_columns, LINKS_COLUMNS);
 
 /* Up to LINKS_MESSAGE_BYTES as in links. */
 enum slow_links_column {
@@ -109,23 +105,18 @@ static const struct tscope_fact_def slow_links_columns[] = {
 					    "transfer beyond that of its likes, a step" },
 };
 
-enum table { TABLE_BY_KIND, TABLE_BY_SIZE, TABLE_LINKS, TABLE_SLOW_LINKS };
+#define TABLES(X)                                                                                  \
+	X(TABLE_BY_KIND, "by_kind", by_kind_columns,                                               \
+	  "matched collectives and sends by kind and process group, the 1024 with most transfer")  \
+	X(TABLE_BY_SIZE, "by_size", by_size_columns, "the same, each size for itself")             \
+	X(TABLE_LINKS, "links", links_columns,                                                     \
+	  "process groups and pairs at each size, the 1024 with most transfer")                    \
+	X(TABLE_SLOW_LINKS, "slow_links", slow_links_columns,                                      \
+	  "links persistently slower than their likes: p_value 0.001 or less, slowdown_ratio 0.1 " \
+	  "or more, as that of the fastest of each step, and beyond what links vary by from step " \
+	  "to step")
 
-static const struct tscope_table_def tables[] = {
-	[TABLE_BY_KIND] = TSI_TABLE_DEF("by_kind", by_kind_columns,
-					"matched collectives and sends by kind and process group, "
-					"the 1024 with most transfer"),
-	[TABLE_BY_SIZE] =
-		TSI_TABLE_DEF("by_size", by_size_columns, "the same, each size for itself"),
-	[TABLE_LINKS] =
-		TSI_TABLE_DEF("links", links_columns,
-			      "process groups and pairs at each size, the 1024 with most transfer"),
-	[TABLE_SLOW_LINKS] =
-		TSI_TABLE_DEF("slow_links", slow_links_columns,
-			      "links persistently slower than their likes: p_value 0.001 or "
-			      "less, slowdown_ratio 0.1 or more, as that of the fastest of each "
-			      "step, and beyond what links vary by from step to step"),
-};
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 enum { MAX_ROWS = 1024 }; /* of a table: sizes that never recur are as many as transfers */
 

@@ -35,8 +35,7 @@
 	X(NO_DATA_STALL_STEP_NS, "no_data_stall_step_ns", NS, "step without data stalls")          \
 	X(NO_DATA_STALL_GAIN_NS, "no_data_stall_gain_ns", NS, "what that wins")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 /* What is changed, and what that does. */
 #define LINES_COLUMNS(X)                                                                           \
@@ -44,8 +43,7 @@ static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 	X(CHANGES_STEP_NS, "step_ns", NS, "step without it")                                       \
 	X(CHANGES_GAIN_NS, "gain_ns", NS, "what that wins")
 
-enum changes_column { LINES_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def lines_columns[] = { LINES_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum changes_column, lines_columns, LINES_COLUMNS);
 
 static const struct tscope_fact_def ranks_columns[] = {
 	[CHANGES_WHAT] = { "rank", TSCOPE_UNIT_COUNT, "number of the rank" },
@@ -53,16 +51,12 @@ static const struct tscope_fact_def ranks_columns[] = {
 	[CHANGES_GAIN_NS] = { "gain_ns", TSCOPE_UNIT_NS, "what that wins" },
 };
 
-enum table { TABLE_LINES, TABLE_RANKS };
+#define TABLES(X)                                                                                  \
+	X(TABLE_LINES, "lines", lines_columns, "without one line of the budget on all ranks")      \
+	X(TABLE_RANKS, "ranks", ranks_columns,                                                     \
+	  "each rank made like the median of its peers: the 32 with most local time above it")
 
-static const struct tscope_table_def tables[] = {
-	[TABLE_LINES] = TSI_TABLE_DEF("lines", lines_columns,
-				      "without one line of the budget on all ranks"),
-	[TABLE_RANKS] =
-		TSI_TABLE_DEF("ranks", ranks_columns,
-			      "each rank made like the median of its peers: the 32 with most local "
-			      "time above it"),
-};
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 enum {
 	MAX_RANK_ROWS = 32,

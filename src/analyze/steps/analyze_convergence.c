@@ -17,8 +17,7 @@
 	X(DIVERGED_AT, "diverged_at", COUNT, "first step with a loss that is not finite")          \
 	X(LOSS_COUNT, "loss_count", COUNT, "steps that recorded a loss")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 static const struct tscope_fact_def spike_columns[] = {
 	{ "step", TSCOPE_UNIT_COUNT, "number of the step" },

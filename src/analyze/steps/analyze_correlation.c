@@ -15,8 +15,7 @@
 	X(GROUP_COUNT, "group_count", COUNT, "groups of events at most 2 steps apart")             \
 	X(EVENT_COUNT, "event_count", COUNT, "steps at which two or more signals jump")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define GROUP_COLUMNS(X)                                                                           \
 	X(FIRST_STEP, "first_step", COUNT, "number of its first event")                            \
@@ -28,14 +27,11 @@ static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 	X(STEP_NS, "step_ns", NS, "at the peak")                                                   \
 	X(ALLOC_BYTES, "alloc_bytes", BYTES, "at the peak")
 
-enum column { GROUP_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def group_columns[] = { GROUP_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum column, group_columns, GROUP_COLUMNS);
 
-enum table { GROUPS };
+#define TABLES(X) X(GROUPS, "groups", group_columns, "the groups, in order of time")
 
-static const struct tscope_table_def tables[] = {
-	[GROUPS] = TSI_TABLE_DEF("groups", group_columns, "the groups, in order of time"),
-};
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 /* A bit for each signal, in the order of their names. */
 enum axis {

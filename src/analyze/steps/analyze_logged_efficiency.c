@@ -32,8 +32,7 @@
 	X(PEAK_FLOPS_PER_SECOND, "peak_flops_per_second", FLOPS_PER_SECOND, "by our table")        \
 	X(EXPLANATION, "explanation", TEXT, "why the two differ")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 /* ---- what is logged ---- */
 

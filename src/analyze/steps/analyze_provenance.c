@@ -11,31 +11,26 @@
 	X(RECORDED_WALL_S, "recorded_wall_s", NUMBER, "from start to end, in s")                   \
 	X(RECORDED_STEP_COUNT, "recorded_step_count", COUNT, "steps that it ran, warm-up included")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define ENVIRONMENT_COLUMNS(X)                                                                     \
 	X(ENVIRONMENT_NAME, "name", TEXT, "of the variable")                                       \
 	X(ENVIRONMENT_VALUE, "value", TEXT, "a text, or JSON of anything else")
 
-enum environment_column { ENVIRONMENT_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def environment_columns[] = { ENVIRONMENT_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum environment_column, environment_columns, ENVIRONMENT_COLUMNS);
 
 #define CONFIG_COLUMNS(X)                                                                          \
 	X(CONFIG_NAME, "name", TEXT, "of the entry")                                               \
 	X(CONFIG_VALUE, "value", TEXT, "a text, or JSON of anything else")
 
-enum config_column { CONFIG_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def config_columns[] = { CONFIG_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum config_column, config_columns, CONFIG_COLUMNS);
 
-enum table { ENVIRONMENT_TABLE, CONFIG_TABLE };
+#define TABLES(X)                                                                                  \
+	X(ENVIRONMENT_TABLE, "environment", environment_columns,                                   \
+	  "environment, nested names joined by a dot, sorted")                                     \
+	X(CONFIG_TABLE, "config", config_columns, "configuration, by its outermost names, sorted")
 
-static const struct tscope_table_def tables[] = {
-	[ENVIRONMENT_TABLE] = TSI_TABLE_DEF("environment", environment_columns,
-					    "environment, nested names joined by a dot, sorted"),
-	[CONFIG_TABLE] = TSI_TABLE_DEF("config", config_columns,
-				       "configuration, by its outermost names, sorted"),
-};
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 _Static_assert((int)ENVIRONMENT_NAME == (int)CONFIG_NAME &&
 		       (int)ENVIRONMENT_VALUE == (int)CONFIG_VALUE,

@@ -25,8 +25,7 @@
 	X(MFU_NAME, "mfu_name", TEXT, "metric taken for the MFU")                                  \
 	X(MFU_RATIO, "mfu_ratio", RATIO, "its mean, as logged")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define BY_NAME_COLUMNS(X)                                                                         \
 	X(BY_NAME_NAME, "name", TEXT, "as it was logged")                                          \
@@ -42,14 +41,11 @@ static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 	X(BY_NAME_MEAN, "mean", NUMBER, "mean of the finite values")                               \
 	X(BY_NAME_NONFINITE_COUNT, "nonfinite_count", COUNT, "values that are NaN or infinite")
 
-enum by_name_column { BY_NAME_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def by_name_columns[] = { BY_NAME_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum by_name_column, by_name_columns, BY_NAME_COLUMNS);
 
-enum table { TABLE_BY_NAME };
+#define TABLES(X) X(TABLE_BY_NAME, "by_name", by_name_columns, "each metric")
 
-static const struct tscope_table_def tables[] = {
-	[TABLE_BY_NAME] = TSI_TABLE_DEF("by_name", by_name_columns, "each metric"),
-};
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 /* The values of one metric. */
 struct tally {

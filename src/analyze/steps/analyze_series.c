@@ -57,8 +57,7 @@
 	X(STEP_HOST_COMM_NS, "host_comm_ns", NS, "line comm of the budget without devices")        \
 	X(STEP_HOST_OTHER_NS, "host_other_ns", NS, "line other of the budget without devices")
 
-enum step_column { STEP_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def step_columns[] = { STEP_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum step_column, step_columns, STEP_COLUMNS);
 
 enum table { STEPS_TABLE };
 

@@ -75,24 +75,21 @@ static const char unknown_phase_words[] = "more than 10 % of compute time is of 
 	X(SLOW_GREW, "grew", TEXT, "budget line or phase furthest above its median")               \
 	X(SLOW_GREW_NS, "grew_ns", NS, "by how much")
 
-enum slow_column { SLOW_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def slow_columns[] = { SLOW_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum slow_column, slow_columns, SLOW_COLUMNS);
 
 #define PHASE_COLUMNS(X)                                                                           \
 	X(PHASE_NAME, "phase", TEXT, "name of the phase")                                          \
 	X(PHASE_MEAN_NS, "mean_ns", NS, "mean of all steps, those without it included")            \
 	X(PHASE_RATIO, "ratio", RATIO, "its share of the mean step")
 
-enum phase_column { PHASE_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def phase_columns[] = { PHASE_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum phase_column, phase_columns, PHASE_COLUMNS);
 
-enum table { SLOW, PHASES };
+#define TABLES(X)                                                                                  \
+	X(SLOW, "slow", slow_columns, "the spikes, in order of time")                              \
+	X(PHASES, "phases", phase_columns,                                                         \
+	  "phases that occur, those with names of the job's own last")
 
-static const struct tscope_table_def tables[] = {
-	[SLOW] = TSI_TABLE_DEF("slow", slow_columns, "the spikes, in order of time"),
-	[PHASES] = TSI_TABLE_DEF("phases", phase_columns,
-				 "phases that occur, those with names of the job's own last"),
-};
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 struct times {           /* of the steps that are not marked */
 	double *by_time; /* as they came */

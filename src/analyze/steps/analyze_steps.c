@@ -14,8 +14,7 @@
 	  "steps left out as cold: start-up, compilation, first allocations")                      \
 	X(ALL_COLD, "all_cold", FLAG, "every step that would count is cold, so that they do count")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 enum list_column {
 	LIST_STEP,
@@ -65,11 +64,9 @@ static const struct tscope_fact_def list_columns[] = {
 _Static_assert(TSI_COUNT_OF(list_columns) == LIST_FIRST_HOST_LINE + HOST_LINE_COUNT,
 	       "a column for each line of both budgets");
 
-enum table { LIST };
+#define TABLES(X) X(LIST, "list", list_columns, "every step, in order of time")
 
-static const struct tscope_table_def tables[] = {
-	[LIST] = TSI_TABLE_DEF("list", list_columns, "every step, in order of time"),
-};
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 static void fill_row(struct tscope_value *cells, const struct analysis_scope *scope, uint32_t index)
 {

@@ -13,8 +13,7 @@
 	X(WALL_NS, "wall_ns", NS, "what all parts sum to: as budget.wall_ns")                      \
 	X(STEP_COUNT, "step_count", COUNT, "as budget.step_count")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define PART_COLUMNS(X)                                                                            \
 	X(PART_LINE, "line", TEXT, "line of the budget; without devices host.data and so on")      \
@@ -24,15 +23,12 @@ static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 	  "which; of a stall what the host was in, of a gap what ran after it")                    \
 	X(PART_NS, "ns", NS, "its time")
 
-enum part_column { PART_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def part_columns[] = { PART_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum part_column, part_columns, PART_COLUMNS);
 
-enum table { PARTS_TABLE };
+#define TABLES(X)                                                                                  \
+	X(PARTS_TABLE, "parts", part_columns, "parts of the lines, the largest first within a line")
 
-static const struct tscope_table_def tables[] = {
-	[PARTS_TABLE] = TSI_TABLE_DEF("parts", part_columns,
-				      "parts of the lines, the largest first within a line"),
-};
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 static const char *line_text(const struct tscope_trace *trace, unsigned line,
 			     struct fact_sheet *out)

@@ -32,8 +32,7 @@
 	X(EVALUATION_COUNT, "evaluation_count", COUNT, "evaluations, which are in no step")        \
 	X(EVALUATION_NS, "evaluation_ns", NS, "time in them")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define BY_NAME_COLUMNS(X)                                                                         \
 	X(BY_NAME_KIND, "kind", TEXT, "callback or algorithm")                                     \
@@ -44,8 +43,7 @@ static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 	X(BY_NAME_STEP_NS, "step_ns", NS, "inside steps that count, a step")                       \
 	X(BY_NAME_STEP_RATIO, "step_ratio", RATIO, "share of that in the mean step")
 
-enum by_name_column { BY_NAME_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def by_name_columns[] = { BY_NAME_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum by_name_column, by_name_columns, BY_NAME_COLUMNS);
 
 #define BY_EVENT_COLUMNS(X)                                                                        \
 	X(BY_EVENT_KIND, "kind", TEXT, "callback or algorithm")                                    \
@@ -55,16 +53,14 @@ static const struct tscope_fact_def by_name_columns[] = { BY_NAME_COLUMNS(TSI_FA
 	X(BY_EVENT_TOTAL_NS, "total_ns", NS, "time in it")                                         \
 	X(BY_EVENT_MAX_NS, "max_ns", NS, "longest call")
 
-enum by_event_column { BY_EVENT_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def by_event_columns[] = { BY_EVENT_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum by_event_column, by_event_columns, BY_EVENT_COLUMNS);
 
-enum table { TABLE_BY_NAME, TABLE_BY_EVENT };
+#define TABLES(X)                                                                                  \
+	X(TABLE_BY_NAME, "by_name", by_name_columns, "callbacks and algorithms")                   \
+	X(TABLE_BY_EVENT, "by_event", by_event_columns,                                            \
+	  "the same, each event of the trainer for itself")
 
-static const struct tscope_table_def tables[] = {
-	[TABLE_BY_NAME] = TSI_TABLE_DEF("by_name", by_name_columns, "callbacks and algorithms"),
-	[TABLE_BY_EVENT] = TSI_TABLE_DEF("by_event", by_event_columns,
-					 "the same, each event of the trainer for itself"),
-};
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 /* Time of a class, of one of its events, or of all callbacks. */
 struct callback_time {

@@ -23,10 +23,7 @@
 	X(HOST_COUNT, "host_count", COUNT,                                                         \
 	  "collectives without a kernel: their times are the host's")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
-
-enum table { BY_KIND, BY_SIZE };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define LABEL_COLUMNS(X, prefix)                                                                   \
 	X(prefix, "kind", TEXT, "kind of collective")                                              \
@@ -51,8 +48,7 @@ enum table { BY_KIND, BY_SIZE };
 
 #define KIND_COLUMNS(X) LABEL_COLUMNS(X, KIND) FIGURE_COLUMNS(X, KIND)
 
-enum kind_column { KIND_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def kind_columns[] = { KIND_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum kind_column, kind_columns, KIND_COLUMNS);
 
 #define SIZE_COLUMNS(X)                                                                            \
 	LABEL_COLUMNS(X, SIZE)                                                                     \
@@ -63,14 +59,13 @@ static const struct tscope_fact_def kind_columns[] = { KIND_COLUMNS(TSI_FACT_DEF
 	X(SIZE_MAX_NS, "max_ns", NS, "longest")                                                    \
 	FIGURE_COLUMNS(X, SIZE)
 
-enum size_column { SIZE_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def size_columns[] = { SIZE_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum size_column, size_columns, SIZE_COLUMNS);
 
-static const struct tscope_table_def tables[] = {
-	[BY_KIND] = TSI_TABLE_DEF("by_kind", kind_columns,
-				  "collectives by kind, type and process group"),
-	[BY_SIZE] = TSI_TABLE_DEF("by_size", size_columns, "the same, each size for itself"),
-};
+#define TABLES(X)                                                                                  \
+	X(BY_KIND, "by_kind", kind_columns, "collectives by kind, type and process group")         \
+	X(BY_SIZE, "by_size", size_columns, "the same, each size for itself")
+
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 #define COMPARE(field)                                                                             \
 	do {                                                                                       \

@@ -20,10 +20,7 @@
 	X(PAGEABLE_NS, "pageable_ns", NS, "sum of their durations")                                \
 	X(PAGEABLE_BYTES, "pageable_bytes", BYTES, "that they moved")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
-
-enum table { BY_NAME, BY_DIRECTION };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define NAME_COLUMNS(X)                                                                            \
 	X(NAME, "name", TEXT, "of the copy or fill")                                               \
@@ -34,8 +31,7 @@ enum table { BY_NAME, BY_DIRECTION };
 	X(NAME_BANDWIDTH, "bytes_per_second", BYTES_PER_SECOND,                                    \
 	  "bytes ÷ time, of those whose size is known")
 
-enum name_column { NAME_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def name_columns[] = { NAME_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum name_column, name_columns, NAME_COLUMNS);
 
 #define DIRECTION_COLUMNS(X)                                                                       \
 	X(DIRECTION, "direction", TEXT, "between host (h) and device (d), or fill")                \
@@ -46,14 +42,13 @@ static const struct tscope_fact_def name_columns[] = { NAME_COLUMNS(TSI_FACT_DEF
 	X(DIRECTION_BANDWIDTH, "bytes_per_second", BYTES_PER_SECOND,                               \
 	  "bytes ÷ time, of those whose size is known")
 
-enum direction_column { DIRECTION_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def direction_columns[] = { DIRECTION_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum direction_column, direction_columns, DIRECTION_COLUMNS);
 
-static const struct tscope_table_def tables[] = {
-	[BY_NAME] = TSI_TABLE_DEF("by_name", name_columns, "copies and fills by name"),
-	[BY_DIRECTION] =
-		TSI_TABLE_DEF("by_direction", direction_columns, "copies and fills by direction"),
-};
+#define TABLES(X)                                                                                  \
+	X(BY_NAME, "by_name", name_columns, "copies and fills by name")                            \
+	X(BY_DIRECTION, "by_direction", direction_columns, "copies and fills by direction")
+
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 struct copies {
 	int64_t count, total_ns;

@@ -18,8 +18,7 @@
 	  "values beyond the limits of series and values, in no figure")                           \
 	X(BAD_COUNT, "bad_count", COUNT, "values that are no number")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define BY_NAME_COLUMNS(X)                                                                         \
 	X(BY_NAME_COUNTER, "counter", TEXT, "name of the counter")                                 \
@@ -38,14 +37,11 @@ static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
 	X(BY_NAME_MAX_STEP, "max_step", COUNT,                                                     \
 	  "number of the step in which the largest was reached first; absent outside steps")
 
-enum by_name_column { BY_NAME_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def by_name_columns[] = { BY_NAME_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum by_name_column, by_name_columns, BY_NAME_COLUMNS);
 
-enum table { TABLE_BY_NAME };
+#define TABLES(X) X(TABLE_BY_NAME, "by_name", by_name_columns, "each series of each counter")
 
-static const struct tscope_table_def tables[] = {
-	[TABLE_BY_NAME] = TSI_TABLE_DEF("by_name", by_name_columns, "each series of each counter"),
-};
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 /* ---- what values are ---- */
 

@@ -29,16 +29,14 @@
 	  "the trace records synchronisation; without it dependencies between streams are "        \
 	  "guessed")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define LINES_COLUMNS(X)                                                                           \
 	X(LINES_LINE, "line", TEXT, "compute, comm, copy, launch and so on")                       \
 	X(LINES_STEP_NS, "step_ns", NS, "on the chain, a step: at most so much can be gained")     \
 	X(LINES_SHARE_RATIO, "share_ratio", RATIO, "of the chain")
 
-enum lines_column { LINES_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def lines_columns[] = { LINES_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum lines_column, lines_columns, LINES_COLUMNS);
 
 #define KERNELS_COLUMNS(X)                                                                         \
 	X(PART_NAME, "name", TEXT, "name of the kernel, collective or copy")                       \
@@ -46,8 +44,7 @@ static const struct tscope_fact_def lines_columns[] = { LINES_COLUMNS(TSI_FACT_D
 	X(PART_TOTAL_NS, "total_ns", NS, "their time")                                             \
 	X(PART_SHARE_RATIO, "share_ratio", RATIO, "of the chain")
 
-enum part_column { KERNELS_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def kernels_columns[] = { KERNELS_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum part_column, kernels_columns, KERNELS_COLUMNS);
 
 static const struct tscope_fact_def operators_columns[] = {
 	[PART_NAME] = { "name", TSCOPE_UNIT_TEXT, "name" },
@@ -56,14 +53,12 @@ static const struct tscope_fact_def operators_columns[] = {
 	[PART_SHARE_RATIO] = { "share_ratio", TSCOPE_UNIT_RATIO, "of the chain" },
 };
 
-enum table { TABLE_LINES, TABLE_KERNELS, TABLE_OPERATORS };
+#define TABLES(X)                                                                                  \
+	X(TABLE_LINES, "lines", lines_columns, "its composition")                                  \
+	X(TABLE_KERNELS, "by_kernel", kernels_columns, "device events on it")                      \
+	X(TABLE_OPERATORS, "by_operator", operators_columns, "host spans on it, innermost")
 
-static const struct tscope_table_def tables[] = {
-	[TABLE_LINES] = TSI_TABLE_DEF("lines", lines_columns, "its composition"),
-	[TABLE_KERNELS] = TSI_TABLE_DEF("by_kernel", kernels_columns, "device events on it"),
-	[TABLE_OPERATORS] =
-		TSI_TABLE_DEF("by_operator", operators_columns, "host spans on it, innermost"),
-};
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 static const struct {
 	const char *name;

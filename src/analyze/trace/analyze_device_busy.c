@@ -29,23 +29,19 @@
 	X(MEMORY_BYTES, "memory_max_bytes", BYTES,                                                 \
 	  "memory of the device; of several devices that of the smallest")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
-enum table { IDLE_HISTOGRAM };
 #define IDLE_COLUMNS(X)                                                                            \
 	X(IDLE_UPPER_NS, "upper_ns", NS, "intervals shorter than this; null: longer")              \
 	X(IDLE_COUNT, "count", COUNT, "idle intervals")                                            \
 	X(IDLE_TOTAL_NS, "total_ns", NS, "their time")                                             \
 	X(IDLE_SHARE_RATIO, "share_ratio", RATIO, "of all idle time")
 
-enum idle_column { IDLE_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def idle_columns[] = { IDLE_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum idle_column, idle_columns, IDLE_COLUMNS);
 
-static const struct tscope_table_def tables[] = {
-	[IDLE_HISTOGRAM] =
-		TSI_TABLE_DEF("idle_histogram", idle_columns, "idle intervals by length"),
-};
+#define TABLES(X) X(IDLE_HISTOGRAM, "idle_histogram", idle_columns, "idle intervals by length")
+
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 /* Upper ends of the size classes: 1 µs, 10 µs … 1 s, and what is longer. */
 static const int64_t idle_uppers_ns[] = {

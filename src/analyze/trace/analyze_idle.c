@@ -84,8 +84,7 @@ _Static_assert(TSI_COUNT_OF(facts) == FIRST_CAUSE + IDLE_CAUSE_COUNT, "a fact fo
 	  "file, line and function of Python meanwhile, where recorded: the innermost that is "    \
 	  "not PyTorch's or Python's own, if there is one")
 
-enum gap_column { GAP_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def gap_columns[] = { GAP_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum gap_column, gap_columns, GAP_COLUMNS);
 
 #define CULPRIT_COLUMNS(X)                                                                         \
 	X(CULPRIT_CAUSE, "cause", TEXT, "of idle time")                                            \
@@ -95,17 +94,13 @@ static const struct tscope_fact_def gap_columns[] = { GAP_COLUMNS(TSI_FACT_DEF) 
 	  "idle time in the mean unmarked step on a device")                                       \
 	X(CULPRIT_COUNT, "count", COUNT, "pieces of idle time in all unmarked steps")
 
-enum culprit_column { CULPRIT_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def culprit_columns[] = { CULPRIT_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum culprit_column, culprit_columns, CULPRIT_COLUMNS);
 
-enum table { GAPS_TABLE, CULPRITS_TABLE };
+#define TABLES(X)                                                                                  \
+	X(GAPS_TABLE, "gaps", gap_columns, "the longest gaps of the devices, in all steps")        \
+	X(CULPRITS_TABLE, "culprits", culprit_columns, "names behind each cause, the largest first")
 
-static const struct tscope_table_def tables[] = {
-	[GAPS_TABLE] =
-		TSI_TABLE_DEF("gaps", gap_columns, "the longest gaps of the devices, in all steps"),
-	[CULPRITS_TABLE] = TSI_TABLE_DEF("culprits", culprit_columns,
-					 "names behind each cause, the largest first"),
-};
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 enum { MAX_CULPRITS = 10 }; /* of a cause */
 

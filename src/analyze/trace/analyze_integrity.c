@@ -53,18 +53,14 @@
 	  "steps cut by the end of the capture")                                                   \
 	X(OVERFLOW_FLAG, "overflow", FLAG, "VizTracer's ring buffer lost the oldest events")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
-
-enum table { CATEGORIES, DIAGNOSTICS, MISSING };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define CATEGORY_COLUMNS(X)                                                                        \
 	X(PHASE, "phase", TEXT, "ph of the events")                                                \
 	X(CATEGORY, "category", TEXT, "cat of the events")                                         \
 	X(CATEGORY_COUNT, "count", COUNT, "events")
 
-enum category_column { CATEGORY_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def category_columns[] = { CATEGORY_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum category_column, category_columns, CATEGORY_COLUMNS);
 
 #define DIAGNOSTIC_COLUMNS(X)                                                                      \
 	X(DIAGNOSTIC_ID, "id", TEXT, "kind of what is odd")                                        \
@@ -72,22 +68,21 @@ static const struct tscope_fact_def category_columns[] = { CATEGORY_COLUMNS(TSI_
 	X(DIAGNOSTIC_MEANING, "meaning", TEXT, "what is counted")                                  \
 	X(DIAGNOSTIC_COUNT, "count", COUNT, "how often")
 
-enum diagnostic_column { DIAGNOSTIC_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def diagnostic_columns[] = { DIAGNOSTIC_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum diagnostic_column, diagnostic_columns, DIAGNOSTIC_COLUMNS);
 
 #define MISSING_COLUMNS(X)                                                                         \
 	X(MISSING_WHAT, "what", TEXT, "what the trace does not hold")                              \
 	X(MISSING_NEEDED_BY, "needed_by", TEXT, "the figures that are missing for it")             \
 	X(MISSING_ADVICE, "advice", TEXT, "how to record it")
 
-enum missing_column { MISSING_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def missing_columns[] = { MISSING_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum missing_column, missing_columns, MISSING_COLUMNS);
 
-static const struct tscope_table_def tables[] = {
-	[CATEGORIES] = TSI_TABLE_DEF("categories", category_columns, "what the file is made of"),
-	[DIAGNOSTICS] = TSI_TABLE_DEF("diagnostics", diagnostic_columns, "what was odd about it"),
-	[MISSING] = TSI_TABLE_DEF("missing", missing_columns, "what to record next time"),
-};
+#define TABLES(X)                                                                                  \
+	X(CATEGORIES, "categories", category_columns, "what the file is made of")                  \
+	X(DIAGNOSTICS, "diagnostics", diagnostic_columns, "what was odd about it")                 \
+	X(MISSING, "missing", missing_columns, "what to record next time")
+
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 /* Contents of the trace that decide on advice. */
 struct contents {

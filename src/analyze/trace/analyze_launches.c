@@ -49,10 +49,7 @@
 	  "of the operators aten::empty and aten::empty_strided, those that call the driver; "     \
 	  "only where 20 or more do")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
-
-enum table { BY_NAME, SYNCS };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define NAME_COLUMNS(X)                                                                            \
 	X(NAME, "name", TEXT, "of the runtime or driver call")                                     \
@@ -62,8 +59,7 @@ enum table { BY_NAME, SYNCS };
 	X(NAME_MEAN_NS, "mean_ns", NS, "mean duration")                                            \
 	X(NAME_MAX_NS, "max_ns", NS, "longest")
 
-enum name_column { NAME_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def name_columns[] = { NAME_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum name_column, name_columns, NAME_COLUMNS);
 
 #define SYNC_COLUMNS(X)                                                                            \
 	X(SYNC_OP, "op", TEXT, "operator that made the call; null: none")                          \
@@ -71,14 +67,14 @@ static const struct tscope_fact_def name_columns[] = { NAME_COLUMNS(TSI_FACT_DEF
 	X(SYNC_CALL_COUNT, "count", COUNT, "calls")                                                \
 	X(SYNC_TOTAL_NS, "total_ns", NS, "host time in them")
 
-enum sync_column { SYNC_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def sync_columns[] = { SYNC_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum sync_column, sync_columns, SYNC_COLUMNS);
 
-static const struct tscope_table_def tables[] = {
-	[BY_NAME] = TSI_TABLE_DEF("by_name", name_columns, "runtime and driver calls by name"),
-	[SYNCS] = TSI_TABLE_DEF("syncs", sync_columns,
-				"calls that wait for the device, by the operator that makes them"),
-};
+#define TABLES(X)                                                                                  \
+	X(BY_NAME, "by_name", name_columns, "runtime and driver calls by name")                    \
+	X(SYNCS, "syncs", sync_columns,                                                            \
+	  "calls that wait for the device, by the operator that makes them")
+
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 enum { KIND_COUNT = CALL_EVENT + 1 };
 

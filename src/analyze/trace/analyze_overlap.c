@@ -21,10 +21,7 @@
 	X(OVERLAP_RATIO, "overlap_ratio", RATIO, "overlapped ÷ comm")                              \
 	X(EXPOSED_COMM_RATIO, "exposed_comm_ratio", RATIO, "exposed ÷ span of the device")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
-
-enum table { BY_KIND, BY_GROUP };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define KIND_COLUMNS(X)                                                                            \
 	X(KIND, "kind", TEXT, "kind of collective")                                                \
@@ -33,8 +30,7 @@ enum table { BY_KIND, BY_GROUP };
 	X(KIND_EXPOSED_NS, "exposed_ns", NS, "of it, while no compute kernel runs")                \
 	X(KIND_OVERLAP_RATIO, "overlap_ratio", RATIO, "the rest ÷ comm")
 
-enum kind_column { KIND_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def kind_columns[] = { KIND_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum kind_column, kind_columns, KIND_COLUMNS);
 
 #define GROUP_COLUMNS(X)                                                                           \
 	X(GROUP, "group", TEXT, "name of the process group")                                       \
@@ -45,14 +41,14 @@ static const struct tscope_fact_def kind_columns[] = { KIND_COLUMNS(TSI_FACT_DEF
 	X(GROUP_EXPOSED_NS, "exposed_ns", NS, "of it, while no compute kernel runs")               \
 	X(GROUP_OVERLAP_RATIO, "overlap_ratio", RATIO, "the rest ÷ comm")
 
-enum group_column { GROUP_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def group_columns[] = { GROUP_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum group_column, group_columns, GROUP_COLUMNS);
 
-static const struct tscope_table_def tables[] = {
-	[BY_KIND] = TSI_TABLE_DEF("by_kind", kind_columns, "communication by kind of collective"),
-	[BY_GROUP] = TSI_TABLE_DEF("by_group", group_columns,
-				   "communication by process group, where the trace names it"),
-};
+#define TABLES(X)                                                                                  \
+	X(BY_KIND, "by_kind", kind_columns, "communication by kind of collective")                 \
+	X(BY_GROUP, "by_group", group_columns,                                                     \
+	  "communication by process group, where the trace names it")
+
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 /* The comm kernels of the scope, each with the number of the part that it belongs to. */
 struct comm {

@@ -28,10 +28,8 @@
 	  "of it, in calls that wait for the device")                                              \
 	X(STALL_RATIO, "stall_ratio", RATIO, "share of it in any of the causes of by_cause")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
-enum table { BY_NAME, BY_CAUSE, BY_THREAD };
 #define COLUMNS(X)                                                                                 \
 	X(NAME, "name", TEXT, "of the function")                                                   \
 	X(COUNT, "count", COUNT, "calls")                                                          \
@@ -41,8 +39,7 @@ enum table { BY_NAME, BY_CAUSE, BY_THREAD };
 	  "time in it and in what it called; of a recursive one, the outermost calls'")            \
 	X(MEAN_NS, "mean_ns", NS, "mean duration of a call")
 
-enum column { COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def columns[] = { COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum column, columns, COLUMNS);
 
 #define CAUSE_COLUMNS(X)                                                                           \
 	X(CAUSE, "cause", TEXT,                                                                    \
@@ -56,8 +53,7 @@ static const struct tscope_fact_def columns[] = { COLUMNS(TSI_FACT_DEF) };
 	X(CAUSE_MAIN_NS, "main_ns", NS, "of the main thread, in the steps")                        \
 	X(CAUSE_MAIN_RATIO, "main_ratio", RATIO, "its share of the steps")
 
-enum cause_column { CAUSE_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def cause_columns[] = { CAUSE_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum cause_column, cause_columns, CAUSE_COLUMNS);
 
 #define THREAD_COLUMNS(X)                                                                          \
 	X(PID, "pid", TEXT, "of the process")                                                      \
@@ -68,17 +64,16 @@ static const struct tscope_fact_def cause_columns[] = { CAUSE_COLUMNS(TSI_FACT_D
 	X(THREAD_STALL_NS, "stall_ns", NS, "of it, in any of the causes of by_cause")              \
 	X(IS_MAIN, "is_main", FLAG, "it is the main thread")
 
-enum thread_column { THREAD_COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def thread_columns[] = { THREAD_COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum thread_column, thread_columns, THREAD_COLUMNS);
 
-static const struct tscope_table_def tables[] = {
-	[BY_NAME] = TSI_TABLE_DEF("by_name", columns, "Python functions"),
-	[BY_CAUSE] = TSI_TABLE_DEF(
-		"by_cause", cause_columns,
-		"what keeps threads from the work, by functions that are known; time in "
-		"calls within each other is that of the outermost"),
-	[BY_THREAD] = TSI_TABLE_DEF("by_thread", thread_columns, "threads that run Python"),
-};
+#define TABLES(X)                                                                                  \
+	X(BY_NAME, "by_name", columns, "Python functions")                                         \
+	X(BY_CAUSE, "by_cause", cause_columns,                                                     \
+	  "what keeps threads from the work, by functions that are known; time in calls within "   \
+	  "each other is that of the outermost")                                                   \
+	X(BY_THREAD, "by_thread", thread_columns, "threads that run Python")
+
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 static void add_functions(const struct nested_times *functions, const struct tscope_trace *trace,
 			  struct fact_sheet *out)

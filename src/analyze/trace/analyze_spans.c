@@ -14,10 +14,8 @@
 	X(COUNT, "count", COUNT, "annotations and slices")                                         \
 	X(NAME_COUNT, "name_count", COUNT, "different names")
 
-enum fact { FACTS(TSI_FACT_ID) };
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
-enum table { BY_NAME };
 #define COLUMNS(X)                                                                                 \
 	X(NAME, "name", TEXT, "of the annotation or slice")                                        \
 	X(SPAN_COUNT, "count", COUNT, "how many")                                                  \
@@ -26,12 +24,11 @@ enum table { BY_NAME };
 	X(SELF_NS, "self_ns", NS, "time in none of the annotations and slices directly in them")   \
 	X(MEAN_NS, "mean_ns", NS, "mean duration")
 
-enum column { COLUMNS(TSI_FACT_ID) };
-static const struct tscope_fact_def columns[] = { COLUMNS(TSI_FACT_DEF) };
+TSI_FACT_LIST(enum column, columns, COLUMNS);
 
-static const struct tscope_table_def tables[] = {
-	[BY_NAME] = TSI_TABLE_DEF("by_name", columns, "annotations and slices by name"),
-};
+#define TABLES(X) X(BY_NAME, "by_name", columns, "annotations and slices by name")
+
+TSI_TABLE_LIST(enum table, tables, TABLES);
 
 static void add_times(struct nested_times *sum, const struct nested_times *part)
 {
