@@ -35,10 +35,7 @@ struct tscope_gate_result {
 	const char *expression; /* as it was given: borrowed */
 	bool held;
 	bool is_evaluated; /* false: the input lacks the figure; the gate trips unless excused */
-	/*
-	 * Comparisons only: too few steps to tell chance from change. held is false, but only
-	 * --strict makes it fail.
-	 */
+	/* Undecided: too few steps, or a figure that is doubtful, a bound or cut. held is false. */
 	bool is_inconclusive;
 	/* Comparisons only: held because the change, which would trip, is within noise. */
 	bool is_noise;
@@ -48,8 +45,8 @@ struct tscope_gate_result {
 };
 
 /*
- * Evaluates a gate that tscope_gate_check() takes. A missing or
- * unreliable fact trips: silence never passes.
+ * Evaluates a gate that tscope_gate_check() takes. A missing fact trips, an unreliable one
+ * leaves it undecided: silence never passes.
  */
 struct tscope_gate_result tscope_gate_evaluate(const char *expression,
 					       const struct tscope_analysis *analysis,

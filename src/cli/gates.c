@@ -64,10 +64,9 @@ void gates_deinit(struct gates *gates)
 	*gates = (struct gates){ 0 };
 }
 
-/* An inconclusive gate fails only with --strict. */
-static bool trips(const struct tscope_gate_result *result, const struct options *options)
+static bool fails(const struct tscope_gate_result *result, const struct options *options)
 {
-	return !result->held && (!result->is_inconclusive || options->strict);
+	return !result->held && !(result->is_inconclusive && options->undecided_pass);
 }
 
 enum exit_code gates_judge(const struct gates *gates, const char *subject,
@@ -77,13 +76,16 @@ enum exit_code gates_judge(const struct gates *gates, const char *subject,
 	enum exit_code code = EXIT_CODE_OK;
 
 	for (size_t i = 0; i < gates->count; i++) {
-		if (!trips(&gates->results[i], options))
+		const struct tscope_gate_result *gate = &gates->results[i];
+
+		if (!fails(gate, options))
 			continue;
 		code = EXIT_CODE_GATE;
-		/* The printed table ignores --strict. */
-		if (!is_table_seen || gates->results[i].is_inconclusive)
-			say_tripped(subject, gates->results[i].expression,
-				    gates->results[i].reason);
+		/* The table says what is undecided, and not whether it fails. */
+		if (!is_table_seen || gate->is_inconclusive)
+			say_gate(subject, gate->expression,
+				 gate->is_inconclusive ? "fails, as it is undecided" : "tripped",
+				 gate->reason);
 	}
 	return code;
 }

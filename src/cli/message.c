@@ -46,11 +46,11 @@ void say_error(const char *subject, const struct tscope_error *err, const char *
 	fputc('\n', stderr);
 }
 
-void say_tripped(const char *subject, const char *gate, const char *reason)
+void say_gate(const char *subject, const char *gate, const char *verdict, const char *reason)
 {
 	begin_about(subject, "gate ");
 	tscope_write_escaped(stderr, gate);
-	fputs(" tripped: ", stderr);
+	fprintf(stderr, " %s: ", verdict);
 	tscope_write_escaped(stderr, reason);
 	fputc('\n', stderr);
 }

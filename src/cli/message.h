@@ -20,7 +20,7 @@ void say_error(const char *subject, const struct tscope_error *err, const char *
 void say_about(const char *subject, const char *what, const char *rest);
 
 /* "tscope: trace.json: gate mfu<0.35 tripped: 0.31 < 0.35"; subject may be NULL */
-void say_tripped(const char *subject, const char *gate, const char *reason);
+void say_gate(const char *subject, const char *gate, const char *verdict, const char *reason);
 
 /* "tscope: out of memory" */
 void say_nomem(void);

@@ -222,6 +222,14 @@ static const char *parse_moment(const char *text, void *field)
 	return NULL;
 }
 
+static const char *parse_undecided(const char *text, void *field)
+{
+	bool *passes = field;
+
+	*passes = strcmp(text, "pass") == 0;
+	return *passes || strcmp(text, "fail") == 0 ? NULL : "fail or pass";
+}
+
 static const char *parse_progress(const char *text, void *field)
 {
 	if (strcmp(text, "always") == 0 || parse_color(text, field) != NULL)
@@ -273,6 +281,8 @@ static const struct option_row rows[] = {
 	  parse_value, FIELD(gates), tscope_gate_check_change },
 	{ "diff", "no-significance", NULL, "gates on changes trip on those within noise, too",
 	  parse_flag, FIELD(no_significance), NULL },
+	{ REPORTERS, "undecided", "VERDICT", "gates that cannot tell: fail (default) or pass",
+	  parse_undecided, FIELD(undecided_pass), NULL },
 	{ REPORTERS, "rule", "CHANGE", "ID=off|low|med|high or ID.threshold=X (repeatable)",
 	  parse_value, FIELD(rule_changes), tscope_rule_change_check },
 	{ "diff", "tolerance", "X", "losses are equal up to this relative difference",

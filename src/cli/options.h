@@ -38,6 +38,7 @@ struct options {
 	size_t top;
 	double loss_tolerance; /* of diff */
 	bool all, no_significance;
+	bool undecided_pass;
 	bool strict, quiet, verbose, force, list_facts, devices, help, version;
 	char *const *operands; /* arguments that are not options */
 	int operand_count;

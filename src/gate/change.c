@@ -58,7 +58,7 @@ static bool find_row(struct change_row *change, const struct tscope_analysis *ch
 	return false;
 }
 
-/* Trips if a side lacks the figure, or if it is unreliable. */
+/* Trips if a side lacks the figure; undecided if it is unreliable. */
 static bool judge_sides(struct tscope_gate_result *result, const struct change_row *change,
 			const char *fact)
 {
@@ -73,6 +73,7 @@ static bool judge_sides(struct tscope_gate_result *result, const struct change_r
 			       is_in_a ? "B" : "A", why ? ": " : "", why ? why : "");
 		return false;
 	}
+	result->is_inconclusive = a_doubt || b_doubt;
 	if (a_doubt || b_doubt)
 		tsi_gate_judge(result, false, "%s is not reliable in %s: %s", fact,
 			       b_doubt ? "B" : "A", b_doubt ? b_doubt : a_doubt);
@@ -333,6 +334,9 @@ static void evaluate(struct tscope_gate_result *result, const struct gate_expres
 		else
 			tsi_gate_judge_fact(result, gate,
 					    gate->is_of_comparison ? sides->changes : sides->b);
+		if (gate->is_change)
+			tsi_gate_judge_unknown_times(result, gate, sides->a);
+		tsi_gate_judge_unknown_times(result, gate, sides->b);
 		break;
 	case GATE_SEVERITY:
 	case GATE_NEW_FINDING:
@@ -372,6 +376,7 @@ struct tscope_gate_result tscope_gate_evaluate_change(const char *expression,
 	struct tscope_diff_side b = tscope_diff_side(diff, TSCOPE_SIDE_B);
 	const struct gate_sides sides = {
 		.changes = tscope_diff_analysis(diff),
+		.a = a.analysis,
 		.b = b.analysis,
 		.diagnoses = { a.diagnosis, b.diagnosis },
 	};

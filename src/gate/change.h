@@ -7,7 +7,7 @@
 /* Input of gates on a comparison. */
 struct gate_sides {
 	const struct tscope_analysis *changes; /* the comparison */
-	const struct tscope_analysis *b;
+	const struct tscope_analysis *a, *b;
 	const struct tscope_diagnosis *diagnoses[TSCOPE_SIDE_COUNT];
 };
 

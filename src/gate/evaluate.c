@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Evaluates gates: the last step from facts and findings to an exit code. What
- * cannot be known trips, and the reason says so.
+ * is not known trips, what is doubtful is undecided, and the reason says so.
  */
 #include "gate/evaluate.h"
 
@@ -94,16 +94,32 @@ static void judge_text(struct tscope_gate_result *result, const struct gate_expr
 		tsi_gate_judge(result, true, "holds: %.64s", text);
 }
 
-/* Trips where the figures of an analyzer are marked unreliable. */
+void tsi_gate_judge_undecided(struct tscope_gate_result *result, const char *reason)
+{
+	result->is_inconclusive = true;
+	tsi_gate_judge(result, false, "inconclusive: %s", reason);
+}
+
+/* Undecided where the figures of an analyzer are marked unreliable. */
 static bool judge_reliability(struct tscope_gate_result *result,
 			      const struct tscope_analysis *analysis, size_t analyzer)
 {
 	const char *doubt = tscope_analysis_reliability(analysis, analyzer, TSCOPE_WHOLE_TRACE);
 
+	result->is_inconclusive = doubt != NULL;
 	if (doubt)
 		tsi_gate_judge(result, false, "%s is not reliable: %s",
 			       tscope_analyzer(analyzer)->id, doubt);
 	return !doubt;
+}
+
+/* More than the device can do is not doubtful but wrong. */
+static bool is_impossible(const struct tscope_analysis *analysis, size_t analyzer)
+{
+	struct tscope_value mfu = tsi_lookup(analysis, "efficiency.mfu_uncapped");
+
+	return analyzer == tsi_lookup_analyzer("efficiency") && mfu.kind == TSCOPE_VALUE_REAL &&
+	       mfu.real > 1;
 }
 
 void tsi_gate_judge_unknown(struct tscope_gate_result *result, size_t analyzer, const char *fact)
@@ -115,7 +131,10 @@ void tsi_gate_judge_unknown(struct tscope_gate_result *result, size_t analyzer, 
 		       def->needs ? ": it needs " : "", def->needs ? def->needs : "");
 }
 
-/* Trips if a fact is present but unreliable, or absent for a known reason. */
+/*
+ * Undecided if a fact is present but unreliable, a bound or capped; trips if it is impossible, or
+ * absent for a known reason.
+ */
 static bool judge_doubt(struct tscope_gate_result *result, const struct gate_expression *gate,
 			const struct tscope_analysis *analysis, bool is_known)
 {
@@ -123,8 +142,10 @@ static bool judge_doubt(struct tscope_gate_result *result, const struct gate_exp
 	const char *doubt = tscope_analysis_fact_own_doubt(analysis, gate->analyzer, gate->fact,
 							   TSCOPE_WHOLE_TRACE);
 
-	if (doubt)
+	if (doubt) {
 		result->is_evaluated = is_known;
+		result->is_inconclusive = is_known && !is_impossible(analysis, gate->analyzer);
+	}
 	if (doubt)
 		tsi_gate_judge(result, false, "%s.%s is not %s: %s", def->id,
 			       def->facts[gate->fact].name, is_known ? "reliable" : "known", doubt);
@@ -143,7 +164,10 @@ void tsi_gate_judge_fact(struct tscope_gate_result *result, const struct gate_ex
 		return;
 	switch (value.kind) {
 	case TSCOPE_VALUE_INT:
-		judge_number(result, gate, (double)value.integer / gate->scale);
+		if (value.integer == INT64_MAX || value.integer == INT64_MIN)
+			tsi_gate_judge_undecided(result, "the figure is too large to be counted");
+		else
+			judge_number(result, gate, (double)value.integer / gate->scale);
 		return;
 	case TSCOPE_VALUE_REAL:
 		judge_number(result, gate, value.real / gate->scale);
@@ -159,6 +183,27 @@ void tsi_gate_judge_fact(struct tscope_gate_result *result, const struct gate_ex
 	}
 	tsi_gate_judge_unknown(result, gate->analyzer,
 			       tscope_analyzer(gate->analyzer)->facts[gate->fact].name);
+}
+
+/*
+ * What holds for the steps of known duration may not hold for the others. Takes the verdict on a
+ * fact that is made of times of steps.
+ */
+void tsi_gate_judge_unknown_times(struct tscope_gate_result *result,
+				  const struct gate_expression *gate,
+				  const struct tscope_analysis *analysis)
+{
+	static const char *const of_times[] = { "step_time", "efficiency", "distributed",
+						"stragglers", "logged_efficiency" };
+	const char *id = tscope_analyzer(gate->analyzer)->id;
+	int64_t count = tsi_lookup_int(analysis, "step_time.unknown_count");
+	char reason[100];
+
+	snprintf(reason, sizeof(reason), "%" PRId64 " step%s of unknown duration %s left out",
+		 count, count == 1 ? "" : "s", count == 1 ? "is" : "are");
+	for (size_t i = 0; result->held && count > 0 && i < TSI_COUNT_OF(of_times); i++)
+		if (strcmp(id, of_times[i]) == 0)
+			tsi_gate_judge_undecided(result, reason);
 }
 
 /* ---- findings ---- */
@@ -294,6 +339,7 @@ struct tscope_gate_result tscope_gate_evaluate(const char *expression,
 	switch (gate.kind) {
 	case GATE_FACT:
 		tsi_gate_judge_fact(&result, &gate, analysis);
+		tsi_gate_judge_unknown_times(&result, &gate, analysis);
 		break;
 	case GATE_SEVERITY:
 		judge_severity(&result, &gate, diagnosis);

@@ -214,11 +214,22 @@ static enum tscope_status parse_word(struct gate_expression *gate, struct str wo
 	return fail_unknown(gate, word, err);
 }
 
+/* Nothing is above high or below low. */
+static bool can_trip(const struct gate_expression *gate)
+{
+	return !(gate->comparison == GATE_GREATER && gate->severity == TSCOPE_SEVERITY_HIGH) &&
+	       !(gate->comparison == GATE_LESS && gate->severity == TSCOPE_SEVERITY_LOW);
+}
+
 static enum tscope_status parse_severity(struct gate_expression *gate, struct tscope_error *err)
 {
 	gate->kind = GATE_SEVERITY;
 	if (tsi_severity_parse(gate->value, &gate->severity))
-		return TSCOPE_OK;
+		return can_trip(gate) ? TSCOPE_OK
+				      : tsi_fail(err, TSCOPE_E_FORMAT,
+						 "no severity is %s %.*s: this gate never trips",
+						 gate->comparison == GATE_LESS ? "below" : "above",
+						 TSI_QUOTE(gate->value));
 	return tsi_fail(err, TSCOPE_E_FORMAT, "severity is low, med or high, not '%.*s'",
 			TSI_QUOTE(gate->value));
 }
@@ -269,6 +280,35 @@ static enum tscope_status parse_number(struct gate_expression *gate, struct str 
 			TSI_QUOTE(name), TSI_QUOTE(gate->value));
 }
 
+/* Facts whose texts are a closed set, each between bars. */
+static const struct {
+	const char *fact, *texts;
+} closed_facts[] = {
+	{ "integrity.verdict", "|sound|damaged|doubtful|" },
+	{ "efficiency.flops_source", "|option|model|run.json|operators|" },
+	{ "efficiency.peak_source", "|option|run.json|device|" },
+	{ "efficiency.top_recoverable", "|compute_overhead|data_stall|communication|other|" },
+	{ "snapshot.oom_cause", "|limit|rounding|fragmentation|shortage|" },
+	{ "snapshot.oom_expandable_segments", "|likely|perhaps|hardly|no|in_use|" },
+	{ "convergence.loss_trend", "|improving|worsening|plateau|diverged|unknown|" },
+};
+
+/* A text that the fact never has makes a gate that never trips, or always. */
+static enum tscope_status check_text(const struct gate_expression *gate, struct str name,
+				     struct tscope_error *err)
+{
+	char id[MAX_NAME], text[MAX_NAME];
+
+	fact_id(id, tscope_analyzer(gate->analyzer), gate->fact);
+	snprintf(text, sizeof(text), "|%.*s|", TSI_QUOTE(gate->value));
+	for (size_t i = 0; i < TSI_COUNT_OF(closed_facts); i++)
+		if (strcmp(closed_facts[i].fact, id) == 0 && !strstr(closed_facts[i].texts, text))
+			return tsi_fail(err, TSCOPE_E_FORMAT, "%.*s is one of %s, never '%.*s'",
+					TSI_QUOTE(name), closed_facts[i].texts,
+					TSI_QUOTE(gate->value));
+	return TSCOPE_OK;
+}
+
 /* The value that a fact is compared with. */
 static enum tscope_status parse_value(struct gate_expression *gate, struct str name,
 				      struct tscope_error *err)
@@ -280,7 +320,7 @@ static enum tscope_status parse_value(struct gate_expression *gate, struct str n
 		return tsi_fail(err, TSCOPE_E_FORMAT,
 				"%.*s is no number: compare it by == or !=", TSI_QUOTE(name));
 	if (is_text)
-		return TSCOPE_OK;
+		return check_text(gate, name, err);
 	if (is_flag) {
 		gate->number = tsi_str_is(gate->value, "true");
 		if (gate->number == 1 || tsi_str_is(gate->value, "false"))

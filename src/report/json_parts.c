@@ -113,8 +113,7 @@ static void write_flag(struct json_writer *w, const char *key, bool flag)
 	tsi_jw_flag(w, flag);
 }
 
-void tsi_json_gates(struct json_writer *w, const struct tscope_gate_result *gates, size_t count,
-		    bool of_comparison)
+void tsi_json_gates(struct json_writer *w, const struct tscope_gate_result *gates, size_t count)
 {
 	tsi_json_array(w, "gates");
 	for (size_t i = 0; i < count; i++) {
@@ -127,8 +126,7 @@ void tsi_json_gates(struct json_writer *w, const struct tscope_gate_result *gate
 			tsi_jw_null(w);
 		write_flag(w, "held", gates[i].held);
 		tsi_json_text(w, "reason", gates[i].reason);
-		if (of_comparison)
-			write_flag(w, "inconclusive", gates[i].is_inconclusive);
+		write_flag(w, "inconclusive", gates[i].is_inconclusive);
 		tsi_jw_end_object(w);
 	}
 	tsi_jw_end_array(w);

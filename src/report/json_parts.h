@@ -35,9 +35,8 @@ void tsi_json_diagnostics(struct json_writer *w, const char *key, const uint64_t
 /* "damage": what ended the reading early, or null. */
 void tsi_json_damage(struct json_writer *w, const struct tscope_error *damage);
 
-/* "gates", in the order of the command line; that of a comparison may be inconclusive. */
-void tsi_json_gates(struct json_writer *w, const struct tscope_gate_result *gates, size_t count,
-		    bool of_comparison);
+/* "gates", in the order of the command line. */
+void tsi_json_gates(struct json_writer *w, const struct tscope_gate_result *gates, size_t count);
 
 /* "findings", the gravest first. */
 void tsi_json_findings(struct json_writer *w, const struct tscope_diagnosis *diagnosis);

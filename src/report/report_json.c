@@ -85,7 +85,7 @@ static void write_trace(struct json_writer *w, const struct tscope_trace_report 
 	write_devices(w, report->analysis, top);
 	tsi_json_findings(w, report->diagnosis);
 	write_not_evaluated(w, report->diagnosis, NULL);
-	tsi_json_gates(w, report->gates, report->gate_count, false);
+	tsi_json_gates(w, report->gates, report->gate_count);
 	tsi_json_diagnostics(w, "diagnostics", diagnostics, false);
 	tsi_json_damage(w, tscope_trace_damage(trace));
 }
@@ -193,7 +193,7 @@ static void write_run(struct json_writer *w, const struct tscope_run_report *rep
 	write_ranks(w, run, top);
 	tsi_json_findings(w, report->diagnosis);
 	write_not_evaluated(w, report->diagnosis, NULL);
-	tsi_json_gates(w, report->gates, report->gate_count, false);
+	tsi_json_gates(w, report->gates, report->gate_count);
 	tsi_json_array(w, "notes");
 	for (size_t i = 0; i < tscope_run_note_count(run); i++)
 		tsi_jw_text(w, tscope_run_note(run, i));
@@ -247,7 +247,7 @@ static void write_file(struct json_writer *w, const struct tscope_memory_report 
 	tsi_json_facts(w, report->analysis, TSCOPE_WHOLE_TRACE, top);
 	tsi_json_findings(w, report->diagnosis);
 	write_not_evaluated(w, report->diagnosis, report);
-	tsi_json_gates(w, report->gates, report->gate_count, false);
+	tsi_json_gates(w, report->gates, report->gate_count);
 }
 
 static void write_files(struct json_writer *w, const struct tscope_memory_report *reports,
@@ -292,7 +292,7 @@ static void write_diff(struct json_writer *w, const struct tscope_diff_report *r
 	write_side(w, "b", tscope_diff_side(report->diff, TSCOPE_SIDE_B));
 	tsi_jw_end_object(w);
 	tsi_json_facts(w, tscope_diff_analysis(report->diff), TSCOPE_WHOLE_TRACE, top);
-	tsi_json_gates(w, report->gates, report->gate_count, true);
+	tsi_json_gates(w, report->gates, report->gate_count);
 	tsi_json_array(w, "notes");
 	for (size_t i = 0; i < tscope_diff_note_count(report->diff); i++)
 		tsi_jw_text(w, tscope_diff_note(report->diff, i));

@@ -97,6 +97,7 @@ struct target {
 	struct step_record *record; /* the last one of steps */
 	struct store_log *log;
 	struct tscope_error *err;
+	bool has_bad_phase;
 };
 
 /* Reads one member of a block; what is bad is counted, and only lack of memory is a failure. */
@@ -125,6 +126,14 @@ static bool unescape_name(struct str *name, struct str key, char text[ESCAPED_MA
 	return name->length <= NAME_MAX_BYTES && !memchr(text, '\0', name->length);
 }
 
+static read_member read_phase;
+
+static enum tscope_status refuse_phase(struct target *to)
+{
+	to->has_bad_phase = true;
+	return refuse_value(to);
+}
+
 static enum tscope_status read_block(struct target *to, struct str block, read_member *read)
 {
 	enum tscope_status status = TSCOPE_OK;
@@ -134,7 +143,7 @@ static enum tscope_status read_block(struct target *to, struct str block, read_m
 	char text[ESCAPED_MAX * NAME_MAX_BYTES];
 
 	if (is_said(block) && block.data[0] != '{')
-		return refuse_value(to);
+		return read == read_phase ? refuse_phase(to) : refuse_value(to);
 	tsi_json_object_open(&members, block);
 	while (status == TSCOPE_OK && tsi_json_object_next(&members, &key, &value)) {
 		if (!is_said(value))
@@ -176,7 +185,7 @@ static enum tscope_status read_phase(struct target *to, struct str name, struct 
 	int64_t ns;
 
 	if (tsi_json_is_string(value) || !tsi_json_seconds_to_ns(value, &ns) || ns < 0)
-		return refuse_value(to);
+		return refuse_phase(to);
 	for (enum phase phase = 0; phase < PHASE_COUNT; phase++) {
 		if (tsi_str_equal(name, tsi_str_of(tsi_phase_name(phase)))) {
 			to->record->phase_ns[phase] = ns;
@@ -379,6 +388,25 @@ static int64_t sum_of_phases(const struct target *to)
 	return sum_ns;
 }
 
+/*
+ * A record without phases took no time, as in pytscope, unless it is a budget of ours. The sum of
+ * the other phases is no step's time where one is no duration.
+ */
+static void take_time(struct target *to, const struct record_text *text)
+{
+	const struct str *members = text->members;
+	int64_t sum_ns = sum_of_phases(to);
+
+	if (to->has_bad_phase || sum_ns == INT64_MAX ||
+	    tsi_str_is(members[RECORD_TIMED], "\"unknown\""))
+		to->record->has |= STEP_TIME_UNKNOWN;
+	else if (members[RECORD_PHASES].length > 0 ||
+		 (!tsi_record_has_budget(text) && !tsi_str_is(members[RECORD_TIMED], "false")))
+		to->record->has |= STEP_HAS_TIME;
+	if (to->record->has & STEP_HAS_TIME)
+		to->record->time_ns = sum_ns;
+}
+
 enum tscope_status tsi_record_add(struct step_series *steps, const struct record_text *record,
 				  struct store_log *log, struct tscope_error *err)
 {
@@ -395,10 +423,6 @@ enum tscope_status tsi_record_add(struct step_series *steps, const struct record
 	if (status != TSCOPE_OK)
 		return status;
 	to.record->mark = mark_of(members[RECORD_MARK], TSCOPE_STEP_COUNTED);
-	/* A record without phases took no time, as in pytscope, unless it is a budget of ours. */
-	if (members[RECORD_PHASES].length > 0 ||
-	    (!tsi_record_has_budget(record) && !tsi_str_is(members[RECORD_TIMED], "false")))
-		to.record->has |= STEP_HAS_TIME;
-	to.record->time_ns = sum_of_phases(&to);
+	take_time(&to, record);
 	return read_budget(&to, record);
 }

@@ -345,6 +345,16 @@ size_t tsi_count_timed(const struct step_series *steps)
 	return count;
 }
 
+int64_t tsi_count_unknown_times(const struct step_series *steps)
+{
+	int64_t count = steps->unknown_time_count;
+
+	for (size_t i = 0; i < steps->count; i++)
+		count += (steps->records[i].has & STEP_TIME_UNKNOWN) &&
+			 steps->records[i].mark == TSCOPE_STEP_COUNTED;
+	return count;
+}
+
 enum tscope_status tsi_steps_by_number(struct sort_pair **ret, size_t *count,
 				       const struct step_series *steps, bool only_timed,
 				       struct tscope_error *err)
@@ -395,7 +405,7 @@ void tsi_steps_settle_times(struct step_series *steps)
 static void forget_times(struct step_series *steps)
 {
 	for (size_t i = 0; i < steps->count; i++)
-		steps->records[i].has &= (uint8_t)~STEP_HAS_TIME;
+		steps->records[i].has &= (uint8_t) ~(STEP_HAS_TIME | STEP_TIME_UNKNOWN);
 	steps->is_timeless = false;
 }
 
@@ -524,8 +534,10 @@ enum tscope_status tsi_steps_slowest(struct step_series *ret, const struct step_
 	struct step_alignment alignment;
 	enum tscope_status status = tsi_align(&alignment, ranks, rank_count, err);
 
-	for (size_t i = 0; i < rank_count; i++)
+	for (size_t i = 0; i < rank_count; i++) {
 		ret->is_timeless |= ranks[i].is_timeless;
+		ret->unknown_time_count += tsi_count_unknown_times(&ranks[i]);
+	}
 	for (size_t i = 0; status == TSCOPE_OK && i < alignment.count; i++) {
 		size_t rank = slowest_rank(&alignment, ranks, i);
 

@@ -17,6 +17,7 @@ enum step_has {
 	STEP_HAS_TIME = 1 << 0, /* time_ns and phases; without it only the budget is known */
 	STEP_HAS_LOSS = 1 << 1,
 	STEP_HAS_GRAD_NORM = 1 << 2,
+	STEP_TIME_UNKNOWN = 1 << 3, /* a phase was recorded that is no duration; no time */
 };
 
 enum step_memory {
@@ -150,12 +151,14 @@ struct step_series {
 	size_t count, capacity;
 	struct step_budget *budgets; /* as records refer to them */
 	size_t budget_count, budget_capacity;
-	uint32_t device_count;      /* devices whose lines are summed in budgets; 0: host budgets */
-	bool has_start;             /* start_ns of the budgets is Unix time */
-	bool has_point_to_point;    /* the trace holds sends or receives between ranks */
-	bool is_counted;            /* no mark says the steps' numbers: they are their places */
-	bool is_of_trace;           /* times and phases are a trace's, not the job's own records */
-	bool has_shapes;            /* of a trace, which holds the inputs of operators */
+	uint32_t device_count;   /* devices whose lines are summed in budgets; 0: host budgets */
+	bool has_start;          /* start_ns of the budgets is Unix time */
+	bool has_point_to_point; /* the trace holds sends or receives between ranks */
+	bool is_counted;         /* no mark says the steps' numbers: they are their places */
+	bool is_of_trace;        /* times and phases are a trace's, not the job's own records */
+	bool has_shapes;         /* of a trace, which holds the inputs of operators */
+	/* Of the slowest of ranks: steps of theirs of unknown time, which may have been slower. */
+	int64_t unknown_time_count;
 	bool is_timeless;           /* no record holds a phase: times are 0 and mean nothing */
 	const char *doubt;          /* against device times; static or one of names; or NULL */
 	struct step_extras phases;  /* of unknown names */
@@ -274,6 +277,9 @@ static inline bool tsi_step_is_trained(const struct step_record *record)
 
 /* How many records take part in the statistics of time. */
 size_t tsi_count_timed(const struct step_series *steps);
+
+/* Steps that would count if it were known how long they took. */
+int64_t tsi_count_unknown_times(const struct step_series *steps);
 
 /*
  * The records in the order of their numbers, equal ones in the order of time: pairs

@@ -292,6 +292,8 @@ static void write_record(struct steps_writer *w, size_t index)
 	if (record->has & STEP_HAS_TIME) {
 		put_key(&line, "phases");
 		write_phases(w, record, index);
+	} else if (record->has & STEP_TIME_UNKNOWN) {
+		put_string(&line, "timed", "unknown");
 	} else if (record->budget == NO_ROW) {
 		put_flag(&line, "timed", false);
 	}

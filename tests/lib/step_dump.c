@@ -34,6 +34,8 @@ static void put_phases(FILE *out, const struct step_series *steps, size_t index)
 
 	if (record->has & STEP_HAS_TIME)
 		fprintf(out, " time=%" PRId64, record->time_ns);
+	if (record->has & STEP_TIME_UNKNOWN)
+		fprintf(out, " time=?");
 	for (enum phase phase = 0; phase < PHASE_COUNT; phase++)
 		if (record->phases & 1u << phase)
 			fprintf(out, " %s=%" PRId64, tsi_phase_name(phase),

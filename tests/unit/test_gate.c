@@ -28,7 +28,8 @@ static void gates_are_taken(void **state)
 		"efficiency.mfu!=0",
 		"overlap.exposed_comm_ratio>=0.2",
 		"integrity.verdict==damaged",
-		"integrity.verdict != in doubt",
+		"integrity.verdict != doubtful",
+		"steps.boundary!=anything",
 		"DIST.STRAGGLER",
 		" dist.straggler ",
 		"straggler",
@@ -63,6 +64,15 @@ static void the_others_are_refused_with_the_reason(void **state)
 		{ "mfu<0.3 0.4", "mfu is compared with a number, not '0.3 0.4'" },
 		{ "mfu<<3", "mfu is compared with a number, not '<3'" },
 		{ "severity>=hihg", "severity is low, med or high, not 'hihg'" },
+		{ "severity>high", "no severity is above high: this gate never trips" },
+		{ "severity<low", "no severity is below low: this gate never trips" },
+		{ "integrity.verdict==bad",
+		  "integrity.verdict is one of |sound|damaged|doubtful|, never 'bad'" },
+		{ "integrity.verdict!=soun",
+		  "integrity.verdict is one of |sound|damaged|doubtful|, never 'soun'" },
+		{ "efficiency.top_recoverable==comm",
+		  "efficiency.top_recoverable is one of "
+		  "|compute_overhead|data_stall|communication|other|, never 'comm'" },
 		{ "integrity.verdict<3", "integrity.verdict is no number: compare it by == or !=" },
 		{ "straggler>0", "straggler is compared with nothing: it stands alone" },
 		{ "DIST.STRAGGLER>0", "DIST.STRAGGLER is compared with nothing: it stands alone" },
@@ -102,6 +112,8 @@ static void a_long_gate_is_refused(void **state)
 	memcpy(gate, "mfu<", 4);
 	assert_int_equal(tscope_gate_check(gate, &err), TSCOPE_E_FORMAT);
 	memcpy(gate, "integrity.verdict==", 19);
+	assert_int_equal(tscope_gate_check(gate, &err), TSCOPE_E_FORMAT);
+	memcpy(gate, "integrity.doubt====", 17);
 	assert_int_equal(tscope_gate_check(gate, NULL), TSCOPE_OK);
 }
 
@@ -233,8 +245,8 @@ static void texts_are_equal_or_not(void **state)
 	static const struct verdict verdicts[] = {
 		{ "efficiency.top_recoverable==data_stall", false, "data_stall == data_stall" },
 		{ "efficiency.top_recoverable != data_stall", true, "holds: data_stall" },
-		{ "efficiency.top_recoverable==comm", true, "holds: data_stall" },
-		{ "efficiency.top_recoverable!=comm", false, "data_stall != comm" },
+		{ "efficiency.top_recoverable==other", true, "holds: data_stall" },
+		{ "efficiency.top_recoverable!=other", false, "data_stall != other" },
 	};
 	struct diagnosed run = diagnose(bound_by_data, NULL, NULL);
 
@@ -307,6 +319,43 @@ static void what_is_said_of_a_fact_trips(void **state)
 	assert_false(result.has_value);
 	check_all(&run, verdicts);
 	fact_values_free(&facts);
+}
+
+/*
+ * Neither held nor tripped: bounds, figures that are cut, doubtful or saturated. More FLOPs than
+ * the device can do are wrong, and trip.
+ */
+static void what_cannot_be_told_is_undecided(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *facts, *gate;
+		bool is_undecided;
+	} cases[] = {
+		{ "efficiency.mfu 0.6\n! efficiency.mfu a lower bound\n", "mfu<0.7", true },
+		{ "efficiency.mfu 0.6\n! efficiency.mfu capped\n", "mfu<0.1", true },
+		{ "efficiency.mfu 0.6\nefficiency.mfu_uncapped 0.9\n! efficiency.mfu capped\n",
+		  "mfu<0.1", true },
+		{ "efficiency.mfu 0.6\nefficiency.mfu_uncapped 5\n! efficiency.mfu wrong\n",
+		  "mfu<0.1", false },
+		{ "! efficiency.mfu no FLOPs\n", "mfu<0.1", false },
+		{ "step_time.mean_ns 9223372036854775807\n", "step_time.mean_ns<1", true },
+		{ "step_time.mean_ns 9223372036854775807\n", "step_time.mean_ns>1", true },
+		{ "step_time.mean_ns 5\n! step_time odd\n", "step_time.mean_ns>9", true },
+		{ "step_time.mean_ns 5\nstep_time.unknown_count 1\n", "step_time.mean_ns>9", true },
+		{ "step_time.mean_ns 5\nstep_time.unknown_count 1\n", "step_time.mean_ns>4",
+		  false },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct fact_values facts = fact_values(cases[i].facts);
+		struct tscope_gate_result result =
+			tscope_gate_evaluate(cases[i].gate, facts.analysis, NULL);
+
+		assert_false(result.held);
+		assert_int_equal(result.is_inconclusive, cases[i].is_undecided);
+		fact_values_free(&facts);
+	}
 }
 
 /* "efficiency.mfu is not known: " are 29 bytes, of the 255 that there is room for. */
@@ -472,6 +521,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_known_trips),
 		cmocka_unit_test(what_is_not_reliable_trips),
 		cmocka_unit_test(what_is_said_of_a_fact_trips),
+		cmocka_unit_test(what_cannot_be_told_is_undecided),
 		cmocka_unit_test(a_long_reason_ends_with_a_whole_character),
 		cmocka_unit_test(what_was_not_evaluated_is_excused),
 		cmocka_unit_test(a_rule_must_not_fire),

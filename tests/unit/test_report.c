@@ -227,9 +227,10 @@ static void test_gates(void **state)
 		"\"gates\": [],\n",
 		"\"gates\": [\n"
 		"        {\"expr\": \"steps.count>2\", \"value\": 2, \"held\": true, "
-		"\"reason\": \"holds: 2\"},\n"
+		"\"reason\": \"holds: 2\", \"inconclusive\": false},\n"
 		"        {\"expr\": \"mfu<0.4\", \"value\": null, \"held\": false, "
-		"\"reason\": \"efficiency.mfu is not known: no peak\"}\n"
+		"\"reason\": \"efficiency.mfu is not known: no peak\", "
+		"\"inconclusive\": false}\n"
 		"      ],\n",
 	};
 	struct tscope_report_options options = { .brief = true };

@@ -28,6 +28,7 @@ enum fact {
 	P95_P50_RATIO,
 	SPIKE_COUNT,
 	COUNT,
+	UNKNOWN_COUNT,
 	STEPS_PER_SECOND,
 	TREND_NS_PER_STEP,
 	FIRST_PHASE, /* two facts for each: ns and ratio */
@@ -45,6 +46,9 @@ static const struct tscope_fact_def facts[] = {
 	[SPIKE_COUNT] = { "spike_count", TSCOPE_UNIT_COUNT,
 			  "steps far slower than the 12 before them" },
 	[COUNT] = { "count", TSCOPE_UNIT_COUNT, "steps that these figures are of" },
+	[UNKNOWN_COUNT] = { "unknown_count", TSCOPE_UNIT_COUNT,
+			    "steps of unknown duration: a phase is NaN, negative or a text; in no "
+			    "figure, but gates on times that hold without them are undecided" },
 	[STEPS_PER_SECOND] = { "steps_per_second", TSCOPE_UNIT_NUMBER, "one by the mean" },
 	[TREND_NS_PER_STEP] = { "trend_ns_per_step", TSCOPE_UNIT_NUMBER,
 				"how much longer each step is than the one before, in ns" },
@@ -266,6 +270,8 @@ static void fill_step_time(const struct analysis_scope *scope, struct fact_sheet
 	if (scope->steps->is_timeless)
 		tsi_fact_unreliable(out, tsi_timeless_doubt);
 	tsi_fact_int(out, COUNT, (int64_t)times.count);
+	if (!scope->steps->is_of_trace)
+		tsi_fact_int(out, UNKNOWN_COUNT, tsi_count_unknown_times(scope->steps));
 	if (times.count)
 		put_all(out, scope->steps, &times);
 }
