@@ -259,13 +259,15 @@ static void rooflines_on_tensor_cores(void **state)
 	launch(t, "vectorized_elementwise_kernel", 410, 20000);
 	struct analyzed *a = analyze(t);
 
-	check_table(a, "flops.by_operator: precision bound roofline_ns tensor_roofline_ns",
-		    "fp32 compute 7048151 881019\n"
-		    "fp32 memory 33170 33170\n"
-		    "bf16 memory 16585 16585\n"
+	check_table(a,
+		    "flops.by_operator: precision bound roofline_ns tensor_roofline_ns "
+		    "half_roofline_ns product_ns",
+		    "fp32 compute 7048151 881019 440509 9000000\n"
+		    "fp32 memory 33170 33170 16585 100000\n"
+		    "bf16 memory 16585 16585 - 50000\n"
 		    /* 6144 bytes; 3 · 4096 · 4 bytes */
-		    "fp64 memory 3 -\n"
-		    "- memory 24 -\n");
+		    "fp64 memory 3 - - 30000\n"
+		    "- memory 24 - - -\n");
 	analyzed_free(a);
 }
 

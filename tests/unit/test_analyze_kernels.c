@@ -35,6 +35,7 @@ static void spread_of_durations(void **state)
 		    "ncclDevKernel_AllReduce_Sum_f32_RING_LL(Args) 1 15000 15000 15000 15000 15000 "
 		    "15000\n"
 		    "void reduce_kernel<512>(float) 1 5000 5000 5000 5000 5000 5000\n");
+	check_table(a, "kernels.by_name: max_start_ns", "0\n600000\n500000\n");
 	check_table(a, "kernels.by_name: kind share_ratio blocks_per_sm occupancy_pct",
 		    "gemm 0.833333 - -\ncomm 0.125 - -\nreduction 0.0416667 - -\n");
 	check_table(

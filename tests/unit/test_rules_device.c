@@ -55,6 +55,20 @@
 		 COMPUTE "roofline_ns=" #roofline " tensor_roofline_ns=" #tensor)
 /* At this share of the roofline this much is lost. */
 #define BELOW(ratio, lost) COMPUTE "roofline_ratio=" ratio " lost_ns=" #lost
+/* Of an operator's time so many ns are its products, which could take that many. */
+#define PRODUCT(precision, alignment, kernel, ns, roofline)                                        \
+	"flops.by_operator name=aten::mm kind=gemm shape='82x83, 83x84' count=4 "                  \
+	"count_per_step=4 precision=" precision " tensor_cores=yes alignment=" #alignment          \
+	" kernel=" kernel " flops=1e12 device_ns=90000000 product_ns=" #ns                         \
+	" roofline_ns=" #roofline " "
+#define UNKNOWN(ns)                                                                                \
+	"flops.by_operator name=aten::mm kind=gemm count=4 count_per_step=4 precision=tf32 "       \
+	"alignment=2 kernel=cutlass_nn_align1 flops=1 device_ns=" #ns "\n"
+#define PRODUCTS "flops.matrix_ns 80000000\nflops.has_bf16 yes\n" MATRIX(0, 0)
+#define LONGEST "kernels.by_name name=g max_start_ns=700 max_ns=9\n"
+#define UNALIGNED                                                                                  \
+	" of the device's time goes to matrix products whose sizes are no multiples of "           \
+	"16 bytes"
 #define SLOW "matrix products that tensor cores could do faster take "
 
 static const struct rule_case cases[] = {
@@ -258,34 +272,6 @@ static const struct rule_case cases[] = {
 	{ "KERNEL.NO_TENSOR_CORES", FIRES, SHAPES OPERATOR("fp32", "no", 16, 40000000, ""), NULL,
 	  "med: " SLOW "40.0 % of the device's time (on the plain cores 40.0 %; aten::mm "
 	  "8192x4096, 4096x1024 fp32 could be 20.00 ms a step shorter) [20000000 ns]" },
-	/* Sizes in pieces of 16 bytes. */
-	{ "KERNEL.NO_TENSOR_CORES", FIRES,
-	  SHAPES OPERATOR("bf16", "yes", 1, 30000000, BELOW("0.4", 18000000)), NULL,
-	  "med: " SLOW "30.0 % of the device's time (sizes that are no multiples of 16 bytes 30.0 "
-	  "%; aten::mm 8192x4096, 4096x1024 bf16 could be 15.00 ms a step shorter) "
-	  "[15000000 ns]" },
-	{ "KERNEL.NO_TENSOR_CORES", AT,
-	  SHAPES OPERATOR("bf16", "yes", 4, 30000000, BELOW("0.4999", 18000000)), NULL, "med" },
-	{ "KERNEL.NO_TENSOR_CORES", AT,
-	  SHAPES OPERATOR("bf16", "yes", 4, 30000000, BELOW("0.5", 18000000)), NULL, "" },
-	{ "KERNEL.NO_TENSOR_CORES", AT,
-	  SHAPES OPERATOR("bf16", "yes", 8, 30000000, BELOW("0.4", 18000000)), NULL, "" },
-	{ "KERNEL.NO_TENSOR_CORES", AT,
-	  SHAPES OPERATOR("fp8", "yes", 8, 30000000, BELOW("0.4", 18000000)), NULL, "med" },
-	{ "KERNEL.NO_TENSOR_CORES", AT,
-	  SHAPES OPERATOR("fp8", "yes", 16, 30000000, BELOW("0.4", 18000000)), NULL, "" },
-	{ "KERNEL.NO_TENSOR_CORES", AT,
-	  SHAPES OPERATOR("tf32", "yes", 2, 30000000, BELOW("0.4", 18000000)), NULL, "med" },
-	{ "KERNEL.NO_TENSOR_CORES", AT,
-	  SHAPES OPERATOR("tf32", "yes", 4, 30000000, BELOW("0.4", 18000000)), NULL, "" },
-	/* None is taken in pieces; how near it comes to its roofline is not known. */
-	{ "KERNEL.NO_TENSOR_CORES", QUIET,
-	  SHAPES OPERATOR("bf16", "yes", 0, 30000000, BELOW("0.4", 18000000)), NULL, "" },
-	{ "KERNEL.NO_TENSOR_CORES", QUIET, SHAPES OPERATOR("bf16", "yes", 1, 30000000, ""), NULL,
-	  "" },
-	{ "KERNEL.NO_TENSOR_CORES", CHANGED,
-	  SHAPES OPERATOR("bf16", "yes", 1, 30000000, BELOW("0.4", 18000000)),
-	  "KERNEL.NO_TENSOR_CORES.roofline=0.4", "" },
 	/* Together they reach a threshold; the two with most to win are named, 10 and 7 ms. */
 	{ "KERNEL.NO_TENSOR_CORES", AT,
 	  SHAPES OPERATOR("fp16", "no", 8, 6000000, BELOW("0.1", 5400000))
@@ -304,6 +290,106 @@ static const struct rule_case cases[] = {
 	  "high" },
 	{ "KERNEL.NO_TENSOR_CORES", AT, SHAPES FP32("no", 49999999, 40000000, 5000000), NULL,
 	  "med" },
+	/* Half of 60 ms, and no more than is lost. */
+	{ "KERNEL.PADDING", FIRES, PRODUCTS PRODUCT("bf16", 1, "g", 60000000, 6000000) "\n" LONGEST,
+	  NULL,
+	  "med: 60.0 %" UNALIGNED " (75 % of the time of matrix kernels; aten::mm 82x83, 83x84 "
+	  "bf16 could be 30.00 ms a step shorter) [30000000 ns]" },
+	{ "KERNEL.PADDING", FIRES,
+	  PRODUCTS PRODUCT("bf16", 4, "cutlass_nn_align4", 20000000, 12000000) "\n", NULL,
+	  "med: 20.0 %" UNALIGNED " (25 % of the time of matrix kernels; aten::mm 82x83, 83x84 "
+	  "bf16 could be 8.00 ms a step shorter) [8000000 ns]" },
+	/* A device that is not known: the kernel's name says it, and no gain. */
+	{ "KERNEL.PADDING", FIRES, PRODUCTS UNKNOWN(4000000), NULL,
+	  "low: 4.0 %" UNALIGNED " (5 % of the time of matrix kernels; aten::mm tf32 takes 4.00 "
+	  "ms a step)" },
+	{ "KERNEL.PADDING", QUIET, PRODUCTS PRODUCT("bf16", 8, "g", 60000000, 6000000) "\n", NULL,
+	  "" },
+	{ "KERNEL.PADDING", QUIET, PRODUCTS PRODUCT("fp32", 1, "g", 60000000, 6000000) "\n", NULL,
+	  "" },
+	{ "KERNEL.PADDING", AT, PRODUCTS PRODUCT("fp8", 8, "g", 60000000, 29999999) "\n", NULL,
+	  "med" },
+	{ "KERNEL.PADDING", AT, PRODUCTS PRODUCT("fp8", 8, "g", 60000000, 30000000) "\n", NULL,
+	  "" },
+	{ "KERNEL.PADDING", AT, PRODUCTS PRODUCT("tf32", 2, "g", 1000000, 100000) "\n", NULL,
+	  "low" },
+	{ "KERNEL.PADDING", AT, PRODUCTS PRODUCT("tf32", 2, "g", 999999, 100000) "\n", NULL, "" },
+	{ "KERNEL.PADDING", AT, PRODUCTS UNKNOWN(10000000), NULL, "med" },
+	{ "KERNEL.PADDING", AT, PRODUCTS UNKNOWN(9999999), NULL, "low" },
+	/* 4 calls of 20 µs, and one ns less. */
+	{ "KERNEL.PADDING", AT, PRODUCTS PRODUCT("tf32", 2, "g", 80000, 1) "\n",
+	  "KERNEL.PADDING.threshold=0.0001", "low" },
+	{ "KERNEL.PADDING", AT, PRODUCTS PRODUCT("tf32", 2, "g", 79999, 1) "\n",
+	  "KERNEL.PADDING.threshold=0.0001", "" },
+
+	/* 20 ms at the roofline are 10 in bfloat16; far from it a quarter of the time is said. */
+	{ "KERNEL.LOW_PRECISION", FIRES,
+	  PRODUCTS PRODUCT("tf32", 16, "g", 40000000, 20000000) "half_roofline_ns=10000000\n", NULL,
+	  "med: matrix products of float32 take 40.0 % of the device's time; its tensor cores "
+	  "multiply bfloat16 faster (aten::mm 82x83, 83x84 tf32 could be 10.00 ms a step shorter) "
+	  "[10000000 ns]" },
+	{ "KERNEL.LOW_PRECISION", FIRES,
+	  PRODUCTS PRODUCT("tf32", 16, "g", 60000000, 10000000) "half_roofline_ns=5000000\n", NULL,
+	  "med: matrix products of float32 take 60.0 % of the device's time; its tensor cores "
+	  "multiply bfloat16 faster (aten::mm 82x83, 83x84 tf32 could be 15.00 ms a step shorter) "
+	  "[15000000 ns]" },
+	/* Halves already, or a device that is not known. */
+	{ "KERNEL.LOW_PRECISION", QUIET, PRODUCTS PRODUCT("bf16", 16, "g", 60000000, 10000000) "\n",
+	  NULL, "" },
+	{ "KERNEL.LOW_PRECISION", AT,
+	  PRODUCTS PRODUCT("tf32", 16, "g", 10000000, 8000000) "half_roofline_ns=4000000\n", NULL,
+	  "low" },
+	{ "KERNEL.LOW_PRECISION", AT,
+	  PRODUCTS PRODUCT("tf32", 16, "g", 9999999, 8000000) "half_roofline_ns=4000000\n", NULL,
+	  "" },
+	{ "KERNEL.LOW_PRECISION", AT,
+	  PRODUCTS PRODUCT("tf32", 16, "g", 60000000, 58000000) "half_roofline_ns=29000000\n", NULL,
+	  "high" },
+
+	/* 7 of 70 ms at the roofline: at 0.7 of it 10 ms. */
+	{ "KERNEL.INEFFICIENT", FIRES, PRODUCTS PRODUCT("bf16", 16, "g", 70000000, 7000000) "\n",
+	  NULL,
+	  "high: matrix kernels far below their roofline take 70.0 % of the device's time (they "
+	  "reach 10 % of it on average; aten::mm 82x83, 83x84 bf16 could be 60.00 ms a step "
+	  "shorter) [60000000 ns]" },
+	{ "KERNEL.INEFFICIENT", AT, PRODUCTS PRODUCT("bf16", 16, "g", 70000000, 21000000) "\n",
+	  NULL, "" },
+	{ "KERNEL.INEFFICIENT", AT, PRODUCTS PRODUCT("bf16", 16, "g", 70000000, 20999999) "\n",
+	  NULL, "high" },
+	{ "KERNEL.INEFFICIENT", AT, PRODUCTS PRODUCT("bf16", 16, "g", 5000000, 50000) "\n", NULL,
+	  "low" },
+	{ "KERNEL.INEFFICIENT", AT, PRODUCTS PRODUCT("bf16", 16, "g", 4999999, 50000) "\n", NULL,
+	  "" },
+	/* 4 calls of 100 µs: what is shorter is the launch's. */
+	{ "KERNEL.INEFFICIENT", AT, PRODUCTS PRODUCT("bf16", 16, "g", 400000, 1) "\n",
+	  "KERNEL.INEFFICIENT.threshold=0.001", "low" },
+	{ "KERNEL.INEFFICIENT", AT, PRODUCTS PRODUCT("bf16", 16, "g", 399999, 1) "\n",
+	  "KERNEL.INEFFICIENT.threshold=0.001", "" },
+	{ "KERNEL.INEFFICIENT", QUIET, PRODUCTS PRODUCT("bf16", 4, "g", 70000000, 7000000) "\n",
+	  NULL, "" },
+
+	{ "KERNEL.KV_BOUND", FIRES,
+	  PRODUCTS "steps.boundary iteration\n" PRODUCT("bf16", 16, "g", 80000000,
+							64000000) "bound=memory\n",
+	  NULL,
+	  "low: 80.0 % of the device's time reads weights and cache at the speed of memory "
+	  "(products and attention whose roofline is the memory's)" },
+	{ "KERNEL.KV_BOUND", AT,
+	  PRODUCTS "steps.boundary iteration\n" PRODUCT("bf16", 16, "g", 50000000,
+							30000000) "bound=memory\n",
+	  NULL, "low" },
+	{ "KERNEL.KV_BOUND", AT,
+	  PRODUCTS "steps.boundary iteration\n" PRODUCT("bf16", 16, "g", 50000000,
+							29999999) "bound=memory\n",
+	  NULL, "" },
+	{ "KERNEL.KV_BOUND", AT,
+	  PRODUCTS "steps.boundary iteration\n" PRODUCT("bf16", 16, "g", 49999999,
+							40000000) "bound=memory\n",
+	  NULL, "" },
+	{ "KERNEL.KV_BOUND", QUIET,
+	  PRODUCTS "steps.boundary profiler_step\n" PRODUCT("bf16", 16, "g", 80000000,
+							    64000000) "bound=memory\n",
+	  NULL, "" },
 	{ "KERNEL.NO_TENSOR_CORES", SKIPPED, SHAPES "! kernels clocks differ\n", NULL,
 	  "skipped: kernels.tensor_core_ns is not reliable: clocks differ" },
 	{ "KERNEL.NO_TENSOR_CORES", SKIPPED, "device_busy.span_ns 100\n", NULL,
@@ -333,16 +419,14 @@ static void advice_follows_what_is_slow(void **state)
 		  "flops.has_bf16 yes\n" MATRIX(50, 30) TENSOR(0, 30000000), "from Ampere on" },
 		{ "KERNEL.NO_TENSOR_CORES", SHAPES OPERATOR("fp32", "no", 16, 60000000, ""),
 		  "or float16 before Ampere" },
-		{ "KERNEL.NO_TENSOR_CORES",
-		  SHAPES OPERATOR("bf16", "yes", 1, 60000000, BELOW("0.4", 36000000)),
-		  "50257 tokens become 50304" },
-		{ "KERNEL.NO_TENSOR_CORES",
-		  SHAPES FP32("no", 8000000, 8000000, 1000000)
-			  OPERATOR("bf16", "yes", 1, 60000000, BELOW("0.4", 36000000))
-				  OPERATOR("fp16", "no", 8, 6000000, ""),
-		  "50257 tokens become 50304" },
 		{ "KERNEL.NO_TENSOR_CORES", MATRIX(50, 30) TENSOR(0, 30000000),
 		  "Volta and Turing" },
+		{ "KERNEL.PADDING", PRODUCTS PRODUCT("bf16", 1, "g", 60000000, 6000000) "\n",
+		  "50257 tokens become 50304" },
+		{ "KERNEL.LOW_PRECISION",
+		  "flops.has_bf16 no\n" MATRIX(0, 0) PRODUCT(
+			  "fp32", 16, "g", 60000000, 50000000) "half_roofline_ns=20000000\n",
+		  "dtype=torch.float16" },
 	};
 
 	(void)state;

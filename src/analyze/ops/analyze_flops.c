@@ -53,6 +53,7 @@ TSI_FACT_LIST(enum fact, facts, FACTS);
 	X(OP_REPEATED_COUNT, "repeated_count", COUNT,                                              \
 	  "of them, forward work that was computed again")                                         \
 	X(OP_DEVICE_NS, "device_ns", NS, "sum of the durations of device events launched in it")   \
+	X(OP_PRODUCT_NS, "product_ns", NS, "of it, kernels whose names say that they multiply")    \
 	X(OP_FLOPS, "flops", FLOPS, "of all calls")                                                \
 	X(OP_BYTES, "bytes", BYTES, "least that all calls must move")                              \
 	X(OP_FLOPS_PER_SECOND, "flops_per_second", FLOPS_PER_SECOND, "flops by device_ns")         \
@@ -65,6 +66,9 @@ TSI_FACT_LIST(enum fact, facts, FACTS);
 	X(OP_TENSOR_ROOFLINE_NS, "tensor_roofline_ns", NS,                                         \
 	  "the least that all calls could take on tensor cores with operands of this type; "       \
 	  "absent: the device has none for it")                                                    \
+	X(OP_HALF_ROOFLINE_NS, "half_roofline_ns", NS,                                             \
+	  "of products of float32 and TF32, the least that all calls could take in bfloat16, "     \
+	  "else float16; absent: the device multiplies neither faster, or is not known")           \
 	X(OP_LOST_NS, "lost_ns", NS, "device_ns beyond roofline_ns")
 
 TSI_FACT_LIST(enum operator_column, operator_columns, OPERATOR_COLUMNS);
@@ -237,6 +241,23 @@ static void fill_identity(const struct analysis_scope *scope, const struct count
 		cells[OP_ALIGNMENT] = tsi_int(op->work.alignment);
 }
 
+/* The least time in halves, which are half the bytes, too; -1 where that is no gain. */
+static int64_t half_roofline_ns(const struct trace_flops *flops, const struct counted_op *op)
+{
+	enum tscope_precision precision = op->work.precision, half = TSCOPE_PRECISION_BF16;
+	struct counted_op in_halves = *op;
+
+	if (!op->multiplies ||
+	    (precision != TSCOPE_PRECISION_FP32 && precision != TSCOPE_PRECISION_TF32))
+		return -1;
+	if (!(tsi_peak_at(flops, half) > 0))
+		half = TSCOPE_PRECISION_FP16;
+	if (!(tsi_peak_at(flops, half) > tsi_peak_at(flops, precision)))
+		return -1;
+	in_halves.work.bytes /= 2;
+	return whole(roofline_of(flops, &in_halves, half).ns);
+}
+
 static void fill_operator(const struct analysis_scope *scope, const struct row *row,
 			  struct tscope_value *cells)
 {
@@ -250,6 +271,8 @@ static void fill_operator(const struct analysis_scope *scope, const struct row *
 	cells[OP_REPEATED_COUNT] = tsi_int(op->repeated_count);
 	if (scope->trace->device_count)
 		cells[OP_DEVICE_NS] = tsi_int(op->device_ns);
+	if (op->product_ns)
+		cells[OP_PRODUCT_NS] = tsi_int(op->product_ns);
 	cells[OP_FLOPS] = tsi_real(flops);
 	cells[OP_BYTES] = whole_value(whole(bytes));
 	cells[OP_FLOPS_PER_SECOND] = rate(flops, op->device_ns);
@@ -264,6 +287,7 @@ static void fill_operator(const struct analysis_scope *scope, const struct row *
 	if (op->multiplies)
 		cells[OP_TENSOR_ROOFLINE_NS] = whole_value(whole(
 			roofline_of(scope->flops, op, on_tensor_cores(op->work.precision)).ns));
+	cells[OP_HALF_ROOFLINE_NS] = whole_value(half_roofline_ns(scope->flops, op));
 	cells[OP_LOST_NS] = whole_value(row->lost_ns);
 }
 

@@ -52,6 +52,7 @@ TSI_FACT_LIST(enum fact, facts, FACTS);
 	X(NAME_P95_NS, "p95_ns", NS, "95th percentile of the durations")                           \
 	X(NAME_MIN_NS, "min_ns", NS, "shortest")                                                   \
 	X(NAME_MAX_NS, "max_ns", NS, "longest")                                                    \
+	X(NAME_MAX_START_NS, "max_start_ns", NS, "when the longest starts, on the trace's clock")  \
 	X(NAME_BLOCKS_PER_SM, "blocks_per_sm", NUMBER,                                             \
 	  "blocks ÷ multiprocessors, weighted by duration")                                        \
 	X(NAME_OCCUPANCY_PCT, "occupancy_pct", NUMBER,                                             \
@@ -104,6 +105,7 @@ struct weighted {
 struct kernel {
 	int64_t count, total_ns, min_ns, max_ns;
 	int64_t small_grid_count, counted_unlinked;
+	uint32_t longest_row;
 	struct weighted blocks_per_sm, occupancy_pct;
 };
 
@@ -233,8 +235,10 @@ static void add_kernel(struct work *work, uint32_t device, uint32_t row)
 	tsi_sum(&work->total_ns, dur_ns);
 	if (kernel->count++ == 0 || dur_ns < kernel->min_ns)
 		kernel->min_ns = dur_ns;
-	if (dur_ns > kernel->max_ns)
+	if (dur_ns > kernel->max_ns || kernel->count == 1) {
+		kernel->longest_row = row;
 		kernel->max_ns = dur_ns;
+	}
 	tsi_sum(&kernel->total_ns, dur_ns);
 	work->short_count += dur_ns < SHORT_NS;
 	work->has_blocks |= shape->grid_blocks > 0;
@@ -326,6 +330,7 @@ static void fill_name(struct work *work, uint32_t name, int64_t *durations,
 	cells[NAME_P95_NS] = tsi_int(tsi_find_quantile_ns(durations, count, 95));
 	cells[NAME_MIN_NS] = tsi_int(kernel->min_ns);
 	cells[NAME_MAX_NS] = tsi_int(kernel->max_ns);
+	cells[NAME_MAX_START_NS] = tsi_int(tsi_start_ns(&work->trace->spans, kernel->longest_row));
 	cells[NAME_BLOCKS_PER_SM] = weighted_value(&kernel->blocks_per_sm);
 	cells[NAME_OCCUPANCY_PCT] = weighted_value(&kernel->occupancy_pct);
 	if (kernel->blocks_per_sm.weight_ns > 0)

@@ -42,6 +42,8 @@ static void find_kernels(struct flops_count *c)
 		struct counted_op *op = &c->out->ops[c->launches.pairs[i].first];
 		struct op_calls *calls = &c->calls[c->launches.pairs[i].first];
 		bool is_better = launch_ns[i] > calls->kernel_ns;
+		if (op->multiplies && multiplies(c, kernel))
+			tsi_sum(&op->product_ns, launch_ns[i]);
 		if (op->kernel && op->multiplies &&
 		    multiplies(c, op->kernel) != multiplies(c, kernel))
 			is_better = multiplies(c, kernel);

@@ -47,6 +47,7 @@ struct counted_op {
 	int64_t repeated_count; /* of them, those that repeat forward work */
 	int64_t timed_count;    /* of them, those in the steps that count */
 	int64_t device_ns;      /* sum of the durations of what was launched in them */
+	int64_t product_ns;     /* of it, kernels whose names say that they multiply */
 	bool crosses_link;      /* they copy between devices, or device and host */
 	char shape[OP_SHAPE_CHARS];
 };

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* What the findings on products of matrices have in common. */
+#include "rules/matrix_finding.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/attributes.h"
+
+#define KINDS "kernels.by_kind"
+#define NAMES "kernels.by_name"
+
+/* Other precisions are not judged. */
+static const struct {
+	const char *name;
+	double piece;
+} precisions[] = {
+	{ "fp32", 4 }, { "tf32", 4 }, { "fp16", 8 }, { "bf16", 8 }, { "fp8", 16 }, { "int8", 16 },
+};
+
+double tsi_piece_of(const char *precision)
+{
+	for (size_t i = 0; i < TSI_COUNT_OF(precisions); i++)
+		if (strcmp(precisions[i].name, precision) == 0)
+			return precisions[i].piece;
+	return 0;
+}
+
+double tsi_kind_ns(const struct rule_context *ctx, const char *kind)
+{
+	for (size_t row = 0; row < tsi_rule_rows(ctx, KINDS); row++)
+		if (strcmp(tsi_value_text(tsi_rule_cell(ctx, KINDS, row, "kind")), kind) == 0)
+			return tsi_value_real(tsi_rule_cell(ctx, KINDS, row, "total_ns"));
+	return 0;
+}
+
+double tsi_product_ns(const struct rule_context *ctx, size_t row)
+{
+	double ns = tsi_operator_number(ctx, row, "product_ns");
+
+	return isnan(ns) ? tsi_operator_number(ctx, row, "device_ns") : ns;
+}
+
+/* Where no gain is known time decides. */
+static bool is_worse(const struct worst_product *a, const struct worst_product *b)
+{
+	if (a->gain_ns > 0 || b->gain_ns > 0)
+		return a->gain_ns > b->gain_ns;
+	return a->ns > b->ns;
+}
+
+void tsi_add_product(const struct rule_context *ctx, struct slow_products *slow, size_t row,
+		     double gain_ns)
+{
+	struct worst_product candidate = { row, tsi_product_ns(ctx, row), gain_ns };
+
+	slow->ns += candidate.ns;
+	slow->gain_ns += gain_ns;
+	for (size_t i = 0; i < WORST_PRODUCTS; i++) {
+		if (is_worse(&candidate, &slow->worst[i])) {
+			struct worst_product next = slow->worst[i];
+			slow->worst[i] = candidate;
+			candidate = next;
+		}
+	}
+}
+
+struct slow_products tsi_find_products(const struct rule_context *ctx, judge_product *judge)
+{
+	struct slow_products slow = { 0 };
+
+	for (size_t row = 0; row < tsi_operator_rows(ctx); row++) {
+		double gain_ns = tsi_operator_number(ctx, row, "flops") > 0 ? judge(ctx, row) : NAN;
+		if (!isnan(gain_ns))
+			tsi_add_product(ctx, &slow, row, gain_ns);
+	}
+	return slow;
+}
+
+void tsi_place_kernel(struct rule_context *ctx, const char *kernel)
+{
+	for (size_t row = 0; row < tsi_rule_rows(ctx, NAMES); row++) {
+		if (strcmp(tsi_value_text(tsi_rule_cell(ctx, NAMES, row, "name")), kernel) != 0)
+			continue;
+		struct tscope_value start = tsi_rule_cell(ctx, NAMES, row, "max_start_ns");
+		struct tscope_value longest = tsi_rule_cell(ctx, NAMES, row, "max_ns");
+		if (start.kind == TSCOPE_VALUE_INT && longest.kind == TSCOPE_VALUE_INT)
+			tsi_rule_place(ctx, start.integer, longest.integer);
+		return;
+	}
+}
+
+void tsi_tell_products(struct rule_context *ctx, const struct slow_products *slow)
+{
+	for (size_t i = 0; i < WORST_PRODUCTS; i++) {
+		const struct worst_product *worst = &slow->worst[i];
+		if (!(worst->ns > 0))
+			break;
+		const char *kernel = tsi_operator_text(ctx, worst->row, "kernel");
+		struct operator_words words = tsi_operator_words(ctx, worst->row);
+		if (i == 0) {
+			tsi_rule_subject(ctx)->op = tsi_operator_text(ctx, worst->row, "name");
+			tsi_rule_subject(ctx)->kernel = *kernel ? kernel : NULL;
+		}
+		tsi_place_kernel(ctx, kernel);
+		double gain_ms = tsi_operator_step_ms(ctx, worst->row, worst->gain_ns);
+		if (gain_ms > 0)
+			tsi_rule_detail(ctx, "%s could be %.2f ms a step shorter", words.text,
+					gain_ms);
+		else if (worst->gain_ns == 0)
+			tsi_rule_detail(ctx, "%s takes %.2f ms a step", words.text,
+					tsi_operator_step_ms(ctx, worst->row, worst->ns));
+	}
+}

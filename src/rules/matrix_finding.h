@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "rules/operator_words.h"
+
+/*
+ * Findings on products of matrices have one form: of the operators with known FLOPs, those that a
+ * rule judges, the time that they take and could save, and the worst of them by name.
+ */
+enum { WORST_PRODUCTS = 2 };
+
+struct slow_products {
+	double ns, gain_ns; /* of the whole trace */
+	struct worst_product {
+		size_t row;
+		double ns, gain_ns;
+	} worst[WORST_PRODUCTS];
+};
+
+/* Time of all calls of an operator that mending it would save; NaN: the rule does not blame it. */
+typedef double judge_product(const struct rule_context *ctx, size_t row);
+
+/* Time of the kernels that multiply, where their names say it; else all time of the operator. */
+double tsi_product_ns(const struct rule_context *ctx, size_t row);
+
+struct slow_products tsi_find_products(const struct rule_context *ctx, judge_product *judge);
+
+void tsi_add_product(const struct rule_context *ctx, struct slow_products *slow, size_t row,
+		     double gain_ns);
+
+/* Once the rule has fired: the worst become details, subject and places. */
+void tsi_tell_products(struct rule_context *ctx, const struct slow_products *slow);
+
+/* The longest kernel of this name is a place to look at. */
+void tsi_place_kernel(struct rule_context *ctx, const char *kernel);
+
+/* The sizes that tensor cores take in one piece, 16 bytes; 0: such operands are not judged. */
+double tsi_piece_of(const char *precision);
+
+/* Time of all kernels of a kind; 0 where there are none. */
+double tsi_kind_ns(const struct rule_context *ctx, const char *kind);

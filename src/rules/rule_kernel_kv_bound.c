@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* KERNEL.KV_BOUND: an engine's iterations read weights and cache as fast as memory allows. */
+#include "rules/budget_share.h"
+#include "rules/matrix_finding.h"
+
+#include <math.h>
+#include <string.h>
+
+static double judge_bound(const struct rule_context *ctx, size_t row)
+{
+	double ratio = tsi_operator_number(ctx, row, "roofline_ns") / tsi_product_ns(ctx, row);
+	bool is_bound = strcmp(tsi_operator_text(ctx, row, "bound"), "memory") == 0 &&
+			ratio >= tsi_rule_parameter(ctx, "roofline");
+
+	return is_bound ? 0 : NAN;
+}
+
+static void evaluate_kernel_kv_bound(struct rule_context *ctx)
+{
+	struct slow_products bound = tsi_find_products(ctx, judge_bound);
+	double share = tsi_device_share(ctx, bound.ns);
+
+	if (strcmp(tsi_rule_text(ctx, "steps.boundary"), "iteration") != 0 ||
+	    !(share >= tsi_rule_parameter(ctx, "threshold")))
+		return;
+	tsi_rule_fire(ctx, TSCOPE_SEVERITY_LOW,
+		      "%.1f %% of the device's time reads weights and cache at the speed of memory",
+		      100 * share);
+	tsi_rule_detail(ctx, "products and attention whose roofline is the memory's");
+}
+
+const struct rule tsi_rule_kernel_kv_bound = {
+	.def = {
+		.id = "KERNEL.KV_BOUND",
+		.summary = "decoding is bound by the memory's bandwidth",
+		.trigger = "Fires where the steps are iterations of a serving engine and products "
+			   "and attention that memory bounds, at roofline or more of its "
+			   "bandwidth, take at least threshold of the devices' time; low. Needs "
+			   "recorded shapes and a device that is known.",
+		.meaning = "Each token reads all weights and its sequence's cache once. Kernels "
+			   "cannot do that faster: more requests a batch share the weights, "
+			   "smaller weights and caches are read sooner.",
+		.advice = "serve more requests a batch, quantize weights (fp8, int4) and the "
+			  "cache (fp8), decode speculatively",
+		.example = "Of a decode of 10 ms 8 ms are products of 16 rows at 0.8 of the "
+			   "memory's bandwidth: 0.80, a finding of severity low.",
+		.parameters = {
+			{ "threshold", 0.50, "share of the devices' time at which it fires" },
+			{ "roofline", 0.60, "share of the bandwidth from which a kernel counts" },
+		},
+		.facts = { "device_busy.span_ns", "steps.boundary" },
+	},
+	.evidence = { "flops.coverage_ratio", "device_busy.span_ns" },
+	.cause = CAUSE_kv_bound,
+	.evaluate = evaluate_kernel_kv_bound,
+};
