@@ -17,7 +17,7 @@ enum tscope_status tsi_rank_log_init(struct rank_log *log, struct tscope_error *
 
 void tsi_rank_log_deinit(struct rank_log *log)
 {
-	tsi_arena_deinit(&log->exposed_memory);
+	tsi_arena_deinit(&log->still_memory);
 	tsi_intern_deinit(&log->names);
 	tsi_arena_deinit(&log->arena);
 	*log = (struct rank_log){ 0 };
@@ -166,18 +166,18 @@ static void append_steps(const struct renumbering *numbers)
 	}
 }
 
-static void append_exposed(struct rank_log *to, const struct rank_log *from)
+static void append_still(struct rank_log *to, const struct rank_log *from)
 {
 	struct arena memory = { 0 };
-	size_t most = to->exposed.count + from->exposed.count;
+	size_t most = to->still.count + from->still.count;
 	/* With no room to spare: there are many of them. */
 	struct interval_set both = tsi_intervals_new(most, &memory);
 
-	tsi_intervals_union(&both, &to->exposed, &from->exposed, &memory);
+	tsi_intervals_union(&both, &to->still, &from->still, &memory);
 	to->arena.has_failed |= memory.has_failed;
-	tsi_arena_deinit(&to->exposed_memory);
-	to->exposed_memory = memory;
-	to->exposed = both;
+	tsi_arena_deinit(&to->still_memory);
+	to->still_memory = memory;
+	to->still = both;
 }
 
 static int compare_kernels(const void *left, const void *right)
@@ -257,7 +257,7 @@ static void append_all(struct renumbering *numbers)
 	if (!numbers->arena.has_failed && !numbers->to->arena.has_failed)
 		append_ops(numbers);
 	append_steps(numbers);
-	append_exposed(numbers->to, numbers->from);
+	append_still(numbers->to, numbers->from);
 	append_kernels(numbers);
 	append_host(numbers);
 }
@@ -281,6 +281,26 @@ enum tscope_status tsi_rank_log_append(struct rank_log *log, const struct rank_l
 }
 
 /* ---- reading ---- */
+
+/* Time between two points is of the step that began before the second. */
+void tsi_rank_log_sum_steps(const struct rank_log *log, int64_t (*lines)[TSCOPE_BUDGET_LINE_COUNT])
+{
+	uint32_t step = NO_ROW;
+
+	for (size_t i = 0; i < log->step_count; i++)
+		memset(lines[i], 0, sizeof(lines[i]));
+	for (size_t i = 0; i < log->point_count; i++) {
+		const struct rank_point *point = &log->points[i];
+
+		for (size_t line = 0; step != NO_ROW && line < TSCOPE_BUDGET_LINE_COUNT; line++)
+			if (point->line_ns[line] > 0)
+				tsi_sum(&lines[step][line], point->line_ns[line]);
+		if (point->kind == RANK_POINT_STEP)
+			step = point->index;
+		else if (point->kind == RANK_POINT_END)
+			step = NO_ROW;
+	}
+}
 
 uint32_t tsi_rank_log_find_step(const struct rank_log *log, int64_t start_ns, int64_t wall_ns)
 {

@@ -63,7 +63,9 @@ enum rank_point_kind {
  * Where the rank's local timeline touches the outside world, in the order of time. line_ns is
  * the local time since the point before: all time but that in which the rank stood still for a
  * collective (which ended at a RESUME). Sums of integer ns: the local time of all
- * points and the standstills give back the wall time of the steps.
+ * points and the standstills give back the wall time of the steps. Local time of the line
+ * exposed_comm is standstill as well, but nothing is known of what for, or of its end; the rest is
+ * the rank's own time.
  */
 struct rank_point {
 	int64_t time_ns;
@@ -112,8 +114,8 @@ struct rank_log {
 	size_t point_count, point_capacity;
 	struct rank_log_step *steps; /* in the order of time */
 	size_t step_count, step_capacity;
-	struct arena exposed_memory; /* of the set alone, which others replace as a whole */
-	struct interval_set exposed; /* in steps: when communication ran and no kernel did */
+	struct arena still_memory;   /* of the set alone, which others replace as a whole */
+	struct interval_set still;   /* in steps: when the rank stood still for a collective */
 	struct rank_kernel *kernels; /* by name id */
 	size_t kernel_count, kernel_capacity;
 	struct intern names;
@@ -149,15 +151,19 @@ uint32_t tsi_rank_log_add_group(struct rank_log *log, struct intern *keys,
  * Makes the points of a log that has steps and ops, out of where its time went. Ops that the rank
  * stood still for are those whose end ended a stretch of exposed communication: where local work
  * went on while the collective still ran, it had waited for something else, and the time is local
- * (launch_stall). So is what the host takes to go on after the end. Only where the window ends
- * while the collective runs, local time is of exposed_comm. pieces are in order, do not overlap
- * and cover the steps; lines are enum tscope_budget_line.
+ * (launch_stall). So is what the host takes to go on after the end. Ends that threads of the host
+ * write late are seen through (rank_points.c). Only where the window ends while the collective
+ * runs, or on a device that runs none that the log has, local time is of exposed_comm. pieces are
+ * in order, do not overlap and cover the steps; lines are enum tscope_budget_line.
  *
  * An op that was ready in no step has no READY, a step can begin while the rank stands still
  * (then all of stall_ns is that of the RESUME which follows), and the READY of an op stands before
  * its RESUME. log->arena remembers if memory ends.
  */
 void tsi_rank_log_find_points(struct rank_log *log, const struct line_pieces *pieces);
+
+/* The local time by step of the log and line; see above for what of it is the rank's own. */
+void tsi_rank_log_sum_steps(const struct rank_log *log, int64_t (*lines)[TSCOPE_BUDGET_LINE_COUNT]);
 
 /*
  * The step of a log that began then and took so long, or NO_ROW. Of several (windows that overlap)

@@ -177,24 +177,6 @@ static const uint8_t line_of_host[HOST_LINE_COUNT] = {
 	[HOST_COMM] = TSCOPE_BUDGET_EXPOSED_COMM, [HOST_OTHER] = TSCOPE_BUDGET_LAUNCH_STALL,
 };
 
-/* With no room to spare: of all that a log holds this is the most. */
-static void add_exposed(struct rank_log *log, const struct line_pieces *pieces)
-{
-	struct arena *memory = &log->exposed_memory;
-	size_t count = 0;
-
-	for (size_t i = 0; i < pieces->count; i++)
-		count += pieces->items[i].line == TSCOPE_BUDGET_EXPOSED_COMM;
-	log->exposed = tsi_intervals_new(count, memory);
-	for (size_t i = 0; i < pieces->count; i++) {
-		const struct line_piece *piece = &pieces->items[i];
-
-		if (piece->line == TSCOPE_BUDGET_EXPOSED_COMM)
-			tsi_intervals_append(&log->exposed, piece->start_ns, piece->end_ns, memory);
-	}
-	log->arena.has_failed |= memory->has_failed;
-}
-
 static void add_points(const struct log_filler *filler)
 {
 	const struct line_pieces *from = &filler->timeline->pieces[filler->device];
@@ -210,10 +192,8 @@ static void add_points(const struct log_filler *filler)
 		}
 		from = &host;
 	}
-	if (!scratch.has_failed) {
-		add_exposed(log, from);
+	if (!scratch.has_failed)
 		tsi_rank_log_find_points(log, from);
-	}
 	tsi_latch_deinit(&log->arena, &scratch);
 }
 
@@ -240,9 +220,9 @@ static void shift_all(struct rank_log *log, int64_t by_ns)
 		shift(&log->points[i].time_ns, by_ns);
 	for (size_t i = 0; i < log->step_count; i++)
 		shift(&log->steps[i].start_ns, by_ns);
-	for (size_t i = 0; i < log->exposed.count; i++) {
-		shift(&log->exposed.items[i].start_ns, by_ns);
-		shift(&log->exposed.items[i].end_ns, by_ns);
+	for (size_t i = 0; i < log->still.count; i++) {
+		shift(&log->still.items[i].start_ns, by_ns);
+		shift(&log->still.items[i].end_ns, by_ns);
 	}
 }
 

@@ -18,6 +18,8 @@ enum {
 	END_TOLERANCE_NS = 1000,
 	/* So much later, at most, a kernel begins that waits on another stream for an op to end. */
 	WAKE_UP_NS = 10000,
+	/* An end that is written late comes after so small a part of the wait, at most. */
+	MIN_OPEN_BY_LATE = 4,
 };
 
 /* Something that happens at a time: a point but a RESUME, which follows from the walk. */
@@ -26,7 +28,10 @@ struct mark {
 	uint32_t index;
 };
 
-/* A stretch of the rank's time: it works for a line or, where op is said, waits for the op. */
+/*
+ * A stretch of the rank's time: it works for a line or, where op is said, waits for the op. In
+ * exposed communication without an op it stands still, too: for what is not known.
+ */
 struct stretch {
 	int64_t start_ns, end_ns;
 	unsigned line;
@@ -165,12 +170,17 @@ static void add_point(struct point_walk *walk, int64_t time_ns, struct mark mark
 
 static void spend(struct point_walk *walk, const struct stretch *stretch, int64_t until_ns)
 {
-	if (walk->is_in_step && until_ns > walk->time_ns)
+	struct rank_log *log = walk->log;
+
+	if (until_ns <= walk->time_ns)
+		return;
+	if (walk->is_in_step)
 		tsi_sum(stretch->op == NO_ROW ? &walk->since.line_ns[stretch->line]
 					      : &walk->since.stall_ns,
 			tsi_difference(walk->time_ns, until_ns));
-	if (until_ns > walk->time_ns)
-		walk->time_ns = until_ns;
+	if (walk->is_in_step && stretch->line == TSCOPE_BUDGET_EXPOSED_COMM)
+		tsi_intervals_append(&log->still, walk->time_ns, until_ns, &log->still_memory);
+	walk->time_ns = until_ns;
 }
 
 /* Makes points of the marks that are not after the time. */
@@ -245,24 +255,68 @@ static uint32_t last_ended(const struct point_walk *walk, int64_t end_ns)
 }
 
 /*
+ * Of the ops that go on after a stretch the first to end, or NO_ROW where each goes on for too long
+ * to have been waited for. An end is looked at for few stretches: those must get ever longer.
+ */
+static uint32_t first_to_end(const struct point_walk *walk, const struct stretch *exposed)
+{
+	int64_t length_ns = tsi_difference(exposed->start_ns, exposed->end_ns);
+	int64_t latest_ns = later(exposed->end_ns, length_ns / MIN_OPEN_BY_LATE);
+
+	for (size_t i = walk->end_at; i < walk->end_count; i++) {
+		const struct rank_op *op = &walk->log->ops[walk->ends[i].value];
+		if (tsi_op_end(op) > latest_ns)
+			break;
+		if (op->start_ns < exposed->end_ns)
+			return (uint32_t)walk->ends[i].value;
+	}
+	return NO_ROW;
+}
+
+/*
+ * A thread that did the work of an op wakes up the main thread first and writes the end of the op
+ * later, whenever it runs again. So an op that was open for most of the time that the main thread
+ * did nothing, and went on for little after that, is what it waited for.
+ */
+static bool is_end_late(const struct rank_op *op, int64_t from_ns, int64_t until_ns)
+{
+	int64_t open_from_ns = op->start_ns > from_ns ? op->start_ns : from_ns;
+	int64_t open_ns = tsi_difference(open_from_ns, until_ns);
+
+	return open_ns >= tsi_difference(from_ns, until_ns) / 2 &&
+	       open_ns / MIN_OPEN_BY_LATE >= tsi_difference(until_ns, tsi_op_end(op));
+}
+
+/* Up to the end of an op the rank stands still. */
+static void stand_until_end(struct stretch *stall, const struct rank_log *log, uint32_t op,
+			    int64_t latest_ns)
+{
+	int64_t end_ns = tsi_op_end(&log->ops[op]);
+
+	stall->end_ns = end_ns < latest_ns ? end_ns : latest_ns;
+	stall->op = op;
+}
+
+/*
  * The part of exposed communication in which the rank stood still for an op: up to its end. Where
  * no op goes on, nothing else can have been waited for. A host that waits for one op while others
  * run may be late to go on: its threads have to be woken up.
  */
 static struct stretch stall_of(struct point_walk *walk, const struct stretch *exposed, bool goes_on)
 {
-	uint32_t op = last_ended(walk, exposed->end_ns);
-	struct stretch stall = { exposed->start_ns, exposed->start_ns, exposed->line, op };
+	const struct rank_log *log = walk->log;
+	struct stretch stall = { exposed->start_ns, exposed->start_ns, exposed->line, NO_ROW };
+	uint32_t ended = last_ended(walk, exposed->end_ns), open = NO_ROW;
+	int64_t wake_up_ns = log->is_host ? INT64_MAX : WAKE_UP_NS;
 
-	if (op == NO_ROW)
-		return stall;
-	int64_t end_ns = tsi_op_end(&walk->log->ops[op]);
-	if (end_ns > exposed->end_ns)
-		end_ns = exposed->end_ns;
-	if (end_ns <= exposed->start_ns ||
-	    (goes_on && !walk->log->is_host && end_ns < later(exposed->end_ns, -WAKE_UP_NS)))
-		return stall;
-	stall.end_ns = end_ns;
+	if (ended != NO_ROW && tsi_op_end(&log->ops[ended]) > exposed->start_ns &&
+	    (!goes_on ||
+	     tsi_difference(tsi_op_end(&log->ops[ended]), exposed->end_ns) <= wake_up_ns))
+		stand_until_end(&stall, log, ended, exposed->end_ns);
+	if (goes_on && log->is_host)
+		open = first_to_end(walk, exposed);
+	if (open != NO_ROW && is_end_late(&log->ops[open], stall.end_ns, exposed->end_ns))
+		stand_until_end(&stall, log, open, exposed->end_ns);
 	return stall;
 }
 
@@ -272,7 +326,7 @@ static void pass_exposed(struct point_walk *walk, const struct stretch *exposed)
 	struct stretch stall = stall_of(walk, exposed, goes_on);
 	struct stretch rest = { stall.end_ns, exposed->end_ns, TSCOPE_BUDGET_LAUNCH_STALL, NO_ROW };
 
-	if (goes_on && ends_window(walk, exposed->end_ns))
+	if (goes_on ? ends_window(walk, exposed->end_ns) : !walk->log->is_host)
 		rest.line = TSCOPE_BUDGET_EXPOSED_COMM;
 	pass(walk, &stall);
 	pass(walk, &rest);
@@ -309,5 +363,6 @@ void tsi_rank_log_find_points(struct rank_log *log, const struct line_pieces *pi
 	}
 	if (!walk.arena.has_failed)
 		pass_marks(&walk, &after, INT64_MAX);
+	log->arena.has_failed |= log->still_memory.has_failed;
 	tsi_latch_deinit(&log->arena, &walk.arena);
 }

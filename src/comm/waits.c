@@ -4,8 +4,9 @@
  * made of. No clock is trusted: all members of a synchronising collective end together, so on
  * each of them the last transfer_ns of it are transfer, and what comes before is waiting.
  *
- * Of exposed communication an instant is transfer where any such op is in its transfer, else
- * waiting where any of them runs, else it is not divided: that is other communication.
+ * Of the time that a rank stood still an instant is transfer where any such op is in its transfer,
+ * else waiting where any of them runs, else it is not divided: that is other communication. What
+ * is left of the step is the rank's own time.
  */
 #include "comm/world.h"
 
@@ -44,15 +45,15 @@ static void sum_match(struct world *world, const struct match *match)
 	}
 }
 
-/* ---- exposed communication, divided ---- */
+/* ---- standstills, divided ---- */
 
 /* When synchronising collectives ran on a rank. */
 struct comm_time {
 	struct arena arena;
-	struct interval_set runs;                            /* from begin to end, */
-	struct interval_set transfers;                       /* their last transfer_ns, */
-	struct interval_set exposed_runs, exposed_transfers; /* where nothing else ran */
-	struct sort_pair *tails;                             /* transfers by begin: index of op */
+	struct interval_set runs;                        /* from begin to end, */
+	struct interval_set transfers;                   /* their last transfer_ns, */
+	struct interval_set still_runs, still_transfers; /* where the rank stood still */
+	struct sort_pair *tails;                         /* transfers by begin: index of op */
 	size_t tail_count;
 };
 
@@ -118,8 +119,8 @@ static bool comm_time_fill(struct comm_time *time, const struct world *world, si
 		return false;
 	add_runs(time, world, rank);
 	add_transfers(time, world, rank);
-	intersect(time, &time->exposed_runs, &log->exposed, &time->runs);
-	intersect(time, &time->exposed_transfers, &log->exposed, &time->transfers);
+	intersect(time, &time->still_runs, &log->still, &time->runs);
+	intersect(time, &time->still_transfers, &log->still, &time->transfers);
 	return !time->arena.has_failed;
 }
 
@@ -139,16 +140,15 @@ static void split_rank(struct world *world, size_t rank)
 	for (size_t i = 0; is_filled && i < log->step_count; i++) {
 		int64_t start_ns = log->steps[i].start_ns;
 		int64_t end_ns = tsi_narrow((tsi_wide)start_ns + log->steps[i].wall_ns);
-		int64_t exposed_ns = tsi_intervals_within(&log->exposed, start_ns, end_ns);
-		int64_t run_ns = tsi_intervals_within(&time.exposed_runs, start_ns, end_ns);
-		int64_t transfer_ns =
-			tsi_intervals_within(&time.exposed_transfers, start_ns, end_ns);
+		int64_t still_ns = tsi_intervals_within(&log->still, start_ns, end_ns);
+		int64_t run_ns = tsi_intervals_within(&time.still_runs, start_ns, end_ns);
+		int64_t transfer_ns = tsi_intervals_within(&time.still_transfers, start_ns, end_ns);
 
-		/* Transfers lie within runs, and these within what is exposed. */
+		/* Transfers lie within runs, and these within standstills. */
 		splits[i] = (struct step_split){
 			.wait_ns = run_ns - transfer_ns,
 			.transfer_ns = transfer_ns,
-			.unsplit_ns = exposed_ns - run_ns,
+			.unsplit_ns = still_ns - run_ns,
 		};
 	}
 	comm_time_deinit(&time, &world->arena);
@@ -169,18 +169,20 @@ void tsi_world_find_waits(struct world *world)
 
 /* ---- to the budgets ---- */
 
-/* What other devices of the rank expose is not divided. */
+/* What no device but one can expose, and it did not stand still for, hid its own work. */
 static void split_budget(struct step_budget *budget, const struct step_split *split,
-			 int64_t exposed_ns)
+			 int64_t exposed_ns, bool is_all_logged)
 {
-	int64_t divided_ns = split->wait_ns;
+	tsi_wide rest_ns =
+		(tsi_wide)exposed_ns - split->wait_ns - split->transfer_ns - split->unsplit_ns;
 
-	tsi_sum(&divided_ns, split->transfer_ns);
-	if (divided_ns > exposed_ns)
+	if (rest_ns < 0)
 		return;
-	budget->exposed_wait_ns = split->wait_ns;
-	budget->exposed_transfer_ns = split->transfer_ns;
-	budget->exposed_unsplit_ns = exposed_ns - divided_ns;
+	budget->exposed_ns[EXPOSED_WAIT] = split->wait_ns;
+	budget->exposed_ns[EXPOSED_TRANSFER] = split->transfer_ns;
+	budget->exposed_ns[EXPOSED_UNSPLIT] = split->unsplit_ns;
+	tsi_sum(&budget->exposed_ns[is_all_logged ? EXPOSED_OWN : EXPOSED_UNSPLIT],
+		tsi_narrow(rest_ns));
 	budget->has_split = true;
 }
 
@@ -199,7 +201,8 @@ void tsi_world_split_budgets(const struct world *world, struct step_series *seri
 					: budget->host.line_ns[HOST_COMM];
 
 			if (step != NO_ROW)
-				split_budget(budget, &world->splits[i][step], exposed_ns);
+				split_budget(budget, &world->splits[i][step], exposed_ns,
+					     steps->device_count <= 1);
 		}
 	}
 }

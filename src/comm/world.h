@@ -87,7 +87,10 @@ struct rank_wait {
 	uint64_t last_count;          /* of those with a wait: it waited least, so came last */
 };
 
-/* Exposed communication of a step of a rank, divided; parts sum to the budget line. */
+/*
+ * How long a rank stood still in a step, divided: with its own time (rank_log.h) the parts are the
+ * wall time.
+ */
 struct step_split {
 	int64_t wait_ns, transfer_ns;
 	int64_t unsplit_ns; /* of what is not matched, or does not end together */

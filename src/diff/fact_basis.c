@@ -68,6 +68,7 @@ static const struct row rows[] = {
 	{ "budget.exposed_wait_ns", BASIS_NONE, false, NULL },
 	{ "budget.exposed_transfer_ns", BASIS_NONE, false, NULL },
 	{ "budget.exposed_unsplit_ns", BASIS_NONE, false, NULL },
+	{ "budget.exposed_own_ns", BASIS_NONE, false, NULL },
 	{ "budget.host.comm_*_ns", BASIS_NONE, false, NULL },
 	{ "budget.host.*_ns", BASIS_PART, false, "host_%_ns" },
 	{ "budget.phase.*", BASIS_NONE, false, NULL },

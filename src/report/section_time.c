@@ -69,6 +69,29 @@ static void put_idle_lines(const struct panel *panel, int64_t wall_ns, int64_t s
 	}
 }
 
+/* Of devices, or of hosts without; what cannot be divided, or hides work, where it is much. */
+static void put_exposed(const struct panel *panel, const struct whole *whole, size_t of_host)
+{
+	static const struct part lines[][3] = {
+		{ { "exposed comm", "budget.exposed_comm_ns", DOC_WARN },
+		  { "  waiting", "budget.exposed_wait_ns", DOC_FAINT },
+		  { "  transfer", "budget.exposed_transfer_ns", DOC_FAINT } },
+		{ { "comm", "budget.host.comm_ns", DOC_WARN },
+		  { "  waiting", "budget.host.comm_wait_ns", DOC_FAINT },
+		  { "  transfer", "budget.host.comm_transfer_ns", DOC_FAINT } },
+	};
+	static const struct part others[][2] = {
+		{ { "  undivided", "budget.exposed_unsplit_ns", DOC_FAINT },
+		  { "  own work", "budget.exposed_own_ns", DOC_FAINT } },
+		{ { "  undivided", "budget.host.comm_unsplit_ns", DOC_FAINT },
+		  { "  own work", "budget.host.comm_own_ns", DOC_FAINT } },
+	};
+	struct whole large = { whole->value, whole->value / 100, whole->count };
+
+	tsi_panel_parts(panel, whole, lines[of_host], TSI_COUNT_OF(lines[of_host]));
+	tsi_panel_parts(panel, &large, others[of_host], TSI_COUNT_OF(others[of_host]));
+}
+
 void tsi_section_budget(const struct panel *panel)
 {
 	static const struct part compute[] = {
@@ -80,22 +103,14 @@ void tsi_section_budget(const struct panel *panel)
 		{ "  other", "budget.phase.other_ns", DOC_FAINT },
 	};
 	static const struct part unknown = { "  unknown", "budget.phase.unknown_ns", DOC_FAINT };
-	static const struct part exposed[] = {
-		{ "exposed comm", "budget.exposed_comm_ns", DOC_WARN },
-		{ "  waiting", "budget.exposed_wait_ns", DOC_FAINT },
-		{ "  transfer", "budget.exposed_transfer_ns", DOC_FAINT },
-		{ "exposed copy", "budget.exposed_copy_ns", DOC_WARN },
-	};
+	static const struct part copy = { "exposed copy", "budget.exposed_copy_ns", DOC_WARN };
 	static const struct part host[] = {
 		{ "data", "budget.host.data_ns", DOC_BAD },
 		{ "forward", "budget.host.forward_ns", DOC_GOOD },
 		{ "backward", "budget.host.backward_ns", DOC_GOOD },
 		{ "optimizer", "budget.host.optimizer_ns", DOC_GOOD },
-		{ "comm", "budget.host.comm_ns", DOC_WARN },
-		{ "  waiting", "budget.host.comm_wait_ns", DOC_FAINT },
-		{ "  transfer", "budget.host.comm_transfer_ns", DOC_FAINT },
-		{ "other", "budget.host.other_ns", DOC_PLAIN },
 	};
+	static const struct part rest = { "other", "budget.host.other_ns", DOC_PLAIN };
 	int64_t wall_ns = tsi_panel_int(panel, "budget.wall_ns");
 	bool has_device = tscope_analysis_device_count(panel->analysis) > 0;
 	int64_t loss_ns = wall_ns - tsi_panel_int(panel, "budget.compute_ns");
@@ -115,9 +130,12 @@ void tsi_section_budget(const struct panel *panel)
 	struct whole whole = { wall_ns, 0, step_count };
 	tsi_panel_parts(panel, &whole, compute, TSI_COUNT_OF(compute));
 	tsi_panel_parts(panel, &(struct whole){ wall_ns, noise_ns, step_count }, &unknown, 1);
-	tsi_panel_parts(panel, &whole, exposed, TSI_COUNT_OF(exposed));
+	put_exposed(panel, &whole, 0);
+	tsi_panel_parts(panel, &whole, &copy, 1);
 	put_idle_lines(panel, wall_ns, step_count);
 	tsi_panel_parts(panel, &whole, host, TSI_COUNT_OF(host));
+	put_exposed(panel, &whole, 1);
+	tsi_panel_parts(panel, &whole, &rest, 1);
 }
 
 /* Several devices: a line each. */

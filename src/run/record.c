@@ -7,6 +7,7 @@
 #include "run/record.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/sum.h"
@@ -299,21 +300,20 @@ static void check_flops(struct target *to, struct step_flops *flops)
 /* The parts sum to the line that they are of; if not, there are none. */
 static void read_exposed(struct target *to, struct step_budget *budget, struct str block)
 {
-	tsi_wide sum_ns;
+	tsi_wide sum_ns = 0;
 
 	if (!is_said(block))
 		return;
-	budget->exposed_wait_ns = read_ns(to, block, "wait");
-	budget->exposed_transfer_ns = read_ns(to, block, "transfer");
-	budget->exposed_unsplit_ns = read_ns(to, block, "unsplit");
-	sum_ns = (tsi_wide)budget->exposed_wait_ns + budget->exposed_transfer_ns +
-		 budget->exposed_unsplit_ns;
+	for (enum exposed_part i = 0; i < EXPOSED_PART_COUNT; i++) {
+		budget->exposed_ns[i] = read_ns(to, block, tsi_exposed_part_name(i));
+		sum_ns += budget->exposed_ns[i];
+	}
 	budget->has_split = sum_ns == budget->device.line_ns[TSCOPE_BUDGET_EXPOSED_COMM] +
 					      (tsi_wide)budget->host.line_ns[HOST_COMM];
 	if (budget->has_split)
 		return;
 	to->log->bad_value_count++;
-	budget->exposed_wait_ns = budget->exposed_transfer_ns = budget->exposed_unsplit_ns = 0;
+	memset(budget->exposed_ns, 0, sizeof(budget->exposed_ns));
 }
 
 /* The lines of each device sum to the wall time. 0: unknown, as the step took no time. */

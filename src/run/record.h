@@ -29,7 +29,7 @@ enum record_member {
 	RECORD_COMPUTE_PHASE_NS,
 	RECORD_FLOPS, /* {"all", "repeated": FLOPs, "matrix_ns", "counted_ns": ns} */
 	RECORD_ALLOC_PEAK_NS,
-	RECORD_EXPOSED_NS, /* {"wait", "transfer", "unsplit": ns} of exposed communication */
+	RECORD_EXPOSED_NS, /* {"wait": ns, …} of exposed communication: enum exposed_part */
 	RECORD_MEMBER_COUNT,
 };
 

@@ -26,6 +26,14 @@ static const char *const phase_names[PHASE_COUNT] = {
 
 const char tsi_timeless_doubt[] = "no step record holds a phase: times are not known";
 
+const char *tsi_exposed_part_name(enum exposed_part part)
+{
+	static const char *const names[EXPOSED_PART_COUNT] = { "wait", "transfer", "unsplit",
+							       "own" };
+
+	return names[part];
+}
+
 const char *tsi_phase_name(enum phase phase)
 {
 	return phase_names[phase];

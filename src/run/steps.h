@@ -54,6 +54,18 @@ struct step_flops {
 	int64_t counted_ns;    /* of it, of those whose FLOPs are known */
 };
 
+/* What exposed communication is made of. */
+enum exposed_part {
+	EXPOSED_WAIT,     /* for ranks that come later */
+	EXPOSED_TRANSFER, /* of collectives that all had come to */
+	EXPOSED_UNSPLIT,  /* not matched, or does not end together */
+	EXPOSED_OWN,      /* the rank did not wait for it: its own work was late, and hides it */
+	EXPOSED_PART_COUNT
+};
+
+/* "wait", "transfer", … */
+const char *tsi_exposed_part_name(enum exposed_part part);
+
 /* A step by its trace. Lines and FLOPs are sums over the rank's devices. */
 struct step_budget {
 	int64_t start_ns;        /* Unix time where has_start; else on the trace's own clock */
@@ -62,10 +74,10 @@ struct step_budget {
 	struct host_budget host; /* zero where it has */
 	/*
 	 * Where has_split: what the line exposed_comm (of host: HOST_COMM) is made of, as the
-	 * traces of the ranks tell together (comm/world.h). The three sum to that line; what
-	 * devices expose but the one that the rank's log follows is unsplit.
+	 * traces of the ranks tell together (comm/world.h). The parts sum to that line; what
+	 * several devices expose is unsplit where the one that the rank's log follows did not.
 	 */
-	int64_t exposed_wait_ns, exposed_transfer_ns, exposed_unsplit_ns;
+	int64_t exposed_ns[EXPOSED_PART_COUNT];
 	bool has_split;
 	struct step_flops flops;
 	int64_t alloc_peak_ns; /* where has_alloc_peak; the clock is that of start_ns */

@@ -249,16 +249,16 @@ static void write_flops(struct object *line, const struct step_flops *flops)
 /* The parts of a line of communication, where they sum to it. */
 static void write_exposed(struct object *line, const struct step_budget *budget, int64_t line_ns)
 {
-	tsi_wide sum_ns = (tsi_wide)budget->exposed_wait_ns + budget->exposed_transfer_ns +
-			  budget->exposed_unsplit_ns;
+	tsi_wide sum_ns = 0;
 
+	for (enum exposed_part i = 0; i < EXPOSED_PART_COUNT; i++)
+		sum_ns += budget->exposed_ns[i];
 	if (!budget->has_split || sum_ns != line_ns)
 		return;
 	put_key(line, "exposed_ns");
 	struct object parts = open_object(line->out);
-	put_int(&parts, "wait", budget->exposed_wait_ns);
-	put_int(&parts, "transfer", budget->exposed_transfer_ns);
-	put_int(&parts, "unsplit", budget->exposed_unsplit_ns);
+	for (enum exposed_part i = 0; i < EXPOSED_PART_COUNT; i++)
+		put_int(&parts, tsi_exposed_part_name(i), budget->exposed_ns[i]);
 	close_object(&parts);
 }
 

@@ -97,21 +97,30 @@ static void check_clock(const struct world *world, uint32_t rank)
 	(void)tsi_world_time(world, rank, INT64_MIN);
 }
 
+/* Own time, waiting, transfer and what cannot be divided are the wall time. */
+static void check_step(const struct rank_log_step *step, const struct step_split *split,
+		       const int64_t *lines)
+{
+	tsi_wide sum_ns = (tsi_wide)split->wait_ns + split->transfer_ns + split->unsplit_ns;
+
+	require(split->wait_ns >= 0 && split->transfer_ns >= 0 && split->unsplit_ns >= 0);
+	for (unsigned line = 0; line < TSCOPE_BUDGET_LINE_COUNT; line++) {
+		require(lines[line] >= 0);
+		sum_ns += line == TSCOPE_BUDGET_EXPOSED_COMM ? 0 : lines[line];
+	}
+	require(sum_ns == step->wall_ns);
+}
+
 static void check_waits(const struct world *world, size_t rank)
 {
+	int64_t lines[2 * MOST_STEPS][TSCOPE_BUDGET_LINE_COUNT];
 	const struct rank_log *log = &world->logs[rank];
 	const struct rank_wait *wait = &world->waits[rank];
 
 	require(wait->wait_ns >= 0 && wait->transfer_ns >= 0 && wait->last_count <= wait->count);
-	for (size_t i = 0; i < log->step_count; i++) {
-		const struct step_split *split = &world->splits[rank][i];
-		int64_t start_ns = log->steps[i].start_ns;
-
-		require(split->wait_ns >= 0 && split->transfer_ns >= 0 && split->unsplit_ns >= 0);
-		require(split->wait_ns + split->transfer_ns + split->unsplit_ns ==
-			tsi_intervals_within(&log->exposed, start_ns,
-					     start_ns + log->steps[i].wall_ns));
-	}
+	tsi_rank_log_sum_steps(log, lines);
+	for (size_t i = 0; i < log->step_count; i++)
+		check_step(&log->steps[i], &world->splits[rank][i], lines[i]);
 	require(world->nodes[rank] == NO_ROW || world->nodes[rank] < world->node_count);
 }
 
@@ -123,12 +132,11 @@ static void check_budgets(const struct step_series *series)
 					     ? budget->device.line_ns[TSCOPE_BUDGET_EXPOSED_COMM]
 					     : budget->host.line_ns[HOST_COMM];
 
-		require(!budget->has_split || budget->exposed_wait_ns +
-							      budget->exposed_transfer_ns +
-							      budget->exposed_unsplit_ns ==
-						      exposed_ns);
-		require(budget->exposed_wait_ns >= 0 && budget->exposed_transfer_ns >= 0 &&
-			budget->exposed_unsplit_ns >= 0);
+		for (unsigned part = 0; part < EXPOSED_PART_COUNT; part++) {
+			require(budget->exposed_ns[part] >= 0);
+			exposed_ns -= budget->exposed_ns[part];
+		}
+		require(!budget->has_split || exposed_ns == 0);
 	}
 }
 

@@ -83,10 +83,8 @@ static void put_budget(FILE *out, const struct step_budget *budget, uint8_t reco
 			budget->flops.repeated_flops);
 	put_ns(out, "", "matrix", budget->flops.matrix_ns);
 	put_ns(out, "", "counted", budget->flops.counted_ns);
-	if (budget->has_split)
-		fprintf(out, " wait=%" PRId64 " transfer=%" PRId64 " unsplit=%" PRId64,
-			budget->exposed_wait_ns, budget->exposed_transfer_ns,
-			budget->exposed_unsplit_ns);
+	for (enum exposed_part i = 0; budget->has_split && i < EXPOSED_PART_COUNT; i++)
+		fprintf(out, " %s=%" PRId64, tsi_exposed_part_name(i), budget->exposed_ns[i]);
 	if (budget->has_alloc_peak)
 		fprintf(out, " alloc_peak=%" PRId64, budget->alloc_peak_ns);
 }

@@ -13,7 +13,7 @@
 
 #include "base/array.h"
 
-enum { MAX_RANKS = 1024 };
+enum { MAX_RANKS = 1024, MAX_STEPS = 4096 };
 
 /* The rank that is being read. */
 struct reading {
@@ -175,10 +175,6 @@ static void end_rank(struct reading *r)
 	if (log->op_count > 0)
 		qsort(log->ops, log->op_count, sizeof(*log->ops), compare_ops);
 	fill_gaps(r);
-	for (size_t i = 0; i < r->pieces.count; i++)
-		if (r->pieces.items[i].line == TSCOPE_BUDGET_EXPOSED_COMM)
-			tsi_intervals_append(&log->exposed, r->pieces.items[i].start_ns,
-					     r->pieces.items[i].end_ns, &log->exposed_memory);
 	for (size_t i = 0; i < log->op_count; i++)
 		for (size_t k = 0; log->ops[i].step == NO_NUMBER && k < log->step_count; k++)
 			if (log->ops[i].start_ns >= log->steps[k].start_ns &&
@@ -446,6 +442,31 @@ struct test_world *test_world_of_logs(const char *text)
 	return w;
 }
 
+void check_steps_add_up(const struct world *world)
+{
+	int64_t lines[MAX_STEPS][TSCOPE_BUDGET_LINE_COUNT];
+
+	for (size_t rank = 0; rank < world->rank_count; rank++) {
+		const struct rank_log *log = &world->logs[rank];
+
+		assert_true(log->step_count <= MAX_STEPS);
+		tsi_rank_log_sum_steps(log, lines);
+		for (size_t i = 0; i < log->step_count; i++) {
+			const struct step_split *split = &world->splits[rank][i];
+			int64_t sum_ns = split->wait_ns + split->transfer_ns + split->unsplit_ns;
+
+			assert_true(split->wait_ns >= 0 && split->transfer_ns >= 0 &&
+				    split->unsplit_ns >= 0);
+			for (int line = 0; line < TSCOPE_BUDGET_LINE_COUNT; line++) {
+				assert_true(lines[i][line] >= 0);
+				if (line != TSCOPE_BUDGET_EXPOSED_COMM)
+					sum_ns += lines[i][line];
+			}
+			assert_int_equal(sum_ns, log->steps[i].wall_ns);
+		}
+	}
+}
+
 struct test_world *test_world(const char *text)
 {
 	struct test_world *w = test_world_of_logs(text);
@@ -456,6 +477,7 @@ struct test_world *test_world(const char *text)
 	if (tsi_world_new(&w->world, w->logs, w->rank_count, -1, &err) != TSCOPE_OK)
 		fail_msg("%s", err.message);
 	tsi_world_split_budgets(w->world, w->series);
+	check_steps_add_up(w->world);
 	return w;
 }
 

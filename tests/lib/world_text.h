@@ -44,6 +44,12 @@ void test_world_free(struct test_world *w);
 /* The logs and their points only, with an empty world, for tests of a stage. */
 struct test_world *test_world_of_logs(const char *text);
 
+/*
+ * Own time, waiting, transfer and what is unsplit are the wall time of each step of each rank, and
+ * none is negative; test_world() looks.
+ */
+void check_steps_add_up(const struct world *world);
+
 /* Runs a stage of comm/world.h; its status. */
 static inline enum tscope_status test_stage(void (*stage)(struct world *world), struct world *world)
 {

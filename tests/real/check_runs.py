@@ -24,9 +24,11 @@ STEP_LEVEL = ("step_time", "budget", "efficiency", "memory", "convergence", "cor
 MATCHED_RUN = ("least_waiting_rank",)
 MATCHED_RANK = ("wait_ns", "transfer_ns", "clock_offset_ns", "clock_drift_ppm", "clock_error_ns")
 # Exposed communication and its division, which takes the collectives of the other ranks.
-SPLIT_HOST = ("comm_ns", ("comm_wait_ns", "comm_transfer_ns", "comm_unsplit_ns"))
+SPLIT_HOST = ("comm_ns", ("comm_wait_ns", "comm_transfer_ns", "comm_unsplit_ns",
+                           "comm_own_ns"))
 SPLIT_DEVICE = ("exposed_comm_ns",
-                ("exposed_wait_ns", "exposed_transfer_ns", "exposed_unsplit_ns"))
+                ("exposed_wait_ns", "exposed_transfer_ns", "exposed_unsplit_ns",
+                 "exposed_own_ns"))
 # Folder, ranks that are there, windows of each.
 REAL_RUNS = (
     ("made-torch26/ddp4", range(4), 1),

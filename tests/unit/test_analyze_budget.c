@@ -232,10 +232,11 @@ static struct step_series divided(struct step_series steps, int64_t wait_ns, int
 	struct step_budget *budget = &steps.budgets[0];
 
 	budget->has_split = true;
-	budget->exposed_wait_ns = wait_ns;
-	budget->exposed_transfer_ns = transfer_ns;
-	budget->exposed_unsplit_ns = budget->device.line_ns[TSCOPE_BUDGET_EXPOSED_COMM] +
-				     budget->host.line_ns[HOST_COMM] - wait_ns - transfer_ns;
+	budget->exposed_ns[EXPOSED_WAIT] = wait_ns;
+	budget->exposed_ns[EXPOSED_TRANSFER] = transfer_ns;
+	budget->exposed_ns[EXPOSED_UNSPLIT] = budget->device.line_ns[TSCOPE_BUDGET_EXPOSED_COMM] +
+					      budget->host.line_ns[HOST_COMM] - wait_ns -
+					      transfer_ns;
 	return steps;
 }
 

@@ -175,7 +175,7 @@ static const struct point_case point_cases[] = {
 	  "20000 ready 0 compute=20000\n"
 	  "55000 resume 0 stall=25000 compute=10000\n"
 	  "100000 end 0 compute=20000 launch_stall=25000\n" },
-	{ "exposed communication without an op",
+	{ "exposed communication without an op: the host calls one,",
 	  "rank 0 host\n"
 	  "step 0 0 1000\n"
 	  "exposed_comm 300 800\n"
@@ -183,6 +183,50 @@ static const struct point_case point_cases[] = {
 	  "0 step 0\n"
 	  "100 ready 0 device_gap=100\n"
 	  "1000 end 0 launch_stall=500 device_gap=400\n" },
+	{ "or the device runs what nothing is known of",
+	  "rank 0\n"
+	  "step 0 0 1000\n"
+	  "exposed_comm 300 800\n"
+	  "all_reduce 100 200\n",
+	  "0 step 0\n"
+	  "100 ready 0 device_gap=100\n"
+	  "1000 end 0 exposed_comm=500 device_gap=400\n" },
+	{ "the thread that did the op writes its end after the host went on",
+	  "rank 0 host\n"
+	  "step 0 0 500000000\n"
+	  "compute 0 30000000\n"
+	  "exposed_comm 30000000 430000000\n"
+	  "compute 430000000 500000000\n"
+	  "all_reduce 20000000 430770000\n",
+	  "0 step 0\n"
+	  "20000000 ready 0 compute=20000000\n"
+	  "430000000 resume 0 stall=400000000 compute=10000000\n"
+	  "500000000 end 0 compute=70000000\n" },
+	{ "of ops that go on the first to end was waited for",
+	  "rank 0 host\n"
+	  "step 0 0 500000\n"
+	  "compute 0 30000\n"
+	  "exposed_comm 30000 130000\n"
+	  "compute 130000 500000\n"
+	  "all_reduce 20000 131500 stream=1\n"
+	  "all_reduce 25000 400000 stream=2\n",
+	  "0 step 0\n"
+	  "20000 ready 0 compute=20000\n"
+	  "25000 ready 1 compute=5000\n"
+	  "130000 resume 0 stall=100000 compute=5000\n"
+	  "500000 end 0 compute=370000\n" },
+	{ "but not one that began shortly before, nor one that goes on for long",
+	  "rank 0 host\n"
+	  "step 0 0 500000\n"
+	  "compute 0 30000\n"
+	  "exposed_comm 30000 130000\n"
+	  "compute 130000 500000\n"
+	  "all_reduce 120000 131500 stream=1\n"
+	  "all_reduce 25000 400000 stream=2\n",
+	  "0 step 0\n"
+	  "25000 ready 0 compute=25000\n"
+	  "120000 ready 1 compute=5000 launch_stall=90000\n"
+	  "500000 end 0 compute=370000 launch_stall=10000\n" },
 	{ "an op that goes on when the window ends",
 	  "rank 0\n"
 	  "step 0 0 100000\n"
@@ -378,8 +422,8 @@ static void windows_are_joined(void **state)
 	assert_string_equal(text, "gemm 4 1000 100\nnccl comm 1 50 0\nadd 5 60 2\n");
 	assert_int_equal(log.step_count, 2);
 	assert_int_equal(log.steps[1].number, 8);
-	assert_int_equal(log.exposed.count, 2);
-	assert_int_equal(log.exposed.items[1].start_ns, 5400);
+	assert_int_equal(log.still.count, 2);
+	assert_int_equal(log.still.items[1].start_ns, 5400);
 	check_host(&log);
 	tsi_rank_log_deinit(&log);
 	test_world_free(w);

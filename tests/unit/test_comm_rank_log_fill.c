@@ -241,7 +241,7 @@ static void kernels_of_counted_steps(void **state)
 		       "all_reduce 1002010 1002050 launch 1001990 ready 1001990 step 5 seq -\n");
 	assert_int_equal(kept.log.steps[0].start_ns, 1000000);
 	assert_int_equal(kept.log.points[0].time_ns, 1000000);
-	assert_int_equal(kept.log.exposed.items[0].start_ns, 1002010);
+	assert_int_equal(kept.log.still.items[0].start_ns, 1002010);
 	check_points_hold_the_steps(&kept.log);
 	kept_log_free(&kept);
 }

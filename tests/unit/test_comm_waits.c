@@ -59,7 +59,7 @@ static void made_deinit(struct made *made)
 {
 	forget_waits(&made->world);
 	for (size_t i = 0; i < MAX_RANKS; i++)
-		tsi_arena_deinit(&made->logs[i].exposed_memory);
+		tsi_arena_deinit(&made->logs[i].still_memory);
 }
 
 /* In the order of their starts on each rank. */
@@ -80,11 +80,11 @@ static void add_step(struct made *made, uint32_t rank, int64_t start_ns, int64_t
 		(struct rank_log_step){ .start_ns = start_ns, .wall_ns = end_ns - start_ns };
 }
 
-static void expose(struct made *made, uint32_t rank, int64_t start_ns, int64_t end_ns)
+static void stand_still(struct made *made, uint32_t rank, int64_t start_ns, int64_t end_ns)
 {
 	struct rank_log *log = &made->logs[rank];
 
-	tsi_intervals_append(&log->exposed, start_ns, end_ns, &log->exposed_memory);
+	tsi_intervals_append(&log->still, start_ns, end_ns, &log->still_memory);
 }
 
 /* Members of a match by rank, and how long they wait. */
@@ -217,9 +217,9 @@ static void exposed_time_is_divided(void **state)
 	add_step(&made, 0, 0, 28);
 	add_step(&made, 0, 28, 60);
 	/* Something else runs in [12,20) and from 45 on. */
-	expose(&made, 0, 10, 12);
-	expose(&made, 0, 20, 30);
-	expose(&made, 0, 35, 45);
+	stand_still(&made, 0, 10, 12);
+	stand_still(&made, 0, 20, 30);
+	stand_still(&made, 0, 35, 45);
 	find_waits(&made);
 	/* [10,12) and [20,25), then [25,28); in the second step [28,30), and what has no partner. */
 	check_split(&made, 0, 0, (struct step_split){ 2 + 5, 3, 0 });
@@ -244,7 +244,7 @@ static void transfer_goes_before_waiting(void **state)
 		add_part(&made, parts[i]);
 	match_all(&made, 2);
 	add_step(&made, 0, 0, 60);
-	expose(&made, 0, 10, 50);
+	stand_still(&made, 0, 10, 50);
 	find_waits(&made);
 	check_split(&made, 0, 0, (struct step_split){ 40 - 15, 10 + 5, 0 });
 	made_deinit(&made);
@@ -305,7 +305,7 @@ static void each_instant_is_one_of_three(void **state)
 			for (int64_t at = 0; at < END; at++) {
 				if (random_bits(&seed) % 4 == 0)
 					continue;
-				expose(&made, rank, at, at + 1);
+				stand_still(&made, rank, at, at + 1);
 				divide_instant(&made, rank, at,
 					       &expected[rank][at >= made.steps[rank][1].start_ns]);
 			}
@@ -329,9 +329,9 @@ static void made_with_steps(struct made *made)
 	match_all(made, 1);
 	add_step(made, 0, 0, 28);
 	add_step(made, 0, 28, 60);
-	expose(made, 0, 10, 12);
-	expose(made, 0, 20, 30);
-	expose(made, 0, 35, 45);
+	stand_still(made, 0, 10, 12);
+	stand_still(made, 0, 20, 30);
+	stand_still(made, 0, 35, 45);
 	find_waits(made);
 }
 
@@ -339,20 +339,24 @@ static void budgets_are_found_by_their_time(void **state)
 {
 	static const struct {
 		int64_t start_ns, wall_ns, line_ns;
-		bool is_host, has_split;
-		int64_t wait_ns, transfer_ns, unsplit_ns;
+		uint32_t device_count;
+		bool has_split;
+		int64_t exposed_ns[EXPOSED_PART_COUNT]; /* wait, transfer, unsplit, own */
 	} cases[] = {
-		{ 0, 28, 10, false, true, 7, 3, 0 },
-		{ 28, 32, 12, false, true, 0, 2, 10 },
-		/* Other devices expose 20 more. */
-		{ 28, 32, 32, false, true, 0, 2, 30 },
-		{ 0, 28, 10, true, true, 7, 3, 0 },
+		{ 0, 28, 10, 1, true, { 7, 3, 0, 0 } },
+		{ 28, 32, 12, 1, true, { 0, 2, 10, 0 } },
+		/* It did not stand still for the rest, */
+		{ 28, 32, 32, 1, true, { 0, 2, 10, 20 } },
+		/* unless other devices expose that. */
+		{ 28, 32, 32, 2, true, { 0, 2, 30, 0 } },
+		{ 0, 28, 10, 0, true, { 7, 3, 0, 0 } },
+		{ 0, 28, 11, 0, true, { 7, 3, 0, 1 } },
 		/* Not a step of the log. */
-		{ 1, 27, 10, false, false, 0, 0, 0 },
-		{ 0, 27, 10, false, false, 0, 0, 0 },
-		{ 60, 10, 0, false, false, 0, 0, 0 },
+		{ 1, 27, 10, 1, false, { 0 } },
+		{ 0, 27, 10, 1, false, { 0 } },
+		{ 60, 10, 0, 1, false, { 0 } },
 		/* Less than was divided: it is something else. */
-		{ 0, 28, 9, false, false, 0, 0, 0 },
+		{ 0, 28, 9, 1, false, { 0 } },
 	};
 
 	(void)state;
@@ -365,16 +369,15 @@ static void budgets_are_found_by_their_time(void **state)
 		made_with_steps(&made);
 		series[0].budgets = &budget;
 		series[0].budget_count = 1;
-		series[0].device_count = !cases[i].is_host;
-		if (cases[i].is_host)
+		series[0].device_count = cases[i].device_count;
+		if (cases[i].device_count == 0)
 			budget.host.line_ns[HOST_COMM] = cases[i].line_ns;
 		else
 			budget.device.line_ns[TSCOPE_BUDGET_EXPOSED_COMM] = cases[i].line_ns;
 		tsi_world_split_budgets(&made.world, series);
 		assert_int_equal(budget.has_split, cases[i].has_split);
-		assert_int_equal(budget.exposed_wait_ns, cases[i].wait_ns);
-		assert_int_equal(budget.exposed_transfer_ns, cases[i].transfer_ns);
-		assert_int_equal(budget.exposed_unsplit_ns, cases[i].unsplit_ns);
+		assert_memory_equal(budget.exposed_ns, cases[i].exposed_ns,
+				    sizeof(budget.exposed_ns));
 		made_deinit(&made);
 	}
 }

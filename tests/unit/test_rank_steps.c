@@ -60,7 +60,7 @@ static void tables_of_common_steps(void **state)
 static struct step_series traced_rank(bool has_split, uint32_t device_count)
 {
 	struct step_series steps = test_steps("1 forward=7 comm=5\n");
-	struct step_budget budget = { .exposed_wait_ns = 3, .has_split = has_split };
+	struct step_budget budget = { .exposed_ns[EXPOSED_WAIT] = 3, .has_split = has_split };
 
 	steps.is_of_trace = true;
 	steps.device_count = device_count;

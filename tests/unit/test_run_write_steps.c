@@ -118,8 +118,8 @@ static void test_device_budget(void **state)
 	budget->device.line_ns[TSCOPE_BUDGET_UNATTRIBUTED] = 5;
 	budget->device.compute_phase_ns[PHASE_BACKWARD] = 12;
 	budget->has_split = true;
-	budget->exposed_wait_ns = 2;
-	budget->exposed_transfer_ns = 1;
+	budget->exposed_ns[EXPOSED_WAIT] = 2;
+	budget->exposed_ns[EXPOSED_TRANSFER] = 1;
 	check_steps(&steps, "{\"step\":1,\"scalars\":{},\"mark\":\"first\","
 			    "\"start_ns\":1700000000000000001,\"wall_ns\":10,\"budget_mark\":\"\","
 			    "\"budget_ns\":{\"compute\":12,\"exposed_comm\":3,\"exposed_copy\":0,"
@@ -127,7 +127,7 @@ static void test_device_budget(void **state)
 			    "\"device_gap\":0,\"unattributed\":5},"
 			    "\"compute_phase_ns\":{\"data\":0,\"forward\":0,\"backward\":12,"
 			    "\"optimizer\":0,\"comm\":0,\"compute\":0,\"other\":0},"
-			    "\"exposed_ns\":{\"wait\":2,\"transfer\":1,\"unsplit\":0},"
+			    "\"exposed_ns\":{\"wait\":2,\"transfer\":1,\"unsplit\":0,\"own\":0},"
 			    "\"alloc_peak_ns\":1700000000000000005}\n");
 }
 
@@ -329,10 +329,10 @@ static void add_random_split(struct step_budget *budget, uint64_t *seed)
 	budget->has_split = flip(seed);
 	if (!budget->has_split)
 		return;
-	budget->exposed_wait_ns = random_ns(seed) % (rest_ns + 1);
-	rest_ns -= budget->exposed_wait_ns;
-	budget->exposed_transfer_ns = random_ns(seed) % (rest_ns + 1);
-	budget->exposed_unsplit_ns = rest_ns - budget->exposed_transfer_ns;
+	budget->exposed_ns[EXPOSED_WAIT] = random_ns(seed) % (rest_ns + 1);
+	rest_ns -= budget->exposed_ns[EXPOSED_WAIT];
+	budget->exposed_ns[EXPOSED_TRANSFER] = random_ns(seed) % (rest_ns + 1);
+	budget->exposed_ns[EXPOSED_UNSPLIT] = rest_ns - budget->exposed_ns[EXPOSED_TRANSFER];
 }
 
 /* The wall time is cut into the lines of each device, or of the host. */

@@ -316,13 +316,13 @@ static void test_own_members(void **state)
 		   "{\"step\":3,\"wall_ns\":9,\"budget_ns\":{\"exposed_comm\":6,\"compute\":3},"
 		   "\"exposed_ns\":{\"wait\":9223372036854775807,\"transfer\":9223372036854775807,"
 		   "\"unsplit\":8}}\n",
-		   "1 | start=0 wall=9 compute=3 exposed_comm=6 wait=1 transfer=2 unsplit=3\n"
+		   "1 | start=0 wall=9 compute=3 exposed_comm=6 wait=1 transfer=2 unsplit=3 own=0\n"
 		   "2 | start=0 wall=9 compute=3 exposed_comm=6\n"
 		   "3 | start=0 wall=9 compute=3 exposed_comm=6\n",
 		   "lines 3 bad 0 values 2 runs 1 from 1");
 	check_read("{\"step\":1,\"wall_ns\":9,\"host_budget_ns\":{\"comm\":6,\"data\":3},"
 		   "\"exposed_ns\":{\"wait\":1,\"transfer\":2,\"unsplit\":3}}\n",
-		   "1 | start=0 wall=9 host.data=3 host.comm=6 wait=1 transfer=2 unsplit=3\n",
+		   "1 | start=0 wall=9 host.data=3 host.comm=6 wait=1 transfer=2 unsplit=3 own=0\n",
 		   "lines 1 bad 0 values 0 runs 1 from 1");
 }
 

@@ -198,8 +198,8 @@ static struct stalls find_stalls(const struct analysis_scope *scope,
 			if (!tsi_step_is_timed(record) || !budget || !budget->has_split)
 				continue;
 			tsi_sum(&stalls.compute_ns, tsi_step_compute_ns(record));
-			tsi_sum(&stalls.stall_ns, budget->exposed_wait_ns);
-			tsi_sum(&stalls.stall_ns, budget->exposed_unsplit_ns);
+			tsi_sum(&stalls.stall_ns, budget->exposed_ns[EXPOSED_WAIT]);
+			tsi_sum(&stalls.stall_ns, budget->exposed_ns[EXPOSED_UNSPLIT]);
 			stalls.step_count++;
 		}
 	}

@@ -5,8 +5,6 @@
  */
 #include "analyze/ranks/local_time.h"
 
-#include <string.h>
-
 #include "base/sum.h"
 #include "comm/world.h"
 #include "run/align.h"
@@ -69,24 +67,6 @@ static bool align_logs(struct logged_steps *logged, const struct analysis_scope 
 
 /* ---- the time of a rank ---- */
 
-/* Time between two points is of the step that began before the second. lines: [step][line]. */
-static void sum_points(int64_t (*lines)[LINES], const struct rank_log *log)
-{
-	uint32_t step = NO_ROW;
-
-	for (size_t i = 0; i < log->point_count; i++) {
-		const struct rank_point *point = &log->points[i];
-
-		for (size_t line = 0; step != NO_ROW && line < LINES; line++)
-			if (point->line_ns[line] > 0)
-				tsi_sum(&lines[step][line], point->line_ns[line]);
-		if (point->kind == RANK_POINT_STEP)
-			step = point->index;
-		else if (point->kind == RANK_POINT_END)
-			step = NO_ROW;
-	}
-}
-
 static void take_rank(struct local_time *local, const struct logged_steps *logged, size_t rank,
 		      int64_t (*lines)[LINES])
 {
@@ -99,6 +79,9 @@ static void take_rank(struct local_time *local, const struct logged_steps *logge
 			continue;
 		for (size_t line = 0; line < LINES; line++) {
 			int64_t ns = lines[logged->steps[step * local->rank_count + rank]][line];
+			/* It stands still then as well. */
+			if (line == TSCOPE_BUDGET_EXPOSED_COMM)
+				continue;
 			tsi_sum(local_ns, ns);
 			tsi_sum(&local->line_ns[rank * LINES + line], ns);
 		}
@@ -117,8 +100,7 @@ static void take_ranks(struct local_time *local, const struct logged_steps *logg
 			most = world->logs[rank].step_count;
 	int64_t(*lines)[LINES] = tsi_arena_new(arena, most, sizeof(*lines));
 	for (size_t rank = 0; lines && rank < local->rank_count; rank++) {
-		memset(lines, 0, most * sizeof(*lines));
-		sum_points(lines, &world->logs[rank]);
+		tsi_rank_log_sum_steps(&world->logs[rank], lines);
 		take_rank(local, logged, rank, lines);
 	}
 }

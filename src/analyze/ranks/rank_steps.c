@@ -55,7 +55,7 @@ static void fill_waits(struct rank_steps *steps, const struct step_alignment *al
 
 		if (!split)
 			return;
-		wait_ns[cell] = split->exposed_wait_ns;
+		wait_ns[cell] = split->exposed_ns[EXPOSED_WAIT];
 	}
 	steps->wait_ns = wait_ns;
 }

@@ -16,9 +16,6 @@
 #include "analyze/shared/anchor.h"
 #include "base/sum.h"
 
-/* The parts of exposed communication. */
-enum split { SPLIT_WAIT, SPLIT_TRANSFER, SPLIT_UNSPLIT, SPLIT_COUNT };
-
 enum fact {
 	WALL_NS,
 	STEP_COUNT,
@@ -28,7 +25,7 @@ enum fact {
 	FIRST_PHASE = FIRST_LINE + TSCOPE_BUDGET_LINE_COUNT,
 	FIRST_HOST_LINE = FIRST_PHASE + PHASE_COUNT,
 	FIRST_HOST_SPLIT = FIRST_HOST_LINE + HOST_LINE_COUNT,
-	FIRST_SPLIT = FIRST_HOST_SPLIT + SPLIT_COUNT,
+	FIRST_SPLIT = FIRST_HOST_SPLIT + EXPOSED_PART_COUNT,
 };
 
 static const struct tscope_fact_def facts[] = {
@@ -65,31 +62,36 @@ static const struct tscope_fact_def facts[] = {
 	{ "host.optimizer_ns", TSCOPE_UNIT_NS, "it is in the optimizer" },
 	{ "host.comm_ns", TSCOPE_UNIT_NS, "it is in communication, or waits for it" },
 	{ "host.other_ns", TSCOPE_UNIT_NS, "anything else" },
-	/* In the order of enum split: sum to host.comm_ns. */
+	/* In the order of enum exposed_part: sum to host.comm_ns. */
 	{ "host.comm_wait_ns", TSCOPE_UNIT_NS,
 	  "of host.comm_ns: waiting for ranks that come later to a collective" },
 	{ "host.comm_transfer_ns", TSCOPE_UNIT_NS,
 	  "of host.comm_ns: collectives that all ranks had come to" },
 	{ "host.comm_unsplit_ns", TSCOPE_UNIT_NS,
 	  "of host.comm_ns: what does not end together on all ranks, or was not matched" },
-	/* In the order of enum split: sum to exposed_comm_ns. */
+	{ "host.comm_own_ns", TSCOPE_UNIT_NS,
+	  "of host.comm_ns: collectives that nothing waited for yet: the rank's own work went on" },
+	/* In the order of enum exposed_part: sum to exposed_comm_ns. */
 	{ "exposed_wait_ns", TSCOPE_UNIT_NS,
 	  "of exposed_comm_ns: waiting for ranks that come later to a collective" },
 	{ "exposed_transfer_ns", TSCOPE_UNIT_NS,
 	  "of exposed_comm_ns: collectives that all ranks had come to" },
 	{ "exposed_unsplit_ns", TSCOPE_UNIT_NS,
 	  "of exposed_comm_ns: what does not end together on all ranks, or was not matched" },
+	{ "exposed_own_ns", TSCOPE_UNIT_NS,
+	  "of exposed_comm_ns: collectives that nothing waited for yet: the rank's own work was "
+	  "late" },
 };
 
-_Static_assert(TSI_COUNT_OF(facts) == FIRST_SPLIT + SPLIT_COUNT,
+_Static_assert(TSI_COUNT_OF(facts) == FIRST_SPLIT + EXPOSED_PART_COUNT,
 	       "a fact for each line of both budgets, for each phase and for each part");
 
-struct sums {                          /* over steps, devices and ranks */
-	int64_t wall_ns;               /* what the lines sum to */
-	int64_t step_count;            /* that have gone in; 0: there is nothing to say */
-	struct budget device;          /* zero without devices */
-	struct host_budget host;       /* zero with devices */
-	int64_t split_ns[SPLIT_COUNT]; /* of exposed communication: sums to it where has_split */
+struct sums {                                 /* over steps, devices and ranks */
+	int64_t wall_ns;                      /* what the lines sum to */
+	int64_t step_count;                   /* that have gone in; 0: there is nothing to say */
+	struct budget device;                 /* zero without devices */
+	struct host_budget host;              /* zero with devices */
+	int64_t split_ns[EXPOSED_PART_COUNT]; /* sums to exposed communication where has_split */
 	bool has_split;
 	int64_t useful_ns;        /* of the device's compute line */
 	const char *useful_doubt; /* why that is not known, or NULL */
@@ -149,15 +151,12 @@ static void add_devices_of_trace(struct sums *sums, const struct analysis_scope 
 static void add_split(struct sums *sums, const struct step_budget *budget, bool has_devices)
 {
 	sums->has_split |= budget->has_split;
-	if (budget->has_split) {
-		tsi_sum(&sums->split_ns[SPLIT_WAIT], budget->exposed_wait_ns);
-		tsi_sum(&sums->split_ns[SPLIT_TRANSFER], budget->exposed_transfer_ns);
-		tsi_sum(&sums->split_ns[SPLIT_UNSPLIT], budget->exposed_unsplit_ns);
-	} else {
-		tsi_sum(&sums->split_ns[SPLIT_UNSPLIT],
+	if (budget->has_split)
+		add_lines(sums->split_ns, budget->exposed_ns, EXPOSED_PART_COUNT);
+	else
+		tsi_sum(&sums->split_ns[EXPOSED_UNSPLIT],
 			has_devices ? budget->device.line_ns[TSCOPE_BUDGET_EXPOSED_COMM]
 				    : budget->host.line_ns[HOST_COMM]);
-	}
 }
 
 /* The counted steps of a rank. */
@@ -191,7 +190,7 @@ static void add_rank(struct sums *sums, const struct step_series *steps,
 /* Together with the lines before it in the budget, so that the parts sum to the line's mean. */
 static void divide_split(struct sums *sums, int64_t rank_count, bool has_devices)
 {
-	int64_t parts[1 + SPLIT_COUNT] = { 0 };
+	int64_t parts[1 + EXPOSED_PART_COUNT] = { 0 };
 	const int64_t *lines = has_devices ? sums->device.line_ns : sums->host.line_ns;
 	size_t line = has_devices ? (size_t)TSCOPE_BUDGET_EXPOSED_COMM : (size_t)HOST_COMM;
 
@@ -256,14 +255,14 @@ static void put_sums(struct fact_sheet *out, const struct sums *sums, bool has_d
 	if (!has_devices) {
 		put_lines(out, FIRST_HOST_LINE, sums->host.line_ns, HOST_LINE_COUNT);
 		if (sums->has_split)
-			put_lines(out, FIRST_HOST_SPLIT, sums->split_ns, SPLIT_COUNT);
+			put_lines(out, FIRST_HOST_SPLIT, sums->split_ns, EXPOSED_PART_COUNT);
 		return;
 	}
 	put_useful(out, sums);
 	put_lines(out, FIRST_LINE, sums->device.line_ns, TSCOPE_BUDGET_LINE_COUNT);
 	put_lines(out, FIRST_PHASE, sums->device.compute_phase_ns, PHASE_COUNT);
 	if (sums->has_split)
-		put_lines(out, FIRST_SPLIT, sums->split_ns, SPLIT_COUNT);
+		put_lines(out, FIRST_SPLIT, sums->split_ns, EXPOSED_PART_COUNT);
 	if (sums->doubt)
 		tsi_fact_unreliable(out, sums->doubt);
 }
