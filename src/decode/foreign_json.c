@@ -90,6 +90,7 @@ void tsi_json_shape_add_key(struct json_shape *shape, struct str key)
 static const char *add_string(struct json_shape *shape, const char *p, const char *end, bool is_top)
 {
 	struct str key = { p + 1, 0 };
+	char plain[JSON_KEY_MAX];
 
 	p = tsi_json_string_end(p + 1, end);
 	if (p == end)
@@ -97,7 +98,7 @@ static const char *add_string(struct json_shape *shape, const char *p, const cha
 	key.length = (size_t)(p - key.data);
 	const char *next = tsi_skip_space(p + 1, end);
 	if (is_top && next < end && *next == ':')
-		tsi_json_shape_add_key(shape, key);
+		tsi_json_shape_add_key(shape, tsi_json_plain_key(key, plain));
 	return p;
 }
 

@@ -101,6 +101,20 @@ static bool take_value(struct json_cursor *cursor, const char *p, struct str *va
 	return true;
 }
 
+struct str tsi_json_plain_key(struct str key, char text[JSON_KEY_MAX])
+{
+	struct str plain = { text, 0 };
+	uint64_t bad_escapes = 0;
+
+	if (key.length > JSON_KEY_MAX || key.length == 0 || !memchr(key.data, '\\', key.length))
+		return key;
+	plain.length = tsi_json_unescape(key, text, &bad_escapes);
+	for (size_t i = 0; i < plain.length; i++)
+		if (text[i] < ' ' || text[i] > '~' || text[i] == '"' || text[i] == '\\')
+			return key;
+	return bad_escapes > 0 ? key : plain;
+}
+
 void tsi_json_object_open(struct json_cursor *members, struct str text)
 {
 	enter(members, text, '{');
@@ -114,6 +128,7 @@ bool tsi_json_object_next(struct json_cursor *members, struct str *key, struct s
 
 	const char *key_end = skip_string(p, end);
 	*key = (struct str){ p + 1, (size_t)(key_end - p) - (key_end > p + 1 ? 2 : 1) };
+	*key = tsi_json_plain_key(*key, members->key);
 	p = tsi_skip_space(key_end, end);
 	if (p == end || *p != ':')
 		return false;

@@ -24,15 +24,27 @@
  * for an object. Nothing is decoded until one of the tsi_json_to_… is called.
  * The readers are lenient: on text that is no JSON the iteration just ends.
  */
+enum { JSON_KEY_MAX = 128 };
+
 struct json_cursor {
 	const char *at, *end;
+	char key[JSON_KEY_MAX]; /* of a member whose key is written with escapes */
 };
 
 /* Begins with the first member of the object `text`; text that is no object has none. */
 void tsi_json_object_open(struct json_cursor *members, struct str text);
 
-/* The next member: key without quotes (escapes as written), value as text. False at the end. */
+/*
+ * The next member: its key as of tsi_json_plain_key(), valid until the next one; value as text.
+ * False at the end.
+ */
 bool tsi_json_object_next(struct json_cursor *members, struct str *key, struct str *value);
+
+/*
+ * A key without its escapes ("\u0070h" is "ph"), where it is plain ASCII and fits; else as it is
+ * written. Unescaping what is returned changes nothing more.
+ */
+struct str tsi_json_plain_key(struct str key, char text[JSON_KEY_MAX]);
 
 /* The value of a member, or the empty text. The last one wins. O(length). */
 struct str tsi_json_object_get(struct str text, struct str key);

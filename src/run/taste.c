@@ -81,7 +81,8 @@ static enum run_file_kind kind_of_object(const struct run_file *file, struct str
 
 	tsi_json_shape_add_text(&shape, head);
 	if (!tsi_json_shape_is_known(&shape) &&
-	    !(is_whole && tsi_str_find(head, TSI_STR("\"traceEvents\"")) < 0))
+	    !(is_whole && tsi_str_find(head, TSI_STR("\"traceEvents\"")) < 0 &&
+	      tsi_str_find(head, TSI_STR("\\u00")) < 0))
 		return RUN_FILE_TRACE;
 	tsi_foreign_refuse_json(&shape, why);
 	if (!tsi_json_shape_is_execution_trace(&shape) || !has_name_of_trace(file->path))

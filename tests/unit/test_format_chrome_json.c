@@ -56,6 +56,9 @@ static enum tscope_status decode(struct str text, struct event_log *log, struct 
 }
 
 #define EVENT "{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":2}"
+#define ESCAPED "{\"\\u0070h\":\"X\",\"n\\u0061me\":\"a\",\"t\\u0073\":1,\"\\u0064ur\":2}"
+#define ESCAPED_PH "{\"p\\u0068\":\"\\u0058\",\"name\":\"a\",\"ts\":1,\"dur\":2}"
+#define ESCAPED_NA "{\"p\\u0068\":\"X\",\"name\":\"a\",\"t\\u0073\":\"1\",\"dur\":2}"
 #define LINE "X|a|||||1000|2000|\n"
 
 struct reading {
@@ -95,6 +98,10 @@ static void test_containers(void **state)
 		  TSCOPE_OK },
 		{ "{\"file_info\":{\"a\":\"}\"},\"traceEvents\":[" EVENT "],\"n\":[]}",
 		  LINE "M: n=[]\n", -1, TSCOPE_OK },
+		/* Keys and ph say what they say, however they are written: scanner and careful reader. */
+		{ "{\"trace\\u0045vents\":[" ESCAPED "," EVENT "," ESCAPED "," ESCAPED
+		  "," ESCAPED_PH "," ESCAPED_NA "]}",
+		  LINE LINE LINE LINE LINE LINE, -1, TSCOPE_OK },
 		{ "{\"traceEvents\":[" EVENT "],\"n\":-1.5e3 ,\"t\":true}",
 		  LINE "M: n=-1.5e3\nM: t=true\n", -1, TSCOPE_OK },
 	};

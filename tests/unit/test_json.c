@@ -64,6 +64,31 @@ static void test_get_takes_the_last(void **state)
 	assert_int_equal(tsi_json_object_get(object, TSI_STR("c")).length, 0);
 }
 
+static void test_keys_with_escapes(void **state)
+{
+	(void)state;
+	static const char *const cases[][2] = {
+		{ "{\"\\u0070h\":1}", "ph" },
+		{ "{\"a\\/b\\u002ec\":1}", "a/b.c" },
+		/* What would be unescaped again, or is not plain, stays as it is written. */
+		{ "{\"a\\\\u0070\":1}", "a\\\\u0070" },
+		{ "{\"\\u0022\":1}", "\\u0022" },
+		{ "{\"\\n\":1}", "\\n" },
+		{ "{\"\\u00e9\":1}", "\\u00e9" },
+		{ "{\"\\x\":1}", "\\x" },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct json_cursor members;
+		struct str key, value;
+
+		tsi_json_object_open(&members, text_of(cases[i][0]));
+		assert_true(tsi_json_object_next(&members, &key, &value));
+		assert_str(key, cases[i][1]);
+	}
+	assert_str(tsi_json_object_get(text_of("{\"a\":1,\"\\u0061\":3}"), TSI_STR("a")), "3");
+}
+
 static void test_items(void **state)
 {
 	(void)state;
@@ -213,6 +238,7 @@ int main(void)
 		cmocka_unit_test(test_members),
 		cmocka_unit_test(test_members_of_what_is_no_object),
 		cmocka_unit_test(test_get_takes_the_last),
+		cmocka_unit_test(test_keys_with_escapes),
 		cmocka_unit_test(test_items),
 		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_integers),

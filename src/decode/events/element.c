@@ -223,8 +223,11 @@ static void take_time(struct attempt *a, struct str text, int64_t *ns, bool *has
 static void take_field(struct attempt *a, enum event_field field, struct str text, bool escaped)
 {
 	struct raw_event *event = &a->event;
+	char plain[JSON_KEY_MAX];
 	switch (field) {
 	case FIELD_PH:
+		if (escaped)
+			text = tsi_json_plain_key(text, plain);
 		event->phase = text.length ? text.data[0] : '\0';
 		break;
 	case FIELD_NAME:
@@ -262,13 +265,16 @@ static void take_field(struct attempt *a, enum event_field field, struct str tex
 	}
 }
 
-static enum reading read_key(struct attempt *a, struct str *key)
+/* plain: room for a key that is written with escapes. */
+static enum reading read_key(struct attempt *a, struct str *key, char plain[JSON_KEY_MAX])
 {
-	bool escaped;
+	bool escaped = false;
 	enum string_rule rule = a->rule;
 	a->rule = STRICT; /* keys are the writer's own */
 	enum reading reading = *a->p == '"' ? read_string(a, key, &escaped) : READ_ODD;
 	a->rule = rule;
+	if (reading == READ_OK && escaped)
+		*key = tsi_json_plain_key(*key, plain);
 	if (reading == READ_OK)
 		reading = skip_space(a);
 	if (reading == READ_OK && *a->p++ != ':')
@@ -279,8 +285,9 @@ static enum reading read_key(struct attempt *a, struct str *key)
 static enum reading read_member(struct attempt *a)
 {
 	struct str key, text;
+	char plain[JSON_KEY_MAX];
 	bool escaped;
-	enum reading reading = read_key(a, &key);
+	enum reading reading = read_key(a, &key, plain);
 	if (reading != READ_OK)
 		return reading;
 	const char *start = a->p;

@@ -300,7 +300,8 @@ static enum tscope_status read_key(struct reader *r, char *key, size_t *key_leng
 		return tsi_fail_at(err, TSCOPE_E_DAMAGED, offset(r), "expected a key of the trace");
 	if ((status = read_value(r, &text, err)) != TSCOPE_OK)
 		return status;
-	text = tsi_json_unquote(text);
+	char plain[JSON_KEY_MAX];
+	text = tsi_json_plain_key(tsi_json_unquote(text), plain);
 	*key_length = text.length < MAX_KEY_BYTES ? text.length : MAX_KEY_BYTES;
 	if (*key_length)
 		memcpy(key, text.data, *key_length);

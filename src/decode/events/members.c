@@ -44,10 +44,12 @@ static void learn(struct members *members, const char *behind, unsigned field)
 static bool read_member(struct members *members, unsigned *field, struct str *value)
 {
 	bool is_first = members->is_on_path && members->glue == 0;
-	struct json_cursor rest = { members->at + is_first, members->end };
+	struct json_cursor rest;
 	struct str key;
 	if (members->at == members->end)
 		return false;
+	rest.at = members->at + is_first;
+	rest.end = members->end;
 	if (!tsi_json_object_next(&rest, &key, value)) {
 		struct str left = { members->at, (size_t)(members->end - members->at) };
 		if (tsi_str_is(tsi_str_trim(left), "}"))

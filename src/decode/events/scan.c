@@ -22,6 +22,7 @@
 #include "decode/events/layout.h"
 #include "decode/events/members.h"
 #include "decode/events/skip.h"
+#include "decode/json.h"
 #include "decode/number.h"
 
 extern const struct scan_isa TSI_ISA_NAME(tsi_scan);
@@ -155,7 +156,7 @@ static inline enum reading read_value(struct cursor *c, enum event_field field,
 	case FIELD_PH:
 		if ((reading = read_scalar(c, &text)) == READ_OK)
 			event->phase = text.length ? text.data[0] : '\0';
-		return reading;
+		return event->phase == '\\' ? READ_ODD : reading;
 	case FIELD_NAME:
 		event->name_escaped = false; /* if it comes twice */
 		if (*c->p != '"')
@@ -206,6 +207,7 @@ static inline enum reading read_value(struct cursor *c, enum event_field field,
 static enum reading read_glue(struct cursor *c, bool is_first, enum event_field *field)
 {
 	bool escaped = false;
+	char plain[JSON_KEY_MAX];
 	struct str key;
 	enum reading reading;
 	if ((reading = skip_space(c)) != READ_OK)
@@ -230,7 +232,7 @@ static enum reading read_glue(struct cursor *c, bool is_first, enum event_field 
 	if (*c->p != ':')
 		return READ_ODD;
 	c->p++;
-	*field = event_field_of(key);
+	*field = event_field_of(tsi_unlikely(escaped) ? tsi_json_plain_key(key, plain) : key);
 	return skip_space(c);
 }
 
