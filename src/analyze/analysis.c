@@ -17,7 +17,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/error.h"
 #include "base/parallel.h"
 
 struct analysis_device {

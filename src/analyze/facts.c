@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/error.h"
 
 enum tscope_status tsi_fact_sheet_init(struct fact_sheet *sheet,
 				       const struct tscope_analyzer_def *def,

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "analyze/analysis.h"
-#include "analyze/analyzer_table.h"
 #include "analyze/fact_sheet.h"
 #include "base/error.h"
 

@@ -11,7 +11,6 @@
 #include "comm/world.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/pair_set.h"
 #include "base/sum.h"

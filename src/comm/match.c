@@ -6,7 +6,6 @@
 #include "comm/alignment.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/sum.h"
 

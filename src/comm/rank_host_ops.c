@@ -12,7 +12,6 @@
 
 #include <stdlib.h>
 
-#include "base/ckd.h"
 #include "comm/call_input.h"
 #include "comm/latch.h"
 #include "model/trace/classify.h"

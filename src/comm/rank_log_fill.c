@@ -11,7 +11,6 @@
  */
 #include "comm/log_filler.h"
 
-#include "base/array.h"
 #include "base/sum.h"
 #include "comm/latch.h"
 

@@ -2,8 +2,6 @@
 /* Shared by the analyzers of a comparison. */
 #include "diff/comparison.h"
 
-#include "base/attributes.h"
-
 const char *tsi_diff_verdict_name(enum diff_verdict verdict)
 {
 	static const char *const names[] = {

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/lookup.h"
 #include "base/sum.h"
 #include "diff/comparison.h"
 #include "diff/explain_rank.h"

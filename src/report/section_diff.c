@@ -5,7 +5,6 @@
  */
 #include "report/change_words.h"
 #include "report/section.h"
-#include "report/snapshot_words.h"
 
 #include "base/str.h"
 

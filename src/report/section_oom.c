@@ -4,7 +4,6 @@
  * then, in which pieces, and what would have let it pass.
  */
 #include "report/section.h"
-#include "report/snapshot_words.h"
 
 #include <string.h>
 

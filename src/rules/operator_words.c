@@ -6,7 +6,6 @@
 #include "rules/operator_words.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/str.h"
 

@@ -5,8 +5,6 @@
  */
 #include "rules/idle_finding.h"
 
-#include <string.h>
-
 static const struct idle_claim compile_claim = { { "compile" } };
 
 /* A device that hardly works while a graph is captured: what is launched does not run. */

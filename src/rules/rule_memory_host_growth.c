@@ -7,8 +7,6 @@
  */
 #include "rules/rule.h"
 
-#include <inttypes.h>
-
 static const char resident[] = "host_memory.rss_growth_ratio";
 static const char live[] = "host_memory.growth_bytes";
 

@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
-#include "run/batch_folder.h"
 #include "run/file_name.h"
 #include "run/folder.h"
 #include "run/metrics.h"

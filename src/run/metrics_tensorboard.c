@@ -6,7 +6,6 @@
  */
 #include "run/metrics.h"
 
-#include "base/error.h"
 #include "decode/records/protobuf.h"
 #include "decode/records/record_file.h"
 #include "run/file_name.h"

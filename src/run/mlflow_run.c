@@ -5,13 +5,9 @@
  */
 #include "run/mlflow_run.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "base/error.h"
-#include "decode/records/text_rows.h"
 #include "run/file_name.h"
 #include "run/folder.h"
 #include "run/settings.h"

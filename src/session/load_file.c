@@ -10,9 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/analysis.h"
 #include "base/array.h"
-#include "base/error.h"
 #include "base/parallel.h"
 #include "base/queue.h"
 #include "model/memory/memory_file.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/sort.h"
-#include "model/trace/device_rows.h"
 #include "timeline/host_state.h"
 
 static uint8_t cause_of_label(const struct tscope_trace *trace, unsigned label, uint32_t row)

@@ -12,7 +12,6 @@
 #include "analyze/ops/step_work.h"
 #include "analyze/shared/quantile.h"
 #include "analyze/shared/reliability.h"
-#include "base/array.h"
 #include "base/sum.h"
 #include "model/trace/device_rows.h"
 

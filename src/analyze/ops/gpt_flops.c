@@ -8,7 +8,6 @@
  *
  * The names of its terms are those of the keys below.
  */
-#include "base/attributes.h"
 #include "base/error.h"
 #include "base/nearest.h"
 

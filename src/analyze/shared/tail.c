@@ -7,9 +7,7 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
-#include "base/array.h"
 #include "base/ckd.h"
 
 /* Additions (a tenth of a second) up to which the sums of positions are counted out. */

@@ -5,10 +5,7 @@
  */
 #include "analyze/facts.h"
 
-#include <stdlib.h>
-
 #include "analyze/trace/path_walk.h"
-#include "base/array.h"
 #include "base/sum.h"
 
 #define FACTS(X)                                                                                   \

@@ -6,7 +6,6 @@
  */
 #include "analyze/facts.h"
 
-#include "analyze/shared/quantile.h"
 #include "analyze/shared/reliability.h"
 #include "base/sum.h"
 #include "comm/latch.h"

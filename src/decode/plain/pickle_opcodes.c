@@ -7,7 +7,6 @@
 
 #include "base/array.h"
 #include "base/ckd.h"
-#include "base/error.h"
 #include "decode/plain/pickle_class.h"
 #include "decode/plain/pickle_scalars.h"
 

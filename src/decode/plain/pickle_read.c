@@ -13,7 +13,6 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "base/ckd.h"
 #include "base/error.h"
 #include "decode/plain/pickle_text.h"
 

@@ -2,7 +2,6 @@
 /* Which form plain data comes in: the readers of plain_reader_list.h taste it, the surest reads. */
 #include "decode/plain/plain_reader.h"
 
-#include "base/error.h"
 #include "decode/foreign.h"
 
 #define PLAIN_READER(name) extern const struct plain_reader tsi_plain_reader_##name;

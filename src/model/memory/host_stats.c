@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "base/ckd.h"
 #include "base/error.h"
 #include "base/key_map.h"
 

@@ -15,7 +15,6 @@
 
 #include "base/array.h"
 #include "base/ckd.h"
-#include "base/sort.h"
 #include "decode/json.h"
 #include "model/trace/build.h"
 

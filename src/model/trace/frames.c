@@ -4,7 +4,6 @@
  * whose name tells what their thread waits for. They name causes and places; nothing is measured
  * by them. Each name is asked about once.
  */
-#include "base/intern.h"
 #include "decode/json.h"
 #include "model/trace/build.h"
 

@@ -9,8 +9,6 @@
 #include "model/trace/args.h"
 #include "model/trace/build.h"
 
-#include <stdlib.h>
-
 enum known_use {
 	KNOWN_NOT,      /* no event of the kind has been taken */
 	KNOWN_USUAL,    /* goes the usual way each time */

@@ -5,7 +5,6 @@
  * nothing else: in a container the training process is often pid 1, and so is
  * the second GPU.
  */
-#include "decode/json.h"
 #include "model/trace/build.h"
 
 /* Streams and devices beyond these are nobody's; they would not fit into a key. */
