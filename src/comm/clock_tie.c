@@ -28,6 +28,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "base/sum.h"
 #include "comm/latch.h"
 
@@ -278,14 +279,9 @@ static double highest_below(const struct points *hull, double slope)
 	const struct point *corners = hull->items;
 	size_t low = 0, high = hull->count - 1;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (corners[middle + 1].y - corners[middle].y <
-		    slope * (corners[middle + 1].x - corners[middle].x))
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	TSI_BISECT(low, high,
+		   corners[middle + 1].y - corners[middle].y <
+			   slope * (corners[middle + 1].x - corners[middle].x));
 	return corners[low].y - slope * corners[low].x;
 }
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
+
 uint32_t tsi_latch_text(struct arena *arena, struct intern *set, struct str text)
 {
 	uint32_t id = 0;
@@ -58,13 +60,6 @@ size_t tsi_count_up_to(const struct sort_pair *pairs, size_t count, uint64_t key
 {
 	size_t first = 0, end = count;
 
-	while (first < end) {
-		size_t middle = first + (end - first) / 2;
-
-		if (pairs[middle].key <= key)
-			first = middle + 1;
-		else
-			end = middle;
-	}
+	TSI_BISECT(first, end, pairs[middle].key <= key);
 	return first;
 }

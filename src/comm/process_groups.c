@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/pair_set.h"
 
 uint32_t tsi_add_group(struct world *world, const struct process_group *group)
@@ -30,14 +31,7 @@ uint32_t tsi_rank_index(const struct world *world, int64_t rank)
 {
 	size_t low = 0, high = world->rank_count;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (world->logs[middle].rank < rank)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	TSI_BISECT(low, high, world->logs[middle].rank < rank);
 	return low < world->rank_count && world->logs[low].rank == rank ? (uint32_t)low : NO_ROW;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/sum.h"
 #include "comm/latch.h"
 
@@ -307,13 +308,7 @@ uint32_t tsi_rank_log_find_step(const struct rank_log *log, int64_t start_ns, in
 	size_t low = 0, high = log->step_count;
 	uint32_t found = NO_ROW;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (log->steps[middle].start_ns < start_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	TSI_BISECT(low, high, log->steps[middle].start_ns < start_ns);
 	for (; low < log->step_count && log->steps[low].start_ns == start_ns; low++) {
 		if (log->steps[low].wall_ns != wall_ns)
 			continue;

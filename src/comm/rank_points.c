@@ -10,6 +10,7 @@
  */
 #include "comm/rank_log.h"
 
+#include "base/bisect.h"
 #include "base/sum.h"
 #include "comm/latch.h"
 
@@ -85,13 +86,7 @@ static bool is_in_any_step(const struct rank_log *log, int64_t time_ns)
 {
 	size_t first = 0, end = log->step_count;
 
-	while (first < end) {
-		size_t middle = first + (end - first) / 2;
-		if (log->steps[middle].start_ns <= time_ns)
-			first = middle + 1;
-		else
-			end = middle;
-	}
+	TSI_BISECT(first, end, log->steps[middle].start_ns <= time_ns);
 	return first > 0 && time_ns < end_of_step(&log->steps[first - 1]);
 }
 

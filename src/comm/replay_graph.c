@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/bisect.h"
 
 struct graph_making {
 	struct replay_graph *graph;
@@ -163,15 +164,9 @@ static size_t bound_after(const struct graph_making *making, const struct rank_l
 	int64_t end_ns = tsi_replay_end_of(&log->ops[op]);
 	size_t first = 0, end = bound_count;
 
-	while (first < end) {
-		size_t middle = first + (end - first) / 2;
-		uint32_t point = making->bounds[middle];
-
-		if (log->points[point].time_ns < end_ns || point < making->ready_at[op])
-			first = middle + 1;
-		else
-			end = middle;
-	}
+	TSI_BISECT(first, end,
+		   log->points[making->bounds[middle]].time_ns < end_ns ||
+			   making->bounds[middle] < making->ready_at[op]);
 	return first;
 }
 

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "base/bisect.h"
 #include "base/sum.h"
 #include "diff/chance.h"
 
@@ -167,13 +168,7 @@ static double difference_at(const struct rank_sum_question *q, uint64_t place)
 	tsi_wide low = (tsi_wide)q->b[0] - q->a[q->a_count - 1];
 	tsi_wide high = (tsi_wide)q->b[q->b_count - 1] - q->a[0];
 
-	while (low < high) {
-		tsi_wide middle = low + (high - low) / 2;
-		if (differences_up_to(q, middle) > place)
-			high = middle;
-		else
-			low = middle + 1;
-	}
+	TSI_BISECT(low, high, differences_up_to(q, middle) <= place);
 	return (double)low;
 }
 

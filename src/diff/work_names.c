@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
+
 /* ---- launchers ---- */
 
 struct launched_kernel {
@@ -69,13 +71,7 @@ static const struct launched_kernel *find_launched(const struct launcher_names *
 {
 	size_t begin = 0, end = names->count;
 
-	while (begin < end) {
-		size_t middle = begin + (end - begin) / 2;
-		if (strcmp(names->kernels[middle].name, kernel) < 0)
-			begin = middle + 1;
-		else
-			end = middle;
-	}
+	TSI_BISECT(begin, end, strcmp(names->kernels[middle].name, kernel) < 0);
 	if (begin == names->count || strcmp(names->kernels[begin].name, kernel) != 0)
 		return NULL;
 	return &names->kernels[begin];

@@ -2,6 +2,8 @@
 /* From the points at which an allocator said its totals to the memory of steps. */
 #include "run/step_memory.h"
 
+#include "base/bisect.h"
+
 #include <string.h>
 
 /* The points of a device, in the order of time. */
@@ -61,13 +63,7 @@ static size_t find_point(const struct curve *curve, int64_t time_ns)
 {
 	size_t low = 0, high = curve->count;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (curve->points[middle].time_ns < time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	TSI_BISECT(low, high, curve->points[middle].time_ns < time_ns);
 	return low;
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/error.h"
 #include "base/sum.h"
 #include "run/align.h"
@@ -392,13 +393,7 @@ uint32_t tsi_step_of_number(const struct sort_pair *pairs, size_t count, int64_t
 	uint64_t key = tsi_sort_key_of_int64(number);
 	size_t low = 0, high = count;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (pairs[middle].key < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	TSI_BISECT(low, high, pairs[middle].key < key);
 	return low < count && pairs[low].key == key ? (uint32_t)pairs[low].value : NO_ROW;
 }
 
@@ -507,13 +502,7 @@ static size_t find_extra(const struct step_extras *extras, uint32_t record)
 {
 	size_t low = 0, high = extras->count;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (extras->items[middle].record < record)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	TSI_BISECT(low, high, extras->items[middle].record < record);
 	return low;
 }
 

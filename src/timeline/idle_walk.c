@@ -11,6 +11,7 @@
  */
 #include "timeline/device_walk.h"
 
+#include "base/bisect.h"
 #include "base/sort.h"
 #include "model/trace/device_rows.h"
 #include "timeline/host_kinds.h"
@@ -236,13 +237,7 @@ static bool is_queue_full(const struct budget_walk *walk, const struct gap *gap)
 	int64_t now_ns = tsi_start_ns(&trace->spans, gap->call);
 	uint32_t low = 0, high = device->row_count, count = 0;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (tsi_start_ns(&trace->spans, device->rows[middle]) > now_ns)
-			high = middle;
-		else
-			low = middle + 1;
-	}
+	TSI_BISECT(low, high, tsi_start_ns(&trace->spans, device->rows[middle]) <= now_ns);
 	for (uint32_t i = low; i < device->row_count && i < low + 2 * QUEUE_LENGTH; i++) {
 		uint32_t call = tsi_device_event(trace, device->rows[i])->call;
 		count += call != NO_ROW && tsi_call_kind(trace, call) != CALL_GRAPH_LAUNCH &&
@@ -326,17 +321,12 @@ static void find_host_waits(struct device_walk *devices)
 /* Was a stream told to wait for the host shortly before? */
 static bool waits_for_host(struct device_walk *devices, int64_t t_ns)
 {
-	size_t low = 0;
+	size_t low = 0, high;
 
 	if (!devices->has_waits)
 		find_host_waits(devices);
-	for (size_t high = devices->wait_count; low < high;) {
-		size_t middle = low + (high - low) / 2;
-		if (devices->waits_ns[middle] > t_ns)
-			high = middle;
-		else
-			low = middle + 1;
-	}
+	high = devices->wait_count;
+	TSI_BISECT(low, high, devices->waits_ns[middle] <= t_ns);
 	return low > 0 && devices->waits_ns[low - 1] > t_ns - WAIT_BEFORE_NS;
 }
 

@@ -6,6 +6,8 @@
  */
 #include "timeline/interval.h"
 
+#include "base/bisect.h"
+
 struct interval_set tsi_intervals_new(size_t capacity, struct arena *arena)
 {
 	struct interval_set set = { .items = tsi_arena_new(arena, capacity, sizeof(*set.items)) };
@@ -78,13 +80,7 @@ static size_t first_ending_after(const struct interval_set *set, int64_t t_ns)
 {
 	size_t low = 0, high = set->count;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (set->items[middle].end_ns > t_ns)
-			high = middle;
-		else
-			low = middle + 1;
-	}
+	TSI_BISECT(low, high, set->items[middle].end_ns <= t_ns);
 	return low;
 }
 

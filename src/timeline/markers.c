@@ -5,6 +5,8 @@
  */
 #include "timeline/markers.h"
 
+#include "base/bisect.h"
+
 static int64_t end_of(const struct tscope_step *marker)
 {
 	return marker->start_ns + marker->dur_ns;
@@ -15,13 +17,7 @@ static size_t first_ending_after(const struct markers *markers, int64_t t_ns)
 {
 	size_t low = 0, high = markers->count;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (end_of(&markers->items[middle]) < t_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	TSI_BISECT(low, high, end_of(&markers->items[middle]) < t_ns);
 	return low;
 }
 

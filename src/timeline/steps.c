@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 
+#include "base/bisect.h"
 #include "base/error.h"
 #include "model/trace/device_rows.h"
 
@@ -27,13 +28,7 @@ uint32_t tsi_timeline_step_at(const struct tscope_timeline *timeline, int64_t t_
 {
 	uint32_t low = 0, high = timeline->step_count; /* the first step that starts after t */
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (timeline->steps[middle].start_ns > t_ns)
-			high = middle;
-		else
-			low = middle + 1;
-	}
+	TSI_BISECT(low, high, timeline->steps[middle].start_ns <= t_ns);
 	return low && t_ns < window_end(&timeline->steps[low - 1]) ? low - 1 : NO_ROW;
 }
 

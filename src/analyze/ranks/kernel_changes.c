@@ -8,6 +8,8 @@
  */
 #include "analyze/ranks/kernel_changes.h"
 
+#include "base/bisect.h"
+
 #include <math.h>
 
 /* A kernel of a rank, a step. */
@@ -43,13 +45,7 @@ static const struct rank_kernel *find_kernel(const struct rank_log *log, struct 
 	uint32_t id = tsi_intern_find(&log->names, name);
 	size_t low = 0, high = log->kernel_count;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (log->kernels[middle].name < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	TSI_BISECT(low, high, log->kernels[middle].name < id);
 	if (low == log->kernel_count || log->kernels[low].name != id ||
 	    !is_counted(&log->kernels[low]))
 		return NULL;

@@ -9,6 +9,8 @@
 #include "analyze/trace/path_device.h"
 
 #include "analyze/shared/quantile.h"
+#include "base/bisect.h"
+#include "comm/latch.h"
 
 enum {
 	MAX_SAMPLES = 1023, /* of launches on an idle device: plenty for a median */
@@ -30,13 +32,7 @@ static uint32_t find_track(const struct tscope_trace *trace, int64_t device, int
 {
 	uint32_t low = trace->host_track_count, high = trace->track_count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (is_before(trace, middle, device, stream))
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	TSI_BISECT(low, high, is_before(trace, middle, device, stream));
 	if (low == trace->track_count || trace->tracks[low].device != device ||
 	    trace->tracks[low].stream != stream)
 		return NO_ROW;
@@ -49,13 +45,7 @@ static uint32_t first_launched_after(const struct tscope_trace *trace, const str
 {
 	uint32_t low = stream->first, high = stream->first + stream->count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (tsi_timeline_launch_time(trace, middle) > t_ns)
-			high = middle;
-		else
-			low = middle + 1;
-	}
+	TSI_BISECT(low, high, tsi_timeline_launch_time(trace, middle) <= t_ns);
 	return low;
 }
 
@@ -171,21 +161,6 @@ static bool is_taken(const struct path_devices *devices, uint32_t row)
 	return devices->is_taken[tsi_device_event_index(devices->trace, row)];
 }
 
-/* The number of pairs whose key is at most this one. */
-static size_t count_up_to(const struct sort_pair *items, size_t count, uint64_t key)
-{
-	size_t low = 0;
-
-	while (low < count) {
-		size_t middle = low + (count - low) / 2;
-		if (items[middle].key <= key)
-			low = middle + 1;
-		else
-			count = middle;
-	}
-	return low;
-}
-
 /* A device's rows by end while they are sorted: those of which no earlier one ended later, ... */
 struct ended_rows {
 	struct arena room; /* of what only sorting needs */
@@ -267,13 +242,7 @@ static size_t count_ended(const struct tscope_trace *trace, const uint32_t *by_e
 {
 	size_t low = 0;
 
-	while (low < count) {
-		size_t middle = low + (count - low) / 2;
-		if (tsi_span_end(trace, by_end[middle]) <= t_ns)
-			low = middle + 1;
-		else
-			count = middle;
-	}
+	TSI_BISECT(low, count, tsi_span_end(trace, by_end[middle]) <= t_ns);
 	return low;
 }
 
@@ -296,13 +265,7 @@ static uint32_t device_of(const struct tscope_trace *trace, int32_t ordinal)
 {
 	uint32_t low = 0, high = trace->device_count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (trace->devices[middle].ordinal < ordinal)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	TSI_BISECT(low, high, trace->devices[middle].ordinal < ordinal);
 	return low < trace->device_count && trace->devices[low].ordinal == ordinal ? low : NO_ROW;
 }
 
@@ -337,7 +300,7 @@ struct beginning {
 static void offer_known(const struct path_devices *devices, const struct beginning *begin,
 			struct path_cause *cause)
 {
-	size_t at = count_up_to(devices->waits, devices->wait_count, begin->row);
+	size_t at = tsi_count_up_to(devices->waits, devices->wait_count, begin->row);
 
 	if (begin->row > begin->stream->first)
 		offer(devices, begin->row - 1, begin->start_ns, cause);
@@ -435,7 +398,7 @@ struct path_cause tsi_path_cause_of_event(struct path_devices *devices, uint32_t
 /* The call's synchronisation record, or NULL. */
 static const struct sync_record *record_of(const struct path_devices *devices, uint32_t call)
 {
-	size_t at = count_up_to(devices->calls, devices->call_count, call);
+	size_t at = tsi_count_up_to(devices->calls, devices->call_count, call);
 
 	if (at == 0 || devices->calls[at - 1].key != call)
 		return NULL;
@@ -453,13 +416,7 @@ static void offer_stream(const struct path_devices *devices, const struct sync_r
 		return;
 	const struct track *stream = &trace->tracks[track];
 	uint32_t low = stream->first, high = stream->first + stream->count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (tsi_start_ns(&trace->spans, middle) < t_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	TSI_BISECT(low, high, tsi_start_ns(&trace->spans, middle) < t_ns);
 	for (int tries = 0; low > stream->first && tries < MAX_TRIES; tries++)
 		if (tsi_span_end(trace, --low) <= t_ns)
 			offer(devices, low, t_ns, cause);

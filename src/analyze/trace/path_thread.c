@@ -2,6 +2,8 @@
 /* The way back through the host threads; see path_thread.h. */
 #include "analyze/trace/path_thread.h"
 
+#include "base/bisect.h"
+
 enum {
 	MARKER_LABELS =
 		LABEL_STEP_MARKER | LABEL_PROFILER_STEP | LABEL_TRAIN_BATCH | LABEL_ITERATION,
@@ -53,13 +55,7 @@ static void turn_before(const struct path_threads *threads, struct path_cursor *
 		stride *= 2;
 	}
 	uint32_t low = high - first >= stride ? high - stride + 1 : first;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (tsi_start_ns(spans, middle) >= t_ns)
-			high = middle;
-		else
-			low = middle + 1;
-	}
+	TSI_BISECT(low, high, tsi_start_ns(spans, middle) < t_ns);
 	turn_to(threads, cursor, high);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/trace/source_frame.h"
 
+#include "base/bisect.h"
 #include "model/trace/python_name.h"
 
 uint32_t tsi_first_row_after(const struct tscope_trace *trace, uint32_t track_index, int64_t t_ns)
@@ -8,13 +9,7 @@ uint32_t tsi_first_row_after(const struct tscope_trace *trace, uint32_t track_in
 	const struct track *track = &trace->tracks[track_index];
 	uint32_t low = track->first, high = track->first + track->count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (tsi_start_ns(&trace->spans, middle) > t_ns)
-			high = middle;
-		else
-			low = middle + 1;
-	}
+	TSI_BISECT(low, high, tsi_start_ns(&trace->spans, middle) <= t_ns);
 	return low;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/error.h"
 
 enum { MAX_LINES = 1 << 26 };
@@ -206,12 +207,6 @@ int32_t tsi_memray_lines_find(const struct memray_lines *lines, struct memray_li
 
 	if (offset < 0)
 		return range.first_line > 0 ? range.first_line : 0;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (lines->items[middle].end <= (uint32_t)offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	TSI_BISECT(low, high, lines->items[middle].end <= (uint32_t)offset);
 	return low < range.first + range.count ? lines->items[low].line : 0;
 }

@@ -7,6 +7,7 @@
 #include "model/memory/mapping_set.h"
 
 #include "base/array.h"
+#include "base/bisect.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,14 +42,7 @@ static struct place find_place(const struct mapping_set *set, uint64_t address)
 {
 	size_t low = 0, high = set->leaf_count, item = 0;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (is_behind(set->leaves[middle], address))
-			high = middle;
-		else
-			low = middle + 1;
-	}
+	TSI_BISECT(low, high, !is_behind(set->leaves[middle], address));
 	if (low == set->leaf_count)
 		return (struct place){ low, 0 };
 	while (set->leaves[low]->items[item].end <= address)

@@ -9,6 +9,7 @@
  * have stacks of their own: the top one that has not ended is the innermost,
  * whatever crosses below it.
  */
+#include "base/bisect.h"
 #include "base/sort.h"
 #include "model/trace/build.h"
 
@@ -94,13 +95,8 @@ static inline void settle(struct open_rows *open, int64_t now)
 static bool is_inside_step(const struct walk *w, int64_t now)
 {
 	size_t low = 0, high = w->step_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (tsi_start_ns(&w->trace->spans, (uint32_t)w->steps[middle].value) <= now)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	TSI_BISECT(low, high,
+		   tsi_start_ns(&w->trace->spans, (uint32_t)w->steps[middle].value) <= now);
 	return low > 0 && now < tsi_span_end(w->trace, (uint32_t)w->steps[low - 1].value);
 }
 

@@ -4,6 +4,7 @@
  * traces have correlations, which say the same; flows are kept where some event lacks one.
  */
 #include "model/trace/flows.h"
+#include "base/bisect.h"
 #include "decode/json.h"
 #include "model/trace/build.h"
 #include "model/trace/order.h"
@@ -126,13 +127,7 @@ static uint32_t first_row_from(const struct tscope_trace *trace, const struct tr
 			       int64_t ts_ns)
 {
 	uint32_t low = track->first, high = track->first + track->count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (tsi_start_ns(&trace->spans, middle) < ts_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	TSI_BISECT(low, high, tsi_start_ns(&trace->spans, middle) < ts_ns);
 	return low;
 }
 

@@ -9,6 +9,7 @@
  *
  * Work launched before the capture began has no call; it stays, unlinked.
  */
+#include "base/bisect.h"
 #include "model/trace/build.h"
 #include "model/trace/device_rows.h"
 #include "model/trace/flows.h"
@@ -107,13 +108,7 @@ static uint32_t find_behind(struct linker *l, uint64_t correlation, int64_t star
 		low = ++at;
 	if (low > 0 && low < high && is_behind(l, low, correlation, start_ns))
 		return low;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (is_behind(l, middle, correlation, start_ns))
-			high = middle;
-		else
-			low = middle + 1;
-	}
+	TSI_BISECT(low, high, !is_behind(l, middle, correlation, start_ns));
 	return low;
 }
 

@@ -5,6 +5,8 @@
  */
 #include "model/trace/order.h"
 
+#include "base/bisect.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,13 +33,7 @@ static uint32_t count_before(const struct order *order, const uint32_t *list, ui
 			     uint32_t item)
 {
 	uint32_t low = 0, high = count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (order->is_behind(order->context, list[middle], item))
-			high = middle;
-		else
-			low = middle + 1;
-	}
+	TSI_BISECT(low, high, !order->is_behind(order->context, list[middle], item));
 	return low;
 }
 
