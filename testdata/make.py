@@ -20,6 +20,7 @@ import make_flops
 import make_host_memory
 import make_memory
 import make_metrics
+import make_mixed
 import make_rank_sets
 import make_run_memory
 import make_runs
@@ -383,6 +384,7 @@ def files():
         **make_run_memory.files(document),
         **make_diff.files(),
         **make_composer.files(),
+        **make_mixed.files(),
         **make_rank_sets.files(),
         **make_three_jobs.files(document),
         **make_fkat.files(document, execution_trace()),

@@ -17,6 +17,7 @@ struct tscope_run_options {
 	struct tscope_timeline_options
 		timeline; /* its marks and range also apply to step records */
 	struct tscope_analysis_options analysis;
+	bool one_run; /* take files for one run although what they say speaks against it */
 };
 
 /*
@@ -52,6 +53,13 @@ void tscope_runs_free(struct tscope_runs *runs);
 /* One at least; in the order of their folders. */
 size_t tscope_runs_count(const struct tscope_runs *runs);
 const struct tscope_run *tscope_runs_get(const struct tscope_runs *runs, size_t index);
+
+/*
+ * Why the run is not one with an earlier one whose files may lie in the same folders ("separate
+ * from …: backend nccl here, gloo there"), which is also a note; "": it is the first of these;
+ * NULL: it has folders of its own.
+ */
+const char *tscope_run_apart(const struct tscope_run *run);
 
 /* Facts of the whole run. What is not reduced over ranks is that of the lowest rank. */
 const struct tscope_analysis *tscope_run_analysis(const struct tscope_run *run);

@@ -47,6 +47,7 @@ struct tscope_run_options load_run_options(const struct options *options)
 		.trace = options->trace,
 		.timeline = options->timeline,
 		.analysis = options->analysis,
+		.one_run = options->one_run,
 	};
 
 	/* The analyzer uses the rule's threshold, so that both list the same ranks. */

@@ -324,6 +324,8 @@ static const struct option_row rows[] = {
 	  parse_model, FIELD(analysis.model), check_model },
 	{ TRACE_READERS, "peak-tflops", "X", "the most that the device can do, in TFLOP/s, for MFU",
 	  parse_tflops, FIELD(analysis.peak_flops), NULL },
+	{ RUN_READERS, "one-run", NULL, "take the files for one run, whatever speaks against it",
+	  parse_flag, FIELD(one_run), NULL },
 	{ RUN_READERS, "scalar", "ROLE=NAME", "the metric that is the loss, ... (repeatable)",
 	  parse_scalar, FIELD(analysis.scalars), check_scalar },
 	{ RUN_REPORTERS, "pipeline-stages", "N", "the ranks are N stages of a pipeline",

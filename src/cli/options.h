@@ -37,7 +37,7 @@ struct options {
 	enum when color, progress;
 	size_t top;
 	double loss_tolerance; /* of diff */
-	bool all, no_significance;
+	bool all, no_significance, one_run;
 	bool undecided_pass;
 	bool strict, quiet, verbose, force, list_facts, devices, help, version;
 	char *const *operands; /* arguments that are not options */

@@ -75,13 +75,18 @@ static bool is_of_one_file(const struct tscope_run *run)
 	return true;
 }
 
-/* The file, or the folder that all files are in; "3 files" where there is none. */
+/*
+ * The file, or the folder that all files are in; "3 files" where there is none. Runs that share
+ * a folder are called by a file.
+ */
 static void put_name(const struct panel *panel, enum doc_place place, const struct tscope_run *run)
 {
 	size_t count = tscope_run_input_count(run), length = tsi_run_folder(run);
 	const char *first = tscope_run_input(run, 0).path, *name = first;
 
-	if (!is_of_one_file(run) && length > 0)
+	if (tscope_run_apart(run) && count > 1)
+		name = tsi_panel_print(panel, "%s and %zu more", first, count - 1);
+	else if (!is_of_one_file(run) && length > 0)
 		name = tsi_panel_print(panel, "%.*s", (int)(length > 1 ? length - 1 : 1), first);
 	else if (!is_of_one_file(run))
 		name = tsi_panel_print(panel, "%zu files", count);
@@ -290,10 +295,15 @@ static void put_runs(const struct panel *panel, const struct tscope_runs *runs)
 	size_t count = tscope_runs_count(runs);
 
 	tsi_doc_line(panel->doc, DOC_HEADING, DOC_PLAIN, NULL,
-		     "%zu run%s, since what these folders hold contradicts itself:", count,
+		     "found %zu separate run%s (their files cannot belong to one job):", count,
 		     count == 1 ? "" : "s");
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		const char *apart = tscope_run_apart(tscope_runs_get(runs, i));
+
 		put_name(panel, DOC_LISTED, tscope_runs_get(runs, i));
+		if (apart && *apart != '\0')
+			tsi_doc_line(panel->doc, DOC_TAGGED, DOC_INFO, "  why", "%s", apart);
+	}
 	for (size_t i = 0; i < tscope_runs_other_count(runs); i++) {
 		struct tscope_run_other other = tscope_runs_other(runs, i);
 

@@ -14,6 +14,14 @@
 
 enum { LOAD_NOTE_CHARS = 256 };
 
+/* Who recorded a trace, and where, as far as it says so. */
+struct trace_origin {
+	int64_t pid;   /* the process that wrote it, or -1 */
+	bool has_unix; /* its times are since 1970, else on a clock of their own */
+	bool is_whole; /* it marks no steps and counts as one */
+	char host[64], backend[32], device[96]; /* "" if not said */
+};
+
 /* A file that was read: facts, steps and metrics. It must not move: input points into it. */
 struct loaded {
 	/* As the file and its name say it; its rank and window in a run are those of run_item. */
@@ -28,6 +36,7 @@ struct loaded {
 	enum tscope_memory_kind memory_kind; /* of a file about memory */
 	struct memory_steps memory_steps;    /* of statistics of memory; else zero */
 	int64_t start_ns, end_ns;            /* of a trace; Unix time where it says so */
+	struct trace_origin origin;          /* of a trace */
 	struct rank_log log;                 /* of a trace, where it was asked for; else zero */
 	struct merged_ranks merged; /* of a trace of several ranks, of which no more is kept */
 };

@@ -43,6 +43,50 @@ static void describe_trace(struct loaded *loaded, const struct tscope_trace *tra
 	}
 }
 
+/* The process whose thread has the steps; Composer's writer puts ranks there. */
+static int64_t pid_of(const struct tscope_trace *trace, uint32_t track)
+{
+	int64_t pid;
+
+	if (track == NO_ROW || trace->is_composer ||
+	    !tsi_str_to_int64(tsi_intern_text(&trace->names, trace->tracks[track].pid), &pid) ||
+	    pid < 0)
+		return -1;
+	return pid;
+}
+
+/* "host" of "host_4242.….pt.trace.json", as torch's handler names the files of process 4242. */
+static struct str host_of_path(const char *path, int64_t pid)
+{
+	struct str writer = tsi_writer_of_path(path), digits = writer;
+	int64_t number;
+
+	while (writer.length > 0 && tsi_is_digit(writer.data[writer.length - 1]))
+		writer.length--;
+	digits = (struct str){ writer.data + writer.length, digits.length - writer.length };
+	if (writer.length < 2 || writer.data[writer.length - 1] != '_' ||
+	    !tsi_str_to_int64(digits, &number) || number != pid)
+		return (struct str){ path, 0 };
+	return (struct str){ writer.data, writer.length - 1 };
+}
+
+static void describe_origin(struct loaded *loaded, const struct tscope_trace *trace,
+			    const struct tscope_timeline *timeline)
+{
+	const int64_t in_2001_ns = INT64_C(1000000000) * 1000000000;
+	struct trace_origin *origin = &loaded->origin;
+	struct str host = tsi_intern_text(&trace->names, trace->host_name);
+
+	origin->pid = pid_of(trace, timeline->main_track);
+	origin->has_unix = trace->info.has_base_time || loaded->start_ns > in_2001_ns;
+	origin->is_whole = timeline->boundary == TSCOPE_BOUNDARY_WHOLE_TRACE;
+	if (host.length == 0)
+		host = host_of_path(loaded->input.path, origin->pid);
+	snprintf(origin->host, sizeof(origin->host), "%.*s", TSI_QUOTE(host));
+	snprintf(origin->backend, sizeof(origin->backend), "%s", trace->info.backend);
+	snprintf(origin->device, sizeof(origin->device), "%s", trace->info.device_name);
+}
+
 /* Keeps the collectives of the rank, to compare it with the others. */
 static enum tscope_status fill_log(struct rank_log *log, const struct tscope_trace *trace,
 				   const struct tscope_timeline *timeline, struct tscope_error *err)
@@ -97,8 +141,10 @@ static enum tscope_status analyze_trace(struct loaded *loaded, const struct load
 	if (status == TSCOPE_OK)
 		status = tsi_settings_take(&loaded->steps, tsi_analysis_steps(loaded->analysis),
 					   err);
-	if (status == TSCOPE_OK)
+	if (status == TSCOPE_OK) {
 		note_clock(&loaded->steps.clock, trace, timeline, load->only);
+		describe_origin(loaded, trace, timeline);
+	}
 	if (status == TSCOPE_OK)
 		status = tsi_analysis_detach(loaded->analysis, err);
 	tscope_timeline_free(timeline);

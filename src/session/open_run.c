@@ -67,6 +67,29 @@ static enum tscope_status fail_empty(const struct run_members *members,
 			request->path, request->path_count == 1 ? "" : " and the rest", found);
 }
 
+/* Are the traces of one run, as far as they say, or taken for one? */
+static enum tscope_status check_traces(struct tscope_run *run, bool is_forced, const char *path,
+				       struct tscope_error *err)
+{
+	struct run_partition partition;
+
+	tsi_separate(&partition, &run->members, &run->arena);
+	enum tscope_status status = tsi_arena_status(&run->arena, err);
+	if (status != TSCOPE_OK)
+		return status;
+	if (partition.count > 1 && !is_forced)
+		return tsi_fail(err, TSCOPE_E_DAMAGED,
+				"%.100s: found %zu separate runs, the second %.240s; name the "
+				"files of one run, or force them together (--one-run)",
+				path, partition.count, partition.reasons[1]);
+	if (partition.count > 1)
+		tsi_run_note(&run->notes, "%zu runs are forced together (--one-run), the second %s",
+			     partition.count, partition.reasons[1]);
+	for (size_t i = 0; i < partition.note_count; i++)
+		tsi_run_note(&run->notes, "%s", partition.notes[i]);
+	return TSCOPE_OK;
+}
+
 /* The files of a run, read and in their places, if they can be of one job. */
 static enum tscope_status gather(struct tscope_run *run, struct session *session,
 				 const struct run_request *request, struct tscope_error *err)
@@ -88,6 +111,8 @@ static enum tscope_status gather(struct tscope_run *run, struct session *session
 		status = tsi_group_members(&run->members, &sources, &run->notes, err);
 	if (status == TSCOPE_OK && run->members.read_count == 0)
 		return fail_empty(&run->members, request, err);
+	if (status == TSCOPE_OK)
+		status = check_traces(run, session->options->one_run, request->path, err);
 	if (status == TSCOPE_OK)
 		status = tsi_check_worlds(&run->members, err);
 	if (status != TSCOPE_OK)
@@ -214,6 +239,10 @@ enum tscope_status tsi_run_open(struct tscope_run **ret, struct session *session
 	if (status != TSCOPE_OK)
 		return status;
 	run->notes.arena = &run->arena;
+	if (request->apart)
+		run->apart = tsi_arena_copy(&run->arena, tsi_str_of(request->apart));
+	if (request->apart && *request->apart)
+		tsi_run_note(&run->notes, "%s", request->apart);
 	status = gather(run, session, request, err);
 	if (status != TSCOPE_OK)
 		return status;
@@ -240,7 +269,7 @@ enum tscope_status tscope_run_open(struct tscope_run **ret, const char *const *p
 	enum tscope_status status = tsi_session_open(&session, paths, count, options, err);
 
 	if (status == TSCOPE_OK) {
-		const struct run_request request = { session.found, paths[0], count };
+		const struct run_request request = { session.found, paths[0], count, NULL };
 
 		status = tsi_run_open(&run, &session, &request, err);
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Several runs in one place. Where files contradict each other (conflict.c) each of the folders in
- * which they lie, below the one that they share, is a run, and so on within these.
+ * which they lie, below the one that they share, is a run, and so on within these. Traces that
+ * cannot be of one job (separate.c) are runs wherever they lie.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,9 +28,10 @@ struct opening {
 	struct session session;
 };
 
-/* A folder that is opened as a run. */
+/* A folder, or traces that belong together, opened as a run. */
 struct part {
-	struct str folder; /* a piece of a path in it */
+	struct str folder; /* a piece of a path in it, or the path of its first trace */
+	const char *apart; /* of traces in the folders of others: why */
 	struct run_files files;
 };
 
@@ -171,7 +173,7 @@ static enum tscope_status open_part(struct opening *opening, const struct part *
 {
 	struct tscope_runs *runs = opening->runs;
 	const char *path = tsi_arena_copy(&runs->arena, part->folder);
-	const struct run_request request = { part->files, path, 1 };
+	const struct run_request request = { part->files, path, 1, part->apart };
 	struct tscope_error why = { 0 };
 	enum tscope_status status = open_files(opening, &request, &why);
 
@@ -185,6 +187,69 @@ static enum tscope_status open_part(struct opening *opening, const struct part *
 	return status;
 }
 
+/* Which part each file found is of, by its id: what was not read goes with the first. */
+static size_t *parts_of_files(struct tscope_runs *runs, const struct run_members *members,
+			      const struct run_partition *partition, const struct session *session)
+{
+	size_t *part_of = tsi_arena_new(&runs->arena, session->found.count, sizeof(*part_of));
+	struct tscope_error why;
+
+	tsi_fail(&why, TSCOPE_E_DAMAGED,
+		 "lies beside the traces of several runs, of which it may be any");
+	for (size_t i = 0; part_of && i < members->read_count; i++) {
+		uint32_t run = partition->run_of[i];
+
+		part_of[members->loads[i]->file.id] = run == RUN_OF_NONE ? SIZE_MAX : run;
+		if (run == RUN_OF_NONE)
+			add_other(runs, members->loaded[i]->input.path, &why);
+	}
+	return part_of;
+}
+
+/* Parts of traces that cannot be of one job; none where they can, or are taken for one run. */
+static enum tscope_status separate_files(struct opening *opening, struct parts *parts,
+					 const struct tscope_run *run,
+					 const struct run_files *files, struct tscope_error *err)
+{
+	struct arena *arena = &opening->session.arena;
+	struct run_partition partition;
+
+	if (opening->session.options->one_run)
+		return TSCOPE_OK;
+	tsi_separate(&partition, &run->members, arena);
+	if (arena->has_failed || partition.count < 2)
+		return tsi_arena_status(arena, err);
+	if (partition.count > MAX_RUNS)
+		return fail_limit(err);
+	size_t *part_of =
+		parts_of_files(opening->runs, &run->members, &partition, &opening->session);
+	parts->items = tsi_arena_new(arena, partition.count, sizeof(*parts->items));
+	if (!part_of || !parts->items)
+		return tsi_fail_nomem(err);
+	for (size_t i = 0; i < files->count; i++)
+		if (part_of[files->items[i].id] != SIZE_MAX)
+			parts->items[part_of[files->items[i].id]].files.capacity++;
+	for (size_t i = 0; i < partition.count; i++) {
+		parts->items[i].apart = i > 0 ? partition.reasons[i] : "";
+		parts->items[i].files.items =
+			tsi_arena_new(arena, parts->items[i].files.capacity, sizeof(*files->items));
+	}
+	if (arena->has_failed)
+		return tsi_fail_nomem(err);
+	for (size_t i = 0; i < files->count; i++) {
+		const struct run_file *file = &files->items[i];
+		struct part *part = &parts->items[part_of[file->id] % partition.count];
+
+		if (part_of[file->id] == SIZE_MAX)
+			continue;
+		if (part->files.count == 0)
+			part->folder = tsi_str_of(file->path);
+		part->files.items[part->files.count++] = *file;
+	}
+	parts->count = partition.count;
+	return TSCOPE_OK;
+}
+
 /* Opens the parts of what is no run; where there are none, that fails. */
 static enum tscope_status open_parts(struct opening *opening, const struct tscope_run *run,
 				     const struct run_files *files, struct tscope_error *err)
@@ -194,13 +259,15 @@ static enum tscope_status open_parts(struct opening *opening, const struct tscop
 	struct parts parts = { 0 };
 	enum tscope_status status = tsi_arena_status(arena, err);
 
-	if (status != TSCOPE_OK)
-		return status;
-	if (!conflict.first)
-		return TSCOPE_E_DAMAGED;
-	status = find_parts(opening->runs, &parts, &run->members, shared_folder(&conflict), err);
-	if (status == TSCOPE_OK)
+	if (status == TSCOPE_OK && conflict.first)
+		status = find_parts(opening->runs, &parts, &run->members, shared_folder(&conflict),
+				    err);
+	if (status == TSCOPE_OK && conflict.first)
 		status = divide_files(&parts, files, arena, err);
+	else if (status == TSCOPE_OK)
+		status = separate_files(opening, &parts, run, files, err);
+	if (status == TSCOPE_OK && parts.count == 0)
+		return TSCOPE_E_DAMAGED;
 	for (size_t i = 0; status == TSCOPE_OK && i < parts.count; i++)
 		status = open_part(opening, &parts.items[i], err);
 	return status;
@@ -249,7 +316,7 @@ static enum tscope_status open_paths(struct tscope_runs *runs, const char *const
 	enum tscope_status status = tsi_session_open(session, paths, count, options, err);
 
 	if (status == TSCOPE_OK) {
-		const struct run_request request = { session->found, paths[0], count };
+		const struct run_request request = { session->found, paths[0], count, NULL };
 
 		status = open_files(&opening, &request, err);
 	}

@@ -79,6 +79,26 @@ TSI_MUST_CHECK
 enum tscope_status tsi_check_metrics(const struct run_members *members, struct arena *arena,
 				     struct tscope_error *err);
 
+/* ---- separate: which traces can be of one job? ---- */
+
+enum { RUN_OF_NONE = UINT32_MAX };
+
+struct run_partition {
+	uint32_t *run_of;     /* by index of members->loaded; RUN_OF_NONE: it may be of several */
+	size_t count;         /* runs; 1: nothing speaks against one */
+	const char **reasons; /* by run: why it is not one with an earlier run; NULL of the first */
+	const char **notes;   /* what is taken for one run though it is not certain to be one */
+	size_t note_count, note_capacity;
+};
+
+/*
+ * Puts traces into one run only where nothing that they say of world, backend, device, process,
+ * steps and time speaks against it; everything else goes with the traces of its folder. O(n log n)
+ * for few runs. Where memory runs out the arena says so.
+ */
+void tsi_separate(struct run_partition *ret, const struct run_members *members,
+		  struct arena *arena);
+
 /* ---- join: one series of steps for each rank ---- */
 
 /* By kind of file about memory: the one that speaks for a rank or a run, or NULL. */
@@ -176,6 +196,7 @@ struct tscope_run {
 	struct run_ranks ranks;
 	struct run_world world;
 	struct step_series slowest; /* of several ranks */
+	const char *apart;          /* as tscope_run_apart() */
 	struct tscope_analysis *analysis;
 	bool owns_loaded; /* members.loaded; else they are the session's */
 };
@@ -185,6 +206,7 @@ struct run_request {
 	struct run_files files; /* of the session; its arena stays there */
 	const char *path;       /* that was asked for, for messages; the first of path_count */
 	size_t path_count;
+	const char *apart; /* as tscope_run_apart() */
 };
 
 /* Finds the files. The caller frees session->found.arena, on failure, too. */

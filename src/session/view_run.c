@@ -5,6 +5,11 @@
 #include "base/error.h"
 #include "run/write_steps.h"
 
+const char *tscope_run_apart(const struct tscope_run *run)
+{
+	return run->apart;
+}
+
 const struct tscope_analysis *tscope_run_analysis(const struct tscope_run *run)
 {
 	return run->analysis;

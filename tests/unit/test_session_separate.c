@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which traces are taken for one run. A line of a case makes a trace: its path, process, steps, the
+ * second at which it begins, and what it says of itself; a line of a path alone makes another file.
+ */
+#include <tscope/tscope.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/attributes.h"
+#include "fail_alloc.h"
+#include "test_folder.h"
+
+#define RANK(r, world) "\"distributedInfo\":{\"rank\":" #r ",\"world_size\":" #world "}"
+
+static const struct {
+	const char *files;
+	const char *runs; /* names of files, runs apart by | */
+	const char *why;  /* of the second run */
+} cases[] = {
+	/* Another process with the same steps, on its own and between those of the first. */
+	{ "a.json 1 2-3 0 " RANK(0, 1) "\nb.json 2 2-3 9 " RANK(0, 1) "\n", "a|b",
+	  "rank 0: process 2 with steps 2-3 here, process 1 with steps 2-3 there" },
+	{ "a.json 1 2-3 0 " RANK(0, 1) "\nb.json 2 2-3 9 " RANK(0, 1) "\nc.json 1 4-5 19 " RANK(
+		  0, 1) "\nd.json 2 4-5 29 " RANK(0, 1) "\n",
+	  "a c|b d", NULL },
+	/* It goes on where the other ended: a restart. The same process may begin again. */
+	{ "a.json 1 2-3 0 " RANK(0, 1) "\nb.json 2 4-5 9 " RANK(0, 1) "\n", "a b", NULL },
+	{ "a.json 1 2-3 0 " RANK(0, 1) "\nb.json 1 2-3 9 " RANK(0, 1) "\n", "a b", NULL },
+	/* Ranks of one capture, whose clocks may be 30 s apart, but no more. */
+	{ "r0.json 1 2-3 0 " RANK(0, 2) "\nr1.json 2 2-3 30 " RANK(1, 2) "\n", "r0 r1", NULL },
+	{ "r0.json 1 2-3 0 " RANK(0, 2) "\nr1.json 2 2-3 31 " RANK(1, 2) "\n", "r0|r1",
+	  "captured 30 s later" },
+	/* A rank joins the capture that it is next to. */
+	{ "a0.json 1 2-3 0 " RANK(0, 2) "\nb0.json 3 2-3 20 " RANK(0, 2) "\nb1.json 4 2-3 20 " RANK(
+		  1, 2) "\n",
+	  "a0|b0 b1", NULL },
+	/* One process number on two hosts. */
+	{ "n1_7.1790857026000.pt.trace.json 7 2-3 0\nn2_7.1790857026000.pt.trace.json 7 2-3 9\n",
+	  "n1_7.1790857026000.pt.trace|n2_7.1790857026000.pt.trace",
+	  "process 7 of n2 here, process 7 of n1 there; they did not run at the same time, and no "
+	  "rank links them" },
+	/* Processes without ranks that run at once are ranks; later ones are a run of their own. */
+	{ "a.json 1 2-3 0\nb.json 2 2-3 0\nc.json 3 2-3 9\n", "a b|c", NULL },
+	/* Nodes of one job may have other devices than others; jobs that say no world may not. */
+	{ "a.json 1 2-3 0 " RANK(
+		  0, 2) ",\"deviceProperties\":[{\"id\":0,\"name\":\"A100\"}]\n"
+			"b.json 2 2-3 0 " RANK(
+				1, 2) ",\"deviceProperties\":[{\"id\":0,\"name\":\"H100\"}]\n",
+	  "a b", NULL },
+	{ "a.json 1 2-3 0 \"deviceProperties\":[{\"id\":0,\"name\":\"A100\"}]\n"
+	  "b.json 1 4-5 9 \"deviceProperties\":[{\"id\":0,\"name\":\"H100\"}]\n",
+	  "a|b", "H100 here, A100 there" },
+	/* Other files go with the traces of their folder; where these are of several, with none. */
+	{ "x/a.json 1 2-3 0\nx/m/metrics.csv\ny/b.json 2 2-3 9\ny/metrics.csv\n",
+	  "a metrics|b metrics", NULL },
+	{ "a.json 1 2-3 0\nb.json 2 2-3 9\nmetrics.csv\n", "a|b", NULL },
+};
+
+/* Steps of 1 ms with a marker and an operator each; a kernel makes the device one in use. */
+static void put_trace(const char *path, const int numbers[4], const char *said)
+{
+	char text[4096];
+	int used = snprintf(text, sizeof(text),
+			    "{\"schemaVersion\":1,\"baseTimeNanoseconds\":1790857026000000000,"
+			    "%s%s\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\","
+			    "\"pid\":0,\"tid\":7,\"ts\":%d.5,\"dur\":1,\"args\":{\"device\":0,"
+			    "\"stream\":7}}",
+			    said, *said ? "," : "", numbers[3] * 1000000);
+
+	for (int step = numbers[1]; step <= numbers[2]; step++)
+		used += snprintf(text + used, sizeof(text) - (size_t)used,
+				 ",{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":"
+				 "\"ProfilerStep#%d\",\"pid\":%d,\"tid\":1,\"ts\":%d,\"dur\":1000}",
+				 step, numbers[0],
+				 numbers[3] * 1000000 + (step - numbers[1]) * 1000);
+	snprintf(text + used, sizeof(text) - (size_t)used, "]}\n");
+	put_file(path, text);
+}
+
+static void put_files(const char *lines)
+{
+	for (const char *end; *lines; lines = end + 1) {
+		char line[512], path[64], said[256] = "";
+		int numbers[4]; /* process, first and last step, second */
+
+		end = strchr(lines, '\n');
+		snprintf(line, sizeof(line), "%.*s", (int)(end - lines), lines);
+		int count = sscanf(line, "%63s %d %d-%d %d %255[^\n]", path, &numbers[0],
+				   &numbers[1], &numbers[2], &numbers[3], said);
+		if (count >= 5)
+			put_trace(path, numbers, said);
+		else
+			put_file(path, "epoch,step,train_loss\n0,0,2.5\n0,1,2.25\n");
+	}
+}
+
+/* "a c|b d": the names of the files of each run, without their endings. */
+static void list_runs(const struct tscope_runs *runs, char *text, size_t size)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < tscope_runs_count(runs); i++) {
+		const struct tscope_run *run = tscope_runs_get(runs, i);
+
+		for (size_t j = 0; j < tscope_run_input_count(run); j++) {
+			const char *name = strrchr(tscope_run_input(run, j).path, '/') + 1;
+
+			used += (size_t)snprintf(text + used, size - used, "%s%.*s",
+						 j   ? " "
+						 : i ? "|"
+						     : "",
+						 (int)(strrchr(name, '.') - name), name);
+		}
+	}
+}
+
+static void check_case(size_t i)
+{
+	const char *path = ".", *behind;
+	struct tscope_runs *runs = NULL;
+	struct tscope_run_options options = { .one_run = true };
+	struct tscope_error err = { 0 };
+	char text[256] = "";
+
+	if (tscope_runs_open(&runs, &path, 1, NULL, &err) != TSCOPE_OK)
+		fail_msg("%s: %s", cases[i].files, err.message);
+	list_runs(runs, text, sizeof(text));
+	if (strcmp(text, cases[i].runs) != 0)
+		fail_msg("%s: %s instead of %s", cases[i].files, text, cases[i].runs);
+	if (cases[i].why) {
+		behind = strstr(tscope_run_apart(tscope_runs_get(runs, 1)), ": ");
+		assert_string_equal(behind + 2, cases[i].why);
+	}
+	tscope_runs_free(runs);
+	assert_int_equal(tscope_runs_open(&runs, &path, 1, &options, &err), TSCOPE_OK);
+	assert_int_equal(tscope_runs_count(runs), 1);
+	tscope_runs_free(runs);
+}
+
+static void traces_are_of_runs(void **state)
+{
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		assert_int_equal(enter_folder(state), 0);
+		put_files(cases[i].files);
+		check_case(i);
+		assert_int_equal(leave_folder(state), 0);
+	}
+}
+
+static void memory_may_end(void **state)
+{
+	static const struct tscope_run_options options = { .trace = { .thread_count = 1 } };
+	const char *path = ".";
+
+	(void)state;
+	put_files("x/a.json 1 2-2 0\nx/metrics.csv\ny/b.json 2 2-2 9\n");
+	for (size_t n = 1;; n++) {
+		struct tscope_runs *runs = NULL;
+
+		fail_alloc_at(n);
+		enum tscope_status status = tscope_runs_open(&runs, &path, 1, &options, NULL);
+		bool is_over = !fail_alloc_stop();
+		if (status == TSCOPE_OK) {
+			assert_int_equal(tscope_runs_count(runs), 2);
+			tscope_runs_free(runs);
+		} else {
+			assert_int_equal(status, TSCOPE_E_NOMEM);
+		}
+		if (is_over)
+			return;
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(traces_are_of_runs),
+		cmocka_unit_test_setup_teardown(memory_may_end, enter_folder, leave_folder),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
