@@ -60,20 +60,21 @@ static void link_block(struct arena *arena, struct arena_block *block)
 	arena->blocks = block;
 }
 
-static void *add_block(struct arena *arena, size_t bytes)
+static void *add_block(struct arena *arena, size_t bytes, bool is_zeroed)
 {
 	struct arena_block *block;
 
 	if (tsi_ckd_add(&bytes, bytes, (size_t)HEADER_BYTES))
 		return fail(arena);
-	block = calloc(1, bytes);
+	block = is_zeroed ? calloc(1, bytes) : malloc(bytes);
 	if (!block)
 		return fail(arena);
 	link_block(arena, block);
 	return memory_of(block);
 }
 
-void *tsi_arena_new(struct arena *arena, size_t count, size_t item_bytes)
+/* Zeroes only what is asked for: of most blocks little is used, and arrays that grow need none. */
+static void *take(struct arena *arena, size_t count, size_t item_bytes, bool is_zeroed)
 {
 	size_t bytes;
 
@@ -81,10 +82,10 @@ void *tsi_arena_new(struct arena *arena, size_t count, size_t item_bytes)
 	    bytes > SIZE_MAX - ALIGNMENT)
 		return fail(arena);
 	if (bytes >= LARGE_BYTES)
-		return add_block(arena, bytes);
+		return add_block(arena, bytes, is_zeroed);
 	bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 	if (!arena->free || bytes > (size_t)(arena->end - arena->free)) {
-		char *block = add_block(arena, BLOCK_BYTES);
+		char *block = add_block(arena, BLOCK_BYTES, false);
 		if (!block)
 			return NULL;
 		arena->free = block;
@@ -92,7 +93,12 @@ void *tsi_arena_new(struct arena *arena, size_t count, size_t item_bytes)
 	}
 	void *memory = arena->free;
 	arena->free += bytes;
-	return memory;
+	return is_zeroed ? memset(memory, 0, bytes) : memory;
+}
+
+void *tsi_arena_new(struct arena *arena, size_t count, size_t item_bytes)
+{
+	return take(arena, count, item_bytes, true);
 }
 
 /* Moves an array with a block of its own. */
@@ -128,7 +134,7 @@ void *tsi_arena_grow(struct arena *arena, void *items, size_t *capacity, size_t 
 	if (items && *capacity * item_bytes >= LARGE_BYTES) {
 		moved = move_block(arena, items, bytes);
 	} else {
-		moved = tsi_arena_new(arena, grown, item_bytes);
+		moved = take(arena, grown, item_bytes, false);
 		if (moved && items)
 			memcpy(moved, items, *capacity * item_bytes);
 	}

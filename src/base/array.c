@@ -5,6 +5,7 @@
 #include "base/ckd.h"
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,15 +33,30 @@ enum tscope_status tsi_array_grow(void *items, size_t *capacity, size_t wanted, 
 	return TSCOPE_OK;
 }
 
-enum tscope_status tsi_array_new(void *memory, size_t count, size_t item_bytes,
-				 struct tscope_error *err)
+static enum tscope_status make(void *memory, size_t count, size_t item_bytes, bool is_zeroed,
+			       struct tscope_error *err)
 {
 	void *fresh = NULL;
+	size_t bytes;
+	if (tsi_ckd_mul(&bytes, count, item_bytes))
+		return tsi_fail_nomem(err);
 	if (count) {
-		fresh = calloc(count, item_bytes);
+		fresh = is_zeroed ? calloc(count, item_bytes) : malloc(bytes);
 		if (!fresh)
 			return tsi_fail_nomem(err);
 	}
 	memcpy(memory, &fresh, sizeof(fresh));
 	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_array_new(void *memory, size_t count, size_t item_bytes,
+				 struct tscope_error *err)
+{
+	return make(memory, count, item_bytes, true, err);
+}
+
+enum tscope_status tsi_array_make(void *memory, size_t count, size_t item_bytes,
+				  struct tscope_error *err)
+{
+	return make(memory, count, item_bytes, false, err);
 }

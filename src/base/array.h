@@ -41,4 +41,9 @@ TSI_MUST_CHECK
 enum tscope_status tsi_array_new(void *memory, size_t count, size_t item_bytes,
 				 struct tscope_error *err);
 
+/* As above, of items that the caller fills: they are not zeroed. */
+TSI_MUST_CHECK
+enum tscope_status tsi_array_make(void *memory, size_t count, size_t item_bytes,
+				  struct tscope_error *err);
+
 #endif

@@ -51,7 +51,7 @@ void *tsi_builder_push(struct builder *b, void *items, size_t *count, size_t *ca
 void *tsi_builder_new_array(struct builder *b, size_t count, size_t item_bytes)
 {
 	void *items = NULL;
-	if (tsi_array_new(&items, count ? count : 1, item_bytes, NULL) != TSCOPE_OK)
+	if (tsi_array_make(&items, count ? count : 1, item_bytes, NULL) != TSCOPE_OK)
 		tsi_builder_fail_nomem(b);
 	return items;
 }

@@ -13,12 +13,13 @@ bool tsi_moving_rows_init(struct moving_rows *rows, const struct row_cursor *cou
 	*rows = (struct moving_rows){ 0 };
 	return tsi_time_column_resize(&rows->starts, room, 0, true, NULL) == TSCOPE_OK &&
 	       tsi_time_column_resize(&rows->durations, room, 0, false, NULL) == TSCOPE_OK &&
-	       tsi_array_new(&rows->kind, room, sizeof(*rows->kind), NULL) == TSCOPE_OK &&
-	       tsi_array_new(&rows->op_ids, count->op, sizeof(*rows->op_ids), NULL) == TSCOPE_OK &&
-	       tsi_array_new(&rows->calls, count->call, sizeof(*rows->calls), NULL) == TSCOPE_OK &&
-	       tsi_array_new(&rows->call_ids, count->call, sizeof(*rows->call_ids), NULL) ==
+	       tsi_array_make(&rows->kind, room, sizeof(*rows->kind), NULL) == TSCOPE_OK &&
+	       tsi_array_make(&rows->op_ids, count->op, sizeof(*rows->op_ids), NULL) == TSCOPE_OK &&
+	       tsi_array_make(&rows->calls, count->call, sizeof(*rows->calls), NULL) == TSCOPE_OK &&
+	       tsi_array_make(&rows->call_ids, count->call, sizeof(*rows->call_ids), NULL) ==
 		       TSCOPE_OK &&
-	       tsi_array_new(&rows->events, count->event, sizeof(*rows->events), NULL) == TSCOPE_OK;
+	       tsi_array_make(&rows->events, count->event, sizeof(*rows->events), NULL) ==
+		       TSCOPE_OK;
 }
 
 void tsi_moving_rows_deinit(struct moving_rows *rows)

@@ -39,10 +39,9 @@ struct place_walk {
 /* ---- where all of it goes ------------------------------------------------------------ */
 
 /* How many rows each track has, and what is beside them. What is not of a track is dropped. */
-static void count_rows(struct builder *b, struct row_cursor *places)
+static void count_rows(const struct spans *spans, struct row_cursor *places, struct arena *arena)
 {
-	const struct spans *spans = &b->trace->spans;
-	uint32_t *counts = tsi_builder_new_array(b, spans->kind_count, sizeof(*counts));
+	uint32_t *counts = tsi_arena_new(arena, spans->kind_count, sizeof(*counts));
 	if (!counts)
 		return;
 	for (uint32_t row = 0; row < spans->count; row++)
@@ -60,7 +59,6 @@ static void count_rows(struct builder *b, struct row_cursor *places)
 		else if (tsi_class_is_device((uint8_t)kind->span_class))
 			place->event += counts[i];
 	}
-	free(counts);
 }
 
 /* Tells the tracks their counts, puts them in order, and the borders of their rows likewise. */
@@ -96,7 +94,7 @@ static void find_places(struct placer *p)
 	uint32_t *new_index = tsi_arena_new(&arena, count, sizeof(*new_index));
 	p->borders = tsi_arena_new(&b->scratch, count + 1, sizeof(*p->borders));
 	if (new_index && p->borders) {
-		count_rows(b, counts);
+		count_rows(&p->trace->spans, counts, &arena);
 		place_tracks(p, counts, new_index, &arena);
 	}
 	if (arena.has_failed)
