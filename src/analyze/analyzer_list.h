@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every analyzer, in the order of the report. No include guard: it is included twice. */
+/* Every analyzer, in the order of the report. No include guard: it is included more than once. */
 ANALYZER(integrity)
 ANALYZER(steps)
 ANALYZER(step_time)

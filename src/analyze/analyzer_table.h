@@ -4,7 +4,15 @@
 
 #include "analyze/analyzer.h"
 
+#include <string.h>
+
 /* The analyzer with this index (0 … tscope_analyzer_count() - 1). Static. */
 const struct analyzer *tsi_analyzer(size_t index);
+
+/* Of names of facts, tables and columns: rules look thousands up, and most differ at once. */
+static inline bool tsi_is_same_name(const char *a, const char *b)
+{
+	return *a == *b && strcmp(a, b) == 0;
+}
 
 #endif

@@ -5,6 +5,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "analyze/analyzer_table.h"
+
 const struct tscope_fact_def *tsi_find_fact(const char *id, size_t *analyzer, size_t *fact)
 {
 	const char *dot = strchr(id, '.');
@@ -14,7 +16,7 @@ const struct tscope_fact_def *tsi_find_fact(const char *id, size_t *analyzer, si
 		return NULL;
 	const struct tscope_analyzer_def *def = tscope_analyzer(*analyzer);
 	for (*fact = 0; *fact < def->fact_count; ++*fact)
-		if (strcmp(def->facts[*fact].name, dot + 1) == 0)
+		if (tsi_is_same_name(def->facts[*fact].name, dot + 1))
 			return &def->facts[*fact];
 	return NULL;
 }
@@ -99,7 +101,7 @@ size_t tsi_table_column(const struct table_view *view, const char *name)
 	size_t column = 0;
 
 	while (column < view->def->column_count &&
-	       strcmp(view->def->columns[column].name, name) != 0)
+	       !tsi_is_same_name(view->def->columns[column].name, name))
 		column++;
 	assert(column < view->def->column_count);
 	return column;
