@@ -112,22 +112,41 @@ static bool ends_with(struct str text, struct str end)
 	       memcmp(text.data + text.length - end.length, end.data, end.length) == 0;
 }
 
-static bool matches(struct str name, const struct name_pattern *pattern)
+/* A name, and which letters stand side by side in it: most patterns are ruled out by these. */
+struct host_name {
+	struct str text;
+	struct letter_pairs pairs;
+};
+
+static void read_name(struct host_name *name, struct str text)
 {
+	name->text = text;
+	tsi_letter_pairs_of(&name->pairs, text);
+}
+
+static bool holds(const struct host_name *name, struct str wanted)
+{
+	return tsi_may_hold(&name->pairs, wanted) && tsi_str_find(name->text, wanted) >= 0;
+}
+
+static bool matches(const struct host_name *name, const struct name_pattern *pattern)
+{
+	if (!tsi_may_hold(&name->pairs, pattern->text))
+		return false;
 	switch (pattern->place) {
 	case AT_START:
-		return tsi_str_has_prefix(name, pattern->text);
+		return tsi_str_has_prefix(name->text, pattern->text);
 	case AT_END:
-		return ends_with(name, pattern->text);
+		return ends_with(name->text, pattern->text);
 	case WHOLE:
-		return tsi_str_equal(name, pattern->text);
+		return tsi_str_equal(name->text, pattern->text);
 	default:
-		return tsi_str_find(name, pattern->text) >= 0;
+		return tsi_str_find(name->text, pattern->text) >= 0;
 	}
 }
 
-static uint8_t find_name(const struct name_pattern *patterns, size_t count, struct str name,
-			 uint8_t fallback)
+static uint8_t find_name(const struct name_pattern *patterns, size_t count,
+			 const struct host_name *name, uint8_t fallback)
 {
 	for (size_t i = 0; i < count; i++)
 		if (matches(name, &patterns[i]))
@@ -148,15 +167,14 @@ static bool is_graph_capture(struct str name)
 	       name.data[at + 1] <= 'Z';
 }
 
-static uint8_t frame_flag(struct str name)
+static uint8_t frame_flag(const struct host_name *name, const struct python_name *frame)
 {
-	struct python_name frame = tsi_python_name(name);
-
 	for (size_t i = 0; i < TSI_COUNT_OF(frame_flags); i++)
-		if (ends_with(frame.file, frame_flags[i].file) &&
-		    tsi_str_has_prefix(frame.function, frame_flags[i].function))
+		if (tsi_may_hold(&name->pairs, frame_flags[i].file) &&
+		    ends_with(frame->file, frame_flags[i].file) &&
+		    tsi_str_has_prefix(frame->function, frame_flags[i].function))
 			return frame_flags[i].flag;
-	switch (tsi_classify_python(name)) {
+	switch (tsi_python_work(frame, &name->pairs)) {
 	case PYTHON_DATA:
 		return IDLE_DATA;
 	case PYTHON_GC:
@@ -181,7 +199,9 @@ static uint8_t callback_flag(struct str name)
 	return tsi_is_profiler_callback(&callback) ? IDLE_PROFILER : IDLE_CALLBACK;
 }
 
-static uint8_t flag_of(uint32_t span_class, struct str name, unsigned labels)
+/* frame: of a Python frame, else NULL. */
+static uint8_t flag_of(uint32_t span_class, const struct host_name *name,
+		       const struct python_name *frame, unsigned labels)
 {
 	uint8_t flag = IDLE_NONE;
 
@@ -189,19 +209,19 @@ static uint8_t flag_of(uint32_t span_class, struct str name, unsigned labels)
 		return IDLE_GC;
 	if (labels & LABEL_DATA)
 		return IDLE_DATA;
-	if (is_graph_capture(name))
+	if (is_graph_capture(name->text))
 		return IDLE_COMPILE;
 	flag = find_name(flags, TSI_COUNT_OF(flags), name, IDLE_NONE);
 	if (flag == IDLE_PROFILER && span_class == TSCOPE_SPAN_ANNOTATION)
 		flag = IDLE_NONE;
-	if (flag == IDLE_NONE && span_class == TSCOPE_SPAN_PYTHON)
-		flag = frame_flag(name);
-	if (flag == IDLE_NONE && tsi_kernelless_prefix(name))
+	if (flag == IDLE_NONE && frame)
+		flag = frame_flag(name, frame);
+	if (flag == IDLE_NONE && tsi_kernelless_prefix(name->text))
 		flag = IDLE_PEER;
-	return flag == IDLE_NONE && span_class != TSCOPE_SPAN_PYTHON ? callback_flag(name) : flag;
+	return flag == IDLE_NONE && !frame ? callback_flag(name->text) : flag;
 }
 
-static uint8_t role_of_call(uint32_t call_kind, struct str name)
+static uint8_t role_of_call(uint32_t call_kind, const struct host_name *name)
 {
 	switch (call_kind) {
 	case CALL_LAUNCH:
@@ -230,32 +250,31 @@ static bool is_autograd(struct str name)
 }
 
 /* A Python frame that waits for another thread. */
-static bool is_wait(struct str name)
+static bool is_wait(const struct host_name *name, const struct python_name *frame)
 {
-	struct python_name frame = tsi_python_name(name);
-	struct str function = frame.function;
+	struct str function = frame->function;
 
-	if (tsi_str_find(name, TSI_STR("run_backward")) >= 0 ||
-	    tsi_str_find(name, TSI_STR("_thread.lock")) >= 0)
+	if (holds(name, TSI_STR("run_backward")) || holds(name, TSI_STR("_thread.lock")))
 		return true;
-	if (ends_with(frame.file, TSI_STR("queue.py")))
+	if (ends_with(frame->file, TSI_STR("queue.py")))
 		return tsi_str_starts(function, "get");
-	return ends_with(frame.file, TSI_STR("threading.py")) &&
+	return ends_with(frame->file, TSI_STR("threading.py")) &&
 	       (tsi_str_starts(function, "wait") || tsi_str_starts(function, "join") ||
 		tsi_str_starts(function, "acquire"));
 }
 
-static uint8_t role_of(const struct span_kind *kind, struct str name)
+static uint8_t role_of(const struct span_kind *kind, const struct host_name *name,
+		       const struct python_name *frame)
 {
 	switch (kind->span_class) {
 	case TSCOPE_SPAN_CPU_OP:
-		return is_autograd(name) ? HOST_AUTOGRAD : HOST_OP;
+		return is_autograd(name->text) ? HOST_AUTOGRAD : HOST_OP;
 	case TSCOPE_SPAN_RUNTIME:
 		return role_of_call(kind->call.kind, name);
 	case TSCOPE_SPAN_ANNOTATION:
-		return tsi_backend_prefix(name) ? HOST_DISPATCH : HOST_CODE;
+		return tsi_backend_prefix(name->text) ? HOST_DISPATCH : HOST_CODE;
 	case TSCOPE_SPAN_PYTHON:
-		return is_wait(name) ? HOST_WAIT : HOST_CODE;
+		return is_wait(name, frame) ? HOST_WAIT : HOST_CODE;
 	case TSCOPE_SPAN_GC:
 	case TSCOPE_SPAN_OTHER:
 		return HOST_CODE;
@@ -266,7 +285,11 @@ static uint8_t role_of(const struct span_kind *kind, struct str name)
 
 bool tsi_is_telling_frame(struct str name)
 {
-	return flag_of(TSCOPE_SPAN_PYTHON, name, 0) != IDLE_NONE || is_wait(name);
+	struct python_name frame = tsi_python_name(name);
+	struct host_name read;
+
+	read_name(&read, name);
+	return flag_of(TSCOPE_SPAN_PYTHON, &read, &frame, 0) != IDLE_NONE || is_wait(&read, &frame);
 }
 
 static uint32_t dull_limit(struct host_kind kind)
@@ -290,9 +313,30 @@ static uint32_t dull_limit(struct host_kind kind)
 	}
 }
 
-struct host_kind *tsi_host_kinds(const struct landmarks *marks, struct arena *arena)
+static struct host_kind look_at(const struct landmarks *marks, const struct span_kind *kind)
 {
 	enum { STEP_LABELS = LABEL_PROFILER_STEP | LABEL_STEP_MARKER | LABEL_TRAIN_BATCH };
+	struct str text = tsi_intern_text(&marks->trace->names, kind->name);
+	unsigned labels = tsi_labels_of_kind(marks, kind);
+	bool is_frame = kind->span_class == TSCOPE_SPAN_PYTHON;
+	struct host_kind ret = { .role = HOST_NOTHING, .flag = IDLE_NONE };
+	struct python_name frame = { 0 };
+	struct host_name name;
+
+	/* What runs on a device says nothing of a thread. */
+	if (!(labels & STEP_LABELS) && !tsi_class_is_device((uint8_t)kind->span_class)) {
+		read_name(&name, text);
+		if (is_frame)
+			frame = tsi_python_name(text);
+		ret.role = role_of(kind, &name, &frame);
+		ret.flag = flag_of(kind->span_class, &name, is_frame ? &frame : NULL, labels);
+	}
+	ret.dull_below_ns = dull_limit(ret);
+	return ret;
+}
+
+struct host_kind *tsi_host_kinds(const struct landmarks *marks, struct arena *arena)
+{
 	const struct tscope_trace *trace = marks->trace;
 	const struct spans *spans = &trace->spans;
 	struct host_kind *kinds = tsi_arena_new(arena, spans->kind_count, sizeof(*kinds));
@@ -303,18 +347,10 @@ struct host_kind *tsi_host_kinds(const struct landmarks *marks, struct arena *ar
 		const struct span_kind *kind = &spans->kinds[i];
 		uint32_t other = last[kind->name];
 		last[kind->name] = i + 1;
-		if (other && spans->kinds[other - 1].span_class == kind->span_class) {
+		if (other && spans->kinds[other - 1].span_class == kind->span_class)
 			kinds[i] = kinds[other - 1];
-			continue;
-		}
-		struct str name = tsi_intern_text(&trace->names, kind->name);
-		unsigned labels = tsi_labels_of_kind(marks, kind);
-		bool is_host = !tsi_class_is_device((uint8_t)kind->span_class);
-		bool is_step = (labels & STEP_LABELS) != 0;
-		kinds[i].role = is_step ? (uint8_t)HOST_NOTHING : role_of(kind, name);
-		kinds[i].flag = is_host && !is_step ? flag_of(kind->span_class, name, labels)
-						    : (uint8_t)IDLE_NONE;
-		kinds[i].dull_below_ns = dull_limit(kinds[i]);
+		else
+			kinds[i] = look_at(marks, kind);
 	}
 	return last ? kinds : NULL;
 }

@@ -72,101 +72,111 @@ struct python_name tsi_python_name(struct str name)
 	return parts;
 }
 
+/* Of tables: a text with its length, and that which is not there. */
+#define TEXT(literal)                                                                              \
+	{                                                                                          \
+		literal, sizeof(literal) - 1                                                       \
+	}
+#define NONE                                                                                       \
+	{                                                                                          \
+		NULL, 0                                                                            \
+	}
+
 struct python_pattern {
 	/*
 	 * A file by the last parts of its path, or with a slash at its end a package, which is
 	 * looked for where packages are installed. NULL: a C function.
 	 */
-	const char *file;
-	const char *function; /* "*" at its beginning or end: anything; NULL: every one */
+	struct str file;
+	struct str function; /* "*" at its beginning or end: anything; NULL: every one */
 	enum python_work work;
 };
 
 /* The first that fits counts. */
 static const struct python_pattern patterns[] = {
 	/* Bars that are drawn around a loader: their iterators run the loader within. */
-	{ "tqdm/", "*__iter__", PYTHON_OTHER },
-	{ "rich/progress.py", "*track", PYTHON_OTHER },
-	{ "rich/progress.py", "*__iter__", PYTHON_OTHER },
+	{ TEXT("tqdm/"), TEXT("*__iter__"), PYTHON_OTHER },
+	{ TEXT("rich/progress.py"), TEXT("*track"), PYTHON_OTHER },
+	{ TEXT("rich/progress.py"), TEXT("*__iter__"), PYTHON_OTHER },
 
-	{ "torch/utils/data/dataloader.py", "*__next__", PYTHON_DATA },
-	{ "torch/utils/data/dataloader.py", "*__iter__", PYTHON_DATA },
-	{ "torch/utils/data/dataloader.py", "*_next_data", PYTHON_DATA },
-	{ "torch/utils/data/dataloader.py", "*_get_data", PYTHON_DATA },
-	{ "torch/utils/data/datapipes/", "*__next__", PYTHON_DATA },
-	{ "torchdata/", "*__next__", PYTHON_DATA },
-	{ "datasets/", "*__iter__", PYTHON_DATA }, /* Hugging Face */
-	{ "accelerate/data_loader.py", "*__iter__", PYTHON_DATA },
-	{ "loops/fetchers.py", "*__next__", PYTHON_DATA }, /* Lightning */
-	{ "utilities/combined_loader.py", "*__next__", PYTHON_DATA },
-	{ "litdata/", "*__next__", PYTHON_DATA },
-	{ "litdata/", "*__iter__", PYTHON_DATA },
-	{ "streaming/", "*__iter__", PYTHON_DATA }, /* MosaicML */
-	{ "webdataset/", "*__iter__", PYTHON_DATA },
-	{ "tensorflow/python/data/ops/iterator_ops.py", "*__next__", PYTHON_DATA },
+	{ TEXT("torch/utils/data/dataloader.py"), TEXT("*__next__"), PYTHON_DATA },
+	{ TEXT("torch/utils/data/dataloader.py"), TEXT("*__iter__"), PYTHON_DATA },
+	{ TEXT("torch/utils/data/dataloader.py"), TEXT("*_next_data"), PYTHON_DATA },
+	{ TEXT("torch/utils/data/dataloader.py"), TEXT("*_get_data"), PYTHON_DATA },
+	{ TEXT("torch/utils/data/datapipes/"), TEXT("*__next__"), PYTHON_DATA },
+	{ TEXT("torchdata/"), TEXT("*__next__"), PYTHON_DATA },
+	{ TEXT("datasets/"), TEXT("*__iter__"), PYTHON_DATA }, /* Hugging Face */
+	{ TEXT("accelerate/data_loader.py"), TEXT("*__iter__"), PYTHON_DATA },
+	{ TEXT("loops/fetchers.py"), TEXT("*__next__"), PYTHON_DATA }, /* Lightning */
+	{ TEXT("utilities/combined_loader.py"), TEXT("*__next__"), PYTHON_DATA },
+	{ TEXT("litdata/"), TEXT("*__next__"), PYTHON_DATA },
+	{ TEXT("litdata/"), TEXT("*__iter__"), PYTHON_DATA },
+	{ TEXT("streaming/"), TEXT("*__iter__"), PYTHON_DATA }, /* MosaicML */
+	{ TEXT("webdataset/"), TEXT("*__iter__"), PYTHON_DATA },
+	{ TEXT("tensorflow/python/data/ops/iterator_ops.py"), TEXT("*__next__"), PYTHON_DATA },
 
-	{ "logging/__init__.py", NULL, PYTHON_LOGGING },
-	{ "loguru/", NULL, PYTHON_LOGGING },
-	{ "wandb/", NULL, PYTHON_LOGGING },
-	{ "mlflow/", NULL, PYTHON_LOGGING },
-	{ "comet_ml/", NULL, PYTHON_LOGGING },
-	{ "neptune/", NULL, PYTHON_LOGGING },
-	{ "clearml/", NULL, PYTHON_LOGGING },
-	{ "aim/", NULL, PYTHON_LOGGING },
-	{ "tensorboardX/", NULL, PYTHON_LOGGING },
-	{ "tensorboard/", NULL, PYTHON_LOGGING },
-	{ "torch/utils/tensorboard/", NULL, PYTHON_LOGGING },
-	{ "tqdm/", NULL, PYTHON_LOGGING },
-	{ "rich/", NULL, PYTHON_LOGGING },
-	{ "lightning/pytorch/loggers/", NULL, PYTHON_LOGGING },
-	{ "pytorch_lightning/loggers/", NULL, PYTHON_LOGGING },
-	{ "composer/loggers/", NULL, PYTHON_LOGGING },
-	{ "transformers/integrations/integration_utils.py", "*on_log", PYTHON_LOGGING },
-	{ NULL, "builtins.print", PYTHON_LOGGING },
-	{ NULL, "<built-in function print>", PYTHON_LOGGING },
+	{ TEXT("logging/__init__.py"), NONE, PYTHON_LOGGING },
+	{ TEXT("loguru/"), NONE, PYTHON_LOGGING },
+	{ TEXT("wandb/"), NONE, PYTHON_LOGGING },
+	{ TEXT("mlflow/"), NONE, PYTHON_LOGGING },
+	{ TEXT("comet_ml/"), NONE, PYTHON_LOGGING },
+	{ TEXT("neptune/"), NONE, PYTHON_LOGGING },
+	{ TEXT("clearml/"), NONE, PYTHON_LOGGING },
+	{ TEXT("aim/"), NONE, PYTHON_LOGGING },
+	{ TEXT("tensorboardX/"), NONE, PYTHON_LOGGING },
+	{ TEXT("tensorboard/"), NONE, PYTHON_LOGGING },
+	{ TEXT("torch/utils/tensorboard/"), NONE, PYTHON_LOGGING },
+	{ TEXT("tqdm/"), NONE, PYTHON_LOGGING },
+	{ TEXT("rich/"), NONE, PYTHON_LOGGING },
+	{ TEXT("lightning/pytorch/loggers/"), NONE, PYTHON_LOGGING },
+	{ TEXT("pytorch_lightning/loggers/"), NONE, PYTHON_LOGGING },
+	{ TEXT("composer/loggers/"), NONE, PYTHON_LOGGING },
+	{ TEXT("transformers/integrations/integration_utils.py"), TEXT("*on_log"), PYTHON_LOGGING },
+	{ NONE, TEXT("builtins.print"), PYTHON_LOGGING },
+	{ NONE, TEXT("<built-in function print>"), PYTHON_LOGGING },
 
-	{ "torch/serialization.py", "save", PYTHON_CHECKPOINT },
-	{ "torch/serialization.py", "_save", PYTHON_CHECKPOINT },
-	{ "torch/serialization.py", "_legacy_save", PYTHON_CHECKPOINT },
-	{ "torch/distributed/checkpoint/", NULL, PYTHON_CHECKPOINT },
-	{ "safetensors/torch.py", "save*", PYTHON_CHECKPOINT },
-	{ "callbacks/model_checkpoint.py", NULL, PYTHON_CHECKPOINT }, /* Lightning */
-	{ "composer/callbacks/checkpoint_saver.py", NULL, PYTHON_CHECKPOINT },
-	{ "", "*save_checkpoint*", PYTHON_CHECKPOINT },
-	{ "", "*save_pretrained", PYTHON_CHECKPOINT },
+	{ TEXT("torch/serialization.py"), TEXT("save"), PYTHON_CHECKPOINT },
+	{ TEXT("torch/serialization.py"), TEXT("_save"), PYTHON_CHECKPOINT },
+	{ TEXT("torch/serialization.py"), TEXT("_legacy_save"), PYTHON_CHECKPOINT },
+	{ TEXT("torch/distributed/checkpoint/"), NONE, PYTHON_CHECKPOINT },
+	{ TEXT("safetensors/torch.py"), TEXT("save*"), PYTHON_CHECKPOINT },
+	{ TEXT("callbacks/model_checkpoint.py"), NONE, PYTHON_CHECKPOINT }, /* Lightning */
+	{ TEXT("composer/callbacks/checkpoint_saver.py"), NONE, PYTHON_CHECKPOINT },
+	{ TEXT(""), TEXT("*save_checkpoint*"), PYTHON_CHECKPOINT },
+	{ TEXT(""), TEXT("*save_pretrained"), PYTHON_CHECKPOINT },
 
-	{ "torch/cuda/__init__.py", "synchronize", PYTHON_SYNC },
-	{ "torch/cuda/streams.py", "*synchronize", PYTHON_SYNC },
-	{ NULL, "torch._C._cuda_synchronize", PYTHON_SYNC },
-	{ NULL, "Tensor.item", PYTHON_SYNC },
-	{ NULL, "Tensor.tolist", PYTHON_SYNC },
-	{ NULL, "Tensor.cpu", PYTHON_SYNC },
-	{ NULL, "Tensor.nonzero", PYTHON_SYNC },
-	{ NULL, "Parameter.item", PYTHON_SYNC },
-	{ NULL, "Parameter.cpu", PYTHON_SYNC },
-	{ NULL, "<built-in method item of *", PYTHON_SYNC },
-	{ NULL, "<built-in method tolist of Tensor*", PYTHON_SYNC },
-	{ NULL, "<built-in method cpu of Tensor*", PYTHON_SYNC },
-	{ NULL, "<built-in function _cuda_synchronize>", PYTHON_SYNC },
+	{ TEXT("torch/cuda/__init__.py"), TEXT("synchronize"), PYTHON_SYNC },
+	{ TEXT("torch/cuda/streams.py"), TEXT("*synchronize"), PYTHON_SYNC },
+	{ NONE, TEXT("torch._C._cuda_synchronize"), PYTHON_SYNC },
+	{ NONE, TEXT("Tensor.item"), PYTHON_SYNC },
+	{ NONE, TEXT("Tensor.tolist"), PYTHON_SYNC },
+	{ NONE, TEXT("Tensor.cpu"), PYTHON_SYNC },
+	{ NONE, TEXT("Tensor.nonzero"), PYTHON_SYNC },
+	{ NONE, TEXT("Parameter.item"), PYTHON_SYNC },
+	{ NONE, TEXT("Parameter.cpu"), PYTHON_SYNC },
+	{ NONE, TEXT("<built-in method item of *"), PYTHON_SYNC },
+	{ NONE, TEXT("<built-in method tolist of Tensor*"), PYTHON_SYNC },
+	{ NONE, TEXT("<built-in method cpu of Tensor*"), PYTHON_SYNC },
+	{ NONE, TEXT("<built-in function _cuda_synchronize>"), PYTHON_SYNC },
 
-	{ "torch/distributed/distributed_c10d.py", NULL, PYTHON_COMM },
+	{ TEXT("torch/distributed/distributed_c10d.py"), NONE, PYTHON_COMM },
 
-	{ "torch/_dynamo/convert_frame.py", NULL, PYTHON_COMPILE },
-	{ "torch/_inductor/compile_fx.py", NULL, PYTHON_COMPILE },
-	{ "triton/compiler/", NULL, PYTHON_COMPILE },
+	{ TEXT("torch/_dynamo/convert_frame.py"), NONE, PYTHON_COMPILE },
+	{ TEXT("torch/_inductor/compile_fx.py"), NONE, PYTHON_COMPILE },
+	{ TEXT("triton/compiler/"), NONE, PYTHON_COMPILE },
 
-	{ NULL, "gc.collect", PYTHON_GC },
-	{ NULL, "<built-in function collect>", PYTHON_GC },
+	{ NONE, TEXT("gc.collect"), PYTHON_GC },
+	{ NONE, TEXT("<built-in function collect>"), PYTHON_GC },
 
-	{ "torch/nn/modules/module.py", "*_call_impl", PYTHON_FORWARD },
-	{ "", "*.forward", PYTHON_FORWARD },
-	{ "", "*.training_step", PYTHON_FORWARD },
-	{ "torch/_tensor.py", "*backward", PYTHON_BACKWARD },
-	{ "torch/autograd/__init__.py", "backward", PYTHON_BACKWARD },
-	{ "torch/optim/optimizer.py", "*wrapper", PYTHON_OPTIMIZER_STEP },
-	{ "torch/optim/optimizer.py", "*zero_grad", PYTHON_OPTIMIZER },
-	{ "torch/optim/lr_scheduler.py", NULL, PYTHON_OPTIMIZER },
-	{ "torch/optim/", "*step", PYTHON_OPTIMIZER },
+	{ TEXT("torch/nn/modules/module.py"), TEXT("*_call_impl"), PYTHON_FORWARD },
+	{ TEXT(""), TEXT("*.forward"), PYTHON_FORWARD },
+	{ TEXT(""), TEXT("*.training_step"), PYTHON_FORWARD },
+	{ TEXT("torch/_tensor.py"), TEXT("*backward"), PYTHON_BACKWARD },
+	{ TEXT("torch/autograd/__init__.py"), TEXT("backward"), PYTHON_BACKWARD },
+	{ TEXT("torch/optim/optimizer.py"), TEXT("*wrapper"), PYTHON_OPTIMIZER_STEP },
+	{ TEXT("torch/optim/optimizer.py"), TEXT("*zero_grad"), PYTHON_OPTIMIZER },
+	{ TEXT("torch/optim/lr_scheduler.py"), NONE, PYTHON_OPTIMIZER },
+	{ TEXT("torch/optim/"), TEXT("*step"), PYTHON_OPTIMIZER },
 };
 
 static char slash_of(char c)
@@ -177,8 +187,10 @@ static char slash_of(char c)
 /* Is the wanted text in the path at this place? "\" is "/". */
 static bool is_at(struct str path, size_t at, struct str wanted)
 {
+	if (path.length < wanted.length || at > path.length - wanted.length)
+		return false;
 	for (size_t i = 0; i < wanted.length; i++)
-		if (at + i >= path.length || slash_of(path.data[at + i]) != wanted.data[i])
+		if (slash_of(path.data[at + i]) != wanted.data[i])
 			return false;
 	return true;
 }
@@ -199,6 +211,17 @@ static bool is_package_root(struct str path, size_t end)
 	return end == 0;
 }
 
+/* False where the path has not all pairs of letters of a package: then it is not searched. */
+static bool may_hold_path(const struct letter_pairs *pairs, struct str package)
+{
+	for (size_t i = 1; i < package.length; i++) {
+		char a = package.data[i - 1], b = package.data[i];
+		if (!pairs->is_there[a & 31][b & 31] && a != '/' && b != '/')
+			return false;
+	}
+	return true;
+}
+
 static bool is_in_package(struct str path, struct str package)
 {
 	bool has_one_part = memchr(package.data, '/', package.length - 1) == NULL;
@@ -211,12 +234,13 @@ static bool is_in_package(struct str path, struct str package)
 }
 
 /* Files and packages of Python and of what runs a user's code, where their folder is cut off. */
-static const char *const library_files[] = {
-	"torch/",     "torchvision/", "torchgen/",   "triton/",       "tqdm/",
-	"numpy/",     "asyncio/",     "concurrent/", "contextlib.py", "functools.py",
-	"importlib/", "inspect.py",   "logging/",    "queue.py",      "multiprocessing/",
-	"runpy.py",   "selectors.py", "socket.py",   "subprocess.py", "threading.py",
-	"typing.py",  "warnings.py",
+static const struct str library_files[] = {
+	TEXT("torch/"),        TEXT("torchvision/"), TEXT("torchgen/"),        TEXT("triton/"),
+	TEXT("tqdm/"),         TEXT("numpy/"),       TEXT("asyncio/"),         TEXT("concurrent/"),
+	TEXT("contextlib.py"), TEXT("functools.py"), TEXT("importlib/"),       TEXT("inspect.py"),
+	TEXT("logging/"),      TEXT("queue.py"),     TEXT("multiprocessing/"), TEXT("runpy.py"),
+	TEXT("selectors.py"),  TEXT("socket.py"),    TEXT("subprocess.py"),    TEXT("threading.py"),
+	TEXT("typing.py"),     TEXT("warnings.py"),
 };
 
 bool tsi_is_user_frame(struct str name)
@@ -235,7 +259,7 @@ bool tsi_is_user_frame(struct str name)
 		if (tsi_str_find(file, installed[i]) >= 0)
 			return false;
 	for (size_t i = 0; i < TSI_COUNT_OF(library_files); i++) {
-		struct str library = tsi_str_of(library_files[i]);
+		struct str library = library_files[i];
 		bool is_package = library.data[library.length - 1] == '/';
 		if (is_package ? is_at(file, 0, library) : tsi_str_equal(file, library))
 			return false;
@@ -243,47 +267,60 @@ bool tsi_is_user_frame(struct str name)
 	return true;
 }
 
-static bool matches_file(struct str path, const char *wanted)
-{
-	if (!wanted)
-		return path.length == 0;
-	struct str end = tsi_str_of(wanted);
-	if (end.length == 0)
-		return true;
-	if (end.data[end.length - 1] == '/')
-		return is_in_package(path, end);
-	return path.length >= end.length && is_at(path, path.length - end.length, end) &&
-	       is_part_start(path, path.length - end.length);
-}
-
 static bool ends_with(struct str text, struct str end)
 {
 	return text.length >= end.length &&
-	       tsi_str_equal(behind(text, text.length - end.length), end);
+	       (end.length == 0 || (text.data[text.length - 1] == end.data[end.length - 1] &&
+				    tsi_str_equal(behind(text, text.length - end.length), end)));
 }
 
-static bool matches_function(struct str function, const char *wanted)
+static bool matches_file(struct str path, struct str wanted, const struct letter_pairs *pairs)
 {
-	if (!wanted)
+	if (!wanted.data)
+		return path.length == 0;
+	if (wanted.length == 0)
 		return true;
-	struct str text = tsi_str_of(wanted);
-	bool is_open_start = text.data[0] == '*', is_open_end = text.data[text.length - 1] == '*';
-	text.data += is_open_start;
-	text.length -= (size_t)is_open_start + is_open_end;
+	if (wanted.data[wanted.length - 1] == '/')
+		return may_hold_path(pairs, wanted) && is_in_package(path, wanted);
+	return path.length >= wanted.length && is_at(path, path.length - wanted.length, wanted) &&
+	       is_part_start(path, path.length - wanted.length);
+}
+
+static bool matches_function(struct str function, struct str wanted)
+{
+	if (!wanted.data)
+		return true;
+	bool is_open_start = wanted.data[0] == '*',
+	     is_open_end = wanted.data[wanted.length - 1] == '*';
+	wanted.data += is_open_start;
+	wanted.length -= (size_t)is_open_start + is_open_end;
 	if (is_open_start && is_open_end)
-		return tsi_str_find(function, text) >= 0;
+		return tsi_str_find(function, wanted) >= 0;
 	if (is_open_start)
-		return ends_with(function, text);
-	return is_open_end ? tsi_str_has_prefix(function, text) : tsi_str_equal(function, text);
+		return ends_with(function, wanted);
+	return is_open_end ? tsi_str_has_prefix(function, wanted) : tsi_str_equal(function, wanted);
+}
+
+enum python_work tsi_python_work(const struct python_name *name, const struct letter_pairs *pairs)
+{
+	bool has_file = name->file.length > 0;
+
+	for (size_t i = 0; i < TSI_COUNT_OF(patterns); i++) {
+		const struct python_pattern *pattern = &patterns[i];
+		if (has_file ? !pattern->file.data : pattern->file.length > 0)
+			continue;
+		if (matches_function(name->function, pattern->function) &&
+		    matches_file(name->file, pattern->file, pairs))
+			return pattern->work;
+	}
+	return PYTHON_OTHER;
 }
 
 enum python_work tsi_classify_python(struct str name)
 {
 	struct python_name parts = tsi_python_name(name);
+	struct letter_pairs pairs;
 
-	for (size_t i = 0; i < TSI_COUNT_OF(patterns); i++)
-		if (matches_function(parts.function, patterns[i].function) &&
-		    matches_file(parts.file, patterns[i].file))
-			return patterns[i].work;
-	return PYTHON_OTHER;
+	tsi_letter_pairs_of(&pairs, name);
+	return tsi_python_work(&parts, &pairs);
 }

@@ -40,4 +40,7 @@ enum python_work {
 /* By tables of files and functions of PyTorch and of what is used with it. */
 enum python_work tsi_classify_python(struct str name);
 
+/* The same of a name that is read already; pairs: of all of it. */
+enum python_work tsi_python_work(const struct python_name *name, const struct letter_pairs *pairs);
+
 #endif
