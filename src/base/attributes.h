@@ -7,6 +7,7 @@
 #define TSI_MUST_CHECK __attribute__((warn_unused_result))
 #define TSI_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #define TSI_COLD __attribute__((cold, noinline))
+#define TSI_NOINLINE __attribute__((noinline))
 #define TSI_INLINE inline __attribute__((always_inline))
 
 #define tsi_likely(claim) __builtin_expect(!!(claim), 1)

@@ -49,6 +49,7 @@
 enum {
 	CATEGORY_MEMO_SLOTS = 64, /* powers of two */
 	TRACK_MEMO_SLOTS = 16,
+	THREAD_MEMO_SLOTS = 16,
 	TICK_EVENTS = 16384,
 };
 
@@ -69,6 +70,12 @@ struct track_memo {
 	struct str pid, tid;
 	uint32_t track;
 	bool used;
+};
+
+/* The ids of texts of pid and tid that were asked for. */
+struct thread_memo {
+	struct str pid, tid;
+	uint32_t pid_id, tid_id;
 };
 
 /* The beginning or end of a slice that comes as two events. */
@@ -117,6 +124,7 @@ struct builder {
 	struct key_map host_track_of;   /* (pid id, tid id) -> track */
 	struct key_map device_track_of; /* (device, stream) -> track */
 	struct track_memo track_memo[TRACK_MEMO_SLOTS];
+	struct thread_memo thread_memo[THREAD_MEMO_SLOTS];
 
 	const struct scan_isa *isa; /* reads args */
 	/* How the writer prints them. */
@@ -124,6 +132,7 @@ struct builder {
 
 	bool has_correlation, lacks_correlation; /* of some call or device event so far */
 	struct flow_list flow_starts, flow_ends;
+	bool skips_flows; /* then they need not come to tsi_add_flow() */
 
 	struct slice_mark *marks;
 	size_t mark_count, mark_capacity;
@@ -182,7 +191,7 @@ TSI_MUST_CHECK
 void *tsi_builder_push(struct builder *b, void *items, size_t *count, size_t *capacity,
 		       size_t item_bytes);
 
-/* A zeroed array to be freed with free(). NULL: it failed. */
+/* An array, not zeroed, to be freed with free(). NULL: it failed. */
 TSI_MUST_CHECK
 void *tsi_builder_new_array(struct builder *b, size_t count, size_t item_bytes);
 
@@ -379,24 +388,30 @@ void tsi_add_sync_record(struct builder *b, const struct raw_event *event);
 /* flows.c */
 
 bool tsi_is_launch_flow(const struct raw_event *event);
-/* Keeps an end of such a flow where tsi_keeps_flows(). */
+/* Keeps an end of such a flow where flows may be needed; b->skips_flows: they are not. */
 void tsi_add_flow(struct builder *b, const struct raw_event *event);
 void tsi_free_flows(struct builder *b);
 
-/* Rows that show whether flows are needed may come behind the first flows. */
-static inline bool tsi_keeps_flows(const struct builder *b)
+/* What a call or device event says of the need for flows. */
+static inline void tsi_note_correlation(struct builder *b, uint64_t correlation)
 {
-	enum { FIRST_FLOWS = 1024 };
-	return tsi_unlikely(b->lacks_correlation || !b->has_correlation ||
-			    b->flow_starts.count + b->flow_ends.count < FIRST_FLOWS);
+	if (tsi_likely(correlation)) {
+		b->has_correlation = true;
+	} else {
+		b->lacks_correlation = true;
+		b->skips_flows = false;
+	}
 }
 
 /* frames.c */
 
 /* Are frames kept only for what they name? */
 bool tsi_chooses_frames(const struct builder *b);
-/* May such a frame become a row, where its name is telling or not? */
-bool tsi_is_long_frame(const struct builder *b, int64_t dur_ns, bool is_telling);
+/* Such frames become rows that take so long, where their name is telling or not. */
+enum {
+	LONG_FRAME_NS = 100000,
+	TELLING_FRAME_NS = 20000, /* of what is shorter even many explain no wait */
+};
 /* Does a complete frame become a row, whatever the caller wants? */
 bool tsi_keeps_frame(struct builder *b, const struct raw_event *event);
 

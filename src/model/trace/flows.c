@@ -39,10 +39,19 @@ static uint64_t id_of(struct str text)
 	return id;
 }
 
+/* Rows that show whether flows are needed may come behind the first flows. */
+static bool keeps_flows(const struct builder *b)
+{
+	enum { FIRST_FLOWS = 1024 };
+	return b->lacks_correlation || !b->has_correlation ||
+	       b->flow_starts.count + b->flow_ends.count < FIRST_FLOWS;
+}
+
 void tsi_add_flow(struct builder *b, const struct raw_event *event)
 {
 	struct flow_list *list = event->phase == 's' ? &b->flow_starts : &b->flow_ends;
-	if (!tsi_keeps_flows(b) || !tsi_is_launch_flow(event) || !tsi_is_good_time(event) ||
+	b->skips_flows = !keeps_flows(b);
+	if (b->skips_flows || !tsi_is_launch_flow(event) || !tsi_is_good_time(event) ||
 	    list->count == NO_ROW - 1 ||
 	    !tsi_builder_reserve(b, &list->items, &list->capacity, list->count + 1,
 				 sizeof(*list->items)))

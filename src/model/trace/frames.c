@@ -8,8 +8,6 @@
 #include "model/trace/build.h"
 
 enum {
-	LONG_FRAME_NS = 100000,
-	TELLING_FRAME_NS = 20000, /* of what is shorter even many explain no wait */
 	MAX_NAMES = 1 << 16,
 	MAX_NAME_CHARS = 1024,
 };
@@ -43,11 +41,6 @@ static bool is_telling(struct builder *b, const struct raw_event *event)
 	return b->frame_tells[id];
 }
 
-bool tsi_is_long_frame(const struct builder *b, int64_t dur_ns, bool is_telling)
-{
-	return !b->drops_frames && dur_ns >= (is_telling ? TELLING_FRAME_NS : LONG_FRAME_NS);
-}
-
 bool tsi_chooses_frames(const struct builder *b)
 {
 	return !b->options.python && b->options.is_telling_frame;
@@ -57,10 +50,10 @@ bool tsi_keeps_frame(struct builder *b, const struct raw_event *event)
 {
 	if (!tsi_chooses_frames(b))
 		return b->options.python;
-	if (!event->has_dur || !tsi_is_good_time(event) ||
-	    !tsi_is_long_frame(b, event->dur_ns, true))
+	if (!event->has_dur || !tsi_is_good_time(event) || b->drops_frames ||
+	    event->dur_ns < TELLING_FRAME_NS)
 		return false;
-	if (tsi_is_long_frame(b, event->dur_ns, false))
+	if (event->dur_ns >= LONG_FRAME_NS)
 		return true;
 	b->is_dull_frame = !is_telling(b, event);
 	return !b->is_dull_frame;

@@ -33,11 +33,13 @@ struct known_numbers {
 
 struct known_kind {
 	uint32_t category;
-	uint32_t row_kind; /* in trace->spans.kinds */
-	int32_t device;    /* of a point */
-	uint8_t use;       /* enum known_use */
+	union {
+		uint32_t row_kind;     /* in trace->spans.kinds */
+		uint32_t row_least_ns; /* of a frame: shorter ones are no rows */
+	};
+	int32_t device; /* of a point */
+	uint8_t use;    /* enum known_use */
 	bool is_oom;
-	bool is_dull;                 /* a frame whose name tells nothing */
 	bool is_forward, is_backward; /* of an op, as the first */
 	struct known_numbers first;
 };
@@ -54,45 +56,48 @@ static bool is_digit_from(char c, char least)
 	return c >= least && c <= '9';
 }
 
-static bool read_number(const struct raw_number *number, const char *text,
-			struct known_numbers *numbers, struct pass *pass)
+/* Numbers of any other form go the usual way. */
+static inline bool is_plain(const struct raw_number *number, const char *text)
+{
+	return number->value != UINT64_MAX && (*text != '0' || number->length <= 1);
+}
+
+/* The ids, which nearly all events have, come first. */
+static inline bool read_number(const struct raw_number *number, const char *text,
+			       struct known_numbers *numbers, struct pass *pass)
 {
 	uint64_t value = number->value;
-	if (number->arg == ARG_SEQUENCE_NUMBER) {
-		pass->is_forward = is_digit_from(*text, '0');
-		return true;
-	}
-	if (number->arg == ARG_FORWARD_THREAD) {
-		pass->is_backward = is_digit_from(*text, '1');
-		return true;
-	}
-	/* Numbers of any other form go the usual way. */
-	if (value == UINT64_MAX || (*text == '0' && number->length > 1))
-		return false;
-	switch (number->arg) {
-	case ARG_EXTERNAL_ID:
+	if (number->arg == ARG_EXTERNAL_ID) {
 		numbers->ids.external_id = value < NO_ROW ? (uint32_t)value : 0;
-		return true;
+		return is_plain(number, text);
+	}
+	switch (number->arg) {
 	case ARG_CORRELATION:
 		numbers->ids.correlation = value;
+		return is_plain(number, text);
+	case ARG_SEQUENCE_NUMBER:
+		pass->is_forward = is_digit_from(*text, '0');
+		return true;
+	case ARG_FORWARD_THREAD:
+		pass->is_backward = is_digit_from(*text, '1');
 		return true;
 	case ARG_ALLOCATED:
 		numbers->allocated = (int64_t)value;
-		return true;
+		return is_plain(number, text);
 	case ARG_RESERVED:
 		numbers->reserved = (int64_t)value;
-		return true;
+		return is_plain(number, text);
 	}
 	return false;
 }
 
-static bool read_numbers(const struct known_kind *known, const struct raw_repeat *event,
-			 struct known_numbers *numbers)
+static inline bool read_numbers(const struct known_kind *known, const struct raw_repeat *event,
+				struct known_numbers *numbers)
 {
 	struct pass pass = { known->is_forward, known->is_backward };
-	for (uint32_t i = 0; i < event->number_count; i++)
-		if (!read_number(&event->numbers[i], event->text + event->numbers[i].at, numbers,
-				 &pass))
+	const struct raw_number *number = event->numbers, *end = number + event->number_count;
+	for (; number < end; number++)
+		if (!read_number(number, event->text + number->at, numbers, &pass))
 			return false;
 	if (pass.is_backward) /* then it is nothing else, whatever its sequence number */
 		return known->is_backward;
@@ -131,35 +136,34 @@ static void add_point(struct builder *b, const struct known_kind *known,
 	tsi_keep_allocator_point(b, &point);
 }
 
-/* An event of which more is wanted than that it was there. */
-static bool take_timed(struct builder *b, const struct known_kind *known,
-		       const struct raw_repeat *event)
+static bool keep_status(const struct builder *b, enum tscope_status *status,
+			struct tscope_error *err)
 {
-	struct known_numbers numbers = known->first;
+	*status = tsi_unlikely(b->status != TSCOPE_OK) ? tsi_builder_status(b, err) : TSCOPE_OK;
+	return true;
+}
+
+/* An event of which more is wanted than that it was there. */
+static TSI_NOINLINE bool take_timed(struct builder *b, const struct raw_repeat *event,
+				    enum tscope_status *status, struct tscope_error *err)
+{
+	const struct known_kind *known = &b->known[event->kind];
+	struct known_numbers numbers = { .ids = known->first.ids };
+	if (tsi_unlikely(known->use == KNOWN_POINT))
+		numbers = known->first;
 	if (!read_numbers(known, event, &numbers))
 		return false;
 	tsi_count_event(b, known->category);
 	if (tsi_unlikely(!tsi_is_good_span(event->ts_ns, event->dur_ns)))
 		b->sink.diagnostics[TSCOPE_DIAGNOSTIC_bad_timestamp]++;
+	else if (tsi_likely(known->use >= KNOWN_ROW))
+		add_row(b, known, event, &numbers);
 	else if (known->use == KNOWN_POINT)
 		add_point(b, known, event, &numbers);
-	else if (known->use != KNOWN_MOMENT)
-		add_row(b, known, event, &numbers);
-	return true;
+	return keep_status(b, status, err);
 }
 
-/* Few are long enough for a row: these go the usual way. */
-static inline bool take_frame(struct builder *b, const struct known_kind *known,
-			      const struct raw_repeat *event)
-{
-	if (tsi_unlikely(tsi_is_long_frame(b, event->dur_ns, !known->is_dull)))
-		return false;
-	tsi_count_event(b, known->category);
-	return true;
-}
-
-static TSI_COLD bool take_no_total(struct builder *b, const struct known_kind *known,
-				   const struct raw_repeat *event)
+static TSI_COLD bool take_no_total(struct builder *b, const struct raw_repeat *event)
 {
 	for (uint32_t i = 0; i < event->number_count; i++)
 		if (event->numbers[i].arg == ARG_ALLOCATED) /* this one may */
@@ -167,26 +171,26 @@ static TSI_COLD bool take_no_total(struct builder *b, const struct known_kind *k
 	bool is_good = tsi_is_good_span(event->ts_ns, event->dur_ns);
 	b->sink.diagnostics[is_good ? TSCOPE_DIAGNOSTIC_memory_without_total
 				    : TSCOPE_DIAGNOSTIC_bad_timestamp]++;
-	tsi_count_event(b, known->category);
 	return true;
 }
 
-static inline bool take(struct builder *b, const struct known_kind *known,
-			const struct raw_repeat *event)
+/* Does the event go the usual way, of a kind of which no more is wanted than that it was there? */
+static inline bool is_usual(struct builder *b, const struct known_kind *known,
+			    const struct raw_repeat *event)
 {
-	if (known->use == KNOWN_FRAME)
-		return take_frame(b, known, event);
-	if (known->use > KNOWN_NO_TOTAL)
-		return take_timed(b, known, event);
-	if (known->use == KNOWN_NO_TOTAL)
-		return take_no_total(b, known, event);
-	if (known->use == KNOWN_FLOW && tsi_keeps_flows(b))
-		return false;
-	if (known->use >= KNOWN_COUNT)
-		tsi_count_event(b, known->category);
-	return true;
+	switch (known->use) {
+	case KNOWN_FRAME: /* few are long enough for a row */
+		return event->dur_ns >= known->row_least_ns;
+	case KNOWN_FLOW:
+		return !b->skips_flows;
+	case KNOWN_NO_TOTAL:
+		return !take_no_total(b, event);
+	default:
+		return known->use <= KNOWN_USUAL;
+	}
 }
 
+/* What is only counted comes and goes without a frame on the stack: in some files that is most. */
 bool tsi_take_repeat(struct event_sink *sink, const struct raw_repeat *event,
 		     enum tscope_status *status, struct tscope_error *err)
 {
@@ -194,10 +198,13 @@ bool tsi_take_repeat(struct event_sink *sink, const struct raw_repeat *event,
 	if (tsi_unlikely(event->kind >= b->known_count))
 		return false;
 	const struct known_kind *known = &b->known[event->kind];
-	if (tsi_unlikely(known->use <= KNOWN_USUAL) || !take(b, known, event))
+	if (known->use > KNOWN_FRAME)
+		return take_timed(b, event, status, err);
+	if (tsi_unlikely(is_usual(b, known, event)))
 		return false;
-	*status = tsi_unlikely(b->status != TSCOPE_OK) ? tsi_builder_status(b, err) : TSCOPE_OK;
-	return true;
+	if (known->use != KNOWN_SKIP)
+		tsi_count_event(b, known->category);
+	return keep_status(b, status, err);
 }
 
 /* ---- learning ------------------------------------------------------------------------ */
@@ -253,7 +260,9 @@ static void learn(const struct builder *b, const struct raw_event *event,
 	else if (lesson->is_no_work)
 		known->use = lesson->is_flow ? KNOWN_FLOW : KNOWN_COUNT;
 	else if (lesson->is_frame)
-		known->use = KNOWN_FRAME;
+		*known = (struct known_kind){ .use = KNOWN_FRAME,
+					      .category = lesson->category,
+					      .row_least_ns = TELLING_FRAME_NS };
 	else if (event->name_escaped) /* a bad escape counts each time */
 		known->use = KNOWN_USUAL;
 	else if (event->phase == 'X' && trace->spans.count > lesson->row_count)
@@ -280,5 +289,6 @@ void tsi_learn_kind(struct builder *b, const struct raw_event *event,
 	}
 	if (b->known[event->kind].use == KNOWN_NOT)
 		learn(b, event, lesson, &b->known[event->kind]);
-	b->known[event->kind].is_dull |= lesson->is_frame && b->is_dull_frame;
+	if (lesson->is_frame && b->is_dull_frame)
+		b->known[event->kind].row_least_ns = LONG_FRAME_NS;
 }

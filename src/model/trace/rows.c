@@ -78,18 +78,12 @@ static uint32_t telling_id(struct event_ids ids)
 	return ids.external_id == ids.correlation ? 0 : ids.external_id;
 }
 
-static inline void note_correlation(struct builder *b, uint64_t correlation)
-{
-	b->has_correlation |= correlation != 0;
-	b->lacks_correlation |= correlation == 0;
-}
-
 void tsi_add_call(struct builder *b, struct event_ids ids)
 {
 	struct tscope_trace *trace = b->trace;
 	size_t wanted = trace->call_count + 1;
 	b->ids = ids;
-	note_correlation(b, ids.correlation);
+	tsi_note_correlation(b, ids.correlation);
 	if (!tsi_builder_reserve(b, &trace->calls, &trace->call_capacity, wanted,
 				 sizeof(*trace->calls)) ||
 	    !tsi_builder_reserve(b, &trace->call_ids, &trace->call_id_capacity, wanted,
@@ -103,7 +97,7 @@ void tsi_add_device_event(struct builder *b, struct event_ids ids, uint32_t coll
 {
 	struct tscope_trace *trace = b->trace;
 	b->ids = ids;
-	note_correlation(b, ids.correlation);
+	tsi_note_correlation(b, ids.correlation);
 	if (!tsi_builder_reserve(b, &trace->device_events, &trace->device_event_capacity,
 				 trace->device_event_count + 1, sizeof(*trace->device_events)))
 		return;

@@ -40,18 +40,34 @@ static struct str tid_of(const struct raw_event *event)
 	return event->tid.length ? event->tid : pid_of(event);
 }
 
+static size_t hash_of(struct str tid)
+{
+	return tid.length + 7u * (unsigned char)tid.data[tid.length - 1];
+}
+
 void tsi_find_thread_ids(struct builder *b, const struct raw_event *event, uint32_t *pid,
 			 uint32_t *tid)
 {
-	*pid = tsi_builder_id(b, &b->trace->names, pid_of(event));
-	*tid = tsi_builder_id(b, &b->trace->names, tid_of(event));
+	struct intern *names = &b->trace->names;
+	struct str of_process = pid_of(event), of_thread = tid_of(event);
+	struct thread_memo *memo = &b->thread_memo[hash_of(of_thread) & (THREAD_MEMO_SLOTS - 1)];
+	/* No tid is empty: a memo that is not used fits none. */
+	if (!tsi_str_equal(memo->tid, of_thread) || !tsi_str_equal(memo->pid, of_process)) {
+		memo->pid_id = tsi_builder_id(b, names, of_process);
+		memo->tid_id = tsi_builder_id(b, names, of_thread);
+		if (b->status != TSCOPE_OK)
+			return;
+		memo->pid = tsi_intern_text(names, memo->pid_id);
+		memo->tid = tsi_intern_text(names, memo->tid_id);
+	}
+	*pid = memo->pid_id;
+	*tid = memo->tid_id;
 }
 
 uint32_t tsi_find_host_track(struct builder *b, const struct raw_event *event)
 {
 	struct str pid = pid_of(event), tid = tid_of(event);
-	size_t hash = tid.length + 7u * (unsigned char)tid.data[tid.length - 1];
-	struct track_memo *memo = &b->track_memo[hash & (TRACK_MEMO_SLOTS - 1)];
+	struct track_memo *memo = &b->track_memo[hash_of(tid) & (TRACK_MEMO_SLOTS - 1)];
 	if (tsi_likely(memo->used && tsi_str_equal(memo->tid, tid) &&
 		       tsi_str_equal(memo->pid, pid)))
 		return memo->track;
