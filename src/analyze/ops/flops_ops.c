@@ -88,9 +88,10 @@ static enum op_work_result find_work(const struct flops_count *c, struct counted
  * Adds an operator with its inputs, unless nothing is known of it: that is so of most. Returns its
  * index + 1, NO_ROW of those; 0 without memory.
  */
-static uint32_t add_op(struct flops_count *c, uint32_t kind)
+static uint32_t add_op(struct flops_count *c, const struct op_kind *kind)
 {
-	const struct pair *pair = &c->out->operators.kinds.pairs[kind];
+	uint32_t number = tsi_op_kind_number(&c->out->operators, kind);
+	const struct pair *pair = &c->out->operators.kinds.pairs[number];
 	size_t count = c->out->op_count;
 	struct counted_op *ops = tsi_arena_reserve(&c->out->memory, c->out->ops, &c->op_capacity,
 						   count + 1, sizeof(*ops));
@@ -186,10 +187,10 @@ static bool judge_known(const struct counted_op *known, struct op_node *op)
 	return stands;
 }
 
-static void judge_op(struct flops_count *c, uint32_t kind, struct op_node *op)
+static void judge_op(struct flops_count *c, struct op_kind *kind, struct op_node *op)
 {
-	uint8_t name = c->names[c->out->operators.kinds.pairs[kind].first];
-	uint32_t *index_and_1 = &tsi_op_kind(&c->out->operators, kind)->flops_op;
+	uint8_t name = c->names[tsi_name_id(&c->trace->spans, op->row)];
+	uint32_t *index_and_1 = &kind->flops_op;
 
 	if (!(name & NAME_MODELLED) && !c->has_written)
 		return;

@@ -25,34 +25,50 @@ uint32_t tsi_op_sums_find(struct op_sums *sums, uint32_t name, uint32_t inputs)
 	return number;
 }
 
-bool tsi_op_sums_first_end(struct op_sums *sums, uint32_t kind)
+static bool note_first_end(struct op_sums *sums, struct op_kind *kind)
 {
 	uint32_t *ended = tsi_arena_push(&sums->memory, &sums->ended, &sums->ended_count,
 					 &sums->ended_capacity, sizeof(*ended));
 	if (!ended)
 		return false;
-	*ended = kind;
-	tsi_op_kind(sums, kind)->has_ended = true;
+	*ended = tsi_op_kind_number(sums, kind);
+	kind->has_ended = true;
 	return true;
 }
 
-bool tsi_op_sums_change_step(struct op_sums *sums, uint32_t number, uint32_t step)
+/* The pair of the step before gets what came since. */
+static void settle_step(struct op_sums *sums, struct op_kind *kind)
 {
-	struct op_kind *kind = tsi_op_kind(sums, number);
-	uint32_t pair = tsi_pair_set_add(&sums->steps.pairs, sums->kinds.pairs[number].first, step);
+	if (kind->step != NO_ROW)
+		tsi_step_pair_add(&sums->steps, kind->pair,
+				  kind->counted.self_ns - kind->before_ns);
+	kind->before_ns = kind->counted.self_ns;
+}
 
+struct op_times *tsi_op_sums_change(struct op_sums *sums, struct op_kind *kind, uint32_t step)
+{
+	if (!kind->has_ended && !note_first_end(sums, kind))
+		return NULL;
+	if (step == NO_ROW)
+		return &kind->others;
+	if (kind->step == step)
+		return &kind->counted;
+	uint32_t name = sums->kinds.pairs[tsi_op_kind_number(sums, kind)].first;
+	settle_step(sums, kind);
+	uint32_t pair = tsi_pair_set_add(&sums->steps.pairs, name, step);
 	if (pair == UINT32_MAX)
-		return false;
+		return NULL;
 	kind->pair = pair;
 	kind->step = step;
-	return true;
+	return &kind->counted;
 }
 
 void tsi_op_sums_settle(struct op_sums *sums)
 {
-	const struct op_kind *kinds = sums->kinds.items;
+	struct op_kind *kinds = sums->kinds.items;
 
 	for (size_t i = 0; i < sums->kinds.count; i++) {
+		settle_step(sums, &kinds[i]);
 		struct name_work *name = &sums->steps.names[sums->kinds.pairs[i].first];
 
 		name->count += kinds[i].counted.count;

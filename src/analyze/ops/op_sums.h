@@ -26,14 +26,10 @@ struct op_kind {
 	 */
 	struct op_times counted, others;
 	uint32_t step, pair; /* of the last that is counted, and its number among steps.pairs */
+	int64_t before_ns;   /* counted.self_ns when that step began: the pair has all of it */
 	/* Number + 1 of what is counted for its FLOPs; 0: was not asked for, NO_ROW: nothing is. */
 	uint32_t flops_op;
 	bool has_ended; /* it stands in ended */
-};
-
-struct ended_op {
-	int64_t start_ns, dur_ns, self_ns;
-	bool is_nested; /* in another of its name */
 };
 
 struct op_sums {
@@ -52,42 +48,27 @@ static inline struct op_kind *tsi_op_kind(const struct op_sums *sums, uint32_t n
 	return (struct op_kind *)sums->kinds.items + number;
 }
 
+static inline uint32_t tsi_op_kind_number(const struct op_sums *sums, const struct op_kind *kind)
+{
+	return (uint32_t)(kind - (const struct op_kind *)sums->kinds.items);
+}
+
 /* The number of a kind, which is added if it is new; UINT32_MAX without memory. */
 uint32_t tsi_op_sums_find(struct op_sums *sums, uint32_t name, uint32_t inputs);
 
 /*
- * What tsi_op_sums_add() does of the first of a kind, or of its first in a step; false without
+ * What tsi_op_sums_of() does of the first of a kind, or of its first in a step; NULL without
  * memory.
  */
-bool tsi_op_sums_first_end(struct op_sums *sums, uint32_t kind);
-bool tsi_op_sums_change_step(struct op_sums *sums, uint32_t kind, uint32_t step);
+struct op_times *tsi_op_sums_change(struct op_sums *sums, struct op_kind *kind, uint32_t step);
 
-/*
- * Adds an operator that ended, without what it launched. Returns what that is to be added to;
- * NULL without memory.
- */
-static inline struct op_times *tsi_op_sums_add(struct op_sums *sums, uint32_t number,
-					       const struct ended_op *op)
+/* What an operator that ends is to be added to; step: that it began in, or NO_ROW. */
+static inline struct op_times *tsi_op_sums_of(struct op_sums *sums, struct op_kind *kind,
+					      uint32_t step)
 {
-	struct op_kind *kind = tsi_op_kind(sums, number);
-	uint32_t step = tsi_counted_step_at(&sums->steps, op->start_ns);
-	struct op_times *sum = &kind->others;
-
-	if (tsi_unlikely(!kind->has_ended) && !tsi_op_sums_first_end(sums, number))
-		return NULL;
-	if (step != NO_ROW) {
-		if (tsi_unlikely(kind->step != step) &&
-		    !tsi_op_sums_change_step(sums, number, step))
-			return NULL;
-		sum = &kind->counted;
-		tsi_step_pair_add(&sums->steps, kind->pair, op->self_ns);
-	}
-	if (tsi_likely(!op->is_nested)) {
-		sum->count++;
-		tsi_sum(&sum->total_ns, op->dur_ns);
-	}
-	tsi_sum(&sum->self_ns, op->self_ns);
-	return sum;
+	if (tsi_unlikely(kind->step != step || !kind->has_ended))
+		return tsi_op_sums_change(sums, kind, step);
+	return step == NO_ROW ? &kind->others : &kind->counted;
 }
 
 /* Once all are added: what each name did in the steps that count. */

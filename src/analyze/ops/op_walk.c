@@ -8,114 +8,123 @@
 #include "analyze/ops/flops_count.h"
 #include "base/sum.h"
 
+/* What a kind of spans is to the walk. */
+struct op_ref {
+	struct op_kind *kind; /* NULL: it is no operator */
+	uint32_t *open_at;    /* that of open_op; of a call, which has none, not NULL either */
+};
+
 struct walk {
 	struct flops_count *c;
 	struct op_sums *sums;
+	struct span_times times;
 	struct op_stack stack;
+	struct open_op *last; /* where the stack's room ends */
 	size_t capacity;
 	uint32_t next_launcher; /* row of the first operator from here on that is one */
 	uint32_t next_call;     /* index of the next call: they stand in the order of rows */
-	uint32_t *kinds;        /* by kind of span: that of the operators, or below */
-	uint32_t *open_at; /* by name: where the outermost that is open stands on the stack, or 0 */
+	struct op_ref *refs;    /* by kind of span */
+	uint32_t *open_at;      /* by name: where the outermost that is open stands, or 0 */
 };
 
-/* Kinds of spans that are no operators. */
-#define IS_CALL (UINT32_MAX - 1)
-#define IS_OTHER UINT32_MAX
-
-static struct open_op *top_of(const struct walk *walk)
-{
-	return &walk->stack.open[walk->stack.depth - 1];
-}
-
-/* An operator's own launches are known before it opens. */
+/*
+ * An operator's own launches are known before it opens. Without devices all are taken for
+ * launchers.
+ */
 static void open_launcher(struct walk *walk, struct open_op *op)
 {
 	struct flops_count *c = walk->c;
 
-	op->launcher = tsi_bit_set_rank(&c->launcher_rows, op->row);
-	op->device_ns = c->launchers[op->launcher].launched_ns;
-	walk->next_launcher = tsi_bit_set_next(&c->launcher_rows, op->row + 1);
-	if (c->launchers[op->launcher].is_launcher)
-		tsi_flops_open(c, &walk->stack);
+	if (c->trace->device_count) {
+		if (op->row != walk->next_launcher)
+			return;
+		op->launcher = tsi_bit_set_rank(&c->launcher_rows, op->row);
+		op->device_ns = c->launchers[op->launcher].launched_ns;
+		walk->next_launcher = tsi_bit_set_next(&c->launcher_rows, op->row + 1);
+		if (!c->launchers[op->launcher].is_launcher)
+			return;
+	}
+	walk->stack.depth = (size_t)(op - walk->stack.open) + 1;
+	tsi_flops_open(c, &walk->stack);
 }
 
-/* False without memory. */
-static bool grow_stack(struct walk *walk)
+/* Makes room behind the top of the stack, which moves; NULL without memory. */
+static struct open_op *grow_stack(struct walk *walk, const struct open_op *top)
 {
 	struct op_stack *stack = &walk->stack;
+	size_t depth = top ? (size_t)(top - stack->open) + 1 : 0;
 	struct open_op *open = tsi_arena_reserve(&walk->c->memory, stack->open, &walk->capacity,
-						 stack->depth + 1, sizeof(*open));
-	if (open)
-		stack->open = open;
-	return open;
+						 depth + 1, sizeof(*open));
+	if (!open)
+		return NULL;
+	stack->open = open;
+	walk->last = open + walk->capacity - 1;
+	return top ? open + depth - 1 : open;
 }
 
-static inline void open_op(struct walk *walk, uint32_t row, uint32_t kind, int64_t start_ns)
+/* Opens an operator on the top of the stack, and returns the new one. */
+static inline struct open_op *open_op(struct walk *walk, struct open_op *top,
+				      const struct op_ref *ref, uint32_t row, int64_t start_ns)
 {
-	const struct tscope_trace *trace = walk->c->trace;
-	struct op_stack *stack = &walk->stack;
+	int64_t dur_ns = tsi_dur_of(walk->times, row);
 
-	if (tsi_unlikely(stack->depth == walk->capacity) && !grow_stack(walk))
-		return;
-	struct open_op *op = &stack->open[stack->depth++];
-	op->start_ns = start_ns;
-	op->dur_ns = tsi_dur_ns(&trace->spans, row);
-	op->end_ns = start_ns + op->dur_ns;
-	if (op->end_ns > op[-1].end_ns)
-		op->end_ns = op[-1].end_ns;
-	op[-1].children_ns += op->end_ns - start_ns;
+	if (tsi_unlikely(top == walk->last)) {
+		struct open_op *moved = grow_stack(walk, top);
+		if (!moved)
+			return top;
+		top = moved;
+	}
+	struct open_op *op = top + 1;
+	int64_t end_ns = start_ns + dur_ns < top->end_ns ? start_ns + dur_ns : top->end_ns;
+	top->children_ns += end_ns - start_ns;
+	op->dur_ns = dur_ns;
+	op->end_ns = end_ns;
 	op->children_ns = 0;
 	op->device_ns = 0;
+	op->kind = ref->kind;
+	op->open_at = ref->open_at;
 	op->row = row;
-	uint32_t *open_at = &walk->open_at[walk->sums->kinds.pairs[kind].first];
-	op->open_at = open_at;
-	op->kind = op->time_kind = kind;
-	op->is_nested = *open_at != 0;
-	if (tsi_unlikely(op->is_nested))
-		op->time_kind = stack->open[*open_at].kind;
-	else
-		*open_at = (uint32_t)stack->depth - 1;
+	op->step = tsi_counted_step_at(&walk->sums->steps, start_ns);
 	op->launcher = NO_ROW;
 	op->node = NO_NODE;
-	if (tsi_unlikely(row == walk->next_launcher))
+	if (tsi_likely(*ref->open_at == 0))
+		*ref->open_at = (uint32_t)(op - walk->stack.open);
+	if (tsi_unlikely(row >= walk->next_launcher))
 		open_launcher(walk, op);
-	else if (!trace->device_count) /* then all are taken for launchers */
-		tsi_flops_open(walk->c, stack);
+	return op;
 }
 
 /* Device time counts for the operators around it, too. */
-static void add_device_time(const struct walk *walk, struct open_op *op, struct op_times *sum)
+static void add_device_time(const struct walk *walk, struct open_op *op, struct op_times *sum,
+			    bool is_nested)
 {
-	if (!op->is_nested)
+	if (!is_nested)
 		tsi_sum(&sum->device_ns, op->device_ns);
 	if (op->launcher != NO_ROW)
 		tsi_sum(&sum->self_device_ns, walk->c->launchers[op->launcher].launched_ns);
 	tsi_sum(&op[-1].device_ns, op->device_ns);
 }
 
-static inline void close_op(struct walk *walk)
+/* Of operators in others of their name the outermost's kind has the time. */
+static inline void close_op(struct walk *walk, struct open_op *op)
 {
-	struct open_op *op = &walk->stack.open[--walk->stack.depth];
-	struct ended_op ended = { op->start_ns, op->dur_ns, op->dur_ns - op->children_ns,
-				  op->is_nested };
-	struct op_times *sum = tsi_op_sums_add(walk->sums, op->time_kind, &ended);
+	struct open_op *outermost = &walk->stack.open[*op->open_at];
+	bool is_nested = outermost != op;
+	struct op_times *sum = tsi_op_sums_of(walk->sums, outermost->kind, op->step);
 
-	if (!op->is_nested)
+	if (tsi_likely(!is_nested))
 		*op->open_at = 0;
 	if (tsi_unlikely(!sum))
 		return;
+	if (tsi_likely(!is_nested)) {
+		sum->count++;
+		tsi_sum(&sum->total_ns, op->dur_ns);
+	}
+	tsi_sum(&sum->self_ns, op->dur_ns - op->children_ns);
 	if (op->device_ns)
-		add_device_time(walk, op, sum);
+		add_device_time(walk, op, sum, is_nested);
 	if (op->node != NO_NODE)
 		tsi_flops_close(walk->c, op);
-}
-
-/* Closes what has ended by then. */
-static void close_until(struct walk *walk, int64_t t_ns)
-{
-	while (walk->stack.depth > 1 && top_of(walk)->end_ns <= t_ns)
-		close_op(walk);
 }
 
 static void add_call(struct walk *walk, uint32_t row)
@@ -125,47 +134,62 @@ static void add_call(struct walk *walk, uint32_t row)
 
 	if (op == NO_ROW)
 		return;
-	uint32_t kind = walk->kinds[trace->spans.kind[op]];
-	uint32_t outermost = walk->open_at[walk->sums->kinds.pairs[kind].first];
-	if (outermost)
-		kind = walk->stack.open[outermost].kind;
-	tsi_sum(&tsi_op_kind(walk->sums, kind)->others.call_ns, tsi_dur_ns(&trace->spans, row));
+	const struct op_ref *ref = &walk->refs[trace->spans.kind[op]];
+	struct op_kind *kind = *ref->open_at ? walk->stack.open[*ref->open_at].kind : ref->kind;
+	tsi_sum(&kind->others.call_ns, tsi_dur_ns(&trace->spans, row));
 }
 
 static void walk_track(struct walk *walk, const struct track *track)
 {
-	const struct spans *spans = &walk->c->trace->spans;
+	const struct span_times times = walk->times;
 	uint32_t end_row = track->first + track->count;
+	struct open_op *top = walk->stack.open;
 
 	walk->stack.is_autograd = track->is_autograd;
 	for (uint32_t row = track->first; row < end_row; row++) {
-		uint32_t kind = walk->kinds[spans->kind[row]];
+		const struct op_ref *ref = &walk->refs[times.kind[row]];
 
-		if (kind == IS_CALL)
-			add_call(walk, row);
-		if (kind >= IS_CALL)
+		if (!ref->kind) {
+			if (ref->open_at)
+				add_call(walk, row);
 			continue;
-		int64_t start_ns = tsi_start_ns(spans, row);
-		if (top_of(walk)->end_ns <= start_ns)
-			close_until(walk, start_ns);
-		open_op(walk, row, kind, start_ns);
+		}
+		int64_t start_ns = tsi_start_of(times, row);
+		while (top->end_ns <= start_ns) /* that of the thread never ends */
+			close_op(walk, top--);
+		top = open_op(walk, top, ref, row, start_ns);
 	}
-	close_until(walk, INT64_MAX);
+	while (top > walk->stack.open)
+		close_op(walk, top--);
 }
 
-/* The kind of a span says what it is: nothing is asked row by row. */
-static void find_kinds(struct walk *walk)
+/* The kind of a span says what it is: nothing is asked row by row. False without memory. */
+static bool find_kinds(struct walk *walk)
 {
-	const struct spans *spans = &walk->c->trace->spans;
+	const struct tscope_trace *trace = walk->c->trace;
+	const struct spans *spans = &trace->spans;
+	struct arena *arena = &walk->c->memory;
+	uint32_t *kinds = tsi_arena_new(arena, spans->kind_count, sizeof(*kinds));
 
-	walk->kinds = tsi_arena_new(&walk->c->memory, spans->kind_count, sizeof(*walk->kinds));
-	for (uint32_t i = 0; walk->kinds && i < spans->kind_count; i++) {
+	walk->refs = tsi_arena_new(arena, spans->kind_count, sizeof(*walk->refs));
+	walk->open_at = tsi_arena_new(arena, trace->names.count, sizeof(*walk->open_at));
+	if (!walk->open_at || !kinds || !walk->refs)
+		return false;
+	for (uint32_t i = 0; i < spans->kind_count; i++)
+		if (spans->kinds[i].span_class == TSCOPE_SPAN_CPU_OP)
+			kinds[i] = tsi_op_sums_find(walk->sums, spans->kinds[i].name,
+						    spans->kinds[i].op.inputs);
+	if (walk->sums->memory.has_failed)
+		return false;
+	for (uint32_t i = 0; i < spans->kind_count; i++) {
 		const struct span_kind *kind = &spans->kinds[i];
-
-		walk->kinds[i] = kind->span_class == TSCOPE_SPAN_RUNTIME ? IS_CALL : IS_OTHER;
-		if (kind->span_class == TSCOPE_SPAN_CPU_OP)
-			walk->kinds[i] = tsi_op_sums_find(walk->sums, kind->name, kind->op.inputs);
+		if (kind->span_class == TSCOPE_SPAN_CPU_OP) /* all are there: none will move */
+			walk->refs[i].kind = tsi_op_kind(walk->sums, kinds[i]);
+		if (kind->span_class == TSCOPE_SPAN_CPU_OP ||
+		    kind->span_class == TSCOPE_SPAN_RUNTIME)
+			walk->refs[i].open_at = &walk->open_at[kind->name];
 	}
+	return true;
 }
 
 void tsi_walk_ops(struct flops_count *c)
@@ -174,15 +198,14 @@ void tsi_walk_ops(struct flops_count *c)
 	struct walk walk = {
 		.c = c,
 		.sums = &c->out->operators,
-		.next_launcher = tsi_bit_set_next(&c->launcher_rows, 0),
+		.times = tsi_span_times(&trace->spans),
+		.next_launcher = trace->device_count ? tsi_bit_set_next(&c->launcher_rows, 0) : 0,
 	};
 
 	tsi_op_sums_init(walk.sums, c->timeline);
-	find_kinds(&walk);
-	walk.open_at = tsi_arena_new(&c->memory, trace->names.count, sizeof(*walk.open_at));
-	if (!walk.open_at || !grow_stack(&walk) || walk.sums->memory.has_failed)
+	if (!find_kinds(&walk) || !grow_stack(&walk, NULL))
 		return;
-	walk.stack.open[walk.stack.depth++] =
+	walk.stack.open[0] =
 		(struct open_op){ .end_ns = INT64_MAX, .row = NO_ROW, .node = NO_NODE };
 	for (uint32_t i = 0; i < trace->host_track_count; i++)
 		walk_track(&walk, &trace->tracks[i]);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct flops_count; /* flops_count.h */
+struct op_kind;     /* op_sums.h */
 
 /*
  * The one walk over the operators (cpu_op) of a trace as they enclose each other, thread by
@@ -20,16 +21,16 @@ struct flops_count; /* flops_count.h */
  * takes no time from the parent beyond.
  */
 struct open_op {
-	int64_t start_ns, dur_ns;
-	int64_t end_ns;      /* its own, or that of one around it, if earlier */
-	int64_t children_ns; /* what operators directly in it take of its time */
-	int64_t device_ns;   /* of what was launched in it, up to now */
-	uint32_t row, kind;  /* kind: its number in op_sums.kinds */
-	uint32_t launcher;   /* its rank in flops_count.launcher_rows, or NO_ROW: it is none */
-	uint32_t node;       /* of the counting of FLOPs, or NO_NODE */
-	uint32_t time_kind;  /* that its time counts for: if nested, the outermost's of its name */
-	uint32_t *open_at;   /* where the outermost of its name stands on the stack, or 0 */
-	bool is_nested;      /* in another of its name */
+	int64_t dur_ns;
+	int64_t end_ns;       /* its own, or that of one around it, if earlier */
+	int64_t children_ns;  /* what operators directly in it take of its time */
+	int64_t device_ns;    /* of what was launched in it, up to now */
+	struct op_kind *kind; /* in op_sums.kinds */
+	uint32_t *open_at;    /* where the outermost of its name stands on the stack, or 0 */
+	uint32_t row;
+	uint32_t step;     /* that it began in, if that counts; or NO_ROW */
+	uint32_t launcher; /* its rank in flops_count.launcher_rows, or NO_ROW: it is none */
+	uint32_t node;     /* of the counting of FLOPs, or NO_NODE */
 };
 
 #define NO_NODE UINT32_MAX

@@ -381,6 +381,45 @@ static inline int64_t tsi_dur_ns(const struct spans *spans, uint32_t row)
 	return tsi_length_at(&spans->durations, row);
 }
 
+/*
+ * The same for passes over many rows: pointers to the columns in a variable of their own, which the
+ * compiler keeps in registers whatever the pass writes to memory.
+ */
+struct span_times {
+	const uint32_t *starts, *lengths, *kind;
+	const int64_t *bases;
+	const struct spans *spans;
+};
+
+static inline struct span_times tsi_span_times(const struct spans *spans)
+{
+	return (struct span_times){
+		.starts = spans->starts.distances,
+		.lengths = spans->durations.distances,
+		.kind = spans->kind,
+		.bases = spans->starts.bases,
+		.spans = spans,
+	};
+}
+
+static inline int64_t tsi_start_of(struct span_times times, uint32_t row)
+{
+	uint32_t distance = times.starts[row];
+
+	if (tsi_unlikely(distance == TIME_FAR))
+		return tsi_time_far(&times.spans->starts, row);
+	return times.bases[row / TIME_BLOCK] + distance;
+}
+
+static inline int64_t tsi_dur_of(struct span_times times, uint32_t row)
+{
+	uint32_t distance = times.lengths[row];
+
+	if (tsi_unlikely(distance == TIME_FAR))
+		return tsi_time_far(&times.spans->durations, row);
+	return LENGTH_BASE + distance;
+}
+
 static inline const struct span_kind *tsi_span_kind(const struct spans *spans, uint32_t row)
 {
 	return &spans->kinds[spans->kind[row]];
@@ -411,8 +450,9 @@ static inline bool tsi_class_is_device(uint8_t span_class)
 /* Is it work that runs on the device's processors, collectives included, and no copy or fill? */
 static inline bool tsi_is_kernel(const struct tscope_trace *trace, uint32_t row)
 {
-	return tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_KERNEL ||
-	       tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_COMM;
+	uint8_t span_class = tsi_span_class(&trace->spans, row);
+
+	return span_class == TSCOPE_SPAN_KERNEL || span_class == TSCOPE_SPAN_COMM;
 }
 
 static inline int64_t tsi_span_end(const struct tscope_trace *trace, uint32_t row)
