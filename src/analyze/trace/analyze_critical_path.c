@@ -89,7 +89,6 @@ static void take_piece(struct path_sink *sink, const struct path_piece *piece)
 	struct sums *sums = (struct sums *)sink;
 	int64_t length_ns = piece->end_ns - piece->start_ns;
 
-	tsi_sum(&sums->length_ns, length_ns);
 	tsi_sum(&sums->line_ns[piece->line], length_ns);
 	if (piece->line == PATH_LAUNCH || piece->line == PATH_DEVICE_GAP)
 		return;
@@ -97,10 +96,9 @@ static void take_piece(struct path_sink *sink, const struct path_piece *piece)
 		tsi_sum(&sums->script_ns, length_ns);
 		return;
 	}
-	bool is_device = tsi_class_is_device(tsi_span_class(&sums->trace->spans, piece->row));
-	struct part *part =
-		&(is_device ? sums->of_device
-			    : sums->of_host)[tsi_name_id(&sums->trace->spans, piece->row)];
+	const struct span_kind *kind = tsi_span_kind(&sums->trace->spans, piece->row);
+	bool is_device = tsi_class_is_device((uint8_t)kind->span_class);
+	struct part *part = &(is_device ? sums->of_device : sums->of_host)[kind->name];
 	part->count++;
 	tsi_sum(&part->ns, length_ns);
 }
@@ -121,6 +119,8 @@ static void find_sums(struct sums *sums, const struct tscope_timeline *timeline,
 	sums->of_host = tsi_arena_new(scratch, name_count, sizeof(struct part));
 	if (sums->of_device && sums->of_host)
 		tsi_path_walk(timeline, &sums->sink, scratch);
+	for (unsigned line = 0; line < PATH_LINE_COUNT; line++)
+		tsi_sum(&sums->length_ns, sums->line_ns[line]);
 }
 
 /* Mean per counted step of a sum over them; rounds halves up. */

@@ -16,10 +16,8 @@ static bool is_comm(const struct path_threads *threads, uint32_t row)
 	       (tsi_labels_of_row(threads->marks, row) & LABEL_COMM) != 0;
 }
 
-static bool is_work(const struct path_threads *threads, uint32_t row)
+static inline bool is_work(const struct path_threads *threads, uint8_t span_class, uint32_t row)
 {
-	uint8_t span_class = tsi_span_class(&threads->trace->spans, row);
-
 	return span_class == TSCOPE_SPAN_CPU_OP || span_class == TSCOPE_SPAN_RUNTIME ||
 	       is_comm(threads, row);
 }
@@ -30,12 +28,15 @@ static inline void turn_to(const struct path_threads *threads, struct path_curso
 {
 	const struct spans *spans = &threads->trace->spans;
 
-	while (end > cursor->first && tsi_is_chosen_frame(tsi_span_kind(spans, end - 1)))
+	while (threads->trace->chosen_frame_count && end > cursor->first &&
+	       tsi_is_chosen_frame(tsi_span_kind(spans, end - 1)))
 		end--;
-	*cursor = (struct path_cursor){ cursor->first, end, INT64_MIN, INT64_MIN };
-	if (end > cursor->first) {
+	cursor->end = end;
+	cursor->start_ns = cursor->end_ns = INT64_MIN;
+	if (tsi_likely(end > cursor->first)) {
 		cursor->start_ns = tsi_start_ns(spans, end - 1);
 		cursor->end_ns = cursor->start_ns + tsi_dur_ns(spans, end - 1);
+		cursor->span_class = tsi_span_class(spans, end - 1);
 	}
 }
 
@@ -63,7 +64,9 @@ static void turn_before(const struct path_threads *threads, struct path_cursor *
 static void turn_to_work(const struct path_threads *threads, struct path_cursor *cursor,
 			 uint32_t end)
 {
-	while (end > cursor->first && !is_work(threads, end - 1))
+	const struct spans *spans = &threads->trace->spans;
+
+	while (end > cursor->first && !is_work(threads, tsi_span_class(spans, end - 1), end - 1))
 		end--;
 	turn_to(threads, cursor, end);
 }
@@ -145,6 +148,7 @@ void tsi_path_threads_init(struct path_threads *threads, const struct tscope_tim
 		.arena = arena,
 		.main_track = timeline->main_track,
 		.track = NO_ROW,
+		.handed_over_ns = INT64_MAX,
 		.threads = tsi_arena_new(arena, trace->host_track_count, sizeof(*threads->threads)),
 	};
 	if (!threads->threads)
@@ -159,8 +163,8 @@ void tsi_path_threads_init(struct path_threads *threads, const struct tscope_tim
 
 /* ---- gaps ---------------------------------------------------------------------------- */
 
-static void hand_out(struct path_threads *threads, struct interval time, uint32_t row,
-		     enum path_line line)
+static inline void hand_out(struct path_threads *threads, struct interval time, uint32_t row,
+			    enum path_line line)
 {
 	struct path_piece piece = { time.start_ns, time.end_ns, row, (uint8_t)line };
 
@@ -168,17 +172,16 @@ static void hand_out(struct path_threads *threads, struct interval time, uint32_
 }
 
 /* The time of steps has no name but that of the step. */
-static bool is_named(const struct path_threads *threads, uint32_t row)
+static inline bool is_named(const struct path_threads *threads, uint8_t span_class, uint32_t row)
 {
-	uint8_t span_class = tsi_span_class(&threads->trace->spans, row);
-
 	return span_class == TSCOPE_SPAN_CPU_OP || span_class == TSCOPE_SPAN_RUNTIME ||
 	       !(tsi_labels_of_row(threads->marks, row) & MARKER_LABELS);
 }
 
-static void hand_out_host(struct path_threads *threads, struct interval time, uint32_t row)
+static inline void hand_out_row(struct path_threads *threads, struct interval time,
+				uint8_t span_class, uint32_t row)
 {
-	if (row == NO_ROW || !is_named(threads, row))
+	if (!is_named(threads, span_class, row))
 		hand_out(threads, time, NO_ROW, PATH_HOST);
 	else
 		hand_out(threads, time, row, is_comm(threads, row) ? PATH_COMM : PATH_HOST);
@@ -187,19 +190,18 @@ static void hand_out_host(struct path_threads *threads, struct interval time, ui
 /* The row that comes next has those of the thread's gaps that it reaches into. */
 static void claim_gaps(struct path_threads *threads, struct path_thread *thread)
 {
-	uint32_t row = threads->rows.end - 1;
-	int64_t end_ns = threads->rows.end_ns;
+	const struct path_cursor *rows = &threads->rows;
 
 	while (thread->gap_count) {
-		struct interval *gap = &thread->gaps[thread->gap_count - 1];
-		if (gap->start_ns >= end_ns)
+		struct interval *gap = &thread->gaps[thread->gap_count - 1], time = *gap;
+		if (time.start_ns >= rows->end_ns)
 			return;
-		if (gap->end_ns > end_ns) {
-			hand_out_host(threads, (struct interval){ gap->start_ns, end_ns }, row);
-			gap->start_ns = end_ns;
+		if (time.end_ns > rows->end_ns) {
+			time.end_ns = gap->start_ns = rows->end_ns;
+			hand_out_row(threads, time, rows->span_class, rows->end - 1);
 			return;
 		}
-		hand_out_host(threads, *gap, row);
+		hand_out_row(threads, time, rows->span_class, rows->end - 1);
 		thread->gap_count--;
 	}
 }
@@ -241,7 +243,7 @@ void tsi_path_threads_finish(struct path_threads *threads)
 		while (thread->gap_count && threads->rows.end > threads->rows.first)
 			pass_row(threads, thread);
 		while (thread->gap_count)
-			hand_out_host(threads, thread->gaps[--thread->gap_count], NO_ROW);
+			hand_out(threads, thread->gaps[--thread->gap_count], NO_ROW, PATH_HOST);
 	}
 }
 
@@ -264,15 +266,46 @@ static const struct path_wait *wait_before(struct path_threads *threads, uint32_
 	return NULL;
 }
 
-struct path_moment tsi_path_before(struct path_threads *threads, uint32_t track, int64_t t_ns)
+static inline void put_part(struct path_threads *threads, uint32_t track,
+			    const struct path_moment *moment, struct interval part)
+{
+	if (moment->row == NO_ROW)
+		keep_gap(threads, track, part);
+	else if (moment->is_data)
+		hand_out(threads, part, moment->row, PATH_DATA);
+	else
+		hand_out_row(threads, part, moment->span_class, moment->row);
+}
+
+static inline void put(struct path_threads *threads, uint32_t track,
+		       const struct path_moment *moment, struct interval time)
+{
+	struct interval part;
+
+	if (time.start_ns < time.end_ns &&
+	    tsi_path_is_whole(threads->cutter, time.start_ns, time.end_ns)) {
+		put_part(threads, track, moment, time);
+		return;
+	}
+	while (tsi_path_cut(threads->cutter, &time, &part))
+		put_part(threads, track, moment, part);
+}
+
+void tsi_path_put(struct path_threads *threads, uint32_t track, const struct path_moment *moment,
+		  struct interval time)
+{
+	put(threads, track, moment, time);
+}
+
+static inline struct path_moment moment_before(struct path_threads *threads, uint32_t track,
+					       int64_t t_ns)
 {
 	struct path_thread *thread = &threads->threads[track];
 	const struct path_wait *wait = wait_before(threads, track, t_ns);
+	const struct path_cursor *rows = &threads->rows;
 
-	if (threads->track != track)
-		go_on_with(threads, track);
 	/* Rows that begin at t or later may enclose later gaps. */
-	while (threads->rows.start_ns >= t_ns)
+	while (rows->start_ns >= t_ns)
 		if (thread->gap_count)
 			pass_row(threads, thread);
 		else
@@ -280,13 +313,12 @@ struct path_moment tsi_path_before(struct path_threads *threads, uint32_t track,
 	if (wait && wait->end_ns >= t_ns)
 		return (struct path_moment){ wait->start_ns, wait->row, .is_data = true };
 
-	struct path_moment moment = { threads->rows.end_ns, NO_ROW, .is_data = false };
-	if (threads->rows.end_ns >= t_ns) {
-		uint32_t row = threads->rows.end - 1;
-		moment.start_ns = threads->rows.start_ns;
-		moment.row = row;
-		moment.is_work = is_work(threads, row);
-		moment.is_call = tsi_span_class(&threads->trace->spans, row) == TSCOPE_SPAN_RUNTIME;
+	struct path_moment moment = { .start_ns = rows->end_ns, .row = NO_ROW, .other = NO_ROW };
+	if (rows->end_ns >= t_ns) {
+		moment.start_ns = rows->start_ns;
+		moment.row = rows->end - 1;
+		moment.span_class = rows->span_class;
+		moment.is_work = is_work(threads, rows->span_class, moment.row);
 	}
 	if (wait && wait->end_ns > moment.start_ns)
 		moment.start_ns = wait->end_ns;
@@ -303,9 +335,19 @@ static enum path_role role_of(const struct path_threads *threads, uint32_t track
 	return ROLE_OTHER;
 }
 
+/* One collective may be over while the next one runs. */
+static TSI_COLD int64_t last_collective_until(const struct path_threads *threads,
+					      struct path_cursor last, int64_t t_ns)
+{
+	for (int tries = 0; last.end_ns > t_ns && last.end - 1 > last.first && tries < MAX_TRIES;
+	     tries++)
+		turn_to(threads, &last, last.end - 1);
+	return last.end_ns > t_ns || last.end_ns == last.start_ns ? INT64_MIN : last.end_ns;
+}
+
 /* Until when a thread was at work before t; INT64_MIN: it was not, or it still is. */
-static int64_t worked_until(const struct path_threads *threads, struct path_helper *helper,
-			    bool may_work_on, int64_t t_ns)
+static inline int64_t worked_until(const struct path_threads *threads, struct path_helper *helper,
+				   bool may_work_on, int64_t t_ns)
 {
 	struct path_cursor *work = &helper->work;
 
@@ -313,19 +355,20 @@ static int64_t worked_until(const struct path_threads *threads, struct path_help
 		turn_before(threads, work, t_ns);
 		turn_to_work(threads, work, work->end);
 	}
-	if (may_work_on && work->end_ns > t_ns)
+	if (work->end_ns <= t_ns)
+		return work->end_ns == work->start_ns ? INT64_MIN : work->end_ns;
+	if (may_work_on)
 		return t_ns;
-	struct path_cursor last = *work;
-	/* One collective may be over while the next one runs. */
-	for (int tries = 0; helper->role == ROLE_COMM && last.end_ns > t_ns &&
-			    last.end - 1 > last.first && tries < MAX_TRIES;
-	     tries++)
-		turn_to(threads, &last, last.end - 1);
-	return last.end_ns > t_ns || last.end_ns == last.start_ns ? INT64_MIN : last.end_ns;
+	return helper->role == ROLE_COMM ? last_collective_until(threads, *work, t_ns) : INT64_MIN;
 }
 
-uint32_t tsi_path_other_thread(struct path_threads *threads, uint32_t track, int64_t idle_ns,
-			       int64_t *t_ns)
+/*
+ * The thread that an idle one, for which nothing happened since idle_ns, had waited for, or
+ * that had set it to work: it was the last at work. *t_ns becomes the time from which on
+ * the chain is there. NO_ROW: none.
+ */
+static inline uint32_t other_thread(struct path_threads *threads, uint32_t track, int64_t idle_ns,
+				    int64_t *t_ns)
 {
 	enum path_role role = role_of(threads, track);
 	const struct path_helper *best = NULL;
@@ -353,26 +396,31 @@ uint32_t tsi_path_other_thread(struct path_threads *threads, uint32_t track, int
 	return best ? best->track : NO_ROW;
 }
 
-static void put_part(struct path_threads *threads, uint32_t track, const struct path_moment *moment,
-		     struct interval part)
+/* The thread was in nothing, or in what is no work: what did another one do for it? */
+static inline void find_other(struct path_threads *threads, uint32_t track, int64_t t_ns,
+			      struct path_moment *moment)
 {
-	if (moment->row == NO_ROW)
-		keep_gap(threads, track, part);
-	else if (moment->is_data)
-		hand_out(threads, part, moment->row, PATH_DATA);
-	else
-		hand_out_host(threads, part, moment->row);
+	moment->other = NO_ROW;
+	moment->other_ns = t_ns;
+	if (threads->handed_over_ns != t_ns)
+		moment->other = other_thread(threads, track, moment->start_ns, &moment->other_ns);
 }
 
-void tsi_path_put(struct path_threads *threads, uint32_t track, const struct path_moment *moment,
-		  struct interval time)
+/* Most moments are operators, one in the other, and gaps: those are left behind in one go. */
+struct path_moment tsi_path_before(struct path_threads *threads, uint32_t track, int64_t *t_ns,
+				   int64_t begin_ns)
 {
-	bool is_whole = time.start_ns < time.end_ns &&
-			tsi_path_is_whole(threads->cutter, time.start_ns, time.end_ns);
-	struct interval part;
-
-	if (is_whole)
-		put_part(threads, track, moment, time);
-	while (!is_whole && tsi_path_cut(threads->cutter, &time, &part))
-		put_part(threads, track, moment, part);
+	if (threads->track != track)
+		go_on_with(threads, track);
+	for (;;) {
+		struct path_moment moment = moment_before(threads, track, *t_ns);
+		if (moment.is_data || (moment.is_work && moment.span_class == TSCOPE_SPAN_RUNTIME))
+			return moment;
+		if (!moment.is_work)
+			find_other(threads, track, *t_ns, &moment);
+		if (moment.other != NO_ROW || moment.start_ns <= begin_ns)
+			return moment;
+		put(threads, track, &moment, (struct interval){ moment.start_ns, *t_ns });
+		*t_ns = moment.start_ns;
+	}
 }

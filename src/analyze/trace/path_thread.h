@@ -10,6 +10,7 @@
 struct path_cursor {
 	uint32_t first, end;      /* its rows [first, end) are still to come */
 	int64_t start_ns, end_ns; /* of the next of them, end - 1; INT64_MIN, both: there is none */
+	uint8_t span_class;       /* of that, likewise */
 };
 
 /*
@@ -56,6 +57,8 @@ struct path_threads {
 	size_t wait_count, wait_capacity;
 	struct path_cutter *cutter;
 	struct path_sink *sink;
+	/* When the chain last went from an idle thread to another: at one moment it goes once. */
+	int64_t handed_over_ns;
 };
 
 /* The thread's time in one or more spans that load data, and the outermost of them. */
@@ -70,23 +73,27 @@ void tsi_path_threads_init(struct path_threads *threads, const struct tscope_tim
 
 /* The activity of a thread before a moment, back to start_ns. */
 struct path_moment {
-	int64_t start_ns; /* INT64_MIN: it had not begun */
-	uint32_t row;     /* the innermost span; NO_ROW: the rest of one that comes, or nothing */
-	bool is_data;     /* row loads data */
-	bool is_work;     /* row is an operator, a call, or what a role is about */
-	bool is_call;     /* row is a call */
+	int64_t start_ns;   /* INT64_MIN: it had not begun */
+	uint32_t row;       /* the innermost span; NO_ROW: the rest of one that comes, or nothing */
+	uint8_t span_class; /* of the row */
+	bool is_data;       /* row loads data */
+	bool is_work;       /* row is an operator, a call, or what a role is about */
+	/*
+	 * Of an idle thread, which is in no work: the one that it had waited for, or that had set
+	 * it to work, which was the last at work; NO_ROW: none. The chain is there from
+	 * other_ns on.
+	 */
+	uint32_t other;
+	int64_t other_ns;
 };
 
-/* Before t, which is not after any t that was asked for. O(1) over all moments. */
-struct path_moment tsi_path_before(struct path_threads *threads, uint32_t track, int64_t t_ns);
-
 /*
- * The thread that an idle one, for which nothing happened since idle_ns, had waited for, or
- * that had set it to work: it was the last at work. *t_ns becomes the time from which on
- * the chain is there. NO_ROW: none.
+ * Before *t_ns, which is not after any t that was asked for. Moments in which the chain stays on
+ * the thread, but for calls and waits for data, are put away on the way: *t_ns becomes the start of
+ * the last of them, as long as that is behind begin_ns. O(1) over all moments.
  */
-uint32_t tsi_path_other_thread(struct path_threads *threads, uint32_t track, int64_t idle_ns,
-			       int64_t *t_ns);
+struct path_moment tsi_path_before(struct path_threads *threads, uint32_t track, int64_t *t_ns,
+				   int64_t begin_ns);
 
 /* The time of a moment, from start_ns to end_ns; without a row it is kept for the row to come. */
 void tsi_path_put(struct path_threads *threads, uint32_t track, const struct path_moment *moment,

@@ -17,8 +17,6 @@ struct walk {
 	int64_t t_ns;
 	uint32_t event; /* its row, or NO_ROW */
 	uint32_t track; /* of the thread, or NO_ROW */
-	/* When it last went from an idle thread to another: at one moment it goes once. */
-	int64_t handed_over_ns;
 };
 
 static enum path_line line_of_class(uint8_t span_class)
@@ -102,16 +100,12 @@ static void stay_on_thread(struct walk *walk, const struct path_moment *moment, 
 	tsi_path_put(&walk->threads, walk->track, moment, time);
 }
 
-/* The thread was in nothing, or in what is no work: what did another one do for it? */
 static void leave_idle_time(struct walk *walk, const struct path_moment *moment)
 {
-	int64_t t_ns = walk->t_ns;
-	uint32_t other = NO_ROW;
+	uint32_t other = moment->other;
 
-	if (walk->handed_over_ns != t_ns)
-		other = tsi_path_other_thread(&walk->threads, walk->track, moment->start_ns, &t_ns);
 	if (other != NO_ROW) {
-		stay_on_thread(walk, moment, t_ns);
+		stay_on_thread(walk, moment, moment->other_ns);
 	} else if (moment->start_ns == INT64_MIN && walk->track != walk->threads.main_track) {
 		other = walk->threads.main_track; /* who else began it? */
 	} else {
@@ -119,19 +113,20 @@ static void leave_idle_time(struct walk *walk, const struct path_moment *moment)
 		return;
 	}
 	go_to_thread(walk, other);
-	walk->handed_over_ns = t_ns;
+	walk->threads.handed_over_ns = moment->other_ns;
 }
 
 static void leave_moment(struct walk *walk)
 {
-	struct path_moment moment = tsi_path_before(&walk->threads, walk->track, walk->t_ns);
+	struct path_moment moment =
+		tsi_path_before(&walk->threads, walk->track, &walk->t_ns, walk->begin_ns);
 	struct path_cause cause = { .kind = CAUSE_NONE };
 
 	if (!moment.is_data && !moment.is_work) {
 		leave_idle_time(walk, &moment);
 		return;
 	}
-	if (moment.is_work && moment.is_call)
+	if (moment.is_work && moment.span_class == TSCOPE_SPAN_RUNTIME)
 		cause = tsi_path_cause_of_call(&walk->devices, moment.row, walk->t_ns);
 	if (cause.kind == CAUSE_NONE || cause.time_ns <= moment.start_ns) {
 		stay_on_thread(walk, &moment, moment.start_ns);
@@ -192,7 +187,6 @@ static bool begin(struct walk *walk)
 	while (timeline->steps[first].mark != TSCOPE_STEP_COUNTED)
 		first++;
 	walk->begin_ns = timeline->steps[first].start_ns;
-	walk->handed_over_ns = INT64_MAX;
 	walk->cutter = (struct path_cutter){ timeline, end };
 	go_to_end(walk, &timeline->steps[end - 1]);
 	return true;
