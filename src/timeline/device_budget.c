@@ -35,6 +35,14 @@ static void add_gap(struct budget_walk *walk, int64_t start_ns, uint32_t row)
 	items[gaps->count++] = (struct idle_gap){ start_ns, row };
 }
 
+static void add_other(struct budget_walk *walk, uint32_t row)
+{
+	uint32_t *other = tsi_arena_push(&walk->timeline->scratch, &walk->others,
+					 &walk->other_count, &walk->other_capacity, sizeof(*other));
+	if (other)
+		*other = row;
+}
+
 /*
  * One pass over the events by start: the gap before each, and the compute
  * line with its phases. Where kernels overlap, the one that started first has
@@ -58,8 +66,10 @@ static void charge_events(struct budget_walk *walk)
 			add_gap(walk, busy_until_ns, row);
 		if (end_ns > busy_until_ns)
 			busy_until_ns = end_ns;
-		if (tsi_span_class(&trace->spans, row) != TSCOPE_SPAN_KERNEL)
+		if (tsi_span_class(&trace->spans, row) != TSCOPE_SPAN_KERNEL) {
+			add_other(walk, row);
 			continue;
+		}
 		struct interval piece = tsi_unclaimed(&compute_until_ns, start_ns, end_ns);
 		tsi_charge_inline(walk, piece, TSCOPE_BUDGET_COMPUTE, row);
 	}
@@ -67,16 +77,11 @@ static void charge_events(struct budget_walk *walk)
 		add_gap(walk, busy_until_ns, NO_ROW);
 }
 
+/* Of what is no kernel. */
 static enum tscope_budget_line line_of_class(uint8_t span_class)
 {
-	switch (span_class) {
-	case TSCOPE_SPAN_KERNEL:
-		return TSCOPE_BUDGET_COMPUTE;
-	case TSCOPE_SPAN_COMM:
-		return TSCOPE_BUDGET_EXPOSED_COMM;
-	default:
-		return TSCOPE_BUDGET_EXPOSED_COPY;
-	}
+	return span_class == TSCOPE_SPAN_COMM ? TSCOPE_BUDGET_EXPOSED_COMM
+					      : TSCOPE_BUDGET_EXPOSED_COPY;
 }
 
 /* One pass over the events of a line, which gets of their time what is in the set. */
@@ -84,14 +89,13 @@ static void charge_within(struct budget_walk *walk, const struct interval_set *s
 			  enum tscope_budget_line line)
 {
 	const struct tscope_trace *trace = walk->timeline->trace;
-	const struct device *device = &trace->devices[walk->device];
 	struct interval_cursor cursor = { .set = set };
 	int64_t claimed_until_ns = INT64_MIN;
 	struct interval part;
 
 	walk->cutter.step = 0;
-	for (uint32_t i = 0; i < device->row_count && cursor.at < set->count; i++) {
-		uint32_t row = device->rows[i];
+	for (size_t i = 0; i < walk->other_count && cursor.at < set->count; i++) {
+		uint32_t row = walk->others[i];
 		if (line_of_class(tsi_span_class(&trace->spans, row)) != line)
 			continue;
 		struct interval piece =

@@ -37,6 +37,8 @@ struct budget_walk { /* over the time of one device, in order */
 	struct device_walk *devices;
 	struct part_collector *parts;
 	struct piece_collector pieces;
+	uint32_t *others; /* rows of the device that are no kernels, in order */
+	size_t other_count, other_capacity;
 	uint32_t device;
 	struct step_cutter cutter;
 	size_t piece_of_thread[MAX_LAUNCHERS]; /* that was looked at last */
@@ -67,6 +69,8 @@ static inline void tsi_charge_inline(struct budget_walk *walk, struct interval p
 		else if (slot >= TSI_IDLE_SLOT)
 			budget->idle_ns[slot - TSI_IDLE_SLOT] += length_ns;
 		tsi_part_add(walk->parts, step, slot, row, length_ns);
+		if (tsi_likely(!walk->pieces.to))
+			continue;
 		charged.end_ns = walk->cutter.start_ns; /* what is behind it is left */
 		charged.start_ns = charged.end_ns - length_ns;
 		tsi_piece_add(&walk->pieces, &charged);

@@ -270,11 +270,12 @@ static void add_landmark(const struct search *s, uint32_t row, uint32_t track_in
 static uint32_t collect_track(const struct search *s, uint32_t track_index)
 {
 	const struct track *track = &s->marks->trace->tracks[track_index];
-	const struct spans *spans = &s->marks->trace->spans;
+	const uint32_t *kinds = s->marks->trace->spans.kind;
+	const uint8_t *by_kind = s->by_kind;
 	uint32_t work_count = 0;
 
 	for (uint32_t row = track->first, end = row + track->count; row < end; row++) {
-		uint8_t facts = s->by_kind[spans->kind[row]];
+		uint8_t facts = by_kind[kinds[row]];
 
 		work_count += facts & KIND_IS_WORK;
 		if (tsi_unlikely(facts & KIND_MAY_MARK))

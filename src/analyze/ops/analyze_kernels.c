@@ -120,6 +120,7 @@ struct work {
 	struct step_work steps; /* of those launched in the steps that count */
 	/* In steps that count, by name and by the launching operator with its inputs. */
 	struct pair_set operators; /* (name, signature); ids of texts, 0: none, or not recorded */
+	uint32_t *op_of_kind;      /* by kind of span: number among them + 1; 0: not asked yet */
 	struct pair_set launched;  /* (name, number of its operator): struct launched */
 	struct kernel *kernels;    /* by name id */
 	int64_t *durations;        /* of the names in their order */
@@ -156,6 +157,8 @@ static void work_init(struct work *work, const struct analysis_scope *scope, str
 		.scratch = scratch,
 		.kind_of = scope->kernel_kinds,
 		.operators.arena = scratch,
+		.op_of_kind = tsi_arena_new(scratch, scope->trace->spans.kind_count,
+					    sizeof(*work->op_of_kind)),
 		.launched = { .arena = scratch, .item_bytes = sizeof(struct launched) },
 		.kernels =
 			tsi_arena_new(scratch, scope->trace->names.count, sizeof(*work->kernels)),
@@ -189,46 +192,51 @@ static void add_grid(struct work *work, struct kernel *kernel, float blocks, int
 	}
 }
 
-static void add_to_launcher(struct work *work, uint32_t row)
+/* The number of an operator among work->operators: that of all of its kind. */
+static uint32_t number_of_op(struct work *work, uint32_t op)
 {
-	const struct spans *spans = &work->trace->spans;
-	uint32_t op = tsi_launching_op(work->trace, row), name = 0, signature = 0;
+	if (op == NO_ROW)
+		return tsi_pair_set_add(&work->operators, 0, 0);
+	const struct span_kind *kind = tsi_span_kind(&work->trace->spans, op);
+	uint32_t *known_and_1 = &work->op_of_kind[work->trace->spans.kind[op]];
+	if (tsi_unlikely(!*known_and_1))
+		*known_and_1 = 1 + tsi_pair_set_add(&work->operators, kind->name,
+						    tsi_op_inputs(work->trace, op)->signature);
+	return *known_and_1 - 1;
+}
 
-	if (op != NO_ROW) {
-		name = tsi_name_id(spans, op);
-		signature = tsi_op_inputs(work->trace, op)->signature;
-	}
-	uint32_t number = tsi_pair_set_add(&work->operators, name, signature);
+static void add_to_launcher(struct work *work, uint32_t name, uint32_t row, int64_t dur_ns)
+{
+	uint32_t number = number_of_op(work, tsi_launching_op(work->trace, row));
+
 	if (number != UINT32_MAX)
-		number = tsi_pair_set_add(&work->launched, tsi_name_id(spans, row), number);
+		number = tsi_pair_set_add(&work->launched, name, number);
 	if (number == UINT32_MAX)
 		return;
 	struct launched *launched = (struct launched *)work->launched.items + number;
 	launched->count++;
-	tsi_sum(&launched->ns, tsi_dur_ns(spans, row));
+	tsi_sum(&launched->ns, dur_ns);
 }
 
 /* Adds a kernel to the step that launched it, where that counts. */
-static void add_to_step(struct work *work, uint32_t row)
+static void add_to_step(struct work *work, uint32_t name, uint32_t row, int64_t dur_ns)
 {
-	const struct spans *spans = &work->trace->spans;
 	uint32_t step =
 		tsi_counted_step_at(&work->steps, tsi_timeline_launch_time(work->trace, row));
 
 	if (step == NO_ROW)
 		return;
-	work->kernels[tsi_name_id(spans, row)].counted_unlinked +=
-		tsi_launch_row(work->trace, row) == NO_ROW;
-	tsi_step_work_add(&work->steps, tsi_name_id(spans, row), step, tsi_dur_ns(spans, row));
-	add_to_launcher(work, row);
+	work->kernels[name].counted_unlinked += tsi_launch_row(work->trace, row) == NO_ROW;
+	tsi_step_work_add(&work->steps, name, step, dur_ns);
+	add_to_launcher(work, name, row, dur_ns);
 }
 
 static void add_kernel(struct work *work, uint32_t device, uint32_t row)
 {
-	const struct spans *spans = &work->trace->spans;
+	uint32_t name = tsi_name_id(&work->trace->spans, row);
 	const struct work_shape *shape = tsi_work_shape(work->trace, row);
-	struct kernel *kernel = &work->kernels[tsi_name_id(spans, row)];
-	int64_t dur_ns = tsi_dur_ns(spans, row);
+	struct kernel *kernel = &work->kernels[name];
+	int64_t dur_ns = tsi_dur_ns(&work->trace->spans, row);
 
 	work->count++;
 	tsi_sum(&work->total_ns, dur_ns);
@@ -245,7 +253,7 @@ static void add_kernel(struct work *work, uint32_t device, uint32_t row)
 	add_grid(work, kernel, blocks_per_sm(work->trace, device, shape), dur_ns);
 	weigh(&kernel->occupancy_pct, shape->occupancy_pct, dur_ns);
 	weigh(&work->occupancy_pct, shape->occupancy_pct, dur_ns);
-	add_to_step(work, row);
+	add_to_step(work, name, row, dur_ns);
 }
 
 static void collect(struct work *work)

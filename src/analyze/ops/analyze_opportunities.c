@@ -101,6 +101,13 @@ struct chain {
 	int64_t total_ns, longest_ns;
 };
 
+/* A device event, with what is asked of it more than once. */
+struct event {
+	uint32_t row;
+	const struct span_kind *kind;
+	struct interval time;
+};
+
 struct work {
 	const struct analysis_scope *scope;
 	const struct tscope_trace *trace;
@@ -110,10 +117,8 @@ struct work {
 	struct helped sums[REMEDY_COUNT];
 	struct helped short_gaps; /* ns: the host's part */
 	int64_t short_gap_graph_ns, saving_ns, grouped_count;
-	/* Of the device at hand: the end of its work so far, and the event that ends there. */
-	int64_t end_ns;
-	uint32_t last_row;
-	uint32_t step; /* the last that was found */
+	struct event last; /* of the device at hand: what ended last so far; kind NULL: nothing */
+	uint32_t step;     /* that was found last */
 };
 
 #define WORD(text)                                                                                 \
@@ -180,26 +185,28 @@ static bool is_tiny(const struct tscope_trace *trace, uint32_t row)
 	return tsi_dur_ns(&trace->spans, row) < TINY_COMM_NS;
 }
 
-static enum remedy remedy_of_kernel(struct work *work, uint32_t row)
+static inline enum remedy remedy_of_kernel(struct work *work, const struct event *event)
 {
-	uint8_t name = ask_name(work, tsi_name_id(&work->trace->spans, row));
+	uint8_t name = ask_name(work, event->kind->name);
 
-	if (tsi_device_event(work->trace, row)->phase == PHASE_OPTIMIZER) {
+	if (tsi_device_event(work->trace, event->row)->phase == PHASE_OPTIMIZER) {
 		work->grouped_count += (name & NAME_GROUPED) != 0;
 		return OPTIMIZER;
 	}
 	if (name & NAME_LAYOUT)
 		return LAYOUT;
-	if (name & NAME_FUSIBLE && tsi_dur_ns(&work->trace->spans, row) >= SHORT_NS)
+	if (name & NAME_FUSIBLE && event->time.end_ns - event->time.start_ns >= SHORT_NS)
 		return FUSE;
 	return NO_REMEDY;
 }
 
-static enum remedy remedy_of(struct work *work, uint32_t row)
+static inline enum remedy remedy_of(struct work *work, const struct event *event)
 {
-	switch (tsi_span_class(&work->trace->spans, row)) {
-	case TSCOPE_SPAN_KERNEL:
-		return remedy_of_kernel(work, row);
+	uint32_t row = event->row;
+
+	if (tsi_likely(event->kind->span_class == TSCOPE_SPAN_KERNEL))
+		return remedy_of_kernel(work, event);
+	switch (event->kind->span_class) {
 	case TSCOPE_SPAN_COMM:
 		return is_tiny(work->trace, row) ? BUCKET : NO_REMEDY;
 	case TSCOPE_SPAN_MEMCPY: {
@@ -234,15 +241,16 @@ static void end_chain(struct work *work, struct chain *chain)
 	*chain = (struct chain){ 0 };
 }
 
-static void follow_chain(struct work *work, uint32_t row, enum remedy remedy, int64_t ns)
+static inline void follow_chain(struct work *work, const struct span_kind *kind, enum remedy remedy,
+				int64_t ns)
 {
-	struct chain *chain = &work->chains[tsi_span_kind(&work->trace->spans, row)->track];
+	struct chain *chain = &work->chains[kind->track];
 
 	if (remedy != FUSE) {
 		if (chain->total_ns == 0)
 			return;
 		/* Too short to matter, yet it would be fused with the others. */
-		if (!(ask_name(work, tsi_name_id(&work->trace->spans, row)) & NAME_FUSIBLE))
+		if (!(ask_name(work, kind->name) & NAME_FUSIBLE))
 			end_chain(work, chain);
 		return;
 	}
@@ -251,18 +259,18 @@ static void follow_chain(struct work *work, uint32_t row, enum remedy remedy, in
 		chain->longest_ns = ns;
 }
 
-static bool is_short_kernel(const struct tscope_trace *trace, uint32_t row)
+static inline bool is_short_kernel(const struct event *event)
 {
-	return tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_KERNEL &&
-	       tsi_dur_ns(&trace->spans, row) < SHORT_NS;
+	return event->kind->span_class == TSCOPE_SPAN_KERNEL &&
+	       event->time.end_ns - event->time.start_ns < SHORT_NS;
 }
 
 /* The idle time since the last event, as far as it is near; 0 where there is none. */
-static int64_t near_gap(const struct work *work, int64_t start_ns)
+static inline int64_t near_gap(const struct work *work, int64_t start_ns)
 {
-	int64_t gap_ns = start_ns - work->end_ns;
+	int64_t gap_ns = start_ns - work->last.time.end_ns;
 
-	return work->last_row != NO_ROW && gap_ns > 0 && gap_ns <= NEAR_GAP_NS ? gap_ns : 0;
+	return work->last.kind && gap_ns > 0 && gap_ns <= NEAR_GAP_NS ? gap_ns : 0;
 }
 
 static void add_short_gap(struct work *work, uint32_t row, int64_t gap_ns)
@@ -276,7 +284,7 @@ static void add_short_gap(struct work *work, uint32_t row, int64_t gap_ns)
 		tsi_sum(&work->short_gap_graph_ns, gap_ns);
 	if (event->call == NO_ROW)
 		return;
-	int64_t host_ns = tsi_span_end(trace, event->call) - work->end_ns;
+	int64_t host_ns = tsi_span_end(trace, event->call) - work->last.time.end_ns;
 	if (host_ns > 0)
 		tsi_sum(&work->short_gaps.ns, host_ns < gap_ns ? host_ns : gap_ns);
 }
@@ -288,8 +296,8 @@ static int64_t own_ns(const struct work *work, uint32_t device, struct interval 
 	const struct device_activity *activity = &work->scope->timeline->activity[device];
 	int64_t start_ns = time.start_ns, end_ns = time.end_ns;
 
-	if (work->last_row != NO_ROW && start_ns < work->end_ns)
-		start_ns = work->end_ns;
+	if (work->last.kind && start_ns < work->last.time.end_ns)
+		start_ns = work->last.time.end_ns;
 	if (start_ns >= end_ns)
 		return 0;
 	if (remedy != BUCKET && remedy != SMALL_COPY)
@@ -305,39 +313,39 @@ static inline bool is_counted(struct work *work, int64_t start_ns)
 	return step != NO_ROW && timeline->steps[step].mark == TSCOPE_STEP_COUNTED;
 }
 
-static void add_event(struct work *work, uint32_t device, uint32_t row, struct interval time)
+static inline void add_event(struct work *work, uint32_t device, const struct event *event)
 {
-	const struct tscope_trace *trace = work->trace;
-	enum remedy remedy = remedy_of(work, row);
-	int64_t ns = remedy == NO_REMEDY ? 0 : own_ns(work, device, time, remedy);
-	int64_t gap_ns = near_gap(work, time.start_ns);
+	enum remedy remedy = remedy_of(work, event);
+	int64_t ns = remedy == NO_REMEDY ? 0 : own_ns(work, device, event->time, remedy);
+	int64_t gap_ns = near_gap(work, event->time.start_ns);
 
-	if (gap_ns && is_short_kernel(trace, row) && is_short_kernel(trace, work->last_row))
-		add_short_gap(work, row, gap_ns);
-	follow_chain(work, row, remedy, ns);
+	if (gap_ns && is_short_kernel(event) && is_short_kernel(&work->last))
+		add_short_gap(work, event->row, gap_ns);
+	follow_chain(work, event->kind, remedy, ns);
 	if (remedy == NO_REMEDY)
 		return;
 	work->sums[remedy].count++;
 	tsi_sum(&work->sums[remedy].ns, ns);
 	tsi_sum(&work->sums[remedy].gap_ns, gap_ns);
-	blame(work, remedy, row, ns);
+	blame(work, remedy, event->row, ns);
 }
 
 static void add_device(struct work *work, uint32_t device)
 {
 	const struct tscope_trace *trace = work->trace;
+	const struct span_times times = tsi_span_times(&trace->spans);
 
-	work->last_row = NO_ROW;
+	work->last = (struct event){ 0 };
 	for (uint32_t i = 0; i < trace->devices[device].row_count; i++) {
 		uint32_t row = trace->devices[device].rows[i];
-		struct interval time = { tsi_start_ns(&trace->spans, row),
-					 tsi_span_end(trace, row) };
-		if (is_counted(work, time.start_ns))
-			add_event(work, device, row, time);
-		if (work->last_row == NO_ROW || time.end_ns > work->end_ns) {
-			work->end_ns = time.end_ns;
-			work->last_row = row;
-		}
+		int64_t start_ns = tsi_start_of(times, row);
+		struct event event = { row,
+				       &trace->spans.kinds[times.kind[row]],
+				       { start_ns, start_ns + tsi_dur_of(times, row) } };
+		if (is_counted(work, start_ns))
+			add_event(work, device, &event);
+		if (!work->last.kind || event.time.end_ns > work->last.time.end_ns)
+			work->last = event;
 	}
 }
 

@@ -277,10 +277,9 @@ static bool has_delay(const struct device_event *event)
 	return event->call != NO_ROW && !event->graph;
 }
 
-static void add_delay(struct work *work, uint32_t row, uint32_t call)
+static inline void add_delay(struct work *work, int64_t launch_ns, int64_t start_ns)
 {
-	const struct spans *spans = &work->trace->spans;
-	int64_t delay_ns = at_least_0(tsi_start_ns(spans, row) - tsi_start_ns(spans, call));
+	int64_t delay_ns = at_least_0(start_ns - launch_ns);
 
 	work->delays_ns[work->delay_count++] = delay_ns;
 	tsi_sum(&work->delay_sum_ns, delay_ns);
@@ -290,14 +289,15 @@ static void add_delay(struct work *work, uint32_t row, uint32_t call)
 static void collect_delays_from_end(struct work *work)
 {
 	const struct tscope_trace *trace = work->trace;
+	const struct span_times times = tsi_span_times(&trace->spans);
+	int64_t *delay_ns = work->delays_ns;
 
-	work->delay_count = 0;
 	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++) {
 		const struct device_event *event = tsi_device_event(trace, row);
 		if (has_delay(event))
-			work->delays_ns[work->delay_count++] =
-				at_least_0(tsi_start_ns(&trace->spans, row) -
-					   tsi_span_end(trace, event->call));
+			*delay_ns++ = at_least_0(tsi_start_of(times, row) -
+						 tsi_start_of(times, event->call) -
+						 tsi_dur_of(times, event->call));
 	}
 }
 
@@ -307,8 +307,8 @@ static void collect_delays_from_end(struct work *work)
  * event was queued; else the device stood idle up to the launch because of the
  * host, and from there on for other reasons.
  */
-static void judge_launch(struct work *work, int64_t busy_until_ns, int64_t launch_ns,
-			 int64_t start_ns)
+static inline void judge_launch(struct work *work, int64_t busy_until_ns, int64_t launch_ns,
+				int64_t start_ns)
 {
 	work->linked_count++;
 	work->queued_count += launch_ns < busy_until_ns;
@@ -322,18 +322,21 @@ static void judge_launch(struct work *work, int64_t busy_until_ns, int64_t launc
 
 static void collect_device(struct work *work, const struct device *device)
 {
-	const struct spans *spans = &work->trace->spans;
+	const struct span_times times = tsi_span_times(&work->trace->spans);
 	int64_t busy_until_ns = 0;
 
 	for (uint32_t i = 0; i < device->row_count; i++) {
 		uint32_t row = device->rows[i];
 		const struct device_event *event = tsi_device_event(work->trace, row);
-		if (has_delay(event))
-			add_delay(work, row, event->call);
-		if (event->call != NO_ROW && i > 0)
-			judge_launch(work, busy_until_ns, tsi_start_ns(spans, event->call),
-				     tsi_start_ns(spans, row));
-		int64_t end_ns = tsi_span_end(work->trace, row);
+		int64_t start_ns = tsi_start_of(times, row);
+		int64_t end_ns = start_ns + tsi_dur_of(times, row);
+		if (event->call != NO_ROW) {
+			int64_t launch_ns = tsi_start_of(times, event->call);
+			if (!event->graph)
+				add_delay(work, launch_ns, start_ns);
+			if (i > 0)
+				judge_launch(work, busy_until_ns, launch_ns, start_ns);
+		}
 		if (i == 0 || end_ns > busy_until_ns)
 			busy_until_ns = end_ns;
 	}

@@ -190,13 +190,12 @@ static inline void open_work(struct walk *w, uint8_t facts, const struct open_ro
 		open_on(&w->markers, row, now);
 }
 
-static inline void take_row(struct walk *w, uint32_t row)
+static inline void take_row(struct walk *w, struct span_times times, uint32_t row)
 {
-	const struct spans *spans = &w->trace->spans;
-	uint8_t facts = w->facts[spans->kind[row]];
+	uint8_t facts = w->facts[times.kind[row]];
 	if (tsi_unlikely(facts == KIND_SKIPPED))
 		return;
-	int64_t now = tsi_start_ns(spans, row), end = now + tsi_dur_ns(spans, row);
+	int64_t now = tsi_start_of(times, row), end = now + tsi_dur_of(times, row);
 	struct open_row open = { end + (end == now), row };
 	settle(&w->spans, now);
 	count_crossing(w, end);
@@ -217,8 +216,9 @@ static void walk_track(struct walk *w, const struct track *track)
 	if (!clear(&w->spans, &w->arena) || !clear(&w->ops, &w->arena) ||
 	    !clear(&w->markers, &w->arena) || !clear(&w->collectives, &w->arena))
 		return;
+	const struct span_times times = tsi_span_times(&w->trace->spans);
 	for (uint32_t row = track->first, end = row + track->count; row < end; row++)
-		take_row(w, row);
+		take_row(w, times, row);
 }
 
 /* ---- before the walk ----------------------------------------------------------------- */

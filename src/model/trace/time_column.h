@@ -75,9 +75,12 @@ static inline uint32_t tsi_time_seek(const struct time_column *column, uint32_t 
 		if (block_end > end)
 			block_end = end;
 		row++;
-		if (limit < TIME_FAR)
-			while (row < block_end && column->distances[row] < limit)
-				row++;
+		if (limit >= TIME_FAR)
+			continue;
+		const uint32_t *at = column->distances + row, *stop = column->distances + block_end;
+		while (at < stop && *at < (uint32_t)limit)
+			at++;
+		row = (uint32_t)(at - column->distances);
 	}
 	return row;
 }
