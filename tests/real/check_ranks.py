@@ -31,6 +31,7 @@ Where definitions differ:
 """
 import gzip
 import json
+import os
 import pathlib
 import shutil
 import statistics
@@ -43,6 +44,7 @@ import program
 sys.path.insert(0, str(program.SOURCE_ROOT / "tests/reference"))
 
 import convert_straggler_timeline  # noqa: E402: found by the line above
+import make_ranks  # noqa: E402
 import straggler_ideal  # noqa: E402
 
 US, MS = 1_000, 1_000_000
@@ -53,12 +55,21 @@ DLRM = program.DATA / ("facebookresearch+param/et_replay/tests/inputs/dlrm_kinet
                        "dlrm_kineto")
 STRAGGLER = program.DATA / "ByteDance-Seed+StragglerAnalysis/data"
 GENERATOR = program.SHARED / "tools/gen_trace.py"
+GLOO_MAKER = program.SOURCE_ROOT / "tests/reference/make_gloo_ranks.py"
 # Folder: rank with the least, collectives of a rank, ms of gloo: least, median, most.
 MADE_HERE = {
     "ddp4": (2, 16, 172.5, 402.9, 432.8),
     "tp2dp4-slow1": (0, 15, 172.8, 237.1, 261.2),
     "ddp8-slow5": (5, 24, 909.0, 1053.9, 1110.4),
 }
+# Recorded when the test runs: ranks, which of them sleeps, for how many ms.
+RECORDED = ((16, 11, 200), (32, 17, 400))
+# Sets of make_ranks.py whose steps are taken apart.
+PARTS_OF = ("--steps 6 --clock-ms 50 --end-noise-ns 300000",
+            "--steps 6 --plan fsdp --end-noise-ns 100000 --fault slow_host --fault-rank 2 "
+            "--fault-size 0.2",
+            "--steps 6 --plan pp --stages 4 --clock-ms 50 --drift-ppm 50 --missing 2",
+            "--steps 6 --plan tp --tensor 2 --whole-us --missing 3 --hiccups 0.2")
 GENERATED = [(size, overlap) for size in (2, 5) for overlap in (0, 0.5, 0.9)]
 
 
@@ -103,6 +114,7 @@ def check_generated(tscope, results, size, overlap):
                         str(overlap), "--clock-skew-us", "50000"], check=True, capture_output=True)
         truth = json.loads((pathlib.Path(folder) / "truth.json").read_text())
         facts = report(tscope, folder)
+        check_parts(tscope, name, results, folder)
     rows = ranks_of(facts)
     for row in truth["ranks"]:
         rank, found = row["rank"], rows[row["rank"]]
@@ -216,6 +228,102 @@ def check_injected(folder, facts, results):
                       latest.get("first_rank"))
 
 
+# ---- recorded here, if PyTorch is ----------------------------------------------------------------
+
+
+def torch_python():
+    """Words of a command that runs Python with PyTorch, or None. TSCOPE_TORCH_PYTHON goes first."""
+    for words in (os.environ.get("TSCOPE_TORCH_PYTHON", "").split(), [sys.executable],
+                  ["/usr/bin/python3"]):
+        try:
+            if words and subprocess.run([*words, "-c", "import torch"], capture_output=True,
+                                        check=False).returncode == 0:
+                return words
+        except OSError:
+            pass
+    return None
+
+
+def check_recorded(tscope, results, python):
+    """Real jobs of which one rank sleeps: it has most time of its own, and what that costs is what
+    is won without it. Others may be named by nobody."""
+    for ranks, sleeper, sleep_ms in RECORDED:
+        name = f"gloo {ranks} ranks"
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([*python, GLOO_MAKER, f"{folder}/made", "--ranks", str(ranks),
+                            "--slow-rank", str(sleeper), "--slow-ms", str(sleep_ms)],
+                           check=True, capture_output=True, timeout=program.TIME_LIMIT_S)
+            truth = json.loads(pathlib.Path(f"{folder}/made/truth").read_text())
+            check_sleep(name, sleeper, truth, report(tscope, f"{folder}/made"), results)
+            check_parts(tscope, name, results, f"{folder}/made")
+
+
+def check_sleep(name, sleeper, truth, facts, results):
+    own = {row["rank"]: row["local_ns"] for row in fact(facts, "stragglers", "ranks") or []}
+    results.check(f"{name} most time of its own", sleeper, max(own, key=own.get, default=None))
+    results.check(f"{name} straggler_rank", sleeper, fact(facts, "what_if", "straggler_rank"))
+    ratio = fact(facts, "what_if", "no_straggler_gain_ns") / truth["exposed_ns"]
+    results.check(f"{name} gain by what its sleep costs is within 1.5", True,
+                  1 / 1.5 <= ratio <= 1.5)
+    named = [row["rank"] for row in facts["distributed"].get("slow_ranks") or []]
+    results.check(f"{name} others named", [], [rank for rank in named if rank != sleeper])
+
+
+# ---- what each step is made of ------------------------------------------------------------------
+
+
+def check_parts(tscope, name, results, *paths):
+    """Own time, waiting, transfer and what is undivided are the wall time of each step of each
+    rank; own time is that by which ranks are compared."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = tscope.run("export", *paths, "--out", f"{folder}/out")
+        if done.returncode != 0:
+            raise RuntimeError(f"exit {done.returncode}: {done.stderr.decode().strip()}")
+        ranks = {int(path.parent.name.removeprefix("rank")): steps_in(path)
+                 for path in pathlib.Path(folder, "out").glob("rank*/steps.jsonl")}
+    common = set.intersection(*({step["step"] for step in steps if "mark" not in step}
+                                for steps in ranks.values()))
+    local = {row["rank"]: row["local_ns"]
+             for row in fact(report(tscope, *paths), "stragglers", "ranks") or []}
+    bad, means = [], {}
+    for rank, steps in ranks.items():
+        own = {step["step"]: own_ns(step) for step in steps}
+        bad += [(rank, step) for step, ns in own.items() if ns is None]
+        counted = [ns for step, ns in own.items() if step in common and ns is not None]
+        means[rank] = statistics.fmean(counted) if counted else None
+    results.check(f"{name} steps whose parts are not the wall time", [], bad)
+    for rank, mean in local.items():
+        results.near(f"{name} rank {rank} own time", mean, means.get(rank), 1)
+
+
+def steps_in(path):
+    steps = [json.loads(line) for line in path.read_text().splitlines()]
+    return [step for step in steps if "wall_ns" in step]
+
+
+def own_ns(step):
+    """Time of a step in which its rank did not stand still; None where the parts do not add up."""
+    lines = step.get("budget_ns") or step.get("host_budget_ns")
+    exposed = lines.get("exposed_comm", lines.get("comm"))
+    parts = step.get("exposed_ns", {"unsplit": exposed})
+    own = sum(lines.values()) - exposed + parts.get("own", 0)
+    still = sum(ns for part, ns in parts.items() if part != "own")
+    if min(*lines.values(), *parts.values(), own) < 0 or own + still != step["wall_ns"]:
+        return None
+    return own
+
+
+def check_all_parts(tscope, results):
+    for folder in MADE_HERE:
+        check_parts(tscope, folder, results, MADE / folder)
+    check_parts(tscope, "dlrm", results, DLRM)
+    check_parts(tscope, "trace_filter", results, HTA / "trace_filter")
+    for options in PARTS_OF:
+        with tempfile.TemporaryDirectory() as folder:
+            make_ranks.make(folder, options.split())
+            check_parts(tscope, f"make_ranks {options}", results, folder)
+
+
 # ---- recorded: old NCCL without metadata ----------------------------------------------------
 
 
@@ -257,6 +365,7 @@ def check_tb_plugin(tscope, results):
                 shutil.copy(KINETO / f"test_distributed_{name}.{number}.json",
                             f"{folder}/worker{number}.pt.trace.json")
             facts = report(tscope, folder)
+            check_parts(tscope, f"tb_plugin {name}", results, folder)
         rows = list(facts["distributed"]["ranks"])
         for number, wait in enumerate(waits):
             results.check(f"tb_plugin {name} worker {number} waits", wait * US,
@@ -330,6 +439,7 @@ def check_bytedance(tscope, results):
     with tempfile.TemporaryDirectory() as folder:
         convert_straggler_timeline.convert(STRAGGLER / "timeline-ST.json.gz", pathlib.Path(folder))
         facts = report(tscope, folder)
+        check_parts(tscope, "ST", results, folder)
     check_stragglers(facts, lengths, results)
     check_gains(facts, published, steps, results)
 
@@ -342,6 +452,11 @@ def main():
     for size, overlap in GENERATED:
         check_generated(tscope, results, size, overlap)
     check_made(tscope, results)
+    check_all_parts(tscope, results)
+    if python := torch_python():
+        check_recorded(tscope, results, python)
+    else:
+        print("no Python with PyTorch: no job is recorded")
     check_old_nccl(tscope, results)
     check_tb_plugin(tscope, results)
     check_bytedance(tscope, results)

@@ -103,6 +103,50 @@ static void test_median(void **state)
 	test_world_free(w);
 }
 
+/*
+ * Ranks 0 and 2 work 100 in turn, 4 times in all, while rank 1 works 430; a barrier takes 10. Their
+ * mean of 277 is 553 for the two that take turns, and with the transfers 593.
+ */
+static void test_turns(void **state)
+{
+	struct test_world *w = test_world("rank 0\n"
+					  "step 1 0 440\n"
+					  "compute 0 100\n"
+					  "exposed_comm 100 220\n"
+					  "compute 220 320\n"
+					  "exposed_comm 320 440\n"
+					  "all_reduce 100 110 group=pair ranks=0,2 seq=0\n"
+					  "all_reduce 110 220 group=pair ranks=0,2 seq=1\n"
+					  "all_reduce 320 330 group=pair ranks=0,2 seq=2\n"
+					  "barrier 330 440 group=all ranks=0,1,2 seq=0\n"
+					  "rank 1\n"
+					  "step 1 0 440\n"
+					  "compute 0 430\n"
+					  "exposed_comm 430 440\n"
+					  "barrier 430 440 group=all ranks=0,1,2 seq=0\n"
+					  "rank 2\n"
+					  "step 1 0 440\n"
+					  "exposed_comm 0 110\n"
+					  "compute 110 210\n"
+					  "exposed_comm 210 330\n"
+					  "compute 330 430\n"
+					  "exposed_comm 430 440\n"
+					  "all_reduce 0 110 group=pair ranks=0,2 seq=0\n"
+					  "all_reduce 210 220 group=pair ranks=0,2 seq=1\n"
+					  "all_reduce 220 330 group=pair ranks=0,2 seq=2\n"
+					  "barrier 430 440 group=all ranks=0,1,2 seq=0\n");
+	struct analyzed *a = analyze_world(w, NULL);
+
+	(void)state;
+	check_facts(a, "what_if: step_ns simulated_step_ns balanced_step_ns balanced_gain_ns",
+		    "440 440 - -");
+	check_doubt(a, "what_if.balanced_step_ns",
+		    "steps would be longer with the mean of all ranks' work: ranks do other "
+		    "things, or wait for what traces do not show");
+	analyzed_free(a);
+	test_world_free(w);
+}
+
 /* Equal ranks: nobody is to be named, and nothing is won. */
 static void test_healthy(void **state)
 {
@@ -348,15 +392,11 @@ static void test_no_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_late_rank),
-		cmocka_unit_test(test_median),
-		cmocka_unit_test(test_healthy),
-		cmocka_unit_test(test_threshold),
-		cmocka_unit_test(test_unread_member),
-		cmocka_unit_test(test_doubt),
-		cmocka_unit_test(test_error_that_is_doubted),
-		cmocka_unit_test(test_end_spread),
-		cmocka_unit_test(test_no_world),
+		cmocka_unit_test(test_late_rank),  cmocka_unit_test(test_median),
+		cmocka_unit_test(test_turns),      cmocka_unit_test(test_healthy),
+		cmocka_unit_test(test_threshold),  cmocka_unit_test(test_unread_member),
+		cmocka_unit_test(test_doubt),      cmocka_unit_test(test_error_that_is_doubted),
+		cmocka_unit_test(test_end_spread), cmocka_unit_test(test_no_world),
 		cmocka_unit_test(test_no_memory),
 	};
 
