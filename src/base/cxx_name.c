@@ -34,26 +34,30 @@ static bool is_word(char c)
 	return tsi_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
+/* By character: 1 of those that open, -1 of those that close. */
+static const int8_t brackets[256] = {
+	['<'] = 1, ['('] = 1, ['{'] = 1, ['['] = 1, ['>'] = -1, [')'] = -1, ['}'] = -1, [']'] = -1,
+};
+
+static bool opens(char c)
+{
+	return brackets[(unsigned char)c] > 0;
+}
+
 /* Behind the bracket that closes the one at `at`; the end of the text where none does. */
 static size_t past_bracket(struct str text, size_t at)
 {
 	size_t depth = 0;
 
 	for (; at < text.length; at++) {
-		char c = text.data[at];
-		if (c == '<' || c == '(' || c == '{' || c == '[')
-			depth++;
-		else if (c == '>' && at > 0 && text.data[at - 1] == '-')
-			continue; /* an arrow */
-		else if ((c == '>' || c == ')' || c == '}' || c == ']') && --depth == 0)
+		int step = brackets[(unsigned char)text.data[at]];
+		if (!step || (text.data[at] == '>' && at > 0 && text.data[at - 1] == '-'))
+			continue; /* no bracket, or an arrow */
+		depth += (size_t)step;
+		if (step < 0 && depth == 0)
 			return at + 1;
 	}
 	return text.length;
-}
-
-static bool opens(char c)
-{
-	return c == '<' || c == '(' || c == '{' || c == '[';
 }
 
 /* Takes off the text up to the next separator that no bracket encloses; false: there is none. */

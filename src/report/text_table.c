@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "report/utf8.h"
+
 enum {
 	INDENT = 2,
 	MIN_NAME_WIDTH = 12,
@@ -128,13 +130,27 @@ static void put_headings(struct text_writer *w, const struct layout *layout)
 	tsi_text_put(w, "\n");
 }
 
+/* Looks no further than that: names of kernels may be kilobytes long. */
+static bool is_wider(const char *text, unsigned width)
+{
+	struct str rest = { text, strlen(text) };
+	unsigned columns = 0;
+
+	for (; rest.length > 0 && columns <= width; rest.data++, rest.length--)
+		if (tsi_utf8_is_plain(*rest.data))
+			columns++;
+		else
+			return tsi_text_columns(text) > width;
+	return columns > width;
+}
+
 static const char *name_of(const struct doc_cell *cell, unsigned width)
 {
 	const char *name = cell->text;
 
 	if (!name)
 		name = cell->value.kind == TSCOPE_VALUE_TEXT ? cell->value.text : "";
-	if (cell->brief && tsi_text_columns(name) > width)
+	if (cell->brief && is_wider(name, width))
 		name = cell->brief;
 	return *name == '\0' ? "-" : name;
 }

@@ -2,6 +2,7 @@
 #ifndef TSCOPE_RULES_CONTEXT_H
 #define TSCOPE_RULES_CONTEXT_H
 
+#include "analyze/lookup.h"
 #include "rules/change.h"
 
 /* Input and output of one rule, for diagnosis.c; rules themselves use rule.h. */
@@ -12,10 +13,17 @@ enum {
 	RULE_MAX_EVIDENCE = 12,
 };
 
+/* The table that was looked up last: rules read it cell by cell. */
+struct table_memo {
+	const char *id; /* told by its address; NULL: none yet */
+	struct table_view view;
+};
+
 struct rule_context {
 	const struct tscope_analysis *analysis;
 	const struct rule *rule;
 	const struct rule_setting *setting;
+	struct table_memo *memo; /* shared by all rules */
 
 	bool has_fired;
 	enum tscope_severity severity;
@@ -40,7 +48,7 @@ struct rule_context {
 	const char *missing;           /* the fact that this is about, or NULL */
 };
 
-/* Evaluates a rule on a context that holds nothing but analysis, rule and setting. */
+/* Evaluates a rule on a context that holds nothing but analysis, rule, setting and memo. */
 void tsi_rule_run(struct rule_context *ctx);
 
 #endif

@@ -113,11 +113,14 @@ static void keep_reason(struct tscope_diagnosis *diagnosis, const struct rule_co
 static void evaluate_all(struct tscope_diagnosis *diagnosis, const struct tscope_analysis *analysis,
 			 const struct rule_setting *settings)
 {
+	struct table_memo memo = { 0 };
+
 	for (size_t i = 0; i < tscope_rule_count(); i++) {
 		struct rule_context ctx = {
 			.analysis = analysis,
 			.rule = tsi_rule(i),
 			.setting = &settings[i],
+			.memo = &memo,
 		};
 		tsi_rule_run(&ctx);
 		diagnosis->fired[i] = ctx.has_fired;
