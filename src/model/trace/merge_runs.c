@@ -127,11 +127,12 @@ static void merge(struct merger *m, const struct row_cursor *begin, const struct
 static uint32_t find_runs(const struct tscope_trace *trace, const struct track *track,
 			  uint32_t begins[MAX_RUNS])
 {
+	const struct span_times times = tsi_span_times(&trace->spans);
 	uint32_t count = 1, end = track->first + track->count;
 	int64_t before_ns = INT64_MIN;
 	begins[0] = track->first;
 	for (uint32_t row = track->first; row < end; row++) {
-		int64_t start_ns = tsi_start_ns(&trace->spans, row);
+		int64_t start_ns = tsi_start_of(times, row);
 		bool is_later = start_ns > before_ns;
 		before_ns = start_ns;
 		if (tsi_likely(is_later) || !tsi_is_row_behind(trace, row - 1, row))

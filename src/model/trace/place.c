@@ -44,8 +44,8 @@ static void count_rows(const struct spans *spans, struct row_cursor *places, str
 	uint32_t *counts = tsi_arena_new(arena, spans->kind_count, sizeof(*counts));
 	if (!counts)
 		return;
-	for (uint32_t row = 0; row < spans->count; row++)
-		counts[spans->kind[row]]++;
+	for (const uint32_t *kind = spans->kind, *end = kind + spans->count; kind < end; kind++)
+		counts[*kind]++;
 	for (uint32_t i = 0; i < spans->kind_count; i++) {
 		const struct span_kind *kind = &spans->kinds[i];
 		if (kind->track == NO_ROW)
@@ -142,9 +142,10 @@ static inline void place_stretch(struct place_walk *w, unsigned parts, uint32_t 
 {
 	struct placer *p = w->placer;
 	const struct span_kind *kinds = p->trace->spans.kinds;
+	const uint32_t *kind_of_row = p->from.kind;
 	struct row_place to = { &p->to, w->places[track] }, from = { &p->from, w->at };
-	while (from.at.row > p->until) {
-		const struct span_kind *kind = &kinds[p->from.kind[from.at.row - 1]];
+	for (uint32_t until = p->until; from.at.row > until;) {
+		const struct span_kind *kind = &kinds[kind_of_row[from.at.row - 1]];
 		if (kind->track != track)
 			break;
 		place_row(&to, &from, parts, kind->span_class);
@@ -247,8 +248,14 @@ struct row_cursor *tsi_place_rows(struct builder *b)
 void tsi_make_row_set(struct builder *b, enum tscope_span_class span_class, struct bit_set *set)
 {
 	const struct spans *spans = &b->trace->spans;
-	if (tsi_bit_set_init(set, spans->count, NULL) != TSCOPE_OK) {
+	const uint32_t *kind = spans->kind;
+	struct arena arena = { 0 };
+	uint8_t *is_member = tsi_arena_new(&arena, spans->kind_count, 1); /* by kind */
+	for (uint32_t i = 0; is_member && i < spans->kind_count; i++)
+		is_member[i] = spans->kinds[i].span_class == span_class;
+	if (!is_member || tsi_bit_set_init(set, spans->count, NULL) != TSCOPE_OK) {
 		tsi_builder_fail_nomem(b);
+		tsi_arena_deinit(&arena);
 		return;
 	}
 	for (uint32_t row = 0; row < spans->count;) {
@@ -256,9 +263,9 @@ void tsi_make_row_set(struct builder *b, enum tscope_span_class span_class, stru
 		uint32_t end = left < TSI_WORD_BITS ? spans->count : row + TSI_WORD_BITS;
 		uint64_t bits = 0;
 		for (; row < end; row++)
-			bits |= (uint64_t)(tsi_span_class(spans, row) == span_class)
-				<< (row - first);
+			bits |= (uint64_t)is_member[kind[row]] << (row - first);
 		set->words[first / TSI_WORD_BITS] = bits;
 	}
+	tsi_arena_deinit(&arena);
 	tsi_bit_set_close(set);
 }

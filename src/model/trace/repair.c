@@ -45,14 +45,18 @@ static void clip(struct repair *r, uint32_t row, int64_t end_ns)
 static void for_each_overlap(struct repair *r, const struct track *track,
 			     void (*judge)(struct repair *r, uint32_t row, uint32_t next))
 {
-	const struct spans *spans = &r->trace->spans;
+	const struct span_times times = tsi_span_times(&r->trace->spans);
 	uint32_t next = NO_ROW; /* the first row that starts later than the one looked at */
+	int64_t before_ns = INT64_MIN, next_ns = 0; /* starts of the row behind, and of next */
 	for (uint32_t row = track->first + track->count; row-- > track->first;) {
-		bool is_last = row + 1 == track->first + track->count;
-		if (!is_last && tsi_start_ns(spans, row + 1) > tsi_start_ns(spans, row))
+		int64_t start_ns = tsi_start_of(times, row);
+		if (before_ns > start_ns) {
 			next = row + 1;
+			next_ns = before_ns;
+		}
+		before_ns = start_ns;
 		if (next != NO_ROW &&
-		    tsi_span_end(r->trace, row) - tsi_start_ns(spans, next) > OVERLAP_SLACK_NS)
+		    start_ns + tsi_dur_of(times, row) - next_ns > OVERLAP_SLACK_NS)
 			judge(r, row, next);
 	}
 }

@@ -7,28 +7,29 @@
 #include "model/trace/build.h"
 #include "model/trace/device_rows.h"
 
+static inline void check_launch(struct tscope_trace *trace, uint32_t row, int64_t start_ns)
+{
+	uint32_t call = tsi_device_event(trace, row)->call;
+	if (tsi_launch_row(trace, row) == NO_ROW)
+		trace->diagnostics[TSCOPE_DIAGNOSTIC_unlinked_device_event]++;
+	else if (call != NO_ROW && start_ns < tsi_start_ns(&trace->spans, call))
+		trace->diagnostics[TSCOPE_DIAGNOSTIC_device_before_launch]++;
+}
+
 static void check_stream(struct tscope_trace *trace, const struct track *track)
 {
+	const struct span_times times = tsi_span_times(&trace->spans);
 	int64_t busy_until = INT64_MIN;
 	for (uint32_t row = track->first; row < track->first + track->count; row++) {
-		int64_t end = tsi_span_end(trace, row);
-		if (tsi_start_ns(&trace->spans, row) < busy_until)
+		int64_t start = tsi_start_of(times, row), end = start + tsi_dur_of(times, row);
+		check_launch(trace, row, start);
+		if (start < busy_until)
 			trace->diagnostics[TSCOPE_DIAGNOSTIC_stream_overlap]++;
 		if (end > busy_until)
 			busy_until = end;
 	}
 	if (busy_until > trace->info.last_ns)
 		trace->info.last_ns = busy_until;
-}
-
-static void check_device_event(struct tscope_trace *trace, uint32_t row)
-{
-	uint32_t call = tsi_device_event(trace, row)->call;
-	if (tsi_launch_row(trace, row) == NO_ROW)
-		trace->diagnostics[TSCOPE_DIAGNOSTIC_unlinked_device_event]++;
-	else if (call != NO_ROW &&
-		 tsi_start_ns(&trace->spans, row) < tsi_start_ns(&trace->spans, call))
-		trace->diagnostics[TSCOPE_DIAGNOSTIC_device_before_launch]++;
 }
 
 /* Calls of their kinds without work. */
@@ -50,10 +51,6 @@ void tsi_validate(struct builder *b)
 {
 	struct tscope_trace *trace = b->trace;
 	check_calls(trace);
-	for (uint32_t i = trace->host_track_count; i < trace->track_count; i++) {
-		const struct track *track = &trace->tracks[i];
-		check_stream(trace, track);
-		for (uint32_t row = track->first; row < track->first + track->count; row++)
-			check_device_event(trace, row);
-	}
+	for (uint32_t i = trace->host_track_count; i < trace->track_count; i++)
+		check_stream(trace, &trace->tracks[i]);
 }
