@@ -90,23 +90,30 @@ void test_metadata(struct test_trace *t, const char *key, const char *value)
 	keep_status(t, sink->metadata(sink, text_of(key), text_of(value), &t->err));
 }
 
+struct raw_event test_whole_event(const char *pid, const char *tid, const char *name,
+				  int64_t start_ns, int64_t dur_ns, const char *args)
+{
+	return (struct raw_event){
+		.phase = 'X',
+		.has_ts = true,
+		.has_dur = true,
+		.ts_ns = start_ns,
+		.dur_ns = dur_ns,
+		.name = text_of(name),
+		.pid = text_of(pid),
+		.tid = text_of(tid),
+		.args = text_of(args),
+	};
+}
+
 void test_span_args(struct test_trace *t, const char *category, const char *name, int64_t tid,
 		    int64_t start_ns, int64_t dur_ns, const char *args)
 {
 	char thread[NUMBER_CHARS];
 	snprintf(thread, sizeof(thread), "%" PRId64, tid);
-	test_event(t, &(struct raw_event){
-			      .phase = 'X',
-			      .has_ts = true,
-			      .has_dur = true,
-			      .ts_ns = start_ns,
-			      .dur_ns = dur_ns,
-			      .name = text_of(name),
-			      .cat = text_of(category),
-			      .pid = TSI_STR(PROCESS),
-			      .tid = text_of(thread),
-			      .args = text_of(args),
-		      });
+	struct raw_event event = test_whole_event(PROCESS, thread, name, start_ns, dur_ns, args);
+	event.cat = text_of(category);
+	test_event(t, &event);
 }
 
 void test_mark(struct test_trace *t, char phase, const char *name, int64_t tid, int64_t ts_ns)

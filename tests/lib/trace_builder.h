@@ -36,6 +36,10 @@ void test_annotation(struct test_trace *t, const char *name, int64_t tid, int64_
 void test_call(struct test_trace *t, const char *name, int64_t tid, int64_t start_ns,
 	       int64_t dur_ns, uint64_t correlation);
 
+/* A span of any process and thread, without a category, for test_event(). */
+struct raw_event test_whole_event(const char *pid, const char *tid, const char *name,
+				  int64_t start_ns, int64_t dur_ns, const char *args);
+
 /* A span with args, as JSON text with its braces. */
 void test_span_args(struct test_trace *t, const char *category, const char *name, int64_t tid,
 		    int64_t start_ns, int64_t dur_ns, const char *args);

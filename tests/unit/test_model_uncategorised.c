@@ -13,17 +13,9 @@
 static void ascend(struct test_trace *t, const char *pid, const char *tid, const char *name,
 		   int64_t start_ns, int64_t dur_ns, const char *args)
 {
-	test_event(t, &(struct raw_event){
-			      .phase = 'X',
-			      .has_ts = true,
-			      .has_dur = true,
-			      .ts_ns = start_ns,
-			      .dur_ns = dur_ns,
-			      .name = tsi_str_of(name),
-			      .pid = tsi_str_of(pid),
-			      .tid = tsi_str_of(tid),
-			      .args = tsi_str_of(args),
-		      });
+	struct raw_event event = test_whole_event(pid, tid, name, start_ns, dur_ns, args);
+
+	test_event(t, &event);
 }
 
 #define HARDWARE "682820896"
