@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#pragma once
+#ifndef TSCOPE_BASE_BISECT_H
+#define TSCOPE_BASE_BISECT_H
 
 /*
  * Moves low up to the first index of [low, high) that a condition does not hold for, or to high.
@@ -20,3 +21,5 @@
 				(high) = middle;                                                   \
 		}                                                                                  \
 	} while (0)
+
+#endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#pragma once
+#ifndef TSCOPE_RULES_MATRIX_FINDING_H
+#define TSCOPE_RULES_MATRIX_FINDING_H
 
 #include "rules/operator_words.h"
 
@@ -39,3 +40,5 @@ double tsi_piece_of(const char *precision);
 
 /* Time of all kernels of a kind; 0 where there are none. */
 double tsi_kind_ns(const struct rule_context *ctx, const char *kind);
+
+#endif
