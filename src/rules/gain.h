@@ -16,35 +16,36 @@
  * Of two claims on one part the larger holds what the smaller asks for, too: they speak of the same
  * time. Claims on different parts add up, within what the line has.
  */
-enum gain_part {
-	GAIN_STEP, /* nothing says which part: all of the step */
-	GAIN_COMPUTE,
-	GAIN_GEMM,
-	GAIN_ATTENTION,
-	GAIN_ELEMENTWISE, /* and norms and reductions */
-	GAIN_OPTIMIZER,
-	GAIN_LAYOUT,
-	GAIN_COMM_TRANSFER,
-	GAIN_COMM_WAIT,
-	GAIN_COPY,
-	GAIN_DATA,
-	GAIN_SYNC,
-	GAIN_BLOCKING_COPY,
-	GAIN_LAUNCH, /* launch calls and dispatch of operators */
-	GAIN_PYTHON,
-	GAIN_CALLBACK,
-	GAIN_GC,
-	GAIN_PROFILER,
-	GAIN_ALLOC,
-	GAIN_STARTUP,
-	GAIN_COMPILE,
-	GAIN_PEER,
-	GAIN_CPU_WORK,
-	GAIN_HOST_STALL, /* pauses inside calls and operators */
-	GAIN_DEVICE_GAP,
-	GAIN_UNRECORDED,
-	GAIN_PART_COUNT,
-};
+#define GAIN_PARTS(X)                                                                              \
+	X(GAIN_STEP, LINE_COUNT) /* nothing says which part: all of the step */                    \
+	X(GAIN_COMPUTE, COMPUTE)                                                                   \
+	X(GAIN_GEMM, COMPUTE)                                                                      \
+	X(GAIN_ATTENTION, COMPUTE)                                                                 \
+	X(GAIN_ELEMENTWISE, COMPUTE) /* and norms and reductions */                                \
+	X(GAIN_OPTIMIZER, COMPUTE)                                                                 \
+	X(GAIN_LAYOUT, COMPUTE)                                                                    \
+	X(GAIN_COMM_TRANSFER, EXPOSED_COMM)                                                        \
+	X(GAIN_COMM_WAIT, EXPOSED_COMM)                                                            \
+	X(GAIN_COPY, EXPOSED_COPY)                                                                 \
+	X(GAIN_DATA, DATA_STALL)                                                                   \
+	X(GAIN_SYNC, SYNC_STALL)                                                                   \
+	X(GAIN_BLOCKING_COPY, SYNC_STALL)                                                          \
+	X(GAIN_LAUNCH, LAUNCH_STALL) /* launch calls and dispatch of operators */                  \
+	X(GAIN_PYTHON, LAUNCH_STALL)                                                               \
+	X(GAIN_CALLBACK, LAUNCH_STALL)                                                             \
+	X(GAIN_GC, LAUNCH_STALL)                                                                   \
+	X(GAIN_PROFILER, LAUNCH_STALL)                                                             \
+	X(GAIN_ALLOC, LAUNCH_STALL)                                                                \
+	X(GAIN_STARTUP, LAUNCH_STALL)                                                              \
+	X(GAIN_COMPILE, LAUNCH_STALL)                                                              \
+	X(GAIN_PEER, LAUNCH_STALL)                                                                 \
+	X(GAIN_CPU_WORK, LAUNCH_STALL)                                                             \
+	X(GAIN_HOST_STALL, LAUNCH_STALL) /* pauses inside calls and operators */                   \
+	X(GAIN_DEVICE_GAP, DEVICE_GAP)                                                             \
+	X(GAIN_UNRECORDED, UNATTRIBUTED)
+
+#define GAIN_PART_ID(id, line) id,
+enum gain_part { GAIN_PARTS(GAIN_PART_ID) GAIN_PART_COUNT };
 
 enum { GAIN_LINE_COUNT = TSCOPE_BUDGET_LINE_COUNT + 1, MAX_CLAIMS = 4 };
 

@@ -9,37 +9,60 @@
  * Why a device is idle. Let E be the device event that ends the gap and L its launch call. Until L
  * starts the cause is what L's thread is inside of, then L itself, then what kept E from starting.
  */
+#define IDLE_CAUSES(X)                                                                             \
+	/* Before L: any span around the thread's work, the outermost wins. */                     \
+	X(IDLE_DATA, "data", DATA_STALL, "idle, the launching thread is in a data loader")         \
+	X(IDLE_COMPILE, "compile", LAUNCH_STALL,                                                   \
+	  "idle, the launching thread compiles, or captures or instantiates a graph")              \
+	X(IDLE_GC, "gc", LAUNCH_STALL,                                                             \
+	  "idle, the launching thread is in Python's garbage collection")                          \
+	X(IDLE_CALLBACK, "callback", LAUNCH_STALL,                                                 \
+	  "idle, the launching thread is in callbacks, logging or checkpoints")                    \
+	X(IDLE_PROFILER, "profiler", LAUNCH_STALL,                                                 \
+	  "idle, the launching thread is in the profiler's own work")                              \
+	X(IDLE_PEER, "peer", LAUNCH_STALL,                                                         \
+	  "idle, the launching thread waits on the host for another rank")                         \
+	/* Before L: the innermost span. */                                                        \
+	X(IDLE_SYNC, "sync", SYNC_STALL, "idle, in a call that waits for the device")              \
+	X(IDLE_BLOCKING_COPY, "blocking_copy", SYNC_STALL,                                         \
+	  "idle, in a copy call of 50 us or more")                                                 \
+	X(IDLE_ALLOC, "alloc", LAUNCH_STALL,                                                       \
+	  "idle, in a driver call that allocates, frees or registers memory")                      \
+	X(IDLE_STARTUP, "startup", LAUNCH_STALL,                                                   \
+	  "idle, in initialisation, module loading, or the first use of a kernel or operator")     \
+	X(IDLE_LAUNCH_STALL, "launch_stall", LAUNCH_STALL,                                         \
+	  "idle, in a launch call of more than 1 ms that is no first use")                         \
+	X(IDLE_CPU_WORK, "cpu_work", LAUNCH_STALL,                                                 \
+	  "idle, 1 ms or more in an operator that computes and never calls the runtime")           \
+	X(IDLE_OP_STALL, "op_stall", LAUNCH_STALL,                                                 \
+	  "idle, 1 ms or more outside of calls in an operator that calls the runtime or computes " \
+	  "nothing (aten::empty)")                                                                 \
+	X(IDLE_OP_OVERHEAD, "op_overhead", LAUNCH_STALL,                                           \
+	  "idle, the launching thread dispatches operators and autograd nodes")                    \
+	X(IDLE_PYTHON, "python", LAUNCH_STALL, "idle, the launching thread is between operators")  \
+	X(IDLE_HOST_UNRECORDED, "host_unrecorded", LAUNCH_STALL,                                   \
+	  "idle, between calls in a trace that records no operators")                              \
+	/* Inside L. */                                                                            \
+	X(IDLE_LAUNCH_CALL, "launch_call", LAUNCH_STALL,                                           \
+	  "idle, in the call that launches the next event")                                        \
+	X(IDLE_QUEUE_FULL, "queue_full", DEVICE_GAP,                                               \
+	  "idle, in a launch call of more than 1 ms with 512 launches outstanding")                \
+	/* After L. */                                                                             \
+	X(IDLE_DEVICE_GAP, "device_gap", DEVICE_GAP,                                               \
+	  "idle for up to 50 us before an event that was queued already")                          \
+	X(IDLE_START_LATENCY, "start_latency", DEVICE_GAP,                                         \
+	  "idle for up to 50 us from the end of the launch call to the event")                     \
+	X(IDLE_DEPENDENCY, "dependency", DEVICE_GAP,                                               \
+	  "idle for longer than that because of another device, a collective or a host function")  \
+	X(IDLE_UNRECORDED, "unrecorded", UNATTRIBUTED,                                             \
+	  "idle for longer than that, for no recorded reason")                                     \
+	/* Without L. */                                                                           \
+	X(IDLE_UNLINKED, "unlinked", UNATTRIBUTED, "idle before an event without a launch call")   \
+	X(IDLE_EDGE, "edge", UNATTRIBUTED, "idle after the last event of the capture")
+
+#define IDLE_CAUSE_ID(id, name, line, meaning) id,
 enum idle_cause {
-	/* Before L: any span around the thread's work, the outermost wins. */
-	IDLE_DATA,     /* a data loader */
-	IDLE_COMPILE,  /* compilation, graph capture and instantiation */
-	IDLE_GC,       /* garbage collection */
-	IDLE_CALLBACK, /* callbacks, logging, checkpoints */
-	IDLE_PROFILER, /* the profiler's own work */
-	IDLE_PEER,     /* waits for another rank on the host */
-	/* Before L: the innermost span. */
-	IDLE_SYNC,            /* a call that waits for the device */
-	IDLE_BLOCKING_COPY,   /* a copy call of 50 us or more */
-	IDLE_ALLOC,           /* driver allocation and freeing */
-	IDLE_STARTUP,         /* initialisation, loading, first use */
-	IDLE_LAUNCH_STALL,    /* a launch call of more than 1 ms that is no first use */
-	IDLE_CPU_WORK,        /* 1 ms or more in an operator that computes and makes no call */
-	IDLE_OP_STALL,        /* in one that makes calls or computes nothing */
-	IDLE_OP_OVERHEAD,     /* dispatch of operators and autograd nodes */
-	IDLE_PYTHON,          /* host code between operators */
-	IDLE_HOST_UNRECORDED, /* the same in a trace that records no operators */
-	/* Inside L. */
-	IDLE_LAUNCH_CALL,
-	IDLE_QUEUE_FULL, /* more than 1 ms, and many launches are outstanding */
-	/* After L. */
-	IDLE_DEVICE_GAP,    /* E was queued when the gap began */
-	IDLE_START_LATENCY, /* up to 50 us */
-	IDLE_DEPENDENCY,    /* another device, a collective or a host function explains it */
-	IDLE_UNRECORDED,    /* nothing that the trace records runs */
-	/* Without L. */
-	IDLE_UNLINKED, /* E has no launch call */
-	IDLE_EDGE,     /* there is no E */
-	IDLE_CAUSE_COUNT,
+	IDLE_CAUSES(IDLE_CAUSE_ID) IDLE_CAUSE_COUNT,
 	/* Of pieces of a thread (host_state.h): it is inside nothing that says what it does. */
 	IDLE_NONE = IDLE_CAUSE_COUNT,
 };

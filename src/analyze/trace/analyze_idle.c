@@ -10,64 +10,15 @@
 #include "base/sum.h"
 #include "model/trace/classify.h"
 
-enum fact {
-	TOTAL_NS,
-	COLD_NS,
-	FRAME_COUNT,
-	FIRST_CAUSE,
-};
+#define CAUSE_FACT(id, name, line, meaning) TSI_FACT_DEF(, name "_ns", NS, meaning)
+#define FACTS(X)                                                                                   \
+	X(TOTAL_NS, "total_ns", NS, "idle time of the mean unmarked step on a device")             \
+	X(COLD_NS, "cold_ns", NS, "of total_ns: startup_ns, compile_ns and alloc_ns")              \
+	X(FRAME_COUNT, "python_frame_count", COUNT,                                                \
+	  "Python frames in the trace, if any: they name lines")
 
-/* The order is that of enum idle_cause. */
-static const struct tscope_fact_def facts[] = {
-	[TOTAL_NS] = { "total_ns", TSCOPE_UNIT_NS,
-		       "idle time of the mean unmarked step on a device" },
-	[COLD_NS] = { "cold_ns", TSCOPE_UNIT_NS,
-		      "of total_ns: startup_ns, compile_ns and alloc_ns" },
-	[FRAME_COUNT] = { "python_frame_count", TSCOPE_UNIT_COUNT,
-			  "Python frames in the trace, if any: they name lines" },
-	{ "data_ns", TSCOPE_UNIT_NS, "idle, the launching thread is in a data loader" },
-	{ "compile_ns", TSCOPE_UNIT_NS,
-	  "idle, the launching thread compiles, or captures or instantiates a graph" },
-	{ "gc_ns", TSCOPE_UNIT_NS, "idle, the launching thread is in Python's garbage collection" },
-	{ "callback_ns", TSCOPE_UNIT_NS,
-	  "idle, the launching thread is in callbacks, logging or checkpoints" },
-	{ "profiler_ns", TSCOPE_UNIT_NS,
-	  "idle, the launching thread is in the profiler's own work" },
-	{ "peer_ns", TSCOPE_UNIT_NS,
-	  "idle, the launching thread waits on the host for another rank" },
-	{ "sync_ns", TSCOPE_UNIT_NS, "idle, in a call that waits for the device" },
-	{ "blocking_copy_ns", TSCOPE_UNIT_NS, "idle, in a copy call of 50 us or more" },
-	{ "alloc_ns", TSCOPE_UNIT_NS,
-	  "idle, in a driver call that allocates, frees or registers memory" },
-	{ "startup_ns", TSCOPE_UNIT_NS,
-	  "idle, in initialisation, module loading, or the first use of a kernel or operator" },
-	{ "launch_stall_ns", TSCOPE_UNIT_NS,
-	  "idle, in a launch call of more than 1 ms that is no first use" },
-	{ "cpu_work_ns", TSCOPE_UNIT_NS,
-	  "idle, 1 ms or more in an operator that computes and never calls the runtime" },
-	{ "op_stall_ns", TSCOPE_UNIT_NS,
-	  "idle, 1 ms or more outside of calls in an operator that calls the runtime or computes "
-	  "nothing (aten::empty)" },
-	{ "op_overhead_ns", TSCOPE_UNIT_NS,
-	  "idle, the launching thread dispatches operators and autograd nodes" },
-	{ "python_ns", TSCOPE_UNIT_NS, "idle, the launching thread is between operators" },
-	{ "host_unrecorded_ns", TSCOPE_UNIT_NS,
-	  "idle, between calls in a trace that records no operators" },
-	{ "launch_call_ns", TSCOPE_UNIT_NS, "idle, in the call that launches the next event" },
-	{ "queue_full_ns", TSCOPE_UNIT_NS,
-	  "idle, in a launch call of more than 1 ms with 512 launches outstanding" },
-	{ "device_gap_ns", TSCOPE_UNIT_NS,
-	  "idle for up to 50 us before an event that was queued already" },
-	{ "start_latency_ns", TSCOPE_UNIT_NS,
-	  "idle for up to 50 us from the end of the launch call to the event" },
-	{ "dependency_ns", TSCOPE_UNIT_NS,
-	  "idle for longer than that because of another device, a collective or a host function" },
-	{ "unrecorded_ns", TSCOPE_UNIT_NS, "idle for longer than that, for no recorded reason" },
-	{ "unlinked_ns", TSCOPE_UNIT_NS, "idle before an event without a launch call" },
-	{ "edge_ns", TSCOPE_UNIT_NS, "idle after the last event of the capture" },
-};
-
-_Static_assert(TSI_COUNT_OF(facts) == FIRST_CAUSE + IDLE_CAUSE_COUNT, "a fact for each cause");
+enum fact { FACTS(TSI_FACT_ID) FIRST_CAUSE };
+static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) IDLE_CAUSES(CAUSE_FACT) };
 
 #define GAP_COLUMNS(X)                                                                             \
 	X(GAP_CAUSE, "cause", TEXT, "what most of it went to")                                     \
