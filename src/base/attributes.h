@@ -21,4 +21,8 @@
 
 #define TSI_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
+/* A list of names, X(ID, "text"), gives an enum and the array of texts that it indexes. */
+#define TSI_NAMED_ID(id, text) id,
+#define TSI_NAMED_TEXT(id, text) text,
+
 #endif

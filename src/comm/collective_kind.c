@@ -16,19 +16,7 @@
 
 const char *tsi_collective_kind_name(enum collective_kind kind)
 {
-	static const char *const names[COLLECTIVE_KIND_COUNT] = {
-		[COLLECTIVE_UNKNOWN] = "unknown",
-		[COLLECTIVE_ALL_REDUCE] = "all_reduce",
-		[COLLECTIVE_ALL_GATHER] = "all_gather",
-		[COLLECTIVE_REDUCE_SCATTER] = "reduce_scatter",
-		[COLLECTIVE_ALL_TO_ALL] = "all_to_all",
-		[COLLECTIVE_BROADCAST] = "broadcast",
-		[COLLECTIVE_REDUCE] = "reduce",
-		[COLLECTIVE_GATHER] = "gather",
-		[COLLECTIVE_SCATTER] = "scatter",
-		[COLLECTIVE_SEND_RECV] = "send_recv",
-		[COLLECTIVE_BARRIER] = "barrier",
-	};
+	static const char *const names[] = { COLLECTIVE_KINDS(TSI_NAMED_TEXT) };
 
 	return kind < COLLECTIVE_KIND_COUNT ? names[kind] : "unknown";
 }

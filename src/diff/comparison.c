@@ -4,12 +4,7 @@
 
 const char *tsi_diff_verdict_name(enum diff_verdict verdict)
 {
-	static const char *const names[] = {
-		[DIFF_SAME] = "same",           [DIFF_CHANGED] = "changed",
-		[DIFF_NO_CHANGE] = "no_change", [DIFF_UNDECIDED] = "undecided",
-		[DIFF_EXACT] = "exact",         [DIFF_NOT_TESTED] = "not_tested",
-		[DIFF_ONLY_A] = "only_a",       [DIFF_ONLY_B] = "only_b",
-	};
+	static const char *const names[] = { DIFF_VERDICTS(TSI_NAMED_TEXT) };
 
 	return names[verdict];
 }

@@ -2,6 +2,8 @@
 #ifndef TSCOPE_DIFF_COMPARISON_H
 #define TSCOPE_DIFF_COMPARISON_H
 
+#include "base/attributes.h"
+
 #include <tscope/diff.h>
 
 /*
@@ -27,16 +29,17 @@ struct comparison {
 };
 
 /* Whether a figure of both sides changed, and how that is known. */
-enum diff_verdict {
-	DIFF_SAME,       /* equal */
-	DIFF_CHANGED,    /* tested over the steps: significant */
-	DIFF_NO_CHANGE,  /* tested over the steps: no more than noise */
-	DIFF_UNDECIDED,  /* too few steps */
-	DIFF_EXACT,      /* differs, and not by chance: a count, bytes, a text */
-	DIFF_NOT_TESTED, /* differs, and there is nothing to test it by */
-	DIFF_ONLY_A,     /* B has no such figure */
-	DIFF_ONLY_B,     /* A has none */
-};
+#define DIFF_VERDICTS(X)                                                                           \
+	X(DIFF_SAME, "same")             /* equal */                                               \
+	X(DIFF_CHANGED, "changed")       /* tested over the steps: significant */                  \
+	X(DIFF_NO_CHANGE, "no_change")   /* tested over the steps: no more than noise */           \
+	X(DIFF_UNDECIDED, "undecided")   /* too few steps */                                       \
+	X(DIFF_EXACT, "exact")           /* differs, and not by chance: a count, bytes, a text */  \
+	X(DIFF_NOT_TESTED, "not_tested") /* differs, and there is nothing to test it by */         \
+	X(DIFF_ONLY_A, "only_a")         /* B has no such figure */                                \
+	X(DIFF_ONLY_B, "only_b")         /* A has none */
+
+enum diff_verdict { DIFF_VERDICTS(TSI_NAMED_ID) };
 
 /* "same", "changed", "no_change", "undecided", "exact", "not_tested", "only_a", "only_b". */
 const char *tsi_diff_verdict_name(enum diff_verdict verdict);

@@ -21,28 +21,19 @@
 /* Smaller relative changes of time are not reported, however certain. */
 #define TIME_MIN_RATIO 0.01
 
-enum change {
-	CHANGE_SAME,
-	CHANGE_NEW,
-	CHANGE_GONE,
-	CHANGE_REPLACED,
-	CHANGE_SLOWER,
-	CHANGE_FASTER,
-	CHANGE_MORE_CALLS,
-	CHANGE_FEWER_CALLS,
-	CHANGE_COUNT,
-};
+#define CHANGES(X)                                                                                 \
+	X(CHANGE_SAME, "same")                                                                     \
+	X(CHANGE_NEW, "new")                                                                       \
+	X(CHANGE_GONE, "gone")                                                                     \
+	X(CHANGE_REPLACED, "replaced")                                                             \
+	X(CHANGE_SLOWER, "slower")                                                                 \
+	X(CHANGE_FASTER, "faster")                                                                 \
+	X(CHANGE_MORE_CALLS, "more_calls")                                                         \
+	X(CHANGE_FEWER_CALLS, "fewer_calls")
 
-static const char *const change_names[CHANGE_COUNT] = {
-	[CHANGE_SAME] = "same",
-	[CHANGE_NEW] = "new",
-	[CHANGE_GONE] = "gone",
-	[CHANGE_REPLACED] = "replaced",
-	[CHANGE_SLOWER] = "slower",
-	[CHANGE_FASTER] = "faster",
-	[CHANGE_MORE_CALLS] = "more_calls",
-	[CHANGE_FEWER_CALLS] = "fewer_calls",
-};
+enum change { CHANGES(TSI_NAMED_ID) CHANGE_COUNT };
+
+static const char *const change_names[] = { CHANGES(TSI_NAMED_TEXT) };
 
 struct pair_change {
 	const struct work_pair *pair;

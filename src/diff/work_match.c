@@ -140,12 +140,7 @@ struct work_pairs tsi_work_match(const struct work_item *a, size_t a_count,
 
 const char *tsi_work_match_name(enum work_match match)
 {
-	static const char *const names[] = {
-		[WORK_BY_NAME] = "name",
-		[WORK_BY_NORMAL_NAME] = "normalised_name",
-		[WORK_BY_LAUNCHER] = "launcher",
-		[WORK_UNMATCHED] = "none",
-	};
+	static const char *const names[] = { WORK_MATCHES(TSI_NAMED_TEXT) };
 
 	return names[match];
 }

@@ -19,12 +19,13 @@ struct work_item {
 	const char *launcher;
 };
 
-enum work_match {
-	WORK_BY_NAME,
-	WORK_BY_NORMAL_NAME,
-	WORK_BY_LAUNCHER,
-	WORK_UNMATCHED, /* only one side has it */
-};
+#define WORK_MATCHES(X)                                                                            \
+	X(WORK_BY_NAME, "name")                                                                    \
+	X(WORK_BY_NORMAL_NAME, "normalised_name")                                                  \
+	X(WORK_BY_LAUNCHER, "launcher")                                                            \
+	X(WORK_UNMATCHED, "none") /* only one side has it */
+
+enum work_match { WORK_MATCHES(TSI_NAMED_ID) };
 
 /* Items [first, first + count) of a_items and b_items; one of the counts may be 0. */
 struct work_pair {

@@ -21,32 +21,9 @@ enum {
 	MAX_DEVICES = 1 << 16,
 };
 
-static const char *const member_names[RECORD_MEMBER_COUNT] = {
-	[RECORD_STEP] = "step",
-	[RECORD_IDX] = "idx",
-	[RECORD_GLOBAL_STEP] = "global_step",
-	[RECORD_PHASES] = "phases",
-	[RECORD_SCALARS] = "scalars",
-	[RECORD_MEMORY] = "memory",
-	[RECORD_MARK] = "mark",
-	[RECORD_TIMED] = "timed",
-	[RECORD_START_NS] = "start_ns",
-	[RECORD_WALL_NS] = "wall_ns",
-	[RECORD_BUDGET_MARK] = "budget_mark",
-	[RECORD_BUDGET_NS] = "budget_ns",
-	[RECORD_HOST_BUDGET_NS] = "host_budget_ns",
-	[RECORD_COMPUTE_PHASE_NS] = "compute_phase_ns",
-	[RECORD_FLOPS] = "flops",
-	[RECORD_ALLOC_PEAK_NS] = "alloc_peak_ns",
-	[RECORD_EXPOSED_NS] = "exposed_ns",
-};
+static const char *const member_names[] = { RECORD_MEMBERS(TSI_NAMED_TEXT) };
 
-static const char *const memory_names[STEP_MEMORY_COUNT] = {
-	[STEP_MEMORY_ALLOC] = "alloc",
-	[STEP_MEMORY_RESERVED] = "reserved",
-	[STEP_MEMORY_PEAK_ALLOC] = "peak_alloc",
-	[STEP_MEMORY_PEAK_RESERVED] = "peak_reserved",
-};
+static const char *const memory_names[] = { STEP_MEMORIES(TSI_NAMED_TEXT) };
 
 const char *tsi_step_memory_name(enum step_memory memory)
 {

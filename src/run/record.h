@@ -12,26 +12,26 @@
  *	 "mark":"first","start_ns":100,"wall_ns":90,"budget_ns":{"compute":90},
  *	 "compute_phase_ns":{"forward":90},"flops":{"all":2e9,"repeated":0.0}}
  */
-enum record_member {
-	RECORD_STEP,
-	RECORD_IDX,         /* what other writers call it; step goes first */
-	RECORD_GLOBAL_STEP, /* likewise */
-	RECORD_PHASES,      /* {name: seconds} */
-	RECORD_SCALARS,     /* {name: number} */
-	RECORD_MEMORY,      /* {name: bytes} */
-	RECORD_MARK,        /* tscope_step_mark_name(); absent: counted */
-	RECORD_TIMED,       /* false: only metrics are known, so that no phases are no time of 0 */
-	RECORD_START_NS,
-	RECORD_WALL_NS,
-	RECORD_BUDGET_MARK,    /* where it is not the record's */
-	RECORD_BUDGET_NS,      /* {tscope_budget_line_name(): ns} */
-	RECORD_HOST_BUDGET_NS, /* {tsi_host_line_name(): ns} */
-	RECORD_COMPUTE_PHASE_NS,
-	RECORD_FLOPS, /* {"all", "repeated": FLOPs, "matrix_ns", "counted_ns": ns} */
-	RECORD_ALLOC_PEAK_NS,
-	RECORD_EXPOSED_NS, /* {"wait": ns, …} of exposed communication: enum exposed_part */
-	RECORD_MEMBER_COUNT,
-};
+#define RECORD_MEMBERS(X)                                                                          \
+	X(RECORD_STEP, "step")                                                                     \
+	X(RECORD_IDX, "idx")                 /* what other writers call it; step goes first */     \
+	X(RECORD_GLOBAL_STEP, "global_step") /* likewise */                                        \
+	X(RECORD_PHASES, "phases")           /* {name: seconds} */                                 \
+	X(RECORD_SCALARS, "scalars")         /* {name: number} */                                  \
+	X(RECORD_MEMORY, "memory")           /* {name: bytes} */                                   \
+	X(RECORD_MARK, "mark")               /* tscope_step_mark_name(); absent: counted */        \
+	X(RECORD_TIMED, "timed")             /* false: the record has metrics only */              \
+	X(RECORD_START_NS, "start_ns")                                                             \
+	X(RECORD_WALL_NS, "wall_ns")                                                               \
+	X(RECORD_BUDGET_MARK, "budget_mark")       /* where it is not the record's */              \
+	X(RECORD_BUDGET_NS, "budget_ns")           /* {tscope_budget_line_name(): ns} */           \
+	X(RECORD_HOST_BUDGET_NS, "host_budget_ns") /* {tsi_host_line_name(): ns} */                \
+	X(RECORD_COMPUTE_PHASE_NS, "compute_phase_ns")                                             \
+	X(RECORD_FLOPS, "flops") /* {"all", "repeated": FLOPs, "matrix_ns", "counted_ns": ns} */   \
+	X(RECORD_ALLOC_PEAK_NS, "alloc_peak_ns")                                                   \
+	X(RECORD_EXPOSED_NS, "exposed_ns") /* {"wait": ns, …}: enum exposed_part */
+
+enum record_member { RECORD_MEMBERS(TSI_NAMED_ID) RECORD_MEMBER_COUNT };
 
 struct record_text {
 	struct str members[RECORD_MEMBER_COUNT]; /* their values as text; empty: not there */

@@ -93,14 +93,7 @@ static const char *const other_words[] = {
 	"dev", "decay", "momentum",   "flops", "peak",
 };
 
-static const char *const role_names[] = {
-	[SCALAR_LOSS] = "loss",
-	[SCALAR_GRAD_NORM] = "grad_norm",
-	[SCALAR_LEARNING_RATE] = "learning_rate",
-	[SCALAR_THROUGHPUT] = "throughput",
-	[SCALAR_MFU] = "mfu",
-	[SCALAR_OTHER] = "",
-};
+static const char *const role_names[] = { SCALAR_ROLES(TSI_NAMED_TEXT) };
 
 _Static_assert((int)SCALAR_OTHER == (int)TSCOPE_SCALAR_ROLE_COUNT,
 	       "a name for each role can be said");

@@ -20,13 +20,13 @@ enum step_has {
 	STEP_TIME_UNKNOWN = 1 << 3, /* a phase was recorded that is no duration; no time */
 };
 
-enum step_memory {
-	STEP_MEMORY_ALLOC, /* in the order of pytscope's memory block */
-	STEP_MEMORY_RESERVED,
-	STEP_MEMORY_PEAK_ALLOC,
-	STEP_MEMORY_PEAK_RESERVED,
-	STEP_MEMORY_COUNT,
-};
+#define STEP_MEMORIES(X)                                                                           \
+	X(STEP_MEMORY_ALLOC, "alloc") /* in the order of pytscope's memory block */                \
+	X(STEP_MEMORY_RESERVED, "reserved")                                                        \
+	X(STEP_MEMORY_PEAK_ALLOC, "peak_alloc")                                                    \
+	X(STEP_MEMORY_PEAK_RESERVED, "peak_reserved")
+
+enum step_memory { STEP_MEMORIES(TSI_NAMED_ID) STEP_MEMORY_COUNT };
 
 enum { NO_BYTES = -1 }; /* not recorded */
 
@@ -120,14 +120,15 @@ struct step_settings {
 };
 
 /* The roles that analyzers know of the metrics that a job logs. */
-enum scalar_role {
-	SCALAR_LOSS,
-	SCALAR_GRAD_NORM,
-	SCALAR_LEARNING_RATE,
-	SCALAR_THROUGHPUT,
-	SCALAR_MFU,
-	SCALAR_OTHER,
-};
+#define SCALAR_ROLES(X)                                                                            \
+	X(SCALAR_LOSS, "loss")                                                                     \
+	X(SCALAR_GRAD_NORM, "grad_norm")                                                           \
+	X(SCALAR_LEARNING_RATE, "learning_rate")                                                   \
+	X(SCALAR_THROUGHPUT, "throughput")                                                         \
+	X(SCALAR_MFU, "mfu")                                                                       \
+	X(SCALAR_OTHER, "")
+
+enum scalar_role { SCALAR_ROLES(TSI_NAMED_ID) };
 
 /* A metric of a series by its name; that of the loss stands in the records themselves. */
 struct step_scalar {

@@ -66,28 +66,7 @@ static const struct tscope_fact_def by_thread_columns[] = { HOST_BY_THREAD_COLUM
 
 static const struct tscope_fact_def resident_columns[] = { HOST_RESIDENT_COLUMNS(TSI_FACT_DEF) };
 
-static const struct tscope_table_def tables[] = {
-	[HOST_TABLE_BY_BYTES] = TSI_TABLE_DEF(
-		"by_bytes", site_columns, "places by the bytes that they allocated, at most 200"),
-	[HOST_TABLE_BY_COUNT] = TSI_TABLE_DEF(
-		"by_count", site_columns, "places by the number of their allocations, at most 200"),
-	[HOST_TABLE_BY_PEAK] =
-		TSI_TABLE_DEF("by_peak", site_columns,
-			      "places by what of theirs was live at the peak, at most 200"),
-	[HOST_TABLE_BY_LEAK] =
-		TSI_TABLE_DEF("by_leak", site_columns,
-			      "places by what of theirs was live at the end, at most 200"),
-	[HOST_TABLE_BY_GROWTH] =
-		TSI_TABLE_DEF("by_growth", site_columns,
-			      "places of which more was live at the end than in the middle, "
-			      "at most 200"),
-	[HOST_TABLE_BY_ALLOCATOR] =
-		TSI_TABLE_DEF("by_allocator", by_allocator_columns, "each allocator"),
-	[HOST_TABLE_BY_SIZE] = TSI_TABLE_DEF("by_size", by_size_columns, "sizes of allocations"),
-	[HOST_TABLE_BY_THREAD] = TSI_TABLE_DEF("by_thread", by_thread_columns, "each thread"),
-	[HOST_TABLE_RESIDENT] = TSI_TABLE_DEF("resident", resident_columns,
-					      "resident memory over time, at most 64 stretches"),
-};
+static const struct tscope_table_def tables[] = { HOST_TABLES(TSI_TABLE_ROW) };
 
 /* A figure, unless it is not known. */
 static void put_number(struct fact_sheet *out, enum fact fact, int64_t number)

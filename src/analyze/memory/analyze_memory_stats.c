@@ -36,27 +36,9 @@ TSI_FACT_LIST(enum fact, facts, FACTS);
 
 TSI_FACT_LIST(enum largest_column, largest_columns, LARGEST_COLUMNS);
 
-static const struct tscope_fact_def function_columns[] = {
-	[FUNCTION_RANK] = { "rank", TSCOPE_UNIT_COUNT, "rank" },
-	[FUNCTION_FUNCTION] = { "function", TSCOPE_UNIT_TEXT, "function that was called" },
-	[FUNCTION_CALL_COUNT] = { "call_count", TSCOPE_UNIT_COUNT, "calls with start and end" },
-	[FUNCTION_ALLOCATED_CHANGE_BYTES] = { "allocated_change_bytes", TSCOPE_UNIT_BYTES,
-					      "sum of what they changed of what is allocated" },
-	[FUNCTION_RESERVED_CHANGE_BYTES] = { "reserved_change_bytes", TSCOPE_UNIT_BYTES,
-					     "the same of what is reserved" },
-	[FUNCTION_RSS_CHANGE_BYTES] = { "rss_change_bytes", TSCOPE_UNIT_BYTES,
-					"the same of the process's host memory" },
-};
+static const struct tscope_fact_def function_columns[] = { FUNCTION_COLUMNS(TSI_FACT_DEF) };
 
-static const struct tscope_fact_def changes_columns[] = {
-	[CHANGES_RANK] = { "rank", TSCOPE_UNIT_COUNT, "rank" },
-	[CHANGES_FUNCTION] = { "function", TSCOPE_UNIT_TEXT, "function that was called" },
-	[CHANGES_ITERATION] = { "iteration", TSCOPE_UNIT_COUNT, "which call of it" },
-	[CHANGES_NAME] = { "name", TSCOPE_UNIT_TEXT, "name of the value" },
-	[CHANGES_START] = { "start", TSCOPE_UNIT_NUMBER, "before the call" },
-	[CHANGES_END] = { "end", TSCOPE_UNIT_NUMBER, "after it" },
-	[CHANGES_CHANGE] = { "change", TSCOPE_UNIT_NUMBER, "end less start" },
-};
+static const struct tscope_fact_def changes_columns[] = { CHANGES_COLUMNS(TSI_FACT_DEF) };
 
 #define MOMENTS_COLUMNS(X)                                                                         \
 	X(MOMENTS_RANK, "rank", COUNT, "rank")                                                     \
@@ -70,15 +52,7 @@ static const struct tscope_fact_def changes_columns[] = {
 
 TSI_FACT_LIST(enum moments_column, moments_columns, MOMENTS_COLUMNS);
 
-static const struct tscope_table_def tables[] = {
-	[STATS_LARGEST] =
-		TSI_TABLE_DEF("largest", largest_columns, "the largest value of each name"),
-	[STATS_BY_FUNCTION] = TSI_TABLE_DEF("by_function", function_columns,
-					    "what calls of each function changed in all"),
-	[STATS_CHANGES] = TSI_TABLE_DEF("changes", changes_columns, "what each call changed"),
-	[STATS_MOMENTS] =
-		TSI_TABLE_DEF("moments", moments_columns, "device and host memory at each moment"),
-};
+static const struct tscope_table_def tables[] = { STATS_TABLES(TSI_TABLE_ROW) };
 
 /* ---- numbers ------------------------------------------------------------------------------ */
 

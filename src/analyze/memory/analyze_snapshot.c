@@ -33,28 +33,7 @@ static const struct tscope_fact_def ooms_columns[] = { OOMS_COLUMNS(TSI_FACT_DEF
 static const struct tscope_fact_def remedies_columns[] = { REMEDIES_COLUMNS(TSI_FACT_DEF) };
 static const struct tscope_fact_def growth_columns[] = { GROWTH_COLUMNS(TSI_FACT_DEF) };
 
-static const struct tscope_table_def tables[SNAPSHOT_TABLE_COUNT] = {
-	[SNAPSHOT_ACTIONS] = TSI_TABLE_DEF("actions", actions_columns, "entries by action"),
-	[SNAPSHOT_BY_DEVICE] =
-		TSI_TABLE_DEF("by_device", device_columns, "the end state by device"),
-	[SNAPSHOT_BY_POOL] = TSI_TABLE_DEF("by_pool", pool_columns, "by small and large segments"),
-	[SNAPSHOT_BY_POOL_ID] = TSI_TABLE_DEF("by_pool_id", pool_id_columns, "by private pool"),
-	[SNAPSHOT_BY_STREAM] = TSI_TABLE_DEF("by_stream", stream_columns, "by stream"),
-	[SNAPSHOT_BY_KIND] = TSI_TABLE_DEF("by_kind", kind_columns, "by kind of segment"),
-	[SNAPSHOT_SEGMENTS] = TSI_TABLE_DEF("segments", segments_columns, "each segment"),
-	[SNAPSHOT_CURVES] = TSI_TABLE_DEF("curves", curves_columns, "memory over time, in figures"),
-	[SNAPSHOT_TIMELINE] =
-		TSI_TABLE_DEF("timeline", timeline_columns, "memory over time, as a sketch"),
-	[SNAPSHOT_BY_ROLE] =
-		TSI_TABLE_DEF("by_role", role_columns, "what was live at the peak, by role"),
-	[SNAPSHOT_SITES] =
-		TSI_TABLE_DEF("sites", sites_columns, "allocation sites, by bytes at the peak"),
-	[SNAPSHOT_OOMS] = TSI_TABLE_DEF("ooms", ooms_columns, "requests that failed"),
-	[SNAPSHOT_OOM_REMEDIES] =
-		TSI_TABLE_DEF("oom_remedies", remedies_columns, "what would have let them pass"),
-	[SNAPSHOT_GROWTH] =
-		TSI_TABLE_DEF("growth", growth_columns, "sites against the earlier snapshot"),
-};
+static const struct tscope_table_def tables[] = { SNAPSHOT_TABLES(TSI_TABLE_ROW) };
 
 /* ---- putting it together ---------------------------------------------------------------- */
 

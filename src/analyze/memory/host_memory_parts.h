@@ -7,17 +7,24 @@
 
 /* What the parts of the analyzer host_memory share: its tables in the order of definition. */
 
-enum host_table {
-	HOST_TABLE_BY_BYTES,
-	HOST_TABLE_BY_COUNT,
-	HOST_TABLE_BY_PEAK,
-	HOST_TABLE_BY_LEAK,
-	HOST_TABLE_BY_GROWTH,
-	HOST_TABLE_BY_ALLOCATOR,
-	HOST_TABLE_BY_SIZE,
-	HOST_TABLE_BY_THREAD,
-	HOST_TABLE_RESIDENT,
-};
+#define HOST_TABLES(X)                                                                             \
+	X(HOST_TABLE_BY_BYTES, "by_bytes", site_columns,                                           \
+	  "places by the bytes that they allocated, at most 200")                                  \
+	X(HOST_TABLE_BY_COUNT, "by_count", site_columns,                                           \
+	  "places by the number of their allocations, at most 200")                                \
+	X(HOST_TABLE_BY_PEAK, "by_peak", site_columns,                                             \
+	  "places by what of theirs was live at the peak, at most 200")                            \
+	X(HOST_TABLE_BY_LEAK, "by_leak", site_columns,                                             \
+	  "places by what of theirs was live at the end, at most 200")                             \
+	X(HOST_TABLE_BY_GROWTH, "by_growth", site_columns,                                         \
+	  "places of which more was live at the end than in the middle, at most 200")              \
+	X(HOST_TABLE_BY_ALLOCATOR, "by_allocator", by_allocator_columns, "each allocator")         \
+	X(HOST_TABLE_BY_SIZE, "by_size", by_size_columns, "sizes of allocations")                  \
+	X(HOST_TABLE_BY_THREAD, "by_thread", by_thread_columns, "each thread")                     \
+	X(HOST_TABLE_RESIDENT, "resident", resident_columns,                                       \
+	  "resident memory over time, at most 64 stretches")
+
+enum host_table { HOST_TABLES(TSI_TABLE_ID) };
 
 /* Of by_bytes, by_count, by_peak, by_leak and by_growth. */
 #define HOST_SITE_COLUMNS(X)                                                                       \

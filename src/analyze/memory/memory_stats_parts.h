@@ -6,29 +6,40 @@
 #include "model/memory/memory_file.h"
 
 /*
- * The parts that the analyzer `memory_stats` is made of. Definitions with units and meanings
- * stand in analyze_memory_stats.c.
+ * The parts that the analyzer `memory_stats` is made of, and what its tables hold.
  */
-enum stats_table { STATS_LARGEST, STATS_BY_FUNCTION, STATS_CHANGES, STATS_MOMENTS };
+#define STATS_TABLES(X)                                                                            \
+	X(STATS_LARGEST, "largest", largest_columns, "the largest value of each name")             \
+	X(STATS_BY_FUNCTION, "by_function", function_columns,                                      \
+	  "what calls of each function changed in all")                                            \
+	X(STATS_CHANGES, "changes", changes_columns, "what each call changed")                     \
+	X(STATS_MOMENTS, "moments", moments_columns, "device and host memory at each moment")
 
-enum function_column {
-	FUNCTION_RANK,
-	FUNCTION_FUNCTION,
-	FUNCTION_CALL_COUNT,
-	FUNCTION_ALLOCATED_CHANGE_BYTES,
-	FUNCTION_RESERVED_CHANGE_BYTES,
-	FUNCTION_RSS_CHANGE_BYTES,
-};
+enum stats_table { STATS_TABLES(TSI_TABLE_ID) };
 
-enum changes_column {
-	CHANGES_RANK,
-	CHANGES_FUNCTION,
-	CHANGES_ITERATION,
-	CHANGES_NAME,
-	CHANGES_START,
-	CHANGES_END,
-	CHANGES_CHANGE,
-};
+#define FUNCTION_COLUMNS(X)                                                                        \
+	X(FUNCTION_RANK, "rank", COUNT, "rank")                                                    \
+	X(FUNCTION_FUNCTION, "function", TEXT, "function that was called")                         \
+	X(FUNCTION_CALL_COUNT, "call_count", COUNT, "calls with start and end")                    \
+	X(FUNCTION_ALLOCATED_CHANGE_BYTES, "allocated_change_bytes", BYTES,                        \
+	  "sum of what they changed of what is allocated")                                         \
+	X(FUNCTION_RESERVED_CHANGE_BYTES, "reserved_change_bytes", BYTES,                          \
+	  "the same of what is reserved")                                                          \
+	X(FUNCTION_RSS_CHANGE_BYTES, "rss_change_bytes", BYTES,                                    \
+	  "the same of the process's host memory")
+
+enum function_column { FUNCTION_COLUMNS(TSI_FACT_ID) };
+
+#define CHANGES_COLUMNS(X)                                                                         \
+	X(CHANGES_RANK, "rank", COUNT, "rank")                                                     \
+	X(CHANGES_FUNCTION, "function", TEXT, "function that was called")                          \
+	X(CHANGES_ITERATION, "iteration", COUNT, "which call of it")                               \
+	X(CHANGES_NAME, "name", TEXT, "name of the value")                                         \
+	X(CHANGES_START, "start", NUMBER, "before the call")                                       \
+	X(CHANGES_END, "end", NUMBER, "after it")                                                  \
+	X(CHANGES_CHANGE, "change", NUMBER, "end less start")
+
+enum changes_column { CHANGES_COLUMNS(TSI_FACT_ID) };
 
 /* A name of values, and the largest of them. */
 struct stats_name {

@@ -337,12 +337,7 @@ static void put_table(const struct snapshot_view *view, struct fact_sheet *out,
 			put_remedies(view, out, list, list->remedied[i]);
 }
 
-static const char *const cause_names[] = {
-	[OOM_CAUSE_LIMIT] = "limit",
-	[OOM_CAUSE_ROUNDING] = "rounding",
-	[OOM_CAUSE_FRAGMENTATION] = "fragmentation",
-	[OOM_CAUSE_SHORTAGE] = "shortage",
-};
+static const char *const cause_names[] = { OOM_CAUSES(TSI_NAMED_TEXT) };
 
 static void put_bytes(struct fact_sheet *out, enum snapshot_fact fact, int64_t bytes)
 {

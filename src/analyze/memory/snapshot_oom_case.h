@@ -14,14 +14,16 @@ struct oom_settings {
 	bool is_expandable, is_split_limited, is_collecting;
 };
 
-enum oom_cause {
-	/* The driver had enough left: something else refused, or it had less just before. */
-	OOM_CAUSE_LIMIT,
-	/* It had enough for the request, but is asked for more: there was not so much at all. */
-	OOM_CAUSE_ROUNDING,
-	OOM_CAUSE_FRAGMENTATION, /* all that was free, in one piece, would have done */
-	OOM_CAUSE_SHORTAGE,
-};
+#define OOM_CAUSES(X)                                                                              \
+	/* The driver had enough left: something else refused, or it had less just before. */      \
+	X(OOM_CAUSE_LIMIT, "limit")                                                                \
+	/* It had enough for the request, but is asked for more: there was not so much at all. */  \
+	X(OOM_CAUSE_ROUNDING, "rounding")                                                          \
+	X(OOM_CAUSE_FRAGMENTATION,                                                                 \
+	  "fragmentation") /* all that was free, in one piece, would have done */                  \
+	X(OOM_CAUSE_SHORTAGE, "shortage")
+
+enum oom_cause { OOM_CAUSES(TSI_NAMED_ID) };
 
 /* An OOM with all that verdicts depend on. */
 struct oom_case {

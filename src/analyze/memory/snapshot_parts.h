@@ -9,7 +9,7 @@
 
 /*
  * The parts that the analyzer `snapshot` is made of; each fills its own facts and tables
- * of the sheet. Definitions with units and meanings stand in analyze_snapshot.c.
+ * of the sheet.
  */
 #define SNAPSHOT_FACTS(X)                                                                          \
 	/* snapshot_totals.c: the end state, of all devices */                                     \
@@ -97,23 +97,24 @@
 
 enum snapshot_fact { SNAPSHOT_FACTS(TSI_FACT_ID) SNAPSHOT_FACT_COUNT };
 
-enum snapshot_table {
-	SNAPSHOT_ACTIONS,
-	SNAPSHOT_BY_DEVICE,
-	SNAPSHOT_BY_POOL,
-	SNAPSHOT_BY_POOL_ID,
-	SNAPSHOT_BY_STREAM,
-	SNAPSHOT_BY_KIND,
-	SNAPSHOT_SEGMENTS,
-	SNAPSHOT_CURVES,
-	SNAPSHOT_TIMELINE,
-	SNAPSHOT_BY_ROLE,
-	SNAPSHOT_SITES,
-	SNAPSHOT_OOMS,
-	SNAPSHOT_OOM_REMEDIES,
-	SNAPSHOT_GROWTH,
-	SNAPSHOT_TABLE_COUNT,
-};
+#define SNAPSHOT_TABLES(X)                                                                         \
+	X(SNAPSHOT_ACTIONS, "actions", actions_columns, "entries by action")                       \
+	X(SNAPSHOT_BY_DEVICE, "by_device", device_columns, "the end state by device")              \
+	X(SNAPSHOT_BY_POOL, "by_pool", pool_columns, "by small and large segments")                \
+	X(SNAPSHOT_BY_POOL_ID, "by_pool_id", pool_id_columns, "by private pool")                   \
+	X(SNAPSHOT_BY_STREAM, "by_stream", stream_columns, "by stream")                            \
+	X(SNAPSHOT_BY_KIND, "by_kind", kind_columns, "by kind of segment")                         \
+	X(SNAPSHOT_SEGMENTS, "segments", segments_columns, "each segment")                         \
+	X(SNAPSHOT_CURVES, "curves", curves_columns, "memory over time, in figures")               \
+	X(SNAPSHOT_TIMELINE, "timeline", timeline_columns, "memory over time, as a sketch")        \
+	X(SNAPSHOT_BY_ROLE, "by_role", role_columns, "what was live at the peak, by role")         \
+	X(SNAPSHOT_SITES, "sites", sites_columns, "allocation sites, by bytes at the peak")        \
+	X(SNAPSHOT_OOMS, "ooms", ooms_columns, "requests that failed")                             \
+	X(SNAPSHOT_OOM_REMEDIES, "oom_remedies", remedies_columns,                                 \
+	  "what would have let them pass")                                                         \
+	X(SNAPSHOT_GROWTH, "growth", growth_columns, "sites against the earlier snapshot")
+
+enum snapshot_table { SNAPSHOT_TABLES(TSI_TABLE_ID) };
 
 #define ACTIONS_COLUMNS(X)                                                                         \
 	X(ACTIONS_DEVICE, "device", COUNT, "device")                                               \

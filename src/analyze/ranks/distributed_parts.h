@@ -7,8 +7,7 @@
 #include "analyze/ranks/rank_steps.h"
 
 /*
- * The parts that the analyzer `distributed` is made of. Definitions with units and meanings stand
- * in analyze_distributed.c.
+ * The parts that the analyzer `distributed` is made of, and its facts.
  */
 #define DISTRIBUTED_FACTS(X)                                                                       \
 	X(WORLD_SIZE, "world_size", COUNT, "ranks that were read")                                 \

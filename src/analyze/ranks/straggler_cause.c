@@ -40,16 +40,7 @@ static const struct {
 
 const char *tsi_straggler_cause_name(enum straggler_cause cause)
 {
-	static const char *const names[] = {
-		[STRAGGLER_UNKNOWN] = "unknown",
-		[STRAGGLER_SLOW_KERNELS] = "slow_kernels",
-		[STRAGGLER_SLOW_CLOCK] = "slow_clock",
-		[STRAGGLER_MORE_WORK] = "more_work",
-		[STRAGGLER_SLOW_HOST] = "slow_host",
-		[STRAGGLER_SLOW_LOADER] = "slow_loader",
-		[STRAGGLER_SYNC] = "sync",
-		[STRAGGLER_COPIES] = "copies",
-	};
+	static const char *const names[] = { STRAGGLER_CAUSES(TSI_NAMED_TEXT) };
 
 	return names[cause];
 }

@@ -5,16 +5,17 @@
 #include "analyze/facts.h"
 #include "analyze/ranks/late_ranks.h"
 
-enum straggler_cause {
-	STRAGGLER_UNKNOWN,
-	STRAGGLER_SLOW_KERNELS, /* some kernels last longer */
-	STRAGGLER_SLOW_CLOCK,   /* all do, by the same ratio */
-	STRAGGLER_MORE_WORK,
-	STRAGGLER_SLOW_HOST,
-	STRAGGLER_SLOW_LOADER,
-	STRAGGLER_SYNC,
-	STRAGGLER_COPIES,
-};
+#define STRAGGLER_CAUSES(X)                                                                        \
+	X(STRAGGLER_UNKNOWN, "unknown")                                                            \
+	X(STRAGGLER_SLOW_KERNELS, "slow_kernels") /* some kernels last longer */                   \
+	X(STRAGGLER_SLOW_CLOCK, "slow_clock")     /* all do, by the same ratio */                  \
+	X(STRAGGLER_MORE_WORK, "more_work")                                                        \
+	X(STRAGGLER_SLOW_HOST, "slow_host")                                                        \
+	X(STRAGGLER_SLOW_LOADER, "slow_loader")                                                    \
+	X(STRAGGLER_SYNC, "sync")                                                                  \
+	X(STRAGGLER_COPIES, "copies")
+
+enum straggler_cause { STRAGGLER_CAUSES(TSI_NAMED_ID) };
 
 /* The local time of a step of a rank beside that of the others of its role: means. */
 struct straggler_line {

@@ -2,23 +2,7 @@
 /* Reads captures of memray: the header says which of the three forms follows. */
 #include "decode/records/memray_reader.h"
 
-static const char *const allocator_names[MEMRAY_ALLOCATOR_COUNT] = {
-	[MEMRAY_MALLOC] = "malloc",
-	[MEMRAY_FREE] = "free",
-	[MEMRAY_CALLOC] = "calloc",
-	[MEMRAY_REALLOC] = "realloc",
-	[MEMRAY_POSIX_MEMALIGN] = "posix_memalign",
-	[MEMRAY_ALIGNED_ALLOC] = "aligned_alloc",
-	[MEMRAY_MEMALIGN] = "memalign",
-	[MEMRAY_VALLOC] = "valloc",
-	[MEMRAY_PVALLOC] = "pvalloc",
-	[MEMRAY_MMAP] = "mmap",
-	[MEMRAY_MUNMAP] = "munmap",
-	[MEMRAY_PYMALLOC_MALLOC] = "pymalloc_malloc",
-	[MEMRAY_PYMALLOC_CALLOC] = "pymalloc_calloc",
-	[MEMRAY_PYMALLOC_REALLOC] = "pymalloc_realloc",
-	[MEMRAY_PYMALLOC_FREE] = "pymalloc_free",
-};
+static const char *const allocator_names[] = { MEMRAY_ALLOCATORS(TSI_NAMED_TEXT) };
 
 const char *tsi_memray_allocator_name(enum memray_allocator allocator)
 {

@@ -13,24 +13,24 @@
  * Memory grows with frames and stacks, not with records.
  */
 
-enum memray_allocator {
-	MEMRAY_MALLOC,
-	MEMRAY_FREE,
-	MEMRAY_CALLOC,
-	MEMRAY_REALLOC,
-	MEMRAY_POSIX_MEMALIGN,
-	MEMRAY_ALIGNED_ALLOC,
-	MEMRAY_MEMALIGN,
-	MEMRAY_VALLOC,
-	MEMRAY_PVALLOC,
-	MEMRAY_MMAP,
-	MEMRAY_MUNMAP,
-	MEMRAY_PYMALLOC_MALLOC,
-	MEMRAY_PYMALLOC_CALLOC,
-	MEMRAY_PYMALLOC_REALLOC,
-	MEMRAY_PYMALLOC_FREE,
-	MEMRAY_ALLOCATOR_COUNT,
-};
+#define MEMRAY_ALLOCATORS(X)                                                                       \
+	X(MEMRAY_MALLOC, "malloc")                                                                 \
+	X(MEMRAY_FREE, "free")                                                                     \
+	X(MEMRAY_CALLOC, "calloc")                                                                 \
+	X(MEMRAY_REALLOC, "realloc")                                                               \
+	X(MEMRAY_POSIX_MEMALIGN, "posix_memalign")                                                 \
+	X(MEMRAY_ALIGNED_ALLOC, "aligned_alloc")                                                   \
+	X(MEMRAY_MEMALIGN, "memalign")                                                             \
+	X(MEMRAY_VALLOC, "valloc")                                                                 \
+	X(MEMRAY_PVALLOC, "pvalloc")                                                               \
+	X(MEMRAY_MMAP, "mmap")                                                                     \
+	X(MEMRAY_MUNMAP, "munmap")                                                                 \
+	X(MEMRAY_PYMALLOC_MALLOC, "pymalloc_malloc")                                               \
+	X(MEMRAY_PYMALLOC_CALLOC, "pymalloc_calloc")                                               \
+	X(MEMRAY_PYMALLOC_REALLOC, "pymalloc_realloc")                                             \
+	X(MEMRAY_PYMALLOC_FREE, "pymalloc_free")
+
+enum memray_allocator { MEMRAY_ALLOCATORS(TSI_NAMED_ID) MEMRAY_ALLOCATOR_COUNT };
 
 /* "malloc", "mmap" …: memray's names. Never NULL. */
 const char *tsi_memray_allocator_name(enum memray_allocator allocator);

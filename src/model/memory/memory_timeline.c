@@ -10,16 +10,7 @@
 #include "base/ckd.h"
 #include "base/sum.h"
 
-static const char *const names[MEMORY_CATEGORY_COUNT] = {
-	[MEMORY_PARAMETER] = "parameter",
-	[MEMORY_OPTIMIZER_STATE] = "optimizer_state",
-	[MEMORY_INPUT] = "input",
-	[MEMORY_TEMPORARY] = "temporary",
-	[MEMORY_ACTIVATION] = "activation",
-	[MEMORY_GRADIENT] = "gradient",
-	[MEMORY_AUTOGRAD_DETAIL] = "autograd_detail",
-	[MEMORY_UNKNOWN] = "unknown",
-};
+static const char *const names[] = { MEMORY_CATEGORIES(TSI_NAMED_TEXT) };
 
 const char *tsi_memory_category_name(enum memory_category category)
 {

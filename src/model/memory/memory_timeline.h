@@ -12,17 +12,17 @@
  * in the order of the file. The .json form is such points; the rows of the .raw.json form are
  * added up, and those of equal time that follow each other make one.
  */
-enum memory_category {
-	MEMORY_PARAMETER, /* in the order of both forms */
-	MEMORY_OPTIMIZER_STATE,
-	MEMORY_INPUT,
-	MEMORY_TEMPORARY,
-	MEMORY_ACTIVATION,
-	MEMORY_GRADIENT,
-	MEMORY_AUTOGRAD_DETAIL,
-	MEMORY_UNKNOWN,
-	MEMORY_CATEGORY_COUNT,
-};
+#define MEMORY_CATEGORIES(X)                                                                       \
+	X(MEMORY_PARAMETER, "parameter") /* in the order of both forms */                          \
+	X(MEMORY_OPTIMIZER_STATE, "optimizer_state")                                               \
+	X(MEMORY_INPUT, "input")                                                                   \
+	X(MEMORY_TEMPORARY, "temporary")                                                           \
+	X(MEMORY_ACTIVATION, "activation")                                                         \
+	X(MEMORY_GRADIENT, "gradient")                                                             \
+	X(MEMORY_AUTOGRAD_DETAIL, "autograd_detail")                                               \
+	X(MEMORY_UNKNOWN, "unknown")
+
+enum memory_category { MEMORY_CATEGORIES(TSI_NAMED_ID) MEMORY_CATEGORY_COUNT };
 
 /* "parameter", "optimizer_state" …: never NULL. */
 const char *tsi_memory_category_name(enum memory_category category);

@@ -17,49 +17,32 @@ enum { MAX_DEVICES = 1024 };
 
 enum { ENTRY_BATCH = 256 };
 
-enum segment_key {
-	SEGMENT_DEVICE,
-	SEGMENT_ADDRESS,
-	SEGMENT_SIZE,
-	SEGMENT_STREAM,
-	SEGMENT_TYPE,
-	SEGMENT_POOL,
-	SEGMENT_EXPANDABLE,
-	SEGMENT_FRAMES,
-	SEGMENT_BLOCKS,
-	SEGMENT_KEY_COUNT,
-};
+#define SEGMENT_KEYS(X)                                                                            \
+	X(SEGMENT_DEVICE, "device")                                                                \
+	X(SEGMENT_ADDRESS, "address")                                                              \
+	X(SEGMENT_SIZE, "total_size")                                                              \
+	X(SEGMENT_STREAM, "stream")                                                                \
+	X(SEGMENT_TYPE, "segment_type")                                                            \
+	X(SEGMENT_POOL, "segment_pool_id")                                                         \
+	X(SEGMENT_EXPANDABLE, "is_expandable")                                                     \
+	X(SEGMENT_FRAMES, "frames")                                                                \
+	X(SEGMENT_BLOCKS, "blocks")
 
-enum block_key {
-	BLOCK_ADDRESS,
-	BLOCK_SIZE,
-	BLOCK_REQUESTED,
-	BLOCK_STATE,
-	BLOCK_FRAMES,
-	BLOCK_HISTORY,
-	BLOCK_KEY_COUNT,
-};
+enum segment_key { SEGMENT_KEYS(TSI_NAMED_ID) SEGMENT_KEY_COUNT };
 
-static const char *const segment_keys[SEGMENT_KEY_COUNT] = {
-	[SEGMENT_DEVICE] = "device",
-	[SEGMENT_ADDRESS] = "address",
-	[SEGMENT_SIZE] = "total_size",
-	[SEGMENT_STREAM] = "stream",
-	[SEGMENT_TYPE] = "segment_type",
-	[SEGMENT_POOL] = "segment_pool_id",
-	[SEGMENT_EXPANDABLE] = "is_expandable",
-	[SEGMENT_FRAMES] = "frames",
-	[SEGMENT_BLOCKS] = "blocks",
-};
+#define BLOCK_KEYS(X)                                                                              \
+	X(BLOCK_ADDRESS, "address")                                                                \
+	X(BLOCK_SIZE, "size")                                                                      \
+	X(BLOCK_REQUESTED, "requested_size")                                                       \
+	X(BLOCK_STATE, "state")                                                                    \
+	X(BLOCK_FRAMES, "frames")                                                                  \
+	X(BLOCK_HISTORY, "history")
 
-static const char *const block_keys[BLOCK_KEY_COUNT] = {
-	[BLOCK_ADDRESS] = "address",
-	[BLOCK_SIZE] = "size",
-	[BLOCK_REQUESTED] = "requested_size",
-	[BLOCK_STATE] = "state",
-	[BLOCK_FRAMES] = "frames",
-	[BLOCK_HISTORY] = "history",
-};
+enum block_key { BLOCK_KEYS(TSI_NAMED_ID) BLOCK_KEY_COUNT };
+
+static const char *const segment_keys[] = { SEGMENT_KEYS(TSI_NAMED_TEXT) };
+
+static const char *const block_keys[] = { BLOCK_KEYS(TSI_NAMED_TEXT) };
 
 /* ---- building ---------------------------------------------------------------------------- */
 

@@ -172,20 +172,20 @@ struct device_event {
 	};
 };
 
-enum collective_kind {
-	COLLECTIVE_UNKNOWN,
-	COLLECTIVE_ALL_REDUCE,
-	COLLECTIVE_ALL_GATHER,
-	COLLECTIVE_REDUCE_SCATTER,
-	COLLECTIVE_ALL_TO_ALL,
-	COLLECTIVE_BROADCAST,
-	COLLECTIVE_REDUCE,
-	COLLECTIVE_GATHER,
-	COLLECTIVE_SCATTER,
-	COLLECTIVE_SEND_RECV,
-	COLLECTIVE_BARRIER,
-	COLLECTIVE_KIND_COUNT,
-};
+#define COLLECTIVE_KINDS(X)                                                                        \
+	X(COLLECTIVE_UNKNOWN, "unknown")                                                           \
+	X(COLLECTIVE_ALL_REDUCE, "all_reduce")                                                     \
+	X(COLLECTIVE_ALL_GATHER, "all_gather")                                                     \
+	X(COLLECTIVE_REDUCE_SCATTER, "reduce_scatter")                                             \
+	X(COLLECTIVE_ALL_TO_ALL, "all_to_all")                                                     \
+	X(COLLECTIVE_BROADCAST, "broadcast")                                                       \
+	X(COLLECTIVE_REDUCE, "reduce")                                                             \
+	X(COLLECTIVE_GATHER, "gather")                                                             \
+	X(COLLECTIVE_SCATTER, "scatter")                                                           \
+	X(COLLECTIVE_SEND_RECV, "send_recv")                                                       \
+	X(COLLECTIVE_BARRIER, "barrier")
+
+enum collective_kind { COLLECTIVE_KINDS(TSI_NAMED_ID) COLLECTIVE_KIND_COUNT };
 
 /* Metadata of one collective: args of record_param_comms or of the kernel. */
 struct collective {
