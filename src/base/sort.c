@@ -236,3 +236,17 @@ void tsi_select_number(int64_t *items, size_t count, size_t place)
 	if (count <= SHORT_LIST)
 		insertion_sort((uint64_t *)items, count, numbers);
 }
+
+int tsi_compare_doubles(const void *left, const void *right)
+{
+	const double *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+int tsi_compare_numbers(const void *left, const void *right)
+{
+	const int64_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}

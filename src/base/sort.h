@@ -28,6 +28,10 @@ void tsi_sort_numbers(int64_t *items, int64_t *scratch, size_t count);
  */
 void tsi_select_number(int64_t *items, size_t count, size_t place);
 
+/* For qsort(): items of double, of int64_t. */
+int tsi_compare_doubles(const void *left, const void *right);
+int tsi_compare_numbers(const void *left, const void *right);
+
 /* A signed key (nanoseconds before an origin) as one that sorts the same. */
 static inline uint64_t tsi_sort_key_of_int64(int64_t number)
 {

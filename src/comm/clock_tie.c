@@ -29,6 +29,7 @@
 #include <stdlib.h>
 
 #include "base/bisect.h"
+#include "base/sort.h"
 #include "base/sum.h"
 #include "comm/latch.h"
 
@@ -88,17 +89,10 @@ int64_t tsi_clock_line_time(const struct clock_line *line, int64_t time_ns)
 
 /* ---- medians ---- */
 
-static int compare_doubles(const void *left, const void *right)
-{
-	const double *a = left, *b = right;
-
-	return (*a > *b) - (*a < *b);
-}
-
 /* Of at least one; reorders them. */
 static double median(double *numbers, size_t count)
 {
-	qsort(numbers, count, sizeof(*numbers), compare_doubles);
+	qsort(numbers, count, sizeof(*numbers), tsi_compare_doubles);
 	return numbers[(count - 1) / 2] / 2 + numbers[count / 2] / 2;
 }
 

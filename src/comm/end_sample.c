@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "base/sum.h"
 
 enum {
@@ -61,16 +62,9 @@ bool tsi_end_sample_is_decided(const struct end_sample *sample)
 	       sample->contradiction_count > END_SAMPLE_ROOM / PER_CONTRADICTION;
 }
 
-static int compare_numbers(const void *left, const void *right)
-{
-	const int64_t *a = left, *b = right;
-
-	return (*a > *b) - (*a < *b);
-}
-
 static int64_t median_of(int64_t *numbers, size_t count)
 {
-	qsort(numbers, count, sizeof(*numbers), compare_numbers);
+	qsort(numbers, count, sizeof(*numbers), tsi_compare_numbers);
 	return numbers[(count - 1) / 2];
 }
 

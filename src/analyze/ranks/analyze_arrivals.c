@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "base/sum.h"
 #include "comm/world.h"
 
@@ -87,13 +88,6 @@ static bool find_times(struct survey *survey, const struct match *match)
 	return true;
 }
 
-static int compare_ns(const void *left, const void *right)
-{
-	const int64_t *a = left, *b = right;
-
-	return (*a > *b) - (*a < *b);
-}
-
 /* Of either sign, halves up. */
 static int64_t round_mean(tsi_wide total_ns, int64_t count)
 {
@@ -113,7 +107,7 @@ static void add_match(struct survey *survey, const struct match *match)
 	if (!find_times(survey, match))
 		return;
 	memcpy(survey->sorted_ns, survey->times_ns, count * sizeof(*survey->times_ns));
-	qsort(survey->sorted_ns, count, sizeof(*survey->sorted_ns), compare_ns);
+	qsort(survey->sorted_ns, count, sizeof(*survey->sorted_ns), tsi_compare_numbers);
 	int64_t median_ns = round_mean(
 		(tsi_wide)survey->sorted_ns[(count - 1) / 2] + survey->sorted_ns[count / 2], 2);
 	for (size_t i = 0; i < count; i++) {

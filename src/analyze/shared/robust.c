@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
+
 /* pytscope's local_spikes: these numbers are its. */
 enum {
 	SPIKE_WINDOW = 12,     /* values looked back at */
@@ -19,18 +21,11 @@ static const double spike_scales = 6.0; /* above the median, in robust deviation
 static const double spike_growth = 1.5; /* times the median, where nothing deviates */
 static const double deviations_per_mad = 1.4826;
 
-static int compare_doubles(const void *left, const void *right)
-{
-	const double *a = left, *b = right;
-
-	return (*a > *b) - (*a < *b);
-}
-
 /* Insertion sort for up to a spike window, which is sorted in every step. */
 static void sort_doubles(double *numbers, size_t count)
 {
 	if (count > SPIKE_WINDOW) {
-		qsort(numbers, count, sizeof(*numbers), compare_doubles);
+		qsort(numbers, count, sizeof(*numbers), tsi_compare_doubles);
 		return;
 	}
 	for (size_t i = 1; i < count; i++) {

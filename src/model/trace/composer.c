@@ -15,6 +15,7 @@
 
 #include "base/array.h"
 #include "base/ckd.h"
+#include "base/sort.h"
 #include "decode/json.h"
 #include "model/trace/build.h"
 
@@ -300,13 +301,6 @@ void tsi_merged_ranks_deinit(struct merged_ranks *merged)
 	*merged = (struct merged_ranks){ 0 };
 }
 
-static int compare_ranks(const void *left, const void *right)
-{
-	const int64_t *a = left, *b = right;
-
-	return (*a > *b) - (*a < *b);
-}
-
 /* Ids of processes and threads are numbers; a text that does not fit names nobody. */
 static void copy_id(char to[RANK_THREAD_CHARS], struct str id)
 {
@@ -352,7 +346,7 @@ enum tscope_status tsi_merged_ranks_of(struct merged_ranks *merged,
 		return TSCOPE_E_NOMEM;
 	for (size_t i = 0; i < count; i++)
 		take_thread(merged, trace, &trace->composer_ranks[i]);
-	qsort(merged->ranks, merged->thread_count, sizeof(*merged->ranks), compare_ranks);
+	qsort(merged->ranks, merged->thread_count, sizeof(*merged->ranks), tsi_compare_numbers);
 	for (size_t i = 0; i < merged->thread_count; i++)
 		if (kept == 0 || merged->ranks[i] != merged->ranks[kept - 1])
 			merged->ranks[kept++] = merged->ranks[i];
