@@ -30,7 +30,7 @@ struct tscope_trace_options {
 	size_t max_names;          /* distinct names */
 	/*
 	 * Bytes that the spans of a trace may take, 0: any. Operators are given up first, and
-	 * the diagnostic unkept_operator counts them; without them it is TSCOPE_E_LIMIT.
+	 * the diagnostic unkept_operator counts them; then reading ends, as at other limits.
 	 */
 	size_t memory_limit;
 	/*

@@ -5,6 +5,7 @@
  * the public headers only.
  */
 #include "command.h"
+#include "max_memory.h"
 #include "message.h"
 
 #include <fcntl.h>
@@ -113,8 +114,10 @@ static enum exit_code run_command(const struct command *command, int count, char
 	struct options options;
 	enum exit_code code = options_parse(&options, command->name, count, arguments);
 
-	if (code == EXIT_CODE_OK)
+	if (code == EXIT_CODE_OK) {
+		max_memory_set(&options);
 		code = run_with(command, &options);
+	}
 	options_deinit(&options);
 	return code;
 }

@@ -42,6 +42,8 @@ void say_error(const char *subject, const struct tscope_error *err, const char *
 	begin_about(subject, err->message);
 	if (err->has_offset)
 		fprintf(stderr, " (byte %" PRIu64 ")", err->offset);
+	if (err->status == TSCOPE_E_NOMEM)
+		fputs(" (limit: max-memory)", stderr);
 	fputs(rest, stderr);
 	fputc('\n', stderr);
 }
@@ -57,7 +59,7 @@ void say_gate(const char *subject, const char *gate, const char *verdict, const 
 
 void say_nomem(void)
 {
-	say("", tscope_status_text(TSCOPE_E_NOMEM), "");
+	say("", tscope_status_text(TSCOPE_E_NOMEM), " (limit: max-memory)");
 }
 
 void say_value(const char *option, const char *value, const char *expected)

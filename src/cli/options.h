@@ -36,6 +36,7 @@ struct options {
 	enum tscope_memory_moment flamegraph_at;
 	enum when color, progress;
 	size_t top;
+	uint64_t max_memory;   /* bytes in all; 0: a share of what there is */
 	double loss_tolerance; /* of diff */
 	bool all, no_significance, one_run;
 	bool undecided_pass;

@@ -286,9 +286,14 @@ static void write_row(struct json_writer *w, const struct rows_view *rows, size_
 }
 
 /* A ranking may be cut, a list never: its rows are no less important at its end. */
+/* A ranking by an input of which no two events are alike ends somewhere, too. */
+enum { RANKING_ROWS = 100000 };
+
 static size_t row_limit(const struct tscope_table_def *table, size_t top)
 {
-	return top > 0 && strncmp(table->name, "by_", 3) == 0 ? top : SIZE_MAX;
+	if (strncmp(table->name, "by_", 3) != 0)
+		return SIZE_MAX;
+	return top > 0 ? top : RANKING_ROWS;
 }
 
 static bool has_value(const struct rows_view *rows, size_t column)

@@ -91,14 +91,14 @@ static void the_rest_may_be_too_much(void **state)
 	assert_int_equal(test_trace_try_finish(many_events(&options, true, 3), &trace, &err),
 			 TSCOPE_E_LIMIT);
 	assert_string_equal(err.message, "its spans take more than 10000 bytes, even without "
-					 "operators (limit: memory)");
+					 "operators (limit: memory-limit)");
 	struct test_trace *t =
 		test_trace_new_with(&(struct builder_options){ .memory_limit = 900 });
 	for (int i = 0; i < EVENTS; i++)
 		test_op(t, "aten::mm", 1, i, 1);
 	assert_int_equal(test_trace_try_finish(t, &trace, &err), TSCOPE_E_LIMIT);
 	assert_string_equal(err.message,
-			    "nothing but operators, which take too much (limit: memory)");
+			    "nothing but operators, which take too much (limit: memory-limit)");
 }
 
 static void without_memory_it_says_so(void **state)

@@ -86,7 +86,7 @@ static enum tscope_status fail_empty(const struct builder *b, struct tscope_erro
 	uint64_t frame_count = count_frames(b);
 	if (b->drops_operators)
 		return tsi_fail(err, TSCOPE_E_LIMIT,
-				"nothing but operators, which take too much (limit: memory)");
+				"nothing but operators, which take too much (limit: memory-limit)");
 	if (frame_count)
 		return tsi_fail(err, TSCOPE_E_EMPTY,
 				"%" PRIu64
@@ -249,10 +249,13 @@ static void end_stage(struct builder *b)
 enum tscope_status tsi_builder_finish(struct builder *b, struct tscope_trace **ret,
 				      struct tscope_error *err)
 {
+	bool is_cut = b->status == TSCOPE_E_LIMIT;
+
 	if (b->status != TSCOPE_E_NOMEM)
 		b->status = TSCOPE_OK; /* a limit was hit: what came before it is a trace */
 	b->trace->thread_count = b->options.thread_count;
-	tsi_keep_memory_limit(b);
+	if (!is_cut)
+		tsi_keep_memory_limit(b);
 	drop_untimed_rows(b);
 	end_stage(b);
 	if (b->status == TSCOPE_OK && b->trace->spans.count == b->trace->chosen_frame_count)

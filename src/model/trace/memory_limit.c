@@ -17,7 +17,7 @@ enum { ROW_BYTES = 3 * sizeof(uint32_t) + 1 };
 static uint64_t taken_bytes(const struct builder *b)
 {
 	const struct tscope_trace *trace = b->trace;
-	enum { NAME_BYTES = 64, FLOW_BYTES = 24 };
+	enum { NAME_BYTES = 64, FLOW_BYTES = 24, TRACK_BYTES = 64, SHAPE_BYTES = 128 };
 	uint64_t far_count = trace->spans.starts.far_count + trace->spans.durations.far_count;
 	return (uint64_t)trace->spans.count * ROW_BYTES + far_count * sizeof(struct far_times) +
 	       (uint64_t)trace->spans.kind_count * sizeof(*trace->spans.kinds) +
@@ -27,6 +27,8 @@ static uint64_t taken_bytes(const struct builder *b)
 	       trace->allocator_point_count * sizeof(*trace->allocator_points) +
 	       trace->sync_record_count * sizeof(*trace->sync_records) +
 	       trace->collective_count * sizeof(*trace->collectives) +
+	       (uint64_t)trace->track_count * (sizeof(*trace->tracks) + TRACK_BYTES) +
+	       (uint64_t)trace->op_inputs_count * (sizeof(*trace->op_inputs) + SHAPE_BYTES) +
 	       trace->counters.value_count * sizeof(*trace->counters.values) +
 	       (b->flow_starts.count + b->flow_ends.count) * FLOW_BYTES +
 	       trace->names.count * NAME_BYTES;
@@ -111,8 +113,9 @@ void tsi_keep_memory_limit(struct builder *b)
 	}
 	if (taken_bytes(b) <= limit)
 		return;
-	tsi_fail(&err, TSCOPE_E_LIMIT,
-		 "its spans take more than %llu bytes, even without operators (limit: memory)",
-		 (unsigned long long)limit);
+	tsi_fail(
+		&err, TSCOPE_E_LIMIT,
+		"its spans take more than %llu bytes, even without operators (limit: memory-limit)",
+		(unsigned long long)limit);
 	tsi_builder_fail(b, &err);
 }
