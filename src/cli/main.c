@@ -7,6 +7,7 @@
 #include "command.h"
 #include "max_memory.h"
 #include "message.h"
+#include "sandbox.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -115,7 +116,12 @@ static enum exit_code run_command(const struct command *command, int count, char
 	enum exit_code code = options_parse(&options, command->name, count, arguments);
 
 	if (code == EXIT_CODE_OK) {
+		const char *const outputs[] = { options.output, options.flamegraph,
+						options.folder };
+
 		max_memory_set(&options);
+		if (!options.no_sandbox)
+			sandbox_enter(outputs, sizeof(outputs) / sizeof(outputs[0]));
 		code = run_with(command, &options);
 	}
 	options_deinit(&options);

@@ -358,6 +358,8 @@ static const struct option_row rows[] = {
 	  FIELD(trace.max_names), NULL },
 	{ TRACE_READERS, "memory-limit", "BYTES", "limit: what spans may take; operators go first",
 	  parse_memory_size, FIELD(trace.memory_limit), NULL },
+	{ READERS, "no-sandbox", NULL, "keep the right to write files, run programs, connect",
+	  parse_flag, FIELD(no_sandbox), NULL },
 	{ NULL, "version", NULL, "print the version and what this build can read", parse_flag,
 	  FIELD(version), NULL },
 	{ NULL, "help", NULL, "print this", parse_flag, FIELD(help), NULL },

@@ -39,7 +39,7 @@ struct options {
 	uint64_t max_memory;   /* bytes in all; 0: a share of what there is */
 	double loss_tolerance; /* of diff */
 	bool all, no_significance, one_run;
-	bool undecided_pass;
+	bool undecided_pass, no_sandbox;
 	bool strict, quiet, verbose, force, list_facts, devices, help, version;
 	char *const *operands; /* arguments that are not options */
 	int operand_count;
