@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "base/sum.h"
+
 static const struct figure time_figures[] = {
 	{ "mean", "step_time.mean_ns" },       { "p50", "step_time.p50_ns" },
 	{ "p95", "step_time.p95_ns" },         { "min", "step_time.min_ns" },
@@ -51,8 +53,8 @@ static const char *cold_words(const struct panel *panel, const struct table_view
 		size_t column = tsi_table_column(list, causes[i].column);
 		for (size_t row = 0; row < list->row_count; row++)
 			if (is_cold[row])
-				sums_ns[i] += tsi_table_cell(list, row, column).integer;
-		sum_ns += sums_ns[i];
+				tsi_sum(&sums_ns[i], tsi_table_cell(list, row, column).integer);
+		tsi_sum(&sum_ns, sums_ns[i]);
 	}
 	for (size_t i = 0; i < TSI_COUNT_OF(causes); i++)
 		if (sums_ns[i] > sum_ns / 10)
