@@ -66,6 +66,12 @@ struct tscope_gate_result tscope_gate_evaluate_change(const char *expression,
 						      bool ignore_significance);
 
 /*
+ * Leaves a gate that holds undecided if it is about several ranks (straggler, a DIST. rule, facts
+ * that only a run of several has), of which not all were read: why. Other gates stay unchanged.
+ */
+void tscope_gate_lack_ranks(struct tscope_gate_result *result, const char *why);
+
+/*
  * Lets a gate hold that was not evaluated on one of several inputs because another input has the
  * figure. The reason says so: "not evaluated here: one snapshot". Evaluated gates stay unchanged.
  */

@@ -61,6 +61,14 @@ const struct tscope_run *tscope_runs_get(const struct tscope_runs *runs, size_t 
  */
 const char *tscope_run_apart(const struct tscope_run *run);
 
+/*
+ * Which ranks of a run of several are missing ("2 of 3 ranks were read; missing: 2"), and why
+ * figures over ranks are not whole: these, a file that was not read or a damaged one. NULL: they
+ * are.
+ */
+const char *tscope_run_missing_ranks(const struct tscope_run *run);
+const char *tscope_run_incomplete(const struct tscope_run *run);
+
 /* Facts of the whole run. What is not reduced over ranks is that of the lowest rank. */
 const struct tscope_analysis *tscope_run_analysis(const struct tscope_run *run);
 

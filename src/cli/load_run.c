@@ -36,6 +36,11 @@ enum exit_code judge_run(const struct tscope_run *run, const struct options *opt
 
 		code = worse(code, judge_other(&other, is_strict));
 	}
+	if (tscope_run_missing_ranks(run)) {
+		say_about(tscope_run_input(run, 0).path, tscope_run_missing_ranks(run),
+			  "; give their files, too");
+		code = worse(code, is_strict ? EXIT_CODE_INPUT : EXIT_CODE_OK);
+	}
 	return code;
 }
 

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/analyzer.h"
+#include "analyze/analyzer_table.h"
 #include "analyze/lookup.h"
 #include "base/real.h"
 
@@ -354,6 +356,23 @@ struct tscope_gate_result tscope_gate_evaluate(const char *expression,
 		break;
 	}
 	return result;
+}
+
+static bool is_about_ranks(const struct gate_expression *gate)
+{
+	return gate->kind == GATE_STRAGGLER ||
+	       (gate->kind == GATE_RULE && tsi_str_starts(tsi_str_of(gate->rule->id), "DIST.")) ||
+	       (gate->kind == GATE_FACT && tsi_analyzer(gate->analyzer)->levels == LEVEL_RUN);
+}
+
+void tscope_gate_lack_ranks(struct tscope_gate_result *result, const char *why)
+{
+	struct gate_expression gate;
+
+	if (result->held &&
+	    tsi_gate_parse(&gate, result->expression, GATES_OF_REPORT, NULL) == TSCOPE_OK &&
+	    is_about_ranks(&gate))
+		tsi_gate_judge_undecided(result, why);
 }
 
 void tscope_gate_excuse(struct tscope_gate_result *result)

@@ -212,8 +212,8 @@ static enum tscope_status search_below(struct finder *finder, const struct folde
 		add_left_out(finder, entry->path, RUN_FILE_IGNORED,
 			     "a link to a folder that it lies in");
 	else if (level.depth > FIND_MAX_DEPTH)
-		add_left_out(finder, entry->path, RUN_FILE_IGNORED,
-			     "in too many folders (limit: depth of folders)");
+		add_left_out(finder, entry->path, RUN_FILE_REFUSED,
+			     "a folder in too many others (limit: depth of folders): name it");
 	else
 		status = search(finder, entry->path, &level, &why);
 	if (status == TSCOPE_E_IO) {

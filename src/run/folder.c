@@ -11,6 +11,8 @@
 
 static enum tscope_status fail_errno(struct tscope_error *err)
 {
+	if (errno == ENOMEM)
+		return tsi_fail_nomem(err);
 	return tsi_fail(err, TSCOPE_E_IO, "cannot open the folder: %s", strerror(errno));
 }
 
@@ -31,6 +33,7 @@ static void add_entry(struct folder *folder, DIR *dir, const char *path, const c
 	entry->path = tsi_path_join(&folder->arena, tsi_str_of(path), tsi_str_of(name));
 	if (fstatat(dirfd(dir), name, &entry->stat, 0) != 0)
 		entry->error = errno;
+	folder->arena.has_failed |= entry->error == ENOMEM;
 }
 
 static enum tscope_status read_entries(struct folder *folder, DIR *dir,

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "decode/foreign.h"
+#include "decode/json.h"
 #include "decode/page.h"
 #include "decode/plain/plain_reader.h"
 #include "decode/records/memray.h"
@@ -245,10 +246,46 @@ static bool is_timeline(struct str text, bool is_named)
 /* What a file is, by its first bytes. */
 struct verdict {
 	enum run_file_kind kind;
+	const char *loss;        /* what its writer or disk did to it, or NULL */
 	struct tscope_error why; /* where it is not ours */
 	const char *name;        /* what it is where that is certain, and what to do; or NULL */
 	bool is_page_of_trace;   /* the one kind of page that is not about memory */
 };
+
+/* Does JSON end before the value with which it begins? */
+static bool ends_inside(struct str text)
+{
+	const char *end = text.data + text.length;
+	size_t depth = 0;
+
+	for (const char *p = text.data; p < end; p++) {
+		if (*p == '"' && (p = tsi_json_string_end(p + 1, end)) == end)
+			return true;
+		depth += *p == '{' || *p == '[';
+		if ((*p == '}' || *p == ']') && depth-- <= 1)
+			return false;
+	}
+	return depth > 0;
+}
+
+/* What is no file of any kind, but what was left of one; or NULL. */
+static const char *loss_of_head(struct str head, bool is_whole)
+{
+	size_t nul_count = 0;
+
+	while (nul_count < head.length && head.data[nul_count] == '\0')
+		nul_count++;
+	if (head.length == 0)
+		return "the file is empty: it was never written, or its writer was killed";
+	if (nul_count == head.length)
+		return "holds nothing but NUL bytes: what was written never reached the disk";
+	if (tsi_str_starts(head, "\xff\xfe") || tsi_str_starts(head, "\xfe\xff"))
+		return "UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)";
+	struct str text = tsi_str_trim(head);
+	if (is_whole && tsi_str_starts(text, "{") && ends_inside(text))
+		return "ends inside its first object: its writer was killed, or the copy cut";
+	return NULL;
+}
 
 static enum run_file_kind kind_of_head(struct run_file *file, struct str head, bool is_whole,
 				       struct verdict *verdict)
@@ -317,6 +354,8 @@ static void taste_bytes(struct run_file *file, struct verdict *verdict, struct a
 
 	verdict->kind = head.is_refused ? RUN_FILE_REFUSED
 					: kind_of_head(file, head.bytes, head.is_whole, verdict);
+	if (verdict->kind == RUN_FILE_IGNORED)
+		verdict->loss = loss_of_head(head.bytes, head.is_whole);
 	tsi_input_close(head.in);
 }
 
@@ -360,9 +399,24 @@ static void leave_out_unlike_memory(struct run_file *file, const struct verdict 
 		tsi_run_leave_out(file, RUN_FILE_IGNORED, name_foreign(file, verdict), arena);
 }
 
-/* Nothing in its bytes shows a format: its name may. */
+/* Should it hold the trace or the step records of a rank? A run.json is read beside these. */
+static bool is_named_like_rank(const struct run_file *file)
+{
+	struct str name = tsi_unpacked_name(tsi_base_name(file->path));
+
+	return !tsi_str_equal(name, TSI_STR("run.json")) &&
+	       (tsi_name_ends(name, TSI_STR(".json")) || tsi_name_ends(name, TSI_STR(".jsonl"))) &&
+	       (file->name_rank >= 0 || tsi_str_find_nocase(name, TSI_STR("trace")) >= 0 ||
+		tsi_str_starts(name, "steps."));
+}
+
+/* Nothing in its bytes shows a format: its name may. What was lost of a rank is a problem. */
 static void leave_out(struct run_file *file, const struct verdict *verdict, struct arena *arena)
 {
+	if (verdict->loss && is_named_like_rank(file)) {
+		tsi_run_leave_out(file, RUN_FILE_REFUSED, verdict->loss, arena);
+		return;
+	}
 	const char *name =
 		verdict->why.status == TSCOPE_E_FORMAT ? tsi_foreign_name_path(file->path) : NULL;
 
@@ -385,7 +439,7 @@ static void judge_found(struct run_file *file, const struct verdict *verdict, st
 	    (has_ending(file->path, memory_endings, TSI_COUNT_OF(memory_endings)) ||
 	     has_ending(file->path, capture_endings, TSI_COUNT_OF(capture_endings))))
 		leave_out_unlike_memory(file, verdict, arena);
-	else if (kind != RUN_FILE_METRICS &&
+	else if (kind != RUN_FILE_METRICS && kind != RUN_FILE_REFUSED &&
 		 has_ending(file->path, metric_endings, TSI_COUNT_OF(metric_endings)))
 		tsi_run_leave_out(file, RUN_FILE_IGNORED, name_foreign(file, verdict), arena);
 	else if (kind == RUN_FILE_REFUSED || kind == RUN_FILE_IGNORED)

@@ -218,6 +218,8 @@ static enum tscope_status join(struct tscope_run *run, const struct tscope_run_o
 		status = tsi_settle_metrics(&run->ranks, members, options, &run->notes, err);
 	if (status != TSCOPE_OK)
 		return status;
+	run->missing_ranks = tsi_missing_ranks(&run->ranks, &run->arena);
+	run->incomplete = tsi_incomplete(members, &run->arena);
 	analysis = settle_anchors(&run->ranks, options);
 	tsi_note_no_step(&run->ranks, &run->notes);
 	tsi_note_files(members, &run->ranks, &run->notes);

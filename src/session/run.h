@@ -186,6 +186,10 @@ enum tscope_status tsi_join_world(struct run_world *ret, const struct run_member
 				  struct tscope_error *err);
 void tsi_run_world_deinit(struct run_world *world, size_t rank_count);
 
+/* What tscope_run_missing_ranks() and tscope_run_incomplete() say; or NULL. */
+const char *tsi_missing_ranks(const struct run_ranks *ranks, struct arena *arena);
+const char *tsi_incomplete(const struct run_members *members, struct arena *arena);
+
 /* ---- the run ---- */
 
 struct tscope_run {
@@ -195,8 +199,9 @@ struct tscope_run {
 	struct run_members members;
 	struct run_ranks ranks;
 	struct run_world world;
-	struct step_series slowest; /* of several ranks */
-	const char *apart;          /* as tscope_run_apart() */
+	struct step_series slowest;             /* of several ranks */
+	const char *missing_ranks, *incomplete; /* as tscope_run_missing_ranks() and so on */
+	const char *apart;                      /* as tscope_run_apart() */
 	struct tscope_analysis *analysis;
 	bool owns_loaded; /* members.loaded; else they are the session's */
 };

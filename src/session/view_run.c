@@ -5,6 +5,16 @@
 #include "base/error.h"
 #include "run/write_steps.h"
 
+const char *tscope_run_missing_ranks(const struct tscope_run *run)
+{
+	return run->missing_ranks;
+}
+
+const char *tscope_run_incomplete(const struct tscope_run *run)
+{
+	return run->missing_ranks ? run->missing_ranks : run->incomplete;
+}
+
 const char *tscope_run_apart(const struct tscope_run *run)
 {
 	return run->apart;

@@ -40,6 +40,14 @@ REAL_RUNS = (
      (None,), 8),
 )
 
+# Folder with traces of more than one job, inputs of each run.
+REAL_MIXED = (
+    ("AMD-AGI+TraceLens/tests/traces/h100", [1, 1, 1]),
+    ("AMD-AGI+TraceLens/tests/traces/mi300", [1, 1, 1, 1]),
+    ("harryjmoss+particle_transformer/cpu_tensorboard_logs", [1, 1]),
+    ("harryjmoss+particle_transformer/tensorboard_logs_forward_2024_12_09", [8, 2]),
+)
+
 
 def report(tscope, *paths):
     done = tscope.run("report", "--format", "json", *paths)
@@ -204,6 +212,24 @@ def check_real(tscope, results, name, ranks, window_count):
     check_export(tscope, results, name, folder, document)
 
 
+def check_mixed(tscope, results, label, folder, counts):
+    runs = report(tscope, folder).get("runs", [])
+    results.check(label + " runs", counts, [len(run["inputs"]) for run in runs])
+
+
+def check_rerun(tscope, results, folder):
+    """Two jobs of four ranks whose handlers wrote into one folder: each as it is alone."""
+    alone = []
+    for job, ending in (("ddp4", "json"), ("tp2dp4-slow1", "json.gz")):
+        source = program.SHARED / "data/made-torch26" / job
+        alone.append(report(tscope, source)["facts"]["step_time"])
+        for rank in range(4):
+            shutil.copy(source / f"rank{rank}.pt.trace.{ending}",
+                        folder / f"node_{job}{rank}.pt.trace.{ending}")
+    runs = report(tscope, folder).get("runs", [])
+    results.check("rerun in one folder", alone, [run["facts"]["step_time"] for run in runs])
+
+
 def main():
     program.need(program.SHARED / "tools" / "gen_trace.py")
     tscope = program.Program(sys.argv[1])
@@ -216,6 +242,10 @@ def main():
             check_generated(tscope, results, pathlib.Path(folder), layout)
     for name, ranks, window_count in REAL_RUNS:
         check_real(tscope, results, name, ranks, window_count)
+    for name, counts in REAL_MIXED:
+        check_mixed(tscope, results, name, program.SHARED / "data" / name, counts)
+    with tempfile.TemporaryDirectory() as folder:
+        check_rerun(tscope, results, pathlib.Path(folder))
     return results.exit_status()
 
 

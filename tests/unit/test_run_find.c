@@ -542,7 +542,8 @@ static void test_depth(void **state)
 	put_file("0/1/2/3/4/5/6/7/8/trace.json", TRACE);
 	put_file("0/1/2/3/4/5/6/7/8/9/trace.json", TRACE);
 	expect("0", "trace 0/1/2/3/4/5/6/7/8/trace.json\n"
-		    "ignored 0/1/2/3/4/5/6/7/8/9: in too many folders (limit: depth of folders)\n");
+		    "refused 0/1/2/3/4/5/6/7/8/9: a folder in too many others (limit: depth of "
+		    "folders): name it\n");
 }
 
 static void test_count_limit(void **state)

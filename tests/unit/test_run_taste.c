@@ -38,8 +38,19 @@ static const struct {
 	{ "et.json", BYTES(EXECUTION "]}"), RUN_FILE_IGNORED, NOT_TRACE },
 	{ "rank.json", BYTES(EXECUTION "]}"), RUN_FILE_IGNORED, NOT_TRACE },
 	{ "rank0.json", BYTES("{\"traceEvents\":["), RUN_FILE_TRACE, NULL },
-	{ "rank0.json", BYTES("{\"schemaVersion\":1,\"nodes\":["), RUN_FILE_IGNORED,
-	  "JSON without traceEvents" },
+	/* What is left of the file of a rank, by its name; of other files it says nothing. */
+	{ "rank0.json", BYTES("{\"schemaVersion\":1,\"nodes\":["), RUN_FILE_REFUSED,
+	  "ends inside" },
+	{ "rank0.json", BYTES("{"), RUN_FILE_REFUSED, "ends inside" },
+	{ "rank0.json", BYTES("{\"a}"), RUN_FILE_REFUSED, "ends inside" },
+	{ "rank0.json", BYTES("{\"a\":\"{\"}"), RUN_FILE_IGNORED, "JSON without traceEvents" },
+	{ "rank0.json", BYTES(""), RUN_FILE_REFUSED, "the file is empty" },
+	{ "host_1.2.pt.trace.json", BYTES("\0\0\0"), RUN_FILE_REFUSED, "holds nothing but NUL" },
+	{ "steps.jsonl", BYTES(""), RUN_FILE_REFUSED, "the file is empty" },
+	{ "rank0.json", BYTES("\xff\xfe{\0"), RUN_FILE_REFUSED, "UTF-16 text" },
+	{ "rank0.txt", BYTES(""), RUN_FILE_IGNORED, NOT_READ },
+	{ "settings.json", BYTES("{"), RUN_FILE_IGNORED, "JSON without traceEvents" },
+	{ "run.json", BYTES("{"), RUN_FILE_IGNORED, "JSON without traceEvents" },
 	/* By what they hold, whatever they are called. */
 	{ "x.json", BYTES("{\"$schema\":\"x\",\"profiles\":["), RUN_FILE_IGNORED,
 	  "a profile in speedscope's own format" },
@@ -99,7 +110,9 @@ static struct arena arena;
 
 static void taste(struct run_file *file, size_t i, bool is_named)
 {
-	*file = (struct run_file){ .is_named = is_named, .path = cases[i].name };
+	*file = (struct run_file){ .is_named = is_named,
+				   .path = cases[i].name,
+				   .name_rank = tsi_rank_of_path(cases[i].name) };
 	put_bytes(file->path, cases[i].data, cases[i].length);
 	tsi_run_taste(file, &arena);
 	assert_false(arena.has_failed);

@@ -421,8 +421,10 @@ static enum tscope_status read_object(struct reader *r, bool *has_events, struct
 /* To the end of the stream: what breaks there has broken the file, too. */
 static enum tscope_status read_rest(struct reader *r, struct tscope_error *err)
 {
-	uint64_t garbage_bytes = 0;
-	if (next_char(r)) {
+	uint64_t garbage_bytes = 0, begin = 0;
+	char first = next_char(r);
+	if (first) {
+		begin = offset(r);
 		do {
 			garbage_bytes += shown(r);
 			r->scanner.at = r->scanner.end;
@@ -430,6 +432,10 @@ static enum tscope_status read_rest(struct reader *r, struct tscope_error *err)
 	}
 	r->sink->diagnostics[TSCOPE_DIAGNOSTIC_trailing_bytes] +=
 		(r->is_within ? 0 : garbage_bytes) + tsi_input_trailing_bytes(r->in);
+	if (r->ending == TSCOPE_END && first == '{' && !r->is_within)
+		return tsi_fail_at(err, TSCOPE_E_DAMAGED, begin,
+				   "a second document begins behind the trace and is not read: "
+				   "give each a file of its own");
 	if (r->ending == TSCOPE_END)
 		return TSCOPE_OK;
 	*err = r->ending_err;

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* What a run lacks, for those who believe its exit code. */
+#include "session/run.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/rank_text.h"
+
+enum { MISSING_LOOKED_AT = 1 << 20 }; /* a world may be said to be of any size */
+
+const char *tsi_missing_ranks(const struct run_ranks *ranks, struct arena *arena)
+{
+	struct rank_text missing = { .text = "" };
+	int64_t world_size = -1;
+	size_t at = 0;
+
+	for (size_t i = 0; i < ranks->count && world_size < 0; i++)
+		world_size = ranks->series[i].world_size;
+	if (ranks->count < 2 || ranks->series[0].rank < 0 || world_size <= (int64_t)ranks->count)
+		return NULL;
+	for (int64_t rank = 0; rank < world_size && rank < MISSING_LOOKED_AT; rank++)
+		if (at < ranks->count && ranks->series[at].rank == rank)
+			at++;
+		else
+			tsi_rank_text_add(&missing, rank);
+	tsi_rank_text_end(&missing);
+	return tsi_arena_print(arena, "%zu of %" PRId64 " ranks were read; missing: %.100s%s",
+			       ranks->count, world_size, missing.text,
+			       strlen(missing.text) > 100 || world_size > MISSING_LOOKED_AT ? " ..."
+											    : "");
+}
+
+const char *tsi_incomplete(const struct run_members *members, struct arena *arena)
+{
+	for (size_t i = 0; i < members->other_count; i++)
+		if (members->others[i].shown.is_problem)
+			return tsi_arena_print(arena, "%.150s was not read",
+					       members->others[i].shown.path);
+	for (size_t i = 0; i < members->item_count; i++)
+		if (tsi_member(members, i)->input.damage)
+			return tsi_arena_print(arena, "%.150s is damaged",
+					       tsi_member(members, i)->input.path);
+	return NULL;
+}
