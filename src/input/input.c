@@ -55,9 +55,9 @@ static struct input *new_input(const struct input_options *options)
 	in->flow.max_output_bytes =
 		o->max_output_bytes ? o->max_output_bytes : DEFAULT_MAX_OUTPUT_BYTES;
 	in->flow.block_bytes = in->block_bytes;
-	in->flow.thread_count = o->thread_count ? o->thread_count : tsi_thread_count();
-	if (o->single_thread)
-		in->flow.thread_count = 1;
+	in->flow.thread_count = o->single_thread  ? 1
+				: o->thread_count ? o->thread_count
+						  : tsi_thread_count();
 	in->flow.max_ratio = o->max_ratio ? o->max_ratio : DEFAULT_MAX_RATIO;
 	return in;
 }
