@@ -23,6 +23,7 @@ struct unit {
 	uint32_t run;
 	uint32_t before; /* the unit before it of the same slot, or NO_ROW */
 	enum apart why;  /* it is not one with that */
+	uint32_t beside; /* itself, or one that it shares a time or a run with: a forest */
 };
 
 struct separation {
@@ -155,7 +156,8 @@ static enum apart windows_differ(const struct extent *earlier, const struct exte
 }
 
 /* Of different ranks or, where these are not said, processes. */
-static enum apart ranks_differ(const struct extent *run, const struct extent *unit)
+static enum apart ranks_differ(const struct extent *run, const struct extent *unit,
+			       bool is_concurrent)
 {
 	bool is_unranked = run->first->rank < 0 || unit->first->rank < 0;
 	bool has_unix = tsi_origin_of(run->first)->has_unix && tsi_origin_of(unit->first)->has_unix;
@@ -164,7 +166,7 @@ static enum apart ranks_differ(const struct extent *run, const struct extent *un
 	if (devices_differ(run, unit) &&
 	    (gap_ns > 0 || run->world_size < 0 || unit->world_size < 0))
 		return APART_DEVICE;
-	if (is_unranked && gap_ns > 0) {
+	if (is_unranked && !is_concurrent) {
 		bool is_known = is_process_known(run->last) || is_process_known(unit->first);
 
 		return !is_known && goes_on(run, unit) ? TOGETHER : APART_STRANGER;
@@ -246,7 +248,8 @@ static void place_capture(struct separation *s, struct capture *capture, size_t 
 			      sizeof(*unit));
 	if (!unit)
 		return;
-	*unit = (struct unit){ extent, RUN_OF_NONE, NO_ROW, TOGETHER };
+	*unit = (struct unit){ extent, RUN_OF_NONE, NO_ROW, TOGETHER,
+			       (uint32_t)(s->unit_count - 1) };
 	if (count > 0) {
 		unit->before = (uint32_t)(s->unit_count - 2);
 		unit->why = windows_differ(&unit[-1].extent, &extent);
@@ -277,6 +280,54 @@ static const struct unit *same_slot(const struct separation *s, const struct uni
 	return NULL;
 }
 
+static uint32_t root_of(struct separation *s, uint32_t unit)
+{
+	while (s->units[unit].beside != unit) {
+		s->units[unit].beside = s->units[s->units[unit].beside].beside;
+		unit = s->units[unit].beside;
+	}
+	return unit;
+}
+
+static void put_beside(struct separation *s, uint32_t a, uint32_t b)
+{
+	s->units[root_of(s, a)].beside = root_of(s, b);
+}
+
+static bool is_concurrent(struct separation *s, const struct extent *run, const struct unit *unit)
+{
+	return root_of(s, run->first->unit) == root_of(s, unit->extent.first->unit);
+}
+
+static int compare_times(const void *left, const void *right)
+{
+	const struct capture *const *a = left, *const *b = right;
+	int64_t a_ns = (*a)->loaded->start_ns, b_ns = (*b)->loaded->start_ns;
+
+	return (a_ns > b_ns) - (a_ns < b_ns);
+}
+
+/* Units of which captures overlap, one after another, stand beside each other. */
+static void find_concurrent(struct separation *s)
+{
+	const struct capture **order =
+		tsi_arena_new(s->arena, s->capture_count, sizeof(struct capture *));
+	const struct capture *latest = NULL; /* the one that ends last so far */
+
+	for (size_t i = 0; order && i < s->capture_count; i++)
+		order[i] = &s->captures[i];
+	if (order)
+		qsort(order, s->capture_count, sizeof(struct capture *), compare_times);
+	for (size_t i = 0; order && i < s->capture_count; i++) {
+		const struct loaded *loaded = order[i]->loaded;
+
+		if (latest && loaded->start_ns < latest->loaded->end_ns)
+			put_beside(s, order[i]->unit, latest->unit);
+		if (!latest || loaded->end_ns > latest->loaded->end_ns)
+			latest = order[i];
+	}
+}
+
 /* A run that a unit might be of. */
 struct choice {
 	enum apart why; /* it is not */
@@ -285,7 +336,7 @@ struct choice {
 	const struct extent *there; /* what it is compared with */
 };
 
-static struct choice consider(const struct separation *s, const struct unit *unit, size_t index)
+static struct choice consider(struct separation *s, const struct unit *unit, size_t index)
 {
 	const struct extent *run = &s->runs[index];
 	const struct unit *rival = same_slot(s, unit, index);
@@ -299,7 +350,7 @@ static struct choice consider(const struct separation *s, const struct unit *uni
 	if (choice.why != TOGETHER)
 		return choice;
 	if (!rival) {
-		choice.why = ranks_differ(run, &unit->extent);
+		choice.why = ranks_differ(run, &unit->extent, is_concurrent(s, run, unit));
 		return choice;
 	}
 	choice.there = &rival->extent;
@@ -324,6 +375,7 @@ static void place_unit(struct separation *s, struct unit *unit)
 	}
 	if (best.there && (best.why == TOGETHER || s->run_count == MAX_SEPARATE_RUNS)) {
 		unit->run = best.run;
+		put_beside(s, unit->extent.first->unit, s->runs[best.run].first->unit);
 		extend(&s->runs[best.run], &unit->extent);
 		return;
 	}
@@ -374,14 +426,13 @@ static uint32_t id_of(struct separation *s, struct intern *names, const char *te
 	return id;
 }
 
-/* Equal where captures without a rank are of one process, as far as can be said. */
+/* Equal where captures without a rank may be of one process; hosts are compared later. */
 static const char *process_key(const struct separation *s, const struct capture *capture)
 {
-	const struct trace_origin *origin = tsi_origin_of(capture);
 	struct str writer = tsi_writer_of_path(capture->loaded->input.path);
 
-	if (origin->pid >= 0)
-		return tsi_arena_print(s->arena, "%" PRId64 "@%s", origin->pid, origin->host);
+	if (is_process_known(capture))
+		return tsi_arena_print(s->arena, "%" PRId64, tsi_origin_of(capture)->pid);
 	return tsi_arena_print(s->arena, "/%.*s", (int)writer.length, writer.data);
 }
 
@@ -532,6 +583,8 @@ void tsi_separate(struct run_partition *ret, const struct run_members *members, 
 	find_slots(&s);
 	if (!arena->has_failed)
 		make_units(&s);
+	if (!arena->has_failed)
+		find_concurrent(&s);
 	if (!arena->has_failed)
 		make_runs(&s);
 	if (arena->has_failed || s.run_count < 2)

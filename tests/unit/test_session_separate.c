@@ -46,10 +46,11 @@ static const struct {
 	/* One process number on two hosts. */
 	{ "n1_7.1790857026000.pt.trace.json 7 2-3 0\nn2_7.1790857026000.pt.trace.json 7 2-3 9\n",
 	  "n1_7.1790857026000.pt.trace|n2_7.1790857026000.pt.trace",
-	  "process 7 of n2 here, process 7 of n1 there; they did not run at the same time, and no "
-	  "rank links them" },
+	  "process 7 of n2 with steps 2-3 here, process 7 of n1 with steps 2-3 there" },
 	/* Processes without ranks that run at once are ranks; later ones are a run of their own. */
 	{ "a.json 1 2-3 0\nb.json 2 2-3 0\nc.json 3 2-3 9\n", "a b|c", NULL },
+	/* Two jobs without ranks that record in turn. */
+	{ "a.json 1 2-3 0\nb.json 2 2-3 9\nc.json 1 4-5 19\nd.json 2 4-5 29\n", "a c|b d", NULL },
 	/* Nodes of one job may have other devices than others; jobs that say no world may not. */
 	{ "a.json 1 2-3 0 " RANK(
 		  0, 2) ",\"deviceProperties\":[{\"id\":0,\"name\":\"A100\"}]\n"
