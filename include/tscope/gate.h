@@ -11,7 +11,7 @@
  *	step_time.p95_ms>320	a fact, one of < <= > >= == !=, and a number; a text, true
  *				or false by == and != only
  *	DIST.STRAGGLER		a rule that must not fire
- *	straggler		distributed.straggler or slow_ranks
+ *	straggler		distributed.slow_ranks must be empty
  *	severity>=high		no finding as severe
  *
  * A _ns fact may be named with _us, _ms or _s; bytes and times may have a unit (20GiB, 5ms);
@@ -35,7 +35,10 @@ struct tscope_gate_result {
 	const char *expression; /* as it was given: borrowed */
 	bool held;
 	bool is_evaluated; /* false: the input lacks the figure; the gate trips unless excused */
-	/* Undecided: too few steps, or a figure that is doubtful, a bound or cut. held is false. */
+	/*
+	 * Undecided: too few steps or ranks, or a figure that is doubtful, a bound or cut. held is
+	 * false.
+	 */
 	bool is_inconclusive;
 	/* Comparisons only: held because the change, which would trip, is within noise. */
 	bool is_noise;

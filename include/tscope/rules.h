@@ -123,6 +123,7 @@ struct tscope_finding {
 	const char *title;  /* "waiting for data takes 41.2 % of the step" */
 	const char *detail; /* further figures in words, or "" */
 	const char *advice;
+	bool is_gain_in_title; /* nothing need repeat it beside the title */
 	bool has_gain;
 	/* A step's time won back by this finding alone: gains of all findings add up to no more
 	 * than the step. */
@@ -157,6 +158,7 @@ struct tscope_not_evaluated {
 	const struct tscope_rule_def *rule;
 	const char *reason; /* "no overlap.exposed_ns: no trace was read" */
 	const char *fact;   /* its id where one is absent or in doubt, else NULL */
+	bool is_undecided;  /* all facts are there, and do not tell */
 };
 
 size_t tscope_diagnosis_not_evaluated_count(const struct tscope_diagnosis *diagnosis);

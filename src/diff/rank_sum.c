@@ -8,9 +8,9 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "analyze/shared/chance.h"
 #include "base/bisect.h"
 #include "base/sum.h"
-#include "diff/chance.h"
 
 /* The orders of so many values, and their rank sums, are still exact in 64 bits. */
 enum { MAX_EXACT_COUNT = 40 };

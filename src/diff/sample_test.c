@@ -33,9 +33,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyze/shared/chance.h"
 #include "base/sort.h"
 #include "base/sum.h"
-#include "diff/chance.h"
 #include "diff/rank_sum.h"
 
 /* Standard errors from which on steps resemble their neighbours, and the most that is believed. */

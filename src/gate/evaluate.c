@@ -244,6 +244,10 @@ void tsi_gate_judge_rule(struct tscope_gate_result *result, const struct tscope_
 
 		if (skipped.rule != rule)
 			continue;
+		if (skipped.is_undecided) {
+			tsi_gate_judge_undecided(result, skipped.reason);
+			return;
+		}
 		result->is_evaluated = false;
 		tsi_gate_judge(result, false, NOT_EVALUATED "%s", skipped.reason);
 		return;
@@ -308,6 +312,8 @@ void tsi_gate_judge_straggler(struct tscope_gate_result *result,
 			      const struct tscope_analysis *analysis)
 {
 	size_t distributed = tsi_lookup_analyzer("distributed");
+	struct tscope_value doubt = tsi_lookup(analysis, "distributed.slow_rank_doubt");
+	struct tscope_value least = tsi_lookup(analysis, "distributed.detectable_excess_ratio");
 	struct rank_list ranks = { .text = "" };
 
 	if (tsi_lookup(analysis, "distributed.n_steps").kind == TSCOPE_VALUE_ABSENT) {
@@ -317,12 +323,14 @@ void tsi_gate_judge_straggler(struct tscope_gate_result *result,
 	if (!judge_reliability(result, analysis, distributed))
 		return;
 	list_ranks(&ranks, analysis, "distributed.slow_ranks");
-	if (ranks.length == 0)
-		list_ranks(&ranks, analysis, "distributed.straggler");
 	if (ranks.length > 0)
 		tsi_gate_judge(result, false, "slow: rank %s", ranks.text);
+	else if (doubt.kind == TSCOPE_VALUE_TEXT)
+		tsi_gate_judge_undecided(result, doubt.text);
 	else
-		tsi_gate_judge(result, true, "holds: no rank is slow");
+		tsi_gate_judge(result, true,
+			       "holds: no rank is slow; an excess of %.1f %% would show",
+			       least.kind == TSCOPE_VALUE_REAL ? 100 * least.real : 0);
 }
 
 struct tscope_gate_result tscope_gate_evaluate(const char *expression,

@@ -23,7 +23,7 @@ enum gate_kind {
 	GATE_FACT,        /* a fact, or its change, is compared with a value */
 	GATE_SEVERITY,    /* the findings are compared with a severity */
 	GATE_RULE,        /* a rule */
-	GATE_STRAGGLER,   /* distributed.straggler or slow_ranks */
+	GATE_STRAGGLER,   /* distributed.slow_ranks */
 	GATE_NEW_FINDING, /* a finding that only B has */
 };
 

@@ -132,7 +132,7 @@ static void put_verdict_line(const struct panel *panel, const struct tscope_find
 {
 	const char *text = tsi_panel_print(panel, "%s", finding->title);
 
-	if (finding->has_gain && finding->gain_ns > 0)
+	if (finding->has_gain && finding->gain_ns > 0 && !finding->is_gain_in_title)
 		tsi_panel_append(panel, &text, "; saves %s%s of %s",
 				 finding->gain_basis == TSCOPE_GAIN_BOUND ? "up to " : "",
 				 tsi_panel_people_int(panel, finding->gain_ns, TSCOPE_UNIT_NS),

@@ -37,6 +37,12 @@ void tsi_rule_skip(struct rule_context *ctx, const char *reason, ...)
 	va_end(args);
 }
 
+void tsi_rule_undecided(struct rule_context *ctx, const char *reason)
+{
+	ctx->is_undecided = true;
+	tsi_rule_skip(ctx, "%s", reason);
+}
+
 bool tsi_rule_needs(struct rule_context *ctx, const char *fact)
 {
 	const char *doubt, *needs;

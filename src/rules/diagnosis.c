@@ -93,6 +93,7 @@ static void keep_finding(struct tscope_diagnosis *diagnosis, const struct rule_c
 		.advice = ctx->advice,
 		.cause = tsi_cause_name(ctx->cause),
 		.confidence = ctx->confidence,
+		.is_gain_in_title = ctx->rule->is_gain_in_title,
 		.gain_basis = ctx->gain_basis,
 		.subject = ctx->subject,
 		.places = copy_places(&diagnosis->arena, ctx),
@@ -107,6 +108,7 @@ static void keep_reason(struct tscope_diagnosis *diagnosis, const struct rule_co
 		.rule = &ctx->rule->def,
 		.reason = tsi_arena_copy(&diagnosis->arena, tsi_str_of(ctx->reason)),
 		.fact = ctx->missing,
+		.is_undecided = ctx->is_undecided,
 	};
 }
 

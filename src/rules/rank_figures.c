@@ -38,20 +38,9 @@ bool tsi_rule_knows(const struct rule_context *ctx, const char *fact)
 	return tsi_rule_has(ctx, fact) && !tsi_rule_doubt(ctx, fact);
 }
 
-static bool has_slow_ranks(const struct rule_context *ctx)
-{
-	return tsi_rule_rows(ctx, "distributed.slow_ranks") > 0;
-}
-
-bool tsi_names_straggler(const struct rule_context *ctx)
-{
-	return tsi_rule_rows(ctx, "distributed.straggler") > 0 &&
-	       (has_slow_ranks(ctx) || !tsi_rule_knows(ctx, "stragglers.slow_rank_count"));
-}
-
 bool tsi_names_slow_rank(const struct rule_context *ctx)
 {
-	return has_slow_ranks(ctx) || tsi_names_straggler(ctx);
+	return tsi_rule_rows(ctx, "distributed.slow_ranks") > 0;
 }
 
 void tsi_gain_simulated(struct rule_context *ctx, const char *gain, int64_t estimate_ns)

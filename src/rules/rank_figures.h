@@ -9,13 +9,7 @@
 /* Whether the fact is present and reliable. Does not skip the rule. */
 bool tsi_rule_knows(const struct rule_context *ctx, const char *fact);
 
-/*
- * Whether pytscope's rule names a rank. It counts the steps in which a rank was slowest, however
- * few; with traces of all ranks the exact test decides, and this only adds details.
- */
-bool tsi_names_straggler(const struct rule_context *ctx);
-
-/* Whether that or the exact test names one. */
+/* Whether a rank is known to be slow, step after step. */
 bool tsi_names_slow_rank(const struct rule_context *ctx);
 
 /* Recoverable time: the simulated gain ("what_if.balanced_gain_ns"), else an estimate. */

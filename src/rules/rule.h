@@ -41,6 +41,7 @@ struct rule {
 	const char *evidence[RULE_MAX_COMMON_EVIDENCE];
 	enum rule_cause cause; /* unless evaluate() says otherwise */
 	bool is_separate;      /* never merged, whatever the cause */
+	bool is_gain_in_title; /* its title says it */
 	bool is_summary;       /* speaks only where no rule with more details does */
 };
 
@@ -83,6 +84,9 @@ static inline double tsi_ms(int64_t ns)
 /* Skips the rule: the facts are present but do not suffice ("9 steps: it needs 10"). */
 TSI_PRINTF(2, 3)
 void tsi_rule_skip(struct rule_context *ctx, const char *reason, ...);
+
+/* Skips the rule: nothing shows, and something may be there all the same. Its gate cannot hold. */
+void tsi_rule_undecided(struct rule_context *ctx, const char *reason);
 
 /* Returns true if the fact is present, even if doubtful; otherwise skips the rule. */
 bool tsi_rule_needs(struct rule_context *ctx, const char *fact);

@@ -18,7 +18,7 @@ static void evaluate_dist_load_imbalance(struct rule_context *ctx)
 	double lost = tsi_rule_real(ctx, "distributed.wall_frac_lost_to_imbalance");
 
 	/* DIST.STRAGGLER reports a single slow rank. */
-	if (tsi_names_straggler(ctx))
+	if (tsi_names_slow_rank(ctx))
 		return;
 	if (cv < tsi_rule_parameter(ctx, "threshold") || lost < tsi_rule_parameter(ctx, "lost") ||
 	    !is_compute(ctx))
@@ -37,7 +37,7 @@ const struct rule tsi_rule_dist_load_imbalance = {
 	.def = {
 		.id = "DIST.LOAD_IMBALANCE",
 		.summary = "the work differs from rank to rank",
-		.trigger = "Fires where distributed.straggler names no rank, the compute of the "
+		.trigger = "Fires where distributed.slow_ranks names no rank, the compute of the "
 			   "ranks varies by at least threshold, and at least lost is lost by "
 			   "that; med. Where traces tell all that ranks do beside waiting, at "
 			   "least share of their difference must be compute.",

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * DIST.STRAGGLER: some ranks are persistently slower than the others, which wait for them. Either
- * pytscope's one straggler, or the ranks found by the exact test of the analyzer distributed, which
- * finds several and small excesses. If traces show why (stragglers), the advice is specific.
+ * DIST.STRAGGLER: some ranks are persistently slower than the others, which wait for them. If
+ * traces show why (stragglers), the advice is specific.
  */
 #include "rules/rank_figures.h"
+
+#include "base/rank_text.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#define STRAGGLER "distributed.straggler"
 #define SLOW_RANKS "distributed.slow_ranks"
 #define CAUSES "stragglers.causes"
 #define GROUPS "stragglers.groups"
-#define GAINS "what_if.ranks"
 
 /* Advice by stragglers.causes; for other causes the definition's advice. */
 static const struct {
@@ -46,12 +45,13 @@ static const struct {
 		    "width) and NUMA binding with another rank's" },
 };
 
-/* The slowest of the slow ranks with an excess of at least `least`, and how many there are. */
+/* The slow ranks with an excess of at least the threshold; the worst costs most. */
 struct slow {
 	size_t count;
-	int64_t rank;
+	int64_t rank, cost_ns; /* of the worst */
 	double excess;
 	bool is_by_compute; /* it computes longer; else its local time of any kind is longer */
+	struct rank_text numbers; /* of all */
 };
 
 static bool is_by_compute(const struct rule_context *ctx, size_t row)
@@ -60,46 +60,45 @@ static bool is_by_compute(const struct rule_context *ctx, size_t row)
 	       0;
 }
 
-static struct slow find_slow(const struct rule_context *ctx, double least)
+static void find_slow(struct slow *slow, const struct rule_context *ctx)
 {
-	struct slow slow = { 0 };
+	double least = tsi_rule_parameter(ctx, "threshold");
 
+	*slow = (struct slow){ .count = 0 };
 	for (size_t row = 0; row < tsi_rule_rows(ctx, SLOW_RANKS); row++) {
 		double excess = tsi_value_real(tsi_rule_cell(ctx, SLOW_RANKS, row, "excess_ratio"));
+		int64_t cost_ns = tsi_rule_cell(ctx, SLOW_RANKS, row, "gain_ns").integer;
+		int64_t rank = tsi_rule_cell(ctx, SLOW_RANKS, row, "rank").integer;
+
 		if (!(excess >= least))
 			continue;
-		if (slow.count == 0 || excess > slow.excess) {
-			slow.rank = tsi_rule_cell(ctx, SLOW_RANKS, row, "rank").integer;
-			slow.excess = excess;
-			slow.is_by_compute = is_by_compute(ctx, row);
-		}
-		slow.count++;
+		tsi_rank_text_add(&slow->numbers, rank);
+		if (slow->count++ > 0 && cost_ns <= slow->cost_ns)
+			continue;
+		slow->rank = rank;
+		slow->cost_ns = cost_ns;
+		slow->excess = excess;
+		slow->is_by_compute = is_by_compute(ctx, row);
 	}
-	return slow;
+	tsi_rank_text_end(&slow->numbers);
 }
 
-static double straggler_cell(const struct rule_context *ctx, const char *column)
+static void fire(struct rule_context *ctx, enum tscope_severity severity, const struct slow *slow,
+		 double gain_ms)
 {
-	return tsi_value_real(tsi_rule_cell(ctx, STRAGGLER, 0, column));
-}
+	const char *longer = slow->is_by_compute ? "longer" : "slower";
 
-static void fire(struct rule_context *ctx, enum tscope_severity severity, const struct slow *slow)
-{
-	if (slow->count == 0)
+	if (slow->count == 1)
 		tsi_rule_fire(ctx, severity,
-			      "rank %" PRId64 " is %.1f %% slower than the median rank",
-			      tsi_rule_cell(ctx, STRAGGLER, 0, "rank").integer,
-			      100 * straggler_cell(ctx, "rel_slowdown"));
-	else if (slow->count == 1)
-		tsi_rule_fire(ctx, severity, "rank %" PRId64 " %s %.1f %% %s than the others",
+			      "rank %" PRId64 " %s %.1f %% %s than the others; without it a step "
+			      "takes %.2f ms less",
 			      slow->rank, slow->is_by_compute ? "computes" : "is",
-			      100 * slow->excess, slow->is_by_compute ? "longer" : "slower");
+			      100 * slow->excess, longer, gain_ms);
 	else
 		tsi_rule_fire(ctx, severity,
 			      "%zu ranks are slower than the others, rank %" PRId64
-			      " most: it %s %.1f %% %s",
-			      slow->count, slow->rank, slow->is_by_compute ? "computes" : "is",
-			      100 * slow->excess, slow->is_by_compute ? "longer" : "slower");
+			      " by %.1f %%; without them a step takes %.2f ms less",
+			      slow->count, slow->rank, 100 * slow->excess, gain_ms);
 }
 
 /* ---- why ---- */
@@ -117,7 +116,7 @@ static size_t find_cause(const struct rule_context *ctx, int64_t rank)
 
 static void explain(struct rule_context *ctx, const struct slow *slow)
 {
-	size_t row = slow->count > 0 ? find_cause(ctx, slow->rank) : SIZE_MAX;
+	size_t row = find_cause(ctx, slow->rank);
 
 	if (row == SIZE_MAX)
 		return;
@@ -142,83 +141,44 @@ static void name_groups(struct rule_context *ctx)
 
 /* ---- what it costs ---- */
 
-/* What the run would gain if this rank were like the others; -1: unknown. */
-static int64_t gain_of_rank(const struct rule_context *ctx, int64_t rank)
+static enum tscope_severity severity_of(const struct rule_context *ctx)
 {
-	for (size_t row = 0; row < tsi_rule_rows(ctx, GAINS); row++) {
-		struct tscope_value gain = tsi_rule_cell(ctx, GAINS, row, "gain_ns");
-		if (tsi_rule_cell(ctx, GAINS, row, "rank").integer == rank &&
-		    gain.kind == TSCOPE_VALUE_INT)
-			return gain.integer > 0 ? gain.integer : 0;
-	}
-	return -1;
+	double share = tsi_rule_real(ctx, "distributed.slow_gain_ratio");
+
+	if (share >= tsi_rule_parameter(ctx, "high"))
+		return TSCOPE_SEVERITY_HIGH;
+	return share >= tsi_rule_parameter(ctx, "med") ? TSCOPE_SEVERITY_MED : TSCOPE_SEVERITY_LOW;
 }
 
-/*
- * By simulation; -1: there is none. Where several are slow, one of them made fast wins little,
- * but an even share for all does.
- */
-static int64_t simulated_gain(const struct rule_context *ctx, const struct slow *slow)
+static void describe(struct rule_context *ctx, const struct slow *slow, const char *doubt)
 {
-	int64_t even_ns = tsi_rule_int(ctx, "what_if.balanced_gain_ns");
-
-	if (!tsi_rule_knows(ctx, "what_if.balanced_gain_ns"))
-		return -1;
 	if (slow->count > 1)
-		return even_ns > 0 ? even_ns : 0;
-	return gain_of_rank(ctx, slow->count == 1
-					 ? slow->rank
-					 : tsi_rule_cell(ctx, STRAGGLER, 0, "rank").integer);
-}
-
-/* Lost share: of the step if simulated, else of the slowest rank's compute. */
-static double lost_share(const struct rule_context *ctx, int64_t gain_ns)
-{
-	double step_ns = tsi_rule_real(ctx, "what_if.step_ns");
-
-	if (gain_ns >= 0 && step_ns > 0)
-		return (double)gain_ns / step_ns;
-	return tsi_rule_real(ctx, "distributed.wall_frac_lost_to_imbalance");
-}
-
-static void describe(struct rule_context *ctx, const struct slow *slow)
-{
-	double lost = tsi_rule_real(ctx, "distributed.wall_frac_lost_to_imbalance");
-
-	if (tsi_names_straggler(ctx))
-		tsi_rule_detail(ctx,
-				"the slowest in %.1f %% of %" PRId64
-				" steps, by chance %.1f %% (z %.1f)",
-				100 * straggler_cell(ctx, "slowest_fraction"),
-				tsi_rule_int(ctx, "distributed.n_steps"),
-				100 / tsi_rule_real(ctx, "distributed.world_size"),
-				straggler_cell(ctx, "straggler_z"));
+		tsi_rule_detail(ctx, "ranks %.200s", slow->numbers.text);
 	explain(ctx, slow);
 	name_groups(ctx);
-	if (slow->count == 0 || slow->is_by_compute)
-		tsi_rule_detail(ctx,
-				"%.1f %% of the slowest rank's compute is waited for by the others",
-				100 * lost);
+	if (!*doubt)
+		return;
+	tsi_rule_detail(ctx, "%s", doubt);
+	tsi_rule_confidence(ctx, TSCOPE_CONFIDENCE_MED);
 }
 
 static void evaluate_dist_straggler(struct rule_context *ctx)
 {
-	bool is_straggler = tsi_names_straggler(ctx);
-	struct slow slow = find_slow(ctx, tsi_rule_parameter(ctx, "threshold"));
-	double excess = is_straggler ? straggler_cell(ctx, "rel_slowdown") : slow.excess;
+	const char *doubt = tsi_rule_text(ctx, "distributed.slow_rank_doubt");
+	int64_t gain_ns = tsi_rule_int(ctx, "distributed.slow_gain_ns");
+	struct slow slow;
 
-	if (!is_straggler && slow.count == 0)
+	find_slow(&slow, ctx);
+	if (slow.count == 0 && *doubt)
+		tsi_rule_undecided(ctx, doubt);
+	if (slow.count == 0)
 		return;
-	int64_t gain_ns = simulated_gain(ctx, &slow);
-	bool is_severe = lost_share(ctx, gain_ns) >= tsi_rule_parameter(ctx, "lost") ||
-			 excess >= tsi_rule_parameter(ctx, "high");
-	fire(ctx, is_severe ? TSCOPE_SEVERITY_HIGH : TSCOPE_SEVERITY_MED, &slow);
-	describe(ctx, &slow);
-	if (gain_ns >= 0)
+	fire(ctx, severity_of(ctx), &slow, tsi_ms(gain_ns));
+	describe(ctx, &slow, doubt);
+	if (tsi_rule_flag(ctx, "distributed.slow_gain_is_simulated"))
 		tsi_rule_simulated(ctx, GAIN_COMM_WAIT, gain_ns);
 	else
-		tsi_rule_gain(ctx, GAIN_COMM_WAIT,
-			      tsi_rule_int(ctx, "distributed.wall_lost_ns_per_step"));
+		tsi_rule_gain(ctx, GAIN_COMM_WAIT, gain_ns);
 }
 
 const struct rule tsi_rule_dist_straggler = {
@@ -226,32 +186,34 @@ const struct rule tsi_rule_dist_straggler = {
 		.id = "DIST.STRAGGLER",
 		.summary = "some ranks are slower than the others, step after step",
 		.trigger = "Fires where distributed.slow_ranks names a rank with an excess of at "
-			   "least threshold or, without traces of all ranks, "
-			   "distributed.straggler one; high where the slowdown is at least high "
-			   "or the share lost at least lost, else med.",
+			   "least threshold; high where all of these cost at least high of the "
+			   "step, med from med on, else low. Where it names nobody and "
+			   "distributed.slow_rank_doubt says that somebody may be slow all the "
+			   "same, the rule is undecided.",
 		.meaning = "Ranks meet in every collective, so that all of them run at the pace "
 			   "of the slowest one. Traces tell what a rank is slower in: the time in "
-			   "which it does not wait for others is compared line by line.",
+			   "which it does not wait for others is compared line by line. What it "
+			   "costs is simulated: the steps of all ranks are replayed with that rank "
+			   "like the median of the others. Step records give the same without "
+			   "replay, from the slowest rank of each step.",
 		.advice = "on the host of that rank compare clocks, temperature and power limit "
 			  "(nvidia-smi -q), PCIe link and NUMA binding, and look for other "
 			  "jobs; run it on another host: if the same data is slow there, it is "
 			  "the shard",
-		.example = "Of 8 ranks 7 compute for 100 ms and rank 3 for 112 ms in each step: "
-			   "its slowdown is 0.12 and 10.5 ms a step are lost, 9.4 % of it; a "
-			   "finding of severity med that names rank 3.",
+		.example = "Of 8 ranks 7 compute for 100 ms and rank 3 for 112 ms in each step of "
+			   "140 ms: its excess is 0.12, without it a step takes 12 ms less, 0.086 "
+			   "of it; a finding of severity med that names rank 3.",
 		.parameters = {
-			{ "threshold", 0.01, "excess over the others of a rank in slow_ranks" },
-			{ "high", 0.25, "slowdown from which it is severe" },
-			{ "lost", 0.10,
-			  "share of the step to win, or without traces "
-			  "wall_frac_lost_to_imbalance, from which it is severe" },
+			{ "threshold", 0.03, "excess over the others of a rank in slow_ranks" },
+			{ "high", 0.10, "share of the step to win from which it is severe" },
+			{ "med", 0.01, "share from which it is worth the while" },
 		},
-		.facts = { "distributed.n_steps", "distributed.wall_frac_lost_to_imbalance" },
+		.facts = { "distributed.n_steps" },
 	},
-	.evidence = { "distributed.wall_frac_lost_to_imbalance",
-		      "distributed.wall_lost_ns_per_step", "distributed.n_steps",
-		      "stragglers.cause", "stragglers.excess_ns_per_step",
-		      "what_if.no_straggler_gain_ns" },
+	.evidence = { "distributed.slow_gain_ns", "distributed.slow_gain_ratio",
+		      "distributed.n_steps", "stragglers.cause",
+		      "stragglers.excess_ns_per_step" },
 	.cause = CAUSE_straggler,
+	.is_gain_in_title = true,
 	.evaluate = evaluate_dist_straggler,
 };

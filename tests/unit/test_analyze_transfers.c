@@ -318,7 +318,7 @@ static void a_slow_link(void **state)
 	check_table(a,
 		    "transfers.slow_links: group ranks kind span message_bytes slowdown_ratio "
 		    "p_value excess_ns_per_step bus_bytes_per_second",
-		    "dp 1, 5 all_reduce inter_node 8000000 0.5 2.38419e-07 5000000 5.33333e+08\n");
+		    "dp 1, 5 all_reduce inter_node 8000000 0.5 6.0343e-09 5000000 5.33333e+08\n");
 	/* Every step: (3 × 2 × 10 + 2 × 15) ÷ 8. */
 	check_facts(a, "transfers: mean_exposed_wait_ns mean_exposed_transfer_ns", "0 11250000");
 	analyzed_free(a);

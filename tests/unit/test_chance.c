@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tails of Student's t against published tables and against closed forms. */
-#include "diff/chance.h"
+#include "analyze/shared/chance.h"
 
 #include <math.h>
 #include <setjmp.h>

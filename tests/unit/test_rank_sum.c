@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
+#include "analyze/shared/chance.h"
 #include "base/attributes.h"
-#include "diff/chance.h"
 #include "fail_alloc.h"
 
 enum { MAX_VALUES = 40 };

@@ -22,13 +22,13 @@ static void the_last_change_holds(void **state)
 		size_t count;
 		double value;
 	} cases[] = {
-		{ { "" }, 0, 0.01 },
+		{ { "" }, 0, 0.03 },
 		{ { "DIST.STRAGGLER.threshold=0.05" }, 1, 0.05 },
 		{ { "dist.straggler.threshold=0.05", "DIST.STRAGGLER.threshold=0.1" }, 2, 0.1 },
 		/* Neither the severity nor another rule's parameter matters. */
 		{ { "DIST.STRAGGLER=high", "DIST.STRAGGLER=off", "TIMING.JITTER.threshold=9" },
 		  3,
-		  0.01 },
+		  0.03 },
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
@@ -37,7 +37,7 @@ static void the_last_change_holds(void **state)
 		assert_true(tscope_rule_value(&options, "DIST.STRAGGLER", "threshold") ==
 			    cases[i].value);
 	}
-	assert_true(tscope_rule_value(NULL, "dist.straggler", "threshold") == 0.01);
+	assert_true(tscope_rule_value(NULL, "dist.straggler", "threshold") == 0.03);
 }
 
 static void what_is_not_there_has_no_value(void **state)

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "diff/chance.h"
+#include "analyze/shared/chance.h"
 #include "fail_alloc.h"
 #include "random_numbers.h"
 

@@ -40,8 +40,8 @@ static const struct tscope_table_def tables[] = {
 			TSCOPE_TABLE_OBJECT },
 	[SLOW_RANKS] = TSI_TABLE_DEF(
 		"slow_ranks", slow_columns,
-		"ranks with a p_value of 0.001 or less and an excess_ratio of at least "
-		"the threshold of DIST.STRAGGLER"),
+		"ranks with a p_value of 0.003 or less, an excess_ratio of at least the threshold "
+		"of DIST.STRAGGLER and a gain_ns of at least 0.2 % of the step"),
 	[MISSING_RANKS] = { "missing_ranks", missing_columns, TSI_COUNT_OF(missing_columns),
 			    "ranks of the job that were not read, the first 1024",
 			    TSCOPE_TABLE_LIST },
@@ -101,9 +101,6 @@ static void look_at_step(struct survey *survey, size_t step)
 		if (compute_ns[rank] > view->most_compute_ns) {
 			view->most_compute_ns = compute_ns[rank];
 			view->slowest = rank;
-			view->is_alone = true;
-		} else if (compute_ns[rank] == view->most_compute_ns) {
-			view->is_alone = false;
 		}
 		if (comm_ns[rank] > view->most_comm_ns)
 			view->most_comm_ns = comm_ns[rank];
@@ -202,6 +199,7 @@ static void fill_distributed(const struct analysis_scope *scope, struct fact_she
 	put_medians(&survey, out);
 	tsi_distributed_put_ranks(&survey, out);
 	tsi_distributed_put_missing(&survey, out);
+	tsi_distributed_put_verdict(&survey, out);
 }
 
 const struct analyzer tsi_analyzer_distributed = {

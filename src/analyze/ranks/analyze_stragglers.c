@@ -38,8 +38,7 @@ enum stragglers_table { TABLE_CAUSES, TABLE_LINES, TABLE_GROUPS, TABLE_RANKS, TA
 	X(CAUSES_EXCESS_NS_PER_STEP, "excess_ns_per_step", NS, "as above")                         \
 	X(CAUSES_LINE_EXCESS_NS_PER_STEP, "line_excess_ns_per_step", NS, "of it, in that line")    \
 	X(CAUSES_EXCESS_RATIO, "excess_ratio", NUMBER, "as above")                                 \
-	X(CAUSES_P_VALUE, "p_value", RATIO,                                                        \
-	  "chance that any of equal ranks is as steadily late, exact")                             \
+	X(CAUSES_P_VALUE, "p_value", RATIO, "as in distributed.ranks")                             \
 	X(CAUSES_DETAIL, "detail", TEXT, "in words, with figures")
 
 enum causes_column { CAUSES_COLUMNS(TSI_FACT_ID) };

@@ -34,7 +34,19 @@
 	  "slowest less mean compute, mean of the steps")                                          \
 	X(LEAST_WAITING_RANK, "least_waiting_rank", COUNT,                                         \
 	  "rank with the shortest matched collectives that all members end together, in sum: for " \
-	  "which the others wait")
+	  "which the others wait")                                                                 \
+	X(SLOW_GAIN_NS, "slow_gain_ns", NS,                                                        \
+	  "what a step wins if all of slow_ranks were like the median of the others: by replay "   \
+	  "of the traces where that can be believed, else by the slowest rank of each step")       \
+	X(SLOW_GAIN_RATIO, "slow_gain_ratio", RATIO, "by the mean step")                           \
+	X(SLOW_GAIN_IS_SIMULATED, "slow_gain_is_simulated", FLAG, "by replay of the traces")       \
+	X(DETECTABLE_EXCESS_RATIO, "detectable_excess_ratio", NUMBER,                              \
+	  "least excess_ratio that would have told a rank from healthy ones")                      \
+	X(SLOW_RANK_DOUBT, "slow_rank_doubt", TEXT,                                                \
+	  "why a rank that is not in slow_ranks may be slow all the same: few steps, ranks that "  \
+	  "were not read, ranks without others that do the same, an excess of 15 % that would "    \
+	  "not "                                                                                   \
+	  "show")
 
 enum distributed_fact { DISTRIBUTED_FACTS(TSI_FACT_ID) };
 
@@ -50,12 +62,11 @@ enum distributed_table { RANKS, STRAGGLER, SLOW_RANKS, MISSING_RANKS };
 	X(STRAGGLER_Z, "straggler_z", NUMBER, "their excess over chance in standard deviations")   \
 	X(REL_SLOWDOWN, "rel_slowdown", NUMBER,                                                    \
 	  "compute by that of the median rank - 1, median of the steps")                           \
-	X(SLOWEST_P_VALUE, "slowest_p_value", RATIO,                                               \
-	  "chance that any of equal ranks is alone slowest as often, exact")                       \
 	X(EXCESS_RATIO, "excess_ratio", NUMBER,                                                    \
 	  "its level of compute above the median of the others' (of its stage)")                   \
 	X(P_VALUE, "p_value", RATIO,                                                               \
-	  "chance that any of equal ranks is as steadily among the slow, exact")                   \
+	  "chance that any of healthy ranks, which differ by 1 % or as these do, stands out as "   \
+	  "much")                                                                                  \
 	X(MEAN_COMM_NS, "mean_comm_ns", NS, "communication of a step, mean")                       \
 	X(MEAN_WAIT_NS, "mean_wait_ns", NS,                                                        \
 	  "of that, waiting for other ranks: in matched collectives where traces tell it, else "   \
@@ -87,7 +98,8 @@ enum straggler_column { DISTRIBUTED_STRAGGLER_COLUMNS(TSI_FACT_ID) };
 	X(SLOW_P_VALUE, "p_value", RATIO, "likewise")                                              \
 	X(SLOW_BASIS, "basis", TEXT,                                                               \
 	  "what it has more of: compute or, by traces, local_time (in which it does not wait for " \
-	  "others)")
+	  "others)")                                                                               \
+	X(SLOW_RANK_GAIN_NS, "gain_ns", NS, "what it costs a step while no other rank is slow")
 
 enum slow_column { DISTRIBUTED_SLOW_COLUMNS(TSI_FACT_ID) };
 
@@ -97,13 +109,12 @@ struct step_view {
 	int64_t transfer_ns; /* communication without the wait for other ranks */
 	double median_compute_ns, variation;
 	size_t slowest; /* of equals, the first */
-	bool is_alone;  /* the slowest has no equal */
 };
 
 /* What the columns of a rank's row need, along the steps. */
 struct rank_view {
 	int64_t sum_compute_ns, sum_comm_ns, sum_wait_ns;
-	size_t slowest_count, alone_count;
+	size_t slowest_count;
 	double median_compute_ns, straggler_z, rel_slowdown;
 };
 
@@ -114,12 +125,16 @@ struct survey {
 	struct rank_view *rank_views;
 	struct late_ranks late;
 	double *numbers; /* room for a median over steps or ranks */
+	int64_t missing_rank_count;
 };
 
 /* The rows of ranks, and who stands out. Step views are there. */
 void tsi_distributed_put_ranks(struct survey *survey, struct fact_sheet *out);
 
 /* Ranks and steps that are not there. */
-void tsi_distributed_put_missing(const struct survey *survey, struct fact_sheet *out);
+void tsi_distributed_put_missing(struct survey *survey, struct fact_sheet *out);
+
+/* What slow ranks cost, and what could not be seen. The missing ones are counted. */
+void tsi_distributed_put_verdict(const struct survey *survey, struct fact_sheet *out);
 
 #endif

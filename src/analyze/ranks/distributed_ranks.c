@@ -5,8 +5,8 @@
  */
 #include "analyze/ranks/distributed_parts.h"
 #include "analyze/shared/robust.h"
-#include "analyze/shared/tail.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #include "base/sum.h"
@@ -47,7 +47,6 @@ static void look_at_rank(struct survey *survey, size_t rank)
 		const struct step_view *step = &survey->step_views[i];
 		size_t cell = i * steps->rank_count + rank;
 		view->slowest_count += step->slowest == rank;
-		view->alone_count += step->slowest == rank && step->is_alone;
 		tsi_sum(&view->sum_compute_ns, steps->compute_ns[cell]);
 		tsi_sum(&view->sum_comm_ns, steps->comm_ns[cell]);
 		tsi_sum(&view->sum_wait_ns, steps->wait_ns
@@ -58,15 +57,6 @@ static void look_at_rank(struct survey *survey, size_t rank)
 	view->median_compute_ns = tsi_median(survey->numbers, steps->step_count);
 	view->straggler_z = z_of(view->slowest_count, steps->step_count, steps->rank_count);
 	view->rel_slowdown = rel_slowdown_of(survey, rank);
-}
-
-static double slowest_p_value(const struct survey *survey, size_t rank)
-{
-	double rank_count = (double)survey->steps.rank_count;
-	double tail = tsi_binomial_tail(survey->steps.step_count,
-					survey->rank_views[rank].alone_count, 1 / rank_count);
-
-	return fmin(tail * rank_count, 1);
 }
 
 static void put_steps_of_rank(struct tscope_value *cells, const struct survey *survey, size_t rank)
@@ -80,7 +70,6 @@ static void put_steps_of_rank(struct tscope_value *cells, const struct survey *s
 	cells[SLOWEST_FRACTION] = tsi_ratio((int64_t)view->slowest_count, step_count);
 	cells[STRAGGLER_Z] = tsi_real(view->straggler_z);
 	cells[REL_SLOWDOWN] = tsi_real(view->rel_slowdown);
-	cells[SLOWEST_P_VALUE] = tsi_real(slowest_p_value(survey, rank));
 	cells[MEAN_COMM_NS] = tsi_mean(view->sum_comm_ns, step_count);
 	cells[MEAN_WAIT_NS] = tsi_mean(view->sum_wait_ns, step_count);
 }
@@ -155,6 +144,7 @@ static void list_slow_ranks(const struct survey *survey, struct fact_sheet *out)
 		cells[SLOW_EXCESS_RATIO] = tsi_real(verdict->excess_ratio);
 		cells[SLOW_P_VALUE] = tsi_real(verdict->p_value);
 		cells[SLOW_BASIS] = tsi_text(rank->is_by_local ? "local_time" : "compute");
+		cells[SLOW_RANK_GAIN_NS] = tsi_int(rank->gain_ns);
 	}
 }
 
@@ -186,8 +176,9 @@ static void list_missing_ranks(const struct step_series *ranks, size_t rank_coun
 	}
 }
 
-static void put_missing_ranks(const struct step_series *ranks, size_t rank_count,
-			      struct fact_sheet *out)
+/* Returns how many. */
+static int64_t put_missing_ranks(const struct step_series *ranks, size_t rank_count,
+				 struct fact_sheet *out)
 {
 	int64_t declared = -1, missing_count;
 
@@ -195,15 +186,16 @@ static void put_missing_ranks(const struct step_series *ranks, size_t rank_count
 		if (ranks[i].world_size > declared)
 			declared = ranks[i].world_size;
 	if (declared < 0)
-		return;
+		return 0;
 	tsi_fact_int(out, DECLARED_WORLD_SIZE, declared);
 	if (ranks[0].rank < 0) /* a rank without a number may be any */
-		return;
+		return 0;
 	missing_count = declared;
 	for (size_t i = 0; i < rank_count; i++)
 		missing_count -= ranks[i].rank < declared;
 	tsi_fact_int(out, MISSING_RANK_COUNT, missing_count);
 	list_missing_ranks(ranks, rank_count, declared, out);
+	return missing_count;
 }
 
 /* The numbers of a rank's counted steps, as keys; returns how many. */
@@ -259,7 +251,7 @@ static size_t count_step_numbers(const struct step_series *ranks, size_t rank_co
 	return different;
 }
 
-void tsi_distributed_put_missing(const struct survey *survey, struct fact_sheet *out)
+void tsi_distributed_put_missing(struct survey *survey, struct fact_sheet *out)
 {
 	size_t rank_count = survey->steps.rank_count;
 	const struct step_series *ranks = survey->scope->ranks;
@@ -268,5 +260,79 @@ void tsi_distributed_put_missing(const struct survey *survey, struct fact_sheet 
 	tsi_fact_int(out, WORLD_SIZE, (int64_t)rank_count);
 	tsi_fact_int(out, N_STEPS, (int64_t)survey->steps.step_count);
 	tsi_fact_int(out, DROPPED_STEP_COUNT, (int64_t)(number_count - survey->steps.step_count));
-	put_missing_ranks(ranks, rank_count, out);
+	survey->missing_rank_count = put_missing_ranks(ranks, rank_count, out);
+}
+
+/* ---- what slow ranks cost, and what could not be seen ---- */
+
+/* Fewer steps say nothing of how they vary; a larger excess that would not show matters. */
+enum { MIN_CERTAIN_STEPS = 4 };
+static const double max_unseen_excess = 0.15;
+
+/* Joins what is printed to what there is; with = NULL: nothing. */
+static const char *join(struct fact_sheet *out, const char *text, const char *with)
+{
+	if (!text || !with)
+		return text ? text : with;
+	return tsi_sheet_print(out, "%s; %s", text, with);
+}
+
+static const char *doubt_of_steps(const struct survey *survey, struct fact_sheet *out)
+{
+	size_t count = survey->steps.step_count;
+
+	if (survey->late.local.step_count > 0 && survey->late.local.step_count < count)
+		count = survey->late.local.step_count;
+	if (count < MIN_CERTAIN_STEPS)
+		return tsi_sheet_print(out, "%zu step%s too few to be certain", count,
+				       count == 1 ? " is" : "s are");
+	return NULL;
+}
+
+static const char *doubt_of_ranks(const struct survey *survey, struct fact_sheet *out)
+{
+	const char *missing = NULL, *peerless = NULL;
+	size_t count = survey->late.peerless_count;
+
+	if (survey->missing_rank_count > 0)
+		missing = tsi_sheet_print(
+			out, "%" PRId64 " rank%s not read, whose lateness would look like transfer",
+			survey->missing_rank_count,
+			survey->missing_rank_count == 1 ? " was" : "s were");
+	if (count > 0)
+		peerless = tsi_sheet_print(out, "%zu rank%s no other that does the same work",
+					   count, count == 1 ? " has" : "s have");
+	return join(out, missing, peerless);
+}
+
+static const char *doubt_of_noise(const struct survey *survey, struct fact_sheet *out)
+{
+	double least = survey->late.detectable_ratio;
+
+	if (!isfinite(least))
+		return "none would stand out, however slow";
+	if (least > max_unseen_excess)
+		return tsi_sheet_print(out, "only an excess of %.0f %% would show", 100 * least);
+	return NULL;
+}
+
+void tsi_distributed_put_verdict(const struct survey *survey, struct fact_sheet *out)
+{
+	const struct late_ranks *late = &survey->late;
+	const char *doubt = join(out, doubt_of_steps(survey, out), doubt_of_ranks(survey, out));
+	bool is_any = false;
+
+	for (size_t i = 0; i < late->rank_count; i++)
+		is_any |= late->ranks[i].is_late;
+	if (!doubt)
+		doubt = doubt_of_noise(survey, out);
+	if (doubt)
+		tsi_fact_text(out, SLOW_RANK_DOUBT, doubt);
+	if (isfinite(late->detectable_ratio))
+		tsi_fact_real(out, DETECTABLE_EXCESS_RATIO, late->detectable_ratio);
+	if (!is_any)
+		return;
+	tsi_fact_int(out, SLOW_GAIN_NS, late->gain.gain_ns);
+	tsi_fact_ratio(out, SLOW_GAIN_RATIO, late->gain.gain_ns, late->gain.step_ns);
+	tsi_fact_flag(out, SLOW_GAIN_IS_SIMULATED, late->gain.is_simulated);
 }

@@ -8,9 +8,10 @@
 
 #include <math.h>
 
+#include "analyze/ranks/late_gain.h"
 #include "comm/latch.h"
 
-static const double default_min_excess = 0.01;
+static const double default_min_excess = 0.03, min_gain = 0.002; /* of the step */
 
 /* One role in one of the tables. */
 struct role_judge {
@@ -35,30 +36,32 @@ static void take_members(int64_t *own_ns, const struct role_judge *judge)
 				judge->table_ns[step * rank_count + judge->members[i]];
 }
 
-static void keep_verdict(const struct role_judge *judge, size_t member, struct rank_verdict verdict)
-{
-	struct late_rank *rank = &judge->late->ranks[judge->members[member]];
-	double tests = (double)judge->test_count * (double)judge->judged_count /
-		       (double)judge->member_count;
-
-	verdict.p_value = fmin(verdict.p_value * tests, 1);
-	*(judge->is_local ? &rank->local : &rank->compute) = verdict;
-}
-
-static void judge_role(const struct role_judge *judge)
+/* Returns the least excess that would have shown. */
+static double judge_role(const struct role_judge *judge)
 {
 	size_t count = judge->member_count;
 	struct arena scratch = { 0 };
 	struct rank_verdict *verdicts = tsi_arena_new(&scratch, count, sizeof(*verdicts));
 	int64_t *own_ns = tsi_arena_new(&scratch, judge->step_count, count * sizeof(*own_ns));
+	struct rank_times times = {
+		own_ns,
+		judge->step_count,
+		count,
+		(double)judge->test_count * (double)judge->judged_count / (double)count,
+	};
+	double detectable = INFINITY;
 
 	if (own_ns) {
 		take_members(own_ns, judge);
-		tsi_judge_ranks(verdicts, own_ns, judge->step_count, count, &scratch);
+		detectable = tsi_judge_ranks(verdicts, &times, &scratch);
 	}
-	for (size_t i = 0; own_ns && i < count; i++)
-		keep_verdict(judge, i, verdicts[i]);
+	for (size_t i = 0; own_ns && i < count; i++) {
+		struct late_rank *rank = &judge->late->ranks[judge->members[i]];
+
+		*(judge->is_local ? &rank->local : &rank->compute) = verdicts[i];
+	}
 	tsi_latch_deinit(judge->arena, &scratch);
+	return detectable;
 }
 
 static void find_members(struct role_judge *judge, uint32_t role)
@@ -79,14 +82,17 @@ static void count_judged(struct role_judge *judge)
 	}
 }
 
-static void judge_roles(struct role_judge *judge)
+/* Returns what would have shown in any role. */
+static double judge_roles(struct role_judge *judge)
 {
+	double detectable = judge->judged_count > 0 ? 0 : INFINITY;
 
 	for (uint32_t role = 0; role < judge->late->roles.role_count; role++) {
 		find_members(judge, role);
 		if (judge->member_count > 1)
-			judge_role(judge);
+			detectable = fmax(detectable, judge_role(judge));
 	}
+	return detectable;
 }
 
 static void judge_tables(struct late_ranks *late, const struct rank_steps *steps,
@@ -98,16 +104,17 @@ static void judge_tables(struct late_ranks *late, const struct rank_steps *steps
 	if (!judge.members)
 		return;
 	count_judged(&judge);
+	late->peerless_count = late->rank_count - judge.judged_count;
 	judge.test_count += late->local.step_count > 0;
 	judge.table_ns = steps->compute_ns;
 	judge.step_count = steps->step_count;
-	judge_roles(&judge);
+	late->detectable_ratio = judge_roles(&judge);
 	if (late->local.step_count == 0)
 		return;
 	judge.table_ns = late->local.local_ns;
 	judge.step_count = late->local.step_count;
 	judge.is_local = true;
-	judge_roles(&judge);
+	late->detectable_ratio = fmin(late->detectable_ratio, judge_roles(&judge));
 }
 
 static void decide(struct late_rank *rank, double min_excess)
@@ -120,12 +127,33 @@ static void decide(struct late_rank *rank, double min_excess)
 		by_local && (!by_compute || rank->local.excess_ratio > rank->compute.excess_ratio);
 }
 
+/* Keeps those whose lateness costs something, and what they cost together. */
+static void weigh(struct late_ranks *late, const struct analysis_scope *scope,
+		  const struct rank_steps *steps, struct arena *arena)
+{
+	bool is_less = false;
+
+	tsi_late_gain_find(late, scope, steps, arena);
+	for (size_t i = 0; i < late->rank_count; i++) {
+		struct late_rank *rank = &late->ranks[i];
+
+		if (!rank->is_late ||
+		    (double)rank->gain_ns >= min_gain * (double)late->gain.step_ns)
+			continue;
+		rank->is_late = false;
+		is_less = true;
+	}
+	if (is_less)
+		tsi_late_gain_find(late, scope, steps, arena);
+}
+
 bool tsi_late_ranks_find(struct late_ranks *late, const struct analysis_scope *scope,
 			 const struct rank_steps *steps, struct arena *arena)
 {
 	double said = scope->options->slow_rank_min_excess;
 
-	*late = (struct late_ranks){ .rank_count = scope->rank_count };
+	*late = (struct late_ranks){ .rank_count = scope->rank_count,
+				     .detectable_ratio = INFINITY };
 	tsi_rank_roles_find(&late->roles, scope, arena);
 	tsi_local_time_fill(&late->local, scope, arena);
 	late->ranks = tsi_arena_new(arena, late->rank_count, sizeof(*late->ranks));
@@ -137,5 +165,7 @@ bool tsi_late_ranks_find(struct late_ranks *late, const struct analysis_scope *s
 	judge_tables(late, steps, arena);
 	for (size_t i = 0; i < late->rank_count; i++)
 		decide(&late->ranks[i], said > 0 ? said : default_min_excess);
+	if (!arena->has_failed)
+		weigh(late, scope, steps, arena);
 	return !arena->has_failed;
 }

@@ -9,12 +9,20 @@
 
 /*
  * Which ranks make the others wait, step after step: by what they compute and, where traces tell
- * it, by their local time. Each rank is compared with those of its role only.
+ * it, by their local time. Each rank is compared with those of its role only. A rank whose lateness
+ * costs the job next to nothing is not late.
  */
 struct late_rank {
 	struct rank_verdict compute, local; /* local: NaN and 1 where it is not known */
 	bool is_late;
 	bool is_by_local; /* local time shows the larger excess, or the only one */
+	int64_t gain_ns;  /* of a late one: what it costs a step while nobody else is late */
+};
+
+struct late_gain {
+	int64_t step_ns; /* the mean step that the gain is of */
+	int64_t gain_ns; /* what a step wins if all late ranks were like the median of the others */
+	bool is_simulated; /* by the replay; else recomputed from the steps' times */
 };
 
 struct late_ranks {
@@ -22,6 +30,9 @@ struct late_ranks {
 	struct local_time local;
 	struct late_rank *ranks;
 	size_t rank_count;
+	size_t peerless_count;   /* ranks without another of their role: nothing is said of these */
+	double detectable_ratio; /* least excess that would have shown on any other; or INFINITY */
+	struct late_gain gain;
 };
 
 /* steps: those of scope->ranks. False without memory. */

@@ -313,8 +313,8 @@ static void judge_family(struct linking *linking, size_t first, size_t end)
 		return;
 
 	size_t instances = fill_instances(linking);
-	tsi_judge_ranks(linking->verdicts, linking->numbers, instances, linking->chosen_count,
-			linking->scratch);
+	const struct rank_times times = { linking->numbers, instances, linking->chosen_count, 1 };
+	(void)tsi_judge_ranks(linking->verdicts, &times, linking->scratch);
 	double error = find_error(linking, instances);
 	for (size_t i = 0; i < linking->chosen_count; i++) {
 		linking->links[linking->chosen[i]].p_value = linking->verdicts[i].p_value;

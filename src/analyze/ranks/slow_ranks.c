@@ -1,47 +1,43 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Judges which ranks of a run are persistently slow.
+ * Judges which ranks of a run stand out as slow.
  *
- * How slow: a step's times are taken relative to the step's median over the ranks
- * (steps may differ as they like: long sequences are long for everybody). A rank's
- * level is the median of its relative times over the steps, and its excess is its
- * level above the median of the others' levels.
+ * How slow: a step's times are taken relative to the step's median over the ranks (steps may
+ * differ as they like: long sequences are long for everybody). A rank's level is the median of its
+ * relative times over the steps, and its excess is its level above the median of the others'.
  *
- * How sure: a rank's position in a step is the number of ranks that are faster
- * (half for each that is equal). If all ranks are alike, each position has the same
- * chance in each step, whatever the distribution of the times, so the sum of a
- * rank's positions has a distribution that can be counted out. The p-value is its
- * tail from the rank's sum on, times the number of ranks (Bonferroni). Positions
- * tell more than "slowest or not", which slow ranks take from each other, and than
- * "above the median or not": of 30 steps of 8 ranks with 3 % noise, a rank that is
- * 5 % slow is missed in 4 of 10,000 runs, and one of equal ranks is listed in 4 of
- * 10,000 (tests/bench/slow_ranks.c).
+ * How sure: healthy ranks are not equal. Devices differ by 1 % for good, and more steps only prove
+ * it. So a rank is slow if it is an outlier among the levels of the others, by Student's t. What
+ * these vary by is known in two ways, which are pooled: from themselves, and as what is usual of
+ * healthy devices plus the noise of a level (the steps' noise over as many steps; counted as so
+ * few ranks that it decides only where there are few). So two ranks can be told apart, by a large
+ * excess only, and one of eight that is 5 % slow is missed in none of 200 runs
+ * (tests/bench/slow_ranks.c).
  *
- * A fast rank makes all others look late. So ranks whose level is below the
- * (lower) median level are moved up to it before positions are taken, and are not
- * judged themselves. That can only lower the positions of the others: the p-value
- * stays an upper bound, but for equal times, which share their positions. Up to half
- * of the ranks can be slow; of more, the fewer are the exception, and they are fast.
+ * Several slow ranks must not mask one another: for each number of them, up to half of the ranks,
+ * the least slow is held against the ranks below all of them; the largest number that stands out
+ * counts (Rosner's many-outlier procedure, one-sided). Of more than half the fewer are the
+ * exception, and they are fast.
  *
- * Steps may resemble the ones before: a rank that is slow by chance then stays so
- * for a while. How much they do shows in the relative times, less each rank's mean,
- * of neighbouring steps (lag-1 autocorrelation, pooled over the ranks). Where that is
- * beyond chance, the steps count as the number of independent ones whose mean varies
- * as much; or, where that yields a smaller p-value, the excess is held against how much
- * levels vary by with such noise. With two ranks nothing is significant below 11 steps,
- * with eight below 5.
+ * Steps may resemble the ones before: a rank that is slow by chance then stays so for a while. How
+ * much they do shows in the relative times, less each rank's mean, of neighbouring steps (lag-1
+ * autocorrelation, pooled over the ranks). Where that is beyond chance, the steps count as the
+ * number of independent ones whose mean varies as much.
  */
 #include "analyze/ranks/slow_ranks.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyze/shared/chance.h"
 #include "analyze/shared/robust.h"
-#include "analyze/shared/tail.h"
 #include "comm/latch.h"
 
-/* A run of equal ranks lists one with at most this chance, however many ranks there are. */
-static const double max_p_value = 0.001;
+/* A run of healthy ranks lists one with at most this chance, however many ranks there are. */
+static const double max_p_value = 0.003;
+
+/* The standard deviation of levels of healthy ranks, and of how many ranks this is worth. */
+static const double usual_deviation = 0.01, usual_degrees = 4;
 
 /* Times that are further off their level than so many times the usual distance are outliers. */
 static const double outlier_spreads = 5;
@@ -51,9 +47,6 @@ static const double chance_deviations = 2.5;
 static const double max_correlation = 0.98;
 /* The standard deviation of a median by that of a mean. */
 static const double median_deviation = 1.2533;
-static const double square_root_of_2 = 1.4142135623730951;
-/* A sum of positions is whole or, with equal times, half; then the lower whole is safe. */
-static const double rounding = 1e-6;
 
 /* A rank in a list that is sorted by some value. */
 struct placed {
@@ -65,13 +58,14 @@ struct judge {
 	struct arena *arena;
 	const int64_t *compute_ns;
 	size_t step_count, rank_count;
-	size_t judged_count; /* steps to judge by */
-	double *centres;     /* by step: the median of the ranks; 0: no step to judge by */
-	double *levels;      /* by rank */
-	double *lifts;       /* by rank: what lifts its level to the lower median level, relative */
-	uint64_t *halves;    /* by rank: the sum of its positions, in halves */
-	double *numbers;     /* room for a median over steps or ranks */
-	struct placed *placed; /* room for the ranks */
+	double test_count;     /* comparisons like this one, which may all name somebody */
+	size_t judged_count;   /* steps to judge by */
+	double *centres;       /* by step: the median of the ranks; 0: no step to judge by */
+	double *levels;        /* by rank */
+	double *numbers;       /* room for a median over steps or ranks */
+	struct placed *placed; /* the ranks by level */
+	double variance;       /* of levels of healthy ranks, by noise and as is usual ... */
+	double degrees;        /* ... of freedom that it counts as */
 };
 
 static double compute_of(const struct judge *judge, size_t step, size_t rank)
@@ -128,32 +122,10 @@ static double median_of_others(const struct placed *placed, size_t count, size_t
 /* Needs the ranks placed by level. */
 static void measure_excess(struct judge *judge, struct rank_verdict *verdicts)
 {
-	double lower_median = judge->placed[(judge->rank_count - 1) / 2].value;
-
 	for (size_t i = 0; i < judge->rank_count; i++) {
 		const struct placed *own = &judge->placed[i];
 		double others = median_of_others(judge->placed, judge->rank_count, i);
 		verdicts[own->rank].excess_ratio = others > 0 ? own->value / others - 1 : NAN;
-		judge->lifts[own->rank] = fmax(lower_median - own->value, 0);
-	}
-}
-
-/* Adds the positions of one step: values that are equal share the mean of their places. */
-static void add_positions(struct judge *judge, size_t step)
-{
-	struct placed *placed = judge->placed;
-	size_t count = judge->rank_count;
-
-	for (size_t rank = 0; rank < count; rank++)
-		placed[rank] = (struct placed){ compute_of(judge, step, rank) +
-							judge->lifts[rank] * judge->centres[step],
-						rank };
-	qsort(placed, count, sizeof(*placed), compare_values);
-	for (size_t first = 0, end; first < count; first = end) {
-		for (end = first + 1; end < count && placed[end].value == placed[first].value;)
-			end++;
-		for (size_t i = first; i < end; i++)
-			judge->halves[placed[i].rank] += first + end - 1;
 	}
 }
 
@@ -237,104 +209,146 @@ static double correlation_of(const struct noise *noise, const struct judge *judg
 }
 
 /*
- * By how much levels vary with such noise. The variance of the mean of so many correlated steps is
- * this share of that of a step; what is left within a rank is the rest.
+ * The variance of levels with such noise. That of the mean of so many correlated steps is this
+ * share of that of a step; what is left within a rank is the rest.
  */
-static double deviation_of_levels(const struct noise *noise, const struct judge *judge,
-				  double correlation)
+static double variance_of_levels(const struct noise *noise, const struct judge *judge,
+				 double correlation)
 {
 	double steps = (double)judge->judged_count, ranks = (double)judge->rank_count;
-	/* The true correlation may well be larger. */
-	double likely = fmin(correlation + 1 / sqrt((ranks - 1) * (steps - 1)), max_correlation);
-	double rest = 1 - likely;
-	double share = (1 + likely) / rest / steps -
-		       2 * likely * (1 - pow(likely, steps)) / (rest * rest * steps * steps);
+	double likely = correlation, rest, share;
 
-	return median_deviation * sqrt(noise->squares / (ranks * steps) * share / (1 - share));
+	if (correlation > 0) /* the true one may well be larger */
+		likely = fmin(correlation + 1 / sqrt((ranks - 1) * (steps - 1)), max_correlation);
+	rest = 1 - likely;
+	share = (1 + likely) / rest / steps -
+		2 * likely * (1 - pow(likely, steps)) / (rest * rest * steps * steps);
+	return median_deviation * median_deviation * noise->squares / ((ranks - 1) * steps) *
+	       share / (1 - share);
 }
 
-/* ---- p-values ---- */
-
-/* That the excess is chance, if levels vary by so much. */
-static double normal_tail(const struct judge *judge, const struct rank_verdict *verdict,
-			  size_t rank, double deviation)
-{
-	double others = judge->levels[rank] / (1 + verdict->excess_ratio);
-
-	return erfc((judge->levels[rank] - others) / deviation / square_root_of_2) / 2;
-}
-
-/*
- * Raises the p-values to what the ranks' positions say if this share of the steps is independent;
- * or to those of excess where these are smaller and deviation is not 0.
- */
-static void raise_p_values(const struct judge *judge, struct rank_verdict *verdicts, double share,
-			   double deviation)
-{
-	size_t step_count = (size_t)((double)judge->judged_count * share);
-	struct position_sums sums;
-
-	tsi_position_sums_init(&sums, step_count, judge->rank_count, judge->arena);
-	for (size_t rank = 0; rank < judge->rank_count; rank++) {
-		double mean = (double)judge->halves[rank] / 2 / (double)judge->judged_count;
-		double sum = mean * (double)step_count + rounding;
-		double tail = tsi_position_sums_tail(&sums, step_count ? (uint64_t)sum : 0);
-
-		if (deviation > 0)
-			tail = fmin(tail, normal_tail(judge, &verdicts[rank], rank, deviation));
-		tail = fmin(tail * (double)judge->rank_count, 1);
-		verdicts[rank].p_value = fmax(verdicts[rank].p_value, tail);
-	}
-}
-
-static void find_p_values(struct judge *judge, struct rank_verdict *verdicts)
+/* A single step has no noise to know: then the ranks alone say what they vary by. */
+static void find_variance(struct judge *judge)
 {
 	struct noise noise = find_noise(judge);
 	double correlation = correlation_of(&noise, judge);
+	double steps = (double)judge->judged_count, ranks = (double)judge->rank_count;
 
-	for (size_t rank = 0; rank < judge->rank_count; rank++)
-		verdicts[rank].p_value = judge->lifts[rank] > 0 ? 1 : 0;
-	raise_p_values(judge, verdicts, 1, 0);
-	if (correlation > 0)
-		raise_p_values(judge, verdicts, (1 - correlation) / (1 + correlation),
-			       deviation_of_levels(&noise, judge, correlation));
+	judge->variance = usual_deviation * usual_deviation;
+	if (judge->judged_count < 2)
+		return;
+	judge->variance += variance_of_levels(&noise, judge, correlation);
+	judge->degrees = fmin(usual_degrees,
+			      (ranks - 1) * (steps - 1) * (1 - correlation) / (1 + correlation));
 }
 
-static void judge_all(struct judge *judge, struct rank_verdict *verdicts)
+/* ---- who stands out ---- */
+
+/* The ranks below those that are slow: what one above them is held against. */
+struct healthy {
+	double centre, deviation, degrees; /* deviation: of one more, from the centre */
+};
+
+static double value_in_middle(const struct placed *placed, size_t count)
+{
+	return (placed[(count - 1) / 2].value + placed[count / 2].value) / 2;
+}
+
+/* squares: sum over the ranks of the squared distance from their mean. */
+static struct healthy describe_healthy(const struct judge *judge, size_t count, double squares)
+{
+	double centre = value_in_middle(judge->placed, count);
+	double usual = judge->variance * centre * centre;
+	double degrees = judge->degrees + (double)count - 1;
+	double variance = degrees > 0 ? (judge->degrees * usual + squares) / degrees : usual;
+
+	if (judge->degrees == 0)
+		variance = fmax(variance, usual);
+	return (struct healthy){ centre, sqrt(variance * (1 + 1 / (double)count)), degrees };
+}
+
+/* That any of the ranks is so slow by chance. */
+static double p_value_of(const struct judge *judge, const struct healthy *healthy, double level)
+{
+	double tail = 0.5;
+
+	if (level > healthy->centre && healthy->degrees > 0 && healthy->deviation > 0)
+		tail = tsi_student_tail((level - healthy->centre) / healthy->deviation,
+					healthy->degrees);
+	return fmin(tail * (double)judge->rank_count * judge->test_count, 1);
+}
+
+/* Those below the largest number of ranks that all stand out; all but one where nobody does. */
+static struct healthy find_healthy(const struct judge *judge)
+{
+	size_t count = judge->rank_count, least = count - count / 2;
+	double sum = 0, squares = 0, middle = value_in_middle(judge->placed, count);
+	struct healthy healthy = { 0 };
+
+	for (size_t i = 0; i + 1 < count; i++) {
+		double off = judge->placed[i].value - middle;
+		sum += off;
+		squares += off * off;
+		if (i + 1 < least)
+			continue;
+		double below = fmax(squares - sum * sum / (double)(i + 1), 0);
+		healthy = describe_healthy(judge, i + 1, below);
+		if (p_value_of(judge, &healthy, judge->placed[i + 1].value) <= max_p_value)
+			break;
+	}
+	return healthy;
+}
+
+/* The least excess that would have stood out. */
+static double detectable_excess(const struct judge *judge, const struct healthy *healthy)
+{
+	double tail = max_p_value / (double)judge->rank_count / judge->test_count;
+
+	if (!(healthy->degrees > 0 && healthy->centre > 0))
+		return INFINITY;
+	return tsi_student_quantile(tail, healthy->degrees) * healthy->deviation / healthy->centre;
+}
+
+static double judge_all(struct judge *judge, struct rank_verdict *verdicts)
 {
 	size_t steps = judge->step_count, ranks = judge->rank_count;
 	size_t most = steps > ranks ? steps : ranks;
 
 	judge->centres = tsi_arena_new(judge->arena, steps, sizeof(*judge->centres));
 	judge->levels = tsi_arena_new(judge->arena, ranks, sizeof(*judge->levels));
-	judge->lifts = tsi_arena_new(judge->arena, ranks, sizeof(*judge->lifts));
-	judge->halves = tsi_arena_new(judge->arena, ranks, sizeof(*judge->halves));
 	judge->numbers = tsi_arena_new(judge->arena, most, sizeof(*judge->numbers));
 	judge->placed = tsi_arena_new(judge->arena, ranks, sizeof(*judge->placed));
 	if (!judge->placed)
-		return;
+		return INFINITY;
 	find_centres(judge);
 	find_levels(judge);
 	measure_excess(judge, verdicts);
-	for (size_t step = 0; step < steps; step++)
-		if (judge->centres[step] > 0)
-			add_positions(judge, step);
-	find_p_values(judge, verdicts);
+	for (size_t rank = 0; rank < ranks; rank++)
+		verdicts[rank].p_value = 1;
+	if (judge->judged_count == 0)
+		return INFINITY;
+	find_variance(judge);
+	struct healthy healthy = find_healthy(judge);
+	for (size_t rank = 0; rank < ranks; rank++)
+		verdicts[rank].p_value = p_value_of(judge, &healthy, judge->levels[rank]);
+	return detectable_excess(judge, &healthy);
 }
 
-void tsi_judge_ranks(struct rank_verdict *verdicts, const int64_t *compute_ns, size_t step_count,
-		     size_t rank_count, struct arena *arena)
+double tsi_judge_ranks(struct rank_verdict *verdicts, const struct rank_times *times,
+		       struct arena *arena)
 {
 	struct arena scratch = { 0 };
 	struct judge judge = {
 		.arena = &scratch,
-		.compute_ns = compute_ns,
-		.step_count = step_count,
-		.rank_count = rank_count,
+		.compute_ns = times->ns,
+		.step_count = times->step_count,
+		.rank_count = times->rank_count,
+		.test_count = times->test_count,
 	};
+	double detectable = judge_all(&judge, verdicts);
 
-	judge_all(&judge, verdicts);
 	tsi_latch_deinit(arena, &scratch);
+	return detectable;
 }
 
 bool tsi_is_slow_rank(const struct rank_verdict *verdict, double min_excess_ratio)

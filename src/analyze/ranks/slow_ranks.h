@@ -9,23 +9,29 @@
 #include <stdint.h>
 
 /*
- * Which ranks are persistently slower than the others: any number of them up to
+ * Which ranks stand out as slower than the others: any number of them up to
  * half. The method, and what it does not claim, is described in slow_ranks.c.
  */
 struct rank_verdict {
 	double excess_ratio; /* of its level above the median of the others; NaN: unknown */
-	/*
-	 * Upper bound on the chance that among ranks that are all alike any one is as
-	 * often among the slow ones: corrected for the number of ranks.
-	 */
+	/* Chance that among healthy ranks, which differ a little, any is as far off the others. */
 	double p_value;
 };
 
-/* compute_ns[step * rank_count + rank]; verdicts has room for rank_count (≥ 2). */
-void tsi_judge_ranks(struct rank_verdict *verdicts, const int64_t *compute_ns, size_t step_count,
-		     size_t rank_count, struct arena *arena);
+struct rank_times {
+	const int64_t *ns;             /* [step * rank_count + rank] */
+	size_t step_count, rank_count; /* rank_count ≥ 2 */
+	double test_count;             /* p-values are corrected for so many such tables; ≥ 1 */
+};
 
-/* Is it persistent beyond chance, and an excess of at least min_excess_ratio? */
+/*
+ * verdicts has room for rank_count. Returns the least excess ratio that would have been told from
+ * chance; INFINITY: none would.
+ */
+double tsi_judge_ranks(struct rank_verdict *verdicts, const struct rank_times *times,
+		       struct arena *arena);
+
+/* Does it stand out beyond chance, with an excess of at least min_excess_ratio? */
 bool tsi_is_slow_rank(const struct rank_verdict *verdict, double min_excess_ratio);
 
 #endif

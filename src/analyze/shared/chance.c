@@ -3,7 +3,7 @@
  * Student's t and the normal distribution for the tests of significance. The tail is half an
  * incomplete beta function, as a continued fraction (Lentz's method).
  */
-#include "diff/chance.h"
+#include "analyze/shared/chance.h"
 
 #include <float.h>
 #include <math.h>

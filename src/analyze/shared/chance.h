@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TSCOPE_DIFF_CHANCE_H
-#define TSCOPE_DIFF_CHANCE_H
+#ifndef TSCOPE_ANALYZE_SHARED_CHANCE_H
+#define TSCOPE_ANALYZE_SHARED_CHANCE_H
 
 /*
  * Tails of Student's t distribution, to eight digits or more. They are made of additions,
