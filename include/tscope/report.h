@@ -20,16 +20,23 @@ enum {
 	TSCOPE_REPORT_JSON = 1,
 };
 
+/* The rank whose own sections a report of a run shows: by default the lowest. */
+struct tscope_rank_choice {
+	bool is_chosen;
+	unsigned number;
+};
+
 struct tscope_report_options {
 	size_t format;
-	bool color;     /* escapes for a terminal (text) */
-	bool ascii;     /* no characters beyond ASCII (text) */
-	unsigned width; /* columns of the terminal; 0: 80 */
-	size_t top;     /* rows of a ranking (tables by_…); 0: all in JSON; 10 or 5 in text */
-	bool brief;     /* only the head with what is damaged, and the gates (text) */
-	bool verbose;   /* also the files that were ignored, and why (run) */
-	bool all;       /* also what did not change, or matters little (diff, text) */
-	bool as_list;   /* traces[] or files[] even of one: several were asked for (JSON) */
+	struct tscope_rank_choice rank; /* text; of a run that lacks it: the default */
+	bool color;                     /* escapes for a terminal (text) */
+	bool ascii;                     /* no characters beyond ASCII (text) */
+	unsigned width;                 /* columns of the terminal; 0: 80 */
+	size_t top;   /* rows of a ranking (tables by_…); 0: all in JSON; 10 or 5 in text */
+	bool brief;   /* only the head with what is damaged, and the gates (text) */
+	bool verbose; /* also the files that were ignored, and why (run) */
+	bool all;     /* also what did not change, or matters little (diff, text) */
+	bool as_list; /* traces[] or files[] even of one: several were asked for (JSON) */
 };
 
 struct tscope_report_format {

@@ -105,6 +105,17 @@ static enum exit_code judge_and_report(const struct tscope_runs *runs,
 	return code;
 }
 
+/* Does any run have the rank whose sections are asked for? */
+static bool has_rank(const struct tscope_runs *runs, const struct tscope_rank_choice *rank)
+{
+	for (size_t i = 0; rank->is_chosen && i < tscope_runs_count(runs); i++)
+		for (size_t k = 0; k < tscope_run_rank_count(tscope_runs_get(runs, i)); k++)
+			if (tscope_run_rank_number(tscope_runs_get(runs, i), k) ==
+			    (int64_t)rank->number)
+				return true;
+	return !rank->is_chosen;
+}
+
 static enum exit_code run_report(const struct options *options)
 {
 	struct tscope_runs *loaded;
@@ -119,7 +130,10 @@ static enum exit_code run_report(const struct options *options)
 		return EXIT_CODE_OK;
 	}
 	code = load_runs(&loaded, options);
-	if (loaded)
+	if (loaded && !has_rank(loaded, &options->rank)) {
+		say("--rank: nothing of that rank was read", "", "");
+		code = EXIT_CODE_USAGE;
+	} else if (loaded)
 		code = worse(code, judge_and_report(loaded, options));
 	tscope_runs_free(loaded);
 	return code;

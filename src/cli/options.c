@@ -61,6 +61,14 @@ static const char *parse_unsigned(const char *text, void *field)
 	return NULL;
 }
 
+static const char *parse_rank(const char *text, void *field)
+{
+	struct tscope_rank_choice *rank = field;
+
+	rank->is_chosen = true;
+	return parse_unsigned(text, &rank->number);
+}
+
 static const char *parse_count(const char *text, void *field)
 {
 	uint64_t number;
@@ -302,6 +310,8 @@ static const struct option_row rows[] = {
 	  FIELD(top), NULL },
 	{ READERS, "quiet", NULL, "only head and gates of the report; export: nothing", parse_flag,
 	  FIELD(quiet), NULL },
+	{ "report", "rank", "N", "show the sections of rank N (default: the lowest)", parse_rank,
+	  FIELD(rank), NULL },
 	{ "report", "verbose", NULL, "also name the files that were ignored", parse_flag,
 	  FIELD(verbose), NULL },
 	{ REPORTERS, "color", "WHEN", "auto (default), always or never", parse_color, FIELD(color),

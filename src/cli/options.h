@@ -37,6 +37,7 @@ struct options {
 	enum when color, progress;
 	size_t top;
 	uint64_t max_memory;   /* bytes in all; 0: a share of what there is */
+	struct tscope_rank_choice rank;
 	double loss_tolerance; /* of diff */
 	bool all, no_significance, one_run;
 	bool undecided_pass, no_sandbox;

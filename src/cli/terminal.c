@@ -63,6 +63,7 @@ struct tscope_report_options terminal_report_options(const struct options *optio
 		.ascii = !is_utf8_locale(),
 		.width = width(options),
 		.top = options->top,
+		.rank = options->rank,
 		.brief = options->quiet,
 		.verbose = options->verbose,
 		.all = options->all,

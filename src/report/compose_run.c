@@ -183,6 +183,18 @@ static size_t rank_with_trace(const struct tscope_run *run)
 	return 0;
 }
 
+/* The rank that was asked for; or where there is none `otherwise`. */
+static size_t chosen_rank(const struct panel *panel, size_t otherwise)
+{
+	const struct tscope_rank_choice *chosen = &panel->options->rank;
+	const struct tscope_run *run = panel->report->run;
+
+	for (size_t i = 0; chosen->is_chosen && i < tscope_run_rank_count(run); i++)
+		if (tscope_run_rank_number(run, i) == (int64_t)chosen->number)
+			return i;
+	return otherwise;
+}
+
 /* The file that the figures of an analyzer are of. */
 static const char *path_of_file(const struct panel *panel, const char *analyzer)
 {
@@ -206,12 +218,13 @@ static int64_t rank_of_file(const struct tscope_run *run, const char *path)
 static struct panel panel_for(const struct panel *whole, const struct run_section *section)
 {
 	const struct tscope_run *run = whole->report->run;
-	size_t rank = section->of_whom == OF_TRACE ? rank_with_trace(run) : 0;
+	size_t lowest = section->of_whom == OF_TRACE ? rank_with_trace(run) : 0;
+	size_t rank = chosen_rank(whole, lowest);
 	struct panel panel = *whole;
 
 	if (section->of_whom != OF_RUN && tscope_run_rank_count(run) > 1)
 		panel.rank = tscope_run_rank_number(run, rank);
-	if (section->of_whom == OF_TRACE)
+	if (section->of_whom == OF_TRACE || (section->of_whom == OF_LOWEST_RANK && rank != lowest))
 		panel.analysis = tscope_run_rank_analysis(run, rank);
 	if (section->of_whom == OF_FILE)
 		panel.rank = rank_of_file(run, path_of_file(whole, section->analyzer));

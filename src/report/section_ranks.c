@@ -271,6 +271,15 @@ static void put_missing(const struct panel *panel)
 	tsi_doc_line(panel->doc, DOC_TAGGED, DOC_WARN, "missing ranks", "%s", text);
 }
 
+/* "  slow ranks   3 steps are too few to be certain" */
+static void put_doubt(const struct panel *panel)
+{
+	const char *doubt = tsi_panel_text(panel, "distributed.slow_rank_doubt");
+
+	if (*doubt)
+		tsi_doc_line(panel->doc, DOC_TAGGED, DOC_WARN, "slow ranks", "%s", doubt);
+}
+
 /*
  * Traces tell how late ranks are whatever they do; what follows from compute alone would only
  * contradict that, and communication stands in the budget.
@@ -310,6 +319,7 @@ void tsi_section_distributed(const struct panel *panel)
 			strcmp(steps, "1") == 0 ? "" : "s");
 	put_skew(panel, &rows);
 	put_missing(panel);
+	put_doubt(panel);
 	put_ranks(panel, &rows);
 	put_heat(panel);
 }

@@ -99,32 +99,62 @@ static void put_line(const struct panel *panel, struct doc_table *table,
 		shown->cells[0].text = tsi_panel_spaced(panel, tsi_table_text(lines, row, "line"));
 }
 
-/* In which lines of the budget the slowest rank differs: those with a share worth reading. */
-static void put_lines(const struct panel *panel)
+/* The excess of a rank in one line is worth reading from this share of its most on. */
+static const double least_share = 0.02;
+
+static double most_excess(const struct table_view *lines, int64_t rank)
 {
-	static const double least_share = 0.02; /* of the longest excess */
-	static const struct doc_column columns[] = {
+	double most_ns = 0;
+
+	for (size_t row = 0; row < lines->row_count; row++)
+		if (tsi_table_find(lines, row, "rank").integer == rank)
+			most_ns =
+				fmax(most_ns,
+				     fabs((double)tsi_table_find(lines, row, "excess_ns").integer));
+	return most_ns;
+}
+
+/* In which lines of the budget a late rank differs. */
+static void put_lines(const struct panel *panel, const struct table_view *lines, int64_t rank)
+{
+	const char *name = tsi_panel_print(panel, "rank %lld", (long long)rank);
+	const struct doc_column columns[] = {
 		{ "budget", TSCOPE_UNIT_TEXT, .least = LINE_WIDTH, .most = LINE_WIDTH - 1 },
-		{ "slowest", TSCOPE_UNIT_NS, .width = TIME_WIDTH },
+		{ name, TSCOPE_UNIT_NS, .width = TIME_WIDTH },
 		{ "others", TSCOPE_UNIT_NS, .width = TIME_WIDTH, .is_minor = true },
 		{ "excess", TSCOPE_UNIT_NS, .width = TIME_WIDTH },
 	};
-	struct table_view lines = tsi_panel_rows(panel, "stragglers.lines");
+	double most_ns = most_excess(lines, rank);
 	struct doc_table *table;
-	double most_ns = 0;
 
-	for (size_t row = 0; row < lines.row_count; row++)
-		most_ns = fmax(most_ns,
-			       fabs((double)tsi_table_find(&lines, row, "excess_ns").integer));
 	if (most_ns <= 0)
 		return;
 	table = tsi_doc_table(panel->doc, columns, TSI_COUNT_OF(columns));
 	if (table)
 		table->keeps_empty = true;
-	for (size_t row = 0; row < lines.row_count; row++)
-		if (fabs((double)tsi_table_find(&lines, row, "excess_ns").integer) >=
-		    least_share * most_ns)
-			put_line(panel, table, &lines, row);
+	for (size_t row = 0; row < lines->row_count; row++)
+		if (tsi_table_find(lines, row, "rank").integer == rank &&
+		    fabs((double)tsi_table_find(lines, row, "excess_ns").integer) >=
+			    least_share * most_ns)
+			put_line(panel, table, lines, row);
+}
+
+/* Of each late rank, the first few. */
+static void put_ranks(const struct panel *panel)
+{
+	enum { SHOWN_RANKS = 4 };
+	struct table_view causes = tsi_panel_rows(panel, "stragglers.causes");
+	struct table_view lines = tsi_panel_rows(panel, "stragglers.lines");
+	size_t count = causes.row_count;
+
+	if (count > SHOWN_RANKS && panel->options->top == 0)
+		count = SHOWN_RANKS;
+	else if (panel->options->top > 0 && count > panel->options->top)
+		count = panel->options->top;
+	for (size_t row = 0; row < count; row++)
+		put_lines(panel, &lines, tsi_table_find(&causes, row, "rank").integer);
+	if (count < causes.row_count)
+		tsi_doc_note(panel->doc, "and %zu more ranks: --top", causes.row_count - count);
 }
 
 void tsi_section_stragglers(const struct panel *panel)
@@ -138,7 +168,7 @@ void tsi_section_stragglers(const struct panel *panel)
 			tsi_panel_number(panel, "stragglers.excess_ns_per_step"));
 	put_causes(panel);
 	put_common(panel);
-	put_lines(panel);
+	put_ranks(panel);
 }
 
 /* ---- what if ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * DIST.COMM_BOUND: phase comm, in which nothing is computed, takes much of the steps. Traces of
- * several ranks show how much of it is not waiting for slower ranks.
+ * DIST.COMM_BOUND: transfer, while which nothing is computed, takes much of the steps. The wait for
+ * slower ranks is other rules'.
  */
 #include "rules/budget_share.h"
 #include "rules/rank_figures.h"
@@ -31,24 +31,25 @@ static void evaluate_moving(struct rule_context *ctx, const struct comm_shares *
 	tsi_gain_overlap(ctx, moving_ns);
 }
 
+/* Without traces: what communication takes on the rank with the least. */
 static void evaluate_phase(struct rule_context *ctx)
 {
 	double ratio = tsi_rule_real(ctx, "distributed.mean_comm_fraction");
 	double wall_ns = tsi_rule_real(ctx, "distributed.mean_step_wall_ns");
 	double transfer = tsi_rule_real(ctx, "distributed.mean_transfer_fraction");
+	double share = isfinite(transfer) ? transfer : ratio;
 
-	if (ratio < tsi_rule_parameter(ctx, "threshold"))
+	if (share < tsi_rule_parameter(ctx, "threshold"))
 		return;
-	fire(ctx, ratio);
-	tsi_rule_detail(ctx, "%.2f ms of %.2f ms", ratio * wall_ns / 1e6, wall_ns / 1e6);
-	if (isfinite(transfer))
-		tsi_rule_detail(ctx, "%.1f %% without the wait for slower ranks", 100 * transfer);
+	fire(ctx, share);
+	tsi_rule_detail(ctx, "%.2f ms of %.2f ms", share * wall_ns / 1e6, wall_ns / 1e6);
+	if (tsi_is_worth_telling(ratio - share))
+		tsi_rule_detail(ctx, "for a further %.1f %% ranks wait for slower ones",
+				100 * (ratio - share));
 	tsi_rule_evidence(ctx, "distributed.mean_comm_fraction");
 	tsi_rule_evidence(ctx, "distributed.mean_transfer_fraction");
 	tsi_rule_evidence(ctx, "distributed.mean_step_wall_ns");
-	/* Faster or hidden communication does not win back the wait. */
-	tsi_rule_gain(ctx, GAIN_COMM_TRANSFER,
-		      llround((isfinite(transfer) ? transfer : ratio) * wall_ns));
+	tsi_rule_gain(ctx, GAIN_COMM_TRANSFER, llround(share * wall_ns));
 }
 
 static void evaluate_dist_comm_bound(struct rule_context *ctx)
@@ -65,19 +66,21 @@ const struct rule tsi_rule_dist_comm_bound = {
 	.def = {
 		.id = "DIST.COMM_BOUND",
 		.summary = "communication takes much of the step",
-		.trigger = "Fires where phase comm takes at least threshold of the step over all "
-			   "ranks; high from high on, else med. Where traces of several ranks tell "
-			   "it, the wait for slower ranks does not count, nor what stages of a "
-			   "pipeline send each other.",
-		.meaning = "In phase comm a rank waits for others and computes nothing: the more "
-			   "ranks, the less each of them adds.",
+		.trigger = "Fires where communication without the wait for slower ranks takes at "
+			   "least threshold of the step; high from high on, else med. Without "
+			   "traces of all ranks, what the rank with the least communication spends "
+			   "is taken for it. What stages of a pipeline send each other does not "
+			   "count.",
+		.meaning = "While data is sent nothing is computed: the more ranks, the less each "
+			   "of them adds. The wait for slower ranks is DIST.STRAGGLER's, "
+			   "DIST.SKEW's or DIST.WAIT's.",
 		.advice = "overlap gradients with backward (DDP buckets, bucket_cap_mb), skip "
 			  "the exchange between accumulated batches (no_sync), send bf16, "
 			  "enlarge the batch per rank; if the share without the wait is small, "
 			  "fix the slow rank first",
-		.example = "The slowest rank computes for 60 ms of each step and spends 40 ms in "
-			   "phase comm: the share is 0.40, a finding of severity med with 40 ms "
-			   "a step to win.",
+		.example = "All ranks compute for 60 ms of each step and spend 40 ms in phase "
+			   "comm: the share is 0.40, a finding of severity med with 40 ms a step "
+			   "to win.",
 		.parameters = {
 			{ "threshold", 0.25, "share of the step at which it fires" },
 			{ "high", 0.45, "share of the step from which it is severe" },

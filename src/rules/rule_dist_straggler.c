@@ -8,41 +8,43 @@
 #include "base/rank_text.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define SLOW_RANKS "distributed.slow_ranks"
 #define CAUSES "stragglers.causes"
 #define GROUPS "stragglers.groups"
 
-/* Advice by stragglers.causes; for other causes the definition's advice. */
-static const struct {
-	const char *cause, *advice;
-} advices[] = {
-	{ "slow_clock",
+/* Words for a title and advice by stragglers.causes; for other causes the definition's advice. */
+static const struct cause {
+	const char *cause, *words, *advice;
+} causes[] = {
+	{ "slow_clock", "lower clocks",
 	  "compare clocks, temperature and power limit of its device with another's (nvidia-smi -q "
 	  "-d CLOCK,POWER,TEMPERATURE,PERFORMANCE), and look for other jobs on it; where it stays "
 	  "slow take it out of service" },
-	{ "slow_kernels",
+	{ "slow_kernels", "slow kernels",
 	  "compare these kernels with another rank's (kernels.by_name of both traces): a different "
 	  "algorithm is chosen on each rank by itself (autotuning, cudnn.benchmark); equal ones "
 	  "point at the device's memory (nvidia-smi -q: ECC errors, remapped rows, other jobs)" },
-	{ "more_work",
+	{ "more_work", "more work",
 	  "give all ranks equal work: bucket or pack by length, count tokens instead of samples, "
 	  "divide layers and experts evenly; let other ranks, or none, do what only this one does "
 	  "(logging, evaluation)" },
-	{ "slow_host",
+	{ "slow_host", "host",
 	  "look at its host: other jobs, CPU frequency, NUMA binding (numactl, cpusets), "
 	  "OMP_NUM_THREADS; move Python work of this rank only (logging, checkpoints) out of the "
 	  "step; CUDA graphs make launches cheap" },
-	{ "slow_loader",
+	{ "slow_loader", "data loader",
 	  "look at what its data loader reads: the storage and network of that host, its CPU cores "
 	  "and num_workers, the samples of its shard; raise prefetch_factor" },
-	{ "sync",
+	{ "sync", "synchronising calls",
 	  "remove .item(), .cpu(), print of tensors and torch.cuda.synchronize() that this rank "
 	  "alone runs (logging); launches.syncs of its trace says who waits" },
-	{ "copies", "pin_memory=True and non_blocking=True; compare its PCIe link (nvidia-smi -q: "
-		    "generation, "
-		    "width) and NUMA binding with another rank's" },
+	{ "copies", "copies",
+	  "pin_memory=True and non_blocking=True; compare its PCIe link (nvidia-smi -q: "
+	  "generation, "
+	  "width) and NUMA binding with another rank's" },
 };
 
 /* The slow ranks with an excess of at least the threshold; the worst costs most. */
@@ -83,24 +85,6 @@ static void find_slow(struct slow *slow, const struct rule_context *ctx)
 	tsi_rank_text_end(&slow->numbers);
 }
 
-static void fire(struct rule_context *ctx, enum tscope_severity severity, const struct slow *slow,
-		 double gain_ms)
-{
-	const char *longer = slow->is_by_compute ? "longer" : "slower";
-
-	if (slow->count == 1)
-		tsi_rule_fire(ctx, severity,
-			      "rank %" PRId64 " %s %.1f %% %s than the others; without it a step "
-			      "takes %.2f ms less",
-			      slow->rank, slow->is_by_compute ? "computes" : "is",
-			      100 * slow->excess, longer, gain_ms);
-	else
-		tsi_rule_fire(ctx, severity,
-			      "%zu ranks are slower than the others, rank %" PRId64
-			      " by %.1f %%; without them a step takes %.2f ms less",
-			      slow->count, slow->rank, 100 * slow->excess, gain_ms);
-}
-
 /* ---- why ---- */
 
 /* The row of stragglers.causes about a rank, or SIZE_MAX. */
@@ -114,19 +98,69 @@ static size_t find_cause(const struct rule_context *ctx, int64_t rank)
 	return SIZE_MAX;
 }
 
+/* NULL: not known, or without words. */
+static const struct cause *cause_of(const struct rule_context *ctx, size_t row)
+{
+	const char *cause = "";
+
+	if (row != SIZE_MAX)
+		cause = tsi_value_text(tsi_rule_cell(ctx, CAUSES, row, "cause"));
+	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
+		if (strcmp(causes[i].cause, cause) == 0)
+			return &causes[i];
+	return NULL;
+}
+
+/* "arrives 383.00 ms late (host, before all_reduce #2)", "is 4.0 % slower than the others (host)" */
+static void describe_lateness(char *text, size_t room, const struct rule_context *ctx,
+			      const struct slow *slow)
+{
+	size_t row = find_cause(ctx, slow->rank);
+	const struct cause *cause = cause_of(ctx, row);
+	const char *words = cause ? cause->words : "", *before = "";
+
+	if (row != SIZE_MAX)
+		before = tsi_value_text(tsi_rule_cell(ctx, CAUSES, row, "before"));
+	if (*before)
+		snprintf(text, room, "arrives %.2f ms late (%s%sbefore %.40s)",
+			 tsi_value_real(tsi_rule_cell(ctx, CAUSES, row, "late_ns")) / 1e6, words,
+			 *words ? ", " : "", before);
+	else
+		snprintf(text, room, "%s %.1f %% %s than the others%s%s%s",
+			 slow->is_by_compute ? "computes" : "is", 100 * slow->excess,
+			 slow->is_by_compute ? "longer" : "slower", *words ? " (" : "", words,
+			 *words ? ")" : "");
+}
+
+static void fire(struct rule_context *ctx, enum tscope_severity severity, const struct slow *slow,
+		 double gain_ms)
+{
+	char lateness[160];
+
+	describe_lateness(lateness, sizeof(lateness), ctx, slow);
+	if (slow->count == 1)
+		tsi_rule_fire(ctx, severity,
+			      "rank %" PRId64 " %s; without it a step takes %.2f ms less",
+			      slow->rank, lateness, gain_ms);
+	else
+		tsi_rule_fire(ctx, severity,
+			      "%zu ranks are late, most of all rank %" PRId64
+			      ", which %s; without them a step takes %.2f ms less",
+			      slow->count, slow->rank, lateness, gain_ms);
+}
+
 static void explain(struct rule_context *ctx, const struct slow *slow)
 {
 	size_t row = find_cause(ctx, slow->rank);
+	const struct cause *cause = cause_of(ctx, row);
 
 	if (row == SIZE_MAX)
 		return;
-	const char *cause = tsi_value_text(tsi_rule_cell(ctx, CAUSES, row, "cause"));
 	const char *detail = tsi_value_text(tsi_rule_cell(ctx, CAUSES, row, "detail"));
 	if (*detail)
 		tsi_rule_detail(ctx, "%s%s", slow->count > 1 ? "that one: " : "", detail);
-	for (size_t i = 0; i < sizeof(advices) / sizeof(advices[0]); i++)
-		if (strcmp(advices[i].cause, cause) == 0)
-			tsi_rule_advice(ctx, advices[i].advice);
+	if (cause)
+		tsi_rule_advice(ctx, cause->advice);
 }
 
 static void name_groups(struct rule_context *ctx)

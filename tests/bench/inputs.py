@@ -105,9 +105,11 @@ def trace(folder, size):
 
 
 def ranks(folder):
-    """The traces of eight ranks, and which of them are slow."""
+    """The traces of eight ranks, and which of them are late: slow ones and those that stall."""
     truth = generate(folder, GENERATE_RANKS)
-    slow = [int(straggler.split(":")[0]) for straggler in truth["meta"]["options"]["straggler"]]
+    options = truth["meta"]["options"]
+    slow = sorted(int(late.split(":")[0])
+                  for late in options["straggler"] + options["dataloader_stall"])
     return [Trace(folder, rank) for rank in truth["ranks"]], slow
 
 

@@ -169,6 +169,7 @@ static void a_rank_that_is_late_otherwise(void **state)
 
 	check_table(o.analyzed, "distributed.slow_ranks: rank excess_ratio gain_ns basis",
 		    "1 0.1 10 local_time\n");
+	check_table(o.analyzed, "stragglers.causes: late_ns before", "10 all_reduce #1\n");
 	check_table(o.analyzed, "distributed.ranks: excess_ratio p_value", "0 1\n0 1\n0 1\n0 1\n");
 	outcome_free(&o);
 }

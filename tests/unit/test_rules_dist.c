@@ -68,8 +68,16 @@ static const struct rule_case cases[] = {
 	{ "DIST.STRAGGLER", FIRES,
 	  STEPS SLOW("2", "0.09", "6000000") SLOW("5", "0.08", "8000000") COST("9000000", "0.09"),
 	  NULL,
-	  "med: 2 ranks are slower than the others, rank 5 by 8.0 %; without them a step takes "
-	  "9.00 ms less (ranks 2, 5) [9000000 ns]" },
+	  "med: 2 ranks are late, most of all rank 5, which computes 8.0 % longer than the others; "
+	  "without them a step takes 9.00 ms less (ranks 2, 5) [9000000 ns]" },
+	/* Most of it before one collective. */
+	{ "DIST.STRAGGLER", FIRES,
+	  STEPS SLOW("17", "4.3", "68000000")
+		  COST("68000000", "0.14") "stragglers.causes rank=17 cause=slow_host "
+					   "late_ns=383000000 before='all_reduce #2'\n",
+	  NULL,
+	  "high: rank 17 arrives 383.00 ms late (host, before all_reduce #2); without it a step "
+	  "takes 68.00 ms less [68000000 ns]" },
 	/* pytscope's rule names a rank, which chance may have made: it is a fact, no finding. */
 	{ "DIST.STRAGGLER", QUIET, STEPS LOST("0.5") STRAGGLER_3("0.3"), NULL, "" },
 	{ "DIST.STRAGGLER", QUIET, STEPS LOST("0.5"), NULL, "" },
@@ -100,8 +108,8 @@ static const struct rule_case cases[] = {
 		  COST("2000000", "0.02") "stragglers.groups kind=node name=h2 late_count=2 "
 					  "rank_count=2\n",
 	  NULL,
-	  "med: rank 5 is 4.0 % slower than the others; without it a step takes 2.00 ms less "
-	  "(1.20 ms more in its loader; node h2: 2 of its 2 ranks are slow) [2000000 ns]" },
+	  "med: rank 5 is 4.0 % slower than the others (data loader); without it a step takes 2.00 "
+	  "ms less (1.20 ms more in its loader; node h2: 2 of its 2 ranks are slow) [2000000 ns]" },
 	/* What could not be seen: said with a finding, and instead of none. */
 	{ "DIST.STRAGGLER", FIRES,
 	  STEPS SLOW("5", "0.04", "1") COST("4000000", "0.04") DOUBT("3 steps are too few"), NULL,
@@ -130,9 +138,13 @@ static const struct rule_case cases[] = {
 	  "DIST.LOAD_IMBALANCE.threshold=0.2", "" },
 	{ "DIST.LOAD_IMBALANCE", CHANGED, LOST("0.05") UNEVEN("0.15"),
 	  "DIST.LOAD_IMBALANCE.lost=0.06", "" },
+	/* Without traces: what the rank with the least spends. */
 	{ "DIST.COMM_BOUND", FIRES, COMM("0.5") "distributed.mean_transfer_fraction 0.3\n", NULL,
-	  "high: communication takes 50.0 % of the step (100.00 ms of 200.00 ms; 30.0 % without "
-	  "the wait for slower ranks) [60000000 ns]" },
+	  "med: communication takes 30.0 % of the step (60.00 ms of 200.00 ms; for a further 20.0 "
+	  "% "
+	  "ranks wait for slower ones) [60000000 ns]" },
+	{ "DIST.COMM_BOUND", QUIET, COMM("0.5") "distributed.mean_transfer_fraction 0.2\n", NULL,
+	  "" },
 	{ "DIST.COMM_BOUND", QUIET, COMM("0.1"), NULL, "" },
 	/* Traces: the wait does not count, and an overlap wins no more than the rest. */
 	{ "DIST.COMM_BOUND", FIRES, COMM("0.8") SPLIT("400", "200", "100") STEP_50_MS, NULL,

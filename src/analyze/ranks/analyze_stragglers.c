@@ -7,6 +7,7 @@
 #include "analyze/facts.h"
 #include "analyze/ranks/group_words.h"
 #include "analyze/ranks/late_ranks.h"
+#include "analyze/ranks/rank_peers.h"
 #include "analyze/ranks/straggler_cause.h"
 #include "analyze/shared/robust.h"
 
@@ -39,13 +40,19 @@ enum stragglers_table { TABLE_CAUSES, TABLE_LINES, TABLE_GROUPS, TABLE_RANKS, TA
 	X(CAUSES_LINE_EXCESS_NS_PER_STEP, "line_excess_ns_per_step", NS, "of it, in that line")    \
 	X(CAUSES_EXCESS_RATIO, "excess_ratio", NUMBER, "as above")                                 \
 	X(CAUSES_P_VALUE, "p_value", RATIO, "as in distributed.ranks")                             \
-	X(CAUSES_DETAIL, "detail", TEXT, "in words, with figures")
+	X(CAUSES_DETAIL, "detail", TEXT, "in words, with figures")                                 \
+	X(CAUSES_LATE_NS, "late_ns", NS,                                                           \
+	  "of excess_ns_per_step, what it comes later than the others by to one collective, "      \
+	  "where "                                                                                 \
+	  "that is most of it")                                                                    \
+	X(CAUSES_BEFORE, "before", TEXT, "that collective, numbered by its kind: all_reduce #2")
 
 enum causes_column { CAUSES_COLUMNS(TSI_FACT_ID) };
 
 #define LINES_COLUMNS(X)                                                                           \
+	X(LINES_RANK, "rank", COUNT, "number of the late rank")                                    \
 	X(LINES_LINE, "line", TEXT, "line of the budget")                                          \
-	X(LINES_RANK_NS, "rank_ns", NS, "of the worst rank, a step")                               \
+	X(LINES_RANK_NS, "rank_ns", NS, "of that rank, a step")                                    \
 	X(LINES_OTHERS_NS, "others_ns", NS, "median of the others")                                \
 	X(LINES_EXCESS_NS, "excess_ns", NS, "difference")
 
@@ -95,7 +102,7 @@ static const struct tscope_table_def tables[] = {
 	[TABLE_CAUSES] = TSI_TABLE_DEF("causes", causes_columns,
 				       "ranks that are persistently late, and why"),
 	[TABLE_LINES] = TSI_TABLE_DEF("lines", lines_columns,
-				      "budget of the worst rank beside the median of the others"),
+				      "budget of each late rank beside the median of the others"),
 	[TABLE_GROUPS] = TSI_TABLE_DEF("groups", groups_columns,
 				       "what late ranks have in common and others have not"),
 	[TABLE_RANKS] = TSI_TABLE_DEF("ranks", ranks_columns, "each rank"),
@@ -392,10 +399,13 @@ static void put_heat(const struct late_ranks *late, const struct analysis_scope 
 
 /* ---- late ranks ---- */
 
+static const double min_place_share = 0.8; /* of the excess: it is late to one collective */
+
 /* What is known so far. */
 struct stragglers {
 	const struct analysis_scope *scope;
 	struct late_ranks late;
+	struct rank_peers peers;
 	struct straggler worst;
 	size_t worst_rank, count;
 };
@@ -423,16 +433,63 @@ static void put_cause(struct tscope_value *cells, const struct stragglers *all, 
 	cells[CAUSES_P_VALUE] = tsi_real(tsi_late_verdict(&all->late.ranks[rank])->p_value);
 }
 
+static void put_lines(const struct stragglers *all, size_t rank, const struct straggler *straggler,
+		      struct fact_sheet *out)
+{
+	for (size_t line = 0; line < TSCOPE_BUDGET_LINE_COUNT; line++) {
+		const struct straggler_line *times = &straggler->lines[line];
+		struct tscope_value *cells = tsi_table_row(out, TABLE_LINES);
+
+		cells[LINES_RANK] = tsi_rank_number(all->scope->ranks, rank);
+		cells[LINES_LINE] = line_name(line);
+		cells[LINES_RANK_NS] = tsi_int(times->rank_ns);
+		cells[LINES_OTHERS_NS] = tsi_int(times->others_ns);
+		cells[LINES_EXCESS_NS] = tsi_int(tsi_straggler_excess(times));
+	}
+}
+
+/* Where most of its excess is before one collective. */
+static void put_place(struct tscope_value *cells, const struct stragglers *all, size_t rank,
+		      int64_t excess_ns, struct fact_sheet *out)
+{
+	struct late_place place;
+
+	if (!tsi_has_peers(&all->peers, (uint32_t)rank) ||
+	    !tsi_rank_late_place(&all->peers, (uint32_t)rank, &place, tsi_sheet_scratch(out)) ||
+	    !place.op || place.excess_ns < min_place_share * (double)excess_ns)
+		return;
+	cells[CAUSES_LATE_NS] = tsi_int(place.excess_ns);
+	cells[CAUSES_BEFORE] = tsi_text(tsi_sheet_print(
+		out, "%s #%" PRIu32, tsi_collective_kind_name(place.op->kind), place.number));
+}
+
+/* False where nothing is late, or the collectives do not match. */
+static bool find_peers(struct stragglers *all, struct fact_sheet *out)
+{
+	const struct replay_graph *graph = all->scope->replay_graph;
+	bool is_any = false;
+
+	for (size_t i = 0; i < all->late.rank_count; i++)
+		is_any |= all->late.ranks[i].is_late;
+	return is_any && graph && graph->step_count > 0 &&
+	       tsi_rank_peers_find(&all->peers, graph, &all->late.roles, tsi_sheet_scratch(out));
+}
+
 /* numbers: room for one of each rank. */
 static void list_causes(struct stragglers *all, double *numbers, struct fact_sheet *out)
 {
 	const struct straggler_search search = { all->scope, &all->late, numbers, out };
+	bool has_peers = find_peers(all, out);
 
 	for (size_t i = 0; i < all->late.rank_count; i++) {
 		if (!all->late.ranks[i].is_late)
 			continue;
 		struct straggler straggler = tsi_find_straggler(&search, i);
-		put_cause(tsi_table_row(out, TABLE_CAUSES), all, i, &straggler);
+		struct tscope_value *cells = tsi_table_row(out, TABLE_CAUSES);
+		put_cause(cells, all, i, &straggler);
+		if (has_peers)
+			put_place(cells, all, i, tsi_straggler_excess(&straggler.total), out);
+		put_lines(all, i, &straggler, out);
 		if (all->count++ > 0 && tsi_straggler_excess(&straggler.total) <=
 						tsi_straggler_excess(&all->worst.total))
 			continue;
@@ -454,14 +511,6 @@ static void put_worst(const struct stragglers *all, struct fact_sheet *out)
 		tsi_fact_int(out, WORST_RANK, all->scope->ranks[all->worst_rank].rank);
 	tsi_fact_int(out, EXCESS_NS_PER_STEP, excess_ns);
 	tsi_fact_ratio(out, EXCESS_RATIO, excess_ns, worst->total.others_ns);
-	for (size_t line = 0; line < TSCOPE_BUDGET_LINE_COUNT; line++) {
-		struct tscope_value *cells = tsi_table_row(out, TABLE_LINES);
-
-		cells[LINES_LINE] = line_name(line);
-		cells[LINES_RANK_NS] = tsi_int(worst->lines[line].rank_ns);
-		cells[LINES_OTHERS_NS] = tsi_int(worst->lines[line].others_ns);
-		cells[LINES_EXCESS_NS] = tsi_int(tsi_straggler_excess(&worst->lines[line]));
-	}
 }
 
 /* ---- all ranks ---- */

@@ -270,6 +270,62 @@ int64_t tsi_rank_excess_ns(const struct rank_peers *peers, uint32_t rank)
 	return tsi_narrow(excess_ns);
 }
 
+/* ---- where a rank is late ---- */
+
+static int64_t stretch_excess(const struct rank_peers *peers, size_t step, uint32_t rank, size_t i)
+{
+	const struct peer_step *own = peer_step_of(peers, step, rank);
+	uint32_t count = peers->count_of[peers->first_of[rank]];
+	int64_t own_ns = peers->stretches[own->first_stretch + i].local_ns;
+
+	return own_ns - median_of_others(&levels_of(peers, step, rank)[i], count, own_ns);
+}
+
+static bool is_cut_alike(const struct peer_step *a, const struct peer_step *b)
+{
+	return a->shape == b->shape && a->stretch_count == b->stretch_count;
+}
+
+/* The collective that a stretch of the first step ends at. */
+static void find_op(const struct rank_peers *peers, uint32_t rank, size_t stretch,
+		    struct late_place *place)
+{
+	const struct rank_log *log = &peers->graph->world->logs[rank];
+	const struct peer_step *step = peer_step_of(peers, 0, rank);
+	uint32_t last = peers->stretches[step->first_stretch + stretch].end_point - 1;
+
+	if (!is_cut_here(peers, rank, &log->points[last]))
+		return;
+	place->op = &log->ops[log->points[last].index];
+	for (uint32_t i = peers->stretches[step->first_stretch].first_point; i <= last; i++)
+		place->number += is_cut_here(peers, rank, &log->points[i]) &&
+				 log->ops[log->points[i].index].kind == place->op->kind;
+}
+
+bool tsi_rank_late_place(const struct rank_peers *peers, uint32_t rank, struct late_place *place,
+			 struct arena *arena)
+{
+	const struct peer_step *first = peer_step_of(peers, 0, rank);
+	int64_t *sums_ns = tsi_arena_new(arena, first->stretch_count, sizeof(*sums_ns));
+	size_t worst = 0, step_count = 0;
+
+	if (!sums_ns || first->stretch_count < 2)
+		return false;
+	for (size_t step = 0; step < peers->graph->step_count; step++) {
+		if (!is_cut_alike(first, peer_step_of(peers, step, rank)))
+			continue;
+		for (size_t i = 0; i < first->stretch_count; i++)
+			tsi_sum(&sums_ns[i], stretch_excess(peers, step, rank, i));
+		step_count++;
+	}
+	for (size_t i = 1; i < first->stretch_count; i++)
+		if (sums_ns[i] > sums_ns[worst])
+			worst = i;
+	*place = (struct late_place){ .excess_ns = sums_ns[worst] / (int64_t)step_count };
+	find_op(peers, rank, worst, place);
+	return place->excess_ns > 0;
+}
+
 /* ---- other local times ---- */
 
 /* Makes the points of a stretch take so much together, each in proportion to what it took. */

@@ -53,6 +53,17 @@ bool tsi_has_peers(const struct rank_peers *peers, uint32_t rank);
 /* Local time of its steps above the median of the other peers, or below (negative). */
 int64_t tsi_rank_excess_ns(const struct rank_peers *peers, uint32_t rank);
 
+/* What a rank comes late to: the collective behind the stretch with most of its excess. */
+struct late_place {
+	const struct rank_op *op; /* NULL: the end of the step */
+	uint32_t number;          /* it is the how manieth of its kind in the step, from 1 */
+	int64_t excess_ns;        /* of the stretch, mean of the steps */
+};
+
+/* Of steps cut as the first is. False where these are not cut at collectives, or without excess. */
+bool tsi_rank_late_place(const struct rank_peers *peers, uint32_t rank, struct late_place *place,
+			 struct arena *arena);
+
 /*
  * Local ns by point for replay_change.local_ns: each stretch takes what the median of the other
  * peers takes. NULL without memory.
