@@ -10,12 +10,33 @@
 #include "message.h"
 #include "progress.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 static enum exit_code judge_other(const struct tscope_run_other *other, bool is_strict)
 {
 	if (!other->is_problem)
 		return EXIT_CODE_OK;
 	say_about(other->path, other->reason, "; it is not in the report");
 	return is_strict || other->is_named ? EXIT_CODE_INPUT : EXIT_CODE_OK;
+}
+
+/* Steps that only some ranks have are in no figure about ranks. */
+static enum exit_code judge_steps(const struct tscope_run *run, bool is_strict)
+{
+	struct tscope_value count;
+	enum tscope_unit unit;
+	char text[100];
+
+	if (!is_strict ||
+	    !tscope_analysis_find(tscope_run_analysis(run), "distributed.dropped_step_count",
+				  &count, &unit) ||
+	    count.kind != TSCOPE_VALUE_INT || count.integer == 0)
+		return EXIT_CODE_OK;
+	snprintf(text, sizeof(text), "--strict, and only some ranks have %" PRId64 " step%s",
+		 count.integer, count.integer == 1 ? "" : "s");
+	say_about(tscope_run_input(run, 0).path, text, "");
+	return EXIT_CODE_INPUT;
 }
 
 enum exit_code judge_run(const struct tscope_run *run, const struct options *options)
@@ -41,7 +62,7 @@ enum exit_code judge_run(const struct tscope_run *run, const struct options *opt
 			  "; give their files, too");
 		code = worse(code, is_strict ? EXIT_CODE_INPUT : EXIT_CODE_OK);
 	}
-	return code;
+	return worse(code, judge_steps(run, is_strict));
 }
 
 struct tscope_run_options load_run_options(const struct options *options)

@@ -111,7 +111,7 @@ static const struct cause *cause_of(const struct rule_context *ctx, size_t row)
 	return NULL;
 }
 
-/* "arrives 383.00 ms late (host, before all_reduce #2)", "is 4.0 % slower than the others (host)" */
+/* "arrives 383.00 ms late (host, before all_reduce #2)" or "is 4.0 % slower than the others" */
 static void describe_lateness(char *text, size_t room, const struct rule_context *ctx,
 			      const struct slow *slow)
 {

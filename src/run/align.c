@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Aligns ranks by step number: each rank's records are put in the order of their
- * numbers, and all lists are then walked together, as in a merge.
+ * numbers, and all lists are then walked together, as in a merge. One short rank of
+ * hundreds must not take its steps from all.
  */
 #include "run/align.h"
 
@@ -15,43 +16,63 @@ struct numbered {
 	size_t count, at;
 };
 
-/* Moves every rank to the next number that all have; false: there is none. */
-static bool find_common(struct numbered *ranks, size_t rank_count)
+/* Ranks that may lack a step that counts all the same: 1 %. */
+static size_t lacking_most(size_t rank_count)
 {
-	uint64_t wanted = 0; /* the largest key that any rank stands at */
-
-	for (size_t i = 0, agreeing = 0; agreeing < rank_count; i = (i + 1) % rank_count) {
-		struct numbered *rank = &ranks[i];
-		while (rank->at < rank->count && rank->pairs[rank->at].key < wanted)
-			rank->at++;
-		if (rank->at == rank->count)
-			return false;
-		agreeing = rank->pairs[rank->at].key == wanted ? agreeing + 1 : 1;
-		wanted = rank->pairs[rank->at].key;
-	}
-	return true;
+	return rank_count / 100;
 }
 
-static void take_common(struct step_alignment *alignment, struct numbered *ranks)
+/*
+ * The next number that any of the first ranks stands at. A number that so many lack at most, one
+ * more rank than that cannot all lack.
+ */
+static bool find_next(const struct numbered *ranks, size_t rank_count, uint64_t *key)
 {
-	uint32_t *row = &alignment->records[alignment->count++ * alignment->rank_count];
+	bool is_any = false;
 
-	for (size_t i = 0; i < alignment->rank_count; i++)
-		row[i] = (uint32_t)ranks[i].pairs[ranks[i].at++].value;
+	for (size_t i = 0; i <= lacking_most(rank_count); i++) {
+		if (ranks[i].at == ranks[i].count ||
+		    (is_any && ranks[i].pairs[ranks[i].at].key >= *key))
+			continue;
+		*key = ranks[i].pairs[ranks[i].at].key;
+		is_any = true;
+	}
+	return is_any;
+}
+
+/* Moves all ranks past one step of this number, and keeps it if enough have it. */
+static void take_number(struct step_alignment *alignment, struct numbered *ranks, uint64_t key)
+{
+	uint32_t *row = &alignment->records[alignment->count * alignment->rank_count];
+	size_t having = 0;
+
+	for (size_t i = 0; i < alignment->rank_count; i++) {
+		struct numbered *rank = &ranks[i];
+
+		while (rank->at < rank->count && rank->pairs[rank->at].key < key)
+			rank->at++;
+		bool has_it = rank->at < rank->count && rank->pairs[rank->at].key == key;
+		row[i] = has_it ? (uint32_t)rank->pairs[rank->at++].value : NO_ROW;
+		having += has_it;
+	}
+	alignment->count += having + lacking_most(alignment->rank_count) >= alignment->rank_count;
 }
 
 static enum tscope_status align_numbered(struct step_alignment *alignment, struct numbered *ranks,
 					 struct tscope_error *err)
 {
-	size_t most = SIZE_MAX;
+	size_t rank_count = alignment->rank_count, total = 0;
+	uint64_t key = 0;
 
-	for (size_t i = 0; i < alignment->rank_count; i++)
-		most = ranks[i].count < most ? ranks[i].count : most;
-	if (tsi_array_new(&alignment->records, most,
-			  alignment->rank_count * sizeof(*alignment->records), err) != TSCOPE_OK)
+	for (size_t i = 0; i < rank_count; i++)
+		total += ranks[i].count;
+	size_t most = total / (rank_count - lacking_most(rank_count));
+	/* One more row than can be kept, for the number that is looked at. */
+	if (tsi_array_new(&alignment->records, most + 1, rank_count * sizeof(*alignment->records),
+			  err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	while (find_common(ranks, alignment->rank_count))
-		take_common(alignment, ranks);
+	while (find_next(ranks, rank_count, &key))
+		take_number(alignment, ranks, key);
 	return TSCOPE_OK;
 }
 

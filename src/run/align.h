@@ -5,27 +5,31 @@
 #include "run/steps.h"
 
 /*
- * The steps of several ranks side by side: the numbers for which every rank has
- * a counted time, ascending. Windows may begin to count again: the first step of
+ * The steps of several ranks side by side: the numbers for which every rank, or of a
+ * hundred or more 99 %, has a counted time, ascending. Windows may begin to count again: the
+ * first step of
  * a number stands beside the first ones of the other ranks, the second beside
  * the second ones, as far as all have them. (Step records hold a number once.)
  */
 struct step_alignment {
 	size_t count, rank_count;
-	uint32_t *records; /* [step * rank_count + rank]: index in the rank's records */
+	uint32_t *records; /* [step * rank_count + rank]: index in the rank's records, or NO_ROW */
 };
 
-/* O(records), but for sorting. */
+/* O(records × (1 + ranks ÷ 100)), but for sorting. */
 TSI_MUST_CHECK
 enum tscope_status tsi_align(struct step_alignment *alignment, const struct step_series *ranks,
 			     size_t rank_count, struct tscope_error *err);
 void tsi_alignment_deinit(struct step_alignment *alignment); /* fine on a zeroed struct */
 
+/* NULL: the rank lacks the step. */
 static inline const struct step_record *tsi_aligned(const struct step_alignment *alignment,
 						    const struct step_series *ranks, size_t step,
 						    size_t rank)
 {
-	return &ranks[rank].records[alignment->records[step * alignment->rank_count + rank]];
+	uint32_t record = alignment->records[step * alignment->rank_count + rank];
+
+	return record != NO_ROW ? &ranks[rank].records[record] : NULL;
 }
 
 #endif

@@ -488,12 +488,17 @@ enum tscope_status tsi_steps_join(struct step_series *records, const struct step
 static size_t slowest_rank(const struct step_alignment *alignment, const struct step_series *ranks,
 			   size_t step)
 {
+	const struct step_record *most = NULL;
 	size_t slowest = 0;
 
-	for (size_t rank = 1; rank < alignment->rank_count; rank++)
-		if (tsi_aligned(alignment, ranks, step, rank)->time_ns >
-		    tsi_aligned(alignment, ranks, step, slowest)->time_ns)
-			slowest = rank;
+	for (size_t rank = 0; rank < alignment->rank_count; rank++) {
+		const struct step_record *record = tsi_aligned(alignment, ranks, step, rank);
+
+		if (!record || (most && record->time_ns <= most->time_ns))
+			continue;
+		most = record;
+		slowest = rank;
+	}
 	return slowest;
 }
 

@@ -16,7 +16,7 @@
 #include "analyze/analysis.h"
 #include "fail_alloc.h"
 
-enum { MAX_RANKS = 8, MAX_STEPS = 30 };
+enum { MAX_RANKS = 100, MAX_STEPS = 30 };
 
 #define ALL                                                                                        \
 	"distributed: world_size n_steps mean_step_wall_ns mean_comm_fraction "                    \
@@ -189,6 +189,30 @@ static void two_ranks(void **state)
 
 	check_table(a, "distributed.straggler: rank rel_slowdown excess_ratio", "1 0.375 1.2\n");
 	check_table(a, "distributed.slow_ranks: rank excess_ratio gain_ns", "1 1.2 120\n");
+	analyzed_free(a);
+}
+
+/* Of a hundred ranks one may be short without taking its steps from the others; of fewer not. */
+static void a_short_rank(void **state)
+{
+	(void)state;
+	static const char whole[] = "0 compute=100\n1 compute=100\n2 compute=100\n3 compute=100\n"
+				    "4 compute=100\n5 compute=100\n";
+	static const char slow[] = "0 compute=150\n1 compute=150\n2 compute=150\n3 compute=150\n"
+				   "4 compute=150\n5 compute=150\n";
+	const char *texts[MAX_RANKS];
+
+	for (size_t i = 0; i < MAX_RANKS; i++)
+		texts[i] = i == 5 ? slow : whole;
+	texts[7] = "1 compute=100\n4 compute=100\n";
+	struct analyzed *a = analyze_texts(texts, MAX_RANKS);
+	check_facts(a, "distributed: n_steps dropped_step_count slow_gain_ns slow_rank_doubt",
+		    "6 0 50 rank 7 lacks up to 4 of 6 steps");
+	check_table(a, "distributed.slow_ranks: rank excess_ratio", "5 0.5\n");
+	analyzed_free(a);
+	a = analyze_texts(texts, MAX_RANKS - 1);
+	check_facts(a, "distributed: n_steps dropped_step_count slow_rank_doubt",
+		    "2 4 2 steps are too few to be certain");
 	analyzed_free(a);
 }
 
@@ -468,6 +492,7 @@ int main(void)
 		cmocka_unit_test(the_threshold_is_that_of_the_options),
 		cmocka_unit_test(groups_of_slow_ranks),
 		cmocka_unit_test(two_ranks),
+		cmocka_unit_test(a_short_rank),
 		cmocka_unit_test(steps_and_ranks_that_are_not_there),
 		cmocka_unit_test(worlds),
 		cmocka_unit_test(a_huge_world_has_a_short_list),

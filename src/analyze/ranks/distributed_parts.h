@@ -14,7 +14,7 @@
 	X(DECLARED_WORLD_SIZE, "declared_world_size", COUNT,                                       \
 	  "ranks that the job had, as its files say")                                              \
 	X(MISSING_RANK_COUNT, "missing_rank_count", COUNT, "of these, not read")                   \
-	X(N_STEPS, "n_steps", COUNT, "steps that all ranks have")                                  \
+	X(N_STEPS, "n_steps", COUNT, "steps that all ranks have, or of a hundred and more 99 %")   \
 	X(DROPPED_STEP_COUNT, "dropped_step_count", COUNT,                                         \
 	  "steps that only some ranks have, in no figure here")                                    \
 	X(MEAN_STEP_WALL_NS, "mean_step_wall_ns", NS,                                              \
@@ -114,7 +114,7 @@ struct step_view {
 /* What the columns of a rank's row need, along the steps. */
 struct rank_view {
 	int64_t sum_compute_ns, sum_comm_ns, sum_wait_ns;
-	size_t slowest_count;
+	size_t slowest_count, step_count; /* step_count: those that it has */
 	double median_compute_ns, straggler_z, rel_slowdown;
 };
 
@@ -126,6 +126,7 @@ struct survey {
 	struct late_ranks late;
 	double *numbers; /* room for a median over steps or ranks */
 	int64_t missing_rank_count;
+	size_t dropped_count; /* steps */
 };
 
 /* The rows of ranks, and who stands out. Step views are there. */

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/rank_text.h"
 #include "base/sum.h"
 #include "comm/latch.h"
 #include "comm/world.h"
@@ -46,15 +47,17 @@ static void look_at_rank(struct survey *survey, size_t rank)
 	for (size_t i = 0; i < steps->step_count; i++) {
 		const struct step_view *step = &survey->step_views[i];
 		size_t cell = i * steps->rank_count + rank;
+		if (steps->is_missing && steps->is_missing[cell])
+			continue;
 		view->slowest_count += step->slowest == rank;
 		tsi_sum(&view->sum_compute_ns, steps->compute_ns[cell]);
 		tsi_sum(&view->sum_comm_ns, steps->comm_ns[cell]);
 		tsi_sum(&view->sum_wait_ns, steps->wait_ns
 						    ? steps->wait_ns[cell]
 						    : steps->comm_ns[cell] - step->least_comm_ns);
-		survey->numbers[i] = (double)steps->compute_ns[cell];
+		survey->numbers[view->step_count++] = (double)steps->compute_ns[cell];
 	}
-	view->median_compute_ns = tsi_median(survey->numbers, steps->step_count);
+	view->median_compute_ns = tsi_median(survey->numbers, view->step_count);
 	view->straggler_z = z_of(view->slowest_count, steps->step_count, steps->rank_count);
 	view->rel_slowdown = rel_slowdown_of(survey, rank);
 }
@@ -62,8 +65,10 @@ static void look_at_rank(struct survey *survey, size_t rank)
 static void put_steps_of_rank(struct tscope_value *cells, const struct survey *survey, size_t rank)
 {
 	const struct rank_view *view = &survey->rank_views[rank];
-	int64_t step_count = (int64_t)survey->steps.step_count;
+	int64_t step_count = (int64_t)view->step_count;
 
+	if (step_count == 0)
+		return;
 	cells[MEAN_COMPUTE_NS] = tsi_mean(view->sum_compute_ns, step_count);
 	cells[MEDIAN_COMPUTE_NS] = tsi_int(tsi_round_ns(view->median_compute_ns));
 	cells[SLOWEST_COUNT] = tsi_int((int64_t)view->slowest_count);
@@ -259,7 +264,8 @@ void tsi_distributed_put_missing(struct survey *survey, struct fact_sheet *out)
 
 	tsi_fact_int(out, WORLD_SIZE, (int64_t)rank_count);
 	tsi_fact_int(out, N_STEPS, (int64_t)survey->steps.step_count);
-	tsi_fact_int(out, DROPPED_STEP_COUNT, (int64_t)(number_count - survey->steps.step_count));
+	survey->dropped_count = number_count - survey->steps.step_count;
+	tsi_fact_int(out, DROPPED_STEP_COUNT, (int64_t)survey->dropped_count);
 	survey->missing_rank_count = put_missing_ranks(ranks, rank_count, out);
 }
 
@@ -267,7 +273,7 @@ void tsi_distributed_put_missing(struct survey *survey, struct fact_sheet *out)
 
 /* Fewer steps say nothing of how they vary; a larger excess that would not show matters. */
 enum { MIN_CERTAIN_STEPS = 4 };
-static const double max_unseen_excess = 0.15;
+static const double max_unseen_excess = 0.15, max_dropped_share = 0.2;
 
 /* Joins what is printed to what there is; with = NULL: nothing. */
 static const char *join(struct fact_sheet *out, const char *text, const char *with)
@@ -286,7 +292,34 @@ static const char *doubt_of_steps(const struct survey *survey, struct fact_sheet
 	if (count < MIN_CERTAIN_STEPS)
 		return tsi_sheet_print(out, "%zu step%s too few to be certain", count,
 				       count == 1 ? " is" : "s are");
+	count = survey->dropped_count + survey->steps.step_count;
+	if ((double)survey->dropped_count > max_dropped_share * (double)count)
+		return tsi_sheet_print(out, "%zu of %zu steps are left out, as ranks lack them",
+				       survey->dropped_count, count);
 	return NULL;
+}
+
+/* "rank 77 lacks up to 30 of 50 steps" */
+static const char *doubt_of_short(const struct survey *survey, struct fact_sheet *out)
+{
+	struct rank_text ranks = { .text = "" };
+	size_t most = 0, count = 0;
+
+	for (size_t i = 0; i < survey->steps.rank_count; i++) {
+		size_t lacking = survey->steps.step_count - survey->rank_views[i].step_count;
+
+		if (lacking == 0)
+			continue;
+		tsi_rank_text_add(&ranks, survey->scope->ranks[i].rank);
+		most = lacking > most ? lacking : most;
+		count++;
+	}
+	tsi_rank_text_end(&ranks);
+	if (count == 0)
+		return NULL;
+	return tsi_sheet_print(out, "rank%s %s lack%s up to %zu of %zu steps",
+			       count == 1 ? "" : "s", ranks.text, count == 1 ? "s" : "", most,
+			       survey->steps.step_count);
 }
 
 static const char *doubt_of_ranks(const struct survey *survey, struct fact_sheet *out)
@@ -324,6 +357,7 @@ void tsi_distributed_put_verdict(const struct survey *survey, struct fact_sheet 
 
 	for (size_t i = 0; i < late->rank_count; i++)
 		is_any |= late->ranks[i].is_late;
+	doubt = join(out, doubt, doubt_of_short(survey, out));
 	if (!doubt)
 		doubt = doubt_of_noise(survey, out);
 	if (doubt)

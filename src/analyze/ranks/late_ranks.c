@@ -21,9 +21,17 @@ struct role_judge {
 	size_t member_count;
 	size_t judged_count, test_count; /* ranks of all roles that are judged, and tables */
 	const int64_t *table_ns;         /* [step * late->rank_count + rank] */
+	const bool *is_missing;          /* likewise, or NULL */
 	size_t step_count;
 	bool is_local;
 };
+
+static int64_t cell_of(const struct role_judge *judge, size_t cell)
+{
+	bool is_missing = judge->is_missing && judge->is_missing[cell];
+
+	return is_missing ? NO_RANK_TIME : judge->table_ns[cell];
+}
 
 /* Fills [step * member_count + member]. */
 static void take_members(int64_t *own_ns, const struct role_judge *judge)
@@ -33,7 +41,7 @@ static void take_members(int64_t *own_ns, const struct role_judge *judge)
 	for (size_t step = 0; step < judge->step_count; step++)
 		for (size_t i = 0; i < count; i++)
 			own_ns[step * count + i] =
-				judge->table_ns[step * rank_count + judge->members[i]];
+				cell_of(judge, step * rank_count + judge->members[i]);
 }
 
 /* Returns the least excess that would have shown. */
@@ -107,12 +115,14 @@ static void judge_tables(struct late_ranks *late, const struct rank_steps *steps
 	late->peerless_count = late->rank_count - judge.judged_count;
 	judge.test_count += late->local.step_count > 0;
 	judge.table_ns = steps->compute_ns;
+	judge.is_missing = steps->is_missing;
 	judge.step_count = steps->step_count;
 	late->detectable_ratio = judge_roles(&judge);
 	if (late->local.step_count == 0)
 		return;
 	judge.table_ns = late->local.local_ns;
 	judge.step_count = late->local.step_count;
+	judge.is_missing = NULL;
 	judge.is_local = true;
 	late->detectable_ratio = fmin(late->detectable_ratio, judge_roles(&judge));
 }

@@ -24,7 +24,7 @@ static uint32_t logged_step(const struct analysis_scope *scope, const struct ste
 {
 	const struct rank_log *log = &scope->world->logs[rank];
 
-	if (record->budget == NO_ROW)
+	if (!record || record->budget == NO_ROW)
 		return NO_ROW;
 	const struct step_budget *budget = &scope->ranks[rank].budgets[record->budget];
 	uint32_t step = tsi_rank_log_find_step(log, budget->start_ns, budget->wall_ns);

@@ -5,6 +5,8 @@
  */
 #include "analyze/ranks/rank_steps.h"
 
+#include "analyze/shared/robust.h"
+
 #include <math.h>
 
 #include "base/sum.h"
@@ -29,11 +31,50 @@ static void fill_tables(struct rank_steps *steps, const struct step_alignment *a
 			const struct step_record *record =
 				tsi_aligned(alignment, ranks, step, rank);
 			size_t cell = step * steps->rank_count + rank;
+			if (!record)
+				continue;
 			steps->time_ns[cell] = record->time_ns;
 			steps->compute_ns[cell] = tsi_step_compute_ns(record);
 			steps->comm_ns[cell] = record->phase_ns[PHASE_COMM];
 		}
 	}
+}
+
+/* Gives ranks that lack a step the median of those that have it; numbers: room for all ranks. */
+static void fill_gaps(const struct rank_steps *steps, int64_t *table_ns, double *numbers)
+{
+	for (size_t step = 0; step < steps->step_count; step++) {
+		size_t first = step * steps->rank_count, count = 0;
+
+		for (size_t i = first; i < first + steps->rank_count; i++)
+			if (!steps->is_missing[i])
+				numbers[count++] = (double)table_ns[i];
+		if (count == steps->rank_count)
+			continue;
+		int64_t median_ns = tsi_round_ns(tsi_median(numbers, count));
+		for (size_t i = first; i < first + steps->rank_count; i++)
+			if (steps->is_missing[i])
+				table_ns[i] = median_ns;
+	}
+}
+
+static void find_missing(struct rank_steps *steps, const struct step_alignment *alignment,
+			 struct arena *arena)
+{
+	size_t count = steps->step_count * steps->rank_count;
+	bool *is_missing = tsi_arena_new(arena, count, sizeof(*is_missing));
+	double *numbers = tsi_arena_new(arena, steps->rank_count, sizeof(*numbers));
+
+	for (size_t i = 0; numbers && i < count; i++) {
+		is_missing[i] = alignment->records[i] == NO_ROW;
+		if (is_missing[i])
+			steps->is_missing = is_missing;
+	}
+	if (!steps->is_missing)
+		return;
+	fill_gaps(steps, steps->time_ns, numbers);
+	fill_gaps(steps, steps->compute_ns, numbers);
+	fill_gaps(steps, steps->comm_ns, numbers);
 }
 
 /* The budget whose exposed communication is the record's, divided; or NULL. */
@@ -50,8 +91,10 @@ static void fill_waits(struct rank_steps *steps, const struct step_alignment *al
 {
 	for (size_t cell = 0; cell < steps->step_count * steps->rank_count; cell++) {
 		size_t rank = cell % steps->rank_count;
+		uint32_t record = alignment->records[cell];
 		const struct step_budget *split =
-			split_of(&ranks[rank], &ranks[rank].records[alignment->records[cell]]);
+			record != NO_ROW ? split_of(&ranks[rank], &ranks[rank].records[record])
+					 : NULL;
 
 		if (!split)
 			return;
@@ -76,6 +119,7 @@ void tsi_rank_steps_fill(struct rank_steps *steps, const struct step_series *ran
 	if (wait_ns) {
 		steps->step_count = alignment.count;
 		fill_tables(steps, &alignment, ranks);
+		find_missing(steps, &alignment, arena);
 		fill_waits(steps, &alignment, ranks, wait_ns);
 	}
 	tsi_alignment_deinit(&alignment);

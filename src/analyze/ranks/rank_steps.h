@@ -7,7 +7,7 @@
 #include "run/steps.h"
 
 /*
- * What the ranks of a run did in the steps that all of them have: tables of
+ * What the ranks of a run did in the steps that all of them have, or nearly all: tables of
  * step_count × rank_count times, [step * rank_count + rank].
  */
 struct rank_steps {
@@ -15,6 +15,7 @@ struct rank_steps {
 	int64_t *time_ns;
 	int64_t *compute_ns; /* tsi_step_compute_ns() */
 	int64_t *comm_ns;
+	bool *is_missing; /* cells of ranks that lack the step: the others' median; NULL: none */
 	/*
 	 * Of comm_ns, waiting for other ranks in matched collectives; NULL where the traces do not
 	 * tell it of every step and rank.

@@ -83,22 +83,31 @@ static int compare_values(const void *left, const void *right)
 static void find_centres(struct judge *judge)
 {
 	for (size_t step = 0; step < judge->step_count; step++) {
+		size_t count = 0;
+
 		for (size_t rank = 0; rank < judge->rank_count; rank++)
-			judge->numbers[rank] = compute_of(judge, step, rank);
-		judge->centres[step] = tsi_median(judge->numbers, judge->rank_count);
+			if (compute_of(judge, step, rank) >= 0)
+				judge->numbers[count++] = compute_of(judge, step, rank);
+		judge->centres[step] = tsi_median(judge->numbers, count);
 		judge->judged_count += judge->centres[step] > 0;
 	}
 }
 
+static bool is_judged(const struct judge *judge, size_t step, size_t rank)
+{
+	return judge->centres[step] > 0 && compute_of(judge, step, rank) >= 0;
+}
+
+/* Nothing is said against a rank without any of the steps. */
 static double find_level(struct judge *judge, size_t rank)
 {
 	size_t count = 0;
 
 	for (size_t step = 0; step < judge->step_count; step++)
-		if (judge->centres[step] > 0)
+		if (is_judged(judge, step, rank))
 			judge->numbers[count++] =
 				compute_of(judge, step, rank) / judge->centres[step];
-	return tsi_median(judge->numbers, count);
+	return count > 0 || judge->judged_count == 0 ? tsi_median(judge->numbers, count) : 1;
 }
 
 /* Leaves the ranks placed by level. */
@@ -148,32 +157,34 @@ static double spread_of(struct judge *judge, size_t rank)
 	size_t count = 0;
 
 	for (size_t step = 0; step < judge->step_count; step++)
-		if (judge->centres[step] > 0)
+		if (is_judged(judge, step, rank))
 			judge->numbers[count++] = fabs(off_level(judge, step, rank));
 	return tsi_median(judge->numbers, count);
 }
 
-/* Leaves the times of a rank less its level in judge->numbers, and returns their mean. */
-static double take_times(struct judge *judge, size_t rank, double limit)
+/* Leaves the times of a rank less its level in judge->numbers, and returns how many. */
+static size_t take_times(struct judge *judge, size_t rank, double limit, double *mean)
 {
 	double sum = 0;
 	size_t count = 0;
 
 	for (size_t step = 0; step < judge->step_count; step++) {
-		if (judge->centres[step] <= 0)
+		if (!is_judged(judge, step, rank))
 			continue;
 		double off = off_level(judge, step, rank);
 		judge->numbers[count] = fmax(fmin(off, limit), -limit);
 		sum += judge->numbers[count++];
 	}
-	return count > 0 ? sum / (double)count : 0;
+	*mean = count > 0 ? sum / (double)count : 0;
+	return count;
 }
 
 static void add_noise(struct noise *noise, struct judge *judge, size_t rank)
 {
-	double mean = take_times(judge, rank, noise->limit), before = 0;
+	double mean, before = 0;
+	size_t count = take_times(judge, rank, noise->limit, &mean);
 
-	for (size_t i = 0; i < judge->judged_count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		double off = judge->numbers[i] - mean;
 		noise->squares += off * off;
 		noise->products += off * before;

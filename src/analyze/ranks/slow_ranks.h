@@ -18,6 +18,8 @@ struct rank_verdict {
 	double p_value;
 };
 
+enum { NO_RANK_TIME = -1 }; /* the rank lacks the step */
+
 struct rank_times {
 	const int64_t *ns;             /* [step * rank_count + rank] */
 	size_t step_count, rank_count; /* rank_count ≥ 2 */

@@ -190,15 +190,20 @@ static void put_mean_lines(struct tscope_value *cells, const struct rank_budgets
 			   size_t step)
 {
 	const struct step_series *first = &budgets->ranks[budgets->members[0]];
-	int64_t lines[TSI_STEP_LINE_MAX] = { 0 };
+	int64_t lines[TSI_STEP_LINE_MAX] = { 0 }, count = 0;
 
 	for (size_t i = 0; i < budgets->member_count; i++) {
 		size_t rank = budgets->members[i];
-		if (!add_lines(lines, &budgets->ranks[rank],
-			       tsi_aligned(&budgets->alignment, budgets->ranks, step, rank)))
+		const struct step_record *record =
+			tsi_aligned(&budgets->alignment, budgets->ranks, step, rank);
+
+		if (record && !add_lines(lines, &budgets->ranks[rank], record))
 			return;
+		count += record != NULL;
 	}
-	tsi_divide_lines(lines, tsi_step_line_count(first), (int64_t)budgets->member_count);
+	if (count == 0)
+		return;
+	tsi_divide_lines(lines, tsi_step_line_count(first), count);
 	put_lines(cells, first, lines);
 }
 
