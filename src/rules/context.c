@@ -271,3 +271,12 @@ void tsi_rule_place(struct rule_context *ctx, int64_t start_ns, int64_t duration
 		duration_ns,
 	};
 }
+
+void tsi_rule_longest(struct rule_context *ctx, const char *table, size_t row)
+{
+	struct tscope_value start = tsi_rule_cell(ctx, table, row, "max_start_ns");
+	struct tscope_value longest = tsi_rule_cell(ctx, table, row, "max_ns");
+
+	if (start.kind == TSCOPE_VALUE_INT && longest.kind == TSCOPE_VALUE_INT)
+		tsi_rule_place(ctx, start.integer, longest.integer);
+}

@@ -82,10 +82,7 @@ void tsi_place_kernel(struct rule_context *ctx, const char *kernel)
 	for (size_t row = 0; row < tsi_rule_rows(ctx, NAMES); row++) {
 		if (strcmp(tsi_value_text(tsi_rule_cell(ctx, NAMES, row, "name")), kernel) != 0)
 			continue;
-		struct tscope_value start = tsi_rule_cell(ctx, NAMES, row, "max_start_ns");
-		struct tscope_value longest = tsi_rule_cell(ctx, NAMES, row, "max_ns");
-		if (start.kind == TSCOPE_VALUE_INT && longest.kind == TSCOPE_VALUE_INT)
-			tsi_rule_place(ctx, start.integer, longest.integer);
+		tsi_rule_longest(ctx, NAMES, row);
 		return;
 	}
 }

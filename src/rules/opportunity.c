@@ -77,5 +77,6 @@ void tsi_blame_launchers(struct rule_context *ctx, const char *remedy)
 		tsi_rule_place(ctx, integer(ctx, row, "start_ns"), integer(ctx, row, "longest_ns"));
 	}
 	if (shown)
-		tsi_rule_detail(ctx, "most in %s a step", words);
+		tsi_rule_detail(ctx, "most %s %s a step",
+				strcmp(remedy, "launch_less") == 0 ? "before" : "in", words);
 }

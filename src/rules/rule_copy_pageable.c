@@ -10,14 +10,19 @@
 
 #define DIRECTIONS "copies.by_direction"
 
+static bool is_pageable(const struct rule_context *ctx, size_t row)
+{
+	struct tscope_value pageable = tsi_rule_cell(ctx, DIRECTIONS, row, "pageable");
+
+	return pageable.kind == TSCOPE_VALUE_FLAG && pageable.flag;
+}
+
 /* The pageable direction with most time (rows come in that order), or "". */
 static const char *main_direction(const struct rule_context *ctx)
 {
-	for (size_t row = 0; row < tsi_rule_rows(ctx, DIRECTIONS); row++) {
-		struct tscope_value pageable = tsi_rule_cell(ctx, DIRECTIONS, row, "pageable");
-		if (pageable.kind == TSCOPE_VALUE_FLAG && pageable.flag)
+	for (size_t row = 0; row < tsi_rule_rows(ctx, DIRECTIONS); row++)
+		if (is_pageable(ctx, row))
 			return tsi_value_text(tsi_rule_cell(ctx, DIRECTIONS, row, "direction"));
-	}
 	return "";
 }
 
@@ -64,6 +69,9 @@ static void evaluate_copy_pageable(struct rule_context *ctx)
 		      "copies of memory that is not pinned take %.1f %% of the device's time",
 		      100 * share);
 	tell_copies(ctx);
+	for (size_t row = 0; row < tsi_rule_rows(ctx, DIRECTIONS); row++)
+		if (is_pageable(ctx, row))
+			tsi_rule_longest(ctx, DIRECTIONS, row);
 	if (blocked_ratio(ctx) >= BLOCKING_RATIO)
 		tsi_rule_cause(ctx, CAUSE_blocking_copy);
 	/* Only what no kernel hides makes the step longer. */

@@ -45,6 +45,8 @@ static void evaluate_dist_exposed_comm(struct rule_context *ctx)
 	if (tsi_is_worth_telling(comm.waiting))
 		tsi_rule_detail(ctx, "for a further %.1f %% it waits for slower ranks",
 				100 * comm.waiting);
+	for (size_t row = 0; row < tsi_rule_rows(ctx, "overlap.exposed"); row++)
+		tsi_rule_longest(ctx, "overlap.exposed", row);
 	tsi_tell_stages(ctx, &comm);
 	tsi_comm_evidence(ctx);
 	tsi_rule_evidence(ctx, "overlap.exposed_comm_ratio");

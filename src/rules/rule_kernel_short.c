@@ -40,6 +40,7 @@ static void evaluate_kernel_short(struct rule_context *ctx)
 			tsi_rule_real(ctx, "opportunities.short_gap_ns") /
 				tsi_rule_real(ctx, "opportunities.short_gap_count") / 1e3);
 	blame_gaps(ctx, share);
+	tsi_blame_launchers(ctx, "launch_less");
 }
 
 const struct rule tsi_rule_kernel_short = {

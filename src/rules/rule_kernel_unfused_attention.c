@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* KERNEL.UNFUSED_ATTENTION: attention writes its scores to memory and reads them back. */
 #include "rules/budget_share.h"
+#include "rules/matrix_finding.h"
 
 #include <math.h>
+#include <string.h>
+
+#define LAUNCHERS "kernels.by_launcher"
 
 static void tell_scores(struct rule_context *ctx)
 {
@@ -17,6 +21,18 @@ static void tell_scores(struct rule_context *ctx)
 				keys);
 }
 
+/* The longest softmax: scores are read right before and behind it. Most time comes first. */
+static void place_softmax(struct rule_context *ctx)
+{
+	size_t row = 0, count = tsi_rule_rows(ctx, LAUNCHERS);
+
+	while (row < count &&
+	       !strstr(tsi_value_text(tsi_rule_cell(ctx, LAUNCHERS, row, "operator")), "softmax"))
+		row++;
+	if (row < count)
+		tsi_place_kernel(ctx, tsi_value_text(tsi_rule_cell(ctx, LAUNCHERS, row, "name")));
+}
+
 static void evaluate_kernel_unfused_attention(struct rule_context *ctx)
 {
 	double share = tsi_budget_share(ctx, "attention.scores_ns");
@@ -29,6 +45,7 @@ static void evaluate_kernel_unfused_attention(struct rule_context *ctx)
 		      100 * share);
 	tell_scores(ctx);
 	tsi_rule_subject(ctx)->op = "aten::_softmax";
+	place_softmax(ctx);
 	tsi_gain_share(ctx, GAIN_ATTENTION, share);
 	tsi_rule_bound(ctx);
 }

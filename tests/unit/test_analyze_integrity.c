@@ -28,6 +28,7 @@ static void counts_and_categories(void **state)
 	check_facts(a, "integrity: device_event_count unlinked_count unlinked_device_ratio",
 		    "2 1 0.25"); /* 100 of 400 ns */
 	check_facts(a, "integrity: device_before_launch_count impossible_ns capture_ns", "0 0 -");
+	check_facts(a, "integrity: python_frame_count", "0");
 	check_table(a, "integrity.categories: phase category count",
 		    "X cpu_op 2\nX kernel 2\nX cuda_runtime 1\n");
 	check_table(a, "integrity.diagnostics: id effect count", "unlinked_device_event noted 1\n");

@@ -50,6 +50,9 @@ static void gaps_between_short_kernels(void **state)
 		    "opportunities: short_gap_count short_gap_ns short_gap_host_ns "
 		    "short_gap_graph_ns",
 		    "3 124000 15000 0");
+	check_table(a,
+		    "opportunities.by_operator: remedy operator event count ns start_ns longest_ns",
+		    "launch_less - d 3 124000 49000 100000\n");
 	analyzed_free(a);
 }
 

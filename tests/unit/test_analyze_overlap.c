@@ -52,6 +52,8 @@ static void devices_do_not_hide_each_other(void **state)
 	check_facts(a, "overlap: comm_ns overlapped_ns exposed_ns exposed_comm_ratio",
 		    "200 60 140 0.583333"); /* 140 ÷ 240 */
 	check_table(a, "overlap.by_kind: kind count comm_ns exposed_ns", "all_reduce 2 200 140\n");
+	/* All of the second device's, and what the first one's product leaves. */
+	check_table(a, "overlap.exposed: max_start_ns max_ns", "0 100\n100 40\n");
 	analyzed_free(a);
 }
 

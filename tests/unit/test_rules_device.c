@@ -433,9 +433,47 @@ static void advice_follows_what_is_slow(void **state)
 	check_rule_advice(advised, TSI_COUNT_OF(advised));
 }
 
+/* Rules that do not blame a gap show the longest kernels, copies and intervals behind them. */
+static void findings_show_places(void **state)
+{
+	static const struct {
+		const char *facts;
+		int64_t start_ns, duration_ns;
+	} shown[] = {
+		{ PRODUCTS PRODUCT("bf16", 1, "g", 60000000, 6000000) "\n" LONGEST, 700, 9 },
+		{ "device_busy.span_ns 100000000\ncopies.pageable_ns 4000000\n"
+		  "copies.by_direction direction=d2h pageable=no max_start_ns=1 max_ns=2\n"
+		  "copies.by_direction direction=h2d pageable=yes max_start_ns=30 max_ns=4\n",
+		  30, 4 },
+		{ "step_time.mean_ns 100000000\noverlap.exposed_comm_ratio 0.5\n"
+		  "overlap.exposed max_start_ns=50 max_ns=6\n",
+		  50, 6 },
+		{ STEPS "attention.scores_ns 80000000\n"
+			"kernels.by_launcher name=k operator=aten::mm\n"
+			"kernels.by_launcher name=g operator=aten::_softmax\n" LONGEST,
+		  700, 9 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(shown); i++) {
+		struct fact_values facts = fact_values(shown[i].facts);
+		struct tscope_diagnosis *diagnosis;
+
+		assert_int_equal(tscope_diagnose(&diagnosis, facts.analysis, NULL, NULL),
+				 TSCOPE_OK);
+		struct tscope_finding finding = tscope_diagnosis_finding(diagnosis, 0);
+		assert_int_equal(finding.place_count, 1);
+		assert_int_equal(finding.places[0].start_ns, shown[i].start_ns);
+		assert_int_equal(finding.places[0].duration_ns, shown[i].duration_ns);
+		tscope_diagnosis_free(diagnosis);
+		fact_values_free(&facts);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(findings_show_places),
 		cmocka_unit_test(rules_on_the_device),
 		cmocka_unit_test(advice_follows_what_is_slow),
 	};

@@ -19,6 +19,12 @@
 /* In each step of 100 ms the device idles for `ms` because of this. */
 #define IDLE_OF(cause, ms) STEPS "idle." #cause "_ns " #ms "000000\n"
 
+/* So many Python calls in so many ms; of 100 the device waits 10 for Python, and for dispatch. */
+#define FRAMES(count, ms, dispatch)                                                                \
+	IDLE_OF(profiler, 0)                                                                       \
+	"integrity.python_frame_count " #count "\nintegrity.work_ns " #ms "000000\n"               \
+	"idle.python_ns 10000000\nidle.op_overhead_ns " #dispatch "000000\n"
+
 /* So long for whatever reason. */
 #define IDLE(ms) STEPS "idle.total_ns " #ms "000000\n"
 
@@ -124,6 +130,13 @@ static const struct rule_case cases[] = {
 	{ "HOST.PROFILER", QUIET, IDLE_OF(profiler, 0), NULL, "" },
 	{ "HOST.PROFILER", AT, IDLE_OF(profiler, 5), NULL, "med" },
 	{ "HOST.PROFILER", AT, IDLE_OF(profiler, 4), NULL, "" },
+	/* 200,000 calls in 250 ms, behind which the device waits. */
+	{ "HOST.PROFILER", FIRES, FRAMES(200000, 250, 20), NULL,
+	  "low: the profiler recorded 800 calls of Python functions a millisecond (200000 in the "
+	  "trace; each slows the host, for which the device waits 30.0 % of the step)" },
+	{ "HOST.PROFILER", AT, FRAMES(50000, 250, 10), NULL, "low" },
+	{ "HOST.PROFILER", AT, FRAMES(49999, 250, 10), NULL, "" },
+	{ "HOST.PROFILER", AT, FRAMES(50000, 250, 9), NULL, "" },
 
 	{ "TRACE.UNRECORDED", FIRES, IDLE_OF(unrecorded, 40) "idle.edge_ns 3000000\n", NULL,
 	  "high: for 43.0 % of the step the trace does not show what the device does (work that "

@@ -61,6 +61,9 @@ static const struct rule_case cases[] = {
 	{ "KERNEL.SHORT", FIRES, GAPS(2000, 30, 10), NULL,
 	  "med: 15.0 % of the step is idle between kernels shorter than 10 µs (1000 gaps a step of "
 	  "15.0 µs on average) [15000000 ns]" },
+	{ "KERNEL.SHORT", FIRES, GAPS(2000, 30, 10) LAUNCHER("launch_less", "aten::mul", 6), NULL,
+	  "med: 15.0 % of the step is idle between kernels shorter than 10 µs (1000 gaps a step of "
+	  "15.0 µs on average; most before aten::mul 3.00 ms a step) [15000000 ns]" },
 	{ "KERNEL.SHORT", QUIET, GAPS(2000, 10, 0), NULL, "" },
 	{ "KERNEL.SHORT", AT, GAPS(2000, 20, 0), NULL, "med" },
 	{ "KERNEL.SHORT", AT, GAPS(2000, 19, 0), NULL, "" },

@@ -25,11 +25,20 @@ enum {
 };
 
 /* What device events have in common that one remedy helps. */
-enum remedy { FUSE, LAYOUT, SMALL_COPY, BUCKET, OPTIMIZER, REMEDY_COUNT, NO_REMEDY = REMEDY_COUNT };
+enum remedy {
+	FUSE,
+	LAYOUT,
+	SMALL_COPY,
+	BUCKET,
+	OPTIMIZER,
+	LAUNCH_LESS, /* the gaps between short kernels */
+	REMEDY_COUNT,
+	NO_REMEDY = REMEDY_COUNT
+};
 
 static const char *const remedy_names[REMEDY_COUNT] = {
 	[FUSE] = "fuse",     [LAYOUT] = "layout",       [SMALL_COPY] = "small_copy",
-	[BUCKET] = "bucket", [OPTIMIZER] = "optimizer",
+	[BUCKET] = "bucket", [OPTIMIZER] = "optimizer", [LAUNCH_LESS] = "launch_less",
 };
 
 #define FACTS(X)                                                                                   \
@@ -68,7 +77,8 @@ static const char *const remedy_names[REMEDY_COUNT] = {
 TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define COLUMNS(X)                                                                                 \
-	X(REMEDY, "remedy", TEXT, "fuse, layout, small_copy, bucket (collectives) or optimizer")   \
+	X(REMEDY, "remedy", TEXT,                                                                  \
+	  "fuse, layout, small_copy, bucket (collectives), optimizer, launch_less (short gaps)")   \
 	X(OPERATOR, "operator", TEXT, "that launched the events, the innermost")                   \
 	X(EVENT, "event", TEXT, "the longest of them")                                             \
 	X(EVENT_COUNT, "count", COUNT, "device events in the counted steps")                       \
@@ -93,6 +103,7 @@ struct helped {
 
 struct culprit {
 	int64_t count, ns;
+	int64_t start_ns, longest_ns;
 	uint32_t longest_row;
 };
 
@@ -218,7 +229,9 @@ static inline enum remedy remedy_of(struct work *work, const struct event *event
 	}
 }
 
-static void blame(struct work *work, enum remedy remedy, uint32_t row, int64_t ns)
+/* An event, or the gap before it, of which so many ns count. */
+static void blame(struct work *work, enum remedy remedy, uint32_t row, struct interval time,
+		  int64_t ns)
 {
 	const struct spans *spans = &work->trace->spans;
 	uint32_t op = tsi_launching_op(work->trace, row);
@@ -228,9 +241,11 @@ static void blame(struct work *work, enum remedy remedy, uint32_t row, int64_t n
 	if (number == UINT32_MAX)
 		return;
 	struct culprit *culprit = (struct culprit *)work->culprits.items + number;
-	if (culprit->count++ == 0 ||
-	    tsi_dur_ns(spans, row) > tsi_dur_ns(spans, culprit->longest_row))
+	if (culprit->count++ == 0 || time.end_ns - time.start_ns > culprit->longest_ns) {
 		culprit->longest_row = row;
+		culprit->start_ns = time.start_ns;
+		culprit->longest_ns = time.end_ns - time.start_ns;
+	}
 	tsi_sum(&culprit->ns, ns);
 }
 
@@ -277,9 +292,11 @@ static void add_short_gap(struct work *work, uint32_t row, int64_t gap_ns)
 {
 	const struct tscope_trace *trace = work->trace;
 	const struct device_event *event = tsi_device_event(trace, row);
+	int64_t start_ns = work->last.time.end_ns;
 
 	work->short_gaps.count++;
 	tsi_sum(&work->short_gaps.gap_ns, gap_ns);
+	blame(work, LAUNCH_LESS, row, (struct interval){ start_ns, start_ns + gap_ns }, gap_ns);
 	if (event->graph)
 		tsi_sum(&work->short_gap_graph_ns, gap_ns);
 	if (event->call == NO_ROW)
@@ -327,7 +344,7 @@ static inline void add_event(struct work *work, uint32_t device, const struct ev
 	work->sums[remedy].count++;
 	tsi_sum(&work->sums[remedy].ns, ns);
 	tsi_sum(&work->sums[remedy].gap_ns, gap_ns);
-	blame(work, remedy, event->row, ns);
+	blame(work, remedy, event->row, event->time, ns);
 }
 
 static void add_device(struct work *work, uint32_t device)
@@ -351,8 +368,6 @@ static void add_device(struct work *work, uint32_t device)
 
 static void list_culprits(const struct work *work, struct fact_sheet *out)
 {
-	const struct spans *spans = &work->trace->spans;
-
 	for (size_t i = 0; i < work->culprits.count; i++) {
 		const struct pair *pair = &work->culprits.pairs[i];
 		const struct culprit *culprit = (const struct culprit *)work->culprits.items + i;
@@ -365,8 +380,8 @@ static void list_culprits(const struct work *work, struct fact_sheet *out)
 		cells[EVENT] = tsi_text(tsi_span_name(work->trace, row).data);
 		cells[EVENT_COUNT] = tsi_int(culprit->count);
 		cells[EVENT_NS] = tsi_int(culprit->ns);
-		cells[START_NS] = tsi_int(tsi_start_ns(spans, row));
-		cells[LONGEST_NS] = tsi_int(tsi_dur_ns(spans, row));
+		cells[START_NS] = tsi_int(culprit->start_ns);
+		cells[LONGEST_NS] = tsi_int(culprit->longest_ns);
 	}
 	tsi_table_order(out, BY_OPERATOR, EVENT_NS, EVENT);
 }

@@ -40,7 +40,10 @@ TSI_FACT_LIST(enum name_column, name_columns, NAME_COLUMNS);
 	X(DIRECTION_TOTAL_NS, "total_ns", NS, "sum of their durations")                            \
 	X(DIRECTION_BYTES, "bytes", BYTES, "sum of their sizes")                                   \
 	X(DIRECTION_BANDWIDTH, "bytes_per_second", BYTES_PER_SECOND,                               \
-	  "bytes ÷ time, of those whose size is known")
+	  "bytes ÷ time, of those whose size is known")                                            \
+	X(DIRECTION_MAX_NS, "max_ns", NS, "longest")                                               \
+	X(DIRECTION_MAX_START_NS, "max_start_ns", NS,                                              \
+	  "when the longest starts, on the trace's clock")
 
 TSI_FACT_LIST(enum direction_column, direction_columns, DIRECTION_COLUMNS);
 
@@ -53,6 +56,8 @@ TSI_TABLE_LIST(enum table, tables, TABLES);
 struct copies {
 	int64_t count, total_ns;
 	int64_t sized_count, sized_ns, bytes; /* of those whose size is known */
+	int64_t max_ns;
+	uint32_t longest_row;
 };
 
 enum { FILL = COPY_DIRECTION_COUNT, WAY_COUNT }; /* the directions, and fills */
@@ -89,8 +94,12 @@ static int64_t bytes_of(const struct tscope_trace *trace, uint32_t row)
 	return tsi_call_bytes(trace, call); /* ROCm says it only there */
 }
 
-static void add_copy(struct copies *copies, int64_t dur_ns, int64_t bytes)
+static void add_copy(struct copies *copies, uint32_t row, int64_t dur_ns, int64_t bytes)
 {
+	if (copies->count == 0 || dur_ns > copies->max_ns) {
+		copies->max_ns = dur_ns;
+		copies->longest_row = row;
+	}
 	copies->count++;
 	tsi_sum(&copies->total_ns, dur_ns);
 	if (bytes < 0)
@@ -111,11 +120,11 @@ static void collect(struct work *work)
 		const struct work_traits *traits = tsi_work_traits(trace, row);
 		int64_t dur_ns = tsi_dur_ns(&trace->spans, row), bytes = bytes_of(trace, row);
 		int way = span_class == TSCOPE_SPAN_MEMSET ? FILL : traits->direction;
-		add_copy(&work->by_name[tsi_name_id(&trace->spans, row)], dur_ns, bytes);
-		add_copy(&work->by_way[way][traits->pageable], dur_ns, bytes);
-		add_copy(&work->all, dur_ns, bytes);
+		add_copy(&work->by_name[tsi_name_id(&trace->spans, row)], row, dur_ns, bytes);
+		add_copy(&work->by_way[way][traits->pageable], row, dur_ns, bytes);
+		add_copy(&work->all, row, dur_ns, bytes);
 		if (traits->pageable)
-			add_copy(&work->pageable, dur_ns, bytes);
+			add_copy(&work->pageable, row, dur_ns, bytes);
 	}
 }
 
@@ -161,6 +170,9 @@ static void add_directions(const struct work *work, struct fact_sheet *out)
 		cells[DIRECTION_TOTAL_NS] = tsi_int(copies->total_ns);
 		cells[DIRECTION_BYTES] = bytes_value(copies);
 		cells[DIRECTION_BANDWIDTH] = bandwidth_value(copies);
+		cells[DIRECTION_MAX_NS] = tsi_int(copies->max_ns);
+		cells[DIRECTION_MAX_START_NS] =
+			tsi_int(tsi_start_ns(&work->trace->spans, copies->longest_row));
 	}
 	tsi_table_order(out, BY_DIRECTION, DIRECTION_TOTAL_NS, DIRECTION);
 }

@@ -21,6 +21,8 @@
 	X(SPAN_COUNT, "span_count", COUNT, "of these, timed work that is analysed")                \
 	X(CAPTURE_NS, "capture_ns", NS, "length of the profiler's own span")                       \
 	X(WORK_NS, "work_ns", NS, "first start to last end of all timed work")                     \
+	X(PYTHON_FRAME_COUNT, "python_frame_count", COUNT,                                         \
+	  "calls of Python functions, where the profiler recorded stacks")                         \
 	X(DEVICE_EVENT_COUNT, "device_event_count", COUNT, "kernels, copies and fills")            \
 	X(LINK_BASIS, "link_basis", TEXT,                                                          \
 	  "how device events were bound to their launches: correlation, flow or External id; "     \
@@ -235,6 +237,7 @@ static void set_link_facts(const struct tscope_trace *trace, struct fact_sheet *
 		tsi_sum(&total_ns, dur_ns);
 		tsi_sum(&unlinked_ns, is_unlinked ? dur_ns : 0);
 	}
+	tsi_fact_int(out, PYTHON_FRAME_COUNT, (int64_t)trace->frame_count);
 	tsi_fact_int(out, DEVICE_EVENT_COUNT, event_count);
 	if (*trace->info.link_basis)
 		tsi_fact_text(out, LINK_BASIS, trace->info.link_basis);

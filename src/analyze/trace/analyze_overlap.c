@@ -43,12 +43,22 @@ TSI_FACT_LIST(enum kind_column, kind_columns, KIND_COLUMNS);
 
 TSI_FACT_LIST(enum group_column, group_columns, GROUP_COLUMNS);
 
+#define EXPOSED_COLUMNS(X)                                                                         \
+	X(EXPOSED_START_NS, "max_start_ns", NS, "its start, on the trace's clock")                 \
+	X(EXPOSED_MAX_NS, "max_ns", NS, "its length")
+
+TSI_FACT_LIST(enum exposed_column, exposed_columns, EXPOSED_COLUMNS);
+
 #define TABLES(X)                                                                                  \
 	X(BY_KIND, "by_kind", kind_columns, "communication by kind of collective")                 \
 	X(BY_GROUP, "by_group", group_columns,                                                     \
-	  "communication by process group, where the trace names it")
+	  "communication by process group, where the trace names it")                              \
+	X(EXPOSED, "exposed", exposed_columns,                                                     \
+	  "the longest intervals in which a device only communicates")
 
 TSI_TABLE_LIST(enum table, tables, TABLES);
+
+enum { LONGEST_COUNT = 5 };
 
 /* The comm kernels of the scope, each with the number of the part that it belongs to. */
 struct comm {
@@ -206,6 +216,38 @@ static void add_groups(struct comm *comm, struct fact_sheet *out)
 	tsi_table_order(out, BY_GROUP, GROUP_EXPOSED_NS, GROUP);
 }
 
+/* The longest first; of equals the first. */
+static void keep_longest(struct interval longest[LONGEST_COUNT], struct interval candidate)
+{
+	for (size_t i = 0; i < LONGEST_COUNT; i++) {
+		struct interval next = longest[i];
+		if (candidate.end_ns - candidate.start_ns <= next.end_ns - next.start_ns)
+			continue;
+		longest[i] = candidate;
+		candidate = next;
+	}
+}
+
+static void add_exposed(struct comm *comm, struct fact_sheet *out)
+{
+	const struct analysis_scope *scope = comm->scope;
+	struct interval longest[LONGEST_COUNT] = { 0 };
+
+	for (uint32_t device = scope->first_device; device < scope->end_device; device++) {
+		const struct device_activity *activity = &scope->timeline->activity[device];
+		comm->set.count = 0;
+		tsi_intervals_subtract(&comm->set, &activity->comm, &activity->compute,
+				       comm->groups.arena);
+		for (size_t i = 0; i < comm->set.count; i++)
+			keep_longest(longest, comm->set.items[i]);
+	}
+	for (size_t i = 0; i < LONGEST_COUNT && longest[i].end_ns > longest[i].start_ns; i++) {
+		struct tscope_value *cells = tsi_table_row(out, EXPOSED);
+		cells[EXPOSED_START_NS] = tsi_int(longest[i].start_ns);
+		cells[EXPOSED_MAX_NS] = tsi_int(longest[i].end_ns - longest[i].start_ns);
+	}
+}
+
 static void set_facts(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	int64_t span_ns = 0, comm_ns = 0, overlapped_ns = 0;
@@ -234,6 +276,7 @@ static void fill_overlap(const struct analysis_scope *scope, struct fact_sheet *
 	set_facts(scope, out);
 	add_kinds(&comm, out);
 	add_groups(&comm, out);
+	add_exposed(&comm, out);
 }
 
 const struct analyzer tsi_analyzer_overlap = {
