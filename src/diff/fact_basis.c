@@ -29,6 +29,8 @@ static const struct row rows[] = {
 	{ "breakdown.*", BASIS_LEFT_OUT, false, NULL },
 	{ "opportunities.wall_ns", BASIS_LEFT_OUT, false, NULL },
 	{ "opportunities.step_count", BASIS_LEFT_OUT, false, NULL },
+	{ "patterns.wall_ns", BASIS_LEFT_OUT, false, NULL },
+	{ "patterns.step_count", BASIS_LEFT_OUT, false, NULL },
 
 	/* Counts, bytes and texts that differ by chance. */
 	{ "integrity.verdict", BASIS_EXACT, false, NULL },

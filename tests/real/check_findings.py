@@ -43,6 +43,7 @@ WORDS_OF = {
     "end of the capture": "edge",
 }
 PEAKS = {"MI300X": 1307.4e12, "H100": 989.4e12}  # of bf16, dense
+HALVES = {"H100": (989.4e12, 3.35e12), "A100": (312e12, 1.555e12)}  # FLOP/s and bytes/s
 # The same recording once more, in another form: its findings say the same.
 COPIES = re.compile("derived/|overlaid_|benchmark_result")
 
@@ -339,6 +340,100 @@ def low_mfu(raw, finding):
     yield "MFU", 100 * total / (raw.wall / 1e9 * peak), numbers(finding["title"])[0], ROUNDING
 
 
+Product = collections.namedtuple("Product", "dims half operator")
+
+
+def product_of(operator):
+    """Batch, rows, columns and inner size, and whether operands are halves; None: no product."""
+    at = {"aten::mm": 0, "aten::bmm": 0, "aten::addmm": 1, "aten::baddbmm": 1}.get(operator.name)
+    dims, types = operator.args.get("Input Dims") or [], str(operator.args.get("Input type"))
+    if at is None or len(dims) < at + 2 or len(dims[at]) < 2 or len(dims[at + 1]) < 2:
+        return None
+    batch = dims[at][0] if len(dims[at]) == 3 else 1
+    return Product((batch, dims[at][-2], dims[at + 1][-1], dims[at][-1]),
+                   "Half" in types or "BFloat16" in types, operator)
+
+
+def least_ns(raw, product):
+    """What the product could take at best; None where the device is not known."""
+    name = raw.report["trace"]["device_name"] or ""
+    batch, rows, columns, inner = product.dims
+    moved = batch * (rows * inner + inner * columns + rows * columns) * (2 if product.half else 4)
+    for part, (peak, bandwidth) in HALVES.items():
+        if part in name and product.half:
+            flops = 2 * batch * rows * columns * inner
+            return 1e9 * max(flops / peak, moved / bandwidth)
+    return None
+
+
+def padding(raw, finding):
+    """Products whose columns or inner size are no multiple of 16 bytes, by what was launched."""
+    products = sorted(filter(None, map(product_of, raw.host)), key=lambda p: p.operator.start)
+    starts, times = [p.operator.start for p in products], collections.defaultdict(list)
+    for event in filter(lambda e: MATRIX.search(e.name), kernels(raw)):
+        call = raw.calls.get(event.args.get("correlation"))
+        at = bisect.bisect_right(starts, call.start) - 1 if call else -1
+        if at >= 0 and products[at].operator.end >= call.start:
+            times[products[at].operator.name, products[at].dims, products[at].half].append(
+                (event, products[at]))
+    total = 0
+    for launched in times.values():
+        product, names = launched[0][1], " ".join(e.name for e, _ in launched)
+        piece = 8 if product.half else 4
+        ns = sum(e.end - e.start for e, _ in launched)
+        calls, least = len({p.operator.start for _, p in launched}), least_ns(raw, product)
+        loaded = re.search(r"_align(\d+)", max(launched, key=lambda x: x[0].end - x[0].start)[0].name)
+        slow = (loaded and int(loaded[1]) < piece) or (least and least * calls < 0.5 * ns)
+        is_tensor = product.half or "s1688" in names
+        if any(size % piece for size in product.dims[2:]) and slow and is_tensor and \
+                ns >= 20_000 * calls:
+            total += ns
+    yield "share", 100 * total / raw.span, numbers(finding["title"])[0], ROUNDING
+
+
+def python_calls(raw, finding):
+    frames = [e for e in raw.host if e.category == "python_function"]
+    work = raw.report["facts"]["integrity"]["work_ns"]
+    if "Python functions" in finding["title"]:
+        yield "rate", 1e6 * len(frames) / work, numbers(finding["title"])[0], 0.5
+        yield "count", len(frames), numbers(finding["detail"])[0], 0
+
+
+def outer_operators(raw):
+    """Operators of counted steps that no other encloses, in their order; of one thread mostly."""
+    frontier, operators = 0, []
+    for event in sorted((e for e in raw.host if e.category == "cpu_op"),
+                        key=lambda e: (e.start, -e.end)):
+        if event.start >= frontier:
+            frontier = event.end
+            operators.append(event)
+    return raw.counted(operators)
+
+
+def conv_bias(raw, finding):
+    outer = [e for e in outer_operators(raw) if e.name != "aten::add_"]
+    def has_bias(event):
+        dims = event.args.get("Input Dims") or []
+        return re.match(r"aten::conv\dd$", event.name) and len(dims) > 2 and dims[2]
+    count = sum(bool(b.name == "aten::batch_norm" and has_bias(a)) for a, b in zip(outer, outer[1:]))
+    yield "count", count / len(raw.windows), numbers(finding["title"])[0], 0.51
+
+
+def host_tensor(raw, finding):
+    """Both operators of each pair, of tensors of one size."""
+    total, outer = 0, outer_operators(raw)
+    inner = [e for e in raw.host if re.match(r"aten::(fill_|zero_|normal_|uniform_)$", e.name)]
+    for made, moved in zip(outer, outer[1:]):
+        filled = [e for e in inner if made.start <= e.start < made.end]
+        calls = [c for c in raw.calls.values() if made.start <= c.start < moved.end]
+        sizes = (moved.args.get("Input Dims") or [[]])[0]
+        if moved.name == "aten::to" and filled and sizes == filled[-1].args["Input Dims"][0] and \
+                calls and min(c.start for c in calls) >= moved.start and \
+                any("emcpy" in c.name for c in calls):
+            total += moved.end - made.start
+    yield "share", 100 * total / raw.wall, numbers(finding["title"])[0], ROUNDING
+
+
 def graph_capture(raw, finding):
     if "capture of a graph" in finding["title"]:
         captured, launched = numbers(finding["detail"])
@@ -355,7 +450,8 @@ AGAIN = {
     "KERNEL.NO_TENSOR_CORES": no_tensor_cores, "DIST.TINY_COLLECTIVES": tiny_collectives,
     "TRACE.UNLINKED": unlinked, "TRACE.INCOMPLETE": incomplete,
     "NCCL.LOW_BANDWIDTH": low_bandwidth, "KERNEL.UNFUSED_ATTENTION": unfused_attention,
-    "HOST.COMPILE": graph_capture, "EFFICIENCY.LOW_MFU": low_mfu,
+    "KERNEL.CONV_BIAS": conv_bias, "COPY.HOST_TENSOR": host_tensor, "KERNEL.PADDING": padding,
+    "HOST.PROFILER": python_calls, "HOST.COMPILE": graph_capture, "EFFICIENCY.LOW_MFU": low_mfu,
 }
 
 

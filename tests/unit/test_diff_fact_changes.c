@@ -77,6 +77,8 @@ static void sums_are_known(void **state)
 		   "layout_ns small_copy_count small_copy_ns small_copy_gap_ns tiny_comm_count "
 		   "tiny_comm_exposed_ns optimizer_count optimizer_grouped_count optimizer_ns "
 		   "optimizer_gap_ns\n"
+		   "patterns: wall_ns conv_bias_count host_tensor_count host_tensor_ns loop_count "
+		   "loop_ns data_parallel_count data_parallel_ns\n"
 		   "attention: softmax_count scores_ns products_ns\n");
 	check_list(is_total, TSCOPE_TOTAL_TIMED,
 		   "efficiency: wall_ns compute_ns useful_ns\n"
@@ -84,6 +86,7 @@ static void sums_are_known(void **state)
 		   "pipeline: wall_ns\n");
 	check_list(is_total, TSCOPE_TOTAL_CAPTURE,
 		   "integrity: event_count dropped_count span_count capture_ns work_ns "
+		   "python_frame_count "
 		   "device_event_count linked_by_correlation_count linked_by_flow_count "
 		   "linked_by_external_id_count unlinked_count device_before_launch_count "
 		   "impossible_count "
@@ -140,6 +143,7 @@ static void who_where_and_when_are_left_out(void **state)
 		   "memory_tracker: path iteration peak_device\n"
 		   "host_memory: path pid\n"
 		   "opportunities: wall_ns step_count\n"
+		   "patterns: step_count wall_ns\n"
 		   "provenance: name started_s\n");
 }
 

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#include "rules/pattern.h"
+
+#include <string.h>
+
+#define PLACES "patterns.places"
+
+double tsi_pattern_count(const struct rule_context *ctx, const char *fact)
+{
+	return tsi_rule_real(ctx, fact) / tsi_rule_real(ctx, "patterns.step_count");
+}
+
+double tsi_pattern_share(const struct rule_context *ctx, const char *fact)
+{
+	return tsi_rule_real(ctx, fact) / tsi_rule_real(ctx, "patterns.wall_ns");
+}
+
+void tsi_tell_pattern(struct rule_context *ctx, const char *pattern, const char *op)
+{
+	tsi_rule_subject(ctx)->op = op;
+	for (size_t row = 0; row < tsi_rule_rows(ctx, PLACES); row++)
+		if (strcmp(tsi_value_text(tsi_rule_cell(ctx, PLACES, row, "pattern")), pattern) ==
+		    0)
+			tsi_rule_longest(ctx, PLACES, row);
+}
