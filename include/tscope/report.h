@@ -26,14 +26,22 @@ struct tscope_rank_choice {
 	unsigned number;
 };
 
+/* How much of a report is written (text). */
+enum tscope_report_extent {
+	TSCOPE_REPORT_SCREEN, /* one screen: the verdict, what to do, where the step goes, gates */
+	TSCOPE_REPORT_BRIEF,  /* the head with what is damaged, and the gates */
+	TSCOPE_REPORT_FULL,   /* all sections */
+};
+
 struct tscope_report_options {
 	size_t format;
+	enum tscope_report_extent extent;
+	const char *shown; /* "kernels,operators": only these sections; NULL: all of the extent */
 	struct tscope_rank_choice rank; /* text; of a run that lacks it: the default */
 	bool color;                     /* escapes for a terminal (text) */
 	bool ascii;                     /* no characters beyond ASCII (text) */
 	unsigned width;                 /* columns of the terminal; 0: 80 */
 	size_t top;   /* rows of a ranking (tables by_…); 0: all in JSON; 10 or 5 in text */
-	bool brief;   /* only the head with what is damaged, and the gates (text) */
 	bool verbose; /* also the files that were ignored, and why (run) */
 	bool all;     /* also what did not change, or matters little (diff, text) */
 	bool as_list; /* traces[] or files[] even of one: several were asked for (JSON) */
@@ -49,6 +57,9 @@ const struct tscope_report_format *tscope_report_format(size_t format);
 
 /* A name → its format; false: no such format. */
 bool tscope_report_format_parse(const char *name, size_t *format);
+
+/* Are all names of a list "kernels,critical-path" sections of some report? The error names one. */
+enum tscope_status tscope_report_check_sections(const char *names, struct tscope_error *err);
 
 /* Can each format write every report? TSCOPE_E_INTERNAL names one that cannot: a bug of ours. */
 enum tscope_status tscope_report_check(struct tscope_error *err);

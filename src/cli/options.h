@@ -36,12 +36,13 @@ struct options {
 	enum tscope_memory_moment flamegraph_at;
 	enum when color, progress;
 	size_t top;
-	uint64_t max_memory;   /* bytes in all; 0: a share of what there is */
+	uint64_t max_memory; /* bytes in all; 0: a share of what there is */
 	struct tscope_rank_choice rank;
 	double loss_tolerance; /* of diff */
 	bool all, no_significance, one_run;
 	bool undecided_pass, no_sandbox;
-	bool strict, quiet, verbose, force, list_facts, devices, help, version;
+	const char *shown; /* sections; NULL: not given */
+	bool strict, quiet, verbose, full, force, list_facts, devices, help, version;
 	char *const *operands; /* arguments that are not options */
 	int operand_count;
 };

@@ -64,7 +64,12 @@ struct tscope_report_options terminal_report_options(const struct options *optio
 		.width = width(options),
 		.top = options->top,
 		.rank = options->rank,
-		.brief = options->quiet,
+		.extent = options->quiet ? TSCOPE_REPORT_BRIEF
+			  : options->full || options->shown || options->verbose ||
+					  options->rank.is_chosen
+				  ? TSCOPE_REPORT_FULL
+				  : TSCOPE_REPORT_SCREEN,
+		.shown = options->shown,
 		.verbose = options->verbose,
 		.all = options->all,
 		.as_list = options->operand_count > 1,

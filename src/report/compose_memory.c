@@ -80,7 +80,7 @@ void tsi_compose_memory(struct doc *doc, const struct tscope_memory_report *repo
 	put_file_line(&panel, info);
 	put_losses(&panel, info);
 	tsi_put_verdict(&panel);
-	if (!options->brief) {
+	if (options->extent != TSCOPE_REPORT_BRIEF) {
 		tsi_build_sections(&panel, sections, TSI_COUNT_OF(sections));
 		tsi_section_findings(&panel);
 		tsi_section_not_evaluated(&panel);

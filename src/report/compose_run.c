@@ -291,14 +291,22 @@ void tsi_compose_run(struct doc *doc, const struct tscope_run_report *report,
 	whole.report = report;
 	put_name(&whole, DOC_PART, report->run);
 	put_outline(&whole);
-	tsi_put_found(&whole);
-	tsi_put_losses(&whole, report->run);
-	tsi_put_verdict(&whole);
+	if (options->extent == TSCOPE_REPORT_SCREEN) {
+		tsi_put_found_kinds(&whole);
+		tsi_put_losses(&whole, report->run);
+		tsi_put_screen(&whole);
+	} else {
+		tsi_put_found(&whole);
+		tsi_put_losses(&whole, report->run);
+		tsi_put_verdict(&whole);
+	}
 	for (size_t i = 0; i < TSI_COUNT_OF(sections); i++) {
-		/* Of a brief report the gates remain: they were asked for one by one. */
-		if (!options->brief || sections[i].build == tsi_section_gates)
+		/* Gates remain in every report: they were asked for one by one. */
+		if (options->extent == TSCOPE_REPORT_FULL || sections[i].build == tsi_section_gates)
 			put_section(&whole, &sections[i]);
 	}
+	if (options->extent == TSCOPE_REPORT_SCREEN)
+		tsi_put_way_on(&whole);
 }
 
 /* The head of several runs: their names, and what is of none. */

@@ -4,7 +4,9 @@
  * people read them, titles, figures. Knows units, and no analyzer.
  */
 #include "report/panel.h"
+#include "report/section.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
@@ -178,6 +180,7 @@ void tsi_panel_title(const struct panel *panel, enum doc_tone light, const char 
 	char summary[256];
 	va_list values;
 
+	assert(tsi_is_section(title));
 	va_start(values, format);
 	vsnprintf(summary, sizeof(summary), format, values);
 	va_end(values);

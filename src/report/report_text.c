@@ -190,8 +190,22 @@ static void put_line(struct text_writer *w, const struct doc_line *line)
 
 /* ---- heads and sections ---- */
 
+/* A path that is too long for the line, from the first folder on with which it fits. */
+static const char *end_of_path(const char *path, unsigned columns)
+{
+	const char *end = path;
+
+	if (tsi_text_columns(path) <= columns)
+		return path;
+	while (end && tsi_text_columns(end) + 1 > columns)
+		end = strchr(end + 1, '/');
+	return end ? end : path;
+}
+
 static void put_report_name(struct text_writer *w, const struct doc_name *name)
 {
+	const char *path = end_of_path(name->text, w->width);
+
 	if (name->place == DOC_LISTED)
 		tsi_text_put(w, "  ");
 	if (name->tag) {
@@ -199,7 +213,9 @@ static void put_report_name(struct text_writer *w, const struct doc_name *name)
 		tsi_text_put(w, "  ");
 	}
 	tsi_text_style(w, TEXT_BOLD);
-	tsi_text_name(w, name->text);
+	if (path != name->text)
+		tsi_text_put(w, "…");
+	tsi_text_name(w, path);
 	tsi_text_style(w, TEXT_PLAIN);
 	tsi_text_put(w, "\n");
 }

@@ -72,6 +72,8 @@ static enum tscope_status write_document(FILE *out, const struct report_subject 
 	enum tscope_status status;
 
 	compose(&doc, subject, options);
+	if (options->shown)
+		tsi_show_sections(&doc, options->shown);
 	status = tsi_arena_status(&doc.arena, err);
 	if (status == TSCOPE_OK)
 		reporters[options->format]->write(out, &doc, options);

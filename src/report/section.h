@@ -28,6 +28,12 @@ void tsi_compose_runs(struct doc *doc, const struct tscope_runs_report *report,
 void tsi_compose_diff(struct doc *doc, const struct tscope_diff_report *report,
 		      const struct tscope_report_options *options);
 
+/* section_names.c: is it the title of a section? Every title is in the list there. */
+bool tsi_is_section(const char *title);
+
+/* Leaves of the sections only those that a list names, "kernels,critical-path", besides gates. */
+void tsi_show_sections(struct doc *doc, const char *names);
+
 void tsi_build_sections(const struct panel *panel, const struct section *list, size_t count);
 
 /* Facts of a trace, in its own report or in that of its run. */
@@ -101,8 +107,17 @@ void tsi_put_changes(const struct panel *panel);
 /* Gates that tripped for sure. */
 size_t tsi_tripped_count(const struct panel *panel);
 
-/* Appends the verdict: the gravest findings, in a few lines of the head. */
+/* Appends the verdict: the findings that win most, in a few lines of the head. */
 void tsi_put_verdict(const struct panel *panel);
+
+/* Its parts: that there are no findings, or too little to judge by; a finding's line, its text. */
+void tsi_put_verdict_head(const struct panel *panel);
+void tsi_put_verdict_line(const struct panel *panel, const struct tscope_finding *finding);
+const char *tsi_verdict_text(const struct panel *panel, const struct tscope_finding *finding);
+
+/* section_screen.c: the verdict and where the step goes; behind the gates, how to see more. */
+void tsi_put_screen(const struct panel *panel);
+void tsi_put_way_on(const struct panel *panel);
 
 /* What was odd about an input, with what became of it; counts by enum tscope_diagnostic. */
 void tsi_put_diagnostics(const struct panel *panel, const uint64_t counts[TSCOPE_DIAGNOSTIC_COUNT]);
@@ -112,6 +127,9 @@ void tsi_put_advice(const struct panel *panel);
 
 /* What the run is made of, by rank and kind, and what was ignored, by reason: lines of the head. */
 void tsi_put_found(const struct panel *panel); /* section_found.c */
+
+/* The same by kind alone, in one line. */
+void tsi_put_found_kinds(const struct panel *panel);
 
 /* Files of a run that are damaged or could not be read, each a line of the head. */
 void tsi_put_losses(const struct panel *panel, const struct tscope_run *run);

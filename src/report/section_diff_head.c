@@ -218,7 +218,7 @@ static void put_gates(const struct panel *panel)
 {
 	size_t tripped = tsi_tripped_count(panel);
 
-	if (tripped > 0 && !panel->options->brief)
+	if (tripped > 0 && panel->options->extent != TSCOPE_REPORT_BRIEF)
 		tsi_doc_line(panel->doc, DOC_CHANGE_GATES, DOC_BAD, "GATE",
 			     "%zu of %zu tripped, see GATES", tripped, panel->gate_count);
 }

@@ -127,8 +127,7 @@ static void put_all_clear(const struct panel *panel)
 			     "no rule could judge this file");
 }
 
-/* "HIGH  the device waits for the data loader for 51.1 % of the step; saves 619 ms of 1.211 s" */
-static void put_verdict_line(const struct panel *panel, const struct tscope_finding *finding)
+const char *tsi_verdict_text(const struct panel *panel, const struct tscope_finding *finding)
 {
 	const char *text = tsi_panel_print(panel, "%s", finding->title);
 
@@ -137,33 +136,47 @@ static void put_verdict_line(const struct panel *panel, const struct tscope_find
 				 finding->gain_basis == TSCOPE_GAIN_BOUND ? "up to " : "",
 				 tsi_panel_people_int(panel, finding->gain_ns, TSCOPE_UNIT_NS),
 				 tsi_panel_number(panel, "step_time.mean_ns"));
-	tsi_doc_line(panel->doc, DOC_VERDICT, tsi_severity_tag_tone(finding->severity),
-		     tsi_severity_word(finding->severity), "%s", text);
+	return text;
 }
 
-void tsi_put_verdict(const struct panel *panel)
+void tsi_put_verdict_line(const struct panel *panel, const struct tscope_finding *finding)
+{
+	tsi_doc_line(panel->doc, DOC_VERDICT, tsi_severity_tag_tone(finding->severity),
+		     tsi_severity_word(finding->severity), "%s", tsi_verdict_text(panel, finding));
+}
+
+void tsi_put_verdict_head(const struct panel *panel)
 {
 	const struct tscope_diagnosis *diagnosis = panel->diagnosis;
-	size_t count = tscope_diagnosis_finding_count(diagnosis);
-	size_t tripped = tsi_tripped_count(panel);
-	bool is_brief = panel->options->brief;
 
 	(void)tsi_doc_add(panel->doc, &(struct doc_node){ .kind = DOC_NODE_BREAK });
-	if (count == 0)
+	if (tscope_diagnosis_finding_count(diagnosis) == 0)
 		put_all_clear(panel);
 	if (tscope_diagnosis_is_tentative(diagnosis))
 		tsi_doc_line(panel->doc, DOC_NOTE, DOC_WARN, NULL,
 			     "too little to judge by: the trace holds %" PRId64
 			     " kernels, copies and fills",
 			     tsi_panel_int(panel, "integrity.device_event_count"));
-	for (size_t i = 0; i < count && i < VERDICT_LINES; i++) {
-		struct tscope_finding finding = tscope_diagnosis_finding(diagnosis, i);
+}
 
-		put_verdict_line(panel, &finding);
+void tsi_put_verdict(const struct panel *panel)
+{
+	size_t count = tscope_diagnosis_finding_count(panel->diagnosis);
+	size_t tripped = tsi_tripped_count(panel);
+	bool is_brief = panel->options->extent == TSCOPE_REPORT_BRIEF;
+
+	tsi_put_verdict_head(panel);
+	for (size_t i = 0; i < count && i < VERDICT_LINES; i++) {
+		struct tscope_finding finding = tscope_diagnosis_finding(panel->diagnosis, i);
+
+		tsi_put_verdict_line(panel, &finding);
 	}
 	if (count > VERDICT_LINES)
 		tsi_doc_line(panel->doc, DOC_VERDICT, DOC_PLAIN, "", "and %zu more%s",
-			     count - VERDICT_LINES, is_brief ? "" : ", see FINDINGS");
+			     count - VERDICT_LINES,
+			     is_brief                ? ""
+			     : panel->options->shown ? ": --show findings"
+						     : ", see FINDINGS");
 	if (tripped > 0 && !is_brief)
 		tsi_doc_line(panel->doc, DOC_TAGGED, DOC_BAD, "GATE",
 			     "%zu of %zu tripped, see GATES", tripped, panel->gate_count);

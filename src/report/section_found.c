@@ -220,3 +220,20 @@ void tsi_put_found(const struct panel *panel)
 	if (reasons.total > 0)
 		put_reasons(panel, &reasons);
 }
+
+void tsi_put_found_kinds(const struct panel *panel)
+{
+	const struct tscope_run *run = panel->report->run;
+	size_t counts[WORD_COUNT] = { 0 }, ignored = 0;
+
+	for (size_t i = 0; i < tscope_run_input_count(run); i++) {
+		struct tscope_run_input input = tscope_run_input(run, i);
+		counts[word_of(&input)]++;
+	}
+	for (size_t i = 0; i < tscope_run_other_count(run); i++)
+		ignored += !tscope_run_other(run, i).is_problem;
+	put_files(panel, "found", NULL, counts);
+	if (ignored > 0 && panel->doc->last)
+		tsi_doc_item(panel->doc, &panel->doc->last->line, "%zu file%s ignored", ignored,
+			     ignored == 1 ? "" : "s");
+}

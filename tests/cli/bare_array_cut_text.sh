@@ -1,1 +1,1 @@
-tscope trace data/bare_array_cut.json
+tscope trace --full data/bare_array_cut.json

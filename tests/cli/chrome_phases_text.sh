@@ -1,1 +1,1 @@
-tscope trace data/chrome_phases.json
+tscope trace --full data/chrome_phases.json

@@ -16,6 +16,6 @@ for i in range(5):
         correlation=i + 1)
 print(json.dumps({"traceEvents": events}))
 END
-tscope trace cold.json | grep -A 4 STEPS
-tscope trace --keep-cold cold.json | grep -A 4 STEPS
-tscope trace --steps 0:0 cold.json | grep -A 4 STEPS
+tscope trace --full cold.json | grep -A 4 STEPS
+tscope trace --full --keep-cold cold.json | grep -A 4 STEPS
+tscope trace --full --steps 0:0 cold.json | grep -A 4 STEPS

@@ -1,1 +1,1 @@
-tscope trace --color always data/two_steps.json
+tscope trace --full --color always data/two_steps.json

@@ -1,4 +1,4 @@
 # Composer leaves both in one folder.
 mkdir both
 cp data/composer/*.json data/composer_merged.json both
-tscope report --verbose both | grep 'ranks\|merged\|composer'
+tscope report --full --verbose both | grep 'ranks\|merged\|composer'

@@ -1,1 +1,1 @@
-tscope report data/composer
+tscope report --full data/composer

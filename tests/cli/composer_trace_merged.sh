@@ -1,1 +1,1 @@
-tscope trace data/composer_merged.json
+tscope trace --full data/composer_merged.json

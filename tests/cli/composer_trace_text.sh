@@ -1,1 +1,1 @@
-tscope trace data/composer/ep1-ba8-rank0.json
+tscope trace --full data/composer/ep1-ba8-rank0.json

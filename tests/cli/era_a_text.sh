@@ -1,1 +1,1 @@
-tscope trace data/era_a.json
+tscope trace --full data/era_a.json

@@ -1,1 +1,1 @@
-tscope trace data/era_d.json
+tscope trace --full data/era_d.json

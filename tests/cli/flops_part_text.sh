@@ -1,1 +1,1 @@
-tscope trace data/flops_part.json
+tscope trace --full data/flops_part.json

@@ -1,1 +1,1 @@
-tscope report data/flops_part.json
+tscope report --full data/flops_part.json

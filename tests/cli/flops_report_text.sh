@@ -1,1 +1,1 @@
-tscope report data/flops.json
+tscope report --full data/flops.json

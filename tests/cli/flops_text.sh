@@ -1,1 +1,1 @@
-tscope trace data/flops.json
+tscope trace --full data/flops.json

@@ -1,1 +1,1 @@
-tscope report --quiet --fail-on 'mfu<0.35' data/run_healthy
+tscope report --full --quiet --fail-on 'mfu<0.35' data/run_healthy

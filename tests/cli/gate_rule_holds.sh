@@ -1,1 +1,1 @@
-tscope report --quiet --fail-on TIMING.DATALOADER_BOUND data/run_healthy
+tscope report --full --quiet --fail-on TIMING.DATALOADER_BOUND data/run_healthy

@@ -1,1 +1,1 @@
-tscope report --quiet --fail-on MEMORY.GROWTH data/run_sick
+tscope report --full --quiet --fail-on MEMORY.GROWTH data/run_sick

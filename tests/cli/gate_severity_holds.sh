@@ -1,1 +1,1 @@
-tscope report --quiet --fail-on 'severity>=high' data/run_healthy
+tscope report --full --quiet --fail-on 'severity>=high' data/run_healthy

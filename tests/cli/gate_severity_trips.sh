@@ -1,1 +1,1 @@
-tscope report --quiet --fail-on 'severity>=high' data/run_sick
+tscope report --full --quiet --fail-on 'severity>=high' data/run_sick

@@ -1,1 +1,1 @@
-tscope report --quiet --fail-on straggler data/run_healthy
+tscope report --full --quiet --fail-on straggler data/run_healthy

@@ -1,1 +1,1 @@
-tscope report --quiet --fail-on straggler data/run_sick
+tscope report --full --quiet --fail-on straggler data/run_sick

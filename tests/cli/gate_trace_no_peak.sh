@@ -1,1 +1,1 @@
-tscope trace --quiet --flops-per-step 1e12 --fail-on 'mfu<0.35' data/chrome_phases.json
+tscope trace --full --quiet --flops-per-step 1e12 --fail-on 'mfu<0.35' data/chrome_phases.json

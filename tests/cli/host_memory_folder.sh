@@ -6,6 +6,6 @@ cp data/host_memory/killed.bin run/rank1.bin.4712
 cp data/host_memory/stats.bin.json run/rank0.bin.json
 printf '\0\0\200?\0\0\200?' > run/checkpoint/pytorch_model.bin
 printf 'PK\3\4' > run/checkpoint/training_args.bin
-tscope report run
+tscope report --full run
 echo $?
-tscope report --verbose run | grep bin
+tscope report --full --verbose run | grep bin

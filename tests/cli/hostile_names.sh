@@ -2,6 +2,6 @@
 name='\u001b[31mred\u0007\u009b2J\u202egnp.exe \ud800'
 printf '[{"ph":"X","cat":"cpu_op","name":"%s","pid":1,"tid":1,"ts":1,"dur":2}]' "$name" \
 	>"$(printf 'evil\033]0;title\007.json')"
-tscope trace evil*
-tscope trace --format json evil*
-tscope trace "$(printf 'no\033[2Jsuch\nfile')"
+tscope trace --full evil*
+tscope trace --full --format json evil*
+tscope trace --full "$(printf 'no\033[2Jsuch\nfile')"

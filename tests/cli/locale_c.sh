@@ -1,1 +1,1 @@
-LC_ALL=C tscope trace data/two_steps.json
+LC_ALL=C tscope trace --full data/two_steps.json

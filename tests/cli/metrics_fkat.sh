@@ -15,4 +15,4 @@ for step in 1 3; do
 	echo "179085702$step""000 1248000000000000.0 $step" >>$metrics/total_flops
 	echo "179085702$step""000 0.5 $step" >>$metrics/actual_batches_per_sec
 done
-tscope report rank0 rank1 mlruns | sed -n '/● EFFICIENCY/,/^$/p; /● LOGGED/,/^$/p; /● METRICS/,/^$/p; /\[LOW\]/,/^$/p'
+tscope report --full rank0 rank1 mlruns | sed -n '/● EFFICIENCY/,/^$/p; /● LOGGED/,/^$/p; /● METRICS/,/^$/p; /\[LOW\]/,/^$/p'

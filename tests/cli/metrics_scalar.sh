@@ -11,9 +11,9 @@ epoch,loss_ce,lr-AdamW,step,train_loss,val_loss
 1,,,199,,4.25
 END
 show() { sed -n '/● METRICS/,/^$/p; /● CONVERGENCE/,/^$/p; /  note/,/^$/p'; }
-tscope report metrics.csv | show
-tscope report --scalar loss=val_loss --scalar learning_rate=epoch metrics.csv | show
-tscope report --scalar loss=validation metrics.csv | show
+tscope report --full metrics.csv | show
+tscope report --full --scalar loss=val_loss --scalar learning_rate=epoch metrics.csv | show
+tscope report --full --scalar loss=validation metrics.csv | show
 tscope export --quiet --scalar loss=loss_ce --out copy metrics.csv && cat copy/steps.jsonl
-tscope report --scalar loss=train_loss copy | show
+tscope report --full --scalar loss=train_loss copy | show
 tscope diff --quiet metrics.csv copy

@@ -1,2 +1,2 @@
 # What three loggers say of one job, without a trace: one run, its loss and the step where it jumps.
-tscope report data/run_metrics
+tscope report --full data/run_metrics

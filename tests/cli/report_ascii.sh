@@ -1,1 +1,1 @@
-LC_ALL=C tscope report data/run_healthy
+LC_ALL=C tscope report --full data/run_healthy

@@ -1,1 +1,1 @@
-tscope report --color always data/run_healthy
+tscope report --full --color always data/run_healthy

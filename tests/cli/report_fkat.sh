@@ -1,2 +1,2 @@
 tscope --version | grep -q '^zlib [0-9]' || exit 77
-tscope report data/fkat_run
+tscope report --full data/fkat_run

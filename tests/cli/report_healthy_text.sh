@@ -1,1 +1,1 @@
-tscope report data/run_healthy
+tscope report --full data/run_healthy

@@ -3,4 +3,4 @@ mkdir run && cp data/rank_0_memory_stats.yaml data/memory_timeline.json.gz data/
 printf -- '---\nlearning_rate: 0.1\n' >run/config.yaml
 printf 'epoch 1\n' >run/train.log
 head -c 3000 data/oom.pickle >run/cut.pickle
-tscope report --verbose run
+tscope report --full --verbose run

@@ -1,1 +1,1 @@
-tscope report data/run_mixed
+tscope report --full data/run_mixed

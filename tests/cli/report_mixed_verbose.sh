@@ -1,1 +1,1 @@
-tscope report --verbose --top 3 data/run_mixed
+tscope report --full --verbose --top 3 data/run_mixed

@@ -1,1 +1,1 @@
-COLUMNS=48 tscope report data/run_sick
+COLUMNS=48 tscope report --full data/run_sick

@@ -1,2 +1,2 @@
 tscope --version | grep -q '^zlib [0-9]' || exit 77
-tscope report data/two_steps.json.gz
+tscope report --full data/two_steps.json.gz

@@ -1,2 +1,2 @@
 tscope --version | grep -q '^zlib [0-9]' || exit 77
-tscope report data/ranks_more_work
+tscope report --full data/ranks_more_work

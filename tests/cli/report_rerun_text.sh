@@ -1,1 +1,1 @@
-tscope report data/run_rerun
+tscope report --full data/run_rerun

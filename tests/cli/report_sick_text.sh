@@ -1,1 +1,1 @@
-tscope report data/run_sick
+tscope report --full data/run_sick

@@ -1,1 +1,1 @@
-tscope trace data/rocm.json
+tscope trace --full data/rocm.json

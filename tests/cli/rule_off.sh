@@ -1,1 +1,1 @@
-tscope report --quiet --rule MEMORY.GROWTH=off --fail-on MEMORY.GROWTH data/run_sick
+tscope report --full --quiet --rule MEMORY.GROWTH=off --fail-on MEMORY.GROWTH data/run_sick

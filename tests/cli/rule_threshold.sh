@@ -1,1 +1,1 @@
-tscope report --rule TIMING.DATALOADER_BOUND.threshold=0.01 data/run_healthy | grep -A3 DATALOADER
+tscope report --full --rule TIMING.DATALOADER_BOUND.threshold=0.01 data/run_healthy | grep -A3 DATALOADER

@@ -1,1 +1,1 @@
-tscope trace data/cpu_only.json data/chrome_phases.json
+tscope trace --full data/cpu_only.json data/chrome_phases.json

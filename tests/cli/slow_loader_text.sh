@@ -1,1 +1,1 @@
-tscope trace data/slow_loader.json
+tscope trace --full data/slow_loader.json

@@ -1,1 +1,1 @@
-tscope trace --step-marker aten::linear data/two_steps.json
+tscope trace --full --step-marker aten::linear data/two_steps.json

@@ -1,1 +1,1 @@
-tscope trace --steps 2: data/two_steps.json
+tscope trace --full --steps 2: data/two_steps.json

@@ -1,1 +1,1 @@
-tscope trace --top 1 data/two_steps.json
+tscope trace --full --top 1 data/two_steps.json

@@ -1,1 +1,1 @@
-tscope trace --top 1 data/run_memory/rank1/trace.json
+tscope trace --full --top 1 data/run_memory/rank1/trace.json

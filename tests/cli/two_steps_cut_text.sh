@@ -1,1 +1,1 @@
-tscope trace data/two_steps_cut.json
+tscope trace --full data/two_steps_cut.json

@@ -1,2 +1,2 @@
 tscope --version | grep -q '^zlib [0-9]' || exit 77
-tscope trace data/two_steps.json.gz
+tscope trace --full data/two_steps.json.gz

@@ -1,1 +1,1 @@
-tscope trace data/unescaped_quotes.json
+tscope trace --full data/unescaped_quotes.json

@@ -5,7 +5,7 @@ printf '<!DOCTYPE html>\n<html>\n<head>\n<title>memray - flamegraph</title>\n' >
 printf '<head>\n<link href="https://cdn/d3-flamegraph.css">\n' >run/flamegraph.html
 printf '<html>\n<script>window.PlotlyConfig = {};</script>\n' >run/chart.html
 printf '<html>\n<p>Notes on the run\n' >run/notes.html
-tscope report run | head -8
+tscope report --full run | head -8
 for page in memray flamegraph chart notes train; do
 	tscope memory run/$page.html
 done

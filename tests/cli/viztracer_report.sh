@@ -1,1 +1,1 @@
-tscope report data/viztracer.json
+tscope report --full data/viztracer.json

@@ -1,1 +1,1 @@
-tscope trace data/viztracer.json
+tscope trace --full data/viztracer.json

@@ -1,1 +1,1 @@
-tscope trace --top 2 data/viztracer_torch.json
+tscope trace --full --top 2 data/viztracer_torch.json

@@ -1,1 +1,1 @@
-COLUMNS=500 tscope trace data/two_steps.json
+COLUMNS=500 tscope trace --full data/two_steps.json

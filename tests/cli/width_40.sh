@@ -1,1 +1,1 @@
-COLUMNS=20 tscope trace data/two_steps.json
+COLUMNS=20 tscope trace --full data/two_steps.json

@@ -68,9 +68,9 @@ static void check_gains(const struct tscope_analysis *analysis,
 }
 
 static void report(const struct tscope_analysis *analysis, const struct tscope_diagnosis *diagnosis,
-		   size_t format)
+		   size_t format, enum tscope_report_extent extent)
 {
-	struct tscope_report_options options = { .format = format };
+	struct tscope_report_options options = { .format = format, .extent = extent };
 	struct tscope_error err = { 0 };
 	char *text = NULL;
 	size_t length = 0;
@@ -106,8 +106,9 @@ static void analyze(const struct tscope_trace *trace, const struct tscope_analys
 		check_budgets(timeline, tscope_analysis_device_count(analysis));
 		if (tscope_diagnose(&diagnosis, analysis, NULL, &err) == TSCOPE_OK) {
 			check_gains(analysis, diagnosis);
-			report(analysis, diagnosis, TSCOPE_REPORT_JSON);
-			report(analysis, diagnosis, TSCOPE_REPORT_TEXT);
+			report(analysis, diagnosis, TSCOPE_REPORT_JSON, TSCOPE_REPORT_FULL);
+			report(analysis, diagnosis, TSCOPE_REPORT_TEXT, TSCOPE_REPORT_FULL);
+			report(analysis, diagnosis, TSCOPE_REPORT_TEXT, TSCOPE_REPORT_SCREEN);
 		}
 	}
 	tscope_diagnosis_free(diagnosis);

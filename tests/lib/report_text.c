@@ -64,8 +64,12 @@ void check_ascii(const char *text)
 void check_colored_inputs(report_input *report, const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		char *plain = report(names[i], &(struct tscope_report_options){ .color = false });
-		char *colored = report(names[i], &(struct tscope_report_options){ .color = true });
+		char *plain =
+			report(names[i], &(struct tscope_report_options){
+						 .extent = TSCOPE_REPORT_FULL, .color = false });
+		char *colored =
+			report(names[i], &(struct tscope_report_options){
+						 .extent = TSCOPE_REPORT_FULL, .color = true });
 
 		check_colored(colored, plain);
 		free(plain);
@@ -78,7 +82,8 @@ void check_input_widths(report_input *report, const char *const *names, size_t c
 	static const unsigned widths[] = { 40, 60, 80, 120 };
 
 	for (size_t i = 0; i < count * TSI_COUNT_OF(widths); i++) {
-		struct tscope_report_options options = { .width = widths[i / count] };
+		struct tscope_report_options options = { .extent = TSCOPE_REPORT_FULL,
+							 .width = widths[i / count] };
 		char *text = report(names[i % count], &options);
 
 		check_width(text, options.width);
@@ -89,7 +94,9 @@ void check_input_widths(report_input *report, const char *const *names, size_t c
 void check_ascii_inputs(report_input *report, const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		char *text = report(names[i], &(struct tscope_report_options){ .ascii = true });
+		char *text =
+			report(names[i], &(struct tscope_report_options){
+						 .extent = TSCOPE_REPORT_FULL, .ascii = true });
 
 		check_ascii(text);
 		assert_null(strstr(text, "?")); /* a character without a substitute */

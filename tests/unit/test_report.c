@@ -131,7 +131,9 @@ static void test_hostile_names(void **state)
 			 TSCOPE_OK);
 	analyze(&file);
 	for (size_t i = 0; i < TSI_COUNT_OF(formats); i++) {
-		char *text = report(&file, &(struct tscope_report_options){ .format = formats[i] });
+		char *text =
+			report(&file, &(struct tscope_report_options){
+					      .format = formats[i], .extent = TSCOPE_REPORT_FULL });
 
 		for (size_t j = 0; j < TSI_COUNT_OF(forbidden); j++)
 			assert_null(strstr(text, forbidden[j]));
@@ -144,7 +146,8 @@ static void test_hostile_names(void **state)
 /* A document is whole or not printed at all. */
 static void test_out_of_memory(void **state)
 {
-	struct tscope_report_options options = { .format = TSCOPE_REPORT_TEXT };
+	struct tscope_report_options options = { .format = TSCOPE_REPORT_TEXT,
+						 .extent = TSCOPE_REPORT_FULL };
 	struct loaded file;
 	bool has_failed = true;
 
@@ -197,7 +200,7 @@ static void test_brief(void **state)
 
 	(void)state;
 	load(&file, "two_steps_cut.json");
-	text = report(&file, &(struct tscope_report_options){ .brief = true });
+	text = report(&file, &(struct tscope_report_options){ .extent = TSCOPE_REPORT_BRIEF });
 	assert_non_null(strstr(text, "DAMAGED"));
 	assert_null(strstr(text, "BUDGET"));
 	free(text);
@@ -233,7 +236,7 @@ static void test_gates(void **state)
 		"\"inconclusive\": false}\n"
 		"      ],\n",
 	};
-	struct tscope_report_options options = { .brief = true };
+	struct tscope_report_options options = { .extent = TSCOPE_REPORT_BRIEF };
 	struct loaded file;
 	char *text, *second;
 
@@ -257,7 +260,7 @@ static void test_gates(void **state)
 	assert_non_null(strstr(text, json[0]));
 	assert_true(strstr(text, json[1]) > strstr(text, json[0]));
 	free(text);
-	text = report(&file, &(struct tscope_report_options){ .brief = true });
+	text = report(&file, &(struct tscope_report_options){ .extent = TSCOPE_REPORT_BRIEF });
 	assert_null(strstr(text, "GATES"));
 	free(text);
 	unload(&file);

@@ -101,7 +101,8 @@ static void test_lines_keep_the_width(void **state)
 
 		load(&run, runs[i]);
 		for (unsigned width = 40; width <= 120; width += 13) {
-			struct tscope_report_options options = { .width = width,
+			struct tscope_report_options options = { .extent = TSCOPE_REPORT_FULL,
+								 .width = width,
 								 .verbose = width % 2 };
 			char *text = report(&run, &options);
 
@@ -116,8 +117,9 @@ static void test_ascii(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(runs); i++) {
-		char *text =
-			report_named(runs[i], &(struct tscope_report_options){ .ascii = true });
+		char *text = report_named(
+			runs[i], &(struct tscope_report_options){ .extent = TSCOPE_REPORT_FULL,
+								  .ascii = true });
 
 		check_ascii(text); /* "rank ?" of a file that does not say is ours */
 		free(text);
@@ -133,44 +135,81 @@ static void test_contents(void **state)
 		const char *there, *not_there;
 	} cases[] = {
 		/* the verdict stands above the first section */
-		{ "run_sick", { 0 }, "\n\n  MED   waiting for data", "no findings" },
-		{ "run_healthy", { 0 }, "\n\n  no findings; ", "HIGH" },
-		{ "run_sick", { 0 }, "100.0 %  ████████████████████ ←\n", "NOT READ" },
+		{ "run_sick",
+		  { .extent = TSCOPE_REPORT_FULL },
+		  "\n\n  MED   waiting for data",
+		  "no findings" },
+		{ "run_healthy", { .extent = TSCOPE_REPORT_FULL }, "\n\n  no findings; ", "HIGH" },
+		{ "run_sick",
+		  { .extent = TSCOPE_REPORT_FULL },
+		  "100.0 %  ████████████████████ ←\n",
+		  "NOT READ" },
 		/* a held gate needs no reason; one that is not known says why */
-		{ "run_sick", { 0 }, "  held\n", "holds" },
-		{ "run_sick", { 0 }, "  TRIPPED\n    overlap.comm_ns is not known", "GATES  all" },
-		{ "two_steps.json", { 0 }, "  GATE  1 of 2 tripped", "DISTRIBUTED" },
+		{ "run_sick", { .extent = TSCOPE_REPORT_FULL }, "  held\n", "holds" },
+		{ "run_sick",
+		  { .extent = TSCOPE_REPORT_FULL },
+		  "  TRIPPED\n    overlap.comm_ns is not known",
+		  "GATES  all" },
+		{ "two_steps.json",
+		  { .extent = TSCOPE_REPORT_FULL },
+		  "  GATE  1 of 2 tripped",
+		  "DISTRIBUTED" },
 		/* of several ranks it is said whose figures they are */
-		{ "run_mixed", { 0 }, "KERNELS of rank 0  ", "notes.txt" },
-		{ "two_steps.json", { 0 }, "KERNELS  ", "of rank" },
-		{ "run_mixed", { .verbose = true }, "  ignored  ", "--verbose" },
 		{ "run_mixed",
-		  { 0 },
+		  { .extent = TSCOPE_REPORT_FULL },
+		  "KERNELS of rank 0  ",
+		  "notes.txt" },
+		{ "two_steps.json", { .extent = TSCOPE_REPORT_FULL }, "KERNELS  ", "of rank" },
+		{ "run_mixed",
+		  { .extent = TSCOPE_REPORT_FULL, .verbose = true },
+		  "  ignored  ",
+		  "--verbose" },
+		{ "run_mixed",
+		  { .extent = TSCOPE_REPORT_FULL },
 		  "ignored  1 file: not a kind of file that tscope reads\n",
 		  "notes.txt" },
-		{ "run_sick", { .brief = true }, "  HIGH  ", "STEPS" },
+		{ "run_sick", { .extent = TSCOPE_REPORT_BRIEF }, "  HIGH  ", "STEPS" },
+		{ "run_sick", { .extent = TSCOPE_REPORT_SCREEN }, "-> raise num_workers", "STEPS" },
 		/* of many ranks the slowest, the one in the middle and the fastest are kept */
-		{ "run_sick", { .top = 1 }, "\n     2  ", "\n     0  " },
-		{ "run_sick", { .top = 1 }, "  … the median:\n     1  ", "0 more" },
 		{ "run_sick",
-		  { .top = 1 },
+		  { .extent = TSCOPE_REPORT_FULL, .top = 1 },
+		  "\n     2  ",
+		  "\n     0  " },
+		{ "run_sick",
+		  { .extent = TSCOPE_REPORT_FULL, .top = 1 },
+		  "  … the median:\n     1  ",
+		  "0 more" },
+		{ "run_sick",
+		  { .extent = TSCOPE_REPORT_FULL, .top = 1 },
 		  "  … the fastest; 1 more between:\n     3  ",
 		  "and 3 faster" },
-		{ "run_sick", { .top = 1 }, "  all 4 by number:\n  ", "STRAGGLERS" },
+		{ "run_sick",
+		  { .extent = TSCOPE_REPORT_FULL, .top = 1 },
+		  "  all 4 by number:\n  ",
+		  "STRAGGLERS" },
 		/* NaN is a cross, and no number */
-		{ "run_rerun", { 0 }, "DIVERGED  at step ", "nan" },
-		{ "run_rerun", { 0 }, "×\n", "inf " },
+		{ "run_rerun", { .extent = TSCOPE_REPORT_FULL }, "DIVERGED  at step ", "nan" },
+		{ "run_rerun", { .extent = TSCOPE_REPORT_FULL }, "×\n", "inf " },
 #if HAVE_ZLIB
 		/* traces tell a rank's own time: how often it computed longest would contradict it */
 		{ "ranks_slow_host",
-		  { 0 },
+		  { .extent = TSCOPE_REPORT_FULL },
 		  "\n  rank  own time    excess     waits   compute\n",
 		  "slowest\n" },
-		{ "ranks_slow_host", { 0 }, "\n  rank 2     slow host: ", "slow_host: " },
+		{ "ranks_slow_host",
+		  { .extent = TSCOPE_REPORT_FULL },
+		  "\n  rank 2     slow host: ",
+		  "slow_host: " },
 		/* only lines of the budget that differ, in words */
-		{ "ranks_slow_host", { 0 }, "\n  launch stall ", "\n  sync_stall " },
+		{ "ranks_slow_host",
+		  { .extent = TSCOPE_REPORT_FULL },
+		  "\n  launch stall ",
+		  "\n  sync_stall " },
 		/* nobody's work is unlike the others' here */
-		{ "ranks_slow_link", { 0 }, "\n  ideal network ", " as others " },
+		{ "ranks_slow_link",
+		  { .extent = TSCOPE_REPORT_FULL },
+		  "\n  ideal network ",
+		  " as others " },
 #endif
 	};
 
@@ -203,7 +242,8 @@ static void test_pipeline(void **state)
 	snprintf(path, sizeof(path), "%s/run_sick", testdata);
 	assert_int_equal(tscope_run_open(&run.run, paths, 1, &options, NULL), TSCOPE_OK);
 	judge(&run);
-	text = report(&run, &(struct tscope_report_options){ .width = 80 });
+	text = report(&run,
+		      &(struct tscope_report_options){ .extent = TSCOPE_REPORT_FULL, .width = 80 });
 	assert_non_null(strstr(text, "● PIPELINE  2 stages · idle "));
 	assert_non_null(strstr(text, "\n  ideal "));
 	free(text);
@@ -282,8 +322,10 @@ static void test_hostile_names(void **state)
 	write_hostile_run(folder, sizeof(folder));
 	open_path(&run, folder);
 	for (size_t i = 0; i < TSI_COUNT_OF(formats); i++) {
-		char *text = report(&run, &(struct tscope_report_options){ .format = formats[i],
-									   .verbose = true });
+		char *text =
+			report(&run, &(struct tscope_report_options){ .extent = TSCOPE_REPORT_FULL,
+								      .format = formats[i],
+								      .verbose = true });
 
 		for (size_t j = 0; j < TSI_COUNT_OF(forbidden); j++)
 			assert_null(strstr(text, forbidden[j]));

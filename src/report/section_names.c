@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* The sections of all reports by name, and reports of which only some sections are asked for. */
+#include "report/section.h"
+
+#include "base/error.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static const char *const titles[] = {
+	"BUDGET",
+	"CALLBACKS",
+	"CHURN",
+	"CLOCKS",
+	"COMMUNICATION",
+	"CONVERGENCE",
+	"COPIES AND FILLS",
+	"COUNTERS",
+	"CRITICAL PATH",
+	"DEVICE",
+	"DISTRIBUTED",
+	"EFFICIENCY",
+	"EXPLANATION",
+	"FIGURES",
+	"FINDINGS",
+	"GATES",
+	"GROWTH",
+	"HOST MEMORY",
+	"INPUT",
+	"KERNELS",
+	"LAUNCHES",
+	"LIVE",
+	"LIVE AT THE PEAK",
+	"LOGGED EFFICIENCY",
+	"MEMORY",
+	"MEMORY OVER TIME",
+	"MEMORY STATISTICS",
+	"MEMORY TIMELINE",
+	"MEMORY TRACKER",
+	"METRICS",
+	"NOT EVALUATED",
+	"OPERATORS",
+	"OTHER FIGURES",
+	"OUT OF MEMORY",
+	"PIPELINE",
+	"PYTHON",
+	"RANKS",
+	"REPRODUCIBILITY",
+	"ROOFLINE",
+	"SEGMENTS",
+	"SNAPSHOT",
+	"SPANS",
+	"STEPS",
+	"STRAGGLERS",
+	"TRANSFERS",
+	"WHAT IF",
+};
+
+/* "critical-path" is the name of CRITICAL PATH, "copies" that of COPIES AND FILLS. */
+static bool is_name_of(struct str name, const char *title)
+{
+	for (size_t i = 0; i < name.length; i++) {
+		char letter = title[i] == ' ' ? '-' : (char)tolower((unsigned char)title[i]);
+		if (title[i] == '\0' || tolower((unsigned char)name.data[i]) != letter)
+			return false;
+	}
+	return title[name.length] == '\0' || title[name.length] == ' ';
+}
+
+bool tsi_is_section(const char *title)
+{
+	for (size_t i = 0; i < TSI_COUNT_OF(titles); i++)
+		if (strcmp(title, titles[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool is_known(struct str name)
+{
+	for (size_t i = 0; i < TSI_COUNT_OF(titles); i++)
+		if (is_name_of(name, titles[i]))
+			return true;
+	return false;
+}
+
+enum tscope_status tscope_report_check_sections(const char *names, struct tscope_error *err)
+{
+	struct str rest = tsi_str_of(names);
+
+	while (rest.length) {
+		struct str name = tsi_str_take(&rest, ',');
+		if (name.length == 0 || !is_known(name))
+			return tsi_fail(err, TSCOPE_E_FORMAT,
+					"there is no section \"%.*s\"; sections have the titles "
+					"that --full shows, such as kernels or critical-path",
+					TSI_QUOTE(name));
+	}
+	return TSCOPE_OK;
+}
+
+static bool is_among(const char *names, const char *title)
+{
+	struct str rest = tsi_str_of(names);
+
+	while (rest.length)
+		if (is_name_of(tsi_str_take(&rest, ','), title))
+			return true;
+	return false;
+}
+
+void tsi_show_sections(struct doc *doc, const char *names)
+{
+	struct doc_node **link = &doc->first, *last = NULL;
+	bool is_shown = true;
+
+	for (struct doc_node *node = doc->first; node; node = node->next) {
+		if (node->kind == DOC_NODE_NAME && node->name.place == DOC_PART)
+			is_shown = true; /* a head */
+		else if (node->kind == DOC_NODE_SECTION)
+			is_shown = strcmp(node->section.title, "GATES") == 0 ||
+				   is_among(names, node->section.title);
+		if (!is_shown)
+			continue;
+		*link = last = node;
+		link = &node->next;
+	}
+	*link = NULL;
+	doc->last = last;
+}
