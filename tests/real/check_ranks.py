@@ -130,8 +130,10 @@ def check_generated(tscope, results, size, overlap):
     check_complete(name, facts, matched, results)
     results.check(f"{name} least_waiting_rank", 5, facts["distributed"].get("least_waiting_rank"))
     slow = [row["rank"] for row in facts["distributed"].get("slow_ranks") or []]
-    results.check(f"{name} slow ranks", [5], slow)
-    results.check(f"{name} cause", "slow_clock", fact(facts, "stragglers", "cause"))
+    is_named = size >= 3  # per cent: healthy ranks may differ by less
+    results.check(f"{name} slow ranks", [5] if is_named else [], slow)
+    results.check(f"{name} cause", "slow_clock" if is_named else None,
+                  fact(facts, "stragglers", "cause"))
     check_simulation(name, facts, results)
 
 
