@@ -26,8 +26,11 @@ static int64_t local_ns_of(const struct replay_run *run, uint32_t rank, size_t p
 	if (!change->line_scale)
 		return run->graph->local_ns[run->graph->ranks[rank].first_point + point];
 	const double *by = &change->line_scale[(size_t)rank * TSCOPE_BUDGET_LINE_COUNT];
-	for (size_t line = 0; line < TSCOPE_BUDGET_LINE_COUNT; line++)
-		tsi_sum(&sum_ns, tsi_scale(at->line_ns[line], by[line]));
+	int64_t wait_ns = run->graph->barrier_wait_ns[run->graph->ranks[rank].first_point + point];
+	for (size_t line = 0; line < TSCOPE_BUDGET_LINE_COUNT; line++) {
+		int64_t off_ns = line == TSCOPE_BUDGET_LAUNCH_STALL ? wait_ns : 0;
+		tsi_sum(&sum_ns, tsi_scale(at->line_ns[line] - off_ns, by[line]));
+	}
 	return sum_ns;
 }
 
@@ -173,13 +176,54 @@ static bool pass_bound(struct replay_run *run, uint32_t rank)
 	return true;
 }
 
-static void pass_ready(struct replay_run *run, uint32_t rank, uint32_t op)
+static void open_barrier(struct replay_run *run, uint32_t rank, struct replay_barrier_run *barrier,
+			 const struct process_group *group)
+{
+	barrier->is_open = true;
+	for (uint32_t i = 0; i < group->rank_count; i++)
+		if (group->ranks[i] != rank && run->ranks[group->ranks[i]].has_come)
+			run->free_ranks[run->free_rank_count++] = group->ranks[i];
+}
+
+/* Waits until all have come whose work is done before; false: some have not. */
+static bool pass_barrier(struct replay_run *run, uint32_t rank)
 {
 	struct replay_rank_run *at = &run->ranks[rank];
+	uint32_t number = run->graph->barrier_of[run->graph->ranks[rank].first_point + at->next];
+	struct replay_barrier_run *barrier;
+
+	if (number == NO_ROW)
+		return true;
+	barrier = &run->barriers[number];
+	int64_t launch_ns = tsi_replay_launch_ns(run->graph, rank, at->next);
+	if (!at->has_come && !barrier->is_open) {
+		const struct process_group *group = run->graph->barriers[number].group;
+		int64_t come_ns = tsi_later(at->work_ns, -launch_ns);
+
+		at->has_come = true;
+		if (barrier->come++ == 0 || come_ns > barrier->last_ns)
+			barrier->last_ns = come_ns;
+		if (barrier->come == group->rank_count)
+			open_barrier(run, rank, barrier, group);
+	}
+	if (!barrier->is_open)
+		return false;
+	at->has_come = false;
+	at->work_ns = tsi_later_of(at->work_ns, tsi_later(barrier->last_ns, launch_ns));
+	return true;
+}
+
+static bool pass_ready(struct replay_run *run, uint32_t rank, uint32_t op)
+{
+	struct replay_rank_run *at = &run->ranks[rank];
+
+	if (!pass_barrier(run, rank))
+		return false;
 	int64_t time_ns = tsi_later(at->work_ns, still_ns_of(run, rank, at->next));
 
 	tsi_replay_make_ready(run, (uint32_t)(run->graph->ranks[rank].first_op + op), time_ns);
 	reach(run, rank, time_ns, NO_ROW);
+	return true;
 }
 
 static bool pass_point(struct replay_run *run, uint32_t rank)
@@ -192,8 +236,7 @@ static bool pass_point(struct replay_run *run, uint32_t rank)
 		return pass_bound(run, rank);
 	if (point->kind == RANK_POINT_RESUME)
 		return pass_resume(run, rank, point->index);
-	pass_ready(run, rank, point->index);
-	return true;
+	return pass_ready(run, rank, point->index);
 }
 
 /* ---- all of it ---- */
@@ -239,6 +282,16 @@ static void force(struct replay_run *run, uint32_t rank)
 		at->wait_at++;
 }
 
+static void force_barrier(struct replay_run *run, uint32_t rank)
+{
+	size_t point = run->graph->ranks[rank].first_point + run->ranks[rank].next;
+	uint32_t number = run->graph->barrier_of[point];
+
+	run->replay->unordered_count++;
+	run->free_ranks[run->free_rank_count++] = rank;
+	open_barrier(run, rank, &run->barriers[number], run->graph->barriers[number].group);
+}
+
 /* All that are left wait for each other: frees them in the order in which they went on. */
 static bool break_circle(struct replay_run *run)
 {
@@ -262,6 +315,8 @@ static bool break_circle(struct replay_run *run)
 
 		if (run->ranks[rank].awaits != NO_ROW)
 			force(run, rank);
+		else if (run->ranks[rank].has_come)
+			force_barrier(run, rank);
 		go_on_all(run);
 	}
 	return count > 0;
@@ -333,6 +388,7 @@ static void run_init(struct replay_run *run)
 	replay->ops = tsi_arena_new(arena, graph->op_count, sizeof(*replay->ops));
 	run->ranks = tsi_arena_new(arena, rank_count, sizeof(*run->ranks));
 	run->matches = tsi_arena_new(arena, match_count, sizeof(*run->matches));
+	run->barriers = tsi_arena_new(arena, graph->barrier_count, sizeof(*run->barriers));
 	run->states = tsi_arena_new(arena, graph->op_count, sizeof(*run->states));
 	run->below = tsi_arena_new(arena, graph->op_count, sizeof(*run->below));
 	run->free_ranks = tsi_arena_new(arena, rank_count, sizeof(*run->free_ranks));

@@ -22,6 +22,8 @@
  *	tail      of a member of a synchronising collective, where clocks are known: from the first
  *	          end of the members to its own. What kept it there is this rank's alone, and stays
  *	RESUME    not before the end of its op
+ *	READY     of a launch that members of a group were seen to wait with for their last: not
+ *	          before the work before it is done on all of them (replay_barriers.c)
  *	STEP, END not before the ends of the ops that ended before it although nobody was seen to
  *	          wait for them
  *
@@ -65,6 +67,12 @@ struct replay_step {
 	uint32_t first_point, end_point;
 };
 
+/* Members of a group that go on together: at points whose barrier_of it is. */
+struct replay_barrier {
+	const struct process_group *group;
+	uint32_t *points; /* of each member, in its log */
+};
+
 struct replay_graph {
 	struct arena arena; /* of all that it has */
 	const struct world *world;
@@ -75,6 +83,11 @@ struct replay_graph {
 	uint32_t *by_start, *by_end;
 	/* By first_point + index: all lines; the standstill since the last RESUME or END. */
 	int64_t *local_ns, *still_ns;
+	/* Likewise: index of the barrier before a READY, or NO_ROW; what its rank waited there. */
+	uint32_t *barrier_of;
+	int64_t *barrier_wait_ns;
+	struct replay_barrier *barriers;
+	size_t barrier_count, barrier_capacity;
 	size_t op_count, point_count;
 	struct replay_step *steps; /* [step * rank_count + rank], by number */
 	size_t step_count; /* that all ranks with points have and that count on all; see below */
@@ -133,6 +146,9 @@ struct replay {
 void tsi_replay(struct replay *replay, const struct replay_graph *graph,
 		const struct replay_change *change);
 void tsi_replay_deinit(struct replay *replay); /* fine on a zeroed struct */
+
+/* What a rank takes to launch after the barrier before a point; it is local. */
+int64_t tsi_replay_launch_ns(const struct replay_graph *graph, uint32_t rank, size_t point);
 
 /* Time of a rank's step that counts. */
 int64_t tsi_replay_step_ns(const struct replay *replay, const struct replay_graph *graph,

@@ -240,6 +240,7 @@ static void make_graph(struct graph_making *making, struct arena *scratch)
 	}
 	tsi_replay_join_matches(graph, making->pairs, making->scratch);
 	begin_ranks(graph);
+	tsi_replay_find_barriers(graph);
 }
 
 enum tscope_status tsi_replay_graph_new(struct replay_graph **ret, const struct world *world,

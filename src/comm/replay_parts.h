@@ -25,6 +25,9 @@ void tsi_replay_join_streams(struct replay_graph *graph, size_t rank, struct sor
 void tsi_replay_join_matches(struct replay_graph *graph, struct sort_pair *pairs,
 			     struct sort_pair *scratch);
 
+/* Finds where members of a group go on together, and takes their waits off their local time. */
+void tsi_replay_find_barriers(struct replay_graph *graph);
+
 /* A time that an input chose, so much later: saturates. */
 static inline int64_t tsi_later(int64_t time_ns, int64_t by_ns)
 {
@@ -82,6 +85,14 @@ struct replay_rank_run {
 	uint32_t awaits;   /* the op (by number) that it cannot go on without, or NO_ROW */
 	size_t still_from; /* the first point of the standstill */
 	bool is_there;     /* its local work up to the next point is done */
+	bool has_come;     /* to the barrier before the next point */
+};
+
+/* How far a barrier is. */
+struct replay_barrier_run {
+	uint32_t come;   /* members that have */
+	int64_t last_ns; /* when the last of them had done its work */
+	bool is_open;    /* nobody waits any more */
 };
 
 /* How far a match is. */
@@ -97,6 +108,7 @@ struct replay_run {
 	struct replay *replay;
 	struct replay_rank_run *ranks;
 	struct replay_match_run *matches;
+	struct replay_barrier_run *barriers;
 	uint8_t *states; /* by number of the op: enum replay_op_state */
 	uint32_t *below; /* by number of the op: the one below it on the stack of ops */
 	uint32_t top_op; /* ops that can begin, or NO_ROW */

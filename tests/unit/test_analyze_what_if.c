@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "analyze/analysis.h"
+#include "base/array.h"
 #include "comm/replay.h"
 #include "fail_alloc.h"
 #include "world_text.h"
@@ -145,6 +146,58 @@ static void test_turns(void **state)
 		    "things, or wait for what traces do not show");
 	analyzed_free(a);
 	test_world_free(w);
+}
+
+/* Steps of 1 ms in which a rank works, is late to launch, reduces within 50 us and works again. */
+static size_t put_steps(char *text, size_t size, int rank, int step_count, int work_us)
+{
+	size_t used = (size_t)snprintf(text, size, "rank %d\n", rank);
+
+	for (int i = 0; i < step_count; i++) {
+		int at = i * 1000;
+
+		used += (size_t)snprintf(
+			text + used, size - used,
+			"step %d %d000 %d000\ncompute %d000 %d000\nlaunch_stall %d000 %d000\n"
+			"exposed_comm %d000 %d000\ncompute %d000 %d000\n"
+			"all_reduce %d000 %d000 group=dp ranks=0,1 seq=%d\n",
+			i, at, at + 1000, at, at + work_us, at + work_us, at + 550, at + 550,
+			at + 600, at + 600, at + 1000, at + 550, at + 600, i);
+	}
+	return used;
+}
+
+/*
+ * Rank 0 works 300 us, rank 1 500, but both launch at 550: what rank 0 takes longer it waits for
+ * rank 1. Like rank 0 this one lets both launch at 350. The mean of 350 and 550 lets them at 450.
+ */
+static void test_barrier(void **state)
+{
+	static const struct {
+		int step_count;
+		const char *facts;
+	} cases[] = {
+		{ 5, "1000000 900000 100000 800000 200000 1" },
+		/* That may be chance. */
+		{ 4, "1000000 1000000 0 1000000 0 -" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		char text[8192];
+		size_t used = put_steps(text, sizeof(text), 0, cases[i].step_count, 300);
+
+		(void)put_steps(text + used, sizeof(text) - used, 1, cases[i].step_count, 500);
+		struct test_world *w = test_world(text);
+		struct analyzed *a = analyze_world(w, NULL);
+		check_facts(a,
+			    "what_if: simulated_step_ns balanced_step_ns balanced_gain_ns "
+			    "no_straggler_step_ns no_straggler_gain_ns straggler_rank",
+			    cases[i].facts);
+		check_facts(a, "cross_rank_path: length_ns", "1000000");
+		analyzed_free(a);
+		test_world_free(w);
+	}
 }
 
 /* Equal ranks: nobody is to be named, and nothing is won. */
@@ -392,11 +445,17 @@ static void test_no_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_late_rank),  cmocka_unit_test(test_median),
-		cmocka_unit_test(test_turns),      cmocka_unit_test(test_healthy),
-		cmocka_unit_test(test_threshold),  cmocka_unit_test(test_unread_member),
-		cmocka_unit_test(test_doubt),      cmocka_unit_test(test_error_that_is_doubted),
-		cmocka_unit_test(test_end_spread), cmocka_unit_test(test_no_world),
+		cmocka_unit_test(test_late_rank),
+		cmocka_unit_test(test_median),
+		cmocka_unit_test(test_turns),
+		cmocka_unit_test(test_barrier),
+		cmocka_unit_test(test_healthy),
+		cmocka_unit_test(test_threshold),
+		cmocka_unit_test(test_unread_member),
+		cmocka_unit_test(test_doubt),
+		cmocka_unit_test(test_error_that_is_doubted),
+		cmocka_unit_test(test_end_spread),
+		cmocka_unit_test(test_no_world),
 		cmocka_unit_test(test_no_memory),
 	};
 

@@ -189,6 +189,47 @@ static void walk_ops(struct chain *chain, uint32_t number, struct place *place)
 				 first->ready_ns));
 }
 
+/* When a rank had done its work before a barrier. */
+static int64_t come_ns(const struct chain *chain, struct place place)
+{
+	size_t index = chain->graph->ranks[place.rank].first_point + place.point;
+	int64_t come_ns = replayed(chain, place.rank, place.point - 1)->work_ns;
+
+	tsi_sum_signed(&come_ns, chain->graph->local_ns[index]);
+	tsi_sum_signed(&come_ns, -tsi_replay_launch_ns(chain->graph, place.rank, place.point));
+	return come_ns;
+}
+
+/* From a launch that waited for the last rank to that rank's; false: it did not wait. */
+static bool walk_barrier(struct chain *chain, struct place *place)
+{
+	const struct replay_graph *graph = chain->graph;
+	uint32_t number = graph->barrier_of[graph->ranks[place->rank].first_point + place->point];
+	struct place last = *place;
+
+	if (number == NO_ROW)
+		return false;
+	const struct replay_barrier *barrier = &graph->barriers[number];
+	for (uint32_t i = 0; i < barrier->group->rank_count; i++) {
+		struct place member = { barrier->group->ranks[i], barrier->points[i] };
+
+		if (come_ns(chain, member) > come_ns(chain, last))
+			last = member;
+	}
+	if (last.rank == place->rank)
+		return false;
+	/* The last one's own launch is as long for the walk: what differs is this rank's. */
+	int64_t own_ns = tsi_replay_launch_ns(graph, place->rank, place->point);
+	int64_t lasts_ns = tsi_replay_launch_ns(graph, last.rank, last.point);
+
+	add_local(chain, place->rank, TSCOPE_BUDGET_LAUNCH_STALL, own_ns);
+	chain->line_ns[TSCOPE_BUDGET_LAUNCH_STALL] -= lasts_ns;
+	chain->rank_ns[last.rank] -= lasts_ns;
+	chain->hop_count++;
+	*place = last;
+	return true;
+}
+
 /* From the end of a point's local work to the point before. */
 static void walk_local(struct chain *chain, struct place *place)
 {
@@ -198,8 +239,12 @@ static void walk_local(struct chain *chain, struct place *place)
 	int64_t rest_ns = tsi_difference((at - 1)->work_ns, at->work_ns);
 
 	for (size_t line = 0; line < TSCOPE_BUDGET_LINE_COUNT; line++) {
-		add_local(chain, place->rank, line, point->line_ns[line]);
-		tsi_sum_signed(&rest_ns, -point->line_ns[line]);
+		int64_t ns = line == TSCOPE_BUDGET_LAUNCH_STALL
+				     ? tsi_replay_launch_ns(chain->graph, place->rank, place->point)
+				     : point->line_ns[line];
+
+		add_local(chain, place->rank, line, ns);
+		tsi_sum_signed(&rest_ns, -ns);
 	}
 	/* A collective that is not in the graph kept it waiting. */
 	if (rest_ns > 0)
@@ -237,9 +282,10 @@ static void walk_steps(struct chain *chain, size_t first_step, size_t last_step)
 		const struct replay_point *point = replayed(chain, place.rank, place.point);
 		uint32_t first_op = (uint32_t)chain->graph->ranks[place.rank].first_op;
 
-		if (point->op == NO_ROW)
+		if (point->op == NO_ROW) {
+			(void)walk_barrier(chain, &place);
 			walk_local(chain, &place);
-		else
+		} else
 			walk_ops(chain, first_op + point->op, &place);
 	}
 }
