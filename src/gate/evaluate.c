@@ -115,13 +115,40 @@ static bool judge_reliability(struct tscope_gate_result *result,
 	return !doubt;
 }
 
-/* More than the device can do is not doubtful but wrong. */
-static bool is_impossible(const struct tscope_analysis *analysis, size_t analyzer)
+static double real_of(const struct tscope_analysis *analysis, const char *id)
 {
-	struct tscope_value mfu = tsi_lookup(analysis, "efficiency.mfu_uncapped");
+	struct tscope_value value = tsi_lookup(analysis, id);
 
-	return analyzer == tsi_lookup_analyzer("efficiency") && mfu.kind == TSCOPE_VALUE_REAL &&
-	       mfu.real > 1;
+	return value.kind == TSCOPE_VALUE_REAL ? value.real : 0;
+}
+
+/* An MFU above 1 is wrong, as is what it is made of; one that was cut to what fits is no figure. */
+static bool judge_excess(struct tscope_gate_result *result, const struct gate_expression *gate,
+			 const struct tscope_analysis *analysis)
+{
+	static const char *const names[] = {
+		"mfu", "hfu", "mfu_uncapped", "achieved_tflops", "flops_per_step", "peak_flops"
+	};
+	const struct tscope_analyzer_def *def = tscope_analyzer(gate->analyzer);
+	double uncapped = real_of(analysis, "efficiency.mfu_uncapped");
+	size_t i = 0;
+
+	while (i < TSI_COUNT_OF(names) && strcmp(names[i], def->facts[gate->fact].name) != 0)
+		i++;
+	if (i == TSI_COUNT_OF(names) || strcmp(def->id, "efficiency") != 0)
+		return true;
+	if (uncapped > 1) {
+		tsi_gate_judge(result, false,
+			       "FLOPs or peak are wrong: together they give an MFU of %.0f %%",
+			       100 * uncapped);
+		return false;
+	}
+	if (i > 1 || !(uncapped > real_of(analysis, "efficiency.mfu") * (1 + 1e-9)))
+		return true;
+	tsi_gate_judge_undecided(result,
+				 "capped: the FLOPs take longer at the peak than the phases "
+				 "that compute");
+	return false;
 }
 
 void tsi_gate_judge_unknown(struct tscope_gate_result *result, size_t analyzer, const char *fact)
@@ -134,8 +161,8 @@ void tsi_gate_judge_unknown(struct tscope_gate_result *result, size_t analyzer, 
 }
 
 /*
- * Undecided if a fact is present but unreliable, a bound or capped; trips if it is impossible, or
- * absent for a known reason.
+ * Undecided if a fact is present but unreliable, or a bound; trips if it is absent for a known
+ * reason.
  */
 static bool judge_doubt(struct tscope_gate_result *result, const struct gate_expression *gate,
 			const struct tscope_analysis *analysis, bool is_known)
@@ -146,7 +173,7 @@ static bool judge_doubt(struct tscope_gate_result *result, const struct gate_exp
 
 	if (doubt) {
 		result->is_evaluated = is_known;
-		result->is_inconclusive = is_known && !is_impossible(analysis, gate->analyzer);
+		result->is_inconclusive = is_known;
 	}
 	if (doubt)
 		tsi_gate_judge(result, false, "%s.%s is not %s: %s", def->id,
@@ -162,6 +189,8 @@ void tsi_gate_judge_fact(struct tscope_gate_result *result, const struct gate_ex
 	struct tscope_value value =
 		tscope_analysis_fact(analysis, gate->analyzer, gate->fact, TSCOPE_WHOLE_TRACE);
 
+	if (value.kind != TSCOPE_VALUE_ABSENT && !judge_excess(result, gate, analysis))
+		return;
 	if (!judge_doubt(result, gate, analysis, value.kind != TSCOPE_VALUE_ABSENT))
 		return;
 	switch (value.kind) {

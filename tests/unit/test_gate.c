@@ -334,10 +334,8 @@ static void what_cannot_be_told_is_undecided(void **state)
 	} cases[] = {
 		{ "efficiency.mfu 0.6\n! efficiency.mfu a lower bound\n", "mfu<0.7", true },
 		{ "efficiency.mfu 0.6\n! efficiency.mfu capped\n", "mfu<0.1", true },
-		{ "efficiency.mfu 0.6\nefficiency.mfu_uncapped 0.9\n! efficiency.mfu capped\n",
-		  "mfu<0.1", true },
-		{ "efficiency.mfu 0.6\nefficiency.mfu_uncapped 5\n! efficiency.mfu wrong\n",
-		  "mfu<0.1", false },
+		{ "efficiency.mfu 0.6\nefficiency.mfu_uncapped 0.9\n", "mfu<0.1", true },
+		{ "efficiency.mfu 0.6\nefficiency.mfu_uncapped 5\n", "mfu<0.1", false },
 		{ "! efficiency.mfu no FLOPs\n", "mfu<0.1", false },
 		{ "step_time.mean_ns 9223372036854775807\n", "step_time.mean_ns<1", true },
 		{ "step_time.mean_ns 9223372036854775807\n", "step_time.mean_ns>1", true },

@@ -163,23 +163,6 @@ static void put_anchor(struct fact_sheet *out, const struct flops_anchor *anchor
 	put_doubts(out, of_peak, TSI_COUNT_OF(of_peak), anchor->peak_doubt);
 }
 
-/* More than the peak allows in the time that was computed in: what is cut to that is no figure. */
-static void put_excess(struct fact_sheet *out, double mfu, double most)
-{
-	static const enum fact capped[] = { MFU, HFU };
-	static const enum fact wrong[] = {
-		MFU, HFU, MFU_UNCAPPED, ACHIEVED_TFLOPS, FLOPS_PER_STEP, PEAK_FLOPS
-	};
-
-	if (mfu > 1)
-		put_doubts(out, wrong, TSI_COUNT_OF(wrong),
-			   "FLOPs or peak are wrong: together they give more than 100 %");
-	else if (mfu > most)
-		put_doubts(out, capped, TSI_COUNT_OF(capped),
-			   "capped: the FLOPs take longer at the peak than the phases that "
-			   "compute");
-}
-
 static void put_utilisation(struct fact_sheet *out, const struct efficiency *eff)
 {
 	double mfu = eff->ideal_ns / (double)eff->wall_ns;
@@ -188,7 +171,6 @@ static void put_utilisation(struct fact_sheet *out, const struct efficiency *eff
 	double hfu = eff->anchor.hardware_flops_per_step * (double)eff->step_count /
 		     eff->anchor.peak_flops * 1e9 / (double)eff->wall_ns;
 
-	put_excess(out, mfu, most);
 	tsi_fact_real(out, MFU_UNCAPPED, mfu);
 	tsi_fact_real(out, ACHIEVED_TFLOPS,
 		      eff->anchor.flops_per_step * (double)eff->step_count / (double)eff->wall_ns /
