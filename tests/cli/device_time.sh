@@ -53,4 +53,4 @@ for step in range(3):
     work("kernel", "gemm_c", host, at, base + 100000 - at)
 print(json.dumps({"traceEvents": events}))
 END
-tscope trace device_time.json | sed -n '/FINDINGS  /,$p'
+tscope trace --full device_time.json | sed -n '/FINDINGS  /,$p'

@@ -38,4 +38,4 @@ for step in range(3):
         correlation=len(calls), bytes=4096)
 print(json.dumps({"traceEvents": events}))
 END
-tscope trace idle_time.json | sed -n '/FINDINGS  /,$p'
+tscope trace --full idle_time.json | sed -n '/FINDINGS  /,$p'

@@ -56,4 +56,4 @@ print(json.dumps({"deviceProperties": [{"id": i, "name": "NVIDIA A100-SXM4-40GB"
                                         "totalGlobalMem": 42297786368} for i in range(2)],
                   "traceEvents": events}))
 END
-tscope trace remedies.json | sed -n "/FINDINGS  /,\$p"
+tscope trace --full remedies.json | sed -n "/FINDINGS  /,\$p"

@@ -1,9 +1,9 @@
 # What a run lacks: it is said, gates over ranks that hold are undecided, and --strict exits with 3.
 check() {
 	echo "== $1"
-	tscope report --quiet --fail-on straggler --fail-on 'step_time.mean_ms<1' run 2>&1 |
+	tscope report --full --quiet --fail-on straggler --fail-on 'step_time.mean_ms<1' run 2>&1 |
 		sed -n '/NOT READ/,/^$/p; /GATES/,$p'
-	tscope report --quiet --strict run >report 2>said
+	tscope report --full --quiet --strict run >report 2>said
 	echo "strict: exit $?"
 	cat said
 	rm -rf run

@@ -1,3 +1,3 @@
-tscope report --rank 2 data/ranks_slow_host | grep ' of rank'
-tscope report --rank 9 data/ranks_slow_host
+tscope report --full --rank 2 data/ranks_slow_host | grep ' of rank'
+tscope report --full --rank 9 data/ranks_slow_host
 echo $?

@@ -6,5 +6,5 @@ for rank in 0 1 2 3; do
 			echo "{\"step\": $step, \"phases\": {\"compute\": 0.1, \"comm\": 0.02}}"
 	done > run/rank$rank/steps.jsonl
 done
-tscope report --quiet --strict --fail-on straggler --fail-on DIST.STRAGGLER run
+tscope report --full --quiet --strict --fail-on straggler --fail-on DIST.STRAGGLER run
 echo $?
