@@ -439,11 +439,13 @@ static const char *process_key(const struct separation *s, const struct capture 
 /* A capture that says no rank has that of its process; slots follow. */
 static void find_slots(struct separation *s)
 {
-	struct intern names;
+	struct intern names = { 0 };
 	int64_t *rank_of = tsi_arena_new(s->arena, s->capture_count + 1, sizeof(*rank_of));
 
-	if (!rank_of || tsi_intern_init(&names, 2 * s->capture_count + 1, NULL) != TSCOPE_OK) {
+	if (tsi_intern_init(&names, 2 * s->capture_count + 1, NULL) != TSCOPE_OK)
 		s->arena->has_failed = true;
+	if (s->arena->has_failed) {
+		tsi_intern_deinit(&names);
 		return;
 	}
 	for (size_t i = 0; i < s->capture_count; i++) {
@@ -554,10 +556,8 @@ static void place_others(struct separation *s, const struct run_members *members
 {
 	struct folder_runs folders = { 0 };
 
-	if (tsi_intern_init(&folders.names, SIZE_MAX, NULL) != TSCOPE_OK) {
+	if (tsi_intern_init(&folders.names, SIZE_MAX, NULL) != TSCOPE_OK)
 		s->arena->has_failed = true;
-		return;
-	}
 	for (size_t i = 0; i < members->read_count && !s->arena->has_failed; i++)
 		if (s->result->run_of[i] != RUN_OF_NONE)
 			add_folders(&folders, members->loaded[i]->input.path, s->result->run_of[i],
