@@ -81,7 +81,7 @@ enum tscope_status tsi_check_metrics(const struct run_members *members, struct a
 
 /* ---- separate: which traces can be of one job? ---- */
 
-enum { RUN_OF_NONE = UINT32_MAX };
+#define RUN_OF_NONE UINT32_MAX
 
 struct run_partition {
 	uint32_t *run_of;     /* by index of members->loaded; RUN_OF_NONE: it may be of several */

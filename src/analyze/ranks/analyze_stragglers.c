@@ -456,7 +456,7 @@ static void put_place(struct tscope_value *cells, const struct stragglers *all, 
 
 	if (!tsi_has_peers(&all->peers, (uint32_t)rank) ||
 	    !tsi_rank_late_place(&all->peers, (uint32_t)rank, &place, tsi_sheet_scratch(out)) ||
-	    !place.op || place.excess_ns < min_place_share * (double)excess_ns)
+	    !place.op || (double)place.excess_ns < min_place_share * (double)excess_ns)
 		return;
 	cells[CAUSES_LATE_NS] = tsi_int(place.excess_ns);
 	cells[CAUSES_BEFORE] = tsi_text(tsi_sheet_print(
