@@ -12,6 +12,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "sanitized.h"
+
 static uint64_t least(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
@@ -103,13 +105,9 @@ void max_memory_set(struct options *options)
 		return;
 	if (options->trace.memory_limit == 0)
 		options->trace.memory_limit = (size_t)least(bytes / 8, SIZE_MAX);
-		/* Sanitizers take terabytes for themselves, of which the least is ever used. */
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-	if (getrlimit(RLIMIT_DATA, &limit) == 0) {
+	/* Sanitizers take terabytes for themselves, of which the least is ever used. */
+	if (!IS_SANITIZED && getrlimit(RLIMIT_DATA, &limit) == 0) {
 		limit.rlim_cur = (rlim_t)least(bytes, limit.rlim_max);
 		(void)setrlimit(RLIMIT_DATA, &limit);
 	}
-#else
-	(void)limit;
-#endif
 }

@@ -7,13 +7,10 @@
 #define _GNU_SOURCE /* syscall(), O_PATH */
 #include "sandbox.h"
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define HAS_NO_SANDBOX 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__linux__) ||        \
-	!(defined(__x86_64__) || defined(__aarch64__)) || !__has_include(<linux/landlock.h>)
+#include "sanitized.h"
+
+#if IS_SANITIZED || !defined(__linux__) || !(defined(__x86_64__) || defined(__aarch64__)) ||       \
+	!__has_include(<linux/landlock.h>)
 #define HAS_NO_SANDBOX 1
 #endif
 
