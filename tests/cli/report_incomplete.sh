@@ -1,3 +1,4 @@
+tscope --version | grep -q '^zlib [0-9]' || exit 77
 # What a run lacks: it is said, gates over ranks that hold are undecided, and --strict exits with 3.
 check() {
 	echo "== $1"
