@@ -248,6 +248,13 @@ void tsi_rule_merge_with(struct rule_context *ctx, enum rule_cause cause)
 	ctx->merged_with = cause;
 }
 
+void tsi_rule_after(struct rule_context *ctx, enum rule_cause cause)
+{
+	assert(ctx->has_fired);
+	ctx->after = cause;
+	ctx->is_after = true;
+}
+
 void tsi_rule_confidence(struct rule_context *ctx, enum tscope_confidence confidence)
 {
 	assert(ctx->has_fired);

@@ -32,6 +32,8 @@ struct rule_context {
 	char detail[RULE_DETAIL_CHARS];
 	const char *advice;
 	enum rule_cause merged_with;
+	enum rule_cause after; /* where is_after: a finding of that cause stands before this one */
+	bool is_after;
 	enum tscope_confidence confidence;
 	enum tscope_gain_basis gain_basis;
 	struct gain_claim claims[MAX_CLAIMS];

@@ -20,7 +20,8 @@
 struct kept {
 	struct tscope_finding finding;
 	enum rule_cause cause, kin;
-	bool is_separate, is_summary, has_set_severity, wins_nothing;
+	enum rule_cause after; /* where is_after */
+	bool is_after, is_separate, is_summary, has_set_severity, wins_nothing;
 	struct gain_claim claims[MAX_CLAIMS];
 	size_t claim_count;
 	double weight; /* of the rank */
@@ -79,6 +80,8 @@ static void keep_finding(struct tscope_diagnosis *diagnosis, const struct rule_c
 
 	kept->cause = ctx->cause;
 	kept->kin = ctx->merged_with;
+	kept->after = ctx->after;
+	kept->is_after = ctx->is_after;
 	kept->is_separate = ctx->rule->is_separate;
 	kept->is_summary = ctx->rule->is_summary;
 	kept->has_set_severity = ctx->setting->has_severity;
@@ -335,6 +338,21 @@ static void grant(struct kept *kept, struct gain_ledger *ledger)
 	finding->gain_ns = finding->has_gain ? granted_ns : 0;
 }
 
+/* What explains the finding moves to the place before it. */
+static void put_cause_before(struct tscope_diagnosis *diagnosis, size_t at)
+{
+	struct kept *findings = diagnosis->findings;
+
+	for (size_t i = at + 1; findings[at].is_after && i < diagnosis->finding_count; i++) {
+		if (findings[i].cause != findings[at].after)
+			continue;
+		struct kept cause = findings[i];
+		memmove(&findings[at + 1], &findings[at], (i - at) * sizeof(*findings));
+		findings[at] = cause;
+		return;
+	}
+}
+
 /*
  * Shares the step out among the findings, that with the largest claim first; summaries get what
  * findings with more details have left.
@@ -359,6 +377,8 @@ static void share_out(struct tscope_diagnosis *diagnosis, const struct tscope_an
 	for (size_t i = 0; i < count; i++)
 		limit_severity(&findings[i], diagnosis->is_tentative, ledger.step_ns > 0);
 	rank(diagnosis);
+	for (size_t i = 0; i < count; i++)
+		put_cause_before(diagnosis, i);
 }
 
 static enum tscope_status diagnose(struct tscope_diagnosis *diagnosis,

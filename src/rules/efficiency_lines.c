@@ -118,6 +118,8 @@ const char *tsi_top_efficiency_line(const struct rule_context *ctx)
 {
 	const struct line *top = find_line(ctx, tsi_rule_text(ctx, "efficiency.top_recoverable"));
 
+	if (top && top->cause == CAUSE_comm_exposed && tsi_comm_shares(ctx).is_known)
+		return "transfer between ranks";
 	return top ? top->words : "one line";
 }
 
@@ -147,9 +149,8 @@ static void recover_line(struct rule_context *ctx, const struct line *line)
 			       tsi_rule_real(ctx, "efficiency.top_recoverable_ratio"));
 		return;
 	}
-	if (tsi_is_worth_telling(comm.waiting))
-		tsi_rule_detail(ctx, "for a further %.0f %% ranks only wait for slower ones",
-				100 * comm.waiting);
+	tsi_tell_waiting(ctx, &comm);
+	tsi_after_straggler(ctx, &comm);
 	tsi_tell_stages(ctx, &comm);
 	tsi_comm_evidence(ctx);
 	tsi_gain_share(ctx, line->part, comm.moving);

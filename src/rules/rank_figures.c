@@ -73,6 +73,20 @@ struct comm_shares tsi_comm_shares(const struct rule_context *ctx)
 	};
 }
 
+double tsi_comm_percent(const struct comm_shares *comm, double share)
+{
+	return 100 * share / (comm->waiting + comm->moving + comm->between_stages);
+}
+
+void tsi_tell_waiting(struct rule_context *ctx, const struct comm_shares *comm)
+{
+	if (tsi_is_worth_telling(comm->waiting))
+		tsi_rule_detail(ctx,
+				"ranks wait for slower ones for another %.1f %% of the step, "
+				"%.0f %% of communication",
+				100 * comm->waiting, tsi_comm_percent(comm, comm->waiting));
+}
+
 void tsi_tell_stages(struct rule_context *ctx, const struct comm_shares *comm)
 {
 	if (tsi_is_worth_telling(comm->between_stages))
@@ -80,6 +94,12 @@ void tsi_tell_stages(struct rule_context *ctx, const struct comm_shares *comm)
 				"for a further %.1f %% stages of the pipeline send to each other "
 				"or wait for that",
 				100 * comm->between_stages);
+}
+
+void tsi_after_straggler(struct rule_context *ctx, const struct comm_shares *comm)
+{
+	if (comm->waiting >= comm->moving && tsi_names_slow_rank(ctx))
+		tsi_rule_after(ctx, CAUSE_straggler);
 }
 
 void tsi_comm_evidence(struct rule_context *ctx)

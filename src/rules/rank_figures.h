@@ -29,8 +29,17 @@ struct comm_shares {
 
 struct comm_shares tsi_comm_shares(const struct rule_context *ctx);
 
+/* This share as per cent of all communication. */
+double tsi_comm_percent(const struct comm_shares *comm, double share);
+
+/* Says how long ranks wait for slower ones besides, if it is worth telling. */
+void tsi_tell_waiting(struct rule_context *ctx, const struct comm_shares *comm);
+
 /* Says what of them is between stages, if it is worth telling. */
 void tsi_tell_stages(struct rule_context *ctx, const struct comm_shares *comm);
+
+/* Where ranks wait longer than they transfer, and one is known to be late, that one comes first. */
+void tsi_after_straggler(struct rule_context *ctx, const struct comm_shares *comm);
 
 /* The facts that these are made of, as evidence. */
 void tsi_comm_evidence(struct rule_context *ctx);

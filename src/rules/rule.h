@@ -121,6 +121,8 @@ void tsi_rule_bound(struct rule_context *ctx);
 void tsi_rule_cause(struct rule_context *ctx, enum rule_cause cause);
 /* Merges the finding with those of another cause. */
 void tsi_rule_merge_with(struct rule_context *ctx, enum rule_cause cause);
+/* A finding of that cause explains this one, and stands before it. */
+void tsi_rule_after(struct rule_context *ctx, enum rule_cause cause);
 /* TSCOPE_CONFIDENCE_HIGH unless set. */
 void tsi_rule_confidence(struct rule_context *ctx, enum tscope_confidence confidence);
 /* What the finding is about: fill in what is known. Texts live as long as the analysis. */

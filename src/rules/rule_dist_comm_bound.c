@@ -8,27 +8,31 @@
 
 #include <math.h>
 
-static void fire(struct rule_context *ctx, double ratio)
+/* Transfer alone, where the rest is known to be waiting. */
+static void fire(struct rule_context *ctx, const struct comm_shares *comm, double step_ns)
 {
-	tsi_rule_fire(ctx, tsi_rule_grade(ctx, ratio), "communication takes %.1f %% of the step",
-		      100 * ratio);
+	enum tscope_severity severity = tsi_rule_grade(ctx, comm->moving);
+
+	if (tsi_is_worth_telling(comm->waiting))
+		tsi_rule_fire(ctx, severity,
+			      "transfer takes %.1f %% of the step, %.0f %% of communication",
+			      100 * comm->moving, tsi_comm_percent(comm, comm->moving));
+	else
+		tsi_rule_fire(ctx, severity, "communication takes %.1f %% of the step",
+			      100 * comm->moving);
+	tsi_rule_detail(ctx, "%.2f ms of %.2f ms", comm->moving * step_ns / 1e6, step_ns / 1e6);
+	tsi_tell_waiting(ctx, comm);
+	tsi_after_straggler(ctx, comm);
 }
 
 static void evaluate_moving(struct rule_context *ctx, const struct comm_shares *comm)
 {
-	int64_t moving_ns = tsi_share_ns(ctx, comm->moving);
-
 	if (comm->moving < tsi_rule_parameter(ctx, "threshold"))
 		return;
-	fire(ctx, comm->moving);
-	tsi_rule_detail(ctx, "%.2f ms of %.2f ms", tsi_ms(moving_ns),
-			tsi_rule_real(ctx, "step_time.mean_ns") / 1e6);
-	if (tsi_is_worth_telling(comm->waiting))
-		tsi_rule_detail(ctx, "for a further %.1f %% ranks wait for slower ones",
-				100 * comm->waiting);
+	fire(ctx, comm, tsi_rule_real(ctx, "step_time.mean_ns"));
 	tsi_tell_stages(ctx, comm);
 	tsi_comm_evidence(ctx);
-	tsi_gain_overlap(ctx, moving_ns);
+	tsi_gain_overlap(ctx, tsi_share_ns(ctx, comm->moving));
 }
 
 /* Without traces: what communication takes on the rank with the least. */
@@ -38,14 +42,11 @@ static void evaluate_phase(struct rule_context *ctx)
 	double wall_ns = tsi_rule_real(ctx, "distributed.mean_step_wall_ns");
 	double transfer = tsi_rule_real(ctx, "distributed.mean_transfer_fraction");
 	double share = isfinite(transfer) ? transfer : ratio;
+	const struct comm_shares comm = { .moving = share, .waiting = ratio - share };
 
 	if (share < tsi_rule_parameter(ctx, "threshold"))
 		return;
-	fire(ctx, share);
-	tsi_rule_detail(ctx, "%.2f ms of %.2f ms", share * wall_ns / 1e6, wall_ns / 1e6);
-	if (tsi_is_worth_telling(ratio - share))
-		tsi_rule_detail(ctx, "for a further %.1f %% ranks wait for slower ones",
-				100 * (ratio - share));
+	fire(ctx, &comm, wall_ns);
 	tsi_rule_evidence(ctx, "distributed.mean_comm_fraction");
 	tsi_rule_evidence(ctx, "distributed.mean_transfer_fraction");
 	tsi_rule_evidence(ctx, "distributed.mean_step_wall_ns");

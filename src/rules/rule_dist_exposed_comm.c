@@ -37,14 +37,18 @@ static void evaluate_dist_exposed_comm(struct rule_context *ctx)
 
 	if (comm.moving < tsi_rule_parameter(ctx, "threshold"))
 		return;
-	tsi_rule_fire(ctx, tsi_rule_grade(ctx, comm.moving),
-		      "%.1f %% of device time is exposed communication", 100 * comm.moving);
+	tsi_rule_fire(ctx, tsi_rule_grade(ctx, comm.moving), "%.1f %% of device time is exposed %s",
+		      100 * comm.moving,
+		      tsi_is_worth_telling(comm.waiting) ? "transfer" : "communication");
 	tsi_rule_detail(ctx, "%.2f ms of communication in the trace, %.1f %% of it overlapped",
 			tsi_ms(tsi_rule_int(ctx, "overlap.comm_ns")),
 			100 * tsi_rule_real(ctx, "overlap.overlap_ratio"));
 	if (tsi_is_worth_telling(comm.waiting))
-		tsi_rule_detail(ctx, "for a further %.1f %% it waits for slower ranks",
-				100 * comm.waiting);
+		tsi_rule_detail(ctx,
+				"another %.1f %%, %.0f %% of exposed communication, is waiting for "
+				"slower ranks",
+				100 * comm.waiting, tsi_comm_percent(&comm, comm.waiting));
+	tsi_after_straggler(ctx, &comm);
 	for (size_t row = 0; row < tsi_rule_rows(ctx, "overlap.exposed"); row++)
 		tsi_rule_longest(ctx, "overlap.exposed", row);
 	tsi_tell_stages(ctx, &comm);

@@ -15,6 +15,8 @@
 #define CAUSES "stragglers.causes"
 #define GROUPS "stragglers.groups"
 
+enum { MAX_STEPS_TEXT = 40 };
+
 /* Words for a title and advice by stragglers.causes; for other causes the definition's advice. */
 static const struct cause {
 	const char *cause, *words, *advice;
@@ -50,16 +52,17 @@ static const struct cause {
 /* The slow ranks with an excess of at least the threshold; the worst costs most. */
 struct slow {
 	size_t count;
-	int64_t rank, cost_ns; /* of the worst */
+	size_t row; /* in SLOW_RANKS, of the worst; so are the next */
+	int64_t rank, cost_ns;
 	double excess;
+	bool is_stalling;   /* it is slow in a few steps only */
 	bool is_by_compute; /* it computes longer; else its local time of any kind is longer */
 	struct rank_text numbers; /* of all */
 };
 
-static bool is_by_compute(const struct rule_context *ctx, size_t row)
+static bool has_basis(const struct rule_context *ctx, size_t row, const char *basis)
 {
-	return strcmp(tsi_value_text(tsi_rule_cell(ctx, SLOW_RANKS, row, "basis")), "local_time") !=
-	       0;
+	return strcmp(tsi_value_text(tsi_rule_cell(ctx, SLOW_RANKS, row, "basis")), basis) == 0;
 }
 
 static void find_slow(struct slow *slow, const struct rule_context *ctx)
@@ -77,10 +80,12 @@ static void find_slow(struct slow *slow, const struct rule_context *ctx)
 		tsi_rank_text_add(&slow->numbers, rank);
 		if (slow->count++ > 0 && cost_ns <= slow->cost_ns)
 			continue;
+		slow->row = row;
 		slow->rank = rank;
 		slow->cost_ns = cost_ns;
 		slow->excess = excess;
-		slow->is_by_compute = is_by_compute(ctx, row);
+		slow->is_stalling = has_basis(ctx, row, "stalls");
+		slow->is_by_compute = !has_basis(ctx, row, "local_time");
 	}
 	tsi_rank_text_end(&slow->numbers);
 }
@@ -111,6 +116,23 @@ static const struct cause *cause_of(const struct rule_context *ctx, size_t row)
 	return NULL;
 }
 
+/* "stalls in 3 of 50 steps (7, 21, 40), up to 310.00 ms (data loader)" */
+static void describe_stalls(char *text, size_t room, const struct rule_context *ctx,
+			    const struct slow *slow, const char *words)
+{
+	const char *steps =
+		tsi_value_text(tsi_rule_cell(ctx, SLOW_RANKS, slow->row, "stall_steps"));
+	bool is_short = strlen(steps) <= MAX_STEPS_TEXT; /* else they are in the table */
+
+	snprintf(text, room,
+		 "stalls in %" PRId64 " of %" PRId64 " steps%s%s%s, up to %.2f ms%s%s%s",
+		 tsi_rule_cell(ctx, SLOW_RANKS, slow->row, "stall_count").integer,
+		 tsi_rule_cell(ctx, SLOW_RANKS, slow->row, "stall_of").integer,
+		 is_short ? " (" : "", is_short ? steps : "", is_short ? ")" : "",
+		 tsi_value_real(tsi_rule_cell(ctx, SLOW_RANKS, slow->row, "stall_ns")) / 1e6,
+		 *words ? " (" : "", words, *words ? ")" : "");
+}
+
 /* "arrives 383.00 ms late (host, before all_reduce #2)" or "is 4.0 % slower than the others" */
 static void describe_lateness(char *text, size_t room, const struct rule_context *ctx,
 			      const struct slow *slow)
@@ -121,7 +143,9 @@ static void describe_lateness(char *text, size_t room, const struct rule_context
 
 	if (row != SIZE_MAX)
 		before = tsi_value_text(tsi_rule_cell(ctx, CAUSES, row, "before"));
-	if (*before)
+	if (slow->is_stalling)
+		describe_stalls(text, room, ctx, slow, words);
+	else if (*before)
 		snprintf(text, room, "arrives %.2f ms late (%s%sbefore %.40s)",
 			 tsi_value_real(tsi_rule_cell(ctx, CAUSES, row, "late_ns")) / 1e6, words,
 			 *words ? ", " : "", before);
@@ -139,9 +163,10 @@ static void fire(struct rule_context *ctx, enum tscope_severity severity, const 
 
 	describe_lateness(lateness, sizeof(lateness), ctx, slow);
 	if (slow->count == 1)
-		tsi_rule_fire(ctx, severity,
-			      "rank %" PRId64 " %s; without it a step takes %.2f ms less",
-			      slow->rank, lateness, gain_ms);
+		tsi_rule_fire(ctx, severity, "rank %" PRId64 " %s; without %s %.2f ms less%s",
+			      slow->rank, lateness,
+			      slow->is_stalling ? "these a step takes" : "it a step takes", gain_ms,
+			      slow->is_stalling ? " on average" : "");
 	else
 		tsi_rule_fire(ctx, severity,
 			      "%zu ranks are late, most of all rank %" PRId64
@@ -213,6 +238,7 @@ static void evaluate_dist_straggler(struct rule_context *ctx)
 		tsi_rule_simulated(ctx, GAIN_COMM_WAIT, gain_ns);
 	else
 		tsi_rule_gain(ctx, GAIN_COMM_WAIT, gain_ns);
+	tsi_rule_subject(ctx)->rank = slow.rank;
 }
 
 const struct rule tsi_rule_dist_straggler = {
@@ -220,8 +246,9 @@ const struct rule tsi_rule_dist_straggler = {
 		.id = "DIST.STRAGGLER",
 		.summary = "some ranks are slower than the others, step after step",
 		.trigger = "Fires where distributed.slow_ranks names a rank with an excess of at "
-			   "least threshold; high where all of these cost at least high of the "
-			   "step, med from med on, else low. Where it names nobody and "
+			   "least threshold, or one that stalls now and then; high where all "
+			   "of these cost at least high of the step, med from med on, else "
+			   "low. Where it names nobody and "
 			   "distributed.slow_rank_doubt says that somebody may be slow all the "
 			   "same, the rule is undecided.",
 		.meaning = "Ranks meet in every collective, so that all of them run at the pace "
@@ -229,7 +256,10 @@ const struct rule tsi_rule_dist_straggler = {
 			   "which it does not wait for others is compared line by line. What it "
 			   "costs is simulated: the steps of all ranks are replayed with that rank "
 			   "like the median of the others. Step records give the same without "
-			   "replay, from the slowest rank of each step.",
+			   "replay, from the slowest rank of each step. A rank that only stalls "
+			   "now and then is named where at least 3 stalls, far outside of every "
+			   "rank's usual spread, are nearly all its own, and cost at least 1 % of "
+			   "the mean step.",
 		.advice = "on the host of that rank compare clocks, temperature and power limit "
 			  "(nvidia-smi -q), PCIe link and NUMA binding, and look for other "
 			  "jobs; run it on another host: if the same data is slow there, it is "

@@ -53,32 +53,35 @@ static bool is_busiest(const struct rule_context *ctx, size_t row)
 	return true;
 }
 
-/* The share of the step in which ranks wait, and what it is in ns. */
-static double find_share(const struct rule_context *ctx, int64_t *wait_ns)
+/* Shares of the step, and what waiting is in ns. */
+static struct comm_shares find_shares(const struct rule_context *ctx, int64_t *wait_ns)
 {
 	struct comm_shares comm = tsi_comm_shares(ctx);
-	double share = tsi_rule_real(ctx, "distributed.mean_comm_fraction") -
-		       tsi_rule_real(ctx, "distributed.mean_transfer_fraction");
 
 	if (comm.is_known) {
 		*wait_ns = tsi_share_ns(ctx, comm.waiting);
-		return comm.waiting;
+		return comm;
 	}
-	*wait_ns = llround(share * tsi_rule_real(ctx, "distributed.mean_step_wall_ns"));
-	return share;
+	comm.moving = tsi_rule_real(ctx, "distributed.mean_transfer_fraction");
+	comm.waiting = tsi_rule_real(ctx, "distributed.mean_comm_fraction") - comm.moving;
+	*wait_ns = llround(comm.waiting * tsi_rule_real(ctx, "distributed.mean_step_wall_ns"));
+	return comm;
 }
 
 static void evaluate_dist_wait(struct rule_context *ctx)
 {
 	struct late late = find_late(ctx);
 	int64_t wait_ns;
-	double share = find_share(ctx, &wait_ns);
+	struct comm_shares comm = find_shares(ctx, &wait_ns);
+	double share = comm.waiting;
 
 	/* DIST.STRAGGLER reports the awaited rank and why. */
 	if (tsi_names_slow_rank(ctx) || !(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
-	tsi_rule_fire(ctx, TSCOPE_SEVERITY_MED,
-		      "ranks wait for one another for %.1f %% of the step", 100 * share);
+	tsi_rule_fire(
+		ctx, TSCOPE_SEVERITY_MED,
+		"ranks wait for one another for %.1f %% of the step, %.0f %% of communication",
+		100 * share, tsi_comm_percent(&comm, comm.waiting));
 	if (late.wait_ns <= tsi_rule_parameter(ctx, "late") * late.others_ns &&
 	    is_busiest(ctx, late.row))
 		tsi_rule_detail(ctx,

@@ -45,12 +45,14 @@ struct kind {
 	int promised;        /* runs that are right; 0: none are promised */
 	double shared_ratio; /* all ranks vary by so much, step by step */
 	bool is_traced; /* half as much host time beside compute; that of the odd ranks differs */
+	double stall_ratio; /* stalls: of the odd ranks in every 16th step, or, without any odd ... */
+	double stall_chance; /* ... of all alike: in so many of the steps */
 };
 
 enum { NOBODY = 990, ONE = 990, MOST = 800 };
 
 #define EQUAL(ranks)                                                                               \
-	{ "equal", ranks, 100, NOISE_NORMAL, 0.03, 0, 0, 0, NOBODY, 0, false },                    \
+	{ "equal", ranks, 100, NOISE_NORMAL, 0.03, 0, 0, 0, NOBODY, 0, false, 0, 0 },              \
 		{ "equal, neighbours alike",                                                       \
 		  ranks,                                                                           \
 		  100,                                                                             \
@@ -61,15 +63,17 @@ enum { NOBODY = 990, ONE = 990, MOST = 800 };
 		  0,                                                                               \
 		  NOBODY,                                                                          \
 		  0,                                                                               \
-		  false },                                                                         \
-		{ "offsets", ranks, 100, NOISE_NORMAL, 0.01, 0.01, 0, 0, NOBODY, 0, false },       \
+		  false,                                                                           \
+		  0,                                                                               \
+		  0 },                                                                             \
+		{ "offsets", ranks, 100, NOISE_NORMAL, 0.01, 0.01, 0, 0, NOBODY, 0, false, 0, 0 }, \
 	{                                                                                          \
 		"offsets, neighbours alike", ranks, 100, NOISE_NEIGHBOURS, 0.03, 0.01, 0, 0,       \
-			NOBODY, 0, false                                                           \
+			NOBODY, 0, false, 0, 0                                                     \
 	}
 
 #define ONE_SLOW(ranks)                                                                            \
-	{ "one 5 % slow", ranks, 100, NOISE_NORMAL, 0.03, 0, 1, 0.05, ONE, 0, false },             \
+	{ "one 5 % slow", ranks, 100, NOISE_NORMAL, 0.03, 0, 1, 0.05, ONE, 0, false, 0, 0 },       \
 		{ "one 10 % slow, offsets",                                                        \
 		  ranks,                                                                           \
 		  100,                                                                             \
@@ -80,59 +84,85 @@ enum { NOBODY = 990, ONE = 990, MOST = 800 };
 		  0.10,                                                                            \
 		  ONE,                                                                             \
 		  0,                                                                               \
-		  false },                                                                         \
+		  false,                                                                           \
+		  0,                                                                               \
+		  0 },                                                                             \
 	{                                                                                          \
 		"one 10 % slow, neighbours", ranks, 100, NOISE_NEIGHBOURS, 0.03, 0, 1, 0.10, MOST, \
-			0, false                                                                   \
+			0, false, 0, 0                                                             \
 	}
+
+#define ONE_STALLS(ranks, steps, kind, offset, ratio, traced)                                      \
+	{                                                                                          \
+		"one stalls", ranks, steps, kind, 0.03, offset, 1, 0, ONE, 0, traced, ratio, 0     \
+	}
+#define ALL_STALL(ranks, times)                                                                    \
+	{                                                                                          \
+		"all stall " #times " times", ranks, 50, NOISE_NORMAL, 0.03, 0, 0, 0, NOBODY, 0,   \
+			false, 3, (times) / 50.0 / (ranks)                                         \
+	}
+#define STALLS(ranks)                                                                              \
+	ONE_STALLS(ranks, 48, NOISE_NORMAL, 0, 3, false),                                          \
+		ONE_STALLS(ranks, 96, NOISE_NEIGHBOURS, 0.01, 1, false),                           \
+		ONE_STALLS(ranks, 48, NOISE_NORMAL, 0, 3, true), ALL_STALL(ranks, 3),              \
+		ALL_STALL(ranks, 12)
 
 static const struct kind kinds[] = {
 	EQUAL(8),
 	EQUAL(16),
 	EQUAL(64),
-	{ "equal, few steps", 64, 3, NOISE_NORMAL, 0.08, 0, 0, 0, NOBODY, 0, false },
-	{ "equal, few steps", 64, 5, NOISE_NORMAL, 0.08, 0, 0, 0, NOBODY, 0, false },
+	{ "equal, few steps", 64, 3, NOISE_NORMAL, 0.08, 0, 0, 0, NOBODY, 0, false, 0, 0 },
+	{ "equal, few steps", 64, 5, NOISE_NORMAL, 0.08, 0, 0, 0, NOBODY, 0, false, 0, 0 },
 	ONE_SLOW(8),
 	ONE_SLOW(16),
 	ONE_SLOW(64),
+	/* Like the others but for 3 or 6 steps; or all stall alike, 3 or 12 times in all. */
+	STALLS(8),
+	STALLS(16),
+	STALLS(64),
 	/* Few ranks, few steps. */
-	{ "equal", 2, 100, NOISE_NORMAL, 0.03, 0, 0, 0, NOBODY, 0, false },
-	{ "offsets, neighbours alike", 2, 100, NOISE_NEIGHBOURS, 0.03, 0.01, 0, 0, NOBODY, 0,
-	  false },
-	{ "equal", 2, 5, NOISE_NORMAL, 0.08, 0, 0, 0, NOBODY, 0, false },
-	{ "one 50 % slow", 2, 100, NOISE_NORMAL, 0.03, 0, 1, 0.5, ONE, 0, false },
-	{ "equal", 3, 100, NOISE_NORMAL, 0.03, 0, 0, 0, NOBODY, 0, false },
-	{ "offsets, neighbours alike", 3, 100, NOISE_NEIGHBOURS, 0.03, 0.01, 0, 0, NOBODY, 0,
-	  false },
-	{ "one 20 % slow", 3, 100, NOISE_NORMAL, 0.03, 0, 1, 0.2, ONE, 0, false },
-	{ "offsets, neighbours alike", 4, 100, NOISE_NEIGHBOURS, 0.03, 0.01, 0, 0, NOBODY, 0,
-	  false },
-	{ "two 20 % slow", 4, 100, NOISE_NORMAL, 0.03, 0, 2, 0.2, ONE, 0, false },
-	{ "equal", 8, 5, NOISE_NORMAL, 0.03, 0, 0, 0, NOBODY, 0, false },
-	{ "equal", 8, 1, NOISE_NORMAL, 0.08, 0, 0, 0, NOBODY, 0, false },
-	{ "one 20 % slow", 8, 5, NOISE_NORMAL, 0.03, 0, 1, 0.20, ONE, 0, false },
-	{ "one 100 % slow", 8, 1, NOISE_NORMAL, 0.03, 0, 1, 1.0, ONE, 0, false },
+	{ "equal", 2, 100, NOISE_NORMAL, 0.03, 0, 0, 0, NOBODY, 0, false, 0, 0 },
+	{ "offsets, neighbours alike", 2, 100, NOISE_NEIGHBOURS, 0.03, 0.01, 0, 0, NOBODY, 0, false,
+	  0, 0 },
+	{ "equal", 2, 5, NOISE_NORMAL, 0.08, 0, 0, 0, NOBODY, 0, false, 0, 0 },
+	{ "one 50 % slow", 2, 100, NOISE_NORMAL, 0.03, 0, 1, 0.5, ONE, 0, false, 0, 0 },
+	{ "equal", 3, 100, NOISE_NORMAL, 0.03, 0, 0, 0, NOBODY, 0, false, 0, 0 },
+	{ "offsets, neighbours alike", 3, 100, NOISE_NEIGHBOURS, 0.03, 0.01, 0, 0, NOBODY, 0, false,
+	  0, 0 },
+	{ "one 20 % slow", 3, 100, NOISE_NORMAL, 0.03, 0, 1, 0.2, ONE, 0, false, 0, 0 },
+	{ "offsets, neighbours alike", 4, 100, NOISE_NEIGHBOURS, 0.03, 0.01, 0, 0, NOBODY, 0, false,
+	  0, 0 },
+	{ "two 20 % slow", 4, 100, NOISE_NORMAL, 0.03, 0, 2, 0.2, ONE, 0, false, 0, 0 },
+	{ "equal", 8, 5, NOISE_NORMAL, 0.03, 0, 0, 0, NOBODY, 0, false, 0, 0 },
+	{ "equal", 8, 1, NOISE_NORMAL, 0.08, 0, 0, 0, NOBODY, 0, false, 0, 0 },
+	{ "one 20 % slow", 8, 5, NOISE_NORMAL, 0.03, 0, 1, 0.20, ONE, 0, false, 0, 0 },
+	{ "one 100 % slow", 8, 1, NOISE_NORMAL, 0.03, 0, 1, 1.0, ONE, 0, false, 0, 0 },
 	/* Several slow ranks, fast ones, other noise. */
-	{ "two 10 % slow, offsets", 8, 100, NOISE_NORMAL, 0.01, 0.01, 2, 0.10, ONE, 0, false },
-	{ "four 10 % slow", 8, 100, NOISE_NORMAL, 0.03, 0, 4, 0.10, ONE, 0, false },
-	{ "eight 10 % slow, offsets", 64, 100, NOISE_NORMAL, 0.01, 0.01, 8, 0.10, ONE, 0, false },
-	{ "one 10 % fast", 8, 30, NOISE_NORMAL, 0.03, 0, 1, -0.10, NOBODY, 0, false },
-	{ "three 10 % fast", 8, 30, NOISE_NORMAL, 0.03, 0, 3, -0.10, NOBODY, 0, false },
-	{ "equal, all vary by 20 %", 8, 30, NOISE_NORMAL, 0.03, 0, 0, 0, NOBODY, 0.2, false },
-	{ "one 5 % slow, all vary by 20 %", 8, 100, NOISE_NORMAL, 0.03, 0, 1, 0.05, ONE, 0.2,
-	  false },
-	{ "equal, long tail", 8, 30, NOISE_EXPONENTIAL, 0.10, 0, 0, 0, NOBODY, 0, false },
-	{ "one 10 % slow, long tail", 8, 100, NOISE_EXPONENTIAL, 0.10, 0, 1, 0.10, MOST, 0, false },
-	{ "equal, outliers", 8, 30, NOISE_OUTLIERS, 0.03, 0, 0, 0, NOBODY, 0, false },
-	{ "one 5 % slow, outliers", 8, 100, NOISE_OUTLIERS, 0.03, 0, 1, 0.05, 0, 0, false },
-	{ "neighbours alike", 64, 12, NOISE_NEIGHBOURS, 0.03, 0, 0, 0, NOBODY, 0, false },
-	{ "neighbours alike", 8, 12, NOISE_NEIGHBOURS, 0.03, 0, 0, 0, NOBODY, 0, false },
-	{ "neighbours alike", 2, 12, NOISE_NEIGHBOURS, 0.03, 0, 0, 0, 0, 0, false },
-	{ "traced: equal", 8, 30, NOISE_NORMAL, 0.03, 0, 0, 0, NOBODY, 0, true },
+	{ "two 10 % slow, offsets", 8, 100, NOISE_NORMAL, 0.01, 0.01, 2, 0.10, ONE, 0, false, 0,
+	  0 },
+	{ "four 10 % slow", 8, 100, NOISE_NORMAL, 0.03, 0, 4, 0.10, ONE, 0, false, 0, 0 },
+	{ "eight 10 % slow, offsets", 64, 100, NOISE_NORMAL, 0.01, 0.01, 8, 0.10, ONE, 0, false, 0,
+	  0 },
+	{ "one 10 % fast", 8, 30, NOISE_NORMAL, 0.03, 0, 1, -0.10, NOBODY, 0, false, 0, 0 },
+	{ "three 10 % fast", 8, 30, NOISE_NORMAL, 0.03, 0, 3, -0.10, NOBODY, 0, false, 0, 0 },
+	{ "equal, all vary by 20 %", 8, 30, NOISE_NORMAL, 0.03, 0, 0, 0, NOBODY, 0.2, false, 0, 0 },
+	{ "one 5 % slow, all vary by 20 %", 8, 100, NOISE_NORMAL, 0.03, 0, 1, 0.05, ONE, 0.2, false,
+	  0, 0 },
+	{ "equal, long tail", 8, 30, NOISE_EXPONENTIAL, 0.10, 0, 0, 0, NOBODY, 0, false, 0, 0 },
+	{ "one 10 % slow, long tail", 8, 100, NOISE_EXPONENTIAL, 0.10, 0, 1, 0.10, MOST, 0, false,
+	  0, 0 },
+	{ "equal, outliers", 8, 30, NOISE_OUTLIERS, 0.03, 0, 0, 0, NOBODY, 0, false, 0, 0 },
+	{ "one 5 % slow, outliers", 8, 100, NOISE_OUTLIERS, 0.03, 0, 1, 0.05, 0, 0, false, 0, 0 },
+	{ "neighbours alike", 64, 12, NOISE_NEIGHBOURS, 0.03, 0, 0, 0, NOBODY, 0, false, 0, 0 },
+	{ "neighbours alike", 8, 12, NOISE_NEIGHBOURS, 0.03, 0, 0, 0, NOBODY, 0, false, 0, 0 },
+	{ "neighbours alike", 2, 12, NOISE_NEIGHBOURS, 0.03, 0, 0, 0, 0, 0, false, 0, 0 },
+	{ "traced: equal", 8, 30, NOISE_NORMAL, 0.03, 0, 0, 0, NOBODY, 0, true, 0, 0 },
 	{ "traced: offsets, neighbours", 64, 20, NOISE_NEIGHBOURS, 0.03, 0.01, 0, 0, NOBODY, 0,
-	  true },
-	{ "traced: one host 5 % slower", 8, 100, NOISE_NORMAL, 0.03, 0, 1, 0.05, ONE, 0, true },
-	{ "traced: one host 5 % slower", 64, 30, NOISE_NORMAL, 0.03, 0, 1, 0.05, ONE, 0, true },
+	  true, 0, 0 },
+	{ "traced: one host 5 % slower", 8, 100, NOISE_NORMAL, 0.03, 0, 1, 0.05, ONE, 0, true, 0,
+	  0 },
+	{ "traced: one host 5 % slower", 64, 30, NOISE_NORMAL, 0.03, 0, 1, 0.05, ONE, 0, true, 0,
+	  0 },
 };
 
 /* ---- runs ---- */
@@ -192,20 +222,30 @@ static double more_than_zero(double ns)
 	return ns > 0 ? ns : 0;
 }
 
+static bool stalls_in(struct run *run, size_t rank, size_t step)
+{
+	const struct kind *kind = run->kind;
+
+	if (kind->odd_count > 0)
+		return is_odd(kind, rank) && step % 16 == 7;
+	return kind->stall_chance > 0 && random_ratio(&run->random) <= kind->stall_chance;
+}
+
 static void generate_step(struct run *run, size_t rank, size_t step, double shared)
 {
 	const struct kind *kind = run->kind;
 	struct step_record *record = &run->ranks[rank].records[step];
 	double odd = is_odd(kind, rank) ? kind->odd_ratio : 0;
-	double compute = shared * (1 + (kind->is_traced ? 0 : odd)) * (1 + run->offsets[rank]) *
-			 (1 + noise_of(run, rank));
+	double stall = stalls_in(run, rank, step) ? kind->stall_ratio : 0;
+	double compute = shared * (1 + (kind->is_traced ? 0 : odd + stall)) *
+			 (1 + run->offsets[rank]) * (1 + noise_of(run, rank));
 
 	record->time_ns = (int64_t)more_than_zero(BASE_NS * compute);
 	record->phase_ns[PHASE_COMPUTE] = record->time_ns;
 	if (kind->is_traced)
 		put_traced(run, rank, step,
 			   more_than_zero(BASE_NS * shared *
-					  (0.5 * (1 + noise_of(run, rank)) + 1.5 * odd)));
+					  (0.5 * (1 + noise_of(run, rank)) + 1.5 * (odd + stall))));
 }
 
 static void generate(struct run *run)
@@ -318,7 +358,8 @@ static void judge(struct run *run, struct place place, struct verdicts *verdicts
 					.rank_count = kind->rank_count,
 					.world = run->world,
 					.options = &options };
-	size_t slow_count = kind->odd_ratio > 0 ? kind->odd_count : 0, found = 0;
+	bool is_slow = kind->odd_ratio > 0 || kind->stall_ratio > 0;
+	size_t slow_count = is_slow ? kind->odd_count : 0, found = 0;
 	struct tscope_analysis *analysis;
 	struct tscope_diagnosis *diagnosis;
 

@@ -6,12 +6,13 @@ sleeps between forward and backward. Needs PyTorch (Debian: python3-torch), with
 usage: make_gloo_ranks.py FOLDER [--ranks N] [--steps N] [--slow-rank R] [--slow-ms MS] (--help)
 
 Writes FOLDER/rank<r>.pt.trace.json, and FOLDER/truth: the options, by rank the ns of each step as
-time.perf_counter_ns() has them, and how much shorter the steps in which nobody sleeps make the
-mean step. Many processes on few cores are real noise: threads wake up, and write the ends of
+time.perf_counter_ns() has them, how much shorter the steps in which nobody sleeps make the mean
+step, and the standard error of that. Many processes on few cores are real noise: threads wake up, and write the ends of
 collectives, late by up to many ms. The model is small, so that cores are idle while one sleeps.
 """
 import argparse
 import json
+import math
 import os
 import pathlib
 import statistics
@@ -77,7 +78,7 @@ def options_of():
     add("--steps", type=int, default=16)
     add("--slow-rank", type=int, default=-1, help="-1: none")
     add("--slow-ms", type=float, default=50)
-    add("--rest", type=int, default=4, help="it does not sleep in one of so many steps")
+    add("--rest", type=int, default=3, help="it does not sleep in one of so many steps")
     add("--layers", type=int, default=3)
     add("--width", type=int, default=32)
     add("--batch", type=int, default=4)
@@ -109,10 +110,13 @@ def main():
     (folder / "store").unlink(missing_ok=True)
     steps = [statistics.fmean(each) for each in zip(*lengths)]
     awake = [length for step, length in enumerate(steps) if not sleeps_in(options, step)]
+    asleep = [length for step, length in enumerate(steps) if sleeps_in(options, step)]
     options.folder = str(folder)
     (folder / "truth").write_text(json.dumps({
         "options": vars(options), "step_ns": lengths,
-        "exposed_ns": statistics.fmean(steps) - statistics.fmean(awake)}))
+        "exposed_ns": statistics.fmean(steps) - statistics.fmean(awake),
+        "exposed_error_ns": len(asleep) / len(steps) * math.sqrt(
+            statistics.variance(awake) / len(awake) + statistics.variance(asleep) / len(asleep))}))
 
 
 if __name__ == "__main__":

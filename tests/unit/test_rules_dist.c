@@ -78,6 +78,14 @@ static const struct rule_case cases[] = {
 	  NULL,
 	  "high: rank 17 arrives 383.00 ms late (host, before all_reduce #2); without it a step "
 	  "takes 68.00 ms less [68000000 ns]" },
+	/* Now and then only. */
+	{ "DIST.STRAGGLER", FIRES,
+	  STEPS "distributed.slow_ranks rank=5 excess_ratio=3 basis=stalls gain_ns=18600000 "
+		"stall_count=3 stall_steps='7, 21, 40' stall_ns=310000000 stall_of=50\n" COST(
+			"18600000", "0.11") CAUSE("5", "slow_loader", "a"),
+	  NULL,
+	  "high: rank 5 stalls in 3 of 50 steps (7, 21, 40), up to 310.00 ms (data loader); "
+	  "without these a step takes 18.60 ms less on average (a) [18600000 ns]" },
 	/* pytscope's rule names a rank, which chance may have made: it is a fact, no finding. */
 	{ "DIST.STRAGGLER", QUIET, STEPS LOST("0.5") STRAGGLER_3("0.3"), NULL, "" },
 	{ "DIST.STRAGGLER", QUIET, STEPS LOST("0.5"), NULL, "" },
@@ -140,16 +148,17 @@ static const struct rule_case cases[] = {
 	  "DIST.LOAD_IMBALANCE.lost=0.06", "" },
 	/* Without traces: what the rank with the least spends. */
 	{ "DIST.COMM_BOUND", FIRES, COMM("0.5") "distributed.mean_transfer_fraction 0.3\n", NULL,
-	  "med: communication takes 30.0 % of the step (60.00 ms of 200.00 ms; for a further 20.0 "
-	  "% "
-	  "ranks wait for slower ones) [60000000 ns]" },
+	  "med: transfer takes 30.0 % of the step, 60 % of communication (60.00 ms of 200.00 ms; "
+	  "ranks wait for slower ones for another 20.0 % of the step, 40 % of communication) "
+	  "[60000000 ns]" },
 	{ "DIST.COMM_BOUND", QUIET, COMM("0.5") "distributed.mean_transfer_fraction 0.2\n", NULL,
 	  "" },
 	{ "DIST.COMM_BOUND", QUIET, COMM("0.1"), NULL, "" },
 	/* Traces: the wait does not count, and an overlap wins no more than the rest. */
 	{ "DIST.COMM_BOUND", FIRES, COMM("0.8") SPLIT("400", "200", "100") STEP_50_MS, NULL,
-	  "med: communication takes 30.0 % of the step (15.00 ms of 50.00 ms; for a further 40.0 % "
-	  "ranks wait for slower ones) [15000000 ns]" },
+	  "med: transfer takes 30.0 % of the step, 43 % of communication (15.00 ms of 50.00 ms; "
+	  "ranks wait for slower ones for another 40.0 % of the step, 57 % of communication) "
+	  "[15000000 ns]" },
 	{ "DIST.COMM_BOUND", FIRES,
 	  COMM("0.8") SPLIT("0", "300", "0") STEP_50_MS "what_if.ideal_overlap_gain_ns 14000000\n",
 	  NULL,
@@ -159,7 +168,7 @@ static const struct rule_case cases[] = {
 	  NULL,
 	  "med: communication takes 30.0 % of the step (15.00 ms of 50.00 ms) [15000000 ns]" },
 	{ "DIST.COMM_BOUND", AT, COMM("0.8") HOST_SPLIT("700", "200", "50"), NULL,
-	  "med: communication takes 25.0 % of the step" },
+	  "med: transfer takes 25.0 % of the step" },
 	{ "DIST.COMM_BOUND", AT, COMM("0.8") HOST_SPLIT("700", "200", "49"), NULL, "" },
 	{ "DIST.COMM_BOUND", AT, COMM("0.25"), NULL,
 	  "med: communication takes 25.0 % of the step (50.00 ms of 200.00 ms) [50000000 ns]" },
@@ -177,14 +186,14 @@ static const struct rule_case cases[] = {
 	/* Of several ranks a fifth of the communication moves data: 0.3 × 0.2 is 0.06. */
 	{ "DIST.EXPOSED_COMM", FIRES,
 	  EXPOSED("0.3") COMM("0.5") "distributed.mean_transfer_fraction 0.1\n", NULL,
-	  "med: 6.0 % of device time is exposed communication (40.00 ms of communication in "
-	  "the trace, 75.0 % of it overlapped; for a further 24.0 % it waits for slower "
-	  "ranks)" },
+	  "med: 6.0 % of device time is exposed transfer (40.00 ms of communication in the trace, "
+	  "75.0 % of it overlapped; another 24.0 %, 80 % of exposed communication, is waiting for "
+	  "slower ranks)" },
 	/* Traces of all ranks: 2 of 100 wait, 6 do not. */
 	{ "DIST.EXPOSED_COMM", FIRES, EXPOSED("0.3") SPLIT("20", "50", "10") STEP_50_MS, NULL,
-	  "med: 6.0 % of device time is exposed communication (40.00 ms of communication in "
-	  "the trace, 75.0 % of it overlapped; for a further 2.0 % it waits for slower "
-	  "ranks) [3000000 ns]" },
+	  "med: 6.0 % of device time is exposed transfer (40.00 ms of communication in the trace, "
+	  "75.0 % of it overlapped; another 2.0 %, 25 % of exposed communication, is waiting for "
+	  "slower ranks) [3000000 ns]" },
 	{ "DIST.EXPOSED_COMM", AT, EXPOSED("0.3") SPLIT("900", "50", "0"), NULL, "med: 5.0 %" },
 	{ "DIST.EXPOSED_COMM", AT, EXPOSED("0.3") SPLIT("900", "49", "0"), NULL, "" },
 	/* Stages of a pipeline: what they send is another rule's. */

@@ -130,8 +130,8 @@ static const struct rule_case cases[] = {
 				      "budget.exposed_transfer_ns 10\n"
 				      "budget.exposed_unsplit_ns 20\n",
 	  NULL,
-	  "med: 30.0 % of the step goes to communication (for a further 20 % ranks only wait for "
-	  "slower ones) [30000000 ns]" },
+	  "med: 30.0 % of the step goes to transfer between ranks (ranks wait for slower ones for "
+	  "another 20.0 % of the step, 40 % of communication) [30000000 ns]" },
 	/* Of 90 of 100 only 19 are. */
 	{ "EFFICIENCY.RECOVERABLE", AT,
 	  TOP("communication", "0.9") "budget.wall_ns 100\nbudget.exposed_wait_ns 71\n"

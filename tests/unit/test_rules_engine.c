@@ -340,6 +340,34 @@ static void a_simulation_stands_against_estimates(void **state)
 	}
 }
 
+/* Transfer wins more, but where ranks wait longer for a late one, that one has to be mended first. */
+static void the_late_rank_stands_before_transfer(void **state)
+{
+	(void)state;
+	static const char late[] =
+		"distributed.n_steps 60\ndistributed.slow_ranks rank=5 excess_ratio=0.5 "
+		"gain_ns=20000000\n"
+		"distributed.slow_gain_ns 20000000\ndistributed.slow_gain_ratio 0.2\n"
+		"step_time.mean_ns 100000000\ndistributed.mean_comm_fraction 0.6\n"
+		"distributed.mean_step_wall_ns 100000000\nbudget.wall_ns 100\n"
+		"budget.exposed_comm_ns 60\nbudget.exposed_unsplit_ns 0\n";
+	static const struct {
+		const char *split, *expected;
+	} cases[] = {
+		{ "budget.exposed_wait_ns 30\nbudget.exposed_transfer_ns 30\n",
+		  "high DIST.STRAGGLER 20000000\nhigh DIST.COMM_BOUND 30000000\n" },
+		{ "budget.exposed_wait_ns 29\nbudget.exposed_transfer_ns 31\n",
+		  "high DIST.COMM_BOUND 31000000\nhigh DIST.STRAGGLER 20000000\n" },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		char lines[1024];
+
+		snprintf(lines, sizeof(lines), "%s%s", late, cases[i].split);
+		check_findings(lines, "DIST.COMM_BOUND=high", cases[i].expected);
+	}
+}
+
 /*
  * Of a step of 100 ms 30 are late launches, and two findings of one cause ask for 30 of them; the
  * data loader's 50 come out of a line that holds 20.
@@ -490,6 +518,7 @@ int main(void)
 		cmocka_unit_test(a_rule_with_details_speaks_for_a_summary),
 		cmocka_unit_test(few_device_events_are_too_little_to_judge_by),
 		cmocka_unit_test(a_simulation_stands_against_estimates),
+		cmocka_unit_test(the_late_rank_stands_before_transfer),
 		cmocka_unit_test(gains_add_up_to_no_more_than_the_step),
 		cmocka_unit_test(the_gain_decides_on_order_and_severity),
 		cmocka_unit_test(a_capture_of_a_graph_wins_nothing),

@@ -154,11 +154,12 @@ static const struct rule_case cases[] = {
 	/* 0.35 of the step in communication, 0.05 of it moves data. */
 	{ "DIST.WAIT", FIRES,
 	  WAIT("0.35") WAITS("0", "3000000") WAITS("1", "0") WAITS("2", "2000000"), NULL,
-	  "med: ranks wait for one another for 30.0 % of the step (rank 1 waits least, 0.00 ms a "
-	  "step, the others 2.50 ms: they wait for it) [3000000 ns]" },
+	  "med: ranks wait for one another for 30.0 % of the step, 86 % of communication (rank 1 "
+	  "waits least, 0.00 ms a step, the others 2.50 ms: they wait for it) [3000000 ns]" },
 	/* Everybody waits alike: nobody is named. */
 	{ "DIST.WAIT", FIRES, WAIT("0.35") WAITS("0", "3000000") WAITS("1", "2000000"), NULL,
-	  "med: ranks wait for one another for 30.0 % of the step [3000000 ns]" },
+	  "med: ranks wait for one another for 30.0 % of the step, 86 % of communication "
+	  "[3000000 ns]" },
 	{ "DIST.WAIT", QUIET, WAIT("0.06") WAITS("0", "3000000") WAITS("1", "0"), NULL, "" },
 	/* DIST.STRAGGLER tells it. */
 	{ "DIST.WAIT", QUIET, WAIT("0.35") "distributed.slow_ranks rank=1 excess_ratio=0.05\n",
@@ -169,14 +170,16 @@ static const struct rule_case cases[] = {
 		  WAITS("1", "500000") "stragglers.ranks rank=0 excess_ratio=0.0\nstragglers.ranks "
 				       "rank=1 excess_ratio=0.1\n",
 	  NULL,
-	  "med: ranks wait for one another for 10.0 % of the step (rank 1 waits least, 0.50 ms a "
+	  "med: ranks wait for one another for 10.0 % of the step, 93 % of communication (rank 1 "
+	  "waits least, 0.50 ms a "
 	  "step, the others 1.50 ms: they wait for it) [1000000 ns]" },
 	{ "DIST.WAIT", FIRES,
 	  WAIT("0.9") WAITED("100") WAITS("0", "1500000")
 		  WAITS("1", "500000") "stragglers.ranks rank=0 excess_ratio=0.1\nstragglers.ranks "
 				       "rank=1 excess_ratio=0.0\n"
 				       "what_if.balanced_gain_ns 60\n",
-	  NULL, "low: ranks wait for one another for 10.0 % of the step [60 ns]" },
+	  NULL,
+	  "low: ranks wait for one another for 10.0 % of the step, 93 % of communication [60 ns]" },
 	{ "DIST.WAIT", AT, WAIT("0.9") WAITED("50"), NULL, "med" },
 	{ "DIST.WAIT", AT, WAIT("0.9") WAITED("49"), NULL, "" },
 	/* pytscope's rule names a rank in few steps: no reason to be quiet. */

@@ -37,8 +37,8 @@ static enum tscope_status judge_table(struct rank_verdict *verdicts, const int64
 {
 	struct arena arena = { 0 };
 
-	(void)tsi_judge_ranks(verdicts, &(struct rank_times){ table, step_count, rank_count, 1 },
-			      &arena);
+	(void)tsi_judge_ranks(verdicts, NULL,
+			      &(struct rank_times){ table, step_count, rank_count, 1 }, &arena);
 	return tsi_arena_status(&arena, NULL);
 }
 
@@ -138,13 +138,92 @@ static void chance_by_hand(void **state)
 	const struct rank_times times = { table, 2, 2, 1 };
 	struct rank_verdict verdicts[2];
 	struct arena arena = { 0 };
-	double shows = tsi_judge_ranks(verdicts, &times, &arena);
+	double shows = tsi_judge_ranks(verdicts, NULL, &times, &arena);
 
 	check_near(verdicts[1].p_value, 2 * atan(sqrt(2) * 0.008 / 0.4) / pi);
 	check_near(verdicts[1].excess_ratio, 0.5);
 	assert_true(verdicts[0].p_value == 1);
 	check_near(shows, 0.01 * sqrt(2) / tan(0.0015 * pi));
 	tsi_arena_deinit(&arena);
+}
+
+/* ---- stalls ---- */
+
+enum { STALL_STEPS = 20 };
+
+/* A time of 8 ranks in a step that differs from the others' 100. */
+struct stall {
+	size_t rank, step;
+	int64_t ns;
+};
+
+/*
+ * Levels are 1 and nobody varies: a stall is a time of 111 and more. Of 8 ranks that stall alike
+ * one has all of 3 stalls with a chance of 8 ÷ 8³ = 0.0156, all of 4 with 8 ÷ 8⁴.
+ */
+static void who_stalls(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *what;
+		struct stall stalls[6]; /* up to the first of 0 ns */
+		size_t rank, count;
+		int64_t most_ns;
+		double excess, p_value;
+	} cases[] = {
+		{ "3 steps",
+		  { { 5, 3, 400 }, { 5, 9, 150 }, { 5, 19, 200 } },
+		  5,
+		  3,
+		  300,
+		  1.5,
+		  8.0 / 512 },
+		{ "4 steps",
+		  { { 1, 0, 200 }, { 1, 2, 200 }, { 1, 4, 200 }, { 1, 6, 200 } },
+		  1,
+		  4,
+		  100,
+		  1,
+		  8.0 / 4096 },
+		/* 9 % more are no stall. */
+		{ "small ones", { { 5, 3, 109 }, { 5, 9, 109 }, { 5, 15, 109 } }, 0, 0, 0, 0, 1 },
+		{ "two steps", { { 5, 3, 400 }, { 5, 9, 400 } }, 0, 0, 0, 0, 1 },
+		/* What lasts is one stall: 2 here. */
+		{ "in a row", { { 5, 3, 400 }, { 5, 4, 400 }, { 5, 9, 400 } }, 0, 0, 0, 0, 1 },
+		{ "another, too",
+		  { { 5, 3, 400 }, { 5, 9, 400 }, { 5, 15, 400 }, { 2, 7, 400 } },
+		  0,
+		  0,
+		  0,
+		  0,
+		  1 },
+		/* The whole step is longer for all. */
+		{ "nobody", { { 0, 0, 0 } }, 0, 0, 0, 0, 1 },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		int64_t table[STALL_STEPS * 8];
+		struct rank_verdict verdicts[8];
+		struct rank_stalls stalls = { .test_count = 1 };
+		struct arena arena = { 0 };
+
+		for (size_t cell = 0; cell < TSI_COUNT_OF(table); cell++)
+			table[cell] = 100;
+		for (const struct stall *stall = cases[i].stalls; stall->ns > 0; stall++)
+			table[stall->step * 8 + stall->rank] = stall->ns;
+		(void)tsi_judge_ranks(verdicts, &stalls,
+				      &(struct rank_times){ table, STALL_STEPS, 8, 1 }, &arena);
+		if (stalls.count != cases[i].count)
+			fail_msg("%s: %zu stalls", cases[i].what, stalls.count);
+		if (stalls.count > 0) {
+			assert_int_equal(stalls.rank, cases[i].rank);
+			assert_int_equal(stalls.steps[0], cases[i].stalls[0].step);
+			assert_int_equal(stalls.most_ns, cases[i].most_ns);
+			check_near(stalls.excess_ratio, cases[i].excess);
+			check_near(stalls.p_value, cases[i].p_value);
+		}
+		tsi_arena_deinit(&arena);
+	}
 }
 
 /* ---- chance: the bench slow_ranks measures more of it ---- */
@@ -246,6 +325,7 @@ int main(void)
 		cmocka_unit_test(who_is_slow),
 		cmocka_unit_test(excess_by_hand),
 		cmocka_unit_test(chance_by_hand),
+		cmocka_unit_test(who_stalls),
 		cmocka_unit_test(healthy_ranks_are_not_blamed_and_slow_ones_are),
 		cmocka_unit_test(without_compute_nobody_is_slow),
 		cmocka_unit_test(memory_ends),

@@ -182,7 +182,7 @@ static int64_t like_peers(const struct what_if *what_if, uint32_t rank, const in
 	const struct replay_change change = { .local_ns = local_ns, .transfer_scale = 1 };
 	struct arena scratch = { 0 };
 
-	local_ns[rank] = tsi_like_peers(&what_if->peers, rank, &scratch);
+	local_ns[rank] = tsi_like_peers(&what_if->peers, rank, NULL, &scratch);
 	int64_t step_ns = simulate(what_if, &change);
 	local_ns[rank] = NULL;
 	tsi_latch_deinit(what_if->arena, &scratch);

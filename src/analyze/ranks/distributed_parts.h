@@ -94,12 +94,17 @@ enum straggler_column { DISTRIBUTED_STRAGGLER_COLUMNS(TSI_FACT_ID) };
 #define DISTRIBUTED_SLOW_COLUMNS(X)                                                                \
 	X(SLOW_RANK, "rank", COUNT, "number of the rank")                                          \
 	X(SLOW_EXCESS_RATIO, "excess_ratio", NUMBER,                                               \
-	  "as in ranks, or in stragglers.ranks: see basis")                                        \
+	  "as in ranks, or in stragglers.ranks: see basis; of stalls, their mean excess over the " \
+	  "rank's usual step")                                                                     \
 	X(SLOW_P_VALUE, "p_value", RATIO, "likewise")                                              \
 	X(SLOW_BASIS, "basis", TEXT,                                                               \
 	  "what it has more of: compute or, by traces, local_time (in which it does not wait for " \
-	  "others)")                                                                               \
-	X(SLOW_RANK_GAIN_NS, "gain_ns", NS, "what it costs a step while no other rank is slow")
+	  "others); stalls: of either, in a few steps only")                                       \
+	X(SLOW_RANK_GAIN_NS, "gain_ns", NS, "what it costs a step while no other rank is slow")    \
+	X(SLOW_STALL_COUNT, "stall_count", COUNT, "steps in which it stalls")                      \
+	X(SLOW_STALL_STEPS, "stall_steps", TEXT, "their numbers")                                  \
+	X(SLOW_STALL_NS, "stall_ns", NS, "the longest stall")                                      \
+	X(SLOW_STALL_OF, "stall_of", COUNT, "steps in which stalls were looked for")
 
 enum slow_column { DISTRIBUTED_SLOW_COLUMNS(TSI_FACT_ID) };
 

@@ -136,6 +136,23 @@ static void put_straggler(const struct survey *survey, struct fact_sheet *out)
 		tsi_real(survey->late.ranks[straggler].compute.excess_ratio);
 }
 
+static void put_stalls(struct tscope_value *cells, const struct late_ranks *late,
+		       const struct rank_stalls *stalls, struct fact_sheet *out)
+{
+	struct rank_text steps = { .text = "" };
+
+	for (size_t i = 0; i < stalls->count; i++)
+		tsi_rank_text_add(&steps, late->stall_numbers[stalls->steps[i]]);
+	tsi_rank_text_end(&steps);
+	cells[SLOW_EXCESS_RATIO] = tsi_real(stalls->excess_ratio);
+	cells[SLOW_P_VALUE] = tsi_real(stalls->p_value);
+	cells[SLOW_BASIS] = tsi_text("stalls");
+	cells[SLOW_STALL_COUNT] = tsi_int((int64_t)stalls->count);
+	cells[SLOW_STALL_STEPS] = tsi_text(tsi_sheet_print(out, "%s", steps.text));
+	cells[SLOW_STALL_NS] = tsi_int(stalls->most_ns);
+	cells[SLOW_STALL_OF] = tsi_int((int64_t)late->stall_step_count);
+}
+
 static void list_slow_ranks(const struct survey *survey, struct fact_sheet *out)
 {
 	for (size_t i = 0; i < survey->late.rank_count; i++) {
@@ -150,6 +167,8 @@ static void list_slow_ranks(const struct survey *survey, struct fact_sheet *out)
 		cells[SLOW_P_VALUE] = tsi_real(verdict->p_value);
 		cells[SLOW_BASIS] = tsi_text(rank->is_by_local ? "local_time" : "compute");
 		cells[SLOW_RANK_GAIN_NS] = tsi_int(rank->gain_ns);
+		if (rank->stalls)
+			put_stalls(cells, &survey->late, rank->stalls, out);
 	}
 }
 
@@ -272,7 +291,7 @@ void tsi_distributed_put_missing(struct survey *survey, struct fact_sheet *out)
 /* ---- what slow ranks cost, and what could not be seen ---- */
 
 /* Fewer steps say nothing of how they vary; a larger excess that would not show matters. */
-enum { MIN_CERTAIN_STEPS = 4 };
+enum { MIN_CERTAIN_STEPS = 4, MIN_TELLING_STEPS = 20 };
 static const double max_unseen_excess = 0.15, max_dropped_share = 0.2;
 
 /* Joins what is printed to what there is; with = NULL: nothing. */
@@ -341,12 +360,17 @@ static const char *doubt_of_ranks(const struct survey *survey, struct fact_sheet
 static const char *doubt_of_noise(const struct survey *survey, struct fact_sheet *out)
 {
 	double least = survey->late.detectable_ratio;
+	size_t count = survey->steps.step_count;
 
 	if (!isfinite(least))
 		return "none would stand out, however slow";
-	if (least > max_unseen_excess)
-		return tsi_sheet_print(out, "only an excess of %.0f %% would show", 100 * least);
-	return NULL;
+	if (least <= max_unseen_excess)
+		return NULL;
+	if (count < MIN_TELLING_STEPS)
+		return tsi_sheet_print(out, "%zu steps are too few to show an excess below %.0f %%",
+				       count, 100 * least);
+	return tsi_sheet_print(out, "ranks vary too much to show an excess below %.0f %%",
+			       100 * least);
 }
 
 void tsi_distributed_put_verdict(const struct survey *survey, struct fact_sheet *out)
@@ -358,7 +382,7 @@ void tsi_distributed_put_verdict(const struct survey *survey, struct fact_sheet 
 	for (size_t i = 0; i < late->rank_count; i++)
 		is_any |= late->ranks[i].is_late;
 	doubt = join(out, doubt, doubt_of_short(survey, out));
-	if (!doubt)
+	if (!doubt && !is_any)
 		doubt = doubt_of_noise(survey, out);
 	if (doubt)
 		tsi_fact_text(out, SLOW_RANK_DOUBT, doubt);

@@ -33,7 +33,7 @@ static void find_usual(const struct recount *recount, size_t step)
 		size_t count = 0;
 
 		for (size_t i = 0; i < late->rank_count; i++)
-			if (late->roles.roles[i] == role && !late->ranks[i].is_late)
+			if (late->roles.roles[i] == role && !tsi_is_late_in(&late->ranks[i], step))
 				recount->numbers[count++] = (double)own_ns[i];
 		recount->usual_ns[role] = tsi_median(recount->numbers, count);
 	}
@@ -48,7 +48,7 @@ static int64_t slowest_ns(const struct recount *recount, size_t step, bool is_me
 	for (size_t i = 0; i < late->rank_count; i++) {
 		int64_t ns = recount->own_ns[step * late->rank_count + i];
 
-		if (is_mended && late->ranks[i].is_late)
+		if (is_mended && tsi_is_late_in(&late->ranks[i], step))
 			ns = tsi_round_ns(recount->usual_ns[late->roles.roles[i]]);
 		most_ns = ns > most_ns ? ns : most_ns;
 	}
@@ -65,7 +65,7 @@ static void recount_step(const struct recount *recount, size_t step)
 	for (size_t i = 0; i < late->rank_count; i++) {
 		int64_t own_ns = recount->own_ns[step * late->rank_count + i];
 
-		if (late->ranks[i].is_late && own_ns > mended_ns)
+		if (tsi_is_late_in(&late->ranks[i], step) && own_ns > mended_ns)
 			tsi_sum(&late->ranks[i].gain_ns, own_ns - mended_ns);
 	}
 }
@@ -132,6 +132,19 @@ static void replay_each(const struct replays *replays, int64_t mended_ns)
 	}
 }
 
+/* Like its peers, in steps where it is late. */
+static const int64_t *mend_rank(const struct replays *replays, uint32_t rank)
+{
+	const struct rank_stalls *stalls = replays->late->ranks[rank].stalls;
+	struct step_choice choice = { .count = stalls ? stalls->count : 0 };
+	int64_t *numbers = tsi_arena_new(replays->arena, choice.count, sizeof(*numbers));
+
+	for (size_t i = 0; numbers && i < choice.count; i++)
+		numbers[i] = replays->late->stall_numbers[stalls->steps[i]];
+	choice.numbers = numbers;
+	return tsi_like_peers(&replays->peers, rank, stalls ? &choice : NULL, replays->arena);
+}
+
 /* False where a late rank has no peers in the replay, and without memory. */
 static bool mend(const struct replays *replays)
 {
@@ -142,7 +155,7 @@ static bool mend(const struct replays *replays)
 			continue;
 		if (!tsi_has_peers(&replays->peers, i))
 			return false;
-		replays->mended[i] = tsi_like_peers(&replays->peers, i, replays->arena);
+		replays->mended[i] = mend_rank(replays, i);
 		replays->local_ns[i] = replays->mended[i];
 	}
 	return !replays->arena->has_failed;

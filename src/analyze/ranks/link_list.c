@@ -314,7 +314,7 @@ static void judge_family(struct linking *linking, size_t first, size_t end)
 
 	size_t instances = fill_instances(linking);
 	const struct rank_times times = { linking->numbers, instances, linking->chosen_count, 1 };
-	(void)tsi_judge_ranks(linking->verdicts, &times, linking->scratch);
+	(void)tsi_judge_ranks(linking->verdicts, NULL, &times, linking->scratch);
 	double error = find_error(linking, instances);
 	for (size_t i = 0; i < linking->chosen_count; i++) {
 		linking->links[linking->chosen[i]].p_value = linking->verdicts[i].p_value;

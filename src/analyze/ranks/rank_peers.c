@@ -5,6 +5,8 @@
  */
 #include "analyze/ranks/rank_peers.h"
 
+#include <stdlib.h>
+
 #include "base/sum.h"
 
 static size_t world_rank_count(const struct rank_peers *peers)
@@ -357,7 +359,26 @@ static int64_t *copy_local_ns(const struct rank_peers *peers, uint32_t rank, str
 	return local_ns;
 }
 
-int64_t *tsi_like_peers(const struct rank_peers *peers, uint32_t rank, struct arena *arena)
+static int compare_numbers(const void *left, const void *right)
+{
+	const int64_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* A step begins at a point that names it in the log. */
+static bool is_chosen(const struct rank_peers *peers, size_t step, uint32_t rank,
+		      const struct step_choice *choice)
+{
+	const struct rank_log *log = &peers->graph->world->logs[rank];
+	uint32_t first = step_of(peers, step, rank)->first_point;
+
+	return !choice || bsearch(&log->steps[log->points[first].index].number, choice->numbers,
+				  choice->count, sizeof(int64_t), compare_numbers);
+}
+
+int64_t *tsi_like_peers(const struct rank_peers *peers, uint32_t rank,
+			const struct step_choice *choice, struct arena *arena)
 {
 	uint32_t count = peers->count_of[peers->first_of[rank]];
 	int64_t *local_ns = copy_local_ns(peers, rank, arena);
@@ -366,6 +387,8 @@ int64_t *tsi_like_peers(const struct rank_peers *peers, uint32_t rank, struct ar
 		const struct peer_step *own = peer_step_of(peers, step, rank);
 		const struct peer_level *levels = levels_of(peers, step, rank);
 
+		if (!is_chosen(peers, step, rank, choice))
+			continue;
 		for (size_t i = 0; i < own->stretch_count; i++) {
 			const struct peer_stretch *stretch =
 				&peers->stretches[own->first_stretch + i];

@@ -64,11 +64,18 @@ struct late_place {
 bool tsi_rank_late_place(const struct rank_peers *peers, uint32_t rank, struct late_place *place,
 			 struct arena *arena);
 
+/* Numbers of steps, ascending. */
+struct step_choice {
+	const int64_t *numbers;
+	size_t count;
+};
+
 /*
  * Local ns by point for replay_change.local_ns: each stretch takes what the median of the other
- * peers takes. NULL without memory.
+ * peers takes, in the steps of choice (NULL: in all). NULL without memory.
  */
-int64_t *tsi_like_peers(const struct rank_peers *peers, uint32_t rank, struct arena *arena);
+int64_t *tsi_like_peers(const struct rank_peers *peers, uint32_t rank,
+			const struct step_choice *choice, struct arena *arena);
 
 /* Likewise, with each stretch the mean of all ranks, stages of a pipeline included. */
 int64_t *tsi_balanced(const struct rank_peers *peers, uint32_t rank, struct arena *arena);

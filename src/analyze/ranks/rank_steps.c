@@ -33,6 +33,7 @@ static void fill_tables(struct rank_steps *steps, const struct step_alignment *a
 			size_t cell = step * steps->rank_count + rank;
 			if (!record)
 				continue;
+			steps->numbers[step] = record->number;
 			steps->time_ns[cell] = record->time_ns;
 			steps->compute_ns[cell] = tsi_step_compute_ns(record);
 			steps->comm_ns[cell] = record->phase_ns[PHASE_COMM];
@@ -112,6 +113,7 @@ void tsi_rank_steps_fill(struct rank_steps *steps, const struct step_series *ran
 	*steps = (struct rank_steps){ .rank_count = rank_count };
 	if (tsi_align(&alignment, ranks, rank_count, NULL) != TSCOPE_OK)
 		arena->has_failed = true;
+	steps->numbers = tsi_arena_new(arena, alignment.count, sizeof(*steps->numbers));
 	steps->time_ns = tsi_arena_new(arena, alignment.count, step_bytes);
 	steps->compute_ns = tsi_arena_new(arena, alignment.count, step_bytes);
 	steps->comm_ns = tsi_arena_new(arena, alignment.count, step_bytes);

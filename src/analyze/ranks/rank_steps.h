@@ -12,6 +12,7 @@
  */
 struct rank_steps {
 	size_t step_count, rank_count;
+	int64_t *numbers; /* of the steps */
 	int64_t *time_ns;
 	int64_t *compute_ns; /* tsi_step_compute_ns() */
 	int64_t *comm_ns;

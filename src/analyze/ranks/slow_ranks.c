@@ -23,6 +23,10 @@
  * much they do shows in the relative times, less each rank's mean, of neighbouring steps (lag-1
  * autocorrelation, pooled over the ranks). Where that is beyond chance, the steps count as the
  * number of independent ones whose mean varies as much.
+ *
+ * A rank may also stall now and then, which its level, a median, does not show. A stall is a step
+ * so far above the rank's level as no usual noise gets. It is held against the rank only if nearly
+ * all stalls are that rank's and are too many for ranks that stall alike.
  */
 #include "analyze/ranks/slow_ranks.h"
 
@@ -47,6 +51,14 @@ static const double chance_deviations = 2.5;
 static const double max_correlation = 0.98;
 /* The standard deviation of a median by that of a mean. */
 static const double median_deviation = 1.2533;
+
+/*
+ * A stall: so many usual distances, and so much of a usual step, above the level. Of the stalls of
+ * all ranks so many are one rank's, and by chance with no more than this.
+ */
+static const double stall_spreads = 12, min_stall = 0.10;
+static const double min_stall_share = 0.8, max_stall_p_value = 0.02;
+enum { MIN_STALLS = 3 };
 
 /* A rank in a list that is sorted by some value. */
 struct placed {
@@ -320,6 +332,97 @@ static double detectable_excess(const struct judge *judge, const struct healthy 
 	return tsi_student_quantile(tail, healthy->degrees) * healthy->deviation / healthy->centre;
 }
 
+/* ---- who stalls now and then ---- */
+
+/* By how much of the step a rank's time must be above its level to be a stall. */
+static double stall_limit(struct judge *judge, size_t rank, double usual_spread)
+{
+	return fmax(min_stall, stall_spreads * fmax(spread_of(judge, rank), usual_spread));
+}
+
+/* Steps in a row count once. steps: room for all, or NULL. */
+static size_t count_stalls(struct judge *judge, size_t rank, double usual_spread, size_t *steps,
+			   size_t *step_count)
+{
+	double limit = stall_limit(judge, rank, usual_spread);
+	bool was_stall = false;
+	size_t count = 0;
+
+	*step_count = 0;
+	for (size_t step = 0; step < judge->step_count; step++) {
+		if (!is_judged(judge, step, rank))
+			continue;
+		bool is_stall = off_level(judge, step, rank) > limit;
+		count += is_stall && !was_stall;
+		if (is_stall && steps)
+			steps[*step_count] = step;
+		*step_count += is_stall;
+		was_stall = is_stall;
+	}
+	return count;
+}
+
+/* That any of so many ranks has so many of the stalls, if each stalls alike: at most this. */
+static double chance_of_stalls(size_t count, size_t all, size_t rank_count)
+{
+	double chance = (double)rank_count;
+
+	for (size_t i = 0; i < count; i++)
+		chance *= (double)(all - i) / (double)(i + 1) / (double)rank_count;
+	return fmin(chance, 1);
+}
+
+static void describe_stalls(const struct judge *judge, struct rank_stalls *stalls)
+{
+	double sum = 0, level = judge->levels[stalls->rank];
+
+	for (size_t i = 0; i < stalls->count; i++) {
+		size_t step = stalls->steps[i];
+		double off = off_level(judge, step, stalls->rank);
+		int64_t ns = (int64_t)(off * judge->centres[step]);
+
+		sum += off;
+		stalls->most_ns = ns > stalls->most_ns ? ns : stalls->most_ns;
+	}
+	stalls->excess_ratio = sum / (double)stalls->count / level;
+}
+
+/* The median rank's. */
+static double usual_spread_of(struct judge *judge)
+{
+	double *spreads = tsi_arena_new(judge->arena, judge->rank_count, sizeof(*spreads));
+
+	for (size_t rank = 0; spreads && rank < judge->rank_count; rank++)
+		spreads[rank] = spread_of(judge, rank);
+	return spreads ? tsi_median(spreads, judge->rank_count) : INFINITY;
+}
+
+static void find_stalls(struct judge *judge, struct rank_stalls *stalls, struct arena *arena)
+{
+	double usual_spread = usual_spread_of(judge);
+	size_t most = 0, all = 0, step_count = 0;
+
+	for (size_t rank = 0; rank < judge->rank_count; rank++) {
+		size_t steps, count = count_stalls(judge, rank, usual_spread, NULL, &steps);
+
+		all += count;
+		if (count <= most)
+			continue;
+		most = count;
+		step_count = steps;
+		stalls->rank = rank;
+	}
+	stalls->p_value = chance_of_stalls(most, all, judge->rank_count) * stalls->test_count;
+	if (most < MIN_STALLS || (double)most < min_stall_share * (double)all ||
+	    stalls->p_value > max_stall_p_value || !(judge->levels[stalls->rank] > 0))
+		return;
+	stalls->steps = tsi_arena_new(arena, step_count, sizeof(*stalls->steps));
+	if (!stalls->steps)
+		return;
+	(void)count_stalls(judge, stalls->rank, usual_spread, stalls->steps, &stalls->count);
+	describe_stalls(judge, stalls);
+}
+
 static double judge_all(struct judge *judge, struct rank_verdict *verdicts)
 {
 	size_t steps = judge->step_count, ranks = judge->rank_count;
@@ -345,8 +448,8 @@ static double judge_all(struct judge *judge, struct rank_verdict *verdicts)
 	return detectable_excess(judge, &healthy);
 }
 
-double tsi_judge_ranks(struct rank_verdict *verdicts, const struct rank_times *times,
-		       struct arena *arena)
+double tsi_judge_ranks(struct rank_verdict *verdicts, struct rank_stalls *stalls,
+		       const struct rank_times *times, struct arena *arena)
 {
 	struct arena scratch = { 0 };
 	struct judge judge = {
@@ -358,6 +461,10 @@ double tsi_judge_ranks(struct rank_verdict *verdicts, const struct rank_times *t
 	};
 	double detectable = judge_all(&judge, verdicts);
 
+	if (stalls)
+		*stalls = (struct rank_stalls){ .test_count = stalls->test_count, .p_value = 1 };
+	if (stalls && judge.judged_count > 0 && !scratch.has_failed)
+		find_stalls(&judge, stalls, arena);
 	tsi_latch_deinit(arena, &scratch);
 	return detectable;
 }

@@ -26,12 +26,22 @@ struct rank_times {
 	double test_count;             /* p-values are corrected for so many such tables; ≥ 1 */
 };
 
+/* The rank that is like the others but for a few steps, which take it far longer. */
+struct rank_stalls {
+	double test_count; /* given, as that of the times: tables of which each may name one */
+	size_t rank;
+	size_t *steps, count; /* ascending; 0: there is no such rank */
+	int64_t most_ns;      /* the longest, beyond the rank's usual time */
+	double excess_ratio;  /* of these steps by the rank's usual time, mean */
+	double p_value;       /* chance that of ranks that stall alike any does so that often */
+};
+
 /*
  * verdicts has room for rank_count. Returns the least excess ratio that would have been told from
- * chance; INFINITY: none would.
+ * chance; INFINITY: none would. stalls may be NULL; what it has is the arena's.
  */
-double tsi_judge_ranks(struct rank_verdict *verdicts, const struct rank_times *times,
-		       struct arena *arena);
+double tsi_judge_ranks(struct rank_verdict *verdicts, struct rank_stalls *stalls,
+		       const struct rank_times *times, struct arena *arena);
 
 /* Does it stand out beyond chance, with an excess of at least min_excess_ratio? */
 bool tsi_is_slow_rank(const struct rank_verdict *verdict, double min_excess_ratio);

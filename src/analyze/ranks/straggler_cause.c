@@ -166,6 +166,19 @@ static bool explain_compute(struct straggler *straggler, const struct straggler_
 	return true;
 }
 
+static const char *words_of(enum tscope_budget_line line, bool is_host)
+{
+	if (line == TSCOPE_BUDGET_LAUNCH_STALL && is_host)
+		return "in which its main thread runs no operator";
+	return lines[line].words;
+}
+
+/* Stalls of a few steps may be less in the mean than what ranks differ by all the time. */
+static bool explains_stalls(const struct late_rank *rank, int64_t excess_ns)
+{
+	return !rank->stalls || excess_ns >= rank->gain_ns / 2;
+}
+
 struct straggler tsi_find_straggler(const struct straggler_search *search, size_t rank)
 {
 	struct straggler straggler = {
@@ -181,12 +194,14 @@ struct straggler tsi_find_straggler(const struct straggler_search *search, size_
 			straggler.worst_line = (enum tscope_budget_line)line;
 	}
 	int64_t excess_ns = tsi_straggler_excess(&straggler.lines[straggler.worst_line]);
+	if (!explains_stalls(&search->late->ranks[rank], excess_ns))
+		return straggler;
 	if (excess_ns <= 0 || (straggler.worst_line == TSCOPE_BUDGET_COMPUTE &&
 			       explain_compute(&straggler, search, rank)))
 		return straggler;
 	straggler.cause = lines[straggler.worst_line].cause;
-	straggler.detail =
-		tsi_sheet_print(search->out, "%.2f ms a step more %s", (double)excess_ns / 1e6,
-				lines[straggler.worst_line].words);
+	straggler.detail = tsi_sheet_print(
+		search->out, "%.2f ms a step more %s", (double)excess_ns / 1e6,
+		words_of(straggler.worst_line, search->scope->world->logs[rank].is_host));
 	return straggler;
 }
