@@ -5,6 +5,7 @@
  * the public headers only.
  */
 #include "command.h"
+#include "complete.h"
 #include "max_memory.h"
 #include "message.h"
 #include "sandbox.h"
@@ -148,6 +149,10 @@ static enum exit_code run(int count, char **arguments)
 	if (strcmp(arguments[0], "help") == 0 || strcmp(arguments[0], "--help") == 0 ||
 	    strcmp(arguments[0], "-h") == 0)
 		return run_help(count > 1 ? arguments[1] : NULL);
+	if (strcmp(arguments[0], "__complete") == 0) {
+		complete_words(commands, COMMAND_COUNT, count - 1, arguments + 1);
+		return EXIT_CODE_OK;
+	}
 	command = find_command(arguments[0]);
 	if (!command)
 		return fail_unknown_command(arguments[0]);

@@ -548,3 +548,23 @@ void options_print_help(FILE *out, const char *command)
 			rows[i].help ? rows[i].help : list_formats(true));
 	}
 }
+
+void options_print_names(FILE *out, const char *command, const char *start)
+{
+	for (size_t i = 0; i < ROW_COUNT; i++) {
+		char option[40];
+
+		snprintf(option, sizeof(option), "--%s", rows[i].name);
+		if (is_taken(&rows[i], command) && strncmp(option, start, strlen(start)) == 0)
+			fprintf(out, "%s\t%s\n", option,
+				rows[i].help ? rows[i].help : list_formats(true));
+	}
+}
+
+const char *options_value_name(const char *option, const char *command)
+{
+	const struct option_row *row =
+		strncmp(option, "--", 2) == 0 ? find_row(option + 2, command) : NULL;
+
+	return row && is_taken(row, command) ? row->value : NULL;
+}

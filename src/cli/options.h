@@ -60,4 +60,10 @@ void options_deinit(struct options *options);
 /* The rows of the table that a command takes, for --help. */
 void options_print_help(FILE *out, const char *command);
 
+/* For completion: "--name<TAB>help" of each option of the command that begins with `start`. */
+void options_print_names(FILE *out, const char *command, const char *start);
+
+/* What "--name" takes, as --help calls it; NULL: no value, or no such option. */
+const char *options_value_name(const char *option, const char *command);
+
 #endif
