@@ -170,7 +170,7 @@ const char *tscope_analysis_fact_own_doubt(const struct tscope_analysis *analysi
 struct tscope_value tscope_analysis_fact(const struct tscope_analysis *analysis, size_t analyzer,
 					 size_t fact, int scope);
 
-/* The fact of the whole with an id such as "overlap.comm_ns"; false: no such id. */
+/* The fact of the whole with an id such as "overlap.comm_ns"; false: none. unit may be NULL. */
 bool tscope_analysis_find(const struct tscope_analysis *analysis, const char *id,
 			  struct tscope_value *value, enum tscope_unit *unit);
 

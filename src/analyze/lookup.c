@@ -30,7 +30,8 @@ bool tscope_analysis_find(const struct tscope_analysis *analysis, const char *id
 	if (!def)
 		return false;
 	*value = tscope_analysis_fact(analysis, analyzer, fact, TSCOPE_WHOLE_TRACE);
-	*unit = def->unit;
+	if (unit)
+		*unit = def->unit;
 	return true;
 }
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What `meson install` puts down is enough for a user: each header compiles on its own, and a
-program built through pkg-config runs.
+"""What `meson install` puts down is enough for a user: each header compiles on its own, and the
+examples in C, built through pkg-config, and in Python say of a trace what tscope says.
 
-usage: check_install.py BUILD_ROOT MESON CC...
+usage: check_install.py SOURCE_ROOT BUILD_ROOT MESON CC...
 """
 import os
 import pathlib
@@ -11,19 +11,27 @@ import subprocess
 import sys
 import tempfile
 
-PROGRAM = """
-#include <stdio.h>
-#include <tscope/tscope.h>
-
-int main(void)
-{
-	return puts(tscope_version()) < 0;
-}
+PYTHON = """
+import sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, sys.argv[1])
+import tscope
+run = tscope.Run(sys.argv[2])
+assert run.facts["step_time.mean_ns"] == 2500000, run.facts["step_time.mean_ns"]
+assert run.findings[0]["id"] == "TIMING.DATALOADER_BOUND" and run.findings[0]["gain_ns"] == 800000
+assert sum(row["total_ns"] for row in run.table("kernels.by_name")) > 0
+try:
+    tscope.Run(sys.argv[2] + ".missing")
+    sys.exit("no error for a missing file")
+except OSError as error:
+    assert "missing" in str(error), error
 """
 
 
 def main():
-    build, meson, compiler = sys.argv[1], sys.argv[2], sys.argv[3:] + ["-std=c11", "-Werror"]
+    source, build, meson = pathlib.Path(sys.argv[1]), *sys.argv[2:4]
+    compiler = sys.argv[4:] + ["-std=c11", "-Werror"]
+    trace = source / "testdata" / "slow_loader.json"
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
         subprocess.run([meson, "install", "-C", build, "--destdir", folder, "--no-rebuild",
@@ -40,9 +48,14 @@ def main():
             if not header.name.endswith("_list.h"):
                 subprocess.run([*compiler, *includes, "-fsyntax-only", "-x", "c", header],
                                check=True)
-        (root / "user.c").write_text(PROGRAM)
-        subprocess.run([*compiler, root / "user.c", "-o", root / "user", *flags], check=True)
-        subprocess.run([root / "user"], env=env, check=True)
+        subprocess.run([*compiler, source / "examples" / "where_time_goes.c", "-o", root / "user",
+                        *flags], check=True)
+        found = subprocess.run([root / "user", trace], env=env, text=True, stdout=subprocess.PIPE)
+        if found.returncode != 1 or "the data loader" not in found.stdout:
+            sys.exit(f"where_time_goes: {found.stdout}(exit {found.returncode})")
+        library, = root.rglob("libtscope.so.0")
+        subprocess.run([sys.executable, "-c", PYTHON, source / "examples", trace],
+                       env={**env, "TSCOPE_LIBRARY": str(library)}, check=True)
 
 
 if __name__ == "__main__":
