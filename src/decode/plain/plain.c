@@ -138,7 +138,7 @@ struct str tsi_plain_text(const struct plain *plain, struct plain_value value)
 static const struct plain_shape *shape_of(const struct plain *plain, uint32_t content)
 {
 	uint32_t header = content ? tsi_graph_words(plain, content)[0] : 0;
-	return &plain->shapes.shapes[tsi_graph_shape_of(header)];
+	return &plain->shapes.shapes[header];
 }
 
 size_t tsi_plain_length(const struct plain *plain, struct plain_value value)
@@ -200,7 +200,7 @@ static struct plain_value pair_part(const struct plain *plain, struct plain_valu
 			tsi_graph_heap(plain, content)->words[2 * index + which]
 		};
 	const uint32_t *words = tsi_graph_words(plain, content);
-	const uint32_t *keys = tsi_shape_keys(&plain->shapes, tsi_graph_shape_of(words[0]));
+	const uint32_t *keys = tsi_shape_keys(&plain->shapes, words[0]);
 	return (struct plain_value){ which ? words[1 + index] : keys[index] };
 }
 
@@ -229,12 +229,12 @@ struct plain_value tsi_plain_get(const struct plain *plain, struct plain_value d
 		return absent;
 	if (content & CONTENT_IN_HEAP) {
 		const struct plain_heap *heap = tsi_graph_heap(plain, content);
-		uint32_t pair = *tsi_graph_heap_slot(plain, heap, key.word);
-		return pair ? (struct plain_value){ heap->words[2 * (size_t)(pair - 1) + 1] }
-			    : absent;
+		size_t pair = tsi_graph_heap_find(plain, heap, key.word);
+		return pair == SIZE_MAX ? absent
+					: (struct plain_value){ heap->words[2 * pair + 1] };
 	}
 	const uint32_t *words = tsi_graph_words(plain, content);
-	size_t at = tsi_shape_find(&plain->shapes, tsi_graph_shape_of(words[0]), key.word);
+	size_t at = tsi_shape_find(&plain->shapes, words[0], key.word);
 	return at == SIZE_MAX ? absent : (struct plain_value){ words[1 + at] };
 }
 
@@ -267,8 +267,8 @@ bool tsi_plain_pick(const struct plain *plain, struct plain_pick *pick, struct p
 		return is_dict(dict);
 	}
 	const uint32_t *words = tsi_graph_words(plain, content);
-	if (tsi_graph_shape_of(words[0]) != pick->shape)
-		pick_shape(plain, pick, tsi_graph_shape_of(words[0]));
+	if (words[0] != pick->shape)
+		pick_shape(plain, pick, words[0]);
 	for (size_t i = 0; i < pick->count; i++)
 		out[i].word = pick->at[i] ? words[pick->at[i]] : 0;
 	return true;

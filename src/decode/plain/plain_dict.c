@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Dicts of plain data. The usual one is written at once with keys that others had before it: its
- * shape is found key by key, and its values are stored. Others get their pairs one after
- * another; those of many keys have a hash table of their own.
+ * Dicts of plain data. The usual one is written at once with keys that others had before it: it
+ * stores its shape and its values. Others, whose keys are many, come twice or come later, have
+ * pairs in memory of their own, and a hash table once these are many.
  */
 #include "decode/plain/plain_graph.h"
 
@@ -69,13 +69,15 @@ static uint32_t unify_key(struct plain *plain, uint32_t key)
 	return *slot;
 }
 
-/* ---- dicts of many keys ----------------------------------------------------------------- */
+/* ---- dicts with memory of their own ---------------------------------------------------- */
+
+enum { SEARCHED_PAIRS = 16 }; /* more are found by slots */
 
 /* False without memory. */
 static bool make_slots(const struct plain *plain, struct plain_heap *heap)
 {
-	if (heap->count < heap->slot_count) /* words: half of the slots are taken */
-		return true;
+	if (heap->count <= (size_t)2 * SEARCHED_PAIRS || heap->count < heap->slot_count)
+		return true; /* words: half of the slots are taken */
 	size_t slot_count = heap->slot_count ? 2 * heap->slot_count : FIRST_SLOTS;
 	uint32_t *slots;
 	if (tsi_array_new(&slots, slot_count, sizeof(*slots), plain->err) != TSCOPE_OK)
@@ -90,77 +92,32 @@ static bool make_slots(const struct plain *plain, struct plain_heap *heap)
 
 static void set_in_heap(struct plain *plain, struct plain_heap *heap, const uint32_t pair[2])
 {
-	if (!make_slots(plain, heap))
-		return;
-	uint32_t *slot = tsi_graph_heap_slot(plain, heap, pair[0]);
-	if (*slot)
-		heap->words[2 * (size_t)(*slot - 1) + 1] = pair[1];
-	else if (tsi_graph_heap_add(plain, heap, pair, 2))
-		*slot = (uint32_t)(heap->count / 2);
+	uint32_t key = unify_key(plain, pair[0]);
+	size_t at = tsi_graph_heap_find(plain, heap, key);
+
+	if (at != SIZE_MAX)
+		heap->words[2 * at + 1] = pair[1];
+	else if (make_slots(plain, heap) &&
+		 tsi_graph_heap_add(plain, heap, (const uint32_t[2]){ key, pair[1] }, 2) &&
+		 heap->slots)
+		*tsi_graph_heap_slot(plain, heap, key) = (uint32_t)(heap->count / 2);
 }
 
-/* A dict that has as many keys as a shape can have. */
-static void move_to_heap(struct plain *plain, uint32_t *content)
+/* Moves what a dict holds to memory of its own; content 0 is none. */
+static void move_to_heap(struct plain *plain, uint32_t *content, size_t pair_count)
 {
-	const uint32_t *words = tsi_graph_words(plain, *content);
-	const uint32_t *keys = tsi_shape_keys(&plain->shapes, tsi_graph_shape_of(words[0]));
+	const uint32_t *words = *content ? tsi_graph_words(plain, *content) : NULL;
+	uint32_t shape = words ? words[0] : SHAPE_NONE;
+	const uint32_t *keys = tsi_shape_keys(&plain->shapes, shape);
+	size_t count = plain->shapes.shapes[shape].count;
 
-	*content = tsi_graph_new_heap(plain, 4 * SHAPE_KEYS_MAX);
-	for (size_t i = 0; i < SHAPE_KEYS_MAX && plain->err->status == TSCOPE_OK; i++)
+	*content = tsi_graph_new_heap(plain, 2 * (count + pair_count));
+	for (size_t i = 0; i < count && plain->err->status == TSCOPE_OK; i++)
 		set_in_heap(plain, tsi_graph_heap(plain, *content),
 			    (const uint32_t[2]){ keys[i], words[1 + i] });
 }
 
 /* ---- dicts with a shape ------------------------------------------------------------------ */
-
-/* Adds the value of a key that the dict's shape did not have: `shape` is the child that has it. */
-static void add_value(struct plain *plain, uint32_t *content, uint32_t shape, uint32_t value)
-{
-	size_t held = plain->shapes.shapes[shape].count - 1, at = *content;
-	const uint32_t *words = *content ? tsi_graph_words(plain, *content) : NULL;
-
-	if (!words || !(words[0] & CONTENT_HAS_ROOM) || held == tsi_graph_room(held)) {
-		if (!tsi_graph_take(plain, 1 + tsi_graph_room(held + 1), &at))
-			return;
-		if (held)
-			memcpy(tsi_graph_words(plain, (uint32_t)at) + 1, words + 1,
-			       held * sizeof(*words));
-		*content = (uint32_t)at;
-	}
-	uint32_t *to = tsi_graph_words(plain, *content);
-	to[0] = shape | CONTENT_HAS_ROOM;
-	to[1 + held] = value;
-}
-
-/* One pair, in whatever form the dict is. */
-static void set_pair(struct plain *plain, uint32_t *content, const uint32_t pair[2])
-{
-	struct shape_set *shapes = &plain->shapes;
-
-	if (*content & CONTENT_IN_HEAP) {
-		set_in_heap(plain, tsi_graph_heap(plain, *content), pair);
-		return;
-	}
-	uint32_t *words = *content ? tsi_graph_words(plain, *content) : NULL;
-	uint32_t shape = words ? tsi_graph_shape_of(words[0]) : 0;
-	uint32_t child = tsi_shape_child(shapes, shape, pair[0]);
-	if (child == SHAPE_NONE) {
-		size_t place = tsi_shape_find(shapes, shape, pair[0]);
-		if (place != SIZE_MAX) {
-			words[1 + place] = pair[1];
-			return;
-		}
-		if (shapes->shapes[shape].count == SHAPE_KEYS_MAX) {
-			move_to_heap(plain, content);
-			if (*content)
-				set_in_heap(plain, tsi_graph_heap(plain, *content), pair);
-			return;
-		}
-		child = tsi_shape_add_child(shapes, shape, pair[0], plain->err);
-	}
-	if (child != SHAPE_NONE)
-		add_value(plain, content, child, pair[1]);
-}
 
 static bool has_keys(const struct plain *plain, uint32_t shape, const uint32_t *pairs)
 {
@@ -172,25 +129,21 @@ static bool has_keys(const struct plain *plain, uint32_t shape, const uint32_t *
 	return i == count;
 }
 
-/*
- * The shape that all the keys make, one after another; SHAPE_NONE where none has been seen. Most
- * likely it is that of the dict before which had as many.
- */
-static uint32_t known_shape(struct plain *plain, const uint32_t *pairs, size_t pair_count)
+/* The shape of all the keys, most likely that of the dict before which had as many; or none. */
+static uint32_t find_shape(struct plain *plain, const uint32_t *pairs, size_t pair_count)
 {
-	uint32_t shape = 0;
+	uint32_t keys[SHAPE_KEYS_MAX];
 
-	if (pair_count > SHAPE_KEYS_MAX)
+	if (pair_count == 0 || pair_count > SHAPE_KEYS_MAX)
 		return SHAPE_NONE;
 	uint32_t *latest = &plain->latest_shapes[pair_count];
 	if (*latest != SHAPE_NONE && has_keys(plain, *latest, pairs))
 		return *latest;
-	for (size_t i = 0; i < pair_count; i++) {
-		shape = tsi_shape_child(&plain->shapes, shape, pairs[2 * i]);
-		if (shape == SHAPE_NONE)
-			return SHAPE_NONE;
-	}
-	*latest = shape;
+	for (size_t i = 0; i < pair_count; i++)
+		keys[i] = unify_key(plain, pairs[2 * i]);
+	uint32_t shape = tsi_shape_of_keys(&plain->shapes, keys, pair_count, plain->err);
+	if (shape != SHAPE_NONE)
+		*latest = shape;
 	return shape;
 }
 
@@ -211,15 +164,16 @@ static void fill(struct plain *plain, uint32_t *content, uint32_t shape, const u
 
 void tsi_graph_set(struct plain *plain, uint32_t dict, const uint32_t *pairs, size_t pair_count)
 {
-	if (tsi_unlikely(plain->err->status != TSCOPE_OK))
+	if (pair_count == 0 || tsi_unlikely(plain->err->status != TSCOPE_OK))
 		return;
 	uint32_t *content = tsi_graph_content(plain, dict);
-	uint32_t shape = *content == 0 ? known_shape(plain, pairs, pair_count) : SHAPE_NONE;
+	uint32_t shape = *content == 0 ? find_shape(plain, pairs, pair_count) : SHAPE_NONE;
 	if (shape != SHAPE_NONE) {
 		fill(plain, content, shape, pairs, pair_count);
 		return;
 	}
+	if (!(*content & CONTENT_IN_HEAP))
+		move_to_heap(plain, content, pair_count);
 	for (size_t i = 0; i < pair_count && plain->err->status == TSCOPE_OK; i++)
-		set_pair(plain, content,
-			 (const uint32_t[2]){ unify_key(plain, pairs[2 * i]), pairs[2 * i + 1] });
+		set_in_heap(plain, tsi_graph_heap(plain, *content), &pairs[2 * i]);
 }

@@ -19,8 +19,8 @@
  *	dict		shape (its keys), then the values
  *
  * So the frames of a stack, dicts with numbers below 65536, take two bytes each.
- * Content that is added to again moves to where it has room, a power of two of whole words. So
- * what is packed never changes, and several lists may hold the same.
+ * Content that is added to moves to a heap. So what is packed never changes, and several lists may
+ * hold the same.
  */
 #define CONTENT_IN_HEAP (UINT32_C(1) << 31)
 
@@ -31,13 +31,10 @@ enum {
 	LIST_WIDTH_SHIFT = LIST_TAG_SHIFT + WORD_TAG_BITS,
 };
 
-/* In the header of lists and dicts alike: has room for a power of two of words. */
-#define CONTENT_HAS_ROOM (UINT32_C(1) << 30)
-
 /* Content of more words than this lies in memory of its own. */
 enum { CONTENT_WORDS_MAX = POOL_CHUNK_WORDS / 4 };
 
-/* Items; or keys and values by turns, found by the slots. */
+/* Items; or keys and values by turns, found by the slots where there are any. */
 struct plain_heap {
 	uint32_t *words;
 	size_t count, capacity; /* words */
@@ -92,11 +89,6 @@ static inline uint32_t *tsi_graph_words(const struct plain *plain, uint32_t cont
 	return tsi_word_pool_at(&plain->contents, content);
 }
 
-static inline uint32_t tsi_graph_shape_of(uint32_t header)
-{
-	return header & ~CONTENT_HAS_ROOM;
-}
-
 /* How packed items are read: all of them alike. */
 struct packed {
 	const unsigned char *bytes;
@@ -141,6 +133,18 @@ static inline uint32_t *tsi_graph_heap_slot(const struct plain *plain,
 	while (heap->slots[at] && heap->words[2 * (size_t)(heap->slots[at] - 1)] != key)
 		at = (at + 1) & mask;
 	return &heap->slots[at];
+}
+
+/* The pair of a dict in the heap with this key, or SIZE_MAX. */
+static inline size_t tsi_graph_heap_find(const struct plain *plain, const struct plain_heap *heap,
+					 uint32_t key)
+{
+	if (heap->slots)
+		return (size_t)*tsi_graph_heap_slot(plain, heap, key) - 1;
+	for (size_t i = 0; i < heap->count / 2; i++)
+		if (heap->words[2 * i] == key)
+			return i;
+	return SIZE_MAX;
 }
 
 /* ---- adding --------------------------------------------------------------------------- */
@@ -197,16 +201,6 @@ enum tscope_status tsi_graph_end(struct plain *plain, const struct tscope_error 
 				 struct plain **ret, struct tscope_error *err);
 
 /* ---- what lists and dicts share -------------------------------------------------------- */
-
-/* The room of content that has some: the power of two that is no less than its words. */
-static inline size_t tsi_graph_room(size_t words)
-{
-	size_t room = 1;
-
-	while (room < words)
-		room *= 2;
-	return room;
-}
 
 /* New content of so many words; *index is where. False: failed. */
 static inline bool tsi_graph_take(struct plain *plain, size_t count, size_t *index)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tree of key sequences, and the hash table that leads from a shape and a key to its child. */
+/* The key sequences of dicts, and the hash table that finds them. */
 #include "decode/plain/plain_shape.h"
 
 #include <stdlib.h>
@@ -12,14 +12,18 @@ enum { FIRST_SLOTS = 64 };
 static const struct pool_limit key_limit = { UINT32_MAX, "keys" };
 static const struct pool_limit shape_limit = { SHAPES_MAX, "key sequences" };
 
-/* The slot that a child will take: the first free one on its way. */
-static uint32_t *free_slot(const struct shape_set *set, uint32_t parent, uint32_t key)
+/* The slot of these keys, or the free one that they would get. */
+static uint32_t *find_slot(const struct shape_set *set, const uint32_t *keys, size_t count)
 {
-	size_t mask = set->slot_count - 1;
-	size_t at = tsi_word_hash(set->seed, (uint64_t)parent << 32 | key) & mask;
+	size_t mask = set->slot_count - 1, at;
+	uint64_t hash = count;
 
-	while (set->slots[at])
-		at = (at + 1) & mask;
+	for (size_t i = 0; i < count; i++)
+		hash = tsi_word_hash(set->seed, hash ^ keys[i]);
+	for (at = hash & mask; set->slots[at]; at = (at + 1) & mask)
+		if (set->shapes[set->slots[at]].count == count &&
+		    memcmp(tsi_shape_keys(set, set->slots[at]), keys, count * sizeof(*keys)) == 0)
+			break;
 	return &set->slots[at];
 }
 
@@ -36,29 +40,8 @@ static bool make_room(struct shape_set *set, struct tscope_error *err)
 	free(set->slots);
 	set->slots = slots;
 	set->slot_count = slot_count;
-	for (uint32_t i = 1; i < set->count; i++) {
-		const struct plain_shape *shape = &set->shapes[i];
-		*free_slot(set, shape->parent, tsi_shape_keys(set, i)[shape->count - 1]) = i;
-	}
-	return true;
-}
-
-/*
- * Room for a shape's keys. Where the parent's are the last in their chunk the new key goes
- * behind them; else all are copied, and 64 of them are less than any dict that has them.
- */
-static bool place_keys(struct shape_set *set, const struct plain_shape *parent, size_t *keys,
-		       struct tscope_error *err)
-{
-	size_t behind = (size_t)parent->keys + parent->count;
-
-	*keys = parent->keys;
-	if (behind == set->keys.count && behind % POOL_CHUNK_WORDS != 0)
-		return tsi_word_pool_take(&set->keys, 1, &key_limit, &behind, err);
-	if (!tsi_word_pool_take(&set->keys, parent->count + 1, &key_limit, keys, err))
-		return false;
-	memcpy(tsi_word_pool_at(&set->keys, *keys), tsi_word_pool_at(&set->keys, parent->keys),
-	       parent->count * sizeof(uint32_t));
+	for (uint32_t i = 1; i < set->count; i++)
+		*find_slot(set, tsi_shape_keys(set, i), set->shapes[i].count) = i;
 	return true;
 }
 
@@ -82,24 +65,34 @@ void tsi_shape_set_deinit(struct shape_set *set)
 	*set = (struct shape_set){ 0 };
 }
 
-uint32_t tsi_shape_add_child(struct shape_set *set, uint32_t shape, uint32_t key,
-			     struct tscope_error *err)
+static bool has_key_twice(const uint32_t *keys, size_t count)
 {
-	size_t keys;
+	for (size_t i = 1; i < count; i++)
+		for (size_t k = 0; k < i; k++)
+			if (keys[k] == keys[i])
+				return true;
+	return false;
+}
 
+uint32_t tsi_shape_of_keys(struct shape_set *set, const uint32_t *keys, size_t count,
+			   struct tscope_error *err)
+{
+	size_t start;
+
+	if (!make_room(set, err))
+		return SHAPE_NONE;
+	uint32_t *slot = find_slot(set, keys, count);
+	if (*slot != SHAPE_NONE || has_key_twice(keys, count))
+		return *slot;
 	if (set->count == shape_limit.count) {
 		tsi_pool_fail(&shape_limit, err);
 		return SHAPE_NONE;
 	}
-	if (!make_room(set, err) ||
-	    tsi_array_reserve(&set->shapes, &set->capacity, set->count + 1, sizeof(*set->shapes),
+	if (tsi_array_reserve(&set->shapes, &set->capacity, set->count + 1, sizeof(*set->shapes),
 			      err) != TSCOPE_OK ||
-	    !place_keys(set, &set->shapes[shape], &keys, err))
+	    !tsi_word_pool_take(&set->keys, count, &key_limit, &start, err))
 		return SHAPE_NONE;
-
-	uint32_t count = set->shapes[shape].count + 1, child = (uint32_t)set->count++;
-	tsi_word_pool_at(&set->keys, keys)[count - 1] = key;
-	set->shapes[child] = (struct plain_shape){ shape, (uint32_t)keys, count };
-	*free_slot(set, shape, key) = child;
-	return child;
+	memcpy(tsi_word_pool_at(&set->keys, start), keys, count * sizeof(*keys));
+	set->shapes[set->count] = (struct plain_shape){ (uint32_t)start, (uint32_t)count };
+	return *slot = (uint32_t)set->count++;
 }

@@ -53,7 +53,7 @@ static bool holds_pairs(const struct plain *plain, uint32_t content, const uint3
 	if (content & CONTENT_IN_HEAP)
 		return false;
 	const uint32_t *values = tsi_graph_words(plain, content) + 1;
-	uint32_t shape = tsi_graph_shape_of(values[-1]);
+	uint32_t shape = values[-1];
 	const uint32_t *keys = tsi_shape_keys(&plain->shapes, shape);
 	if (2 * (size_t)plain->shapes.shapes[shape].count != count)
 		return false;
