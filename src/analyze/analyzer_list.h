@@ -47,6 +47,7 @@ ANALYZER(callbacks)
 ANALYZER(counters)
 ANALYZER(provenance)
 /* Analyzers of comparisons; they live in src/diff/. */
+DIFF_ANALYZER(setup_changes)
 DIFF_ANALYZER(step_change)
 DIFF_ANALYZER(explanation)
 DIFF_ANALYZER(rank_changes)

@@ -65,7 +65,7 @@ struct tscope_report_options terminal_report_options(const struct options *optio
 		.top = options->top,
 		.rank = options->rank,
 		.extent = options->quiet ? TSCOPE_REPORT_BRIEF
-			  : options->full || options->shown || options->verbose ||
+			  : options->full || options->shown || options->verbose || options->all ||
 					  options->rank.is_chosen
 				  ? TSCOPE_REPORT_FULL
 				  : TSCOPE_REPORT_SCREEN,

@@ -4,10 +4,10 @@
  * integer ns. With several ranks, explains the one that the others wait for.
  */
 #include "analyze/facts.h"
-#include "diff/explain_parts.h"
+#include "diff/explain_certainty.h"
 #include "diff/explain_rank.h"
-#include "diff/step_tests.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +38,14 @@ TSI_FACT_LIST(enum fact, facts, FACTS);
 	X(LINE_A_NS, "a_ns", NS, "of the mean step of A")                                          \
 	X(LINE_B_NS, "b_ns", NS, "and of B")                                                       \
 	X(LINE_CHANGE_NS, "change_ns", NS, "b_ns less a_ns")                                       \
-	X(LINE_VERDICT, "verdict", TEXT, "as in step_change.parts")
+	X(LINE_SHARE_RATIO, "share_ratio", RATIO,                                                  \
+	  "its change without sign, of those of all lines together")                               \
+	X(LINE_VERDICT, "verdict", TEXT, "as in step_change.parts")                                \
+	X(LINE_CERTAINTY, "certainty", TEXT,                                                       \
+	  "certain (significant), likely (p of 0.05 or less), cannot_tell, same")                  \
+	X(LINE_P_VALUE, "p_value", NUMBER, "as in step_change.parts")                              \
+	X(LINE_A_P50_NS, "a_p50_ns", NS, "of A, median over the steps")                            \
+	X(LINE_B_P50_NS, "b_p50_ns", NS, "and of B")
 
 TSI_FACT_LIST(enum line_column, line_columns, LINE_COLUMNS);
 
@@ -50,7 +57,9 @@ TSI_FACT_LIST(enum line_column, line_columns, LINE_COLUMNS);
 	X(PART_A_PART, "a_part", TEXT, "its name in A where that differs; several joined by +")    \
 	X(PART_A_NS, "a_ns", NS, "of the mean step of A")                                          \
 	X(PART_B_NS, "b_ns", NS, "and of B")                                                       \
-	X(PART_CHANGE_NS, "change_ns", NS, "b_ns less a_ns")
+	X(PART_CHANGE_NS, "change_ns", NS, "b_ns less a_ns")                                       \
+	X(PART_CERTAINTY, "certainty", TEXT,                                                       \
+	  "of kernels in compute by their own times, else by those of the line")
 
 TSI_FACT_LIST(enum part_column, part_columns, PART_COLUMNS);
 
@@ -68,6 +77,7 @@ struct explanation {
 	const struct tscope_analysis *analyses[TSCOPE_SIDE_COUNT]; /* of the rank */
 	struct step_lines sides[TSCOPE_SIDE_COUNT];
 	struct explained_step step;
+	struct part_tests tests;
 };
 
 static int64_t change_of(const int64_t ns[TSCOPE_SIDE_COUNT])
@@ -169,43 +179,69 @@ static void put_parts(struct fact_sheet *out, const struct explained_step *step)
 		cells[PART_A_NS] = tsi_int(part->ns[TSCOPE_SIDE_A]);
 		cells[PART_B_NS] = tsi_int(part->ns[TSCOPE_SIDE_B]);
 		cells[PART_CHANGE_NS] = tsi_int(change_of(part->ns));
+		cells[PART_CERTAINTY] = tsi_text(tsi_certainty_name(part->certainty));
 	}
 }
 
-/* Whether the change is more than noise; known for lines that both sides have per step. */
-static enum diff_verdict judge_line(const struct part_tests *tests,
-				    const struct explained_line *line)
+/* The test that step_change.parts has of a whole run, here of the rank; NULL: there is none. */
+static const struct step_test *test_of(const struct part_tests *tests,
+				       const struct explained_line *line)
 {
-	const struct step_test *test = NULL;
-
-	if (line->column)
-		test = tsi_part_tests_find(tests, line->column);
-	if (test)
-		return test->verdict;
-	return change_of(line->ns) == 0 ? DIFF_SAME : DIFF_NOT_TESTED;
+	return line->column ? tsi_part_tests_find(tests, line->column) : NULL;
 }
 
-/*
- * Each line by the test that step_change.parts has of a whole run, here of the rank. Sorts the
- * lines, to which parts refer: to be called after put_parts().
- */
-static void put_lines(struct fact_sheet *out, const struct explanation *explanation)
+static void judge(struct explanation *explanation, struct arena *scratch)
 {
 	const struct tested_sides sides = { { explanation->analyses[TSCOPE_SIDE_A],
 					      explanation->analyses[TSCOPE_SIDE_B] } };
-	struct part_tests tests = tsi_test_parts(&sides, PART_TIME, tsi_sheet_scratch(out));
+	struct explained_step *step = &explanation->step;
+	enum certainty *certainties =
+		tsi_arena_new(scratch, step->line_count, sizeof(*certainties));
+
+	explanation->tests = tsi_test_parts(&sides, PART_TIME, scratch);
+	if (!certainties)
+		return;
+	for (size_t i = 0; i < step->line_count; i++)
+		certainties[i] = tsi_line_certainty(&step->lines[i],
+						    test_of(&explanation->tests, &step->lines[i]));
+	tsi_judge_parts(step, certainties, explanation->analyses, scratch);
+}
+
+static void put_test(struct tscope_value *cells, const struct explained_line *line,
+		     const struct step_test *test)
+{
+	enum diff_verdict verdict = change_of(line->ns) == 0 ? DIFF_SAME : DIFF_NOT_TESTED;
+
+	cells[LINE_CERTAINTY] = tsi_text(tsi_certainty_name(tsi_line_certainty(line, test)));
+	cells[LINE_VERDICT] = tsi_text(tsi_diff_verdict_name(test ? test->verdict : verdict));
+	if (!test)
+		return;
+	cells[LINE_A_P50_NS] = tsi_int(test->p50[TSCOPE_SIDE_A]);
+	cells[LINE_B_P50_NS] = tsi_int(test->p50[TSCOPE_SIDE_B]);
+	if (tsi_is_tested(test->verdict))
+		cells[LINE_P_VALUE] = tsi_real(test->test.p_value);
+}
+
+/* Sorts the lines, to which parts refer: to be called after put_parts(). */
+static void put_lines(struct fact_sheet *out, const struct explanation *explanation)
+{
 	const struct explained_step *step = &explanation->step;
+	double all_ns = 0;
 
 	if (step->line_count)
 		qsort(step->lines, step->line_count, sizeof(*step->lines), compare_lines);
+	for (size_t i = 0; i < step->line_count; i++)
+		all_ns += fabs((double)change_of(step->lines[i].ns));
 	for (size_t i = 0; i < step->line_count; i++) {
 		const struct explained_line *line = &step->lines[i];
 		struct tscope_value *cells = tsi_table_row(out, LINES_TABLE);
+		double size_ns = fabs((double)change_of(line->ns));
 		cells[LINE_LINE] = tsi_text(line->name);
 		cells[LINE_A_NS] = tsi_int(line->ns[TSCOPE_SIDE_A]);
 		cells[LINE_B_NS] = tsi_int(line->ns[TSCOPE_SIDE_B]);
 		cells[LINE_CHANGE_NS] = tsi_int(change_of(line->ns));
-		cells[LINE_VERDICT] = tsi_text(tsi_diff_verdict_name(judge_line(&tests, line)));
+		cells[LINE_SHARE_RATIO] = tsi_real(all_ns > 0 ? size_ns / all_ns : 0);
+		put_test(cells, line, test_of(&explanation->tests, line));
 	}
 }
 
@@ -232,6 +268,7 @@ static void diff_explanation(const struct analysis_scope *scope, struct fact_she
 	explanation.step = tsi_explain_lines(explanation.sides, scratch);
 	if (source != STEP_SOURCE_PHASES)
 		tsi_explain_parts(&explanation.step, explanation.analyses, out);
+	judge(&explanation, scratch);
 	put_facts(out, &explanation, source);
 	put_parts(out, &explanation.step);
 	put_lines(out, &explanation);

@@ -329,6 +329,8 @@ static void add_pair(struct matching *matching, const struct work_pairs *pairs,
 	part->ns[TSCOPE_SIDE_A] = sum_of_side(matching, &a);
 	part->ns[TSCOPE_SIDE_B] = sum_of_side(matching, &b);
 	part->change = change_of(pair, part);
+	part->is_lone = pair->a_count == 0 || pair->b_count == 0;
+	part->is_joined = pair->a_count > 1 || pair->b_count > 1;
 }
 
 static void match_group(struct matching *matching)

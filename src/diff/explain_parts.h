@@ -23,6 +23,8 @@ struct explained_part {
 	const char *a_name; /* where it differs, or NULL */
 	const char *change; /* "new", "gone", "replaced", "slower", "faster", "same" */
 	int64_t ns[TSCOPE_SIDE_COUNT];
+	bool is_lone, is_joined; /* only one side has it; several kernels are one part */
+	unsigned certainty;      /* enum certainty, once judged (explain_certainty.h) */
 };
 
 struct explained_step {

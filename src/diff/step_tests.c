@@ -9,6 +9,7 @@
 
 #include "analyze/facts.h"
 #include "analyze/lookup.h"
+#include "base/sort.h"
 #include "base/sum.h"
 
 /* A share of 1 in a sample of integers. */
@@ -90,6 +91,23 @@ static int64_t mean_of(const struct column_values *column)
 	return tsi_mean(tsi_narrow(sum), (int64_t)column->count).integer;
 }
 
+/* The mean of both in the middle. */
+static int64_t median_of(const struct column_values *column, struct arena *scratch)
+{
+	int64_t *sorted = tsi_arena_new(scratch, column->count, sizeof(*sorted));
+	size_t middle = column->count / 2;
+
+	if (!sorted || column->count == 0)
+		return 0;
+	memcpy(sorted, column->values, column->count * sizeof(*sorted));
+	tsi_select_number(sorted, column->count, middle);
+	int64_t upper = sorted[middle];
+	if (column->count % 2)
+		return upper;
+	tsi_select_number(sorted, column->count, middle - 1);
+	return tsi_narrow(((tsi_wide)upper + sorted[middle - 1]) / 2);
+}
+
 /* ---- both sides --------------------------------------------------------------------------- */
 
 struct column_pair {
@@ -155,12 +173,14 @@ struct step_test tsi_test_step_time(const struct tested_sides *sides, size_t com
 	return test;
 }
 
-static void describe(struct step_test *test, const struct column_pair *pair, const char *column)
+static void describe(struct step_test *test, const struct column_pair *pair, const char *column,
+		     struct arena *scratch)
 {
 	*test = (struct step_test){ .column = column };
 	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++) {
 		test->is_in[i] = pair->sides[i].occurs;
 		test->mean[i] = pair->sides[i].count ? mean_of(&pair->sides[i]) : 0;
+		test->p50[i] = median_of(&pair->sides[i], scratch);
 		test->count[i] = pair->sides[i].count;
 	}
 	test->verdict = verdict_by_presence(test);
@@ -173,7 +193,7 @@ struct step_test tsi_test_step_column(const struct tested_sides *sides, const ch
 	struct arena scratch = { 0 };
 	struct column_pair pair = read_pair(sides, column, PART_TIME, &scratch);
 
-	describe(&test, &pair, column);
+	describe(&test, &pair, column, &scratch);
 	if (test.is_in[TSCOPE_SIDE_A] && test.is_in[TSCOPE_SIDE_B])
 		test_pair(&test, &pair, 1, &scratch);
 	close_scratch(&scratch, memory);
@@ -227,7 +247,7 @@ static void read_part(struct part_reader *reader, const char *column)
 	struct column_pair *pair = &reader->pairs[reader->tests.count];
 
 	*pair = read_pair(reader->sides, column, reader->measure, &reader->scratch);
-	describe(test, pair, column);
+	describe(test, pair, column, &reader->scratch);
 	if (!test->is_in[TSCOPE_SIDE_A] && !test->is_in[TSCOPE_SIDE_B])
 		return;
 	test->doubt = doubt_of(reader->sides, column);

@@ -13,6 +13,7 @@ struct step_test {
 	const char *column;              /* of series.steps */
 	bool is_in[TSCOPE_SIDE_COUNT];   /* has the side such figures? */
 	int64_t mean[TSCOPE_SIDE_COUNT]; /* where it has */
+	int64_t p50[TSCOPE_SIDE_COUNT];  /* the same */
 	size_t count[TSCOPE_SIDE_COUNT]; /* steps */
 	const char *doubt;               /* why nothing can be said, or NULL */
 	/* The test's verdict, or ONLY_A, ONLY_B; NOT_TESTED: in doubt, or a side has no series. */

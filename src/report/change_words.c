@@ -103,6 +103,16 @@ bool tsi_is_line_worth(const struct panel *panel, const struct change *line)
 	       !tsi_is_negligible(change_ns, tsi_change_int(&largest, "change_ns"));
 }
 
+bool tsi_has_certain_line(const struct panel *panel)
+{
+	struct change line = tsi_change_first(panel, "explanation.lines");
+
+	for (; tsi_change_is_there(&line); line.row++)
+		if (tsi_change_is(&line, "certainty", "certain"))
+			return true;
+	return false;
+}
+
 bool tsi_is_negligible(int64_t change_ns, int64_t whole_ns)
 {
 	/* A hundredth of the whole. */

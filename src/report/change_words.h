@@ -47,6 +47,9 @@ bool tsi_find_lone_rank(const struct panel *panel, struct lone_rank *rank);
 /* Is a row of explanation.lines worth a line? Not with no change, with noise, or with little. */
 bool tsi_is_line_worth(const struct panel *panel, const struct change *line);
 
+/* Is the change of a line significant? It may be where that of the whole step is not. */
+bool tsi_has_certain_line(const struct panel *panel);
+
 /* "1 new, 2 gone", or "" */
 const char *tsi_finding_counts(const struct panel *panel);
 

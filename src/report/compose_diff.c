@@ -57,8 +57,9 @@ void tsi_compose_diff(struct doc *doc, const struct tscope_diff_report *report,
 		tsi_doc_line(doc, DOC_LOSS, DOC_WARN, "note", "%s",
 			     tscope_diff_note(report->diff, i));
 	tsi_put_changes(&panel);
-	for (size_t i = 0; options->extent != TSCOPE_REPORT_BRIEF && i < TSI_COUNT_OF(sections);
-	     i++)
+	for (size_t i = 0; options->extent == TSCOPE_REPORT_FULL && i < TSI_COUNT_OF(sections); i++)
 		sections[i](&panel);
 	tsi_section_gates(&panel);
+	if (options->extent == TSCOPE_REPORT_SCREEN)
+		tsi_put_way_on(&panel);
 }

@@ -188,10 +188,8 @@ struct doc_changes {
 struct doc_explanation {
 	struct tscope_value change_ns;
 	const char *line;
-	const char *part;     /* NULL: nothing names it */
-	const char *rest;     /* behind its name */
-	const char *others;   /* joined names that belong to the part, or NULL */
-	const char *replaced; /* the same of what it takes the place of */
+	const char *part; /* NULL: nothing names it */
+	const char *rest; /* behind its name */
 };
 
 /* A figure by rank and step, in blocks of several; row by row. */

@@ -167,6 +167,17 @@ void tsi_number_signed(char text[NUMBER_MAX], struct tscope_value value, enum ts
 	snprintf(text, NUMBER_MAX, "%s%.*s", is_above_0 ? "+" : "", NUMBER_MAX - 2, number);
 }
 
+void tsi_number_difference(char text[NUMBER_MAX], struct tscope_value value, enum tscope_unit unit)
+{
+	char number[NUMBER_MAX];
+
+	tsi_number_signed(number, value, unit);
+	char *percent = unit == TSCOPE_UNIT_RATIO ? strstr(number, " %") : NULL;
+	if (percent)
+		*percent = '\0';
+	snprintf(text, NUMBER_MAX, "%.*s%s", NUMBER_MAX - 8, number, percent ? " points" : "");
+}
+
 void tsi_number_people_int(char text[NUMBER_MAX], int64_t number, enum tscope_unit unit)
 {
 	struct tscope_value value = { .kind = TSCOPE_VALUE_INT, .integer = number };

@@ -22,6 +22,9 @@ void tsi_number_people(char text[NUMBER_MAX], struct tscope_value value, enum ts
 /* A difference, with a plus sign if it is above 0: "+12.34 ms". */
 void tsi_number_signed(char text[NUMBER_MAX], struct tscope_value value, enum tscope_unit unit);
 
+/* The same, of ratios in points: "-4.1 points" is not a change by 4.1 %. */
+void tsi_number_difference(char text[NUMBER_MAX], struct tscope_value value, enum tscope_unit unit);
+
 /* tsi_number_people() of an integer. */
 void tsi_number_people_int(char text[NUMBER_MAX], int64_t number, enum tscope_unit unit);
 

@@ -118,6 +118,7 @@ const char *tsi_verdict_text(const struct panel *panel, const struct tscope_find
 /* section_screen.c: the verdict and where the step goes; behind the gates, how to see more. */
 void tsi_put_screen(const struct panel *panel);
 void tsi_put_way_on(const struct panel *panel);
+int tsi_screen_left(const struct panel *panel); /* lines that there is room for; below 0: none */
 
 /* What was odd about an input, with what became of it; counts by enum tscope_diagnostic. */
 void tsi_put_diagnostics(const struct panel *panel, const uint64_t counts[TSCOPE_DIAGNOSTIC_COUNT]);

@@ -41,8 +41,6 @@ static const char *const telling_of_memory[] = {
 static const char *const telling[] = {
 	"integrity.verdict",
 	"efficiency.mfu",
-	"efficiency.precision",
-	"efficiency.device",
 	"efficiency.flops_per_step",
 	"efficiency.top_recoverable",
 	"convergence.loss_trend",

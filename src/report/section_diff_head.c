@@ -26,6 +26,99 @@ const char *tsi_percent_words(const struct panel *panel, double ratio, bool is_s
 	return tsi_panel_print(panel, "%s%.40s %%", is_signed && percent > 0 ? "+" : "", number);
 }
 
+/* ---- whether both are alike ---- */
+
+/* "these runs differ in: device A100 → V100, world size 8 → 4" */
+static void put_setup(const struct panel *panel)
+{
+	struct change setup = tsi_change_first(panel, "setup_changes.list");
+	struct tscope_value same_work = tsi_panel_value(panel, "setup_changes.has_same_work");
+	const char *text = "these runs differ in";
+
+	if (!tsi_change_is_there(&setup))
+		return;
+	for (; tsi_change_is_there(&setup); setup.row++)
+		tsi_panel_append(panel, &text, "%s %s %.60s → %.60s", setup.row == 0 ? ":" : ",",
+				 tsi_change_text(&setup, "what"), tsi_change_text(&setup, "a"),
+				 tsi_change_text(&setup, "b"));
+	if (same_work.kind == TSCOPE_VALUE_FLAG && !same_work.flag)
+		tsi_panel_append(panel, &text, "; a step does other work: compare throughput");
+	tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, "SETUP", "%s", text);
+}
+
+/* ---- operators ---- */
+
+/* Operators by their device or host time, with the columns of operator_changes.list. */
+struct operator_time {
+	const char *tag, *a, *b, *change;
+};
+
+static int64_t size_of(const struct change *row, const char *column)
+{
+	int64_t change_ns = tsi_change_int(row, column);
+
+	return change_ns > INT64_MIN ? imaxabs(change_ns) : INT64_MAX;
+}
+
+/* The largest change that is less than another one, or equal and behind it; false: none is. */
+static bool next_operator(const struct panel *panel, const char *column, const struct change *last,
+			  struct change *next)
+{
+	struct change row = tsi_change_first(panel, "operator_changes.list");
+	bool is_found = false;
+
+	for (; tsi_change_is_there(&row); row.row++) {
+		int64_t size = size_of(&row, column), before = last ? size_of(last, column) : 0;
+		if (last && (size > before || (size == before && row.row <= last->row)))
+			continue;
+		if (is_found && size <= size_of(next, column))
+			continue;
+		*next = row;
+		is_found = true;
+	}
+	return is_found;
+}
+
+/* "aten::mm 6.67 ms → 8.66 ms (+29.8 %)"; those that matter for the step. */
+static void put_operator_time(const struct panel *panel, const struct operator_time *time)
+{
+	int64_t step_ns = tsi_panel_int(panel, "explanation.a_ns");
+	const char *text = "";
+	struct change row, last;
+
+	for (size_t count = 0; count < FIGURES_SHOWN; count++, last = row) {
+		if (!next_operator(panel, time->change, count ? &last : NULL, &row) ||
+		    size_of(&row, time->change) == 0 ||
+		    tsi_is_negligible(size_of(&row, time->change), step_ns))
+			break;
+		double a_ns = (double)tsi_change_int(&row, time->a);
+		double ratio = (double)tsi_change_int(&row, time->change) / a_ns;
+		tsi_panel_append(
+			panel, &text, "%s%.48s %s → %s", count ? ", " : "",
+			tsi_change_text(&row, "name"),
+			tsi_panel_people(panel, tsi_change_cell(&row, time->a), TSCOPE_UNIT_NS),
+			tsi_panel_people(panel, tsi_change_cell(&row, time->b), TSCOPE_UNIT_NS));
+		if (a_ns > 0)
+			tsi_panel_append(panel, &text, " (%s)",
+					 tsi_percent_words(panel, ratio, true));
+	}
+	if (*text != '\0')
+		tsi_doc_line(panel->doc, DOC_CHANGE, DOC_PLAIN, time->tag, "%s", text);
+}
+
+static void put_operators(const struct panel *panel)
+{
+	bool is_quiet = tsi_is_step(panel, "same") ||
+			(tsi_is_step(panel, "no_change") && !tsi_has_certain_line(panel));
+	static const struct operator_time times[] = {
+		{ "DEVICE", "a_step_device_ns", "b_step_device_ns", "device_change_ns" },
+		{ "HOST", "a_step_ns", "b_step_ns", "change_ns" },
+	};
+
+	for (size_t i = 0; !is_quiet && i < TSI_COUNT_OF(times); i++)
+		put_operator_time(panel, &times[i]);
+}
+
 /* ---- all but time ---- */
 
 static void put_memory(const struct panel *panel)
@@ -59,13 +152,16 @@ static void put_live_bytes(const struct panel *panel)
 			     tsi_panel_signed(panel, change, TSCOPE_UNIT_BYTES));
 }
 
+/* What kernels are called differs between vendors and generations by nature. */
 static void put_work(const struct panel *panel)
 {
+	struct tscope_value same_device = tsi_panel_value(panel, "setup_changes.has_same_device");
+	bool is_other = same_device.kind == TSCOPE_VALUE_FLAG && !same_device.flag;
 	static const struct {
 		const char *tag, *analyzer;
 	} works[] = { { "KERNELS", "kernel_changes" }, { "OPS", "operator_changes" } };
 
-	for (size_t i = 0; i < TSI_COUNT_OF(works); i++) {
+	for (size_t i = is_other ? 1 : 0; i < TSI_COUNT_OF(works); i++) {
 		const char *counts = tsi_work_counts(panel, works[i].analyzer);
 
 		if (*counts != '\0')
@@ -141,15 +237,22 @@ static void put_losses(const struct panel *panel)
 	tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, "LOSS", "%s", text);
 }
 
-/* " -29.0 %", " sound → damaged", or "" */
+/* " -29.0 %", of a ratio " -4.1 points (-29.0 %)", " sound → damaged", or "" */
 static const char *name_difference(const struct panel *panel, const struct change *fact)
 {
 	struct tscope_value ratio = tsi_change_cell(fact, "ratio");
 	struct tscope_value a = tsi_change_cell(fact, "a"), b = tsi_change_cell(fact, "b");
-	char text[2 * NUMBER_MAX];
+	bool is_ratio = tsi_change_is(fact, "unit", tscope_unit_name(TSCOPE_UNIT_RATIO));
+	char text[2 * NUMBER_MAX], points[NUMBER_MAX];
 
-	if (ratio.kind == TSCOPE_VALUE_REAL)
-		return tsi_panel_print(panel, " %s", tsi_percent_words(panel, ratio.real, true));
+	tsi_number_difference(points, tsi_change_cell(fact, "difference"), TSCOPE_UNIT_RATIO);
+	if (ratio.kind == TSCOPE_VALUE_REAL) {
+		const char *percent = tsi_percent_words(panel, ratio.real, true);
+		return is_ratio ? tsi_panel_print(panel, " %s (%s)", points, percent)
+				: tsi_panel_print(panel, " %s", percent);
+	}
+	if (is_ratio)
+		return tsi_panel_print(panel, " %s", points);
 	if (a.kind != TSCOPE_VALUE_TEXT || b.kind != TSCOPE_VALUE_TEXT)
 		return "";
 	snprintf(text, sizeof(text), " %.40s → %.40s", a.text, b.text);
@@ -175,16 +278,14 @@ static void put_other_figures(const struct panel *panel)
 }
 
 /* What one side does not say was not compared. */
-static void put_lacking(const struct panel *panel, const char *id, const char *side,
-			const char *other)
+static void put_lacking(const struct panel *panel, const char *id, const char *side)
 {
 	int64_t count = tsi_panel_int(panel, id);
 
 	if (count > 0)
-		tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, "LACKING",
-			     "%" PRId64 " figure%s of %s %s not in %s; --all lists %s", count,
-			     count == 1 ? "" : "s", side, count == 1 ? "is" : "are", other,
-			     count == 1 ? "it" : "them");
+		tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, "METRICS",
+			     "%" PRId64 " exist%s only in %s; --all lists %s", count,
+			     count == 1 ? "s" : "", side, count == 1 ? "it" : "them");
 }
 
 /* ---- the whole ---- */
@@ -207,7 +308,7 @@ static void put_rest(const struct panel *panel)
 {
 	const char *text = "nothing else that matters changed";
 
-	if (tsi_is_step(panel, "no_change"))
+	if (tsi_is_step(panel, "no_change") && !tsi_has_certain_line(panel))
 		text = tsi_panel_print(panel, "no significant change: %s", tsi_noise_words(panel));
 	else if (tsi_is_step(panel, "same"))
 		text = "the steps took the same time";
@@ -223,26 +324,45 @@ static void put_gates(const struct panel *panel)
 			     "%zu of %zu tripped, see GATES", tripped, panel->gate_count);
 }
 
+/* Lines of the head by what they are worth: on one screen those at the end give way. */
+static void (*const lines[])(const struct panel *panel) = {
+	put_setup,    tsi_put_step_change, put_operators, put_ranks,         put_memory,
+	put_findings, put_losses,          put_settings,  put_other_figures, put_work,
+};
+
+/* Appends lines; takes them back if they do not leave room on the screen. */
+static void put_if_room(const struct panel *panel, void (*put)(const struct panel *panel))
+{
+	struct doc_node *before = panel->doc->last;
+
+	put(panel);
+	if (panel->options->extent != TSCOPE_REPORT_SCREEN || tsi_screen_left(panel) >= 0)
+		return;
+	before->next = NULL;
+	panel->doc->last = before;
+}
+
+static void put_all_lacking(const struct panel *panel)
+{
+	put_lacking(panel, "fact_changes.only_a_count", "A");
+	put_lacking(panel, "fact_changes.only_b_count", "B");
+}
+
 void tsi_put_changes(const struct panel *panel)
 {
 	const struct doc_node *start =
 		tsi_doc_add(panel->doc, &(struct doc_node){ .kind = DOC_NODE_BREAK });
 
-	tsi_put_step_change(panel);
-	put_ranks(panel);
-	put_work(panel);
-	put_memory(panel);
+	if (!start)
+		return;
+	for (size_t i = 0; i < TSI_COUNT_OF(lines); i++)
+		put_if_room(panel, lines[i]);
 	if (panel->doc->last == start)
 		put_live_bytes(panel);
-	put_findings(panel);
-	put_settings(panel);
-	put_losses(panel);
-	put_other_figures(panel);
-	put_lacking(panel, "fact_changes.only_a_count", "A", "B");
-	put_lacking(panel, "fact_changes.only_b_count", "B", "A");
+	put_if_room(panel, put_all_lacking);
 	if (panel->doc->last == start)
 		put_no_change(panel);
 	else
-		put_rest(panel);
+		put_if_room(panel, put_rest);
 	put_gates(panel);
 }

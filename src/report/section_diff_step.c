@@ -11,7 +11,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { LINES_SHOWN = 3, WORDS_MAX = 640 };
+enum { MAX_LINES_SHOWN = 6, WORDS_MAX = 640 };
+
+/* Lines are shown until they hold this much of all changes, of either sign. */
+static const double least_covered = 0.8;
 
 /* ---- words ---- */
 
@@ -69,6 +72,19 @@ static const char *name_change(const struct panel *panel)
 		tsi_panel_signed(panel, tsi_panel_value(panel, "step_change.change_ns"),
 				 TSCOPE_UNIT_NS),
 		tsi_percent_words(panel, real_fact(panel, "step_change.change_ratio"), true));
+}
+
+/* "; median 102.3 ms → 139.4 ms", or "" */
+static const char *name_medians(const struct panel *panel)
+{
+	struct tscope_value a = tsi_panel_value(panel, "step_change.a_p50_ns");
+	struct tscope_value b = tsi_panel_value(panel, "step_change.b_p50_ns");
+
+	if (a.kind != TSCOPE_VALUE_INT || b.kind != TSCOPE_VALUE_INT)
+		return "";
+	return tsi_panel_print(panel, "; median %s → %s",
+			       tsi_panel_people(panel, a, TSCOPE_UNIT_NS),
+			       tsi_panel_people(panel, b, TSCOPE_UNIT_NS));
 }
 
 static const char *direction(int64_t change_ns)
@@ -133,10 +149,11 @@ static void put_changed(const struct panel *panel)
 	if (tsi_find_lone_rank(panel, &rank))
 		alone = tsi_panel_print(panel, "rank %" PRId64 " alone: ", rank.number);
 	tsi_doc_line(panel->doc, DOC_CHANGE, change_ns > 0 ? DOC_BAD : DOC_GOOD,
-		     change_ns > 0 ? "SLOWER" : "FASTER", "%sthe mean step got %s (%s) %s, %s%s%s",
-		     alone, name_size(panel, change_ns), tsi_percent_words(panel, ratio, false),
-		     direction(change_ns), name_certainty(panel, "step_change.p_value"),
-		     name_extent(panel), name_typical(panel));
+		     change_ns > 0 ? "SLOWER" : "FASTER",
+		     "%sthe mean step got %s (%s) %s, %s%s%s%s", alone, name_size(panel, change_ns),
+		     tsi_percent_words(panel, ratio, false), direction(change_ns),
+		     name_certainty(panel, "step_change.p_value"), name_extent(panel),
+		     name_typical(panel), name_medians(panel));
 }
 
 /* The mean may be as it was where the typical step is not: wild steps hide it. */
@@ -208,74 +225,123 @@ static struct line_parts find_parts(const struct panel *panel, const struct chan
 	return parts;
 }
 
-/* Does the largest part stand for the line: has it at least half of the change? */
-static bool is_main(const struct line_parts *parts)
+/* Is the largest part all of the line but for a tenth? Then it needs no figure of its own. */
+static bool is_whole(const struct line_parts *parts)
 {
 	double part_ns = (double)tsi_change_int(&parts->largest, "change_ns");
 	double line_ns = (double)parts->change_ns;
 
-	return part_ns * line_ns > 0 && fabs(part_ns) * 2 >= fabs(line_ns);
+	return part_ns * line_ns > 0 && fabs(part_ns) >= 0.9 * fabs(line_ns);
 }
 
-/* ": ReduceScatter, slower", or in place of what. */
-static void name_main_part(const struct panel *panel, const struct change *part,
-			   struct doc_explanation *explanation)
+/*
+ * Is the part worth a word: a quarter of the line or more? What kernels are called differs between
+ * devices by nature: then operators say more.
+ */
+static bool is_part_worth(const struct panel *panel, const struct line_parts *parts)
 {
-	const char *a_part = tsi_change_text(part, "a_part");
-	const char *word = *a_part != '\0' ? "" : tsi_change_text(part, "change");
+	struct tscope_value same_device = tsi_panel_value(panel, "setup_changes.has_same_device");
+	bool is_other = same_device.kind == TSCOPE_VALUE_FLAG && !same_device.flag;
+	const char *kind = tsi_change_text(&parts->largest, "kind");
+	double part_ns = (double)tsi_change_int(&parts->largest, "change_ns");
+	double line_ns = (double)parts->change_ns;
+
+	return *tsi_change_text(&parts->largest, "part") != '\0' && part_ns * line_ns > 0 &&
+	       fabs(part_ns) * 4 >= fabs(line_ns) && !(is_other && strcmp(kind, "kernel") == 0);
+}
+
+/* ": ReduceScatter, slower", ": sgemm_128x64 +205.6 µs and 24 more" */
+static void name_part(const struct panel *panel, const struct line_parts *parts,
+		      struct doc_explanation *explanation)
+{
+	const struct change *part = &parts->largest;
+	const char *names = tsi_change_text(part, "part"), *word = tsi_change_text(part, "change");
+	size_t count = tsi_count_names(names);
 	char one[ONE_NAME_MAX];
 
-	explanation->others = tsi_next_name(one, tsi_change_text(part, "part"));
-	explanation->replaced = *a_part != '\0' ? a_part : NULL;
+	(void)tsi_next_name(one, names);
 	explanation->part = tsi_panel_print(panel, "%s", one);
-	explanation->rest = tsi_panel_print(panel, "%s%.40s", *word != '\0' ? ", " : "", word);
-}
-
-/* ": sgemm_128x64 +205.6 µs and 24 more": the part has its own share only. */
-static void name_minor_part(const struct panel *panel, const struct line_parts *parts,
-			    struct doc_explanation *explanation)
-{
-	const char *name = tsi_change_text(&parts->largest, "part");
-	size_t count = tsi_count_names(name);
-
-	explanation->part = count > 1 ? tsi_panel_print(panel, "%zu together", count) : name;
-	explanation->rest = tsi_panel_print(
-		panel, " %s",
-		tsi_panel_signed(panel, tsi_change_cell(&parts->largest, "change_ns"),
-				 TSCOPE_UNIT_NS));
+	explanation->rest = count > 1 ? tsi_panel_print(panel, " and %zu other%s", count - 1,
+							count > 2 ? "s" : "")
+				      : "";
+	if (is_whole(parts)) {
+		tsi_panel_append(panel, &explanation->rest, ", %.40s", word);
+		return;
+	}
+	tsi_panel_append(
+		panel, &explanation->rest, " %s",
+		tsi_panel_signed(panel, tsi_change_cell(part, "change_ns"), TSCOPE_UNIT_NS));
 	if (parts->more_count > 0)
 		tsi_panel_append(panel, &explanation->rest, " and %zu more", parts->more_count);
 }
 
-/* "+22.0 ms  exposed communication: ReduceScatter, slower" */
+/* "certain", "likely", "cannot tell" */
+static const char *certainty_words(const struct panel *panel, const struct change *line)
+{
+	const char *certainty = tsi_change_text(line, "certainty");
+
+	return *certainty == '\0'
+		       ? ""
+		       : tsi_panel_print(panel, " (%s)", tsi_panel_spaced(panel, certainty));
+}
+
+/* "+22.0 ms  exposed communication (certain): ReduceScatter, slower" */
 static void put_explaining_line(const struct panel *panel, const struct change *line)
 {
 	struct line_parts parts = find_parts(panel, line);
 	struct doc_node node = {
 		.kind = DOC_NODE_EXPLANATION,
-		.explanation = { .change_ns = tsi_change_cell(line, "change_ns"),
-				 .line = tsi_line_words(panel, tsi_change_text(line, "line")) },
+		.explanation = {
+			.change_ns = tsi_change_cell(line, "change_ns"),
+			.line = tsi_panel_print(
+				panel, "%s%s", tsi_line_words(panel, tsi_change_text(line, "line")),
+				certainty_words(panel, line)),
+		},
 	};
 
-	if (*tsi_change_text(&parts.largest, "part") == '\0')
-		; /* nothing names it */
-	else if (is_main(&parts))
-		name_main_part(panel, &parts.largest, &node.explanation);
-	else
-		name_minor_part(panel, &parts, &node.explanation);
+	if (is_part_worth(panel, &parts))
+		name_part(panel, &parts, &node.explanation);
 	(void)tsi_doc_add(panel->doc, &node);
 }
 
+static double share_of(const struct change *line)
+{
+	struct tscope_value share = tsi_change_cell(line, "share_ratio");
+
+	return share.kind == TSCOPE_VALUE_REAL ? share.real : 0;
+}
+
+/*
+ * The largest lines, whether they are certain or not: what is left out is small. Behind these any
+ * that is certain.
+ */
 static void put_explanation(const struct panel *panel)
 {
 	struct change line = tsi_change_first(panel, "explanation.lines");
+	double covered = 0;
+	size_t count = 0;
 
-	for (size_t count = 0; tsi_change_is_there(&line) && count < LINES_SHOWN; line.row++) {
-		if (!tsi_is_line_worth(panel, &line))
+	for (; tsi_change_is_there(&line) && count < MAX_LINES_SHOWN; line.row++) {
+		bool is_certain = tsi_change_is(&line, "certainty", "certain");
+
+		if (tsi_change_int(&line, "change_ns") == 0 ||
+		    (covered >= least_covered && !(is_certain && tsi_is_line_worth(panel, &line))))
 			continue;
+		covered += share_of(&line);
 		put_explaining_line(panel, &line);
 		count++;
 	}
+}
+
+/* Changes of either sign, or noise of another line, hide those of lines from the whole. */
+static void put_lines_of_unchanged(const struct panel *panel)
+{
+	if (!tsi_has_certain_line(panel))
+		return;
+	tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, "MIXED",
+		     "no significant change of the whole step: %s%s; but parts of it changed:",
+		     name_change(panel), name_medians(panel));
+	put_explanation(panel);
 }
 
 void tsi_put_step_change(const struct panel *panel)
@@ -287,9 +353,12 @@ void tsi_put_step_change(const struct panel *panel)
 		put_explanation(panel);
 	} else if (strcmp(verdict, "no_change") == 0) {
 		put_typical_changed(panel);
+		put_lines_of_unchanged(panel);
 	} else if (strcmp(verdict, "undecided") == 0) {
 		put_open(panel);
+		put_explanation(panel);
 	} else if (*verdict != '\0' && strcmp(verdict, "same") != 0) {
 		put_untested(panel, verdict);
+		put_explanation(panel);
 	}
 }

@@ -43,7 +43,7 @@ static int lines_used(const struct doc *doc)
 		if (node->kind == DOC_NODE_NAME && node->name.place == DOC_PART)
 			count = 0;
 		if (node->kind != DOC_NODE_LINE)
-			count++;
+			count += node->kind == DOC_NODE_EXPLANATION ? 2 : 1;
 		else if (node->line.text)
 			count += lines_of(node->line.text);
 		else
@@ -194,6 +194,13 @@ static void put_budget(const struct panel *panel, const struct part *const *larg
 		     tsi_panel_people_int(panel, mean_ns, TSCOPE_UNIT_NS), whole.count);
 	for (size_t i = 0; i < count; i++)
 		tsi_panel_parts(panel, &whole, largest[i], 1);
+}
+
+int tsi_screen_left(const struct panel *panel)
+{
+	int gates = panel->gate_count > 0 ? (int)panel->gate_count + 2 : 0;
+
+	return SCREEN_LINES - LAST_LINES - gates - lines_used(panel->doc);
 }
 
 void tsi_put_screen(const struct panel *panel)

@@ -97,7 +97,7 @@ static void put_difference(struct text_writer *w, const struct doc_change *row)
 
 	if (row->is_cost && difference != 0)
 		tone = difference > 0 ? DOC_BAD : DOC_GOOD;
-	tsi_number_signed(number, row->change, row->unit);
+	tsi_number_difference(number, row->change, row->unit);
 	/* A plain one is set off from what is before it. */
 	tsi_text_style(w, tone == DOC_BAD ? TEXT_RED : tone == DOC_GOOD ? TEXT_GREEN : TEXT_PLAIN);
 	put_number(w, number, CHANGE_WIDTH);
@@ -189,25 +189,6 @@ void tsi_text_changes(struct text_writer *w, const struct doc_changes *changes)
 
 enum { LINE_INDENT = 11, AMOUNT_WIDTH = 11 };
 
-/* Names below one another, a word before each. */
-static void put_names(struct text_writer *w, const char *word, const char *names)
-{
-	unsigned indent = LINE_INDENT + AMOUNT_WIDTH, column = indent + tsi_text_columns(word);
-	char one[ONE_NAME_MAX];
-
-	if (column + NAME_LEAST > w->width) {
-		indent = 2;
-		column = indent + tsi_text_columns(word);
-	}
-	for (size_t i = 0; names && i < NAMES_SHOWN; i++) {
-		names = tsi_next_name(one, names);
-		tsi_text_put(w, "\n");
-		tsi_text_repeat(w, " ", indent);
-		tsi_text_put(w, word);
-		(void)tsi_text_name_cut(w, one, w->width - column);
-	}
-}
-
 /* ": <name><rest>", below where there is no room for that. */
 static void put_part(struct text_writer *w, const struct doc_explanation *of, unsigned column)
 {
@@ -237,7 +218,5 @@ void tsi_text_explanation(struct text_writer *w, const struct doc_explanation *e
 	column += tsi_text_name_cut(w, explanation->line, w->width - column - 1);
 	if (explanation->part)
 		put_part(w, explanation, column);
-	put_names(w, "and ", explanation->others);
-	put_names(w, "in place of ", explanation->replaced);
 	tsi_text_put(w, "\n");
 }

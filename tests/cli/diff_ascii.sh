@@ -1,1 +1,1 @@
-LC_ALL=C tscope diff data/run_before data/run_after
+LC_ALL=C tscope diff --full data/run_before data/run_after

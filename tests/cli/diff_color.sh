@@ -1,1 +1,1 @@
-tscope diff --color always data/run_before data/run_after
+tscope diff --full --color always data/run_before data/run_after

@@ -1,1 +1,1 @@
-tscope diff data/leak_a.pickle data/leak_b.pickle
+tscope diff --full data/leak_a.pickle data/leak_b.pickle

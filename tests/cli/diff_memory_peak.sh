@@ -1,2 +1,2 @@
 # Sites that hold as much at the end, and more or less at the peak.
-tscope diff data/oom.pickle data/leak_a.pickle
+tscope diff --full data/oom.pickle data/leak_a.pickle

@@ -1,1 +1,1 @@
-COLUMNS=40 tscope diff data/run_before data/run_after
+COLUMNS=40 tscope diff --full data/run_before data/run_after

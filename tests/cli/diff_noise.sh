@@ -1,2 +1,2 @@
 # Two ranks of a run without a fault differ by noise.
-tscope diff data/run_healthy/rank0 data/run_healthy/rank1
+tscope diff --full data/run_healthy/rank0 data/run_healthy/rank1

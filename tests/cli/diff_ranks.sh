@@ -1,1 +1,1 @@
-tscope diff data/run_healthy data/run_sick
+tscope diff --full data/run_healthy data/run_sick

@@ -1,1 +1,1 @@
-tscope diff data/run_before data/run_after
+tscope diff --full data/run_before data/run_after

@@ -50,6 +50,57 @@ static void check_case(const struct pair_case *expected)
 	compared_free(c);
 }
 
+/* ---- how sure they are ---- */
+
+/* Six steps of `time`: 4 in compute, but for `wild` more in the last; the rest is a data stall. */
+#define SIX_STEPS(compute, stall, last)                                                            \
+	"series.steps step=0 time_ns=" compute stall                                               \
+	"\nseries.steps step=1 time_ns=" compute stall                                             \
+	"\nseries.steps step=2 time_ns=" compute stall                                             \
+	"\nseries.steps step=3 time_ns=" compute stall                                             \
+	"\nseries.steps step=4 time_ns=" compute stall "\nseries.steps step=5 time_ns=" last stall \
+	"\n"
+
+/*
+ * The last step of B is 900 longer: the step and its compute do not change for sure, the stall
+ * does, from 10 to 40 in every step. Of the kernels, gemm is as it was and add is new.
+ */
+static void a_line_may_be_certain_where_the_step_is_not(void **state)
+{
+	(void)state;
+	struct compared *c = compare(
+		SIX_STEPS("100 line_compute_ns=90", " line_data_stall_ns=10",
+			  "101 line_compute_ns=91")
+			BUDGET("6", "541", "0",
+			       "60") "step_time.mean_ns 100\n"
+				     "steps.counted_count 6\nbreakdown.step_count 6\n"
+				     "kernels.by_name name=gemm counted=6 counted_ns=541 "
+				     "step_deviation_ns=1\n" PART("compute", "kernel", "gemm",
+								  "541")
+					     PART("data_stall", "loader", "next", "60"),
+		SIX_STEPS("130 line_compute_ns=90", " line_data_stall_ns=40",
+			  "1030 line_compute_ns=990")
+			BUDGET("6", "1440", "0",
+			       "240") "step_time.mean_ns 280\n"
+				      "steps.counted_count 6\nbreakdown.step_count 6\n"
+				      "kernels.by_name name=gemm counted=6 counted_ns=540 "
+				      "step_deviation_ns=1\n"
+				      "kernels.by_name name=add counted=6 counted_ns=900 "
+				      "step_deviation_ns=367\n" PART("compute", "kernel", "gemm",
+								     "540")
+					      PART("compute", "kernel", "add", "900")
+						      PART("data_stall", "loader", "next", "240"));
+
+	check_table(&c->result, "explanation.lines: line change_ns certainty a_p50_ns b_p50_ns",
+		    "compute 150 cannot_tell 90 90\n"
+		    "data_stall 30 certain 10 40\n");
+	check_table(&c->result, "explanation.parts: part change_ns certainty",
+		    "add 150 certain\n"
+		    "next 30 certain\n"
+		    "gemm 0 same\n");
+	compared_free(c);
+}
+
 /* ---- lines ---- */
 
 /*
@@ -599,6 +650,7 @@ static void failing_allocations_are_reported(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_line_may_be_certain_where_the_step_is_not),
 		cmocka_unit_test(means_sum_exactly),
 		cmocka_unit_test(what_the_trace_does_not_hold_is_outside),
 		cmocka_unit_test(hosts_have_lines_of_their_own),

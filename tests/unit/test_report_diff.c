@@ -82,11 +82,11 @@ static void check(const struct section_case *cases, size_t count)
 	"step_change.low_ns 12500000\nstep_change.high_ns 13500000\n"                              \
 	"explanation.change_ns 13000000\n"                                                         \
 	"explanation.lines line=compute a_ns=70000000 b_ns=80000000 change_ns=10000000 "           \
-	"verdict=changed\n"                                                                        \
+	"verdict=changed certainty=certain share_ratio=0.67\n"                                     \
 	"explanation.lines line=exposed_comm a_ns=10000000 b_ns=13000000 change_ns=3000000 "       \
-	"verdict=undecided\n"                                                                      \
+	"verdict=undecided certainty=cannot_tell share_ratio=0.2\n"                                \
 	"explanation.lines line=data_stall a_ns=10000000 b_ns=12000000 change_ns=2000000 "         \
-	"verdict=no_change\n"                                                                      \
+	"verdict=no_change share_ratio=0.13\n"                                                     \
 	"explanation.lines line=device_gap a_ns=10000000 b_ns=10000000 change_ns=0 "               \
 	"verdict=same\n"                                                                           \
 	"explanation.parts line=compute kind=kernel part='bwd_dq + bwd_dkv' change=replaced "      \
@@ -102,10 +102,9 @@ static void the_head_says_how_much_and_why(void **state)
 		  "\n"
 		  " SLOWER the mean step got 13.00 ms (13.0 %) slower, certain (p < 0.0001): a\n"
 		  " typical step takes 12.50 ms to 13.50 ms more\n"
-		  " +10.00 ms compute: bwd_dq\n"
-		  " and bwd_dkv\n"
-		  " in place of bwd\n"
-		  " +3.000 ms exposed communication: all_reduce in group 2, slower\n"
+		  " +10.00 ms compute (certain): bwd_dq and 1 other, replaced\n"
+		  " +3.000 ms exposed communication (cannot tell):\n"
+		  " all_reduce in group 2, slower\n"
 		  " nothing else that matters changed\n" },
 		{ tsi_put_changes,
 		  "step_change.verdict changed\nstep_change.method mean\nstep_change.p_value "
@@ -122,6 +121,8 @@ static void the_head_says_how_much_and_why(void **state)
 		  "b=1610612736 difference=536870912 ratio=0.5 verdict=exact\n"
 		  "fact_changes.list fact=collectives.bytes unit=bytes a=100 b=200 difference=100 "
 		  "ratio=1.0 verdict=exact\n"
+		  "fact_changes.list fact=efficiency.mfu unit=ratio a=0.14 b=0.10 "
+		  "difference=-0.041 ratio=-0.29 verdict=exact\n"
 		  "fact_changes.only_a_count 3\nfact_changes.only_b_count 0\n",
 		  false,
 		  "\n"
@@ -130,10 +131,11 @@ static void the_head_says_how_much_and_why(void **state)
 		  " change\n"
 		  " MEMORY the peak +512 MiB (+50.0 %): 1.00 GiB → 1.50 GiB\n"
 		  " FINDINGS 1 new: it idles\n"
-		  " SETTINGS 1 of the configuration and 2 of the environment differ\n"
 		  " LOSS the losses differ from step 7 on\n"
-		  " FIGURES 1 other: collectives.bytes +100.0 %\n"
-		  " LACKING 3 figures of A are not in B; --all lists them\n"
+		  " SETTINGS 1 of the configuration and 2 of the environment differ\n"
+		  " FIGURES 2 others: collectives.bytes +100.0 %, efficiency.mfu -4.1 points\n"
+		  " (-29.0 %)\n"
+		  " METRICS 3 exist only in A; --all lists them\n"
 		  " nothing else that matters changed\n" },
 	};
 
@@ -210,8 +212,9 @@ static void the_first_line_cannot_be_misread(void **state)
 	"step_change.change_ns 100000\nstep_change.change_ratio 0.1\n"                             \
 	"step_change.low_ns 90000\nstep_change.high_ns 110000\n"                                   \
 	"explanation.change_ns 100000\n"                                                           \
-	"explanation.lines line=compute a_ns=1 b_ns=60001 change_ns=60000 verdict=changed\n"       \
-	"explanation.lines line=exposed_comm a_ns=1 b_ns=39101 change_ns=39100 verdict=changed\n"  \
+	"explanation.lines line=compute a_ns=1 b_ns=60001 change_ns=60000 share_ratio=0.6\n"       \
+	"explanation.lines line=exposed_comm a_ns=1 b_ns=39101 change_ns=39100 "                   \
+	"share_ratio=0.391\n"                                                                      \
 	"explanation.lines line=launch_stall a_ns=1 b_ns=900 change_ns=899 verdict=changed\n"      \
 	"explanation.lines line=device_gap a_ns=1 b_ns=2 change_ns=1 verdict=changed\n"            \
 	"explanation.parts line=compute part=dq+dkv change=replaced a_part=bwd change_ns=25000\n"  \
@@ -221,7 +224,7 @@ static void the_first_line_cannot_be_misread(void **state)
 	"explanation.parts line=compute part=relu change=slower change_ns=15000\n"                 \
 	"explanation.parts line=compute part=sgd change=same change_ns=0\n"
 
-/* A part that has half of the line's change stands for it, a lesser one for its own share only. */
+/* A part that has nine tenths of the line stands for it, a lesser one for its own share only. */
 static void a_part_stands_for_its_share(void **state)
 {
 	(void)state;
@@ -232,19 +235,66 @@ static void a_part_stands_for_its_share(void **state)
 
 	snprintf(text, sizeof(text),
 		 "%s +60.00 µs compute: dq+dkv +25.00 µs and 2 more\n"
-		 " +39.10 µs exposed communication: all_reduce, slower\n"
+		 " +39.10 µs exposed communication:\n"
+		 " all_reduce +19.55 µs and 1 more\n"
 		 " nothing else that matters changed\n",
 		 first);
 	check(&(struct section_case){ tsi_put_changes, MANY_PARTS, false, text }, 1);
-	/* Against the line: it does not stand for it, however large. */
+	/* Against the line: it explains nothing of it, however large. */
 	snprintf(opposed, sizeof(opposed),
 		 "step_change.verdict changed\nstep_change.change_ns 10\nexplanation.change_ns 10\n"
 		 "explanation.lines line=compute change_ns=10 verdict=changed\n"
 		 "explanation.parts line=compute part='a + b' change=gone change_ns=-50\n"
 		 "explanation.parts line=compute part=c change=new change_ns=60\n");
 	char *head = print(tsi_put_changes, opposed, false);
-	assert_non_null(strstr(head, "\n +10 ns compute: 2 together -50 ns and 1 more\n"));
+	assert_non_null(strstr(head, "\n +10 ns compute\n"));
 	free(head);
+}
+
+/* A large line that is not certain comes before a small one that is; the whole may be noise. */
+static void size_comes_before_certainty(void **state)
+{
+	(void)state;
+	static const struct section_case cases[] = {
+		{ tsi_put_changes,
+		  "setup_changes.has_same_device no\nsetup_changes.has_same_work yes\n"
+		  "setup_changes.list what=device a=A100 b=V100\n"
+		  "setup_changes.list what='world size' a=8 b=4\n"
+		  "step_change.verdict undecided\nstep_change.change_ns 46700000\n"
+		  "step_change.change_ratio 0.45\nstep_change.a_count 1\nstep_change.b_count 1\n"
+		  "explanation.lines line=compute change_ns=44500000 share_ratio=0.66 "
+		  "certainty=cannot_tell\n"
+		  "explanation.lines line=exposed_copy change_ns=12900000 share_ratio=0.19 "
+		  "certainty=certain\n"
+		  "explanation.lines line=device_gap change_ns=-10700000 share_ratio=0.15 "
+		  "certainty=likely\n"
+		  "explanation.parts line=compute kind=kernel part=sgemm change_ns=44500000\n",
+		  false,
+		  "\n SETUP these runs differ in: device A100 → V100, world size 8 → 4\n"
+		  " UNSURE cannot tell whether the step changed: +46.70 ms (+45.0 %), but 1 step\n"
+		  " against 1 are too few; take 6 of each, or more\n"
+		  " +44.50 ms compute (cannot tell)\n"
+		  " +12.90 ms exposed copies (certain)\n"
+		  " nothing else that matters changed\n" },
+		{ tsi_put_changes,
+		  "step_change.verdict no_change\nstep_change.change_ns 100000\n"
+		  "step_change.change_ratio 0.001\nstep_change.a_p50_ns 100000000\n"
+		  "step_change.b_p50_ns 100200000\n"
+		  "explanation.lines line=compute change_ns=5000000 share_ratio=0.5 "
+		  "certainty=certain\n"
+		  "explanation.lines line=data_stall change_ns=-4900000 share_ratio=0.49 "
+		  "certainty=certain\n"
+		  "explanation.lines line=device_gap change_ns=100 share_ratio=0.01 "
+		  "certainty=cannot_tell\n",
+		  false,
+		  "\n MIXED no significant change of the whole step: +100.0 µs (+0.1 %); median\n"
+		  " 100.0 ms → 100.2 ms; but parts of it changed:\n"
+		  " +5.000 ms compute (certain)\n"
+		  " -4.900 ms waiting for data (certain)\n"
+		  " nothing else that matters changed\n" },
+	};
+
+	check(cases, TSI_COUNT_OF(cases));
 }
 
 static void the_head_does_not_call_noise_a_change(void **state)
@@ -527,7 +577,7 @@ static void memory_that_changed_is_listed(void **state)
 		  "\n figure A B "
 		  "change\n"
 		  " memory.fragmentation 10.0 % 20.0 % +10.0 "
-		  "%\n"
+		  "points\n"
 		  "\n live at the end, by site A B "
 		  "change\n"
 		  " /a/model.py:12:forward grew 1.00 MiB 2.00 MiB +1.00 "
@@ -641,7 +691,7 @@ static void untested_figures_are_told_with_a_change(void **state)
 		{ tsi_section_fact_changes, changed, false,
 		  "\n● OTHER FIGURES that changed\n"
 		  "\n figure A B change\n"
-		  " efficiency.mfu untested 40.0 % 30.0 % -10.0 %\n" },
+		  " efficiency.mfu untested 40.0 % 30.0 % -10.0 points\n" },
 	};
 
 	check(cases, TSI_COUNT_OF(cases));
@@ -651,7 +701,7 @@ static void other_figures_are_told_once(void **state)
 {
 	(void)state;
 	static const char facts[] =
-		/* Told by the head, by MEMORY, or no matter. */
+		/* In the head, in MEMORY, or no matter. */
 		"fact_changes.list fact=step_time.mean_ns unit=ns a=5 b=9 difference=4 ratio=0.8 "
 		"verdict=changed\n"
 		"fact_changes.list fact=memory.fragmentation unit=ratio a=0.1 b=0.2 difference=0.1 "
@@ -660,7 +710,8 @@ static void other_figures_are_told_once(void **state)
 		"ratio=-0.25 verdict=no_change\n"
 		"fact_changes.list fact=collectives.bytes unit=bytes per_step=yes a=1024 b=2048 "
 		"difference=1024 ratio=1.0 verdict=exact\n"
-		"fact_changes.list fact=efficiency.device unit=text a=A100 b=H100 verdict=exact\n";
+		"fact_changes.list fact=efficiency.device unit=text a=A100 b=H100 verdict=exact\n"
+		"fact_changes.list fact=integrity.verdict unit=text a=sound b=cut verdict=exact\n";
 	const struct section_case cases[] = {
 		{ tsi_section_fact_changes, facts, false,
 		  "\n● OTHER FIGURES that changed\n"
@@ -668,7 +719,7 @@ static void other_figures_are_told_once(void **state)
 		  "change\n"
 		  " collectives.bytes per step 1.00 KiB 2.00 KiB +1.00 "
 		  "KiB\n"
-		  " efficiency.device A100 H100 "
+		  " integrity.verdict sound cut "
 		  "-\n" },
 		{ tsi_section_fact_changes, "", false, "" },
 	};
@@ -805,6 +856,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(the_head_says_how_much_and_why),
 		cmocka_unit_test(the_first_line_cannot_be_misread),
 		cmocka_unit_test(a_part_stands_for_its_share),
+		cmocka_unit_test(size_comes_before_certainty),
 		cmocka_unit_test(the_head_does_not_call_noise_a_change),
 		cmocka_unit_test(an_explanation_names_lines_and_parts),
 		cmocka_unit_test(noise_has_no_explanation),
