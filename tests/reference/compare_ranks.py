@@ -40,6 +40,7 @@ CASES = {
     "hiccups": f"{CLOCKS} --hiccups 0.03 --fault slow_clock --fault-rank 2 --fault-size 0.05",
     "fast": f"{CLOCKS} --fault slow_clock --fault-rank 2 --fault-size -0.1",
     "checkpoint": f"{CLOCKS} --checkpoint-steps 8 --broadcast",
+    "stalls": f"{CLOCKS} --checkpoint-steps 8 --broadcast --steps 32",
     "two": f"{CLOCKS} --fault slow_clock --fault-rank 1 6 --fault-size 0.08",
     "node": f"{CLOCKS} --ranks 16 --host-ranks 4 --fault slow_clock --fault-rank 8 9 10 11 "
             "--fault-size 0.06",
@@ -167,10 +168,15 @@ def check_groups(facts, truth):
 
 # ---- verdicts ----
 
+def stalls(options):
+    """The first rank saves the model often enough to be named for it."""
+    return options["checkpoint_steps"] and options["steps"] // options["checkpoint_steps"] >= 3
+
+
 def check_slow_ranks(facts, truth):
     options = truth["options"]
     is_slow = options["fault"] in PERSISTENT and options["fault_size"] >= LEAST_EXCESS
-    expected = options["fault_rank"] if is_slow else []
+    expected = options["fault_rank"] if is_slow else [0] if stalls(options) else []
     found = [row["rank"] for row in facts["distributed"].get("slow_ranks") or []]
     if found != expected:
         yield f"slow_ranks {found}, not {expected}"
@@ -179,7 +185,7 @@ def check_slow_ranks(facts, truth):
         yield f"stragglers.slow_rank_count {stragglers.get('slow_rank_count')}, not {len(expected)}"
     if not expected:
         return
-    cause = CAUSES.get(options["fault"], options["fault"])
+    cause = CAUSES.get(options["fault"], options["fault"]) if is_slow else "slow_host"
     for row in stragglers.get("causes") or []:
         if row["rank"] not in expected or row["cause"] != cause:
             yield f"stragglers: rank {row['rank']}, {row['cause']}, not {expected}, {cause}"
@@ -349,11 +355,14 @@ def healthy_arguments(seed):
     return arguments
 
 
-def named_in(facts):
-    """Who is accused of anything."""
-    named = [f"slow rank {row['rank']}" for row in facts["distributed"].get("slow_ranks") or []]
+def named_in(facts, arguments):
+    """Who is accused of anything, but for the first rank's checkpoints."""
+    late = [row for row in facts["distributed"].get("slow_ranks") or []
+            if "--checkpoint-steps" not in arguments or (row["rank"], row["basis"]) != (0, "stalls")]
+    named = [f"slow rank {row['rank']}" for row in late]
     named += [f"straggler {row['rank']}: {row['cause']}"
-              for row in facts.get("stragglers", {}).get("causes") or []]
+              for row in facts.get("stragglers", {}).get("causes") or []
+              if row["rank"] in [other["rank"] for other in late]]
     named += [f"slow link {row['ranks']} ({row['kind']}) by {row['slowdown_ratio']:.3f}"
               for row in facts.get("transfers", {}).get("slow_links") or []]
     if facts["distributed"].get("straggler"):
@@ -367,7 +376,7 @@ def count_accused(program, count, first):
         with tempfile.TemporaryDirectory() as folder:
             arguments = healthy_arguments(seed)
             make_ranks.make(folder, arguments)
-            named = named_in(tscope(program, folder))
+            named = named_in(tscope(program, folder), arguments)
         accused += bool(named)
         if named:
             print(f"healthy {seed} ({' '.join(map(str, arguments))}): {'; '.join(named)}")
