@@ -114,6 +114,7 @@ struct replay_change {
 	const int64_t *const *local_ns;
 	double transfer_scale; /* of transfers of matches; 1: as it was, 0: an ideal network */
 	bool is_overlap_ideal; /* nobody waits for a collective before its step's end */
+	bool has_no_tails;     /* members of a collective end together */
 };
 
 /* When a point was reached. */

@@ -57,9 +57,10 @@ static void end_members(struct replay_run *run, const struct match *match,
 		if (link->need > at->begun)
 			return;
 		int64_t transfer_ns = tsi_scale(link->transfer_ns, run->change->transfer_scale);
+		int64_t tail_ns = run->change->has_no_tails ? 0 : link->tail_ns;
 		int64_t end_ns = tsi_later(at->last_ns, transfer_ns);
 
-		end_op(run, by_end[at->ended++], at->last, tsi_later(end_ns, link->tail_ns));
+		end_op(run, by_end[at->ended++], at->last, tsi_later(end_ns, tail_ns));
 	}
 }
 

@@ -129,8 +129,9 @@ void tsi_world_free(struct world *world);
 uint32_t tsi_rank_index(const struct world *world, int64_t rank);
 
 /*
- * Were all of its members read, for certain? Waiting for others looks like transfer. Where nobody
- * says how many it has, there are no others if all ranks of the job were read.
+ * Were all of its members read? Waiting for others looks like transfer. Where nobody says how many
+ * it has, there are no others if all ranks of the job were read; where nobody says how many these
+ * are, ranks that are numbered from 0 on without a gap are taken for all.
  */
 bool tsi_group_is_whole(const struct world *world, const struct process_group *group);
 

@@ -67,11 +67,16 @@ enum {
 static const double min_gain = 0.005;     /* of the step */
 static const double max_rounding = 0.001; /* likewise */
 
+static const char spread_doubt[] = "members of collectives end far apart, and the gain would be "
+				   "another by a quarter or more if "
+				   "they did not";
+
 struct what_if {
 	const struct analysis_scope *scope;
 	const struct replay_graph *graph;
 	struct rank_peers peers;
-	int64_t step_ns; /* of the unchanged replay */
+	int64_t step_ns;     /* of the unchanged replay */
+	int64_t together_ns; /* likewise, where members end together; 0: they do, nearly */
 	int64_t measured_ns;
 	struct fact_sheet *out;
 	struct arena *arena;
@@ -94,11 +99,36 @@ static int64_t gain_of(const struct what_if *what_if, int64_t step_ns)
 	return step_ns < what_if->step_ns ? what_if->step_ns - step_ns : 0;
 }
 
+/* Says of a gain that it depends on what made members of collectives end apart. */
+static void doubt_spread(const struct what_if *what_if, enum fact step,
+			 const struct replay_change *change, int64_t step_ns)
+{
+	struct replay_change together = *change;
+	int64_t gain_ns = gain_of(what_if, step_ns);
+
+	together.has_no_tails = true;
+	if (what_if->together_ns == 0 ||
+	    !tsi_is_gain_of_spread(gain_ns, what_if->together_ns - simulate(what_if, &together),
+				   what_if->step_ns))
+		return;
+	tsi_fact_doubt(what_if->out, step, spread_doubt);
+	tsi_fact_doubt(what_if->out, step + 1, spread_doubt);
+}
+
 /* The fact of the gain follows that of the step. */
 static void put_step(const struct what_if *what_if, enum fact step, int64_t step_ns)
 {
 	tsi_fact_int(what_if->out, step, step_ns);
 	tsi_fact_int(what_if->out, step + 1, gain_of(what_if, step_ns));
+}
+
+static void put_change(const struct what_if *what_if, enum fact step,
+		       const struct replay_change *change)
+{
+	int64_t step_ns = simulate(what_if, change);
+
+	put_step(what_if, step, step_ns);
+	doubt_spread(what_if, step, change, step_ns);
 }
 
 /* A row of TABLE_LINES or TABLE_RANKS: what is changed, the step, the gain. */
@@ -138,8 +168,10 @@ static void list_line(const struct what_if *what_if, double *scales, size_t line
 		scales[i] = i % TSCOPE_BUDGET_LINE_COUNT == line ? 0 : 1;
 	if (is_there)
 		step_ns = simulate(what_if, &change);
-	if (line == TSCOPE_BUDGET_DATA_STALL)
+	if (line == TSCOPE_BUDGET_DATA_STALL) {
 		put_step(what_if, NO_DATA_STALL_STEP_NS, step_ns);
+		doubt_spread(what_if, NO_DATA_STALL_STEP_NS, &change, step_ns);
+	}
 	if (is_there)
 		put_row(what_if, TABLE_LINES,
 			tsi_text(tscope_budget_line_name((enum tscope_budget_line)line)), step_ns);
@@ -176,14 +208,17 @@ static size_t choose_ranks(const struct what_if *what_if, struct sort_pair *rank
 	return count < most ? count : most;
 }
 
-/* local_ns is room for a pointer of each rank, all NULL. */
-static int64_t like_peers(const struct what_if *what_if, uint32_t rank, const int64_t **local_ns)
+/* local_ns is room for a pointer of each rank, all NULL. is_best: of all the one that counts. */
+static int64_t like_peers(const struct what_if *what_if, uint32_t rank, const int64_t **local_ns,
+			  bool is_best)
 {
 	const struct replay_change change = { .local_ns = local_ns, .transfer_scale = 1 };
 	struct arena scratch = { 0 };
 
 	local_ns[rank] = tsi_like_peers(&what_if->peers, rank, NULL, &scratch);
 	int64_t step_ns = simulate(what_if, &change);
+	if (is_best)
+		doubt_spread(what_if, NO_STRAGGLER_STEP_NS, &change, step_ns);
 	local_ns[rank] = NULL;
 	tsi_latch_deinit(what_if->arena, &scratch);
 	return step_ns;
@@ -210,7 +245,7 @@ static void list_ranks(const struct what_if *what_if)
 
 	for (size_t i = 0; i < count; i++) {
 		uint32_t rank = (uint32_t)ranks[i].value;
-		int64_t step_ns = like_peers(what_if, rank, local_ns);
+		int64_t step_ns = like_peers(what_if, rank, local_ns, false);
 
 		put_row(what_if, TABLE_RANKS, tsi_rank_number(what_if->scope->ranks, rank),
 			step_ns);
@@ -219,8 +254,11 @@ static void list_ranks(const struct what_if *what_if)
 			best = rank;
 		}
 	}
-	if (best != NO_ROW)
-		put_straggler(what_if, best, best_ns);
+	if (best == NO_ROW)
+		return;
+	put_straggler(what_if, best, best_ns);
+	if (what_if->together_ns > 0)
+		(void)like_peers(what_if, best, local_ns, true);
 }
 
 /* ---- all ranks with the mean of their work ---- */
@@ -253,7 +291,9 @@ static void put_balanced(const struct what_if *what_if)
 	for (uint32_t rank = 0; local_ns && rank < rank_count; rank++)
 		if (what_if->peers.first_of[rank] != NO_ROW)
 			local_ns[rank] = tsi_balanced(&what_if->peers, rank, &scratch);
-	put_balanced_step(what_if, simulate(what_if, &change));
+	int64_t step_ns = simulate(what_if, &change);
+	put_balanced_step(what_if, step_ns);
+	doubt_spread(what_if, BALANCED_STEP_NS, &change, step_ns);
 	tsi_latch_deinit(what_if->arena, &scratch);
 }
 
@@ -275,12 +315,20 @@ static void put_basis(struct what_if *what_if)
 	tsi_fact_int(out, SIMULATED_STEP_NS, unchanged.step_ns);
 	tsi_fact_real(out, SIMULATION_ERROR_RATIO, tsi_replay_error(&unchanged));
 	tsi_fact_real(out, END_SPREAD_RATIO, tsi_replay_end_spread(what_if->graph, &unchanged));
-	tsi_put_replay_doubts(what_if->scope, &unchanged, out);
+	const char *doubt = tsi_replay_error_doubt(&unchanged);
+	tsi_put_ranks_doubt(what_if->scope, out);
+	if (doubt)
+		tsi_fact_unreliable(out, doubt);
+	bool has_spread = tsi_has_end_spread(what_if->graph, &unchanged);
 	tsi_latch_deinit(what_if->arena, &unchanged.arena);
 	for (size_t i = 0; what_if->graph->has_unread_members && i < TSI_COUNT_OF(gains); i++)
 		tsi_fact_doubt(out, gains[i],
 			       "members of process groups were not read, and may have kept the "
 			       "others waiting: this is an upper bound");
+	if (has_spread)
+		what_if->together_ns =
+			simulate(what_if, &(struct replay_change){ .transfer_scale = 1,
+								   .has_no_tails = true });
 }
 
 static void fill_what_if(const struct analysis_scope *scope, struct fact_sheet *out)
@@ -298,8 +346,8 @@ static void fill_what_if(const struct analysis_scope *scope, struct fact_sheet *
 	if (!what_if.graph || what_if.graph->step_count == 0)
 		return;
 	put_basis(&what_if);
-	put_step(&what_if, IDEAL_OVERLAP_STEP_NS, simulate(&what_if, &overlap));
-	put_step(&what_if, IDEAL_NETWORK_STEP_NS, simulate(&what_if, &network));
+	put_change(&what_if, IDEAL_OVERLAP_STEP_NS, &overlap);
+	put_change(&what_if, IDEAL_NETWORK_STEP_NS, &network);
 	list_lines(&what_if);
 	tsi_rank_roles_find(&roles, scope, what_if.arena);
 	if (!roles.roles ||

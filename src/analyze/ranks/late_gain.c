@@ -99,11 +99,14 @@ struct replays {
 	struct rank_peers peers;
 	const int64_t **mended, **local_ns; /* by rank: local ns by point, NULL: as it was */
 	struct arena *arena;
+	bool is_together; /* members of collectives end together */
 };
 
 static int64_t replay_with(const struct replays *replays, const int64_t **local_ns)
 {
-	const struct replay_change change = { .local_ns = local_ns, .transfer_scale = 1 };
+	const struct replay_change change = { .local_ns = local_ns,
+					      .transfer_scale = 1,
+					      .has_no_tails = replays->is_together };
 	struct replay replay;
 
 	tsi_replay(&replay, replays->peers.graph, &change);
@@ -162,21 +165,36 @@ static bool mend(const struct replays *replays)
 }
 
 /* The unchanged step; 0 where the replay must not be believed. */
-static int64_t replay_unchanged(const struct replay_graph *graph, struct arena *arena)
+static int64_t replay_unchanged(const struct replay_graph *graph, bool *has_spread,
+				struct arena *arena)
 {
 	struct replay unchanged;
 
 	tsi_replay(&unchanged, graph, NULL);
-	bool is_believed = !tsi_replay_doubt(graph, &unchanged);
+	bool is_believed = !tsi_replay_error_doubt(&unchanged);
+	*has_spread = tsi_has_end_spread(graph, &unchanged);
 	tsi_latch_deinit(arena, &unchanged.arena);
 	return is_believed ? unchanged.step_ns : 0;
+}
+
+/* Whether the gain is another where members of collectives end together. */
+static bool depends_on_spread(const struct replays *replays, int64_t gain_ns, int64_t step_ns)
+{
+	struct replays together = *replays;
+
+	together.is_together = true;
+	int64_t together_ns = replay_with(&together, NULL);
+
+	return tsi_is_gain_of_spread(
+		gain_ns, together_ns - replay_with(&together, replays->local_ns), step_ns);
 }
 
 static void replay_steps(struct late_ranks *late, const struct replay_graph *graph,
 			 struct arena *arena)
 {
 	struct replays replays = { .late = late, .arena = arena };
-	int64_t step_ns = replay_unchanged(graph, arena);
+	bool has_spread;
+	int64_t step_ns = replay_unchanged(graph, &has_spread, arena);
 
 	if (step_ns <= 0 || !tsi_rank_peers_find(&replays.peers, graph, &late->roles, arena))
 		return;
@@ -185,6 +203,8 @@ static void replay_steps(struct late_ranks *late, const struct replay_graph *gra
 	if (!replays.local_ns || !mend(&replays))
 		return;
 	int64_t mended_ns = replay_with(&replays, replays.local_ns);
+	if (has_spread && depends_on_spread(&replays, at_least_0(step_ns - mended_ns), step_ns))
+		return;
 	late->gain = (struct late_gain){ step_ns, at_least_0(step_ns - mended_ns), true };
 	replay_each(&replays, mended_ns);
 }

@@ -7,6 +7,8 @@
 #include <math.h>
 
 static const double max_error = 0.05, max_end_spread = 0.05;
+/* A gain that members' ends move by more of it, and of the step, depends on them. */
+static const double max_shift = 0.25, max_step_shift = 0.005;
 
 double tsi_replay_error(const struct replay *unchanged)
 {
@@ -41,7 +43,7 @@ double tsi_replay_end_spread(const struct replay_graph *graph, const struct repl
 	return sum_ns / count / (double)unchanged->measured_ns;
 }
 
-const char *tsi_replay_doubt(const struct replay_graph *graph, const struct replay *unchanged)
+const char *tsi_replay_error_doubt(const struct replay *unchanged)
 {
 	if (unchanged->unordered_count > 0)
 		return "collectives of some ranks wait for each other in a circle: their matches, "
@@ -50,10 +52,30 @@ const char *tsi_replay_doubt(const struct replay_graph *graph, const struct repl
 	/* Not finite without any time: no better. */
 	if (!(fabs(tsi_replay_error(unchanged)) <= max_error))
 		return "the simulation of the unchanged run is off by more than 5 %";
-	if (!(tsi_replay_end_spread(graph, unchanged) <= max_end_spread))
-		return "members of collectives end far apart, by more than 5 % of the step: what "
-		       "kept them is simulated as if nothing could change it";
 	return NULL;
+}
+
+bool tsi_has_end_spread(const struct replay_graph *graph, const struct replay *unchanged)
+{
+	return !(tsi_replay_end_spread(graph, unchanged) <= max_end_spread);
+}
+
+bool tsi_is_gain_of_spread(int64_t gain_ns, int64_t gain_together_ns, int64_t step_ns)
+{
+	double shift_ns = fabs((double)gain_ns - (double)gain_together_ns);
+
+	return shift_ns > max_shift * (double)gain_ns &&
+	       shift_ns > max_step_shift * (double)step_ns;
+}
+
+const char *tsi_replay_doubt(const struct replay_graph *graph, const struct replay *unchanged)
+{
+	const char *doubt = tsi_replay_error_doubt(unchanged);
+
+	if (!doubt && tsi_has_end_spread(graph, unchanged))
+		doubt = "members of collectives end far apart, by more than 5 % of the step: what "
+			"kept them is simulated as if nothing could change it";
+	return doubt;
 }
 
 void tsi_put_replay_doubts(const struct analysis_scope *scope, const struct replay *unchanged,

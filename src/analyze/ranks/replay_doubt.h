@@ -15,7 +15,16 @@ double tsi_replay_error(const struct replay *unchanged);
  */
 double tsi_replay_end_spread(const struct replay_graph *graph, const struct replay *unchanged);
 
-/* Why what is simulated must not be believed, as the unchanged replay shows; or NULL. Static. */
+/* Why nothing simulated must be believed, as the unchanged replay shows; or NULL. Static. */
+const char *tsi_replay_error_doubt(const struct replay *unchanged);
+
+/* Whether the spread is so large that what was simulated may depend on it. */
+bool tsi_has_end_spread(const struct replay_graph *graph, const struct replay *unchanged);
+
+/* Whether a gain does depend on it: by the same change where members end together. */
+bool tsi_is_gain_of_spread(int64_t gain_ns, int64_t gain_together_ns, int64_t step_ns);
+
+/* Both doubts, for what has no gain to tell by. */
 const char *tsi_replay_doubt(const struct replay_graph *graph, const struct replay *unchanged);
 
 /* Puts that, and what doubts the times of the ranks (tsi_ranks_doubt()), into a sheet. */
