@@ -308,16 +308,15 @@ static const struct option_row rows[] = {
 	  FIELD(output), NULL },
 	{ REPORTERS, "top", "N", "rows of each ranking (text: 10; json: 100000)", parse_count,
 	  FIELD(top), NULL },
-	{ "trace, report, diff", "full", NULL, "all sections, not one screen", parse_flag,
-	  FIELD(full), NULL },
+	{ REPORTERS, "full", NULL, "all sections, not one screen", parse_flag, FIELD(full), NULL },
 	{ REPORTERS, "show", "LIST", "only these sections: kernels,operators", parse_text,
 	  FIELD(shown), tscope_report_check_sections },
 	{ READERS, "quiet", NULL, "only head and gates of the report; export: nothing", parse_flag,
 	  FIELD(quiet), NULL },
 	{ "report", "rank", "N", "show the sections of rank N (default: the lowest)", parse_rank,
 	  FIELD(rank), NULL },
-	{ "report", "verbose", NULL, "also name the files that were ignored", parse_flag,
-	  FIELD(verbose), NULL },
+	{ "trace, memory, report", "verbose", NULL,
+	  "all sections, files ignored, rules without data", parse_flag, FIELD(verbose), NULL },
 	{ REPORTERS, "color", "WHEN", "auto (default), always or never", parse_color, FIELD(color),
 	  NULL },
 	{ READERS, "progress", "WHEN", "auto (default) or never", parse_progress, FIELD(progress),
@@ -425,7 +424,7 @@ static bool fail_unknown(const char *name, const char *command)
 	return false;
 }
 
-static bool fail_not_taken(const struct option_row *row, const char *command)
+static bool fail_not_taken(const struct option_row *row)
 {
 	char text[80], owners[120] = "";
 
@@ -435,7 +434,7 @@ static bool fail_not_taken(const struct option_row *row, const char *command)
 			length += (size_t)snprintf(owners + length, sizeof(owners) - length, "%s%s",
 						   length > 0 ? ", " : "", rows[i].commands);
 	}
-	snprintf(text, sizeof(text), "--%s is no option of %s; it belongs to ", row->name, command);
+	snprintf(text, sizeof(text), "--%s only works with tscope ", row->name);
 	say(text, owners, "");
 	return false;
 }
@@ -462,7 +461,7 @@ static bool parse_option(struct options *options, const char *command, int count
 	if (!row)
 		return fail_unknown(name, command);
 	if (!is_taken(row, command))
-		return fail_not_taken(row, command);
+		return fail_not_taken(row);
 	if (value)
 		value++;
 	else if (row->value && *i + 1 < count)
@@ -498,6 +497,10 @@ static bool parse_arguments(struct options *options, const char *command, int co
 				return false;
 		} else if (may_be_option && strcmp(argument, "-h") == 0) {
 			options->help = true;
+		} else if (may_be_option && strcmp(argument, "-v") == 0) {
+			if (!parse_option(options, command, 1, (char *[]){ "--verbose" },
+					  &(int){ 0 }))
+				return false;
 		} else if (may_be_option && argument[0] == '-' && argument[1] != '\0') {
 			say("unknown option ", argument, "; options have two dashes");
 			return false;

@@ -61,5 +61,5 @@ void tsi_compose_diff(struct doc *doc, const struct tscope_diff_report *report,
 		sections[i](&panel);
 	tsi_section_gates(&panel);
 	if (options->extent == TSCOPE_REPORT_SCREEN)
-		tsi_put_way_on(&panel);
+		tsi_put_way_on(&panel, "explanation,kernels");
 }

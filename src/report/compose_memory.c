@@ -23,15 +23,15 @@ static const struct section sections[] = {
 	{ "host_memory", tsi_section_host_memory },
 };
 
-/* What there is to count in a file: "1 point", "2 points". */
+/* What there is to count in a file, "1 point", "2 points", and a section that its screen lacks. */
 static const struct {
-	const char *name, *one, *many;
+	const char *name, *one, *many, *section;
 } kinds[TSCOPE_MEMORY_KIND_COUNT] = {
-	[TSCOPE_MEMORY_SNAPSHOT] = { "snapshot", "entry", "entries" },
-	[TSCOPE_MEMORY_TIMELINE] = { "memory timeline", "row", "rows" },
-	[TSCOPE_MEMORY_STATS] = { "memory statistics", "value", "values" },
-	[TSCOPE_MEMORY_TRACKER] = { "memory tracker", "value", "values" },
-	[TSCOPE_MEMORY_HOST] = { "host memory", "record", "records" },
+	[TSCOPE_MEMORY_SNAPSHOT] = { "snapshot", "entry", "entries", "live,churn,segments" },
+	[TSCOPE_MEMORY_TIMELINE] = { "memory timeline", "row", "rows", "memory-timeline" },
+	[TSCOPE_MEMORY_STATS] = { "memory statistics", "value", "values", "memory-statistics" },
+	[TSCOPE_MEMORY_TRACKER] = { "memory tracker", "value", "values", "memory-tracker" },
+	[TSCOPE_MEMORY_HOST] = { "host memory", "record", "records", "host-memory" },
 };
 
 /* "snapshot · pickle · 3.0 MiB (gzip 300 KiB) · 19,136 entries · 2 devices · rank 3" */
@@ -79,11 +79,16 @@ void tsi_compose_memory(struct doc *doc, const struct tscope_memory_report *repo
 	tsi_doc_name(doc, DOC_PART, NULL, info->path);
 	put_file_line(&panel, info);
 	put_losses(&panel, info);
-	tsi_put_verdict(&panel);
-	if (options->extent != TSCOPE_REPORT_BRIEF) {
+	if (options->extent == TSCOPE_REPORT_SCREEN)
+		tsi_put_memory_screen(&panel);
+	else
+		tsi_put_verdict(&panel);
+	if (options->extent == TSCOPE_REPORT_FULL) {
 		tsi_build_sections(&panel, sections, TSI_COUNT_OF(sections));
 		tsi_section_findings(&panel);
 		tsi_section_not_evaluated(&panel);
 	}
 	tsi_section_gates(&panel);
+	if (options->extent == TSCOPE_REPORT_SCREEN)
+		tsi_put_way_on(&panel, kinds[info->kind].section);
 }

@@ -94,10 +94,10 @@ static void put_name(const struct panel *panel, enum doc_place place, const stru
 }
 
 /* "8 ranks · 30 steps · 412.3 ms a step" */
-static void put_outline(const struct panel *panel)
+static void put_outline(const struct panel *panel, enum doc_role role)
 {
 	const struct tscope_run *run = panel->report->run;
-	struct doc_line *line = tsi_doc_items(panel->doc, DOC_OUTLINE, DOC_PLAIN, NULL);
+	struct doc_line *line = tsi_doc_items(panel->doc, role, DOC_PLAIN, NULL);
 	size_t rank_count = tscope_run_rank_count(run);
 	int64_t steps = tsi_panel_int(panel, "step_time.count");
 
@@ -280,17 +280,25 @@ static void put_section(const struct panel *whole, const struct run_section *sec
 		put_file(&panel, section->analyzer);
 }
 
+static struct panel panel_of_run(struct doc *doc, const struct tscope_run_report *report,
+				 const struct tscope_report_options *options)
+{
+	struct panel panel = tsi_panel(doc, tscope_run_analysis(report->run), options);
+
+	panel.gates = report->gates;
+	panel.gate_count = report->gate_count;
+	panel.diagnosis = report->diagnosis;
+	panel.report = report;
+	return panel;
+}
+
 void tsi_compose_run(struct doc *doc, const struct tscope_run_report *report,
 		     const struct tscope_report_options *options)
 {
-	struct panel whole = tsi_panel(doc, tscope_run_analysis(report->run), options);
+	const struct panel whole = panel_of_run(doc, report, options);
 
-	whole.gates = report->gates;
-	whole.gate_count = report->gate_count;
-	whole.diagnosis = report->diagnosis;
-	whole.report = report;
 	put_name(&whole, DOC_PART, report->run);
-	put_outline(&whole);
+	put_outline(&whole, DOC_OUTLINE);
 	if (options->extent == TSCOPE_REPORT_SCREEN) {
 		tsi_put_found_kinds(&whole);
 		tsi_put_losses(&whole, report->run);
@@ -306,7 +314,7 @@ void tsi_compose_run(struct doc *doc, const struct tscope_run_report *report,
 			put_section(&whole, &sections[i]);
 	}
 	if (options->extent == TSCOPE_REPORT_SCREEN)
-		tsi_put_way_on(&whole);
+		tsi_put_way_on(&whole, "kernels,operators");
 }
 
 /* The head of several runs: their names, and what is of none. */
@@ -333,11 +341,50 @@ static void put_runs(const struct panel *panel, const struct tscope_runs *runs)
 	end_losses(&losses);
 }
 
+/* A run among several, in a few lines of their common screen. */
+static void put_short_run(struct panel *panel)
+{
+	(void)tsi_doc_add(panel->doc, &(struct doc_node){ .kind = DOC_NODE_BREAK });
+	put_name(panel, DOC_LISTED, panel->report->run);
+	put_outline(panel, DOC_SIDE_OUTLINE);
+	tsi_put_first_verdict(panel);
+	if (tsi_tripped_count(panel) > 0)
+		tsi_section_gates(panel);
+}
+
+/* As many as there is room for. */
+static void put_short_runs(struct doc *doc, const struct tscope_runs_report *report,
+			   const struct tscope_report_options *options)
+{
+	size_t count = tscope_runs_count(report->runs), i;
+
+	tsi_doc_line(doc, DOC_HEADING, DOC_PLAIN, NULL,
+		     "found %zu separate runs (their files cannot belong to one job)", count);
+	for (i = 0; i < count; i++) {
+		struct panel panel = panel_of_run(doc, &report->reports[i], options);
+		struct doc_node *last = doc->last;
+
+		put_short_run(&panel);
+		panel.gate_count = 0;
+		if (i == 0 || tsi_screen_left(&panel) >= (i + 1 < count))
+			continue;
+		tsi_doc_cut(doc, last);
+		break;
+	}
+	if (i < count)
+		tsi_doc_line(doc, DOC_HEADING, DOC_PLAIN, NULL, "  and %zu more", count - i);
+	tsi_put_way_on(&(struct panel){ .doc = doc }, "kernels,operators");
+}
+
 void tsi_compose_runs(struct doc *doc, const struct tscope_runs_report *report,
 		      const struct tscope_report_options *options)
 {
 	struct panel head = tsi_panel(doc, NULL, options);
 
+	if (options->extent == TSCOPE_REPORT_SCREEN && tscope_runs_count(report->runs) > 1) {
+		put_short_runs(doc, report, options);
+		return;
+	}
 	head.report = &report->reports[0];
 	put_runs(&head, report->runs);
 	for (size_t i = 0; i < tscope_runs_count(report->runs); i++)

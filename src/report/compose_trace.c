@@ -108,12 +108,11 @@ void tsi_compose_trace(struct doc *doc, const struct tscope_trace_report *report
 	if (options->extent == TSCOPE_REPORT_FULL) {
 		tsi_build_sections(&panel, sections, TSI_COUNT_OF(sections));
 		tsi_section_findings(&panel);
-		if (options->verbose)
-			tsi_section_not_evaluated(&panel);
+		tsi_section_not_evaluated(&panel);
 	}
 	tsi_section_gates(&panel);
 	if (options->extent == TSCOPE_REPORT_SCREEN)
-		tsi_put_way_on(&panel);
+		tsi_put_way_on(&panel, "kernels,operators");
 }
 
 void tsi_build_sections(const struct panel *panel, const struct section *list, size_t count)

@@ -28,8 +28,18 @@ static const char *copy_text(struct doc *doc, const char *text)
 
 void tsi_doc_name(struct doc *doc, enum doc_place place, const char *tag, const char *name)
 {
-	(void)tsi_doc_add(doc, &(struct doc_node){ .kind = DOC_NODE_NAME,
-						   .name = { place, tag, copy_text(doc, name) } });
+	struct doc_node *node = tsi_doc_add(
+		doc, &(struct doc_node){ .kind = DOC_NODE_NAME,
+					 .name = { place, tag, copy_text(doc, name) } });
+
+	if (node && place == DOC_PART)
+		doc->part = node;
+}
+
+void tsi_doc_cut(struct doc *doc, struct doc_node *last)
+{
+	doc->last = last;
+	last->next = NULL;
 }
 
 struct doc_line *tsi_doc_items(struct doc *doc, enum doc_role role, enum doc_tone tone,

@@ -79,7 +79,6 @@ enum doc_role {
 	DOC_REMEDY,
 	DOC_FINDING_CHANGE,
 	DOC_RULES, /* several that lack the same */
-	DOC_RULE,  /* what one lacks */
 	DOC_IDS,   /* a list of rules */
 };
 
@@ -246,10 +245,14 @@ struct doc_node {
 struct doc {
 	struct arena arena;
 	struct doc_node *first, *last;
+	struct doc_node *part; /* where the last report of its own begins, or NULL */
 };
 
 /* Appends a copy of a node; NULL without memory. What the functions below append is easier said. */
 struct doc_node *tsi_doc_add(struct doc *doc, const struct doc_node *node);
+
+/* Drops what was appended behind a node. */
+void tsi_doc_cut(struct doc *doc, struct doc_node *last);
 
 void tsi_doc_name(struct doc *doc, enum doc_place place, const char *tag, const char *name);
 

@@ -93,7 +93,6 @@ static const struct line_layout {
 	[DOC_REMEDY] = { .lead = 2, .pad = 9 },
 	[DOC_FINDING_CHANGE] = { .lead = 2, .pad = 8, .tones_lead = true },
 	[DOC_RULES] = { .lead = 2, .hang = 4 },
-	[DOC_RULE] = { .lead = 2, .hang = 4 },
 	[DOC_IDS] = { .lead = 4, .tones_lead = true, .tones_text = true, .separator = ", " },
 };
 
@@ -151,10 +150,6 @@ static void put_text(struct text_writer *w, const struct doc_line *line, unsigne
 		tsi_text_put(w, "\n");
 		return;
 	}
-	if (line->role == DOC_RULE) {
-		tsi_text_put(w, "\n");
-		tsi_text_repeat(w, " ", layout->hang);
-	}
 	tsi_text_paragraph(w, line->text, layout->hang > 0 ? layout->hang : column);
 }
 
@@ -204,7 +199,9 @@ static const char *end_of_path(const char *path, unsigned columns)
 
 static void put_report_name(struct text_writer *w, const struct doc_name *name)
 {
-	const char *path = end_of_path(name->text, w->width);
+	unsigned used = (name->place == DOC_LISTED ? 2 : 0) +
+			(name->tag ? tsi_text_columns(name->tag) + 2 : 0);
+	const char *path = end_of_path(name->text, w->width - used);
 
 	if (name->place == DOC_LISTED)
 		tsi_text_put(w, "  ");
@@ -495,11 +492,21 @@ static unsigned usable_width(unsigned width)
 	return width < TEXT_MAX_WIDTH ? width : TEXT_MAX_WIDTH;
 }
 
+int tsi_text_lines(const struct doc_node *node, const struct tscope_report_options *options)
+{
+	struct text_writer w = { .ascii = options->ascii, .width = usable_width(options->width) };
+
+	put_node(&w, node);
+	return (int)w.line_count;
+}
+
 static void write_text(FILE *out, const struct doc *doc,
 		       const struct tscope_report_options *options)
 {
-	struct text_writer w = { out, options->color, options->ascii,
-				 usable_width(options->width) };
+	struct text_writer w = { .out = out,
+				 .color = options->color,
+				 .ascii = options->ascii,
+				 .width = usable_width(options->width) };
 	const struct doc_node *last = NULL;
 
 	for (const struct doc_node *node = doc->first; node; node = node->next) {

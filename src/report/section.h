@@ -36,6 +36,26 @@ void tsi_show_sections(struct doc *doc, const char *names);
 
 void tsi_build_sections(const struct panel *panel, const struct section *list, size_t count);
 
+/* section_time.c: the lines of a step's budget, of devices and of hosts without, in their order. */
+enum budget_line {
+	BUDGET_COMPUTE,
+	BUDGET_EXPOSED_COMM,
+	BUDGET_EXPOSED_COPY,
+	BUDGET_DATA_STALL,
+	BUDGET_SYNC_STALL,
+	BUDGET_LAUNCH_STALL,
+	BUDGET_DEVICE_GAP,
+	BUDGET_UNATTRIBUTED,
+	BUDGET_HOST_DATA,
+	BUDGET_HOST_FORWARD,
+	BUDGET_HOST_BACKWARD,
+	BUDGET_HOST_OPTIMIZER,
+	BUDGET_HOST_COMM,
+	BUDGET_HOST_OTHER,
+	BUDGET_LINE_COUNT,
+};
+extern const struct part tsi_budget_lines[BUDGET_LINE_COUNT];
+
 /* Facts of a trace, in its own report or in that of its run. */
 void tsi_section_budget(const struct panel *panel);
 void tsi_section_efficiency(const struct panel *panel);
@@ -85,7 +105,8 @@ void tsi_section_memory_timeline(const struct panel *panel);
 void tsi_section_memory_stats(const struct panel *panel);
 void tsi_section_memory_tracker(const struct panel *panel);
 void tsi_section_host_memory(const struct panel *panel); /* section_host_memory.c */
-void tsi_section_scalars(const struct panel *panel);     /* section_scalars.c */
+void tsi_section_host_memory_peak(const struct panel *panel);
+void tsi_section_scalars(const struct panel *panel); /* section_scalars.c */
 void tsi_section_logged_efficiency(const struct panel *panel);
 void tsi_section_callbacks(const struct panel *panel); /* section_composer.c */
 void tsi_section_counters(const struct panel *panel);
@@ -110,15 +131,27 @@ size_t tsi_tripped_count(const struct panel *panel);
 /* Appends the verdict: the findings that win most, in a few lines of the head. */
 void tsi_put_verdict(const struct panel *panel);
 
+/* The first finding in a line, or that there is none. */
+void tsi_put_first_verdict(const struct panel *panel);
+
 /* Its parts: that there are no findings, or too little to judge by; a finding's line, its text. */
 void tsi_put_verdict_head(const struct panel *panel);
 void tsi_put_verdict_line(const struct panel *panel, const struct tscope_finding *finding);
 const char *tsi_verdict_text(const struct panel *panel, const struct tscope_finding *finding);
 
-/* section_screen.c: the verdict and where the step goes; behind the gates, how to see more. */
+/*
+ * section_screen.c: reports of one screen. Behind the head come the verdict and where the step
+ * goes or what fills the memory; behind the gates, how to see more, with a section as an example.
+ */
 void tsi_put_screen(const struct panel *panel);
-void tsi_put_way_on(const struct panel *panel);
-int tsi_screen_left(const struct panel *panel); /* lines that there is room for; below 0: none */
+void tsi_put_memory_screen(const struct panel *panel);
+void tsi_put_way_on(const struct panel *panel, const char *section);
+
+/* Lines of the screen that the report so far, its gates and the last lines leave; may be < 0. */
+int tsi_screen_left(const struct panel *panel);
+
+/* Builds a section with as many rows as there is room for; false: not even one has room. */
+bool tsi_put_if_room(const struct panel *panel, void (*build)(const struct panel *panel), int left);
 
 /* What was odd about an input, with what became of it; counts by enum tscope_diagnostic. */
 void tsi_put_diagnostics(const struct panel *panel, const uint64_t counts[TSCOPE_DIAGNOSTIC_COUNT]);

@@ -5,8 +5,8 @@
  */
 #include "report/reporter.h"
 #include "report/section.h"
+#include "report/snapshot_words.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 enum { VERDICT_LINES = 3 };
@@ -78,22 +78,59 @@ static size_t shown_count(const struct panel *panel)
 	return count;
 }
 
-/* "busy 97.1 % of the step, most of it gemm (61 %)", or NULL where devices wait for more. */
+/* What the step consists of, in words that go on with "for 62 % of the step". */
+static const char *const budget_words[BUDGET_LINE_COUNT] = {
+	[BUDGET_COMPUTE] = "the device computes",
+	[BUDGET_EXPOSED_COMM] = "the device only communicates",
+	[BUDGET_EXPOSED_COPY] = "the device only copies memory",
+	[BUDGET_DATA_STALL] = "the device waits for the data loader",
+	[BUDGET_SYNC_STALL] = "the device idles while the host synchronizes",
+	[BUDGET_LAUNCH_STALL] = "the device waits for the host to launch work",
+	[BUDGET_DEVICE_GAP] = "the device idles between queued kernels",
+	[BUDGET_UNATTRIBUTED] = "the device idles for reasons not recorded",
+	[BUDGET_HOST_DATA] = "the host waits for data",
+	[BUDGET_HOST_FORWARD] = "the host runs forward",
+	[BUDGET_HOST_BACKWARD] = "the host runs backward",
+	[BUDGET_HOST_OPTIMIZER] = "the host runs the optimizer",
+	[BUDGET_HOST_COMM] = "the host communicates",
+	[BUDGET_HOST_OTHER] = "no phase is marked",
+};
+
+/* "the device computes for 62.1 % of a step of 412.3 ms", or NULL where no step is known */
+static const char *name_largest_line(const struct panel *panel)
+{
+	int64_t wall_ns = tsi_panel_int(panel, "budget.wall_ns"), largest_ns = 0;
+	int64_t steps = tsi_panel_int(panel, "budget.step_count");
+	size_t largest = 0;
+
+	for (size_t i = 0; i < BUDGET_LINE_COUNT; i++) {
+		int64_t own_ns = tsi_panel_int(panel, tsi_budget_lines[i].id);
+
+		if (own_ns > largest_ns)
+			largest = i;
+		largest_ns = own_ns > largest_ns ? own_ns : largest_ns;
+	}
+	if (largest_ns == 0)
+		return NULL;
+	return tsi_panel_print(
+		panel, "%s for %.1f %% of %s step of %s", budget_words[largest],
+		100 * (double)largest_ns / (double)wall_ns, steps > 1 ? "a" : "the",
+		tsi_panel_people_int(panel, tsi_mean_of(wall_ns, steps), TSCOPE_UNIT_NS));
+}
+
+/* "the device is busy for 97 % of the step", or NULL where devices wait for more. */
 static const char *name_good_use(const struct panel *panel)
 {
-	static const char *const idle_lines[] = {
-		"budget.data_stall_ns", "budget.sync_stall_ns",   "budget.launch_stall_ns",
-		"budget.device_gap_ns", "budget.unattributed_ns",
-	};
 	double wall_ns = (double)tsi_panel_int(panel, "budget.wall_ns"), idle_ns = 0;
 	struct table_view kinds = tsi_panel_rows(panel, "kernels.by_kind");
 	const char *text;
 
-	for (size_t i = 0; i < TSI_COUNT_OF(idle_lines); i++)
-		idle_ns += (double)tsi_panel_int(panel, idle_lines[i]);
+	for (size_t i = BUDGET_DATA_STALL; i <= BUDGET_UNATTRIBUTED; i++)
+		idle_ns += (double)tsi_panel_int(panel, tsi_budget_lines[i].id);
 	if (!(wall_ns > 0) || idle_ns > LEAST_IDLE_RATIO * wall_ns || kinds.row_count == 0)
 		return NULL;
-	text = tsi_panel_print(panel, "the device is busy for %.0f %% of the step",
+	text = tsi_panel_print(panel,
+			       "the step is well used: the device is busy for %.0f %% of the step",
 			       100 * (1 - idle_ns / wall_ns));
 	struct tscope_value total_ns = tsi_table_find(&kinds, 0, "total_ns");
 	double all_ns = (double)tsi_panel_int(panel, "kernels.total_ns");
@@ -104,27 +141,69 @@ static const char *name_good_use(const struct panel *panel)
 	return text;
 }
 
-/* No findings. Rules that a file about memory cannot answer are not counted. */
-static void put_all_clear(const struct panel *panel)
+/* "memory peaks at 984 MiB", "a step takes 412.3 ms", or NULL */
+static const char *name_figure(const struct panel *panel)
+{
+	static const struct {
+		const char *id, *words;
+	} figures[] = {
+		{ "snapshot.peak_allocated_bytes", "allocated memory peaks at" },
+		{ "snapshot.allocated_bytes", "allocated memory is" },
+		{ "memory_timeline.peak_bytes", "allocated memory peaks at" },
+		{ "memory_tracker.peak_bytes", "allocated memory peaks at" },
+		{ "host_memory.peak_bytes", "host memory peaks at" },
+		{ "memory_stats.value_count", "memory statistics read:" },
+		{ "step_time.mean_ns", "a step takes" },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(figures); i++)
+		if (tsi_panel_has(panel, figures[i].id))
+			return tsi_panel_print(panel, "%s %s", figures[i].words,
+					       tsi_panel_number(panel, figures[i].id));
+	return NULL;
+}
+
+/* The state of what was read in one sentence, where no finding is the answer. */
+static const char *name_state(const struct panel *panel)
+{
+	const char *text = name_good_use(panel);
+
+	if (!text)
+		text = name_largest_line(panel);
+	return text ? text : name_figure(panel);
+}
+
+/* Rules that cannot apply to a file about memory do not count. */
+static const char *name_no_findings(const struct panel *panel)
 {
 	const struct tscope_diagnosis *diagnosis = panel->diagnosis;
 	size_t judging = judging_count(diagnosis);
 	size_t missed = tscope_diagnosis_not_evaluated_count(diagnosis);
-	const char *use = name_good_use(panel);
 
-	if (use)
-		tsi_doc_line(panel->doc, DOC_NOTE, DOC_GOOD, NULL,
-			     "the step is well used: %s; no findings", use);
-	else if (!panel->memory)
-		tsi_doc_line(panel->doc, DOC_NOTE, DOC_GOOD, NULL,
-			     "no findings; %zu rule%s not evaluated", missed,
-			     missed == 1 ? "" : "s");
-	else if (judging > 0)
-		tsi_doc_line(panel->doc, DOC_NOTE, DOC_GOOD, NULL, "no findings of %zu rule%s",
-			     judging, judging == 1 ? "" : "s");
-	else
-		tsi_doc_line(panel->doc, DOC_NOTE, DOC_FAINT, NULL,
-			     "no rule could judge this file");
+	if (!panel->memory)
+		return tsi_panel_print(panel, "no findings; %zu rule%s had no data", missed,
+				       missed == 1 ? "" : "s");
+	if (judging == 0)
+		return "no rule applies to this kind of file";
+	return tsi_panel_print(panel, "no findings of %zu rule%s", judging,
+			       judging == 1 ? "" : "s");
+}
+
+/* Before findings that cost no time, or in place of them. */
+static void put_state(const struct panel *panel)
+{
+	size_t count = tscope_diagnosis_finding_count(panel->diagnosis);
+	struct tscope_finding first = { 0 };
+	const char *state = name_state(panel);
+
+	if (count > 0)
+		first = tscope_diagnosis_finding(panel->diagnosis, 0);
+	if (count > 0 && (first.has_gain || first.severity == TSCOPE_SEVERITY_HIGH || !state))
+		return;
+	if (state)
+		tsi_doc_line(panel->doc, DOC_NOTE, DOC_PLAIN, NULL, "%s", state);
+	if (count == 0)
+		tsi_doc_line(panel->doc, DOC_NOTE, DOC_GOOD, NULL, "%s", name_no_findings(panel));
 }
 
 const char *tsi_verdict_text(const struct panel *panel, const struct tscope_finding *finding)
@@ -150,13 +229,22 @@ void tsi_put_verdict_head(const struct panel *panel)
 	const struct tscope_diagnosis *diagnosis = panel->diagnosis;
 
 	(void)tsi_doc_add(panel->doc, &(struct doc_node){ .kind = DOC_NODE_BREAK });
-	if (tscope_diagnosis_finding_count(diagnosis) == 0)
-		put_all_clear(panel);
 	if (tscope_diagnosis_is_tentative(diagnosis))
-		tsi_doc_line(panel->doc, DOC_NOTE, DOC_WARN, NULL,
-			     "too little to judge by: the trace holds %" PRId64
-			     " kernels, copies and fills",
-			     tsi_panel_int(panel, "integrity.device_event_count"));
+		tsi_doc_line(
+			panel->doc, DOC_NOTE, DOC_WARN, NULL,
+			"only %s recorded: too few for a verdict",
+			tsi_count_words(panel, "integrity.device_event_count", "device event"));
+	put_state(panel);
+}
+
+void tsi_put_first_verdict(const struct panel *panel)
+{
+	put_state(panel);
+	if (tscope_diagnosis_finding_count(panel->diagnosis) > 0) {
+		struct tscope_finding first = tscope_diagnosis_finding(panel->diagnosis, 0);
+
+		tsi_put_verdict_line(panel, &first);
+	}
 }
 
 void tsi_put_verdict(const struct panel *panel)
@@ -222,8 +310,8 @@ static const char *need_of(const char *reason)
 	return reason;
 }
 
-/* Has the need of this one been told with an earlier one? */
-static bool is_told(const struct tscope_diagnosis *diagnosis, size_t index)
+/* Whether an earlier rule has the same need and so lists this one. */
+static bool is_grouped(const struct tscope_diagnosis *diagnosis, size_t index)
 {
 	const char *need = need_of(tscope_diagnosis_not_evaluated(diagnosis, index).reason);
 
@@ -254,31 +342,19 @@ static void put_group(const struct panel *panel, size_t first)
 		tsi_doc_line(panel->doc, DOC_RULES, DOC_PLAIN, NULL, "%s: %s", ids, need);
 }
 
-static void put_not_evaluated(const struct panel *panel, struct tscope_not_evaluated missed)
-{
-	tsi_doc_line(panel->doc, DOC_RULE, DOC_PLAIN, missed.rule->id, "%s", missed.reason);
-}
-
 void tsi_section_not_evaluated(const struct panel *panel)
 {
 	const struct tscope_diagnosis *diagnosis = panel->diagnosis;
+	bool lists = panel->options->verbose || panel->options->shown;
 	size_t count = shown_count(panel);
 
 	if (count == 0)
 		return;
-	if (panel->memory)
-		tsi_panel_title(panel, DOC_FAINT, NULL, "NOT EVALUATED", "%s", "");
-	else
-		tsi_panel_title(panel, DOC_FAINT, NULL, "NOT EVALUATED", "%zu rule%s", count,
-				count == 1 ? "" : "s");
-	for (size_t i = 0; i < tscope_diagnosis_not_evaluated_count(diagnosis); i++) {
-		if (!is_shown(panel, i))
-			continue;
-		if (panel->options->verbose || panel->memory)
-			put_not_evaluated(panel, tscope_diagnosis_not_evaluated(diagnosis, i));
-		else if (!is_told(diagnosis, i))
+	tsi_panel_title(panel, DOC_FAINT, NULL, "NOT EVALUATED", "%zu rule%s had no data%s", count,
+			count == 1 ? "" : "s", lists ? "" : "; -v lists them");
+	for (size_t i = 0; lists && i < tscope_diagnosis_not_evaluated_count(diagnosis); i++)
+		if (is_shown(panel, i) && !is_grouped(diagnosis, i))
 			put_group(panel, i);
-	}
 }
 
 void tsi_section_gates(const struct panel *panel)

@@ -147,6 +147,21 @@ static void put_title(const struct panel *panel)
 				: "");
 }
 
+/* Of what was live at the peak, only the first sites. */
+void tsi_section_host_memory_peak(const struct panel *panel)
+{
+	struct table_view sites = tsi_panel_rows(panel, rankings[0].table);
+	char folder[FOLDER_MAX];
+
+	put_title(panel);
+	put_resident(panel);
+	tsi_site_folder(&sites, folder);
+	tsi_panel_ranking(panel,
+			  &(struct ranking){ rankings[0].table, rankings[0].by, NULL, folder },
+			  rankings[0].columns, TSI_COUNT_OF(rankings[0].columns));
+	tsi_put_site_folder(panel, folder);
+}
+
 void tsi_section_host_memory(const struct panel *panel)
 {
 	static const struct figure figures[] = {

@@ -1,55 +1,63 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The default report: the answer on one screen. Where the step goes, the findings that win most,
- * each with what to do and where to look, and how to see the rest.
+ * The default report: the answer on one screen. The findings that win most, each with what to do
+ * and where to look, where the step goes or what fills the memory, and how to see the rest.
  *
- * What is added is weighed against the lines that are left, first all titles, then the details of
- * the first finding, then those of the next.
+ * Lines are counted as a terminal shows them: first all titles, then the details of the first
+ * finding, then those of the next, as far as there is room.
  */
 #include "report/section.h"
+#include "report/text_nodes.h"
+#include "run/file_name.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 enum {
 	SCREEN_LINES = 24,
-	TEXT_COLUMNS = 64, /* of a line of 80, behind a tag, before a word that does not fit */
+	LAST_LINES = 2,      /* how to see more, and the blank above */
+	GATE_HEAD_LINES = 2, /* the title, and the blank above */
 	MAX_FINDINGS = 3,
 	MAX_METERS = 4,
-	LAST_LINES = 2, /* how to see more, and the blank above */
+	MAX_ROWS = 6,
+	LONG_ADVICE = 140, /* bytes: two lines */
 };
 
-static int lines_of(const char *text)
-{
-	return (int)(1 + strlen(text) / TEXT_COLUMNS);
-}
-
-static int lines_of_items(const struct doc_line *line)
-{
-	size_t columns = 0;
-
-	for (size_t i = 0; i < line->item_count; i++)
-		columns += strlen(line->items[i].text ? line->items[i].text : "") + 3;
-	return (int)(1 + columns / TEXT_COLUMNS);
-}
-
-/* Lines that stand above. */
-static int lines_used(const struct doc *doc)
+static int lines_from(const struct panel *panel, const struct doc_node *node)
 {
 	int count = 0;
 
-	for (const struct doc_node *node = doc->first; node; node = node->next) {
-		/* Several reports follow one another: each has a screen of its own. */
-		if (node->kind == DOC_NODE_NAME && node->name.place == DOC_PART)
-			count = 0;
-		if (node->kind != DOC_NODE_LINE)
-			count += node->kind == DOC_NODE_EXPLANATION ? 2 : 1;
-		else if (node->line.text)
-			count += lines_of(node->line.text);
-		else
-			count += lines_of_items(&node->line);
-	}
+	for (; node; node = node->next)
+		count += tsi_text_lines(node, panel->options);
 	return count;
+}
+
+int tsi_screen_left(const struct panel *panel)
+{
+	const struct doc *doc = panel->doc;
+	int left =
+		SCREEN_LINES - LAST_LINES - lines_from(panel, doc->part ? doc->part : doc->first);
+
+	if (panel->gate_count > 0)
+		left -= GATE_HEAD_LINES;
+	for (size_t i = 0; i < panel->gate_count; i++)
+		left -= lines_from(panel, &(struct doc_node){ .kind = DOC_NODE_GATE,
+							      .gate = &panel->gates[i] });
+	return left;
+}
+
+bool tsi_put_if_room(const struct panel *panel, void (*build)(const struct panel *panel), int left)
+{
+	struct doc_node *last = panel->doc->last;
+	struct panel part = *panel;
+
+	for (part.top = MAX_ROWS; last && part.top > 0; part.top--) {
+		build(&part);
+		if (lines_from(panel, last->next) <= left)
+			return true;
+		tsi_doc_cut(panel->doc, last);
+	}
+	return false;
 }
 
 /* ---- findings ---- */
@@ -60,7 +68,7 @@ struct screen_finding {
 	const char *detail, *advice, *place; /* NULL: none, or no room */
 };
 
-/* The first thing to do: the rest stands in the whole report. */
+/* The first thing to do, without its reasons where they are long: all of it is in the findings. */
 static const char *first_step(const struct panel *panel, const char *advice)
 {
 	size_t length = strcspn(advice, ";");
@@ -68,14 +76,10 @@ static const char *first_step(const struct panel *panel, const char *advice)
 	for (size_t i = 0; i + 1 < length; i++)
 		if (advice[i] == '.' && advice[i + 1] == ' ')
 			length = i;
+	for (size_t i = 0; length > LONG_ADVICE && i + 1 < length; i++)
+		if (advice[i] == ':' && advice[i + 1] == ' ')
+			length = i;
 	return *advice == '\0' ? NULL : tsi_panel_print(panel, "-> %.*s", (int)length, advice);
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
 }
 
 /* "at ts 1234567.890 for 619 ms in rank0.json": µs as in the file */
@@ -90,14 +94,21 @@ static const char *name_place(const struct panel *panel, const struct tscope_fin
 				(int)(place->start_ns % 1000),
 				tsi_panel_people_int(panel, place->duration_ns, TSCOPE_UNIT_NS));
 	if (panel->report && *place->file != '\0')
-		tsi_panel_append(panel, &text, " in %s", base_name(place->file));
+		tsi_panel_append(panel, &text, " in %s", tsi_base_name(place->file));
 	return text;
 }
 
-/* Keeps a text if there is room for it. */
-static void grant(const char **text, int *left)
+static struct doc_node detail_node(const char *text)
 {
-	int lines = *text ? lines_of(*text) : 0;
+	return (struct doc_node){ .kind = DOC_NODE_LINE,
+				  .line = { .role = DOC_VERDICT, .tag = "", .text = text } };
+}
+
+/* Keeps a text if there is room for it. */
+static void grant(const struct panel *panel, const char **text, int *left)
+{
+	const struct doc_node node = detail_node(*text);
+	int lines = *text ? tsi_text_lines(&node, panel->options) : 0;
 
 	if (lines > *left)
 		*text = NULL;
@@ -107,29 +118,46 @@ static void grant(const char **text, int *left)
 
 static void put_detail(const struct panel *panel, const char *text)
 {
+	const struct doc_node node = detail_node(text);
+
 	if (text)
-		tsi_doc_line(panel->doc, DOC_VERDICT, DOC_PLAIN, "", "%s", text);
+		(void)tsi_doc_add(panel->doc, &node);
 }
 
-static void put_findings(const struct panel *panel, int left)
+/* The findings that there is room for, but one at least; returns how many. */
+static size_t choose_findings(const struct panel *panel, struct screen_finding rows[MAX_FINDINGS],
+			      int *left)
 {
-	size_t count = tscope_diagnosis_finding_count(panel->diagnosis), shown;
-	struct screen_finding rows[MAX_FINDINGS];
+	size_t count = tscope_diagnosis_finding_count(panel->diagnosis), shown = 0;
 
-	left -= count > MAX_FINDINGS;
-	for (shown = 0; shown < count && shown < MAX_FINDINGS; shown++) {
+	*left -= count > 1; /* "and 3 more" */
+	for (; shown < count && shown < MAX_FINDINGS; shown++) {
 		struct screen_finding *row = &rows[shown];
 		row->finding = tscope_diagnosis_finding(panel->diagnosis, shown);
 		row->advice = first_step(panel, row->finding.advice);
 		row->detail = *row->finding.detail ? row->finding.detail : NULL;
 		row->place = name_place(panel, &row->finding);
-		left -= lines_of(tsi_verdict_text(panel, &row->finding));
+		const struct doc_node node = detail_node(tsi_verdict_text(panel, &row->finding));
+		int lines = tsi_text_lines(&node, panel->options);
+		if (shown > 0 && lines > *left)
+			break;
+		*left -= lines;
 	}
+	*left += count > 1 && count == shown;
 	for (size_t i = 0; i < shown; i++) {
-		grant(&rows[i].advice, &left);
-		grant(&rows[i].detail, &left);
-		grant(&rows[i].place, &left);
+		grant(panel, &rows[i].advice, left);
+		grant(panel, &rows[i].detail, left);
+		grant(panel, &rows[i].place, left);
 	}
+	return shown;
+}
+
+static void put_findings(const struct panel *panel, int left)
+{
+	size_t count = tscope_diagnosis_finding_count(panel->diagnosis);
+	struct screen_finding rows[MAX_FINDINGS];
+	size_t shown = choose_findings(panel, rows, &left);
+
 	for (size_t i = 0; i < shown; i++) {
 		tsi_put_verdict_line(panel, &rows[i].finding);
 		put_detail(panel, rows[i].detail);
@@ -143,31 +171,14 @@ static void put_findings(const struct panel *panel, int left)
 
 /* ---- where the step goes ---- */
 
-static const struct part budget_lines[] = {
-	{ "compute", "budget.compute_ns", DOC_GOOD },
-	{ "exposed comm", "budget.exposed_comm_ns", DOC_WARN },
-	{ "exposed copy", "budget.exposed_copy_ns", DOC_WARN },
-	{ "data stall", "budget.data_stall_ns", DOC_BAD },
-	{ "sync stall", "budget.sync_stall_ns", DOC_BAD },
-	{ "launch stall", "budget.launch_stall_ns", DOC_BAD },
-	{ "device gap", "budget.device_gap_ns", DOC_BAD },
-	{ "unattributed", "budget.unattributed_ns", DOC_BAD },
-	{ "data", "budget.host.data_ns", DOC_BAD },
-	{ "forward", "budget.host.forward_ns", DOC_GOOD },
-	{ "backward", "budget.host.backward_ns", DOC_GOOD },
-	{ "optimizer", "budget.host.optimizer_ns", DOC_GOOD },
-	{ "comm", "budget.host.comm_ns", DOC_WARN },
-	{ "other", "budget.host.other_ns", DOC_PLAIN },
-};
-
 /* The largest lines of the budget, largest first; returns how many. */
 static size_t find_largest(const struct panel *panel, int64_t least_ns,
 			   const struct part *largest[MAX_METERS])
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < TSI_COUNT_OF(budget_lines); i++) {
-		int64_t own_ns = tsi_panel_int(panel, budget_lines[i].id);
+	for (size_t i = 0; i < BUDGET_LINE_COUNT; i++) {
+		int64_t own_ns = tsi_panel_int(panel, tsi_budget_lines[i].id);
 		size_t at = count;
 		if (own_ns <= least_ns)
 			continue;
@@ -177,7 +188,7 @@ static size_t find_largest(const struct panel *panel, int64_t least_ns,
 			continue;
 		count += count < MAX_METERS;
 		memmove(&largest[at + 1], &largest[at], (count - at - 1) * sizeof(*largest));
-		largest[at] = &budget_lines[i];
+		largest[at] = &tsi_budget_lines[i];
 	}
 	return count;
 }
@@ -196,31 +207,64 @@ static void put_budget(const struct panel *panel, const struct part *const *larg
 		tsi_panel_parts(panel, &whole, largest[i], 1);
 }
 
-int tsi_screen_left(const struct panel *panel)
-{
-	int gates = panel->gate_count > 0 ? (int)panel->gate_count + 2 : 0;
-
-	return SCREEN_LINES - LAST_LINES - gates - lines_used(panel->doc);
-}
-
 void tsi_put_screen(const struct panel *panel)
 {
 	const struct part *largest[MAX_METERS];
 	int64_t wall_ns = tsi_panel_int(panel, "budget.wall_ns");
 	size_t meters = wall_ns > 0 ? find_largest(panel, wall_ns / 100, largest) : 0;
-	int left = SCREEN_LINES - LAST_LINES - lines_used(panel->doc);
 
-	left -= meters > 0 ? (int)meters + 2 : 0;
-	left -= panel->gate_count > 0 ? (int)panel->gate_count + 2 : 0;
 	tsi_put_verdict_head(panel);
-	put_findings(panel, left - 1);
+	put_findings(panel, tsi_screen_left(panel) - (meters > 0 ? (int)meters + 2 : 0));
 	if (meters > 0)
 		put_budget(panel, largest, meters);
 }
 
-void tsi_put_way_on(const struct panel *panel)
+void tsi_put_way_on(const struct panel *panel, const char *sections)
 {
 	(void)tsi_doc_add(panel->doc, &(struct doc_node){ .kind = DOC_NODE_BREAK });
-	tsi_doc_line(panel->doc, DOC_NOTE, DOC_FAINT, NULL, "%s",
-		     "more: --full, --show kernels,operators,…, --format json");
+	tsi_doc_line(panel->doc, DOC_NOTE, DOC_FAINT, NULL,
+		     "more: --full, --show %s,…, --format json", sections);
+}
+
+/* ---- files about memory ---- */
+
+/* Room for what fills the memory: its title, a few parts, the first sites. */
+enum { MEMORY_LINES = 11 };
+
+/* "984 MiB reserved · inactive 560 MiB (56.9 %) · largest free block 56.0 MiB" */
+static void put_fragmentation(const struct panel *panel)
+{
+	struct doc_line *line;
+
+	if (!tsi_panel_has(panel, "snapshot.reserved_bytes"))
+		return;
+	line = tsi_doc_items(panel->doc, DOC_FIGURES, DOC_PLAIN, NULL);
+	tsi_doc_item(panel->doc, line, "%s reserved at the end",
+		     tsi_panel_number(panel, "snapshot.reserved_bytes"));
+	tsi_doc_item(panel->doc, line, "%s inactive in split segments",
+		     tsi_panel_number(panel, "snapshot.inactive_split_bytes"));
+	tsi_doc_item(panel->doc, line, "largest free block %s",
+		     tsi_panel_number(panel, "snapshot.largest_free_bytes"));
+}
+
+static void put_snapshot(const struct panel *panel)
+{
+	tsi_section_snapshot_peak(panel);
+	put_fragmentation(panel);
+}
+
+void tsi_put_memory_screen(const struct panel *panel)
+{
+	static void (*const builders[])(const struct panel *) = {
+		[TSCOPE_MEMORY_SNAPSHOT] = put_snapshot,
+		[TSCOPE_MEMORY_TIMELINE] = tsi_section_memory_timeline,
+		[TSCOPE_MEMORY_STATS] = tsi_section_memory_stats,
+		[TSCOPE_MEMORY_TRACKER] = tsi_section_memory_tracker,
+		[TSCOPE_MEMORY_HOST] = tsi_section_host_memory_peak,
+	};
+
+	tsi_put_verdict_head(panel);
+	put_findings(panel, tsi_screen_left(panel) - MEMORY_LINES);
+	(void)tsi_put_if_room(panel, builders[tscope_memory_info(panel->memory->memory)->kind],
+			      tsi_screen_left(panel));
 }

@@ -10,6 +10,23 @@ static enum doc_tone light_of_loss(int64_t loss_ns, int64_t whole_ns)
 	return loss_ns < whole_ns / 2 ? DOC_WARN : DOC_BAD;
 }
 
+const struct part tsi_budget_lines[BUDGET_LINE_COUNT] = {
+	[BUDGET_COMPUTE] = { "compute", "budget.compute_ns", DOC_GOOD },
+	[BUDGET_EXPOSED_COMM] = { "exposed comm", "budget.exposed_comm_ns", DOC_WARN },
+	[BUDGET_EXPOSED_COPY] = { "exposed copy", "budget.exposed_copy_ns", DOC_WARN },
+	[BUDGET_DATA_STALL] = { "data stall", "budget.data_stall_ns", DOC_BAD },
+	[BUDGET_SYNC_STALL] = { "sync stall", "budget.sync_stall_ns", DOC_BAD },
+	[BUDGET_LAUNCH_STALL] = { "launch stall", "budget.launch_stall_ns", DOC_BAD },
+	[BUDGET_DEVICE_GAP] = { "device gap", "budget.device_gap_ns", DOC_BAD },
+	[BUDGET_UNATTRIBUTED] = { "unattributed", "budget.unattributed_ns", DOC_BAD },
+	[BUDGET_HOST_DATA] = { "data", "budget.host.data_ns", DOC_BAD },
+	[BUDGET_HOST_FORWARD] = { "forward", "budget.host.forward_ns", DOC_GOOD },
+	[BUDGET_HOST_BACKWARD] = { "backward", "budget.host.backward_ns", DOC_GOOD },
+	[BUDGET_HOST_OPTIMIZER] = { "optimizer", "budget.host.optimizer_ns", DOC_GOOD },
+	[BUDGET_HOST_COMM] = { "comm", "budget.host.comm_ns", DOC_WARN },
+	[BUDGET_HOST_OTHER] = { "other", "budget.host.other_ns", DOC_PLAIN },
+};
+
 /* The idle lines, each with its causes of 1 % of the step or more. */
 static void put_idle_lines(const struct panel *panel, int64_t wall_ns, int64_t step_count)
 {
@@ -45,26 +62,22 @@ static void put_idle_lines(const struct panel *panel, int64_t wall_ns, int64_t s
 		{ "  capture's edge", "idle.edge_ns", DOC_FAINT },
 	};
 	static const struct {
-		struct part line;
+		enum budget_line line;
 		const struct part *causes;
 		size_t count;
 	} lines[] = {
-		{ { "data stall", "budget.data_stall_ns", DOC_BAD }, NULL, 0 },
-		{ { "sync stall", "budget.sync_stall_ns", DOC_BAD }, sync, TSI_COUNT_OF(sync) },
-		{ { "launch stall", "budget.launch_stall_ns", DOC_BAD },
-		  launch,
-		  TSI_COUNT_OF(launch) },
-		{ { "device gap", "budget.device_gap_ns", DOC_BAD }, gap, TSI_COUNT_OF(gap) },
-		{ { "unattributed", "budget.unattributed_ns", DOC_BAD },
-		  unattributed,
-		  TSI_COUNT_OF(unattributed) },
+		{ BUDGET_DATA_STALL, NULL, 0 },
+		{ BUDGET_SYNC_STALL, sync, TSI_COUNT_OF(sync) },
+		{ BUDGET_LAUNCH_STALL, launch, TSI_COUNT_OF(launch) },
+		{ BUDGET_DEVICE_GAP, gap, TSI_COUNT_OF(gap) },
+		{ BUDGET_UNATTRIBUTED, unattributed, TSI_COUNT_OF(unattributed) },
 	};
 	int64_t mean_ns = tsi_mean_of(wall_ns, step_count);
 	struct whole step = { mean_ns, mean_ns / 100, 0 };
 
 	for (size_t i = 0; i < TSI_COUNT_OF(lines); i++) {
-		tsi_panel_parts(panel, &(struct whole){ wall_ns, 0, step_count }, &lines[i].line,
-				1);
+		tsi_panel_parts(panel, &(struct whole){ wall_ns, 0, step_count },
+				&tsi_budget_lines[lines[i].line], 1);
 		tsi_panel_parts(panel, &step, lines[i].causes, lines[i].count);
 	}
 }
@@ -72,12 +85,10 @@ static void put_idle_lines(const struct panel *panel, int64_t wall_ns, int64_t s
 /* Of devices, or of hosts without; what cannot be divided, or hides work, where it is much. */
 static void put_exposed(const struct panel *panel, const struct whole *whole, size_t of_host)
 {
-	static const struct part lines[][3] = {
-		{ { "exposed comm", "budget.exposed_comm_ns", DOC_WARN },
-		  { "  waiting", "budget.exposed_wait_ns", DOC_FAINT },
+	static const struct part parts[][2] = {
+		{ { "  waiting", "budget.exposed_wait_ns", DOC_FAINT },
 		  { "  transfer", "budget.exposed_transfer_ns", DOC_FAINT } },
-		{ { "comm", "budget.host.comm_ns", DOC_WARN },
-		  { "  waiting", "budget.host.comm_wait_ns", DOC_FAINT },
+		{ { "  waiting", "budget.host.comm_wait_ns", DOC_FAINT },
 		  { "  transfer", "budget.host.comm_transfer_ns", DOC_FAINT } },
 	};
 	static const struct part others[][2] = {
@@ -88,14 +99,15 @@ static void put_exposed(const struct panel *panel, const struct whole *whole, si
 	};
 	struct whole large = { whole->value, whole->value / 100, whole->count };
 
-	tsi_panel_parts(panel, whole, lines[of_host], TSI_COUNT_OF(lines[of_host]));
+	tsi_panel_parts(panel, whole,
+			&tsi_budget_lines[of_host ? BUDGET_HOST_COMM : BUDGET_EXPOSED_COMM], 1);
+	tsi_panel_parts(panel, whole, parts[of_host], TSI_COUNT_OF(parts[of_host]));
 	tsi_panel_parts(panel, &large, others[of_host], TSI_COUNT_OF(others[of_host]));
 }
 
 void tsi_section_budget(const struct panel *panel)
 {
-	static const struct part compute[] = {
-		{ "compute", "budget.compute_ns", DOC_GOOD },
+	static const struct part phases[] = {
 		{ "  forward", "budget.phase.forward_ns", DOC_FAINT },
 		{ "  backward", "budget.phase.backward_ns", DOC_FAINT },
 		{ "  optimizer", "budget.phase.optimizer_ns", DOC_FAINT },
@@ -103,14 +115,6 @@ void tsi_section_budget(const struct panel *panel)
 		{ "  other", "budget.phase.other_ns", DOC_FAINT },
 	};
 	static const struct part unknown = { "  unknown", "budget.phase.unknown_ns", DOC_FAINT };
-	static const struct part copy = { "exposed copy", "budget.exposed_copy_ns", DOC_WARN };
-	static const struct part host[] = {
-		{ "data", "budget.host.data_ns", DOC_BAD },
-		{ "forward", "budget.host.forward_ns", DOC_GOOD },
-		{ "backward", "budget.host.backward_ns", DOC_GOOD },
-		{ "optimizer", "budget.host.optimizer_ns", DOC_GOOD },
-	};
-	static const struct part rest = { "other", "budget.host.other_ns", DOC_PLAIN };
 	int64_t wall_ns = tsi_panel_int(panel, "budget.wall_ns");
 	bool has_device = tscope_analysis_device_count(panel->analysis) > 0;
 	int64_t loss_ns = wall_ns - tsi_panel_int(panel, "budget.compute_ns");
@@ -128,14 +132,16 @@ void tsi_section_budget(const struct panel *panel)
 	/* A hundredth of the compute line is not worth a doubt. */
 	int64_t noise_ns = tsi_panel_int(panel, "budget.compute_ns") / 100;
 	struct whole whole = { wall_ns, 0, step_count };
-	tsi_panel_parts(panel, &whole, compute, TSI_COUNT_OF(compute));
+	tsi_panel_parts(panel, &whole, &tsi_budget_lines[BUDGET_COMPUTE], 1);
+	tsi_panel_parts(panel, &whole, phases, TSI_COUNT_OF(phases));
 	tsi_panel_parts(panel, &(struct whole){ wall_ns, noise_ns, step_count }, &unknown, 1);
 	put_exposed(panel, &whole, 0);
-	tsi_panel_parts(panel, &whole, &copy, 1);
+	tsi_panel_parts(panel, &whole, &tsi_budget_lines[BUDGET_EXPOSED_COPY], 1);
 	put_idle_lines(panel, wall_ns, step_count);
-	tsi_panel_parts(panel, &whole, host, TSI_COUNT_OF(host));
+	tsi_panel_parts(panel, &whole, &tsi_budget_lines[BUDGET_HOST_DATA],
+			BUDGET_HOST_COMM - BUDGET_HOST_DATA);
 	put_exposed(panel, &whole, 1);
-	tsi_panel_parts(panel, &whole, &rest, 1);
+	tsi_panel_parts(panel, &whole, &tsi_budget_lines[BUDGET_HOST_OTHER], 1);
 }
 
 /* Several devices: a line each. */

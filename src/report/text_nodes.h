@@ -6,7 +6,12 @@
 #include "report/number.h"
 #include "report/text_writer.h"
 
+#include <tscope/report.h>
+
 /* The text report's nodes that have columns, each printed as wide as the line allows. */
+
+/* Lines that a node takes on a terminal. */
+int tsi_text_lines(const struct doc_node *node, const struct tscope_report_options *options);
 
 /* What a tone looks like. */
 enum text_style tsi_text_style_of(enum doc_tone tone);

@@ -29,7 +29,7 @@ void tsi_text_style(struct text_writer *w, enum text_style style)
 		[TEXT_CYAN] = "\033[36m",
 	};
 
-	if (w->color)
+	if (w->color && w->out)
 		fputs(escapes[style], w->out);
 }
 
@@ -48,9 +48,11 @@ void tsi_text_put(struct text_writer *w, const char *text)
 {
 	struct str rest = { text, strlen(text) };
 
+	w->line_count += strchr(text, '\n') != NULL;
+	if (!w->out)
+		return;
 	while (w->ascii && rest.length > 0) {
-		const char *start = rest.data;
-		const char *substitute;
+		const char *start = rest.data, *substitute;
 
 		if (tsi_utf8_next(&rest) < 0x80) {
 			fputc(*start, w->out);
@@ -171,7 +173,8 @@ static unsigned put_name_part(struct text_writer *w, struct str name, size_t fir
 		struct glyph glyph = next_glyph(w, &name);
 
 		if (column >= first && column + glyph.columns <= end) {
-			fputs(glyph.text, w->out);
+			if (w->out)
+				fputs(glyph.text, w->out);
 			put += glyph.columns;
 		}
 		column += glyph.columns;
@@ -565,16 +568,14 @@ void tsi_text_bar(struct text_writer *w, double ratio, unsigned cells, enum text
 void tsi_text_tick(struct text_writer *w, double part)
 {
 	static const char *const ticks[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
-	double tick = part * TSI_COUNT_OF(ticks);
+	double last = TSI_COUNT_OF(ticks) - 1, tick = part * TSI_COUNT_OF(ticks);
 
 	if (!isfinite(part))
 		tsi_text_put(w, "×");
 	else if (tick < 0)
 		tsi_text_put(w, ticks[0]);
 	else
-		tsi_text_put(
-			w,
-			ticks[tick < TSI_COUNT_OF(ticks) ? (size_t)tick : TSI_COUNT_OF(ticks) - 1]);
+		tsi_text_put(w, ticks[(size_t)(tick < last ? tick : last)]);
 }
 
 void tsi_text_sparkline(struct text_writer *w, const double *values, size_t count)

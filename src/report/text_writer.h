@@ -23,9 +23,10 @@
  * to ferror().
  */
 struct text_writer {
-	FILE *out;
+	FILE *out; /* NULL: lines are only counted */
 	bool color, ascii;
 	unsigned width; /* columns that a line may take, TEXT_MIN_WIDTH to TEXT_MAX_WIDTH */
+	unsigned line_count;
 };
 
 enum { TEXT_MIN_WIDTH = 40, TEXT_MAX_WIDTH = 120 };

@@ -1,3 +1,3 @@
 # Only sums: no totals, nothing of when.
-tscope memory data/host_memory/aggregated.bin
+tscope memory --full data/host_memory/aggregated.bin
 tscope memory --format json --top 1 data/host_memory/aggregated.bin

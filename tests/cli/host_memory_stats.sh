@@ -1,3 +1,3 @@
 # What memray says itself, of the same job.
-tscope memory data/host_memory/stats.bin.json
+tscope memory --full data/host_memory/stats.bin.json
 tscope memory --format json data/host_memory/stats.bin.json

@@ -1,1 +1,1 @@
-tscope memory data/host_memory/leak.bin
+tscope memory --full data/host_memory/leak.bin

@@ -1,1 +1,1 @@
-tscope memory data/leak_a.pickle data/leak_b.pickle
+tscope memory --full data/leak_a.pickle data/leak_b.pickle

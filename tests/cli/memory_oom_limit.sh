@@ -5,5 +5,5 @@ for request in '2147483648 64424509440' '4194304 16777216'; do
 	"segment_type": "large", "blocks": [{"size": 1073741824, "requested_size": 1073741824,
 	"state": "active_allocated"}]}],
 	"device_traces": [[{"action": "oom", "size": %d, "device_free": %d, "stream": 0}]]}' $request |
-		tscope memory - | sed -n '/OUT OF MEMORY/,/SNAPSHOT/p'
+		tscope memory --full - | sed -n '/OUT OF MEMORY/,/SNAPSHOT/p'
 done

@@ -1,1 +1,1 @@
-tscope memory data/oom.pickle
+tscope memory --full data/oom.pickle

@@ -1,1 +1,1 @@
-tscope memory data/snapshot.html
+tscope memory --full data/snapshot.html

@@ -1,1 +1,1 @@
-tscope memory --stack-filter buffers.py data/oom.pickle | sed -n "/^  site/,/^$/p"
+tscope memory --full --stack-filter buffers.py data/oom.pickle | sed -n "/^  site/,/^$/p"

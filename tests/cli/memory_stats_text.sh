@@ -1,2 +1,2 @@
 tscope --version | grep -q '^libyaml [0-9]' || exit 77
-tscope memory data/rank_0_memory_stats.yaml
+tscope memory --full data/rank_0_memory_stats.yaml

@@ -1,1 +1,1 @@
-tscope memory data/fsdp_mem_rank_0_training_step_1.log
+tscope memory --full data/fsdp_mem_rank_0_training_step_1.log

@@ -46,8 +46,8 @@ KEPT = ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS")
 ALL_RULES = ("memory_growth_json", "memory_growth_text", "report_healthy_json",
              "report_healthy_text", "report_mixed_verbose", "report_narrow")
 # What a rule that nobody asked for shows in: counts of rules, the section and the array about them.
-RULES = re.compile(r"(?<=no findings of )\d+ rules?|(?<=no findings; )\d+ rules?(?= not evaluated)"
-                   r"|(?<=NOT EVALUATED)(?=\n|\x1b|  \d)[^\n]*\n(?:  [^\n]*\n)+"
+RULES = re.compile(r"(?<=no findings of )\d+ rules?|(?<=no findings; )\d+ rules?(?= had no data)"
+                   r"|(?<=NOT EVALUATED)(?=\n|\x1b|  \d)[^\n]*\n(?:  [^\n]*\n)*"
                    r'|(?<="not_evaluated": \[\n)(?: +\{"id": [^\n]*\n)+')
 
 

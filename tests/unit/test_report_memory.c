@@ -190,7 +190,9 @@ static void test_many_rows(void **state)
 	load(&file, "oom.pickle");
 	struct tscope_memory_report made = report_of(&file);
 	made.analysis = values.analysis;
-	text = report_all(&made, 1, &(struct tscope_report_options){ .top = 500 });
+	text = report_all(
+		&made, 1,
+		&(struct tscope_report_options){ .extent = TSCOPE_REPORT_FULL, .top = 500 });
 	for (int i = SITES; i-- > 0;) {
 		char site[40];
 
@@ -426,7 +428,8 @@ static void test_sections(void **state)
 				 TSCOPE_OK);
 		made.analysis = facts.analysis;
 		made.diagnosis = diagnosis;
-		text = report_all(&made, 1, &(struct tscope_report_options){ 0 });
+		text = report_all(&made, 1,
+				  &(struct tscope_report_options){ .extent = TSCOPE_REPORT_FULL });
 		if ((strstr(text, c->lines) != NULL) != c->has) {
 			fputs(text, stderr); /* fail_msg() cuts what is long */
 			fail_msg("with\n%sthe report %s\n%s", c->facts, c->has ? "lacks" : "has",

@@ -1,0 +1,1 @@
+tscope memory data/oom.pickle data/host_memory/leak.bin
